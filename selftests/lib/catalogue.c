@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The event catalogue as tests see it, and what a counter must show.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "catalogue.h"
+#include "tap.h"
+
+enum { FIELDS = 11, MAX_EVENTS = 4096 };
+
+static struct cat_event *events;
+static size_t n_events;
+
+/* A row: box name perfstring config config1 config2 ctrs max_inc rule period values */
+static bool parse(char *line, struct cat_event *e)
+{
+	char *field[FIELDS], *value, *save;
+
+	for (int i = 0; i < FIELDS; i++) {
+		field[i] = strsep(&line, "\t\n");
+		if (!field[i])
+			return false;
+	}
+	memset(e, 0, sizeof(*e));
+	snprintf(e->box, sizeof(e->box), "%s", field[0]);
+	snprintf(e->name, sizeof(e->name), "%s", field[1]);
+	snprintf(e->string, sizeof(e->string), "%s", field[2]);
+	e->config = strtoull(field[3], NULL, 0);
+	e->config1 = strtoull(field[4], NULL, 0);
+	e->config2 = strtoull(field[5], NULL, 0);
+	e->code = (e->config & 0xff) | (e->config >> 21 & 1) << 8;
+	e->umask = e->config >> 8 & 0xff;
+	e->fixed = !strcmp(field[6], "fixed");
+	e->free = !strcmp(field[6], "free");
+	e->ctrs = e->fixed || e->free ? 0 : strtoul(field[6], NULL, 16);
+	e->max_inc = strtoul(field[7], NULL, 0);
+	e->period = strtoul(field[9], NULL, 0);
+	value = strtok_r(field[10], ",", &save);
+	for (unsigned int i = 0; i < WAVE_MAX && value; i++) {
+		e->wave[i] = strtoul(value, NULL, 0);
+		value = strtok_r(NULL, ",", &save);
+	}
+	if (!e->period || e->fixed || e->free) {
+		e->period = 1;
+		e->wave[0] = 1;
+	}
+	return e->period <= WAVE_MAX;
+}
+
+static void read_table(void)
+{
+	const char *path = getenv("UNCORE_CATALOGUE");
+	const char *build = getenv("UNCORE_BUILD");
+	char line[1024], beside[512];
+	FILE *f;
+
+	if (!path) {
+		snprintf(beside, sizeof(beside), "%s%scatalogue.tsv",
+			 build ? build : "build", build ? "/../" : "/");
+		path = beside;
+	}
+	f = fopen(path, "re");
+	if (!f)
+		tap_skip_all("%s: %s", path, strerror(errno));
+	events = calloc(MAX_EVENTS, sizeof(*events));
+	if (!events)
+		tap_bail("out of memory");
+	while (n_events < MAX_EVENTS && fgets(line, sizeof(line), f)) {
+		if (!parse(line, &events[n_events]))
+			tap_bail("%s: row %zu is malformed", path, n_events + 1);
+		n_events++;
+	}
+	fclose(f);
+}
+
+const struct cat_event *catalogue(size_t *count)
+{
+	if (!events)
+		read_table();
+	if (count)
+		*count = n_events;
+	return events;
+}
+
+const struct cat_event *cat_find(const char *box, const char *name)
+{
+	const struct cat_event *e = catalogue(NULL);
+
+	for (size_t i = 0; i < n_events; i++)
+		if (!strcmp(e[i].box, box) && !strcmp(e[i].name, name))
+			return &e[i];
+	return NULL;
+}
+
+const struct cat_event *cat_find_code(const char *box, unsigned int code,
+				      unsigned int umask)
+{
+	const struct cat_event *e = catalogue(NULL);
+
+	for (size_t i = 0; i < n_events; i++)
+		if (!strcmp(e[i].box, box) && e[i].code == code &&
+		    e[i].umask == umask)
+			return &e[i];
+	return NULL;
+}
+
+/* Does cycle @t pass the threshold comparison? Without one: any increment. */
+static bool asserted(const struct cat_event *e, struct shape s, uint64_t t)
+{
+	unsigned int v = e->wave[t % e->period];
+
+	if (!s.thresh)
+		return v != 0;
+	return s.invert ? v < s.thresh : v >= s.thresh;
+}
+
+uint64_t cat_expect(const struct cat_event *e, struct shape s, uint64_t start,
+		    uint64_t cycles)
+{
+	uint64_t n = 0;
+
+	for (uint64_t t = start; t < start + cycles; t++) {
+		bool now = asserted(e, s, t);
+
+		if (s.edge)
+			n += now && !asserted(e, s, t - 1);
+		else if (s.thresh)
+			n += now;
+		else
+			n += e->wave[t % e->period];
+	}
+	return n;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The event catalogue as tests see it, and what a counter must show: an
+ * independent reading of §1.4 of the manual, one cycle at a time.
+ */
+#ifndef SELFTESTS_CATALOGUE_H
+#define SELFTESTS_CATALOGUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WAVE_MAX	16
+
+/**
+ * struct cat_event - one named event
+ * @box: "cbox"; @name: "llc_lookup.any"; @string: what sysfs events/NAME says
+ * @config, @config1, @config2: the words of perf_event_attr, "?" filters as 0
+ * @code: event select, the extension bit as bit 8; @umask: bits 15:8 of config
+ * @fixed, @free: counts on a fixed or free-running counter, else @ctrs has the
+ *	general counters that may count it
+ * @period, @wave: its value in cycle t is wave[t % period]
+ */
+struct cat_event {
+	char box[16], name[64], string[256];
+	uint64_t config, config1, config2;
+	unsigned int code, umask, ctrs, max_inc;
+	bool fixed, free;
+	unsigned int period;
+	unsigned int wave[WAVE_MAX];
+};
+
+/*
+ * Reads the table once ($UNCORE_CATALOGUE, default: catalogue.tsv beside
+ * $UNCORE_BUILD); @count may be NULL. Skips the program when it is missing.
+ */
+const struct cat_event *catalogue(size_t *count);
+/* The event with that name, or NULL. */
+const struct cat_event *cat_find(const char *box, const char *name);
+/* The event with that code and unit mask, or NULL. */
+const struct cat_event *cat_find_code(const char *box, unsigned int code,
+				      unsigned int umask);
+
+/* How a control register shapes an event (§1.4). */
+struct shape {
+	unsigned int thresh;
+	bool invert, edge;
+};
+
+/*
+ * What a counter with @shape gains in @cycles cycles from cycle @start on, if
+ * it has been programmed since before @start (an edge needs the cycle before).
+ */
+uint64_t cat_expect(const struct cat_event *e, struct shape shape,
+		    uint64_t start, uint64_t cycles);
+
+#endif

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The simulated hardware's controls, and raw register access.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sim.h"
+
+#define CONTROL		"/sys/kernel/debug/xeon_uncore_sim/"
+#define PCI_DEVICES	"/sys/bus/pci/devices/"
+
+bool sim_present(void)
+{
+	return access(CONTROL "stats", F_OK) == 0;
+}
+
+static int put(const char *file, const char *text)
+{
+	int fd = open(file, O_WRONLY | O_CLOEXEC);
+	ssize_t n;
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	n = write(fd, text, strlen(text));
+	err = n < 0 ? -errno : n == (ssize_t)strlen(text) ? 0 : -EIO;
+	close(fd);
+	return err;
+}
+
+uint64_t sim_stat(const char *name)
+{
+	FILE *f = fopen(CONTROL "stats", "re");
+	uint64_t value, result = UINT64_MAX;
+	char key[64];
+
+	while (f && fscanf(f, "%63s %" SCNu64, key, &value) == 2)
+		if (!strcmp(key, name))
+			result = value;
+	if (f)
+		fclose(f);
+	return result;
+}
+
+void sim_stats_clear(void)
+{
+	put(CONTROL "stats", "0\n");
+}
+
+int sim_advance(uint64_t cycles)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64 "\n", cycles);
+	return put(CONTROL "advance", text);
+}
+
+uint64_t sim_cycles(void)
+{
+	FILE *f = fopen(CONTROL "advance", "re");
+	uint64_t cycles;
+
+	if (!f)
+		return UINT64_MAX;
+	if (fscanf(f, "%" SCNu64, &cycles) != 1)
+		cycles = UINT64_MAX;
+	fclose(f);
+	return cycles;
+}
+
+int sim_traffic(const char *line, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, line);
+	vsnprintf(text, sizeof(text) - 1, line, args);
+	va_end(args);
+	strcat(text, "\n");
+	return put(CONTROL "traffic", text);
+}
+
+int sim_fault(const char *line, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, line);
+	vsnprintf(text, sizeof(text) - 1, line, args);
+	va_end(args);
+	strcat(text, "\n");
+	return put(CONTROL "fault", text);
+}
+
+bool sim_register(int pkg, const char *name, uint64_t *value)
+{
+	FILE *f = fopen(CONTROL "registers", "re");
+	char line[256], box[64], reg[64], want[136], got[136];
+	uint64_t v;
+	bool found = false;
+	int p;
+
+	snprintf(want, sizeof(want), "%d %s", pkg, name);
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%d %63s %63s %" SCNi64, &p, box, reg,
+			   (int64_t *)&v) != 4)
+			continue;
+		snprintf(got, sizeof(got), "%d %s %s", p, box, reg);
+		found = !strcmp(got, want);
+		if (found)
+			*value = v;
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+unsigned int sim_dirty_registers(void)
+{
+	FILE *f = fopen(CONTROL "registers", "re");
+	char line[256];
+	unsigned int n = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		n++;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+void sim_trace_clear(void)
+{
+	put(CONTROL "trace", "0\n");
+}
+
+static bool parse_access(const char *line, struct sim_access *a)
+{
+	static const char *const kinds[] = { "rdmsr", "wrmsr", "pcird", "pciwr" };
+	char kind[16];
+	int used;
+
+	memset(a, 0, sizeof(*a));
+	if (sscanf(line, "%" SCNu64 " %d %15s %n", &a->seq, &a->cpu, kind,
+		   &used) != 3)
+		return false;
+	for (a->kind = SIM_RDMSR; strcmp(kinds[a->kind], kind); a->kind++)
+		if (a->kind == SIM_PCIWR)
+			return false;
+	if (a->kind <= SIM_WRMSR)
+		return sscanf(line + used, "%" SCNx32 " %" SCNx64, &a->reg,
+			      &a->value) == 2;
+	return sscanf(line + used, "%x:%x.%x %" SCNx32 " %" SCNx64, &a->bus,
+		      &a->device, &a->function, &a->reg, &a->value) == 5;
+}
+
+int sim_trace(void (*fn)(const struct sim_access *a, void *arg), void *arg)
+{
+	FILE *f = fopen(CONTROL "trace", "re");
+	struct sim_access a;
+	char line[256];
+	int n = 0;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (!parse_access(line, &a))
+			continue;
+		n++;
+		if (fn)
+			fn(&a, arg);
+	}
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static void count_write(const struct sim_access *a, void *arg)
+{
+	*(int *)arg += a->kind == SIM_WRMSR || a->kind == SIM_PCIWR;
+}
+
+int sim_trace_writes(void)
+{
+	int n = 0;
+
+	sim_trace(count_write, &n);
+	return n;
+}
+
+static int transfer(const char *path, off_t at, void *data, size_t size,
+		    bool out)
+{
+	int fd = open(path, (out ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+	ssize_t n;
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	n = out ? pwrite(fd, data, size, at) : pread(fd, data, size, at);
+	err = n < 0 ? -errno : n == (ssize_t)size ? 0 : -EIO;
+	close(fd);
+	return err;
+}
+
+static int msr_access(int cpu, uint32_t msr, uint64_t *value, bool out)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/dev/cpu/%d/msr", cpu);
+	return transfer(path, msr, value, sizeof(*value), out);
+}
+
+int msr_read(int cpu, uint32_t msr, uint64_t *value)
+{
+	return msr_access(cpu, msr, value, false);
+}
+
+int msr_write(int cpu, uint32_t msr, uint64_t value)
+{
+	return msr_access(cpu, msr, &value, true);
+}
+
+static int pci_access(const char *name, unsigned int offset, uint32_t *value,
+		      bool out)
+{
+	char path[320];
+
+	snprintf(path, sizeof(path), PCI_DEVICES "%s/config", name);
+	return transfer(path, offset, value, sizeof(*value), out);
+}
+
+int pci_config_read(const char *name, unsigned int offset, uint32_t *value)
+{
+	return pci_access(name, offset, value, false);
+}
+
+int pci_config_write(const char *name, unsigned int offset, uint32_t value)
+{
+	return pci_access(name, offset, &value, true);
+}
+
+bool pci_find(char *name, uint16_t device_id, int pkg)
+{
+	struct dirent **list;
+	int n = scandir(PCI_DEVICES, &list, NULL, alphasort);
+	bool found = false;
+
+	for (int i = 0; i < n; i++) {
+		uint32_t id;
+
+		if (!found && list[i]->d_name[0] != '.' &&
+		    !pci_config_read(list[i]->d_name, 0, &id) &&
+		    id == ((uint32_t)device_id << 16 | 0x8086) && !pkg--) {
+			snprintf(name, 16, "%.15s", list[i]->d_name);
+			found = true;
+		}
+		free(list[i]);
+	}
+	if (n >= 0)
+		free(list);
+	return found;
+}

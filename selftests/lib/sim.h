@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The simulated hardware's controls in debugfs, and raw access to the
+ * registers past the driver, as rdmsr, wrmsr and setpci do it.
+ */
+#ifndef SELFTESTS_SIM_H
+#define SELFTESTS_SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Is the simulated hardware there? */
+bool sim_present(void);
+
+/* A line of "stats" (msr_read, pci_write, ...); UINT64_MAX if there is none. */
+uint64_t sim_stat(const char *name);
+void sim_stats_clear(void);
+
+/* Lets uncore cycles pass (clock=manual). 0 or -errno. */
+int sim_advance(uint64_t cycles);
+/* Cycles that have passed since the module was loaded. */
+uint64_t sim_cycles(void);
+
+/* One line for "traffic": "pkg=0 box=cbox_0 event=0x35 count=10". 0 or -errno. */
+int sim_traffic(const char *line, ...) __attribute__((format(printf, 1, 2)));
+/* One line for "fault": "dead_pci pkg=0 box=imc_0 on". 0 or -errno. */
+int sim_fault(const char *line, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Value of a register in "registers"; @name is "cbox_3 ctl0". False when it
+ * has its reset value (and @value is untouched).
+ */
+bool sim_register(int pkg, const char *name, uint64_t *value);
+/* How many registers differ from reset, of all packages. */
+unsigned int sim_dirty_registers(void);
+
+enum sim_access_kind { SIM_RDMSR, SIM_WRMSR, SIM_PCIRD, SIM_PCIWR };
+
+/* An access to a PMON register, as the trace has it. */
+struct sim_access {
+	uint64_t seq;
+	int cpu;
+	enum sim_access_kind kind;
+	uint32_t reg;			/* MSR, or offset in configuration space */
+	unsigned int bus, device, function;
+	uint64_t value;
+};
+
+void sim_trace_clear(void);
+/* Calls @fn for each access since sim_trace_clear(); returns their number. */
+int sim_trace(void (*fn)(const struct sim_access *a, void *arg), void *arg);
+/* Number of register writes since sim_trace_clear(). */
+int sim_trace_writes(void);
+
+/* Past the driver: 0 or -errno. /dev/cpu/N/msr must exist (modprobe msr). */
+int msr_read(int cpu, uint32_t msr, uint64_t *value);
+int msr_write(int cpu, uint32_t msr, uint64_t value);
+/* @function_name as in sysfs: "0000:7f:14.0". */
+int pci_config_read(const char *function_name, unsigned int offset,
+		    uint32_t *value);
+int pci_config_write(const char *function_name, unsigned int offset,
+		     uint32_t value);
+/*
+ * Name of package @pkg's PCI function with a device ID (vendor 8086), in
+ * @name[16]: the @pkg-th such function in bus order, as buses of a simulated
+ * board ascend with the package. False if there is none.
+ */
+bool pci_find(char *name, uint16_t device_id, int pkg);
+
+#endif
