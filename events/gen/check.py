@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+What must hold of a catalogue beyond being JSON: the schema, no name twice, and
+no encoding that the box's control and filter registers would refuse.
+"""
+
+from .catalogue import FIXED_CODE
+from .schema import validate
+
+# Words that perf's parser takes for itself inside pmu/.../.
+PERF_WORDS = {"config", "config1", "config2", "name", "period", "freq", "time",
+              "inherit", "overwrite", "percore", "nr", "event", "umask"}
+
+
+def check_raw(box, schema):
+    """Reasons why the box's objects do not have the right form."""
+    if not isinstance(box.raw, list):
+        yield "%s: is not an array of events" % box.shown
+        return
+    for number, raw in enumerate(box.raw):
+        name = raw.get("EventName") if isinstance(raw, dict) else None
+        for reason in validate(raw, schema["items"]):
+            yield "%s: %s: %s" % (box.shown, name or "entry %d" % number,
+                                  reason)
+
+
+def _check_select(event):
+    """EventCode, UMask and ExtSel against the control register."""
+    box = event.box
+    if event.general == (event.event == FIXED_CODE):
+        yield "EventCode 0xff is for fixed and free-running counters only"
+    if not box.format["event"].fits(event.code):
+        yield "ExtSel: the %s has no extension bit" % box.title
+    if "umask" not in box.format or not box.format["umask"].fits(event.umask):
+        yield "UMask 0x%02x does not fit the control register" % event.umask
+    if event.general and event.umask and not box.umask_general:
+        yield "UMask: the %s's general counters have none" % box.title
+
+
+def _check_filters(event):
+    """Filter against the format fields of the PMU."""
+    seen = set()
+    for name, value in event.filters:
+        field = event.box.format.get(name)
+        if name in seen:
+            yield "Filter: %s is given twice" % name
+        seen.add(name)
+        if name in ("event", "umask") or field is None:
+            yield "Filter: the %s has no field %s" % (event.box.title, name)
+        elif value is not None and not field.fits(value):
+            yield "Filter: %s=0x%x is wider than %d bits" % (
+                name, value, len(field.bits))
+
+
+def _check_counters(event):
+    numbers = event.counter.split(",") if event.general else []
+    if numbers != sorted(set(numbers)):
+        yield "Counter: %s is not in ascending order" % event.counter
+    for number in numbers:
+        if int(number) >= event.box.counters:
+            yield "Counter: the %s has no counter %s" % (event.box.title,
+                                                         number)
+
+
+def check_events(box):
+    """Reasons why the box's events cannot be, one by one and together."""
+    names, counters, encodings = set(), {}, {}
+    for event in box.events:
+        reasons = []
+        if event.name in names:
+            reasons.append("the name is used twice")
+        if event.name in PERF_WORDS:
+            reasons.append("the name is a keyword of perf")
+        names.add(event.name)
+        reasons.extend(_check_select(event))
+        reasons.extend(_check_filters(event))
+        reasons.extend(_check_counters(event))
+
+        first = counters.setdefault(event.code, event)
+        if event.general and event.ctrs != first.ctrs:
+            reasons.append("Counter: %s, but %s, of the same code, has %s"
+                           % (event.counter, first.name, first.counter))
+        encoding = event.perf_string
+        if encoding in encodings:
+            reasons.append("%s is already %s" % (encoding,
+                                                 encodings[encoding]))
+        encodings.setdefault(encoding, event.name)
+        for reason in reasons:
+            yield "%s: %s: %s" % (box.shown, event.name, reason)

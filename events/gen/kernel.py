@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The C tables for the driver and for the simulated hardware."""
+
+from .waves import box_waves
+
+HEAD = """/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * %s
+ * Generated from events/, do not edit.
+ */
+"""
+
+
+def _string(text):
+    return "NULL" if text is None else '"%s"' % text
+
+
+def _table(struct, name, rows):
+    return "\nstatic const struct %s %s[] = {\n%s};\n" % (struct, name,
+                                                          "".join(rows))
+
+
+def _info_rows(box):
+    """One row an event code: what counter allocation has to know."""
+    codes = {}
+    for event in box.general_events:
+        codes.setdefault(event.code, []).append(event)
+    for code, events in sorted(codes.items()):
+        yield "\t{ .code = 0x%02x, .ctrs = 0x%x, .max_inc = %d },\n" % (
+            code, events[0].ctrs, max(event.max_inc for event in events))
+
+
+def _named_rows(box):
+    for event in box.events:
+        row = '\t{ .name = "%s",\n\t  .config = "%s"' % (event.name,
+                                                       event.perf_string)
+        if event.unit:
+            row += ",\n\t  .unit = %s, .scale = %s" % (_string(event.unit),
+                                                      _string(event.scale))
+        yield row + " },\n"
+
+
+def events_header(generation):
+    """The driver's: constraints by event code, and the events of sysfs."""
+    text = HEAD % "Events of each box type, for the driver."
+    for box in generation.boxes:
+        prefix = "%s_%s" % (generation.name, box.name)
+        text += _table("unc_event_info", prefix + "_info", _info_rows(box))
+        text += _table("unc_named_event", prefix + "_events",
+                       _named_rows(box))
+    return text
+
+
+def _rule(event):
+    return "MODEL_ALL" if event.rule == "all" else "MODEL_ANY"
+
+
+def _wave_rows(box):
+    for wave in box_waves(box).values():
+        event = wave.event
+        yield ("\t{ .code = 0x%02x, .umask = 0x%02x, .rule = %s,\n"
+               "\t  .max_inc = %d, .ctrs = 0x%x, .period = %d,\n"
+               "\t  .v = { %s } },\n" % (
+                   wave.code, wave.umask, _rule(event), wave.max_inc,
+                   event.ctrs, len(wave.values),
+                   ", ".join(str(value) for value in wave.values)))
+
+
+def waves_header(generation):
+    """The simulator's: what each event does in each cycle."""
+    text = HEAD % "Waveforms of each box type's events, for the model."
+    for box in generation.boxes:
+        text += _table("model_wave",
+                       "%s_%s_waves" % (generation.name, box.name),
+                       _wave_rows(box))
+    return text

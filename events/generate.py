@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Checks the event catalogue and generates from it what the driver, the
+simulated hardware, the tests and the documentation need.
+"""
+
+import argparse
+import os
+import sys
+
+from gen import check, docs, kernel, table
+from gen.catalogue import CatalogueError, load_generations, load_json
+
+TOP = os.path.dirname(os.path.abspath(__file__))
+SHOWN = "events"
+
+
+def write_file(path, text):
+    """Touch the file only when it changes, so that make rebuilds no more."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            if file.read() == text:
+                return
+    except FileNotFoundError:
+        pass
+    folder = os.path.dirname(path)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def checked_generations(top):
+    """The catalogue, or None after saying what is wrong with it."""
+    schema = load_json(os.path.join(TOP, "schema.json"),
+                       SHOWN + "/schema.json")
+    generations = load_generations(top, SHOWN)
+    if not generations:
+        raise CatalogueError("%s: no generation has a boxes.json" % top)
+    reasons = []
+    for generation in generations:
+        for box in generation.boxes:
+            reasons.extend(check.check_raw(box, schema))
+    if not reasons:
+        for generation in generations:
+            generation.build_events()
+            for box in generation.boxes:
+                reasons.extend(check.check_events(box))
+    for reason in reasons:
+        print(reason, file=sys.stderr)
+    return None if reasons else generations
+
+
+def write_outputs(generation, args):
+    if args.kernel:
+        prefix = os.path.join(args.kernel, generation.name)
+        write_file(prefix + "_events.h", kernel.events_header(generation))
+        write_file(prefix + "_waves.h", kernel.waves_header(generation))
+    if args.tsv:
+        write_file(args.tsv, table.tsv(generation))
+    if args.docs:
+        for file, text in docs.pages(generation).items():
+            write_file(os.path.join(args.docs, file), text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true",
+                        help="only say whether the catalogue is sound")
+    parser.add_argument("--kernel", metavar="DIR",
+                        help="write the C tables into DIR")
+    parser.add_argument("--tsv", metavar="FILE",
+                        help="write the table for tests")
+    parser.add_argument("--docs", metavar="DIR",
+                        help="write the event reference into DIR")
+    parser.add_argument("--generation", default="hswep", metavar="NAME",
+                        help="whose outputs to write (default: hswep)")
+    parser.add_argument("--catalogue", default=TOP, metavar="DIR",
+                        help="where the generations are (default: beside "
+                             "this program)")
+    args = parser.parse_args()
+    try:
+        generations = checked_generations(args.catalogue)
+    except CatalogueError as err:
+        print(err, file=sys.stderr)
+        return 1
+    if generations is None:
+        return 1
+    wanted = [one for one in generations if one.name == args.generation]
+    if not wanted:
+        parser.error("no generation %s" % args.generation)
+    write_outputs(wanted[0], args)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
