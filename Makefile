@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The front door: builds the modules, the userspace and the tests, and runs
+# them in a VM. The modules' own build is kmod/Kbuild.
+#
+# KERNEL=release or KDIR=tree choose the kernel; the default is the newest
+# installed one that has both headers and an image.
+
+VERSION := 0.1.0
+
+ifdef KERNEL
+KDIR := /lib/modules/$(KERNEL)/build
+endif
+KDIR ?= $(shell scripts/find-kernel --kdir)
+KVER = $(shell cat $(KDIR)/include/config/kernel.release)
+STAGE = build/$(KVER)/kmod
+
+# What the VM boots: the folder around a build tree that has its own image
+# beside it, or else the installed kernel.
+KFOLDER = $(patsubst %/,%,$(dir $(abspath $(KDIR))))
+VM_KERNEL = $(if $(filter-out /lib/modules/%,$(wildcard $(KFOLDER)/vmlinuz)),$(KFOLDER),$(KVER))
+VM = selftests/vm/run --kernel $(VM_KERNEL)
+
+# kbuild gets a job a processor unless the caller has said how many.
+JOBS_FLAG = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+KBUILD = $(MAKE) $(JOBS_FLAG) -C $(KDIR) M=$(CURDIR)/$(STAGE)
+
+CFLAGS ?= -O2 -g
+WARNINGS := -Wall -Wextra -Werror
+SANITIZE := -fsanitize=address,undefined -fno-omit-frame-pointer
+
+.DELETE_ON_ERROR:
+.PHONY: all help modules selftests model-test demo check check-debug bench vm \
+	lint install dkms clean do-demo do-check do-bench do-vm kdir
+
+all: modules selftests model-test ## the modules, the userspace and the tests
+
+help: ## this list
+	@echo 'make [TARGET] [KERNEL=release | KDIR=tree]'
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
+		while IFS="$$(printf '\t')" read -r target text; do \
+			printf '  %-12s %s\n' "$$target" "$$text"; \
+		done
+
+# --- what is generated from the event catalogue
+
+CATALOGUE := events/generate.py events/schema.json events/hswep \
+	$(wildcard events/gen/*.py events/hswep/*.json)
+
+kmod/generated/stamp: $(CATALOGUE)
+	@echo '  GEN     kmod/generated'
+	@events/generate.py --kernel kmod/generated && touch $@
+
+build/catalogue.tsv: $(CATALOGUE)
+	@echo '  GEN     $@'
+	@mkdir -p build && events/generate.py --tsv $@ && touch $@
+
+# --- the modules
+
+kdir:
+	@test -n '$(KDIR)'
+	@test -e '$(KDIR)/include/config/kernel.release' || { \
+		echo "$(KDIR) is not a kernel's build tree" >&2; exit 1; }
+
+modules: kdir kmod/generated/stamp ## xeon_uncore.ko and xeon_uncore_sim.ko; C=2, W=1, V=1 as for any module
+	@scripts/stage kmod $(STAGE)
+	+@$(KBUILD) modules
+
+install: modules ## install xeon_uncore.ko for that kernel (INSTALL_MOD_PATH= for a staging folder)
+	+@$(KBUILD) modules_install
+	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KVER)
+
+# --- the tests' programs
+
+TEST_PROGRAMS := $(patsubst selftests/%.c,build/selftests/%,$(wildcard selftests/*.c))
+TEST_LIB := $(patsubst selftests/%.c,build/selftests/%.o,$(wildcard selftests/lib/*.c))
+
+selftests: $(TEST_PROGRAMS) build/catalogue.tsv
+
+build/selftests/lib/%.o: selftests/lib/%.c $(wildcard selftests/lib/*.h)
+	@echo '  CC      $@'
+	@mkdir -p $(@D)
+	@$(CC) $(CFLAGS) $(WARNINGS) -D_GNU_SOURCE -Iselftests/lib -c -o $@ $<
+
+$(TEST_PROGRAMS): build/selftests/%: selftests/%.c $(TEST_LIB)
+	@echo '  CCLD    $@'
+	@$(CC) $(CFLAGS) $(WARNINGS) -D_GNU_SOURCE -Iselftests -Iselftests/lib \
+		-o $@ $< $(TEST_LIB) -lpthread -lm
+
+MODEL := $(patsubst kmod/sim/%.c,build/model/%.o,$(wildcard kmod/sim/model*.c))
+MODEL_TESTS := $(patsubst selftests/model/%.cpp,build/model/%.o,$(wildcard selftests/model/*.cpp))
+MODEL_HEADERS := $(wildcard kmod/sim/*.h selftests/model/*.h selftests/model/*.hpp)
+MODEL_FLAGS := -O1 -g $(WARNINGS) $(SANITIZE) -Ikmod -Ikmod/sim -Iselftests/model
+
+model-test: build/model-test
+
+build/model-test: $(MODEL) $(MODEL_TESTS)
+	@echo '  CXXLD   $@'
+	@$(CXX) $(SANITIZE) -o $@ $^ -lgtest -lgtest_main -lpthread
+
+$(MODEL): build/model/%.o: kmod/sim/%.c $(MODEL_HEADERS) kmod/generated/stamp
+	@echo '  CC      $@'
+	@mkdir -p $(@D)
+	@$(CC) -std=gnu11 $(MODEL_FLAGS) -c -o $@ $<
+
+$(MODEL_TESTS): build/model/%.o: selftests/model/%.cpp $(MODEL_HEADERS) kmod/generated/stamp
+	@echo '  CXX     $@'
+	@mkdir -p $(@D)
+	@$(CXX) -std=c++20 $(MODEL_FLAGS) -c -o $@ $<
+
+# --- runs. What is missing is installed first; then a second make sees it.
+
+demo: ## watch perf stat count on every box type of a simulated two-socket machine
+	@scripts/install-deps
+	+@$(MAKE) --no-print-directory do-demo
+
+check: ## run all tests (TESTS="name..." for some, JOBS=2 for VMs side by side)
+	@scripts/install-deps
+	+@$(MAKE) --no-print-directory do-check
+
+check-debug: ## the same under a debug kernel: DEBUG_KERNEL=folder or .tar.xz, or one is built
+	@scripts/install-deps
+	+@folder=$$(scripts/debug-kernel $(DEBUG_KERNEL)) && \
+		$(MAKE) --no-print-directory do-check KERNEL= KDIR=$$folder/build
+
+bench: ## compare the costs of this driver with the in-tree one's
+	@scripts/install-deps
+	+@$(MAKE) --no-print-directory do-bench
+
+vm: ## a shell on the simulated machine, with the driver loaded
+	@scripts/install-deps
+	+@$(MAKE) --no-print-directory do-vm
+
+do-demo: modules build/catalogue.tsv
+	@$(VM) -- selftests/demo.sh
+
+do-check: all
+	@scripts/check --kernel $(VM_KERNEL) --jobs $(or $(JOBS),1) $(TESTS)
+
+do-bench: modules selftests
+	@$(VM) --driver none -- selftests/bench.sh
+
+do-vm: modules selftests
+	@$(VM) --shell
+
+# --- for developers and packagers
+
+lint: modules selftests ## checkpatch (where the kernel has it), sparse, W=1, shellcheck
+	+@scripts/lint $(KDIR) $(STAGE)
+
+DKMS := $(DESTDIR)/usr/src/xeon-uncore-$(VERSION)
+
+dkms: kmod/generated/stamp ## install the driver's source for dkms, which builds it for each kernel
+	install -d $(DKMS)/generated
+	install -m 644 kmod/*.c kmod/*.h $(DKMS)
+	install -m 644 kmod/generated/*.h $(DKMS)/generated
+	install -m 644 LICENSES/GPL-2.0-only.txt $(DKMS)/COPYING
+	sed '/sim/d' kmod/Kbuild > $(DKMS)/Kbuild
+	sed 's/@VERSION@/$(VERSION)/' dkms.conf > $(DKMS)/dkms.conf
+	$(if $(DESTDIR),,dkms add -m xeon-uncore -v $(VERSION))
+
+clean: ## remove all that was built, except a debug kernel
+	find build -mindepth 1 -maxdepth 1 ! -name debug-kernel -exec rm -rf {} + || true
+	rm -rf kmod/generated
