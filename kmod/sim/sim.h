@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The simulated uncore's kernel side: what its fronts (MSR, PCI, interrupt,
+ * clock, debugfs) share.  The hardware itself is model.h, which knows nothing
+ * of the kernel.
+ */
+#ifndef XEON_UNCORE_SIM_H
+#define XEON_UNCORE_SIM_H
+
+#include <linux/atomic.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+#include "model.h"
+
+struct seq_file;
+
+/**
+ * struct sim - the one simulated machine
+ * @config: what the module parameters ask for
+ * @model: its registers and counters
+ * @lock: guards @model.  MSRs and configuration space are accessed in any
+ *	context but for NMIs, so it is raw and taken with interrupts off; see
+ *	sim_msr.c for what an NMI may do.
+ */
+struct sim {
+	struct model_config config;
+	struct model *model;
+	raw_spinlock_t lock;
+};
+
+extern struct sim sim;
+
+/* --- MSRs: sim_msr.c ---------------------------------------------------- */
+
+int sim_msr_init(void);
+void sim_msr_exit(void);
+
+/* --- PCI configuration space: sim_pci.c --------------------------------- */
+
+int sim_pci_init(void);
+void sim_pci_exit(void);
+
+/* --- Interrupts: sim_pmi.c ---------------------------------------------- */
+
+int sim_pmi_init(void);
+void sim_pmi_exit(void);
+void sim_pmi(void *ctx, unsigned int pkg, u32 core_mask, bool wake);
+
+/* --- Time: sim_clock.c -------------------------------------------------- */
+
+int sim_clock_init(void);
+void sim_clock_exit(void);
+u64 sim_clock_ns(void *ctx);
+void sim_clock_sync(void);
+void sim_clock_rearm(void);
+int sim_clock_advance(u64 cycles);
+u32 sim_frozen_mask(void);
+int sim_wait_thaw(u32 packages);
+
+/* --- Accounts: sim_stats.c ---------------------------------------------- */
+
+enum sim_stat {
+	SIM_MSR_READ, SIM_MSR_WRITE, SIM_PCI_READ, SIM_PCI_WRITE,
+	SIM_PMI, SIM_UNDEFINED,
+	SIM_STATS
+};
+
+void sim_count(enum sim_stat stat);
+void sim_record_msr(bool write, u32 msr, u64 value, bool fault);
+void sim_record_pci(bool write, u8 bus, unsigned int devfn, unsigned int where,
+		    u32 value);
+void sim_undefined(void *ctx, unsigned int pkg, const char *what);
+void sim_stats_show(struct seq_file *s);
+void sim_stats_clear(void);
+u64 sim_trace_last(void);
+u64 sim_trace_first(void);
+void sim_trace_show(struct seq_file *s, u64 seq);
+void sim_trace_clear(void);
+
+/* --- Text of the control files: sim_text.c, sim_traffic.c, sim_fault.c --- */
+
+int sim_parse_u64(const char *text, u64 max, u64 *value);
+int sim_parse_box(const char *text, enum model_box_kind *kind, unsigned int *box);
+int sim_box_name(char *buf, size_t size, enum model_box_kind kind,
+		 unsigned int box);
+int sim_traffic_line(char *line);
+int sim_fault_line(char *line);
+void sim_fault_show(struct seq_file *s);
+
+/* --- The control files: sim_debugfs.c ----------------------------------- */
+
+int sim_debugfs_init(void);
+void sim_debugfs_exit(void);
+
+#endif

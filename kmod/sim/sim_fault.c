@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The control file "fault": hardware that misbehaves, to order.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": fault: " fmt
+
+#include <linux/bits.h>
+#include <linux/kernel.h>
+#include <linux/mutex.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+
+#include "sim.h"
+
+static const char * const sim_fault_names[MODEL_FAULTS] = {
+	[MODEL_FAULT_DEAD_PCI] = "dead_pci",
+	[MODEL_FAULT_STUCK_STATUS] = "stuck_status",
+	[MODEL_FAULT_NO_PMI] = "no_pmi",
+};
+
+/* Faults that are on, a bit a box, for reading them back. */
+static DEFINE_MUTEX(sim_fault_mutex);
+static u32 sim_faults[MODEL_FAULTS][MODEL_MAX_PACKAGES][MODEL_BOX_KINDS];
+
+/* The value of the next word, which must be "KEY=value"; NULL if it is not. */
+static char *sim_next_value(char **line, const char *key)
+{
+	size_t len = strlen(key);
+	char *word;
+
+	do {
+		word = strsep(line, " \t");
+	} while (word && !*word);
+
+	if (!word || strncmp(word, key, len) || word[len] != '=') {
+		pr_warn("%s= is missing\n", key);
+		return NULL;
+	}
+	return word + len + 1;
+}
+
+static int sim_next_package(char **line, unsigned int *pkg)
+{
+	char *text = sim_next_value(line, "pkg");
+	u64 value;
+
+	if (!text)
+		return -EINVAL;
+	if (sim_parse_u64(text, sim.config.packages - 1, &value)) {
+		pr_warn("pkg=%s is not a number from 0 to %u\n", text,
+			sim.config.packages - 1);
+		return -EINVAL;
+	}
+	*pkg = value;
+	return 0;
+}
+
+static int sim_spurious_pmi(char *line)
+{
+	unsigned long flags;
+	unsigned int pkg;
+	char *text;
+	u64 cores;
+	int ret;
+
+	ret = sim_next_package(&line, &pkg);
+	if (ret)
+		return ret;
+	text = sim_next_value(&line, "cores");
+	if (!text)
+		return -EINVAL;
+	if (line && *skip_spaces(line)) {
+		pr_warn("\"%s\" after cores= is too much\n", line);
+		return -EINVAL;
+	}
+	if (sim_parse_u64(text, U32_MAX, &cores)) {
+		pr_warn("cores=%s is not a mask of 32 bits\n", text);
+		return -EINVAL;
+	}
+
+	raw_spin_lock_irqsave(&sim.lock, flags);
+	sim_clock_sync();
+	model_spurious_pmi(sim.model, pkg, cores);
+	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	return 0;
+}
+
+static int sim_switch_fault(enum model_fault fault, unsigned int pkg,
+			    enum model_box_kind kind, unsigned int box, bool on)
+{
+	u32 *boxes = &sim_faults[fault][pkg][kind];
+	unsigned long flags;
+	int ret;
+
+	mutex_lock(&sim_fault_mutex);
+	raw_spin_lock_irqsave(&sim.lock, flags);
+	sim_clock_sync();
+	ret = model_fault(sim.model, fault, pkg, kind, box, on);
+	sim_clock_rearm();
+	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	if (!ret)
+		*boxes = on ? *boxes | BIT(box) : *boxes & ~BIT(box);
+	mutex_unlock(&sim_fault_mutex);
+
+	if (ret) {
+		pr_warn("%s is not possible for a %s\n", sim_fault_names[fault],
+			model_kind_name(kind));
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * sim_fault_line() - switch a fault on or off
+ * @line: "dead_pci pkg=0 box=imc_0 on", or "spurious_pmi pkg=0 cores=0x1";
+ *	changed
+ *
+ * Return: 0, or -EINVAL for a line that makes no sense (the log says why).
+ */
+int sim_fault_line(char *line)
+{
+	enum model_box_kind kind;
+	unsigned int pkg, box;
+	char *name, *text;
+	int fault, ret;
+	bool on;
+
+	name = strsep(&line, " \t");
+	if (!strcmp(name, "spurious_pmi"))
+		return sim_spurious_pmi(line);
+
+	fault = match_string(sim_fault_names, MODEL_FAULTS, name);
+	if (fault < 0) {
+		pr_warn("there is no fault \"%s\"\n", name);
+		return -EINVAL;
+	}
+
+	ret = sim_next_package(&line, &pkg);
+	if (ret)
+		return ret;
+	text = sim_next_value(&line, "box");
+	if (!text)
+		return -EINVAL;
+	if (sim_parse_box(text, &kind, &box)) {
+		pr_warn("box=%s is no box of a package\n", text);
+		return -EINVAL;
+	}
+
+	text = line ? strim(line) : "";
+	on = !strcmp(text, "on");
+	if (!on && strcmp(text, "off")) {
+		pr_warn("\"%s\" is neither on nor off\n", text);
+		return -EINVAL;
+	}
+	return sim_switch_fault(fault, pkg, kind, box, on);
+}
+
+/**
+ * sim_fault_show() - print the faults that are on, as lines that set them
+ * @s: where to
+ */
+void sim_fault_show(struct seq_file *s)
+{
+	unsigned int fault, pkg, kind, box;
+	char name[16];
+
+	mutex_lock(&sim_fault_mutex);
+	for (fault = 0; fault < MODEL_FAULTS; fault++)
+		for (pkg = 0; pkg < sim.config.packages; pkg++)
+			for (kind = 0; kind < MODEL_BOX_KINDS; kind++)
+				for (box = 0; box < 32; box++) {
+					if (!(sim_faults[fault][pkg][kind] &
+					      BIT(box)))
+						continue;
+					sim_box_name(name, sizeof(name), kind,
+						     box);
+					seq_printf(s, "%s pkg=%u box=%s on\n",
+						   sim_fault_names[fault], pkg,
+						   name);
+				}
+	mutex_unlock(&sim_fault_mutex);
+}

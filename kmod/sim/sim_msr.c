@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The MSR front: accesses of simulated MSRs that go through the kernel's
+ * native_{read,write}_msr*() end up in the model; all others pass.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/hardirq.h>
+#include <linux/kprobes.h>
+#include <linux/ratelimit.h>
+#include <linux/rcupdate.h>
+#include <linux/smp.h>
+#include <linux/topology.h>
+#include <linux/tracepoint-defs.h>
+#include <asm/msr.h>
+
+#include "sim.h"
+
+static int sim_msr_model(bool write, u32 msr, u64 *value)
+{
+	unsigned int pkg = topology_physical_package_id(smp_processor_id());
+	int ret;
+
+	/* A preemptible caller moved after the probe looked at its CPU. */
+	if (pkg >= sim.config.packages)
+		return MODEL_NOT_MINE;
+
+	if (write)
+		ret = model_msr_write(sim.model, pkg, msr, *value);
+	else
+		ret = model_msr_read(sim.model, pkg, msr, value);
+
+	if (ret != MODEL_NOT_MINE) {
+		sim_count(write ? SIM_MSR_WRITE : SIM_MSR_READ);
+		sim_record_msr(write, msr, *value, ret);
+	}
+	return ret;
+}
+
+/*
+ * An NMI may have hit this CPU while it holds the model's lock, and waiting
+ * would never end.  The registers that an interrupt handler needs live outside
+ * the lock; for others only a free lock can be taken.  Time stands still: an
+ * overflow found here could not send its PMI from an NMI.
+ */
+static int sim_msr_access_nmi(bool write, u32 msr, u64 *value)
+{
+	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 3);
+	int ret;
+
+	if (model_msr_lockless(msr, write))
+		return sim_msr_model(write, msr, value);
+
+	if (!raw_spin_trylock(&sim.lock)) {
+		if (__ratelimit(&limit))
+			pr_warn("%s of MSR 0x%x in an NMI that interrupted a register access: %s\n",
+				write ? "write" : "read", msr,
+				write ? "lost" : "reads 0");
+		if (!write)
+			*value = 0;
+		return MODEL_OK;
+	}
+	ret = sim_msr_model(write, msr, value);
+	raw_spin_unlock(&sim.lock);
+	return ret;
+}
+
+static int sim_msr_access(bool write, u32 msr, u64 *value)
+{
+	unsigned long flags;
+	int ret;
+
+	if (in_nmi())
+		return sim_msr_access_nmi(write, msr, value);
+
+	raw_spin_lock_irqsave(&sim.lock, flags);
+	sim_clock_sync();
+	ret = sim_msr_model(write, msr, value);
+	if (write)
+		sim_clock_rearm();
+	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	return ret;
+}
+
+/*
+ * What the probed functions become for a simulated MSR.  They run in their
+ * caller's context.  Inlined here, native_*_safe() are copies without a probe.
+ */
+static int sim_msr_read(u32 msr, u64 *value)
+{
+	int err = 0;
+
+	*value = 0;
+	switch (sim_msr_access(false, msr, value)) {
+	case MODEL_OK:
+		break;
+	case MODEL_NOT_MINE:
+		*value = native_read_msr_safe(msr, &err);
+		return err;
+	default:
+		*value = 0;
+		err = -EIO;
+		break;
+	}
+	if (tracepoint_enabled(read_msr))
+		do_trace_read_msr(msr, *value, err);
+	return err;
+}
+
+static int sim_msr_write(u32 msr, u64 value)
+{
+	int err = 0;
+
+	switch (sim_msr_access(true, msr, &value)) {
+	case MODEL_OK:
+		break;
+	case MODEL_NOT_MINE:
+		return native_write_msr_safe(msr, (u32)value, value >> 32);
+	default:
+		err = -EIO;
+		break;
+	}
+	if (tracepoint_enabled(write_msr))
+		do_trace_write_msr(msr, value, err);
+	return err;
+}
+
+static unsigned long long sim_native_read_msr(unsigned int msr)
+{
+	u64 value;
+
+	if (sim_msr_read(msr, &value))
+		pr_warn_once("unchecked MSR access: read of 0x%x at %pS\n",
+			     msr, __builtin_return_address(0));
+	return value;
+}
+
+static unsigned long long sim_native_read_msr_safe(unsigned int msr, int *err)
+{
+	u64 value;
+
+	*err = sim_msr_read(msr, &value);
+	return value;
+}
+
+static void sim_native_write_msr(unsigned int msr, u32 low, u32 high)
+{
+	u64 value = (u64)high << 32 | low;
+
+	if (sim_msr_write(msr, value))
+		pr_warn_once("unchecked MSR access: write of 0x%llx to 0x%x at %pS\n",
+			     value, msr, __builtin_return_address(0));
+}
+
+static int sim_native_write_msr_safe(unsigned int msr, u32 low, u32 high)
+{
+	return sim_msr_write(msr, (u64)high << 32 | low);
+}
+
+/* A kprobe on a function, and what it becomes for simulated MSRs. */
+struct sim_probe {
+	struct kprobe kprobe;
+	void *instead;
+};
+
+static int sim_probe_pre(struct kprobe *p, struct pt_regs *regs)
+{
+	struct sim_probe *probe = container_of(p, struct sim_probe, kprobe);
+	unsigned int pkg;
+
+	if (!model_msr_claims(sim.model, (u32)regs->di))
+		return 0;
+
+	pkg = topology_physical_package_id(smp_processor_id());
+	if (pkg >= sim.config.packages)
+		return 0;
+
+	regs->ip = (unsigned long)probe->instead;
+	return 1;
+}
+NOKPROBE_SYMBOL(sim_probe_pre);
+
+/* Kprobes with a post-handler are never turned into jumps; we need regs->ip. */
+static void sim_probe_post(struct kprobe *p, struct pt_regs *regs,
+			   unsigned long flags)
+{
+}
+NOKPROBE_SYMBOL(sim_probe_post);
+
+#define SIM_PROBE(name) {				\
+	.kprobe = {					\
+		.symbol_name = #name,			\
+		.pre_handler = sim_probe_pre,		\
+		.post_handler = sim_probe_post,		\
+	},						\
+	.instead = sim_##name,				\
+}
+
+static struct sim_probe sim_probes[] = {
+	SIM_PROBE(native_read_msr),
+	SIM_PROBE(native_read_msr_safe),
+	SIM_PROBE(native_write_msr),
+	SIM_PROBE(native_write_msr_safe),
+};
+
+static struct kprobe *sim_kprobes[ARRAY_SIZE(sim_probes)];
+
+/**
+ * sim_msr_init() - let simulated MSRs answer
+ *
+ * Return: 0, or -ENODEV when the kernel has no function to probe.
+ */
+int sim_msr_init(void)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < ARRAY_SIZE(sim_probes); i++)
+		sim_kprobes[i] = &sim_probes[i].kprobe;
+
+	ret = register_kprobes(sim_kprobes, ARRAY_SIZE(sim_kprobes));
+	if (ret == -ENOMEM)
+		return ret;
+	if (ret) {
+		pr_err("cannot probe the kernel's native_read_msr() and its like (error %d): it must have CONFIG_KPROBES and CONFIG_PARAVIRT_XXL\n",
+		       ret);
+		return -ENODEV;
+	}
+	return 0;
+}
+
+/**
+ * sim_msr_exit() - give the MSRs back, and wait for the last access to end
+ */
+void sim_msr_exit(void)
+{
+	unregister_kprobes(sim_kprobes, ARRAY_SIZE(sim_kprobes));
+
+	/*
+	 * A task may have been preempted inside sim_native_*(), and a handler
+	 * may run there with interrupts off: wait for both.
+	 */
+	synchronize_rcu_tasks();
+	synchronize_rcu();
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The PCI front: every package's uncore bus and IO bus as root buses of
+ * domain 0, whose configuration space is the model's.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/hardirq.h>
+#include <linux/ioport.h>
+#include <linux/pci.h>
+#include <linux/topology.h>
+#include <asm/pci.h>
+
+#include "sim.h"
+
+/* The PMON registers of a QPI filter function; its PCIe header is below. */
+#define SIM_QPI_FILTER_REGS	0x200
+/* Everywhere else PMON registers are somewhere above the standard header. */
+#define SIM_PMON_REGS		0x40
+
+/**
+ * struct sim_bus - a simulated root bus
+ * @sysdata: what x86 keeps of a root bus; bus->sysdata points here
+ * @busn: its bus number as a resource
+ * @name: of @busn
+ * @bus: the kernel's view of it, or NULL
+ * @pkg: the package it belongs to
+ * @io: the IO bus (with the IRP), not the uncore bus
+ */
+struct sim_bus {
+	struct pci_sysdata sysdata;
+	struct resource busn;
+	char name[24];
+	struct pci_bus *bus;
+	unsigned int pkg;
+	bool io;
+};
+
+static struct sim_bus sim_buses[MODEL_MAX_PACKAGES][2];
+
+/*
+ * Where PMON registers start in a function, 0 for one that has none; the
+ * same in every package.  Only for the accounts: "accesses" are those of PMON
+ * registers, not those of a bus scan.
+ */
+static u16 sim_pmon_start[2][256];
+
+static u16 sim_device_pmon_start(u16 device)
+{
+	switch (device) {
+	case 0x2f86:			/* QPI 0-2 match and mask */
+	case 0x2f96:
+	case 0x2f46:
+		return SIM_QPI_FILTER_REGS;
+	case 0x2f30:			/* HA 0-1 */
+	case 0x2f38:
+	case 0x2f39:			/* IRP */
+	case 0x2f32:			/* QPI 0-2 */
+	case 0x2f33:
+	case 0x2f3a:
+	case 0x2f34:			/* R2PCIe */
+	case 0x2f36:			/* R3QPI 0-2 */
+	case 0x2f37:
+	case 0x2f3e:
+	case 0x2fb0:			/* iMC channels */
+	case 0x2fb1:
+	case 0x2fb4:
+	case 0x2fb5:
+	case 0x2fd0:
+	case 0x2fd1:
+	case 0x2fd4:
+	case 0x2fd5:
+		return SIM_PMON_REGS;
+	default:
+		return 0;
+	}
+}
+
+static void sim_find_pmons(void)
+{
+	unsigned int io, devfn;
+	unsigned long flags;
+	u32 id;
+
+	for (io = 0; io < 2; io++) {
+		for (devfn = 0; devfn < 256; devfn++) {
+			raw_spin_lock_irqsave(&sim.lock, flags);
+			id = model_pci_read(sim.model, 0, io, devfn,
+					    PCI_DEVICE_ID, 2);
+			raw_spin_unlock_irqrestore(&sim.lock, flags);
+			sim_pmon_start[io][devfn] = sim_device_pmon_start(id);
+		}
+	}
+}
+
+static bool sim_is_pmon(const struct sim_bus *b, unsigned int devfn, int where)
+{
+	u16 start = sim_pmon_start[b->io][devfn];
+
+	return start && where >= start;
+}
+
+static struct sim_bus *to_sim_bus(struct pci_bus *bus)
+{
+	return container_of(bus->sysdata, struct sim_bus, sysdata);
+}
+
+/*
+ * On hardware this deadlocks, if rarely: the interrupted code may hold the
+ * lock of the configuration mechanism.
+ */
+static bool sim_pci_forbidden(void)
+{
+	return WARN_ONCE(in_nmi(), "PCI configuration access in an NMI\n");
+}
+
+static int sim_pci_read(struct pci_bus *bus, unsigned int devfn, int where,
+			int size, u32 *value)
+{
+	struct sim_bus *b = to_sim_bus(bus);
+	unsigned long flags;
+
+	*value = ~0;
+	if (sim_pci_forbidden())
+		return PCIBIOS_SET_FAILED;
+
+	raw_spin_lock_irqsave(&sim.lock, flags);
+	sim_clock_sync();
+	*value = model_pci_read(sim.model, b->pkg, b->io, devfn, where, size);
+	if (sim_is_pmon(b, devfn, where)) {
+		sim_count(SIM_PCI_READ);
+		sim_record_pci(false, bus->number, devfn, where, *value);
+	}
+	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	return PCIBIOS_SUCCESSFUL;
+}
+
+static int sim_pci_write(struct pci_bus *bus, unsigned int devfn, int where,
+			 int size, u32 value)
+{
+	struct sim_bus *b = to_sim_bus(bus);
+	unsigned long flags;
+
+	if (sim_pci_forbidden())
+		return PCIBIOS_SET_FAILED;
+
+	raw_spin_lock_irqsave(&sim.lock, flags);
+	sim_clock_sync();
+	model_pci_write(sim.model, b->pkg, b->io, devfn, where, size, value);
+	if (sim_is_pmon(b, devfn, where)) {
+		sim_count(SIM_PCI_WRITE);
+		sim_record_pci(true, bus->number, devfn, where, value);
+		sim_clock_rearm();
+	}
+	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	return PCIBIOS_SUCCESSFUL;
+}
+
+static struct pci_ops sim_pci_ops = {
+	.read = sim_pci_read,
+	.write = sim_pci_write,
+};
+
+static int sim_package_node(unsigned int pkg)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu)
+		if (topology_physical_package_id(cpu) == pkg)
+			return cpu_to_node(cpu);
+	return NUMA_NO_NODE;
+}
+
+/*
+ * Bus numbers as on boards: the sockets share the 256 buses evenly, and the
+ * last of a socket's is its uncore bus.  An IO bus is a socket's first, but
+ * bus 0 is the virtual machine's own.
+ */
+static u8 sim_bus_number(unsigned int pkg, bool io)
+{
+	unsigned int n = sim.config.packages;
+
+	if (!io)
+		return 256 * (pkg + 1) / n - 1;
+	return pkg ? 256 * pkg / n : 128 / n;
+}
+
+static int sim_add_bus(struct sim_bus *b, unsigned int pkg, bool io)
+{
+	u8 number = sim_bus_number(pkg, io);
+	LIST_HEAD(resources);
+
+	b->pkg = pkg;
+	b->io = io;
+	b->sysdata.node = sim_package_node(pkg);
+	snprintf(b->name, sizeof(b->name), "sim %s bus %u",
+		 io ? "IO" : "uncore", pkg);
+	b->busn = (struct resource) {
+		.name = b->name,
+		.start = number,
+		.end = number,
+		.flags = IORESOURCE_BUS,
+	};
+
+	pci_add_resource(&resources, &b->busn);
+	b->bus = pci_scan_root_bus(NULL, number, &sim_pci_ops, &b->sysdata,
+				   &resources);
+	if (!b->bus) {
+		pci_free_resource_list(&resources);
+		pr_err("cannot add PCI bus %02x: is the number taken?\n",
+		       number);
+		return -EBUSY;
+	}
+	pci_bus_add_devices(b->bus);
+	return 0;
+}
+
+static void sim_remove_bus(struct sim_bus *b)
+{
+	if (!b->bus)
+		return;
+
+	pci_stop_root_bus(b->bus);
+	pci_remove_root_bus(b->bus);
+	b->bus = NULL;
+}
+
+/**
+ * sim_pci_init() - add the buses and their devices; drivers may bind at once
+ *
+ * Return: 0, or -EBUSY when a bus number is taken.
+ */
+int sim_pci_init(void)
+{
+	unsigned int pkg, io;
+	int ret = 0;
+
+	sim_find_pmons();
+
+	pci_lock_rescan_remove();
+	for (pkg = 0; pkg < sim.config.packages && !ret; pkg++)
+		for (io = 0; io < 2 && !ret; io++)
+			ret = sim_add_bus(&sim_buses[pkg][io], pkg, io);
+	pci_unlock_rescan_remove();
+
+	if (ret)
+		sim_pci_exit();
+	return ret;
+}
+
+/**
+ * sim_pci_exit() - unbind drivers and remove the devices and buses
+ */
+void sim_pci_exit(void)
+{
+	unsigned int pkg, io;
+
+	pci_lock_rescan_remove();
+	for (pkg = 0; pkg < sim.config.packages; pkg++)
+		for (io = 0; io < 2; io++)
+			sim_remove_bus(&sim_buses[pkg][io]);
+	pci_unlock_rescan_remove();
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Accounts of what software did to the simulated hardware: how many register
+ * accesses, and the last of them one by one.  Written in any context, NMIs
+ * included, so there is no lock.
+ */
+#include <linux/kernel.h>
+#include <linux/pci.h>
+#include <linux/seq_file.h>
+#include <linux/smp.h>
+
+#include "sim.h"
+
+#define SIM_TRACE_SIZE	4096	/* a power of two */
+
+enum sim_op { SIM_RDMSR, SIM_WRMSR, SIM_PCIRD, SIM_PCIWR, SIM_UNDEF };
+
+/**
+ * struct sim_entry - an access in the trace
+ * @seq: its number, from 1; 0 while it is being written
+ * @value: read or written
+ * @what: why it is undefined, for SIM_UNDEF
+ * @reg: MSR or offset in configuration space; package for SIM_UNDEF
+ * @cpu: that did it
+ * @bus: PCI bus
+ * @devfn: PCI device and function
+ * @op: enum sim_op
+ * @fault: the access faulted
+ */
+struct sim_entry {
+	u64 seq;
+	union {
+		u64 value;
+		const char *what;
+	};
+	u32 reg;
+	u32 cpu;
+	u8 bus, devfn, op;
+	bool fault;
+};
+
+static struct sim_entry sim_trace[SIM_TRACE_SIZE];
+static atomic64_t sim_trace_seq;	/* number of the last entry */
+static atomic64_t sim_trace_floor;	/* entries up to this are forgotten */
+
+static atomic64_t sim_stats[SIM_STATS];
+static atomic64_t sim_frozen_floor;
+
+static const char * const sim_stat_names[SIM_STATS] = {
+	[SIM_MSR_READ] = "msr_read",
+	[SIM_MSR_WRITE] = "msr_write",
+	[SIM_PCI_READ] = "pci_read",
+	[SIM_PCI_WRITE] = "pci_write",
+	[SIM_PMI] = "pmi",
+	[SIM_UNDEFINED] = "undefined",
+};
+
+/**
+ * sim_count() - account an event
+ * @stat: which
+ */
+void sim_count(enum sim_stat stat)
+{
+	atomic64_inc(&sim_stats[stat]);
+}
+
+static void sim_record(const struct sim_entry *e)
+{
+	u64 seq = atomic64_inc_return(&sim_trace_seq);
+	struct sim_entry *slot = &sim_trace[seq % SIM_TRACE_SIZE];
+
+	WRITE_ONCE(slot->seq, 0);
+	smp_wmb();	/* readers that see new contents see no old number */
+	slot->value = e->value;
+	slot->reg = e->reg;
+	slot->cpu = raw_smp_processor_id();
+	slot->bus = e->bus;
+	slot->devfn = e->devfn;
+	slot->op = e->op;
+	slot->fault = e->fault;
+	smp_store_release(&slot->seq, seq);	/* the contents come first */
+}
+
+/**
+ * sim_record_msr() - note an MSR access in the trace
+ * @write: it was a write
+ * @msr: its number
+ * @value: read or written
+ * @fault: it faulted
+ */
+void sim_record_msr(bool write, u32 msr, u64 value, bool fault)
+{
+	sim_record(&(struct sim_entry) {
+		.op = write ? SIM_WRMSR : SIM_RDMSR,
+		.reg = msr,
+		.value = value,
+		.fault = fault,
+	});
+}
+
+/**
+ * sim_record_pci() - note a configuration access in the trace
+ * @write: it was a write
+ * @bus: bus number
+ * @devfn: device and function
+ * @where: offset
+ * @value: read or written
+ */
+void sim_record_pci(bool write, u8 bus, unsigned int devfn, unsigned int where,
+		    u32 value)
+{
+	sim_record(&(struct sim_entry) {
+		.op = write ? SIM_PCIWR : SIM_PCIRD,
+		.reg = where,
+		.value = value,
+		.bus = bus,
+		.devfn = devfn,
+	});
+}
+
+/**
+ * sim_undefined() - software did what the manual calls undefined
+ * @ctx: unused
+ * @pkg: package
+ * @what: a short sentence, never freed
+ *
+ * The trace has it after the accesses that led to it.
+ */
+void sim_undefined(void *ctx, unsigned int pkg, const char *what)
+{
+	sim_count(SIM_UNDEFINED);
+	sim_record(&(struct sim_entry) {
+		.op = SIM_UNDEF,
+		.reg = pkg,
+		.what = what,
+	});
+}
+
+static u64 sim_frozen_ns(void)
+{
+	unsigned long flags;
+	u64 ns;
+
+	raw_spin_lock_irqsave(&sim.lock, flags);
+	sim_clock_sync();
+	ns = model_frozen_ns(sim.model);
+	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	return ns;
+}
+
+/**
+ * sim_stats_show() - print the accounts, a line each
+ * @s: where to
+ */
+void sim_stats_show(struct seq_file *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < SIM_STATS; i++) {
+		if (i == SIM_UNDEFINED)
+			seq_printf(s, "frozen_ns %lld\n", sim_frozen_ns() -
+				   atomic64_read(&sim_frozen_floor));
+		seq_printf(s, "%s %lld\n", sim_stat_names[i],
+			   atomic64_read(&sim_stats[i]));
+	}
+}
+
+/**
+ * sim_stats_clear() - start all accounts at 0
+ */
+void sim_stats_clear(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < SIM_STATS; i++)
+		atomic64_set(&sim_stats[i], 0);
+	atomic64_set(&sim_frozen_floor, sim_frozen_ns());
+}
+
+/**
+ * sim_trace_last() - number of the newest access
+ */
+u64 sim_trace_last(void)
+{
+	return atomic64_read(&sim_trace_seq);
+}
+
+/**
+ * sim_trace_first() - number of the oldest access that is still there
+ */
+u64 sim_trace_first(void)
+{
+	u64 last = sim_trace_last();
+	u64 floor = atomic64_read(&sim_trace_floor);
+
+	if (last > SIM_TRACE_SIZE)
+		floor = max(floor, last - SIM_TRACE_SIZE);
+	return floor + 1;
+}
+
+/**
+ * sim_trace_show() - print an access
+ * @s: where to
+ * @seq: its number; one that is gone prints nothing
+ */
+void sim_trace_show(struct seq_file *s, u64 seq)
+{
+	static const char * const op[] = {
+		[SIM_RDMSR] = "rdmsr", [SIM_WRMSR] = "wrmsr",
+		[SIM_PCIRD] = "pcird", [SIM_PCIWR] = "pciwr",
+	};
+	const struct sim_entry *slot = &sim_trace[seq % SIM_TRACE_SIZE];
+	struct sim_entry e;
+
+	if (smp_load_acquire(&slot->seq) != seq) /* the contents come after */
+		return;
+	e = *slot;
+	smp_rmb();	/* the copy comes before the second look */
+	if (READ_ONCE(slot->seq) != seq)
+		return;
+
+	seq_printf(s, "%llu %u ", seq, e.cpu);
+	switch (e.op) {
+	case SIM_RDMSR:
+	case SIM_WRMSR:
+		seq_printf(s, "%s 0x%x ", op[e.op], e.reg);
+		if (e.fault)
+			seq_puts(s, "#GP\n");
+		else
+			seq_printf(s, "0x%llx\n", e.value);
+		break;
+	case SIM_PCIRD:
+	case SIM_PCIWR:
+		seq_printf(s, "%s %02x:%02x.%x 0x%x 0x%llx\n", op[e.op], e.bus,
+			   PCI_SLOT(e.devfn), PCI_FUNC(e.devfn), e.reg,
+			   e.value);
+		break;
+	case SIM_UNDEF:
+		seq_printf(s, "undefined %u %s\n", e.reg, e.what);
+		break;
+	}
+}
+
+/**
+ * sim_trace_clear() - forget all accesses so far
+ */
+void sim_trace_clear(void)
+{
+	atomic64_set(&sim_trace_floor, sim_trace_last());
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Numbers and names of boxes in the text that the control files take.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "sim.h"
+
+/**
+ * sim_parse_u64() - a number, decimal or 0x
+ * @text: nothing but the number
+ * @max: the largest that is accepted
+ * @value: result
+ *
+ * Return: 0, -EINVAL for anything else, -ERANGE when it is too large.
+ */
+int sim_parse_u64(const char *text, u64 max, u64 *value)
+{
+	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+	unsigned long long v;
+	int ret;
+
+	/* Not base 0: a leading zero does not make an octal number here. */
+	ret = kstrtoull(text, hex ? 16 : 10, &v);
+	if (ret)
+		return ret;
+	if (v > max)
+		return -ERANGE;
+	*value = v;
+	return 0;
+}
+
+/**
+ * sim_parse_box() - a box by the name that its PMU has: "imc_3", "pcu"
+ * @text: the name
+ * @kind: result, its type
+ * @box: result, its number in the package
+ *
+ * Return: 0, or -EINVAL when a package has no such box.
+ */
+int sim_parse_box(const char *text, enum model_box_kind *kind,
+		  unsigned int *box)
+{
+	const char *number = strchr(text, '_');
+	size_t len = number ? number - text : strlen(text);
+	unsigned int k;
+	u64 n = 0;
+
+	for (k = 0; k < MODEL_BOX_KINDS; k++)
+		if (strlen(model_kind_name(k)) == len &&
+		    !strncmp(text, model_kind_name(k), len))
+			break;
+	if (k == MODEL_BOX_KINDS)
+		return -EINVAL;
+
+	/* Without a number there must be no doubt which one is meant. */
+	if (!number && model_boxes(sim.model, k) != 1)
+		return -EINVAL;
+	if (number && sim_parse_u64(number + 1, U32_MAX, &n))
+		return -EINVAL;
+	if (n >= model_boxes(sim.model, k))
+		return -EINVAL;
+
+	*kind = k;
+	*box = n;
+	return 0;
+}
+
+/**
+ * sim_box_name() - the name that sim_parse_box() takes
+ * @buf: result
+ * @size: of @buf
+ * @kind: the box's type
+ * @box: its number in the package
+ *
+ * Return: like snprintf().
+ */
+int sim_box_name(char *buf, size_t size, enum model_box_kind kind,
+		 unsigned int box)
+{
+	if (model_boxes(sim.model, kind) == 1)
+		return snprintf(buf, size, "%s", model_kind_name(kind));
+	return snprintf(buf, size, "%s_%u", model_kind_name(kind), box);
+}
