@@ -11,7 +11,7 @@ ifdef KERNEL
 KDIR := /lib/modules/$(KERNEL)/build
 endif
 KDIR ?= $(shell scripts/find-kernel --kdir)
-KVER = $(shell cat $(KDIR)/include/config/kernel.release)
+KVER = $(shell scripts/find-kernel --release-of $(KDIR))
 STAGE = build/$(KVER)/kmod
 
 # What the VM boots: the folder around a build tree that has its own image
@@ -58,7 +58,7 @@ build/catalogue.tsv: $(CATALOGUE)
 
 kdir:
 	@test -n '$(KDIR)'
-	@test -e '$(KDIR)/include/config/kernel.release' || { \
+	@test -e '$(KDIR)/include/generated/utsrelease.h' || { \
 		echo "$(KDIR) is not a kernel's build tree" >&2; exit 1; }
 
 modules: kdir kmod/generated/stamp ## xeon_uncore.ko and xeon_uncore_sim.ko; C=2, W=1, V=1 as for any module
@@ -145,7 +145,7 @@ do-vm: modules selftests
 # --- for developers and packagers
 
 lint: modules selftests ## checkpatch (where the kernel has it), sparse, W=1, shellcheck
-	+@scripts/lint $(KDIR) $(STAGE)
+	+@scripts/lint $(KDIR)
 
 DKMS := $(DESTDIR)/usr/src/xeon-uncore-$(VERSION)
 
