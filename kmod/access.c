@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Register access.  Every function here is called with the box's lock held and
+ * interrupts off, on a CPU of the box's package, and never in an NMI: PCI
+ * configuration space takes pci_lock, which the interrupted code may hold.
+ *
+ * An MSR access costs hundreds of cycles and a PCI one about a microsecond, so
+ * nothing here reads a control register back.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/ktime.h>
+#include <linux/pci.h>
+#include <asm/msr.h>
+
+#include "xeon_uncore.h"
+
+static u32 unc_msr(const struct unc_box *box, u32 reg)
+{
+	return reg + box->index * box->type->stride;
+}
+
+static u32 unc_ctl_reg(const struct unc_type *type, unsigned int ctr)
+{
+	if (ctr == UNC_FIXED)
+		return type->fixed_ctl;
+	return type->ctl0 + ctr * (type->space == UNC_PCI ? 4 : 1);
+}
+
+static u32 unc_ctr_reg(const struct unc_type *type, unsigned int ctr)
+{
+	if (ctr == UNC_FIXED)
+		return type->fixed_ctr;
+	if (ctr >= UNC_FREERUN0)
+		return type->freerun[ctr - UNC_FREERUN0].reg;
+	return type->ctr0 + ctr * (type->space == UNC_PCI ? 8 : 1);
+}
+
+/**
+ * unc_counter_bits() - width of a counter
+ * @box: its box
+ * @ctr: its index
+ */
+unsigned int unc_counter_bits(const struct unc_box *box, unsigned int ctr)
+{
+	if (ctr >= UNC_FREERUN0)
+		return box->type->freerun[ctr - UNC_FREERUN0].bits;
+	return box->bits;
+}
+
+static u64 unc_counter_mask(const struct unc_box *box, unsigned int ctr)
+{
+	return GENMASK_ULL(unc_counter_bits(box, ctr) - 1, 0);
+}
+
+static void unc_write(struct unc_box *box, u32 reg, u32 value)
+{
+	if (box->dead)
+		return;
+	if (box->type->space == UNC_MSR)
+		wrmsrl(unc_msr(box, reg), value);
+	else
+		pci_write_config_dword(box->pdev, reg, value);
+}
+
+/* A function that is gone reads all ones everywhere, its IDs included. */
+static bool unc_pci_gone(struct unc_box *box)
+{
+	u32 id;
+
+	if (pci_read_config_dword(box->pdev, PCI_VENDOR_ID, &id) ||
+	    id == U32_MAX) {
+		box->dead = true;
+		pci_warn(box->pdev,
+			 "%s: stopped answering: its events stay at their last count; reload %s once it is back\n",
+			 box->name, KBUILD_MODNAME);
+	}
+	return box->dead;
+}
+
+/*
+ * Put together the 64 bits of a counter whose low half is @lo, by reading the
+ * high half as well.  A counter that runs may carry in between.
+ */
+static bool unc_read_high(struct unc_box *box, u32 reg, u32 lo, u64 *value)
+{
+	u32 hi, again;
+
+	for (;;) {
+		pci_read_config_dword(box->pdev, reg + 4, &hi);
+		if (hi == U32_MAX && unc_pci_gone(box))
+			return false;
+		if (box->frozen)
+			break;
+		pci_read_config_dword(box->pdev, reg, &again);
+		if (again >= lo)
+			break;
+		lo = again;
+	}
+	*value = (u64)hi << 32 | lo;
+	return true;
+}
+
+/**
+ * unc_read_counter() - read what a slot's counter holds
+ * @box: the box
+ * @slot: the slot; its stamp is renewed
+ * @value: where to put the value
+ *
+ * The high half of a PCI counter is read only when the low one may have gone
+ * round since the last read.
+ *
+ * Return: false when the box is, or just turned out to be, dead.
+ */
+bool unc_read_counter(struct unc_box *box, struct unc_slot *slot, u64 *value)
+{
+	u32 reg = unc_ctr_reg(box->type, slot->ctr);
+	u64 mask = unc_counter_mask(box, slot->ctr);
+	u64 before = ktime_get_mono_fast_ns();
+	u32 lo;
+
+	if (box->dead)
+		return false;
+	if (box->type->space == UNC_MSR) {
+		rdmsrl(unc_msr(box, reg), *value);
+	} else {
+		pci_read_config_dword(box->pdev, reg, &lo);
+		if (lo == U32_MAX && unc_pci_gone(box))
+			return false;
+		if (mask == U32_MAX)
+			*value = lo;
+		else if (slot->stamp && ktime_get_mono_fast_ns() -
+					slot->stamp < slot->low_ns)
+			*value = slot->raw + (u32)(lo - (u32)slot->raw);
+		else if (!unc_read_high(box, reg, lo, value))
+			return false;
+	}
+	*value &= mask;
+	slot->stamp = before;
+	return true;
+}
+
+/**
+ * unc_write_counter() - set a counter
+ * @box: the box
+ * @ctr: general or fixed counter
+ * @value: its new value
+ */
+void unc_write_counter(struct unc_box *box, unsigned int ctr, u64 value)
+{
+	u32 reg = unc_ctr_reg(box->type, ctr);
+
+	if (box->dead)
+		return;
+	if (box->type->space == UNC_MSR) {
+		wrmsrl(unc_msr(box, reg), value);
+	} else {
+		pci_write_config_dword(box->pdev, reg, lower_32_bits(value));
+		pci_write_config_dword(box->pdev, reg + 4,
+				       upper_32_bits(value));
+	}
+}
+
+/**
+ * unc_write_ctl() - program a counter
+ * @box: the box
+ * @ctr: general or fixed counter
+ * @value: its control register
+ */
+void unc_write_ctl(struct unc_box *box, unsigned int ctr, u32 value)
+{
+	u32 reg = unc_ctl_reg(box->type, ctr);
+
+	if ((box->type->quirks & UNC_QUIRK_WRITE_TWICE) && (value & UNC_CTL_EN))
+		unc_write(box, reg, value & ~UNC_CTL_EN);
+	unc_write(box, reg, value);
+	box->ctr[ctr].ctl = value;
+}
+
+/**
+ * unc_write_filter() - program a filter register
+ * @box: the box
+ * @i: index into the type's table
+ * @value: its new value
+ *
+ * Where the filters are in a PCI function of their own that is absent, nothing
+ * is written; event_init refuses events that need them.
+ */
+void unc_write_filter(struct unc_box *box, unsigned int i, u32 value)
+{
+	u32 reg = box->type->filters[i].reg;
+
+	box->filter[i] = value;
+	if (!box->type->filters_apart)
+		unc_write(box, reg, value);
+	else if (box->filter_pdev)
+		pci_write_config_dword(box->filter_pdev, reg, value);
+}
+
+/**
+ * unc_write_box_ctl() - write the box control register
+ * @box: the box; one that has the register
+ * @value: UNC_BOX_* bits
+ */
+void unc_write_box_ctl(struct unc_box *box, u32 value)
+{
+	u32 reg = box->type->box_ctl;
+
+	value |= box->type->box_ctl_base;
+	if (box->type->quirks & UNC_QUIRK_STEPWISE) {
+		u32 step = box->box_ctl & value;
+		u32 more = value & ~step;
+
+		for (; hweight32(more) > 1; more &= more - 1) {
+			step |= more & -more;
+			unc_write(box, reg, step);
+		}
+	}
+	unc_write(box, reg, value);
+	box->box_ctl = value;
+}
+
+/**
+ * unc_clear_status() - clear all overflow bits of a box
+ * @box: the box
+ */
+void unc_clear_status(struct unc_box *box)
+{
+	if (box->type->status)
+		unc_write(box, box->type->status, box->type->status_mask);
+}
+
+/* Does the box answer at all?  Absent MSRs fault. */
+static int unc_probe_present(struct unc_box *box)
+{
+	const struct unc_type *type = box->type;
+	u64 value;
+
+	if (type->space == UNC_PCI)
+		return box->pdev && !unc_pci_gone(box) ? 0 : -ENODEV;
+	return rdmsrl_safe(unc_msr(box, type->box_ctl ?: type->ctl0), &value);
+}
+
+/**
+ * unc_probe_box() - see whether a box is there and how wide its counters are
+ * @box: the box, stopped
+ *
+ * Public sources disagree on 44 or 48 bits, so counter 0 is given all ones to
+ * see which of them it keeps.  Leaves the counter at that.
+ *
+ * Return: 0, or -ENODEV or -EIO when it does not answer.
+ */
+int unc_probe_box(struct unc_box *box)
+{
+	unsigned int documented = box->type->bits;
+	struct unc_slot probe = { .ctr = 0 };
+	int err = unc_probe_present(box);
+	u64 kept;
+
+	if (err)
+		return err;
+	unc_write_counter(box, 0, GENMASK_ULL(documented - 1, 0));
+	if (!unc_read_counter(box, &probe, &kept))
+		return -ENODEV;
+	box->bits = fls64(kept);
+	if (kept != GENMASK_ULL(documented - 1, 0) >> (documented - box->bits) ||
+	    box->bits <= 32) {
+		pr_warn("%s: counter 0 keeps %#llx of all ones: taking its documented %u bits; is somebody else writing it?\n",
+			box->name, kept, documented);
+		box->bits = documented;
+	}
+	return 0;
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which hardware counter counts what.  Equal configurations share a slot; two
+ * slots fit together when they ask the same of every filter field that both
+ * obey; and a slot gets one of the counters that its event is allowed on,
+ * moving others out of the way when it must.
+ */
+#include <linux/bsearch.h>
+#include <linux/errno.h>
+#include <linux/math64.h>
+
+#include "xeon_uncore.h"
+
+static int unc_info_cmp(const void *key, const void *elt)
+{
+	const struct unc_event_info *info = elt;
+
+	return *(const u16 *)key - info->code;
+}
+
+static const struct unc_event_info *unc_info(const struct unc_type *type,
+					     u64 config)
+{
+	u16 code = config & UNC_CTL_EVENT;
+
+	if (type->ctl_mask & config & UNC_CTL_EXT)
+		code |= 0x100;
+	return bsearch(&code, type->info, type->num_info, sizeof(*type->info),
+		       unc_info_cmp);
+}
+
+/* event=0xff: the fixed counter, or a free-running one chosen by umask. */
+static int unc_describe_special(const struct unc_type *type,
+				struct unc_slot *slot)
+{
+	const struct unc_freerun *f = type->freerun;
+	u64 umask = slot->config[0] & UNC_CTL_UMASK;
+
+	if ((slot->config[0] & ~(UNC_CTL_EVENT | UNC_CTL_UMASK)) ||
+	    slot->config[1] || slot->config[2])
+		return -EINVAL;
+	if (!umask && type->fixed_ctl) {
+		slot->allowed = BIT(UNC_FIXED);
+		return 0;
+	}
+	for (; f && f->reg; f++) {
+		if (umask == f->umask << 8) {
+			slot->allowed = BIT(UNC_FREERUN0 + (f - type->freerun));
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+/**
+ * unc_slot_describe() - what a configuration asks of a box
+ * @type: the box's type
+ * @config: config, config1 and config2
+ * @slot: where to put the answer
+ *
+ * Return: 0, or -EINVAL for bits that this event has no use for.
+ */
+int unc_slot_describe(const struct unc_type *type, const u64 config[3],
+		      struct unc_slot *slot)
+{
+	const struct unc_filter_use *use = type->uses;
+	const struct unc_event_info *info;
+	unsigned int max_inc, w;
+	int err;
+
+	*slot = (struct unc_slot){
+		.config = { config[0], config[1], config[2] },
+	};
+	if ((config[0] & UNC_CTL_EVENT) == UNC_EVENT_FIXED) {
+		err = unc_describe_special(type, slot);
+		if (err)
+			return err;
+		max_inc = 1;
+	} else {
+		u64 valid[3] = { type->ctl_mask };
+
+		for (; use && use->mask; use++) {
+			if ((config[0] & use->mask) != use->value)
+				continue;
+			for (w = 0; w < 3; w++)
+				slot->fields[w] |= use->fields[w];
+		}
+		for (w = 0; w < 3; w++) {
+			if (config[w] & ~(valid[w] | slot->fields[w]))
+				return -EINVAL;
+		}
+		info = unc_info(type, config[0]);
+		slot->allowed = info ? info->ctrs : GENMASK(type->general - 1, 0);
+		max_inc = info ? info->max_inc : type->max_inc;
+		if (!max_inc || (config[0] & type->ctl_mask & UNC_CTL_THRESH))
+			max_inc = 1;
+	}
+	slot->low_ns = div_u64((u64)U32_MAX * USEC_PER_SEC / max_inc,
+			       unc.gen->max_khz);
+	return 0;
+}
+
+static bool unc_in_use(const struct unc_slot *slot)
+{
+	return slot->users || slot->held;
+}
+
+static bool unc_same(const struct unc_slot *a, const struct unc_slot *b)
+{
+	return a->config[0] == b->config[0] && a->config[1] == b->config[1] &&
+	       a->config[2] == b->config[2];
+}
+
+static bool unc_filters_agree(const struct unc_slot *a,
+			      const struct unc_slot *b)
+{
+	unsigned int w;
+
+	for (w = 0; w < 3; w++) {
+		if ((a->config[w] ^ b->config[w]) & a->fields[w] & b->fields[w])
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Bipartite matching by augmenting paths: find a counter for slot @s, moving
+ * slots that already have one if need be.  @owner[c] is the slot on counter c,
+ * or -1.  The depth is bounded by the number of counters.
+ */
+static bool unc_match(const struct unc_slot *slots, s8 *owner, int s,
+		      u32 *visited)
+{
+	int c;
+
+	/* counter 0 is the one that most restrictions ask for: leave it */
+	for (c = UNC_MAX_COUNTERS - 1; c >= 0; c--) {
+		if ((slots[s].allowed & BIT(c)) && owner[c] < 0) {
+			owner[c] = s;
+			return true;
+		}
+	}
+	for (c = UNC_MAX_COUNTERS - 1; c >= 0; c--) {
+		if (!(slots[s].allowed & BIT(c)) || (*visited & BIT(c)))
+			continue;
+		*visited |= BIT(c);
+		if (unc_match(slots, owner, owner[c], visited)) {
+			owner[c] = s;
+			return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * unc_slots_fit() - could these all be counted at once by an idle box?
+ * @slots: the slots, as unc_slot_describe() fills them in
+ * @n: how many, at most UNC_MAX_COUNTERS
+ */
+bool unc_slots_fit(const struct unc_slot *slots, unsigned int n)
+{
+	s8 owner[UNC_MAX_COUNTERS];
+	unsigned int i, j;
+
+	for (i = 0; i < UNC_MAX_COUNTERS; i++)
+		owner[i] = -1;
+	for (i = 0; i < n; i++) {
+		u32 visited = 0;
+
+		for (j = 0; j < i; j++) {
+			if (!unc_filters_agree(&slots[i], &slots[j]))
+				return false;
+		}
+		if (!unc_match(slots, owner, i, &visited))
+			return false;
+	}
+	return true;
+}
+
+static bool unc_place(struct unc_box *box, struct unc_slot *slot)
+{
+	s8 owner[UNC_MAX_COUNTERS];
+	u32 visited = 0;
+	unsigned int c;
+
+	for (c = 0; c < UNC_MAX_COUNTERS; c++)
+		owner[c] = box->ctr[c].slot;
+	if (!unc_match(box->slot, owner, slot - box->slot, &visited))
+		return false;
+	/* take all that move off their counters before they get new ones */
+	for (c = 0; c < UNC_MAX_COUNTERS; c++) {
+		s8 old = box->ctr[c].slot;
+
+		if (old >= 0 && owner[c] != old) {
+			unc_box_refresh(box, &box->slot[old]);
+			unc_box_assign(box, &box->slot[old], -1);
+		}
+	}
+	for (c = 0; c < UNC_MAX_COUNTERS; c++) {
+		if (owner[c] >= 0 && box->ctr[c].slot != owner[c])
+			unc_box_assign(box, &box->slot[owner[c]], c);
+	}
+	return true;
+}
+
+/**
+ * unc_slot_get() - find or make the slot for a configuration
+ * @box: the box, held by unc_box_freeze()
+ * @config: config, config1 and config2; unc_slot_describe() accepts them
+ *
+ * Return: the slot, with one user more, or NULL when what the box counts
+ * already leaves no counter or filter for it.
+ */
+struct unc_slot *unc_slot_get(struct unc_box *box, const u64 config[3])
+{
+	struct unc_slot wanted, *slot, *free = NULL;
+	unsigned int i;
+
+	if (unc_slot_describe(box->type, config, &wanted))
+		return NULL;
+	for (i = 0; i < UNC_MAX_COUNTERS; i++) {
+		slot = &box->slot[i];
+		if (!unc_in_use(slot)) {
+			free = free ?: slot;
+		} else if (unc_same(slot, &wanted)) {
+			slot->users++;
+			return slot;
+		} else if (!unc_filters_agree(slot, &wanted)) {
+			return NULL;
+		}
+	}
+	if (!free)
+		return NULL;
+	wanted.serial = ++box->serial;
+	*free = wanted;
+	if (!unc_place(box, free))
+		return NULL;
+	free->users = 1;
+	if (!box->active++)
+		unc_timer_get(box->pkg);
+	if (unc_counter_bits(box, free->ctr) <= 32)
+		unc_timer_soon(box->pkg);
+	return free;
+}

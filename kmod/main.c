@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Loading and unloading: is this a processor that we know, is nobody else
+ * driving its uncore, and then everything in order; and CPU hotplug.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpu.h>
+#include <linux/ctype.h>
+#include <linux/device/driver.h>
+#include <linux/kobject.h>
+#include <linux/module.h>
+#include <linux/notifier.h>
+#include <linux/pci.h>
+#include <linux/slab.h>
+#include <linux/topology.h>
+#include <asm/cpu_device_id.h>
+
+#include "xeon_uncore.h"
+
+struct unc_machine unc = {
+	.pmus = LIST_HEAD_INIT(unc.pmus),
+};
+
+static char *pmu_prefix;
+module_param(pmu_prefix, charp, 0444);
+MODULE_PARM_DESC(pmu_prefix,
+		 "first part of the PMUs' names (default: the generation's, such as hswep); \"uncore\" gives the names of the kernel's own driver");
+
+static const struct x86_cpu_id unc_cpus[] = {
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 63, &unc_haswell_ep),
+	{ }
+};
+
+static enum cpuhp_state unc_hotplug;
+
+/* --- other drivers ------------------------------------------------------- */
+
+#define UNC_RIVAL_MODULE	"intel_uncore"
+
+/*
+ * As a module the kernel's driver is in /sys/module, beside us; built in, only
+ * its PCI driver can be seen.
+ */
+static bool unc_rival_is_here(void)
+{
+	struct kobject *module = kset_find_obj(THIS_MODULE->mkobj.kobj.kset,
+					       UNC_RIVAL_MODULE);
+
+	if (module) {
+		kobject_put(module);
+		return true;
+	}
+	return driver_find(unc.gen->rival, &pci_bus_type);
+}
+
+static int unc_module_event(struct notifier_block *nb, unsigned long action,
+			    void *data)
+{
+	const struct module *module = data;
+
+	if (action == MODULE_STATE_COMING &&
+	    !strcmp(module->name, UNC_RIVAL_MODULE))
+		pr_warn("%s is being loaded beside %s: both program the same MSRs and counts will be wrong; unload one of them\n",
+			UNC_RIVAL_MODULE, KBUILD_MODNAME);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block unc_module_watch = {
+	.notifier_call = unc_module_event,
+};
+
+/* --- CPU hotplug --------------------------------------------------------- */
+
+/* On the CPU that comes online. */
+static int unc_cpu_online(unsigned int cpu)
+{
+	struct unc_package *pkg = unc_package_of_cpu(cpu);
+	unsigned long flags;
+
+	if (!pkg) {
+		pr_info_once("CPU %u is of a package that had no CPU online when the module was loaded: reload it to count there\n",
+			     cpu);
+		return 0;
+	}
+	if (pkg->cpu >= nr_cpu_ids)
+		WRITE_ONCE(pkg->cpu, cpu);
+	local_irq_save(flags);
+	unc_timer_online(pkg);
+	local_irq_restore(flags);
+	return 0;
+}
+
+/* On the CPU that goes offline, while it still runs. */
+static int unc_cpu_offline(unsigned int cpu)
+{
+	struct unc_package *pkg = unc_package_of_cpu(cpu);
+	unsigned int other;
+
+	if (!pkg || pkg->cpu != cpu)
+		return 0;
+	for_each_online_cpu(other) {
+		if (other != cpu && unc_package_of_cpu(other) == pkg)
+			break;
+	}
+	WRITE_ONCE(pkg->cpu, other < nr_cpu_ids ? other : nr_cpu_ids);
+	if (other < nr_cpu_ids)
+		unc_pmus_migrate(pkg, cpu, other);
+	return 0;
+}
+
+/* --- loading ------------------------------------------------------------- */
+
+static bool unc_prefix_ok(const char *prefix)
+{
+	const char *c;
+
+	for (c = prefix; *c; c++) {
+		if (!isalnum(*c) && *c != '_')
+			return false;
+	}
+	return c != prefix && c - prefix <= 32;
+}
+
+/* Who are we, and may we? */
+static int __init unc_check_machine(void)
+{
+	const struct x86_cpu_id *id = x86_match_cpu(unc_cpus);
+
+	if (!id) {
+		pr_err("family %u model %u is not a processor whose uncore this module knows\n",
+		       boot_cpu_data.x86, boot_cpu_data.x86_model);
+		return -ENODEV;
+	}
+	unc.gen = (const struct unc_generation *)id->driver_data;
+	unc.prefix = pmu_prefix ?: unc.gen->name;
+	if (!unc_prefix_ok(unc.prefix)) {
+		pr_err("pmu_prefix=%s: want 1 to 32 letters, digits or _\n",
+		       unc.prefix);
+		return -EINVAL;
+	}
+	if (unc_rival_is_here()) {
+		pr_err("%s drives this uncore already: rmmod %s first (README says how to keep it away)\n",
+		       UNC_RIVAL_MODULE, UNC_RIVAL_MODULE);
+		return -EBUSY;
+	}
+	return 0;
+}
+
+/*
+ * Packages, and the callbacks that keep each one's CPU up to date from here on.
+ * PCI probing takes locks that do not nest in the hotplug lock, so it comes
+ * after.
+ */
+static int __init unc_find_packages(void)
+{
+	int state, err;
+
+	cpus_read_lock();
+	err = unc_topology_init();
+	if (!err) {
+		state = cpuhp_setup_state_cpuslocked(CPUHP_AP_ONLINE_DYN,
+						     "perf/x86/xeon_uncore:online",
+						     unc_cpu_online,
+						     unc_cpu_offline);
+		if (state < 0)
+			err = state;
+		else
+			unc_hotplug = state;
+	}
+	cpus_read_unlock();
+	if (err)
+		unc_topology_exit();
+	return err;
+}
+
+static void unc_log_summary(void)
+{
+	const struct unc_pmu *pmu;
+	unsigned int n = 0;
+
+	list_for_each_entry(pmu, &unc.pmus, list)
+		n++;
+	pr_info("%s: %u PMUs in %u packages\n", unc.gen->name, n,
+		unc.num_packages);
+}
+
+static void unc_tear_down(void)
+{
+	cpuhp_remove_state_nocalls(unc_hotplug);
+	unc_pmus_unregister();
+	unc_sysfs_exit();
+	unc_boxes_stop();
+	unc_pci_exit();
+	unc_topology_exit();
+}
+
+static int __init unc_init(void)
+{
+	int err;
+
+	err = unc_check_machine();
+	if (err)
+		return err;
+	err = unc_find_packages();
+	if (err)
+		return err;
+	err = unc_pci_init();
+	if (err)
+		goto no_pci;
+	err = unc_boxes_start();
+	if (err) {
+		pr_err("no uncore box answers: is this a virtual machine?\n");
+		goto no_boxes;
+	}
+	err = unc_sysfs_init();
+	if (!err)
+		err = unc_pmus_register();
+	if (err)
+		goto no_pmus;
+	register_module_notifier(&unc_module_watch);
+	unc_log_summary();
+	return 0;
+
+no_pmus:
+	unc_tear_down();
+	return err;
+no_boxes:
+	unc_pci_exit();
+no_pci:
+	cpuhp_remove_state_nocalls(unc_hotplug);
+	unc_topology_exit();
+	return err;
+}
+
+static void __exit unc_exit(void)
+{
+	unregister_module_notifier(&unc_module_watch);
+	unc_tear_down();
+}
+
+module_init(unc_init);
+module_exit(unc_exit);
+
+MODULE_DESCRIPTION("perf PMUs for the uncore of Intel Xeon processors");
+MODULE_LICENSE("GPL");

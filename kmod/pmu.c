@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What perf calls.  A PMU stands for the boxes of one type and index in all
+ * packages; an event's CPU says which of them it is about.
+ *
+ * Everything but event_init runs with interrupts off, mostly under perf's
+ * context lock.  read() may also be called by a BPF program, and so from
+ * anywhere that a kprobe or an NMI can hit.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpu.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/perf_event.h>
+#include <linux/slab.h>
+
+#include "xeon_uncore.h"
+
+static struct unc_pmu *to_unc_pmu(struct pmu *pmu)
+{
+	return container_of(pmu, struct unc_pmu, pmu);
+}
+
+static struct unc_box *unc_event_box(const struct perf_event *event)
+{
+	return event->pmu_private;
+}
+
+static struct unc_slot *unc_event_slot(const struct perf_event *event)
+{
+	return &unc_event_box(event)->slot[event->hw.idx];
+}
+
+/* The box of a PMU that the running CPU can reach, or NULL. */
+static struct unc_box *unc_local_box(const struct unc_pmu *pmu)
+{
+	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
+
+	return pkg ? *unc_box_place(pkg, pmu->type, pmu->index) : NULL;
+}
+
+static void unc_event_config(const struct perf_event *event, u64 config[3])
+{
+	config[0] = event->attr.config;
+	config[1] = event->attr.config1;
+	config[2] = event->attr.config2;
+}
+
+/* --- opening ------------------------------------------------------------- */
+
+static bool unc_known_bits(const struct unc_type *type, const u64 config[3])
+{
+	const struct unc_field *f;
+	u64 known[3] = { 0 };
+	unsigned int w;
+
+	for (f = type->fields; f->name; f++)
+		known[f->word] |= f->mask;
+	for (w = 0; w < 3; w++) {
+		if (config[w] & ~known[w])
+			return false;
+	}
+	return true;
+}
+
+/* Add what @event wants to a list of different wishes. */
+static int unc_collect(const struct perf_event *event, struct unc_slot *slots,
+		       unsigned int *n)
+{
+	unsigned int i;
+	u64 config[3];
+
+	unc_event_config(event, config);
+	for (i = 0; i < *n; i++) {
+		if (!memcmp(slots[i].config, config, sizeof(config)))
+			return 0;
+	}
+	if (*n == UNC_MAX_COUNTERS)
+		return -EINVAL;
+	return unc_slot_describe(to_unc_pmu(event->pmu)->type, config,
+				 &slots[(*n)++]);
+}
+
+/* Could the group run if it had its box for itself? */
+static int unc_validate_group(struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+	struct unc_slot slots[UNC_MAX_COUNTERS];
+	unsigned int n = 0;
+
+	if (unc_collect(event, slots, &n))
+		return -EINVAL;
+	if (leader == event)
+		return 0;
+	if (leader->pmu == event->pmu && unc_collect(leader, slots, &n))
+		return -EINVAL;
+	for_each_sibling_event(sibling, leader) {
+		if (sibling->pmu == event->pmu &&
+		    unc_collect(sibling, slots, &n))
+			return -EINVAL;
+	}
+	return unc_slots_fit(slots, n) ? 0 : -EINVAL;
+}
+
+static int unc_event_init(struct perf_event *event)
+{
+	struct unc_pmu *pmu = to_unc_pmu(event->pmu);
+	struct unc_package *pkg;
+	struct unc_slot slot;
+	struct unc_box *box;
+	u64 config[3];
+
+	if (event->attr.type != event->pmu->type)
+		return -ENOENT;
+	/* the uncore knows no tasks */
+	if ((event->attach_state & PERF_ATTACH_TASK) || event->cpu < 0)
+		return -EINVAL;
+	if (is_sampling_event(event) || has_branch_stack(event))
+		return -EOPNOTSUPP;
+
+	pkg = unc_package_of_cpu(event->cpu);
+	if (!pkg)
+		return -EINVAL;
+	box = *unc_box_place(pkg, pmu->type, pmu->index);
+	if (!box)
+		return -EINVAL;
+	if (box->dead)
+		return -ENODEV;
+
+	unc_event_config(event, config);
+	if (!unc_known_bits(pmu->type, config) ||
+	    unc_slot_describe(pmu->type, config, &slot))
+		return -EINVAL;
+	/* the filters' PCI function is hidden or was removed */
+	if (pmu->type->filters_apart && !box->filter_pdev &&
+	    (slot.fields[0] | slot.fields[1] | slot.fields[2]))
+		return -ENODEV;
+
+	event->pmu_private = box;
+	event->hw.idx = -1;
+	event->event_caps |= PERF_EV_CAP_READ_ACTIVE_PKG;
+	return unc_validate_group(event);
+}
+
+/* --- counting ------------------------------------------------------------ */
+
+/* Add what the slot has counted since; the slot is up to date. */
+static void unc_event_catch_up(struct perf_event *event,
+			       const struct unc_slot *slot)
+{
+	u64 prev;
+
+	if (event->hw.state & PERF_HES_STOPPED)
+		return;
+	prev = local64_xchg(&event->hw.prev_count, slot->total);
+	local64_add(slot->total - prev, &event->count);
+}
+
+/*
+ * Hold the box frozen until perf lets go of the PMU on this CPU, so that all
+ * that happens until then happens in one cycle of the box.
+ */
+static void unc_hold(struct unc_pmu *pmu, struct unc_box *box)
+{
+	struct unc_cpu *cpu = this_cpu_ptr(pmu->cpu);
+
+	if (cpu->froze)
+		return;
+	cpu->froze = true;
+	unc_box_freeze(box);
+}
+
+static void unc_let_go(struct unc_pmu *pmu)
+{
+	struct unc_cpu *cpu = this_cpu_ptr(pmu->cpu);
+	struct unc_box *box;
+	unsigned long flags;
+
+	if (!cpu->froze)
+		return;
+	cpu->froze = false;
+	box = unc_local_box(pmu);
+	flags = unc_lock(box);
+	unc_box_thaw(box);
+	unc_unlock(box, flags);
+}
+
+/* The box is frozen by the first operation that needs it, not here. */
+static void unc_pmu_disable(struct pmu *pmu)
+{
+	this_cpu_ptr(to_unc_pmu(pmu)->cpu)->disabled = true;
+}
+
+static void unc_pmu_enable(struct pmu *pmu)
+{
+	struct unc_cpu *cpu = this_cpu_ptr(to_unc_pmu(pmu)->cpu);
+
+	cpu->disabled = false;
+	/* perf enables the PMU after each event of a group: wait for the last */
+	if (!(cpu->txn & PERF_PMU_TXN_ADD))
+		unc_let_go(to_unc_pmu(pmu));
+}
+
+static int unc_event_add(struct perf_event *event, int how)
+{
+	struct unc_box *box = unc_event_box(event);
+	struct hw_perf_event *hwc = &event->hw;
+	struct unc_slot *slot;
+	unsigned long flags;
+	u64 config[3];
+
+	unc_event_config(event, config);
+	flags = unc_lock(box);
+	unc_hold(to_unc_pmu(event->pmu), box);
+	slot = unc_slot_get(box, config);
+	if (!slot) {
+		unc_unlock(box, flags);
+		return -EAGAIN;
+	}
+	/*
+	 * An event that only moves between CPUs finds its slot still running
+	 * and goes on from where it was; any other starts here.
+	 */
+	if (!slot->held || hwc->last_tag != slot->serial) {
+		unc_box_refresh(box, slot);
+		local64_set(&hwc->prev_count, slot->total);
+	}
+	hwc->idx = slot - box->slot;
+	hwc->last_tag = slot->serial;
+	hwc->state = how & PERF_EF_START ? 0 : PERF_HES_STOPPED;
+	unc_unlock(box, flags);
+	return 0;
+}
+
+static void unc_event_del(struct perf_event *event, int how)
+{
+	struct unc_box *box = unc_event_box(event);
+	struct hw_perf_event *hwc = &event->hw;
+	struct unc_slot *slot = unc_event_slot(event);
+	unsigned long flags;
+
+	flags = unc_lock(box);
+	unc_hold(to_unc_pmu(event->pmu), box);
+	if (slot->users == 1 && !box->holding)
+		unc_box_last_read(box, slot);
+	else
+		unc_box_refresh(box, slot);
+	unc_event_catch_up(event, slot);
+	unc_box_release(box, slot);
+	if (!box->holding)
+		hwc->last_tag = 0;
+	hwc->idx = -1;
+	hwc->state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	unc_unlock(box, flags);
+}
+
+/* The counter may serve other events: it runs on, this event does not look. */
+static void unc_event_stop(struct perf_event *event, int how)
+{
+	struct unc_box *box = unc_event_box(event);
+	struct unc_slot *slot = unc_event_slot(event);
+	unsigned long flags;
+
+	if (event->hw.state & PERF_HES_STOPPED)
+		return;
+	flags = unc_lock(box);
+	unc_box_refresh(box, slot);
+	unc_event_catch_up(event, slot);
+	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	unc_unlock(box, flags);
+}
+
+static void unc_event_start(struct perf_event *event, int how)
+{
+	struct unc_box *box = unc_event_box(event);
+	struct unc_slot *slot = unc_event_slot(event);
+	unsigned long flags;
+
+	if (!(event->hw.state & PERF_HES_STOPPED))
+		return;
+	flags = unc_lock(box);
+	unc_box_refresh(box, slot);
+	local64_set(&event->hw.prev_count, slot->total);
+	event->hw.state = 0;
+	unc_unlock(box, flags);
+}
+
+/* --- reading ------------------------------------------------------------- */
+
+static void unc_event_read(struct perf_event *event)
+{
+	struct unc_cpu *cpu = this_cpu_ptr(to_unc_pmu(event->pmu)->cpu);
+	struct unc_box *box = unc_event_box(event);
+	unsigned long flags;
+
+	if (unc_interrupts_lock())
+		return;
+	if (cpu->txn & PERF_PMU_TXN_READ) {
+		/* all of the group at once, in commit */
+		cpu->leader = event->group_leader;
+		return;
+	}
+	flags = unc_lock(box);
+	if (event->hw.idx >= 0) {
+		unc_box_refresh(box, unc_event_slot(event));
+		unc_event_catch_up(event, unc_event_slot(event));
+	}
+	unc_unlock(box, flags);
+}
+
+static bool unc_is_counting(const struct perf_event *event,
+			    const struct pmu *pmu)
+{
+	return event->pmu == pmu && event->state == PERF_EVENT_STATE_ACTIVE &&
+	       event->hw.idx >= 0;
+}
+
+/* Read each counter of a group once, all in the same cycle of the box. */
+static void unc_read_group(struct perf_event *leader, struct pmu *pmu,
+			   struct unc_box *box)
+{
+	struct perf_event *event;
+	unsigned long slots = 0;
+	bool several;
+	unsigned int i;
+
+	if (unc_is_counting(leader, pmu))
+		slots |= BIT(leader->hw.idx);
+	for_each_sibling_event(event, leader) {
+		if (unc_is_counting(event, pmu))
+			slots |= BIT(event->hw.idx);
+	}
+	several = hweight_long(slots) > 1;
+	if (several)
+		unc_box_freeze(box);
+	for_each_set_bit(i, &slots, UNC_MAX_COUNTERS)
+		unc_box_refresh(box, &box->slot[i]);
+	if (several)
+		unc_box_thaw(box);
+	if (unc_is_counting(leader, pmu))
+		unc_event_catch_up(leader, unc_event_slot(leader));
+	for_each_sibling_event(event, leader) {
+		if (unc_is_counting(event, pmu))
+			unc_event_catch_up(event, unc_event_slot(event));
+	}
+}
+
+static void unc_start_txn(struct pmu *pmu, unsigned int flags)
+{
+	struct unc_cpu *cpu = this_cpu_ptr(to_unc_pmu(pmu)->cpu);
+
+	cpu->txn = flags;
+	cpu->leader = NULL;
+}
+
+static void unc_cancel_txn(struct pmu *pmu)
+{
+	struct unc_cpu *cpu = this_cpu_ptr(to_unc_pmu(pmu)->cpu);
+
+	cpu->txn = 0;
+	if (!cpu->disabled)
+		unc_let_go(to_unc_pmu(pmu));
+}
+
+static int unc_commit_txn(struct pmu *pmu)
+{
+	struct unc_cpu *cpu = this_cpu_ptr(to_unc_pmu(pmu)->cpu);
+	struct unc_box *box;
+	unsigned long flags;
+
+	if ((cpu->txn & PERF_PMU_TXN_READ) && cpu->leader) {
+		box = unc_local_box(to_unc_pmu(pmu));
+		flags = unc_lock(box);
+		unc_read_group(cpu->leader, pmu, box);
+		unc_unlock(box, flags);
+	}
+	/* counters that were assigned in an ADD transaction start here */
+	unc_cancel_txn(pmu);
+	return 0;
+}
+
+/* --- registration -------------------------------------------------------- */
+
+/* Guards unc.pmus against a CPU that goes offline meanwhile. */
+static DEFINE_MUTEX(unc_pmus_lock);
+
+static void unc_pmu_free(struct unc_pmu *pmu)
+{
+	free_percpu(pmu->cpu);
+	kfree(pmu->name);
+	kfree(pmu);
+}
+
+static int unc_pmu_register(const struct unc_type *type, unsigned int index)
+{
+	struct unc_pmu *pmu = kzalloc(sizeof(*pmu), GFP_KERNEL);
+	int err = -ENOMEM;
+
+	if (!pmu)
+		return err;
+	pmu->type = type;
+	pmu->index = index;
+	pmu->cpu = alloc_percpu(struct unc_cpu);
+	if (type->max_boxes > 1)
+		pmu->name = kasprintf(GFP_KERNEL, "%s_%s_%u", unc.prefix,
+				      type->name, index);
+	else
+		pmu->name = kasprintf(GFP_KERNEL, "%s_%s", unc.prefix,
+				      type->name);
+	if (!pmu->cpu || !pmu->name)
+		goto fail;
+
+	pmu->pmu = (struct pmu){
+		.module		= THIS_MODULE,
+		.attr_groups	= unc_sysfs_groups(type),
+		.capabilities	= PERF_PMU_CAP_NO_EXCLUDE,
+		.task_ctx_nr	= perf_invalid_context,
+		.event_init	= unc_event_init,
+		.pmu_enable	= unc_pmu_enable,
+		.pmu_disable	= unc_pmu_disable,
+		.add		= unc_event_add,
+		.del		= unc_event_del,
+		.start		= unc_event_start,
+		.stop		= unc_event_stop,
+		.read		= unc_event_read,
+		.start_txn	= unc_start_txn,
+		.commit_txn	= unc_commit_txn,
+		.cancel_txn	= unc_cancel_txn,
+	};
+	err = perf_pmu_register(&pmu->pmu, pmu->name, -1);
+	if (err) {
+		pr_err("cannot register PMU %s (%d)%s\n", pmu->name, err,
+		       err == -EEXIST ?
+		       ": that name is taken, choose another pmu_prefix=" : "");
+		goto fail;
+	}
+	mutex_lock(&unc_pmus_lock);
+	list_add_tail(&pmu->list, &unc.pmus);
+	mutex_unlock(&unc_pmus_lock);
+	return 0;
+fail:
+	unc_pmu_free(pmu);
+	return err;
+}
+
+/**
+ * unc_pmus_register() - register a PMU for each box that any package has
+ *
+ * Context: process.
+ * Return: 0 or a negative errno; unc_pmus_unregister() cleans up either way.
+ */
+int unc_pmus_register(void)
+{
+	const struct unc_type *type = unc.gen->types;
+	unsigned int t, i;
+	int err;
+
+	for (t = 0; t < unc.gen->num_types; t++, type++) {
+		for (i = 0; i < type->max_boxes; i++) {
+			if (!unc_any_box(type, i))
+				continue;
+			err = unc_pmu_register(type, i);
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
+/**
+ * unc_pmus_unregister() - take all PMUs back
+ *
+ * Context: process, after the hotplug callbacks are gone.
+ */
+void unc_pmus_unregister(void)
+{
+	struct unc_pmu *pmu, *next;
+
+	list_for_each_entry_safe(pmu, next, &unc.pmus, list) {
+		list_del(&pmu->list);
+		perf_pmu_unregister(&pmu->pmu);
+		unc_pmu_free(pmu);
+	}
+}
+
+static void unc_set_holding(struct unc_box *box, bool hold)
+{
+	unsigned long flags;
+
+	flags = unc_lock(box);
+	if (hold)
+		box->holding = true;
+	else
+		unc_box_end_hold(box);
+	unc_unlock(box, flags);
+}
+
+/**
+ * unc_pmus_migrate() - move a package's events from one CPU to another
+ * @pkg: the package
+ * @from: CPU that goes offline
+ * @to: another of the package
+ *
+ * The counters run on while perf takes the events off one CPU and puts them on
+ * the other, so nothing is lost in between.
+ *
+ * Context: process, on a CPU of the package.
+ */
+void unc_pmus_migrate(struct unc_package *pkg, unsigned int from,
+		      unsigned int to)
+{
+	struct unc_pmu *pmu;
+
+	mutex_lock(&unc_pmus_lock);
+	list_for_each_entry(pmu, &unc.pmus, list) {
+		struct unc_box *box = *unc_box_place(pkg, pmu->type, pmu->index);
+
+		if (!box)
+			continue;
+		unc_set_holding(box, true);
+		perf_pmu_migrate_context(&pmu->pmu, from, to);
+		unc_set_holding(box, false);
+	}
+	mutex_unlock(&unc_pmus_lock);
+}

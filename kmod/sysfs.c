@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The format, events and cpumask files of a PMU, made from the tables.  Boxes
+ * of a type share their attribute groups.
+ */
+#include <linux/bitops.h>
+#include <linux/cpumask.h>
+#include <linux/device.h>
+#include <linux/perf_event.h>
+#include <linux/slab.h>
+#include <linux/sysfs.h>
+
+#include "xeon_uncore.h"
+
+struct unc_attr {
+	struct device_attribute dev;
+	const struct unc_field *field;	/* of format attributes */
+	const char *text;		/* of events and their units */
+	char *name;			/* when it was allocated */
+};
+
+/* What one box type's PMUs have in common. */
+struct unc_type_sysfs {
+	struct unc_attr *attrs;
+	unsigned int num;
+	struct attribute **format, **events;
+	struct attribute_group format_group, events_group;
+	const struct attribute_group *groups[4];
+};
+
+static struct unc_type_sysfs *unc_types_sysfs;
+
+static const char *const unc_words[] = { "config", "config1", "config2" };
+
+/* "config:0-7,21" */
+static ssize_t unc_format_show(struct device *dev,
+			       struct device_attribute *attr, char *page)
+{
+	const struct unc_field *f = container_of(attr, struct unc_attr,
+						 dev)->field;
+	unsigned long mask = f->mask;
+	unsigned int lo, hi;
+	int n;
+
+	n = sysfs_emit(page, "%s", unc_words[f->word]);
+	for (lo = 0; (lo = find_next_bit(&mask, 64, lo)) < 64; lo = hi) {
+		hi = find_next_zero_bit(&mask, 64, lo);
+		n += sysfs_emit_at(page, n, "%c%u", mask & (BIT(lo) - 1) ?
+				   ',' : ':', lo);
+		if (hi - lo > 1)
+			n += sysfs_emit_at(page, n, "-%u", hi - 1);
+	}
+	return n + sysfs_emit_at(page, n, "\n");
+}
+
+static ssize_t unc_text_show(struct device *dev, struct device_attribute *attr,
+			     char *page)
+{
+	return sysfs_emit(page, "%s\n",
+			  container_of(attr, struct unc_attr, dev)->text);
+}
+
+/* The CPUs on which tools open events: one of each package with the box. */
+static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr,
+			    char *page)
+{
+	struct unc_pmu *pmu = container_of(dev_get_drvdata(dev),
+					   struct unc_pmu, pmu);
+	cpumask_var_t mask;
+	unsigned int i;
+	ssize_t n;
+
+	if (!zalloc_cpumask_var(&mask, GFP_KERNEL))
+		return -ENOMEM;
+	for (i = 0; i < unc.num_packages; i++) {
+		const struct unc_package *pkg = &unc.packages[i];
+		const struct unc_box *box = *unc_box_place(pkg, pmu->type,
+							   pmu->index);
+		unsigned int cpu = READ_ONCE(pkg->cpu);
+
+		if (box && !box->dead && cpu < nr_cpu_ids)
+			cpumask_set_cpu(cpu, mask);
+	}
+	n = cpumap_print_to_pagebuf(true, page, mask);
+	free_cpumask_var(mask);
+	return n;
+}
+static DEVICE_ATTR_RO(cpumask);
+
+static struct attribute *unc_pmu_attrs[] = {
+	&dev_attr_cpumask.attr,
+	NULL,
+};
+
+static const struct attribute_group unc_pmu_group = {
+	.attrs = unc_pmu_attrs,
+};
+
+static struct unc_attr *unc_attr_add(struct unc_type_sysfs *t,
+				     struct attribute **list, const char *name)
+{
+	struct unc_attr *a = &t->attrs[t->num++];
+
+	sysfs_attr_init(&a->dev.attr);
+	a->dev.attr.name = name;
+	a->dev.attr.mode = 0444;
+	*list = &a->dev.attr;
+	return a;
+}
+
+static void unc_text_add(struct unc_type_sysfs *t, struct attribute **list,
+			 const char *name, const char *text)
+{
+	struct unc_attr *a = unc_attr_add(t, list, name);
+
+	a->text = text;
+	a->dev.show = unc_text_show;
+}
+
+/* NAME.unit and NAME.scale */
+static int unc_suffix_add(struct unc_type_sysfs *t, struct attribute **list,
+			  const char *name, const char *suffix,
+			  const char *text)
+{
+	char *full = kasprintf(GFP_KERNEL, "%s.%s", name, suffix);
+
+	if (!full)
+		return -ENOMEM;
+	t->attrs[t->num].name = full;
+	unc_text_add(t, list, full, text);
+	return 0;
+}
+
+static int unc_events_init(const struct unc_type *type,
+			   struct unc_type_sysfs *t)
+{
+	struct attribute **list = t->events;
+	unsigned int i;
+
+	for (i = 0; i < type->num_events; i++) {
+		const struct unc_named_event *e = &type->events[i];
+
+		unc_text_add(t, list++, e->name, e->config);
+		if (e->unit && unc_suffix_add(t, list++, e->name, "unit",
+					      e->unit))
+			return -ENOMEM;
+		if (e->scale && unc_suffix_add(t, list++, e->name, "scale",
+					       e->scale))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int unc_type_sysfs_init(const struct unc_type *type,
+			       struct unc_type_sysfs *t)
+{
+	unsigned int fields = 0, texts = 0, i;
+	const struct unc_field *f;
+
+	for (f = type->fields; f->name; f++)
+		fields++;
+	for (i = 0; i < type->num_events; i++)
+		texts += 1 + !!type->events[i].unit + !!type->events[i].scale;
+
+	t->attrs = kcalloc(fields + texts, sizeof(*t->attrs), GFP_KERNEL);
+	t->format = kcalloc(fields + 1, sizeof(*t->format), GFP_KERNEL);
+	t->events = kcalloc(texts + 1, sizeof(*t->events), GFP_KERNEL);
+	if (!t->attrs || !t->format || !t->events)
+		return -ENOMEM;
+
+	for (i = 0; i < fields; i++) {
+		struct unc_attr *a = unc_attr_add(t, &t->format[i],
+						  type->fields[i].name);
+
+		a->field = &type->fields[i];
+		a->dev.show = unc_format_show;
+	}
+	t->format_group.name = "format";
+	t->format_group.attrs = t->format;
+	t->events_group.name = "events";
+	t->events_group.attrs = t->events;
+	t->groups[0] = &t->format_group;
+	t->groups[1] = &t->events_group;
+	t->groups[2] = &unc_pmu_group;
+	return unc_events_init(type, t);
+}
+
+/**
+ * unc_sysfs_init() - make the attribute groups of all box types
+ *
+ * Return: 0 or -ENOMEM; unc_sysfs_exit() cleans up either way.
+ */
+int unc_sysfs_init(void)
+{
+	unsigned int i;
+	int err = 0;
+
+	unc_types_sysfs = kcalloc(unc.gen->num_types, sizeof(*unc_types_sysfs),
+				  GFP_KERNEL);
+	if (!unc_types_sysfs)
+		return -ENOMEM;
+	for (i = 0; i < unc.gen->num_types && !err; i++)
+		err = unc_type_sysfs_init(&unc.gen->types[i],
+					  &unc_types_sysfs[i]);
+	return err;
+}
+
+/**
+ * unc_sysfs_exit() - free the attribute groups; no PMU uses them any more
+ */
+void unc_sysfs_exit(void)
+{
+	unsigned int i, a;
+
+	for (i = 0; unc_types_sysfs && i < unc.gen->num_types; i++) {
+		struct unc_type_sysfs *t = &unc_types_sysfs[i];
+
+		for (a = 0; a < t->num; a++)
+			kfree(t->attrs[a].name);
+		kfree(t->attrs);
+		kfree(t->format);
+		kfree(t->events);
+	}
+	kfree(unc_types_sysfs);
+	unc_types_sysfs = NULL;
+}
+
+/**
+ * unc_sysfs_groups() - the attribute groups of a box type's PMUs
+ * @type: the box type
+ */
+const struct attribute_group **unc_sysfs_groups(const struct unc_type *type)
+{
+	return unc_types_sysfs[type - unc.gen->types].groups;
+}

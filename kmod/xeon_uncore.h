@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The driver's core types.  A generation describes its boxes with const tables
+ * (struct unc_generation, struct unc_type); everything else in this directory
+ * works on those tables and knows no model of processor.
+ */
+#ifndef XEON_UNCORE_H
+#define XEON_UNCORE_H
+
+#include <linux/bits.h>
+#include <linux/cpumask.h>
+#include <linux/hrtimer.h>
+#include <linux/list.h>
+#include <linux/perf_event.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+struct pci_dev;
+struct pci_driver;
+
+#define UNC_NAME		"xeon_uncore"
+
+#define UNC_MAX_PACKAGES	8	/* the UBox's node-id map has 8 fields */
+#define UNC_MAX_GENERAL		4	/* counters that count any event */
+#define UNC_MAX_FREERUN		4
+#define UNC_FIXED		UNC_MAX_GENERAL	/* hardware index of the fixed one */
+#define UNC_FREERUN0		(UNC_FIXED + 1)
+#define UNC_MAX_COUNTERS	(UNC_FREERUN0 + UNC_MAX_FREERUN)
+#define UNC_MAX_FILTER_REGS	8
+
+/* Bits that every box's counter control register has (§1.4, §1.5). */
+#define UNC_CTL_EVENT		GENMASK(7, 0)
+#define UNC_CTL_UMASK		GENMASK(15, 8)
+#define UNC_CTL_EXT		BIT(21)		/* PCU and QPI only */
+#define UNC_CTL_EN		BIT(22)
+#define UNC_CTL_THRESH		GENMASK(31, 24)
+
+/* config's event for the counters that count one thing only. */
+#define UNC_EVENT_FIXED		0xff
+
+/* Bits of the box control register (§2.3.2.1 and alike). */
+#define UNC_BOX_RST_CTRL	BIT(0)
+#define UNC_BOX_RST_CTRS	BIT(1)
+#define UNC_BOX_FRZ		BIT(8)
+
+/* --- tables: what a generation's hardware is like ------------------------ */
+
+enum unc_space { UNC_MSR, UNC_PCI };
+
+/* What the hardware asks of software beyond the ordinary. */
+enum unc_quirk {
+	/* a control register's event select takes on the second write only */
+	UNC_QUIRK_WRITE_TWICE	= BIT(0),
+	/* box control takes one new bit a write, else #GP */
+	UNC_QUIRK_STEPWISE	= BIT(1),
+};
+
+/**
+ * struct unc_field - a field of perf's format directory
+ * @name: its name
+ * @word: 0 for config, 1 for config1, 2 for config2
+ * @mask: its bits there; their union is what a user may set
+ */
+struct unc_field {
+	const char *name;
+	unsigned int word;
+	u64 mask;
+};
+
+/**
+ * struct unc_filter_use - which filter fields an event obeys
+ * @mask: bits of config that decide
+ * @value: what they must be
+ * @fields: bits of config, config1 and config2 that are then filters.  Zero is
+ *	a value like any other: two such events fit together when these bits are
+ *	the same in both.
+ */
+struct unc_filter_use {
+	u64 mask, value;
+	u64 fields[3];
+};
+
+/**
+ * struct unc_filter_reg - a register that filters all events of a box
+ * @reg: MSR of the first box, or offset in configuration space
+ * @word: 1 or 2: the part of the configuration that it holds
+ * @shift: bit of that word which is bit 0 of the register
+ * @mask: bits of the register
+ * @when: when not 0, the register holds 0 unless (config & @when) == @is; for
+ *	hardware with alternative sets of filters
+ * @is: see @when
+ */
+struct unc_filter_reg {
+	u32 reg;
+	u8 word;
+	u8 shift;
+	u32 mask;
+	u64 when, is;
+};
+
+/**
+ * struct unc_event_info - what the counters must know of a documented event
+ * @code: event select, with the extension bit as bit 8
+ * @ctrs: general counters that may count it
+ * @max_inc: largest increment of one cycle
+ */
+struct unc_event_info {
+	u16 code;
+	u16 max_inc;
+	u8 ctrs;
+};
+
+/**
+ * struct unc_named_event - an entry of perf's events directory
+ * @name: as the manual has it, in lower case
+ * @config: perf's event string
+ * @unit: unit of the scaled count, or NULL
+ * @scale: factor from count to @unit, or NULL
+ */
+struct unc_named_event {
+	const char *name;
+	const char *config;
+	const char *unit;
+	const char *scale;
+};
+
+/**
+ * struct unc_freerun - a counter that nobody can stop or write
+ * @umask: selects it, together with event=0xff
+ * @reg: MSR or offset
+ * @bits: width
+ */
+struct unc_freerun {
+	u8 umask;
+	u8 bits;
+	u32 reg;
+};
+
+/**
+ * struct unc_type - a kind of box
+ * @name: middle part of the PMU's name
+ * @space: how its registers are reached
+ * @max_boxes: how many a package has at most
+ * @general: counters that count any event
+ * @bits: documented width of the counters; the real one is probed
+ * @box_ctl: box control register, 0 when the box has none and so cannot be
+ *	frozen
+ * @status: box status register (overflow bits, write one to clear)
+ * @status_mask: bits of @status
+ * @ctl0: control register of general counter 0
+ * @ctr0: general counter 0
+ * @fixed_ctl: control register of the fixed counter, 0 when there is none
+ * @fixed_ctr: fixed counter
+ * @stride: distance between two boxes' registers, for MSRs
+ * @box_ctl_base: bits of the box control register to be written as 1 always
+ * @ctl_mask: bits of config that go to the control register
+ * @quirks: enum unc_quirk
+ * @max_inc: largest increment a cycle of events that no table knows
+ * @fields: the format directory, ends with a NULL name
+ * @uses: which events obey filters, ends with a mask of 0
+ * @filters: filter registers, ends with @reg 0
+ * @filters_apart: the filter registers are in a PCI function of their own
+ * @freerun: free-running counters, ends with @reg 0
+ * @info: what is known of events, sorted by code
+ * @num_info: entries of @info
+ * @events: named events
+ * @num_events: entries of @events
+ */
+struct unc_type {
+	const char *name;
+	enum unc_space space;
+	u8 max_boxes;
+	u8 general;
+	u8 bits;
+	u16 max_inc;
+	u32 box_ctl, status, status_mask;
+	u32 ctl0, ctr0;
+	u32 fixed_ctl, fixed_ctr;
+	u32 stride;
+	u32 box_ctl_base;
+	u64 ctl_mask;
+	unsigned int quirks;
+	const struct unc_field *fields;
+	const struct unc_filter_use *uses;
+	const struct unc_filter_reg *filters;
+	bool filters_apart;
+	const struct unc_freerun *freerun;
+	const struct unc_event_info *info;
+	unsigned int num_info;
+	const struct unc_named_event *events;
+	unsigned int num_events;
+};
+
+/* What a PCI function is to us; driver_data of the generation's id table. */
+enum unc_pci_role { UNC_PCI_BOX, UNC_PCI_FILTER };
+#define UNC_PCI_DATA(type, idx, role) \
+	(((unsigned long)(type) << 16) | ((idx) << 8) | (role))
+#define UNC_PCI_TYPE(data)	((unsigned int)((data) >> 16))
+#define UNC_PCI_INDEX(data)	((unsigned int)((data) >> 8) & 0xff)
+#define UNC_PCI_ROLE(data)	((unsigned int)(data) & 0xff)
+
+/**
+ * struct unc_generation - a generation of processors
+ * @name: prefix of the PMUs' names
+ * @types: its box types
+ * @num_types: how many
+ * @pci_ids: the PCI functions that are or belong to boxes
+ * @rival: PCI driver that the kernel's own uncore driver has for it
+ * @ubox_device: PCI device with the node-id registers (§1.6.1)
+ * @node_id: offset of the local node id there (bits 2:0)
+ * @node_map: offset of the node-id map, eight fields of three bits
+ * @max_khz: no uncore clock is faster
+ * @count_boxes: how many boxes of MSR type @type package @pkg has; may sleep
+ */
+struct unc_package;
+struct unc_generation {
+	const char *name;
+	const struct unc_type *types;
+	unsigned int num_types;
+	const struct pci_device_id *pci_ids;
+	const char *rival;
+	u16 ubox_device;
+	u16 node_id, node_map;
+	u32 max_khz;
+	unsigned int (*count_boxes)(const struct unc_package *pkg,
+				    const struct unc_type *type);
+};
+
+extern const struct unc_generation unc_haswell_ep;
+
+/* --- state: what is there and what it counts ----------------------------- */
+
+/**
+ * struct unc_slot - something that a box counts, for one or more events
+ * @users: events that share it; 0: the slot is free, or @held
+ * @held: kept running without users while events move to another CPU
+ * @serial: tells apart successive uses of one slot
+ * @config: what perf asked for, config, config1 and config2
+ * @fields: bits of config, config1 and config2 that are filters in use
+ * @allowed: hardware counters that may count it
+ * @ctr: hardware counter that does
+ * @low_ns: nanoseconds in which it counts less than 2^32 for sure
+ * @raw: the counter's value at the last read
+ * @total: counts since the slot came into use
+ * @stamp: when @raw was read, nanoseconds of the monotonic clock
+ */
+struct unc_slot {
+	unsigned int users;
+	bool held;
+	u32 serial;
+	u64 config[3];
+	u64 fields[3];
+	u32 allowed;
+	u8 ctr;
+	u64 low_ns;
+	u64 raw;
+	u64 total;
+	u64 stamp;
+};
+
+/**
+ * struct unc_counter - a hardware counter
+ * @slot: index of the slot that it serves, or -1
+ * @ctl: what its control register was last given
+ * @raw: its value, when @known
+ * @known: it stands still at @raw
+ * @dirty: @ctl is not what @slot wants; put right at the next flush
+ */
+struct unc_counter {
+	s8 slot;
+	bool known;
+	bool dirty;
+	u32 ctl;
+	u64 raw;
+};
+
+/**
+ * struct unc_box - a box of a package
+ * @lock: guards everything below it and the box's registers.  Raw, taken with
+ *	interrupts off by unc_lock(); any CPU of the package may take it, but
+ *	not in an NMI.
+ * @type: what it is
+ * @index: which of its type, 0 to @type->max_boxes - 1
+ * @pkg: where it is
+ * @pdev: its PCI function
+ * @filter_pdev: the PCI function of its filters, when they are apart
+ * @name: name of the PMU, for messages
+ * @bits: width of the general and fixed counters, as probed
+ * @dead: it does not answer any more; counts stay as they are
+ * @frozen: the hardware is frozen
+ * @freezes: CPUs that need it frozen just now
+ * @holding: events are moving to another CPU: keep slots running
+ * @active: slots in use
+ * @serial: source of slot serials
+ * @box_ctl: what the box control register was last given
+ * @filter: what the filter registers were last given
+ * @slot: what is counted
+ * @ctr: by what
+ */
+struct unc_box {
+	raw_spinlock_t lock;
+	const struct unc_type *type;
+	unsigned int index;
+	struct unc_package *pkg;
+	struct pci_dev *pdev;
+	struct pci_dev *filter_pdev;
+	const char *name;
+	u8 bits;
+	bool dead;
+	bool frozen;
+	bool holding;
+	u16 freezes;
+	unsigned int active;
+	u32 serial;
+	u32 box_ctl;
+	u32 filter[UNC_MAX_FILTER_REGS];
+	struct unc_slot slot[UNC_MAX_COUNTERS];
+	struct unc_counter ctr[UNC_MAX_COUNTERS];
+};
+
+/**
+ * struct unc_package - a processor package (socket)
+ * @phys_id: topology_physical_package_id() of its CPUs
+ * @cpu: the CPU that perf's tools use, or nr_cpu_ids while all are offline
+ * @bus: PCI bus of its uncore, -1 when not found
+ * @timer: reads counters before they wrap
+ * @timer_lock: for starting @timer; nests in a box's lock
+ * @active: boxes that count
+ * @kick: brings @timer back onto a CPU of the package
+ * @boxes: the boxes, types in the generation's order; NULL where absent
+ */
+struct unc_package {
+	int phys_id;
+	unsigned int cpu;
+	int bus;
+	struct hrtimer timer;
+	raw_spinlock_t timer_lock;
+	atomic_t active;
+	call_single_data_t kick;
+	struct unc_box **boxes;
+};
+
+/**
+ * struct unc_cpu - what one CPU is doing to the box of one PMU, between perf's
+ * pmu_disable and pmu_enable or between start_txn and commit_txn
+ * @disabled: perf has the PMU disabled here
+ * @froze: it holds a freeze of the box
+ * @txn: transaction flags
+ * @leader: leader of the group that is being read
+ */
+struct unc_cpu {
+	bool disabled;
+	bool froze;
+	unsigned int txn;
+	struct perf_event *leader;
+};
+
+/**
+ * struct unc_pmu - a perf PMU: the boxes of one type and index in all packages
+ */
+struct unc_pmu {
+	struct pmu pmu;
+	const struct unc_type *type;
+	unsigned int index;
+	char *name;
+	struct unc_cpu __percpu *cpu;
+	struct list_head list;
+};
+
+/**
+ * struct unc_machine - everything; there is one, unc
+ * @gen: the generation
+ * @packages: those with a CPU online when the module was loaded
+ * @num_packages: how many
+ * @boxes_per_package: length of unc_package.boxes
+ * @pmus: struct unc_pmu, linked
+ * @prefix: of the PMUs' names
+ */
+struct unc_machine {
+	const struct unc_generation *gen;
+	struct unc_package packages[UNC_MAX_PACKAGES];
+	unsigned int num_packages;
+	unsigned int boxes_per_package;
+	struct list_head pmus;
+	const char *prefix;
+};
+
+extern struct unc_machine unc;
+
+/* --- topology.c ---------------------------------------------------------- */
+
+int unc_topology_init(void);
+void unc_topology_exit(void);
+struct unc_package *unc_package_of_cpu(unsigned int cpu);
+struct unc_package *unc_package_of_bus(int bus);
+struct unc_box **unc_box_place(const struct unc_package *pkg,
+			       const struct unc_type *type, unsigned int index);
+struct unc_box *unc_box_create(struct unc_package *pkg,
+			       const struct unc_type *type, unsigned int index);
+int unc_boxes_start(void);
+void unc_boxes_stop(void);
+bool unc_any_box(const struct unc_type *type, unsigned int index);
+
+/* --- pci.c --------------------------------------------------------------- */
+
+int unc_pci_init(void);
+void unc_pci_exit(void);
+
+/* --- access.c: registers; call with the box's lock held ------------------ */
+
+bool unc_read_counter(struct unc_box *box, struct unc_slot *slot, u64 *value);
+unsigned int unc_counter_bits(const struct unc_box *box, unsigned int ctr);
+int unc_probe_box(struct unc_box *box);
+void unc_write_ctl(struct unc_box *box, unsigned int ctr, u32 value);
+void unc_write_filter(struct unc_box *box, unsigned int i, u32 value);
+void unc_write_box_ctl(struct unc_box *box, u32 value);
+void unc_write_counter(struct unc_box *box, unsigned int ctr, u64 value);
+void unc_clear_status(struct unc_box *box);
+
+/* --- box.c: counting; call with the box's lock held (but to take it) ----- */
+
+unsigned long unc_lock(struct unc_box *box) __acquires(&box->lock);
+void unc_unlock(struct unc_box *box, unsigned long flags)
+	__releases(&box->lock);
+bool unc_interrupts_lock(void);
+int unc_box_reset(struct unc_box *box, bool restore);
+void unc_box_freeze(struct unc_box *box);
+void unc_box_thaw(struct unc_box *box);
+void unc_box_refresh(struct unc_box *box, struct unc_slot *slot);
+void unc_box_refresh_all(struct unc_box *box);
+void unc_box_assign(struct unc_box *box, struct unc_slot *slot, int ctr);
+void unc_box_last_read(struct unc_box *box, struct unc_slot *slot);
+void unc_box_release(struct unc_box *box, struct unc_slot *slot);
+void unc_box_end_hold(struct unc_box *box);
+
+/* --- alloc.c: which counter counts what ---------------------------------- */
+
+int unc_slot_describe(const struct unc_type *type, const u64 config[3],
+		      struct unc_slot *slot);
+struct unc_slot *unc_slot_get(struct unc_box *box, const u64 config[3]);
+bool unc_slots_fit(const struct unc_slot *slots, unsigned int n);
+
+/* --- pmu.c, sysfs.c ------------------------------------------------------ */
+
+int unc_pmus_register(void);
+void unc_pmus_unregister(void);
+void unc_pmus_migrate(struct unc_package *pkg, unsigned int from,
+		      unsigned int to);
+
+int unc_sysfs_init(void);
+void unc_sysfs_exit(void);
+const struct attribute_group **unc_sysfs_groups(const struct unc_type *type);
+
+/* --- timer.c ------------------------------------------------------------- */
+
+void unc_timer_init(struct unc_package *pkg);
+void unc_timer_get(struct unc_package *pkg);
+void unc_timer_put(struct unc_package *pkg);
+void unc_timer_soon(struct unc_package *pkg);
+void unc_timer_online(struct unc_package *pkg);
+void unc_timer_exit(struct unc_package *pkg);
+
+#endif
