@@ -113,6 +113,7 @@ enum model_rule {
  * @umask: unit mask
  * @rule: how a transaction's umask is compared with the counter's
  * @max_inc: largest increment of a cycle, as documented
+ * @ctrs: general counters that can count the event, a bit each
  * @period: cycles until @v repeats, 1 to MODEL_WAVE_MAX
  * @v: the event's value in cycle t is v[t % period]; for the PCU's band
  *	events it is the frequency in 100 MHz, which the filter then compares
@@ -124,6 +125,7 @@ struct model_wave {
 	u8 umask;
 	u8 rule;
 	u8 max_inc;
+	u8 ctrs;
 	u8 period;
 	u8 v[MODEL_WAVE_MAX];
 };

@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How counters count: from a control register to what the counter adds in
+ * each cycle, and from there, in closed form, to any number of cycles; and
+ * which transactions a counter takes.  What follows from an overflow is not
+ * here but in model.c.
+ */
+#include "model_priv.h"
+
+/* The event of a counter: @ctr is another one where @relay applies. */
+struct selection {
+	u32 code, umask, ctl;
+	unsigned int ctr;
+};
+
+/* What a control register makes of an event's value (§1.4). */
+struct shape {
+	u32 thresh;
+	bool invert, edge;
+};
+
+/* --- cycles ------------------------------------------------------------- */
+
+/* The rows of an event code in the sorted table of waves. */
+static const struct model_wave *find_event(const struct model_type *type,
+					   u32 code, unsigned int *count)
+{
+	unsigned int low = 0, high = type->nwaves, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (type->waves[middle].code < code)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (high < type->nwaves && type->waves[high].code == code)
+		high++;
+	*count = high - low;
+	return &type->waves[low];
+}
+
+static bool one_bit(u32 value)
+{
+	return value && !(value & (value - 1));
+}
+
+/*
+ * Are the waves what the model relies on?  Sorted, and the periods of an
+ * event's subevents divide the longest, so that their sum has that period.
+ */
+bool model_waves_valid(const struct model_type *type)
+{
+	const struct model_wave *w = type->waves, *event;
+	unsigned int i, j, count, longest;
+
+	for (i = 0; i < type->nwaves; i++) {
+		if (!w[i].period || w[i].period > MODEL_WAVE_MAX)
+			return false;
+		if (i && (w[i].code < w[i - 1].code ||
+			  (w[i].code == w[i - 1].code &&
+			   w[i].umask <= w[i - 1].umask)))
+			return false;
+	}
+	for (i = 0; i < type->nwaves; i += count) {
+		event = find_event(type, w[i].code, &count);
+		longest = 1;
+		for (j = 0; j < count; j++)
+			if (one_bit(event[j].umask) &&
+			    event[j].period > longest)
+				longest = event[j].period;
+		for (j = 0; j < count; j++)
+			if (one_bit(event[j].umask) &&
+			    longest % event[j].period)
+				return false;
+	}
+	return true;
+}
+
+/*
+ * What counter @ctr has selected.  The CBo's relay event stands for counter
+ * 0's event (§2.3.1.1); on counter 0 there is nothing to relay, and it is an
+ * event like others.
+ */
+static struct selection selected(const struct model_box *b, unsigned int ctr)
+{
+	struct selection s = { .ctr = ctr, .ctl = b->ctl[ctr] };
+
+	if (b->type->relay && ctr &&
+	    (s.ctl & CTL_EV_SEL) == b->type->relay) {
+		s.ctr = 0;
+		s.ctl = b->ctl[0];
+	}
+	s.code = s.ctl & CTL_EV_SEL;
+	if (s.ctl & CTL_EV_SEL_EXT)
+		s.code |= 0x100;
+	s.umask = (s.ctl & CTL_UMASK) >> CTL_UMASK_SHIFT;
+	/* §2.8.2.2: occ_sel is part of occupancy events only */
+	if ((b->type->quirks & QUIRK_OCCUPANCY) && !(s.ctl & CTL_OCC_EVENT))
+		s.umask = 0;
+	return s;
+}
+
+/*
+ * The PCU's occupancy events have an edge detector and an invert bit of their
+ * own (§2.8.2.2); case 6 of Table 2-165 sets both invert bits and wants '<',
+ * so either one inverts.
+ */
+static struct shape shape_of(const struct model_box *b, unsigned int ctr)
+{
+	u32 ctl = b->ctl[ctr];
+	struct shape s = {
+		.thresh = (ctl >> CTL_THRESH_SHIFT) & b->type->thresh,
+		.invert = ctl & CTL_INVERT,
+		.edge = ctl & CTL_EDGE_DET,
+	};
+
+	if ((b->type->quirks & QUIRK_OCCUPANCY) && (ctl & CTL_OCC_EVENT)) {
+		s.invert = ctl & (CTL_INVERT | CTL_OCC_INVERT);
+		s.edge = ctl & CTL_OCC_EDGE_DET;
+	}
+	return s;
+}
+
+/* The field of a filter; it may span two registers. */
+static u64 filter_field(const struct model_box *b, const struct model_filter *f)
+{
+	u64 field = b->filter[f->reg];
+
+	if (f->shift + f->width > 32)
+		field |= (u64)b->filter[f->reg + 1] << 32;
+	return (field >> f->shift) & ((1ULL << f->width) - 1);
+}
+
+/* A frequency band's wave is a frequency, which its filter compares. */
+static void compare_bands(const struct model_box *b, u32 code,
+			  struct model_plan *p)
+{
+	const struct model_filter *f;
+	unsigned int i, t;
+
+	for (i = 0; i < b->type->nfilters; i++) {
+		f = &b->type->filters[i];
+		if (f->op != FILTER_REACHES || code < f->first ||
+		    code > f->last)
+			continue;
+		for (t = 0; t < p->period; t++)
+			p->inc[t] = p->inc[t] >= filter_field(b, f);
+	}
+}
+
+/*
+ * The event's own value in each cycle.  A umask that the table has not is the
+ * sum of its subevents as far as they have a name, up to the largest
+ * increment; of conditions there is no sum.
+ */
+static void raw_values(const struct model_box *b, unsigned int ctr,
+		       struct model_plan *p)
+{
+	struct selection s = selected(b, ctr);
+	unsigned int i, t, count, sum, max_inc = 0;
+	const struct model_wave *w = find_event(b->type, s.code, &count);
+
+	memset(p, 0, sizeof(*p));
+	p->period = 1;
+	for (i = 0; i < count; i++) {
+		if (w[i].umask == s.umask) {
+			if (!(w[i].ctrs & MODEL_BIT(s.ctr)))
+				return;
+			p->period = w[i].period;
+			memcpy(p->inc, w[i].v, sizeof(p->inc));
+			compare_bands(b, s.code, p);
+			return;
+		}
+		if (w[i].max_inc > max_inc)
+			max_inc = w[i].max_inc;
+		if (one_bit(w[i].umask) && w[i].period > p->period)
+			p->period = w[i].period;
+	}
+	for (t = 0; t < p->period; t++) {
+		sum = 0;
+		for (i = 0; i < count; i++)
+			if (w[i].rule == MODEL_ANY && one_bit(w[i].umask) &&
+			    (w[i].umask & s.umask) &&
+			    (w[i].ctrs & MODEL_BIT(s.ctr)))
+				sum += w[i].v[t % w[i].period];
+		p->inc[t] = sum < max_inc ? sum : max_inc;
+	}
+}
+
+/*
+ * §1.4: the threshold comes first, .invert and .edge_det work on its outcome
+ * and do nothing without it.  An edge is a cycle whose comparison holds while
+ * that of the cycle before did not; the first cycle follows the last.
+ */
+static void plan_counter(const struct model_box *b, unsigned int ctr,
+			 struct model_plan *p)
+{
+	struct shape s = shape_of(b, ctr);
+	bool level[MODEL_WAVE_MAX];
+	unsigned int t, before;
+
+	raw_values(b, ctr, p);
+	if (!s.thresh)
+		return;
+	for (t = 0; t < p->period; t++)
+		level[t] = (p->inc[t] >= s.thresh) != s.invert;
+	before = p->period - 1;
+	for (t = 0; t < p->period; before = t++)
+		p->inc[t] = level[t] && !(s.edge && level[before]);
+}
+
+/* What a counter adds in @cycles cycles from cycle @from on, modulo 2^64. */
+static u64 plan_count(const struct model_plan *p, u64 from, u64 cycles)
+{
+	u64 count = cycles / p->period * p->sum;
+	unsigned int rest = cycles % p->period, t = from % p->period;
+
+	while (rest--) {
+		count += p->inc[t];
+		if (++t == p->period)
+			t = 0;
+	}
+	return count;
+}
+
+/* Cycles from @from on until a counter has added @need; U64_MAX: never. */
+static u64 plan_reach(const struct model_plan *p, u64 from, u64 need)
+{
+	unsigned int t = from % p->period;
+	u64 cycles, periods;
+
+	if (!p->sum)
+		return U64_MAX;
+	periods = (need - 1) / p->sum;
+	need -= periods * p->sum;
+	for (cycles = periods * p->period + 1; p->inc[t] < need; cycles++) {
+		need -= p->inc[t];
+		if (++t == p->period)
+			t = 0;
+	}
+	return cycles;
+}
+
+unsigned int model_ctr_bits(const struct model *m, const struct model_box *b,
+			    unsigned int ctr)
+{
+	if ((b->type->quirks & QUIRK_NARROW) && ctr != MODEL_FIXED)
+		return m->cfg.counter_bits;
+	return 48;
+}
+
+/* The bit that says in the box's status register that @ctr overflowed. */
+static u32 status_bit(const struct model_type *type, unsigned int ctr)
+{
+	if (ctr == MODEL_FIXED)
+		return type->fixed_status;
+	return MODEL_BIT(ctr + type->status_shift);
+}
+
+bool model_box_counts(const struct model *m, const struct model_box *b)
+{
+	return !m->pkg[b->pkg].frozen && !(b->box_ctl & BOX_CTL_FRZ) &&
+	       !(b->faults & MODEL_BIT(MODEL_FAULT_DEAD_PCI));
+}
+
+/*
+ * Account for the cycles since the box was last looked at.  Returns the
+ * counters that overflowed and had no status bit set before.
+ */
+unsigned int model_box_sync(const struct model *m, struct model_box *b)
+{
+	u64 from = b->stamp, cycles = m->cycles - from, size;
+	unsigned int ctr, overflowed = 0;
+	u32 bit;
+
+	b->stamp = m->cycles;
+	if (!cycles || !b->active || !model_box_counts(m, b))
+		return 0;
+	for (ctr = 0; ctr < MODEL_MAX_COUNTERS; ctr++) {
+		if (!(b->active & MODEL_BIT(ctr)))
+			continue;
+		size = 1ULL << model_ctr_bits(m, b, ctr);
+		if (plan_reach(&b->plan[ctr], from, size - b->ctr[ctr]) <=
+		    cycles) {
+			bit = status_bit(b->type, ctr);
+			if (!(b->status & bit))
+				overflowed |= MODEL_BIT(ctr);
+			b->status |= bit;
+		}
+		b->ctr[ctr] += plan_count(&b->plan[ctr], from, cycles);
+		b->ctr[ctr] &= size - 1;
+	}
+	return overflowed;
+}
+
+/* A control or filter register changed: the box must have been synced. */
+void model_box_changed(struct model *m, struct model_box *b)
+{
+	unsigned int ctr, t, was_armed = b->armed;
+	struct model_plan *p;
+
+	b->active = 0;
+	b->armed = 0;
+	for (ctr = 0; ctr < MODEL_MAX_COUNTERS; ctr++) {
+		p = &b->plan[ctr];
+		if (!(b->ctl[ctr] & CTL_EN) || (b->held & MODEL_BIT(ctr)))
+			continue;
+		if (ctr == MODEL_FIXED)
+			*p = (struct model_plan){ .period = 1, .inc = { 1 } };
+		else
+			plan_counter(b, ctr, p);
+		for (p->sum = 0, t = 0; t < p->period; t++)
+			p->sum += p->inc[t];
+		b->active |= MODEL_BIT(ctr);
+		if (b->ctl[ctr] & CTL_OV_EN)
+			b->armed |= MODEL_BIT(ctr);
+	}
+	if (was_armed || b->armed)
+		m->deadline_known = false;
+}
+
+/*
+ * The cycle at the end of which the box next tells the UBox of an overflow;
+ * U64_MAX: never.  A counter whose status bit is set tells nothing (§2.2.1.1
+ * and its like).
+ */
+u64 model_box_deadline(const struct model *m, const struct model_box *b)
+{
+	u64 deadline = U64_MAX, size, cycles;
+	unsigned int ctr;
+
+	if (!b->armed || !model_box_counts(m, b))
+		return U64_MAX;
+	for (ctr = 0; ctr < MODEL_MAX_COUNTERS; ctr++) {
+		if (!(b->armed & MODEL_BIT(ctr)) ||
+		    (b->status & status_bit(b->type, ctr)))
+			continue;
+		size = 1ULL << model_ctr_bits(m, b, ctr);
+		cycles = plan_reach(&b->plan[ctr], b->stamp,
+				    size - b->ctr[ctr]);
+		if (cycles < U64_MAX - b->stamp && b->stamp + cycles < deadline)
+			deadline = b->stamp + cycles;
+	}
+	return deadline;
+}
+
+/* --- transactions ------------------------------------------------------- */
+
+static u64 attribute(const struct model_txn *t, unsigned int attr,
+		     const struct model_filter *f)
+{
+	switch (attr) {
+	case ATTR_TID:
+		return t->tid;
+	case ATTR_STATE:
+		return t->state;
+	case ATTR_LINK:
+		return t->link;
+	case ATTR_NID:
+		return t->nid;
+	case ATTR_OPC:
+		return t->opc;
+	case ATTR_NC:
+		return t->nc;
+	case ATTR_C6:
+		return t->c6;
+	case ATTR_ISOC:
+		return t->isoc;
+	case ATTR_ADDR:
+		/* the bits that the field has: cache lines, not bytes */
+		return (t->addr & ((1ULL << (f->shift + f->width)) - 1)) >>
+		       f->shift;
+	case ATTR_FREQ:
+		return t->freq;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * §2.9.2.3: match and mask words of one direction follow each other in the
+ * order match 0, match 1, mask 0, mask 1.  A direction without any mask bit
+ * is not armed, or the reset state would let every packet of the other
+ * direction count.
+ */
+static bool packet_matches(const struct model_box *b, const struct model_txn *t)
+{
+	const u32 *match = &b->filter[t->dir == MODEL_TX ? 4 : 0];
+	const u32 *mask = match + 2;
+
+	if (!mask[0] && !mask[1])
+		return false;
+	return !((t->pkt[0] ^ match[0]) & mask[0]) &&
+	       !((t->pkt[1] ^ match[1]) & mask[1]);
+}
+
+static bool filter_passes(const struct model_box *b,
+			  const struct model_filter *f,
+			  const struct model_txn *t)
+{
+	u64 field, attr;
+
+	if (f->op == FILTER_UMASK)
+		return false;
+	if (f->op == FILTER_PACKET)
+		return packet_matches(b, t);
+	field = filter_field(b, f);
+	attr = attribute(t, f->attr, f);
+	switch (f->op) {
+	case FILTER_EQUAL:
+		return attr == field;
+	case FILTER_MEETS:
+		return attr & field;
+	case FILTER_MEETS_IF_SET:
+		return !field || (attr & field);
+	case FILTER_NEEDS:
+		return !field || attr;
+	default:
+		return attr >= field;
+	}
+}
+
+static bool filter_applies(const struct model_filter *f,
+			   const struct selection *s)
+{
+	if (s->code < f->first || s->code > f->last)
+		return false;
+	if ((s->ctl & f->ctl) != f->ctl)
+		return false;
+	if (f->op == FILTER_UMASK)
+		return !(s->umask & f->umask);
+	return !f->umask || (s->umask & f->umask);
+}
+
+/* Does the event that counter @ctr selects take the transaction? */
+static bool takes(const struct model_box *b, unsigned int ctr,
+		  const struct model_txn *t)
+{
+	struct selection s = selected(b, ctr);
+	u32 umask = s.umask, dropped = 0;
+	const struct model_filter *f;
+	const struct model_wave *w;
+	unsigned int i, count, ctrs = 0;
+
+	if (s.code != t->code)
+		return false;
+	w = find_event(b->type, s.code, &count);
+	for (i = 0; i < count; i++)
+		ctrs |= w[i].ctrs;
+	if (!(ctrs & MODEL_BIT(s.ctr)))
+		return false;
+
+	for (i = 0; i < b->type->nfilters; i++) {
+		f = &b->type->filters[i];
+		if (!filter_applies(f, &s))
+			continue;
+		if (!filter_passes(b, f, t))
+			return false;
+		if (f->drop_umask)
+			dropped |= f->umask;
+	}
+	umask &= ~dropped;
+	if (w->rule == MODEL_ALL)
+		return (umask & t->umask) == umask;
+	if (!umask)
+		return dropped || !t->umask;
+	return umask & t->umask;
+}
+
+/*
+ * What one transaction adds to a counter.  It has a cycle to itself with idle
+ * cycles around, so an edge detector sees one rising edge; an inverted
+ * comparison holds in the idle cycles, which are not the transaction's.
+ */
+static u32 increment(const struct model_box *b, unsigned int ctr,
+		     const struct model_txn *t)
+{
+	struct shape s = shape_of(b, ctr);
+
+	if (!s.thresh)
+		return t->value;
+	return !s.invert && t->value >= s.thresh;
+}
+
+s64 model_traffic(struct model *m, const struct model_txn *t)
+{
+	struct model_box *b = model_box(m, t->pkg, t->kind, t->box);
+	u32 inc[MODEL_MAX_COUNTERS] = { 0 };
+	u64 reach[MODEL_MAX_COUNTERS];
+	unsigned int ctr, overflowed;
+	u64 size, step, done = 0;
+	u32 bit;
+
+	if (!b)
+		return -1;
+	model_box_sync(m, b);
+	if (!model_box_counts(m, b))
+		return t->count;
+	for (ctr = 0; ctr < b->type->counters; ctr++)
+		if ((b->active & MODEL_BIT(ctr)) && takes(b, ctr, t))
+			inc[ctr] = increment(b, ctr, t);
+
+	while (done < t->count) {
+		/* up to the next overflow that the UBox hears of */
+		step = t->count - done;
+		for (ctr = 0; ctr < b->type->counters; ctr++) {
+			if (!inc[ctr])
+				continue;
+			size = 1ULL << model_ctr_bits(m, b, ctr);
+			reach[ctr] = (size - b->ctr[ctr] - 1) / inc[ctr] + 1;
+			if ((b->armed & MODEL_BIT(ctr)) && reach[ctr] < step &&
+			    !(b->status & status_bit(b->type, ctr)))
+				step = reach[ctr];
+		}
+		overflowed = 0;
+		for (ctr = 0; ctr < b->type->counters; ctr++) {
+			if (!inc[ctr])
+				continue;
+			size = 1ULL << model_ctr_bits(m, b, ctr);
+			if (reach[ctr] <= step) {
+				bit = status_bit(b->type, ctr);
+				if (!(b->status & bit))
+					overflowed |= MODEL_BIT(ctr);
+				b->status |= bit;
+			}
+			b->ctr[ctr] += step * inc[ctr];
+			b->ctr[ctr] &= size - 1;
+		}
+		done += step;
+		m->deadline_known = false;
+		if (model_overflow(m, b, overflowed & b->armed))
+			break;
+	}
+	return done;
+}

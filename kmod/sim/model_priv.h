@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of the model share: how a generation's tables describe its
+ * boxes, and the state of a simulated box.  Not for the fronts.
+ */
+#ifndef XEON_UNCORE_SIM_MODEL_PRIV_H
+#define XEON_UNCORE_SIM_MODEL_PRIV_H
+
+#include "model.h"
+
+#define MODEL_BIT(n)		(1u << (n))
+#define MODEL_COUNT(array)	(sizeof(array) / sizeof((array)[0]))
+
+#define MODEL_FIXED		4	/* index of a box's fixed counter */
+#define MODEL_MAX_BOXES		42	/* of a package */
+#define MODEL_MAX_FILTERS	8	/* filter registers of a box */
+#define MODEL_MAX_FREE		4	/* free-running counters of a box */
+
+/*
+ * Fields of a counter's control register.  The layout is the same in all
+ * boxes (§1.2), except that some lack a field and that the PCU has its own
+ * (below); model_reg.keep says which ones a register has.
+ */
+#define CTL_EV_SEL		0x000000ffu
+#define CTL_UMASK		0x0000ff00u
+#define CTL_UMASK_SHIFT		8
+#define CTL_RST			MODEL_BIT(17)
+#define CTL_EDGE_DET		MODEL_BIT(18)
+#define CTL_TID_EN		MODEL_BIT(19)
+#define CTL_OV_EN		MODEL_BIT(20)
+#define CTL_EV_SEL_EXT		MODEL_BIT(21)
+#define CTL_EN			MODEL_BIT(22)
+#define CTL_INVERT		MODEL_BIT(23)
+#define CTL_THRESH_SHIFT	24
+
+/* The PCU's, Table 2-158 */
+#define CTL_OCC_EVENT		MODEL_BIT(7)	/* in ev_sel */
+#define CTL_OCC_SEL		0x0000c000u
+#define CTL_OCC_INVERT		MODEL_BIT(30)
+#define CTL_OCC_EDGE_DET	MODEL_BIT(31)
+
+#define BOX_CTL_RST_CTRL	MODEL_BIT(0)
+#define BOX_CTL_RST_CTRS	MODEL_BIT(1)
+#define BOX_CTL_FRZ		MODEL_BIT(8)
+
+/* U_MSR_PMON_GLOBAL_CTL, Table 2-2 */
+#define GLOBAL_CTL_PMI_CORE_SEL	0x0003ffffu
+#define GLOBAL_CTL_UNFRZ_ALL	MODEL_BIT(29)
+#define GLOBAL_CTL_WK_ON_PMI	MODEL_BIT(30)
+#define GLOBAL_CTL_FRZ_ALL	MODEL_BIT(31)
+
+enum model_reg_kind {
+	REG_BOX_CTL, REG_STATUS, REG_CTL, REG_CTR, REG_FILTER,
+	REG_FREE,		/* a free-running counter */
+	REG_GLOBAL_CTL, REG_GLOBAL_STATUS, REG_GLOBAL_CONFIG,
+	REG_CONST,		/* reads @keep */
+	REG_NODE_ID,		/* reads the package's number */
+	REG_DIE,		/* reads @keep on a die with four SBos, else 0 */
+};
+
+/**
+ * struct model_reg - a register as its table in the manual describes it
+ * @at: MSR number, or offset from the box's first; offset in PCI space
+ * @bytes: size in PCI space
+ * @kind, @index: what it is
+ * @keep: bits that keep what is written; of a status register those that a
+ *	written 1 clears (RW1C)
+ * @wo: bits that act when written as 1 and read as 0
+ * @zero, @one: bits whose other value the manual calls undefined behaviour
+ * @name: for people
+ */
+struct model_reg {
+	u16 at;
+	u8 bytes;
+	u8 kind;
+	u8 index;
+	u32 keep, wo, zero, one;
+	const char *name;
+};
+
+/* How a filter compares its field with a transaction. */
+enum model_filter_op {
+	FILTER_EQUAL,		/* the attribute equals the field */
+	FILTER_MEETS,		/* they have a bit in common */
+	FILTER_MEETS_IF_SET,	/* the same, but a field of 0 is no filter */
+	FILTER_NEEDS,		/* a field of 1 asks for the attribute */
+	FILTER_REACHES,		/* the attribute is at least the field */
+	FILTER_PACKET,		/* QPI match and mask registers */
+	FILTER_UMASK,		/* no field: without @umask nothing counts */
+};
+
+/* The attribute of struct model_txn that a filter looks at. */
+enum model_attr {
+	ATTR_NONE, ATTR_TID, ATTR_STATE, ATTR_LINK, ATTR_NID, ATTR_OPC,
+	ATTR_NC, ATTR_C6, ATTR_ISOC, ATTR_ADDR, ATTR_FREQ,
+};
+
+/**
+ * struct model_filter - when and how a filter register gates an event
+ * @first, @last: the events that it applies to
+ * @umask: it applies when the counter's umask has one of these bits; 0: always
+ * @ctl: it applies when the control register has these bits
+ * @drop_umask: @umask stands for the filter and is no property of its own
+ * @op, @attr: the comparison
+ * @reg, @shift, @width: the field; 64 bits of two registers may be spanned
+ */
+struct model_filter {
+	u16 first, last;
+	u8 umask;
+	u32 ctl;
+	bool drop_umask;
+	u8 op, attr;
+	u8 reg, shift, width;
+};
+
+/* Ways in which a box type departs from the common. */
+#define QUIRK_NARROW		MODEL_BIT(0) /* counter_bits wide */
+#define QUIRK_WRITE_TWICE	MODEL_BIT(1) /* §2.4.2.2 §2.10.2.2 §2.11.2.2 */
+#define QUIRK_RST_STICKS	MODEL_BIT(2) /* §2.9.2.2 */
+#define QUIRK_ONE_BIT_A_WRITE	MODEL_BIT(3) /* of the SBo's box control */
+#define QUIRK_OCCUPANCY		MODEL_BIT(4) /* §2.8.2.2, the PCU's fields */
+
+/**
+ * struct model_type - a box type
+ * @name: as in PMU names
+ * @numbered: the name carries the box's number
+ * @pci: its registers are in PCI configuration space
+ * @quirks: QUIRK_*
+ * @counters: general counters
+ * @has_fixed: has a fixed counter too
+ * @status_shift: bit of counter 0 in the status register
+ * @fixed_status: status bit of the fixed counter, 0: it has none
+ * @thresh: largest threshold
+ * @relay: event that repeats on any counter the raw value of counter 0's
+ *	event (§2.3.1.1); 0: none
+ * @first, @last: MSRs of all boxes of the type, for a quick look
+ * @base, @stride: MSR of the first box, distance to the next; of a single box
+ *	the register table has the MSR numbers themselves
+ * @regs: the registers
+ * @filters: the filters
+ * @waves: the events
+ * @ov: the global status bits of each box, or NULL
+ * @ov_fixed: those of the fixed counter where they differ
+ */
+struct model_type {
+	const char *name;
+	bool numbered, pci;
+	u8 quirks;
+	u8 counters;
+	bool has_fixed;
+	u8 status_shift;
+	u8 fixed_status;
+	u8 thresh;
+	u16 relay;
+	u16 first, last;
+	u16 base, stride;
+	const struct model_reg *regs;
+	u16 nregs;
+	const struct model_filter *filters;
+	u16 nfilters;
+	const struct model_wave *waves;
+	u16 nwaves;
+	const u64 *ov;
+	u64 ov_fixed;
+};
+
+/**
+ * struct model_function - a PCI function of a package
+ * @devfn, @io_bus: where it is
+ * @id, @class_code: device ID and class code
+ * @kind, @box: the function exists when this box does
+ * @pmon: it is the box itself: faults of the box apply
+ * @pcie: has a PCI Express capability and therefore 4096 bytes of space
+ * @regs: its registers, those of the box if NULL
+ */
+struct model_function {
+	u8 devfn;
+	bool io_bus;
+	u16 id;
+	u32 class_code;
+	u8 kind, box;
+	bool pmon, pcie;
+	const struct model_reg *regs;
+	u16 nregs;
+};
+
+extern const struct model_type model_types[MODEL_BOX_KINDS];
+extern const struct model_function model_functions[];
+extern const unsigned int model_nfunctions;
+
+/* What an enabled counter adds in each cycle, repeating. */
+struct model_plan {
+	u8 period;
+	u8 inc[MODEL_WAVE_MAX];
+	u16 sum;		/* of a period */
+};
+
+/**
+ * struct model_box - state of a box
+ * @stamp: the cycle up to which @ctr and @status are accounted
+ * @ctl: the control registers in effect
+ * @box_ctl: what was last written
+ * @free_from: cycle in which a free-running counter was 0
+ * @twice_ctl, @twice_sel: control register (from 1) that was written last,
+ *	and its event select that waits for the second write; 0: none waits
+ * @held: counters that .rst holds at 0
+ * @active: counters that add something while the box counts
+ * @armed: those of @active that tell the UBox of an overflow
+ */
+struct model_box {
+	const struct model_type *type;
+	u8 pkg, index;
+	u8 faults;
+	u8 twice_ctl, twice_sel;
+	u8 held, active, armed;
+	u32 status, box_ctl;
+	u32 ctl[MODEL_MAX_COUNTERS];
+	u32 filter[MODEL_MAX_FILTERS];
+	u64 ctr[MODEL_MAX_COUNTERS];
+	u64 free_from[MODEL_MAX_FREE];
+	u64 stamp;
+	struct model_plan plan[MODEL_MAX_COUNTERS];
+};
+
+/**
+ * struct model_package - state of a package's UBox as the uncore's manager
+ * @status, @ctl: U_MSR_PMON_GLOBAL_STATUS and _CTL; atomic, because an NMI
+ *	handler reads both and clears @status without the model's lock
+ * @config: U_MSR_PMON_GLOBAL_CONFIG
+ * @frozen: all boxes are frozen
+ * @by_overflow: an overflow did it, at @frozen_at
+ */
+struct model_package {
+	u64 status;
+	u32 ctl, config;
+	bool frozen, by_overflow;
+	u64 frozen_at;
+};
+
+/**
+ * struct model - the machine
+ * @first, @count: the boxes of a kind in a package's part of @box
+ * @boxes: boxes of a package
+ * @cycles: the time
+ * @deadline: cycle at the end of which the next armed counter overflows
+ * @deadline_known: @deadline is up to date
+ * @frozen_ns: time that packages spent frozen by overflows
+ */
+struct model {
+	struct model_config cfg;
+	struct model_ops ops;
+	void *ctx;
+	u8 first[MODEL_BOX_KINDS], count[MODEL_BOX_KINDS];
+	unsigned int boxes;
+	u64 cycles;
+	u64 deadline;
+	bool deadline_known;
+	u64 frozen_ns;
+	struct model_package pkg[MODEL_MAX_PACKAGES];
+	struct model_box box[MODEL_MAX_PACKAGES][MODEL_MAX_BOXES];
+};
+
+/* model.c */
+struct model_box *model_box(struct model *m, unsigned int pkg,
+			    unsigned int kind, unsigned int index);
+void model_set_frozen(struct model *m, unsigned int pkg, bool frozen);
+bool model_overflow(struct model *m, struct model_box *b, unsigned int ctrs);
+u32 model_config_reset(const struct model *m);
+
+/* model_regs.c */
+bool model_reg_dirty(const struct model *m, const struct model_box *b,
+		     const struct model_reg *r, u64 *value);
+
+/* model_count.c */
+bool model_waves_valid(const struct model_type *type);
+unsigned int model_ctr_bits(const struct model *m, const struct model_box *b,
+			    unsigned int ctr);
+bool model_box_counts(const struct model *m, const struct model_box *b);
+unsigned int model_box_sync(const struct model *m, struct model_box *b);
+void model_box_changed(struct model *m, struct model_box *b);
+u64 model_box_deadline(const struct model *m, const struct model_box *b);
+
+#endif

@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Registers: which one an MSR number or a PCI address is, what it reads and
+ * what a write does.  Where the registers are is in the generation's tables.
+ */
+#include "model_priv.h"
+
+/* PCI configuration header, as far as a bus scan looks at it */
+#define PCI_ID			0x00
+#define PCI_STATUS		0x04
+#define PCI_CLASS		0x08
+#define PCI_HEADER_TYPE		0x0c
+#define PCI_SUBSYSTEM		0x2c
+#define PCI_CAPABILITIES	0x34
+#define PCI_FIRST_CAPABILITY	0x40
+
+#define PCI_VENDOR		0x8086u
+#define PCI_REVISION		2u
+#define PCI_HAS_CAPABILITIES	MODEL_BIT(20)
+#define PCI_MULTI_FUNCTION	MODEL_BIT(23)
+/* capability 10h, version 2, root complex integrated endpoint */
+#define PCI_EXPRESS_RC_ENDPOINT	0x00920010u
+
+static void undefined(const struct model *m, unsigned int pkg, const char *what)
+{
+	if (m->ops.undefined)
+		m->ops.undefined(m->ctx, pkg, what);
+}
+
+static const char *undefined_write(const struct model_reg *r)
+{
+	switch (r->kind) {
+	case REG_BOX_CTL:
+		return "box control written without bits 17:16";
+	case REG_STATUS:
+		return "reserved bit of a box status written";
+	case REG_CTL:
+		return "reserved bit of a counter's control written";
+	case REG_FILTER:
+		return "reserved bit of a filter written";
+	default:
+		return "reserved bit of the global control written";
+	}
+}
+
+/* --- reading ------------------------------------------------------------ */
+
+static u64 free_mask(const struct model_box *b)
+{
+	return b->type->pci ? 0xffffffffu : U64_MAX;
+}
+
+/* Registers outside the boxes: their readers may hold no lock. */
+static u64 read_global(const struct model *m, unsigned int pkg,
+		       const struct model_reg *r)
+{
+	const struct model_package *p = &m->pkg[pkg];
+
+	switch (r->kind) {
+	case REG_GLOBAL_CTL:
+		return __atomic_load_n(&p->ctl, __ATOMIC_SEQ_CST);
+	case REG_GLOBAL_STATUS:
+		return __atomic_load_n(&p->status, __ATOMIC_SEQ_CST);
+	case REG_GLOBAL_CONFIG:
+		return p->config;
+	case REG_NODE_ID:
+		return pkg;
+	case REG_DIE:
+		return m->cfg.sboxes > 2 ? r->keep : 0;
+	default:
+		return r->keep;
+	}
+}
+
+static u64 read_reg(const struct model *m, const struct model_box *b,
+		    const struct model_reg *r)
+{
+	switch (r->kind) {
+	case REG_BOX_CTL:
+		return 0;
+	case REG_STATUS:
+		return b->status;
+	case REG_CTL:
+		return b->ctl[r->index];
+	case REG_CTR:
+		return b->ctr[r->index];
+	case REG_FILTER:
+		return b->filter[r->index];
+	case REG_FREE:
+		return (m->cycles - b->free_from[r->index]) & free_mask(b);
+	default:
+		return read_global(m, b->pkg, r);
+	}
+}
+
+/*
+ * Does a register differ from its reset value?  State that does not read back
+ * is shown where it is written: .frz, .rst while it sticks, .frz_all.
+ */
+bool model_reg_dirty(const struct model *m, const struct model_box *b,
+		     const struct model_reg *r, u64 *value)
+{
+	u64 reset = 0;
+
+	*value = read_reg(m, b, r);
+	switch (r->kind) {
+	case REG_BOX_CTL:
+		*value = b->box_ctl & BOX_CTL_FRZ;
+		break;
+	case REG_CTL:
+		if (b->held & MODEL_BIT(r->index))
+			*value |= r->wo;
+		break;
+	case REG_GLOBAL_CTL:
+		if (m->pkg[b->pkg].frozen)
+			*value |= GLOBAL_CTL_FRZ_ALL;
+		break;
+	case REG_GLOBAL_CONFIG:
+		reset = model_config_reset(m);
+		break;
+	case REG_STATUS:
+	case REG_CTR:
+	case REG_FILTER:
+	case REG_GLOBAL_STATUS:
+		break;
+	default:
+		return false;
+	}
+	return *value != reset;
+}
+
+/* --- writing: @mask has the bits that the access covers ----------------- */
+
+static int write_box_ctl(struct model *m, struct model_box *b, u32 value,
+			 u32 mask)
+{
+	u32 now = (b->box_ctl & ~mask) | value;
+	u32 set = now & ~b->box_ctl;
+
+	if ((b->type->quirks & QUIRK_ONE_BIT_A_WRITE) && (set & (set - 1)))
+		return MODEL_GP;
+	b->box_ctl = now;
+	if (value & BOX_CTL_RST_CTRL) {
+		memset(b->ctl, 0, sizeof(b->ctl));
+		b->held = 0;
+	}
+	if (value & BOX_CTL_RST_CTRS)
+		memset(b->ctr, 0, sizeof(b->ctr));
+	model_box_changed(m, b);
+	return MODEL_OK;
+}
+
+/*
+ * §2.4.2.2, §2.10.2.2, §2.11.2.2: a new event select takes hold when it is
+ * written for the second time in a row; until then the old one stays.
+ */
+static u32 take_twice(struct model_box *b, unsigned int ctr, u32 now)
+{
+	u32 sel = now & CTL_EV_SEL, old = b->ctl[ctr] & CTL_EV_SEL;
+
+	if (sel == old || (b->twice_ctl == ctr + 1 && b->twice_sel == sel)) {
+		b->twice_ctl = 0;
+		return now;
+	}
+	b->twice_ctl = ctr + 1;
+	b->twice_sel = sel;
+	return (now & ~CTL_EV_SEL) | old;
+}
+
+static void write_ctl(struct model *m, struct model_box *b,
+		      const struct model_reg *r, u32 value, u32 mask)
+{
+	u32 now = ((b->ctl[r->index] & ~mask) | value) & r->keep;
+
+	if ((b->type->quirks & QUIRK_WRITE_TWICE) && (mask & CTL_EV_SEL))
+		now = take_twice(b, r->index, now);
+	b->ctl[r->index] = now;
+	if (value & r->wo)
+		b->ctr[r->index] = 0;
+	if ((b->type->quirks & QUIRK_RST_STICKS) && (mask & r->wo)) {
+		if (value & r->wo)
+			b->held |= MODEL_BIT(r->index);
+		else
+			b->held &= ~MODEL_BIT(r->index);
+	}
+	model_box_changed(m, b);
+}
+
+static void write_ctr(struct model *m, struct model_box *b, unsigned int ctr,
+		      u64 value, u64 mask)
+{
+	u64 size = 1ULL << model_ctr_bits(m, b, ctr);
+
+	if (b->held & MODEL_BIT(ctr))
+		return;
+	b->ctr[ctr] = ((b->ctr[ctr] & ~mask) | value) & (size - 1);
+	if (b->armed)
+		m->deadline_known = false;
+}
+
+static void write_global_ctl(struct model *m, unsigned int pkg, u32 value,
+			     u32 keep)
+{
+	__atomic_store_n(&m->pkg[pkg].ctl, value & keep, __ATOMIC_SEQ_CST);
+	if (value & GLOBAL_CTL_FRZ_ALL)
+		model_set_frozen(m, pkg, true);
+	else if (value & GLOBAL_CTL_UNFRZ_ALL)
+		model_set_frozen(m, pkg, false);
+}
+
+/* Lock-free, for NMI handlers. */
+static void clear_global_status(struct model *m, unsigned int pkg, u64 value)
+{
+	__atomic_fetch_and(&m->pkg[pkg].status, ~value, __ATOMIC_SEQ_CST);
+}
+
+static int write_reg(struct model *m, struct model_box *b,
+		     const struct model_reg *r, u64 value, u64 mask)
+{
+	int result = MODEL_OK;
+	u32 *filter;
+
+	if (r->kind == REG_GLOBAL_STATUS) {
+		clear_global_status(m, b->pkg, value);
+		return MODEL_OK;
+	}
+	model_box_sync(m, b);
+	if (b->twice_ctl && (r->kind != REG_CTL || r->index + 1 != b->twice_ctl))
+		b->twice_ctl = 0;
+
+	switch (r->kind) {
+	case REG_BOX_CTL:
+		result = write_box_ctl(m, b, value, mask);
+		break;
+	case REG_STATUS:
+		if (!(b->faults & MODEL_BIT(MODEL_FAULT_STUCK_STATUS)))
+			b->status &= ~(value & r->keep);
+		if (b->armed)
+			m->deadline_known = false;
+		break;
+	case REG_CTL:
+		write_ctl(m, b, r, value, mask);
+		break;
+	case REG_CTR:
+		write_ctr(m, b, r->index, value, mask);
+		break;
+	case REG_FILTER:
+		filter = &b->filter[r->index];
+		*filter = ((*filter & ~mask) | value) & r->keep;
+		model_box_changed(m, b);
+		break;
+	case REG_FREE:
+		/* §2.8.2.2 and Table 2-178: RO in the PCU, RW in QPI */
+		if (!b->type->pci)
+			return MODEL_GP;
+		value |= read_reg(m, b, r) & ~mask;
+		b->free_from[r->index] = m->cycles - value;
+		break;
+	case REG_GLOBAL_CTL:
+		write_global_ctl(m, b->pkg, value, r->keep);
+		break;
+	case REG_GLOBAL_CONFIG:
+		m->pkg[b->pkg].config = value & r->keep;
+		break;
+	default:
+		break;
+	}
+	if (result == MODEL_OK &&
+	    ((value & r->zero) || (~value & r->one & mask)))
+		undefined(m, b->pkg, undefined_write(r));
+	return result;
+}
+
+/* --- MSR ---------------------------------------------------------------- */
+
+static const struct model_reg *find_reg(const struct model_reg *regs,
+					unsigned int count, unsigned int at)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (regs[i].at == at)
+			return &regs[i];
+	return NULL;
+}
+
+static const struct model_reg *find_msr(const struct model *m, u32 msr,
+					unsigned int *kind, unsigned int *index)
+{
+	const struct model_type *type;
+	unsigned int at;
+
+	for (*kind = 0; *kind < MODEL_BOX_KINDS; ++*kind) {
+		type = &model_types[*kind];
+		if (type->pci || msr < type->first || msr > type->last)
+			continue;
+		*index = 0;
+		at = msr;
+		if (type->stride) {
+			*index = (msr - type->base) / type->stride;
+			at = (msr - type->base) % type->stride;
+		}
+		if (*index < m->count[*kind])
+			return find_reg(type->regs, type->nregs, at);
+	}
+	return NULL;
+}
+
+bool model_msr_claims(const struct model *m, u32 msr)
+{
+	unsigned int kind, index;
+
+	return find_msr(m, msr, &kind, &index);
+}
+
+bool model_msr_lockless(u32 msr, bool write)
+{
+	const struct model_type *ubox = &model_types[MODEL_UBOX];
+	const struct model_reg *r = find_reg(ubox->regs, ubox->nregs, msr);
+
+	if (!r)
+		return false;
+	return r->kind == REG_GLOBAL_STATUS ||
+	       (r->kind == REG_GLOBAL_CTL && !write);
+}
+
+int model_msr_read(struct model *m, unsigned int pkg, u32 msr, u64 *value)
+{
+	const struct model_reg *r;
+	unsigned int kind, index;
+	struct model_box *b;
+
+	r = find_msr(m, msr, &kind, &index);
+	if (!r || pkg >= m->cfg.packages)
+		return MODEL_NOT_MINE;
+	b = model_box(m, pkg, kind, index);
+	if (!model_msr_lockless(msr, false))
+		model_box_sync(m, b);
+	*value = read_reg(m, b, r);
+	return MODEL_OK;
+}
+
+int model_msr_write(struct model *m, unsigned int pkg, u32 msr, u64 value)
+{
+	const struct model_reg *r;
+	unsigned int kind, index;
+
+	r = find_msr(m, msr, &kind, &index);
+	if (!r || pkg >= m->cfg.packages)
+		return MODEL_NOT_MINE;
+	return write_reg(m, model_box(m, pkg, kind, index), r, value, U64_MAX);
+}
+
+/* --- PCI configuration space -------------------------------------------- */
+
+static const struct model_function *find_function(const struct model *m,
+						  unsigned int pkg, bool io_bus,
+						  unsigned int devfn)
+{
+	const struct model_function *f = model_functions;
+	unsigned int i;
+
+	if (pkg >= m->cfg.packages)
+		return NULL;
+	for (i = 0; i < model_nfunctions; i++, f++)
+		if (f->devfn == devfn && f->io_bus == io_bus)
+			return f->box < m->count[f->kind] ? f : NULL;
+	return NULL;
+}
+
+/* The register of which a dword is part; @shift: where in it. */
+static const struct model_reg *find_dword(const struct model_function *f,
+					  unsigned int where,
+					  unsigned int *shift)
+{
+	const struct model_reg *r = f->regs;
+	unsigned int i, count = f->nregs;
+
+	if (!r && f->pmon) {
+		r = model_types[f->kind].regs;
+		count = model_types[f->kind].nregs;
+	}
+	for (i = 0; i < count; i++, r++) {
+		if (where < r->at || where >= r->at + r->bytes)
+			continue;
+		*shift = (where - r->at) * 8;
+		return r;
+	}
+	return NULL;
+}
+
+static u32 read_header(const struct model_function *f, unsigned int where)
+{
+	switch (where) {
+	case PCI_ID:
+		return PCI_VENDOR | (u32)f->id << 16;
+	case PCI_STATUS:
+		return f->pcie ? PCI_HAS_CAPABILITIES : 0;
+	case PCI_CLASS:
+		return f->class_code << 8 | PCI_REVISION;
+	case PCI_HEADER_TYPE:
+		return f->devfn & 7 ? 0 : PCI_MULTI_FUNCTION;
+	case PCI_SUBSYSTEM:
+		return PCI_VENDOR;
+	case PCI_CAPABILITIES:
+		return f->pcie ? PCI_FIRST_CAPABILITY : 0;
+	case PCI_FIRST_CAPABILITY:
+		return f->pcie ? PCI_EXPRESS_RC_ENDPOINT : 0;
+	default:
+		return 0;
+	}
+}
+
+static bool dead(const struct model_function *f, const struct model_box *b)
+{
+	return f->pmon && (b->faults & MODEL_BIT(MODEL_FAULT_DEAD_PCI));
+}
+
+static u32 read_dword(const struct model *m, struct model_box *b,
+		      const struct model_function *f, unsigned int where)
+{
+	const struct model_reg *r;
+	unsigned int shift;
+
+	r = find_dword(f, where, &shift);
+	if (!r)
+		return read_header(f, where);
+	model_box_sync(m, b);
+	return read_reg(m, b, r) >> shift;
+}
+
+static void write_dword(struct model *m, struct model_box *b,
+			const struct model_function *f, unsigned int where,
+			u32 value, u32 mask)
+{
+	const struct model_reg *r;
+	unsigned int shift;
+
+	r = find_dword(f, where, &shift);
+	if (r)
+		write_reg(m, b, r, (u64)value << shift, (u64)mask << shift);
+}
+
+static u32 size_mask(unsigned int size)
+{
+	return size >= 4 ? 0xffffffffu : MODEL_BIT(size * 8) - 1;
+}
+
+u32 model_pci_read(struct model *m, unsigned int pkg, bool io_bus,
+		   unsigned int devfn, unsigned int where, unsigned int size)
+{
+	const struct model_function *f = find_function(m, pkg, io_bus, devfn);
+	unsigned int shift = where % 4 * 8;
+	struct model_box *b;
+	u64 value;
+
+	if (!f)
+		return size_mask(size);
+	b = model_box(m, pkg, f->kind, f->box);
+	if (dead(f, b))
+		return size_mask(size);
+	where -= where % 4;
+	value = read_dword(m, b, f, where);
+	if (shift + size * 8 > 32)
+		value |= (u64)read_dword(m, b, f, where + 4) << 32;
+	return value >> shift & size_mask(size);
+}
+
+void model_pci_write(struct model *m, unsigned int pkg, bool io_bus,
+		     unsigned int devfn, unsigned int where, unsigned int size,
+		     u32 value)
+{
+	const struct model_function *f = find_function(m, pkg, io_bus, devfn);
+	unsigned int shift = where % 4 * 8;
+	u64 bits, mask;
+	struct model_box *b;
+
+	if (!f)
+		return;
+	b = model_box(m, pkg, f->kind, f->box);
+	if (dead(f, b))
+		return;
+	where -= where % 4;
+	mask = (u64)size_mask(size) << shift;
+	bits = (u64)(value & size_mask(size)) << shift;
+	if ((u32)mask)
+		write_dword(m, b, f, where, bits, mask);
+	if (mask >> 32)
+		write_dword(m, b, f, where + 4, bits >> 32, mask >> 32);
+}

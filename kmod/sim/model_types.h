@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The few types that the model of the uncore needs, from the kernel where it
+ * is built into the simulator and from the C library in the host's tests.
+ */
+#ifndef XEON_UNCORE_SIM_MODEL_TYPES_H
+#define XEON_UNCORE_SIM_MODEL_TYPES_H
+
+#ifdef __KERNEL__
+
+#include <linux/limits.h>
+#include <linux/stddef.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+#else
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int64_t s64;
+
+#define U64_MAX	UINT64_MAX
+
+#endif
+
+#endif
