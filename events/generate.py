@@ -9,7 +9,7 @@ import argparse
 import os
 import sys
 
-from gen import check, docs, kernel, table
+from gen import check, derived, docs, kernel, table
 from gen.catalogue import CatalogueError, load_generations, load_json
 
 TOP = os.path.dirname(os.path.abspath(__file__))
@@ -33,20 +33,24 @@ def write_file(path, text):
 
 def checked_generations(top):
     """The catalogue, or None after saying what is wrong with it."""
-    schema = load_json(os.path.join(TOP, "schema.json"),
-                       SHOWN + "/schema.json")
+    events, metrics, opcodes = (
+        load_json(os.path.join(TOP, file), "%s/%s" % (SHOWN, file))
+        for file in ("schema.json", "metrics-schema.json",
+                     "opcodes-schema.json"))
     generations = load_generations(top, SHOWN)
     if not generations:
         raise CatalogueError("%s: no generation has a boxes.json" % top)
     reasons = []
     for generation in generations:
         for box in generation.boxes:
-            reasons.extend(check.check_raw(box, schema))
+            reasons.extend(check.check_raw(box, events))
+        reasons.extend(derived.check_form(generation, metrics, opcodes))
     if not reasons:
         for generation in generations:
             generation.build_events()
             for box in generation.boxes:
                 reasons.extend(check.check_events(box))
+            reasons.extend(derived.check_content(generation))
     for reason in reasons:
         print(reason, file=sys.stderr)
     return None if reasons else generations

@@ -77,6 +77,7 @@ class Event:
         self.wave = raw.get("Wave")
         self.section = raw["Section"]
         self.note = raw.get("Note")
+        self.alias = raw.get("Alias")
         self.filters = self._parse_filters(raw.get("Filter"))
         self.scale, self.unit = self._parse_scale(raw.get("ScaleUnit"))
 

@@ -80,10 +80,11 @@ def check_events(box):
         if event.general and event.ctrs != first.ctrs:
             reasons.append("Counter: %s, but %s, of the same code, has %s"
                            % (event.counter, first.name, first.counter))
-        encoding = event.perf_string
-        if encoding in encodings:
-            reasons.append("%s is already %s" % (encoding,
-                                                 encodings[encoding]))
-        encodings.setdefault(encoding, event.name)
+        other = encodings.setdefault(event.perf_string, event.name)
+        if event.alias and event.alias != other:
+            reasons.append("Alias: %s, given before it, is not the same"
+                           % event.alias)
+        elif other != event.name and not event.alias:
+            reasons.append("%s is already %s" % (event.perf_string, other))
         for reason in reasons:
             yield "%s: %s: %s" % (box.shown, event.name, reason)

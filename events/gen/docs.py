@@ -6,6 +6,8 @@ counts the names against the manual's own tables.
 
 import re
 
+from .derived import Metric, Opcode, load
+
 HEAD = """.. SPDX-License-Identifier: GPL-2.0-or-later
 .. Generated from events/, do not edit.
 
@@ -30,15 +32,14 @@ def _literal(text):
     return "``%s``" % text
 
 
-def _users(generation):
-    """Metrics by the (box, event) that they use."""
+def _users(generation, metrics):
+    """Names of metrics by the (box, event) that they use."""
     users = {}
-    for metric in generation.load("metrics.json", missing=[]):
-        for box, name in re.findall(r"\b([a-z0-9]+)(?:_\d+)?[/@]([a-z0-9_.]+)",
-                                    metric.get("MetricExpr", "")):
-            box = box[len(generation.name) + 1:] if box.startswith(
-                generation.name + "_") else box
-            users.setdefault((box, name), set()).add(metric["MetricName"])
+    for metric in metrics:
+        for reference in metric.references:
+            box = re.sub(r"_\d+$", "", reference.pmu)
+            box = box[len(generation.name) + 1:]
+            users.setdefault((box, reference.event), set()).add(metric.name)
     return users
 
 
@@ -83,20 +84,48 @@ def _base_section(base, events, users):
     return text
 
 
-def _box_page(generation, box, users):
-    text = HEAD + _title("%s events" % box.title)
-    text += ("PMU ``%s_%s``, %d general counters; %s of the manual.\n\n"
-             % (generation.name, box.name, box.counters, box.section))
+def _field_table(box):
     rows = [[_literal(name), "config%s" % (field.word or ""),
              ", ".join(_ranges(field.bits))]
             for name, field in box.format.items()]
-    text += _table(["Field", "Word", "Bits"], rows)
+    return _table(["Field", "Word", "Bits"], rows)
+
+
+def _metric_section(metrics):
+    if not metrics:
+        return ""
+    rows = [[_literal(metric.name), metric.unit or "",
+             _literal(metric.expression.replace("\\", "")),
+             metric.description, metric.note or ""] for metric in metrics]
+    return _title("Metrics", "-") + _table(
+        ["Name", "Unit", "Expression", "Meaning", "Note"], rows)
+
+
+def _opcode_section(opcodes):
+    if not opcodes:
+        return ""
+    rows = [[_literal(opcode.field), _literal("0x%02x" % opcode.value),
+             opcode.name, opcode.message_class, opcode.description]
+            for opcode in opcodes]
+    return _title("Values of the filters", "-") + _table(
+        ["Field", "Value", "Name", "Class", "Meaning"], rows)
+
+
+def _box_page(generation, box, metrics, opcodes):
+    text = HEAD + _title("%s events" % box.title)
+    text += ("PMU ``%s_%s``, %d general counters; %s of the manual.\n\n"
+             % (generation.name, box.name, box.counters, box.section))
+    text += _field_table(box)
+    users = _users(generation, metrics)
     bases = {}
     for event in box.events:
         bases.setdefault(event.base, []).append(event)
     for base, events in sorted(bases.items()):
         text += _base_section(base, events, users)
-    return text
+    text += _metric_section([metric for metric in metrics
+                             if metric.box == box.name])
+    return text + _opcode_section([opcode for opcode in opcodes
+                                   if opcode.box == box.name])
 
 
 def _ranges(bits):
@@ -109,10 +138,14 @@ def _ranges(bits):
 
 
 def _count(box, manual):
-    """Names that the manual has, that we have, and that lack one of them."""
+    """
+    Names of each event in the manual and here. The fixed and free-running
+    counters are left out: the manual has registers for them, not tables.
+    """
     ours = {}
-    for event in box.events:
-        ours[event.base] = ours.get(event.base, 0) + 1
+    for event in box.general_events:
+        if not event.alias:
+            ours[event.base] = ours.get(event.base, 0) + 1
     theirs = manual.get(box.name, {})
     differ = ["%s: %d, the manual %d" % (base, ours.get(base, 0),
                                          theirs.get(base, 0))
@@ -121,31 +154,35 @@ def _count(box, manual):
     return theirs, ours, differ
 
 
-def _index(generation):
+def _count_section(generation):
     manual = generation.load("manual.json", missing={})
-    omitted = generation.load("omitted.json", missing=[])
-    text = HEAD + _title("Event reference: %s" % generation.name)
-    text += (".. toctree::\n   :maxdepth: 1\n\n" + "".join(
-        "   %s\n" % box.name for box in generation.boxes) + "\n")
-    text += _title("Names against the manual", "-")
+    text = _title("Names against the manual", "-")
     text += ("A name is a row of a unit mask table, or an event without one. "
-             "The manual's\nfigures are counted in its tables; the fixed and "
-             "free-running counters have no\ntable there.\n\n")
-    rows, differences, total = [], [], [0, 0, 0, 0]
+             "The manual's\nfigures are counted in its tables. On top come "
+             "the fixed and free-running\ncounters, for which it has "
+             "registers and no tables, and names that other programs use.\n\n")
+    rows, differences, total = [], [], [0] * 6
     for box in generation.boxes:
         theirs, ours, differ = _count(box, manual)
+        aliases = sum(1 for event in box.events if event.alias)
+        special = len(box.events) - len(box.general_events)
         figures = [len(theirs), len(ours), sum(theirs.values()),
-                   sum(ours.values())]
+                   sum(ours.values()), special, aliases]
         total = [a + b for a, b in zip(total, figures)]
         rows.append([":doc:`%s`" % box.name] + [str(n) for n in figures])
         differences += [[box.title, line] for line in differ]
     rows.append(["all"] + [str(n) for n in total])
     text += _table(["Box type", "Events in the manual", "in the catalogue",
-                    "Names in the manual", "in the catalogue"], rows)
-    if differences:
-        text += _title("Where the counts differ", "-")
-        text += _table(["Box type", "Event and its names"], differences)
-    text += _title("Left out", "-")
+                    "Names in the manual", "in the catalogue",
+                    "Fixed and free-running", "Second names"], rows)
+    if not differences:
+        return text + "The counts agree event by event.\n\n"
+    return text + _table(["Box type", "Where they differ"], differences)
+
+
+def _omitted_section(generation):
+    omitted = generation.load("omitted.json", missing=[])
+    text = _title("Left out", "-")
     if not omitted:
         return text + "Nothing.\n"
     return text + _table(["Box type", "What", "Where", "Why"], [
@@ -153,10 +190,27 @@ def _index(generation):
         for item in omitted])
 
 
+def _corrected_section(generation):
+    rows = [[_literal("%s/%s" % (box.name, event.name)), event.section,
+             event.note]
+            for box in generation.boxes for event in box.events if event.note]
+    return _title("Corrected", "-") + _table(["Event", "Where", "What"], rows)
+
+
+def _index(generation):
+    text = HEAD + _title("Event reference: %s" % generation.name)
+    text += (".. toctree::\n   :maxdepth: 1\n\n" + "".join(
+        "   %s\n" % box.name for box in generation.boxes) + "\n")
+    text += _count_section(generation) + _omitted_section(generation)
+    return text + "\n" + _corrected_section(generation)
+
+
 def pages(generation):
     """File name to text of every page."""
-    users = _users(generation)
+    metrics = load(generation, "metrics.json", Metric)
+    opcodes = load(generation, "opcodes.json", Opcode)
     result = {"index.rst": _index(generation)}
     for box in generation.boxes:
-        result["%s.rst" % box.name] = _box_page(generation, box, users)
+        result["%s.rst" % box.name] = _box_page(generation, box, metrics,
+                                                opcodes)
     return result
