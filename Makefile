@@ -95,7 +95,7 @@ model-test: build/model-test
 
 build/model-test: $(MODEL) $(MODEL_TESTS)
 	@echo '  CXXLD   $@'
-	@$(CXX) $(SANITIZE) -o $@ $^ -lgtest -lgtest_main -lpthread
+	@$(CXX) $(SANITIZE) -o $@ $^ -lgtest_main -lgtest -lpthread
 
 $(MODEL): build/model/%.o: kmod/sim/%.c $(MODEL_HEADERS) kmod/generated/stamp
 	@echo '  CC      $@'
