@@ -211,8 +211,12 @@ void unc_write_box_ctl(struct unc_box *box, u32 value)
 		u32 step = box->box_ctl & value;
 		u32 more = value & ~step;
 
-		for (; hweight32(more) > 1; more &= more - 1) {
-			step |= more & -more;
+		/* the highest first: bits 17:16 must be 1 in every write */
+		while (hweight32(more) > 1) {
+			u32 bit = BIT(fls(more) - 1);
+
+			step |= bit;
+			more &= ~bit;
 			unc_write(box, reg, step);
 		}
 	}
