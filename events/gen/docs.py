@@ -28,6 +28,11 @@ def _table(header, rows):
     return text + "\n"
 
 
+def _plain(text):
+    """Text in which nothing is markup."""
+    return re.sub(r"([*`|\\]|_(?!\w))", r"\\\1", text)
+
+
 def _literal(text):
     return "``%s``" % text
 
@@ -71,7 +76,7 @@ def _base_section(base, events, users):
     for event in events:
         metrics = sorted(users.get((event.box.name, event.name), []))
         rows.append([_literal(event.name), _literal("0x%02x" % event.umask),
-                     _filters(event), event.description,
+                     _filters(event), _plain(event.description),
                      ", ".join(_literal(name) for name in metrics)])
     text += _table(["Name", "Unit mask", "Filters", "Counts", "Used by"],
                    rows)
@@ -80,7 +85,7 @@ def _base_section(base, events, users):
         if event.note and event.note not in notes:
             notes.append(event.note)
     for note in notes:
-        text += ".. note:: %s.\n\n" % note
+        text += ".. note:: %s.\n\n" % _plain(note)
     return text
 
 
@@ -96,7 +101,8 @@ def _metric_section(metrics):
         return ""
     rows = [[_literal(metric.name), metric.unit or "",
              _literal(metric.expression.replace("\\", "")),
-             metric.description, metric.note or ""] for metric in metrics]
+             _plain(metric.description), _plain(metric.note or "")]
+            for metric in metrics]
     return _title("Metrics", "-") + _table(
         ["Name", "Unit", "Expression", "Meaning", "Note"], rows)
 
@@ -105,7 +111,7 @@ def _opcode_section(opcodes):
     if not opcodes:
         return ""
     rows = [[_literal(opcode.field), _literal("0x%02x" % opcode.value),
-             opcode.name, opcode.message_class, opcode.description]
+             opcode.name, opcode.message_class, _plain(opcode.description)]
             for opcode in opcodes]
     return _title("Values of the filters", "-") + _table(
         ["Field", "Value", "Name", "Class", "Meaning"], rows)
@@ -160,7 +166,8 @@ def _count_section(generation):
     text += ("A name is a row of a unit mask table, or an event without one. "
              "The manual's\nfigures are counted in its tables. On top come "
              "the fixed and free-running\ncounters, for which it has "
-             "registers and no tables, and names that other programs use.\n\n")
+             "registers and no tables, and second\nnames of events that other "
+             "programs use.\n\n")
     rows, differences, total = [], [], [0] * 6
     for box in generation.boxes:
         theirs, ours, differ = _count(box, manual)
@@ -186,13 +193,14 @@ def _omitted_section(generation):
     if not omitted:
         return text + "Nothing.\n"
     return text + _table(["Box type", "What", "Where", "Why"], [
-        [item["Box"], item["What"], item["Section"], item["Reason"]]
+        [item["Box"], item["What"], item["Section"],
+         _plain(item["Reason"])]
         for item in omitted])
 
 
 def _corrected_section(generation):
     rows = [[_literal("%s/%s" % (box.name, event.name)), event.section,
-             event.note]
+             _plain(event.note)]
             for box in generation.boxes for event in box.events if event.note]
     return _title("Corrected", "-") + _table(["Event", "Where", "What"], rows)
 
