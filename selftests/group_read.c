@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A group read is of one instant: two counters of a box that both count every
+ * cycle, but are configured differently, never differ while real time goes on,
+ * also when other events come and go beside them.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "lib/machine.h"
+#include "lib/perf.h"
+#include "lib/tap.h"
+
+enum { READS = 10000, DISTURB = 1000 };
+
+/* Opens the group stopped and starts it as one. */
+static bool start(struct event_group *g, const char *pmu, int cpu,
+		  const char *const *events, unsigned int n)
+{
+	struct perf_event_attr attrs[MAX_GROUP];
+	bool ok = true;
+	int err;
+
+	for (unsigned int i = 0; i < n; i++) {
+		err = pmu_attr(&attrs[i], pmu, events[i]);
+		ok &= check(!err, "%s/%s/: %s", pmu, events[i], strerror(-err));
+	}
+	attrs[0].disabled = 1;
+	err = ok ? group_open_attr(g, attrs, cpu, n) : 0;
+	ok &= check(!err, "open: %s", strerror(-err));
+	return ok && check(!ioctl(g->fd[0], PERF_EVENT_IOC_ENABLE, 0), "enable");
+}
+
+/* Equal in each read, and never less than in the read before. */
+static void test_reads(const char *kind, unsigned int index, int pkg,
+		       const char *const *events, unsigned int n, bool disturb)
+{
+	uint64_t values[MAX_GROUP], before = 0, first = 0;
+	struct event_reading times;
+	struct event_group g = { 0 };
+	char pmu[PMU_NAME_MAX];
+	unsigned int reads = 0;
+	int cpu, other = -1;
+	bool ok;
+
+	if (!pmu_name(pmu, kind, index)) {
+		tap_skip("no such PMU", "%s_%u", kind, index);
+		return;
+	}
+	cpu = pmu_cpu(pmu, pkg);
+	ok = start(&g, pmu, cpu, events, n);
+	for (; ok && reads < READS; reads++) {
+		if (disturb && reads % DISTURB == DISTURB / 2)
+			other = event_open(pmu, cpu, "%s,thresh=1,edge=1",
+					   events[0]);
+		if (disturb && reads % DISTURB == 0 && reads)
+			close(other);
+		ok &= check(!group_read(&g, values, &times), "read %u", reads);
+		for (unsigned int i = 1; ok && i < n; i++)
+			ok &= check_eq(values[i], values[0], "read %u: %s", reads,
+				       events[i]);
+		ok &= check(values[0] >= before, "read %u goes back from %" PRIu64
+			    " to %" PRIu64, reads, before, values[0]);
+		if (!reads)
+			first = values[0];
+		before = values[0];
+	}
+	ok &= check(before > first, "time stands still");
+	ok &= check_eq(times.running, times.enabled, "multiplexed");
+	if (disturb && other >= 0)
+		close(other);
+	group_close(&g);
+	tap_ok(ok, "%s package %d: %u counters agree in %u group reads%s", pmu,
+	       pkg, n, reads, disturb ? " while other events come and go" : "");
+}
+
+int main(void)
+{
+	static const char *const two[] = {
+		"clockticks", "clockticks,thresh=1",
+	};
+	static const char *const four[] = {
+		"clockticks", "clockticks,thresh=1", "clockticks,thresh=2,inv=1",
+		"clockticks,thresh=3,inv=1",
+	};
+	int last;
+
+	machine_setup("clock=real", "");
+	last = packages() - 1;
+	test_reads("cbox", 0, 0, two, 2, false);
+	test_reads("imc", 0, 0, two, 2, false);
+	test_reads("cbox", 1, last, four, 4, false);
+	test_reads("imc", 1, last, four, 4, false);
+	test_reads("sbox", 0, last, two, 2, false);
+	test_reads("ha", 0, last, two, 2, false);
+	test_reads("cbox", 0, last, two, 2, true);
+	test_reads("imc", 0, last, two, 2, true);
+	return tap_end();
+}
