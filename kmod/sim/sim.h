@@ -36,6 +36,11 @@ extern struct sim sim;
 int sim_msr_init(void);
 void sim_msr_exit(void);
 
+/* --- CPUs that come online: sim_hotplug.c -------------------------------- */
+
+int sim_hotplug_init(void);
+void sim_hotplug_exit(void);
+
 /* --- PCI configuration space: sim_pci.c --------------------------------- */
 
 int sim_pci_init(void);

@@ -137,6 +137,7 @@ static const struct {
 	{ "model", sim_model_init, sim_model_exit },
 	{ "interrupts", sim_pmi_init, sim_pmi_exit },
 	{ "clock", sim_clock_init, sim_clock_exit },
+	{ "CPU hotplug", sim_hotplug_init, sim_hotplug_exit },
 	{ "MSRs", sim_msr_init, sim_msr_exit },
 	{ "PCI buses", sim_pci_init, sim_pci_exit },
 	{ "control files", sim_debugfs_init, sim_debugfs_exit },

@@ -175,7 +175,7 @@ int sim_pmi_init(void)
 	}
 	sim_deferred_work = IRQ_WORK_INIT_HARD(sim_pmi_deferred);
 
-	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "xeon_uncore_sim:online",
+	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "xeon_uncore_sim:pmi",
 				sim_cpu_online, NULL);
 	if (ret < 0) {
 		pr_err("cannot follow CPU hotplug (error %d)\n", ret);

@@ -124,7 +124,7 @@ void sim_record_pci(bool write, u8 bus, unsigned int devfn, unsigned int where,
  * @pkg: package
  * @what: a short sentence, never freed
  *
- * The trace has it after the accesses that led to it.
+ * The trace has it before the access that it is about.
  */
 void sim_undefined(void *ctx, unsigned int pkg, const char *what)
 {
