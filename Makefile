@@ -66,7 +66,8 @@ modules: kdir kmod/generated/stamp ## xeon_uncore.ko and xeon_uncore_sim.ko; C=2
 	+@$(KBUILD) modules
 
 install: modules ## install xeon_uncore.ko for that kernel (INSTALL_MOD_PATH= for a staging folder)
-	+@$(KBUILD) modules_install
+	install -D -m 644 $(STAGE)/xeon_uncore.ko \
+		$(INSTALL_MOD_PATH)/lib/modules/$(KVER)/updates/xeon_uncore.ko
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KVER)
 
 # --- the tests' programs
@@ -137,14 +138,14 @@ do-check: all
 	@scripts/check --kernel $(VM_KERNEL) --jobs $(or $(JOBS),1) $(TESTS)
 
 do-bench: modules selftests
-	@$(VM) --driver none -- selftests/bench.sh
+	@$(VM) --no-sim --driver none -- build/selftests/bench
 
 do-vm: modules selftests
 	@$(VM) --shell
 
 # --- for developers and packagers
 
-lint: modules selftests ## checkpatch (where the kernel has it), sparse, W=1, shellcheck
+lint: kdir kmod/generated/stamp ## sparse, W=1, checkpatch and shellcheck, as far as this machine has them
 	+@scripts/lint $(KDIR)
 
 DKMS := $(DESTDIR)/usr/src/xeon-uncore-$(VERSION)
