@@ -264,7 +264,8 @@ int unc_probe_box(struct unc_box *box)
 	if (err)
 		return err;
 	unc_write_counter(box, 0, GENMASK_ULL(documented - 1, 0));
-	if (!unc_read_counter(box, &probe, &kept))
+	/* a hypervisor may read absent MSRs as 0 and ignore writes */
+	if (!unc_read_counter(box, &probe, &kept) || !kept)
 		return -ENODEV;
 	box->bits = fls64(kept);
 	if (kept != GENMASK_ULL(documented - 1, 0) >> (documented - box->bits) ||

@@ -314,7 +314,7 @@ static const struct unc_type hswep_types[] = {
 	},
 	[HSWEP_HA] = {
 		.name = "ha", PCI_BOX, .status_mask = GENMASK(3, 0),
-		.max_boxes = 2, .general = 4, .max_inc = 255,
+		.max_boxes = 2, .general = 4, .max_inc = 512,
 		.box_ctl_base = HSWEP_BOX_CTL_ONES,
 		.ctl_mask = CTL_COMMON | CTL_THRESH8,
 		.fields = ha_fields, .uses = ha_uses, .filters = ha_filters,
@@ -420,7 +420,7 @@ static unsigned int hswep_count_cboxes(const struct unc_package *pkg)
 	n = config & HSWEP_GLOBAL_CONFIG_NUM_C;
 	if (n >= 1 && n <= HSWEP_MAX_CBOXES)
 		return n;
-	pr_warn_once("xeon_uncore: package %d reports %u CBos, expected 1 to %d; looking for %d, and those that fault are left out\n",
+	pr_warn_once("xeon_uncore: package %d reports %u CBos, expected 1 to %d; looking for %d, and those that do not answer are left out\n",
 		     pkg->phys_id, n, HSWEP_MAX_CBOXES, HSWEP_MAX_CBOXES);
 	return HSWEP_MAX_CBOXES;
 }
