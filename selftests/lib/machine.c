@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "machine.h"
+#include "perf.h"
 #include "tap.h"
 
 #define DRIVER	"xeon_uncore"
@@ -92,7 +93,7 @@ static void unload_all(void)
 void machine_setup_sim(const char *sim_params)
 {
 	static bool registered;
-	char path[512];
+	char path[512], params[512];
 	int err;
 
 	if (geteuid())
@@ -110,7 +111,9 @@ void machine_setup_sim(const char *sim_params)
 		err = sim_unload();
 	if (err)
 		tap_bail("modules do not unload: %s", strerror(-err));
-	err = sim_load(sim_params);
+	snprintf(params, sizeof(params), "packages=%d %s", packages(),
+		 sim_params ? sim_params : "");
+	err = sim_load(params);
 	if (err)
 		tap_bail("%s: %s", path, strerror(-err));
 }

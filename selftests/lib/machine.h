@@ -23,7 +23,9 @@ bool module_loaded(const char *name);
 /*
  * Unloads both modules if they are there, loads both again with these
  * parameters, and has both unloaded at exit. Skips the program when the modules
- * are not built, ends it when they do not load. May be called again.
+ * are not built, ends it when they do not load. May be called again. The
+ * simulated hardware gets as many packages as the machine has, unless
+ * @sim_params says packages= too.
  */
 void machine_setup(const char *sim_params, const char *driver_params);
 /* The simulated hardware only, no driver. */

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A counter that wraps is extended exactly: counters are set close to their
+ * end through the register itself, past the driver, while an event counts.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/catalogue.h"
+#include "lib/machine.h"
+#include "lib/perf.h"
+#include "lib/sim.h"
+#include "lib/tap.h"
+
+enum {
+	AHEAD = 100,		/* cycles' worth before the end */
+	CYCLES = 2500,
+	MAX_COUNTERS = 32,
+};
+
+/* Where the first counter of a box is (Tables 1-2 and 1-3). */
+struct place {
+	const char *kind;
+	unsigned int box;
+	const char *event;	/* NULL: the first one of the catalogue */
+	bool fixed;
+	bool disputed;		/* 44 or 48 bits, by the simulator's choice */
+	uint32_t msr;		/* of counter 0, or 0 */
+	uint16_t device;	/* PCI device ID, counter 0 at @offset */
+	unsigned int offset;
+};
+
+static const struct place places[] = {
+	{ .kind = "ubox", .disputed = true, .msr = 0x709 },
+	{ .kind = "ubox", .disputed = true, .msr = 0x704, .fixed = true,
+	  .event = "uclk" },
+	{ .kind = "cbox", .box = 0, .msr = 0xe08 },
+	{ .kind = "cbox", .box = 17, .msr = 0xf18 },
+	{ .kind = "sbox", .box = 3, .disputed = true, .msr = 0x744 },
+	{ .kind = "pcu", .msr = 0x717 },
+	{ .kind = "ha", .box = 1, .device = 0x2f38, .offset = 0xa0 },
+	{ .kind = "imc", .box = 0, .device = 0x2fb0, .offset = 0xa0 },
+	{ .kind = "imc", .box = 7, .device = 0x2fd5, .offset = 0xd0,
+	  .fixed = true, .event = "dclk" },
+	{ .kind = "irp", .device = 0x2f39, .offset = 0xa0 },
+	{ .kind = "qpi", .box = 2, .device = 0x2f3a, .offset = 0xa0 },
+	{ .kind = "r2pcie", .device = 0x2f34, .offset = 0xa0 },
+	{ .kind = "r3qpi", .box = 1, .disputed = true, .device = 0x2f37,
+	  .offset = 0xa0 },
+};
+
+#define PLACES (sizeof(places) / sizeof(*places))
+
+/* An event that counts on one of them, in one package. */
+struct counter {
+	const struct place *at;
+	const struct cat_event *event;
+	int pkg, cpu, fd;
+	unsigned int number;		/* of the counter in its box */
+	char function[16];		/* PCI */
+	bool high_seen;
+	bool ok;
+};
+
+static const struct cat_event *event_of(const struct place *at)
+{
+	size_t n;
+	const struct cat_event *e = catalogue(&n);
+
+	if (at->event)
+		return cat_find(at->kind, at->event);
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(e[i].box, at->kind) && !e[i].fixed && !e[i].free &&
+		    e[i].ctrs & 1)
+			return &e[i];
+	return NULL;
+}
+
+/* Which counter the driver took: the one whose control register is set. */
+static bool find_counter(struct counter *c, const char *pmu)
+{
+	char name[80];
+	uint64_t value;
+
+	for (c->number = 0; c->number < 4; c->number++) {
+		snprintf(name, sizeof(name), "%s ctl%u", pmu_box(pmu), c->number);
+		if (sim_register(c->pkg, name, &value))
+			return true;
+	}
+	return false;
+}
+
+static void open_counter(struct counter *c, const struct place *at, int pkg)
+{
+	char pmu[PMU_NAME_MAX];
+
+	*c = (struct counter){ .at = at, .pkg = pkg, .fd = -1 };
+	c->event = event_of(at);
+	if (!c->event || !pmu_name(pmu, at->kind, at->box))
+		return;
+	c->cpu = pmu_cpu(pmu, pkg);
+	c->fd = event_open(pmu, c->cpu, "config=%#" PRIx64, c->event->config);
+	c->ok = check(c->fd >= 0, "%s: open: %s", pmu, strerror(-c->fd));
+	if (c->ok && !at->fixed)
+		c->ok = check(find_counter(c, pmu), "%s: no control register set",
+			      pmu);
+	if (at->device)
+		c->ok &= check(pci_find(c->function, at->device, pkg),
+			       "no PCI function %#x", at->device);
+}
+
+/* The fixed counters have their 48 bits always. */
+static unsigned int width_of(const struct place *at, int counter_bits)
+{
+	return at->disputed && !at->fixed ? counter_bits : 48;
+}
+
+/* Past the driver, as wrmsr and setpci would do it. */
+static bool set_register(struct counter *c, uint64_t value)
+{
+	unsigned int at = c->at->offset + 8 * c->number;
+
+	if (c->at->msr)
+		return !msr_write(c->cpu, c->at->msr + c->number, value);
+	return !pci_config_write(c->function, at, value) &&
+	       !pci_config_write(c->function, at + 4, value >> 32);
+}
+
+static bool get_register(struct counter *c, uint64_t *value)
+{
+	unsigned int at = c->at->offset + 8 * c->number;
+	uint32_t low, high;
+
+	if (c->at->msr)
+		return !msr_read(c->cpu, c->at->msr + c->number, value);
+	if (pci_config_read(c->function, at, &low) ||
+	    pci_config_read(c->function, at + 4, &high))
+		return false;
+	*value = low | (uint64_t)high << 32;
+	return true;
+}
+
+/* Was the high half of this counter read? */
+static void look_for_high(const struct sim_access *a, void *arg)
+{
+	struct counter *c = arg;
+	unsigned int bus, device, function;
+
+	if (sscanf(c->function, "%*x:%x:%x.%x", &bus, &device, &function) == 3 &&
+	    a->kind == SIM_PCIRD && a->bus == bus && a->device == device &&
+	    a->function == function &&
+	    a->reg == c->at->offset + 8 * c->number + 4)
+		c->high_seen = true;
+}
+
+/*
+ * Have the driver see what was written into the register. It leaves out the
+ * high half of a PCI counter as long as the low one cannot have come around
+ * since its last read, by real time and the event's greatest increment:
+ * hardware cannot jump, a register written from here can. So read once a
+ * second until it has looked at the high half.
+ */
+static uint64_t absorb(struct counter *c)
+{
+	uint64_t count;
+
+	for (unsigned int tries = 0; ; tries++) {
+		sim_trace_clear();
+		count = event_count(c->fd);
+		if (!c->at->device)
+			return count;
+		sim_trace(look_for_high, c);
+		if (c->high_seen)
+			return count;
+		if (!check(tries < 10, "%s_%u: the high half is never read",
+			   c->at->kind, c->at->box))
+			break;
+		sleep(1);
+	}
+	c->ok = false;
+	return count;
+}
+
+/*
+ * Sets every counter to @preset(width), then lets cycles pass that take it
+ * over the edge, and compares both count and register.
+ */
+static void test_over(const char *what, int counter_bits,
+		      uint64_t (*preset)(unsigned int width), bool pci_only)
+{
+	static struct counter counters[MAX_COUNTERS];
+	uint64_t before[MAX_COUNTERS], start;
+	unsigned int n = 0;
+	char params[64];
+
+	snprintf(params, sizeof(params), "clock=manual counter_bits=%d",
+		 counter_bits);
+	machine_setup(params, "");
+	for (unsigned int i = 0; i < PLACES; i++)
+		if ((places[i].disputed || counter_bits == 48) &&
+		    (!pci_only || places[i].device)) {
+			open_counter(&counters[n], &places[i], n % packages());
+			n++;
+		}
+	sim_advance(1000);
+	for (unsigned int i = 0; i < n; i++) {
+		struct counter *c = &counters[i];
+
+		if (c->ok)
+			c->ok = check(set_register(c, preset(width_of(c->at,
+								      counter_bits))),
+				      "the register does not write");
+	}
+	for (unsigned int i = 0; i < n; i++)
+		before[i] = absorb(&counters[i]);
+	start = sim_cycles();
+	sim_advance(CYCLES);
+	for (unsigned int i = 0; i < n; i++) {
+		struct counter *c = &counters[i];
+		unsigned int width = width_of(c->at, counter_bits);
+		uint64_t gained, raw = 0;
+
+		if (!c->event) {
+			tap_skip("no event", "%s_%u: %s", c->at->kind,
+				 c->at->box, what);
+			continue;
+		}
+		gained = cat_expect(c->event, (struct shape){ 0 }, start, CYCLES);
+		c->ok &= check(gained > AHEAD, "the event is too rare");
+		c->ok &= check_eq(event_count(c->fd) - before[i], gained,
+				  "count");
+		c->ok &= check(get_register(c, &raw), "the register does not read");
+		c->ok &= check_eq(raw, (preset(width) + gained) &
+				       ((1ULL << width) - 1), "register");
+		tap_ok(c->ok, "%s_%u package %d, %s counter %u, %d bits: %s",
+		       c->at->kind, c->at->box, c->pkg,
+		       c->at->fixed ? "fixed" : "general", c->number,
+		       width, what);
+		close(c->fd);
+	}
+}
+
+static uint64_t near_end(unsigned int width)
+{
+	return (1ULL << width) - AHEAD;
+}
+
+static uint64_t near_half(unsigned int width)
+{
+	(void)width;
+	return 0x1234ffffff9cULL;	/* AHEAD before the low half's carry */
+}
+
+/* --- the driver's timer -------------------------------------------------- */
+
+struct read_watch {
+	uint32_t msr;
+	unsigned int reads;
+};
+
+static void watch_reads(const struct sim_access *a, void *arg)
+{
+	struct read_watch *w = arg;
+
+	w->reads += a->kind == SIM_RDMSR && a->reg == w->msr;
+}
+
+/* Nobody reads an event from here on, until the driver's timer has. */
+static bool wait_for_timer(uint32_t msr)
+{
+	struct read_watch w = { .msr = msr };
+	unsigned int tries = 0;
+
+	for (sim_trace_clear(); !w.reads && tries++ < 3000; usleep(10000)) {
+		w.reads = 0;
+		sim_trace(watch_reads, &w);
+	}
+	return check(w.reads, "the timer has not read MSR %#x in 30 s", msr);
+}
+
+/*
+ * Rounds that each take the 32-bit free-running counter and the low halves half
+ * the way around: after five of them a single read could not tell.
+ */
+static void test_timer_low_halves(void)
+{
+	enum { ROUNDS = 5 };
+	static const struct {
+		const char *kind, *event;
+	} watched[] = {
+		{ "qpi", "link_idle" }, { "qpi", "clockticks" },
+		{ "imc", "dclk" }, { "imc", "clockticks" }, { "ha", "clockticks" },
+		{ "cbox", "clockticks" },
+	};
+	enum { N = sizeof(watched) / sizeof(*watched) };
+	char pmu[PMU_NAME_MAX];
+	unsigned int number = 0;
+	int fd[N];
+	bool ok = true;
+
+	machine_setup("clock=manual", "");
+	for (unsigned int i = 0; i < N; i++) {
+		fd[i] = -1;
+		if (pmu_name(pmu, watched[i].kind, 0))
+			fd[i] = event_open(pmu, pmu_cpu(pmu, 0), "%s",
+					   watched[i].event);
+		ok &= check(fd[i] >= 0, "%s/%s/ does not open", watched[i].kind,
+			    watched[i].event);
+	}
+	for (; ok && number < 4; number++) {
+		char name[32];
+		uint64_t ctl;
+
+		snprintf(name, sizeof(name), "cbox_0 ctl%u", number);
+		if (sim_register(0, name, &ctl))
+			break;
+	}
+	for (unsigned int round = 0; ok && round < ROUNDS; round++) {
+		ok &= wait_for_timer(0xe08 + number);
+		sim_advance(1ULL << 31);
+	}
+	for (unsigned int i = 0; i < N; i++) {
+		ok &= check_eq(event_count(fd[i]), ROUNDS * (1ULL << 31),
+			       "%s/%s/", watched[i].kind, watched[i].event);
+		close(fd[i]);
+	}
+	tap_ok(ok, "the timer follows 32-bit counters and low halves around, without a read");
+}
+
+/* The same counter over its end twice, which one read alone could not tell. */
+static void test_timer_whole(const char *kind, unsigned int box, uint32_t msr,
+			     unsigned int width)
+{
+	char pmu[PMU_NAME_MAX], name[80], params[64];
+	const struct cat_event *e = cat_find_code(kind, 0, 0);
+	uint64_t start, before, preset = (1ULL << width) - AHEAD, ctl;
+	unsigned int number;
+	bool ok = e;
+	int fd, idle = -1;
+
+	snprintf(params, sizeof(params), "clock=manual counter_bits=%u", width);
+	machine_setup(params, "");
+	/* A 32-bit counter beside it makes the timer a quick one. */
+	if (pmu_name(pmu, "qpi", 0))
+		idle = event_open(pmu, pmu_cpu(pmu, 0), "link_idle");
+	ok &= check(idle >= 0, "link_idle does not open");
+	ok &= pmu_name(pmu, kind, box);
+	fd = event_open(pmu, pmu_cpu(pmu, 0), "event=0");
+	ok &= check(fd >= 0, "open: %s", strerror(-fd));
+	for (number = 0; number < 4; number++) {
+		snprintf(name, sizeof(name), "%s ctl%u", pmu_box(pmu), number);
+		if (sim_register(0, name, &ctl))
+			break;
+	}
+	msr += number;
+	start = sim_cycles();
+	ok = ok && check(!msr_write(package_cpu(0, 0), msr, preset), "wrmsr");
+	before = event_count(fd);
+	for (unsigned int i = 0; ok && i < 2; i++) {
+		sim_advance(CYCLES);
+		ok &= wait_for_timer(msr);
+		if (!i)
+			ok &= check(!msr_write(package_cpu(0, 0), msr, preset),
+				    "wrmsr") && wait_for_timer(msr);
+	}
+	/* The second preset is a step of almost the whole width, less the first lap. */
+	if (ok)
+		ok &= check_eq(event_count(fd) - before,
+			       (1ULL << width) +
+			       cat_expect(e, (struct shape){ 0 },
+					  start + CYCLES, CYCLES),
+			       "count");
+	close(fd);
+	close(idle);
+	tap_ok(ok, "%s_%u, %u bits: the timer follows the counter over its end twice",
+	       kind, box, width);
+}
+
+int main(void)
+{
+	catalogue(NULL);
+	if (system("modprobe msr"))
+		tap_skip_all("no msr module");
+	test_over("over the end of the counter", 48, near_end, false);
+	test_over("over the end of the counter", 44, near_end, false);
+	test_over("over the carry into the high half", 48, near_half, true);
+	test_timer_low_halves();
+	test_timer_whole("cbox", 0, 0xe08, 48);
+	test_timer_whole("sbox", 0, 0x726, 44);
+	return tap_end();
+}
