@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A simulated machine for the model's tests: register names for addresses that
+// are written down here once more from the manual, independently of the model,
+// and a front that records what the model asks of it.
+#ifndef SELFTESTS_MODEL_MACHINE_H
+#define SELFTESTS_MODEL_MACHINE_H
+
+extern "C" {
+#include "model.h"
+}
+
+#include <string>
+#include <vector>
+
+namespace test {
+
+// Control register fields (Tables 2-7, 2-16 and their like).
+inline constexpr u32 kRst = 1u << 17;
+inline constexpr u32 kEdge = 1u << 18;
+inline constexpr u32 kTidEn = 1u << 19;
+inline constexpr u32 kOvEn = 1u << 20;
+inline constexpr u32 kExt = 1u << 21;
+inline constexpr u32 kEn = 1u << 22;
+inline constexpr u32 kInvert = 1u << 23;
+inline constexpr u32 kOccInvert = 1u << 30;
+inline constexpr u32 kOccEdge = 1u << 31;
+constexpr u32 thresh(u32 value) { return value << 24; }
+constexpr u32 umask(u32 value) { return value << 8; }
+constexpr u32 occ_sel(u32 value) { return value << 14; }
+
+// Box control (Table 2-14): bits 17:16 must be written as 1.
+inline constexpr u32 kOnes = 3u << 16;
+inline constexpr u32 kFrz = 1u << 8;
+inline constexpr u32 kRstCtrs = 1u << 1;
+inline constexpr u32 kRstCtrl = 1u << 0;
+
+// Global control (Table 2-2).
+inline constexpr u32 kGlobalCtl = 0x700;
+inline constexpr u32 kGlobalStatus = 0x701;
+inline constexpr u32 kGlobalConfig = 0x702;
+inline constexpr u32 kFrzAll = 1u << 31;
+inline constexpr u32 kWakeOnPmi = 1u << 30;
+inline constexpr u32 kUnfrzAll = 1u << 29;
+
+constexpr unsigned devfn(unsigned device, unsigned function) {
+  return device << 3 | function;
+}
+
+// Where a register is; `bytes` is 8 for a counter in PCI space.
+struct Reg {
+  bool pci = false;
+  bool io_bus = false;
+  unsigned devfn = 0;
+  unsigned at = 0;
+  unsigned bytes = 4;
+};
+
+// One box and the addresses of its registers, from the tables of chapter 2.
+struct Box {
+  model_box_kind kind;
+  unsigned index;
+
+  unsigned counters() const;
+  bool has_fixed() const { return kind == MODEL_UBOX || kind == MODEL_IMC; }
+  bool has_ov_en() const { return kind != MODEL_CBOX && kind != MODEL_SBOX; }
+  bool has_box_ctl() const { return kind != MODEL_UBOX; }
+  // Bits 17:16 of the box control are reserved as 1.
+  u32 ones() const;
+  u32 status_bit(unsigned counter) const;
+  u64 global_bits() const;
+  bool has_clockticks() const {
+    return kind != MODEL_UBOX && kind != MODEL_IRP;
+  }
+  // An event that counts something: where there is one, every cycle.
+  u32 event() const;
+  std::string name() const;
+
+  Reg ctl(unsigned i) const;
+  Reg ctr(unsigned i) const;
+  Reg fixed_ctl() const;
+  Reg fixed_ctr() const;
+  Reg box_ctl() const;
+  Reg status() const;
+};
+
+// Every box of a full package, or those of which `wanted` is true.
+std::vector<Box> all_boxes(bool (*wanted)(const Box&) = nullptr);
+
+struct Pmi {
+  unsigned pkg;
+  u32 cores;
+  bool wake;
+};
+
+inline constexpr model_config kFull = {
+    .packages = 2,
+    .cboxes = 18,
+    .sboxes = 4,
+    .has = 2,
+    .imcs = 8,
+    .qpi_ports = 3,
+    .counter_bits = 48,
+    .num_c = -1,
+};
+
+class Machine {
+ public:
+  explicit Machine(const model_config& config = kFull);
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  struct model* model() { return model_; }
+
+  u64 read(const Reg& reg, unsigned pkg = 0);
+  int write(const Reg& reg, u64 value, unsigned pkg = 0);
+  u64 rdmsr(u32 msr, unsigned pkg = 0);
+  int wrmsr(u32 msr, u64 value, unsigned pkg = 0);
+  u32 pci_read(unsigned devfn, unsigned where, unsigned size = 4,
+               unsigned pkg = 0, bool io_bus = false);
+  void pci_write(unsigned devfn, unsigned where, u32 value, unsigned size = 4,
+                 unsigned pkg = 0, bool io_bus = false);
+
+  // Writes a control register in the way that works on every box.
+  void program(const Box& box, unsigned counter, u32 ctl, unsigned pkg = 0);
+  u64 advance(u64 cycles) { return model_advance(model_, cycles); }
+  s64 traffic(model_txn txn) { return model_traffic(model_, &txn); }
+  std::vector<std::string> dirty();
+
+  std::vector<Pmi> pmis;
+  std::vector<std::string> undefined;
+  u64 now_ns = 0;
+
+ private:
+  std::vector<u64> memory_;
+  struct model* model_;
+};
+
+}  // namespace test
+
+#endif
