@@ -20,7 +20,7 @@
 #define CTL_SELECT	0x20ffffULL	/* event with extension, umask */
 #define CTL_EN		(1ULL << 22)
 
-enum { CYCLES = 1000, MAX_EVENTS = 8, PATIENCE_S = 60 };
+enum { CYCLES = 1000, MAX_EVENTS = 8, PATIENCE_S = 30 };
 
 /* --- helpers ------------------------------------------------------------- */
 
