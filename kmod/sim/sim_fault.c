@@ -4,7 +4,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": fault: " fmt
 
-#include <linux/bits.h>
+#include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
@@ -85,6 +85,32 @@ static int sim_spurious_pmi(char *line)
 	return 0;
 }
 
+/* "on" or "off", and nothing after it */
+static int sim_next_switch(char *line, bool *on)
+{
+	char *text = line ? strim(line) : "";
+
+	*on = !strcmp(text, "on");
+	if (*on || !strcmp(text, "off"))
+		return 0;
+	pr_warn("\"%s\" is neither on nor off\n", text);
+	return -EINVAL;
+}
+
+static int sim_wrong_cpu(char *line)
+{
+	unsigned int pkg;
+	bool on;
+	int ret;
+
+	ret = sim_next_package(&line, &pkg);
+	if (!ret)
+		ret = sim_next_switch(line, &on);
+	if (!ret)
+		sim_pmi_misroute(pkg, on);
+	return ret;
+}
+
 static int sim_switch_fault(enum model_fault fault, unsigned int pkg,
 			    enum model_box_kind kind, unsigned int box, bool on)
 {
@@ -112,8 +138,8 @@ static int sim_switch_fault(enum model_fault fault, unsigned int pkg,
 
 /**
  * sim_fault_line() - switch a fault on or off
- * @line: "dead_pci pkg=0 box=imc_0 on", or "spurious_pmi pkg=0 cores=0x1";
- *	changed
+ * @line: "dead_pci pkg=0 box=imc_0 on", "wrong_cpu pkg=0 on", or
+ *	"spurious_pmi pkg=0 cores=0x1"; changed
  *
  * Return: 0, or -EINVAL for a line that makes no sense (the log says why).
  */
@@ -128,6 +154,8 @@ int sim_fault_line(char *line)
 	name = strsep(&line, " \t");
 	if (!strcmp(name, "spurious_pmi"))
 		return sim_spurious_pmi(line);
+	if (!strcmp(name, "wrong_cpu"))
+		return sim_wrong_cpu(line);
 
 	fault = match_string(sim_fault_names, MODEL_FAULTS, name);
 	if (fault < 0) {
@@ -146,13 +174,27 @@ int sim_fault_line(char *line)
 		return -EINVAL;
 	}
 
-	text = line ? strim(line) : "";
-	on = !strcmp(text, "on");
-	if (!on && strcmp(text, "off")) {
-		pr_warn("\"%s\" is neither on nor off\n", text);
-		return -EINVAL;
-	}
+	ret = sim_next_switch(line, &on);
+	if (ret)
+		return ret;
 	return sim_switch_fault(fault, pkg, kind, box, on);
+}
+
+static void sim_show_boxes(struct seq_file *s, unsigned int fault,
+			   unsigned int pkg)
+{
+	unsigned int kind, box;
+	unsigned long boxes;
+	char name[16];
+
+	for (kind = 0; kind < MODEL_BOX_KINDS; kind++) {
+		boxes = sim_faults[fault][pkg][kind];
+		for_each_set_bit(box, &boxes, 32) {
+			sim_box_name(name, sizeof(name), kind, box);
+			seq_printf(s, "%s pkg=%u box=%s on\n",
+				   sim_fault_names[fault], pkg, name);
+		}
+	}
 }
 
 /**
@@ -161,22 +203,15 @@ int sim_fault_line(char *line)
  */
 void sim_fault_show(struct seq_file *s)
 {
-	unsigned int fault, pkg, kind, box;
-	char name[16];
+	unsigned int fault, pkg;
 
 	mutex_lock(&sim_fault_mutex);
 	for (fault = 0; fault < MODEL_FAULTS; fault++)
 		for (pkg = 0; pkg < sim.config.packages; pkg++)
-			for (kind = 0; kind < MODEL_BOX_KINDS; kind++)
-				for (box = 0; box < 32; box++) {
-					if (!(sim_faults[fault][pkg][kind] &
-					      BIT(box)))
-						continue;
-					sim_box_name(name, sizeof(name), kind,
-						     box);
-					seq_printf(s, "%s pkg=%u box=%s on\n",
-						   sim_fault_names[fault], pkg,
-						   name);
-				}
+			sim_show_boxes(s, fault, pkg);
 	mutex_unlock(&sim_fault_mutex);
+
+	for (pkg = 0; pkg < sim.config.packages; pkg++)
+		if (sim_pmi_misrouted(pkg))
+			seq_printf(s, "wrong_cpu pkg=%u on\n", pkg);
 }

@@ -45,7 +45,7 @@ MODULE_PARM_DESC(counter_bits,
 		 "Width of UBox, SBo and R3QPI counters, 44 or 48 (default 48)");
 module_param_named(num_c, sim.config.num_c, int, 0444);
 MODULE_PARM_DESC(num_c,
-		 "What U_MSR_PMON_GLOBAL_CONFIG.num_c reads, 0-63 (default -1: as cboxes)");
+		 "What U_MSR_PMON_GLOBAL_CONFIG.num_c reads, 0-31 (default -1: as cboxes)");
 
 static int sim_check_range(const char *name, unsigned int value,
 			   unsigned int min, unsigned int max)
@@ -78,8 +78,8 @@ static int sim_check_config(const struct model_config *c)
 	ret = ret ?: sim_check_range("imcs", c->imcs, 1, 8);
 	ret = ret ?: sim_check_range("qpi_ports", c->qpi_ports, 1, 3);
 	ret = ret ?: sim_check_choice("counter_bits", c->counter_bits, 44, 48);
-	if (!ret && (c->num_c < -1 || c->num_c > 63)) {
-		pr_err("num_c=%d is not possible: give 0 to 63, or -1\n",
+	if (!ret && (c->num_c < -1 || c->num_c > 31)) {
+		pr_err("num_c=%d is not possible: give 0 to 31, or -1\n",
 		       c->num_c);
 		ret = -EINVAL;
 	}

@@ -6,6 +6,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/bitmap.h>
+#include <linux/bitops.h>
 #include <linux/cpuhotplug.h>
 #include <linux/delay.h>
 #include <linux/hardirq.h>
@@ -46,6 +47,9 @@ static DECLARE_BITMAP(sim_core_ids[MODEL_MAX_PACKAGES], SIM_MAX_CORE_ID);
 /* PMIs raised in an NMI, which must not send anything to another CPU. */
 static atomic_t sim_deferred[MODEL_MAX_PACKAGES];
 static struct irq_work sim_deferred_work;
+
+/* Packages whose PMIs go to the wrong cores, a bit each. */
+static unsigned long sim_misrouted;
 
 /* PMIs on their way, for the end of the module. */
 static atomic_t sim_pmis_pending;
@@ -117,6 +121,35 @@ static void sim_pmi_deferred(struct irq_work *work)
 	atomic_dec(&sim_pmis_pending);
 }
 
+/* Every core's PMI to the next one; a lone core keeps its own. */
+static u32 sim_next_cores(unsigned int pkg, u32 core_mask)
+{
+	unsigned int n = bitmap_weight(sim_core_ids[pkg], SIM_MAX_CORE_ID);
+
+	if (n < 2 || n > 31)
+		return core_mask;
+	return (core_mask << 1 | core_mask >> (n - 1)) & GENMASK(n - 1, 0);
+}
+
+/**
+ * sim_pmi_misroute() - send a package's PMIs to the wrong cores, or stop that
+ * @pkg: package
+ * @on: to the wrong ones
+ */
+void sim_pmi_misroute(unsigned int pkg, bool on)
+{
+	assign_bit(pkg, &sim_misrouted, on);
+}
+
+/**
+ * sim_pmi_misrouted() - do a package's PMIs go to the wrong cores?
+ * @pkg: package
+ */
+bool sim_pmi_misrouted(unsigned int pkg)
+{
+	return test_bit(pkg, &sim_misrouted);
+}
+
 /**
  * sim_pmi() - the model's UBox sends a PMI
  * @ctx: unused
@@ -130,6 +163,8 @@ static void sim_pmi_deferred(struct irq_work *work)
 void sim_pmi(void *ctx, unsigned int pkg, u32 core_mask, bool wake)
 {
 	sim_count(SIM_PMI);
+	if (sim_pmi_misrouted(pkg))
+		core_mask = sim_next_cores(pkg, core_mask);
 
 	if (!in_nmi()) {
 		sim_pmi_cores(pkg, core_mask);
