@@ -247,6 +247,31 @@ void Machine::program(const Box& box, unsigned counter, u32 ctl,
   write(box.ctl(counter), ctl, pkg);
 }
 
+s64 Machine::traffic(const Txn& txn) {
+  const model_txn t = {
+      .kind = txn.kind,
+      .box = txn.box,
+      .pkg = txn.pkg,
+      .code = txn.code,
+      .umask = txn.umask,
+      .count = txn.count,
+      .value = txn.value,
+      .tid = txn.tid,
+      .state = txn.state,
+      .link = txn.link,
+      .nid = txn.nid,
+      .opc = txn.opc,
+      .nc = txn.nc,
+      .c6 = txn.c6,
+      .isoc = txn.isoc,
+      .addr = txn.addr,
+      .dir = txn.dir,
+      .pkt = {txn.pkt[0], txn.pkt[1]},
+      .freq = txn.freq,
+  };
+  return model_traffic(model_, &t);
+}
+
 std::vector<std::string> Machine::dirty() {
   std::vector<std::string> lines;
   model_for_each_dirty(

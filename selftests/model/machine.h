@@ -86,6 +86,29 @@ struct Box {
 // Every box of a full package, or those of which `wanted` is true.
 std::vector<Box> all_boxes(bool (*wanted)(const Box&) = nullptr);
 
+// struct model_txn with a default for everything.
+struct Txn {
+  model_box_kind kind = MODEL_UBOX;
+  unsigned box = 0;
+  unsigned pkg = 0;
+  u32 code = 0;
+  u32 umask = 0;
+  u64 count = 1;
+  u32 value = 1;
+  u32 tid = 0;
+  u32 state = 0;
+  u32 link = 0;
+  u32 nid = 0;
+  u32 opc = 0;
+  bool nc = false;
+  bool c6 = false;
+  bool isoc = false;
+  u64 addr = 0;
+  model_dir dir = MODEL_RX;
+  u32 pkt[2] = {0, 0};
+  u32 freq = 0;
+};
+
 struct Pmi {
   unsigned pkg;
   u32 cores;
@@ -123,7 +146,7 @@ class Machine {
   // Writes a control register in the way that works on every box.
   void program(const Box& box, unsigned counter, u32 ctl, unsigned pkg = 0);
   u64 advance(u64 cycles) { return model_advance(model_, cycles); }
-  s64 traffic(model_txn txn) { return model_traffic(model_, &txn); }
+  s64 traffic(const Txn& txn);
   std::vector<std::string> dirty();
 
   std::vector<Pmi> pmis;
