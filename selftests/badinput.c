@@ -347,6 +347,34 @@ static void test_attributes(const char *kind)
 	tap_ok(ok, "%s: an event on no CPU is refused", pmu);
 }
 
+/* Kernels since 6.3 have config3; older ones refuse what they do not know. */
+static void test_config3(const char *kind)
+{
+	struct {
+		struct perf_event_attr attr;
+		uint64_t config3;
+	} wide = { .config3 = 1 };
+	char pmu[PMU_NAME_MAX];
+	int fd;
+
+	if (!pmu_name(pmu, kind, 0)) {
+		tap_skip("no such PMU", "%s: config3", kind);
+		return;
+	}
+	pmu_attr(&wide.attr, pmu, "event=0");
+	wide.attr.size = PERF_ATTR_SIZE_VER7 + sizeof(wide.config3);
+	memmove((char *)&wide + PERF_ATTR_SIZE_VER7, &wide.config3,
+		sizeof(wide.config3));
+	sim_trace_clear();
+	fd = perf_open(&wide.attr, -1, pmu_cpu(pmu, 0), -1);
+	tap_ok(check(fd == -EINVAL || fd == -E2BIG, "%s",
+		     fd < 0 ? strerror(-fd) : "opened") &
+	       check_eq(sim_trace_writes(), 0, "register writes"),
+	       "%s: a bit in config3 is refused", pmu);
+	if (fd >= 0)
+		close(fd);
+}
+
 static void test_unprivileged(void)
 {
 	char pmu[PMU_NAME_MAX];
@@ -429,6 +457,8 @@ int main(void)
 	test_group_of_two_boxes();
 	test_attributes("cbox");
 	test_attributes("imc");
+	test_config3("cbox");
+	test_config3("imc");
 	test_unprivileged();
 	test_absent_package();
 	return tap_end();

@@ -63,10 +63,7 @@ static bool expect(struct victims *v, uint64_t victim, uint64_t others,
 	return ok;
 }
 
-/*
- * The event of all boxes here is clockticks, so the counts are the cycles. The
- * IRP, R2PCIe and QPI would do as well, only their clock has another code.
- */
+/* For kinds whose event 0 is clockticks, so that counts are cycles. */
 static void test_dead_pci(const char *kind, unsigned int box)
 {
 	int pkg = packages() - 1, fd;
