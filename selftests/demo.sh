@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What "make demo" shows inside the VM: stock perf stat counts an event of every
+# box type on both sockets of the simulated machine, as time goes by.
+set -e
+
+devices=/sys/bus/event_source/devices
+
+# The event to show of each box type; a raw one where it has no names yet.
+shown=(
+	ubox	uclk				event=0xff
+	cbox	llc_lookup.any,filter_state=0x7f	event=0x34,umask=0x11,filter_state=0x7f
+	sbox	ring_bl_used.up			event=0x1d,umask=0x03
+	ha	requests.reads			event=0x01,umask=0x03
+	imc	cas_count.rd			event=0x04,umask=0x03
+	irp	coherent_ops.rfo		event=0x13,umask=0x08
+	pcu	power_state_occupancy.cores_c0	event=0x80,occ_sel=1
+	qpi	txl_flits_g0.data		event=0x00,umask=0x02
+	r2pcie	ring_ad_used.cw			event=0x07,umask=0x03
+	r3qpi	ring_ad_used.ccw		event=0x07,umask=0x0c
+)
+
+events='' raw=''
+for ((i = 0; i < ${#shown[@]}; i += 3)); do
+	box=${shown[i]} name=${shown[i + 1]}
+	one=$(compgen -G "$devices/hswep_${box}*" | head -1) || continue
+	if [[ ! -e $one/events/${name%%,*} ]]; then
+		name=${shown[i + 2]}
+		raw+=" $box"
+	fi
+	# the name without a number stands for all boxes of the type
+	events+=",hswep_$box/$name/"
+done
+
+cat <<END
+
+This is $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1) in QEMU: $(lscpu | sed -n 's/^Socket(s): *//p') sockets, Linux $(uname -r),
+and a Xeon E5 v3's uncore, simulated register by register. xeon_uncore has found $(compgen -G "$devices/hswep_*" | wc -l)
+boxes; stock perf counts one event of each type of box, summed over a socket's boxes, for a second:
+
+  perf stat -a --per-socket -e ${events#,} sleep 1
+END
+table=$(mktemp)
+trap 'rm -f "$table"' EXIT
+perf stat -a --per-socket -e "${events#,}" sleep 1 2>&1 | tee "$table"
+[[ ! $raw ]] || echo "No names yet, so raw events:$raw."
+
+# Two sockets, ten types: everything must have counted.
+awk '/hswep_/ { rows++; if ($3 ~ /^</ || $3 + 0 == 0) bad = 1 }
+     END { exit bad || rows != '"$((2 * ${#shown[@]} / 3))"' }' "$table" || {
+	echo "demo: not every event counted"
+	exit 1
+}

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * CPUs leave and come back while events count: with the manual clock, counts
+ * are exactly the cycles that passed, whoever programs the box.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/catalogue.h"
+#include "lib/machine.h"
+#include "lib/perf.h"
+#include "lib/sim.h"
+#include "lib/tap.h"
+
+#define NO_SHAPE	((struct shape){ 0 })
+#define ROUNDS		4
+
+static int cpu_set(int cpu, bool online)
+{
+	char path[64];
+	int fd, err;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	err = write(fd, online ? "1" : "0", 1) == 1 ? 0 : -errno;
+	close(fd);
+	return err;
+}
+
+static bool cpu_can_leave(int cpu)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	return access(path, W_OK) == 0;
+}
+
+/* The @nth event that any general counter may count and that has no filter. */
+static const struct cat_event *plain_event(const char *kind, unsigned int nth)
+{
+	size_t n;
+	const struct cat_event *e = catalogue(&n);
+	unsigned int all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(e[i].box, kind))
+			all |= e[i].ctrs;
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(e[i].box, kind) && !e[i].fixed && !e[i].free &&
+		    e[i].ctrs == all && !strchr(e[i].string, '?') && !nth--)
+			return &e[i];
+	return NULL;
+}
+
+/* What counts during a test: an event of each kind of box, and two groups. */
+struct watched {
+	char pmu[PMU_NAME_MAX];
+	const struct cat_event *event;
+	int fd;
+	uint64_t since;
+};
+
+#define MAX_WATCHED	BOX_KINDS
+static struct watched watched[MAX_WATCHED];
+static unsigned int n_watched;
+
+struct watched_group {
+	char pmu[PMU_NAME_MAX];
+	const struct cat_event *event[4];
+	struct event_group group;
+	uint64_t since;
+};
+
+static struct watched_group groups[2];
+static unsigned int n_groups;
+
+static void watch_group(const char *kind, int cpu)
+{
+	struct watched_group *g = &groups[n_groups];
+	const char *strings[4];
+	unsigned int n = 0;
+
+	if (!pmu_name(g->pmu, kind, 1))
+		return;
+	while (n < 4 && (g->event[n] = plain_event(kind, n)))
+		n++;
+	for (unsigned int i = 0; i < n; i++)
+		strings[i] = g->event[i]->string;
+	g->since = sim_cycles();
+	if (n && check_eq(-group_open(&g->group, g->pmu, cpu, strings, n), 0,
+			  "a group on %s opens", g->pmu))
+		n_groups++;
+}
+
+static void watch(int cpu)
+{
+	n_watched = 0;
+	n_groups = 0;
+	for (int k = 0; k < BOX_KINDS; k++) {
+		struct watched *w = &watched[n_watched];
+
+		w->event = plain_event(box_kinds[k], 0);
+		if (!w->event || !pmu_name(w->pmu, box_kinds[k], 0))
+			continue;
+		w->since = sim_cycles();
+		w->fd = event_open(w->pmu, cpu, "%s", w->event->string);
+		if (check(w->fd >= 0, "%s/%s/ on CPU %d: %s", w->pmu,
+			  w->event->name, cpu, strerror(-w->fd)))
+			n_watched++;
+	}
+	watch_group("cbox", cpu);
+	watch_group("imc", cpu);
+}
+
+static void unwatch(void)
+{
+	for (unsigned int i = 0; i < n_watched; i++)
+		close(watched[i].fd);
+	for (unsigned int i = 0; i < n_groups; i++)
+		group_close(&groups[i].group);
+}
+
+/* Are all counts what @cycles cycles since watch() give, and never paused? */
+static bool exact(uint64_t cycles, const char *when)
+{
+	bool ok = n_watched > 0;
+
+	for (unsigned int i = 0; i < n_watched; i++) {
+		struct watched *w = &watched[i];
+		struct event_reading r = { 0 };
+
+		event_read(w->fd, &r);
+		ok &= check_eq(r.value, cat_expect(w->event, NO_SHAPE, w->since,
+						   cycles),
+			       "%s/%s/ %s", w->pmu, w->event->name, when);
+		ok &= check_eq(r.running, r.enabled, "%s/%s/ %s: time running",
+			       w->pmu, w->event->name, when);
+	}
+	for (unsigned int i = 0; i < n_groups; i++) {
+		struct watched_group *g = &groups[i];
+		uint64_t values[4];
+
+		ok &= check_eq(-group_read(&g->group, values, NULL), 0,
+			       "group on %s is read %s", g->pmu, when);
+		for (unsigned int j = 0; ok && j < g->group.n; j++)
+			ok &= check_eq(values[j],
+				       cat_expect(g->event[j], NO_SHAPE,
+						  g->since, cycles),
+				       "%s/%s/ in a group, %s", g->pmu,
+				       g->event[j]->name, when);
+	}
+	return ok;
+}
+
+/* Does every PMU name @cpu (-1: none) for the package? */
+static bool cpumask_names(int pkg, int cpu)
+{
+	char pmu[PMU_NAME_MAX];
+	bool ok = true;
+
+	for (int k = 0; k < BOX_KINDS; k++)
+		for (unsigned int i = 0; pmu_name(pmu, box_kinds[k], i); i++)
+			ok &= check_eq(pmu_cpu(pmu, pkg), cpu,
+				       "CPU of package %d in %s's cpumask", pkg,
+				       pmu);
+	return ok;
+}
+
+static bool leave(int cpu)
+{
+	return check_eq(-cpu_set(cpu, false), 0, "CPU %d goes offline", cpu);
+}
+
+static bool come_back(int cpu)
+{
+	return check_eq(-cpu_set(cpu, true), 0, "CPU %d comes back", cpu);
+}
+
+/* The perf CPU leaves and comes back; the other one takes over, and stays. */
+static void perf_cpu_leaves(int pkg)
+{
+	int first = pmu_cpu("hswep_pcu", pkg), second;
+	bool ok;
+
+	second = package_cpu(pkg, 0) == first ? package_cpu(pkg, 1) :
+						package_cpu(pkg, 0);
+	if (second < 0) {
+		tap_skip("needs two CPUs in a package",
+			 "package %d: its perf CPU leaves", pkg);
+		return;
+	}
+	if (!cpu_can_leave(first)) {
+		tap_skip("this kernel keeps CPU 0 online (6.1 needs cpu0_hotplug)",
+			 "package %d: its perf CPU leaves", pkg);
+		return;
+	}
+	watch(first);
+	sim_advance(1003);
+	ok = exact(1003, "before");
+	ok &= leave(first);
+	tap_ok(ok & cpumask_names(pkg, second),
+	       "package %d: cpumask follows when its perf CPU leaves", pkg);
+	sim_advance(507);
+	tap_ok(exact(1510, "with the perf CPU offline"),
+	       "package %d: nothing lost, nothing doubled when its perf CPU leaves",
+	       pkg);
+	ok = come_back(first) & cpumask_names(pkg, second);
+	sim_advance(211);
+	tap_ok(ok & exact(1721, "with the perf CPU back"),
+	       "package %d: counting goes on when the CPU is back", pkg);
+
+	ok = true;
+	for (int i = 0; i < ROUNDS && ok; i++) {
+		int now = i % 2 ? first : second, next = i % 2 ? second : first;
+
+		ok = leave(now) & cpumask_names(pkg, next);
+		sim_advance(13);
+		ok &= come_back(now);
+		sim_advance(17);
+	}
+	tap_ok(ok & exact(1721 + 30 * ROUNDS, "after all moves"),
+	       "package %d: %d moves, every count exact", pkg, ROUNDS);
+	unwatch();
+}
+
+/* Time that goes on by itself. */
+static atomic_bool stop_clock;
+
+static void *clock_thread(void *arg)
+{
+	while (!stop_clock)
+		sim_advance(10);
+	return arg;
+}
+
+/*
+ * Cycles pass while the events are moving.  Perf freezes a box while it changes
+ * its events, so some may be lost; none may be counted twice.
+ */
+static void moves_under_way(int pkg)
+{
+	int first = pmu_cpu("hswep_pcu", pkg);
+	uint64_t began = sim_cycles(), passed;
+	bool ok = true;
+	pthread_t clock;
+
+	if (!cpu_can_leave(first) || package_cpu(pkg, 1) < 0) {
+		tap_skip("its perf CPU cannot leave",
+			 "package %d: moves while the clock runs", pkg);
+		return;
+	}
+	watch(first);
+	stop_clock = false;
+	if (pthread_create(&clock, NULL, clock_thread, NULL))
+		tap_bail("no thread");
+	for (int i = 0; i < 4 && ok; i++) {
+		int now = pmu_cpu("hswep_pcu", pkg);
+
+		ok = leave(now) & come_back(now);
+	}
+	stop_clock = true;
+	pthread_join(clock, NULL);
+	passed = sim_cycles() - began;
+	for (unsigned int i = 0; i < n_watched; i++) {
+		struct watched *w = &watched[i];
+		uint64_t n = event_count(w->fd);
+		uint64_t most = cat_expect(w->event, NO_SHAPE, began, passed);
+
+		ok &= check(n <= most && (n || !most),
+			    "%s/%s/: %ju of at most %ju", w->pmu,
+			    w->event->name, (uintmax_t)n, (uintmax_t)most);
+	}
+	unwatch();
+	tap_ok(ok, "package %d: nothing doubled when it moves while the clock runs",
+	       pkg);
+}
+
+struct programmers {
+	int cpu, writes, elsewhere;
+};
+
+static void note_programmer(const struct sim_access *a, void *arg)
+{
+	struct programmers *p = arg;
+
+	if (a->kind != SIM_WRMSR && a->kind != SIM_PCIWR)
+		return;
+	p->writes++;
+	p->elsewhere += a->cpu != p->cpu;
+}
+
+/* An event opened on a CPU that the cpumask does not name stays on it. */
+static void other_cpu(const char *kind, int pkg)
+{
+	const struct cat_event *e = plain_event(kind, 0);
+	char pmu[PMU_NAME_MAX];
+	struct programmers who = { .cpu = -1 };
+	int perf_cpu = pmu_cpu("hswep_pcu", pkg), a, b, c;
+	uint64_t start;
+	bool ok;
+
+	for (unsigned int i = 0; who.cpu < 0 && package_cpu(pkg, i) >= 0; i++)
+		if (package_cpu(pkg, i) != perf_cpu &&
+		    cpu_can_leave(package_cpu(pkg, i)))
+			who.cpu = package_cpu(pkg, i);
+	if (!e || !pmu_name(pmu, kind, 0) || who.cpu < 0) {
+		tap_skip(e ? "no second CPU that can leave" : "no plain event",
+			 "package %d: %s on a CPU outside the cpumask", pkg, kind);
+		return;
+	}
+	sim_trace_clear();
+	start = sim_cycles();
+	b = event_open(pmu, who.cpu, "%s", e->string);
+	sim_trace(note_programmer, &who);
+	ok = check(b >= 0, "open on CPU %d: %s", who.cpu, strerror(-b));
+	ok &= check(who.writes > 0 && !who.elsewhere,
+		    "%d writes, %d of them not from CPU %d", who.writes,
+		    who.elsewhere, who.cpu);
+	a = event_open(pmu, perf_cpu, "%s", e->string);
+	sim_advance(104);
+	ok &= check_eq(event_count(b), cat_expect(e, NO_SHAPE, start, 104),
+		       "on CPU %d", who.cpu);
+	ok &= check_eq(event_count(a), cat_expect(e, NO_SHAPE, start, 104),
+		       "on the perf CPU");
+	tap_ok(ok, "package %d: %s counts the same from a CPU outside the cpumask",
+	       pkg, pmu);
+
+	ok = leave(who.cpu);
+	sim_advance(50);
+	ok &= check_eq(event_count(a), cat_expect(e, NO_SHAPE, start, 154),
+		       "on the perf CPU, the other one offline");
+	ok &= check_eq(event_count(b), cat_expect(e, NO_SHAPE, start, 104),
+		       "on the CPU that left");
+	c = event_open(pmu, who.cpu, "%s", e->string);
+	ok &= check_eq(-c, ENODEV, "open on a CPU that is offline");
+	ok &= come_back(who.cpu);
+	sim_advance(25);
+	ok &= check_eq(event_count(a), cat_expect(e, NO_SHAPE, start, 179),
+		       "on the perf CPU, the other one back");
+	ok &= check_eq(event_count(b), cat_expect(e, NO_SHAPE, start, 104),
+		       "on the CPU that had left");
+	c = event_open(pmu, who.cpu, "%s", e->string);
+	sim_advance(16);
+	ok &= check_eq(event_count(c),
+		       cat_expect(e, NO_SHAPE, start + 179, 16),
+		       "opened anew on the CPU that had left");
+	tap_ok(ok, "package %d: %s keeps its count when that CPU leaves, and ends there",
+	       pkg, pmu);
+	close(a);
+	close(b);
+	close(c);
+}
+
+/* A whole package goes: its events end with their counts, others go on. */
+static void package_leaves(int pkg, int witness_pkg)
+{
+	int cpus[16], n = 0, dirty = sim_dirty_registers(), fd;
+	const struct cat_event *e = plain_event("cbox", 0);
+	uint64_t start;
+	bool ok = true;
+
+	for (; n < 16 && package_cpu(pkg, n) >= 0; n++)
+		cpus[n] = package_cpu(pkg, n);
+	for (int i = 0; i < n; i++)
+		ok &= cpu_can_leave(cpus[i]);
+	if (!ok || !e) {
+		tap_skip("its CPUs cannot leave", "package %d leaves", pkg);
+		return;
+	}
+	start = sim_cycles();
+	fd = event_open("hswep_cbox_0", pmu_cpu("hswep_pcu", witness_pkg), "%s",
+			e->string);
+	watch(pmu_cpu("hswep_pcu", pkg));
+	sim_advance(600);
+	for (int i = 0; i < n; i++)
+		ok &= leave(cpus[i]);
+	sim_advance(400);
+	for (unsigned int i = 0; i < n_watched; i++)
+		ok &= check_eq(event_count(watched[i].fd),
+			       cat_expect(watched[i].event, NO_SHAPE, start, 600),
+			       "%s/%s/ of the package that left",
+			       watched[i].pmu, watched[i].event->name);
+	ok &= check_eq(event_count(fd), cat_expect(e, NO_SHAPE, start, 1000),
+		       "the other package's event");
+	ok &= cpumask_names(pkg, -1);
+	for (int i = 0; i < n; i++)
+		ok &= check_eq(-event_open("hswep_cbox_0", cpus[i], "%s",
+					   e->string),
+			       ENODEV, "open on CPU %d", cpus[i]);
+	tap_ok(ok, "package %d: all CPUs leave, counts stay at the last cycle seen",
+	       pkg);
+	unwatch();
+
+	ok = true;
+	for (int i = n - 1; i >= 0; i--)
+		ok &= come_back(cpus[i]);
+	ok &= cpumask_names(pkg, cpus[n - 1]);
+	watch(cpus[n - 1]);
+	sim_advance(320);
+	tap_ok(ok & exact(320, "after the package came back"),
+	       "package %d: all CPUs come back, new events count", pkg);
+	unwatch();
+	close(fd);
+	tap_eq(sim_dirty_registers(), dirty,
+	       "package %d: registers as before it left", pkg);
+}
+
+int main(void)
+{
+	machine_setup("clock=manual", NULL);
+	if (packages() < 2)
+		tap_skip_all("needs two packages");
+	for (int pkg = 0; pkg < 2; pkg++) {
+		perf_cpu_leaves(pkg);
+		moves_under_way(pkg);
+		other_cpu("cbox", pkg);
+		other_cpu("imc", pkg);
+	}
+	package_leaves(1, 0);
+	return tap_end();
+}

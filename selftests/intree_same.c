@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The kernel's own driver and this one on the same simulated hardware: wherever
+ * intel_uncore is right, both count the same. Every event of the catalogue that
+ * both accept, its thresholds and edges, and the filters that both have.
+ * Where it is wrong or lacking is in intree_differs.c.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/catalogue.h"
+#include "lib/machine.h"
+#include "lib/perf.h"
+#include "lib/rival.h"
+#include "lib/sim.h"
+#include "lib/tap.h"
+
+/* One box of each kind, not the first where there are several. */
+static const char *const boxes[BOX_KINDS] = {
+	"ubox", "cbox_1", "sbox_1", "ha_1", "imc_5",
+	"irp", "pcu", "qpi_1", "r2pcie", "r3qpi_1",
+};
+
+/* Cycles before counting is compared, so that edges have a past; and after. */
+enum { LEAD_IN = 48, CYCLES = 1000, TRANSACTIONS = 7 };
+
+static int kind_of(const char *box)
+{
+	int kind = 0;
+
+	while (kind < BOX_KINDS - 1 && strcmp(box_kinds[kind], box))
+		kind++;
+	return kind;
+}
+
+/* Why intel_uncore cannot count an event; NULL if it can. */
+static const char *beyond_in_tree(const struct cat_event *e)
+{
+	if (e->free)
+		return "free-running";
+	if (!strcmp(e->box, "pcu") && e->code >= 0x100)
+		return "ev_sel_ext of the PCU";
+	if (!e->fixed && !(e->ctrs & 1))
+		return "not for counter 0, which it would use";
+	return NULL;
+}
+
+struct measured {
+	int64_t wave, traffic;	/* or -errno in @wave */
+};
+
+static int open_raw(const char *pmu, int pkg, uint64_t config, uint64_t config1,
+		    uint64_t config2)
+{
+	return event_open(pmu, pmu_cpu(pmu, pkg),
+			  "config=%#" PRIx64 ",config1=%#" PRIx64
+			  ",config2=%#" PRIx64, config, config1, config2);
+}
+
+/*
+ * intel_uncore does not write control registers twice where it must, which is a
+ * difference of its own; here that is made good, so that the rest can be seen.
+ */
+static void make_good(enum driver driver, const struct cat_event *e, int pkg)
+{
+	const char *box = boxes[kind_of(e->box)];
+
+	if (driver == IN_TREE &&
+	    (!strcmp(e->box, "sbox") || !strcmp(e->box, "r2pcie") ||
+	     !strcmp(e->box, "r3qpi")) &&
+	    !rival_write_twice(box, pkg, e->code))
+		tap_bail("registers of %s cannot be written", box);
+}
+
+/* What an event with @extra bits in its control register counts. */
+static void measure(enum driver driver, const struct cat_event *e, int pkg,
+		    uint64_t extra, struct measured *m)
+{
+	const char *box = boxes[kind_of(e->box)];
+	int fd = open_raw(driver_pmu(driver, box), pkg, e->config | extra,
+			    e->config1, e->config2);
+	uint64_t before;
+
+	m->wave = fd;
+	m->traffic = 0;
+	if (fd < 0)
+		return;
+	make_good(driver, e, pkg);
+	sim_advance(LEAD_IN);
+	before = event_count(fd);
+	sim_advance(CYCLES);
+	m->wave = event_count(fd) - before;
+	before = event_count(fd);
+	if (!e->fixed &&
+	    sim_traffic("pkg=%d box=%s event=%#x umask=%#x value=3 count=%d",
+			pkg, box, e->code, e->umask, TRANSACTIONS))
+		tap_bail("traffic for %s is refused", box);
+	m->traffic = event_count(fd) - before;
+	close(fd);
+}
+
+/* Shapes that go with any event. */
+static const struct shape_bits {
+	const char *name;
+	uint64_t bits;
+} shapes[] = {
+	{ "", 0 },
+	{ " thresh=1", 1 << 24 },
+	{ " thresh=2", 2 << 24 },
+	{ " thresh=2 inv", 2 << 24 | 1 << 23 },
+	{ " thresh=1 edge", 1 << 24 | 1 << 18 },
+	{ " thresh=2 inv edge", 2 << 24 | 1 << 23 | 1 << 18 },
+};
+enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
+
+/* The events of a box type that are measured in all shapes, to save time. */
+enum { SHAPED_EVENTS = 4 };
+
+/* config1 of a CBo, as both drivers have it. */
+#define CB_TID(v)	(uint64_t)(v)
+#define CB_LINK(v)	((uint64_t)(v) << 6)
+#define CB_STATE(v)	((uint64_t)(v) << 17)
+#define CB_NID(v)	((uint64_t)(v) << 32)
+#define CB_OPC(v)	((uint64_t)(v) << 52)
+#define CB_C6		(1ULL << 61)
+#define CB_NC		(1ULL << 62)
+#define CB_ISOC		(1ULL << 63)
+#define CB_TID_EN	(1 << 19)
+
+#define LOOKUP		"event=0x34 umask=0x51 "
+#define TOR		"event=0x35 umask=0x49 "
+#define PACKET		"event=0x138 dir=rx "
+
+/*
+ * Filters that both drivers have: what they let pass comes 100 or 1000 times,
+ * what they must keep out 10 times or once.
+ */
+static const struct filter_case {
+	const char *box, *name;
+	uint64_t config, config1, config2;
+	const char *traffic[4];
+	uint64_t want;
+} filters[] = {
+	{ "cbox_1", "tid", 0x1134 | CB_TID_EN, CB_TID(5) | CB_STATE(0x7f), 0,
+	  { LOOKUP "state=2 tid=5 count=100", LOOKUP "state=2 tid=4 count=10" },
+	  100 },
+	{ "cbox_1", "state", 0x1134, CB_STATE(0x06), 0,
+	  { LOOKUP "state=2 count=100", LOOKUP "state=4 count=1000",
+	    LOOKUP "state=8 count=10" }, 1100 },
+	{ "cbox_1", "nid", 0x4835, CB_NID(0x2), 0,
+	  { TOR "nid=2 count=100", TOR "nid=1 count=10" }, 100 },
+	{ "cbox_1", "opc", 0x0135, CB_OPC(0x182), 0,
+	  { TOR "opc=0x182 count=100", TOR "opc=0x180 count=10" }, 100 },
+	{ "cbox_1", "opc and nid", 0x4135, CB_OPC(0x182) | CB_NID(0x5), 0,
+	  { TOR "opc=0x182 nid=4 count=100", TOR "opc=0x182 nid=1 count=1000",
+	    TOR "opc=0x182 nid=2 count=10", TOR "opc=0x180 nid=1 count=1" },
+	  1100 },
+	{ "cbox_1", "opc and link", 0x0135, CB_OPC(0x182) | CB_LINK(0x2), 0,
+	  { TOR "opc=0x182 link=2 count=100", TOR "opc=0x182 link=1 count=10" },
+	  100 },
+	{ "cbox_1", "opc and c6", 0x0135, CB_OPC(0x182) | CB_C6, 0,
+	  { TOR "opc=0x182 c6=1 count=100", TOR "opc=0x182 nc=1 count=10" },
+	  100 },
+	{ "cbox_1", "opc and nc", 0x0135, CB_OPC(0x182) | CB_NC, 0,
+	  { TOR "opc=0x182 nc=1 count=100", TOR "opc=0x182 isoc=1 count=10" },
+	  100 },
+	{ "cbox_1", "opc and isoc", 0x0135, CB_OPC(0x182) | CB_ISOC, 0,
+	  { TOR "opc=0x182 isoc=1 count=100", TOR "opc=0x182 c6=1 count=10" },
+	  100 },
+	{ "pcu", "band0", 0x0b, 20, 0,
+	  { "event=0x0b freq=21 count=100", "event=0x0b freq=19 count=10" },
+	  100 },
+	{ "qpi_0", "match and mask", 0x200038, 0xe << 9, 0xf << 9,
+	  { PACKET "match0=0x1c00 count=100", PACKET "match0=0x1800 count=10" },
+	  100 },
+	{ "qpi_1", "match1 and mask1", 0x200038, 0x8ULL << 48, 0xfULL << 48,
+	  { PACKET "match1=0x80000 count=100",
+	    PACKET "match1=0x40000 count=10" }, 100 },
+};
+enum { FILTERS = sizeof(filters) / sizeof(filters[0]) };
+
+static uint64_t filtered(enum driver driver, const struct filter_case *f,
+			 int pkg)
+{
+	int fd = open_raw(driver_pmu(driver, f->box), pkg, f->config,
+			    f->config1, f->config2);
+	uint64_t count;
+
+	if (fd < 0)
+		return fd;
+	for (int i = 0; i < 4 && f->traffic[i]; i++)
+		if (sim_traffic("pkg=%d box=%s %s", pkg, f->box, f->traffic[i]))
+			tap_bail("traffic '%s' is refused", f->traffic[i]);
+	count = event_count(fd);
+	close(fd);
+	return count;
+}
+
+/* Results of both drivers: [event][shape]. */
+static struct measured (*results[DRIVERS])[SHAPES];
+static uint64_t filter_results[DRIVERS][FILTERS][2];
+
+static bool shaped(const struct cat_event *all, size_t i)
+{
+	size_t before = i;
+
+	if (all[i].fixed)
+		return false;
+	while (before && !strcmp(all[before - 1].box, all[i].box))
+		before--;
+	return i - before < SHAPED_EVENTS;
+}
+
+static void measure_all(enum driver driver)
+{
+	size_t n;
+	const struct cat_event *e = catalogue(&n);
+
+	driver_setup(driver, "clock=manual");
+	results[driver] = calloc(n, sizeof(*results[driver]));
+	for (size_t i = 0; i < n; i++) {
+		if (beyond_in_tree(&e[i]))
+			continue;
+		for (int s = 0; s < (shaped(e, i) ? SHAPES : 1); s++)
+			measure(driver, &e[i], i % 2, shapes[s].bits,
+				&results[driver][i][s]);
+	}
+	for (int f = 0; f < FILTERS; f++)
+		for (int pkg = 0; pkg < 2; pkg++)
+			filter_results[driver][f][pkg] =
+				filtered(driver, &filters[f], pkg);
+	driver_none();
+}
+
+static void compare_kind(int kind)
+{
+	size_t n, compared = 0, zero = 0;
+	const struct cat_event *e = catalogue(&n);
+	bool ok = true;
+
+	for (size_t i = 0; i < n; i++) {
+		if (kind_of(e[i].box) != kind || beyond_in_tree(&e[i]))
+			continue;
+		for (int s = 0; s < (shaped(e, i) ? SHAPES : 1); s++) {
+			struct measured *theirs = &results[IN_TREE][i][s];
+			struct measured *ours = &results[OURS][i][s];
+
+			ok &= check_eq(ours->wave, theirs->wave, "%s/%s/%s waves",
+				       boxes[kind], e[i].name, shapes[s].name);
+			ok &= check_eq(ours->traffic, theirs->traffic,
+				       "%s/%s/%s traffic", boxes[kind],
+				       e[i].name, shapes[s].name);
+			ok &= check(ours->wave >= 0, "%s/%s/%s: %s", boxes[kind],
+				    e[i].name, shapes[s].name,
+				    strerror(-ours->wave));
+			compared++;
+			zero += !ours->wave;
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		if (kind_of(e[i].box) == kind && beyond_in_tree(&e[i]))
+			tap_diag("left out: %s %s: %s", e[i].box, e[i].name,
+				 beyond_in_tree(&e[i]));
+	if (!compared)
+		tap_skip("no events in the catalogue", "%s", box_kinds[kind]);
+	else
+		tap_ok(ok & check(zero * 2 < compared, "%zu counts are zero",
+				  zero),
+		       "%s: %zu counts are the same", box_kinds[kind], compared);
+}
+
+static void compare_filter(const struct filter_case *f, uint64_t got[DRIVERS][FILTERS][2])
+{
+	size_t i = f - filters;
+	bool ok = true;
+
+	for (int pkg = 0; pkg < 2; pkg++)
+		for (int d = 0; d < DRIVERS; d++)
+			ok &= check_eq(got[d][i][pkg], f->want,
+				       "package %d under %s", pkg,
+				       driver_names[d]);
+	tap_ok(ok, "%s: filter %s passes the same traffic", f->box, f->name);
+}
+
+int main(void)
+{
+	if (!rival_exists())
+		tap_skip_all("no intel_uncore module for this kernel");
+	catalogue(NULL);
+	for (int d = 0; d < DRIVERS; d++)
+		measure_all(d);
+	for (int kind = 0; kind < BOX_KINDS; kind++)
+		compare_kind(kind);
+	for (int f = 0; f < FILTERS; f++)
+		compare_filter(&filters[f], filter_results);
+	return tap_end();
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Loads and unloads the kernel's own driver.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "machine.h"
+#include "perf.h"
+#include "rival.h"
+#include "sim.h"
+#include "tap.h"
+
+#define RIVAL	"intel_uncore"
+
+enum { UNLOAD_TRIES = 250 };
+
+const char *const driver_names[DRIVERS] = { RIVAL, "xeon_uncore" };
+
+bool rival_exists(void)
+{
+	/* A driver that is built in took its chance before there was hardware. */
+	return module_loaded(RIVAL) ||
+	       !system("modprobe --dry-run --quiet " RIVAL
+		       " && ! modprobe --show-depends " RIVAL
+		       " | grep -q ^builtin");
+}
+
+/*
+ * An event that a BPF map held is let go by the kernel a little after the map
+ * is closed; until then its driver is in use.
+ */
+static int unload(void)
+{
+	int err = -EAGAIN;
+
+	for (int i = 0; i < UNLOAD_TRIES && err == -EAGAIN; i++) {
+		if (i)
+			usleep(20000);
+		err = driver_unload();
+		if (!err && module_loaded(RIVAL) &&
+		    syscall(SYS_delete_module, RIVAL, O_NONBLOCK))
+			err = -errno;
+	}
+	return err;
+}
+
+void driver_none(void)
+{
+	int err = unload();
+
+	if (err)
+		tap_bail("driver does not unload: %s", strerror(-err));
+}
+
+/* The simulated hardware is unloaded after this, by whoever loaded it. */
+static void leave(void)
+{
+	int err = unload();
+
+	if (err)
+		tap_diag("driver does not unload: %s", strerror(-err));
+}
+
+static void load(enum driver driver)
+{
+	static bool registered;
+	int err = 0;
+
+	if (!registered)
+		atexit(leave);
+	registered = true;
+	if (driver == OURS)
+		err = driver_load(NULL);
+	else if (system("modprobe " RIVAL))
+		err = -ENODEV;
+	if (err)
+		tap_bail("%s does not load: %s", driver_names[driver],
+			 strerror(-err));
+}
+
+void driver_setup(enum driver driver, const char *sim_params)
+{
+	driver_none();
+	machine_setup_sim(sim_params);
+	load(driver);
+}
+
+void driver_change(enum driver driver)
+{
+	driver_none();
+	load(driver);
+}
+
+const char *driver_pmu(enum driver driver, const char *box)
+{
+	static char name[PMU_NAME_MAX];
+
+	snprintf(name, sizeof(name), "%s_%s",
+		 driver == OURS ? PMU_PREFIX : "uncore", box);
+	return name;
+}
+
+enum { CTL_EV_SEL = 0xff, CTL_EN = 1 << 22 };
+
+/* Where the control registers of such boxes are; SBos are the MSR ones. */
+static const struct twice_box {
+	const char *box;
+	uint32_t first;
+	uint16_t device;
+} twice_boxes[] = {
+	{ "sbox_0", 0x721, 0 },		{ "sbox_1", 0x72b, 0 },
+	{ "sbox_2", 0x735, 0 },		{ "sbox_3", 0x73f, 0 },
+	{ "r2pcie", 0xd8, 0x2f34 },	{ "r3qpi_0", 0xd8, 0x2f36 },
+	{ "r3qpi_1", 0xd8, 0x2f37 },	{ "r3qpi_2", 0xd8, 0x2f3e },
+};
+
+static int write_control(const struct twice_box *b, int pkg, int ctr,
+			 uint32_t value)
+{
+	char function[16];
+
+	if (!b->device)
+		return msr_write(package_cpu(pkg, 0), b->first + ctr, value);
+	if (!pci_find(function, b->device, pkg))
+		return -ENODEV;
+	return pci_config_write(function, b->first + 4 * ctr, value);
+}
+
+bool rival_write_twice(const char *box, int pkg, unsigned int event_select)
+{
+	const struct twice_box *b = twice_boxes;
+	bool ok = true;
+
+	while (strcmp(b->box, box))
+		b++;
+	if (!b->device && access("/dev/cpu/0/msr", F_OK) &&
+	    system("modprobe msr"))
+		return false;
+	for (int ctr = 0; ctr < 4; ctr++) {
+		char name[32];
+		uint64_t value = 0;
+
+		snprintf(name, sizeof(name), "%s ctl%d", box, ctr);
+		if (!sim_register(pkg, name, &value) || !(value & CTL_EN))
+			continue;
+		value = (value & ~CTL_EV_SEL) | event_select;
+		ok &= !write_control(b, pkg, ctr, value) &
+		      !write_control(b, pkg, ctr, value);
+	}
+	return ok;
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Load, count, unload, many times: nothing remains in the hardware, in the
+ * kernel's log or in its memory.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/machine.h"
+#include "lib/perf.h"
+#include "lib/sim.h"
+#include "lib/tap.h"
+
+#define KMEMLEAK	"/sys/kernel/debug/kmemleak"
+
+/* A kernel that checks every access is slow, and kmemleak sees more anyway. */
+enum { ROUNDS = 200, DEBUG_ROUNDS = 30, WARM_UP = 20, FULL_ROUNDS = 3 };
+
+/* Every kind of box, and few of each: most of a round is making PMUs. */
+#define SMALL	"clock=manual cboxes=2 sboxes=2 has=1 imcs=2 qpi_ports=1"
+#define FULL	"clock=manual"
+
+/* --- memory: what a leak of one object a round would show in -------------- */
+
+enum { MAX_CACHES = 400 };
+struct memory {
+	unsigned int n;
+	struct cache {
+		char name[64];
+		long objects;
+	} cache[MAX_CACHES];
+	long percpu_kb, vmalloc_areas;
+};
+
+static void put(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "we");
+
+	if (!f)
+		return;
+	fputs(text, f);
+	fclose(f);
+}
+
+static long meminfo(const char *name)
+{
+	FILE *f = fopen("/proc/meminfo", "re");
+	char key[64];
+	long value, result = 0;
+
+	while (f && fscanf(f, "%63[^:]: %ld%*[^\n]\n", key, &value) == 2)
+		if (!strcmp(key, name))
+			result = value;
+	if (f)
+		fclose(f);
+	return result;
+}
+
+static long count_lines(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	long n = 0;
+	int c;
+
+	while (f && (c = getc(f)) != EOF)
+		n += c == '\n';
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* Caches give back what they only keep at hand, so that objects are in use. */
+static void shrink(const char *cache)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/kernel/slab/%s/shrink", cache);
+	put(path, "1");
+}
+
+static void measure(struct memory *m)
+{
+	char line[512];
+	FILE *f;
+
+	memset(m, 0, sizeof(*m));
+	/* what has been freed through RCU or work queues comes home first */
+	sync();
+	put("/proc/sys/vm/drop_caches", "3");
+	usleep(300000);
+	put("/proc/sys/vm/drop_caches", "3");
+	for (int pass = 0; pass < 2; pass++) {
+		m->n = 0;
+		f = fopen("/proc/slabinfo", "re");
+		while (f && fgets(line, sizeof(line), f) && m->n < MAX_CACHES) {
+			struct cache *c = &m->cache[m->n];
+
+			if (sscanf(line, "%63s %ld", c->name, &c->objects) != 2)
+				continue;
+			m->n++;
+			if (!pass)
+				shrink(c->name);
+		}
+		if (f)
+			fclose(f);
+	}
+	m->percpu_kb = meminfo("Percpu");
+	m->vmalloc_areas = count_lines("/proc/vmallocinfo");
+}
+
+static long objects_of(const struct memory *m, const char *name)
+{
+	for (unsigned int i = 0; i < m->n; i++)
+		if (!strcmp(m->cache[i].name, name))
+			return m->cache[i].objects;
+	return 0;
+}
+
+static bool grew(const struct memory *before, const struct memory *after,
+		 long rounds)
+{
+	bool ok = check(after->n > 0, "/proc/slabinfo cannot be read");
+	const char *name = "";
+	long most = 0;
+
+	for (unsigned int i = 0; i < after->n; i++) {
+		const struct cache *c = &after->cache[i];
+		long more = c->objects - objects_of(before, c->name);
+
+		if (more > most) {
+			most = more;
+			name = c->name;
+		}
+		ok &= check(more < rounds, "%s: %ld objects more", c->name, more);
+	}
+	ok &= check(after->percpu_kb - before->percpu_kb < rounds,
+		    "%ld KB more for per-CPU variables",
+		    after->percpu_kb - before->percpu_kb);
+	ok &= check(after->vmalloc_areas - before->vmalloc_areas < rounds,
+		    "%ld areas more in vmalloc space",
+		    after->vmalloc_areas - before->vmalloc_areas);
+	tap_diag("most: %ld objects more in %s; %ld KB per-CPU; %ld vmalloc areas",
+		 most, name, after->percpu_kb - before->percpu_kb,
+		 after->vmalloc_areas - before->vmalloc_areas);
+	return !ok;
+}
+
+/* --- a round -------------------------------------------------------------- */
+
+static bool count_on(const char *pmu, uint64_t cycles)
+{
+	const char *const events[] = {
+		"config=0", "config=0x1000000", "config=0x2000000",
+	};
+	struct event_group g;
+	uint64_t values[3];
+	bool ok = true;
+
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		int err = group_open(&g, pmu, pmu_cpu(pmu, pkg), events, 3);
+
+		if (!check(!err, "%s: %s", pmu, strerror(-err)))
+			return false;
+		sim_advance(cycles);
+		ok &= check(!group_read(&g, values, NULL), "read of %s", pmu);
+		ok &= check_eq(values[0], cycles, "%s", pmu);
+		ok &= check_eq(values[1], cycles, "%s/thresh=1/", pmu);
+		ok &= check_eq(values[2], 0, "%s/thresh=2/", pmu);
+		group_close(&g);
+	}
+	return ok;
+}
+
+static bool one_round(int i)
+{
+	static const char *const pmus[] = {
+		"hswep_cbox_0", "hswep_imc_0", "hswep_sbox_0",
+	};
+	int err = driver_load(NULL);
+	bool ok;
+
+	if (!check(!err, "round %d: load: %s", i, strerror(-err)))
+		return false;
+	ok = true;
+	for (int p = 0; p < 3; p++)
+		ok &= count_on(pmus[p], 100 + i);
+	err = driver_unload();
+	ok &= check(!err, "round %d: unload: %s", i, strerror(-err));
+	return ok & check(!sim_dirty_registers(),
+			  "round %d: %u registers are not as after reset", i,
+			  sim_dirty_registers());
+}
+
+/* Waiting for all CPUs to pass a quiet state would be most of a round, too. */
+static void hurry_rcu(bool hurry)
+{
+	put("/sys/kernel/rcu_expedited", hurry ? "1" : "0");
+}
+
+static void no_hurry(void)
+{
+	hurry_rcu(false);
+}
+
+static bool full_rounds(void)
+{
+	bool ok = true;
+
+	machine_setup_sim(FULL);
+	ok = check(!sim_dirty_registers(), "hardware after reset");
+	for (int i = 0; i < FULL_ROUNDS && ok; i++)
+		ok = one_round(i);
+	return ok;
+}
+
+int main(void)
+{
+	static const char *const alarms[] = {
+		"WARNING:", "BUG:", "Oops", "UBSAN:", "refcount_t:",
+	};
+	static struct memory before, after;
+	int rounds = access(KMEMLEAK, F_OK) ? ROUNDS : DEBUG_ROUNDS;
+	bool ok = true;
+
+	log_mark();
+	atexit(no_hurry);
+	hurry_rcu(true);
+	tap_ok(full_rounds(), "full machine, %d times: counts exact, registers as after reset",
+	       FULL_ROUNDS);
+	machine_setup_sim(SMALL);
+	if (rounds != ROUNDS)
+		tap_diag("%d rounds instead of %d: this is a debug kernel",
+			 rounds, ROUNDS);
+	for (int i = 0; i < rounds && ok; i++) {
+		if (i == WARM_UP)
+			measure(&before);
+		ok = one_round(i);
+	}
+	tap_ok(ok, "%d times load, count, unload: counts exact, registers as after reset",
+	       rounds);
+	if (ok) {
+		measure(&after);
+		tap_ok(!grew(&before, &after, rounds - WARM_UP),
+		       "memory: no cache has an object more for each of the last %d rounds",
+		       rounds - WARM_UP);
+	}
+	ok = true;
+	for (unsigned int i = 0; i < sizeof(alarms) / sizeof(alarms[0]); i++)
+		if (!check(!log_count(alarms[i]), "the log has '%s':", alarms[i])) {
+			log_show(alarms[i]);
+			ok = false;
+		}
+	tap_ok(ok, "the kernel's log has no warning");
+	return tap_end();
+}
