@@ -7,6 +7,7 @@
 #define XEON_UNCORE_COMPAT_H
 
 #include <linux/hrtimer.h>
+#include <linux/perf_event.h>
 #include <linux/version.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
@@ -21,5 +22,15 @@ unc_hrtimer_setup(struct hrtimer *timer,
 #else
 #define unc_hrtimer_setup hrtimer_setup
 #endif
+
+/* Bits that newer kernels let a user set and that mean nothing to any box. */
+static inline u64 unc_config3(const struct perf_event *event)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	return event->attr.config3;
+#else
+	return 0;
+#endif
+}
 
 #endif

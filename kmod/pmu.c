@@ -16,6 +16,7 @@
 #include <linux/slab.h>
 
 #include "xeon_uncore.h"
+#include "compat.h"
 
 static struct unc_pmu *to_unc_pmu(struct pmu *pmu)
 {
@@ -129,7 +130,7 @@ static int unc_event_init(struct perf_event *event)
 		return -ENODEV;
 
 	unc_event_config(event, config);
-	if (!unc_known_bits(pmu->type, config) ||
+	if (unc_config3(event) || !unc_known_bits(pmu->type, config) ||
 	    unc_slot_describe(pmu->type, config, &slot))
 		return -EINVAL;
 	/* the filters' PCI function is hidden or was removed */
