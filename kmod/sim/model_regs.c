@@ -5,29 +5,39 @@
  */
 #include "model_priv.h"
 
-/* PCI configuration header, as far as a bus scan looks at it */
-#define PCI_ID			0x00
-#define PCI_STATUS		0x04
-#define PCI_CLASS		0x08
-#define PCI_HEADER_TYPE		0x0c
-#define PCI_SUBSYSTEM		0x2c
-#define PCI_CAPABILITIES	0x34
-#define PCI_FIRST_CAPABILITY	0x40
+/* PCI configuration header, as far as a bus scan looks at it: its dwords */
+#define HEADER_ID			0x00
+#define HEADER_STATUS		0x04
+#define HEADER_CLASS		0x08
+#define HEADER_TYPE		0x0c
+#define HEADER_SUBSYSTEM		0x2c
+#define HEADER_CAPABILITIES	0x34
+#define FIRST_CAPABILITY	0x40
 
-#define PCI_VENDOR		0x8086u
-#define PCI_REVISION		2u
-#define PCI_HAS_CAPABILITIES	MODEL_BIT(20)
-#define PCI_MULTI_FUNCTION	MODEL_BIT(23)
+#define VENDOR_INTEL		0x8086u
+#define REVISION		2u
+#define HAS_CAPABILITIES	MODEL_BIT(20)
+#define MULTI_FUNCTION	MODEL_BIT(23)
 /* capability 10h, version 2, root complex integrated endpoint */
-#define PCI_EXPRESS_RC_ENDPOINT	0x00920010u
+#define EXPRESS_RC_ENDPOINT	0x00920010u
 
-static void undefined(const struct model *m, unsigned int pkg, const char *what)
+/*
+ * Does the manual call a write's behaviour undefined?  Where bits can only be
+ * set one by one, a write on the way to the wanted ones is not held against
+ * software.
+ */
+static bool undefined_write(const struct model_box *b,
+			    const struct model_reg *r, u64 value, u64 mask)
 {
-	if (m->ops.undefined)
-		m->ops.undefined(m->ctx, pkg, what);
+	u32 missing = ~value & r->one & mask;
+
+	if ((b->type->quirks & QUIRK_ONE_BIT_A_WRITE) &&
+	    (value & ~b->box_ctl & r->one))
+		missing = 0;
+	return missing || (value & r->zero);
 }
 
-static const char *undefined_write(const struct model_reg *r)
+static const char *undefined_text(const struct model_reg *r)
 {
 	switch (r->kind) {
 	case REG_BOX_CTL:
@@ -217,6 +227,7 @@ static void clear_global_status(struct model *m, unsigned int pkg, u64 value)
 static int write_reg(struct model *m, struct model_box *b,
 		     const struct model_reg *r, u64 value, u64 mask)
 {
+	bool wrong = undefined_write(b, r, value, mask);
 	int result = MODEL_OK;
 	u32 *filter;
 
@@ -265,9 +276,8 @@ static int write_reg(struct model *m, struct model_box *b,
 	default:
 		break;
 	}
-	if (result == MODEL_OK &&
-	    ((value & r->zero) || (~value & r->one & mask)))
-		undefined(m, b->pkg, undefined_write(r));
+	if (wrong && result == MODEL_OK && m->ops.undefined)
+		m->ops.undefined(m->ctx, b->pkg, undefined_text(r));
 	return result;
 }
 
@@ -313,15 +323,18 @@ bool model_msr_claims(const struct model *m, u32 msr)
 	return find_msr(m, msr, &kind, &index);
 }
 
+static bool lockless(const struct model_reg *r, bool write)
+{
+	return r->kind == REG_GLOBAL_STATUS ||
+	       (r->kind == REG_GLOBAL_CTL && !write);
+}
+
 bool model_msr_lockless(u32 msr, bool write)
 {
 	const struct model_type *ubox = &model_types[MODEL_UBOX];
 	const struct model_reg *r = find_reg(ubox->regs, ubox->nregs, msr);
 
-	if (!r)
-		return false;
-	return r->kind == REG_GLOBAL_STATUS ||
-	       (r->kind == REG_GLOBAL_CTL && !write);
+	return r && lockless(r, write);
 }
 
 int model_msr_read(struct model *m, unsigned int pkg, u32 msr, u64 *value)
@@ -334,7 +347,7 @@ int model_msr_read(struct model *m, unsigned int pkg, u32 msr, u64 *value)
 	if (!r || pkg >= m->cfg.packages)
 		return MODEL_NOT_MINE;
 	b = model_box(m, pkg, kind, index);
-	if (!model_msr_lockless(msr, false))
+	if (!lockless(r, false))
 		model_box_sync(m, b);
 	*value = read_reg(m, b, r);
 	return MODEL_OK;
@@ -392,20 +405,20 @@ static const struct model_reg *find_dword(const struct model_function *f,
 static u32 read_header(const struct model_function *f, unsigned int where)
 {
 	switch (where) {
-	case PCI_ID:
-		return PCI_VENDOR | (u32)f->id << 16;
-	case PCI_STATUS:
-		return f->pcie ? PCI_HAS_CAPABILITIES : 0;
-	case PCI_CLASS:
-		return f->class_code << 8 | PCI_REVISION;
-	case PCI_HEADER_TYPE:
-		return f->devfn & 7 ? 0 : PCI_MULTI_FUNCTION;
-	case PCI_SUBSYSTEM:
-		return PCI_VENDOR;
-	case PCI_CAPABILITIES:
-		return f->pcie ? PCI_FIRST_CAPABILITY : 0;
-	case PCI_FIRST_CAPABILITY:
-		return f->pcie ? PCI_EXPRESS_RC_ENDPOINT : 0;
+	case HEADER_ID:
+		return VENDOR_INTEL | (u32)f->id << 16;
+	case HEADER_STATUS:
+		return f->pcie ? HAS_CAPABILITIES : 0;
+	case HEADER_CLASS:
+		return f->class_code << 8 | REVISION;
+	case HEADER_TYPE:
+		return f->devfn & 7 ? 0 : MULTI_FUNCTION;
+	case HEADER_SUBSYSTEM:
+		return VENDOR_INTEL;
+	case HEADER_CAPABILITIES:
+		return f->pcie ? FIRST_CAPABILITY : 0;
+	case FIRST_CAPABILITY:
+		return f->pcie ? EXPRESS_RC_ENDPOINT : 0;
 	default:
 		return 0;
 	}

@@ -46,8 +46,7 @@ INSTANTIATE_TEST_SUITE_P(All, FixedCounting,
                          })),
                          kName);
 INSTANTIATE_TEST_SUITE_P(All, WrittenTwice,
-                         testing::ValuesIn(all_boxes(needs_two_writes)),
-                         kName);
+                         testing::ValuesIn(all_boxes(needs_two_writes)), kName);
 INSTANTIATE_TEST_SUITE_P(All, SelfClearing,
                          testing::ValuesIn(all_boxes([](const Box& box) {
                            return box.kind != MODEL_QPI;

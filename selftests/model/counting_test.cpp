@@ -56,7 +56,9 @@ TEST_P(Kind, EveryEventCountsItsWaveOnItsCountersOnly) {
       const u64 want = expected(i, select(wave), 37);
       EXPECT_EQ(run(i, select(wave), 37), want)
           << std::hex << wave.code << "." << +wave.umask << " on " << i;
-      if (!(wave.ctrs >> i & 1)) { EXPECT_EQ(want, 0u); }
+      if (!(wave.ctrs >> i & 1)) {
+        EXPECT_EQ(want, 0u);
+      }
     }
   }
 }
@@ -69,8 +71,12 @@ TEST_P(Kind, EveryEventCountsItsWaveOnItsCountersOnly) {
 TEST_P(Kind, ThresholdInvertAndEdgeSeparatelyAndTogether) {
   for (const model_wave& wave : waves(box.kind)) {
     const unsigned i = std::countr_zero(wave.ctrs);
-    const std::set<u32> limits = {0u, 1u, 2u, wave.max_inc / 2u,
-                                  wave.max_inc + 0u, wave.max_inc + 1u,
+    const std::set<u32> limits = {0u,
+                                  1u,
+                                  2u,
+                                  wave.max_inc / 2u,
+                                  wave.max_inc + 0u,
+                                  wave.max_inc + 1u,
                                   largest_thresh(box.kind)};
     for (u32 limit : limits) {
       for (u32 shape : {0u, kInvert, kEdge, kInvert | kEdge}) {
@@ -112,7 +118,9 @@ TEST_P(Kind, UnknownEventsCountNothing) {
   std::set<u32> known;
   for (const model_wave& wave : waves(box.kind)) known.insert(wave.code);
   for (u32 code = 0; code < 0x100; ++code)
-    if (!known.count(code)) { EXPECT_EQ(run(0, code, 100), 0u) << code; }
+    if (!known.count(code)) {
+      EXPECT_EQ(run(0, code, 100), 0u) << code;
+    }
 }
 
 // §1.4 "proper subevent combination"
@@ -270,8 +278,7 @@ TEST(CboOccupancy, OnlyOnCounter0) {
   Machine m;
   const Box cbo{MODEL_CBOX, 4};
   constexpr u32 tor_occupancy_all = umask(0x08) | 0x36;
-  for (unsigned i = 0; i < 4; ++i)
-    m.program(cbo, i, kEn | tor_occupancy_all);
+  for (unsigned i = 0; i < 4; ++i) m.program(cbo, i, kEn | tor_occupancy_all);
   m.advance(1000);
   EXPECT_GT(m.read(cbo.ctr(0)), 0u);
   for (unsigned i = 1; i < 4; ++i) EXPECT_EQ(m.read(cbo.ctr(i)), 0u);
@@ -288,8 +295,8 @@ TEST(CboOccupancy, Counter0OccupancyShowsCounter0sEvent) {
   m.program(cbo, 2, kEn | 0x1f | thresh(5));
   m.program(cbo, 3, kEn | 0x1f | thresh(1) | kEdge);
   m.advance(1000);
-  const Selection source{.kind = MODEL_CBOX, .counter = 0,
-                         .ctl = tor_occupancy_all};
+  const Selection source{
+      .kind = MODEL_CBOX, .counter = 0, .ctl = tor_occupancy_all};
   u64 sum = 0, at_least_5 = 0, rising = 0;
   for (u64 t = 0; t < 1000; ++t) {
     const u32 value = event_value(source, t);
@@ -312,8 +319,7 @@ TEST(CboOccupancy, Counter0sOwnShapeDoesNotMatter) {
   m.advance(160);
   EXPECT_EQ(m.read(cbo.ctr(0)), 0u) << "it is not even enabled";
   EXPECT_EQ(m.read(cbo.ctr(1)),
-            count({.kind = MODEL_CBOX, .counter = 0,
-                   .ctl = umask(0x08) | 0x36},
+            count({.kind = MODEL_CBOX, .counter = 0, .ctl = umask(0x08) | 0x36},
                   0, 160));
 }
 
@@ -323,9 +329,8 @@ class Pcu : public testing::Test {
  protected:
   // Cores in a C-state in a cycle: 1 is C0, 2 is C3, 3 is C6.
   u32 cores(u32 state, u64 cycle) {
-    return event_value({.kind = MODEL_PCU, .counter = 0,
-                        .ctl = occ_sel(state) | 0x80},
-                       cycle);
+    return event_value(
+        {.kind = MODEL_PCU, .counter = 0, .ctl = occ_sel(state) | 0x80}, cycle);
   }
   u64 counted(unsigned counter) { return m.read(pcu.ctr(counter)); }
 
@@ -375,7 +380,8 @@ TEST_F(Pcu, Case4ThresholdAndEdge) {
   m.program(pcu, 0, kEn | 0x80 | occ_sel(1) | thresh(5) | kOccEdge);
   m.advance(1000);
   u64 want = 0;
-  for (u64 t = 16; t < 1016; ++t) want += cores(1, t) > 4 && cores(1, t - 1) <= 4;
+  for (u64 t = 16; t < 1016; ++t)
+    want += cores(1, t) > 4 && cores(1, t - 1) <= 4;
   EXPECT_EQ(counted(0), want);
   EXPECT_GT(want, 0u);
 }
@@ -399,15 +405,14 @@ TEST_F(Pcu, Case5TwoCounters) {
 // set, and b) the frequency band of 2.0 GHz
 TEST_F(Pcu, Case6InvertAndBand) {
   m.wrmsr(0x715, 0x14);
-  m.program(pcu, 0,
-            kEn | 0x80 | occ_sel(1) | thresh(4) | kInvert | kOccInvert);
+  m.program(pcu, 0, kEn | 0x80 | occ_sel(1) | thresh(4) | kInvert | kOccInvert);
   m.program(pcu, 1, kEn | 0x0b);
   m.advance(1000);
   u64 few = 0, band = 0;
   for (u64 t = 0; t < 1000; ++t) {
     few += cores(1, t) < 4;
-    band += event_value({.kind = MODEL_PCU, .counter = 1, .ctl = 0x0b,
-                         .pcu_filter = 0x14}, t);
+    band += event_value(
+        {.kind = MODEL_PCU, .counter = 1, .ctl = 0x0b, .pcu_filter = 0x14}, t);
   }
   EXPECT_EQ(counted(0), few);
   EXPECT_GT(few, 0u);

@@ -205,9 +205,9 @@ u64 Machine::read(const Reg& reg, unsigned pkg) {
   if (!reg.pci) return rdmsr(reg.at, pkg);
   u64 value = pci_read(reg.devfn, reg.at, 4, pkg, reg.io_bus);
   if (reg.bytes == 8)
-    value |= static_cast<u64>(
-                 pci_read(reg.devfn, reg.at + 4, 4, pkg, reg.io_bus))
-             << 32;
+    value |=
+        static_cast<u64>(pci_read(reg.devfn, reg.at + 4, 4, pkg, reg.io_bus))
+        << 32;
   return value;
 }
 
@@ -241,8 +241,7 @@ void Machine::pci_write(unsigned devfn, unsigned where, u32 value,
   model_pci_write(model_, pkg, io_bus, devfn, where, size, value);
 }
 
-void Machine::program(const Box& box, unsigned counter, u32 ctl,
-                      unsigned pkg) {
+void Machine::program(const Box& box, unsigned counter, u32 ctl, unsigned pkg) {
   write(box.ctl(counter), ctl & ~kEn, pkg);
   write(box.ctl(counter), ctl, pkg);
 }

@@ -132,7 +132,9 @@ class Machine {
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  struct model* model() { return model_; }
+  struct model* model() {
+    return model_;
+  }
 
   u64 read(const Reg& reg, unsigned pkg = 0);
   int write(const Reg& reg, u64 value, unsigned pkg = 0);

@@ -31,8 +31,8 @@ class Overflow : public testing::TestWithParam<Counter> {
   u64 cycles_for(u64 events, u64 from = 0) const {
     u64 t = from;
     for (u64 seen = 0; seen < events; ++t)
-      seen += increment({.kind = box.kind, .counter = i, .ctl = box.event()},
-                        t);
+      seen +=
+          increment({.kind = box.kind, .counter = i, .ctl = box.event()}, t);
     return t - from;
   }
   void arm(u64 events) {
@@ -135,12 +135,15 @@ TEST_P(Overflow, NewFreezeOnlyAfterBothStatusesAreCleared) {
       EXPECT_EQ(m.pmis.size(), again ? 2u : 1u);
       EXPECT_EQ(m.read(box.status()), box.status_bit(i));
       EXPECT_LT(m.read(box.ctr(i)), 10000u) << "it wraps all the same";
-      if (!again) { EXPECT_GT(m.read(box.ctr(i)), 0u); }
+      if (!again) {
+        EXPECT_GT(m.read(box.ctr(i)), 0u);
+      }
     }
   }
 }
 
-// §2.1.4: clear counters, clear overflow bits, next sample, unfrz_all; ten times
+// §2.1.4: clear counters, clear overflow bits, next sample, unfrz_all; ten
+// times
 TEST_P(Overflow, SampleIntervalAfterSampleInterval) {
   m.wrmsr(kGlobalCtl, 1);
   arm(100);
@@ -364,6 +367,38 @@ TEST(GlobalStatus, OnesClearAndZerosDoNot) {
   }
 }
 
+// An overflow that was not cleared stays silent when another box speaks
+TEST(GlobalStatus, UnclearedOverflowIsNotReportedAgain) {
+  Machine m;
+  const Box pcu{MODEL_PCU, 0}, ha{MODEL_HA, 0};
+  m.write(pcu.ctr(0), kTop - 10);
+  m.program(pcu, 0, kEn | kOvEn);
+  EXPECT_EQ(m.advance(100), 10u);
+  m.wrmsr(kGlobalStatus, ~0ull);
+  m.write(pcu.ctr(0), kTop - 10);
+  m.write(ha.ctr(0), kTop - 50);
+  m.program(ha, 0, kEn | kOvEn);
+  m.wrmsr(kGlobalCtl, kUnfrzAll);
+  EXPECT_EQ(m.advance(100), 50u);
+  EXPECT_EQ(m.rdmsr(kGlobalStatus), ha.global_bits());
+}
+
+TEST(GlobalStatus, ClearingABoxWhileItCountsRearmsIt) {
+  Machine m;
+  const Box pcu{MODEL_PCU, 0};
+  m.write(pcu.ctr(0), kTop - 10);
+  m.program(pcu, 0, kEn | kOvEn);
+  EXPECT_EQ(m.advance(100), 10u);
+  m.wrmsr(kGlobalStatus, ~0ull);
+  m.write(pcu.ctr(0), kTop - 30);
+  m.wrmsr(kGlobalCtl, kUnfrzAll);
+  EXPECT_EQ(m.advance(10), 10u);
+  EXPECT_EQ(model_cycles_to_freeze(m.model()), U64_MAX);
+  m.write(pcu.status(), 1);
+  EXPECT_EQ(model_cycles_to_freeze(m.model()), 20u);
+  EXPECT_EQ(m.advance(100), 20u);
+}
+
 // A freeze while a counter overflows elsewhere: no second message
 TEST(GlobalStatus, SoftwareFreezeKeepsArmedCountersQuiet) {
   Machine m;
@@ -453,8 +488,7 @@ TEST(Fault, DeadPciFunctionReadsOnesAndIgnoresWrites) {
     EXPECT_NE(m.pci_read(at.devfn, 0, 4, 1, at.io_bus), 0xffffffffu);
     m.program(box, 0, kEn | box.event());
     m.write(box.ctr(0), 5);
-    model_fault(m.model(), MODEL_FAULT_DEAD_PCI, 0, box.kind, box.index,
-                false);
+    model_fault(m.model(), MODEL_FAULT_DEAD_PCI, 0, box.kind, box.index, false);
     EXPECT_EQ(m.read(box.ctl(0)), 0u);
     EXPECT_EQ(m.read(box.ctr(0)), 0u);
   }
@@ -477,9 +511,9 @@ TEST(Fault, StuckStatusDoesNotClear) {
   Machine m;
   const Box imc{MODEL_IMC, 3};
   m.wrmsr(kGlobalCtl, 1);
-  EXPECT_EQ(model_fault(m.model(), MODEL_FAULT_STUCK_STATUS, 0, MODEL_IMC, 3,
-                        true),
-            0);
+  EXPECT_EQ(
+      model_fault(m.model(), MODEL_FAULT_STUCK_STATUS, 0, MODEL_IMC, 3, true),
+      0);
   m.write(imc.ctr(0), kTop - 10);
   m.program(imc, 0, kEn | kOvEn);
   EXPECT_EQ(m.advance(100), 10u);

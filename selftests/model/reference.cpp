@@ -68,10 +68,8 @@ u32 event_value(const Selection& s, u64 cycle) {
 u32 increment(const Selection& s, u64 cycle) {
   const bool pcu = s.kind == MODEL_PCU;
   const bool occupancy = pcu && (s.ctl & 0x80);
-  const u32 limit =
-      s.ctl >> 24 & (pcu || s.kind == MODEL_UBOX ? 0x1f : 0xff);
-  const bool invert =
-      (s.ctl & kInvert) || (occupancy && (s.ctl & kOccInvert));
+  const u32 limit = s.ctl >> 24 & (pcu || s.kind == MODEL_UBOX ? 0x1f : 0xff);
+  const bool invert = (s.ctl & kInvert) || (occupancy && (s.ctl & kOccInvert));
   const bool edge = occupancy ? s.ctl & kOccEdge : s.ctl & kEdge;
 
   const u32 value = event_value(s, cycle);

@@ -51,13 +51,13 @@ TEST_F(Traffic, EveryEventOfEveryBoxIsExact) {
       m.program(box, i, kEn | select(wave));
       m.write(box.ctr(i), 0);
       Txn txn = {.kind = box.kind,
-                       .box = box.index,
-                       .code = wave.code,
-                       .umask = wave.umask,
-                       .count = 1000,
-                       .value = 3,
-                       .state = 0x7f,
-                       .nid = 0x1};
+                 .box = box.index,
+                 .code = wave.code,
+                 .umask = wave.umask,
+                 .count = 1000,
+                 .value = 3,
+                 .state = 0x7f,
+                 .nid = 0x1};
       EXPECT_EQ(m.traffic(txn), 1000);
       EXPECT_EQ(m.read(box.ctr(i)), 3000u)
           << box.name() << std::hex << " " << wave.code << "." << +wave.umask;
@@ -77,8 +77,7 @@ TEST_F(Traffic, EveryEventOfEveryBoxIsExact) {
 
 // "Register Restrictions" of §2.3.6 and its like
 TEST_F(Traffic, EventsGoToTheirCountersOnly) {
-  for (const Box& box :
-       all_boxes([](const Box& b) { return b.index == 0; })) {
+  for (const Box& box : all_boxes([](const Box& b) { return b.index == 0; })) {
     open_filters(m, box);
     for (const model_wave& wave : waves(box.kind)) {
       for (unsigned i = 0; i < box.counters(); ++i) {
@@ -181,9 +180,8 @@ TEST_F(Traffic, ThresholdSeesTheValueOfATransaction) {
   for (const auto& c : cases) {
     m.program(ha, 0, kEn | umask(0x03) | 0x01 | c.shape);
     EXPECT_EQ(taken(ha, {.code = 0x01, .value = c.value}, 100), 0u);
-    EXPECT_EQ(
-        taken(ha, {.code = 0x01, .umask = 0x03, .value = c.value}, 100),
-        c.count)
+    EXPECT_EQ(taken(ha, {.code = 0x01, .umask = 0x03, .value = c.value}, 100),
+              c.count)
         << std::hex << c.shape;
   }
 }
@@ -267,8 +265,8 @@ TEST_F(CboFilter, LlcLookupWithoutBit0CountsNothing) {
 
 // NID: "acts as a mask for all NodeID bits set in the filter"
 TEST_F(CboFilter, NidOfTorVictimsAndRetries) {
-  for (u32 code : {0x34u, 0x35u, 0x36u, 0x37u, 0x28u, 0x29u, 0x2au, 0x31u,
-                   0x32u, 0x33u}) {
+  for (u32 code :
+       {0x34u, 0x35u, 0x36u, 0x37u, 0x28u, 0x29u, 0x2au, 0x31u, 0x32u, 0x33u}) {
     const u32 all = code == 0x34   ? 0x11
                     : code == 0x35 ? 0x08
                     : code == 0x36 ? 0x08
@@ -306,10 +304,8 @@ TEST_F(CboFilter, NidIsNoFilterOfOtherEvents) {
 
 // Table 2-20 and .opc: 1000 DRd to node 1, 500 RFO to node 0
 TEST_F(CboFilter, OpcodeAndNidOfTorInserts) {
-  const Txn drd = {
-      .code = 0x35, .umask = 0x4b, .nid = 1 << 1, .opc = 0x182};
-  const Txn rfo = {
-      .code = 0x35, .umask = 0x4b, .nid = 1 << 0, .opc = 0x180};
+  const Txn drd = {.code = 0x35, .umask = 0x4b, .nid = 1 << 1, .opc = 0x182};
+  const Txn rfo = {.code = 0x35, .umask = 0x4b, .nid = 1 << 0, .opc = 0x180};
   auto both = [&] { return taken(cbo, drd, 1000) + taken(cbo, rfo, 500); };
   m.program(cbo, 0, kEn | umask(0x01) | 0x35);  // OPCODE
   filter(0, 0x182 << 20);
@@ -331,10 +327,9 @@ TEST_F(CboFilter, OpcodeAndNidOfTorInserts) {
 TEST_F(CboFilter, IsocNcAndC6OfTor) {
   struct {
     u32 bit;
-    bool Txn::* attribute;
-  } const cases[] = {{1u << 31, &Txn::isoc},
-                     {1u << 30, &Txn::nc},
-                     {1u << 29, &Txn::c6}};
+    bool Txn::*attribute;
+  } const cases[] = {
+      {1u << 31, &Txn::isoc}, {1u << 30, &Txn::nc}, {1u << 29, &Txn::c6}};
   for (u32 code : {0x35u, 0x36u}) {
     m.program(cbo, 0, kEn | umask(0x01) | code);
     for (const auto& c : cases) {
@@ -349,8 +344,12 @@ TEST_F(CboFilter, IsocNcAndC6OfTor) {
       EXPECT_EQ(taken(cbo, without, 30), 30u);
     }
     filter(0, 7u << 29 | 0x182 << 20);
-    Txn all = {.code = code, .umask = 0x09, .opc = 0x182, .nc = true,
-                     .c6 = true, .isoc = true};
+    Txn all = {.code = code,
+               .umask = 0x09,
+               .opc = 0x182,
+               .nc = true,
+               .c6 = true,
+               .isoc = true};
     EXPECT_EQ(taken(cbo, all), 1u);
     all.c6 = false;
     EXPECT_EQ(taken(cbo, all), 0u);
@@ -431,9 +430,9 @@ TEST_F(HaFilter, Opcode) {
       EXPECT_EQ(taken(ha, {.code = 0x20, .umask = mask, .opc = opcode}),
                 opcode == 0x35);
     }
-    EXPECT_EQ(taken(ha, {.code = 0x20, .umask = mask, .opc = 0x35,
-                         .addr = 0x1000}),
-              1u)
+    EXPECT_EQ(
+        taken(ha, {.code = 0x20, .umask = mask, .opc = 0x35, .addr = 0x1000}),
+        1u)
         << "whatever the address";
   }
 }
@@ -442,8 +441,8 @@ TEST_F(HaFilter, AddressAndOpcode) {
   match(0x40000, 0x01);
   m.program(ha, 0, kEn | umask(0x03) | 0x20);
   auto of = [&](u64 address, u32 opcode, u32 mask = 0x03) {
-    return taken(ha, {.code = 0x20, .umask = mask, .opc = opcode,
-                      .addr = address});
+    return taken(ha,
+                 {.code = 0x20, .umask = mask, .opc = opcode, .addr = address});
   };
   EXPECT_EQ(of(0x40000, 0x01), 1u);
   EXPECT_EQ(of(0x40000, 0x02), 0u);
@@ -460,8 +459,11 @@ TEST_F(Traffic, PcuBandsAllFourAtOnce) {
     m.program(pcu, band, kEn | (0x0b + band));
   for (u32 freq : {8u, 12u, 19u, 20u, 28u, 40u})
     for (u32 band = 0; band < 4; ++band)
-      m.traffic({.kind = MODEL_PCU, .code = 0x0b + band, .count = 100,
-                 .value = 1, .freq = freq});
+      m.traffic({.kind = MODEL_PCU,
+                 .code = 0x0b + band,
+                 .count = 100,
+                 .value = 1,
+                 .freq = freq});
   EXPECT_EQ(m.read(pcu.ctr(0)), 500u);
   EXPECT_EQ(m.read(pcu.ctr(1)), 300u);
   EXPECT_EQ(m.read(pcu.ctr(2)), 200u);
@@ -475,8 +477,7 @@ struct Port {
   model_dir dir;
 };
 
-class QpiFilter : public Traffic,
-                  public testing::WithParamInterface<Port> {
+class QpiFilter : public Traffic, public testing::WithParamInterface<Port> {
  protected:
   // Table 2-167
   void filter(model_dir dir, u32 match0, u32 match1, u32 mask0, u32 mask1) {
@@ -498,14 +499,14 @@ class QpiFilter : public Traffic,
   const model_dir other = dir == MODEL_RX ? MODEL_TX : MODEL_RX;
 };
 
-INSTANTIATE_TEST_SUITE_P(
-    All, QpiFilter,
-    testing::Values(Port{0, MODEL_RX}, Port{0, MODEL_TX}, Port{1, MODEL_RX},
-                    Port{1, MODEL_TX}, Port{2, MODEL_RX}, Port{2, MODEL_TX}),
-    [](const auto& info) {
-      return "port" + std::to_string(info.param.index) +
-             (info.param.dir == MODEL_RX ? "rx" : "tx");
-    });
+INSTANTIATE_TEST_SUITE_P(All, QpiFilter,
+                         testing::Values(Port{0, MODEL_RX}, Port{0, MODEL_TX},
+                                         Port{1, MODEL_RX}, Port{1, MODEL_TX},
+                                         Port{2, MODEL_RX}, Port{2, MODEL_TX}),
+                         [](const auto& info) {
+                           return "port" + std::to_string(info.param.index) +
+                                  (info.param.dir == MODEL_RX ? "rx" : "tx");
+                         });
 
 // Table 2-176: DRS.AnyDataC, DRS.WbIData, NCB.AnyInt
 TEST_P(QpiFilter, MessagesOfTable2_176) {
@@ -575,12 +576,17 @@ TEST_P(QpiFilter, WithoutTheExtensionBitItIsAnotherEvent) {
   EXPECT_EQ(packets(dir, 0x1c00, 0, 10), 0u);
 }
 
-// --- overflow by transactions -------------------------------------------------
+// --- overflow by transactions
+// -------------------------------------------------
 
 TEST_F(Traffic, OverflowStopsTheFlow) {
   const Box imc{MODEL_IMC, 2};
-  Txn txn = {.kind = MODEL_IMC, .box = 2, .code = 0x04, .umask = 0x03,
-                   .count = 1000, .value = 1};
+  Txn txn = {.kind = MODEL_IMC,
+             .box = 2,
+             .code = 0x04,
+             .umask = 0x03,
+             .count = 1000,
+             .value = 1};
   m.wrmsr(kGlobalCtl, 1);
   m.write(imc.ctr(0), (1ull << 48) - 100);
   m.program(imc, 0, kEn | kOvEn | umask(0x03) | 0x04);
@@ -606,12 +612,18 @@ TEST_F(Traffic, OverflowInTheMidstOfATransactionKeepsTheRest) {
   const Box ha{MODEL_HA, 0};
   m.write(ha.ctr(0), (1ull << 48) - 10);
   m.program(ha, 0, kEn | kOvEn | umask(0x03) | 0x01);
-  EXPECT_EQ(m.traffic({.kind = MODEL_HA, .code = 0x01, .umask = 0x03,
-                       .count = 50, .value = 4}),
+  EXPECT_EQ(m.traffic({.kind = MODEL_HA,
+                       .code = 0x01,
+                       .umask = 0x03,
+                       .count = 50,
+                       .value = 4}),
             3);
   EXPECT_EQ(m.read(ha.ctr(0)), 2u);
-  EXPECT_EQ(m.traffic({.kind = MODEL_HA, .code = 0x01, .umask = 0x03,
-                       .count = 50, .value = 4}),
+  EXPECT_EQ(m.traffic({.kind = MODEL_HA,
+                       .code = 0x01,
+                       .umask = 0x03,
+                       .count = 50,
+                       .value = 4}),
             50)
       << "offered to a frozen box: lost";
   EXPECT_EQ(m.read(ha.ctr(0)), 2u);
