@@ -45,7 +45,8 @@ unsigned int unc_counter_bits(const struct unc_box *box, unsigned int ctr)
 {
 	if (ctr >= UNC_FREERUN0)
 		return box->type->freerun[ctr - UNC_FREERUN0].bits;
-	return box->bits;
+	/* only general counters are narrower than documented anywhere */
+	return ctr == UNC_FIXED ? box->type->bits : box->bits;
 }
 
 static u64 unc_counter_mask(const struct unc_box *box, unsigned int ctr)
@@ -90,7 +91,7 @@ static bool unc_read_high(struct unc_box *box, u32 reg, u32 lo, u64 *value)
 		pci_read_config_dword(box->pdev, reg + 4, &hi);
 		if (hi == U32_MAX && unc_pci_gone(box))
 			return false;
-		if (box->frozen)
+		if (box->frozen || box->still)
 			break;
 		pci_read_config_dword(box->pdev, reg, &again);
 		if (again >= lo)

@@ -105,9 +105,10 @@ static bool unc_in_use(const struct unc_slot *slot)
 	return slot->users || slot->held;
 }
 
+/* Events that sample have a counter each: it is set to overflow for them. */
 static bool unc_same(const struct unc_slot *a, const struct unc_slot *b)
 {
-	return a->config[0] == b->config[0] && a->config[1] == b->config[1] &&
+	return !a->event && !b->event && a->config[0] == b->config[0] && a->config[1] == b->config[1] &&
 	       a->config[2] == b->config[2];
 }
 
@@ -207,17 +208,20 @@ static bool unc_place(struct unc_box *box, struct unc_slot *slot)
  * unc_slot_get() - find or make the slot for a configuration
  * @box: the box, held by unc_box_freeze()
  * @config: config, config1 and config2; unc_slot_describe() accepts them
+ * @sampler: the event, when it samples
  *
  * Return: the slot, with one user more, or NULL when what the box counts
  * already leaves no counter or filter for it.
  */
-struct unc_slot *unc_slot_get(struct unc_box *box, const u64 config[3])
+struct unc_slot *unc_slot_get(struct unc_box *box, const u64 config[3],
+			      struct perf_event *sampler)
 {
 	struct unc_slot wanted, *slot, *free = NULL;
 	unsigned int i;
 
 	if (unc_slot_describe(box->type, config, &wanted))
 		return NULL;
+	wanted.event = sampler;
 	for (i = 0; i < UNC_MAX_COUNTERS; i++) {
 		slot = &box->slot[i];
 		if (!unc_in_use(slot)) {

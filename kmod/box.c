@@ -207,9 +207,26 @@ static void unc_box_set_filters(struct unc_box *box)
 static u32 unc_slot_ctl(const struct unc_type *type,
 			const struct unc_slot *slot)
 {
-	if (slot->ctr == UNC_FIXED)
-		return UNC_CTL_EN;
-	return (slot->config[0] & type->ctl_mask) | UNC_CTL_EN;
+	u32 ctl = UNC_CTL_EN;
+
+	if (slot->event && type->signals)
+		ctl |= UNC_CTL_OV_EN;
+	if (slot->ctr != UNC_FIXED)
+		ctl |= slot->config[0] & type->ctl_mask;
+	return ctl;
+}
+
+/**
+ * unc_box_run() - start or stop the counter of a slot that samples
+ * @box: the box
+ * @slot: the slot, whose counter has been programmed before
+ * @run: start it
+ */
+void unc_box_run(struct unc_box *box, struct unc_slot *slot, bool run)
+{
+	if (!box->ctr[slot->ctr].dirty)
+		unc_write_ctl(box, slot->ctr,
+			      run ? unc_slot_ctl(box->type, slot) : 0);
 }
 
 static void unc_box_program(struct unc_box *box, unsigned int ctr)
@@ -226,9 +243,13 @@ static void unc_box_program(struct unc_box *box, unsigned int ctr)
 	slot = &box->slot[c->slot];
 	slot->stamp = c->known ? ktime_get_mono_fast_ns() : 0;
 	slot->raw = c->raw;
-	if (!c->known)
+	if (slot->event && box->type->signals)
+		unc_sampling_arm(box, slot);
+	else if (!c->known)
 		unc_read_counter(box, slot, &slot->raw);
-	if (unc_is_programmed(ctr))
+	if (slot->event && (slot->event->hw.state & PERF_HES_STOPPED))
+		unc_write_ctl(box, ctr, 0);
+	else if (unc_is_programmed(ctr))
 		unc_write_ctl(box, ctr, unc_slot_ctl(box->type, slot));
 	c->known = false;
 }
@@ -366,7 +387,7 @@ void unc_box_release(struct unc_box *box, struct unc_slot *slot)
 {
 	if (--slot->users)
 		return;
-	if (box->holding) {
+	if (box->holding && !slot->event) {
 		slot->held = true;
 		return;
 	}

@@ -7,6 +7,7 @@
 #define XEON_UNCORE_COMPAT_H
 
 #include <linux/hrtimer.h>
+#include <linux/kprobes.h>
 #include <linux/perf_event.h>
 #include <linux/version.h>
 
@@ -22,6 +23,37 @@ unc_hrtimer_setup(struct hrtimer *timer,
 #else
 #define unc_hrtimer_setup hrtimer_setup
 #endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+#define unc_assign_str(field, value)	__assign_str(field, value)
+#else
+#define unc_assign_str(field, value)	__assign_str(field)
+#endif
+
+typedef int (*unc_overflow_fn)(struct perf_event *event,
+			       struct perf_sample_data *data,
+			       struct pt_regs *regs);
+
+/*
+ * perf_event_overflow() is what a PMU driver calls to deliver a sample, but no
+ * kernel exports it to modules yet.  A kprobe finds it; it is removed before it
+ * is ever hit.  NULL when it cannot be found: then there is no sampling.
+ */
+static inline unc_overflow_fn unc_find_overflow(void)
+{
+	static const u32 endbr64 = 0xfa1e0ff3;
+	struct kprobe probe = { .symbol_name = "perf_event_overflow" };
+	unsigned long addr;
+
+	if (register_kprobe(&probe))
+		return NULL;
+	addr = (unsigned long)probe.addr;
+	unregister_kprobe(&probe);
+	/* kprobes skip the landing pad that an indirect call needs */
+	if (*(const u32 *)(addr - sizeof(endbr64)) == endbr64)
+		addr -= sizeof(endbr64);
+	return (unc_overflow_fn)addr;
+}
 
 /* Bits that newer kernels let a user set and that mean nothing to any box. */
 static inline u64 unc_config3(const struct perf_event *event)

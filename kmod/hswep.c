@@ -19,6 +19,13 @@ enum {
 #define HSWEP_GLOBAL_CONFIG_NUM_C	GENMASK(4, 0)
 #define HSWEP_MAX_CBOXES		18
 
+/* U_MSR_PMON_GLOBAL_CTL and _STATUS, Tables 2-2 and 2-3 */
+#define HSWEP_MSR_GLOBAL_CTL		0x700
+#define HSWEP_MSR_GLOBAL_STATUS		0x701
+#define HSWEP_GLOBAL_WAKE		BIT(30)
+#define HSWEP_GLOBAL_UNFREEZE		BIT(29)
+#define HSWEP_GLOBAL_CORES		GENMASK(17, 0)
+
 #define HSWEP_DEV_CAPID			0x2fc0	/* device 30 function 3 */
 #define HSWEP_CAPID4			0x94
 #define HSWEP_CAPID4_CHOP		GENMASK(7, 6)
@@ -267,6 +274,22 @@ static const struct unc_freerun qpi_freerun[] = {
 	{ }
 };
 
+/* --- global status bits (Table 2-3) -------------------------------------- */
+
+static const u64 ha_global[] = { BIT_ULL(21), BIT_ULL(22) };
+/* by controller, of which each has four channels */
+static const u64 imc_global[] = {
+	BIT_ULL(23), BIT_ULL(23), BIT_ULL(23), BIT_ULL(23),
+	BIT_ULL(24), BIT_ULL(24), BIT_ULL(24), BIT_ULL(24),
+};
+/* QPI 0 has ports 0 and 1, QPI 1 has port 2 (Table 1-3) */
+static const u64 qpi_global[] = { BIT_ULL(25), BIT_ULL(25), BIT_ULL(26) };
+/* ov_rq is set with either of ov_rq0 and ov_rq1 */
+static const u64 r3qpi_global[] = {
+	BIT_ULL(27) | BIT_ULL(35), BIT_ULL(27) | BIT_ULL(35),
+	BIT_ULL(28) | BIT_ULL(35),
+};
+
 /* --- all of them --------------------------------------------------------- */
 
 /* The layout that PCI boxes share (Table 1-3). */
@@ -286,6 +309,7 @@ static const struct unc_type hswep_types[] = {
 		.ctl_mask = CTL_COMMON | CTL_THRESH5,
 		.fields = ubox_fields, .uses = ubox_uses,
 		.filters = ubox_filters,
+		.signals = true, .global_bits = GENMASK_ULL(1, 0),
 		EVENTS_OF(ubox),
 	},
 	[HSWEP_CBOX] = {
@@ -318,6 +342,7 @@ static const struct unc_type hswep_types[] = {
 		.box_ctl_base = HSWEP_BOX_CTL_ONES,
 		.ctl_mask = CTL_COMMON | CTL_THRESH8,
 		.fields = ha_fields, .uses = ha_uses, .filters = ha_filters,
+		.signals = true, .global = ha_global,
 		EVENTS_OF(ha),
 	},
 	[HSWEP_IMC] = {
@@ -327,6 +352,7 @@ static const struct unc_type hswep_types[] = {
 		.box_ctl_base = HSWEP_BOX_CTL_ONES,
 		.ctl_mask = CTL_COMMON | CTL_THRESH8,
 		.fields = plain_fields,
+		.signals = true, .global = imc_global,
 		EVENTS_OF(imc),
 	},
 	[HSWEP_IRP] = {
@@ -335,6 +361,7 @@ static const struct unc_type hswep_types[] = {
 		.box_ctl_base = HSWEP_BOX_CTL_ONES,
 		.ctl_mask = CTL_COMMON | CTL_THRESH8,
 		.fields = plain_fields,
+		.signals = true, .global_bits = BIT_ULL(34),
 		EVENTS_OF(irp),
 	},
 	[HSWEP_PCU] = {
@@ -347,6 +374,7 @@ static const struct unc_type hswep_types[] = {
 			    BIT_ULL(23) | CTL_THRESH5 | GENMASK_ULL(31, 30),
 		.fields = pcu_fields, .uses = pcu_uses,
 		.filters = pcu_filters, .freerun = pcu_freerun,
+		.signals = true, .global_bits = BIT_ULL(2),
 		EVENTS_OF(pcu),
 	},
 	[HSWEP_QPI] = {
@@ -357,6 +385,7 @@ static const struct unc_type hswep_types[] = {
 		.fields = qpi_fields, .uses = qpi_uses,
 		.filters = qpi_filters, .filters_apart = true,
 		.freerun = qpi_freerun,
+		.signals = true, .global = qpi_global,
 		EVENTS_OF(qpi),
 	},
 	[HSWEP_R2PCIE] = {
@@ -365,6 +394,7 @@ static const struct unc_type hswep_types[] = {
 		.quirks = UNC_QUIRK_WRITE_TWICE,	/* §2.10.2.2 */
 		.ctl_mask = CTL_COMMON | CTL_THRESH8,
 		.fields = plain_fields,
+		.signals = true, .global_bits = BIT_ULL(29),
 		EVENTS_OF(r2pcie),
 	},
 	[HSWEP_R3QPI] = {
@@ -373,6 +403,7 @@ static const struct unc_type hswep_types[] = {
 		.quirks = UNC_QUIRK_WRITE_TWICE,	/* §2.11.2.2 */
 		.ctl_mask = CTL_COMMON | CTL_THRESH8,
 		.fields = plain_fields,
+		.signals = true, .global = r3qpi_global,
 		EVENTS_OF(r3qpi),
 	},
 };
@@ -463,5 +494,10 @@ const struct unc_generation unc_haswell_ep = {
 	.node_id = 0x40,
 	.node_map = 0x54,
 	.max_khz = 5000000,
+	.global_ctl = HSWEP_MSR_GLOBAL_CTL,
+	.global_status = HSWEP_MSR_GLOBAL_STATUS,
+	.unfreeze = HSWEP_GLOBAL_UNFREEZE,
+	.wake = HSWEP_GLOBAL_WAKE,
+	.cores = HSWEP_GLOBAL_CORES,
 	.count_boxes = hswep_count_boxes,
 };

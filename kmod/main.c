@@ -190,7 +190,9 @@ static void unc_tear_down(void)
 	cpuhp_remove_state_nocalls(unc_hotplug);
 	unc_pmus_unregister();
 	unc_sysfs_exit();
+	unc_overflow_sysfs_exit();
 	unc_boxes_stop();
+	unc_overflow_exit();
 	unc_pci_exit();
 	unc_topology_exit();
 }
@@ -213,7 +215,10 @@ static int __init unc_init(void)
 		pr_err("no uncore box answers: is this a virtual machine?\n");
 		goto no_boxes;
 	}
-	err = unc_sysfs_init();
+	err = unc_overflow_init();
+	if (err)
+		goto no_overflow;
+	err = unc_overflow_sysfs_init() ?: unc_sysfs_init();
 	if (!err)
 		err = unc_pmus_register();
 	if (err)
@@ -225,6 +230,8 @@ static int __init unc_init(void)
 no_pmus:
 	unc_tear_down();
 	return err;
+no_overflow:
+	unc_boxes_stop();
 no_boxes:
 	unc_pci_exit();
 no_pci:

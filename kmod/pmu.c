@@ -48,6 +48,12 @@ static void unc_event_config(const struct perf_event *event, u64 config[3])
 	config[2] = event->attr.config2;
 }
 
+/* The event itself if it samples, else NULL. */
+static struct perf_event *unc_sampler(struct perf_event *event)
+{
+	return is_sampling_event(event) ? event : NULL;
+}
+
 /* --- opening ------------------------------------------------------------- */
 
 static bool unc_known_bits(const struct unc_type *type, const u64 config[3])
@@ -66,21 +72,26 @@ static bool unc_known_bits(const struct unc_type *type, const u64 config[3])
 }
 
 /* Add what @event wants to a list of different wishes. */
-static int unc_collect(const struct perf_event *event, struct unc_slot *slots,
+static int unc_collect(struct perf_event *event, struct unc_slot *slots,
 		       unsigned int *n)
 {
+	struct perf_event *sampler = unc_sampler(event);
+	struct unc_slot *slot = &slots[*n];
 	unsigned int i;
 	u64 config[3];
 
 	unc_event_config(event, config);
-	for (i = 0; i < *n; i++) {
-		if (!memcmp(slots[i].config, config, sizeof(config)))
+	for (i = 0; i < *n && !sampler; i++) {
+		if (!slots[i].event &&
+		    !memcmp(slots[i].config, config, sizeof(config)))
 			return 0;
 	}
-	if (*n == UNC_MAX_COUNTERS)
+	if (*n == UNC_MAX_COUNTERS ||
+	    unc_slot_describe(to_unc_pmu(event->pmu)->type, config, slot))
 		return -EINVAL;
-	return unc_slot_describe(to_unc_pmu(event->pmu)->type, config,
-				 &slots[(*n)++]);
+	slot->event = sampler;
+	++*n;
+	return 0;
 }
 
 /* Could the group run if it had its box for itself? */
@@ -111,13 +122,14 @@ static int unc_event_init(struct perf_event *event)
 	struct unc_slot slot;
 	struct unc_box *box;
 	u64 config[3];
+	int err;
 
 	if (event->attr.type != event->pmu->type)
 		return -ENOENT;
 	/* the uncore knows no tasks */
 	if ((event->attach_state & PERF_ATTACH_TASK) || event->cpu < 0)
 		return -EINVAL;
-	if (is_sampling_event(event) || has_branch_stack(event))
+	if (has_branch_stack(event) || event->attr.precise_ip)
 		return -EOPNOTSUPP;
 
 	pkg = unc_package_of_cpu(event->cpu);
@@ -137,6 +149,11 @@ static int unc_event_init(struct perf_event *event)
 	if (pmu->type->filters_apart && !box->filter_pdev &&
 	    (slot.fields[0] | slot.fields[1] | slot.fields[2]))
 		return -ENODEV;
+	if (unc_sampler(event)) {
+		err = unc_sampling_check(event, box, &slot);
+		if (err)
+			return err;
+	}
 
 	event->pmu_private = box;
 	event->hw.idx = -1;
@@ -146,9 +163,12 @@ static int unc_event_init(struct perf_event *event)
 
 /* --- counting ------------------------------------------------------------ */
 
-/* Add what the slot has counted since; the slot is up to date. */
-static void unc_event_catch_up(struct perf_event *event,
-			       const struct unc_slot *slot)
+/**
+ * unc_event_catch_up() - add what the slot has counted since the last time
+ * @event: an event of the slot
+ * @slot: the slot, up to date; its box is locked
+ */
+void unc_event_catch_up(struct perf_event *event, const struct unc_slot *slot)
 {
 	u64 prev;
 
@@ -214,7 +234,7 @@ static int unc_event_add(struct perf_event *event, int how)
 	unc_event_config(event, config);
 	flags = unc_lock(box);
 	unc_hold(to_unc_pmu(event->pmu), box);
-	slot = unc_slot_get(box, config);
+	slot = unc_slot_get(box, config, unc_sampler(event));
 	if (!slot) {
 		unc_unlock(box, flags);
 		return -EAGAIN;
@@ -230,6 +250,8 @@ static int unc_event_add(struct perf_event *event, int how)
 	hwc->idx = slot - box->slot;
 	hwc->last_tag = slot->serial;
 	hwc->state = how & PERF_EF_START ? 0 : PERF_HES_STOPPED;
+	if (slot->event)
+		unc_sampling_add(box, slot, event);
 	unc_unlock(box, flags);
 	return 0;
 }
@@ -243,11 +265,13 @@ static void unc_event_del(struct perf_event *event, int how)
 
 	flags = unc_lock(box);
 	unc_hold(to_unc_pmu(event->pmu), box);
-	if (slot->users == 1 && !box->holding)
+	if (slot->users == 1 && (!box->holding || slot->event))
 		unc_box_last_read(box, slot);
 	else
 		unc_box_refresh(box, slot);
 	unc_event_catch_up(event, slot);
+	if (slot->event)
+		unc_sampling_del(box, slot);
 	unc_box_release(box, slot);
 	if (!box->holding)
 		hwc->last_tag = 0;
@@ -256,7 +280,10 @@ static void unc_event_del(struct perf_event *event, int how)
 	unc_unlock(box, flags);
 }
 
-/* The counter may serve other events: it runs on, this event does not look. */
+/*
+ * A counter that samples stops.  Another may serve more events: it runs on, and
+ * this event does not look.
+ */
 static void unc_event_stop(struct perf_event *event, int how)
 {
 	struct unc_box *box = unc_event_box(event);
@@ -266,6 +293,8 @@ static void unc_event_stop(struct perf_event *event, int how)
 	if (event->hw.state & PERF_HES_STOPPED)
 		return;
 	flags = unc_lock(box);
+	if (slot->event)
+		unc_box_run(box, slot, false);
 	unc_box_refresh(box, slot);
 	unc_event_catch_up(event, slot);
 	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
@@ -284,6 +313,13 @@ static void unc_event_start(struct perf_event *event, int how)
 	unc_box_refresh(box, slot);
 	local64_set(&event->hw.prev_count, slot->total);
 	event->hw.state = 0;
+	if (slot->event) {
+		if (how & PERF_EF_RELOAD)
+			slot->next = slot->total + event->hw.sample_period;
+		if (box->type->signals && !box->ctr[slot->ctr].dirty)
+			unc_sampling_arm(box, slot);
+		unc_box_run(box, slot, true);
+	}
 	unc_unlock(box, flags);
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The timer that reads running counters before they can wrap twice.  A package
- * has one, which runs while any of its boxes counts, on a CPU of the package.
+ * The timer that reads running counters before they can wrap twice, and looks
+ * after sampling where no interrupt does.  A package has one, which runs while
+ * any of its boxes counts, on a CPU of the package.
  */
+#include <linux/ktime.h>
 #include <linux/percpu.h>
 #include <linux/topology.h>
 
@@ -14,6 +16,7 @@
  * the fastest clock; a counter of 44 bits that grows by 128 a cycle in 27 s.
  */
 #define UNC_TIMER_FAST	(400 * NSEC_PER_MSEC)
+#define UNC_TIMER_FIRST	NSEC_PER_MSEC
 #define UNC_TIMER_SLOW	(10 * NSEC_PER_SEC)
 
 /* Refresh all boxes of a package; true: a narrow counter is among them. */
@@ -41,6 +44,19 @@ static bool unc_timer_refresh(struct unc_package *pkg)
 	return narrow;
 }
 
+/* Do what is due; returns when to come again, in nanoseconds. */
+static u64 unc_timer_work(struct unc_package *pkg)
+{
+	u64 next = unc_overflow_poll(pkg);
+	u64 now = ktime_get_mono_fast_ns();
+
+	if ((s64)(now - READ_ONCE(pkg->refresh)) >= 0)
+		WRITE_ONCE(pkg->refresh, now + (unc_timer_refresh(pkg) ?
+						UNC_TIMER_FAST :
+						UNC_TIMER_SLOW));
+	return min(next, pkg->refresh - now);
+}
+
 /*
  * Hard interrupt context.  When the CPU that it ran on goes offline, the
  * kernel moves a timer to any other; MSRs of this package can only be read
@@ -51,7 +67,7 @@ static enum hrtimer_restart unc_timer_fire(struct hrtimer *timer)
 	struct unc_package *pkg = container_of(timer, struct unc_package, timer);
 	enum hrtimer_restart again = HRTIMER_NORESTART;
 	unsigned int home;
-	bool narrow;
+	u64 next;
 
 	if (!atomic_read(&pkg->active))
 		return HRTIMER_NORESTART;
@@ -61,13 +77,12 @@ static enum hrtimer_restart unc_timer_fire(struct hrtimer *timer)
 			smp_call_function_single_async(home, &pkg->kick);
 		return HRTIMER_NORESTART;
 	}
-	narrow = unc_timer_refresh(pkg);
+	next = unc_timer_work(pkg);
 	raw_spin_lock(&pkg->timer_lock);
 	/* somebody may have started it anew meanwhile */
 	if (!hrtimer_is_queued(timer)) {
 		again = HRTIMER_RESTART;
-		hrtimer_forward_now(timer, ns_to_ktime(narrow ? UNC_TIMER_FAST :
-							UNC_TIMER_SLOW));
+		hrtimer_forward_now(timer, ns_to_ktime(next));
 	}
 	raw_spin_unlock(&pkg->timer_lock);
 	return again;
@@ -79,9 +94,10 @@ static void unc_timer_start(void *data)
 	struct unc_package *pkg = data;
 
 	raw_spin_lock(&pkg->timer_lock);
-	/* whether a narrow counter runs is seen when it first fires */
+	WRITE_ONCE(pkg->refresh, ktime_get_mono_fast_ns() + UNC_TIMER_FAST);
+	/* what runs, and how often it must be looked after, is seen then */
 	if (atomic_read(&pkg->active))
-		hrtimer_start(&pkg->timer, ns_to_ktime(UNC_TIMER_FAST),
+		hrtimer_start(&pkg->timer, ns_to_ktime(UNC_TIMER_FIRST),
 			      HRTIMER_MODE_REL_PINNED_HARD);
 	raw_spin_unlock(&pkg->timer_lock);
 }
@@ -123,7 +139,7 @@ void unc_timer_put(struct unc_package *pkg)
 }
 
 /**
- * unc_timer_soon() - a counter has started that wraps within a second
+ * unc_timer_soon() - something has started that needs the timer soon
  * @pkg: the package
  *
  * Context: on a CPU of the package, interrupts off.

@@ -217,6 +217,7 @@ int unc_topology_init(void)
 		pkg->phys_id = topology_physical_package_id(cpu);
 		pkg->cpu = cpu;
 		pkg->bus = -1;
+		unc_overflow_package_init(pkg);
 		unc_timer_init(pkg);
 		pkg->boxes = kcalloc(unc.boxes_per_package,
 				     sizeof(*pkg->boxes), GFP_KERNEL);

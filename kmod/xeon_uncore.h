@@ -33,6 +33,7 @@ struct pci_driver;
 #define UNC_CTL_EVENT		GENMASK(7, 0)
 #define UNC_CTL_UMASK		GENMASK(15, 8)
 #define UNC_CTL_EXT		BIT(21)		/* PCU and QPI only */
+#define UNC_CTL_OV_EN		BIT(20)		/* boxes that can signal */
 #define UNC_CTL_EN		BIT(22)
 #define UNC_CTL_THRESH		GENMASK(31, 24)
 
@@ -155,6 +156,10 @@ struct unc_freerun {
  * @stride: distance between two boxes' registers, for MSRs
  * @box_ctl_base: bits of the box control register to be written as 1 always
  * @ctl_mask: bits of config that go to the control register
+ * @signals: an overflow of its counters can freeze the package and interrupt
+ * @global: for boxes that signal, its bits in the global status (§2.1.5), one
+ *	mask a box; NULL: the boxes all have @global_bits
+ * @global_bits: see @global
  * @quirks: enum unc_quirk
  * @max_inc: largest increment a cycle of events that no table knows
  * @fields: the format directory, ends with a NULL name
@@ -180,6 +185,9 @@ struct unc_type {
 	u32 stride;
 	u32 box_ctl_base;
 	u64 ctl_mask;
+	bool signals;
+	const u64 *global;
+	u64 global_bits;
 	unsigned int quirks;
 	const struct unc_field *fields;
 	const struct unc_filter_use *uses;
@@ -211,6 +219,11 @@ enum unc_pci_role { UNC_PCI_BOX, UNC_PCI_FILTER };
  * @node_id: offset of the local node id there (bits 2:0)
  * @node_map: offset of the node-id map, eight fields of three bits
  * @max_khz: no uncore clock is faster
+ * @global_ctl: MSR that unfreezes and says whom to interrupt, §2.1.5.1
+ * @global_status: MSR that says who overflowed; write one to clear
+ * @unfreeze: bit of @global_ctl that starts all boxes again
+ * @wake: bit of @global_ctl that wakes a sleeping core for the interrupt
+ * @cores: bits of @global_ctl that select cores
  * @count_boxes: how many boxes of MSR type @type package @pkg has; may sleep
  */
 struct unc_package;
@@ -223,6 +236,8 @@ struct unc_generation {
 	u16 ubox_device;
 	u16 node_id, node_map;
 	u32 max_khz;
+	u32 global_ctl, global_status;
+	u32 unfreeze, wake, cores;
 	unsigned int (*count_boxes)(const struct unc_package *pkg,
 				    const struct unc_type *type);
 };
@@ -240,6 +255,9 @@ extern const struct unc_generation unc_haswell_ep;
  * @fields: bits of config, config1 and config2 that are filters in use
  * @allowed: hardware counters that may count it
  * @ctr: hardware counter that does
+ * @event: the event that samples; it shares the slot with no other
+ * @next: @total at which its next sample is due
+ * @due: samples that are still to be delivered
  * @low_ns: nanoseconds in which it counts less than 2^32 for sure
  * @raw: the counter's value at the last read
  * @total: counts since the slot came into use
@@ -253,6 +271,9 @@ struct unc_slot {
 	u64 fields[3];
 	u32 allowed;
 	u8 ctr;
+	struct perf_event *event;
+	u64 next;
+	u64 due;
 	u64 low_ns;
 	u64 raw;
 	u64 total;
@@ -286,12 +307,14 @@ struct unc_counter {
  * @pdev: its PCI function
  * @filter_pdev: the PCI function of its filters, when they are apart
  * @name: name of the PMU, for messages
- * @bits: width of the general and fixed counters, as probed
+ * @bits: width of the general counters, as probed
  * @dead: it does not answer any more; counts stay as they are
- * @frozen: the hardware is frozen
+ * @frozen: the hardware is frozen, by this box's control register
+ * @still: it is, because the package is frozen
  * @freezes: CPUs that need it frozen just now
  * @holding: events are moving to another CPU: keep slots running
  * @active: slots in use
+ * @samplers: those of them whose event samples
  * @serial: source of slot serials
  * @box_ctl: what the box control register was last given
  * @filter: what the filter registers were last given
@@ -309,14 +332,67 @@ struct unc_box {
 	u8 bits;
 	bool dead;
 	bool frozen;
+	bool still;
 	bool holding;
 	u16 freezes;
 	unsigned int active;
+	unsigned int samplers;
 	u32 serial;
 	u32 box_ctl;
 	u32 filter[UNC_MAX_FILTER_REGS];
 	struct unc_slot slot[UNC_MAX_COUNTERS];
 	struct unc_counter ctr[UNC_MAX_COUNTERS];
+};
+
+#define UNC_MAX_CORES	32
+
+/**
+ * struct unc_overflow - a package's sampling events and what became of them
+ * @lock: one CPU serves at a time; nests outside of the boxes' locks
+ * @select_lock: guards @core_users and @ctl; nests in all of them
+ * @signalled: sampling events in boxes that can signal
+ * @polled: those in boxes that cannot
+ * @freeze: number of the freeze that is, or will be, served next
+ * @arrived: PMIs of that freeze that have come
+ * @owed: PMIs of earlier freezes that have not, because the overflow was found
+ *	before they came; they find no status and are ours all the same
+ * @owed_until: when (monotonic clock, ns) they have to be taken for lost
+ * @served: when overflows were last served
+ * @credit: time (ns) that serving may take before it has to pause: what passed
+ *	without overflows, less what overflows took
+ * @thaw_at: when a package that was left frozen for want of @credit is to be
+ *	unfrozen; 0: it is not
+ * @frozen_at: since when it is frozen, then
+ * @watched: when the timer last looked for overflows without a PMI
+ * @core_users: sampling events for each core's interrupt
+ * @ctl: what the global control register was last given
+ * @count: sample periods that ended; perf throttles some samples in a storm
+ * @frozen_ns: time for which overflows kept the package frozen
+ * @timer_served: those that the timer found
+ * @spurious: interrupts that nobody claimed while we were sampling
+ * @kobj: where these are in sysfs
+ */
+struct unc_overflow {
+	raw_spinlock_t lock;
+	raw_spinlock_t select_lock;
+	atomic_t signalled;
+	atomic_t polled;
+	u32 freeze;
+	atomic_t arrived;
+	atomic_t owed;
+	u64 owed_until;
+	u64 served;
+	s64 credit;
+	u64 thaw_at;
+	u64 frozen_at;
+	u64 watched;
+	u16 core_users[UNC_MAX_CORES];
+	u32 ctl;
+	atomic64_t count;
+	atomic64_t frozen_ns;
+	atomic64_t timer_served;
+	atomic64_t spurious;
+	struct kobject *kobj;
 };
 
 /**
@@ -326,8 +402,10 @@ struct unc_box {
  * @bus: PCI bus of its uncore, -1 when not found
  * @timer: reads counters before they wrap
  * @timer_lock: for starting @timer; nests in a box's lock
+ * @refresh: when running counters are to be read next, monotonic ns
  * @active: boxes that count
  * @kick: brings @timer back onto a CPU of the package
+ * @overflow: sampling
  * @boxes: the boxes, types in the generation's order; NULL where absent
  */
 struct unc_package {
@@ -336,8 +414,10 @@ struct unc_package {
 	int bus;
 	struct hrtimer timer;
 	raw_spinlock_t timer_lock;
+	u64 refresh;
 	atomic_t active;
 	call_single_data_t kick;
+	struct unc_overflow overflow;
 	struct unc_box **boxes;
 };
 
@@ -433,16 +513,19 @@ void unc_box_assign(struct unc_box *box, struct unc_slot *slot, int ctr);
 void unc_box_last_read(struct unc_box *box, struct unc_slot *slot);
 void unc_box_release(struct unc_box *box, struct unc_slot *slot);
 void unc_box_end_hold(struct unc_box *box);
+void unc_box_run(struct unc_box *box, struct unc_slot *slot, bool run);
 
 /* --- alloc.c: which counter counts what ---------------------------------- */
 
 int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 		      struct unc_slot *slot);
-struct unc_slot *unc_slot_get(struct unc_box *box, const u64 config[3]);
+struct unc_slot *unc_slot_get(struct unc_box *box, const u64 config[3],
+			      struct perf_event *sampler);
 bool unc_slots_fit(const struct unc_slot *slots, unsigned int n);
 
 /* --- pmu.c, sysfs.c ------------------------------------------------------ */
 
+void unc_event_catch_up(struct perf_event *event, const struct unc_slot *slot);
 int unc_pmus_register(void);
 void unc_pmus_unregister(void);
 void unc_pmus_migrate(struct unc_package *pkg, unsigned int from,
@@ -451,6 +534,24 @@ void unc_pmus_migrate(struct unc_package *pkg, unsigned int from,
 int unc_sysfs_init(void);
 void unc_sysfs_exit(void);
 const struct attribute_group **unc_sysfs_groups(const struct unc_type *type);
+
+/* --- overflow.c: sampling ------------------------------------------------ */
+
+int unc_overflow_init(void);
+void unc_overflow_exit(void);
+void unc_overflow_package_init(struct unc_package *pkg);
+int unc_sampling_check(const struct perf_event *event,
+		       const struct unc_box *box, const struct unc_slot *slot);
+void unc_sampling_add(struct unc_box *box, struct unc_slot *slot,
+		      struct perf_event *event);
+void unc_sampling_del(struct unc_box *box, struct unc_slot *slot);
+void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot);
+u64 unc_overflow_poll(struct unc_package *pkg);
+
+/* --- overflow_sysfs.c ---------------------------------------------------- */
+
+int unc_overflow_sysfs_init(void);
+void unc_overflow_sysfs_exit(void);
 
 /* --- timer.c ------------------------------------------------------------- */
 

@@ -1,0 +1,629 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sampling: from a counter's overflow to perf's samples.
+ *
+ * A box that can signal (§2.1.1) freezes all boxes of its package and has the
+ * UBox send a PMI.  The NMI handler keeps the registers and queues an irq_work;
+ * that one finds the counters, reloads them, clears the status, unfreezes
+ * (§2.1.4) and delivers the samples.  In between nobody counts, so the way from
+ * overflow to unfreeze has as few register accesses as can be.
+ *
+ * Boxes that cannot signal are polled by the package's timer.  Either way
+ * samples are due by the counter's value and not by status bits, so none is
+ * lost or doubled, whoever looks first and however often.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/delay.h>
+#include <linux/irq_work.h>
+#include <linux/ktime.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/smp.h>
+#include <asm/apic.h>
+#include <asm/irq_regs.h>
+#include <asm/msr.h>
+#include <asm/nmi.h>
+
+#include "xeon_uncore.h"
+#include "compat.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+/*
+ * Serving overflows takes at most about half of the time: a package that uses
+ * up this much more than it has left idle stays frozen for as long.
+ */
+#define UNC_MAX_CREDIT	(5 * NSEC_PER_MSEC)
+
+/* How often the timer looks. */
+#define UNC_POLL_NS	NSEC_PER_MSEC		/* boxes that cannot signal */
+#define UNC_WATCH_NS	(20 * NSEC_PER_MSEC)	/* for signals that got lost */
+/* A PMI that comes this much after its overflow was served is not expected. */
+#define UNC_LATE_NS	NSEC_PER_SEC
+
+/**
+ * struct unc_pmi - a CPU's way from NMI to samples
+ * @work: does what an NMI must not
+ * @csd: asks this CPU to deliver its events' samples
+ * @regs: registers of what the NMI interrupted, while @pending
+ * @status: global status as the NMI handler saw it
+ * @stamp: when that was
+ * @freeze: the freeze for which the last PMI came
+ * @noted: the freeze to which @status belongs
+ * @pending: @work is queued and the three above are valid
+ */
+struct unc_pmi {
+	struct irq_work work;
+	call_single_data_t csd;
+	struct pt_regs regs;
+	u64 status;
+	u64 stamp;
+	u32 freeze;
+	u32 noted;
+	bool pending;
+};
+
+static DEFINE_PER_CPU(struct unc_pmi, unc_pmi);
+static unc_overflow_fn unc_deliver_sample;
+
+static u64 unc_global_bits(const struct unc_box *box)
+{
+	return box->type->global ? box->type->global[box->index] :
+				   box->type->global_bits;
+}
+
+static u64 unc_global_status(void)
+{
+	u64 status;
+
+	rdmsrl(unc.gen->global_status, status);
+	return status;
+}
+
+/* --- one slot ------------------------------------------------------------ */
+
+/**
+ * unc_sampling_arm() - set a counter to overflow when its next sample is due
+ * @box: the box, locked
+ * @slot: the slot; its counter stands still
+ */
+void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
+{
+	u64 mask = GENMASK_ULL(unc_counter_bits(box, slot->ctr) - 1, 0);
+	/* one that is due already, but not accounted, comes at once */
+	u64 left = clamp_t(s64, slot->next - slot->total, 1, mask);
+
+	slot->stamp = ktime_get_mono_fast_ns();
+	slot->raw = (mask + 1 - left) & mask;
+	unc_write_counter(box, slot->ctr, slot->raw);
+}
+
+/* Note the samples that became due; the slot is up to date. */
+static bool unc_sampling_account(struct unc_box *box, struct unc_slot *slot,
+				 u64 frozen_ns)
+{
+	u64 period = max_t(u64, slot->event->hw.sample_period, 1);
+	u64 n;
+
+	if ((s64)(slot->total - slot->next) < 0)
+		return false;
+	n = div64_u64(slot->total - slot->next, period) + 1;
+	slot->next += n * period;
+	slot->due += n;
+	atomic64_add(n, &box->pkg->overflow.count);
+	trace_overflow(box->name, slot->ctr, box->pkg->phys_id, period,
+		       frozen_ns);
+	return true;
+}
+
+/* --- a package's overflows ----------------------------------------------- */
+
+/* @n PMIs are still on their way; interrupts are off. */
+static void unc_owe(struct unc_overflow *ov, int n, u64 now)
+{
+	if ((s64)(now - ov->owed_until) > 0)
+		atomic_set(&ov->owed, 0);
+	WRITE_ONCE(ov->owed_until, now + UNC_LATE_NS);
+	atomic_add(n, &ov->owed);
+}
+
+/* Is an NMI without a status one of those? */
+static bool unc_was_owed(struct unc_overflow *ov, u64 now)
+{
+	return (s64)(READ_ONCE(ov->owed_until) - now) > 0 &&
+	       atomic_dec_if_positive(&ov->owed) >= 0;
+}
+
+/* All boxes count again; @ov->select_lock is held. */
+static void unc_unfreeze(struct unc_overflow *ov, u64 since)
+{
+	wrmsrl(unc.gen->global_ctl, ov->ctl | unc.gen->unfreeze);
+	ov->thaw_at = 0;
+	ov->served = ktime_get_mono_fast_ns();
+	atomic64_add(ov->served - since, &ov->frozen_ns);
+}
+
+/*
+ * An overflow that began at @since is served, but for the unfreezing.  Do that
+ * now, or leave it to the timer when overflows follow one another so fast that
+ * the machine would do nothing else.  Counters lose nothing by it that a freeze
+ * an overflow would not cost them anyway.
+ */
+static void unc_end_freeze(struct unc_package *pkg, u64 since)
+{
+	struct unc_overflow *ov = &pkg->overflow;
+	u64 now = ktime_get_mono_fast_ns();
+
+	ov->credit = min_t(s64, ov->credit + (since - ov->served),
+			   UNC_MAX_CREDIT);
+	ov->credit -= now - since;
+	if (ov->credit > -(s64)UNC_MAX_CREDIT) {
+		unc_unfreeze(ov, since);
+		return;
+	}
+	ov->thaw_at = now - ov->credit;
+	ov->frozen_at = since;
+	ov->credit = 0;
+	unc_timer_soon(pkg);
+}
+
+/*
+ * Serve a frozen package, or one that turns out to have been served already.
+ * @status: global status, @since: when it froze.  Interrupts are off.
+ */
+static void unc_serve(struct unc_package *pkg, u64 status, u64 since)
+{
+	struct unc_overflow *ov = &pkg->overflow;
+	unsigned int b, i;
+	int missing;
+
+	for (b = 0; b < unc.boxes_per_package; b++) {
+		struct unc_box *box = pkg->boxes[b];
+		unsigned long flags;
+
+		if (!box || !box->type->signals ||
+		    !(unc_global_bits(box) & status))
+			continue;
+		flags = unc_lock(box);
+		box->still = true;
+		for (i = 0; i < UNC_MAX_COUNTERS && box->samplers; i++) {
+			struct unc_slot *slot = &box->slot[i];
+
+			if (!slot->users || !slot->event)
+				continue;
+			unc_box_refresh(box, slot);
+			if (unc_sampling_account(box, slot,
+						 ktime_get_mono_fast_ns() -
+						 since))
+				unc_sampling_arm(box, slot);
+		}
+		box->still = false;
+		unc_clear_status(box);
+		unc_unlock(box, flags);
+	}
+	wrmsrl(unc.gen->global_status, status);
+	raw_spin_lock(&ov->select_lock);
+	missing = hweight32(ov->ctl & unc.gen->cores) -
+		  atomic_xchg(&ov->arrived, 0);
+	if (missing > 0)
+		unc_owe(ov, missing, ktime_get_mono_fast_ns());
+	WRITE_ONCE(ov->freeze, ov->freeze + 1);
+	unc_end_freeze(pkg, since);
+	raw_spin_unlock(&ov->select_lock);
+}
+
+/* Take the samples that are due on this CPU; false: none of this slot's. */
+static struct perf_event *unc_take_due(struct unc_box *box,
+				       struct unc_slot *slot, u64 *due)
+{
+	struct perf_event *event = NULL;
+	unsigned long flags;
+	int cpu = -1;
+
+	flags = unc_lock(box);
+	if (slot->users && slot->event && slot->due) {
+		cpu = READ_ONCE(slot->event->oncpu);
+		if (cpu == smp_processor_id()) {
+			event = slot->event;
+			*due = slot->due;
+			slot->due = 0;
+			unc_event_catch_up(event, slot);
+			cpu = -1;
+		}
+	}
+	unc_unlock(box, flags);
+	/* busy: that CPU has not begun yet and will see these as well */
+	if (cpu >= 0)
+		smp_call_function_single_async(cpu,
+					       &per_cpu(unc_pmi, cpu).csd);
+	return event;
+}
+
+/*
+ * Deliver the samples of this CPU's events, and ask other CPUs to deliver
+ * theirs.  Hard interrupt context: an event of this CPU cannot go away.
+ */
+static void unc_deliver(struct unc_package *pkg, struct pt_regs *regs)
+{
+	struct perf_sample_data data;
+	struct perf_event *event;
+	unsigned int b, i;
+	u64 due;
+
+	for (b = 0; b < unc.boxes_per_package; b++) {
+		struct unc_box *box = pkg->boxes[b];
+
+		if (!box || !READ_ONCE(box->samplers))
+			continue;
+		for (i = 0; i < UNC_MAX_COUNTERS; i++) {
+			event = unc_take_due(box, &box->slot[i], &due);
+			if (!event)
+				continue;
+			for (; due; due--) {
+				event->hw.last_period = event->hw.sample_period;
+				perf_sample_data_init(&data, 0,
+						      event->hw.last_period);
+				if (!unc_deliver_sample(event, &data, regs))
+					continue;
+				/* throttled: perf starts it again */
+				event->pmu->stop(event, 0);
+				break;
+			}
+		}
+	}
+}
+
+/* The first one to come serves the hardware, every one its own events. */
+static void unc_pmi_work(struct irq_work *work)
+{
+	struct unc_pmi *pmi = container_of(work, struct unc_pmi, work);
+	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
+	struct unc_overflow *ov = &pkg->overflow;
+	bool noted = pmi->pending;
+	u64 status, since;
+
+	raw_spin_lock(&ov->lock);
+	/* what the NMI handler saw holds unless somebody served it since */
+	if (noted && pmi->noted == ov->freeze) {
+		status = pmi->status;
+		since = pmi->stamp;
+	} else {
+		status = unc_global_status();
+		since = ktime_get_mono_fast_ns();
+	}
+	if (status)
+		unc_serve(pkg, status, since);
+	raw_spin_unlock(&ov->lock);
+	since = ktime_get_mono_fast_ns();
+	unc_deliver(pkg, noted ? &pmi->regs : get_irq_regs());
+	raw_spin_lock(&ov->select_lock);
+	ov->credit -= ktime_get_mono_fast_ns() - since;
+	raw_spin_unlock(&ov->select_lock);
+	if (noted)
+		WRITE_ONCE(pmi->pending, false);
+}
+
+/* Asked by another CPU of the package. */
+static void unc_pmi_carried(void *data)
+{
+	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
+	struct pt_regs *regs = get_irq_regs();
+
+	if (pkg && regs)
+		unc_deliver(pkg, regs);
+}
+
+/*
+ * NMI context: MSRs only, no lock.  Returns at once while nobody samples.  A
+ * PMI that is late, because somebody served its overflow before it came, is
+ * still ours.
+ */
+static int unc_nmi(unsigned int type, struct pt_regs *regs)
+{
+	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
+	struct unc_pmi *pmi = this_cpu_ptr(&unc_pmi);
+	struct unc_overflow *ov;
+	u64 now, status;
+
+	if (!pkg)
+		return NMI_DONE;
+	ov = &pkg->overflow;
+	if (!atomic_read(&ov->signalled) && !atomic_read(&ov->owed))
+		return NMI_DONE;
+	now = ktime_get_mono_fast_ns();
+	status = unc_global_status();
+	if (!status)
+		return unc_was_owed(ov, now) ? NMI_HANDLED : NMI_DONE;
+	if (pmi->freeze != READ_ONCE(ov->freeze)) {
+		pmi->freeze = READ_ONCE(ov->freeze);
+		atomic_inc(&ov->arrived);
+	}
+	if (!READ_ONCE(pmi->pending)) {
+		pmi->regs = *regs;
+		pmi->status = status;
+		pmi->noted = READ_ONCE(ov->freeze);
+		pmi->stamp = now;
+		WRITE_ONCE(pmi->pending, true);
+	}
+	irq_work_queue(&pmi->work);
+	/* the local APIC masks the entry when it delivers */
+	apic->write(APIC_LVTPC, APIC_DM_NMI);
+	return NMI_HANDLED;
+}
+
+/* NMI context; only called when nobody has claimed the NMI. */
+static int unc_nmi_unknown(unsigned int type, struct pt_regs *regs)
+{
+	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
+
+	if (pkg && atomic_read(&pkg->overflow.signalled))
+		atomic64_inc(&pkg->overflow.spurious);
+	return NMI_DONE;
+}
+
+/* Account the samples of a box that nothing has signalled. */
+static void unc_poll_box(struct unc_box *box)
+{
+	unsigned long flags;
+	unsigned int i;
+
+	flags = unc_lock(box);
+	for (i = 0; i < UNC_MAX_COUNTERS; i++) {
+		struct unc_slot *slot = &box->slot[i];
+
+		if (!slot->users || !slot->event || box->ctr[slot->ctr].dirty)
+			continue;
+		unc_box_refresh(box, slot);
+		if ((s64)(slot->total - slot->next) < 0)
+			continue;
+		/* a counter that signals is set again, standing still */
+		if (box->type->signals) {
+			unc_box_freeze(box);
+			unc_box_refresh(box, slot);
+			unc_sampling_account(box, slot, 0);
+			unc_sampling_arm(box, slot);
+			unc_box_thaw(box);
+		} else {
+			unc_sampling_account(box, slot, 0);
+		}
+	}
+	unc_unlock(box, flags);
+}
+
+/**
+ * unc_overflow_poll() - what the package's timer does for sampling
+ * @pkg: the package
+ *
+ * Polls boxes that cannot signal; and less often looks for overflows whose
+ * status or PMI got lost.
+ *
+ * Context: hard interrupt, on a CPU of the package.
+ * Return: nanoseconds until it should be called again, U64_MAX for never.
+ */
+u64 unc_overflow_poll(struct unc_package *pkg)
+{
+	struct unc_overflow *ov = &pkg->overflow;
+	u64 now = ktime_get_mono_fast_ns();
+	u64 before, status;
+	bool watch;
+	unsigned int b;
+
+	if (!atomic_read(&ov->polled) && !atomic_read(&ov->signalled))
+		return U64_MAX;
+	raw_spin_lock(&ov->lock);
+	before = atomic64_read(&ov->count);
+	raw_spin_lock(&ov->select_lock);
+	if (ov->thaw_at && (s64)(now - ov->thaw_at) >= 0)
+		unc_unfreeze(ov, ov->frozen_at);
+	raw_spin_unlock(&ov->select_lock);
+	watch = atomic_read(&ov->signalled) && now - ov->watched >= UNC_WATCH_NS;
+	if (watch) {
+		ov->watched = now;
+		status = unc_global_status();
+		if (status)
+			unc_serve(pkg, status, now);
+	}
+	for (b = 0; b < unc.boxes_per_package; b++) {
+		struct unc_box *box = pkg->boxes[b];
+
+		if (box && READ_ONCE(box->samplers) &&
+		    (watch || !box->type->signals))
+			unc_poll_box(box);
+	}
+	atomic64_add(atomic64_read(&ov->count) - before, &ov->timer_served);
+	raw_spin_unlock(&ov->lock);
+	unc_deliver(pkg, get_irq_regs());
+	if (!atomic_read(&ov->polled) && !READ_ONCE(ov->thaw_at))
+		return UNC_WATCH_NS;
+	/* this too takes at most half of the time */
+	return max_t(u64, UNC_POLL_NS, ktime_get_mono_fast_ns() - now);
+}
+
+/* --- events come and go -------------------------------------------------- */
+
+/**
+ * unc_sampling_check() - can this event be sampled?
+ * @event: the event, which has a sample period
+ * @box: its box
+ * @slot: what it asks of the box
+ *
+ * Return: 0, or what open returns.
+ */
+int unc_sampling_check(const struct perf_event *event,
+		       const struct unc_box *box, const struct unc_slot *slot)
+{
+	const u64 impossible = PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC |
+			       PERF_SAMPLE_WEIGHT_TYPE |
+			       PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_PHYS_ADDR;
+
+	if (!unc_deliver_sample || event->attr.precise_ip ||
+	    (event->attr.sample_type & impossible))
+		return -EOPNOTSUPP;
+	/* free-running counters cannot be set, nor stopped */
+	if (slot->allowed & GENMASK(UNC_MAX_COUNTERS - 1, UNC_FREERUN0))
+		return -EINVAL;
+	if (event->attr.freq ? !event->attr.sample_freq :
+	    event->attr.sample_period >
+	    GENMASK_ULL(unc_counter_bits(box, __ffs(slot->allowed)) - 1, 0))
+		return -EINVAL;
+	return 0;
+}
+
+static unsigned int unc_core(void)
+{
+	unsigned int core = topology_core_id(smp_processor_id());
+
+	/* on a part with more, any core will do: samples are carried over */
+	return core < UNC_MAX_CORES && (BIT(core) & unc.gen->cores) ? core : 0;
+}
+
+/* Whom to interrupt has changed. */
+static void unc_select_cores(struct unc_overflow *ov)
+{
+	u32 ctl = 0;
+	unsigned int i;
+
+	for (i = 0; i < UNC_MAX_CORES; i++) {
+		if (ov->core_users[i])
+			ctl |= BIT(i);
+	}
+	if (ctl)
+		ctl |= unc.gen->wake;
+	if (ctl != ov->ctl)
+		wrmsrl(unc.gen->global_ctl, ctl);
+	ov->ctl = ctl;
+}
+
+/**
+ * unc_sampling_add() - an event that samples gets its slot
+ * @box: the box, locked and frozen
+ * @slot: the slot
+ * @event: the event
+ *
+ * Context: on the event's CPU.
+ */
+void unc_sampling_add(struct unc_box *box, struct unc_slot *slot,
+		      struct perf_event *event)
+{
+	struct unc_overflow *ov = &box->pkg->overflow;
+	s64 left = local64_read(&event->hw.period_left);
+
+	if (left <= 0)
+		left = event->hw.sample_period;
+	slot->next = slot->total + left;
+	box->samplers++;
+	if (box->type->signals) {
+		raw_spin_lock(&ov->select_lock);
+		atomic_inc(&ov->signalled);
+		event->hw.last_cpu = unc_core();
+		ov->core_users[event->hw.last_cpu]++;
+		unc_select_cores(ov);
+		raw_spin_unlock(&ov->select_lock);
+	} else {
+		atomic_inc(&ov->polled);
+	}
+	unc_timer_soon(box->pkg);
+}
+
+/**
+ * unc_sampling_del() - an event that samples is about to lose its slot
+ * @box: the box, locked and frozen
+ * @slot: the slot, up to date
+ *
+ * Its overflow may be on the way: the package may be frozen for it, the PMI not
+ * yet here.  That is served in any case.
+ *
+ * Context: on the event's CPU.
+ */
+void unc_sampling_del(struct unc_box *box, struct unc_slot *slot)
+{
+	struct unc_overflow *ov = &box->pkg->overflow;
+	struct perf_event *event = slot->event;
+	bool pending;
+
+	local64_set(&event->hw.period_left, slot->next - slot->total);
+	box->samplers--;
+	if (!box->type->signals) {
+		atomic_dec(&ov->polled);
+		return;
+	}
+	raw_spin_lock(&ov->select_lock);
+	pending = unc_global_status();
+	/* once its core is no longer selected, nobody would expect its PMI */
+	if (pending && !atomic_read(&ov->arrived))
+		unc_owe(ov, 1, ktime_get_mono_fast_ns());
+	ov->core_users[event->hw.last_cpu]--;
+	unc_select_cores(ov);
+	if (atomic_dec_and_test(&ov->signalled) && ov->thaw_at)
+		unc_unfreeze(ov, ov->frozen_at);
+	raw_spin_unlock(&ov->select_lock);
+	if (pending)
+		irq_work_queue(&this_cpu_ptr(&unc_pmi)->work);
+}
+
+/* --- life cycle ---------------------------------------------------------- */
+
+/**
+ * unc_overflow_package_init() - prepare a package for sampling
+ * @pkg: the package
+ */
+void unc_overflow_package_init(struct unc_package *pkg)
+{
+	raw_spin_lock_init(&pkg->overflow.lock);
+	raw_spin_lock_init(&pkg->overflow.select_lock);
+	/* not the 0 that a CPU's last PMI was for */
+	pkg->overflow.freeze = 1;
+}
+
+/**
+ * unc_overflow_init() - make ready for overflow interrupts
+ *
+ * Return: 0 or a negative errno.
+ */
+int unc_overflow_init(void)
+{
+	unsigned int cpu;
+	int err;
+
+	unc_deliver_sample = unc_find_overflow();
+	if (!unc_deliver_sample)
+		pr_warn("this kernel hides perf_event_overflow() (no kprobes?): events can be counted, not sampled\n");
+	for_each_possible_cpu(cpu) {
+		struct unc_pmi *pmi = &per_cpu(unc_pmi, cpu);
+
+		pmi->work = IRQ_WORK_INIT_HARD(unc_pmi_work);
+		INIT_CSD(&pmi->csd, unc_pmi_carried, NULL);
+	}
+	err = register_nmi_handler(NMI_LOCAL, unc_nmi, 0, UNC_NAME);
+	if (err)
+		return err;
+	err = register_nmi_handler(NMI_UNKNOWN, unc_nmi_unknown, 0, UNC_NAME);
+	if (err)
+		unregister_nmi_handler(NMI_LOCAL, UNC_NAME);
+	return err;
+}
+
+/**
+ * unc_overflow_exit() - no more overflow interrupts
+ *
+ * Context: process; no event is left.
+ */
+void unc_overflow_exit(void)
+{
+	unsigned int cpu, i;
+
+	/* a PMI that is on its way must still find us */
+	for (i = 0; i < unc.num_packages; i++) {
+		struct unc_overflow *ov = &unc.packages[i].overflow;
+
+		while (atomic_read(&ov->owed) &&
+		       (s64)(ov->owed_until - ktime_get_mono_fast_ns()) > 0)
+			msleep(20);
+	}
+	unregister_nmi_handler(NMI_UNKNOWN, UNC_NAME);
+	unregister_nmi_handler(NMI_LOCAL, UNC_NAME);
+	for_each_possible_cpu(cpu)
+		irq_work_sync(&per_cpu(unc_pmi, cpu).work);
+}
