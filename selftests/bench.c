@@ -22,7 +22,8 @@
 
 extern char **environ;
 
-enum { EVENTS = 4, READS = 2000, RUNS = 5, MAX_BOXES = 64, MAX_ROWS = 64 };
+enum { EVENTS = 4, BATCHES = 21, READS = 50, RUNS = 3 };
+enum { MAX_BOXES = 64, MAX_ROWS = 64 };
 /* Intervals of the two perf stat runs whose difference is taken. */
 enum { FEW = 2, MANY = 12 };
 
@@ -34,7 +35,7 @@ static const char *const kind_names[KINDS] = {
 	"MSR reads", "MSR writes", "PCI reads", "PCI writes",
 };
 
-/* A line of the table; NaN where a driver has no value. */
+/* A line of the table; lines of zeros are left out. */
 static struct row {
 	char scenario[64];
 	const char *what;
@@ -63,19 +64,21 @@ static void put(enum driver driver, const char *scenario, const char *what,
 
 static void print_table(void)
 {
+	const char *last = "";
+
 	printf("\n%-34s %-12s %12s %12s %7s\n", "", "",
 	       driver_names[IN_TREE], driver_names[OURS], "ratio");
 	for (struct row *r = rows; r < rows + n_rows; r++) {
 		double theirs = r->value[IN_TREE], ours = r->value[OURS];
-		bool same = r > rows && !strcmp(r[-1].scenario, r->scenario);
 
 		if (!theirs && !ours)
 			continue;
-		printf("%-34s %-12s %12.*f %12.*f", same ? "" : r->scenario,
-		       r->what, r->digits, theirs, r->digits, ours);
+		printf("%-34s %-12s %12.*f %12.*f",
+		       strcmp(last, r->scenario) ? r->scenario : "", r->what, r->digits, theirs, r->digits, ours);
 		if (theirs)
 			printf(" %7.2f", ours / theirs);
 		putchar('\n');
+		last = r->scenario;
 	}
 }
 
@@ -105,6 +108,35 @@ static double now_ns(void)
 	return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median(double *values, int n)
+{
+	qsort(values, n, sizeof(*values), by_value);
+	return values[n / 2];
+}
+
+/* A read()'s microseconds: the median batch, as others may use the machine. */
+static double time_reads(const struct event_group *group)
+{
+	uint64_t values[EVENTS];
+	double us[BATCHES];
+
+	for (int b = 0; b < BATCHES; b++) {
+		double began = now_ns();
+
+		for (int i = 0; i < READS; i++)
+			group_read(group, values, NULL);
+		us[b] = (now_ns() - began) / READS / 1000;
+	}
+	return median(us, BATCHES);
+}
+
 /* Start, read and stop of a group, as perf stat does it. */
 static void bench_group(enum driver driver, const char *box)
 {
@@ -113,7 +145,7 @@ static void bench_group(enum driver driver, const char *box)
 	struct perf_event_attr attrs[EVENTS];
 	struct event_group group;
 	uint64_t values[EVENTS];
-	double n[KINDS], began;
+	double n[KINDS];
 	char scenario[64], event[32];
 
 	for (int i = 0; i < EVENTS; i++) {
@@ -134,13 +166,9 @@ static void bench_group(enum driver driver, const char *box)
 						   PERF_EVENT_IOC_ENABLE, 0);
 		note_accesses(n);
 		put_accesses(driver, scenario, n);
-		if (phase != 1)
-			continue;
-		began = now_ns();
-		for (int i = 0; i < READS; i++)
-			group_read(&group, values, NULL);
-		put(driver, scenario, "us a read()",
-		    (now_ns() - began) / READS / 1000, 1);
+		if (phase == 1)
+			put(driver, scenario, "us a read()",
+			    time_reads(&group), 1);
 	}
 	group_close(&group);
 }
@@ -223,13 +251,6 @@ static void bench_interval(enum driver driver, bool grouped)
 				       "perf stat -I 100: interval", many);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* A named event: perf looks it up among all that the PMUs have. */
 static void bench_named(enum driver driver)
 {
@@ -245,9 +266,8 @@ static void bench_named(enum driver driver)
 			return;
 		}
 	}
-	qsort(seconds, RUNS, sizeof(*seconds), by_value);
 	put(driver, "perf stat -e imc_0/<named>/ true", "ms, median",
-	    seconds[RUNS / 2] * 1000, 0);
+	    median(seconds, RUNS) * 1000, 0);
 }
 
 int main(void)
