@@ -59,6 +59,7 @@ void sim_pmi(void *ctx, unsigned int pkg, u32 core_mask, bool wake);
 int sim_clock_init(void);
 void sim_clock_exit(void);
 u64 sim_clock_ns(void *ctx);
+u64 sim_clock_model_ns(void *ctx);
 void sim_clock_sync(void);
 void sim_clock_rearm(void);
 int sim_clock_advance(u64 cycles);

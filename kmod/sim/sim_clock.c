@@ -18,7 +18,7 @@
 #define SIM_UCLK_MAX_KHZ	10000000
 
 /* Software has this long to serve an overflow before time goes on. */
-#define SIM_THAW_MS		1000
+#define SIM_THAW_MS		10000
 
 /* No use in a timer that fires sooner than interrupts can be served. */
 #define SIM_TIMER_MIN_NS	(10 * NSEC_PER_USEC)
@@ -51,6 +51,21 @@ static struct {
 u64 sim_clock_ns(void *ctx)
 {
 	return ktime_get_mono_fast_ns();
+}
+
+/**
+ * sim_clock_model_ns() - when the model's present cycle was
+ * @ctx: unused
+ *
+ * The model learns late that time has passed; an overflow of then froze the
+ * package then.  Called under the model's lock.
+ */
+u64 sim_clock_model_ns(void *ctx)
+{
+	if (!sim_time.real)
+		return sim_clock_ns(NULL);
+	return sim_time.start_ns + mul_u64_u32_div(model_cycles(sim.model),
+						   USEC_PER_SEC, sim_uclk_khz);
 }
 
 /* Let cycles pass; software serves overflows whenever it comes to it. */

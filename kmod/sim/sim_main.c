@@ -98,7 +98,7 @@ static bool sim_real_uncore(void)
 
 static const struct model_ops sim_model_ops = {
 	.pmi = sim_pmi,
-	.now_ns = sim_clock_ns,
+	.now_ns = sim_clock_model_ns,
 	.undefined = sim_undefined,
 };
 
