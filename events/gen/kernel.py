@@ -52,7 +52,7 @@ def events_header(generation):
 
 
 def _rule(event):
-    return "MODEL_ALL" if event.rule == "all" else "MODEL_ANY"
+    return "MODEL_" + (event.rule or "any").upper()
 
 
 def _wave_rows(box):

@@ -103,6 +103,7 @@ struct model_txn {
 enum model_rule {
 	MODEL_ANY,	/* bits are subevents: one in common is enough */
 	MODEL_ALL,	/* bits are conditions: each one set must hold */
+	MODEL_EXACT,	/* not bits but a number, which must be the same */
 };
 
 #define MODEL_WAVE_MAX	16

@@ -463,6 +463,8 @@ static bool takes(const struct model_box *b, unsigned int ctr,
 	umask &= ~dropped;
 	if (w->rule == MODEL_ALL)
 		return (umask & t->umask) == umask;
+	if (w->rule == MODEL_EXACT)
+		return umask == t->umask;
 	if (!umask)
 		return dropped || !t->umask;
 	return umask & t->umask;
