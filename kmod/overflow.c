@@ -32,10 +32,10 @@
 #include "trace.h"
 
 /*
- * Serving overflows takes at most about half of the time: a package that uses
- * up this much more than it has left idle stays frozen for as long.
+ * Serving overflows takes at most about half of the time: a package that has
+ * used up this much more (ns) than it has left idle stays frozen for as long.
  */
-#define UNC_MAX_CREDIT	(5 * NSEC_PER_MSEC)
+#define UNC_MAX_CREDIT	(5 * (s64)NSEC_PER_MSEC)
 
 /* How often the timer looks. */
 #define UNC_POLL_NS	NSEC_PER_MSEC		/* boxes that cannot signal */
@@ -156,14 +156,15 @@ static void unc_end_freeze(struct unc_package *pkg, u64 since)
 	struct unc_overflow *ov = &pkg->overflow;
 	u64 now = ktime_get_mono_fast_ns();
 
-	ov->credit = min_t(s64, ov->credit + (since - ov->served),
-			   UNC_MAX_CREDIT);
+	/* a CPU that was held up once owes no more for it than a busy one */
+	ov->credit = clamp_t(s64, ov->credit + (since - ov->served),
+			     -UNC_MAX_CREDIT, UNC_MAX_CREDIT);
 	ov->credit -= now - since;
-	if (ov->credit > -(s64)UNC_MAX_CREDIT) {
+	if (ov->credit > -UNC_MAX_CREDIT) {
 		unc_unfreeze(ov, since);
 		return;
 	}
-	ov->thaw_at = now - ov->credit;
+	ov->thaw_at = now + UNC_MAX_CREDIT;
 	ov->frozen_at = since;
 	ov->credit = 0;
 	unc_timer_soon(pkg);
