@@ -5,6 +5,7 @@
  * edge (§1.4), on fixed and free-running counters, and for the PCU's
  * configuration examples (Table 2-165).
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -138,55 +139,45 @@ static unsigned int shapes_of(const struct cat_event *e, struct shape *s)
 	return n;
 }
 
-/* Some of an event's shapes as one group, in every package at once. */
-static bool count_shapes(const struct cat_event *e, unsigned int box,
+/* Some of an event's shapes as one group on one box. */
+static bool count_shapes(const struct cat_event *e, unsigned int box, int pkg,
 			 const struct shape *s, unsigned int n)
 {
-	struct event_group g[MAX_PACKAGES] = { 0 };
 	struct perf_event_attr attrs[MAX_SHAPES];
-	uint64_t first[MAX_PACKAGES][MAX_SHAPES], last[MAX_SHAPES];
+	uint64_t first[MAX_SHAPES], last[MAX_SHAPES], start = sim_cycles();
+	struct event_group g = { 0 };
 	char pmu[PMU_NAME_MAX];
-	uint64_t start = sim_cycles();
 	bool ok = pmu_name(pmu, e->box, box);
+	int err;
 
-	for (int p = 0; ok && p < n_packages; p++) {
-		int err = 0;
-
-		for (unsigned int i = 0; i < n; i++) {
-			pmu_attr(&attrs[i], pmu, "");
-			attrs[i].config = e->config | shape_bits(e, s[i]);
-			attrs[i].config1 = e->config1;
-			attrs[i].config2 = e->config2;
-		}
-		err = group_open_attr(&g[p], attrs, pmu_cpu(pmu, p), n);
-		ok &= check(!err, "%s/%s/ package %d, %u shapes: open: %s", pmu,
-			    e->name, p, n, strerror(-err));
+	for (unsigned int i = 0; ok && i < n; i++) {
+		pmu_attr(&attrs[i], pmu, "");
+		attrs[i].config = e->config | shape_bits(e, s[i]);
+		attrs[i].config1 = e->config1;
+		attrs[i].config2 = e->config2;
 	}
+	err = ok ? group_open_attr(&g, attrs, pmu_cpu(pmu, pkg), n) : -ENOENT;
+	ok = check(!err, "%s/%s/ package %d, %u shapes: open: %s", pmu, e->name,
+		   pkg, n, strerror(-err));
 	sim_advance(WARM_UP);
-	for (int p = 0; ok && p < n_packages; p++)
-		ok &= check(!group_read(&g[p], first[p], NULL), "%s: read", pmu);
+	ok = ok && check(!group_read(&g, first, NULL), "%s: read", pmu);
 	sim_advance(CYCLES);
-	for (int p = 0; ok && p < n_packages; p++) {
-		ok &= check(!group_read(&g[p], last, NULL), "%s: read", pmu);
-		for (unsigned int i = 0; ok && i < n; i++) {
-			const char *shape = s[i].edge ? "edge" : "level";
-
-			/* No edge without the cycle before the first. */
-			if (!s[i].edge)
-				ok &= check_eq(first[p][i],
-					       cat_expect(e, s[i], start, WARM_UP),
-					       "%s/%s/ package %d thresh %u inv %d first %d cycles",
-					       pmu, e->name, p, s[i].thresh,
-					       s[i].invert, WARM_UP);
-			ok &= check_eq(last[i] - first[p][i],
-				       cat_expect(e, s[i], start + WARM_UP, CYCLES),
-				       "%s/%s/ package %d thresh %u inv %d %s",
-				       pmu, e->name, p, s[i].thresh, s[i].invert,
-				       shape);
-		}
+	ok = ok && check(!group_read(&g, last, NULL), "%s: read", pmu);
+	for (unsigned int i = 0; ok && i < n; i++) {
+		/* No edge without the cycle before the first. */
+		if (!s[i].edge)
+			ok &= check_eq(first[i],
+				       cat_expect(e, s[i], start, WARM_UP),
+				       "%s/%s/ package %d thresh %u inv %d, first %d cycles",
+				       pmu, e->name, pkg, s[i].thresh,
+				       s[i].invert, WARM_UP);
+		ok &= check_eq(last[i] - first[i],
+			       cat_expect(e, s[i], start + WARM_UP, CYCLES),
+			       "%s/%s/ package %d thresh %u inv %d edge %d",
+			       pmu, e->name, pkg, s[i].thresh, s[i].invert,
+			       s[i].edge);
 	}
-	for (int p = 0; p < n_packages; p++)
-		group_close(&g[p]);
+	group_close(&g);
 	return ok;
 }
 
@@ -198,7 +189,10 @@ static bool is_special(const struct cat_event *e)
 	return !strcmp(e->box, "cbox") && e->code == CBO_OCCUPANCY0;
 }
 
-/* Spread over the kind's boxes, as many at a time as may count the event. */
+/*
+ * Spread over packages and the kind's boxes, with as many shapes at a time as
+ * there are counters that may count the event.
+ */
 static void test_every_event(const char *kind)
 {
 	unsigned int boxes = 0, seen = 0, counted = 0;
@@ -230,7 +224,9 @@ static void test_every_event(const char *kind)
 		shapes = shapes_of(&e[i], s);
 		room = __builtin_popcount(e[i].ctrs);
 		for (unsigned int from = 0; from < shapes; from += room)
-			ok &= count_shapes(&e[i], seen % boxes, s + from,
+			ok &= count_shapes(&e[i], seen % boxes,
+					   (int)(seen / boxes) % n_packages,
+					   s + from,
 					   shapes - from < room ? shapes - from :
 								  room);
 		counted++;
