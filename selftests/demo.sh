@@ -7,6 +7,7 @@ set -e
 devices=/sys/bus/event_source/devices
 
 # The event to show of each box type; a raw one where it has no names yet.
+# shellcheck disable=SC2054 # commas are perf's
 shown=(
 	ubox	uclk				event=0xff
 	cbox	llc_lookup.any,filter_state=0x7f	event=0x34,umask=0x11,filter_state=0x7f

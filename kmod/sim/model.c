@@ -400,7 +400,7 @@ static void show_dirty(const struct model *m, const struct model_box *b,
 	}
 }
 
-void model_for_each_dirty(const struct model *m,
+void model_show_dirty(const struct model *m,
 			  void (*show)(void *, unsigned int, const char *, u64),
 			  void *arg)
 {

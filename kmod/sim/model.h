@@ -205,7 +205,7 @@ void model_spurious_pmi(struct model *m, unsigned int pkg, u32 core_mask);
  * Registers that differ from their reset value, for tests and people:
  * calls @show for each. Names are "cbox_3 ctl0", "imc_1 box_ctl", ...
  */
-void model_for_each_dirty(const struct model *m,
+void model_show_dirty(const struct model *m,
 			  void (*show)(void *arg, unsigned int pkg,
 				       const char *name, u64 value),
 			  void *arg);

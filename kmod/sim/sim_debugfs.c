@@ -368,7 +368,7 @@ static int registers_show(struct seq_file *s, void *unused)
 	/* A full buffer is enlarged and the file shown again, unlocked. */
 	raw_spin_lock_irqsave(&sim.lock, flags);
 	sim_clock_sync();
-	model_for_each_dirty(sim.model, register_show, s);
+	model_show_dirty(sim.model, register_show, s);
 	raw_spin_unlock_irqrestore(&sim.lock, flags);
 	return 0;
 }

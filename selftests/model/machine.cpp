@@ -273,7 +273,7 @@ s64 Machine::traffic(const Txn& txn) {
 
 std::vector<std::string> Machine::dirty() {
   std::vector<std::string> lines;
-  model_for_each_dirty(
+  model_show_dirty(
       model_,
       [](void* arg, unsigned pkg, const char* name, u64 value) {
         char text[80];
