@@ -43,7 +43,7 @@ help: ## this list
 
 # --- what is generated from the event catalogue
 
-CATALOGUE := events/generate.py events/schema.json events/hswep \
+CATALOGUE := events/generate.py $(wildcard events/*.json) events/hswep \
 	$(wildcard events/gen/*.py events/hswep/*.json)
 
 kmod/generated/stamp: $(CATALOGUE)
@@ -115,11 +115,11 @@ demo: ## watch perf stat count on every box type of a simulated two-socket machi
 	+@$(MAKE) --no-print-directory do-demo
 
 check: ## run all tests (TESTS="name..." for some, JOBS=2 for VMs side by side)
-	@scripts/install-deps
+	@scripts/install-deps --check
 	+@$(MAKE) --no-print-directory do-check
 
 check-debug: ## the same under a debug kernel: DEBUG_KERNEL=folder or .tar.xz, or one is built
-	@scripts/install-deps
+	@scripts/install-deps --check
 	+@folder=$$(scripts/debug-kernel $(DEBUG_KERNEL)) && \
 		$(MAKE) --no-print-directory do-check KERNEL= KDIR=$$folder/build
 
