@@ -23,7 +23,7 @@
  * @sysdata: what x86 keeps of a root bus; bus->sysdata points here
  * @busn: its bus number as a resource
  * @name: of @busn
- * @bus: the kernel's view of it, or NULL
+ * @bridge: the kernel's view of it, ours to free; NULL while there is none
  * @pkg: the package it belongs to
  * @io: the IO bus (with the IRP), not the uncore bus
  */
@@ -31,7 +31,7 @@ struct sim_bus {
 	struct pci_sysdata sysdata;
 	struct resource busn;
 	char name[24];
-	struct pci_bus *bus;
+	struct pci_host_bridge *bridge;
 	unsigned int pkg;
 	bool io;
 };
@@ -188,7 +188,12 @@ static u8 sim_bus_number(unsigned int pkg, bool io)
 static int sim_add_bus(struct sim_bus *b, unsigned int pkg, bool io)
 {
 	u8 number = sim_bus_number(pkg, io);
-	LIST_HEAD(resources);
+	struct pci_host_bridge *bridge;
+	int ret;
+
+	bridge = pci_alloc_host_bridge(0);
+	if (!bridge)
+		return -ENOMEM;
 
 	b->pkg = pkg;
 	b->io = io;
@@ -202,33 +207,37 @@ static int sim_add_bus(struct sim_bus *b, unsigned int pkg, bool io)
 		.flags = IORESOURCE_BUS,
 	};
 
-	pci_add_resource(&resources, &b->busn);
-	b->bus = pci_scan_root_bus(NULL, number, &sim_pci_ops, &b->sysdata,
-				   &resources);
-	if (!b->bus) {
-		pci_free_resource_list(&resources);
-		pr_err("cannot add PCI bus %02x: is the number taken?\n",
-		       number);
-		return -EBUSY;
+	bridge->busnr = number;
+	bridge->ops = &sim_pci_ops;
+	bridge->sysdata = &b->sysdata;
+	pci_add_resource(&bridge->windows, &b->busn);
+	ret = pci_scan_root_bus_bridge(bridge);
+	if (ret) {
+		pr_err("cannot add PCI bus %02x (error %d): is the number taken?\n",
+		       number, ret);
+		pci_free_host_bridge(bridge);
+		return ret;
 	}
-	pci_bus_add_devices(b->bus);
+	b->bridge = bridge;
+	pci_bus_add_devices(bridge->bus);
 	return 0;
 }
 
 static void sim_remove_bus(struct sim_bus *b)
 {
-	if (!b->bus)
+	if (!b->bridge)
 		return;
 
-	pci_stop_root_bus(b->bus);
-	pci_remove_root_bus(b->bus);
-	b->bus = NULL;
+	pci_stop_root_bus(b->bridge->bus);
+	pci_remove_root_bus(b->bridge->bus);
+	pci_free_host_bridge(b->bridge);
+	b->bridge = NULL;
 }
 
 /**
  * sim_pci_init() - add the buses and their devices; drivers may bind at once
  *
- * Return: 0, or -EBUSY when a bus number is taken.
+ * Return: 0, or a negative error, as when a bus number is taken.
  */
 int sim_pci_init(void)
 {
