@@ -16,10 +16,14 @@
 
 #include <linux/delay.h>
 #include <linux/irq_work.h>
+#include <linux/jiffies.h>
 #include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
+#include <linux/sched.h>
 #include <linux/smp.h>
+#include <linux/sched/task_stack.h>
 #include <asm/apic.h>
 #include <asm/irq_regs.h>
 #include <asm/msr.h>
@@ -100,22 +104,63 @@ void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
 	unc_write_counter(box, slot->ctr, slot->raw);
 }
 
+static u64 unc_period(const struct perf_event *event)
+{
+	return max_t(u64, event->hw.sample_period, 1);
+}
+
 /* Note the samples that became due; the slot is up to date. */
 static bool unc_sampling_account(struct unc_box *box, struct unc_slot *slot,
 				 u64 frozen_ns)
 {
-	u64 period = max_t(u64, slot->event->hw.sample_period, 1);
-	u64 n;
+	u64 period = unc_period(slot->event);
+	u64 over, n = 1;
 
 	if ((s64)(slot->total - slot->next) < 0)
 		return false;
-	n = div64_u64(slot->total - slot->next, period) + 1;
-	slot->next += n * period;
+	over = slot->total - slot->next;
+	if (slot->event->attr.freq && !box->type->signals) {
+		/*
+		 * perf adjusts the period to the rate of the samples; a poll
+		 * comes too seldom to learn it by, so it says what it found
+		 */
+		slot->period += over;
+		slot->next = slot->total + period;
+	} else {
+		n += div64_u64(over, period);
+		slot->period = period;
+		slot->next += n * period;
+	}
 	slot->due += n;
 	atomic64_add(n, &box->pkg->overflow.count);
-	trace_overflow(box->name, slot->ctr, box->pkg->phys_id, period,
+	trace_overflow(box->name, slot->ctr, box->pkg->phys_id, slot->period,
 		       frozen_ns);
 	return true;
+}
+
+/**
+ * unc_sampling_deliver() - hand samples to perf
+ * @event: the event
+ * @due: how many samples
+ * @period: the period of each
+ * @regs: where the event's CPU was
+ *
+ * Context: on the event's CPU, interrupts off, no lock of a box held.
+ */
+void unc_sampling_deliver(struct perf_event *event, u64 due, u64 period,
+			  struct pt_regs *regs)
+{
+	struct perf_sample_data data;
+
+	for (; due; due--) {
+		event->hw.last_period = period;
+		perf_sample_data_init(&data, 0, period);
+		if (!unc_deliver_sample(event, &data, regs))
+			continue;
+		/* throttled: perf starts it again, these are gone */
+		event->pmu->stop(event, 0);
+		break;
+	}
 }
 
 /* --- a package's overflows ----------------------------------------------- */
@@ -217,19 +262,24 @@ static void unc_serve(struct unc_package *pkg, u64 status, u64 since)
 
 /* Take the samples that are due on this CPU; false: none of this slot's. */
 static struct perf_event *unc_take_due(struct unc_box *box,
-				       struct unc_slot *slot, u64 *due)
+				       struct unc_slot *slot, u64 *due,
+				       u64 *period)
 {
 	struct perf_event *event = NULL;
 	unsigned long flags;
 	int cpu = -1;
 
 	flags = unc_lock(box);
-	if (slot->users && slot->event && slot->due) {
+	/* perf would lose sight of one that it has throttled */
+	if (slot->users && slot->event && slot->due &&
+	    !(slot->event->hw.state & PERF_HES_STOPPED)) {
 		cpu = READ_ONCE(slot->event->oncpu);
 		if (cpu == smp_processor_id()) {
 			event = slot->event;
 			*due = slot->due;
+			*period = slot->period;
 			slot->due = 0;
+			slot->period = unc_period(event);
 			unc_event_catch_up(event, slot);
 			cpu = -1;
 		}
@@ -248,10 +298,9 @@ static struct perf_event *unc_take_due(struct unc_box *box,
  */
 static void unc_deliver(struct unc_package *pkg, struct pt_regs *regs)
 {
-	struct perf_sample_data data;
 	struct perf_event *event;
 	unsigned int b, i;
-	u64 due;
+	u64 due, period;
 
 	for (b = 0; b < unc.boxes_per_package; b++) {
 		struct unc_box *box = pkg->boxes[b];
@@ -259,21 +308,28 @@ static void unc_deliver(struct unc_package *pkg, struct pt_regs *regs)
 		if (!box || !READ_ONCE(box->samplers))
 			continue;
 		for (i = 0; i < UNC_MAX_COUNTERS; i++) {
-			event = unc_take_due(box, &box->slot[i], &due);
-			if (!event)
-				continue;
-			for (; due; due--) {
-				event->hw.last_period = event->hw.sample_period;
-				perf_sample_data_init(&data, 0,
-						      event->hw.last_period);
-				if (!unc_deliver_sample(event, &data, regs))
-					continue;
-				/* throttled: perf starts it again */
-				event->pmu->stop(event, 0);
-				break;
-			}
+			event = unc_take_due(box, &box->slot[i], &due, &period);
+			if (event)
+				unc_sampling_deliver(event, due, period, regs);
 		}
 	}
+}
+
+/**
+ * unc_present_regs() - where this CPU is, when no NMI has kept it
+ * @here: room for registers
+ *
+ * Not all interrupts leave their registers to be found.  Then it is where the
+ * task left user space, and here for a task that never was there.
+ */
+struct pt_regs *unc_present_regs(struct pt_regs *here)
+{
+	if (get_irq_regs())
+		return get_irq_regs();
+	if (!(current->flags & PF_KTHREAD))
+		return task_pt_regs(current);
+	perf_fetch_caller_regs(here);
+	return here;
 }
 
 /* The first one to come serves the hardware, every one its own events. */
@@ -283,6 +339,7 @@ static void unc_pmi_work(struct irq_work *work)
 	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
 	struct unc_overflow *ov = &pkg->overflow;
 	bool noted = pmi->pending;
+	struct pt_regs here;
 	u64 status, since;
 
 	raw_spin_lock(&ov->lock);
@@ -298,7 +355,7 @@ static void unc_pmi_work(struct irq_work *work)
 		unc_serve(pkg, status, since);
 	raw_spin_unlock(&ov->lock);
 	since = ktime_get_mono_fast_ns();
-	unc_deliver(pkg, noted ? &pmi->regs : get_irq_regs());
+	unc_deliver(pkg, noted ? &pmi->regs : unc_present_regs(&here));
 	raw_spin_lock(&ov->select_lock);
 	ov->credit -= ktime_get_mono_fast_ns() - since;
 	raw_spin_unlock(&ov->select_lock);
@@ -310,10 +367,10 @@ static void unc_pmi_work(struct irq_work *work)
 static void unc_pmi_carried(void *data)
 {
 	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
-	struct pt_regs *regs = get_irq_regs();
+	struct pt_regs here;
 
-	if (pkg && regs)
-		unc_deliver(pkg, regs);
+	if (pkg)
+		unc_deliver(pkg, unc_present_regs(&here));
 }
 
 /*
@@ -407,6 +464,7 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 {
 	struct unc_overflow *ov = &pkg->overflow;
 	u64 now = ktime_get_mono_fast_ns();
+	struct pt_regs here;
 	u64 before, status;
 	bool watch;
 	unsigned int b;
@@ -435,7 +493,7 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 	}
 	atomic64_add(atomic64_read(&ov->count) - before, &ov->timer_served);
 	raw_spin_unlock(&ov->lock);
-	unc_deliver(pkg, get_irq_regs());
+	unc_deliver(pkg, unc_present_regs(&here));
 	if (!atomic_read(&ov->polled) && !READ_ONCE(ov->thaw_at))
 		return UNC_WATCH_NS;
 	/* this too takes at most half of the time */
@@ -457,7 +515,9 @@ int unc_sampling_check(const struct perf_event *event,
 {
 	const u64 impossible = PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC |
 			       PERF_SAMPLE_WEIGHT_TYPE |
-			       PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_PHYS_ADDR;
+			       PERF_SAMPLE_TRANSACTION |
+			       PERF_SAMPLE_PHYS_ADDR |
+			       PERF_SAMPLE_DATA_PAGE_SIZE;
 
 	if (!unc_deliver_sample || event->attr.precise_ip ||
 	    (event->attr.sample_type & impossible))
@@ -465,11 +525,31 @@ int unc_sampling_check(const struct perf_event *event,
 	/* free-running counters cannot be set, nor stopped */
 	if (slot->allowed & GENMASK(UNC_MAX_COUNTERS - 1, UNC_FREERUN0))
 		return -EINVAL;
-	if (event->attr.freq ? !event->attr.sample_freq :
-	    event->attr.sample_period >
+	if (!event->attr.freq && event->attr.sample_period >
 	    GENMASK_ULL(unc_counter_bits(box, __ffs(slot->allowed)) - 1, 0))
 		return -EINVAL;
 	return 0;
+}
+
+/**
+ * unc_sampling_first_period() - where frequency mode begins
+ * @event: the event, being opened
+ *
+ * perf begins with a period of 1, and finds a longer one from how fast samples
+ * come.  An event that counts every cycle would keep the package frozen for
+ * that; begin at its period instead, from which perf's tick finds a shorter one
+ * by the count.
+ */
+void unc_sampling_first_period(struct perf_event *event)
+{
+	if (!event->attr.freq)
+		return;
+	event->hw.sample_period = max_t(u64, div64_u64((u64)unc.gen->max_khz *
+						       500,
+						       event->attr.sample_freq),
+					1);
+	event->hw.last_period = event->hw.sample_period;
+	local64_set(&event->hw.period_left, event->hw.sample_period);
 }
 
 static unsigned int unc_core(void)
@@ -498,6 +578,59 @@ static void unc_select_cores(struct unc_overflow *ov)
 }
 
 /**
+ * unc_sampling_restart() - go on from what is left of the event's period
+ * @slot: the slot, up to date
+ */
+void unc_sampling_restart(struct unc_slot *slot)
+{
+	struct hw_perf_event *hwc = &slot->event->hw;
+	s64 left = local64_read(&hwc->period_left);
+
+	/* perf sets it to 0 where it wants a new period */
+	if (left <= 0)
+		left = unc_period(slot->event);
+	slot->period = unc_period(slot->event);
+	slot->next = slot->total + left;
+}
+
+/**
+ * unc_sampling_tick() - perf is about to adjust the period of an event
+ * @slot: the event's slot; the event's count is up to date
+ *
+ * perf takes what was counted since the last time for the count of one tick.
+ * An idle CPU's ticks are further apart, and unlike a core's the uncore's events
+ * go on in between: have perf see the share of one tick.
+ */
+void unc_sampling_tick(struct unc_slot *slot)
+{
+	struct hw_perf_event *hwc = &slot->event->hw;
+	u64 now = ktime_get_mono_fast_ns();
+	u64 passed = now - slot->ticked;
+	u64 count = local64_read(&slot->event->count);
+
+	slot->ticked = now;
+	/* a user may have reset the count */
+	if (slot->event->attr.freq && passed > TICK_NSEC &&
+	    count > hwc->freq_count_stamp)
+		hwc->freq_count_stamp = count -
+			mul_u64_u64_div_u64(count - hwc->freq_count_stamp,
+					    TICK_NSEC, passed);
+}
+
+/**
+ * unc_sampling_stop() - keep what is left of the event's period
+ * @box: the box, locked
+ * @slot: the slot, stopped and up to date
+ *
+ * What is due is noted first, and delivered later.
+ */
+void unc_sampling_stop(struct unc_box *box, struct unc_slot *slot)
+{
+	unc_sampling_account(box, slot, 0);
+	local64_set(&slot->event->hw.period_left, slot->next - slot->total);
+}
+
+/**
  * unc_sampling_add() - an event that samples gets its slot
  * @box: the box, locked and frozen
  * @slot: the slot
@@ -509,11 +642,9 @@ void unc_sampling_add(struct unc_box *box, struct unc_slot *slot,
 		      struct perf_event *event)
 {
 	struct unc_overflow *ov = &box->pkg->overflow;
-	s64 left = local64_read(&event->hw.period_left);
 
-	if (left <= 0)
-		left = event->hw.sample_period;
-	slot->next = slot->total + left;
+	unc_sampling_restart(slot);
+	slot->ticked = ktime_get_mono_fast_ns();
 	box->samplers++;
 	if (box->type->signals) {
 		raw_spin_lock(&ov->select_lock);
@@ -544,7 +675,9 @@ void unc_sampling_del(struct unc_box *box, struct unc_slot *slot)
 	struct perf_event *event = slot->event;
 	bool pending;
 
-	local64_set(&event->hw.period_left, slot->next - slot->total);
+	/* one that had stopped has been through this */
+	if (!(event->hw.state & PERF_HES_STOPPED))
+		unc_sampling_stop(box, slot);
 	box->samplers--;
 	if (!box->type->signals) {
 		atomic_dec(&ov->polled);

@@ -131,6 +131,8 @@ static int unc_event_init(struct perf_event *event)
 		return -EINVAL;
 	if (has_branch_stack(event) || event->attr.precise_ip)
 		return -EOPNOTSUPP;
+	if (event->attr.freq && !event->attr.sample_freq)
+		return -EINVAL;
 
 	pkg = unc_package_of_cpu(event->cpu);
 	if (!pkg)
@@ -153,6 +155,7 @@ static int unc_event_init(struct perf_event *event)
 		err = unc_sampling_check(event, box, &slot);
 		if (err)
 			return err;
+		unc_sampling_first_period(event);
 	}
 
 	event->pmu_private = box;
@@ -261,7 +264,9 @@ static void unc_event_del(struct perf_event *event, int how)
 	struct unc_box *box = unc_event_box(event);
 	struct hw_perf_event *hwc = &event->hw;
 	struct unc_slot *slot = unc_event_slot(event);
+	u64 due = 0, period = 0;
 	unsigned long flags;
+	struct pt_regs here;
 
 	flags = unc_lock(box);
 	unc_hold(to_unc_pmu(event->pmu), box);
@@ -270,14 +275,22 @@ static void unc_event_del(struct perf_event *event, int how)
 	else
 		unc_box_refresh(box, slot);
 	unc_event_catch_up(event, slot);
-	if (slot->event)
+	if (slot->event) {
 		unc_sampling_del(box, slot);
+		if (!(hwc->state & PERF_HES_STOPPED))
+			due = slot->due;
+		period = slot->period;
+	}
 	unc_box_release(box, slot);
 	if (!box->holding)
 		hwc->last_tag = 0;
 	hwc->idx = -1;
 	hwc->state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	unc_unlock(box, flags);
+	/* samples that nobody else will deliver any more */
+	if (due)
+		unc_sampling_deliver(event, due, period,
+				     unc_present_regs(&here));
 }
 
 /*
@@ -297,6 +310,11 @@ static void unc_event_stop(struct perf_event *event, int how)
 		unc_box_run(box, slot, false);
 	unc_box_refresh(box, slot);
 	unc_event_catch_up(event, slot);
+	if (slot->event) {
+		unc_sampling_stop(box, slot);
+		if (how & PERF_EF_UPDATE)
+			unc_sampling_tick(slot);
+	}
 	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	unc_unlock(box, flags);
 }
@@ -307,7 +325,8 @@ static void unc_event_start(struct perf_event *event, int how)
 	struct unc_slot *slot = unc_event_slot(event);
 	unsigned long flags;
 
-	if (!(event->hw.state & PERF_HES_STOPPED))
+	/* no slot: perf adjusts the period of an event that it takes off */
+	if (!(event->hw.state & PERF_HES_STOPPED) || event->hw.idx < 0)
 		return;
 	flags = unc_lock(box);
 	unc_box_refresh(box, slot);
@@ -315,7 +334,7 @@ static void unc_event_start(struct perf_event *event, int how)
 	event->hw.state = 0;
 	if (slot->event) {
 		if (how & PERF_EF_RELOAD)
-			slot->next = slot->total + event->hw.sample_period;
+			unc_sampling_restart(slot);
 		if (box->type->signals && !box->ctr[slot->ctr].dirty)
 			unc_sampling_arm(box, slot);
 		unc_box_run(box, slot, true);

@@ -257,7 +257,9 @@ extern const struct unc_generation unc_haswell_ep;
  * @ctr: hardware counter that does
  * @event: the event that samples; it shares the slot with no other
  * @next: @total at which its next sample is due
+ * @period: what each of those is to be told as its period
  * @due: samples that are still to be delivered
+ * @ticked: when perf last adjusted the period of an event in frequency mode
  * @low_ns: nanoseconds in which it counts less than 2^32 for sure
  * @raw: the counter's value at the last read
  * @total: counts since the slot came into use
@@ -273,7 +275,9 @@ struct unc_slot {
 	u8 ctr;
 	struct perf_event *event;
 	u64 next;
+	u64 period;
 	u64 due;
+	u64 ticked;
 	u64 low_ns;
 	u64 raw;
 	u64 total;
@@ -542,10 +546,17 @@ void unc_overflow_exit(void);
 void unc_overflow_package_init(struct unc_package *pkg);
 int unc_sampling_check(const struct perf_event *event,
 		       const struct unc_box *box, const struct unc_slot *slot);
+void unc_sampling_first_period(struct perf_event *event);
 void unc_sampling_add(struct unc_box *box, struct unc_slot *slot,
 		      struct perf_event *event);
 void unc_sampling_del(struct unc_box *box, struct unc_slot *slot);
+void unc_sampling_stop(struct unc_box *box, struct unc_slot *slot);
+void unc_sampling_restart(struct unc_slot *slot);
+void unc_sampling_tick(struct unc_slot *slot);
+void unc_sampling_deliver(struct perf_event *event, u64 due, u64 period,
+			  struct pt_regs *regs);
 void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot);
+struct pt_regs *unc_present_regs(struct pt_regs *here);
 u64 unc_overflow_poll(struct unc_package *pkg);
 
 /* --- overflow_sysfs.c ---------------------------------------------------- */
