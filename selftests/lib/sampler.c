@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A sampling event with its ring buffer, and the driver's accounts.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "perf.h"
+#include "sampler.h"
+#include "sim.h"
+#include "tap.h"
+
+#define RATE_LIMIT	"/proc/sys/kernel/perf_event_max_sample_rate"
+
+enum {
+	RING_BYTES = 1 << 21,	/* a power of two; some 40,000 samples */
+	WAIT_MS = 5000,
+	SETTLE_MS = 60,		/* longer than the driver looks for lost PMIs */
+};
+
+uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+void sleep_ms(unsigned int ms)
+{
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
+
+	while (nanosleep(&t, &t) && errno == EINTR)
+		;
+}
+
+int sampler_open_attr(struct sampler *s, const struct perf_event_attr *attr,
+		      int cpu)
+{
+	struct perf_event_attr a = *attr;
+	void *ring;
+
+	*s = (struct sampler){
+		.cpu = cpu,
+		.period = a.freq ? 0 : a.sample_period,
+		.ring_size = RING_BYTES + sysconf(_SC_PAGESIZE),
+	};
+	a.sample_type = SAMPLER_TYPE;
+	a.use_clockid = 1;
+	a.clockid = CLOCK_MONOTONIC;
+	a.disabled = 1;
+	s->fd = perf_open(&a, -1, cpu, -1);
+	if (s->fd < 0)
+		return s->fd;
+	ring = mmap(NULL, s->ring_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		    s->fd, 0);
+	if (ring == MAP_FAILED) {
+		int err = -errno;
+
+		close(s->fd);
+		s->fd = err;
+		return err;
+	}
+	s->ring = ring;
+	return attr->disabled ? 0 : sampler_enable(s);
+}
+
+int sampler_open(struct sampler *s, const char *pmu, int cpu, uint64_t period,
+		 const char *event, ...)
+{
+	struct perf_event_attr attr;
+	char text[512];
+	va_list args;
+	int err;
+
+	va_start(args, event);
+	vsnprintf(text, sizeof(text), event, args);
+	va_end(args);
+	err = pmu_attr(&attr, pmu, text);
+	if (err) {
+		*s = (struct sampler){ .fd = err };
+		return err;
+	}
+	attr.sample_period = period;
+	return sampler_open_attr(s, &attr, cpu);
+}
+
+int sampler_enable(struct sampler *s)
+{
+	return ioctl(s->fd, PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
+}
+
+int sampler_disable(struct sampler *s)
+{
+	return ioctl(s->fd, PERF_EVENT_IOC_DISABLE, 0) ? -errno : 0;
+}
+
+void sampler_close(struct sampler *s)
+{
+	if (s->ring)
+		munmap(s->ring, s->ring_size);
+	if (s->fd >= 0)
+		close(s->fd);
+	s->ring = NULL;
+	s->fd = -EBADF;
+}
+
+/* SAMPLER_TYPE's fields, in the order that the ABI gives them. */
+struct record {
+	struct perf_event_header header;
+	union {
+		struct {
+			uint64_t ip;
+			uint32_t pid, tid;
+			uint64_t time;
+			uint32_t cpu, unused;
+			uint64_t period;
+		} sample;
+		struct {
+			uint64_t id, lost;
+		} lost;
+	};
+};
+
+static void take(struct sampler *s, const struct record *r)
+{
+	struct sample sample;
+
+	switch (r->header.type) {
+	case PERF_RECORD_SAMPLE:
+		sample = (struct sample){
+			.ip = r->sample.ip, .time = r->sample.time,
+			.period = r->sample.period, .pid = r->sample.pid,
+			.tid = r->sample.tid, .cpu = r->sample.cpu,
+			.kernel = (r->header.misc &
+				   PERF_RECORD_MISC_CPUMODE_MASK) ==
+				  PERF_RECORD_MISC_KERNEL,
+		};
+		if ((int)sample.cpu != s->cpu || sample.time < s->last.time ||
+		    (s->period && sample.period != s->period))
+			s->odd++;
+		s->samples++;
+		s->last = sample;
+		if (s->each)
+			s->each(s, &sample);
+		break;
+	case PERF_RECORD_LOST:
+		s->lost += r->lost.lost;
+		break;
+	case PERF_RECORD_THROTTLE:
+		s->throttled++;
+		break;
+	case PERF_RECORD_UNTHROTTLE:
+		s->unthrottled++;
+		break;
+	}
+}
+
+uint64_t sampler_drain(struct sampler *s)
+{
+	const char *data;
+	uint64_t head, tail, size;
+
+	if (!s->ring)
+		return s->samples;
+	data = (const char *)s->ring + s->ring->data_offset;
+	size = s->ring->data_size;
+	tail = s->ring->data_tail;
+	head = __atomic_load_n(&s->ring->data_head, __ATOMIC_ACQUIRE);
+	while (tail < head) {
+		struct perf_event_header header;
+		struct record r = { 0 };
+		char *to = (char *)&r;
+
+		/* eight bytes at a time, so that only records wrap around */
+		memcpy(&header, data + tail % size, sizeof(header));
+		for (uint64_t i = 0; i < header.size && i < sizeof(r); i += 8)
+			memcpy(to + i, data + (tail + i) % size, 8);
+		take(s, &r);
+		tail += header.size;
+	}
+	__atomic_store_n(&s->ring->data_tail, tail, __ATOMIC_RELEASE);
+	return s->samples;
+}
+
+uint64_t sampler_wait(struct sampler *s, uint64_t n)
+{
+	uint64_t end = now_ns() + WAIT_MS * 1000000ULL;
+
+	while (sampler_drain(s) < n && now_ns() < end)
+		sleep_ms(1);
+	return s->samples;
+}
+
+uint64_t sampler_settle(struct sampler *s, uint64_t n)
+{
+	sampler_wait(s, n);
+	sleep_ms(SETTLE_MS);
+	return sampler_drain(s);
+}
+
+bool sampler_clean(const struct sampler *s, const char *what)
+{
+	bool ok = check_eq(s->lost, 0, "%s: lost records", what);
+
+	return ok & check_eq(s->odd, 0,
+			     "%s: samples of a wrong CPU, period or time",
+			     what);
+}
+
+bool signals(const char *kind)
+{
+	return strcmp(kind, "cbox") && strcmp(kind, "sbox");
+}
+
+const struct cat_event *ticks_of(const char *kind)
+{
+	const struct cat_event *fixed = NULL;
+	size_t n;
+	const struct cat_event *e = catalogue(&n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(e[i].box, kind) || e[i].free || e[i].period != 1 ||
+		    e[i].wave[0] != 1)
+			continue;
+		if (!e[i].fixed)
+			return &e[i];
+		fixed = &e[i];
+	}
+	return fixed;
+}
+
+const struct cat_event *plain_of(const char *kind)
+{
+	unsigned int all = 0;
+	size_t n;
+	const struct cat_event *e = catalogue(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(e[i].box, kind))
+			all |= e[i].ctrs;
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(e[i].box, kind) && !e[i].fixed && !e[i].free &&
+		    e[i].ctrs == all && e[i].period > 1 &&
+		    !strchr(e[i].string, '?'))
+			return &e[i];
+	return NULL;
+}
+
+int send_traffic(const char *pmu, int pkg, const struct cat_event *e,
+		 uint64_t n, unsigned int value)
+{
+	return sim_traffic("pkg=%d box=%s event=%#x umask=%#x count=%" PRIu64
+			   " value=%u", pkg, pmu_box(pmu), e->code, e->umask, n,
+			   value);
+}
+
+uint64_t overflow_stat(int pkg, const char *name)
+{
+	char path[128];
+	uint64_t value;
+	FILE *f;
+
+	snprintf(path, sizeof(path),
+		 "/sys/module/xeon_uncore/package%d/overflow_%s", pkg, name);
+	f = fopen(path, "re");
+	if (!f)
+		return UINT64_MAX;
+	if (fscanf(f, "%" SCNu64, &value) != 1)
+		value = UINT64_MAX;
+	fclose(f);
+	return value;
+}
+
+static int rate_limit(char *text, size_t size, int flags)
+{
+	int fd = open(RATE_LIMIT, flags | O_CLOEXEC), err = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = flags == O_RDONLY ? read(fd, text, size - 1) :
+				write(fd, text, strlen(text));
+	if (n < 0)
+		err = -errno;
+	else if (flags == O_RDONLY)
+		text[n] = '\0';
+	close(fd);
+	return err;
+}
+
+static char old_rate[32];
+
+static void restore_rate(void)
+{
+	rate_limit(old_rate, 0, O_WRONLY);
+}
+
+int max_sample_rate(unsigned int samples_per_second)
+{
+	char text[32];
+
+	if (!old_rate[0]) {
+		if (rate_limit(old_rate, sizeof(old_rate), O_RDONLY))
+			return -ENOENT;
+		atexit(restore_rate);
+	}
+	snprintf(text, sizeof(text), "%u", samples_per_second);
+	return rate_limit(text, 0, O_WRONLY);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A sampling event with its ring buffer, read here and not by perf, so that
+ * each sample is seen once and every lost one is known; and the driver's own
+ * accounts of overflows.
+ */
+#ifndef SELFTESTS_SAMPLER_H
+#define SELFTESTS_SAMPLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <linux/perf_event.h>
+
+#include "catalogue.h"
+
+/* What each sample of a sampler says. */
+#define SAMPLER_TYPE	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+			 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+
+struct sample {
+	uint64_t ip, time, period;
+	uint32_t pid, tid, cpu;
+	bool kernel;
+};
+
+/**
+ * struct sampler - an event that samples
+ * @fd: its descriptor, negative when it is not open
+ * @cpu: where it is; every sample must come from there
+ * @period: what every sample must say, 0 when perf chooses it
+ * @samples: seen so far
+ * @lost: samples that did not fit into the buffer
+ * @throttled, @unthrottled: how often perf did that
+ * @odd: samples with another CPU or period, or older than the one before
+ * @last: the last one
+ * @each: called for each one, may be NULL
+ */
+struct sampler {
+	int fd, cpu;
+	uint64_t period;
+	uint64_t samples, lost, throttled, unthrottled, odd;
+	struct sample last;
+	void (*each)(struct sampler *s, const struct sample *sample);
+	struct perf_event_mmap_page *ring;
+	size_t ring_size;
+};
+
+/*
+ * Opens @attr, which says the period or frequency, on @cpu, and starts it when
+ * its buffer is there unless @attr says disabled. 0 or -errno.
+ */
+int sampler_open_attr(struct sampler *s, const struct perf_event_attr *attr,
+		      int cpu);
+/* The same from an event string and a period. */
+int sampler_open(struct sampler *s, const char *pmu, int cpu, uint64_t period,
+		 const char *event, ...) __attribute__((format(printf, 5, 6)));
+/* Takes what is in the buffer; returns the samples seen so far. */
+uint64_t sampler_drain(struct sampler *s);
+/* Drains until @n samples have come, or a few seconds have passed. */
+uint64_t sampler_wait(struct sampler *s, uint64_t n);
+/* As above, and then waits for more that must not come. */
+uint64_t sampler_settle(struct sampler *s, uint64_t n);
+int sampler_enable(struct sampler *s);
+int sampler_disable(struct sampler *s);
+void sampler_close(struct sampler *s);
+/* Were all samples in order, of the right CPU and period, and none lost? */
+bool sampler_clean(const struct sampler *s, const char *what);
+
+/* Can boxes of this kind interrupt? CBo and SBo cannot: a timer serves them. */
+bool signals(const char *kind);
+/*
+ * An event of this kind that counts each cycle, if need be on a fixed counter;
+ * and one for any general counter that obeys no filter. NULL: there is none.
+ */
+const struct cat_event *ticks_of(const char *kind);
+const struct cat_event *plain_of(const char *kind);
+/* @n transactions of event @e for box @pmu of package @pkg, each @value. */
+int send_traffic(const char *pmu, int pkg, const struct cat_event *e,
+		 uint64_t n, unsigned int value);
+
+/* /sys/module/xeon_uncore/package@pkg/overflow_@name; UINT64_MAX: not there. */
+uint64_t overflow_stat(int pkg, const char *name);
+/*
+ * Sets perf's limit of samples a second, above which it throttles; the
+ * old one comes back at exit. 0 or -errno.
+ */
+int max_sample_rate(unsigned int samples_per_second);
+void sleep_ms(unsigned int ms);
+/* Nanoseconds of the clock that samples are stamped with. */
+uint64_t now_ns(void);
+
+#endif
