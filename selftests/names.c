@@ -138,6 +138,7 @@ static struct box {
 	unsigned int index, names, left, good, bad;
 	int pkg, cpu;
 	char pmu[PMU_NAME_MAX];
+	char function[2][16];	/* in PCI space: the box's, the filters' */
 	const struct cat_event **todo;	/* names that wait, best first */
 	struct chosen chosen[MAX_CHOSEN];
 	unsigned int n;
@@ -201,6 +202,15 @@ static void plan(struct box *b)
 		}
 }
 
+/* Where there is none, its registers cannot be read, and that is told. */
+static void find_functions(struct box *b)
+{
+	if (b->kind->ids[0])
+		pci_find(b->function[0], b->kind->ids[b->index], b->pkg);
+	if (b->kind->apart[0])
+		pci_find(b->function[1], b->kind->apart[b->index], b->pkg);
+}
+
 static void find_boxes(void)
 {
 	int n_packages = packages();
@@ -216,6 +226,7 @@ static void find_boxes(void)
 				b->index = i;
 				b->pkg = p;
 				b->cpu = pmu_cpu(b->pmu, p);
+				find_functions(b);
 				plan(b);
 				n_boxes++;
 			}
@@ -489,18 +500,14 @@ static void check_filters(struct box *b)
 static bool raw_read(const struct box *b, unsigned int at, bool apart,
 		     uint64_t *value)
 {
-	uint16_t id = apart && b->kind->apart[0] ? b->kind->apart[b->index] :
-						   b->kind->ids[b->index % 8];
-	char function[16];
 	uint32_t word = 0;
+	int err;
 
 	if (!b->kind->ids[0])
 		return !msr_read(b->cpu, at + b->kind->stride * b->index, value);
-	if (!pci_find(function, id, b->pkg) ||
-	    pci_config_read(function, at, &word))
-		return false;
+	err = pci_config_read(b->function[apart && b->kind->apart[0]], at, &word);
 	*value = word;
-	return true;
+	return !err;
 }
 
 static bool raw_equal(const struct box *b, unsigned int at, bool apart,
