@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A sample says what ran on the event's CPU when the counter overflowed:
+ * programs that spin on every CPU are told apart by their samples, in both
+ * packages, for events on any CPU, wherever the interrupt went.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/catalogue.h"
+#include "lib/machine.h"
+#include "lib/perf.h"
+#include "lib/sampler.h"
+#include "lib/sim.h"
+#include "lib/tap.h"
+
+enum {
+	MAX_CPUS = 16,
+	SAMPLES = 200,
+	PERIOD = 5,
+	/* percent: now and then the kernel has to do as well */
+	OF_PROGRAM = 90,
+	OF_LOOP = 50,
+};
+
+static void pin(int cpu)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus))
+		tap_bail("CPU %d: %s", cpu, strerror(errno));
+}
+
+/* In user space for good; the address of a sample tells. */
+static __attribute__((noinline, section("spinning"))) void spin(void)
+{
+	for (volatile unsigned int i = 0;; i++)
+		;
+}
+
+/* The linker's names for where that section begins and ends. */
+extern const char __start_spinning[], __stop_spinning[];
+
+struct spinner {
+	int cpu;
+	pid_t pid;
+};
+
+static struct spinner spinners[MAX_CPUS];
+static unsigned int n_spinners;
+
+/* One on every CPU of a package. */
+static void start_spinners(int pkg)
+{
+	for (unsigned int i = 0; i < MAX_CPUS; i++) {
+		struct spinner *s = &spinners[n_spinners];
+
+		s->cpu = package_cpu(pkg, i);
+		if (s->cpu < 0)
+			return;
+		s->pid = fork();
+		if (s->pid < 0)
+			tap_bail("fork: %s", strerror(errno));
+		if (!s->pid) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			pin(s->cpu);
+			spin();
+		}
+		n_spinners++;
+	}
+}
+
+static void stop_spinners(void)
+{
+	while (n_spinners) {
+		kill(spinners[--n_spinners].pid, SIGKILL);
+		waitpid(spinners[n_spinners].pid, NULL, 0);
+	}
+}
+
+/* What the samples of one event said. */
+struct tally {
+	pid_t pid;
+	unsigned int right, idle, inside, driver;
+};
+
+/* Where the driver's code is. */
+static uint64_t driver_start, driver_end;
+
+static void find_driver(void)
+{
+	FILE *f = fopen("/proc/modules", "re");
+	unsigned long start, size;
+	char line[512];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "xeon_uncore %lu %*s %*s %*s %lx", &size,
+			   &start) == 2) {
+			driver_start = start;
+			driver_end = start + size;
+		}
+	if (f)
+		fclose(f);
+}
+
+static struct tally tallies[MAX_CPUS];
+static struct sampler samplers[MAX_CPUS];
+
+static void note(struct sampler *s, const struct sample *sample)
+{
+	struct tally *t = &tallies[s - samplers];
+
+	if (!sample->pid)
+		t->idle++;
+	if (sample->ip >= driver_start && sample->ip < driver_end)
+		t->driver++;
+	if ((pid_t)sample->pid != t->pid || (pid_t)sample->tid != t->pid)
+		return;
+	t->right++;
+	if (!sample->kernel &&
+	    sample->ip >= (uintptr_t)__start_spinning &&
+	    sample->ip < (uintptr_t)__stop_spinning)
+		t->inside++;
+}
+
+/*
+ * The simulated interrupt is an NMI that a CPU sends to itself when another has
+ * asked it to, and mostly hits it there. So only what the timer finds is asked
+ * for the right address, and everything not to be of the driver.
+ */
+static bool named_well(const char *what, bool timer)
+{
+	bool ok = n_spinners > 0;
+
+	for (unsigned int i = 0; i < n_spinners; i++) {
+		const struct sampler *s = &samplers[i];
+		const struct tally *t = &tallies[i];
+
+		ok &= check(t->right * 100 >= s->samples * OF_PROGRAM,
+			    "%s, CPU %d: of %" PRIu64 " samples %u are of the program there, %u of the idle task",
+			    what, s->cpu, s->samples, t->right, t->idle);
+		ok &= check(!timer ||
+			    t->inside * 100 >= s->samples * OF_LOOP,
+			    "%s, CPU %d: of %" PRIu64 " samples %u are of the program's loop",
+			    what, s->cpu, s->samples, t->inside);
+		ok &= check_eq(t->driver, 0, "%s: samples of the driver", what);
+		ok &= sampler_clean(s, what);
+	}
+	return ok;
+}
+
+static bool open_all(const char *pmu, uint64_t period, const struct cat_event *e)
+{
+	bool ok = true;
+
+	for (unsigned int i = 0; i < n_spinners; i++) {
+		int err = sampler_open(&samplers[i], pmu, spinners[i].cpu,
+				       period, "config=%#" PRIx64, e->config);
+
+		ok &= check_eq(-err, 0, "%s opens on CPU %d", pmu,
+			       spinners[i].cpu);
+		samplers[i].each = note;
+		tallies[i] = (struct tally){ .pid = spinners[i].pid };
+	}
+	return ok;
+}
+
+static void close_all(void)
+{
+	for (unsigned int i = 0; i < n_spinners; i++)
+		sampler_close(&samplers[i]);
+}
+
+/* An event on each CPU of the package, all of them in one box. */
+static bool tell_apart(const char *kind, int pkg, const char *how)
+{
+	const struct cat_event *e = plain_of(kind);
+	char pmu[PMU_NAME_MAX];
+	bool ok;
+
+	if (!e || !pmu_name(pmu, kind, 0))
+		return check(false, "no event, or no box");
+	ok = open_all(pmu, PERIOD, e);
+	/* a few at a time: CBo and SBo take all that is due at one moment */
+	for (unsigned int i = 0; i < SAMPLES; i++) {
+		send_traffic(pmu, pkg, e, PERIOD, 1);
+		if (!signals(kind))
+			sleep_ms(1);
+	}
+	for (unsigned int i = 0; i < n_spinners; i++)
+		ok &= check_eq(sampler_wait(&samplers[i], SAMPLES), SAMPLES,
+			       "%s: samples on CPU %d", pmu, spinners[i].cpu);
+	ok &= named_well(how, !signals(kind));
+	close_all();
+	return ok;
+}
+
+static void test_package(int pkg)
+{
+	/* this program stays out of the way */
+	pin(package_cpu((pkg + 1) % packages(), 0));
+	start_spinners(pkg);
+	sleep_ms(50);
+	for (unsigned int k = 0; k < BOX_KINDS; k++)
+		tap_ok(tell_apart(box_kinds[k], pkg, box_kinds[k]),
+		       "%s in package %d: samples name the program of the event's CPU, on %u CPUs",
+		       box_kinds[k], pkg, n_spinners);
+
+	tap_ok(!sim_fault("wrong_cpu pkg=%d on", pkg), "the PMI goes elsewhere");
+	tap_ok(tell_apart("ha", pkg, "wrong CPU") &
+	       tell_apart("pcu", pkg, "wrong CPU"),
+	       "package %d: so they do when the PMI comes to the wrong CPU", pkg);
+	sim_fault("wrong_cpu pkg=%d off", pkg);
+	stop_spinners();
+}
+
+/* The same while time runs by itself: no moment is chosen by anyone. */
+static void test_real_clock(const char *kind)
+{
+	const struct cat_event *e = ticks_of(kind);
+	int pkg = packages() - 1;
+	char pmu[PMU_NAME_MAX];
+	uint64_t samples = 0;
+	bool ok;
+
+	if (!e || !pmu_name(pmu, kind, 0)) {
+		tap_skip("no event, or no box", "%s: real clock", kind);
+		return;
+	}
+	pin(package_cpu(0, 0));
+	start_spinners(pkg);
+	sleep_ms(50);
+	ok = open_all(pmu, 2000003, e);
+	sleep_ms(1000);
+	for (unsigned int i = 0; i < n_spinners; i++) {
+		sampler_disable(&samplers[i]);
+		samples += sampler_drain(&samplers[i]);
+	}
+	ok &= named_well(kind, !signals(kind));
+	tap_ok(ok && samples, "%s: so they do with the real clock, %" PRIu64
+	       " times", pmu, samples);
+	close_all();
+	stop_spinners();
+}
+
+int main(void)
+{
+	catalogue(NULL);
+	machine_setup("clock=manual", "");
+	if (packages() < 2)
+		tap_skip_all("needs two packages");
+	if (max_sample_rate(100000000))
+		tap_bail("perf_event_max_sample_rate");
+	atexit(stop_spinners);
+	find_driver();
+	if (!driver_start)
+		tap_bail("where is the driver?");
+	for (int pkg = 0; pkg < 2; pkg++)
+		test_package(pkg);
+	machine_setup("clock=real uclk_khz=400000", "");
+	find_driver();
+	test_real_clock("imc");
+	test_real_clock("ubox");
+	test_real_clock("cbox");
+	return tap_end();
+}
