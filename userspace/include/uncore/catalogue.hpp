@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// @file
+/// What can be counted: the events, names of filter values and metrics of a
+/// processor generation, compiled in from the event catalogue (events/).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace uncore {
+
+/// A documented event of a box type.
+struct event_info {
+	std::string_view box;	      ///< "cbox"
+	std::string_view name;	      ///< "llc_lookup.any"
+	std::string_view description;
+	std::string_view category;
+	std::string_view section;     ///< of the manual, "§2.3.6"
+	/// What one count is, when not a plain count: scale 64, unit "Bytes".
+	double scale = 1;
+	std::string_view unit;
+	/// perf_event_attr's words.
+	uint64_t config = 0, config1 = 0, config2 = 0;
+	/// Counters that can count it, bit n for counter n; 0 for a fixed or
+	/// free-running counter of its own.
+	uint32_t counters = 0;
+	/// The most it can grow in a cycle.
+	unsigned max_increment = 1;
+	/// Filter fields that it cannot do without ("filter_opc").
+	std::vector<std::string_view> parameters;
+};
+
+/// A name for a value of a filter field: filter_opc=drd is 0x182.
+struct value_info {
+	std::string_view box, field, name, description, section;
+	uint64_t value = 0;
+};
+
+/// A documented metric.
+struct metric_info {
+	std::string_view name;	     ///< "mem_bw_reads"
+	std::string_view box;	     ///< box type whose events it is of
+	std::string_view expression; ///< perf's syntax, see expression.hpp
+	std::string_view description;
+	std::string_view note;	     ///< how it differs from the manual, or why
+	std::string_view section;
+	double scale = 1;
+	std::string_view unit;	     ///< "MB/s", "%", "cycles", ...
+	std::vector<std::string_view> groups; ///< "memory", "llc", ...
+	/// Its events must be counted at the same time, in one group.
+	bool one_group = false;
+};
+
+/// One generation's events, values and metrics.  Lives as long as the program.
+class catalogue {
+public:
+	/// @param generation "hswep"; nullptr is returned for an unknown one.
+	static const catalogue *find(std::string_view generation);
+	/// The generation for events written for any prefix: "hswep" and the
+	/// kernel's "uncore" have Haswell-EP's.
+	static const catalogue &for_prefix(std::string_view prefix);
+
+	std::span<const event_info> events() const { return events_; }
+	std::span<const value_info> values() const { return values_; }
+	std::span<const metric_info> metrics() const { return metrics_; }
+
+	/// Names are looked up in any case; nullptr for none.
+	const event_info *event(std::string_view box,
+				std::string_view name) const;
+	const value_info *value(std::string_view box, std::string_view field,
+				std::string_view name) const;
+	const metric_info *metric(std::string_view name) const;
+	std::vector<const metric_info *>
+	metrics_of_group(std::string_view group) const;
+
+	/// Up to @p most names that are closest to a mistyped one, best first.
+	std::vector<std::string_view> nearest_events(std::string_view box,
+						     std::string_view name,
+						     unsigned most = 3) const;
+	std::vector<std::string_view>
+	nearest_metrics(std::string_view name, unsigned most = 3) const;
+
+private:
+	std::vector<event_info> events_;
+	std::vector<value_info> values_;
+	std::vector<metric_info> metrics_;
+};
+
+} // namespace uncore

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// @file
+/// What libuncore's functions return when something a caller can handle goes
+/// wrong.  The library throws nothing of its own.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace uncore {
+
+/// The kinds of failure that callers may want to tell apart.
+enum class errc {
+	invalid,     ///< a malformed string or argument
+	not_found,   ///< no such event, metric, PMU, field or value
+	conflict,    ///< events that can never be counted together
+	permission,  ///< the kernel refuses this user
+	unsupported, ///< the driver or the hardware lacks it
+	no_driver,   ///< no uncore PMU on this machine
+	gone,        ///< a CPU or a device disappeared
+	system,      ///< any other failed system call
+};
+
+/// A failure.  @c message is one line without a final full stop or newline: it
+/// says what is wrong and, where that is known, what to do.
+struct error {
+	errc code = errc::system;
+	std::string message;
+};
+
+/// Either a value or an error; test it before use.
+template <class T> class [[nodiscard]] result {
+public:
+	result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+	result(error failure)
+		: state_(std::in_place_index<1>, std::move(failure))
+	{
+	}
+
+	explicit operator bool() const { return state_.index() == 0; }
+
+	T &operator*() & { return *std::get_if<0>(&state_); }
+	const T &operator*() const & { return *std::get_if<0>(&state_); }
+	T &&operator*() && { return std::move(*std::get_if<0>(&state_)); }
+	T *operator->() { return std::get_if<0>(&state_); }
+	const T *operator->() const { return std::get_if<0>(&state_); }
+
+	/// The failure; only when there is no value.
+	const struct error &error() const { return *std::get_if<1>(&state_); }
+
+private:
+	std::variant<T, struct error> state_;
+};
+
+/// Success or an error.
+template <> class [[nodiscard]] result<void> {
+public:
+	result() = default;
+	result(struct error failure) : failed_(true), failure_(std::move(failure))
+	{
+	}
+
+	explicit operator bool() const { return !failed_; }
+	const struct error &error() const { return failure_; }
+
+private:
+	bool failed_ = false;
+	struct error failure_;
+};
+
+} // namespace uncore
