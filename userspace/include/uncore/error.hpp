@@ -33,7 +33,7 @@ struct error {
 template <class T> class [[nodiscard]] result {
 public:
 	result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
-	result(error failure)
+	result(uncore::error failure)
 		: state_(std::in_place_index<1>, std::move(failure))
 	{
 	}
@@ -47,26 +47,26 @@ public:
 	const T *operator->() const { return std::get_if<0>(&state_); }
 
 	/// The failure; only when there is no value.
-	const struct error &error() const { return *std::get_if<1>(&state_); }
+	const uncore::error &error() const { return *std::get_if<1>(&state_); }
 
 private:
-	std::variant<T, struct error> state_;
+	std::variant<T, uncore::error> state_;
 };
 
 /// Success or an error.
 template <> class [[nodiscard]] result<void> {
 public:
 	result() = default;
-	result(struct error failure) : failed_(true), failure_(std::move(failure))
+	result(uncore::error failure) : failed_(true), failure_(std::move(failure))
 	{
 	}
 
 	explicit operator bool() const { return !failed_; }
-	const struct error &error() const { return failure_; }
+	const uncore::error &error() const { return failure_; }
 
 private:
 	bool failed_ = false;
-	struct error failure_;
+	uncore::error failure_;
 };
 
 } // namespace uncore
