@@ -12,10 +12,28 @@
 
 namespace uncore {
 
+/// A box type.
+struct box_info {
+	std::string_view name;	  ///< "cbox"
+	std::string_view title;	  ///< "CBo"
+	std::string_view section; ///< of the manual, "§2.3"
+	unsigned counters = 0;	  ///< general counters of a box
+};
+
+/// Where a field of a box type's configuration is in the hardware's terms; a
+/// driver may publish less, or something else.
+struct field_info {
+	std::string_view box;  ///< "cbox"
+	std::string_view name; ///< "filter_opc"
+	std::string_view bits; ///< as in sysfs: "config1:52-60"
+};
+
 /// A documented event of a box type.
 struct event_info {
 	std::string_view box;	      ///< "cbox"
 	std::string_view name;	      ///< "llc_lookup.any"
+	/// By fields, as in sysfs: "event=0x34,umask=0x11,filter_state=?".
+	std::string_view terms;
 	std::string_view description;
 	std::string_view category;
 	std::string_view section;     ///< of the manual, "§2.3.6"
@@ -30,44 +48,56 @@ struct event_info {
 	/// The most it can grow in a cycle.
 	unsigned max_increment = 1;
 	/// Filter fields that it cannot do without ("filter_opc").
-	std::vector<std::string_view> parameters;
+	std::span<const std::string_view> parameters;
 };
 
 /// A name for a value of a filter field: filter_opc=drd is 0x182.
 struct value_info {
 	std::string_view box, field, name, description, section;
+	/// The name of match_mc's value that a QPI opcode belongs to, or empty.
+	std::string_view message_class;
 	uint64_t value = 0;
+	/// A field of flags: filter_state=i+s asks for either.
+	bool combines = false;
 };
 
 /// A documented metric.
 struct metric_info {
 	std::string_view name;	     ///< "mem_bw_reads"
 	std::string_view box;	     ///< box type whose events it is of
-	std::string_view expression; ///< perf's syntax, see expression.hpp
+	/// perf's syntax, see expression.hpp; PMUs have no prefix, so that it goes
+	/// with any: "imc@cas_count.rd@ * 64".
+	std::string_view expression;
 	std::string_view description;
 	std::string_view note;	     ///< how it differs from the manual, or why
 	std::string_view section;
 	double scale = 1;
 	std::string_view unit;	     ///< "MB/s", "%", "cycles", ...
-	std::vector<std::string_view> groups; ///< "memory", "llc", ...
+	std::span<const std::string_view> groups; ///< "memory", "llc", ...
 	/// Its events must be counted at the same time, in one group.
 	bool one_group = false;
 };
 
-/// One generation's events, values and metrics.  Lives as long as the program.
+/// One generation's events, values and metrics.  Lives as long as the program;
+/// names of boxes and events are in order.
 class catalogue {
 public:
 	/// @param generation "hswep"; nullptr is returned for an unknown one.
 	static const catalogue *find(std::string_view generation);
-	/// The generation for events written for any prefix: "hswep" and the
-	/// kernel's "uncore" have Haswell-EP's.
-	static const catalogue &for_prefix(std::string_view prefix);
+	/// Where no machine says which one: Haswell-EP's.
+	static const catalogue &standard();
 
+	std::string_view generation() const { return generation_; }
+	std::span<const box_info> boxes() const { return boxes_; }
+	std::span<const field_info> fields() const { return fields_; }
 	std::span<const event_info> events() const { return events_; }
 	std::span<const value_info> values() const { return values_; }
 	std::span<const metric_info> metrics() const { return metrics_; }
 
 	/// Names are looked up in any case; nullptr for none.
+	const box_info *box(std::string_view name) const;
+	const field_info *field(std::string_view box,
+				std::string_view name) const;
 	const event_info *event(std::string_view box,
 				std::string_view name) const;
 	const value_info *value(std::string_view box, std::string_view field,
@@ -84,9 +114,14 @@ public:
 	nearest_metrics(std::string_view name, unsigned most = 3) const;
 
 private:
-	std::vector<event_info> events_;
-	std::vector<value_info> values_;
-	std::vector<metric_info> metrics_;
+	friend struct catalogue_tables;
+
+	std::string_view generation_;
+	std::span<const box_info> boxes_;
+	std::span<const field_info> fields_;
+	std::span<const event_info> events_;
+	std::span<const value_info> values_;
+	std::span<const metric_info> metrics_;
 };
 
 } // namespace uncore

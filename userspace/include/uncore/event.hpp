@@ -24,13 +24,19 @@ namespace uncore {
 
 /// An event on one PMU, ready to be opened on each CPU of its cpumask.
 struct event {
+	/// The type of duration_time, which is not opened: its count is the time
+	/// that passed, in nanoseconds.
+	static constexpr uint32_t duration_time = UINT32_MAX;
+
 	std::string name;      ///< what to show: name=, or the text
 	std::string text;      ///< as it was written
-	const uncore::pmu *pmu = nullptr; ///< nullptr: perf's own, every CPU
+	const uncore::pmu *pmu = nullptr; ///< nullptr: counted on every CPU
 	const event_info *info = nullptr; ///< of the catalogue, if it is there
 	uint32_t type = 0;     ///< perf_event_attr's
 	uint64_t config = 0, config1 = 0, config2 = 0;
 	uint64_t sample_period = 0; ///< period=, 0 for none
+	/// From the modifiers of a core event, "instructions:u".
+	bool exclude_user = false, exclude_kernel = false, exclude_hv = false;
 	double scale = 1;      ///< of a count, to be in @c unit
 	std::string unit;
 };
@@ -48,10 +54,15 @@ struct event_term {
 struct event_group {
 	std::vector<event_term> terms;
 	bool braces = false;
+	/// "{...}:W": to be counted one by one where they do not fit at once.
+	bool weak = false;
 };
 
 /// Parses a list, "a,b,{c,d}".
-/// The result refers to @p machine and its catalogue, which must outlive it.
+/// Events and values are looked up in the catalogue of @p machine's generation,
+/// others in its driver's events folder.  What the kernel's own driver is known
+/// to count wrongly is refused (errc::unsupported), raw values included.
+/// The result refers to @p machine, which must outlive it.
 /// Errors: errc::invalid (syntax, value too wide for its field),
 /// errc::not_found (no such PMU, event, field or value name: names the nearest
 /// ones; a missing parameter: names the field and some values),

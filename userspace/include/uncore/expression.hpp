@@ -25,7 +25,7 @@ public:
 
 	/// What an expression's names stand for.
 	struct term {
-		/// "hswep_imc/cas_count.rd/", an event string without escapes; or
+		/// "imc/cas_count.rd/", an event string without escapes; or
 		/// a bare name, "duration_time".
 		std::string name;
 		bool is_event = false; ///< was written with @

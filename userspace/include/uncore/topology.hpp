@@ -35,14 +35,23 @@ struct format_field {
 	uint64_t place(uint64_t value) const;
 };
 
-/// An uncore PMU: one box of every package.
+/// Whose PMU it is.
+enum class driver {
+	xeon_uncore,  ///< this project's, under any prefix
+	intel_uncore, ///< the kernel's own
+	other,	      ///< neither, such as the core's
+};
+
+/// A PMU; an uncore PMU is one box of every package.
 struct pmu {
 	std::string name;	    ///< "hswep_cbox_3"
-	std::string prefix;	    ///< "hswep"
+	uncore::driver driver = driver::other;
+	std::string prefix;	    ///< "hswep"; empty with driver::other
 	std::string box;	    ///< "cbox"
 	std::optional<unsigned> instance; ///< 3; none where there is one only
 	uint32_t type = 0;	    ///< perf_event_attr.type
-	std::vector<int> cpus;	    ///< its cpumask: one CPU for each package
+	/// Its cpumask: one CPU for each package; empty for a PMU of every CPU.
+	std::vector<int> cpus;
 	std::vector<format_field> formats;
 	std::filesystem::path folder;
 
@@ -65,12 +74,17 @@ public:
 	static result<topology> read(const std::filesystem::path &sysfs = "/sys");
 
 	std::span<const package> packages() const { return packages_; }
-	/// Sorted by box and instance.
+	/// The uncore PMUs, sorted by box and instance.
 	std::span<const pmu> pmus() const { return pmus_; }
+	/// All others: "cpu", "msr", "power", ...
+	std::span<const pmu> others() const { return others_; }
+	/// The processor's generation, as the catalogue calls it ("hswep"); empty
+	/// where the library has none for it.
+	std::string_view generation() const { return generation_; }
 
-	/// The PMU of that full name, or nullptr.
+	/// The PMU of that full name, uncore or not, or nullptr.
 	const pmu *find(std::string_view name) const;
-	/// PMUs by full name ("hswep_cbox_3"), by name without instance
+	/// Uncore PMUs by full name ("hswep_cbox_3"), by name without instance
 	/// ("hswep_cbox"), without prefix ("cbox", "cbox_3"), or by a pattern
 	/// with * and ?.  Empty when none matches.
 	std::vector<const pmu *> match(std::string_view pattern) const;
@@ -80,6 +94,8 @@ public:
 private:
 	std::vector<package> packages_;
 	std::vector<pmu> pmus_;
+	std::vector<pmu> others_;
+	std::string generation_;
 };
 
 } // namespace uncore
