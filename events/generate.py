@@ -9,7 +9,7 @@ import argparse
 import os
 import sys
 
-from gen import check, derived, docs, kernel, table
+from gen import check, cpp, derived, docs, kernel, table
 from gen.catalogue import CatalogueError, load_generations, load_json
 
 TOP = os.path.dirname(os.path.abspath(__file__))
@@ -33,10 +33,10 @@ def write_file(path, text):
 
 def checked_generations(top):
     """The catalogue, or None after saying what is wrong with it."""
-    events, metrics, opcodes = (
+    events, metrics, opcodes, in_tree = (
         load_json(os.path.join(TOP, file), "%s/%s" % (SHOWN, file))
         for file in ("schema.json", "metrics-schema.json",
-                     "opcodes-schema.json"))
+                     "opcodes-schema.json", "in-tree-schema.json"))
     generations = load_generations(top, SHOWN)
     if not generations:
         raise CatalogueError("%s: no generation has a boxes.json" % top)
@@ -44,7 +44,8 @@ def checked_generations(top):
     for generation in generations:
         for box in generation.boxes:
             reasons.extend(check.check_raw(box, events))
-        reasons.extend(derived.check_form(generation, metrics, opcodes))
+        reasons.extend(derived.check_form(generation, metrics, opcodes,
+                                          in_tree))
     if not reasons:
         for generation in generations:
             generation.build_events()
@@ -63,6 +64,8 @@ def write_outputs(generation, args):
         write_file(prefix + "_waves.h", kernel.waves_header(generation))
     if args.tsv:
         write_file(args.tsv, table.tsv(generation))
+    if args.cpp:
+        write_file(args.cpp, cpp.source(generation))
     if args.docs:
         for file, text in docs.pages(generation).items():
             write_file(os.path.join(args.docs, file), text)
@@ -76,6 +79,8 @@ def main():
                         help="write the C tables into DIR")
     parser.add_argument("--tsv", metavar="FILE",
                         help="write the table for tests")
+    parser.add_argument("--cpp", metavar="FILE",
+                        help="write the library's tables into FILE")
     parser.add_argument("--docs", metavar="DIR",
                         help="write the event reference into DIR")
     parser.add_argument("--generation", default="hswep", metavar="NAME",

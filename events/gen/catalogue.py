@@ -146,8 +146,9 @@ class Box:
         self.title = facts["Title"]
         self.section = facts["Section"]
         self.counters = int(facts["Counters"])
+        self.format_text = facts["Format"]
         self.format = {key: Field(text)
-                       for key, text in facts["Format"].items()}
+                       for key, text in self.format_text.items()}
         self.umask_general = facts.get("UMaskGeneral", True)
         self.shown = shown
         self.raw = []

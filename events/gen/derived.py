@@ -36,6 +36,8 @@ class Metric:
         self.unit = raw.get("ScaleUnit")
         self.section = raw["Section"]
         self.note = raw.get("Note")
+        self.groups = raw["MetricGroup"].split(";")
+        self.one_group = "MetricConstraint" not in raw
         self.references = [Reference(*match) for match
                            in REFERENCE.findall(self.expression)]
 
@@ -47,7 +49,9 @@ class Opcode:
         self.field = raw["Field"]
         self.value = int(raw["Value"], 16)
         self.message_class = raw.get("MessageClass", "")
+        self.combine = raw.get("Combine")
         self.description = raw["BriefDescription"]
+        self.section = raw["Section"]
 
 
 def load(generation, file, make):
@@ -133,8 +137,29 @@ def _check_opcodes(generation):
                                                reason)
 
 
-def check_form(generation, metrics_schema, opcodes_schema):
+def _check_in_tree(generation):
+    boxes = {box.name: box for box in generation.boxes}
+    facts = generation.load("in-tree.json", missing={})
+    for number, fact in enumerate(facts.get("Filters", []) +
+                                  facts.get("Wrong", []), 1):
+        shown = "%s/in-tree.json: fact %d" % (generation.shown, number)
+        box = boxes.get(fact["Box"])
+        if box is None:
+            yield "%s: no box type is called %s" % (shown, fact["Box"])
+            continue
+        if int(fact["Select"], 16) & ~int(fact["Mask"], 16):
+            yield "%s: Select %s has bits that Mask %s has not" % (
+                shown, fact["Select"], fact["Mask"])
+        for name in fact.get("Fields", "event").split(","):
+            if name not in box.format:
+                yield "%s: the %s has no field %s" % (shown, box.title, name)
+
+
+def check_form(generation, metrics_schema, opcodes_schema, in_tree_schema):
     """Reasons why the files do not have the right form."""
+    for reason in validate(generation.load("in-tree.json", missing={}),
+                           in_tree_schema):
+        yield "%s/in-tree.json: %s" % (generation.shown, reason)
     yield from _check_form(generation, "metrics.json", "MetricName",
                            metrics_schema)
     yield from _check_form(generation, "opcodes.json", "Name",
@@ -145,3 +170,4 @@ def check_content(generation):
     """Reasons why they do not fit the catalogue's events."""
     yield from _check_metrics(generation)
     yield from _check_opcodes(generation)
+    yield from _check_in_tree(generation)

@@ -129,6 +129,9 @@ BROKEN = [
     ("an opcode that is too wide", "opcodes.json",
      lambda content: content[0].update(Value="0x200"),
      "rfo: filter_opc=0x200 is wider"),
+    ("a fact about the in-tree driver, of a field that is none",
+     "in-tree.json", lambda content: content["Filters"][0].update(
+         Fields="filter_colour"), "fact 1: the CBo has no field filter_colour"),
 ]
 
 
@@ -161,7 +164,7 @@ def test_missing_box():
 def test_outputs():
     with tempfile.TemporaryDirectory() as folder:
         arguments = ("--kernel", folder, "--tsv", folder + "/t.tsv",
-                     "--docs", folder + "/docs")
+                     "--docs", folder + "/docs", "--cpp", folder + "/c.cpp")
         first = generate(*arguments)
         files = [os.path.join(path, file)
                  for path, _, names in os.walk(folder) for file in names]

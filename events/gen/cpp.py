@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The C++ tables of the library's catalogue: constants, nothing to parse."""
+
+import re
+
+from .derived import Metric, Opcode, load
+
+HEAD = """// SPDX-License-Identifier: LGPL-2.1-or-later
+/// @file
+/// The catalogue of %s.
+/// Generated from events/, do not edit.
+
+#include "catalogue_tables.hpp"
+
+namespace uncore {
+namespace {
+
+using namespace std::literals;
+"""
+
+TAIL = """
+} // namespace
+
+const catalogue_tables %s_tables = {
+	"%s", boxes, fields, events, values, metrics,
+	in_tree_filters, in_tree_wrong,
+};
+
+} // namespace uncore
+"""
+
+
+def _text(text):
+    return '"%s"sv' % (text or "").replace("\\", "\\\\").replace('"', '\\"')
+
+
+class Lists:
+    """Arrays of names that rows refer to; equal ones are written once."""
+
+    def __init__(self, prefix):
+        self.prefix = prefix
+        self.names = {}
+
+    def span(self, items):
+        key = tuple(items)
+        if not key:
+            return "{}"
+        return self.names.setdefault(key, "%s_%d" % (self.prefix,
+                                                     len(self.names)))
+
+    def text(self):
+        return "".join(
+            "constexpr std::string_view %s[] = { %s };\n"
+            % (name, ", ".join(_text(item) for item in items))
+            for items, name in self.names.items())
+
+
+def _array(struct, name, rows):
+    rows = list(rows)
+    if not rows:
+        return "\nconstexpr std::span<const %s> %s;\n" % (struct, name)
+    return "\nconstexpr %s %s[] = {\n%s};\n" % (struct, name, "".join(rows))
+
+
+def _row(*values):
+    return "\t{ %s },\n" % ", ".join(str(value) for value in values)
+
+
+def _box_rows(generation):
+    for box in generation.boxes:
+        yield _row(_text(box.name), _text(box.title), _text(box.section),
+                   box.counters)
+
+
+def _field_rows(generation):
+    for box in generation.boxes:
+        for name, bits in box.format_text.items():
+            yield _row(_text(box.name), _text(name), _text(bits))
+
+
+def _event_rows(generation, lists):
+    for box in sorted(generation.boxes, key=lambda box: box.name):
+        for event in sorted(box.events, key=lambda event: event.name):
+            words = ["0x%x" % word for word in event.config()]
+            asked = [name for name, value in event.filters if value is None]
+            yield _row(_text(box.name), _text(event.name),
+                       _text(event.perf_string), _text(event.description),
+                       _text(event.category), _text(event.section),
+                       event.scale or 1, _text(event.unit), *words,
+                       "0x%x" % event.ctrs, event.max_inc, lists.span(asked))
+
+
+def _value_rows(generation):
+    for opcode in load(generation, "opcodes.json", Opcode):
+        yield _row(_text(opcode.box), _text(opcode.field), _text(opcode.name),
+                   _text(opcode.description), _text(opcode.section),
+                   _text(opcode.message_class), "0x%x" % opcode.value,
+                   "true" if opcode.combine else "false")
+
+
+def _metric_rows(generation, lists):
+    for metric in load(generation, "metrics.json", Metric):
+        scale, unit = re.fullmatch(r"([0-9.]+(?:e[+-]?[0-9]+)?)(.+)",
+                                   metric.unit or "1 ").groups()
+        # Without the prefix, the expression goes with any driver's PMUs.
+        expression = re.sub(r"\b%s_([a-z0-9_]+@)" % generation.name, r"\1",
+                            metric.expression)
+        yield _row(_text(metric.name), _text(metric.box), _text(expression),
+                   _text(metric.description), _text(metric.note),
+                   _text(metric.section), scale, _text(unit.strip()),
+                   lists.span(metric.groups),
+                   "true" if metric.one_group else "false")
+
+
+def _in_tree(generation):
+    """What the kernel's own driver obeys, and what it gets wrong."""
+    facts = generation.load("in-tree.json", missing={})
+
+    def instances(fact):
+        numbers = fact.get("Instances")
+        return "0x%x" % (sum(1 << int(n) for n in numbers.split(","))
+                         if numbers else 0xffffffff)
+
+    def words(fact):
+        box = next(box for box in generation.boxes if box.name == fact["Box"])
+        masks = [0, 0, 0]
+        for name in fact["Fields"].split(","):
+            field = box.format[name]
+            masks[field.word] |= field.place((1 << len(field.bits)) - 1)
+        return ["0x%x" % mask for mask in masks[1:]]
+
+    yield _array("in_tree_filter", "in_tree_filters", (
+        _row(_text(fact["Box"]), instances(fact), fact["Mask"],
+             fact["Select"], *words(fact))
+        for fact in facts.get("Filters", [])))
+    yield _array("in_tree_fault", "in_tree_wrong", (
+        _row(_text(fact["Box"]), fact["Mask"], fact["Select"],
+             _text(fact["Reason"]), _text(fact["Section"]))
+        for fact in facts.get("Wrong", [])))
+
+
+def source(generation):
+    """The file's text."""
+    parameters, groups = Lists("parameters"), Lists("groups")
+    events = _array("event_info", "events",
+                    _event_rows(generation, parameters))
+    metrics = _array("metric_info", "metrics",
+                     _metric_rows(generation, groups))
+    return (HEAD % generation.name + "\n" + parameters.text() +
+            groups.text() +
+            _array("box_info", "boxes", _box_rows(generation)) +
+            _array("field_info", "fields", _field_rows(generation)) +
+            events + _array("value_info", "values", _value_rows(generation)) +
+            metrics + "".join(_in_tree(generation)) +
+            TAIL % (generation.name, generation.name))

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// @file
+/// Look-ups in the compiled-in event catalogue.
+
+#include <uncore/catalogue.hpp>
+
+#include <algorithm>
+
+#include "catalogue_tables.hpp"
+#include "text.hpp"
+
+namespace uncore {
+
+extern const catalogue_tables hswep_tables;
+
+static const catalogue_tables *const generations[] = {&hswep_tables};
+
+const catalogue_tables *catalogue_tables::find(std::string_view generation)
+{
+	for (const catalogue_tables *tables : generations)
+		if (tables->generation == generation)
+			return tables;
+	return nullptr;
+}
+
+catalogue catalogue_tables::make(const catalogue_tables &tables)
+{
+	catalogue made;
+
+	made.generation_ = tables.generation;
+	made.boxes_ = tables.boxes;
+	made.fields_ = tables.fields;
+	made.events_ = tables.events;
+	made.values_ = tables.values;
+	made.metrics_ = tables.metrics;
+	return made;
+}
+
+const catalogue &catalogue::standard()
+{
+	static const catalogue hswep = catalogue_tables::make(hswep_tables);
+
+	return hswep;
+}
+
+const catalogue *catalogue::find(std::string_view generation)
+{
+	const catalogue &only = standard();
+
+	return generation == only.generation() ? &only : nullptr;
+}
+
+const box_info *catalogue::box(std::string_view name) const
+{
+	for (const box_info &box : boxes_)
+		if (same_name(box.name, name))
+			return &box;
+	return nullptr;
+}
+
+const field_info *catalogue::field(std::string_view box,
+				   std::string_view name) const
+{
+	for (const field_info &field : fields_)
+		if (same_name(field.box, box) && same_name(field.name, name))
+			return &field;
+	return nullptr;
+}
+
+const event_info *catalogue::event(std::string_view box,
+				   std::string_view name) const
+{
+	const auto before = [&](const event_info &info, std::string_view) {
+		const int order = compare_names(info.box, box);
+
+		return order ? order < 0 : compare_names(info.name, name) < 0;
+	};
+	const auto found =
+		std::lower_bound(events_.begin(), events_.end(), name, before);
+
+	if (found == events_.end() || !same_name(found->box, box) ||
+	    !same_name(found->name, name))
+		return nullptr;
+	return &*found;
+}
+
+const value_info *catalogue::value(std::string_view box, std::string_view field,
+				   std::string_view name) const
+{
+	for (const value_info &value : values_)
+		if (same_name(value.box, box) && same_name(value.field, field) &&
+		    same_name(value.name, name))
+			return &value;
+	return nullptr;
+}
+
+const metric_info *catalogue::metric(std::string_view name) const
+{
+	for (const metric_info &metric : metrics_)
+		if (same_name(metric.name, name))
+			return &metric;
+	return nullptr;
+}
+
+std::vector<const metric_info *>
+catalogue::metrics_of_group(std::string_view group) const
+{
+	std::vector<const metric_info *> found;
+
+	for (const metric_info &metric : metrics_)
+		if (std::any_of(metric.groups.begin(), metric.groups.end(),
+				[&](std::string_view one) {
+					return same_name(one, group);
+				}))
+			found.push_back(&metric);
+	return found;
+}
+
+std::vector<std::string_view> catalogue::nearest_events(std::string_view box,
+							std::string_view name,
+							unsigned most) const
+{
+	std::vector<std::string_view> names;
+
+	for (const event_info &event : events_)
+		if (same_name(event.box, box))
+			names.push_back(event.name);
+	return nearest_names(name, names, most);
+}
+
+std::vector<std::string_view> catalogue::nearest_metrics(std::string_view name,
+							 unsigned most) const
+{
+	std::vector<std::string_view> names;
+
+	for (const metric_info &metric : metrics_)
+		names.push_back(metric.name);
+	return nearest_names(name, names, most);
+}
+
+} // namespace uncore

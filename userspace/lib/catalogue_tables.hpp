@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// @file
+/// What "events/generate.py --cpp" writes for each generation: the public
+/// catalogue's tables, and what is known of the kernel's own driver.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include <uncore/catalogue.hpp>
+
+namespace uncore {
+
+/// Bits of config1 and config2 that intel_uncore passes on to the hardware for
+/// events with config & mask == select; it ignores all others.
+struct in_tree_filter {
+	std::string_view box;
+	uint32_t instances; ///< bit n for box n
+	uint64_t mask, select;
+	uint64_t config1, config2;
+};
+
+/// Events that intel_uncore counts wrongly.
+struct in_tree_fault {
+	std::string_view box;
+	uint64_t mask, select;
+	std::string_view reason;
+	std::string_view section;
+};
+
+struct catalogue_tables {
+	std::string_view generation;
+	std::span<const box_info> boxes;
+	std::span<const field_info> fields;
+	std::span<const event_info> events; ///< by box and name
+	std::span<const value_info> values;
+	std::span<const metric_info> metrics;
+	std::span<const in_tree_filter> in_tree_filters;
+	std::span<const in_tree_fault> in_tree_faults;
+
+	/// The tables of a generation, or nullptr.
+	static const catalogue_tables *find(std::string_view generation);
+	static catalogue make(const catalogue_tables &tables);
+};
+
+} // namespace uncore

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// @file
+/// Numbers, splitting, names alike.
+
+#include "text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+namespace uncore {
+
+// <cctype> follows the locale, these do not.
+bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+bool is_word(char c)
+{
+	return is_digit(c) || (c >= 'a' && c <= 'z') ||
+	       (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+bool is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+bool is_control(char c)
+{
+	return static_cast<unsigned char>(c) < ' ' || c == 0x7f;
+}
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+std::string_view trim(std::string_view text)
+{
+	while (!text.empty() && is_space(text.front()))
+		text.remove_prefix(1);
+	while (!text.empty() && is_space(text.back()))
+		text.remove_suffix(1);
+	return text;
+}
+
+std::pair<std::string_view, std::string_view> cut(std::string_view text,
+						  char at)
+{
+	const size_t where = text.find(at);
+
+	if (where == text.npos)
+		return {text, {}};
+	return {text.substr(0, where), text.substr(where + 1)};
+}
+
+std::vector<std::string_view> split(std::string_view text, char at)
+{
+	std::vector<std::string_view> parts;
+
+	for (;;) {
+		const size_t where = text.find(at);
+
+		parts.push_back(text.substr(0, where));
+		if (where == text.npos)
+			return parts;
+		text.remove_prefix(where + 1);
+	}
+}
+
+static std::optional<uint64_t> parse_base(std::string_view text, int base)
+{
+	uint64_t value = 0;
+	const char *end = text.data() + text.size();
+	const auto [at, err] = std::from_chars(text.data(), end, value, base);
+
+	if (err != std::errc() || at != end)
+		return std::nullopt;
+	return value;
+}
+
+std::optional<uint64_t> parse_number(std::string_view text)
+{
+	if (text.starts_with("0x") || text.starts_with("0X"))
+		return parse_base(text.substr(2), 16);
+	return parse_base(text, 10);
+}
+
+std::optional<uint64_t> parse_hex(std::string_view text)
+{
+	return parse_base(text, 16);
+}
+
+std::optional<double> parse_decimal(std::string_view text)
+{
+	double value = 0;
+	const char *end = text.data() + text.size();
+	const auto [at, err] = std::from_chars(text.data(), end, value);
+
+	if (err != std::errc() || at != end || !std::isfinite(value))
+		return std::nullopt;
+	return value;
+}
+
+int compare_names(std::string_view a, std::string_view b)
+{
+	const size_t common = std::min(a.size(), b.size());
+
+	for (size_t i = 0; i < common; i++) {
+		const char x = lower(a[i]), y = lower(b[i]);
+
+		if (x != y)
+			return x < y ? -1 : 1;
+	}
+	return a.size() < b.size() ? -1 : a.size() > b.size();
+}
+
+bool same_name(std::string_view a, std::string_view b)
+{
+	return a.size() == b.size() && !compare_names(a, b);
+}
+
+bool match_pattern(std::string_view pattern, std::string_view name)
+{
+	size_t p = 0, n = 0;
+	size_t star = pattern.npos, resume = 0;
+
+	while (n < name.size()) {
+		if (p < pattern.size() && pattern[p] == '*') {
+			star = p++;
+			resume = n;
+		} else if (p < pattern.size() &&
+			   (pattern[p] == '?' || pattern[p] == name[n])) {
+			p++;
+			n++;
+		} else if (star != pattern.npos) {
+			// the last * takes one more
+			p = star + 1;
+			n = ++resume;
+		} else {
+			return false;
+		}
+	}
+	while (p < pattern.size() && pattern[p] == '*')
+		p++;
+	return p == pattern.size();
+}
+
+std::string quote(std::string_view text)
+{
+	constexpr size_t most = 80;
+	std::string quoted = "'";
+
+	for (const char c : text.substr(0, most))
+		quoted += is_control(c) ? '?' : c;
+	return quoted + (text.size() > most ? "...'" : "'");
+}
+
+std::string join(const std::vector<std::string_view> &names,
+		 std::string_view between)
+{
+	std::string text;
+
+	for (const std::string_view name : names) {
+		if (!text.empty())
+			text += between;
+		text += name;
+	}
+	return text;
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours from @p a to
+/// @p b.
+static unsigned distance(std::string_view a, std::string_view b)
+{
+	std::vector<unsigned> before(b.size() + 1), row(b.size() + 1),
+		next(b.size() + 1);
+
+	std::iota(row.begin(), row.end(), 0u);
+	for (size_t i = 1; i <= a.size(); i++) {
+		next[0] = static_cast<unsigned>(i);
+		for (size_t j = 1; j <= b.size(); j++) {
+			const bool same = lower(a[i - 1]) == lower(b[j - 1]);
+
+			next[j] = std::min({row[j] + 1, next[j - 1] + 1,
+					    row[j - 1] + !same});
+			if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+			    lower(a[i - 2]) == lower(b[j - 1]))
+				next[j] = std::min(next[j], before[j - 2] + 1);
+		}
+		std::swap(before, row);
+		std::swap(row, next);
+	}
+	return row[b.size()];
+}
+
+std::vector<std::string_view>
+nearest_names(std::string_view wrong, const std::vector<std::string_view> &names,
+	      unsigned most)
+{
+	constexpr size_t longest = 64;
+	std::vector<std::pair<unsigned, std::string_view>> ranked;
+
+	if (wrong.empty() || wrong.size() > longest)
+		return {};
+	for (const std::string_view name : names) {
+		if (name.size() > longest)
+			continue;
+		unsigned far = distance(wrong, name);
+
+		// A name that begins with it, or holds it, may be meant as well.
+		if (name.size() > wrong.size() &&
+		    same_name(name.substr(0, wrong.size()), wrong))
+			far = std::min(far, 2u);
+		else if (wrong.size() > 2 && name.find(wrong) != name.npos)
+			far = std::min(far, 3u);
+		if (far <= std::max<size_t>(2, wrong.size() / 3))
+			ranked.emplace_back(far, name);
+	}
+	std::stable_sort(ranked.begin(), ranked.end(),
+			 [](const auto &a, const auto &b) {
+				 return a.first < b.first;
+			 });
+	std::vector<std::string_view> found;
+	for (const auto &[far, name] : ranked) {
+		if (found.size() == most)
+			break;
+		if (std::find(found.begin(), found.end(), name) == found.end())
+			found.push_back(name);
+	}
+	return found;
+}
+
+} // namespace uncore
