@@ -29,16 +29,17 @@ WARNINGS := -Wall -Wextra -Werror
 SANITIZE := -fsanitize=address,undefined -fno-omit-frame-pointer
 
 .DELETE_ON_ERROR:
-.PHONY: all help modules selftests model-test demo check check-debug bench vm \
-	lint install dkms clean do-demo do-check do-bench do-vm kdir
+.PHONY: all help modules userspace selftests model-test demo check check-debug \
+	bench vm lint install install-modules install-userspace dkms clean do-demo \
+	do-check do-bench do-vm kdir
 
-all: modules selftests model-test ## the modules, the userspace and the tests
+all: modules userspace selftests model-test ## the modules, the userspace and the tests
 
 help: ## this list
 	@echo 'make [TARGET] [KERNEL=release | KDIR=tree]'
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
 		while IFS="$$(printf '\t')" read -r target text; do \
-			printf '  %-12s %s\n' "$$target" "$$text"; \
+			printf '  %-18s %s\n' "$$target" "$$text"; \
 		done
 
 # --- what is generated from the event catalogue
@@ -65,10 +66,32 @@ modules: kdir kmod/generated/stamp ## xeon_uncore.ko and xeon_uncore_sim.ko; C=2
 	@scripts/stage kmod $(STAGE)
 	+@$(KBUILD) modules
 
-install: modules ## install xeon_uncore.ko for that kernel (INSTALL_MOD_PATH= for a staging folder)
+install: install-modules install-userspace ## install the driver for that kernel and userspace (DESTDIR=, PREFIX=)
+
+# INSTALL_MOD_PATH is kbuild's name for a staging folder.
+INSTALL_MOD_PATH ?= $(DESTDIR)
+install-modules: modules ## install xeon_uncore.ko alone (INSTALL_MOD_PATH= for a staging folder)
 	install -D -m 644 $(STAGE)/xeon_uncore.ko \
 		$(INSTALL_MOD_PATH)/lib/modules/$(KVER)/updates/xeon_uncore.ko
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KVER)
+
+# --- the library and the command
+
+PREFIX ?= /usr/local
+
+userspace: build/userspace/Makefile ## libuncore and the uncore command
+	+@$(MAKE) $(JOBS_FLAG) --no-print-directory -C build/userspace
+
+build/userspace/Makefile: userspace/CMakeLists.txt
+	@command -v cmake > /dev/null || { \
+		echo "cmake is missing; scripts/install-deps --userspace gets what this needs" >&2; \
+		exit 1; }
+	@cmake -S userspace -B build/userspace -G 'Unix Makefiles' \
+		-DCMAKE_INSTALL_PREFIX=$(PREFIX) -DUNCORE_VERSION=$(VERSION) > /dev/null
+
+install-userspace: userspace ## install libuncore and the uncore command alone (DESTDIR=, PREFIX=/usr/local)
+	cmake --install build/userspace --prefix $(PREFIX)
+	$(if $(DESTDIR),,ldconfig)
 
 # --- the tests' programs
 

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include <uncore/export.hpp>
+
 namespace uncore {
 
 /// A box type.
@@ -80,7 +82,7 @@ struct metric_info {
 
 /// One generation's events, values and metrics.  Lives as long as the program;
 /// names of boxes and events are in order.
-class catalogue {
+class UNCORE_EXPORT catalogue {
 public:
 	/// @param generation "hswep"; nullptr is returned for an unknown one.
 	static const catalogue *find(std::string_view generation);

@@ -18,6 +18,7 @@
 
 #include <uncore/catalogue.hpp>
 #include <uncore/error.hpp>
+#include <uncore/export.hpp>
 #include <uncore/topology.hpp>
 
 namespace uncore {
@@ -68,7 +69,7 @@ struct event_group {
 /// ones; a missing parameter: names the field and some values),
 /// errc::unsupported (the driver lacks a field that the event needs),
 /// errc::no_driver.
-result<std::vector<event_group>> parse_events(std::string_view text,
-					      const topology &machine);
+UNCORE_EXPORT result<std::vector<event_group>>
+parse_events(std::string_view text, const topology &machine);
 
 } // namespace uncore

@@ -15,10 +15,11 @@
 #include <vector>
 
 #include <uncore/error.hpp>
+#include <uncore/export.hpp>
 
 namespace uncore {
 
-class expression {
+class UNCORE_EXPORT expression {
 public:
 	/// Errors: errc::invalid with the position.
 	static result<expression> parse(std::string_view text);

@@ -15,11 +15,12 @@
 #include <vector>
 
 #include <uncore/error.hpp>
+#include <uncore/export.hpp>
 
 namespace uncore {
 
 /// A field of an event's configuration, from a PMU's format folder.
-struct format_field {
+struct UNCORE_EXPORT format_field {
 	std::string name;
 	/// 0, 1 or 2 for config, config1, config2
 	unsigned word = 0;
@@ -43,7 +44,7 @@ enum class driver {
 };
 
 /// A PMU; an uncore PMU is one box of every package.
-struct pmu {
+struct UNCORE_EXPORT pmu {
 	std::string name;	    ///< "hswep_cbox_3"
 	uncore::driver driver = driver::other;
 	std::string prefix;	    ///< "hswep"; empty with driver::other
@@ -64,7 +65,7 @@ struct package {
 	std::vector<int> cpus; ///< online, ascending
 };
 
-class topology {
+class UNCORE_EXPORT topology {
 public:
 	/// Reads the machine; a driver that is not loaded is no error, pmus() is
 	/// empty then.

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// @file
+/// What libuncore's shared library shows of itself: names that are marked with
+/// UNCORE_EXPORT, and no others.
+#pragma once
+
+#define UNCORE_EXPORT __attribute__((visibility("default")))

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# find_package(uncore): the targets uncore::uncore-shared and
+# uncore::uncore-static, and uncore::uncore for the one that is usual.
+include(${CMAKE_CURRENT_LIST_DIR}/uncore-targets.cmake)
+if(NOT TARGET uncore::uncore)
+	add_library(uncore::uncore INTERFACE IMPORTED)
+	target_link_libraries(uncore::uncore INTERFACE uncore::uncore-shared)
+endif()
