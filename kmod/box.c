@@ -247,7 +247,7 @@ static void unc_box_program(struct unc_box *box, unsigned int ctr)
 		unc_sampling_arm(box, slot);
 	else if (!c->known)
 		unc_read_counter(box, slot, &slot->raw);
-	if (slot->event && (slot->event->hw.state & PERF_HES_STOPPED))
+	if (slot->event && unc_is_stopped(slot->event))
 		unc_write_ctl(box, ctr, 0);
 	else if (unc_is_programmed(ctr))
 		unc_write_ctl(box, ctr, unc_slot_ctl(box->type, slot));

@@ -55,6 +55,9 @@ static inline unc_overflow_fn unc_find_overflow(void)
 	return (unc_overflow_fn)addr;
 }
 
+/* hw.interrupts of a throttled event; perf's own name for it is private. */
+#define UNC_THROTTLED	(~0ULL)
+
 /* Bits that newer kernels let a user set and that mean nothing to any box. */
 static inline u64 unc_config3(const struct perf_event *event)
 {

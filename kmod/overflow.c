@@ -114,27 +114,25 @@ static bool unc_sampling_account(struct unc_box *box, struct unc_slot *slot,
 				 u64 frozen_ns)
 {
 	u64 period = unc_period(slot->event);
-	u64 over, n = 1;
+	u64 weight, n = 1;
 
 	if ((s64)(slot->total - slot->next) < 0)
 		return false;
-	over = slot->total - slot->next;
-	if (slot->event->attr.freq && !box->type->signals) {
-		/*
-		 * perf adjusts the period to the rate of the samples; a poll
-		 * comes too seldom to learn it by, so it says what it found
-		 */
-		slot->period += over;
+	if (slot->event->attr.freq) {
+		/* its period changes while it lasts: one sample for all of it */
+		weight = slot->total - slot->last;
 		slot->next = slot->total + period;
+		slot->last = slot->total;
 	} else {
-		n += div64_u64(over, period);
-		slot->period = period;
-		slot->next += n * period;
+		n += div64_u64(slot->total - slot->next, period);
+		weight = n * period;
+		slot->next += weight;
 	}
 	slot->due += n;
+	slot->weight += weight;
 	atomic64_add(n, &box->pkg->overflow.count);
-	trace_overflow(box->name, slot->ctr, box->pkg->phys_id, slot->period,
-		       frozen_ns);
+	trace_overflow(box->name, slot->ctr, box->pkg->phys_id,
+		       div64_u64(weight, n), frozen_ns);
 	return true;
 }
 
@@ -142,22 +140,26 @@ static bool unc_sampling_account(struct unc_box *box, struct unc_slot *slot,
  * unc_sampling_deliver() - hand samples to perf
  * @event: the event
  * @due: how many samples
- * @period: the period of each
+ * @weight: the sum of their periods
  * @regs: where the event's CPU was
  *
  * Context: on the event's CPU, interrupts off, no lock of a box held.
  */
-void unc_sampling_deliver(struct perf_event *event, u64 due, u64 period,
+void unc_sampling_deliver(struct perf_event *event, u64 due, u64 weight,
 			  struct pt_regs *regs)
 {
 	struct perf_sample_data data;
+	u64 period;
 
 	for (; due; due--) {
+		period = div64_u64(weight, due);
+		weight -= period;
 		event->hw.last_period = period;
+		unc_pace_hide_time(event);
 		perf_sample_data_init(&data, 0, period);
 		if (!unc_deliver_sample(event, &data, regs))
 			continue;
-		/* throttled: perf starts it again, these are gone */
+		/* throttled: it is started again later, these are gone */
 		event->pmu->stop(event, 0);
 		break;
 	}
@@ -260,36 +262,48 @@ static void unc_serve(struct unc_package *pkg, u64 status, u64 since)
 	raw_spin_unlock(&ov->select_lock);
 }
 
-/* Take the samples that are due on this CPU; false: none of this slot's. */
-static struct perf_event *unc_take_due(struct unc_box *box,
-				       struct unc_slot *slot, u64 *due,
-				       u64 *period)
+/* What unc_deliver() has to do for a slot. */
+struct unc_todo {
+	struct perf_event *event;	/* none: nothing */
+	bool resume;			/* start it, it was throttled */
+	u64 due, weight;		/* else deliver these samples */
+};
+
+/* On this CPU, that is; another CPU is asked to look for itself. */
+static void unc_take_due(struct unc_box *box, struct unc_slot *slot,
+			 struct unc_todo *todo)
 {
-	struct perf_event *event = NULL;
+	u64 now = ktime_get_mono_fast_ns();
 	unsigned long flags;
 	int cpu = -1;
 
+	todo->event = NULL;
 	flags = unc_lock(box);
-	/* perf would lose sight of one that it has throttled */
-	if (slot->users && slot->event && slot->due &&
-	    !(slot->event->hw.state & PERF_HES_STOPPED)) {
-		cpu = READ_ONCE(slot->event->oncpu);
-		if (cpu == smp_processor_id()) {
-			event = slot->event;
-			*due = slot->due;
-			*period = slot->period;
-			slot->due = 0;
-			slot->period = unc_period(event);
-			unc_event_catch_up(event, slot);
-			cpu = -1;
-		}
-	}
+	if (!slot->users || !slot->event)
+		goto out;
+	/* perf would lose sight of a throttled one that overflows */
+	todo->resume = slot->event->hw.state & PERF_HES_STOPPED;
+	if (todo->resume ? !unc_pace_may_resume(slot, now) : !slot->due)
+		goto out;
+	cpu = READ_ONCE(slot->event->oncpu);
+	if (cpu != smp_processor_id())
+		goto out;
+	cpu = -1;
+	todo->event = slot->event;
+	unc_pace_interrupts(slot, now);
+	if (todo->resume)
+		goto out;
+	todo->due = slot->due;
+	todo->weight = slot->weight;
+	slot->due = 0;
+	slot->weight = 0;
+	unc_event_catch_up(slot->event, slot);
+out:
 	unc_unlock(box, flags);
 	/* busy: that CPU has not begun yet and will see these as well */
 	if (cpu >= 0)
 		smp_call_function_single_async(cpu,
 					       &per_cpu(unc_pmi, cpu).csd);
-	return event;
 }
 
 /*
@@ -298,9 +312,8 @@ static struct perf_event *unc_take_due(struct unc_box *box,
  */
 static void unc_deliver(struct unc_package *pkg, struct pt_regs *regs)
 {
-	struct perf_event *event;
+	struct unc_todo todo;
 	unsigned int b, i;
-	u64 due, period;
 
 	for (b = 0; b < unc.boxes_per_package; b++) {
 		struct unc_box *box = pkg->boxes[b];
@@ -308,9 +321,14 @@ static void unc_deliver(struct unc_package *pkg, struct pt_regs *regs)
 		if (!box || !READ_ONCE(box->samplers))
 			continue;
 		for (i = 0; i < UNC_MAX_COUNTERS; i++) {
-			event = unc_take_due(box, &box->slot[i], &due, &period);
-			if (event)
-				unc_sampling_deliver(event, due, period, regs);
+			unc_take_due(box, &box->slot[i], &todo);
+			if (!todo.event)
+				continue;
+			if (todo.resume)
+				todo.event->pmu->start(todo.event, 0);
+			else
+				unc_sampling_deliver(todo.event, todo.due,
+						     todo.weight, regs);
 		}
 	}
 }
@@ -422,6 +440,26 @@ static int unc_nmi_unknown(unsigned int type, struct pt_regs *regs)
 }
 
 /* Account the samples of a box that nothing has signalled. */
+static void unc_poll_slot(struct unc_box *box, struct unc_slot *slot)
+{
+	bool nearer;
+
+	unc_box_refresh(box, slot);
+	nearer = unc_pace(slot, unc_counter_bits(box, slot->ctr));
+	if (!nearer && (s64)(slot->total - slot->next) < 0)
+		return;
+	if (!box->type->signals) {
+		unc_sampling_account(box, slot, 0);
+		return;
+	}
+	/* a counter that signals is set again, standing still */
+	unc_box_freeze(box);
+	unc_box_refresh(box, slot);
+	unc_sampling_account(box, slot, 0);
+	unc_sampling_arm(box, slot);
+	unc_box_thaw(box);
+}
+
 static void unc_poll_box(struct unc_box *box)
 {
 	unsigned long flags;
@@ -431,21 +469,8 @@ static void unc_poll_box(struct unc_box *box)
 	for (i = 0; i < UNC_MAX_COUNTERS; i++) {
 		struct unc_slot *slot = &box->slot[i];
 
-		if (!slot->users || !slot->event || box->ctr[slot->ctr].dirty)
-			continue;
-		unc_box_refresh(box, slot);
-		if ((s64)(slot->total - slot->next) < 0)
-			continue;
-		/* a counter that signals is set again, standing still */
-		if (box->type->signals) {
-			unc_box_freeze(box);
-			unc_box_refresh(box, slot);
-			unc_sampling_account(box, slot, 0);
-			unc_sampling_arm(box, slot);
-			unc_box_thaw(box);
-		} else {
-			unc_sampling_account(box, slot, 0);
-		}
+		if (slot->users && slot->event && !box->ctr[slot->ctr].dirty)
+			unc_poll_slot(box, slot);
 	}
 	unc_unlock(box, flags);
 }
@@ -531,27 +556,6 @@ int unc_sampling_check(const struct perf_event *event,
 	return 0;
 }
 
-/**
- * unc_sampling_first_period() - where frequency mode begins
- * @event: the event, being opened
- *
- * perf begins with a period of 1, and finds a longer one from how fast samples
- * come.  An event that counts every cycle would keep the package frozen for
- * that; begin at its period instead, from which perf's tick finds a shorter one
- * by the count.
- */
-void unc_sampling_first_period(struct perf_event *event)
-{
-	if (!event->attr.freq)
-		return;
-	event->hw.sample_period = max_t(u64, div64_u64((u64)unc.gen->max_khz *
-						       500,
-						       event->attr.sample_freq),
-					1);
-	event->hw.last_period = event->hw.sample_period;
-	local64_set(&event->hw.period_left, event->hw.sample_period);
-}
-
 static unsigned int unc_core(void)
 {
 	unsigned int core = topology_core_id(smp_processor_id());
@@ -589,32 +593,8 @@ void unc_sampling_restart(struct unc_slot *slot)
 	/* perf sets it to 0 where it wants a new period */
 	if (left <= 0)
 		left = unc_period(slot->event);
-	slot->period = unc_period(slot->event);
 	slot->next = slot->total + left;
-}
-
-/**
- * unc_sampling_tick() - perf is about to adjust the period of an event
- * @slot: the event's slot; the event's count is up to date
- *
- * perf takes what was counted since the last time for the count of one tick.
- * An idle CPU's ticks are further apart, and unlike a core's the uncore's events
- * go on in between: have perf see the share of one tick.
- */
-void unc_sampling_tick(struct unc_slot *slot)
-{
-	struct hw_perf_event *hwc = &slot->event->hw;
-	u64 now = ktime_get_mono_fast_ns();
-	u64 passed = now - slot->ticked;
-	u64 count = local64_read(&slot->event->count);
-
-	slot->ticked = now;
-	/* a user may have reset the count */
-	if (slot->event->attr.freq && passed > TICK_NSEC &&
-	    count > hwc->freq_count_stamp)
-		hwc->freq_count_stamp = count -
-			mul_u64_u64_div_u64(count - hwc->freq_count_stamp,
-					    TICK_NSEC, passed);
+	slot->last = slot->next - max_t(u64, unc_period(slot->event), left);
 }
 
 /**
@@ -644,7 +624,7 @@ void unc_sampling_add(struct unc_box *box, struct unc_slot *slot,
 	struct unc_overflow *ov = &box->pkg->overflow;
 
 	unc_sampling_restart(slot);
-	slot->ticked = ktime_get_mono_fast_ns();
+	unc_pace_begin(slot);
 	box->samplers++;
 	if (box->type->signals) {
 		raw_spin_lock(&ov->select_lock);

@@ -155,7 +155,7 @@ static int unc_event_init(struct perf_event *event)
 		err = unc_sampling_check(event, box, &slot);
 		if (err)
 			return err;
-		unc_sampling_first_period(event);
+		unc_pace_first_period(event);
 	}
 
 	event->pmu_private = box;
@@ -264,7 +264,7 @@ static void unc_event_del(struct perf_event *event, int how)
 	struct unc_box *box = unc_event_box(event);
 	struct hw_perf_event *hwc = &event->hw;
 	struct unc_slot *slot = unc_event_slot(event);
-	u64 due = 0, period = 0;
+	u64 due = 0, weight = 0;
 	unsigned long flags;
 	struct pt_regs here;
 
@@ -279,7 +279,7 @@ static void unc_event_del(struct perf_event *event, int how)
 		unc_sampling_del(box, slot);
 		if (!(hwc->state & PERF_HES_STOPPED))
 			due = slot->due;
-		period = slot->period;
+		weight = slot->weight;
 	}
 	unc_box_release(box, slot);
 	if (!box->holding)
@@ -289,13 +289,14 @@ static void unc_event_del(struct perf_event *event, int how)
 	unc_unlock(box, flags);
 	/* samples that nobody else will deliver any more */
 	if (due)
-		unc_sampling_deliver(event, due, period,
+		unc_sampling_deliver(event, due, weight,
 				     unc_present_regs(&here));
 }
 
 /*
  * A counter that samples stops.  Another may serve more events: it runs on, and
- * this event does not look.
+ * this event does not look.  When perf only wants to adjust a period it has
+ * interrupts off until it starts the event again: nothing need be done.
  */
 static void unc_event_stop(struct perf_event *event, int how)
 {
@@ -305,16 +306,18 @@ static void unc_event_stop(struct perf_event *event, int how)
 
 	if (event->hw.state & PERF_HES_STOPPED)
 		return;
+	if (unc_pace_is_tick(event, how)) {
+		unc_pace_hide_count(event);
+		event->hw.state |= PERF_HES_STOPPED | UNC_RUNS_ON;
+		return;
+	}
 	flags = unc_lock(box);
 	if (slot->event)
 		unc_box_run(box, slot, false);
 	unc_box_refresh(box, slot);
 	unc_event_catch_up(event, slot);
-	if (slot->event) {
+	if (slot->event)
 		unc_sampling_stop(box, slot);
-		if (how & PERF_EF_UPDATE)
-			unc_sampling_tick(slot);
-	}
 	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	unc_unlock(box, flags);
 }
@@ -328,11 +331,19 @@ static void unc_event_start(struct perf_event *event, int how)
 	/* no slot: perf adjusts the period of an event that it takes off */
 	if (!(event->hw.state & PERF_HES_STOPPED) || event->hw.idx < 0)
 		return;
+	if (event->hw.state & UNC_RUNS_ON) {
+		event->hw.state = 0;
+		if (!(how & PERF_EF_RELOAD))
+			return;
+		unc_event_stop(event, 0);
+		local64_set(&event->hw.period_left, 0);
+	}
 	flags = unc_lock(box);
 	unc_box_refresh(box, slot);
 	local64_set(&event->hw.prev_count, slot->total);
 	event->hw.state = 0;
 	if (slot->event) {
+		unc_pace_begin(slot);
 		if (how & PERF_EF_RELOAD)
 			unc_sampling_restart(slot);
 		if (box->type->signals && !box->ctr[slot->ctr].dirty)

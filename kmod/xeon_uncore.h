@@ -257,9 +257,12 @@ extern const struct unc_generation unc_haswell_ep;
  * @ctr: hardware counter that does
  * @event: the event that samples; it shares the slot with no other
  * @next: @total at which its next sample is due
- * @period: what each of those is to be told as its period
+ * @last: @total at its last sample, in frequency mode
  * @due: samples that are still to be delivered
- * @ticked: when perf last adjusted the period of an event in frequency mode
+ * @weight: the sum of their periods
+ * @paced: when its period was last looked at, in frequency mode
+ * @paced_total: @total at that time
+ * @window: since when perf counts its samples to throttle it
  * @low_ns: nanoseconds in which it counts less than 2^32 for sure
  * @raw: the counter's value at the last read
  * @total: counts since the slot came into use
@@ -275,9 +278,12 @@ struct unc_slot {
 	u8 ctr;
 	struct perf_event *event;
 	u64 next;
-	u64 period;
+	u64 last;
 	u64 due;
-	u64 ticked;
+	u64 weight;
+	u64 paced;
+	u64 paced_total;
+	u64 window;
 	u64 low_ns;
 	u64 raw;
 	u64 total;
@@ -539,6 +545,19 @@ int unc_sysfs_init(void);
 void unc_sysfs_exit(void);
 const struct attribute_group **unc_sysfs_groups(const struct unc_type *type);
 
+/* perf has stopped the event, but its counter runs on; in hw.state. */
+#define UNC_RUNS_ON	PERF_HES_ARCH
+
+/**
+ * unc_is_stopped() - has the counter of an event that samples to stand still?
+ * @event: the event
+ */
+static inline bool unc_is_stopped(const struct perf_event *event)
+{
+	return (event->hw.state & PERF_HES_STOPPED) &&
+	       !(event->hw.state & UNC_RUNS_ON);
+}
+
 /* --- overflow.c: sampling ------------------------------------------------ */
 
 int unc_overflow_init(void);
@@ -546,18 +565,27 @@ void unc_overflow_exit(void);
 void unc_overflow_package_init(struct unc_package *pkg);
 int unc_sampling_check(const struct perf_event *event,
 		       const struct unc_box *box, const struct unc_slot *slot);
-void unc_sampling_first_period(struct perf_event *event);
 void unc_sampling_add(struct unc_box *box, struct unc_slot *slot,
 		      struct perf_event *event);
 void unc_sampling_del(struct unc_box *box, struct unc_slot *slot);
 void unc_sampling_stop(struct unc_box *box, struct unc_slot *slot);
 void unc_sampling_restart(struct unc_slot *slot);
-void unc_sampling_tick(struct unc_slot *slot);
-void unc_sampling_deliver(struct perf_event *event, u64 due, u64 period,
+void unc_sampling_deliver(struct perf_event *event, u64 due, u64 weight,
 			  struct pt_regs *regs);
 void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot);
 struct pt_regs *unc_present_regs(struct pt_regs *here);
 u64 unc_overflow_poll(struct unc_package *pkg);
+
+/* --- pace.c -------------------------------------------------------------- */
+
+void unc_pace_first_period(struct perf_event *event);
+void unc_pace_begin(struct unc_slot *slot);
+bool unc_pace(struct unc_slot *slot, unsigned int bits);
+bool unc_pace_is_tick(const struct perf_event *event, int how);
+void unc_pace_hide_count(struct perf_event *event);
+void unc_pace_hide_time(struct perf_event *event);
+void unc_pace_interrupts(struct unc_slot *slot, u64 now);
+bool unc_pace_may_resume(const struct unc_slot *slot, u64 now);
 
 /* --- overflow_sysfs.c ---------------------------------------------------- */
 
