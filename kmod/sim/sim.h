@@ -13,6 +13,8 @@
 
 #include "model.h"
 
+struct file;
+struct inode;
 struct seq_file;
 
 /**
@@ -93,8 +95,27 @@ int sim_parse_box(const char *text, enum model_box_kind *kind, unsigned int *box
 int sim_box_name(char *buf, size_t size, enum model_box_kind kind,
 		 unsigned int box);
 int sim_traffic_line(char *line);
+int sim_traffic_line_here(char *line);
 int sim_fault_line(char *line);
 void sim_fault_show(struct seq_file *s);
+
+/* --- Files that take lines: sim_writer.c --------------------------------- */
+
+int sim_writer_open(struct file *file, int (*line)(char *line));
+ssize_t sim_writer_write(struct file *file, const char __user *buf,
+			 size_t count, loff_t *pos);
+int sim_writer_release(struct inode *inode, struct file *file);
+ssize_t sim_writer_text(int (*line)(char *line), const char __user *buf,
+			size_t count);
+
+/* --- Traffic with an author: sim_device.c, sim_page_faults.c ------------- */
+
+int sim_device_init(void);
+void sim_device_exit(void);
+int sim_page_faults_init(void);
+void sim_page_faults_exit(void);
+int sim_page_faults_set(u32 lines);
+void sim_page_faults_show(struct seq_file *s);
 
 /* --- The control files: sim_debugfs.c ----------------------------------- */
 

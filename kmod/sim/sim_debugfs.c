@@ -8,20 +8,14 @@
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
 #include "sim.h"
 
 #define SIM_NUMBER_SIZE		32
-#define SIM_LINE_SIZE		512
-#define SIM_WRITE_SIZE		SZ_64K
-/* C libraries flush a full buffer wherever in a line it is full. */
-#define SIM_STDIO_BUFFER	4096
 
 static struct dentry *sim_dir;
 
@@ -186,135 +180,18 @@ static const struct file_operations advance_fops = {
 	.release = single_release,
 };
 
-/* --- files that take lines -----------------------------------------------*/
-
-/**
- * struct sim_writer - an open file that takes lines
- * @mutex: against writers that share it
- * @line: what to do with a line
- * @len: of @carry
- * @carry: the beginning of a line that a full stdio buffer cut in two
- */
-struct sim_writer {
-	struct mutex mutex;
-	int (*line)(char *line);
-	size_t len;
-	char carry[SIM_LINE_SIZE];
-};
-
-static struct sim_writer *sim_writer_new(int (*line)(char *line))
-{
-	struct sim_writer *w = kzalloc(sizeof(*w), GFP_KERNEL);
-
-	if (w) {
-		mutex_init(&w->mutex);
-		w->line = line;
-	}
-	return w;
-}
-
-static int sim_writer_line(struct sim_writer *w, char *line)
-{
-	line = strim(line);
-	return *line ? w->line(line) : 0;
-}
-
-/* The carried beginning with the rest that has come, one line. */
-static int sim_writer_join(struct sim_writer *w, const char *rest)
-{
-	size_t size = sizeof(w->carry) - w->len;
-	ssize_t len = strscpy(w->carry + w->len, rest, size);
-
-	w->len = 0;
-	if (len < 0) {
-		pr_warn("a line is longer than %d characters\n", SIM_LINE_SIZE);
-		return -EINVAL;
-	}
-	return sim_writer_line(w, w->carry);
-}
-
-static int sim_writer_text(struct sim_writer *w, char *text, bool cut)
-{
-	char *line;
-	int ret;
-
-	while ((line = strsep(&text, "\n"))) {
-		if (!text && cut) {
-			/* the last piece; the others ended with a newline */
-			ssize_t len = strscpy(w->carry + w->len, line,
-					      sizeof(w->carry) - w->len);
-
-			if (len < 0)
-				return sim_writer_join(w, line);
-			w->len += len;
-			return 0;
-		}
-		ret = w->len ? sim_writer_join(w, line) :
-			       sim_writer_line(w, line);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-static ssize_t sim_writer_write(struct sim_writer *w, const char __user *buf,
-				size_t count)
-{
-	char *text;
-	bool cut;
-	int ret;
-
-	count = min_t(size_t, count, SIM_WRITE_SIZE);
-	if (!count)
-		return 0;
-
-	text = memdup_user_nul(buf, count);
-	if (IS_ERR(text))
-		return PTR_ERR(text);
-
-	cut = text[count - 1] != '\n' && count % SIM_STDIO_BUFFER == 0;
-	ret = -EINTR;
-	if (!mutex_lock_killable(&w->mutex)) {
-		ret = sim_writer_text(w, text, cut);
-		mutex_unlock(&w->mutex);
-	}
-	kfree(text);
-	return ret ?: count;
-}
-
-/* Nobody is left to hear of an error; the log has it. */
-static void sim_writer_free(struct sim_writer *w)
-{
-	if (w->len)
-		sim_writer_join(w, "");
-	kfree(w);
-}
-
 /* --- traffic -------------------------------------------------------------*/
 
 static int traffic_open(struct inode *inode, struct file *file)
 {
-	file->private_data = sim_writer_new(sim_traffic_line);
-	return file->private_data ? 0 : -ENOMEM;
-}
-
-static ssize_t traffic_write(struct file *file, const char __user *buf,
-			     size_t count, loff_t *pos)
-{
-	return sim_writer_write(file->private_data, buf, count);
-}
-
-static int traffic_release(struct inode *inode, struct file *file)
-{
-	sim_writer_free(file->private_data);
-	return 0;
+	return sim_writer_open(file, sim_traffic_line);
 }
 
 static const struct file_operations traffic_fops = {
 	.owner = THIS_MODULE,
 	.open = traffic_open,
-	.write = traffic_write,
-	.release = traffic_release,
+	.write = sim_writer_write,
+	.release = sim_writer_release,
 	.llseek = noop_llseek,
 };
 
@@ -334,14 +211,7 @@ static int fault_open(struct inode *inode, struct file *file)
 static ssize_t fault_write(struct file *file, const char __user *buf,
 			   size_t count, loff_t *pos)
 {
-	struct sim_writer *w = sim_writer_new(sim_fault_line);
-	ssize_t ret;
-
-	if (!w)
-		return -ENOMEM;
-	ret = sim_writer_write(w, buf, count);
-	sim_writer_free(w);
-	return ret;
+	return sim_writer_text(sim_fault_line, buf, count);
 }
 
 static const struct file_operations fault_fops = {
@@ -349,6 +219,38 @@ static const struct file_operations fault_fops = {
 	.open = fault_open,
 	.read = seq_read,
 	.write = fault_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+/* --- page_faults ---------------------------------------------------------*/
+
+static int page_faults_show(struct seq_file *s, void *unused)
+{
+	sim_page_faults_show(s);
+	return 0;
+}
+
+static int page_faults_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, page_faults_show, NULL);
+}
+
+static ssize_t page_faults_write(struct file *file, const char __user *buf,
+				 size_t count, loff_t *pos)
+{
+	u64 lines;
+	int ret = sim_number_from_user(buf, count, U32_MAX, &lines);
+
+	ret = ret ?: sim_page_faults_set(lines);
+	return ret ?: count;
+}
+
+static const struct file_operations page_faults_fops = {
+	.owner = THIS_MODULE,
+	.open = page_faults_open,
+	.read = seq_read,
+	.write = page_faults_write,
 	.llseek = seq_lseek,
 	.release = single_release,
 };
@@ -399,6 +301,8 @@ int sim_debugfs_init(void)
 	debugfs_create_file("advance", 0644, sim_dir, NULL, &advance_fops);
 	debugfs_create_file("traffic", 0200, sim_dir, NULL, &traffic_fops);
 	debugfs_create_file("fault", 0644, sim_dir, NULL, &fault_fops);
+	debugfs_create_file("page_faults", 0644, sim_dir, NULL,
+			    &page_faults_fops);
 	debugfs_create_file("registers", 0444, sim_dir, NULL, &registers_fops);
 	return 0;
 }

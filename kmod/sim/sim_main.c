@@ -140,7 +140,9 @@ static const struct {
 	{ "CPU hotplug", sim_hotplug_init, sim_hotplug_exit },
 	{ "MSRs", sim_msr_init, sim_msr_exit },
 	{ "PCI buses", sim_pci_init, sim_pci_exit },
+	{ "page faults", sim_page_faults_init, sim_page_faults_exit },
 	{ "control files", sim_debugfs_init, sim_debugfs_exit },
+	{ "device", sim_device_init, sim_device_exit },
 };
 
 static void sim_down(unsigned int parts)

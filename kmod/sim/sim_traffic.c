@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The control file "traffic": transactions for the boxes to count, one kind
- * of transaction a line, strictly parsed.
+ * The control file "traffic" and the device: transactions for the boxes to
+ * count, one kind of transaction a line, strictly parsed.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": traffic: " fmt
 
 #include <linux/kernel.h>
+#include <linux/smp.h>
 #include <linux/string.h>
+#include <linux/topology.h>
 
 #include "sim.h"
 
@@ -46,6 +48,7 @@ struct sim_key {
 
 /* The widths are those of the registers that a transaction is matched with. */
 static const struct sim_key sim_keys[] = {
+#define SIM_KEY_PKG	0
 	SIM_KEY("pkg", pkg, 0, MODEL_MAX_PACKAGES - 1),
 	SIM_KEY("event", code, 0, 0x1ff, .required = true),
 	SIM_KEY("umask", umask, 0, 0xff),
@@ -153,7 +156,8 @@ static int sim_parse_pair(char *pair, struct model_txn *t, u32 *seen)
 	}
 }
 
-static int sim_parse_txn(char *line, struct model_txn *t)
+/* @named_pkg: does the line say which package? */
+static int sim_parse_txn(char *line, struct model_txn *t, bool *named_pkg)
 {
 	u32 seen = 0;
 	unsigned int i;
@@ -180,36 +184,35 @@ static int sim_parse_txn(char *line, struct model_txn *t)
 		pr_warn("box= is missing\n");
 		return -EINVAL;
 	}
+	*named_pkg = seen & BIT(SIM_KEY_PKG);
 	return 0;
 }
 
-/**
- * sim_traffic_line() - let the transactions of a line pass
- * @line: "pkg=0 box=cbox_0 event=0x35 umask=0x1 count=1000 ..."; changed
- *
- * When an overflow freezes the package, the rest passes after software has
- * served it.  Sleeps.
- *
- * Return: 0, -EINVAL for a line that makes no sense (the log says why), or
- * -EINTR.
- */
-int sim_traffic_line(char *line)
+/* A package of the model, or one that it does not have. */
+static unsigned int sim_running_package(void)
 {
-	struct model_txn t;
+	return topology_physical_package_id(smp_processor_id());
+}
+
+/*
+ * Let transactions pass; @here: in the package of the CPU that runs this. When an
+ * overflow freezes the package, the rest passes after software has served it.
+ */
+static int sim_traffic_pass(struct model_txn *t, bool here)
+{
 	unsigned long flags;
 	s64 passed;
 	u32 frozen;
 	int ret;
 
-	ret = sim_parse_txn(line, &t);
-	if (ret)
-		return ret;
-
-	while (t.count) {
+	while (t->count) {
 		raw_spin_lock_irqsave(&sim.lock, flags);
+		if (here)
+			t->pkg = sim_running_package();
+		here = false;
 		sim_clock_sync();
 		frozen = sim_frozen_mask();
-		passed = model_traffic(sim.model, &t);
+		passed = model_traffic(sim.model, t);
 		frozen = sim_frozen_mask() & ~frozen;
 		sim_clock_rearm();
 		raw_spin_unlock_irqrestore(&sim.lock, flags);
@@ -218,12 +221,49 @@ int sim_traffic_line(char *line)
 			pr_warn("the package has no such box\n");
 			return -EINVAL;
 		}
-		if (WARN_ON_ONCE(!passed || passed > t.count))
+		if (WARN_ON_ONCE(!passed || passed > t->count))
 			return -EIO;
-		t.count -= passed;
+		t->count -= passed;
 		ret = sim_wait_thaw(frozen);
 		if (ret)
 			return ret;
 	}
 	return 0;
+}
+
+/**
+ * sim_traffic_line() - let the transactions of a line pass
+ * @line: "pkg=0 box=cbox_0 event=0x35 umask=0x1 count=1000 ..."; changed
+ *
+ * Without pkg= it is package 0. Sleeps.
+ *
+ * Return: 0, -EINVAL for a line that makes no sense (the log says why), or
+ * -EINTR.
+ */
+int sim_traffic_line(char *line)
+{
+	struct model_txn t;
+	bool named;
+	int ret;
+
+	ret = sim_parse_txn(line, &t, &named);
+	return ret ?: sim_traffic_pass(&t, false);
+}
+
+/**
+ * sim_traffic_line_here() - the same, by the task that runs
+ * @line: as for sim_traffic_line(); changed
+ *
+ * Without pkg= it is the package of the CPU where the task runs. Sleeps.
+ *
+ * Return: as sim_traffic_line().
+ */
+int sim_traffic_line_here(char *line)
+{
+	struct model_txn t;
+	bool named;
+	int ret;
+
+	ret = sim_parse_txn(line, &t, &named);
+	return ret ?: sim_traffic_pass(&t, !named);
 }

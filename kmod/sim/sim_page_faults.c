@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory traffic of programs that know nothing of the simulator: a page fault
+ * of user space moves cache lines through the memory channels of the package
+ * whose CPU took it.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": page_faults: " fmt
+
+#include <linux/atomic.h>
+#include <linux/mutex.h>
+#include <linux/ptrace.h>
+#include <linux/seq_file.h>
+#include <linux/smp.h>
+#include <linux/topology.h>
+#include <linux/tracepoint.h>
+
+#include "sim.h"
+
+#define SIM_TRACEPOINT	"page_fault_user"
+
+/* CAS_COUNT (§2.6.7): regular reads, and writes in write major mode */
+#define SIM_CAS_COUNT	0x04
+#define SIM_CAS_RD_REG	0x01
+#define SIM_CAS_WR_WMM	0x04
+
+static struct {
+	struct mutex mutex;		/* of those who switch it */
+	struct tracepoint *tracepoint;	/* NULL: this kernel has it not */
+	u32 lines;			/* for each fault; 0: off */
+	atomic64_t faults;		/* since it was last switched on */
+} sim_faults = {
+	.mutex = __MUTEX_INITIALIZER(sim_faults.mutex),
+};
+
+/* An overflow may freeze the package; what comes then is lost, as ever. */
+static void sim_cas(struct model_txn *t, u32 umask, u64 count)
+{
+	s64 passed;
+
+	t->umask = umask;
+	for (t->count = count; t->count; t->count -= passed) {
+		passed = model_traffic(sim.model, t);
+		if (WARN_ON_ONCE(passed <= 0 || passed > t->count))
+			break;
+	}
+}
+
+/*
+ * Consecutive lines go to consecutive channels. The page is cleared by writes
+ * and its contents are read.
+ *
+ * The fault was in user mode, so this CPU holds no lock, and the model's may be
+ * taken.
+ */
+static void sim_page_fault(void *unused, unsigned long address,
+			   struct pt_regs *regs, unsigned long error_code)
+{
+	struct model_txn t = {
+		.kind = MODEL_IMC, .code = SIM_CAS_COUNT, .value = 1,
+	};
+	u32 imcs = sim.config.imcs, lines = READ_ONCE(sim_faults.lines), n;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&sim.lock, flags);
+	t.pkg = topology_physical_package_id(smp_processor_id());
+	if (t.pkg < sim.config.packages) {
+		sim_clock_sync();
+		for (t.box = 0; t.box < imcs; t.box++) {
+			n = lines / imcs + (t.box < lines % imcs);
+			sim_cas(&t, SIM_CAS_RD_REG, n);
+			sim_cas(&t, SIM_CAS_WR_WMM, n);
+		}
+		sim_clock_rearm();
+	}
+	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	atomic64_inc(&sim_faults.faults);
+}
+
+static int sim_page_faults_on(void)
+{
+	int ret;
+
+	if (!sim_faults.tracepoint) {
+		pr_warn("this kernel has no tracepoint %s\n", SIM_TRACEPOINT);
+		return -EOPNOTSUPP;
+	}
+	ret = tracepoint_probe_register(sim_faults.tracepoint, sim_page_fault,
+					NULL);
+	if (ret)
+		pr_warn("cannot use tracepoint %s (error %d)\n", SIM_TRACEPOINT,
+			ret);
+	return ret;
+}
+
+static void sim_page_faults_off(void)
+{
+	tracepoint_probe_unregister(sim_faults.tracepoint, sim_page_fault,
+				    NULL);
+	tracepoint_synchronize_unregister();
+}
+
+/**
+ * sim_page_faults_set() - let page faults make traffic, or not
+ * @lines: cache lines that each fault writes and reads; 0: no traffic
+ *
+ * Return: 0, or -EOPNOTSUPP when the kernel does not tell us of page faults.
+ */
+int sim_page_faults_set(u32 lines)
+{
+	u32 before;
+	int ret = 0;
+
+	mutex_lock(&sim_faults.mutex);
+	before = sim_faults.lines;
+	if (lines && !before) {
+		WRITE_ONCE(sim_faults.lines, lines);
+		atomic64_set(&sim_faults.faults, 0);
+		ret = sim_page_faults_on();
+	} else if (!lines && before) {
+		sim_page_faults_off();
+	}
+	WRITE_ONCE(sim_faults.lines, ret ? before : lines);
+	mutex_unlock(&sim_faults.mutex);
+	return ret;
+}
+
+void sim_page_faults_show(struct seq_file *s)
+{
+	seq_printf(s, "lines %u\nfaults %lld\n", READ_ONCE(sim_faults.lines),
+		   atomic64_read(&sim_faults.faults));
+}
+
+static void sim_find_tracepoint(struct tracepoint *tp, void *unused)
+{
+	if (!strcmp(tp->name, SIM_TRACEPOINT))
+		sim_faults.tracepoint = tp;
+}
+
+/**
+ * sim_page_faults_init() - look for the tracepoint; nothing is switched on
+ *
+ * Return: 0; without it only this mode is missing.
+ */
+int sim_page_faults_init(void)
+{
+	for_each_kernel_tracepoint(sim_find_tracepoint, NULL);
+	return 0;
+}
+
+/**
+ * sim_page_faults_exit() - switch it off
+ */
+void sim_page_faults_exit(void)
+{
+	sim_page_faults_set(0);
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Files that take lines of text: cuts what is written into lines, also where
+ * a C library's buffer ends in the middle of one.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "sim.h"
+
+#define SIM_LINE_SIZE		512
+#define SIM_WRITE_SIZE		SZ_64K
+/* C libraries flush a full buffer wherever in a line it is full. */
+#define SIM_STDIO_BUFFER	4096
+
+/**
+ * struct sim_writer - an open file that takes lines
+ * @mutex: against writers that share it
+ * @line: what to do with a line
+ * @len: of @carry
+ * @carry: the beginning of a line that a full stdio buffer cut in two
+ */
+struct sim_writer {
+	struct mutex mutex;
+	int (*line)(char *line);
+	size_t len;
+	char carry[SIM_LINE_SIZE];
+};
+
+static struct sim_writer *sim_writer_new(int (*line)(char *line))
+{
+	struct sim_writer *w = kzalloc(sizeof(*w), GFP_KERNEL);
+
+	if (w) {
+		mutex_init(&w->mutex);
+		w->line = line;
+	}
+	return w;
+}
+
+static int sim_writer_line(struct sim_writer *w, char *line)
+{
+	line = strim(line);
+	return *line ? w->line(line) : 0;
+}
+
+/* The carried beginning with the rest that has come, one line. */
+static int sim_writer_join(struct sim_writer *w, const char *rest)
+{
+	size_t size = sizeof(w->carry) - w->len;
+	ssize_t len = strscpy(w->carry + w->len, rest, size);
+
+	w->len = 0;
+	if (len < 0) {
+		pr_warn("a line is longer than %d characters\n", SIM_LINE_SIZE);
+		return -EINVAL;
+	}
+	return sim_writer_line(w, w->carry);
+}
+
+static int sim_writer_lines(struct sim_writer *w, char *text, bool cut)
+{
+	char *line;
+	int ret;
+
+	while ((line = strsep(&text, "\n"))) {
+		if (!text && cut) {
+			/* the last piece; the others ended with a newline */
+			ssize_t len = strscpy(w->carry + w->len, line,
+					      sizeof(w->carry) - w->len);
+
+			if (len < 0)
+				return sim_writer_join(w, line);
+			w->len += len;
+			return 0;
+		}
+		ret = w->len ? sim_writer_join(w, line) :
+			       sim_writer_line(w, line);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static ssize_t sim_writer_take(struct sim_writer *w, const char __user *buf,
+			       size_t count)
+{
+	char *text;
+	bool cut;
+	int ret;
+
+	count = min_t(size_t, count, SIM_WRITE_SIZE);
+	if (!count)
+		return 0;
+
+	text = memdup_user_nul(buf, count);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+
+	cut = text[count - 1] != '\n' && count % SIM_STDIO_BUFFER == 0;
+	ret = -EINTR;
+	if (!mutex_lock_killable(&w->mutex)) {
+		ret = sim_writer_lines(w, text, cut);
+		mutex_unlock(&w->mutex);
+	}
+	kfree(text);
+	return ret ?: count;
+}
+
+/* Nobody is left to hear of an error; the log has it. */
+static void sim_writer_free(struct sim_writer *w)
+{
+	if (w->len)
+		sim_writer_join(w, "");
+	kfree(w);
+}
+
+/**
+ * sim_writer_open() - open a file that takes lines
+ * @file: the file; its private_data is ours from here on
+ * @line: what to do with a line: 0 or a negative error, which ends the write
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int sim_writer_open(struct file *file, int (*line)(char *line))
+{
+	file->private_data = sim_writer_new(line);
+	return file->private_data ? 0 : -ENOMEM;
+}
+
+/* The write of a file that sim_writer_open() opened. */
+ssize_t sim_writer_write(struct file *file, const char __user *buf,
+			 size_t count, loff_t *pos)
+{
+	return sim_writer_take(file->private_data, buf, count);
+}
+
+/* Its release: a line that no newline ended is complete now. */
+int sim_writer_release(struct inode *inode, struct file *file)
+{
+	sim_writer_free(file->private_data);
+	return 0;
+}
+
+/**
+ * sim_writer_text() - take lines that come in one write
+ * @line: what to do with a line
+ * @buf: what was written
+ * @count: its length
+ *
+ * Return: bytes taken or a negative error.
+ */
+ssize_t sim_writer_text(int (*line)(char *line), const char __user *buf,
+			size_t count)
+{
+	struct sim_writer *w = sim_writer_new(line);
+	ssize_t ret;
+
+	if (!w)
+		return -ENOMEM;
+	ret = sim_writer_take(w, buf, count);
+	sim_writer_free(w);
+	return ret;
+}
