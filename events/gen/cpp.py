@@ -21,6 +21,7 @@ using namespace std::literals;
 TAIL = """
 } // namespace
 
+extern const catalogue_tables %s_tables;
 const catalogue_tables %s_tables = {
 	"%s", boxes, fields, events, values, metrics,
 	in_tree_filters, in_tree_wrong,
@@ -152,4 +153,4 @@ def source(generation):
             _array("field_info", "fields", _field_rows(generation)) +
             events + _array("value_info", "values", _value_rows(generation)) +
             metrics + "".join(_in_tree(generation)) +
-            TAIL % (generation.name, generation.name))
+            TAIL % ((generation.name,) * 3))

@@ -88,7 +88,8 @@ const value_info *catalogue::value(std::string_view box, std::string_view field,
 				   std::string_view name) const
 {
 	for (const value_info &value : values_)
-		if (same_name(value.box, box) && same_name(value.field, field) &&
+		if (same_name(value.box, box) &&
+		    same_name(value.field, field) &&
 		    same_name(value.name, name))
 			return &value;
 	return nullptr;

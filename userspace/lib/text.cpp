@@ -187,7 +187,8 @@ static unsigned distance(std::string_view a, std::string_view b)
 
 			next[j] = std::min({row[j] + 1, next[j - 1] + 1,
 					    row[j - 1] + !same});
-			if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+			if (i > 1 && j > 1 &&
+			    lower(a[i - 1]) == lower(b[j - 2]) &&
 			    lower(a[i - 2]) == lower(b[j - 1]))
 				next[j] = std::min(next[j], before[j - 2] + 1);
 		}
@@ -198,8 +199,8 @@ static unsigned distance(std::string_view a, std::string_view b)
 }
 
 std::vector<std::string_view>
-nearest_names(std::string_view wrong, const std::vector<std::string_view> &names,
-	      unsigned most)
+nearest_names(std::string_view wrong,
+	      const std::vector<std::string_view> &names, unsigned most)
 {
 	constexpr size_t longest = 64;
 	std::vector<std::pair<unsigned, std::string_view>> ranked;
@@ -211,7 +212,8 @@ nearest_names(std::string_view wrong, const std::vector<std::string_view> &names
 			continue;
 		unsigned far = distance(wrong, name);
 
-		// A name that begins with it, or holds it, may be meant as well.
+		// A name that begins with it, or holds it, may be meant as
+		// well.
 		if (name.size() > wrong.size() &&
 		    same_name(name.substr(0, wrong.size()), wrong))
 			far = std::min(far, 2u);
@@ -220,10 +222,9 @@ nearest_names(std::string_view wrong, const std::vector<std::string_view> &names
 		if (far <= std::max<size_t>(2, wrong.size() / 3))
 			ranked.emplace_back(far, name);
 	}
-	std::stable_sort(ranked.begin(), ranked.end(),
-			 [](const auto &a, const auto &b) {
-				 return a.first < b.first;
-			 });
+	std::stable_sort(
+		ranked.begin(), ranked.end(),
+		[](const auto &a, const auto &b) { return a.first < b.first; });
 	std::vector<std::string_view> found;
 	for (const auto &[far, name] : ranked) {
 		if (found.size() == most)

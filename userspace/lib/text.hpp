@@ -48,7 +48,7 @@ std::string join(const std::vector<std::string_view> &names,
 
 /// Up to @p most of @p names that may have been meant by @p wrong, best first.
 std::vector<std::string_view>
-nearest_names(std::string_view wrong, const std::vector<std::string_view> &names,
-	      unsigned most);
+nearest_names(std::string_view wrong,
+	      const std::vector<std::string_view> &names, unsigned most);
 
 } // namespace uncore

@@ -32,13 +32,13 @@ struct field_info {
 
 /// A documented event of a box type.
 struct event_info {
-	std::string_view box;	      ///< "cbox"
-	std::string_view name;	      ///< "llc_lookup.any"
+	std::string_view box;  ///< "cbox"
+	std::string_view name; ///< "llc_lookup.any"
 	/// By fields, as in sysfs: "event=0x34,umask=0x11,filter_state=?".
 	std::string_view terms;
 	std::string_view description;
 	std::string_view category;
-	std::string_view section;     ///< of the manual, "§2.3.6"
+	std::string_view section; ///< of the manual, "§2.3.6"
 	/// What one count is, when not a plain count: scale 64, unit "Bytes".
 	double scale = 1;
 	std::string_view unit;
@@ -65,16 +65,16 @@ struct value_info {
 
 /// A documented metric.
 struct metric_info {
-	std::string_view name;	     ///< "mem_bw_reads"
-	std::string_view box;	     ///< box type whose events it is of
-	/// perf's syntax, see expression.hpp; PMUs have no prefix, so that it goes
-	/// with any: "imc@cas_count.rd@ * 64".
+	std::string_view name; ///< "mem_bw_reads"
+	std::string_view box;  ///< box type whose events it is of
+	/// perf's syntax, see expression.hpp; PMUs have no prefix, so that it
+	/// goes with any: "imc@cas_count.rd@ * 64".
 	std::string_view expression;
 	std::string_view description;
-	std::string_view note;	     ///< how it differs from the manual, or why
+	std::string_view note; ///< how it differs from the manual, or why
 	std::string_view section;
 	double scale = 1;
-	std::string_view unit;	     ///< "MB/s", "%", "cycles", ...
+	std::string_view unit; ///< "MB/s", "%", "cycles", ...
 	std::span<const std::string_view> groups; ///< "memory", "llc", ...
 	/// Its events must be counted at the same time, in one group.
 	bool one_group = false;
@@ -112,8 +112,8 @@ public:
 	std::vector<std::string_view> nearest_events(std::string_view box,
 						     std::string_view name,
 						     unsigned most = 3) const;
-	std::vector<std::string_view>
-	nearest_metrics(std::string_view name, unsigned most = 3) const;
+	std::vector<std::string_view> nearest_metrics(std::string_view name,
+						      unsigned most = 3) const;
 
 private:
 	friend struct catalogue_tables;

@@ -18,8 +18,8 @@ enum class errc {
 	permission,  ///< the kernel refuses this user
 	unsupported, ///< the driver or the hardware lacks it
 	no_driver,   ///< no uncore PMU on this machine
-	gone,        ///< a CPU or a device disappeared
-	system,      ///< any other failed system call
+	gone,	     ///< a CPU or a device disappeared
+	system,	     ///< any other failed system call
 };
 
 /// A failure.  @c message is one line without a final full stop or newline: it
@@ -57,7 +57,8 @@ private:
 template <> class [[nodiscard]] result<void> {
 public:
 	result() = default;
-	result(uncore::error failure) : failed_(true), failure_(std::move(failure))
+	result(uncore::error failure)
+		: failed_(true), failure_(std::move(failure))
 	{
 	}
 

@@ -25,20 +25,20 @@ namespace uncore {
 
 /// An event on one PMU, ready to be opened on each CPU of its cpumask.
 struct event {
-	/// The type of duration_time, which is not opened: its count is the time
-	/// that passed, in nanoseconds.
+	/// The type of duration_time, which is not opened: its count is the
+	/// time that passed, in nanoseconds.
 	static constexpr uint32_t duration_time = UINT32_MAX;
 
-	std::string name;      ///< what to show: name=, or the text
-	std::string text;      ///< as it was written
+	std::string name;		  ///< what to show: name=, or the text
+	std::string text;		  ///< as it was written
 	const uncore::pmu *pmu = nullptr; ///< nullptr: counted on every CPU
 	const event_info *info = nullptr; ///< of the catalogue, if it is there
-	uint32_t type = 0;     ///< perf_event_attr's
+	uint32_t type = 0;		  ///< perf_event_attr's
 	uint64_t config = 0, config1 = 0, config2 = 0;
 	uint64_t sample_period = 0; ///< period=, 0 for none
 	/// From the modifiers of a core event, "instructions:u".
 	bool exclude_user = false, exclude_kernel = false, exclude_hv = false;
-	double scale = 1;      ///< of a count, to be in @c unit
+	double scale = 1; ///< of a count, to be in @c unit
 	std::string unit;
 };
 

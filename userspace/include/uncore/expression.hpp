@@ -2,9 +2,9 @@
 /// @file
 /// Metric expressions, in the syntax of perf's metrics: numbers, + - * /, ( ),
 /// min(a, b), max(a, b), d_ratio(a, b), a if b else c, comparisons, and
-/// events as PMU@EVENT@ with , and = escaped by a backslash, source_count(event)
-/// (the number of counters that the event's value is the sum of), duration_time
-/// and names of plain events or of other metrics.
+/// events as PMU@EVENT@ with , and = escaped by a backslash,
+/// source_count(event) (the number of counters that the event's value is the
+/// sum of), duration_time and names of plain events or of other metrics.
 #pragma once
 
 #include <functional>
@@ -29,15 +29,15 @@ public:
 		/// "imc/cas_count.rd/", an event string without escapes; or
 		/// a bare name, "duration_time".
 		std::string name;
-		bool is_event = false; ///< was written with @
+		bool is_event = false;	    ///< was written with @
 		bool wants_sources = false; ///< appears in source_count()
 		bool wants_value = false;
 	};
 	/// Each once, in order of appearance.
 	std::span<const term> terms() const;
 
-	/// @param values by index of terms().  @param sources likewise, how many
-	/// counters each value is the sum of.
+	/// @param values by index of terms().  @param sources likewise, how
+	/// many counters each value is the sum of.
 	/// @return the value; not a number where something is divided by 0.
 	double evaluate(std::span<const double> values,
 			std::span<const double> sources = {}) const;

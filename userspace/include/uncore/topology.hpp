@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
 /// What this machine has: packages, their CPUs, and the uncore PMUs that a
-/// driver has registered.  All of it comes from sysfs, so that any driver's PMUs
-/// are found: those of xeon_uncore under any prefix, and the kernel's own
+/// driver has registered.  All of it comes from sysfs, so that any driver's
+/// PMUs are found: those of xeon_uncore under any prefix, and the kernel's own
 /// uncore_*.
 #pragma once
 
@@ -45,12 +45,12 @@ enum class driver {
 
 /// A PMU; an uncore PMU is one box of every package.
 struct UNCORE_EXPORT pmu {
-	std::string name;	    ///< "hswep_cbox_3"
+	std::string name; ///< "hswep_cbox_3"
 	uncore::driver driver = driver::other;
-	std::string prefix;	    ///< "hswep"; empty with driver::other
-	std::string box;	    ///< "cbox"
+	std::string prefix;		  ///< "hswep"; empty with driver::other
+	std::string box;		  ///< "cbox"
 	std::optional<unsigned> instance; ///< 3; none where there is one only
-	uint32_t type = 0;	    ///< perf_event_attr.type
+	uint32_t type = 0;		  ///< perf_event_attr.type
 	/// Its cpumask: one CPU for each package; empty for a PMU of every CPU.
 	std::vector<int> cpus;
 	std::vector<format_field> formats;
@@ -67,20 +67,21 @@ struct package {
 
 class UNCORE_EXPORT topology {
 public:
-	/// Reads the machine; a driver that is not loaded is no error, pmus() is
-	/// empty then.
+	/// Reads the machine; a driver that is not loaded is no error, pmus()
+	/// is empty then.
 	/// @param sysfs where sysfs is; tests give recorded trees.
 	/// Errors: errc::system when there is no such tree.  Entries that make
 	/// no sense are left out.
-	static result<topology> read(const std::filesystem::path &sysfs = "/sys");
+	static result<topology>
+	read(const std::filesystem::path &sysfs = "/sys");
 
 	std::span<const package> packages() const { return packages_; }
 	/// The uncore PMUs, sorted by box and instance.
 	std::span<const pmu> pmus() const { return pmus_; }
 	/// All others: "cpu", "msr", "power", ...
 	std::span<const pmu> others() const { return others_; }
-	/// The processor's generation, as the catalogue calls it ("hswep"); empty
-	/// where the library has none for it.
+	/// The processor's generation, as the catalogue calls it ("hswep");
+	/// empty where the library has none for it.
 	std::string_view generation() const { return generation_; }
 
 	/// The PMU of that full name, uncore or not, or nullptr.

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// @file
+/// What the parts of the event parser share: a written event taken apart, and
+/// the steps from there to perf_event_attr.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <uncore/event.hpp>
+
+namespace uncore {
+
+struct catalogue_tables;
+
+/// A term between a PMU's slashes: NAME or NAME=VALUE.
+struct written_term {
+	std::string_view name;
+	std::optional<std::string_view> value;
+};
+
+/// An event as written: PMU/TERMS/MODIFIERS, or NAME:MODIFIERS.
+struct written_event {
+	std::string_view text;
+	std::string_view name; ///< the PMU's, or the event's
+	bool has_terms = false;
+	std::vector<written_term> terms;
+	std::string_view modifiers;
+};
+
+/// Takes "NAME", "NAME=VALUE", ... apart; @p where is for the message.
+result<std::vector<written_term>> parse_terms(std::string_view text,
+					      std::string_view where);
+
+/// perf's own events, raw ones, and those of PMUs that are not of the uncore's.
+result<event> resolve_core_name(const written_event &written);
+/// Names that resolve_core_name() knows, for suggestions.
+std::vector<std::string_view> core_names();
+
+/// An event of @p on, which is any PMU.
+result<event> resolve_on_pmu(const written_event &written, const pmu &on,
+			     const topology &machine);
+
+/// Fills in the exclude flags; @p uncore events have no such thing.
+result<void> apply_modifiers(const written_event &written, bool uncore,
+			     event &into);
+
+/// The values of perf_event_attr that terms ask for, and what was asked.
+struct config_words {
+	uint64_t word[3] = {0, 0, 0};
+	bool raw[3] = {false, false, false}; ///< given as config=, ...
+};
+
+/// Would intel_uncore count @p words on @p on wrongly?  Then an error that says
+/// why.
+result<void> check_in_tree(const pmu &on, const catalogue_tables &tables,
+			   const config_words &words);
+/// Does @p field of intel_uncore put @p value where the hardware has it?
+result<void> check_in_tree_field(const pmu &on, const catalogue_tables &tables,
+				 std::string_view field, uint64_t value);
+/// "; xeon_uncore has it", where to go.
+std::string use_our_driver(std::string_view what);
+
+} // namespace uncore

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// @file
+/// Packages, CPUs and PMUs from sysfs.
+
+#include <uncore/topology.hpp>
+
+#include <algorithm>
+#include <map>
+#include <system_error>
+#include <tuple>
+
+#include <uncore/catalogue.hpp>
+
+#include "sysfs.hpp"
+#include "text.hpp"
+
+namespace uncore {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t most_pmus = 4096;
+constexpr size_t most_fields = 256;
+constexpr uint64_t most_packages = 4096;
+
+/// Processors by what the kernel calls them in modalias.
+constexpr struct {
+	std::string_view modalias;
+	std::string_view generation;
+} processors[] = {
+	{"ven0000fam0006mod003F", "hswep"},
+};
+
+std::string read_generation(const fs::path &sysfs)
+{
+	const auto alias = read_text(sysfs / "devices/system/cpu/modalias");
+
+	for (const auto &processor : processors)
+		if (alias && alias->find(processor.modalias) != alias->npos)
+			return std::string(processor.generation);
+	return {};
+}
+
+/// The number of an entry such as "cpu12".
+std::optional<uint64_t> numbered(std::string_view name, std::string_view before)
+{
+	if (!name.starts_with(before) || name.size() == before.size() ||
+	    !is_digit(name[before.size()]))
+		return std::nullopt;
+	return parse_number(name.substr(before.size()));
+}
+
+/// An offline CPU has no topology folder.
+std::vector<package> read_packages(const fs::path &sysfs)
+{
+	const fs::path folder = sysfs / "devices/system/cpu";
+	std::map<int, std::vector<int>> cpus;
+
+	for (const std::string &name : list_folder(folder)) {
+		const auto cpu = numbered(name, "cpu");
+		if (!cpu || !parse_cpu_list(name.substr(3)))
+			continue;
+		const auto text = read_text(folder / name /
+					    "topology/physical_package_id");
+		const auto id = text ? parse_number(*text) : std::nullopt;
+		if (id && *id < most_packages)
+			cpus[static_cast<int>(*id)].push_back(
+				static_cast<int>(*cpu));
+	}
+	std::vector<package> packages;
+	for (auto &[id, list] : cpus) {
+		std::sort(list.begin(), list.end());
+		list.erase(std::unique(list.begin(), list.end()), list.end());
+		packages.push_back({id, std::move(list)});
+	}
+	return packages;
+}
+
+/// Finds prefix, box and instance in a PMU's name.
+void split_name(pmu &found)
+{
+	std::string_view rest = found.name;
+	const size_t last = rest.rfind('_');
+
+	if (last != rest.npos && last + 1 < rest.size() &&
+	    std::all_of(rest.begin() + last + 1, rest.end(), is_digit)) {
+		const auto number = parse_number(rest.substr(last + 1));
+
+		if (number && *number <= UINT16_MAX) {
+			found.instance = static_cast<unsigned>(*number);
+			rest = rest.substr(0, last);
+		}
+	}
+	// The kernel's own have box names with _ on other processors.
+	const size_t end =
+		rest.starts_with("uncore_") ? rest.find('_') : rest.rfind('_');
+	if (end == rest.npos)
+		return;
+	found.prefix = rest.substr(0, end);
+	found.box = rest.substr(end + 1);
+}
+
+/// The kernel's own driver names 3 events of the iMC and no others; this
+/// project's names all that the catalogue has.
+bool has_catalogue_names(const pmu &found)
+{
+	for (const event_info &event : catalogue::standard().events())
+		if (event.box == found.box &&
+		    event.name.find('.') != event.name.npos)
+			return read_text(found.folder / "events" / event.name)
+				.has_value();
+	return false;
+}
+
+driver find_driver(const pmu &found)
+{
+	const bool known = catalogue::standard().box(found.box);
+
+	if (known && !found.prefix.empty() && found.prefix != "uncore")
+		return driver::xeon_uncore;
+	if (known && has_catalogue_names(found))
+		return driver::xeon_uncore;
+	return found.prefix == "uncore" && !found.box.empty()
+		       ? driver::intel_uncore
+		       : driver::other;
+}
+
+std::optional<pmu> read_pmu(const fs::path &folder, const std::string &name)
+{
+	const auto type = read_text(folder / "type");
+	const auto number = type ? parse_number(*type) : std::nullopt;
+	pmu found;
+
+	if (!number || *number >= UINT32_MAX)
+		return std::nullopt;
+	found.name = name;
+	found.folder = folder;
+	found.type = static_cast<uint32_t>(*number);
+	for (const std::string &field : list_folder(folder / "format")) {
+		const auto text = read_text(folder / "format" / field);
+		auto format = text ? parse_format(field, *text) : std::nullopt;
+
+		if (format && found.formats.size() < most_fields)
+			found.formats.push_back(std::move(*format));
+	}
+	const auto mask = read_text(folder / "cpumask");
+	if (mask) {
+		auto cpus = parse_cpu_list(*mask);
+
+		if (!cpus)
+			return std::nullopt;
+		found.cpus = std::move(*cpus);
+	}
+	split_name(found);
+	found.driver = find_driver(found);
+	if (found.driver == driver::other) {
+		found.prefix.clear();
+		found.box.clear();
+		found.instance.reset();
+	}
+	// An empty mask is that of a box which is gone; it is not every CPU's.
+	if (found.cpus.empty() && (mask || found.driver != driver::other))
+		return std::nullopt;
+	return found;
+}
+
+bool printable(const std::string &name)
+{
+	return std::none_of(name.begin(), name.end(), is_control);
+}
+
+} // namespace
+
+const format_field *pmu::field(std::string_view name) const
+{
+	for (const format_field &format : formats)
+		if (format.name == name)
+			return &format;
+	return nullptr;
+}
+
+result<topology> topology::read(const fs::path &sysfs)
+{
+	const fs::path devices = sysfs / "bus/event_source/devices";
+	topology machine;
+	std::error_code err;
+
+	if (!fs::is_directory(sysfs, err))
+		return error{errc::system,
+			     "there is no sysfs at " + quote(sysfs.string())};
+	machine.generation_ = read_generation(sysfs);
+	machine.packages_ = read_packages(sysfs);
+	for (const std::string &name : list_folder(devices)) {
+		if (machine.pmus_.size() + machine.others_.size() == most_pmus)
+			break;
+		if (!printable(name))
+			continue;
+		auto found = read_pmu(devices / name, name);
+		if (!found)
+			continue;
+		auto &list = found->driver == driver::other ? machine.others_
+							    : machine.pmus_;
+		list.push_back(std::move(*found));
+	}
+	std::sort(machine.pmus_.begin(), machine.pmus_.end(),
+		  [](const pmu &a, const pmu &b) {
+			  return std::tie(a.prefix, a.box, a.instance) <
+				 std::tie(b.prefix, b.box, b.instance);
+		  });
+	// This project's driver loads on the processors that it knows.
+	for (const pmu &found : machine.pmus_)
+		if (machine.generation_.empty() &&
+		    catalogue::find(found.prefix))
+			machine.generation_ = found.prefix;
+	return machine;
+}
+
+const pmu *topology::find(std::string_view name) const
+{
+	for (const auto *list : {&pmus_, &others_})
+		for (const pmu &one : *list)
+			if (one.name == name)
+				return &one;
+	return nullptr;
+}
+
+std::vector<const pmu *> topology::match(std::string_view pattern) const
+{
+	const bool wild = pattern.find_first_of("*?") != pattern.npos;
+	std::vector<const pmu *> found;
+
+	for (const pmu &one : pmus_) {
+		const std::string_view name = one.name;
+		const std::string_view bare =
+			name.substr(one.prefix.size() + 1);
+		const bool fits =
+			wild ? match_pattern(pattern, name) ||
+					match_pattern(pattern, bare)
+			     : pattern == name || pattern == bare ||
+					pattern == one.box ||
+					pattern == one.prefix + '_' + one.box;
+
+		if (fits)
+			found.push_back(&one);
+	}
+	return found;
+}
+
+int topology::package_of(int cpu) const
+{
+	for (const package &one : packages_)
+		if (std::binary_search(one.cpus.begin(), one.cpus.end(), cpu))
+			return one.id;
+	return -1;
+}
+
+} // namespace uncore
