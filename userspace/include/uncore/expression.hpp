@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// Metric expressions, in the syntax of perf's metrics: numbers, + - * /, ( ),
-/// min(a, b), max(a, b), d_ratio(a, b), a if b else c, comparisons, and
-/// events as PMU@EVENT@ with , and = escaped by a backslash,
-/// source_count(event) (the number of counters that the event's value is the
-/// sum of), duration_time and names of plain events or of other metrics.
+/// Metric expressions, in the syntax of perf's metrics: numbers, + - * / %, & |
+/// ^ of whole numbers, < > <= >= == !=, ( ), min(a, b), max(a, b), d_ratio(a,
+/// b) (0 where b is 0), a if b else c, events as PMU@EVENT@ with , and =
+/// escaped by a backslash, source_count(event) (the number of counters that the
+/// event's value is the sum of), and names of plain events (duration_time), of
+/// other metrics, or of what the caller knows (#num_packages).
 #pragma once
 
 #include <functional>
@@ -42,10 +43,10 @@ public:
 	double evaluate(std::span<const double> values,
 			std::span<const double> sources = {}) const;
 
-	struct node;
+	struct step;
 
 private:
-	std::shared_ptr<const node> root_;
+	std::shared_ptr<const std::vector<step>> steps_;
 	std::shared_ptr<const std::vector<term>> terms_;
 };
 

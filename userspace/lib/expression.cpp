@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// @file
+/// Metric expressions: parsed into steps for a stack machine, so that neither
+/// evaluating nor freeing a long one takes deep recursion.
+
+#include <uncore/expression.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "text.hpp"
+
+namespace uncore {
+
+namespace {
+
+constexpr size_t most_text = 64 * 1024;
+constexpr unsigned most_depth = 200;
+constexpr size_t most_terms = 1024;
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+enum class operation {
+	number,
+	value,
+	sources,
+	negate,
+	add,
+	subtract,
+	multiply,
+	divide,
+	remainder,
+	bit_and,
+	bit_or,
+	bit_xor,
+	less,
+	greater,
+	less_equal,
+	greater_equal,
+	equal,
+	unequal,
+	minimum,
+	maximum,
+	ratio,
+	choose, ///< of then, condition, else
+};
+
+struct binary_operator {
+	std::string_view text;
+	unsigned binding; ///< higher binds closer
+	operation what;
+};
+
+/// Longer texts before those that they begin with.
+constexpr binary_operator operators[] = {
+	{"<=", 4, operation::less_equal}, {">=", 4, operation::greater_equal},
+	{"==", 4, operation::equal},	  {"!=", 4, operation::unequal},
+	{"|", 1, operation::bit_or},	  {"^", 2, operation::bit_xor},
+	{"&", 3, operation::bit_and},	  {"<", 4, operation::less},
+	{">", 4, operation::greater},	  {"+", 5, operation::add},
+	{"-", 5, operation::subtract},	  {"*", 6, operation::multiply},
+	{"/", 6, operation::divide},	  {"%", 6, operation::remainder},
+};
+
+constexpr struct {
+	std::string_view name;
+	operation what;
+} functions[] = {
+	{"min", operation::minimum},
+	{"max", operation::maximum},
+	{"d_ratio", operation::ratio},
+};
+
+bool is_symbol(char c)
+{
+	return is_word(c) || c == '.' || c == ':' || c == '@' || c == '?' ||
+	       c == '#' || c == '\\';
+}
+
+/// How much of @p text is a number: 64, .5, 1e-3.
+size_t number_length(std::string_view text)
+{
+	size_t at = 0, digits = 0;
+
+	for (; at < text.size() && is_digit(text[at]); at++)
+		digits++;
+	if (at < text.size() && text[at] == '.')
+		for (at++; at < text.size() && is_digit(text[at]); at++)
+			digits++;
+	if (!digits)
+		return 0;
+	if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+		size_t end = at + 1;
+
+		if (end < text.size() && (text[end] == '-' || text[end] == '+'))
+			end++;
+		if (end < text.size() && is_digit(text[end])) {
+			while (end < text.size() && is_digit(text[end]))
+				end++;
+			at = end;
+		}
+	}
+	return at;
+}
+
+/// How much of @p text is a name; between @ signs anything but a third.
+size_t symbol_length(std::string_view text)
+{
+	bool inside = false;
+	size_t at = 0;
+
+	while (at < text.size() && (inside || is_symbol(text[at]))) {
+		if (text[at] == '\\') {
+			at += 2;
+			continue;
+		}
+		if (text[at] == '@')
+			inside = !inside;
+		at++;
+	}
+	return inside ? text.npos : std::min(at, text.size());
+}
+
+/// Bitwise operators and % are of whole numbers.
+double whole(operation what, double left, double right)
+{
+	constexpr double most = 9007199254740992.0; // 2^53
+
+	if (!(std::fabs(left) <= most) || !(std::fabs(right) <= most))
+		return nan;
+	const auto a = static_cast<int64_t>(left);
+	const auto b = static_cast<int64_t>(right);
+
+	switch (what) {
+	case operation::bit_and:
+		return static_cast<double>(a & b);
+	case operation::bit_or:
+		return static_cast<double>(a | b);
+	case operation::bit_xor:
+		return static_cast<double>(a ^ b);
+	default:
+		return b == 0 ? nan : static_cast<double>(a % b);
+	}
+}
+
+double compare(operation what, double left, double right)
+{
+	if (std::isnan(left) || std::isnan(right))
+		return nan;
+	switch (what) {
+	case operation::less:
+		return left < right;
+	case operation::greater:
+		return left > right;
+	case operation::less_equal:
+		return left <= right;
+	case operation::greater_equal:
+		return left >= right;
+	case operation::equal:
+		return left == right;
+	default:
+		return left != right;
+	}
+}
+
+double binary(operation what, double left, double right)
+{
+	switch (what) {
+	case operation::add:
+		return left + right;
+	case operation::subtract:
+		return left - right;
+	case operation::multiply:
+		return left * right;
+	case operation::divide:
+		return right == 0 ? nan : left / right;
+	case operation::ratio:
+		return right == 0 ? 0 : left / right;
+	case operation::minimum:
+		return std::isnan(left) || left < right ? left : right;
+	case operation::maximum:
+		return std::isnan(left) || left > right ? left : right;
+	case operation::remainder:
+	case operation::bit_and:
+	case operation::bit_or:
+	case operation::bit_xor:
+		return whole(what, left, right);
+	default:
+		return compare(what, left, right);
+	}
+}
+
+} // namespace
+
+struct expression::step {
+	operation what = operation::number;
+	double number = 0; ///< of operation::number
+	size_t term = 0;   ///< of operation::value and sources
+};
+
+namespace {
+
+class parser {
+public:
+	explicit parser(std::string_view text) : text_(text), rest_(text) {}
+
+	result<void> parse()
+	{
+		if (!parse_choice())
+			return failure_;
+		if (!rest_.empty())
+			return fail("an operator is missing");
+		return {};
+	}
+
+	std::vector<expression::step> steps;
+	std::vector<expression::term> terms;
+
+private:
+	using term_use = bool expression::term::*;
+
+	/// Counts how deep the parser is in itself.
+	class level {
+	public:
+		explicit level(unsigned &depth) : depth_(depth) { depth_++; }
+		~level() { depth_--; }
+
+	private:
+		unsigned &depth_;
+	};
+
+	error fail(std::string_view what)
+	{
+		const size_t column = text_.size() - rest_.size() + 1;
+
+		failure_ = {errc::invalid, std::string(what) + " at column " +
+						   std::to_string(column) +
+						   " of the expression " +
+						   quote(text_)};
+		return failure_;
+	}
+
+	bool failed(std::string_view what)
+	{
+		fail(what);
+		return false;
+	}
+
+	void skip_space()
+	{
+		while (!rest_.empty() && is_space(rest_.front()))
+			rest_.remove_prefix(1);
+	}
+
+	bool accept(std::string_view token)
+	{
+		skip_space();
+		if (!rest_.starts_with(token))
+			return false;
+		rest_.remove_prefix(token.size());
+		skip_space();
+		return true;
+	}
+
+	/// The same for a word: "if" is not the beginning of "iffy".
+	bool accept_word(std::string_view word)
+	{
+		skip_space();
+		if (rest_.substr(0, symbol_length(rest_)) != word)
+			return false;
+		rest_.remove_prefix(word.size());
+		skip_space();
+		return true;
+	}
+
+	void emit(operation what) { steps.push_back({what}); }
+
+	/// a, or a if b else c
+	bool parse_choice()
+	{
+		const level here(depth_);
+
+		if (depth_ > most_depth)
+			return failed("too many parentheses");
+		if (!parse_binary(1))
+			return false;
+		if (!accept_word("if"))
+			return true;
+		if (!parse_binary(1))
+			return false;
+		if (!accept_word("else"))
+			return failed("else is missing");
+		if (!parse_choice())
+			return false;
+		emit(operation::choose);
+		return true;
+	}
+
+	const binary_operator *peek_operator()
+	{
+		skip_space();
+		for (const binary_operator &one : operators)
+			if (rest_.starts_with(one.text))
+				return &one;
+		return nullptr;
+	}
+
+	/// Operators that bind at least as close as @p binding.
+	bool parse_binary(unsigned binding)
+	{
+		if (!parse_unary())
+			return false;
+		for (;;) {
+			const binary_operator *next = peek_operator();
+
+			if (!next || next->binding < binding)
+				return true;
+			accept(next->text);
+			if (!parse_binary(next->binding + 1))
+				return false;
+			emit(next->what);
+		}
+	}
+
+	bool parse_unary()
+	{
+		const level here(depth_);
+
+		if (depth_ > most_depth)
+			return failed("too many parentheses");
+		if (accept("-")) {
+			if (!parse_unary())
+				return false;
+			emit(operation::negate);
+			return true;
+		}
+		if (!accept("("))
+			return parse_atom();
+		if (!parse_choice())
+			return false;
+		return accept(")") || failed("a ) is missing");
+	}
+
+	bool parse_atom()
+	{
+		skip_space();
+		if (rest_.empty())
+			return failed("a value is missing");
+		const size_t digits = number_length(rest_);
+		const size_t letters = symbol_length(rest_);
+
+		if (letters == rest_.npos)
+			return failed("an @ is missing after what begins");
+		if (digits && digits >= letters)
+			return parse_constant(digits);
+		if (!letters)
+			return failed("a value is missing");
+		return parse_name(letters);
+	}
+
+	bool parse_constant(size_t length)
+	{
+		const auto number = parse_decimal(rest_.substr(0, length));
+
+		if (!number)
+			return failed("a number is too large");
+		rest_.remove_prefix(length);
+		steps.push_back({operation::number, *number});
+		return true;
+	}
+
+	bool parse_name(size_t length)
+	{
+		const std::string_view name = rest_.substr(0, length);
+
+		if (name == "if" || name == "else")
+			return failed("a value is missing");
+		rest_.remove_prefix(length);
+		skip_space();
+		if (!rest_.starts_with('(')) {
+			return add_term(name, operation::value,
+					&expression::term::wants_value);
+		}
+		if (name == "source_count")
+			return parse_source_count();
+		for (const auto &function : functions)
+			if (name == function.name)
+				return parse_call(function.what);
+		return failed("there is no function " + quote(name));
+	}
+
+	bool parse_call(operation what)
+	{
+		if (!accept("(") || !parse_choice())
+			return false;
+		if (!accept(","))
+			return failed("a second argument is missing");
+		if (!parse_choice())
+			return false;
+		if (!accept(")"))
+			return failed("a ) is missing");
+		emit(what);
+		return true;
+	}
+
+	bool parse_source_count()
+	{
+		accept("(");
+		const size_t length = symbol_length(rest_);
+
+		if (!length || length == rest_.npos)
+			return failed("source_count() takes an event");
+		if (!add_term(rest_.substr(0, length), operation::sources,
+			      &expression::term::wants_sources))
+			return false;
+		rest_.remove_prefix(length);
+		return accept(")") || failed("a ) is missing");
+	}
+
+	/// "imc@cas_count.rd\,edge\=1@" is the event imc/cas_count.rd,edge=1/.
+	static expression::term read_term(std::string_view written)
+	{
+		expression::term term;
+
+		for (size_t i = 0; i < written.size(); i++) {
+			if (written[i] == '\\' && i + 1 < written.size()) {
+				term.name += written[++i];
+			} else if (written[i] == '@') {
+				term.name += '/';
+				term.is_event = true;
+			} else {
+				term.name += written[i];
+			}
+		}
+		return term;
+	}
+
+	bool add_term(std::string_view written, operation what, term_use use)
+	{
+		expression::term term = read_term(written);
+		auto known = std::find_if(terms.begin(), terms.end(),
+					  [&](const expression::term &one) {
+						  return one.name == term.name;
+					  });
+
+		if (known == terms.end() && terms.size() == most_terms)
+			return failed("too many names");
+		if (known == terms.end())
+			known = terms.insert(terms.end(), std::move(term));
+		(*known).*use = true;
+		steps.push_back(
+			{what, 0, static_cast<size_t>(known - terms.begin())});
+		return true;
+	}
+
+	std::string_view text_, rest_;
+	unsigned depth_ = 0;
+	error failure_;
+};
+
+} // namespace
+
+result<expression> expression::parse(std::string_view text)
+{
+	if (text.size() > most_text)
+		return error{errc::invalid, "the expression is longer than " +
+						    std::to_string(most_text) +
+						    " characters"};
+	parser work(text);
+	const auto done = work.parse();
+	if (!done)
+		return done.error();
+
+	expression parsed;
+	parsed.steps_ = std::make_shared<const std::vector<step>>(
+		std::move(work.steps));
+	parsed.terms_ = std::make_shared<const std::vector<term>>(
+		std::move(work.terms));
+	return parsed;
+}
+
+std::span<const expression::term> expression::terms() const
+{
+	if (!terms_)
+		return {};
+	return *terms_;
+}
+
+double expression::evaluate(std::span<const double> values,
+			    std::span<const double> sources) const
+{
+	std::vector<double> stack;
+	const auto pop = [&stack] {
+		const double top = stack.back();
+
+		stack.pop_back();
+		return top;
+	};
+
+	if (!steps_)
+		return nan;
+	for (const step &next : *steps_) {
+		double right, condition;
+
+		switch (next.what) {
+		case operation::number:
+			stack.push_back(next.number);
+			break;
+		case operation::value:
+			stack.push_back(next.term < values.size()
+						? values[next.term]
+						: nan);
+			break;
+		case operation::sources:
+			stack.push_back(next.term < sources.size()
+						? sources[next.term]
+						: nan);
+			break;
+		case operation::negate:
+			stack.back() = -stack.back();
+			break;
+		case operation::choose:
+			right = pop();
+			condition = pop();
+			if (std::isnan(condition))
+				stack.back() = nan;
+			else if (condition == 0)
+				stack.back() = right;
+			break;
+		default:
+			right = pop();
+			stack.back() = binary(next.what, stack.back(), right);
+		}
+	}
+	return stack.back();
+}
+
+} // namespace uncore
