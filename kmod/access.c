@@ -73,8 +73,8 @@ static bool unc_pci_gone(struct unc_box *box)
 	    id == U32_MAX) {
 		box->dead = true;
 		pci_warn(box->pdev,
-			 "%s: stopped answering: its events stay at their last count; reload %s once it is back\n",
-			 box->name, KBUILD_MODNAME);
+			 "%s of package %d stopped answering: its events stay at their last count; reload %s once it is back\n",
+			 box->name, box->pkg->phys_id, KBUILD_MODNAME);
 	}
 	return box->dead;
 }
@@ -271,8 +271,8 @@ int unc_probe_box(struct unc_box *box)
 	box->bits = fls64(kept);
 	if (kept != GENMASK_ULL(documented - 1, 0) >> (documented - box->bits) ||
 	    box->bits <= 32) {
-		pr_warn("%s: counter 0 keeps %#llx of all ones: taking its documented %u bits; is somebody else writing it?\n",
-			box->name, kept, documented);
+		pr_warn("%s of package %d: counter 0 keeps %#llx of all ones: taking its documented %u bits; is somebody else writing it?\n",
+			box->name, box->pkg->phys_id, kept, documented);
 		box->bits = documented;
 	}
 	return 0;

@@ -63,8 +63,8 @@ static void unc_pci_remove(struct pci_dev *pdev)
 	}
 	unc_unlock(box, flags);
 	if (counting)
-		dev_warn(&pdev->dev, "%s: removed while counting: its events stop at their last count\n",
-			 box->name);
+		dev_warn(&pdev->dev, "%s of package %d: removed while counting: its events stop at their last count\n",
+			 box->name, box->pkg->phys_id);
 }
 
 static struct pci_driver unc_pci_driver = {

@@ -452,6 +452,21 @@ static int unc_commit_txn(struct pmu *pmu)
 /* Guards unc.pmus against a CPU that goes offline meanwhile. */
 static DEFINE_MUTEX(unc_pmus_lock);
 
+/**
+ * unc_pmu_name() - what a box is called
+ * @type: its type
+ * @index: which of them
+ *
+ * Context: process.
+ * Return: the name, to be freed with kfree(), or NULL.
+ */
+char *unc_pmu_name(const struct unc_type *type, unsigned int index)
+{
+	if (type->max_boxes == 1)
+		return kasprintf(GFP_KERNEL, "%s_%s", unc.prefix, type->name);
+	return kasprintf(GFP_KERNEL, "%s_%s_%u", unc.prefix, type->name, index);
+}
+
 static void unc_pmu_free(struct unc_pmu *pmu)
 {
 	free_percpu(pmu->cpu);
@@ -469,12 +484,7 @@ static int unc_pmu_register(const struct unc_type *type, unsigned int index)
 	pmu->type = type;
 	pmu->index = index;
 	pmu->cpu = alloc_percpu(struct unc_cpu);
-	if (type->max_boxes > 1)
-		pmu->name = kasprintf(GFP_KERNEL, "%s_%s_%u", unc.prefix,
-				      type->name, index);
-	else
-		pmu->name = kasprintf(GFP_KERNEL, "%s_%s", unc.prefix,
-				      type->name);
+	pmu->name = unc_pmu_name(type, index);
 	if (!pmu->cpu || !pmu->name)
 		goto fail;
 

@@ -90,12 +90,7 @@ struct unc_box *unc_box_create(struct unc_package *pkg,
 	box = kzalloc(sizeof(*box), GFP_KERNEL);
 	if (!box)
 		return NULL;
-	if (type->max_boxes > 1)
-		box->name = kasprintf(GFP_KERNEL, "package %d %s_%u",
-				      pkg->phys_id, type->name, index);
-	else
-		box->name = kasprintf(GFP_KERNEL, "package %d %s",
-				      pkg->phys_id, type->name);
+	box->name = unc_pmu_name(type, index);
 	if (!box->name) {
 		kfree(box);
 		return NULL;

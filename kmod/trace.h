@@ -12,7 +12,7 @@
 
 /**
  * overflow - a counter of a sampling event has overflowed
- * @box: name of the box, with its package
+ * @box: name of the box's PMU
  * @counter: hardware counter; 4 is the fixed one
  * @package: physical package id
  * @period: the event's sample period

@@ -536,6 +536,7 @@ bool unc_slots_fit(const struct unc_slot *slots, unsigned int n);
 /* --- pmu.c, sysfs.c ------------------------------------------------------ */
 
 void unc_event_catch_up(struct perf_event *event, const struct unc_slot *slot);
+char *unc_pmu_name(const struct unc_type *type, unsigned int index);
 int unc_pmus_register(void);
 void unc_pmus_unregister(void);
 void unc_pmus_migrate(struct unc_package *pkg, unsigned int from,

@@ -1,0 +1,149 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Stock "perf record" on the driver: -c, -F, several events, perf report and
+# perf script name the program, the tracepoint; and sampling beside it, on
+# the software clock and by the NMI watchdog, goes on undisturbed.
+here=$(dirname "$0")
+# shellcheck source=selftests/lib/tap.sh
+. "$here/lib/tap.sh"
+
+build=${UNCORE_BUILD:-build/$(uname -r)}
+control=/sys/kernel/debug/xeon_uncore_sim
+accounts=/sys/module/xeon_uncore
+command -v perf > /dev/null || tap_skip_all 'perf is not installed'
+[[ -e $build/kmod/xeon_uncore.ko ]] || tap_skip_all "$build is not built"
+
+work=$(mktemp -d)
+spinners=()
+# shellcheck disable=SC2317 # the trap calls it
+clean()
+{
+	kill "${spinners[@]}" 2> /dev/null
+	wait
+	rm -rf "$work"
+	rmmod xeon_uncore xeon_uncore_sim
+}
+trap clean EXIT
+
+# load PARAMETERS...: both modules anew, the simulated hardware with these
+load()
+{
+	rmmod xeon_uncore xeon_uncore_sim 2> /dev/null
+	insmod "$build/kmod/sim/xeon_uncore_sim.ko" "$@" packages="$sockets" ||
+		tap_bail 'insmod of the simulated hardware'
+	insmod "$build/kmod/xeon_uncore.ko" || tap_bail 'insmod of the driver'
+}
+
+# What takes perf most of its time under emulation is of no use here.
+quick=(-q --no-buildid --no-buildid-cache --no-bpf-event)
+
+# record ARGUMENTS...: perf record into $work/data
+record()
+{
+	perf record "${quick[@]}" -o "$work/data" "$@" 2> "$work/err" ||
+		tap_diag "perf record: $(cat "$work/err")"
+}
+
+# script FIELDS: a line a sample
+script()
+{
+	perf script -i "$work/data" -F "$1" 2> /dev/null
+}
+
+# most PERCENT PATTERN: do so many of the lines on standard input match?
+most()
+{
+	awk -v percent="$1" -v pattern="$2" '
+		NF { all++ }
+		NF && $0 ~ pattern { match_++ }
+		END { exit !(all && match_ * 100 >= all * percent) }'
+}
+
+# spurious: interrupts that nobody claimed, of all packages
+spurious()
+{
+	cat $accounts/package*/overflow_spurious | awk '{ n += $1 } END { print n }'
+}
+
+sockets=$(lscpu | sed -n 's/^Socket(s): *//p')
+load clock=real uclk_khz=400000
+
+# A program of its own name on each CPU that perf opens uncore events on.
+IFS=, read -ra cpus < /sys/bus/event_source/devices/hswep_ha_0/cpumask
+cp "$(readlink -f "$(command -v bash)")" "$work/spinner"
+for cpu in "${cpus[@]}"; do
+	taskset -c "$cpu" "$work/spinner" -c 'while :; do :; done' &
+	spinners+=($!)
+done
+pids=$(IFS='|'; echo "${spinners[*]}")
+sleep 0.5
+
+# Four boxes of each package, one of which is polled.
+record -a -c 4000000 -e hswep_ha_0/clockticks/,hswep_imc_0/clockticks/ \
+	-e hswep_pcu/clockticks/,hswep_cbox_0/clockticks/ -- sleep 2
+script comm,pid,cpu,event > "$work/out"
+for pmu in ha_0 imc_0 pcu cbox_0; do
+	(($(grep -c "hswep_$pmu/" "$work/out") >= 10))
+	tap_ok $? "perf record -c: samples of $pmu" ||
+		tap_diag "$(sort "$work/out" | uniq -c)"
+done
+most 85 "^ *spinner  *($pids) " < "$work/out"
+tap_ok $? 'perf script: samples are of the program that ran there' ||
+	tap_diag "$(sort "$work/out" | uniq -c)"
+most 100 "\\[0*($(IFS='|'; echo "${cpus[*]}"))\\]" < "$work/out"
+tap_ok $? 'perf script: samples are of the CPUs of the cpumask'
+perf report -i "$work/data" --sort comm --stdio 2> /dev/null |
+	grep -v '^#' | awk 'NF' > "$work/out"
+[[ $(head -1 "$work/out") == *spinner* ]]
+tap_ok $? 'perf report: that program comes first' ||
+	tap_diag "$(cat "$work/out")"
+
+record -F 100 -a -e hswep_ubox/uclk/ -- sleep 3
+n=$(script cpu | wc -l)
+((n >= 300 * sockets / 5 && n <= 300 * sockets * 5))
+tap_ok $? 'perf record -F' || tap_diag "$n samples in 3 s at 100 a second"
+
+# The software clock alone, and then beside uncore sampling.
+record -a -e cpu-clock -F 200 -- sleep 2
+alone=$(script cpu | wc -l)
+record -a -e cpu-clock -F 200 -- \
+	perf record "${quick[@]}" -a -o "$work/uncore" -c 1000000 \
+	-e hswep_ha_0/clockticks/,hswep_ubox/uclk/,hswep_cbox_0/clockticks/ -- sleep 2
+beside=$(script cpu | wc -l)
+uncore=$(perf script -i "$work/uncore" -F cpu 2> /dev/null | wc -l)
+((alone > 0 && beside > alone / 3 && uncore > 100))
+tap_ok $? 'perf record of the software clock goes on beside it' ||
+	tap_diag "alone $alone samples, beside it $beside, uncore $uncore"
+tap_eq "$(spurious)" 0 'no interrupt that nobody knows'
+
+watchdog=/proc/sys/kernel/nmi_watchdog
+if echo 1 2> /dev/null > $watchdog && [[ $(cat $watchdog) == 1 ]] &&
+   perf stat -e cycles -a -- true 2>&1 | grep -q '[0-9].*cycles'; then
+	before=$(awk '$1 == "NMI:" { print $2 + $3 }' /proc/interrupts)
+	record -a -e hswep_ha_0/clockticks/ -c 1000000 -- sleep 15
+	after=$(awk '$1 == "NMI:" { print $2 + $3 }' /proc/interrupts)
+	((after > before)) && [[ $(spurious) == 0 ]]
+	tap_ok $? 'the NMI watchdog runs beside it'
+	echo 0 > $watchdog
+else
+	tap_skip 'this CPU has no core PMU' 'the NMI watchdog runs beside it'
+fi
+
+kill "${spinners[@]}"
+wait "${spinners[@]}" 2> /dev/null
+spinners=()
+
+load clock=manual
+record -a -e xeon_uncore:overflow -- \
+	perf record "${quick[@]}" -o "$work/uncore" -a -e hswep_pcu/clockticks/ -c 300 -- \
+	sh -c "echo 3100 > $control/advance"
+script trace > "$work/out"
+tap_eq "$(wc -l < "$work/out")" $((10 * sockets)) 'the tracepoint tells each overflow'
+most 100 'box=hswep_pcu counter=[0-9]+ package=[0-9]+ period=300 frozen_ns=[0-9]+' \
+	< "$work/out"
+tap_ok $? 'with box, counter, package, period and frozen time' ||
+	tap_diag "$(head -3 "$work/out")"
+tap_eq "$(perf script -i "$work/uncore" -F cpu 2> /dev/null | wc -l)" \
+	$((10 * sockets)) 'and each has a sample'
+tap_eq "$(cat $accounts/package0/overflow_count)" 10 'and overflow_count says so'
+tap_end
