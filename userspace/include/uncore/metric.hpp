@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// @file
+/// The catalogue's metrics on a machine: what each needs to be counted, and its
+/// value for a box, a package, or the whole machine.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <uncore/catalogue.hpp>
+#include <uncore/error.hpp>
+#include <uncore/export.hpp>
+#include <uncore/plan.hpp>
+#include <uncore/session.hpp>
+#include <uncore/topology.hpp>
+
+namespace uncore {
+
+/// What a number is of.
+enum class scope {
+	box,	 ///< each box of each package
+	package, ///< all of a package's boxes
+	machine, ///< all boxes
+};
+
+/// Which time a number is of.
+enum class period {
+	interval, ///< since the read before the last
+	total,	  ///< since the session was enabled
+};
+
+/// A metric's value at one place.  Not a number where it divides by 0 or where
+/// an event was never counted.
+struct metric_value {
+	const uncore::pmu *pmu = nullptr; ///< with scope::box
+	int package = -1;		  ///< but for scope::machine
+	double value = 0;		  ///< in the metric's unit
+	double error = 0; ///< standard error that scaling brings
+	double share = 1; ///< least part of the time that one of its events ran
+};
+
+class UNCORE_EXPORT metric {
+public:
+	/// Adds what a metric needs to a plan.
+	/// @param machine must outlive the metric.
+	/// Errors: errc::unsupported, errc::not_found (the driver lacks an
+	/// event, a field or a PMU: says which), errc::conflict, errc::invalid
+	/// (the expression).
+	static result<metric> prepare(const metric_info &info,
+				      const topology &machine,
+				      planner &counting);
+
+	const metric_info &info() const { return *info_; }
+
+	/// The value of each box, package, or the machine; by package, then in
+	/// the order of topology::pmus().  duration_time is the time for which
+	/// the events were enabled.
+	std::vector<metric_value> evaluate(const session &counts,
+					   uncore::period when,
+					   uncore::scope where) const;
+
+private:
+	struct parts;
+
+	const metric_info *info_ = nullptr;
+	std::shared_ptr<const parts> parts_;
+};
+
+} // namespace uncore

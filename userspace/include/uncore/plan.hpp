@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// @file
+/// Which events are counted together.  A plan puts events into groups, each of
+/// one PMU: a group's events count in the same cycles, and one system call
+/// reads them all.  The planner knows how many counters a box has, which of
+/// them an event may use and which filters events share; so it puts together
+/// what fits, lets groups take turns where they do not all fit (the kernel
+/// multiplexes them), and refuses what can never be counted, with the reason.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <uncore/error.hpp>
+#include <uncore/event.hpp>
+#include <uncore/export.hpp>
+#include <uncore/topology.hpp>
+
+namespace uncore {
+
+/// Where a plan counts an event.
+struct counter_id {
+	uint32_t group = 0;  ///< index into plan::groups
+	uint32_t member = 0; ///< index into counter_group::members
+
+	bool operator==(const counter_id &) const = default;
+};
+
+/// Events that count in the same cycles.
+struct counter_group {
+	const uncore::pmu *pmu = nullptr; ///< nullptr: counted on every CPU
+	std::vector<event> members;
+	/// Was asked for as it is: nothing else is added.
+	bool closed = false;
+};
+
+/// What a session counts.
+struct plan {
+	std::vector<counter_group> groups;
+	/// PMUs whose groups do not fit at once, so that each counts for a part
+	/// of the time.
+	std::vector<const pmu *> multiplexed;
+};
+
+/// Can these events count at once on one box?  They are taken to be of one PMU.
+/// Events of PMUs that the catalogue does not know always pass.
+/// Errors: errc::conflict, naming a smallest set of events that collide, and
+/// what for: a counter, or a field of a filter.
+UNCORE_EXPORT result<void> fit(std::span<const event> events,
+			       std::string_view generation);
+
+class UNCORE_EXPORT planner {
+public:
+	/// For each term of what was added, where each of its events is
+	/// counted. An event that is no counter (duration_time) has none.
+	using places = std::vector<std::vector<counter_id>>;
+
+	/// @param machine must outlive the plan.
+	explicit planner(const topology &machine);
+
+	/// Adds events of a command line: a group in braces as it is, others to
+	/// groups with room.
+	/// Errors: errc::conflict, when a group in braces is of several boxes
+	/// or can never be counted at once.
+	result<places> add(const event_group &group);
+
+	/// Adds a metric's events.  Those of one PMU go into one group, so that
+	/// the metric is of one instant.
+	/// @param split where they do not fit into one: put them into as few
+	/// groups as will do, instead of failing.
+	/// Errors: errc::conflict.
+	result<places> add(std::span<const event_term> terms, bool split);
+
+	/// The plan of all that was added.
+	plan finish() &&;
+
+private:
+	using members = std::vector<const event *>;
+
+	bool has_room(const counter_group &group, const members &more) const;
+	uint32_t group_for(const members &wanted, bool closed);
+	counter_id place(uint32_t group, const event &wanted);
+	std::vector<members> split_up(const members &wanted) const;
+
+	std::string_view generation_;
+	plan plan_;
+};
+
+} // namespace uncore

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// @file
+/// Counting what a plan says, on every package: a session opens the events,
+/// starts them together, and reads each group with one system call.  Counts of
+/// groups that had to share their counters with others are scaled by the time
+/// that they ran, with an estimate of the error that this brings.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include <uncore/error.hpp>
+#include <uncore/export.hpp>
+#include <uncore/plan.hpp>
+#include <uncore/topology.hpp>
+
+namespace uncore {
+
+class counter_backend;
+
+/// What an event counted on one CPU, which is one package for a box's events.
+struct count {
+	/// The event's count, scaled where it did not run all of the time; not
+	/// a number where it never ran.
+	double value = 0;
+	/// Standard error of value that comes from scaling; 0 where it ran all
+	/// of the time.  It is estimated from how much the event's rate changed
+	/// from read to read, and is never less than that of events that come
+	/// independently of each other.
+	double error = 0;
+	/// As the hardware counted.
+	uint64_t raw = 0;
+	/// Time in which the event was wanted, and in which it ran.
+	std::chrono::nanoseconds enabled{}, running{};
+
+	/// Part of the time that it ran, 0 to 1; 1 for no time at all.
+	double share() const
+	{
+		return enabled.count() ? double(running.count()) /
+						 double(enabled.count())
+				       : 1;
+	}
+	/// Adds the count of another counter of the same event.
+	UNCORE_EXPORT count &operator+=(const count &other);
+};
+
+class UNCORE_EXPORT session {
+public:
+	/// Opens all events, stopped.
+	/// @param machine is read for the packages of CPUs; both must outlive
+	/// the session.
+	/// @param backend what to open and read counters with; the kernel when
+	/// none is given.
+	/// Errors: errc::permission (says what to set), errc::conflict (the
+	/// kernel cannot put a group's events together), errc::gone (a CPU or a
+	/// PMU disappeared), errc::system.
+	static result<session>
+	open(const plan &what, const topology &machine,
+	     std::shared_ptr<counter_backend> backend = {});
+
+	session(session &&) noexcept;
+	session &operator=(session &&) noexcept;
+	~session();
+
+	/// Starts all groups; those of a box start in one cycle.
+	result<void> enable();
+	/// Stops them; counts stay.
+	result<void> disable();
+
+	/// Reads all groups, one system call for each box.  What was counted
+	/// since the last read is then interval(), since enable() total().
+	/// Allocates nothing.
+	/// Errors: errc::gone, when a CPU went offline and its events with it;
+	/// names CPU and events once, and goes on with the others at the next
+	/// call.  Whatever could be read is there.
+	result<void> read();
+
+	/// CPUs that an event is counted on, ascending.
+	std::span<const int> cpus(counter_id id) const;
+	/// The package of the CPU of that index, or -1.
+	int package(counter_id id, size_t cpu_index) const;
+
+	count interval(counter_id id, size_t cpu_index) const;
+	count total(counter_id id, size_t cpu_index) const;
+
+	/// Wall time between the last two reads (or enable() and the only one),
+	/// and from enable() to the last.
+	std::chrono::nanoseconds interval_time() const;
+	std::chrono::nanoseconds total_time() const;
+
+	/// Did any group run for less than the time it was wanted?
+	bool was_multiplexed() const;
+
+private:
+	struct state;
+	explicit session(std::unique_ptr<state> opened);
+	std::unique_ptr<state> state_;
+};
+
+} // namespace uncore

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Where a session's counts and time come from: the kernel, or a test.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include <uncore/error.hpp>
+#include <uncore/plan.hpp>
+
+namespace uncore {
+
+class counter_backend {
+public:
+	virtual ~counter_backend() = default;
+
+	/// Opens a group, stopped, on each of these CPUs; groups are numbered
+	/// from 0 in the order of opening.
+	virtual result<void> open(const counter_group &group,
+				  std::span<const int> cpus) = 0;
+	virtual result<void> enable(unsigned group) = 0;
+	virtual result<void> disable(unsigned group) = 0;
+
+	/// Reads a group on the CPU of that index, in one system call, as
+	/// PERF_FORMAT_GROUP has it: number of values, time enabled, time
+	/// running, values.
+	/// @return the number of bytes, 0 when the event is gone, or a negative
+	/// error number.
+	virtual int64_t read(unsigned group, unsigned cpu_index,
+			     std::span<uint64_t> values) = 0;
+
+	virtual bool is_online(int cpu) = 0;
+	virtual std::chrono::nanoseconds now() = 0;
+};
+
+/// Counts by libperf.
+std::shared_ptr<counter_backend> kernel_backend();
+
+} // namespace uncore

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What libuncore needs of libperf.  It uses two of libperf's internal headers:
+ * groups of different PMUs in one list, and a group's descriptor for reading all
+ * of its counters at once, are beyond the public ones.
+ */
+#include "perf_glue.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/types.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <internal/cpumap.h>
+#include <internal/evlist.h>
+#include <internal/evsel.h>
+#include <internal/mmap.h>
+#include <internal/xyarray.h>
+#include <perf/core.h>
+#include <perf/cpumap.h>
+#include <perf/event.h>
+#include <perf/evlist.h>
+#include <perf/evsel.h>
+#include <perf/mmap.h>
+#include <perf/threadmap.h>
+
+struct unc_perf {
+	struct perf_evlist *evlist;
+	struct perf_thread_map *threads;
+	/* evsels by number; the list owns them */
+	struct perf_evsel **evsels;
+	int n_evsels;
+};
+
+static int say_nothing(enum libperf_print_level level, const char *format,
+		       va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
+}
+
+struct unc_perf *unc_perf_new(void)
+{
+	struct unc_perf *perf = calloc(1, sizeof(*perf));
+
+	if (!perf)
+		return NULL;
+	libperf_init(say_nothing);
+	perf->evlist = perf_evlist__new();
+	perf->threads = perf_thread_map__new_dummy();
+	if (!perf->evlist || !perf->threads) {
+		unc_perf_delete(perf);
+		return NULL;
+	}
+	perf_evlist__set_maps(perf->evlist, NULL, perf->threads);
+	return perf;
+}
+
+void unc_perf_delete(struct unc_perf *perf)
+{
+	if (!perf)
+		return;
+	for (int i = 0; i < perf->n_evsels; i++) {
+		struct perf_evsel *evsel = perf->evsels[i];
+
+		perf_evsel__close(evsel);
+		perf_evsel__free_id(evsel);
+		perf_cpu_map__put(evsel->cpus);
+		perf_cpu_map__put(evsel->own_cpus);
+		perf_thread_map__put(evsel->threads);
+	}
+	perf_evlist__delete(perf->evlist);
+	perf_thread_map__put(perf->threads);
+	free(perf->evsels);
+	free(perf);
+}
+
+/* libperf makes maps of text only. */
+static struct perf_cpu_map *new_cpu_map(const int *cpus, size_t n)
+{
+	struct perf_cpu_map *map;
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	if (!file)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		fprintf(file, "%s%d", i ? "," : "", cpus[i]);
+	fclose(file);
+	map = perf_cpu_map__new(text);
+	free(text);
+	return map;
+}
+
+static struct perf_evsel *add_evsel(struct unc_perf *perf,
+				    const struct perf_event_attr *attr,
+				    const int *cpus, size_t n_cpus)
+{
+	struct perf_event_attr copy = *attr;
+	struct perf_evsel **evsels, *evsel;
+
+	evsels = realloc(perf->evsels,
+			 (perf->n_evsels + 1) * sizeof(struct perf_evsel *));
+	if (!evsels)
+		return NULL;
+	perf->evsels = evsels;
+	evsel = perf_evsel__new(&copy);
+	if (!evsel)
+		return NULL;
+	evsel->own_cpus = new_cpu_map(cpus, n_cpus);
+	evsel->cpus = perf_cpu_map__get(evsel->own_cpus);
+	evsel->requires_cpu = true;
+	perf_evlist__add(perf->evlist, evsel);
+	evsels[perf->n_evsels++] = evsel;
+	return evsel->own_cpus ? evsel : NULL;
+}
+
+int unc_perf_fd(struct unc_perf *perf, int event, int cpu_index)
+{
+	return *(int *)xyarray__entry(perf->evsels[event]->fd, cpu_index, 0);
+}
+
+int unc_perf_open(struct unc_perf *perf, const struct perf_event_attr *attr,
+		  const int *cpus, size_t n_cpus, int leader, int members)
+{
+	struct perf_evsel *evsel = add_evsel(perf, attr, cpus, n_cpus);
+	int err;
+
+	if (!evsel)
+		return -ENOMEM;
+	if (leader >= 0)
+		evsel->leader = perf->evsels[leader];
+	else
+		evsel->nr_members = members;
+	err = perf_evsel__open(evsel, evsel->own_cpus, perf->threads);
+	if (err)
+		return err;
+	/* libperf's descriptors would stay open in programs that we start */
+	for (size_t i = 0; i < n_cpus; i++)
+		fcntl(unc_perf_fd(perf, perf->n_evsels - 1, i), F_SETFD,
+		      FD_CLOEXEC);
+	return perf->n_evsels - 1;
+}
+
+int unc_perf_enable(struct unc_perf *perf, int event)
+{
+	return perf_evsel__enable(perf->evsels[event]) ? -errno : 0;
+}
+
+int unc_perf_disable(struct unc_perf *perf, int event)
+{
+	return perf_evsel__disable(perf->evsels[event]) ? -errno : 0;
+}
+
+int unc_perf_mmap(struct unc_perf *perf, int pages)
+{
+	errno = 0;
+	if (perf_evlist__mmap(perf->evlist, pages))
+		return errno ? -errno : -EINVAL;
+	return 0;
+}
+
+int unc_perf_poll(struct unc_perf *perf, int timeout_ms)
+{
+	int n = perf_evlist__poll(perf->evlist, timeout_ms);
+
+	return n < 0 ? -errno : n;
+}
+
+void unc_perf_drain(struct unc_perf *perf,
+		    void (*record)(const struct perf_event_header *header,
+				   int cpu, void *arg),
+		    void *arg)
+{
+	struct perf_mmap *map;
+
+	perf_evlist__for_each_mmap(perf->evlist, map, false) {
+		union perf_event *event;
+
+		if (perf_mmap__read_init(map) < 0)
+			continue;
+		while ((event = perf_mmap__read_event(map))) {
+			record(&event->header, map->cpu.cpu, arg);
+			perf_mmap__consume(map);
+		}
+		perf_mmap__read_done(map);
+	}
+}
