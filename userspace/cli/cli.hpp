@@ -99,5 +99,7 @@ size_t width(std::string_view text);
 std::string exact(double value);
 
 // The subcommands, each in the file of its name.
+void add_metric(CLI::App &app, context &shared);
+void add_stat(CLI::App &app, context &shared);
 
 } // namespace cli

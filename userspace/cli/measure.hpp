@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What stat and metric share: from events and metrics to an open session, and
+// to rows of numbers.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <uncore/event.hpp>
+#include <uncore/metric.hpp>
+#include <uncore/session.hpp>
+
+#include "cli.hpp"
+#include "counting.hpp"
+
+namespace cli {
+
+/// A metric that this machine cannot tell, and why.
+struct missing_metric {
+	const uncore::metric_info *info;
+	std::string reason;
+};
+
+/// One event at one place: the counters that make up a number.
+struct event_row {
+	std::string name;
+	const uncore::event *kind; ///< for scale and unit
+	int package = -1;	   ///< -1 for all of them
+	std::string box;	   ///< empty for the sum of all
+	struct part {
+		uncore::counter_id counter;
+		size_t cpu_index;
+	};
+	std::vector<part> parts; ///< none for duration_time
+
+	/// What was counted; value and error are scaled to the event's unit.
+	uncore::count read(const uncore::session &counts,
+			   uncore::period when) const;
+};
+
+/// What is measured.
+class measurement {
+public:
+	explicit measurement(uncore::topology machine)
+		: machine_(std::move(machine)), planner_(machine_)
+	{
+	}
+	measurement(const measurement &) = delete;
+
+	/// Errors: of parse_events() and planner::add().
+	uncore::result<void> add_events(std::string_view text);
+	/// What the machine lacks is noted in missing().
+	void add_metric(const uncore::metric_info &info);
+	/// Errors: of session::open().
+	uncore::result<void> open();
+
+	std::vector<event_row> rows(uncore::scope where) const;
+	const std::vector<uncore::metric> &metrics() const { return metrics_; }
+	const std::vector<missing_metric> &missing() const { return missing_; }
+	const uncore::topology &machine() const { return machine_; }
+	uncore::session &counts() { return *session_; }
+	const uncore::session &counts() const { return *session_; }
+	/// Will groups take turns?
+	bool multiplexes() const { return !plan_.multiplexed.empty(); }
+	bool empty() const { return groups_.empty() && metrics_.empty(); }
+
+	/// Counts as the options say, and calls @p print after each interval
+	/// and at the end (@p last), until it fails.
+	/// @return the program's exit status.
+	int run(const run_options &options,
+		const std::function<bool(bool last)> &print);
+
+private:
+	void add_row_parts(std::vector<event_row> &rows,
+			   const uncore::event_term &term, size_t event,
+			   uncore::counter_id id, uncore::scope where) const;
+
+	uncore::topology machine_;
+	uncore::planner planner_;
+	uncore::plan plan_;
+	std::vector<uncore::event_group> groups_;
+	std::vector<uncore::planner::places> places_;
+	std::vector<uncore::metric> metrics_;
+	std::vector<missing_metric> missing_;
+	std::optional<uncore::session> session_;
+};
+
+/// Adds --per-socket and --per-box.
+void add_scope(CLI::App &command, uncore::scope &where);
+
+/// Where the numbers go: standard output or -o's file, through one buffer that
+/// is written at once.
+class sink {
+public:
+	sink() = default;
+	sink(const sink &) = delete;
+	~sink();
+
+	/// @param path empty for standard output.
+	uncore::result<void> open(const std::string &path);
+	std::FILE *file() const { return file_; }
+	/// @return false when it cannot be written, a closed pipe for example.
+	bool write(std::string_view text);
+
+private:
+	std::FILE *file_ = stdout;
+};
+
+/// "  50.0 % of the time" and the like, for what was multiplexed.
+std::string percent(double part);
+
+} // namespace cli

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Numbers as people read them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace cli {
+
+/// "12,345,678"; "-" for not a number.
+std::string grouped(double count);
+
+/// A value and its unit, with a prefix where the unit is bytes: "1.50 GiB",
+/// "37.5 %", "2,345", "-" for not a number.
+std::string human(double value, std::string_view unit);
+
+} // namespace cli
