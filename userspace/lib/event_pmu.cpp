@@ -238,8 +238,8 @@ private:
 					add_preset(term.name, value, presets);
 				if (!added)
 					return added;
-			} else if (!find(term.name) && !is_raw(term.name)) {
-				return missing(term.name);
+			} else {
+				parameters_.push_back(term.name);
 			}
 		}
 		assignments_.insert(assignments_.begin(), presets.begin(),
@@ -276,12 +276,26 @@ private:
 		return {};
 	}
 
-	/// Is the word that a field lies in given as a whole?
-	bool is_raw(std::string_view name) const
+	/// Is a field given, or the word that it is in, or a part of it?
+	bool is_given(std::string_view name) const
 	{
 		const format_field *field = on_.field(name);
 
-		return field && words_.raw[field->word];
+		if (find(name))
+			return true;
+		if (!field)
+			return false;
+		if (words_.raw[field->word])
+			return true;
+		for (const assignment &one : assignments_) {
+			const format_field *other = on_.field(one.field);
+
+			if (other && other->word == field->word &&
+			    other->place(other->max()) &
+				    field->place(field->max()))
+				return true;
+		}
+		return false;
 	}
 
 	void read_unit()
@@ -379,6 +393,9 @@ private:
 			if (!done)
 				return done;
 		}
+		for (const std::string_view parameter : parameters_)
+			if (!is_given(parameter))
+				return missing(parameter);
 		for (const assignment &one : assignments_) {
 			const auto value = read_number(one);
 
@@ -492,17 +509,16 @@ private:
 				      quote(part) + " is no number";
 		if (names.empty())
 			return {errc::invalid, message};
-		auto near = nearest_names(part, names, 3);
-		if (near.empty()) {
-			names.resize(std::min<size_t>(names.size(), 4));
-			near = names;
-			message += " and no name; there are ";
-		} else {
-			message += " and no name: did you mean ";
-		}
-		return {errc::not_found,
-			message + join(near, ", ") +
-				(near == names ? ", ..." : "?")};
+		const auto near = nearest_names(part, names, 3);
+		if (!near.empty())
+			return {errc::not_found,
+				message + " and no name: did you mean " +
+					join(near, ", ") + '?'};
+		const bool more = names.size() > 4;
+		names.resize(more ? 4 : names.size());
+		return {errc::not_found, message + " and no name; there are " +
+						 join(names, ", ") +
+						 (more ? " and others" : "")};
 	}
 
 	/// Why a field that the driver does not publish is not there.
@@ -676,6 +692,7 @@ private:
 	const catalogue_tables *tables_ = nullptr;
 	std::string_view alias_; ///< the event's name
 	std::string alias_text_; ///< the terms that it stands for
+	std::vector<std::string_view> parameters_; ///< fields that it needs
 	std::vector<assignment> assignments_;
 	config_words words_;
 	event event_;

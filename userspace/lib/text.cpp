@@ -198,39 +198,63 @@ static unsigned distance(std::string_view a, std::string_view b)
 	return row[b.size()];
 }
 
+static size_t common_prefix(std::string_view a, std::string_view b)
+{
+	size_t length = 0;
+
+	while (length < a.size() && length < b.size() &&
+	       lower(a[length]) == lower(b[length]))
+		length++;
+	return length;
+}
+
+namespace {
+
+struct candidate {
+	unsigned far;
+	size_t prefix;
+	std::string_view name;
+
+	bool operator<(const candidate &other) const
+	{
+		return far != other.far ? far < other.far
+					: prefix > other.prefix;
+	}
+};
+
+} // namespace
+
 std::vector<std::string_view>
 nearest_names(std::string_view wrong,
 	      const std::vector<std::string_view> &names, unsigned most)
 {
 	constexpr size_t longest = 64;
-	std::vector<std::pair<unsigned, std::string_view>> ranked;
+	std::vector<candidate> ranked;
 
 	if (wrong.empty() || wrong.size() > longest)
 		return {};
 	for (const std::string_view name : names) {
 		if (name.size() > longest)
 			continue;
+		const size_t prefix = common_prefix(wrong, name);
 		unsigned far = distance(wrong, name);
 
-		// A name that begins with it, or holds it, may be meant as
-		// well.
-		if (name.size() > wrong.size() &&
-		    same_name(name.substr(0, wrong.size()), wrong))
+		// A name that begins with it, or holds it, may be meant too.
+		if (prefix == wrong.size())
 			far = std::min(far, 2u);
 		else if (wrong.size() > 2 && name.find(wrong) != name.npos)
 			far = std::min(far, 3u);
 		if (far <= std::max<size_t>(2, wrong.size() / 3))
-			ranked.emplace_back(far, name);
+			ranked.push_back({far, prefix, name});
 	}
-	std::stable_sort(
-		ranked.begin(), ranked.end(),
-		[](const auto &a, const auto &b) { return a.first < b.first; });
+	std::stable_sort(ranked.begin(), ranked.end());
 	std::vector<std::string_view> found;
-	for (const auto &[far, name] : ranked) {
-		if (found.size() == most)
+	for (const candidate &one : ranked) {
+		if (found.size() == most || one.far > ranked.front().far + 2)
 			break;
-		if (std::find(found.begin(), found.end(), name) == found.end())
-			found.push_back(name);
+		if (std::find(found.begin(), found.end(), one.name) ==
+		    found.end())
+			found.push_back(one.name);
 	}
 	return found;
 }

@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Event strings on recorded trees: what they resolve to, and what is said of
+// those that are wrong.
+#include <gtest/gtest.h>
+
+#include <linux/perf_event.h>
+
+#include <uncore/event.hpp>
+
+#include "tree.hpp"
+
+using namespace uncore;
+
+namespace {
+
+/// One recorded tree for all tests that do not change it.
+class events : public testing::Test {
+protected:
+	static void SetUpTestSuite()
+	{
+		recorded_ = std::make_unique<tree>("hswep");
+		machine_ = std::make_unique<topology>(recorded_->topology());
+	}
+	static void TearDownTestSuite()
+	{
+		machine_.reset();
+		recorded_.reset();
+	}
+
+	static const topology &machine() { return *machine_; }
+
+	/// The only event that @p text names.
+	static event one(std::string_view text)
+	{
+		auto groups = parse_events(text, machine());
+
+		if (!groups) {
+			ADD_FAILURE() << text << ": " << groups.error().message;
+			return {};
+		}
+		EXPECT_EQ(groups->size(), 1u) << text;
+		EXPECT_EQ(groups->front().terms.size(), 1u) << text;
+		EXPECT_EQ(groups->front().terms.front().events.size(), 1u)
+			<< text;
+		return groups->front().terms.front().events.front();
+	}
+
+	/// What is wrong with @p text; one line.
+	static error wrong(std::string_view text)
+	{
+		const auto groups = parse_events(text, machine());
+
+		if (groups) {
+			ADD_FAILURE() << text << " is accepted";
+			return {};
+		}
+		const std::string &message = groups.error().message;
+		EXPECT_FALSE(message.empty());
+		EXPECT_EQ(message.find('\n'), message.npos) << message;
+		EXPECT_NE(message.back(), '.') << message;
+		return groups.error();
+	}
+
+	static void expect_wrong(std::string_view text, errc code,
+				 std::string_view message)
+	{
+		const error found = wrong(text);
+
+		EXPECT_EQ(found.message, message);
+		EXPECT_EQ(found.code, code) << found.message;
+	}
+
+private:
+	static std::unique_ptr<tree> recorded_;
+	static std::unique_ptr<topology> machine_;
+};
+
+std::unique_ptr<tree> events::recorded_;
+std::unique_ptr<topology> events::machine_;
+
+} // namespace
+
+TEST_F(events, a_name)
+{
+	const event found = one("hswep_imc_3/cas_count.rd/");
+
+	EXPECT_EQ(found.config, 0x304u);
+	EXPECT_EQ(found.config1, 0u);
+	EXPECT_EQ(found.config2, 0u);
+	EXPECT_EQ(found.name, "hswep_imc_3/cas_count.rd/");
+	ASSERT_TRUE(found.pmu);
+	EXPECT_EQ(found.pmu->name, "hswep_imc_3");
+	EXPECT_EQ(found.type, found.pmu->type);
+	ASSERT_TRUE(found.info);
+	EXPECT_EQ(found.info->name, "cas_count.rd");
+	EXPECT_DOUBLE_EQ(found.scale, 64.0 / 1048576);
+	EXPECT_EQ(found.unit, "MiB");
+}
+
+TEST_F(events, names_in_any_case)
+{
+	EXPECT_EQ(one("imc_0/CAS_COUNT.RD/").config, 0x304u);
+	EXPECT_EQ(one("cbox_0/tor_inserts.OPCODE,filter_opc=DRd/").config1,
+		  0x182ull << 52);
+}
+
+TEST_F(events, every_box_of_a_type)
+{
+	const auto groups =
+		parse_events("cbox/llc_victims.m_state/", machine());
+
+	ASSERT_TRUE(groups);
+	const auto &found = groups->front().terms.front().events;
+	ASSERT_EQ(found.size(), 18u);
+	for (unsigned i = 0; i < 18; i++) {
+		EXPECT_EQ(found[i].pmu->instance, i);
+		EXPECT_EQ(found[i].config, 0x137u);
+		EXPECT_EQ(found[i].type, found[i].pmu->type);
+	}
+}
+
+TEST_F(events, values)
+{
+	EXPECT_EQ(one("cbox_0/tor_inserts.opcode,filter_opc=0x182/").config1,
+		  0x182ull << 52);
+	EXPECT_EQ(one("cbox_0/tor_inserts.opcode,filter_opc=386/").config1,
+		  0x182ull << 52);
+	EXPECT_EQ(one("cbox_0/tor_inserts.opcode,filter_opc=drd/").config1,
+		  0x182ull << 52);
+	EXPECT_EQ(one("cbox_0/llc_lookup.any,filter_state=i/").config1,
+		  1ull << 17);
+	EXPECT_EQ(one("cbox_0/llc_lookup.any,filter_state=e + s+m_prime/")
+			  .config1,
+		  0x46ull << 17);
+	EXPECT_EQ(one("ha_0/addr_opc_match.opc,filter_opc=rdcode/").config1,
+		  1ull << 48);
+	EXPECT_EQ(one("ubox/event_msg.doorbell_rcvd,filter_tid=1,filter_cid=3/")
+			  .config1,
+		  7u);
+}
+
+TEST_F(events, fields)
+{
+	const event found =
+		one("cbox_0/event=0x34,umask=0x11,edge,thresh=2,inv,"
+		    "filter_state=0x7f/");
+
+	EXPECT_EQ(found.config, 0x2841134u);
+	EXPECT_EQ(found.config1, 0x7full << 17);
+	ASSERT_TRUE(found.info);
+	EXPECT_EQ(found.info->name, "llc_lookup.any");
+	// what a name would scale is a plain count
+	EXPECT_EQ(one("imc_0/event=0x04,umask=0x03/").scale, 1);
+	EXPECT_EQ(one("imc_0/event=0x04,umask=0x03/").unit, "");
+	EXPECT_EQ(one("qpi_0/event=0x138/").config, 0x200038u);
+	EXPECT_EQ(one("imc_0/cas_count.rd,thresh=1/").config, 0x1000304u);
+}
+
+TEST_F(events, raw_words)
+{
+	const event found = one("cbox_0/config=0x1134,config1=0xfe0000/");
+
+	EXPECT_EQ(found.config, 0x1134u);
+	EXPECT_EQ(found.config1, 0xfe0000u);
+	EXPECT_EQ(one("cbox_0/config=0x34,umask=0x11,filter_state=1/").config,
+		  0x1134u);
+	// a whole word has its parameters in it
+	EXPECT_EQ(one("cbox_0/llc_lookup.any,config1=0x20000/").config1,
+		  0x20000u);
+}
+
+TEST_F(events, name_and_period)
+{
+	const event found =
+		one("imc_0/cas_count.rd,name='reads, all',period=100000/");
+
+	EXPECT_EQ(found.name, "reads, all");
+	EXPECT_EQ(found.text,
+		  "imc_0/cas_count.rd,name='reads, all',period=100000/");
+	EXPECT_EQ(found.sample_period, 100000u);
+	EXPECT_EQ(one("imc_0/cas_count.rd,name=reads/").name, "reads");
+}
+
+TEST_F(events, packets_by_name)
+{
+	// the name of a packet asks for it and no other
+	const event found = one("qpi_0/cto_count,match_opc=rdcode,match_tx/");
+
+	EXPECT_EQ(found.config, 0x100200038u);
+	EXPECT_EQ(found.config1, 1u << 5);
+	EXPECT_EQ(found.config2, 0xfu << 5 | 0xfu << 9);
+	const event data = one("qpi_0/cto_count,match_mc=drs/");
+	EXPECT_EQ(data.config1, 0xeu << 9);
+	EXPECT_EQ(data.config2, 0xfu << 9);
+	// numbers are taken as they are, and without a mask ask for nothing
+	EXPECT_EQ(one("qpi_0/cto_count,match_mc=0xe,mask0=0/").config2, 0u);
+	expect_wrong("qpi_0/cto_count,match_mc=0xe/", errc::not_found,
+		     "hswep_qpi_0/cto_count/ needs mask0=, a number up to "
+		     "0xffffffff");
+	EXPECT_EQ(one("qpi_0/cto_count,match_mc=drs,mask_mc=8/").config2,
+		  8u << 9);
+}
+
+TEST_F(events, lists_and_groups)
+{
+	const auto groups = parse_events(
+		" imc_0/cas_count.rd/ , {imc_0/dclk/,imc_0/cas_count.wr/} ,"
+		"{ha_0/clockticks/}:W,instructions",
+		machine());
+
+	ASSERT_TRUE(groups) << groups.error().message;
+	ASSERT_EQ(groups->size(), 4u);
+	EXPECT_FALSE((*groups)[0].braces);
+	EXPECT_TRUE((*groups)[1].braces);
+	EXPECT_FALSE((*groups)[1].weak);
+	ASSERT_EQ((*groups)[1].terms.size(), 2u);
+	EXPECT_EQ((*groups)[1].terms[1].text, "imc_0/cas_count.wr/");
+	EXPECT_TRUE((*groups)[2].weak);
+	EXPECT_FALSE((*groups)[3].braces);
+}
+
+TEST_F(events, of_the_core)
+{
+	EXPECT_EQ(one("instructions").type, PERF_TYPE_HARDWARE);
+	EXPECT_EQ(one("instructions").config, PERF_COUNT_HW_INSTRUCTIONS);
+	EXPECT_EQ(one("cycles").config, PERF_COUNT_HW_CPU_CYCLES);
+	EXPECT_FALSE(one("cycles").pmu);
+	EXPECT_EQ(one("task-clock").type, PERF_TYPE_SOFTWARE);
+	EXPECT_EQ(one("LLC-load-misses").type, PERF_TYPE_HW_CACHE);
+	EXPECT_EQ(one("LLC-load-misses").config, 0x10002u);
+	EXPECT_EQ(one("L1-dcache-prefetches").config, 0x200u);
+	EXPECT_EQ(one("r01c4").type, PERF_TYPE_RAW);
+	EXPECT_EQ(one("r01c4").config, 0x1c4u);
+	EXPECT_EQ(one("duration_time").type, event::duration_time);
+	EXPECT_TRUE(one("instructions:u").exclude_kernel);
+	EXPECT_FALSE(one("instructions:u").exclude_user);
+	EXPECT_FALSE(one("instructions:uk").exclude_kernel);
+	EXPECT_FALSE(one("instructions").exclude_hv);
+}
+
+TEST_F(events, of_other_pmus)
+{
+	EXPECT_EQ(one("msr/tsc/").config, 0u);
+	EXPECT_EQ(one("msr/smi/").config, 4u);
+	EXPECT_EQ(one("msr/event=4/").type, machine().find("msr")->type);
+	EXPECT_FALSE(one("msr/tsc/").pmu);
+
+	const tree recorded("no-driver");
+	recorded.write(devices + "cpu/type", "4\n");
+	recorded.write(devices + "cpu/format/event", "config:0-7\n");
+	recorded.write(devices + "cpu/format/umask", "config:8-15\n");
+	recorded.write(devices + "cpu/events/mem-loads",
+		       "event=0xcd,umask=0x1,ldat=3\n");
+	recorded.write(devices + "cpu/format/ldat", "config1:0-15\n");
+	const topology other = recorded.topology();
+	const auto groups = parse_events("cpu/event=0xc0,umask=0x01/u,"
+					 "cpu/mem-loads/",
+					 other);
+	ASSERT_TRUE(groups) << groups.error().message;
+	const event &raw = (*groups)[0].terms[0].events[0];
+	EXPECT_EQ(raw.type, 4u);
+	EXPECT_EQ(raw.config, 0x1c0u);
+	EXPECT_TRUE(raw.exclude_kernel);
+	EXPECT_EQ((*groups)[1].terms[0].events[0].config1, 3u);
+}
+
+TEST_F(events, of_the_driver_alone)
+{
+	const tree recorded("hswep");
+	const std::string folder = devices + "hswep_irp/events/";
+
+	recorded.write(folder + "brand_new", "event=0x44,umask=0x2,thresh=?\n");
+	recorded.write(folder + "brand_new.scale", "2.5e-1\n");
+	recorded.write(folder + "brand_new.unit", "Beers\n");
+	const topology machine = recorded.topology();
+	const auto groups = parse_events("irp/brand_new,thresh=3/", machine);
+	ASSERT_TRUE(groups) << groups.error().message;
+	const event &found = groups->front().terms[0].events[0];
+	EXPECT_EQ(found.config, 0x3000244u);
+	EXPECT_EQ(found.scale, 0.25);
+	EXPECT_EQ(found.unit, "Beers");
+	const auto asked = parse_events("irp/brand_new/", machine);
+	ASSERT_FALSE(asked);
+	EXPECT_EQ(asked.error().message,
+		  "hswep_irp/brand_new/ needs thresh=, a number up to 0xff");
+	EXPECT_FALSE(parse_events("irp/brand_new.scale/", machine));
+	EXPECT_FALSE(parse_events("irp/../type/", machine));
+}
+
+TEST_F(events, unknown_names)
+{
+	expect_wrong("imc/cas_count.rdd/", errc::not_found,
+		     "hswep_imc_0 has no event 'cas_count.rdd': did you mean "
+		     "cas_count.rd, cas_count.all, cas_count.wr?");
+	expect_wrong("cbox_0/llc_lokup.any,filter_state=i/", errc::not_found,
+		     "hswep_cbox_0 has no event 'llc_lokup.any': did you mean "
+		     "llc_lookup.any?");
+	expect_wrong("imc_0/qqqqqqqqqqqq/", errc::not_found,
+		     "hswep_imc_0 has no event 'qqqqqqqqqqqq'; 'uncore list "
+		     "imc' shows what it has");
+	expect_wrong("hswep_cbix_0/clockticks/", errc::not_found,
+		     "no PMU is called 'hswep_cbix_0': did you mean "
+		     "hswep_cbox_0 or hswep_cbox_1 or hswep_cbox_2?");
+	expect_wrong("uncore_imc_2/cas_count.rd/", errc::not_found,
+		     "no PMU is called 'uncore_imc_2'; here it is hswep_imc_2, "
+		     "or imc_2 for any prefix");
+	expect_wrong("instrutions", errc::not_found,
+		     "there is no event 'instrutions': did you mean "
+		     "instructions?");
+	expect_wrong("cas_count.rd", errc::not_found,
+		     "there is no event 'cas_count.rd': did you mean "
+		     "imc/cas_count.rd/?");
+	expect_wrong("hswep_imc", errc::invalid,
+		     "'hswep_imc' is a PMU without an event: write it as "
+		     "PMU/EVENT/");
+	expect_wrong("sched:sched_switch", errc::unsupported,
+		     "there is no event 'sched:sched_switch': tracepoints are "
+		     "not counted here");
+}
+
+TEST_F(events, unknown_fields_and_values)
+{
+	expect_wrong("cbox_0/tor_inserts.opcode,filter_opcode=drd/",
+		     errc::not_found,
+		     "hswep_cbox_0/tor_inserts.opcode/ needs filter_opc=, such "
+		     "as rfo (0x180), crd (0x181), drd (0x182), prd (0x187); "
+		     "'uncore list -v filter_opc' has all");
+	expect_wrong("imc_0/cas_count.rd,filter_opc=1/", errc::not_found,
+		     "hswep_imc_0 has no field 'filter_opc'; it has edge, "
+		     "event, inv, thresh, umask");
+	expect_wrong("imc_0/cas_count.rd,trehs=1/", errc::not_found,
+		     "hswep_imc_0 has no field 'trehs': did you mean thresh?");
+	expect_wrong("cbox_0/tor_inserts.opcode,filter_opc=drdd/",
+		     errc::not_found,
+		     "filter_opc='drdd' is no number and no name: did you mean "
+		     "drd, crd, prd?");
+	expect_wrong(
+		"cbox_0/llc_lookup.any,filter_state=zzzzzz/", errc::not_found,
+		"filter_state='zzzzzz' is no number and no name; there are "
+		"i, s, e, m and others");
+	expect_wrong("cbox_0/tor_inserts.opcode,filter_opc=drd+rfo/",
+		     errc::invalid,
+		     "filter_opc takes one value, not 'drd+rfo'");
+	expect_wrong("imc_0/event=4x/", errc::invalid,
+		     "event='4x' is no number");
+	expect_wrong(
+		"cbox_0/tor_inserts.opcode,filter_opc=0x200/", errc::invalid,
+		"hswep_cbox_0: filter_opc=0x200 does not fit, 0x1ff is the "
+		"most");
+	expect_wrong("imc_0/event=18446744073709551616/", errc::invalid,
+		     "event='18446744073709551616' is no number");
+	expect_wrong("imc_0/cas_count.rd,freq=100/", errc::unsupported,
+		     "perf's term 'freq' has no meaning here");
+}
+
+TEST_F(events, missing_parameters)
+{
+	expect_wrong(
+		"cbox/llc_lookup.any/", errc::not_found,
+		"hswep_cbox_0/llc_lookup.any/ needs filter_state=, such as "
+		"i (0x1), s (0x2), e (0x4), m (0x8); 'uncore list -v "
+		"filter_state' has all");
+	expect_wrong(
+		"cbox_0/tor_inserts.nid_opcode,filter_opc=drd/",
+		errc::not_found,
+		"hswep_cbox_0/tor_inserts.nid_opcode/ needs filter_nid=, a "
+		"number up to 0xffff");
+}
+
+TEST_F(events, contradictions)
+{
+	expect_wrong("imc_0/cas_count.rd,cas_count.wr/", errc::invalid,
+		     "'cas_count.rd' and 'cas_count.wr' are two events in "
+		     "'imc_0/cas_count.rd,cas_count.wr/'");
+	expect_wrong("imc_0/cas_count.rd,umask=0xc/", errc::invalid,
+		     "the event 'cas_count.rd' has umask=0x03, so that "
+		     "'imc_0/cas_count.rd,umask=0xc/' is another event: write "
+		     "it without the name");
+	// the same said twice is no contradiction
+	EXPECT_EQ(one("imc_0/cas_count.rd,umask=3/").config, 0x304u);
+	expect_wrong("imc_0/event=1,event=2/", errc::invalid,
+		     "'event' is given twice in 'imc_0/event=1,event=2/'");
+	expect_wrong(
+		"cbox_0/tor_inserts.opcode,filter_opc=rfo,filter_tid=0x3e/",
+		errc::invalid,
+		"hswep_cbox_0: filter_tid has no effect without tid_en=1 "
+		"in 'cbox_0/tor_inserts.opcode,filter_opc=rfo,"
+		"filter_tid=0x3e/'");
+	expect_wrong(
+		"qpi_0/cto_count,match_opc=rdcode,match_mc=drs/", errc::invalid,
+		"match_opc=rdcode is a message of class hom0, and "
+		"'qpi_0/cto_count,match_opc=rdcode,match_mc=drs/' asks for "
+		"another");
+	expect_wrong("imc_0/cas_count.rd/u", errc::invalid,
+		     "the uncore cannot tell user from kernel, nor guest from "
+		     "host: leave out what follows the / in "
+		     "'imc_0/cas_count.rd/u'");
+	expect_wrong(
+		"imc_0/config=0x100000/", errc::unsupported,
+		"hswep_imc_0: no field of the driver has the bits 0x100000 "
+		"of config");
+}
+
+TEST_F(events, malformed)
+{
+	for (const char *text : {"",
+				 " ",
+				 ",",
+				 "{",
+				 "}",
+				 "{}",
+				 "{,}",
+				 "/",
+				 "//",
+				 "imc_0/",
+				 "imc_0//",
+				 "imc_0/,/",
+				 "imc_0/cas_count.rd",
+				 "imc_0/=3/",
+				 "imc_0/event=/",
+				 "imc_0/cas_count.rd/,",
+				 "{imc_0/dclk/",
+				 "imc_0/dclk/}",
+				 "{imc_0/dclk/}:x",
+				 "{imc_0/dclk/}x",
+				 "imc_0/dclk/x",
+				 "imc_0/dclk/,,imc_0/dclk/",
+				 "{{imc_0/dclk/}}",
+				 "imc_0/name='/",
+				 "imc_0/dclk,period=0/",
+				 "imc_0/dclk,period=-1/",
+				 "imc_0/dclk,config=x/",
+				 "instructions:",
+				 "instructions:q",
+				 "instructions:ukp",
+				 "duration_time:u",
+				 "r",
+				 "rxyz",
+				 "r11112222333344445",
+				 "imc_0/dclk,name=\x01/",
+				 "imc_0/event==4/",
+				 "imc_0/event=4 5/",
+				 "\xff\xfe/\x80/",
+				 "imc_0/dclk,name=/"}) {
+		if (std::string_view(text) == "instructions:") {
+			EXPECT_TRUE(parse_events(text, machine())) << text;
+			continue;
+		}
+		EXPECT_FALSE(wrong(text).message.empty()) << text;
+	}
+}
+
+TEST_F(events, too_many)
+{
+	std::string many = "*/clockticks/";
+
+	EXPECT_FALSE(wrong("r" + std::string(70000, '1')).message.empty());
+	for (int i = 0; i < 200; i++)
+		many += ",cbox/clockticks/,imc/clockticks/";
+	EXPECT_FALSE(wrong(many).message.empty());
+	many = "cbox/clockticks/";
+	for (int i = 0; i < 230; i++)
+		many += ",cbox/clockticks/";
+	EXPECT_EQ(wrong(many).message, "these are more than 4096 events");
+}
+
+TEST(events_without_driver, say_so)
+{
+	const tree recorded("no-driver");
+	const topology machine = recorded.topology();
+	const auto groups = parse_events("imc/cas_count.rd/", machine);
+
+	ASSERT_FALSE(groups);
+	EXPECT_EQ(groups.error().code, errc::no_driver);
+	EXPECT_EQ(
+		groups.error().message,
+		"no PMU is called 'imc', and no uncore driver is loaded: load "
+		"xeon_uncore ('uncore check' says more)");
+	EXPECT_TRUE(parse_events("instructions", machine));
+}
+
+TEST(events_of_another_processor, have_no_names_of_ours)
+{
+	const tree recorded("intel-uncore");
+
+	recorded.write("devices/system/cpu/modalias",
+		       "cpu:type:x86,ven0000fam0006mod0055:feature:\n");
+	const topology machine = recorded.topology();
+	EXPECT_EQ(machine.generation(), "");
+	const auto ours = parse_events("uncore_imc_0/cas_count.rd/", machine);
+	ASSERT_FALSE(ours);
+	EXPECT_EQ(ours.error().code, errc::not_found);
+	const auto theirs =
+		parse_events("uncore_imc_0/cas_count_read/", machine);
+	ASSERT_TRUE(theirs);
+	EXPECT_EQ(theirs->front().terms[0].events[0].config, 0x304u);
+	EXPECT_FALSE(theirs->front().terms[0].events[0].info);
+}
