@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Fuzzes what libuncore reads (event strings, metric expressions, sysfs) for a
+# minute in all; FUZZ_SECONDS=n changes that. Each crash, leak, hang or undefined
+# operation is a failure, and its input is kept.
+here=$(dirname "$0")
+# shellcheck source=selftests/lib/tap.sh
+. "$here/lib/tap.sh"
+source=$here/../userspace
+build=$here/../build/fuzz
+targets=(event expression sysfs)
+seconds=$((${FUZZ_SECONDS:-60} / ${#targets[@]}))
+
+echo 'extern "C" int LLVMFuzzerTestOneInput(const char *, long) { return 0; }' |
+	clang++ -x c++ -fsanitize=fuzzer,address,undefined -o /dev/null - \
+	2> /dev/null ||
+	tap_skip_all "clang++ with libFuzzer is not installed (Debian: clang, libclang-rt-14-dev)"
+
+mkdir -p "$build" || tap_bail "$build cannot be made"
+log=$build/build.log
+{
+	cmake -S "$source" -B "$build" -DCMAKE_CXX_COMPILER=clang++ \
+		-DCMAKE_C_COMPILER=clang -DUNCORE_TESTS=OFF -DUNCORE_FUZZ=ON &&
+		cmake --build "$build" --target fuzz -j "$(nproc)"
+} > "$log" 2>&1
+tap_ok $? 'the targets build' || {
+	tap_diag "$(tail -20 "$log")"
+	tap_end
+}
+
+# A seed a line; in sysfs' | stands for the end of a line.
+for target in "${targets[@]}"; do
+	corpus=$build/corpus/$target
+	rm -rf "$corpus"
+	mkdir -p "$corpus" "$build/found"
+	seeds=0
+	while IFS= read -r seed; do
+		seeds=$((seeds + 1))
+		[[ $target == sysfs ]] && seed=${seed//|/$'\n'}
+		printf '%s\n' "$seed" > "$corpus/seed-$seeds"
+	done < "$source/fuzz/seeds/$target.txt"
+
+	log=$build/$target.log
+	"$build/bin/fuzz-$target" -max_total_time="$seconds" -timeout=10 \
+		-rss_limit_mb=2048 -max_len=4096 -print_final_stats=1 \
+		-dict="$source/fuzz/seeds/$target.dict" \
+		-artifact_prefix="$build/found/$target-" "$corpus" \
+		> "$log" 2>&1
+	status=$?
+	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+	tap_ok "$status" \
+		"$target: ${runs:-0} inputs in $seconds s, grown from $seeds" ||
+		tap_diag "$(grep -E 'ERROR|SUMMARY|broken promise|runtime error|Test unit' "$log")"
+	[[ ${runs:-0} -gt $((seeds * 10)) ]]
+	tap_ok $? "$target: that is more than the seeds"
+done
+tap_end

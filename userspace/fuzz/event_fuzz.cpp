@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Event strings on recorded machines, one under each driver.
+#include "fuzz.hpp"
+
+#include <uncore/event.hpp>
+
+#include "tree.hpp"
+
+using namespace uncore;
+
+namespace {
+
+struct machine {
+	explicit machine(const char *listing)
+		: files(listing), topology(files.topology())
+	{
+	}
+
+	tree files;
+	uncore::topology topology;
+};
+
+bool same(const event &a, const event &b)
+{
+	return a.type == b.type && a.config == b.config &&
+	       a.config1 == b.config1 && a.config2 == b.config2 &&
+	       a.pmu == b.pmu && a.sample_period == b.sample_period;
+}
+
+void check_term(const event_term &term, const topology &on)
+{
+	require(!term.events.empty(), "a term has events");
+	for (const event &one : term.events) {
+		require(one.scale == one.scale, "a scale is a number");
+		require(!one.pmu || !one.pmu->cpus.empty(),
+			"an uncore event has CPUs to be counted on");
+	}
+	// what it was written as means the same again
+	const auto again = parse_events(term.text, on);
+	require(bool(again), "a term's text parses by itself");
+	require(again->size() == 1 && again->front().terms.size() == 1,
+		"a term's text is one term");
+	const auto &events = again->front().terms.front().events;
+	require(events.size() == term.events.size(), "of as many events");
+	for (size_t i = 0; i < events.size(); i++)
+		require(same(events[i], term.events[i]), "that are the same");
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const machine ours("hswep"), in_tree("intel-uncore"),
+		none("no-driver");
+
+	for (const machine *on : {&ours, &in_tree, &none}) {
+		const auto groups =
+			parse_events(as_text(data, size), on->topology);
+
+		if (!groups) {
+			require_clean(groups.error());
+			continue;
+		}
+		require(!groups->empty(), "a list has groups");
+		for (const event_group &group : *groups) {
+			require(!group.terms.empty(), "a group has terms");
+			for (const event_term &term : group.terms)
+				check_term(term, on->topology);
+		}
+	}
+	return 0;
+}
