@@ -360,6 +360,7 @@ json entry_of(const reading &r, const char *where, const metric_value &v)
 		entry["box"] = v.pmu->name;
 	entry["value"] = v.value;
 	entry["unit"] = r.metric->info().unit;
+	entry["seconds"] = std::chrono::duration<double>(v.time).count();
 	entry["running"] = v.share;
 	entry["error"] = v.error;
 	return entry;

@@ -31,6 +31,7 @@ struct line {
 	int package;
 	bool is_metric;
 	double value, error, share;
+	std::chrono::nanoseconds time;
 	const uncore::count *counted; ///< nullptr for a metric
 };
 
@@ -196,6 +197,8 @@ json report::as_json(const line &one) const
 		entry["raw"] = one.counted->raw;
 		entry["enabled_ns"] = one.counted->enabled.count();
 		entry["running_ns"] = one.counted->running.count();
+	} else {
+		entry["seconds"] = seconds(one.time);
 	}
 	entry["running"] = one.share;
 	entry["error"] = one.error;
@@ -225,8 +228,16 @@ void report::add_lines(period when)
 	for (const event_row &row : rows_) {
 		uncore::count counted = row.read(of_.counts(), when);
 
-		add({row.name, row.box, row.kind->unit, row.package, false,
-		     counted.value, counted.error, counted.share(), &counted},
+		add({row.name,
+		     row.box,
+		     row.kind->unit,
+		     row.package,
+		     false,
+		     counted.value,
+		     counted.error,
+		     counted.share(),
+		     {},
+		     &counted},
 		    when);
 	}
 	for (const uncore::metric &m : of_.metrics())
@@ -235,7 +246,7 @@ void report::add_lines(period when)
 			add({m.info().name,
 			     v.pmu ? std::string_view(v.pmu->name) : "",
 			     m.info().unit, v.package, true, v.value, v.error,
-			     v.share, nullptr},
+			     v.share, v.time, nullptr},
 			    when);
 }
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <linux/perf_event.h>
 
 #include <fmt/format.h>
 
@@ -57,6 +57,7 @@ struct metric::parts {
 	struct inputs {
 		std::vector<double> values, errors, sources;
 		double share = 1;
+		std::chrono::nanoseconds time{};
 	};
 
 	std::vector<place> places(const session &counts, scope where) const;
@@ -66,6 +67,14 @@ struct metric::parts {
 			  std::chrono::nanoseconds enabled, size_t n) const;
 	double error_of(const inputs &in, double value) const;
 };
+
+/// A virtual machine may have cores without counters.
+static bool has_core_counters(const topology &machine)
+{
+	return std::any_of(
+		machine.others().begin(), machine.others().end(),
+		[](const pmu &p) { return p.name.starts_with("cpu"); });
+}
 
 static result<event_term> term_of(const expression::term &wanted,
 				  const topology &machine)
@@ -77,6 +86,14 @@ static result<event_term> term_of(const expression::term &wanted,
 	if (groups->size() != 1 || groups->front().terms.size() != 1)
 		return error{errc::invalid,
 			     fmt::format("'{}' is not one event", wanted.name)};
+
+	const event &first = groups->front().terms.front().events.front();
+
+	if (!first.pmu && first.type == PERF_TYPE_HARDWARE &&
+	    !has_core_counters(machine))
+		return error{errc::unsupported,
+			     fmt::format("no core counters, which {} needs",
+					 wanted.name)};
 	return std::move(groups->front().terms.front());
 }
 
@@ -153,14 +170,13 @@ void metric::parts::add_duration(inputs &in, const session &counts, period when,
 				 std::chrono::nanoseconds enabled,
 				 size_t n) const
 {
-	double time = seconds(when == period::interval ? counts.interval_time()
-						       : counts.total_time());
-
+	in.time = when == period::interval ? counts.interval_time()
+					   : counts.total_time();
 	if (n)
-		time = seconds(enabled) / double(n);
+		in.time = enabled / n;
 	for (size_t i = 0; i < operands.size(); i++)
 		if (operands[i].is_duration)
-			in.values[i] = time;
+			in.values[i] = seconds(in.time);
 }
 
 metric::parts::inputs metric::parts::collect(const session &counts, period when,
@@ -233,7 +249,7 @@ std::vector<metric_value> metric::evaluate(const session &counts, period when,
 
 		values.push_back({at.pmu, at.package, value * info_->scale,
 				  parts_->error_of(in, value) * info_->scale,
-				  in.share});
+				  in.share, in.time});
 	}
 	return values;
 }

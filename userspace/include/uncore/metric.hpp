@@ -4,6 +4,7 @@
 /// value for a box, a package, or the whole machine.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct metric_value {
 	double value = 0;		  ///< in the metric's unit
 	double error = 0; ///< standard error that scaling brings
 	double share = 1; ///< least part of the time that one of its events ran
+	/// duration_time: for how long its events were enabled, on average.
+	std::chrono::nanoseconds time{};
 };
 
 class UNCORE_EXPORT metric {

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Counters and a clock that do what a test says.
+#pragma once
+
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "backend.hpp"
+
+class fake_backend : public uncore::counter_backend {
+public:
+	using nanoseconds = std::chrono::nanoseconds;
+
+	/// Time passes: each running group's members count @p rate of each
+	/// nanosecond that its share of the time makes.
+	void advance(nanoseconds time)
+	{
+		now_ += time;
+		for (auto &group : groups)
+			for (size_t cpu = 0; cpu < group.cpus.size(); cpu++)
+				if (group.enabled && is_online(group.cpus[cpu]))
+					count(group, cpu, time);
+	}
+
+	struct counters {
+		uint64_t enabled = 0, running = 0;
+		std::vector<double> values;
+	};
+	struct fake_group {
+		std::vector<uncore::event> members;
+		std::vector<int> cpus;
+		std::vector<counters> by_cpu;
+		bool enabled = false;
+		double share = 1; ///< of the time that it runs
+		double rate = 1;  ///< counts a nanosecond, of member 0; others
+				  ///< count 1, 2, ... times more
+	};
+
+	std::vector<fake_group> groups;
+	std::set<int> offline;
+	unsigned reads = 0;
+	/// What the next open() fails with.
+	std::optional<uncore::error> refusal;
+
+	uncore::result<void> open(const uncore::counter_group &group,
+				  std::span<const int> cpus) override
+	{
+		if (refusal)
+			return *refusal;
+
+		fake_group made;
+
+		made.members = group.members;
+		made.cpus.assign(cpus.begin(), cpus.end());
+		made.by_cpu.resize(cpus.size());
+		for (counters &c : made.by_cpu)
+			c.values.resize(group.members.size());
+		groups.push_back(std::move(made));
+		return {};
+	}
+	uncore::result<void> enable(unsigned group) override
+	{
+		groups[group].enabled = true;
+		return {};
+	}
+	uncore::result<void> disable(unsigned group) override
+	{
+		groups[group].enabled = false;
+		return {};
+	}
+	int64_t read(unsigned group, unsigned cpu,
+		     std::span<uint64_t> words) override
+	{
+		const counters &c = groups[group].by_cpu[cpu];
+
+		reads++;
+		words[0] = c.values.size();
+		words[1] = c.enabled;
+		words[2] = c.running;
+		for (size_t i = 0; i < c.values.size(); i++)
+			words[3 + i] = uint64_t(c.values[i] + 0.5);
+		return words.size_bytes();
+	}
+	bool is_online(int cpu) override { return !offline.count(cpu); }
+	nanoseconds now() override { return now_; }
+
+private:
+	static void count(fake_group &group, size_t cpu, nanoseconds time)
+	{
+		counters &c = group.by_cpu[cpu];
+		auto ran = uint64_t(double(time.count()) * group.share);
+
+		c.enabled += time.count();
+		c.running += ran;
+		for (size_t i = 0; i < c.values.size(); i++)
+			c.values[i] += double(ran) * group.rate * double(i + 1);
+	}
+
+	nanoseconds now_{1000000000};
+};

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Metrics on made-up counts: by box, by package, for the machine.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include <uncore/metric.hpp>
+
+#include "fake_backend.hpp"
+#include "tree.hpp"
+
+using namespace uncore;
+using namespace std::chrono_literals;
+
+namespace {
+
+class metrics : public testing::Test {
+protected:
+	explicit metrics(const char *listing = "hswep")
+		: recorded_(listing), machine_(recorded_.topology()),
+		  backend_(std::make_shared<fake_backend>()), planner_(machine_)
+	{
+	}
+
+	metric prepare(const char *name)
+	{
+		auto ready =
+			metric::prepare(*catalogue::standard().metric(name),
+					machine_, planner_);
+
+		EXPECT_TRUE(ready) << ready.error().message;
+		return *std::move(ready);
+	}
+	session start()
+	{
+		plan_ = std::move(planner_).finish();
+
+		auto opened = session::open(plan_, machine_, backend_);
+
+		EXPECT_TRUE(opened);
+		EXPECT_TRUE(opened->enable());
+		return *std::move(opened);
+	}
+	/// Members count 1, 2, ... times a group's rate.
+	void set_rates()
+	{
+		for (size_t i = 0; i < backend_->groups.size(); i++)
+			backend_->groups[i].rate = double(i + 1);
+	}
+
+	tree recorded_;
+	topology machine_;
+	std::shared_ptr<fake_backend> backend_;
+	planner planner_;
+	plan plan_;
+};
+
+class in_tree_metrics : public metrics {
+protected:
+	in_tree_metrics() : metrics("intel-uncore") {}
+};
+
+} // namespace
+
+TEST_F(metrics, a_rate_by_box_package_and_machine)
+{
+	metric reads = prepare("mem_bw_reads_rate");
+	session counts = start();
+	size_t boxes = machine_.match("imc").size();
+	size_t packages = machine_.packages().size();
+	double gib = 64.0 * 1e9 / (1 << 30);
+
+	set_rates();
+	backend_->advance(500ms);
+	ASSERT_TRUE(counts.read());
+
+	auto by_box = reads.evaluate(counts, period::total, scope::box);
+
+	ASSERT_EQ(by_box.size(), boxes * packages);
+	for (size_t i = 0; i < by_box.size(); i++) {
+		EXPECT_NEAR(by_box[i].value, gib * double(i % boxes + 1), 1e-6);
+		EXPECT_EQ(by_box[i].package, machine_.packages()[i / boxes].id);
+		EXPECT_EQ(by_box[i].pmu, machine_.match("imc")[i % boxes]);
+	}
+
+	double sum = gib * double(boxes * (boxes + 1)) / 2;
+	auto by_package = reads.evaluate(counts, period::total, scope::package);
+	auto all = reads.evaluate(counts, period::total, scope::machine);
+
+	ASSERT_EQ(by_package.size(), packages);
+	EXPECT_NEAR(by_package[0].value, sum, 1e-6);
+	ASSERT_EQ(all.size(), 1u);
+	EXPECT_NEAR(all[0].value, sum * double(packages), 1e-6);
+}
+
+TEST_F(metrics, a_ratio_is_of_sums)
+{
+	// member 0 counts once, member 1 twice a group's rate
+	metric latency = prepare("avg_tor_drd_miss_latency");
+	session counts = start();
+
+	set_rates();
+	backend_->advance(1ms);
+	ASSERT_TRUE(counts.read());
+	for (scope where : {scope::box, scope::package, scope::machine})
+		for (const metric_value &v :
+		     latency.evaluate(counts, period::total, where))
+			EXPECT_DOUBLE_EQ(v.value, 0.5);
+}
+
+TEST_F(metrics, sources_are_counted)
+{
+	// 4 x clockticks / sources / seconds: the same wherever it is looked at
+	metric speed = prepare("qpi_speed");
+	session counts = start();
+
+	backend_->advance(100ms);
+	ASSERT_TRUE(counts.read());
+	for (scope where : {scope::box, scope::package, scope::machine})
+		for (const metric_value &v :
+		     speed.evaluate(counts, period::total, where))
+			EXPECT_NEAR(v.value, 4.0, 1e-9);
+}
+
+TEST_F(metrics, intervals_are_of_the_last_read)
+{
+	metric reads = prepare("mem_bw_reads");
+	session counts = start();
+
+	backend_->advance(100ms);
+	ASSERT_TRUE(counts.read());
+	backend_->advance(1ms);
+	ASSERT_TRUE(counts.read());
+
+	double boxes = double(machine_.match("imc").size() *
+			      machine_.packages().size());
+
+	EXPECT_DOUBLE_EQ(
+		reads.evaluate(counts, period::interval, scope::machine)[0]
+			.value,
+		64e6 * boxes);
+	EXPECT_DOUBLE_EQ(
+		reads.evaluate(counts, period::total, scope::machine)[0].value,
+		64 * 101e6 * boxes);
+}
+
+TEST_F(metrics, multiplexing_shows)
+{
+	metric missed = prepare("llc_drd_miss_pct");
+	session counts = start();
+
+	for (auto &group : backend_->groups)
+		group.share = 0.5;
+	backend_->advance(100ms);
+	ASSERT_TRUE(counts.read());
+
+	metric_value all =
+		missed.evaluate(counts, period::total, scope::machine)[0];
+
+	EXPECT_NEAR(all.value, 100, 1e-6);
+	EXPECT_DOUBLE_EQ(all.share, 0.5);
+	EXPECT_GT(all.error, 0);
+}
+
+TEST_F(metrics, nothing_counted_is_no_number)
+{
+	metric hits = prepare("pct_requests_page_hit");
+	session counts = start();
+
+	for (auto &group : backend_->groups)
+		group.rate = 0;
+	backend_->advance(1ms);
+	ASSERT_TRUE(counts.read());
+	EXPECT_TRUE(std::isnan(
+		hits.evaluate(counts, period::total, scope::machine)[0].value));
+}
+
+TEST_F(in_tree_metrics, work_under_its_names)
+{
+	metric reads = prepare("mem_bw_reads");
+	session counts = start();
+
+	backend_->advance(1ms);
+	ASSERT_TRUE(counts.read());
+	EXPECT_EQ(
+		reads.evaluate(counts, period::total, scope::box)[0].pmu->name,
+		"uncore_imc_0");
+}
+
+TEST_F(in_tree_metrics, what_is_lacking_is_said)
+{
+	auto ready = metric::prepare(
+		*catalogue::standard().metric("cyc_used_upeven"), machine_,
+		planner_);
+
+	ASSERT_FALSE(ready);
+	EXPECT_EQ(ready.error().code, errc::unsupported);
+}
