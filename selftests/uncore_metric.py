@@ -123,7 +123,7 @@ def test_memory(tap, folder):
         tap.ok(not checks.wrong, "%s, %d numbers" % (name, checks.done),
                checks.wrong)
 
-    run = while_sending(folder, lines, "metric", "memory")
+    run = while_sending(folder, lines, "metric", "memory", seconds=3)
     tap.ok(*judge_table(run, traffic), run.comments())
 
     name = "metric memory -I 250 --json: the intervals add up to the total"
@@ -145,7 +145,8 @@ def test_memory(tap, folder):
 
 
 def judge_table(run, traffic):
-    """The table for people: READ of each channel, scaled back."""
+    """The table for people: READ of each channel. It does not show that boxes
+    start and end some milliseconds after each other."""
     name = "metric memory: the table's bandwidth by channel"
     found = re.search(r"all ([0-9.]+) s", run.out)
     if run.status or not found:
@@ -160,7 +161,7 @@ def judge_table(run, traffic):
         socket = int(row.group(1)) if row.group(1) else socket
         got = float(row.group(3).replace(",", "")) * UNITS[row.group(4)]
         want = traffic[socket, row.group(2)][0] * 64 / GIB / seconds
-        good += near(got, want)
+        good += math.isclose(got, want, rel_tol=0.03)
     return good == len(traffic), "%s, %d of %d" % (name, good, len(traffic))
 
 

@@ -40,8 +40,8 @@ class Event:
 class Uncore:
     """What an uncore command has said."""
 
-    def __init__(self, *arguments, command=(), timeout=120):
-        call = [UNCORE, *arguments]
+    def __init__(self, *arguments, command=(), around=(), timeout=120):
+        call = [*around, UNCORE, *arguments]
         if command:
             call += ["--", *command]
         done = subprocess.run(call, stdout=subprocess.PIPE,
@@ -62,10 +62,11 @@ class Uncore:
             (self.err + self.out).splitlines()
 
 
-def while_sending(folder, lines, *arguments, seconds=1.0):
-    """Runs uncore while these lines of traffic pass."""
+def while_sending(folder, lines, *arguments, seconds=1.0, around=()):
+    """Runs uncore while these lines of traffic pass; @around is a program that
+    runs it."""
     path = os.path.join(folder, "traffic")
     with open(path, "w", encoding="ascii") as file:
         file.writelines(lines)
-    return Uncore(*arguments,
+    return Uncore(*arguments, around=around,
                   command=["python3", "-c", SEND, path, str(seconds)])

@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+"uncore stat" as a program among others: exact counts beside perf's, forms of
+output that agree, how it ends, and one clear line for what cannot be done.
+"""
+
+import contextlib
+import csv
+import io
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+
+from lib.traffic import UNCORE, Event, Uncore, while_sending
+from lib.uncore import SIM, Machine, Tap, pmus, read
+
+READS = "imc/cas_count.rd/"
+CPU = "/sys/devices/system/cpu/cpu%d/"
+
+
+def running(name):
+    """Processes of that name."""
+    found = []
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            if read("/proc/%s/comm" % process) == name:
+                found.append(int(process))
+    return found
+
+
+def rows_of(run):
+    return {(row["event"], row.get("socket"), row.get("box")): row
+            for row in run.json()["events"]}
+
+
+# --- counts ---------------------------------------------------------------------
+
+def test_exact(tap, folder):
+    event = Event("imc", "cas_count.rd")
+    counts = {(socket, pmu): 1000 + 100 * i + 7 * socket
+              for socket in range(2) for i, pmu in enumerate(pmus("imc"))}
+    lines = [event.line(socket, pmu.removeprefix("hswep_"), count)
+             for (socket, pmu), count in counts.items()]
+
+    for flag, key in (("--per-box", lambda s, p: (s, p)),
+                      ("--per-socket", lambda s, _: (s, None)),
+                      (None, lambda *_: (None, None))):
+        want = {}
+        for place, count in counts.items():
+            want[key(*place)] = want.get(key(*place), 0) + count
+        run = while_sending(folder, lines, "stat", "-e", READS, "--json",
+                            *[flag] if flag else [], seconds=0.1)
+        got = {(socket, box): row["raw"] for (_, socket, box), row
+               in rows_of(run).items()} if run.status == 0 else {}
+        tap.ok(got == want, "stat %s: %d exact counts" % (flag or "", len(want)),
+               run.comments() + ["want %s" % want])
+
+    run = while_sending(folder, lines, "stat", "-e", READS, "--csv",
+                        "--per-box", seconds=0.1)
+    rows = list(csv.DictReader(io.StringIO(run.out)))
+    got = {(int(row["socket"]), row["box"]): int(row["raw"]) for row in rows}
+    tap.ok(got == counts, "stat --csv carries the same", run.comments())
+
+    run = while_sending(folder, lines, "stat", "-e", READS, seconds=0.1)
+    mib = sum(counts.values()) * 64 / (1 << 20)
+    found = re.search(r"cas_count\.rd/\s+([0-9.,]+) MiB", run.out)
+    tap.ok(found and abs(float(found.group(1)) / mib - 1) < 0.001,
+           "stat shows people MiB", run.comments() + ["want %g MiB" % mib])
+
+
+def test_intervals(tap, folder):
+    event = Event("imc", "cas_count.rd")
+    lines = [event.line(1, "imc_2", 12345)]
+    run = while_sending(folder, lines, "stat", "-e", READS, "-I", "100",
+                        "--json", seconds=0.5)
+    documents = run.lines() if run.status == 0 else [{}]
+    raws = [document["events"][0]["raw"] for document in documents
+            if document]
+    tap.ok(len(raws) >= 6 and sum(raws[:-1]) == raws[-1] == 12345 and
+           documents[-1]["total"],
+           "stat -I: the intervals' counts add up to the total",
+           run.comments())
+
+    run = Uncore("stat", "-e", READS, "-I", "50", "--interval-count", "4",
+                 "--json")
+    times = [document["seconds"] for document in run.lines()] \
+        if run.status == 0 else []
+    tap.ok(len(times) == 5 and all(0.03 < t < 0.2 for t in times[:4]),
+           "stat -I --interval-count ends after that many", run.comments())
+
+
+def test_beside_perf(tap, folder):
+    """Both count the same traffic at the same time."""
+    path = os.path.join(folder, "perf")
+    lines = [Event("cbox", "llc_lookup.any").line(0, "cbox_1", 4321, state=1)]
+    run = while_sending(
+        folder, lines, "stat", "-e", "cbox_1/llc_lookup.any,filter_state=i/",
+        "--json", around=("perf", "stat", "-a", "-x,", "-o", path, "-e",
+                          "hswep_cbox_1/llc_lookup.any,filter_state=0x1/"))
+    theirs = re.search(r"^(\d+),", read(path), re.M)
+    ours = run.json()["events"][0]["raw"] if run.status == 0 else None
+    tap.ok(ours == 4321 and theirs and int(theirs.group(1)) == 4321,
+           "stat beside perf stat: both count all", run.comments() +
+           [read(path)])
+
+
+def test_turns(tap):
+    run = Uncore("stat", "-d", "1", "-e", ",".join(
+        "imc_0/pre_count.%s/" % name for name in ("rd", "wr", "byp")) +
+        ",imc_0/cas_count.rd/,imc_0/cas_count.wr/,imc_0/cas_count.all/",
+        "--per-socket")
+    shares = re.findall(r"counted ([0-9.]+) % of the time", run.out)
+    tap.ok(run.status == 0 and "not counted" not in run.out and shares and
+           all(20 < float(share) < 80 for share in shares),
+           "stat of six events on four counters says for how long each ran",
+           run.comments())
+
+
+# --- how it ends ------------------------------------------------------------------
+
+def interrupt(number, *arguments, after=1.5):
+    with subprocess.Popen([UNCORE, *arguments], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, encoding="utf-8") as process:
+        time.sleep(after)
+        process.send_signal(number)
+        try:
+            out, err = process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, err = process.communicate()
+    return process.returncode, out, err
+
+
+def test_end(tap):
+    status, out, err = interrupt(signal.SIGINT, "stat", "-e", READS, "-I",
+                                 "200")
+    tap.ok(status == 0 and "Total of" in out and not err,
+           "Ctrl-C: the summary, status 0", [str(status), out, err])
+
+    status, out, err = interrupt(signal.SIGINT, "stat", "-e", READS, "--",
+                                 "sleep", "1000")
+    tap.ok(status == 0 and "Counted for" in out and not running("sleep"),
+           "Ctrl-C ends the command as well", [str(status), out, err])
+
+    run = Uncore("stat", "-e", READS, "-d", "0.3", "--", "sleep", "1000")
+    tap.ok(run.status == 0 and not running("sleep"),
+           "-d ends the command as well", run.comments())
+
+    run = Uncore("stat", "-e", READS, command=["sh", "-c", "exit 7"])
+    tap.ok(run.status == 7 and "Counted for" in run.out,
+           "a command's exit status is passed on", run.comments())
+
+    run = subprocess.run("%s stat -e %s -I 10 -- sleep 1000 | head -3" %
+                         (UNCORE, READS), shell=True, timeout=20, check=False,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 10
+    while running("sleep") and time.monotonic() < deadline:
+        time.sleep(0.1)
+    tap.ok(not running("sleep"), "a closed pipe ends it and the command",
+           [repr(run)])
+
+
+# --- what cannot be done -------------------------------------------------------------
+
+def refused(tap, name, run, status, *words):
+    """One line that says it, and nothing else."""
+    lines = run.err.splitlines()
+    tap.ok(run.status == status and len(lines) == 1 and not run.out and
+           lines[0].startswith("uncore: ") and
+           all(word in lines[0] for word in words), name, run.comments())
+
+
+def test_refusals(tap):
+    refused(tap, "five events on four counters",
+            Uncore("stat", "-e", "{%s}" % ",".join(
+                "imc_0/cas_count.%s/" % name for name in
+                ("rd", "wr", "all", "rd_reg", "rd_underfill"))),
+            1, "cas_count.rd_underfill", "5 events", "counters 0, 1, 2, 3")
+    refused(tap, "two events for one counter",
+            Uncore("stat", "-e", "{cbox/tor_occupancy.all/,"
+                   "cbox/rxr_occupancy.irq/,cbox/clockticks/}"),
+            1, "tor_occupancy.all", "rxr_occupancy.irq", "counter 0")
+    refused(tap, "one filter, two values",
+            Uncore("stat", "-e", "{cbox/tor_inserts.opcode,filter_opc=drd/,"
+                   "cbox/tor_inserts.opcode,filter_opc=rfo/}"),
+            1, "filter_opc")
+    refused(tap, "a group of two boxes",
+            Uncore("stat", "-e", "{imc_0/cas_count.rd/,imc_1/cas_count.rd/}"),
+            1, "different boxes")
+    refused(tap, "a missing filter",
+            Uncore("stat", "-e", "cbox/tor_inserts.opcode/"), 1, "filter_opc")
+    refused(tap, "an unknown event",
+            Uncore("stat", "-e", "imc/cas_cuont.rd/"), 1, "cas_count.rd")
+    refused(tap, "an unknown metric",
+            Uncore("stat", "-M", "mem_bw_raeds"), 1, "mem_bw_reads")
+    refused(tap, "an unknown set of metrics", Uncore("metric", "memroy"),
+            2, "memory")
+    refused(tap, "a command that does not exist",
+            Uncore("stat", "-e", READS, command=["/no/such/command"]),
+            1, "/no/such/command")
+    refused(tap, "nothing to count", Uncore("stat"), 2, "-e")
+    refused(tap, "no such option", Uncore("stat", "--bogus"), 2, "--bogus")
+    refused(tap, "--csv with --json",
+            Uncore("stat", "-e", READS, "--csv", "--json"), 2)
+    refused(tap, "an output file that cannot be made",
+            Uncore("stat", "-e", READS, "-o", "/no/such/folder/file"), 1,
+            "/no/such/folder/file")
+
+
+def test_permission(tap):
+    knob = "/proc/sys/kernel/perf_event_paranoid"
+    old = read(knob)
+    with open(knob, "w", encoding="ascii") as file:
+        file.write("2")
+    done = subprocess.run(
+        ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+         UNCORE, "stat", "-e", READS, "--", "sleep", "1000"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+        timeout=60, check=False)
+    with open(knob, "w", encoding="ascii") as file:
+        file.write(old)
+    lines = done.stderr.splitlines()
+    tap.ok(done.returncode == 1 and len(lines) == 1 and
+           "kernel.perf_event_paranoid" in lines[0] and
+           not running("sleep"),
+           "no permission: what to set, and nothing left running",
+           [repr(done)])
+
+
+# --- CPUs that go offline ----------------------------------------------------------
+
+def set_online(cpu, online):
+    with open(CPU % cpu + "online", "w", encoding="ascii") as file:
+        file.write("%d" % online)
+
+
+def cpus_of(package):
+    return [cpu for cpu in range(os.cpu_count()) if int(
+        read(CPU % cpu + "topology/physical_package_id")) == package]
+
+
+@contextlib.contextmanager
+def offline(cpus, after):
+    """Starts uncore stat -I; takes CPUs offline; gives back what it said."""
+    with subprocess.Popen(
+            [UNCORE, "stat", "-e", READS, "-I", "100", "--per-socket",
+             "--json", "-d", "%g" % (after + 3)], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, encoding="utf-8") as process:
+        time.sleep(after)
+        for cpu in cpus:
+            set_online(cpu, 0)
+        try:
+            yield process
+        finally:
+            for cpu in cpus:
+                set_online(cpu, 1)
+
+
+def test_offline(tap):
+    first, *others = cpus_of(1)
+    line = Event("imc", "cas_count.rd").line(1, "imc_0", 5555)
+    with offline([first], 1) as process:
+        time.sleep(0.3)
+        with open(SIM + "traffic", "w", encoding="ascii") as file:
+            file.write(line)
+        out, err = process.communicate(timeout=60)
+    total = out.splitlines()[-1] if out else ""
+    tap.ok(process.returncode == 0 and not err and '"raw":5555' in total,
+           "the package's counting CPU goes offline: another one takes over",
+           [err, total])
+
+    with offline([*others, first], 1) as process:
+        out, err = process.communicate(timeout=60)
+    tap.ok(process.returncode == 1 and len(err.splitlines()) == 1 and
+           "went offline" in err and '"total":true' in out.splitlines()[-1],
+           "a whole package goes offline: its CPU is named, then the summary",
+           [err, *out.splitlines()[-2:]])
+
+
+def main():
+    tap = Tap()
+    with Machine(tap), tempfile.TemporaryDirectory() as folder:
+        test_exact(tap, folder)
+        test_intervals(tap, folder)
+        test_beside_perf(tap, folder)
+        test_turns(tap)
+        test_end(tap)
+        test_refusals(tap)
+        test_permission(tap)
+        test_offline(tap)
+    refused(tap, "no driver", Uncore("stat", "-e", READS), 1, "xeon_uncore")
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
