@@ -7,14 +7,17 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <uncore/error.hpp>
+#include <uncore/topology.hpp>
 
 namespace cli {
 
@@ -53,6 +56,9 @@ int fail(const uncore::error &failure);
 int fail(std::string_view message);
 /// For what is wrong with the command line.
 int fail_usage(std::string_view message);
+
+/// Prints "uncore: MESSAGE" on standard error; what is printed beside it holds.
+void note(std::string_view message);
 
 /// @return whether the output is for a person's terminal that shows colour:
 /// a terminal, NO_COLOR not set, TERM not dumb.
@@ -98,8 +104,22 @@ size_t width(std::string_view text);
 /// The shortest decimal text that reads back as the same number; "" for none.
 std::string exact(double value);
 
+/// In small letters.
+std::string lower(std::string_view text);
+
+/// "0-17,36"
+std::string cpu_list(std::span<const int> cpus);
+
+/// "xeon_uncore", "intel_uncore"; "" for another.
+const char *driver_name(uncore::driver driver);
+/// The driver of the uncore PMUs, JSON's null where there is none.
+nlohmann::ordered_json driver_name(const uncore::topology &machine);
+
 // The subcommands, each in the file of its name.
+void add_check(CLI::App &app, context &shared);
+void add_list(CLI::App &app, context &shared);
 void add_metric(CLI::App &app, context &shared);
 void add_stat(CLI::App &app, context &shared);
+void add_topology(CLI::App &app, context &shared);
 
 } // namespace cli

@@ -52,8 +52,11 @@ int main(int argc, char **argv)
 	app.add_option("--sysfs", shared.sysfs, "Where sysfs is mounted")
 		->group("");
 	app.require_subcommand(1);
+	cli::add_check(app, shared);
+	cli::add_list(app, shared);
 	cli::add_metric(app, shared);
 	cli::add_stat(app, shared);
+	cli::add_topology(app, shared);
 
 	try {
 		app.parse(argc, argv);

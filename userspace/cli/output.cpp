@@ -19,6 +19,11 @@ int fail(std::string_view message)
 	return failure;
 }
 
+void note(std::string_view message)
+{
+	(void)fail(message);
+}
+
 int fail(const uncore::error &failure)
 {
 	return fail(failure.message);
@@ -150,6 +155,53 @@ std::string csv_line(const std::vector<std::string> &cells)
 		line += '"';
 	}
 	return line + '\n';
+}
+
+std::string lower(std::string_view text)
+{
+	std::string small(text);
+
+	for (char &c : small)
+		if (c >= 'A' && c <= 'Z')
+			c = static_cast<char>(c - 'A' + 'a');
+	return small;
+}
+
+std::string cpu_list(std::span<const int> cpus)
+{
+	std::string text;
+
+	for (size_t i = 0; i < cpus.size();) {
+		size_t last = i;
+
+		while (last + 1 < cpus.size() &&
+		       cpus[last + 1] == cpus[last] + 1)
+			last++;
+		text += fmt::format("{}{}", text.empty() ? "" : ",", cpus[i]);
+		if (last > i)
+			text += fmt::format("-{}", cpus[last]);
+		i = last + 1;
+	}
+	return text;
+}
+
+const char *driver_name(uncore::driver driver)
+{
+	switch (driver) {
+	case uncore::driver::xeon_uncore:
+		return "xeon_uncore";
+	case uncore::driver::intel_uncore:
+		return "intel_uncore";
+	default:
+		return "";
+	}
+}
+
+nlohmann::ordered_json driver_name(const uncore::topology &machine)
+{
+	if (machine.pmus().empty())
+		return nullptr;
+	return driver_name(machine.pmus().front().driver);
 }
 
 std::string exact(double value)
