@@ -89,6 +89,8 @@ public:
 	void gap() { rows_.emplace_back(); }
 	/// Titles in bold if any is not empty.
 	void print(std::FILE *out) const;
+	/// What print() prints; without emphasis when @p out is null.
+	std::vector<std::string> lines(std::FILE *out = nullptr) const;
 
 private:
 	std::vector<column> columns_;
@@ -121,5 +123,6 @@ void add_list(CLI::App &app, context &shared);
 void add_metric(CLI::App &app, context &shared);
 void add_stat(CLI::App &app, context &shared);
 void add_topology(CLI::App &app, context &shared);
+void add_top(CLI::App &app, context &shared);
 
 } // namespace cli

@@ -57,6 +57,7 @@ int main(int argc, char **argv)
 	cli::add_metric(app, shared);
 	cli::add_stat(app, shared);
 	cli::add_topology(app, shared);
+	cli::add_top(app, shared);
 
 	try {
 		app.parse(argc, argv);

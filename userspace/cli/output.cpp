@@ -100,15 +100,15 @@ void table::add(std::vector<std::string> row)
 	rows_.push_back(std::move(row));
 }
 
-void table::print(std::FILE *out) const
+std::vector<std::string> table::lines(std::FILE *out) const
 {
 	std::vector<size_t> widths;
-	std::vector<std::string> titles;
+	std::vector<std::string> titles, text;
 	bool titled = false;
 
 	for (const column &c : columns_) {
 		widths.push_back(width(c.title));
-		titles.push_back(bold(out, c.title));
+		titles.push_back(out ? bold(out, c.title) : c.title);
 		titled |= !c.title.empty();
 	}
 	for (const auto &row : rows_)
@@ -116,24 +116,31 @@ void table::print(std::FILE *out) const
 			widths[i] = std::max(widths[i], width(row[i]));
 
 	auto line = [&](const std::vector<std::string> &row) {
-		std::string text;
+		std::string cells;
 
 		for (size_t i = 0; i < row.size(); i++) {
 			size_t pad = widths[i] - width(row[i]);
 			bool right = columns_[i].align == align::right;
 
 			if (i)
-				text += "  ";
-			text += right ? std::string(pad, ' ') + row[i]
-				      : row[i] + std::string(pad, ' ');
+				cells += "  ";
+			cells += right ? std::string(pad, ' ') + row[i]
+				       : row[i] + std::string(pad, ' ');
 		}
-		text.erase(text.find_last_not_of(' ') + 1);
-		fmt::print(out, "{}\n", text);
+		cells.erase(cells.find_last_not_of(' ') + 1);
+		text.push_back(std::move(cells));
 	};
 	if (titled)
 		line(titles);
 	for (const auto &row : rows_)
 		line(row);
+	return text;
+}
+
+void table::print(std::FILE *out) const
+{
+	for (const auto &line : lines(out))
+		fmt::print(out, "{}\n", line);
 }
 
 std::string csv_line(const std::vector<std::string> &cells)

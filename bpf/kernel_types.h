@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The few kernel structures that the programs look into, and of them the few
+ * members.  Where those are is found when a program is loaded (CO-RE), so that
+ * building needs no kernel and one build runs on many.
+ */
+#ifndef XEON_UNCORE_BPF_KERNEL_TYPES_H
+#define XEON_UNCORE_BPF_KERNEL_TYPES_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), \
+			     apply_to = record)
+
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct file {
+	void *private_data;
+};
+
+struct fdtable {
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct task_struct {
+	__u32 pid;
+	__u32 tgid;
+	__u64 start_time;
+	struct css_set *cgroups;
+	struct files_struct *files;
+};
+
+/* local64_t, whatever it is made of */
+struct local64 {
+	__u64 value;
+};
+
+struct hw_perf_event {
+	struct local64 prev_count;
+};
+
+struct perf_event {
+	struct local64 count;
+	struct hw_perf_event hw;
+};
+
+#pragma clang attribute pop
+
+#endif

@@ -1,0 +1,274 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Which task caused the traffic: tasks that write known amounts to the simulated
+hardware, and what uncore top says about them.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from lib.top import (EVENT, FAULTS, TASK, UNCORE, Table, clear_cpus, cpu_packages,  # noqa: E402
+                     measure, task, top)
+from lib.uncore import SIM, Machine, Tap  # noqa: E402
+
+MODES = ((), ("--each-cpu",))
+
+
+def near(got, want, percent):
+    return abs(got - want) * 100 <= want * percent
+
+
+def test_ratio(tap, cpu, mode):
+    """Two tasks in turn on one CPU, 3:1."""
+    table = measure("%s & %s & wait" % (task(cpu, 3000, 200, 3000, "three"),
+                                        task(cpu, 1000, 200, 3000, "one")),
+                    *mode)
+    three, one = table.named("three"), table.named("one")
+    said = ["three %d, one %d, all %d, idle %d, other %d, missed %d" % (
+        three, one, table.total(), table.idle(), table.other(),
+        table.data["missed"])]
+    words = " ".join(mode)
+    tap.ok(near(three, 600000, 2) and near(one, 200000, 2),
+           "two tasks in turn on one CPU, 3:1 within 2 %% %s" % words, said)
+    tap.ok(table.total() == 800000, "the total is what was sent", said)
+    tap.ok(table.adds_up(), "the shares add up to it exactly", said)
+
+
+def test_four(tap, packages, mode):
+    """Four tasks on two packages, each within 5 %."""
+    counts = {"a": 4000, "b": 1000, "c": 500, "d": 2500}
+    cpus = [packages[0][0]] * 2 + [packages[-1][0]] * 2
+    script = " ".join("%s &" % task(cpu, count, 200, 3000, name)
+                      for cpu, (name, count) in zip(cpus, counts.items()))
+    table = measure(script + " wait", *mode)
+    said = ["%s: %d of %d" % (name, table.named(name), 200 * count)
+            for name, count in counts.items()]
+    tap.ok(all(near(table.named(name), 200 * count, 5)
+               for name, count in counts.items()),
+           "four tasks on two packages, each within 5 %% %s" % " ".join(mode),
+           said)
+    tap.ok([table.total(0), table.total(len(packages) - 1)] ==
+           [5000 * 200, 3000 * 200], "each package's total is what was sent",
+           ["%s" % table.data["total"]])
+    tap.ok(table.adds_up(), "the shares add up exactly")
+
+
+def test_together(tap, cpus):
+    """Two tasks at a time on two CPUs share, whoever it was."""
+    spin = [task(cpu, 1000, 2000, 0, "busy%d" % cpu) for cpu in cpus[:2]]
+    table = measure(" & ".join(spin) + " & wait")
+    shares = [table.named("busy%d" % cpu) for cpu in cpus[:2]]
+    tap.ok(table.total() == 4000000 and table.adds_up(),
+           "tasks that run at a time: the sum is exact",
+           ["total %d" % table.total()])
+    tap.ok(min(shares) > 1000000, "and both have a share", ["%s" % shares])
+
+
+def test_short_task(tap, cpu):
+    """A task that is gone before anybody looks."""
+    table = measure("for i in 1 2 3; do %s; done; sleep 0.1" %
+                    task(cpu, 12345, 1, 1000, "brief"))
+    rows = [row for row in table.rows if row["comm"] == "brief"]
+    tap.ok(len(rows) == 3, "three tasks that live 1 ms are there",
+           ["%d" % len(rows)])
+    tap.ok(near(table.named("brief"), 3 * 12345, 2),
+           "with what they caused", ["%d" % table.named("brief")])
+    tap.ok(table.total() == 3 * 12345 and table.adds_up(), "exactly in sum")
+
+
+def test_against_perf(tap, cpu):
+    """The same event, counted by perf around it."""
+    command = ["perf", "stat", "-x,", "-a", "-e", EVENT.replace(",name=rd", ""),
+               UNCORE, "top", "--once", "--json", "-e", EVENT, "--",
+               "bash", "-c", "%s & %s & wait" % (task(cpu, 777, 50, 2000),
+                                                 task(-1, 333, 50, 2000))]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    perf = sum(float(line.split(",")[0]) for line in run.stderr.splitlines()
+               if line.count(",") > 3)     # it scales by ScaleUnit
+    tap.ok(abs(perf - (777 + 333) * 50 * 64 / 2**20) < 0.01,
+           "perf counts the same beside it", [run.stderr, run.stdout[:300]])
+
+
+def test_cgroups(tap, cpu):
+    """By task and by cgroup at a time: the same sums."""
+    base = "/sys/fs/cgroup/attribution"
+    for name in ("", "/a", "/b"):
+        os.makedirs(base + name, exist_ok=True)
+    work = "; ".join([
+        "(echo $BASHPID > %s/a/cgroup.procs; exec %s) &" % (
+            base, task(cpu, 900, 60, 2000)),
+        "(echo $BASHPID > %s/a/cgroup.procs; exec %s) &" % (
+            base, task(cpu, 600, 60, 2000)),
+        "(echo $BASHPID > %s/b/cgroup.procs; exec %s) &" % (
+            base, task(cpu, 300, 60, 2000)), "wait"]).replace("&;", "&")
+    inner = " ".join([UNCORE, "top", "--once", "--json", "--by", "cgroup",
+                      "-e", EVENT, "--", "bash", "-c", "'%s'" % work])
+    table = measure("%s > /tmp/by-cgroup" % inner)
+    with open("/tmp/by-cgroup", encoding="utf-8") as file:
+        by_cgroup = Table(json.load(file))
+    tap.ok(by_cgroup.total() == 1800 * 60 and by_cgroup.adds_up(),
+           "cgroups: the sum is exact", ["%d" % by_cgroup.total()])
+    for name, want in (("/attribution/a", 1500 * 60),
+                       ("/attribution/b", 300 * 60)):
+        group = sum(by_cgroup.count(row) for row in by_cgroup.rows
+                    if row["cgroup"] == name)
+        tasks = sum(table.count(row) for row in table.rows
+                    if row["cgroup"] == name)
+        tap.ok(near(group, want, 2), "%s has what its tasks caused" % name,
+               ["%d of %d" % (group, want)])
+        tap.ok(abs(group - tasks) * 200 <= group,
+               "and another run beside it says the same by task",
+               ["cgroup %d, tasks %d" % (group, tasks)])
+    # within one account it is exact
+    first = measure(work)
+    sums = {}
+    for row in first.rows:
+        sums[row["cgroup"]] = sums.get(row["cgroup"], 0) + first.count(row)
+    tap.ok(sum(sums.values()) + first.idle() + first.other() == first.total(),
+           "the cgroups' sums are the tasks', exactly")
+    for name in ("/a", "/b", ""):
+        os.rmdir(base + name)
+
+
+def test_processes(tap, cpu):
+    """A process has what its threads have."""
+    script = "import threading, os\n" \
+        "def run(n):\n" \
+        " os.sched_setaffinity(0, {%d})\n" \
+        " f = os.open('/dev/xeon_uncore_sim', os.O_WRONLY)\n" \
+        " for i in range(50):\n" \
+        "  os.write(f, b'box=imc_0 event=4 umask=1 count=%%d\\n' %% n)\n" \
+        "t = [threading.Thread(target=run, args=(n,)) for n in (100, 300)]\n" \
+        "[x.start() for x in t]; [x.join() for x in t]" % cpu
+    with open("/tmp/threads.py", "w", encoding="utf-8") as file:
+        file.write(script)
+    table = measure("python3 /tmp/threads.py", "--by", "process")
+    top_row = table.rows[0]
+    tap.ok(top_row["tasks"] >= 3 and near(table.count(top_row), 20000, 2),
+           "a process has its threads' shares", ["%s" % top_row])
+    tap.ok(top_row["pid"] == top_row["tgid"], "and the process's number")
+
+
+def test_more_tasks_than_room(tap):
+    """40 tasks, room for 4."""
+    loop = "for i in $(seq 40); do %s & done; wait" % task(-1, 1000, 5, 1000)
+    table = measure(loop, "--max-tasks", "4")
+    said = ["%d rows, folded %d, unkept %d, total %d, other %d" % (
+        len(table.rows), table.data["folded"], table.data["unkept"],
+        table.total(), table.other())]
+    tap.ok(len(table.rows) <= 4, "no more rows than asked for", said)
+    tap.ok(table.data["folded"] + table.data["unkept"] > 30,
+           "the others are counted", said)
+    tap.ok(table.total() == 40 * 5000 and table.adds_up(),
+           "and what they caused is not lost", said)
+    # busy and quiet ones: it is the quiet ones that are folded
+    table = measure("%s & for i in $(seq 20); do %s; done; wait" % (
+        task(-1, 50000, 30, 5000, "busy"), task(-1, 10, 1, 100, "quiet")),
+                    "--max-tasks", "16")
+    tap.ok(table.named("busy") > 1000000 and table.adds_up(),
+           "the most active one has its row",
+           ["busy %d of %d" % (table.named("busy"), table.total())])
+
+
+def test_intervals(tap, cpu):
+    """Tables of short intervals add up to the whole."""
+    status, tables, errors = top(
+        "-I", "200", "-e", EVENT, "--", "bash", "-c",
+        task(cpu, 1000, 300, 3000, "steady"))
+    tap.ok(status == 0 and len(tables) >= 3, "a table every 0.2 s",
+           ["%d tables: %s" % (len(tables), errors)])
+    tap.ok(sum(table.total() for table in tables) == 300000 and
+           all(table.adds_up() for table in tables),
+           "each adds up, and all of them to the whole",
+           ["%d" % sum(table.total() for table in tables)])
+
+
+def test_columns(tap, cpu):
+    """Several columns and boxes, each with its own sum."""
+    lines = "; ".join("echo box=%s event=%d umask=%d count=%d" % line for line in
+                      (("imc_0", 4, 1, 100), ("imc_7", 4, 4, 200),
+                       ("imc_3", 4, 1, 400), ("cbox_5", 0x34, 3, 70)))
+    script = "taskset -c %d bash -c '(%s) > /dev/xeon_uncore_sim'" % (cpu, lines)
+    table = measure(script, event="imc/cas_count.rd,name=rd/,"
+                    "imc/cas_count.wr,name=wr/,imc/cas_count.all,name=all/")
+    totals = {name: sum(counts)
+              for name, counts in table.data["total"].items()}
+    tap.ok(totals == {"rd": 500, "wr": 200, "all": 700},
+           "columns add up their boxes", ["%s" % totals])
+    tap.ok(table.adds_up(), "each is divided exactly")
+
+
+def page_faults(lines):
+    """Lets each page fault of user space move that many cache lines."""
+    with open(SIM + "page_faults", "w", encoding="utf-8") as file:
+        file.write(str(lines))
+
+
+def test_weight(tap, cpus):
+    """Two tasks at a time, one of which faults three times as often."""
+    script = "%s %d 60 60 50000 heavy & %s %d 20 60 50000 light & wait" % (
+        FAULTS, cpus[0], FAULTS, cpus[1])
+
+    def ratio(*args):
+        table = measure(script, *args, event="imc/cas_count.rd,name=rd/")
+        tap.ok(table.adds_up(), "the sum is exact %s" % " ".join(args))
+        return table.named("heavy") / max(table.named("light"), 1)
+
+    page_faults(8)
+    equal, weighted = ratio(), ratio("--weight", "page-faults")
+    page_faults(0)
+    tap.ok(0.7 < equal < 1.4, "equal shares for tasks that run at a time",
+           ["%.2f" % equal])
+    tap.ok(2.3 < weighted < 4, "weighted by what they do: about 3:1",
+           ["%.2f" % weighted])
+
+
+def test_unmodified(tap, cpus):
+    """stress-ng, which faults, beside dd, which hardly does."""
+    page_faults(8)
+    table = measure(
+        "taskset -c %d stress-ng --vm 1 --vm-bytes 2m --timeout 5s --quiet & "
+        "taskset -c %d timeout 5 dd if=/dev/zero of=/dev/null bs=64k "
+        "status=none; wait" % (cpus[0], cpus[0]),
+        "--by", "process", event="imc/cas_count.all,name=rd/")
+    page_faults(0)
+    rows = [(row["comm"], table.count(row)) for row in table.rows[:4]]
+    tap.ok(rows[0][0].startswith("stress-ng"),
+           "stress-ng, unmodified, is on top in page-fault mode",
+           ["%s" % (rows,)])
+    dd = table.named("dd")
+    tap.ok(any(row["comm"] == "dd" for row in table.rows) and
+           dd * 5 < rows[0][1], "and dd far below", ["dd: %d" % dd])
+    tap.ok(table.adds_up(), "the sum is exact")
+
+
+def main():
+    tap = Tap()
+    if not os.access(UNCORE, os.X_OK) or not os.access(TASK, os.X_OK):
+        tap.skip_all("uncore is not built")
+    with Machine(tap):
+        packages = cpu_packages()
+        clear_cpus(packages[0][0])
+        cpu = packages[-1][0]
+        for mode in MODES:
+            test_ratio(tap, cpu, mode)
+            test_four(tap, packages, mode)
+        test_together(tap, packages[-1])
+        test_short_task(tap, cpu)
+        test_against_perf(tap, cpu)
+        test_cgroups(tap, cpu)
+        test_processes(tap, cpu)
+        test_more_tasks_than_room(tap)
+        test_intervals(tap, cpu)
+        test_columns(tap, cpu)
+        test_weight(tap, packages[-1])
+        test_unmodified(tap, packages[-1])
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+What tests of attribution share: runs of `uncore top --json` and of tasks that
+cause traffic.
+"""
+
+import glob
+import json
+import os
+import subprocess
+
+from lib.uncore import TOP, read
+
+UNCORE = os.path.join(TOP, "build", "userspace", "bin", "uncore")
+TASK = os.path.join(TOP, "build", "selftests", "traffic_task")
+FAULTS = os.path.join(TOP, "build", "selftests", "fault_task")
+EVENT = "hswep_imc_0/cas_count.rd,name=rd/"
+LIMIT = 300     # seconds; nothing here takes that long by itself
+
+
+class Table:
+    """One table of uncore top."""
+
+    def __init__(self, data, column="rd"):
+        self.data = data
+        self.column = column
+        self.rows = data["rows"]
+
+    def count(self, row, package=None):
+        counts = row["counts"][self.column]
+        return sum(counts) if package is None else counts[package]
+
+    def total(self, package=None):
+        counts = self.data["total"][self.column]
+        return sum(counts) if package is None else counts[package]
+
+    def idle(self):
+        return sum(self.data["idle"][self.column])
+
+    def other(self):
+        return sum(self.data["other"][self.column])
+
+    def named(self, comm):
+        """What the tasks of that name caused."""
+        return sum(self.count(row) for row in self.rows
+                   if row.get("comm") == comm)
+
+    def adds_up(self):
+        """Rows, idle and other are the total, in each package and column."""
+        for column, totals in self.data["total"].items():
+            for package, total in enumerate(totals):
+                total -= self.data["idle"][column][package]
+                total -= self.data["other"][column][package]
+                total -= sum(row["counts"][column][package]
+                             for row in self.rows)
+                if total:
+                    return False
+        return True
+
+
+def top(*args, check=True, env=None):
+    """Runs uncore top; (exit status, its tables, its errors)."""
+    run = subprocess.run([UNCORE, "top", "--json", *args], timeout=LIMIT,
+                         capture_output=True, text=True, check=False, env=env)
+    tables = [Table(json.loads(line)) for line in run.stdout.splitlines()
+              if line.startswith("{")]
+    if check and (run.returncode or not tables):
+        print("# uncore top ended with %d: %s" % (run.returncode,
+                                                  run.stderr.strip()))
+    return run.returncode, tables, run.stderr
+
+
+def measure(script, *args, event=EVENT):
+    """The table of all that a shell script did."""
+    status, tables, _ = top("--once", "-e", event, *args, "--",
+                            "bash", "-c", script)
+    if status or len(tables) != 1:
+        raise SystemExit("Bail out! uncore top gave no table")
+    return tables[0]
+
+
+def task(cpu, count, times, sleep_us, name="traffic_task"):
+    """A shell command."""
+    return "%s %d %d %d %d %s" % (TASK, cpu, count, times, sleep_us, name)
+
+
+def cpu_packages():
+    """Online CPUs by the index of their package."""
+    packages = {}
+    for folder in glob.glob("/sys/devices/system/cpu/cpu[0-9]*/topology"):
+        cpu = int(folder.split("/")[-2][3:])
+        packages.setdefault(
+            int(read(folder + "/physical_package_id")), []).append(cpu)
+    return [sorted(packages[key]) for key in sorted(packages)]
+
+
+def clear_cpus(cpu):
+    """Sends all tasks that can be moved to one CPU, so that others are quiet."""
+    for pid in os.listdir("/proc"):
+        if not pid.isdigit():
+            continue
+        try:
+            os.sched_setaffinity(int(pid), {cpu})
+        except OSError:
+            pass    # a kernel thread of another CPU, or gone

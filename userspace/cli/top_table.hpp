@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// uncore top's numbers: the shares of an account, summed by task, process or
+// cgroup, rounded so that they add up, sorted, and put into words.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "attribution.hpp"
+
+namespace cli {
+
+enum class top_by { task, process, cgroup };
+
+/// How a column's counts are to be shown.
+struct top_column {
+	std::string name;
+	double scale = 1; ///< of a count
+	std::string unit; ///< of a scaled count; empty: plain counts
+};
+
+/// What the table is to show.
+struct top_settings {
+	std::vector<top_column> columns;
+	top_by by = top_by::task;
+	/// A column's name, "cpu", "pid" or "name".
+	std::string sort;
+	bool reverse = false;
+	bool per_socket = false;
+	size_t rows = 0; ///< 0: all
+};
+
+/// A line of the table.
+struct top_row {
+	uint32_t pid = 0, tgid = 0;
+	uint64_t start_time = 0, cgroup = 0;
+	std::string comm;
+	uint64_t cpu_ns = 0;
+	uint64_t tasks = 0;
+	std::vector<std::vector<uint64_t>> counts; ///< [column][package]
+};
+
+/// In each column and package total is the sum of the rows, other and idle.
+struct top_table {
+	double seconds = 0;
+	std::vector<int> packages; ///< ids
+	std::vector<top_row> rows;
+	top_row other, idle;
+	std::vector<std::vector<uint64_t>> totals; ///< [column][package]
+	uint64_t folded = 0, unkept = 0, missed = 0;
+	std::vector<std::string> warnings;
+};
+
+top_table make_table(const account &a, const top_settings &settings);
+
+/// Paths of cgroups by their id; asks the kernel for each one once.
+class cgroup_names {
+public:
+	cgroup_names();
+	const std::string &name(uint64_t id);
+
+private:
+	std::string mount_;
+	std::map<uint64_t, std::string> names_;
+};
+
+/// The table for people, a string a line, none longer than @p width characters
+/// (0: any).
+std::vector<std::string> show_table(const top_table &table,
+				    const top_settings &settings,
+				    cgroup_names &cgroups, size_t width);
+
+/// The table for programs.
+nlohmann::json json_table(const top_table &table, const top_settings &settings,
+			  cgroup_names &cgroups);
+
+bool column_exists(const top_settings &settings, std::string_view name);
+/// "cpu", "pid", "name" or a column.
+bool is_sort_key(std::string_view key, const top_settings &settings);
+
+} // namespace cli
