@@ -47,6 +47,9 @@ struct context {
 CLI::App *add_command(CLI::App &app, context &shared, const char *name,
 		      const char *description, std::function<int()> action);
 
+/// The subcommand of that name, or nullptr.
+const CLI::App *find_command(const CLI::App &app, std::string_view name);
+
 /// Adds --csv and --json.
 void add_format(CLI::App &command, format &chosen);
 
@@ -116,6 +119,10 @@ std::string cpu_list(std::span<const int> cpus);
 const char *driver_name(uncore::driver driver);
 /// The driver of the uncore PMUs, JSON's null where there is none.
 nlohmann::ordered_json driver_name(const uncore::topology &machine);
+
+/// Prints what the last of @p words, which follow the command's name, may
+/// become.
+int complete(const CLI::App &app, const std::vector<std::string> &words);
 
 // The subcommands, each in the file of its name.
 void add_check(CLI::App &app, context &shared);

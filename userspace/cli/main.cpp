@@ -18,6 +18,14 @@ CLI::App *add_command(CLI::App &app, context &shared, const char *name,
 	return command;
 }
 
+const CLI::App *find_command(const CLI::App &app, std::string_view name)
+{
+	for (const CLI::App *command : app.get_subcommands({}))
+		if (command->get_name() == name)
+			return command;
+	return nullptr;
+}
+
 void add_format(CLI::App &command, format &chosen)
 {
 	CLI::Option *csv = command.add_flag_callback(
@@ -41,6 +49,30 @@ static std::string one_line(const CLI::App &app, const CLI::ParseError &error)
 	return text + " (see " + program + " --help)";
 }
 
+/// The first word that is no option, if there is no such subcommand; CLI11
+/// would only say that one is missing.
+static std::string unknown_command(const CLI::App &app, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		const std::string_view word = argv[i];
+
+		if (word == "--sysfs")
+			i++;
+		else if (!word.starts_with('-'))
+			return cli::find_command(app, argv[i]) ? "" : argv[i];
+	}
+	return {};
+}
+
+static std::string names_of_commands(const CLI::App &app)
+{
+	std::string names;
+
+	for (const CLI::App *command : app.get_subcommands({}))
+		names += (names.empty() ? "" : ", ") + command->get_name();
+	return names;
+}
+
 int main(int argc, char **argv)
 {
 	CLI::App app("Uncore performance counters of Intel Xeon processors",
@@ -58,6 +90,13 @@ int main(int argc, char **argv)
 	cli::add_stat(app, shared);
 	cli::add_topology(app, shared);
 	cli::add_top(app, shared);
+
+	if (argc > 1 && argv[1] == std::string_view("__complete"))
+		return cli::complete(app, {argv + 2, argv + argc});
+	if (const auto name = unknown_command(app, argc, argv); !name.empty())
+		return cli::fail_usage(
+			fmt::format("there is no subcommand '{}'; there are {}",
+				    name, names_of_commands(app)));
 
 	try {
 		app.parse(argc, argv);
