@@ -100,7 +100,9 @@ private:
 	std::vector<std::vector<std::string>> rows_;
 };
 
-/// One line of comma-separated values (RFC 4180).
+/// A comma-separated value, in quotes where it needs them (RFC 4180), and a
+/// line of them.
+std::string csv_cell(std::string_view cell);
 std::string csv_line(const std::vector<std::string> &cells);
 
 /// How many columns a text takes on a terminal.

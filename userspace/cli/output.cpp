@@ -143,24 +143,30 @@ void table::print(std::FILE *out) const
 		fmt::print(out, "{}\n", line);
 }
 
+std::string csv_cell(std::string_view cell)
+{
+	std::string quoted = "\"";
+
+	if (cell.find_first_of(",\"\r\n") == cell.npos)
+		return std::string(cell);
+	for (char c : cell) {
+		quoted += c;
+		if (c == '"')
+			quoted += c;
+	}
+	return quoted + '"';
+}
+
 std::string csv_line(const std::vector<std::string> &cells)
 {
 	std::string line;
 
-	for (size_t i = 0; i < cells.size(); i++) {
-		const std::string &cell = cells[i];
-
-		if (i)
-			line += ',';
-		if (cell.find_first_of(",\"\r\n") == std::string::npos) {
-			line += cell;
-			continue;
-		}
-		line += '"';
-		for (char c : cell)
-			line += c == '"' ? "\"\"" : std::string(1, c);
-		line += '"';
+	for (const std::string &cell : cells) {
+		line += csv_cell(cell);
+		line += ',';
 	}
+	if (!line.empty())
+		line.pop_back();
 	return line + '\n';
 }
 

@@ -155,31 +155,25 @@ void report::add_human(const line &one)
 	put("\n");
 }
 
+/// As csv_line() does it, but without a string for each cell.
 void report::add_csv(const line &one, period when)
 {
-	std::string time =
-		when == period::total && options_.run.interval_ms
-			? "total"
-			: fmt::format("{:.6f}",
-				      seconds(of_.counts().total_time()));
-	std::vector<std::string> cells{
-		time,
-		one.package < 0 ? "" : std::to_string(one.package),
-		std::string(one.box),
-		std::string(one.name),
-		exact(one.value),
-		std::string(one.unit)};
-
-	if (one.counted) {
-		cells.push_back(std::to_string(one.counted->raw));
-		cells.push_back(std::to_string(one.counted->enabled.count()));
-		cells.push_back(std::to_string(one.counted->running.count()));
-	} else {
-		cells.resize(cells.size() + 3);
-	}
-	cells.push_back(exact(one.share));
-	cells.push_back(exact(one.error));
-	put("{}", csv_line(cells));
+	if (when == period::total && options_.run.interval_ms)
+		put("total,");
+	else
+		put("{:.6f},", seconds(of_.counts().total_time()));
+	if (one.package >= 0)
+		put("{}", one.package);
+	put(",{},{},", one.box, csv_cell(one.name));
+	if (std::isfinite(one.value))
+		put("{}", one.value);
+	put(",{},", csv_cell(one.unit));
+	if (one.counted)
+		put("{},{},{}", one.counted->raw, one.counted->enabled.count(),
+		    one.counted->running.count());
+	else
+		put(",,");
+	put(",{},{}\n", one.share, exact(one.error));
 }
 
 /// nlohmann writes what is not a number as null.

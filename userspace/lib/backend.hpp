@@ -31,6 +31,13 @@ public:
 	virtual int64_t read(unsigned group, unsigned cpu_index,
 			     std::span<uint64_t> values) = 0;
 
+	/// Moves the calling thread to one of these CPUs, where reading the
+	/// counters of their package disturbs no other CPU; it stays where it is
+	/// when it may not go there.
+	virtual void visit(std::span<const int> cpus) = 0;
+	/// Lets it run again wherever it could before.
+	virtual void leave() = 0;
+
 	virtual bool is_online(int cpu) = 0;
 	virtual std::chrono::nanoseconds now() = 0;
 };

@@ -3,6 +3,7 @@
 // how far off that may be.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -51,9 +52,8 @@ public:
 		value_ += open_.value();
 		if (open_.running != open_.enabled)
 			add_uncertainty();
-		last_rate_ = open_.rate();
+		last_ = open_;
 		open_ = {};
-		strata_++;
 	}
 
 	double value() const
@@ -96,10 +96,10 @@ private:
 	{
 		weight_ += weight(open_);
 		least_ += least(open_);
-		if (!strata_)
+		if (!last_.running)
 			return;
 
-		double step = open_.rate() - last_rate_;
+		double step = open_.rate() - last_.rate();
 
 		squares_ += step * step;
 		noise_ += double(open_.raw) /
@@ -107,10 +107,11 @@ private:
 		pairs_++;
 	}
 
-	stratum all_, open_;
-	double value_ = 0, last_rate_ = 0;
+	/// All of them, the one before, and the one that has not been seen yet.
+	stratum all_, last_, open_;
+	double value_ = 0;
 	double weight_ = 0, least_ = 0, squares_ = 0, noise_ = 0;
-	uint64_t strata_ = 0, pairs_ = 0;
+	uint64_t pairs_ = 0;
 };
 
 } // namespace uncore

@@ -3,9 +3,11 @@
 // first event's descriptor.
 #include "backend.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <sched.h>
 #include <unistd.h>
 #include <vector>
 
@@ -32,6 +34,8 @@ public:
 	result<void> disable(unsigned group) override;
 	int64_t read(unsigned group, unsigned cpu_index,
 		     std::span<uint64_t> values) override;
+	void visit(std::span<const int> cpus) override;
+	void leave() override;
 	bool is_online(int cpu) override;
 	std::chrono::nanoseconds now() override
 	{
@@ -49,6 +53,9 @@ private:
 		       int leader, size_t members);
 
 	std::unique_ptr<unc_perf, perf_deleter> perf_;
+	/// Where the thread that is visiting may run otherwise.
+	cpu_set_t home_;
+	bool away_ = false;
 	std::vector<opened> groups_;
 };
 
@@ -116,6 +123,30 @@ int64_t perf_backend::read(unsigned group, unsigned cpu_index,
 			      values.data(), values.size_bytes());
 
 	return size < 0 ? -errno : size;
+}
+
+void perf_backend::visit(std::span<const int> cpus)
+{
+	int here = sched_getcpu();
+	cpu_set_t there;
+
+	if (std::find(cpus.begin(), cpus.end(), here) != cpus.end())
+		return;
+	if (!away_ && sched_getaffinity(0, sizeof(home_), &home_))
+		return;
+	CPU_ZERO(&there);
+	for (int cpu : cpus)
+		if (cpu >= 0 && cpu < CPU_SETSIZE && CPU_ISSET(cpu, &home_))
+			CPU_SET(cpu, &there);
+	away_ |= CPU_COUNT(&there) &&
+		 !sched_setaffinity(0, sizeof(there), &there);
+}
+
+void perf_backend::leave()
+{
+	if (away_)
+		sched_setaffinity(0, sizeof(home_), &home_);
+	away_ = false;
 }
 
 bool perf_backend::is_online(int cpu)

@@ -36,6 +36,16 @@ struct group_place {
 	size_t first_unit;
 };
 
+/// The units of a package, which are read from one of its CPUs.
+struct stop {
+	int package;
+	std::vector<int> cpus;
+	std::vector<uint32_t> units;
+};
+
+/// Fewer reads than this are not worth going there.
+constexpr size_t worth_a_visit = 4;
+
 std::vector<int> online_cpus(const topology &machine)
 {
 	std::vector<int> cpus;
@@ -53,6 +63,7 @@ struct session::state {
 	std::shared_ptr<counter_backend> backend;
 	std::vector<group_place> groups;
 	std::vector<unit> units;
+	std::vector<stop> tour;
 	/// What the last read gave, and the one before.
 	std::vector<uint64_t> now, before;
 	std::vector<estimator> estimators;
@@ -60,6 +71,8 @@ struct session::state {
 	bool counting = false, multiplexed = false;
 
 	void add_units(uint32_t group, const topology &machine);
+	void plan_tour(const topology &machine);
+	void read_stop(const stop &where, std::vector<const unit *> &lost);
 	stratum between(const unit &u, uint32_t member) const;
 	bool read_unit(unit &u);
 	void account(const unit &u);
@@ -73,7 +86,8 @@ struct session::state {
 count &count::operator+=(const count &other)
 {
 	value += other.value;
-	error = std::hypot(error, other.error);
+	if (other.error != 0)
+		error = std::hypot(error, other.error);
 	raw += other.raw;
 	enabled += other.enabled;
 	running += other.running;
@@ -105,6 +119,21 @@ void session::state::add_units(uint32_t group, const topology &machine)
 	groups.push_back(std::move(place));
 }
 
+void session::state::plan_tour(const topology &machine)
+{
+	for (const uncore::package &p : machine.packages())
+		tour.push_back({p.id, p.cpus, {}});
+	tour.push_back({-1, {}, {}});
+	for (uint32_t i = 0; i < units.size(); i++) {
+		int package = machine.package_of(units[i].cpu);
+
+		for (stop &s : tour)
+			if (s.package == package)
+				s.units.push_back(i);
+	}
+	std::erase_if(tour, [](const stop &s) { return s.units.empty(); });
+}
+
 result<session> session::open(const plan &what, const topology &machine,
 			      std::shared_ptr<counter_backend> backend)
 {
@@ -122,6 +151,7 @@ result<session> session::open(const plan &what, const topology &machine,
 			return opened.error();
 	}
 	made->before = made->now;
+	made->plan_tour(machine);
 	return session(std::move(made));
 }
 
@@ -200,6 +230,27 @@ error session::state::gone(const std::vector<const unit *> &lost) const
 			    who, lost.size() > 1 ? "" : "s")};
 }
 
+void session::state::read_stop(const stop &where,
+			       std::vector<const unit *> &lost)
+{
+	if (tour.size() > 1 && where.units.size() >= worth_a_visit)
+		backend->visit(where.cpus);
+	for (uint32_t i : where.units) {
+		unit &u = units[i];
+
+		if (u.gone) {
+			std::copy_n(&before[u.words], value_word + u.members,
+				    &now[u.words]);
+			continue;
+		}
+		if (!read_unit(u)) {
+			u.gone = true;
+			lost.push_back(&u);
+		}
+		account(u);
+	}
+}
+
 result<void> session::read()
 {
 	state &s = *state_;
@@ -208,18 +259,10 @@ result<void> session::read()
 	std::swap(s.now, s.before);
 	s.read_before = s.read_at;
 	s.read_at = s.backend->now();
-	for (unit &u : s.units) {
-		if (u.gone) {
-			std::copy_n(&s.before[u.words], value_word + u.members,
-				    &s.now[u.words]);
-			continue;
-		}
-		if (!s.read_unit(u)) {
-			u.gone = true;
-			lost.push_back(&u);
-		}
-		s.account(u);
-	}
+	for (const stop &where : s.tour)
+		s.read_stop(where, lost);
+	if (s.tour.size() > 1)
+		s.backend->leave();
 	if (!lost.empty())
 		return s.gone(lost);
 	return {};

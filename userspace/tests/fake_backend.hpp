@@ -40,6 +40,8 @@ public:
 	std::vector<fake_group> groups;
 	std::set<int> offline;
 	unsigned reads = 0;
+	/// Where reading has been; an empty list is home.
+	std::vector<std::vector<int>> visited;
 	/// What the next open() fails with.
 	std::optional<uncore::error> refusal;
 
@@ -82,6 +84,11 @@ public:
 			words[3 + i] = uint64_t(c.values[i] + 0.5);
 		return words.size_bytes();
 	}
+	void visit(std::span<const int> cpus) override
+	{
+		visited.emplace_back(cpus.begin(), cpus.end());
+	}
+	void leave() override { visited.emplace_back(); }
 	bool is_online(int cpu) override { return !offline.count(cpu); }
 	nanoseconds now() override { return now_; }
 

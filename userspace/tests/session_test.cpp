@@ -80,6 +80,18 @@ TEST_F(counting, one_read_a_group_and_package)
 	EXPECT_EQ(backend_->reads, boxes * machine_.packages().size());
 }
 
+TEST_F(counting, each_package_is_visited)
+{
+	session counts = start("imc/cas_count.rd/");
+	auto packages = machine_.packages();
+
+	ASSERT_EQ(packages.size(), 2u);
+	ASSERT_TRUE(counts.read());
+	EXPECT_EQ(backend_->visited,
+		  (std::vector<std::vector<int>>{
+			  packages[0].cpus, packages[1].cpus, {}}));
+}
+
 TEST_F(counting, each_package_is_told)
 {
 	session counts = start("imc_0/cas_count.rd/");

@@ -71,7 +71,8 @@ public:
 
 	/// Reads all groups, one system call for each box.  What was counted
 	/// since the last read is then interval(), since enable() total().
-	/// Allocates nothing.
+	/// Allocates nothing.  The calling thread visits each package's CPUs in
+	/// turn, so as not to interrupt others; then its affinity is what it was.
 	/// Errors: errc::gone, when a CPU went offline and its events with it;
 	/// names CPU and events once, and goes on with the others at the next
 	/// call.  Whatever could be read is there.
