@@ -9,6 +9,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/irq_work.h>
 #include <linux/ktime.h>
 #include <linux/pci.h>
 #include <asm/msr.h>
@@ -64,6 +65,28 @@ static void unc_write(struct unc_box *box, u32 reg, u32 value)
 		pci_write_config_dword(box->pdev, reg, value);
 }
 
+static void unc_report_gone(struct irq_work *work)
+{
+	struct unc_box *box = container_of(work, struct unc_box, gone);
+
+	pci_warn(box->pdev,
+		 "%s of package %d stopped answering: its events stay at their last count; reload %s once it is back\n",
+		 box->name, box->pkg->phys_id, KBUILD_MODNAME);
+}
+
+/**
+ * unc_init_gone() - prepare the report of a box that stops answering
+ * @box: the box
+ *
+ * It is made from an interrupt of its own: who reads a counter may be a BPF
+ * program that the scheduler runs with a run queue locked, and a message may
+ * wake somebody.
+ */
+void unc_init_gone(struct unc_box *box)
+{
+	init_irq_work(&box->gone, unc_report_gone);
+}
+
 /* A function that is gone reads all ones everywhere, its IDs included. */
 static bool unc_pci_gone(struct unc_box *box)
 {
@@ -72,9 +95,7 @@ static bool unc_pci_gone(struct unc_box *box)
 	if (pci_read_config_dword(box->pdev, PCI_VENDOR_ID, &id) ||
 	    id == U32_MAX) {
 		box->dead = true;
-		pci_warn(box->pdev,
-			 "%s of package %d stopped answering: its events stay at their last count; reload %s once it is back\n",
-			 box->name, box->pkg->phys_id, KBUILD_MODNAME);
+		irq_work_queue(&box->gone);
 	}
 	return box->dead;
 }

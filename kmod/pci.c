@@ -5,6 +5,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/irq_work.h>
 #include <linux/module.h>
 #include <linux/pci.h>
 
@@ -57,11 +58,15 @@ static void unc_pci_remove(struct pci_dev *pdev)
 	if (pdev == box->pdev) {
 		unc_box_refresh_all(box);
 		box->dead = true;
-		box->pdev = NULL;
 	} else {
 		box->filter_pdev = NULL;
 	}
 	unc_unlock(box, flags);
+	if (pdev == box->pdev) {
+		/* dead: nobody looks at it any more but the report of that */
+		irq_work_sync(&box->gone);
+		box->pdev = NULL;
+	}
 	if (counting)
 		dev_warn(&pdev->dev, "%s of package %d: removed while counting: its events stop at their last count\n",
 			 box->name, box->pkg->phys_id);

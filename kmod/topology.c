@@ -100,6 +100,7 @@ struct unc_box *unc_box_create(struct unc_package *pkg,
 	box->index = index;
 	box->pkg = pkg;
 	box->bits = type->bits;
+	unc_init_gone(box);
 	for (i = 0; i < UNC_MAX_COUNTERS; i++)
 		box->ctr[i].slot = -1;
 	*place = box;
@@ -232,6 +233,7 @@ static void unc_box_free(struct unc_box **place)
 {
 	if (!*place)
 		return;
+	irq_work_sync(&(*place)->gone);
 	kfree((*place)->name);
 	kfree(*place);
 	*place = NULL;

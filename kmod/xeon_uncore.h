@@ -10,6 +10,7 @@
 #include <linux/bits.h>
 #include <linux/cpumask.h>
 #include <linux/hrtimer.h>
+#include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/perf_event.h>
 #include <linux/smp.h>
@@ -319,6 +320,7 @@ struct unc_counter {
  * @name: name of the PMU, for messages
  * @bits: width of the general counters, as probed
  * @dead: it does not answer any more; counts stay as they are
+ * @gone: says so in the log
  * @frozen: the hardware is frozen, by this box's control register
  * @still: it is, because the package is frozen
  * @freezes: CPUs that need it frozen just now
@@ -341,6 +343,7 @@ struct unc_box {
 	const char *name;
 	u8 bits;
 	bool dead;
+	struct irq_work gone;
 	bool frozen;
 	bool still;
 	bool holding;
@@ -502,6 +505,7 @@ void unc_pci_exit(void);
 bool unc_read_counter(struct unc_box *box, struct unc_slot *slot, u64 *value);
 unsigned int unc_counter_bits(const struct unc_box *box, unsigned int ctr);
 int unc_probe_box(struct unc_box *box);
+void unc_init_gone(struct unc_box *box);
 void unc_write_ctl(struct unc_box *box, unsigned int ctr, u32 value);
 void unc_write_filter(struct unc_box *box, unsigned int i, u32 value);
 void unc_write_box_ctl(struct unc_box *box, u32 value);
