@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+What goes wrong around attribution: a kernel without type information, no
+permission, no counter, boxes that die and CPUs that come and go meanwhile. Each
+time a clear line, right sums, and nothing stays attached.
+"""
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from lib.top import (EVENT, TASK, UNCORE, Table, cpu_packages,  # noqa: E402
+                     measure, task, top)
+from lib.uncore import SIM, Machine, Tap  # noqa: E402
+
+QUICK = ("--once", "-I", "100")
+
+
+def attached():
+    """Our programs that are in the kernel."""
+    shown = subprocess.run(["bpftool", "prog", "show"], capture_output=True,
+                           text=True, check=True).stdout
+    return len(re.findall(r"name (?:on_switch|look_here|flip) ", shown))
+
+
+def registers():
+    """Registers of the simulated hardware that are not as after reset."""
+    with open(SIM + "registers", encoding="utf-8") as file:
+        return file.read()
+
+
+def one_line(tap, name, run, status, text):
+    """It failed with that status and one line that has @text in it."""
+    said = ["status %d: %s" % (run.returncode, run.stderr.strip() or "nothing")]
+    lines = run.stderr.splitlines()
+    tap.ok(run.returncode == status and len(lines) == 1 and
+           lines[0].startswith("uncore: ") and text in lines[0], name, said)
+
+
+def run_top(*args, before=()):
+    return subprocess.run([*before, UNCORE, "top", *args], text=True,
+                          capture_output=True, check=False, timeout=120)
+
+
+def test_command_line(tap):
+    for name, args, status, text in (
+            ("an unknown event", ("-e", "hswep_imc_0/cas_cuont.rd/"), 1,
+             "cas_count.rd"),
+            ("a word that is no event", ("-e", "nonsense"), 1, "nonsense"),
+            ("a core's event", ("-e", "page-faults"), 1, "weight"),
+            ("an uncore event as weight", ("--weight", EVENT), 1, "weight"),
+            ("no such weight", ("--weight", "nonsense"), 1, "nonsense"),
+            ("an event twice", ("-e", EVENT + "," + EVENT), 1, "twice"),
+            ("an event that samples",
+             ("-e", "hswep_imc_0/cas_count.rd,period=100/"), 1, "period"),
+            ("more counters than fit",
+             ("-e", ",".join("cbox/event=0x34,umask=%d,filter_state=1,name=e%d/"
+                             % (m, m) for m in (1, 2, 4, 8))), 1, "too many"),
+            ("nothing to sort by", ("--sort", "colour"), 2, "sort"),
+            ("a way to sum that is none", ("--by", "colour"), 2, "--by"),
+            ("no interval", ("-I", "0"), 2, "nterval"),
+            ("room for no task", ("--max-tasks", "0"), 2, "max-tasks"),
+            ("a command that does not exist", ("--", "/nonexistent"), 1,
+             "/nonexistent"),
+    ):
+        one_line(tap, name, run_top(*QUICK, *args), status, text)
+    run = run_top(*QUICK, "--", "sh", "-c", "exit 7")
+    tap.ok(run.returncode == 7, "the command's exit status is passed on",
+           ["%d" % run.returncode])
+
+
+def test_no_support(tap):
+    """Kernels and users that cannot do it."""
+    hide = ["unshare", "-m", "sh", "-c",
+            "mount -t tmpfs none /sys/kernel/btf && exec \"$@\"", "-"]
+    one_line(tap, "no type information", run_top(*QUICK, before=hide), 1,
+             "CONFIG_DEBUG_INFO_BTF")
+    old = ["setarch", "x86_64", "--uname-2.6"]
+    one_line(tap, "a kernel that is too old", run_top(*QUICK, before=old), 1,
+             "too old")
+    one_line(tap, "a user", run_top(*QUICK, before=[
+        "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+        "--inh-caps=-all"]), 1, "CAP_BPF")
+    one_line(tap, "root without capabilities", run_top(*QUICK, before=[
+        "setpriv", "--bounding-set=-all", "--inh-caps=-all"]), 1, "CAP_BPF")
+
+
+def test_no_counter(tap):
+    """Somebody has pinned all counters of the box."""
+    events = ",".join("hswep_imc_0/cas_count.rd,thresh=%d/D" % n
+                      for n in range(1, 5))
+    with subprocess.Popen(["perf", "stat", "-a", "-e", events],
+                          stderr=subprocess.DEVNULL) as holder:
+        while holder.poll() is None and "imc_0 ctl3" not in registers():
+            time.sleep(0.2)
+        one_line(tap, "no counter is left", run_top(*QUICK, "-e", EVENT), 1,
+                 "taken")
+        holder.send_signal(signal.SIGINT)
+    tap.ok(attached() == 0, "nothing stays attached after failures",
+           ["%d programs" % attached()])
+
+
+def set_online(cpu, online):
+    with open("/sys/devices/system/cpu/cpu%d/online" % cpu, "w",
+              encoding="utf-8") as file:
+        file.write(str(int(online)))
+
+
+def test_hotplug(tap, cpus, mode):
+    """A CPU goes and comes back while tasks cause traffic."""
+    words = " ".join(mode)
+    path = "/sys/devices/system/cpu/cpu%d/online"
+    for which, cpu in (("perf's CPU", cpus[0]), ("another CPU", cpus[1])):
+        other = cpus[1] if cpu == cpus[0] else cpus[0]
+        script = "%s & sleep 0.5; echo 0 > %s; sleep 0.5; %s; " \
+            "echo 1 > %s; sleep 0.5; %s & wait" % (
+                task(other, 1000, 100, 10000, "stays"), path % cpu,
+                task(other, 500, 20, 1000, "between"), path % cpu,
+                task(cpu, 2000, 50, 5000, "after"))
+        table = measure(script, *mode)
+        said = ["total %d, idle %d, missed %d, after %d" % (
+            table.total(), table.idle(), table.data["missed"],
+            table.named("after"))]
+        tap.ok(table.total() == 100000 + 10000 + 100000 and table.adds_up(),
+               "%s goes and comes back: the sum is exact %s" % (which, words),
+               said)
+        # 0.05 s until the newcomer is seen; shared with what runs at a time
+        tap.ok(table.named("after") > 60000 and
+               table.named("stays") + table.named("between") > 60000,
+               "and tasks there get their shares %s" % words, said)
+
+
+def test_package_away(tap, cpus, mode):
+    """All CPUs of a package go, and come back."""
+    path = "/sys/devices/system/cpu/cpu%d/online"
+    off = "; ".join("echo 0 > " + path % cpu for cpu in cpus)
+    on = "; ".join("echo 1 > " + path % cpu for cpu in cpus)
+    table = measure("%s; %s; sleep 0.5; %s; sleep 1; %s; sleep 0.2" % (
+        task(cpus[0], 1000, 50, 1000, "before"), off, on,
+        task(cpus[0], 1000, 50, 1000, "after")), *mode)
+    tap.ok(table.total() == 100000 and table.adds_up(),
+           "a whole package goes and comes back %s" % " ".join(mode),
+           ["total %d, before %d, after %d" % (
+               table.total(), table.named("before"), table.named("after"))])
+
+
+def test_dead_box(tap, cpu):
+    """A box that stops answering meanwhile."""
+    pkg = len(cpu_packages()) - 1
+    script = "%s; echo 'dead_pci pkg=%d box=imc_0 on' > %sfault; %s; sleep 3" % (
+        task(cpu, 1000, 50, 1000, "alive"), pkg, SIM,
+        task(cpu, 1000, 50, 1000, "dead"))
+    status, tables, errors = top("-I", "500", "-e", EVENT, "--", "bash", "-c",
+                                 script)
+    total = sum(table.total() for table in tables)
+    tap.ok(status == 0 and total == 50000, "a box that dies: its last count",
+           ["status %d, total %d" % (status, total), errors])
+    tap.ok(all(table.adds_up() for table in tables), "every table adds up")
+    lines = errors.splitlines()
+    tap.ok(len(lines) == 1 and "hswep_imc_0 of package" in lines[0] and
+           "answer" in lines[0], "and one line says so", [errors])
+    with open(SIM + "fault", "w", encoding="utf-8") as file:
+        file.write("dead_pci pkg=%d box=imc_0 off\n" % pkg)
+
+
+def test_ends(tap, cpu):
+    """However it ends, nothing stays, and what was counted is shown."""
+    with subprocess.Popen([UNCORE, "top", "--once", "--json", "-I", "600000",
+                           "-e", EVENT], stdout=subprocess.PIPE,
+                          text=True) as run:
+        time.sleep(3)
+        subprocess.run(task(cpu, 1000, 10, 1000).split(), check=True)
+        tap.ok(attached() >= 3, "programs are attached meanwhile")
+        run.send_signal(signal.SIGINT)
+        out = run.stdout.read()
+    table = Table(json.loads(out)) if out else None
+    tap.ok(run.returncode == 0 and table and table.total() == 10000 and
+           table.adds_up(), "Ctrl-C ends it with the table so far", [out[:200]])
+    with subprocess.Popen([UNCORE, "top", "--json", "-e", EVENT],
+                          stdout=subprocess.DEVNULL) as run:
+        time.sleep(3)
+        run.kill()
+    for _ in range(50):
+        if not attached():
+            break
+        time.sleep(0.1)
+    tap.ok(attached() == 0, "killed: the kernel detaches the programs")
+    tap.ok("imc_0 ctl" not in registers(), "and the counters are free",
+           [registers()[:200]])
+
+
+def test_screen(tap, cpu):
+    """The live table on a terminal."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.environ["TERM"] = "xterm"
+        os.execv(UNCORE, [UNCORE, "top", "-I", "300", "-e", EVENT])
+    with subprocess.Popen(task(cpu, 1000, 300, 10000, "busybody").split()):
+        seen, status = b"", None
+        end = time.monotonic() + 30
+        keys = [b"s", b"b", b"b", b"b", b"r", b"q"]
+        while time.monotonic() < end and status is None:
+            if select.select([fd], [], [], 0.5)[0]:
+                try:
+                    seen += os.read(fd, 65536)
+                except OSError:
+                    break
+            if b"busybody" in seen and keys:
+                os.write(fd, keys.pop(0))
+    _, status = os.waitpid(pid, 0)
+    tap.ok(b"busybody" in seen and b"[idle" in seen, "the table is on the screen",
+           [repr(seen[-300:])])
+    tap.ok(status == 0 and not keys, "q ends it", ["status %d" % status])
+    tap.ok(b"\x1b[?1049l" in seen, "and the terminal is put right")
+
+
+def main():
+    tap = Tap()
+    if not os.access(UNCORE, os.X_OK) or not os.access(TASK, os.X_OK):
+        tap.skip_all("uncore is not built")
+    with Machine(tap):
+        packages = cpu_packages()
+        cpu = packages[-1][0]
+        test_command_line(tap)
+        test_no_support(tap)
+        test_no_counter(tap)
+        for mode in ((), ("--each-cpu",)):
+            test_hotplug(tap, packages[-1], mode)
+            test_package_away(tap, packages[-1], mode)
+        test_ends(tap, cpu)
+        test_screen(tap, cpu)
+        test_dead_box(tap, cpu)
+        tap.ok(attached() == 0, "nothing stays attached")
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
