@@ -241,7 +241,11 @@ private:
 		     !err && it != end; it.increment(err)) {
 			const std::string name = it->path().filename();
 
-			if (!name.ends_with(".scale") &&
+			const bool printable = std::all_of(
+				name.begin(), name.end(),
+				[](char c) { return c > ' ' && c < 0x7f; });
+
+			if (printable && !name.ends_with(".scale") &&
 			    !name.ends_with(".unit"))
 				names.push_back(name);
 		}

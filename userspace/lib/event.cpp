@@ -331,7 +331,11 @@ result<std::vector<event_group>> parse_events(std::string_view text,
 	if (text.size() > most_text)
 		return malformed("the event list is longer than " +
 				 std::to_string(most_text) + " characters");
-	return list_parser(text, machine).parse();
+	auto groups = list_parser(text, machine).parse();
+	if (!groups)
+		return error{groups.error().code,
+			     one_line(groups.error().message)};
+	return groups;
 }
 
 } // namespace uncore

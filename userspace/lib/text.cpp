@@ -149,14 +149,23 @@ bool match_pattern(std::string_view pattern, std::string_view name)
 	return p == pattern.size();
 }
 
+/// The beginning of a text, with ? for control characters.
+static std::string shown(std::string_view text, size_t most)
+{
+	std::string clean(text.substr(0, most));
+
+	std::replace_if(clean.begin(), clean.end(), is_control, '?');
+	return text.size() > most ? clean + "..." : clean;
+}
+
 std::string quote(std::string_view text)
 {
-	constexpr size_t most = 80;
-	std::string quoted = "'";
+	return '\'' + shown(text, 80) + '\'';
+}
 
-	for (const char c : text.substr(0, most))
-		quoted += is_control(c) ? '?' : c;
-	return quoted + (text.size() > most ? "...'" : "'");
+std::string one_line(std::string_view message)
+{
+	return shown(message, 1000);
 }
 
 std::string join(const std::vector<std::string_view> &names,

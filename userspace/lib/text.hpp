@@ -42,6 +42,8 @@ bool match_pattern(std::string_view pattern, std::string_view name);
 
 /// @p text for a message: short, and without control characters.
 std::string quote(std::string_view text);
+/// A message that may hold what was read: one line, of bearable length.
+std::string one_line(std::string_view message);
 /// "a, b, c"
 std::string join(const std::vector<std::string_view> &names,
 		 std::string_view between = ", ");

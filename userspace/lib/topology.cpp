@@ -42,6 +42,11 @@ std::string read_generation(const fs::path &sysfs)
 	return {};
 }
 
+bool printable(const std::string &name)
+{
+	return std::none_of(name.begin(), name.end(), is_control);
+}
+
 /// The number of an entry such as "cpu12".
 std::optional<uint64_t> numbered(std::string_view name, std::string_view before)
 {
@@ -141,7 +146,8 @@ std::optional<pmu> read_pmu(const fs::path &folder, const std::string &name)
 		const auto text = read_text(folder / "format" / field);
 		auto format = text ? parse_format(field, *text) : std::nullopt;
 
-		if (format && found.formats.size() < most_fields)
+		if (format && printable(field) &&
+		    found.formats.size() < most_fields)
 			found.formats.push_back(std::move(*format));
 	}
 	const auto mask = read_text(folder / "cpumask");
@@ -163,11 +169,6 @@ std::optional<pmu> read_pmu(const fs::path &folder, const std::string &name)
 	if (found.cpus.empty() && (mask || found.driver != driver::other))
 		return std::nullopt;
 	return found;
-}
-
-bool printable(const std::string &name)
-{
-	return std::none_of(name.begin(), name.end(), is_control);
 }
 
 } // namespace

@@ -464,6 +464,26 @@ TEST_F(events, too_many)
 	EXPECT_EQ(wrong(many).message, "these are more than 4096 events");
 }
 
+TEST(events_of_a_hostile_driver, are_not_repeated_as_they_are)
+{
+	const tree recorded("hswep");
+	const std::string folder = devices + "hswep_irp/";
+
+	recorded.write(folder + "events/evil", "a\033[2Jb=?\n");
+	recorded.write(folder + "events/long", std::string(60000, 'x') + "=?");
+	recorded.write(folder + "format/thr\007sh", "config:24-31\n");
+	const topology machine = recorded.topology();
+	for (const char *text : {"irp/evil/", "irp/long/", "irp/event=0,thrsh/",
+				 "irp/event=0,q=1/"}) {
+		const auto groups = parse_events(text, machine);
+
+		ASSERT_FALSE(groups) << text;
+		EXPECT_LT(groups.error().message.size(), 1100u);
+		for (const char c : groups.error().message)
+			EXPECT_GE(static_cast<unsigned char>(c), ' ');
+	}
+}
+
 TEST(events_without_driver, say_so)
 {
 	const tree recorded("no-driver");
