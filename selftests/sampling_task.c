@@ -28,7 +28,8 @@ enum {
 	PERIOD = 5,
 	/* percent: now and then the kernel has to do as well */
 	OF_PROGRAM = 90,
-	OF_LOOP = 50,
+	/* an emulated CPU may be held up in the interrupt that brings the PMI */
+	OF_LOOP = 20,
 };
 
 static void pin(int cpu)
@@ -133,12 +134,8 @@ static void note(struct sampler *s, const struct sample *sample)
 		t->inside++;
 }
 
-/*
- * The simulated interrupt is an NMI that a CPU sends to itself when another has
- * asked it to, and mostly hits it there. So only what the timer finds is asked
- * for the right address, and everything not to be of the driver.
- */
-static bool named_well(const char *what, bool timer)
+/* By pid, by address, and none is of the driver. */
+static bool named_well(const char *what)
 {
 	bool ok = n_spinners > 0;
 
@@ -149,8 +146,7 @@ static bool named_well(const char *what, bool timer)
 		ok &= check(t->right * 100 >= s->samples * OF_PROGRAM,
 			    "%s, CPU %d: of %" PRIu64 " samples %u are of the program there, %u of the idle task",
 			    what, s->cpu, s->samples, t->right, t->idle);
-		ok &= check(!timer ||
-			    t->inside * 100 >= s->samples * OF_LOOP,
+		ok &= check(t->inside * 100 >= s->samples * OF_LOOP,
 			    "%s, CPU %d: of %" PRIu64 " samples %u are of the program's loop",
 			    what, s->cpu, s->samples, t->inside);
 		ok &= check_eq(t->driver, 0, "%s: samples of the driver", what);
@@ -200,7 +196,7 @@ static bool tell_apart(const char *kind, int pkg, const char *how)
 	for (unsigned int i = 0; i < n_spinners; i++)
 		ok &= check_eq(sampler_wait(&samplers[i], SAMPLES), SAMPLES,
 			       "%s: samples on CPU %d", pmu, spinners[i].cpu);
-	ok &= named_well(how, !signals(kind));
+	ok &= named_well(how);
 	close_all();
 	return ok;
 }
@@ -246,7 +242,7 @@ static void test_real_clock(const char *kind)
 		sampler_disable(&samplers[i]);
 		samples += sampler_drain(&samplers[i]);
 	}
-	ok &= named_well(kind, !signals(kind));
+	ok &= named_well(kind);
 	tap_ok(ok && samples, "%s: so they do with the real clock, %" PRIu64
 	       " times", pmu, samples);
 	close_all();

@@ -308,6 +308,11 @@ u64 model_cycles_to_freeze(const struct model *m)
 	return next == U64_MAX ? U64_MAX : next - m->cycles;
 }
 
+u64 model_global_status(const struct model *m, unsigned int pkg)
+{
+	return __atomic_load_n(&m->pkg[pkg].status, __ATOMIC_SEQ_CST);
+}
+
 bool model_frozen(const struct model *m, unsigned int pkg)
 {
 	return pkg < m->cfg.packages && m->pkg[pkg].frozen;

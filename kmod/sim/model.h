@@ -182,6 +182,8 @@ u64 model_cycles_to_freeze(const struct model *m);
  */
 s64 model_traffic(struct model *m, const struct model_txn *t);
 bool model_frozen(const struct model *m, unsigned int pkg);
+/* U_MSR_PMON_GLOBAL_STATUS; needs no lock. */
+u64 model_global_status(const struct model *m, unsigned int pkg);
 /* Time from overflows' freezes to software's unfreezes, of all packages. */
 u64 model_frozen_ns(const struct model *m);
 u64 model_cycles(const struct model *m);

@@ -54,6 +54,7 @@ int sim_pmi_init(void);
 void sim_pmi_exit(void);
 void sim_pmi_misroute(unsigned int pkg, bool on);
 bool sim_pmi_misrouted(unsigned int pkg);
+void sim_pmi_seen(void);
 void sim_pmi(void *ctx, unsigned int pkg, u32 core_mask, bool wake);
 
 /* --- Time: sim_clock.c -------------------------------------------------- */

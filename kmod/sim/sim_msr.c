@@ -48,8 +48,10 @@ static int sim_msr_access_nmi(bool write, u32 msr, u64 *value)
 	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 3);
 	int ret;
 
-	if (model_msr_lockless(msr, write))
+	if (model_msr_lockless(msr, write)) {
+		sim_pmi_seen();
 		return sim_msr_model(write, msr, value);
+	}
 
 	if (!raw_spin_trylock(&sim.lock)) {
 		if (__ratelimit(&limit))

@@ -2,6 +2,14 @@
 /*
  * The interrupt front: a PMI of the UBox becomes an NMI on the CPUs of the
  * cores that it is sent to.
+ *
+ * An NMI must not hit in the middle of a kprobe's breakpoint: there the MSR
+ * accesses of the driver's handler would miss their probe.  So a PMI goes to its
+ * CPU as an ordinary interrupt first, which cannot come there.  A CPU that then
+ * sends the NMI to itself would always be found in that interrupt's handler.
+ * Where it has interrupted a program, another CPU sends it, and the program
+ * mostly runs again when it comes.  Should it be in the middle of a breakpoint
+ * instead, sim_nmi() sees to it that the PMI comes again.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -10,28 +18,50 @@
 #include <linux/cpuhotplug.h>
 #include <linux/delay.h>
 #include <linux/hardirq.h>
+#include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/percpu.h>
+#include <linux/ptrace.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
 #include <asm/apic.h>
 #include <asm/irq_vectors.h>
+#include <asm/nmi.h>
+#include <asm/processor-flags.h>
 
 #include "sim.h"
 
 #define SIM_MAX_CORE_ID	1024
 
+/* What a CPU may need to be back in the program that it was taken from. */
+#define SIM_RETURN_NS	(40 * NSEC_PER_USEC)
+
 /**
  * struct sim_cpu - the way to one CPU
  * @csd: sends it there from another CPU
  * @work: sends it there from the CPU itself
+ * @return_csd: has another CPU start @timer
+ * @timer: sends the NMI to this CPU from another one
+ * @again: sends an NMI that may have been missed once more
+ * @seen: the last NMI's handler has read the global status
+ * @sending: @return_csd or @timer has been started
+ * @from_other: an NMI from another CPU is on its way
+ * @cpu: its number
  * @pkg: package, or -1 for a CPU that was never seen online
  * @core_id: of its core, as the kernel numbers them (with gaps)
  */
 struct sim_cpu {
 	call_single_data_t csd;
 	struct irq_work work;
+	call_single_data_t return_csd;
+	struct hrtimer timer;
+	struct irq_work again;
+	bool seen;
+	atomic_t sending;
+	bool from_other;
+	unsigned int cpu;
 	int pkg;
 	unsigned int core_id;
 };
@@ -55,25 +85,102 @@ static unsigned long sim_misrouted;
 static atomic_t sim_pmis_pending;
 static enum cpuhp_state sim_cpuhp;
 
-/*
- * In hard-interrupt context on the target CPU: an NMI sent from here cannot
- * hit in the middle of a kprobe's breakpoint, which runs with interrupts off.
- * There the handler's own MSR accesses would miss their probe.
- */
+/* In hard-interrupt context on the target CPU. */
 static void sim_send_nmi(void)
 {
 	apic->send_IPI(smp_processor_id(), NMI_VECTOR);
 	atomic_dec(&sim_pmis_pending);
 }
 
+/* On another CPU; with interrupts off here, the target cannot go offline. */
+static enum hrtimer_restart sim_send_nmi_to(struct hrtimer *timer)
+{
+	struct sim_cpu *c = container_of(timer, struct sim_cpu, timer);
+
+	/* a PMI that comes after this needs an NMI of its own */
+	atomic_set(&c->sending, 0);
+	WRITE_ONCE(c->from_other, true);
+	if (cpu_online(c->cpu))
+		apic->send_IPI(c->cpu, NMI_VECTOR);
+	atomic_dec(&sim_pmis_pending);
+	return HRTIMER_NORESTART;
+}
+
+static void sim_pmi_return(void *info)
+{
+	struct sim_cpu *c = info;
+
+	hrtimer_start(&c->timer, ns_to_ktime(SIM_RETURN_NS),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/* In hard-interrupt context on the target CPU. */
+static void sim_pmi_arrived(void)
+{
+	struct sim_cpu *c = this_cpu_ptr(&sim_cpus);
+	unsigned int other = cpumask_any_but(cpu_online_mask, c->cpu);
+
+	if (current->flags & PF_KTHREAD || other >= nr_cpu_ids) {
+		sim_send_nmi();
+		return;
+	}
+	/* One that is under way serves for this one too. */
+	if (atomic_xchg(&c->sending, 1)) {
+		atomic_dec(&sim_pmis_pending);
+		return;
+	}
+	smp_call_function_single_async(other, &c->return_csd);
+}
+
 static void sim_pmi_csd(void *info)
 {
-	sim_send_nmi();
+	sim_pmi_arrived();
 }
 
 static void sim_pmi_work(struct irq_work *work)
 {
-	sim_send_nmi();
+	sim_pmi_arrived();
+}
+
+static void sim_pmi_again(struct irq_work *work)
+{
+	struct sim_cpu *c = container_of(work, struct sim_cpu, again);
+
+	if (!READ_ONCE(c->seen) && model_global_status(sim.model, c->pkg))
+		sim_send_nmi();
+	else
+		atomic_dec(&sim_pmis_pending);
+}
+
+/**
+ * sim_pmi_seen() - the global status was read on this CPU, in an NMI
+ */
+void sim_pmi_seen(void)
+{
+	this_cpu_write(sim_cpus.seen, true);
+}
+
+/*
+ * NMI context, before the driver's handler.  An NMI that another CPU has sent
+ * may have come where that handler's probes are missed.  Then it reads a global
+ * status of 0 and takes the NMI for somebody else's: claim it, and later send it
+ * again.
+ */
+static int sim_nmi(unsigned int type, struct pt_regs *regs)
+{
+	struct sim_cpu *c = this_cpu_ptr(&sim_cpus);
+
+	if (!READ_ONCE(c->from_other))
+		return NMI_DONE;
+	WRITE_ONCE(c->from_other, false);
+	WRITE_ONCE(c->seen, false);
+	if (user_mode(regs) || regs->flags & X86_EFLAGS_IF || c->pkg < 0 ||
+	    !model_global_status(sim.model, c->pkg))
+		return NMI_DONE;
+	atomic_inc(&sim_pmis_pending);
+	if (!irq_work_queue(&c->again))
+		atomic_dec(&sim_pmis_pending);
+	return NMI_HANDLED;
 }
 
 /* A PMI that is already under way to the CPU serves for this one too. */
@@ -204,9 +311,15 @@ int sim_pmi_init(void)
 	for_each_possible_cpu(cpu) {
 		struct sim_cpu *c = per_cpu_ptr(&sim_cpus, cpu);
 
+		c->cpu = cpu;
 		c->pkg = -1;
 		INIT_CSD(&c->csd, sim_pmi_csd, NULL);
+		INIT_CSD(&c->return_csd, sim_pmi_return, c);
+		hrtimer_init(&c->timer, CLOCK_MONOTONIC,
+			     HRTIMER_MODE_REL_PINNED_HARD);
+		c->timer.function = sim_send_nmi_to;
 		c->work = IRQ_WORK_INIT_HARD(sim_pmi_work);
+		c->again = IRQ_WORK_INIT_HARD(sim_pmi_again);
 	}
 	sim_deferred_work = IRQ_WORK_INIT_HARD(sim_pmi_deferred);
 
@@ -217,7 +330,10 @@ int sim_pmi_init(void)
 		return ret;
 	}
 	sim_cpuhp = ret;
-	return 0;
+	ret = register_nmi_handler(NMI_LOCAL, sim_nmi, NMI_FLAG_FIRST, "sim");
+	if (ret)
+		cpuhp_remove_state_nocalls(sim_cpuhp);
+	return ret;
 }
 
 /**
@@ -228,6 +344,7 @@ void sim_pmi_exit(void)
 	cpuhp_remove_state_nocalls(sim_cpuhp);
 	while (atomic_read(&sim_pmis_pending))
 		usleep_range(100, 1000);
+	unregister_nmi_handler(NMI_LOCAL, "sim");
 	/* The last one is past its count, but maybe not past our code. */
 	synchronize_rcu();
 }
