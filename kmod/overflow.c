@@ -19,6 +19,7 @@
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
+#include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
@@ -54,9 +55,11 @@
  * @regs: registers of what the NMI interrupted, while @pending
  * @status: global status as the NMI handler saw it
  * @stamp: when that was
- * @freeze: the freeze for which the last PMI came
  * @noted: the freeze to which @status belongs
- * @pending: @work is queued and the three above are valid
+ * @pending: @work is queued and the three above are valid, but for @regs when
+ *	@serving was found
+ * @serving: this CPU serves overflows or delivers samples
+ * @own: the NMI interrupted that, and not what samples are about
  */
 struct unc_pmi {
 	struct irq_work work;
@@ -64,9 +67,10 @@ struct unc_pmi {
 	struct pt_regs regs;
 	u64 status;
 	u64 stamp;
-	u32 freeze;
 	u32 noted;
 	bool pending;
+	bool serving;
+	bool own;
 };
 
 static DEFINE_PER_CPU(struct unc_pmi, unc_pmi);
@@ -167,6 +171,15 @@ void unc_sampling_deliver(struct perf_event *event, u64 due, u64 weight,
 
 /* --- a package's overflows ----------------------------------------------- */
 
+/* The bit of this CPU's core in the global control register (§2.1.5.1). */
+static unsigned int unc_core(void)
+{
+	unsigned int core = topology_core_id(smp_processor_id());
+
+	/* on a part with more, any core will do: samples are carried over */
+	return core < UNC_MAX_CORES && (BIT(core) & unc.gen->cores) ? core : 0;
+}
+
 /* @n PMIs are still on their way; interrupts are off. */
 static void unc_owe(struct unc_overflow *ov, int n, u64 now)
 {
@@ -181,6 +194,26 @@ static bool unc_was_owed(struct unc_overflow *ov, u64 now)
 {
 	return (s64)(READ_ONCE(ov->owed_until) - now) > 0 &&
 	       atomic_dec_if_positive(&ov->owed) >= 0;
+}
+
+/*
+ * Expect a PMI of each selected core, also of those that come too late to find a
+ * status, except where it has come.  Both threads of a core may get it.  Too many
+ * is no harm: they are forgotten when the time is up.
+ */
+static void unc_expect(struct unc_overflow *ov, u32 cores)
+{
+	const struct cpumask *threads = topology_sibling_cpumask(smp_processor_id());
+	unsigned int core, missing = 0;
+
+	for (core = 0; core < UNC_MAX_CORES; core++) {
+		if ((cores & BIT(core)) &&
+		    READ_ONCE(ov->came[core]) != ov->freeze)
+			missing++;
+	}
+	if (missing)
+		unc_owe(ov, missing * cpumask_weight(threads),
+			ktime_get_mono_fast_ns());
 }
 
 /* All boxes count again; @ov->select_lock is held. */
@@ -207,7 +240,8 @@ static void unc_end_freeze(struct unc_package *pkg, u64 since)
 	ov->credit = clamp_t(s64, ov->credit + (since - ov->served),
 			     -UNC_MAX_CREDIT, UNC_MAX_CREDIT);
 	ov->credit -= now - since;
-	if (ov->credit > -UNC_MAX_CREDIT) {
+	/* the last event may have gone, and with it the timer */
+	if (ov->credit > -UNC_MAX_CREDIT || !atomic_read(&ov->signalled)) {
 		unc_unfreeze(ov, since);
 		return;
 	}
@@ -225,13 +259,13 @@ static void unc_serve(struct unc_package *pkg, u64 status, u64 since)
 {
 	struct unc_overflow *ov = &pkg->overflow;
 	unsigned int b, i;
-	int missing;
 
 	for (b = 0; b < unc.boxes_per_package; b++) {
 		struct unc_box *box = pkg->boxes[b];
 		unsigned long flags;
 
-		if (!box || !box->type->signals ||
+		/* boxes share bits; only one with samplers has set its own */
+		if (!box || !box->type->signals || !READ_ONCE(box->samplers) ||
 		    !(unc_global_bits(box) & status))
 			continue;
 		flags = unc_lock(box);
@@ -251,12 +285,10 @@ static void unc_serve(struct unc_package *pkg, u64 status, u64 since)
 		unc_clear_status(box);
 		unc_unlock(box, flags);
 	}
-	wrmsrl(unc.gen->global_status, status);
 	raw_spin_lock(&ov->select_lock);
-	missing = hweight32(ov->ctl & unc.gen->cores) -
-		  atomic_xchg(&ov->arrived, 0);
-	if (missing > 0)
-		unc_owe(ov, missing, ktime_get_mono_fast_ns());
+	/* whoever finds no status any more must find that it was expected */
+	unc_expect(ov, ov->ctl & unc.gen->cores);
+	wrmsrl(unc.gen->global_status, status);
 	WRITE_ONCE(ov->freeze, ov->freeze + 1);
 	unc_end_freeze(pkg, since);
 	raw_spin_unlock(&ov->select_lock);
@@ -350,6 +382,13 @@ struct pt_regs *unc_present_regs(struct pt_regs *here)
 	return here;
 }
 
+/* An NMI that comes from here on does not take our registers for a sample. */
+static void unc_serving(bool on)
+{
+	this_cpu_write(unc_pmi.serving, on);
+	barrier();
+}
+
 /* The first one to come serves the hardware, every one its own events. */
 static void unc_pmi_work(struct irq_work *work)
 {
@@ -360,6 +399,7 @@ static void unc_pmi_work(struct irq_work *work)
 	struct pt_regs here;
 	u64 status, since;
 
+	unc_serving(true);
 	raw_spin_lock(&ov->lock);
 	/* what the NMI handler saw holds unless somebody served it since */
 	if (noted && pmi->noted == ov->freeze) {
@@ -373,12 +413,14 @@ static void unc_pmi_work(struct irq_work *work)
 		unc_serve(pkg, status, since);
 	raw_spin_unlock(&ov->lock);
 	since = ktime_get_mono_fast_ns();
-	unc_deliver(pkg, noted ? &pmi->regs : unc_present_regs(&here));
+	unc_deliver(pkg, noted && !pmi->own ? &pmi->regs :
+					      unc_present_regs(&here));
 	raw_spin_lock(&ov->select_lock);
 	ov->credit -= ktime_get_mono_fast_ns() - since;
 	raw_spin_unlock(&ov->select_lock);
 	if (noted)
 		WRITE_ONCE(pmi->pending, false);
+	unc_serving(false);
 }
 
 /* Asked by another CPU of the package. */
@@ -387,8 +429,20 @@ static void unc_pmi_carried(void *data)
 	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
 	struct pt_regs here;
 
-	if (pkg)
-		unc_deliver(pkg, unc_present_regs(&here));
+	if (!pkg)
+		return;
+	unc_serving(true);
+	unc_deliver(pkg, unc_present_regs(&here));
+	unc_serving(false);
+}
+
+/* Has an NMI interrupted our own interrupt handlers? */
+static bool unc_is_own(const struct unc_pmi *pmi, struct pt_regs *regs)
+{
+	/* an NMI counts as a hard interrupt itself */
+	return pmi->serving ||
+	       (hardirq_count() > HARDIRQ_OFFSET &&
+		within_module(instruction_pointer(regs), THIS_MODULE));
 }
 
 /*
@@ -402,6 +456,7 @@ static int unc_nmi(unsigned int type, struct pt_regs *regs)
 	struct unc_pmi *pmi = this_cpu_ptr(&unc_pmi);
 	struct unc_overflow *ov;
 	u64 now, status;
+	u32 freeze;
 
 	if (!pkg)
 		return NMI_DONE;
@@ -409,17 +464,19 @@ static int unc_nmi(unsigned int type, struct pt_regs *regs)
 	if (!atomic_read(&ov->signalled) && !atomic_read(&ov->owed))
 		return NMI_DONE;
 	now = ktime_get_mono_fast_ns();
+	/* first: what is seen of a later freeze must not pass for this one's */
+	freeze = READ_ONCE(ov->freeze);
+	smp_rmb();
 	status = unc_global_status();
 	if (!status)
 		return unc_was_owed(ov, now) ? NMI_HANDLED : NMI_DONE;
-	if (pmi->freeze != READ_ONCE(ov->freeze)) {
-		pmi->freeze = READ_ONCE(ov->freeze);
-		atomic_inc(&ov->arrived);
-	}
+	WRITE_ONCE(ov->came[unc_core()], freeze);
 	if (!READ_ONCE(pmi->pending)) {
-		pmi->regs = *regs;
+		pmi->own = unc_is_own(pmi, regs);
+		if (!pmi->own)
+			pmi->regs = *regs;
 		pmi->status = status;
-		pmi->noted = READ_ONCE(ov->freeze);
+		pmi->noted = freeze;
 		pmi->stamp = now;
 		WRITE_ONCE(pmi->pending, true);
 	}
@@ -496,6 +553,7 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 
 	if (!atomic_read(&ov->polled) && !atomic_read(&ov->signalled))
 		return U64_MAX;
+	unc_serving(true);
 	raw_spin_lock(&ov->lock);
 	before = atomic64_read(&ov->count);
 	raw_spin_lock(&ov->select_lock);
@@ -519,6 +577,7 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 	atomic64_add(atomic64_read(&ov->count) - before, &ov->timer_served);
 	raw_spin_unlock(&ov->lock);
 	unc_deliver(pkg, unc_present_regs(&here));
+	unc_serving(false);
 	if (!atomic_read(&ov->polled) && !READ_ONCE(ov->thaw_at))
 		return UNC_WATCH_NS;
 	/* this too takes at most half of the time */
@@ -554,14 +613,6 @@ int unc_sampling_check(const struct perf_event *event,
 	    GENMASK_ULL(unc_counter_bits(box, __ffs(slot->allowed)) - 1, 0))
 		return -EINVAL;
 	return 0;
-}
-
-static unsigned int unc_core(void)
-{
-	unsigned int core = topology_core_id(smp_processor_id());
-
-	/* on a part with more, any core will do: samples are carried over */
-	return core < UNC_MAX_CORES && (BIT(core) & unc.gen->cores) ? core : 0;
 }
 
 /* Whom to interrupt has changed. */
@@ -625,7 +676,9 @@ void unc_sampling_add(struct unc_box *box, struct unc_slot *slot,
 
 	unc_sampling_restart(slot);
 	unc_pace_begin(slot);
-	box->samplers++;
+	/* counters that do not sample may have left bits since */
+	if (!box->samplers++ && box->type->signals)
+		unc_clear_status(box);
 	if (box->type->signals) {
 		raw_spin_lock(&ov->select_lock);
 		atomic_inc(&ov->signalled);
@@ -666,8 +719,8 @@ void unc_sampling_del(struct unc_box *box, struct unc_slot *slot)
 	raw_spin_lock(&ov->select_lock);
 	pending = unc_global_status();
 	/* once its core is no longer selected, nobody would expect its PMI */
-	if (pending && !atomic_read(&ov->arrived))
-		unc_owe(ov, 1, ktime_get_mono_fast_ns());
+	if (pending && ov->core_users[event->hw.last_cpu] == 1)
+		unc_expect(ov, BIT(event->hw.last_cpu));
 	ov->core_users[event->hw.last_cpu]--;
 	unc_select_cores(ov);
 	if (atomic_dec_and_test(&ov->signalled) && ov->thaw_at)

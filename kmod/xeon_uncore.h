@@ -366,7 +366,7 @@ struct unc_box {
  * @signalled: sampling events in boxes that can signal
  * @polled: those in boxes that cannot
  * @freeze: number of the freeze that is, or will be, served next
- * @arrived: PMIs of that freeze that have come
+ * @came: for each core, the freeze for which its last PMI came
  * @owed: PMIs of earlier freezes that have not, because the overflow was found
  *	before they came; they find no status and are ours all the same
  * @owed_until: when (monotonic clock, ns) they have to be taken for lost
@@ -391,7 +391,7 @@ struct unc_overflow {
 	atomic_t signalled;
 	atomic_t polled;
 	u32 freeze;
-	atomic_t arrived;
+	u32 came[UNC_MAX_CORES];
 	atomic_t owed;
 	u64 owed_until;
 	u64 served;
