@@ -162,6 +162,7 @@ do-check: all
 
 do-bench: modules selftests
 	@$(VM) --no-sim --driver none -- build/selftests/bench
+	@$(VM) --no-sim --driver none -- build/selftests/bench_sampling
 
 do-vm: modules selftests
 	@$(VM) --shell
