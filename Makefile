@@ -110,6 +110,9 @@ $(TEST_PROGRAMS): build/selftests/%: selftests/%.c $(TEST_LIB)
 	@$(CC) $(CFLAGS) $(WARNINGS) -D_GNU_SOURCE -Iselftests -Iselftests/lib \
 		-o $@ $< $(TEST_LIB) -lpthread -lm
 
+# Its stack is looked at: a frame pointer in every function.
+build/selftests/spin_task: CFLAGS += -O0
+
 MODEL := $(patsubst kmod/sim/%.c,build/model/%.o,$(wildcard kmod/sim/model*.c))
 MODEL_TESTS := $(patsubst selftests/model/%.cpp,build/model/%.o,$(wildcard selftests/model/*.cpp))
 MODEL_HEADERS := $(wildcard kmod/sim/*.h selftests/model/*.h selftests/model/*.hpp)

@@ -57,9 +57,9 @@ class Tap:
 
 
 class Machine:
-    """The simulated hardware with the manual clock, and the driver on it."""
+    """The simulated hardware and the driver on it."""
 
-    def __init__(self, tap):
+    def __init__(self, tap, clock="manual"):
         driver = os.path.join(BUILD, "kmod", "xeon_uncore.ko")
         sim = os.path.join(BUILD, "kmod", "sim", "xeon_uncore_sim.ko")
         if os.geteuid() != 0:
@@ -70,7 +70,7 @@ class Machine:
         self.packages = len({read(path) for path in glob.glob(
             "/sys/devices/system/cpu/cpu*/topology/physical_package_id")})
         self._unload()
-        subprocess.run(["insmod", sim, "clock=manual",
+        subprocess.run(["insmod", sim, "clock=" + clock,
                         "packages=%d" % self.packages], check=True)
         subprocess.run(["insmod", driver], check=True)
 

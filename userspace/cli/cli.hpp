@@ -128,8 +128,10 @@ int complete(const CLI::App &app, const std::vector<std::string> &words);
 
 // The subcommands, each in the file of its name.
 void add_check(CLI::App &app, context &shared);
+void add_flamegraph(CLI::App &app, context &shared);
 void add_list(CLI::App &app, context &shared);
 void add_metric(CLI::App &app, context &shared);
+void add_record(CLI::App &app, context &shared);
 void add_stat(CLI::App &app, context &shared);
 void add_topology(CLI::App &app, context &shared);
 void add_top(CLI::App &app, context &shared);

@@ -85,8 +85,10 @@ int main(int argc, char **argv)
 		->group("");
 	app.require_subcommand(1);
 	cli::add_check(app, shared);
+	cli::add_flamegraph(app, shared);
 	cli::add_list(app, shared);
 	cli::add_metric(app, shared);
+	cli::add_record(app, shared);
 	cli::add_stat(app, shared);
 	cli::add_topology(app, shared);
 	cli::add_top(app, shared);

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Where the traffic comes from: uncore record --folded on a program that stays in
+functions whose names are known, and the picture that uncore flamegraph makes.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from lib.top import UNCORE, cpu_packages  # noqa: E402
+from lib.uncore import TOP, Machine, Tap  # noqa: E402
+
+SPIN = os.path.join(TOP, "build", "selftests", "spin_task")
+EVENT = "hswep_imc_0/dclockticks,period=%d,name=clk/"
+PERIOD = 25000000       # 100 samples a second at 2.5 GHz
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def run(*args, stdin=None, before=()):
+    return subprocess.run([*before, UNCORE, *args], text=True, check=False,
+                          capture_output=True, timeout=200, input=stdin)
+
+
+def folded(text):
+    """Stacks and their counts."""
+    stacks = {}
+    for line in text.splitlines():
+        match = re.fullmatch(r"(\S.*) (\d+)", line)
+        if not match:
+            return None
+        stacks[match.group(1)] = int(match.group(2))
+    return stacks
+
+
+def test_spin(tap, cpu):
+    """Returns the folded stacks."""
+    got = run("record", "--folded", "-e", EVENT % PERIOD, "-C", str(cpu), "--",
+              SPIN, str(cpu), "5")
+    stacks = folded(got.stdout) or {}
+    total = sum(stacks.values())
+    spin = sum(count for stack, count in stacks.items()
+               if re.match(r"spin_task;.*main;spin_outer;spin_inner(;|$)",
+                           stack))
+    said = [got.stderr.strip(), *sorted(stacks, key=stacks.get)[-5:]]
+    tap.ok(got.returncode == 0 and stacks, "folded stacks come out", said)
+    tap.ok(spin * 2 > total > 0, "most are in the function that spins",
+           ["%d of %d" % (spin, total), *said])
+    samples = re.search(r"(\d+) samples", got.stderr)
+    tap.ok(samples and int(samples.group(1)) * PERIOD == total,
+           "a sample counts as its period",
+           ["%d events, %s" % (total, got.stderr)])
+    tap.ok(any("_[k]" in stack for stack in stacks),
+           "functions of the kernel are marked")
+    return got.stdout
+
+
+def test_file(tap, cpu):
+    path = "/tmp/out.folded"
+    got = run("record", "--folded", "-e", EVENT % PERIOD, "-C", str(cpu), "-o",
+              path, "--", "sh", "-c", "%s %d 2; exit 3" % (SPIN, cpu))
+    with open(path, encoding="utf-8") as file:
+        stacks = folded(file.read())
+    tap.ok(got.returncode == 3, "the command's exit status is passed on",
+           ["%d %s" % (got.returncode, got.stderr)])
+    tap.ok(stacks and not got.stdout, "a file instead of standard output")
+
+
+def frames(svg):
+    """Each frame's name, left edge, width and row."""
+    tree = xml.etree.ElementTree.fromstring(svg)
+    return [(g.get("data-n"), float(g.get("data-x")), float(g.get("data-w")),
+             float(g.find(SVG + "rect").get("y"))) for g in tree.iter(SVG + "g")]
+
+
+def test_picture(tap, text):
+    got = run("flamegraph", "--title", "a < b & c", stdin=text)
+    stacks = folded(text)
+    tap.ok(got.returncode == 0, "a picture is drawn", [got.stderr])
+    drawn = frames(got.stdout)
+    widths = {}
+    for name, _, width, _ in drawn:
+        widths[name] = widths.get(name, 0) + width
+    want = sum(count for stack, count in stacks.items()
+               if ";spin_inner" in stack) * 1200 / sum(stacks.values())
+    tap.ok(abs(widths.get("spin_inner", 0) - want) < 2,
+           "a function is as wide as its share",
+           ["%s, want %.1f" % (widths.get("spin_inner"), want)])
+    tap.ok(not re.search(r"(?:href|src)\s*=|url\(|@import", got.stdout),
+           "it needs no other file")
+    tap.ok("a &lt; b &amp; c" in got.stdout, "its title is escaped")
+
+    exact = run("flamegraph", stdin="a;b;c 60\na;b 20\na;d 20\ne 100\n")
+    want = [("all", 0, 1200, 3), ("a", 0, 600, 2), ("b", 0, 480, 1),
+            ("c", 0, 360, 0), ("d", 480, 120, 1), ("e", 600, 600, 2)]
+    drawn = [(name, x, width, round((y - 44) / 17))
+             for name, x, width, y in frames(exact.stdout)]
+    tap.ok(drawn == want, "frames are where they belong", ["%s" % drawn])
+    odd = run("flamegraph", stdin="a<b>;\"&\\u0001]]> 5\n")
+    tap.ok(odd.returncode == 0 and len(frames(odd.stdout)) == 3,
+           "names may have any characters", [odd.stderr])
+
+
+def one_line(tap, name, got, status, text):
+    lines = got.stderr.splitlines()
+    tap.ok(got.returncode == status and len(lines) == 1 and
+           lines[0].startswith("uncore: ") and text in lines[0], name,
+           ["status %d: %s" % (got.returncode, got.stderr)])
+
+
+def test_bad(tap):
+    one_line(tap, "a box that does not exist",
+             run("record", "--folded", "-e", "hswep_imc_99/dclk/", "-d", "1"),
+             1, "imc_99")
+    one_line(tap, "no event", run("record", "--folded"), 2, "event")
+    one_line(tap, "no --folded", run("record", "-e", EVENT % PERIOD), 2,
+             "folded")
+    one_line(tap, "a CPU that is not there",
+             run("record", "--folded", "-e", EVENT % PERIOD, "-C", "999",
+                 "-d", "1"), 1, "dclockticks")
+    one_line(tap, "a command that does not exist",
+             run("record", "--folded", "-e", EVENT % PERIOD, "--", "/none"),
+             1, "/none")
+    one_line(tap, "a place that cannot be written",
+             run("record", "--folded", "-e", EVENT % PERIOD, "-o",
+                 "/none/file", "-d", "0.1"), 1, "/none/file")
+    one_line(tap, "no type information",
+             run("record", "--folded", "-e", EVENT % PERIOD, "-d", "1",
+                 before=["unshare", "-m", "sh", "-c",
+                         "mount -t tmpfs none /sys/kernel/btf && exec \"$@\"",
+                         "-"]), 1, "CONFIG_DEBUG_INFO_BTF")
+    for text, why in (("", "no stacks"), ("a;b\n", "line 1"),
+                      ("a 1\nb x\n", "line 2"), (" 5\n", "line 1"),
+                      ("a -5\n", "line 1"), ("a 1e5\n", "line 1"),
+                      ("a 99999999999999999999\n", "line 1"),
+                      (";" * 2000 + " 1\n", "at most")):
+        one_line(tap, "no folded stack: %r" % text[:20],
+                 run("flamegraph", stdin=text), 1, why)
+    one_line(tap, "a file that is not there", run("flamegraph", "/none"), 1,
+             "/none")
+
+
+def main():
+    tap = Tap()
+    if not os.access(UNCORE, os.X_OK) or not os.access(SPIN, os.X_OK):
+        tap.skip_all("uncore is not built")
+    with Machine(tap, clock="real"):
+        cpu = cpu_packages()[0][1]
+        text = test_spin(tap, cpu)
+        test_file(tap, cpu)
+        test_picture(tap, text)
+        test_bad(tap)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
