@@ -289,6 +289,8 @@ static void unc_serve(struct unc_package *pkg, u64 status, u64 since)
 	/* whoever finds no status any more must find that it was expected */
 	unc_expect(ov, ov->ctl & unc.gen->cores);
 	wrmsrl(unc.gen->global_status, status);
+	/* not before the status is gone; unc_nmi() */
+	smp_wmb();
 	WRITE_ONCE(ov->freeze, ov->freeze + 1);
 	unc_end_freeze(pkg, since);
 	raw_spin_unlock(&ov->select_lock);
@@ -464,8 +466,8 @@ static int unc_nmi(unsigned int type, struct pt_regs *regs)
 	if (!atomic_read(&ov->signalled) && !atomic_read(&ov->owed))
 		return NMI_DONE;
 	now = ktime_get_mono_fast_ns();
-	/* first: what is seen of a later freeze must not pass for this one's */
 	freeze = READ_ONCE(ov->freeze);
+	/* a later freeze's status must not pass for this one's; unc_serve() */
 	smp_rmb();
 	status = unc_global_status();
 	if (!status)
