@@ -164,6 +164,8 @@ refused 1 'does not fit, 0x1ff is the most' 'a value that is too wide' \
 	stat -e cbox/tor_inserts.opcode,filter_opc=0x200/ -- true
 refused 1 'filter_tid has no effect without tid_en' 'half a filter' \
 	stat -e cbox/tor_inserts.opcode,filter_opc=drd,filter_tid=1/ -- true
+refused 1 'filter_opc has no effect' 'a filter that the event does not obey' \
+	stat -e cbox/clockticks,filter_opc=drd/ -- true
 refused 1 'no field of the driver has the bits' 'bits that mean nothing' \
 	stat -e imc/config=0x100000/ -- true
 refused 1 'no / at the end' 'half an event' stat -e imc/cas_count.rd -- true

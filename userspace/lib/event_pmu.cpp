@@ -11,6 +11,7 @@
 #include <uncore/catalogue.hpp>
 
 #include "catalogue_tables.hpp"
+#include "sharing.hpp"
 #include "sysfs.hpp"
 #include "text.hpp"
 
@@ -667,6 +668,40 @@ private:
 		return found;
 	}
 
+	/// The driver refuses filters that the event does not look at, without
+	/// a word about which.
+	result<void> check_filters() const
+	{
+		if (!catalogue_ || on_.driver != driver::xeon_uncore ||
+		    (event_.config & 0xff) == 0xff)
+			return {};
+		const demand looks =
+			demand_of(event_, catalogue_->generation());
+
+		for (const format_field &field : on_.formats) {
+			if (!field.name.starts_with("filter_") &&
+			    !field.name.starts_with("ma"))
+				continue;
+			const uint64_t all = field.place(field.max());
+			const uint64_t obeyed = looks.filters[field.word];
+			const uint64_t deaf =
+				words_.word[field.word] & all & ~obeyed;
+
+			if (deaf && !(all & obeyed))
+				return invalid(
+					on_.name + ": " + field.name +
+					" has no effect on the event of " +
+					where());
+			if (deaf)
+				return invalid(on_.name + ": the bits " +
+					       hex(deaf) + " of config" +
+					       std::to_string(field.word) +
+					       ", in " + field.name +
+					       ", mean nothing in " + where());
+		}
+		return {};
+	}
+
 	result<event> finish()
 	{
 		event_.text = written_.text;
@@ -679,6 +714,8 @@ private:
 		event_.pmu = on_.cpus.empty() ? nullptr : &on_;
 		if (!event_.info && catalogue_)
 			event_.info = find_info();
+		if (const auto heard = check_filters(); !heard)
+			return heard.error();
 		const auto done = apply_modifiers(
 			written_, on_.driver != driver::other, event_);
 		if (!done)

@@ -114,6 +114,15 @@ const pmu &first_of(const topology &machine, std::string_view box)
 	throw std::runtime_error("no box " + std::string(box));
 }
 
+/// A value without reserved bits: an address is a line's, a packet's first bits
+/// are none.
+std::string some_value(std::string_view field)
+{
+	if (field == "filter_addr")
+		return "0x40";
+	return field == "match0" || field == "mask0" ? "8" : "1";
+}
+
 /// An event's text with a value for each parameter, and the terms to write.
 std::string with_values(const event_info &info, std::string &text)
 {
@@ -121,7 +130,8 @@ std::string with_values(const event_info &info, std::string &text)
 
 	for (const std::string_view parameter : info.parameters) {
 		const std::string asked = std::string(parameter) + "=?";
-		const std::string given = std::string(parameter) + "=1";
+		const std::string given =
+			std::string(parameter) + '=' + some_value(parameter);
 
 		text.replace(text.find(asked), asked.size(), given);
 		written += ',' + given;

@@ -401,6 +401,32 @@ TEST_F(events, contradictions)
 		"of config");
 }
 
+TEST_F(events, filters_without_effect)
+{
+	expect_wrong("cbox_0/clockticks,filter_opc=drd/", errc::invalid,
+		     "hswep_cbox_0: filter_opc has no effect on the event of "
+		     "'cbox_0/clockticks,filter_opc=drd/'");
+	expect_wrong("cbox_0/llc_lookup.any,filter_state=i,filter_nid=1/",
+		     errc::invalid,
+		     "hswep_cbox_0: filter_nid has no effect on the event of "
+		     "'cbox_0/llc_lookup.any,filter_state=i,filter_nid=1/'");
+	expect_wrong(
+		"ha_0/addr_opc_match.addr,filter_addr=0x1001/", errc::invalid,
+		"hswep_ha_0: the bits 0x1 of config1, in filter_addr, mean "
+		"nothing in 'ha_0/addr_opc_match.addr,filter_addr=0x1001/'");
+	expect_wrong(
+		"ha_0/addr_opc_match.addr,filter_addr=1/", errc::invalid,
+		"hswep_ha_0: the bits 0x1 of config1, in filter_addr, mean "
+		"nothing in 'ha_0/addr_opc_match.addr,filter_addr=1/'");
+	expect_wrong("qpi_0/clockticks,match_tx/", errc::invalid,
+		     "hswep_qpi_0: match_tx has no effect on the event of "
+		     "'qpi_0/clockticks,match_tx/'");
+	expect_wrong("pcu/freq_band1_cycles,filter_band1=9,filter_band2=1/",
+		     errc::invalid,
+		     "hswep_pcu: filter_band2 has no effect on the event of "
+		     "'pcu/freq_band1_cycles,filter_band1=9,filter_band2=1/'");
+}
+
 TEST_F(events, malformed)
 {
 	for (const char *text : {"",
