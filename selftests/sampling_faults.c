@@ -32,7 +32,11 @@ static bool open_sampler(struct sampler *s, const char *pmu, int cpu,
 	return check_eq(-err, 0, "%s/%s/ opens on CPU %d", pmu, e->name, cpu);
 }
 
-/* @overflows of them, one by one, give as many samples, in the end. */
+/*
+ * @overflows of them, one by one, give as many samples, in the end. What comes
+ * while the timer sets a counter again, because nothing has signalled, is not
+ * counted: so the next only comes when the last was served.
+ */
 static bool samples_exactly(const char *kind, int pkg, unsigned int overflows)
 {
 	const struct cat_event *e = plain_of(kind);
@@ -44,8 +48,10 @@ static bool samples_exactly(const char *kind, int pkg, unsigned int overflows)
 		return check(false, "%s: no event, or no box", kind);
 	if (!open_sampler(&s, pmu, pmu_cpu(pmu, pkg), PERIOD, e))
 		return false;
-	for (unsigned int i = 0; i < overflows; i++)
+	for (unsigned int i = 0; i < overflows; i++) {
 		send_traffic(pmu, pkg, e, PERIOD, 1);
+		sampler_wait(&s, i + 1);
+	}
 	ok = check_eq(sampler_settle(&s, overflows), overflows, "%s: samples",
 		      pmu);
 	ok &= check_eq(event_count(s.fd), overflows * PERIOD, "%s: count", pmu);
