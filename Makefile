@@ -150,7 +150,7 @@ check-debug: ## the same under a debug kernel: DEBUG_KERNEL=folder or .tar.xz, o
 		$(MAKE) --no-print-directory do-check KERNEL= KDIR=$$folder/build
 
 bench: ## compare the costs of this driver with the in-tree one's
-	@scripts/install-deps
+	@scripts/install-deps --userspace
 	+@$(MAKE) --no-print-directory do-bench
 
 vm: ## a shell on the simulated machine, with the driver loaded
@@ -163,9 +163,10 @@ do-demo: modules build/catalogue.tsv
 do-check: all
 	@scripts/check --kernel $(VM_KERNEL) --jobs $(or $(JOBS),1) $(TESTS)
 
-do-bench: modules selftests
+do-bench: modules userspace selftests
 	@$(VM) --no-sim --driver none -- build/selftests/bench
 	@$(VM) --no-sim --driver none -- build/selftests/bench_sampling
+	@$(VM) --no-sim --driver none -- selftests/bench_attribution.py
 
 do-vm: modules selftests
 	@$(VM) --shell

@@ -92,7 +92,6 @@ struct attr_package {
 	__u64 weight;
 	__u32 epoch;
 	__u32 entries[2];
-	__u32 unused;
 	__u64 missed;
 	__u64 sum[ATTR_MAX_COLUMNS];
 	__u64 measured;

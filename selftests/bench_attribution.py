@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+What attribution costs: time and register accesses for each context switch, with
+no event, 1, 4 and 16, and how many switches the machine makes. It reports and
+judges nothing but one thing, whose failure is an error: that a switch costs one
+access an event at most, and none when nothing is watched.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from lib.top import UNCORE, cpu_packages  # noqa: E402
+from lib.uncore import SIM, Machine, Tap, read  # noqa: E402
+
+SECONDS = 4
+# Two tasks that pass a byte back and forth on one CPU: two switches a round.
+PING = """
+import os, sys, time
+os.sched_setaffinity(0, {%d})
+a, b = os.pipe(), os.pipe()
+if os.fork() == 0:
+    os.close(a[1])
+    while os.read(a[0], 1):
+        os.write(b[1], b'x')
+    os._exit(0)
+os.close(a[0])
+n, start = 0, time.monotonic()
+while time.monotonic() < start + %d:
+    os.write(a[1], b'x')
+    os.read(b[0], 1)
+    n += 2
+print(n / (time.monotonic() - start))
+"""
+
+
+def accesses():
+    """Register accesses so far."""
+    stats = dict(line.split() for line in
+                 read(SIM + "stats").splitlines())
+    return sum(int(stats[kind]) for kind in ("msr_read", "msr_write",
+                                             "pci_read", "pci_write"))
+
+
+def switches():
+    """Context switches of the machine so far."""
+    return int(re.search(r"^ctxt (\d+)", read("/proc/stat"), re.M).group(1))
+
+
+def looks():
+    """How often our program ran, and for how long (needs bpf_stats)."""
+    shown = subprocess.run(["bpftool", "prog", "show", "name", "on_switch"],
+                           capture_output=True, text=True, check=False).stdout
+    match = re.search(r"run_time_ns (\d+) run_cnt (\d+)", shown)
+    return (int(match.group(1)), int(match.group(2))) if match else (0, 0)
+
+
+def events(count):
+    """As many counters of a package, on four boxes at most each four."""
+    return ",".join("hswep_cbox_%d/event=0,thresh=%d,name=e%d/" % (
+        i // 4, i % 4, i) for i in range(count))
+
+
+def measure(cpu, count):
+    """Switches a second; ns and accesses for each look of the program."""
+    top = None
+    if count:
+        top = subprocess.Popen(
+            [UNCORE, "top", "--json", "-I", "3600000", "-e", events(count)],
+            stdout=subprocess.DEVNULL)
+        while not looks()[1] and top.poll() is None:
+            time.sleep(0.2)
+        time.sleep(1)
+    before = accesses(), looks(), switches()
+    rate = float(subprocess.run(
+        [sys.executable, "-c", PING % (cpu, SECONDS)], capture_output=True,
+        text=True, check=True).stdout)
+    after = accesses(), looks(), switches()
+    if top:
+        top.send_signal(signal.SIGINT)
+        top.wait()
+    ran = after[1][1] - before[1][1] if count else after[2] - before[2]
+    return (rate, (after[1][0] - before[1][0]) / max(ran, 1),
+            (after[0] - before[0]) / max(ran, 1))
+
+
+def main():
+    tap = Tap()
+    if not os.access(UNCORE, os.X_OK):
+        tap.skip_all("uncore is not built")
+    with Machine(tap):
+        subprocess.run(["sysctl", "-q", "kernel.bpf_stats_enabled=1"],
+                       check=True)
+        cpu = cpu_packages()[-1][0]
+        print("# %-10s %14s %16s %18s" % ("counters", "switches/s",
+                                          "ns a switch", "accesses a switch"))
+        for count in (0, 1, 4, 16):
+            rate, ns, cost = measure(cpu, count)
+            print("# %-10s %14.0f %16.0f %18.2f" % (count or "none", rate, ns,
+                                                    cost), flush=True)
+            tap.ok(cost <= count * 1.02 + 0.01 and (cost > 0 or not count),
+                   "%d counters: one access each at most" % count,
+                   ["%.3f" % cost])
+        print("# of simulated hardware in a VM; the program's own part has its "
+              "register accesses in it")
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
