@@ -11,8 +11,9 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from lib.top import (EVENT, FAULTS, TASK, UNCORE, Table, clear_cpus, cpu_packages,  # noqa: E402
-                     measure, task, top)
+from lib.top import (EVENT, FAULTS, TASK, UNCORE, Table,  # noqa: E402
+                     clear_cpus, cpu_packages, hold_tracepoint, measure, task,
+                     top)
 from lib.uncore import SIM, Machine, Tap  # noqa: E402
 
 MODES = ((), ("--each-cpu",))
@@ -250,6 +251,7 @@ def main():
     tap = Tap()
     if not os.access(UNCORE, os.X_OK) or not os.access(TASK, os.X_OK):
         tap.skip_all("uncore is not built")
+    hold_tracepoint()
     with Machine(tap):
         packages = cpu_packages()
         clear_cpus(packages[0][0])

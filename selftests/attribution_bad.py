@@ -18,7 +18,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from lib.top import (EVENT, TASK, UNCORE, Table, cpu_packages,  # noqa: E402
-                     measure, task, top)
+                     hold_tracepoint, measure, task, top)
 from lib.uncore import SIM, Machine, Tap  # noqa: E402
 
 QUICK = ("--once", "-I", "100")
@@ -226,6 +226,7 @@ def main():
     tap = Tap()
     if not os.access(UNCORE, os.X_OK) or not os.access(TASK, os.X_OK):
         tap.skip_all("uncore is not built")
+    hold_tracepoint()
     with Machine(tap):
         packages = cpu_packages()
         cpu = packages[-1][0]

@@ -15,7 +15,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from lib.top import UNCORE, cpu_packages  # noqa: E402
+from lib.top import UNCORE, cpu_packages, hold_tracepoint  # noqa: E402
 from lib.uncore import SIM, Machine, Tap, read  # noqa: E402
 
 SECONDS = 4
@@ -93,6 +93,7 @@ def main():
     tap = Tap()
     if not os.access(UNCORE, os.X_OK):
         tap.skip_all("uncore is not built")
+    hold_tracepoint()
     with Machine(tap):
         subprocess.run(["sysctl", "-q", "kernel.bpf_stats_enabled=1"],
                        check=True)

@@ -103,3 +103,15 @@ def clear_cpus(cpu):
             os.sched_setaffinity(int(pid), {cpu})
         except OSError:
             pass    # a kernel thread of another CPU, or gone
+
+
+def hold_tracepoint():
+    """
+    Keeps sched_switch enabled, with two probes of the tracer's own, for as long
+    as the machine runs. Otherwise each program that is attached or detached has
+    the kernel rewrite its code, and an emulated processor rarely, but now and
+    then, still executes the breakpoint that was there meanwhile.
+    """
+    with open("/sys/kernel/tracing/set_event_pid", "w",
+              encoding="utf-8") as file:
+        file.write("1")
