@@ -149,7 +149,7 @@ check-debug: ## the same under a debug kernel: DEBUG_KERNEL=folder or .tar.xz, o
 	+@folder=$$(scripts/debug-kernel $(DEBUG_KERNEL)) && \
 		$(MAKE) --no-print-directory do-check KERNEL= KDIR=$$folder/build
 
-bench: ## compare the costs of this driver with the in-tree one's
+bench: ## compare costs: this driver with the in-tree one, uncore stat with perf stat
 	@scripts/install-deps --userspace
 	+@$(MAKE) --no-print-directory do-bench
 
@@ -163,8 +163,9 @@ do-demo: modules build/catalogue.tsv
 do-check: all
 	@scripts/check --kernel $(VM_KERNEL) --jobs $(or $(JOBS),1) $(TESTS)
 
-do-bench: modules userspace selftests
-	@$(VM) --no-sim --driver none -- build/selftests/bench
+do-bench: modules selftests userspace
+	@$(VM) --no-sim --driver none -- sh -c \
+		'build/selftests/bench && selftests/bench_uncore.py'
 	@$(VM) --no-sim --driver none -- build/selftests/bench_sampling
 	@$(VM) --no-sim --driver none -- selftests/bench_attribution.py
 

@@ -80,6 +80,15 @@ private:
 			       std::forward<Args>(args)...);
 	}
 
+	/// As csv_cell(), without a string where it needs no quotes.
+	void put_cell(std::string_view cell)
+	{
+		if (cell.find_first_of(",\"\r\n") == cell.npos)
+			buffer_.append(cell);
+		else
+			buffer_.append(csv_cell(cell));
+	}
+
 	measurement &of_;
 	const stat_options &options_;
 	sink &to_;
@@ -164,16 +173,23 @@ void report::add_csv(const line &one, period when)
 		put("{:.6f},", seconds(of_.counts().total_time()));
 	if (one.package >= 0)
 		put("{}", one.package);
-	put(",{},{},", one.box, csv_cell(one.name));
+	put(",{},", one.box);
+	put_cell(one.name);
+	put(",");
 	if (std::isfinite(one.value))
 		put("{}", one.value);
-	put(",{},", csv_cell(one.unit));
+	put(",");
+	put_cell(one.unit);
+	put(",");
 	if (one.counted)
 		put("{},{},{}", one.counted->raw, one.counted->enabled.count(),
 		    one.counted->running.count());
 	else
 		put(",,");
-	put(",{},{}\n", one.share, exact(one.error));
+	put(",{},", one.share);
+	if (std::isfinite(one.error))
+		put("{}", one.error);
+	put("\n");
 }
 
 /// nlohmann writes what is not a number as null.

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+What an interval of "uncore stat -I 100" costs beside one of "perf stat -I 100":
+the same events on every box of two sockets with 18 CBos each, a line for each
+box and socket. CPU time is the process's own as the scheduler has it, system
+calls are counted by perf at the raw_syscalls tracepoint. It reports and judges
+nothing.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+
+from lib.traffic import UNCORE
+from lib.uncore import BUILD, DEVICES, read
+
+SECONDS = 4         # of measuring
+PATIENCE = 120      # until the first lines
+FEW, MANY = 2, 12   # intervals of two runs whose system calls are compared
+COUNTERS = {"ubox": 2, "r3qpi": 3}      # others have 4
+
+
+def load():
+    for module in ("xeon_uncore", "xeon_uncore_sim", "intel_uncore"):
+        if os.path.exists("/sys/module/" + module):
+            subprocess.run(["rmmod", module], check=True)
+    for module, parameters in (("sim/xeon_uncore_sim", ["clock=real",
+                                                        "packages=2",
+                                                        "cboxes=18"]),
+                               ("xeon_uncore", [])):
+        subprocess.run(["insmod", os.path.join(BUILD, "kmod", module + ".ko"),
+                        *parameters], check=True)
+
+
+def events():
+    """For each box as many events as it has counters."""
+    for pmu in sorted(os.listdir(DEVICES)):
+        kind = re.fullmatch(r"hswep_([a-z0-9]+?)(_\d+)?", pmu)
+        if kind:
+            yield ["%s/event=0x0,thresh=%d/" % (pmu, i)
+                   for i in range(COUNTERS.get(kind.group(1), 4))]
+
+
+def cpu_ms(pid):
+    """Time on a CPU, user and system, of the main thread."""
+    return int(read("/proc/%d/schedstat" % pid).split()[0]) / 1e6
+
+
+def syscalls(command, folder):
+    """A long run's less a short one's, by their number of intervals."""
+    path = os.path.join(folder, "syscalls")
+    counts = []
+    for number in FEW, MANY:
+        subprocess.run(
+            ["perf", "stat", "-x,", "-e", "raw_syscalls:sys_enter", "-o", path,
+             "--", *command[:-2], "--interval-count", str(number),
+             *command[-2:]],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        counts.append(int(re.search(r"^(\d+),", read(path), re.M).group(1)))
+    return (counts[1] - counts[0]) / (MANY - FEW)
+
+
+def intervals(path):
+    """How many intervals have been printed: the times in the first column."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return len({line.split(",")[0] for line in file
+                    if re.match(r" *\d+\.\d+,", line)})
+
+
+def measure(command, folder):
+    path = os.path.join(folder, "output")
+    with open(path, "wb") as output, subprocess.Popen(
+            command, stdout=output, stderr=subprocess.STDOUT) as process:
+        deadline = time.monotonic() + PATIENCE
+        while intervals(path) < 3 and process.poll() is None and \
+                time.monotonic() < deadline:
+            time.sleep(0.2)
+        before, cpu = intervals(path), cpu_ms(process.pid)
+        time.sleep(SECONDS)
+        cpu = cpu_ms(process.pid) - cpu
+        after = intervals(path)
+        process.send_signal(signal.SIGINT)
+        process.wait()
+    if before == after:
+        raise SystemExit("%s printed nothing: %s" % (command[0], read(path)))
+    return cpu / (after - before), syscalls(command, folder)
+
+
+def main():
+    load()
+    single = [event for box in events() for event in box]
+    groups = ["{%s}" % ",".join(box) for box in events()]
+    perf = ["perf", "stat", "-a", "-I", "100", "-x,", "--per-socket", "-e"]
+    uncore = [UNCORE, "stat", "-I", "100", "--csv", "--per-box", "-e"]
+    rows = (("perf stat", perf + [",".join(single)]),
+            ("perf stat, in groups", perf + [",".join(groups)]),
+            ("uncore stat", uncore + [",".join(single)]))
+    print("\n%d events of %d boxes on two sockets, an interval of 100 ms:" %
+          (len(single), len(groups)))
+    print("%-24s %14s %14s" % ("", "ms of CPU", "system calls"))
+    first = None
+    with tempfile.TemporaryDirectory() as folder:
+        for name, command in rows:
+            values = measure(command, folder)
+            first = first or values
+            print("%-24s %8.1f %4.0f%% %8.0f %4.0f%%" % (
+                name, values[0], 100 * values[0] / first[0],
+                values[1], 100 * values[1] / first[1]), flush=True)
+
+
+if __name__ == "__main__":
+    main()
