@@ -132,6 +132,7 @@ void add_flamegraph(CLI::App &app, context &shared);
 void add_list(CLI::App &app, context &shared);
 void add_metric(CLI::App &app, context &shared);
 void add_record(CLI::App &app, context &shared);
+void add_report(CLI::App &app, context &shared);
 void add_stat(CLI::App &app, context &shared);
 void add_topology(CLI::App &app, context &shared);
 void add_top(CLI::App &app, context &shared);

@@ -19,6 +19,15 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using clock = std::chrono::steady_clock;
 
+void add_time_options(CLI::App &command, run_options &options)
+{
+	command.add_option("-d,--duration", options.duration,
+			   "Count for so many seconds")
+		->check(CLI::Range(0.001, 1e9));
+	command.add_option("command", options.command,
+			   "Count while this runs: -- COMMAND [ARGUMENT...]");
+}
+
 void add_run_options(CLI::App &command, run_options &options)
 {
 	command.add_option("-I,--interval", options.interval_ms,
@@ -27,11 +36,7 @@ void add_run_options(CLI::App &command, run_options &options)
 	command.add_option("--interval-count", options.intervals,
 			   "End after that many intervals")
 		->check(CLI::Range(1, 1000000000));
-	command.add_option("-d,--duration", options.duration,
-			   "Count for so many seconds")
-		->check(CLI::Range(0.001, 1e9));
-	command.add_option("command", options.command,
-			   "Count while this runs: -- COMMAND [ARGUMENT...]");
+	add_time_options(command, options);
 }
 
 child::~child()

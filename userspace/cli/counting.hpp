@@ -24,7 +24,9 @@ struct run_options {
 	std::vector<std::string> command;
 };
 
-/// Adds -I, --interval-count, -d and the command.
+/// Adds -d and the command.
+void add_time_options(CLI::App &command, run_options &options);
+/// Adds -I and --interval-count as well.
 void add_run_options(CLI::App &command, run_options &options);
 
 /// The user's command, started but held before its first instruction, so that

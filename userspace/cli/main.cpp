@@ -89,6 +89,7 @@ int main(int argc, char **argv)
 	cli::add_list(app, shared);
 	cli::add_metric(app, shared);
 	cli::add_record(app, shared);
+	cli::add_report(app, shared);
 	cli::add_stat(app, shared);
 	cli::add_topology(app, shared);
 	cli::add_top(app, shared);

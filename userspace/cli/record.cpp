@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore record: where the traffic comes from, as folded stacks.
+// uncore record: where the traffic comes from, as a perf.data file or as folded
+// stacks.
 #include "cli.hpp"
 
 #include <cerrno>
@@ -10,6 +11,7 @@
 #include <memory>
 
 #include "counting.hpp"
+#include "perf_file.hpp"
 #include "stacks.hpp"
 
 namespace cli {
@@ -19,7 +21,7 @@ struct record_options {
 	std::vector<std::string> events;
 	std::vector<int> cpus;
 	std::string output;
-	uint64_t period = 100000;
+	uint64_t period = 100000, frequency = 0;
 	bool folded = false;
 };
 
@@ -38,8 +40,12 @@ events_of(const record_options &options, const uncore::topology &machine)
 			return groups.error();
 		for (const auto &group : *groups)
 			for (const auto &term : group.terms)
-				events.insert(events.end(), term.events.begin(),
-					      term.events.end());
+				for (uncore::event event : term.events) {
+					if (event.pmu && term.events.size() > 1)
+						event.name +=
+							" " + event.pmu->name;
+					events.push_back(std::move(event));
+				}
 	}
 	for (const auto &event : events)
 		if (event.type == uncore::event::duration_time)
@@ -79,25 +85,15 @@ static void say_samples(const stack_report &report)
 				      : "");
 }
 
-static int record(const record_options &options, const context &shared)
+/// Counts stacks in the kernel.
+static int record_folded(const record_options &options,
+			 const std::vector<uncore::event> &events)
 {
-	if (!options.folded)
-		return fail_usage("record writes --folded stacks; for a "
-				  "perf.data file there is perf record -e with "
-				  "the same events");
-	auto machine = uncore::topology::read(shared.sysfs);
-
-	if (!machine)
-		return fail(machine.error());
-	auto events = events_of(options, *machine);
-
-	if (!events)
-		return fail(events.error());
 	std::unique_ptr<stack_counter> counter;
 	run_hooks hooks;
 
 	hooks.enable = [&]() -> uncore::result<void> {
-		auto started = stack_counter::start(*events, options.cpus,
+		auto started = stack_counter::start(events, options.cpus,
 						    options.period);
 
 		if (!started)
@@ -128,13 +124,75 @@ static int record(const record_options &options, const context &shared)
 	return *status;
 }
 
+/// Writes the kernel's samples down.
+static int record_file(const record_options &options,
+		       const std::vector<uncore::event> &events,
+		       const uncore::topology &machine)
+{
+	uncore::sampling_options wanted;
+
+	wanted.period = options.frequency ? 0 : options.period;
+	wanted.frequency = options.frequency;
+	wanted.cpus = options.cpus;
+
+	auto sampling = uncore::sampler::open(events, machine, wanted);
+
+	if (!sampling)
+		return fail(sampling.error());
+
+	std::string path =
+		options.output.empty() ? "perf.data" : options.output;
+	perf_writer file;
+
+	if (auto opened = file.open(path, sampling->events()); !opened)
+		return fail(opened.error());
+	file.add_kernel();
+	file.add_tasks();
+
+	run_hooks hooks;
+
+	hooks.enable = [&] { return sampling->enable(); };
+	hooks.tick = [&](bool last) {
+		if (last)
+			(void)!sampling->disable();
+		sampling->drain([&](const perf_event_header &header, int) {
+			file.add(header);
+		});
+		return true;
+	};
+	hooks.read_ms = look_ms;
+
+	auto ended = run(options.run, hooks);
+
+	if (!ended)
+		return fail(ended.error());
+	if (auto finished = file.finish(options.run.command); !finished)
+		return fail(finished.error());
+	fmt::print(stderr, "{} samples in {}\n", file.samples(), path);
+	return *ended;
+}
+
+static int record(const record_options &options, const context &shared)
+{
+	auto machine = uncore::topology::read(shared.sysfs);
+
+	if (!machine)
+		return fail(machine.error());
+
+	auto events = events_of(options, *machine);
+
+	if (!events)
+		return fail(events.error());
+	return options.folded ? record_folded(options, *events)
+			      : record_file(options, *events, *machine);
+}
+
 void add_record(CLI::App &app, context &shared)
 {
 	auto o = std::make_shared<record_options>();
-	auto *command =
-		add_command(app, shared, "record",
-			    "Count the stacks at which events overflow",
-			    [o, &shared] { return record(*o, shared); });
+	auto *command = add_command(
+		app, shared, "record", "Sample what runs when events overflow",
+		[o, &shared] { return record(*o, shared); });
 
 	command->add_option("-e,--event", o->events,
 			    "Events; period= says how many make a sample")
@@ -143,17 +201,24 @@ void add_record(CLI::App &app, context &shared)
 	command->add_flag("--folded", o->folded,
 			  "Stacks as flame-graph tools read them, counted in "
 			  "the kernel");
-	command->add_option("-c,--period", o->period,
-			    "For events without period= (100000)")
-		->check(CLI::Range(uint64_t{1}, uint64_t{1} << 46));
+	CLI::Option *period =
+		command->add_option("-c,--period", o->period,
+				    "For events without period= (100000)")
+			->check(CLI::Range(uint64_t{1}, uint64_t{1} << 46));
+	command->add_option("-F,--freq", o->frequency,
+			    "Samples a second, instead of a period")
+		->check(CLI::Range(1, 100000))
+		->excludes(period)
+		->excludes("--folded");
 	command->add_option("-C,--cpu", o->cpus,
 			    "CPUs whose tasks are sampled (one a package)")
 		->delimiter(',')
 		->allow_extra_args(false)
 		->check(CLI::Range(0, 65535));
 	command->add_option("-o,--output", o->output,
-			    "A file to write to, not standard output");
-	add_run_options(*command, o->run);
+			    "The file (perf.data; standard output with "
+			    "--folded)");
+	add_time_options(*command, o->run);
 }
 
 } // namespace cli

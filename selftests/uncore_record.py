@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+"uncore record" and "uncore report": a sample for each so many counts, of the
+task that caused them, in a file that stock perf reads alike, and refusals of
+what cannot be sampled or read.
+"""
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+
+from lib.traffic import Event, Uncore
+from lib.uncore import SIM, Machine, Tap, pmus, read
+
+PERIOD = 1000
+PACKETS = 50        # each of one period: as many overflows
+CULPRIT = """import sys, time
+for line in open(sys.argv[1]):
+    with open("%straffic", "w") as file:
+        file.write(line)
+    time.sleep(0.01)
+""" % SIM
+
+
+def first_cpu(package):
+    """The CPU that counts for a package."""
+    cpus = read("/sys/bus/event_source/devices/%s/cpumask" %
+                pmus("ha")[0]).split(",")
+    return int(cpus[package])
+
+
+def record(folder, *arguments, package=0, lines=()):
+    """Records while a task on the package's counting CPU causes traffic."""
+    traffic, output = (os.path.join(folder, name)
+                       for name in ("traffic", "samples"))
+    with open(traffic, "w", encoding="ascii") as file:
+        file.writelines(lines)
+    run = Uncore("record", "-o", output, *arguments,
+                 command=["taskset", "-c", str(first_cpu(package)), "python3",
+                          "-c", CULPRIT, traffic])
+    return run, output
+
+
+def perf_script(path):
+    """What stock perf reads in the file: (task, CPU, event) of each sample."""
+    out = subprocess.run(["perf", "script", "-i", path, "-F",
+                          "comm,cpu,event"], stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, encoding="utf-8",
+                         check=False).stdout
+    return [match.groups() for match in re.finditer(
+        r"^\s*(\S.*?)\s+\[(\d+)\]\s+(\S.*?):?\s*$", out, re.M)], out
+
+
+def test_samples(tap, folder, package):
+    event = Event("ha", "requests.reads")
+    run, path = record(folder, "-e", "ha_0/requests.reads/", "-c", str(PERIOD),
+                       package=package,
+                       lines=[event.line(package, "ha_0", PERIOD)] * PACKETS)
+    found = re.search(r"^(\d+) samples in", run.err, re.M)
+    tap.ok(run.status == 0 and found and int(found.group(1)) == PACKETS,
+           "record -c: %d overflows of socket %d, as many samples" %
+           (PACKETS, package), run.comments())
+    report = Uncore("report", "-i", path, "--json")
+    if report.status:
+        tap.ok(False, "report --json", report.comments())
+        return
+    facts = report.json()
+    tasks = {row["task"].split(" ", 1)[-1]: row["samples"]
+             for row in facts["tasks"]}
+    tap.ok(facts["samples"] == PACKETS and not facts["lost"] and
+           tasks.get("python3", 0) >= PACKETS * 0.9,
+           "report: the task that caused them", [json.dumps(facts["tasks"])])
+    boxes = [(row["box"], row["counts"]) for row in facts["boxes"]]
+    tap.ok(len(boxes) == 1 and boxes[0][0].startswith("socket %d" % package)
+           and "ha_0/requests.reads/" in boxes[0][0] and
+           boxes[0][1] == PERIOD * PACKETS,
+           "report: the box and socket, and what it counted", [repr(boxes)])
+    functions = [row["function"] for row in facts["functions"]]
+    tap.ok(functions and not any(re.fullmatch(r"0x[0-9a-f]+|\[kernel\]", name)
+                                 for name in functions),
+           "report: functions have names", functions)
+
+    samples, out = perf_script(path)
+    tap.ok(len(samples) == PACKETS and
+           sum(task == "python3" for task, _, _ in samples) ==
+           tasks.get("python3") and
+           {int(cpu) for _, cpu, _ in samples} == {first_cpu(package)} and
+           all("requests.reads" in name for _, _, name in samples),
+           "stock perf reads the same in the file",
+           out.splitlines()[:10] + ["%d samples" % len(samples)])
+
+    table = Uncore("report", "-i", path)
+    tap.ok(table.status == 0 and re.search(
+        r"%\s+\d+\s+[0-9,]+\s+\d+ python3", table.out) and
+        "%d samples" % PACKETS in table.out, "report's tables",
+        table.comments())
+
+
+def test_two_boxes(tap, folder):
+    """Each sample names its own event."""
+    reads, writes = (Event("ha", "requests." + name)
+                     for name in ("reads", "writes"))
+    lines = [reads.line(0, "ha_0", PERIOD)] * 10 + \
+        [writes.line(0, "ha_1", PERIOD)] * 20
+    run, path = record(folder, "-e", "ha_0/requests.reads/", "-e",
+                       "ha_1/requests.writes/", "-c", str(PERIOD),
+                       lines=lines)
+    report = Uncore("report", "-i", path, "--json")
+    boxes = {row["box"]: row["samples"] for row in report.json()["boxes"]} \
+        if report.status == 0 else {}
+    counts = sorted(boxes.values())
+    tap.ok(run.status == 0 and counts == [10, 20],
+           "two events: each sample is of its own", run.comments() +
+           [repr(boxes)])
+
+
+def test_perf_file(tap, folder):
+    """report reads what stock perf has written."""
+    path = os.path.join(folder, "perfs")
+    traffic = os.path.join(folder, "traffic")
+    with open(traffic, "w", encoding="ascii") as file:
+        file.writelines([Event("ha", "requests.reads").line(
+            0, "ha_0", PERIOD)] * PACKETS)
+    subprocess.run(
+        ["perf", "record", "-q", "-a", "-o", path, "-c", str(PERIOD), "-e",
+         "hswep_ha_0/requests.reads/", "--", "taskset", "-c",
+         str(first_cpu(0)), "python3", "-c", CULPRIT, traffic], check=False,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    report = Uncore("report", "-i", path, "--json")
+    facts = report.json() if report.status == 0 else {"samples": None}
+    tap.ok(facts["samples"] == PACKETS and any(
+        "python3" in row["task"] for row in facts["tasks"]),
+        "report reads perf record's file", report.comments()[:20])
+
+
+def test_refusals(tap, folder):
+    path = os.path.join(folder, "broken")
+
+    def refused(name, run, *words):
+        lines = run.err.splitlines()
+        tap.ok(run.status == 1 and len(lines) == 1 and not run.out and
+               all(word in lines[0] for word in words), name, run.comments())
+
+    refused("an event that cannot be sampled",
+            Uncore("record", "-e", "imc_0/dclk/", "-c", "1000", "-d", "0.1",
+                   "-o", path), "imc_0/dclk/", "cannot be sampled")
+    refused("a file that cannot be made",
+            Uncore("record", "-e", "ha_0/requests.reads/", "-c", "1000", "-d",
+                   "0.1", "-o", "/no/such/folder/file"), "/no/such/folder")
+    refused("a command that does not exist",
+            Uncore("record", "-e", "ha_0/requests.reads/", "-c", "1000", "-o",
+                   path, command=["/no/such/command"]), "/no/such/command")
+    refused("a file that is not there",
+            Uncore("report", "-i", "/no/such/file"), "/no/such/file")
+    with open(path, "wb") as file:
+        file.write(b"not samples" * 100)
+    refused("a file of something else", Uncore("report", "-i", path),
+            "not a perf.data file")
+    test_damage(tap, folder)
+
+
+def test_damage(tap, folder):
+    """Cut off or flipped anywhere, a file is read or refused, no more."""
+    _, whole = record(folder, "-e", "ha_0/requests.reads/", "-c", "1000",
+                      lines=[Event("ha", "requests.reads").line(
+                          0, "ha_0", 1000)] * 3)
+    with open(whole, "rb") as file:
+        good = file.read()
+    path = os.path.join(folder, "damaged")
+    statuses = set()
+    for number in range(40):
+        bad = bytearray(good)
+        if number % 2:
+            bad = bad[:len(bad) * number // 40]
+        else:
+            for i in range(8):
+                bad[(number * 13 + i * 29) % 400] ^= 0xff
+        with open(path, "wb") as file:
+            file.write(bad)
+        statuses.add(Uncore("report", "-i", path, "--json").status)
+    tap.ok(statuses <= {0, 1}, "40 damaged files: read or refused",
+           [repr(statuses)])
+
+
+def main():
+    tap = Tap()
+    with Machine(tap), tempfile.TemporaryDirectory() as folder:
+        for package in range(2):
+            test_samples(tap, folder, package)
+        test_two_boxes(tap, folder)
+        test_perf_file(tap, folder)
+        test_refusals(tap, folder)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
