@@ -145,8 +145,9 @@ def test_refusals(tap, folder):
                all(word in lines[0] for word in words), name, run.comments())
 
     refused("an event that cannot be sampled",
-            Uncore("record", "-e", "imc_0/dclk/", "-c", "1000", "-d", "0.1",
-                   "-o", path), "imc_0/dclk/", "cannot be sampled")
+            Uncore("record", "-e", "pcu/pkg_c3_residency/", "-c", "1000",
+                   "-d", "0.1", "-o", path), "pkg_c3_residency",
+            "cannot be sampled")
     refused("a file that cannot be made",
             Uncore("record", "-e", "ha_0/requests.reads/", "-c", "1000", "-d",
                    "0.1", "-o", "/no/such/folder/file"), "/no/such/folder")

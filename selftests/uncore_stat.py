@@ -250,6 +250,7 @@ def offline(cpus, after):
             [UNCORE, "stat", "-e", READS, "-I", "100", "--per-socket",
              "--json", "-d", "%g" % (after + 3)], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, encoding="utf-8") as process:
+        process.stdout.readline()       # it counts
         time.sleep(after)
         for cpu in cpus:
             set_online(cpu, 0)

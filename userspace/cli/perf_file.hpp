@@ -59,6 +59,7 @@ struct file_sample {
 	uint32_t pid = 0, tid = 0, cpu = 0;
 	bool kernel = false;
 	size_t event = 0; ///< index into perf_file::events
+	std::string task; ///< the name that the task had then, "" for unknown
 };
 
 /// An executable mapping of a process, from a time on.
@@ -79,8 +80,6 @@ struct perf_file {
 	std::vector<file_event> events;
 	std::vector<file_sample> samples; ///< in order of time
 	std::vector<file_mapping> mappings;
-	/// Names by task, the last one that each had.
-	std::unordered_map<uint32_t, std::string> names;
 	std::unordered_map<uint32_t, uint32_t> parents; ///< by process
 	uint64_t lost = 0;
 

@@ -81,6 +81,7 @@ private:
 	void read_sample(const perf_event_header &header, bytes body);
 	void read_mapping(const perf_event_header &header, bytes body,
 			  uint64_t time);
+	void name_tasks();
 	uint64_t time_of(bytes body) const;
 	size_t event_of(uint64_t id) const;
 	error bad(const char *what) const
@@ -88,8 +89,16 @@ private:
 		return {errc::invalid, fmt::format("{}: {}", path_, what)};
 	}
 
+	/// A task has got a name: its own, or that of the task it comes from.
+	struct naming {
+		uint64_t time;
+		uint32_t tid, parent;
+		std::string name;
+	};
+
 	std::string path_, all_;
 	perf_file file_;
+	std::vector<naming> namings_;
 };
 
 std::optional<bytes> reader::section(const file_section &where) const
@@ -260,7 +269,7 @@ void reader::read_record(const perf_event_header &header, bytes body)
 	case PERF_RECORD_COMM:
 		body.take<uint32_t>();
 		other = body.take<uint32_t>();
-		file_.names[other] = body.text(16);
+		namings_.push_back({time, other, 0, body.text(16)});
 		break;
 	case PERF_RECORD_FORK:
 		pid = body.take<uint32_t>();
@@ -269,8 +278,7 @@ void reader::read_record(const perf_event_header &header, bytes body)
 			file_.parents[pid] = other;
 		pid = body.take<uint32_t>();
 		other = body.take<uint32_t>();
-		if (!file_.names.count(pid) && file_.names.count(other))
-			file_.names[pid] = file_.names[other];
+		namings_.push_back({time, pid, other, ""});
 		break;
 	case PERF_RECORD_LOST:
 		body.take<uint64_t>();
@@ -297,6 +305,31 @@ void reader::read_records(bytes data)
 	}
 }
 
+/// Records of different CPUs are not in order of time; names are by time, as a
+/// task that executes a program gets another.
+void reader::name_tasks()
+{
+	std::unordered_map<uint32_t, std::string> names;
+	auto next = namings_.begin();
+	auto apply = [&](const naming &n) {
+		if (!n.parent)
+			names[n.tid] = n.name;
+		else if (auto from = names.find(n.parent); from != names.end())
+			names[n.tid] = std::string(from->second);
+	};
+
+	std::stable_sort(namings_.begin(), namings_.end(),
+			 [](const naming &a, const naming &b) {
+				 return a.time < b.time;
+			 });
+	for (file_sample &s : file_.samples) {
+		for (; next != namings_.end() && next->time <= s.time; ++next)
+			apply(*next);
+		if (auto known = names.find(s.tid); known != names.end())
+			s.task = known->second;
+	}
+}
+
 uncore::result<perf_file> reader::read()
 {
 	file_header header;
@@ -319,6 +352,7 @@ uncore::result<perf_file> reader::read()
 			 [](const file_sample &a, const file_sample &b) {
 				 return a.time < b.time;
 			 });
+	name_tasks();
 	return std::move(file_);
 }
 

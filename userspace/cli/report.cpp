@@ -71,12 +71,9 @@ private:
 
 std::string analysis::task(const file_sample &s) const
 {
-	auto name = file_.names.find(s.tid);
-
 	if (!s.tid)
 		return "idle";
-	return fmt::format("{} {}", s.tid,
-			   name == file_.names.end() ? "?" : name->second);
+	return fmt::format("{} {}", s.tid, s.task.empty() ? "?" : s.task);
 }
 
 /// The latest mapping there that was made before the sample.
