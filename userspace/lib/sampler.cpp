@@ -64,11 +64,19 @@ perf_event_attr task_attr()
 	return attr;
 }
 
+/// Its counter can neither be set nor stopped.  (The fixed ones, which can,
+/// have no unit mask.)
+bool is_free_running(const event &wanted)
+{
+	return wanted.info && !wanted.info->counters &&
+	       (wanted.config >> 8 & 0xff);
+}
+
 error sampling_error(int number, const event &wanted)
 {
 	if (number == EINVAL || number == EOPNOTSUPP)
 		return {errc::invalid,
-			fmt::format("{} cannot be sampled (a fixed or "
+			fmt::format("{} cannot be sampled (a "
 				    "free-running counter, a driver that only "
 				    "counts, or more events than counters)",
 				    wanted.text)};
@@ -129,6 +137,9 @@ result<sampler> sampler::open(std::span<const event> events,
 	if (!made->perf)
 		return error{errc::system, "out of memory"};
 	for (const event &wanted : events) {
+		if (is_free_running(wanted))
+			return sampling_error(EINVAL, wanted);
+
 		std::vector<int> cpus = options.cpus;
 
 		if (cpus.empty())
