@@ -27,6 +27,7 @@
 #include <linux/smp.h>
 #include <linux/topology.h>
 #include <asm/apic.h>
+#include <asm/irq_regs.h>
 #include <asm/irq_vectors.h>
 #include <asm/nmi.h>
 #include <asm/processor-flags.h>
@@ -42,6 +43,7 @@
  * struct sim_cpu - the way to one CPU
  * @csd: sends it there from another CPU
  * @work: sends it there from the CPU itself
+ * @direct: @work is to send the NMI itself
  * @return_csd: has another CPU start @timer
  * @timer: sends the NMI to this CPU from another one
  * @again: sends an NMI that may have been missed once more
@@ -55,6 +57,7 @@
 struct sim_cpu {
 	call_single_data_t csd;
 	struct irq_work work;
+	bool direct;
 	call_single_data_t return_csd;
 	struct hrtimer timer;
 	struct irq_work again;
@@ -139,7 +142,10 @@ static void sim_pmi_csd(void *info)
 
 static void sim_pmi_work(struct irq_work *work)
 {
-	sim_pmi_arrived();
+	if (this_cpu_xchg(sim_cpus.direct, false))
+		sim_send_nmi();
+	else
+		sim_pmi_arrived();
 }
 
 static void sim_pmi_again(struct irq_work *work)
@@ -183,6 +189,15 @@ static int sim_nmi(unsigned int type, struct pt_regs *regs)
 	return NMI_HANDLED;
 }
 
+/*
+ * Has a task caused the overflow here with a system call, or did time in the
+ * middle of one?  It may sleep before another CPU could send an NMI.
+ */
+static bool sim_in_kernel(void)
+{
+	return !in_hardirq() || (get_irq_regs() && !user_mode(get_irq_regs()));
+}
+
 /* A PMI that is already under way to the CPU serves for this one too. */
 static void sim_pmi_cpu(unsigned int cpu)
 {
@@ -191,10 +206,12 @@ static void sim_pmi_cpu(unsigned int cpu)
 
 	atomic_inc(&sim_pmis_pending);
 	/* To itself the call below would run at once, under the model's lock */
-	if (cpu == smp_processor_id())
+	if (cpu == smp_processor_id()) {
+		c->direct = sim_in_kernel();
 		sent = irq_work_queue(&c->work);
-	else
+	} else {
 		sent = !smp_call_function_single_async(cpu, &c->csd);
+	}
 	if (!sent)
 		atomic_dec(&sim_pmis_pending);
 }
