@@ -117,8 +117,6 @@ def test_bad(tap):
              run("record", "--folded", "-e", "hswep_imc_99/dclk/", "-d", "1"),
              1, "imc_99")
     one_line(tap, "no event", run("record", "--folded"), 2, "event")
-    one_line(tap, "no --folded", run("record", "-e", EVENT % PERIOD), 2,
-             "folded")
     one_line(tap, "a CPU that is not there",
              run("record", "--folded", "-e", EVENT % PERIOD, "-C", "999",
                  "-d", "1"), 1, "dclockticks")
