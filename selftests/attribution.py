@@ -203,6 +203,64 @@ def test_columns(tap, cpu):
     tap.ok(table.adds_up(), "each is divided exactly")
 
 
+def test_metrics(tap, cpu):
+    """Metrics are those of each task's share."""
+    def lines(*parts):
+        return "; ".join("echo box=%s event=%d umask=%d count=%d" % part
+                         for part in parts)
+
+    # requests of one wait for 10 cycles, those of the other for 30
+    script = " ".join(
+        "taskset -c %d bash -c 'printf %s > /proc/$$/comm; sleep 0.2; "
+        "exec > /dev/xeon_uncore_sim; %s' &" % (cpu, name, lines(*parts))
+        for name, parts in (
+            ("near", (("imc_0", 4, 1, 3 << 20), ("imc_5", 4, 4, 1 << 20),
+                      ("cbox_0", 0x13, 1, 1000),
+                      ("cbox_0", 0x11, 1, 10000))),
+            ("far", (("imc_0", 4, 1, 1 << 20), ("cbox_1", 0x13, 1, 2000),
+                     ("cbox_1", 0x11, 1, 60000))))) + " wait"
+    status, tables, errors = top(
+        "--once", "-M", "mem_bw_total,mem_bw_reads_rate", "-M",
+        "avg_ingress_latency", "-e", "imc/cas_count.rd/", "--",
+        "bash", "-c", script)
+    if not tap.ok(status == 0 and len(tables) == 1 and
+                  tables[0].adds_up(), "top takes metrics beside events",
+                  [errors]):
+        return
+    data = tables[0].data
+    # a program that either starts has the name for a moment, too
+    rows = {row["comm"]: row["metrics"] for row in sorted(
+        tables[0].rows, key=lambda row: row["metrics"]["mem_bw_total"]["value"])
+            if row["comm"] in ("near", "far")}
+    said = ["%s" % rows, "%s" % data["total_metrics"]]
+    total = data["total_metrics"]
+    tap.ok(total["mem_bw_total"]["value"] == (5 << 20) * 64 and
+           near(total["mem_bw_reads_rate"]["value"],
+                (4 << 20) * 64 / data["seconds"] / 2**30, 0.01),
+           "the total's are those of all that was counted", said)
+    tap.ok(len(rows) == 2 and
+           near(rows["near"]["mem_bw_total"]["value"], (4 << 20) * 64, 2) and
+           near(rows["far"]["mem_bw_total"]["value"], (1 << 20) * 64, 2),
+           "a volume is each task's own", said)
+    tap.ok(len(rows) == 2 and
+           near(rows["near"]["avg_ingress_latency"]["value"], 10, 2) and
+           near(rows["far"]["avg_ingress_latency"]["value"], 30, 2),
+           "and so is a ratio", said)
+    tap.ok(near(total["avg_ingress_latency"]["value"], 70000 / 3000, 0.01),
+           "whose total is the ratio of the sums", said)
+    # nothing to divide by in a package where nothing came in
+    quiet = total["avg_ingress_latency"]["packages"]
+    tap.ok(len(quiet) < 2 or None in quiet, "a ratio of nothing is null",
+           ["%s" % quiet])
+    shown = subprocess.run(
+        [UNCORE, "top", "--once", "--sort", "avg_ingress_latency", "-M",
+         "avg_ingress_latency", "--", "bash", "-c", script],
+        capture_output=True, text=True, check=False).stdout
+    tap.ok("avg_ingress_latency cycles" in shown and
+           0 < shown.find(" far") < shown.find(" near"),
+           "the table shows and sorts by them", [shown[:600]])
+
+
 def page_faults(lines):
     """Lets each page fault of user space move that many cache lines."""
     with open(SIM + "page_faults", "w", encoding="utf-8") as file:
@@ -267,6 +325,7 @@ def main():
         test_more_tasks_than_room(tap)
         test_intervals(tap, cpu)
         test_columns(tap, cpu)
+        test_metrics(tap, cpu)
         test_weight(tap, packages[-1])
         test_unmodified(tap, packages[-1])
     tap.end()

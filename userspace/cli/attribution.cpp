@@ -250,7 +250,7 @@ static uncore::error no_counter(const uncore::event &event)
 {
 	return {uncore::errc::conflict,
 		event.text + ": all counters of its box that can count it are "
-			     "taken"};
+			     "taken, or its filter is set for another event"};
 }
 
 /// From 6.8 on a kernel lets each CPU of a package read the package's event.

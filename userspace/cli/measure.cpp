@@ -13,6 +13,36 @@ namespace cli {
 using uncore::period;
 using uncore::scope;
 
+uncore::result<std::vector<const uncore::metric_info *>>
+find_metrics(const uncore::topology &machine, const std::string &names)
+{
+	const auto *known = uncore::catalogue::find(machine.generation());
+	std::vector<const uncore::metric_info *> found;
+
+	if (!known)
+		known = &uncore::catalogue::standard();
+	for (const std::string &name : CLI::detail::split(names, ',')) {
+		auto group = known->metrics_of_group(name);
+
+		if (const auto *info = known->metric(name))
+			group = {info};
+		if (group.empty()) {
+			auto near = known->nearest_metrics(name);
+
+			return uncore::error{
+				uncore::errc::not_found,
+				fmt::format("no metric or group of metrics "
+					    "'{}'{}{}",
+					    name,
+					    near.empty() ? ""
+							 : "; did you mean ",
+					    fmt::join(near, ", "))};
+		}
+		found.insert(found.end(), group.begin(), group.end());
+	}
+	return found;
+}
+
 uncore::count event_row::read(const uncore::session &counts, period when) const
 {
 	uncore::count sum;

@@ -18,6 +18,11 @@
 
 namespace cli {
 
+/// The metrics of a list such as "mem_bw_reads,qpi": names, or groups of them.
+/// Errors: errc::not_found (suggests the nearest names).
+uncore::result<std::vector<const uncore::metric_info *>>
+find_metrics(const uncore::topology &machine, const std::string &names);
+
 /// A metric that this machine cannot tell, and why.
 struct missing_metric {
 	const uncore::metric_info *info;

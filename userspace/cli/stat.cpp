@@ -295,37 +295,14 @@ bool report::print(bool last)
 	return to_.write({buffer_.data(), buffer_.size()});
 }
 
-/// "-M memory" is a group of metrics, "-M mem_bw_reads" one.
 uncore::result<void> add_metrics(measurement &to, const std::string &names)
 {
-	const auto *known = uncore::catalogue::find(to.machine().generation());
+	auto found = find_metrics(to.machine(), names);
 
-	if (!known)
-		known = &uncore::catalogue::standard();
-	for (const std::string &name : CLI::detail::split(names, ',')) {
-		auto group = known->metrics_of_group(name);
-
-		if (const auto *info = known->metric(name))
-			group = {info};
-		if (group.empty()) {
-			std::string close;
-
-			for (std::string_view near :
-			     known->nearest_metrics(name))
-				close += fmt::format("{}{}",
-						     close.empty()
-							     ? "; did you mean "
-							     : ", ",
-						     near);
-			return uncore::error{
-				uncore::errc::not_found,
-				fmt::format("no metric or group of metrics "
-					    "'{}'{}",
-					    name, close)};
-		}
-		for (const auto *info : group)
-			to.add_metric(*info);
-	}
+	if (!found)
+		return found.error();
+	for (const auto *info : *found)
+		to.add_metric(*info);
 	return {};
 }
 

@@ -18,6 +18,7 @@
 #include "attribution.hpp"
 #include "counting.hpp"
 #include "screen.hpp"
+#include "top_columns.hpp"
 #include "top_table.hpp"
 
 namespace cli {
@@ -27,18 +28,8 @@ using steady = std::chrono::steady_clock;
 /// How often keys are looked at and the programs are tended.
 static constexpr std::chrono::milliseconds tick(50);
 
-/// What can be asked for by name.
-struct preset {
-	std::string_view name, events;
-};
-static constexpr preset presets[] = {
-	{"memory", "imc/cas_count.all,name=memory/"},
-	{"llc", "cbox/llc_lookup.any,filter_state=i,name=llc/"},
-	{"qpi", "qpi/txl_flits_g0.data,name=qpi/"},
-};
-
 struct top_options {
-	std::vector<std::string> events;
+	std::vector<std::string> events, metrics;
 	run_options run;
 	std::string weight, by = "task", sort;
 	size_t rows = 0, max_tasks = 8192;
@@ -66,76 +57,6 @@ static void catch_signals()
 }
 
 // --- what to count
-
-/// A list of names without a slash may be one of these.
-static std::string with_presets(std::string_view text)
-{
-	std::string list;
-
-	while (!text.empty()) {
-		std::string_view name = text.substr(0, text.find(','));
-
-		text.remove_prefix(std::min(name.size() + 1, text.size()));
-		for (const auto &p : presets)
-			if (p.name == name)
-				name = p.events;
-		list += list.empty() ? "" : ",";
-		list += name;
-	}
-	return list;
-}
-
-static std::string event_list(const top_options &options)
-{
-	std::string list;
-
-	for (const auto &text : options.events) {
-		bool events = text.find('/') != std::string::npos;
-
-		list += list.empty() ? "" : ",";
-		list += events ? text : with_presets(text);
-	}
-	return list.empty() ? std::string(presets[0].events) : list;
-}
-
-/// A term's events on several boxes add up; a column has one scale.
-static uncore::result<void> add_column(const uncore::event_term &term,
-				       attribution_options &attributed,
-				       top_settings &settings)
-{
-	const uncore::event &first = term.events.front();
-
-	if (column_exists(settings, term.name))
-		return uncore::error{uncore::errc::invalid,
-				     term.name + ": given twice"};
-	if (first.sample_period)
-		return uncore::error{
-			uncore::errc::invalid,
-			term.text +
-				": a period is for sampling (uncore record)"};
-	attributed.columns.push_back({term.name, term.events});
-	settings.columns.push_back({term.name, first.scale, first.unit});
-	return {};
-}
-
-static uncore::result<void> choose_columns(const top_options &options,
-					   const uncore::topology &machine,
-					   attribution_options &attributed,
-					   top_settings &settings)
-{
-	auto groups = uncore::parse_events(event_list(options), machine);
-
-	if (!groups)
-		return groups.error();
-	for (const auto &group : *groups)
-		for (const auto &term : group.terms) {
-			auto done = add_column(term, attributed, settings);
-
-			if (!done)
-				return done;
-		}
-	return {};
-}
 
 static uncore::result<void> choose_weight(const top_options &options,
 					  const uncore::topology &machine,
@@ -238,7 +159,10 @@ static void next_sort(top_settings &settings)
 	std::vector<std::string> keys;
 
 	for (const auto &column : settings.columns)
-		keys.push_back(column.name);
+		if (!column.hidden)
+			keys.push_back(column.name);
+	for (const auto &metric : settings.metrics)
+		keys.push_back(metric.name);
 	keys.insert(keys.end(), {"cpu", "pid", "name"});
 	auto at = std::find(keys.begin(), keys.end(), settings.sort);
 
@@ -343,11 +267,13 @@ static uncore::result<void> run_tables(attribution &programs,
 static int check_options(const top_options &options, top_settings &settings)
 {
 	if (options.sort.empty())
-		settings.sort = settings.columns.front().name;
+		settings.sort = settings.columns.front().hidden
+					? settings.metrics.front().name
+					: settings.columns.front().name;
 	else if (!is_sort_key(options.sort, settings))
 		return fail_usage(options.sort +
 				  ": nothing to sort by; there are the events' "
-				  "names, cpu, pid and name");
+				  "and metrics' names, cpu, pid and name");
 	else
 		settings.sort = options.sort;
 	return success;
@@ -361,7 +287,8 @@ static int top(const top_options &options, const context &shared)
 
 	if (!machine)
 		return fail(machine.error());
-	auto done = choose_columns(options, *machine, attributed, settings);
+	auto done = add_columns(options.events, options.metrics, *machine,
+				attributed.columns, settings);
 
 	if (done)
 		done = choose_weight(options, *machine, attributed);
@@ -415,10 +342,14 @@ void add_top(CLI::App &app, context &shared)
 			    "Events, or memory (the default: what is read and "
 			    "written), llc (misses), qpi (data sent)")
 		->allow_extra_args(false);
+	command->add_option("-M,--metrics", o->metrics,
+			    "Metrics, or a group of them, of each task's share")
+		->allow_extra_args(false)
+		->type_name("METRIC,...");
 	command->add_option("--by", o->by, "Sum by task, process or cgroup")
 		->check(CLI::IsMember({"task", "process", "cgroup"}));
 	command->add_option("--sort", o->sort,
-			    "An event's name, cpu, pid or name");
+			    "An event's or metric's name, cpu, pid or name");
 	command->add_flag("--reverse", o->reverse, "Least active first");
 	command->add_flag("--per-socket", o->per_socket,
 			  "A column for each socket");

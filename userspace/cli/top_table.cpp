@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -149,31 +150,83 @@ static uint64_t sum_of(const std::vector<uint64_t> &counts)
 	return sum;
 }
 
-static size_t column_named(std::string_view name, const top_settings &settings)
+double top_metric::value(const std::vector<std::vector<uint64_t>> &counts,
+			 double seconds, int package) const
 {
-	const auto &columns = settings.columns;
+	std::vector<double> values, sources;
 
-	return std::find_if(columns.begin(), columns.end(),
-			    [&](auto &column) { return column.name == name; }) -
-	       columns.begin();
+	for (const operand &o : operands) {
+		if (!o.column) {
+			values.push_back(seconds);
+			sources.push_back(1);
+			continue;
+		}
+
+		const std::vector<uint64_t> &all = counts[*o.column];
+		double n = 0;
+
+		for (double in_package : o.sources)
+			n += in_package;
+		values.push_back(package < 0 ? sum_of(all) : all[package]);
+		sources.push_back(package < 0 ? n : o.sources[package]);
+	}
+	return expression.evaluate(values, sources) * scale;
 }
 
-bool column_exists(const top_settings &settings, std::string_view name)
+static const top_metric *metric_named(std::string_view name,
+				      const top_settings &settings)
 {
-	return column_named(name, settings) < settings.columns.size();
+	const auto &all = settings.metrics;
+	auto found = std::find_if(all.begin(), all.end(), [&](auto &metric) {
+		return metric.name == name;
+	});
+
+	return found == all.end() ? nullptr : &*found;
+}
+
+static const top_column *column_named(std::string_view name,
+				      const top_settings &settings)
+{
+	const auto &all = settings.columns;
+	auto found = std::find_if(all.begin(), all.end(), [&](auto &column) {
+		return !column.hidden && column.name == name;
+	});
+
+	return found == all.end() ? nullptr : &*found;
+}
+
+bool is_shown(const top_settings &settings, std::string_view name)
+{
+	return column_named(name, settings) || metric_named(name, settings);
 }
 
 bool is_sort_key(std::string_view key, const top_settings &settings)
 {
 	return key == "cpu" || key == "pid" || key == "name" ||
-	       column_exists(settings, key);
+	       is_shown(settings, key);
+}
+
+/// By what a row is sorted where that is a count or a metric; what has no value
+/// comes last.
+static double activity(const top_row &row, const top_settings &settings,
+		       double seconds)
+{
+	if (const auto *metric = metric_named(settings.sort, settings)) {
+		double value = metric->value(row.counts, seconds);
+
+		return std::isnan(value) ? -INFINITY : value;
+	}
+
+	const auto *column = column_named(settings.sort, settings);
+
+	return column ? sum_of(row.counts[column - settings.columns.data()])
+		      : 0;
 }
 
 /// Most active first; names and numbers ascend.
-static void sort_rows(std::vector<top_row> &rows, const top_settings &settings)
+static void sort_rows(std::vector<top_row> &rows, const top_settings &settings,
+		      double seconds)
 {
-	size_t column = column_named(settings.sort, settings);
-
 	std::stable_sort(rows.begin(), rows.end(), [&](auto &a, auto &b) {
 		if (settings.sort == "cpu")
 			return a.cpu_ns > b.cpu_ns;
@@ -181,7 +234,8 @@ static void sort_rows(std::vector<top_row> &rows, const top_settings &settings)
 			return a.pid < b.pid;
 		if (settings.sort == "name")
 			return a.comm < b.comm;
-		return sum_of(a.counts[column]) > sum_of(b.counts[column]);
+		return activity(a, settings, seconds) >
+		       activity(b, settings, seconds);
 	});
 	if (settings.reverse)
 		std::reverse(rows.begin(), rows.end());
@@ -201,7 +255,7 @@ top_table make_table(const account &a, const top_settings &settings)
 					      package.left_before[c]);
 	sum_rows(table, a, settings.by, whole);
 	sum_rest(table, a, whole);
-	sort_rows(table.rows, settings);
+	sort_rows(table.rows, settings, table.seconds);
 	return table;
 }
 
@@ -267,6 +321,11 @@ const std::string &cgroup_names::name(uint64_t id)
 /// 12.3M: three digits or so, and what they are thousands of.
 static std::string short_number(double value)
 {
+	if (!std::isfinite(value))
+		return "-";
+	if (value < 0)
+		return "-" + short_number(-value);
+
 	static constexpr std::array prefixes = {"", "k", "M", "G", "T", "P"};
 	size_t i = 0;
 
@@ -305,13 +364,23 @@ static std::vector<table::column> titles(const top_table &t,
 	else
 		all.push_back({"TASKS", right});
 	all.push_back({"CPU%", right});
-	for (const auto &column : settings.columns) {
+
+	auto add = [&](std::string title) {
 		if (settings.per_socket && t.packages.size() > 1)
 			for (int id : t.packages)
 				all.push_back({fmt::format("S{}", id), right});
-		all.push_back({title_of(column), right});
+		all.push_back({std::move(title), right});
+	};
+
+	for (const auto &column : settings.columns) {
+		if (column.hidden)
+			continue;
+		add(title_of(column));
 		all.push_back({"%", right});
 	}
+	for (const auto &metric : settings.metrics)
+		add(metric.unit.empty() ? metric.name
+					: metric.name + " " + metric.unit);
 	all.push_back({settings.by == top_by::cgroup ? "CGROUP" : "COMMAND"});
 	return all;
 }
@@ -328,6 +397,9 @@ static std::vector<std::string> cells(const top_table &t,
 				    : "");
 	for (size_t c = 0; c < settings.columns.size(); c++) {
 		const top_column &column = settings.columns[c];
+
+		if (column.hidden)
+			continue;
 		uint64_t total = sum_of(t.totals[c]);
 		uint64_t count = sum_of(row.counts[c]);
 
@@ -338,6 +410,14 @@ static std::vector<std::string> cells(const top_table &t,
 		all.push_back(
 			total ? fmt::format("{:.1f}", 100.0 * count / total)
 			      : "-");
+	}
+	for (const top_metric &metric : settings.metrics) {
+		if (settings.per_socket && t.packages.size() > 1)
+			for (size_t p = 0; p < t.packages.size(); p++)
+				all.push_back(short_number(metric.value(
+					row.counts, t.seconds, p)));
+		all.push_back(
+			short_number(metric.value(row.counts, t.seconds)));
 	}
 	all.push_back(std::move(name));
 	return all;
@@ -398,6 +478,24 @@ std::vector<std::string> show_table(const top_table &t,
 
 // --- for programs
 
+/// A metric's values: all, and each package's.
+static nlohmann::json metrics_json(const std::vector<std::vector<uint64_t>> &all,
+				   const top_table &t,
+				   const top_settings &settings)
+{
+	nlohmann::json values = nlohmann::json::object();
+
+	for (const top_metric &metric : settings.metrics) {
+		auto parts = nlohmann::json::array();
+
+		for (size_t p = 0; p < t.packages.size(); p++)
+			parts.push_back(metric.value(all, t.seconds, p));
+		values[metric.name] = {{"value", metric.value(all, t.seconds)},
+				       {"packages", std::move(parts)}};
+	}
+	return values;
+}
+
 static nlohmann::json counts_json(const std::vector<std::vector<uint64_t>> &all,
 				  const top_settings &settings)
 {
@@ -425,6 +523,16 @@ nlohmann::json json_table(const top_table &t, const top_settings &settings,
 		json["columns"].push_back({{"name", column.name},
 					   {"scale", column.scale},
 					   {"unit", column.unit}});
+	for (const auto &metric : settings.metrics)
+		json["metrics"].push_back(
+			{{"name", metric.name}, {"unit", metric.unit}});
+	if (!settings.metrics.empty()) {
+		json["total_metrics"] = metrics_json(t.totals, t, settings);
+		json["idle_metrics"] =
+			metrics_json(t.idle.counts, t, settings);
+		json["other_metrics"] =
+			metrics_json(t.other.counts, t, settings);
+	}
 	json["total"] = counts_json(t.totals, settings);
 	json["idle"] = counts_json(t.idle.counts, settings);
 	json["idle_ns"] = t.idle.cpu_ns;
@@ -437,6 +545,8 @@ nlohmann::json json_table(const top_table &t, const top_settings &settings,
 			{"tasks", row.tasks},
 		};
 
+		if (!settings.metrics.empty())
+			r["metrics"] = metrics_json(row.counts, t, settings);
 		if (settings.by == top_by::cgroup) {
 			r["cgroup"] = cgroups.name(row.cgroup);
 		} else {

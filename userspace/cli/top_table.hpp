@@ -5,11 +5,14 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
+
+#include <uncore/expression.hpp>
 
 #include "attribution.hpp"
 
@@ -22,13 +25,37 @@ struct top_column {
 	std::string name;
 	double scale = 1; ///< of a count
 	std::string unit; ///< of a scaled count; empty: plain counts
+	bool hidden = false; ///< counted for metrics alone
+};
+
+/// A metric of the columns' counts.
+struct top_metric {
+	/// A name of the expression.
+	struct operand {
+		/// Without a value: duration_time.
+		std::optional<size_t> column;
+		/// How many counters its count is the sum of, in each package.
+		std::vector<double> sources;
+	};
+
+	std::string name;
+	uncore::expression expression;
+	std::vector<operand> operands; ///< in the order of its terms
+	double scale = 1;
+	std::string unit;
+
+	/// Of counts [column][package] in @p seconds, those of one package or
+	/// of all (-1); not a number where it divides by 0.
+	double value(const std::vector<std::vector<uint64_t>> &counts,
+		     double seconds, int package = -1) const;
 };
 
 /// What the table is to show.
 struct top_settings {
-	std::vector<top_column> columns;
+	std::vector<top_column> columns; ///< as they are counted
+	std::vector<top_metric> metrics;
 	top_by by = top_by::task;
-	/// A column's name, "cpu", "pid" or "name".
+	/// A column's or metric's name, "cpu", "pid" or "name".
 	std::string sort;
 	bool reverse = false;
 	bool per_socket = false;
@@ -79,8 +106,9 @@ std::vector<std::string> show_table(const top_table &table,
 nlohmann::json json_table(const top_table &table, const top_settings &settings,
 			  cgroup_names &cgroups);
 
-bool column_exists(const top_settings &settings, std::string_view name);
-/// "cpu", "pid", "name" or a column.
+/// Is it the name of a column or a metric that is shown?
+bool is_shown(const top_settings &settings, std::string_view name);
+/// "cpu", "pid", "name" or what is shown.
 bool is_sort_key(std::string_view key, const top_settings &settings);
 
 } // namespace cli
