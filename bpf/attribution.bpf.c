@@ -335,6 +335,7 @@ static void start_running(struct attr_package *p, struct attr_cpu *c,
 	c->tgid = task->tgid;
 	c->start_time = task->start_time;
 	c->cgroup = cgroup_of(task);
+	bpf_core_read(c->comm, sizeof(c->comm), &task->comm);
 	for (i = 0; i < n_columns && i < ATTR_MAX_COLUMNS; i++)
 		c->sum[i] = p->sum[i];
 	if (!c->pid)
@@ -344,7 +345,17 @@ static void start_running(struct attr_package *p, struct attr_cpu *c,
 	p->weight += c->weight;
 }
 
-/* The task that ran on @c until now gets its share. */
+/* The task that has run on @c until now gets what came since the last time. */
+static void give(struct attr_package *p, struct attr_cpu *c,
+		 struct attr_share *share, __u64 now)
+{
+	share->tgid = c->tgid;
+	share->stretches++;
+	if (now > c->since)
+		share->cpu_ns += now - c->since;
+	credit(share, p, c);
+}
+
 static void settle(struct attr_package *p, struct attr_cpu *c,
 		   struct attr_key *key, struct attr_share *share, __u32 epoch,
 		   __u64 now)
@@ -358,11 +369,7 @@ static void settle(struct attr_package *p, struct attr_cpu *c,
 		share = &p->unkept[p->epoch & 1];
 	else if (bpf_get_current_pid_tgid() << 32 >> 32 == c->pid)
 		bpf_get_current_comm(share->comm, sizeof(share->comm));
-	share->tgid = c->tgid;
-	share->stretches++;
-	if (now > c->since)
-		share->cpu_ns += now - c->since;
-	credit(share, p, c);
+	give(p, c, share, now);
 }
 
 /*
@@ -413,8 +420,8 @@ static int look(struct task_struct *prev, struct task_struct *next)
 		update_mean(p, &grown);
 	stop_running(p, c);
 	start_running(p, c, next, known);
-	unlock(p);
 	c->since = now;
+	unlock(p);
 	return 0;
 }
 
@@ -436,7 +443,43 @@ int look_here(void *ctx)
 
 /* --- for the user -------------------------------------------------------- */
 
-/* args[0]: a package, whose other map of shares is used from here on. */
+/*
+ * What came since a CPU was last looked at was divided when others were, and
+ * belongs to this account, not to the next: its task gets it now.  It may be
+ * running meanwhile; its next switch waits for the lock.
+ */
+static long settle_cpu(__u32 cpu, __u32 *package)
+{
+	struct attr_package *p = &packages[*package % ATTR_MAX_PACKAGES];
+	struct attr_cpu *c = &cpus[cpu % ATTR_MAX_CPUS];
+	struct attr_key key = { 0 };
+	struct attr_share *share;
+	__u32 i;
+
+	if (c->package != *package || !c->watched || !c->pid)
+		return 0;
+	key.pid = c->pid;
+	key.start_time = c->start_time;
+	key.package = c->package;
+	key.cgroup = c->cgroup;
+	share = make_share(p, &key, p->epoch);
+	if (!share)
+		share = &p->unkept[p->epoch & 1];
+	else if (!share->comm[0])
+		__builtin_memcpy(share->comm, c->comm, sizeof(share->comm));
+	/* no later than what is divided */
+	give(p, c, share, p->now.at);
+	for (i = 0; i < n_columns && i < ATTR_MAX_COLUMNS; i++)
+		c->sum[i] = p->sum[i];
+	if (p->now.at > c->since)
+		c->since = p->now.at;
+	return 0;
+}
+
+/*
+ * args[0]: a package, whose other map of shares is used from here on.  What its
+ * counters were seen to count until now is in the one before, all of it.
+ */
 SEC("raw_tp/flip")
 int flip(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -445,6 +488,7 @@ int flip(struct bpf_raw_tracepoint_args *ctx)
 
 	if (!lock(p, package))
 		return 1;
+	bpf_loop(n_cpus, settle_cpu, &package, 0);
 	p->flipped = p->now;
 	p->epoch++;
 	unlock(p);

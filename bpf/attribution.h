@@ -106,7 +106,7 @@ struct attr_package {
  * @package: index of its package; set by the user
  * @watched: it has been looked at and takes part
  * @pid: the task that runs, 0: idle
- * @tgid, @start_time, @cgroup: of that task
+ * @comm, @tgid, @start_time, @cgroup: of that task, when it got the CPU
  * @weight: its weight
  * @since: when it was last looked at
  * @measured: what the weight event showed then
@@ -125,6 +125,7 @@ struct attr_cpu {
 	__u64 measured;
 	__u64 looks;
 	__u64 sum[ATTR_MAX_COLUMNS];
+	char comm[ATTR_COMM_LEN];
 } __attribute__((aligned(64)));
 
 #ifdef __cplusplus

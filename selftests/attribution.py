@@ -269,17 +269,18 @@ def page_faults(lines):
 
 def test_weight(tap, cpus):
     """Two tasks at a time, one of which faults three times as often."""
-    script = "%s %d 60 60 50000 heavy & %s %d 20 60 50000 light & wait" % (
-        FAULTS, cpus[0], FAULTS, cpus[1])
+    # traffic while both run, not while they start or end
+    script = ("%s %d 60 9999 50000 heavy & %s %d 20 9999 50000 light & "
+              "sleep 1; echo 8 > %spage_faults; sleep 2; "
+              "echo 0 > %spage_faults; kill %%1 %%2; wait" % (
+                  FAULTS, cpus[0], FAULTS, cpus[1], SIM, SIM))
 
     def ratio(*args):
         table = measure(script, *args, event="imc/cas_count.rd,name=rd/")
         tap.ok(table.adds_up(), "the sum is exact %s" % " ".join(args))
         return table.named("heavy") / max(table.named("light"), 1)
 
-    page_faults(8)
     equal, weighted = ratio(), ratio("--weight", "page-faults")
-    page_faults(0)
     tap.ok(0.7 < equal < 1.4, "equal shares for tasks that run at a time",
            ["%.2f" % equal])
     tap.ok(2.3 < weighted < 4, "weighted by what they do: about 3:1",
@@ -305,6 +306,28 @@ def test_unmodified(tap, cpus):
     tap.ok(table.adds_up(), "the sum is exact")
 
 
+def test_steady(tap, cpu, package, mode):
+    """Traffic that never stops, not even between a look and the account."""
+    status, tables, errors = top(
+        "-I", "200", "-e", "qpi/clockticks,name=rd/",
+        *mode, "--", "timeout", "4", "taskset", "-c", str(cpu), "bash", "-c",
+        "printf busy > /proc/$$/comm; while :; do :; done")
+    words = " ".join(mode)
+    tap.ok(status == 124 and len(tables) > 3 and not errors,
+           "steady traffic, a table every 0.2 s %s" % words,
+           ["status %d, %d tables, %s" % (status, len(tables), errors)])
+    tap.ok(all(table.adds_up() for table in tables), "each adds up exactly")
+    inner = [table for table in tables
+             if "busy" in (row["comm"] for row in table.rows)][1:-1]
+    tap.ok(len(inner) > 2 and tables.index(inner[-1]) - tables.index(inner[0])
+           == len(inner) - 1, "a task that never stops is in all of its time's",
+           ["%d of %d" % (len(inner), len(tables))])
+    idle = [table.data["idle"]["rd"][package] for table in inner]
+    tap.ok(not any(idle), "and its package is never idle", ["%s" % idle])
+    names = {row["comm"] for table in inner for row in table.rows}
+    tap.ok("" not in names, "every task has a name", ["%s" % sorted(names)])
+
+
 def main():
     tap = Tap()
     if not os.access(UNCORE, os.X_OK) or not os.access(TASK, os.X_OK):
@@ -328,6 +351,9 @@ def main():
         test_metrics(tap, cpu)
         test_weight(tap, packages[-1])
         test_unmodified(tap, packages[-1])
+    with Machine(tap, clock="real"):
+        for mode in MODES:
+            test_steady(tap, cpu, len(packages) - 1, mode)
     tap.end()
 
 

@@ -27,6 +27,11 @@ static_assert(fixed_bits == ATTR_FRACTION_BITS);
 /// For a flip that meets a busy lock; the program itself waits 10 ms each time.
 static constexpr int flip_tries = 500;
 
+/// A CPU is looked at so often although its task does not change.  What comes
+/// to a package in between must fit 44 bits, which a sum of all its occupancies
+/// fills in some seconds.
+static constexpr std::chrono::seconds longest_stretch(1);
+
 static uncore::error too_many(std::string_view what, size_t n, size_t most)
 {
 	return {uncore::errc::unsupported,
@@ -80,7 +85,7 @@ struct attribution::state {
 	uint32_t epoch = 0;
 	std::map<int, unsigned> cpus; ///< online: index of the package
 	std::vector<attr_state> before;
-	std::chrono::steady_clock::time_point began;
+	std::chrono::steady_clock::time_point began, looked;
 	std::map<task_key, task_share> tasks;
 	std::vector<package_account> packages;
 	std::vector<std::string> warnings;
@@ -448,6 +453,7 @@ uncore::result<void> attribution::state::attach()
 
 void attribution::state::look()
 {
+	looked = std::chrono::steady_clock::now();
 	// A CPU that is offline by now is not looked at: nothing runs there.
 	for (auto [cpu, pkg] : cpus)
 		run(programs->progs.look_here, cpu, 0);
@@ -791,7 +797,8 @@ uncore::result<void> attribution::tend()
 	if (s.stopped)
 		return {};
 	s.follow_hotplug();
-	if (s.options.weight)
+	if (s.options.weight ||
+	    std::chrono::steady_clock::now() - s.looked > longest_stretch)
 		s.look();
 	for (unsigned i = 0; i < s.n_packages(); i++)
 		entries += s.programs->bss->packages[i].entries[s.epoch & 1];
