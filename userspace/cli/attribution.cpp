@@ -85,7 +85,7 @@ struct attribution::state {
 	uint32_t epoch = 0;
 	std::map<int, unsigned> cpus; ///< online: index of the package
 	std::vector<attr_state> before;
-	std::chrono::steady_clock::time_point began, looked;
+	std::chrono::steady_clock::time_point looked;
 	std::map<task_key, task_share> tasks;
 	std::vector<package_account> packages;
 	std::vector<std::string> warnings;
@@ -435,18 +435,22 @@ uncore::result<void> attribution::state::open_everywhere()
 	return {};
 }
 
+/// The first account begins when all CPUs have been looked at.
 uncore::result<void> attribution::state::attach()
 {
 	before.resize(n_packages());
-	for (unsigned i = 0; i < n_packages(); i++)
-		before[i] = programs->bss->packages[i].now;
+	reset_accounts();
 	link.reset(bpf_program__attach(programs->progs.on_switch));
 	if (!link)
 		return bpf_failure("attaching to sched_switch", -errno);
-	began = std::chrono::steady_clock::now();
 	look();
+
+	auto done = drain();
+
+	for (unsigned i = 0; i < n_packages(); i++)
+		before[i] = programs->bss->packages[i].flipped;
 	reset_accounts();
-	return {};
+	return done;
 }
 
 // --- looking, and taking the accounts out
@@ -607,11 +611,11 @@ static void fill_package(package_account &p, const attr_state &now,
 		p.left_before.push_back(then.left[i]);
 	}
 	p.idle_ns = now.idle_ns - then.idle_ns;
+	p.ns = now.at - then.at;
 }
 
 uncore::result<account> attribution::state::settle()
 {
-	auto now = std::chrono::steady_clock::now();
 	account a;
 
 	fold(options.max_tasks);
@@ -623,9 +627,6 @@ uncore::result<account> attribution::state::settle()
 		before[i] = flipped;
 		a.missed += programs->bss->packages[i].missed;
 	}
-	a.ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now - began)
-		       .count();
-	began = now;
 	for (auto &[key, task] : tasks)
 		a.tasks.push_back(std::move(task));
 	a.packages = std::move(packages);

@@ -55,6 +55,7 @@ struct task_share {
 /// A package's side of the account.
 struct package_account {
 	int id = 0;
+	uint64_t ns = 0; ///< from when to when its counters were read
 	std::vector<uint64_t> totals; ///< what the counters saw, a column each
 	std::vector<uint64_t> idle;   ///< of that, while no task ran
 	uint64_t idle_ns = 0;
@@ -73,7 +74,6 @@ struct package_account {
 /// the sum of the tasks' counts, other, idle and left less left_before,
 /// exactly.
 struct account {
-	uint64_t ns = 0; ///< how long that was
 	std::vector<task_share> tasks;
 	std::vector<package_account> packages;
 	/// Looks that came to nothing because of a busy lock, so far.

@@ -58,8 +58,9 @@ std::string human(double value, std::string_view unit)
 	if (unit.empty())
 		return value == std::floor(value) ? grouped(value)
 						  : four_digits(value);
-	if (unit == "%")
-		return fmt::format("{:.2f} %", value);
+	if (unit == "%") // and no "-0.00"
+		return fmt::format("{:.2f} %",
+				   std::fabs(value) < 0.005 ? 0 : value);
 	return fmt::format("{} {}", four_digits(value), unit);
 }
 

@@ -151,13 +151,21 @@ static uint64_t sum_of(const std::vector<uint64_t> &counts)
 }
 
 double top_metric::value(const std::vector<std::vector<uint64_t>> &counts,
-			 double seconds, int package) const
+			 const std::vector<double> &seconds,
+			 int package) const
 {
 	std::vector<double> values, sources;
+	double time = 0;
+
+	for (size_t p = 0; p < seconds.size(); p++)
+		if (package < 0)
+			time += seconds[p] / seconds.size();
+		else if (p == size_t(package))
+			time = seconds[p];
 
 	for (const operand &o : operands) {
 		if (!o.column) {
-			values.push_back(seconds);
+			values.push_back(time);
 			sources.push_back(1);
 			continue;
 		}
@@ -209,7 +217,7 @@ bool is_sort_key(std::string_view key, const top_settings &settings)
 /// By what a row is sorted where that is a count or a metric; what has no value
 /// comes last.
 static double activity(const top_row &row, const top_settings &settings,
-		       double seconds)
+		       const std::vector<double> &seconds)
 {
 	if (const auto *metric = metric_named(settings.sort, settings)) {
 		double value = metric->value(row.counts, seconds);
@@ -225,7 +233,7 @@ static double activity(const top_row &row, const top_settings &settings,
 
 /// Most active first; names and numbers ascend.
 static void sort_rows(std::vector<top_row> &rows, const top_settings &settings,
-		      double seconds)
+		      const std::vector<double> &seconds)
 {
 	std::stable_sort(rows.begin(), rows.end(), [&](auto &a, auto &b) {
 		if (settings.sort == "cpu")
@@ -246,7 +254,11 @@ top_table make_table(const account &a, const top_settings &settings)
 	roundings whole(settings.columns.size());
 	top_table table;
 
-	table.seconds = a.ns / 1e9;
+	for (const auto &package : a.packages) {
+		table.package_seconds.push_back(package.ns / 1e9);
+		table.seconds =
+			std::max(table.seconds, table.package_seconds.back());
+	}
 	table.missed = a.missed;
 	table.warnings = a.warnings;
 	for (size_t c = 0; c < whole.size(); c++)
@@ -255,7 +267,7 @@ top_table make_table(const account &a, const top_settings &settings)
 					      package.left_before[c]);
 	sum_rows(table, a, settings.by, whole);
 	sum_rest(table, a, whole);
-	sort_rows(table.rows, settings, table.seconds);
+	sort_rows(table.rows, settings, table.package_seconds);
 	return table;
 }
 
@@ -318,39 +330,68 @@ const std::string &cgroup_names::name(uint64_t id)
 
 // --- for people
 
-/// 12.3M: three digits or so, and what they are thousands of.
-static std::string short_number(double value)
+namespace {
+
+/// Bytes are shown as such, with binary prefixes, whatever their unit.
+struct shown_unit {
+	std::string name;
+	double size = 1; ///< of the unit, in what is shown
+	bool bytes = false;
+};
+
+} // namespace
+
+static shown_unit shown_as(std::string_view unit)
 {
-	if (!std::isfinite(value))
-		return "-";
-	if (value < 0)
-		return "-" + short_number(-value);
+	static constexpr std::pair<std::string_view, double> sizes[] = {
+		{"Bytes", 1}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}};
+	std::string_view per = unit.ends_with("/s") ? "/s" : "";
+	std::string_view base = unit.substr(0, unit.size() - per.size());
 
-	static constexpr std::array prefixes = {"", "k", "M", "G", "T", "P"};
-	size_t i = 0;
-
-	for (; value >= 999.5 && i + 1 < prefixes.size(); i++)
-		value /= 1000;
-	if (i == 0 && value == static_cast<uint64_t>(value))
-		return fmt::format("{:.0f}", value);
-	return fmt::format("{:.{}f}{}", value,
-			   value < 9.995   ? 2
-			   : value < 99.95 ? 1
-					   : 0,
-			   prefixes[i]);
+	for (const auto &[name, size] : sizes)
+		if (name == base)
+			return {fmt::format("B{}", per), size, true};
+	return {std::string(unit), 1, false};
 }
 
-static std::string rate(uint64_t count, const top_column &column,
-			double seconds)
+/// 12.3M: three digits or so, and what they are thousands of.
+static std::string short_number(double value, const shown_unit &unit)
 {
-	return short_number(seconds > 0 ? count * column.scale / seconds : 0);
+	static constexpr std::array prefixes = {"", "k", "M", "G", "T", "P"};
+	double thousand = unit.bytes ? 1024 : 1000;
+	double size = std::fabs(value * unit.size);
+	size_t i = 0;
+
+	if (!std::isfinite(value))
+		return "-";
+	for (; size >= 999.5 && i + 1 < prefixes.size(); i++)
+		size /= thousand;
+
+	bool whole = i == 0 && size == std::floor(size);
+
+	return fmt::format("{}{:.{}f}{}{}", value < 0 ? "-" : "", size,
+			   whole	  ? 0
+			   : size < 9.995 ? 2
+			   : size < 99.95 ? 1
+					  : 0,
+			   prefixes[i], unit.bytes && i ? "i" : "");
+}
+
+static double rate(uint64_t count, const top_column &column, double seconds)
+{
+	return seconds > 0 ? count * column.scale / seconds : 0;
 }
 
 static std::string title_of(const top_column &column)
 {
-	std::string_view unit = column.unit == "Bytes" ? "B" : column.unit;
+	return fmt::format("{} {}/s", column.name, shown_as(column.unit).name);
+}
 
-	return fmt::format("{} {}/s", column.name, unit);
+static std::string title_of(const top_metric &metric)
+{
+	return metric.unit.empty() ? metric.name
+				   : fmt::format("{} {}", metric.name,
+						 shown_as(metric.unit).name);
 }
 
 static std::vector<table::column> titles(const top_table &t,
@@ -379,8 +420,7 @@ static std::vector<table::column> titles(const top_table &t,
 		all.push_back({"%", right});
 	}
 	for (const auto &metric : settings.metrics)
-		add(metric.unit.empty() ? metric.name
-					: metric.name + " " + metric.unit);
+		add(title_of(metric));
 	all.push_back({settings.by == top_by::cgroup ? "CGROUP" : "COMMAND"});
 	return all;
 }
@@ -403,21 +443,33 @@ static std::vector<std::string> cells(const top_table &t,
 		uint64_t total = sum_of(t.totals[c]);
 		uint64_t count = sum_of(row.counts[c]);
 
-		if (settings.per_socket && t.packages.size() > 1)
-			for (uint64_t part : row.counts[c])
-				all.push_back(rate(part, column, t.seconds));
-		all.push_back(rate(count, column, t.seconds));
+		shown_unit unit = shown_as(column.unit);
+		double sum = 0;
+
+		for (size_t p = 0; p < t.packages.size(); p++) {
+			double part = rate(row.counts[c][p], column,
+					   t.package_seconds[p]);
+
+			if (settings.per_socket && t.packages.size() > 1)
+				all.push_back(short_number(part, unit));
+			sum += part;
+		}
+		all.push_back(short_number(sum, unit));
 		all.push_back(
 			total ? fmt::format("{:.1f}", 100.0 * count / total)
 			      : "-");
 	}
 	for (const top_metric &metric : settings.metrics) {
+		shown_unit unit = shown_as(metric.unit);
+
 		if (settings.per_socket && t.packages.size() > 1)
 			for (size_t p = 0; p < t.packages.size(); p++)
-				all.push_back(short_number(metric.value(
-					row.counts, t.seconds, p)));
-		all.push_back(
-			short_number(metric.value(row.counts, t.seconds)));
+				all.push_back(short_number(
+					metric.value(row.counts,
+						     t.package_seconds, p),
+					unit));
+		all.push_back(short_number(
+			metric.value(row.counts, t.package_seconds), unit));
 	}
 	all.push_back(std::move(name));
 	return all;
@@ -489,9 +541,11 @@ static nlohmann::json metrics_json(const std::vector<std::vector<uint64_t>> &all
 		auto parts = nlohmann::json::array();
 
 		for (size_t p = 0; p < t.packages.size(); p++)
-			parts.push_back(metric.value(all, t.seconds, p));
-		values[metric.name] = {{"value", metric.value(all, t.seconds)},
-				       {"packages", std::move(parts)}};
+			parts.push_back(
+				metric.value(all, t.package_seconds, p));
+		values[metric.name] = {
+			{"value", metric.value(all, t.package_seconds)},
+			{"packages", std::move(parts)}};
 	}
 	return values;
 }
@@ -511,6 +565,7 @@ nlohmann::json json_table(const top_table &t, const top_settings &settings,
 {
 	nlohmann::json json{
 		{"seconds", t.seconds},
+		{"package_seconds", t.package_seconds},
 		{"packages", t.packages},
 		{"columns", nlohmann::json::array()},
 		{"rows", nlohmann::json::array()},

@@ -44,10 +44,11 @@ struct top_metric {
 	double scale = 1;
 	std::string unit;
 
-	/// Of counts [column][package] in @p seconds, those of one package or
-	/// of all (-1); not a number where it divides by 0.
+	/// Of counts [column][package] in @p seconds [package], those of one
+	/// package or of all (-1); not a number where it divides by 0.
 	double value(const std::vector<std::vector<uint64_t>> &counts,
-		     double seconds, int package = -1) const;
+		     const std::vector<double> &seconds,
+		     int package = -1) const;
 };
 
 /// What the table is to show.
@@ -74,8 +75,10 @@ struct top_row {
 
 /// In each column and package total is the sum of the rows, other and idle.
 struct top_table {
-	double seconds = 0;
+	double seconds = 0;	   ///< the longest of the packages'
 	std::vector<int> packages; ///< ids
+	/// Of each package, between the reads of its counters.
+	std::vector<double> package_seconds;
 	std::vector<top_row> rows;
 	top_row other, idle;
 	std::vector<std::vector<uint64_t>> totals; ///< [column][package]
