@@ -99,6 +99,7 @@ struct attribution::state {
 	uncore::result<void> open_everywhere();
 	uncore::result<void> open_package(counter &c, size_t at, unsigned pkg);
 	uncore::result<void> open_cpu(int cpu);
+	bool drop_offline(const uncore::error &why);
 	uncore::result<void> open_counter(counter &c, size_t at, int cpu,
 					  unsigned pkg);
 	uncore::result<void> put(bpf_map *map, uint32_t key, int fd);
@@ -412,12 +413,34 @@ uncore::result<void> attribution::state::open_cpu(int cpu)
 	return {};
 }
 
+/// CPUs that went offline while their events were opened are left out.  @return
+/// whether there were any; else the failure is another one.
+bool attribution::state::drop_offline(const uncore::error &why)
+{
+	if (why.code != uncore::errc::gone)
+		return false;
+	return std::erase_if(cpus, [](const auto &cpu) {
+		return !counts_events(cpu.first);
+	});
+}
+
 uncore::result<void> attribution::state::open_everywhere()
 {
-	auto done = probe_sharing();
+	uncore::result<void> done;
 
-	for (auto cpu = cpus.begin(); done && cpu != cpus.end(); ++cpu)
-		done = open_cpu(cpu->first);
+	do
+		done = probe_sharing();
+	while (!done && drop_offline(done.error()));
+	for (auto cpu = cpus.begin(); done && cpu != cpus.end();) {
+		int number = cpu->first;
+
+		done = open_cpu(number);
+		if (!done && drop_offline(done.error()))
+			done = {};
+		else
+			++number;
+		cpu = cpus.lower_bound(number);
+	}
 	if (!done || shared)
 		return done;
 	// An event may have moved to another counter while others were opened.
@@ -611,7 +634,7 @@ static void fill_package(package_account &p, const attr_state &now,
 		p.left_before.push_back(then.left[i]);
 	}
 	p.idle_ns = now.idle_ns - then.idle_ns;
-	p.ns = now.at - then.at;
+	p.ns = then.at ? now.at - then.at : 0;
 }
 
 uncore::result<account> attribution::state::settle()
@@ -748,7 +771,12 @@ void attribution::state::look_for_the_gone()
 			attributes.disabled = 1;
 			auto fd = open_event(c.event, attributes, cpu);
 
-			if (fd || fd.error().code != uncore::errc::gone)
+			if (fd || fd.error().code != uncore::errc::gone ||
+			    !counts_events(cpu))
+				continue;
+			// the CPU may have come back in between
+			fd = open_event(c.event, attributes, cpu);
+			if (fd)
 				continue;
 			c.gone.insert(pkg);
 			warnings.push_back(fmt::format(

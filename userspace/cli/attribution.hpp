@@ -55,7 +55,9 @@ struct task_share {
 /// A package's side of the account.
 struct package_account {
 	int id = 0;
-	uint64_t ns = 0; ///< from when to when its counters were read
+	/// From when to when its counters were read; 0 where they were not
+	/// before, as its CPUs were offline.
+	uint64_t ns = 0;
 	std::vector<uint64_t> totals; ///< what the counters saw, a column each
 	std::vector<uint64_t> idle;   ///< of that, while no task ran
 	uint64_t idle_ns = 0;

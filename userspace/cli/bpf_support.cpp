@@ -40,7 +40,22 @@ perf_event_attr attributes_of(const uncore::event &event)
 	return attributes;
 }
 
-static uncore::error open_failure(const uncore::event &event, int error)
+bool counts_events(int cpu)
+{
+	perf_event_attr attributes{};
+
+	attributes.size = sizeof(attributes);
+	attributes.type = PERF_TYPE_SOFTWARE;
+	attributes.config = PERF_COUNT_SW_DUMMY;
+	attributes.disabled = 1;
+
+	unique_fd fd(syscall(SYS_perf_event_open, &attributes, -1, cpu, -1,
+			     PERF_FLAG_FD_CLOEXEC));
+	return fd || errno != ENODEV;
+}
+
+static uncore::error open_failure(const uncore::event &event, int cpu,
+				  int error)
 {
 	const std::string &what = event.text;
 
@@ -52,8 +67,10 @@ static uncore::error open_failure(const uncore::event &event, int error)
 			       "CAP_PERFMON"};
 	case ENODEV:
 		return {uncore::errc::gone,
-			what + ": the box does not answer, or the CPU is "
-			       "offline"};
+			counts_events(cpu)
+				? what + ": the box does not answer"
+				: fmt::format("{}: CPU {} is offline", what,
+					      cpu)};
 	case ENOENT:
 	case EOPNOTSUPP:
 		return {uncore::errc::unsupported,
@@ -77,7 +94,7 @@ uncore::result<unique_fd> open_event(const uncore::event &event,
 			  PERF_FLAG_FD_CLOEXEC);
 
 	if (fd < 0)
-		return open_failure(event, errno);
+		return open_failure(event, cpu, errno);
 	return unique_fd(static_cast<int>(fd));
 }
 

@@ -49,8 +49,13 @@ private:
 /// sample period.
 perf_event_attr attributes_of(const uncore::event &event);
 
+/// Can anything be counted on @p cpu?  Not while it is offline, or on its way
+/// there.
+bool counts_events(int cpu);
+
 /// perf_event_open() of an event on one CPU.
-/// Errors: as libuncore's, with the event's text.
+/// Errors: as libuncore's, with the event's text; errc::gone when the CPU is
+/// offline (counts_events() says so) or the box dead.
 uncore::result<unique_fd> open_event(const uncore::event &event,
 				     perf_event_attr attributes, int cpu);
 
