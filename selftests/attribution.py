@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from lib.top import (EVENT, FAULTS, TASK, UNCORE, Table,  # noqa: E402
@@ -330,6 +331,34 @@ def test_steady(tap, cpu, package, mode):
     tap.ok("" not in names, "every task has a name", ["%s" % sorted(names)])
 
 
+def test_coming_and_going(tap, cpus, mode):
+    """CPUs that come and go all the time, also while top starts."""
+    done = threading.Event()
+
+    def toggle():
+        while not done.is_set():
+            for online in "01":
+                for cpu in cpus:
+                    with open("/sys/devices/system/cpu/cpu%d/online" % cpu,
+                              "w", encoding="utf-8") as file:
+                        file.write(online)
+                done.wait(0.05)
+
+    thread = threading.Thread(target=toggle)
+    thread.start()
+    runs = [top("-e", "qpi/clockticks,name=rd/", "-I", "100", "-d", "1", *mode)
+            for _ in range(3)]
+    done.set()
+    thread.join()
+    tap.ok(all(status == 0 for status, _, _ in runs),
+           "a package that comes and goes %s" % " ".join(mode),
+           ["%s" % [(status, errors) for status, _, errors in runs]])
+    tap.ok(all(table.adds_up() for _, tables, _ in runs for table in tables),
+           "all tables add up exactly")
+    tap.ok(not any("answer" in errors for _, _, errors in runs),
+           "no box is taken for dead", ["%s" % [run[2] for run in runs]])
+
+
 def main():
     tap = Tap()
     if not os.access(UNCORE, os.X_OK) or not os.access(TASK, os.X_OK):
@@ -356,6 +385,7 @@ def main():
     with Machine(tap, clock="real"):
         for mode in MODES:
             test_steady(tap, cpu, len(packages) - 1, mode)
+            test_coming_and_going(tap, packages[-1], mode)
     tap.end()
 
 
