@@ -26,8 +26,8 @@ enum {
 	MAX_CPUS = 16,
 	SAMPLES = 200,
 	PERIOD = 5,
-	/* percent: now and then the kernel has to do as well */
-	OF_PROGRAM = 90,
+	/* percent: the kernel has to do as well, more so on a busy host */
+	OF_PROGRAM = 50,
 	/* an emulated CPU may be held up in the interrupt that brings the PMI */
 	OF_LOOP = 20,
 };

@@ -186,6 +186,11 @@ refused 1 'there is no sysfs' 'a sysfs that is none' --sysfs /no/such topology
 
 as=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all
 	--bounding-set=-all)
+# others may not reach a home folder
+built=$uncore shared=$(mktemp -d)
+chmod 755 "$shared"
+cp "$uncore" "$shared/"
+uncore=$shared/uncore
 if "${as[@]}" "$uncore" --version > /dev/null 2>&1; then
 	paranoid=$(< /proc/sys/kernel/perf_event_paranoid)
 	echo 2 > /proc/sys/kernel/perf_event_paranoid
@@ -200,7 +205,8 @@ if "${as[@]}" "$uncore" --version > /dev/null 2>&1; then
 else
 	tap_skip 'another user cannot run it here' 'without rights'
 fi
-as=()
+as=() uncore=$built
+rm -rf "$shared"
 
 ### with a CPU offline, and the watchdog
 
