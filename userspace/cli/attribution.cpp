@@ -45,17 +45,6 @@ static fixed_count fixed(uint64_t count, uint32_t fraction = 0)
 
 namespace {
 
-struct skeleton_deleter {
-	void operator()(attribution_bpf *skeleton) const
-	{
-		attribution_bpf__destroy(skeleton);
-	}
-};
-
-struct link_deleter {
-	void operator()(bpf_link *link) const { bpf_link__destroy(link); }
-};
-
 /// An event, and where it is open.
 struct counter {
 	uncore::event event;
@@ -75,8 +64,9 @@ using task_key = std::tuple<uint64_t, uint64_t, uint32_t, unsigned>;
 struct attribution::state {
 	attribution_options options;
 	const uncore::topology *machine = nullptr;
-	std::unique_ptr<attribution_bpf, skeleton_deleter> programs;
-	std::unique_ptr<bpf_link, link_deleter> link;
+	std::unique_ptr<attribution_bpf, bpf_deleter<attribution_bpf__destroy>>
+		programs;
+	std::unique_ptr<bpf_link, bpf_deleter<bpf_link__destroy>> link;
 	std::vector<counter> counters;
 	std::map<int, unique_fd> weights; ///< by CPU
 	unsigned n_cpus = 0;

@@ -45,6 +45,12 @@ private:
 	int fd_ = -1;
 };
 
+/// For std::unique_ptr of what libbpf gives, with the function that takes it
+/// back.
+template <auto give_back> struct bpf_deleter {
+	template <class T> void operator()(T *what) const { give_back(what); }
+};
+
 /// What the system call gets for @p event: the words, the exclude bits and the
 /// sample period.
 perf_event_attr attributes_of(const uncore::event &event);

@@ -14,6 +14,7 @@
 
 #include "perf_file.hpp"
 #include "perf_format.hpp"
+#include "symbols.hpp"
 
 namespace cli {
 
@@ -180,24 +181,9 @@ void perf_writer::add_task(int pid)
 		put_trailer(record.pid, record.tid);
 	}
 
-	std::ifstream maps(folder / "maps");
-	std::string line;
-
-	while (std::getline(maps, line)) {
-		unsigned long start, end, offset;
-		char rights[5];
-		int name_at = 0;
-
-		if (std::sscanf(line.c_str(), "%lx-%lx %4s %lx %*s %*s %n",
-				&start, &end, rights, &offset, &name_at) < 4 ||
-		    rights[2] != 'x')
-			continue;
-
-		std::string name = name_at ? line.substr(name_at) : "";
-
-		add_mapping(pid, pid, start, end - start, offset, false,
-			    name.empty() ? "//anon" : name);
-	}
+	for (const executable_mapping &m : executable_mappings(pid))
+		add_mapping(pid, pid, m.start, m.end - m.start, m.offset, false,
+			    m.path.empty() ? "//anon" : m.path);
 }
 
 void perf_writer::add_tasks()

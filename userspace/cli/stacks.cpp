@@ -24,26 +24,16 @@ namespace cli {
 
 namespace {
 
-struct skeleton_deleter {
-	void operator()(stacks_bpf *skeleton) const
-	{
-		stacks_bpf__destroy(skeleton);
-	}
-};
-
-struct link_deleter {
-	void operator()(bpf_link *link) const { bpf_link__destroy(link); }
-};
-
 using frames = std::array<uint64_t, STACKS_DEPTH>;
 
 } // namespace
 
 struct stack_counter::state {
-	std::unique_ptr<stacks_bpf, skeleton_deleter> program;
+	std::unique_ptr<stacks_bpf, bpf_deleter<stacks_bpf__destroy>> program;
 	std::vector<unique_fd> events;
 	// Before the events, as a link's event must be there.
-	std::vector<std::unique_ptr<bpf_link, link_deleter>> links;
+	std::vector<std::unique_ptr<bpf_link, bpf_deleter<bpf_link__destroy>>>
+		links;
 	symbolizer names;
 	/// With its name: a process that becomes another has other functions.
 	std::set<std::pair<uint32_t, std::string>> known;

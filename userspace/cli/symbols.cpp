@@ -186,10 +186,10 @@ uint64_t symbol_table::address_of(uint64_t offset) const
 
 symbolizer::symbolizer() : kernel_(symbol_table::of_kernel()) {}
 
-void symbolizer::learn(uint32_t process)
+std::vector<executable_mapping> executable_mappings(uint32_t process)
 {
 	std::ifstream file(fmt::format("/proc/{}/maps", process));
-	std::vector<mapping> mappings;
+	std::vector<executable_mapping> mappings;
 	std::string line;
 
 	while (std::getline(file, line)) {
@@ -205,6 +205,13 @@ void symbolizer::learn(uint32_t process)
 		mappings.push_back(
 			{start, end, offset, path ? line.substr(path) : ""});
 	}
+	return mappings;
+}
+
+void symbolizer::learn(uint32_t process)
+{
+	std::vector<executable_mapping> mappings = executable_mappings(process);
+
 	// It may be gone, or on its way: what was there before stays.
 	if (!mappings.empty())
 		processes_[process] = std::move(mappings);
@@ -228,7 +235,7 @@ const symbol_table &symbolizer::table(const std::string &path)
 
 std::string symbolizer::user(uint32_t process, uint64_t address)
 {
-	for (const mapping &m : processes_[process]) {
+	for (const executable_mapping &m : processes_[process]) {
 		if (address < m.start || address >= m.end)
 			continue;
 		std::string file =

@@ -11,6 +11,15 @@
 
 namespace cli {
 
+/// What a process may execute, from /proc/PID/maps.
+struct executable_mapping {
+	uint64_t start, end, offset;
+	std::string path; ///< empty: anonymous memory
+};
+
+/// None when the process is gone.
+std::vector<executable_mapping> executable_mappings(uint32_t process);
+
 /// Functions by address.
 class symbol_table {
 public:
@@ -50,15 +59,10 @@ public:
 	std::string user(uint32_t process, uint64_t address);
 
 private:
-	struct mapping {
-		uint64_t start, end, offset;
-		std::string path;
-	};
-
 	const symbol_table &table(const std::string &path);
 
 	symbol_table kernel_;
-	std::map<uint32_t, std::vector<mapping>> processes_;
+	std::map<uint32_t, std::vector<executable_mapping>> processes_;
 	std::map<std::string, symbol_table> files_;
 };
 

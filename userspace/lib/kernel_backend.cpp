@@ -20,10 +20,6 @@ namespace uncore {
 
 namespace {
 
-struct perf_deleter {
-	void operator()(unc_perf *perf) const { unc_perf_delete(perf); }
-};
-
 class perf_backend : public counter_backend {
 public:
 	perf_backend() : perf_(unc_perf_new()) {}

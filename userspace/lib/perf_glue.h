@@ -48,6 +48,15 @@ void unc_perf_drain(struct unc_perf *perf,
 
 #ifdef __cplusplus
 }
+
+namespace uncore {
+
+/* For std::unique_ptr. */
+struct perf_deleter {
+	void operator()(unc_perf *perf) const { unc_perf_delete(perf); }
+};
+
+} // namespace uncore
 #endif
 
 #endif

@@ -16,20 +16,6 @@ namespace uncore {
 
 namespace {
 
-struct perf_deleter {
-	void operator()(unc_perf *perf) const { unc_perf_delete(perf); }
-};
-
-std::vector<int> all_cpus(const topology &machine)
-{
-	std::vector<int> cpus;
-
-	for (const package &p : machine.packages())
-		cpus.insert(cpus.end(), p.cpus.begin(), p.cpus.end());
-	std::sort(cpus.begin(), cpus.end());
-	return cpus;
-}
-
 void set_common(perf_event_attr &attr)
 {
 	attr.sample_type = sampler::sample_type;
@@ -145,7 +131,7 @@ result<sampler> sampler::open(std::span<const event> events,
 		if (cpus.empty())
 			cpus = wanted.pmu && !wanted.pmu->cpus.empty()
 				       ? wanted.pmu->cpus
-				       : all_cpus(machine);
+				       : machine.cpus();
 		std::sort(cpus.begin(), cpus.end());
 
 		auto opened =
@@ -155,7 +141,7 @@ result<sampler> sampler::open(std::span<const event> events,
 		if (!opened)
 			return opened.error();
 	}
-	if (auto opened = made->open(nullptr, task_attr(), all_cpus(machine));
+	if (auto opened = made->open(nullptr, task_attr(), machine.cpus());
 	    !opened)
 		return opened.error();
 	if (int err = unc_perf_mmap(made->perf.get(), int(options.pages)))

@@ -46,16 +46,6 @@ struct stop {
 /// Fewer reads than this are not worth going there.
 constexpr size_t worth_a_visit = 4;
 
-std::vector<int> online_cpus(const topology &machine)
-{
-	std::vector<int> cpus;
-
-	for (const package &p : machine.packages())
-		cpus.insert(cpus.end(), p.cpus.begin(), p.cpus.end());
-	std::sort(cpus.begin(), cpus.end());
-	return cpus;
-}
-
 } // namespace
 
 struct session::state {
@@ -106,7 +96,7 @@ void session::state::add_units(uint32_t group, const topology &machine)
 
 	place.cpus = wanted.pmu && !wanted.pmu->cpus.empty()
 			     ? wanted.pmu->cpus
-			     : online_cpus(machine);
+			     : machine.cpus();
 	for (uint32_t i = 0; i < place.cpus.size(); i++) {
 		uint32_t members = wanted.members.size();
 

@@ -248,6 +248,16 @@ std::vector<const pmu *> topology::match(std::string_view pattern) const
 	return found;
 }
 
+std::vector<int> topology::cpus() const
+{
+	std::vector<int> all;
+
+	for (const package &one : packages_)
+		all.insert(all.end(), one.cpus.begin(), one.cpus.end());
+	std::sort(all.begin(), all.end());
+	return all;
+}
+
 int topology::package_of(int cpu) const
 {
 	for (const package &one : packages_)

@@ -90,6 +90,8 @@ public:
 	/// ("hswep_cbox"), without prefix ("cbox", "cbox_3"), or by a pattern
 	/// with * and ?.  Empty when none matches.
 	std::vector<const pmu *> match(std::string_view pattern) const;
+	/// Online CPUs of all packages, ascending.
+	std::vector<int> cpus() const;
 	/// The package of an online CPU, or -1.
 	int package_of(int cpu) const;
 
