@@ -9,7 +9,7 @@ import argparse
 import os
 import sys
 
-from gen import check, cpp, derived, docs, kernel, table
+from gen import check, cpp, derived, docs, kernel, registers, table
 from gen.catalogue import CatalogueError, load_generations, load_json
 
 TOP = os.path.dirname(os.path.abspath(__file__))
@@ -31,6 +31,26 @@ def write_file(path, text):
         file.write(text)
 
 
+def _merged_reasons(generation, schema):
+    """Build the generation's events on those it inherits; what is wrong."""
+    generation.merge_events()
+    yield from generation.reasons
+    yield from registers.check_registers(generation)
+    wrong = bool(generation.reasons)
+    for box in generation.boxes:
+        for reason in check.check_raw(box, schema):
+            wrong = True
+            yield reason
+    if wrong:
+        return
+    generation.build_events()
+    derived.merge(generation)
+    yield from generation.reasons
+    for box in generation.boxes:
+        yield from check.check_events(box)
+    yield from derived.check_content(generation)
+
+
 def checked_generations(top):
     """The catalogue, or None after saying what is wrong with it."""
     events, metrics, opcodes, in_tree = (
@@ -43,15 +63,13 @@ def checked_generations(top):
     reasons = []
     for generation in generations:
         for box in generation.boxes:
-            reasons.extend(check.check_raw(box, events))
+            reasons.extend(check.check_own(generation, box, events))
         reasons.extend(derived.check_form(generation, metrics, opcodes,
                                           in_tree))
-    if not reasons:
-        for generation in generations:
-            generation.build_events()
-            for box in generation.boxes:
-                reasons.extend(check.check_events(box))
-            reasons.extend(derived.check_content(generation))
+    for generation in generations if not reasons else ():
+        reasons.extend(_merged_reasons(generation, events))
+        if reasons:
+            break       # what is like this one would only repeat them
     for reason in reasons:
         print(reason, file=sys.stderr)
     return None if reasons else generations
@@ -61,14 +79,15 @@ def write_outputs(generation, args):
     if args.kernel:
         prefix = os.path.join(args.kernel, generation.name)
         write_file(prefix + "_events.h", kernel.events_header(generation))
+        write_file(prefix + "_fields.h", kernel.fields_header(generation))
         write_file(prefix + "_waves.h", kernel.waves_header(generation))
+        where = registers.header(generation)
+        if where:
+            write_file(prefix + "_regs.h", where)
     if args.tsv:
         write_file(args.tsv, table.tsv(generation))
     if args.cpp:
         write_file(args.cpp, cpp.source(generation))
-    if args.docs:
-        for file, text in docs.pages(generation).items():
-            write_file(os.path.join(args.docs, file), text)
 
 
 def main():
@@ -82,9 +101,11 @@ def main():
     parser.add_argument("--cpp", metavar="FILE",
                         help="write the library's tables into FILE")
     parser.add_argument("--docs", metavar="DIR",
-                        help="write the event reference into DIR")
+                        help="write the event reference of all generations "
+                             "into DIR")
     parser.add_argument("--generation", default="hswep", metavar="NAME",
-                        help="whose outputs to write (default: hswep)")
+                        help="whose outputs to write (default: hswep), or "
+                             "all for --kernel of every one")
     parser.add_argument("--catalogue", default=TOP, metavar="DIR",
                         help="where the generations are (default: beside "
                              "this program)")
@@ -96,10 +117,17 @@ def main():
         return 1
     if generations is None:
         return 1
-    wanted = [one for one in generations if one.name == args.generation]
+    if args.generation == "all" and (args.tsv or args.cpp):
+        parser.error("--tsv and --cpp are of one generation")
+    wanted = [one for one in generations
+              if args.generation in (one.name, "all")]
     if not wanted:
         parser.error("no generation %s" % args.generation)
-    write_outputs(wanted[0], args)
+    for generation in wanted:
+        write_outputs(generation, args)
+    if args.docs:
+        for file, text in docs.pages(generations).items():
+            write_file(os.path.join(args.docs, file), text)
     return 0
 
 

@@ -9,6 +9,8 @@ import json
 import os
 import re
 
+from . import inherit
+
 FIXED_CODE = 0xff
 
 
@@ -52,21 +54,52 @@ class Field:
     def fits(self, value):
         return value >> len(self.bits) == 0
 
+    @property
+    def mask(self):
+        return self.place((1 << len(self.bits)) - 1)
+
     def place(self, value):
         """@value as it lies in its config word."""
         return sum(1 << bit for i, bit in enumerate(self.bits)
                    if value >> i & 1)
 
 
+class FilterRule:
+    """Events with config & @mask == @select obey fields that a box has once."""
+
+    def __init__(self, mask, select, fields, section):
+        self.mask = mask
+        self.select = select
+        self.fields = fields        # name to mask in each config word
+        self.section = section
+
+    @property
+    def words(self):
+        """The fields' bits in config, config1 and config2."""
+        words = [0, 0, 0]
+        for masks in self.fields.values():
+            words = [a | b for a, b in zip(words, masks)]
+        return words
+
+
+def cited(section, manual):
+    """A section, with its manual where that is another generation's."""
+    if manual and section.startswith("§"):
+        return "%s %s" % (manual, section)
+    return section
+
+
 class Event:
     """One name of the catalogue and the encoding behind it."""
 
-    def __init__(self, box, raw):
+    def __init__(self, box, raw, manual=None, own=True):
         self.box = box
         self.name = raw["EventName"]
         self.base = self.name.split(".")[0]
-        self.event = int(raw["EventCode"], 16)
+        self.event = int(raw.get("EventCode", "0"), 16)
         self.umask = int(raw.get("UMask", "0"), 16)
+        self.common = "Common" in raw
+        self.umask_zeros = int(raw.get("UMaskZeros", "0"), 16)
         self.ext = int(raw.get("ExtSel", "0"))
         self.code = self.event | self.ext << 8
         self.counter = raw["Counter"]
@@ -75,7 +108,8 @@ class Event:
         self.category = raw["Category"]
         self.description = raw["BriefDescription"]
         self.wave = raw.get("Wave")
-        self.section = raw["Section"]
+        self.cited = cited(raw["Section"], manual)
+        self.section = raw["Section"] if own else self.cited
         self.note = raw.get("Note")
         self.alias = raw.get("Alias")
         self.filters = self._parse_filters(raw.get("Filter"))
@@ -112,7 +146,7 @@ class Event:
     @property
     def perf_string(self):
         """What sysfs events/NAME holds."""
-        terms = ["event=0x%02x" % self.code]
+        terms = ["event=0x%02x" % self.code] if self.box.has_select else []
         if self.umask:
             terms.append("umask=0x%02x" % self.umask)
         for name, value in self.filters:
@@ -135,24 +169,63 @@ class Event:
     @property
     def select(self):
         """(code, control bits 15:8): what the hardware tells events apart by."""
+        if not self.box.has_select:
+            return self.config()[0], 0
         return self.code, self.config()[0] >> 8 & 0xff
 
 
 class Box:
     """A box type: what its registers offer, and its events."""
 
-    def __init__(self, name, facts, shown):
+    def __init__(self, name, facts, shown, manual=None):
         self.name = name
         self.title = facts["Title"]
-        self.section = facts["Section"]
+        self.section = cited(facts["Section"], facts.get("SectionOf"))
+        self.cited = cited(facts["Section"], facts.get("SectionOf", manual))
         self.counters = int(facts["Counters"])
         self.format_text = facts["Format"]
         self.format = {key: Field(text)
                        for key, text in self.format_text.items()}
         self.umask_general = facts.get("UMaskGeneral", True)
+        # Without an event select, the fields together say what is counted.
+        self.has_select = "event" in self.format
+        self.subevents = (Field(facts["Subevents"]) if "Subevents" in facts
+                          else None)
         self.shown = shown
-        self.raw = []
+        self.registers = facts.get("Registers")
+        self.filter_rules = [rule for fact in facts.get("Filters", [])
+                             for rule in self._parse_rule(fact)]
+        self.own = []       # the file's: events, or a difference
+        self.raw = []       # Entry of each event
         self.events = []
+
+    def _parse_rule(self, fact):
+        """A rule for each value of Select."""
+        known = {"Mask", "Select", "Fields", "Bits", "Section", "Note"}
+        try:
+            if set(fact) - known:
+                raise ValueError("unknown key " + min(set(fact) - known))
+            mask = int(fact["Mask"], 16)
+            names = fact["Fields"].split(",")
+            # some bits of a field may be none of the filter's
+            bits = Field(fact["Bits"]) if "Bits" in fact else None
+            fields = {}
+            for name in names:
+                field = bits or self.format[name]
+                if bits and (len(names) > 1 or bits.mask &
+                             ~self.format[name].mask):
+                    raise ValueError("Bits are not of one field")
+                fields[name] = [field.mask if word == field.word else 0
+                                for word in range(3)]
+            for text in fact["Select"].split(","):
+                select = int(text, 16)
+                if select & ~mask:
+                    raise ValueError("Select %s is not in Mask" % text)
+                yield FilterRule(mask, select, fields, fact["Section"])
+        except (KeyError, ValueError) as err:
+            raise CatalogueError("%s: Filters: %s" % (
+                os.path.join(os.path.dirname(self.shown), "boxes.json"),
+                "no field %s" % err if isinstance(err, KeyError) else err))
 
     @property
     def general_events(self):
@@ -162,17 +235,56 @@ class Box:
 class Generation:
     """A folder of the catalogue, such as hswep."""
 
-    def __init__(self, folder, shown):
+    def __init__(self, folder, shown, facts, base):
         self.name = os.path.basename(folder)
         self.folder = folder
         self.shown = shown
+        self.base = base
         self.boxes = []
-        facts = self.load("boxes.json")
-        for name, box_facts in facts.items():
-            box = Box(name, box_facts, "%s/%s.json" % (shown, name))
-            # A box whose file is not written yet has no events.
-            box.raw = self.load("%s.json" % name, missing=[])
+        self.reasons = []           # what is wrong with the differences
+        self.merged = {}            # file to its list of Entry
+        own = {key: value for key, value in facts.items()
+               if not key[0].isupper()}
+        self.facts = self._box_facts(own, facts.get("Remove", []))
+        self.title = facts.get("Title", self.name)
+        self.manual = facts.get("Manual")
+        self.models = facts.get("Models", "")
+        self.registers = facts.get("Registers", base and base.registers)
+        for name, box_facts in self.facts.items():
+            try:
+                box = Box(name, box_facts, "%s/%s.json" % (shown, name),
+                          self.manual)
+            except KeyError as err:
+                raise CatalogueError("%s/boxes.json: %s: %s is missing"
+                                     % (shown, name, err.args[0]))
+            # A box whose file is not written has no events of its own.
+            box.own = self.load("%s.json" % name, missing={} if base else [])
             self.boxes.append(box)
+
+    def _box_facts(self, own, removed):
+        """The boxes' facts, those of the generation it is like first."""
+        shown = "%s/boxes.json" % self.shown
+        if self.base is None:
+            return own
+        facts = {}
+        for name, known in self.base.facts.items():
+            known = dict(known)
+            if self.base.manual:
+                known.setdefault("SectionOf", self.base.manual)
+            facts[name] = known
+        for name in removed:
+            if facts.pop(name, None) is None:
+                self.reasons.append("%s: %s: Remove: %s has no such box"
+                                    % (shown, name, self.base.name))
+        for name, difference in own.items():
+            if name not in facts:
+                facts[name] = difference
+                continue
+            facts[name], wrong = inherit.merge_box(
+                facts[name], difference, self.base.name)
+            self.reasons.extend("%s: %s: %s" % (shown, name, reason)
+                                for reason in wrong)
+        return facts
 
     def load(self, file, missing=None):
         path = os.path.join(self.folder, file)
@@ -180,17 +292,87 @@ class Generation:
             return missing
         return load_json(path, "%s/%s" % (self.shown, file))
 
+    def merge(self, file, own, key, defaults, adapt=lambda raw, _: raw):
+        """
+        Each Entry of @file.  @adapt makes the inherited ones this
+        generation's.  What is wrong with the difference is kept.
+        """
+        base = [one._replace(raw=adapt(one.raw, self)) for one in
+                (self.base.merged.get(file, []) if self.base else [])]
+        reasons = []
+        if isinstance(own, dict):
+            base, reasons = inherit.apply_difference(
+                base, own, key, self.base.name, self.name, defaults)
+        else:
+            base = [inherit.Entry({**defaults, **raw} if self.base else raw,
+                                  self.name, self.name) for raw in own]
+        self.merged[file] = base
+        self.reasons.extend("%s/%s: %s: %s" % (self.shown, file, *reason)
+                            for reason in reasons)
+        return base
+
+    def merge_events(self):
+        for box in self.boxes:
+            every = ",".join(str(n) for n in range(box.counters))
+            defaults = {"Counter": every, "MaxInc": "1"}
+            if not self.facts[box.name].get("SectionOf"):
+                defaults["Section"] = self.facts[box.name]["Section"]
+            box.raw = self.merge("%s.json" % box.name, box.own, "EventName",
+                                 defaults)
+
+    def manual_of(self, name):
+        """The manual whose sections @name cites, this one or one below."""
+        return self.manual if name == self.name else self.base.manual_of(name)
+
     def build_events(self):
         """Make Events of the raw objects; they must have passed the schema."""
         for box in self.boxes:
-            box.events = [Event(box, raw) for raw in box.raw]
+            box.events = [Event(box, one.raw, self.manual_of(one.source),
+                                one.source == self.name)
+                          for one in box.raw]
+
+
+def _check_objects(facts, shown):
+    """boxes.json as far as its values are objects; the rest comes later."""
+    if not isinstance(facts, dict):
+        raise CatalogueError("%s: is not an object" % shown)
+    for name, box in facts.items():
+        if name[:1].isupper():
+            continue
+        for key, value in (("", box), *((key, box.get(key, {}))
+                                        for key in ("Format", "Registers")
+                                        if isinstance(box, dict))):
+            if not isinstance(value, dict):
+                raise CatalogueError("%s: %s: %sis not an object" % (
+                    shown, name, key and key + ": "))
 
 
 def load_generations(top, shown):
-    """Every folder below @top that describes boxes."""
-    found = []
+    """Every folder of @top with a boxes.json, each after what it is like."""
+    facts, found = {}, {}
     for name in sorted(os.listdir(top)):
-        if os.path.exists(os.path.join(top, name, "boxes.json")):
-            found.append(Generation(os.path.join(top, name),
-                                    "%s/%s" % (shown, name)))
-    return found
+        path = os.path.join(top, name, "boxes.json")
+        if os.path.exists(path):
+            file = "%s/%s/boxes.json" % (shown, name)
+            facts[name] = load_json(path, file)
+            _check_objects(facts[name], file)
+
+    def load(name, above):
+        if name in found:
+            return found[name]
+        like = facts[name].get("Like")
+        file = "%s/%s/boxes.json" % (shown, name)
+        if like in above or like == name:
+            raise CatalogueError("%s: Like: %s is like this one"
+                                 % (file, like))
+        if like is not None and like not in facts:
+            raise CatalogueError("%s: Like: no generation is called %s"
+                                 % (file, like))
+        base = load(like, above | {name}) if like else None
+        found[name] = Generation(os.path.join(top, name),
+                                 "%s/%s" % (shown, name), facts[name], base)
+        return found[name]
+
+    for name in facts:
+        load(name, frozenset())
+    return list(found.values())

@@ -5,6 +5,7 @@ no encoding that the box's control and filter registers would refuse.
 """
 
 from .catalogue import FIXED_CODE
+from .inherit import check_difference
 from .schema import validate
 
 # Words that perf's parser takes for itself inside pmu/.../.
@@ -12,14 +13,24 @@ PERF_WORDS = {"config", "config1", "config2", "name", "period", "freq", "time",
               "inherit", "overwrite", "percore", "nr", "event", "umask"}
 
 
+def check_own(generation, box, schema):
+    """Reasons why the box's file does not have the right form."""
+    if generation.base and isinstance(box.own, dict):
+        for name, reason in check_difference(box.own, schema, "EventName"):
+            yield ": ".join(filter(None, (box.shown, name, reason)))
+    elif not isinstance(box.own, list):
+        yield "%s: is not an array of events" % box.shown
+
+
 def check_raw(box, schema):
     """Reasons why the box's objects do not have the right form."""
-    if not isinstance(box.raw, list):
-        yield "%s: is not an array of events" % box.shown
-        return
-    for number, raw in enumerate(box.raw):
+    for number, (raw, *_) in enumerate(box.raw):
         name = raw.get("EventName") if isinstance(raw, dict) else None
-        for reason in validate(raw, schema["items"]):
+        reasons = list(validate(raw, schema["items"]))
+        if isinstance(raw, dict) and ("EventCode" in raw) != box.has_select:
+            reasons.append("EventCode is missing" if box.has_select else
+                           "EventCode: the %s has no event select" % box.title)
+        for reason in reasons:
             yield "%s: %s: %s" % (box.shown, name or "entry %d" % number,
                                   reason)
 
@@ -27,12 +38,20 @@ def check_raw(box, schema):
 def _check_select(event):
     """EventCode, UMask and ExtSel against the control register."""
     box = event.box
+    if not box.has_select:
+        if event.umask or event.ext:
+            yield "UMask, ExtSel: the %s has neither" % box.title
+        return
     if event.general == (event.event == FIXED_CODE):
         yield "EventCode 0xff is for fixed and free-running counters only"
     if not box.format["event"].fits(event.code):
         yield "ExtSel: the %s has no extension bit" % box.title
     if "umask" not in box.format or not box.format["umask"].fits(event.umask):
         yield "UMask 0x%02x does not fit the control register" % event.umask
+    if event.umask & event.umask_zeros:
+        yield "UMaskZeros: 0x%02x has bits of UMask" % event.umask_zeros
+    if event.umask_zeros and event.rule != "any":
+        yield "UMaskZeros: only subevents that add up have them"
     if event.general and event.umask and not box.umask_general:
         yield "UMask: the %s's general counters have none" % box.title
 

@@ -3,7 +3,7 @@
 
 import re
 
-from .derived import Metric, Opcode, load
+from .derived import METRICS, OPCODES, in_tree, load
 
 HEAD = """// SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
@@ -23,8 +23,8 @@ TAIL = """
 
 extern const catalogue_tables %s_tables;
 const catalogue_tables %s_tables = {
-	"%s", boxes, fields, events, values, metrics,
-	in_tree_filters, in_tree_wrong,
+	"%s", "%s", boxes, fields, events, values, metrics,
+	in_tree_filters, in_tree_wrong, shared_fields,
 };
 
 } // namespace uncore
@@ -92,7 +92,7 @@ def _event_rows(generation, lists):
 
 
 def _value_rows(generation):
-    for opcode in load(generation, "opcodes.json", Opcode):
+    for opcode in load(generation, OPCODES):
         yield _row(_text(opcode.box), _text(opcode.field), _text(opcode.name),
                    _text(opcode.description), _text(opcode.section),
                    _text(opcode.message_class), "0x%x" % opcode.value,
@@ -100,7 +100,7 @@ def _value_rows(generation):
 
 
 def _metric_rows(generation, lists):
-    for metric in load(generation, "metrics.json", Metric):
+    for metric in load(generation, METRICS):
         scale, unit = re.fullmatch(r"([0-9.]+(?:e[+-]?[0-9]+)?)(.+)",
                                    metric.unit or "1 ").groups()
         # Without the prefix, the expression goes with any driver's PMUs.
@@ -115,7 +115,7 @@ def _metric_rows(generation, lists):
 
 def _in_tree(generation):
     """What the kernel's own driver obeys, and what it gets wrong."""
-    facts = generation.load("in-tree.json", missing={})
+    facts = in_tree(generation)
 
     def instances(fact):
         numbers = fact.get("Instances")
@@ -140,6 +140,16 @@ def _in_tree(generation):
         for fact in facts.get("Wrong", [])))
 
 
+def _shared_rows(generation):
+    for box in generation.boxes:
+        for rule in box.filter_rules:
+            for name, words in rule.fields.items():
+                yield _row(_text(box.name), _text(name), "0x%x" % rule.mask,
+                           "0x%x" % rule.select,
+                           "{ %s }" % ", ".join("0x%x" % word
+                                                for word in words))
+
+
 def source(generation):
     """The file's text."""
     parameters, groups = Lists("parameters"), Lists("groups")
@@ -153,4 +163,6 @@ def source(generation):
             _array("field_info", "fields", _field_rows(generation)) +
             events + _array("value_info", "values", _value_rows(generation)) +
             metrics + "".join(_in_tree(generation)) +
-            TAIL % ((generation.name,) * 3))
+            _array("shared_field", "shared_fields",
+                   _shared_rows(generation)) +
+            TAIL % ((generation.name,) * 3 + (generation.title,)))

@@ -7,6 +7,8 @@ to what the catalogue has.
 
 import re
 
+from .catalogue import cited
+from .inherit import check_difference
 from .schema import validate
 
 # pmu@event\,field\=value@
@@ -28,13 +30,13 @@ class Reference:
 
 
 class Metric:
-    def __init__(self, raw):
+    def __init__(self, raw, manual=None):
         self.name = raw["MetricName"]
         self.expression = raw["MetricExpr"]
         self.description = raw["BriefDescription"]
         self.box = raw["Box"]
         self.unit = raw.get("ScaleUnit")
-        self.section = raw["Section"]
+        self.section = cited(raw["Section"], manual)
         self.note = raw.get("Note")
         self.groups = raw["MetricGroup"].split(";")
         self.one_group = "MetricConstraint" not in raw
@@ -43,7 +45,7 @@ class Metric:
 
 
 class Opcode:
-    def __init__(self, raw):
+    def __init__(self, raw, manual=None):
         self.name = raw["Name"]
         self.box = raw["Box"]
         self.field = raw["Field"]
@@ -51,23 +53,78 @@ class Opcode:
         self.message_class = raw.get("MessageClass", "")
         self.combine = raw.get("Combine")
         self.description = raw["BriefDescription"]
-        self.section = raw["Section"]
+        self.section = cited(raw["Section"], manual)
 
 
-def load(generation, file, make):
-    return [make(raw) for raw in generation.load(file, missing=[])]
+METRICS, OPCODES = "metrics.json", "opcodes.json"
+KEYS = {METRICS: "MetricName", OPCODES: "Name"}
+MAKERS = {METRICS: Metric, OPCODES: Opcode}
 
 
-def _check_form(generation, file, key, schema):
-    shown = "%s/%s" % (generation.shown, file)
-    raws = generation.load(file, missing=[])
-    if not isinstance(raws, list):
+def load(generation, file):
+    """The generation's metrics or opcodes; see merge()."""
+    return [MAKERS[file](one.raw, None if one.source == generation.name else
+                         generation.manual_of(one.source))
+            for one in generation.merged[file]]
+
+
+def _check_own(generation, file, schema):
+    """Reasons why the file does not have the right form."""
+    shown, key = "%s/%s" % (generation.shown, file), KEYS[file]
+    own = generation.load(file, missing=[])
+    if generation.base and isinstance(own, dict):
+        for name, reason in check_difference(own, schema, key):
+            yield ": ".join(filter(None, (shown, name, reason)))
+        own = own.get("Add", [])
+    elif not isinstance(own, list):
         yield "%s: is not an array" % shown
         return
-    for number, raw in enumerate(raws):
+    for number, raw in enumerate(own if isinstance(own, list) else []):
         name = raw.get(key) if isinstance(raw, dict) else None
         for reason in validate(raw, schema["items"]):
             yield "%s: %s: %s" % (shown, name or "entry %d" % number, reason)
+
+
+def _prefixed(raw, generation):
+    """An inherited metric, of this generation's PMUs."""
+    if "MetricExpr" not in raw:
+        return raw
+    return {**raw, "MetricExpr": re.sub(
+        r"\b%s_([a-z0-9_]+@)" % generation.base.name,
+        generation.name + r"_\1", raw["MetricExpr"])}
+
+
+def _impossible(generation, file, raw):
+    """Why an inherited metric or opcode is none of this generation's."""
+    boxes = {box.name: box for box in generation.boxes}
+    one = MAKERS[file](raw)
+    if one.box not in boxes:
+        return "there is no %s" % one.box
+    if file == OPCODES:
+        return next(_check_value(boxes[one.box], one.field,
+                                 "0x%x" % one.value), None)
+    return next((reason for reference in one.references
+                 for reason in _check_reference(generation, reference)), None)
+
+
+def merge(generation):
+    """
+    The generation's metrics and opcodes.  What it inherits but has not the
+    events or the filters for is left out, and generation.left_out says why;
+    what it has in files of its own must fit, and is checked.
+    """
+    generation.left_out = {METRICS: [], OPCODES: []}
+    for file, key in KEYS.items():
+        own = generation.load(file, missing={} if generation.base else [])
+        kept = []
+        for one in generation.merge(file, own, key, {}, _prefixed):
+            reason = (_impossible(generation, file, one.raw)
+                      if one.writer != generation.name else None)
+            if reason:
+                generation.left_out[file].append((one.raw, reason))
+            else:
+                kept.append(one)
+        generation.merged[file] = kept
 
 
 def _check_value(box, name, value):
@@ -98,9 +155,43 @@ def _check_reference(generation, reference):
         yield from _check_value(box, name, value)
 
 
+def _ctrs(box, reference):
+    """Mask of the counters that can count what @reference names."""
+    for event in box.events:
+        if reference.event == event.name or (
+                reference.event is None and event.general and
+                event.code == int(reference.fields.get("event", "0"), 0)):
+            return event.ctrs if event.general else None
+    return (1 << box.counters) - 1
+
+
+def _place(masks, taken=0):
+    """Is there a counter for each of @masks?"""
+    return not masks or any(
+        _place(masks[1:], taken | 1 << n) for n in range(8)
+        if masks[0] >> n & ~taken >> n & 1)
+
+
+def _check_at_once(generation, metric):
+    """Events of one box that its counters cannot count at the same time."""
+    boxes = {"%s_%s" % (generation.name, box.name): box
+             for box in generation.boxes}
+    wanted = {}
+    for reference in metric.references:
+        box = boxes.get(reference.pmu)
+        ctrs = box and _ctrs(box, reference)
+        if ctrs:
+            what = (reference.event, *sorted(reference.fields.items()))
+            wanted.setdefault(reference.pmu, {})[what] = ctrs
+    for pmu, events in wanted.items():
+        if metric.one_group and not _place(sorted(events.values())):
+            yield ("%s has not the counters for %d events at once: "
+                   "MetricConstraint is missing" % (pmu, len(events)))
+
+
 def _check_metrics(generation):
     names = set()
-    for metric in load(generation, "metrics.json", Metric):
+    for metric in load(generation, METRICS):
         reasons = []
         if metric.name in names:
             reasons.append("the name is used twice")
@@ -113,6 +204,9 @@ def _check_metrics(generation):
         for reference in metric.references:
             reasons.extend("MetricExpr: " + reason for reason in
                            _check_reference(generation, reference))
+        if not reasons:
+            reasons.extend("MetricExpr: " + reason for reason in
+                           _check_at_once(generation, metric))
         for reason in reasons:
             yield "%s/metrics.json: %s: %s" % (generation.shown, metric.name,
                                                reason)
@@ -121,7 +215,7 @@ def _check_metrics(generation):
 def _check_opcodes(generation):
     names = set()
     boxes = {box.name: box for box in generation.boxes}
-    for opcode in load(generation, "opcodes.json", Opcode):
+    for opcode in load(generation, OPCODES):
         reasons = []
         key = (opcode.box, opcode.field, opcode.name)
         if key in names:
@@ -137,9 +231,28 @@ def _check_opcodes(generation):
                                                reason)
 
 
+def in_tree(generation):
+    """
+    What the kernel's own driver does. A box's facts are inherited as one, less
+    the boxes in Remove.
+    """
+    own = generation.load("in-tree.json", missing={})
+    if not generation.base:
+        return own
+    have = ({box.name for box in generation.boxes} -
+            set(own.get("Remove", [])))
+    base, facts = in_tree(generation.base), {}
+    for key in ("Filters", "Wrong"):
+        more = own.get(key, [])
+        told = {fact["Box"] for fact in more}
+        facts[key] = [fact for fact in base.get(key, [])
+                      if fact["Box"] in have - told] + more
+    return facts
+
+
 def _check_in_tree(generation):
     boxes = {box.name: box for box in generation.boxes}
-    facts = generation.load("in-tree.json", missing={})
+    facts = in_tree(generation)
     for number, fact in enumerate(facts.get("Filters", []) +
                                   facts.get("Wrong", []), 1):
         shown = "%s/in-tree.json: fact %d" % (generation.shown, number)
@@ -160,10 +273,8 @@ def check_form(generation, metrics_schema, opcodes_schema, in_tree_schema):
     for reason in validate(generation.load("in-tree.json", missing={}),
                            in_tree_schema):
         yield "%s/in-tree.json: %s" % (generation.shown, reason)
-    yield from _check_form(generation, "metrics.json", "MetricName",
-                           metrics_schema)
-    yield from _check_form(generation, "opcodes.json", "Name",
-                           opcodes_schema)
+    yield from _check_own(generation, METRICS, metrics_schema)
+    yield from _check_own(generation, OPCODES, opcodes_schema)
 
 
 def check_content(generation):

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The event reference as reStructuredText: a page a box type, and an index that
-counts the names against the manual's own tables.
+The event reference as reStructuredText: a page a box type with a column a
+generation, and an index that counts the names against the manuals' own tables.
 """
 
 import re
 
-from .derived import Metric, Opcode, load
+from .derived import METRICS, OPCODES, load
+from .registers import KEYS
 
 HEAD = """.. SPDX-License-Identifier: GPL-2.0-or-later
 .. Generated from events/, do not edit.
@@ -37,14 +38,16 @@ def _literal(text):
     return "``%s``" % text
 
 
-def _users(generation, metrics):
+def _users(generations):
     """Names of metrics by the (box, event) that they use."""
     users = {}
-    for metric in metrics:
-        for reference in metric.references:
-            box = re.sub(r"_\d+$", "", reference.pmu)
-            box = box[len(generation.name) + 1:]
-            users.setdefault((box, reference.event), set()).add(metric.name)
+    for generation in generations:
+        for metric in load(generation, METRICS):
+            for reference in metric.references:
+                box = re.sub(r"_\d+$", "", reference.pmu)
+                box = box[len(generation.name) + 1:]
+                users.setdefault((box, reference.event),
+                                 set()).add(metric.name)
     return users
 
 
@@ -56,82 +59,25 @@ def _counters(event):
     return event.counter.replace(",", ", ")
 
 
+def _words(key):
+    """BoxControl as "Box control"."""
+    return re.sub(r"(?<=[a-z])([A-Z])", lambda match: " " + match[1].lower(),
+                  key)
+
+
+def _mask(event):
+    """The unit mask, or the upper half of a control word without one."""
+    if event.box.has_select:
+        return _literal("0x%02x" % event.umask)
+    return _literal("0x%08x" % (event.config()[0] >> 32))
+
+
 def _filters(event):
     asked = [_literal(name) for name, value in event.filters if value is None]
     preset = [_literal("%s=0x%x" % (name, value))
               for name, value in event.filters if value is not None]
     text = ", ".join(asked + preset)
     return text if text else "none"
-
-
-def _base_section(base, events, users):
-    """One event with all its unit masks."""
-    first = events[0]
-    text = _title(base, "-")
-    text += "Code %s, counters: %s, at most %d a cycle, %s (%s)\n\n" % (
-        _literal("0x%02x" % first.code), _counters(first),
-        max(event.max_inc for event in events), first.category,
-        first.section)
-    rows = []
-    for event in events:
-        metrics = sorted(users.get((event.box.name, event.name), []))
-        rows.append([_literal(event.name), _literal("0x%02x" % event.umask),
-                     _filters(event), _plain(event.description),
-                     ", ".join(_literal(name) for name in metrics)])
-    text += _table(["Name", "Unit mask", "Filters", "Counts", "Used by"],
-                   rows)
-    notes = []
-    for event in events:
-        if event.note and event.note not in notes:
-            notes.append(event.note)
-    for note in notes:
-        text += ".. note:: %s.\n\n" % _plain(note)
-    return text
-
-
-def _field_table(box):
-    rows = [[_literal(name), "config%s" % (field.word or ""),
-             ", ".join(_ranges(field.bits))]
-            for name, field in box.format.items()]
-    return _table(["Field", "Word", "Bits"], rows)
-
-
-def _metric_section(metrics):
-    if not metrics:
-        return ""
-    rows = [[_literal(metric.name), metric.unit or "",
-             _literal(metric.expression.replace("\\", "")),
-             _plain(metric.description), _plain(metric.note or "")]
-            for metric in metrics]
-    return _title("Metrics", "-") + _table(
-        ["Name", "Unit", "Expression", "Meaning", "Note"], rows)
-
-
-def _opcode_section(opcodes):
-    if not opcodes:
-        return ""
-    rows = [[_literal(opcode.field), _literal("0x%02x" % opcode.value),
-             opcode.name, opcode.message_class, _plain(opcode.description)]
-            for opcode in opcodes]
-    return _title("Values of the filters", "-") + _table(
-        ["Field", "Value", "Name", "Class", "Meaning"], rows)
-
-
-def _box_page(generation, box, metrics, opcodes):
-    text = HEAD + _title("%s events" % box.title)
-    text += ("PMU ``%s_%s``, %d general counters; %s of the manual.\n\n"
-             % (generation.name, box.name, box.counters, box.section))
-    text += _field_table(box)
-    users = _users(generation, metrics)
-    bases = {}
-    for event in box.events:
-        bases.setdefault(event.base, []).append(event)
-    for base, events in sorted(bases.items()):
-        text += _base_section(base, events, users)
-    text += _metric_section([metric for metric in metrics
-                             if metric.box == box.name])
-    return text + _opcode_section([opcode for opcode in opcodes
-                                   if opcode.box == box.name])
 
 
 def _ranges(bits):
@@ -141,6 +87,188 @@ def _ranges(bits):
         if after != bit + 1:
             yield str(start) if start == bit else "%d-%d" % (start, bit)
             start = after
+
+
+def _titles(some, every):
+    """Which of a page's generations a thing holds for."""
+    if len(some) == len(every):
+        return "all"
+    return ", ".join(generation.title for generation in some)
+
+
+class Page:
+    """A box type through the generations: a column each, in their order."""
+
+    def __init__(self, name, generations):
+        self.name = name
+        self.generations = []
+        self.boxes = []
+        for generation in generations:
+            for box in generation.boxes:
+                if box.name == name:
+                    self.generations.append(generation)
+                    self.boxes.append(box)
+        self.users = _users(self.generations)
+        self.headings = [one.title for one in self.generations]
+
+    def _alike(self, values):
+        """{value: generations}, in the order of the first of them."""
+        found = {}
+        for generation, value in zip(self.generations, values):
+            if value is not None:
+                found.setdefault(value, []).append(generation)
+        return found
+
+    def _pmus(self):
+        return _table(["Generation", "PMU", "General counters", "Section"], [
+            ["%s (%s)" % (generation.title, generation.models),
+             _literal("%s_%s" % (generation.name, self.name)),
+             str(box.counters), box.cited]
+            for generation, box in zip(self.generations, self.boxes)])
+
+    def _registers(self):
+        """Where they are, as far as boxes.json has it."""
+        where = [(generation.title, box.registers) for generation, box
+                 in zip(self.generations, self.boxes) if box.registers]
+        keys = [key for key in KEYS if key != "Note" and
+                any(key in one for _, one in where)]
+        if not keys:
+            return ""
+        text = _table(["Registers"] + [title for title, _ in where], [
+            [_words(key)] + [one.get(key, "").replace(",", ", ")
+                             for _, one in where] for key in keys])
+        notes = {}
+        for title, one in where:
+            notes.setdefault(one.get("Note"), []).append(title)
+        return text + "".join(
+            ".. note:: %s: %s.\n\n" % (", ".join(titles), _plain(note))
+            for note, titles in notes.items() if note)
+
+    def _fields(self):
+        names = {name: None for box in self.boxes for name in box.format}
+        rows = []
+        for name in names:
+            cells = []
+            for box in self.boxes:
+                field = box.format.get(name)
+                cells.append("config%s: %s" % (
+                    field.word or "", ", ".join(_ranges(field.bits)))
+                    if field else "")
+            rows.append([_literal(name)] + cells)
+        return _table(["Field"] + self.headings, rows)
+
+    def _facts(self, base):
+        """A line for each way in which generations have the event."""
+        lines = []
+        for box in self.boxes:
+            events = [one for one in box.events if one.base == base]
+            lines.append(None if not events else
+                         "%scounters: %s, at most %d a cycle, %s (%s)"
+                         % ("code %s, " % _literal("0x%02x" % events[0].code)
+                            if box.has_select else "", _counters(events[0]),
+                            max(one.max_inc for one in events),
+                            events[0].category, events[0].cited))
+        text = ""
+        for line, having in self._alike(lines).items():
+            text += "- %s: %s\n" % (_titles(having, self.generations), line)
+        return text + "\n"
+
+    def _row(self, name, versions):
+        """One name: its unit mask in each generation, what it counts."""
+        first = next(event for event in versions if event)
+        metrics = sorted(self.users.get((self.name, name), []))
+        filters = self._alike(event and _filters(event) for event in versions)
+        words = self._alike(event and _plain(event.description)
+                            for event in versions)
+        return ([_literal(name) + (" \\*" if first.common else "")] +
+                [_mask(event) if event else "" for event in versions] +
+                [self._differing(filters), self._differing(words),
+                 ", ".join(_literal(metric) for metric in metrics)])
+
+    def _differing(self, alike):
+        if len(alike) == 1:
+            return next(iter(alike))
+        return "; ".join("%s: %s" % (_titles(having, self.generations), text)
+                         for text, having in alike.items())
+
+    def _base_section(self, base, names):
+        text = _title(base, "-") + self._facts(base)
+        text += _table(
+            ["Name"] + self.headings + ["Filters", "Counts", "Used by"],
+            [self._row(name, versions) for name, versions in names.items()])
+        notes = {}
+        for versions in names.values():
+            for generation, event in zip(self.generations, versions):
+                if event and event.note:
+                    having = notes.setdefault(event.note, [])
+                    if generation not in having:
+                        having.append(generation)
+        for note, having in notes.items():
+            where = ("" if len(self.generations) == len(having) else
+                     _titles(having, self.generations) + ": ")
+            text += ".. note:: %s%s.\n\n" % (where, _plain(note))
+        return text
+
+    def _events(self):
+        names = {}
+        for column, box in enumerate(self.boxes):
+            for event in box.events:
+                row = names.setdefault(event.base, {}).setdefault(
+                    event.name, [None] * len(self.boxes))
+                row[column] = event
+        return "".join(self._base_section(base, some)
+                       for base, some in sorted(names.items()))
+
+    def _metrics(self):
+        found = {}
+        for generation in self.generations:
+            for metric in load(generation, METRICS):
+                if metric.box == self.name:
+                    found.setdefault(metric.name, []).append(
+                        (generation, metric))
+        if not found:
+            return ""
+        rows = []
+        for name, having in found.items():
+            generation, metric = having[0]
+            rows.append([
+                _literal(name), metric.unit or "",
+                _literal(metric.expression.replace("\\", "")),
+                _plain(metric.description), _plain(metric.note or ""),
+                _titles([one for one, _ in having], self.generations)])
+        return _title("Metrics", "-") + _table(
+            ["Name", "Unit", "Expression", "Meaning", "Note", "In"], rows)
+
+    def _values(self):
+        found = {}
+        for generation in self.generations:
+            for opcode in load(generation, OPCODES):
+                if opcode.box == self.name:
+                    found.setdefault((opcode.field, opcode.value, opcode.name),
+                                     []).append((generation, opcode))
+        if not found:
+            return ""
+        rows = []
+        for having in found.values():
+            opcode = having[0][1]
+            rows.append([
+                _literal(opcode.field), _literal("0x%02x" % opcode.value),
+                opcode.name, opcode.message_class, _plain(opcode.description),
+                _titles([one for one, _ in having], self.generations)])
+        return _title("Values of the filters", "-") + _table(
+            ["Field", "Value", "Name", "Class", "Meaning", "In"], rows)
+
+    def text(self):
+        column = ("the unit mask that the name has there"
+                  if self.boxes[0].has_select else
+                  "the name's bits 63:32 of the control register")
+        return (HEAD + _title("%s events" % self.boxes[0].title) +
+                self._pmus() +
+                "A generation's column has %s.\nNames with an asterisk are in "
+                "sysfs by default, all with the module parameter\n"
+                "``events=all``.\n\n" % column +
+                self._fields() + self._registers() + self._events() +
+                self._metrics() + self._values())
 
 
 def _count(box, manual):
@@ -161,13 +289,8 @@ def _count(box, manual):
 
 
 def _count_section(generation):
-    manual = generation.load("manual.json", missing={})
-    text = _title("Names against the manual", "-")
-    text += ("A name is a row of a unit mask table, or an event without one. "
-             "The manual's\nfigures are counted in its tables. On top come "
-             "the fixed and free-running\ncounters, for which it has "
-             "registers and no tables, and second\nnames of events that other "
-             "programs use.\n\n")
+    manual = generation.load("manual.json", missing=None)
+    text = _title("%s: names against the manual" % generation.title, "-")
     rows, differences, total = [], [], [0] * 6
     for box in generation.boxes:
         theirs, ours, differ = _count(box, manual)
@@ -179,6 +302,11 @@ def _count_section(generation):
         rows.append([":doc:`%s`" % box.name] + [str(n) for n in figures])
         differences += [[box.title, line] for line in differ]
     rows.append(["all"] + [str(n) for n in total])
+    text += ("A name is a row of a unit mask table, or an event without one. "
+             "The manual's\nfigures are counted in its tables. On top come "
+             "the fixed and free-running\ncounters, for which it has "
+             "registers and no tables, and second\nnames of events that other "
+             "programs use.\n\n")
     text += _table(["Box type", "Events in the manual", "in the catalogue",
                     "Names in the manual", "in the catalogue",
                     "Fixed and free-running", "Second names"], rows)
@@ -188,37 +316,79 @@ def _count_section(generation):
 
 
 def _omitted_section(generation):
-    omitted = generation.load("omitted.json", missing=[])
-    text = _title("Left out", "-")
-    if not omitted:
-        return text + "Nothing.\n"
-    return text + _table(["Box type", "What", "Where", "Why"], [
-        [item["Box"], item["What"], item["Section"],
-         _plain(item["Reason"])]
-        for item in omitted])
+    """What the manual has and the catalogue has not, and lost metrics."""
+    rows = [[item["Box"], item["What"], item["Section"],
+             _plain(item["Reason"])]
+            for item in generation.load("omitted.json", missing=[])]
+    titles = {box.name: box.title for box in generation.boxes}
+    lost = {}
+    for raw, reason in generation.left_out[METRICS]:
+        lost.setdefault((raw["Box"], reason), []).append(raw["MetricName"])
+    for (box, reason), metrics in lost.items():
+        rows.append([titles.get(box, box), "metric%s %s" % (
+            "s" * (len(metrics) > 1), ", ".join(metrics)), "",
+            _plain(reason)])
+    if not rows:
+        return ""
+    return (_title("%s: left out" % generation.title, "-") +
+            _table(["Box type", "What", "Where", "Why"], rows))
 
 
 def _corrected_section(generation):
-    rows = [[_literal("%s/%s" % (box.name, event.name)), event.section,
-             _plain(event.note)]
-            for box in generation.boxes for event in box.events if event.note]
-    return _title("Corrected", "-") + _table(["Event", "Where", "What"], rows)
-
-
-def _index(generation):
-    text = HEAD + _title("Event reference: %s" % generation.name)
-    text += (".. toctree::\n   :maxdepth: 1\n\n" + "".join(
-        "   %s\n" % box.name for box in generation.boxes) + "\n")
-    text += _count_section(generation) + _omitted_section(generation)
-    return text + "\n" + _corrected_section(generation)
-
-
-def pages(generation):
-    """File name to text of every page."""
-    metrics = load(generation, "metrics.json", Metric)
-    opcodes = load(generation, "opcodes.json", Opcode)
-    result = {"index.rst": _index(generation)}
+    """What this generation's own files note; the rest is the base's."""
+    told = {(box.name, event.name, event.note)
+            for box in (generation.base.boxes if generation.base else [])
+            for event in box.events}
+    notes = {}
     for box in generation.boxes:
-        result["%s.rst" % box.name] = _box_page(generation, box, metrics,
-                                                opcodes)
+        for event in box.events:
+            if event.note and (box.name, event.name, event.note) not in told:
+                notes.setdefault((event.note, event.section), []).append(
+                    _literal("%s/%s" % (box.name, event.name)))
+    if not notes:
+        return ""
+    return _title("%s: corrected" % generation.title, "-") + _table(
+        ["Event", "Where", "What"],
+        [[", ".join(names), section, _plain(note)]
+         for (note, section), names in notes.items()])
+
+
+def _generations_section(generations, names):
+    rows = []
+    for generation in generations:
+        events = {box.name: len(box.events) for box in generation.boxes}
+        rows.append([
+            generation.title, generation.models,
+            _literal(generation.name + "_*"),
+            generation.base.title if generation.base else "",
+            generation.manual or ""] +
+            [str(events.get(name, "")) for name in names] +
+            [str(sum(events.values())), str(len(load(generation, METRICS)))])
+    return _title("Generations", "-") + (
+        "Names in the catalogue, by box type. What a generation has in common "
+        "with the\none that it is like is told once, with the section of that "
+        "one's manual.\n\n") + _table(
+            ["Generation", "Processors", "PMUs", "Like", "Manual"] + names +
+            ["Names", "Metrics"], rows)
+
+
+def _index(generations, names):
+    text = HEAD + _title("Event reference")
+    text += (".. toctree::\n   :maxdepth: 1\n\n" + "".join(
+        "   %s\n" % name for name in names) + "\n")
+    text += _generations_section(generations, names)
+    for generation in generations:
+        if generation.load("manual.json", missing={}):
+            text += _count_section(generation)
+        text += _omitted_section(generation) + _corrected_section(generation)
+    return text.rstrip("\n") + "\n"
+
+
+def pages(generations):
+    """File name to text of every page."""
+    names = list({box.name: None for generation in generations
+                  for box in generation.boxes})
+    result = {"index.rst": _index(generations, names)}
+    for name in names:
+        result["%s.rst" % name] = Page(name, generations).text()
     return result

@@ -37,6 +37,8 @@ def _named_rows(box):
         if event.unit:
             row += ",\n\t  .unit = %s, .scale = %s" % (_string(event.unit),
                                                       _string(event.scale))
+        if event.common:
+            row += ",\n\t  .common = true"
         yield row + " },\n"
 
 
@@ -51,6 +53,31 @@ def events_header(generation):
     return text
 
 
+def _field_rows(box):
+    for name, field in box.format.items():
+        yield '\t{ "%s", %d, 0x%xULL },\n' % (name, field.word, field.mask)
+    yield "\t{ }\n"
+
+
+def _use_rows(box):
+    for rule in box.filter_rules:
+        yield "\t{ 0x%xULL, 0x%xULL, { %s } },\n" % (
+            rule.mask, rule.select,
+            ", ".join("0x%xULL" % word for word in rule.words))
+    yield "\t{ }\n"
+
+
+def fields_header(generation):
+    """The driver's: perf's format fields, and which events obey filters."""
+    text = HEAD % "Format fields and filter rules of each box type, for the driver."
+    for box in generation.boxes:
+        prefix = "%s_%s" % (generation.name, box.name)
+        text += _table("unc_field", prefix + "_fields", _field_rows(box))
+        if box.filter_rules:
+            text += _table("unc_filter_use", prefix + "_uses", _use_rows(box))
+    return text
+
+
 def _rule(event):
     return "MODEL_" + (event.rule or "any").upper()
 
@@ -58,11 +85,11 @@ def _rule(event):
 def _wave_rows(box):
     for wave in box_waves(box).values():
         event = wave.event
-        yield ("\t{ .code = 0x%02x, .umask = 0x%02x, .rule = %s,\n"
+        yield ("\t{ .code = 0x%02x, .umask = 0x%02x, .zeros = 0x%02x, .rule = %s,\n"
                "\t  .max_inc = %d, .ctrs = 0x%x, .period = %d,\n"
                "\t  .v = { %s } },\n" % (
-                   wave.code, wave.umask, _rule(event), wave.max_inc,
-                   event.ctrs, len(wave.values),
+                   wave.code, wave.umask, event.umask_zeros, _rule(event),
+                   wave.max_inc, event.ctrs, len(wave.values),
                    ", ".join(str(value) for value in wave.values)))
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The catalogue as one tab-separated table, for tests in any language."""
 
-from .waves import box_waves
+from .waves import box_waves, event_values
 
 
 def tsv(generation):
@@ -15,7 +15,7 @@ def tsv(generation):
         for event in box.events:
             values, ctrs = [1], event.counter
             if event.general:
-                values = waves[event.select].values
+                values = event_values(event, waves)
                 ctrs = "0x%x" % event.ctrs
             row = [box.name, event.name, event.perf_string]
             row += ["0x%x" % word for word in event.config()]

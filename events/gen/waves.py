@@ -15,9 +15,9 @@ MAX_VALUE = 255                 # a threshold has no more bits
 class Wave:
     """One row of the model's table."""
 
-    def __init__(self, event, values):
+    def __init__(self, event, values, select=None):
         self.event = event
-        self.code, self.umask = event.select
+        self.code, self.umask = select or event.select
         self.max_inc = min(event.max_inc, MAX_VALUE)
         self.values = values
 
@@ -60,6 +60,7 @@ def _parts(event, siblings):
     masks = {other.umask: other for other in siblings if other.umask}
     atoms = [other for mask, other in masks.items()
              if mask != event.umask and mask & ~event.umask == 0 and
+             not other.umask_zeros & event.umask and
              not any(sub != mask and sub & ~mask == 0 for sub in masks)]
     total = 0
     for atom in atoms:
@@ -83,12 +84,43 @@ def _values(event, siblings):
     return _random(event, period)
 
 
+def subevent_waves(box):
+    """
+    Where bits of the control register are events of their own, which a counter
+    ORs: the waves by bit, for each that has a name to itself.
+    """
+    waves, values = {}, []
+    for event in box.general_events if box.subevents else ():
+        bits = [bit for bit in box.subevents.bits
+                if event.config()[0] >> bit & 1]
+        if len(bits) != 1:
+            continue
+        if event.wave == "rest":
+            values = [1 - value for value in values]
+        else:
+            values = _random(event, _period(box, 0))
+        waves[bits[0]] = Wave(event, values, (bits[0], 0))
+    return waves
+
+
+def event_values(event, waves):
+    """What @event counts cycle by cycle; @waves are its box's."""
+    if event.box.has_select:
+        return waves[event.select].values
+    columns = [wave.values for bit, wave in waves.items()
+               if event.config()[0] >> bit & 1]
+    return [min(sum(column), event.max_inc)
+            for column in zip(*columns)] or [0]
+
+
 def box_waves(box):
     """
     The waves of a box's general counters by (code, umask).  Names that
     differ in their filters only are one event to the counter, and the first
     of them gives the wave.
     """
+    if not box.has_select:
+        return subevent_waves(box)
     first = {}
     for event in box.general_events:
         first.setdefault(event.select, event)
