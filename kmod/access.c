@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Register access.  Every function here is called with the box's lock held and
- * interrupts off, on a CPU of the box's package, and never in an NMI: PCI
- * configuration space takes pci_lock, which the interrupted code may hold.
+ * interrupts off, on a CPU of the box's package, and never in an NMI:
+ * configuration space that is not memory-mapped takes pci_config_lock, which the
+ * interrupted code may hold.
  *
- * An MSR access costs hundreds of cycles and a PCI one about a microsecond, so
- * nothing here reads a control register back.
+ * An MSR access costs hundreds of cycles, a PCI one about a microsecond through
+ * the ports and less in memory.  So nothing here reads a control register back,
+ * except once at load.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/io.h>
 #include <linux/irq_work.h>
 #include <linux/ktime.h>
 #include <linux/pci.h>
-#include <asm/msr.h>
 
 #include "xeon_uncore.h"
+#include "compat.h"
 
 static u32 unc_msr(const struct unc_box *box, u32 reg)
 {
@@ -25,7 +28,7 @@ static u32 unc_ctl_reg(const struct unc_type *type, unsigned int ctr)
 {
 	if (ctr == UNC_FIXED)
 		return type->fixed_ctl;
-	return type->ctl0 + ctr * (type->space == UNC_PCI ? 4 : 1);
+	return type->ctl[ctr];
 }
 
 static u32 unc_ctr_reg(const struct unc_type *type, unsigned int ctr)
@@ -34,7 +37,7 @@ static u32 unc_ctr_reg(const struct unc_type *type, unsigned int ctr)
 		return type->fixed_ctr;
 	if (ctr >= UNC_FREERUN0)
 		return type->freerun[ctr - UNC_FREERUN0].reg;
-	return type->ctr0 + ctr * (type->space == UNC_PCI ? 8 : 1);
+	return type->ctr[ctr];
 }
 
 /**
@@ -55,14 +58,55 @@ static u64 unc_counter_mask(const struct unc_box *box, unsigned int ctr)
 	return GENMASK_ULL(unc_counter_bits(box, ctr) - 1, 0);
 }
 
+static u32 unc_config_read(struct pci_dev *pdev, void __iomem *regs, u32 reg)
+{
+	u32 value;
+
+	if (regs)
+		return readl(regs + reg);
+	/* what cannot be read reads all ones */
+	pci_read_config_dword(pdev, reg, &value);
+	return value;
+}
+
+static void unc_config_write(struct pci_dev *pdev, void __iomem *regs, u32 reg,
+			     u32 value)
+{
+	if (regs)
+		writel(value, regs + reg);
+	else
+		pci_write_config_dword(pdev, reg, value);
+}
+
+static u32 unc_pci_read(struct unc_box *box, u32 reg)
+{
+	return unc_config_read(box->pdev, box->regs, reg);
+}
+
+static void unc_pci_write(struct unc_box *box, u32 reg, u32 value)
+{
+	unc_config_write(box->pdev, box->regs, reg, value);
+}
+
+/* Returns 0, or -EIO for an MSR that faults. */
+static int unc_write_safe(struct unc_box *box, u32 reg, u32 value)
+{
+	if (box->dead)
+		return 0;
+	if (box->type->space == UNC_MSR)
+		return wrmsrq_safe(unc_msr(box, reg), value);
+	unc_pci_write(box, reg, value);
+	return 0;
+}
+
 static void unc_write(struct unc_box *box, u32 reg, u32 value)
 {
 	if (box->dead)
 		return;
 	if (box->type->space == UNC_MSR)
-		wrmsrl(unc_msr(box, reg), value);
+		wrmsrq(unc_msr(box, reg), value);
 	else
-		pci_write_config_dword(box->pdev, reg, value);
+		unc_pci_write(box, reg, value);
 }
 
 static void unc_report_gone(struct irq_work *work)
@@ -90,10 +134,7 @@ void unc_init_gone(struct unc_box *box)
 /* A function that is gone reads all ones everywhere, its IDs included. */
 static bool unc_pci_gone(struct unc_box *box)
 {
-	u32 id;
-
-	if (pci_read_config_dword(box->pdev, PCI_VENDOR_ID, &id) ||
-	    id == U32_MAX) {
+	if (unc_pci_read(box, PCI_VENDOR_ID) == U32_MAX) {
 		box->dead = true;
 		irq_work_queue(&box->gone);
 	}
@@ -109,12 +150,12 @@ static bool unc_read_high(struct unc_box *box, u32 reg, u32 lo, u64 *value)
 	u32 hi, again;
 
 	for (;;) {
-		pci_read_config_dword(box->pdev, reg + 4, &hi);
+		hi = unc_pci_read(box, reg + 4);
 		if (hi == U32_MAX && unc_pci_gone(box))
 			return false;
 		if (box->frozen || box->still)
 			break;
-		pci_read_config_dword(box->pdev, reg, &again);
+		again = unc_pci_read(box, reg);
 		if (again >= lo)
 			break;
 		lo = again;
@@ -144,9 +185,9 @@ bool unc_read_counter(struct unc_box *box, struct unc_slot *slot, u64 *value)
 	if (box->dead)
 		return false;
 	if (box->type->space == UNC_MSR) {
-		rdmsrl(unc_msr(box, reg), *value);
+		rdmsrq(unc_msr(box, reg), *value);
 	} else {
-		pci_read_config_dword(box->pdev, reg, &lo);
+		lo = unc_pci_read(box, reg);
 		if (lo == U32_MAX && unc_pci_gone(box))
 			return false;
 		if (mask == U32_MAX)
@@ -175,12 +216,34 @@ void unc_write_counter(struct unc_box *box, unsigned int ctr, u64 value)
 	if (box->dead)
 		return;
 	if (box->type->space == UNC_MSR) {
-		wrmsrl(unc_msr(box, reg), value);
+		wrmsrq(unc_msr(box, reg), value);
 	} else {
-		pci_write_config_dword(box->pdev, reg, lower_32_bits(value));
-		pci_write_config_dword(box->pdev, reg + 4,
-				       upper_32_bits(value));
+		unc_pci_write(box, reg, lower_32_bits(value));
+		unc_pci_write(box, reg + 4, upper_32_bits(value));
 	}
+}
+
+/**
+ * unc_read_ctl() - what a control register holds, as others have left it
+ * @box: the box
+ * @ctr: general or fixed counter
+ */
+u32 unc_read_ctl(struct unc_box *box, unsigned int ctr)
+{
+	u32 reg = unc_ctl_reg(box->type, ctr);
+	u64 value = 0;
+
+	if (box->type->space == UNC_PCI)
+		return unc_pci_read(box, reg);
+	rdmsrq_safe(unc_msr(box, reg), &value);
+	return value;
+}
+
+/* A register is one that must be written twice with the same value. */
+static void unc_write_twice(struct unc_box *box, u32 reg, u32 value)
+{
+	unc_write(box, reg, value);
+	unc_write(box, reg, value);
 }
 
 /**
@@ -188,14 +251,21 @@ void unc_write_counter(struct unc_box *box, unsigned int ctr, u64 value)
  * @box: the box
  * @ctr: general or fixed counter
  * @value: its control register
+ *
+ * Where it takes two writes, a counter in a box that runs must not count what
+ * the first one may have left, so it is given its event before it is enabled.
  */
 void unc_write_ctl(struct unc_box *box, unsigned int ctr, u32 value)
 {
 	u32 reg = unc_ctl_reg(box->type, ctr);
 
-	if ((box->type->quirks & UNC_QUIRK_WRITE_TWICE) && (value & UNC_CTL_EN))
-		unc_write(box, reg, value & ~UNC_CTL_EN);
-	unc_write(box, reg, value);
+	if (box->type->quirks & UNC_QUIRK_WRITE_TWICE) {
+		if (!box->frozen && (value & UNC_CTL_EN))
+			unc_write_twice(box, reg, value & ~UNC_CTL_EN);
+		unc_write_twice(box, reg, value);
+	} else {
+		unc_write(box, reg, value);
+	}
 	box->ctr[ctr].ctl = value;
 }
 
@@ -215,8 +285,25 @@ void unc_write_filter(struct unc_box *box, unsigned int i, u32 value)
 	box->filter[i] = value;
 	if (!box->type->filters_apart)
 		unc_write(box, reg, value);
-	else if (box->filter_pdev)
-		pci_write_config_dword(box->filter_pdev, reg, value);
+	else if (box->filter_pdev && !box->dead)
+		unc_config_write(box->filter_pdev, box->filter_regs, reg,
+				 value);
+}
+
+/* Set the bits that @value has more than @from, one a write, the highest first. */
+static void unc_step_box_ctl(struct unc_box *box, u32 from, u32 value)
+{
+	u32 step = from & value;
+	u32 more = value & ~step;
+
+	/* bits 17:16 must be 1 in every write, so they come first */
+	while (more) {
+		u32 bit = BIT(fls(more) - 1);
+
+		step |= bit;
+		more &= ~bit;
+		unc_write_safe(box, box->type->box_ctl, step);
+	}
 }
 
 /**
@@ -227,22 +314,24 @@ void unc_write_filter(struct unc_box *box, unsigned int i, u32 value)
 void unc_write_box_ctl(struct unc_box *box, u32 value)
 {
 	u32 reg = box->type->box_ctl;
+	u32 base = box->type->box_ctl_base;
 
-	value |= box->type->box_ctl_base;
-	if (box->type->quirks & UNC_QUIRK_STEPWISE) {
-		u32 step = box->box_ctl & value;
-		u32 more = value & ~step;
-
-		/* the highest first: bits 17:16 must be 1 in every write */
-		while (hweight32(more) > 1) {
-			u32 bit = BIT(fls(more) - 1);
-
-			step |= bit;
-			more &= ~bit;
-			unc_write(box, reg, step);
+	value |= base;
+	if (!(box->type->quirks & UNC_QUIRK_STEPWISE)) {
+		unc_write(box, reg, value);
+	} else {
+		/* it cannot be read: see whether the constant bits are set */
+		if (!box->box_ctl_known) {
+			if (unc_write_safe(box, reg, base))
+				unc_step_box_ctl(box, 0, base);
+			box->box_ctl = base;
 		}
+		if (value & ~box->box_ctl)
+			unc_step_box_ctl(box, box->box_ctl, value);
+		else
+			unc_write(box, reg, value);
 	}
-	unc_write(box, reg, value);
+	box->box_ctl_known = true;
 	box->box_ctl = value;
 }
 
@@ -256,44 +345,63 @@ void unc_clear_status(struct unc_box *box)
 		unc_write(box, box->type->status, box->type->status_mask);
 }
 
-/* Does the box answer at all?  Absent MSRs fault. */
-static int unc_probe_present(struct unc_box *box)
+/**
+ * unc_box_present() - does the box answer at all?
+ * @box: the box
+ *
+ * Absent MSRs fault.
+ */
+bool unc_box_present(struct unc_box *box)
 {
 	const struct unc_type *type = box->type;
 	u64 value;
 
 	if (type->space == UNC_PCI)
-		return box->pdev && !unc_pci_gone(box) ? 0 : -ENODEV;
-	return rdmsrl_safe(unc_msr(box, type->box_ctl ?: type->ctl0), &value);
+		return box->pdev && !unc_pci_gone(box);
+	return !rdmsrq_safe(unc_msr(box, type->box_ctl ?: type->ctl[0]), &value);
+}
+
+/* Give counter 0 as many ones as it takes: bits that it lacks may fault. */
+static void unc_write_ones(struct unc_box *box)
+{
+	unsigned int bits = box->type->bits;
+
+	if (box->type->space == UNC_PCI) {
+		unc_write_counter(box, 0, GENMASK_ULL(bits - 1, 0));
+		return;
+	}
+	while (bits > 32 &&
+	       wrmsrq_safe(unc_msr(box, unc_ctr_reg(box->type, 0)),
+			   GENMASK_ULL(bits - 1, 0)))
+		bits--;
 }
 
 /**
- * unc_probe_box() - see whether a box is there and how wide its counters are
- * @box: the box, stopped
+ * unc_probe_box() - see how wide a box's counters are
+ * @box: the box, frozen, its control registers clear
  *
  * Public sources disagree on 44 or 48 bits, so counter 0 is given all ones to
  * see which of them it keeps.  Leaves the counter at that.
  *
- * Return: 0, or -ENODEV or -EIO when it does not answer.
+ * Return: 0, or -ENODEV when it keeps nothing.
  */
 int unc_probe_box(struct unc_box *box)
 {
 	unsigned int documented = box->type->bits;
 	struct unc_slot probe = { .ctr = 0 };
-	int err = unc_probe_present(box);
 	u64 kept;
 
-	if (err)
-		return err;
-	unc_write_counter(box, 0, GENMASK_ULL(documented - 1, 0));
+	box->bits = documented;
+	unc_write_ones(box);
 	/* a hypervisor may read absent MSRs as 0 and ignore writes */
 	if (!unc_read_counter(box, &probe, &kept) || !kept)
 		return -ENODEV;
 	box->bits = fls64(kept);
+	box->kept = 0;
 	if (kept != GENMASK_ULL(documented - 1, 0) >> (documented - box->bits) ||
 	    box->bits <= 32) {
-		pr_warn("%s of package %d: counter 0 keeps %#llx of all ones: taking its documented %u bits; is somebody else writing it?\n",
-			box->name, box->pkg->phys_id, kept, documented);
+		/* reported where a message may be printed */
+		box->kept = kept;
 		box->bits = documented;
 	}
 	return 0;

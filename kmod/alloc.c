@@ -8,6 +8,7 @@
 #include <linux/bsearch.h>
 #include <linux/errno.h>
 #include <linux/math64.h>
+#include <linux/string.h>
 
 #include "xeon_uncore.h"
 
@@ -36,6 +37,11 @@ static int unc_describe_special(const struct unc_type *type,
 	const struct unc_freerun *f = type->freerun;
 	u64 umask = slot->config[0] & UNC_CTL_UMASK;
 
+	if (unc.lenient) {
+		slot->config[0] &= UNC_CTL_EVENT | UNC_CTL_UMASK;
+		slot->config[1] = 0;
+		slot->config[2] = 0;
+	}
 	if ((slot->config[0] & ~(UNC_CTL_EVENT | UNC_CTL_UMASK)) ||
 	    slot->config[1] || slot->config[2])
 		return -EINVAL;
@@ -58,7 +64,9 @@ static int unc_describe_special(const struct unc_type *type,
  * @config: config, config1 and config2
  * @slot: where to put the answer
  *
- * Return: 0, or -EINVAL for bits that this event has no use for.
+ * Return: 0, or -EINVAL for bits that this event has no use for.  Where the
+ * driver stands in for the kernel's own, which masks these, they are masked in
+ * @slot->config.
  */
 int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 		      struct unc_slot *slot)
@@ -86,12 +94,18 @@ int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 				slot->fields[w] |= use->fields[w];
 		}
 		for (w = 0; w < 3; w++) {
-			if (config[w] & ~(valid[w] | slot->fields[w]))
+			u64 wrong = config[w] & ~(valid[w] | slot->fields[w]);
+
+			if (wrong && !unc.lenient)
 				return -EINVAL;
+			slot->config[w] &= ~wrong;
 		}
 		info = unc_info(type, config[0]);
 		slot->allowed = info ? info->ctrs : GENMASK(type->general - 1, 0);
 		max_inc = info ? info->max_inc : type->max_inc;
+		/* an occupancy is not trusted to keep to what is documented */
+		if (max_inc > 1)
+			max_inc = max_t(unsigned int, max_inc, type->max_inc);
 		if (!max_inc || (config[0] & type->ctl_mask & UNC_CTL_THRESH))
 			max_inc = 1;
 	}
@@ -108,8 +122,8 @@ static bool unc_in_use(const struct unc_slot *slot)
 /* Events that sample have a counter each: it is set to overflow for them. */
 static bool unc_same(const struct unc_slot *a, const struct unc_slot *b)
 {
-	return !a->event && !b->event && a->config[0] == b->config[0] && a->config[1] == b->config[1] &&
-	       a->config[2] == b->config[2];
+	return !a->event && !b->event &&
+	       !memcmp(a->config, b->config, sizeof(a->config));
 }
 
 static bool unc_filters_agree(const struct unc_slot *a,
@@ -241,8 +255,8 @@ struct unc_slot *unc_slot_get(struct unc_box *box, const u64 config[3],
 		return NULL;
 	free->users = 1;
 	if (!box->active++)
-		unc_timer_get(box->pkg);
-	if (unc_counter_bits(box, free->ctr) <= 32)
-		unc_timer_soon(box->pkg);
+		atomic_inc(&box->pkg->active);
+	unc_timer_refresh_by(box->pkg,
+			     unc_counter_bits(box, free->ctr) <= 32);
 	return free;
 }

@@ -12,56 +12,17 @@
 
 #include <linux/kernel.h>
 #include <linux/ktime.h>
-#include <linux/percpu.h>
-#include <linux/preempt.h>
+#include <linux/module.h>
 
 #include "xeon_uncore.h"
 
-/* Locks of boxes that this CPU holds or waits for. */
-static DEFINE_PER_CPU(unsigned int, unc_busy);
+/* For how long (ns) a box may be frozen at once, at the cost of others' events. */
+#define UNC_FREEZE_BURST	(5 * (s64)NSEC_PER_MSEC)
 
-/**
- * unc_lock() - take a box's lock
- * @box: the box
- *
- * Context: any but NMI.
- * Return: the interrupt flags for unc_unlock().
- */
-unsigned long unc_lock(struct unc_box *box)
-	__acquires(&box->lock)
-{
-	unsigned long flags;
-
-	local_irq_save(flags);
-	__this_cpu_inc(unc_busy);
-	raw_spin_lock(&box->lock);
-	return flags;
-}
-
-/**
- * unc_unlock() - let go of a box's lock
- * @box: the box
- * @flags: what unc_lock() returned
- */
-void unc_unlock(struct unc_box *box, unsigned long flags)
-	__releases(&box->lock)
-{
-	raw_spin_unlock(&box->lock);
-	__this_cpu_dec(unc_busy);
-	local_irq_restore(flags);
-}
-
-/**
- * unc_interrupts_lock() - might taking a box's lock here deadlock?
- *
- * True in an NMI, which may have interrupted the holder of the lock or of
- * pci_lock, and in a BPF program on a probe inside of the driver.  An event that
- * is read there keeps the count that it last had: old, but not wrong.
- */
-bool unc_interrupts_lock(void)
-{
-	return in_nmi() || this_cpu_read(unc_busy);
-}
+static unsigned int freeze_budget = 10;
+module_param(freeze_budget, uint, 0644);
+MODULE_PARM_DESC(freeze_budget,
+		 "per mille of the time for which groups may keep a box frozen to be read or changed in one instant while other events count there; beyond it they are read running (default 10; 1000: no limit)");
 
 /* A counter that the driver can start and stop. */
 static bool unc_is_programmed(unsigned int ctr)
@@ -95,48 +56,154 @@ static unsigned int unc_next_programmed(const struct unc_type *type,
 	     (ctr) = unc_next_programmed(type, ctr))
 
 /**
- * unc_box_reset() - bring a box to the driver's idle state, or back to reset
+ * unc_box_signals() - does an overflow of the box's counters interrupt?
  * @box: the box
- * @restore: leave it as after a hardware reset, instead of frozen and probed
- *
- * Return: 0 or a negative errno when the box does not answer.
  */
-int unc_box_reset(struct unc_box *box, bool restore)
+bool unc_box_signals(const struct unc_box *box)
+{
+	return box->type->signals && box->pkg->overflow.pmi_cores;
+}
+
+/* Did somebody leave a counter running, or a filter set? */
+static bool unc_box_is_dirty(struct unc_box *box)
+{
+	unsigned int ctr;
+
+	for_each_programmed(box->type, ctr) {
+		if (unc_read_ctl(box, ctr) & (UNC_CTL_EN | UNC_CTL_OV_EN))
+			return true;
+	}
+	return false;
+}
+
+static void unc_box_clear_filters(struct unc_box *box)
+{
+	unsigned int i;
+
+	for (i = 0; box->type->filters && box->type->filters[i].reg; i++)
+		unc_write_filter(box, i, 0);
+}
+
+/* Freeze a box and clear all its registers, whatever they hold. */
+static void unc_box_clear(struct unc_box *box)
 {
 	const struct unc_type *type = box->type;
-	unsigned int ctr, i;
-	int err;
+	unsigned int ctr;
 
-	if (restore && box->dead)
-		return 0;
-	if (type->space == UNC_PCI && !box->pdev)
-		return -ENODEV;
-	if (!restore) {
-		err = unc_probe_box(box);
-		if (err)
-			return err;
-	}
-	if (type->box_ctl)
+	box->box_ctl_known = false;
+	if (type->box_ctl) {
+		unc_write_box_ctl(box, UNC_BOX_FRZ);
+		box->frozen = true;
 		unc_write_box_ctl(box, UNC_BOX_FRZ | UNC_BOX_RST_CTRL |
 				       UNC_BOX_RST_CTRS);
+	}
 	for_each_programmed(type, ctr) {
 		/* what rst_ctrl and rst_ctrs do to fixed ones is not said */
 		if (!type->box_ctl || ctr == UNC_FIXED) {
 			unc_write_ctl(box, ctr, 0);
 			unc_write_counter(box, ctr, 0);
 		}
+		box->ctr[ctr].ctl = 0;
 		box->ctr[ctr].raw = 0;
 		box->ctr[ctr].known = true;
 	}
 	unc_clear_status(box);
-	for (i = 0; type->filters && type->filters[i].reg; i++)
-		unc_write_filter(box, i, 0);
-	box->frozen = type->box_ctl;
-	if (restore && type->box_ctl) {
-		unc_write_box_ctl(box, 0);
-		box->frozen = false;
-	}
+	unc_box_clear_filters(box);
+}
+
+/**
+ * unc_box_start() - bring a box from an unknown to the driver's idle state
+ * @box: the box; its package is frozen
+ * @found: set when somebody has left it running
+ *
+ * In this order: freeze, clear, probe.  A counter that is probed while it runs
+ * with .ov_en would freeze the package.
+ *
+ * Return: 0 or a negative errno when the box does not answer.
+ */
+int unc_box_start(struct unc_box *box, bool *found)
+{
+	int err;
+
+	box->credit = UNC_FREEZE_BURST;
+	box->credit_at = ktime_get_mono_fast_ns();
+	if (!unc_box_present(box))
+		return -ENODEV;
+	if (unc_box_is_dirty(box))
+		*found = true;
+	unc_box_clear(box);
+	err = unc_probe_box(box);
+	if (err)
+		return err;
+	if (box->type->box_ctl)
+		unc_write_box_ctl(box, UNC_BOX_FRZ | UNC_BOX_RST_CTRL |
+				       UNC_BOX_RST_CTRS);
+	else
+		unc_write_counter(box, 0, 0);
 	return 0;
+}
+
+/**
+ * unc_box_restore() - bring a box back to its state after a hardware reset
+ * @box: the box
+ */
+void unc_box_restore(struct unc_box *box)
+{
+	if (box->dead || (box->type->space == UNC_PCI && !box->pdev))
+		return;
+	unc_box_clear(box);
+	if (box->type->box_ctl)
+		unc_write_box_ctl(box, 0);
+	box->frozen = false;
+}
+
+/**
+ * unc_box_lose_filters() - give up the filters, which are being taken away
+ * @box: the box, locked, of a type whose filters are apart
+ *
+ * What counts with a filter would count something else from now on: then the box
+ * is given up with them.
+ */
+void unc_box_lose_filters(struct unc_box *box)
+{
+	bool used = false;
+	unsigned int i;
+
+	for (i = 0; box->active && i < UNC_MAX_FILTER_REGS; i++)
+		used |= box->filter[i];
+	if (used) {
+		unc_box_refresh_all(box);
+		unc_box_restore(box);
+		box->dead = true;
+	} else if (!box->dead) {
+		unc_box_clear_filters(box);
+	}
+}
+
+/**
+ * unc_box_reprogram() - go on after the hardware has lost its registers
+ * @box: the box; slots are up to date as of before the loss
+ */
+void unc_box_reprogram(struct unc_box *box)
+{
+	unsigned int ctr;
+
+	if (box->dead)
+		return;
+	unc_box_clear(box);
+	for (ctr = 0; ctr < UNC_MAX_COUNTERS; ctr++) {
+		struct unc_counter *c = &box->ctr[ctr];
+
+		if (c->slot < 0)
+			continue;
+		c->dirty = true;
+		c->known = unc_is_programmed(ctr);
+	}
+	/* whoever holds it thaws it */
+	if (!box->freezes++)
+		unc_box_thaw(box);
+	else
+		box->freezes--;
 }
 
 /**
@@ -149,14 +216,18 @@ int unc_box_reset(struct unc_box *box, bool restore)
 void unc_box_refresh(struct unc_box *box, struct unc_slot *slot)
 {
 	unsigned int shift = 64 - unc_counter_bits(box, slot->ctr);
-	u64 raw;
+	u64 raw, grown;
 
 	/* given a counter, but not started yet */
 	if (box->ctr[slot->ctr].dirty)
 		return;
 	if (!unc_read_counter(box, slot, &raw))
 		return;
-	slot->total += ((raw << shift) - (slot->raw << shift)) >> shift;
+	grown = ((raw << shift) - (slot->raw << shift)) >> shift;
+	/* 64 bits never wrap: one that seems to go backwards has not moved */
+	if (!shift && (s64)grown < 0)
+		return;
+	slot->total += grown;
 	slot->raw = raw;
 }
 
@@ -204,12 +275,13 @@ static void unc_box_set_filters(struct unc_box *box)
 	}
 }
 
-static u32 unc_slot_ctl(const struct unc_type *type,
-			const struct unc_slot *slot)
+static u32 unc_slot_ctl(const struct unc_box *box, const struct unc_slot *slot)
 {
+	const struct unc_type *type = box->type;
+	bool signals = unc_box_signals(box);
 	u32 ctl = UNC_CTL_EN;
 
-	if (slot->event && type->signals)
+	if (slot->event && signals)
 		ctl |= UNC_CTL_OV_EN;
 	if (slot->ctr != UNC_FIXED)
 		ctl |= slot->config[0] & type->ctl_mask;
@@ -226,7 +298,7 @@ void unc_box_run(struct unc_box *box, struct unc_slot *slot, bool run)
 {
 	if (!box->ctr[slot->ctr].dirty)
 		unc_write_ctl(box, slot->ctr,
-			      run ? unc_slot_ctl(box->type, slot) : 0);
+			      run ? unc_slot_ctl(box, slot) : 0);
 }
 
 static void unc_box_program(struct unc_box *box, unsigned int ctr)
@@ -241,16 +313,19 @@ static void unc_box_program(struct unc_box *box, unsigned int ctr)
 		return;
 	}
 	slot = &box->slot[c->slot];
+	/* it may still count what it counted before */
+	if (!box->frozen && c->ctl)
+		unc_write_ctl(box, ctr, 0);
 	slot->stamp = c->known ? ktime_get_mono_fast_ns() : 0;
 	slot->raw = c->raw;
-	if (slot->event && box->type->signals)
+	if (slot->event && unc_box_signals(box))
 		unc_sampling_arm(box, slot);
 	else if (!c->known)
 		unc_read_counter(box, slot, &slot->raw);
 	if (slot->event && unc_is_stopped(slot->event))
 		unc_write_ctl(box, ctr, 0);
 	else if (unc_is_programmed(ctr))
-		unc_write_ctl(box, ctr, unc_slot_ctl(box->type, slot));
+		unc_write_ctl(box, ctr, unc_slot_ctl(box, slot));
 	c->known = false;
 }
 
@@ -272,7 +347,7 @@ static void unc_box_rest(struct unc_box *box)
 		else
 			reset = true;
 	}
-	if (!reset)
+	if (!type->box_ctl || (box->frozen && !reset))
 		return;
 	unc_write_box_ctl(box, UNC_BOX_FRZ | UNC_BOX_RST_CTRL |
 			       UNC_BOX_RST_CTRS);
@@ -283,21 +358,74 @@ static void unc_box_rest(struct unc_box *box)
 		};
 	/* the fixed counter may or may not have been reset with them */
 	box->ctr[UNC_FIXED].known = false;
+	box->frozen = true;
+}
+
+/* Has the box been frozen for so little lately that it may be once more? */
+static bool unc_may_freeze(struct unc_box *box, u64 now)
+{
+	unsigned int budget = READ_ONCE(freeze_budget);
+
+	if (budget >= 1000)
+		return true;
+	box->credit += div_u64((now - box->credit_at) * budget, 1000);
+	box->credit = min(box->credit, UNC_FREEZE_BURST);
+	box->credit_at = now;
+	return box->credit > 0;
+}
+
+static void unc_freeze_now(struct unc_box *box, u64 now)
+{
+	unc_write_box_ctl(box, UNC_BOX_FRZ);
+	box->frozen = true;
+	box->froze_at = now;
 }
 
 /**
- * unc_box_freeze() - hold a box still
+ * unc_box_freeze() - hold a box still, if it has not stood still too much
  * @box: the box
  *
- * Every call needs one of unc_box_thaw().  A box without a control register
- * cannot be frozen: for it this only puts off programming.
+ * Every call needs one of unc_box_thaw().  Where the box goes on counting, for
+ * lack of a control register or of budget, this only puts off programming.
  */
 void unc_box_freeze(struct unc_box *box)
 {
+	u64 now;
+
 	if (box->freezes++ || box->frozen || !box->type->box_ctl)
 		return;
-	unc_write_box_ctl(box, UNC_BOX_FRZ);
-	box->frozen = true;
+	now = ktime_get_mono_fast_ns();
+	if (unc_may_freeze(box, now))
+		unc_freeze_now(box, now);
+	else
+		atomic64_inc(&box->pkg->unfrozen);
+}
+
+/**
+ * unc_box_freeze_surely() - hold a box still, as must be
+ * @box: the box
+ *
+ * For what cannot be done while it counts; a box without a control register
+ * counts all the same.
+ */
+void unc_box_freeze_surely(struct unc_box *box)
+{
+	box->freezes++;
+	if (!box->frozen && box->type->box_ctl)
+		unc_freeze_now(box, ktime_get_mono_fast_ns());
+}
+
+/* The box counts again: on whose account did it not? */
+static void unc_box_charge(struct unc_box *box)
+{
+	u64 ns;
+
+	if (!box->froze_at)
+		return;
+	ns = ktime_get_mono_fast_ns() - box->froze_at;
+	box->froze_at = 0;
+	box->credit = max(box->credit - (s64)ns, -UNC_FREEZE_BURST);
+	atomic64_add(ns, &box->pkg->frozen_ns);
 }
 
 /**
@@ -318,6 +446,7 @@ void unc_box_thaw(struct unc_box *box)
 	}
 	if (unc_box_idle(box)) {
 		unc_box_rest(box);
+		box->froze_at = 0;
 		return;
 	}
 	unc_box_set_filters(box);
@@ -328,6 +457,7 @@ void unc_box_thaw(struct unc_box *box)
 	if (box->frozen) {
 		unc_write_box_ctl(box, 0);
 		box->frozen = false;
+		unc_box_charge(box);
 	}
 }
 
@@ -362,18 +492,20 @@ void unc_box_assign(struct unc_box *box, struct unc_slot *slot, int ctr)
 }
 
 /**
- * unc_box_last_read() - refresh a slot that is about to lose its last user
- * @box: the box
+ * unc_box_leave() - refresh a slot that is about to lose a user
+ * @box: the box, held by unc_box_freeze()
  * @slot: the slot
  *
- * Where the box cannot be frozen the counter is stopped first, so that nothing
- * is counted after the read.
+ * When the last one goes from a box that is not frozen, the counter is stopped
+ * first, so that nothing is counted after the read.  While events move between
+ * CPUs it must run on: another may join it.
  */
-void unc_box_last_read(struct unc_box *box, struct unc_slot *slot)
+void unc_box_leave(struct unc_box *box, struct unc_slot *slot)
 {
 	struct unc_counter *c = &box->ctr[slot->ctr];
+	bool stays = slot->users > 1 || (box->hold && !slot->event);
 
-	if (!box->type->box_ctl && unc_is_programmed(slot->ctr) && c->ctl)
+	if (!stays && !box->frozen && unc_is_programmed(slot->ctr) && c->ctl)
 		unc_write_ctl(box, slot->ctr, 0);
 	unc_box_refresh(box, slot);
 }
@@ -387,13 +519,13 @@ void unc_box_release(struct unc_box *box, struct unc_slot *slot)
 {
 	if (--slot->users)
 		return;
-	if (box->holding && !slot->event) {
+	if (box->hold && !slot->event) {
 		slot->held = true;
 		return;
 	}
 	unc_box_assign(box, slot, -1);
 	if (!--box->active)
-		unc_timer_put(box->pkg);
+		atomic_dec(&box->pkg->active);
 }
 
 /**
@@ -404,7 +536,7 @@ void unc_box_end_hold(struct unc_box *box)
 {
 	unsigned int i;
 
-	box->holding = false;
+	box->hold = 0;
 	unc_box_freeze(box);
 	for (i = 0; i < UNC_MAX_COUNTERS; i++) {
 		struct unc_slot *slot = &box->slot[i];
@@ -414,10 +546,10 @@ void unc_box_end_hold(struct unc_box *box)
 		slot->held = false;
 		if (slot->users)
 			continue;
-		unc_box_last_read(box, slot);
+		unc_box_leave(box, slot);
 		unc_box_assign(box, slot, -1);
 		if (!--box->active)
-			unc_timer_put(box->pkg);
+			atomic_dec(&box->pkg->active);
 	}
 	unc_box_thaw(box);
 }

@@ -9,7 +9,15 @@
 #include <linux/hrtimer.h>
 #include <linux/kprobes.h>
 #include <linux/perf_event.h>
+#include <linux/syscore_ops.h>
 #include <linux/version.h>
+#include <asm/msr.h>
+/* sparse knows no __has_include. */
+#ifndef __CHECKER__
+#if __has_include("asm/cpuid/api.h")
+#include <asm/cpuid/api.h>
+#endif
+#endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 static inline void
@@ -24,25 +32,49 @@ unc_hrtimer_setup(struct hrtimer *timer,
 #define unc_hrtimer_setup hrtimer_setup
 #endif
 
+/* 64 bits of an MSR: the l of old was short for long. */
+#ifndef rdmsrq
+#define rdmsrq			rdmsrl
+#define rdmsrq_safe		rdmsrl_safe
+#define rdmsrq_safe_on_cpu	rdmsrl_safe_on_cpu
+#define wrmsrq			wrmsrl
+#define wrmsrq_safe		wrmsrl_safe
+#else
+/* And what does them takes and returns 64 bits at once. */
+#define UNC_NATIVE_MSR_WHOLE
+#endif
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
 #define unc_assign_str(field, value)	__assign_str(field, value)
 #else
 #define unc_assign_str(field, value)	__assign_str(field)
 #endif
 
+/* To checkers of locks: a function that returns true with @lock held. */
+#ifdef __cond_acquires_impl_true
+#define unc_true_acquires(lock)	__cond_acquires(true, lock)
+#else
+#define unc_true_acquires(lock)	__cond_acquires(lock)
+#endif
+
 typedef int (*unc_overflow_fn)(struct perf_event *event,
 			       struct perf_sample_data *data,
 			       struct pt_regs *regs);
+typedef void (*unc_tick_fn)(void);
+typedef void (*unc_took_fn)(u64 sample_len_ns);
 
 /*
- * perf_event_overflow() is what a PMU driver calls to deliver a sample, but no
- * kernel exports it to modules yet.  A kprobe finds it; it is removed before it
- * is ever hit.  NULL when it cannot be found: then there is no sampling.
+ * Functions that a PMU driver calls, but that no kernel exports to modules yet.
+ * A kprobe finds them; one that is disabled puts no breakpoint there.  NULL when
+ * there is none such.
  */
-static inline unc_overflow_fn unc_find_overflow(void)
+static inline void *unc_find_function(const char *name)
 {
 	static const u32 endbr64 = 0xfa1e0ff3;
-	struct kprobe probe = { .symbol_name = "perf_event_overflow" };
+	struct kprobe probe = {
+		.symbol_name = name,
+		.flags = KPROBE_FLAG_DISABLED,
+	};
 	unsigned long addr;
 
 	if (register_kprobe(&probe))
@@ -52,11 +84,53 @@ static inline unc_overflow_fn unc_find_overflow(void)
 	/* kprobes skip the landing pad that an indirect call needs */
 	if (*(const u32 *)(addr - sizeof(endbr64)) == endbr64)
 		addr -= sizeof(endbr64);
-	return (unc_overflow_fn)addr;
+	return (void *)addr;
 }
 
-/* hw.interrupts of a throttled event; perf's own name for it is private. */
-#define UNC_THROTTLED	(~0ULL)
+/*
+ * Callbacks for a system that sleeps and wakes.  In 6.19 and in later releases
+ * of stable kernels (Kbuild looks) they get an argument, declared with
+ * UNC_SYSCORE_ARGS, and what is registered is a struct around them.
+ */
+#ifndef UNC_STRUCT_SYSCORE
+#define UNC_SYSCORE_ARGS	void
+struct unc_syscore {
+	struct syscore_ops ops;
+};
+
+static inline void unc_register_syscore(struct unc_syscore *s)
+{
+	register_syscore_ops(&s->ops);
+}
+
+static inline void unc_unregister_syscore(struct unc_syscore *s)
+{
+	unregister_syscore_ops(&s->ops);
+}
+#else
+#define UNC_SYSCORE_ARGS	void *unused
+struct unc_syscore {
+	struct syscore_ops ops;
+	struct syscore core;
+};
+
+static inline void unc_register_syscore(struct unc_syscore *s)
+{
+	s->core.ops = &s->ops;
+	register_syscore(&s->core);
+}
+
+static inline void unc_unregister_syscore(struct unc_syscore *s)
+{
+	unregister_syscore(&s->core);
+}
+#endif
+
+/* An event's clock; it may be the first member of a struct. */
+static inline u64 unc_context_time(const struct perf_event *event)
+{
+	return *(const u64 *)&event->ctx->time;
+}
 
 /* Bits that newer kernels let a user set and that mean nothing to any box. */
 static inline u64 unc_config3(const struct perf_event *event)

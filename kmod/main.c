@@ -17,6 +17,7 @@
 #include <asm/cpu_device_id.h>
 
 #include "xeon_uncore.h"
+#include "hw/hw.h"
 
 struct unc_machine unc = {
 	.pmus = LIST_HEAD_INIT(unc.pmus),
@@ -28,7 +29,10 @@ MODULE_PARM_DESC(pmu_prefix,
 		 "first part of the PMUs' names (default: the generation's, such as hswep); \"uncore\" gives the names of the kernel's own driver");
 
 static const struct x86_cpu_id unc_cpus[] = {
-	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 63, &unc_haswell_ep),
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 62, &unc_ivbep),
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 63, &unc_hswep),
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 79, &unc_bdwep),
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 86, &unc_bdwde),
 	{ }
 };
 
@@ -37,6 +41,8 @@ static enum cpuhp_state unc_hotplug;
 /* --- other drivers ------------------------------------------------------- */
 
 #define UNC_RIVAL_MODULE	"intel_uncore"
+/* The names of its PMUs; who gives ours the same wants its ways as well. */
+#define UNC_RIVAL_PREFIX	"uncore"
 
 /*
  * As a module the kernel's driver is in /sys/module, beside us; built in, only
@@ -59,11 +65,12 @@ static int unc_module_event(struct notifier_block *nb, unsigned long action,
 {
 	const struct module *module = data;
 
-	if (action == MODULE_STATE_COMING &&
-	    !strcmp(module->name, UNC_RIVAL_MODULE))
-		pr_warn("%s is being loaded beside %s: both program the same MSRs and counts will be wrong; unload one of them\n",
-			UNC_RIVAL_MODULE, KBUILD_MODNAME);
-	return NOTIFY_DONE;
+	if (action != MODULE_STATE_COMING ||
+	    strcmp(module->name, UNC_RIVAL_MODULE))
+		return NOTIFY_DONE;
+	pr_err("%s not loaded: it would program the same registers; rmmod %s first\n",
+	       UNC_RIVAL_MODULE, KBUILD_MODNAME);
+	return notifier_from_errno(-EBUSY);
 }
 
 static struct notifier_block unc_module_watch = {
@@ -83,9 +90,13 @@ static int unc_cpu_online(unsigned int cpu)
 			     cpu);
 		return 0;
 	}
-	if (pkg->cpu >= nr_cpu_ids)
-		WRITE_ONCE(pkg->cpu, cpu);
 	local_irq_save(flags);
+	unc_pmi_cpu_online();
+	if (pkg->cpu >= nr_cpu_ids) {
+		/* nobody could see what became of its registers meanwhile */
+		unc_package_resume(pkg);
+		WRITE_ONCE(pkg->cpu, cpu);
+	}
 	unc_timer_online(pkg);
 	local_irq_restore(flags);
 	return 0;
@@ -95,6 +106,7 @@ static int unc_cpu_online(unsigned int cpu)
 static int unc_cpu_offline(unsigned int cpu)
 {
 	struct unc_package *pkg = unc_package_of_cpu(cpu);
+	unsigned long flags;
 	unsigned int other;
 
 	if (!pkg || pkg->cpu != cpu)
@@ -104,8 +116,13 @@ static int unc_cpu_offline(unsigned int cpu)
 			break;
 	}
 	WRITE_ONCE(pkg->cpu, other < nr_cpu_ids ? other : nr_cpu_ids);
-	if (other < nr_cpu_ids)
+	if (other < nr_cpu_ids) {
 		unc_pmus_migrate(pkg, cpu, other);
+	} else {
+		local_irq_save(flags);
+		unc_package_suspend(pkg);
+		local_irq_restore(flags);
+	}
 	return 0;
 }
 
@@ -134,6 +151,7 @@ static int __init unc_check_machine(void)
 	}
 	unc.gen = (const struct unc_generation *)id->driver_data;
 	unc.prefix = pmu_prefix ?: unc.gen->name;
+	unc.lenient = !strcmp(unc.prefix, UNC_RIVAL_PREFIX);
 	if (!unc_prefix_ok(unc.prefix)) {
 		pr_err("pmu_prefix=%s: want 1 to 32 letters, digits or _\n",
 		       unc.prefix);
@@ -181,24 +199,30 @@ static void unc_log_summary(void)
 
 	list_for_each_entry(pmu, &unc.pmus, list)
 		n++;
-	pr_info("%s: %u PMUs in %u packages\n", unc.gen->name, n,
-		unc.num_packages);
+	pr_info("%s: %u PMUs in %u packages, PCI registers by %s\n",
+		unc.gen->name, n, unc.num_packages, unc_pci_access());
 }
 
+/* Down to where unc_boxes_start() began. */
 static void unc_tear_down(void)
 {
+	unsigned int i;
+
 	cpuhp_remove_state_nocalls(unc_hotplug);
 	unc_pmus_unregister();
 	unc_sysfs_exit();
-	unc_overflow_sysfs_exit();
+	unc_package_sysfs_exit();
+	for (i = 0; i < unc.num_packages; i++)
+		unc_timer_exit(&unc.packages[i]);
 	unc_boxes_stop();
-	unc_overflow_exit();
+	unc_pmi_exit();
 	unc_pci_exit();
 	unc_topology_exit();
 }
 
 static int __init unc_init(void)
 {
+	unsigned int i;
 	int err;
 
 	err = unc_check_machine();
@@ -215,12 +239,17 @@ static int __init unc_init(void)
 		pr_err("no uncore box answers: is this a virtual machine?\n");
 		goto no_boxes;
 	}
-	err = unc_overflow_init();
+	err = unc_pmi_init();
 	if (err)
-		goto no_overflow;
-	err = unc_overflow_sysfs_init() ?: unc_sysfs_init();
+		goto no_pmi;
+	for (i = 0; i < unc.num_packages; i++)
+		unc_pmi_measure(&unc.packages[i]);
+	unc_sampling_init();
+	err = unc_package_sysfs_init() ?: unc_sysfs_init();
 	if (!err)
 		err = unc_pmus_register();
+	if (!err)
+		err = unc_power_init();
 	if (err)
 		goto no_pmus;
 	register_module_notifier(&unc_module_watch);
@@ -230,7 +259,7 @@ static int __init unc_init(void)
 no_pmus:
 	unc_tear_down();
 	return err;
-no_overflow:
+no_pmi:
 	unc_boxes_stop();
 no_boxes:
 	unc_pci_exit();
@@ -243,6 +272,7 @@ no_pci:
 static void __exit unc_exit(void)
 {
 	unregister_module_notifier(&unc_module_watch);
+	unc_power_exit();
 	unc_tear_down();
 }
 

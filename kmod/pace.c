@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How often an event samples: its period in frequency mode, and when a
- * throttled one goes on.
+ * How often an event samples: its period in frequency mode.
  *
- * perf does both from the scheduler's tick: it takes what was counted since the
- * last time for the count of one tick, and a tick later a throttled event goes
- * on.  That holds for a core's events, which rest when the core does.  The
- * uncore works on while a CPU idles and has no tick.  So the driver does it
- * from its own timer, and perf's way finds nothing left to do.
+ * perf sets it from the scheduler's tick, taking what was counted since the last
+ * time for the count of one tick.  That holds for a core's events, which rest
+ * when the core does.  The uncore works on while a CPU idles and has no tick.  So
+ * the driver does it from its own timer, and perf's way finds nothing left to do.
  */
-#include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/perf_event.h>
 
 #include "xeon_uncore.h"
-#include "compat.h"
 
 /* Over how long (ns) a rate is measured. */
 #define UNC_PACE_NS	(20 * NSEC_PER_MSEC)
@@ -79,7 +75,7 @@ bool unc_pace(struct unc_slot *slot, unsigned int bits)
 	/* nothing happened: nothing was learned */
 	if (!count)
 		return false;
-	want = mul_u64_u64_div_u64(count, NSEC_PER_SEC, passed);
+	want = unc_mul_div(count, NSEC_PER_SEC, passed);
 	want = clamp_t(u64, div64_u64(want, slot->event->attr.sample_freq),
 		       1, unc_max_period(bits));
 	if (want < UNC_FAR_OFF * period && period < UNC_FAR_OFF * want)
@@ -124,31 +120,4 @@ void unc_pace_hide_count(struct perf_event *event)
 void unc_pace_hide_time(struct perf_event *event)
 {
 	event->hw.freq_time_stamp = 0;
-}
-
-/**
- * unc_pace_interrupts() - perf counts an event's samples, and throttles it when
- * there are too many for one tick: have it begin anew after a tick's time
- * @slot: the slot
- * @now: monotonic time, ns
- *
- * Context: on the event's CPU, interrupts off.
- */
-void unc_pace_interrupts(struct unc_slot *slot, u64 now)
-{
-	if (now - slot->window < TICK_NSEC)
-		return;
-	slot->window = now;
-	slot->event->hw.interrupts = 0;
-}
-
-/**
- * unc_pace_may_resume() - has a stopped event been throttled for long enough?
- * @slot: the slot
- * @now: monotonic time, ns
- */
-bool unc_pace_may_resume(const struct unc_slot *slot, u64 now)
-{
-	return READ_ONCE(slot->event->hw.interrupts) == UNC_THROTTLED &&
-	       now - slot->window >= TICK_NSEC;
 }

@@ -5,21 +5,132 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/acpi.h>
+#include <linux/io.h>
 #include <linux/irq_work.h>
 #include <linux/module.h>
 #include <linux/pci.h>
 
 #include "xeon_uncore.h"
 
+static bool mmconfig = true;
+module_param(mmconfig, bool, 0444);
+MODULE_PARM_DESC(mmconfig,
+		 "reach PCI registers through memory (MMCONFIG) where the machine can, instead of through its two ports (default Y)");
+
 /* Functions that appear after the module was loaded have no PMU to join. */
 static bool unc_pci_closed;
+
+/* Functions that are reached through memory, and those that are not. */
+static unsigned int unc_mapped, unc_ported;
+
+#define UNC_CONFIG_SIZE	4096
+
+/* Where the firmware says that a function's configuration space is, or 0. */
+static phys_addr_t unc_config_address(const struct pci_dev *pdev)
+{
+	const struct acpi_mcfg_allocation *entry, *end;
+	struct acpi_table_header *table;
+	u8 bus = pdev->bus->number;
+	phys_addr_t address = 0;
+
+	if (ACPI_FAILURE(acpi_get_table(ACPI_SIG_MCFG, 0, &table)))
+		return 0;
+	entry = (void *)table + sizeof(struct acpi_table_mcfg);
+	end = (void *)table + table->length;
+	for (; entry + 1 <= end; entry++) {
+		if (entry->pci_segment == pci_domain_nr(pdev->bus) &&
+		    bus >= entry->start_bus_number &&
+		    bus <= entry->end_bus_number)
+			address = entry->address +
+				  (((phys_addr_t)bus << 8 | pdev->devfn) *
+				   UNC_CONFIG_SIZE);
+	}
+	acpi_put_table(table);
+	return address;
+}
+
+/*
+ * Through memory an access takes no lock and a fraction of the time.  The
+ * kernel itself trusts the firmware's table with care only: so the function
+ * that answers there must be the one.
+ */
+static void __iomem *unc_map_config(struct pci_dev *pdev)
+{
+	phys_addr_t address = mmconfig ? unc_config_address(pdev) : 0;
+	void __iomem *regs = NULL;
+	u32 id, class;
+
+	if (address && pdev->cfg_size >= UNC_CONFIG_SIZE)
+		regs = ioremap(address, UNC_CONFIG_SIZE);
+	if (!regs)
+		goto ports;
+	id = readl(regs + PCI_VENDOR_ID);
+	class = readl(regs + PCI_CLASS_REVISION);
+	if (id == (u32)(pdev->device << 16 | pdev->vendor) &&
+	    class == (pdev->class << 8 | pdev->revision)) {
+		unc_mapped++;
+		return regs;
+	}
+	iounmap(regs);
+ports:
+	unc_ported++;
+	return NULL;
+}
+
+/**
+ * unc_pci_access() - how PCI registers are reached, for the log
+ */
+const char *unc_pci_access(void)
+{
+	if (!unc_mapped)
+		return "ports";
+	return unc_ported ? "memory and ports" : "memory";
+}
+
+/* The registers of a filter may be beyond what can be reached. */
+static bool unc_filters_reachable(struct pci_dev *pdev,
+				  const struct unc_type *type)
+{
+	const struct unc_filter_reg *reg;
+	u32 value;
+
+	for (reg = type->filters; reg->reg; reg++) {
+		if (pci_read_config_dword(pdev, reg->reg, &value) ||
+		    value == U32_MAX)
+			return false;
+	}
+	return true;
+}
+
+static int unc_pci_join(struct pci_dev *pdev, struct unc_box *box, bool filter)
+{
+	if (filter ? box->filter_pdev : box->pdev) {
+		pci_warn(pdev, "a second %s of package %d: left out\n",
+			 box->name, box->pkg->phys_id);
+		return -ENODEV;
+	}
+	if (filter && !unc_filters_reachable(pdev, box->type))
+		return -ENODEV;
+	if (filter) {
+		box->filter_regs = unc_map_config(pdev);
+		box->filter_pdev = pdev;
+	} else {
+		box->regs = unc_map_config(pdev);
+		box->pdev = pdev;
+	}
+	pci_set_drvdata(pdev, box);
+	return 0;
+}
 
 static int unc_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	const struct unc_type *type =
 		&unc.gen->types[UNC_PCI_TYPE(id->driver_data)];
 	unsigned int index = UNC_PCI_INDEX(id->driver_data);
-	struct unc_package *pkg = unc_package_of_bus(pdev->bus->number);
+	struct unc_package *pkg = type->io_bus ?
+		unc_package_of_io_bus(pdev->bus) :
+		unc_package_of_bus(pdev->bus);
 	struct unc_box *box;
 
 	if (unc_pci_closed) {
@@ -27,47 +138,60 @@ static int unc_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 			 type->name, index, KBUILD_MODNAME);
 		return -ENODEV;
 	}
-	if (!pkg) {
-		dev_warn(&pdev->dev, "%s_%u: bus %02x is of no package: left out\n",
-			 type->name, index, pdev->bus->number);
+	/* a UBox is missing, or unknown: unc_topology_init() has told */
+	if (!pkg)
 		return -ENODEV;
-	}
 	box = unc_box_create(pkg, type, index);
 	if (!box)
 		return -ENOMEM;
-	if (UNC_PCI_ROLE(id->driver_data) == UNC_PCI_FILTER)
-		box->filter_pdev = pdev;
-	else
-		box->pdev = pdev;
-	pci_set_drvdata(pdev, box);
-	return 0;
+	return unc_pci_join(pdev, box,
+			    UNC_PCI_ROLE(id->driver_data) == UNC_PCI_FILTER);
 }
 
-/*
- * The function is going away, or we are.  Its registers can still be written,
- * but events may be running: the box keeps its last counts from here on.
- */
+/* The box's own function goes: it keeps its last counts from here on. */
+static void unc_pci_remove_box(struct unc_box *box)
+{
+	unsigned long flags;
+
+	flags = unc_lock(box);
+	unc_box_refresh_all(box);
+	/* nothing may be left that overflows; if it is still there */
+	unc_box_restore(box);
+	box->dead = true;
+	unc_unlock(box, flags);
+	/* dead: nobody looks at it any more but the report of that */
+	irq_work_sync(&box->gone);
+	if (box->regs)
+		iounmap(box->regs);
+	box->regs = NULL;
+	box->pdev = NULL;
+}
+
+static void unc_pci_remove_filter(struct unc_box *box)
+{
+	void __iomem *regs = box->filter_regs;
+	unsigned long flags;
+
+	flags = unc_lock(box);
+	unc_box_lose_filters(box);
+	box->filter_pdev = NULL;
+	box->filter_regs = NULL;
+	unc_unlock(box, flags);
+	if (regs)
+		iounmap(regs);
+}
+
+/* The function is going away, or we are. */
 static void unc_pci_remove(struct pci_dev *pdev)
 {
 	struct unc_box *box = pci_get_drvdata(pdev);
-	unsigned long flags;
-	bool counting;
+	bool counting = READ_ONCE(box->active) && !box->dead;
 
-	flags = unc_lock(box);
-	counting = box->active;
-	if (pdev == box->pdev) {
-		unc_box_refresh_all(box);
-		box->dead = true;
-	} else {
-		box->filter_pdev = NULL;
-	}
-	unc_unlock(box, flags);
-	if (pdev == box->pdev) {
-		/* dead: nobody looks at it any more but the report of that */
-		irq_work_sync(&box->gone);
-		box->pdev = NULL;
-	}
-	if (counting)
+	if (pdev == box->pdev)
+		unc_pci_remove_box(box);
+	else
+		unc_pci_remove_filter(box);
+	if (counting && box->dead)
 		dev_warn(&pdev->dev, "%s of package %d: removed while counting: its events stop at their last count\n",
 			 box->name, box->pkg->phys_id);
 }
@@ -78,29 +202,42 @@ static struct pci_driver unc_pci_driver = {
 	.remove = unc_pci_remove,
 };
 
+/* Does the generation know a function that has the filters of a box? */
+static bool unc_pci_has_filters(const struct unc_type *type, unsigned int index)
+{
+	const unsigned long data = UNC_PCI_DATA(type - unc.gen->types, index,
+						UNC_PCI_FILTER);
+	const struct pci_device_id *id;
+
+	for (id = unc.gen->pci_ids; id->vendor; id++) {
+		if (id->driver_data == data)
+			return true;
+	}
+	return false;
+}
+
 /*
  * A box is of use with its own function only; filters without one would be
- * taken for a box.
+ * taken for a box.  Without its filters it can count what needs none.
  */
-static void unc_pci_drop_incomplete(void)
+static void unc_pci_drop_incomplete(const struct unc_package *pkg,
+				    const struct unc_type *type)
 {
-	const struct unc_type *type = unc.gen->types;
-	unsigned int i, t, b;
+	unsigned int b, unfiltered = 0;
 
-	for (i = 0; i < unc.num_packages; i++) {
-		for (t = 0; t < unc.gen->num_types; t++) {
-			if (type[t].space != UNC_PCI)
-				continue;
-			for (b = 0; b < type[t].max_boxes; b++) {
-				struct unc_box *box;
+	for (b = 0; b < type->max_boxes; b++) {
+		struct unc_box *box = *unc_box_place(pkg, type, b);
 
-				box = *unc_box_place(&unc.packages[i],
-						     &type[t], b);
-				if (box && !box->pdev)
-					box->dead = true;
-			}
-		}
+		if (!box)
+			continue;
+		if (!box->pdev)
+			box->dead = true;
+		else if (!box->filter_pdev && unc_pci_has_filters(type, b))
+			unfiltered++;
 	}
+	if (unfiltered)
+		pr_warn("package %d: the filters of %u %s boxes are hidden, or beyond reach (no MMCONFIG?): events with a filter are refused there\n",
+			pkg->phys_id, unfiltered, type->name);
 }
 
 /**
@@ -111,15 +248,24 @@ static void unc_pci_drop_incomplete(void)
  */
 int unc_pci_init(void)
 {
+	unsigned int i, t;
 	int err;
 
 	unc_pci_closed = false;
+	unc_mapped = 0;
+	unc_ported = 0;
 	unc_pci_driver.id_table = unc.gen->pci_ids;
 	err = pci_register_driver(&unc_pci_driver);
 	if (err)
 		return err;
 	unc_pci_closed = true;
-	unc_pci_drop_incomplete();
+	for (i = 0; i < unc.num_packages; i++) {
+		for (t = 0; t < unc.gen->num_types; t++) {
+			if (unc.gen->types[t].space == UNC_PCI)
+				unc_pci_drop_incomplete(&unc.packages[i],
+							&unc.gen->types[t]);
+		}
+	}
 	return 0;
 }
 

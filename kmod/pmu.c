@@ -10,10 +10,15 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/cpu.h>
+#include <linux/ktime.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
 
 #include "xeon_uncore.h"
 #include "compat.h"
@@ -76,21 +81,22 @@ static int unc_collect(struct perf_event *event, struct unc_slot *slots,
 		       unsigned int *n)
 {
 	struct perf_event *sampler = unc_sampler(event);
-	struct unc_slot *slot = &slots[*n];
+	struct unc_slot slot;
 	unsigned int i;
 	u64 config[3];
 
 	unc_event_config(event, config);
+	if (unc_slot_describe(to_unc_pmu(event->pmu)->type, config, &slot))
+		return -EINVAL;
 	for (i = 0; i < *n && !sampler; i++) {
 		if (!slots[i].event &&
-		    !memcmp(slots[i].config, config, sizeof(config)))
+		    !memcmp(slots[i].config, slot.config, sizeof(slot.config)))
 			return 0;
 	}
-	if (*n == UNC_MAX_COUNTERS ||
-	    unc_slot_describe(to_unc_pmu(event->pmu)->type, config, slot))
+	if (*n == UNC_MAX_COUNTERS)
 		return -EINVAL;
-	slot->event = sampler;
-	++*n;
+	slot.event = sampler;
+	slots[(*n)++] = slot;
 	return 0;
 }
 
@@ -115,13 +121,59 @@ static int unc_validate_group(struct perf_event *event)
 	return unc_slots_fit(slots, n) ? 0 : -EINVAL;
 }
 
+/*
+ * The kernel's own driver masks bits that it does not know, and there are
+ * programs that count on it.
+ */
+static void unc_tell_masked(const struct unc_type *type)
+{
+	static char told[8][TASK_COMM_LEN];
+	static DEFINE_SPINLOCK(lock);
+	char comm[TASK_COMM_LEN];
+	bool tell = false;
+	unsigned int i;
+
+	get_task_comm(comm, current);
+	spin_lock(&lock);
+	for (i = 0; i < ARRAY_SIZE(told); i++) {
+		if (!strcmp(told[i], comm))
+			break;
+		if (!*told[i]) {
+			strscpy(told[i], comm, sizeof(comm));
+			tell = true;
+			break;
+		}
+	}
+	spin_unlock(&lock);
+	if (tell)
+		pr_info("%s asks %s for bits that no format field has: masked, as %s does\n",
+			comm, type->name, "intel_uncore");
+}
+
+/* Refuse what means nothing, or mask it. */
+static int unc_check_config(const struct perf_event *event,
+			    const struct unc_type *type, struct unc_slot *slot)
+{
+	u64 config[3];
+
+	unc_event_config(event, config);
+	if (unc_config3(event))
+		return -EINVAL;
+	if (!unc.lenient && !unc_known_bits(type, config))
+		return -EINVAL;
+	if (unc_slot_describe(type, config, slot))
+		return -EINVAL;
+	if (memcmp(config, slot->config, sizeof(config)))
+		unc_tell_masked(type);
+	return 0;
+}
+
 static int unc_event_init(struct perf_event *event)
 {
 	struct unc_pmu *pmu = to_unc_pmu(event->pmu);
 	struct unc_package *pkg;
 	struct unc_slot slot;
 	struct unc_box *box;
-	u64 config[3];
 	int err;
 
 	if (event->attr.type != event->pmu->type)
@@ -143,10 +195,9 @@ static int unc_event_init(struct perf_event *event)
 	if (box->dead)
 		return -ENODEV;
 
-	unc_event_config(event, config);
-	if (unc_config3(event) || !unc_known_bits(pmu->type, config) ||
-	    unc_slot_describe(pmu->type, config, &slot))
-		return -EINVAL;
+	err = unc_check_config(event, pmu->type, &slot);
+	if (err)
+		return err;
 	/* the filters' PCI function is hidden or was removed */
 	if (pmu->type->filters_apart && !box->filter_pdev &&
 	    (slot.fields[0] | slot.fields[1] | slot.fields[2]))
@@ -166,6 +217,34 @@ static int unc_event_init(struct perf_event *event)
 
 /* --- counting ------------------------------------------------------------ */
 
+/*
+ * While overflows keep a package frozen its events do not run.  perf thinks they
+ * do: take that from the time that it has them running.  In hw.config_base is
+ * what has been taken so far, in hw.event_base up to when, by perf's clock.  More
+ * than has passed there must not be taken: times would go back.
+ */
+static void unc_time_begin(struct perf_event *event, const struct unc_box *box)
+{
+	event->hw.config_base = unc_frozen_ns(box->pkg);
+	event->hw.event_base = unc_context_time(event);
+}
+
+static void unc_time_catch_up(struct perf_event *event,
+			      const struct unc_box *box)
+{
+	s64 frozen = unc_frozen_ns(box->pkg) - event->hw.config_base;
+	u64 now = unc_context_time(event);
+	s64 passed = now - event->hw.event_base;
+
+	/* what froze before the last look and was accounted since: later */
+	frozen = min3(frozen, passed, (s64)event->total_time_running);
+	event->hw.event_base = now;
+	if (frozen <= 0)
+		return;
+	event->hw.config_base += frozen;
+	event->total_time_running -= frozen;
+}
+
 /**
  * unc_event_catch_up() - add what the slot has counted since the last time
  * @event: an event of the slot
@@ -179,6 +258,7 @@ void unc_event_catch_up(struct perf_event *event, const struct unc_slot *slot)
 		return;
 	prev = local64_xchg(&event->hw.prev_count, slot->total);
 	local64_add(slot->total - prev, &event->count);
+	unc_time_catch_up(event, unc_event_box(event));
 }
 
 /*
@@ -226,6 +306,15 @@ static void unc_pmu_enable(struct pmu *pmu)
 		unc_let_go(to_unc_pmu(pmu));
 }
 
+/*
+ * What tells an event, when it comes, that its slot has run on since it went: both
+ * happened in one move.  0: none is under way.
+ */
+static u64 unc_move_tag(const struct unc_box *box, const struct unc_slot *slot)
+{
+	return box->hold ? (u64)box->hold << 32 | slot->serial : 0;
+}
+
 static int unc_event_add(struct perf_event *event, int how)
 {
 	struct unc_box *box = unc_event_box(event);
@@ -237,6 +326,8 @@ static int unc_event_add(struct perf_event *event, int how)
 	unc_event_config(event, config);
 	flags = unc_lock(box);
 	unc_hold(to_unc_pmu(event->pmu), box);
+	if (unc_sampler(event))
+		unc_clock_yield(box);
 	slot = unc_slot_get(box, config, unc_sampler(event));
 	if (!slot) {
 		unc_unlock(box, flags);
@@ -246,12 +337,13 @@ static int unc_event_add(struct perf_event *event, int how)
 	 * An event that only moves between CPUs finds its slot still running
 	 * and goes on from where it was; any other starts here.
 	 */
-	if (!slot->held || hwc->last_tag != slot->serial) {
+	if (!hwc->last_tag || hwc->last_tag != unc_move_tag(box, slot)) {
 		unc_box_refresh(box, slot);
 		local64_set(&hwc->prev_count, slot->total);
+		unc_time_begin(event, box);
 	}
 	hwc->idx = slot - box->slot;
-	hwc->last_tag = slot->serial;
+	hwc->last_tag = 0;
 	hwc->state = how & PERF_EF_START ? 0 : PERF_HES_STOPPED;
 	if (slot->event)
 		unc_sampling_add(box, slot, event);
@@ -270,10 +362,7 @@ static void unc_event_del(struct perf_event *event, int how)
 
 	flags = unc_lock(box);
 	unc_hold(to_unc_pmu(event->pmu), box);
-	if (slot->users == 1 && (!box->holding || slot->event))
-		unc_box_last_read(box, slot);
-	else
-		unc_box_refresh(box, slot);
+	unc_box_leave(box, slot);
 	unc_event_catch_up(event, slot);
 	if (slot->event) {
 		unc_sampling_del(box, slot);
@@ -281,9 +370,8 @@ static void unc_event_del(struct perf_event *event, int how)
 			due = slot->due;
 		weight = slot->weight;
 	}
+	hwc->last_tag = unc_move_tag(box, slot);
 	unc_box_release(box, slot);
-	if (!box->holding)
-		hwc->last_tag = 0;
 	hwc->idx = -1;
 	hwc->state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	unc_unlock(box, flags);
@@ -304,7 +392,8 @@ static void unc_event_stop(struct perf_event *event, int how)
 	struct unc_slot *slot = unc_event_slot(event);
 	unsigned long flags;
 
-	if (event->hw.state & PERF_HES_STOPPED)
+	/* perf throttles whole groups, with members that are off */
+	if ((event->hw.state & PERF_HES_STOPPED) || event->hw.idx < 0)
 		return;
 	if (unc_pace_is_tick(event, how)) {
 		unc_pace_hide_count(event);
@@ -341,12 +430,13 @@ static void unc_event_start(struct perf_event *event, int how)
 	flags = unc_lock(box);
 	unc_box_refresh(box, slot);
 	local64_set(&event->hw.prev_count, slot->total);
+	unc_time_begin(event, box);
 	event->hw.state = 0;
 	if (slot->event) {
 		unc_pace_begin(slot);
 		if (how & PERF_EF_RELOAD)
 			unc_sampling_restart(slot);
-		if (box->type->signals && !box->ctr[slot->ctr].dirty)
+		if (unc_box_signals(box) && !box->ctr[slot->ctr].dirty)
 			unc_sampling_arm(box, slot);
 		unc_box_run(box, slot, true);
 	}
@@ -355,20 +445,32 @@ static void unc_event_start(struct perf_event *event, int how)
 
 /* --- reading ------------------------------------------------------------- */
 
+/* Is the event's group read all at once, in commit? */
+static bool unc_reads_group(struct unc_cpu *cpu, struct perf_event *event)
+{
+	unsigned int i;
+
+	if (!(cpu->txn & PERF_PMU_TXN_READ))
+		return false;
+	for (i = 0; i < ARRAY_SIZE(cpu->leader); i++) {
+		if (!cpu->leader[i])
+			cpu->leader[i] = event->group_leader;
+		if (cpu->leader[i] == event->group_leader)
+			return true;
+	}
+	return false;
+}
+
 static void unc_event_read(struct perf_event *event)
 {
 	struct unc_cpu *cpu = this_cpu_ptr(to_unc_pmu(event->pmu)->cpu);
 	struct unc_box *box = unc_event_box(event);
 	unsigned long flags;
 
-	if (unc_interrupts_lock())
+	if (in_nmi() || unc_reads_group(cpu, event))
 		return;
-	if (cpu->txn & PERF_PMU_TXN_READ) {
-		/* all of the group at once, in commit */
-		cpu->leader = event->group_leader;
+	if (!unc_lock_to_read(box, &flags))
 		return;
-	}
-	flags = unc_lock(box);
 	if (event->hw.idx >= 0) {
 		unc_box_refresh(box, unc_event_slot(event));
 		unc_event_catch_up(event, unc_event_slot(event));
@@ -417,8 +519,9 @@ static void unc_start_txn(struct pmu *pmu, unsigned int flags)
 {
 	struct unc_cpu *cpu = this_cpu_ptr(to_unc_pmu(pmu)->cpu);
 
+	memset(cpu->leader, 0, sizeof(cpu->leader));
+	barrier();
 	cpu->txn = flags;
-	cpu->leader = NULL;
 }
 
 static void unc_cancel_txn(struct pmu *pmu)
@@ -435,16 +538,33 @@ static int unc_commit_txn(struct pmu *pmu)
 	struct unc_cpu *cpu = this_cpu_ptr(to_unc_pmu(pmu)->cpu);
 	struct unc_box *box;
 	unsigned long flags;
+	unsigned int i;
 
-	if ((cpu->txn & PERF_PMU_TXN_READ) && cpu->leader) {
+	if ((cpu->txn & PERF_PMU_TXN_READ) && cpu->leader[0]) {
 		box = unc_local_box(to_unc_pmu(pmu));
 		flags = unc_lock(box);
-		unc_read_group(cpu->leader, pmu, box);
+		for (i = 0; i < ARRAY_SIZE(cpu->leader) && cpu->leader[i]; i++)
+			unc_read_group(cpu->leader[i], pmu, box);
 		unc_unlock(box, flags);
 	}
 	/* counters that were assigned in an ADD transaction start here */
 	unc_cancel_txn(pmu);
 	return 0;
+}
+
+/* perf is about to change an event's period. */
+static int unc_check_period(struct perf_event *event, u64 period)
+{
+	const struct unc_box *box = unc_event_box(event);
+	struct unc_slot slot;
+	u64 config[3];
+
+	if (event->attr.freq)
+		return 0;
+	unc_event_config(event, config);
+	if (unc_slot_describe(box->type, config, &slot))
+		return -EINVAL;
+	return unc_period_fits(box, &slot, period) ? 0 : -EINVAL;
 }
 
 /* --- registration -------------------------------------------------------- */
@@ -504,6 +624,7 @@ static int unc_pmu_register(const struct unc_type *type, unsigned int index)
 		.start_txn	= unc_start_txn,
 		.commit_txn	= unc_commit_txn,
 		.cancel_txn	= unc_cancel_txn,
+		.check_period	= unc_check_period,
 	};
 	err = perf_pmu_register(&pmu->pmu, pmu->name, -1);
 	if (err) {
@@ -567,7 +688,7 @@ static void unc_set_holding(struct unc_box *box, bool hold)
 
 	flags = unc_lock(box);
 	if (hold)
-		box->holding = true;
+		box->hold = ++box->holds;
 	else
 		unc_box_end_hold(box);
 	unc_unlock(box, flags);

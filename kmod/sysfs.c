@@ -3,11 +3,15 @@
  * The format, events and cpumask files of a PMU, made from the tables.  Boxes
  * of a type share their attribute groups.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/bitops.h>
 #include <linux/cpumask.h>
 #include <linux/device.h>
+#include <linux/moduleparam.h>
 #include <linux/perf_event.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/sysfs.h>
 
 #include "xeon_uncore.h"
@@ -31,6 +35,46 @@ struct unc_type_sysfs {
 static struct unc_type_sysfs *unc_types_sysfs;
 
 static const char *const unc_words[] = { "config", "config1", "config2" };
+
+/*
+ * Which of the catalogue's names to list.  perf reads all event files of all
+ * PMUs, five times as many as there are, before it counts anything; a big
+ * machine has thousands.  Tools that know the catalogue need none of them.
+ */
+enum unc_events { UNC_EVENTS_NONE, UNC_EVENTS_COMMON, UNC_EVENTS_ALL };
+static const char *const unc_events_words[] = { "none", "common", "all" };
+static int unc_events = UNC_EVENTS_COMMON;
+
+static int unc_events_set(const char *text, const struct kernel_param *kp)
+{
+	int word = sysfs_match_string(unc_events_words, text);
+
+	if (word < 0) {
+		pr_err("events=%s: must be all, common or none\n", text);
+		return word;
+	}
+	*(int *)kp->arg = word;
+	return 0;
+}
+
+static int unc_events_get(char *page, const struct kernel_param *kp)
+{
+	return sysfs_emit(page, "%s\n", unc_events_words[*(int *)kp->arg]);
+}
+
+static const struct kernel_param_ops unc_events_ops = {
+	.set = unc_events_set,
+	.get = unc_events_get,
+};
+module_param_cb(events, &unc_events_ops, &unc_events, 0444);
+MODULE_PARM_DESC(events,
+		 "event names in sysfs: \"all\" of the catalogue, \"common\" ones (default) or \"none\"; perf reads them all each time it starts");
+
+static bool unc_event_listed(const struct unc_named_event *e)
+{
+	return unc_events == UNC_EVENTS_ALL ||
+	       (unc_events == UNC_EVENTS_COMMON && e->common);
+}
 
 /* "config:0-7,21" */
 static ssize_t unc_format_show(struct device *dev,
@@ -81,7 +125,7 @@ static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr,
 		if (box && !box->dead && cpu < nr_cpu_ids)
 			cpumask_set_cpu(cpu, mask);
 	}
-	n = cpumap_print_to_pagebuf(true, page, mask);
+	n = sysfs_emit(page, "%*pbl\n", cpumask_pr_args(mask));
 	free_cpumask_var(mask);
 	return n;
 }
@@ -140,6 +184,8 @@ static int unc_events_init(const struct unc_type *type,
 	for (i = 0; i < type->num_events; i++) {
 		const struct unc_named_event *e = &type->events[i];
 
+		if (!unc_event_listed(e))
+			continue;
 		unc_text_add(t, list++, e->name, e->config);
 		if (e->unit && unc_suffix_add(t, list++, e->name, "unit",
 					      e->unit))
@@ -160,7 +206,9 @@ static int unc_type_sysfs_init(const struct unc_type *type,
 	for (f = type->fields; f->name; f++)
 		fields++;
 	for (i = 0; i < type->num_events; i++)
-		texts += 1 + !!type->events[i].unit + !!type->events[i].scale;
+		if (unc_event_listed(&type->events[i]))
+			texts += 1 + !!type->events[i].unit +
+				 !!type->events[i].scale;
 
 	t->attrs = kcalloc(fields + texts, sizeof(*t->attrs), GFP_KERNEL);
 	t->format = kcalloc(fields + 1, sizeof(*t->format), GFP_KERNEL);

@@ -2,9 +2,15 @@
 /*
  * The timer that reads running counters before they can wrap twice, and looks
  * after sampling where no interrupt does.  A package has one, which runs while
- * any of its boxes counts, on a CPU of the package.
+ * any of its boxes counts or a late overflow may come, on a CPU of the package.
+ *
+ * Whoever needs it says by when.  A deadline only ever comes nearer, until the
+ * timer has kept it.  It is started from an interrupt of its own: starting it
+ * takes locks under which others may read an event, so that must not be done
+ * with a box's lock held (lock.c).
  */
 #include <linux/ktime.h>
+#include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/topology.h>
 
@@ -15,46 +21,153 @@
  * The narrowest counters, QPI's free-running ones of 32 bits, wrap in 0.86 s at
  * the fastest clock; a counter of 44 bits that grows by 128 a cycle in 27 s.
  */
-#define UNC_TIMER_FAST	(400 * NSEC_PER_MSEC)
-#define UNC_TIMER_FIRST	NSEC_PER_MSEC
-#define UNC_TIMER_SLOW	(10 * NSEC_PER_SEC)
+#define UNC_TIMER_NARROW	(400 * NSEC_PER_MSEC)
+#define UNC_TIMER_WIDE		(10 * NSEC_PER_SEC)
+/* The CPU that should have taken it over does not answer: try again. */
+#define UNC_TIMER_RETRY		(10 * NSEC_PER_MSEC)
 
-/* Refresh all boxes of a package; true: a narrow counter is among them. */
-static bool unc_timer_refresh(struct unc_package *pkg)
+/* Bring a deadline nearer.  Returns whether that was necessary. */
+static bool unc_nearer(atomic64_t *deadline, s64 at)
 {
-	unsigned int b, ctr;
+	s64 old = atomic64_read(deadline);
+
+	do {
+		if (old <= at)
+			return false;
+	} while (!atomic64_try_cmpxchg(deadline, &old, at));
+	return true;
+}
+
+/* --- when ---------------------------------------------------------------- */
+
+/* @pkg->timer_lock is held, interrupts are off, on a CPU of the package. */
+static void unc_timer_start(struct unc_package *pkg, s64 at)
+{
+	s64 now = ktime_get_mono_fast_ns();
+
+	if (at >= pkg->expires)
+		return;
+	WRITE_ONCE(pkg->expires, at);
+	hrtimer_start(&pkg->timer, ns_to_ktime(max_t(s64, at - now, 0)),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/* Hard interrupt context, on the CPU that asked. */
+static void unc_timer_wanted(struct irq_work *work)
+{
+	struct unc_package *pkg = container_of(work, struct unc_package,
+					       timer_work);
+
+	raw_spin_lock(&pkg->timer_lock);
+	unc_timer_start(pkg, atomic64_xchg(&pkg->wanted, UNC_NEVER));
+	raw_spin_unlock(&pkg->timer_lock);
+}
+
+/**
+ * unc_timer_want() - have the timer fire
+ * @pkg: the package
+ * @at: no later than this (monotonic clock, ns)
+ *
+ * Context: any but NMI, on a CPU of the package, interrupts off; boxes' locks
+ * may be held.
+ */
+void unc_timer_want(struct unc_package *pkg, u64 at)
+{
+	if ((s64)at >= READ_ONCE(pkg->expires))
+		return;
+	if (unc_nearer(&pkg->wanted, at))
+		irq_work_queue(&pkg->timer_work);
+}
+
+/**
+ * unc_timer_refresh_by() - a counter has started
+ * @pkg: its package
+ * @narrow: it wraps within a second
+ *
+ * Context: as for unc_timer_want().
+ */
+void unc_timer_refresh_by(struct unc_package *pkg, bool narrow)
+{
+	u64 now = ktime_get_mono_fast_ns();
+	u64 at = now + (narrow ? UNC_TIMER_NARROW : UNC_TIMER_WIDE);
+
+	unc_nearer(narrow ? &pkg->refresh_narrow : &pkg->refresh, at);
+	unc_timer_want(pkg, at);
+}
+
+/* --- what ---------------------------------------------------------------- */
+
+/* Refresh a box, or only its narrow counters; true: it has such. */
+static bool unc_timer_refresh_box(struct unc_box *box, bool only_narrow)
+{
+	unsigned long flags;
 	bool narrow = false;
+	unsigned int ctr;
+
+	flags = unc_lock(box);
+	for (ctr = 0; ctr < UNC_MAX_COUNTERS; ctr++) {
+		bool is_narrow;
+
+		if (box->ctr[ctr].slot < 0)
+			continue;
+		is_narrow = unc_counter_bits(box, ctr) <= 32;
+		if (only_narrow && !is_narrow)
+			continue;
+		narrow |= is_narrow;
+		unc_box_refresh(box, &box->slot[box->ctr[ctr].slot]);
+	}
+	unc_unlock(box, flags);
+	return narrow;
+}
+
+static bool unc_timer_refresh(struct unc_package *pkg, bool only_narrow)
+{
+	bool narrow = false;
+	unsigned int b;
 
 	for (b = 0; b < unc.boxes_per_package; b++) {
 		struct unc_box *box = pkg->boxes[b];
-		unsigned long flags;
 
 		/* racy, but a box that starts now need not be read now */
-		if (!box || !READ_ONCE(box->active))
+		if (!box || !READ_ONCE(box->active) ||
+		    (only_narrow && !box->type->freerun))
 			continue;
-		flags = unc_lock(box);
-		unc_box_refresh_all(box);
-		for (ctr = UNC_FREERUN0; ctr < UNC_MAX_COUNTERS; ctr++) {
-			if (box->ctr[ctr].slot >= 0 &&
-			    unc_counter_bits(box, ctr) <= 32)
-				narrow = true;
-		}
-		unc_unlock(box, flags);
+		narrow |= unc_timer_refresh_box(box, only_narrow);
 	}
 	return narrow;
 }
 
-/* Do what is due; returns when to come again, in nanoseconds. */
-static u64 unc_timer_work(struct unc_package *pkg)
+/*
+ * Keep one of the two deadlines for refreshing, if it has come.  It is taken
+ * back before the counters are looked at: one that starts meanwhile sets it anew.
+ */
+static void unc_timer_keep(struct unc_package *pkg, atomic64_t *deadline,
+			   s64 now, bool only_narrow)
 {
-	u64 next = unc_overflow_poll(pkg);
-	u64 now = ktime_get_mono_fast_ns();
+	bool narrow;
 
-	if ((s64)(now - READ_ONCE(pkg->refresh)) >= 0)
-		WRITE_ONCE(pkg->refresh, now + (unc_timer_refresh(pkg) ?
-						UNC_TIMER_FAST :
-						UNC_TIMER_SLOW));
-	return min(next, pkg->refresh - now);
+	if (atomic64_read(deadline) > now)
+		return;
+	atomic64_set(deadline, UNC_NEVER);
+	if (!atomic_read(&pkg->active))
+		return;
+	narrow = unc_timer_refresh(pkg, only_narrow);
+	if (!only_narrow)
+		unc_nearer(deadline, now + UNC_TIMER_WIDE);
+	else if (narrow)
+		unc_nearer(deadline, now + UNC_TIMER_NARROW);
+}
+
+/* Do what is due; returns when to come again. */
+static s64 unc_timer_work(struct unc_package *pkg)
+{
+	s64 next = unc_overflow_poll(pkg);
+	s64 now = ktime_get_mono_fast_ns();
+
+	unc_timer_keep(pkg, &pkg->refresh_narrow, now, true);
+	unc_timer_keep(pkg, &pkg->refresh, now, false);
+	next = min_t(s64, next, atomic64_read(&pkg->refresh_narrow));
+	return min_t(s64, next, atomic64_read(&pkg->refresh));
 }
 
 /*
@@ -65,42 +178,39 @@ static u64 unc_timer_work(struct unc_package *pkg)
 static enum hrtimer_restart unc_timer_fire(struct hrtimer *timer)
 {
 	struct unc_package *pkg = container_of(timer, struct unc_package, timer);
-	enum hrtimer_restart again = HRTIMER_NORESTART;
-	unsigned int home;
-	u64 next;
+	bool here = unc_package_of_cpu(smp_processor_id()) == pkg;
+	unsigned int home = READ_ONCE(pkg->cpu);
+	s64 next = UNC_NEVER;
 
-	if (!atomic_read(&pkg->active))
-		return HRTIMER_NORESTART;
-	if (unc_package_of_cpu(smp_processor_id()) != pkg) {
-		home = READ_ONCE(pkg->cpu);
-		if (home < nr_cpu_ids)
-			smp_call_function_single_async(home, &pkg->kick);
-		return HRTIMER_NORESTART;
-	}
-	next = unc_timer_work(pkg);
 	raw_spin_lock(&pkg->timer_lock);
-	/* somebody may have started it anew meanwhile */
-	if (!hrtimer_is_queued(timer)) {
-		again = HRTIMER_RESTART;
-		hrtimer_forward_now(timer, ns_to_ktime(next));
-	}
+	/* somebody may have started it anew meanwhile, to fire sooner */
+	if (!hrtimer_is_queued(timer))
+		WRITE_ONCE(pkg->expires, UNC_NEVER);
 	raw_spin_unlock(&pkg->timer_lock);
-	return again;
+
+	if (here)
+		next = unc_timer_work(pkg);
+	else if (home < nr_cpu_ids &&
+		 smp_call_function_single_async(home, &pkg->kick))
+		next = ktime_get_mono_fast_ns() + UNC_TIMER_RETRY;
+
+	raw_spin_lock(&pkg->timer_lock);
+	unc_timer_start(pkg, next);
+	raw_spin_unlock(&pkg->timer_lock);
+	return HRTIMER_NORESTART;
 }
 
 /* On a CPU of the package, interrupts off. */
-static void unc_timer_start(void *data)
+static void unc_timer_here(void *data)
 {
 	struct unc_package *pkg = data;
 
 	raw_spin_lock(&pkg->timer_lock);
-	WRITE_ONCE(pkg->refresh, ktime_get_mono_fast_ns() + UNC_TIMER_FAST);
-	/* what runs, and how often it must be looked after, is seen then */
-	if (atomic_read(&pkg->active))
-		hrtimer_start(&pkg->timer, ns_to_ktime(UNC_TIMER_FIRST),
-			      HRTIMER_MODE_REL_PINNED_HARD);
+	unc_timer_start(pkg, ktime_get_mono_fast_ns());
 	raw_spin_unlock(&pkg->timer_lock);
 }
+
+/* --- life cycle ---------------------------------------------------------- */
 
 /**
  * unc_timer_init() - prepare a package's timer
@@ -111,42 +221,12 @@ void unc_timer_init(struct unc_package *pkg)
 	unc_hrtimer_setup(&pkg->timer, unc_timer_fire, CLOCK_MONOTONIC,
 			  HRTIMER_MODE_REL_PINNED_HARD);
 	raw_spin_lock_init(&pkg->timer_lock);
-	INIT_CSD(&pkg->kick, unc_timer_start, pkg);
-}
-
-/**
- * unc_timer_get() - a box of the package begins to count
- * @pkg: the package
- *
- * Context: on a CPU of the package, interrupts off.
- */
-void unc_timer_get(struct unc_package *pkg)
-{
-	if (atomic_inc_return(&pkg->active) == 1)
-		unc_timer_start(pkg);
-}
-
-/**
- * unc_timer_put() - a box of the package has stopped
- * @pkg: the package
- *
- * The timer is not cancelled: it may be waiting for the lock that the caller
- * holds.  It stops by itself when it next fires.
- */
-void unc_timer_put(struct unc_package *pkg)
-{
-	atomic_dec(&pkg->active);
-}
-
-/**
- * unc_timer_soon() - something has started that needs the timer soon
- * @pkg: the package
- *
- * Context: on a CPU of the package, interrupts off.
- */
-void unc_timer_soon(struct unc_package *pkg)
-{
-	unc_timer_start(pkg);
+	pkg->expires = UNC_NEVER;
+	atomic64_set(&pkg->wanted, UNC_NEVER);
+	atomic64_set(&pkg->refresh, UNC_NEVER);
+	atomic64_set(&pkg->refresh_narrow, UNC_NEVER);
+	pkg->timer_work = IRQ_WORK_INIT_HARD(unc_timer_wanted);
+	INIT_CSD(&pkg->kick, unc_timer_here, pkg);
 }
 
 /**
@@ -157,12 +237,7 @@ void unc_timer_soon(struct unc_package *pkg)
  */
 void unc_timer_online(struct unc_package *pkg)
 {
-	if (!hrtimer_active(&pkg->timer))
-		unc_timer_start(pkg);
-}
-
-static void unc_nothing(void *data)
-{
+	unc_timer_here(pkg);
 }
 
 /**
@@ -173,7 +248,9 @@ static void unc_nothing(void *data)
  */
 void unc_timer_exit(struct unc_package *pkg)
 {
+	irq_work_sync(&pkg->timer_work);
 	hrtimer_cancel(&pkg->timer);
 	/* let a kick that is under way run, while there is code to run */
-	on_each_cpu(unc_nothing, NULL, 1);
+	kick_all_cpus_sync();
+	hrtimer_cancel(&pkg->timer);
 }

@@ -6,21 +6,16 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/cpu.h>
+#include <linux/delay.h>
 #include <linux/pci.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
 
 #include "xeon_uncore.h"
+#include "compat.h"
 
-/**
- * unc_package_of_cpu() - the package that a CPU is in
- * @cpu: the CPU
- *
- * Return: the package, or NULL when it had no CPU online at load.
- */
-struct unc_package *unc_package_of_cpu(unsigned int cpu)
+static struct unc_package *unc_package_of_id(int id)
 {
-	int id = topology_physical_package_id(cpu);
 	unsigned int i;
 
 	for (i = 0; i < unc.num_packages; i++) {
@@ -31,26 +26,66 @@ struct unc_package *unc_package_of_cpu(unsigned int cpu)
 }
 
 /**
- * unc_package_of_bus() - the package that a PCI bus belongs to
- * @bus: its number
+ * unc_package_of_cpu() - the package that a CPU is in
+ * @cpu: the CPU
  *
- * A bus without a UBox belongs to the package of the next higher bus with one;
- * that is how the IRP, which sits on the IO bus, is found.
- *
- * Return: the package, or NULL.
+ * Return: the package, or NULL when it had no CPU online at load.
  */
-struct unc_package *unc_package_of_bus(int bus)
+struct unc_package *unc_package_of_cpu(unsigned int cpu)
 {
-	struct unc_package *best = NULL;
+	return unc_package_of_id(topology_physical_package_id(cpu));
+}
+
+/**
+ * unc_package_of_bus() - the package whose uncore is on a PCI bus
+ * @bus: the bus
+ *
+ * Return: the package, or NULL where no UBox says which.
+ */
+struct unc_package *unc_package_of_bus(struct pci_bus *bus)
+{
 	unsigned int i;
 
 	for (i = 0; i < unc.num_packages; i++) {
 		struct unc_package *pkg = &unc.packages[i];
 
-		if (pkg->bus >= bus && (!best || pkg->bus < best->bus))
-			best = pkg;
+		if (pkg->bus == bus->number && pkg->domain == pci_domain_nr(bus))
+			return pkg;
 	}
-	return best;
+	return NULL;
+}
+
+/* Is it a function that only an uncore bus has? */
+static bool unc_is_uncore_bus(struct pci_dev *pdev)
+{
+	const struct pci_device_id *id = pci_match_id(unc.gen->pci_ids, pdev);
+
+	return id && !unc.gen->types[UNC_PCI_TYPE(id->driver_data)].io_bus;
+}
+
+/**
+ * unc_package_of_io_bus() - the package that an IO bus belongs to
+ * @bus: the bus
+ *
+ * That is the package of the next higher uncore bus, also when this one's UBox
+ * is hidden and nobody knows which package that is.
+ *
+ * Context: process.
+ * Return: the package, or NULL.
+ */
+struct unc_package *unc_package_of_io_bus(struct pci_bus *bus)
+{
+	struct pci_bus *best = NULL;
+	struct pci_dev *pdev = NULL;
+
+	for_each_pci_dev(pdev) {
+		if (pci_domain_nr(pdev->bus) == pci_domain_nr(bus) &&
+		    pdev->bus->number >= bus->number &&
+		    (!best || pdev->bus->number < best->number) &&
+		    unc_is_uncore_bus(pdev))
+			best = pdev->bus;
+	}
+	return best ? unc_package_of_bus(best) : NULL;
 }
 
 /**
@@ -154,11 +189,20 @@ static void unc_find_buses(void)
 	while ((pdev = pci_get_device(PCI_VENDOR_ID_INTEL,
 				      unc.gen->ubox_device, pdev))) {
 		int id = unc_read_package_id(pdev);
+		struct unc_package *pkg = unc_package_of_id(id);
 
-		for (i = 0; i < unc.num_packages; i++) {
-			if (unc.packages[i].phys_id == id)
-				unc.packages[i].bus = pdev->bus->number;
+		if (!pkg) {
+			pci_warn(pdev, "UBox of package %d, which has no CPU online: what is on its bus is left out\n",
+				 id);
+			continue;
 		}
+		if (pkg->bus >= 0) {
+			pci_warn(pdev, "a second UBox of package %d: left out\n",
+				 id);
+			continue;
+		}
+		pkg->domain = pci_domain_nr(pdev->bus);
+		pkg->bus = pdev->bus->number;
 	}
 	for (i = 0; i < unc.num_packages; i++) {
 		if (unc.packages[i].bus < 0)
@@ -258,47 +302,167 @@ void unc_topology_exit(void)
 	}
 }
 
-struct unc_reset {
+/* --- bringing boxes into and out of service ------------------------------ */
+
+/**
+ * struct unc_found - what others have left in a package
+ * @pkg: the package
+ * @status: its global status
+ * @ctl: its global control register
+ * @running: boxes with a counter enabled
+ */
+struct unc_found {
 	struct unc_package *pkg;
-	bool restore;
+	u64 status;
+	u64 ctl;
+	unsigned int running;
 };
 
-/* On a CPU of the package, interrupts off: MSRs are a package's own. */
-static void unc_reset_boxes(void *data)
+/*
+ * On a CPU of the package, interrupts off: MSRs are a package's own.  First all
+ * of it is frozen, so that nothing can overflow while it is cleared.
+ */
+static void unc_start_boxes(void *data)
 {
-	struct unc_reset *reset = data;
+	struct unc_found *found = data;
+	struct unc_package *pkg = found->pkg;
 	unsigned int b;
 
+	if (rdmsrq_safe(unc.gen->global_ctl, &found->ctl) ||
+	    rdmsrq_safe(unc.gen->global_status, &found->status))
+		return;
+	unc_package_freeze();
 	for (b = 0; b < unc.boxes_per_package; b++) {
-		struct unc_box *box = reset->pkg->boxes[b];
+		struct unc_box *box = pkg->boxes[b];
+		bool running = false;
 		unsigned long flags;
+
+		if (!box || box->dead)
+			continue;
+		flags = unc_lock(box);
+		if (unc_box_start(box, &running))
+			box->dead = true;
+		found->running += running;
+		unc_unlock(box, flags);
+	}
+	/* with what overflowed before it was frozen */
+	unc_package_thaw(0);
+}
+
+static void unc_stop_boxes(void *data)
+{
+	struct unc_package *pkg = data;
+	unsigned long flags;
+	unsigned int b;
+
+	unc_package_freeze();
+	for (b = 0; b < unc.boxes_per_package; b++) {
+		struct unc_box *box = pkg->boxes[b];
 
 		if (!box)
 			continue;
 		flags = unc_lock(box);
-		if (unc_box_reset(box, reset->restore))
-			box->dead = true;
+		unc_box_refresh_all(box);
+		unc_box_restore(box);
+		/* for whoever still has an event: it is never touched again */
+		box->dead = true;
 		unc_unlock(box, flags);
 	}
+	unc_package_thaw(0);
 }
 
 /* A package without a CPU online is left as it is: no way to its MSRs. */
-static void unc_reset_package(struct unc_reset *reset)
+static void unc_on_package(struct unc_package *pkg, smp_call_func_t func,
+			   void *data)
 {
 	unsigned int cpu;
 
 	cpus_read_lock();
 	for_each_online_cpu(cpu) {
-		if (unc_package_of_cpu(cpu) == reset->pkg) {
-			smp_call_function_single(cpu, unc_reset_boxes, reset, 1);
+		if (unc_package_of_cpu(cpu) == pkg) {
+			smp_call_function_single(cpu, func, data, 1);
 			break;
 		}
 	}
 	cpus_read_unlock();
 }
 
+#define UNC_CLOCK_TRIES	20
+
+/*
+ * Let the fixed counter run until it moves.  The box is idle, and is again in
+ * the end: nobody else knows of it yet.
+ */
+static bool unc_clock_runs(struct unc_box *box)
+{
+	struct unc_slot clock = { .ctr = UNC_FIXED };
+	unsigned int tries = 0;
+	bool running = false;
+	unsigned long flags;
+	u64 count = 0;
+
+	flags = unc_lock(box);
+	unc_write_ctl(box, UNC_FIXED, UNC_CTL_EN);
+	unc_write_box_ctl(box, 0);
+	box->frozen = false;
+	unc_unlock(box, flags);
+	while (!count && tries++ < UNC_CLOCK_TRIES) {
+		usleep_range(50, 100);
+		flags = unc_lock(box);
+		clock.stamp = 0;
+		if (!unc_read_counter(box, &clock, &count))
+			tries = UNC_CLOCK_TRIES;
+		unc_unlock(box, flags);
+	}
+	flags = unc_lock(box);
+	if (unc_box_start(box, &running))
+		box->dead = true;
+	unc_unlock(box, flags);
+	return count;
+}
+
+/* What has no clock counts nothing, or nothing that makes sense. */
+static void unc_leave_out_unclocked(struct unc_package *pkg)
+{
+	unsigned long flags;
+	unsigned int b;
+
+	for (b = 0; b < unc.boxes_per_package; b++) {
+		struct unc_box *box = pkg->boxes[b];
+
+		if (!box || box->dead ||
+		    !(box->type->quirks & UNC_QUIRK_UNCLOCKED) ||
+		    unc_clock_runs(box))
+			continue;
+		flags = unc_lock(box);
+		unc_box_restore(box);
+		box->dead = true;
+		unc_unlock(box, flags);
+		pr_warn("%s of package %d: its clock stands still (no memory there?): left out\n",
+			box->name, pkg->phys_id);
+	}
+}
+
+static void unc_report_found(const struct unc_found *found)
+{
+	const struct unc_package *pkg = found->pkg;
+	unsigned int b;
+
+	if (found->running || found->status || (found->ctl & unc.gen->cores))
+		pr_info("package %d: firmware or another tool had left %u boxes counting, global status %#llx and control %#llx: all cleared\n",
+			pkg->phys_id, found->running, found->status,
+			found->ctl);
+	for (b = 0; b < unc.boxes_per_package; b++) {
+		const struct unc_box *box = pkg->boxes[b];
+
+		if (box && box->kept)
+			pr_warn("%s of package %d: counter 0 keeps %#llx of all ones: taking its documented %u bits; is somebody else writing it?\n",
+				box->name, pkg->phys_id, box->kept, box->bits);
+	}
+}
+
 /**
- * unc_boxes_start() - reset and probe every box; those that do not answer are
+ * unc_boxes_start() - clear and probe every box; those that do not answer are
  * dead from the start
  *
  * Context: process.
@@ -309,15 +473,18 @@ int unc_boxes_start(void)
 	unsigned int i, b, n = 0;
 
 	for (i = 0; i < unc.num_packages; i++) {
-		struct unc_reset reset = { .pkg = &unc.packages[i] };
+		struct unc_found found = { .pkg = &unc.packages[i] };
 
-		unc_reset_package(&reset);
+		unc_on_package(found.pkg, unc_start_boxes, &found);
+		unc_report_found(&found);
+		unc_leave_out_unclocked(found.pkg);
 		for (b = 0; b < unc.boxes_per_package; b++) {
-			struct unc_box *box = reset.pkg->boxes[b];
+			struct unc_box *box = found.pkg->boxes[b];
 
-			if (!box)
-				continue;
-			if (!box->dead)
+			/* not even reached, where the package does not answer */
+			if (box && !box->credit_at)
+				box->dead = true;
+			if (box && !box->dead)
 				n++;
 		}
 	}
@@ -325,7 +492,7 @@ int unc_boxes_start(void)
 }
 
 /**
- * unc_boxes_stop() - give every box its reset state back
+ * unc_boxes_stop() - give every box its reset state back, for good
  *
  * Context: process.
  */
@@ -333,12 +500,7 @@ void unc_boxes_stop(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < unc.num_packages; i++) {
-		struct unc_reset reset = {
-			.pkg = &unc.packages[i],
-			.restore = true,
-		};
-
-		unc_reset_package(&reset);
-	}
+	for (i = 0; i < unc.num_packages; i++)
+		unc_on_package(&unc.packages[i], unc_stop_boxes,
+			       &unc.packages[i]);
 }

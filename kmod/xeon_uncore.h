@@ -7,16 +7,20 @@
 #ifndef XEON_UNCORE_H
 #define XEON_UNCORE_H
 
+#include <linux/atomic.h>
+#include <linux/bitmap.h>
 #include <linux/bits.h>
 #include <linux/cpumask.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/list.h>
+#include <linux/math64.h>
 #include <linux/perf_event.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
+struct pci_bus;
 struct pci_dev;
 struct pci_driver;
 
@@ -29,6 +33,8 @@ struct pci_driver;
 #define UNC_FREERUN0		(UNC_FIXED + 1)
 #define UNC_MAX_COUNTERS	(UNC_FREERUN0 + UNC_MAX_FREERUN)
 #define UNC_MAX_FILTER_REGS	8
+#define UNC_MAX_BOXES		128	/* of a package */
+#define UNC_NEVER		S64_MAX	/* a deadline that is none */
 
 /* Bits that every box's counter control register has (§1.4, §1.5). */
 #define UNC_CTL_EVENT		GENMASK(7, 0)
@@ -52,10 +58,12 @@ enum unc_space { UNC_MSR, UNC_PCI };
 
 /* What the hardware asks of software beyond the ordinary. */
 enum unc_quirk {
-	/* a control register's event select takes on the second write only */
+	/* a control register takes what is written twice in a row only */
 	UNC_QUIRK_WRITE_TWICE	= BIT(0),
 	/* box control takes one new bit a write, else #GP */
 	UNC_QUIRK_STEPWISE	= BIT(1),
+	/* a box may answer without a clock; it has a fixed counter that tells */
+	UNC_QUIRK_UNCLOCKED	= BIT(2),
 };
 
 /**
@@ -119,12 +127,14 @@ struct unc_event_info {
  * @config: perf's event string
  * @unit: unit of the scaled count, or NULL
  * @scale: factor from count to @unit, or NULL
+ * @common: listed unless the module was told to list none
  */
 struct unc_named_event {
 	const char *name;
 	const char *config;
 	const char *unit;
 	const char *scale;
+	bool common;
 };
 
 /**
@@ -150,8 +160,8 @@ struct unc_freerun {
  *	frozen
  * @status: box status register (overflow bits, write one to clear)
  * @status_mask: bits of @status
- * @ctl0: control register of general counter 0
- * @ctr0: general counter 0
+ * @ctl: control registers of the general counters, of the first box
+ * @ctr: these counters
  * @fixed_ctl: control register of the fixed counter, 0 when there is none
  * @fixed_ctr: fixed counter
  * @stride: distance between two boxes' registers, for MSRs
@@ -167,6 +177,7 @@ struct unc_freerun {
  * @uses: which events obey filters, ends with a mask of 0
  * @filters: filter registers, ends with @reg 0
  * @filters_apart: the filter registers are in a PCI function of their own
+ * @io_bus: its PCI function is on the package's IO bus, not on the uncore's
  * @freerun: free-running counters, ends with @reg 0
  * @info: what is known of events, sorted by code
  * @num_info: entries of @info
@@ -181,7 +192,7 @@ struct unc_type {
 	u8 bits;
 	u16 max_inc;
 	u32 box_ctl, status, status_mask;
-	u32 ctl0, ctr0;
+	u16 ctl[UNC_MAX_GENERAL], ctr[UNC_MAX_GENERAL];
 	u32 fixed_ctl, fixed_ctr;
 	u32 stride;
 	u32 box_ctl_base;
@@ -194,6 +205,7 @@ struct unc_type {
 	const struct unc_filter_use *uses;
 	const struct unc_filter_reg *filters;
 	bool filters_apart;
+	bool io_bus;
 	const struct unc_freerun *freerun;
 	const struct unc_event_info *info;
 	unsigned int num_info;
@@ -222,6 +234,7 @@ enum unc_pci_role { UNC_PCI_BOX, UNC_PCI_FILTER };
  * @max_khz: no uncore clock is faster
  * @global_ctl: MSR that unfreezes and says whom to interrupt, §2.1.5.1
  * @global_status: MSR that says who overflowed; write one to clear
+ * @freeze: bit of @global_ctl that stops all boxes
  * @unfreeze: bit of @global_ctl that starts all boxes again
  * @wake: bit of @global_ctl that wakes a sleeping core for the interrupt
  * @cores: bits of @global_ctl that select cores
@@ -238,12 +251,10 @@ struct unc_generation {
 	u16 node_id, node_map;
 	u32 max_khz;
 	u32 global_ctl, global_status;
-	u32 unfreeze, wake, cores;
+	u32 freeze, unfreeze, wake, cores;
 	unsigned int (*count_boxes)(const struct unc_package *pkg,
 				    const struct unc_type *type);
 };
-
-extern const struct unc_generation unc_haswell_ep;
 
 /* --- state: what is there and what it counts ----------------------------- */
 
@@ -263,7 +274,6 @@ extern const struct unc_generation unc_haswell_ep;
  * @weight: the sum of their periods
  * @paced: when its period was last looked at, in frequency mode
  * @paced_total: @total at that time
- * @window: since when perf counts its samples to throttle it
  * @low_ns: nanoseconds in which it counts less than 2^32 for sure
  * @raw: the counter's value at the last read
  * @total: counts since the slot came into use
@@ -284,7 +294,6 @@ struct unc_slot {
 	u64 weight;
 	u64 paced;
 	u64 paced_total;
-	u64 window;
 	u64 low_ns;
 	u64 raw;
 	u64 total;
@@ -316,19 +325,28 @@ struct unc_counter {
  * @index: which of its type, 0 to @type->max_boxes - 1
  * @pkg: where it is
  * @pdev: its PCI function
+ * @regs: the function's configuration space, where it is memory-mapped
  * @filter_pdev: the PCI function of its filters, when they are apart
+ * @filter_regs: that one's configuration space, where it is memory-mapped
  * @name: name of the PMU, for messages
  * @bits: width of the general counters, as probed
+ * @kept: what counter 0 kept of all ones, when that makes no sense; else 0
  * @dead: it does not answer any more; counts stay as they are
  * @gone: says so in the log
  * @frozen: the hardware is frozen, by this box's control register
  * @still: it is, because the package is frozen
- * @freezes: CPUs that need it frozen just now
- * @holding: events are moving to another CPU: keep slots running
+ * @freezes: CPUs that want it frozen just now
+ * @credit: for how long (ns) it may be frozen while others' events count
+ * @credit_at: when that was
+ * @froze_at: since when it is frozen at their cost; 0: it is not
+ * @hold: number of the move of events to another CPU that is under way, which
+ *	keeps slots running; 0: none is
+ * @holds: such moves so far
  * @active: slots in use
  * @samplers: those of them whose event samples
  * @serial: source of slot serials
  * @box_ctl: what the box control register was last given
+ * @box_ctl_known: by us, that is
  * @filter: what the filter registers were last given
  * @slot: what is counted
  * @ctr: by what
@@ -339,19 +357,27 @@ struct unc_box {
 	unsigned int index;
 	struct unc_package *pkg;
 	struct pci_dev *pdev;
+	void __iomem *regs;
 	struct pci_dev *filter_pdev;
+	void __iomem *filter_regs;
 	const char *name;
 	u8 bits;
+	u64 kept;
 	bool dead;
 	struct irq_work gone;
 	bool frozen;
 	bool still;
-	bool holding;
 	u16 freezes;
+	s64 credit;
+	u64 credit_at;
+	u64 froze_at;
 	unsigned int active;
 	unsigned int samplers;
+	u32 hold;
+	u32 holds;
 	u32 serial;
 	u32 box_ctl;
+	bool box_ctl_known;
 	u32 filter[UNC_MAX_FILTER_REGS];
 	struct unc_slot slot[UNC_MAX_COUNTERS];
 	struct unc_counter ctr[UNC_MAX_COUNTERS];
@@ -362,14 +388,19 @@ struct unc_box {
 /**
  * struct unc_overflow - a package's sampling events and what became of them
  * @lock: one CPU serves at a time; nests outside of the boxes' locks
- * @select_lock: guards @core_users and @ctl; nests in all of them
- * @signalled: sampling events in boxes that can signal
- * @polled: those in boxes that cannot
+ * @select_lock: guards @core_users, @ctl and the accounts of time; nests in all
+ *	of them
+ * @pmi_cores: bits of the global control register that reach a CPU, as
+ *	measured; 0: no PMI comes, and all boxes are polled
+ * @measuring: pmi.c finds that out now
+ * @answered: CPUs that got a PMI, while @measuring
+ * @latency: nanoseconds from an overflow to its NMI, as measured
+ * @signalled: sampling events in boxes that signal
+ * @polled: those in boxes that do not
+ * @watching: @signalled is not 0, or was not until a short while ago: late
+ *	freezes and PMIs of ours may still come
+ * @watch_until: when that ends, once @signalled is 0
  * @freeze: number of the freeze that is, or will be, served next
- * @came: for each core, the freeze for which its last PMI came
- * @owed: PMIs of earlier freezes that have not, because the overflow was found
- *	before they came; they find no status and are ours all the same
- * @owed_until: when (monotonic clock, ns) they have to be taken for lost
  * @served: when overflows were last served
  * @credit: time (ns) that serving may take before it has to pause: what passed
  *	without overflows, less what overflows took
@@ -377,60 +408,95 @@ struct unc_box {
  *	unfrozen; 0: it is not
  * @frozen_at: since when it is frozen, then
  * @watched: when the timer last looked for overflows without a PMI
+ * @clock: the box whose fixed counter ticks while the package counts, or NULL
+ * @clock_on: it does so for us
+ * @clock_khz: how fast
+ * @clock_total: its count at @clock_at
+ * @clock_at: when the last overflow was served, or @clock_khz measured
+ * @clock_ran: for so long (ns) between @served and @clock_at the package has run
  * @core_users: sampling events for each core's interrupt
  * @ctl: what the global control register was last given
  * @count: sample periods that ended; perf throttles some samples in a storm
  * @frozen_ns: time for which overflows kept the package frozen
  * @timer_served: those that the timer found
- * @spurious: interrupts that nobody claimed while we were sampling
- * @kobj: where these are in sysfs
+ * @late: PMIs without an overflow: it had been served before they came
+ * @spurious: NMIs that are no PMI and that nobody claimed while we were sampling
  */
 struct unc_overflow {
 	raw_spinlock_t lock;
 	raw_spinlock_t select_lock;
+	u32 pmi_cores;
+	bool measuring;
+	cpumask_t answered;
+	u64 latency;
 	atomic_t signalled;
 	atomic_t polled;
+	bool watching;
+	u64 watch_until;
 	u32 freeze;
-	u32 came[UNC_MAX_CORES];
-	atomic_t owed;
-	u64 owed_until;
 	u64 served;
 	s64 credit;
 	u64 thaw_at;
 	u64 frozen_at;
 	u64 watched;
+	struct unc_box *clock;
+	bool clock_on;
+	u32 clock_khz;
+	u64 clock_total;
+	u64 clock_at;
+	s64 clock_ran;
 	u16 core_users[UNC_MAX_CORES];
 	u32 ctl;
 	atomic64_t count;
 	atomic64_t frozen_ns;
 	atomic64_t timer_served;
+	atomic64_t late;
 	atomic64_t spurious;
-	struct kobject *kobj;
 };
 
 /**
  * struct unc_package - a processor package (socket)
  * @phys_id: topology_physical_package_id() of its CPUs
  * @cpu: the CPU that perf's tools use, or nr_cpu_ids while all are offline
+ * @domain: PCI domain of its uncore
  * @bus: PCI bus of its uncore, -1 when not found
  * @timer: reads counters before they wrap
- * @timer_lock: for starting @timer; nests in a box's lock
- * @refresh: when running counters are to be read next, monotonic ns
+ * @timer_lock: guards @timer and @expires; never taken with a box's lock held
+ * @expires: when @timer fires, monotonic ns; UNC_NEVER: it is not started
+ * @wanted: somebody wants it to fire then
+ * @timer_work: sees to that
+ * @refresh: when all running counters are to be read next
+ * @refresh_narrow: when those are that wrap within a second
  * @active: boxes that count
  * @kick: brings @timer back onto a CPU of the package
+ * @samplers: boxes with sampling events, by their place in @boxes
  * @overflow: sampling
+ * @frozen_ns: time for which boxes stood still for groups to be read or changed
+ *	while others counted, of all boxes
+ * @unfrozen: how often a box went on counting because it had stood still for
+ *	long enough
+ * @kobj: where these are in sysfs
  * @boxes: the boxes, types in the generation's order; NULL where absent
  */
 struct unc_package {
 	int phys_id;
 	unsigned int cpu;
+	int domain;
 	int bus;
 	struct hrtimer timer;
 	raw_spinlock_t timer_lock;
-	u64 refresh;
+	s64 expires;
+	atomic64_t wanted;
+	struct irq_work timer_work;
+	atomic64_t refresh;
+	atomic64_t refresh_narrow;
 	atomic_t active;
 	call_single_data_t kick;
+	DECLARE_BITMAP(samplers, UNC_MAX_BOXES);
 	struct unc_overflow overflow;
+	atomic64_t frozen_ns;
+	atomic64_t unfrozen;
+	struct kobject *kobj;
 	struct unc_box **boxes;
 };
 
@@ -440,13 +506,14 @@ struct unc_package {
  * @disabled: perf has the PMU disabled here
  * @froze: it holds a freeze of the box
  * @txn: transaction flags
- * @leader: leader of the group that is being read
+ * @leader: leaders of the groups that are being read; a BPF program may come in
+ *	between with one of its own
  */
 struct unc_cpu {
 	bool disabled;
 	bool froze;
 	unsigned int txn;
-	struct perf_event *leader;
+	struct perf_event *leader[2];
 };
 
 /**
@@ -469,6 +536,7 @@ struct unc_pmu {
  * @boxes_per_package: length of unc_package.boxes
  * @pmus: struct unc_pmu, linked
  * @prefix: of the PMUs' names
+ * @lenient: bits that the kernel's own driver masks are masked, not refused
  */
 struct unc_machine {
 	const struct unc_generation *gen;
@@ -477,16 +545,27 @@ struct unc_machine {
 	unsigned int boxes_per_package;
 	struct list_head pmus;
 	const char *prefix;
+	bool lenient;
 };
 
 extern struct unc_machine unc;
+
+/* --- lock.c: locks, and who may wait for them ---------------------------- */
+
+unsigned long unc_lock(struct unc_box *box) __acquires(&box->lock);
+void unc_unlock(struct unc_box *box, unsigned long flags)
+	__releases(&box->lock);
+bool unc_lock_to_read(struct unc_box *box, unsigned long *flags);
+void unc_raw_lock(raw_spinlock_t *lock) __acquires(lock);
+void unc_raw_unlock(raw_spinlock_t *lock) __releases(lock);
 
 /* --- topology.c ---------------------------------------------------------- */
 
 int unc_topology_init(void);
 void unc_topology_exit(void);
 struct unc_package *unc_package_of_cpu(unsigned int cpu);
-struct unc_package *unc_package_of_bus(int bus);
+struct unc_package *unc_package_of_bus(struct pci_bus *bus);
+struct unc_package *unc_package_of_io_bus(struct pci_bus *bus);
 struct unc_box **unc_box_place(const struct unc_package *pkg,
 			       const struct unc_type *type, unsigned int index);
 struct unc_box *unc_box_create(struct unc_package *pkg,
@@ -495,36 +574,47 @@ int unc_boxes_start(void);
 void unc_boxes_stop(void);
 bool unc_any_box(const struct unc_type *type, unsigned int index);
 
+/* --- power.c: suspend, reboot, packages that come back ------------------- */
+
+int unc_power_init(void);
+void unc_power_exit(void);
+void unc_package_suspend(struct unc_package *pkg);
+void unc_package_resume(struct unc_package *pkg);
+
 /* --- pci.c --------------------------------------------------------------- */
 
 int unc_pci_init(void);
 void unc_pci_exit(void);
+const char *unc_pci_access(void);
 
 /* --- access.c: registers; call with the box's lock held ------------------ */
 
 bool unc_read_counter(struct unc_box *box, struct unc_slot *slot, u64 *value);
 unsigned int unc_counter_bits(const struct unc_box *box, unsigned int ctr);
+bool unc_box_present(struct unc_box *box);
 int unc_probe_box(struct unc_box *box);
 void unc_init_gone(struct unc_box *box);
+u32 unc_read_ctl(struct unc_box *box, unsigned int ctr);
 void unc_write_ctl(struct unc_box *box, unsigned int ctr, u32 value);
 void unc_write_filter(struct unc_box *box, unsigned int i, u32 value);
 void unc_write_box_ctl(struct unc_box *box, u32 value);
 void unc_write_counter(struct unc_box *box, unsigned int ctr, u64 value);
 void unc_clear_status(struct unc_box *box);
 
-/* --- box.c: counting; call with the box's lock held (but to take it) ----- */
+/* --- box.c: counting; call with the box's lock held ---------------------- */
 
-unsigned long unc_lock(struct unc_box *box) __acquires(&box->lock);
-void unc_unlock(struct unc_box *box, unsigned long flags)
-	__releases(&box->lock);
-bool unc_interrupts_lock(void);
-int unc_box_reset(struct unc_box *box, bool restore);
+bool unc_box_signals(const struct unc_box *box);
+int unc_box_start(struct unc_box *box, bool *found);
+void unc_box_restore(struct unc_box *box);
+void unc_box_lose_filters(struct unc_box *box);
+void unc_box_reprogram(struct unc_box *box);
 void unc_box_freeze(struct unc_box *box);
+void unc_box_freeze_surely(struct unc_box *box);
 void unc_box_thaw(struct unc_box *box);
 void unc_box_refresh(struct unc_box *box, struct unc_slot *slot);
 void unc_box_refresh_all(struct unc_box *box);
 void unc_box_assign(struct unc_box *box, struct unc_slot *slot, int ctr);
-void unc_box_last_read(struct unc_box *box, struct unc_slot *slot);
+void unc_box_leave(struct unc_box *box, struct unc_slot *slot);
 void unc_box_release(struct unc_box *box, struct unc_slot *slot);
 void unc_box_end_hold(struct unc_box *box);
 void unc_box_run(struct unc_box *box, struct unc_slot *slot, bool run);
@@ -563,23 +653,53 @@ static inline bool unc_is_stopped(const struct perf_event *event)
 	       !(event->hw.state & UNC_RUNS_ON);
 }
 
-/* --- overflow.c: sampling ------------------------------------------------ */
+/* --- sampling.c: events that sample, and their samples ------------------- */
 
-int unc_overflow_init(void);
-void unc_overflow_exit(void);
-void unc_overflow_package_init(struct unc_package *pkg);
+int unc_sampling_init(void);
 int unc_sampling_check(const struct perf_event *event,
 		       const struct unc_box *box, const struct unc_slot *slot);
+bool unc_period_fits(const struct unc_box *box, const struct unc_slot *slot,
+		     u64 period);
 void unc_sampling_add(struct unc_box *box, struct unc_slot *slot,
 		      struct perf_event *event);
 void unc_sampling_del(struct unc_box *box, struct unc_slot *slot);
 void unc_sampling_stop(struct unc_box *box, struct unc_slot *slot);
 void unc_sampling_restart(struct unc_slot *slot);
+bool unc_sampling_account(struct unc_box *box, struct unc_slot *slot,
+			  u64 frozen_ns);
+void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot);
 void unc_sampling_deliver(struct perf_event *event, u64 due, u64 weight,
 			  struct pt_regs *regs);
-void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot);
+u64 unc_deliver(struct unc_package *pkg, struct pt_regs *regs);
 struct pt_regs *unc_present_regs(struct pt_regs *here);
+
+/* --- overflow.c: a package's overflows ----------------------------------- */
+
+void unc_overflow_package_init(struct unc_package *pkg);
+u64 unc_global_status(void);
+void unc_package_freeze(void);
+void unc_package_thaw(u32 ctl);
+u64 unc_global_bits(const struct unc_box *box);
+void unc_overflow_select(struct unc_overflow *ov, int core, int users);
+bool unc_overflow_leave(struct unc_overflow *ov, int core);
+void unc_overflow_serve(struct unc_package *pkg, u64 status, u64 since,
+			u32 freeze);
+void unc_overflow_charge(struct unc_overflow *ov, u64 ns);
 u64 unc_overflow_poll(struct unc_package *pkg);
+u64 unc_frozen_ns(const struct unc_package *pkg);
+void unc_clock_yield(struct unc_box *box);
+
+/* --- pmi.c: the interrupt ------------------------------------------------ */
+
+int unc_pmi_init(void);
+void unc_pmi_exit(void);
+void unc_pmi_arm(void);
+void unc_pmi_cpu_online(void);
+void unc_pmi_measure(struct unc_package *pkg);
+int unc_pmi_core(const struct unc_package *pkg, unsigned int cpu);
+void unc_pmi_raise(void);
+void unc_pmi_carry(unsigned int cpu);
+bool unc_pmi_serving(bool on);
 
 /* --- pace.c -------------------------------------------------------------- */
 
@@ -589,20 +709,28 @@ bool unc_pace(struct unc_slot *slot, unsigned int bits);
 bool unc_pace_is_tick(const struct perf_event *event, int how);
 void unc_pace_hide_count(struct perf_event *event);
 void unc_pace_hide_time(struct perf_event *event);
-void unc_pace_interrupts(struct unc_slot *slot, u64 now);
-bool unc_pace_may_resume(const struct unc_slot *slot, u64 now);
 
-/* --- overflow_sysfs.c ---------------------------------------------------- */
+/* --- package_sysfs.c ----------------------------------------------------- */
 
-int unc_overflow_sysfs_init(void);
-void unc_overflow_sysfs_exit(void);
+int unc_package_sysfs_init(void);
+void unc_package_sysfs_exit(void);
+
+/*
+ * @a * @mul / @div, all of 64 bits, at most U64_MAX.  The kernel's own function
+ * divides by hardware, which faults when the result does not fit.
+ */
+static inline u64 unc_mul_div(u64 a, u64 mul, u64 div)
+{
+	if (mul_u64_u64_shr(a, mul, 64) >= div)
+		return U64_MAX;
+	return mul_u64_u64_div_u64(a, mul, div);
+}
 
 /* --- timer.c ------------------------------------------------------------- */
 
 void unc_timer_init(struct unc_package *pkg);
-void unc_timer_get(struct unc_package *pkg);
-void unc_timer_put(struct unc_package *pkg);
-void unc_timer_soon(struct unc_package *pkg);
+void unc_timer_want(struct unc_package *pkg, u64 at);
+void unc_timer_refresh_by(struct unc_package *pkg, bool narrow);
 void unc_timer_online(struct unc_package *pkg);
 void unc_timer_exit(struct unc_package *pkg);
 

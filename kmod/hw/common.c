@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tables that Ivy Bridge, Haswell and Broadwell have alike.  Sections are those of
+ * Intel's uncore manual 331051.
+ */
+#include "hw.h"
+
+/* Address and opcode to match, §2.5 */
+const struct unc_filter_reg unc_ha_filters[] = {
+	{ .reg = 0x40, .word = 1, .mask = GENMASK(31, 6) },
+	{ .reg = 0x44, .word = 1, .shift = 32, .mask = GENMASK(13, 0) },
+	{ .reg = 0x48, .word = 1, .shift = 48, .mask = GENMASK(5, 0) },
+	{ }
+};
+
+/*
+ * Tables 1-2, 2-163 and 2-164.  Residencies of a core, 0x3fc and 0x3fd, are each
+ * core's own; the kernel's cstate_core has them.
+ */
+const struct unc_freerun unc_package_residencies[] = {
+	{ .umask = 0x12, .bits = 64, .reg = 0x60d },	/* C2 */
+	{ .umask = 0x13, .bits = 64, .reg = 0x3f8 },	/* C3 */
+	{ .umask = 0x14, .bits = 64, .reg = 0x3f9 },	/* C6 */
+	{ }
+};

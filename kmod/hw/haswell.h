@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The tables that Haswell and Broadwell share, for a generation's file to
+ * include once it has defined
+ *
+ *	OF(box, what)	its generated table, such as hswep_cbox_events
+ *	DEVICE(low)	its PCI device with that lower byte
+ *	MAX_CBOXES	how many a package has at most
+ *	MIN_SBOXES	how many SBos the smallest die has
+ *	IMC_QUIRKS	enum unc_quirk of a memory channel
+ *	ONE_SOCKET	if that is all that there is: no SBo, no QPI, no R3QPI
+ *
+ * It gets box_types[], box_pci_ids[] and HASWELL_COMMON, which is the rest of
+ * struct unc_generation.  Sections are those of Intel's uncore manual 331051.
+ */
+
+#define MAX_SBOXES	4
+
+enum {
+	TYPE_UBOX, TYPE_CBOX, TYPE_HA, TYPE_IMC, TYPE_IRP, TYPE_PCU, TYPE_R2PCIE,
+#ifndef ONE_SOCKET
+	TYPE_SBOX, TYPE_QPI, TYPE_R3QPI,
+#endif
+};
+
+/* U_MSR_PMON_GLOBAL_CTL, _STATUS and _CONFIG, Tables 2-2 to 2-4 */
+#define MSR_GLOBAL_CTL		0x700
+#define MSR_GLOBAL_STATUS	0x701
+#define MSR_GLOBAL_CONFIG	0x702
+#define GLOBAL_WAKE		BIT(30)
+#define GLOBAL_UNFREEZE		BIT(29)
+#define GLOBAL_FREEZE		BIT(31)
+
+/* Bits of the counter control registers that format fields are. */
+#define CTL_COMMON	(GENMASK_ULL(15, 0) | BIT_ULL(18) | BIT_ULL(23))
+
+/* --- UBox (§2.2) --------------------------------------------------------- */
+
+#define UBOX_TID	BIT_ULL(0)
+#define UBOX_CID	GENMASK_ULL(5, 1)
+
+static const struct unc_filter_reg ubox_filters[] = {
+	{ .reg = 0x707, .word = 1, .mask = UBOX_TID | UBOX_CID },
+	{ }
+};
+
+/* --- CBo (§2.3) ---------------------------------------------------------- */
+
+#define CBOX_TID	GENMASK_ULL(5, 0)
+#define CBOX_LINK	GENMASK_ULL(8, 6)
+#define CBOX_STATE	GENMASK_ULL(23, 17)
+#define CBOX_NID	GENMASK_ULL(47, 32)
+#define CBOX_OPC	GENMASK_ULL(60, 52)
+#define CBOX_C6		BIT_ULL(61)
+#define CBOX_NC		BIT_ULL(62)
+#define CBOX_ISOC	BIT_ULL(63)
+
+static const struct unc_filter_reg cbox_filters[] = {
+	{ .reg = 0xe05, .word = 1, .mask = CBOX_TID | CBOX_LINK | CBOX_STATE },
+	{ .reg = 0xe06, .word = 1, .shift = 32,
+	  .mask = (CBOX_NID | CBOX_OPC | CBOX_C6 | CBOX_NC | CBOX_ISOC) >> 32 },
+	{ }
+};
+
+/* --- PCU (§2.8) ---------------------------------------------------------- */
+
+#define PCU_EVENT	(UNC_CTL_EVENT | UNC_CTL_EXT)
+
+static const struct unc_filter_reg pcu_filters[] = {
+	{ .reg = 0x715, .word = 1, .mask = GENMASK(31, 0) },
+	{ }
+};
+
+/* --- QPI (§2.9) ---------------------------------------------------------- */
+
+#ifndef ONE_SOCKET
+
+#define QPI_TX		BIT_ULL(32)	/* of config: not a register's bit */
+
+static const struct unc_filter_reg qpi_filters[] = {
+	{ .reg = 0x228, .word = 1, .mask = U32_MAX, .when = QPI_TX },
+	{ .reg = 0x22c, .word = 1, .shift = 32, .mask = U32_MAX, .when = QPI_TX },
+	{ .reg = 0x238, .word = 2, .mask = U32_MAX, .when = QPI_TX },
+	{ .reg = 0x23c, .word = 2, .shift = 32, .mask = U32_MAX, .when = QPI_TX },
+	{ .reg = 0x200, .word = 1, .mask = U32_MAX, .when = QPI_TX, .is = QPI_TX },
+	{ .reg = 0x204, .word = 1, .shift = 32, .mask = U32_MAX, .when = QPI_TX,
+	  .is = QPI_TX },
+	{ .reg = 0x210, .word = 2, .mask = U32_MAX, .when = QPI_TX, .is = QPI_TX },
+	{ .reg = 0x214, .word = 2, .shift = 32, .mask = U32_MAX, .when = QPI_TX,
+	  .is = QPI_TX },
+	{ }
+};
+
+/* Receive side idle and in retry, Tables 2-178 and 2-179. */
+static const struct unc_freerun qpi_freerun[] = {
+	{ .umask = 0x10, .bits = 32, .reg = 0xc8 },
+	{ .umask = 0x11, .bits = 32, .reg = 0xd0 },
+	{ }
+};
+
+#endif
+
+/* --- global status bits (Table 2-3) -------------------------------------- */
+
+static const u64 ha_global[] = { BIT_ULL(21), BIT_ULL(22) };
+/* by controller, of which each has four channels */
+static const u64 imc_global[] = {
+	BIT_ULL(23), BIT_ULL(23), BIT_ULL(23), BIT_ULL(23),
+	BIT_ULL(24), BIT_ULL(24), BIT_ULL(24), BIT_ULL(24),
+};
+#ifndef ONE_SOCKET
+/* QPI 0 has ports 0 and 1, QPI 1 has port 2 (Table 1-3) */
+static const u64 qpi_global[] = { BIT_ULL(25), BIT_ULL(25), BIT_ULL(26) };
+/* ov_rq is set with either of ov_rq0 and ov_rq1 */
+static const u64 r3qpi_global[] = {
+	BIT_ULL(27) | BIT_ULL(35), BIT_ULL(27) | BIT_ULL(35),
+	BIT_ULL(28) | BIT_ULL(35),
+};
+#endif
+
+/* --- all of them --------------------------------------------------------- */
+
+/* The layout that PCI boxes share (Table 1-3). */
+#define PCI_BOX					\
+	.space = UNC_PCI,			\
+	.bits = 48,				\
+	.box_ctl = 0xf4, .status = 0xf8,	\
+	.ctl = { 0xd8, 0xdc, 0xe0, 0xe4 },	\
+	.ctr = { 0xa0, 0xa8, 0xb0, 0xb8 }
+
+static const struct unc_type box_types[] = {
+	[TYPE_UBOX] = {
+		.name = "ubox", .space = UNC_MSR,
+		.max_boxes = 1, .general = 2, .bits = 48, .max_inc = 1,
+		.status = 0x708, .status_mask = GENMASK(1, 0),
+		.ctl = { 0x705, 0x706 },
+		.ctr = { 0x709, 0x70a },
+		.fixed_ctl = 0x703, .fixed_ctr = 0x704,
+		.ctl_mask = CTL_COMMON | CTL_THRESH5,
+		.uses = OF(ubox, uses),
+		.filters = ubox_filters,
+		.signals = true, .global_bits = GENMASK_ULL(1, 0),
+		EVENTS_OF(ubox),
+	},
+	[TYPE_CBOX] = {
+		.name = "cbox", .space = UNC_MSR,
+		.max_boxes = MAX_CBOXES, .general = 4, .bits = 48,
+		.max_inc = 20,
+		.box_ctl = 0xe00, .status = 0xe07, .status_mask = GENMASK(3, 0),
+		.ctl = { 0xe01, 0xe02, 0xe03, 0xe04 },
+		.ctr = { 0xe08, 0xe09, 0xe0a, 0xe0b },
+		.stride = 0x10,
+		.box_ctl_base = BOX_CTL_ONES,
+		.ctl_mask = CTL_COMMON | CTL_THRESH8 | BIT_ULL(19),
+		.uses = OF(cbox, uses),
+		.filters = cbox_filters,
+		EVENTS_OF(cbox),
+	},
+	[TYPE_HA] = {
+		.name = "ha", PCI_BOX, .status_mask = GENMASK(3, 0),
+		.max_boxes = 2, .general = 4, .max_inc = 512,
+		.box_ctl_base = BOX_CTL_ONES,
+		.ctl_mask = CTL_COMMON | CTL_THRESH8,
+		.uses = OF(ha, uses), .filters = unc_ha_filters,
+		.signals = true, .global = ha_global,
+		EVENTS_OF(ha),
+	},
+	[TYPE_IMC] = {
+		.name = "imc", PCI_BOX, .status_mask = GENMASK(4, 0),
+		.max_boxes = 8, .general = 4, .max_inc = 255,
+		.quirks = IMC_QUIRKS,
+		.fixed_ctl = 0xf0, .fixed_ctr = 0xd0,
+		.box_ctl_base = BOX_CTL_ONES,
+		.ctl_mask = CTL_COMMON | CTL_THRESH8,
+		.signals = true, .global = imc_global,
+		EVENTS_OF(imc),
+	},
+	[TYPE_IRP] = {
+		.name = "irp", PCI_BOX, .io_bus = true, .status_mask = GENMASK(3, 0),
+		.max_boxes = 1, .general = 4, .max_inc = 127,
+		.box_ctl_base = BOX_CTL_ONES,
+		.ctl_mask = CTL_COMMON | CTL_THRESH8,
+		.signals = true, .global_bits = BIT_ULL(34),
+		EVENTS_OF(irp),
+	},
+	[TYPE_PCU] = {
+		.name = "pcu", .space = UNC_MSR,
+		.max_boxes = 1, .general = 4, .bits = 48, .max_inc = 31,
+		.box_ctl = 0x710, .status = 0x716, .status_mask = GENMASK(3, 0),
+		.ctl = { 0x711, 0x712, 0x713, 0x714 },
+		.ctr = { 0x717, 0x718, 0x719, 0x71a },
+		.box_ctl_base = BOX_CTL_ONES,
+		.ctl_mask = PCU_EVENT | GENMASK_ULL(15, 14) | BIT_ULL(18) |
+			    BIT_ULL(23) | CTL_THRESH5 | GENMASK_ULL(31, 30),
+		.uses = OF(pcu, uses),
+		.filters = pcu_filters, .freerun = unc_package_residencies,
+		.signals = true, .global_bits = BIT_ULL(2),
+		EVENTS_OF(pcu),
+	},
+	[TYPE_R2PCIE] = {
+		.name = "r2pcie", PCI_BOX, .status_mask = GENMASK(3, 0),
+		.max_boxes = 1, .general = 4, .max_inc = 31,
+		/* ignored there today; written as in all other boxes */
+		.box_ctl_base = BOX_CTL_ONES,
+		.quirks = UNC_QUIRK_WRITE_TWICE,	/* §2.10.2.2 */
+		.ctl_mask = CTL_COMMON | CTL_THRESH8,
+		.signals = true, .global_bits = BIT_ULL(29),
+		EVENTS_OF(r2pcie),
+	},
+#ifndef ONE_SOCKET
+	[TYPE_SBOX] = {
+		.name = "sbox", .space = UNC_MSR,
+		.max_boxes = MAX_SBOXES, .general = 4, .bits = 48,
+		.max_inc = 12,
+		.box_ctl = 0x720, .status = 0x725, .status_mask = GENMASK(3, 0),
+		.ctl = { 0x721, 0x722, 0x723, 0x724 },
+		.ctr = { 0x726, 0x727, 0x728, 0x729 },
+		.stride = 10,
+		.box_ctl_base = BOX_CTL_ONES,
+		/* §2.4.1; box control a bit at a time, or #GP */
+		.quirks = UNC_QUIRK_WRITE_TWICE | UNC_QUIRK_STEPWISE,
+		.ctl_mask = CTL_COMMON | CTL_THRESH8 | BIT_ULL(19),
+		EVENTS_OF(sbox),
+	},
+	[TYPE_QPI] = {
+		.name = "qpi", PCI_BOX, .status_mask = GENMASK(3, 0),
+		.max_boxes = 3, .general = 4, .max_inc = 255,
+		.box_ctl_base = BOX_CTL_ONES,
+		.ctl_mask = CTL_COMMON | CTL_THRESH8 | UNC_CTL_EXT,
+		.uses = OF(qpi, uses),
+		.filters = qpi_filters, .filters_apart = true,
+		.freerun = qpi_freerun,
+		.signals = true, .global = qpi_global,
+		EVENTS_OF(qpi),
+	},
+	[TYPE_R3QPI] = {
+		.name = "r3qpi", PCI_BOX, .status_mask = GENMASK(2, 0),
+		.max_boxes = 3, .general = 3, .max_inc = 63,
+		.box_ctl_base = BOX_CTL_ONES,
+		.quirks = UNC_QUIRK_WRITE_TWICE,	/* §2.11.1 */
+		.ctl_mask = CTL_COMMON | CTL_THRESH8,
+		.signals = true, .global = r3qpi_global,
+		EVENTS_OF(r3qpi),
+	},
+#endif
+};
+
+#define BOX_PCI(low, type, index, role) \
+	{ PCI_VDEVICE(INTEL, DEVICE(low)), .driver_data = UNC_PCI_DATA(type, index, role) }
+
+/*
+ * Device IDs by their lower byte: Table 1-3, with the channels of the iMC in the order of IDs.  Not
+ * a MODULE_DEVICE_TABLE: loaded on its own, the driver would race with the
+ * kernel's for the boxes.
+ */
+static const struct pci_device_id box_pci_ids[] = {
+	BOX_PCI(0x30, TYPE_HA, 0, UNC_PCI_BOX),
+	BOX_PCI(0x38, TYPE_HA, 1, UNC_PCI_BOX),
+	BOX_PCI(0xb0, TYPE_IMC, 0, UNC_PCI_BOX),
+	BOX_PCI(0xb1, TYPE_IMC, 1, UNC_PCI_BOX),
+	BOX_PCI(0xb4, TYPE_IMC, 2, UNC_PCI_BOX),
+	BOX_PCI(0xb5, TYPE_IMC, 3, UNC_PCI_BOX),
+	BOX_PCI(0xd0, TYPE_IMC, 4, UNC_PCI_BOX),
+	BOX_PCI(0xd1, TYPE_IMC, 5, UNC_PCI_BOX),
+	BOX_PCI(0xd4, TYPE_IMC, 6, UNC_PCI_BOX),
+	BOX_PCI(0xd5, TYPE_IMC, 7, UNC_PCI_BOX),
+	BOX_PCI(0x39, TYPE_IRP, 0, UNC_PCI_BOX),
+	BOX_PCI(0x34, TYPE_R2PCIE, 0, UNC_PCI_BOX),
+#ifndef ONE_SOCKET
+	BOX_PCI(0x32, TYPE_QPI, 0, UNC_PCI_BOX),
+	BOX_PCI(0x33, TYPE_QPI, 1, UNC_PCI_BOX),
+	BOX_PCI(0x3a, TYPE_QPI, 2, UNC_PCI_BOX),
+	BOX_PCI(0x86, TYPE_QPI, 0, UNC_PCI_FILTER),
+	BOX_PCI(0x96, TYPE_QPI, 1, UNC_PCI_FILTER),
+	BOX_PCI(0x46, TYPE_QPI, 2, UNC_PCI_FILTER),
+	BOX_PCI(0x36, TYPE_R3QPI, 0, UNC_PCI_BOX),
+	BOX_PCI(0x37, TYPE_R3QPI, 1, UNC_PCI_BOX),
+	BOX_PCI(0x3e, TYPE_R3QPI, 2, UNC_PCI_BOX),
+#endif
+	{ }
+};
+
+static unsigned int count_boxes(const struct unc_package *pkg,
+				const struct unc_type *type)
+{
+	if (type == &box_types[TYPE_CBOX])
+		return unc_die_cboxes(pkg, MSR_GLOBAL_CONFIG, MAX_CBOXES);
+#ifndef ONE_SOCKET
+	if (type == &box_types[TYPE_SBOX])
+		return unc_die_sboxes(pkg, DEVICE(0xc0), MAX_SBOXES,
+				      MIN_SBOXES);
+#endif
+	return type->max_boxes;
+}
+
+#define HASWELL_COMMON						\
+	.types = box_types,					\
+	.num_types = ARRAY_SIZE(box_types),			\
+	.pci_ids = box_pci_ids,					\
+	.ubox_device = DEVICE(0x1e),		/* §1.6.1 */	\
+	.node_id = 0x40,					\
+	.node_map = 0x54,					\
+	.max_khz = 5000000,					\
+	.global_ctl = MSR_GLOBAL_CTL,				\
+	.global_status = MSR_GLOBAL_STATUS,			\
+	.freeze = GLOBAL_FREEZE,				\
+	.unfreeze = GLOBAL_UNFREEZE,				\
+	.wake = GLOBAL_WAKE,					\
+	.count_boxes = count_boxes

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The generations that the driver knows; each has a file of tables beside
+ * this one, and a line in main.c that binds it to a processor's model.
+ */
+#ifndef XEON_UNCORE_HW_H
+#define XEON_UNCORE_HW_H
+
+#include "../xeon_uncore.h"
+
+extern const struct unc_generation unc_hswep;
+extern const struct unc_generation unc_bdwep;
+extern const struct unc_generation unc_bdwde;
+extern const struct unc_generation unc_ivbep;
+
+/* "SW must write to 1" in box controls; the kernel's driver does not. */
+#define BOX_CTL_ONES	GENMASK(17, 16)
+
+/* The threshold's bits of counter control registers, by its width */
+#define CTL_THRESH5	GENMASK_ULL(28, 24)
+#define CTL_THRESH7	GENMASK_ULL(30, 24)
+#define CTL_THRESH8	GENMASK_ULL(31, 24)
+
+/* The generated tables of a box; OF(box, what) is the generation's. */
+#define EVENTS_OF(box)						\
+	.fields = OF(box, fields),				\
+	.info = OF(box, info),					\
+	.num_info = ARRAY_SIZE(OF(box, info)),			\
+	.events = OF(box, events),				\
+	.num_events = ARRAY_SIZE(OF(box, events))
+
+/* common.c: what several generations have alike */
+extern const struct unc_filter_reg unc_ha_filters[];
+extern const struct unc_freerun unc_package_residencies[];
+
+/* die.c */
+unsigned int unc_die_cboxes(const struct unc_package *pkg, u32 msr,
+			    unsigned int most);
+unsigned int unc_die_sboxes(const struct unc_package *pkg, u16 device,
+			    unsigned int most, unsigned int least);
+
+#endif

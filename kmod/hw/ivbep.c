@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ivy Bridge-EP/EX (Xeon E5/E7 v2, family 6 model 62): Intel's manual 329468, of
+ * which the sections are; where its pages were not at hand, the kernel's own
+ * driver and LIKWID.  Addresses of counters and controls are events/ivbep's.
+ */
+#include <linux/pci.h>
+
+#include "hw.h"
+#include "generated/ivbep_events.h"
+#include "generated/ivbep_fields.h"
+#include "generated/ivbep_regs.h"
+
+#define MSR_GLOBAL_CONFIG	0xc06
+
+#define OF(box, what)	ivbep_##box##_##what
+
+/*
+ * Bits of the counter control registers that format fields are.  Bit 23, invert,
+ * is reserved ("SW must write to 0") but in the iMC, by the datasheet of the E7
+ * v2 (13.2.4.4); the kernel's driver hides it there, too.  Bit 16 of the HA is
+ * never set: it clears a queue's occupancy, which would be wrong from then on
+ * until the queue is empty (Table 2-40).
+ */
+#define CTL_COMMON	(GENMASK_ULL(15, 0) | BIT_ULL(18))
+#define CTL_TID_EN	BIT_ULL(19)
+#define CTL_INVERT	BIT_ULL(23)
+
+enum {
+	TYPE_UBOX, TYPE_CBOX, TYPE_HA, TYPE_IMC, TYPE_IRP, TYPE_PCU, TYPE_QPI,
+	TYPE_R2PCIE, TYPE_R3QPI,
+};
+
+/* --- filters -------------------------------------------------------------- */
+
+/* Tables 2-16 and 2-17; link (8:5) and c6 (29) are the kernel's driver's */
+static const struct unc_filter_reg cbox_filters[] = {
+	{ .reg = 0xd14, .word = 1, .mask = GENMASK(22, 17) | GENMASK(8, 0) },
+	{ .reg = 0xd1a, .word = 1, .shift = 32,
+	  .mask = GENMASK(31, 20) | GENMASK(15, 0) },
+	{ }
+};
+
+static const struct unc_filter_reg pcu_filters[] = {
+	{ .reg = 0xc34, .word = 1, .mask = U32_MAX },
+	{ }
+};
+
+/* Tables 2-133 to 2-136: one a port, of what is received */
+static const struct unc_filter_reg qpi_filters[] = {
+	{ .reg = 0x228, .word = 1, .mask = U32_MAX },
+	{ .reg = 0x22c, .word = 1, .shift = 32, .mask = U32_MAX },
+	{ .reg = 0x238, .word = 2, .mask = U32_MAX },
+	{ .reg = 0x23c, .word = 2, .shift = 32, .mask = U32_MAX },
+	{ }
+};
+
+/* --- global status bits (Table 2-3) ---------------------------------------- */
+
+static const u64 cbox_global[IVBEP_CBOX_BOXES] = {
+	BIT_ULL(3), BIT_ULL(4), BIT_ULL(5), BIT_ULL(6), BIT_ULL(7),
+	BIT_ULL(8), BIT_ULL(9), BIT_ULL(10), BIT_ULL(11), BIT_ULL(12),
+	BIT_ULL(13), BIT_ULL(14), BIT_ULL(15), BIT_ULL(16), BIT_ULL(17),
+};
+static const u64 ha_global[] = { BIT_ULL(18), BIT_ULL(19) };
+/* by controller, of which each has four channels */
+static const u64 imc_global[] = {
+	BIT_ULL(20), BIT_ULL(20), BIT_ULL(20), BIT_ULL(20),
+	BIT_ULL(21), BIT_ULL(21), BIT_ULL(21), BIT_ULL(21),
+};
+/* three ports share two bits, and sources differ on how */
+#define QPI_GLOBAL	GENMASK_ULL(23, 22)
+#define R3QPI_GLOBAL	GENMASK_ULL(25, 24)
+
+/* --- all of them ----------------------------------------------------------- */
+
+/* Some counters have 44 bits; how many is seen at load. */
+#define BOX(box, BOX_)						\
+	.max_boxes = BOX_##_BOXES, .bits = 48,			\
+	.ctl = BOX_##_CONTROL, .ctr = BOX_##_COUNTER,		\
+	EVENTS_OF(box)
+#define PCI_BOX(box, BOX_)					\
+	.name = #box, .space = UNC_PCI, BOX(box, BOX_),		\
+	.box_ctl = BOX_##_BOX_CONTROL, .status = BOX_##_BOX_STATUS, \
+	.box_ctl_base = BOX_CTL_ONES
+
+static const struct unc_type box_types[] = {
+	[TYPE_UBOX] = {
+		.name = "ubox", .space = UNC_MSR, BOX(ubox, IVBEP_UBOX),
+		.general = 2, .max_inc = 1,
+		.status = 0xc15, .status_mask = GENMASK(1, 0),
+		.fixed_ctl = IVBEP_UBOX_FIXED_CONTROL,
+		.fixed_ctr = IVBEP_UBOX_FIXED_COUNTER,
+		.ctl_mask = CTL_COMMON | CTL_THRESH5,
+		.signals = true, .global_bits = GENMASK_ULL(1, 0),
+	},
+	[TYPE_CBOX] = {
+		/* it has no status register, and its overflows are told (§2.3.3.2) */
+		.name = "cbox", .space = UNC_MSR, BOX(cbox, IVBEP_CBOX),
+		.general = 4, .max_inc = 20,
+		.box_ctl = IVBEP_CBOX_BOX_CONTROL, .box_ctl_base = BOX_CTL_ONES,
+		.stride = IVBEP_CBOX_STRIDE,
+		.ctl_mask = CTL_COMMON | CTL_THRESH8 | CTL_TID_EN,
+		.uses = OF(cbox, uses), .filters = cbox_filters,
+		.signals = true, .global = cbox_global,
+	},
+	[TYPE_HA] = {
+		PCI_BOX(ha, IVBEP_HA), .status_mask = GENMASK(3, 0),
+		.general = 4, .max_inc = 512,
+		.ctl_mask = CTL_COMMON | CTL_THRESH8,
+		.uses = OF(ha, uses), .filters = unc_ha_filters,
+		.signals = true, .global = ha_global,
+	},
+	[TYPE_IMC] = {
+		/*
+		 * Four counters, as the manual has it and the kernel's driver.
+		 * The datasheet's fifth control register, 0xe8, is left alone.
+		 */
+		PCI_BOX(imc, IVBEP_IMC), .status_mask = GENMASK(4, 0),
+		.general = 4, .max_inc = 255,
+		.fixed_ctl = IVBEP_IMC_FIXED_CONTROL,
+		.fixed_ctr = IVBEP_IMC_FIXED_COUNTER,
+		.ctl_mask = CTL_COMMON | CTL_THRESH7 | CTL_INVERT,
+		.signals = true, .global = imc_global,
+	},
+	[TYPE_IRP] = {
+		/* no bit of the global status is its: polled */
+		PCI_BOX(irp, IVBEP_IRP), .io_bus = true,
+		.status_mask = GENMASK(3, 0),
+		.general = 4, .max_inc = 128,
+		.ctl_mask = CTL_COMMON | CTL_THRESH8,
+	},
+	[TYPE_PCU] = {
+		.name = "pcu", .space = UNC_MSR, BOX(pcu, IVBEP_PCU),
+		.general = 4, .max_inc = 31,
+		.box_ctl = IVBEP_PCU_BOX_CONTROL, .box_ctl_base = BOX_CTL_ONES,
+		.status = 0xc35, .status_mask = GENMASK(3, 0),
+		.ctl_mask = UNC_CTL_EVENT | UNC_CTL_EXT | GENMASK_ULL(15, 14) |
+			    BIT_ULL(18) | CTL_THRESH5 | GENMASK_ULL(31, 30),
+		.uses = OF(pcu, uses), .filters = pcu_filters,
+		.freerun = unc_package_residencies,
+		.signals = true, .global_bits = BIT_ULL(2),
+	},
+	[TYPE_QPI] = {
+		PCI_BOX(qpi, IVBEP_QPI), .status_mask = GENMASK(3, 0),
+		.general = 4, .max_inc = 255,
+		.ctl_mask = CTL_COMMON | CTL_THRESH8 | UNC_CTL_EXT,
+		.uses = OF(qpi, uses),
+		.filters = qpi_filters, .filters_apart = true,
+		.signals = true, .global_bits = QPI_GLOBAL,
+	},
+	[TYPE_R2PCIE] = {
+		PCI_BOX(r2pcie, IVBEP_R2PCIE), .status_mask = GENMASK(3, 0),
+		.general = 4, .max_inc = 31,
+		.ctl_mask = CTL_COMMON | CTL_THRESH8,
+		.signals = true, .global_bits = BIT_ULL(26),
+	},
+	[TYPE_R3QPI] = {
+		PCI_BOX(r3qpi, IVBEP_R3QPI), .status_mask = GENMASK(2, 0),
+		.general = 3, .max_inc = 63,
+		.ctl_mask = CTL_COMMON | CTL_THRESH8,
+		.signals = true, .global_bits = R3QPI_GLOBAL,
+	},
+};
+
+#define BOX_PCI(device, type, index, role) \
+	{ PCI_VDEVICE(INTEL, device), .driver_data = UNC_PCI_DATA(type, index, role) }
+
+static const struct pci_device_id box_pci_ids[] = {
+	BOX_PCI(0x0e30, TYPE_HA, 0, UNC_PCI_BOX),
+	BOX_PCI(0x0e38, TYPE_HA, 1, UNC_PCI_BOX),
+	BOX_PCI(0x0eb4, TYPE_IMC, 0, UNC_PCI_BOX),
+	BOX_PCI(0x0eb5, TYPE_IMC, 1, UNC_PCI_BOX),
+	BOX_PCI(0x0eb0, TYPE_IMC, 2, UNC_PCI_BOX),
+	BOX_PCI(0x0eb1, TYPE_IMC, 3, UNC_PCI_BOX),
+	BOX_PCI(0x0ef4, TYPE_IMC, 4, UNC_PCI_BOX),
+	BOX_PCI(0x0ef5, TYPE_IMC, 5, UNC_PCI_BOX),
+	BOX_PCI(0x0ef0, TYPE_IMC, 6, UNC_PCI_BOX),
+	BOX_PCI(0x0ef1, TYPE_IMC, 7, UNC_PCI_BOX),
+	BOX_PCI(0x0e39, TYPE_IRP, 0, UNC_PCI_BOX),
+	BOX_PCI(0x0e32, TYPE_QPI, 0, UNC_PCI_BOX),
+	BOX_PCI(0x0e33, TYPE_QPI, 1, UNC_PCI_BOX),
+	BOX_PCI(0x0e3a, TYPE_QPI, 2, UNC_PCI_BOX),
+	/* that of port 2 is not known */
+	BOX_PCI(0x0e86, TYPE_QPI, 0, UNC_PCI_FILTER),
+	BOX_PCI(0x0e96, TYPE_QPI, 1, UNC_PCI_FILTER),
+	BOX_PCI(0x0e34, TYPE_R2PCIE, 0, UNC_PCI_BOX),
+	BOX_PCI(0x0e36, TYPE_R3QPI, 0, UNC_PCI_BOX),
+	BOX_PCI(0x0e37, TYPE_R3QPI, 1, UNC_PCI_BOX),
+	BOX_PCI(0x0e3e, TYPE_R3QPI, 2, UNC_PCI_BOX),
+	{ }
+};
+
+static unsigned int count_boxes(const struct unc_package *pkg,
+				const struct unc_type *type)
+{
+	if (type == &box_types[TYPE_CBOX])
+		return unc_die_cboxes(pkg, MSR_GLOBAL_CONFIG, IVBEP_CBOX_BOXES);
+	return type->max_boxes;
+}
+
+const struct unc_generation unc_ivbep = {
+	.name = "ivbep",
+	.rival = "ivbep_uncore",
+	.types = box_types,
+	.num_types = ARRAY_SIZE(box_types),
+	.pci_ids = box_pci_ids,
+	.ubox_device = IVBEP_GLOBAL_UBOX_DEVICE,
+	.node_id = IVBEP_GLOBAL_NODE_ID,
+	.node_map = IVBEP_GLOBAL_NODE_MAP,
+	.max_khz = 5000000,
+	.global_ctl = IVBEP_GLOBAL_CONTROL,
+	.global_status = IVBEP_GLOBAL_STATUS,
+	.freeze = BIT(31),		/* Table 2-2 */
+	.wake = BIT(30),
+	.unfreeze = BIT(29),
+	.cores = GENMASK(14, 0),
+	.count_boxes = count_boxes,
+};

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The driver's locks.  A BPF program may read an event wherever a probe can be
+ * put, and so with any lock of the kernel's held or inside of ours.  Two rules
+ * keep that from deadlocking:
+ *
+ * - With a box's lock held the driver waits for nothing that others can hold
+ *   while they read an event, but for its own locks, inside of which a reader
+ *   on the same CPU can tell (unc_busy).  Timers are therefore started elsewhere
+ *   (timer.c), and messages printed elsewhere.
+ * - Configuration space that is reached through ports is an exception, as all
+ *   the machine shares one lock for these.  A reader waits for such a box for
+ *   a bounded time only.
+ *
+ * Who cannot have the lock gets the count that the event last had: old, but not
+ * wrong.
+ */
+#include <linux/ktime.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+
+#include "xeon_uncore.h"
+#include "compat.h"
+
+/*
+ * A lock's holder is done within tens of microseconds.  On a virtual machine
+ * its CPU may be taken away for longer; only a deadlock takes all of this.
+ */
+#define UNC_PATIENCE_NS	(20 * NSEC_PER_MSEC)
+
+/* Locks of the driver that this CPU holds or waits for. */
+static DEFINE_PER_CPU(unsigned int, unc_busy);
+
+/**
+ * unc_raw_lock() - take a lock of the driver's that is no box's
+ * @lock: the lock
+ *
+ * Context: any but NMI, interrupts off.
+ */
+void unc_raw_lock(raw_spinlock_t *lock)
+	__acquires(lock)
+{
+	__this_cpu_inc(unc_busy);
+	raw_spin_lock(lock);
+}
+
+/**
+ * unc_raw_unlock() - let go of it
+ * @lock: the lock
+ */
+void unc_raw_unlock(raw_spinlock_t *lock)
+	__releases(lock)
+{
+	raw_spin_unlock(lock);
+	__this_cpu_dec(unc_busy);
+}
+
+/**
+ * unc_lock() - take a box's lock
+ * @box: the box
+ *
+ * Context: any but NMI.
+ * Return: the interrupt flags for unc_unlock().
+ */
+unsigned long unc_lock(struct unc_box *box)
+	__acquires(&box->lock)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	unc_raw_lock(&box->lock);
+	return flags;
+}
+
+/**
+ * unc_unlock() - let go of a box's lock
+ * @box: the box
+ * @flags: what unc_lock() returned
+ */
+void unc_unlock(struct unc_box *box, unsigned long flags)
+	__releases(&box->lock)
+{
+	unc_raw_unlock(&box->lock);
+	local_irq_restore(flags);
+}
+
+/* Registers that are reached through the machine's two ports. */
+static bool unc_has_ports(const struct unc_box *box)
+{
+	return box->type->space == UNC_PCI && !box->regs;
+}
+
+static bool unc_trylock_for(struct unc_box *box, u64 ns)
+{
+	u64 until = ktime_get_mono_fast_ns() + ns;
+
+	do {
+		if (raw_spin_trylock(&box->lock))
+			return true;
+		cpu_relax();
+	} while ((s64)(until - ktime_get_mono_fast_ns()) > 0);
+	return false;
+}
+
+/**
+ * unc_lock_to_read() - take a box's lock if that can be done here
+ * @box: the box
+ * @flags: for unc_unlock()
+ *
+ * Context: any.
+ * Return: false, without the lock, in an NMI, inside of one of the driver's
+ * locks, and where waiting would be for ever.
+ */
+bool unc_lock_to_read(struct unc_box *box, unsigned long *flags)
+	unc_true_acquires(&box->lock)
+{
+	if (in_nmi())
+		return false;
+	local_irq_save(*flags);
+	if (!__this_cpu_read(unc_busy)) {
+		__this_cpu_inc(unc_busy);
+		if (!unc_has_ports(box)) {
+			raw_spin_lock(&box->lock);
+			return true;
+		}
+		if (unc_trylock_for(box, UNC_PATIENCE_NS))
+			return true;
+		__this_cpu_dec(unc_busy);
+	}
+	local_irq_restore(*flags);
+	return false;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /sys/module/xeon_uncore/packageN/: what counting and sampling did, and what
+ * they cost, a package.  Documentation/ABI/testing/sysfs-module-xeon_uncore
+ * describes it.
+ */
+#include <linux/kobject.h>
+#include <linux/module.h>
+#include <linux/sysfs.h>
+
+#include "xeon_uncore.h"
+
+static const struct unc_package *unc_package_of(struct kobject *kobj)
+{
+	unsigned int i;
+
+	for (i = 0; i < unc.num_packages; i++) {
+		if (unc.packages[i].kobj == kobj)
+			return &unc.packages[i];
+	}
+	return NULL;
+}
+
+#define UNC_PACKAGE_ATTR(name, format, value)				\
+static ssize_t name##_show(struct kobject *kobj,			\
+			   struct kobj_attribute *attr, char *page)	\
+{									\
+	const struct unc_package *pkg = unc_package_of(kobj);		\
+									\
+	if (!pkg)							\
+		return -ENODEV;						\
+	return sysfs_emit(page, format "\n", value);			\
+}									\
+static struct kobj_attribute name##_attr = __ATTR_RO(name)
+
+#define UNC_PACKAGE_COUNT(name, count)					\
+	UNC_PACKAGE_ATTR(name, "%lld", (s64)atomic64_read(&pkg->count))
+
+UNC_PACKAGE_COUNT(overflow_count, overflow.count);
+UNC_PACKAGE_ATTR(overflow_frozen_ns, "%llu", unc_frozen_ns(pkg));
+UNC_PACKAGE_COUNT(overflow_timer_served, overflow.timer_served);
+UNC_PACKAGE_COUNT(overflow_late, overflow.late);
+UNC_PACKAGE_COUNT(overflow_spurious, overflow.spurious);
+UNC_PACKAGE_ATTR(overflow_cores, "%#x", pkg->overflow.pmi_cores);
+UNC_PACKAGE_COUNT(group_frozen_ns, frozen_ns);
+UNC_PACKAGE_COUNT(group_unfrozen, unfrozen);
+
+static struct attribute *unc_package_attrs[] = {
+	&overflow_count_attr.attr,
+	&overflow_frozen_ns_attr.attr,
+	&overflow_timer_served_attr.attr,
+	&overflow_late_attr.attr,
+	&overflow_spurious_attr.attr,
+	&overflow_cores_attr.attr,
+	&group_frozen_ns_attr.attr,
+	&group_unfrozen_attr.attr,
+	NULL,
+};
+
+static const struct attribute_group unc_package_group = {
+	.attrs = unc_package_attrs,
+};
+
+/**
+ * unc_package_sysfs_init() - make a folder for each package
+ *
+ * Return: 0 or a negative errno; unc_package_sysfs_exit() cleans up either way.
+ */
+int unc_package_sysfs_init(void)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < unc.num_packages; i++) {
+		struct unc_package *pkg = &unc.packages[i];
+		struct kobject *kobj;
+		char name[24];
+
+		snprintf(name, sizeof(name), "package%d", pkg->phys_id);
+		kobj = kobject_create_and_add(name, &THIS_MODULE->mkobj.kobj);
+		if (!kobj)
+			return -ENOMEM;
+		pkg->kobj = kobj;
+		err = sysfs_create_group(kobj, &unc_package_group);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/**
+ * unc_package_sysfs_exit() - remove the packages' folders
+ */
+void unc_package_sysfs_exit(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < unc.num_packages; i++) {
+		kobject_put(unc.packages[i].kobj);
+		unc.packages[i].kobj = NULL;
+	}
+}
