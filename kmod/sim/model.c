@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The model of the uncore as a whole: its life cycle, time, and what a
- * package's UBox does about overflows (§2.1.1).  Registers, counting and
- * transactions are in the files beside this one.
+ * The model of the uncore as a whole: its life cycle, freezing and faults.
+ * Time, registers, counting and transactions are in the files beside this one.
  */
 #include "model_priv.h"
 
-/* What an overflow asks for */
-#define SEND_FREEZE	MODEL_BIT(0)
-#define SEND_PMI	MODEL_BIT(1)
+const struct model_generation *const model_generations[] = {
+	&model_hswep,
+	&model_bdwep,
+	&model_bdwde,
+	&model_ivbep,
+	NULL
+};
 
 size_t model_size(void)
 {
@@ -39,15 +42,47 @@ static bool within(u32 value, u32 min, u32 max)
 	return value >= min && value <= max;
 }
 
+/* The node id of package i is in bits 3i+2:3i. */
+u32 model_node_map(const struct model_config *c)
+{
+	return c->node_map ? c->node_map : 076543210;
+}
+
+/* The first package with a node id has it. */
+static bool node_map_valid(const struct model_config *c)
+{
+	u32 map = model_node_map(c);
+	unsigned int pkg, seen = 0;
+
+	for (pkg = 0; pkg < c->packages; pkg++, map >>= 3) {
+		if (seen & MODEL_BIT(map & 7))
+			return false;
+		seen |= MODEL_BIT(map & 7);
+	}
+	return true;
+}
+
+static bool clocks_valid(const u32 *khz)
+{
+	unsigned int i;
+
+	for (i = 0; i < MODEL_CLOCKS; i++)
+		if (khz[i] > MODEL_MAX_KHZ || (khz[i] && !khz[MODEL_UCLK]))
+			return false;
+	return true;
+}
+
 static bool config_valid(const struct model_config *c)
 {
-	return within(c->packages, 1, MODEL_MAX_PACKAGES) &&
-	       within(c->cboxes, 1, 18) &&
-	       (c->sboxes == 2 || c->sboxes == 4) &&
+	return clocks_valid(c->clock_khz) &&
+	       within(c->packages, 1, MODEL_MAX_PACKAGES) &&
+	       within(c->cboxes, 1, c->gen->max_cboxes) &&
+	       (c->sboxes == c->gen->sboxes[0] ||
+		c->sboxes == c->gen->sboxes[1]) &&
 	       within(c->has, 1, 2) && within(c->imcs, 1, 8) &&
-	       within(c->qpi_ports, 1, 3) &&
+	       within(c->qpi_ports, !!c->gen->qpi_ports, c->gen->qpi_ports) &&
 	       (c->counter_bits == 44 || c->counter_bits == 48) &&
-	       c->num_c >= -1 && c->num_c <= 31;
+	       c->num_c >= -1 && c->num_c <= 31 && node_map_valid(c);
 }
 
 /**
@@ -68,10 +103,12 @@ int model_init(struct model *m, const struct model_config *cfg,
 	if (!config_valid(cfg))
 		return -1;
 	m->cfg = *cfg;
+	m->gen = cfg->gen;
+	model_init_clocks(m);
 	m->ops = *ops;
 	m->ctx = ctx;
 	for (kind = 0; kind < MODEL_BOX_KINDS; kind++) {
-		if (!model_waves_valid(&model_types[kind]))
+		if (!model_waves_valid(&m->gen->types[kind]))
 			return -1;
 		m->first[kind] = m->boxes;
 		m->count[kind] = boxes_of(cfg, kind);
@@ -83,7 +120,7 @@ int model_init(struct model *m, const struct model_config *cfg,
 		for (kind = 0; kind < MODEL_BOX_KINDS; kind++) {
 			for (i = 0; i < m->count[kind]; i++) {
 				b = &m->box[pkg][m->first[kind] + i];
-				b->type = &model_types[kind];
+				b->type = &m->gen->types[kind];
 				b->pkg = pkg;
 				b->index = i;
 			}
@@ -110,16 +147,20 @@ void model_reset(struct model *m)
 		p->config = model_config_reset(m);
 		__atomic_store_n(&p->status, 0, __ATOMIC_SEQ_CST);
 		__atomic_store_n(&p->ctl, 0, __ATOMIC_SEQ_CST);
+		p->messages = 0;
 		for (i = 0; i < m->boxes; i++) {
 			b = &m->box[pkg][i];
 			clean = (struct model_box){
 				.type = b->type, .pkg = b->pkg,
 				.index = b->index, .faults = b->faults,
-				.stamp = m->cycles,
+				.stamp = m->cycles, .flow = b->flow,
+				.flows = b->flows, .only_rates = b->only_rates,
 			};
 			*b = clean;
-			for (ctr = 0; ctr < MODEL_MAX_FREE; ctr++)
-				b->free_from[ctr] = m->cycles;
+			for (ctr = 0; ctr < MODEL_MAX_FREE && !b->only_rates;
+			     ctr++)
+				b->free_from[ctr] =
+					model_box_cycles(m, b, m->cycles);
 		}
 	}
 	m->deadline_known = false;
@@ -135,7 +176,7 @@ struct model_box *model_box(struct model *m, unsigned int pkg,
 	return &m->box[pkg][m->first[kind] + index];
 }
 
-static u64 now_ns(const struct model *m)
+u64 model_now_ns(const struct model *m)
 {
 	return m->ops.now_ns ? m->ops.now_ns(m->ctx) : 0;
 }
@@ -152,160 +193,9 @@ void model_set_frozen(struct model *m, unsigned int pkg, bool frozen)
 		model_box_sync(m, &m->box[pkg][i]);
 	p->frozen = frozen;
 	if (p->by_overflow)
-		m->frozen_ns += now_ns(m) - p->frozen_at;
+		m->frozen_ns += model_now_ns(m) - p->frozen_at;
 	p->by_overflow = false;
 	m->deadline_known = false;
-}
-
-static u64 global_bits(const struct model_box *b, unsigned int ctr)
-{
-	if (ctr == MODEL_FIXED && b->type->ov_fixed)
-		return b->type->ov_fixed;
-	return b->type->ov ? b->type->ov[b->index] : 0;
-}
-
-/*
- * The UBox receives word of overflows: it notes them in its status register,
- * freezes everything and sends the PMI.  "In order to see a new freeze" the
- * status must have been cleared (§2.2.1.1), so an overflow that finds its bit
- * set does neither.  Returns what is to be done, for all boxes that overflow
- * in one cycle together.
- */
-static unsigned int note_overflow(struct model *m, const struct model_box *b,
-				  unsigned int ctrs)
-{
-	struct model_package *p = &m->pkg[b->pkg];
-	unsigned int ctr, send = 0;
-	u64 bits;
-
-	for (ctr = 0; ctr < MODEL_MAX_COUNTERS; ctr++) {
-		if (!(ctrs & MODEL_BIT(ctr)))
-			continue;
-		bits = global_bits(b, ctr);
-		if (!(__atomic_fetch_or(&p->status, bits, __ATOMIC_SEQ_CST) &
-		      bits))
-			send |= SEND_FREEZE;
-	}
-	if (send && !(b->faults & MODEL_BIT(MODEL_FAULT_NO_PMI)))
-		send |= SEND_PMI;
-	return send;
-}
-
-static void freeze_on_overflow(struct model *m, unsigned int pkg,
-			       unsigned int send)
-{
-	struct model_package *p = &m->pkg[pkg];
-	u32 ctl = __atomic_load_n(&p->ctl, __ATOMIC_SEQ_CST);
-	u32 cores = ctl & GLOBAL_CTL_PMI_CORE_SEL;
-
-	model_set_frozen(m, pkg, true);
-	p->by_overflow = true;
-	p->frozen_at = now_ns(m);
-	if ((send & SEND_PMI) && cores && m->ops.pmi)
-		m->ops.pmi(m->ctx, pkg, cores, ctl & GLOBAL_CTL_WK_ON_PMI);
-}
-
-/* Counters @ctrs of @b, all with ov_en, overflowed. Did that freeze the package? */
-bool model_overflow(struct model *m, struct model_box *b, unsigned int ctrs)
-{
-	unsigned int send = note_overflow(m, b, ctrs);
-
-	if (send)
-		freeze_on_overflow(m, b->pkg, send);
-	return send;
-}
-
-/* It is the deadline: let the armed counters overflow. */
-static bool serve_deadline(struct model *m)
-{
-	unsigned int pkg, i, overflowed, send;
-	struct model_box *b;
-	bool froze = false;
-
-	for (pkg = 0; pkg < m->cfg.packages; pkg++) {
-		send = 0;
-		for (i = 0; i < m->boxes; i++) {
-			b = &m->box[pkg][i];
-			if (!b->armed)
-				continue;
-			overflowed = model_box_sync(m, b);
-			send |= note_overflow(m, b, overflowed & b->armed);
-		}
-		if (!send)
-			continue;
-		freeze_on_overflow(m, pkg, send);
-		froze = true;
-	}
-	m->deadline_known = false;
-	return froze;
-}
-
-static u64 deadline(struct model *m)
-{
-	unsigned int pkg, i;
-	u64 next;
-
-	if (m->deadline_known)
-		return m->deadline;
-	m->deadline = U64_MAX;
-	for (pkg = 0; pkg < m->cfg.packages; pkg++) {
-		for (i = 0; i < m->boxes; i++) {
-			next = model_box_deadline(m, &m->box[pkg][i]);
-			if (next < m->deadline)
-				m->deadline = next;
-		}
-	}
-	m->deadline_known = true;
-	return m->deadline;
-}
-
-/*
- * Only overflows that the UBox hears of are simulated on time; all other
- * counting is done when a box is looked at.
- */
-u64 model_advance(struct model *m, u64 cycles)
-{
-	u64 left = cycles, next, step;
-
-	for (;;) {
-		next = deadline(m);
-		step = next - m->cycles;
-		if (next == U64_MAX || step > left) {
-			m->cycles += left;
-			return cycles;
-		}
-		m->cycles += step;
-		left -= step;
-		if (serve_deadline(m))
-			return cycles - left;
-	}
-}
-
-/*
- * The UBox's fixed counter has no status bit in the box, and any box may have
- * been cleared while the UBox was not: those overflows freeze nothing.
- */
-u64 model_cycles_to_freeze(const struct model *m)
-{
-	unsigned int pkg, i, ctr;
-	struct model_box b;
-	u64 next = U64_MAX, status, at;
-
-	for (pkg = 0; pkg < m->cfg.packages; pkg++) {
-		status = __atomic_load_n(&m->pkg[pkg].status, __ATOMIC_SEQ_CST);
-		for (i = 0; i < m->boxes; i++) {
-			if (!m->box[pkg][i].armed)
-				continue;
-			b = m->box[pkg][i];
-			for (ctr = 0; ctr < MODEL_MAX_COUNTERS; ctr++)
-				if (status & global_bits(&b, ctr))
-					b.armed &= ~MODEL_BIT(ctr);
-			at = model_box_deadline(m, &b);
-			if (at < next)
-				next = at;
-		}
-	}
-	return next == U64_MAX ? U64_MAX : next - m->cycles;
 }
 
 u64 model_global_status(const struct model *m, unsigned int pkg)
@@ -325,7 +215,7 @@ u64 model_frozen_ns(const struct model *m)
 
 	for (pkg = 0; pkg < m->cfg.packages; pkg++)
 		if (m->pkg[pkg].by_overflow)
-			ns += now_ns(m) - m->pkg[pkg].frozen_at;
+			ns += model_now_ns(m) - m->pkg[pkg].frozen_at;
 	return ns;
 }
 
@@ -358,10 +248,22 @@ void model_spurious_pmi(struct model *m, unsigned int pkg, u32 core_mask)
 		m->ops.pmi(m->ctx, pkg, core_mask, false);
 }
 
-const char *model_kind_name(enum model_box_kind kind)
+const char *model_kind_name(const struct model *m, enum model_box_kind kind)
 {
-	return (unsigned int)kind < MODEL_BOX_KINDS ? model_types[kind].name :
+	return (unsigned int)kind < MODEL_BOX_KINDS ? m->gen->types[kind].name :
 						      NULL;
+}
+
+bool model_kind_pci(const struct model *m, enum model_box_kind kind)
+{
+	return (unsigned int)kind < MODEL_BOX_KINDS && m->gen->types[kind].pci;
+}
+
+void model_second_function(struct model *m, enum model_box_kind kind,
+			   unsigned int box)
+{
+	m->cfg.twice = kind;
+	m->cfg.twice_box = box;
 }
 
 unsigned int model_boxes(const struct model *m, enum model_box_kind kind)
@@ -413,16 +315,16 @@ void model_show_dirty(const struct model *m,
 	struct model_box b;
 	unsigned int pkg, i;
 
-	end = model_functions + model_nfunctions;
+	end = m->gen->functions + m->gen->nfunctions;
 	for (pkg = 0; pkg < m->cfg.packages; pkg++) {
 		for (i = 0; i < m->boxes; i++) {
 			b = m->box[pkg][i];
 			model_box_sync(m, &b);
 			show_dirty(m, &b, b.type->regs, b.type->nregs, show,
 				   arg);
-			for (f = model_functions; f < end; f++)
+			for (f = m->gen->functions; f < end; f++)
 				if (f->regs && f->box == b.index &&
-				    &model_types[f->kind] == b.type)
+				    &m->gen->types[f->kind] == b.type)
 					show_dirty(m, &b, f->regs, f->nregs,
 						   show, arg);
 		}

@@ -13,7 +13,7 @@
 
 #include "model_types.h"
 
-#define MODEL_MAX_PACKAGES	4
+#define MODEL_MAX_PACKAGES	8
 #define MODEL_MAX_COUNTERS	5	/* four general ones and a fixed one */
 
 /* The box types of the generation, in the order of the manual's chapter 2. */
@@ -23,22 +23,116 @@ enum model_box_kind {
 	MODEL_BOX_KINDS
 };
 
+/* Clocks of a package; each box type runs on one of them. */
+enum model_clock {
+	MODEL_UCLK,		/* of the ring and what sits on it */
+	MODEL_DCLK,		/* of the memory channels */
+	MODEL_QCLK,		/* of the QPI link layer */
+	MODEL_PCLK,		/* of the PCU */
+	MODEL_CLOCKS
+};
+
+#define MODEL_MAX_KHZ	10000000
+
+/* Parts that a package may lack. */
+enum {
+	MODEL_MISSING_QPI_FILTERS = 1 << 0, /* the functions of match and mask */
+	MODEL_MISSING_CAPID = 1 << 1,	/* the function that tells the die */
+	MODEL_MISSING_UBOX = 1 << 2,	/* the one that tells the package */
+	MODEL_MISSING_EXTENDED = 1 << 3, /* configuration space above 0xff */
+};
+
+/* What others may have left in the registers. */
+enum {
+	MODEL_DIRTY_FREEZE = 1 << 0,	/* the package is frozen */
+	MODEL_DIRTY_STATUS = 1 << 1,	/* overflow bits of boxes and global */
+	MODEL_DIRTY_COUNTERS = 1 << 2,	/* counters run, tell, filter */
+	MODEL_DIRTY_CORES = 1 << 3,	/* PMIs go to all cores */
+	MODEL_DIRTY_BOXES = 1 << 4,	/* every box is frozen */
+};
+
+struct model_type;
+struct model_function;
+
+/**
+ * struct model_generation - tables of a generation of processors: hw/
+ * @name: as in PMU names
+ * @cpu_model: the processors' model, of family 6
+ * @ubox_device: PCI device ID by which its uncore is known
+ * @max_cboxes: CBos that a package may have
+ * @sboxes: how many SBos a package has, on the smallest die and all others
+ * @qpi_ports: the most that a package has; 0: it has none
+ * @counter_bits: width of the counters that may be narrower, as documented
+ * @core_sel: bits of the global control register that select cores
+ * @types: the box types, by enum model_box_kind
+ * @functions: PCI functions
+ * @nfunctions: how many
+ * @second_devfn: where a box may appear a second time
+ */
+struct model_generation {
+	const char *name;
+	u8 cpu_model;
+	u16 ubox_device;
+	u8 max_cboxes;
+	u8 sboxes[2];
+	u8 qpi_ports;
+	u8 counter_bits;
+	u32 core_sel;
+	const struct model_type *types;
+	const struct model_function *functions;
+	u16 nfunctions;
+	u8 second_devfn;
+};
+
+extern const struct model_generation model_hswep, model_bdwep, model_bdwde,
+				     model_ivbep;
+
+/* All of them; the last one is NULL. */
+extern const struct model_generation *const model_generations[];
+
 /**
  * struct model_config - the machine that is simulated
+ * @gen: the generation
  * @packages: sockets, 1 to MODEL_MAX_PACKAGES
- * @cboxes: CBos of a package, 1 to 18
- * @sboxes: SBos of a package, 2 or 4
+ * @cboxes: CBos of a package, 1 to @gen->max_cboxes
+ * @sboxes: SBos of a package, one of @gen->sboxes
  * @has: home agents of a package, 1 or 2
  * @imcs: memory channels of a package, 1 to 8
- * @qpi_ports: QPI ports of a package, and R3QPI links, 1 to 3
- * @counter_bits: width of the counters on which public sources disagree
- *	(UBox, SBo, R3QPI), 44 or 48; the others always have 48
+ * @qpi_ports: QPI ports of a package, and R3QPI links, 1 to @gen->qpi_ports
+ * @counter_bits: width of the counters that the generation may have narrower,
+ *	or on which public sources disagree, 44 or 48; the others always have 48
  * @num_c: what U_MSR_PMON_GLOBAL_CONFIG.num_c reads, or -1 for @cboxes
+ * @node_map: node id of each package, 3 bits each, as the UBox's map has them
+ *	(§1.6.1); 0: that of a package is its number
+ * @counter_gp: with 44 bits, a write of an MSR counter with bits above faults
+ * @write_whole: the control registers of SBo and R3QPI record a value that is
+ *	written twice with nothing in between (§2.4.1, §2.11.1)
+ * @missing: what each package lacks, MODEL_MISSING_*
+ * @twice: a PCI box that has a second function, or -1; @twice_box: its number
+ * @clock_khz: the clocks, by their ratio to UCLK, up to MODEL_MAX_KHZ; 0: as
+ *	UCLK
  */
 struct model_config {
+	const struct model_generation *gen;
 	u32 packages, cboxes, sboxes, has, imcs, qpi_ports;
 	u32 counter_bits;
 	int num_c;
+	u32 node_map;
+	u32 counter_gp, write_whole;
+	u32 missing[MODEL_MAX_PACKAGES];
+	int twice;
+	u32 twice_box;
+	u32 clock_khz[MODEL_CLOCKS];
+};
+
+/**
+ * struct model_delays - the ways of an overflow, in UCLK cycles
+ * @freeze: from the overflow to the freeze, in which all counters count on
+ * @status: from the freeze to the bit in U_MSR_PMON_GLOBAL_STATUS
+ * @pmi: from that to the PMI
+ */
+struct model_delays {
+	u32 freeze, status, pmi;
 };
 
 /**
@@ -99,6 +193,19 @@ struct model_txn {
 	u32 freq;
 };
 
+#define MODEL_RATE_ONE	1000000000
+#define MODEL_MAX_RATE	255
+#define MODEL_MAX_FLOWS	128	/* rates of a box */
+
+/**
+ * struct model_rate - transactions in a cycle
+ * @whole: up to MODEL_MAX_RATE
+ * @frac: and so many parts of MODEL_RATE_ONE
+ */
+struct model_rate {
+	u32 whole, frac;
+};
+
 /* How an event's umask picks subevents. */
 enum model_rule {
 	MODEL_ANY,	/* bits are subevents: one in common is enough */
@@ -112,6 +219,7 @@ enum model_rule {
  * struct model_wave - what an event does while nothing but time passes
  * @code: event select, extension bit as bit 8
  * @umask: unit mask
+ * @zeros: bits of the counter's umask with which it counts nothing
  * @rule: how a transaction's umask is compared with the counter's
  * @max_inc: largest increment of a cycle, as documented
  * @ctrs: general counters that can count the event, a bit each
@@ -124,6 +232,7 @@ enum model_rule {
 struct model_wave {
 	u16 code;
 	u8 umask;
+	u8 zeros;
 	u8 rule;
 	u8 max_inc;
 	u8 ctrs;
@@ -140,6 +249,12 @@ int model_init(struct model *m, const struct model_config *cfg,
 /* Hardware reset of every register; the configuration and faults stay. */
 void model_reset(struct model *m);
 
+/* Give a box in PCI space a second function; before anybody looks. */
+void model_second_function(struct model *m, enum model_box_kind kind,
+			   unsigned int box);
+/* Leave in the registers of every package what @what says, MODEL_DIRTY_*. */
+void model_make_dirty(struct model *m, u32 what);
+
 /* --- registers ---------------------------------------------------------- */
 
 /* Lock-free: is @msr one of the simulated ones? For every MSR access. */
@@ -149,15 +264,21 @@ bool model_msr_claims(const struct model *m, u32 msr);
  * True of reads of U_MSR_PMON_GLOBAL_STATUS and U_MSR_PMON_GLOBAL_CTL and of
  * writes of U_MSR_PMON_GLOBAL_STATUS.
  */
-bool model_msr_lockless(u32 msr, bool write);
+bool model_msr_lockless(const struct model *m, u32 msr, bool write);
 int model_msr_read(struct model *m, unsigned int pkg, u32 msr, u64 *value);
 int model_msr_write(struct model *m, unsigned int pkg, u32 msr, u64 value);
 
 /*
  * PCI configuration space.  Package @pkg has an uncore bus and an IO bus
  * (where the IRP sits); @io_bus says which.  Registers of any alignment and of
- * 1, 2 or 4 bytes; an absent function reads all ones and ignores writes.
+ * 1, 2 or 4 bytes; an absent function reads all ones and ignores writes, and so
+ * does a register that cannot be reached.
  */
+/* Offset of the first register in a function that is or belongs to a box, or 0. */
+unsigned int model_pci_first_register(const struct model *m, bool io_bus,
+				      unsigned int devfn);
+bool model_pci_reachable(const struct model *m, unsigned int pkg,
+			 unsigned int where);
 u32 model_pci_read(struct model *m, unsigned int pkg, bool io_bus,
 		   unsigned int devfn, unsigned int where, unsigned int size);
 void model_pci_write(struct model *m, unsigned int pkg, bool io_bus,
@@ -167,26 +288,67 @@ void model_pci_write(struct model *m, unsigned int pkg, bool io_bus,
 /* --- time and traffic --------------------------------------------------- */
 
 /*
- * Let up to @cycles uncore cycles pass in every box of every package.  Returns
- * how many passed: fewer when a counter with ov_en overflowed and its package
- * froze just now, so that the caller can let software serve the overflow
- * before it goes on.  Cycles that pass while a box is frozen are lost to it.
+ * Let up to @cycles UCLK cycles pass, and in boxes with another clock as many
+ * of theirs.  Returns how many passed: fewer when a counter with ov_en
+ * overflowed, its package froze and software has been told of it just now, so
+ * that the caller can let software serve the overflow before it goes on.  Cycles
+ * that pass while a box is frozen are lost to it.
  */
 u64 model_advance(struct model *m, u64 cycles);
-/* Cycles until the next overflow that freezes a package; U64_MAX: none. */
+/*
+ * Cycles until the next overflow that freezes a package, or until the next
+ * thing that follows from one; U64_MAX: none.
+ */
 u64 model_cycles_to_freeze(const struct model *m);
+/* Is something that follows from an overflow still on its way? */
+bool model_pending(const struct model *m);
+/* Packages, a bit each, of whose freeze software was told since last asked. */
+u32 model_told(struct model *m);
+/* For the overflows from now on. */
+void model_set_delays(struct model *m, const struct model_delays *delays);
 /*
  * Offer transactions to the counters. Returns how many were offered before an
  * overflow froze the package (t->count when none did), or -1 when the box does
  * not exist.  Those offered to a frozen box are lost.
  */
 s64 model_traffic(struct model *m, const struct model_txn *t);
+
+/*
+ * Rates: from now on a box sees so many transactions like @t in each cycle of
+ * its clock, evenly spread; @t's count and value have no meaning.  After n
+ * cycles it has seen floor(rate * n), whatever the steps, and a rate that
+ * changes goes on with what there is of the next transaction.  Counters take them
+ * as they take traffic.  An event code of which a box has any rate has no
+ * waveform there.
+ *
+ * The front first gives the model memory for them, model_rates_size() zeroed
+ * bytes.  model_rate_check() and model_rate() return 0, -1 when the box or the
+ * event does not exist or the rate is too large, -2 when the box has too many.
+ */
+size_t model_rates_size(const struct model *m);
+void model_give_rates(struct model *m, void *memory);
+int model_rate_check(struct model *m, const struct model_txn *t,
+		     const struct model_rate *rate);
+int model_rate(struct model *m, const struct model_txn *t,
+	       const struct model_rate *rate);
+/* Events without a rate count nothing, and free-running counters stand still. */
+void model_only_rates(struct model *m);
+/* Waveforms everywhere. */
+void model_forget_rates(struct model *m);
+/* How many rates there are; @only: model_only_rates() was the last. */
+unsigned int model_rates(const struct model *m, bool *only);
+
 bool model_frozen(const struct model *m, unsigned int pkg);
 /* U_MSR_PMON_GLOBAL_STATUS; needs no lock. */
 u64 model_global_status(const struct model *m, unsigned int pkg);
 /* Time from overflows' freezes to software's unfreezes, of all packages. */
 u64 model_frozen_ns(const struct model *m);
 u64 model_cycles(const struct model *m);
+/*
+ * Count cycles from 0 again: waveforms are where they are after model_init().
+ * Counters and everything else go on.
+ */
+void model_restart_cycles(struct model *m);
 
 /* --- faults --------------------------------------------------------------*/
 
@@ -194,6 +356,7 @@ enum model_fault {
 	MODEL_FAULT_DEAD_PCI,	/* the function reads all ones */
 	MODEL_FAULT_STUCK_STATUS, /* box status bits do not clear */
 	MODEL_FAULT_NO_PMI,	/* overflow: status and freeze, but no PMI */
+	MODEL_FAULT_NO_CLOCK,	/* registers, but nothing is counted */
 	MODEL_FAULTS
 };
 
@@ -213,7 +376,8 @@ void model_show_dirty(const struct model *m,
 			  void *arg);
 
 /* Names of box types as in PMU names: "cbox", "imc", ...; how many a package has. */
-const char *model_kind_name(enum model_box_kind kind);
+const char *model_kind_name(const struct model *m, enum model_box_kind kind);
+bool model_kind_pci(const struct model *m, enum model_box_kind kind);
 unsigned int model_boxes(const struct model *m, enum model_box_kind kind);
 
 #endif

@@ -40,6 +40,14 @@ static const struct model_wave *find_event(const struct model_type *type,
 	return &type->waves[low];
 }
 
+bool model_knows_event(const struct model_type *type, u32 code)
+{
+	unsigned int count;
+
+	find_event(type, code, &count);
+	return count;
+}
+
 static bool one_bit(u32 value)
 {
 	return value && !(value & (value - 1));
@@ -182,6 +190,7 @@ static void raw_values(const struct model_box *b, unsigned int ctr,
 		for (i = 0; i < count; i++)
 			if (w[i].rule == MODEL_ANY && one_bit(w[i].umask) &&
 			    (w[i].umask & s.umask) &&
+			    !(w[i].zeros & s.umask) &&
 			    (w[i].ctrs & MODEL_BIT(s.ctr)))
 				sum += w[i].v[t % w[i].period];
 		p->inc[t] = sum < max_inc ? sum : max_inc;
@@ -200,6 +209,9 @@ static void plan_counter(const struct model_box *b, unsigned int ctr,
 	bool level[MODEL_WAVE_MAX];
 	unsigned int t, before;
 
+	if (model_plan_rates(b, ctr, selected(b, ctr).code, s.thresh, s.invert,
+			     s.edge, p))
+		return;
 	raw_values(b, ctr, p);
 	if (!s.thresh)
 		return;
@@ -211,11 +223,17 @@ static void plan_counter(const struct model_box *b, unsigned int ctr,
 }
 
 /* What a counter adds in @cycles cycles from cycle @from on, modulo 2^64. */
-static u64 plan_count(const struct model_plan *p, u64 from, u64 cycles)
+static u64 plan_count(const struct model_box *b, const struct model_plan *p,
+		      u64 from, u64 cycles)
 {
-	u64 count = cycles / p->period * p->sum;
-	unsigned int rest = cycles % p->period, t = from % p->period;
+	unsigned int rest, t;
+	u64 count;
 
+	if (p->rated)
+		return model_rates_count(b, p, from, cycles);
+	count = cycles / p->period * p->sum;
+	rest = cycles % p->period;
+	t = from % p->period;
 	while (rest--) {
 		count += p->inc[t];
 		if (++t == p->period)
@@ -225,11 +243,14 @@ static u64 plan_count(const struct model_plan *p, u64 from, u64 cycles)
 }
 
 /* Cycles from @from on until a counter has added @need; U64_MAX: never. */
-static u64 plan_reach(const struct model_plan *p, u64 from, u64 need)
+static u64 plan_reach(const struct model_box *b, const struct model_plan *p,
+		      u64 from, u64 need)
 {
 	unsigned int t = from % p->period;
 	u64 cycles, periods;
 
+	if (p->rated)
+		return model_rates_reach(b, p, from, need);
 	if (!p->sum)
 		return U64_MAX;
 	periods = (need - 1) / p->sum;
@@ -253,6 +274,8 @@ unsigned int model_ctr_bits(const struct model *m, const struct model_box *b,
 /* The bit that says in the box's status register that @ctr overflowed. */
 static u32 status_bit(const struct model_type *type, unsigned int ctr)
 {
+	if (type->quirks & QUIRK_NO_STATUS)
+		return 0;
 	if (ctr == MODEL_FIXED)
 		return type->fixed_status;
 	return MODEL_BIT(ctr + type->status_shift);
@@ -261,7 +284,8 @@ static u32 status_bit(const struct model_type *type, unsigned int ctr)
 bool model_box_counts(const struct model *m, const struct model_box *b)
 {
 	return !m->pkg[b->pkg].frozen && !(b->box_ctl & BOX_CTL_FRZ) &&
-	       !(b->faults & MODEL_BIT(MODEL_FAULT_DEAD_PCI));
+	       !(b->faults & (MODEL_BIT(MODEL_FAULT_DEAD_PCI) |
+			      MODEL_BIT(MODEL_FAULT_NO_CLOCK)));
 }
 
 /*
@@ -270,8 +294,10 @@ bool model_box_counts(const struct model *m, const struct model_box *b)
  */
 unsigned int model_box_sync(const struct model *m, struct model_box *b)
 {
-	u64 from = b->stamp, cycles = m->cycles - from, size;
+	u64 from = model_box_cycles(m, b, b->stamp), size, need, count;
+	u64 cycles = model_box_cycles(m, b, m->cycles) - from;
 	unsigned int ctr, overflowed = 0;
+	const struct model_plan *p;
 	u32 bit;
 
 	b->stamp = m->cycles;
@@ -280,15 +306,19 @@ unsigned int model_box_sync(const struct model *m, struct model_box *b)
 	for (ctr = 0; ctr < MODEL_MAX_COUNTERS; ctr++) {
 		if (!(b->active & MODEL_BIT(ctr)))
 			continue;
+		p = &b->plan[ctr];
 		size = 1ULL << model_ctr_bits(m, b, ctr);
-		if (plan_reach(&b->plan[ctr], from, size - b->ctr[ctr]) <=
-		    cycles) {
+		need = size - b->ctr[ctr];
+		count = plan_count(b, p, from, cycles);
+		/* a wave's count may have wrapped; a search takes long */
+		if (p->rated ? count >= need :
+			       plan_reach(b, p, from, need) <= cycles) {
 			bit = status_bit(b->type, ctr);
 			if (!(b->status & bit))
 				overflowed |= MODEL_BIT(ctr);
 			b->status |= bit;
 		}
-		b->ctr[ctr] += plan_count(&b->plan[ctr], from, cycles);
+		b->ctr[ctr] += count;
 		b->ctr[ctr] &= size - 1;
 	}
 	return overflowed;
@@ -321,28 +351,28 @@ void model_box_changed(struct model *m, struct model_box *b)
 }
 
 /*
- * The cycle at the end of which the box next tells the UBox of an overflow;
+ * The UCLK cycle at the end of which the box next tells the UBox of an overflow;
  * U64_MAX: never.  A counter whose status bit is set tells nothing (§2.2.1.1
  * and its like).
  */
 u64 model_box_deadline(const struct model *m, const struct model_box *b)
 {
-	u64 deadline = U64_MAX, size, cycles;
+	u64 deadline = U64_MAX, from, size, cycles;
 	unsigned int ctr;
 
 	if (!b->armed || !model_box_counts(m, b))
 		return U64_MAX;
+	from = model_box_cycles(m, b, b->stamp);
 	for (ctr = 0; ctr < MODEL_MAX_COUNTERS; ctr++) {
 		if (!(b->armed & MODEL_BIT(ctr)) ||
 		    (b->status & status_bit(b->type, ctr)))
 			continue;
 		size = 1ULL << model_ctr_bits(m, b, ctr);
-		cycles = plan_reach(&b->plan[ctr], b->stamp,
-				    size - b->ctr[ctr]);
-		if (cycles < U64_MAX - b->stamp && b->stamp + cycles < deadline)
-			deadline = b->stamp + cycles;
+		cycles = plan_reach(b, &b->plan[ctr], from, size - b->ctr[ctr]);
+		if (cycles < U64_MAX - from && from + cycles < deadline)
+			deadline = from + cycles;
 	}
-	return deadline;
+	return deadline == U64_MAX ? U64_MAX : model_box_uclk(m, b, deadline);
 }
 
 /* --- transactions ------------------------------------------------------- */
@@ -434,20 +464,23 @@ static bool filter_applies(const struct model_filter *f,
 }
 
 /* Does the event that counter @ctr selects take the transaction? */
-static bool takes(const struct model_box *b, unsigned int ctr,
-		  const struct model_txn *t)
+bool model_takes(const struct model_box *b, unsigned int ctr,
+		 const struct model_txn *t)
 {
 	struct selection s = selected(b, ctr);
 	u32 umask = s.umask, dropped = 0;
 	const struct model_filter *f;
 	const struct model_wave *w;
-	unsigned int i, count, ctrs = 0;
+	unsigned int i, count, ctrs = 0, idle = 0;
 
 	if (s.code != t->code)
 		return false;
 	w = find_event(b->type, s.code, &count);
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
 		ctrs |= w[i].ctrs;
+		if (w[i].zeros & s.umask)
+			idle |= w[i].umask;
+	}
 	if (!(ctrs & MODEL_BIT(s.ctr)))
 		return false;
 
@@ -467,7 +500,7 @@ static bool takes(const struct model_box *b, unsigned int ctr,
 		return umask == t->umask;
 	if (!umask)
 		return dropped || !t->umask;
-	return umask & t->umask;
+	return umask & ~idle & t->umask;
 }
 
 /*
@@ -500,7 +533,7 @@ s64 model_traffic(struct model *m, const struct model_txn *t)
 	if (!model_box_counts(m, b))
 		return t->count;
 	for (ctr = 0; ctr < b->type->counters; ctr++)
-		if ((b->active & MODEL_BIT(ctr)) && takes(b, ctr, t))
+		if ((b->active & MODEL_BIT(ctr)) && model_takes(b, ctr, t))
 			inc[ctr] = increment(b, ctr, t);
 
 	while (done < t->count) {

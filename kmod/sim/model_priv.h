@@ -12,9 +12,9 @@
 #define MODEL_COUNT(array)	(sizeof(array) / sizeof((array)[0]))
 
 #define MODEL_FIXED		4	/* index of a box's fixed counter */
-#define MODEL_MAX_BOXES		42	/* of a package */
+#define MODEL_MAX_BOXES		48	/* of a package */
 #define MODEL_MAX_FILTERS	8	/* filter registers of a box */
-#define MODEL_MAX_FREE		4	/* free-running counters of a box */
+#define MODEL_MAX_FREE		3	/* free-running counters of a box */
 
 /*
  * Fields of a counter's control register.  The layout is the same in all
@@ -44,7 +44,6 @@
 #define BOX_CTL_FRZ		MODEL_BIT(8)
 
 /* U_MSR_PMON_GLOBAL_CTL, Table 2-2 */
-#define GLOBAL_CTL_PMI_CORE_SEL	0x0003ffffu
 #define GLOBAL_CTL_UNFRZ_ALL	MODEL_BIT(29)
 #define GLOBAL_CTL_WK_ON_PMI	MODEL_BIT(30)
 #define GLOBAL_CTL_FRZ_ALL	MODEL_BIT(31)
@@ -54,8 +53,9 @@ enum model_reg_kind {
 	REG_FREE,		/* a free-running counter */
 	REG_GLOBAL_CTL, REG_GLOBAL_STATUS, REG_GLOBAL_CONFIG,
 	REG_CONST,		/* reads @keep */
-	REG_NODE_ID,		/* reads the package's number */
-	REG_DIE,		/* reads @keep on a die with four SBos, else 0 */
+	REG_NODE_ID,		/* reads the package's node id */
+	REG_NODE_MAP,		/* reads those of all packages */
+	REG_DIE,		/* reads @keep but on a die with few SBos: 0 */
 };
 
 /**
@@ -118,7 +118,9 @@ struct model_filter {
 #define QUIRK_WRITE_TWICE	MODEL_BIT(1) /* §2.4.2.2 §2.10.2.2 §2.11.2.2 */
 #define QUIRK_RST_STICKS	MODEL_BIT(2) /* §2.9.2.2 */
 #define QUIRK_ONE_BIT_A_WRITE	MODEL_BIT(3) /* of the SBo's box control */
+#define QUIRK_WRITE_WHOLE	MODEL_BIT(5) /* §2.4.1 §2.11.1 */
 #define QUIRK_OCCUPANCY		MODEL_BIT(4) /* §2.8.2.2, the PCU's fields */
+#define QUIRK_NO_STATUS		MODEL_BIT(6) /* overflows leave no bit behind */
 
 /**
  * struct model_type - a box type
@@ -141,6 +143,7 @@ struct model_filter {
  * @waves: the events
  * @ov: the global status bits of each box, or NULL
  * @ov_fixed: those of the fixed counter where they differ
+ * @clock: enum model_clock
  */
 struct model_type {
 	const char *name;
@@ -162,6 +165,7 @@ struct model_type {
 	u16 nwaves;
 	const u64 *ov;
 	u64 ov_fixed;
+	u8 clock;
 };
 
 /**
@@ -170,6 +174,7 @@ struct model_type {
  * @id, @class_code: device ID and class code
  * @kind, @box: the function exists when this box does
  * @pmon: it is the box itself: faults of the box apply
+ * @missing: MODEL_MISSING_* that stands for it
  * @pcie: has a PCI Express capability and therefore 4096 bytes of space
  * @regs: its registers, those of the box if NULL
  */
@@ -180,38 +185,71 @@ struct model_function {
 	u32 class_code;
 	u8 kind, box;
 	bool pmon, pcie;
+	u8 missing;
 	const struct model_reg *regs;
 	u16 nregs;
 };
 
-extern const struct model_type model_types[MODEL_BOX_KINDS];
-extern const struct model_function model_functions[];
-extern const unsigned int model_nfunctions;
+/* What a counter adds of flows: all, or cycles by their value. */
+enum model_rates_shape {
+	RATES_SUM, RATES_ALWAYS, RATES_NEVER, RATES_HIGH, RATES_LOW,
+};
 
-/* What an enabled counter adds in each cycle, repeating. */
+/**
+ * struct model_plan - what an enabled counter adds
+ * @period: cycles until @inc repeats
+ * @inc: what it adds in each cycle
+ * @sum: of a period
+ * @rated: none of these, but flows: model_rate.c
+ * @shape: what it adds of them, enum model_rates_shape
+ * @steady: their value in every cycle, which is one more in some
+ * @flows: those that it takes, a bit each
+ */
 struct model_plan {
 	u8 period;
 	u8 inc[MODEL_WAVE_MAX];
-	u16 sum;		/* of a period */
+	u16 sum;
+	bool rated;
+	u8 shape;
+	u16 steady;
+	u32 flows[MODEL_MAX_FLOWS / 32];
+};
+
+/**
+ * struct model_flow - transactions that pass a box at a rate
+ * @txn: what they are
+ * @rate: transactions a cycle
+ * @rest: what there was at @from of the next one, in MODEL_RATE_ONE
+ * @from: cycle of the box's clock
+ */
+struct model_flow {
+	struct model_txn txn;
+	struct model_rate rate;
+	u32 rest;
+	u64 from;
 };
 
 /**
  * struct model_box - state of a box
- * @stamp: the cycle up to which @ctr and @status are accounted
+ * @stamp: the UCLK cycle up to which @ctr and @status are accounted
  * @ctl: the control registers in effect
  * @box_ctl: what was last written
- * @free_from: cycle in which a free-running counter was 0
- * @twice_ctl, @twice_sel: control register (from 1) that was written last,
- *	and its event select that waits for the second write; 0: none waits
+ * @free_from: cycle of the box's clock in which a free-running counter was 0;
+ *	with @only_rates what it reads
+ * @twice_ctl, @twice_value: control register (from 1) that was written last,
+ *	and what it was, of which a part waits for the second write; 0: none
  * @held: counters that .rst holds at 0
  * @active: counters that add something while the box counts
  * @armed: those of @active that tell the UBox of an overflow
+ * @flow, @flows: its rates
+ * @only_rates: events without a rate count nothing
  */
 struct model_box {
 	const struct model_type *type;
 	u8 pkg, index;
 	u8 faults;
-	u8 twice_ctl, twice_sel;
+	u8 twice_ctl;
+	u32 twice_value;
 	u8 held, active, armed;
 	u32 status, box_ctl;
 	u32 ctl[MODEL_MAX_COUNTERS];
@@ -220,6 +258,28 @@ struct model_box {
 	u64 free_from[MODEL_MAX_FREE];
 	u64 stamp;
 	struct model_plan plan[MODEL_MAX_COUNTERS];
+	struct model_flow *flow;
+	u8 flows;
+	bool only_rates;
+};
+
+/* What follows from an overflow, in this order. */
+enum model_stage { STAGE_FREEZE, STAGE_STATUS, STAGE_PMI, STAGES };
+
+#define MODEL_MAX_MESSAGES	4
+
+/**
+ * struct model_message - an overflow that the UBox has been told of
+ * @bits: what it sets in U_MSR_PMON_GLOBAL_STATUS
+ * @pmi: it is followed by a PMI
+ * @stage: what comes next
+ * @at: the cycle at the end of which each stage is
+ */
+struct model_message {
+	u64 bits;
+	bool pmi;
+	u8 stage;
+	u64 at[STAGES];
 };
 
 /**
@@ -229,29 +289,45 @@ struct model_box {
  * @config: U_MSR_PMON_GLOBAL_CONFIG
  * @frozen: all boxes are frozen
  * @by_overflow: an overflow did it, at @frozen_at
+ * @message, @messages: overflows that are not done with
  */
 struct model_package {
 	u64 status;
 	u32 ctl, config;
 	bool frozen, by_overflow;
 	u64 frozen_at;
+	struct model_message message[MODEL_MAX_MESSAGES];
+	u8 messages;
+};
+
+/* @num cycles of a clock pass in @den cycles of UCLK; no common divisor. */
+struct model_ratio {
+	u32 num, den;
 };
 
 /**
  * struct model - the machine
+ * @gen: its generation
  * @first, @count: the boxes of a kind in a package's part of @box
  * @boxes: boxes of a package
- * @cycles: the time
+ * @ratio: the clocks
+ * @delays: of overflows
+ * @told: packages of whose freeze software has been told, a bit each
+ * @cycles: the time, in UCLK cycles
  * @deadline: cycle at the end of which the next armed counter overflows
  * @deadline_known: @deadline is up to date
  * @frozen_ns: time that packages spent frozen by overflows
  */
 struct model {
 	struct model_config cfg;
+	const struct model_generation *gen;
 	struct model_ops ops;
 	void *ctx;
 	u8 first[MODEL_BOX_KINDS], count[MODEL_BOX_KINDS];
 	unsigned int boxes;
+	struct model_ratio ratio[MODEL_CLOCKS];
+	struct model_delays delays;
+	u32 told;
 	u64 cycles;
 	u64 deadline;
 	bool deadline_known;
@@ -264,8 +340,17 @@ struct model {
 struct model_box *model_box(struct model *m, unsigned int pkg,
 			    unsigned int kind, unsigned int index);
 void model_set_frozen(struct model *m, unsigned int pkg, bool frozen);
-bool model_overflow(struct model *m, struct model_box *b, unsigned int ctrs);
 u32 model_config_reset(const struct model *m);
+u32 model_node_map(const struct model_config *c);
+u64 model_now_ns(const struct model *m);
+
+/* model_time.c */
+void model_init_clocks(struct model *m);
+u64 model_box_cycles(const struct model *m, const struct model_box *b,
+		     u64 uclk);
+u64 model_box_uclk(const struct model *m, const struct model_box *b,
+		   u64 cycles);
+bool model_overflow(struct model *m, struct model_box *b, unsigned int ctrs);
 
 /* model_regs.c */
 bool model_reg_dirty(const struct model *m, const struct model_box *b,
@@ -279,5 +364,18 @@ bool model_box_counts(const struct model *m, const struct model_box *b);
 unsigned int model_box_sync(const struct model *m, struct model_box *b);
 void model_box_changed(struct model *m, struct model_box *b);
 u64 model_box_deadline(const struct model *m, const struct model_box *b);
+bool model_knows_event(const struct model_type *type, u32 code);
+bool model_takes(const struct model_box *b, unsigned int ctr,
+		 const struct model_txn *t);
+
+/* model_rate.c */
+bool model_plan_rates(const struct model_box *b, unsigned int ctr, u32 code,
+		      u32 thresh, bool invert, bool edge,
+		      struct model_plan *p);
+u64 model_rates_count(const struct model_box *b, const struct model_plan *p,
+		      u64 from, u64 cycles);
+u64 model_rates_reach(const struct model_box *b, const struct model_plan *p,
+		      u64 from, u64 need);
+void model_restart_rates(struct model_box *b);
 
 #endif

@@ -74,9 +74,11 @@ static u64 read_global(const struct model *m, unsigned int pkg,
 	case REG_GLOBAL_CONFIG:
 		return p->config;
 	case REG_NODE_ID:
-		return pkg;
+		return model_node_map(&m->cfg) >> (3 * pkg) & 7;
+	case REG_NODE_MAP:
+		return model_node_map(&m->cfg);
 	case REG_DIE:
-		return m->cfg.sboxes > 2 ? r->keep : 0;
+		return m->cfg.sboxes > m->gen->sboxes[0] ? r->keep : 0;
 	default:
 		return r->keep;
 	}
@@ -97,7 +99,10 @@ static u64 read_reg(const struct model *m, const struct model_box *b,
 	case REG_FILTER:
 		return b->filter[r->index];
 	case REG_FREE:
-		return (m->cycles - b->free_from[r->index]) & free_mask(b);
+		if (b->only_rates)
+			return b->free_from[r->index] & free_mask(b);
+		return (model_box_cycles(m, b, m->cycles) -
+			b->free_from[r->index]) & free_mask(b);
 	default:
 		return read_global(m, b->pkg, r);
 	}
@@ -162,28 +167,40 @@ static int write_box_ctl(struct model *m, struct model_box *b, u32 value,
 
 /*
  * §2.4.2.2, §2.10.2.2, §2.11.2.2: a new event select takes hold when it is
- * written for the second time in a row; until then the old one stays.
+ * written for the second time in a row; until then the old one stays.  §2.4.1
+ * and §2.11.1 say so of the register, "twice with the same value".  @part:
+ * the bits that this is about.
  */
-static u32 take_twice(struct model_box *b, unsigned int ctr, u32 now)
+static u32 take_twice(struct model_box *b, unsigned int ctr, u32 now, u32 part)
 {
-	u32 sel = now & CTL_EV_SEL, old = b->ctl[ctr] & CTL_EV_SEL;
+	u32 old = b->ctl[ctr];
 
-	if (sel == old || (b->twice_ctl == ctr + 1 && b->twice_sel == sel)) {
+	if (!((now ^ old) & part) ||
+	    (b->twice_ctl == ctr + 1 && !((now ^ b->twice_value) & part))) {
 		b->twice_ctl = 0;
 		return now;
 	}
 	b->twice_ctl = ctr + 1;
-	b->twice_sel = sel;
-	return (now & ~CTL_EV_SEL) | old;
+	b->twice_value = now;
+	return (now & ~part) | (old & part);
+}
+
+/* The bits of a control register that must be written twice. */
+static u32 twice_part(const struct model *m, const struct model_box *b)
+{
+	if (m->cfg.write_whole && (b->type->quirks & QUIRK_WRITE_WHOLE))
+		return ~0u;
+	return b->type->quirks & QUIRK_WRITE_TWICE ? CTL_EV_SEL : 0;
 }
 
 static void write_ctl(struct model *m, struct model_box *b,
 		      const struct model_reg *r, u32 value, u32 mask)
 {
 	u32 now = ((b->ctl[r->index] & ~mask) | value) & r->keep;
+	u32 part = twice_part(m, b);
 
-	if ((b->type->quirks & QUIRK_WRITE_TWICE) && (mask & CTL_EV_SEL))
-		now = take_twice(b, r->index, now);
+	if (mask & part)
+		now = take_twice(b, r->index, now, part);
 	b->ctl[r->index] = now;
 	if (value & r->wo)
 		b->ctr[r->index] = 0;
@@ -196,16 +213,19 @@ static void write_ctl(struct model *m, struct model_box *b,
 	model_box_changed(m, b);
 }
 
-static void write_ctr(struct model *m, struct model_box *b, unsigned int ctr,
-		      u64 value, u64 mask)
+static int write_ctr(struct model *m, struct model_box *b, unsigned int ctr,
+		     u64 value, u64 mask)
 {
 	u64 size = 1ULL << model_ctr_bits(m, b, ctr);
 
+	if (m->cfg.counter_gp && !b->type->pci && value >= size)
+		return MODEL_GP;
 	if (b->held & MODEL_BIT(ctr))
-		return;
+		return MODEL_OK;
 	b->ctr[ctr] = ((b->ctr[ctr] & ~mask) | value) & (size - 1);
 	if (b->armed)
 		m->deadline_known = false;
+	return MODEL_OK;
 }
 
 static void write_global_ctl(struct model *m, unsigned int pkg, u32 value,
@@ -253,7 +273,7 @@ static int write_reg(struct model *m, struct model_box *b,
 		write_ctl(m, b, r, value, mask);
 		break;
 	case REG_CTR:
-		write_ctr(m, b, r->index, value, mask);
+		result = write_ctr(m, b, r->index, value, mask);
 		break;
 	case REG_FILTER:
 		filter = &b->filter[r->index];
@@ -265,7 +285,9 @@ static int write_reg(struct model *m, struct model_box *b,
 		if (!b->type->pci)
 			return MODEL_GP;
 		value |= read_reg(m, b, r) & ~mask;
-		b->free_from[r->index] = m->cycles - value;
+		if (!b->only_rates)
+			value = model_box_cycles(m, b, m->cycles) - value;
+		b->free_from[r->index] = value;
 		break;
 	case REG_GLOBAL_CTL:
 		write_global_ctl(m, b->pkg, value, r->keep);
@@ -301,7 +323,7 @@ static const struct model_reg *find_msr(const struct model *m, u32 msr,
 	unsigned int at;
 
 	for (*kind = 0; *kind < MODEL_BOX_KINDS; ++*kind) {
-		type = &model_types[*kind];
+		type = &m->gen->types[*kind];
 		if (type->pci || msr < type->first || msr > type->last)
 			continue;
 		*index = 0;
@@ -329,9 +351,9 @@ static bool lockless(const struct model_reg *r, bool write)
 	       (r->kind == REG_GLOBAL_CTL && !write);
 }
 
-bool model_msr_lockless(u32 msr, bool write)
+bool model_msr_lockless(const struct model *m, u32 msr, bool write)
 {
-	const struct model_type *ubox = &model_types[MODEL_UBOX];
+	const struct model_type *ubox = &m->gen->types[MODEL_UBOX];
 	const struct model_reg *r = find_reg(ubox->regs, ubox->nregs, msr);
 
 	return r && lockless(r, write);
@@ -370,29 +392,64 @@ static const struct model_function *find_function(const struct model *m,
 						  unsigned int pkg, bool io_bus,
 						  unsigned int devfn)
 {
-	const struct model_function *f = model_functions;
+	const struct model_function *f = m->gen->functions;
+	bool second = devfn == m->gen->second_devfn;
 	unsigned int i;
 
 	if (pkg >= m->cfg.packages)
 		return NULL;
-	for (i = 0; i < model_nfunctions; i++, f++)
-		if (f->devfn == devfn && f->io_bus == io_bus)
-			return f->box < m->count[f->kind] ? f : NULL;
+	for (i = 0; i < m->gen->nfunctions; i++, f++) {
+		if (f->io_bus != io_bus || f->box >= m->count[f->kind] ||
+		    (f->missing & m->cfg.missing[pkg]))
+			continue;
+		if (second ? f->pmon && f->kind == m->cfg.twice &&
+			     f->box == m->cfg.twice_box : f->devfn == devfn)
+			return f;
+	}
 	return NULL;
 }
 
+/* A function's registers, which may be those of its box; @count: how many. */
+static const struct model_reg *registers(const struct model *m,
+					 const struct model_function *f,
+					 unsigned int *count)
+{
+	const struct model_type *type = &m->gen->types[f->kind];
+
+	if (f->regs || !f->pmon) {
+		*count = f->nregs;
+		return f->regs;
+	}
+	*count = type->nregs;
+	return type->regs;
+}
+
+unsigned int model_pci_first_register(const struct model *m, bool io_bus,
+				      unsigned int devfn)
+{
+	const struct model_function *f = find_function(m, 0, io_bus, devfn);
+	unsigned int i, count, first = 0;
+	const struct model_reg *r;
+
+	if (!f)
+		return 0;
+	r = registers(m, f, &count);
+	for (i = 0; i < count; i++)
+		if (r[i].kind < REG_GLOBAL_CTL && (!first || r[i].at < first))
+			first = r[i].at;
+	return first;
+}
+
 /* The register of which a dword is part; @shift: where in it. */
-static const struct model_reg *find_dword(const struct model_function *f,
+static const struct model_reg *find_dword(const struct model *m,
+					  const struct model_function *f,
 					  unsigned int where,
 					  unsigned int *shift)
 {
-	const struct model_reg *r = f->regs;
-	unsigned int i, count = f->nregs;
+	const struct model_reg *r;
+	unsigned int i, count;
 
-	if (!r && f->pmon) {
-		r = model_types[f->kind].regs;
-		count = model_types[f->kind].nregs;
-	}
+	r = registers(m, f, &count);
 	for (i = 0; i < count; i++, r++) {
 		if (where < r->at || where >= r->at + r->bytes)
 			continue;
@@ -435,7 +492,7 @@ static u32 read_dword(const struct model *m, struct model_box *b,
 	const struct model_reg *r;
 	unsigned int shift;
 
-	r = find_dword(f, where, &shift);
+	r = find_dword(m, f, where, &shift);
 	if (!r)
 		return read_header(f, where);
 	model_box_sync(m, b);
@@ -449,7 +506,7 @@ static void write_dword(struct model *m, struct model_box *b,
 	const struct model_reg *r;
 	unsigned int shift;
 
-	r = find_dword(f, where, &shift);
+	r = find_dword(m, f, where, &shift);
 	if (r)
 		write_reg(m, b, r, (u64)value << shift, (u64)mask << shift);
 }
@@ -457,6 +514,13 @@ static void write_dword(struct model *m, struct model_box *b,
 static u32 size_mask(unsigned int size)
 {
 	return size >= 4 ? 0xffffffffu : MODEL_BIT(size * 8) - 1;
+}
+
+bool model_pci_reachable(const struct model *m, unsigned int pkg,
+			 unsigned int where)
+{
+	return where < 0x100 || (pkg < m->cfg.packages &&
+				 !(m->cfg.missing[pkg] & MODEL_MISSING_EXTENDED));
 }
 
 u32 model_pci_read(struct model *m, unsigned int pkg, bool io_bus,
@@ -467,7 +531,7 @@ u32 model_pci_read(struct model *m, unsigned int pkg, bool io_bus,
 	struct model_box *b;
 	u64 value;
 
-	if (!f)
+	if (!f || !model_pci_reachable(m, pkg, where))
 		return size_mask(size);
 	b = model_box(m, pkg, f->kind, f->box);
 	if (dead(f, b))
@@ -488,7 +552,7 @@ void model_pci_write(struct model *m, unsigned int pkg, bool io_bus,
 	u64 bits, mask;
 	struct model_box *b;
 
-	if (!f)
+	if (!f || !model_pci_reachable(m, pkg, where))
 		return;
 	b = model_box(m, pkg, f->kind, f->box);
 	if (dead(f, b))

@@ -20,6 +20,7 @@ struct seq_file;
 /**
  * struct sim - the one simulated machine
  * @config: what the module parameters ask for
+ * @delays: of overflows, which may be changed while it runs
  * @model: its registers and counters
  * @lock: guards @model.  MSRs and configuration space are accessed in any
  *	context but for NMIs, so it is raw and taken with interrupts off; see
@@ -27,6 +28,7 @@ struct seq_file;
  */
 struct sim {
 	struct model_config config;
+	struct model_delays delays;
 	struct model *model;
 	raw_spinlock_t lock;
 };
@@ -57,6 +59,15 @@ bool sim_pmi_misrouted(unsigned int pkg);
 void sim_pmi_seen(void);
 void sim_pmi(void *ctx, unsigned int pkg, u32 core_mask, bool wake);
 
+/* --- The local APIC: sim_lapic.c ----------------------------------------- */
+
+int sim_lapic_init(void);
+void sim_lapic_online(void);
+bool sim_lapic_accepts(void);
+void sim_lapic_mask(void);
+bool sim_lapic_claims(u32 msr);
+int sim_lapic_msr(bool write, u64 *value);
+
 /* --- Time: sim_clock.c -------------------------------------------------- */
 
 int sim_clock_init(void);
@@ -65,15 +76,36 @@ u64 sim_clock_ns(void *ctx);
 u64 sim_clock_model_ns(void *ctx);
 void sim_clock_sync(void);
 void sim_clock_rearm(void);
+void sim_change(void (*how)(struct model *m));
 int sim_clock_advance(u64 cycles);
+int sim_clock_set(const char *name);
+const char *sim_clock_name(void);
+int sim_clock_check(const struct model_config *c);
+u32 sim_clock_settle(u32 before);
 u32 sim_frozen_mask(void);
 int sim_wait_thaw(u32 packages);
+
+/* --- The ways of an overflow: sim_delay.c ------------------------------- */
+
+int sim_delay_check(void);
+
+/* --- What a driver would not like: sim_impolite.c ------------------------- */
+
+int sim_impolite_check(void);
+int sim_impolite_init(void);
+void sim_impolite_exit(void);
+
+/* --- Loss of power: sim_power.c ------------------------------------------ */
+
+int sim_power_init(void);
+void sim_power_exit(void);
+void sim_power_reset(void);
 
 /* --- Accounts: sim_stats.c ---------------------------------------------- */
 
 enum sim_stat {
 	SIM_MSR_READ, SIM_MSR_WRITE, SIM_PCI_READ, SIM_PCI_WRITE,
-	SIM_PMI, SIM_UNDEFINED,
+	SIM_PMI, SIM_PMI_DROPPED, SIM_UNDEFINED,
 	SIM_STATS
 };
 
@@ -84,19 +116,36 @@ void sim_record_pci(bool write, u8 bus, unsigned int devfn, unsigned int where,
 void sim_undefined(void *ctx, unsigned int pkg, const char *what);
 void sim_stats_show(struct seq_file *s);
 void sim_stats_clear(void);
+void sim_stats_log(void);
 u64 sim_trace_last(void);
 u64 sim_trace_first(void);
 void sim_trace_show(struct seq_file *s, u64 seq);
 void sim_trace_clear(void);
 
-/* --- Text of the control files: sim_text.c, sim_traffic.c, sim_fault.c --- */
+/* --- Text of the control files: sim_text.c, sim_traffic.c ... --- */
 
 int sim_parse_u64(const char *text, u64 max, u64 *value);
 int sim_parse_box(const char *text, enum model_box_kind *kind, unsigned int *box);
 int sim_box_name(char *buf, size_t size, enum model_box_kind kind,
 		 unsigned int box);
+/**
+ * struct sim_rate - what a line of "rates" has that one of "traffic" has not
+ * @rate: the rate
+ * @all: the line means all boxes of the type
+ */
+struct sim_rate {
+	struct model_rate rate;
+	bool all;
+};
+
+int sim_parse_txn(char *line, struct model_txn *t, struct sim_rate *rate,
+		  bool *named_pkg);
 int sim_traffic_line(char *line);
 int sim_traffic_line_here(char *line);
+int sim_parse_rate(char *text, struct model_rate *rate);
+int sim_rate_line(char *line);
+void sim_rate_show(struct seq_file *s);
+void sim_rate_exit(void);
 int sim_fault_line(char *line);
 void sim_fault_show(struct seq_file *s);
 

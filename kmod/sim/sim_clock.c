@@ -12,10 +12,11 @@
 #include <linux/sched/signal.h>
 #include <linux/timekeeping.h>
 
+#include "../compat.h"
 #include "sim.h"
 
-#define SIM_UCLK_MIN_KHZ	100000
-#define SIM_UCLK_MAX_KHZ	10000000
+#define SIM_MIN_KHZ		100000
+#define SIM_MAX_KHZ		MODEL_MAX_KHZ
 
 /* Software has this long to serve an overflow before time goes on. */
 #define SIM_THAW_MS		10000
@@ -28,16 +29,23 @@
 static char *sim_clock = "real";
 module_param_named(clock, sim_clock, charp, 0444);
 MODULE_PARM_DESC(clock,
-		 "\"real\": cycles follow time; \"manual\": they pass when told (default real)");
+		 "At first, \"real\": cycles follow time, or \"manual\": they pass when told (default real)");
 
-static unsigned int sim_uclk_khz = 2500000;
+#define sim_uclk_khz	(sim.config.clock_khz[MODEL_UCLK])
 module_param_named(uclk_khz, sim_uclk_khz, uint, 0444);
-MODULE_PARM_DESC(uclk_khz, "Uncore clock in kHz for clock=real (default 2500000)");
+MODULE_PARM_DESC(uclk_khz, "Uncore clock in kHz (default 2500000)");
+module_param_named(dclk_khz, sim.config.clock_khz[MODEL_DCLK], uint, 0444);
+MODULE_PARM_DESC(dclk_khz, "Clock of the memory channels in kHz (default: UCLK)");
+module_param_named(qclk_khz, sim.config.clock_khz[MODEL_QCLK], uint, 0444);
+MODULE_PARM_DESC(qclk_khz, "Clock of the QPI ports in kHz (default: UCLK)");
+module_param_named(pclk_khz, sim.config.clock_khz[MODEL_PCLK], uint, 0444);
+MODULE_PARM_DESC(pclk_khz, "Clock of the PCU in kHz (default: UCLK)");
 
 /* The clock's state, under the model's lock. */
 static struct {
 	bool real;		/* cycles follow the clock */
-	u64 start_ns;		/* when cycle 0 was */
+	u64 start_ns;		/* when @start_cycles was */
+	u64 start_cycles;
 	struct hrtimer timer;	/* fires when the model will freeze a package */
 	ktime_t expires;	/* when @timer will fire; KTIME_MAX: not armed */
 } sim_time;
@@ -62,10 +70,12 @@ u64 sim_clock_ns(void *ctx)
  */
 u64 sim_clock_model_ns(void *ctx)
 {
+	u64 cycles = model_cycles(sim.model) - sim_time.start_cycles;
+
 	if (!sim_time.real)
 		return sim_clock_ns(NULL);
-	return sim_time.start_ns + mul_u64_u32_div(model_cycles(sim.model),
-						   USEC_PER_SEC, sim_uclk_khz);
+	return sim_time.start_ns + mul_u64_u32_div(cycles, USEC_PER_SEC,
+						   sim_uclk_khz);
 }
 
 /* Let cycles pass; software serves overflows whenever it comes to it. */
@@ -93,7 +103,8 @@ void sim_clock_sync(void)
 	if (!sim_time.real)
 		return;
 
-	target = mul_u64_u32_div(sim_clock_ns(NULL) - sim_time.start_ns,
+	target = sim_time.start_cycles +
+		 mul_u64_u32_div(sim_clock_ns(NULL) - sim_time.start_ns,
 				 sim_uclk_khz, USEC_PER_SEC);
 	cycles = model_cycles(sim.model);
 	if (target > cycles)	/* the fast clock may step back a little */
@@ -129,7 +140,24 @@ void sim_clock_rearm(void)
 		return;
 
 	sim_time.expires = expires;
-	hrtimer_start(&sim_time.timer, expires, HRTIMER_MODE_ABS_HARD);
+	hrtimer_start(&sim_time.timer, expires, HRTIMER_MODE_ABS_PINNED_HARD);
+}
+
+/**
+ * sim_change() - have the model change at the present
+ * @how: what changes it, and with it when a counter overflows next
+ *
+ * Context: any; takes the model's lock.
+ */
+void sim_change(void (*how)(struct model *m))
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&sim.lock, flags);
+	sim_clock_sync();
+	how(sim.model);
+	sim_clock_rearm();
+	raw_spin_unlock_irqrestore(&sim.lock, flags);
 }
 
 static enum hrtimer_restart sim_timer(struct hrtimer *timer)
@@ -192,6 +220,26 @@ int sim_wait_thaw(u32 packages)
 }
 
 /**
+ * sim_clock_settle() - on the manual clock, let an overflow's delays pass
+ * @before: sim_frozen_mask() before it
+ *
+ * For what takes no time itself, like traffic.  An overflow whose freeze is
+ * still to come stays as it is.  Called under the model's lock.
+ *
+ * Return: packages that froze since @before, a bit each.
+ */
+u32 sim_clock_settle(u32 before)
+{
+	u32 frozen = sim_frozen_mask() & ~before;
+
+	if (!sim_time.real && frozen)
+		while (model_pending(sim.model))
+			model_advance(sim.model,
+				      model_cycles_to_freeze(sim.model));
+	return frozen;
+}
+
+/**
  * sim_clock_advance() - let cycles pass on the manual clock
  * @cycles: how many
  *
@@ -201,27 +249,104 @@ int sim_clock_advance(u64 cycles)
 {
 	unsigned long flags;
 	u64 passed;
-	u32 frozen;
+	u32 told;
 	int ret;
 
-	if (sim_time.real) {
-		pr_warn("advance: the clock runs by itself; load with clock=manual\n");
-		return -EINVAL;
-	}
-
-	while (cycles) {
+	do {
 		raw_spin_lock_irqsave(&sim.lock, flags);
-		frozen = sim_frozen_mask();
+		if (sim_time.real) {
+			raw_spin_unlock_irqrestore(&sim.lock, flags);
+			pr_warn("advance: the clock runs by itself; write manual to \"clock\" first\n");
+			return -EINVAL;
+		}
+		model_told(sim.model);
 		passed = model_advance(sim.model, cycles);
-		frozen = sim_frozen_mask() & ~frozen;
+		told = model_told(sim.model);
 		raw_spin_unlock_irqrestore(&sim.lock, flags);
 
-		if (WARN_ON_ONCE(!passed || passed > cycles))
+		if (WARN_ON_ONCE((cycles && !passed) || passed > cycles))
 			return -EIO;
 		cycles -= passed;
-		ret = sim_wait_thaw(frozen);
+		ret = sim_wait_thaw(told);
 		if (ret)
 			return ret;
+	} while (cycles);
+	return 0;
+}
+
+/* The clock that a name means: 1 real, 0 manual, or -EINVAL. */
+static int sim_clock_parse(const char *name)
+{
+	if (!strcmp(name, "real"))
+		return true;
+	if (!strcmp(name, "manual"))
+		return false;
+	pr_err("clock=%s is not possible: give real or manual\n", name);
+	return -EINVAL;
+}
+
+/**
+ * sim_clock_set() - switch to the other clock
+ * @name: "real" or "manual"
+ *
+ * On the manual clock cycles are counted from 0 again, so that what a counter
+ * counts then does not depend on when the switch was.
+ *
+ * Return: 0, or -EINVAL for another name (the log says so).
+ */
+int sim_clock_set(const char *name)
+{
+	int real = sim_clock_parse(name);
+	unsigned long flags;
+
+	if (real < 0)
+		return real;
+
+	raw_spin_lock_irqsave(&sim.lock, flags);
+	sim_clock_sync();
+	if (sim_time.real != real) {
+		sim_time.real = real;
+		if (!real)
+			model_restart_cycles(sim.model);
+		sim_time.start_ns = sim_clock_ns(NULL);
+		sim_time.start_cycles = model_cycles(sim.model);
+		sim_clock_rearm();
+	}
+	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	return 0;
+}
+
+/**
+ * sim_clock_name() - the clock that is in use
+ */
+const char *sim_clock_name(void)
+{
+	return READ_ONCE(sim_time.real) ? "real" : "manual";
+}
+
+/**
+ * sim_clock_check() - are the clocks of a configuration possible?
+ * @c: the configuration
+ *
+ * Return: 0, or -EINVAL (the log says which one is not).
+ */
+int sim_clock_check(const struct model_config *c)
+{
+	static const char * const names[MODEL_CLOCKS] = {
+		[MODEL_UCLK] = "uclk_khz", [MODEL_DCLK] = "dclk_khz",
+		[MODEL_QCLK] = "qclk_khz", [MODEL_PCLK] = "pclk_khz",
+	};
+	unsigned int i;
+
+	for (i = 0; i < MODEL_CLOCKS; i++) {
+		if (i != MODEL_UCLK && !c->clock_khz[i])
+			continue;
+		if (c->clock_khz[i] >= SIM_MIN_KHZ &&
+		    c->clock_khz[i] <= SIM_MAX_KHZ)
+			continue;
+		pr_err("%s=%u is not possible: give %u to %u\n", names[i],
+		       c->clock_khz[i], SIM_MIN_KHZ, SIM_MAX_KHZ);
+		return -EINVAL;
 	}
 	return 0;
 }
@@ -233,23 +358,15 @@ int sim_clock_advance(u64 cycles)
  */
 int sim_clock_init(void)
 {
-	if (!strcmp(sim_clock, "real")) {
-		sim_time.real = true;
-	} else if (strcmp(sim_clock, "manual")) {
-		pr_err("clock=%s is not possible: give real or manual\n",
-		       sim_clock);
-		return -EINVAL;
-	}
-	if (sim_uclk_khz < SIM_UCLK_MIN_KHZ || sim_uclk_khz > SIM_UCLK_MAX_KHZ) {
-		pr_err("uclk_khz=%u is not possible: give %u to %u\n",
-		       sim_uclk_khz, SIM_UCLK_MIN_KHZ, SIM_UCLK_MAX_KHZ);
-		return -EINVAL;
-	}
+	int real = sim_clock_parse(sim_clock);
 
+	if (real < 0)
+		return real;
+	sim_time.real = real;
 	sim_time.start_ns = sim_clock_ns(NULL);
 	sim_time.expires = KTIME_MAX;
-	hrtimer_init(&sim_time.timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
-	sim_time.timer.function = sim_timer;
+	unc_hrtimer_setup(&sim_time.timer, sim_timer, CLOCK_MONOTONIC,
+			  HRTIMER_MODE_ABS_PINNED_HARD);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/debugfs.h>
+#include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/seq_file.h>
@@ -15,23 +16,49 @@
 
 #include "sim.h"
 
-#define SIM_NUMBER_SIZE		32
+#define SIM_WORD_SIZE		32
 
 static struct dentry *sim_dir;
 
-/* --- files that take a number --------------------------------------------*/
+/* The file operations of a control file from its _show() and _write(). */
+#define SIM_SHOW_WRITE(name)						\
+static int name##_open(struct inode *inode, struct file *file)		\
+{									\
+	return single_open(file, name##_show, NULL);			\
+}									\
+									\
+static const struct file_operations name##_fops = {			\
+	.owner = THIS_MODULE,						\
+	.open = name##_open,						\
+	.read = seq_read,						\
+	.write = name##_write,						\
+	.llseek = seq_lseek,						\
+	.release = single_release,					\
+}
+
+/* --- files that take a word or a number ----------------------------------*/
+
+/* The word, in @text, or an ERR_PTR. */
+static char *sim_word_from_user(char text[SIM_WORD_SIZE],
+				const char __user *buf, size_t count)
+{
+	if (count >= SIM_WORD_SIZE)
+		return ERR_PTR(-EINVAL);
+	if (copy_from_user(text, buf, count))
+		return ERR_PTR(-EFAULT);
+	text[count] = '\0';
+	return strim(text);
+}
 
 static int sim_number_from_user(const char __user *buf, size_t count, u64 max,
 				u64 *value)
 {
-	char text[SIM_NUMBER_SIZE];
+	char text[SIM_WORD_SIZE];
+	char *word = sim_word_from_user(text, buf, count);
 
-	if (count >= sizeof(text))
-		return -EINVAL;
-	if (copy_from_user(text, buf, count))
-		return -EFAULT;
-	text[count] = '\0';
-	return sim_parse_u64(strim(text), max, value);
+	if (IS_ERR(word))
+		return PTR_ERR(word);
+	return sim_parse_u64(word, max, value);
 }
 
 /* --- stats ---------------------------------------------------------------*/
@@ -40,11 +67,6 @@ static int stats_show(struct seq_file *s, void *unused)
 {
 	sim_stats_show(s);
 	return 0;
-}
-
-static int stats_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, stats_show, NULL);
 }
 
 static ssize_t stats_write(struct file *file, const char __user *buf,
@@ -59,14 +81,7 @@ static ssize_t stats_write(struct file *file, const char __user *buf,
 	return count;
 }
 
-static const struct file_operations stats_fops = {
-	.owner = THIS_MODULE,
-	.open = stats_open,
-	.read = seq_read,
-	.write = stats_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
+SIM_SHOW_WRITE(stats);
 
 /* --- trace ---------------------------------------------------------------*/
 
@@ -156,11 +171,6 @@ static int advance_show(struct seq_file *s, void *unused)
 	return 0;
 }
 
-static int advance_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, advance_show, NULL);
-}
-
 static ssize_t advance_write(struct file *file, const char __user *buf,
 			     size_t count, loff_t *pos)
 {
@@ -171,13 +181,50 @@ static ssize_t advance_write(struct file *file, const char __user *buf,
 	return ret ?: count;
 }
 
-static const struct file_operations advance_fops = {
+SIM_SHOW_WRITE(advance);
+
+/* --- clock ---------------------------------------------------------------*/
+
+static int clock_show(struct seq_file *s, void *unused)
+{
+	seq_printf(s, "%s\n", sim_clock_name());
+	return 0;
+}
+
+static ssize_t clock_write(struct file *file, const char __user *buf,
+			   size_t count, loff_t *pos)
+{
+	char text[SIM_WORD_SIZE];
+	char *word = sim_word_from_user(text, buf, count);
+	int ret;
+
+	if (IS_ERR(word))
+		return PTR_ERR(word);
+	ret = sim_clock_set(word);
+	return ret ?: count;
+}
+
+SIM_SHOW_WRITE(clock);
+
+/* --- reset ---------------------------------------------------------------*/
+
+static ssize_t reset_write(struct file *file, const char __user *buf,
+			   size_t count, loff_t *pos)
+{
+	u64 one;
+	int ret = sim_number_from_user(buf, count, 1, &one);
+
+	if (ret || !one)
+		return ret ?: -EINVAL;
+	sim_power_reset();
+	return count;
+}
+
+static const struct file_operations reset_fops = {
 	.owner = THIS_MODULE,
-	.open = advance_open,
-	.read = seq_read,
-	.write = advance_write,
-	.llseek = seq_lseek,
-	.release = single_release,
+	.open = simple_open,
+	.write = reset_write,
+	.llseek = noop_llseek,
 };
 
 /* --- traffic -------------------------------------------------------------*/
@@ -195,6 +242,22 @@ static const struct file_operations traffic_fops = {
 	.llseek = noop_llseek,
 };
 
+/* --- rates ---------------------------------------------------------------*/
+
+static int rates_show(struct seq_file *s, void *unused)
+{
+	sim_rate_show(s);
+	return 0;
+}
+
+static ssize_t rates_write(struct file *file, const char __user *buf,
+			   size_t count, loff_t *pos)
+{
+	return sim_writer_text(sim_rate_line, buf, count);
+}
+
+SIM_SHOW_WRITE(rates);
+
 /* --- fault ---------------------------------------------------------------*/
 
 static int fault_show(struct seq_file *s, void *unused)
@@ -203,25 +266,13 @@ static int fault_show(struct seq_file *s, void *unused)
 	return 0;
 }
 
-static int fault_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, fault_show, NULL);
-}
-
 static ssize_t fault_write(struct file *file, const char __user *buf,
 			   size_t count, loff_t *pos)
 {
 	return sim_writer_text(sim_fault_line, buf, count);
 }
 
-static const struct file_operations fault_fops = {
-	.owner = THIS_MODULE,
-	.open = fault_open,
-	.read = seq_read,
-	.write = fault_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
+SIM_SHOW_WRITE(fault);
 
 /* --- page_faults ---------------------------------------------------------*/
 
@@ -229,11 +280,6 @@ static int page_faults_show(struct seq_file *s, void *unused)
 {
 	sim_page_faults_show(s);
 	return 0;
-}
-
-static int page_faults_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, page_faults_show, NULL);
 }
 
 static ssize_t page_faults_write(struct file *file, const char __user *buf,
@@ -246,14 +292,7 @@ static ssize_t page_faults_write(struct file *file, const char __user *buf,
 	return ret ?: count;
 }
 
-static const struct file_operations page_faults_fops = {
-	.owner = THIS_MODULE,
-	.open = page_faults_open,
-	.read = seq_read,
-	.write = page_faults_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
+SIM_SHOW_WRITE(page_faults);
 
 /* --- registers -----------------------------------------------------------*/
 
@@ -299,7 +338,10 @@ int sim_debugfs_init(void)
 	debugfs_create_file("stats", 0644, sim_dir, NULL, &stats_fops);
 	debugfs_create_file("trace", 0644, sim_dir, NULL, &trace_fops);
 	debugfs_create_file("advance", 0644, sim_dir, NULL, &advance_fops);
+	debugfs_create_file("clock", 0644, sim_dir, NULL, &clock_fops);
+	debugfs_create_file("reset", 0200, sim_dir, NULL, &reset_fops);
 	debugfs_create_file("traffic", 0200, sim_dir, NULL, &traffic_fops);
+	debugfs_create_file("rates", 0644, sim_dir, NULL, &rates_fops);
 	debugfs_create_file("fault", 0644, sim_dir, NULL, &fault_fops);
 	debugfs_create_file("page_faults", 0644, sim_dir, NULL,
 			    &page_faults_fops);

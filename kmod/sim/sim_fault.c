@@ -16,6 +16,7 @@ static const char * const sim_fault_names[MODEL_FAULTS] = {
 	[MODEL_FAULT_DEAD_PCI] = "dead_pci",
 	[MODEL_FAULT_STUCK_STATUS] = "stuck_status",
 	[MODEL_FAULT_NO_PMI] = "no_pmi",
+	[MODEL_FAULT_NO_CLOCK] = "no_clock",
 };
 
 /* Faults that are on, a bit a box, for reading them back. */
@@ -130,7 +131,7 @@ static int sim_switch_fault(enum model_fault fault, unsigned int pkg,
 
 	if (ret) {
 		pr_warn("%s is not possible for a %s\n", sim_fault_names[fault],
-			model_kind_name(kind));
+			model_kind_name(sim.model, kind));
 		return -EINVAL;
 	}
 	return 0;

@@ -9,43 +9,54 @@
 #include <linux/module.h>
 #include <linux/pci.h>
 #include <linux/slab.h>
+#include <asm/processor.h>
 
 #include "sim.h"
 
-#define UBOX_DEVICE_ID	0x2f1e
+/* As many as the model has. */
+#define ALL	U32_MAX
 
 struct sim sim = {
 	.config = {
 		.packages = 2,
-		.cboxes = 18,
-		.sboxes = 4,
+		.cboxes = ALL,
+		.sboxes = ALL,
 		.has = 2,
 		.imcs = 8,
-		.qpi_ports = 3,
-		.counter_bits = 48,
+		.qpi_ports = ALL,
+		.counter_bits = ALL,
 		.num_c = -1,
+		.twice = -1,
+		.clock_khz[MODEL_UCLK] = 2500000,
 	},
 	.lock = __RAW_SPIN_LOCK_UNLOCKED(sim.lock),
 };
 
+static char *sim_model_name = "";
+module_param_named(model, sim_model_name, charp, 0444);
+MODULE_PARM_DESC(model,
+		 "Generation that is simulated, such as hswep (default: that of this machine's processor, or hswep)");
 module_param_named(packages, sim.config.packages, uint, 0444);
-MODULE_PARM_DESC(packages, "Simulated sockets, 1-4 (default 2)");
+MODULE_PARM_DESC(packages, "Simulated sockets, 1-8 (default 2)");
 module_param_named(cboxes, sim.config.cboxes, uint, 0444);
-MODULE_PARM_DESC(cboxes, "CBos a package, 1-18 (default 18)");
+MODULE_PARM_DESC(cboxes, "CBos a package (default: all that the model has)");
 module_param_named(sboxes, sim.config.sboxes, uint, 0444);
-MODULE_PARM_DESC(sboxes, "SBos a package, 2 or 4 (default 4)");
+MODULE_PARM_DESC(sboxes, "SBos a package (default: all that the model has)");
 module_param_named(has, sim.config.has, uint, 0444);
 MODULE_PARM_DESC(has, "Home agents a package, 1-2 (default 2)");
 module_param_named(imcs, sim.config.imcs, uint, 0444);
 MODULE_PARM_DESC(imcs, "Memory channels a package, 1-8 (default 8)");
 module_param_named(qpi_ports, sim.config.qpi_ports, uint, 0444);
-MODULE_PARM_DESC(qpi_ports, "QPI ports a package, 1-3 (default 3)");
+MODULE_PARM_DESC(qpi_ports, "QPI ports a package (default: all that the model has)");
 module_param_named(counter_bits, sim.config.counter_bits, uint, 0444);
 MODULE_PARM_DESC(counter_bits,
-		 "Width of UBox, SBo and R3QPI counters, 44 or 48 (default 48)");
+		 "Width of counters that may be narrow, such as the UBox's, 44 or 48 (default: the model's)");
 module_param_named(num_c, sim.config.num_c, int, 0444);
 MODULE_PARM_DESC(num_c,
 		 "What U_MSR_PMON_GLOBAL_CONFIG.num_c reads, 0-31 (default -1: as cboxes)");
+module_param_named(node_map, sim.config.node_map, uint, 0444);
+MODULE_PARM_DESC(node_map,
+		 "Node id of each package, an octal digit each from the right (default 076543210)");
 
 static int sim_check_range(const char *name, unsigned int value,
 			   unsigned int min, unsigned int max)
@@ -72,12 +83,18 @@ static int sim_check_config(const struct model_config *c)
 	int ret;
 
 	ret = sim_check_range("packages", c->packages, 1, MODEL_MAX_PACKAGES);
-	ret = ret ?: sim_check_range("cboxes", c->cboxes, 1, 18);
-	ret = ret ?: sim_check_choice("sboxes", c->sboxes, 2, 4);
+	ret = ret ?: sim_check_range("cboxes", c->cboxes, 1,
+				     c->gen->max_cboxes);
+	ret = ret ?: sim_check_choice("sboxes", c->sboxes, c->gen->sboxes[0],
+				      c->gen->sboxes[1]);
 	ret = ret ?: sim_check_range("has", c->has, 1, 2);
 	ret = ret ?: sim_check_range("imcs", c->imcs, 1, 8);
-	ret = ret ?: sim_check_range("qpi_ports", c->qpi_ports, 1, 3);
+	ret = ret ?: sim_check_range("qpi_ports", c->qpi_ports,
+				     !!c->gen->qpi_ports, c->gen->qpi_ports);
 	ret = ret ?: sim_check_choice("counter_bits", c->counter_bits, 44, 48);
+	ret = ret ?: sim_clock_check(c);
+	ret = ret ?: sim_impolite_check();
+	ret = ret ?: sim_delay_check();
 	if (!ret && (c->num_c < -1 || c->num_c > 31)) {
 		pr_err("num_c=%d is not possible: give 0 to 31, or -1\n",
 		       c->num_c);
@@ -86,14 +103,61 @@ static int sim_check_config(const struct model_config *c)
 	return ret;
 }
 
-/* Real boxes must not be hidden behind simulated ones. */
-static bool sim_real_uncore(void)
+/* Without a name, that of this processor or, where there is none, the first. */
+static const struct model_generation *sim_find_model(void)
 {
+	const struct model_generation *const *gen;
+
+	for (gen = model_generations; *gen; gen++) {
+		if (*sim_model_name ? !strcmp((*gen)->name, sim_model_name) :
+				      boot_cpu_data.x86 == 6 &&
+				      boot_cpu_data.x86_model ==
+				      (*gen)->cpu_model)
+			return *gen;
+	}
+	return *sim_model_name ? NULL : model_generations[0];
+}
+
+static int sim_choose_model(struct model_config *c)
+{
+	const struct model_generation *const *gen;
+	unsigned int used = 0;
+	char names[64] = "";
+
+	c->gen = sim_find_model();
+	if (!c->gen) {
+		for (gen = model_generations; *gen; gen++)
+			used += scnprintf(names + used, sizeof(names) - used,
+					  " %s", (*gen)->name);
+		pr_err("model=%s is not possible: give%s\n", sim_model_name,
+		       names);
+		return -EINVAL;
+	}
+	if (c->cboxes == ALL)
+		c->cboxes = c->gen->max_cboxes;
+	if (c->sboxes == ALL)
+		c->sboxes = c->gen->sboxes[1];
+	if (c->counter_bits == ALL)
+		c->counter_bits = c->gen->counter_bits;
+	if (c->qpi_ports == ALL)
+		c->qpi_ports = c->gen->qpi_ports;
+	return 0;
+}
+
+/* Real boxes, of any model, must not be hidden behind simulated ones. */
+static u16 sim_real_uncore(void)
+{
+	const struct model_generation *const *gen;
 	struct pci_dev *ubox;
 
-	ubox = pci_get_device(PCI_VENDOR_ID_INTEL, UBOX_DEVICE_ID, NULL);
-	pci_dev_put(ubox);
-	return ubox;
+	for (gen = model_generations; *gen; gen++) {
+		ubox = pci_get_device(PCI_VENDOR_ID_INTEL, (*gen)->ubox_device,
+				      NULL);
+		pci_dev_put(ubox);
+		if (ubox)
+			return (*gen)->ubox_device;
+	}
+	return 0;
 }
 
 static const struct model_ops sim_model_ops = {
@@ -102,26 +166,41 @@ static const struct model_ops sim_model_ops = {
 	.undefined = sim_undefined,
 };
 
+/* Parameters that take a new value at run time look for the model, too. */
+static void sim_model_publish(struct model *m)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&sim.lock, flags);
+	sim.model = m;
+	if (m)
+		model_set_delays(m, &sim.delays);
+	raw_spin_unlock_irqrestore(&sim.lock, flags);
+}
+
 static int sim_model_init(void)
 {
-	int ret;
+	struct model *m = kvzalloc(model_size(), GFP_KERNEL);
 
-	sim.model = kvzalloc(model_size(), GFP_KERNEL);
-	if (!sim.model)
+	if (!m)
 		return -ENOMEM;
-
-	ret = model_init(sim.model, &sim.config, &sim_model_ops, NULL);
-	if (ret) {
-		pr_err("the model refuses this configuration\n");
-		kvfree(sim.model);
+	if (model_init(m, &sim.config, &sim_model_ops, NULL)) {
+		pr_err("node_map=0%o is not possible: give each package a node id of its own\n",
+		       sim.config.node_map);
+		kvfree(m);
 		return -EINVAL;
 	}
+	sim_model_publish(m);
 	return 0;
 }
 
 static void sim_model_exit(void)
 {
-	kvfree(sim.model);
+	struct model *m = sim.model;
+
+	sim_model_publish(NULL);
+	kvfree(m);
+	sim_rate_exit();
 }
 
 /*
@@ -135,11 +214,13 @@ static const struct {
 	void (*exit)(void);
 } sim_parts[] = {
 	{ "model", sim_model_init, sim_model_exit },
+	{ "impoliteness", sim_impolite_init, sim_impolite_exit },
 	{ "interrupts", sim_pmi_init, sim_pmi_exit },
 	{ "clock", sim_clock_init, sim_clock_exit },
 	{ "CPU hotplug", sim_hotplug_init, sim_hotplug_exit },
 	{ "MSRs", sim_msr_init, sim_msr_exit },
 	{ "PCI buses", sim_pci_init, sim_pci_exit },
+	{ "power", sim_power_init, sim_power_exit },
 	{ "page faults", sim_page_faults_init, sim_page_faults_exit },
 	{ "control files", sim_debugfs_init, sim_debugfs_exit },
 	{ "device", sim_device_init, sim_device_exit },
@@ -154,15 +235,17 @@ static void sim_down(unsigned int parts)
 static int __init sim_init(void)
 {
 	unsigned int i;
+	u16 real;
 	int ret;
 
-	ret = sim_check_config(&sim.config);
+	ret = sim_choose_model(&sim.config) ?: sim_check_config(&sim.config);
 	if (ret)
 		return ret;
 
-	if (sim_real_uncore()) {
+	real = sim_real_uncore();
+	if (real) {
 		pr_err("this machine has a real uncore (PCI device 8086:%04x): not loading\n",
-		       UBOX_DEVICE_ID);
+		       real);
 		return -ENODEV;
 	}
 
@@ -183,6 +266,7 @@ static int __init sim_init(void)
 static void __exit sim_exit(void)
 {
 	sim_down(ARRAY_SIZE(sim_parts));
+	sim_stats_log();
 }
 
 module_init(sim_init);

@@ -12,8 +12,8 @@
 #include <linux/smp.h>
 #include <linux/topology.h>
 #include <linux/tracepoint-defs.h>
-#include <asm/msr.h>
 
+#include "../compat.h"
 #include "sim.h"
 
 static int sim_msr_model(bool write, u32 msr, u64 *value)
@@ -48,7 +48,7 @@ static int sim_msr_access_nmi(bool write, u32 msr, u64 *value)
 	static DEFINE_RATELIMIT_STATE(limit, 5 * HZ, 3);
 	int ret;
 
-	if (model_msr_lockless(msr, write)) {
+	if (model_msr_lockless(sim.model, msr, write)) {
 		sim_pmi_seen();
 		return sim_msr_model(write, msr, value);
 	}
@@ -72,6 +72,11 @@ static int sim_msr_access(bool write, u32 msr, u64 *value)
 	unsigned long flags;
 	int ret;
 
+	if (sim_lapic_claims(msr)) {
+		ret = sim_lapic_msr(write, value);
+		sim_record_msr(write, msr, *value, ret);
+		return ret;
+	}
 	if (in_nmi())
 		return sim_msr_access_nmi(write, msr, value);
 
@@ -85,8 +90,33 @@ static int sim_msr_access(bool write, u32 msr, u64 *value)
 }
 
 /*
+ * The MSRs of the VM itself.  Inlined here, native_*_safe() are copies without a
+ * probe.
+ */
+static int sim_other_read(u32 msr, u64 *value)
+{
+#ifdef UNC_NATIVE_MSR_WHOLE
+	return native_read_msr_safe(msr, value);
+#else
+	int err;
+
+	*value = native_read_msr_safe(msr, &err);
+	return err;
+#endif
+}
+
+static int sim_other_write(u32 msr, u64 value)
+{
+#ifdef UNC_NATIVE_MSR_WHOLE
+	return native_write_msr_safe(msr, value);
+#else
+	return native_write_msr_safe(msr, (u32)value, value >> 32);
+#endif
+}
+
+/*
  * What the probed functions become for a simulated MSR.  They run in their
- * caller's context.  Inlined here, native_*_safe() are copies without a probe.
+ * caller's context.
  */
 static int sim_msr_read(u32 msr, u64 *value)
 {
@@ -97,8 +127,7 @@ static int sim_msr_read(u32 msr, u64 *value)
 	case MODEL_OK:
 		break;
 	case MODEL_NOT_MINE:
-		*value = native_read_msr_safe(msr, &err);
-		return err;
+		return sim_other_read(msr, value);
 	default:
 		*value = 0;
 		err = -EIO;
@@ -117,7 +146,7 @@ static int sim_msr_write(u32 msr, u64 value)
 	case MODEL_OK:
 		break;
 	case MODEL_NOT_MINE:
-		return native_write_msr_safe(msr, (u32)value, value >> 32);
+		return sim_other_write(msr, value);
 	default:
 		err = -EIO;
 		break;
@@ -137,6 +166,29 @@ static unsigned long long sim_native_read_msr(unsigned int msr)
 	return value;
 }
 
+static void sim_write_unchecked(u32 msr, u64 value, void *from)
+{
+	if (sim_msr_write(msr, value))
+		pr_warn_once("unchecked MSR access: write of 0x%llx to 0x%x at %pS\n",
+			     value, msr, from);
+}
+
+#ifdef UNC_NATIVE_MSR_WHOLE
+static int sim_native_read_msr_safe(u32 msr, u64 *value)
+{
+	return sim_msr_read(msr, value);
+}
+
+static void sim_native_write_msr(u32 msr, u64 value)
+{
+	sim_write_unchecked(msr, value, __builtin_return_address(0));
+}
+
+static int sim_native_write_msr_safe(u32 msr, u64 value)
+{
+	return sim_msr_write(msr, value);
+}
+#else
 static unsigned long long sim_native_read_msr_safe(unsigned int msr, int *err)
 {
 	u64 value;
@@ -147,17 +199,15 @@ static unsigned long long sim_native_read_msr_safe(unsigned int msr, int *err)
 
 static void sim_native_write_msr(unsigned int msr, u32 low, u32 high)
 {
-	u64 value = (u64)high << 32 | low;
-
-	if (sim_msr_write(msr, value))
-		pr_warn_once("unchecked MSR access: write of 0x%llx to 0x%x at %pS\n",
-			     value, msr, __builtin_return_address(0));
+	sim_write_unchecked(msr, (u64)high << 32 | low,
+			    __builtin_return_address(0));
 }
 
 static int sim_native_write_msr_safe(unsigned int msr, u32 low, u32 high)
 {
 	return sim_msr_write(msr, (u64)high << 32 | low);
 }
+#endif
 
 /* A kprobe on a function, and what it becomes for simulated MSRs. */
 struct sim_probe {
@@ -170,7 +220,8 @@ static int sim_probe_pre(struct kprobe *p, struct pt_regs *regs)
 	struct sim_probe *probe = container_of(p, struct sim_probe, kprobe);
 	unsigned int pkg;
 
-	if (!model_msr_claims(sim.model, (u32)regs->di))
+	if (!model_msr_claims(sim.model, (u32)regs->di) &&
+	    !sim_lapic_claims(regs->di))
 		return 0;
 
 	pkg = topology_physical_package_id(smp_processor_id());

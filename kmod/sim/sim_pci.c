@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The PCI front: every package's uncore bus and IO bus as root buses of
- * domain 0, whose configuration space is the model's.
+ * The PCI front: every package's uncore bus and IO bus as root buses, whose
+ * configuration space is the model's.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/hardirq.h>
 #include <linux/ioport.h>
+#include <linux/module.h>
 #include <linux/pci.h>
 #include <linux/topology.h>
 #include <asm/pci.h>
 
 #include "sim.h"
-
-/* The PMON registers of a QPI filter function; its PCIe header is below. */
-#define SIM_QPI_FILTER_REGS	0x200
-/* Everywhere else PMON registers are somewhere above the standard header. */
-#define SIM_PMON_REGS		0x40
 
 /**
  * struct sim_bus - a simulated root bus
@@ -36,6 +32,10 @@ struct sim_bus {
 	bool io;
 };
 
+static unsigned short sim_domain;
+module_param_named(pci_domain, sim_domain, ushort, 0444);
+MODULE_PARM_DESC(pci_domain, "PCI domain of the simulated buses (default 0)");
+
 static struct sim_bus sim_buses[MODEL_MAX_PACKAGES][2];
 
 /*
@@ -45,50 +45,17 @@ static struct sim_bus sim_buses[MODEL_MAX_PACKAGES][2];
  */
 static u16 sim_pmon_start[2][256];
 
-static u16 sim_device_pmon_start(u16 device)
-{
-	switch (device) {
-	case 0x2f86:			/* QPI 0-2 match and mask */
-	case 0x2f96:
-	case 0x2f46:
-		return SIM_QPI_FILTER_REGS;
-	case 0x2f30:			/* HA 0-1 */
-	case 0x2f38:
-	case 0x2f39:			/* IRP */
-	case 0x2f32:			/* QPI 0-2 */
-	case 0x2f33:
-	case 0x2f3a:
-	case 0x2f34:			/* R2PCIe */
-	case 0x2f36:			/* R3QPI 0-2 */
-	case 0x2f37:
-	case 0x2f3e:
-	case 0x2fb0:			/* iMC channels */
-	case 0x2fb1:
-	case 0x2fb4:
-	case 0x2fb5:
-	case 0x2fd0:
-	case 0x2fd1:
-	case 0x2fd4:
-	case 0x2fd5:
-		return SIM_PMON_REGS;
-	default:
-		return 0;
-	}
-}
-
 static void sim_find_pmons(void)
 {
 	unsigned int io, devfn;
 	unsigned long flags;
-	u32 id;
 
 	for (io = 0; io < 2; io++) {
 		for (devfn = 0; devfn < 256; devfn++) {
 			raw_spin_lock_irqsave(&sim.lock, flags);
-			id = model_pci_read(sim.model, 0, io, devfn,
-					    PCI_DEVICE_ID, 2);
+			sim_pmon_start[io][devfn] =
+				model_pci_first_register(sim.model, io, devfn);
 			raw_spin_unlock_irqrestore(&sim.lock, flags);
-			sim_pmon_start[io][devfn] = sim_device_pmon_start(id);
 		}
 	}
 }
@@ -114,6 +81,13 @@ static bool sim_pci_forbidden(void)
 	return WARN_ONCE(in_nmi(), "PCI configuration access in an NMI\n");
 }
 
+/* Without MMCONFIG there is no way to registers above 0xff. */
+static int sim_pci_result(const struct sim_bus *b, int where)
+{
+	return model_pci_reachable(sim.model, b->pkg, where) ?
+	       PCIBIOS_SUCCESSFUL : PCIBIOS_BAD_REGISTER_NUMBER;
+}
+
 static int sim_pci_read(struct pci_bus *bus, unsigned int devfn, int where,
 			int size, u32 *value)
 {
@@ -132,7 +106,7 @@ static int sim_pci_read(struct pci_bus *bus, unsigned int devfn, int where,
 		sim_record_pci(false, bus->number, devfn, where, *value);
 	}
 	raw_spin_unlock_irqrestore(&sim.lock, flags);
-	return PCIBIOS_SUCCESSFUL;
+	return sim_pci_result(b, where);
 }
 
 static int sim_pci_write(struct pci_bus *bus, unsigned int devfn, int where,
@@ -153,7 +127,7 @@ static int sim_pci_write(struct pci_bus *bus, unsigned int devfn, int where,
 		sim_clock_rearm();
 	}
 	raw_spin_unlock_irqrestore(&sim.lock, flags);
-	return PCIBIOS_SUCCESSFUL;
+	return sim_pci_result(b, where);
 }
 
 static struct pci_ops sim_pci_ops = {
@@ -197,6 +171,7 @@ static int sim_add_bus(struct sim_bus *b, unsigned int pkg, bool io)
 
 	b->pkg = pkg;
 	b->io = io;
+	b->sysdata.domain = sim_domain;
 	b->sysdata.node = sim_package_node(pkg);
 	snprintf(b->name, sizeof(b->name), "sim %s bus %u",
 		 io ? "IO" : "uncore", pkg);
@@ -213,8 +188,8 @@ static int sim_add_bus(struct sim_bus *b, unsigned int pkg, bool io)
 	pci_add_resource(&bridge->windows, &b->busn);
 	ret = pci_scan_root_bus_bridge(bridge);
 	if (ret) {
-		pr_err("cannot add PCI bus %02x (error %d): is the number taken?\n",
-		       number, ret);
+		pr_err("cannot add PCI bus %04x:%02x (error %d): is the number taken?\n",
+		       sim_domain, number, ret);
 		pci_free_host_bridge(bridge);
 		return ret;
 	}

@@ -10,6 +10,16 @@
  * Where it has interrupted a program, another CPU sends it, and the program
  * mostly runs again when it comes.  Should it be in the middle of a breakpoint
  * instead, sim_nmi() sees to it that the PMI comes again.
+ *
+ * The local APIC decides once, when the PMI arrives at its CPU: one that it
+ * accepts (and masks LVTPC for) gets its NMI whatever LVTPC says by then, as
+ * an NMI that hardware has latched.  The ways that a PMI can go are
+ *
+ *	sim_pmi_cpu() -> dropped, or accepted -> NMI
+ *				     -> timer on another CPU -> NMI [-> again]
+ *
+ * Another PMI for a CPU to which one is still on its way, not having reached
+ * the local APIC, is one with it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -20,19 +30,41 @@
 #include <linux/hardirq.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
+#include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/ptrace.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
+#include <linux/string.h>
 #include <linux/topology.h>
 #include <asm/apic.h>
 #include <asm/irq_regs.h>
 #include <asm/irq_vectors.h>
 #include <asm/nmi.h>
+#include <asm/processor.h>
 #include <asm/processor-flags.h>
 
+#include "../compat.h"
 #include "sim.h"
+
+static char *sim_pmi_switch = "on";
+module_param_named(pmi, sim_pmi_switch, charp, 0444);
+MODULE_PARM_DESC(pmi,
+		 "\"on\", or \"off\": overflows set their status and freeze, but no PMI ever comes (default on)");
+
+static char *sim_core_numbering = "rank";
+module_param_named(core_numbering, sim_core_numbering, charp, 0444);
+MODULE_PARM_DESC(core_numbering,
+		 "Bit N of pmi_core_sel is \"rank\": the package's Nth core; \"id\": the core with id N (default rank)");
+
+static bool sim_sleep;
+module_param_named(sleep, sim_sleep, bool, 0444);
+MODULE_PARM_DESC(sleep,
+		 "PMIs to idle cores are lost without wk_on_pmi (default 0)");
+
+static bool sim_pmis_off;
+static bool sim_by_id;
 
 #define SIM_MAX_CORE_ID	1024
 
@@ -44,6 +76,7 @@
  * @csd: sends it there from another CPU
  * @work: sends it there from the CPU itself
  * @direct: @work is to send the NMI itself
+ * @wake: the PMI on its way wakes a sleeping core
  * @return_csd: has another CPU start @timer
  * @timer: sends the NMI to this CPU from another one
  * @again: sends an NMI that may have been missed once more
@@ -52,12 +85,13 @@
  * @from_other: an NMI from another CPU is on its way
  * @cpu: its number
  * @pkg: package, or -1 for a CPU that was never seen online
- * @core_id: of its core, as the kernel numbers them (with gaps)
+ * @core_id: of its core in the package (with gaps)
  */
 struct sim_cpu {
 	call_single_data_t csd;
 	struct irq_work work;
 	bool direct;
+	bool wake;
 	call_single_data_t return_csd;
 	struct hrtimer timer;
 	struct irq_work again;
@@ -72,12 +106,16 @@ struct sim_cpu {
 static DEFINE_PER_CPU(struct sim_cpu, sim_cpus);
 
 /*
- * Core ids that were ever seen in a package.  pmi_core_sel numbers the cores
- * without gaps, so bit N is the package's Nth core id.
+ * The ids of the cores that a package has, whether or not their CPUs are online:
+ * by rank, bit N of pmi_core_sel is the package's Nth core id.
  */
 static DECLARE_BITMAP(sim_core_ids[MODEL_MAX_PACKAGES], SIM_MAX_CORE_ID);
 
-/* PMIs raised in an NMI, which must not send anything to another CPU. */
+/*
+ * PMIs raised in an NMI, which must not send anything to another CPU: cores, and
+ * in a bit beyond those of pmi_core_sel whether to wake them.
+ */
+#define SIM_DEFERRED_WAKE	BIT(31)
 static atomic_t sim_deferred[MODEL_MAX_PACKAGES];
 static struct irq_work sim_deferred_work;
 
@@ -88,7 +126,7 @@ static unsigned long sim_misrouted;
 static atomic_t sim_pmis_pending;
 static enum cpuhp_state sim_cpuhp;
 
-/* In hard-interrupt context on the target CPU. */
+/* In hard-interrupt context on the target CPU, whose local APIC agreed. */
 static void sim_send_nmi(void)
 {
 	apic->send_IPI(smp_processor_id(), NMI_VECTOR);
@@ -102,9 +140,12 @@ static enum hrtimer_restart sim_send_nmi_to(struct hrtimer *timer)
 
 	/* a PMI that comes after this needs an NMI of its own */
 	atomic_set(&c->sending, 0);
+	WRITE_ONCE(c->seen, false);
 	WRITE_ONCE(c->from_other, true);
 	if (cpu_online(c->cpu))
 		apic->send_IPI(c->cpu, NMI_VECTOR);
+	else
+		sim_count(SIM_PMI_DROPPED);
 	atomic_dec(&sim_pmis_pending);
 	return HRTIMER_NORESTART;
 }
@@ -117,45 +158,66 @@ static void sim_pmi_return(void *info)
 		      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-/* In hard-interrupt context on the target CPU. */
-static void sim_pmi_arrived(void)
+/* Has the interrupt that carries the PMI woken the core, and the PMI has not? */
+static bool sim_asleep(struct sim_cpu *c)
+{
+	bool wake = xchg(&c->wake, false);
+
+	return sim_sleep && !wake && is_idle_task(current);
+}
+
+/* In hard-interrupt context on the target CPU; @direct: it sends the NMI. */
+static void sim_pmi_arrived(bool direct)
 {
 	struct sim_cpu *c = this_cpu_ptr(&sim_cpus);
 	unsigned int other = cpumask_any_but(cpu_online_mask, c->cpu);
 
-	if (current->flags & PF_KTHREAD || other >= nr_cpu_ids) {
+	if (sim_asleep(c) || !sim_lapic_accepts()) {
+		sim_count(SIM_PMI_DROPPED);
+		atomic_dec(&sim_pmis_pending);
+		return;
+	}
+	if (direct || current->flags & PF_KTHREAD || other >= nr_cpu_ids) {
 		sim_send_nmi();
 		return;
 	}
-	/* One that is under way serves for this one too. */
+	/* An NMI that has not been sent yet serves for this one too. */
 	if (atomic_xchg(&c->sending, 1)) {
 		atomic_dec(&sim_pmis_pending);
 		return;
 	}
-	smp_call_function_single_async(other, &c->return_csd);
+	if (smp_call_function_single_async(other, &c->return_csd)) {
+		atomic_set(&c->sending, 0);
+		sim_send_nmi();
+	}
 }
 
 static void sim_pmi_csd(void *info)
 {
-	sim_pmi_arrived();
+	sim_pmi_arrived(false);
 }
 
 static void sim_pmi_work(struct irq_work *work)
 {
-	if (this_cpu_xchg(sim_cpus.direct, false))
-		sim_send_nmi();
-	else
-		sim_pmi_arrived();
+	sim_pmi_arrived(this_cpu_xchg(sim_cpus.direct, false));
 }
 
+/*
+ * The local APIC has let this one through already: it is not asked again.  The
+ * handler that missed it may have written LVTPC, too early.
+ */
 static void sim_pmi_again(struct irq_work *work)
 {
 	struct sim_cpu *c = container_of(work, struct sim_cpu, again);
 
-	if (!READ_ONCE(c->seen) && model_global_status(sim.model, c->pkg))
+	/* one that is about to be sent serves for both */
+	if (!READ_ONCE(c->seen) && !atomic_read(&c->sending) &&
+	    model_global_status(sim.model, c->pkg)) {
+		sim_lapic_mask();
 		sim_send_nmi();
-	else
+	} else {
 		atomic_dec(&sim_pmis_pending);
+	}
 }
 
 /**
@@ -167,10 +229,10 @@ void sim_pmi_seen(void)
 }
 
 /*
- * NMI context, before the driver's handler.  An NMI that another CPU has sent
- * may have come where that handler's probes are missed.  Then it reads a global
- * status of 0 and takes the NMI for somebody else's: claim it, and later send it
- * again.
+ * NMI context, before or behind the driver's handler.  An NMI that another CPU
+ * has sent may have come where that handler's probes are missed.  Then it reads a
+ * global status of 0 and takes the NMI for somebody else's: claim it, and later
+ * send it again.
  */
 static int sim_nmi(unsigned int type, struct pt_regs *regs)
 {
@@ -179,8 +241,7 @@ static int sim_nmi(unsigned int type, struct pt_regs *regs)
 	if (!READ_ONCE(c->from_other))
 		return NMI_DONE;
 	WRITE_ONCE(c->from_other, false);
-	WRITE_ONCE(c->seen, false);
-	if (user_mode(regs) || regs->flags & X86_EFLAGS_IF || c->pkg < 0 ||
+	if (READ_ONCE(c->seen) || user_mode(regs) || regs->flags & X86_EFLAGS_IF || c->pkg < 0 ||
 	    !model_global_status(sim.model, c->pkg))
 		return NMI_DONE;
 	atomic_inc(&sim_pmis_pending);
@@ -199,11 +260,13 @@ static bool sim_in_kernel(void)
 }
 
 /* A PMI that is already under way to the CPU serves for this one too. */
-static void sim_pmi_cpu(unsigned int cpu)
+static void sim_pmi_cpu(unsigned int cpu, bool wake)
 {
 	struct sim_cpu *c = per_cpu_ptr(&sim_cpus, cpu);
 	bool sent;
 
+	if (wake)
+		xchg(&c->wake, true);
 	atomic_inc(&sim_pmis_pending);
 	/* To itself the call below would run at once, under the model's lock */
 	if (cpu == smp_processor_id()) {
@@ -216,7 +279,16 @@ static void sim_pmi_cpu(unsigned int cpu)
 		atomic_dec(&sim_pmis_pending);
 }
 
-static void sim_pmi_cores(unsigned int pkg, u32 core_mask)
+/* Which bit of pmi_core_sel a CPU's core is. */
+static unsigned int sim_core_number(const struct sim_cpu *c)
+{
+	if (sim_by_id)
+		return c->core_id;
+	return bitmap_weight(sim_core_ids[c->pkg], c->core_id);
+}
+
+/* Under the model's lock. */
+static void sim_pmi_cores(unsigned int pkg, u32 core_mask, bool wake)
 {
 	unsigned int cpu, core;
 	struct sim_cpu *c;
@@ -226,22 +298,27 @@ static void sim_pmi_cores(unsigned int pkg, u32 core_mask)
 		c = per_cpu_ptr(&sim_cpus, cpu);
 		if (READ_ONCE(c->pkg) != pkg)
 			continue;
-		core = bitmap_weight(sim_core_ids[pkg], c->core_id);
+		core = sim_core_number(c);
 		if (core < 32 && core_mask & BIT(core))
-			sim_pmi_cpu(cpu);
+			sim_pmi_cpu(cpu, wake);
 	}
 }
 
 static void sim_pmi_deferred(struct irq_work *work)
 {
+	unsigned long flags;
 	unsigned int pkg;
 	u32 core_mask;
 
+	/* one sender at a time: the CPUs' csds need it */
+	raw_spin_lock_irqsave(&sim.lock, flags);
 	for (pkg = 0; pkg < sim.config.packages; pkg++) {
 		core_mask = atomic_xchg(&sim_deferred[pkg], 0);
-		if (core_mask)
-			sim_pmi_cores(pkg, core_mask);
+		if (core_mask & ~SIM_DEFERRED_WAKE)
+			sim_pmi_cores(pkg, core_mask & ~SIM_DEFERRED_WAKE,
+				      core_mask & SIM_DEFERRED_WAKE);
 	}
+	raw_spin_unlock_irqrestore(&sim.lock, flags);
 	atomic_dec(&sim_pmis_pending);
 }
 
@@ -249,10 +326,24 @@ static void sim_pmi_deferred(struct irq_work *work)
 static u32 sim_next_cores(unsigned int pkg, u32 core_mask)
 {
 	unsigned int n = bitmap_weight(sim_core_ids[pkg], SIM_MAX_CORE_ID);
+	unsigned int id, next;
+	u32 mask = 0;
 
 	if (n < 2 || n > 31)
 		return core_mask;
-	return (core_mask << 1 | core_mask >> (n - 1)) & GENMASK(n - 1, 0);
+	if (!sim_by_id)
+		return (core_mask << 1 | core_mask >> (n - 1)) &
+		       GENMASK(n - 1, 0);
+	for_each_set_bit(id, sim_core_ids[pkg], 32) {
+		next = find_next_bit(sim_core_ids[pkg], SIM_MAX_CORE_ID,
+				     id + 1);
+		if (next >= SIM_MAX_CORE_ID)
+			next = find_first_bit(sim_core_ids[pkg],
+					      SIM_MAX_CORE_ID);
+		if (core_mask & BIT(id) && next < 32)
+			mask |= BIT(next);
+	}
+	return mask;
 }
 
 /**
@@ -279,21 +370,26 @@ bool sim_pmi_misrouted(unsigned int pkg)
  * @ctx: unused
  * @pkg: its package
  * @core_mask: pmi_core_sel (§2.1.5)
- * @wake: wake sleeping cores for it; ours always wake, as no virtual CPU
- *	sleeps too deep for an interrupt
+ * @wake: wake sleeping cores for it (wk_on_pmi)
  *
  * Called under the model's lock.
  */
 void sim_pmi(void *ctx, unsigned int pkg, u32 core_mask, bool wake)
 {
 	sim_count(SIM_PMI);
+	if (sim_pmis_off) {
+		sim_count(SIM_PMI_DROPPED);
+		return;
+	}
 	if (sim_pmi_misrouted(pkg))
 		core_mask = sim_next_cores(pkg, core_mask);
 
 	if (!in_nmi()) {
-		sim_pmi_cores(pkg, core_mask);
+		sim_pmi_cores(pkg, core_mask, wake);
 		return;
 	}
+	if (wake)
+		core_mask |= SIM_DEFERRED_WAKE;
 	atomic_or(core_mask, &sim_deferred[pkg]);
 	atomic_inc(&sim_pmis_pending);
 	if (!irq_work_queue(&sim_deferred_work))
@@ -309,9 +405,63 @@ static int sim_cpu_online(unsigned int cpu)
 	if (pkg >= sim.config.packages || core_id >= SIM_MAX_CORE_ID)
 		return 0;
 
+	sim_lapic_online();
+	/* one that firmware had not announced */
 	set_bit(core_id, sim_core_ids[pkg]);
 	c->core_id = core_id;
 	WRITE_ONCE(c->pkg, pkg);
+	return 0;
+}
+
+static u32 sim_cpuid_eax(u32 leaf, u32 index)
+{
+	u32 eax, ebx, ecx, edx;
+
+	cpuid_count(leaf, index, &eax, &ebx, &ecx, &edx);
+	return eax;
+}
+
+/* What CPUID leaf 0xb says of APIC ids: bits for the thread, and up to the core. */
+#define CPUID_TOPOLOGY		0xb
+#define CPUID_TOPOLOGY_BITS	0x1f
+
+/*
+ * The cores of a package by the APIC ids of their CPUs, which the kernel has of
+ * those that are offline, too.
+ */
+static void sim_find_cores(void)
+{
+	unsigned int cpu, apicid, pkg, core, thread_bits, core_bits;
+
+	/* then only those that were seen online are known */
+	if (boot_cpu_data.cpuid_level < CPUID_TOPOLOGY)
+		return;
+	thread_bits = sim_cpuid_eax(CPUID_TOPOLOGY, 0) & CPUID_TOPOLOGY_BITS;
+	core_bits = sim_cpuid_eax(CPUID_TOPOLOGY, 1) & CPUID_TOPOLOGY_BITS;
+	for_each_present_cpu(cpu) {
+		apicid = apic->cpu_present_to_apicid(cpu);
+		pkg = apicid >> core_bits;
+		core = (apicid & (BIT(core_bits) - 1)) >> thread_bits;
+		if (apicid != BAD_APICID && pkg < sim.config.packages &&
+		    core < SIM_MAX_CORE_ID)
+			set_bit(core, sim_core_ids[pkg]);
+	}
+}
+
+static int sim_check_pmi_parameters(void)
+{
+	sim_pmis_off = !strcmp(sim_pmi_switch, "off");
+	if (!sim_pmis_off && strcmp(sim_pmi_switch, "on")) {
+		pr_err("pmi=%s is not possible: give on or off\n",
+		       sim_pmi_switch);
+		return -EINVAL;
+	}
+	sim_by_id = !strcmp(sim_core_numbering, "id");
+	if (!sim_by_id && strcmp(sim_core_numbering, "rank")) {
+		pr_err("core_numbering=%s is not possible: give id or rank\n",
+		       sim_core_numbering);
+		return -EINVAL;
+	}
 	return 0;
 }
 
@@ -325,6 +475,12 @@ int sim_pmi_init(void)
 	unsigned int cpu;
 	int ret;
 
+	ret = sim_check_pmi_parameters();
+	ret = ret ?: sim_lapic_init();
+	if (ret)
+		return ret;
+	sim_find_cores();
+
 	for_each_possible_cpu(cpu) {
 		struct sim_cpu *c = per_cpu_ptr(&sim_cpus, cpu);
 
@@ -332,9 +488,8 @@ int sim_pmi_init(void)
 		c->pkg = -1;
 		INIT_CSD(&c->csd, sim_pmi_csd, NULL);
 		INIT_CSD(&c->return_csd, sim_pmi_return, c);
-		hrtimer_init(&c->timer, CLOCK_MONOTONIC,
-			     HRTIMER_MODE_REL_PINNED_HARD);
-		c->timer.function = sim_send_nmi_to;
+		unc_hrtimer_setup(&c->timer, sim_send_nmi_to, CLOCK_MONOTONIC,
+				  HRTIMER_MODE_REL_PINNED_HARD);
 		c->work = IRQ_WORK_INIT_HARD(sim_pmi_work);
 		c->again = IRQ_WORK_INIT_HARD(sim_pmi_again);
 	}

@@ -49,8 +49,8 @@ int sim_parse_box(const char *text, enum model_box_kind *kind,
 	u64 n = 0;
 
 	for (k = 0; k < MODEL_BOX_KINDS; k++)
-		if (strlen(model_kind_name(k)) == len &&
-		    !strncmp(text, model_kind_name(k), len))
+		if (strlen(model_kind_name(sim.model, k)) == len &&
+		    !strncmp(text, model_kind_name(sim.model, k), len))
 			break;
 	if (k == MODEL_BOX_KINDS)
 		return -EINVAL;
@@ -81,6 +81,6 @@ int sim_box_name(char *buf, size_t size, enum model_box_kind kind,
 		 unsigned int box)
 {
 	if (model_boxes(sim.model, kind) == 1)
-		return snprintf(buf, size, "%s", model_kind_name(kind));
-	return snprintf(buf, size, "%s_%u", model_kind_name(kind), box);
+		return snprintf(buf, size, "%s", model_kind_name(sim.model, kind));
+	return snprintf(buf, size, "%s_%u", model_kind_name(sim.model, kind), box);
 }

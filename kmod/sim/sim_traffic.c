@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The control file "traffic" and the device: transactions for the boxes to
- * count, one kind of transaction a line, strictly parsed.
+ * count, one kind of transaction a line, strictly parsed.  The lines of "rates"
+ * are parsed here, too.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": traffic: " fmt
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/kernel.h>
 #include <linux/smp.h>
@@ -31,12 +32,13 @@ static int sim_parse_dir(char *text, struct model_txn *t)
  * @min: the smallest number it takes
  * @max: the largest number it takes
  * @required: a line without it makes no sense
+ * @traffic: it is for lines of traffic, not of rates
  */
 struct sim_key {
 	const char *name;
 	u16 offset, size;
 	u64 min, max;
-	bool required;
+	bool required, traffic;
 };
 
 #define SIM_KEY(key, member, lo, hi, ...) {			\
@@ -52,8 +54,8 @@ static const struct sim_key sim_keys[] = {
 	SIM_KEY("pkg", pkg, 0, MODEL_MAX_PACKAGES - 1),
 	SIM_KEY("event", code, 0, 0x1ff, .required = true),
 	SIM_KEY("umask", umask, 0, 0xff),
-	SIM_KEY("count", count, 0, S64_MAX, .required = true),
-	SIM_KEY("value", value, 1, U32_MAX),
+	SIM_KEY("count", count, 0, S64_MAX, .required = true, .traffic = true),
+	SIM_KEY("value", value, 1, U32_MAX, .traffic = true),
 	SIM_KEY("tid", tid, 0, U32_MAX),
 	SIM_KEY("state", state, 0, 0x7f),
 	SIM_KEY("link", link, 0, 0x7),
@@ -106,10 +108,48 @@ static int sim_parse_number(unsigned int key_index, const char *text,
 	return 0;
 }
 
-/* One "key=value"; sets the key's bit in @seen, box and dir above the table's. */
-static int sim_parse_pair(char *pair, struct model_txn *t, u32 *seen)
+/* Keys that are not in the table. */
+enum { SIM_KEY_BOX = ARRAY_SIZE(sim_keys), SIM_KEY_DIR, SIM_KEY_RATE, SIM_NO_KEY };
+
+static unsigned int sim_find_key(const char *name, bool rate)
 {
-	enum { BOX = ARRAY_SIZE(sim_keys), DIR };
+	unsigned int i;
+
+	if (!strcmp(name, "box"))
+		return SIM_KEY_BOX;
+	if (!strcmp(name, "dir"))
+		return SIM_KEY_DIR;
+	if (rate && !strcmp(name, "rate"))
+		return SIM_KEY_RATE;
+	for (i = 0; i < ARRAY_SIZE(sim_keys); i++)
+		if (!strcmp(name, sim_keys[i].name))
+			break;
+	return i == ARRAY_SIZE(sim_keys) || (rate && sim_keys[i].traffic) ?
+	       SIM_NO_KEY : i;
+}
+
+/* Of rates, a box without a number stands for all of its type. */
+static int sim_parse_boxes(const char *text, struct model_txn *t,
+			   struct sim_rate *rate)
+{
+	unsigned int kind;
+
+	for (kind = 0; rate && kind < MODEL_BOX_KINDS; kind++) {
+		if (strcmp(text, model_kind_name(sim.model, kind)) ||
+		    !model_boxes(sim.model, kind))
+			continue;
+		t->kind = kind;
+		t->box = 0;
+		rate->all = true;
+		return 0;
+	}
+	return sim_parse_box(text, &t->kind, &t->box);
+}
+
+/* One "key=value"; sets the key's bit in @seen. */
+static int sim_parse_pair(char *pair, struct model_txn *t,
+			  struct sim_rate *rate, u32 *seen)
+{
 	char *value = strchr(pair, '=');
 	unsigned int i;
 	int ret;
@@ -120,18 +160,10 @@ static int sim_parse_pair(char *pair, struct model_txn *t, u32 *seen)
 	}
 	*value++ = '\0';
 
-	if (!strcmp(pair, "box")) {
-		i = BOX;
-	} else if (!strcmp(pair, "dir")) {
-		i = DIR;
-	} else {
-		for (i = 0; i < ARRAY_SIZE(sim_keys); i++)
-			if (!strcmp(pair, sim_keys[i].name))
-				break;
-		if (i == ARRAY_SIZE(sim_keys)) {
-			pr_warn("there is no key \"%s\"\n", pair);
-			return -EINVAL;
-		}
+	i = sim_find_key(pair, rate);
+	if (i == SIM_NO_KEY) {
+		pr_warn("there is no key \"%s\"\n", pair);
+		return -EINVAL;
 	}
 
 	if (*seen & BIT(i)) {
@@ -141,23 +173,38 @@ static int sim_parse_pair(char *pair, struct model_txn *t, u32 *seen)
 	*seen |= BIT(i);
 
 	switch (i) {
-	case BOX:
-		ret = sim_parse_box(value, &t->kind, &t->box);
+	case SIM_KEY_BOX:
+		ret = sim_parse_boxes(value, t, rate);
 		if (ret)
 			pr_warn("box=%s is no box of a package\n", value);
 		return ret;
-	case DIR:
+	case SIM_KEY_DIR:
 		ret = sim_parse_dir(value, t);
 		if (ret)
 			pr_warn("dir=%s is neither rx nor tx\n", value);
+		return ret;
+	case SIM_KEY_RATE:
+		ret = sim_parse_rate(value, &rate->rate);
+		if (ret)
+			pr_warn("rate= is not a number from 0 to %d with up to 9 digits after the point\n",
+				MODEL_MAX_RATE);
 		return ret;
 	default:
 		return sim_parse_number(i, value, t);
 	}
 }
 
-/* @named_pkg: does the line say which package? */
-static int sim_parse_txn(char *line, struct model_txn *t, bool *named_pkg)
+/**
+ * sim_parse_txn() - a line of transactions
+ * @line: "pkg=0 box=cbox_0 event=0x35 umask=0x1 count=1000 ..."; changed
+ * @t: result
+ * @rate: result of a line of "rates", which has rate= for count=; else NULL
+ * @named_pkg: result: does the line say which package?
+ *
+ * Return: 0, or -EINVAL (the log says why).
+ */
+int sim_parse_txn(char *line, struct model_txn *t, struct sim_rate *rate,
+		  bool *named_pkg)
 {
 	u32 seen = 0;
 	unsigned int i;
@@ -169,19 +216,24 @@ static int sim_parse_txn(char *line, struct model_txn *t, bool *named_pkg)
 	while ((pair = strsep(&line, " \t"))) {
 		if (!*pair)
 			continue;
-		ret = sim_parse_pair(pair, t, &seen);
+		ret = sim_parse_pair(pair, t, rate, &seen);
 		if (ret)
 			return ret;
 	}
 
 	for (i = 0; i < ARRAY_SIZE(sim_keys); i++) {
-		if (sim_keys[i].required && !(seen & BIT(i))) {
+		if (sim_keys[i].required && !(seen & BIT(i)) &&
+		    !(rate && sim_keys[i].traffic)) {
 			pr_warn("%s= is missing\n", sim_keys[i].name);
 			return -EINVAL;
 		}
 	}
-	if (!(seen & BIT(ARRAY_SIZE(sim_keys)))) {
+	if (!(seen & BIT(SIM_KEY_BOX))) {
 		pr_warn("box= is missing\n");
+		return -EINVAL;
+	}
+	if (rate && !(seen & BIT(SIM_KEY_RATE))) {
+		pr_warn("rate= is missing\n");
 		return -EINVAL;
 	}
 	*named_pkg = seen & BIT(SIM_KEY_PKG);
@@ -213,7 +265,7 @@ static int sim_traffic_pass(struct model_txn *t, bool here)
 		sim_clock_sync();
 		frozen = sim_frozen_mask();
 		passed = model_traffic(sim.model, t);
-		frozen = sim_frozen_mask() & ~frozen;
+		frozen = sim_clock_settle(frozen);
 		sim_clock_rearm();
 		raw_spin_unlock_irqrestore(&sim.lock, flags);
 
@@ -246,7 +298,7 @@ int sim_traffic_line(char *line)
 	bool named;
 	int ret;
 
-	ret = sim_parse_txn(line, &t, &named);
+	ret = sim_parse_txn(line, &t, NULL, &named);
 	return ret ?: sim_traffic_pass(&t, false);
 }
 
@@ -264,6 +316,6 @@ int sim_traffic_line_here(char *line)
 	bool named;
 	int ret;
 
-	ret = sim_parse_txn(line, &t, &named);
+	ret = sim_parse_txn(line, &t, NULL, &named);
 	return ret ?: sim_traffic_pass(&t, !named);
 }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Broadwell-EP/EX (Xeon E5/E7 v4): Haswell's registers, with more CBos and cores,
+ * other PCI devices, and a die without SBos.
+ */
+#include "model_priv.h"
+#include "generated/bdwep_waves.h"
+
+#define WAVES(box)	bdwep_##box##_waves
+#define DEVICE(low)	(0x6f00 + (low))
+#define MAX_CBOXES	24
+#define CORE_SEL	0x00ffffff	/* a bit a core */
+
+#include "haswell.h"
+
+const struct model_generation model_bdwep = {
+	.name = "bdwep", .cpu_model = 79,
+	.sboxes = { 0, 4 }, .qpi_ports = 3,
+	HASWELL_COMMON,
+};

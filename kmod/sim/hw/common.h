@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What Ivy Bridge, Haswell and Broadwell have alike: filters, and registers beside
+ * the boxes.  Sections and tables are those of Intel's uncore manual 331051.
+ */
+#ifndef XEON_UNCORE_SIM_HW_COMMON_H
+#define XEON_UNCORE_SIM_HW_COMMON_H
+
+#include "rows.h"
+
+/* ADDR_OPC_MATCH, Table 2-68 */
+static const struct model_filter ha_filters[] = {
+	{ .first = 0x20, .last = 0x20, .umask = 0x01, .op = FILTER_EQUAL,
+	  .attr = ATTR_ADDR, .reg = 0, .shift = 6, .width = 40 },
+	{ .first = 0x20, .last = 0x20, .umask = 0x1e, .op = FILTER_EQUAL,
+	  .attr = ATTR_OPC, .reg = 2, .width = 6 },
+};
+
+/* PCU_MSR_PMON_BOX_FILTER, Table 2-160 */
+#define PCU_BAND(event, at) \
+	{ .first = (event), .last = (event), .op = FILTER_REACHES, \
+	  .attr = ATTR_FREQ, .shift = (at), .width = 8 }
+
+static const struct model_filter pcu_filters[] = {
+	PCU_BAND(0x0b, 0),
+	PCU_BAND(0x0c, 8),
+	PCU_BAND(0x0d, 16),
+	PCU_BAND(0x0e, 24),
+};
+
+#ifndef ONE_SOCKET
+/* Tables 2-172 to 2-175, in the filter's own PCI function */
+#define ROW_PACKET0(where, i, text) \
+	ROW_FILTER(where, i, 0x8003fff8, 0x7ffc0007, text)
+#define ROW_PACKET1(where, i, text) \
+	ROW_FILTER(where, i, 0x000f000f, 0xfff0fff0, text)
+
+/* CTO_COUNT */
+static const struct model_filter qpi_filters[] = {
+	{ .first = 0x138, .last = 0x138, .op = FILTER_PACKET },
+};
+#endif
+
+/* §1.6.1: node ID, and the node of each of 8 packages in 3 bits */
+static const struct model_reg node_regs[] = {
+	{ .at = 0x40, .bytes = 4, .kind = REG_NODE_ID, .name = "node_id" },
+	{ .at = 0x54, .bytes = 4, .kind = REG_NODE_MAP, .name = "node_map" },
+};
+
+#endif

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What Haswell-EP/EX (Xeon E5/E7 v3) and Broadwell-EP/EX (v4) have in common,
+ * as tables for the model: registers with their fields, filters, status bits,
+ * PCI functions, errata.  No code; sections and tables are those of the uncore
+ * reference manual of v3, document 331051.
+ *
+ * A generation's file includes it after it has defined WAVES(box), its events;
+ * DEVICE(low), its PCI device with that lower byte; MAX_CBOXES; CORE_SEL, the
+ * bits of the global control register that select cores; and ONE_SOCKET if it
+ * has neither SBo nor QPI nor R3QPI.
+ */
+
+#include "common.h"
+
+/* Fields of counters' control registers that all have, and reserved bits */
+#define CTL_COMMON	(CTL_EV_SEL | CTL_UMASK | CTL_EDGE_DET | CTL_EN | \
+			 CTL_INVERT)
+
+/* --- UBox, §2.1.5 and §2.2.2 -------------------------------------------- */
+
+#define UBOX_CTL	(CTL_COMMON | CTL_OV_EN | THRESH_5)
+#define UBOX_CTL_RSV	(MODEL_BIT(21) | MODEL_BIT(16))
+
+static const struct model_reg ubox_regs[] = {
+	{ .at = 0x700, .kind = REG_GLOBAL_CTL, .name = "global_ctl",
+	  .keep = CORE_SEL | GLOBAL_CTL_WK_ON_PMI,
+	  .wo = GLOBAL_CTL_FRZ_ALL | GLOBAL_CTL_UNFRZ_ALL,
+	  .zero = MODEL_BIT(28) | MODEL_BIT(27) },
+	{ .at = 0x701, .kind = REG_GLOBAL_STATUS, .name = "global_status" },
+	{ .at = 0x702, .kind = REG_GLOBAL_CONFIG, .name = "global_config",
+	  .keep = 0x1f },
+	ROW_FIXED_CTL(0x703, CTL_EN | CTL_OV_EN, 0),
+	ROW_FIXED_CTR(0x704),
+	ROW_CTL(0x705, 0, UBOX_CTL, UBOX_CTL_RSV),
+	ROW_CTL(0x706, 1, UBOX_CTL, UBOX_CTL_RSV),
+	/* not in the manual: thread 0, core 5:1 */
+	ROW_FILTER(0x707, 0, 0x3f, 0, "filter"),
+	ROW_STATUS(0x708, 0x3, 0),
+	ROW_CTR(0x709, 0),
+	ROW_CTR(0x70a, 1),
+};
+
+static const struct model_filter ubox_filters[] = {
+	{ .first = 0x42, .last = 0x42, .op = FILTER_EQUAL, .attr = ATTR_TID,
+	  .width = 6 },
+	{ .first = 0x45, .last = 0x45, .op = FILTER_EQUAL, .attr = ATTR_TID,
+	  .width = 6 },
+};
+
+static const u64 ubox_ov[] = { 1ULL << 1 };
+
+/* --- CBo, §2.3.2 -------------------------------------------------------- */
+
+#define CBOX_CTL	(CTL_COMMON | CTL_TID_EN | THRESH_8)
+#define CBOX_CTL_RSV	(MODEL_BIT(21) | MODEL_BIT(20) | MODEL_BIT(16))
+
+static const struct model_reg cbox_regs[] = {
+	ROW_BOX_CTL(0x0, BOX_CTL_ONE),
+	ROW_CTL(0x1, 0, CBOX_CTL, CBOX_CTL_RSV),
+	ROW_CTL(0x2, 1, CBOX_CTL, CBOX_CTL_RSV),
+	ROW_CTL(0x3, 2, CBOX_CTL, CBOX_CTL_RSV),
+	ROW_CTL(0x4, 3, CBOX_CTL, CBOX_CTL_RSV),
+	/* Tables 2-18 and 2-19 lack link (8:6) and c6 (29) */
+	ROW_FILTER(0x5, 0, 0x00fe01ff, 0xff01fe00, "filter0"),
+	ROW_FILTER(0x6, 1, 0xfff0ffff, 0, "filter1"),
+	ROW_STATUS(0x7, 0xf, 0),
+	ROW_CTR(0x8, 0),
+	ROW_CTR(0x9, 1),
+	ROW_CTR(0xa, 2),
+	ROW_CTR(0xb, 3),
+};
+
+#define CBOX_NID(from, to) \
+	{ .first = (from), .last = (to), .umask = 0x40, .drop_umask = true, \
+	  .op = FILTER_MEETS, .attr = ATTR_NID, .reg = 1, .width = 16 }
+#define CBOX_OPCODE(how, what, filter, at, bits) \
+	{ .first = 0x35, .last = 0x36, .umask = 0x01, .op = (how), \
+	  .attr = (what), .reg = (filter), .shift = (at), .width = (bits) }
+
+static const struct model_filter cbox_filters[] = {
+	{ .last = 0xff, .ctl = CTL_TID_EN, .op = FILTER_EQUAL,
+	  .attr = ATTR_TID, .width = 6 },
+	/* LLC_LOOKUP: without umask bit 0 it counts nothing (§2.3.6) */
+	{ .first = 0x34, .last = 0x34, .umask = 0x01, .op = FILTER_UMASK },
+	{ .first = 0x34, .last = 0x34, .op = FILTER_MEETS, .attr = ATTR_STATE,
+	  .shift = 17, .width = 7 },
+	CBOX_NID(0x28, 0x2a),
+	CBOX_NID(0x31, 0x37),
+	CBOX_OPCODE(FILTER_EQUAL, ATTR_OPC, 1, 20, 9),
+	CBOX_OPCODE(FILTER_NEEDS, ATTR_C6, 1, 29, 1),
+	CBOX_OPCODE(FILTER_NEEDS, ATTR_NC, 1, 30, 1),
+	CBOX_OPCODE(FILTER_NEEDS, ATTR_ISOC, 1, 31, 1),
+	CBOX_OPCODE(FILTER_MEETS_IF_SET, ATTR_LINK, 0, 6, 3),
+};
+
+/* --- SBo, §2.4.2 -------------------------------------------------------- */
+
+#ifndef ONE_SOCKET
+static const struct model_reg sbox_regs[] = {
+	ROW_BOX_CTL(0x0, BOX_CTL_ONE),
+	ROW_CTL(0x1, 0, CBOX_CTL, CBOX_CTL_RSV),
+	ROW_CTL(0x2, 1, CBOX_CTL, CBOX_CTL_RSV),
+	ROW_CTL(0x3, 2, CBOX_CTL, CBOX_CTL_RSV),
+	ROW_CTL(0x4, 3, CBOX_CTL, CBOX_CTL_RSV),
+	ROW_STATUS(0x5, 0xf, 0),
+	ROW_CTR(0x6, 0),
+	ROW_CTR(0x7, 1),
+	ROW_CTR(0x8, 2),
+	ROW_CTR(0x9, 3),
+};
+#endif
+
+/* Counters' control registers are much alike in PCI space */
+#define PCI_CTL		(CTL_COMMON | CTL_OV_EN | THRESH_8)
+#define PCI_CTL_RSV	(MODEL_BIT(21) | MODEL_BIT(16))
+
+/* --- HA, §2.5.1 --------------------------------------------------------- */
+
+PCI_REGS_4(ha_regs, PCI_CTL, PCI_CTL_RSV,
+	ROW_FILTER(0x40, 0, 0xffffffc0, 0, "addrmatch0"),
+	ROW_FILTER(0x44, 1, 0x00003fff, 0, "addrmatch1"),
+	ROW_FILTER(0x48, 2, 0x0000003f, 0, "opcodematch"),
+	ROW_BOX_CTL(0xf4, BOX_CTL_ONE),
+	ROW_STATUS(0xf8, 0xf, MODEL_BIT(4)));
+
+static const u64 ha_ov[] = { 1ULL << 21, 1ULL << 22 };
+
+/* --- iMC, §2.6.3 -------------------------------------------------------- */
+
+PCI_REGS_4(imc_regs, PCI_CTL, PCI_CTL_RSV,
+	ROW_FIXED_CTR(0xd0),
+	ROW_FIXED_CTL(0xf0, CTL_INVERT | CTL_EN | CTL_OV_EN, MODEL_BIT(19)),
+	ROW_BOX_CTL(0xf4, BOX_CTL_ONE),
+	ROW_STATUS(0xf8, 0x1f, MODEL_BIT(5)));
+
+/* iMC0 has channels 0-3, iMC1 4-7 */
+static const u64 imc_ov[] = {
+	1ULL << 23, 1ULL << 23, 1ULL << 23, 1ULL << 23,
+	1ULL << 24, 1ULL << 24, 1ULL << 24, 1ULL << 24,
+};
+
+/* --- IRP, §2.7.2; counters as in Table 1-3 ------------------------------- */
+
+PCI_REGS_4(irp_regs, PCI_CTL, PCI_CTL_RSV,
+	ROW_BOX_CTL(0xf4, BOX_CTL_ONE),
+	ROW_STATUS(0xf8, 0xf, 0));
+
+static const u64 irp_ov[] = { 1ULL << 34 };
+
+/* --- PCU, §2.8.2 -------------------------------------------------------- */
+
+#define PCU_CTL		(CTL_EV_SEL | CTL_OCC_SEL | CTL_EDGE_DET | CTL_OV_EN | \
+			 CTL_EV_SEL_EXT | CTL_EN | CTL_INVERT | THRESH_5 | \
+			 CTL_OCC_INVERT | CTL_OCC_EDGE_DET)
+#define PCU_CTL_RSV	(MODEL_BIT(29) | 0x3f00)
+
+/* 0x3fc and 0x3fd, which Table 1-2 has too, are each core's own by the SDM. */
+static const struct model_reg pcu_regs[] = {
+	ROW_FREE(0x3f8, 0, "pkg_c3_residency"),
+	/* not in Table 2-155, but in Table 1-2 */
+	ROW_FREE(0x3f9, 1, "pkg_c6_residency"),
+	ROW_FREE(0x60d, 2, "pkg_c2_residency"),
+	ROW_BOX_CTL(0x710, BOX_CTL_ONE),
+	ROW_CTL(0x711, 0, PCU_CTL, PCU_CTL_RSV),
+	ROW_CTL(0x712, 1, PCU_CTL, PCU_CTL_RSV),
+	ROW_CTL(0x713, 2, PCU_CTL, PCU_CTL_RSV),
+	ROW_CTL(0x714, 3, PCU_CTL, PCU_CTL_RSV),
+	ROW_FILTER(0x715, 0, 0xffffffff, 0, "filter"),
+	ROW_STATUS(0x716, 0xf, 0),
+	ROW_CTR(0x717, 0),
+	ROW_CTR(0x718, 1),
+	ROW_CTR(0x719, 2),
+	ROW_CTR(0x71a, 3),
+};
+
+static const u64 pcu_ov[] = { 1ULL << 2 };
+
+/* --- QPI link layer, §2.9.2 --------------------------------------------- */
+
+#ifndef ONE_SOCKET
+#define QPI_CTL		(PCI_CTL | CTL_EV_SEL_EXT)
+#define QPI_CTL_RSV	MODEL_BIT(16)
+
+PCI_REGS_4(qpi_regs, QPI_CTL, QPI_CTL_RSV,
+	ROW_FREE(0xc8, 0, "link_idle"),
+	ROW_FREE(0xd0, 1, "link_llr"),
+	ROW_BOX_CTL(0xf4, BOX_CTL_ONE),
+	ROW_STATUS(0xf8, 0xf, MODEL_BIT(4)));
+
+static const struct model_reg qpi_filter_regs[] = {
+	ROW_PACKET0(0x228, 0, "rx_match0"),
+	ROW_PACKET1(0x22c, 1, "rx_match1"),
+	ROW_PACKET0(0x238, 2, "rx_mask0"),
+	ROW_PACKET1(0x23c, 3, "rx_mask1"),
+	ROW_PACKET0(0x200, 4, "tx_match0"),
+	ROW_PACKET1(0x204, 5, "tx_match1"),
+	ROW_PACKET0(0x210, 6, "tx_mask0"),
+	ROW_PACKET1(0x214, 7, "tx_mask1"),
+};
+
+static const u64 qpi_ov[] = { 1ULL << 25, 1ULL << 25, 1ULL << 26 };
+#endif
+
+/* --- R2PCIe, §2.10.2 ---------------------------------------------------- */
+
+PCI_REGS_4(r2pcie_regs, PCI_CTL, PCI_CTL_RSV,
+	ROW_BOX_CTL(0xf4, 0),
+	ROW_STATUS(0xf8, 0xf, 0));
+
+static const u64 r2pcie_ov[] = { 1ULL << 29 };
+
+/* --- R3QPI, §2.11.2 ----------------------------------------------------- */
+
+#ifndef ONE_SOCKET
+PCI_REGS_3(r3qpi_regs, PCI_CTL, PCI_CTL_RSV,
+	ROW_BOX_CTL(0xf4, 0),
+	ROW_STATUS(0xf8, 0x7, MODEL_BIT(3)));
+
+static const u64 r3qpi_ov[] = {
+	1ULL << 35 | 1ULL << 27, 1ULL << 35 | 1ULL << 27,
+	1ULL << 35 | 1ULL << 28,
+};
+#endif
+
+/* --- box types ---------------------------------------------------------- */
+
+static const struct model_type box_types[MODEL_BOX_KINDS] = {
+	[MODEL_UBOX] = {
+		.name = "ubox", .counters = 2, .has_fixed = true,
+		.quirks = QUIRK_NARROW, .thresh = 0x1f,
+		.first = 0x700, .last = 0x70a,
+		.ov = ubox_ov, .ov_fixed = 1ULL << 0,
+		TABLES(ubox), FILTERS(ubox),
+	},
+	[MODEL_CBOX] = {
+		.name = "cbox", .numbered = true, .counters = 4,
+		.thresh = 0xff, .relay = 0x1f,
+		.first = 0xe00, .last = 0xe00 + MAX_CBOXES * 16 - 1,
+		.base = 0xe00, .stride = 16,
+		TABLES(cbox), FILTERS(cbox),
+	},
+	[MODEL_HA] = {
+		.name = "ha", .numbered = true, .pci = true, .counters = 4,
+		.thresh = 0xff, .ov = ha_ov,
+		TABLES(ha), FILTERS(ha),
+	},
+	[MODEL_IMC] = {
+		.name = "imc", .numbered = true, .pci = true, .counters = 4,
+		.has_fixed = true, .status_shift = 1, .fixed_status = 1,
+		.thresh = 0xff, .ov = imc_ov,
+		.clock = MODEL_DCLK,
+		TABLES(imc),
+	},
+	[MODEL_IRP] = {
+		.name = "irp", .pci = true, .counters = 4,
+		.thresh = 0xff, .ov = irp_ov,
+		TABLES(irp),
+	},
+	[MODEL_PCU] = {
+		.name = "pcu", .counters = 4, .quirks = QUIRK_OCCUPANCY,
+		.thresh = 0x1f, .first = 0x3f8, .last = 0x71a, .ov = pcu_ov,
+		.clock = MODEL_PCLK,
+		TABLES(pcu), FILTERS(pcu),
+	},
+	[MODEL_R2PCIE] = {
+		.name = "r2pcie", .pci = true, .counters = 4,
+		.quirks = QUIRK_WRITE_TWICE, .thresh = 0xff, .ov = r2pcie_ov,
+		TABLES(r2pcie),
+	},
+#ifndef ONE_SOCKET
+	[MODEL_SBOX] = {
+		.name = "sbox", .numbered = true, .counters = 4,
+		.quirks = QUIRK_NARROW | QUIRK_WRITE_TWICE |
+			  QUIRK_WRITE_WHOLE | QUIRK_ONE_BIT_A_WRITE,
+		.thresh = 0xff,
+		.first = 0x720, .last = 0x747, .base = 0x720, .stride = 10,
+		TABLES(sbox),
+	},
+	[MODEL_QPI] = {
+		.name = "qpi", .numbered = true, .pci = true, .counters = 4,
+		.quirks = QUIRK_RST_STICKS, .thresh = 0xff, .ov = qpi_ov,
+		.clock = MODEL_QCLK,
+		TABLES(qpi), FILTERS(qpi),
+	},
+	[MODEL_R3QPI] = {
+		.name = "r3qpi", .numbered = true, .pci = true, .counters = 3,
+		.quirks = QUIRK_NARROW | QUIRK_WRITE_TWICE | QUIRK_WRITE_WHOLE,
+		.thresh = 0xff,
+		.ov = r3qpi_ov,
+		TABLES(r3qpi),
+	},
+#else
+	/* names of which there are none */
+	[MODEL_SBOX] = { .name = "sbox", .numbered = true },
+	[MODEL_QPI] = { .name = "qpi", .numbered = true, .pci = true },
+	[MODEL_R3QPI] = { .name = "r3qpi", .numbered = true, .pci = true },
+#endif
+};
+
+/* --- PCI functions, Table 1-3 and what a board has beside them ------------ */
+
+/* bits 7:6 say which die it is; 0 is the one with the fewest SBos */
+static const struct model_reg die_regs[] = {
+	{ .at = 0x94, .bytes = 4, .kind = REG_DIE, .keep = 0x80,
+	  .name = "capid4" },
+};
+
+#ifndef ONE_SOCKET
+/* Table 2-177: 9.6 GT/s */
+static const struct model_reg rate_regs[] = {
+	{ .at = 0xd4, .bytes = 4, .kind = REG_CONST, .keep = 7,
+	  .name = "qpi_rate_status" },
+};
+#endif
+
+static const struct model_function functions[] = {
+	{ .devfn = DEVFN(5, 0), .io_bus = true, .id = DEVICE(0x28),
+	  .class_code = CLASS_SYSTEM, .kind = MODEL_IRP },
+	{ .devfn = DEVFN(5, 6), .io_bus = true, .id = DEVICE(0x39),
+	  .class_code = CLASS_PERFORMANCE, .kind = MODEL_IRP, .pmon = true },
+
+#ifndef ONE_SOCKET
+	BESIDE_REGS(8, 0, DEVICE(0x80), MODEL_QPI, 0, rate_regs),
+	PMON(8, 2, DEVICE(0x32), MODEL_QPI, 0),
+	QPI_FILTER(8, DEVICE(0x86), 0),
+	BESIDE_REGS(9, 0, DEVICE(0x90), MODEL_QPI, 1, rate_regs),
+	PMON(9, 2, DEVICE(0x33), MODEL_QPI, 1),
+	QPI_FILTER(9, DEVICE(0x96), 1),
+	BESIDE_REGS(10, 0, DEVICE(0x40), MODEL_QPI, 2, rate_regs),
+	PMON(10, 2, DEVICE(0x3a), MODEL_QPI, 2),
+	QPI_FILTER(10, DEVICE(0x46), 2),
+
+	BESIDE(11, 0, DEVICE(0x81), MODEL_R3QPI, 0),
+	PMON(11, 1, DEVICE(0x36), MODEL_R3QPI, 0),
+	PMON(11, 2, DEVICE(0x37), MODEL_R3QPI, 1),
+	PMON(11, 5, DEVICE(0x3e), MODEL_R3QPI, 2),
+#endif
+
+	BESIDE(16, 0, DEVICE(0x1d), MODEL_R2PCIE, 0),
+	PMON(16, 1, DEVICE(0x34), MODEL_R2PCIE, 0),
+	BESIDE_MAYBE(16, 5, DEVICE(0x1e), MODEL_UBOX, 0, node_regs,
+		     MODEL_MISSING_UBOX),
+
+	BESIDE(18, 0, DEVICE(0xa0), MODEL_HA, 0),
+	PMON(18, 1, DEVICE(0x30), MODEL_HA, 0),
+	PMON(18, 5, DEVICE(0x38), MODEL_HA, 1),
+
+	/* Table 1-3 has the devices of each iMC's channels the wrong way round */
+	PMON(20, 0, DEVICE(0xb0), MODEL_IMC, 0),
+	PMON(20, 1, DEVICE(0xb1), MODEL_IMC, 1),
+	PMON(21, 0, DEVICE(0xb4), MODEL_IMC, 2),
+	PMON(21, 1, DEVICE(0xb5), MODEL_IMC, 3),
+	PMON(23, 0, DEVICE(0xd0), MODEL_IMC, 4),
+	PMON(23, 1, DEVICE(0xd1), MODEL_IMC, 5),
+	PMON(24, 0, DEVICE(0xd4), MODEL_IMC, 6),
+	PMON(24, 1, DEVICE(0xd5), MODEL_IMC, 7),
+
+	BESIDE(30, 0, DEVICE(0x98), MODEL_PCU, 0),
+	BESIDE_MAYBE(30, 3, DEVICE(0xc0), MODEL_PCU, 0, die_regs,
+		     MODEL_MISSING_CAPID),
+};
+
+/* Where a box appears a second time: no other function is there */
+#define SECOND_DEVFN	DEVFN(22, 0)
+
+#define HASWELL_COMMON \
+	.types = box_types, \
+	.functions = functions, .nfunctions = MODEL_COUNT(functions), \
+	.second_devfn = SECOND_DEVFN, .ubox_device = DEVICE(0x1e), \
+	.core_sel = CORE_SEL, .max_cboxes = MAX_CBOXES, .counter_bits = 48

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ivy Bridge-EP/EX (Xeon E5/E7 v2) by its uncore manual, document 329468, whose
+ * sections and tables these are; by the datasheet of the E7 v2 for the iMC; and
+ * by the kernel's driver and LIKWID for what their pages at hand do not have.
+ */
+#include "model_priv.h"
+#include "generated/ivbep_waves.h"
+
+#define WAVES(box)	ivbep_##box##_waves
+
+#include "common.h"
+
+#define MAX_CBOXES	15
+#define CORE_SEL	0x00007fff	/* Table 2-2 */
+
+/* No inverted comparison but in the iMC: bit 23 is reserved, as is 21. */
+#define CTL_COMMON	(CTL_EV_SEL | CTL_UMASK | CTL_EDGE_DET | CTL_EN | \
+			 CTL_OV_EN)
+#define CTL_RSV		(CTL_INVERT | MODEL_BIT(21))
+#define THRESH_7	(0x7fu << CTL_THRESH_SHIFT)
+
+/* --- UBox, §2.1.5 and §2.2.3 ---------------------------------------------- */
+
+#define UBOX_CTL	(CTL_COMMON | THRESH_5)
+
+static const struct model_reg ubox_regs[] = {
+	{ .at = 0xc00, .kind = REG_GLOBAL_CTL, .name = "global_ctl",
+	  .keep = CORE_SEL | GLOBAL_CTL_WK_ON_PMI,
+	  .wo = GLOBAL_CTL_FRZ_ALL | GLOBAL_CTL_UNFRZ_ALL,
+	  .zero = MODEL_BIT(28) | MODEL_BIT(27) },
+	{ .at = 0xc01, .kind = REG_GLOBAL_STATUS, .name = "global_status" },
+	{ .at = 0xc06, .kind = REG_GLOBAL_CONFIG, .name = "global_config",
+	  .keep = 0x1f },
+	ROW_FIXED_CTL(0xc08, CTL_EN | CTL_OV_EN, 0),
+	ROW_FIXED_CTR(0xc09),
+	ROW_CTL(0xc10, 0, UBOX_CTL, CTL_RSV),
+	ROW_CTL(0xc11, 1, UBOX_CTL, CTL_RSV),
+	ROW_STATUS(0xc15, 0x3, 0),
+	ROW_CTR(0xc16, 0),
+	ROW_CTR(0xc17, 1),
+};
+
+/* Table 2-3; of the counters, and of the fixed one */
+static const u64 ubox_ov[] = { 1ULL << 1 };
+
+/* --- CBo, §2.3.3: MSRs from 0xd00 on, which themselves are none ------------- */
+
+#define CBOX_CTL	(CTL_COMMON | CTL_TID_EN | THRESH_8)
+
+static const struct model_reg cbox_regs[] = {
+	ROW_BOX_CTL(0x04, BOX_CTL_ONE),
+	ROW_CTL(0x10, 0, CBOX_CTL, CTL_RSV),
+	ROW_CTL(0x11, 1, CBOX_CTL, CTL_RSV),
+	ROW_CTL(0x12, 2, CBOX_CTL, CTL_RSV),
+	ROW_CTL(0x13, 3, CBOX_CTL, CTL_RSV),
+	/* link (8:5) and c6 (29) are the kernel's driver's, reserved here */
+	ROW_FILTER(0x14, 0, 0x007e01ff, 0xff81fe00, "filter0"),
+	ROW_CTR(0x16, 0),
+	ROW_CTR(0x17, 1),
+	ROW_CTR(0x18, 2),
+	ROW_CTR(0x19, 3),
+	ROW_FILTER(0x1a, 1, 0xfff0ffff, 0, "filter1"),
+};
+
+#define CBOX_NID(event) \
+	{ .first = (event), .last = (event), .umask = 0x40, \
+	  .drop_umask = true, .op = FILTER_MEETS, .attr = ATTR_NID, \
+	  .reg = 1, .width = 16 }
+#define CBOX_REQUEST(how, what, at, bits) \
+	{ .first = 0x35, .last = 0x36, .umask = 0x01, .op = (how), \
+	  .attr = (what), .reg = 1, .shift = (at), .width = (bits) }
+
+static const struct model_filter cbox_filters[] = {
+	{ .last = 0xff, .ctl = CTL_TID_EN, .op = FILTER_EQUAL,
+	  .attr = ATTR_TID, .width = 5 },
+	/* retries for want of QPI credits, by 327043 §2.3.3.3 */
+	{ .first = 0x31, .last = 0x33, .umask = 0x10, .op = FILTER_MEETS_IF_SET,
+	  .attr = ATTR_LINK, .shift = 5, .width = 4 },
+	{ .first = 0x34, .last = 0x34, .umask = 0x01, .op = FILTER_UMASK },
+	{ .first = 0x34, .last = 0x34, .op = FILTER_MEETS, .attr = ATTR_STATE,
+	  .shift = 17, .width = 6 },
+	CBOX_NID(0x34), CBOX_NID(0x35), CBOX_NID(0x36), CBOX_NID(0x37),
+	CBOX_REQUEST(FILTER_EQUAL, ATTR_OPC, 20, 9),
+	CBOX_REQUEST(FILTER_NEEDS, ATTR_C6, 29, 1),
+	CBOX_REQUEST(FILTER_NEEDS, ATTR_NC, 30, 1),
+	CBOX_REQUEST(FILTER_NEEDS, ATTR_ISOC, 31, 1),
+};
+
+static const u64 cbox_ov[MAX_CBOXES] = {
+	1ULL << 3, 1ULL << 4, 1ULL << 5, 1ULL << 6, 1ULL << 7,
+	1ULL << 8, 1ULL << 9, 1ULL << 10, 1ULL << 11, 1ULL << 12,
+	1ULL << 13, 1ULL << 14, 1ULL << 15, 1ULL << 16, 1ULL << 17,
+};
+
+/* Counters' control registers are much alike in PCI space */
+#define PCI_CTL		(CTL_COMMON | THRESH_8)
+
+/* --- HA, §2.4.3; bit 16 of a control register clears a queue's occupancy ------ */
+
+PCI_REGS_4(ha_regs, PCI_CTL, CTL_RSV,
+	ROW_FILTER(0x40, 0, 0xffffffc0, 0, "addrmatch0"),
+	ROW_FILTER(0x44, 1, 0x00003fff, 0, "addrmatch1"),
+	ROW_FILTER(0x48, 2, 0x0000003f, 0, "opcodematch"),
+	ROW_BOX_CTL(0xf4, BOX_CTL_ONE),
+	ROW_STATUS(0xf8, 0xf, MODEL_BIT(4)));
+
+static const u64 ha_ov[] = { 1ULL << 18, 1ULL << 19 };
+
+/* --- iMC, §2.5.4 and the datasheet's 13.2.4.4 ------------------------------- */
+
+#define IMC_CTL		(CTL_COMMON | CTL_INVERT | THRESH_7)
+
+PCI_REGS_4(imc_regs, IMC_CTL, MODEL_BIT(21),
+	ROW_FIXED_CTR(0xd0),
+	ROW_BOX_CTL(0xf4, BOX_CTL_ONE),
+	ROW_FIXED_CTL(0xf0, CTL_EN | CTL_OV_EN, MODEL_BIT(19)),
+	/* Table 2-73: bit 0 is the fixed counter's */
+	ROW_STATUS(0xf8, 0x1f, MODEL_BIT(5)));
+
+static const u64 imc_ov[] = {
+	1ULL << 20, 1ULL << 20, 1ULL << 20, 1ULL << 20,
+	1ULL << 21, 1ULL << 21, 1ULL << 21, 1ULL << 21,
+};
+
+/* --- IRP, §2.6: two of two counters; tells nobody of overflows --------------- */
+
+#define IRP_CTL		(PCI_CTL & ~CTL_OV_EN)
+
+static const struct model_reg irp_regs[] = {
+	ROW_CTR(0xa0, 0),
+	ROW_CTR(0xb0, 1),
+	ROW_CTR(0xb8, 2),
+	ROW_CTR(0xc0, 3),
+	ROW_CTL(0xd8, 0, IRP_CTL, CTL_RSV | CTL_OV_EN),
+	ROW_CTL(0xdc, 1, IRP_CTL, CTL_RSV | CTL_OV_EN),
+	ROW_CTL(0xe0, 2, IRP_CTL, CTL_RSV | CTL_OV_EN),
+	ROW_CTL(0xe4, 3, IRP_CTL, CTL_RSV | CTL_OV_EN),
+	ROW_BOX_CTL(0xf4, BOX_CTL_ONE),
+	ROW_STATUS(0xf8, 0xf, 0),
+};
+
+/* --- PCU, §2.7.3 ------------------------------------------------------------ */
+
+#define PCU_CTL		(CTL_EV_SEL | CTL_OCC_SEL | CTL_EDGE_DET | CTL_OV_EN | \
+			 CTL_EV_SEL_EXT | CTL_EN | THRESH_5 | CTL_OCC_INVERT | \
+			 CTL_OCC_EDGE_DET)
+#define PCU_RSV		(CTL_INVERT | MODEL_BIT(29))
+
+static const struct model_reg pcu_regs[] = {
+	ROW_FREE(0x3f8, 0, "pkg_c3_residency"),
+	ROW_FREE(0x3f9, 1, "pkg_c6_residency"),
+	ROW_FREE(0x60d, 2, "pkg_c2_residency"),
+	ROW_BOX_CTL(0xc24, BOX_CTL_ONE),
+	ROW_CTL(0xc30, 0, PCU_CTL, PCU_RSV),
+	ROW_CTL(0xc31, 1, PCU_CTL, PCU_RSV),
+	ROW_CTL(0xc32, 2, PCU_CTL, PCU_RSV),
+	ROW_CTL(0xc33, 3, PCU_CTL, PCU_RSV),
+	ROW_FILTER(0xc34, 0, 0xffffffff, 0, "filter"),
+	ROW_STATUS(0xc35, 0xf, 0),
+	ROW_CTR(0xc36, 0),
+	ROW_CTR(0xc37, 1),
+	ROW_CTR(0xc38, 2),
+	ROW_CTR(0xc39, 3),
+};
+
+static const u64 pcu_ov[] = { 1ULL << 2 };
+
+/* --- QPI, §2.8.3; Tables 2-133 to 2-136 are one filter, of what comes in ------ */
+
+#define QPI_CTL		(PCI_CTL | CTL_EV_SEL_EXT)
+
+PCI_REGS_4(qpi_regs, QPI_CTL, CTL_INVERT,
+	ROW_BOX_CTL(0xf4, BOX_CTL_ONE),
+	ROW_STATUS(0xf8, 0xf, MODEL_BIT(4)));
+
+static const struct model_reg qpi_filter_regs[] = {
+	ROW_PACKET0(0x228, 0, "rx_match0"),
+	ROW_PACKET1(0x22c, 1, "rx_match1"),
+	ROW_PACKET0(0x238, 2, "rx_mask0"),
+	ROW_PACKET1(0x23c, 3, "rx_mask1"),
+};
+
+/* QPI 0 has ports 0 and 1, QPI 1 has port 2 */
+static const u64 qpi_ov[] = { 1ULL << 22, 1ULL << 22, 1ULL << 23 };
+
+/* --- R2PCIe, §2.9.3, and R3QPI, §2.10.3 -------------------------------------- */
+
+PCI_REGS_4(r2pcie_regs, PCI_CTL, CTL_RSV,
+	ROW_BOX_CTL(0xf4, BOX_CTL_ONE),
+	ROW_STATUS(0xf8, 0xf, 0));
+
+static const u64 r2pcie_ov[] = { 1ULL << 26 };
+
+PCI_REGS_3(r3qpi_regs, PCI_CTL, CTL_RSV,
+	ROW_BOX_CTL(0xf4, BOX_CTL_ONE),
+	ROW_STATUS(0xf8, 0x7, MODEL_BIT(3)));
+
+static const u64 r3qpi_ov[] = { 1ULL << 24, 1ULL << 24, 1ULL << 25 };
+
+/* --- box types --------------------------------------------------------------- */
+
+static const struct model_type box_types[MODEL_BOX_KINDS] = {
+	[MODEL_UBOX] = {
+		.name = "ubox", .counters = 2, .has_fixed = true,
+		.quirks = QUIRK_NARROW, .thresh = 0x1f,
+		.first = 0xc00, .last = 0xc17,
+		.ov = ubox_ov, .ov_fixed = 1ULL << 0,
+		TABLES(ubox),
+	},
+	[MODEL_CBOX] = {
+		.name = "cbox", .numbered = true, .counters = 4,
+		.quirks = QUIRK_NARROW | QUIRK_NO_STATUS,
+		.thresh = 0xff, .relay = 0x1f,
+		.first = 0xd00, .last = 0xd00 + MAX_CBOXES * 32 - 1,
+		.base = 0xd00, .stride = 32, .ov = cbox_ov,
+		TABLES(cbox), FILTERS(cbox),
+	},
+	/* a name of which there is none */
+	[MODEL_SBOX] = { .name = "sbox", .numbered = true },
+	[MODEL_HA] = {
+		.name = "ha", .numbered = true, .pci = true, .counters = 4,
+		.thresh = 0xff, .ov = ha_ov,
+		TABLES(ha), FILTERS(ha),
+	},
+	[MODEL_IMC] = {
+		.name = "imc", .numbered = true, .pci = true, .counters = 4,
+		.has_fixed = true, .status_shift = 1, .fixed_status = 1,
+		.thresh = 0x7f, .ov = imc_ov, .clock = MODEL_DCLK,
+		TABLES(imc),
+	},
+	[MODEL_IRP] = {
+		.name = "irp", .pci = true, .counters = 4, .thresh = 0xff,
+		TABLES(irp),
+	},
+	[MODEL_PCU] = {
+		.name = "pcu", .counters = 4, .quirks = QUIRK_OCCUPANCY,
+		.thresh = 0x1f, .first = 0x3f8, .last = 0xc39, .ov = pcu_ov,
+		.clock = MODEL_PCLK,
+		TABLES(pcu), FILTERS(pcu),
+	},
+	[MODEL_QPI] = {
+		.name = "qpi", .numbered = true, .pci = true, .counters = 4,
+		.thresh = 0xff, .ov = qpi_ov, .clock = MODEL_QCLK,
+		TABLES(qpi), FILTERS(qpi),
+	},
+	[MODEL_R2PCIE] = {
+		.name = "r2pcie", .pci = true, .counters = 4,
+		.quirks = QUIRK_NARROW, .thresh = 0xff, .ov = r2pcie_ov,
+		TABLES(r2pcie),
+	},
+	[MODEL_R3QPI] = {
+		.name = "r3qpi", .numbered = true, .pci = true, .counters = 3,
+		.quirks = QUIRK_NARROW, .thresh = 0xff, .ov = r3qpi_ov,
+		TABLES(r3qpi),
+	},
+};
+
+/* --- PCI functions, and what a board has beside them -------------------------- */
+
+static const struct model_function functions[] = {
+	{ .devfn = DEVFN(5, 0), .io_bus = true, .id = 0x0e28,
+	  .class_code = CLASS_SYSTEM, .kind = MODEL_IRP },
+	{ .devfn = DEVFN(5, 6), .io_bus = true, .id = 0x0e39,
+	  .class_code = CLASS_PERFORMANCE, .kind = MODEL_IRP, .pmon = true },
+
+	BESIDE(8, 0, 0x0e80, MODEL_QPI, 0),
+	PMON(8, 2, 0x0e32, MODEL_QPI, 0),
+	QPI_FILTER(8, 0x0e86, 0),
+	BESIDE(9, 0, 0x0e90, MODEL_QPI, 1),
+	PMON(9, 2, 0x0e33, MODEL_QPI, 1),
+	QPI_FILTER(9, 0x0e96, 1),
+	BESIDE(24, 0, 0x0e40, MODEL_QPI, 2),
+	PMON(24, 2, 0x0e3a, MODEL_QPI, 2),
+
+	BESIDE_MAYBE(11, 0, 0x0e1e, MODEL_UBOX, 0, node_regs,
+		     MODEL_MISSING_UBOX),
+
+	BESIDE(14, 0, 0x0ea0, MODEL_HA, 0),
+	PMON(14, 1, 0x0e30, MODEL_HA, 0),
+	BESIDE(28, 0, 0x0e60, MODEL_HA, 0),
+	PMON(28, 1, 0x0e38, MODEL_HA, 1),
+
+	/* the datasheet's devices and functions, in the order of channels */
+	PMON(16, 4, 0x0eb4, MODEL_IMC, 0),
+	PMON(16, 5, 0x0eb5, MODEL_IMC, 1),
+	PMON(16, 0, 0x0eb0, MODEL_IMC, 2),
+	PMON(16, 1, 0x0eb1, MODEL_IMC, 3),
+	PMON(30, 4, 0x0ef4, MODEL_IMC, 4),
+	PMON(30, 5, 0x0ef5, MODEL_IMC, 5),
+	PMON(30, 0, 0x0ef0, MODEL_IMC, 6),
+	PMON(30, 1, 0x0ef1, MODEL_IMC, 7),
+
+	BESIDE(18, 0, 0x0e82, MODEL_R3QPI, 2),
+	PMON(18, 5, 0x0e3e, MODEL_R3QPI, 2),
+	BESIDE(19, 0, 0x0e1d, MODEL_R2PCIE, 0),
+	PMON(19, 1, 0x0e34, MODEL_R2PCIE, 0),
+	PMON(19, 5, 0x0e36, MODEL_R3QPI, 0),
+	PMON(19, 6, 0x0e37, MODEL_R3QPI, 1),
+};
+
+const struct model_generation model_ivbep = {
+	.name = "ivbep", .cpu_model = 62, .ubox_device = 0x0e1e,
+	.max_cboxes = MAX_CBOXES, .qpi_ports = 3, .counter_bits = 44,
+	.core_sel = CORE_SEL, .types = box_types,
+	.functions = functions, .nfunctions = MODEL_COUNT(functions),
+	.second_devfn = DEVFN(22, 0),
+};

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How the tables of a generation are written: rows of registers, boxes and PCI
+ * functions.  What is the same in all of them, and no fact about any.
+ */
+#ifndef XEON_UNCORE_SIM_HW_ROWS_H
+#define XEON_UNCORE_SIM_HW_ROWS_H
+
+#include "model_priv.h"
+
+#define THRESH_8	(0xffu << CTL_THRESH_SHIFT)
+#define THRESH_5	(0x1fu << CTL_THRESH_SHIFT)
+#define BOX_CTL_WO	(BOX_CTL_FRZ | BOX_CTL_RST_CTRS | BOX_CTL_RST_CTRL)
+#define BOX_CTL_ONE	0x00030000
+
+/*
+ * Rows of register tables.  In PCI space a counter has 8 bytes and all other
+ * registers 4; an MSR has its size from the access.
+ */
+#define ROW_BOX_CTL(where, must) \
+	{ .at = (where), .bytes = 4, .kind = REG_BOX_CTL, .wo = BOX_CTL_WO, \
+	  .one = (must), .name = "box_ctl" }
+#define ROW_STATUS(where, ov, rsv) \
+	{ .at = (where), .bytes = 4, .kind = REG_STATUS, .keep = (ov), \
+	  .zero = (rsv), .name = "box_status" }
+#define ROW_CTL(where, i, fields, rsv) \
+	{ .at = (where), .bytes = 4, .kind = REG_CTL, .index = (i), \
+	  .keep = (fields), .wo = CTL_RST, .zero = (rsv), .name = "ctl" #i }
+#define ROW_CTR(where, i) \
+	{ .at = (where), .bytes = 8, .kind = REG_CTR, .index = (i), \
+	  .name = "ctr" #i }
+#define ROW_FIXED_CTL(where, fields, rst) \
+	{ .at = (where), .bytes = 4, .kind = REG_CTL, .index = MODEL_FIXED, \
+	  .keep = (fields), .wo = (rst), .zero = MODEL_BIT(21), \
+	  .name = "fixed_ctl" }
+#define ROW_FIXED_CTR(where) \
+	{ .at = (where), .bytes = 8, .kind = REG_CTR, .index = MODEL_FIXED, \
+	  .name = "fixed_ctr" }
+#define ROW_FILTER(where, i, fields, rsv, text) \
+	{ .at = (where), .bytes = 4, .kind = REG_FILTER, .index = (i), \
+	  .keep = (fields), .zero = (rsv), .name = (text) }
+#define ROW_FREE(where, i, text) \
+	{ .at = (where), .bytes = 4, .kind = REG_FREE, .index = (i), \
+	  .name = (text) }
+
+/*
+ * The registers of a box in PCI space: three or four counters and their controls
+ * where most boxes have them, and those rows that are its own.
+ */
+#define PCI_REGS_3(table, fields, rsv, ...) \
+	static const struct model_reg table[] = { \
+		ROW_CTR(0xa0, 0), ROW_CTL(0xd8, 0, fields, rsv), \
+		ROW_CTR(0xa8, 1), ROW_CTL(0xdc, 1, fields, rsv), \
+		ROW_CTR(0xb0, 2), ROW_CTL(0xe0, 2, fields, rsv), \
+		__VA_ARGS__ \
+	}
+#define PCI_REGS_4(table, fields, rsv, ...) \
+	PCI_REGS_3(table, fields, rsv, \
+		   ROW_CTR(0xb8, 3), ROW_CTL(0xe4, 3, fields, rsv), \
+		   __VA_ARGS__)
+
+/* The generation's file defines WAVES(box), its events. */
+#define TABLES(box) \
+	.regs = box##_regs, .nregs = MODEL_COUNT(box##_regs), \
+	.waves = WAVES(box), .nwaves = MODEL_COUNT(WAVES(box))
+#define FILTERS(box) \
+	.filters = box##_filters, .nfilters = MODEL_COUNT(box##_filters)
+
+/* --- PCI functions -------------------------------------------------------- */
+
+#define DEVFN(device, function)	((device) << 3 | (function))
+#define CLASS_PERFORMANCE	0x110100
+#define CLASS_SYSTEM		0x088000
+
+#define PMON(device, function, did, of, i) \
+	{ .devfn = DEVFN(device, function), .id = (did), \
+	  .class_code = CLASS_PERFORMANCE, .kind = (of), .box = (i), \
+	  .pmon = true }
+#define BESIDE(device, function, did, of, i) \
+	{ .devfn = DEVFN(device, function), .id = (did), \
+	  .class_code = CLASS_SYSTEM, .kind = (of), .box = (i) }
+#define BESIDE_REGS(device, function, did, of, i, table) \
+	BESIDE_MAYBE(device, function, did, of, i, table, 0)
+#define BESIDE_MAYBE(device, function, did, of, i, table, lacks) \
+	{ .devfn = DEVFN(device, function), .id = (did), \
+	  .class_code = CLASS_SYSTEM, .kind = (of), .box = (i), \
+	  .missing = (lacks), .regs = (table), .nregs = MODEL_COUNT(table) }
+#define QPI_FILTER(device, did, i) \
+	{ .devfn = DEVFN(device, 6), .id = (did), \
+	  .class_code = CLASS_PERFORMANCE, .kind = MODEL_QPI, .box = (i), \
+	  .pcie = true, .missing = MODEL_MISSING_QPI_FILTERS, \
+	  .regs = qpi_filter_regs, \
+	  .nregs = MODEL_COUNT(qpi_filter_regs) }
+
+#endif

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What firmware, a kernel before this one or another tool may have left in the
+ * registers when a driver comes.
+ */
+#include "model_priv.h"
+
+/* Counters that were left running still have so far to their next overflow. */
+#define DIRTY_DISTANCE	(1ULL << 40)
+
+/* An event that the counter can count and that happens. */
+static u32 some_event(const struct model_type *type, unsigned int ctr)
+{
+	const struct model_wave *w = type->waves, *end = w + type->nwaves;
+	unsigned int t;
+
+	for (; w < end; w++)
+		for (t = 0; (w->ctrs & MODEL_BIT(ctr)) && t < w->period; t++)
+			if (w->v[t])
+				return (w->code & CTL_EV_SEL) |
+				       (u32)w->umask << CTL_UMASK_SHIFT |
+				       (w->code & 0x100 ? CTL_EV_SEL_EXT : 0);
+	return 0;
+}
+
+static void soil_register(struct model *m, struct model_box *b,
+			  const struct model_reg *r, u32 what)
+{
+	u32 ctl = CTL_EN | CTL_OV_EN;
+
+	switch (r->kind) {
+	case REG_STATUS:
+		if (what & MODEL_DIRTY_STATUS)
+			b->status = r->keep;
+		break;
+	case REG_BOX_CTL:
+		if (what & MODEL_DIRTY_BOXES)
+			b->box_ctl |= BOX_CTL_FRZ;
+		break;
+	case REG_CTL:
+		if (!(what & MODEL_DIRTY_COUNTERS))
+			break;
+		if (r->index != MODEL_FIXED)
+			ctl |= some_event(b->type, r->index);
+		b->ctl[r->index] = ctl & r->keep;
+		break;
+	case REG_CTR:
+		if (what & MODEL_DIRTY_COUNTERS)
+			b->ctr[r->index] =
+				(1ULL << model_ctr_bits(m, b, r->index)) -
+				DIRTY_DISTANCE;
+		break;
+	case REG_FILTER:
+		if (what & MODEL_DIRTY_COUNTERS)
+			b->filter[r->index] = r->keep;
+		break;
+	default:
+		break;
+	}
+}
+
+static void soil_box(struct model *m, struct model_box *b, u32 what)
+{
+	const struct model_function *f = m->gen->functions;
+	unsigned int i, k;
+
+	model_box_sync(m, b);
+	for (i = 0; i < b->type->nregs; i++)
+		soil_register(m, b, &b->type->regs[i], what);
+	/* filters of QPI are in a function of their own */
+	for (i = 0; i < m->gen->nfunctions; i++, f++)
+		if (f->regs && f->box == b->index &&
+		    &m->gen->types[f->kind] == b->type)
+			for (k = 0; k < f->nregs; k++)
+				soil_register(m, b, &f->regs[k], what);
+	model_box_changed(m, b);
+}
+
+static u64 all_status_bits(const struct model_box *b)
+{
+	return (b->type->ov ? b->type->ov[b->index] : 0) | b->type->ov_fixed;
+}
+
+void model_make_dirty(struct model *m, u32 what)
+{
+	struct model_package *p;
+	unsigned int pkg, i;
+	u64 status;
+	u32 cores = 0;
+
+	if (what & MODEL_DIRTY_CORES)
+		cores = m->gen->core_sel | GLOBAL_CTL_WK_ON_PMI;
+	for (pkg = 0; pkg < m->cfg.packages; pkg++) {
+		p = &m->pkg[pkg];
+		status = 0;
+		for (i = 0; i < m->boxes; i++) {
+			soil_box(m, &m->box[pkg][i], what);
+			status |= all_status_bits(&m->box[pkg][i]);
+		}
+		if (what & MODEL_DIRTY_STATUS)
+			__atomic_store_n(&p->status, status, __ATOMIC_SEQ_CST);
+		__atomic_fetch_or(&p->ctl, cores, __ATOMIC_SEQ_CST);
+		if (what & MODEL_DIRTY_FREEZE)
+			model_set_frozen(m, pkg, true);
+	}
+	m->deadline_known = false;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ways of an overflow as parameters, which take another value at any time.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/string.h>
+
+#include "sim.h"
+
+#define SIM_MAX_DELAY	1000000000
+
+static int sim_delay_set(const char *text, const struct kernel_param *kp)
+{
+	u32 *delay = kp->arg, value;
+	unsigned long flags;
+	bool running;
+	int ret;
+
+	ret = kstrtou32(text, 0, &value);
+	/* The file is there before and after the model. */
+	raw_spin_lock_irqsave(&sim.lock, flags);
+	running = sim.model;
+	if (running && !ret && value > SIM_MAX_DELAY)
+		ret = -EINVAL;
+	if (!ret)
+		*delay = value;
+	if (running && !ret) {
+		sim_clock_sync();
+		model_set_delays(sim.model, &sim.delays);
+	}
+	raw_spin_unlock_irqrestore(&sim.lock, flags);
+
+	/* Of one that is refused while the module loads, the kernel tells. */
+	if (ret && running)
+		pr_err("%s=%.*s is not possible: give 0 to %u\n", kp->name,
+		       (int)strcspn(text, "\n"), text, SIM_MAX_DELAY);
+	return ret;
+}
+
+/**
+ * sim_delay_check() - are the delays that the module was loaded with possible?
+ *
+ * Return: 0, or -EINVAL (the log says which one is not).
+ */
+int sim_delay_check(void)
+{
+	const struct {
+		const char *name;
+		u32 value;
+	} delays[] = {
+		{ "freeze_delay", sim.delays.freeze },
+		{ "status_delay", sim.delays.status },
+		{ "pmi_delay", sim.delays.pmi },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(delays); i++) {
+		if (delays[i].value <= SIM_MAX_DELAY)
+			continue;
+		pr_err("%s=%u is not possible: give 0 to %u\n", delays[i].name,
+		       delays[i].value, SIM_MAX_DELAY);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static const struct kernel_param_ops sim_delay_ops = {
+	.set = sim_delay_set,
+	.get = param_get_uint,
+};
+
+module_param_cb(freeze_delay, &sim_delay_ops, &sim.delays.freeze, 0644);
+MODULE_PARM_DESC(freeze_delay,
+		 "UCLK cycles from an overflow to the freeze (default 0)");
+module_param_cb(status_delay, &sim_delay_ops, &sim.delays.status, 0644);
+MODULE_PARM_DESC(status_delay,
+		 "UCLK cycles from the freeze to the global status (default 0)");
+module_param_cb(pmi_delay, &sim_delay_ops, &sim.delays.pmi, 0644);
+MODULE_PARM_DESC(pmi_delay,
+		 "UCLK cycles from the global status to the PMI (default 0)");

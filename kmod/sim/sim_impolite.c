@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parameters of hardware that is not as a driver would like it: what was left
+ * behind, what is missing, and errata.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "sim.h"
+
+static char *sim_dirty = "";
+module_param_named(dirty, sim_dirty, charp, 0444);
+MODULE_PARM_DESC(dirty,
+		 "What was left in the registers: freeze,status,counters,cores,boxes or all");
+
+static char *sim_missing = "";
+module_param_named(missing, sim_missing, charp, 0444);
+MODULE_PARM_DESC(missing,
+		 "What packages lack: qpi_filters,capid,ubox,extended or all, each with @PACKAGE or of all packages");
+
+static char *sim_twice = "";
+module_param_named(twice, sim_twice, charp, 0444);
+MODULE_PARM_DESC(twice, "PCI box of every package that has a second function");
+
+static char *sim_errata = "select";
+module_param_named(errata, sim_errata, charp, 0444);
+MODULE_PARM_DESC(errata,
+		 "What needs a second write in control registers of SBo and R3QPI: \"select\" or \"whole\" (default select)");
+
+module_param_named(counter_gp, sim.config.counter_gp, uint, 0444);
+MODULE_PARM_DESC(counter_gp,
+		 "1: MSR counters of 44 bits fault when bits above are written (default 0)");
+
+static const char * const sim_dirty_names[] = {
+	"freeze", "status", "counters", "cores", "boxes",
+};
+
+static const char * const sim_missing_names[] = {
+	"qpi_filters", "capid", "ubox", "extended",
+};
+
+/* The bit of a word in a list of names, all bits of "all", 0 for another. */
+static u32 sim_word_bits(const char *word, const char * const *names,
+			 unsigned int count)
+{
+	int i;
+
+	if (!strcmp(word, "all"))
+		return GENMASK(count - 1, 0);
+	i = match_string(names, count, word);
+	return i < 0 ? 0 : BIT(i);
+}
+
+static int sim_missing_word(char *word)
+{
+	char *name = strsep(&word, "@");
+	u32 bits = sim_word_bits(name, sim_missing_names,
+				 ARRAY_SIZE(sim_missing_names));
+	unsigned int pkg;
+	u64 only = 0;
+
+	if (!bits)
+		return -EINVAL;
+	if (word && sim_parse_u64(word, sim.config.packages - 1, &only))
+		return -EINVAL;
+	for (pkg = 0; pkg < sim.config.packages; pkg++)
+		if (!word || pkg == only)
+			sim.config.missing[pkg] |= bits;
+	return 0;
+}
+
+static u32 sim_dirty_bits;
+
+static int sim_dirty_word(char *word)
+{
+	u32 bits = sim_word_bits(word, sim_dirty_names,
+				 ARRAY_SIZE(sim_dirty_names));
+
+	sim_dirty_bits |= bits;
+	return bits ? 0 : -EINVAL;
+}
+
+static int sim_words(const char *name, const char *text, const char *help,
+		     int (*take)(char *word))
+{
+	char *copy, *rest, *word;
+	int ret = 0;
+
+	if (!*text)
+		return 0;
+	copy = kstrdup(text, GFP_KERNEL);
+	if (!copy)
+		return -ENOMEM;
+	for (rest = copy; !ret && (word = strsep(&rest, ",")); )
+		ret = take(word);
+	kfree(copy);
+	if (ret)
+		pr_err("%s=%s is not possible: give %s\n", name, text, help);
+	return ret;
+}
+
+static int sim_check_twice(void)
+{
+	char name[16];
+	unsigned int kind, box;
+
+	for (kind = 0; *sim_twice && kind < MODEL_BOX_KINDS; kind++) {
+		if (!model_kind_pci(sim.model, kind))
+			continue;
+		for (box = 0; box < model_boxes(sim.model, kind); box++) {
+			sim_box_name(name, sizeof(name), kind, box);
+			if (strcmp(name, sim_twice))
+				continue;
+			model_second_function(sim.model, kind, box);
+			return 0;
+		}
+	}
+	if (!*sim_twice)
+		return 0;
+	pr_err("twice=%s is not possible: give a PCI box such as imc_0\n",
+	       sim_twice);
+	return -EINVAL;
+}
+
+/**
+ * sim_impolite_check() - take the parameters into the configuration
+ *
+ * Return: 0, or -EINVAL (the log says which one is not possible).
+ */
+int sim_impolite_check(void)
+{
+	struct model_config *c = &sim.config;
+	int ret;
+
+	ret = sim_words("dirty", sim_dirty,
+			"freeze, status, counters, cores, boxes (a list) or all",
+			sim_dirty_word);
+	ret = ret ?: sim_words("missing", sim_missing,
+			       "qpi_filters, capid, ubox, extended (a list) or all, and after each @ and a package",
+			       sim_missing_word);
+	if (ret)
+		return ret;
+	c->write_whole = !strcmp(sim_errata, "whole");
+	if (!c->write_whole && strcmp(sim_errata, "select")) {
+		pr_err("errata=%s is not possible: give select or whole\n",
+		       sim_errata);
+		return -EINVAL;
+	}
+	if (c->counter_gp > 1 || (c->counter_gp && c->counter_bits != 44)) {
+		pr_err("counter_gp=%u is not possible: give 0, or 1 with counter_bits=44\n",
+		       c->counter_gp);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * sim_impolite_init() - make the model as the parameters say
+ *
+ * Return: 0, or -EINVAL (the log says which one is not possible).
+ */
+int sim_impolite_init(void)
+{
+	unsigned long flags;
+	int ret = sim_check_twice();
+
+	if (ret)
+		return ret;
+	raw_spin_lock_irqsave(&sim.lock, flags);
+	model_make_dirty(sim.model, sim_dirty_bits);
+	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	return 0;
+}
+
+/**
+ * sim_impolite_exit() - nothing is left to undo
+ */
+void sim_impolite_exit(void)
+{
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The local APIC between a PMI and its CPU: the entry of the vector table for
+ * performance counters (LVTPC), and the enable bit in IA32_DEBUGCTL.
+ *
+ * A virtual machine's local APIC keeps what software writes to LVTPC, but
+ * nobody delivers through it.  The rules are those of the SDM (volume 3, "Local
+ * Vector Table"), and are obeyed here: a masked entry drops the interrupt, and
+ * delivering one masks the entry.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/bits.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+#include <asm/apic.h>
+#include <asm/msr-index.h>
+
+#include "sim.h"
+
+/* ENABLE_UNCORE_PMI; Offcore_PMI_EN in other readings. */
+#define DEBUGCTL_UNCORE_PMI	BIT_ULL(13)
+/* LBR, BTF, TR to FREEZE_WHILE_SMM, RTM; the rest is reserved. */
+#define DEBUGCTL_BITS		(GENMASK_ULL(15, 6) | GENMASK_ULL(1, 0))
+
+static char *sim_lvtpc = "strict";
+module_param_named(lvtpc, sim_lvtpc, charp, 0444);
+MODULE_PARM_DESC(lvtpc,
+		 "\"strict\": PMIs come through the local APIC's LVTPC, and are dropped while it is masked or not in NMI mode; \"ignore\": they always come (default strict)");
+
+static bool sim_debugctl;
+module_param_named(debugctl, sim_debugctl, bool, 0444);
+MODULE_PARM_DESC(debugctl,
+		 "PMIs come only to CPUs with bit 13 of IA32_DEBUGCTL set (default 0)");
+
+static bool sim_lvtpc_strict;
+
+/* IA32_DEBUGCTL, of which an emulated CPU keeps nothing. */
+static DEFINE_PER_CPU(u64, sim_debugctls);
+
+static bool sim_debugctl_enabled(void)
+{
+	return !sim_debugctl ||
+	       this_cpu_read(sim_debugctls) & DEBUGCTL_UNCORE_PMI;
+}
+
+/**
+ * sim_lapic_mask() - mask LVTPC, as the delivery of an NMI through it does
+ *
+ * Context: on the CPU that gets the NMI, which need not have come yet.
+ */
+void sim_lapic_mask(void)
+{
+	if (sim_lvtpc_strict)
+		apic->write(APIC_LVTPC, apic->read(APIC_LVTPC) | APIC_LVT_MASKED);
+}
+
+/**
+ * sim_lapic_accepts() - a PMI arrives at this CPU: will there be an NMI?
+ *
+ * If so, LVTPC is masked from here on, and the NMI is the caller's duty.
+ *
+ * Context: hard interrupt on the target CPU.
+ */
+bool sim_lapic_accepts(void)
+{
+	u32 lvtpc;
+
+	if (!sim_debugctl_enabled())
+		return false;
+	if (!sim_lvtpc_strict)
+		return true;
+	lvtpc = apic->read(APIC_LVTPC);
+	if (lvtpc & APIC_LVT_MASKED || (lvtpc & APIC_MODE_MASK) != APIC_DM_NMI)
+		return false;
+	sim_lapic_mask();
+	return true;
+}
+
+/**
+ * sim_lapic_claims() - is an MSR one of those that are simulated here?
+ * @msr: its number
+ */
+bool sim_lapic_claims(u32 msr)
+{
+	return msr == MSR_IA32_DEBUGCTLMSR && sim_debugctl;
+}
+
+/**
+ * sim_lapic_msr() - access an MSR of this CPU that sim_lapic_claims()
+ * @write: it is a write
+ * @value: read or to be written
+ *
+ * Context: any, NMIs included; interrupts off or in the way of nobody else.
+ * Return: MODEL_OK, or MODEL_GP for reserved bits.
+ */
+int sim_lapic_msr(bool write, u64 *value)
+{
+	if (write && *value & ~DEBUGCTL_BITS)
+		return MODEL_GP;
+	if (write)
+		this_cpu_write(sim_debugctls, *value);
+	else
+		*value = this_cpu_read(sim_debugctls);
+	return MODEL_OK;
+}
+
+/**
+ * sim_lapic_online() - this CPU comes up after a reset
+ *
+ * Its LVTPC is masked then, which the virtual machine sees to.
+ */
+void sim_lapic_online(void)
+{
+	this_cpu_write(sim_debugctls, 0);
+}
+
+/**
+ * sim_lapic_init() - look at the parameters
+ *
+ * Return: 0, or -EINVAL for one that makes no sense.
+ */
+int sim_lapic_init(void)
+{
+	sim_lvtpc_strict = !strcmp(sim_lvtpc, "strict");
+	if (!sim_lvtpc_strict && strcmp(sim_lvtpc, "ignore")) {
+		pr_err("lvtpc=%s is not possible: give strict or ignore\n",
+		       sim_lvtpc);
+		return -EINVAL;
+	}
+	if (!boot_cpu_has(X86_FEATURE_APIC)) {
+		pr_err("this machine has no local APIC, through which PMIs come\n");
+		return -ENODEV;
+	}
+	return 0;
+}

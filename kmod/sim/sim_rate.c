@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The control file "rates": transactions that pass the boxes at so many a
+ * cycle, one kind a line, until another rate is written.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/ctype.h>
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "sim.h"
+
+/* The model's memory for rates: machines that have none need none. */
+static void *sim_rate_memory;
+static DEFINE_MUTEX(sim_rate_mutex);
+
+/**
+ * sim_parse_rate() - a decimal fraction, such as "0.0125"
+ * @text: nothing but that, which is changed
+ * @rate: result
+ *
+ * Return: 0, or -EINVAL for anything else, or more than nine digits after the
+ * point.
+ */
+int sim_parse_rate(char *text, struct model_rate *rate)
+{
+	char *digit = strchr(text, '.');
+	u32 one = MODEL_RATE_ONE;
+	u64 whole;
+
+	*rate = (struct model_rate){ 0 };
+	if (digit) {
+		*digit++ = '\0';
+		if (!*digit)
+			return -EINVAL;
+		for (; *digit; digit++) {
+			one /= 10;
+			if (!isdigit(*digit) || !one)
+				return -EINVAL;
+			rate->frac += (*digit - '0') * one;
+		}
+	}
+	if (!isdigit(*text) || kstrtoull(text, 10, &whole) ||
+	    whole > MODEL_MAX_RATE)
+		return -EINVAL;
+	rate->whole = whole;
+	return 0;
+}
+
+/* The model's memory is there from the first line on. */
+static int sim_rate_prepare(void)
+{
+	unsigned long flags;
+	int ret = 0;
+
+	mutex_lock(&sim_rate_mutex);
+	if (!sim_rate_memory) {
+		sim_rate_memory = kvzalloc(model_rates_size(sim.model),
+					   GFP_KERNEL);
+		if (sim_rate_memory) {
+			raw_spin_lock_irqsave(&sim.lock, flags);
+			model_give_rates(sim.model, sim_rate_memory);
+			raw_spin_unlock_irqrestore(&sim.lock, flags);
+		} else {
+			ret = -ENOMEM;
+		}
+	}
+	mutex_unlock(&sim_rate_mutex);
+	return ret;
+}
+
+/* Of a box, or of all of its type when it has no number; of all or of none. */
+static int sim_rate_set(struct model_txn *t, const struct sim_rate *rate)
+{
+	unsigned int first = rate->all ? 0 : t->box, i;
+	unsigned int end = rate->all ? model_boxes(sim.model, t->kind) :
+				       t->box + 1;
+	unsigned long flags;
+	int ret = 0;
+
+	raw_spin_lock_irqsave(&sim.lock, flags);
+	sim_clock_sync();
+	for (i = first; i < end && !ret; i++) {
+		t->box = i;
+		ret = model_rate_check(sim.model, t, &rate->rate);
+	}
+	for (i = first; i < end && !ret; i++) {
+		t->box = i;
+		ret = model_rate(sim.model, t, &rate->rate);
+	}
+	sim_clock_rearm();
+	raw_spin_unlock_irqrestore(&sim.lock, flags);
+
+	if (!ret)
+		return 0;
+	if (ret == -2)
+		pr_warn("a box has at most %d rates\n", MODEL_MAX_FLOWS);
+	else
+		pr_warn("the box has no event 0x%x\n", t->code);
+	return -EINVAL;
+}
+
+/**
+ * sim_rate_line() - take a line of the control file
+ * @line: "on", "off" or "pkg=0 box=cbox event=0x35 umask=0x1 rate=0.01 ...";
+ *	changed
+ *
+ * Sleeps.
+ *
+ * Return: 0, -EINVAL for a line that makes no sense (the log says why), or
+ * -ENOMEM.
+ */
+int sim_rate_line(char *line)
+{
+	struct sim_rate rate = { 0 };
+	struct model_txn t;
+	bool named;
+	int ret;
+
+	if (!strcmp(line, "on")) {
+		sim_change(model_only_rates);
+		return 0;
+	}
+	if (!strcmp(line, "off")) {
+		sim_change(model_forget_rates);
+		return 0;
+	}
+	ret = sim_parse_txn(line, &t, &rate, &named);
+	ret = ret ?: sim_rate_prepare();
+	return ret ?: sim_rate_set(&t, &rate);
+}
+
+/**
+ * sim_rate_show() - whether rates alone count, and how many there are
+ * @s: where to
+ */
+void sim_rate_show(struct seq_file *s)
+{
+	unsigned long flags;
+	unsigned int count;
+	bool only;
+
+	raw_spin_lock_irqsave(&sim.lock, flags);
+	count = model_rates(sim.model, &only);
+	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	seq_printf(s, "%s %u\n", only ? "on" : "off", count);
+}
+
+/**
+ * sim_rate_exit() - free the memory; nobody may use the model any more
+ */
+void sim_rate_exit(void)
+{
+	kvfree(sim_rate_memory);
+}
