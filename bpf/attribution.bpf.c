@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which task caused the traffic: at each context switch the package's counts
- * since the last look are divided among the tasks that run on its CPUs.
- *
- * A package keeps, for each column, the running sum of "counts per unit of
- * weight".  A task's share is its weight times what that sum grew by between its
- * switch-in and its switch-out, so a switch takes the same time however many
- * tasks run.  Remainders of the division stay for the next one: what went to
- * tasks, to idle time and what is left over add up to what the counters saw.
+ * Which task caused the traffic: programs that watch context switches, read the
+ * packages' counters now and then, and divide what they counted among the tasks
+ * that ran since.  account.h says how; here is where tasks, counters, locks and
+ * maps come from.
  */
 #include "kernel_types.h"
 #include <linux/bpf.h>
@@ -17,8 +13,10 @@
 
 #include "attribution.h"
 
-/* Tries to get a package's lock before a look is given up; some 10 ms. */
-#define LOCK_TRIES	(1 << 20)
+/* For how long a package's lock is waited for before it is taken for stalled. */
+#define LOCK_NS		(10 * 1000 * 1000)
+/* The kernel's limit for a loop; time is up long before. */
+#define LOCK_TRIES	(1 << 23)
 
 /* The mean weight; weights are from 1 to MAX_WEIGHT. */
 #define MEAN_WEIGHT	1024
@@ -32,11 +30,15 @@ const volatile __u32 n_columns;
 const volatile __u32 n_cpus;
 /* Which column an event belongs to. */
 const volatile __u32 column_of[ATTR_MAX_EVENTS];
+/* The least time between two reads of a package, 0: at each switch. */
+const volatile __u64 resolution_ns;
 /* There is an event on every CPU that weighs its task. */
 const volatile bool weighted;
 
 struct attr_package packages[ATTR_MAX_PACKAGES];
 struct attr_cpu cpus[ATTR_MAX_CPUS];
+/* Of each package the window that is open and the one before. */
+struct attr_window windows[ATTR_MAX_PACKAGES][2];
 /* Result of event_base(). */
 __u64 base_found;
 
@@ -72,22 +74,16 @@ struct {
 } shares_even SEC(".maps"), shares_odd SEC(".maps");
 
 /* The weight event's rate of tasks. */
-struct rate {
-	__u64 measured;
-	__u64 ns;
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__type(key, __u64);	/* start time and thread number, hashed */
-	__type(value, struct rate);
+	__type(value, struct attr_rate);
 	__uint(max_entries, 1);
 } rates SEC(".maps");
 
 /* Too large for the stack. */
 struct scratch {
 	__u64 seen[ATTR_MAX_EVENTS];
-	__u64 delta[ATTR_MAX_COLUMNS];
 };
 
 struct {
@@ -99,28 +95,44 @@ struct {
 
 static const struct attr_share no_share;
 
+#include "account.h"
+
 /* --- a package's lock ---------------------------------------------------- */
 
 /*
  * bpf_spin_lock() is not for tracing programs.  All who take this lock run with
  * preemption off and not in an NMI, so it is held for a moment only; but a
  * hypervisor may take the holder's CPU away, so it is not waited for without
- * end.
+ * end: who has waited in vain says so, and until the holder is back nobody else
+ * waits at all.  Who waits only looks, so that the holder keeps the cache line.
  */
+enum { LOCK_FREE, LOCK_HELD, LOCK_STALLED };
+
+static __u32 lock_state(const struct attr_package *p)
+{
+	return *(const volatile __u32 *)&p->lock;
+}
+
 static bool try_lock(struct attr_package *p)
 {
-	return !__sync_val_compare_and_swap(&p->lock, 0, 1);
+	return lock_state(p) == LOCK_FREE &&
+	       __sync_val_compare_and_swap(&p->lock, LOCK_FREE, LOCK_HELD) ==
+		       LOCK_FREE;
 }
 
 struct wait {
+	__u64 until;
 	__u32 package;
 	bool locked;
 };
 
 static long wait_step(__u32 i, struct wait *w)
 {
-	w->locked = try_lock(&packages[w->package % ATTR_MAX_PACKAGES]);
-	return w->locked;
+	struct attr_package *p = &packages[w->package % ATTR_MAX_PACKAGES];
+
+	w->locked = try_lock(p);
+	return w->locked || lock_state(p) == LOCK_STALLED ||
+	       bpf_ktime_get_ns() > w->until;
 }
 
 static bool lock(struct attr_package *p, __u32 package)
@@ -129,22 +141,25 @@ static bool lock(struct attr_package *p, __u32 package)
 
 	if (try_lock(p))
 		return true;
+	w.until = bpf_ktime_get_ns() + LOCK_NS;
 	bpf_loop(LOCK_TRIES, wait_step, &w, 0);
-	if (!w.locked)
-		__sync_fetch_and_add(&p->missed, 1);
-	return w.locked;
+	if (w.locked)
+		return true;
+	__sync_val_compare_and_swap(&p->lock, LOCK_HELD, LOCK_STALLED);
+	__sync_fetch_and_add(&p->missed, 1);
+	return false;
 }
 
 static void unlock(struct attr_package *p)
 {
 	/* an exchange, for its memory barrier */
-	__sync_lock_test_and_set(&p->lock, 0);
+	__sync_lock_test_and_set(&p->lock, LOCK_FREE);
 }
 
 /* --- counting ------------------------------------------------------------ */
 
 /* An event that cannot be read here says 0: nothing new. */
-static void read_events(struct scratch *s, __u32 cpu)
+static __noinline void read_events(struct scratch *s, __u32 cpu)
 {
 	struct bpf_perf_event_value value;
 	__u64 *base;
@@ -161,46 +176,21 @@ static void read_events(struct scratch *s, __u32 cpu)
 }
 
 /* Another CPU may have read later and come here earlier: counts only grow. */
-static void collect(struct attr_package *p, struct scratch *s)
+static __noinline void collect(struct attr_package *p, struct attr_window *w,
+			       const struct scratch *s)
 {
-	__u64 *seen, *delta;
+	__u64 *seen;
 	__u32 i;
 
 	for (i = 0; i < n_columns && i < ATTR_MAX_COLUMNS; i++)
-		s->delta[i] = 0;
+		w->delta[i] = 0;
 	for (i = 0; i < n_events && i < ATTR_MAX_EVENTS; i++) {
 		seen = &p->now.seen[i];
 		if (s->seen[i] <= *seen)
 			continue;
-		delta = &s->delta[column_of[i] % ATTR_MAX_COLUMNS];
-		*delta += s->seen[i] - *seen;
+		w->delta[column_of[i] % ATTR_MAX_COLUMNS] +=
+			s->seen[i] - *seen;
 		*seen = s->seen[i];
-	}
-}
-
-/* Divide what came since the last look among those that have run since. */
-static void divide(struct attr_package *p, struct scratch *s, __u64 now)
-{
-	__u64 amount, each;
-	__u32 i;
-
-	collect(p, s);
-	for (i = 0; i < n_columns && i < ATTR_MAX_COLUMNS; i++) {
-		if (!s->delta[i])
-			continue;
-		if (!p->weight) {
-			p->now.idle[i] += s->delta[i];
-			continue;
-		}
-		amount = (s->delta[i] << ATTR_FRACTION_BITS) + p->now.left[i];
-		each = amount / p->weight;
-		p->now.left[i] = amount - each * p->weight;
-		p->sum[i] += each;
-	}
-	if (now > p->now.at) {
-		if (!p->running && p->now.at)
-			p->now.idle_ns += now - p->now.at;
-		p->now.at = now;
 	}
 }
 
@@ -229,19 +219,12 @@ static struct attr_share *make_share(struct attr_package *p,
 	return find_share(key, epoch);
 }
 
-static void credit(struct attr_share *share, const struct attr_package *p,
-		   const struct attr_cpu *c)
+static struct attr_share *share_of(struct attr_package *p,
+				   const struct attr_key *key)
 {
-	__u64 amount, fraction;
-	__u32 i;
+	struct attr_share *share = make_share(p, key, p->epoch);
 
-	for (i = 0; i < n_columns && i < ATTR_MAX_COLUMNS; i++) {
-		amount = c->weight * (p->sum[i] - c->sum[i]);
-		fraction = share->fraction[i] + (amount & ATTR_FRACTION_MASK);
-		share->count[i] += (amount >> ATTR_FRACTION_BITS) +
-				   (fraction >> ATTR_FRACTION_BITS);
-		share->fraction[i] = fraction & ATTR_FRACTION_MASK;
-	}
+	return share ? share : &p->unkept[p->epoch & 1];
 }
 
 static __u64 cgroup_of(struct task_struct *task)
@@ -256,23 +239,37 @@ static __u64 rate_key(__u32 pid, __u64 start_time)
 	return start_time ^ ((__u64)pid << 40);
 }
 
+/* What is older than @memory ns counts for less. */
+static void add_rate(struct attr_rate *rate, const struct attr_rate *grown, __u64 memory)
+{
+	__u64 times;
+
+	rate->measured += grown->measured;
+	rate->ns += grown->ns;
+	if (rate->ns > memory) {
+		times = rate->ns / memory + 1;
+		rate->measured /= times;
+		rate->ns /= times;
+	}
+}
+
 /* What the weight event counted of the task that has run until now. */
-static void measure(struct attr_cpu *c, __u64 now, struct rate *grown)
+static void measure(struct attr_cpu *c, __u64 now, struct attr_rate *grown)
 {
 	struct bpf_perf_event_value value;
-	struct rate *known;
+	struct attr_rate *known;
 	__u64 key;
 
-	grown->measured = grown->ns = 0;
 	if (bpf_perf_event_read_value(&weight_events, BPF_F_CURRENT_CPU, &value,
 				      sizeof(value)))
 		return;
 	if (c->watched && c->pid && value.counter >= c->measured &&
-	    now > c->since) {
+	    now > c->measured_at) {
 		grown->measured = value.counter - c->measured;
-		grown->ns = now - c->since;
+		grown->ns = now - c->measured_at;
 	}
 	c->measured = value.counter;
+	c->measured_at = now;
 	if (!grown->ns)
 		return;
 	key = rate_key(c->pid, c->start_time);
@@ -281,34 +278,19 @@ static void measure(struct attr_cpu *c, __u64 now, struct rate *grown)
 		bpf_map_update_elem(&rates, &key, grown, BPF_ANY);
 		return;
 	}
-	known->measured += grown->measured;
-	known->ns += grown->ns;
-	if (known->ns > TASK_MEMORY_NS) {
-		known->measured /= 2;
-		known->ns /= 2;
-	}
-}
-
-static void update_mean(struct attr_package *p, const struct rate *grown)
-{
-	p->measured += grown->measured;
-	p->measured_ns += grown->ns;
-	if (p->measured_ns > MEAN_MEMORY_NS) {
-		p->measured /= 2;
-		p->measured_ns /= 2;
-	}
+	add_rate(known, grown, TASK_MEMORY_NS);
 }
 
 /* A task of which nothing is known weighs as much as the mean. */
-static __u64 weigh(const struct attr_package *p, const struct rate *known)
+static __u64 weigh(const struct attr_package *p, const struct attr_rate *known)
 {
 	__u64 measured, mean, weight;
 
-	if (!known || !known->ns || !p->measured || !p->measured_ns)
+	if (!known || !known->ns || !p->mean.measured || !p->mean.ns)
 		return MEAN_WEIGHT;
 	/* the times in microseconds or so, so that the products fit */
-	measured = known->measured * ((p->measured_ns >> 10) + 1);
-	mean = p->measured * ((known->ns >> 10) + 1);
+	measured = known->measured * ((p->mean.ns >> 10) + 1);
+	mean = p->mean.measured * ((known->ns >> 10) + 1);
 	weight = measured * MEAN_WEIGHT / mean;
 	if (weight < 1)
 		return 1;
@@ -317,59 +299,39 @@ static __u64 weigh(const struct attr_package *p, const struct rate *known)
 
 /* --- looking ------------------------------------------------------------- */
 
-static void stop_running(struct attr_package *p, struct attr_cpu *c)
+/* Has this look to read the counters?  Of several that could, one does. */
+static bool claim_read(struct attr_package *p, const struct attr_window *w,
+		       __u64 now, bool goes_idle, bool asked, __u64 *since)
 {
-	if (!c->watched || !c->pid)
-		return;
-	p->running--;
-	p->weight -= c->weight;
+	__u64 read_at = *(volatile __u64 *)&p->read_at;
+
+	*since = now > read_at ? now - read_at : 0;
+	if (asked || !resolution_ns) {
+		*(volatile __u64 *)&p->read_at = now;
+		return true;
+	}
+	return is_due(p, w, *since, goes_idle, resolution_ns) &&
+	       __sync_val_compare_and_swap(&p->read_at, read_at, now) ==
+		       read_at;
 }
 
-static void start_running(struct attr_package *p, struct attr_cpu *c,
-			  struct task_struct *task, const struct rate *known)
+/* The task that @c had until now, under its latest name. */
+static void identify(struct attr_cpu *c, struct task_struct *prev,
+		     struct attr_key *key)
 {
-	__u32 i;
-
-	c->watched = 1;
-	c->pid = task->pid;
-	c->tgid = task->tgid;
-	c->start_time = task->start_time;
-	c->cgroup = cgroup_of(task);
-	bpf_core_read(c->comm, sizeof(c->comm), &task->comm);
-	for (i = 0; i < n_columns && i < ATTR_MAX_COLUMNS; i++)
-		c->sum[i] = p->sum[i];
-	if (!c->pid)
-		return;
-	c->weight = weighted ? weigh(p, known) : 1;
-	p->running++;
-	p->weight += c->weight;
+	key->pid = c->pid;
+	key->start_time = c->start_time;
+	key->package = c->package;
+	key->cgroup = prev->pid == c->pid ? cgroup_of(prev) : c->cgroup;
 }
 
-/* The task that has run on @c until now gets what came since the last time. */
-static void give(struct attr_package *p, struct attr_cpu *c,
-		 struct attr_share *share, __u64 now)
+static void describe(struct task_struct *task, struct attr_task *next)
 {
-	share->tgid = c->tgid;
-	share->stretches++;
-	if (now > c->since)
-		share->cpu_ns += now - c->since;
-	credit(share, p, c);
-}
-
-static void settle(struct attr_package *p, struct attr_cpu *c,
-		   struct attr_key *key, struct attr_share *share, __u32 epoch,
-		   __u64 now)
-{
-	if (!c->watched || !c->pid)
-		return;
-	/* the maps changed places meanwhile */
-	if (p->epoch != epoch)
-		share = make_share(p, key, p->epoch);
-	if (!share)
-		share = &p->unkept[p->epoch & 1];
-	else if (bpf_get_current_pid_tgid() << 32 >> 32 == c->pid)
-		bpf_get_current_comm(share->comm, sizeof(share->comm));
-	give(p, c, share, now);
+	next->pid = task->pid;
+	next->tgid = task->tgid;
+	next->start_time = task->start_time;
+	next->cgroup = cgroup_of(task);
+	bpf_core_read(next->comm, sizeof(next->comm), &task->comm);
 }
 
 /*
@@ -377,16 +339,19 @@ static void settle(struct attr_package *p, struct attr_cpu *c,
  * lock is not to be had it is as if nothing had happened: the CPU still is with
  * the task it was with, and the next look makes up for it.
  */
-static int look(struct task_struct *prev, struct task_struct *next)
+static int look(struct task_struct *prev, struct task_struct *next, bool asked)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), zero = 0, epoch;
-	struct attr_key key = { 0 };
-	struct rate grown = { 0 }, *known = NULL;
+	__u32 cpu = bpf_get_smp_processor_id(), zero = 0, package, epoch;
+	struct attr_rate grown = { 0 }, *known = NULL;
+	__u64 now, since, rate, weight = 1;
 	struct attr_share *share = NULL;
+	struct attr_task coming = { 0 };
+	struct attr_key key = { 0 };
 	struct attr_package *p;
+	struct attr_window *w;
 	struct scratch *s;
 	struct attr_cpu *c;
-	__u64 now, rate;
+	bool reads;
 
 	s = bpf_map_lookup_elem(&scratches, &zero);
 	if (!s || cpu >= ATTR_MAX_CPUS || cpu >= n_cpus)
@@ -394,33 +359,47 @@ static int look(struct task_struct *prev, struct task_struct *next)
 	c = &cpus[cpu];
 	if (!c->watched && prev != next)
 		return 0;
-	p = &packages[c->package % ATTR_MAX_PACKAGES];
+	package = c->package;
+	p = &packages[package % ATTR_MAX_PACKAGES];
+	w = window_of(package, *(volatile __u32 *)&p->window);
 	c->looks++;
-	read_events(s, cpu);
 	now = bpf_ktime_get_ns();
+	reads = claim_read(p, w, now, c->pid && !next->pid, asked, &since);
+	if (reads) {
+		read_events(s, cpu);
+		now = bpf_ktime_get_ns();
+	}
 	if (weighted) {
 		measure(c, now, &grown);
 		rate = rate_key(next->pid, next->start_time);
 		known = bpf_map_lookup_elem(&rates, &rate);
 	}
+	describe(next, &coming);
+	identify(c, prev, &key);
 	epoch = *(volatile __u32 *)&p->epoch;
-	if (c->watched && c->pid) {
-		key.pid = c->pid;
-		key.start_time = c->start_time;
-		key.package = c->package;
-		key.cgroup = prev->pid == c->pid ? cgroup_of(prev) : c->cgroup;
+	/* found before the lock is taken, where it is known to be needed */
+	if (c->watched && c->pid && (reads || c->since < p->opened))
 		share = make_share(p, &key, epoch);
-	}
 
-	if (!lock(p, c->package))
+	if (!lock(p, package))
 		return 0;
-	divide(p, s, now);
-	settle(p, c, &key, share, epoch, now);
-	if (weighted)
-		update_mean(p, &grown);
-	stop_running(p, c);
-	start_running(p, c, next, known);
-	c->since = now;
+	/* the maps may have changed places meanwhile */
+	if (p->epoch != epoch)
+		share = NULL;
+	if (prev->pid == c->pid)
+		bpf_core_read(c->comm, sizeof(c->comm), &prev->comm);
+	advance(p, now);
+	if (reads) {
+		collect(p, window_of(package, p->window), s);
+		end_window(p, package);
+		pay_read(p, since, resolution_ns);
+	}
+	if (weighted) {
+		add_rate(&p->mean, &grown, MEAN_MEMORY_NS);
+		weight = weigh(p, known);
+	}
+	switch_tasks(p, c, cpu, &key, share, &coming, weight);
+	bpf_loop(HOME_A_SWITCH, take_home, &package, 0);
 	unlock(p);
 	return 0;
 }
@@ -429,50 +408,42 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev,
 	     struct task_struct *next)
 {
-	return look(prev, next);
+	return look(prev, next, false);
 }
 
-/* Run by the user on each CPU: account for the task that runs there. */
+/*
+ * Run by the user on each CPU: read the counters, and account for the task that
+ * runs there.
+ */
 SEC("raw_tp/look")
 int look_here(void *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	return look(task, task);
+	return look(task, task, true);
 }
 
 /* --- for the user -------------------------------------------------------- */
 
 /*
- * What came since a CPU was last looked at was divided when others were, and
- * belongs to this account, not to the next: its task gets it now.  It may be
- * running meanwhile; its next switch waits for the lock.
+ * What was divided since a CPU was last looked at belongs to this account, not
+ * to the next: its task gets it now.  It may be running meanwhile; its next
+ * switch waits for the lock.
  */
 static long settle_cpu(__u32 cpu, __u32 *package)
 {
 	struct attr_package *p = &packages[*package % ATTR_MAX_PACKAGES];
 	struct attr_cpu *c = &cpus[cpu % ATTR_MAX_CPUS];
 	struct attr_key key = { 0 };
-	struct attr_share *share;
-	__u32 i;
 
-	if (c->package != *package || !c->watched || !c->pid)
+	if (c->package != *package || !c->watched || !c->pid ||
+	    c->since >= p->opened)
 		return 0;
 	key.pid = c->pid;
 	key.start_time = c->start_time;
 	key.package = c->package;
 	key.cgroup = c->cgroup;
-	share = make_share(p, &key, p->epoch);
-	if (!share)
-		share = &p->unkept[p->epoch & 1];
-	else if (!share->comm[0])
-		__builtin_memcpy(share->comm, c->comm, sizeof(share->comm));
-	/* no later than what is divided */
-	give(p, c, share, p->now.at);
-	for (i = 0; i < n_columns && i < ATTR_MAX_COLUMNS; i++)
-		c->sum[i] = p->sum[i];
-	if (p->now.at > c->since)
-		c->since = p->now.at;
+	settle(p, c, share_of(p, &key));
 	return 0;
 }
 
@@ -488,6 +459,7 @@ int flip(struct bpf_raw_tracepoint_args *ctx)
 
 	if (!lock(p, package))
 		return 1;
+	bpf_loop(ATTR_WINDOW_TASKS + 1, take_home, &package, 0);
 	bpf_loop(n_cpus, settle_cpu, &package, 0);
 	p->flipped = p->now;
 	p->epoch++;

@@ -16,11 +16,48 @@ extern "C" {
 #define ATTR_MAX_PACKAGES	8
 #define ATTR_MAX_CPUS		1024	/* a power of two */
 
-/* Shares are fixed-point numbers: counts times 2^20. */
-#define ATTR_FRACTION_BITS	20
-#define ATTR_FRACTION_MASK	((1ULL << ATTR_FRACTION_BITS) - 1)
+/* Tasks that are told apart between two reads of a package; a power of two. */
+#define ATTR_WINDOW_TASKS	256
+/* So many have their traffic found out early. */
+#define ATTR_WINDOW_CROWD	192
+/* Reads that a package may save up, for when its last task leaves. */
+#define ATTR_SPARE_READS	8
 
 #define ATTR_COMM_LEN		16
+
+/**
+ * struct attr_rate - of an event that each CPU counts for itself
+ * @measured: what it counted
+ * @ns: in which time
+ */
+struct attr_rate {
+	__u64 measured;
+	__u64 ns;
+};
+
+/**
+ * struct attr_task - a task that gets a CPU
+ * @start_time, @cgroup, @pid: as in &struct attr_key
+ * @tgid: its process
+ * @comm: its name
+ */
+struct attr_task {
+	__u64 start_time;
+	__u64 cgroup;
+	__u32 pid;
+	__u32 tgid;
+	char comm[ATTR_COMM_LEN];
+};
+
+/**
+ * struct attr_number - a count with 64 binary places
+ * @whole: whole counts
+ * @fraction: and what is beyond them, in 2^-64 counts
+ */
+struct attr_number {
+	__u64 whole;
+	__u64 fraction;
+};
 
 /**
  * struct attr_key - a task, in a package and a cgroup
@@ -40,32 +77,74 @@ struct attr_key {
 /**
  * struct attr_share - what a task got since the last flip
  * @comm: its name when it was last seen
+ * @named: the window at which that was
  * @tgid: its process
- * @stretches: how often it was looked at
+ * @stretches: how often it was on a CPU, or looked at there
  * @cpu_ns: time on a CPU of the package
- * @count: whole counts, one a column
- * @fraction: and what is beyond them, in 2^-20 counts
+ * @count: counts, one a column
  */
 struct attr_share {
 	char comm[ATTR_COMM_LEN];
+	__u32 named;
 	__u32 tgid;
-	__u32 stretches;
+	__u64 stretches;
 	__u64 cpu_ns;
-	__u64 count[ATTR_MAX_COLUMNS];
-	__u32 fraction[ATTR_MAX_COLUMNS];
+	struct attr_number count[ATTR_MAX_COLUMNS];
 };
 
 /**
- * struct attr_state - the accounts of a package, as of one moment
+ * struct attr_stint - a task that left its CPU in a window: its part of that
+ * @key: who
+ * @comm, @tgid: its name and process
+ * @window: number of the window; another: this place is free
+ * @stretches: how often it was on a CPU
+ * @ns: time on a CPU
+ * @ran: the same, times its weight
+ */
+struct attr_stint {
+	struct attr_key key;
+	char comm[ATTR_COMM_LEN];
+	__u32 tgid;
+	__u32 window;
+	__u64 stretches;
+	__u64 ns;
+	__u64 ran;
+};
+
+/**
+ * struct attr_window - what happened between two reads of a package's counters
+ * @left: places of @stints that are in use
+ * @home: so many of them have their shares already
+ * @came: CPUs that got a task meanwhile
+ * @delta: at its end: what each column's counters saw in it
+ * @price: and after that: counts for each ns and unit of weight
+ * @place: which those are
+ * @cpu: which those are
+ * @stints: by a hash of their task; the last one is for all that found no place
+ */
+struct attr_window {
+	__u32 left;
+	__u32 home;
+	__u32 came;
+	__u32 unused;
+	__u64 delta[ATTR_MAX_COLUMNS];
+	struct attr_number price[ATTR_MAX_COLUMNS];
+	__u16 place[ATTR_WINDOW_TASKS + 1];
+	__u16 cpu[ATTR_MAX_CPUS];
+	struct attr_stint stints[ATTR_WINDOW_TASKS + 1];
+};
+
+/**
+ * struct attr_state - the accounts of a package, as of one read of its counters
  * @seen: what each counter showed
- * @left: a column's counts that are too few to be divided, in 2^-20 counts
+ * @left: a column's counts that are too few to be divided
  * @idle: a column's counts while no task ran
  * @idle_ns: time while no task ran
  * @at: when that was, nanoseconds of the monotonic clock
  */
 struct attr_state {
 	__u64 seen[ATTR_MAX_EVENTS];
-	__u64 left[ATTR_MAX_COLUMNS];
+	struct attr_number left[ATTR_MAX_COLUMNS];
 	__u64 idle[ATTR_MAX_COLUMNS];
 	__u64 idle_ns;
 	__u64 at;
@@ -73,15 +152,25 @@ struct attr_state {
 
 /**
  * struct attr_package - a package
- * @lock: 1 while somebody changes the members below
+ * @lock: 0, or not while somebody changes the members below
  * @running: CPUs that run a task
  * @weight: sum of their weights
  * @epoch: odd or even: which map of shares is in use
  * @entries: shares in each of the two maps, of this package
+ * @window: number of the window that is open; which of two is its lowest bit
  * @missed: looks that were given up because @lock was not to be had; what they
  *	would have accounted for, the next one does
- * @sum: counts per unit of weight until now, in 2^-20 counts; wraps
- * @measured: of the weight event on all CPUs, with @measured_ns: a mean rate
+ * @read_at: when somebody last set out to read the counters
+ * @spare: reads that were saved up, as the time for which they would have done
+ * @reads: how often they were read
+ * @time: the time of the last look
+ * @clock: the same, but for times too long to be weighed
+ * @opened: @clock when the open window began
+ * @ran: of all tasks in the open window: time times weight
+ * @idled: time in it when no task ran
+ * @sum: what a task of weight 1 would have got that ran all the time until the
+ *	open window; wraps
+ * @mean: of the weight event, of all CPUs
  * @now: the accounts; the user says what counters show at the start
  * @flipped: a copy of them from the last flip
  * @unkept: shares for which the map had no room, one for each map
@@ -92,10 +181,18 @@ struct attr_package {
 	__u64 weight;
 	__u32 epoch;
 	__u32 entries[2];
+	__u32 window;
 	__u64 missed;
-	__u64 sum[ATTR_MAX_COLUMNS];
-	__u64 measured;
-	__u64 measured_ns;
+	__u64 read_at;
+	__u64 spare;
+	__u64 reads;
+	__u64 time;
+	__u64 clock;
+	__u64 opened;
+	__u64 ran;
+	__u64 idled;
+	struct attr_number sum[ATTR_MAX_COLUMNS];
+	struct attr_rate mean;
 	struct attr_state now;
 	struct attr_state flipped;
 	struct attr_share unkept[2];
@@ -108,10 +205,12 @@ struct attr_package {
  * @pid: the task that runs, 0: idle
  * @comm, @tgid, @start_time, @cgroup: of that task, when it got the CPU
  * @weight: its weight
- * @since: when it was last looked at
- * @measured: what the weight event showed then
- * @sum: the package's @sum then
+ * @since: its package's @clock when it got the CPU, or was last given a share
+ * @listed: the window that has this CPU among those that came
+ * @measured_at: when the weight event was last read
+ * @measured: what it showed then
  * @looks: how often it was looked at
+ * @sum: the package's @sum, such that what that grew by is the task's
  */
 struct attr_cpu {
 	__u32 package;
@@ -122,9 +221,12 @@ struct attr_cpu {
 	__u64 cgroup;
 	__u64 weight;
 	__u64 since;
+	__u32 listed;
+	__u32 unused;
+	__u64 measured_at;
 	__u64 measured;
 	__u64 looks;
-	__u64 sum[ATTR_MAX_COLUMNS];
+	struct attr_number sum[ATTR_MAX_COLUMNS];
 	char comm[ATTR_COMM_LEN];
 } __attribute__((aligned(64)));
 

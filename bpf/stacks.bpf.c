@@ -14,12 +14,25 @@
 __u64 lost;
 __u64 lost_stacks;
 
+/*
+ * Each stack once, by a hash of 64 bits of its frames.  A map of type
+ * STACK_TRACE has one place for all stacks whose hashes end in the same bits, and
+ * drops the others.
+ */
 struct {
-	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, STACKS_DEPTH * sizeof(__u64));
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, __u64);
+	__type(value, struct stack_frames);
 	__uint(max_entries, 16384);
 } stacks SEC(".maps");
+
+/* Too large for the stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, __u32);
+	__type(value, struct stack_frames);
+	__uint(max_entries, 1);
+} scratches SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -28,14 +41,43 @@ struct {
 	__uint(max_entries, 16384);
 } counts SEC(".maps");
 
-static __s32 stack(struct bpf_perf_event_data *ctx, __u64 flags)
+static __u64 hash_of(const struct stack_frames *frames, __u32 depth)
 {
-	long id = bpf_get_stackid(ctx, &stacks, flags);
+	__u64 hash = depth + 1;
+	__u32 i;
 
-	/* -EFAULT: there is none, a kernel thread has no user stack */
-	if (id == -17 || id == -12)
-		__sync_fetch_and_add(&lost_stacks, 1);
-	return id;
+	for (i = 0; i < STACKS_DEPTH && i < depth; i++) {
+		hash = (hash ^ frames->address[i]) * 0x9e3779b97f4a7c15ULL;
+		hash ^= hash >> 32;
+	}
+	return hash ? hash : 1;
+}
+
+/* The key of the stack, which is in the map; 0: there is none. */
+static __u64 stack(struct bpf_perf_event_data *ctx, __u64 flags)
+{
+	struct stack_frames *frames;
+	__u32 zero = 0, depth;
+	__u64 key;
+	long size;
+
+	frames = bpf_map_lookup_elem(&scratches, &zero);
+	if (!frames)
+		return 0;
+	/* what it does not fill it clears */
+	size = bpf_get_stack(ctx, frames, sizeof(*frames), flags);
+	/* a kernel thread has no user stack */
+	if (size <= 0)
+		return 0;
+	depth = size / sizeof(__u64);
+	key = hash_of(frames, depth);
+	if (bpf_map_lookup_elem(&stacks, &key))
+		return key;
+	if (!bpf_map_update_elem(&stacks, &key, frames, BPF_NOEXIST) ||
+	    bpf_map_lookup_elem(&stacks, &key))
+		return key;
+	__sync_fetch_and_add(&lost_stacks, 1);
+	return 0;
 }
 
 SEC("perf_event")

@@ -13,17 +13,25 @@
 #define STACKS_COMM_LEN	16
 
 /**
+ * struct stack_frames - a stack
+ * @address: innermost first; 0 behind the last one
+ */
+struct stack_frames {
+	__u64 address[STACKS_DEPTH];
+};
+
+/**
  * struct stack_key - what samples are summed by
+ * @user: key of the user stack, or 0: there is none
+ * @kernel: key of the kernel stack, likewise
  * @tgid: the process
- * @user: number of the user stack, or negative: there is none
- * @kernel: number of the kernel stack, likewise
  * @event: which event, as its user numbers them
  * @comm: the task's name
  */
 struct stack_key {
+	__u64 user;
+	__u64 kernel;
 	__u32 tgid;
-	__s32 user;
-	__s32 kernel;
 	__u32 event;
 	char comm[STACKS_COMM_LEN];
 };

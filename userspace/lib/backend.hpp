@@ -9,6 +9,7 @@
 
 #include <uncore/error.hpp>
 #include <uncore/plan.hpp>
+#include <uncore/session.hpp>
 
 namespace uncore {
 
@@ -44,5 +45,10 @@ public:
 
 /// Counts by libperf.
 std::shared_ptr<counter_backend> kernel_backend();
+
+/// session::open(), with counters of the caller's.
+result<session> open_session(plan what, const topology &machine,
+			     const session_options &options,
+			     std::shared_ptr<counter_backend> backend);
 
 } // namespace uncore

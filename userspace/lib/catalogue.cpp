@@ -5,15 +5,40 @@
 #include <uncore/catalogue.hpp>
 
 #include <algorithm>
+#include <array>
+
+#include <uncore/topology.hpp>
 
 #include "catalogue_tables.hpp"
 #include "text.hpp"
 
 namespace uncore {
 
-extern const catalogue_tables hswep_tables;
+extern const catalogue_tables bdwde_tables, bdwep_tables, hswep_tables,
+	ivbep_tables, snbep_tables, xeon7100_tables, xeon7400_tables;
 
-static const catalogue_tables *const generations[] = {&hswep_tables};
+namespace {
+
+/// The standard one first, then from the newest to the oldest.
+constexpr std::array generations = {
+	&hswep_tables, &bdwep_tables,	 &bdwde_tables,	  &ivbep_tables,
+	&snbep_tables, &xeon7400_tables, &xeon7100_tables,
+};
+
+const std::array<catalogue, generations.size()> &all_catalogues()
+{
+	static const auto all = [] {
+		std::array<catalogue, generations.size()> made;
+
+		for (size_t i = 0; i < made.size(); i++)
+			made[i] = catalogue_tables::make(*generations[i]);
+		return made;
+	}();
+
+	return all;
+}
+
+} // namespace
 
 const catalogue_tables *catalogue_tables::find(std::string_view generation)
 {
@@ -28,6 +53,7 @@ catalogue catalogue_tables::make(const catalogue_tables &tables)
 	catalogue made;
 
 	made.generation_ = tables.generation;
+	made.title_ = tables.title;
 	made.boxes_ = tables.boxes;
 	made.fields_ = tables.fields;
 	made.events_ = tables.events;
@@ -38,16 +64,35 @@ catalogue catalogue_tables::make(const catalogue_tables &tables)
 
 const catalogue &catalogue::standard()
 {
-	static const catalogue hswep = catalogue_tables::make(hswep_tables);
-
-	return hswep;
+	return all_catalogues().front();
 }
 
 const catalogue *catalogue::find(std::string_view generation)
 {
-	const catalogue &only = standard();
+	for (const catalogue &one : all_catalogues())
+		if (one.generation() == generation)
+			return &one;
+	return nullptr;
+}
 
-	return generation == only.generation() ? &only : nullptr;
+std::span<const std::string_view> catalogue::generations()
+{
+	static const auto names = [] {
+		std::array<std::string_view, uncore::generations.size()> made;
+
+		for (size_t i = 0; i < made.size(); i++)
+			made[i] = uncore::generations[i]->generation;
+		return made;
+	}();
+
+	return names;
+}
+
+const catalogue &catalogue::of(const topology &machine)
+{
+	const catalogue *known = find(machine.generation());
+
+	return known ? *known : standard();
 }
 
 const box_info *catalogue::box(std::string_view name) const

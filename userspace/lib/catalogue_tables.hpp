@@ -4,6 +4,7 @@
 /// catalogue's tables, and what is known of the kernel's own driver.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -29,8 +30,18 @@ struct in_tree_fault {
 	std::string_view section;
 };
 
+/// Events with config & mask == select obey a field that a box has once.  Zero
+/// is a value of a field like any other: an event that did not ask for it must
+/// not be filtered by another's.
+struct shared_field {
+	std::string_view box, name;
+	uint64_t mask, select;
+	/// Its bits in config, config1 and config2.
+	std::array<uint64_t, 3> bits;
+};
+
 struct catalogue_tables {
-	std::string_view generation;
+	std::string_view generation, title;
 	std::span<const box_info> boxes;
 	std::span<const field_info> fields;
 	std::span<const event_info> events; ///< by box and name
@@ -38,6 +49,7 @@ struct catalogue_tables {
 	std::span<const metric_info> metrics;
 	std::span<const in_tree_filter> in_tree_filters;
 	std::span<const in_tree_fault> in_tree_faults;
+	std::span<const shared_field> shared_fields;
 
 	/// The tables of a generation, or nullptr.
 	static const catalogue_tables *find(std::string_view generation);

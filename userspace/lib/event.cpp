@@ -147,7 +147,7 @@ result<event_term> resolve(const written_event &written,
 
 	term.text = written.text;
 	if (!written.has_terms) {
-		auto core = resolve_core_name(written);
+		auto core = resolve_core_name(written, machine);
 
 		if (!core)
 			return core.error();

@@ -132,21 +132,21 @@ std::optional<event> find_core(std::string_view name)
 }
 
 /// Boxes that have an event of that name, as event strings.
-std::vector<std::string> on_boxes(std::string_view name)
+std::vector<std::string> on_boxes(const catalogue &all, std::string_view name)
 {
 	std::vector<std::string> found;
 
-	for (const event_info &info : catalogue::standard().events())
+	for (const event_info &info : all.events())
 		if (same_name(info.name, name) && found.size() < 3)
 			found.push_back(std::string(info.box) + '/' +
 					std::string(info.name) + '/');
 	return found;
 }
 
-error unknown(const written_event &written)
+error unknown(const catalogue &all, const written_event &written)
 {
 	const std::string name = quote(written.text);
-	const auto boxes = on_boxes(written.name);
+	const auto boxes = on_boxes(all, written.name);
 	const auto near = nearest_names(written.name, core_names(), 3);
 	std::string meant;
 
@@ -158,8 +158,8 @@ error unknown(const written_event &written)
 		return {errc::not_found, "there is no event " + name +
 						 ": did you mean " + meant +
 						 '?'};
-	if (catalogue::standard().box(cut(written.name, '_').second) ||
-	    catalogue::standard().box(cut(written.name, '_').first))
+	if (all.box(cut(written.name, '_').second) ||
+	    all.box(cut(written.name, '_').first))
 		return {errc::invalid, name + " is a PMU without an event: "
 					      "write it as PMU/EVENT/"};
 	if (!written.modifiers.empty() && written.modifiers.size() > 4)
@@ -182,12 +182,13 @@ std::vector<std::string_view> core_names()
 	return names;
 }
 
-result<event> resolve_core_name(const written_event &written)
+result<event> resolve_core_name(const written_event &written,
+				const topology &machine)
 {
 	auto found = find_core(written.name);
 
 	if (!found)
-		return unknown(written);
+		return unknown(catalogue::of(machine), written);
 	found->name = written.text;
 	found->text = written.text;
 	if (found->type == event::duration_time) {

@@ -14,18 +14,6 @@ namespace uncore {
 
 namespace {
 
-std::string hex(uint64_t value)
-{
-	static constexpr char digits[] = "0123456789abcdef";
-	std::string text;
-
-	do {
-		text.insert(text.begin(), digits[value & 15]);
-		value >>= 4;
-	} while (value);
-	return "0x" + text;
-}
-
 /// The bits of a word that the hardware's fields for @p box cover, and the name
 /// of the first one that has a bit of @p of.
 std::string_view field_with(const catalogue_tables &tables,

@@ -36,7 +36,8 @@ result<std::vector<written_term>> parse_terms(std::string_view text,
 					      std::string_view where);
 
 /// perf's own events, raw ones, and those of PMUs that are not of the uncore's.
-result<event> resolve_core_name(const written_event &written);
+result<event> resolve_core_name(const written_event &written,
+				const topology &machine);
 /// Names that resolve_core_name() knows, for suggestions.
 std::vector<std::string_view> core_names();
 
@@ -53,6 +54,45 @@ struct config_words {
 	uint64_t word[3] = {0, 0, 0};
 	bool raw[3] = {false, false, false}; ///< given as config=, ...
 };
+
+/// A PMU, and what the catalogue knows of its box: nothing, when it is another
+/// processor's or none of the uncore's.
+struct known_pmu {
+	const pmu &on;
+	const catalogue *known = nullptr;
+	const catalogue_tables *tables = nullptr;
+
+	/// Are its words the kernel's own driver's, which gets some wrong?
+	bool in_tree() const
+	{
+		return tables && on.driver == driver::intel_uncore;
+	}
+};
+
+/// What was meant, in words (event_hints.cpp): an event, a value or a field
+/// that is not there, or a field that an event needs.
+error unknown_event(const known_pmu &p, std::string_view alias);
+error unknown_value(const known_pmu &p, std::string_view field,
+		    std::string_view part);
+error missing_field(const known_pmu &p, std::string_view alias,
+		    std::string_view name);
+/// Has the driver that field?
+result<void> check_field(const known_pmu &p, std::string_view name,
+			 uint64_t value);
+/// May that be a file's name in an events folder, and no attribute's?
+bool is_event_file(std::string_view name);
+/// "0x1f"
+std::string hex(uint64_t value);
+
+/// Do these words make sense together (event_checks.cpp)?
+result<void> check_words(const known_pmu &p, const config_words &words,
+			 std::string_view text);
+/// The driver refuses filters that an event does not look at, without a word
+/// about which.
+result<void> check_filters(const known_pmu &p, const config_words &words,
+			   const event &wanted);
+/// The catalogue's event with these select bits, or nullptr.
+const event_info *find_info(const known_pmu &p, const config_words &words);
 
 /// Would intel_uncore count @p words on @p on wrongly?  Then an error that says
 /// why.

@@ -24,56 +24,20 @@ error invalid(std::string message)
 	return {errc::invalid, std::move(message)};
 }
 
-std::string hex(uint64_t value)
-{
-	char text[2 + 16 + 1];
-
-	snprintf(text, sizeof(text), "0x%llx",
-		 static_cast<unsigned long long>(value));
-	return text;
-}
-
-/// A name that may be a file's in an events folder, and is no attribute of one.
-bool is_event_file(std::string_view name)
-{
-	static constexpr std::string_view attributes[] = {
-		".scale", ".unit", ".snapshot", ".per-pkg"};
-
-	for (const std::string_view suffix : attributes)
-		if (name.ends_with(suffix))
-			return false;
-	return !name.empty() && name.front() != '.' && name.size() < 256 &&
-	       std::all_of(name.begin(), name.end(), [](char c) {
-		       return is_word(c) || c == '.' || c == '-';
-	       });
-}
-
-/// perf's terms that are no field of any PMU and that mean nothing here.
-bool is_perf_word(std::string_view name)
-{
-	static constexpr std::string_view words[] = {
-		"freq",	   "time",	 "call-graph", "stack-size",
-		"inherit", "no-inherit", "max-stack",  "overwrite",
-		"percore", "aux-output", "branch_type"};
-
-	return std::find(std::begin(words), std::end(words), name) !=
-	       std::end(words);
-}
-
 /// Turns one event's terms into words, for one PMU.
 class resolver {
 public:
 	resolver(const written_event &written, const pmu &on,
 		 const topology &machine)
-		: written_(written), on_(on)
+		: written_(written), pmu_{on}
 	{
 		if (on.driver == driver::other)
 			return;
 		const catalogue *known = catalogue::find(machine.generation());
 		if (!known || !known->box(on.box))
 			return;
-		catalogue_ = known;
-		tables_ = catalogue_tables::find(machine.generation());
+		pmu_.known = known;
+		pmu_.tables = catalogue_tables::find(machine.generation());
 	}
 
 	result<event> resolve()
@@ -83,12 +47,15 @@ public:
 				       quote(written_.text));
 		for (const auto step :
 		     {&resolver::read_terms, &resolver::read_alias,
-		      &resolver::place, &resolver::check}) {
+		      &resolver::place}) {
 			const auto done = (this->*step)();
 
 			if (!done)
 				return done.error();
 		}
+		if (const auto done = check_words(pmu_, words_, written_.text);
+		    !done)
+			return done.error();
 		return finish();
 	}
 
@@ -99,11 +66,6 @@ private:
 		std::string_view text;
 		bool preset = false; ///< by the event's name
 	};
-
-	bool in_tree() const
-	{
-		return tables_ && on_.driver == driver::intel_uncore;
-	}
 
 	std::string where() const { return quote(written_.text); }
 
@@ -175,11 +137,12 @@ private:
 	result<void> read_name(const written_term &term)
 	{
 		const bool known =
-			catalogue_ && catalogue_->event(on_.box, term.name);
+			pmu_.known && pmu_.known->event(pmu_.on.box, term.name);
 
 		if (!known && !read_event_file(term.name) &&
-		    (on_.field(term.name) ||
-		     (catalogue_ && catalogue_->field(on_.box, term.name)))) {
+		    (pmu_.on.field(term.name) ||
+		     (pmu_.known &&
+		      pmu_.known->field(pmu_.on.box, term.name)))) {
 			if (find(term.name))
 				return invalid(quote(term.name) +
 					       " is given twice in " + where());
@@ -205,7 +168,7 @@ private:
 	{
 		if (!is_event_file(name))
 			return std::nullopt;
-		return read_text(on_.folder / "events" / name);
+		return read_text(pmu_.on.folder / "events" / name);
 	}
 
 	/// What the event's name stands for, put before what the user gives.
@@ -213,8 +176,8 @@ private:
 	{
 		if (alias_.empty())
 			return {};
-		if (catalogue_)
-			event_.info = catalogue_->event(on_.box, alias_);
+		if (pmu_.known)
+			event_.info = pmu_.known->event(pmu_.on.box, alias_);
 		if (event_.info) {
 			alias_text_ = event_.info->terms;
 			event_.scale = event_.info->scale;
@@ -223,7 +186,7 @@ private:
 			const auto text = read_event_file(alias_);
 
 			if (!text)
-				return unknown_event();
+				return unknown_event(pmu_, alias_);
 			alias_text_ = *text;
 			read_unit();
 		}
@@ -280,7 +243,7 @@ private:
 	/// Is a field given, or the word that it is in, or a part of it?
 	bool is_given(std::string_view name) const
 	{
-		const format_field *field = on_.field(name);
+		const format_field *field = pmu_.on.field(name);
 
 		if (find(name))
 			return true;
@@ -289,7 +252,7 @@ private:
 		if (words_.raw[field->word])
 			return true;
 		for (const assignment &one : assignments_) {
-			const format_field *other = on_.field(one.field);
+			const format_field *other = pmu_.on.field(one.field);
 
 			if (other && other->word == field->word &&
 			    other->place(other->max()) &
@@ -316,72 +279,8 @@ private:
 	std::optional<std::string>
 	read_event_file_attribute(const char *suffix) const
 	{
-		return read_text(on_.folder / "events" /
+		return read_text(pmu_.on.folder / "events" /
 				 (std::string(alias_) + suffix));
-	}
-
-	error unknown_event() const
-	{
-		const std::string intro =
-			on_.name + " has no event " + quote(alias_);
-		std::vector<std::string_view> names;
-		std::vector<std::string> files;
-
-		if (catalogue_)
-			for (const event_info &info : catalogue_->events())
-				if (info.box == on_.box)
-					names.push_back(info.name);
-		files = list_folder(on_.folder / "events");
-		for (const std::string &file : files)
-			if (is_event_file(file))
-				names.push_back(file);
-		for (const format_field &field : on_.formats)
-			names.push_back(field.name);
-		const auto near = nearest_names(alias_, names, 3);
-		if (!near.empty())
-			return {errc::not_found, intro + ": did you mean " +
-							 join(near, ", ") +
-							 '?'};
-		if (!catalogue_ && names.size() == on_.formats.size())
-			return {errc::not_found,
-				intro + ": libuncore knows no names for this "
-					"processor, and the driver has none"};
-		return {errc::not_found,
-			intro + "; 'uncore list " +
-				(catalogue_ ? on_.box : on_.name) +
-				"' shows what it has"};
-	}
-
-	/// An event needs a field that was not given.
-	error missing(std::string_view name) const
-	{
-		const format_field *field = on_.field(name);
-		std::vector<std::string> shown;
-
-		if (in_tree()) {
-			const auto has =
-				check_in_tree_field(on_, *tables_, name, 1);
-
-			if (!has && !field)
-				return has.error();
-		}
-		if (catalogue_)
-			for (const value_info &value : catalogue_->values())
-				if (value.box == on_.box &&
-				    value.field == name && shown.size() < 4)
-					shown.push_back(
-						std::string(value.name) + " (" +
-						hex(value.value) + ')');
-		std::string message = on_.name + '/' + std::string(alias_) +
-				      "/ needs " + std::string(name) + "=";
-		for (size_t i = 0; i < shown.size(); i++)
-			message += (i ? ", " : ", such as ") + shown[i];
-		if (!shown.empty())
-			message += "; 'uncore list -v " + std::string(name) +
-				   "' has all";
-		else if (field)
-			message += ", a number up to " + hex(field->max());
-		return {errc::not_found, message};
 	}
 
 	/// Puts all values into their fields.
@@ -396,7 +295,7 @@ private:
 		}
 		for (const std::string_view parameter : parameters_)
 			if (!is_given(parameter))
-				return missing(parameter);
+				return missing_field(pmu_, alias_, parameter);
 		for (const assignment &one : assignments_) {
 			const auto value = read_number(one);
 
@@ -414,17 +313,17 @@ private:
 	{
 		const std::string_view what = given.field;
 
-		if (!catalogue_ || given.preset || !what.starts_with("match_"))
+		if (!pmu_.known || given.preset || !what.starts_with("match_"))
 			return {};
 		const value_info *value =
-			catalogue_->value(on_.box, what, given.text);
+			pmu_.known->value(pmu_.on.box, what, given.text);
 		if (!value)
 			return {};
 		const auto add_mask = [&](std::string_view match) {
 			const std::string mask =
 				"mask_" + std::string(match.substr(6));
 			const field_info *field =
-				catalogue_->field(on_.box, mask);
+				pmu_.known->field(pmu_.on.box, mask);
 
 			if (field && !find(mask) && !words_.raw[2])
 				assignments_.push_back(
@@ -433,8 +332,8 @@ private:
 		add_mask(what);
 		if (value->message_class.empty() || words_.raw[1])
 			return {};
-		const value_info *wanted = catalogue_->value(
-			on_.box, "match_mc", value->message_class);
+		const value_info *wanted = pmu_.known->value(
+			pmu_.on.box, "match_mc", value->message_class);
 		const assignment *other = find("match_mc");
 		if (!wanted)
 			return {};
@@ -465,7 +364,7 @@ private:
 		uint64_t sum = 0;
 
 		if (given.preset && given.text == "-1") {
-			const format_field *field = on_.field(given.field);
+			const format_field *field = pmu_.on.field(given.field);
 
 			return field ? field->max() : 0;
 		}
@@ -474,13 +373,14 @@ private:
 		const auto parts = split(given.text, '+');
 		for (const std::string_view part : parts) {
 			const value_info *named =
-				catalogue_ ? catalogue_->value(on_.box,
+				pmu_.known ? pmu_.known->value(pmu_.on.box,
 							       given.field,
 							       trim(part))
 					   : nullptr;
 
 			if (!named)
-				return unknown_value(given, trim(part));
+				return unknown_value(pmu_, given.field,
+						     trim(part));
 			if (parts.size() > 1 && !named->combines)
 				return invalid(std::string(given.field) +
 					       " takes one value, not " +
@@ -490,77 +390,15 @@ private:
 		return sum;
 	}
 
-	error unknown_value(const assignment &given,
-			    std::string_view part) const
-	{
-		std::vector<std::string_view> names;
-
-		if (!on_.field(given.field)) {
-			// the field is what is wrong
-			if (const auto known = check_field(given.field, 0);
-			    !known)
-				return known.error();
-		}
-		if (catalogue_)
-			for (const value_info &value : catalogue_->values())
-				if (value.box == on_.box &&
-				    same_name(value.field, given.field))
-					names.push_back(value.name);
-		std::string message = std::string(given.field) + '=' +
-				      quote(part) + " is no number";
-		if (names.empty())
-			return {errc::invalid, message};
-		const auto near = nearest_names(part, names, 3);
-		if (!near.empty())
-			return {errc::not_found,
-				message + " and no name: did you mean " +
-					join(near, ", ") + '?'};
-		const bool more = names.size() > 4;
-		names.resize(more ? 4 : names.size());
-		return {errc::not_found, message + " and no name; there are " +
-						 join(names, ", ") +
-						 (more ? " and others" : "")};
-	}
-
-	/// Why a field that the driver does not publish is not there.
-	result<void> check_field(std::string_view name, uint64_t value) const
-	{
-		if (on_.field(name))
-			return {};
-		if (is_perf_word(name))
-			return error{errc::unsupported,
-				     "perf's term " + quote(name) +
-					     " has no meaning here"};
-		if (in_tree())
-			if (const auto has = check_in_tree_field(on_, *tables_,
-								 name, value);
-			    !has)
-				return has;
-		if (catalogue_ && catalogue_->field(on_.box, name))
-			return error{errc::unsupported,
-				     on_.name + ": the driver has no field " +
-					     std::string(name)};
-		std::vector<std::string_view> names;
-		for (const format_field &field : on_.formats)
-			names.push_back(field.name);
-		const auto near = nearest_names(name, names, 3);
-		return error{errc::not_found,
-			     on_.name + " has no field " + quote(name) +
-				     (near.empty() ? "; it has " + join(names)
-						   : ": did you mean " +
-							     join(near, ", ") +
-							     '?')};
-	}
-
 	result<void> place_value(const assignment &given, uint64_t value)
 	{
-		if (in_tree() && value)
+		if (pmu_.in_tree() && value)
 			if (const auto right = check_in_tree_field(
-				    on_, *tables_, given.field, value);
+				    pmu_.on, *pmu_.tables, given.field, value);
 			    !right)
 				return right;
-		const auto has = check_field(given.field, value);
-		const format_field *field = on_.field(given.field);
+		const auto has = check_field(pmu_, given.field, value);
+		const format_field *field = pmu_.on.field(given.field);
 		if (!field) {
 			// intel_uncore's PCU has no umask, and needs none.
 			if (given.preset && !value)
@@ -568,137 +406,15 @@ private:
 			return has;
 		}
 		if (value > field->max())
-			return invalid(on_.name + ": " +
+			return invalid(pmu_.on.name + ": " +
 				       std::string(given.field) + '=' +
 				       hex(value) + " does not fit, " +
 				       hex(field->max()) + " is the most");
 		// A field in the wrong place must not clear others.
-		if (in_tree() && !value)
+		if (pmu_.in_tree() && !value)
 			return {};
 		words_.word[field->word] &= ~field->place(field->max());
 		words_.word[field->word] |= field->place(value);
-		return {};
-	}
-
-	/// Bits of raw words that no field has: drivers drop or refuse them.
-	result<void> check_stray_bits() const
-	{
-		uint64_t covered[3] = {0, 0, 0};
-
-		for (const format_field &field : on_.formats) {
-			const uint64_t bits = field.place(field.max());
-			const field_info *right =
-				in_tree()
-					? catalogue_->field(on_.box, field.name)
-					: nullptr;
-
-			if (right) {
-				const auto known =
-					parse_format(right->name, right->bits);
-				if (!known ||
-				    bits & ~known->place(known->max()))
-					continue;
-			}
-			covered[field.word] |= bits;
-		}
-		for (unsigned word = 0; word < 3; word++) {
-			const uint64_t stray =
-				words_.word[word] & ~covered[word];
-
-			if (!words_.raw[word] || !stray)
-				continue;
-			return error{
-				errc::unsupported,
-				on_.name +
-					": no field of the driver has "
-					"the bits " +
-					hex(stray) + " of config" +
-					(word ? std::to_string(word) : "")};
-		}
-		return {};
-	}
-
-	result<void> check()
-	{
-		if (on_.driver == driver::other)
-			return {};
-		if (const auto clean = check_stray_bits(); !clean)
-			return clean;
-		if (in_tree())
-			if (const auto right =
-				    check_in_tree(on_, *tables_, words_);
-			    !right)
-				return right;
-		const format_field *enable = on_.field("tid_en");
-		const format_field *tid = on_.field("filter_tid");
-		if (enable && tid &&
-		    words_.word[tid->word] & tid->place(tid->max()) &&
-		    !(words_.word[enable->word] & enable->place(1)))
-			return invalid(on_.name +
-				       ": filter_tid has no effect without "
-				       "tid_en=1 in " +
-				       where());
-		return {};
-	}
-
-	/// The catalogue's event with these select bits, for raw ones.
-	const event_info *find_info() const
-	{
-		uint64_t select = 0;
-		const event_info *found = nullptr;
-
-		for (const std::string_view name :
-		     {"event", "umask", "occ_sel"})
-			if (const field_info *info =
-				    catalogue_->field(on_.box, name)) {
-				const auto field =
-					parse_format(name, info->bits);
-				select |= field->place(field->max());
-			}
-		for (const event_info &info : catalogue_->events()) {
-			if (info.box != on_.box ||
-			    (info.config ^ words_.word[0]) & select)
-				continue;
-			if (info.config1 == words_.word[1] &&
-			    info.config2 == words_.word[2])
-				return &info;
-			if (!found && !info.config1 && !info.config2)
-				found = &info;
-		}
-		return found;
-	}
-
-	/// The driver refuses filters that the event does not look at, without
-	/// a word about which.
-	result<void> check_filters() const
-	{
-		if (!catalogue_ || on_.driver != driver::xeon_uncore ||
-		    (event_.config & 0xff) == 0xff)
-			return {};
-		const demand looks =
-			demand_of(event_, catalogue_->generation());
-
-		for (const format_field &field : on_.formats) {
-			if (!field.name.starts_with("filter_") &&
-			    !field.name.starts_with("ma"))
-				continue;
-			const uint64_t all = field.place(field.max());
-			const uint64_t obeyed = looks.filters[field.word];
-			const uint64_t deaf =
-				words_.word[field.word] & all & ~obeyed;
-
-			if (deaf && !(all & obeyed))
-				return invalid(
-					on_.name + ": " + field.name +
-					" has no effect on the event of " +
-					where());
-			if (deaf)
-				return invalid(on_.name + ": the bits " +
-					       hex(deaf) + " of config" +
-					       std::to_string(field.word) +
-					       ", in " + field.name +
-					       ", mean nothing in " + where());
-		}
 		return {};
 	}
 
@@ -707,26 +423,25 @@ private:
 		event_.text = written_.text;
 		if (event_.name.empty())
 			event_.name = event_.text;
-		event_.type = on_.type;
+		event_.type = pmu_.on.type;
 		event_.config = words_.word[0];
 		event_.config1 = words_.word[1];
 		event_.config2 = words_.word[2];
-		event_.pmu = on_.cpus.empty() ? nullptr : &on_;
-		if (!event_.info && catalogue_)
-			event_.info = find_info();
-		if (const auto heard = check_filters(); !heard)
+		event_.pmu = pmu_.on.cpus.empty() ? nullptr : &pmu_.on;
+		if (!event_.info && pmu_.known)
+			event_.info = find_info(pmu_, words_);
+		if (const auto heard = check_filters(pmu_, words_, event_);
+		    !heard)
 			return heard.error();
 		const auto done = apply_modifiers(
-			written_, on_.driver != driver::other, event_);
+			written_, pmu_.on.driver != driver::other, event_);
 		if (!done)
 			return done.error();
 		return std::move(event_);
 	}
 
 	const written_event &written_;
-	const pmu &on_;
-	const catalogue *catalogue_ = nullptr;
-	const catalogue_tables *tables_ = nullptr;
+	known_pmu pmu_;
 	std::string_view alias_; ///< the event's name
 	std::string alias_text_; ///< the terms that it stands for
 	std::vector<std::string_view> parameters_; ///< fields that it needs

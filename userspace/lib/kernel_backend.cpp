@@ -5,16 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <optional>
 #include <sched.h>
 #include <unistd.h>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "perf_attr.hpp"
-#include "perf_glue.h"
+#include "perf_events.hpp"
 
 namespace uncore {
 
@@ -22,8 +18,6 @@ namespace {
 
 class perf_backend : public counter_backend {
 public:
-	perf_backend() : perf_(unc_perf_new()) {}
-
 	result<void> open(const counter_group &group,
 			  std::span<const int> cpus) override;
 	result<void> enable(unsigned group) override;
@@ -32,7 +26,7 @@ public:
 		     std::span<uint64_t> values) override;
 	void visit(std::span<const int> cpus) override;
 	void leave() override;
-	bool is_online(int cpu) override;
+	bool is_online(int cpu) override { return counts_events(cpu); }
 	std::chrono::nanoseconds now() override
 	{
 		return std::chrono::steady_clock::now().time_since_epoch();
@@ -41,75 +35,53 @@ public:
 private:
 	/// A group: its first event's number, and its descriptors by CPU.
 	struct opened {
-		int leader;
+		perf_events::number leader;
 		std::vector<int> descriptors;
 	};
 
-	int open_event(const event &wanted, std::span<const int> cpus,
-		       int leader, size_t members);
-
-	std::unique_ptr<unc_perf, perf_deleter> perf_;
+	perf_events events_;
 	/// Where the thread that is visiting may run otherwise.
 	cpu_set_t home_;
 	bool away_ = false;
 	std::vector<opened> groups_;
 };
 
-int perf_backend::open_event(const event &wanted, std::span<const int> cpus,
-			     int leader, size_t members)
-{
-	perf_event_attr attr = attr_of(wanted);
-	int number;
-
-	attr.disabled = leader < 0;
-	number = unc_perf_open(perf_.get(), &attr, cpus.data(), cpus.size(),
-			       leader, members);
-	return number;
-}
-
 result<void> perf_backend::open(const counter_group &group,
 				std::span<const int> cpus)
 {
-	opened made{-1, {}};
+	std::optional<perf_events::number> leader;
+	opened made{};
 
-	if (!perf_)
-		return error{errc::system, "out of memory"};
-	if (groups_.empty())
-		raise_descriptor_limit();
 	for (const event &wanted : group.members) {
-		int number = open_event(wanted, cpus, made.leader,
-					group.members.size());
+		perf_event_attr attr = attributes_of(wanted);
 
-		if (number < 0)
-			return open_error(-number, wanted, made.leader >= 0);
-		if (made.leader < 0)
-			made.leader = number;
+		attr.read_format |= PERF_FORMAT_GROUP;
+		attr.disabled = !leader;
+
+		auto number = events_.open(wanted, attr, cpus,
+					   leader ? &*leader : nullptr,
+					   group.members.size());
+
+		if (!number)
+			return number.error();
+		if (!leader)
+			leader = *number;
 	}
+	made.leader = *leader;
 	for (size_t i = 0; i < cpus.size(); i++)
-		made.descriptors.push_back(
-			unc_perf_fd(perf_.get(), made.leader, i));
+		made.descriptors.push_back(events_.fd(made.leader, i));
 	groups_.push_back(std::move(made));
 	return {};
 }
 
 result<void> perf_backend::enable(unsigned group)
 {
-	int err = unc_perf_enable(perf_.get(), groups_[group].leader);
-
-	if (err)
-		return error{errc::system, fmt::format("starting counters: {}",
-						       std::strerror(-err))};
-	return {};
+	return events_.enable(groups_[group].leader);
 }
 
 result<void> perf_backend::disable(unsigned group)
 {
-	int err = unc_perf_disable(perf_.get(), groups_[group].leader);
-
-	if (err)
-		return error{errc::system, fmt::format("stopping counters: {}",
-						       std::strerror(-err))};
-	return {};
+	return events_.disable(groups_[group].leader);
 }
 
 int64_t perf_backend::read(unsigned group, unsigned cpu_index,
@@ -143,17 +115,6 @@ void perf_backend::leave()
 	if (away_)
 		sched_setaffinity(0, sizeof(home_), &home_);
 	away_ = false;
-}
-
-bool perf_backend::is_online(int cpu)
-{
-	std::ifstream file(
-		fmt::format("/sys/devices/system/cpu/cpu{}/online", cpu));
-	int online = 1;
-
-	// CPU 0 has no such file where it cannot go offline.
-	file >> online;
-	return online != 0;
 }
 
 } // namespace

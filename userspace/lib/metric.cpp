@@ -4,13 +4,15 @@
 #include <uncore/metric.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <linux/perf_event.h>
-
-#include <fmt/format.h>
+#include <optional>
 
 #include <uncore/event.hpp>
 #include <uncore/expression.hpp>
+
+#include "format.hpp"
 
 namespace uncore {
 
@@ -50,6 +52,7 @@ const uncore::pmu *box_of(const event &e)
 } // namespace
 
 struct metric::parts {
+	uncore::topology machine; ///< which the events' PMUs are of
 	uncore::expression expression;
 	std::vector<operand> operands;
 
@@ -59,13 +62,25 @@ struct metric::parts {
 		double share = 1;
 		std::chrono::nanoseconds time{};
 	};
+	/// A place's counters, by operand, and the session's sums of them.
+	struct watched_place {
+		place at;
+		std::vector<std::vector<counter_at>> counters;
+		std::optional<sum_set> sums;
+	};
+	/// By scope, as far as they are watched.
+	std::array<std::vector<watched_place>, 3> watched;
 
 	std::vector<place> places(const session &counts, scope where) const;
+	std::vector<watched_place> gather(const session &counts,
+					  scope where) const;
 	inputs collect(const session &counts, period when,
-		       const place &at) const;
+		       const watched_place &at) const;
 	void add_duration(inputs &in, const session &counts, period when,
 			  std::chrono::nanoseconds enabled, size_t n) const;
-	double error_of(const inputs &in, double value) const;
+	double error_of(const session &counts, period when,
+			const watched_place &at, const inputs &in,
+			double value) const;
 };
 
 /// A virtual machine may have cores without counters.
@@ -84,16 +99,17 @@ static result<event_term> term_of(const expression::term &wanted,
 	if (!groups)
 		return groups.error();
 	if (groups->size() != 1 || groups->front().terms.size() != 1)
-		return error{errc::invalid,
-			     fmt::format("'{}' is not one event", wanted.name)};
+		return error{
+			errc::invalid,
+			uncore::format("'{}' is not one event", wanted.name)};
 
 	const event &first = groups->front().terms.front().events.front();
 
 	if (!first.pmu && first.type == PERF_TYPE_HARDWARE &&
 	    !has_core_counters(machine))
 		return error{errc::unsupported,
-			     fmt::format("no core counters, which {} needs",
-					 wanted.name)};
+			     uncore::format("no core counters, which {} needs",
+					    wanted.name)};
 	return std::move(groups->front().terms.front());
 }
 
@@ -105,7 +121,7 @@ result<metric> metric::prepare(const metric_info &info, const topology &machine,
 	if (!parsed)
 		return parsed.error();
 
-	auto made = std::make_shared<parts>(parts{*parsed, {}});
+	auto made = std::make_shared<parts>(parts{machine, *parsed, {}, {}});
 	std::vector<event_term> terms;
 	std::vector<size_t> operand_of_term;
 
@@ -179,49 +195,71 @@ void metric::parts::add_duration(inputs &in, const session &counts, period when,
 			in.values[i] = seconds(in.time);
 }
 
+/// The counters of each place.
+std::vector<metric::parts::watched_place>
+metric::parts::gather(const session &counts, scope where) const
+{
+	std::vector<watched_place> all;
+	auto is_at = [](const place &at, const source &s, int package) {
+		return (at.package < 0 || package == at.package) &&
+		       (!at.pmu || !s.pmu || s.pmu == at.pmu);
+	};
+
+	for (const place &at : places(counts, where)) {
+		watched_place made{at, {}, {}};
+
+		for (const operand &o : operands) {
+			auto &of = made.counters.emplace_back();
+
+			for (const source &s : o.sources)
+				for (size_t c = 0;
+				     c < counts.cpus(s.counter).size(); c++)
+					if (is_at(at, s,
+						  counts.package(s.counter, c)))
+						of.push_back({s.counter, c});
+		}
+		all.push_back(std::move(made));
+	}
+	return all;
+}
+
 metric::parts::inputs metric::parts::collect(const session &counts, period when,
-					     const place &at) const
+					     const watched_place &at) const
 {
 	inputs in;
 	std::chrono::nanoseconds enabled{};
 	size_t n = 0;
 
-	for (const operand &o : operands) {
+	for (const auto &counters : at.counters) {
 		count sum;
-		double sources = 0;
 
-		for (const source &s : o.sources)
-			for (size_t c = 0; c < counts.cpus(s.counter).size();
-			     c++) {
-				int package = counts.package(s.counter, c);
+		for (const counter_at &c : counters) {
+			count one =
+				when == period::interval
+					? counts.interval(c.counter,
+							  c.cpu_index)
+					: counts.total(c.counter, c.cpu_index);
 
-				if ((at.package >= 0 &&
-				     package != at.package) ||
-				    (at.pmu && s.pmu && s.pmu != at.pmu))
-					continue;
-
-				count one =
-					when == period::interval
-						? counts.interval(s.counter, c)
-						: counts.total(s.counter, c);
-
-				sum += one;
-				in.share = std::min(in.share, one.share());
-				enabled += one.enabled;
-				sources++;
-				n++;
-			}
+			sum += one;
+			in.share = std::min(in.share, one.share());
+		}
+		enabled += sum.enabled;
+		n += counters.size();
 		in.values.push_back(sum.value);
 		in.errors.push_back(sum.error);
-		in.sources.push_back(sources);
+		in.sources.push_back(double(counters.size()));
 	}
 	add_duration(in, counts, when, enabled, n);
 	return in;
 }
 
-/// The operands' errors as they reach the result, taken to be independent.
-double metric::parts::error_of(const inputs &in, double value) const
+/// The operands' errors as they reach the result: by the result's gradient,
+/// which is looked at one error away.
+double metric::parts::error_of(const session &counts, period when,
+			       const watched_place &at, const inputs &in,
+			       double value) const
 {
+	std::vector<double> gradient(in.values.size());
 	double sum = 0;
 
 	for (size_t i = 0; i < in.values.size(); i++) {
@@ -231,25 +269,45 @@ double metric::parts::error_of(const inputs &in, double value) const
 		std::vector<double> moved = in.values;
 
 		moved[i] += in.errors[i];
-		sum += std::pow(expression.evaluate(moved, in.sources) - value,
-				2);
+
+		double change = expression.evaluate(moved, in.sources) - value;
+
+		gradient[i] = change / in.errors[i];
+		sum += change * change;
 	}
-	return std::sqrt(sum);
+	if (!at.sums || sum == 0)
+		return std::sqrt(sum);
+	return counts.error(*at.sums, gradient, when);
+}
+
+void metric::watch(session &counts, scope where)
+{
+	auto &watched = parts_->watched[size_t(where)];
+
+	watched = parts_->gather(counts, where);
+	for (auto &at : watched)
+		at.sums = counts.add_up(at.counters);
 }
 
 std::vector<metric_value> metric::evaluate(const session &counts, period when,
 					   scope where) const
 {
+	const auto &watched = parts_->watched[size_t(where)];
+	std::vector<parts::watched_place> now;
 	std::vector<metric_value> values;
 
-	for (const place &at : parts_->places(counts, where)) {
+	if (watched.empty())
+		now = parts_->gather(counts, where);
+	for (const auto &at : watched.empty() ? now : watched) {
 		parts::inputs in = parts_->collect(counts, when, at);
 		double value =
 			parts_->expression.evaluate(in.values, in.sources);
 
-		values.push_back({at.pmu, at.package, value * info_->scale,
-				  parts_->error_of(in, value) * info_->scale,
-				  in.share, in.time});
+		values.push_back(
+			{at.at.pmu, at.at.package, value * info_->scale,
+			 parts_->error_of(counts, when, at, in, value) *
+				 info_->scale,
+			 in.share, in.time});
 	}
 	return values;
 }

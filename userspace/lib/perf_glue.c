@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include <internal/cpumap.h>
@@ -33,6 +34,8 @@ struct unc_perf {
 	/* evsels by number; the list owns them */
 	struct perf_evsel **evsels;
 	int n_evsels;
+	/* waits for all ring buffers, -1 without */
+	int epoll;
 };
 
 static int say_nothing(enum libperf_print_level level, const char *format,
@@ -50,6 +53,7 @@ struct unc_perf *unc_perf_new(void)
 
 	if (!perf)
 		return NULL;
+	perf->epoll = -1;
 	libperf_init(say_nothing);
 	perf->evlist = perf_evlist__new();
 	perf->threads = perf_thread_map__new_dummy();
@@ -74,6 +78,8 @@ void unc_perf_delete(struct unc_perf *perf)
 		perf_cpu_map__put(evsel->own_cpus);
 		perf_thread_map__put(evsel->threads);
 	}
+	if (perf->epoll >= 0)
+		close(perf->epoll);
 	perf_evlist__delete(perf->evlist);
 	perf_thread_map__put(perf->threads);
 	free(perf->evsels);
@@ -158,19 +164,32 @@ int unc_perf_disable(struct unc_perf *perf, int event)
 	return perf_evsel__disable(perf->evsels[event]) ? -errno : 0;
 }
 
+/* libperf's own array for poll() has each event, of which there may be many. */
+static int watch_buffers(struct unc_perf *perf)
+{
+	struct epoll_event readable = { .events = EPOLLIN };
+	struct perf_mmap *map;
+
+	perf->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (perf->epoll < 0)
+		return -errno;
+	perf_evlist__for_each_mmap(perf->evlist, map, false)
+		if (epoll_ctl(perf->epoll, EPOLL_CTL_ADD, map->fd, &readable))
+			return -errno;
+	return 0;
+}
+
 int unc_perf_mmap(struct unc_perf *perf, int pages)
 {
 	errno = 0;
 	if (perf_evlist__mmap(perf->evlist, pages))
 		return errno ? -errno : -EINVAL;
-	return 0;
+	return watch_buffers(perf);
 }
 
-int unc_perf_poll(struct unc_perf *perf, int timeout_ms)
+int unc_perf_poll_fd(const struct unc_perf *perf)
 {
-	int n = perf_evlist__poll(perf->evlist, timeout_ms);
-
-	return n < 0 ? -errno : n;
+	return perf->epoll;
 }
 
 void unc_perf_drain(struct unc_perf *perf,

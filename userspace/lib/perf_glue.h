@@ -38,8 +38,8 @@ int unc_perf_disable(struct unc_perf *perf, int event);
 
 /* Maps a ring buffer of that many pages (a power of 2) for each CPU. */
 int unc_perf_mmap(struct unc_perf *perf, int pages);
-/* Waits for records; how many buffers have some. */
-int unc_perf_poll(struct unc_perf *perf, int timeout_ms);
+/* Polls readable when a buffer has records; -1 before unc_perf_mmap(). */
+int unc_perf_poll_fd(const struct unc_perf *perf);
 /* Calls @record for each record there is, buffer after buffer. */
 void unc_perf_drain(struct unc_perf *perf,
 		    void (*record)(const struct perf_event_header *header,

@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <bit>
 
-#include <fmt/format.h>
-
+#include "format.hpp"
 #include "sharing.hpp"
 
 namespace uncore {
@@ -143,8 +142,8 @@ std::string counter_list(uint32_t counters)
 
 	for (unsigned c = 0; c < 16; c++)
 		if (counters >> c & 1)
-			text += fmt::format("{}{}", text.empty() ? "" : ", ",
-					    c);
+			text += uncore::format("{}{}", text.empty() ? "" : ", ",
+					       c);
 	if (text.empty())
 		return "the fixed counter";
 	return (std::popcount(counters) > 1 ? "counters " : "counter ") + text;
@@ -167,18 +166,18 @@ error too_few_counters(std::vector<claim> claims)
 	for (const claim &c : claims)
 		counters |= c.asked.counters;
 	return {errc::conflict,
-		fmt::format("{} cannot be counted at once: {} events for {} of "
-			    "each {}",
-			    list_of(claims), claims.size(),
-			    counter_list(counters),
-			    claims.front().asker->pmu->box)};
+		uncore::format(
+			"{} cannot be counted at once: {} events for {} of "
+			"each {}",
+			list_of(claims), claims.size(), counter_list(counters),
+			claims.front().asker->pmu->box)};
 }
 
 error two_filters(const claim &a, const claim &b, const clash &where,
 		  std::string_view generation)
 {
 	return {errc::conflict,
-		fmt::format(
+		uncore::format(
 			"{} and {} cannot be counted at once: each {} has one "
 			"{} for all of its events",
 			a.asker->text, b.asker->text, a.asker->pmu->box,
@@ -217,7 +216,10 @@ result<void> fit(std::span<const event> events, std::string_view generation)
 	return check(pointers(events), generation);
 }
 
-planner::planner(const topology &machine) : generation_(machine.generation()) {}
+planner::planner(const topology &machine)
+	: machine_(machine), generation_(machine_.generation())
+{
+}
 
 bool planner::has_room(const counter_group &group, const members &more) const
 {
@@ -297,11 +299,12 @@ static result<void> check_boxes(const event_group &group)
 				[](const event &a, const event &b) {
 					return a.pmu == b.pmu;
 				}))
-			return error{errc::conflict,
-				     fmt::format("{} and {} cannot be one "
-						 "group: they are counted by "
-						 "different boxes",
-						 first->text, term.text)};
+			return error{
+				errc::conflict,
+				uncore::format("{} and {} cannot be one "
+					       "group: they are counted by "
+					       "different boxes",
+					       first->text, term.text)};
 	}
 	return {};
 }

@@ -4,21 +4,22 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <sys/ioctl.h>
+#include <deque>
 
-#include <fmt/format.h>
-
-#include "perf_attr.hpp"
-#include "perf_glue.h"
+#include "format.hpp"
+#include "perf_events.hpp"
 
 namespace uncore {
 
 namespace {
 
+constexpr uint64_t sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
+				 PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+
 void set_common(perf_event_attr &attr)
 {
-	attr.sample_type = sampler::sample_type;
+	attr.sample_type = sample_type;
 	attr.read_format = 0;
 	attr.sample_id_all = 1;
 	attr.disabled = 1;
@@ -27,13 +28,14 @@ void set_common(perf_event_attr &attr)
 perf_event_attr sampling_attr(const event &wanted,
 			      const sampling_options &options)
 {
-	perf_event_attr attr = attr_of(wanted);
+	perf_event_attr attr = attributes_of(wanted);
 	uint64_t period =
 		wanted.sample_period ? wanted.sample_period : options.period;
 
 	set_common(attr);
 	attr.freq = period == 0;
 	attr.sample_period = period ? period : options.frequency;
+	attr.wakeup_events = options.wakeup_samples;
 	return attr;
 }
 
@@ -47,6 +49,8 @@ perf_event_attr task_attr()
 	attr.config = PERF_COUNT_SW_DUMMY;
 	set_common(attr);
 	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
+	// A path may be another file's by the time that it is looked at.
+	attr.build_id = 1;
 	return attr;
 }
 
@@ -58,25 +62,34 @@ bool is_free_running(const event &wanted)
 	       (wanted.config >> 8 & 0xff);
 }
 
-error sampling_error(int number, const event &wanted)
+error not_sampled(const event &wanted)
 {
-	if (number == EINVAL || number == EOPNOTSUPP)
-		return {errc::invalid,
-			fmt::format("{} cannot be sampled (a "
-				    "free-running counter, a driver that only "
-				    "counts, or more events than counters)",
-				    wanted.text)};
-	return open_error(number, wanted, false);
+	return {errc::invalid,
+		uncore::format(
+			"{} cannot be sampled (a free-running counter, a "
+			"driver that only counts, or more events than "
+			"counters)",
+			wanted.text)};
 }
 
 } // namespace
 
 struct sampler::state {
-	std::unique_ptr<unc_perf, perf_deleter> perf;
+	topology machine; ///< which the events' PMUs are of
+	perf_events opened;
+	std::deque<event> wanted;
+	std::deque<perf_event_attr> attrs;
 	std::vector<sampled_event> events;
 
-	result<void> open(const event *wanted, perf_event_attr attr,
-			  std::vector<int> cpus);
+	result<void> open(const event &one, const sampling_options &options);
+	result<void> watch_tasks();
+	/// The event that tells of tasks is the last one.
+	perf_events::number task_watch() const
+	{
+		return perf_events::number(events.size() - 1);
+	}
+	result<void> add(perf_events::number number, const event *one,
+			 const perf_event_attr &attr, std::vector<int> cpus);
 };
 
 sampler::sampler(std::unique_ptr<state> opened) : state_(std::move(opened)) {}
@@ -84,109 +97,104 @@ sampler::sampler(sampler &&) noexcept = default;
 sampler &sampler::operator=(sampler &&) noexcept = default;
 sampler::~sampler() = default;
 
-result<void> sampler::state::open(const event *wanted, perf_event_attr attr,
-				  std::vector<int> cpus)
+result<void> sampler::state::add(perf_events::number number, const event *one,
+				 const perf_event_attr &attr,
+				 std::vector<int> cpus)
 {
-	int number = unc_perf_open(perf.get(), &attr, cpus.data(), cpus.size(),
-				   -1, 1);
-
-	if (number < 0 && wanted)
-		return sampling_error(-number, *wanted);
-	if (number < 0)
-		return error{errc::system, fmt::format("watching tasks: {}",
-						       strerror(-number))};
-
-	sampled_event made{wanted, attr, {}, std::move(cpus)};
+	sampled_event made{one, &attrs.emplace_back(attr), {}, std::move(cpus)};
 
 	for (size_t i = 0; i < made.cpus.size(); i++) {
-		uint64_t id = 0;
+		auto id = opened.id(number, i);
 
-		if (ioctl(unc_perf_fd(perf.get(), number, i), PERF_EVENT_IOC_ID,
-			  &id))
-			return error{errc::system,
-				     fmt::format("an event's number: {}",
-						 strerror(errno))};
-		made.ids.push_back(id);
+		if (!id)
+			return id.error();
+		made.ids.push_back(*id);
 	}
 	events.push_back(std::move(made));
 	return {};
+}
+
+result<void> sampler::state::open(const event &one,
+				  const sampling_options &options)
+{
+	const event &copy = wanted.emplace_back(one);
+	perf_event_attr attr = sampling_attr(copy, options);
+	std::vector<int> cpus = options.cpus;
+
+	if (is_free_running(copy))
+		return not_sampled(copy);
+	if (cpus.empty())
+		cpus = copy.pmu && !copy.pmu->cpus.empty() ? copy.pmu->cpus
+							   : machine.cpus();
+	std::sort(cpus.begin(), cpus.end());
+	// An event twice on a CPU would fill one ring buffer twice.
+	cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+
+	auto number = opened.open(copy, attr, cpus);
+
+	if (!number && (number.error().code == errc::invalid ||
+			number.error().code == errc::unsupported))
+		return not_sampled(copy);
+	if (!number)
+		return number.error();
+	return add(*number, &copy, attr, std::move(cpus));
+}
+
+result<void> sampler::state::watch_tasks()
+{
+	perf_event_attr attr = task_attr();
+	std::vector<int> cpus = machine.cpus();
+	auto number = opened.open(attr, cpus, "watching tasks");
+
+	if (!number)
+		return number.error();
+	return add(*number, nullptr, attr, std::move(cpus));
 }
 
 result<sampler> sampler::open(std::span<const event> events,
 			      const topology &machine,
 			      const sampling_options &options)
 {
-	auto made = std::make_unique<state>();
+	std::unique_ptr<state> made(new state{machine, {}, {}, {}, {}});
 
-	raise_descriptor_limit();
-	made->perf.reset(unc_perf_new());
-	if (!made->perf)
-		return error{errc::system, "out of memory"};
-	for (const event &wanted : events) {
-		if (is_free_running(wanted))
-			return sampling_error(EINVAL, wanted);
-
-		std::vector<int> cpus = options.cpus;
-
-		if (cpus.empty())
-			cpus = wanted.pmu && !wanted.pmu->cpus.empty()
-				       ? wanted.pmu->cpus
-				       : machine.cpus();
-		std::sort(cpus.begin(), cpus.end());
-
-		auto opened =
-			made->open(&wanted, sampling_attr(wanted, options),
-				   std::move(cpus));
-
-		if (!opened)
+	for (const event &wanted : events)
+		if (auto opened = made->open(wanted, options); !opened)
 			return opened.error();
-	}
-	if (auto opened = made->open(nullptr, task_attr(), machine.cpus());
-	    !opened)
+	if (auto opened = made->watch_tasks(); !opened)
 		return opened.error();
-	if (int err = unc_perf_mmap(made->perf.get(), int(options.pages)))
-		return error{err == -EPERM ? errc::permission : errc::system,
-			     fmt::format("ring buffers of {} pages: {}{}",
-					 options.pages, strerror(-err),
-					 err == -EPERM
-						 ? "; raise "
-						   "kernel.perf_event_mlock_kb"
-						 : "")};
+	if (auto mapped = made->opened.map_ring_buffers(options.pages); !mapped)
+		return mapped.error();
+	// From here on: who lists the tasks that there are misses none.
+	if (auto watching = made->opened.enable(made->task_watch()); !watching)
+		return watching.error();
 	return sampler(std::move(made));
 }
 
 result<void> sampler::enable()
 {
-	// The one that tells of tasks is the last: it must not be too late.
-	for (size_t i = state_->events.size(); i-- > 0;)
-		if (int err = unc_perf_enable(state_->perf.get(), int(i)))
-			return error{errc::system,
-				     fmt::format("starting to sample: {}",
-						 strerror(-err))};
+	for (size_t i = 0; i < state_->task_watch(); i++)
+		if (auto done = state_->opened.enable(unsigned(i)); !done)
+			return done;
 	return {};
 }
 
 result<void> sampler::disable()
 {
 	for (size_t i = 0; i < state_->events.size(); i++)
-		if (int err = unc_perf_disable(state_->perf.get(), int(i)))
-			return error{errc::system,
-				     fmt::format("stopping to sample: {}",
-						 strerror(-err))};
+		if (auto done = state_->opened.disable(unsigned(i)); !done)
+			return done;
 	return {};
+}
+
+int sampler::poll_fd() const
+{
+	return state_->opened.poll_fd();
 }
 
 void sampler::drain(
 	const std::function<void(const perf_event_header &, int)> &record)
 {
-	auto call = [](const perf_event_header *header, int cpu, void *arg) {
-		(*static_cast<const std::function<void(
-			 const perf_event_header &, int)> *>(arg))(*header,
-								   cpu);
-	};
-
-	unc_perf_drain(state_->perf.get(), call,
-		       const_cast<void *>(static_cast<const void *>(&record)));
+	state_->opened.drain(record);
 }
 
 std::span<const sampled_event> sampler::events() const

@@ -7,10 +7,9 @@
 #include <cmath>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "backend.hpp"
 #include "estimate.hpp"
+#include "format.hpp"
 
 namespace uncore {
 
@@ -43,13 +42,28 @@ struct stop {
 	std::vector<uint32_t> units;
 };
 
+/// Sums that are added up at each read.
+struct watched_sums {
+	std::vector<std::vector<counter_at>> counters;
+	sum_estimator estimator;
+};
+
 /// Fewer reads than this are not worth going there.
 constexpr size_t worth_a_visit = 4;
 
 } // namespace
 
 struct session::state {
-	const plan *what;
+	state(plan planned, const topology &on, const session_options &wanted,
+	      std::shared_ptr<counter_backend> counters)
+		: what(std::move(planned)), machine(on), options(wanted),
+		  backend(std::move(counters))
+	{
+	}
+
+	plan what;
+	topology machine;
+	session_options options;
 	std::shared_ptr<counter_backend> backend;
 	std::vector<group_place> groups;
 	std::vector<unit> units;
@@ -57,16 +71,23 @@ struct session::state {
 	/// What the last read gave, and the one before.
 	std::vector<uint64_t> now, before;
 	std::vector<estimator> estimators;
+	std::vector<watched_sums> sums;
 	nanoseconds started{}, read_at{}, read_before{};
 	bool counting = false, multiplexed = false;
 
-	void add_units(uint32_t group, const topology &machine);
-	void plan_tour(const topology &machine);
+	void add_units(uint32_t group);
+	void plan_tour();
 	void read_stop(const stop &where, std::vector<const unit *> &lost);
 	stratum between(const unit &u, uint32_t member) const;
 	bool read_unit(unit &u);
 	void account(const unit &u);
-	error gone(const std::vector<const unit *> &lost) const;
+	void add_up();
+	stratum between(counter_at c) const
+	{
+		return between(unit_of(c.counter, c.cpu_index),
+			       c.counter.member);
+	}
+	uncore::error gone(const std::vector<const unit *> &lost) const;
 	const unit &unit_of(counter_id id, size_t cpu_index) const
 	{
 		return units[groups[id.group].first_unit + cpu_index];
@@ -76,8 +97,7 @@ struct session::state {
 count &count::operator+=(const count &other)
 {
 	value += other.value;
-	if (other.error != 0)
-		error = std::hypot(error, other.error);
+	error += other.error;
 	raw += other.raw;
 	enabled += other.enabled;
 	running += other.running;
@@ -89,14 +109,13 @@ session::session(session &&) noexcept = default;
 session &session::operator=(session &&) noexcept = default;
 session::~session() = default;
 
-void session::state::add_units(uint32_t group, const topology &machine)
+void session::state::add_units(uint32_t group)
 {
-	const counter_group &wanted = what->groups[group];
+	const counter_group &wanted = what.groups[group];
 	group_place place{{}, {}, units.size()};
 
-	place.cpus = wanted.pmu && !wanted.pmu->cpus.empty()
-			     ? wanted.pmu->cpus
-			     : machine.cpus();
+	place.cpus = wanted.pmu && !wanted.pmu->cpus.empty() ? wanted.pmu->cpus
+							     : machine.cpus();
 	for (uint32_t i = 0; i < place.cpus.size(); i++) {
 		uint32_t members = wanted.members.size();
 
@@ -109,7 +128,7 @@ void session::state::add_units(uint32_t group, const topology &machine)
 	groups.push_back(std::move(place));
 }
 
-void session::state::plan_tour(const topology &machine)
+void session::state::plan_tour()
 {
 	for (const uncore::package &p : machine.packages())
 		tour.push_back({p.id, p.cpus, {}});
@@ -124,25 +143,32 @@ void session::state::plan_tour(const topology &machine)
 	std::erase_if(tour, [](const stop &s) { return s.units.empty(); });
 }
 
-result<session> session::open(const plan &what, const topology &machine,
-			      std::shared_ptr<counter_backend> backend)
+result<session> open_session(plan what, const topology &machine,
+			     const session_options &options,
+			     std::shared_ptr<counter_backend> backend)
 {
-	auto made = std::make_unique<state>();
+	auto made = std::make_unique<session::state>(
+		std::move(what), machine, options, std::move(backend));
 
-	made->what = &what;
-	made->backend = backend ? std::move(backend) : kernel_backend();
-	for (uint32_t i = 0; i < what.groups.size(); i++) {
-		made->add_units(i, machine);
+	for (uint32_t i = 0; i < made->what.groups.size(); i++) {
+		made->add_units(i);
 
-		auto opened = made->backend->open(what.groups[i],
+		auto opened = made->backend->open(made->what.groups[i],
 						  made->groups.back().cpus);
 
 		if (!opened)
 			return opened.error();
 	}
 	made->before = made->now;
-	made->plan_tour(machine);
+	made->plan_tour();
 	return session(std::move(made));
+}
+
+result<session> session::open(plan what, const topology &machine,
+			      const session_options &options)
+{
+	return open_session(std::move(what), machine, options,
+			    kernel_backend());
 }
 
 result<void> session::enable()
@@ -203,27 +229,28 @@ void session::state::account(const unit &u)
 	}
 }
 
-error session::state::gone(const std::vector<const unit *> &lost) const
+uncore::error session::state::gone(const std::vector<const unit *> &lost) const
 {
 	const unit &first = *lost.front();
-	const event &e = what->groups[first.group].members.front();
+	const event &e = what.groups[first.group].members.front();
 	std::string who = e.pmu ? e.pmu->name : e.text;
 
 	if (lost.size() > 1)
-		who += fmt::format(" and {} more", lost.size() - 1);
+		who += uncore::format(" and {} more", lost.size() - 1);
 	return {errc::gone,
-		fmt::format("CPU {} {}: what {} count{} there is lost",
-			    first.cpu,
-			    backend->is_online(first.cpu)
-				    ? "was offline for a while"
-				    : "went offline",
-			    who, lost.size() > 1 ? "" : "s")};
+		uncore::format("CPU {} {}: what {} count{} there is lost",
+			       first.cpu,
+			       backend->is_online(first.cpu)
+				       ? "was offline for a while"
+				       : "went offline",
+			       who, lost.size() > 1 ? "" : "s")};
 }
 
 void session::state::read_stop(const stop &where,
 			       std::vector<const unit *> &lost)
 {
-	if (tour.size() > 1 && where.units.size() >= worth_a_visit)
+	if (options.visit_packages && tour.size() > 1 &&
+	    where.units.size() >= worth_a_visit)
 		backend->visit(where.cpus);
 	for (uint32_t i : where.units) {
 		unit &u = units[i];
@@ -251,8 +278,9 @@ result<void> session::read()
 	s.read_at = s.backend->now();
 	for (const stop &where : s.tour)
 		s.read_stop(where, lost);
-	if (s.tour.size() > 1)
+	if (s.options.visit_packages && s.tour.size() > 1)
 		s.backend->leave();
+	s.add_up();
 	if (!lost.empty())
 		return s.gone(lost);
 	return {};
@@ -290,6 +318,99 @@ count session::total(counter_id id, size_t cpu_index) const
 	const estimator &known = state_->estimators[u.estimators + id.member];
 
 	return count_of(known.all(), known.value(), known.error());
+}
+
+/// For each sum, the first one that is counted in the same groups on the same
+/// CPUs.
+static std::vector<size_t>
+counted_together(std::span<const std::vector<counter_at>> sums)
+{
+	auto same = [](const std::vector<counter_at> &a,
+		       const std::vector<counter_at> &b) {
+		return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+				  [](const counter_at &x, const counter_at &y) {
+					  return x.counter.group ==
+							 y.counter.group &&
+						 x.cpu_index == y.cpu_index;
+				  });
+	};
+	std::vector<size_t> first;
+
+	for (const auto &sum : sums)
+		first.push_back(std::find_if(sums.begin(), sums.end(),
+					     [&](const auto &other) {
+						     return same(sum, other);
+					     }) -
+				sums.begin());
+	return first;
+}
+
+sum_set session::add_up(std::span<const std::vector<counter_at>> sums)
+{
+	std::vector<size_t> counters;
+
+	for (const auto &sum : sums)
+		counters.push_back(sum.size());
+	state_->sums.push_back(
+		{{sums.begin(), sums.end()},
+		 sum_estimator(counters, counted_together(sums))});
+	return {uint32_t(state_->sums.size() - 1)};
+}
+
+void session::state::add_up()
+{
+	for (watched_sums &set : sums) {
+		for (size_t s = 0; s < set.counters.size(); s++)
+			for (size_t c = 0; c < set.counters[s].size(); c++)
+				set.estimator.add(s, c,
+						  between(set.counters[s][c]));
+		set.estimator.flush();
+	}
+}
+
+double session::error(sum_set sums, std::span<const double> gradient,
+		      uncore::period when) const
+{
+	const watched_sums &set = state_->sums[sums.index];
+
+	if (when == period::total)
+		return set.estimator.error(gradient);
+	return set.estimator.error_of(gradient, [&](size_t s, size_t c) {
+		return state_->between(set.counters[s][c]);
+	});
+}
+
+/// The sum of its counters' counts, with the error of the whole.
+static count sum_of(const session &from,
+		    const std::vector<counter_at> &counters, sum_set sums,
+		    size_t index, size_t size, period when)
+{
+	std::vector<double> gradient(size);
+	count all;
+
+	for (const counter_at &c : counters)
+		all += when == period::interval
+			       ? from.interval(c.counter, c.cpu_index)
+			       : from.total(c.counter, c.cpu_index);
+	gradient[index] = 1;
+	all.error = all.error > 0 ? from.error(sums, gradient, when) : 0;
+	return all;
+}
+
+count session::interval(sum_set sums, size_t index) const
+{
+	const auto &counters = state_->sums[sums.index].counters;
+
+	return sum_of(*this, counters[index], sums, index, counters.size(),
+		      period::interval);
+}
+
+count session::total(sum_set sums, size_t index) const
+{
+	const auto &counters = state_->sums[sums.index].counters;
+
+	return sum_of(*this, counters[index], sums, index, counters.size(),
+		      period::total);
 }
 
 nanoseconds session::interval_time() const

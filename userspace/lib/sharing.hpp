@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Which filter fields an event shares with the other events of its box, and
-// which counters may count it.  Tables by generation, no logic but look-ups.
+// which counters may count it, both by the catalogue (events/hswep/boxes.json).
 #pragma once
 
 #include <array>
@@ -10,14 +10,6 @@
 #include <uncore/event.hpp>
 
 namespace uncore {
-
-/// Events with config & mask == select obey a field that a box has once.
-struct shared_field {
-	std::string_view box, name;
-	uint64_t mask, select;
-	/// Its bits in config, config1 and config2.
-	std::array<uint64_t, 3> bits;
-};
 
 /// What an event asks of its box.
 struct demand {

@@ -24,12 +24,16 @@ constexpr size_t most_pmus = 4096;
 constexpr size_t most_fields = 256;
 constexpr uint64_t most_packages = 4096;
 
-/// Processors by what the kernel calls them in modalias.
+/// Processors with a driver of this project's, by what the kernel calls them in
+/// modalias.
 constexpr struct {
 	std::string_view modalias;
 	std::string_view generation;
 } processors[] = {
+	{"ven0000fam0006mod003E", "ivbep"},
 	{"ven0000fam0006mod003F", "hswep"},
+	{"ven0000fam0006mod004F", "bdwep"},
+	{"ven0000fam0006mod0056", "bdwde"},
 };
 
 std::string read_generation(const fs::path &sysfs)
@@ -106,32 +110,35 @@ void split_name(pmu &found)
 	found.box = rest.substr(end + 1);
 }
 
-/// The kernel's own driver names 3 events of the iMC and no others; this
-/// project's names all that the catalogue has.
-bool has_catalogue_names(const pmu &found)
+/// The kernel's own driver names 3 events of the iMC, without a dot; this
+/// project's has the catalogue's names, as many as it was told to list.
+bool has_catalogue_names(const pmu &found, const catalogue &names)
 {
-	for (const event_info &event : catalogue::standard().events())
-		if (event.box == found.box &&
-		    event.name.find('.') != event.name.npos)
-			return read_text(found.folder / "events" / event.name)
-				.has_value();
+	for (const std::string &name : list_folder(found.folder / "events")) {
+		const event_info *event = names.event(found.box, name);
+
+		if (event && name.find('.') != name.npos)
+			return true;
+	}
 	return false;
 }
 
-driver find_driver(const pmu &found)
+/// @p loaded: this project's driver is; the kernel's own cannot be beside it.
+driver find_driver(const pmu &found, const catalogue &names, bool loaded)
 {
-	const bool known = catalogue::standard().box(found.box);
+	const bool known = names.box(found.box);
 
 	if (known && !found.prefix.empty() && found.prefix != "uncore")
 		return driver::xeon_uncore;
-	if (known && has_catalogue_names(found))
+	if (known && (loaded || has_catalogue_names(found, names)))
 		return driver::xeon_uncore;
 	return found.prefix == "uncore" && !found.box.empty()
 		       ? driver::intel_uncore
 		       : driver::other;
 }
 
-std::optional<pmu> read_pmu(const fs::path &folder, const std::string &name)
+std::optional<pmu> read_pmu(const fs::path &folder, const std::string &name,
+			    const catalogue &names, bool loaded)
 {
 	const auto type = read_text(folder / "type");
 	const auto number = type ? parse_number(*type) : std::nullopt;
@@ -159,7 +166,7 @@ std::optional<pmu> read_pmu(const fs::path &folder, const std::string &name)
 		found.cpus = std::move(*cpus);
 	}
 	split_name(found);
-	found.driver = find_driver(found);
+	found.driver = find_driver(found, names, loaded);
 	if (found.driver == driver::other) {
 		found.prefix.clear();
 		found.box.clear();
@@ -173,6 +180,38 @@ std::optional<pmu> read_pmu(const fs::path &folder, const std::string &name)
 
 } // namespace
 
+struct topology::description {
+	std::vector<package> packages;
+	std::vector<pmu> pmus;
+	std::vector<pmu> others;
+	std::string generation;
+};
+
+topology::topology(std::shared_ptr<const description> known)
+	: known_(std::move(known))
+{
+}
+
+std::span<const package> topology::packages() const
+{
+	return known_->packages;
+}
+
+std::span<const pmu> topology::pmus() const
+{
+	return known_->pmus;
+}
+
+std::span<const pmu> topology::others() const
+{
+	return known_->others;
+}
+
+std::string_view topology::generation() const
+{
+	return known_->generation;
+}
+
 const format_field *pmu::field(std::string_view name) const
 {
 	for (const format_field &format : formats)
@@ -184,42 +223,53 @@ const format_field *pmu::field(std::string_view name) const
 result<topology> topology::read(const fs::path &sysfs)
 {
 	const fs::path devices = sysfs / "bus/event_source/devices";
-	topology machine;
+	auto machine = std::make_shared<description>();
 	std::error_code err;
 
 	if (!fs::is_directory(sysfs, err))
 		return error{errc::system,
 			     "there is no sysfs at " + quote(sysfs.string())};
-	machine.generation_ = read_generation(sysfs);
-	machine.packages_ = read_packages(sysfs);
+	machine->generation = read_generation(sysfs);
+	machine->packages = read_packages(sysfs);
+	const catalogue *own = catalogue::find(machine->generation);
+	const catalogue &names = own ? *own : catalogue::standard();
+	const bool loaded = fs::is_directory(sysfs / "module/xeon_uncore", err);
 	for (const std::string &name : list_folder(devices)) {
-		if (machine.pmus_.size() + machine.others_.size() == most_pmus)
+		if (machine->pmus.size() + machine->others.size() == most_pmus)
 			break;
 		if (!printable(name))
 			continue;
-		auto found = read_pmu(devices / name, name);
+		auto found = read_pmu(devices / name, name, names, loaded);
 		if (!found)
 			continue;
-		auto &list = found->driver == driver::other ? machine.others_
-							    : machine.pmus_;
+		auto &list = found->driver == driver::other ? machine->others
+							    : machine->pmus;
 		list.push_back(std::move(*found));
 	}
-	std::sort(machine.pmus_.begin(), machine.pmus_.end(),
+	std::sort(machine->pmus.begin(), machine->pmus.end(),
 		  [](const pmu &a, const pmu &b) {
 			  return std::tie(a.prefix, a.box, a.instance) <
 				 std::tie(b.prefix, b.box, b.instance);
 		  });
 	// This project's driver loads on the processors that it knows.
-	for (const pmu &found : machine.pmus_)
-		if (machine.generation_.empty() &&
+	for (const pmu &found : machine->pmus)
+		if (machine->generation.empty() &&
 		    catalogue::find(found.prefix))
-			machine.generation_ = found.prefix;
-	return machine;
+			machine->generation = found.prefix;
+	return topology(std::move(machine));
+}
+
+topology topology::blank(std::string_view generation)
+{
+	auto machine = std::make_shared<description>();
+
+	machine->generation = generation;
+	return topology(std::move(machine));
 }
 
 const pmu *topology::find(std::string_view name) const
 {
-	for (const auto *list : {&pmus_, &others_})
+	for (const auto *list : {&known_->pmus, &known_->others})
 		for (const pmu &one : *list)
 			if (one.name == name)
 				return &one;
@@ -231,7 +281,7 @@ std::vector<const pmu *> topology::match(std::string_view pattern) const
 	const bool wild = pattern.find_first_of("*?") != pattern.npos;
 	std::vector<const pmu *> found;
 
-	for (const pmu &one : pmus_) {
+	for (const pmu &one : known_->pmus) {
 		const std::string_view name = one.name;
 		const std::string_view bare =
 			name.substr(one.prefix.size() + 1);
@@ -252,7 +302,7 @@ std::vector<int> topology::cpus() const
 {
 	std::vector<int> all;
 
-	for (const package &one : packages_)
+	for (const package &one : known_->packages)
 		all.insert(all.end(), one.cpus.begin(), one.cpus.end());
 	std::sort(all.begin(), all.end());
 	return all;
@@ -260,7 +310,7 @@ std::vector<int> topology::cpus() const
 
 int topology::package_of(int cpu) const
 {
-	for (const package &one : packages_)
+	for (const package &one : known_->packages)
 		if (std::binary_search(one.cpus.begin(), one.cpus.end(), cpu))
 			return one.id;
 	return -1;

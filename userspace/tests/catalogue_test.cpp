@@ -10,6 +10,7 @@
 #include <uncore/catalogue.hpp>
 #include <uncore/event.hpp>
 #include <uncore/expression.hpp>
+#include <uncore/topology.hpp>
 
 #include "tree.hpp"
 
@@ -20,6 +21,7 @@ struct unc_event_info {
 struct unc_named_event {
 	const char *name = nullptr, *config = nullptr, *unit = nullptr,
 		   *scale = nullptr;
+	bool common = false;
 };
 
 namespace {
@@ -302,6 +304,8 @@ TEST(catalogue, look_ups)
 	const catalogue &known = catalogue::standard();
 
 	EXPECT_EQ(catalogue::find("hswep"), &known);
+	EXPECT_EQ(catalogue::generations().front(), "hswep");
+	EXPECT_EQ(known.title(), "Haswell-EP/EX");
 	EXPECT_FALSE(catalogue::find("uncore"));
 	EXPECT_FALSE(catalogue::find(""));
 	EXPECT_EQ(known.generation(), "hswep");
@@ -343,4 +347,25 @@ TEST(catalogue, metrics_are_whole)
 	EXPECT_FALSE(catalogue::standard()
 			     .metric("avg_tor_drd_hit_latency")
 			     ->one_group);
+}
+
+TEST(catalogue, generations)
+{
+	for (const std::string_view name : catalogue::generations()) {
+		const catalogue *known = catalogue::find(name);
+
+		ASSERT_TRUE(known) << name;
+		EXPECT_EQ(known->generation(), name);
+		EXPECT_FALSE(known->title().empty()) << name;
+		EXPECT_FALSE(known->events().empty()) << name;
+		EXPECT_EQ(&catalogue::of(topology::blank(name)), known);
+		// The binary search of event() wants them in order.
+		for (const event_info &info : known->events())
+			EXPECT_EQ(known->event(info.box, info.name), &info)
+				<< name << ' ' << info.box << '/' << info.name;
+	}
+	EXPECT_EQ(&catalogue::of(topology::blank("skylake")),
+		  &catalogue::standard());
+	EXPECT_FALSE(catalogue::find("xeon7100")->box("cbox"));
+	EXPECT_TRUE(catalogue::find("bdwep")->box("sbox"));
 }

@@ -35,7 +35,7 @@ protected:
 	{
 		plan_ = std::move(planner_).finish();
 
-		auto opened = session::open(plan_, machine_, backend_);
+		auto opened = open_session(plan_, machine_, {true}, backend_);
 
 		EXPECT_TRUE(opened);
 		EXPECT_TRUE(opened->enable());

@@ -37,3 +37,14 @@ TEST(result, error)
 	EXPECT_EQ(nothing.error().code, errc::gone);
 	EXPECT_TRUE(result<void>());
 }
+
+TEST(result, misuse_ends_the_program)
+{
+	result<int> seven = 7, none = error{errc::gone, "CPU 1 is gone"};
+	result<void> done;
+
+	EXPECT_DEATH((void)*none,
+		     "of a result that is an error: CPU 1 is gone");
+	EXPECT_DEATH((void)seven.error(), "a result that has a value");
+	EXPECT_DEATH((void)done.error(), "a result that is none");
+}

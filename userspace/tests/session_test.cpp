@@ -27,6 +27,15 @@ protected:
 
 	session start(std::string_view text)
 	{
+		session opened = open(text);
+
+		EXPECT_TRUE(opened.enable());
+		return opened;
+	}
+
+	/// Not enabled.
+	session open(std::string_view text)
+	{
 		planner made(machine_);
 		auto groups = parse_events(text, machine_);
 
@@ -35,10 +44,9 @@ protected:
 			EXPECT_TRUE(made.add(group));
 		plan_ = std::move(made).finish();
 
-		auto opened = session::open(plan_, machine_, backend_);
+		auto opened = open_session(plan_, machine_, {true}, backend_);
 
 		EXPECT_TRUE(opened);
-		EXPECT_TRUE(opened->enable());
 		return *std::move(opened);
 	}
 
@@ -203,10 +211,118 @@ TEST_F(counting, a_refusal_is_passed_on)
 
 	backend_->refusal = error{errc::permission, "no permission"};
 
-	auto opened = session::open(wanted, machine_, backend_);
+	auto opened = open_session(wanted, machine_, {}, backend_);
 
 	ASSERT_FALSE(opened);
 	EXPECT_EQ(opened.error().code, errc::permission);
+}
+
+namespace {
+
+/// Boxes whose rates scatter, and which are seen for three slices of ten.
+class scattering : public counting {
+protected:
+	static constexpr int strata = 20, slices = 10, seen = 3;
+
+	/// Counts for a while. @p step: all boxes' rates change together.
+	/// @return what the boxes counted in truth.
+	double pass(session &counts, bool step)
+	{
+		std::normal_distribution<double> rate(1, 0.2);
+		double truth = 0;
+
+		for (int i = 0; i < strata; i++) {
+			for (int slice = 0; slice < slices; slice++) {
+				double common = std::max(0.0, rate(random_));
+
+				for (auto &group : backend_->groups) {
+					group.rate =
+						step ? common
+						     : std::max(0.0,
+								rate(random_));
+					group.share = slice < seen;
+					truth += group.rate * 1e6 *
+						 double(group.cpus.size());
+				}
+				backend_->advance(1ms);
+			}
+			EXPECT_TRUE(counts.read());
+		}
+		return truth;
+	}
+
+	/// How many of a hundred sums over all boxes are within one standard
+	/// error.
+	int within(bool step)
+	{
+		int good = 0;
+
+		for (int run = 0; run < 100; run++) {
+			backend_ = std::make_shared<fake_backend>();
+
+			session counts = open("cbox/clockticks/");
+			std::vector<counter_at> all;
+
+			for (uint32_t g = 0; g < backend_->groups.size(); g++)
+				for (size_t c = 0;
+				     c < backend_->groups[g].cpus.size(); c++)
+					all.push_back({{g, 0}, c});
+			EXPECT_GE(all.size(), 16u);
+
+			sum_set sums = counts.add_up(
+				std::vector<std::vector<counter_at>>{all});
+
+			EXPECT_TRUE(counts.enable());
+
+			double truth = pass(counts, step);
+			count total = counts.total(sums, 0);
+
+			good += std::fabs(total.value - truth) < total.error;
+		}
+		return good;
+	}
+
+	std::mt19937_64 random_{1};
+};
+
+} // namespace
+
+// A program's phases hit all boxes at once: their errors do not cancel out.
+TEST_F(scattering, boxes_in_step)
+{
+	int good = within(true);
+
+	EXPECT_GT(good, 55);
+	EXPECT_LT(good, 80);
+}
+
+// Each package's rate is one here, hence two in step.
+TEST_F(scattering, boxes_out_of_step)
+{
+	int good = within(false);
+
+	EXPECT_GT(good, 55);
+	EXPECT_LT(good, 80);
+}
+
+// The sum of two events of a group is as uncertain as if it were one event;
+// their difference is more certain.
+TEST_F(scattering, events_in_step)
+{
+	session counts = open("imc_0/cas_count.rd/,imc_0/cas_count.wr/");
+	sum_set sums = counts.add_up(std::vector<std::vector<counter_at>>{
+		{{first, 0}}, {{second, 0}}});
+
+	ASSERT_TRUE(counts.enable());
+	pass(counts, true);
+
+	double one = counts.total(sums, 0).error;
+	double two = counts.total(sums, 1).error;
+	const double together[] = {1, 1}, apart[] = {2, -1};
+
+	EXPECT_NEAR(counts.error(sums, together, period::total), one + two,
+		    (one + two) / 100);
+	EXPECT_LT(counts.error(sums, apart, period::total), one / 20);
 }
 
 // The estimate's own claim: of many runs, about two thirds are within one
@@ -250,4 +366,52 @@ TEST(estimator, a_drift_is_no_noise)
 		made.add({1000000 + 10000 * i, 1000, 500});
 	// successive rates differ by 20 a nanosecond, all in all by 2000
 	EXPECT_LT(made.error(), 20 * 1000 * 10);
+}
+
+TEST_F(counting, a_session_keeps_what_it_needs)
+{
+	std::optional<session> counts;
+
+	{
+		auto machine = topology::read(recorded_.path());
+
+		ASSERT_TRUE(machine);
+		planner made(*machine);
+		auto groups = parse_events("imc_0/cas_count.rd/", *machine);
+
+		ASSERT_TRUE(groups);
+		ASSERT_TRUE(made.add(groups->front()));
+		auto opened = open_session(std::move(made).finish(), *machine,
+					   {}, backend_);
+
+		ASSERT_TRUE(opened);
+		counts.emplace(*std::move(opened));
+	}
+	ASSERT_TRUE(counts->enable());
+	backend_->offline.insert(counts->cpus(first)[1]);
+	backend_->advance(10ms);
+
+	// names the PMU, of a topology that only the session still has
+	auto outcome = counts->read();
+
+	ASSERT_FALSE(outcome);
+	EXPECT_NE(outcome.error().message.find("hswep_imc_0"),
+		  std::string::npos);
+	EXPECT_EQ(counts->total(first, 0).raw, 10000000u);
+}
+
+TEST_F(counting, nobody_is_moved_who_did_not_ask)
+{
+	planner made(machine_);
+	auto groups = parse_events("imc/cas_count.rd/", machine_);
+
+	ASSERT_TRUE(groups);
+	ASSERT_TRUE(made.add(groups->front()));
+
+	auto counts =
+		open_session(std::move(made).finish(), machine_, {}, backend_);
+
+	ASSERT_TRUE(counts);
+	ASSERT_TRUE(counts->read());
+	EXPECT_TRUE(backend_->visited.empty());
 }

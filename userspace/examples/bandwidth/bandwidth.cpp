@@ -30,8 +30,8 @@ int main(int argc, char **argv)
 	if (!bandwidth)
 		return fail(bandwidth.error());
 
-	uncore::plan plan = std::move(planner).finish();
-	auto session = uncore::session::open(plan, *machine);
+	auto session =
+		uncore::session::open(std::move(planner).finish(), *machine);
 
 	if (!session)
 		return fail(session.error());

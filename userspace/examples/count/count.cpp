@@ -55,8 +55,8 @@ int main(int argc, char **argv)
 		places.push_back(*std::move(placed));
 	}
 
-	uncore::plan plan = std::move(planner).finish();
-	auto session = uncore::session::open(plan, *machine);
+	auto session =
+		uncore::session::open(std::move(planner).finish(), *machine);
 
 	if (!session)
 		return fail(session.error());

@@ -14,6 +14,8 @@
 
 namespace uncore {
 
+class topology;
+
 /// A box type.
 struct box_info {
 	std::string_view name;	  ///< "cbox"
@@ -86,10 +88,16 @@ class UNCORE_EXPORT catalogue {
 public:
 	/// @param generation "hswep"; nullptr is returned for an unknown one.
 	static const catalogue *find(std::string_view generation);
+	/// Those that find() knows, the newest knowledge first: "hswep", ...
+	static std::span<const std::string_view> generations();
 	/// Where no machine says which one: Haswell-EP's.
 	static const catalogue &standard();
+	/// The machine's; standard() where there is none for its processor.
+	static const catalogue &of(const topology &machine);
 
 	std::string_view generation() const { return generation_; }
+	/// For people: "Haswell-EP/EX".
+	std::string_view title() const { return title_; }
 	std::span<const box_info> boxes() const { return boxes_; }
 	std::span<const field_info> fields() const { return fields_; }
 	std::span<const event_info> events() const { return events_; }
@@ -118,7 +126,7 @@ public:
 private:
 	friend struct catalogue_tables;
 
-	std::string_view generation_;
+	std::string_view generation_, title_;
 	std::span<const box_info> boxes_;
 	std::span<const field_info> fields_;
 	std::span<const event_info> events_;

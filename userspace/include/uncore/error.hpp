@@ -4,6 +4,8 @@
 /// wrong.  The library throws nothing of its own.
 #pragma once
 
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <variant>
@@ -29,7 +31,16 @@ struct error {
 	std::string message;
 };
 
-/// Either a value or an error; test it before use.
+/// Ends the program: a result was taken for what it is not.  Also where
+/// assert() does nothing, as what would come next is undefined.
+[[noreturn]] inline void misused_result(const char *what, const char *message)
+{
+	std::fprintf(stderr, "libuncore: %s%s\n", what, message);
+	std::abort();
+}
+
+/// Either a value or an error; test it before use.  Who takes the value of an
+/// error, or the error of a value, is ended with a message.
 template <class T> class [[nodiscard]] result {
 public:
 	result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
@@ -40,16 +51,30 @@ public:
 
 	explicit operator bool() const { return state_.index() == 0; }
 
-	T &operator*() & { return *std::get_if<0>(&state_); }
-	const T &operator*() const & { return *std::get_if<0>(&state_); }
-	T &&operator*() && { return std::move(*std::get_if<0>(&state_)); }
-	T *operator->() { return std::get_if<0>(&state_); }
-	const T *operator->() const { return std::get_if<0>(&state_); }
+	T &operator*() & { return const_cast<T &>(std::as_const(*this).get()); }
+	const T &operator*() const & { return get(); }
+	T &&operator*() && { return std::move(**this); }
+	T *operator->() { return &**this; }
+	const T *operator->() const { return &get(); }
 
 	/// The failure; only when there is no value.
-	const uncore::error &error() const { return *std::get_if<1>(&state_); }
+	const uncore::error &error() const
+	{
+		if (const auto *failure = std::get_if<1>(&state_))
+			return *failure;
+		misused_result("error() of a result that has a value", "");
+	}
 
 private:
+	const T &get() const
+	{
+		if (const auto *value = std::get_if<0>(&state_))
+			return *value;
+		misused_result("the value was taken of a result that is an "
+			       "error: ",
+			       std::get_if<1>(&state_)->message.c_str());
+	}
+
 	std::variant<T, uncore::error> state_;
 };
 
@@ -63,7 +88,12 @@ public:
 	}
 
 	explicit operator bool() const { return !failed_; }
-	const uncore::error &error() const { return failure_; }
+	const uncore::error &error() const
+	{
+		if (!failed_)
+			misused_result("error() of a result that is none", "");
+		return failure_;
+	}
 
 private:
 	bool failed_ = false;

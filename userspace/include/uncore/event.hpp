@@ -63,8 +63,8 @@ struct event_group {
 /// Events and values are looked up in the catalogue of @p machine's generation,
 /// others in its driver's events folder.  What the kernel's own driver is known
 /// to count wrongly is refused (errc::unsupported), raw values included.
-/// The result refers to @p machine, which must outlive it.
-/// Errors: errc::invalid (syntax, value too wide for its field),
+/// The result refers to @p machine: it is good as long as that, or a copy of
+/// it, is there. Errors: errc::invalid (syntax, value too wide for its field),
 /// errc::not_found (no such PMU, event, field or value name: names the nearest
 /// ones; a missing parameter: names the field and some values),
 /// errc::unsupported (the driver lacks a field that the event needs),

@@ -24,12 +24,6 @@ enum class scope {
 	machine, ///< all boxes
 };
 
-/// Which time a number is of.
-enum class period {
-	interval, ///< since the read before the last
-	total,	  ///< since the session was enabled
-};
-
 /// A metric's value at one place.  Not a number where it divides by 0 or where
 /// an event was never counted.
 struct metric_value {
@@ -45,7 +39,6 @@ struct metric_value {
 class UNCORE_EXPORT metric {
 public:
 	/// Adds what a metric needs to a plan.
-	/// @param machine must outlive the metric.
 	/// Errors: errc::unsupported, errc::not_found (the driver lacks an
 	/// event, a field or a PMU: says which), errc::conflict, errc::invalid
 	/// (the expression).
@@ -54,6 +47,12 @@ public:
 				      planner &counting);
 
 	const metric_info &info() const { return *info_; }
+
+	/// Has the session add up what the values of each box, package or of
+	/// the machine need, so that these have an error of their own.  To be
+	/// called before session::enable(); without, the errors of parts add
+	/// up.
+	void watch(session &counts, uncore::scope where);
 
 	/// The value of each box, package, or the machine; by package, then in
 	/// the order of topology::pmus().  duration_time is the time for which
@@ -66,7 +65,7 @@ private:
 	struct parts;
 
 	const metric_info *info_ = nullptr;
-	std::shared_ptr<const parts> parts_;
+	std::shared_ptr<parts> parts_;
 };
 
 } // namespace uncore

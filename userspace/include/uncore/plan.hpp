@@ -57,7 +57,6 @@ public:
 	/// counted. An event that is no counter (duration_time) has none.
 	using places = std::vector<std::vector<counter_id>>;
 
-	/// @param machine must outlive the plan.
 	explicit planner(const topology &machine);
 
 	/// Adds events of a command line: a group in braces as it is, others to
@@ -84,6 +83,7 @@ private:
 	counter_id place(uint32_t group, const event &wanted);
 	std::vector<members> split_up(const members &wanted) const;
 
+	topology machine_;
 	std::string_view generation_;
 	plan plan_;
 };

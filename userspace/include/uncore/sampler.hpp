@@ -10,12 +10,14 @@
 #include <span>
 #include <vector>
 
-#include <linux/perf_event.h>
-
 #include <uncore/error.hpp>
 #include <uncore/event.hpp>
 #include <uncore/export.hpp>
 #include <uncore/topology.hpp>
+
+/// The kernel's, <linux/perf_event.h>.
+struct perf_event_attr;
+struct perf_event_header;
 
 namespace uncore {
 
@@ -30,27 +32,28 @@ struct sampling_options {
 	std::vector<int> cpus;
 	/// Of each CPU's ring buffer; a power of 2.
 	unsigned pages = 128;
+	/// poll_fd() is readable when so many samples are there; 0: when a ring
+	/// buffer is half full.
+	unsigned wakeup_samples = 0;
 };
 
 /// What the kernel was asked for, and how its records name it.
 struct sampled_event {
 	const uncore::event *event = nullptr; ///< nullptr: only tells of tasks
-	perf_event_attr attr{};
+	/// As opened; attr->size says how much of it there is.  The sampler's.
+	const perf_event_attr *attr = nullptr;
 	std::vector<uint64_t> ids; ///< one for each CPU
 	std::vector<int> cpus;
 };
 
 class UNCORE_EXPORT sampler {
 public:
-	/// The sample_type of all events; with sample_id_all, records other
-	/// than samples end with these, without IP and PERIOD.
-	static constexpr uint64_t sample_type =
-		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-		PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
-
 	/// Opens events, stopped, on each of their CPUs, and one on every CPU
-	/// that tells of new tasks, names and mappings.
-	/// @param events must outlive the sampler.
+	/// that tells of new tasks, names and mappings from now on: who then
+	/// lists those that there are knows all.
+	/// Samples have, in the kernel's order, IDENTIFIER, IP, TID, TIME, CPU
+	/// and PERIOD (sampled_event::attr->sample_type); with sample_id_all,
+	/// other records end with these, without IP and PERIOD.
 	/// Errors: errc::invalid (an event that cannot be sampled),
 	/// errc::conflict (there are not counters enough),
 	/// errc::permission, errc::gone, errc::system.
@@ -64,6 +67,10 @@ public:
 
 	result<void> enable();
 	result<void> disable();
+
+	/// For poll(2), select(2) and event loops: readable when there are
+	/// records to drain.  The sampler's: not to be read or closed.
+	int poll_fd() const;
 
 	/// Calls @p record for each record there is, CPU after CPU; those of
 	/// one CPU are in order of time.

@@ -4,12 +4,17 @@
 /// starts them together, and reads each group with one system call.  Counts of
 /// groups that had to share their counters with others are scaled by the time
 /// that they ran, with an estimate of the error that this brings.
+///
+/// The boxes of a machine see a program's phases all at once, so the error of a
+/// sum does not follow from those of its parts: add_up() has the session add up
+/// first, and then estimate.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include <uncore/error.hpp>
 #include <uncore/export.hpp>
@@ -19,6 +24,12 @@
 namespace uncore {
 
 class counter_backend;
+
+/// Which time a number is of.
+enum class period {
+	interval, ///< since the read before the last
+	total,	  ///< since the session was enabled
+};
 
 /// What an event counted on one CPU, which is one package for a box's events.
 struct count {
@@ -42,23 +53,40 @@ struct count {
 						 double(enabled.count())
 				       : 1;
 	}
-	/// Adds the count of another counter of the same event.
+	/// Adds the count of another counter of the same event.  The errors
+	/// add up as well, as those of boxes in step do: it is the most that
+	/// the sum's can be.  session::add_up() knows better.
 	UNCORE_EXPORT count &operator+=(const count &other);
+};
+
+/// An event of a session, on the CPU of that index.
+struct counter_at {
+	counter_id counter;
+	size_t cpu_index = 0;
+};
+
+/// Sums that a session adds up at each read.
+struct sum_set {
+	uint32_t index = 0;
+};
+
+struct session_options {
+	/// read() has the calling thread visit each package's CPUs in turn, so
+	/// as not to interrupt others; then its affinity is what it was.
+	/// Without, the kernel interrupts a CPU of each package, for each box.
+	bool visit_packages = false;
 };
 
 class UNCORE_EXPORT session {
 public:
-	/// Opens all events, stopped.
-	/// @param machine is read for the packages of CPUs; both must outlive
-	/// the session.
-	/// @param backend what to open and read counters with; the kernel when
-	/// none is given.
+	/// Opens all events, stopped.  It takes a descriptor for each event on
+	/// each CPU: raising the limit (RLIMIT_NOFILE) is left to the program.
+	/// @param machine is read for the packages of CPUs.
 	/// Errors: errc::permission (says what to set), errc::conflict (the
 	/// kernel cannot put a group's events together), errc::gone (a CPU or a
 	/// PMU disappeared), errc::system.
-	static result<session>
-	open(const plan &what, const topology &machine,
-	     std::shared_ptr<counter_backend> backend = {});
+	static result<session> open(plan what, const topology &machine,
+				    const session_options &options = {});
 
 	session(session &&) noexcept;
 	session &operator=(session &&) noexcept;
@@ -71,8 +99,7 @@ public:
 
 	/// Reads all groups, one system call for each box.  What was counted
 	/// since the last read is then interval(), since enable() total().
-	/// Allocates nothing.  The calling thread visits each package's CPUs in
-	/// turn, so as not to interrupt others; then its affinity is what it was.
+	/// Allocates nothing.
 	/// Errors: errc::gone, when a CPU went offline and its events with it;
 	/// names CPU and events once, and goes on with the others at the next
 	/// call.  Whatever could be read is there.
@@ -86,6 +113,16 @@ public:
 	count interval(counter_id id, size_t cpu_index) const;
 	count total(counter_id id, size_t cpu_index) const;
 
+	/// Has the counts of each of these lists of counters added up, so that
+	/// the sum has an error of its own.  To be called before enable().
+	sum_set add_up(std::span<const std::vector<counter_at>> sums);
+	count interval(sum_set sums, size_t index) const;
+	count total(sum_set sums, size_t index) const;
+	/// Standard error of a function of the sums of a set.
+	/// @param gradient by how much the function grows for each sum's 1.
+	double error(sum_set sums, std::span<const double> gradient,
+		     period when) const;
+
 	/// Wall time between the last two reads (or enable() and the only one),
 	/// and from enable() to the last.
 	std::chrono::nanoseconds interval_time() const;
@@ -95,6 +132,11 @@ public:
 	bool was_multiplexed() const;
 
 private:
+	friend result<session>
+	open_session(plan what, const topology &machine,
+		     const session_options &options,
+		     std::shared_ptr<counter_backend> backend);
+
 	struct state;
 	explicit session(std::unique_ptr<state> opened);
 	std::unique_ptr<state> state_;

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -65,8 +66,15 @@ struct package {
 	std::vector<int> cpus; ///< online, ascending
 };
 
+/// A machine as it was when it was read.  Copies share one description, which
+/// never changes: what points into it (event::pmu, plan, ...) is good as long
+/// as there is one of them, and sessions, samplers, planners and metrics each
+/// keep one.  Safe to use in any number of threads.
 class UNCORE_EXPORT topology {
 public:
+	topology(const topology &) = default;
+	topology &operator=(const topology &) = default;
+
 	/// Reads the machine; a driver that is not loaded is no error, pmus()
 	/// is empty then.
 	/// @param sysfs where sysfs is; tests give recorded trees.
@@ -74,15 +82,18 @@ public:
 	/// no sense are left out.
 	static result<topology>
 	read(const std::filesystem::path &sysfs = "/sys");
+	/// A machine of that generation of which nothing else is known: no
+	/// packages, no PMUs.
+	static topology blank(std::string_view generation);
 
-	std::span<const package> packages() const { return packages_; }
+	std::span<const package> packages() const;
 	/// The uncore PMUs, sorted by box and instance.
-	std::span<const pmu> pmus() const { return pmus_; }
+	std::span<const pmu> pmus() const;
 	/// All others: "cpu", "msr", "power", ...
-	std::span<const pmu> others() const { return others_; }
+	std::span<const pmu> others() const;
 	/// The processor's generation, as the catalogue calls it ("hswep");
 	/// empty where the library has none for it.
-	std::string_view generation() const { return generation_; }
+	std::string_view generation() const;
 
 	/// The PMU of that full name, uncore or not, or nullptr.
 	const pmu *find(std::string_view name) const;
@@ -96,10 +107,10 @@ public:
 	int package_of(int cpu) const;
 
 private:
-	std::vector<package> packages_;
-	std::vector<pmu> pmus_;
-	std::vector<pmu> others_;
-	std::string generation_;
+	struct description;
+
+	explicit topology(std::shared_ptr<const description> known);
+	std::shared_ptr<const description> known_;
 };
 
 } // namespace uncore

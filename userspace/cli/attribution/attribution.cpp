@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which task caused the traffic: the user's side of bpf/attribution.bpf.c.
+#include "attribution/attribution.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <fmt/format.h>
+
+#include "attribution/attribution_state.hpp"
+
+namespace cli {
+
+/// A CPU is looked at so often although its task does not change, so that there
+/// is not much left to do when an account is closed.
+static constexpr std::chrono::seconds longest_stretch(1);
+
+static uncore::error too_many(std::string_view what, size_t n, size_t most)
+{
+	return {uncore::errc::unsupported,
+		fmt::format("{} {} are too many: {} at most", n, what, most)};
+}
+
+// --- loading
+
+void skeleton_deleter::operator()(attribution_bpf *programs) const
+{
+	attribution_bpf__destroy(programs);
+}
+
+/// Puts the columns' events into one row, and checks that they fit.
+uncore::result<void> attribution::state::prepare()
+{
+	size_t n = 0;
+
+	if (options.columns.empty())
+		return uncore::error{uncore::errc::invalid,
+				     "there is nothing to count"};
+	if (n_columns() > ATTR_MAX_COLUMNS)
+		return too_many("columns", n_columns(), ATTR_MAX_COLUMNS);
+	if (n_packages() > ATTR_MAX_PACKAGES)
+		return too_many("sockets", n_packages(), ATTR_MAX_PACKAGES);
+	for (const auto &column : options.columns)
+		n += column.events.size();
+	if (n > ATTR_MAX_EVENTS)
+		return too_many("counters", n, ATTR_MAX_EVENTS);
+	for (unsigned i = 0; i < n_columns(); i++) {
+		for (const auto &event : options.columns[i].events) {
+			if (!event.pmu || event.pmu->cpus.empty())
+				return uncore::error{
+					uncore::errc::invalid,
+					event.text +
+						": a core counts that for its "
+						"own tasks, so there is "
+						"nothing to attribute; it can "
+						"be a weight"};
+			counters.push_back({event, i, {}, {}, {}});
+		}
+	}
+	int possible = libbpf_num_possible_cpus();
+
+	if (possible < 0 || possible > ATTR_MAX_CPUS)
+		return too_many("CPUs", possible < 0 ? 0 : possible,
+				ATTR_MAX_CPUS);
+	n_cpus = possible;
+	for (unsigned i = 0; i < n_packages(); i++)
+		for (int cpu : machine->packages()[i].cpus)
+			cpus[cpu] = i;
+	return {};
+}
+
+uncore::result<void> attribution::state::load()
+{
+	programs.reset(attribution_bpf__open());
+	if (!programs)
+		return bpf_failure("opening the BPF programs", -errno);
+
+	auto &maps = programs->maps;
+	uint32_t size = std::max<size_t>(options.max_tasks, 1);
+	uint32_t entries = counters.size() * n_cpus;
+
+	programs->rodata->n_events = counters.size();
+	programs->rodata->n_columns = n_columns();
+	programs->rodata->n_cpus = n_cpus;
+	programs->rodata->resolution_ns = options.resolution.count();
+	programs->rodata->weighted = options.weight.has_value();
+	for (size_t i = 0; i < counters.size(); i++)
+		programs->rodata->column_of[i] = counters[i].column;
+	if (bpf_map__set_max_entries(maps.events, entries) ||
+	    bpf_map__set_max_entries(maps.bases, entries) ||
+	    bpf_map__set_max_entries(maps.weight_events, n_cpus) ||
+	    bpf_map__set_max_entries(maps.shares_even, size) ||
+	    bpf_map__set_max_entries(maps.shares_odd, size) ||
+	    bpf_map__set_max_entries(maps.rates,
+				     options.weight ? 4 * size + 1024 : 1))
+		return bpf_failure("sizing the BPF maps", -errno);
+
+	int err = attribution_bpf__load(programs.get());
+
+	if (err)
+		return bpf_failure("loading the BPF programs", err);
+	return {};
+}
+
+int attribution::state::run(bpf_program *program, int cpu, uint64_t argument)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run);
+
+	run.ctx_in = &argument;
+	run.ctx_size_in = sizeof(argument);
+	if (cpu >= 0) {
+		run.flags = BPF_F_TEST_RUN_ON_CPU;
+		run.cpu = cpu;
+	}
+	int err = bpf_prog_test_run_opts(bpf_program__fd(program), &run);
+
+	return err ? err : static_cast<int>(run.retval);
+}
+
+/// The first account begins when all CPUs have been looked at.
+uncore::result<void> attribution::state::attach()
+{
+	before.resize(n_packages());
+	reset_accounts();
+	link.reset(bpf_program__attach(programs->progs.on_switch));
+	if (!link)
+		return bpf_failure("attaching to sched_switch", -errno);
+	look();
+
+	auto done = drain();
+
+	for (unsigned i = 0; i < n_packages(); i++)
+		before[i] = programs->bss->packages[i].flipped;
+	reset_accounts();
+	return done;
+}
+
+// --- the outside
+
+attribution::attribution() : state_(std::make_unique<state>()) {}
+
+attribution::~attribution() = default;
+
+uncore::result<std::unique_ptr<attribution>>
+attribution::start(attribution_options options, const uncore::topology &machine)
+{
+	std::unique_ptr<attribution> a(new attribution);
+	state &s = *a->state_;
+
+	s.options = std::move(options);
+	s.machine = &machine;
+	capture_bpf_messages();
+	auto done = s.prepare();
+
+	if (done)
+		done = check_bpf();
+	if (done)
+		done = s.load();
+	if (done)
+		done = s.open_everywhere();
+	if (done)
+		done = s.attach();
+	if (!done)
+		return done.error();
+	return a;
+}
+
+uncore::result<void> attribution::tend()
+{
+	state &s = *state_;
+	uint64_t entries = 0;
+
+	if (s.stopped)
+		return {};
+	s.follow_hotplug();
+	if (s.options.weight ||
+	    std::chrono::steady_clock::now() - s.looked > longest_stretch)
+		s.look();
+	for (unsigned i = 0; i < s.n_packages(); i++)
+		entries += s.programs->bss->packages[i].entries[s.epoch & 1];
+	if (4 * entries < 3 * s.options.max_tasks)
+		return {};
+	return s.drain();
+}
+
+uncore::result<account> attribution::take()
+{
+	state &s = *state_;
+
+	if (!s.stopped) {
+		s.follow_hotplug();
+		s.look();
+	}
+	s.look_for_the_gone();
+	auto done = s.drain();
+
+	if (!done)
+		return done.error();
+	return s.settle();
+}
+
+void attribution::stop()
+{
+	if (state_->stopped)
+		return;
+	state_->link.reset();
+	state_->look();
+	state_->stopped = true;
+}
+
+} // namespace cli

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Takes the accounts out of the programs' maps, and checks that they add up.
+#include "attribution/attribution_state.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace cli {
+
+/// For a flip that meets a busy lock; the program itself waits 10 ms each time.
+static constexpr int flip_tries = 500;
+
+static fixed_count fixed(uint64_t count)
+{
+	return static_cast<fixed_count>(count) << fixed_bits;
+}
+
+static fixed_count fixed(const attr_number &count)
+{
+	return fixed(count.whole) + count.fraction;
+}
+
+void attribution::state::look()
+{
+	looked = std::chrono::steady_clock::now();
+	// A CPU that is offline by now is not looked at: nothing runs there.
+	for (auto [cpu, pkg] : cpus)
+		run(programs->progs.look_here, cpu, 0);
+}
+
+/// The programs use the other map of shares from here on.
+uncore::result<void> attribution::state::flip()
+{
+	for (unsigned pkg = 0; pkg < n_packages(); pkg++) {
+		int tries = 0, err;
+
+		while ((err = run(programs->progs.flip, -1, pkg)) > 0)
+			if (++tries == flip_tries)
+				err = -EDEADLK;
+		if (err < 0)
+			return bpf_failure("closing the accounts", err);
+	}
+	epoch++;
+	return {};
+}
+
+static void add(std::vector<fixed_count> &to, const attr_share &share)
+{
+	for (size_t i = 0; i < to.size(); i++)
+		to[i] += fixed(share.count[i]);
+}
+
+void attribution::state::keep(const attr_key &key, const attr_share &share)
+{
+	if (key.package >= n_packages() || !share.stretches)
+		return;
+	task_share &task =
+		tasks[{key.start_time, key.cgroup, key.pid, key.package}];
+
+	task.start_time = key.start_time;
+	task.cgroup = key.cgroup;
+	task.pid = key.pid;
+	task.tgid = share.tgid;
+	task.package = key.package;
+	if (share.comm[0])
+		task.comm.assign(share.comm,
+				 strnlen(share.comm, ATTR_COMM_LEN));
+	task.cpu_ns += share.cpu_ns;
+	task.counts.resize(n_columns());
+	add(task.counts, share);
+}
+
+uncore::result<void> attribution::state::drain_map(bpf_map *map)
+{
+	// No more keys than this meet in one place of the hash map.
+	uint32_t batch = std::clamp<size_t>(options.max_tasks, 1, 1024);
+	std::vector<attr_key> keys(batch);
+	std::vector<attr_share> shares(batch);
+	uint32_t place = 0, n;
+	bool first = true;
+	int err;
+
+	do {
+		n = batch;
+		err = bpf_map_lookup_and_delete_batch(
+			bpf_map__fd(map), first ? nullptr : &place, &place,
+			keys.data(), shares.data(), &n, nullptr);
+		if (err && err != -ENOENT)
+			return bpf_failure("reading the accounts", err);
+		for (uint32_t i = 0; i < n; i++)
+			keep(keys[i], shares[i]);
+		first = false;
+	} while (!err);
+	return {};
+}
+
+void attribution::state::drain_unkept(unsigned parity)
+{
+	for (unsigned pkg = 0; pkg < n_packages(); pkg++) {
+		attr_share &share = programs->bss->packages[pkg].unkept[parity];
+		package_account &p = packages[pkg];
+
+		add(p.other, share);
+		p.other_ns += share.cpu_ns;
+		p.unkept += share.stretches;
+		share = {};
+		programs->bss->packages[pkg].entries[parity] = 0;
+	}
+}
+
+uncore::result<void> attribution::state::drain()
+{
+	unsigned parity = epoch & 1;
+	auto done = flip();
+
+	if (done)
+		done = drain_map(parity ? programs->maps.shares_odd
+					: programs->maps.shares_even);
+	if (!done)
+		return done;
+	drain_unkept(parity);
+	if (tasks.size() > 4 * options.max_tasks)
+		fold(options.max_tasks);
+	return {};
+}
+
+/// Keeps the @p most active tasks, by the first column.
+void attribution::state::fold(size_t most)
+{
+	if (tasks.size() <= most)
+		return;
+	std::vector<std::map<share_key, task_share>::iterator> order;
+
+	for (auto at = tasks.begin(); at != tasks.end(); ++at)
+		order.push_back(at);
+	std::nth_element(
+		order.begin(), order.begin() + most, order.end(),
+		[](const auto &a, const auto &b) {
+			return std::tie(a->second.counts[0], a->second.cpu_ns) >
+			       std::tie(b->second.counts[0], b->second.cpu_ns);
+		});
+	for (size_t i = most; i < order.size(); i++) {
+		const task_share &task = order[i]->second;
+		package_account &p = packages[task.package];
+
+		for (size_t c = 0; c < n_columns(); c++)
+			p.other[c] += task.counts[c];
+		p.other_ns += task.cpu_ns;
+		p.folded++;
+		tasks.erase(order[i]);
+	}
+}
+
+void attribution::state::reset_accounts()
+{
+	packages.assign(n_packages(), {});
+	for (unsigned i = 0; i < n_packages(); i++) {
+		packages[i].id = machine->packages()[i].id;
+		packages[i].other.assign(n_columns(), 0);
+	}
+	tasks.clear();
+	warnings.clear();
+}
+
+/// What the packages' counters saw since the last account.
+static void fill_package(package_account &p, const attr_state &now,
+			 const attr_state &then,
+			 const std::vector<attribution_counter> &counters, size_t n_columns)
+{
+	p.totals.assign(n_columns, 0);
+	for (size_t i = 0; i < counters.size(); i++)
+		p.totals[counters[i].column] += now.seen[i] - then.seen[i];
+	for (size_t i = 0; i < n_columns; i++) {
+		p.idle.push_back(now.idle[i] - then.idle[i]);
+		p.left.push_back(fixed(now.left[i]));
+		p.left_before.push_back(fixed(then.left[i]));
+	}
+	p.idle_ns = now.idle_ns - then.idle_ns;
+	p.ns = then.at ? now.at - then.at : 0;
+}
+
+uncore::result<account> attribution::state::settle()
+{
+	account a;
+
+	fold(options.max_tasks);
+	for (unsigned i = 0; i < n_packages(); i++) {
+		const attr_state &flipped = programs->bss->packages[i].flipped;
+
+		fill_package(packages[i], flipped, before[i], counters,
+			     n_columns());
+		before[i] = flipped;
+		a.missed += programs->bss->packages[i].missed;
+		a.reads += programs->bss->packages[i].reads;
+	}
+	for (unsigned i = 0; i < n_cpus; i++)
+		a.looks += programs->bss->cpus[i].looks;
+	for (auto &[key, task] : tasks)
+		a.tasks.push_back(std::move(task));
+	a.packages = std::move(packages);
+	a.warnings = std::move(warnings);
+	reset_accounts();
+	auto good = check(a);
+
+	if (!good)
+		return good.error();
+	return a;
+}
+
+/// The sum must be right; if it is not, no number is shown.
+uncore::result<void> attribution::state::check(const account &a) const
+{
+	for (unsigned i = 0; i < a.packages.size(); i++) {
+		const package_account &p = a.packages[i];
+
+		for (size_t c = 0; c < n_columns(); c++) {
+			fixed_count sum = p.other[c] + fixed(p.idle[c]) +
+					  p.left[c] - p.left_before[c];
+
+			for (const auto &task : a.tasks)
+				if (task.package == i)
+					sum += task.counts[c];
+			if (sum != fixed(p.totals[c]))
+				return uncore::error{
+					uncore::errc::system,
+					fmt::format("{} of socket {}: the "
+						    "shares add up to {}, the "
+						    "counters saw {}",
+						    options.columns[c].name,
+						    p.id, to_double(sum),
+						    p.totals[c])};
+		}
+	}
+	return {};
+}
+
+} // namespace cli

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Opens the events that the programs read, on each CPU or once a package, and
+// says where each began on the counter that it shares.
+#include "attribution/attribution_state.hpp"
+
+#include <algorithm>
+
+namespace cli {
+
+uncore::result<void> attribution::state::put(bpf_map *map, uint32_t key, int fd)
+{
+	int err = bpf_map_update_elem(bpf_map__fd(map), &key, &fd, BPF_ANY);
+
+	if (err)
+		return bpf_failure("giving an event to the BPF programs", err);
+	return {};
+}
+
+int cpu_for(const uncore::pmu &pmu, const std::map<int, unsigned> &cpus,
+	    unsigned package)
+{
+	for (int cpu : pmu.cpus) {
+		auto at = cpus.find(cpu);
+
+		if (at != cpus.end() && at->second == package)
+			return cpu;
+	}
+	// The PMU's CPU may have changed since the machine was read.
+	for (auto [cpu, index] : cpus)
+		if (index == package)
+			return cpu;
+	return -1;
+}
+
+/// Pinned: an event that only counts some of the time cannot be divided.
+static perf_event_attr pinned(const uncore::event &event)
+{
+	perf_event_attr attributes = uncore::attributes_of(event);
+
+	attributes.pinned = 1;
+	return attributes;
+}
+
+static uncore::error no_counter(const uncore::event &event)
+{
+	return {uncore::errc::conflict,
+		event.text + ": all counters of its box that can count it are "
+			     "taken, or its filter is set for another event"};
+}
+
+/// From 6.8 on a kernel lets each CPU of a package read the package's event.
+uncore::result<void> attribution::state::probe_sharing()
+{
+	const attribution_counter &c = counters.front();
+
+	if (options.each_cpu)
+		return {};
+	for (unsigned pkg = 0; pkg < n_packages(); pkg++) {
+		const auto &all = machine->packages()[pkg].cpus;
+		int cpu = cpu_for(*c.event.pmu, cpus, pkg);
+
+		if (cpu < 0 || all.size() < 2)
+			continue;
+		int other = all[0] == cpu ? all[1] : all[0];
+		auto probe = cpu_event::open(c.event, pinned(c.event), cpu);
+
+		if (!probe)
+			return probe.error();
+		auto done = put(programs->maps.events, other, probe->fd());
+
+		if (!done)
+			return done;
+		shared = run(programs->progs.try_read, other, other) == 0;
+		uint32_t key = other;
+
+		bpf_map_delete_elem(bpf_map__fd(programs->maps.events), &key);
+		return {};
+	}
+	return {};
+}
+
+/// Where a CPU's event began on the counter that it shares with others.
+uncore::result<uint64_t> attribution::state::base_of(int fd)
+{
+	int err = run(programs->progs.event_base, -1, fd);
+
+	if (err)
+		return bpf_failure("looking into an event", err);
+	return programs->bss->base_found;
+}
+
+uncore::result<void> attribution::state::set_base(size_t at, int cpu,
+						  uint64_t base)
+{
+	uint32_t key = at * n_cpus + cpu;
+	int err = bpf_map_update_elem(bpf_map__fd(programs->maps.bases), &key,
+				      &base, BPF_ANY);
+
+	if (err)
+		return bpf_failure("setting up the BPF maps", err);
+	return {};
+}
+
+/// A package's counter shows @p seen. At the start, that is where accounts
+/// begin; one that was away goes on from where it was.
+uncore::result<void> attribution::state::begin(attribution_counter &c,
+					       size_t at, unsigned pkg,
+					       uint64_t seen)
+{
+	__u64 &now = programs->bss->packages[pkg].now.seen[at];
+
+	if (!link)
+		now = seen;
+	else if (!c.shift.contains(pkg))
+		c.shift[pkg] = now - seen;
+	return {};
+}
+
+uncore::result<void> attribution::state::open_counter(attribution_counter &c,
+						      size_t at, int cpu,
+						      unsigned pkg)
+{
+	auto opened = cpu_event::open(c.event, pinned(c.event), cpu);
+
+	if (!opened)
+		return opened.error();
+	auto now = opened->read();
+
+	if (!now)
+		return now.error().code == uncore::errc::not_found
+			       ? no_counter(c.event)
+			       : now.error();
+	uint64_t base = 0;
+
+	if (!shared) {
+		auto found = base_of(opened->fd());
+
+		if (!found)
+			return found.error();
+		base = *found;
+	}
+	bool first = std::none_of(
+		c.open.begin(), c.open.end(), [&](const auto &open) {
+			return (shared ? static_cast<unsigned>(open.first)
+				       : cpus[open.first]) == pkg;
+		});
+
+	if (first) {
+		auto done = begin(c, at, pkg, now->value + base);
+
+		if (!done)
+			return done;
+	}
+	if (!shared) {
+		auto done = set_base(at, cpu, base + c.shift[pkg]);
+
+		if (!done)
+			return done;
+	}
+	c.open.insert_or_assign(shared ? static_cast<int>(pkg) : cpu,
+				*std::move(opened));
+	return {};
+}
+
+/// Makes sure that @p cpu can read a counter.
+uncore::result<void> attribution::state::open_on(attribution_counter &c,
+						 size_t at, int cpu)
+{
+	unsigned pkg = cpus.at(cpu);
+	int slot = shared ? static_cast<int>(pkg) : cpu;
+	uncore::result<void> done;
+
+	if (!c.open.contains(slot)) {
+		int where = shared ? cpu_for(*c.event.pmu, cpus, pkg) : cpu;
+
+		done = open_counter(c, at, where, pkg);
+		if (!done)
+			return done;
+	}
+	if (shared)
+		done = set_base(at, cpu, c.shift[pkg]);
+	if (done)
+		done = put(programs->maps.events, at * n_cpus + cpu,
+			   c.open.at(slot).fd());
+	return done;
+}
+
+uncore::result<void> attribution::state::open_weight(int cpu)
+{
+	auto opened = cpu_event::open(
+		*options.weight, uncore::attributes_of(*options.weight), cpu);
+
+	if (!opened)
+		return opened.error();
+	auto done = put(programs->maps.weight_events, cpu, opened->fd());
+
+	if (done)
+		weights.insert_or_assign(cpu, *std::move(opened));
+	return done;
+}
+
+/// Makes @p cpu known to the programs, and able to read the counters: as many
+/// as can be.  What it cannot read, others of its package can.
+uncore::result<void> attribution::state::open_cpu(int cpu)
+{
+	uncore::result<void> done;
+
+	// Whatever else fails, its tasks belong there.
+	programs->bss->cpus[cpu].package = cpus.at(cpu);
+	for (size_t i = 0; i < counters.size(); i++) {
+		auto opened = open_on(counters[i], i, cpu);
+
+		if (done)
+			done = opened;
+	}
+	if (options.weight) {
+		auto opened = open_weight(cpu);
+
+		if (done)
+			done = opened;
+	}
+	return done;
+}
+
+/// CPUs that went offline while their events were opened are left out.  @return
+/// whether there were any; else the failure is another one.
+bool attribution::state::drop_offline(const uncore::error &why)
+{
+	if (why.code != uncore::errc::gone)
+		return false;
+	return std::erase_if(cpus, [](const auto &cpu) {
+		return !uncore::counts_events(cpu.first);
+	});
+}
+
+uncore::result<void> attribution::state::open_everywhere()
+{
+	uncore::result<void> done;
+
+	do
+		done = probe_sharing();
+	while (!done && drop_offline(done.error()));
+	for (auto cpu = cpus.begin(); done && cpu != cpus.end();) {
+		int number = cpu->first;
+
+		done = open_cpu(number);
+		if (!done && drop_offline(done.error()))
+			done = {};
+		else
+			++number;
+		cpu = cpus.lower_bound(number);
+	}
+	if (!done || shared)
+		return done;
+	// An event may have moved to another counter while others were opened.
+	for (size_t i = 0; i < counters.size(); i++) {
+		for (const auto &[cpu, opened] : counters[i].open) {
+			auto base = base_of(opened.fd());
+
+			if (!base)
+				return base.error();
+			done = set_base(i, cpu, *base);
+			if (!done)
+				return done;
+		}
+	}
+	return {};
+}
+
+} // namespace cli

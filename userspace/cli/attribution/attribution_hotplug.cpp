@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What may happen while attribution runs: CPUs come and go, boxes die.
+#include "attribution/attribution_state.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace cli {
+
+void attribution::state::cpu_came(int cpu)
+{
+	int id = machine->package_of(cpu);
+
+	// All of sysfs takes long to read; most that come were there before.
+	if (id < 0) {
+		auto again = uncore::topology::read();
+
+		id = again ? again->package_of(cpu) : -1;
+	}
+
+	for (unsigned i = 0; i < n_packages(); i++)
+		if (machine->packages()[i].id == id)
+			cpus[cpu] = i;
+	if (!cpus.contains(cpu)) {
+		warnings.push_back(fmt::format(
+			"CPU {}: its socket was not there at the start, so "
+			"its tasks are not accounted for",
+			cpu));
+		return;
+	}
+	auto done = open_cpu(cpu);
+
+	if (!done)
+		warnings.push_back(fmt::format("CPU {} came online: {}", cpu,
+					       done.error().message));
+	run(programs->progs.look_here, cpu, 0);
+}
+
+/// Its last switch was to its idle task, so nothing of it is left over.
+void attribution::state::cpu_went(int cpu)
+{
+	unsigned pkg = cpus.at(cpu);
+
+	cpus.erase(cpu);
+	weights.erase(cpu);
+	bool last = std::none_of(cpus.begin(), cpus.end(), [&](auto &other) {
+		return other.second == pkg;
+	});
+
+	for (auto &c : counters) {
+		if (!shared)
+			c.open.erase(cpu);
+		else if (last)
+			c.open.erase(pkg);
+		if (last)
+			c.shift.erase(pkg);
+	}
+}
+
+void attribution::state::follow_hotplug()
+{
+	std::vector<int> now = online_cpus();
+	std::vector<int> went;
+
+	if (now.empty())
+		return;
+	for (auto [cpu, pkg] : cpus)
+		if (!std::binary_search(now.begin(), now.end(), cpu))
+			went.push_back(cpu);
+	for (int cpu : went)
+		cpu_went(cpu);
+	for (int cpu : now)
+		if (!cpus.contains(cpu) && static_cast<unsigned>(cpu) < n_cpus)
+			cpu_came(cpu);
+}
+
+/// @return false when it is certain that a box is dead.
+static bool answers(const uncore::event &event, int cpu)
+{
+	perf_event_attr attributes = uncore::attributes_of(event);
+
+	attributes.disabled = 1;
+	// the CPU may have come back after the first try
+	for (int tries = 0; tries < 2; tries++) {
+		auto opened = cpu_event::open(event, attributes, cpu);
+
+		if (opened || opened.error().code != uncore::errc::gone ||
+		    !uncore::counts_events(cpu))
+			return true;
+	}
+	return false;
+}
+
+/// A box that died keeps its events at their last count; only who opens a new
+/// one hears of it.
+void attribution::state::look_for_the_gone()
+{
+	for (size_t i = 0; i < counters.size(); i++) {
+		attribution_counter &c = counters[i];
+
+		for (unsigned pkg = 0; pkg < n_packages(); pkg++) {
+			int cpu = cpu_for(*c.event.pmu, cpus, pkg);
+			const auto &p = programs->bss->packages[pkg];
+
+			if (cpu < 0 || c.gone.contains(pkg) ||
+			    p.now.seen[i] != before[pkg].seen[i])
+				continue;
+			if (answers(c.event, cpu))
+				continue;
+			c.gone.insert(pkg);
+			warnings.push_back(fmt::format(
+				"{} of socket {} does not answer any more: "
+				"its counts stay as they are",
+				c.event.pmu->name,
+				machine->packages()[pkg].id));
+		}
+	}
+}
+
+} // namespace cli

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the parts of attribution share, and nobody else: attribution.cpp loads
+// the programs and is the outside, attribution_events.cpp opens events,
+// attribution_accounts.cpp empties the maps and closes accounts,
+// attribution_hotplug.cpp follows CPUs and boxes that come and go.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "attribution.h"
+#include "attribution.skel.h"
+#include "attribution/attribution.hpp"
+#include "attribution/bpf_support.hpp"
+
+namespace cli {
+
+/// An event, and where it is open.
+struct attribution_counter {
+	uncore::event event;
+	unsigned column = 0;
+	/// By CPU, or by index of the package.
+	std::map<int, cpu_event> open;
+	/// By index of the package: to be added to what the driver counts,
+	/// since all CPUs of it were offline for a time.
+	std::map<unsigned, uint64_t> shift;
+	std::set<unsigned> gone; ///< packages whose box does not answer
+};
+
+using share_key = std::tuple<uint64_t, uint64_t, uint32_t, unsigned>;
+
+/// The skeleton's own functions are each file's, so a type made of one would
+/// be.
+struct skeleton_deleter {
+	void operator()(attribution_bpf *programs) const;
+};
+
+struct attribution::state {
+	attribution_options options;
+	const uncore::topology *machine = nullptr;
+	std::unique_ptr<attribution_bpf, skeleton_deleter> programs;
+	std::unique_ptr<bpf_link, bpf_deleter<bpf_link__destroy>> link;
+	std::vector<attribution_counter> counters;
+	std::map<int, cpu_event> weights; ///< by CPU
+	unsigned n_cpus = 0;
+	bool shared = false; ///< one event a package serves its CPUs
+	bool stopped = false;
+	uint32_t epoch = 0;
+	std::map<int, unsigned> cpus; ///< online: index of the package
+	std::vector<attr_state> before;
+	std::chrono::steady_clock::time_point looked;
+	std::map<share_key, task_share> tasks;
+	std::vector<package_account> packages;
+	std::vector<std::string> warnings;
+
+	size_t n_packages() const { return machine->packages().size(); }
+	size_t n_columns() const { return options.columns.size(); }
+
+	uncore::result<void> prepare();
+	uncore::result<void> load();
+	uncore::result<void> probe_sharing();
+	uncore::result<void> open_everywhere();
+	uncore::result<void> open_on(attribution_counter &c, size_t at,
+				     int cpu);
+	uncore::result<void> open_weight(int cpu);
+	uncore::result<void> open_cpu(int cpu);
+	bool drop_offline(const uncore::error &why);
+	uncore::result<void> open_counter(attribution_counter &c, size_t at,
+					  int cpu, unsigned pkg);
+	uncore::result<void> put(bpf_map *map, uint32_t key, int fd);
+	uncore::result<uint64_t> base_of(int fd);
+	uncore::result<void> set_base(size_t at, int cpu, uint64_t base);
+	uncore::result<void> begin(attribution_counter &c, size_t at,
+				   unsigned pkg, uint64_t seen);
+	uncore::result<void> attach();
+	int run(bpf_program *program, int cpu, uint64_t argument);
+	void look();
+	uncore::result<void> flip();
+	uncore::result<void> drain();
+	void keep(const attr_key &key, const attr_share &share);
+	uncore::result<void> drain_map(bpf_map *map);
+	void drain_unkept(unsigned parity);
+	void fold(size_t most);
+	void follow_hotplug();
+	void cpu_came(int cpu);
+	void cpu_went(int cpu);
+	void look_for_the_gone();
+	void reset_accounts();
+	uncore::result<account> settle();
+	uncore::result<void> check(const account &a) const;
+};
+
+/// The CPU of a package at which tools open a PMU's events, or -1.
+int cpu_for(const uncore::pmu &pmu, const std::map<int, unsigned> &cpus,
+	    unsigned package);
+
+} // namespace cli

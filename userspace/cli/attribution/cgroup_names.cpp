@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Paths of cgroups by their ids.
+#include "attribution/cgroup_names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "attribution/bpf_support.hpp"
+#include "common/unique_fd.hpp"
+
+namespace cli {
+
+cgroup_names::cgroup_names()
+{
+	std::ifstream mounts("/proc/self/mounts");
+	std::string line, device, folder, type;
+
+	while (mount_.empty() && std::getline(mounts, line)) {
+		std::istringstream words(line);
+
+		words >> device >> folder >> type;
+		if (type == "cgroup2")
+			mount_ = folder;
+	}
+}
+
+/// A cgroup's id is its file handle: no search through the tree.
+static std::string path_of_cgroup(const std::string &mount, uint64_t id)
+{
+	struct {
+		file_handle handle;
+		char bytes[sizeof(id)];
+	} file{};
+	constexpr int kernfs_handle = 0xfe;
+	std::array<char, 4096> path;
+
+	unique_fd root(open(mount.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	file.handle.handle_bytes = sizeof(id);
+	file.handle.handle_type = kernfs_handle;
+	std::memcpy(file.handle.f_handle, &id, sizeof(id));
+	unique_fd fd(open_by_handle_at(root.get(), &file.handle,
+				       O_PATH | O_CLOEXEC));
+	if (!fd)
+		return {};
+	ssize_t n = readlink(fmt::format("/proc/self/fd/{}", fd.get()).c_str(),
+			     path.data(), path.size());
+	std::string_view text(path.data(), std::max<ssize_t>(n, 0));
+
+	if (!text.starts_with(mount))
+		return {};
+	text.remove_prefix(mount.size());
+	return text.empty() ? "/" : std::string(text);
+}
+
+const std::string &cgroup_names::name(uint64_t id)
+{
+	auto known = names_.find(id);
+
+	if (known != names_.end())
+		return known->second;
+	std::string path = mount_.empty() ? "" : path_of_cgroup(mount_, id);
+
+	if (path.empty())
+		path = fmt::format("cgroup {}", id);
+	return names_.emplace(id, path).first->second;
+}
+
+} // namespace cli

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// uncore top's table for people.
+#include "attribution/top_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "common/cli.hpp"
+#include "common/text.hpp"
+
+namespace cli {
+
+namespace {
+
+/// Bytes are shown as such, with binary prefixes, whatever their unit.
+struct shown_unit {
+	std::string name;
+	double size = 1; ///< of the unit, in what is shown
+	bool bytes = false;
+};
+
+} // namespace
+
+static shown_unit shown_as(std::string_view unit)
+{
+	static constexpr std::pair<std::string_view, double> sizes[] = {
+		{"Bytes", 1},
+		{"KiB", 0x1p10},
+		{"MiB", 0x1p20},
+		{"GiB", 0x1p30}};
+	std::string_view per = unit.ends_with("/s") ? "/s" : "";
+	std::string_view base = unit.substr(0, unit.size() - per.size());
+
+	for (const auto &[name, size] : sizes)
+		if (name == base)
+			return {fmt::format("B{}", per), size, true};
+	return {std::string(unit), 1, false};
+}
+
+/// 12.3M: three digits or so, and what they are thousands of.
+static std::string short_number(double value, const shown_unit &unit)
+{
+	static constexpr std::array prefixes = {"", "k", "M", "G", "T", "P"};
+	double thousand = unit.bytes ? 1024 : 1000;
+	double size = std::fabs(value * unit.size);
+	size_t i = 0;
+
+	if (!std::isfinite(value))
+		return "-";
+	for (; size >= 999.5 && i + 1 < prefixes.size(); i++)
+		size /= thousand;
+
+	bool whole = i == 0 && size == std::floor(size);
+
+	return fmt::format("{}{:.{}f}{}{}", value < 0 ? "-" : "", size,
+			   whole	  ? 0
+			   : size < 9.995 ? 2
+			   : size < 99.95 ? 1
+					  : 0,
+			   prefixes[i], unit.bytes && i ? "i" : "");
+}
+
+static double rate(uint64_t count, const top_column &column, double seconds)
+{
+	return seconds > 0 ? count * column.scale / seconds : 0;
+}
+
+static std::string title_of(const top_column &column)
+{
+	return fmt::format("{} {}/s", column.name, shown_as(column.unit).name);
+}
+
+static std::string title_of(const top_metric &metric)
+{
+	return metric.unit.empty() ? metric.name
+				   : fmt::format("{} {}", metric.name,
+						 shown_as(metric.unit).name);
+}
+
+static std::vector<table::column> titles(const top_table &t,
+					 const top_settings &settings)
+{
+	constexpr auto right = table::align::right;
+	std::vector<table::column> all;
+
+	if (settings.by != top_by::cgroup)
+		all.push_back({"PID", right});
+	else
+		all.push_back({"TASKS", right});
+	all.push_back({"CPU%", right});
+
+	auto add = [&](std::string title) {
+		if (settings.per_socket && t.packages.size() > 1)
+			for (int id : t.packages)
+				all.push_back({fmt::format("S{}", id), right});
+		all.push_back({std::move(title), right});
+	};
+
+	for (const auto &column : settings.columns) {
+		if (column.hidden)
+			continue;
+		add(title_of(column));
+		all.push_back({"%", right});
+	}
+	for (const auto &metric : settings.metrics)
+		add(title_of(metric));
+	all.push_back({settings.by == top_by::cgroup ? "CGROUP" : "COMMAND"});
+	return all;
+}
+
+static std::vector<std::string> cells(const top_table &t,
+				      const top_settings &settings,
+				      const top_row &row, std::string number,
+				      std::string name)
+{
+	std::vector<std::string> all{std::move(number)};
+
+	all.push_back(t.seconds > 0 ? fmt::format("{:.1f}",
+						  row.cpu_ns / 1e7 / t.seconds)
+				    : "");
+	for (size_t c = 0; c < settings.columns.size(); c++) {
+		const top_column &column = settings.columns[c];
+
+		if (column.hidden)
+			continue;
+		uint64_t total = sum_of(t.totals[c]);
+		uint64_t count = sum_of(row.counts[c]);
+
+		shown_unit unit = shown_as(column.unit);
+		double sum = 0;
+
+		for (size_t p = 0; p < t.packages.size(); p++) {
+			double part = rate(row.counts[c][p], column,
+					   t.package_seconds[p]);
+
+			if (settings.per_socket && t.packages.size() > 1)
+				all.push_back(short_number(part, unit));
+			sum += part;
+		}
+		all.push_back(short_number(sum, unit));
+		all.push_back(
+			total ? fmt::format("{:.1f}", 100.0 * count / total)
+			      : "-");
+	}
+	for (const top_metric &metric : settings.metrics) {
+		shown_unit unit = shown_as(metric.unit);
+
+		if (settings.per_socket && t.packages.size() > 1)
+			for (size_t p = 0; p < t.packages.size(); p++)
+				all.push_back(short_number(
+					metric.value(row.counts,
+						     t.package_seconds, p),
+					unit));
+		all.push_back(short_number(
+			metric.value(row.counts, t.package_seconds), unit));
+	}
+	all.push_back(std::move(name));
+	return all;
+}
+
+static std::string rest_name(const top_table &t)
+{
+	if (!t.folded && !t.unkept)
+		return "[other tasks]";
+	return fmt::format(
+		"[other: {} tasks folded{}]", t.folded,
+		t.unkept ? fmt::format(", {} looks without room", t.unkept)
+			 : "");
+}
+
+std::vector<std::string> show_table(const top_table &t,
+				    const top_settings &settings,
+				    cgroup_names &cgroups, size_t width)
+{
+	std::vector<std::string> lines;
+	table text(titles(t, settings));
+	size_t n = settings.rows ? std::min(settings.rows, t.rows.size())
+				 : t.rows.size();
+	top_row total;
+
+	total.counts = t.totals;
+	for (const auto &row : t.rows)
+		total.cpu_ns += row.cpu_ns;
+	total.cpu_ns += t.other.cpu_ns;
+	text.add(cells(t, settings, total, "", "[total]"));
+	text.add(cells(t, settings, t.idle, "", "[idle: no task ran]"));
+	if (t.folded || t.unkept || t.other.cpu_ns)
+		text.add(cells(t, settings, t.other, "", rest_name(t)));
+	for (size_t i = 0; i < n; i++) {
+		const top_row &row = t.rows[i];
+		bool grouped = settings.by == top_by::cgroup;
+
+		text.add(cells(t, settings, row,
+			       std::to_string(grouped ? row.tasks : row.pid),
+			       printable(grouped ? cgroups.name(row.cgroup)
+						 : row.comm)));
+	}
+	lines = text.lines();
+	for (auto &line : lines)
+		line = fit(line, width);
+	return lines;
+}
+
+} // namespace cli

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "checks/counters.hpp"
+
+namespace cli {
+
+uncore::result<counters> counters::open(const uncore::topology &machine,
+					std::string_view events)
+{
+	auto groups = uncore::parse_events(events, machine);
+	uncore::planner planner(machine);
+	std::vector<place> places;
+
+	if (!groups)
+		return groups.error();
+	for (const uncore::event_group &group : *groups) {
+		const auto ids = planner.add(group);
+
+		if (!ids)
+			return ids.error();
+		for (size_t t = 0; t < group.terms.size(); t++)
+			for (size_t e = 0; e < (*ids)[t].size(); e++)
+				places.push_back({group.terms[t].name,
+						  group.terms[t].events[e].pmu,
+						  (*ids)[t][e]});
+	}
+	auto opened = uncore::session::open(std::move(planner).finish(), machine);
+	if (!opened)
+		return opened.error();
+	return counters(*std::move(opened), std::move(places));
+}
+
+uncore::result<std::vector<counted>>
+counters::during(const std::function<void()> &meanwhile)
+{
+	if (auto done = session_.enable(); !done)
+		return done.error();
+	meanwhile();
+	if (auto done = session_.disable(); !done)
+		return done.error();
+	if (auto done = session_.read(); !done)
+		return done.error();
+	return totals();
+}
+
+uncore::result<std::vector<counted>> counters::so_far()
+{
+	if (!enabled_) {
+		if (auto done = session_.enable(); !done)
+			return done.error();
+		enabled_ = true;
+	}
+	if (auto done = session_.read(); !done)
+		return done.error();
+	return totals();
+}
+
+std::vector<counted> counters::totals() const
+{
+	std::vector<counted> all;
+
+	for (const place &one : places_)
+		for (size_t i = 0; i < session_.cpus(one.id).size(); i++)
+			all.push_back({one.name, one.box,
+				       session_.package(one.id, i),
+				       session_.total(one.id, i)});
+	return all;
+}
+
+} // namespace cli

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "checks/finding.hpp"
+
+#include <algorithm>
+
+#include "common/cli.hpp"
+
+namespace cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+const char *word_of(verdict what)
+{
+	switch (what) {
+	case verdict::good:
+		return "ok";
+	case verdict::note:
+		return "note";
+	default:
+		return "BAD";
+	}
+}
+
+void print_human(const std::vector<finding> &findings, std::string_view last)
+{
+	const size_t columns = columns_of(stdout);
+
+	for (const finding &one : findings) {
+		const std::string word = fmt::format("{:4}", word_of(one.what));
+		const std::string head = fmt::format(
+			"{}  {:12}  ",
+			one.what == verdict::good   ? green(stdout, word)
+			: one.what == verdict::note ? yellow(stdout, word)
+						    : red(stdout, word),
+			one.subject);
+
+		for (const auto &line : wrap(head, one.text, columns))
+			fmt::print("{}\n", line);
+		if (one.advice.empty())
+			continue;
+		for (const auto &line : wrap(std::string(20, ' '),
+					     "-> " + one.advice, columns))
+			fmt::print("{}\n", dim(stdout, line));
+	}
+	fmt::print("\n{}\n", fit(last, columns));
+}
+
+void print_csv(const std::vector<finding> &findings)
+{
+	fmt::print("subject,verdict,finding,advice\n");
+	for (const finding &one : findings)
+		fmt::print("{}",
+			   csv_line({one.subject, lower(word_of(one.what)),
+				     one.text, one.advice}));
+}
+
+} // namespace
+
+bool none_bad(const std::vector<finding> &findings)
+{
+	return std::none_of(
+		findings.begin(), findings.end(),
+		[](const finding &one) { return one.what == verdict::bad; });
+}
+
+json to_json(const std::vector<finding> &findings)
+{
+	json checks = json::array();
+
+	for (const finding &one : findings)
+		checks.push_back({{"subject", one.subject},
+				  {"verdict", lower(word_of(one.what))},
+				  {"finding", one.text},
+				  {"advice", one.advice}});
+	return checks;
+}
+
+void print(const std::vector<finding> &findings, format form,
+	   std::string_view last)
+{
+	switch (form) {
+	case format::human:
+		print_human(findings, last);
+		break;
+	case format::csv:
+		print_csv(findings);
+		break;
+	case format::json:
+		fmt::print("{}\n", dump({{"ready", none_bad(findings)},
+					 {"checks", to_json(findings)}},
+					1));
+		break;
+	}
+}
+
+} // namespace cli

@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "checks/hardware.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <thread>
+
+#include <unistd.h>
+
+#include <fmt/ranges.h>
+
+#include <uncore/catalogue.hpp>
+
+#include "checks/counters.hpp"
+#include "checks/interrupts.hpp"
+#include "checks/load.hpp"
+#include "common/cli.hpp"
+#include "common/child.hpp"
+
+namespace cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+using namespace std::chrono_literals;
+
+/// A second of the time that it ran.
+double rate_of(const counted &one)
+{
+	const double time = double(one.count.running.count());
+
+	return time > 0 ? double(one.count.raw) * 1e9 / time : 0;
+}
+
+void wait(std::chrono::milliseconds time)
+{
+	std::this_thread::sleep_for(time);
+}
+
+uint64_t difference(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/// What counts a box type's clock, or nullptr.
+const uncore::event_info *clock_of(const uncore::catalogue &events,
+				   std::string_view box)
+{
+	const uncore::event_info *const ticks = events.event(box, "clockticks");
+
+	return ticks ? ticks : events.event(box, "uclk");
+}
+
+class hardware_checker {
+public:
+	explicit hardware_checker(const uncore::topology &machine)
+		: machine_(machine), events_(uncore::catalogue::of(machine))
+	{
+		for (const uncore::box_info &type : events_.boxes())
+			if (const auto pmus = machine.match(type.name);
+			    !pmus.empty() && clock_of(events_, type.name))
+				types_.push_back({type.name,
+						  clock_of(events_, type.name),
+						  pmus.front()});
+	}
+
+	hardware_results run()
+	{
+		const awake_packages awake(machine_);
+
+		step("opening every box", [this] { check_boxes(); });
+		step("clocks", [this] { check_clocks(); });
+		step("reads of groups", [this] { check_groups(); });
+		step("parts and wholes", [this] { check_sums(); });
+		step("filters", [this] { check_states(); });
+		step("sampling", [this] { check_sampling(); });
+		step("interrupts of each CPU", [this] { check_interrupts(); });
+		step("memory", [this] { check_memory(); });
+		return std::move(results_);
+	}
+
+private:
+	struct box_type {
+		std::string_view name;
+		const uncore::event_info *clock;
+		const uncore::pmu *first;
+	};
+
+	void step(const char *what, const std::function<void()> &check)
+	{
+		const bool terminal = isatty(STDERR_FILENO);
+
+		if (terminal)
+			fmt::print(stderr, "{}...\r", what);
+		check();
+		if (terminal)
+			fmt::print(stderr, "\x1b[K");
+	}
+
+	void add(const char *subject, verdict what, std::string text,
+		 std::string advice = {})
+	{
+		results_.findings.push_back({subject, what, std::move(text),
+					     std::move(advice)});
+	}
+
+	void bad(const char *subject, const uncore::error &failure)
+	{
+		add(subject, verdict::bad, failure.message);
+	}
+
+	/// A number for the report.
+	void measure(const char *what, json number)
+	{
+		results_.measured[what].push_back(std::move(number));
+	}
+
+	void check_boxes()
+	{
+		size_t boxes = 0;
+		bool failed = false;
+
+		for (const uncore::pmu &pmu : machine_.pmus()) {
+			const auto opened = counters::open(
+				machine_, pmu.name + "/event=0/");
+
+			boxes += pmu.cpus.size();
+			if (opened)
+				continue;
+			failed = true;
+			add("boxes", verdict::bad,
+			    fmt::format("{}: {}", pmu.name,
+					opened.error().message));
+		}
+		if (!failed)
+			add("boxes", verdict::good,
+			    fmt::format("{}, an event opens on each", boxes));
+	}
+
+	/// The boxes of a type in a package are of one clock.
+	void check_clocks()
+	{
+		std::vector<std::string> texts;
+
+		for (const box_type &type : types_)
+			texts.push_back(fmt::format("{}/{}/", type.name,
+						    type.clock->name));
+		auto opened = counters::open(machine_,
+					     fmt::format("{}", fmt::join(texts, ",")));
+		if (!opened)
+			return bad("clocks", opened.error());
+		const auto counts = opened->during([] { wait(1s); });
+		if (!counts)
+			return bad("clocks", counts.error());
+
+		std::map<std::pair<std::string, int>, std::vector<double>> rates;
+		for (const counted &one : *counts) {
+			const double hz = rate_of(one);
+
+			rates[{one.box->box, one.package}].push_back(hz);
+			measure("clocks", {{"box", one.box->name},
+					   {"socket", one.package},
+					   {"hertz", hz}});
+		}
+		for (const auto &[where, boxes] : rates)
+			judge_clock(where.first, where.second, boxes);
+	}
+
+	void judge_clock(const std::string &type, int package,
+			 const std::vector<double> &rates)
+	{
+		const auto [least, most] =
+			std::minmax_element(rates.begin(), rates.end());
+		std::string text = fmt::format(
+			"{}, socket {}: {:.1f} MHz in {} box{}", type, package,
+			*most / 1e6, rates.size(), rates.size() == 1 ? "" : "es");
+
+		rates_[type] = std::max(rates_[type], *most);
+		if (*least <= 0)
+			add("clocks", verdict::bad, text + ", one stands still",
+			    "its PCI function or registers may be hidden by "
+			    "firmware");
+		else if (*least < 0.98 * *most)
+			add("clocks", verdict::bad,
+			    fmt::format("{}, {:.1f} MHz in another one", text,
+					*least / 1e6));
+		else if (*most > 6e9 || *least < 1e8)
+			add("clocks", verdict::bad, text + ": no box runs at that");
+		else
+			add("clocks", verdict::good, std::move(text));
+	}
+
+	/// Counters of a group start, stop and are read in one cycle.
+	void check_groups()
+	{
+		constexpr int reads = 200;
+		std::vector<std::string> right;
+
+		for (const box_type &type : types_) {
+			if (std::popcount(type.clock->counters) < 2)
+				continue;
+			auto opened = counters::open(
+				machine_,
+				fmt::format("{{{0}/{1},name=a/,{0}/{1},name=b/}}",
+					    type.first->name, type.clock->name));
+			if (!opened) {
+				bad("group reads", opened.error());
+				continue;
+			}
+			if (const auto wrong = differing(*opened, reads); !wrong)
+				bad("group reads", wrong.error());
+			else if (*wrong)
+				add("group reads", verdict::bad,
+				    fmt::format("{}: two counters of its clock "
+						"differ in {} of {} reads",
+						type.first->name, *wrong, reads),
+				    "a driver that does not freeze the box reads "
+				    "them one after the other");
+			else
+				right.emplace_back(type.name);
+		}
+		if (!right.empty())
+			add("group reads", verdict::good,
+			    fmt::format("two counters agree in {} reads: {}",
+					reads, fmt::join(right, ", ")));
+	}
+
+	/// In how many reads do the two counters of a group differ?
+	static uncore::result<int> differing(counters &pair, int reads)
+	{
+		int wrong = 0;
+
+		for (int i = 0; i < reads; i++) {
+			const auto counts = pair.so_far();
+
+			if (!counts)
+				return counts.error();
+			std::map<int, std::vector<uint64_t>> by_package;
+			for (const counted &one : *counts)
+				by_package[one.package].push_back(
+					one.count.raw);
+			wrong += std::any_of(
+				by_package.begin(), by_package.end(),
+				[](const auto &of) {
+					return of.second.front() !=
+					       of.second.back();
+				});
+		}
+		return wrong;
+	}
+
+	/// Events of which one is the sum of the others, counted in one group.
+	struct sum {
+		const char *box, *whole, *part, *rest;
+	};
+
+	void check_sums()
+	{
+		static constexpr sum sums[] = {
+			{"imc", "cas_count.all", "cas_count.rd", "cas_count.wr"},
+			{"ha", "requests.reads", "requests.reads_local",
+			 "requests.reads_remote"},
+			{"ha", "requests.writes", "requests.writes_local",
+			 "requests.writes_remote"},
+		};
+
+		for (const sum &one : sums)
+			if (!machine_.match(one.box).empty() &&
+			    events_.event(one.box, one.whole) &&
+			    events_.event(one.box, one.part) &&
+			    events_.event(one.box, one.rest))
+				check_sum(one);
+	}
+
+	void check_sum(const sum &one)
+	{
+		const uncore::pmu &box = *machine_.match(one.box).front();
+		auto opened = counters::open(
+			machine_, fmt::format("{{{0}/{1}/,{0}/{2}/,{0}/{3}/}}",
+					      box.name, one.whole, one.part,
+					      one.rest));
+		if (!opened)
+			return bad("sums", opened.error());
+		const auto counts = opened->during([this] { move_memory(); });
+		if (!counts)
+			return bad("sums", counts.error());
+
+		uint64_t value[3] = {};
+		const size_t packages = counts->size() / 3;
+		for (size_t i = 0; i < counts->size(); i++)
+			value[i / packages] += (*counts)[i].count.raw;
+		const std::string text = fmt::format(
+			"{}: {} is {}, {} and {} are {}", box.name, one.whole,
+			value[0], one.part, one.rest, value[1] + value[2]);
+
+		measure("sums", {{"box", box.name},
+				 {one.whole, value[0]},
+				 {one.part, value[1]},
+				 {one.rest, value[2]}});
+		if (!value[0])
+			add("sums", verdict::note, text + ": nothing to see");
+		else
+			// what is under way when a box stops may be in one of them
+			add("sums",
+			    difference(value[0], value[1] + value[2]) <= packages
+				    ? verdict::good
+				    : verdict::bad,
+			    text);
+	}
+
+	/// Looked up lines are in one state each.
+	void check_states()
+	{
+		std::vector<std::string_view> states;
+
+		for (const uncore::value_info &value : events_.values())
+			if (value.box == "cbox" &&
+			    value.field == "filter_state" &&
+			    std::has_single_bit(value.value))
+				states.push_back(value.name);
+		if (states.empty() || machine_.match("cbox").empty())
+			return;
+
+		// one after the other, as they share a filter: often, so that
+		// each sees the same traffic
+		double any = 0, sum = 0;
+		const std::string all = fmt::format("{}", fmt::join(states, "+"));
+		for (int round = 0; round < 4; round++) {
+			const auto whole = lookups(all);
+
+			if (!whole)
+				return bad("filters", whole.error());
+			any += *whole;
+			for (const std::string_view state : states) {
+				const auto part = lookups(state);
+
+				if (!part)
+					return bad("filters", part.error());
+				sum += *part;
+				measure("filters", {{"state", state},
+						    {"lookups a second", *part},
+						    {"any", *whole}});
+			}
+		}
+		judge_states(any, sum);
+	}
+
+	/// A second.
+	uncore::result<double> lookups(std::string_view states)
+	{
+		auto opened = counters::open(
+			machine_,
+			fmt::format("cbox/llc_lookup.any,filter_state={}/",
+				    states));
+		if (!opened)
+			return opened.error();
+		const auto counts = opened->during([this] { move_memory(); });
+		if (!counts)
+			return counts.error();
+		double sum = 0;
+		for (const counted &one : *counts)
+			sum += rate_of(one);
+		return sum;
+	}
+
+	void judge_states(double any, double sum)
+	{
+		const double ratio = any ? sum / any : 1;
+		const std::string text = fmt::format(
+			"LLC lookups by line state add up to {:.1f} % of those in "
+			"any state",
+			100 * ratio);
+
+		if (!any)
+			add("filters", verdict::note, "no lookups of the LLC");
+		else if (std::abs(ratio - 1) < 0.1)
+			add("filters", verdict::good, text);
+		else
+			add("filters",
+			    std::abs(ratio - 1) < 0.3 ? verdict::note
+						      : verdict::bad,
+			    text,
+			    "they are not counted at a time: is the machine "
+			    "otherwise idle?");
+	}
+
+	/// Samples come as often as the event counts.
+	void check_sampling()
+	{
+		for (const box_type &type : types_) {
+			const double rate = rates_[std::string(type.name)];
+
+			if (!type.clock->counters || rate <= 0)
+				continue;
+			const auto period = uint64_t(rate / 100);
+			const auto seen = sample_clock(
+				machine_, *type.first, type.clock->name, period,
+				{}, 500ms);
+			if (!seen) {
+				bad("sampling", seen.error());
+				continue;
+			}
+			judge_sampling(type, rate, period, *seen);
+		}
+	}
+
+	void judge_sampling(const box_type &type, double rate, uint64_t period,
+			    const sampled &seen)
+	{
+		const std::chrono::duration<double> span = seen.span;
+		const double expected = rate / double(period) * span.count() *
+					(1 - seen.frozen);
+		const double off =
+			std::abs(double(seen.intervals) - expected);
+		const std::string text = fmt::format(
+			"{}: {} samples where the clock says {:.0f}; {} of {} "
+			"overflows found by the timer, {:.1f} % of the time "
+			"frozen",
+			type.first->name, seen.intervals, expected,
+			seen.by_timer, seen.overflows, 100 * seen.frozen);
+
+		measure("sampling", {{"box", type.first->name},
+				     {"period", period},
+				     {"samples", seen.intervals},
+				     {"expected", expected},
+				     {"overflows", seen.overflows},
+				     {"by timer", seen.by_timer},
+				     {"frozen", seen.frozen},
+				     {"throttled", seen.throttled},
+				     {"lost", seen.lost}});
+		if (seen.intervals < 2)
+			add("sampling", verdict::bad, text + ": none come");
+		else if (off <= 0.1 * expected + 2)
+			add("sampling", verdict::good, text);
+		else if (seen.throttled || seen.lost || seen.frozen > 0.05)
+			add("sampling", verdict::note, text,
+			    "interrupts are served slowly here: is the machine "
+			    "busy, or a virtual one?");
+		else
+			add("sampling", verdict::bad, text);
+	}
+
+	/// Each CPU is interrupted for its own events.
+	void check_interrupts()
+	{
+		const auto boxes = machine_.match("cbox");
+		const double rate = rates_["cbox"];
+		std::vector<int> silent, polled;
+
+		if (boxes.empty() || rate <= 0)
+			return;
+		for (const int cpu : machine_.cpus()) {
+			const auto seen = sample_clock(
+				machine_, *boxes.front(), "clockticks",
+				uint64_t(rate / 100), {cpu}, 100ms);
+
+			if (!seen)
+				return bad("interrupts", seen.error());
+			measure("interrupts", {{"cpu", cpu},
+					       {"samples", seen->intervals},
+					       {"overflows", seen->overflows},
+					       {"by timer", seen->by_timer}});
+			if (seen->intervals < 2)
+				silent.push_back(cpu);
+			else if (2 * seen->by_timer > seen->overflows)
+				polled.push_back(cpu);
+		}
+		if (!silent.empty())
+			add("interrupts", verdict::bad,
+			    fmt::format("no samples on CPU {}",
+					cpu_list(silent)));
+		if (!polled.empty())
+			add("interrupts", verdict::note,
+			    fmt::format("the overflows of CPU {} are found by "
+					"the timer, a millisecond late",
+					cpu_list(polled)),
+			    "dmesg | grep xeon_uncore: does the driver see no "
+			    "interrupts at all?");
+		if (silent.empty() && polled.empty())
+			add("interrupts", verdict::good,
+			    fmt::format("each of {} CPUs gets its own",
+					machine_.cpus().size()));
+	}
+
+	/// What is read from memory is counted by its channels.
+	void check_memory()
+	{
+		if (machine_.match("imc").empty())
+			return;
+		for (const uncore::package &one : machine_.packages()) {
+			const auto stream =
+				memory_stream::allocate(one.cpus.front());
+			auto opened = counters::open(machine_,
+						     "imc/cas_count.rd/");
+			uint64_t bytes = 0;
+
+			if (!stream)
+				return bad("memory", stream.error());
+			if (!opened)
+				return bad("memory", opened.error());
+			const auto counts = opened->during(
+				[&] { bytes = stream->read(500ms); });
+			if (!counts)
+				return bad("memory", counts.error());
+			double lines = 0;
+			for (const counted &channel : *counts)
+				if (channel.package == one.id)
+					lines += double(channel.count.raw);
+			judge_memory(one.id, double(bytes) / 64, lines);
+		}
+	}
+
+	void judge_memory(int package, double expected, double lines)
+	{
+		const double ratio = lines / expected;
+		const std::string text = fmt::format(
+			"socket {}: {:.0f} lines counted of {:.0f} read",
+			package, lines, expected);
+
+		measure("memory", {{"socket", package},
+				   {"lines read", expected},
+				   {"lines counted", lines}});
+		if (ratio < 0.95)
+			add("memory", verdict::bad, text,
+			    "is each channel with memory there? uncore topology "
+			    "shows them");
+		else if (ratio > 1.3)
+			add("memory", verdict::note,
+			    text + ": others read as well",
+			    "it tells more on an idle machine");
+		else
+			add("memory", verdict::good, text);
+	}
+
+	/// Something for the caches and channels of the first package to do.
+	void move_memory()
+	{
+		if (!traffic_)
+			if (auto stream = memory_stream::allocate(
+				    machine_.packages()[0].cpus.front());
+			    stream)
+				traffic_ = std::make_unique<memory_stream>(
+					*std::move(stream));
+		if (traffic_)
+			traffic_->read(50ms);
+		else
+			wait(50ms);
+	}
+
+	const uncore::topology &machine_;
+	const uncore::catalogue &events_;
+	std::vector<box_type> types_;
+	std::map<std::string, double> rates_; ///< Hz, by type
+	std::unique_ptr<memory_stream> traffic_;
+	hardware_results results_;
+};
+
+} // namespace
+
+hardware_results check_hardware(const uncore::topology &machine)
+{
+	raise_file_limit();
+	return hardware_checker(machine).run();
+}
+
+} // namespace cli

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Is this machine ready to count uncore events, and what to do where it is not.
+#include "checks/readiness.hpp"
+
+#include <fstream>
+#include <optional>
+
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "common/cli.hpp"
+#include "common/cpuinfo.hpp"
+#include "perf_events.hpp"
+#include "sysfs.hpp"
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#endif
+
+namespace cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<int> number_in(const fs::path &file)
+{
+	const auto line = uncore::read_text(file);
+	int number = 0;
+
+	if (!line || std::sscanf(line->c_str(), "%d", &number) != 1)
+		return std::nullopt;
+	return number;
+}
+
+/// Does any line of a file have that text?
+bool mentions(const fs::path &file, std::string_view text)
+{
+	std::ifstream in(file);
+	std::string line;
+
+	while (std::getline(in, line))
+		if (line.find(text) != line.npos)
+			return true;
+	return false;
+}
+
+bool has_capability(int capability)
+{
+	__user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+	__user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return false;
+	return data[capability / 32].effective >> (capability % 32) & 1;
+}
+
+class checker {
+public:
+	checker(const machine_folders &where, const uncore::topology &machine)
+		: sys_(where.sys), proc_(where.proc), machine_(machine),
+		  real_(where.sys == "/sys" && where.proc == "/proc")
+	{
+		utsname name;
+
+		uname(&name);
+		modules_ = where.modules / name.release;
+		release_ = name.release;
+	}
+
+	std::vector<finding> run()
+	{
+		check_processor();
+		check_driver();
+		check_boxes();
+		check_permission();
+		check_signatures();
+		check_watchdog();
+		check_cpus();
+		return std::move(findings_);
+	}
+
+private:
+	void good(const char *subject, std::string text)
+	{
+		findings_.push_back(
+			{subject, verdict::good, std::move(text), {}});
+	}
+
+	void note(const char *subject, std::string text, std::string advice)
+	{
+		findings_.push_back({subject, verdict::note, std::move(text),
+				     std::move(advice)});
+	}
+
+	void bad(const char *subject, std::string text, std::string advice)
+	{
+		findings_.push_back({subject, verdict::bad, std::move(text),
+				     std::move(advice)});
+	}
+
+	bool has_driver() const { return !machine_.pmus().empty(); }
+
+	bool is_ours() const
+	{
+		return has_driver() && machine_.pmus().front().driver ==
+					       uncore::driver::xeon_uncore;
+	}
+
+	bool loaded(const char *module) const
+	{
+		std::error_code err;
+
+		return fs::is_directory(sys_ / "module" / module, err);
+	}
+
+	/// The kernel writes its modules' names with - or with _.
+	bool installed(const char *list, const char *a, const char *b) const
+	{
+		return mentions(modules_ / list, fmt::format("/{}.ko", a)) ||
+		       mentions(modules_ / list, fmt::format("/{}.ko", b));
+	}
+
+	void check_processor()
+	{
+		const auto model = cpuinfo_field(proc_, "model name");
+		const std::string name = model ? *model : "unknown";
+
+		if (!machine_.generation().empty()) {
+			good("processor", fmt::format("{}, generation {}", name,
+						      machine_.generation()));
+			return;
+		}
+		bad("processor",
+		    fmt::format("{} is none that xeon_uncore knows", name),
+		    "use a Xeon E5 or E7 v2 to v4 or a Xeon D-1500 (family 6 "
+		    "models 62, 63, 79 and 86), or a simulated one: make vm");
+	}
+
+	void check_driver()
+	{
+		if (is_ours()) {
+			good("driver",
+			     fmt::format("xeon_uncore, {} PMUs named {}_*",
+					 machine_.pmus().size(),
+					 machine_.pmus().front().prefix));
+			return;
+		}
+		const bool builtin = installed("modules.builtin",
+					       "intel-uncore", "intel_uncore");
+		if (has_driver()) {
+			note("driver",
+			     fmt::format(
+				     "the kernel's own intel_uncore, {} PMUs; "
+				     "it lacks filters and sampling, and "
+				     "what it miscounts is refused",
+				     machine_.pmus().size()),
+			     builtin ? "it is built into this kernel, so that "
+				       "xeon_uncore cannot take its place"
+				     : "for the rest: rmmod intel_uncore, "
+				       "then " +
+					       how_to_load());
+			return;
+		}
+		if (loaded("xeon_uncore"))
+			bad("driver", "xeon_uncore is loaded, but has no PMUs",
+			    "dmesg | grep xeon_uncore says why");
+		else if (loaded("intel_uncore"))
+			bad("driver",
+			    "intel_uncore is loaded and found no uncore here; "
+			    "xeon_uncore does not load beside it",
+			    "rmmod intel_uncore, then " + how_to_load());
+		else if (builtin)
+			bad("driver",
+			    "intel_uncore is built into this kernel and found "
+			    "no uncore here",
+			    "xeon_uncore needs a kernel that has intel_uncore "
+			    "as a module, or not at all");
+		else
+			bad("driver", "none is loaded", how_to_load());
+		check_virtual();
+	}
+
+	std::string how_to_load() const
+	{
+		if (installed("modules.dep", "xeon_uncore", "xeon-uncore"))
+			return "modprobe xeon_uncore";
+		return fmt::format("modprobe xeon_uncore, which is not "
+				   "installed for {}: make install",
+				   release_);
+	}
+
+	void check_virtual()
+	{
+		const auto flags = cpuinfo_field(proc_, "flags");
+
+		if (flags && (*flags + ' ').find(" hypervisor ") != flags->npos)
+			note("machine", "this is a virtual one",
+			     "virtual machines show no uncore; try the "
+			     "simulated one: make vm");
+	}
+
+	/// Packages that were offline when the driver was loaded have no boxes.
+	void check_boxes()
+	{
+		if (!has_driver())
+			return;
+		std::vector<int> without;
+		for (const auto &package : machine_.packages()) {
+			bool found = false;
+
+			for (const auto &pmu : machine_.pmus())
+				for (const int cpu : pmu.cpus)
+					found |= machine_.package_of(cpu) ==
+						 package.id;
+			if (!found)
+				without.push_back(package.id);
+		}
+		if (without.empty())
+			good("sockets",
+			     fmt::format("{}, all of them with boxes",
+					 machine_.packages().size()));
+		else
+			note("sockets",
+			     fmt::format("socket {} has no boxes",
+					 cpu_list(without)),
+			     "were its CPUs offline when the driver was "
+			     "loaded? rmmod xeon_uncore, modprobe xeon_uncore");
+	}
+
+	/// Opens an event, which is what it is all about.
+	static uncore::result<void> try_event(const uncore::pmu &pmu)
+	{
+		uncore::perf_events opened;
+		uncore::event any;
+
+		any.name = any.text = pmu.name + "/event=0/";
+		any.pmu = &pmu;
+		any.type = pmu.type;
+
+		perf_event_attr attr = uncore::attributes_of(any);
+
+		attr.disabled = 1;
+		if (auto event = opened.open(any, attr, {&pmu.cpus[0], 1});
+		    !event)
+			return event.error();
+		return {};
+	}
+
+	void check_permission()
+	{
+		const auto level =
+			number_in(proc_ / "sys/kernel/perf_event_paranoid");
+		const bool privileged = has_capability(CAP_PERFMON) ||
+					has_capability(CAP_SYS_ADMIN);
+		const std::string shown =
+			fmt::format("kernel.perf_event_paranoid is {}",
+				    level ? std::to_string(*level) : "unknown");
+		const char *const advice =
+			"be root, or setcap cap_perfmon+ep on the command, or "
+			"sysctl kernel.perf_event_paranoid=0";
+
+		if (!level && !fs::exists(proc_ / "sys/kernel")) {
+			bad("permission", "cannot be told without /proc", "");
+			return;
+		}
+		if (!level) {
+			bad("permission", "this kernel has no perf events",
+			    "use one with CONFIG_PERF_EVENTS=y");
+			return;
+		}
+		uncore::result<void> tried;
+		if (real_ && has_driver())
+			tried = try_event(machine_.pmus().front());
+		if (tried ? !privileged && *level > 0
+			  : tried.error().code == uncore::errc::permission)
+			bad("permission",
+			    fmt::format("{}, and this user has no CAP_PERFMON",
+					shown),
+			    advice);
+		else if (!tried)
+			bad("permission", tried.error().message,
+			    "dmesg may say why");
+		else
+			good("permission",
+			     fmt::format("{}, this user has {}", shown,
+					 privileged ? "CAP_PERFMON"
+						    : "no need of more"));
+	}
+
+	/// Secure Boot and lockdown matter as long as the module is not loaded.
+	void check_signatures()
+	{
+		const bool secure = secure_boot();
+		const auto lockdown =
+			uncore::read_text(sys_ / "kernel/security/lockdown");
+		const bool locked =
+			lockdown && lockdown->find("[none]") == lockdown->npos;
+		const auto enforced = uncore::read_text(
+			sys_ / "module/module/parameters/sig_enforce");
+		const bool enforce = enforced && *enforced == "Y";
+
+		if (!secure && !locked && !enforce) {
+			good("signatures", "unsigned modules may be loaded");
+			return;
+		}
+		const std::string text =
+			fmt::format("modules must be signed ({})",
+				    locked   ? "kernel lockdown " + *lockdown
+				    : secure ? "Secure Boot"
+					     : "module.sig_enforce");
+		if (is_ours())
+			good("signatures", text + ", and this one is");
+		else
+			note("signatures", text,
+			     "DKMS signs with its own key: mokutil --import "
+			     "/var/lib/dkms/mok.pub, and reboot");
+	}
+
+	/// The last byte of the EFI variable, behind its four of attributes.
+	bool secure_boot() const
+	{
+		std::ifstream in(sys_ / "firmware/efi/efivars/"
+					"SecureBoot-8be4df61-93ca-11d2-aa0d-"
+					"00e098032b8c",
+				 std::ios::binary);
+		char bytes[5] = {};
+
+		return in.read(bytes, sizeof(bytes)) && bytes[4] == 1;
+	}
+
+	void check_watchdog()
+	{
+		const auto on = number_in(proc_ / "sys/kernel/nmi_watchdog");
+
+		if (on && *on)
+			note("NMI watchdog",
+			     "on: it holds a counter of each core, none of the "
+			     "uncore",
+			     "for more core events beside uncore ones: sysctl "
+			     "kernel.nmi_watchdog=0");
+		else
+			good("NMI watchdog", "off");
+	}
+
+	void check_cpus()
+	{
+		const auto offline =
+			uncore::read_text(sys_ / "devices/system/cpu/offline");
+
+		if (!offline || offline->empty())
+			good("CPUs", "all online");
+		else
+			note("CPUs", fmt::format("{} offline", *offline),
+			     "boxes are counted as long as their socket has a "
+			     "CPU online");
+	}
+
+	fs::path sys_, proc_, modules_;
+	std::string release_;
+	const uncore::topology &machine_;
+	const bool real_; ///< not a recorded machine
+	std::vector<finding> findings_;
+};
+
+} // namespace
+
+std::vector<finding> check_readiness(const machine_folders &where,
+				     const uncore::topology &machine)
+{
+	return checker(where, machine).run();
+}
+
+} // namespace cli

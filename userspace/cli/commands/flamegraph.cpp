@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// uncore flamegraph: folded stacks as a picture, one SVG file that needs no
+// other; click to zoom, and search.
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <sstream>
+
+#include "commands/commands.hpp"
+#include "common/output_file.hpp"
+#include "common/text.hpp"
+
+namespace cli {
+
+struct flame_options {
+	std::string input, output, title = "Flame graph";
+};
+
+/// A function with all that was below it on the stacks.
+struct frame {
+	uint64_t count = 0; ///< of it and its callees
+	std::map<std::string, frame> callees;
+};
+
+static constexpr double page_width = 1200, row = 17, top_margin = 44;
+static constexpr long most_frames = 1000;
+/// Narrower ones cannot be seen.
+static constexpr double narrowest = 0.2;
+
+// --- reading
+
+static uncore::result<void> add_line(frame &root, std::string_view line,
+				     size_t number)
+{
+	size_t space = line.rfind(' ');
+	uint64_t count = 0;
+
+	auto bad = [&] {
+		return uncore::error{uncore::errc::invalid,
+				     fmt::format("line {} is not a folded "
+						 "stack: STACK COUNT",
+						 number)};
+	};
+	if (space == std::string_view::npos || space == 0)
+		return bad();
+	std::string_view digits = line.substr(space + 1);
+	auto [end, error] = std::from_chars(
+		digits.data(), digits.data() + digits.size(), count);
+
+	if (error != std::errc() || end != digits.data() + digits.size())
+		return bad();
+	line = line.substr(0, space);
+	frame *at = &root;
+
+	if (std::count(line.begin(), line.end(), ';') > most_frames)
+		return uncore::error{uncore::errc::invalid,
+				     fmt::format("line {}: a stack has {} "
+						 "functions at most",
+						 number, most_frames)};
+	at->count += count;
+	for (;;) {
+		size_t next = line.find(';');
+
+		at = &at->callees[std::string(line.substr(0, next))];
+		at->count += count;
+		if (next == std::string_view::npos)
+			return {};
+		line.remove_prefix(next + 1);
+	}
+}
+
+static uncore::result<frame> read_folded(std::istream &in)
+{
+	std::string line;
+	frame root;
+
+	for (size_t number = 1; std::getline(in, line); number++) {
+		if (line.empty())
+			continue;
+		auto done = add_line(root, line, number);
+
+		if (!done)
+			return done.error();
+	}
+	if (in.bad())
+		return uncore::error{uncore::errc::system,
+				     std::strerror(errno)};
+	if (!root.count)
+		return uncore::error{uncore::errc::invalid,
+				     "there are no stacks to draw"};
+	return root;
+}
+
+// --- drawing
+
+/// For XML.
+static std::string escaped(std::string_view text)
+{
+	std::string out;
+
+	for (char c : printable(text))
+		switch (c) {
+		case '<':
+			out += "&lt;";
+			break;
+		case '>':
+			out += "&gt;";
+			break;
+		case '&':
+			out += "&amp;";
+			break;
+		case '"':
+			out += "&quot;";
+			break;
+		default:
+			out += c;
+		}
+	return out;
+}
+
+/// The same function has the same colour: warm for programs, cold for the
+/// kernel.
+static std::string colour_of(std::string_view name)
+{
+	uint32_t hash = 2166136261u;
+
+	for (unsigned char c : name)
+		hash = (hash ^ c) * 16777619u;
+	unsigned shade = hash % 60, tint = hash / 64 % 40;
+
+	if (name.ends_with("_[k]"))
+		return fmt::format("rgb({},{},{})", 90 + tint, 150 + tint,
+				   190 + shade);
+	return fmt::format("rgb({},{},{})", 215 + tint, 120 + shade + tint,
+			   50 + tint);
+}
+
+static size_t depth_of(const frame &f)
+{
+	size_t depth = 0;
+
+	for (const auto &[name, callee] : f.callees)
+		depth = std::max(depth, depth_of(callee));
+	return depth + 1;
+}
+
+namespace {
+
+struct drawing {
+	std::ostream &out;
+	double scale; ///< of a count
+	double total;
+	size_t depth;
+
+	void draw(const std::string &name, const frame &f, double x,
+		  size_t level);
+};
+
+} // namespace
+
+void drawing::draw(const std::string &name, const frame &f, double x,
+		   size_t level)
+{
+	double width = f.count * scale;
+	double y = top_margin + (depth - 1 - level) * row;
+	std::string text = escaped(name);
+
+	if (width < narrowest)
+		return;
+	out << fmt::format("<g class=\"f\" data-x=\"{:.3f}\" data-w=\"{:.3f}\" "
+			   "data-n=\"{}\"><title>{}: {} ({:.2f}%)</title>"
+			   "<rect x=\"{:.3f}\" y=\"{:.0f}\" width=\"{:.3f}\" "
+			   "height=\"{:.0f}\" fill=\"{}\"/>"
+			   "<text x=\"{:.3f}\" y=\"{:.0f}\"></text></g>\n",
+			   x, width, text, text, f.count, 100 * f.count / total,
+			   x, y, width, row - 1, colour_of(name), x + 3,
+			   y + 12);
+	for (const auto &[callee, inner] : f.callees) {
+		draw(callee, inner, x, level + 1);
+		x += inner.count * scale;
+	}
+}
+
+/// Zoom: frames above and below the chosen one get its width; search: names
+/// that contain a text are marked, and their share is shown.
+static constexpr const char *script = R"js(
+const frames = [...document.querySelectorAll('g.f')].map(g => ({
+	g, x: +g.dataset.x, w: +g.dataset.w, n: g.dataset.n,
+	rect: g.querySelector('rect'), text: g.querySelector('text') }));
+const page = +document.documentElement.dataset.width;
+const found = document.getElementById('found');
+function place(f, x, w) {
+	f.g.style.display = w > 0 ? '' : 'none';
+	if (w <= 0) return;
+	f.rect.setAttribute('x', x);
+	f.rect.setAttribute('width', w);
+	f.text.setAttribute('x', x + 3);
+	const room = Math.floor((w - 6) / 7);
+	f.text.textContent = room < 3 ? '' : f.n.length <= room ? f.n :
+		f.n.slice(0, room - 1) + '…';
+}
+function zoom(to) {
+	const k = page / to.w;
+	for (const f of frames) {
+		const left = Math.max(f.x, to.x);
+		const right = Math.min(f.x + f.w, to.x + to.w);
+		place(f, (left - to.x) * k, right - left > 1e-6 ? (right - left) * k : 0);
+	}
+}
+function search() {
+	const text = prompt('Search for functions whose name contains', '');
+	if (text === null) return;
+	let spans = [];
+	for (const f of frames) {
+		const hit = text !== '' && f.n.includes(text);
+		f.rect.classList.toggle('hit', hit);
+		if (hit) spans.push([f.x, f.x + f.w]);
+	}
+	spans.sort((a, b) => a[0] - b[0]);
+	let sum = 0, end = 0;
+	for (const [a, b] of spans) {
+		sum += Math.max(0, b - Math.max(a, end));
+		end = Math.max(end, b);
+	}
+	found.textContent = text === '' ? '' :
+		`${text}: ${(100 * sum / page).toFixed(1)}%`;
+}
+for (const f of frames) f.g.addEventListener('click', () => zoom(f));
+document.getElementById('reset').addEventListener('click', () => zoom(frames[0]));
+document.getElementById('search').addEventListener('click', search);
+zoom(frames[0]);
+)js";
+
+static void write_svg(std::ostream &out, const frame &root,
+		      const std::string &title)
+{
+	size_t depth = depth_of(root);
+	double height = top_margin + depth * row + 8;
+	drawing d{out, page_width / root.count, static_cast<double>(root.count),
+		  depth};
+
+	out << fmt::format(
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" "
+		"height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
+		"data-width=\"{0:.0f}\">\n"
+		"<style>text{{font:11px monospace;pointer-events:none}}"
+		"g.f{{cursor:pointer}}g.f:hover rect{{stroke:#000}}"
+		".hit{{fill:#c3f}}.b{{cursor:pointer;fill:#05a;"
+		"pointer-events:auto}}</style>\n"
+		"<rect width=\"100%\" height=\"100%\" fill=\"#fafafa\"/>\n"
+		"<text x=\"{2:.0f}\" y=\"20\" text-anchor=\"middle\" "
+		"style=\"font-size:15px\">{3}</text>\n"
+		"<text id=\"reset\" class=\"b\" x=\"4\" y=\"20\">reset</text>\n"
+		"<text id=\"search\" class=\"b\" x=\"50\" y=\"20\">search"
+		"</text>\n<text id=\"found\" x=\"4\" y=\"36\"></text>\n",
+		page_width, height, page_width / 2, escaped(title));
+	d.draw("all", root, 0, 0);
+	out << "<script><![CDATA[" << script << "]]></script>\n</svg>\n";
+}
+
+// --- the command
+
+static int flamegraph(const flame_options &options)
+{
+	bool standard = options.input.empty() || options.input == "-";
+	std::ifstream file;
+
+	if (!standard) {
+		file.open(options.input);
+		if (!file)
+			return fail(options.input + ": " +
+				    std::strerror(errno));
+	}
+	auto root = read_folded(standard ? std::cin : file);
+
+	if (!root)
+		return fail(fmt::format(
+			"{}: {}", standard ? "standard input" : options.input,
+			root.error().message));
+	if (options.output.empty()) {
+		write_svg(std::cout, *root, options.title);
+		std::cout.flush();
+		return std::cout ? success
+				 : fail(fmt::format("standard output: {}",
+						    std::strerror(errno)));
+	}
+
+	std::ostringstream picture;
+	auto target = output_file::create(options.output, 0666);
+
+	if (!target)
+		return fail(target.error());
+	write_svg(picture, *root, options.title);
+	target->write(picture.view());
+	if (auto written = target->commit(); !written)
+		return fail(written.error());
+	return success;
+}
+
+void add_flamegraph(parser &app, context &shared)
+{
+	auto o = std::make_shared<flame_options>();
+	parser command = add_command(app, shared, "flamegraph",
+				     "Draw folded stacks, as one SVG file",
+				     [o] { return flamegraph(*o); });
+
+	command.add_option("file", o->input,
+			   "Folded stacks, - or none: standard input");
+	command.add_option("-o,--output", o->output,
+			   "A file to write to, not standard output");
+	command.add_option("--title", o->title, "What stands above it");
+}
+
+} // namespace cli

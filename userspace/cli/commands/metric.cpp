@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// uncore metric: presets of stat: sets of metrics that answer one question,
+// counted as by stat and shown as a table.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "commands/commands.hpp"
+#include "common/count.hpp"
+#include "common/number.hpp"
+#include "text.hpp"
+
+namespace cli {
+
+namespace {
+
+using uncore::period;
+using uncore::scope;
+
+/// A metric that a set leads with, and its column's title in a table of boxes.
+struct lead {
+	const char *metric, *title;
+};
+
+/// The metrics that answer a set's question first.
+struct metric_set {
+	const char *name, *question;
+	/// Shown for each box.
+	std::vector<lead> by_box;
+	/// Shown for each socket.
+	std::vector<const char *> by_socket;
+};
+
+const metric_set sets[] = {
+	{"memory",
+	 "How busy is memory, and which channel?",
+	 {{"mem_bw_reads_rate", "READ"},
+	  {"mem_bw_writes_rate", "WRITE"},
+	  {"mem_bw_total_rate", "TOTAL"},
+	  {"pct_requests_page_hit", "PAGE HITS"}},
+	 {}},
+	{"llc",
+	 "What misses the last-level cache, and how long does that take?",
+	 {},
+	 {"llc_drd_miss_pct", "llc_rfo_miss_pct", "avg_tor_drd_latency_ns",
+	  "avg_tor_drd_miss_latency_ns", "avg_tor_drd_loc_miss_latency_ns",
+	  "avg_tor_drd_rem_miss_latency_ns"}},
+	{"qpi",
+	 "How busy are the links between sockets?",
+	 {{"qpi_link_util", "UTILIZATION"},
+	  {"qpi_data_bw_rate", "DATA SENT"},
+	  {"qpi_link_bw_rate", "WITH OVERHEAD"},
+	  {"qpi_speed", "SPEED"}},
+	 {}},
+	{"power",
+	 "What holds the frequency back, and what sleeps?",
+	 {},
+	 {"pct_cyc_freq_power_ltd", "pct_cyc_freq_thermal_ltd",
+	  "pct_cyc_freq_os_ltd", "pct_cycles_ppd", "pct_cycles_self_refresh",
+	  "pct_link_full_power_cycles", "pct_link_half_disabled_cycles",
+	  "pct_link_shutdown_cycles"}},
+	{"pcie",
+	 "What do devices read and write?",
+	 {},
+	 {"io_read_bw_rate", "io_write_bw_rate", "pci_reads", "pci_writes",
+	  "partial_pci_writes", "r2pcie_cyc_used_up", "r2pcie_cyc_used_dn"}},
+	{"io",
+	 "What do devices and the cores' device registers cost?",
+	 {},
+	 {"io_read_bw_rate", "io_write_bw_rate", "mmio_partial_reads_cpu",
+	  "mmio_writes_cpu"}},
+	{"ring",
+	 "How full are the rings?",
+	 {},
+	 {"cbox_cyc_used_up", "cbox_cyc_used_dn", "cyc_used_upeven",
+	  "cyc_used_upodd", "cyc_used_dneven", "cyc_used_dnodd",
+	  "r2pcie_cyc_used_up", "r2pcie_cyc_used_dn"}},
+};
+
+struct metric_options {
+	std::string set;
+	bool all = false, per_box = false;
+	count_options count;
+};
+
+std::string set_names()
+{
+	std::string names;
+
+	for (const metric_set &set : sets)
+		names += fmt::format("{}{}", names.empty() ? "" : ", ",
+				     set.name);
+	return names;
+}
+
+const char *title_of(const metric_set &set, std::string_view metric)
+{
+	for (const lead &l : set.by_box)
+		if (metric == l.metric)
+			return l.title;
+	return nullptr;
+}
+
+std::string shown(const report_line &l)
+{
+	return human(l.value, l.unit);
+}
+
+/// A metric's numbers at one moment, for all places.
+struct reading {
+	const uncore::metric_info *metric;
+	std::vector<const report_line *> boxes, packages;
+	const report_line *machine;
+};
+
+class table_report : public report {
+public:
+	table_report(measurement &of, const metric_set &set, bool per_box,
+		     const report_options &options, sink &to)
+		: report(of, options, to), set_(set), per_box_(per_box)
+	{
+	}
+
+private:
+	void show(period when, const std::vector<report_line> &lines) override;
+	void put_boxes(const std::vector<const reading *> &of);
+	void put_sockets(const std::vector<const reading *> &of);
+	void put_turns(const std::vector<reading> &all);
+	void put_missing();
+
+	const metric_set &set_;
+	bool per_box_, titled_ = false;
+};
+
+std::vector<reading> readings_of(const std::vector<report_line> &lines)
+{
+	std::vector<reading> all;
+
+	for (const report_line &l : lines) {
+		if (all.empty() || all.back().metric != l.metric)
+			all.push_back({l.metric, {}, {}, nullptr});
+		if (l.where == scope::box)
+			all.back().boxes.push_back(&l);
+		else if (l.where == scope::package)
+			all.back().packages.push_back(&l);
+		else
+			all.back().machine = &l;
+	}
+	return all;
+}
+
+/// Rows are boxes, columns metrics of one box type.
+void table_report::put_boxes(const std::vector<const reading *> &of)
+{
+	std::vector<table::column> columns{{"SOCKET"}, {"BOX"}};
+
+	for (const reading *r : of) {
+		const char *title = title_of(set_, r->metric->name);
+
+		columns.push_back({title ? title : std::string(r->metric->name),
+				   table::align::right});
+	}
+
+	table out(columns);
+	const auto &boxes = of.front()->boxes;
+	int package = -1;
+
+	for (size_t i = 0; i < boxes.size(); i++) {
+		std::vector<std::string> row{"", std::string(boxes[i]->box)};
+
+		if (boxes[i]->package != package)
+			row[0] = std::to_string(boxes[i]->package);
+		package = boxes[i]->package;
+		for (const reading *r : of)
+			row.push_back(shown(*r->boxes[i]));
+		out.add(std::move(row));
+		if (i + 1 < boxes.size() && boxes[i + 1]->package == package)
+			continue;
+		row = {"", bold(to_.file(), "all")};
+		for (const reading *r : of)
+			for (const report_line *l : r->packages)
+				if (l->package == package)
+					row.push_back(
+						bold(to_.file(), shown(*l)));
+		out.add(std::move(row));
+	}
+
+	std::vector<std::string> row{bold(to_.file(), "all"),
+				     bold(to_.file(), "all")};
+
+	for (const reading *r : of)
+		row.push_back(bold(to_.file(), shown(*r->machine)));
+	out.add(std::move(row));
+	put(out);
+}
+
+/// Rows are metrics, columns sockets.
+void table_report::put_sockets(const std::vector<const reading *> &of)
+{
+	std::vector<table::column> columns{{"METRIC"}};
+
+	for (const uncore::package &p : of_.machine().packages())
+		columns.push_back(
+			{fmt::format("SOCKET {}", p.id), table::align::right});
+	columns.push_back({"ALL", table::align::right});
+	columns.push_back({"", table::align::left});
+
+	table out(columns);
+
+	for (const reading *r : of) {
+		std::vector<std::string> row{std::string(r->metric->name)};
+
+		for (const uncore::package &p : of_.machine().packages()) {
+			std::string text = "-";
+
+			for (const report_line *l : r->packages)
+				if (l->package == p.id)
+					text = shown(*l);
+			row.push_back(text);
+		}
+		row.push_back(bold(to_.file(), shown(*r->machine)));
+		row.push_back(dim(to_.file(), r->metric->description));
+		out.add(std::move(row));
+	}
+	put(out);
+}
+
+/// What did not fit the counters at once, and what that makes of the numbers.
+void table_report::put_turns(const std::vector<reading> &all)
+{
+	table out({{""}, {"", table::align::right}, {""}});
+	bool any = false;
+
+	for (const reading &r : all) {
+		const report_line &v = *r.machine;
+
+		if (v.share >= 1)
+			continue;
+		any = true;
+		out.add({std::string(r.metric->name), percent(v.share),
+			 std::isfinite(v.value) && v.value
+				 ? fmt::format(
+					   "\u00b1{:.2f} %",
+					   100 * std::fabs(v.error / v.value))
+				 : ""});
+	}
+	if (!any)
+		return;
+	put("\n{}\n", yellow(to_.file(),
+			     "Multiplexed, for lack of counters; counted this "
+			     "part of the time:"));
+	put(out);
+}
+
+void table_report::put_missing()
+{
+	if (of_.missing().empty())
+		return;
+	put("\n{}\n", yellow(to_.file(), "Not on this machine:"));
+
+	table out({{""}, {""}});
+
+	for (const missing_metric &m : of_.missing())
+		out.add({std::string(m.info->name), m.reason});
+	put(out);
+}
+
+void table_report::show(period when, const std::vector<report_line> &lines)
+{
+	const std::vector<reading> all = readings_of(lines);
+	std::vector<const reading *> plain;
+	std::vector<std::pair<std::string_view, std::vector<const reading *>>>
+		boxed;
+
+	for (const reading &r : all) {
+		if (!per_box_ && !title_of(set_, r.metric->name)) {
+			plain.push_back(&r);
+			continue;
+		}
+		if (boxed.empty() || boxed.back().first != r.metric->box)
+			boxed.push_back({r.metric->box, {}});
+		boxed.back().second.push_back(&r);
+	}
+	put("{}{}: {}  {}\n", titled_ ? "\n" : "", set_.name, set_.question,
+	    dim(to_.file(),
+		fmt::format("{}{:.3f} s",
+			    when == period::total ? "all " : "last ",
+			    seconds(when))));
+	titled_ = true;
+	for (auto &[box, readings] : boxed) {
+		put("\n");
+		put_boxes(readings);
+	}
+	if (!plain.empty()) {
+		put("\n");
+		put_sockets(plain);
+	}
+	put_turns(all);
+	if (when == period::total)
+		put_missing();
+}
+
+void add_metrics(measurement &to, const metric_set &set, bool all)
+{
+	const auto &known = uncore::catalogue::of(to.machine());
+	auto add = [&](const char *name) {
+		if (const auto *info = known.metric(name))
+			to.add_metric(*info);
+	};
+
+	for (const lead &l : set.by_box)
+		add(l.metric);
+	for (const char *name : set.by_socket)
+		add(name);
+	if (!all)
+		return;
+	for (const auto *info : known.metrics_of_group(set.name)) {
+		bool leads =
+			title_of(set, info->name) ||
+			std::any_of(set.by_socket.begin(), set.by_socket.end(),
+				    [&](const char *name) {
+					    return info->name == name;
+				    });
+
+		if (!leads)
+			to.add_metric(*info);
+	}
+}
+
+int unknown_set(const std::string &name)
+{
+	std::vector<std::string_view> names;
+
+	for (const metric_set &set : sets)
+		names.push_back(set.name);
+
+	const auto near = uncore::nearest_names(name, names, 1);
+
+	return fail_usage(fmt::format(
+		"no set of metrics '{}'{}; there are {} (uncore stat -M takes "
+		"single metrics)",
+		name,
+		near.empty() ? ""
+			     : fmt::format(": did you mean {}?", near.front()),
+		set_names()));
+}
+
+int metric(const context &shared, metric_options &options)
+{
+	const auto *set = std::find_if(
+		std::begin(sets), std::end(sets),
+		[&](const metric_set &s) { return s.name == options.set; });
+
+	if (set == std::end(sets))
+		return unknown_set(options.set);
+
+	count_hooks hooks;
+
+	hooks.choose = [&](measurement &to) -> uncore::result<void> {
+		add_metrics(to, *set, options.all);
+		return {};
+	};
+	hooks.lay_out = [&](measurement &of, report_options how, sink &to) {
+		how.scopes = {scope::box, scope::package, scope::machine};
+		how.set = set->name;
+		return std::make_unique<table_report>(of, *set, options.per_box,
+						      how, to);
+	};
+	return count(shared, options.count, hooks);
+}
+
+} // namespace
+
+void add_metric(parser &app, context &shared)
+{
+	auto options = std::make_shared<metric_options>();
+	parser command = add_command(
+		app, shared, "metric",
+		"Answer one question: memory, llc, qpi, power, pcie, io, ring",
+		[options, &shared] { return metric(shared, *options); });
+
+	command.add_option("set", options->set, set_names())
+		.required()
+		.type_name("SET");
+	command.add_flag("--all", options->all,
+			 "All metrics of the set, not only the main ones");
+	command.add_flag("--per-box", options->per_box,
+			 "A line for each box of each socket");
+	add_count_options(command, options->count);
+}
+
+} // namespace cli

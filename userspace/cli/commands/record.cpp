@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// uncore record: where the traffic comes from, as a perf.data file or as folded
+// stacks.
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+
+#include "attribution/stacks.hpp"
+#include "commands/commands.hpp"
+#include "common/counting.hpp"
+#include "common/output_file.hpp"
+#include "common/sink.hpp"
+#include "perfdata/perf_writer.hpp"
+
+namespace cli {
+
+struct record_options {
+	run_options run;
+	std::vector<std::string> events;
+	std::vector<int> cpus;
+	std::string output;
+	uint64_t period = 100000, frequency = 0;
+	bool folded = false;
+};
+
+/// How often processes are looked at, before they are gone.
+static constexpr unsigned look_ms = 50;
+
+/// Ctrl-C and the like wait until what was written aside can be taken back.
+class signals_held {
+public:
+	signals_held()
+	{
+		sigset_t set;
+
+		sigemptyset(&set);
+		for (int number : {SIGINT, SIGTERM, SIGHUP})
+			sigaddset(&set, number);
+		sigprocmask(SIG_BLOCK, &set, &old_);
+	}
+	signals_held(const signals_held &) = delete;
+	~signals_held() { sigprocmask(SIG_SETMASK, &old_, nullptr); }
+
+private:
+	sigset_t old_;
+};
+
+static uncore::result<std::vector<uncore::event>>
+events_of(const record_options &options, const uncore::topology &machine)
+{
+	std::vector<uncore::event> events;
+	size_t terms = 0;
+
+	for (const auto &text : options.events) {
+		auto groups = uncore::parse_events(text, machine);
+
+		if (!groups)
+			return groups.error();
+		for (const auto &group : *groups)
+			for (const auto &term : group.terms) {
+				terms++;
+				for (uncore::event event : term.events) {
+					if (event.pmu && term.events.size() > 1)
+						event.name +=
+							" " + event.pmu->name;
+					events.push_back(std::move(event));
+				}
+			}
+	}
+	// A line of folded stacks has a count, and no room for what it counts.
+	if (options.folded && terms > 1)
+		return uncore::error{uncore::errc::invalid,
+				     "--folded counts one event: run it for "
+				     "each, or record without --folded"};
+	for (const auto &event : events)
+		if (event.type == uncore::event::duration_time)
+			return uncore::error{uncore::errc::invalid,
+					     event.text + ": cannot sample"};
+	return events;
+}
+
+/// @return the exit status.
+static int write_folded(const stack_report &report, const std::string &path)
+{
+	std::string text;
+
+	for (const auto &[stack, count] : report.folded)
+		text += fmt::format("{} {}\n", stack, count);
+	if (!path.empty()) {
+		auto file = output_file::create(path, 0666);
+
+		if (!file)
+			return fail(file.error());
+		file->write(text);
+		if (auto written = file->commit(); !written)
+			return fail(written.error());
+		return success;
+	}
+	return sink().write(text) ? success : failure;
+}
+
+static void say_samples(const stack_report &report)
+{
+	fmt::print(stderr, "uncore: {} samples in {} stacks{}{}\n",
+		   report.samples, report.folded.size(),
+		   report.lost ? fmt::format(", {} lost", report.lost) : "",
+		   report.lost_stacks ? fmt::format(", {} stacks not kept",
+						    report.lost_stacks)
+				      : "");
+}
+
+/// Counts stacks in the kernel.
+static int record_folded(const record_options &options,
+			 const std::vector<uncore::event> &events)
+{
+	std::unique_ptr<stack_counter> counter;
+	run_hooks hooks;
+
+	hooks.enable = [&]() -> uncore::result<void> {
+		auto started = stack_counter::start(events, options.cpus,
+						    options.period);
+
+		if (!started)
+			return started.error();
+		counter = std::move(*started);
+		return {};
+	};
+	hooks.tick = [&](bool last) {
+		if (last)
+			counter->stop();
+		counter->tend();
+		return true;
+	};
+	hooks.read_ms = look_ms;
+	auto status = run(options.run, hooks);
+
+	if (!status)
+		return fail(status.error());
+	auto report = counter->report();
+
+	if (!report)
+		return fail(report.error());
+	if (int failed = write_folded(*report, options.output))
+		return failed;
+	say_samples(*report);
+	return *status;
+}
+
+/// Writes the kernel's samples down.
+static int record_file(const record_options &options,
+		       const std::vector<uncore::event> &events,
+		       const uncore::topology &machine)
+{
+	uncore::sampling_options wanted;
+
+	wanted.period = options.frequency ? 0 : options.period;
+	wanted.frequency = options.frequency;
+	wanted.cpus = options.cpus;
+
+	auto sampling = uncore::sampler::open(events, machine, wanted);
+
+	if (!sampling)
+		return fail(sampling.error());
+
+	std::string path =
+		options.output.empty() ? "perf.data" : options.output;
+	signals_held held;
+	auto file = perf_writer::create(path, sampling->events());
+
+	if (!file)
+		return fail(file.error());
+	file->add_kernel();
+	file->add_tasks();
+
+	run_hooks hooks;
+
+	hooks.enable = [&] { return sampling->enable(); };
+	hooks.tick = [&](bool last) {
+		if (last)
+			(void)!sampling->disable();
+		sampling->drain([&](const perf_event_header &header, int) {
+			file->add(header);
+		});
+		return !file->failed();
+	};
+	hooks.read_ms = look_ms;
+
+	auto ended = run(options.run, hooks);
+
+	if (!ended)
+		return fail(ended.error());
+	if (auto finished = file->finish(options.run.command); !finished)
+		return fail(finished.error());
+	fmt::print(stderr, "{} samples in {}\n", file->samples(), path);
+	return *ended;
+}
+
+static int record(record_options &options, const context &shared)
+{
+	// An event is opened once on a CPU, however often that is named.
+	std::sort(options.cpus.begin(), options.cpus.end());
+	options.cpus.erase(
+		std::unique(options.cpus.begin(), options.cpus.end()),
+		options.cpus.end());
+
+	auto machine = uncore::topology::read(shared.sysfs);
+
+	if (!machine)
+		return fail(machine.error());
+
+	auto events = events_of(options, *machine);
+
+	if (!events)
+		return fail(events.error());
+	return options.folded ? record_folded(options, *events)
+			      : record_file(options, *events, *machine);
+}
+
+void add_record(parser &app, context &shared)
+{
+	auto o = std::make_shared<record_options>();
+	parser command = add_command(
+		app, shared, "record", "Sample what runs when events overflow",
+		[o, &shared] { return record(*o, shared); });
+
+	command.add_option("-e,--event", o->events,
+			   "Events; period= says how many make a sample")
+		.required()
+		.one_value();
+	const option folded = command.add_flag(
+		"--folded", o->folded,
+		"Stacks as flame-graph tools read them, counted in the kernel");
+	const option period =
+		command.add_option("-c,--period", o->period,
+				   "For events without period= (100000)")
+			.range(uint64_t{1}, uint64_t{1} << 46);
+	command.add_option("-F,--freq", o->frequency,
+			   "Samples a second, instead of a period")
+		.range(1, 100000)
+		.excludes(period)
+		.excludes(folded);
+	command.add_option("-C,--cpu", o->cpus,
+			   "CPUs whose tasks are sampled (one a socket)")
+		.delimiter(',')
+		.one_value()
+		.range(0, 65535);
+	command.add_option("-o,--output", o->output,
+			   "The file (perf.data; standard output with "
+			   "--folded)");
+	add_time_options(command, o->run);
+}
+
+} // namespace cli

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// uncore report: which tasks, functions and boxes a file of samples is of.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <unordered_map>
+
+#include <nlohmann/json.hpp>
+
+#include <uncore/topology.hpp>
+
+#include "commands/commands.hpp"
+#include "common/number.hpp"
+#include "common/text.hpp"
+#include "perfdata/perf_reader.hpp"
+#include "symbols/symbolizer.hpp"
+
+namespace cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+struct file_options {
+	std::string input = "perf.data";
+	unsigned lines = 10;
+	format form = format::human;
+};
+
+/// What shares a name.
+struct share {
+	std::string name;
+	uint64_t samples = 0;
+	double counts = 0; ///< the sum of the samples' periods
+};
+
+/// A list of an event's shares by one key.
+struct ranking {
+	const char *key;   ///< of JSON and CSV
+	const char *title; ///< of the table
+	std::vector<share> shares;
+};
+
+/// The samples of one event: of different ones counts cannot be added.
+struct event_report {
+	std::string name;
+	uint64_t samples = 0;
+	double counts = 0;
+	std::vector<ranking> rankings{};
+};
+
+class analysis {
+public:
+	analysis(const perf_file &file, const uncore::topology *machine)
+		: file_(file), machine_(machine)
+	{
+		names_.set_recorded_kernel(file.kernel, file.release);
+	}
+
+	/// Of the events that have samples, as the file has them.
+	std::vector<event_report> events();
+	/// Why functions have no names.
+	std::vector<std::string> reasons() const { return names_.reasons(); }
+
+private:
+	using samples = std::vector<const file_sample *>;
+
+	template <class Name>
+	static ranking rank(const char *key, const char *title,
+			    const samples &of, Name name);
+	static std::string task(const file_sample &s);
+	std::string function(const file_sample &s);
+	std::string box(const file_sample &s) const;
+
+	const perf_file &file_;
+	const uncore::topology *machine_;
+	symbolizer names_;
+};
+
+std::string analysis::task(const file_sample &s)
+{
+	if (!s.tid)
+		return "idle";
+	// The kernel's word for one that has given its number back already.
+	if (s.tid == UINT32_MAX)
+		return "[ending task]";
+	return fmt::format("{} {}", s.tid,
+			   s.task.empty() ? "?" : printable(s.task));
+}
+
+std::string analysis::function(const file_sample &s)
+{
+	switch (s.mode) {
+	case cpu_mode::kernel: {
+		const code_name &n = names_.recorded_kernel(s.ip);
+
+		if (n.function.empty())
+			return n.object;
+		return n.object == "[kernel]"
+			       ? n.function
+			       : fmt::format("{} {}", n.function, n.object);
+	}
+	case cpu_mode::user:
+		break;
+	case cpu_mode::guest:
+		return "[guest]";
+	case cpu_mode::hypervisor:
+		return "[hypervisor]";
+	case cpu_mode::unknown:
+		return "[unknown]";
+	}
+	if (s.mapping == SIZE_MAX)
+		return fmt::format("{:#x}", s.ip);
+
+	const code_mapping &m = file_.mappings[s.mapping];
+	const code_name &n = names_.recorded_user(m, s.ip);
+
+	return n.function.empty()
+		       ? fmt::format("{}+{:#x}", n.object,
+				     s.ip - m.start + m.offset)
+		       : fmt::format("{} ({})", n.function, n.object);
+}
+
+std::string analysis::box(const file_sample &s) const
+{
+	int package = machine_ ? machine_->package_of(int(s.cpu)) : -1;
+	std::string event = printable(file_.events[s.event].name);
+
+	return package < 0 ? fmt::format("CPU {} {}", s.cpu, event)
+			   : fmt::format("socket {} {}", package, event);
+}
+
+template <class Name>
+ranking analysis::rank(const char *key, const char *title, const samples &of,
+		       Name name)
+{
+	std::unordered_map<std::string, size_t> places;
+	ranking made{key, title, {}};
+
+	for (const file_sample *s : of) {
+		std::string text = name(*s);
+		auto [at, is_new] =
+			places.try_emplace(text, made.shares.size());
+
+		if (is_new)
+			made.shares.push_back({std::move(text)});
+
+		share &one = made.shares[at->second];
+
+		one.samples++;
+		one.counts += double(s->period);
+	}
+	std::sort(made.shares.begin(), made.shares.end(),
+		  [](const share &a, const share &b) {
+			  return a.counts != b.counts ? a.counts > b.counts
+						      : a.name < b.name;
+		  });
+	return made;
+}
+
+/// An event that was opened on several boxes is one: their names have the box
+/// behind a blank.
+std::string without_box(const std::string &name)
+{
+	return printable(name.substr(0, name.find(' ')));
+}
+
+std::vector<event_report> analysis::events()
+{
+	std::vector<event_report> all;
+	std::vector<samples> members;
+	std::map<std::string, size_t> places;
+	std::vector<size_t> place_of;
+
+	for (const file_event &event : file_.events) {
+		std::string name = without_box(event.name);
+		auto [at, is_new] = places.try_emplace(name, all.size());
+
+		if (is_new)
+			all.push_back({std::move(name)});
+		place_of.push_back(at->second);
+	}
+	members.resize(all.size());
+	for (const file_sample &s : file_.samples) {
+		event_report &event = all[place_of[s.event]];
+
+		event.samples++;
+		event.counts += double(s.period);
+		members[place_of[s.event]].push_back(&s);
+	}
+	for (size_t i = 0; i < all.size(); i++)
+		if (all[i].samples)
+			all[i].rankings = {
+				rank("task", "TASK", members[i], task),
+				rank("function", "FUNCTION", members[i],
+				     [this](const file_sample &s) {
+					     return function(s);
+				     }),
+				rank("box", "EVENT", members[i],
+				     [this](const file_sample &s) {
+					     return box(s);
+				     })};
+	std::erase_if(all, [](const event_report &e) { return !e.samples; });
+	return all;
+}
+
+double percent_of(const share &part, const event_report &whole)
+{
+	return whole.counts > 0 ? 100 * part.counts / whole.counts : 0;
+}
+
+/// Cut to the terminal's width.
+void print_line(const std::string &text)
+{
+	fmt::print("{}\n", fit(text, columns_of(stdout)));
+}
+
+void print_ranking(const ranking &r, const event_report &event,
+		   const file_options &options)
+{
+	table out({{"SHARE", table::align::right},
+		   {"SAMPLES", table::align::right},
+		   {"COUNTS", table::align::right},
+		   {r.title}});
+
+	print_line("");
+	for (size_t i = 0; i < r.shares.size() && i < options.lines; i++)
+		out.add({fmt::format("{:.2f} %",
+				     percent_of(r.shares[i], event)),
+			 grouped(double(r.shares[i].samples)),
+			 grouped(r.shares[i].counts), r.shares[i].name});
+	out.print(stdout);
+	if (r.shares.size() > options.lines)
+		print_line(dim(stdout,
+			       fmt::format("and {} more",
+					   r.shares.size() - options.lines)));
+}
+
+void print_human(const std::vector<event_report> &all, const perf_file &file,
+		 const file_options &options)
+{
+	print_line(fmt::format(
+		"{} samples in {}{}{}", grouped(double(file.samples.size())),
+		printable(options.input), file.lost ? ", " : "",
+		file.lost ? red(stdout, fmt::format("{} lost", file.lost))
+			  : ""));
+	for (const event_report &event : all) {
+		print_line("");
+		print_line(fmt::format("{}: {} samples, {} counts",
+				       bold(stdout, event.name),
+				       grouped(double(event.samples)),
+				       grouped(event.counts)));
+		for (const ranking &r : event.rankings)
+			print_ranking(r, event, options);
+	}
+}
+
+void print_csv(const std::vector<event_report> &all)
+{
+	fmt::print("event,kind,name,samples,counts,percent\n");
+	for (const event_report &event : all)
+		for (const ranking &r : event.rankings)
+			for (const share &s : r.shares)
+				fmt::print("{}",
+					   csv_line({event.name, r.key, s.name,
+						     std::to_string(s.samples),
+						     exact(s.counts),
+						     exact(percent_of(
+							     s, event))}));
+}
+
+void print_json(const std::vector<event_report> &all, const perf_file &file)
+{
+	json document = {{"samples", file.samples.size()}, {"lost", file.lost}};
+
+	for (const char *list : {"events", "tasks", "functions", "boxes"})
+		document[list] = json::array();
+	for (const event_report &event : all) {
+		document["events"].push_back({{"event", event.name},
+					      {"samples", event.samples},
+					      {"counts", event.counts}});
+		for (const ranking &r : event.rankings) {
+			std::string_view key = r.key;
+			auto &list = document[fmt::format(
+				"{}{}", key, key == "box" ? "es" : "s")];
+
+			for (const share &s : r.shares)
+				list.push_back(
+					{{"event", event.name},
+					 {r.key, s.name},
+					 {"samples", s.samples},
+					 {"counts", s.counts},
+					 {"percent", percent_of(s, event)}});
+		}
+	}
+	fmt::print("{}\n", document.dump(2, ' ', false,
+					 json::error_handler_t::replace));
+}
+
+int report_file(const context &shared, const file_options &options)
+{
+	auto file = perf_file::read(options.input);
+
+	if (!file)
+		return fail(file.error());
+
+	auto machine = uncore::topology::read(shared.sysfs);
+	analysis of(*file, machine ? &*machine : nullptr);
+	std::vector<event_report> all = of.events();
+
+	switch (options.form) {
+	case format::human:
+		print_human(all, *file, options);
+		break;
+	case format::csv:
+		print_csv(all);
+		break;
+	case format::json:
+		print_json(all, *file);
+		break;
+	}
+	if (file->foreign)
+		note(fmt::format("{} samples are of events that the file does "
+				 "not tell of, and are left out",
+				 file->foreign));
+	for (const std::string &reason : of.reasons())
+		note(reason);
+	return success;
+}
+
+} // namespace
+
+void add_report(parser &app, context &shared)
+{
+	auto options = std::make_shared<file_options>();
+	parser command = add_command(
+		app, shared, "report",
+		"Show which tasks and functions a file of samples is of",
+		[options, &shared] { return report_file(shared, *options); });
+
+	command.add_option("-i,--input", options->input, "The file (perf.data)")
+		.type_name("FILE");
+	command.add_option("-n,--lines", options->lines,
+			   "Lines of each list (10)")
+		.range(1, 1000000);
+	add_format(command, options->form);
+}
+
+} // namespace cli

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// uncore serve: the machine's counters for Prometheus, over HTTP or as a file
+// for node_exporter.
+#include <chrono>
+#include <map>
+#include <memory>
+
+#include "commands/commands.hpp"
+#include "common/output_file.hpp"
+#include "common/signals.hpp"
+#include "exporter/collector.hpp"
+#include "exporter/exposition.hpp"
+#include "exporter/http_server.hpp"
+
+namespace cli {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+/// Scrapes that come closer together than this get the same counts.
+constexpr milliseconds shared_time{1000};
+
+struct serve_options {
+	http_options http{"127.0.0.1:10331", "", ""};
+	std::string textfile;
+	bool json = false, per_box = false, listens = false;
+	unsigned interval_ms = 0;
+	double duration = 0;
+};
+
+/// What ends it, and what releases and resumes the counters.
+const std::initializer_list<int> wanted = {SIGINT, SIGTERM, SIGHUP, SIGUSR1,
+					   SIGUSR2};
+
+/// Waits as signals::wait() does.
+/// @return whether to go on.
+bool attend(const signals &caught, collector &counters,
+	    std::optional<clock::time_point> deadline, int other = -1)
+{
+	const int number = caught.wait(deadline, other).number;
+
+	if (number == SIGUSR1)
+		counters.release();
+	else if (number == SIGUSR2)
+		counters.resume();
+	else
+		return !number;
+	return true;
+}
+
+// --- over HTTP
+
+const char front_page[] =
+	"<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
+	"<title>uncore</title>\n"
+	"<style>body{font-family:sans-serif;margin:2em;max-width:40em}</"
+	"style>\n"
+	"<h1>uncore</h1>\n"
+	"<p>Uncore performance counters of this machine.</p>\n"
+	"<ul>\n"
+	"<li><a href=\"/metrics\">/metrics</a>: for Prometheus\n"
+	"<li><a href=\"/json\">/json</a>: the same as JSON\n"
+	"<li><a href=\"/healthz\">/healthz</a>: whether the counters are open\n"
+	"</ul>\n</html>\n";
+
+/// What is at which path.
+class site {
+public:
+	explicit site(collector &counters) : counters_(counters) {}
+
+	http_reply answer(const http_request &to);
+
+private:
+	using text = std::shared_ptr<const std::string>;
+
+	text metrics(exposition form);
+	static http_reply plain(unsigned status, std::string said)
+	{
+		return {status, "text/plain; charset=utf-8",
+			std::make_shared<const std::string>(std::move(said))};
+	}
+
+	collector &counters_;
+	std::vector<family> known_;
+	std::map<exposition, text> rendered_;
+	clock::time_point read_at_{};
+};
+
+site::text site::metrics(exposition form)
+{
+	const auto now = clock::now();
+
+	if (known_.empty() || now - read_at_ >= shared_time) {
+		known_ = counters_.read();
+		read_at_ = now;
+		rendered_.clear();
+	}
+
+	text &made = rendered_[form];
+
+	if (!made)
+		made = std::make_shared<const std::string>(
+			render(known_, form));
+	return made;
+}
+
+http_reply site::answer(const http_request &to)
+{
+	static const auto front =
+		std::make_shared<const std::string>(front_page);
+
+	if (to.path == "/metrics") {
+		const exposition form = choose_form(to.accept);
+
+		return {200, content_type(form), metrics(form)};
+	}
+	if (to.path == "/json")
+		return {200, content_type(exposition::json),
+			metrics(exposition::json)};
+	if (to.path == "/healthz")
+		return counters_.problem().empty()
+			       ? plain(200, "ok\n")
+			       : plain(503, counters_.problem() + "\n");
+	if (to.path == "/")
+		return {200, "text/html; charset=utf-8", front};
+	return plain(404, "there are /metrics, /json and /healthz\n");
+}
+
+int serve_http(collector &counters, const serve_options &options)
+{
+	const signals caught(wanted);
+	site pages(counters);
+	auto server = http_server::start(options.http,
+					 [&pages](const http_request &request) {
+						 return pages.answer(request);
+					 });
+
+	if (!server && server.error().code == uncore::errc::invalid)
+		return fail_usage(server.error().message);
+	if (!server)
+		return fail(server.error());
+	if (auto opened = counters.open(); !opened)
+		return fail(opened.error());
+	note(fmt::format("listening on {}/metrics", server->url()));
+	while (attend(caught, counters, server->deadline(), server->fd()))
+		server->run();
+	return success;
+}
+
+// --- into files
+
+/// @return whether the time has passed, and no signal ended it.
+bool pass(const signals &caught, collector &counters, clock::time_point until)
+{
+	while (clock::now() < until)
+		if (!attend(caught, counters, until))
+			return false;
+	return true;
+}
+
+uncore::result<void> write_file(const std::string &path, std::string_view text)
+{
+	auto file = output_file::create(path, 0644);
+
+	if (!file)
+		return file.error();
+	file->write(text);
+	return file->commit();
+}
+
+/// Brings the file up to date at each interval.  It goes with the program, as
+/// nobody could tell its numbers from those of a machine that does nothing.
+int keep_file(collector &counters, const serve_options &options,
+	      const std::string &path)
+{
+	const milliseconds interval(options.interval_ms);
+	const signals caught(wanted);
+	auto next = clock::now();
+
+	if (auto opened = counters.open(); !opened)
+		return fail(opened.error());
+	do {
+		const auto written = write_file(
+			path, render(counters.read(), exposition::prometheus));
+
+		if (!written)
+			return fail(written.error());
+		next = std::max(next + interval, clock::now());
+	} while (pass(caught, counters, next));
+	std::remove(path.c_str());
+	return success;
+}
+
+/// What was counted in a second, or as long as -d says.
+int write_once(collector &counters, const serve_options &options,
+	       const std::string &path)
+{
+	const std::chrono::duration<double> time(
+		options.duration > 0 ? options.duration : 1);
+	const signals caught(wanted);
+
+	if (auto opened = counters.open(); !opened)
+		return fail(opened.error());
+	if (!pass(caught, counters,
+		  clock::now() +
+			  std::chrono::duration_cast<clock::duration>(time)))
+		return success;
+	if (path.empty()) {
+		const std::string text =
+			render(counters.read(), exposition::json);
+
+		std::fwrite(text.data(), 1, text.size(), stdout);
+		return success;
+	}
+
+	const auto written = write_file(
+		path, render(counters.read(), exposition::prometheus));
+
+	return written ? success : fail(written.error());
+}
+
+int serve(const context &shared, const serve_options &options)
+{
+	const bool file = !options.textfile.empty();
+	std::string path = options.textfile;
+
+	if (options.http.certificate.empty() != options.http.key.empty())
+		return fail_usage("--tls-cert and --tls-key go together");
+	if (options.interval_ms && !file)
+		return fail_usage("-I is for --textfile");
+	if (options.duration > 0 &&
+	    (options.interval_ms || (!file && !options.json)))
+		return fail_usage("-d is for --json, and for --textfile "
+				  "without -I");
+	if (file && std::filesystem::is_directory(path))
+		path = std::filesystem::path(path) / "uncore.prom";
+	if (file && !path.ends_with(".prom"))
+		return fail_usage(fmt::format(
+			"{}: no folder, and node_exporter reads no file whose "
+			"name does not end in .prom",
+			path));
+
+	collector counters({shared.sysfs, options.per_box, !file});
+
+	if (file && options.interval_ms)
+		return keep_file(counters, options, path);
+	if (file || options.json)
+		return write_once(counters, options, path);
+	return serve_http(counters, options);
+}
+
+} // namespace
+
+void add_serve(parser &app, context &shared)
+{
+	auto options = std::make_shared<serve_options>();
+	parser command = add_command(
+		app, shared, "serve", "Export counters to Prometheus",
+		[options, &shared] { return serve(shared, *options); });
+	const option listen =
+		command.add_option("--listen", options->http.listen,
+				   "Where to listen; port 0 for any")
+			.type_name("ADDRESS:PORT");
+	const option certificate =
+		command.add_option("--tls-cert", options->http.certificate,
+				   "Certificate, for HTTPS")
+			.type_name("FILE");
+	command.add_option("--tls-key", options->http.key, "Its key")
+		.type_name("FILE");
+	command.add_flag("--per-box", options->per_box,
+			 "Tell cache slices and home agents apart");
+
+	option json = command.add_flag("--json", options->json,
+				       "Print JSON once, and serve nothing");
+
+	json.excludes(listen);
+	json.excludes(certificate);
+
+	option textfile = command.add_option(
+		"--textfile", options->textfile,
+		"Write a file for node_exporter, and serve nothing");
+
+	textfile.type_name("FOLDER|FILE.prom");
+	textfile.excludes(listen);
+	textfile.excludes(certificate);
+	textfile.excludes(json);
+	command.add_option("-I,--interval", options->interval_ms,
+			   "Write the file every so many milliseconds, 100 or "
+			   "more")
+		.range(100, 3600000)
+		.type_name("MILLISECONDS");
+	command.add_option("-d,--duration", options->duration,
+			   "Count for so many seconds before writing once (1)")
+		.range(0.001, 1e6)
+		.type_name("SECONDS");
+}
+
+} // namespace cli

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// uncore stat: counts events and metrics.
+#include <cmath>
+#include <memory>
+
+#include "commands/commands.hpp"
+#include "common/count.hpp"
+#include "common/number.hpp"
+
+namespace cli {
+
+namespace {
+
+using uncore::period;
+using uncore::scope;
+
+struct stat_options {
+	std::vector<std::string> events, metrics;
+	count_options count;
+	scope where = scope::machine;
+};
+
+/// A line a number.
+class list_report : public report {
+public:
+	list_report(measurement &of, const report_options &options, sink &to)
+		: report(of, options, to), where_(options.scopes.front())
+	{
+		for (const event_row &row : rows_) {
+			name_width_ = std::max(name_width_, width(row.name));
+			box_width_ = std::max(box_width_, row.box.size());
+		}
+		for (const uncore::metric &m : of_.metrics())
+			name_width_ =
+				std::max(name_width_, m.info().name.size());
+		for (const uncore::pmu &pmu : of_.machine().pmus())
+			if (!of_.metrics().empty())
+				box_width_ =
+					std::max(box_width_, pmu.name.size());
+	}
+
+private:
+	void show(period when, const std::vector<report_line> &lines) override;
+	void put_title(period when);
+	void put_line(const report_line &one);
+
+	scope where_;
+	size_t name_width_ = 5, box_width_ = 3;
+	bool titled_ = false;
+};
+
+void list_report::put_title(period when)
+{
+	if (when == period::total && options_.intervals)
+		put("\nTotal of {:.3f} s\n", now());
+	else if (when == period::total)
+		put("Counted for {:.3f} s\n\n", now());
+	else if (titled_)
+		return;
+	titled_ = true;
+
+	std::string title;
+
+	if (when == period::interval)
+		title += fmt::format("{:>9}  ", "TIME");
+	if (where_ != scope::machine)
+		title += fmt::format("{:>6}  ", "SOCKET");
+	if (where_ == scope::box)
+		title += fmt::format("{:<{}}  ", "BOX", box_width_);
+	title += fmt::format("{:<{}}  {:>20}", "NAME", name_width_, "VALUE");
+	put("{}\n", bold(to_.file(), title));
+}
+
+void list_report::put_line(const report_line &one)
+{
+	if (where_ != scope::machine)
+		put("{:>6}  ", one.package < 0
+				       ? ""
+				       : fmt::format_int(one.package).c_str());
+	if (where_ == scope::box)
+		put("{:<{}}  ", one.box, box_width_);
+
+	std::string text = human(one.value, one.unit);
+
+	if (!one.metric && !one.counted.running.count())
+		text = "not counted";
+	put("{}{:{}}  {:>20}", one.name, "",
+	    name_width_ - std::min(name_width_, width(one.name)), text);
+	if (one.share < 1 && std::isfinite(one.value)) {
+		double part = one.value ? std::fabs(one.error / one.value) : 0;
+
+		put("  \u00b1{:.2f} %, counted {} of the time", 100 * part,
+		    percent(one.share));
+	}
+	put("\n");
+}
+
+void list_report::show(period when, const std::vector<report_line> &lines)
+{
+	put_title(when);
+	for (const report_line &one : lines) {
+		if (when == period::interval)
+			put("{:>9.3f}  ", now());
+		put_line(one);
+	}
+	if (when != period::total)
+		return;
+	for (const missing_metric &m : of_.missing())
+		put("{}\n",
+		    dim(to_.file(), fmt::format("{}: not on this machine: {}",
+						m.info->name, m.reason)));
+}
+
+uncore::result<void> choose(measurement &to, const stat_options &options)
+{
+	for (const std::string &text : options.events)
+		if (auto added = to.add_events(text); !added)
+			return added;
+	for (const std::string &names : options.metrics) {
+		auto found = find_metrics(to.machine(), names);
+
+		if (!found)
+			return found.error();
+		for (const auto *info : *found)
+			to.add_metric(*info);
+	}
+	return {};
+}
+
+int stat(const context &shared, stat_options &options)
+{
+	if (options.events.empty() && options.metrics.empty())
+		return fail_usage("nothing to count: give events (-e) or "
+				  "metrics (-M); uncore list shows them");
+
+	count_hooks hooks;
+
+	hooks.choose = [&](measurement &to) { return choose(to, options); };
+	hooks.lay_out = [&](measurement &of, report_options how, sink &to) {
+		how.scopes = {options.where};
+		return std::make_unique<list_report>(of, how, to);
+	};
+	return count(shared, options.count, hooks);
+}
+
+} // namespace
+
+void add_stat(parser &app, context &shared)
+{
+	auto options = std::make_shared<stat_options>();
+	parser command = add_command(
+		app, shared, "stat", "Count events and metrics",
+		[options, &shared] { return stat(shared, *options); });
+
+	command.add_option("-e,--event", options->events,
+			   "What to count, as perf writes events; more than "
+			   "once for more")
+		.one_value()
+		.type_name("EVENT,...");
+	command.add_option("-M,--metrics", options->metrics,
+			   "Metrics, or groups of them ('uncore list "
+			   "metrics')")
+		.one_value()
+		.type_name("METRIC,...");
+	add_scope(command, options->where);
+	add_count_options(command, options->count);
+}
+
+} // namespace cli

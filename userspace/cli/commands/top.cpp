@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// uncore top: which tasks or cgroups cause the traffic, live or once.
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "attribution/attribution.hpp"
+#include "attribution/top_columns.hpp"
+#include "attribution/top_table.hpp"
+#include "commands/commands.hpp"
+#include "common/counting.hpp"
+#include "common/screen.hpp"
+#include "common/sink.hpp"
+
+namespace cli {
+
+/// How often keys are looked at and the programs are tended.
+static constexpr unsigned tick_ms = 50;
+
+struct top_options {
+	std::vector<std::string> events, metrics;
+	run_options run;
+	std::string weight, by = "task", sort;
+	size_t rows = 0, max_tasks = 8192;
+	bool once = false, reverse = false, per_socket = false;
+	format form = format::human;
+	std::string output;
+	unsigned resolution_us = 100;
+	bool each_cpu = false;
+};
+
+// --- what to count
+
+static uncore::result<void> choose_weight(const top_options &options,
+					  const uncore::topology &machine,
+					  attribution_options &attributed)
+{
+	if (options.weight == "equal")
+		return {};
+	auto groups = uncore::parse_events(options.weight, machine);
+
+	if (!groups)
+		return groups.error();
+	if (groups->size() != 1 || groups->front().terms.size() != 1 ||
+	    groups->front().terms[0].events.size() != 1 ||
+	    groups->front().terms[0].events[0].pmu)
+		return uncore::error{
+			uncore::errc::invalid,
+			options.weight +
+				": a weight is one event that each CPU counts "
+				"for itself, such as LLC-load-misses"};
+	attributed.weight = groups->front().terms[0].events[0];
+	return {};
+}
+
+// --- showing
+
+namespace {
+
+/// Where tables go: a screen that takes keys, or the output.
+class display {
+public:
+	display(const top_options &options, top_settings &settings, sink &to)
+		: options_(options), settings_(settings), to_(to)
+	{
+	}
+
+	/// Has a person's terminal show one table at a time, where it can.
+	void open_screen() { screen_ = screen::open(); }
+	void close_screen() { screen_.reset(); }
+	bool on_screen() const { return screen_ != nullptr; }
+	/// @return false when the output cannot be written.
+	bool show(account taken);
+	/// Reacts to keys; @return false on q.
+	bool keys();
+
+private:
+	bool print(const top_table &table);
+	std::string heading(const top_table &table) const;
+	void draw();
+
+	const top_options &options_;
+	top_settings &settings_;
+	sink &to_;
+	cgroup_names cgroups_;
+	std::unique_ptr<screen> screen_;
+	std::optional<account> last_;
+	double now_ = 0; ///< seconds that were accounted for
+	bool shown_ = false;
+};
+
+} // namespace
+
+std::string display::heading(const top_table &table) const
+{
+	return fmt::format("uncore top: {:.2f} s, by {}, weight {}",
+			   table.seconds,
+			   settings_.by == top_by::cgroup    ? "cgroup"
+			   : settings_.by == top_by::process ? "process"
+							     : "task",
+			   options_.weight);
+}
+
+bool display::print(const top_table &table)
+{
+	const bool first = !std::exchange(shown_, true);
+
+	if (options_.form == format::json) {
+		auto document = json_table(table, settings_, cgroups_, now_);
+
+		document["weight"] = options_.weight;
+		return to_.write(dump(document, -1) + '\n');
+	}
+	if (options_.form == format::csv)
+		return to_.write((first ? csv_titles() : "") +
+				 csv_table(table, settings_, cgroups_, now_));
+
+	std::string text = (first ? "" : "\n") + heading(table) + '\n';
+
+	for (const auto &line : show_table(table, settings_, cgroups_, 0))
+		text += line + '\n';
+	return to_.show(text);
+}
+
+void display::draw()
+{
+	const top_table table = make_table(*last_, settings_);
+	std::vector<std::string> lines{heading(table) +
+				       "   (q quit, s sort, b by, r reverse)"};
+	auto text = show_table(table, settings_, cgroups_, screen_->width());
+
+	lines.insert(lines.end(), text.begin(), text.end());
+	lines.insert(lines.end(), table.warnings.begin(), table.warnings.end());
+	screen_->draw(lines, 1);
+}
+
+bool display::show(account taken)
+{
+	last_ = std::move(taken);
+	if (screen_) {
+		draw();
+		return true;
+	}
+
+	const top_table table = make_table(*last_, settings_);
+
+	now_ += table.seconds;
+
+	const bool written = print(table);
+
+	for (const auto &warning : table.warnings)
+		note(warning);
+	return written;
+}
+
+static void next_sort(top_settings &settings)
+{
+	std::vector<std::string> keys;
+
+	for (const auto &column : settings.columns)
+		if (!column.hidden)
+			keys.push_back(column.name);
+	for (const auto &metric : settings.metrics)
+		keys.push_back(metric.name);
+	keys.insert(keys.end(), {"cpu", "pid", "name"});
+	auto at = std::find(keys.begin(), keys.end(), settings.sort);
+
+	if (at == keys.end() || ++at == keys.end())
+		at = keys.begin();
+	settings.sort = *at;
+}
+
+bool display::keys()
+{
+	bool any = false;
+
+	for (int key; screen_ && (key = screen_->key()) >= 0; any = true) {
+		switch (key) {
+		case 'q':
+			return false;
+		case 's':
+			next_sort(settings_);
+			break;
+		case 'r':
+			settings_.reverse = !settings_.reverse;
+			break;
+		case 'b':
+			settings_.by = settings_.by == top_by::task
+					       ? top_by::process
+				       : settings_.by == top_by::process
+					       ? top_by::cgroup
+					       : top_by::task;
+			break;
+		}
+	}
+	// The terminal may have another size as well.
+	if (any && last_)
+		draw();
+	return true;
+}
+
+// --- running
+
+/// One table of a command or of a duration is of all of it.
+static run_options times_of(const top_options &options)
+{
+	run_options times = options.run;
+
+	if (!options.once)
+		return times;
+	if (times.command.empty() && !times.duration)
+		times.intervals = 1;
+	else
+		times.interval_ms = 0;
+	return times;
+}
+
+static int run_top(const top_options &options, top_settings &settings,
+		   attribution_options attributed,
+		   const uncore::topology &machine)
+{
+	const run_options times = times_of(options);
+	std::unique_ptr<attribution> programs;
+	uncore::result<void> outcome;
+	sink to;
+	display output(options, settings, to);
+	bool printed = true;
+	run_hooks hooks;
+
+	if (auto opened = to.open(options.output); !opened)
+		return fail(opened.error());
+
+	hooks.enable = [&]() -> uncore::result<void> {
+		auto started =
+			attribution::start(std::move(attributed), machine);
+
+		if (!started)
+			return started.error();
+		programs = *std::move(started);
+		if (options.form == format::human && options.output.empty() &&
+		    !options.once && times.command.empty())
+			output.open_screen();
+		return {};
+	};
+	hooks.poll = [&] {
+		outcome = programs->tend();
+		return outcome && output.keys();
+	};
+	hooks.poll_ms = tick_ms;
+	hooks.tick = [&](bool last) {
+		if (last)
+			programs->stop();
+		// who quits looks at the screen no more
+		if (!outcome || (last && output.on_screen()))
+			return false;
+
+		auto taken = programs->take();
+
+		if (!taken) {
+			outcome = taken.error();
+			return false;
+		}
+		printed = output.show(*std::move(taken));
+		return printed && !last;
+	};
+
+	auto ended = run(times, hooks);
+
+	output.close_screen();
+	if (!ended)
+		return fail(ended.error());
+	if (!outcome)
+		return fail(outcome.error());
+	return printed ? *ended : failure;
+}
+
+static int check_options(const top_options &options, top_settings &settings)
+{
+	if (options.sort.empty())
+		settings.sort = settings.columns.front().hidden
+					? settings.metrics.front().name
+					: settings.columns.front().name;
+	else if (!is_sort_key(options.sort, settings))
+		return fail_usage(options.sort +
+				  ": nothing to sort by; there are the events' "
+				  "and metrics' names, cpu, pid and name");
+	else
+		settings.sort = options.sort;
+	return success;
+}
+
+static int top(const top_options &options, const context &shared)
+{
+	auto machine = uncore::topology::read(shared.sysfs);
+	attribution_options attributed;
+	top_settings settings;
+
+	if (!machine)
+		return fail(machine.error());
+	auto done = add_columns(options.events, options.metrics, *machine,
+				attributed.columns, settings);
+
+	if (done)
+		done = choose_weight(options, *machine, attributed);
+	if (!done)
+		return fail(done.error());
+	if (int status = check_options(options, settings))
+		return status;
+	settings.by = options.by == "cgroup"	? top_by::cgroup
+		      : options.by == "process" ? top_by::process
+						: top_by::task;
+	settings.reverse = options.reverse;
+	settings.per_socket = options.per_socket;
+	settings.rows = options.rows;
+	attributed.max_tasks = options.max_tasks;
+	attributed.each_cpu = options.each_cpu;
+	attributed.resolution =
+		std::chrono::microseconds(options.resolution_us);
+
+	return run_top(options, settings, std::move(attributed), *machine);
+}
+
+void add_top(parser &app, context &shared)
+{
+	auto o = std::make_shared<top_options>();
+	parser command =
+		add_command(app, shared, "top",
+			    "Show which tasks or cgroups cause the traffic",
+			    [o, &shared] { return top(*o, shared); });
+
+	o->weight = "equal";
+	command.add_option("-e,--event", o->events,
+			   "Events, or memory (the default: what is read and "
+			   "written), llc (misses), qpi (data sent)")
+		.one_value();
+	command.add_option("-M,--metrics", o->metrics,
+			   "Metrics, or a group of them, of each task's share")
+		.one_value()
+		.type_name("METRIC,...");
+	command.add_option("--by", o->by, "Sum by task, process or cgroup")
+		.one_of({"task", "process", "cgroup"});
+	command.add_option("--sort", o->sort,
+			   "An event's or metric's name, cpu, pid or name");
+	command.add_flag("--reverse", o->reverse, "Least active first");
+	command.add_flag("--per-socket", o->per_socket,
+			 "A column for each socket");
+	command.add_option("--weight", o->weight,
+			   "An event of the core: a task's share is as its "
+			   "CPU's rate of it (default equal shares)");
+	command.add_flag("--once", o->once, "One table, then end");
+	command.add_option("--rows", o->rows, "Tasks to show (0: all)");
+	command.add_option("--max-tasks", o->max_tasks,
+			   "Tasks told apart in an interval (8192)")
+		.range(1, 1 << 20);
+	command.add_option("--resolution", o->resolution_us,
+			   "Read a socket's counters at most every so many "
+			   "microseconds (100); 0: at each context switch")
+		.range(0, 1000000);
+	command.add_flag("--each-cpu", o->each_cpu,
+			 "Open events on each CPU even where the kernel can "
+			 "read a socket's from all of them");
+	add_run_options(command, o->run);
+	add_format(command, o->form);
+	add_output(command, o->output);
+	o->run.interval_ms = 1000;
+}
+
+} // namespace cli

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// uncore topology: sockets, their CPUs and boxes, and which PMUs these are.
+#include <memory>
+
+#include <nlohmann/json.hpp>
+
+#include <uncore/catalogue.hpp>
+#include <uncore/topology.hpp>
+
+#include "commands/commands.hpp"
+
+namespace cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// Boxes of a type: PMUs with the same box and CPUs, next to one another.
+struct run {
+	const uncore::pmu *first = nullptr, *last = nullptr;
+	size_t count = 0;
+};
+
+std::vector<run> runs_of(std::span<const uncore::pmu> pmus)
+{
+	std::vector<run> runs;
+
+	for (const auto &pmu : pmus) {
+		const bool same = !runs.empty() &&
+				  runs.back().last->box == pmu.box &&
+				  runs.back().last->prefix == pmu.prefix &&
+				  runs.back().last->cpus == pmu.cpus;
+
+		if (!same)
+			runs.push_back({&pmu, &pmu, 0});
+		runs.back().last = &pmu;
+		runs.back().count++;
+	}
+	return runs;
+}
+
+/// "hswep_cbox_0..17", or the one name.
+std::string names_of(const run &one)
+{
+	if (one.count == 1)
+		return one.first->name;
+	return fmt::format("{}..{}", one.first->name,
+			   one.last->instance.value_or(0));
+}
+
+std::string types_of(const run &one)
+{
+	if (one.count == 1)
+		return std::to_string(one.first->type);
+	if (one.last->type - one.first->type == one.count - 1)
+		return fmt::format("{}-{}", one.first->type, one.last->type);
+	return fmt::format("{}, ...", one.first->type);
+}
+
+void print_human(const uncore::topology &machine)
+{
+	const auto &known = uncore::catalogue::of(machine);
+	table packages({{"SOCKET"}, {"CPUS", table::align::right}, {"ONLINE"}});
+
+	for (const auto &package : machine.packages())
+		packages.add({std::to_string(package.id),
+			      std::to_string(package.cpus.size()),
+			      cpu_list(package.cpus)});
+	packages.print(stdout);
+	if (machine.pmus().empty())
+		return;
+
+	table boxes({{"BOX"},
+		     {"COUNT", table::align::right},
+		     {"PMUS"},
+		     {"TYPES"},
+		     {"COUNTERS", table::align::right},
+		     {"COUNTED ON CPUS"}});
+	fmt::print("\n");
+	for (const run &one : runs_of(machine.pmus())) {
+		const auto *info = known.box(one.first->box);
+
+		boxes.add({std::string(info ? info->title : one.first->box),
+			   std::to_string(one.count), names_of(one),
+			   types_of(one),
+			   info ? std::to_string(info->counters) : "",
+			   cpu_list(one.first->cpus)});
+	}
+	boxes.print(stdout);
+}
+
+void print_csv(const uncore::topology &machine)
+{
+	fmt::print("pmu,box,instance,driver,type,cpus\n");
+	for (const auto &pmu : machine.pmus())
+		fmt::print(
+			"{}",
+			csv_line({pmu.name, pmu.box,
+				  pmu.instance ? std::to_string(*pmu.instance)
+					       : "",
+				  driver_name(pmu.driver),
+				  std::to_string(pmu.type),
+				  cpu_list(pmu.cpus)}));
+}
+
+json bits_of(const uncore::format_field &field)
+{
+	json bits = json::array();
+
+	for (const auto &range : field.bits)
+		bits.push_back({range.low, range.high});
+	return bits;
+}
+
+json describe(const uncore::pmu &pmu)
+{
+	json fields = json::array();
+
+	for (const auto &field : pmu.formats)
+		fields.push_back({{"name", field.name},
+				  {"word", field.word},
+				  {"bits", bits_of(field)}});
+	return {{"name", pmu.name},
+		{"box", pmu.box},
+		{"instance",
+		 pmu.instance ? json(*pmu.instance) : json(nullptr)},
+		{"prefix", pmu.prefix},
+		{"driver", driver_name(pmu.driver)},
+		{"type", pmu.type},
+		{"cpus", pmu.cpus},
+		{"fields", std::move(fields)}};
+}
+
+void print_json(const uncore::topology &machine)
+{
+	json packages = json::array(), pmus = json::array();
+
+	for (const auto &package : machine.packages())
+		packages.push_back(
+			{{"id", package.id}, {"cpus", package.cpus}});
+	for (const auto &pmu : machine.pmus())
+		pmus.push_back(describe(pmu));
+	const json all = {{"generation", machine.generation().empty()
+						 ? json(nullptr)
+						 : json(machine.generation())},
+			  {"driver", driver_name(machine)},
+			  {"sockets", std::move(packages)},
+			  {"pmus", std::move(pmus)}};
+	fmt::print("{}\n", dump(all, 1));
+}
+
+int topology(const context &shared, format form)
+{
+	const auto machine = uncore::topology::read(shared.sysfs);
+
+	if (!machine)
+		return fail(machine.error());
+	switch (form) {
+	case format::human:
+		print_human(*machine);
+		break;
+	case format::csv:
+		print_csv(*machine);
+		break;
+	case format::json:
+		print_json(*machine);
+		break;
+	}
+	if (machine->pmus().empty())
+		note("no uncore driver is loaded ('uncore check' says what to "
+		     "do)");
+	return success;
+}
+
+} // namespace
+
+void add_topology(parser &app, context &shared)
+{
+	auto form = std::make_shared<format>(format::human);
+	parser command = add_command(
+		app, shared, "topology", "Show sockets, CPUs, boxes and PMUs",
+		[form, &shared] { return topology(shared, *form); });
+
+	add_format(command, *form);
+}
+
+} // namespace cli

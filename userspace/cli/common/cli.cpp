@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "common/cli.hpp"
+
+namespace cli {
+
+parser add_command(parser &app, context &shared, const char *name,
+		   const char *description, std::function<int()> action)
+{
+	return app.add_command(name, description,
+			       [&shared, action = std::move(action)] {
+				       shared.action = action;
+			       });
+}
+
+void add_format(parser &command, format &chosen)
+{
+	const option csv = command.add_flag(
+		"--csv", [&chosen] { chosen = format::csv; },
+		"Comma-separated values, for programs");
+	command.add_flag(
+		       "--json", [&chosen] { chosen = format::json; },
+		       "JSON, for programs")
+		.excludes(csv);
+}
+
+} // namespace cli

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How long the measuring subcommands count: for a time, while a command runs,
+// or until Ctrl-C; and what happens at each interval.
+#include "common/counting.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "common/child.hpp"
+#include "common/cli.hpp"
+#include "common/signals.hpp"
+
+namespace cli {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using clock = std::chrono::steady_clock;
+
+void add_time_options(parser &command, run_options &options)
+{
+	command.add_option("-d,--duration", options.duration,
+			   "Count for so many seconds, 0.001 or more")
+		.range(0.001, 1e9)
+		.type_name("SECONDS");
+	command.add_option("command", options.command,
+			   "Count while this runs; other programs' traffic is "
+			   "counted as well")
+		.type_name("COMMAND [ARGUMENT...]");
+}
+
+void add_run_options(parser &command, run_options &options)
+{
+	command.add_option("-I,--interval", options.interval_ms,
+			   "Print what was counted every so many milliseconds, "
+			   "1 or more")
+		.range(1, 3600000)
+		.type_name("MILLISECONDS");
+	command.add_option("--interval-count", options.intervals,
+			   "End after that many intervals")
+		.range(1, 1000000000)
+		.type_name("N");
+	add_time_options(command, options);
+}
+
+namespace {
+
+/// Does it end a run?
+bool ends(caught_signal got)
+{
+	return got.number && got.number != SIGCHLD;
+}
+
+/// At the end of a run: has the command end, and waits however long it takes.
+/// It is sent one signal, that which has ended the run, and those that come
+/// while it is waited for.
+void end_command(child &command, const signals &caught, caught_signal why)
+{
+	bool said = !isatty(STDERR_FILENO);
+
+	while (command.exists()) {
+		// What a terminal sends, it sends to both.
+		if (ends(why) &&
+		    !(why.by_terminal && command.shares_terminal()))
+			command.send(why.number);
+
+		std::optional<clock::time_point> patience;
+
+		if (!said)
+			patience = clock::now() + std::chrono::seconds(1);
+		why = caught.wait(patience);
+		if (command.ended())
+			return;
+		if (!why.number && !said) {
+			said = true;
+			note(fmt::format("waiting for '{}' to end, which was "
+					 "interrupted (Ctrl-\\ ends both)",
+					 command.name()));
+		}
+	}
+}
+
+/// When a run reads the counters, and when it ends.
+class schedule {
+public:
+	schedule(const run_options &options, const run_hooks &hooks)
+		: step_(options.interval_ms ? options.interval_ms
+					    : hooks.read_ms),
+		  poll_(hooks.poll_ms), started_(clock::now())
+	{
+		if (options.duration > 0)
+			end_ = started_ +
+			       std::chrono::duration_cast<nanoseconds>(
+				       std::chrono::duration<double>(
+					       options.duration));
+		if (options.intervals && options.interval_ms)
+			end_ = std::min(end_,
+					started_ + step_ * options.intervals);
+		next_ = started_ + step_;
+	}
+
+	/// When to wake, if at all.
+	std::optional<clock::time_point> wake() const
+	{
+		auto next = end_;
+
+		if (step_.count())
+			next = std::min(next, next_);
+		if (poll_.count())
+			next = std::min<clock::time_point>(next, clock::now() +
+									 poll_);
+		if (next == clock::time_point::max())
+			return std::nullopt;
+		return next;
+	}
+	bool over() const { return clock::now() >= end_; }
+	bool due() const { return step_.count() && clock::now() >= next_; }
+	/// Intervals that were missed are left out.
+	void advance()
+	{
+		do
+			next_ += step_;
+		while (next_ <= clock::now());
+	}
+	double passed() const
+	{
+		return std::chrono::duration<double>(clock::now() - started_)
+			.count();
+	}
+
+private:
+	milliseconds step_, poll_;
+	clock::time_point started_, next_;
+	/// max(): until something else ends it
+	clock::time_point end_ = clock::time_point::max();
+};
+
+/// A line on a person's terminal that says how far a run is; gone when there is
+/// something to read.
+class progress {
+public:
+	progress(const run_options &options, const run_hooks &hooks)
+		: end_(options.duration),
+		  on_(hooks.progress && !options.interval_ms &&
+		      options.command.empty() && isatty(STDERR_FILENO))
+	{
+	}
+	~progress() { clear(); }
+
+	bool is_on() const { return on_; }
+	void show(double passed)
+	{
+		if (!on_ || passed < 1)
+			return;
+		shown_ = true;
+		if (end_ > 0)
+			fmt::print(stderr, "\r{:.0f} of {:g} s ", passed, end_);
+		else
+			fmt::print(stderr, "\r{:.0f} s, until Ctrl-C ", passed);
+		std::fflush(stderr);
+	}
+	void clear()
+	{
+		if (shown_)
+			fmt::print(stderr, "\r\033[K");
+		shown_ = false;
+	}
+
+private:
+	double end_;
+	bool on_, shown_ = false;
+};
+
+/// A run between its start and its end.
+class runner {
+public:
+	runner(const run_options &options, const run_hooks &hooks)
+		: options_(options), hooks_(hooks), progress_(options, hooks),
+		  has_command_(!options.command.empty())
+	{
+	}
+
+	uncore::result<int> run()
+	{
+		if (has_command_)
+			if (auto done = command_.start(options_.command); !done)
+				return done.error();
+		if (auto done = hooks_.enable(); !done)
+			return done.error();
+		if (has_command_)
+			if (auto done = command_.release(); !done)
+				return done.error();
+
+		say_how_it_ends();
+
+		const caught_signal why = count();
+
+		end_command(command_, caught_, why);
+		return command_ended_ ? command_.status() : 0;
+	}
+
+private:
+	/// With -I alone, it is not the command line that ends it.
+	void say_how_it_ends() const
+	{
+		if (hooks_.progress && options_.interval_ms &&
+		    !options_.intervals && !options_.duration &&
+		    !has_command_ && isatty(STDERR_FILENO))
+			note("counting until Ctrl-C");
+	}
+
+	/// @return what has ended the run, for the command to get as well.
+	caught_signal count()
+	{
+		schedule times(options_, hooks_);
+		caught_signal why{interruption(), false};
+
+		for (;;) {
+			const caught_signal got =
+				caught_.wait(wake(times), hooks_.poll_fd);
+
+			if (ends(got)) {
+				why = got;
+				break;
+			}
+			command_ended_ = has_command_ && command_.ended();
+			if (command_ended_ || times.over())
+				break;
+			if (hooks_.poll && !hooks_.poll())
+				break;
+			progress_.show(times.passed());
+			if (!times.due())
+				continue;
+			times.advance();
+			if (!hooks_.tick(false))
+				return why;
+		}
+		progress_.clear();
+		hooks_.tick(true);
+		return why;
+	}
+
+	std::optional<clock::time_point> wake(const schedule &times) const
+	{
+		auto next = times.wake();
+
+		if (!progress_.is_on())
+			return next;
+		return std::min(next.value_or(clock::time_point::max()),
+				clock::now() + std::chrono::seconds(1));
+	}
+
+	const run_options &options_;
+	const run_hooks &hooks_;
+	/// What ends a run, and the end of the command.
+	signals caught_{SIGINT, SIGTERM, SIGHUP, SIGCHLD};
+	child command_;
+	progress progress_;
+	const bool has_command_;
+	bool command_ended_ = false;
+};
+
+} // namespace
+
+uncore::result<int> run(const run_options &options, const run_hooks &hooks)
+{
+	return runner(options, hooks).run();
+}
+
+} // namespace cli

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How long the measuring subcommands count: for a time, while a command runs,
+// or until Ctrl-C; and what happens at each interval.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <uncore/error.hpp>
+
+#include "common/command_line.hpp"
+
+namespace cli {
+
+/// What the command line says of time.
+struct run_options {
+	unsigned interval_ms = 0; ///< 0: no intervals
+	unsigned intervals = 0;	  ///< end after so many, 0: do not
+	double duration = 0;	  ///< seconds, 0: no limit
+	std::vector<std::string> command;
+};
+
+/// Adds -d and the command.
+void add_time_options(parser &command, run_options &options);
+/// Adds -I and --interval-count as well.
+void add_run_options(parser &command, run_options &options);
+
+/// What a run calls; what returns false ends it.
+struct run_hooks {
+	/// Start counting.
+	std::function<uncore::result<void>()> enable;
+	/// Read the counters; @p last is true for the last time.
+	std::function<bool(bool last)> tick;
+	/// Longest time between reads although there are no intervals, 0: none.
+	unsigned read_ms = 0;
+
+	/// What else is to be looked at every so many milliseconds, 0: nothing;
+	/// or as soon as a descriptor is readable.
+	std::function<bool()> poll;
+	unsigned poll_ms = 0;
+	int poll_fd = -1;
+	/// Tell a person how far it is.
+	bool progress = false;
+};
+
+/// Counts as the options say.  SIGINT, SIGTERM and SIGHUP end it like the end
+/// of time; the command then gets the same signal, SIGINT at the end of time,
+/// and is waited for however long it takes, with the last tick done.
+/// @return the command's exit status when it ended by itself, or 0.  Errors: of
+/// child and hooks.
+uncore::result<int> run(const run_options &options, const run_hooks &hooks);
+
+} // namespace cli

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What people read before they know the command.
+#include "common/help.hpp"
+
+#include <algorithm>
+
+#include <uncore/topology.hpp>
+
+namespace cli {
+
+namespace {
+
+/// Does that option want a value in the next argument?
+bool wants_value(const parser &command, const std::string &argument)
+{
+	const auto option = command.find_option(argument);
+
+	return option && option->takes_value();
+}
+
+/// How many of a subcommand's own words come before the user's command.
+size_t own_words(const parser &command)
+{
+	size_t n = 0;
+
+	for (const option &one : command.options())
+		n += one.is_positional() && one.name() != "command";
+	return n;
+}
+
+std::string machine_line(const uncore::topology &machine)
+{
+	size_t boxes = 0;
+
+	for (const uncore::pmu &pmu : machine.pmus())
+		boxes += pmu.cpus.size();
+	if (!boxes)
+		return "No uncore driver is loaded here: 'uncore check' says "
+		       "what to do.";
+	return fmt::format("This machine has {} socket{} and {} boxes with "
+			   "counters (driver {}).",
+			   machine.packages().size(),
+			   machine.packages().size() == 1 ? "" : "s", boxes,
+			   driver_name(machine.pmus().front().driver));
+}
+
+constexpr const char *tour[][2] = {
+	{"uncore metric memory", "How busy is memory? (or llc, qpi, ...)"},
+	{"uncore metric qpi -I 1000", "The same every second"},
+	{"uncore stat -M llc ls -l", "Metrics while a command runs"},
+	{"uncore stat -e imc/cas_count.rd/", "Events by their names"},
+	{"uncore top", "Which tasks cause the traffic?"},
+	{"uncore record -e imc/cas_count.rd/ ls", "Which code? See report"},
+	{"uncore list memory", "Events and metrics to choose from"},
+	{"uncore check", "Is all ready? See also topology"},
+};
+
+/// Two of each, that do something on any machine with a driver.
+constexpr const char *examples[][3] = {
+	{"check", "uncore check",
+	 "uncore check --hardware --report report.json"},
+	{"flamegraph", "uncore flamegraph stacks.folded -o stacks.svg",
+	 "uncore record --folded -e imc/cas_count.rd/ -d 5 | uncore flamegraph "
+	 "> reads.svg"},
+	{"list", "uncore list events imc", "uncore list -v tor_inserts opcode"},
+	{"metric", "uncore metric memory",
+	 "uncore metric qpi --per-box make -j"},
+	{"record", "uncore record -e imc/cas_count.rd/ make -j",
+	 "uncore record --folded -e imc/cas_count.rd,period=10000/ -d 5 -o "
+	 "stacks.folded"},
+	{"report", "uncore report", "uncore report -i reads.data -n 30"},
+	{"serve", "uncore serve",
+	 "uncore serve --textfile /var/lib/prometheus/node-exporter -I 15000"},
+	{"stat", "uncore stat -e imc/cas_count.rd/,imc/cas_count.wr/ make -j",
+	 "uncore stat -M mem_bw_total_rate -I 1000 --per-socket"},
+	{"top", "uncore top", "uncore top -e qpi --by cgroup -I 2000"},
+	{"topology", "uncore topology", "uncore topology --csv"},
+};
+
+} // namespace
+
+void add_examples(const parser &app)
+{
+	for (const auto &[name, first, second] : examples)
+		if (auto command = app.find_command(name))
+			command->footer(fmt::format("Examples:\n  {}\n  {}",
+						    first, second));
+}
+
+int overview(const context &shared)
+{
+	const auto machine = uncore::topology::read(shared.sysfs);
+
+	if (!machine)
+		return fail(machine.error());
+
+	table lines({{""}, {""}});
+
+	for (const auto &[example, what] : tour)
+		lines.add({example, dim(stdout, what)});
+	fmt::print("{}\n", fit(machine_line(*machine), columns_of(stdout)));
+	lines.print(stdout);
+	fmt::print("{}\n",
+		   fit("uncore SUBCOMMAND --help has options and examples; man "
+		       "uncore has all.",
+		       columns_of(stdout)));
+	return success;
+}
+
+std::vector<std::string> separate_command(const parser &app,
+					  std::vector<std::string> arguments)
+{
+	std::optional<parser> command;
+	size_t words = 0;
+
+	for (size_t i = 0; i < arguments.size(); i++) {
+		const std::string &one = arguments[i];
+		const bool option = one.size() > 1 && one[0] == '-';
+
+		if (one == "--")
+			break;
+		if (option) {
+			i += wants_value(command ? *command : app, one);
+			continue;
+		}
+		if (!command) {
+			command = app.find_command(one);
+			if (!command || !command->find_option("command"))
+				break;
+			words = own_words(*command);
+			continue;
+		}
+		if (words--)
+			continue;
+		arguments.insert(arguments.begin() + i, "--");
+		break;
+	}
+	return arguments;
+}
+
+} // namespace cli

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How the subcommands print: errors, colour, tables, comma-separated values.
+#include "common/cli.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cwchar>
+#include <locale.h>
+#include <utility>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/text.hpp"
+
+namespace cli {
+
+int fail(std::string_view message)
+{
+	// One line, whatever a message from elsewhere may hold.
+	std::string line(message);
+	std::replace(line.begin(), line.end(), '\n', ' ');
+	line = printable(line);
+	std::fflush(stdout);
+	fmt::print(stderr, "uncore: {}\n", line);
+	return failure;
+}
+
+void note(std::string_view message)
+{
+	(void)fail(message);
+}
+
+int fail(const uncore::error &failure)
+{
+	return fail(failure.message);
+}
+
+int fail_usage(std::string_view message)
+{
+	fail(message);
+	return usage;
+}
+
+bool colour(std::FILE *out)
+{
+	const char *term = std::getenv("TERM");
+	const char *never = std::getenv("NO_COLOR");
+
+	return isatty(fileno(out)) && !(never && *never) && term &&
+	       std::string_view(term) != "dumb";
+}
+
+static std::string dressed(std::FILE *out, const char *code,
+			   std::string_view text)
+{
+	if (text.empty() || !colour(out))
+		return std::string(text);
+	return fmt::format("\033[{}m{}\033[0m", code, text);
+}
+
+std::string bold(std::FILE *out, std::string_view text)
+{
+	return dressed(out, "1", text);
+}
+
+std::string dim(std::FILE *out, std::string_view text)
+{
+	return dressed(out, "2", text);
+}
+
+std::string red(std::FILE *out, std::string_view text)
+{
+	return dressed(out, "31", text);
+}
+
+std::string yellow(std::FILE *out, std::string_view text)
+{
+	return dressed(out, "33", text);
+}
+
+std::string green(std::FILE *out, std::string_view text)
+{
+	return dressed(out, "32", text);
+}
+
+namespace {
+
+/// A character of UTF-8, or an escape sequence that emphasizes.
+struct glyph {
+	size_t bytes, columns;
+	bool escape;
+};
+
+/// wcwidth() asks the locale, which may know ASCII only.
+int width_of(wchar_t c)
+{
+	static const locale_t utf8 =
+		newlocale(LC_CTYPE_MASK, "C.UTF-8", locale_t{});
+
+	if (!utf8)
+		return 1;
+
+	const locale_t before = uselocale(utf8);
+	const int columns = wcwidth(c);
+
+	uselocale(before);
+	return columns;
+}
+
+glyph first_glyph(std::string_view text)
+{
+	const unsigned char lead = text[0];
+	size_t bytes = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+	wchar_t c = bytes == 1 ? lead : lead & (0xff >> (bytes + 1));
+
+	if (lead == '\033') {
+		const size_t end = text.find('m');
+
+		return {end == text.npos ? text.size() : end + 1, 0, true};
+	}
+	if (lead >= 0x20 && lead < 0x7f)
+		return {1, 1, false};
+	for (size_t i = 1; i < bytes; i++) {
+		if (i >= text.size() || (text[i] & 0xc0) != 0x80)
+			return {i, 1, false}; // no UTF-8
+		c = c << 6 | (text[i] & 0x3f);
+	}
+	return {bytes, size_t(std::max(0, bytes == 1 ? 1 : width_of(c))),
+		false};
+}
+
+} // namespace
+
+size_t width(std::string_view text)
+{
+	size_t columns = 0;
+
+	while (!text.empty()) {
+		const glyph g = first_glyph(text);
+
+		columns += g.columns;
+		text.remove_prefix(g.bytes);
+	}
+	return columns;
+}
+
+size_t columns_of(std::FILE *out)
+{
+	winsize size;
+
+	if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &size))
+		return 0;
+	return size.ws_col;
+}
+
+/// What is cut off keeps its escape sequences: they end an emphasis.
+static void fit_line(std::string_view line, size_t columns, std::string &to)
+{
+	size_t left = columns;
+
+	while (!line.empty()) {
+		const glyph g = first_glyph(line);
+
+		if (g.escape || g.columns <= left)
+			to += line.substr(0, g.bytes);
+		// nothing behind what did not fit
+		left = g.columns <= left ? left - g.columns : 0;
+		line.remove_prefix(g.bytes);
+	}
+}
+
+std::string fit(std::string_view text, size_t columns)
+{
+	std::string fitted;
+
+	if (!columns)
+		return std::string(text);
+	while (!text.empty()) {
+		const size_t end = text.find('\n');
+
+		fit_line(text.substr(0, end), columns, fitted);
+		if (end == text.npos)
+			break;
+		fitted += '\n';
+		text.remove_prefix(end + 1);
+	}
+	return fitted;
+}
+
+/// Takes as much of @p text as fits so many columns, a character at least.
+static std::string_view take(std::string_view &text, size_t columns)
+{
+	size_t bytes = 0, used = 0;
+
+	while (bytes < text.size()) {
+		const glyph g = first_glyph(text.substr(bytes));
+
+		if (bytes && used + g.columns > columns)
+			break;
+		used += g.columns;
+		bytes += g.bytes;
+	}
+
+	const std::string_view taken = text.substr(0, bytes);
+
+	text.remove_prefix(bytes);
+	return taken;
+}
+
+std::vector<std::string> wrap(std::string head, std::string_view text,
+			      size_t columns)
+{
+	const std::string indent(std::min(width(head), columns / 2), ' ');
+	std::vector<std::string> lines;
+
+	if (!columns)
+		return {head.append(text)};
+	for (std::string_view rest = head; width(rest) > columns;) {
+		lines.emplace_back(take(rest, columns));
+		head = std::string(rest);
+		rest = head;
+	}
+
+	std::string line =
+		head.find_first_not_of(' ') == head.npos ? indent : head;
+	bool bare = true; // only spaces, or the head, in this line
+
+	while (!text.empty()) {
+		std::string_view word = text.substr(0, text.find(' '));
+
+		text.remove_prefix(std::min(word.size() + 1, text.size()));
+		if (width(line) + !bare + width(word) > columns &&
+		    line != indent) {
+			lines.push_back(std::exchange(line, indent));
+			bare = true;
+		}
+		while (width(line) + width(word) > columns) {
+			// A wide character may have no room beside the indent.
+			if (!line.empty() &&
+			    width(line) + first_glyph(word).columns > columns) {
+				if (line.find_first_not_of(' ') != line.npos)
+					lines.push_back(line);
+				line.clear();
+				continue;
+			}
+			line += take(word, columns - width(line));
+			lines.push_back(std::exchange(line, indent));
+		}
+		line.append(bare ? 0 : 1, ' ').append(word);
+		bare = bare && word.empty();
+	}
+	lines.push_back(line);
+	for (std::string &l : lines)
+		l.erase(l.find_last_not_of(' ') + 1);
+	return lines;
+}
+
+std::string dump(const nlohmann::ordered_json &document, int indent)
+{
+	return document.dump(indent, ' ', false,
+			     nlohmann::ordered_json::error_handler_t::replace);
+}
+
+table::table(std::vector<column> columns) : columns_(std::move(columns)) {}
+
+void table::add(std::vector<std::string> row)
+{
+	row.resize(columns_.size());
+	rows_.push_back(std::move(row));
+}
+
+std::vector<std::string> table::lines(std::FILE *out) const
+{
+	std::vector<size_t> widths;
+	std::vector<std::string> titles, text;
+	bool titled = false;
+
+	for (const column &c : columns_) {
+		widths.push_back(width(c.title));
+		titles.push_back(out ? bold(out, c.title) : c.title);
+		titled |= !c.title.empty();
+	}
+	for (const auto &row : rows_)
+		for (size_t i = 0; i < row.size(); i++)
+			widths[i] = std::max(widths[i], width(row[i]));
+
+	auto line = [&](const std::vector<std::string> &row) {
+		std::string cells;
+
+		for (size_t i = 0; i < row.size(); i++) {
+			size_t pad = widths[i] - width(row[i]);
+			bool right = columns_[i].align == align::right;
+
+			if (i)
+				cells += "  ";
+			cells += right ? std::string(pad, ' ') + row[i]
+				       : row[i] + std::string(pad, ' ');
+		}
+		cells.erase(cells.find_last_not_of(' ') + 1);
+		text.push_back(std::move(cells));
+	};
+	if (titled)
+		line(titles);
+	for (const auto &row : rows_)
+		line(row);
+	return text;
+}
+
+void table::print(std::FILE *out) const
+{
+	const size_t columns = columns_of(out);
+
+	for (const auto &line : lines(out))
+		fmt::print(out, "{}\n", fit(line, columns));
+}
+
+std::string csv_cell(std::string_view cell)
+{
+	std::string quoted = "\"";
+
+	if (cell.find_first_of(",\"\r\n") == cell.npos)
+		return std::string(cell);
+	for (char c : cell) {
+		quoted += c;
+		if (c == '"')
+			quoted += c;
+	}
+	return quoted + '"';
+}
+
+std::string csv_line(const std::vector<std::string> &cells)
+{
+	std::string line;
+
+	for (const std::string &cell : cells) {
+		line += csv_cell(cell);
+		line += ',';
+	}
+	if (!line.empty())
+		line.pop_back();
+	return line + '\n';
+}
+
+std::string lower(std::string_view text)
+{
+	std::string small(text);
+
+	for (char &c : small)
+		if (c >= 'A' && c <= 'Z')
+			c = static_cast<char>(c - 'A' + 'a');
+	return small;
+}
+
+std::string cpu_list(std::span<const int> cpus)
+{
+	std::string text;
+
+	for (size_t i = 0; i < cpus.size();) {
+		size_t last = i;
+
+		while (last + 1 < cpus.size() &&
+		       cpus[last + 1] == cpus[last] + 1)
+			last++;
+		text += fmt::format("{}{}", text.empty() ? "" : ",", cpus[i]);
+		if (last > i)
+			text += fmt::format("-{}", cpus[last]);
+		i = last + 1;
+	}
+	return text;
+}
+
+const char *driver_name(uncore::driver driver)
+{
+	switch (driver) {
+	case uncore::driver::xeon_uncore:
+		return "xeon_uncore";
+	case uncore::driver::intel_uncore:
+		return "intel_uncore";
+	default:
+		return "";
+	}
+}
+
+nlohmann::ordered_json driver_name(const uncore::topology &machine)
+{
+	if (machine.pmus().empty())
+		return nullptr;
+	return driver_name(machine.pmus().front().driver);
+}
+
+std::string exact(double value)
+{
+	return std::isfinite(value) ? fmt::format("{}", value) : "";
+}
+
+} // namespace cli

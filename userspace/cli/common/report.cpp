@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What stat and metric print, for programs.
+#include "common/report.hpp"
+
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+namespace cli {
+
+using uncore::period;
+using uncore::scope;
+using json = nlohmann::ordered_json;
+
+static double in_seconds(std::chrono::nanoseconds time)
+{
+	return std::chrono::duration<double>(time).count();
+}
+
+static const char *word_of(scope where)
+{
+	return where == scope::box	 ? "box"
+	       : where == scope::package ? "socket"
+					 : "machine";
+}
+
+report::report(measurement &of, const report_options &options, sink &to)
+	: of_(of), options_(options), to_(to),
+	  rows_(of.rows(options.scopes.front()))
+{
+	for (scope where : options_.scopes)
+		of_.watch_metrics(where);
+}
+
+double report::seconds(period when) const
+{
+	return in_seconds(when == period::interval
+				  ? of_.counts().interval_time()
+				  : of_.counts().total_time());
+}
+
+void report::gather(period when)
+{
+	lines_.clear();
+	for (const event_row &row : rows_) {
+		const uncore::count counted = row.read(of_.counts(), when);
+
+		lines_.push_back({row.name,
+				  row.box,
+				  row.kind->unit,
+				  options_.scopes.front(),
+				  row.package,
+				  nullptr,
+				  counted.value,
+				  counted.error,
+				  counted.share(),
+				  {},
+				  counted});
+	}
+	for (const uncore::metric &m : of_.metrics())
+		for (scope where : options_.scopes)
+			for (const uncore::metric_value &v :
+			     m.evaluate(of_.counts(), when, where))
+				lines_.push_back(
+					{m.info().name,
+					 v.pmu ? std::string_view(v.pmu->name)
+					       : "",
+					 m.info().unit,
+					 where,
+					 v.package,
+					 &m.info(),
+					 v.value,
+					 v.error,
+					 v.share,
+					 v.time,
+					 {}});
+}
+
+/// As csv_cell(), without a string where it needs no quotes.
+void report::put_cell(std::string_view cell)
+{
+	if (cell.find_first_of(",\"\r\n") == cell.npos)
+		buffer_.append(cell);
+	else
+		buffer_.append(csv_cell(cell));
+}
+
+void report::put_csv(const report_line &one, bool total)
+{
+	if (total)
+		put("total,");
+	else
+		put("{:.6f},", now());
+	put("{},", word_of(one.where));
+	if (one.package >= 0)
+		put("{}", one.package);
+	put(",{},", one.box);
+	put_cell(one.name);
+	put(",");
+	if (std::isfinite(one.value))
+		put("{}", one.value);
+	put(",");
+	put_cell(one.unit);
+	if (one.metric)
+		put(",,,");
+	else
+		put(",{},{},{}", one.counted.raw, one.counted.enabled.count(),
+		    one.counted.running.count());
+	put(",{},", one.share);
+	if (std::isfinite(one.error))
+		put("{}", one.error);
+	put("\n");
+}
+
+void report::put_csv(period when)
+{
+	if (!titled_)
+		put("time,scope,socket,box,name,value,unit,raw,enabled_ns,"
+		    "running_ns,running,error\n");
+	titled_ = true;
+	for (const report_line &one : lines_)
+		put_csv(one, when == period::total && options_.intervals);
+}
+
+/// nlohmann writes what is not a number as null.
+static json as_json(const report_line &one)
+{
+	json entry = {{one.metric ? "metric" : "event", one.name},
+		      {"scope", word_of(one.where)}};
+
+	if (one.package >= 0)
+		entry["socket"] = one.package;
+	if (!one.box.empty())
+		entry["box"] = one.box;
+	entry["value"] = one.value;
+	entry["unit"] = one.unit;
+	if (one.metric) {
+		entry["seconds"] = in_seconds(one.time);
+	} else {
+		entry["raw"] = one.counted.raw;
+		entry["enabled_ns"] = one.counted.enabled.count();
+		entry["running_ns"] = one.counted.running.count();
+	}
+	entry["running"] = one.share;
+	entry["error"] = one.error;
+	return entry;
+}
+
+void report::put_json(period when)
+{
+	json document, missing = json::array();
+
+	if (!options_.set.empty())
+		document["set"] = options_.set;
+	document["time"] = now();
+	document["seconds"] = seconds(when);
+	document["total"] = when == period::total;
+	document["events"] = json::array();
+	document["metrics"] = json::array();
+	for (const report_line &one : lines_)
+		document[one.metric ? "metrics" : "events"].push_back(
+			as_json(one));
+	for (const missing_metric &m : of_.missing())
+		missing.push_back(
+			{{"metric", m.info->name}, {"reason", m.reason}});
+	document["unavailable"] = std::move(missing);
+	put("{}\n", dump(document, options_.intervals ? -1 : 2));
+}
+
+void report::put_arguments(fmt::string_view text, fmt::format_args arguments)
+{
+	fmt::vformat_to(std::back_inserter(buffer_), text, arguments);
+}
+
+void report::put(const table &rows)
+{
+	for (const std::string &line : rows.lines(to_.file()))
+		put("{}\n", line);
+}
+
+bool report::print(bool last)
+{
+	buffer_.clear();
+	for (period when : {period::interval, period::total}) {
+		if (when == period::interval && !options_.intervals)
+			continue;
+		if (when == period::total && !last)
+			continue;
+		gather(when);
+		switch (options_.form) {
+		case format::human:
+			show(when, lines_);
+			break;
+		case format::csv:
+			put_csv(when);
+			break;
+		case format::json:
+			put_json(when);
+			break;
+		}
+	}
+
+	const std::string_view text(buffer_.data(), buffer_.size());
+
+	if (options_.form == format::human)
+		return to_.show(text);
+	return to_.write(text);
+}
+
+} // namespace cli

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "common/signals.hpp"
+
+#include <algorithm>
+
+#include <poll.h>
+#include <sys/signalfd.h>
+
+namespace cli {
+
+using std::chrono::nanoseconds;
+using clock = std::chrono::steady_clock;
+
+signals::signals(std::initializer_list<int> numbers)
+{
+	sigemptyset(&set_);
+	for (const int number : numbers)
+		sigaddset(&set_, number);
+	sigprocmask(SIG_BLOCK, &set_, &old_);
+	pipe_ = signal(SIGPIPE, SIG_IGN);
+	fd_ = unique_fd(signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+signals::~signals()
+{
+	signal(SIGPIPE, pipe_);
+	sigprocmask(SIG_SETMASK, &old_, nullptr);
+}
+
+caught_signal signals::wait(std::optional<clock::time_point> deadline,
+			    int other) const
+{
+	pollfd fds[] = {{fd_.get(), POLLIN, 0}, {other, POLLIN, 0}};
+	timespec time{};
+	signalfd_siginfo info;
+
+	if (deadline) {
+		const auto left = std::max<nanoseconds>(*deadline - clock::now(),
+							nanoseconds(0));
+
+		time = {left.count() / 1000000000, left.count() % 1000000000};
+	}
+	ppoll(fds, 2, deadline ? &time : nullptr, nullptr);
+	if (read(fd_.get(), &info, sizeof(info)) != sizeof(info))
+		return {};
+	return {int(info.ssi_signo), info.ssi_code == SI_KERNEL};
+}
+
+} // namespace cli

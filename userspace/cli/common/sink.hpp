@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Where the numbers of stat, metric and top go: standard output or -o's file.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include <uncore/error.hpp>
+
+#include "common/command_line.hpp"
+
+namespace cli {
+
+/// Adds -o.
+void add_output(parser &command, std::string &path);
+
+/// Standard output or a file, through one buffer that is written at once.
+class sink {
+public:
+	sink() = default;
+	sink(const sink &) = delete;
+	~sink();
+
+	/// @param path empty for standard output.
+	uncore::result<void> open(const std::string &path);
+	std::FILE *file() const { return file_; }
+	/// @return false when it cannot be written; says why, unless the reader
+	/// of a pipe has left.
+	bool write(std::string_view text);
+	/// The same for people: lines are cut to a terminal's width.
+	bool show(std::string_view text);
+
+private:
+	std::string name_ = "standard output";
+	std::FILE *file_ = stdout;
+};
+
+} // namespace cli

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The counters of uncore serve: opened once, read at each scrape, added up for
+// as long as the process lives.  Drivers and CPUs may come and go below them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <uncore/error.hpp>
+#include <uncore/event.hpp>
+#include <uncore/session.hpp>
+#include <uncore/topology.hpp>
+
+#include "exporter/exposition.hpp"
+#include "exporter/series.hpp"
+
+namespace cli {
+
+struct collector_options {
+	std::filesystem::path sysfs;
+	bool per_box = false; ///< tell all boxes apart
+	/// The exporter's own memory, time and files as well; node_exporter has
+	/// such series of its own and takes no second ones.
+	bool process = true;
+};
+
+class collector {
+public:
+	explicit collector(collector_options options);
+
+	/// Opens the counters.  Errors: errc::no_driver and those of
+	/// session::open(); a later read() tries again.
+	uncore::result<void> open();
+
+	/// Reads all counters, each box's in one cycle, and opens those that
+	/// are there anew.  What is wrong is in the result and in problem().
+	std::vector<family> read();
+
+	/// Closes the counters, so that the driver can be unloaded.  They are
+	/// opened by the first read() that finds another driver's PMUs.
+	void release();
+	/// Opens what was released.
+	void resume();
+
+	/// Why there are no counters now; empty when there are.
+	const std::string &problem() const { return problem_; }
+
+private:
+	/// Whose count: an event of all_series(), a box, a socket.
+	struct place {
+		size_t family, event;
+		unsigned instance;
+		int package;
+
+		auto operator<=>(const place &) const = default;
+	};
+	/// What was counted at a place before these counters were opened, and
+	/// with them.
+	struct tally {
+		double before = 0, now = 0;
+		double total() const { return before + now; }
+	};
+	/// Seconds in which events were wanted and counted.
+	struct times {
+		tally enabled, running;
+		double share = 1; ///< counted since the read before
+	};
+	/// A counter of the session.
+	struct counter {
+		uncore::counter_id id;
+		size_t cpu_index;
+		tally *count;
+		times *time;
+	};
+	uncore::result<void> choose(uncore::planner &plan);
+	uncore::result<void> choose(uncore::planner &plan, size_t family,
+				    size_t event, bool &missing);
+	uncore::result<void> try_open();
+	void close();
+	void take_counts();
+	void check_machine();
+	void check_released();
+	bool has_package(int id) const;
+
+	std::vector<family> families() const;
+	family counts_of(size_t index) const;
+	void add_times(std::vector<family> &to) const;
+	void add_machine(std::vector<family> &to) const;
+	void add_own(std::vector<family> &to) const;
+
+	collector_options options_;
+	std::string cpus_file_;
+	std::optional<uncore::topology> machine_;
+	std::optional<uncore::session> session_;
+	/// What the planner placed, for as long as the session is not open.
+	struct placed {
+		size_t family, event;
+		const uncore::pmu *pmu;
+		uncore::counter_id id;
+	};
+	std::vector<placed> placed_;
+	std::vector<counter> counters_;
+	std::map<place, tally> tallies_;
+	/// By box type and socket.
+	std::map<std::pair<std::string, int>, times> times_;
+	/// The CPUs and the driver that there were when counters were opened,
+	/// and the driver that was let go of.
+	std::string cpus_, driver_, released_;
+	std::string problem_;
+	bool lost_ = false; ///< some counters cannot be read any more
+	uint64_t reads_ = 0, errors_ = 0, opens_ = 0;
+	double duration_ = 0;
+};
+
+} // namespace cli

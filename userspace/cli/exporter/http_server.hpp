@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The HTTP side of uncore serve: libmicrohttpd with limits, in one thread.  It
+// answers GET and HEAD, takes nothing in, and knows nothing of counters.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <uncore/error.hpp>
+
+namespace cli {
+
+struct http_options {
+	/// "127.0.0.1:10331", "[::1]:0"
+	std::string listen;
+	/// Files in PEM; empty for plain HTTP.
+	std::string certificate, key;
+};
+
+struct http_request {
+	std::string_view path, accept;
+};
+
+struct http_reply {
+	unsigned status = 200;
+	std::string type;
+	/// May be one that others are being answered with.
+	std::shared_ptr<const std::string> body;
+};
+
+class http_server {
+public:
+	using handler = std::function<http_reply(const http_request &)>;
+
+	/// Errors: errc::invalid (the address), errc::system (port in use,
+	/// files).
+	static uncore::result<http_server> start(const http_options &options,
+						 handler answer);
+	http_server(http_server &&) noexcept;
+	~http_server();
+
+	/// "http://127.0.0.1:10331", with the port that was chosen for 0.
+	std::string url() const;
+
+	/// To be waited for until it is readable or it is that time, if there is
+	/// any; then run() is due.
+	int fd() const;
+	std::optional<std::chrono::steady_clock::time_point> deadline() const;
+	void run();
+
+private:
+	struct state;
+
+	explicit http_server(std::unique_ptr<state> made);
+	std::unique_ptr<state> state_;
+};
+
+} // namespace cli

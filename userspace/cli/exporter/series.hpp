@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which events uncore serve counts, and as which series: data only.  What is
+// chosen here fits a box's counters all at once, so that nothing takes turns.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace cli {
+
+struct label {
+	std::string_view name, value;
+};
+
+/// An event that goes into a sample of a family.
+struct counted_event {
+	/// Without its box type: "cas_count.rd".
+	std::string_view event;
+	std::vector<label> labels;
+	/// Of the family's unit, what one count is.
+	double factor = 1;
+	/// Only counted where that event is missing, which says more.
+	std::string_view instead_of = {};
+};
+
+/// A family of counters.
+struct series {
+	std::string_view name; ///< without _total: "uncore_memory_bytes"
+	std::string_view unit; ///< its end, or empty
+	std::string_view help;
+	std::string_view box; ///< box type, "imc"
+	std::vector<counted_event> events;
+};
+
+/// How a box type's boxes are told apart.
+struct instance_label {
+	std::string_view box, name;
+	bool always = false; ///< not only with --per-box
+};
+
+std::span<const series> all_series();
+/// nullptr for a box type of which a socket has one.
+const instance_label *instance_label_of(std::string_view box);
+
+} // namespace cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Reading perf.data files, whoever wrote them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <linux/perf_event.h>
+
+#include <uncore/error.hpp>
+
+#include "perfdata/sample_layout.hpp"
+#include "symbols/process_maps.hpp"
+
+namespace cli {
+
+struct file_event {
+	perf_event_attr attr{};
+	std::vector<uint64_t> ids;
+	std::string name;
+};
+
+/// What a file says.
+struct perf_file {
+	std::vector<file_event> events;
+	std::vector<file_sample> samples;   ///< in order of time
+	std::vector<code_mapping> mappings; ///< of processes
+	std::vector<code_mapping> kernel;   ///< the kernel's and its modules'
+	std::string release;		    ///< of the kernel, "" for unknown
+	uint64_t lost = 0;		    ///< samples
+	uint64_t foreign = 0; ///< samples of events that the file does not have
+
+	/// Errors: errc::system, errc::invalid (no such file as this; cut off).
+	static uncore::result<perf_file> read(const std::string &path);
+	/// The same of one in memory; @p path is for messages.
+	static uncore::result<perf_file> parse(std::span<const char> contents,
+					       const std::string &path);
+};
+
+} // namespace cli

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Writing perf.data files, so that perf reads them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <linux/perf_event.h>
+
+#include <uncore/error.hpp>
+#include <uncore/sampler.hpp>
+
+#include "common/output_file.hpp"
+#include "symbols/process_maps.hpp"
+
+namespace cli {
+
+/// Writes a file as it goes: records first, what describes them at the end.
+/// Until then it has another name, and its owner alone may read it: it has
+/// addresses of the kernel.
+class perf_writer {
+public:
+	/// Errors: errc::system.
+	static uncore::result<perf_writer>
+	create(const std::string &path,
+	       std::span<const uncore::sampled_event> events);
+
+	void add(const perf_event_header &record);
+	/// Where the kernel's code and that of its modules is.
+	void add_kernel();
+	/// The tasks that are there, with their executable mappings.
+	void add_tasks();
+	/// @return whether nothing more can be written.
+	bool failed() const { return file_.failed(); }
+	/// Gives the file its name; what had it has ".old" behind.
+	/// Errors: errc::system, when anything could not be written.
+	uncore::result<void> finish(const std::vector<std::string> &command);
+	uint64_t samples() const { return samples_; }
+
+private:
+	explicit perf_writer(output_file file) : file_(std::move(file)) {}
+
+	void put(const void *data, size_t size) { file_.write(data, size); }
+	void put_string(const std::string &text);
+	void put_events();
+	void put_features(const std::vector<std::string> &command);
+	void put_trailer(uint32_t pid, uint32_t tid);
+	void add_mapping(const process_mapping &m, uint16_t mode);
+	void add_task(uint32_t pid);
+	build_id id_of(const process_mapping &m);
+
+	output_file file_;
+	std::vector<perf_event_attr> attrs_;
+	std::vector<std::vector<uint64_t>> ids_;
+	std::vector<std::string> names_;
+	/// By device, inode and path.
+	std::map<std::tuple<unsigned, unsigned, uint64_t, std::string>,
+		 build_id>
+		build_ids_;
+	uint64_t data_start_ = 0, samples_ = 0;
+};
+
+} // namespace cli

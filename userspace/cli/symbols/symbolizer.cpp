@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Names for addresses.
+#include "symbols/symbolizer.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include "common/text.hpp"
+
+namespace cli {
+
+static std::string object_name(const std::string &path)
+{
+	if (path.empty())
+		return "[anonymous]";
+	if (is_anonymous(path))
+		return printable(path);
+	return printable(std::filesystem::path(path).filename().string());
+}
+
+/// Names are made once for an address.  @p of tells equal addresses of
+/// different objects apart.
+const code_name &symbolizer::name(const void *of, uint64_t address,
+				  std::string_view function,
+				  const std::string &object)
+{
+	auto [at, is_new] = names_.try_emplace({of, address});
+
+	if (is_new)
+		at->second = {printable(demangled(function)), object};
+	return at->second;
+}
+
+const kallsyms &symbolizer::kernel_symbols()
+{
+	if (!kernel_)
+		kernel_ = std::make_unique<kallsyms>(kallsyms::read());
+	return *kernel_;
+}
+
+std::shared_ptr<elf_object> symbolizer::vdso()
+{
+	if (!vdso_read_)
+		vdso_ = elf_object::vdso();
+	vdso_read_ = true;
+	return vdso_;
+}
+
+/// That of 32-bit processes is another one; theirs is below 4 GiB.
+static bool is_vdso(const code_mapping &mapping)
+{
+	return mapping.path == "[vdso]" && mapping.start >> 32;
+}
+
+// --- processes that run now
+
+std::shared_ptr<elf_object> symbolizer::object_of(const process_mapping &m)
+{
+	if (is_vdso(m))
+		return vdso();
+	if (is_anonymous(m.path))
+		return nullptr;
+
+	auto [at, is_new] = files_.try_emplace(
+		{m.device_major, m.device_minor, m.inode, m.path});
+
+	if (is_new)
+		at->second = elf_object::open(open_mapped(m), m.path);
+	return at->second;
+}
+
+/// Opened now, read when its process may be gone.
+static unique_fd open_perf_map(uint32_t process)
+{
+	return open_in_root_of(process, fmt::format("/tmp/perf-{}.map",
+						    innermost_pid(process)));
+}
+
+void symbolizer::learn(uint32_t process)
+{
+	std::vector<live_mapping> mappings;
+	bool makes_code = false;
+
+	for (process_mapping &m : executable_mappings(process)) {
+		auto object = object_of(m);
+
+		makes_code |= !object;
+		mappings.push_back({std::move(m), std::move(object)});
+	}
+	// It may be gone, or on its way: what was there before stays.
+	if (mappings.empty())
+		return;
+
+	live_process &known = processes_[process];
+
+	known.mappings = std::move(mappings);
+	if (makes_code)
+		if (unique_fd map = open_perf_map(process))
+			known.perf_map_file = std::move(map);
+}
+
+/// Of a process that runs now, or of one that was recorded.
+const perf_map &symbolizer::made_by(uint32_t process)
+{
+	auto [at, is_new] = made_.try_emplace(process);
+	auto live = processes_.find(process);
+	struct stat status;
+
+	if (!is_new)
+		return at->second;
+	if (live != processes_.end()) {
+		if (live->second.perf_map_file)
+			at->second = perf_map::read(
+				live->second.perf_map_file.get());
+		return at->second;
+	}
+
+	unique_fd file = open_regular(fmt::format("/tmp/perf-{}.map", process));
+
+	// As perf does: somebody else could tell tales.
+	if (file && !fstat(file.get(), &status) &&
+	    (!status.st_uid || status.st_uid == geteuid()))
+		at->second = perf_map::read(file.get());
+	return at->second;
+}
+
+std::string symbolizer::user(uint32_t process, uint64_t address)
+{
+	auto live = processes_.find(process);
+
+	if (live == processes_.end())
+		return "[unknown]";
+
+	const auto &all = live->second.mappings;
+	auto next = std::upper_bound(all.begin(), all.end(), address,
+				     [](uint64_t value, const live_mapping &m) {
+					     return value < m.start;
+				     });
+
+	if (next == all.begin() || !std::prev(next)->contains(address))
+		return "[unknown]";
+
+	const live_mapping &m = *std::prev(next);
+	std::string object = object_name(m.path);
+	std::string found;
+
+	if (m.object) {
+		uint64_t offset = address - m.start + m.offset;
+
+		found = name(m.object.get(), offset,
+			     m.object->function_at(offset), object)
+				.function;
+	} else if (is_anonymous(m.path)) {
+		const perf_map &made = made_by(process);
+
+		found = name(&made, address, made.find(address), object)
+				.function;
+	}
+	if (!found.empty())
+		return found;
+	return object.starts_with('[') ? object : "[" + object + "]";
+}
+
+std::string symbolizer::kernel(uint64_t address)
+{
+	std::string found = printable(kernel_symbols().find(address));
+
+	return found.empty() ? "[kernel]" : found;
+}
+
+// --- what was recorded
+
+void symbolizer::give_reason(const std::string &why, const std::string &what)
+{
+	auto &all = reasons_[why];
+
+	if (std::find(all.begin(), all.end(), what) == all.end())
+		all.push_back(what);
+}
+
+std::vector<std::string> symbolizer::reasons() const
+{
+	static constexpr size_t shown = 3;
+	std::vector<std::string> lines;
+
+	for (const auto &[why, all] : reasons_) {
+		std::string list;
+
+		for (size_t i = 0; i < all.size() && i < shown; i++)
+			list += (i ? ", " : "") + printable(all[i]);
+		if (all.size() > shown)
+			list += fmt::format(" and {} more", all.size() - shown);
+		lines.push_back(list + ": " + why);
+	}
+	return lines;
+}
+
+/// Files that may be the recorded one, the likeliest first.
+static std::vector<unique_fd> candidates(const code_mapping &m)
+{
+	static constexpr std::string_view deleted = " (deleted)";
+	std::string path = m.path;
+	std::vector<unique_fd> files;
+
+	if (path.ends_with(deleted))
+		path.resize(path.size() - deleted.size());
+	// A process of that number may be another one by now, so that only a
+	// build id can tell.
+	if (m.id)
+		files.push_back(open_in_root_of(m.pid, path));
+	files.push_back(open_regular(path));
+	if (m.id) {
+		const char *home = std::getenv("HOME");
+		std::string hex = m.id.hex();
+		std::string place = hex.substr(0, 2) + "/" + hex.substr(2);
+
+		// Where distributions and perf buildid-cache keep them.
+		files.push_back(
+			open_regular("/usr/lib/debug/.build-id/" + place));
+		if (home)
+			files.push_back(open_regular(fmt::format(
+				"{}/.debug/.build-id/{}/elf", home, place)));
+	}
+	return files;
+}
+
+std::shared_ptr<elf_object> symbolizer::recorded_object(const code_mapping &m)
+{
+	auto [at, is_new] =
+		recorded_.try_emplace(m.id ? m.id.hex() + m.path : m.path);
+	bool there = false;
+
+	if (!is_new)
+		return at->second;
+	for (unique_fd &file : candidates(m)) {
+		if (!file)
+			continue;
+		there = true;
+
+		auto object = elf_object::open(std::move(file), m.path);
+
+		if (object && (!m.id || object->id() == m.id)) {
+			at->second = std::move(object);
+			return at->second;
+		}
+	}
+	if (m.id)
+		give_reason(there ? "not what was sampled (another build id), "
+				    "so its functions have no names"
+				  : "not here, so its functions have no names",
+			    m.path);
+	return nullptr;
+}
+
+const code_name &symbolizer::recorded_user(const code_mapping &m,
+					   uint64_t address)
+{
+	std::string object = object_name(m.path);
+
+	if (is_vdso(m) && same_kernel() && vdso()) {
+		uint64_t offset = address - m.start;
+
+		return name(vdso().get(), offset, vdso()->function_at(offset),
+			    object);
+	}
+	if (is_anonymous(m.path)) {
+		const perf_map &made = made_by(m.pid);
+
+		return name(&made, address, made.find(address), object);
+	}
+
+	auto known = recorded_object(m);
+	uint64_t offset = address - m.start + m.offset;
+
+	if (!known)
+		return name(&m, address, {}, object);
+	return name(known.get(), offset, known->function_at(offset), object);
+}
+
+// --- the kernel, as recorded
+
+/// "[xfs]", as this program names modules; perf also does by the file's path.
+static std::string module_of(const std::string &path)
+{
+	std::string file = std::filesystem::path(path).filename().string();
+
+	if (path.starts_with("[kernel.kallsyms]") ||
+	    path.starts_with("[guest.kernel"))
+		return "";
+	if (file.starts_with('[') && file.ends_with(']'))
+		return file.substr(1, file.size() - 2);
+	file.resize(std::min(file.find(".ko"), file.size()));
+	std::replace(file.begin(), file.end(), '-', '_');
+	return file;
+}
+
+/// Without a build id, only what cannot be by chance: the same release at the
+/// same random address.
+bool symbolizer::is_running_kernel(const kernel_part &part,
+				   uint64_t shift) const
+{
+	utsname system;
+
+	if (part.id)
+		return part.id == build_id::of_running_kernel();
+	return !shift && !uname(&system) && release_ == system.release;
+}
+
+/// The file of a kernel that does not run, where distributions have it.
+std::shared_ptr<elf_object>
+symbolizer::vmlinux_of(const kernel_part &part) const
+{
+	for (const std::string &path :
+	     {"/usr/lib/debug/boot/vmlinux-" + release_,
+	      "/usr/lib/debug/lib/modules/" + release_ + "/vmlinux",
+	      "/boot/vmlinux-" + release_}) {
+		auto object = elf_object::open(open_regular(path), path);
+
+		if (part.id && object && object->id() == part.id)
+			return object;
+	}
+	return nullptr;
+}
+
+/// The kernel's own functions have moved together, by as much as the symbol
+/// that the mapping is named after.
+void symbolizer::match_kernel(kernel_part &part)
+{
+	size_t bracket = part.path.find(']');
+	std::string reference = bracket == std::string::npos
+					? ""
+					: part.path.substr(bracket + 1);
+	uint64_t there = kernel_symbols().address_of(reference);
+
+	same_kernel_ = is_running_kernel(part, there - part.offset);
+	if (!same_kernel_) {
+		part.vmlinux = vmlinux_of(part);
+		there = part.vmlinux ? part.vmlinux->address_of(reference) : 0;
+	}
+	part.known = there && part.offset;
+	part.shift = there - part.offset;
+	if (part.known)
+		return;
+	if (same_kernel_)
+		give_reason("their addresses are hidden from this user, or "
+			    "were when this was recorded "
+			    "(kernel.kptr_restrict)",
+			    "the kernel's functions");
+	else
+		give_reason("not the one that runs here, so its functions have "
+			    "no names",
+			    "the kernel that was sampled");
+}
+
+void symbolizer::match_module(kernel_part &part)
+{
+	bool same = same_kernel();
+
+	for (const kernel_module &m : kernel_modules())
+		if (m.name == part.module && m.start) {
+			part.known =
+				part.id ? build_id::of_module(m.name) == part.id
+					: same && m.start == part.start;
+			part.shift = m.start - part.start;
+		}
+	if (!part.known)
+		give_reason("not loaded here as it was sampled, so its "
+			    "functions have no names",
+			    "[" + part.module + "]");
+}
+
+/// Only of what is asked for: there are many modules.
+void symbolizer::match(kernel_part &part)
+{
+	if (part.matched)
+		return;
+	part.matched = true;
+	if (part.module.empty())
+		match_kernel(part);
+	else
+		match_module(part);
+}
+
+bool symbolizer::same_kernel()
+{
+	if (!kernel_parts_.empty() && kernel_parts_.back().module.empty())
+		match(kernel_parts_.back());
+	return same_kernel_;
+}
+
+void symbolizer::set_recorded_kernel(std::span<const code_mapping> mappings,
+				     const std::string &release)
+{
+	kernel_parts_.clear();
+	for (const code_mapping &m : mappings) {
+		kernel_part part;
+
+		static_cast<code_mapping &>(part) = m;
+		part.module = module_of(m.path);
+		kernel_parts_.push_back(std::move(part));
+	}
+	// perf's mapping of the kernel may span that of modules.
+	std::stable_partition(
+		kernel_parts_.begin(), kernel_parts_.end(),
+		[](const kernel_part &part) { return !part.module.empty(); });
+	release_ = release;
+}
+
+symbolizer::kernel_part *symbolizer::recorded_part(uint64_t address)
+{
+	for (kernel_part &part : kernel_parts_)
+		if (part.contains(address)) {
+			match(part);
+			return &part;
+		}
+	return nullptr;
+}
+
+const code_name &symbolizer::recorded_kernel(uint64_t address)
+{
+	if (auto at = names_.find({this, address}); at != names_.end())
+		return at->second;
+
+	kernel_part *part = recorded_part(address);
+	std::string_view function;
+
+	if (part && part->known)
+		function =
+			part->vmlinux
+				? part->vmlinux->function_at_address(
+					  address + part->shift)
+				: kernel_symbols().find(address + part->shift,
+							part->module);
+	return name(this, address, function,
+		    part && !part->module.empty()
+			    ? printable("[" + part->module + "]")
+			    : "[kernel]");
+}
+
+} // namespace cli

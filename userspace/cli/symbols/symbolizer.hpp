@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Names for addresses: of processes that run now, and of those that a file of
+// samples tells of.  A name is given when it is sure: build ids, where they are
+// known, decide whether a file is the one that ran.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "symbols/elf_object.hpp"
+#include "symbols/kallsyms.hpp"
+#include "symbols/perf_map.hpp"
+#include "symbols/process_maps.hpp"
+
+namespace cli {
+
+/// What is at an address, fit to be printed.
+struct code_name {
+	std::string function; ///< demangled; empty: not known
+	std::string object; ///< "libc.so.6", "[vdso]", "[kernel]", "[xfs]", ...
+};
+
+class symbolizer {
+public:
+	symbolizer() = default;
+	symbolizer(const symbolizer &) = delete;
+
+	// --- processes that run now
+
+	/// Reads what a process has mapped, while it is there.
+	void learn(uint32_t process);
+	/// The function, or else the mapped file's name in brackets, or
+	/// [unknown].
+	std::string user(uint32_t process, uint64_t address);
+	std::string kernel(uint64_t address);
+
+	// --- what was recorded, maybe on another machine
+
+	/// Where the kernel and its modules were.
+	void set_recorded_kernel(std::span<const code_mapping> mappings,
+				 const std::string &release);
+	const code_name &recorded_kernel(uint64_t address);
+	const code_name &recorded_user(const code_mapping &mapping,
+				       uint64_t address);
+
+	/// Why functions have no names: a line each, every reason once.
+	std::vector<std::string> reasons() const;
+
+private:
+	/// Where a process has what.
+	struct live_mapping : code_mapping {
+		std::shared_ptr<elf_object> object;
+	};
+	struct live_process {
+		std::vector<live_mapping> mappings; ///< by address
+		unique_fd perf_map_file;
+	};
+	/// How recorded addresses of the kernel become those of a table.
+	struct kernel_part : code_mapping {
+		std::string module; ///< "" for the kernel's own
+		bool matched = false, known = false;
+		uint64_t shift = 0;		     ///< to be added
+		std::shared_ptr<elf_object> vmlinux; ///< or today's kernel
+	};
+
+	const code_name &name(const void *of, uint64_t address,
+			      std::string_view function,
+			      const std::string &object);
+	const kallsyms &kernel_symbols();
+	std::shared_ptr<elf_object> vdso();
+	std::shared_ptr<elf_object> object_of(const process_mapping &mapping);
+	std::shared_ptr<elf_object> recorded_object(const code_mapping &m);
+	const perf_map &made_by(uint32_t process);
+	kernel_part *recorded_part(uint64_t address);
+	bool same_kernel();
+	void match(kernel_part &part);
+	void match_kernel(kernel_part &part);
+	void match_module(kernel_part &part);
+	bool is_running_kernel(const kernel_part &part, uint64_t shift) const;
+	std::shared_ptr<elf_object> vmlinux_of(const kernel_part &part) const;
+	void give_reason(const std::string &why, const std::string &what);
+
+	std::unique_ptr<kallsyms> kernel_;
+	std::shared_ptr<elf_object> vdso_;
+	bool vdso_read_ = false, same_kernel_ = false;
+	std::map<uint32_t, live_process> processes_;
+	/// By device, inode and path; what is kept open keeps its inode.
+	std::map<std::tuple<unsigned, unsigned, uint64_t, std::string>,
+		 std::shared_ptr<elf_object>>
+		files_;
+	/// By build id, or by path.
+	std::map<std::string, std::shared_ptr<elf_object>> recorded_;
+	std::map<uint32_t, perf_map> made_;
+	std::vector<kernel_part> kernel_parts_; ///< modules before the kernel
+	std::string release_;			///< of the recorded kernel
+	std::map<std::pair<const void *, uint64_t>, code_name> names_;
+	std::map<std::string, std::vector<std::string>> reasons_;
+};
+
+} // namespace cli

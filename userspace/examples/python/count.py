@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+Counts an event list while a command runs, and prints each socket's counts:
+
+    count.py imc/cas_count.rd/,imc/cas_count.wr/ make -j
+
+libuncore through its C header uncore.h, with nothing but ctypes.
+"""
+
+import ctypes
+import subprocess
+import sys
+
+PACKAGE, TOTAL = 1, 1       # enum uncore_scope, enum uncore_period
+
+
+class Value(ctypes.Structure):
+    """struct uncore_value"""
+    _fields_ = [("size", ctypes.c_size_t), ("name", ctypes.c_char_p),
+                ("unit", ctypes.c_char_p), ("pmu", ctypes.c_char_p),
+                ("package", ctypes.c_int), ("is_metric", ctypes.c_int),
+                ("value", ctypes.c_double), ("error", ctypes.c_double),
+                ("running", ctypes.c_double), ("raw", ctypes.c_uint64)]
+
+
+class Session:
+    """struct uncore_session, with errors as exceptions."""
+
+    def __init__(self):
+        self.lib = ctypes.CDLL("libuncore.so.0.1")
+        self.lib.uncore_session_new.restype = ctypes.c_void_p
+        self.lib.uncore_session_error.restype = ctypes.c_char_p
+        self.lib.uncore_session_evaluate.restype = ctypes.c_size_t
+        self.pointer = ctypes.c_void_p(self.lib.uncore_session_new(None))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.lib.uncore_session_free(self.pointer)
+
+    def call(self, function, *arguments):
+        """uncore_session_FUNCTION()"""
+        call = getattr(self.lib, "uncore_session_" + function)
+        if call(self.pointer, *arguments):
+            raise OSError(
+                self.lib.uncore_session_error(self.pointer).decode())
+
+    def values(self, scope, period):
+        count = self.lib.uncore_session_evaluate(self.pointer, scope, period)
+        for index in range(count):
+            value = Value(size=ctypes.sizeof(Value))
+            self.call("value", ctypes.c_size_t(index), ctypes.byref(value))
+            yield value
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit("usage: count.py EVENT,... COMMAND [ARGUMENT...]")
+    try:
+        with Session() as session:
+            session.call("add_events", sys.argv[1].encode())
+            session.call("open", 0)
+            session.call("enable")
+            status = subprocess.call(sys.argv[2:])
+            session.call("read")
+            for value in session.values(PACKAGE, TOTAL):
+                print("socket %d  %-40s %d" % (
+                    value.package, value.name.decode(), value.raw))
+    except OSError as err:
+        sys.exit("count.py: %s" % err)
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// All of fmt that the library needs.
+#define FMT_HEADER_ONLY
+#include "format.hpp"
+
+#include <fmt/format.h>
+
+namespace uncore {
+
+std::string format_arguments(fmt::string_view text, fmt::format_args arguments)
+{
+	return fmt::vformat(text, arguments);
+}
+
+} // namespace uncore

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The kernel's perf events by libperf, with errors in words.
+#include "perf_events.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "format.hpp"
+#include "sysfs.hpp"
+
+namespace uncore {
+
+perf_event_attr attributes_of(const event &wanted)
+{
+	perf_event_attr attr{};
+
+	attr.size = sizeof(attr);
+	attr.type = wanted.type;
+	attr.config = wanted.config;
+	attr.config1 = wanted.config1;
+	attr.config2 = wanted.config2;
+	attr.exclude_user = wanted.exclude_user;
+	attr.exclude_kernel = wanted.exclude_kernel;
+	attr.exclude_hv = wanted.exclude_hv;
+	attr.read_format =
+		PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	return attr;
+}
+
+bool counts_events(int cpu)
+{
+	perf_event_attr attr{};
+
+	attr.size = sizeof(attr);
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	attr.disabled = 1;
+
+	std::unique_ptr<unc_perf, perf_deleter> perf(unc_perf_new());
+
+	return !perf ||
+	       unc_perf_open(perf.get(), &attr, &cpu, 1, -1, 1) != -ENODEV;
+}
+
+static error no_permission(const event &wanted)
+{
+	const std::string level =
+		read_text("/proc/sys/kernel/perf_event_paranoid").value_or("");
+
+	return {errc::permission,
+		uncore::format(
+			"no permission to count {}: run as root, grant "
+			"CAP_PERFMON, or set kernel.perf_event_paranoid to "
+			"0 (it is {})",
+			wanted.text, level.empty() ? "unknown" : level)};
+}
+
+static error gone(const event &wanted, std::span<const int> cpus)
+{
+	for (int cpu : cpus)
+		if (!counts_events(cpu))
+			return {errc::gone,
+				uncore::format("{}: CPU {} is offline",
+					       wanted.text, cpu)};
+	return {errc::gone,
+		uncore::format("{}: the box does not answer", wanted.text)};
+}
+
+static error refused(const event &wanted, bool in_group)
+{
+	if (in_group)
+		return {errc::conflict,
+			uncore::format("{} cannot be counted at once with the "
+				       "other events of its group",
+				       wanted.text)};
+	return {errc::invalid,
+		uncore::format("{} does not take {}",
+			       wanted.pmu ? wanted.pmu->name.c_str()
+					  : "the core",
+			       wanted.text)};
+}
+
+error open_error(int number, const event &wanted, std::span<const int> cpus,
+		 bool in_group)
+{
+	switch (number) {
+	case EACCES:
+	case EPERM:
+		return no_permission(wanted);
+	case EINVAL:
+		return refused(wanted, in_group);
+	case EMFILE:
+	case ENFILE:
+		return {errc::system,
+			uncore::format(
+				"too many open files at {}: raise ulimit "
+				"-n (RLIMIT_NOFILE)",
+				wanted.text)};
+	case ENODEV:
+	case ENXIO:
+		return gone(wanted, cpus);
+	case ENOENT:
+	case EOPNOTSUPP:
+		return {errc::unsupported,
+			uncore::format("this machine does not count {}",
+				       wanted.text)};
+	default:
+		return {errc::system,
+			uncore::format("opening {}: {}", wanted.text,
+				       std::strerror(number))};
+	}
+}
+
+static error failed(const char *what, int number)
+{
+	return {errc::system,
+		uncore::format("{}: {}", what, std::strerror(number))};
+}
+
+perf_events::perf_events() : perf_(unc_perf_new()) {}
+
+result<perf_events::number> perf_events::open(const event &wanted,
+					      const perf_event_attr &attr,
+					      std::span<const int> cpus,
+					      const number *leader,
+					      size_t members)
+{
+	if (!perf_)
+		return open_error(ENOMEM, wanted, cpus, false);
+
+	int opened = unc_perf_open(perf_.get(), &attr, cpus.data(), cpus.size(),
+				   leader ? int(*leader) : -1, int(members));
+
+	if (opened < 0)
+		return open_error(-opened, wanted, cpus, leader);
+	return number(opened);
+}
+
+result<perf_events::number> perf_events::open(const perf_event_attr &attr,
+					      std::span<const int> cpus,
+					      const char *what)
+{
+	if (!perf_)
+		return failed(what, ENOMEM);
+
+	int opened = unc_perf_open(perf_.get(), &attr, cpus.data(), cpus.size(),
+				   -1, 1);
+
+	if (opened < 0)
+		return failed(what, -opened);
+	return number(opened);
+}
+
+int perf_events::fd(number event, size_t cpu_index) const
+{
+	return unc_perf_fd(perf_.get(), int(event), int(cpu_index));
+}
+
+result<uint64_t> perf_events::id(number event, size_t cpu_index) const
+{
+	uint64_t id = 0;
+
+	if (ioctl(fd(event, cpu_index), PERF_EVENT_IOC_ID, &id))
+		return failed("an event's number", errno);
+	return id;
+}
+
+result<void> perf_events::enable(number event)
+{
+	if (int err = unc_perf_enable(perf_.get(), int(event)))
+		return failed("starting counters", -err);
+	return {};
+}
+
+result<void> perf_events::disable(number event)
+{
+	if (int err = unc_perf_disable(perf_.get(), int(event)))
+		return failed("stopping counters", -err);
+	return {};
+}
+
+result<reading> perf_events::read(number event, size_t cpu_index) const
+{
+	reading counted;
+	const ssize_t n =
+		::read(fd(event, cpu_index), &counted, sizeof(counted));
+
+	if (n < 0)
+		return failed("reading an event", errno);
+	if (n != sizeof(counted))
+		return error{errc::not_found, "the event has no counter"};
+	return counted;
+}
+
+result<void> perf_events::map_ring_buffers(unsigned pages)
+{
+	int err = unc_perf_mmap(perf_.get(), int(pages));
+
+	if (!err)
+		return {};
+	return error{
+		err == -EPERM ? errc::permission : errc::system,
+		uncore::format("ring buffers of {} pages: {}{}", pages,
+			       std::strerror(-err),
+			       err == -EPERM
+				       ? "; raise kernel.perf_event_mlock_kb"
+				       : "")};
+}
+
+int perf_events::poll_fd() const
+{
+	return unc_perf_poll_fd(perf_.get());
+}
+
+void perf_events::drain(
+	const std::function<void(const perf_event_header &, int)> &take)
+{
+	auto call = [](const perf_event_header *header, int cpu, void *arg) {
+		(*static_cast<decltype(&take)>(arg))(*header, cpu);
+	};
+
+	unc_perf_drain(perf_.get(), call,
+		       const_cast<void *>(static_cast<const void *>(&take)));
+}
+
+} // namespace uncore

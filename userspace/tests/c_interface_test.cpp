@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The C interface: orders of calls that make no sense, errors, and values of
+// events of the kernel's own.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include <uncore/uncore.h>
+
+#include "tree.hpp"
+
+namespace {
+
+class c_interface : public testing::Test {
+protected:
+	~c_interface() override { uncore_session_free(counts_); }
+
+	std::string message() const { return uncore_session_error(counts_); }
+
+	tree recorded_{"hswep"};
+	struct uncore_session *counts_ =
+		uncore_session_new(recorded_.path().c_str());
+};
+
+} // namespace
+
+TEST_F(c_interface, machine)
+{
+	EXPECT_EQ(uncore_session_packages(counts_), 2u);
+	EXPECT_EQ(uncore_session_package(counts_, 1), 1);
+	EXPECT_EQ(uncore_session_package(counts_, 2), -1);
+	EXPECT_STREQ(uncore_version(), "0.1.0");
+}
+
+TEST_F(c_interface, errors_have_codes_and_words)
+{
+	EXPECT_EQ(uncore_session_add_events(counts_, "imc/cas_cuont.rd/"),
+		  UNCORE_NOT_FOUND);
+	EXPECT_NE(message().find("cas_count.rd"), std::string::npos);
+	EXPECT_EQ(uncore_session_add_events(counts_, "{imc_0/dclk/"),
+		  UNCORE_INVALID);
+	EXPECT_EQ(uncore_session_add_events(
+			  counts_, "{imc_0/cas_count.rd/,imc_1/dclk/}"),
+		  UNCORE_CONFLICT);
+	EXPECT_EQ(uncore_session_add_metrics(counts_, "mem_bw_raeds"),
+		  UNCORE_NOT_FOUND);
+	EXPECT_NE(message().find("mem_bw_reads"), std::string::npos);
+	EXPECT_EQ(uncore_session_add_metrics(counts_, "mem_bw_reads, llc"),
+		  UNCORE_OK)
+		<< message();
+	EXPECT_EQ(message(), "");
+}
+
+TEST_F(c_interface, a_machine_that_cannot_be_read)
+{
+	struct uncore_session *none = uncore_session_new("/no/such/folder");
+
+	ASSERT_TRUE(none);
+	EXPECT_EQ(uncore_session_packages(none), 0u);
+	EXPECT_EQ(uncore_session_add_events(none, "cycles"), UNCORE_SYSTEM);
+	EXPECT_EQ(uncore_session_open(none, 0), UNCORE_SYSTEM);
+	uncore_session_free(none);
+	uncore_session_free(nullptr);
+}
+
+TEST_F(c_interface, orders_that_make_no_sense)
+{
+	struct uncore_value value {};
+
+	EXPECT_EQ(uncore_session_enable(counts_), UNCORE_MISUSE);
+	EXPECT_EQ(uncore_session_read(counts_), UNCORE_MISUSE);
+	EXPECT_EQ(uncore_session_disable(counts_), UNCORE_MISUSE);
+	EXPECT_EQ(uncore_session_open(counts_, 0), UNCORE_MISUSE);
+	EXPECT_EQ(uncore_session_evaluate(counts_, UNCORE_BOX, UNCORE_TOTAL),
+		  0u);
+	EXPECT_EQ(uncore_session_value(counts_, 0, &value), UNCORE_MISUSE);
+}
+
+TEST(c_interface_here, counts)
+{
+	struct uncore_session *counts = uncore_session_new(nullptr);
+	volatile char *memory = nullptr;
+
+	ASSERT_EQ(
+		uncore_session_add_events(counts, "page-faults,duration_time"),
+		UNCORE_OK);
+	if (uncore_session_open(counts, 0)) {
+		std::string why = uncore_session_error(counts);
+
+		uncore_session_free(counts);
+		GTEST_SKIP() << why;
+	}
+	EXPECT_EQ(uncore_session_add_events(counts, "cycles"), UNCORE_MISUSE);
+	ASSERT_EQ(uncore_session_enable(counts), UNCORE_OK);
+	memory = new char[1 << 20];
+	for (size_t i = 0; i < 1 << 20; i += 4096)
+		memory[i] = 1;
+	ASSERT_EQ(uncore_session_read(counts), UNCORE_OK);
+	ASSERT_EQ(uncore_session_evaluate(counts, UNCORE_MACHINE, UNCORE_TOTAL),
+		  1u);
+
+	struct uncore_value value {};
+
+	EXPECT_EQ(uncore_session_value(counts, 0, &value), UNCORE_MISUSE);
+	value.size = sizeof(value);
+	EXPECT_EQ(uncore_session_value(counts, 0, &value), UNCORE_OK);
+	EXPECT_STREQ(value.name, "page-faults");
+	EXPECT_GE(value.raw, 200u);
+	EXPECT_EQ(value.package, -1);
+	EXPECT_EQ(value.running, 1);
+	EXPECT_EQ(uncore_session_value(counts, 1, &value), UNCORE_MISUSE);
+
+	// an older program's, which ends before raw
+	value.raw = 7;
+	value.size = offsetof(struct uncore_value, raw);
+	EXPECT_EQ(uncore_session_value(counts, 0, &value), UNCORE_OK);
+	EXPECT_EQ(value.raw, 7u);
+	delete[] memory;
+	uncore_session_free(counts);
+}

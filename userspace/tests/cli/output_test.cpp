@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Text on terminals of any width, by columns of the terminal and not by bytes.
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "attribution/top_table.hpp"
+#include "common/cli.hpp"
+#include "common/text.hpp"
+
+using cli::wrap;
+
+namespace {
+
+using lines = std::vector<std::string>;
+
+TEST(Wrap, BreaksBetweenWords)
+{
+	EXPECT_EQ(wrap("  a  ", "one two three", 12),
+		  (lines{"  a  one two", "     three"}));
+	EXPECT_EQ(wrap("", "one two three", 7), (lines{"one two", "three"}));
+}
+
+TEST(Wrap, LongWordsWhereverTheyMustBe)
+{
+	EXPECT_EQ(wrap("", "abcdefgh ij", 3), (lines{"abc", "def", "gh", "ij"}));
+	// a head as well
+	EXPECT_EQ(wrap("  name  ", "word", 4),
+		  (lines{"  na", "me", "  wo", "  rd"}));
+}
+
+TEST(Wrap, NothingIsTooLongAndNothingLost)
+{
+	const std::string text = "counts \u6f22\u5b57 packets, a_very_long_name "
+				 "and (3 of 4) \u00b5s";
+	std::istringstream all(text);
+	std::string letters, word;
+
+	while (all >> word)
+		letters += word;
+	for (size_t columns = 2; columns < 90; columns++)
+		for (const char *head : {"", "        ", "  head  "}) {
+			std::string seen;
+
+			for (const auto &line : wrap(head, text, columns)) {
+				EXPECT_LE(cli::width(line), columns) << line;
+				for (char c : line)
+					if (c != ' ')
+						seen += c;
+			}
+			EXPECT_EQ(seen, (*head == ' ' && head[2] == 'h'
+						 ? "head"
+						 : "") +
+						letters)
+				<< columns;
+		}
+}
+
+TEST(Wrap, OneLineWhereThereIsNoTerminal)
+{
+	EXPECT_EQ(wrap("  a ", "b c", 0), lines{"  a b c"});
+}
+
+TEST(Wrap, ATerminalOfOneColumn)
+{
+	for (const auto &line : wrap("        ", "some words", 1))
+		EXPECT_LE(cli::width(line), 1u) << line;
+}
+
+/// A table with tasks of these names.
+cli::top_table table_of(const std::vector<std::string> &names)
+{
+	cli::top_table table;
+
+	table.seconds = 1;
+	table.packages = {0};
+	table.package_seconds = {1};
+	table.totals = {{1000}};
+	table.idle.counts = table.other.counts = {{0}};
+	for (const std::string &name : names) {
+		cli::top_row row;
+
+		row.pid = row.tgid = 1;
+		row.comm = name;
+		row.counts = {{1000 / names.size()}};
+		table.rows.push_back(row);
+	}
+	return table;
+}
+
+TEST(TopText, NamesAreCutByColumns)
+{
+	const cli::top_table table =
+		table_of({"\u6f22\u5b57\u6f22\u5b57\u6f22", "e\u0301t\u00e9",
+			  "bad\xff\xc3", "control\x1b[2J"});
+	cli::top_settings settings;
+	cli::cgroup_names cgroups;
+
+	settings.columns = {{"reads", 1, "", false}};
+	for (size_t columns = 1; columns < 100; columns++)
+		for (const auto &line :
+		     cli::show_table(table, settings, cgroups, columns)) {
+			EXPECT_LE(cli::width(line), columns) << line;
+			EXPECT_EQ(cli::printable(line), line);
+		}
+}
+
+TEST(TopText, WideNamesMoveNoColumn)
+{
+	cli::top_settings settings;
+	cli::cgroup_names cgroups;
+
+	settings.columns = {{"reads", 1, "", false}};
+
+	const auto shown = cli::show_table(
+		table_of({"\u6f22\u5b57", "ascii"}), settings, cgroups, 0);
+	const auto &wide = shown[shown.size() - 2];
+	const auto &plain = shown[shown.size() - 1];
+
+	EXPECT_EQ(cli::width(wide.substr(0, wide.find("\u6f22"))),
+		  cli::width(plain.substr(0, plain.find("ascii"))));
+}
+
+TEST(TopCsv, ALineForEachNumber)
+{
+	cli::top_settings settings;
+	cli::cgroup_names cgroups;
+
+	settings.columns = {{"reads", 64, "Bytes", false}};
+
+	std::istringstream text(cli::csv_titles() +
+				cli::csv_table(table_of({"a,b"}), settings,
+					       cgroups, 1.5));
+	std::string line;
+	lines all;
+
+	while (std::getline(text, line))
+		all.push_back(line);
+	ASSERT_EQ(all.size(), 5u); // titles, total, idle, other, the task
+	EXPECT_EQ(all[1], "1.500000,total,,,,,0,0,reads,64000,Bytes,1000");
+	EXPECT_TRUE(all[4].starts_with("1.500000,task,1,1,\"a,b\","))
+		<< all[4];
+	EXPECT_TRUE(all[4].ends_with(",0,0,reads,64000,Bytes,1000")) << all[4];
+}
+
+} // namespace
