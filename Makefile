@@ -5,7 +5,8 @@
 # KERNEL=release or KDIR=tree choose the kernel; the default is the newest
 # installed one that has both headers and an image.
 
-VERSION := 0.1.0
+# The only place that has it: also dkms', the library's and the packages'.
+VERSION := $(shell sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p' debian/changelog)
 
 ifdef KERNEL
 KDIR := /lib/modules/$(KERNEL)/build
@@ -29,9 +30,10 @@ WARNINGS := -Wall -Wextra -Werror
 SANITIZE := -fsanitize=address,undefined -fno-omit-frame-pointer
 
 .DELETE_ON_ERROR:
-.PHONY: all help modules userspace selftests model-test demo check check-debug \
-	bench vm lint install install-modules install-userspace dkms clean do-demo \
-	do-check do-bench do-vm kdir
+.PHONY: all help modules userspace selftests model-test demo check check-generations check-debug check-hardware \
+	sanitize soak mutate bench vm lint abi install install-modules install-userspace dkms \
+	deb check-packages version clean do-demo do-check do-check-generations do-soak do-mutate \
+	do-bench do-vm kdir
 
 all: modules userspace selftests model-test ## the modules, the userspace and the tests
 
@@ -44,27 +46,42 @@ help: ## this list
 
 # --- what is generated from the event catalogue
 
-CATALOGUE := events/generate.py $(wildcard events/*.json) events/hswep \
-	$(wildcard events/gen/*.py events/hswep/*.json)
+CATALOGUE := events/generate.py $(wildcard events/*.json) \
+	$(dir $(wildcard events/*/boxes.json)) \
+	$(wildcard events/gen/*.py events/*/*.json)
 
-kmod/generated/stamp: $(CATALOGUE)
+# Those that the driver has tables for.
+GENERATIONS := $(patsubst events/%/boxes.json,%,$(wildcard \
+	$(patsubst kmod/hw/%.c,events/%/boxes.json,$(wildcard kmod/hw/*.c))))
+
+# The others' tests have catalogues of their own.
+OTHERS := $(filter-out hswep,$(GENERATIONS))
+
+kmod/generated/stamp: $(CATALOGUE) $(wildcard kmod/hw/*.c)
 	@echo '  GEN     kmod/generated'
-	@events/generate.py --kernel kmod/generated && touch $@
+	@for name in $(GENERATIONS); do \
+		events/generate.py --kernel kmod/generated --generation $$name || exit 1; \
+	done && touch $@
 
 build/catalogue.tsv: $(CATALOGUE)
 	@echo '  GEN     $@'
 	@mkdir -p build && events/generate.py --tsv $@ && touch $@
+
+build/catalogue-%.tsv: $(CATALOGUE)
+	@echo '  GEN     $@'
+	@mkdir -p build && events/generate.py --generation $* --tsv $@ && touch $@
 
 # --- the modules
 
 kdir:
 	@test -n '$(KDIR)'
 	@test -e '$(KDIR)/include/generated/utsrelease.h' || { \
-		echo "$(KDIR) is not a kernel's build tree" >&2; exit 1; }
+		echo "$(KDIR) is not a kernel's build tree: are its headers installed?" >&2; \
+		exit 1; }
 
 modules: kdir kmod/generated/stamp ## xeon_uncore.ko and xeon_uncore_sim.ko; C=2, W=1, V=1 as for any module
 	@scripts/stage kmod $(STAGE)
-	+@$(KBUILD) modules
+	+@scripts/first-error $(STAGE)/errors.log '$(KVER)' $(KBUILD) modules
 
 install: install-modules install-userspace ## install the driver for that kernel and userspace (DESTDIR=, PREFIX=)
 
@@ -89,6 +106,20 @@ build/userspace/Makefile: userspace/CMakeLists.txt
 	@cmake -S userspace -B build/userspace -G 'Unix Makefiles' \
 		-DCMAKE_INSTALL_PREFIX=$(PREFIX) -DUNCORE_VERSION=$(VERSION) > /dev/null
 
+# Address and thread sanitizers exclude one another.
+SANITIZED := address,undefined thread
+
+sanitize: build/userspace/Makefile ## the library's unit tests under ASan, UBSan and TSan
+	+@$(MAKE) --no-print-directory -C build/userspace libperf
+	+@for kind in $(SANITIZED); do \
+		cmake -S userspace -B build/sanitize/$$kind -G 'Unix Makefiles' \
+			-DUNCORE_VERSION=$(VERSION) -DUNCORE_SANITIZE=$$kind \
+			-DUNCORE_LIBPERF=$(CURDIR)/build/userspace/libperf \
+			-DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS='-O1 -g1' > /dev/null && \
+		$(MAKE) $(JOBS_FLAG) --no-print-directory -C build/sanitize/$$kind unit-tests && \
+		build/sanitize/$$kind/bin/unit-tests --gtest_brief=1 || exit 1; \
+	done
+
 install-userspace: userspace ## install libuncore and the uncore command alone (DESTDIR=, PREFIX=/usr/local)
 	cmake --install build/userspace --prefix $(PREFIX)
 	$(if $(DESTDIR),,ldconfig)
@@ -98,7 +129,7 @@ install-userspace: userspace ## install libuncore and the uncore command alone (
 TEST_PROGRAMS := $(patsubst selftests/%.c,build/selftests/%,$(wildcard selftests/*.c))
 TEST_LIB := $(patsubst selftests/%.c,build/selftests/%.o,$(wildcard selftests/lib/*.c))
 
-selftests: $(TEST_PROGRAMS) build/catalogue.tsv
+selftests: $(TEST_PROGRAMS) build/catalogue.tsv $(OTHERS:%=build/catalogue-%.tsv)
 
 build/selftests/lib/%.o: selftests/lib/%.c $(wildcard selftests/lib/*.h)
 	@echo '  CC      $@'
@@ -111,11 +142,13 @@ $(TEST_PROGRAMS): build/selftests/%: selftests/%.c $(TEST_LIB)
 		-o $@ $< $(TEST_LIB) -lpthread -lm
 
 # Its stack is looked at: a frame pointer in every function.
-build/selftests/spin_task: CFLAGS += -O0
+build/selftests/spin_task build/selftests/stacks_task: CFLAGS += -O0
+# It goes on when the VM's disk does not.
+build/selftests/suspend: CFLAGS += -static
 
-MODEL := $(patsubst kmod/sim/%.c,build/model/%.o,$(wildcard kmod/sim/model*.c))
+MODEL := $(patsubst kmod/sim/%.c,build/model/%.o,$(wildcard kmod/sim/model*.c kmod/sim/hw/*.c))
 MODEL_TESTS := $(patsubst selftests/model/%.cpp,build/model/%.o,$(wildcard selftests/model/*.cpp))
-MODEL_HEADERS := $(wildcard kmod/sim/*.h selftests/model/*.h selftests/model/*.hpp)
+MODEL_HEADERS := $(wildcard kmod/sim/*.h kmod/sim/hw/*.h selftests/model/*.h selftests/model/*.hpp)
 MODEL_FLAGS := -O1 -g $(WARNINGS) $(SANITIZE) -Ikmod -Ikmod/sim -Iselftests/model
 
 model-test: build/model-test
@@ -140,14 +173,29 @@ demo: ## watch perf stat count on every box type of a simulated two-socket machi
 	@scripts/install-deps
 	+@$(MAKE) --no-print-directory do-demo
 
-check: ## run all tests (TESTS="name..." for some, JOBS=2 for VMs side by side)
+check: ## run all tests (TESTS="name..." for some, JOBS=1 for one VM at a time)
 	@scripts/install-deps --check
 	+@$(MAKE) --no-print-directory do-check
+
+check-generations: ## the tests of generations other than Haswell, all of them (TESTS="name..." for some)
+	@scripts/install-deps --check
+	+@$(MAKE) --no-print-directory do-check-generations
 
 check-debug: ## the same under a debug kernel: DEBUG_KERNEL=folder or .tar.xz, or one is built
 	@scripts/install-deps --check
 	+@folder=$$(scripts/debug-kernel $(DEBUG_KERNEL)) && \
 		$(MAKE) --no-print-directory do-check KERNEL= KDIR=$$folder/build
+
+check-hardware: userspace ## on a real Xeon, with the driver loaded: do its boxes do what the manual says? (REPORT=build/hardware-report.json)
+	build/userspace/bin/uncore check --hardware --report $(or $(REPORT),build/hardware-report.json)
+
+soak: ## random use for SECONDS=1800, then SCALE=100 times what check does of overflows, hotplug and reloads
+	@scripts/install-deps --check
+	+@$(MAKE) --no-print-directory do-soak
+
+mutate: ## break the driver in some 80 ways, one at a time: a test must notice each (MUTATIONS="name..." for some)
+	@scripts/install-deps --check
+	+@$(MAKE) --no-print-directory do-mutate
 
 bench: ## compare costs: this driver with the in-tree one, uncore stat with perf stat
 	@scripts/install-deps --userspace
@@ -158,36 +206,78 @@ vm: ## a shell on the simulated machine, with the driver loaded
 	+@$(MAKE) --no-print-directory do-vm
 
 do-demo: modules build/catalogue.tsv
-	@$(VM) -- selftests/demo.sh
+	@$(VM) --scenario mixed -- selftests/demo.sh
+
+# VMs side by side: two, where there are two processors.
+JOBS ?= $(shell n=$$(nproc); echo $$((n > 2 ? 2 : n)))
 
 do-check: all
-	@scripts/check --kernel $(VM_KERNEL) --jobs $(or $(JOBS),1) $(TESTS)
+	@# for three tests, of which what needs it is skipped where there is none
+	@scripts/get-prometheus build/prometheus > /dev/null || true
+	@scripts/check --kernel $(VM_KERNEL) --jobs $(JOBS) $(TESTS)
+
+do-check-generations: modules selftests
+	@scripts/check --generations --kernel $(VM_KERNEL) --jobs $(JOBS) $(TESTS)
+
+SECONDS ?= 1800
+SCALE ?= 100
+SOAK = $(VM) --driver none --no-sim --append cpu0_hotplug --timeout 1000000 --
+
+do-soak: modules selftests
+	@$(SOAK) build/selftests/random_use --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+	@$(SOAK) build/selftests/soak --overflows $$((10000 * $(SCALE))) \
+		--hotplugs $$((10 * $(SCALE)))
+	@$(subst cpu0_hotplug,slub_debug=F,$(SOAK)) \
+		build/selftests/reload --rounds $$((100 * $(SCALE)))
+
+do-mutate: modules selftests
+	@scripts/mutate --kernel $(KVER) $(MUTATIONS)
 
 do-bench: modules selftests userspace
 	@$(VM) --no-sim --driver none -- sh -c \
 		'build/selftests/bench && selftests/bench_uncore.py'
 	@$(VM) --no-sim --driver none -- build/selftests/bench_sampling
 	@$(VM) --no-sim --driver none -- selftests/bench_attribution.py
+	@selftests/bench_report.py
 
 do-vm: modules selftests
-	@$(VM) --shell
+	@$(VM) --scenario mixed --shell
 
 # --- for developers and packagers
 
-lint: kdir kmod/generated/stamp ## sparse, W=1, checkpatch and shellcheck, as far as this machine has them
+lint: kdir kmod/generated/stamp ## sparse, W=1, checkpatch, shellcheck and abidiff, as far as this machine has them
 	+@scripts/lint $(KDIR)
+
+abi: build/userspace/Makefile ## store libuncore's interface as it is now, for make lint to compare
+	@scripts/install-deps --lint
+	+@$(MAKE) $(JOBS_FLAG) --no-print-directory -C build/userspace uncore-shared
+	@scripts/abi --update build/userspace/lib/libuncore.so
 
 DKMS := $(DESTDIR)/usr/src/xeon-uncore-$(VERSION)
 
 dkms: kmod/generated/stamp ## install the driver's source for dkms, which builds it for each kernel
-	install -d $(DKMS)/generated
+	install -d $(DKMS)/generated $(DKMS)/hw
 	install -m 644 kmod/*.c kmod/*.h $(DKMS)
+	install -m 644 kmod/hw/*.c kmod/hw/*.h $(DKMS)/hw
 	install -m 644 kmod/generated/*.h $(DKMS)/generated
 	install -m 644 LICENSES/GPL-2.0-only.txt $(DKMS)/COPYING
 	sed '/sim/d' kmod/Kbuild > $(DKMS)/Kbuild
 	sed 's/@VERSION@/$(VERSION)/' dkms.conf > $(DKMS)/dkms.conf
 	$(if $(DESTDIR),,dkms add -m xeon-uncore -v $(VERSION))
 
-clean: ## remove all that was built, except a debug kernel
-	find build -mindepth 1 -maxdepth 1 ! -name debug-kernel -exec rm -rf {} + || true
+# DEB_BUILD_OPTIONS=nocheck leaves the unit tests out.
+deb: ## Debian packages in build/deb: xeon-uncore-dkms, uncore, libuncore0.1, libuncore-dev
+	@scripts/install-deps --packages
+	@scripts/make-deb
+
+check-packages: ## build, install, use, upgrade and purge them in Debian 12 and 13 (ROOTS="bookworm"; for root)
+	@scripts/install-deps --check-packages
+	@selftests/packages/check $(ROOTS)
+
+version:
+	@echo $(VERSION)
+
+clean: ## remove all that was built, except a debug kernel and roots
+	find build -mindepth 1 -maxdepth 1 ! -name debug-kernel ! -name roots \
+		-exec rm -rf {} + || true
 	rm -rf kmod/generated
