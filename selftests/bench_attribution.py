@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 What attribution costs: time and register accesses for each context switch, with
-no event, 1, 4 and 16, and how many switches the machine makes. It reports and
-judges nothing but one thing, whose failure is an error: that a switch costs one
-access an event at most, and none when nothing is watched.
+no event, 1, 4 and 16, reading at each switch and once in 100 us, how many
+switches the machine makes, and how long perf bench sched messaging takes. It
+reports and judges nothing but one thing, whose failure is an error: that a switch
+costs one access an event at most, that reading seldom costs no more than reading
+always, and that nothing is read when nothing is watched.
 """
 
 import os
@@ -19,6 +21,7 @@ from lib.top import UNCORE, cpu_packages, hold_tracepoint  # noqa: E402
 from lib.uncore import SIM, Machine, Tap, read  # noqa: E402
 
 SECONDS = 4
+RESOLUTIONS = (0, 100)      # microseconds between reads; 0: at each switch
 # Two tasks that pass a byte back and forth on one CPU: two switches a round.
 PING = """
 import os, sys, time
@@ -66,27 +69,84 @@ def events(count):
         i // 4, i % 4, i) for i in range(count))
 
 
-def measure(cpu, count):
+def watch(count, resolution):
+    """uncore top in the background, or None for no events."""
+    if not count:
+        return None
+    top = subprocess.Popen(
+        [UNCORE, "top", "--json", "-I", "3600000", "--resolution",
+         str(resolution), "-e", events(count)], stdout=subprocess.DEVNULL)
+    while not looks()[1] and top.poll() is None:
+        time.sleep(0.2)
+    time.sleep(1)
+    return top
+
+
+def end(top):
+    if top:
+        top.send_signal(signal.SIGINT)
+        top.wait()
+
+
+def measure(cpu, count, resolution):
     """Switches a second; ns and accesses for each look of the program."""
-    top = None
-    if count:
-        top = subprocess.Popen(
-            [UNCORE, "top", "--json", "-I", "3600000", "-e", events(count)],
-            stdout=subprocess.DEVNULL)
-        while not looks()[1] and top.poll() is None:
-            time.sleep(0.2)
-        time.sleep(1)
+    top = watch(count, resolution)
     before = accesses(), looks(), switches()
     rate = float(subprocess.run(
         [sys.executable, "-c", PING % (cpu, SECONDS)], capture_output=True,
         text=True, check=True).stdout)
     after = accesses(), looks(), switches()
-    if top:
-        top.send_signal(signal.SIGINT)
-        top.wait()
+    end(top)
     ran = after[1][1] - before[1][1] if count else after[2] - before[2]
     return (rate, (after[1][0] - before[1][0]) / max(ran, 1),
             (after[0] - before[0]) / max(ran, 1))
+
+
+def messaging(count, resolution):
+    """Seconds of perf's benchmark of a busy scheduler."""
+    top = watch(count, resolution)
+    run = subprocess.run(["perf", "bench", "-f", "simple", "sched", "messaging",
+                          "-g", "4", "-l", "100"], capture_output=True,
+                         text=True, check=False)
+    end(top)
+    return float(run.stdout.split()[0]) if run.returncode == 0 else None
+
+
+def bench_switches(tap, cpu):
+    print("# %-10s %-12s %14s %16s %18s" % (
+        "counters", "read", "switches/s", "ns a switch", "accesses a switch"))
+    for count in (0, 1, 4, 16):
+        costs = []
+        for resolution in RESOLUTIONS if count else (0,):
+            rate, ns, cost = measure(cpu, count, resolution)
+            print("# %-10s %-12s %14.0f %16.0f %18.2f" % (
+                count or "none", words(resolution) if count else "", rate, ns,
+                cost), flush=True)
+            costs.append(cost)
+        tap.ok(costs[0] <= count * 1.02 + 0.01 and (costs[0] > 0 or not count),
+               "%d counters: one access each at most" % count,
+               ["%.3f" % costs[0]])
+        if count:
+            tap.ok(0 < costs[1] <= costs[0],
+                   "%d counters: no more when they are read seldom" % count,
+                   ["%.3f, %.3f" % tuple(costs)])
+
+
+def bench_messaging(tap):
+    print("# %-10s %-12s %14s" % ("counters", "read", "s, messaging"))
+    for count in (0, 1, 4, 16):
+        for resolution in RESOLUTIONS if count else (0,):
+            seconds = messaging(count, resolution)
+            if seconds is None:
+                tap.say("perf bench sched messaging does not run here")
+                return
+            print("# %-10s %-12s %14.2f" % (
+                count or "none", words(resolution) if count else "", seconds),
+                  flush=True)
+
+
+def words(resolution):
+    return "in %d us" % resolution if resolution else "each switch"
 
 
 def main():
@@ -97,16 +157,8 @@ def main():
     with Machine(tap):
         subprocess.run(["sysctl", "-q", "kernel.bpf_stats_enabled=1"],
                        check=True)
-        cpu = cpu_packages()[-1][0]
-        print("# %-10s %14s %16s %18s" % ("counters", "switches/s",
-                                          "ns a switch", "accesses a switch"))
-        for count in (0, 1, 4, 16):
-            rate, ns, cost = measure(cpu, count)
-            print("# %-10s %14.0f %16.0f %18.2f" % (count or "none", rate, ns,
-                                                    cost), flush=True)
-            tap.ok(cost <= count * 1.02 + 0.01 and (cost > 0 or not count),
-                   "%d counters: one access each at most" % count,
-                   ["%.3f" % cost])
+        bench_switches(tap, cpu_packages()[-1][0])
+        bench_messaging(tap)
         print("# of simulated hardware in a VM; the program's own part has its "
               "register accesses in it")
     tap.end()

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What "make demo" shows inside the VM: stock perf stat counts an event of every
-# box type on both sockets of the simulated machine, as time goes by.
+# box type on both sockets of the simulated machine, while it plays a scenario.
 set -e
 
 devices=/sys/bus/event_source/devices
@@ -37,7 +37,9 @@ cat <<END
 
 This is $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1) in QEMU: $(lscpu | sed -n 's/^Socket(s): *//p') sockets, Linux $(uname -r),
 and a Xeon E5 v3's uncore, simulated register by register. xeon_uncore has found $(compgen -G "$devices/hswep_*" | wc -l)
-boxes; stock perf counts one event of each type of box, summed over a socket's boxes, for a second:
+boxes. It behaves like a server that copies arrays, chases pointers, uses the other socket's memory, serves
+network and disks and rests, in turn. Stock perf counts one event of each type of box, summed over a socket's
+boxes, for a second:
 
   perf stat -a --per-socket -e ${events#,} sleep 1
 END

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A task that takes page faults at a steady rate and never sleeps, as programs
- * do that know nothing of the simulated hardware.
+ * A task that takes page faults at a steady rate and hardly sleeps, as programs
+ * do that know nothing of the simulated hardware.  It gives its CPU away for a
+ * moment after each round, so that who watches the scheduler sees it.
  *
  * usage: fault_task CPU PAGES TIMES PERIOD_US NAME
  */
@@ -46,6 +47,7 @@ static void touch(int pages)
 
 int main(int argc, char **argv)
 {
+	const struct timespec moment = { .tv_nsec = 50000 };
 	uint64_t end;
 	cpu_set_t set;
 
@@ -63,6 +65,7 @@ int main(int argc, char **argv)
 	for (int i = atoi(argv[3]); i > 0; i--) {
 		end += atol(argv[4]);
 		touch(atoi(argv[2]));
+		nanosleep(&moment, NULL);
 		while (now_us() < end)
 			;
 	}

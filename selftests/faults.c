@@ -12,6 +12,7 @@
 
 #include "lib/machine.h"
 #include "lib/perf.h"
+#include "lib/sampler.h"
 #include "lib/sim.h"
 #include "lib/tap.h"
 
@@ -138,6 +139,61 @@ static void test_dead_from_start(void)
 	tap_ok(ok, "a box that does not answer at load is left out");
 }
 
+/* --- a PCI function that is taken from the driver -------------------------- */
+
+static bool unbind(const char *function)
+{
+	FILE *f = fopen("/sys/bus/pci/drivers/xeon_uncore/unbind", "we");
+
+	if (!f)
+		return false;
+	fputs(function, f);
+	return !fclose(f);
+}
+
+/* A counter that went on with .ov_en would freeze the package at its overflow. */
+static void test_unbind(void)
+{
+	static const char *const left[] = {
+		"imc_0 ctl0", "imc_0 ctl1", "imc_0 ctl2", "imc_0 ctl3",
+		"imc_0 fixed_ctl", "imc_0 box_ctl", "imc_0 status",
+	};
+	int pkg = packages() - 1, cpu = pmu_cpu("hswep_imc_0", pkg);
+	uint64_t value, pmis;
+	char function[16];
+	struct sampler s;
+	int same, other;
+	bool ok;
+
+	machine_setup("clock=manual", "");
+	same = event_open("hswep_imc_0", cpu, "dclk");
+	other = event_open("hswep_cbox_0", cpu, "clockticks");
+	ok = check_eq(-sampler_open(&s, "hswep_imc_0", cpu, 10 * CYCLES,
+				    "clockticks"), 0, "hswep_imc_0 opens");
+	sim_advance(CYCLES);
+	log_mark();
+	ok &= check(pci_find(function, 0x2fb0, pkg) && unbind(function),
+		    "unbind");
+	ok &= check_eq(log_count("removed while counting"), 1, "lines in the log");
+	log_show("removed while counting");
+	for (unsigned int i = 0; i < COUNT(left); i++)
+		ok &= check(!sim_register(pkg, left[i], &value),
+			    "%s is %#" PRIx64, left[i], value);
+	pmis = sim_stat("pmi");
+	sim_advance(20 * CYCLES);
+	ok &= check_eq(sim_stat("pmi") - pmis, 0, "PMIs");
+	ok &= check_eq(event_count(same), CYCLES, "its last count");
+	ok &= check_eq(event_count(s.fd), CYCLES, "its sampling event's");
+	ok &= check_eq(event_count(other), 21 * CYCLES, "another box");
+	sampler_close(&s);
+	close(same);
+	close(other);
+	ok &= check_eq(-driver_unload(), 0, "the driver unloads");
+	ok &= check_eq(sim_dirty_registers(), 0, "registers that are not reset");
+	tap_ok(ok & log_clean(),
+	       "a function that is unbound while it samples stops, and the others go on");
+}
+
 /* --- U_MSR_PMON_GLOBAL_CONFIG.num_c --------------------------------------- */
 
 /* Nonsense: look for all 18, leave out those whose registers fault. */
@@ -175,6 +231,7 @@ static void test_rival(void)
 	int err;
 
 	machine_setup_sim("clock=manual");
+	machine_allow_undefined();
 	if (system("modprobe intel_uncore 2>/dev/null") ||
 	    !module_loaded("intel_uncore")) {
 		tap_skip("this kernel has no intel_uncore module",
@@ -195,6 +252,34 @@ static void test_rival(void)
 	tap_eq(driver_load(""), 0, "loads once intel_uncore is gone");
 }
 
+/* It comes after us, and is refused by the kernel's module loader. */
+static void test_rival_after(void)
+{
+	bool ok;
+	int fd;
+
+	machine_setup("clock=manual", "");
+	if (system("modinfo -n intel_uncore > /dev/null 2>&1")) {
+		tap_skip("this kernel has no intel_uncore module",
+			 "intel_uncore beside us");
+		return;
+	}
+	fd = event_open("hswep_cbox_0", pmu_cpu("hswep_cbox_0", 0), "clockticks");
+	sim_advance(CYCLES);
+	log_mark();
+	sim_trace_clear();
+	ok = check(system("modprobe intel_uncore 2>/dev/null") != 0,
+		   "modprobe succeeds");
+	ok &= check(!module_loaded("intel_uncore"), "it is loaded");
+	ok &= check_eq(log_count("intel_uncore"), 1, "lines in the log");
+	ok &= check_eq(sim_trace_writes(), 0, "register writes");
+	sim_advance(CYCLES);
+	ok &= check_eq(event_count(fd), 2 * CYCLES, "cycles");
+	close(fd);
+	tap_ok(ok, "intel_uncore is refused beside us, in one line, and we count on");
+	log_show("intel_uncore");
+}
+
 int main(void)
 {
 	static const struct {
@@ -203,6 +288,8 @@ int main(void)
 	} dead[] = { { "imc", 0 }, { "ha", 1 }, { "imc", 5 } };
 
 	test_rival();
+	test_rival_after();
+	test_unbind();
 	for (unsigned int i = 0; i < COUNT(dead); i++)
 		test_dead_pci(dead[i].kind, dead[i].box);
 	test_dead_from_start();

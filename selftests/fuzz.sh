@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Fuzzes what libuncore reads (event strings, metric expressions, sysfs) for a
-# minute in all; FUZZ_SECONDS=n changes that. Each crash, leak, hang or undefined
+# Fuzzes what libuncore reads (event strings, metric expressions, sysfs) and what
+# the command does (perf.data files, programs), for a minute in all;
+# FUZZ_SECONDS=n changes that. Each crash, leak, hang or undefined
 # operation is a failure, and its input is kept.
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/tap.sh
 . "$here/lib/tap.sh"
 source=$here/../userspace
 build=$here/../build/fuzz
-targets=(event expression sysfs)
+targets=(event expression sysfs perfdata elf)
 seconds=$((${FUZZ_SECONDS:-60} / ${#targets[@]}))
 
 echo 'extern "C" int LLVMFuzzerTestOneInput(const char *, long) { return 0; }' |
@@ -28,22 +29,47 @@ tap_ok $? 'the targets build' || {
 	tap_end
 }
 
-# A seed a line; in sysfs' | stands for the end of a line.
+# A small program, with symbols and a build id, and files of samples; each target
+# takes what is its own.
+make_seeds()
+{
+	case $1 in
+	elf)
+		printf 'int main(void) { return 0; }\n' | gcc -x c -g -s -nostdlib \
+			-Wl,--build-id,-emain -o "$2/seed-1" - &&
+			printf 'int main(void) { return 0; }\n' |
+			gcc -x c -nostdlib -Wl,--build-id,-emain -o "$2/seed-2" -
+		;;
+	perfdata)
+		python3 "$here/lib/perfdata.py" "$2"
+		;;
+	esac
+}
+
+# Text: a seed a line; in sysfs' | stands for the end of a line.
 for target in "${targets[@]}"; do
 	corpus=$build/corpus/$target
 	rm -rf "$corpus"
 	mkdir -p "$corpus" "$build/found"
 	seeds=0
-	while IFS= read -r seed; do
-		seeds=$((seeds + 1))
-		[[ $target == sysfs ]] && seed=${seed//|/$'\n'}
-		printf '%s\n' "$seed" > "$corpus/seed-$seeds"
-	done < "$source/fuzz/seeds/$target.txt"
+	text=$source/fuzz/seeds/$target.txt
+	options=(-max_len=4096)
+	if [[ -e $text ]]; then
+		options+=(-dict="$source/fuzz/seeds/$target.dict")
+		while IFS= read -r seed; do
+			seeds=$((seeds + 1))
+			[[ $target == sysfs ]] && seed=${seed//|/$'\n'}
+			printf '%s\n' "$seed" > "$corpus/seed-$seeds"
+		done < "$text"
+	else
+		options=(-max_len=32768)
+		make_seeds "$target" "$corpus" >> "$log" 2>&1
+		seeds=$(find "$corpus" -type f | wc -l)
+	fi
 
 	log=$build/$target.log
 	"$build/bin/fuzz-$target" -max_total_time="$seconds" -timeout=10 \
-		-rss_limit_mb=2048 -max_len=4096 -print_final_stats=1 \
-		-dict="$source/fuzz/seeds/$target.dict" \
+		-rss_limit_mb=2048 -print_final_stats=1 "${options[@]}" \
 		-artifact_prefix="$build/found/$target-" "$corpus" \
 		> "$log" 2>&1
 	status=$?

@@ -2,15 +2,18 @@
 /*
  * A group read is of one instant: two counters of a box that both count every
  * cycle, but are configured differently, never differ while real time goes on,
- * also when other events come and go beside them.
+ * also when other events come and go beside them.  And it takes few counts from
+ * others: who reads without end gets readings of a box that runs.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "lib/machine.h"
 #include "lib/perf.h"
+#include "lib/sampler.h"
 #include "lib/tap.h"
 
 enum { READS = 10000, DISTURB = 1000 };
@@ -76,6 +79,67 @@ static void test_reads(const char *kind, unsigned int index, int pkg,
 	       pkg, n, reads, disturb ? " while other events come and go" : "");
 }
 
+/*
+ * Per mille of the cycles that somebody else's event has lost while groups of
+ * its box were read for as many of the UBox's cycles: that box is never frozen.
+ */
+static bool loss(const char *pmu, int cpu, const char *ubox, uint64_t cycles,
+		 uint64_t *lost)
+{
+	static const char *const two[] = {
+		"clockticks", "clockticks,thresh=1",
+	};
+	uint64_t values[MAX_GROUP], from, to, now = 0;
+	struct event_group g = { 0 };
+	struct event_reading times;
+	int clock, victim;
+	bool ok;
+
+	clock = event_open(ubox, cpu, "uclk");
+	victim = event_open(pmu, cpu, "clockticks,thresh=2,inv=1");
+	ok = start(&g, pmu, cpu, two, 2) &&
+	     check(clock >= 0 && victim >= 0, "open");
+	from = event_count(clock);
+	to = event_count(victim);
+	while (ok && now < cycles) {
+		ok = check(!group_read(&g, values, &times), "read");
+		now = event_count(clock) - from;
+	}
+	to = event_count(victim) - to;
+	*lost = now > to ? (now - to) * 1000 / now : 0;
+	group_close(&g);
+	close(victim);
+	close(clock);
+	return ok;
+}
+
+static void test_budget(const char *kind, int pkg)
+{
+	const uint64_t cycles = 2500000000;	/* a second and more */
+	uint64_t unlimited = 0, limited = 0, running;
+	char pmu[PMU_NAME_MAX], ubox[PMU_NAME_MAX];
+	bool ok;
+	int cpu;
+
+	ok = check(pmu_name(pmu, kind, 0) && pmu_name(ubox, "ubox", 0), "PMUs");
+	cpu = pmu_cpu(pmu, pkg);
+	/* from there, or the share that is lost is that of calls between CPUs */
+	cpu_pin(cpu);
+	ok = ok && !driver_freeze_budget(1000) &&
+	     loss(pmu, cpu, ubox, cycles, &unlimited) &&
+	     !driver_freeze_budget(10);
+	running = package_stat(pkg, "group_unfrozen");
+	ok = ok && loss(pmu, cpu, ubox, cycles, &limited);
+	running = package_stat(pkg, "group_unfrozen") - running;
+	ok &= check(running, "no group was read running");
+	ok &= check(limited < unlimited / 2,
+		    "%" PRIu64 " per mille lost, %" PRIu64 " without a limit",
+		    limited, unlimited);
+	tap_ok(ok, "%s: a tight loop of group reads takes %" PRIu64
+	       " per mille from others, %" PRIu64 " without a limit", pmu,
+	       limited, unlimited);
+}
+
 int main(void)
 {
 	static const char *const two[] = {
@@ -89,6 +153,8 @@ int main(void)
 
 	machine_setup("clock=real", "");
 	last = packages() - 1;
+	if (driver_freeze_budget(1000))
+		tap_bail("no budget");
 	test_reads("cbox", 0, 0, two, 2, false);
 	test_reads("imc", 0, 0, two, 2, false);
 	test_reads("cbox", 1, last, four, 4, false);
@@ -97,5 +163,8 @@ int main(void)
 	test_reads("ha", 0, last, two, 2, false);
 	test_reads("cbox", 0, last, two, 2, true);
 	test_reads("imc", 0, last, two, 2, true);
+	/* these stay on a CPU of their package */
+	test_budget("cbox", 0);
+	test_budget("imc", last);
 	return tap_end();
 }

@@ -4,7 +4,6 @@
  * are exactly the cycles that passed, whoever programs the box.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -12,35 +11,16 @@
 #include <unistd.h>
 
 #include "lib/catalogue.h"
+#include "lib/generation.h"
 #include "lib/machine.h"
 #include "lib/perf.h"
+#include "lib/sampler.h"
 #include "lib/sim.h"
 #include "lib/tap.h"
 
 #define NO_SHAPE	((struct shape){ 0 })
 #define ROUNDS		4
-
-static int cpu_set(int cpu, bool online)
-{
-	char path[64];
-	int fd, err;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	err = write(fd, online ? "1" : "0", 1) == 1 ? 0 : -errno;
-	close(fd);
-	return err;
-}
-
-static bool cpu_can_leave(int cpu)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-	return access(path, W_OK) == 0;
-}
+#define UBOX_EN		(1U << 22)
 
 /* The @nth event that any general counter may count and that has no filter. */
 static const struct cat_event *plain_event(const char *kind, unsigned int nth)
@@ -159,6 +139,14 @@ static bool exact(uint64_t cycles, const char *when)
 	return ok;
 }
 
+/* The CPU that perf's tools use for a package, as every PMU's cpumask has it. */
+static int home_cpu(int pkg)
+{
+	char pmu[PMU_NAME_MAX];
+
+	return pmu_name(pmu, "pcu", 0) ? pmu_cpu(pmu, pkg) : -1;
+}
+
 /* Does every PMU name @cpu (-1: none) for the package? */
 static bool cpumask_names(int pkg, int cpu)
 {
@@ -175,18 +163,36 @@ static bool cpumask_names(int pkg, int cpu)
 
 static bool leave(int cpu)
 {
-	return check_eq(-cpu_set(cpu, false), 0, "CPU %d goes offline", cpu);
+	return check_eq(-cpu_set_online(cpu, false), 0, "CPU %d goes offline", cpu);
 }
 
 static bool come_back(int cpu)
 {
-	return check_eq(-cpu_set(cpu, true), 0, "CPU %d comes back", cpu);
+	return check_eq(-cpu_set_online(cpu, true), 0, "CPU %d comes back", cpu);
+}
+
+/*
+ * Writes to a CBo's or a PCI box's counters and their control registers (Tables
+ * 1-2, 1-3): a move must leave them alone, or cycles pass unseen.
+ */
+static void note_stop(const struct sim_access *a, void *arg)
+{
+	const struct generation *g = generation();
+	unsigned int *stops = arg, reg = a->reg % g->cbox_stride;
+
+	if (a->kind == SIM_WRMSR && a->reg >= g->cbox_msr &&
+	    a->reg < g->cbox_msr + g->cboxes * g->cbox_stride)
+		*stops += reg - g->cbox_ctl < 4 || reg - g->cbox_ctr < 4;
+	else if (a->kind == SIM_PCIWR)
+		*stops += (a->reg >= 0xa0 && a->reg < 0xc0) ||
+			  (a->reg >= 0xd8 && a->reg < 0xe8);
 }
 
 /* The perf CPU leaves and comes back; the other one takes over, and stays. */
 static void perf_cpu_leaves(int pkg)
 {
-	int first = pmu_cpu("hswep_pcu", pkg), second;
+	int first = home_cpu(pkg), second;
+	unsigned int stops = 0;
 	bool ok;
 
 	second = package_cpu(pkg, 0) == first ? package_cpu(pkg, 1) :
@@ -204,7 +210,10 @@ static void perf_cpu_leaves(int pkg)
 	watch(first);
 	sim_advance(1003);
 	ok = exact(1003, "before");
+	sim_trace_clear();
 	ok &= leave(first);
+	sim_trace(note_stop, &stops);
+	ok &= check_eq(stops, 0, "writes to counters while events move");
 	tap_ok(ok & cpumask_names(pkg, second),
 	       "package %d: cpumask follows when its perf CPU leaves", pkg);
 	sim_advance(507);
@@ -230,6 +239,56 @@ static void perf_cpu_leaves(int pkg)
 	unwatch();
 }
 
+static bool ubox_clock_runs(int pkg)
+{
+	uint64_t ctl = 0;
+
+	return sim_register(pkg, "ubox fixed_ctl", &ctl) && (ctl & UBOX_EN);
+}
+
+/*
+ * The driver uses the UBox's clock itself while something samples, and leaves it
+ * to an event of the UBox that samples.  It must not stop it for others.
+ */
+static void clock_beside_sampler(int pkg)
+{
+	struct event_reading r = { 0 };
+	int first = home_cpu(pkg), fd;
+	char ubox[PMU_NAME_MAX];
+	struct sampler s;
+	bool ok;
+
+	if (!cpu_can_leave(first) || package_cpu(pkg, 1) < 0) {
+		tap_skip("needs two CPUs in a package, and one that may leave",
+			 "package %d: a clock beside a sampling event", pkg);
+		return;
+	}
+	if (!pmu_name(ubox, "ubox", 0))
+		tap_bail("no UBox");
+	ok = check_eq(-sampler_open(&s, ubox, first, 1 << 30, "event=0x46"), 0,
+		      "a sampling event opens");
+	for (int i = 0; ok && i < 1000 && !ubox_clock_runs(pkg); i++)
+		sleep_ms(10);
+	ok &= check(ubox_clock_runs(pkg), "the driver starts the UBox's clock");
+	fd = event_open(ubox, first, "event=0xff");
+	ok &= check(fd >= 0, "the UBox's clock opens: %s", strerror(-fd));
+	for (int i = 0; ok && i < 2; i++) {
+		int leaves = home_cpu(pkg);
+
+		sim_advance(1000);
+		ok = leave(leaves);
+		sim_advance(1000);
+		ok &= check_eq(-event_read(fd, &r), 0, "the clock is read");
+		ok &= check_eq(r.value, 2000 * (i + 1),
+			       "cycles when %d CPUs have left", i + 1);
+		ok &= come_back(leaves);
+	}
+	tap_ok(ok, "package %d: the clock goes on beside a sampling event that moves",
+	       pkg);
+	close(fd);
+	sampler_close(&s);
+}
+
 /* Time that goes on by itself. */
 static atomic_bool stop_clock;
 
@@ -240,16 +299,34 @@ static void *clock_thread(void *arg)
 	return arg;
 }
 
+/* The perf CPU leaves and comes back, four times, while time goes on. */
+static bool move_under_way(int pkg)
+{
+	pthread_t clock;
+	bool ok = true;
+
+	stop_clock = false;
+	if (pthread_create(&clock, NULL, clock_thread, NULL))
+		tap_bail("no thread");
+	for (int i = 0; i < ROUNDS && ok; i++) {
+		int now = home_cpu(pkg);
+
+		ok = leave(now) & come_back(now);
+	}
+	stop_clock = true;
+	pthread_join(clock, NULL);
+	return ok;
+}
+
 /*
  * Cycles pass while the events are moving.  Perf freezes a box while it changes
  * its events, so some may be lost; none may be counted twice.
  */
 static void moves_under_way(int pkg)
 {
-	int first = pmu_cpu("hswep_pcu", pkg);
+	int first = home_cpu(pkg);
 	uint64_t began = sim_cycles(), passed;
-	bool ok = true;
-	pthread_t clock;
+	bool ok;
 
 	if (!cpu_can_leave(first) || package_cpu(pkg, 1) < 0) {
 		tap_skip("its perf CPU cannot leave",
@@ -257,16 +334,7 @@ static void moves_under_way(int pkg)
 		return;
 	}
 	watch(first);
-	stop_clock = false;
-	if (pthread_create(&clock, NULL, clock_thread, NULL))
-		tap_bail("no thread");
-	for (int i = 0; i < 4 && ok; i++) {
-		int now = pmu_cpu("hswep_pcu", pkg);
-
-		ok = leave(now) & come_back(now);
-	}
-	stop_clock = true;
-	pthread_join(clock, NULL);
+	ok = move_under_way(pkg);
 	passed = sim_cycles() - began;
 	for (unsigned int i = 0; i < n_watched; i++) {
 		struct watched *w = &watched[i];
@@ -279,6 +347,38 @@ static void moves_under_way(int pkg)
 	}
 	unwatch();
 	tap_ok(ok, "package %d: nothing doubled when it moves while the clock runs",
+	       pkg);
+}
+
+/*
+ * The UBox cannot be frozen: two events that share its clock, on CPUs that leave
+ * in turn while time goes on, miss nothing.
+ */
+static void shared_clock_moves(int pkg)
+{
+	uint64_t began = sim_cycles();
+	char ubox[PMU_NAME_MAX];
+	int twin[2];
+	bool ok;
+
+	if (!cpu_can_leave(home_cpu(pkg)) || package_cpu(pkg, 1) < 0) {
+		tap_skip("its perf CPU cannot leave",
+			 "package %d: a shared clock moves", pkg);
+		return;
+	}
+	ok = check(pmu_name(ubox, "ubox", 0), "there is a UBox");
+	for (int i = 0; i < 2; i++) {
+		twin[i] = event_open(ubox, package_cpu(pkg, i), "event=0xff");
+		ok &= check(twin[i] >= 0, "clock %d: %s", i,
+			    strerror(-twin[i]));
+	}
+	ok &= move_under_way(pkg);
+	for (int i = 0; i < 2; i++) {
+		ok &= check_eq(event_count(twin[i]), sim_cycles() - began,
+			       "clock %d", i);
+		close(twin[i]);
+	}
+	tap_ok(ok, "package %d: events that share a clock miss nothing when they move",
 	       pkg);
 }
 
@@ -302,7 +402,7 @@ static void other_cpu(const char *kind, int pkg)
 	const struct cat_event *e = plain_event(kind, 0);
 	char pmu[PMU_NAME_MAX];
 	struct programmers who = { .cpu = -1 };
-	int perf_cpu = pmu_cpu("hswep_pcu", pkg), a, b, c;
+	int perf_cpu = home_cpu(pkg), a, b, c;
 	uint64_t start;
 	bool ok;
 
@@ -363,21 +463,21 @@ static void package_leaves(int pkg, int witness_pkg)
 {
 	int cpus[16], n = 0, dirty = sim_dirty_registers(), fd;
 	const struct cat_event *e = plain_event("cbox", 0);
-	uint64_t start;
+	char cbox[PMU_NAME_MAX];
 	bool ok = true;
+	uint64_t start;
 
 	for (; n < 16 && package_cpu(pkg, n) >= 0; n++)
 		cpus[n] = package_cpu(pkg, n);
 	for (int i = 0; i < n; i++)
 		ok &= cpu_can_leave(cpus[i]);
-	if (!ok || !e) {
+	if (!ok || !e || !pmu_name(cbox, "cbox", 0)) {
 		tap_skip("its CPUs cannot leave", "package %d leaves", pkg);
 		return;
 	}
 	start = sim_cycles();
-	fd = event_open("hswep_cbox_0", pmu_cpu("hswep_pcu", witness_pkg), "%s",
-			e->string);
-	watch(pmu_cpu("hswep_pcu", pkg));
+	fd = event_open(cbox, home_cpu(witness_pkg), "%s", e->string);
+	watch(home_cpu(pkg));
 	sim_advance(600);
 	for (int i = 0; i < n; i++)
 		ok &= leave(cpus[i]);
@@ -391,8 +491,7 @@ static void package_leaves(int pkg, int witness_pkg)
 		       "the other package's event");
 	ok &= cpumask_names(pkg, -1);
 	for (int i = 0; i < n; i++)
-		ok &= check_eq(-event_open("hswep_cbox_0", cpus[i], "%s",
-					   e->string),
+		ok &= check_eq(-event_open(cbox, cpus[i], "%s", e->string),
 			       ENODEV, "open on CPU %d", cpus[i]);
 	tap_ok(ok, "package %d: all CPUs leave, counts stay at the last cycle seen",
 	       pkg);
@@ -424,5 +523,10 @@ int main(void)
 		other_cpu("imc", pkg);
 	}
 	package_leaves(1, 0);
+	/* these use counters that stay as they are until a package is reset */
+	for (int pkg = 0; pkg < 2; pkg++) {
+		shared_clock_moves(pkg);
+		clock_beside_sampler(pkg);
+	}
 	return tap_end();
 }

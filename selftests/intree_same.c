@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/catalogue.h"
+#include "lib/generation.h"
 #include "lib/machine.h"
 #include "lib/perf.h"
 #include "lib/rival.h"
@@ -108,7 +109,7 @@ static void measure(enum driver driver, const struct cat_event *e, int pkg,
 	close(fd);
 }
 
-/* Shapes that go with any event. */
+/* Shapes that go with any event, where the field is there. */
 static const struct shape_bits {
 	const char *name;
 	uint64_t bits;
@@ -122,10 +123,17 @@ static const struct shape_bits {
 };
 enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
+/* Both have the shape: intel_uncore has no inv where one box type lacks it. */
+static bool has_shape(int shape)
+{
+	return !strstr(shapes[shape].name, "inv") ||
+	       !generation_lacks("cbox", "inv");
+}
+
 /* The events of a box type that are measured in all shapes, to save time. */
 enum { SHAPED_EVENTS = 4 };
 
-/* config1 of a CBo, as both drivers have it. */
+/* config1 of a CBo, as both drivers have it; links are Haswell's. */
 #define CB_TID(v)	(uint64_t)(v)
 #define CB_LINK(v)	((uint64_t)(v) << 6)
 #define CB_STATE(v)	((uint64_t)(v) << 17)
@@ -150,7 +158,7 @@ static const struct filter_case {
 	const char *traffic[4];
 	uint64_t want;
 } filters[] = {
-	{ "cbox_1", "tid", 0x1134 | CB_TID_EN, CB_TID(5) | CB_STATE(0x7f), 0,
+	{ "cbox_1", "tid", 0x1134 | CB_TID_EN, CB_TID(5) | CB_STATE(0x3f), 0,
 	  { LOOKUP "state=2 tid=5 count=100", LOOKUP "state=2 tid=4 count=10" },
 	  100 },
 	{ "cbox_1", "state", 0x1134, CB_STATE(0x06), 0,
@@ -187,6 +195,13 @@ static const struct filter_case {
 	    PACKET "match1=0x40000 count=10" }, 100 },
 };
 enum { FILTERS = sizeof(filters) / sizeof(filters[0]) };
+
+/* Is its link field that of another event here? */
+static bool other_link(const struct filter_case *f)
+{
+	return strstr(f->name, "link") &&
+	       generation()->links_of.event != (f->config & 0xff);
+}
 
 static uint64_t filtered(enum driver driver, const struct filter_case *f,
 			 int pkg)
@@ -256,11 +271,12 @@ static void measure_all(enum driver driver)
 		if (beyond_in_tree(&e[i]))
 			continue;
 		for (int s = 0; s < (shaped(e, i) ? SHAPES : 1); s++)
-			measure(driver, &e[i], i % 2, shapes[s].bits,
-				&results[driver][i][s]);
+			if (has_shape(s))
+				measure(driver, &e[i], i % 2, shapes[s].bits,
+					&results[driver][i][s]);
 	}
 	for (int f = 0; f < FILTERS; f++)
-		for (int pkg = 0; pkg < 2; pkg++)
+		for (int pkg = 0; pkg < 2 && !other_link(&filters[f]); pkg++)
 			filter_results[driver][f][pkg] =
 				filtered(driver, &filters[f], pkg);
 	relayed(driver, relay_results[driver]);
@@ -280,6 +296,8 @@ static void compare_kind(int kind)
 			struct measured *theirs = &results[IN_TREE][i][s];
 			struct measured *ours = &results[OURS][i][s];
 
+			if (!has_shape(s))
+				continue;
 			ok &= check_eq(ours->wave, theirs->wave, "%s/%s/%s waves",
 				       boxes[kind], e[i].name, shapes[s].name);
 			ok &= check_eq(ours->traffic, theirs->traffic,
@@ -319,6 +337,11 @@ static void compare_filter(int i)
 	const struct filter_case *f = &filters[i];
 	bool ok = true;
 
+	if (other_link(f)) {
+		tap_skip("links are of another event", "%s: filter %s", f->box,
+			 f->name);
+		return;
+	}
 	for (int pkg = 0; pkg < 2; pkg++)
 		for (int d = 0; d < DRIVERS; d++)
 			ok &= check_eq(filter_results[d][i][pkg], f->want,

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "lib/catalogue.h"
+#include "lib/generation.h"
 #include "lib/machine.h"
 #include "lib/perf.h"
 #include "lib/sim.h"
@@ -22,6 +23,7 @@
 
 enum {
 	MAX_BOXES = 256,	/* of all packages */
+	MAX_BOXES_OF_KIND = 32,	/* of one */
 	MAX_GENERAL = 4,
 	MAX_CHOSEN = 9,		/* general, and fixed or free-running ones */
 	MAX_FILTERS = 8,
@@ -36,7 +38,8 @@ enum {
 #define CBO_OCCUPANCY0	0x1f
 #define CBO_TOR_INSERTS	0x35
 #define CBO_TOR_OCCUPANCY 0x36
-#define CBO_REQUEST	(BITS(52, 63) | BITS(6, 8))
+#define CBO_REQUEST	BITS(52, 63)
+#define CBO_LINK	BITS(6, 8)	/* of Haswell */
 #define PCU_BAND0	0x0b
 #define PCU_BAND3	0x0e
 #define QPI_CTO_COUNT	0x138
@@ -74,14 +77,27 @@ struct filter_reg {
 
 /*
  * Registers of a box type: MSRs of box 0 and their distance, or PCI device IDs
- * with offsets; @apart are the IDs of the functions that have the filters.
+ * with offsets; @apart are the IDs of the functions that have the filters. IDs
+ * are Haswell's, and those of others by the lower byte.
  */
-static const struct kind {
+struct kind {
 	const char *name;
 	unsigned int general, stride, ctl, ctl_step, fixed;
 	uint16_t ids[8], apart[8];
 	struct filter_reg filters[MAX_FILTERS];
-} kinds[BOX_KINDS] = {
+};
+
+#define HA_FILTERS { \
+	{ "addrmatch0", 1, 0, BITS(6, 31), 0x40 }, \
+	{ "addrmatch1", 1, 32, BITS(0, 13), 0x44 }, \
+	{ "opcodematch", 1, 48, BITS(0, 5), 0x48 } }
+#define QPI_RX_FILTERS \
+	{ "rx_match0", 1, 0, 0x8003fff8, 0x228 }, \
+	{ "rx_match1", 1, 32, 0x000f000f, 0x22c }, \
+	{ "rx_mask0", 2, 0, 0x8003fff8, 0x238 }, \
+	{ "rx_mask1", 2, 32, 0x000f000f, 0x23c }
+
+static const struct kind haswell[BOX_KINDS] = {
 	{ "ubox", 2, 0, 0x705, 1, 0x703,
 	  .filters = { { "filter", 1, 0, 0x3f, 0x707 } } },
 	{ "cbox", 4, 0x10, 0xe01, 1, 0,
@@ -90,10 +106,7 @@ static const struct kind {
 		{ "filter1", 1, 32, BITS(20, 31) | BITS(0, 15), 0xe06 } } },
 	{ "sbox", 4, 10, 0x721, 1, 0, .ids = { 0 } },
 	{ "ha", 4, 0, 0xd8, 4, 0, .ids = { 0x2f30, 0x2f38 },
-	  .filters = {
-		{ "addrmatch0", 1, 0, BITS(6, 31), 0x40 },
-		{ "addrmatch1", 1, 32, BITS(0, 13), 0x44 },
-		{ "opcodematch", 1, 48, BITS(0, 5), 0x48 } } },
+	  .filters = HA_FILTERS },
 	{ "imc", 4, 0, 0xd8, 4, 0xf0,
 	  .ids = { 0x2fb0, 0x2fb1, 0x2fb4, 0x2fb5,
 		   0x2fd0, 0x2fd1, 0x2fd4, 0x2fd5 } },
@@ -103,10 +116,7 @@ static const struct kind {
 	{ "qpi", 4, 0, 0xd8, 4, 0, .ids = { 0x2f32, 0x2f33, 0x2f3a },
 	  .apart = { 0x2f86, 0x2f96, 0x2f46 },
 	  .filters = {
-		{ "rx_match0", 1, 0, 0x8003fff8, 0x228 },
-		{ "rx_match1", 1, 32, 0x000f000f, 0x22c },
-		{ "rx_mask0", 2, 0, 0x8003fff8, 0x238 },
-		{ "rx_mask1", 2, 32, 0x000f000f, 0x23c },
+		QPI_RX_FILTERS,
 		{ "tx_match0", 1, 0, 0x8003fff8, 0x200 },
 		{ "tx_match1", 1, 32, 0x000f000f, 0x204 },
 		{ "tx_mask0", 2, 0, 0x8003fff8, 0x210 },
@@ -114,6 +124,29 @@ static const struct kind {
 	{ "r2pcie", 4, 0, 0xd8, 4, 0, .ids = { 0x2f34 } },
 	{ "r3qpi", 3, 0, 0xd8, 4, 0, .ids = { 0x2f36, 0x2f37, 0x2f3e } },
 };
+
+static const struct kind ivy_bridge[BOX_KINDS] = {
+	{ "ubox", 2, 0, 0xc10, 1, 0xc08, .ids = { 0 } },
+	{ "cbox", 4, 0x20, 0xd10, 1, 0,
+	  .filters = {
+		{ "filter0", 1, 0, BITS(17, 22) | BITS(0, 8), 0xd14 },
+		{ "filter1", 1, 32, BITS(20, 31) | BITS(0, 15), 0xd1a } } },
+	{ "sbox", .ids = { 0 } },
+	{ "ha", 4, 0, 0xd8, 4, 0, .ids = { 0x2f30, 0x2f38 },
+	  .filters = HA_FILTERS },
+	{ "imc", 4, 0, 0xd8, 4, 0xf0,
+	  .ids = { 0x2fb4, 0x2fb5, 0x2fb0, 0x2fb1,
+		   0x2ff4, 0x2ff5, 0x2ff0, 0x2ff1 } },
+	{ "irp", 4, 0, 0xd8, 4, 0, .ids = { 0x2f39 } },
+	{ "pcu", 4, 0, 0xc30, 1, 0,
+	  .filters = { { "filter", 1, 0, BITS(0, 31), 0xc34 } } },
+	{ "qpi", 4, 0, 0xd8, 4, 0, .ids = { 0x2f32, 0x2f33, 0x2f3a },
+	  .apart = { 0x2f86, 0x2f96 }, .filters = { QPI_RX_FILTERS } },
+	{ "r2pcie", 4, 0, 0xd8, 4, 0, .ids = { 0x2f34 } },
+	{ "r3qpi", 3, 0, 0xd8, 4, 0, .ids = { 0x2f36, 0x2f37, 0x2f3e } },
+};
+
+static const struct kind *kinds = haswell;
 
 /* --- boxes, and what they count in a round -------------------------------- */
 
@@ -147,6 +180,8 @@ static struct box {
 	char *failures[MAX_FAILURES];
 } boxes[MAX_BOXES];
 static unsigned int n_boxes, rounds, raw_boxes, raw_wrong;
+/* A kind of boxes of which one has no PMU, but a later one has. */
+static const char *gap;
 
 __attribute__((format(printf, 3, 4)))
 static void fail(struct box *b, const struct cat_event *e, const char *why, ...)
@@ -165,6 +200,13 @@ static void fail(struct box *b, const struct cat_event *e, const char *why, ...)
 		b->chosen[i].failed |= b->chosen[i].e == e;
 }
 
+/* Is the name of no use to the box, whose filters are not known? */
+static bool needs_filters(const struct box *b, const struct cat_event *e)
+{
+	return b->kind->apart[0] && !b->kind->apart[b->index] &&
+	       e->code == QPI_CTO_COUNT;
+}
+
 static bool is_relay(const struct cat_event *e)
 {
 	return !strcmp(e->box, "cbox") && e->code == CBO_OCCUPANCY0;
@@ -181,7 +223,7 @@ static void plan(struct box *b)
 {
 	size_t n, first = 0;
 	const struct cat_event *e = catalogue(&n);
-	unsigned int turn;
+	unsigned int turn, useless = 0;
 
 	while (first < n && strcmp(e[first].box, b->kind->name))
 		first++;
@@ -197,9 +239,14 @@ static void plan(struct box *b)
 			const struct cat_event *one =
 				&e[first + (i + turn) % b->names];
 
-			if (rank(one) == r)
+			if (rank(one) != r)
+				continue;
+			if (needs_filters(b, one))
+				useless++;
+			else
 				b->todo[b->left++] = one;
 		}
+	b->names -= useless;
 }
 
 /* Where there is none, its registers cannot be read, and that is told. */
@@ -207,8 +254,19 @@ static void find_functions(struct box *b)
 {
 	if (b->kind->ids[0])
 		pci_find(b->function[0], b->kind->ids[b->index], b->pkg);
-	if (b->kind->apart[0])
+	if (b->kind->apart[0] && b->kind->apart[b->index])
 		pci_find(b->function[1], b->kind->apart[b->index], b->pkg);
+}
+
+/* Is there a PMU of a box beyond one that is missing? */
+static bool has_gap(const char *kind, unsigned int missing)
+{
+	char name[PMU_NAME_MAX];
+
+	for (unsigned int i = missing + 1; i < MAX_BOXES_OF_KIND; i++)
+		if (pmu_name(name, kind, i))
+			return true;
+	return false;
 }
 
 static void find_boxes(void)
@@ -220,8 +278,11 @@ static void find_boxes(void)
 			for (unsigned int i = 0; n_boxes < MAX_BOXES; i++) {
 				struct box *b = &boxes[n_boxes];
 
-				if (!pmu_name(b->pmu, kinds[k].name, i))
+				if (!pmu_name(b->pmu, kinds[k].name, i)) {
+					if (has_gap(kinds[k].name, i))
+						gap = kinds[k].name;
 					break;
+				}
 				b->kind = &kinds[k];
 				b->index = i;
 				b->pkg = p;
@@ -234,6 +295,13 @@ static void find_boxes(void)
 
 /* --- a name's configuration ----------------------------------------------- */
 
+/* The values that a field may have here. */
+static uint64_t valid_of(const struct field *f)
+{
+	return strcmp(f->name, "filter_state") ? f->valid :
+						 f->valid & generation()->states;
+}
+
 /* A value for a field: other ones in other rounds, never 0. */
 static uint64_t value_for(const struct field *f)
 {
@@ -241,8 +309,8 @@ static uint64_t value_for(const struct field *f)
 
 	if (!strcmp(f->box, "pcu"))	/* within the wave's frequencies */
 		return 8 + x % 33;
-	x = (x ^ x >> 29) & f->valid;
-	return x ? x : f->valid;
+	x = (x ^ x >> 29) & valid_of(f);
+	return x ? x : valid_of(f);
 }
 
 /* The bits of filters that a name obeys beside those that it mentions. */
@@ -252,7 +320,8 @@ static void add_companions(struct chosen *c)
 
 	if (!strcmp(e->box, "cbox") && (e->umask & 1) &&
 	    (e->code == CBO_TOR_INSERTS || e->code == CBO_TOR_OCCUPANCY))
-		c->used[1] |= CBO_REQUEST;
+		c->used[1] |= kinds == haswell ? CBO_REQUEST | CBO_LINK :
+						 CBO_REQUEST;
 	if (!strcmp(e->box, "qpi") && e->code == QPI_CTO_COUNT)
 		c->used[1] = c->used[2] = ~0ULL;
 }
@@ -286,7 +355,7 @@ static void configure(struct chosen *c, const struct cat_event *e)
 					 term);
 		value = value_for(f);
 		c->config[f->word] |= value << f->low;
-		c->used[f->word] |= f->valid << f->low;
+		c->used[f->word] |= valid_of(f) << f->low;
 		at += snprintf(c->text + at, sizeof(c->text) - at,
 			       ",%s=%#" PRIx64, f->name, value);
 	}
@@ -532,6 +601,8 @@ static void check_raw(const struct box *b)
 		raw_equal(b, k->ctl + i * k->ctl_step, false, b->regs.ctl[i]);
 	if (k->fixed)
 		raw_equal(b, k->fixed, false, b->regs.fixed);
+	if (k->apart[0] && !k->apart[b->index])
+		return;
 	for (unsigned int i = 0; i < MAX_FILTERS && k->filters[i].name; i++)
 		raw_equal(b, k->filters[i].at, true, b->regs.filter[i]);
 	raw_boxes++;
@@ -641,6 +712,8 @@ int main(void)
 	unsigned int names = 0;
 
 	catalogue(NULL);
+	if (!strcmp(generation()->name, "ivbep"))
+		kinds = ivy_bridge;
 	machine_setup("clock=manual", "");
 	if (system("modprobe msr"))
 		tap_diag("there is no msr module");
@@ -653,6 +726,8 @@ int main(void)
 		report(b);
 		names += b->names;
 	}
+	tap_ok(!gap, "boxes of a kind have numbers without a gap%s%s",
+	       gap ? ": " : "", gap ? gap : "");
 	tap_ok(raw_boxes && !raw_wrong,
 	       "rdmsr and PCI configuration space agree with the simulator, %u times a box",
 	       raw_boxes);

@@ -4,13 +4,20 @@
 Does sysfs list the catalogue? For every PMU: the files of events/ are the
 names of events/hswep/*.json, none missing and none extra, with encoding, unit
 and scale as the JSON says; and the files of format/ are the catalogue's fields.
+With events=all these are all names, by default the common ones, with events=none
+there are none; libuncore has them all each time.
 The JSON is read here anew, not by the generator.
 """
 
 import os
 import re
+import subprocess
 
-from lib.uncore import DEVICES, Machine, Tap, catalogue, pmus, read
+from lib.top import UNCORE
+from lib.uncore import (BUILD, DEVICES, SIM, Machine, Tap, boxes, catalogue,
+                        pmus, read)
+
+DRIVER = os.path.join(BUILD, "kmod", "xeon_uncore.ko")
 
 
 def listing(folder):
@@ -71,11 +78,12 @@ def wrong_fields(fields, files):
                                          fields.get(name))
 
 
-def main():
-    tap = Tap()
-    with Machine(tap):
-        for kind, facts in catalogue("boxes").items():
-            events = catalogue(kind)
+def test_listing(tap, mode, params):
+    """The names of every PMU, with these parameters of the driver."""
+    with Machine(tap, params=params):
+        for kind, facts in boxes().items():
+            events = [event for event in catalogue(kind) if mode == "all" or
+                      (mode == "common" and "Common" in event)]
             units = sum("ScaleUnit" in event for event in events)
             wrong = []
             names = pmus(kind)
@@ -85,10 +93,50 @@ def main():
                 wrong += ["%s: %s" % (pmu, text) for text in
                           list(wrong_events(events, files)) +
                           list(wrong_fields(facts["Format"], fields))]
-            tap.ok(names and not wrong, "%s: %d PMUs list %d names, %d of them"
+            tap.ok(names and not wrong, "events=%s: %s: %d PMUs list %d names, %d of them"
                    " with a unit, and %d fields" %
-                   (kind, len(names), len(events), units,
+                   (mode, kind, len(names), len(events), units,
                     len(facts["Format"])), wrong)
+        libuncore_names(tap, mode)
+
+
+def libuncore_names(tap, mode):
+    """Names that sysfs lacks are libuncore's all the same."""
+    if not os.access(UNCORE, os.X_OK):
+        tap.say("%s is not built" % UNCORE)
+        return
+    for name, code, umask in (("power_self_refresh", 0x43, 0),
+                              ("act_count.rd", 0x01, 1)):
+        run = subprocess.run(
+            [UNCORE, "stat", "--json", "-e", "imc_0/%s,name=probe/" % name,
+             "--", "sh", "-c", "echo pkg=0 box=imc_0 event=%#x umask=%#x "
+             "count=37 > %straffic" % (code, umask, SIM)],
+            capture_output=True, text=True)
+        shown = run.stdout + run.stderr
+        tap.ok(run.returncode == 0 and "probe" in shown and
+               re.search(r"[^0-9]37(\.0*)?[^0-9.]", shown),
+               "%s: uncore counts imc_0/%s/" % (mode, name), [shown])
+
+
+def test_bad_word(tap):
+    """Anything else is refused, and the log says what there is."""
+    with Machine(tap):
+        pass
+    run = subprocess.run(["insmod", DRIVER, "events=some"],
+                         capture_output=True, text=True)
+    log = subprocess.run(["dmesg"], capture_output=True, text=True).stdout
+    tap.ok(run.returncode and "must be all, common or none" in log,
+           "events=some is refused", [run.stderr])
+
+
+def main():
+    tap = Tap()
+    for mode, params in (("all", ["events=all"]), ("common", []),
+                         ("none", ["events=none"])):
+        test_listing(tap, mode, params)
+    with Machine(tap, params=["events=none", "pmu_prefix=uncore"]):
+        libuncore_names(tap, "none, under the in-tree driver's names")
+    test_bad_word(tap)
     tap.end()
 
 

@@ -5,23 +5,11 @@
 # units. Counts are exact by the manual clock and the catalogue's waves.
 # shellcheck source=selftests/lib/tap.sh
 . "$(dirname "$0")/lib/tap.sh"
-build=${UNCORE_BUILD:-build/$(uname -r)}
-table=$(dirname "$build")/catalogue.tsv
-control=/sys/kernel/debug/xeon_uncore_sim
+# shellcheck source=selftests/lib/machine.sh
+. "$(dirname "$0")/lib/machine.sh"
+control=$sim
 devices=/sys/bus/event_source/devices
 status_usage=129	# of perf when it cannot parse an event
-
-# What a named event counts in a box: wave BOX NAME START CYCLES
-wave()
-{
-	awk -F '\t' -v box="$1" -v name="$2" -v start="$3" -v cycles="$4" '
-		$1 == box && $2 == name {
-			split($11, value, ",")
-			for (t = start; t < start + cycles; t++)
-				sum += value[t % $10 + 1]
-			print sum + 0
-		}' "$table"
-}
 
 # How many boxes of a type a package has.
 boxes()
@@ -40,25 +28,21 @@ count()
 {
 	local cycles=$1
 	shift
-	start=$(< $control/advance)
+	start=$(< "$control/advance")
 	perf stat -x, -o "$out" "$@" -- sh -c "echo $cycles > $control/advance"
 }
 
 command -v perf > /dev/null || tap_skip_all 'perf is not installed'
-[[ -e $build/kmod/xeon_uncore.ko ]] || tap_skip_all "$build is not built"
 out=$(mktemp)
-trap 'rm -f "$out"; rmmod xeon_uncore xeon_uncore_sim' EXIT
-sockets=$(lscpu | sed -n 's/^Socket(s): *//p')
-rmmod xeon_uncore xeon_uncore_sim 2> /dev/null
-insmod "$build/kmod/sim/xeon_uncore_sim.ko" clock=manual packages="$sockets" ||
-	tap_bail 'insmod of the simulated hardware'
-insmod "$build/kmod/xeon_uncore.ko" || tap_bail 'insmod of the driver'
+trap 'rm -f "$out"; unload' EXIT
+load_sim clock=manual packages="$sockets"
+load_driver events=all
 
 # perf versions differ in whether they list a type's boxes or the type.
 listed=$(perf list --no-desc pmu 2> /dev/null |
 	grep -o 'hswep_[a-z0-9_]*/[^/]*/' |
 	sed 's/^hswep_\([a-z0-9]*\)[_0-9]*\/\([^,]*\).*\//\1 \2/' | sort -u)
-wanted=$(awk -F '\t' '{ print $1, $2 }' "$table" | sort -u)
+wanted=$(awk -F '\t' '{ print $1, $2 }' "$wave_table" | sort -u)
 tap_eq "$(comm -3 <(echo "$listed") <(echo "$wanted"))" '' \
 	"perf list shows the $(wc -l <<< "$wanted") names of the catalogue, and no others"
 
@@ -101,7 +85,7 @@ tap_eq "$(field txl_flits_g0.data 1) $(field txl_flits_g0.data 2)" \
 
 # A message's name has its packet filter in it (Table 2-176). 0x1c00 is DRS
 # DataC in M state; the second packet differs in the opcode.
-start=$(< $control/advance)
+start=$(< "$control/advance")
 perf stat -x, -o "$out" -a -e hswep_qpi/cto_count.drs_datac_m/ -- sh -c "
 	for match0 in 0x1c00 0x1c20; do
 		echo pkg=0 box=qpi_1 event=0x138 match0=\$match0 match1=0x80000 count=300

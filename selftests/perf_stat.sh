@@ -6,19 +6,16 @@
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/tap.sh
 . "$here/lib/tap.sh"
+# shellcheck source=selftests/lib/machine.sh
+. "$here/lib/machine.sh"
 
-build=${UNCORE_BUILD:-build/$(uname -r)}
-control=/sys/kernel/debug/xeon_uncore_sim
+control=$sim
 command -v perf > /dev/null || tap_skip_all 'perf is not installed'
-[[ -e $build/kmod/xeon_uncore.ko ]] || tap_skip_all "$build is not built"
 
 out=$(mktemp)
-trap 'rm -f "$out"; rmmod xeon_uncore xeon_uncore_sim' EXIT
-sockets=$(lscpu | sed -n 's/^Socket(s): *//p')
-rmmod xeon_uncore xeon_uncore_sim 2> /dev/null
-insmod "$build/kmod/sim/xeon_uncore_sim.ko" clock=manual packages="$sockets" ||
-	tap_bail 'insmod of the simulated hardware'
-insmod "$build/kmod/xeon_uncore.ko" || tap_bail 'insmod of the driver'
+trap 'rm -f "$out"; unload' EXIT
+load_sim clock=manual packages="$sockets"
+load_driver events=common
 
 # count CYCLES ARGUMENTS...: perf stat while so many cycles pass; CSV in $out
 count()
@@ -99,7 +96,9 @@ tap_eq "$(of_socket 0 thresh)" 5000 'a group: second member'
 count 777 -a --per-socket -e hswep_r3qpi_2/event=0x01/,hswep_pcu/pkg_c2_residency/
 tap_eq "$(of_socket 0 pkg_c2_residency)" 777 'a free-running counter'
 
-count 1000 -I 100 -a -e hswep_cbox_0/clockticks/
+# perf does not print an interval in the middle of which the command ends
+perf stat -x, -o "$out" -I 100 -a -e hswep_cbox_0/clockticks/ -- \
+	sh -c "echo 1000 > $control/advance; sleep 1"
 tap_eq "$(awk -F, '/clockticks/ { n += $2 } END { print n }' "$out")" \
 	$((1000 * sockets)) '-I: the intervals add up'
 

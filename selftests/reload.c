@@ -3,6 +3,8 @@
  * Load, count, unload, many times: nothing remains in the hardware, in the
  * kernel's log or in its memory.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,20 +36,9 @@ struct memory {
 	struct cache {
 		char name[64];
 		long objects;
-		long per_slab;
 	} cache[MAX_CACHES];
 	long percpu_kb, vmalloc_areas;
 };
-
-static void put(const char *path, const char *text)
-{
-	FILE *f = fopen(path, "we");
-
-	if (!f)
-		return;
-	fputs(text, f);
-	fclose(f);
-}
 
 static long meminfo(const char *name)
 {
@@ -76,13 +67,29 @@ static long count_lines(const char *path)
 	return n;
 }
 
-/* Caches give back what they only keep at hand, so that objects are in use. */
-static void shrink(const char *cache)
+static long slab_number(const char *cache, const char *name)
 {
 	char path[128];
+	long n = 0;
+	FILE *f;
 
-	snprintf(path, sizeof(path), "/sys/kernel/slab/%s/shrink", cache);
-	put(path, "1");
+	snprintf(path, sizeof(path), "/sys/kernel/slab/%s/%s", cache, name);
+	f = fopen(path, "re");
+	if (!f || fscanf(f, "%ld", &n) != 1)
+		n = 0;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/*
+ * Does the kernel count objects one by one?  Usually a slab that a CPU has taken
+ * for itself counts as full: that is up to 512 objects which may or may not be
+ * there.  With slub_debug= no CPU takes any, and caches are not merged either.
+ */
+static bool objects_are_counted(void)
+{
+	return slab_number("kmalloc-8", "sanity_checks");
 }
 
 static void measure(struct memory *m)
@@ -93,25 +100,18 @@ static void measure(struct memory *m)
 	memset(m, 0, sizeof(*m));
 	/* what has been freed through RCU or work queues comes home first */
 	sync();
-	put("/proc/sys/vm/drop_caches", "3");
+	file_write("/proc/sys/vm/drop_caches", "3");
 	usleep(300000);
-	put("/proc/sys/vm/drop_caches", "3");
-	for (int pass = 0; pass < 2; pass++) {
-		m->n = 0;
-		f = fopen("/proc/slabinfo", "re");
-		while (f && fgets(line, sizeof(line), f) && m->n < MAX_CACHES) {
-			struct cache *c = &m->cache[m->n];
-
-			if (sscanf(line, "%63s %ld %*d %*d %ld", c->name,
-				   &c->objects, &c->per_slab) != 3)
-				continue;
+	file_write("/proc/sys/vm/drop_caches", "3");
+	f = fopen("/proc/slabinfo", "re");
+	while (f && fgets(line, sizeof(line), f) && m->n < MAX_CACHES)
+		if (sscanf(line, "%63s %*d %*d %*d %*d", m->cache[m->n].name) == 1 &&
+		    line[0] != '#')
 			m->n++;
-			if (!pass)
-				shrink(c->name);
-		}
-		if (f)
-			fclose(f);
-	}
+	if (f)
+		fclose(f);
+	for (unsigned int i = 0; i < m->n; i++)
+		m->cache[i].objects = slab_number(m->cache[i].name, "objects");
 	m->percpu_kb = meminfo("Percpu");
 	m->vmalloc_areas = count_lines("/proc/vmallocinfo");
 }
@@ -139,17 +139,14 @@ static bool grew(const struct memory *before, const struct memory *after,
 			most = more;
 			name = c->name;
 		}
-		/*
-		 * Objects of a CPU's own slab count as used. A slab of the
-		 * smallest ones holds hundreds; there only kmemleak is exact.
-		 */
-		ok &= check(more < rounds + 2 * c->per_slab,
-			    "%s: %ld objects more", c->name, more);
+		/* the rest of the system may have come to use some as well */
+		ok &= check(2 * more < rounds, "%s: %ld objects more", c->name,
+			    more);
 	}
-	ok &= check(after->percpu_kb - before->percpu_kb < rounds,
+	ok &= check(2 * (after->percpu_kb - before->percpu_kb) < rounds,
 		    "%ld KB more for per-CPU variables",
 		    after->percpu_kb - before->percpu_kb);
-	ok &= check(after->vmalloc_areas - before->vmalloc_areas < rounds,
+	ok &= check(2 * (after->vmalloc_areas - before->vmalloc_areas) < rounds,
 		    "%ld areas more in vmalloc space",
 		    after->vmalloc_areas - before->vmalloc_areas);
 	tap_diag("most: %ld objects more in %s; %ld KB per-CPU; %ld vmalloc areas",
@@ -207,7 +204,7 @@ static bool one_round(int i)
 /* Waiting for all CPUs to pass a quiet state would be most of a round, too. */
 static void hurry_rcu(bool hurry)
 {
-	put("/sys/kernel/rcu_expedited", hurry ? "1" : "0");
+	file_write("/sys/kernel/rcu_expedited", hurry ? "1" : "0");
 }
 
 static void no_hurry(void)
@@ -226,14 +223,12 @@ static bool full_rounds(int rounds)
 	return ok;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	static const char *const alarms[] = {
-		"WARNING:", "BUG:", "Oops", "UBSAN:", "refcount_t:",
-	};
 	static struct memory before, after;
 	bool debug = access(KMEMLEAK, F_OK) == 0, ok = true;
-	int rounds = debug ? DEBUG_ROUNDS : ROUNDS;
+	int rounds = argc > 2 && !strcmp(argv[1], "--rounds") ? atoi(argv[2]) :
+		     debug ? DEBUG_ROUNDS : ROUNDS;
 	int full = debug ? 1 : FULL_ROUNDS;
 
 	log_mark();
@@ -247,27 +242,28 @@ int main(void)
 		tap_diag("%d rounds instead of %d: this is a debug kernel",
 			 rounds, ROUNDS);
 	for (int i = 0; i < rounds && ok; i++) {
-		if (i == WARM_UP)
+		/* twice: looking takes memory the first time */
+		if (i == WARM_UP - 1 || i == WARM_UP)
 			measure(&before);
 		ok = one_round(i);
+		if (i % 1000 == 999)
+			tap_diag("%d of %d rounds", i + 1, rounds);
 	}
 	tap_ok(ok, "%d times load, count, unload: counts exact, registers as after reset",
 	       rounds);
 	if (debug) {
 		tap_skip("a debug kernel keeps freed memory back; kmemleak looks instead",
 			 "memory");
+	} else if (!objects_are_counted()) {
+		tap_skip("boot with slub_debug=F to have objects counted",
+			 "memory");
 	} else if (ok) {
 		measure(&after);
 		tap_ok(!grew(&before, &after, rounds - WARM_UP),
-		       "memory: no cache has an object more for each of the last %d rounds",
+		       "memory: no cache has an object more for every second of the last %d rounds",
 		       rounds - WARM_UP);
 	}
-	ok = true;
-	for (unsigned int i = 0; i < sizeof(alarms) / sizeof(alarms[0]); i++)
-		if (!check(!log_count(alarms[i]), "the log has '%s':", alarms[i])) {
-			log_show(alarms[i]);
-			ok = false;
-		}
-	tap_ok(ok, "the kernel's log has no warning");
+	tap_ok(log_clean(), "the kernel's log has no warning");
+	tap_eq(sim_stat("undefined"), 0, "no undefined writes");
 	return tap_end();
 }

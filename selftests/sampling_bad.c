@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "lib/catalogue.h"
@@ -25,20 +26,28 @@
 
 /* --- refusals ------------------------------------------------------------ */
 
+/*
+ * Without a register write: the driver may just be done with an earlier event,
+ * which it watches for 2 s, but not every time.
+ */
 static bool refused(const struct perf_event_attr *attr, int cpu, int error,
 		    const char *what)
 {
-	bool ok;
-	int fd;
+	unsigned int writes = 1;
+	bool ok = true;
 
-	sim_trace_clear();
-	fd = perf_open(attr, -1, cpu, -1);
-	ok = check(fd == -error, "%s: %s, expected %s", what,
-		   fd >= 0 ? "opened" : strerror(-fd), strerror(error));
-	ok &= check_eq(sim_trace_writes(), 0, "%s: register writes", what);
-	if (fd >= 0)
-		close(fd);
-	return ok;
+	for (unsigned int i = 0; ok && writes && i < 3; i++) {
+		int fd;
+
+		sim_trace_clear();
+		fd = perf_open(attr, -1, cpu, -1);
+		writes = sim_trace_writes();
+		ok = check(fd == -error, "%s: %s, expected %s", what,
+			   fd >= 0 ? "opened" : strerror(-fd), strerror(error));
+		if (fd >= 0)
+			close(fd);
+	}
+	return ok & check_eq(writes, 0, "%s: register writes", what);
 }
 
 static bool accepted(const struct perf_event_attr *attr, int cpu,
@@ -121,6 +130,42 @@ static void test_narrow(void)
 			       accepted(&attr, cpu, pmu);
 	}
 	tap_ok(ok, "the width that counts is the one that was found");
+}
+
+/* An ioctl may set no period that open refuses; a good one is used from then on. */
+static void test_new_period(const char *kind)
+{
+	static const uint64_t bad[] = { 0, 1ULL << 48, 1ULL << 62, 1ULL << 63 };
+	const struct cat_event *e = plain_of(kind);
+	uint64_t period = 50;
+	char pmu[PMU_NAME_MAX];
+	struct sampler s;
+	bool ok;
+
+	if (!e || !pmu_name(pmu, kind, 0)) {
+		tap_skip("no event, or no box", "%s: a new period", kind);
+		return;
+	}
+	ok = check_eq(-sampler_open(&s, pmu, pmu_cpu(pmu, 0), 10,
+				    "config=%#" PRIx64, e->config), 0,
+		      "%s opens", pmu);
+	for (unsigned int i = 0; i < COUNT(bad); i++) {
+		period = bad[i];
+		ok &= check(ioctl(s.fd, PERF_EVENT_IOC_PERIOD, &period) == -1 &&
+			    errno == EINVAL, "a period of %#" PRIx64
+			    " is not refused", period);
+	}
+	send_traffic(pmu, 0, e, 100, 1);
+	ok &= check_eq(sampler_settle(&s, 10), 10, "samples by 10");
+	s.period = period = 50;
+	ok &= check_eq(ioctl(s.fd, PERF_EVENT_IOC_PERIOD, &period), 0,
+		       "a period of 50");
+	send_traffic(pmu, 0, e, 500, 1);
+	ok &= check_eq(sampler_settle(&s, 20), 20, "samples by 10, then by 50");
+	ok &= sampler_clean(&s, pmu);
+	sampler_close(&s);
+	tap_ok(ok, "%s: an ioctl sets a new period, but none that open refuses",
+	       pmu);
 }
 
 static void test_free_running(void)
@@ -253,26 +298,11 @@ static atomic_bool stop_running;
 static void *run(void *arg)
 {
 	struct runner *r = arg;
-	cpu_set_t cpus;
 
-	CPU_ZERO(&cpus);
-	CPU_SET(r->cpu, &cpus);
-	sched_setaffinity(0, sizeof(cpus), &cpus);
+	cpu_pin(r->cpu);
 	while (!stop_running)
 		r->work++;
 	return NULL;
-}
-
-/* How far a program on @r's CPU comes in @ms, in parts of 1000 of @usual. */
-static uint64_t progress(struct runner *r, unsigned int ms, double usual)
-{
-	uint64_t start = now_ns(), work = r->work;
-
-	sleep_ms(ms);
-	work = r->work - work;
-	start = now_ns() - start;
-	return usual > 0 ? 1000 * (work * 1e6 / start) / usual :
-			   work * 1000000 / start;
 }
 
 /* Is time passing in every package, without anybody sampling? */
@@ -302,16 +332,57 @@ static bool nothing_frozen(void)
 	return ok & check_eq(sim_stat("frozen_ns"), frozen, "frozen_ns at rest");
 }
 
-/* A sample each cycle is asked for, for @ms, of @n kinds in all packages. */
+/* Sample periods that ended, by the driver's accounts. */
+static uint64_t periods_ended(void)
+{
+	uint64_t count = 0;
+
+	for (int pkg = 0; pkg < packages(); pkg++)
+		count += overflow_stat(pkg, "count");
+	return count;
+}
+
+/* A sample of each cycle is asked for, of @n kinds in all packages. */
+static unsigned int open_storm(struct sampler *s, const char *const *kinds,
+			       unsigned int n)
+{
+	unsigned int opened = 0;
+	char pmu[PMU_NAME_MAX];
+
+	for (unsigned int k = 0; k < n; k++)
+		for (int pkg = 0; pkg < packages() && pkg < 2; pkg++)
+			if (pmu_name(pmu, kinds[k], 0) &&
+			    check_eq(-sampler_open(&s[opened], pmu,
+						   pmu_cpu(pmu, pkg), 1,
+						   "config=%#" PRIx64,
+						   ticks_of(kinds[k])->config),
+				     0, "%s opens", pmu))
+				opened++;
+	return opened;
+}
+
+/*
+ * The most samples of an event that perf lets pass at @rate a second: a part of
+ * it between two ticks of the scheduler, rounded up, which makes 1200 of 1000
+ * where there are 300 ticks a second.  There are a hundred at least, and in @ns
+ * may be two more than fit.
+ */
+static uint64_t most_samples(unsigned int rate, uint64_t ns)
+{
+	return rate * 6 / 5 * ns / 1000000000 + 2 * (rate / 100 + 1);
+}
+
+/* For @ms. */
 static void storm(const char *const *kinds, unsigned int n, unsigned int ms,
 		  unsigned int rate)
 {
-	struct runner r[2] = { 0 };
+	uint64_t ended = periods_ended(), start = now_ns(), samples = 0;
+	uint64_t counted = 0, throttled = 0, work[2], most;
+	const char *others = n > 1 ? " and all others" : "";
 	struct sampler s[2 * BOX_KINDS];
-	uint64_t usual[2], here[2], samples = 0, throttled = 0, most;
-	unsigned int opened = 0;
-	char pmu[PMU_NAME_MAX];
-	bool ok = true;
+	struct runner r[2] = { 0 };
+	unsigned int opened;
+	bool ok, paired = true;
 
 	max_sample_rate(rate);
 	stop_running = false;
@@ -320,52 +391,79 @@ static void storm(const char *const *kinds, unsigned int n, unsigned int ms,
 	for (unsigned int i = 0; i < 2; i++)
 		if (pthread_create(&r[i].thread, NULL, run, &r[i]))
 			tap_bail("no thread");
-	sleep_ms(20);
+	opened = open_storm(s, kinds, n);
 	for (unsigned int i = 0; i < 2; i++)
-		usual[i] = progress(&r[i], 150, 0);
-	for (unsigned int k = 0; k < n; k++) {
-		for (int pkg = 0; pkg < packages() && pkg < 2; pkg++) {
-			const struct cat_event *e = ticks_of(kinds[k]);
-
-			if (!pmu_name(pmu, kinds[k], 0))
-				continue;
-			ok &= check_eq(-sampler_open(&s[opened], pmu,
-						     pmu_cpu(pmu, pkg), 1,
-						     "config=%#" PRIx64,
-						     e->config), 0,
-				       "%s opens", pmu);
-			opened++;
-		}
-	}
+		work[i] = r[i].work;
+	sleep_ms(ms);
 	for (unsigned int i = 0; i < 2; i++)
-		here[i] = progress(&r[i], ms / 2, usual[i]);
+		work[i] = r[i].work - work[i];
 	for (unsigned int i = 0; i < opened; i++)
 		sampler_disable(&s[i]);
+	most = opened * most_samples(rate, now_ns() - start);
 	for (unsigned int i = 0; i < opened; i++) {
 		samples += sampler_drain(&s[i]) + s[i].lost;
 		throttled += s[i].throttled;
+		/* the last one may have been stopped while it was throttled */
+		paired &= check(s[i].lost || s[i].throttled - s[i].unthrottled <= 1,
+				"event %u: %" PRIu64 " times throttled, %" PRIu64
+				" unthrottled", i, s[i].throttled,
+				s[i].unthrottled);
+		counted += event_count(s[i].fd);
+	}
+	ended = periods_ended() - ended;
+	for (unsigned int i = 0; i < opened; i++)
 		sampler_close(&s[i]);
-	}
 	stop_running = true;
-	for (unsigned int i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 2; i++)
 		pthread_join(r[i].thread, NULL);
-		ok &= check(here[i] >= 20, "a program on CPU %d comes %" PRIu64
-			    " of 1000 as far as without", r[i].cpu, here[i]);
-	}
-	ok &= check(samples > 0, "no samples");
-	tap_ok(ok, "%s%s: a storm; programs go on (%" PRIu64 " and %" PRIu64
-	       " of 1000 parts)", kinds[0], n > 1 ? " and all others" : "",
-	       here[0], here[1]);
-	/* a tick's share more at the start, and slow machines miss ticks */
-	most = 2ULL * opened * rate * (ms + 500) / 1000;
+	ok = check(opened, "nothing opens");
+	ok &= check(work[0] && work[1], "programs came %" PRIu64 " and %" PRIu64
+		    " steps far", work[0], work[1]);
+	tap_ok(ok, "%s%s: a storm; programs go on", kinds[0], others);
+	ok = check_eq(ended, counted, "periods that ended, of one count each");
+	ok &= check(samples && samples <= ended, "%" PRIu64 " samples", samples);
+	tap_ok(ok, "%s%s: each cycle that was counted ended a period", kinds[0],
+	       others);
 	ok = check(samples <= most, "%" PRIu64 " samples, may be %" PRIu64,
 		   samples, most);
-	tap_ok(ok & check(throttled || samples < most / 4, "never throttled"),
-	       "%s%s: perf throttles it to %u a second (%" PRIu64
-	       " samples, %" PRIu64 " times throttled)", kinds[0],
-	       n > 1 ? " and all others" : "", rate, samples, throttled);
+	ok &= check(throttled || samples == ended,
+		    "samples are missing, and it was never throttled");
+	tap_ok(ok, "%s%s: perf throttles it to %u a second (%" PRIu64
+	       " samples, %" PRIu64 " times throttled)", kinds[0], others, rate,
+	       samples, throttled);
+	tap_ok(paired, "%s%s: each THROTTLE has its UNTHROTTLE", kinds[0],
+	       others);
 	tap_ok(nothing_frozen(), "%s%s: nothing stays frozen after the storm",
-	       kinds[0], n > 1 ? " and all others" : "");
+	       kinds[0], others);
+}
+
+/* What samples cost is told to perf, which lowers its limit when they cost much. */
+static void test_cost_is_told(const char *kind)
+{
+	enum { RATE = 100000, SAMPLES = 1000, EACH = 100 };
+	const struct cat_event *e = plain_of(kind);
+	unsigned int limit = RATE;
+	char pmu[PMU_NAME_MAX];
+	struct sampler s;
+	bool ok;
+	FILE *f;
+
+	pmu_name(pmu, kind, 0);
+	/* so many a second would be 2.5 us each, which no emulated CPU can do */
+	if (file_write("/proc/sys/kernel/perf_cpu_time_max_percent", "25") ||
+	    file_write("/proc/sys/kernel/perf_event_max_sample_rate", "100000"))
+		tap_bail("perf's limit cannot be set");
+	ok = check_eq(-sampler_open(&s, pmu, pmu_cpu(pmu, 0), EACH,
+				    "config=%#" PRIx64, e->config), 0,
+		      "%s opens", pmu);
+	send_traffic(pmu, 0, e, SAMPLES * EACH, 1);
+	sampler_close(&s);
+	f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
+	ok &= check(f && fscanf(f, "%u", &limit) == 1, "no limit can be read");
+	if (f)
+		fclose(f);
+	ok &= check(limit < RATE, "perf still allows %u samples a second", limit);
+	tap_ok(ok, "%s: what samples cost is told to perf", pmu);
 }
 
 int main(void)
@@ -379,7 +477,13 @@ int main(void)
 		test_periods(box_kinds[k]);
 		test_impossible(box_kinds[k]);
 	}
+	test_new_period("ha");
+	test_new_period("cbox");
 	test_free_running();
+	test_cost_is_told("ha");
+	test_cost_is_told("cbox");
+	/* large samples take long where the CPU is emulated: none is throttled */
+	max_sample_rate(100000000);
 	test_possible("ha");
 	test_possible("cbox");
 	machine_setup("clock=real", "");

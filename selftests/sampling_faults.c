@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/boxes.h"
 #include "lib/catalogue.h"
 #include "lib/machine.h"
 #include "lib/perf.h"
@@ -21,7 +22,7 @@
 #include "lib/sim.h"
 #include "lib/tap.h"
 
-enum { PERIOD = 7, OVERFLOWS = 20, CYCLES = 1000 };
+enum { OVERFLOWS = 20, CYCLES = 1000 };
 
 static bool open_sampler(struct sampler *s, const char *pmu, int cpu,
 			 uint64_t period, const struct cat_event *e)
@@ -30,34 +31,6 @@ static bool open_sampler(struct sampler *s, const char *pmu, int cpu,
 			       e->config);
 
 	return check_eq(-err, 0, "%s/%s/ opens on CPU %d", pmu, e->name, cpu);
-}
-
-/*
- * @overflows of them, one by one, give as many samples, in the end. What comes
- * while the timer sets a counter again, because nothing has signalled, is not
- * counted: so the next only comes when the last was served.
- */
-static bool samples_exactly(const char *kind, int pkg, unsigned int overflows)
-{
-	const struct cat_event *e = plain_of(kind);
-	char pmu[PMU_NAME_MAX];
-	struct sampler s;
-	bool ok;
-
-	if (!e || !pmu_name(pmu, kind, 0))
-		return check(false, "%s: no event, or no box", kind);
-	if (!open_sampler(&s, pmu, pmu_cpu(pmu, pkg), PERIOD, e))
-		return false;
-	for (unsigned int i = 0; i < overflows; i++) {
-		send_traffic(pmu, pkg, e, PERIOD, 1);
-		sampler_wait(&s, i + 1);
-	}
-	ok = check_eq(sampler_settle(&s, overflows), overflows, "%s: samples",
-		      pmu);
-	ok &= check_eq(event_count(s.fd), overflows * PERIOD, "%s: count", pmu);
-	ok &= sampler_clean(&s, pmu);
-	sampler_close(&s);
-	return ok;
 }
 
 /* With the manual clock: all boxes of a package count, and can be sampled. */
@@ -198,20 +171,6 @@ static void test_deleted(const char *kind, int rounds)
 
 /* --- CPUs that leave ------------------------------------------------------ */
 
-static int cpu_set_online(int cpu, bool online)
-{
-	char path[64];
-	int fd, err;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	err = write(fd, online ? "1" : "0", 1) == 1 ? 0 : -errno;
-	close(fd);
-	return err;
-}
-
 /* The perf CPU's event moves to the other one, that one's own event ends. */
 static void test_offline(const char *kind)
 {
@@ -234,6 +193,14 @@ static void test_offline(const char *kind)
 			ok &= open_sampler(&s[j], stream.pmu, cpu[j], 2,
 					   stream.event);
 		sleep_ms(20);
+		for (int j = 0; j < 2; j++) {
+			uint64_t due = event_count(s[j].fd) / 2;
+
+			ok &= check(sampler_wait(&s[j], due) >= due,
+				    "CPU %d is there, and has %" PRIu64
+				    " of %" PRIu64 " samples", cpu[j],
+				    s[j].samples, due);
+		}
 		ok &= check_eq(-cpu_set_online(cpu[i % 2], false), 0,
 			       "CPU %d goes offline", cpu[i % 2]);
 		sleep_ms(20);

@@ -6,12 +6,12 @@
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/tap.sh
 . "$here/lib/tap.sh"
+# shellcheck source=selftests/lib/machine.sh
+. "$here/lib/machine.sh"
 
-build=${UNCORE_BUILD:-build/$(uname -r)}
-control=/sys/kernel/debug/xeon_uncore_sim
+control=$sim
 accounts=/sys/module/xeon_uncore
 command -v perf > /dev/null || tap_skip_all 'perf is not installed'
-[[ -e $build/kmod/xeon_uncore.ko ]] || tap_skip_all "$build is not built"
 
 work=$(mktemp -d)
 spinners=()
@@ -21,26 +21,24 @@ clean()
 	kill "${spinners[@]}" 2> /dev/null
 	wait
 	rm -rf "$work"
-	rmmod xeon_uncore xeon_uncore_sim
+	unload
 }
 trap clean EXIT
 
 # load PARAMETERS...: both modules anew, the simulated hardware with these
 load()
 {
-	rmmod xeon_uncore xeon_uncore_sim 2> /dev/null
-	insmod "$build/kmod/sim/xeon_uncore_sim.ko" "$@" packages="$sockets" ||
-		tap_bail 'insmod of the simulated hardware'
-	insmod "$build/kmod/xeon_uncore.ko" || tap_bail 'insmod of the driver'
+	load_sim "$@" packages="$sockets"
+	load_driver events=common
 }
 
 # What takes perf most of its time under emulation is of no use here.
 quick=(-q --no-buildid --no-buildid-cache --no-bpf-event)
 
-# record ARGUMENTS...: perf record into $work/data
+# record ARGUMENTS...: perf record into $work/data, out of the spinners' way
 record()
 {
-	perf record "${quick[@]}" -o "$work/data" "$@" 2> "$work/err" ||
+	taskset -c "$others" perf record "${quick[@]}" -o "$work/data" "$@" 2> "$work/err" ||
 		tap_diag "perf record: $(cat "$work/err")"
 }
 
@@ -65,11 +63,12 @@ spurious()
 	cat $accounts/package*/overflow_spurious | awk '{ n += $1 } END { print n }'
 }
 
-sockets=$(lscpu | sed -n 's/^Socket(s): *//p')
 load clock=real uclk_khz=400000
 
 # A program of its own name on each CPU that perf opens uncore events on.
 IFS=, read -ra cpus < /sys/bus/event_source/devices/hswep_ha_0/cpumask
+others=$(seq 0 $(($(nproc --all) - 1)) |
+	grep -vxF "$(printf '%s\n' "${cpus[@]}")" | paste -sd,)
 cp "$(readlink -f "$(command -v bash)")" "$work/spinner"
 for cpu in "${cpus[@]}"; do
 	taskset -c "$cpu" "$work/spinner" -c 'while :; do :; done' &
@@ -103,6 +102,10 @@ n=$(script cpu | wc -l)
 ((n >= 300 * sockets / 5 && n <= 300 * sockets * 5))
 tap_ok $? 'perf record -F' || tap_diag "$n samples in 3 s at 100 a second"
 
+kill "${spinners[@]}"
+wait "${spinners[@]}" 2> /dev/null
+spinners=()
+
 # The software clock alone, and then beside uncore sampling.
 record -a -e cpu-clock -F 200 -- sleep 2
 alone=$(script cpu | wc -l)
@@ -128,10 +131,6 @@ if echo 1 2> /dev/null > $watchdog && [[ $(cat $watchdog) == 1 ]] &&
 else
 	tap_skip 'this CPU has no core PMU' 'the NMI watchdog runs beside it'
 fi
-
-kill "${spinners[@]}"
-wait "${spinners[@]}" 2> /dev/null
-spinners=()
 
 load clock=manual
 record -a -e xeon_uncore:overflow -- \

@@ -36,15 +36,6 @@ static bool last_box(char *pmu, const char *kind)
 	return n && pmu_name(pmu, kind, n - 1);
 }
 
-static void pin(int cpu)
-{
-	cpu_set_t cpus;
-
-	CPU_ZERO(&cpus);
-	CPU_SET(cpu, &cpus);
-	sched_setaffinity(0, sizeof(cpus), &cpus);
-}
-
 /* --- events that have been stopped --------------------------------------- */
 
 /* It is disabled: all samples of what it counted have come, or are coming. */
@@ -168,7 +159,7 @@ static void test_frequency(const char *kind, unsigned int frequency, bool busy)
 	attr.freq = 1;
 	attr.sample_freq = frequency;
 	attr.disabled = 1;
-	pin(busy ? pmu_cpu(pmu, packages() - 1) : 0);
+	cpu_pin(busy ? pmu_cpu(pmu, packages() - 1) : 0);
 	err = sampler_open_attr(&s, &attr, pmu_cpu(pmu, packages() - 1));
 	s.each = add_period;
 	period_sum = period_max = 0;
@@ -261,7 +252,7 @@ static void test_frozen_time(const char *kind)
 	}
 	pmu_name(pmu, "cbox", 0);
 	there = event_open(pmu, pmu_cpu(pmu, 1), "clockticks");
-	pin(pmu_cpu(pmu, 0));
+	cpu_pin(pmu_cpu(pmu, 0));
 	look(here, n, there, &before);
 	freezes = sim_stat("pmi");
 	pmu_name(pmu, kind, 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An interrupt without any overflow is not the driver's: it is counted while
- * somebody samples, and passed on, so that the kernel reports it as it would
- * without the driver. Run it where the log may say so.
+ * A PMI without any overflow is taken for one that is late while somebody samples:
+ * no sample comes of it, and LVTPC is unmasked again. While nobody does it is not
+ * the driver's. Run it where the log may say so.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 enum {
 	PERIOD = 7,
 	SPURIOUS = 3,
-	LATE_MS = 1200,	/* after that the driver expects no PMI any more */
+	LATE_MS = 1200,
 };
 
 /* One every half second: the kernel limits the rate of its messages. */
@@ -33,18 +33,19 @@ static void send_spurious(int pkg)
 
 static bool counted(int pkg, uint64_t before, unsigned int more)
 {
-	return check_eq(overflow_stat(pkg, "spurious") - before, more,
-			"overflow_spurious of package %d", pkg);
+	return check_eq(overflow_stat(pkg, "late") - before, more,
+			"overflow_late of package %d", pkg);
 }
 
 static void test_nobody_samples(int pkg)
 {
-	uint64_t before = overflow_stat(pkg, "spurious");
+	uint64_t before = overflow_stat(pkg, "late");
 	bool ok;
 
 	log_mark();
 	send_spurious(pkg);
 	ok = counted(pkg, before, 0);
+	/* nor do they leave LVTPC masked, where the others would be dropped */
 	ok &= check_eq(log_count(UNKNOWN), SPURIOUS, "messages of the kernel");
 	tap_ok(ok, "package %d: nobody samples, and they are no concern of ours",
 	       pkg);
@@ -52,8 +53,8 @@ static void test_nobody_samples(int pkg)
 
 static void test_sampling(const char *kind, int pkg)
 {
-	uint64_t before = overflow_stat(pkg, "spurious");
 	const struct cat_event *e = plain_of(kind);
+	uint64_t before;
 	char pmu[PMU_NAME_MAX];
 	struct sampler s;
 	bool ok;
@@ -66,18 +67,19 @@ static void test_sampling(const char *kind, int pkg)
 				    "config=%#" PRIx64, e->config), 0,
 		      "%s opens", pmu);
 	send_traffic(pmu, pkg, e, 10 * PERIOD, 1);
+	/* where a CPU was held up, some of these have come late */
 	sleep_ms(LATE_MS);
-	ok &= counted(pkg, before, 0);
+	before = overflow_stat(pkg, "late");
 	log_mark();
 	send_spurious(pkg);
 	ok &= counted(pkg, before, SPURIOUS);
-	ok &= check_eq(log_count(UNKNOWN), SPURIOUS, "messages of the kernel");
+	ok &= check_eq(log_count(UNKNOWN), 0, "messages of the kernel");
+	ok &= check_eq(overflow_stat(pkg, "spurious"), 0, "overflow_spurious");
 	send_traffic(pmu, pkg, e, 10 * PERIOD, 1);
 	ok &= check_eq(sampler_settle(&s, 20), 20, "samples");
 	ok &= check_eq(event_count(s.fd), 20 * PERIOD, "count");
-	ok &= counted(pkg, before, SPURIOUS);
 	sampler_close(&s);
-	tap_ok(ok, "%s in package %d: they are counted and passed on, and no sample comes of them",
+	tap_ok(ok, "%s in package %d: they are taken for late ones, and no sample comes of them",
 	       pmu, pkg);
 }
 

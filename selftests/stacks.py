@@ -7,15 +7,18 @@ functions whose names are known, and the picture that uncore flamegraph makes.
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from lib.command import one_line  # noqa: E402
 from lib.top import UNCORE, cpu_packages  # noqa: E402
 from lib.uncore import TOP, Machine, Tap  # noqa: E402
 
 SPIN = os.path.join(TOP, "build", "selftests", "spin_task")
+MANY = os.path.join(TOP, "build", "selftests", "stacks_task")
 EVENT = "hswep_imc_0/dclockticks,period=%d,name=clk/"
 PERIOD = 25000000       # 100 samples a second at 2.5 GHz
 SVG = "{http://www.w3.org/2000/svg}"
@@ -70,6 +73,88 @@ def test_file(tap, cpu):
     tap.ok(stacks and not got.stdout, "a file instead of standard output")
 
 
+def build_id(path):
+    """Where it is in the file, and what it is."""
+    with open(path, "rb") as file:
+        raw = file.read()
+    note = raw.index(b"\x03\0\0\0GNU\0") + 8
+    return note, raw[note:note + 20]
+
+
+def make_impostor(path):
+    """A program like SPIN, of another build, whose functions are called
+    otherwise."""
+    note, _ = build_id(SPIN)
+    with open(SPIN, "rb") as file:
+        raw = bytearray(file.read().replace(b"spin_inner", b"impostor_i"))
+    raw[note] ^= 0xff
+    with open(path, "wb") as file:
+        file.write(raw)
+    os.chmod(path, 0o755)
+
+
+def test_namespace(tap, cpu):
+    """A process in a mount namespace of its own runs another file than the one
+    that has the same path here."""
+    path = "/tmp/prog"
+    make_impostor(path)
+    inside = ["unshare", "-m", "sh", "-c", "mount --bind %s %s && exec %s %d 3" %
+              (SPIN, path, path, cpu)]
+    got = run("record", "--folded", "-e", EVENT % PERIOD, "-C", str(cpu), "--",
+              *inside)
+    tap.ok("spin_inner" in got.stdout and "impostor" not in got.stdout,
+           "folded: functions of the file that ran, in its mount namespace",
+           got.stdout.splitlines()[-5:] + [got.stderr])
+
+    got = run("record", "-o", "/tmp/prog.data", "-e", EVENT % PERIOD, "-C",
+              str(cpu), "--", *inside)
+    # perf keeps copies of what it has recorded: of the right program, maybe
+    os.environ["HOME"] = "/none"
+    report = run("report", "-i", "/tmp/prog.data", "--csv")
+    tap.ok(report.returncode == 0 and "impostor" not in report.stdout and
+           re.search(r"prog\+0x", report.stdout),
+           "report: no names from another file at the same path",
+           report.stdout.splitlines()[:8] + [got.stderr])
+    tap.ok(report.stderr.count("/tmp/prog") == 1 and
+           "build id" in report.stderr, "report says why, once",
+           [report.stderr])
+    shutil.copy(SPIN, path + ".new")
+    os.rename(path + ".new", path)
+    report = run("report", "-i", "/tmp/prog.data", "--csv")
+    tap.ok("spin_inner (prog)" in report.stdout and not report.stderr,
+           "report: names from the right one",
+           report.stdout.splitlines()[:8] + [report.stderr])
+    with open("/tmp/prog.data", "rb") as file:
+        raw = file.read()
+    with open("/sys/kernel/notes", "rb") as file:
+        notes = file.read()
+    at = notes.index(b"\x03\0\0\0GNU\0") + 8
+    kernel = notes[at:at + 20]
+    other = bytes([kernel[0] ^ 0xff]) + kernel[1:]
+    tap.ok(kernel in raw, "the kernel's build id is in the file")
+    with open("/tmp/prog.data", "wb") as file:
+        file.write(raw.replace(kernel, other))
+    report = run("report", "-i", "/tmp/prog.data", "--csv", "-n", "1000")
+    tap.ok("function,[kernel]" in report.stdout and
+           report.stderr.count("kernel that was sampled") == 1,
+           "another machine's kernel has no names, and report says so once",
+           report.stdout.splitlines()[:8] + [report.stderr])
+
+
+def test_many_stacks(tap, cpu):
+    """So many different stacks that some have hashes alike in a few bits."""
+    got = run("record", "--folded", "-e", EVENT % (PERIOD // 10), "-C", str(cpu),
+              "--", MANY, str(cpu), "8")
+    stacks = folded(got.stdout) or {}
+    own = [stack for stack in stacks if stack.startswith("stacks_task;")]
+    said = ["%d stacks" % len(own), got.stderr]
+    tap.ok(got.returncode == 0 and len(own) > 300, "hundreds of stacks", said)
+    tap.ok(" not kept" not in got.stderr, "and none is dropped", said)
+    samples = re.search(r"(\d+) samples", got.stderr)
+    tap.ok(samples and int(samples.group(1)) * (PERIOD // 10) ==
+           sum(stacks.values()), "every sample is there", said)
+
+
 def frames(svg):
     """Each frame's name, left edge, width and row."""
     tree = xml.etree.ElementTree.fromstring(svg)
@@ -105,13 +190,6 @@ def test_picture(tap, text):
            "names may have any characters", [odd.stderr])
 
 
-def one_line(tap, name, got, status, text):
-    lines = got.stderr.splitlines()
-    tap.ok(got.returncode == status and len(lines) == 1 and
-           lines[0].startswith("uncore: ") and text in lines[0], name,
-           ["status %d: %s" % (got.returncode, got.stderr)])
-
-
 def test_bad(tap):
     one_line(tap, "a box that does not exist",
              run("record", "--folded", "-e", "hswep_imc_99/dclk/", "-d", "1"),
@@ -144,12 +222,14 @@ def test_bad(tap):
 
 def main():
     tap = Tap()
-    if not os.access(UNCORE, os.X_OK) or not os.access(SPIN, os.X_OK):
+    if not all(os.access(path, os.X_OK) for path in (UNCORE, SPIN, MANY)):
         tap.skip_all("uncore is not built")
     with Machine(tap, clock="real"):
         cpu = cpu_packages()[0][1]
         text = test_spin(tap, cpu)
         test_file(tap, cpu)
+        test_namespace(tap, cpu)
+        test_many_stacks(tap, cpu)
         test_picture(tap, text)
         test_bad(tap)
     tap.end()

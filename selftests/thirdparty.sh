@@ -5,20 +5,17 @@
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/tap.sh
 . "$here/lib/tap.sh"
+# shellcheck source=selftests/lib/machine.sh
+. "$here/lib/machine.sh"
 
-sim=/sys/kernel/debug/xeon_uncore_sim
-build=${UNCORE_BUILD:-build/$(uname -r)}
 for tool in rdmsr wrmsr setpci lspci perf; do
 	command -v $tool > /dev/null || tap_skip_all "$tool is not installed"
 done
-[[ -e $build/kmod/xeon_uncore.ko ]] || tap_skip_all "$build is not built"
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"; rmmod xeon_uncore xeon_uncore_sim' EXIT
-rmmod xeon_uncore xeon_uncore_sim 2> /dev/null
-insmod "$build/kmod/sim/xeon_uncore_sim.ko" clock=manual ||
-	tap_bail "the simulated hardware does not load"
-insmod "$build/kmod/xeon_uncore.ko" || tap_bail "the driver does not load"
+trap 'rm -rf "$work"; unload' EXIT
+load_sim clock=manual
+load_driver events=common
 modprobe -q msr
 [[ -c /dev/cpu/0/msr ]] || tap_skip_all "the kernel has no msr driver"
 
@@ -72,15 +69,15 @@ inside_msr()
 		done
 	done
 	((${#counters[@]} == 2)) || exit 1
-	echo 500 > $sim/advance
+	echo 500 > "$sim/advance"
 	printf '%d\n' "0x$(rdmsr -p "${cpus[0]}" $((0xe08 + counters[0])))"
 	# the packages have registers of their own
 	wrmsr -p "${cpus[0]}" $((0xe08 + counters[0])) 0x10000
 	wrmsr -p "${cpus[1]}" $((0xe08 + counters[1])) 0x20000
-	echo 7 > $sim/advance
+	echo 7 > "$sim/advance"
 	# stopped by hand: the next cycles are not counted
 	wrmsr -p "${cpus[0]}" $((0xe01 + counters[0])) 0
-	echo 1000 > $sim/advance
+	echo 1000 > "$sim/advance"
 }
 count hswep_cbox_0/event=0x00,thresh=1/ inside_msr
 tap_eq "${said[0]}" $((0x01000000 | en)) "rdmsr reads the control register that the driver wrote"
@@ -100,10 +97,10 @@ inside_pci()
 		ctl=0x$(setpci -s "$channel" "$(printf %x.l $((0xd8 + 4 * i)))")
 		((ctl & en)) && counter=$(printf %x.l $((0xa0 + 8 * i))) && echo $((ctl))
 	done
-	echo 300 > $sim/advance
+	echo 300 > "$sim/advance"
 	printf '%d\n' "0x$(setpci -s "$channel" "$counter")"
 	setpci -s "$channel" "$counter=00030000"
-	echo 11 > $sim/advance
+	echo 11 > "$sim/advance"
 }
 export channel filter
 count hswep_imc_0/event=0x00,thresh=1/ inside_pci
@@ -117,11 +114,11 @@ tap_eq "${counts[1]}" 311 "package 1: its channel is another one"
 inside_filter()
 {
 	printf '%d\n' "0x$(setpci -s "$filter" 228.l)" "0x$(setpci -s "$filter" 238.l)"
-	echo "pkg=0 box=qpi_0 event=0x138 dir=rx match0=0x1c00 count=100" > $sim/traffic
-	echo "pkg=0 box=qpi_0 event=0x138 dir=rx match0=0x1800 count=10" > $sim/traffic
+	echo "pkg=0 box=qpi_0 event=0x138 dir=rx match0=0x1c00 count=100" > "$sim/traffic"
+	echo "pkg=0 box=qpi_0 event=0x138 dir=rx match0=0x1800 count=10" > "$sim/traffic"
 	setpci -s "$filter" 228.l=00001800
-	echo "pkg=0 box=qpi_0 event=0x138 dir=rx match0=0x1c00 count=1000" > $sim/traffic
-	echo "pkg=0 box=qpi_0 event=0x138 dir=rx match0=0x1800 count=7" > $sim/traffic
+	echo "pkg=0 box=qpi_0 event=0x138 dir=rx match0=0x1c00 count=1000" > "$sim/traffic"
+	echo "pkg=0 box=qpi_0 event=0x138 dir=rx match0=0x1800 count=7" > "$sim/traffic"
 }
 count hswep_qpi_0/event=0x138,match_mc=0xe,mask_mc=0xf/ inside_filter
 tap_eq "${said[0]} ${said[1]}" "$((0xe << 9)) $((0xf << 9))" "setpci reads match and mask registers beyond offset 0x100"

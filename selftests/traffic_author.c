@@ -46,16 +46,6 @@ static int device_line(const char *text)
 	return device_write(text, strlen(text));
 }
 
-static void run_on(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		tap_bail("cannot run on CPU %d: %s", cpu, strerror(errno));
-}
-
 /* An iMC event on every channel of a package. */
 static void open_channels(int pkg, const char *event, int fd[CHANNELS])
 {
@@ -94,14 +84,14 @@ static void test_packages(void)
 		fd[p] = event_open("hswep_imc_0", package_cpu(p, 0),
 				   "cas_count.rd");
 	for (int p = 0; p < n; p++) {
-		run_on(package_cpu(p, 1));
+		cpu_pin(package_cpu(p, 1));
 		snprintf(line, sizeof(line), LINE, 1000 + p);
 		tap_eq(device_line(line), 0, "a line is taken on package %d", p);
 	}
 	for (int p = 0; p < n; p++)
 		tap_eq(event_count(fd[p]), 1000 + p,
 		       "the package of the writer's CPU counts it: %d", p);
-	run_on(package_cpu(0, 0));
+	cpu_pin(package_cpu(0, 0));
 	snprintf(line, sizeof(line), "pkg=%d " LINE, n - 1, 7);
 	device_line(line);
 	tap_eq(event_count(fd[n - 1]), 1000 + n - 1 + 7,
@@ -119,7 +109,7 @@ static void test_text(void)
 	size_t size = 0;
 	FILE *file;
 
-	run_on(package_cpu(0, 0));
+	cpu_pin(package_cpu(0, 0));
 	dprintf(dev, LINE "\n  \n" LINE, 1, 2);
 	tap_eq(event_count(fd), 3, "several lines and empty ones in a write");
 	dprintf(dev, "box=imc_0 event=4 umask=1 count=10");
@@ -193,18 +183,6 @@ static void test_life(void)
 	tap_ok(access(DEVICE, F_OK) && errno == ENOENT, "so does the device");
 }
 
-static int set_faults(const char *text)
-{
-	int fd = open(FAULTS, O_WRONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
-
 static uint64_t faults_taken(void)
 {
 	unsigned long long lines, faults = 0;
@@ -244,11 +222,11 @@ static void test_page_faults(unsigned int lines)
 		open_channels(p, "cas_count.rd", reads[p]);
 		open_channels(p, "cas_count.wr", writes[p]);
 	}
-	run_on(package_cpu(last, 1));
+	cpu_pin(package_cpu(last, 1));
 	snprintf(text, sizeof(text), "%u", lines);
-	tap_eq(set_faults(text), 0, "%u lines for each page fault", lines);
+	tap_eq(file_write(FAULTS, text), 0, "%u lines for each page fault", lines);
 	touch_pages();
-	tap_eq(set_faults("0"), 0, "no more");
+	tap_eq(file_write(FAULTS, "0"), 0, "no more");
 	faults = faults_taken();
 	touch_pages();
 	for (int p = 0; p < n; p++) {
@@ -284,10 +262,10 @@ static void test_page_faults_overflow(void)
 		tap_bail("no cas_count.rd");
 	attr.sample_period = 100;
 	fd = perf_open(&attr, -1, cpu, -1);
-	run_on(package_cpu(0, 1));
-	set_faults("64");
+	cpu_pin(package_cpu(0, 1));
+	file_write(FAULTS, "64");
 	touch_pages();
-	set_faults("0");
+	file_write(FAULTS, "0");
 	faults = faults_taken();
 	tap_ok(fd >= 0 && faults >= PAGES && event_count(fd) > 0,
 	       "page faults whose traffic is sampled");
@@ -299,9 +277,9 @@ static void test_page_faults_bad(void)
 	static const char *const bad[] = { "x", "-1", "4294967296", "1 2", "" };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		tap_ok(set_faults(bad[i]) < 0 || !*bad[i],
+		tap_ok(file_write(FAULTS, bad[i]) < 0 || !*bad[i],
 		       "page_faults refuses \"%s\"", bad[i]);
-	tap_eq(faults_taken() && set_faults("0"), 0, "off twice is off");
+	tap_eq(faults_taken() && file_write(FAULTS, "0"), 0, "off twice is off");
 }
 
 int main(void)
@@ -317,7 +295,7 @@ int main(void)
 	test_life();
 	/* unloading switches the mode off */
 	machine_setup("clock=manual", NULL);
-	set_faults("64");
+	file_write(FAULTS, "64");
 	driver_unload();
 	tap_eq(sim_unload(), 0, "unloading while page faults make traffic");
 	touch_pages();

@@ -39,24 +39,55 @@ def library(pattern):
 
 
 def test_library(tap):
-    """Names of namespace uncore and no others; a soname."""
-    path, = [path for path in library("libuncore.so.*.*")]
+    """Names of namespace uncore and the C functions, and no others; a soname."""
+    path, = [path for path in library("libuncore.so.*.*.*")]
     _, lines = run("nm", "-DC", "--defined-only", path)
     others = [line for line in lines
               if not re.search(r" [A-Za-z] (typeinfo (name )?for |vtable for )?"
-                               r"(uncore::|LIBUNCORE_)", line)]
+                               r"(uncore::|uncore_|LIBUNCORE_)", line)]
     tap.ok(len(lines) > 20 and not others,
            "the shared library shows %d names, all of them its own" %
            len(lines), others)
+    shown = {line.split()[-1].split("@")[0] for line in lines
+             if re.search(r" T uncore_\w+(@|$)", line)}
+    with open(os.path.join(PREFIX, "include", "uncore", "uncore.h"),
+              encoding="utf-8") as file:
+        declared = set(re.findall(r"\b(uncore_\w+)\(", re.sub(
+            r"/\*.*?\*/", "", file.read(), flags=re.S)))
+    tap.ok(shown == declared and len(shown) > 10,
+           "its %d C functions are those of uncore.h" % len(shown),
+           [repr(shown ^ declared)])
     _, lines = run("objdump", "-p", path)
-    tap.ok(any(re.search(r"SONAME +libuncore\.so\.0$", line)
-               for line in lines), "its soname is libuncore.so.0", lines[-30:])
+    tap.ok(any(re.search(r"SONAME +libuncore\.so\.0\.1$", line)
+               for line in lines), "its soname is libuncore.so.0.1",
+           lines[-30:])
+    found, = library("uncore-config-version.cmake")
+    with open(found, encoding="utf-8") as file:
+        tap.ok("PACKAGE_FIND_VERSION_MINOR" in file.read(),
+               "find_package() takes the same for compatible")
     path, = library("libuncore.a")
     _, lines = run("nm", "-C", "--defined-only", "--extern-only", path)
     others = [line for line in lines
               if re.search(r" T (perf_|libperf|xyarray|fdarray)", line)]
     tap.ok(len(lines) > 20 and not others,
            "the static library keeps libperf to itself", others)
+
+
+def test_python(tap, env):
+    """The kernel's own events stand in for those of boxes."""
+    program = os.path.join(EXAMPLES, "python", "count.py")
+    status, lines = run("python3", program, "page-faults,context-switches",
+                        "sh", "-c", "true; exit 3", env=env)
+    counts = [int(match[1]) for match in
+              (re.search(r"^socket \d+ +page-faults +(\d+)$", line)
+               for line in lines) if match]
+    tap.ok(status == 3 and counts and sum(counts) > 20,
+           "the example in Python counts by the C interface",
+           ["status %d" % status, *lines])
+    status, lines = run("python3", program, "imc/cas_count.rd/", "true",
+                        env=env)
+    tap.ok(status == 1 and len(lines) == 1 and "no uncore driver" in lines[0],
+           "and shows the library's messages", lines)
 
 
 def main():
@@ -84,6 +115,15 @@ def main():
            "LD_LIBRARY_PATH": libraries}
     step(tap, "pkg-config finds it, and the other example builds", "make",
          "-C", count, env=env)
+
+    rates = os.path.join(OUT, "c")
+    shutil.copytree(os.path.join(EXAMPLES, "c"), rates)
+    step(tap, "the example in C builds as strict C11", "make", "-C", rates,
+         env=env)
+    status, lines = run(os.path.join(rates, "rates"), env=env)
+    tap.ok(status == 1 and len(lines) == 1 and "no " in lines[0],
+           "and says what this machine lacks", lines)
+    test_python(tap, env)
 
     # no hardware here: they load the library and say so
     for name, program in (("bandwidth", [os.path.join(cmake, "bandwidth")]),

@@ -263,7 +263,7 @@ def test_qpi(tap, folder):
     for (socket, box), flits in want.items():
         time = values.time("qpi_speed", socket, box)
         for metric, value in (
-                ("qpi_link_util", 100 * 1.5 * flits / (1 << 25)),
+                ("qpi_link_util", 100 * 1.5 * flits / (1 << 24)),
                 ("qpi_data_bw_rate", flits * 8 / time / GIB),
                 ("qpi_link_bw_rate", 1.5 * flits * 8 / time / GIB),
                 ("qpi_speed", 4 * (1 << 24) / time / 1e9)):

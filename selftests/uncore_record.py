@@ -9,10 +9,11 @@ what cannot be sampled or read.
 import json
 import os
 import re
+import stat
 import subprocess
 import tempfile
 
-from lib.traffic import Event, Uncore
+from lib.traffic import UNCORE, Event, Uncore
 from lib.uncore import SIM, Machine, Tap, pmus, read
 
 PERIOD = 1000
@@ -119,21 +120,124 @@ def test_two_boxes(tap, folder):
 
 def test_perf_file(tap, folder):
     """report reads what stock perf has written."""
-    path = os.path.join(folder, "perfs")
-    traffic = os.path.join(folder, "traffic")
-    with open(traffic, "w", encoding="ascii") as file:
-        file.writelines([Event("ha", "requests.reads").line(
-            0, "ha_0", PERIOD)] * PACKETS)
-    subprocess.run(
-        ["perf", "record", "-q", "-a", "-o", path, "-c", str(PERIOD), "-e",
-         "hswep_ha_0/requests.reads/", "--", "taskset", "-c",
-         str(first_cpu(0)), "python3", "-c", CULPRIT, traffic], check=False,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    path = perf_record(folder, "-c", str(PERIOD), "-e",
+                       "hswep_ha_0/requests.reads/")
     report = Uncore("report", "-i", path, "--json")
     facts = report.json() if report.status == 0 else {"samples": None}
     tap.ok(facts["samples"] == PACKETS and any(
         "python3" in row["task"] for row in facts["tasks"]),
         "report reads perf record's file", report.comments()[:20])
+
+
+def perf_record(folder, *arguments, culprit=CULPRIT):
+    """What stock perf records while there are PACKETS overflows."""
+    path, traffic = (os.path.join(folder, name) for name in ("perfs",
+                                                             "traffic"))
+    with open(traffic, "w", encoding="ascii") as file:
+        file.writelines([Event("ha", "requests.reads").line(
+            0, "ha_0", PERIOD)] * PACKETS)
+    subprocess.run(
+        ["perf", "record", "-q", "-a", "-o", path, *arguments, "--", "taskset",
+         "-c", str(first_cpu(0)), "python3", "-c", culprit, traffic],
+        check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return path
+
+
+def test_perf_mixed(tap, folder):
+    """Two events of perf's whose samples look different, by period and by
+    frequency: neither's counts are the other's."""
+    path = perf_record(folder, "-e",
+                       "hswep_ha_0/requests.reads,period=%d/" % PERIOD, "-e",
+                       "cpu-clock", "-F", "99")
+    report = Uncore("report", "-i", path, "--json")
+    facts = report.json() if report.status == 0 else {"events": []}
+    counts = {row["event"]: (row["samples"], row["counts"])
+              for row in facts["events"]}
+    reads = [count for name, count in counts.items() if "reads" in name]
+    tap.ok(reads == [(PACKETS, PACKETS * PERIOD)] and len(counts) == 2 and
+           counts.get("cpu-clock", (0, 0))[0] > 0,
+           "report: perf's events by period and by frequency together",
+           [repr(counts)] + report.comments()[:5])
+    sums = {}
+    for row in facts.get("tasks", ()):
+        sums[row["event"]] = sums.get(row["event"], 0) + row["percent"]
+    tap.ok(len(sums) == 2 and all(abs(one - 100) < 0.01
+                                  for one in sums.values()),
+           "report: shares are of one event", [repr(sums)])
+
+
+def test_perf_compressed(tap, folder):
+    path = perf_record(folder, "-z", "-c", str(PERIOD), "-e",
+                       "hswep_ha_0/requests.reads/")
+    report = Uncore("report", "-i", path, "--json")
+    facts = report.json() if report.status == 0 else {"samples": None}
+    tap.ok(facts["samples"] == PACKETS, "report reads perf record -z",
+           report.comments()[:5])
+
+
+def test_output_file(tap, folder):
+    """Its owner's alone, and there when it is complete."""
+    line = [Event("ha", "requests.reads").line(0, "ha_0", PERIOD)]
+    _, path = record(folder, "-e", "ha_0/requests.reads/", "-c", str(PERIOD),
+                     lines=line * 3)
+    mode = stat.S_IMODE(os.stat(path).st_mode)
+    tap.ok(mode == 0o600, "the file is its owner's alone", [oct(mode)])
+    with open(path, "rb") as file:
+        first = file.read()
+    run = Uncore("record", "-o", path, "-e", "ha_0/requests.reads/", "-c",
+                 str(PERIOD), command=["/no/such/command"])
+    with open(path, "rb") as file:
+        tap.ok(run.status == 1 and file.read() == first,
+               "a command that does not exist: the old file stays",
+               run.comments())
+    record(folder, "-e", "ha_0/requests.reads/", "-c", str(PERIOD), lines=line)
+    with open(path + ".old", "rb") as file:
+        tap.ok(file.read() == first, "the old file has .old behind")
+    twice, _ = record(folder, "-e", "ha_0/requests.reads/", "-c", str(PERIOD),
+                      "-C", "%d,%d" % (first_cpu(0), first_cpu(0)),
+                      lines=line * 5)
+    tap.ok(twice.status == 0 and "5 samples" in twice.err,
+           "-C with one CPU twice", twice.comments())
+
+    small = os.path.join(folder, "small")
+    os.mkdir(small)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "none", small],
+                   check=True)
+    try:
+        path = os.path.join(small, "samples")
+        run = Uncore("record", "-o", path, "-e", "ha_0/requests.reads/", "-c",
+                     str(PERIOD), "-d", "0.2")
+        tap.ok(run.status == 1 and len(run.err.splitlines()) == 1 and
+               "No space left" in run.err and not os.listdir(small),
+               "a full disk: one line, and nothing is left",
+               run.comments() + os.listdir(small))
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+def test_names(tap, folder):
+    """A task may call itself anything; what is printed is text."""
+    culprit = ("open('/proc/self/comm', 'wb').write(b'\\x1b[2J\\xff<evil')\n" +
+               CULPRIT)
+    traffic, path = (os.path.join(folder, name)
+                     for name in ("traffic", "samples"))
+    with open(traffic, "w", encoding="ascii") as file:
+        file.writelines([Event("ha", "requests.reads").line(
+            0, "ha_0", PERIOD)] * 20)
+    run = Uncore("record", "-o", path, "-e", "ha_0/requests.reads/", "-c",
+                 str(PERIOD), command=["taskset", "-c", str(first_cpu(0)),
+                                       "python3", "-c", culprit, traffic])
+    for form in ((), ("--csv",), ("--json",)):
+        report = subprocess.run([UNCORE, "report", "-i", path, *form],
+                                capture_output=True, check=False)
+        try:
+            text = report.stdout.decode()
+        except UnicodeDecodeError:
+            text = ""
+        tap.ok(report.returncode == 0 and "?[2J?<evil" in text and
+               not any(ord(c) < 32 and c != "\n" for c in text),
+               "a task's name is text: %s" % (" ".join(form) or "table"),
+               run.comments() + [repr(report.stdout[:400])])
 
 
 def test_refusals(tap, folder):
@@ -156,6 +260,10 @@ def test_refusals(tap, folder):
                    path, command=["/no/such/command"]), "/no/such/command")
     refused("a file that is not there",
             Uncore("report", "-i", "/no/such/file"), "/no/such/file")
+    refused("folded stacks of two events",
+            Uncore("record", "--folded", "-e", "ha_0/requests.reads/", "-e",
+                   "ha_0/requests.writes/", "-d", "0.1"), "--folded",
+            "one event")
     with open(path, "wb") as file:
         file.write(b"not samples" * 100)
     refused("a file of something else", Uncore("report", "-i", path),
@@ -193,6 +301,10 @@ def main():
             test_samples(tap, folder, package)
         test_two_boxes(tap, folder)
         test_perf_file(tap, folder)
+        test_perf_mixed(tap, folder)
+        test_perf_compressed(tap, folder)
+        test_output_file(tap, folder)
+        test_names(tap, folder)
         test_refusals(tap, folder)
     tap.end()
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/catalogue.h"
+#include "lib/generation.h"
 #include "lib/machine.h"
 #include "lib/perf.h"
 #include "lib/sim.h"
@@ -25,6 +26,7 @@ enum {
 struct place {
 	const char *kind;
 	unsigned int box;
+	bool last;		/* the last CBo, which is another one each time */
 	const char *event;	/* NULL: the first one of the catalogue */
 	bool fixed;
 	bool disputed;		/* 44 or 48 bits, by the simulator's choice */
@@ -33,12 +35,12 @@ struct place {
 	unsigned int offset;
 };
 
-static const struct place places[] = {
+static struct place places[] = {
 	{ .kind = "ubox", .disputed = true, .msr = 0x709 },
 	{ .kind = "ubox", .disputed = true, .msr = 0x704, .fixed = true,
 	  .event = "uclk" },
 	{ .kind = "cbox", .box = 0, .msr = 0xe08 },
-	{ .kind = "cbox", .box = 17, .msr = 0xf18 },
+	{ .kind = "cbox", .last = true, .msr = 0xe08 },
 	{ .kind = "sbox", .box = 3, .disputed = true, .msr = 0x744 },
 	{ .kind = "pcu", .msr = 0x717 },
 	{ .kind = "ha", .box = 1, .device = 0x2f38, .offset = 0xa0 },
@@ -243,6 +245,19 @@ static void test_over(const char *what, int counter_bits,
 	}
 }
 
+enum { CBOX_STRIDE = 0x10 };
+
+/* The last CBo of this generation. */
+static void find_last_boxes(void)
+{
+	for (unsigned int i = 0; i < PLACES; i++) {
+		if (!places[i].last)
+			continue;
+		places[i].box = generation()->cboxes - 1;
+		places[i].msr += CBOX_STRIDE * places[i].box;
+	}
+}
+
 static uint64_t near_end(unsigned int width)
 {
 	return (1ULL << width) - AHEAD;
@@ -379,14 +394,60 @@ static void test_timer_whole(const char *kind, unsigned int box, uint32_t msr,
 	       kind, box, width);
 }
 
+/*
+ * With a fast clock that nobody holds: low halves go round between two reads
+ * that are far enough apart for the driver to know that they may have.
+ */
+static void test_long_between_reads(void)
+{
+	static const struct {
+		const char *kind;
+		unsigned int box;
+		const char *clock;
+	} watched[] = {
+		{ "imc", 0, "event=0" }, { "ha", 1, "clockticks" },
+		{ "irp", 0, "clockticks" }, { "qpi", 0, "clockticks" },
+	};
+	enum { PMUS = sizeof(watched) / sizeof(*watched), SECONDS = 4 };
+	char pmus[PMUS][PMU_NAME_MAX];
+	uint64_t first[PMUS], begun[PMUS], least, most, count;
+	int fd[PMUS];
+	bool ok = true;
+
+	machine_setup("clock=real uclk_khz=4000000", "");
+	for (unsigned int i = 0; i < PMUS; i++) {
+		pmu_name(pmus[i], watched[i].kind, watched[i].box);
+		fd[i] = event_open(pmus[i], pmu_cpu(pmus[i], 0), "%s",
+				   watched[i].clock);
+		ok &= check(fd[i] >= 0, "%s: %s", pmus[i], strerror(-fd[i]));
+		first[i] = event_count(fd[i]);
+		begun[i] = sim_cycles();
+	}
+	sleep(SECONDS);
+	for (unsigned int i = 0; ok && i < PMUS; i++) {
+		least = sim_cycles() - begun[i];
+		count = event_count(fd[i]) - first[i];
+		/* what passed between reading and looking at the clock, as well */
+		most = sim_cycles() - begun[i] + (1ULL << 31);
+		ok &= check(count >= least && count <= most,
+			    "%s: %" PRIu64 ", at least %" PRIu64 ", at most %"
+			    PRIu64, pmus[i], count, least, most);
+		ok &= check(least > 1ULL << 32, "too few cycles");
+		close(fd[i]);
+	}
+	tap_ok(ok, "low halves that go round between two reads");
+}
+
 int main(void)
 {
 	catalogue(NULL);
 	if (system("modprobe msr"))
 		tap_skip_all("no msr module");
+	find_last_boxes();
 	test_over("over the end of the counter", 48, near_end, false);
 	test_over("over the end of the counter", 44, near_end, false);
 	test_over("over the carry into the high half", 48, near_half, true);
+	test_long_between_reads();
 	test_timer_low_halves();
 	test_timer_whole("cbox", 0, 0xe08, 48);
 	test_timer_whole("sbox", 0, 0x726, 44);

@@ -6,8 +6,10 @@ refuses with file, event and reason; then that what it writes for the real one
 is stable and holds together. Prints TAP.
 """
 
+import glob
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -32,9 +34,9 @@ def generate(*arguments):
         capture_output=True, text=True)
 
 
-def edited(folder, file, edit):
+def edited(folder, file, edit, generation="hswep"):
     """Apply @edit to the parsed file, or to its text when it takes a str."""
-    path = os.path.join(folder, "hswep", file)
+    path = os.path.join(folder, generation, file)
     with open(path, encoding="utf-8") as handle:
         text = handle.read()
     content = json.loads(text)
@@ -101,6 +103,12 @@ BROKEN = [
      LOOKUP + ": UMask:"),
     ("a counter that the box has not", "ubox.json",
      change("racu_requests", Counter="0,1,2"), "racu_requests: Counter:"),
+    ("unit mask zeros that the event itself sets", "irp.json",
+     change("misc0.fast_req", UMaskZeros="0x03"),
+     "misc0.fast_req: UMaskZeros: 0x03 has bits of UMask"),
+    ("unit mask zeros of a number", "pcu.json",
+     change("power_state_occupancy.cores_c0", UMaskZeros="0x01"),
+     "power_state_occupancy.cores_c0: UMaskZeros: only subevents"),
     ("counters out of order", "cbox.json", change(LOOKUP, Counter="1,0"),
      LOOKUP + ": Counter:"),
     ("other counters for the same code", "cbox.json",
@@ -126,28 +134,168 @@ BROKEN = [
     ("a metric without a filter that the event needs", "metrics.json",
      change("hitme_inval", MetricExpr="hswep_cbox@tor_inserts.opcode@"),
      "hitme_inval: MetricExpr: tor_inserts.opcode needs filter_opc"),
+    ("a metric of more events than there are counters for", "metrics.json",
+     change("hitme_inval", MetricExpr="hswep_cbox@tor_occupancy.all@ / "
+            "hswep_cbox@rxr_occupancy.irq@"),
+     "hitme_inval: MetricExpr: hswep_cbox has not the counters for 2 events"),
     ("an opcode that is too wide", "opcodes.json",
      lambda content: content[0].update(Value="0x200"),
      "rfo: filter_opc=0x200 is wider"),
+    ("a filter rule of a field that is none", "boxes.json",
+     lambda content: content["cbox"]["Filters"][0].update(
+         Fields="filter_colour"), "Filters: no field 'filter_colour'"),
+    ("a filter rule that no event can meet", "boxes.json",
+     lambda content: content["cbox"]["Filters"][1].update(Select="0x134"),
+     "Filters: Select 0x134 is not in Mask"),
+    ("a filter rule with a key too many", "boxes.json",
+     lambda content: content["cbox"]["Filters"][1].update(Colour="red"),
+     "Filters: unknown key Colour"),
     ("a fact about the in-tree driver, of a field that is none",
      "in-tree.json", lambda content: content["Filters"][0].update(
          Fields="filter_colour"), "fact 1: the CBo has no field filter_colour"),
 ]
 
 
+def put(**lists):
+    """A difference instead of the file's."""
+    return lambda _: json.dumps(lists)
+
+
+ADDED = {"EventName": "news", "EventCode": "0x77", "Category": "news",
+         "BriefDescription": "Newspapers", "Section": "perf"}
+# The same for events/bdwep, which is like hswep.
+BROKEN_DIFFERENCE = [
+    ("a base that there is not", "boxes.json",
+     lambda content: content.update(Like="p6"),
+     "Like: no generation is called p6"),
+    ("a base that is the generation itself", "boxes.json",
+     lambda content: content.update(Like="bdwep"),
+     "Like: bdwep is like this one"),
+    ("a box that is no object", "boxes.json",
+     lambda content: content.update(ha="none"), "ha: is not an object"),
+    ("a format that is no object", "boxes.json",
+     lambda content: content["ha"].update(Format=["edge"]),
+     "ha: Format: is not an object"),
+    ("a new box without its title", "boxes.json",
+     lambda content: content.update(dbox={"Section": "§2.3", "Counters": 1}),
+     "dbox: Title is missing"),
+    ("a box gone that never was", "boxes.json",
+     lambda content: content.update(Remove=["dbox"]),
+     "dbox: Remove: hswep has no such box"),
+    ("a field gone that never was", "boxes.json",
+     lambda content: content["ha"].update(Remove=["occ_sel"]),
+     "ha: Remove: hswep has no field occ_sel"),
+    ("a field that is what it was", "boxes.json",
+     lambda content: content["ha"].update(Format={"edge": "config:18"}),
+     "ha: Format: edge is what hswep has"),
+    ("a fact that is what it was", "boxes.json",
+     lambda content: content["ha"].update(Counters=4),
+     "ha: Counters is what hswep has"),
+    ("a register that is no number", "boxes.json",
+     lambda content: content["ha"]["Registers"].update(BoxControl="f4"),
+     "ha: Registers: BoxControl: 'f4' is not a number"),
+    ("as many controls as there are no counters", "boxes.json",
+     lambda content: content["ha"]["Registers"].update(Control="0xd8,0xdc"),
+     "ha: Registers: 2 controls for 4 counters"),
+    ("a register that nothing knows", "boxes.json",
+     lambda content: content["ha"]["Registers"].update(Colour="0x1"),
+     "ha: Registers: Colour is not a known key"),
+    ("an event gone that never was", "cbox.json", put(Remove=["news.*"]),
+     "news.*: Remove: hswep has no such entry, or it is gone"),
+    ("an event gone twice", "cbox.json",
+     put(Remove=["llc_lookup.*", "llc_lookup.any"]),
+     "llc_lookup.any: Remove: hswep has no such entry, or it is gone"),
+    ("an event changed that never was", "cbox.json",
+     put(Change=[{"EventName": "news", "UMask": "0x01"}]),
+     "news: Change: hswep has no such entry, or it is gone"),
+    ("an event changed that is gone", "cbox.json",
+     put(Remove=["llc_lookup.any"],
+         Change=[{"EventName": "llc_lookup.any", "UMask": "0x01"}]),
+     "llc_lookup.any: Change: hswep has no such entry, or it is gone"),
+    ("a change to what it was", "cbox.json",
+     put(Change=[{"EventName": "llc_lookup.any", "UMask": "0x11"}]),
+     "llc_lookup.any: Change: UMask is what hswep has"),
+    ("a change of an unknown key", "cbox.json",
+     put(Change=[{"EventName": "llc_lookup.any", "Colour": "red"}]),
+     "llc_lookup.any: Change: Colour is not a known key"),
+    ("a change to a value of the wrong form", "cbox.json",
+     put(Change=[{"EventName": "llc_lookup.any", "UMask": "17"}]),
+     "llc_lookup.any: Change: UMask: "),
+    ("a change that takes a required key away", "cbox.json",
+     put(Change=[{"EventName": "llc_lookup.any", "Section": None}]),
+     "llc_lookup.any: Section is missing"),
+    ("a change to a counter that the box has not", "cbox.json",
+     put(Change=[{"EventName": "llc_lookup.*", "Counter": "4"}]),
+     "llc_lookup."),
+    ("an event added that was there", "cbox.json",
+     put(Add=[{**ADDED, "EventName": "llc_lookup.any"}]),
+     "llc_lookup.any: Add: hswep has it: change it"),
+    ("an event added without its code", "cbox.json",
+     put(Add=[{key: ADDED[key] for key in ADDED if key != "EventCode"}]),
+     "news: EventCode is missing"),
+    ("a difference with an unknown part", "cbox.json", put(Rename=["x"]),
+     "Rename is not a known key"),
+    ("a metric gone that never was", "metrics.json", put(Remove=["news"]),
+     "news: Remove: hswep has no such entry, or it is gone"),
+    ("a metric added without its event", "metrics.json",
+     put(Add=[{"MetricName": "news", "MetricGroup": "news", "Box": "cbox",
+               "MetricExpr": "bdwep_cbox@news@", "Section": "§2.3.6",
+               "BriefDescription": "Newspapers"}]),
+     "news: MetricExpr: bdwep_cbox has no event news"),
+]
+
+
+def refused(title, generation, file, edit, message):
+    with tempfile.TemporaryDirectory() as folder:
+        for name in {"hswep", generation}:
+            shutil.copytree(os.path.join(EVENTS, name),
+                            os.path.join(folder, name))
+        path = os.path.join(folder, generation, file)
+        if not os.path.exists(path):
+            with open(path, "w", encoding="utf-8") as handle:
+                handle.write("{}")
+        edited(folder, file, edit, generation)
+        kernel = os.path.join(folder, "kernel")
+        run = generate("--catalogue", folder, "--kernel", kernel)
+        wanted = "events/%s/%s: %s" % (generation, file, message)
+        result(run.returncode == 1 and wanted in run.stderr and
+               "Traceback" not in run.stderr and not os.path.exists(kernel),
+               "refused: " + title, "wanted " + wanted, run.stderr)
+
+
 def test_broken():
-    for title, file, edit, message in BROKEN:
-        with tempfile.TemporaryDirectory() as folder:
-            shutil.copytree(os.path.join(EVENTS, "hswep"),
-                            os.path.join(folder, "hswep"))
-            edited(folder, file, edit)
-            kernel = os.path.join(folder, "kernel")
-            run = generate("--catalogue", folder, "--kernel", kernel)
-            wanted = "events/hswep/%s: %s" % (file, message)
-            result(run.returncode == 1 and wanted in run.stderr and
-                   "Traceback" not in run.stderr and
-                   not os.path.exists(kernel),
-                   "refused: " + title, "wanted " + wanted, run.stderr)
+    for broken in BROKEN:
+        refused(broken[0], "hswep", *broken[1:])
+    for broken in BROKEN_DIFFERENCE:
+        refused(broken[0], "bdwep", *broken[1:])
+    refused("an event code where there is no event select", "xeon7100",
+            "fsb.json", change("drdy", EventCode="0x01"),
+            "drdy: EventCode: the FSB has no event select")
+    refused("an event code that is missing", "hswep", "cbox.json",
+            change(LOOKUP, EventCode=None), LOOKUP + ": EventCode is missing")
+
+
+def test_inherited_metric():
+    """One whose event is gone is left out, and the reference says why."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("hswep", "bdwep"):
+            shutil.copytree(os.path.join(EVENTS, name),
+                            os.path.join(folder, name))
+        with open(os.path.join(folder, "bdwep", "ha.json"), "w",
+                  encoding="utf-8") as handle:
+            json.dump({"Remove": ["hitme_*"]}, handle)
+        run = generate("--catalogue", folder, "--generation", "bdwep",
+                       "--cpp", folder + "/c.cpp", "--docs", folder + "/docs")
+        with open(folder + "/c.cpp", encoding="utf-8") as file:
+            tables = file.read()
+        with open(folder + "/docs/index.rst", encoding="utf-8") as file:
+            index = file.read()
+        result(run.returncode == 0 and "hitme_inval" not in tables and
+               "avg_ingress_depth" in tables and
+               re.search(r"metric hitme_inval\n +-\n +- bdwep_ha has no event",
+                         index),
+               "a metric whose event is gone is left out, with the reason",
+               run.stderr)
 
 
 def test_missing_box():
@@ -159,6 +307,26 @@ def test_missing_box():
         run = generate("--catalogue", folder, "--check")
         result(run.returncode == 0, "a missing box file is an empty one",
                run.stderr)
+
+
+def generations():
+    return sorted(os.path.basename(os.path.dirname(path)) for path in
+                  glob.glob(os.path.join(EVENTS, "*", "boxes.json")))
+
+
+def test_generation(name):
+    """What other generations' outputs rely on, as Haswell's below."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = generate("--generation", name, "--tsv", folder + "/t.tsv",
+                       "--kernel", folder, "--cpp", folder + "/c.cpp")
+        result(run.returncode == 0, "%s is written" % name, run.stderr)
+        with open(folder + "/t.tsv", encoding="utf-8") as file:
+            rows = [line.rstrip("\n").split("\t") for line in file]
+    check_table(rows, name)
+    clocks = [row[-1] for row in rows if row[1] == "bus_clocks"]
+    if name.startswith("xeon7"):
+        result(len(clocks) == 1 and set(clocks[0]) == {"1", ","},
+               "%s: every bus clock is one" % name, *clocks)
 
 
 def test_outputs():
@@ -176,29 +344,76 @@ def test_outputs():
                "a second run touches none of %d files" % len(files))
         with open(folder + "/t.tsv", encoding="utf-8") as file:
             rows = [line.rstrip("\n").split("\t") for line in file]
-    check_table(rows)
+    check_table(rows, "hswep")
 
 
-def check_table(rows):
-    """What tests rely on, read from the table alone."""
+def test_all():
+    """All generations' kernel tables at once are what each one's are."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = generate("--generation", "all", "--kernel", folder + "/all")
+        for name in generations():
+            generate("--generation", name, "--kernel", folder + "/each")
+        files = [{file: open(os.path.join(folder, kind, file),
+                             encoding="utf-8").read()
+                  for file in os.listdir(os.path.join(folder, kind))}
+                 for kind in ("all", "each")]
+        result(run.returncode == 0 and files[0] == files[1] and
+               len(files[0]) >= 3 * len(generations()),
+               "%d files of all generations at once" % len(files[0]),
+               run.stderr)
+        run = generate("--generation", "all", "--tsv", folder + "/t.tsv")
+        result(run.returncode == 2 and "of one generation" in run.stderr,
+               "refused: a table of all generations", run.stderr)
+
+
+def test_shown_names():
+    """Names that users are shown for perf are in sysfs by default."""
+    top = os.path.dirname(EVENTS)
+    common, known = set(), set()
+    with open(os.path.join(EVENTS, "hswep", "boxes.json"),
+              encoding="utf-8") as file:
+        boxes = [name for name in json.load(file) if name.islower()]
+    for box in boxes:
+        with open(os.path.join(EVENTS, "hswep", box + ".json"),
+                  encoding="utf-8") as file:
+            for raw in json.load(file):
+                known.add((box, raw["EventName"]))
+                if "Common" in raw:
+                    common.add((box, raw["EventName"]))
+    shown = set()
+    for path in ["README.md", "selftests/demo.sh", *glob.glob(
+            "Documentation/*.rst", root_dir=top)]:
+        with open(os.path.join(top, path), encoding="utf-8") as file:
+            text = file.read()
+        shown |= known & set(re.findall(
+            r"hswep_([a-z0-9]+?)(?:_\d+)?/([a-z0-9_.]+)", text))
+        shown |= known & set(re.findall(
+            r"^\t([a-z0-9]+)\t+([a-z0-9_.]+)[,\t]", text, re.M))
+    result(len(shown) > 10 and shown <= common,
+           "%d names of README, documents and demo are common" % len(shown),
+           *sorted("%s/%s" % name for name in shown - common))
+
+
+def check_table(rows, name):
+    """What tests rely on, read from the table of generation @name alone."""
     odd, bits = [], {}
-    for (box, name, _, config, _, _, ctrs, max_inc, rule, period,
+    for (box, event, _, config, _, _, ctrs, max_inc, rule, period,
          values) in rows:
         values = [int(value) for value in values.split(",")]
         if len(values) != int(period) or not 1 <= len(values) <= 16:
-            odd.append("%s/%s: %d values" % (box, name, len(values)))
+            odd.append("%s/%s: %d values" % (box, event, len(values)))
         if ctrs in ("fixed", "free"):
             continue
         code, umask = int(config, 16) & 0x2000ff, int(config, 16) >> 8 & 0xff
         if rule == "any" and box != "pcu":
             bits.setdefault((box, code), {})[umask] = (
-                name, values, int(max_inc))
-    result(not odd, "%d rows have as many values as the period says"
+                event, values, int(max_inc))
+    result(not odd, name + ": %d rows have as many values as the period says"
            % len(rows), *odd)
 
     odd, sums = [], 0
     for masks in bits.values():
-        for umask, (name, values, max_inc) in masks.items():
+        for umask, (event, values, max_inc) in masks.items():
             parts = [masks.get(1 << bit, (0, None))[1]
                      for bit in range(8) if umask >> bit & 1]
             if len(parts) < 2 or None in parts:
@@ -206,16 +421,24 @@ def check_table(rows):
             sums += 1
             if values != [min(sum(column), max_inc)
                           for column in zip(*parts)]:
-                odd.append(name)
-    result(sums and not odd, "%d combined unit masks are the sum of their "
+                odd.append(event)
+    # A control register without an event select has no unit masks.
+    result((sums or name.startswith("xeon7")) and not odd,
+           name + ": %d combined unit masks are the sum of their "
            "bits" % sums, *odd)
 
 
 def main():
     print("TAP version 13")
     test_broken()
+    test_inherited_metric()
     test_missing_box()
     test_outputs()
+    for name in generations():
+        if name != "hswep":
+            test_generation(name)
+    test_all()
+    test_shown_names()
     print("1..%d" % len(results))
     return 0 if all(results) else 1
 

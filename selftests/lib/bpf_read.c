@@ -4,12 +4,14 @@
  * instructions written out here, so that the tests need no BPF compiler.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/bpf.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bpf_read.h"
+#include "tap.h"
 
 static int bpf(int command, union bpf_attr *attr, unsigned int size)
 {
@@ -18,27 +20,25 @@ static int bpf(int command, union bpf_attr *attr, unsigned int size)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A map from CPUs to events, with one entry. */
-static int make_map(int event_fd, uint32_t cpu)
+/* A map from CPUs to events. */
+static int make_map(unsigned int cpus)
 {
 	union bpf_attr create = {
 		.map_type = BPF_MAP_TYPE_PERF_EVENT_ARRAY,
-		.key_size = 4, .value_size = 4, .max_entries = cpu + 1,
+		.key_size = 4, .value_size = 4, .max_entries = cpus,
 	};
+
+	return bpf(BPF_MAP_CREATE, &create, sizeof(create));
+}
+
+static int map_event(int map, uint32_t cpu, int event_fd)
+{
 	union bpf_attr update = {
+		.map_fd = map,
 		.key = (uintptr_t)&cpu, .value = (uintptr_t)&event_fd,
 	};
-	int map = bpf(BPF_MAP_CREATE, &create, sizeof(create)), err;
 
-	if (map < 0)
-		return map;
-	update.map_fd = map;
-	err = bpf(BPF_MAP_UPDATE_ELEM, &update, sizeof(update));
-	if (err < 0) {
-		close(map);
-		return err;
-	}
-	return map;
+	return bpf(BPF_MAP_UPDATE_ELEM, &update, sizeof(update));
 }
 
 static int make_program(int map)
@@ -79,12 +79,12 @@ static int make_program(int map)
 int bpf_event_read(int fd, int cpu, uint32_t *value)
 {
 	union bpf_attr run = { 0 };
-	int map = make_map(fd, cpu), program, err;
+	int map = make_map(cpu + 1), program, err;
 	int32_t result;
 
 	if (map < 0)
 		return -ENOSYS;
-	program = make_program(map);
+	program = map_event(map, cpu, fd) ? -1 : make_program(map);
 	if (program < 0) {
 		close(map);
 		return -ENOSYS;
@@ -103,4 +103,64 @@ int bpf_event_read(int fd, int cpu, uint32_t *value)
 		return result;
 	*value = result;
 	return 0;
+}
+
+/* Have the kernel count how often programs run. */
+static void count_runs(const char *on)
+{
+	int fd = open("/proc/sys/kernel/bpf_stats_enabled", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (write(fd, on, strlen(on)) < 0)
+		tap_diag("programs are not counted: %s", strerror(errno));
+	close(fd);
+}
+
+int bpf_reader_attach(struct bpf_reader *r, const char *tracepoint,
+		      const int *fd, unsigned int cpus)
+{
+	union bpf_attr attach = {
+		.raw_tracepoint.name = (uintptr_t)tracepoint,
+	};
+	int err = 0;
+
+	*r = (struct bpf_reader){ .map = make_map(cpus), .program = -1, .link = -1 };
+	if (r->map < 0)
+		return r->map;
+	for (unsigned int cpu = 0; cpu < cpus && !err; cpu++)
+		if (fd[cpu] >= 0)
+			err = map_event(r->map, cpu, fd[cpu]);
+	if (!err) {
+		r->program = make_program(r->map);
+		err = r->program < 0 ? r->program : 0;
+	}
+	if (!err) {
+		count_runs("1");
+		attach.raw_tracepoint.prog_fd = r->program;
+		r->link = bpf(BPF_RAW_TRACEPOINT_OPEN, &attach, sizeof(attach));
+		err = r->link < 0 ? r->link : 0;
+	}
+	if (err)
+		bpf_reader_detach(r);
+	return err;
+}
+
+uint64_t bpf_reader_detach(struct bpf_reader *r)
+{
+	struct bpf_prog_info info = { 0 };
+	union bpf_attr get = {
+		.info.bpf_fd = r->program, .info.info_len = sizeof(info),
+		.info.info = (uintptr_t)&info,
+	};
+
+	if (r->link >= 0)
+		close(r->link);
+	if (r->program >= 0) {
+		bpf(BPF_OBJ_GET_INFO_BY_FD, &get, sizeof(get));
+		close(r->program);
+	}
+	close(r->map);
+	count_runs("0");
+	return info.run_cnt;
 }

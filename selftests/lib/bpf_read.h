@@ -15,4 +15,21 @@
  */
 int bpf_event_read(int fd, int cpu, uint32_t *value);
 
+/**
+ * struct bpf_reader - a program that reads an event each time that a kernel's
+ * tracepoint is passed, wherever that is
+ */
+struct bpf_reader {
+	int map, program, link;
+};
+
+/*
+ * @fd has an event for each CPU from 0 to @cpus - 1; negative ones are left out.
+ * Returns 0 or -errno: -ENOENT for a tracepoint that the kernel lacks.
+ */
+int bpf_reader_attach(struct bpf_reader *r, const char *tracepoint,
+		      const int *fd, unsigned int cpus);
+/* Takes it away; returns how often it has run. */
+uint64_t bpf_reader_detach(struct bpf_reader *r);
+
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "catalogue.h"
+#include "generation.h"
 #include "tap.h"
 
 enum { FIELDS = 11, MAX_EVENTS = 4096 };
@@ -55,12 +56,14 @@ static void read_table(void)
 {
 	const char *path = getenv("UNCORE_CATALOGUE");
 	const char *build = getenv("UNCORE_BUILD");
-	char line[1024], beside[512];
+	char line[1024], beside[512], of[16] = "";
 	FILE *f;
 
 	if (!path) {
-		snprintf(beside, sizeof(beside), "%s%scatalogue.tsv",
-			 build ? build : "build", build ? "/../" : "/");
+		if (strcmp(generation()->name, "hswep"))
+			snprintf(of, sizeof(of), "-%s", generation()->name);
+		snprintf(beside, sizeof(beside), "%s%scatalogue%s.tsv",
+			 build ? build : "build", build ? "/../" : "/", of);
 		path = beside;
 	}
 	f = fopen(path, "re");
@@ -106,6 +109,17 @@ const struct cat_event *cat_find_code(const char *box, unsigned int code,
 		    e[i].umask == umask)
 			return &e[i];
 	return NULL;
+}
+
+bool cat_has_code(const char *box, unsigned int code)
+{
+	size_t n;
+	const struct cat_event *e = catalogue(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(e[i].box, box) && e[i].code == code)
+			return true;
+	return false;
 }
 
 /* Does cycle @t pass the threshold comparison? Without one: any increment. */

@@ -31,8 +31,9 @@ struct cat_event {
 };
 
 /*
- * Reads the table once ($UNCORE_CATALOGUE, default: catalogue.tsv beside
- * $UNCORE_BUILD); @count may be NULL. Skips the program when it is missing.
+ * Reads the table once ($UNCORE_CATALOGUE, default: catalogue.tsv, or
+ * catalogue-NAME.tsv of another generation than hswep, beside $UNCORE_BUILD);
+ * @count may be NULL. Skips the program when it is missing.
  */
 const struct cat_event *catalogue(size_t *count);
 /* The event with that name, or NULL. */
@@ -40,6 +41,9 @@ const struct cat_event *cat_find(const char *box, const char *name);
 /* The event with that code and unit mask, or NULL. */
 const struct cat_event *cat_find_code(const char *box, unsigned int code,
 				      unsigned int umask);
+
+/* Has the generation any event with that code? */
+bool cat_has_code(const char *box, unsigned int code);
 
 /* How a control register shapes an event (§1.4). */
 struct shape {

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 
 #include "machine.h"
 #include "perf.h"
+#include "sim.h"
 #include "tap.h"
 
 #define DRIVER	"xeon_uncore"
@@ -62,12 +64,46 @@ static int unload(const char *name)
 
 int driver_load(const char *params)
 {
-	return load(DRIVER ".ko", params);
+	bool was_manual;
+	char all[256];
+	int err;
+
+	if (!params || !strstr(params, "events=")) {
+		snprintf(all, sizeof(all), "%s events=all",
+			 params ? params : "");
+		params = all;
+	}
+	sim_clock_run(&was_manual);
+	err = load(DRIVER ".ko", params);
+	sim_clock_return(was_manual);
+	return err;
 }
 
 int sim_load(const char *params)
 {
 	return load("sim/" SIM ".ko", params);
+}
+
+int file_write(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), err;
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = write(fd, text, strlen(text));
+	err = n < 0 ? -errno : n == (ssize_t)strlen(text) ? 0 : -EIO;
+	close(fd);
+	return err;
+}
+
+int driver_freeze_budget(unsigned int per_mille)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", per_mille);
+	return file_write("/sys/module/" DRIVER "/parameters/freeze_budget",
+			  text);
 }
 
 int driver_unload(void)
@@ -80,14 +116,41 @@ int sim_unload(void)
 	return unload(SIM);
 }
 
+static bool undefined_allowed, undefined_seen;
+
+void machine_allow_undefined(void)
+{
+	undefined_allowed = true;
+}
+
+/* No driver is loaded any more: has one written what it must not? */
+static void judge_writes(void)
+{
+	uint64_t n = sim_present() ? sim_stat("undefined") : 0;
+
+	if (n && n != UINT64_MAX && !undefined_allowed) {
+		tap_diag("%ju writes that the manual leaves undefined",
+			 (uintmax_t)n);
+		undefined_seen = true;
+	}
+	undefined_allowed = false;
+}
+
 static void unload_all(void)
 {
 	int err = driver_unload();
 
-	if (!err)
+	if (!err) {
+		judge_writes();
 		err = sim_unload();
+	}
 	if (err)
 		tap_diag("modules do not unload: %s", strerror(-err));
+	/* the results have been printed, but the status can still tell */
+	if (undefined_seen) {
+		fflush(stdout);
+		_exit(EXIT_FAILURE);
+	}
 }
 
 void machine_setup_sim(const char *sim_params)
@@ -103,12 +166,14 @@ void machine_setup_sim(const char *sim_params)
 		tap_skip_all("%s is not built", path);
 	if (!registered)
 		atexit(unload_all);
-	registered = true;
 	/* Fails when it is mounted, which is as good. */
 	mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
 	err = driver_unload();
+	if (!err && registered)
+		judge_writes();
 	if (!err)
 		err = sim_unload();
+	registered = true;
 	if (err)
 		tap_bail("modules do not unload: %s", strerror(-err));
 	snprintf(params, sizeof(params), "packages=%d %s", packages(),
@@ -126,6 +191,52 @@ void machine_setup(const char *sim_params, const char *driver_params)
 	err = driver_load(driver_params);
 	if (err)
 		tap_bail(DRIVER ".ko: %s", strerror(-err));
+}
+
+static void cpu_file(char *path, size_t size, int cpu)
+{
+	snprintf(path, size, "/sys/devices/system/cpu/cpu%d/online", cpu);
+}
+
+void cpu_pin(int cpu)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus))
+		tap_bail("cannot run on CPU %d: %s", cpu, strerror(errno));
+}
+
+int cpu_set_online(int cpu, bool online)
+{
+	char path[64];
+
+	cpu_file(path, sizeof(path), cpu);
+	return file_write(path, online ? "1" : "0");
+}
+
+bool cpu_is_online(int cpu)
+{
+	char path[64], state = '1';
+	int fd;
+
+	cpu_file(path, sizeof(path), cpu);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		if (read(fd, &state, 1) != 1)
+			state = '1';
+		close(fd);
+	}
+	return state == '1';
+}
+
+bool cpu_can_leave(int cpu)
+{
+	char path[64];
+
+	cpu_file(path, sizeof(path), cpu);
+	return access(path, W_OK) == 0;
 }
 
 /* The log since the mark: what read() has given so far. */
@@ -190,4 +301,21 @@ int log_count(const char *text)
 void log_show(const char *text)
 {
 	log_scan(text, true);
+}
+
+bool log_clean(void)
+{
+	static const char *const alarms[] = {
+		"WARNING:", "BUG:", "Oops", "UBSAN:", "refcount_t:",
+		"unknown reason",
+	};
+	bool clean = true;
+
+	for (unsigned int i = 0; i < sizeof(alarms) / sizeof(*alarms); i++) {
+		if (check(!log_count(alarms[i]), "the log has '%s':", alarms[i]))
+			continue;
+		log_show(alarms[i]);
+		clean = false;
+	}
+	return clean;
 }

@@ -12,9 +12,16 @@
 /*
  * insmod of this build's module ($UNCORE_BUILD, default: the only
  * build/<release> of the running kernel). 0 or -errno, as finit_module(2).
+ * The driver lists all of the catalogue's names, unless @params has events=.
+ * While the driver loads, the simulated hardware's clock runs.
  */
 int driver_load(const char *params);
 int sim_load(const char *params);
+/*
+ * How much of the time group reads may freeze a box, per mille; 1000: always, so
+ * that all of them are of one instant. Until the driver is unloaded.
+ */
+int driver_freeze_budget(unsigned int per_mille);
 /* 0 or -errno; 0 when it was not loaded. */
 int driver_unload(void);
 int sim_unload(void);
@@ -31,11 +38,31 @@ void machine_setup(const char *sim_params, const char *driver_params);
 /* The simulated hardware only, no driver. */
 void machine_setup_sim(const char *sim_params);
 
+/*
+ * From here on, until the simulated hardware is loaded again, writes may be
+ * such that the manual leaves their outcome open. Without it they fail the
+ * program, when the hardware is unloaded.
+ */
+void machine_allow_undefined(void);
+
+/* Writes @text to a file of the kernel's, at once. 0 or -errno. */
+int file_write(const char *path, const char *text);
+
+/* From here on this thread runs on that CPU only; bails out when it cannot. */
+void cpu_pin(int cpu);
+/* Takes a CPU offline or back. 0 or -errno. */
+int cpu_set_online(int cpu, bool online);
+bool cpu_is_online(int cpu);
+/* Can it be taken offline at all? */
+bool cpu_can_leave(int cpu);
+
 /* From here on log_count() looks at new messages only. */
 void log_mark(void);
 /* How many lines of the kernel log since log_mark() contain @text. */
 int log_count(const char *text);
 /* Prints these lines as comments. */
 void log_show(const char *text);
+/* Has the kernel complained since the mark? Prints what it said if so. */
+bool log_clean(void);
 
 #endif

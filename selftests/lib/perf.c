@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "generation.h"
 #include "perf.h"
 
 #define DEVICES	"/sys/bus/event_source/devices"
@@ -58,16 +59,17 @@ int pmu_type(const char *pmu)
 
 bool pmu_name(char *name, const char *kind, unsigned int index)
 {
-	snprintf(name, PMU_NAME_MAX, PMU_PREFIX "_%s_%u", kind, index);
+	snprintf(name, PMU_NAME_MAX, "%s_%s_%u", generation()->name, kind,
+		 index);
 	if (pmu_type(name) >= 0)
 		return true;
-	snprintf(name, PMU_NAME_MAX, PMU_PREFIX "_%s", kind);
+	snprintf(name, PMU_NAME_MAX, "%s_%s", generation()->name, kind);
 	return index == 0 && pmu_type(name) >= 0;
 }
 
 const char *pmu_box(const char *pmu)
 {
-	return pmu + strlen(PMU_PREFIX "_");
+	return strchr(pmu, '_') + 1;
 }
 
 /* Is @cpu in a list such as "0-3,8"? */

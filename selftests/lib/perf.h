@@ -12,7 +12,6 @@
 #include <stdint.h>
 #include <linux/perf_event.h>
 
-#define PMU_PREFIX	"hswep"
 #define PMU_NAME_MAX	48
 #define BOX_KINDS	10
 #define MAX_GROUP	16

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "generation.h"
 #include "machine.h"
 #include "perf.h"
 #include "rival.h"
@@ -70,15 +71,21 @@ static void leave(void)
 static void load(enum driver driver)
 {
 	static bool registered;
+	bool was_manual;
 	int err = 0;
 
 	if (!registered)
 		atexit(leave);
 	registered = true;
+	sim_clock_run(&was_manual);
+	/* it writes registers as it always has */
+	if (driver != OURS)
+		machine_allow_undefined();
 	if (driver == OURS)
 		err = driver_load(NULL);
 	else if (system("modprobe " RIVAL))
 		err = -ENODEV;
+	sim_clock_return(was_manual);
 	if (err)
 		tap_bail("%s does not load: %s", driver_names[driver],
 			 strerror(-err));
@@ -86,8 +93,13 @@ static void load(enum driver driver)
 
 void driver_setup(enum driver driver, const char *sim_params)
 {
+	const char *sized = generation()->rival_sim;
+	char params[256];
+
+	snprintf(params, sizeof(params), "%s %s", sim_params ? sim_params : "",
+		 sized ? sized : "");
 	driver_none();
-	machine_setup_sim(sim_params);
+	machine_setup_sim(params);
 	load(driver);
 }
 
@@ -102,7 +114,7 @@ const char *driver_pmu(enum driver driver, const char *box)
 	static char name[PMU_NAME_MAX];
 
 	snprintf(name, sizeof(name), "%s_%s",
-		 driver == OURS ? PMU_PREFIX : "uncore", box);
+		 driver == OURS ? generation()->name : "uncore", box);
 	return name;
 }
 

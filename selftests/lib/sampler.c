@@ -15,11 +15,14 @@
 #include <unistd.h>
 
 #include "perf.h"
+#include "generation.h"
+#include "machine.h"
 #include "sampler.h"
 #include "sim.h"
 #include "tap.h"
 
 #define RATE_LIMIT	"/proc/sys/kernel/perf_event_max_sample_rate"
+#define CPU_PERCENT	"/proc/sys/kernel/perf_cpu_time_max_percent"
 
 enum {
 	RING_BYTES = 1 << 21,	/* a power of two; some 40,000 samples */
@@ -219,7 +222,11 @@ bool sampler_clean(const struct sampler *s, const char *what)
 
 bool signals(const char *kind)
 {
-	return strcmp(kind, "cbox") && strcmp(kind, "sbox");
+	const char *const *polled = generation()->polled;
+
+	while (*polled && strcmp(*polled, kind))
+		polled++;
+	return !*polled;
 }
 
 const struct cat_event *ticks_of(const char *kind)
@@ -241,19 +248,24 @@ const struct cat_event *ticks_of(const char *kind)
 
 const struct cat_event *plain_of(const char *kind)
 {
-	unsigned int all = 0;
+	const struct cat_event *best = NULL;
+	int most = 0;
 	size_t n;
 	const struct cat_event *e = catalogue(&n);
 
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(e[i].box, kind))
-			all |= e[i].ctrs;
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(e[i].box, kind) && !e[i].fixed && !e[i].free &&
-		    e[i].ctrs == all && e[i].period > 1 &&
-		    !strchr(e[i].string, '?'))
-			return &e[i];
-	return NULL;
+	for (size_t i = 0; i < n; i++) {
+		int ctrs = __builtin_popcount(e[i].ctrs);
+
+		if (strcmp(e[i].box, kind) || e[i].fixed || e[i].free ||
+		    ctrs <= most || e[i].period < 2 ||
+		    strchr(e[i].string, '?') ||
+		    /* nothing without an event on counter 0 */
+		    !strcmp(e[i].name, "counter0_occupancy"))
+			continue;
+		best = &e[i];
+		most = ctrs;
+	}
+	return best;
 }
 
 int send_traffic(const char *pmu, int pkg, const struct cat_event *e,
@@ -264,56 +276,64 @@ int send_traffic(const char *pmu, int pkg, const struct cat_event *e,
 			   value);
 }
 
-uint64_t overflow_stat(int pkg, const char *name)
+uint64_t package_stat(int pkg, const char *name)
 {
 	char path[128];
 	uint64_t value;
 	FILE *f;
 
-	snprintf(path, sizeof(path),
-		 "/sys/module/xeon_uncore/package%d/overflow_%s", pkg, name);
+	snprintf(path, sizeof(path), "/sys/module/xeon_uncore/package%d/%s", pkg,
+		 name);
 	f = fopen(path, "re");
 	if (!f)
 		return UINT64_MAX;
-	if (fscanf(f, "%" SCNu64, &value) != 1)
+	/* decimal, or hexadecimal with 0x */
+	if (fscanf(f, "%" SCNi64, (int64_t *)&value) != 1)
 		value = UINT64_MAX;
 	fclose(f);
 	return value;
 }
 
-static int rate_limit(char *text, size_t size, int flags)
+uint64_t overflow_stat(int pkg, const char *name)
 {
-	int fd = open(RATE_LIMIT, flags | O_CLOEXEC), err = 0;
-	ssize_t n;
+	char file[64];
 
-	if (fd < 0)
-		return -errno;
-	n = flags == O_RDONLY ? read(fd, text, size - 1) :
-				write(fd, text, strlen(text));
-	if (n < 0)
-		err = -errno;
-	else if (flags == O_RDONLY)
-		text[n] = '\0';
-	close(fd);
-	return err;
+	snprintf(file, sizeof(file), "overflow_%s", name);
+	return package_stat(pkg, file);
 }
 
 static char old_rate[32];
 
+/*
+ * perf lowers the limit by itself when samples take long, as they do on an
+ * emulated CPU.  While it is free to do so (25 %), the limit can be set.
+ */
+static int set_rate(const char *rate)
+{
+	return file_write(CPU_PERCENT, "25") ?: file_write(RATE_LIMIT, rate);
+}
+
 static void restore_rate(void)
 {
-	rate_limit(old_rate, 0, O_WRONLY);
+	set_rate(old_rate);
 }
 
 int max_sample_rate(unsigned int samples_per_second)
 {
 	char text[32];
+	FILE *f;
 
 	if (!old_rate[0]) {
-		if (rate_limit(old_rate, sizeof(old_rate), O_RDONLY))
+		f = fopen(RATE_LIMIT, "re");
+		if (!f)
+			return -ENOENT;
+		if (!fgets(old_rate, sizeof(old_rate), f))
+			old_rate[0] = '\0';
+		fclose(f);
+		if (!old_rate[0])
 			return -ENOENT;
 		atexit(restore_rate);
 	}
 	snprintf(text, sizeof(text), "%u", samples_per_second);
-	return rate_limit(text, 0, O_WRONLY);
+	return set_rate(text) ?: file_write(CPU_PERCENT, "0");
 }

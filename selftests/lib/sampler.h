@@ -79,7 +79,9 @@ const struct cat_event *plain_of(const char *kind);
 int send_traffic(const char *pmu, int pkg, const struct cat_event *e,
 		 uint64_t n, unsigned int value);
 
-/* /sys/module/xeon_uncore/package@pkg/overflow_@name; UINT64_MAX: not there. */
+/* /sys/module/xeon_uncore/package@pkg/@name; UINT64_MAX: not there. */
+uint64_t package_stat(int pkg, const char *name);
+/* The same of overflow_@name. */
 uint64_t overflow_stat(int pkg, const char *name);
 /*
  * Sets perf's limit of samples a second, above which it throttles; the

@@ -13,7 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "generation.h"
+#include "machine.h"
 #include "sim.h"
+#include "tap.h"
 
 #define CONTROL		"/sys/kernel/debug/xeon_uncore_sim/"
 #define PCI_DEVICES	"/sys/bus/pci/devices/"
@@ -21,20 +24,6 @@
 bool sim_present(void)
 {
 	return access(CONTROL "stats", F_OK) == 0;
-}
-
-static int put(const char *file, const char *text)
-{
-	int fd = open(file, O_WRONLY | O_CLOEXEC);
-	ssize_t n;
-	int err;
-
-	if (fd < 0)
-		return -errno;
-	n = write(fd, text, strlen(text));
-	err = n < 0 ? -errno : n == (ssize_t)strlen(text) ? 0 : -EIO;
-	close(fd);
-	return err;
 }
 
 uint64_t sim_stat(const char *name)
@@ -53,7 +42,7 @@ uint64_t sim_stat(const char *name)
 
 void sim_stats_clear(void)
 {
-	put(CONTROL "stats", "0\n");
+	file_write(CONTROL "stats", "0\n");
 }
 
 int sim_advance(uint64_t cycles)
@@ -61,7 +50,37 @@ int sim_advance(uint64_t cycles)
 	char text[32];
 
 	snprintf(text, sizeof(text), "%" PRIu64 "\n", cycles);
-	return put(CONTROL "advance", text);
+	return file_write(CONTROL "advance", text);
+}
+
+int sim_reset(const char *text)
+{
+	return file_write(CONTROL "reset", text);
+}
+
+int sim_clock_set(const char *name)
+{
+	return file_write(CONTROL "clock", name);
+}
+
+void sim_clock_run(bool *was_manual)
+{
+	FILE *f = fopen(CONTROL "clock", "re");
+	char name[16] = "";
+
+	if (f && fscanf(f, "%15s", name) != 1)
+		name[0] = '\0';
+	if (f)
+		fclose(f);
+	*was_manual = !strcmp(name, "manual");
+	if (*was_manual)
+		sim_clock_set("real");
+}
+
+void sim_clock_return(bool was_manual)
+{
+	if (was_manual)
+		sim_clock_set("manual");
 }
 
 uint64_t sim_cycles(void)
@@ -86,7 +105,7 @@ int sim_traffic(const char *line, ...)
 	vsnprintf(text, sizeof(text) - 1, line, args);
 	va_end(args);
 	strcat(text, "\n");
-	return put(CONTROL "traffic", text);
+	return file_write(CONTROL "traffic", text);
 }
 
 int sim_fault(const char *line, ...)
@@ -98,7 +117,7 @@ int sim_fault(const char *line, ...)
 	vsnprintf(text, sizeof(text) - 1, line, args);
 	va_end(args);
 	strcat(text, "\n");
-	return put(CONTROL "fault", text);
+	return file_write(CONTROL "fault", text);
 }
 
 bool sim_register(int pkg, const char *name, uint64_t *value)
@@ -137,9 +156,20 @@ unsigned int sim_dirty_registers(void)
 	return n;
 }
 
+void sim_show_registers(void)
+{
+	FILE *f = fopen(CONTROL "registers", "re");
+	char line[256];
+
+	for (int n = 0; f && n < 20 && fgets(line, sizeof(line), f); n++)
+		tap_diag("register: %.*s", (int)strcspn(line, "\n"), line);
+	if (f)
+		fclose(f);
+}
+
 void sim_trace_clear(void)
 {
-	put(CONTROL "trace", "0\n");
+	file_write(CONTROL "trace", "0\n");
 }
 
 static bool parse_access(const char *line, struct sim_access *a)
@@ -252,6 +282,7 @@ bool pci_find(char *name, uint16_t device_id, int pkg)
 	int n = scandir(PCI_DEVICES, &list, NULL, alphasort);
 	bool found = false;
 
+	device_id = generation_device(device_id);
 	for (int i = 0; i < n; i++) {
 		uint32_t id;
 

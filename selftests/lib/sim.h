@@ -19,7 +19,19 @@ void sim_stats_clear(void);
 
 /* Lets uncore cycles pass (clock=manual). 0 or -errno. */
 int sim_advance(uint64_t cycles);
-/* Cycles that have passed since the module was loaded. */
+/* A loss of power, by writing @text, "1", to "reset". 0 or -errno. */
+int sim_reset(const char *text);
+
+/* "real" or "manual". 0 or -errno. */
+int sim_clock_set(const char *name);
+/*
+ * The real clock for the time that a driver loads, which may measure the
+ * hardware; sim_clock_return() goes back to what it was. Without simulated
+ * hardware nothing happens.
+ */
+void sim_clock_run(bool *was_manual);
+void sim_clock_return(bool was_manual);
+/* Cycles that have passed since the module was loaded or the clock stopped. */
 uint64_t sim_cycles(void);
 
 /* One line for "traffic": "pkg=0 box=cbox_0 event=0x35 count=10". 0 or -errno. */
@@ -34,6 +46,8 @@ int sim_fault(const char *line, ...) __attribute__((format(printf, 1, 2)));
 bool sim_register(int pkg, const char *name, uint64_t *value);
 /* How many registers differ from reset, of all packages. */
 unsigned int sim_dirty_registers(void);
+/* Prints them as comments, the first few. */
+void sim_show_registers(void);
 
 enum sim_access_kind { SIM_RDMSR, SIM_WRMSR, SIM_PCIRD, SIM_PCIWR };
 
@@ -62,8 +76,8 @@ int pci_config_read(const char *function_name, unsigned int offset,
 int pci_config_write(const char *function_name, unsigned int offset,
 		     uint32_t value);
 /*
- * Name of package @pkg's PCI function with a device ID (vendor 8086), in
- * @name[16]: the @pkg-th such function in bus order, as buses of a simulated
+ * Name of package @pkg's PCI function with a device ID of Haswell's (vendor
+ * 8086), or the one that stands there in this generation, in @name[16]: the @pkg-th such function in bus order, as buses of a simulated
  * board ascend with the package. False if there is none.
  */
 bool pci_find(char *name, uint16_t device_id, int pkg);

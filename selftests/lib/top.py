@@ -4,17 +4,19 @@ What tests of attribution share: runs of `uncore top --json` and of tasks that
 cause traffic.
 """
 
+import contextlib
 import glob
 import json
 import os
 import subprocess
 
-from lib.uncore import TOP, read
+from lib.uncore import TOP, UNCORE, read
 
-UNCORE = os.path.join(TOP, "build", "userspace", "bin", "uncore")
 TASK = os.path.join(TOP, "build", "selftests", "traffic_task")
 FAULTS = os.path.join(TOP, "build", "selftests", "fault_task")
 EVENT = "hswep_imc_0/cas_count.rd,name=rd/"
+# Counters are read at each switch, so that who caused what is known exactly.
+EACH_SWITCH = ("--resolution", "0")
 LIMIT = 300     # seconds; nothing here takes that long by itself
 
 
@@ -94,6 +96,36 @@ def cpu_packages():
     return [sorted(packages[key]) for key in sorted(packages)]
 
 
+def online_file(cpu):
+    """What takes a CPU offline by 0, and back by 1."""
+    return "/sys/devices/system/cpu/cpu%d/online" % cpu
+
+
+def set_online(cpu, online):
+    with open(online_file(cpu), "w", encoding="utf-8") as file:
+        file.write(str(int(online)))
+
+
+def dead_box(package, box, dead=True):
+    """What makes a box stop to answer, for the simulator's fault file."""
+    return "dead_pci pkg=%d box=%s %s" % (package, box, "on" if dead else "off")
+
+
+@contextlib.contextmanager
+def alone(cpus):
+    """
+    Leaves a package its first CPU. There nobody runs at the same time as
+    another, so that what a task causes is its own, however slow the machine.
+    """
+    for cpu in cpus[1:]:
+        set_online(cpu, False)
+    try:
+        yield cpus[0]
+    finally:
+        for cpu in cpus[1:]:
+            set_online(cpu, True)
+
+
 def clear_cpus(cpu):
     """Sends all tasks that can be moved to one CPU, so that others are quiet."""
     for pid in os.listdir("/proc"):
@@ -103,6 +135,13 @@ def clear_cpus(cpu):
             os.sched_setaffinity(int(pid), {cpu})
         except OSError:
             pass    # a kernel thread of another CPU, or gone
+
+
+def need(tap, *programs):
+    """Skips all where these are not built; makes ready for tracing."""
+    if not all(os.access(path, os.X_OK) for path in (UNCORE, *programs)):
+        tap.skip_all("uncore is not built")
+    hold_tracepoint()
 
 
 def hold_tracepoint():

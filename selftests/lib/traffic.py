@@ -8,9 +8,9 @@ import json
 import os
 import subprocess
 
-from lib.uncore import SIM, TOP, catalogue
+from lib.command import PATIENCE
+from lib.uncore import SIM, UNCORE, catalogue
 
-UNCORE = os.path.join(TOP, "build", "userspace", "bin", "uncore")
 SEND = """import sys, time
 time.sleep(0.2)
 for line in open(sys.argv[1]):
@@ -40,7 +40,7 @@ class Event:
 class Uncore:
     """What an uncore command has said."""
 
-    def __init__(self, *arguments, command=(), around=(), timeout=120):
+    def __init__(self, *arguments, command=(), around=(), timeout=PATIENCE):
         call = [*around, UNCORE, *arguments]
         if command:
             call += ["--", *command]

@@ -4,6 +4,7 @@ What tests in Python share: results in the Test Anything Protocol, the modules
 of this build, and the simulated hardware's clock.
 """
 
+import contextlib
 import glob
 import json
 import os
@@ -13,6 +14,7 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
+UNCORE = os.path.join(TOP, "build", "userspace", "bin", "uncore")
 EVENTS = os.path.join(TOP, "events", "hswep")
 BUILD = os.environ.get("UNCORE_BUILD",
                        os.path.join(TOP, "build", os.uname().release))
@@ -40,6 +42,11 @@ class Tap:
                 self.say(comment)
         return good
 
+    def skip(self, name, why):
+        """A result that cannot be had here."""
+        self.results += 1
+        print("ok %d - %s # SKIP %s" % (self.results, name, why), flush=True)
+
     @staticmethod
     def say(text):
         print("# " + text, flush=True)
@@ -56,23 +63,41 @@ class Tap:
         sys.exit(1 if self.failures else 0)
 
 
+@contextlib.contextmanager
+def running_clock():
+    """
+    Uncore cycles follow time as long as this lasts, so that a driver which is
+    loaded may measure the hardware.
+    """
+    manual = read(SIM + "clock") == "manual"
+    if manual:
+        write(SIM + "clock", "real")
+    try:
+        yield
+    finally:
+        if manual:
+            write(SIM + "clock", "manual")
+
+
 class Machine:
     """The simulated hardware and the driver on it."""
 
-    def __init__(self, tap, clock="manual"):
+    def __init__(self, tap, clock="manual", params=("events=all",), sim=()):
         driver = os.path.join(BUILD, "kmod", "xeon_uncore.ko")
-        sim = os.path.join(BUILD, "kmod", "sim", "xeon_uncore_sim.ko")
+        model = os.path.join(BUILD, "kmod", "sim", "xeon_uncore_sim.ko")
         if os.geteuid() != 0:
             tap.skip_all("needs root")
-        for module in (driver, sim):
+        for module in (driver, model):
             if not os.path.exists(module):
                 tap.skip_all("%s is not built" % module)
         self.packages = len({read(path) for path in glob.glob(
             "/sys/devices/system/cpu/cpu*/topology/physical_package_id")})
+        self.tap = tap
         self._unload()
-        subprocess.run(["insmod", sim, "clock=" + clock,
-                        "packages=%d" % self.packages], check=True)
-        subprocess.run(["insmod", driver], check=True)
+        subprocess.run(["insmod", model, "clock=" + clock,
+                        "packages=%d" % self.packages, *sim], check=True)
+        with running_clock():
+            subprocess.run(["insmod", driver, *params], check=True)
 
     @staticmethod
     def _unload():
@@ -84,6 +109,10 @@ class Machine:
         return self
 
     def __exit__(self, *_):
+        subprocess.run(["rmmod", "xeon_uncore"], check=False)
+        undefined = re.search(r"^undefined (\d+)$", read(SIM + "stats"), re.M)
+        if undefined and undefined.group(1) != "0":
+            self.tap.ok(False, "no write is undefined", [undefined.group()])
         self._unload()
 
     @staticmethod
@@ -97,10 +126,21 @@ def read(path):
         return file.read().strip()
 
 
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
 def catalogue(name):
     """A file of the event catalogue: "imc", "metrics", ..."""
     with open(os.path.join(EVENTS, name + ".json"), encoding="utf-8") as file:
         return json.load(file)
+
+
+def boxes():
+    """The box types and their facts; the rest of the file is the generation's."""
+    return {name: facts for name, facts in catalogue("boxes").items()
+            if name.islower()}
 
 
 def pmus(kind):

@@ -527,5 +527,35 @@ TEST(Time, PassesInAllPackagesAlike) {
   EXPECT_EQ(m.rdmsr(0x3f8), 1u);
 }
 
+// What is counted after a restart of the cycles is what is counted after a
+// reset, whatever the time before; nothing that was counted is lost.
+TEST_P(Kind, WaveformsStartOverWithTheCycles) {
+  Machine fresh, old;
+  u32 ctl = kEn | box.event();
+
+  old.program(box, 0, ctl);
+  old.advance(12347);
+  u64 before = old.read(box.ctr(0));
+  model_restart_cycles(old.model());
+  EXPECT_EQ(model_cycles(old.model()), 0u);
+  EXPECT_EQ(old.read(box.ctr(0)), before);
+  fresh.program(box, 0, ctl);
+  for (u64 cycles : {1, 2, 5, 13, 1000}) {
+    fresh.advance(cycles);
+    old.advance(cycles);
+    EXPECT_EQ(old.read(box.ctr(0)) - before, fresh.read(box.ctr(0))) << cycles;
+  }
+}
+
+TEST(RestartedCycles, LeaveFreeRunningCounters) {
+  Machine m;
+
+  m.advance(1000);
+  model_restart_cycles(m.model());
+  EXPECT_EQ(m.rdmsr(0x3f8), 1000u);
+  m.advance(10);
+  EXPECT_EQ(m.rdmsr(0x3f8), 1010u);
+}
+
 }  // namespace
 }  // namespace test

@@ -116,6 +116,7 @@ struct Pmi {
 };
 
 inline constexpr model_config kFull = {
+    .gen = &model_hswep,
     .packages = 2,
     .cboxes = 18,
     .sboxes = 4,
@@ -124,6 +125,13 @@ inline constexpr model_config kFull = {
     .qpi_ports = 3,
     .counter_bits = 48,
     .num_c = -1,
+    .node_map = 0,
+    .counter_gp = 0,
+    .write_whole = 0,
+    .missing = {},
+    .twice = -1,
+    .twice_box = 0,
+    .clock_khz = {},
 };
 
 class Machine {

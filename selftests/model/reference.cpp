@@ -58,7 +58,8 @@ u32 event_value(const Selection& s, u64 cycle) {
       return value;
     }
     most = std::max<u32>(most, wave.max_inc);
-    if (wave.rule == MODEL_ANY && std::popcount(wave.umask) == 1 &&
+    if (wave.rule == MODEL_ANY && !(wave.zeros & mask) &&
+        std::popcount(wave.umask) == 1 &&
         (wave.umask & mask) && (wave.ctrs >> counter & 1))
       sum += value;
   }

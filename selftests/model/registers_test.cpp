@@ -294,7 +294,8 @@ TEST_P(BoxRegisters, StatusHasNoOtherBitsAndReservedOnesAreReported) {
 
 // --- MSR space ------------------------------------------------------------
 
-// Table 1-2, with each range as printed
+// Table 1-2, with each range as printed, but for 0x3fc and 0x3fd: the SDM has
+// these residencies in each core, not in the package
 TEST(MsrSpace, ClaimsExactlyTable1_2) {
   Machine m;
   std::vector<std::pair<u32, u32>> ranges = {
@@ -303,7 +304,7 @@ TEST(MsrSpace, ClaimsExactlyTable1_2) {
       {0x710, 0x71a},                                  // PCU
       {0x720, 0x729}, {0x72a, 0x733},                  // SBo 0, 1
       {0x734, 0x73d}, {0x73e, 0x747},                  // SBo 2, 3
-      {0x3f8, 0x3f8}, {0x3fc, 0x3fd}, {0x60d, 0x60d},  // residency
+      {0x3f8, 0x3f9}, {0x60d, 0x60d},                  // residency
   };
   for (u32 cbox = 0; cbox < 18; ++cbox)
     ranges.emplace_back(0xe00 + 16 * cbox, 0xe0b + 16 * cbox);
@@ -339,10 +340,11 @@ TEST(MsrSpace, AbsentBoxesAndPackagesAreNotMine) {
 }
 
 TEST(MsrSpace, OnlyGlobalStatusAndReadsOfGlobalControlAreLockless) {
+  Machine m;
   for (u32 msr = 0; msr < 0x1000; ++msr) {
-    EXPECT_EQ(model_msr_lockless(msr, false),
+    EXPECT_EQ(model_msr_lockless(m.model(), msr, false),
               msr == kGlobalStatus || msr == kGlobalCtl);
-    EXPECT_EQ(model_msr_lockless(msr, true), msr == kGlobalStatus);
+    EXPECT_EQ(model_msr_lockless(m.model(), msr, true), msr == kGlobalStatus);
   }
 }
 
@@ -640,9 +642,9 @@ TEST(Config, IsChecked) {
     return config;
   };
   EXPECT_EQ(init(kFull), 0);
-  EXPECT_EQ(init(with([](auto& c) { c.packages = 4; })), 0);
+  EXPECT_EQ(init(with([](auto& c) { c.packages = 8; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.packages = 0; })), 0);
-  EXPECT_NE(init(with([](auto& c) { c.packages = 5; })), 0);
+  EXPECT_NE(init(with([](auto& c) { c.packages = 9; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.cboxes = 0; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.cboxes = 19; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.sboxes = 3; })), 0);
@@ -652,6 +654,20 @@ TEST(Config, IsChecked) {
   EXPECT_NE(init(with([](auto& c) { c.counter_bits = 40; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.num_c = 32; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.num_c = -2; })), 0);
+  EXPECT_EQ(init(with([](auto& c) { c.node_map = 020; })), 0);
+  EXPECT_NE(init(with([](auto& c) { c.node_map = 033; })), 0);
+}
+
+// Cluster-on-die: each socket has two nodes, and the UBox says the first.
+TEST(Config, NodeMapNeedNotBeTheIdentity) {
+  model_config config = kFull;
+  config.packages = 4;
+  config.node_map = 06420;
+  Machine m(config);
+  for (unsigned pkg = 0; pkg < 4; ++pkg) {
+    EXPECT_EQ(m.pci_read(devfn(16, 5), 0x40, 4, pkg), 2 * pkg);
+    EXPECT_EQ(m.pci_read(devfn(16, 5), 0x54, 4, pkg), 06420u);
+  }
 }
 
 TEST(Config, NamesAndNumbersOfBoxes) {
@@ -659,7 +675,8 @@ TEST(Config, NamesAndNumbersOfBoxes) {
   std::vector<std::string> names;
   std::vector<unsigned> numbers;
   for (unsigned kind = 0; kind < MODEL_BOX_KINDS; ++kind) {
-    names.emplace_back(model_kind_name(static_cast<model_box_kind>(kind)));
+    names.emplace_back(
+        model_kind_name(m.model(), static_cast<model_box_kind>(kind)));
     numbers.push_back(
         model_boxes(m.model(), static_cast<model_box_kind>(kind)));
   }

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "reference.h"
 
@@ -110,6 +113,31 @@ TEST_F(Traffic, SubeventsOfCasCount) {
   m.program(imc, 0, kEn | 0x04);
   EXPECT_EQ(taken(imc, {.code = 0x04, .umask = 0x01}), 0u);
   EXPECT_EQ(taken(imc, {.code = 0x04, .umask = 0x00}), 1u);
+}
+
+// Tables 2-151 and 2-152, the masks as printed: x is any bit, 0 must be 0
+TEST_F(Traffic, SubeventsOfIrpMiscLeaveOthersAtZero) {
+  const std::vector<std::pair<u32, std::vector<std::string>>> tables = {
+      {0x14,
+       {"000000x1", "0000001x", "x00xx100", "x00x1x00", "x001xx00", "xx100000",
+        "x1x00000", "1xx00000"}},
+      {0x15,
+       {"000xxxx1", "000xxx1x", "000xx1xx", "000x1xxx", "0001xxxx", "xx1x0000",
+        "x1xx0000", "1xxx0000"}}};
+  const Box irp{MODEL_IRP, 0};
+  for (const auto& [code, masks] : tables)
+    for (unsigned bit = 0; bit < 8; ++bit)
+      for (u32 mask = 0; mask < 0x100; ++mask) {
+        bool fits = true;
+        for (unsigned i = 0; i < 8; ++i) {
+          const char printed = masks[bit][7 - i];
+          fits &= printed == 'x' || (printed == '1') == (mask >> i & 1);
+        }
+        m.program(irp, 0, kEn | umask(mask) | code);
+        EXPECT_EQ(taken(irp, {.code = code, .umask = 1u << bit}),
+                  fits ? 1u : 0u)
+            << std::hex << code << " subevent " << bit << " umask " << mask;
+      }
 }
 
 // Conditions: each one must hold. TOR_INSERTS.MISS_LOCAL is 0x2a.

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Where attribution's events and output come to their limits: a CPU whose events
+cannot be opened after it came online, a top that is stopped, few file descriptors,
+narrow terminals, odd names and readers that go away. Counts that do not fit 44
+bits at a time are the unit tests'.
+"""
+
+import csv
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from lib.command import on_terminal, read_until, started  # noqa: E402
+from lib.top import (EVENT, TASK, UNCORE, clear_cpus,  # noqa: E402
+                     cpu_packages, dead_box, measure, need, online_file,
+                     set_online, task, top)
+from lib.uncore import SIM, Machine, Tap  # noqa: E402
+
+# An online CPU is taken up within 50 ms by a program that has a CPU to itself.
+TAKEN_UP = "sleep 2"
+
+
+def test_stopped(tap, cpu):
+    """top is stopped while tasks go on."""
+    script = "%s & kill -STOP $PPID; %s; kill -CONT $PPID; wait" % (
+        task(cpu, 1000, 500, 1000, "steady"),
+        task(-1, 1, 8, 100000, "beside"))
+    table = measure(script)
+    want = 500 * 1000 + 8
+    tap.ok(table.total() == want and table.adds_up(),
+           "a stopped top goes on with exact sums",
+           ["total %d of %d" % (table.total(), want)])
+
+
+def test_cpu_without_events(tap, packages, box, mode):
+    """
+    A CPU comes online while one of the boxes does not answer. What runs there
+    belongs to its own package, not to package 0.
+    """
+    cpu, pkg = packages[-1][1], len(packages) - 1
+    set_online(cpu, False)
+    # a stranger on the new CPU, and then traffic of package 0 at the same time
+    script = "echo '%s' > %sfault; echo 1 > %s; %s; " \
+        "%s & sleep 1; %s; wait" % (
+            dead_box(pkg, box), SIM, online_file(cpu), TAKEN_UP,
+            task(cpu, 1000, 200, 10000, "stranger"),
+            task(packages[0][0], 1000, 100, 500, "resident"))
+    status, tables, errors = top(
+        "--once", "-e", "hswep_%s/cas_count.wr,name=dead/,%s" % (box, EVENT),
+        *mode, "--", "bash", "-c", script)
+    if not tap.ok(status == 0 and len(tables) == 1, "a CPU whose events cannot "
+                  "be opened %s" % " ".join(mode), [errors]):
+        return
+    table = tables[0]
+    rows = [row for row in table.rows if row["comm"] == "stranger"]
+    said = ["%s" % [row["counts"] for row in rows],
+            "total %s" % table.data["total"], errors]
+    tap.ok("CPU %d came online" % cpu in errors, "one line says so", said)
+    # it starts where the shell is, and is somewhere else from then on
+    elsewhere = sum(table.count(row, 0) for row in rows)
+    own = sum(table.count(row, pkg) for row in rows)
+    tap.ok(own * 2 > table.total(pkg) > 0,
+           "its tasks have the traffic of its own package", said)
+    tap.ok(elsewhere * 20 < table.total(0),
+           "and none of package 0's", said)
+    tap.ok(table.total() == 100 * 1000 + 200 * 1000 and table.adds_up(),
+           "exactly in sum", said)
+
+
+def test_descriptors(tap):
+    """Many events and few descriptors: raised for us, not for the command."""
+    for name, args in (
+            ("top", ("top", "--once", "--each-cpu", "-e", "memory,llc")),
+            ("record --folded", ("record", "--folded", "-C", "0,1,2,3", "-e",
+                                 "cbox/clockticks,period=2000000000/"))):
+        run = subprocess.run(
+            ["bash", "-c", "ulimit -Sn 40; exec \"$@\"", "-", UNCORE, *args,
+             "--", "sh", "-c", "ulimit -Sn >&2"],
+            capture_output=True, text=True, check=False, timeout=300)
+        said = [run.stderr]
+        tap.ok(run.returncode == 0,
+               "%s opens more events than the soft limit" % name, said)
+        tap.ok("40" in run.stderr.splitlines(),
+               "and its command has the caller's limit", said)
+
+
+def test_terminals(tap):
+    """Any size of terminal, and names of any bytes."""
+    for columns, rows in ((1, 1), (1, 24), (20, 2), (500, 3)):
+        status, seen = on_terminal(columns, "top", "-I", "100",
+                                   "--interval-count", "3", "-e", EVENT,
+                                   rows=rows)
+        tap.ok(status == 0 and "\x1b[?1049l" in seen,
+               "a terminal of %d columns and %d lines" % (columns, rows),
+               ["status %d" % status, repr(seen[-200:])])
+    # one that talks to the terminal
+    script = "for n in 'a\\x1b[2Jb' '\\xe6\\xbc\\xa2'; do " \
+        "bash -c 'printf \"$0\" > /proc/$$/comm; for i in 1 2 3; do " \
+        "echo box=imc_0 event=4 umask=1 count=1000; done > " \
+        "/dev/xeon_uncore_sim' \"$n\"; done"
+    run = subprocess.run([UNCORE, "top", "--once", "-e", EVENT, "--", "bash",
+                          "-c", script], capture_output=True, check=False,
+                         timeout=300)
+    try:
+        text = run.stdout.decode("utf-8")
+    except UnicodeDecodeError:
+        text = ""
+    tap.ok(run.returncode == 0 and text and
+           not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text),
+           "names of any bytes give printable text", [repr(run.stdout[-400:])])
+    tap.ok("\u6f22" in text, "and a good one stays as it is", [text])
+
+
+def test_interrupted(tap):
+    """Ctrl-C ends it, and gives the terminal back as it was."""
+    def press(_process, master):
+        read_until(master, b"[total]")
+        os.write(master, b"\x03")
+
+    status, seen = on_terminal(80, "top", "-e", EVENT, after=press)
+    tap.ok(status == 0 and "\x1b[?1049l" in seen,
+           "Ctrl-C ends top, and its screen",
+           ["status %d" % status, repr(seen[-200:])])
+    status, seen = on_terminal(80, "top", "-I", "100", "--interval-count", "2",
+                               "-e", EVENT, TERM="no-such-terminal")
+    tap.ok(status == 0 and seen.count("[total]") == 2,
+           "a terminal that nobody knows gets lines",
+           ["status %d" % status, repr(seen[-200:])])
+
+
+def test_output(tap, cpu):
+    """The same table as CSV, in a file, and on a full disk."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "top.csv")
+        run = subprocess.run(
+            [UNCORE, "top", "--once", "--csv", "-o", path, "-e", EVENT, "--",
+             "bash", "-c", task(cpu, 1000, 50, 1000, "steady")],
+            capture_output=True, text=True, check=False, timeout=300)
+        with open(path, encoding="utf-8") as file:
+            lines = list(csv.DictReader(file))
+    of = {kind: sum(int(line["raw"]) for line in lines if line["row"] == kind)
+          for kind in ("total", "idle", "other", "task")}
+    tap.ok(run.returncode == 0 and not run.stdout and
+           of["total"] == 50 * 1000 and
+           of["total"] == of["idle"] + of["other"] + of["task"],
+           "--csv -o: lines of values, which add up", [repr(of), run.stderr])
+    for args in (("--csv",), ("--json",), ()):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            run = subprocess.run(
+                [UNCORE, "top", "--once", "-I", "100", "-e", EVENT, *args],
+                stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+                timeout=300)
+        tap.ok(run.returncode == 1 and "No space left" in run.stderr and
+               len(run.stderr.splitlines()) == 1,
+               "a full disk is one line, and a status %s" % " ".join(args),
+               ["status %d" % run.returncode, run.stderr])
+
+
+def test_reader_gone(tap):
+    """The reader of a pipe goes away."""
+    for args in (("--json",), ()):
+        with started([UNCORE, "top", "-I", "100", "-e", EVENT, *args],
+                     stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+            run.stdout.readline()
+            run.stdout.close()
+            errors = run.stderr.read()
+            status = run.wait(120)
+        tap.ok(status in (0, 1) and not errors,
+               "who reads no more ends it quietly %s" % " ".join(args),
+               ["status %d: %s" % (status, errors)])
+
+
+def main():
+    tap = Tap()
+    need(tap, TASK)
+    with Machine(tap):
+        packages = cpu_packages()
+        clear_cpus(packages[0][0])
+        cpu = packages[-1][0]
+        test_stopped(tap, cpu)
+        test_descriptors(tap)
+        for box, mode in (("imc_1", ()), ("imc_2", ("--each-cpu",))):
+            test_cpu_without_events(tap, packages, box, mode)
+        test_terminals(tap)
+        test_interrupted(tap)
+        test_output(tap, cpu)
+        test_reader_gone(tap)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+The catalogue's metrics against the formulas of lib/metric_causes.py without a
+machine: the same of the same causes. Then each expression is broken in all ways
+that are a step away, and each of those must make another number. (metrics.py
+asks the same of "uncore stat -M" on simulated hardware.)
+"""
+
+import math
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                ".."))
+from lib.metric_causes import (CODES, FIXED, METRICS, Term,  # noqa: E402
+                               counted)
+from lib.uncore import Tap, catalogue  # noqa: E402
+
+BOXES = {"cbox": 3, "sbox": 2, "ha": 2, "imc": 3, "pcu": 1, "qpi": 3,
+         "r2pcie": 1}
+NAMES = {"duration_time": 0.37, "instructions": 987654321, "__builtins__": {}}
+CYCLES = 1009               # of a fixed counter
+TERM = re.compile(r"hswep_(\w+)@([^@]+)@")
+
+
+def read_events():
+    return {(box, event["EventName"]): event
+            for box in CODES for event in catalogue(box)}
+
+
+class CatalogueTerm(Term):
+    """What hswep_BOX@...@ in an expression is."""
+
+    def __init__(self, box, text, events):
+        self.box, self.filters = box, {}
+        self.code = self.umask = self.thresh = self.edge = 0
+        tid = {}
+        for part in text.replace("\\", "").split(","):
+            key, _, value = part.partition("=")
+            if not value:
+                event = events[box, key]
+                self.code = int(event["EventCode"], 16) | (
+                    0x100 if event.get("ExtSel") == "1" else 0)
+                self.umask = int(event.get("UMask", "0"), 16)
+                fields = [field.split("=") for field in
+                          event.get("Filter", "").split(",") if field]
+                self.filters.update((field, int(number, 16)) for field, number
+                                    in fields if number != "?")
+            elif key in ("umask", "thresh", "edge"):
+                setattr(self, key, int(value, 0))
+            elif key == "event":
+                self.code = int(value, 16)
+            elif key in ("tid_en", "filter_tid"):
+                tid[key] = int(value, 0)
+            else:
+                self.filters[key.removeprefix("filter_")] = int(value, 0)
+        # the field is compared only where the event says so (§2.3.2.3)
+        if tid.get("tid_en"):
+            self.filters["tid"] = tid.get("filter_tid", 0)
+
+
+def count(term, others, boxes):
+    if term.code == FIXED:
+        return boxes * CYCLES
+    return counted(term, others, range(boxes), 0)
+
+
+class Evaluator:
+    """What expressions and formulas say of the causes."""
+
+    def __init__(self):
+        self.events = read_events()
+        self.known = {}
+
+    def term(self, box, text):
+        if (box, text) not in self.known:
+            self.known[box, text] = CatalogueTerm(box, text, self.events)
+        return self.known[box, text]
+
+    def expression(self, text, box, scale):
+        terms = [self.term(*match) for match in TERM.findall(text)]
+        boxes = BOXES[box]
+        text = re.sub(r"source_count\(%s\)" % TERM.pattern, str(boxes), text)
+        counts = iter([count(self.term(*match), terms, boxes)
+                       for match in TERM.findall(text)])
+        return eval(TERM.sub(lambda _: str(next(counts)), text),
+                    dict(NAMES)) * scale
+
+    @staticmethod
+    def formula(metric):
+        boxes = BOXES[metric.box]
+        return metric.value(
+            [count(term, metric.terms, boxes) for term in metric.terms],
+            SECONDS=NAMES["duration_time"], BOXES=boxes,
+            INSTRUCTIONS=NAMES["instructions"])
+
+
+# --- what is a step away -----------------------------------------------------
+
+def replaced(text, match, word, group=0):
+    return text[:match.start(group)] + word + text[match.end(group):]
+
+
+def other_events(text, events):
+    """Another unit mask of the event, where no filter says what counts."""
+    for match in TERM.finditer(re.sub(r"source_count\([^)]*\)",
+                                      lambda m: "_" * len(m.group()), text)):
+        name, *_ = match.group(2).split("\\,")
+        event, dot, _ = name.partition(".")
+        for box, other in events:
+            if box == match.group(1) and dot and other != name and \
+                    event != "cto_count" and other.startswith(event + "."):
+                yield text[:match.start(2)] + other + \
+                    text[match.start(2) + len(name):]
+
+
+def other_filters(text):
+    for match in re.finditer(r"filter_(opc|state|tid)\\=(0x\w+)", text):
+        yield replaced(text, match, "%#x" % (int(match.group(2), 16) ^ 3), 2)
+    for match in re.finditer(r"match0\\=(0x\w+)\\,mask0\\=(0x\w+)", text):
+        for bit in range(18):
+            if int(match.group(2), 16) >> bit & 1:
+                yield replaced(
+                    text, match,
+                    "%#x" % (int(match.group(1), 16) ^ 1 << bit), 1)
+    for match in re.finditer(r"mask0\\=0x3fe00", text):
+        yield replaced(text, match, "mask0\\=0x3ff80")
+    for match in re.finditer(r"(tid_en|filter_nc)\\=1", text):
+        yield replaced(text, match, "%s\\=0" % match.group(1))
+
+
+def other_arithmetic(text):
+    for match in re.finditer(r"(?<![\w.@=])(\d+)(?![\w.])", text):
+        yield replaced(text, match, "%d" % (2 * int(match.group())))
+    for match in re.finditer(r" ([-+*/]) ", text):
+        for sign in "-+*/".replace(match.group(1), ""):
+            yield replaced(text, match, sign, 1)
+    if text.count(" / ") == 1:
+        yield " / ".join("(%s)" % part for part in
+                         reversed(text.split(" / ")))
+
+
+def mutants(text, events):
+    yield from other_events(text, events)
+    yield from other_filters(text)
+    yield from other_arithmetic(text)
+
+
+def main():
+    tap = Tap()
+    evaluator = Evaluator()
+    formulas = {metric.name: metric for metric in METRICS}
+    listed = catalogue("metrics")
+    differ = set(formulas) ^ {facts["MetricName"] for facts in listed}
+    tap.ok(not differ, "each metric has a formula", sorted(differ))
+    wrong, unseen, broken = [], [], 0
+    for facts in listed:
+        scale, unit = re.fullmatch(r"([0-9.]*)(.*)",
+                                   facts.get("ScaleUnit", "1")).groups()
+        metric = formulas.get(facts["MetricName"])
+        if not metric:
+            continue
+        box, text = facts["Box"], facts["MetricExpr"]
+        want = evaluator.formula(metric)
+        got = evaluator.expression(text, box, float(scale))
+        if not want or not math.isclose(got, want, rel_tol=1e-9) or \
+                (unit, box) != (metric.unit, metric.box):
+            wrong.append("%s: %r %s of a %s, want %r %s: %s" % (
+                metric.name, got, unit, box, want, metric.unit, text))
+        for mutant in mutants(text, evaluator.events):
+            broken += 1
+            try:
+                got = evaluator.expression(mutant, box, float(scale))
+            except ZeroDivisionError:
+                continue
+            if math.isclose(got, want, rel_tol=1e-9):
+                unseen.append("%s: %s" % (metric.name, mutant))
+    tap.ok(not wrong, "%d expressions say what the manual's formulas say" %
+           len(listed), wrong)
+    tap.ok(broken and not unseen, "each of %d broken ones says something else" %
+           broken, unseen)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

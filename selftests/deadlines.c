@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Events that come and go all the time put off nothing that is due: narrow
+ * counters are read before they wrap, boxes without interrupts are polled, and a
+ * package that pauses in a storm goes on.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "lib/catalogue.h"
+#include "lib/machine.h"
+#include "lib/perf.h"
+#include "lib/sampler.h"
+#include "lib/sim.h"
+#include "lib/tap.h"
+
+/* The fastest clock there is: counters of 32 bits wrap in 0.86 s. */
+#define FASTEST	"clock=real uclk_khz=5000000"
+
+/* --- an event that is switched on and off --------------------------------- */
+
+struct toggler {
+	pthread_t thread;
+	int cpu, fd;
+	atomic_bool stop;
+	uint64_t rounds;
+};
+
+static void *toggle(void *arg)
+{
+	struct toggler *t = arg;
+
+	/* on its CPU, where it takes no interrupt to another */
+	cpu_pin(t->cpu);
+	for (; !t->stop; t->rounds++) {
+		ioctl(t->fd, PERF_EVENT_IOC_DISABLE, 0);
+		ioctl(t->fd, PERF_EVENT_IOC_ENABLE, 0);
+	}
+	return NULL;
+}
+
+static void start_toggling(struct toggler *t, const char *pmu, int cpu,
+			   const char *event, uint64_t period)
+{
+	struct perf_event_attr attr;
+	int err = pmu_attr(&attr, pmu, event);
+
+	*t = (struct toggler){ .cpu = cpu, .fd = -1 };
+	attr.sample_period = period;
+	if (!err)
+		t->fd = perf_open(&attr, -1, cpu, -1);
+	if (t->fd < 0 || pthread_create(&t->thread, NULL, toggle, t))
+		tap_bail("%s/%s/ cannot be switched on and off", pmu, event);
+}
+
+/* Returns how often it has been. */
+static uint64_t stop_toggling(struct toggler *t)
+{
+	t->stop = true;
+	pthread_join(t->thread, NULL);
+	close(t->fd);
+	return t->rounds;
+}
+
+/* --- counters of 32 bits --------------------------------------------------- */
+
+/* Beside one of 48 bits that counts the same cycles. */
+static void test_narrow(const char *pmu, const char *event)
+{
+	enum { MARGIN_BITS = 31, LONG_MS = 3000 };
+	uint64_t narrow, wide, rounds;
+	int cpu = pmu_cpu("hswep_qpi_0", 0), fd[2];
+	struct toggler t;
+	int64_t lost;
+	bool ok;
+
+	fd[0] = event_open("hswep_qpi_0", cpu, "clockticks");
+	fd[1] = event_open("hswep_qpi_0", cpu, "link_idle");
+	ok = check(fd[0] >= 0 && fd[1] >= 0, "clockticks and link_idle open");
+	start_toggling(&t, pmu, cpu, event, 0);
+	wide = event_count(fd[0]);
+	narrow = event_count(fd[1]);
+	sleep_ms(LONG_MS);
+	/* what is lost is lost when somebody reads */
+	wide = event_count(fd[0]) - wide;
+	narrow = event_count(fd[1]) - narrow;
+	rounds = stop_toggling(&t);
+	lost = wide - narrow;
+	ok &= check(wide > 1ULL << 33, "only %" PRIu64 " cycles passed", wide);
+	ok &= check(lost < 1LL << MARGIN_BITS && lost > -(1LL << MARGIN_BITS),
+		    "%" PRIi64 " of %" PRIu64 " cycles lost", lost, wide);
+	ok &= check(rounds > 0, "%s/%s/ was never switched", pmu, event);
+	tap_ok(ok, "link_idle loses no wrap beside %s/%s/ (on and off %" PRIu64
+	       " times)", pmu, event, rounds);
+	close(fd[0]);
+	close(fd[1]);
+}
+
+/* --- polling ---------------------------------------------------------------- */
+
+/*
+ * While the other one is switched on and off, not when it has ended: at least
+ * half of the samples of what was counted have come.
+ */
+static void test_polled(void)
+{
+	enum { PERIOD = 5000003, LONG_MS = 1500 };
+	int cpu = pmu_cpu("hswep_cbox_0", 0);
+	uint64_t count, samples;
+	struct toggler t;
+	struct sampler s;
+	bool ok;
+
+	start_toggling(&t, "hswep_cbox_1", cpu, "clockticks", 1ULL << 40);
+	ok = check_eq(-sampler_open(&s, "hswep_cbox_0", cpu, PERIOD,
+				    "clockticks"), 0, "hswep_cbox_0 opens");
+	sleep_ms(LONG_MS);
+	samples = sampler_drain(&s);
+	count = event_count(s.fd);
+	stop_toggling(&t);
+	ok &= check(count > 0 && samples >= count / PERIOD / 2,
+		    "%" PRIu64 " samples of %" PRIu64 " came", samples,
+		    count / PERIOD);
+	sampler_disable(&s);
+	count = event_count(s.fd);
+	ok &= check_eq(sampler_settle(&s, count / PERIOD), count / PERIOD,
+		       "samples in the end");
+	ok &= sampler_clean(&s, "hswep_cbox_0");
+	sampler_close(&s);
+	tap_ok(ok, "a polled event has its samples while others come and go");
+}
+
+/* --- a storm ----------------------------------------------------------------- */
+
+/* How many overflows of a storm of them are served. */
+static uint64_t served(int cpu)
+{
+	enum { LONG_MS = 700 };
+	uint64_t before = overflow_stat(0, "count");
+	struct perf_event_attr attr;
+	int fd;
+
+	pmu_attr(&attr, "hswep_ha_0", "clockticks");
+	attr.sample_period = 1;
+	fd = perf_open(&attr, -1, cpu, -1);
+	sleep_ms(LONG_MS);
+	close(fd);
+	return overflow_stat(0, "count") - before;
+}
+
+static void test_paused(void)
+{
+	int cpu = pmu_cpu("hswep_ha_0", 0);
+	struct toggler t;
+	uint64_t alone, beside;
+	bool ok;
+
+	alone = served(cpu);
+	start_toggling(&t, "hswep_cbox_1", cpu, "clockticks", 1ULL << 40);
+	beside = served(cpu);
+	stop_toggling(&t);
+	ok = check(alone > 0, "no overflow was served");
+	ok &= check(beside >= alone / 10, "%" PRIu64 " overflows served, %" PRIu64
+		    " without the other event", beside, alone);
+	tap_ok(ok, "a storm is served while others come and go (%" PRIu64
+	       " overflows, %" PRIu64 " without)", beside, alone);
+}
+
+int main(void)
+{
+	catalogue(NULL);
+	machine_setup(FASTEST, "");
+	if (max_sample_rate(100000000))
+		tap_bail("perf_event_max_sample_rate");
+	log_mark();
+	test_narrow("hswep_cbox_0", "clockticks");
+	test_narrow("hswep_qpi_1", "link_idle");
+	test_polled();
+	test_paused();
+	tap_ok(log_clean(), "the kernel's log has no warning");
+	return tap_end();
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Counts and samples of all boxes, against cycles and transactions put in.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "boxes.h"
+#include "catalogue.h"
+#include "sampler.h"
+#include "sim.h"
+#include "tap.h"
+
+enum { PERIOD = 7, MAX_OPEN = 64 };
+
+const unsigned int package_boxes[BOX_KINDS] = { 1, 18, 4, 2, 8, 1, 1, 3, 1, 3 };
+
+/* The PMUs in turn; false after the last one. */
+struct walk {
+	unsigned int kind, index;
+	char pmu[PMU_NAME_MAX];
+};
+
+static bool next_pmu(struct walk *w)
+{
+	for (; w->kind < BOX_KINDS; w->kind++, w->index = 0)
+		if (pmu_name(w->pmu, box_kinds[w->kind], w->index)) {
+			w->index++;
+			return true;
+		}
+	return false;
+}
+
+unsigned int pmus_there(void)
+{
+	struct walk w = { 0 };
+	unsigned int n = 0;
+
+	while (next_pmu(&w))
+		n++;
+	return n;
+}
+
+unsigned int boxes_there(int pkg)
+{
+	struct walk w = { 0 };
+	unsigned int n = 0;
+
+	while (next_pmu(&w))
+		n += pmu_cpu(w.pmu, pkg) >= 0;
+	return n;
+}
+
+/* One event of each box of the package, at most MAX_OPEN. */
+static unsigned int open_each(int pkg, const struct cat_event *(*event)(const char *kind),
+			      int *fd)
+{
+	struct walk w = { 0 };
+	unsigned int n = 0;
+	int cpu;
+
+	while (n < MAX_OPEN && next_pmu(&w)) {
+		cpu = pmu_cpu(w.pmu, pkg);
+		if (cpu < 0)
+			continue;
+		fd[n] = event_open(w.pmu, cpu, "config=%#" PRIx64,
+				   event(box_kinds[w.kind])->config);
+		check(fd[n] >= 0, "%s of package %d: %s", w.pmu, pkg,
+		      strerror(-fd[n]));
+		n++;
+	}
+	return n;
+}
+
+/* How many transactions box @n of a package gets. */
+static uint64_t share(int pkg, unsigned int n)
+{
+	return 1000 * (pkg + 1) + n;
+}
+
+static void send_each(int pkg)
+{
+	struct walk w = { 0 };
+	unsigned int n = 0;
+
+	while (next_pmu(&w))
+		if (pmu_cpu(w.pmu, pkg) >= 0) {
+			send_traffic(w.pmu, pkg, plain_of(box_kinds[w.kind]),
+				     share(pkg, n), 1);
+			n++;
+		}
+}
+
+unsigned int boxes_that_count(int pkg, uint64_t cycles)
+{
+	int ticks[MAX_OPEN], plain[MAX_OPEN];
+	unsigned int n, right = 0, i = 0;
+	struct walk w = { 0 };
+
+	n = open_each(pkg, ticks_of, ticks);
+	sim_advance(cycles);
+	open_each(pkg, plain_of, plain);
+	send_each(pkg);
+	while (next_pmu(&w)) {
+		if (pmu_cpu(w.pmu, pkg) < 0 || i == n)
+			continue;
+		right += check_eq(event_count(ticks[i]), cycles,
+				  "%s of package %d: cycles", w.pmu, pkg) &&
+			 check_eq(event_count(plain[i]), share(pkg, i),
+				  "%s of package %d: transactions", w.pmu, pkg);
+		i++;
+	}
+	for (i = 0; i < n; i++) {
+		close(ticks[i]);
+		close(plain[i]);
+	}
+	return right;
+}
+
+bool samples_exactly(const char *kind, int pkg, unsigned int overflows)
+{
+	const struct cat_event *e = plain_of(kind);
+	char pmu[PMU_NAME_MAX];
+	struct sampler s;
+	bool ok;
+	int err;
+
+	if (!e || !pmu_name(pmu, kind, 0))
+		return check(false, "%s: no event, or no box", kind);
+	err = sampler_open(&s, pmu, pmu_cpu(pmu, pkg), PERIOD,
+			   "config=%#" PRIx64, e->config);
+	if (!check_eq(-err, 0, "%s/%s/ opens in package %d", pmu, e->name, pkg))
+		return false;
+	for (unsigned int i = 0; i < overflows; i++) {
+		send_traffic(pmu, pkg, e, PERIOD, 1);
+		sampler_wait(&s, i + 1);
+	}
+	ok = check_eq(sampler_settle(&s, overflows), overflows, "%s: samples",
+		      pmu);
+	ok &= check_eq(event_count(s.fd), overflows * PERIOD, "%s: count", pmu);
+	ok &= sampler_clean(&s, pmu);
+	sampler_close(&s);
+	return ok;
+}

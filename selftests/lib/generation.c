@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Generations as tests know them; this machine's by the processor's model.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "generation.h"
+
+#define HASWELL_CBOX					\
+	.tids = 0x3f, .states = 0x7f, .links_of = { 0x35, 0x01 }, \
+	.cbox_msr = 0xe00, .cbox_stride = 0x10, .cbox_ctl = 1, .cbox_ctr = 8, \
+	.narrow = 48, .polled = { "cbox", "sbox" }
+
+static const struct generation generations[] = {
+	{ "hswep", 63, 18, 0x2f00, .qpi_filters = 3, HASWELL_CBOX },
+	{ "bdwep", 79, 24, 0x6f00, .qpi_filters = 3, HASWELL_CBOX },
+	{ "bdwde", 86, 16, 0x6f00, HASWELL_CBOX },
+	{ "ivbep", 62, 15, 0x0e00, .narrow = 44, .tids = 0x1f, .states = 0x3f,
+	  .links_of = { 0x32, 0x10 },
+	  .cbox_msr = 0xd00, .cbox_stride = 0x20, .cbox_ctl = 0x10,
+	  .cbox_ctr = 0x16, .qpi_filters = 2, .polled = { "irp" },
+	  /* it has room for two R3QPI, and faults with a third (6.1) */
+	  .rival_sim = "qpi_ports=2",
+	  .lacks = { "inv", "imc+inv", "ubox/filter_tid", "ubox/filter_cid",
+		     "qpi/match_tx", "sbox/event" } },
+};
+
+enum { GENERATIONS = sizeof(generations) / sizeof(*generations) };
+
+static unsigned int cpu_model(void)
+{
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	unsigned int model = 0;
+	char line[512];
+
+	while (f && !model && fgets(line, sizeof(line), f))
+		sscanf(line, "model : %u", &model);
+	if (f)
+		fclose(f);
+	return model;
+}
+
+const struct generation *generation(void)
+{
+	static const struct generation *found;
+
+	if (!found) {
+		unsigned int model = cpu_model();
+
+		found = generations;
+		for (unsigned int i = 0; i < GENERATIONS; i++)
+			if (generations[i].cpu_model == model)
+				found = &generations[i];
+	}
+	return found;
+}
+
+uint16_t generation_device(uint16_t haswell)
+{
+	return haswell - generations[0].devices + generation()->devices;
+}
+
+/* Is @field one that boxes of @kind lack? */
+static bool lacks(const char *kind, const char *field)
+{
+	const char *const *row = generation()->lacks;
+	size_t length = strlen(kind);
+	bool found = false;
+
+	for (; *row; row++) {
+		const char *name = strpbrk(*row, "/+");
+
+		if (!name)
+			found |= !strcmp(*row, field);
+		else if (name - *row == (long)length &&
+			 !strncmp(*row, kind, length) && !strcmp(name + 1, field))
+			return *name == '/';
+	}
+	return found;
+}
+
+bool generation_lacks(const char *kind, const char *event)
+{
+	char copy[512], *save, *term;
+
+	snprintf(copy, sizeof(copy), "%s", event);
+	for (term = strtok_r(copy, ",", &save); term;
+	     term = strtok_r(NULL, ",", &save)) {
+		term[strcspn(term, "=")] = '\0';
+		if (lacks(kind, term))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What tests must know of the generation of processors that they run on. All
+ * else they see through the PMUs, or have from the catalogue.
+ */
+#ifndef SELFTESTS_GENERATION_H
+#define SELFTESTS_GENERATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * struct generation - a generation of processors
+ * @name: as in PMU names
+ * @cpu_model: the processors' model, of family 6
+ * @cboxes: most CBos of a package
+ * @devices: PCI device ID whose lower byte is 0
+ * @narrow: bits of the counters that may be narrower than 48
+ * @tids, @states: bits of a CBo's filter_tid and filter_state
+ * @links_of: the event of a CBo that filter_link is for, by code and unit mask
+ * @cbox_msr, @cbox_stride: where the MSRs of CBos begin, and their distance
+ * @cbox_ctl, @cbox_ctr: the first control and counter, from there on
+ * @qpi_filters: ports whose filters are known
+ * @rival_sim: parameters of a simulated machine that the kernel's driver can bear
+ * @polled: types of boxes whose overflows do not interrupt
+ * @lacks: fields that Haswell's boxes have and these have not, "kind/field" or
+ *	"field" for all kinds but those of "kind+field"
+ */
+struct generation {
+	const char *name;
+	unsigned int cpu_model, cboxes;
+	uint16_t devices;
+	unsigned int narrow;
+	unsigned int tids, states;
+	struct {
+		unsigned int event, umask;
+	} links_of;
+	uint32_t cbox_msr, cbox_stride, cbox_ctl, cbox_ctr;
+	unsigned int qpi_filters;
+	const char *rival_sim;
+	const char *polled[3], *lacks[8];
+};
+
+/* This machine's, or the first one where none is meant for it. */
+const struct generation *generation(void);
+/* Its device that stands where a device of Haswell's does. */
+uint16_t generation_device(uint16_t haswell);
+/* Has @event, such as "event=0,inv=1", a field that its boxes of @kind lack? */
+bool generation_lacks(const char *kind, const char *event);
+
+#endif

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Where Prometheus' programs are for the tests that want one.
+"""
+
+import os
+import subprocess
+
+from lib.uncore import TOP
+
+
+def find(program):
+    """The path of "prometheus" or "promtool", or None; and why there is none."""
+    found = subprocess.run(
+        [os.path.join(TOP, "scripts", "get-prometheus"),
+         os.path.join(TOP, "build", "prometheus")], stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, encoding="utf-8", check=False)
+    if found.returncode:
+        return None, found.stdout.strip()
+    return os.path.join(found.stdout.strip(), program), ""

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Generations other than Haswell: where their machines differ from it.
+#include <gtest/gtest.h>
+
+#include "machine.h"
+
+namespace test {
+namespace {
+
+model_config broadwell(u32 sboxes = 4) {
+  model_config config = kFull;
+  config.gen = &model_bdwep;
+  config.cboxes = 24;
+  config.sboxes = sboxes;
+  return config;
+}
+
+TEST(Broadwell, Has24CbosAndTheirMsrs) {
+  Machine m(broadwell());
+  EXPECT_EQ(model_boxes(m.model(), MODEL_CBOX), 24u);
+  EXPECT_EQ(m.rdmsr(0x702), 24u) << "num_c";
+  EXPECT_TRUE(model_msr_claims(m.model(), 0xe00 + 16 * 23 + 11));
+  EXPECT_FALSE(model_msr_claims(m.model(), 0xe00 + 16 * 24));
+
+  m.wrmsr(0xe01 + 16 * 23, kEn);
+  m.advance(100);
+  EXPECT_EQ(m.rdmsr(0xe08 + 16 * 23), 100u) << "event 0 is its clock";
+}
+
+TEST(Broadwell, HaswellHasNoMoreThan18) {
+  model_config config = kFull;
+  config.cboxes = 19;
+  std::vector<u64> memory(model_size() / sizeof(u64) + 1);
+  const model_ops ops = {};
+  EXPECT_NE(model_init(reinterpret_cast<struct model*>(memory.data()), &config,
+                       &ops, nullptr),
+            0);
+}
+
+TEST(Broadwell, TheSmallestDieHasNoSbos) {
+  Machine none(broadwell(0)), all(broadwell());
+  EXPECT_EQ(none.pci_read(devfn(30, 3), 0), 0x6fc08086u);
+  EXPECT_EQ(none.pci_read(devfn(30, 3), 0x94) & 0xc0, 0u);
+  EXPECT_NE(all.pci_read(devfn(30, 3), 0x94) & 0xc0, 0u);
+  EXPECT_FALSE(model_msr_claims(none.model(), 0x720));
+  EXPECT_TRUE(model_msr_claims(all.model(), 0x720));
+}
+
+TEST(Broadwell, PciDevicesAreItsOwn) {
+  Machine m(broadwell());
+  EXPECT_EQ(m.pci_read(devfn(16, 5), 0), 0x6f1e8086u) << "UBox";
+  EXPECT_EQ(m.pci_read(devfn(18, 1), 0), 0x6f308086u) << "HA 0";
+  EXPECT_EQ(m.pci_read(devfn(24, 1), 0), 0x6fd58086u) << "iMC channel 7";
+  EXPECT_EQ(m.pci_read(devfn(10, 6), 0), 0x6f468086u) << "QPI 2's filters";
+  EXPECT_EQ(m.pci_read(devfn(5, 6), 0, 4, 0, true), 0x6f398086u) << "IRP";
+}
+
+TEST(Broadwell, InterruptsMayGoTo24Cores) {
+  Machine m(broadwell());
+  m.wrmsr(0x700, 0xffffffff & ~(3u << 27));
+  EXPECT_EQ(m.rdmsr(0x700), 1u << 30 | 0xffffffu);
+  EXPECT_TRUE(m.undefined.empty());
+}
+
+TEST(Broadwell, AChannelWithoutAClockStandsStill) {
+  Machine m(broadwell());
+  const Box channel{MODEL_IMC, 3};
+  ASSERT_EQ(model_fault(m.model(), MODEL_FAULT_NO_CLOCK, 0, MODEL_IMC, 3, true),
+            0);
+  m.write(channel.fixed_ctl(), kEn);
+  m.advance(100);
+  EXPECT_EQ(m.read(channel.fixed_ctr()), 0u);
+  EXPECT_EQ(m.read(channel.fixed_ctl()), kEn) << "its registers answer";
+  model_fault(m.model(), MODEL_FAULT_NO_CLOCK, 0, MODEL_IMC, 3, false);
+  m.advance(100);
+  EXPECT_EQ(m.read(channel.fixed_ctr()), 100u);
+}
+
+model_config ivy_bridge() {
+  model_config config = kFull;
+  config.gen = &model_ivbep;
+  config.cboxes = 15;
+  config.sboxes = 0;
+  config.counter_bits = model_ivbep.counter_bits;
+  return config;
+}
+
+constexpr u32 kIvyGlobalCtl = 0xc00;
+constexpr u32 kIvyGlobalStatus = 0xc01;
+constexpr u32 cbo_msr(unsigned cbo, unsigned at) { return 0xd00 + 32 * cbo + at; }
+constexpr u64 kWrap44 = 1ull << 44;
+
+TEST(IvyBridge, Has15CbosAndTheirMsrs) {
+  Machine m(ivy_bridge());
+  EXPECT_EQ(m.rdmsr(0xc06), 15u) << "num_c";
+  EXPECT_FALSE(model_msr_claims(m.model(), 0x700));
+  EXPECT_FALSE(model_msr_claims(m.model(), cbo_msr(0, 0)));
+  EXPECT_FALSE(model_msr_claims(m.model(), cbo_msr(15, 0x10)));
+  for (unsigned cbo : {0u, 7u, 14u}) {
+    m.wrmsr(cbo_msr(cbo, 0x13), kEn);
+    m.advance(100);
+    EXPECT_EQ(m.rdmsr(cbo_msr(cbo, 0x19)), 100u) << "event 0 is its clock";
+  }
+  EXPECT_TRUE(m.undefined.empty());
+}
+
+TEST(IvyBridge, CountersOfUboxCboAndR3Have44Bits) {
+  Machine m(ivy_bridge());
+  m.wrmsr(cbo_msr(3, 0x16), ~0ull);
+  EXPECT_EQ(m.rdmsr(cbo_msr(3, 0x16)), kWrap44 - 1);
+  m.wrmsr(0xc16, ~0ull);
+  EXPECT_EQ(m.rdmsr(0xc16), kWrap44 - 1) << "UBox";
+  m.wrmsr(0xc09, ~0ull);
+  EXPECT_EQ(m.rdmsr(0xc09), (1ull << 48) - 1) << "its fixed counter";
+  m.wrmsr(0xc36, ~0ull);
+  EXPECT_EQ(m.rdmsr(0xc36), (1ull << 48) - 1) << "PCU";
+  m.pci_write(devfn(19, 5), 0xa4, ~0u);
+  EXPECT_EQ(m.pci_read(devfn(19, 5), 0xa4), 0xfffu) << "R3QPI";
+  m.pci_write(devfn(14, 1), 0xa4, ~0u);
+  EXPECT_EQ(m.pci_read(devfn(14, 1), 0xa4), 0xffffu) << "HA";
+}
+
+TEST(IvyBridge, ACboTellsOfEachOverflowWithoutAStatusRegister) {
+  Machine m(ivy_bridge());
+  m.wrmsr(kIvyGlobalCtl, 1u << 14);
+  for (unsigned n = 1; n <= 3; n++) {
+    m.wrmsr(cbo_msr(14, 0x16), kWrap44 - 10);
+    m.wrmsr(cbo_msr(14, 0x10), kEn | kOvEn);
+    m.advance(100);
+    EXPECT_EQ(m.rdmsr(kIvyGlobalStatus), 1u << 17) << "ov_c14";
+    EXPECT_TRUE(model_frozen(m.model(), 0));
+    ASSERT_EQ(m.pmis.size(), n);
+    EXPECT_EQ(m.pmis.back().cores, 1u << 14);
+    m.wrmsr(kIvyGlobalStatus, 1u << 17);
+    m.wrmsr(kIvyGlobalCtl, kUnfrzAll | 1u << 14);
+    EXPECT_FALSE(model_frozen(m.model(), 0));
+  }
+  EXPECT_TRUE(m.undefined.empty());
+}
+
+TEST(IvyBridge, TheSecondFilterOfACboHasOpcodeAndNode) {
+  Machine m(ivy_bridge());
+  m.wrmsr(cbo_msr(2, 0x1a), 0x182u << 20 | 0x4);
+  m.wrmsr(cbo_msr(2, 0x10), kEn | umask(0x41) | 0x35);
+  Txn drd{.kind = MODEL_CBOX, .box = 2, .code = 0x35, .umask = 0x49};
+  drd.opc = 0x182;
+  drd.nid = 0x4;
+  drd.count = 100;
+  m.traffic(drd);
+  drd.nid = 0x1;
+  drd.count = 10;
+  m.traffic(drd);
+  drd.nid = 0x4;
+  drd.opc = 0x180;
+  drd.count = 1;
+  m.traffic(drd);
+  EXPECT_EQ(m.rdmsr(cbo_msr(2, 0x16)), 100u);
+}
+
+TEST(IvyBridge, AThreadHasFiveBitsAndAStateSix) {
+  Machine m(ivy_bridge());
+  m.wrmsr(cbo_msr(0, 0x14), 0x007e001f);
+  EXPECT_EQ(m.rdmsr(cbo_msr(0, 0x14)), 0x007e001fu);
+  EXPECT_TRUE(m.undefined.empty());
+  m.wrmsr(cbo_msr(0, 0x14), 0x00800000);
+  EXPECT_EQ(m.rdmsr(cbo_msr(0, 0x14)), 0u);
+  EXPECT_EQ(m.undefined.size(), 1u) << "that is Haswell's M'";
+}
+
+TEST(IvyBridge, TheCountersOfTheIrpAreNotOneAfterTheOther) {
+  Machine m(ivy_bridge());
+  const unsigned irp = devfn(5, 6), ctr[] = {0xa0, 0xb0, 0xb8, 0xc0};
+  Txn txn{.kind = MODEL_IRP, .code = 0x0b};
+  for (unsigned i = 0; i < 4; i++)
+    m.pci_write(irp, 0xd8 + 4 * i, kEn | 0x0b, 4, 0, true);
+  txn.count = 77;
+  m.traffic(txn);
+  for (unsigned at : ctr)
+    EXPECT_EQ(m.pci_read(irp, at, 4, 0, true), 77u) << at;
+  EXPECT_EQ(m.pci_read(irp, 0xa8, 4, 0, true), 0u);
+  EXPECT_TRUE(m.undefined.empty());
+  m.pci_write(irp, 0xd8, kEn | kOvEn | 0x0b, 4, 0, true);
+  EXPECT_EQ(m.undefined.size(), 1u) << "it cannot tell of overflows";
+}
+
+TEST(IvyBridge, OnlyTheImcInverts) {
+  Machine m(ivy_bridge());
+  m.pci_write(devfn(16, 4), 0xd8, kEn | kInvert | thresh(2));
+  m.advance(100);
+  EXPECT_EQ(m.pci_read(devfn(16, 4), 0xa0), 100u);
+  EXPECT_TRUE(m.undefined.empty());
+  m.pci_write(devfn(16, 4), 0xd8, kEn | thresh(0x80));
+  EXPECT_EQ(m.pci_read(devfn(16, 4), 0xd8), kEn) << "seven bits of threshold";
+  m.pci_write(devfn(14, 1), 0xd8, kEn | kInvert | thresh(2));
+  EXPECT_EQ(m.undefined.size(), 1u);
+  EXPECT_EQ(m.pci_read(devfn(14, 1), 0xd8), kEn | thresh(2));
+}
+
+TEST(IvyBridge, PciDevicesAreItsOwn) {
+  Machine m(ivy_bridge());
+  EXPECT_EQ(m.pci_read(devfn(11, 0), 0), 0x0e1e8086u) << "UBox";
+  EXPECT_EQ(m.pci_read(devfn(11, 0), 0x40, 4, 1), 1u) << "node of package 1";
+  EXPECT_EQ(m.pci_read(devfn(28, 1), 0), 0x0e388086u) << "HA 1";
+  EXPECT_EQ(m.pci_read(devfn(16, 4), 0), 0x0eb48086u) << "iMC channel 0";
+  EXPECT_EQ(m.pci_read(devfn(30, 1), 0), 0x0ef18086u) << "iMC channel 7";
+  EXPECT_EQ(m.pci_read(devfn(9, 6), 0), 0x0e968086u) << "QPI 1's filters";
+  EXPECT_EQ(m.pci_read(devfn(24, 6), 0), ~0u) << "QPI 2 has none";
+  EXPECT_EQ(m.pci_read(devfn(5, 6), 0, 4, 0, true), 0x0e398086u) << "IRP";
+}
+
+TEST(IvyBridge, InterruptsMayGoTo15Cores) {
+  Machine m(ivy_bridge());
+  m.wrmsr(kIvyGlobalCtl, 0xffffffff & ~(3u << 27));
+  EXPECT_EQ(m.rdmsr(kIvyGlobalCtl), 1u << 30 | 0x7fffu);
+  EXPECT_TRUE(m.undefined.empty());
+}
+
+}  // namespace
+}  // namespace test

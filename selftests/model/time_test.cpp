@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Time: what passes between an overflow and its freeze, status and PMI, and
+// boxes whose clock is not UCLK.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "reference.h"
+
+namespace test {
+namespace {
+
+constexpr u64 kTop = 1ull << 48;
+
+class Delays : public testing::Test {
+ protected:
+  void delay(u32 freeze, u32 status, u32 pmi) {
+    const model_delays delays{freeze, status, pmi};
+    model_set_delays(m.model(), &delays);
+  }
+  // The counter overflows after so many cycles.
+  void arm(const Box& box, u64 cycles) {
+    m.write(box.ctr(0), kTop - cycles);
+    m.program(box, 0, kEn | kOvEn | box.event());
+  }
+  bool frozen() { return model_frozen(m.model(), 0); }
+  void SetUp() override {
+    m.wrmsr(kGlobalCtl, 1);
+    m.program(cbox, 0, kEn);
+  }
+
+  const Box ha{MODEL_HA, 0}, imc{MODEL_IMC, 0}, cbox{MODEL_CBOX, 3};
+  Machine m;
+};
+
+// §2.2.2.2: "During the interval of time between overflow and global disable,
+// the counter value will wrap and continue to collect events."
+TEST_F(Delays, AllCountOnUntilTheFreeze) {
+  delay(30, 0, 0);
+  arm(ha, 100);
+  EXPECT_EQ(model_cycles_to_freeze(m.model()), 100u);
+  EXPECT_EQ(m.advance(100), 100u);
+  EXPECT_EQ(m.read(ha.status()), ha.status_bit(0));
+  EXPECT_FALSE(frozen());
+  EXPECT_EQ(m.rdmsr(kGlobalStatus), 0u);
+  EXPECT_TRUE(model_pending(m.model()));
+  EXPECT_EQ(model_cycles_to_freeze(m.model()), 30u);
+  EXPECT_EQ(m.advance(29), 29u);
+  EXPECT_FALSE(frozen());
+  EXPECT_EQ(m.advance(1000), 1u);
+  EXPECT_TRUE(frozen());
+  EXPECT_EQ(m.rdmsr(kGlobalStatus), ha.global_bits());
+  EXPECT_EQ(m.pmis.size(), 1u);
+  EXPECT_EQ(model_told(m.model()), 1u);
+  EXPECT_EQ(model_told(m.model()), 0u);
+  m.advance(1000);
+  EXPECT_EQ(m.read(ha.ctr(0)), 30u) << "wrapped, and went on";
+  EXPECT_EQ(m.read(cbox.ctr(0)), 130u);
+  EXPECT_EQ(model_cycles_to_freeze(m.model()), U64_MAX);
+}
+
+TEST_F(Delays, StatusAndPmiComeLater) {
+  delay(0, 20, 50);
+  arm(ha, 100);
+  m.program(cbox, 0, kEn, 1);
+  m.advance(100);
+  EXPECT_TRUE(frozen());
+  EXPECT_EQ(m.rdmsr(kGlobalStatus), 0u);
+  m.advance(19);
+  EXPECT_EQ(m.rdmsr(kGlobalStatus), 0u);
+  m.advance(1);
+  EXPECT_EQ(m.rdmsr(kGlobalStatus), ha.global_bits());
+  EXPECT_EQ(m.advance(49), 49u);
+  EXPECT_TRUE(m.pmis.empty());
+  EXPECT_EQ(model_told(m.model()), 0u);
+  EXPECT_EQ(m.advance(1000), 1u) << "returns to let software serve it";
+  EXPECT_EQ(m.pmis.size(), 1u);
+  EXPECT_EQ(m.read(cbox.ctr(0)), 100u) << "frozen since the overflow";
+  EXPECT_EQ(m.read(cbox.ctr(0), 1), 170u) << "not the other package";
+}
+
+// Another box overflows while the first one's freeze is on its way.
+TEST_F(Delays, OverflowsBeforeTheFreezeAreTold) {
+  delay(30, 10, 5);
+  arm(ha, 100);
+  arm(imc, 120);
+  m.advance(130);
+  EXPECT_TRUE(frozen());
+  m.advance(10);
+  EXPECT_EQ(m.rdmsr(kGlobalStatus), ha.global_bits());
+  EXPECT_EQ(m.advance(1000), 5u);
+  EXPECT_EQ(m.pmis.size(), 1u);
+  EXPECT_EQ(m.advance(1000), 20u);
+  EXPECT_EQ(m.rdmsr(kGlobalStatus), ha.global_bits() | imc.global_bits());
+  EXPECT_EQ(m.pmis.size(), 2u);
+  EXPECT_EQ(m.read(imc.ctr(0)), 10u);
+}
+
+// Software that unfreezes before the last freeze has come is frozen again.
+TEST_F(Delays, TheLastFreezeComesLate) {
+  delay(30, 0, 0);
+  arm(ha, 100);
+  arm(imc, 120);
+  m.advance(130);
+  EXPECT_TRUE(frozen());
+  m.write(ha.status(), ha.status_bit(0));
+  m.wrmsr(kGlobalStatus, ha.global_bits());
+  m.wrmsr(kGlobalCtl, kUnfrzAll | 1);
+  EXPECT_FALSE(frozen());
+  EXPECT_EQ(m.advance(1000), 20u);
+  EXPECT_TRUE(frozen());
+  EXPECT_EQ(m.rdmsr(kGlobalStatus), imc.global_bits());
+  EXPECT_EQ(m.read(cbox.ctr(0)), 150u);
+}
+
+// One box's two counters share a bit: the second says nothing new.
+TEST_F(Delays, ABitOnItsWayIsAsGoodAsSet) {
+  delay(30, 10, 5);
+  arm(ha, 100);
+  m.write(ha.ctr(1), kTop - 110);
+  m.program(ha, 1, kEn | kOvEn);
+  EXPECT_EQ(m.advance(1000), 145u);
+  EXPECT_EQ(m.advance(1000), 1000u);
+  EXPECT_EQ(m.pmis.size(), 1u);
+  EXPECT_EQ(m.read(ha.status()), ha.status_bit(0) | ha.status_bit(1));
+}
+
+TEST_F(Delays, NewOnesAreForNewOverflows) {
+  delay(10, 0, 0);
+  arm(ha, 100);
+  m.advance(100);
+  delay(500, 500, 500);
+  EXPECT_EQ(model_cycles_to_freeze(m.model()), 10u);
+  EXPECT_EQ(m.advance(1000), 10u);
+}
+
+TEST_F(Delays, AResetForgetsWhatIsOnItsWay) {
+  delay(10, 10, 10);
+  arm(ha, 100);
+  m.advance(105);
+  model_reset(m.model());
+  EXPECT_FALSE(model_pending(m.model()));
+  m.advance(1000);
+  EXPECT_FALSE(frozen());
+  EXPECT_EQ(m.rdmsr(kGlobalStatus), 0u);
+  EXPECT_TRUE(m.pmis.empty());
+}
+
+TEST_F(Delays, RestartedCyclesMoveWhatIsOnItsWay) {
+  delay(10, 10, 10);
+  arm(ha, 100);
+  m.advance(115);
+  model_restart_cycles(m.model());
+  EXPECT_EQ(model_cycles_to_freeze(m.model()), 5u);
+  EXPECT_EQ(m.advance(1000), 15u);
+  EXPECT_EQ(m.pmis.size(), 1u);
+}
+
+// Transactions take no time: all of them come before the freeze.
+TEST_F(Delays, TrafficIsFasterThanTheFreeze) {
+  delay(10, 0, 0);
+  m.write(imc.ctr(0), kTop - 100);
+  m.program(imc, 0, kEn | kOvEn | 0x04 | umask(0x01));
+  const Txn reads{.kind = MODEL_IMC, .code = 0x04, .umask = 1, .count = 1000};
+  EXPECT_EQ(m.traffic(reads), 1000);
+  EXPECT_FALSE(frozen());
+  EXPECT_TRUE(model_pending(m.model()));
+  const u64 counted = m.read(imc.ctr(0));
+  EXPECT_GE(counted, 900u);
+  m.advance(10);
+  EXPECT_TRUE(frozen());
+}
+
+TEST_F(Delays, AQueueThatIsFullLosesNoBit) {
+  delay(1000, 0, 0);
+  u64 bits = 0;
+  for (const Box& box : {ha, imc, Box{MODEL_QPI, 0}, Box{MODEL_R2PCIE, 0},
+                         Box{MODEL_R3QPI, 0}, Box{MODEL_PCU, 0}}) {
+    arm(box, 100 + bits % 7);
+    m.advance(1);
+    bits |= box.global_bits();
+  }
+  m.advance(900);
+  for (int i = 0; i < 10; ++i) m.advance(1000);
+  EXPECT_EQ(m.rdmsr(kGlobalStatus), bits);
+}
+
+/* --- clocks -------------------------------------------------------------- */
+
+model_config clocks(u32 uclk, u32 dclk, u32 qclk, u32 pclk) {
+  model_config config = kFull;
+  config.clock_khz[MODEL_UCLK] = uclk;
+  config.clock_khz[MODEL_DCLK] = dclk;
+  config.clock_khz[MODEL_QCLK] = qclk;
+  config.clock_khz[MODEL_PCLK] = pclk;
+  return config;
+}
+
+u64 share(u64 cycles, u64 khz, u64 uclk) {
+  return static_cast<u64>(static_cast<unsigned __int128>(cycles) * khz / uclk);
+}
+
+TEST(Clocks, BoxesHaveTheirOwn) {
+  Machine m(clocks(2500000, 1066667, 2400000, 800000));
+  const struct {
+    Box box;
+    u64 khz;
+  } boxes[] = {{{MODEL_CBOX, 0}, 2500000}, {{MODEL_IMC, 0}, 1066667},
+               {{MODEL_QPI, 0}, 2400000},  {{MODEL_PCU, 0}, 800000},
+               {{MODEL_HA, 0}, 2500000},   {{MODEL_R3QPI, 0}, 2500000}};
+  u32 event[] = {0, 0, 0x14, 0, 0, 1};
+  for (unsigned i = 0; i < std::size(boxes); ++i)
+    m.program(boxes[i].box, 0, kEn | event[i]);
+  m.write(boxes[1].box.fixed_ctl(), kEn);
+  u64 passed = 0;
+  // Steps of any size add up: no fraction of a cycle is lost or doubled.
+  for (u64 step : {1ull, 1ull, 2ull, 3ull, 1000ull, 99999ull, 12345678901ull}) {
+    m.advance(step);
+    passed += step;
+    for (const auto& b : boxes)
+      EXPECT_EQ(m.read(b.box.ctr(0)), share(passed, b.khz, 2500000))
+          << b.box.name() << " after " << passed;
+    EXPECT_EQ(m.read(boxes[1].box.fixed_ctr()),
+              share(passed, 1066667, 2500000));
+  }
+}
+
+// The overflow is in the first UCLK cycle that completes the box's cycle.
+TEST(Clocks, OverflowsAreOnTime) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 200; ++i) {
+    const u32 uclk = 100000 + random() % 5000000;
+    const u32 dclk = 100000 + random() % 5000000;
+    Machine m(clocks(uclk, dclk, 0, 0));
+    const Box imc{MODEL_IMC, 0};
+    m.advance(random() % 1000000);
+    const u64 from = model_cycles(m.model()), need = 1 + random() % 100000;
+    m.wrmsr(kGlobalCtl, 1);
+    m.write(imc.ctr(0), kTop - need);
+    m.program(imc, 0, kEn | kOvEn);
+    const u64 when = model_cycles_to_freeze(m.model());
+    EXPECT_EQ(m.advance(U64_MAX / 2), when);
+    EXPECT_GE(share(from + when, dclk, uclk) - share(from, dclk, uclk), need);
+    EXPECT_LT(share(from + when - 1, dclk, uclk) - share(from, dclk, uclk),
+              need);
+    EXPECT_EQ(m.pmis.size(), 1u);
+  }
+}
+
+TEST(Clocks, LongTimesDoNotOverflow) {
+  Machine m(clocks(9999999, 9999998, 0, 0));
+  const Box imc{MODEL_IMC, 0};
+  m.program(imc, 0, kEn);
+  const u64 cycles = 1ull << 60;
+  m.advance(cycles);
+  EXPECT_EQ(m.read(imc.ctr(0)), share(cycles, 9999998, 9999999) % kTop);
+}
+
+TEST(Clocks, FreeRunningOnesFollowTheBox) {
+  Machine m(clocks(2500000, 0, 1250000, 500000));
+  const Reg link_idle{.pci = true, .devfn = devfn(8, 2), .at = 0xc8};
+  m.advance(1000);
+  EXPECT_EQ(m.read(link_idle), 500u);
+  m.write(link_idle, 7);
+  model_restart_cycles(m.model());
+  m.advance(100);
+  EXPECT_EQ(m.read(link_idle), 57u);
+}
+
+TEST(Clocks, NonsenseIsRefused) {
+  std::vector<u64> memory(model_size() / 8 + 1);
+  auto* model = reinterpret_cast<struct model*>(memory.data());
+  const model_ops ops{};
+  for (const model_config& bad :
+       {clocks(0, 1000, 0, 0), clocks(MODEL_MAX_KHZ + 1, 0, 0, 0),
+        clocks(1000000, MODEL_MAX_KHZ + 1, 0, 0)})
+    EXPECT_EQ(model_init(model, &bad, &ops, nullptr), -1);
+}
+
+}  // namespace
+}  // namespace test

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Debian roots, made once: a base, layers with more packages upon it, and on top a
+# layer that is thrown away. Source this in a mount namespace of its own, with
+# $roots and $top set.
+# shellcheck shell=bash
+
+# base SUITE: $roots/SUITE/base, with the suite's updates and backports.
+base()
+{
+	local mirror folder=$roots/$1
+	[[ ! -e $folder/base.done ]] || return 0
+	mkdir -p "$folder"
+	rm -rf --one-file-system "$folder/base"
+	debootstrap --variant=minbase "$1" "$folder/base" > "$roots/$1.log" 2>&1 || return
+	read -r _ mirror _ < "$folder/base/etc/apt/sources.list"
+	cat > "$folder/base/etc/apt/sources.list" <<-END
+	deb $mirror $1 main
+	deb $mirror $1-backports main
+	deb $mirror-security $1-security main
+	END
+	# No daemon starts in a root.
+	printf '#!/bin/sh\nexit 101\n' > "$folder/base/usr/sbin/policy-rc.d"
+	chmod +x "$folder/base/usr/sbin/policy-rc.d"
+	# A root that is half made is made again: nothing has to be on the disk.
+	echo force-unsafe-io > "$folder/base/etc/dpkg/dpkg.cfg.d/unsafe-io"
+	touch "$folder/base.done"
+}
+
+# mount_root ROOT SUITE UPPER LOWER...: names of layers, or folders, the topmost first.
+mount_root()
+{
+	local root=$1 suite=$2 upper=$3 lower='' name
+	shift 3
+	for name; do
+		[[ $name == /* ]] || name=$roots/$suite/$name
+		lower+=:$name
+	done
+	mkdir -p "$root" "$upper" "$upper.work"
+	mount -t overlay -o "lowerdir=${lower:1},upperdir=$upper,workdir=$upper.work" \
+		overlay "$root" || return
+	mount -t proc proc "$root/proc"
+	mount --rbind /dev "$root/dev"
+	mount -t tmpfs tmpfs "$root/tmp"
+	cp -L /etc/resolv.conf "$root/etc/resolv.conf"
+}
+
+# layer SUITE NAME LOWER KEY FUNCTION: $roots/SUITE/NAME is what FUNCTION ROOT adds to
+# LOWER (names, with colons between). It is made again when KEY has changed.
+layer()
+{
+	local folder=$roots/$1 name=$2 key=$4 function=$5 root=$roots/$1/$2.root
+	local -a lower
+	IFS=: read -ra lower <<< "$3"
+	[[ "$(cat "$folder/$name.done" 2> /dev/null)" != "$key" ]] || return 0
+	rm -rf --one-file-system "$folder/$name" "$folder/$name.work" "$folder/$name.done"
+	mount_root "$root" "$1" "$folder/$name" "${lower[@]}" || return
+	suite_of_layer=$1
+	{ in_root "$root" apt-get -q -y update && "$function" "$root"; } >> "$roots/$1.log" 2>&1
+	local status=$?
+	umount -R "$root" || umount -R -l "$root"
+	((status == 0)) && echo "$key" > "$folder/$name.done"
+}
+
+# throwaway ROOT SUITE LOWER...: mounted with a writable layer, in memory.
+throwaway()
+{
+	local root=$1 suite=$2
+	shift 2
+	mkdir -p "$root.upper"
+	mount -t tmpfs -o size=75% tmpfs "$root.upper" &&
+		mount_root "$root" "$suite" "$root.upper/upper" "$@"
+}
+
+# clone ROOT: a clean clone of this repository, as /src/xeon-uncore.
+clone()
+{
+	rm -rf "$1/src"
+	git clone -q --no-hardlinks "file://$top" "$1/src/xeon-uncore"
+}
+
+# in_root ROOT COMMAND...: there, in the clone where there is one.
+in_root()
+{
+	local root=$1
+	shift
+	# shellcheck disable=SC2016 # the inner shell's
+	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
+		DEBIAN_FRONTEND=noninteractive INITRD="${INITRD-}" \
+		chroot "$root" sh -c 'cd /src/xeon-uncore 2> /dev/null; exec "$@"' - "$@" \
+		< /dev/null
+}
+
+# in_root_alone ROOT COMMAND...: the same without a network.
+in_root_alone()
+{
+	local root=$1
+	shift
+	# shellcheck disable=SC2016 # the inner shell's
+	unshare -n -- env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
+		chroot "$root" sh -c 'cd /src/xeon-uncore; exec "$@"' - "$@" < /dev/null
+}

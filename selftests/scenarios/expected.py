@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+What each metric of the catalogue has to say of a scenario, from its causes; and
+which ones have no cause. Neither counts nor rates of events appear here: a number
+is a bandwidth, a share, a latency that somebody asked for.
+
+A value is of a socket, in the metric's unit, with all its boxes counted for a
+second.
+"""
+
+from scenarios.flow import FLITS, LINE, RANKS
+
+GIB = 1 << 30
+MIB = 1e6                   # the catalogue's MB
+NODES = 2
+
+
+def _share(of, whole):
+    return 100 * of / whole if whole else 0.0
+
+
+def _latencies(s):
+    """In uncore cycles and, by the same name with _ns, in nanoseconds."""
+    c, ghz = s.causes, s.machine.uclk / 1e9
+    hits, remote = c.data_hits, c.remote
+    miss = c.local_ns * (1 - remote) + c.remote_ns * remote
+    for name, ns in (("avg_ingress_latency", c.ingress_ns),
+                     ("avg_tor_drd_hit_latency", c.hit_ns),
+                     ("avg_tor_drd_latency",
+                      c.hit_ns * hits + miss * (1 - hits)),
+                     ("avg_tor_drd_loc_miss_latency", c.local_ns),
+                     ("avg_tor_drd_miss_latency", miss),
+                     ("avg_tor_drd_rem_miss_latency", c.remote_ns)):
+        yield name, ns * ghz
+        yield name + "_ns", ns
+    # how many wait in a slice (Little), of which there is one when there is any
+    reads = c.reads / LINE * (1 - c.ownership - c.code) / s.machine.cboxes
+    waiting = reads * miss * 1e-9
+    yield "avg_tor_drds_miss_when_ne", max(1.0, waiting)
+    yield "avg_tor_drds_when_ne", max(
+        1.0, waiting + reads * hits / (1 - hits) * c.hit_ns * 1e-9)
+    yield "avg_ingress_depth", \
+        s.requests / s.machine.cboxes * c.ingress_ns * 1e-9
+    yield "ingress_rej_v_ins", c.rejected
+    yield "cyc_ingress_blocked", 100 * c.starved
+
+
+def _cache(s):
+    c = s.causes
+    writes, reads = c.device_writes, c.device_reads
+    yield "llc_drd_miss_pct", 100 * (1 - c.data_hits)
+    yield "llc_rfo_miss_pct", 100 * (1 - c.ownership_hits)
+    yield "mem_wb_bytes", c.writes + writes * (1 - c.device_write_hits)
+    yield "fast_str_llc_req", writes / LINE
+    yield "fast_str_llc_miss", writes / LINE * (1 - c.device_write_hits)
+    yield "pci_writes", writes / LINE
+    yield "pci_reads", reads / LINE
+    yield "partial_pci_writes", writes / LINE * c.device_parts
+    yield "io_read_bw", writes / MIB
+    yield "io_read_bw_rate", writes / GIB
+    yield "io_write_bw", reads / MIB
+    yield "io_write_bw_rate", reads / GIB
+    yield "mmio_partial_reads_cpu", c.mmio_reads
+    yield "mmio_writes_cpu", c.mmio_writes
+    yield "uc_reads", c.uncached
+    yield "streamed_full_stores", c.streamed / LINE
+    yield "streamed_part_stores", c.streamed / LINE * c.part_stores
+
+
+def _rings(s):
+    """Bytes past stops: each line passes a quarter of them, both ways the same;
+    half of the lines pass an SBo."""
+    way = s.ring_lines * LINE * s.machine.cboxes / 4 / 2
+    slots = s.machine.cboxes * s.machine.uclk * 32
+    for name in ("up", "dn"):
+        yield "cbox_ring_thru_%s_bytes" % name, way
+        yield "cbox_cyc_used_" + name, _share(way, slots)
+    way = s.ring_lines * LINE / 2 / 4
+    slots = s.machine.sboxes * s.machine.uclk * 32
+    for name in ("upeven", "upodd", "dneven", "dnodd"):
+        yield "ring_thru_%s_bytes" % name, way
+        yield "cyc_used_" + name, _share(way, slots)
+    for name, size in (("up", s.causes.device_writes),
+                       ("dn", s.causes.device_reads)):
+        yield "r2pcie_ring_thru_%s_bytes" % name, size
+        yield "r2pcie_cyc_used_" + name, _share(size, s.machine.uclk * 32)
+
+
+def _from_memory(c, other):
+    """Bytes that a socket's memory gives and takes."""
+    reads = c.reads * (1 - c.remote) + other.reads * other.remote + \
+        c.device_reads * (1 - c.device_read_hits)
+    writes = (c.writes + c.streamed) * (1 - c.remote) + \
+        (other.writes + other.streamed) * other.remote + \
+        c.device_writes * (1 - c.device_write_hits)
+    return reads, writes
+
+
+def _memory(s, other):
+    c = s.causes
+    reads, writes = _from_memory(c, other)
+    for name, size in (("reads", reads), ("writes", writes),
+                       ("total", reads + writes)):
+        yield "mem_bw_" + name, size
+        yield "mem_bw_%s_rate" % name, size / GIB
+    for box in ("ha", "imc"):
+        yield box + "_pct_rd_requests", _share(reads, reads + writes)
+        yield box + "_pct_wr_requests", _share(writes, reads + writes)
+    yield "pct_requests_page_hit", 100 * c.page_hits
+    yield "pct_requests_page_miss", 100 * c.page_misses
+    yield "pct_requests_page_empty", 100 * (1 - c.page_hits - c.page_misses)
+    for rank in range(8):
+        there = 100 if rank < RANKS else 0
+        yield "pct_cycles_dram_rank%d_in_cke" % rank, there * c.cke_off
+        yield "pct_cycles_dram_rank%d_in_thr" % rank, there * c.throttled
+    yield "pct_cycles_critical_throttle", 100 * c.throttled / 2
+    yield "pct_cycles_dlloff", 100 * c.dll_off
+    yield "pct_cycles_ppd", 100 * c.power_down
+    yield "pct_cycles_self_refresh", 100 * c.self_refresh
+    yield "pct_cycles_bl_full", 100 * c.data_full
+    yield "pct_cycles_d2c_disabled", 100 * c.to_core_off
+    far = other.reads * other.remote / LINE
+    yield "hitme_inserts", far * c.forwarded * (1 - c.known)
+    yield "hitme_inval", \
+        (other.writes + other.streamed) * other.remote / LINE * c.known
+
+
+def _links(s, other):
+    """In bytes of lines, without headers unless they say link."""
+    c = s.causes
+    answers = c.reads * c.remote
+    returns = (other.writes + other.streamed) * other.remote
+    posted = other.posted * LINE
+    sent = other.reads * other.remote + \
+        (c.writes + c.streamed) * c.remote + c.posted * LINE
+    direct = answers * c.to_core
+    yield "data_from_qpi", answers + returns + posted
+    yield "data_from_qpi_to_llc", direct
+    yield "data_from_qpi_to_ha_or_iio", answers + returns + posted - direct
+    yield "drs_data_msgs_from_qpi", answers + returns
+    yield "ncb_data_msgs_from_qpi", posted
+    mine = s.machine.nodes[s.package]
+    for node in range(NODES):
+        here = 1 if node == mine else 0
+        for name, size in (("data", answers + returns + posted),
+                           ("drs_datac", answers), ("drs_write", returns),
+                           ("ncb_data", posted)):
+            yield "%s_from_qpi_to_node%d" % (name, node), here * size
+    yield "drs_datac_m_from_qpi", answers * c.modified
+    yield "drs_m_from_qpi", answers * c.modified
+    yield "drs_datac_f_from_qpi", answers * (1 - c.modified - c.exclusive)
+    yield "drs_f_or_e_from_qpi", answers * (1 - c.modified)
+    yield "drs_full_cacheline_msgs_from_qpi", answers + returns
+    yield "drs_ptl_cacheline_msgs_from_qpi", 0.0
+    for name, share in (("i", 0.7), ("s", 0.2), ("e", 0.1), ("", 1.0)):
+        yield "drs_wb%s_from_qpi" % name, returns * share
+    yield "pct_link_full_power_cycles", 100 * (1 - c.no_link - c.half_link)
+    yield "pct_link_half_disabled_cycles", 100 * c.half_link
+    yield "pct_link_shutdown_cycles", 100 * c.no_link
+    # a packet's header for each line, requests, completions, snoops, interrupts
+    asks = c.reads * c.remote / LINE
+    answered = other.reads * other.remote / LINE
+    given = (c.writes + c.streamed) * c.remote / LINE
+    overhead = answered * (1 + other.forwarded) + given + asks + \
+        returns / LINE + c.posted + 3 * c.interrupts
+    link = sent + overhead * LINE / FLITS
+    for name, size in (("data", sent), ("link", link)):
+        yield "qpi_%s_bw" % name, size
+        yield "qpi_%s_bw_rate" % name, size / GIB
+    yield "qpi_link_util", _share(
+        link, s.machine.qpi_ports * s.machine.qclk * LINE / FLITS)
+    yield "qpi_speed", 4 * s.machine.qclk / 1e9
+
+
+def _power(s):
+    for name in ("os", "power", "thermal"):
+        yield "pct_cyc_freq_%s_ltd" % name, \
+            100 * getattr(s.causes, "limit_" + name)
+
+
+NO_CAUSE = {
+    "avg_ingress_latency_when_ne":
+        "busy periods follow from how requests are spread; rates are even",
+    "llc_mpi": "instructions are the cores', which the simulator has not",
+    **{"%s_from_qpi_to_node%d" % (name, node):
+       "two sockets have no node %d" % node for node in range(2, 8)
+       for name in ("data", "drs_datac", "drs_write", "ncb_data")},
+}
+
+
+def expected(socket, other):
+    """The metrics' values of a socket (flow.Socket); @other: the causes of the
+    other one, of two."""
+    values = {}
+    for part in (_latencies(socket), _cache(socket), _rings(socket),
+                 _memory(socket, other), _links(socket, other),
+                 _power(socket)):
+        for name, value in part:
+            assert name not in values, name
+            values[name] = value
+    return values

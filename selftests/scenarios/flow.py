@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+From a machine's causes to what its boxes see, in transactions a cycle. What is
+seen in one place is seen in all others that it passes: a line that misses the LLC is
+a request of its home agent, a CAS of one of its channels and, when it is remote,
+eight data flits of a link and a header; and entries stay in a queue for their
+latency, so that its occupancy is rate times latency (Little).
+
+What a transaction is to a box (code, unit mask, what filters look at) is as in
+the simulator's "traffic".
+"""
+
+import collections
+
+LINE = 64
+DEVICE = 0x3e               # tid of what devices ask for (§2.3.2.3)
+DRD, RFO, CRD, ITOM = 0x182, 0x180, 0x181, 0x1c8
+UNCACHED, MMIO_WRITE, STREAM_FULL, STREAM_PART = 0x187, 0x18f, 0x18c, 0x18d
+DEVICE_READ = 0x19e
+# Unit mask of the TOR's events (§2.3.6): conditions
+OPCODE, MISS, ANY, LOCAL, REMOTE, NODE = 0x01, 0x02, 0x08, 0x20, 0x80, 0x40
+FLITS = 8                   # of data, in a line; its packet has one more
+RANKS = 4                   # populated, of a channel
+CLOCK = {"ubox": "uclk", "cbox": "uclk", "sbox": "uclk", "ha": "uclk",
+         "imc": "dclk", "irp": "uclk", "pcu": "pclk", "qpi": "qclk",
+         "r2pcie": "uclk", "r3qpi": "uclk"}
+
+
+class Machine(collections.namedtuple(
+        "Machine", "packages cboxes sboxes has imcs qpi_ports "
+        "uclk dclk qclk pclk nodes")):
+    """What there is of each, of a package; clocks in Hz."""
+
+    def boxes(self, kind):
+        return {"cbox": self.cboxes, "sbox": self.sboxes, "ha": self.has,
+                "imc": self.imcs, "qpi": self.qpi_ports,
+                "r3qpi": self.qpi_ports}.get(kind, 1)
+
+    def hertz(self, kind):
+        return getattr(self, CLOCK[kind])
+
+
+class Flow:
+    """Transactions of a kind that pass each box of a type, of a package."""
+
+    def __init__(self, box, code, umask, rate, **keys):
+        self.box, self.code, self.umask = box, code, umask
+        self.rate, self.keys = rate, keys
+        self.value = 1
+
+    def line(self, package):
+        """As the simulator's "rates" takes it."""
+        keys = "".join(" %s=%s" % (key, value if isinstance(value, str) else
+                                   "%#x" % value)
+                       for key, value in self.keys.items())
+        return "pkg=%d box=%s event=%#x umask=%#x%s rate=%.9f\n" % (
+            package, self.box, self.code, self.umask, keys, self.rate)
+
+
+class Lines:
+    """Lines and the like a second that follow from a socket's causes."""
+
+    def __init__(self, c):
+        c.check()
+        self.causes = c
+        # cores: by what is asked for, misses and all
+        lines = c.reads / LINE
+        self.misses = {DRD: lines * (1 - c.ownership - c.code),
+                       RFO: lines * c.ownership, CRD: lines * c.code}
+        self.asked = {DRD: self.misses[DRD] / (1 - c.data_hits),
+                      RFO: self.misses[RFO] / (1 - c.ownership_hits),
+                      CRD: self.misses[CRD] / (1 - c.code_hits)}
+        self.streamed = c.streamed / LINE
+        # devices, all at the memory of their socket
+        self.device_writes = c.device_writes / LINE
+        self.device_reads = c.device_reads / LINE
+        self.device_parts = self.device_writes * c.device_parts
+        self.device_fills = self.device_writes * (1 - c.device_write_hits)
+        self.device_misses = self.device_reads * (1 - c.device_read_hits)
+        # dirty lines: those of the cores, and what devices brought in
+        self.dirty = c.writes / LINE + self.device_fills
+        self.fills = lines + self.device_fills + self.device_misses
+
+    def reads_at(self, remote):
+        """Of memory, by the cores: at home or at the other socket."""
+        return sum(self.misses.values()) * self._share(remote)
+
+    def writes_at(self, remote):
+        return (self.causes.writes / LINE + self.streamed) * \
+            self._share(remote)
+
+    def _share(self, remote):
+        return self.causes.remote if remote else 1 - self.causes.remote
+
+
+class Socket:
+    """What a socket's boxes see, of its own causes and the other's."""
+
+    def __init__(self, machine, package, own, others):
+        self.machine, self.package = machine, package
+        self.causes, self.own = own.causes, own
+        self.others = others
+        # what the others ask of this one's memory
+        far = max(1, machine.packages - 1)
+        self.alone = machine.packages == 1
+        self.far_reads = sum(one.reads_at(True) for one in others) / far
+        self.far_writes = sum(one.writes_at(True) for one in others) / far
+        self.far_streamed = sum(one.streamed * one.causes.remote
+                                for one in others) / far
+        # a single socket has no other one's memory
+        self.out_reads = 0 if self.alone else own.reads_at(True)
+        self.out_writes = 0 if self.alone else own.writes_at(True)
+        self.near_reads = sum(own.misses.values()) - self.out_reads + \
+            own.device_misses
+        self.near_writes = own.causes.writes / LINE + own.streamed - \
+            self.out_writes + own.device_fills
+        self.memory_reads = self.near_reads + self.far_reads
+        self.memory_writes = self.near_writes + self.far_writes
+        self.flows = []
+        for part in (self._tor, self._cache, self._ingress, self._rings,
+                     self._home, self._memory, self._links, self._devices,
+                     self._power):
+            part()
+
+    def _add(self, box, code, umask, per_second, **keys):
+        """So many a second, in all boxes of the type together."""
+        rate = per_second / self.machine.boxes(box) / self.machine.hertz(box)
+        self.flows.append(Flow(box, code, umask, rate, **keys))
+
+    def _share(self, box, code, umask, share, **keys):
+        """In so many of each box's cycles, or entries in each."""
+        self.flows.append(Flow(box, code, umask, share, **keys))
+
+    def _clock(self, box, code):
+        self._share(box, code, 0, 1.0)
+
+    # --- the LLC's slices --------------------------------------------------
+
+    def _requests(self, opc, per_second, ns, umask, **keys):
+        """Inserts into the TOR and entries that stay so long."""
+        there = OPCODE | ANY | umask
+        self._add("cbox", 0x35, there, per_second, opc=opc, **keys)
+        self._add("cbox", 0x36, there,
+                  per_second * ns * 1e-9 * self.machine.uclk, opc=opc, **keys)
+
+    def _reads(self, opc, asked, missing, remote, **keys):
+        c = self.causes
+        remote = 0 if self.alone else remote
+        self._requests(opc, asked - missing, c.hit_ns, LOCAL, **keys)
+        self._requests(opc, missing * (1 - remote), c.local_ns, LOCAL | MISS,
+                       **keys)
+        self._requests(opc, missing * remote, c.remote_ns, REMOTE | MISS,
+                       **keys)
+
+    def _tor(self):
+        c, own = self.causes, self.own
+        self._clock("cbox", 0x00)
+        for opc, asked in own.asked.items():
+            self._reads(opc, asked, own.misses[opc], c.remote)
+        self._reads(STREAM_FULL, own.streamed, own.streamed, c.remote)
+        self._reads(STREAM_PART, own.streamed * c.part_stores,
+                    own.streamed * c.part_stores, c.remote)
+        self._requests(UNCACHED, c.uncached, c.local_ns, LOCAL | MISS)
+        self._requests(UNCACHED, c.mmio_reads, c.remote_ns, LOCAL, nc=1)
+        self._requests(MMIO_WRITE, c.mmio_writes, c.remote_ns, LOCAL, nc=1)
+        self._reads(ITOM, own.device_writes, own.device_fills, 0, tid=DEVICE)
+        self._reads(RFO, own.device_parts, 0, 0, tid=DEVICE)
+        self._reads(DEVICE_READ, own.device_reads, own.device_misses, 0,
+                    tid=DEVICE)
+        # what is written back and evicted has no opcode that a metric asks for
+        self._add("cbox", 0x35, ANY | 0x10, c.writes / LINE * c.victims)
+        self._add("cbox", 0x35, ANY | 0x04, own.dirty)
+
+    def _cache(self):
+        c, own = self.causes, self.own
+        # lookups by kind; a miss is one that finds state I (bit 0)
+        for kind, opcs in ((0x02 | 0x20, (DRD,)), (0x20, (RFO, CRD))):
+            asked = sum(own.asked[opc] for opc in opcs)
+            missing = sum(own.misses[opc] for opc in opcs)
+            self._add("cbox", 0x34, 0x11 | kind, missing, state=0x01)
+            for state, share in ((0x02, 0.3), (0x04, 0.5), (0x08, 0.2)):
+                self._add("cbox", 0x34, 0x11 | kind,
+                          (asked - missing) * share, state=state)
+        self._add("cbox", 0x34, 0x15, c.writes / LINE * c.victims, state=0x08)
+        self._add("cbox", 0x34, 0x19, self.far_reads, state=0x01)
+        # a line that comes in drives one out
+        self._add("cbox", 0x37, 0x01, own.dirty)
+        clean = max(0.0, own.fills - own.dirty)
+        self._add("cbox", 0x37, 0x02, clean * 0.8)
+        self._add("cbox", 0x37, 0x04, clean * 0.2)
+
+    def _ingress(self):
+        c, own = self.causes, self.own
+        self.requests = sum(own.asked.values()) + own.streamed * \
+            (1 + c.part_stores) + c.uncached + c.mmio_reads + c.mmio_writes
+        self._add("cbox", 0x13, 0x01, self.requests)
+        self._add("cbox", 0x13, 0x02, self.requests * c.rejected)
+        self._add("cbox", 0x11, 0x01,
+                  self.requests * c.ingress_ns * 1e-9 * self.machine.uclk)
+        self._share("cbox", 0x12, 0x01, c.starved)
+
+    def _rings(self):
+        """A line is two of a ring's 32 bytes; it goes the shorter way, a
+        quarter of the ring on average."""
+        own, stops = self.own, self.machine.cboxes
+        self.ring_lines = sum(own.asked.values()) + self.memory_writes + \
+            own.device_writes + own.device_reads
+        for i in range(4):
+            umask = 1 << i
+            self._add("cbox", 0x1d, umask, self.ring_lines * 2 / 4 * stops / 4)
+            self._add("cbox", 0x1b, umask, self.requests / 4 * stops / 4)
+            # half of all lines change rings
+            self._add("sbox", 0x1d, umask, self.ring_lines * 2 / 4 / 2)
+            self._add("sbox", 0x1b, umask, self.requests / 4 / 2)
+        self._clock("sbox", 0x00)
+
+    # --- home agents and memory --------------------------------------------
+
+    def _home(self):
+        c, own = self.causes, self.own
+        self._clock("ha", 0x00)
+        far_streamed = 0 if self.alone else self.far_streamed
+        near_streamed = own.streamed * (1 if self.alone else 1 - c.remote)
+        for umask, requests in (
+                (0x01, self.near_reads), (0x02, self.far_reads),
+                (0x04, self.near_writes), (0x08, self.far_writes),
+                (0x10, near_streamed + own.device_fills),
+                (0x20, far_streamed)):
+            self._add("ha", 0x01, umask, requests)
+            self._add("ha", 0x04, umask << 2,
+                      requests * c.home_ns * 1e-9 * self.machine.uclk)
+        self._add("ha", 0x17, 0x01, self.memory_reads)      # IMC_READS
+        self._add("ha", 0x1a, 0x01, self.memory_writes)     # IMC_WRITES.FULL
+        self._share("ha", 0x12, 0x00, c.to_core_off)
+        self._share("ha", 0x36, 0x01, c.data_full / 2)
+        self._share("ha", 0x36, 0x02, c.data_full / 2)
+        # the directory cache: answers to remote reads, and what comes back
+        self.known_reads = self.far_reads * c.forwarded
+        for code, share in ((0x70, 1.0), (0x71, c.known)):
+            self._add("ha", code, 0x10, self.known_reads * share)
+            self._add("ha", code, 0x02, self.far_writes * share)
+
+    def _memory(self):
+        c = self.causes
+        reads, writes = self.memory_reads, self.memory_writes
+        self._clock("imc", 0x00)
+        self._add("imc", 0x04, 0x01, reads)
+        self._add("imc", 0x04, 0x04, writes)
+        self._add("imc", 0x10, 0x00, reads)                 # RPQ_INSERTS
+        for umask, lines in ((0x01, reads), (0x02, writes)):
+            self._add("imc", 0x01, umask, lines * (1 - c.page_hits))
+        self._add("imc", 0x02, 0x01, (reads + writes) * c.page_misses)
+        for rank in range(RANKS):
+            self._share("imc", 0x83, 1 << rank, c.cke_off)
+            self._share("imc", 0x41, 1 << rank, c.throttled)
+        self._share("imc", 0x84, 0x00, c.dll_off)
+        self._share("imc", 0x85, 0x00, c.power_down)
+        self._share("imc", 0x43, 0x00, c.self_refresh)
+        self._share("imc", 0x86, 0x00, c.throttled / 2)
+
+    # --- links ---------------------------------------------------------------
+
+    def _packets(self, class_, opcode, per_second, received, rds=0):
+        """CTO_COUNT's: class and opcode of a packet, its node and its state."""
+        nodes = self.machine.nodes
+        node = nodes[self.package] if received else \
+            nodes[(self.package + 1) % self.machine.packages]
+        self._add("qpi", 0x138, 0x00, per_second,
+                  match0=node << 13 | class_ << 9 | opcode << 5,
+                  match1=rds << 16, dir="rx" if received else "tx")
+
+    def _one_way(self, received):
+        """What a socket's links carry one way, packets a second."""
+        c = self.causes
+        if self.alone:
+            return dict.fromkeys(("answers", "returns", "asks", "done",
+                                  "snoops", "posted", "interrupts"), 0.0)
+        others = self.others[0].causes if self.others else c
+        far = (self.far_reads, self.far_writes, others)
+        mine = (self.out_reads, self.out_writes, c)
+        # answers come to who asked; requests and dirty lines to the home
+        asker, home = (mine, far) if received else (far, mine)
+        return {"answers": asker[0], "returns": home[1], "asks": home[0],
+                "done": asker[1], "snoops": asker[0] * asker[2].forwarded,
+                "posted": home[2].posted, "interrupts": home[2].interrupts}
+
+    def _links(self):
+        c = self.causes
+        self._clock("qpi", 0x14)
+        self._clock("r3qpi", 0x01)
+        self.received, self.sent = self._one_way(True), self._one_way(False)
+        for received, code, p in ((False, 0x100, self.sent),
+                                  (True, 0x102, self.received)):
+            data = (p["answers"] + p["returns"]) * FLITS
+            headers = p["answers"] + p["returns"]
+            posted = p["posted"] * FLITS
+            small = p["posted"] + p["interrupts"] * 3
+            for group, umask, flits in (
+                    (0, 0x01, p["snoops"]), (0, 0x02, p["asks"]),
+                    (0, 0x08, data), (0, 0x10, headers), (1, 0x01, p["done"]),
+                    (1, 0x04, posted), (1, 0x08, small)):
+                self._add("qpi", code + group, umask, flits)
+            if not received:
+                self._add("qpi", 0x00, 0x02, data + posted)
+                self.other_flits = headers + small + p["snoops"] + \
+                    p["asks"] + p["done"]
+                self._add("qpi", 0x00, 0x04, self.other_flits)
+            last = 1 - c.modified - c.exclusive
+            for rds, share in ((8, c.modified), (4, c.exclusive), (1, last)):
+                self._packets(0xe, 0, p["answers"] * share, received, rds)
+            for opcode, share in ((4, 0.7), (5, 0.2), (6, 0.1)):
+                self._packets(0xe, opcode, p["returns"] * share, received)
+            self._packets(0xc, 0, p["posted"], received)
+            self._packets(0xc, 8, p["interrupts"], received)
+            # the ring's stop beside the link: two slots a line
+            slots = (p["answers"] + p["returns"]) * 2
+            for umask in (0x01, 0x02) if received else (0x04, 0x08):
+                self._add("r3qpi", 0x09, umask, slots / 2)
+                self._add("r3qpi", 0x07, umask, (p["asks"] + p["done"]) / 2)
+        self._add("qpi", 0x13, 0x01,
+                  self.received["answers"] * c.to_core)
+        self._share("qpi", 0x0f, 0x00, 1 - c.no_link)
+        self._share("qpi", 0x0c, 0x00, 1 - c.no_link)
+        self._share("qpi", 0x10, 0x00, c.half_link)
+        self._share("qpi", 0x0d, 0x00, c.half_link)
+        self._share("qpi", 0x12, 0x00, c.no_link)
+
+    # --- devices and power -----------------------------------------------------
+
+    def _devices(self):
+        own = self.own
+        self._clock("irp", 0x00)
+        self._clock("r2pcie", 0x01)
+        for umask, lines in ((0x01, own.device_reads),
+                             (0x08, own.device_parts),
+                             (0x10, own.device_writes)):
+            self._add("irp", 0x13, umask, lines)
+        self._add("irp", 0x16, 0x01, own.device_reads)
+        self._add("irp", 0x16, 0x02, own.device_writes + own.device_parts)
+        # to the ring one way round, from it the other: lines and requests
+        for way, lines in (((0x01, 0x02), own.device_writes),
+                           ((0x04, 0x08), own.device_reads)):
+            for umask in way:
+                self._add("r2pcie", 0x09, umask, lines * 2 / 2)
+                self._add("r2pcie", 0x07, umask, lines / 2)
+
+    def _power(self):
+        c = self.causes
+        self._clock("pcu", 0x00)
+        cores = self.machine.cboxes
+        c6 = max(0.0, 1 - c.core_c0 - c.core_c3)
+        for umask, share in ((0x40, c.core_c0), (0x80, c.core_c3),
+                             (0xc0, c6)):
+            self._share("pcu", 0x80, umask, cores * share)
+        rest = max(0.0, 1 - c.package_c0 - c.package_c2 - c.package_c3)
+        for code, share in ((0x2a, c.package_c0), (0x2b, c.package_c2),
+                            (0x2c, c.package_c3), (0x2d, rest),
+                            (0x04, c.limit_thermal), (0x05, c.limit_power),
+                            (0x06, c.limit_os)):
+            self._share("pcu", code, 0x00, share)
+        for band in range(4):
+            self._share("pcu", 0x0b + band, 0x00, 1.0,
+                        freq=round(c.frequency * 10))
+
+
+def sockets(machine, causes):
+    """What each socket's boxes see, of the causes of each."""
+    lines = [Lines(one) for one in causes]
+    return [Socket(machine, package, lines[package],
+                   lines[:package] + lines[package + 1:])
+            for package in range(machine.packages)]

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Writes scenarios to the simulator's "rates", for the machine that it simulates.
+"""
+
+import os
+
+from scenarios import causes, flow
+
+SIM = "/sys/kernel/debug/xeon_uncore_sim"
+MODULE = "/sys/module/xeon_uncore_sim/parameters"
+CHUNK = 32 << 10            # the simulator takes 64 KiB at a time, whole lines
+
+
+class Failure(Exception):
+    """One line for the user."""
+
+
+def parameter(name, default):
+    """Of the module, as it is loaded. A clock of 0 is the uncore's."""
+    try:
+        with open(os.path.join(MODULE, name), encoding="ascii") as file:
+            return int(file.read())
+    except (OSError, ValueError):
+        return default
+
+
+def machine():
+    """What is simulated."""
+    uclk = parameter("uclk_khz", causes.MACHINE["uclk_khz"])
+    packages = parameter("packages", 2)
+    node_map = parameter("node_map", 0) or 0o76543210
+    clocks = [(parameter(name + "_khz", causes.MACHINE[name + "_khz"]) or
+               uclk) * 1e3 for name in ("dclk", "qclk", "pclk")]
+    return flow.Machine(
+        packages, parameter("cboxes", 18), parameter("sboxes", 4),
+        parameter("has", 2), parameter("imcs", causes.MACHINE["imcs"]),
+        parameter("qpi_ports", causes.MACHINE["qpi_ports"]), uclk * 1e3,
+        *clocks, tuple(node_map >> 3 * i & 7 for i in range(packages)))
+
+
+class Player:
+    """Writes rates; those that are no longer there become 0."""
+
+    def __init__(self, sim):
+        self.path = os.path.join(sim, "rates")
+        if not os.path.exists(self.path):
+            raise Failure("no simulator: %s is missing; load xeon_uncore_sim, "
+                          "as root, with debugfs mounted" % self.path)
+        self.rates = {}
+
+    def write(self, lines):
+        """Some lines at a time, each time whole ones."""
+        start = size = 0
+        for i, line in enumerate([*lines, ""]):
+            if i > start and (not line or size + len(line) > CHUNK):
+                self._write("".join(lines[start:i]))
+                start, size = i, 0
+            size += len(line)
+
+    def _write(self, text):
+        try:
+            # "a" is as good as "w" in debugfs, and keeps what an ordinary
+            # file has
+            fd = os.open(self.path, os.O_WRONLY | os.O_APPEND)
+            try:
+                os.write(fd, text.encode("ascii"))
+            finally:
+                os.close(fd)
+        except PermissionError as error:
+            raise Failure("%s: permission denied; be root" %
+                          self.path) from error
+        except OSError as error:
+            raise Failure("%s: %s; the kernel log says why" % (
+                self.path, error.strerror)) from error
+
+    def show(self, hardware, name, seconds):
+        """The scenario as it is after so many seconds."""
+        now = {}
+        for socket in flow.sockets(hardware, causes.at(
+                name, seconds, hardware.packages)):
+            for one in socket.flows:
+                line = one.line(socket.package)
+                kind, rate = line.rsplit(" rate=", 1)
+                now[kind] = rate
+        gone = [kind for kind in self.rates if kind not in now]
+        changed = [kind for kind, rate in now.items()
+                   if self.rates.get(kind) != rate]
+        self.write(["%s rate=0\n" % kind for kind in gone
+                    if self.rates[kind] != "0\n"] +
+                   ["%s rate=%s" % (kind, now[kind]) for kind in changed])
+        self.rates = {**dict.fromkeys(gone, "0\n"), **now}

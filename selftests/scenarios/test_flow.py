@@ -1,0 +1,409 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+The flow model, without a machine: what is conserved is conserved in every
+scenario and at every moment of "mixed"; each metric, worked out from the rates
+that the simulator would be given, says its cause; the numbers are those of a
+machine that exists; and a rate that is wrong does not get past these tests.
+"""
+
+import dataclasses
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, ".."))
+from lib.metric_causes import METRICS, counter_0, is_relay  # noqa: E402
+from lib.uncore import Tap, boxes, catalogue  # noqa: E402
+from scenarios import causes, flow  # noqa: E402
+from scenarios.expected import NO_CAUSE, expected  # noqa: E402
+
+MACHINE = flow.Machine(2, 18, 4, 2, 4, 2, 2.5e9, 1066.5e6, 2.4e9, 0.8e9, (0, 1))
+CLOSE = 0.01
+
+
+def sockets(name, seconds=0):
+    return flow.sockets(MACHINE, causes.at(name, seconds))
+
+
+def moments():
+    """Each scenario, "mixed" in its ramps and phases."""
+    for name in causes.STEADY:
+        yield name, sockets(name)
+    for seconds in range(0, 120, 3):
+        yield "mixed at %d s" % seconds, sockets("mixed", seconds / 2)
+
+
+def rate(socket, box, code, umask, **keys):
+    """Of all flows that have something of this unit mask, a second."""
+    return sum(one.rate for one in socket.flows
+               if (one.box, one.code) == (box, code) and
+               (one.umask & umask or not umask) and
+               all(one.keys.get(key) == value
+                   for key, value in keys.items())) * \
+        MACHINE.boxes(box) * MACHINE.hertz(box)
+
+
+def tor(socket, umask, code=0x35, **keys):
+    """Of all flows that meet every condition of it."""
+    return sum(one.rate for one in socket.flows
+               if (one.box, one.code) == ("cbox", code) and
+               one.umask & umask == umask and
+               all(one.keys.get(key) == value
+                   for key, value in keys.items())) * \
+        MACHINE.boxes("cbox") * MACHINE.hertz("cbox")
+
+
+def same(one, other):
+    return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-6)
+
+
+# --- what is conserved ---------------------------------------------------------
+
+def laws(pair):
+    """Pairs of numbers that must be the same, with what they are."""
+    asks = reads = writes = 0
+    for s in pair:
+        cas_reads = rate(s, "imc", 0x04, 0x03)
+        cas_writes = rate(s, "imc", 0x04, 0x0c)
+        yield "CAS reads are the home agent's", cas_reads, \
+            rate(s, "ha", 0x01, 0x03)
+        yield "CAS writes are the home agent's", cas_writes, \
+            rate(s, "ha", 0x01, 0x0c)
+        yield "CAS reads come by the read queue", cas_reads, \
+            rate(s, "imc", 0x10, 0)
+        yield "reads of the channels", cas_reads, rate(s, "ha", 0x17, 1)
+        yield "writes of the channels", cas_writes, rate(s, "ha", 0x1a, 0xf)
+        reads, writes = reads + cas_reads, writes + cas_writes
+        # reads of cores and devices that miss; not uncached ones, which have
+        # no line, nor stores of whole lines
+        asks += sum(tor(s, 0x03, opc=opc) for opc in
+                    (flow.DRD, flow.CRD, flow.DEVICE_READ)) + \
+            tor(s, 0x03, opc=flow.RFO)
+    yield "LLC misses are CAS reads", asks, reads
+    yield "lines stored whole, and devices' new ones, ask for ownership", sum(
+        tor(s, 0x03, opc=opc) for s in pair
+        for opc in (flow.STREAM_FULL, flow.ITOM)), \
+        sum(rate(s, "ha", 0x01, 0x30) for s in pair)
+    yield "victims and streamed lines are CAS writes", sum(
+        rate(s, "cbox", 0x37, 0x01) + tor(s, 0x03, opc=flow.STREAM_FULL)
+        for s in pair), writes
+    for s, other in (pair, pair[::-1]):
+        remote = sum(tor(s, 0x83, opc=opc)
+                     for opc in (flow.DRD, flow.RFO, flow.CRD))
+        yield "remote misses are the other home agent's", remote, \
+            rate(other, "ha", 0x01, 0x02)
+        lines = remote + rate(s, "ha", 0x01, 0x08)
+        yield "remote lines are data flits / 8", lines, \
+            rate(s, "qpi", 0x102, 0x08) / 8
+        yield "and a header each", lines, rate(s, "qpi", 0x102, 0x10)
+        yield "packets are lines", lines, packets(s, 0xe0, 0xf0)
+        for group, umask in ((0, 0x01), (0, 0x02), (0, 0x08), (0, 0x10),
+                             (1, 0x01), (1, 0x04), (1, 0x08)):
+            yield "what one sends the other receives, %d %#x" % (
+                group, umask), rate(s, "qpi", 0x100 + group, umask), \
+                rate(other, "qpi", 0x102 + group, umask)
+        posted, interrupts = (packets(s, 0xc << 4 | opcode)
+                              for opcode in (0, 8))
+        yield "posted lines have a header, interrupts three flits", \
+            rate(s, "qpi", 0x103, 0x08), posted + 3 * interrupts
+        yield "posted lines have eight flits of data", \
+            rate(s, "qpi", 0x103, 0x04), 8 * posted
+        yield "remote reads look in the other's caches", \
+            rate(s, "cbox", 0x34, 0x08), rate(s, "ha", 0x01, 0x02)
+        yield "lines that come home look in the directory cache", \
+            rate(s, "ha", 0x70, 0x02), rate(s, "ha", 0x01, 0x08)
+        yield "data flits of all kinds", rate(s, "qpi", 0x00, 0x02), \
+            rate(s, "qpi", 0x100, 0x08) + rate(s, "qpi", 0x101, 0x04)
+        yield "all other flits", rate(s, "qpi", 0x00, 0x04), \
+            rate(s, "qpi", 0x100, 0x13) + rate(s, "qpi", 0x101, 0x09)
+    for s in pair:
+        c = s.causes
+        inserts, entries = ({(one.umask, *one.keys.items()): one.rate
+                             for one in s.flows
+                             if (one.box, one.code) == ("cbox", code)}
+                            for code in (0x35, 0x36))
+        for kind, there in entries.items():
+            ns = c.remote_ns if kind[0] & 0x80 or ("nc", 1) in kind else \
+                c.local_ns if kind[0] & 0x02 else c.hit_ns
+            yield "occupancy is rate times latency (Little)", there, \
+                inserts[kind] * ns * 2.5
+        yield "reads of the TOR are looked up", rate(s, "cbox", 0x34, 0x20), \
+            sum(tor(s, 0x01, opc=opc) for opc in
+                (flow.DRD, flow.RFO, flow.CRD)) - \
+            tor(s, 0x01, opc=flow.RFO, tid=flow.DEVICE)
+        victims = rate(s, "cbox", 0x37, 0x01)
+        fills = sum(tor(s, 0x03, opc=opc) for opc in (
+            flow.DRD, flow.RFO, flow.CRD, flow.ITOM, flow.DEVICE_READ))
+        yield "what comes in drives something out", max(fills, victims), \
+            rate(s, "cbox", 0x37, 0x07)
+        yield "dirty victims go by the TOR", victims, tor(s, 0x04)
+        yield "so is what L2s write back", rate(s, "cbox", 0x34, 0x04), \
+            tor(s, 0x10)
+        yield "lookups that find I are misses", \
+            rate(s, "cbox", 0x34, 0x20, state=1), sum(
+                s.own.misses.values())
+        # occ_sel is a number, not bits
+        yield "a core is in one state", MACHINE.cboxes, sum(
+            one.rate for one in s.flows if (one.box, one.code, one.umask) in
+            (("pcu", 0x80, state) for state in (0x40, 0x80, 0xc0)))
+        yield "a package is in one state", MACHINE.pclk, sum(
+            rate(s, "pcu", code, 0) for code in (0x2a, 0x2b, 0x2c, 0x2d))
+        yield "a link is in one state", MACHINE.qpi_ports * MACHINE.qclk, \
+            rate(s, "qpi", 0x0f, 0) + rate(s, "qpi", 0x12, 0)
+        pages = rate(s, "imc", 0x01, 0x0b)
+        yield "activates are of pages that were not open", pages, \
+            (rate(s, "imc", 0x04, 0x0f)) * (1 - c.page_hits)
+
+
+def packets(socket, kind, mask=0xff):
+    """Received, a second, by class and opcode."""
+    return sum(one.rate for one in socket.flows
+               if (one.box, one.code) == ("qpi", 0x138) and
+               one.keys["dir"] == "rx" and
+               one.keys["match0"] >> 5 & mask == kind) * \
+        MACHINE.qpi_ports * MACHINE.qclk
+
+
+def broken(pair):
+    return ["%s: %r and %r" % law for law in laws(pair)
+            if not same(law[1], law[2])]
+
+
+def test_laws(tap):
+    wrong, done = [], 0
+    for name, pair in moments():
+        done += len(list(laws(pair)))
+        wrong += ["%s: %s" % (name, law) for law in broken(pair)]
+    tap.ok(not wrong and done > 1000, "%d balances" % done, wrong)
+
+
+def test_broken(tap):
+    """A flow that is too large by half breaks a law or a metric, if any metric
+    is of its event."""
+    missed, tried = [], 0
+    asked = {(box, code) for metric in METRICS for box, code in
+             [(term.box, term.code) for term in metric.terms]}
+    pair = sockets("numa")
+    for i, one in enumerate(pair[0].flows):
+        if not one.rate or (one.box, one.code) not in asked or \
+                one.box == "r3qpi":
+            continue
+        if one.keys.get("dir") == "tx":
+            continue        # no metric is of packets that are sent
+        tried += 1
+        was, one.rate = one.rate, one.rate * 1.5
+        if not broken(pair) and not wrong_metrics(pair):
+            missed.append("%d: %s" % (i, one.line(0).strip()))
+        one.rate = was
+    tap.ok(not missed and tried > 60, "%d rates, each wrong in turn, are "
+           "found out" % tried, missed)
+
+
+# --- metrics --------------------------------------------------------------------
+
+def of_rates(metric, socket):
+    """A metric's value from the rates as the simulator gets them, of a second."""
+    counts = []
+    for term in metric.terms:
+        hertz = MACHINE.hertz(term.box)
+        seen = counter_0(metric.terms) if is_relay(term) else term
+        if term.code == 0xff:
+            counts.append(hertz * MACHINE.boxes(term.box))
+            continue
+        mean = sum(round(one.rate, 9) * seen.counts(one)
+                   for one in socket.flows if one.box == seen.box and
+                   one.keys.get("dir") != "tx")
+        if term.thresh:     # as evenly spread as can be
+            assert term.thresh == 1
+            mean = min(mean, 1.0)
+        counts.append(mean * hertz * MACHINE.boxes(term.box))
+    return metric.value(counts, SECONDS=1, BOXES=MACHINE.boxes(metric.box))
+
+
+def wrong_metrics(pair):
+    wrong = []
+    for i, socket in enumerate(pair):
+        want = expected(socket, pair[1 - i].causes)
+        for metric in METRICS:
+            if metric.name in NO_CAUSE:
+                continue
+            try:
+                got = of_rates(metric, socket)
+            except ZeroDivisionError:
+                got = math.nan
+            if not math.isclose(got, want[metric.name], rel_tol=CLOSE,
+                                abs_tol=1e-9):
+                wrong.append("%s of socket %d: %r, cause %r" % (
+                    metric.name, i, got, want[metric.name]))
+    return wrong
+
+
+def test_metrics(tap):
+    names = {metric.name for metric in METRICS}
+    pair = sockets("io")
+    have = set(expected(pair[0], pair[1].causes))
+    listed = {metric["MetricName"] for metric in catalogue("metrics")}
+    tap.ok(have.isdisjoint(NO_CAUSE) and have | set(NO_CAUSE) == names == listed,
+           "each metric has a cause (%d) or a reason why not (%d)" % (
+               len(have), len(NO_CAUSE)),
+           sorted((have | set(NO_CAUSE)) ^ (names | listed)))
+    for name in causes.STEADY:
+        wrong = wrong_metrics(sockets(name))
+        tap.ok(not wrong, "%s: the rates give the causes back" % name, wrong)
+    wrong = [text for name, pair in moments() if "mixed" in name
+             for text in wrong_metrics(pair)]
+    tap.ok(not wrong, "mixed: the same at every moment", wrong)
+    dead = [metric.name for metric in METRICS if metric.name not in NO_CAUSE and
+            not any(expected(pair[i], pair[1 - i].causes)[metric.name]
+                    for pair in map(sockets, causes.STEADY) for i in (0, 1))]
+    idle = [name for name in dead if not (
+        "_to_node" in name or "dram_rank" in name or name in (
+            "pct_cycles_dlloff", "pct_cycles_self_refresh",
+            "drs_ptl_cacheline_msgs_from_qpi"))]
+    tap.ok(not idle, "all but %d metrics show something" % len(dead), idle)
+
+
+# --- is there such a machine? ------------------------------------------------------
+
+def test_real(tap):
+    wrong, peak = [], 0.0
+    for name, pair in moments():
+        for s in pair:
+            c = s.causes
+            memory = (s.memory_reads + s.memory_writes) * flow.LINE
+            peak = max(peak, memory)
+            util = expected(s, pair[1 - pair.index(s)].causes)["qpi_link_util"]
+            waiting = tor(s, 0x01, 0x36) / MACHINE.uclk / MACHINE.cboxes
+            for what, bad in (
+                    ("memory at %.1f GB/s" % (memory / 1e9),
+                     memory > 0.95 * causes.PEAK),
+                    ("links at %.1f %%" % util, util > 95),
+                    ("%.1f entries in a TOR of 20" % waiting, waiting > 20),
+                    ("latencies", not c.hit_ns < c.local_ns < c.remote_ns)):
+                if bad:
+                    wrong.append("%s: %s" % (name, what))
+            wrong += ["%s: %s" % (name, one.line(0).strip())
+                      for one in s.flows if not 0 <= one.rate <= 255 or
+                      (one.rate and round(one.rate, 9) == 0)]
+    tap.ok(not wrong, "no more than a two-socket E5 v3 can do", wrong)
+    tap.ok(peak > 0.7 * causes.PEAK, "stream is near the peak: %.1f of %.1f "
+           "GB/s a socket" % (peak / 1e9, causes.PEAK / 1e9))
+    many = max(len([one for one in s.flows if one.box == box])
+               for _, pair in moments() for s in pair for box in flow.CLOCK)
+    tap.ok(many <= 100, "a box has %d rates; the simulator takes 128" % many)
+
+
+def test_events(tap):
+    """Every rate is of an event that is in the catalogue."""
+    events, wrong = set(), []
+    for box in boxes():
+        for event in catalogue(box):
+            events.add((box, int(event["EventCode"], 16) |
+                        (0x100 if event.get("ExtSel") == "1" else 0)))
+    for name, pair in moments():
+        for one in pair[0].flows:
+            if (one.box, one.code) not in events:
+                wrong.append("%s: %s" % (name, one.line(0).strip()))
+    tap.ok(not wrong, "%d events of the catalogue have rates" % len(
+        {(one.box, one.code) for one in sockets("io")[0].flows}), wrong)
+
+
+def test_interpolation(tap):
+    length = sum(seconds for seconds, _ in causes.MIXED)
+    seen = {name for second in range(length) for name in causes.STEADY
+            if causes.at("mixed", second + 0.5) == list(causes.STEADY[name])}
+    tap.ok(length == 60 and seen == set(causes.STEADY),
+           "mixed: all of them, in a minute", ["%d s" % length, *seen])
+    jumps = []
+    for tenth in range(10 * length):
+        one, other = (causes.at("mixed", (tenth + i) / 10)[0] for i in (0, 1))
+        span = max(one_of[0].reads for one_of in causes.STEADY.values())
+        if abs(one.reads - other.reads) > span / 10:
+            jumps.append("at %.1f s" % (tenth / 10))
+    tap.ok(not jumps, "mixed: from one to the next in steps", jumps)
+
+
+def test_bad_causes(tap):
+    """Random causes: refused, or conserved."""
+    chance, wrong, refused = random.Random(14), [], 0
+    names = [field.name for field in dataclasses.fields(causes.Socket)]
+    for _ in range(200):
+        changes = {name: getattr(causes.IO, name) * chance.uniform(0, 2)
+                   for name in chance.sample(names, 6)}
+        try:
+            one = dataclasses.replace(causes.IO, **changes)
+            pair = flow.sockets(MACHINE, [one, causes.NUMA])
+        except ValueError:
+            refused += 1
+            continue
+        wrong += broken(pair)
+    tap.ok(not wrong and 0 < refused < 150,
+           "other causes: %d refused, the rest conserved" % refused, wrong)
+    for bad in ({"reads": -1.0}, {"remote": 1.5}, {"data_hits": 1.0},
+                {"page_hits": 0.7, "page_misses": 0.7}):
+        try:
+            dataclasses.replace(causes.IO, **bad).check()
+        except ValueError:
+            continue
+        tap.ok(False, "%r is refused" % bad)
+
+
+def test_play(tap):
+    play = os.path.join(HERE, "play")
+
+    def run(*arguments):
+        return subprocess.run([sys.executable, play, *arguments],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              encoding="utf-8", check=False)
+
+    for arguments, status, text in (
+            (("--list",), 0, None),
+            (("nonesuch",), 2, "no scenario"),
+            ((), 2, "which scenario"),
+            (("idle", "--for", "-3"), 2, "--for"),
+            (("--off", "idle"), 2, "--off"),
+            (("--machine", "mixed"), 0, None),
+            (("--machine", "none"), 2, "no scenario"),
+            (("idle", "--sim", os.path.join(HERE, "nowhere")), 1,
+             "no simulator")):
+        done = run(*arguments)
+        lines = done.stderr.splitlines()
+        good = done.returncode == status and (
+            text is None or (len(lines) == 1 and text in lines[0]))
+        tap.ok(good, "play %s" % " ".join(arguments).replace(HERE, "..."),
+               [str(done.returncode), *lines])
+    listed = run("--list").stdout
+    tap.ok(all(name in listed for name in causes.SCENARIOS),
+           "play --list has all", listed.splitlines())
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("rates", "clock"):
+            with open(os.path.join(folder, name), "w", encoding="ascii"):
+                pass
+        done = run("io", "--sim", folder)
+        with open(os.path.join(folder, "rates"), encoding="ascii") as file:
+            lines = file.read().splitlines()
+        words = [dict(word.split("=") for word in line.split())
+                 for line in lines if line not in ("on", "off")]
+        tap.ok(done.returncode == 0 and lines[:2] == ["off", "on"] and
+               all({"pkg", "box", "event", "rate"} <= set(one)
+                   for one in words) and
+               {one["pkg"] for one in words} == {"0", "1"},
+               "play io writes %d rates" % len(words),
+               [done.stderr, *lines[:5]])
+
+
+def main():
+    tap = Tap()
+    for test in (test_laws, test_metrics, test_broken, test_real, test_events,
+                 test_interpolation, test_bad_causes, test_play):
+        test(tap)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

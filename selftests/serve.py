@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+What "uncore serve" exports, against the simulated hardware: known traffic gives
+exact numbers with the right labels, and they stay right while the driver is loaded
+again, while CPUs go and come, and while another program wants the counters too.
+"""
+
+import os
+import re
+import signal
+import subprocess
+
+from lib.command import started
+from lib.exposition import Daemon, value
+from lib.traffic import UNCORE, Event
+from lib.uncore import (BUILD, SIM, TOP, Machine, Tap, pmus, read,
+                        running_clock, write)
+
+CPU = "/sys/devices/system/cpu/cpu%d/online"
+DRIVER = os.path.join(BUILD, "kmod", "xeon_uncore.ko")
+
+
+def send(lines):
+    for line in lines:
+        write(SIM + "traffic", line)
+
+
+def advance(cycles):
+    write(SIM + "advance", "%d" % cycles)
+
+
+def counted(after, before, name, **labels):
+    """By how much a counter has grown; nothing where it is not there."""
+    new, old = (value(samples, name + "_total", **labels)
+                for samples in (after, before))
+    return None if new is None or old is None else new - old
+
+
+# Of each series an event that feeds it, its labels, and what one count is.
+SERIES = (
+    ("uncore_memory_bytes", "imc", "cas_count.rd",
+     {"direction": "read"}, 64, {}),
+    ("uncore_memory_bytes", "imc", "cas_count.wr",
+     {"direction": "write"}, 64, {}),
+    ("uncore_llc_lookups", "cbox", "llc_lookup.any", {}, 1, {"state": 1}),
+    ("uncore_llc_misses", "cbox", "tor_inserts.miss_local",
+     {"memory": "local"}, 1, {}),
+    ("uncore_llc_misses", "cbox", "tor_inserts.miss_remote",
+     {"memory": "remote"}, 1, {}),
+    ("uncore_llc_modified_victims", "cbox", "llc_victims.m_state", {}, 1, {}),
+    ("uncore_home_agent_requests", "ha", "requests.reads_local",
+     {"request": "read", "origin": "local"}, 1, {}),
+    ("uncore_home_agent_requests", "ha", "requests.writes_remote",
+     {"request": "write", "origin": "remote"}, 1, {}),
+    ("uncore_qpi_data_bytes", "qpi", "txl_flits_g0.data",
+     {"direction": "transmit"}, 8, {}),
+    ("uncore_qpi_overhead_flits", "qpi", "txl_flits_g0.non_data",
+     {"direction": "transmit"}, 1, {}),
+    ("uncore_pcie_bytes", "irp", "coherent_ops.pcirdcur",
+     {"direction": "read"}, 64, {}),
+    ("uncore_pcie_bytes", "irp", "coherent_ops.pcitom",
+     {"direction": "write"}, 64, {}),
+    ("uncore_pcie_partial_writes", "irp", "coherent_ops.rfo", {}, 1, {}),
+    ("uncore_pcie_ring_used_cycles", "r2pcie", "ring_bl_used.cw",
+     {"direction": "clockwise"}, 1, {}),
+)
+LABEL = {"imc": "channel", "qpi": "link"}
+LABEL_PER_BOX = {**LABEL, "cbox": "slice", "ha": "agent"}
+
+
+def instance_of(pmu):
+    match = re.search(r"_(\d+)$", pmu)
+    return int(match[1]) if match else 0
+
+
+def expected(machine, labels):
+    """Lines of traffic, other counts for each box, and {(series, labels): sum}."""
+    lines, want, count = [], {}, 1000
+    for name, box, event, more, factor, keys in SERIES:
+        for package in range(machine.packages):
+            for pmu in pmus(box):
+                count += 7
+                lines.append(Event(box, event).line(
+                    package, pmu.removeprefix("hswep_"), count, **keys))
+                have = {"socket": str(package), **more}
+                if box in labels:
+                    have[labels[box]] = str(instance_of(pmu))
+                key = name, frozenset(have.items())
+                want[key] = want.get(key, 0) + count * factor
+    return lines, want
+
+
+def test_exact(tap, machine, daemon, labels, name):
+    lines, want = expected(machine, labels)
+    before = daemon.fresh()
+    send(lines)
+    after = daemon.fresh()
+    wrong = ["%s%s: want %d, got %s" % (
+        series, sorted(have), total,
+        counted(after, before, series, **dict(have)))
+             for (series, have), total in want.items()
+             if counted(after, before, series, **dict(have)) != total]
+    tap.ok(not wrong, "%s: %d series have exactly what was sent" %
+           (name, len(want)), wrong)
+    # The clock stands still: all that grew was sent.
+    names = {series + "_total" for series, *_ in SERIES}
+    extra = [repr(key) for key, count in after.items()
+             if key[0] in names and count != before.get(key) and
+             (key[0].removesuffix("_total"), key[1]) not in want]
+    tap.ok(not extra, "%s: and no other series grew" % name, extra)
+    still = daemon.fresh()
+    tap.ok({key: still[key] for key in after if key[0] in names} ==
+           {key: after[key] for key in after if key[0] in names},
+           "%s: without traffic they stand still" % name)
+
+
+def test_clocks(tap, machine, daemon):
+    """All clocks of the simulated hardware are one."""
+    before = daemon.fresh()
+    cycles = machine.cycles()
+    advance(1_000_000)
+    after = daemon.fresh()
+    cycles = machine.cycles() - cycles
+    wrong = []
+    for name, more in (("uncore_clock_cycles", {}),
+                       ("uncore_pcu_clock_cycles", {}),
+                       ("uncore_pcie_clock_cycles", {}),
+                       ("uncore_qpi_clock_cycles", {"link": "0"}),
+                       ("uncore_memory_clock_cycles", {"channel": "0"})):
+        grown = counted(after, before, name, socket="1", **more)
+        if grown != cycles:
+            wrong.append("%s: %s of %d" % (name, grown, cycles))
+    tap.ok(not wrong, "clocks have as many cycles as passed", wrong)
+
+
+def documented():
+    """The series of the documentation's first table."""
+    with open(os.path.join(TOP, "Documentation", "exporter.rst"),
+              encoding="utf-8") as file:
+        text = file.read()
+    table = text.split("Series     ", 1)[1].split("\n* ", 1)[0]
+    return set(re.findall(r"^``(uncore_\w+)``", table, re.M))
+
+
+def test_default(tap, machine, samples):
+    shown = {name.removesuffix("_total") for name, labels in samples
+             if name.endswith("_total") and "socket" in dict(labels) and
+             not name.startswith("uncore_events_")}
+    tap.ok(shown == documented() and len(shown) > 20,
+           "the series are the %d that are documented" % len(shown),
+           [repr(shown ^ documented())])
+    shares = {key: part for key, part in samples.items()
+              if key[0] == "uncore_events_running_ratio"}
+    tap.ok(len(shares) >= 8 * machine.packages and
+           set(shares.values()) == {1.0},
+           "nothing takes turns", ["%s %s" % item for item in shares.items()])
+    wrong = ["%s on %d" % (kind, package) for kind in ("imc", "cbox", "pcu")
+             for package in range(machine.packages)
+             if value(samples, "uncore_socket_boxes", socket=str(package),
+                      box=kind) != len(pmus(kind))]
+    tap.ok(not wrong, "the topology is the machine's", wrong)
+    info = [dict(labels) for name, labels in samples if name == "uncore_info"]
+    tap.ok(len(info) == 1 and info[0]["driver"] == "xeon_uncore" and
+           info[0]["machine"] == "hswep" and info[0]["model"] and
+           info[0]["version"], "uncore_info says what it is", [repr(info)])
+
+
+def reads(socket="1", channel="2"):
+    return Event("imc", "cas_count.rd").line(
+        int(socket), "imc_" + channel, 1000)
+
+
+def lines_read(after, before):
+    grown = counted(after, before, "uncore_memory_bytes", socket="1",
+                    channel="2", direction="read")
+    return None if grown is None else grown / 64
+
+
+def test_reload(tap, machine, daemon):
+    before = daemon.fresh()
+    send([reads()])
+    refused = subprocess.run(["rmmod", "xeon_uncore"], check=False,
+                             stderr=subprocess.PIPE)
+    tap.ok(refused.returncode != 0, "counters that are open keep the driver")
+    # What was counted up to the signal is not lost, though no scrape saw it.
+    daemon.send(signal.SIGUSR1)
+    gone = daemon.wait_for(lambda now: value(now, "uncore_up") == 0)
+    done = subprocess.run(["rmmod", "xeon_uncore"], check=False,
+                          stderr=subprocess.PIPE)
+    tap.ok(done.returncode == 0, "SIGUSR1 lets it be unloaded",
+           [done.stderr.decode()])
+    gone = daemon.fresh()
+    tap.ok(value(gone, "uncore_up") == 0 and
+           not [key for key in gone if key[0] == "uncore_memory_bytes_total"],
+           "without a driver it is not up, and has no series")
+    tap.ok(value(daemon.fresh(), "uncore_read_errors_total") >
+           value(gone, "uncore_read_errors_total"), "and counts errors")
+    send([reads()])             # which nobody counts
+    with running_clock():
+        subprocess.run(["insmod", DRIVER, "events=all"], check=True)
+    back = daemon.wait_for(lambda now: value(now, "uncore_up") == 1)
+    tap.ok(lines_read(back, before) == 1000,
+           "with the driver loaded again it is up, and counts go on",
+           ["%s" % lines_read(back, before)])
+    send([reads()])
+    after = daemon.fresh()
+    tap.ok(lines_read(after, before) == 2000, "exactly",
+           ["%s" % lines_read(after, before)])
+    del machine
+
+
+def test_hotplug(tap, daemon):
+    """The CPU that counts goes; then all of its socket, as far as this kernel has
+    CPUs go."""
+    cpus = [cpu for cpu in range(os.sysconf("SC_NPROCESSORS_CONF"))
+            if read("/sys/devices/system/cpu/cpu%d/topology/"
+                    "physical_package_id" % cpu) == "1"]
+    designated = int(read("/sys/bus/event_source/devices/hswep_imc_2/cpumask")
+                     .split(",")[1])
+    before = daemon.fresh()
+    opens = value(before, "uncore_opens_total")
+    send([reads()])
+    write(CPU % designated, "0")
+    send([reads()])
+    after = daemon.fresh()
+    tap.ok(lines_read(after, before) == 2000 and
+           value(after, "uncore_opens_total") == opens,
+           "the counting CPU goes: nothing is lost, nothing opened anew",
+           ["%s" % lines_read(after, before)])
+    tap.ok(value(after, "uncore_socket_cpus", socket="1") == len(cpus) - 1,
+           "and it is gone from the topology")
+    for cpu in cpus:
+        if cpu != designated:
+            write(CPU % cpu, "0")
+    gone = daemon.wait_for(lambda now: value(
+        now, "uncore_clock_cycles_total", socket="1") is None)
+    tap.ok(value(gone, "uncore_clock_cycles_total", socket="1") is None and
+           value(gone, "uncore_clock_cycles_total", socket="0") is not None and
+           value(gone, "uncore_up") == 1,
+           "all of its socket go: so do its series, and no others")
+    for cpu in cpus:
+        write(CPU % cpu, "1")
+    back = daemon.wait_for(lambda now: value(
+        now, "uncore_clock_cycles_total", socket="1") is not None)
+    tap.ok(lines_read(back, before) == 2000,
+           "they come back: counts are where they were",
+           ["%s" % lines_read(back, before)])
+    send([reads()])
+    after = daemon.fresh()
+    tap.ok(lines_read(after, before) == 3000, "and go on",
+           ["%s" % lines_read(after, before)])
+
+
+def test_rival(tap, daemon):
+    """Another program's events take turns with the exporter's: it says so."""
+    write(SIM + "clock", "real")
+    events = ",".join("imc_0/%s/" % name for name in (
+        "act_count.rd", "act_count.wr", "act_count.byp", "clockticks"))
+    with started([UNCORE, "stat", "-e", "{%s}" % events, "-d", "1000"],
+                 stdout=subprocess.DEVNULL,
+                 stderr=subprocess.DEVNULL) as rival:
+        try:
+            samples = daemon.wait_for(lambda now: value(
+                now, "uncore_events_running_ratio", socket="0",
+                box="imc") < 1)
+        finally:
+            rival.terminate()
+    write(SIM + "clock", "manual")
+    ratio = value(samples, "uncore_events_running_ratio", socket="0",
+                  box="imc")
+    running, enabled = (value(samples, "uncore_events_%s_seconds_total" % name,
+                              socket="0", box="imc")
+                        for name in ("running", "enabled"))
+    tap.ok(0 < ratio < 1 and running < enabled,
+           "while others count too, it says for how long it did",
+           ["%s %s %s" % (ratio, running, enabled)])
+
+
+def main():
+    tap = Tap()
+    with Machine(tap) as machine:
+        with Daemon("serve") as daemon:
+            test_default(tap, machine, daemon.scrape())
+            test_exact(tap, machine, daemon, LABEL, "by default")
+            test_clocks(tap, machine, daemon)
+            test_reload(tap, machine, daemon)
+            test_hotplug(tap, daemon)
+            test_rival(tap, daemon)
+            status, said = daemon.end()
+            tap.ok(status == 0, "SIGTERM ends it",
+                   ["status %d" % status, *said.splitlines()])
+        with Daemon("serve", "--per-box") as daemon:
+            test_exact(tap, machine, daemon, LABEL_PER_BOX, "--per-box")
+            daemon.end()
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

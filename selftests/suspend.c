@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The system sleeps, all CPUs but one leave, and the uncore loses its registers,
+ * or keeps them: counts go on without a jump, and sampling goes on.
+ *
+ * The VM's disk does not survive a sleep. So this program is linked statically,
+ * takes all that it needs into memory first, and ends the VM itself, as
+ * selftests/vm/tap-run and selftests/vm/init would: it must be its VM's only test.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/reboot.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/boxes.h"
+#include "lib/catalogue.h"
+#include "lib/machine.h"
+#include "lib/perf.h"
+#include "lib/sampler.h"
+#include "lib/sim.h"
+#include "lib/tap.h"
+
+#define MEMORY	"/dev/shm/suspend"
+
+enum { BEFORE = 1003, AFTER = 507, PERIOD = 100, SLEEPS = 2, MAX_WATCHED = 16 };
+
+/* --- everything into memory -------------------------------------------------- */
+
+static void copy(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC);
+	int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+	char buffer[1 << 16];
+	ssize_t n;
+
+	if (in < 0)
+		tap_skip_all("%s: %s", from, strerror(errno));
+	while ((n = read(in, buffer, sizeof(buffer))) > 0)
+		if (out < 0 || write(out, buffer, n) != n)
+			tap_bail("%s: %s", to, strerror(errno));
+	close(in);
+	close(out);
+}
+
+static void move_into_memory(char **argv)
+{
+	const char *build = getenv("UNCORE_BUILD");
+	char path[512];
+
+	if (!build)
+		tap_skip_all("UNCORE_BUILD is not set: this is no test VM");
+	mkdir(MEMORY, 0755);
+	mkdir(MEMORY "/kmod", 0755);
+	mkdir(MEMORY "/kmod/sim", 0755);
+	snprintf(path, sizeof(path), "%s/kmod/xeon_uncore.ko", build);
+	copy(path, MEMORY "/kmod/xeon_uncore.ko");
+	snprintf(path, sizeof(path), "%s/kmod/sim/xeon_uncore_sim.ko", build);
+	copy(path, MEMORY "/kmod/sim/xeon_uncore_sim.ko");
+	snprintf(path, sizeof(path), "%s/../catalogue.tsv", build);
+	copy(getenv("UNCORE_CATALOGUE") ?: path, MEMORY "/catalogue.tsv");
+	copy("/proc/self/exe", MEMORY "/suspend");
+	setenv("UNCORE_BUILD", MEMORY, 1);
+	setenv("UNCORE_CATALOGUE", MEMORY "/catalogue.tsv", 1);
+	if (chdir(MEMORY))
+		tap_bail(MEMORY ": %s", strerror(errno));
+	argv[0] = MEMORY "/suspend";
+	execv(argv[0], argv);
+	tap_bail("%s: %s", argv[0], strerror(errno));
+}
+
+/* Nobody else in the VM may be able to run any more. */
+static void power_off(int status)
+{
+	glob_t ports;
+	FILE *f = NULL;
+
+	printf("\n##end suspend %d\n", status);
+	fflush(stdout);
+	if (!glob("/dev/vport*p3", 0, NULL, &ports) && ports.gl_pathc)
+		f = fopen(ports.gl_pathv[0], "we");
+	if (f) {
+		fputs("exit 0\n", f);
+		fclose(f);
+	}
+	reboot(RB_POWER_OFF);
+	pause();
+}
+
+/* --- asleep -------------------------------------------------------------------- */
+
+/* All of it but for the firmware: CPUs and devices go, and come back at once. */
+static int fall_asleep(void)
+{
+	int err = file_write("/sys/power/pm_test", "core");
+
+	file_write("/sys/power/mem_sleep", "deep");
+	return err ?: file_write("/sys/power/state", "mem");
+}
+
+/* --- what counts --------------------------------------------------------------- */
+
+static struct {
+	char name[96];
+	int fd;
+} watched[MAX_WATCHED];
+static unsigned int n_watched;
+
+static void watch(const char *pmu, const char *event)
+{
+	int fd = event_open(pmu, 0, "%s", event);
+
+	if (fd < 0)
+		tap_bail("%s/%s/: %s", pmu, event, strerror(-fd));
+	snprintf(watched[n_watched].name, sizeof(watched[0].name), "%s/%s/",
+		 pmu, event);
+	watched[n_watched++].fd = fd;
+}
+
+static bool all_count(uint64_t cycles, const char *when)
+{
+	bool ok = true;
+
+	for (unsigned int i = 0; i < n_watched; i++)
+		ok &= check_eq(event_count(watched[i].fd), cycles, "%s %s",
+			       watched[i].name, when);
+	return ok;
+}
+
+/* One of each kind on the CPU that stays, and the free-running counters. */
+static void watch_all(void)
+{
+	char pmu[PMU_NAME_MAX], config[32];
+
+	n_watched = 0;
+	for (unsigned int k = 0; k < BOX_KINDS; k++) {
+		pmu_name(pmu, box_kinds[k], 0);
+		snprintf(config, sizeof(config), "config=%#" PRIx64,
+			 ticks_of(box_kinds[k])->config);
+		watch(pmu, config);
+	}
+	watch("hswep_qpi_0", "link_idle");
+	watch("hswep_pcu", "pkg_c6_residency");
+}
+
+static bool sampled(struct sampler *s, uint64_t cycles, const char *when)
+{
+	bool ok = check_eq(sampler_settle(s, cycles / PERIOD), cycles / PERIOD,
+			   "samples %s", when);
+
+	return ok & check_eq(event_count(s->fd), cycles,
+			     "count of what samples, %s", when);
+}
+
+static void test_sleep(const char *resume)
+{
+	static const char *const samplers[] = { "hswep_ha_1", "hswep_cbox_1" };
+	struct sampler s[2];
+	char params[64];
+	uint64_t cycles;
+	bool ok = true;
+	int err;
+
+	snprintf(params, sizeof(params), "clock=manual resume=%s", resume);
+	machine_setup(params, "");
+	log_mark();
+	watch_all();
+	for (unsigned int i = 0; i < 2; i++)
+		ok &= check_eq(-sampler_open(&s[i], samplers[i], 0, PERIOD,
+					     "clockticks"), 0, "%s opens",
+			       samplers[i]);
+	sim_advance(cycles = BEFORE);
+	ok &= all_count(cycles, "before");
+	for (unsigned int sleep = 0; ok && sleep < SLEEPS; sleep++) {
+		err = fall_asleep();
+		if (!check_eq(-err, 0, "errno of sleep")) {
+			ok = false;
+			break;
+		}
+		ok &= all_count(cycles, "after the sleep");
+		sim_advance(AFTER);
+		cycles += AFTER;
+		ok &= all_count(cycles, "and then");
+	}
+	tap_ok(ok, "resume=%s: counts go on after %d sleeps, without a jump",
+	       resume, SLEEPS);
+	for (unsigned int i = 0; i < 2; i++) {
+		ok &= sampled(&s[i], cycles, samplers[i]);
+		ok &= sampler_clean(&s[i], samplers[i]);
+		sampler_close(&s[i]);
+	}
+	tap_ok(ok, "resume=%s: and so does sampling", resume);
+	for (unsigned int i = 0; i < n_watched; i++)
+		close(watched[i].fd);
+	ok = true;
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		ok &= check_eq(boxes_that_count(pkg, AFTER), PACKAGE_BOXES,
+			       "boxes of package %d that count", pkg);
+		ok &= samples_exactly("pcu", pkg, 3);
+		ok &= samples_exactly("imc", pkg, 3);
+	}
+	ok &= check_eq(-driver_unload(), 0, "the driver unloads");
+	ok &= check_eq(sim_dirty_registers(), 0, "registers that are not reset");
+	ok &= check_eq(sim_stat("undefined"), 0, "undefined writes");
+	tap_ok(ok & log_clean(), "resume=%s: all packages count and sample again",
+	       resume);
+}
+
+static void end(int status, void *arg)
+{
+	(void)arg;
+	power_off(status);
+}
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	if (access("/sys/power/pm_test", W_OK))
+		tap_skip_all("this kernel cannot test a sleep");
+	if (strcmp(argv[0], MEMORY "/suspend"))
+		move_into_memory(argv);
+	catalogue(NULL);
+	if (max_sample_rate(100000000))
+		tap_bail("perf_event_max_sample_rate");
+	on_exit(end, NULL);
+	test_sleep("reset");
+	test_sleep("keep");
+	return tap_end();
+}

@@ -1,0 +1,377 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+The uncore command where there is no uncore: how it starts and ends the measured
+command, what it prints on terminals of any width, on full disks and of names that
+are no text, and what it says to somebody who has just installed it. Events of the
+kernel's own stand in for those of boxes.
+"""
+
+import contextlib
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+
+from lib.command import (EVENT, LIMIT, UNCORE, comments, is_refused,
+                         on_terminal, read_until, run, started, visible,
+                         wait_for)
+from lib.uncore import EVENTS, Tap
+
+# Writes down each signal that it gets, and ends a while after the first one.
+NOTES_SIGNALS = """
+import signal, sys, time
+def note(number, _):
+    with open(sys.argv[1], "a") as file:
+        file.write("%d\\n" % number)
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, note)
+with open(sys.argv[1], "a") as file:
+    file.write("ready\\n")
+deadline = time.monotonic() + 60
+while time.monotonic() < deadline:
+    time.sleep(0.1)
+    with open(sys.argv[1]) as file:
+        if len(file.readlines()) > 1:
+            time.sleep(1)
+            sys.exit(5)
+"""
+IGNORES = """
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+with open(sys.argv[1], "w") as file:
+    file.write("ready\\n")
+time.sleep(3)
+print("unharmed", flush=True)
+"""
+
+
+# --- the measured command --------------------------------------------------------
+
+def test_one_interrupt(tap, folder):
+    for name, number in (("SIGINT", signal.SIGINT), ("SIGTERM", signal.SIGTERM),
+                         ("the end of time", None)):
+        path = os.path.join(folder, name.replace(" ", "-"))
+        duration = [] if number else ["-d", "1"]
+        with started([UNCORE, "stat", "-e", EVENT, *duration, "--",
+                      sys.executable, "-c", NOTES_SIGNALS, path],
+                     stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                     encoding="utf-8") as process:
+            wait_for(path, "ready")
+            if number:
+                process.send_signal(number)
+            out, err = process.communicate(timeout=LIMIT)
+        with open(path, encoding="ascii") as file:
+            got = file.read().split()
+        tap.ok(got == ["ready", "%d" % (number or signal.SIGINT)] and
+               process.returncode == 0 and "Counted for" in out and not err,
+               "%s: the command gets one signal, and is waited for" % name,
+               [repr(got), "status %d" % process.returncode, out, err])
+
+
+def test_ignored(tap, folder):
+    path = os.path.join(folder, "ignored")
+    command = ["stat", "-e", EVENT, "--", sys.executable, "-c", IGNORES, path]
+    with started([UNCORE, *command], stdout=subprocess.PIPE,
+                 stderr=subprocess.PIPE, encoding="utf-8") as process:
+        wait_for(path, "ready")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=LIMIT)
+    tap.ok(process.returncode == 0 and "unharmed" in out and not err,
+           "a command that ignores SIGINT is waited for", [out, err])
+    os.remove(path)
+
+    def interrupt(process, _master):
+        wait_for(path, "ready")
+        process.send_signal(signal.SIGINT)
+
+    status, shown = on_terminal(80, *command, after=interrupt)
+    tap.ok(status == 0 and "unharmed" in shown and
+           shown.count("waiting for") == 1,
+           "on a terminal, once, it says what it waits for", [repr(shown)])
+
+
+def test_terminal_interrupt(tap, folder):
+    """Ctrl-C goes to both: the command gets it once."""
+    path = os.path.join(folder, "ctrl-c")
+
+    def press(_process, master):
+        wait_for(path, "ready")
+        os.write(master, b"\x03")
+
+    status, shown = on_terminal(80, "stat", "-e", EVENT, "--", sys.executable,
+                                "-c", NOTES_SIGNALS, path, after=press)
+    with open(path, encoding="ascii") as file:
+        got = file.read().split()
+    tap.ok(status == 0 and got == ["ready", "%d" % signal.SIGINT],
+           "Ctrl-C: the command gets one SIGINT, the terminal's",
+           [repr(got), repr(shown)])
+
+
+def test_background(tap):
+    """A script's background job has SIGINT ignored, and its children too."""
+    done = run("stat", "-e", EVENT, "-d", "0.2", "--", "sleep", "1000",
+               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    tap.ok(done.returncode == 0 and "Counted for" in done.stdout,
+           "where SIGINT is ignored from the start, -d ends the command still",
+           comments(done))
+
+
+def test_file_limit(tap):
+    soft = 150
+
+    def lower():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, 4096))
+
+    events = ",".join([EVENT] * soft)
+    done = run("stat", "-e", events, "--", "sh", "-c", "ulimit -n",
+               preexec_fn=lower)
+    tap.ok(done.returncode == 0 and
+           done.stdout.splitlines()[:1] == ["%d" % soft],
+           "more events than the file limit: raised, but not for the command",
+           comments(done))
+
+
+def test_without_dashes(tap):
+    for arguments in (["stat", "-e", EVENT, "sh", "-c", "exit 7"],
+                      ["stat", "--event", EVENT, "--json", "-I", "100", "sh",
+                       "-c", "exit 7"],
+                      ["stat", "--event=" + EVENT, "--", "sh", "-c", "exit 7"],
+                      ["stat", "-e" + EVENT, "env", "-i", "sh", "-c", "exit 7"]):
+        done = run(*arguments)
+        tap.ok(done.returncode == 7, "uncore " + " ".join(arguments),
+               comments(done))
+
+
+def test_default_time(tap):
+    done = run("stat", "-e", EVENT, "--json")
+    tap.ok(done.returncode == 0 and 0.9 < json.loads(done.stdout)["seconds"],
+           "stat with neither time nor command counts for a second",
+           comments(done))
+
+    def press(_process, master):
+        press.shown = read_until(master, b"TIME").decode()
+        os.write(master, b"\x03")
+
+    status, shown = on_terminal(80, "stat", "-e", EVENT, "-I", "100",
+                                after=press)
+    tap.ok(status == 0 and "until Ctrl-C" in press.shown + shown and
+           "Total of" in shown, "-I goes on until Ctrl-C, and says so",
+           [repr(press.shown), repr(shown)])
+
+
+# --- what is printed ---------------------------------------------------------------
+
+def test_widths(tap):
+    for columns in (1, 40, 100):
+        for arguments in ([], ["list", "imc"], ["list", "-v", "cbox"],
+                          ["topology"], ["stat", "-e", EVENT, "true"]):
+            status, shown = on_terminal(columns, *arguments)
+            wide = [line for line in shown.split("\n")
+                    if len(visible(line)) > columns and
+                    not line.startswith("uncore: ")]
+            tap.ok(status == 0 and not wide,
+                   "uncore %s on %d columns" % (" ".join(arguments), columns),
+                   ["status %d" % status, *wide])
+    for arguments in (["list", "-v", "cbox"], ["list", "-v", "metrics"]):
+        words = "".join(run(*arguments).stdout.split())
+        status, shown = on_terminal(70, *arguments)
+        shown = "\n".join(line for line in shown.splitlines()
+                          if not line.startswith("uncore: "))
+        tap.ok(status == 0 and
+               "".join(visible(shown).split()) == words,
+               "uncore %s: lines are wrapped, and nothing is cut off" %
+               " ".join(arguments), shown.splitlines()[:12])
+    status, shown = on_terminal(100, "list", "imc")
+    plain = run("list", "imc").stdout
+    tap.ok("\x1b" in shown and "\x1b" not in plain,
+           "colour on a terminal, and none elsewhere", [shown[:200]])
+    status, shown = on_terminal(100, "list", "imc", NO_COLOR="1")
+    tap.ok("\x1b" not in shown, "nor against NO_COLOR", [shown[:200]])
+
+
+def test_no_text(tap):
+    for arguments in (["--json"], ["--json", "-I", "100"], ["--csv"], []):
+        done = subprocess.run(
+            [UNCORE, "stat", *arguments, "-e",
+             b"software/config=2,name=\xff\xfe\xc3/", "true"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+            timeout=LIMIT)
+        good = done.returncode == 0 and not done.stderr and done.stdout
+        if "--json" in arguments and good:
+            with contextlib.suppress(ValueError):
+                good = [json.loads(part) for part in (
+                    done.stdout.splitlines() if "-I" in arguments
+                    else [done.stdout])]
+        tap.ok(good, "stat %s: a name that is no UTF-8" % " ".join(arguments),
+               [repr(done)])
+
+
+def test_full_disk(tap):
+    for arguments in (["list"], ["check", "--json"], ["list", "--json"],
+                      ["stat", "-e", EVENT, "true"],
+                      ["stat", "-e", EVENT, "--json", "true"], ["--help"]):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = run(*arguments, stdout=full)
+        tap.ok(done.returncode == 1 and
+               len(done.stderr.splitlines()) == 1 and
+               "No space left" in done.stderr,
+               "uncore %s on a full disk" % " ".join(arguments),
+               comments(done))
+    done = run("stat", "-e", EVENT, "-o", "/dev/full", "true")
+    tap.ok(done.returncode == 1 and "/dev/full: No space left" in done.stderr,
+           "stat -o on a full disk", comments(done))
+    done = subprocess.run("%s list | head -1" % UNCORE, shell=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          check=False, timeout=LIMIT)
+    tap.ok(not done.stderr and len(done.stdout.splitlines()) == 1,
+           "a reader that leaves early hears nothing of it", [repr(done)])
+
+
+def test_no_proc(tap):
+    def without(*arguments):
+        return subprocess.run(
+            ["unshare", "-m", "sh", "-c",
+             'mount -t tmpfs none /proc && exec "$@"', "-", UNCORE,
+             *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            encoding="utf-8", check=False, timeout=LIMIT)
+
+    done = without("check")
+    if "mount" in done.stderr or "unshare" in done.stderr:
+        tap.say("no mount namespaces here: without /proc is left out")
+        return
+    tap.ok(done.returncode == 1 and "without /proc" in done.stdout and
+           not done.stderr, "check without /proc", comments(done))
+    done = without("stat", "-e", EVENT, "true")
+    tap.ok(done.returncode == 0 and "Counted" in done.stdout,
+           "stat without /proc", comments(done))
+
+
+# --- the first hour ------------------------------------------------------------------
+
+def test_first_hour(tap):
+    done = run()
+    lines = done.stdout.splitlines()
+    tap.ok(done.returncode == 0 and len(lines) == 10 and
+           sum(line.startswith("uncore ") for line in lines) >= 8,
+           "bare uncore: ten lines, with examples", comments(done))
+    for line in lines:
+        example = line.split("  ")[0].split()
+        if example[0] == "uncore" and example[1] not in ("SUBCOMMAND", "top"):
+            parsed = run(*example[1:], "--help") if "ls" not in example else done
+            tap.ok(parsed.returncode == 0, " ".join(example) + " is understood",
+                   comments(parsed))
+
+    commands = run("__complete", "").stdout.split()
+    for command in commands:
+        done = run(command, "--help")
+        found = re.findall(r"^  uncore %s\b" % command, done.stdout, re.M)
+        found += re.findall(r"\| uncore %s\b" % command, done.stdout)
+        odd = re.findall(r".*(?:\bU?INT\b|\bFLOAT\b|\bTEXT\b| in \[|:\{).*",
+                         done.stdout)
+        tap.ok(done.returncode == 0 and len(found) >= 2 and not odd,
+               "uncore %s --help: for people, with two examples" % command,
+               odd + done.stdout.splitlines())
+
+    done = run("stat", "-M", "mem_bw_raeds")
+    tap.ok(done.returncode == 1 and "mem_bw_reads" in done.stderr,
+           "a metric's wrong name: the nearest one", comments(done))
+    done = run("metric", "memroy")
+    tap.ok(done.returncode == 2 and "did you mean memory" in done.stderr,
+           "a set's wrong name: the nearest one", comments(done))
+    done = run("list", "cas_count.rd_reg")
+    tap.ok(re.search(r"^  imc/cas_count\.rd_reg/ +\w+", done.stdout, re.M),
+           "list has descriptions", comments(done))
+
+
+# --- a large machine ------------------------------------------------------------------
+
+def make_large(top, packages=8):
+    """A tree of sysfs with 60 boxes a socket, and 16 CPUs."""
+    with open(os.path.join(EVENTS, "boxes.json"), encoding="utf-8") as file:
+        kinds = json.load(file)
+    boxes = {"cbox": 36, "sbox": 4, "ha": 2, "imc": 8, "qpi": 3, "r3qpi": 3,
+             "irp": 1, "pcu": 1, "r2pcie": 1, "ubox": 1}
+
+    def write(path, text):
+        path = os.path.join(top, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text + "\n")
+
+    write("devices/system/cpu/modalias",
+          "cpu:type:x86,ven0000fam0006mod003F:feature:")
+    for cpu in range(16 * packages):
+        write("devices/system/cpu/cpu%d/topology/physical_package_id" % cpu,
+              "%d" % (cpu // 16))
+    number = 20
+    for kind, count in boxes.items():
+        for i in range(count):
+            folder = "bus/event_source/devices/hswep_%s%s/" % (
+                kind, "_%d" % i if count > 1 else "")
+            number += 1
+            write(folder + "type", "%d" % number)
+            write(folder + "cpumask",
+                  ",".join("%d" % (16 * p) for p in range(packages)))
+            for name, bits in kinds[kind]["Format"].items():
+                write(folder + "format/" + name, bits)
+    return sum(boxes.values()) * packages
+
+
+def test_large(tap, folder):
+    boxes = make_large(folder)
+    done = run("--sysfs", folder)
+    tap.ok(done.returncode == 0 and "8 sockets and %d boxes" % boxes in
+           done.stdout, "a machine of 8 sockets with 60 boxes each",
+           comments(done))
+    done = run("--sysfs", folder, "topology", "--json")
+    machine = json.loads(done.stdout) if done.returncode == 0 else {}
+    tap.ok(len(machine.get("sockets", [])) == 8 and
+           sum(len(pmu["cpus"]) for pmu in machine["pmus"]) == boxes,
+           "its topology", comments(done)[:5])
+    done = run("--sysfs", folder, "list", "--json")
+    known = json.loads(done.stdout) if done.returncode == 0 else {}
+    tap.ok(known.get("events") and
+           all(event["usable"] for event in known["events"]),
+           "all events can be counted there", comments(done)[:5])
+    # Planned for all boxes; it is this machine that has none to open.
+    for arguments in (["stat", "-M", "memory", "--per-box", "true"],
+                      ["metric", "ring", "--all", "true"],
+                      ["stat", "-e", "{cbox/tor_inserts.opcode,filter_opc=drd/,"
+                       "cbox/clockticks/},qpi/clockticks/", "true"],
+                      ["top", "--once"]):
+        done = run("--sysfs", folder, *arguments)
+        tap.ok(is_refused(done, "this machine does not count"),
+               "uncore %s is planned for %d boxes" % (
+                   " ".join(arguments[:3]), boxes), comments(done))
+
+
+def main():
+    tap = Tap()
+    if not os.path.exists(UNCORE):
+        tap.skip_all("%s is not built" % UNCORE)
+    if run("stat", "-e", EVENT, "true").returncode:
+        tap.skip_all("this user may not count " + EVENT)
+    with tempfile.TemporaryDirectory() as folder:
+        test_one_interrupt(tap, folder)
+        test_ignored(tap, folder)
+        test_terminal_interrupt(tap, folder)
+        test_background(tap)
+        test_file_limit(tap)
+        test_without_dashes(tap)
+        test_default_time(tap)
+        test_widths(tap)
+        test_no_text(tap)
+        test_full_disk(tap)
+        test_no_proc(tap)
+        test_first_hour(tap)
+        test_large(tap, os.path.join(folder, "large"))
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

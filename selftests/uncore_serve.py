@@ -1,0 +1,576 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+"uncore serve" as whoever can reach its port meets it, and as its administrator
+does: forms, limits, malformed requests, slow clients, errors, drivers that go and
+come. There is no uncore here: events of the kernel's own stand in for those of a
+memory channel, by a sysfs of our own. Numbers are serve.py's.
+"""
+
+import contextlib
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import tempfile
+import threading
+import time
+
+from lib.command import LIMIT, comments, one_line, run, started
+from lib.exposition import (OPENMETRICS, PROMETHEUS, Daemon, Malformed, parse,
+                            value)
+from lib.prometheus import find
+from lib.uncore import TOP, UNCORE, Tap
+
+MALFORMED, SCRAPERS, EACH = 3000, 100, 4
+PMU = "bus/event_source/devices/hswep_imc_0"
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text + "\n")
+
+
+def make_pmu(sysfs, package=True):
+    """A PMU whose type is the kernel's own: any event of it, as config is 0, is the
+    time that CPU 0 was online."""
+    folder = os.path.join(sysfs, PMU)
+    write(folder + "/type", "1")
+    write(folder + "/cpumask", "0")
+    write(folder + "/format/event", "config1:0-7")
+    write(folder + "/format/umask", "config1:8-15")
+    if package:
+        write(sysfs + "/devices/system/cpu/online", "0")
+        write(sysfs + "/devices/system/cpu/cpu0/topology/physical_package_id",
+              "0")
+
+
+def check_text(tap, name, text, openmetrics):
+    try:
+        return parse(text, openmetrics)
+    except Malformed as error:
+        tap.ok(False, name, ["malformed: %s" % error])
+        return {}
+
+
+# --- what is wrong from the start --------------------------------------------------
+
+def test_arguments(tap, folder):
+    for arguments, words in (
+            (["--tls-cert", "a"], ["--tls-key"]),
+            (["--tls-key", "a"], ["--tls-cert"]),
+            (["--json", "--textfile", folder], ["--json"]),
+            (["--json", "--listen", "[::1]:0"], ["--json"]),
+            (["--textfile", folder + "/metrics"], [".prom"]),
+            (["-I", "1000"], ["--textfile"]),
+            (["-d", "1"], ["--json"]),
+            (["--textfile", folder, "-I", "5"], ["100"]),
+            (["--listen"], ["--listen"])):
+        one_line(tap, "serve %s: refused" % " ".join(
+            word.replace(folder, "FOLDER") for word in arguments),
+            run("serve", *arguments), 2, *words)
+    for listen in ("localhost:1", "127.0.0.1", ":0", "127.0.0.1:65536",
+                   "127.0.0.1:x", "127.0.0.1:", "::1:1", "[::1", "", "a b:1",
+                   "127.0.0.1:-1", "[]:1"):
+        one_line(tap, "--listen '%s': refused" % listen,
+                 run("serve", "--listen", listen), 2, "--listen",
+                 "127.0.0.1:10331")
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        one_line(tap, "a port in use",
+                 run("serve", "--listen", "127.0.0.1:%d" %
+                     other.getsockname()[1]), 1, "another program listens")
+    one_line(tap, "an address of another machine",
+             run("serve", "--listen", "192.0.2.1:0"), 1, "192.0.2.1")
+    empty = os.path.join(folder, "no-driver")
+    write(empty + "/devices/system/cpu/online", "0")
+    os.makedirs(empty + "/bus/event_source/devices")
+    for arguments in (["--listen", "127.0.0.1:0"], ["--json"],
+                      ["--textfile", folder]):
+        one_line(tap, "serve %s: no driver" % arguments[0],
+                 run("--sysfs", empty, "serve", *arguments), 1,
+                 "no uncore driver", "uncore check")
+
+
+def test_permission(tap, sysfs):
+    if os.geteuid() != 0:
+        return
+    with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
+        if int(file.read()) <= 0:
+            return
+    nobody = {"preexec_fn": lambda: (os.setgroups([]), os.setgid(65534),
+                                     os.setuid(65534))}
+    try:
+        done = run("--version", **nobody)
+    except OSError:
+        tap.say("nobody else may run this build: permission is not tested")
+        return
+    done = run("--sysfs", sysfs, "serve", "--listen", "127.0.0.1:0", **nobody)
+    one_line(tap, "no permission to count", done, 1, "CAP_PERFMON")
+
+
+# --- forms -------------------------------------------------------------------------
+
+ACCEPT = (
+    (None, PROMETHEUS), ("", PROMETHEUS), ("*/*", PROMETHEUS),
+    ("text/plain", PROMETHEUS), ("text/html", PROMETHEUS),
+    ("application/openmetrics-text", OPENMETRICS),
+    ("Application/OpenMetrics-Text; Version=1.0.0", OPENMETRICS),
+    ('application/openmetrics-text;version="1.0.0"', OPENMETRICS),
+    ("application/openmetrics-text;version=2.0.0", PROMETHEUS),
+    ("application/openmetrics-text;q=0", PROMETHEUS),
+    ("application/openmetrics-text;q=0.000,*/*", PROMETHEUS),
+    ("application/openmetrics-text;q=x", PROMETHEUS),
+    ("application/openmetrics-text;q=0.4,text/plain;q=0.5", PROMETHEUS),
+    ("text/plain;q=0.5,application/openmetrics-text;q=0.6", OPENMETRICS),
+    ("application/openmetrics-text;q=0.5,text/*;q=0.4,text/plain;q=0.6",
+     PROMETHEUS),
+    ("application/openmetrics-text;q=0.5,*/*;q=0.9,text/plain;q=0.1",
+     OPENMETRICS),
+    # Prometheus 2's
+    ("application/openmetrics-text;version=1.0.0,"
+     "application/openmetrics-text;version=0.0.1;q=0.75,"
+     "text/plain;version=0.0.4;q=0.5,*/*;q=0.1", OPENMETRICS),
+    (", ,;;q=1,application/openmetrics-text ; q=1 ,", OPENMETRICS))
+
+
+def test_forms(tap, daemon):
+    for accept, want in ACCEPT:
+        headers = {} if accept is None else {"Accept": accept}
+        status, got, text = daemon.request(**headers)
+        samples = check_text(tap, "a form", text, want == OPENMETRICS)
+        tap.ok(status == 200 and got["Content-Type"] == want and
+               value(samples, "uncore_up") == 1,
+               "Accept: %s" % accept, ["%d %s" % (status, got), text[-500:]])
+
+    status, headers, text = daemon.request()
+    old = check_text(tap, "text", text, False)
+    new = daemon.scrape()
+    tap.ok({key for key in old} == {key for key in new} and len(new) >= 20,
+           "both forms have the same %d samples" % len(new),
+           [repr(set(old) ^ set(new))])
+    families = re.findall(r"^# TYPE (\S+) ", text, re.M)
+    for name in ("process_cpu_seconds_total", "process_start_time_seconds",
+                 "process_resident_memory_bytes", "uncore_info",
+                 "uncore_socket_cpus", "uncore_events_running_ratio",
+                 "uncore_memory_bytes_total"):
+        tap.ok(name in families, "there is " + name, families)
+    start = value(new, "process_start_time_seconds")
+    tap.ok(abs(time.time() - start) < 3600, "it started not long ago",
+           ["%f" % start])
+
+    status, headers, text = daemon.request("/json")
+    document = json.loads(text)
+    names = {"%s%s" % (one["name"], "") for one in document["metrics"]
+             if one["samples"]}
+    tap.ok(status == 200 and headers["Content-Type"] == "application/json" and
+           names == set(families), "/json has the same",
+           [repr(names ^ set(families))])
+
+    promtool, why = find("promtool")
+    if promtool:
+        done = subprocess.run([promtool, "check", "metrics"],
+                              input=daemon.request()[2], encoding="utf-8",
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=LIMIT, check=False)
+        tap.ok(done.returncode == 0 and not done.stdout,
+               "promtool finds nothing wrong", done.stdout.splitlines())
+    else:
+        tap.skip("promtool finds nothing wrong", why)
+
+
+def test_methods(tap, daemon):
+    for path, status in (("/", 200), ("/metrics", 200), ("/json", 200),
+                         ("/healthz", 200), ("/metrics?x=1", 200),
+                         ("/metrics/", 404), ("/etc/passwd", 404),
+                         ("/../../etc/passwd", 404), ("/%2e%2e", 404),
+                         ("/METRICS", 404), ("//metrics", 404)):
+        got, headers, text = daemon.request(path)
+        head = daemon.request(path, method="HEAD")
+        tap.ok(got == head[0] == status and text and not head[2] and
+               headers["X-Content-Type-Options"] == "nosniff",
+               "GET and HEAD of %s: %d" % (path, status),
+               ["%d %d %s" % (got, head[0], text[:80])])
+    for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE",
+                   "CONNECT", "get", "FROBNICATE"):
+        status, headers, _ = daemon.request(
+            method=method, body="x" if method == "POST" else None)
+        tap.ok(status == 405 and headers["Allow"] == "GET, HEAD",
+               "%s: 405" % method, ["%d %s" % (status, headers)])
+
+
+# --- who means no good -------------------------------------------------------------
+
+def malformed_request(dice):
+    """A request with something wrong, or not."""
+    lines = [b"GET /metrics HTTP/1.1", b"Host: x", b"Accept: */*"]
+    kind = dice.randrange(12)
+    if kind == 0:
+        return dice.randbytes(dice.randrange(1, 2000))
+    if kind == 1:
+        lines[0] = b"GET /" + b"a" * dice.randrange(40000) + b" HTTP/1.1"
+    elif kind == 2:
+        lines += [b"X-%d: %s" % (i, b"y" * dice.randrange(200))
+                  for i in range(dice.randrange(500))]
+    elif kind == 3:
+        lines[0] = dice.choice([b"GET", b"GET /", b"GET  /", b" / HTTP/1.1",
+                                b"GET / HTTP/9.9", b"GET / HTTP/1.1 x",
+                                b"\x00GET / HTTP/1.1", b"GET http://a/ HTTP/1.1"])
+    elif kind == 4:
+        lines.append(b"Content-Length: %s" % dice.choice(
+            [b"-1", b"99999999999999999999999", b"x", b"10, 20", b"5"]))
+    elif kind == 5:
+        lines += [b"Transfer-Encoding: chunked", b"",
+                  dice.choice([b"zz", b"ffffffffffffffff", b"-1", b"5\r\nab"])]
+    elif kind == 6:
+        lines[2] = b"Accept: " + dice.randbytes(dice.randrange(300)).replace(
+            b"\n", b"")
+    elif kind == 7:
+        lines[2] = b"Accept: " + b",".join(
+            [b"application/openmetrics-text;q=0.%d" % dice.randrange(10**9)] *
+            dice.randrange(100))
+    elif kind == 8:
+        lines[2] = dice.choice([b": x", b"Accept", b" Accept: x", b"\t", b"A\0: b"])
+    elif kind == 9:
+        text = bytearray(b"\r\n".join(lines) + b"\r\n\r\n")
+        for _ in range(dice.randrange(1, 10)):
+            text[dice.randrange(len(text))] = dice.randrange(256)
+        return bytes(text)
+    elif kind == 10:
+        return b"\r\n".join(lines) + b"\r\n"        # and no end
+    return b"\r\n".join(lines) + b"\r\n\r\n"
+
+
+def send(port, data):
+    """Sends it, reads an answer if there is one, and hangs up."""
+    with socket.create_connection(("127.0.0.1", port), timeout=LIMIT) as to:
+        try:
+            to.sendall(data)
+            to.shutdown(socket.SHUT_WR)
+            to.settimeout(0.02)     # it may wait for more, and we do not
+            while to.recv(65536):
+                pass
+        except OSError:
+            pass
+
+
+def attack(daemon, requests, dice):
+    for _ in range(requests):
+        send(daemon.port, malformed_request(dice))
+
+
+def hold(daemon):
+    """Clients of one address, more than it may have, that do not finish."""
+    held = []
+    for _ in range(400):
+        held.append(socket.create_connection(
+            ("127.0.0.1", daemon.port), timeout=LIMIT,
+            source_address=("127.0.0.2", 0)))
+        with contextlib.suppress(OSError):      # one too many: turned away
+            held[-1].sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n")
+    return held
+
+
+def scrape_in_parallel(daemon):
+    """Threads, all of which hold a connection and use it again; their failures."""
+    failures = []
+
+    def scraper():
+        try:
+            for _ in range(EACH):
+                if value(daemon.scrape(), "uncore_up") != 1:
+                    failures.append("it is not up")
+        except (OSError, Malformed) as error:
+            failures.append(repr(error))
+
+    threads = [threading.Thread(target=scraper) for _ in range(SCRAPERS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return failures
+
+
+def test_attacks(tap, daemon):
+    dice = random.Random(331051)
+    # As many at once as ever: its memory is then what it will be.
+    for one in hold(daemon):
+        one.close()
+    daemon.wait_until_answered()
+    attack(daemon, MALFORMED // 4, dice)
+    daemon.wait_until_answered()
+    failures = scrape_in_parallel(daemon)
+    before, start = daemon.resident(), time.monotonic()
+    reads = value(daemon.scrape(), "uncore_reads_total")
+    failures += scrape_in_parallel(daemon)
+    reads = value(daemon.scrape(), "uncore_reads_total") - reads
+    most = time.monotonic() - start + 2
+    tap.ok(not failures, "%d scrapers at once, %d scrapes each" %
+           (SCRAPERS, EACH), failures)
+    tap.ok(reads <= most, "scrapes within a second share a read",
+           ["%d reads, at most %d" % (reads, most)])
+    attack(daemon, MALFORMED, dice)
+    daemon.wait_until_answered()
+    after = daemon.resident()
+    tap.ok(value(daemon.scrape(), "uncore_up") == 1 and
+           daemon.process.poll() is None,
+           "after %d malformed requests it answers" % MALFORMED)
+    tap.ok(after - before < 6144, "and its memory is the same",
+           ["%d kB, then %d kB" % (before, after)])
+
+
+def test_slow(tap, daemon):
+    """Clients that hold connections: those of one address leave room for others,
+    and none is kept for longer than a request may take."""
+    held = hold(daemon)
+    tap.ok(value(daemon.scrape(), "uncore_up") == 1,
+           "while 400 slow clients of one address wait, others are answered")
+    # A byte now and then does not make it longer.
+    drop, ended = held[0], False
+    deadline = time.monotonic() + LIMIT
+    drop.settimeout(0.5)
+    while not ended and time.monotonic() < deadline:
+        try:
+            drop.sendall(b"x")
+            ended = drop.recv(1) == b""
+        except TimeoutError:
+            pass
+        except OSError:
+            ended = True
+    tap.ok(ended, "one that sends a byte now and then is hung up on")
+    left = 0
+    for one in held[1:]:
+        one.settimeout(max(1, deadline - time.monotonic()))
+        try:
+            while one.recv(4096):
+                pass
+        except TimeoutError:
+            left += 1
+        except OSError:
+            pass
+    tap.ok(not left, "and so are those that send nothing",
+           ["%d are still held" % left])
+    for one in held:
+        one.close()
+
+
+# --- drivers that go and come ------------------------------------------------------
+
+def clock_cycles(samples):
+    return value(samples, "uncore_memory_clock_cycles_total", socket="0",
+                 channel="0")
+
+
+def test_driver(tap, sysfs):
+    with Daemon("--sysfs", sysfs, "serve") as daemon:
+        before = daemon.wait_for(clock_cycles)
+        errors = value(before, "uncore_read_errors_total")
+        os.rename(os.path.join(sysfs, PMU), os.path.join(sysfs, "aside"))
+        gone = daemon.wait_for(lambda now: value(now, "uncore_up") == 0)
+        tap.ok(value(gone, "uncore_up") == 0 and clock_cycles(gone) is None and
+               value(gone, "uncore_read_errors_total") > errors,
+               "without PMUs: not up, no series, and an error more",
+               [repr(gone)])
+        status, _, text = daemon.request("/healthz")
+        tap.ok(status == 503 and "no uncore driver" in text,
+               "/healthz says so", [text])
+        make_pmu(sysfs, package=False)
+        back = daemon.wait_for(lambda now: value(now, "uncore_up") == 1)
+        tap.ok(clock_cycles(before) > 0 and
+               (clock_cycles(back) or 0) >= clock_cycles(before) and
+               value(back, "uncore_opens_total") == 2,
+               "when they are back, counts go on", [repr(back)])
+        shutil.rmtree(os.path.join(sysfs, "aside"))
+
+        daemon.send(signal.SIGUSR1)
+        gone = daemon.wait_for(lambda now: value(now, "uncore_up") == 0)
+        tap.ok(value(gone, "uncore_up") == 0 and clock_cycles(gone) is None,
+               "SIGUSR1: the counters are released", [repr(gone)])
+        links, fds = [], "/proc/%d/fd/" % daemon.process.pid
+        for fd in os.listdir(fds):
+            with contextlib.suppress(OSError):      # closed meanwhile
+                links.append(os.readlink(fds + fd))
+        tap.ok(not [link for link in links if "perf" in link],
+               "and nothing keeps the driver", links)
+        still = daemon.fresh()
+        tap.ok(value(still, "uncore_up") == 0,
+               "as long as the same driver is there")
+        os.rename(os.path.join(sysfs, PMU), os.path.join(sysfs, "aside"))
+        make_pmu(sysfs, package=False)
+        again = daemon.wait_for(lambda now: value(now, "uncore_up") == 1)
+        tap.ok((clock_cycles(again) or 0) >= clock_cycles(back),
+               "with another one they are opened, and counts go on",
+               [repr(again)])
+        shutil.rmtree(os.path.join(sysfs, "aside"))
+        daemon.send(signal.SIGUSR1)
+        daemon.wait_for(lambda now: value(now, "uncore_up") == 0)
+        daemon.send(signal.SIGUSR2)
+        last = daemon.wait_for(lambda now: value(now, "uncore_up") == 1)
+        tap.ok(value(last, "uncore_up") == 1, "SIGUSR2 opens them as well")
+        status, said = daemon.end()
+        tap.ok(status == 0 and said.count("\n") < 10, "SIGTERM ends it",
+               ["status %d" % status, *said.splitlines()])
+    for number in (signal.SIGINT, signal.SIGHUP):
+        with Daemon("--sysfs", sysfs, "serve") as daemon:
+            status, said = daemon.end(number)
+            tap.ok(status == 0 and not said, "%s ends it" % number.name,
+                   ["status %d" % status, said])
+
+
+# --- without HTTP ------------------------------------------------------------------
+
+def test_files(tap, folder, sysfs):
+    done = run("--sysfs", sysfs, "serve", "--json", "-d", "0.1")
+    names = [one["name"] for one in json.loads(done.stdout)["metrics"]] \
+        if done.returncode == 0 else []
+    tap.ok("uncore_memory_bytes_total" in names, "--json prints once",
+           comments(done))
+    place = os.path.join(folder, "textfiles")
+    os.mkdir(place)
+    done = run("--sysfs", sysfs, "serve", "--textfile", place, "-d", "0.1")
+    path = os.path.join(place, "uncore.prom")
+    text = ""
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    samples = check_text(tap, "a textfile", text or "\n", False)
+    tap.ok(done.returncode == 0 and os.listdir(place) == ["uncore.prom"] and
+           value(samples, "uncore_up") == 1 and
+           os.stat(path).st_mode & 0o777 == 0o644,
+           "--textfile writes uncore.prom, for all to read", comments(done))
+    tap.ok(not [name for name, _ in samples if name.startswith("process_")],
+           "without what node_exporter has of its own")
+
+    with started(
+            [UNCORE, "--sysfs", sysfs, "serve",
+             "--textfile", os.path.join(place, "other.prom"), "-I", "100"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            encoding="utf-8") as process:
+        try:
+            seen = False
+            deadline = time.monotonic() + LIMIT
+            while not seen and time.monotonic() < deadline:
+                time.sleep(0.05)
+                with contextlib.suppress(OSError), \
+                        open(os.path.join(place, "other.prom"),
+                             encoding="utf-8") as file:
+                    reads = re.search(r"^uncore_reads_total (\d+)$",
+                                      file.read(), re.M)
+                    seen = reads and int(reads[1]) >= 5
+            process.terminate()
+            out, err = process.communicate(timeout=LIMIT)
+        finally:
+            process.kill()
+    tap.ok(seen and process.returncode == 0 and not out + err and
+           os.listdir(place) == ["uncore.prom"],
+           "-I writes again and again, and the file goes with the program",
+           [out, err, *os.listdir(place)])
+    one_line(tap, "a folder that is not there",
+             run("--sysfs", sysfs, "serve", "--textfile",
+                 folder + "/none/x.prom", "-d", "0.1"), 1, "none/x.prom")
+
+
+def test_tls(tap, folder, sysfs):
+    if not shutil.which("openssl"):
+        tap.skip("HTTPS", "no openssl here")
+        return
+    files = {}
+    for name in ("one", "two"):
+        files[name] = [os.path.join(folder, name + end)
+                       for end in (".crt", ".key")]
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+             "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+             "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+             "-out", files[name][0], "-keyout", files[name][1]],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
+            timeout=LIMIT)
+    certificate, key = files["one"]
+    with Daemon("--sysfs", sysfs, "serve", "--tls-cert", certificate,
+                "--tls-key", key, scheme="https") as daemon:
+        context = ssl.create_default_context(cafile=certificate)
+        with socket.create_connection(("127.0.0.1", daemon.port),
+                                      timeout=LIMIT) as plain, \
+                context.wrap_socket(plain, server_hostname="127.0.0.1") as to:
+            to.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
+                       b"Connection: close\r\n\r\n")
+            text = b""
+            while part := to.recv(4096):
+                text += part
+            tap.ok(text.startswith(b"HTTP/1.1 200") and
+                   text.endswith(b"\r\n\r\nok\n") and
+                   to.version() in ("TLSv1.2", "TLSv1.3"),
+                   "HTTPS, by %s" % to.version(), [repr(text)])
+        send(daemon.port, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        attack(daemon, 50, random.Random(1))
+        status, _ = daemon.end()
+        tap.ok(status == 0, "it ends after plain HTTP was sent to it")
+    listen = ["--sysfs", sysfs, "serve", "--listen", "127.0.0.1:0"]
+    for name, crt, its, words in (
+            ("none", folder + "/no.crt", key, ["no.crt"]),
+            ("no key", certificate, folder + "/no.key", ["no.key"]),
+            ("a folder", folder, key, [folder]),
+            ("another's key", certificate, files["two"][1], ["certificate"]),
+            ("no certificate", "/proc/version", key, ["certificate"])):
+        one_line(tap, "a certificate: " + name,
+                 run(*listen, "--tls-cert", crt, "--tls-key", its), 1, *words)
+
+
+def test_unit(tap):
+    unit = os.path.join(TOP, "build", "userspace", "cli",
+                        "uncore-serve.service")
+    if not shutil.which("systemd-analyze"):
+        tap.skip("the unit's exposure", "no systemd-analyze here")
+        return
+    done = subprocess.run(
+        ["systemd-analyze", "security", "--offline=yes", "--no-pager", unit],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
+        timeout=LIMIT, check=False)
+    match = re.search(r"exposure level for \S+: ([0-9.]+)", done.stdout)
+    if not match and "nknown" in done.stdout:
+        tap.skip("the unit's exposure", "systemd-analyze is too old")
+        return
+    tap.ok(match and float(match[1]) <= 2.0,
+           "the unit's exposure is %s" % (match[1] if match else "unknown"),
+           done.stdout.splitlines()[-20:])
+    with open(unit, encoding="utf-8") as file:
+        text = file.read()
+    tap.ok(re.findall(r"^(?:Ambient|Bounding)\w*=.*|^Capability\w+=.*", text,
+                      re.M) and
+           set(re.findall(r"CAP_\w+", text)) == {"CAP_PERFMON", "CAP_BPF"},
+           "its capabilities are CAP_PERFMON and CAP_BPF", text.splitlines())
+
+
+def main():
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        sysfs = os.path.join(folder, "sys")
+        make_pmu(sysfs)
+        test_arguments(tap, folder)
+        test_unit(tap)
+        trial = run("--sysfs", sysfs, "serve", "--json", "-d", "0.01")
+        if trial.returncode and "CAP_PERFMON" in trial.stderr:
+            tap.say("no permission to count: the rest is not tested")
+            tap.end()
+        test_permission(tap, sysfs)
+        test_files(tap, folder, sysfs)
+        with Daemon("--sysfs", sysfs, "serve") as daemon:
+            test_forms(tap, daemon)
+            test_methods(tap, daemon)
+            test_attacks(tap, daemon)
+            test_slow(tap, daemon)
+        test_driver(tap, sysfs)
+        test_tls(tap, folder, sysfs)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
