@@ -96,28 +96,46 @@ uint64_t sim_cycles(void)
 	return cycles;
 }
 
-int sim_traffic(const char *line, ...)
+static int write_line(const char *path, const char *line, va_list args)
 {
 	char text[512];
+
+	vsnprintf(text, sizeof(text) - 1, line, args);
+	strcat(text, "\n");
+	return file_write(path, text);
+}
+
+int sim_traffic(const char *line, ...)
+{
 	va_list args;
+	int err;
 
 	va_start(args, line);
-	vsnprintf(text, sizeof(text) - 1, line, args);
+	err = write_line(CONTROL "traffic", line, args);
 	va_end(args);
-	strcat(text, "\n");
-	return file_write(CONTROL "traffic", text);
+	return err;
+}
+
+int sim_rates(const char *line, ...)
+{
+	va_list args;
+	int err;
+
+	va_start(args, line);
+	err = write_line(CONTROL "rates", line, args);
+	va_end(args);
+	return err;
 }
 
 int sim_fault(const char *line, ...)
 {
-	char text[512];
 	va_list args;
+	int err;
 
 	va_start(args, line);
-	vsnprintf(text, sizeof(text) - 1, line, args);
+	err = write_line(CONTROL "fault", line, args);
 	va_end(args);
-	strcat(text, "\n");
-	return file_write(CONTROL "fault", text);
+	return err;
 }
 
 bool sim_register(int pkg, const char *name, uint64_t *value)

@@ -36,6 +36,8 @@ uint64_t sim_cycles(void);
 
 /* One line for "traffic": "pkg=0 box=cbox_0 event=0x35 count=10". 0 or -errno. */
 int sim_traffic(const char *line, ...) __attribute__((format(printf, 1, 2)));
+/* One line for "rates": "on", "off", "pkg=0 box=ha event=0x1 rate=0.5". 0 or -errno. */
+int sim_rates(const char *line, ...) __attribute__((format(printf, 1, 2)));
 /* One line for "fault": "dead_pci pkg=0 box=imc_0 on". 0 or -errno. */
 int sim_fault(const char *line, ...) __attribute__((format(printf, 1, 2)));
 
