@@ -6,9 +6,12 @@
  * others: who reads without end gets readings of a box that runs.
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/machine.h"
@@ -16,7 +19,7 @@
 #include "lib/sampler.h"
 #include "lib/tap.h"
 
-enum { READS = 10000, DISTURB = 1000 };
+enum { READS = 10000, DISTURB = 1000, STARTS = 2000 };
 
 /* Opens the group stopped and starts it as one. */
 static bool start(struct event_group *g, const char *pmu, int cpu,
@@ -77,6 +80,80 @@ static void test_reads(const char *kind, unsigned int index, int pkg,
 	group_close(&g);
 	tap_ok(ok, "%s package %d: %u counters agree in %u group reads%s", pmu,
 	       pkg, n, reads, disturb ? " while other events come and go" : "");
+}
+
+/* Reads a group of its own on another CPU of the package, until it is ended. */
+static pid_t start_reader(const char *pmu, int cpu,
+			  const char *const *events, unsigned int n)
+{
+	uint64_t values[MAX_GROUP];
+	struct event_group g;
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	if (pipe(ready))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		cpu_pin(cpu);
+		if (group_open(&g, pmu, cpu, events, n) ||
+		    write(ready[1], "", 1) != 1)
+			_exit(1);
+		while (!group_read(&g, values, NULL))
+			;
+		_exit(1);
+	}
+	close(ready[1]);
+	if (pid > 0 && read(ready[0], &c, 1) != 1) {
+		waitpid(pid, NULL, 0);
+		pid = -1;
+	}
+	close(ready[0]);
+	return pid;
+}
+
+/* A group starts in one cycle although another CPU lets go of the box meanwhile. */
+static void test_two_cpus(const char *kind, int pkg)
+{
+	static const char *const theirs[] = {
+		"clockticks", "clockticks,thresh=1",
+	};
+	static const char *const ours[] = {
+		"clockticks,thresh=2,inv=1", "clockticks,thresh=3,inv=1",
+	};
+	int cpu = package_cpu(pkg, 0), other = package_cpu(pkg, 1);
+	uint64_t values[MAX_GROUP];
+	char pmu[PMU_NAME_MAX];
+	unsigned int starts;
+	struct event_group g;
+	pid_t reader;
+	bool ok;
+
+	if (other < 0 || !pmu_name(pmu, kind, 0)) {
+		tap_skip("one CPU, or no box", "%s: two CPUs", kind);
+		return;
+	}
+	cpu_pin(cpu);
+	reader = start_reader(pmu, other, theirs, 2);
+	ok = check(reader > 0, "the reader does not start");
+	for (starts = 0; ok && starts < STARTS; starts++) {
+		g.n = 0;
+		ok &= start(&g, pmu, cpu, ours, 2);
+		ok = ok && check(!group_read(&g, values, NULL), "read") &&
+		     check_eq(values[1], values[0], "start %u: %s", starts,
+			      ours[1]);
+		group_close(&g);
+	}
+	ok &= check(reader <= 0 || !waitpid(reader, NULL, WNOHANG),
+		    "the reader has ended");
+	if (reader > 0) {
+		kill(reader, SIGKILL);
+		waitpid(reader, NULL, 0);
+	}
+	tap_ok(ok, "%s package %d: %u groups start in one cycle each while another CPU reads one",
+	       pmu, pkg, starts);
 }
 
 /*
@@ -164,6 +241,8 @@ int main(void)
 	test_reads("cbox", 0, last, two, 2, true);
 	test_reads("imc", 0, last, two, 2, true);
 	/* these stay on a CPU of their package */
+	test_two_cpus("cbox", 0);
+	test_two_cpus("imc", last);
 	test_budget("cbox", 0);
 	test_budget("imc", last);
 	return tap_end();
