@@ -32,7 +32,7 @@ SANITIZE := -fsanitize=address,undefined -fno-omit-frame-pointer
 .DELETE_ON_ERROR:
 .PHONY: all help modules userspace selftests model-test demo check check-generations check-debug check-hardware \
 	sanitize soak mutate bench vm lint abi install install-modules install-userspace dkms \
-	deb check-packages version clean do-demo do-check do-check-generations do-soak do-mutate \
+	deb check-kernels check-packages version clean do-demo do-check do-check-generations do-soak do-mutate \
 	do-bench do-vm kdir
 
 all: modules userspace selftests model-test ## the modules, the userspace and the tests
@@ -269,6 +269,10 @@ dkms: kmod/generated/stamp ## install the driver's source for dkms, which builds
 deb: ## Debian packages in build/deb: xeon-uncore-dkms, uncore, libuncore0.1, libuncore-dev
 	@scripts/install-deps --packages
 	@scripts/make-deb
+
+check-kernels: ## the tests on Debian 12's and 13's kernels, each in its own root (TESTS="name..." for some; for root)
+	@scripts/install-deps --check-packages
+	@scripts/check-kernels $(TESTS)
 
 check-packages: ## build, install, use, upgrade and purge them in Debian 12 and 13 (ROOTS="bookworm"; for root)
 	@scripts/install-deps --check-packages

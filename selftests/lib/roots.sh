@@ -4,6 +4,9 @@
 # $roots and $top set.
 # shellcheck shell=bash
 
+# The kernels of each suite, beside the one of linux-image-amd64.
+declare -A flavours=([bookworm]='' [trixie]='linux-image-rt-amd64 linux-headers-rt-amd64')
+
 # base SUITE: $roots/SUITE/base, with the suite's updates and backports.
 base()
 {
@@ -98,4 +101,38 @@ in_root_alone()
 	# shellcheck disable=SC2016 # the inner shell's
 	unshare -n -- env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
 		chroot "$root" sh -c 'cd /src/xeon-uncore; exec "$@"' - "$@" < /dev/null
+}
+
+# add_kernels ROOT: every kernel that the suite has, and what the VM and perf need.
+add_kernels()
+{
+	local suite=$suite_of_layer more
+	read -ra more <<< "${flavours[$suite]}"
+	# Initramfs images are not what this tests, and take minutes.
+	export INITRD=No
+	in_root "$1" apt-get -q -y install --no-install-recommends dkms kmod \
+		linux-image-amd64 linux-headers-amd64 "${more[@]}" linux-perf \
+		git make python3 util-linux qemu-system-x86 busybox-static cpio \
+		xz-utils iproute2 cmake g++ pkgconf man-db &&
+		in_root "$1" apt-get -q -y install --no-install-recommends \
+			-t "$suite-backports" linux-image-amd64 linux-headers-amd64 &&
+		in_root "$1" apt-get -q -y clean
+}
+
+# add_check ROOT: what make check installs.
+add_check()
+{
+	clone "$1"
+	in_root "$1" scripts/install-deps --check && in_root "$1" apt-get -q -y clean
+	local status=$?
+	rm -rf "$1/src"
+	return "$status"
+}
+
+# releases_of ROOT: kernels with headers, the oldest first.
+releases_of()
+{
+	(cd "$1/lib/modules" && for release in *; do
+		[[ -e $release/build/Makefile ]] && echo "$release"
+	done | sort -V)
 }
