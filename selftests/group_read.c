@@ -19,7 +19,7 @@
 #include "lib/sampler.h"
 #include "lib/tap.h"
 
-enum { READS = 10000, DISTURB = 1000, STARTS = 2000 };
+enum { READS = 10000, DISTURB = 1000, STARTS = 500 };
 
 /* Opens the group stopped and starts it as one. */
 static bool start(struct event_group *g, const char *pmu, int cpu,
