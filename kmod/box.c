@@ -84,6 +84,18 @@ static void unc_box_clear_filters(struct unc_box *box)
 		unc_write_filter(box, i, 0);
 }
 
+/* Does its box control clear controls and counters, but the fixed ones? */
+static bool unc_box_resets(const struct unc_box *box)
+{
+	return box->type->box_ctl && !(box->type->quirks & UNC_QUIRK_NO_RESET);
+}
+
+static void unc_box_write_reset(struct unc_box *box)
+{
+	unc_write_box_ctl(box, UNC_BOX_FRZ | UNC_BOX_RST_CTRL |
+			       UNC_BOX_RST_CTRS);
+}
+
 /* Freeze a box and clear all its registers, whatever they hold. */
 static void unc_box_clear(struct unc_box *box)
 {
@@ -94,12 +106,12 @@ static void unc_box_clear(struct unc_box *box)
 	if (type->box_ctl) {
 		unc_write_box_ctl(box, UNC_BOX_FRZ);
 		box->frozen = true;
-		unc_write_box_ctl(box, UNC_BOX_FRZ | UNC_BOX_RST_CTRL |
-				       UNC_BOX_RST_CTRS);
 	}
+	if (unc_box_resets(box))
+		unc_box_write_reset(box);
 	for_each_programmed(type, ctr) {
 		/* what rst_ctrl and rst_ctrs do to fixed ones is not said */
-		if (!type->box_ctl || ctr == UNC_FIXED) {
+		if (!unc_box_resets(box) || ctr == UNC_FIXED) {
 			unc_write_ctl(box, ctr, 0);
 			unc_write_counter(box, ctr, 0);
 		}
@@ -135,9 +147,8 @@ int unc_box_start(struct unc_box *box, bool *found)
 	err = unc_probe_box(box);
 	if (err)
 		return err;
-	if (box->type->box_ctl)
-		unc_write_box_ctl(box, UNC_BOX_FRZ | UNC_BOX_RST_CTRL |
-				       UNC_BOX_RST_CTRS);
+	if (unc_box_resets(box))
+		unc_box_write_reset(box);
 	else
 		unc_write_counter(box, 0, 0);
 	return 0;
@@ -342,15 +353,19 @@ static void unc_box_rest(struct unc_box *box)
 		c->dirty = false;
 		if (!c->ctl)
 			continue;
-		if (!type->box_ctl || ctr == UNC_FIXED)
+		if (!unc_box_resets(box) || ctr == UNC_FIXED)
 			unc_write_ctl(box, ctr, 0);
 		else
 			reset = true;
 	}
 	if (!type->box_ctl || (box->frozen && !reset))
 		return;
-	unc_write_box_ctl(box, UNC_BOX_FRZ | UNC_BOX_RST_CTRL |
-			       UNC_BOX_RST_CTRS);
+	if (!unc_box_resets(box)) {
+		unc_write_box_ctl(box, UNC_BOX_FRZ);
+		box->frozen = true;
+		return;
+	}
+	unc_box_write_reset(box);
 	for (ctr = 0; ctr < type->general; ctr++)
 		box->ctr[ctr] = (struct unc_counter){
 			.slot = -1,

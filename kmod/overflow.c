@@ -47,20 +47,22 @@ u64 unc_global_bits(const struct unc_box *box)
 
 u64 unc_global_status(void)
 {
-	u64 status;
+	u64 status = 0;
 
-	rdmsrq(unc.gen->global_status, status);
+	if (unc.gen->global_ctl)
+		rdmsrq(unc.gen->global_status, status);
 	return status;
 }
 
 /**
- * unc_package_freeze() - have all boxes of a package stand still
+ * unc_package_freeze() - have all boxes of a package stand still, if it can
  *
  * Context: on a CPU of the package.
  */
 void unc_package_freeze(void)
 {
-	wrmsrq(unc.gen->global_ctl, unc.gen->freeze);
+	if (unc.gen->global_ctl)
+		wrmsrq(unc.gen->global_ctl, unc.gen->freeze);
 }
 
 /**
@@ -71,6 +73,8 @@ void unc_package_freeze(void)
  */
 void unc_package_thaw(u32 ctl)
 {
+	if (!unc.gen->global_ctl)
+		return;
 	wrmsrq(unc.gen->global_status, unc_global_status());
 	wrmsrq(unc.gen->global_ctl, ctl | unc.gen->unfreeze);
 }

@@ -742,6 +742,9 @@ int unc_pmi_init(void)
 		INIT_CSD(&pmi->csd, unc_pmi_carried, NULL);
 		pmi->core = -1;
 	}
+	/* where no box signals all of them are polled, on the same ways */
+	if (!unc.gen->global_ctl)
+		return 0;
 	/* the second goes behind perf's handler, which is there from boot on */
 	err = register_nmi_handler(NMI_LOCAL, unc_nmi, NMI_FLAG_FIRST,
 				   UNC_NAME);
@@ -780,10 +783,12 @@ void unc_pmi_exit(void)
 		msleep(50);
 		unc_pmi_settle();
 	}
-	unregister_nmi_handler(NMI_UNKNOWN, UNC_NAME);
-	unregister_nmi_handler(NMI_LOCAL, UNC_NAME "_end");
-	unregister_nmi_handler(NMI_LOCAL, UNC_NAME);
-	on_each_cpu(unc_lvtpc_restore, NULL, 1);
+	if (unc_pmi_ready) {
+		unregister_nmi_handler(NMI_UNKNOWN, UNC_NAME);
+		unregister_nmi_handler(NMI_LOCAL, UNC_NAME "_end");
+		unregister_nmi_handler(NMI_LOCAL, UNC_NAME);
+		on_each_cpu(unc_lvtpc_restore, NULL, 1);
+	}
 	for_each_possible_cpu(cpu)
 		irq_work_sync(&per_cpu(unc_pmi, cpu).work);
 	/* let requests between CPUs that are under way run */

@@ -328,8 +328,9 @@ static void unc_start_boxes(void *data)
 	struct unc_package *pkg = found->pkg;
 	unsigned int b;
 
-	if (rdmsrq_safe(unc.gen->global_ctl, &found->ctl) ||
-	    rdmsrq_safe(unc.gen->global_status, &found->status))
+	if (unc.gen->global_ctl &&
+	    (rdmsrq_safe(unc.gen->global_ctl, &found->ctl) ||
+	     rdmsrq_safe(unc.gen->global_status, &found->status)))
 		return;
 	unc_package_freeze();
 	for (b = 0; b < unc.boxes_per_package; b++) {

@@ -64,6 +64,8 @@ enum unc_quirk {
 	UNC_QUIRK_STEPWISE	= BIT(1),
 	/* a box may answer without a clock; it has a fixed counter that tells */
 	UNC_QUIRK_UNCLOCKED	= BIT(2),
+	/* box control does not reset, its RST bits are reserved */
+	UNC_QUIRK_NO_RESET	= BIT(3),
 };
 
 /**
@@ -232,7 +234,8 @@ enum unc_pci_role { UNC_PCI_BOX, UNC_PCI_FILTER };
  * @node_id: offset of the local node id there (bits 2:0)
  * @node_map: offset of the node-id map, eight fields of three bits
  * @max_khz: no uncore clock is faster
- * @global_ctl: MSR that unfreezes and says whom to interrupt, §2.1.5.1
+ * @global_ctl: MSR that unfreezes and says whom to interrupt, §2.1.5.1; 0: there
+ *	is none, nothing freezes a package, and no box signals
  * @global_status: MSR that says who overflowed; write one to clear
  * @freeze: bit of @global_ctl that stops all boxes
  * @unfreeze: bit of @global_ctl that starts all boxes again
