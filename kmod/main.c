@@ -29,6 +29,7 @@ MODULE_PARM_DESC(pmu_prefix,
 		 "first part of the PMUs' names (default: the generation's, such as hswep); \"uncore\" gives the names of the kernel's own driver");
 
 static const struct x86_cpu_id unc_cpus[] = {
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 45, &unc_snbep),
 	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 62, &unc_ivbep),
 	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 63, &unc_hswep),
 	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 79, &unc_bdwep),

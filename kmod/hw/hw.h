@@ -12,6 +12,7 @@ extern const struct unc_generation unc_hswep;
 extern const struct unc_generation unc_bdwep;
 extern const struct unc_generation unc_bdwde;
 extern const struct unc_generation unc_ivbep;
+extern const struct unc_generation unc_snbep;
 
 /* "SW must write to 1" in box controls; the kernel's driver does not. */
 #define BOX_CTL_ONES	GENMASK(17, 16)
@@ -28,6 +29,10 @@ extern const struct unc_generation unc_ivbep;
 	.num_info = ARRAY_SIZE(OF(box, info)),			\
 	.events = OF(box, events),				\
 	.num_events = ARRAY_SIZE(OF(box, events))
+
+#define BOX_PCI(device, type, index, role)	\
+	{ PCI_VDEVICE(INTEL, device),		\
+	  .driver_data = UNC_PCI_DATA(type, index, role) }
 
 /* common.c: what several generations have alike */
 extern const struct unc_filter_reg unc_ha_filters[];

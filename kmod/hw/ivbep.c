@@ -14,6 +14,7 @@
 #define MSR_GLOBAL_CONFIG	0xc06
 
 #define OF(box, what)	ivbep_##box##_##what
+#define REG(what)	IVBEP_##what
 
 /*
  * Bits of the counter control registers that format fields are.  Bit 23, invert,
@@ -23,35 +24,21 @@
  * until the queue is empty (Table 2-40).
  */
 #define CTL_COMMON	(GENMASK_ULL(15, 0) | BIT_ULL(18))
-#define CTL_TID_EN	BIT_ULL(19)
 #define CTL_INVERT	BIT_ULL(23)
+#define BOX_CTL_BASE	BOX_CTL_ONES
+
+#include "sandybridge.h"
 
 enum {
 	TYPE_UBOX, TYPE_CBOX, TYPE_HA, TYPE_IMC, TYPE_IRP, TYPE_PCU, TYPE_QPI,
 	TYPE_R2PCIE, TYPE_R3QPI,
 };
 
-/* --- filters -------------------------------------------------------------- */
-
 /* Tables 2-16 and 2-17; link (8:5) and c6 (29) are the kernel's driver's */
 static const struct unc_filter_reg cbox_filters[] = {
 	{ .reg = 0xd14, .word = 1, .mask = GENMASK(22, 17) | GENMASK(8, 0) },
 	{ .reg = 0xd1a, .word = 1, .shift = 32,
 	  .mask = GENMASK(31, 20) | GENMASK(15, 0) },
-	{ }
-};
-
-static const struct unc_filter_reg pcu_filters[] = {
-	{ .reg = 0xc34, .word = 1, .mask = U32_MAX },
-	{ }
-};
-
-/* Tables 2-133 to 2-136: one a port, of what is received */
-static const struct unc_filter_reg qpi_filters[] = {
-	{ .reg = 0x228, .word = 1, .mask = U32_MAX },
-	{ .reg = 0x22c, .word = 1, .shift = 32, .mask = U32_MAX },
-	{ .reg = 0x238, .word = 2, .mask = U32_MAX },
-	{ .reg = 0x23c, .word = 2, .shift = 32, .mask = U32_MAX },
 	{ }
 };
 
@@ -74,97 +61,50 @@ static const u64 imc_global[] = {
 
 /* --- all of them ----------------------------------------------------------- */
 
-/* Some counters have 44 bits; how many is seen at load. */
-#define BOX(box, BOX_)						\
-	.max_boxes = BOX_##_BOXES, .bits = 48,			\
-	.ctl = BOX_##_CONTROL, .ctr = BOX_##_COUNTER,		\
-	EVENTS_OF(box)
-#define PCI_BOX(box, BOX_)					\
-	.name = #box, .space = UNC_PCI, BOX(box, BOX_),		\
-	.box_ctl = BOX_##_BOX_CONTROL, .status = BOX_##_BOX_STATUS, \
-	.box_ctl_base = BOX_CTL_ONES
+/* The box status register of a box in PCI space, and a bit for each counter */
+#define STATUS(BOX_, counters)						\
+	.status = IVBEP_##BOX_##_BOX_STATUS,				\
+	.status_mask = GENMASK((counters) - 1, 0)
 
 static const struct unc_type box_types[] = {
 	[TYPE_UBOX] = {
-		.name = "ubox", .space = UNC_MSR, BOX(ubox, IVBEP_UBOX),
-		.general = 2, .max_inc = 1,
-		.status = 0xc15, .status_mask = GENMASK(1, 0),
-		.fixed_ctl = IVBEP_UBOX_FIXED_CONTROL,
-		.fixed_ctr = IVBEP_UBOX_FIXED_COUNTER,
-		.ctl_mask = CTL_COMMON | CTL_THRESH5,
+		UBOX, .status = 0xc15, .status_mask = GENMASK(1, 0),
 		.signals = true, .global_bits = GENMASK_ULL(1, 0),
 	},
-	[TYPE_CBOX] = {
-		/* it has no status register, and its overflows are told (§2.3.3.2) */
-		.name = "cbox", .space = UNC_MSR, BOX(cbox, IVBEP_CBOX),
-		.general = 4, .max_inc = 20,
-		.box_ctl = IVBEP_CBOX_BOX_CONTROL, .box_ctl_base = BOX_CTL_ONES,
-		.stride = IVBEP_CBOX_STRIDE,
-		.ctl_mask = CTL_COMMON | CTL_THRESH8 | CTL_TID_EN,
-		.uses = OF(cbox, uses), .filters = cbox_filters,
-		.signals = true, .global = cbox_global,
-	},
-	[TYPE_HA] = {
-		PCI_BOX(ha, IVBEP_HA), .status_mask = GENMASK(3, 0),
-		.general = 4, .max_inc = 512,
-		.ctl_mask = CTL_COMMON | CTL_THRESH8,
-		.uses = OF(ha, uses), .filters = unc_ha_filters,
-		.signals = true, .global = ha_global,
-	},
+	/* it has no status register, and its overflows are told (§2.3.3.2) */
+	[TYPE_CBOX] = { CBOX, .signals = true, .global = cbox_global },
+	[TYPE_HA] = { HA, STATUS(HA, 4), .signals = true, .global = ha_global },
 	[TYPE_IMC] = {
 		/*
 		 * Four counters, as the manual has it and the kernel's driver.
 		 * The datasheet's fifth control register, 0xe8, is left alone.
 		 */
-		PCI_BOX(imc, IVBEP_IMC), .status_mask = GENMASK(4, 0),
-		.general = 4, .max_inc = 255,
-		.fixed_ctl = IVBEP_IMC_FIXED_CONTROL,
-		.fixed_ctr = IVBEP_IMC_FIXED_COUNTER,
+		IMC, STATUS(IMC, 5),
 		.ctl_mask = CTL_COMMON | CTL_THRESH7 | CTL_INVERT,
 		.signals = true, .global = imc_global,
 	},
 	[TYPE_IRP] = {
 		/* no bit of the global status is its: polled */
-		PCI_BOX(irp, IVBEP_IRP), .io_bus = true,
-		.status_mask = GENMASK(3, 0),
+		PCI_BOX(irp, IRP), STATUS(IRP, 4), .io_bus = true,
 		.general = 4, .max_inc = 128,
 		.ctl_mask = CTL_COMMON | CTL_THRESH8,
 	},
 	[TYPE_PCU] = {
-		.name = "pcu", .space = UNC_MSR, BOX(pcu, IVBEP_PCU),
-		.general = 4, .max_inc = 31,
-		.box_ctl = IVBEP_PCU_BOX_CONTROL, .box_ctl_base = BOX_CTL_ONES,
-		.status = 0xc35, .status_mask = GENMASK(3, 0),
-		.ctl_mask = UNC_CTL_EVENT | UNC_CTL_EXT | GENMASK_ULL(15, 14) |
-			    BIT_ULL(18) | CTL_THRESH5 | GENMASK_ULL(31, 30),
-		.uses = OF(pcu, uses), .filters = pcu_filters,
-		.freerun = unc_package_residencies,
+		PCU, .status = 0xc35, .status_mask = GENMASK(3, 0),
 		.signals = true, .global_bits = BIT_ULL(2),
 	},
 	[TYPE_QPI] = {
-		PCI_BOX(qpi, IVBEP_QPI), .status_mask = GENMASK(3, 0),
-		.general = 4, .max_inc = 255,
-		.ctl_mask = CTL_COMMON | CTL_THRESH8 | UNC_CTL_EXT,
-		.uses = OF(qpi, uses),
-		.filters = qpi_filters, .filters_apart = true,
-		.signals = true, .global_bits = QPI_GLOBAL,
+		QPI, STATUS(QPI, 4), .signals = true, .global_bits = QPI_GLOBAL,
 	},
 	[TYPE_R2PCIE] = {
-		PCI_BOX(r2pcie, IVBEP_R2PCIE), .status_mask = GENMASK(3, 0),
-		.general = 4, .max_inc = 31,
-		.ctl_mask = CTL_COMMON | CTL_THRESH8,
+		R2PCIE, STATUS(R2PCIE, 4),
 		.signals = true, .global_bits = BIT_ULL(26),
 	},
 	[TYPE_R3QPI] = {
-		PCI_BOX(r3qpi, IVBEP_R3QPI), .status_mask = GENMASK(2, 0),
-		.general = 3, .max_inc = 63,
-		.ctl_mask = CTL_COMMON | CTL_THRESH8,
+		R3QPI, STATUS(R3QPI, 3),
 		.signals = true, .global_bits = R3QPI_GLOBAL,
 	},
 };
-
-#define BOX_PCI(device, type, index, role) \
-	{ PCI_VDEVICE(INTEL, device), .driver_data = UNC_PCI_DATA(type, index, role) }
 
 static const struct pci_device_id box_pci_ids[] = {
 	BOX_PCI(0x0e30, TYPE_HA, 0, UNC_PCI_BOX),

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What Sandy Bridge and Ivy Bridge have alike: rows of box_types[] without what
+ * a box does on an overflow, for a generation's file to include once it has
+ * defined
+ *
+ *	OF(box, what)	its generated table, such as ivbep_cbox_events
+ *	REG(what)	its generated register, such as IVBEP_CBOX_CONTROL
+ *	CTL_COMMON	format fields that most control registers have
+ *	BOX_CTL_BASE	bits that are always 1 in a box control
+ *
+ * Addresses of counters and controls are those of events/.
+ */
+
+/* The generated parts of a row.  Some counters have 44 bits: seen at load. */
+#define BOX(box, BOX_)						\
+	.name = #box,						\
+	.max_boxes = REG(BOX_##_BOXES), .bits = 48,		\
+	.ctl = REG(BOX_##_CONTROL), .ctr = REG(BOX_##_COUNTER),	\
+	EVENTS_OF(box)
+#define CONTROLLED(BOX_)					\
+	.box_ctl = REG(BOX_##_BOX_CONTROL), .box_ctl_base = BOX_CTL_BASE
+#define PCI_BOX(box, BOX_)					\
+	BOX(box, BOX_), .space = UNC_PCI, CONTROLLED(BOX_)
+#define FIXED(BOX_)						\
+	.fixed_ctl = REG(BOX_##_FIXED_CONTROL),			\
+	.fixed_ctr = REG(BOX_##_FIXED_COUNTER)
+
+#define UBOX							\
+	BOX(ubox, UBOX), .space = UNC_MSR, FIXED(UBOX),		\
+	.general = 2, .max_inc = 1,				\
+	.ctl_mask = CTL_COMMON | CTL_THRESH5
+
+#define CBOX							\
+	BOX(cbox, CBOX), .space = UNC_MSR, CONTROLLED(CBOX),	\
+	.general = 4, .max_inc = 20, .stride = REG(CBOX_STRIDE), \
+	.ctl_mask = CTL_COMMON | CTL_THRESH8 | BIT_ULL(19),	\
+	.uses = OF(cbox, uses), .filters = cbox_filters
+
+#define HA							\
+	PCI_BOX(ha, HA), .general = 4, .max_inc = 512,		\
+	.ctl_mask = CTL_COMMON | CTL_THRESH8,			\
+	.uses = OF(ha, uses), .filters = unc_ha_filters
+
+/* but for its format fields */
+#define IMC							\
+	PCI_BOX(imc, IMC), FIXED(IMC), .general = 4, .max_inc = 255
+
+/* its invert bit is the other boxes' */
+#define PCU							\
+	BOX(pcu, PCU), .space = UNC_MSR, CONTROLLED(PCU),	\
+	.general = 4, .max_inc = 31,				\
+	.ctl_mask = UNC_CTL_EVENT | UNC_CTL_EXT | GENMASK_ULL(15, 14) | \
+		    (CTL_COMMON & ~GENMASK_ULL(15, 0)) | CTL_THRESH5 | \
+		    GENMASK_ULL(31, 30),			\
+	.uses = OF(pcu, uses), .filters = pcu_filters,		\
+	.freerun = unc_package_residencies
+
+#define QPI							\
+	PCI_BOX(qpi, QPI), .general = 4, .max_inc = 255,	\
+	.ctl_mask = CTL_COMMON | CTL_THRESH8 | UNC_CTL_EXT,	\
+	.uses = OF(qpi, uses),					\
+	.filters = qpi_filters, .filters_apart = true
+
+#define R2PCIE							\
+	PCI_BOX(r2pcie, R2PCIE), .general = 4, .max_inc = 31,	\
+	.ctl_mask = CTL_COMMON | CTL_THRESH8
+
+#define R3QPI							\
+	PCI_BOX(r3qpi, R3QPI), .general = 3, .max_inc = 63,	\
+	.ctl_mask = CTL_COMMON | CTL_THRESH8
+
+/* 327043 Table 2-77, 329468 §2.7.3 */
+static const struct unc_filter_reg pcu_filters[] = {
+	{ .reg = 0xc34, .word = 1, .mask = U32_MAX },
+	{ }
+};
+
+/*
+ * One a port, of what is received: 327043 Tables 2-88 to 2-91, 329468 Tables 2-133
+ * to 2-136.
+ */
+static const struct unc_filter_reg qpi_filters[] = {
+	{ .reg = 0x228, .word = 1, .mask = U32_MAX },
+	{ .reg = 0x22c, .word = 1, .shift = 32, .mask = U32_MAX },
+	{ .reg = 0x238, .word = 2, .mask = U32_MAX },
+	{ .reg = 0x23c, .word = 2, .shift = 32, .mask = U32_MAX },
+	{ }
+};
