@@ -10,6 +10,7 @@ const struct model_generation *const model_generations[] = {
 	&model_bdwep,
 	&model_bdwde,
 	&model_ivbep,
+	&model_snbep,
 	NULL
 };
 
@@ -33,7 +34,7 @@ static unsigned int boxes_of(const struct model_config *cfg, unsigned int kind)
 	case MODEL_R3QPI:
 		return cfg->qpi_ports;
 	default:
-		return 1;
+		return cfg->gen->types[kind].nregs > 0;
 	}
 }
 
@@ -79,7 +80,8 @@ static bool config_valid(const struct model_config *c)
 	       within(c->cboxes, 1, c->gen->max_cboxes) &&
 	       (c->sboxes == c->gen->sboxes[0] ||
 		c->sboxes == c->gen->sboxes[1]) &&
-	       within(c->has, 1, 2) && within(c->imcs, 1, 8) &&
+	       within(c->has, 1, c->gen->max_has) &&
+	       within(c->imcs, 1, c->gen->max_imcs) &&
 	       within(c->qpi_ports, !!c->gen->qpi_ports, c->gen->qpi_ports) &&
 	       (c->counter_bits == 44 || c->counter_bits == 48) &&
 	       c->num_c >= -1 && c->num_c <= 31 && node_map_valid(c);

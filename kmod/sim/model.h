@@ -59,11 +59,13 @@ struct model_function;
  * @name: as in PMU names
  * @cpu_model: the processors' model, of family 6
  * @ubox_device: PCI device ID by which its uncore is known
- * @max_cboxes: CBos that a package may have
+ * @max_cboxes, @max_has, @max_imcs: CBos, home agents and memory channels that a
+ *	package may have
  * @sboxes: how many SBos a package has, on the smallest die and all others
  * @qpi_ports: the most that a package has; 0: it has none
  * @counter_bits: width of the counters that may be narrower, as documented
- * @core_sel: bits of the global control register that select cores
+ * @core_sel: bits of the global control register that select cores; 0: there
+ *	are no global registers
  * @types: the box types, by enum model_box_kind
  * @functions: PCI functions
  * @nfunctions: how many
@@ -73,7 +75,7 @@ struct model_generation {
 	const char *name;
 	u8 cpu_model;
 	u16 ubox_device;
-	u8 max_cboxes;
+	u8 max_cboxes, max_has, max_imcs;
 	u8 sboxes[2];
 	u8 qpi_ports;
 	u8 counter_bits;
@@ -85,7 +87,7 @@ struct model_generation {
 };
 
 extern const struct model_generation model_hswep, model_bdwep, model_bdwde,
-				     model_ivbep;
+				     model_ivbep, model_snbep;
 
 /* All of them; the last one is NULL. */
 extern const struct model_generation *const model_generations[];
@@ -96,8 +98,8 @@ extern const struct model_generation *const model_generations[];
  * @packages: sockets, 1 to MODEL_MAX_PACKAGES
  * @cboxes: CBos of a package, 1 to @gen->max_cboxes
  * @sboxes: SBos of a package, one of @gen->sboxes
- * @has: home agents of a package, 1 or 2
- * @imcs: memory channels of a package, 1 to 8
+ * @has: home agents of a package, 1 to @gen->max_has
+ * @imcs: memory channels of a package, 1 to @gen->max_imcs
  * @qpi_ports: QPI ports of a package, and R3QPI links, 1 to @gen->qpi_ports
  * @counter_bits: width of the counters that the generation may have narrower,
  *	or on which public sources disagree, 44 or 48; the others always have 48

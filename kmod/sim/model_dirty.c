@@ -88,6 +88,9 @@ void model_make_dirty(struct model *m, u32 what)
 	u64 status;
 	u32 cores = 0;
 
+	/* of registers that are not there nothing can be left */
+	if (!m->gen->core_sel)
+		what &= ~(MODEL_DIRTY_FREEZE | MODEL_DIRTY_CORES);
 	if (what & MODEL_DIRTY_CORES)
 		cores = m->gen->core_sel | GLOBAL_CTL_WK_ON_PMI;
 	for (pkg = 0; pkg < m->cfg.packages; pkg++) {

@@ -42,6 +42,7 @@
 #define BOX_CTL_RST_CTRL	MODEL_BIT(0)
 #define BOX_CTL_RST_CTRS	MODEL_BIT(1)
 #define BOX_CTL_FRZ		MODEL_BIT(8)
+#define BOX_CTL_FRZ_EN		MODEL_BIT(16)	/* 327043, Table 2-9 */
 
 /* U_MSR_PMON_GLOBAL_CTL, Table 2-2 */
 #define GLOBAL_CTL_UNFRZ_ALL	MODEL_BIT(29)
@@ -56,6 +57,7 @@ enum model_reg_kind {
 	REG_NODE_ID,		/* reads the package's node id */
 	REG_NODE_MAP,		/* reads those of all packages */
 	REG_DIE,		/* reads @keep but on a die with few SBos: 0 */
+	REG_ABSENT,		/* others have one there: not to be accessed */
 };
 
 /**

@@ -41,13 +41,15 @@ static const char *undefined_text(const struct model_reg *r)
 {
 	switch (r->kind) {
 	case REG_BOX_CTL:
-		return "box control written without bits 17:16";
+		return "reserved bit of a box control not as it must be";
 	case REG_STATUS:
 		return "reserved bit of a box status written";
 	case REG_CTL:
 		return "reserved bit of a counter's control written";
 	case REG_FILTER:
 		return "reserved bit of a filter written";
+	case REG_ABSENT:
+		return "write of a register that is not there";
 	default:
 		return "reserved bit of the global control written";
 	}
@@ -146,15 +148,19 @@ bool model_reg_dirty(const struct model *m, const struct model_box *b,
 
 /* --- writing: @mask has the bits that the access covers ----------------- */
 
-static int write_box_ctl(struct model *m, struct model_box *b, u32 value,
-			 u32 mask)
+static int write_box_ctl(struct model *m, struct model_box *b,
+			 const struct model_reg *r, u32 value, u32 mask)
 {
 	u32 now = (b->box_ctl & ~mask) | value;
 	u32 set = now & ~b->box_ctl;
 
 	if ((b->type->quirks & QUIRK_ONE_BIT_A_WRITE) && (set & (set - 1)))
 		return MODEL_GP;
+	/* where there is .frz_en, .frz does nothing without it */
+	if ((r->wo & BOX_CTL_FRZ_EN) && !(now & BOX_CTL_FRZ_EN))
+		now &= ~BOX_CTL_FRZ;
 	b->box_ctl = now;
+	value &= r->wo;
 	if (value & BOX_CTL_RST_CTRL) {
 		memset(b->ctl, 0, sizeof(b->ctl));
 		b->held = 0;
@@ -251,6 +257,12 @@ static int write_reg(struct model *m, struct model_box *b,
 	int result = MODEL_OK;
 	u32 *filter;
 
+	if (r->kind == REG_ABSENT) {
+		if (m->ops.undefined)
+			m->ops.undefined(m->ctx, b->pkg, undefined_text(r));
+		return MODEL_GP;
+	}
+
 	if (r->kind == REG_GLOBAL_STATUS) {
 		clear_global_status(m, b->pkg, value);
 		return MODEL_OK;
@@ -261,7 +273,7 @@ static int write_reg(struct model *m, struct model_box *b,
 
 	switch (r->kind) {
 	case REG_BOX_CTL:
-		result = write_box_ctl(m, b, value, mask);
+		result = write_box_ctl(m, b, r, value, mask);
 		break;
 	case REG_STATUS:
 		if (!(b->faults & MODEL_BIT(MODEL_FAULT_STUCK_STATUS)))
@@ -368,6 +380,8 @@ int model_msr_read(struct model *m, unsigned int pkg, u32 msr, u64 *value)
 	r = find_msr(m, msr, &kind, &index);
 	if (!r || pkg >= m->cfg.packages)
 		return MODEL_NOT_MINE;
+	if (r->kind == REG_ABSENT)
+		return MODEL_GP;
 	b = model_box(m, pkg, kind, index);
 	if (!lockless(r, false))
 		model_box_sync(m, b);

@@ -21,8 +21,8 @@ struct sim sim = {
 		.packages = 2,
 		.cboxes = ALL,
 		.sboxes = ALL,
-		.has = 2,
-		.imcs = 8,
+		.has = ALL,
+		.imcs = ALL,
 		.qpi_ports = ALL,
 		.counter_bits = ALL,
 		.num_c = -1,
@@ -43,9 +43,9 @@ MODULE_PARM_DESC(cboxes, "CBos a package (default: all that the model has)");
 module_param_named(sboxes, sim.config.sboxes, uint, 0444);
 MODULE_PARM_DESC(sboxes, "SBos a package (default: all that the model has)");
 module_param_named(has, sim.config.has, uint, 0444);
-MODULE_PARM_DESC(has, "Home agents a package, 1-2 (default 2)");
+MODULE_PARM_DESC(has, "Home agents a package (default: all that the model has)");
 module_param_named(imcs, sim.config.imcs, uint, 0444);
-MODULE_PARM_DESC(imcs, "Memory channels a package, 1-8 (default 8)");
+MODULE_PARM_DESC(imcs, "Memory channels a package (default: all that the model has)");
 module_param_named(qpi_ports, sim.config.qpi_ports, uint, 0444);
 MODULE_PARM_DESC(qpi_ports, "QPI ports a package (default: all that the model has)");
 module_param_named(counter_bits, sim.config.counter_bits, uint, 0444);
@@ -87,8 +87,8 @@ static int sim_check_config(const struct model_config *c)
 				     c->gen->max_cboxes);
 	ret = ret ?: sim_check_choice("sboxes", c->sboxes, c->gen->sboxes[0],
 				      c->gen->sboxes[1]);
-	ret = ret ?: sim_check_range("has", c->has, 1, 2);
-	ret = ret ?: sim_check_range("imcs", c->imcs, 1, 8);
+	ret = ret ?: sim_check_range("has", c->has, 1, c->gen->max_has);
+	ret = ret ?: sim_check_range("imcs", c->imcs, 1, c->gen->max_imcs);
 	ret = ret ?: sim_check_range("qpi_ports", c->qpi_ports,
 				     !!c->gen->qpi_ports, c->gen->qpi_ports);
 	ret = ret ?: sim_check_choice("counter_bits", c->counter_bits, 44, 48);
@@ -135,6 +135,10 @@ static int sim_choose_model(struct model_config *c)
 	}
 	if (c->cboxes == ALL)
 		c->cboxes = c->gen->max_cboxes;
+	if (c->has == ALL)
+		c->has = c->gen->max_has;
+	if (c->imcs == ALL)
+		c->imcs = c->gen->max_imcs;
 	if (c->sboxes == ALL)
 		c->sboxes = c->gen->sboxes[1];
 	if (c->counter_bits == ALL)

@@ -30,7 +30,7 @@ static const struct model_reg ubox_regs[] = {
 	{ .at = 0x701, .kind = REG_GLOBAL_STATUS, .name = "global_status" },
 	{ .at = 0x702, .kind = REG_GLOBAL_CONFIG, .name = "global_config",
 	  .keep = 0x1f },
-	ROW_FIXED_CTL(0x703, CTL_EN | CTL_OV_EN, 0),
+	ROW_FIXED_CTL(0x703, CTL_EN | CTL_OV_EN, 0, MODEL_BIT(21)),
 	ROW_FIXED_CTR(0x704),
 	ROW_CTL(0x705, 0, UBOX_CTL, UBOX_CTL_RSV),
 	ROW_CTL(0x706, 1, UBOX_CTL, UBOX_CTL_RSV),
@@ -130,7 +130,8 @@ static const u64 ha_ov[] = { 1ULL << 21, 1ULL << 22 };
 
 PCI_REGS_4(imc_regs, PCI_CTL, PCI_CTL_RSV,
 	ROW_FIXED_CTR(0xd0),
-	ROW_FIXED_CTL(0xf0, CTL_INVERT | CTL_EN | CTL_OV_EN, MODEL_BIT(19)),
+	ROW_FIXED_CTL(0xf0, CTL_INVERT | CTL_EN | CTL_OV_EN, MODEL_BIT(19),
+		      MODEL_BIT(21)),
 	ROW_BOX_CTL(0xf4, BOX_CTL_ONE),
 	ROW_STATUS(0xf8, 0x1f, MODEL_BIT(5)));
 
@@ -368,4 +369,5 @@ static const struct model_function functions[] = {
 	.types = box_types, \
 	.functions = functions, .nfunctions = MODEL_COUNT(functions), \
 	.second_devfn = SECOND_DEVFN, .ubox_device = DEVICE(0x1e), \
-	.core_sel = CORE_SEL, .max_cboxes = MAX_CBOXES, .counter_bits = 48
+	.core_sel = CORE_SEL, .max_cboxes = MAX_CBOXES, .counter_bits = 48, \
+	.max_has = 2, .max_imcs = 8

@@ -9,7 +9,7 @@
 
 #define WAVES(box)	ivbep_##box##_waves
 
-#include "common.h"
+#include "sandybridge.h"
 
 #define MAX_CBOXES	15
 #define CORE_SEL	0x00007fff	/* Table 2-2 */
@@ -24,7 +24,7 @@
 
 #define UBOX_CTL	(CTL_COMMON | THRESH_5)
 
-static const struct model_reg ubox_regs[] = {
+UBOX_REGS(UBOX_CTL, CTL_RSV,
 	{ .at = 0xc00, .kind = REG_GLOBAL_CTL, .name = "global_ctl",
 	  .keep = CORE_SEL | GLOBAL_CTL_WK_ON_PMI,
 	  .wo = GLOBAL_CTL_FRZ_ALL | GLOBAL_CTL_UNFRZ_ALL,
@@ -32,60 +32,32 @@ static const struct model_reg ubox_regs[] = {
 	{ .at = 0xc01, .kind = REG_GLOBAL_STATUS, .name = "global_status" },
 	{ .at = 0xc06, .kind = REG_GLOBAL_CONFIG, .name = "global_config",
 	  .keep = 0x1f },
-	ROW_FIXED_CTL(0xc08, CTL_EN | CTL_OV_EN, 0),
-	ROW_FIXED_CTR(0xc09),
-	ROW_CTL(0xc10, 0, UBOX_CTL, CTL_RSV),
-	ROW_CTL(0xc11, 1, UBOX_CTL, CTL_RSV),
-	ROW_STATUS(0xc15, 0x3, 0),
-	ROW_CTR(0xc16, 0),
-	ROW_CTR(0xc17, 1),
-};
+	ROW_FIXED_CTL(0xc08, CTL_EN | CTL_OV_EN, 0, MODEL_BIT(21)),
+	ROW_STATUS(0xc15, 0x3, 0));
 
 /* Table 2-3; of the counters, and of the fixed one */
 static const u64 ubox_ov[] = { 1ULL << 1 };
 
-/* --- CBo, §2.3.3: MSRs from 0xd00 on, which themselves are none ------------- */
+/* --- CBo, §2.3.3 ----------------------------------------------------------- */
 
 #define CBOX_CTL	(CTL_COMMON | CTL_TID_EN | THRESH_8)
 
-static const struct model_reg cbox_regs[] = {
+/* in the filter link (8:5) and c6 (29) are the kernel's driver's, reserved here */
+CBOX_REGS(CBOX_CTL, CTL_RSV,
 	ROW_BOX_CTL(0x04, BOX_CTL_ONE),
-	ROW_CTL(0x10, 0, CBOX_CTL, CTL_RSV),
-	ROW_CTL(0x11, 1, CBOX_CTL, CTL_RSV),
-	ROW_CTL(0x12, 2, CBOX_CTL, CTL_RSV),
-	ROW_CTL(0x13, 3, CBOX_CTL, CTL_RSV),
-	/* link (8:5) and c6 (29) are the kernel's driver's, reserved here */
 	ROW_FILTER(0x14, 0, 0x007e01ff, 0xff81fe00, "filter0"),
-	ROW_CTR(0x16, 0),
-	ROW_CTR(0x17, 1),
-	ROW_CTR(0x18, 2),
-	ROW_CTR(0x19, 3),
-	ROW_FILTER(0x1a, 1, 0xfff0ffff, 0, "filter1"),
-};
+	ROW_FILTER(0x1a, 1, 0xfff0ffff, 0, "filter1"));
 
-#define CBOX_NID(event) \
-	{ .first = (event), .last = (event), .umask = 0x40, \
-	  .drop_umask = true, .op = FILTER_MEETS, .attr = ATTR_NID, \
-	  .reg = 1, .width = 16 }
-#define CBOX_REQUEST(how, what, at, bits) \
-	{ .first = 0x35, .last = 0x36, .umask = 0x01, .op = (how), \
-	  .attr = (what), .reg = 1, .shift = (at), .width = (bits) }
-
-static const struct model_filter cbox_filters[] = {
-	{ .last = 0xff, .ctl = CTL_TID_EN, .op = FILTER_EQUAL,
-	  .attr = ATTR_TID, .width = 5 },
+CBOX_FILTERS(17, 6,
 	/* retries for want of QPI credits, by 327043 §2.3.3.3 */
 	{ .first = 0x31, .last = 0x33, .umask = 0x10, .op = FILTER_MEETS_IF_SET,
 	  .attr = ATTR_LINK, .shift = 5, .width = 4 },
-	{ .first = 0x34, .last = 0x34, .umask = 0x01, .op = FILTER_UMASK },
-	{ .first = 0x34, .last = 0x34, .op = FILTER_MEETS, .attr = ATTR_STATE,
-	  .shift = 17, .width = 6 },
-	CBOX_NID(0x34), CBOX_NID(0x35), CBOX_NID(0x36), CBOX_NID(0x37),
-	CBOX_REQUEST(FILTER_EQUAL, ATTR_OPC, 20, 9),
-	CBOX_REQUEST(FILTER_NEEDS, ATTR_C6, 29, 1),
-	CBOX_REQUEST(FILTER_NEEDS, ATTR_NC, 30, 1),
-	CBOX_REQUEST(FILTER_NEEDS, ATTR_ISOC, 31, 1),
-};
+	CBOX_NID(0x34, 1, 0, 16), CBOX_NID(0x35, 1, 0, 16),
+	CBOX_NID(0x36, 1, 0, 16), CBOX_NID(0x37, 1, 0, 16),
+	CBOX_REQUEST(FILTER_EQUAL, ATTR_OPC, 1, 20, 9),
+	CBOX_REQUEST(FILTER_NEEDS, ATTR_C6, 1, 29, 1),
+	CBOX_REQUEST(FILTER_NEEDS, ATTR_NC, 1, 30, 1),
+	CBOX_REQUEST(FILTER_NEEDS, ATTR_ISOC, 1, 31, 1));
 
 static const u64 cbox_ov[MAX_CBOXES] = {
 	1ULL << 3, 1ULL << 4, 1ULL << 5, 1ULL << 6, 1ULL << 7,
@@ -98,10 +70,7 @@ static const u64 cbox_ov[MAX_CBOXES] = {
 
 /* --- HA, §2.4.3; bit 16 of a control register clears a queue's occupancy ------ */
 
-PCI_REGS_4(ha_regs, PCI_CTL, CTL_RSV,
-	ROW_FILTER(0x40, 0, 0xffffffc0, 0, "addrmatch0"),
-	ROW_FILTER(0x44, 1, 0x00003fff, 0, "addrmatch1"),
-	ROW_FILTER(0x48, 2, 0x0000003f, 0, "opcodematch"),
+HA_REGS(PCI_CTL, CTL_RSV,
 	ROW_BOX_CTL(0xf4, BOX_CTL_ONE),
 	ROW_STATUS(0xf8, 0xf, MODEL_BIT(4)));
 
@@ -114,7 +83,7 @@ static const u64 ha_ov[] = { 1ULL << 18, 1ULL << 19 };
 PCI_REGS_4(imc_regs, IMC_CTL, MODEL_BIT(21),
 	ROW_FIXED_CTR(0xd0),
 	ROW_BOX_CTL(0xf4, BOX_CTL_ONE),
-	ROW_FIXED_CTL(0xf0, CTL_EN | CTL_OV_EN, MODEL_BIT(19)),
+	ROW_FIXED_CTL(0xf0, CTL_EN | CTL_OV_EN, MODEL_BIT(19), MODEL_BIT(21)),
 	/* Table 2-73: bit 0 is the fixed counter's */
 	ROW_STATUS(0xf8, 0x1f, MODEL_BIT(5)));
 
@@ -147,39 +116,19 @@ static const struct model_reg irp_regs[] = {
 			 CTL_OCC_EDGE_DET)
 #define PCU_RSV		(CTL_INVERT | MODEL_BIT(29))
 
-static const struct model_reg pcu_regs[] = {
-	ROW_FREE(0x3f8, 0, "pkg_c3_residency"),
-	ROW_FREE(0x3f9, 1, "pkg_c6_residency"),
-	ROW_FREE(0x60d, 2, "pkg_c2_residency"),
+PCU_REGS(PCU_CTL, PCU_RSV,
 	ROW_BOX_CTL(0xc24, BOX_CTL_ONE),
-	ROW_CTL(0xc30, 0, PCU_CTL, PCU_RSV),
-	ROW_CTL(0xc31, 1, PCU_CTL, PCU_RSV),
-	ROW_CTL(0xc32, 2, PCU_CTL, PCU_RSV),
-	ROW_CTL(0xc33, 3, PCU_CTL, PCU_RSV),
-	ROW_FILTER(0xc34, 0, 0xffffffff, 0, "filter"),
-	ROW_STATUS(0xc35, 0xf, 0),
-	ROW_CTR(0xc36, 0),
-	ROW_CTR(0xc37, 1),
-	ROW_CTR(0xc38, 2),
-	ROW_CTR(0xc39, 3),
-};
+	ROW_STATUS(0xc35, 0xf, 0));
 
 static const u64 pcu_ov[] = { 1ULL << 2 };
 
-/* --- QPI, §2.8.3; Tables 2-133 to 2-136 are one filter, of what comes in ------ */
+/* --- QPI, §2.8.3 ------------------------------------------------------------ */
 
 #define QPI_CTL		(PCI_CTL | CTL_EV_SEL_EXT)
 
 PCI_REGS_4(qpi_regs, QPI_CTL, CTL_INVERT,
 	ROW_BOX_CTL(0xf4, BOX_CTL_ONE),
 	ROW_STATUS(0xf8, 0xf, MODEL_BIT(4)));
-
-static const struct model_reg qpi_filter_regs[] = {
-	ROW_PACKET0(0x228, 0, "rx_match0"),
-	ROW_PACKET1(0x22c, 1, "rx_match1"),
-	ROW_PACKET0(0x238, 2, "rx_mask0"),
-	ROW_PACKET1(0x23c, 3, "rx_mask1"),
-};
 
 /* QPI 0 has ports 0 and 1, QPI 1 has port 2 */
 static const u64 qpi_ov[] = { 1ULL << 22, 1ULL << 22, 1ULL << 23 };
@@ -212,8 +161,7 @@ static const struct model_type box_types[MODEL_BOX_KINDS] = {
 		.name = "cbox", .numbered = true, .counters = 4,
 		.quirks = QUIRK_NARROW | QUIRK_NO_STATUS,
 		.thresh = 0xff, .relay = 0x1f,
-		.first = 0xd00, .last = 0xd00 + MAX_CBOXES * 32 - 1,
-		.base = 0xd00, .stride = 32, .ov = cbox_ov,
+		CBOX_MSRS(MAX_CBOXES), .ov = cbox_ov,
 		TABLES(cbox), FILTERS(cbox),
 	},
 	/* a name of which there is none */
@@ -302,7 +250,7 @@ static const struct model_function functions[] = {
 const struct model_generation model_ivbep = {
 	.name = "ivbep", .cpu_model = 62, .ubox_device = 0x0e1e,
 	.max_cboxes = MAX_CBOXES, .qpi_ports = 3, .counter_bits = 44,
-	.core_sel = CORE_SEL, .types = box_types,
+	.max_has = 2, .max_imcs = 8, .core_sel = CORE_SEL, .types = box_types,
 	.functions = functions, .nfunctions = MODEL_COUNT(functions),
 	.second_devfn = DEVFN(22, 0),
 };

@@ -12,6 +12,7 @@
 #define THRESH_5	(0x1fu << CTL_THRESH_SHIFT)
 #define BOX_CTL_WO	(BOX_CTL_FRZ | BOX_CTL_RST_CTRS | BOX_CTL_RST_CTRL)
 #define BOX_CTL_ONE	0x00030000
+#define BOX_CTL_RST	(BOX_CTL_RST_CTRS | BOX_CTL_RST_CTRL)
 
 /*
  * Rows of register tables.  In PCI space a counter has 8 bytes and all other
@@ -20,6 +21,10 @@
 #define ROW_BOX_CTL(where, must) \
 	{ .at = (where), .bytes = 4, .kind = REG_BOX_CTL, .wo = BOX_CTL_WO, \
 	  .one = (must), .name = "box_ctl" }
+/* where .frz takes .frz_en; @acts are bits that do something */
+#define ROW_BOX_CTL_EN(where, acts, rsv) \
+	{ .at = (where), .bytes = 4, .kind = REG_BOX_CTL, \
+	  .wo = BOX_CTL_FRZ_EN | (acts), .zero = (rsv), .name = "box_ctl" }
 #define ROW_STATUS(where, ov, rsv) \
 	{ .at = (where), .bytes = 4, .kind = REG_STATUS, .keep = (ov), \
 	  .zero = (rsv), .name = "box_status" }
@@ -29,9 +34,9 @@
 #define ROW_CTR(where, i) \
 	{ .at = (where), .bytes = 8, .kind = REG_CTR, .index = (i), \
 	  .name = "ctr" #i }
-#define ROW_FIXED_CTL(where, fields, rst) \
+#define ROW_FIXED_CTL(where, fields, rst, rsv) \
 	{ .at = (where), .bytes = 4, .kind = REG_CTL, .index = MODEL_FIXED, \
-	  .keep = (fields), .wo = (rst), .zero = MODEL_BIT(21), \
+	  .keep = (fields), .wo = (rst), .zero = (rsv), \
 	  .name = "fixed_ctl" }
 #define ROW_FIXED_CTR(where) \
 	{ .at = (where), .bytes = 8, .kind = REG_CTR, .index = MODEL_FIXED, \
@@ -39,6 +44,8 @@
 #define ROW_FILTER(where, i, fields, rsv, text) \
 	{ .at = (where), .bytes = 4, .kind = REG_FILTER, .index = (i), \
 	  .keep = (fields), .zero = (rsv), .name = (text) }
+#define ROW_ABSENT(where) \
+	{ .at = (where), .bytes = 4, .kind = REG_ABSENT, .name = "absent" }
 #define ROW_FREE(where, i, text) \
 	{ .at = (where), .bytes = 4, .kind = REG_FREE, .index = (i), \
 	  .name = (text) }

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sandy Bridge-EP (Xeon E5-2600) by its uncore manual, document 327043, whose
+ * sections and tables these are; and by the kernel's driver and LIKWID for what
+ * its pages at hand do not have.  It cannot interrupt (§2.1): there are neither
+ * global registers nor overflow bits nor .ov_en.  Where its successors have such
+ * registers, accesses of MSRs fault and writes are noted.
+ */
+#include "model_priv.h"
+#include "generated/snbep_waves.h"
+
+#define WAVES(box)	snbep_##box##_waves
+
+#include "sandybridge.h"
+
+#define MAX_CBOXES	8
+
+/* Bits that must be 0: 16 and 21:20, and 17 where there is no .rst */
+#define CTL_COMMON	(CTL_EV_SEL | CTL_UMASK | CTL_EDGE_DET | CTL_EN | \
+			 CTL_INVERT)
+#define CTL_RSV		(MODEL_BIT(21) | MODEL_BIT(20) | MODEL_BIT(16))
+#define CTL_RSV_NO_RST	(CTL_RSV | CTL_RST)
+#define FIXED_RSV	(MODEL_BIT(21) | MODEL_BIT(20))
+#define BOX_CTL_RSV	MODEL_BIT(17)
+
+/* --- UBox, Tables 2-1 to 2-5 ------------------------------------------------ */
+
+/* Table 2-5 gives the fixed counter 44 bits and calls it 48, as §2.2.2 does */
+UBOX_REGS(CTL_COMMON | THRESH_5, CTL_RSV,
+	ROW_FIXED_CTL(0xc08, CTL_EN, 0, FIXED_RSV),
+	ROW_ABSENT(0xc00), ROW_ABSENT(0xc01), ROW_ABSENT(0xc06),
+	ROW_ABSENT(0xc15));
+
+/* --- CBo, Tables 2-8 to 2-12 ------------------------------------------------ */
+
+/* the filter: opcode 31:23, state 22:18, node 17:10, thread 4:0 */
+CBOX_REGS(CTL_COMMON | CTL_TID_EN | THRESH_8, CTL_RSV,
+	ROW_BOX_CTL_EN(0x04, BOX_CTL_WO, BOX_CTL_RSV),
+	ROW_FILTER(0x14, 0, 0xfffffc1f, 0x000003e0, "filter"));
+
+/* §2.3.3.3 has QPI_CREDITS filtered by link, too, and no field for it */
+CBOX_FILTERS(18, 5,
+	CBOX_NID(0x34, 0, 10, 8), CBOX_NID(0x35, 0, 10, 8),
+	CBOX_NID(0x36, 0, 10, 8), CBOX_NID(0x37, 0, 10, 8),
+	CBOX_REQUEST(FILTER_EQUAL, ATTR_OPC, 0, 23, 9));
+
+#define PCI_CTL		(CTL_COMMON | THRESH_8)
+
+/* --- HA, Tables 2-34 to 2-39, and iMC, 2-59 to 2-61: nothing resets them ------- */
+
+HA_REGS(PCI_CTL, CTL_RSV_NO_RST,
+	ROW_ABSENT(0xf8),
+	ROW_BOX_CTL_EN(0xf4, BOX_CTL_FRZ, BOX_CTL_RSV | BOX_CTL_RST));
+
+/* the fixed counter's .rst is LIKWID's */
+PCI_REGS_4(imc_regs, PCI_CTL, CTL_RSV_NO_RST,
+	ROW_FIXED_CTR(0xd0),
+	ROW_FIXED_CTL(0xf0, CTL_EN, MODEL_BIT(19), FIXED_RSV),
+	ROW_ABSENT(0xf8),
+	ROW_BOX_CTL_EN(0xf4, BOX_CTL_FRZ, BOX_CTL_RSV | BOX_CTL_RST));
+
+/* --- PCU, Tables 2-74 to 2-77 ------------------------------------------------ */
+
+#define PCU_CTL		(CTL_EV_SEL | CTL_OCC_SEL | CTL_EDGE_DET | CTL_INVERT | \
+			 CTL_EV_SEL_EXT | CTL_EN | THRESH_5 | CTL_OCC_INVERT | \
+			 CTL_OCC_EDGE_DET)
+#define PCU_RSV		(MODEL_BIT(29) | MODEL_BIT(20) | MODEL_BIT(16))
+
+/* C3 and C6 of §2.6.3.3, 0x3fc and 0x3fd, are each core's own by the SDM */
+PCU_REGS(PCU_CTL, PCU_RSV,
+	ROW_BOX_CTL_EN(0xc24, BOX_CTL_WO, BOX_CTL_RSV),
+	ROW_ABSENT(0xc35));
+
+/* --- QPI, Tables 2-85 and 2-86 ----------------------------------------------- */
+
+PCI_REGS_4(qpi_regs, PCI_CTL | CTL_EV_SEL_EXT, MODEL_BIT(20) | MODEL_BIT(16),
+	ROW_ABSENT(0xf8),
+	ROW_BOX_CTL_EN(0xf4, BOX_CTL_WO, BOX_CTL_RSV));
+
+/* --- R2PCIe, §2.8, and R3QPI, §2.9; resets as the kernel's driver has them ----- */
+
+PCI_REGS_4(r2pcie_regs, PCI_CTL, CTL_RSV,
+	ROW_ABSENT(0xf8),
+	ROW_BOX_CTL_EN(0xf4, BOX_CTL_WO, BOX_CTL_RSV));
+
+PCI_REGS_3(r3qpi_regs, PCI_CTL, CTL_RSV,
+	ROW_ABSENT(0xf8),
+	ROW_BOX_CTL_EN(0xf4, BOX_CTL_WO, BOX_CTL_RSV));
+
+/* --- box types --------------------------------------------------------------- */
+
+static const struct model_type box_types[MODEL_BOX_KINDS] = {
+	[MODEL_UBOX] = {
+		.name = "ubox", .counters = 2, .has_fixed = true,
+		.quirks = QUIRK_NARROW | QUIRK_NO_STATUS, .thresh = 0x1f,
+		.first = 0xc00, .last = 0xc17,
+		TABLES(ubox),
+	},
+	[MODEL_CBOX] = {
+		.name = "cbox", .numbered = true, .counters = 4,
+		.quirks = QUIRK_NARROW | QUIRK_NO_STATUS,
+		.thresh = 0xff, .relay = 0x1f, CBOX_MSRS(MAX_CBOXES),
+		TABLES(cbox), FILTERS(cbox),
+	},
+	[MODEL_HA] = {
+		.name = "ha", .pci = true, .counters = 4,
+		.quirks = QUIRK_NO_STATUS, .thresh = 0xff,
+		TABLES(ha), FILTERS(ha),
+	},
+	[MODEL_IMC] = {
+		.name = "imc", .numbered = true, .pci = true, .counters = 4,
+		.has_fixed = true, .quirks = QUIRK_NO_STATUS, .thresh = 0xff,
+		.clock = MODEL_DCLK,
+		TABLES(imc),
+	},
+	[MODEL_PCU] = {
+		.name = "pcu", .counters = 4,
+		.quirks = QUIRK_OCCUPANCY | QUIRK_NO_STATUS,
+		.thresh = 0x1f, .first = 0x3f8, .last = 0xc39,
+		.clock = MODEL_PCLK,
+		TABLES(pcu), FILTERS(pcu),
+	},
+	[MODEL_QPI] = {
+		.name = "qpi", .numbered = true, .pci = true, .counters = 4,
+		.quirks = QUIRK_NO_STATUS, .thresh = 0xff, .clock = MODEL_QCLK,
+		TABLES(qpi), FILTERS(qpi),
+	},
+	[MODEL_R2PCIE] = {
+		.name = "r2pcie", .pci = true, .counters = 4,
+		.quirks = QUIRK_NARROW | QUIRK_NO_STATUS, .thresh = 0xff,
+		TABLES(r2pcie),
+	},
+	[MODEL_R3QPI] = {
+		.name = "r3qpi", .numbered = true, .pci = true, .counters = 3,
+		.quirks = QUIRK_NARROW | QUIRK_NO_STATUS, .thresh = 0xff,
+		TABLES(r3qpi),
+	},
+	/* names of which there are none */
+	[MODEL_SBOX] = { .name = "sbox", .numbered = true },
+	[MODEL_IRP] = { .name = "irp", .pci = true },
+};
+
+/* --- PCI functions, Tables 2-33 and 2-59 and their like, and beside them ------- */
+
+static const struct model_function functions[] = {
+	BESIDE(8, 0, 0x3c80, MODEL_QPI, 0),
+	PMON(8, 2, 0x3c41, MODEL_QPI, 0),
+	QPI_FILTER(8, 0x3c86, 0),
+	BESIDE(9, 0, 0x3c90, MODEL_QPI, 1),
+	PMON(9, 2, 0x3c42, MODEL_QPI, 1),
+	QPI_FILTER(9, 0x3c96, 1),
+
+	BESIDE_MAYBE(11, 0, 0x3ce0, MODEL_UBOX, 0, node_regs,
+		     MODEL_MISSING_UBOX),
+
+	BESIDE(14, 0, 0x3ca0, MODEL_HA, 0),
+	PMON(14, 1, 0x3c46, MODEL_HA, 0),
+
+	PMON(16, 0, 0x3cb0, MODEL_IMC, 0),
+	PMON(16, 1, 0x3cb1, MODEL_IMC, 1),
+	PMON(16, 4, 0x3cb4, MODEL_IMC, 2),
+	PMON(16, 5, 0x3cb5, MODEL_IMC, 3),
+
+	BESIDE(19, 0, 0x3ce4, MODEL_R2PCIE, 0),
+	PMON(19, 1, 0x3c43, MODEL_R2PCIE, 0),
+	PMON(19, 5, 0x3c44, MODEL_R3QPI, 0),
+	PMON(19, 6, 0x3c45, MODEL_R3QPI, 1),
+};
+
+const struct model_generation model_snbep = {
+	.name = "snbep", .cpu_model = 45, .ubox_device = 0x3ce0,
+	.max_cboxes = MAX_CBOXES, .max_has = 1, .max_imcs = 4, .qpi_ports = 2,
+	.counter_bits = 44, .types = box_types,
+	.functions = functions, .nfunctions = MODEL_COUNT(functions),
+	.second_devfn = DEVFN(22, 0),
+};
