@@ -34,6 +34,7 @@ struct request {
 	bool nc, c6, isoc;
 };
 
+#define RXR_IRQ_RETRY	0x32
 #define TOR(...)	{ .event = 0x35, __VA_ARGS__ }
 #define LOOKUP(...)	{ .event = 0x34, __VA_ARGS__ }
 
@@ -124,19 +125,19 @@ static const struct cbox_case cbox_cases[] = {
 	  .f = { .opc = 0x182 } },
 	{ "opc and nid, occupancy", 0x36, 0x41, .by_nid = true,
 	  .by_request = true, .f = { .opc = 0x181, .nid = 0x2 } },
-	{ "state I", 0x34, 0x11, .by_state = true, .f = { .state = 0x01 } },
-	{ "state S", 0x34, 0x11, .by_state = true, .f = { .state = 0x02 } },
-	{ "state E", 0x34, 0x11, .by_state = true, .f = { .state = 0x04 } },
-	{ "state M", 0x34, 0x11, .by_state = true, .f = { .state = 0x08 } },
-	{ "state F", 0x34, 0x11, .by_state = true, .f = { .state = 0x10 } },
-	{ "state D", 0x34, 0x11, .by_state = true, .f = { .state = 0x20 } },
-	{ "state M'", 0x34, 0x11, .by_state = true, .f = { .state = 0x40 } },
-	{ "states S and F", 0x34, 0x11, .by_state = true,
+	{ "state I", 0x34, 0x03, .by_state = true, .f = { .state = 0x01 } },
+	{ "state S", 0x34, 0x03, .by_state = true, .f = { .state = 0x02 } },
+	{ "state E", 0x34, 0x03, .by_state = true, .f = { .state = 0x04 } },
+	{ "state M", 0x34, 0x03, .by_state = true, .f = { .state = 0x08 } },
+	{ "state F", 0x34, 0x03, .by_state = true, .f = { .state = 0x10 } },
+	{ "state D", 0x34, 0x03, .by_state = true, .f = { .state = 0x20 } },
+	{ "state M'", 0x34, 0x03, .by_state = true, .f = { .state = 0x40 } },
+	{ "states S and F", 0x34, 0x03, .by_state = true,
 	  .f = { .state = 0x12 } },
-	{ "any state", 0x34, 0x11, .by_state = true, .f = { .state = 0x7f } },
-	{ "state and nid", 0x34, 0x51, .by_state = true, .by_nid = true,
+	{ "any state", 0x34, 0x03, .by_state = true, .f = { .state = 0x7f } },
+	{ "state and nid", 0x34, 0x43, .by_state = true, .by_nid = true,
 	  .f = { .state = 0x7e, .nid = 0x2 } },
-	{ "state and tid", 0x34, 0x11, .by_state = true, .tid_en = true,
+	{ "state and tid", 0x34, 0x03, .by_state = true, .tid_en = true,
 	  .f = { .state = 0x7f, .tid = 0x06 } },
 	{ "nid, victims", 0x37, 0x41, .by_nid = true, .f = { .nid = 0x2 } },
 	{ "nid, retries", 0x32, 0x40, .by_nid = true, .f = { .nid = 0x4 } },
@@ -174,13 +175,42 @@ static const char *beyond(const struct cbox_case *c)
 		return "no such thread";
 	if (c->by_state && !(c->f.state & g->states))
 		return "no such state";
+	if (c->f.nid & ~g->nids)
+		return "no such node";
+	if ((c->f.nc && generation_lacks("cbox", "filter_nc")) ||
+	    (c->f.c6 && generation_lacks("cbox", "filter_c6")) ||
+	    (c->f.isoc && generation_lacks("cbox", "filter_isoc")) ||
+	    (c->f.link && generation_lacks("cbox", "filter_link")))
+		return "no such field";
 	if (c->f.link && (c->event != g->links_of.event ||
 			  !(c->umask & g->links_of.umask)))
 		return "links are not of this event";
 	if (!cat_find_code("cbox", c->event, c->umask) &&
-	    c->event == g->links_of.event)
+	    c->event == RXR_IRQ_RETRY)
 		return "no such event";
 	return NULL;
+}
+
+/* The event as a string; a field that is 0 may be one that there is not. */
+static void cbox_string(const struct cbox_case *c, char *text, size_t size)
+{
+	const struct request *f = &c->f;
+	const struct {
+		const char *name;
+		unsigned int value;
+	} fields[] = {
+		{ "tid_en", c->tid_en }, { "filter_tid", f->tid },
+		{ "filter_state", f->state }, { "filter_link", f->link },
+		{ "filter_nid", f->nid }, { "filter_opc", f->opc },
+		{ "filter_nc", f->nc }, { "filter_c6", f->c6 },
+		{ "filter_isoc", f->isoc },
+	};
+	int at = snprintf(text, size, "event=%#x,umask=%#x", c->event, c->umask);
+
+	for (unsigned int i = 0; i < COUNT(fields); i++)
+		if (fields[i].value)
+			at += snprintf(text + at, size - at, ",%s=%#x",
+				       fields[i].name, fields[i].value);
 }
 
 /* Everything into one box, and once more into a neighbour. */
@@ -205,7 +235,6 @@ static void test_cbox(const struct cbox_case *wanted, unsigned int box, int pkg)
 	char pmu[PMU_NAME_MAX], other[PMU_NAME_MAX], text[256];
 	const char *why = beyond(wanted);
 	struct cbox_case here = *wanted, *c = &here;
-	const struct request *f = &here.f;
 	uint64_t want = 0;
 	bool ok;
 	int fd;
@@ -220,10 +249,7 @@ static void test_cbox(const struct cbox_case *wanted, unsigned int box, int pkg)
 		tap_skip("no such PMU", "cbox: %s", c->what);
 		return;
 	}
-	snprintf(text, sizeof(text),
-		 "event=%#x,umask=%#x,tid_en=%d,filter_tid=%#x,filter_state=%#x,filter_link=%#x,filter_nid=%#x,filter_opc=%#x,filter_nc=%d,filter_c6=%d,filter_isoc=%d",
-		 c->event, c->umask, c->tid_en, f->tid, f->state, f->link,
-		 f->nid, f->opc, f->nc, f->c6, f->isoc);
+	cbox_string(c, text, sizeof(text));
 	fd = event_open(pmu, pmu_cpu(pmu, pkg), "%s", text);
 	ok = check(fd >= 0, "%s/%s/: %s", pmu, text, strerror(-fd));
 	ok &= send_requests(pkg, pmu_box(pmu));

@@ -38,28 +38,6 @@ static int open_on(enum driver driver, const char *box, const char *event)
 	return event_open(pmu, pmu_cpu(pmu, 0), "%s", event);
 }
 
-static void send(const char *line)
-{
-	if (sim_traffic("pkg=0 %s", line))
-		tap_bail("traffic '%s' is refused", line);
-}
-
-/* The count of @event over these lines of traffic, or -errno of open. */
-static int64_t count_traffic(enum driver driver, const char *box,
-			     const char *event, const char *const *lines)
-{
-	int fd = open_on(driver, box, event);
-	int64_t count;
-
-	if (fd < 0)
-		return fd;
-	while (*lines)
-		send(*lines++);
-	count = event_count(fd);
-	close(fd);
-	return count;
-}
-
 /* The count of @event over @cycles cycles, or -errno of open. */
 static int64_t count_cycles(enum driver driver, const char *box,
 			    const char *event, uint64_t cycles)
@@ -167,15 +145,15 @@ static const char *const ha_traffic[] = {
 /* The configuration word, so that intel_uncore gets to see the filter. */
 static void ha_match(enum driver driver, struct notes *n)
 {
-	n->v[0] = count_traffic(driver, "ha_0",
+	n->v[0] = driver_count(driver, "ha_0",
 				"event=0x20,umask=0x01,filter_addr=0x12340000",
 				ha_traffic);
-	n->v[1] = count_traffic(driver, "ha_0", "config=0x120,config1=0x12340000",
+	n->v[1] = driver_count(driver, "ha_0", "config=0x120,config1=0x12340000",
 				ha_traffic);
-	n->v[2] = count_traffic(driver, "ha_0",
+	n->v[2] = driver_count(driver, "ha_0",
 				"config=0x220,config1=0x0002000000000000",
 				ha_traffic);
-	n->v[3] = count_traffic(driver, "ha_0",
+	n->v[3] = driver_count(driver, "ha_0",
 				"config=0x320,config1=0x0002000012340000",
 				ha_traffic);
 }
@@ -212,13 +190,13 @@ static const char *const qpi2_traffic[] = {
 
 static void qpi_filters(enum driver driver, struct notes *n)
 {
-	n->v[0] = count_traffic(driver, "qpi_0",
+	n->v[0] = driver_count(driver, "qpi_0",
 				"event=0x138,match_tx=1,match_mc=0xe,mask_mc=0xf",
 				qpi_traffic);
-	n->v[1] = count_traffic(driver, "qpi_0",
+	n->v[1] = driver_count(driver, "qpi_0",
 				"event=0x138,match_mc=0xe,mask_mc=0xf",
 				qpi_traffic);
-	n->v[2] = count_traffic(driver, "qpi_2",
+	n->v[2] = driver_count(driver, "qpi_2",
 				"event=0x138,match_mc=0xe,mask_mc=0xf",
 				qpi2_traffic);
 }
@@ -455,7 +433,7 @@ static const char *const ubox_traffic[] = {
 
 static void ubox_filter(enum driver driver, struct notes *n)
 {
-	n->v[0] = count_traffic(driver, "ubox", "config=0x842,config1=0x7",
+	n->v[0] = driver_count(driver, "ubox", "config=0x842,config1=0x7",
 				ubox_traffic);
 }
 

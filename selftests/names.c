@@ -38,8 +38,6 @@ enum {
 #define CBO_OCCUPANCY0	0x1f
 #define CBO_TOR_INSERTS	0x35
 #define CBO_TOR_OCCUPANCY 0x36
-#define CBO_REQUEST	BITS(52, 63)
-#define CBO_LINK	BITS(6, 8)	/* of Haswell */
 #define PCU_BAND0	0x0b
 #define PCU_BAND3	0x0e
 #define QPI_CTO_COUNT	0x138
@@ -146,7 +144,48 @@ static const struct kind ivy_bridge[BOX_KINDS] = {
 	{ "r3qpi", 3, 0, 0xd8, 4, 0, .ids = { 0x2f36, 0x2f37, 0x2f3e } },
 };
 
-static const struct kind *kinds = haswell;
+static const struct kind sandy_bridge[BOX_KINDS] = {
+	{ "ubox", 2, 0, 0xc10, 1, 0xc08, .ids = { 0 } },
+	{ "cbox", 4, 0x20, 0xd10, 1, 0,
+	  .filters = {
+		{ "filter", 1, 0, BITS(10, 31) | BITS(0, 4), 0xd14 } } },
+	{ "sbox", .ids = { 0 } },
+	{ "ha", 4, 0, 0xd8, 4, 0, .ids = { 0x2f46 }, .filters = HA_FILTERS },
+	{ "imc", 4, 0, 0xd8, 4, 0xf0, .ids = { 0x2fb0, 0x2fb1, 0x2fb4, 0x2fb5 } },
+	{ "irp", .ids = { 0 } },
+	{ "pcu", 4, 0, 0xc30, 1, 0,
+	  .filters = { { "filter", 1, 0, BITS(0, 31), 0xc34 } } },
+	{ "qpi", 4, 0, 0xd8, 4, 0, .ids = { 0x2f41, 0x2f42 },
+	  .apart = { 0x2f86, 0x2f96 }, .filters = { QPI_RX_FILTERS } },
+	{ "r2pcie", 4, 0, 0xd8, 4, 0, .ids = { 0x2f43 } },
+	{ "r3qpi", 3, 0, 0xd8, 4, 0, .ids = { 0x2f44, 0x2f45 } },
+};
+
+/* Those of Sandy Bridge that are elsewhere. */
+static const struct field sandy_bridge_fields[] = {
+	{ "cbox", "filter_state", 1, 18, 0x1f },
+	{ "cbox", "filter_nid", 1, 10, 0xff },
+	{ "cbox", "filter_opc", 1, 23, 0x1ff },
+};
+
+/*
+ * The registers of a generation, the bits of config1 that say which request, and
+ * fields that come before those of all.
+ */
+static const struct layout {
+	const char *generation;
+	const struct kind *kinds;
+	uint64_t request;
+	const struct field *own;
+	unsigned int n_own;
+} layouts[] = {
+	{ "ivbep", ivy_bridge, BITS(52, 63), NULL, 0 },
+	{ "snbep", sandy_bridge, BITS(23, 31), sandy_bridge_fields,
+	  sizeof(sandy_bridge_fields) / sizeof(*sandy_bridge_fields) },
+	/* and the link */
+	{ NULL, haswell, BITS(52, 63) | BITS(6, 8), NULL, 0 },
+};
+static const struct layout *layout = layouts;
 
 /* --- boxes, and what they count in a round -------------------------------- */
 
@@ -278,12 +317,12 @@ static void find_boxes(void)
 			for (unsigned int i = 0; n_boxes < MAX_BOXES; i++) {
 				struct box *b = &boxes[n_boxes];
 
-				if (!pmu_name(b->pmu, kinds[k].name, i)) {
-					if (has_gap(kinds[k].name, i))
-						gap = kinds[k].name;
+				b->kind = &layout->kinds[k];
+				if (!pmu_name(b->pmu, b->kind->name, i)) {
+					if (has_gap(b->kind->name, i))
+						gap = b->kind->name;
 					break;
 				}
-				b->kind = &kinds[k];
 				b->index = i;
 				b->pkg = p;
 				b->cpu = pmu_cpu(b->pmu, p);
@@ -305,12 +344,24 @@ static uint64_t valid_of(const struct field *f)
 /* A value for a field: other ones in other rounds, never 0. */
 static uint64_t value_for(const struct field *f)
 {
-	uint64_t x = (rounds + 1) * 0x9e3779b97f4a7c15 + (f - fields) * 0x51ed27;
+	uint64_t x = (rounds + 1) * 0x9e3779b97f4a7c15 +
+		     (f->low + f->name[strlen(f->name) - 1]) * 0x51ed27;
 
 	if (!strcmp(f->box, "pcu"))	/* within the wave's frequencies */
 		return 8 + x % 33;
 	x = (x ^ x >> 29) & valid_of(f);
 	return x ? x : valid_of(f);
+}
+
+static const struct field *find_field(const struct field *f, size_t n,
+				      const char *box, const char *name,
+				      size_t length)
+{
+	for (; n; n--, f++)
+		if (!strcmp(f->box, box) && strlen(f->name) == length &&
+		    !strncmp(f->name, name, length))
+			return f;
+	return NULL;
 }
 
 /* The bits of filters that a name obeys beside those that it mentions. */
@@ -320,8 +371,7 @@ static void add_companions(struct chosen *c)
 
 	if (!strcmp(e->box, "cbox") && (e->umask & 1) &&
 	    (e->code == CBO_TOR_INSERTS || e->code == CBO_TOR_OCCUPANCY))
-		c->used[1] |= kinds == haswell ? CBO_REQUEST | CBO_LINK :
-						 CBO_REQUEST;
+		c->used[1] |= layout->request;
 	if (!strcmp(e->box, "qpi") && e->code == QPI_CTO_COUNT)
 		c->used[1] = c->used[2] = ~0ULL;
 }
@@ -342,17 +392,18 @@ static void configure(struct chosen *c, const struct cat_event *e)
 	snprintf(copy, sizeof(copy), "%s", e->string);
 	for (term = strtok_r(copy, ",", &save); term;
 	     term = strtok_r(NULL, ",", &save)) {
-		const struct field *f = fields;
+		const struct field *f;
 		size_t length = strcspn(term, "=");
 		uint64_t value;
 
 		if (strcmp(term + length, "=?"))
 			continue;
-		while (strcmp(f->box, e->box) || strlen(f->name) != length ||
-		       strncmp(f->name, term, length))
-			if (++f == fields + sizeof(fields) / sizeof(*fields))
-				tap_bail("%s/%s/: what is %s?", e->box, e->name,
-					 term);
+		f = find_field(layout->own, layout->n_own, e->box, term, length);
+		if (!f)
+			f = find_field(fields, sizeof(fields) / sizeof(*fields),
+				       e->box, term, length);
+		if (!f)
+			tap_bail("%s/%s/: what is %s?", e->box, e->name, term);
 		value = value_for(f);
 		c->config[f->word] |= value << f->low;
 		c->used[f->word] |= valid_of(f) << f->low;
@@ -712,8 +763,9 @@ int main(void)
 	unsigned int names = 0;
 
 	catalogue(NULL);
-	if (!strcmp(generation()->name, "ivbep"))
-		kinds = ivy_bridge;
+	while (layout->generation &&
+	       strcmp(layout->generation, generation()->name))
+		layout++;
 	machine_setup("clock=manual", "");
 	if (system("modprobe msr"))
 		tap_diag("there is no msr module");

@@ -444,6 +444,16 @@ static void test_counting_beside(const char *kind)
 	tap_ok(ok, "%s: %d counters beside a sampler lose nothing", kind, n);
 }
 
+static bool any_signals(void)
+{
+	char pmu[PMU_NAME_MAX];
+
+	for (unsigned int k = 0; k < BOX_KINDS; k++)
+		if (signals(box_kinds[k]) && pmu_name(pmu, box_kinds[k], 0))
+			return true;
+	return false;
+}
+
 int main(void)
 {
 	int err;
@@ -474,7 +484,11 @@ int main(void)
 	test_everything();
 	for (unsigned int k = 0; k < BOX_KINDS; k++)
 		test_counting_beside(box_kinds[k]);
-	tap_ok(signalling && overflows >= (uint64_t)MANY * signalling,
-	       "%" PRIu64 " overflows of boxes that signal", overflows);
+	if (!any_signals())
+		tap_ok(!signalling && !sim_stat("pmi"),
+		       "no box signals, and no interrupt has come");
+	else
+		tap_ok(signalling && overflows >= (uint64_t)MANY * signalling,
+		       "%" PRIu64 " overflows of boxes that signal", overflows);
 	return tap_end();
 }

@@ -7,23 +7,35 @@
 
 #include "generation.h"
 
-#define HASWELL_CBOX					\
-	.tids = 0x3f, .states = 0x7f, .links_of = { 0x35, 0x01 }, \
+#define HASWELL						\
+	.has = 2, .imcs = 8, .written_twice = true,	\
+	.tids = 0x3f, .states = 0x7f, .nids = 0xffff, .links_of = { 0x35, 0x01 }, \
 	.cbox_msr = 0xe00, .cbox_stride = 0x10, .cbox_ctl = 1, .cbox_ctr = 8, \
 	.narrow = 48, .polled = { "cbox", "sbox" }
 
+#define SANDY_BRIDGE					\
+	.narrow = 44, .tids = 0x1f, .qpi_filters = 2,	\
+	.cbox_msr = 0xd00, .cbox_stride = 0x20, .cbox_ctl = 0x10, \
+	.cbox_ctr = 0x16
+
 static const struct generation generations[] = {
-	{ "hswep", 63, 18, 0x2f00, .qpi_filters = 3, HASWELL_CBOX },
-	{ "bdwep", 79, 24, 0x6f00, .qpi_filters = 3, HASWELL_CBOX },
-	{ "bdwde", 86, 16, 0x6f00, HASWELL_CBOX },
-	{ "ivbep", 62, 15, 0x0e00, .narrow = 44, .tids = 0x1f, .states = 0x3f,
-	  .links_of = { 0x32, 0x10 },
-	  .cbox_msr = 0xd00, .cbox_stride = 0x20, .cbox_ctl = 0x10,
-	  .cbox_ctr = 0x16, .qpi_filters = 2, .polled = { "irp" },
+	{ "hswep", 63, 18, .devices = 0x2f00, .qpi_filters = 3, HASWELL },
+	{ "bdwep", 79, 24, .devices = 0x6f00, .qpi_filters = 3, HASWELL },
+	{ "bdwde", 86, 16, .devices = 0x6f00, HASWELL },
+	{ "ivbep", 62, 15, .devices = 0x0e00, .has = 2, .imcs = 8, SANDY_BRIDGE,
+	  .states = 0x3f, .nids = 0xffff, .links_of = { 0x32, 0x10 },
+	  .polled = { "irp" },
 	  /* it has room for two R3QPI, and faults with a third (6.1) */
 	  .rival_sim = "qpi_ports=2",
 	  .lacks = { "inv", "imc+inv", "ubox/filter_tid", "ubox/filter_cid",
 		     "qpi/match_tx", "sbox/event" } },
+	{ "snbep", 45, 8, .devices = 0x3c00, .has = 1, .imcs = 4, SANDY_BRIDGE,
+	  .states = 0x1f, .nids = 0xff,
+	  .polled = { "ubox", "cbox", "ha", "imc", "pcu", "qpi", "r2pcie",
+		      "r3qpi" },
+	  .lacks = { "ubox/filter_tid", "ubox/filter_cid", "cbox/filter_link",
+		     "cbox/filter_c6", "cbox/filter_nc", "cbox/filter_isoc",
+		     "qpi/match_tx", "sbox/event", "irp/event" } },
 };
 
 enum { GENERATIONS = sizeof(generations) / sizeof(*generations) };

@@ -13,32 +13,34 @@
  * struct generation - a generation of processors
  * @name: as in PMU names
  * @cpu_model: the processors' model, of family 6
- * @cboxes: most CBos of a package
+ * @cboxes, @has, @imcs: most CBos, home agents and memory channels of a package
  * @devices: PCI device ID whose lower byte is 0
  * @narrow: bits of the counters that may be narrower than 48
- * @tids, @states: bits of a CBo's filter_tid and filter_state
+ * @tids, @states, @nids: bits of a CBo's filter_tid, filter_state and filter_nid
  * @links_of: the event of a CBo that filter_link is for, by code and unit mask
  * @cbox_msr, @cbox_stride: where the MSRs of CBos begin, and their distance
  * @cbox_ctl, @cbox_ctr: the first control and counter, from there on
  * @qpi_filters: ports whose filters are known
  * @rival_sim: parameters of a simulated machine that the kernel's driver can bear
+ * @written_twice: some control registers must be written twice in a row
  * @polled: types of boxes whose overflows do not interrupt
  * @lacks: fields that Haswell's boxes have and these have not, "kind/field" or
  *	"field" for all kinds but those of "kind+field"
  */
 struct generation {
 	const char *name;
-	unsigned int cpu_model, cboxes;
+	unsigned int cpu_model, cboxes, has, imcs;
 	uint16_t devices;
 	unsigned int narrow;
-	unsigned int tids, states;
+	unsigned int tids, states, nids;
 	struct {
 		unsigned int event, umask;
 	} links_of;
 	uint32_t cbox_msr, cbox_stride, cbox_ctl, cbox_ctr;
 	unsigned int qpi_filters;
 	const char *rival_sim;
-	const char *polled[3], *lacks[8];
+	bool written_twice;
+	const char *polled[9], *lacks[12];
 };
 
 /* This machine's, or the first one where none is meant for it. */

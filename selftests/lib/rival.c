@@ -118,6 +118,23 @@ const char *driver_pmu(enum driver driver, const char *box)
 	return name;
 }
 
+int64_t driver_count(enum driver driver, const char *box, const char *event,
+		     const char *const *lines)
+{
+	const char *pmu = driver_pmu(driver, box);
+	int fd = event_open(pmu, pmu_cpu(pmu, 0), "%s", event);
+	int64_t count;
+
+	if (fd < 0)
+		return fd;
+	for (; *lines; lines++)
+		if (sim_traffic("pkg=0 %s", *lines))
+			tap_bail("traffic '%s' is refused", *lines);
+	count = event_count(fd);
+	close(fd);
+	return count;
+}
+
 enum { CTL_EV_SEL = 0xff, CTL_EN = 1 << 22 };
 
 /* Where the control registers of such boxes are; SBos are the MSR ones. */

@@ -7,6 +7,7 @@
 #define SELFTESTS_RIVAL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum driver { IN_TREE, OURS, DRIVERS };
 
@@ -29,6 +30,13 @@ void driver_none(void);
 
 /* PMU of box "cbox_0" under @driver, in a static buffer: "uncore_cbox_0". */
 const char *driver_pmu(enum driver driver, const char *box);
+
+/*
+ * What @event of a box in package 0 counts over lines of traffic, each without its
+ * "pkg=", or -errno of open.
+ */
+int64_t driver_count(enum driver driver, const char *box, const char *event,
+		     const char *const *lines);
 
 /*
  * Writes the control registers of a box's enabled counters twice in a row, past

@@ -208,6 +208,156 @@ TEST(IvyBridge, PciDevicesAreItsOwn) {
   EXPECT_EQ(m.pci_read(devfn(5, 6), 0, 4, 0, true), 0x0e398086u) << "IRP";
 }
 
+model_config sandy_bridge() {
+  model_config config = kFull;
+  config.gen = &model_snbep;
+  config.cboxes = 8;
+  config.sboxes = 0;
+  config.has = 1;
+  config.imcs = 4;
+  config.qpi_ports = 2;
+  config.counter_bits = model_snbep.counter_bits;
+  return config;
+}
+
+// Table 2-9 and its like.
+constexpr u32 kFrzEn = 1u << 16;
+constexpr unsigned kSandyHa = devfn(14, 1), kSandyQpi = devfn(8, 2);
+
+TEST(SandyBridge, HasNeitherGlobalRegistersNorStatus) {
+  Machine m(sandy_bridge());
+  u64 value;
+  size_t n = 0;
+  for (u32 msr : {0xc00u, 0xc01u, 0xc06u, 0xc15u, 0xc35u}) {
+    EXPECT_TRUE(model_msr_claims(m.model(), msr)) << "or the VM's would answer";
+    EXPECT_EQ(model_msr_read(m.model(), 0, msr, &value), MODEL_GP);
+    EXPECT_EQ(m.wrmsr(msr, 0), MODEL_GP);
+    EXPECT_EQ(m.undefined.size(), ++n);
+  }
+  for (unsigned at : {kSandyHa, kSandyQpi, devfn(16, 5), devfn(19, 1)}) {
+    EXPECT_EQ(m.pci_read(at, 0xf8), 0u);
+    m.pci_write(at, 0xf8, 0xf);
+    EXPECT_EQ(m.undefined.size(), ++n);
+  }
+}
+
+TEST(SandyBridge, NothingTellsOfAnOverflow) {
+  Machine m(sandy_bridge());
+  m.wrmsr(cbo_msr(7, 0x16), kWrap44 - 10);
+  m.wrmsr(cbo_msr(7, 0x10), kEn);
+  m.advance(100);
+  EXPECT_EQ(m.rdmsr(cbo_msr(7, 0x16)), 90u);
+  EXPECT_FALSE(model_frozen(m.model(), 0));
+  EXPECT_TRUE(m.pmis.empty());
+  EXPECT_TRUE(m.undefined.empty());
+  m.wrmsr(cbo_msr(7, 0x10), kEn | kOvEn);
+  EXPECT_EQ(m.undefined.size(), 1u) << "bits 21:20 are reserved";
+  EXPECT_EQ(m.rdmsr(cbo_msr(7, 0x10)), kEn);
+}
+
+TEST(SandyBridge, AFreezeTakesItsEnableBit) {
+  Machine m(sandy_bridge());
+  m.wrmsr(cbo_msr(0, 0x10), kEn);
+  m.wrmsr(cbo_msr(0, 0x04), kFrz);
+  m.advance(100);
+  EXPECT_EQ(m.rdmsr(cbo_msr(0, 0x16)), 100u) << "it is ignored";
+  m.wrmsr(cbo_msr(0, 0x04), kFrz | kFrzEn);
+  m.advance(100);
+  EXPECT_EQ(m.rdmsr(cbo_msr(0, 0x16)), 100u);
+  m.wrmsr(cbo_msr(0, 0x04), kFrzEn);
+  m.advance(100);
+  EXPECT_EQ(m.rdmsr(cbo_msr(0, 0x16)), 200u);
+  EXPECT_TRUE(m.undefined.empty());
+  m.wrmsr(cbo_msr(0, 0x04), kOnes);
+  EXPECT_EQ(m.undefined.size(), 1u) << "bit 17 must be 0";
+}
+
+TEST(SandyBridge, HaAndImcHaveNoReset) {
+  Machine m(sandy_bridge());
+  size_t n = 0;
+  for (unsigned at : {kSandyHa, devfn(16, 0), devfn(16, 4)}) {
+    m.pci_write(at, 0xa0, 1234);
+    m.pci_write(at, 0xf4, kFrzEn | kFrz);
+    EXPECT_EQ(m.undefined.size(), n);
+    m.pci_write(at, 0xf4, kFrzEn | kFrz | kRstCtrs | kRstCtrl);
+    EXPECT_EQ(m.pci_read(at, 0xa0), 1234u);
+    EXPECT_EQ(m.undefined.size(), ++n);
+    m.pci_write(at, 0xd8, kRst);
+    EXPECT_EQ(m.undefined.size(), ++n) << "bit 17 of a control is reserved";
+  }
+  m.pci_write(kSandyQpi, 0xa0, 1234);
+  m.pci_write(kSandyQpi, 0xf4, kFrzEn | kFrz | kRstCtrs | kRstCtrl);
+  EXPECT_EQ(m.pci_read(kSandyQpi, 0xa0), 0u) << "QPI has";
+  EXPECT_EQ(m.undefined.size(), n);
+}
+
+TEST(SandyBridge, ACboHasOneFilterRegister) {
+  Machine m(sandy_bridge());
+  Txn drd{.kind = MODEL_CBOX, .box = 5, .code = 0x35, .umask = 0x49};
+  m.wrmsr(cbo_msr(5, 0x14), 0x182u << 23 | 0x4u << 10);
+  m.wrmsr(cbo_msr(5, 0x10), kEn | umask(0x41) | 0x35);
+  drd.opc = 0x182;
+  drd.nid = 0x4;
+  drd.count = 100;
+  m.traffic(drd);
+  drd.nid = 0x1;
+  drd.count = 10;
+  m.traffic(drd);
+  drd.nid = 0x4;
+  drd.opc = 0x180;
+  drd.count = 1;
+  m.traffic(drd);
+  EXPECT_EQ(m.rdmsr(cbo_msr(5, 0x16)), 100u);
+
+  Txn lookup{.kind = MODEL_CBOX, .box = 5, .code = 0x34, .umask = 0x03};
+  m.wrmsr(cbo_msr(5, 0x14), 0x10u << 18 | 0x1d);
+  m.wrmsr(cbo_msr(5, 0x11), kEn | kTidEn | umask(0x03) | 0x34);
+  lookup.state = 0x10;
+  lookup.tid = 0x1d;
+  lookup.count = 7;
+  m.traffic(lookup);
+  lookup.tid = 0x0d;
+  m.traffic(lookup);
+  lookup.tid = 0x1d;
+  lookup.state = 0x08;
+  m.traffic(lookup);
+  EXPECT_EQ(m.rdmsr(cbo_msr(5, 0x17)), 7u);
+  EXPECT_TRUE(m.undefined.empty());
+  m.wrmsr(cbo_msr(5, 0x14), 0x20);
+  EXPECT_EQ(m.undefined.size(), 1u) << "bits 9:5 have no name";
+  EXPECT_FALSE(model_msr_claims(m.model(), cbo_msr(5, 0x1a)));
+}
+
+TEST(SandyBridge, PciDevicesAreItsOwn) {
+  Machine m(sandy_bridge());
+  EXPECT_EQ(m.pci_read(devfn(11, 0), 0), 0x3ce08086u) << "UBox";
+  EXPECT_EQ(m.pci_read(devfn(11, 0), 0x40, 4, 1), 1u) << "node of package 1";
+  EXPECT_EQ(m.pci_read(kSandyHa, 0), 0x3c468086u) << "HA";
+  EXPECT_EQ(m.pci_read(devfn(28, 1), 0), ~0u) << "there is one";
+  EXPECT_EQ(m.pci_read(devfn(16, 4), 0), 0x3cb48086u) << "iMC channel 2";
+  EXPECT_EQ(m.pci_read(devfn(9, 2), 0), 0x3c428086u) << "QPI 1";
+  EXPECT_EQ(m.pci_read(devfn(9, 6), 0), 0x3c968086u) << "its filters";
+  EXPECT_EQ(m.pci_read(devfn(19, 1), 0), 0x3c438086u) << "R2PCIe";
+  EXPECT_EQ(m.pci_read(devfn(19, 6), 0), 0x3c458086u) << "R3QPI 1";
+  EXPECT_EQ(m.pci_read(devfn(5, 6), 0, 4, 0, true), ~0u) << "no IRP";
+  EXPECT_EQ(model_boxes(m.model(), MODEL_IRP), 0u);
+}
+
+TEST(SandyBridge, NothingIsLeftInRegistersThatAreNotThere) {
+  Machine m(sandy_bridge());
+  model_make_dirty(m.model(), MODEL_DIRTY_FREEZE | MODEL_DIRTY_STATUS |
+                                  MODEL_DIRTY_CORES);
+  EXPECT_FALSE(model_frozen(m.model(), 0)) << "nobody could unfreeze it";
+  unsigned dirty = 0;
+  model_show_dirty(
+      m.model(),
+      [](void* arg, unsigned, const char*, u64) {
+        ++*static_cast<unsigned*>(arg);
+      },
+      &dirty);
+  EXPECT_EQ(dirty, 0u);
+}
+
 TEST(IvyBridge, InterruptsMayGoTo15Cores) {
   Machine m(ivy_bridge());
   m.wrmsr(kIvyGlobalCtl, 0xffffffff & ~(3u << 27));
