@@ -30,6 +30,7 @@ constexpr struct {
 	std::string_view modalias;
 	std::string_view generation;
 } processors[] = {
+	{"ven0000fam0006mod002D", "snbep"},
 	{"ven0000fam0006mod003E", "ivbep"},
 	{"ven0000fam0006mod003F", "hswep"},
 	{"ven0000fam0006mod004F", "bdwep"},
