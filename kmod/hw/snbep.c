@@ -29,7 +29,7 @@ enum {
 	TYPE_R3QPI,
 };
 
-/* §2.3.3.3: opcode, state, node, thread; bits 9:5 have no name */
+/* §2.3.3.3; opcode, state, node, thread as in libpfm4, where 9:5 have no name */
 static const struct unc_filter_reg cbox_filters[] = {
 	{ .reg = 0xd14, .word = 1, .mask = GENMASK(31, 10) | GENMASK(4, 0) },
 	{ }

@@ -33,7 +33,7 @@ UBOX_REGS(CTL_COMMON | THRESH_5, CTL_RSV,
 
 /* --- CBo, Tables 2-8 to 2-12 ------------------------------------------------ */
 
-/* the filter: opcode 31:23, state 22:18, node 17:10, thread 4:0 */
+/* the filter by the kernel: opcode 31:23, state 22:18, node 17:10, thread 4:0 */
 CBOX_REGS(CTL_COMMON | CTL_TID_EN | THRESH_8, CTL_RSV,
 	ROW_BOX_CTL_EN(0x04, BOX_CTL_WO, BOX_CTL_RSV),
 	ROW_FILTER(0x14, 0, 0xfffffc1f, 0x000003e0, "filter"));
