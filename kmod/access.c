@@ -99,14 +99,14 @@ static int unc_write_safe(struct unc_box *box, u32 reg, u32 value)
 	return 0;
 }
 
-static void unc_write(struct unc_box *box, u32 reg, u32 value)
+static void unc_write(struct unc_box *box, u32 reg, u64 value)
 {
 	if (box->dead)
 		return;
 	if (box->type->space == UNC_MSR)
 		wrmsrq(unc_msr(box, reg), value);
 	else
-		unc_pci_write(box, reg, value);
+		unc_pci_write(box, reg, lower_32_bits(value));
 }
 
 static void unc_report_gone(struct irq_work *work)
@@ -215,6 +215,8 @@ void unc_write_counter(struct unc_box *box, unsigned int ctr, u64 value)
 
 	if (box->dead)
 		return;
+	if (box->type->quirks & UNC_QUIRK_JOINT)
+		value |= box->ctr[ctr].ctl;
 	if (box->type->space == UNC_MSR) {
 		wrmsrq(unc_msr(box, reg), value);
 	} else {
@@ -228,7 +230,7 @@ void unc_write_counter(struct unc_box *box, unsigned int ctr, u64 value)
  * @box: the box
  * @ctr: general or fixed counter
  */
-u32 unc_read_ctl(struct unc_box *box, unsigned int ctr)
+u64 unc_read_ctl(struct unc_box *box, unsigned int ctr)
 {
 	u32 reg = unc_ctl_reg(box->type, ctr);
 	u64 value = 0;
@@ -236,6 +238,9 @@ u32 unc_read_ctl(struct unc_box *box, unsigned int ctr)
 	if (box->type->space == UNC_PCI)
 		return unc_pci_read(box, reg);
 	rdmsrq_safe(unc_msr(box, reg), &value);
+	/* the count may be in the same register */
+	if (box->type->quirks & UNC_QUIRK_JOINT)
+		value &= ~(u64)U32_MAX;
 	return value;
 }
 
@@ -252,10 +257,12 @@ static void unc_write_twice(struct unc_box *box, u32 reg, u32 value)
  * @ctr: general or fixed counter
  * @value: its control register
  *
+ * Where the count is in the same register, it is 0 then.
+ *
  * Where it takes two writes, a counter in a box that runs must not count what
  * the first one may have left, so it is given its event before it is enabled.
  */
-void unc_write_ctl(struct unc_box *box, unsigned int ctr, u32 value)
+void unc_write_ctl(struct unc_box *box, unsigned int ctr, u64 value)
 {
 	u32 reg = unc_ctl_reg(box->type, ctr);
 
@@ -370,9 +377,8 @@ static void unc_write_ones(struct unc_box *box)
 		unc_write_counter(box, 0, GENMASK_ULL(bits - 1, 0));
 		return;
 	}
-	while (bits > 32 &&
-	       wrmsrq_safe(unc_msr(box, unc_ctr_reg(box->type, 0)),
-			   GENMASK_ULL(bits - 1, 0)))
+	while (wrmsrq_safe(unc_msr(box, unc_ctr_reg(box->type, 0)),
+			   GENMASK_ULL(bits - 1, 0)) && bits > 32)
 		bits--;
 }
 
@@ -399,7 +405,7 @@ int unc_probe_box(struct unc_box *box)
 	box->bits = fls64(kept);
 	box->kept = 0;
 	if (kept != GENMASK_ULL(documented - 1, 0) >> (documented - box->bits) ||
-	    box->bits <= 32) {
+	    (box->bits <= 32 && box->bits != documented)) {
 		/* reported where a message may be printed */
 		box->kept = kept;
 		box->bits = documented;

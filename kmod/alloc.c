@@ -22,7 +22,7 @@ static int unc_info_cmp(const void *key, const void *elt)
 static const struct unc_event_info *unc_info(const struct unc_type *type,
 					     u64 config)
 {
-	u16 code = config & UNC_CTL_EVENT;
+	u16 code = config & type->ctl_mask & UNC_CTL_EVENT;
 
 	if (type->ctl_mask & config & UNC_CTL_EXT)
 		code |= 0x100;
@@ -64,7 +64,8 @@ static int unc_describe_special(const struct unc_type *type,
  * @config: config, config1 and config2
  * @slot: where to put the answer
  *
- * Return: 0, or -EINVAL for bits that this event has no use for.  Where the
+ * Return: 0, or -EINVAL for bits that this event has no use for, or where bits
+ * are missing without which nothing counts.  Where the
  * driver stands in for the kernel's own, which masks these, they are masked in
  * @slot->config.
  */
@@ -79,7 +80,11 @@ int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 	*slot = (struct unc_slot){
 		.config = { config[0], config[1], config[2] },
 	};
-	if ((config[0] & UNC_CTL_EVENT) == UNC_EVENT_FIXED) {
+	/* without an enable bit, a control of 0 is a counter that is off */
+	if ((config[0] & type->ctl_must) != type->ctl_must ||
+	    ((type->quirks & UNC_QUIRK_JOINT) && !(config[0] & type->ctl_mask)))
+		return -EINVAL;
+	if ((config[0] & type->ctl_mask & UNC_CTL_EVENT) == UNC_EVENT_FIXED) {
 		err = unc_describe_special(type, slot);
 		if (err)
 			return err;

@@ -64,17 +64,139 @@ bool unc_box_signals(const struct unc_box *box)
 	return box->type->signals && box->pkg->overflow.pmi_cores;
 }
 
-/* Did somebody leave a counter running, or a filter set? */
+static bool unc_is_joint(const struct unc_box *box)
+{
+	return box->type->quirks & UNC_QUIRK_JOINT;
+}
+
+/* Did somebody leave a counter running? */
 static bool unc_box_is_dirty(struct unc_box *box)
 {
+	u64 running = unc_is_joint(box) ? U64_MAX : UNC_CTL_EN | UNC_CTL_OV_EN;
 	unsigned int ctr;
 
 	for_each_programmed(box->type, ctr) {
-		if (unc_read_ctl(box, ctr) & (UNC_CTL_EN | UNC_CTL_OV_EN))
+		if (unc_read_ctl(box, ctr) & running)
 			return true;
 	}
 	return false;
 }
+
+/* --- standing still ------------------------------------------------------ */
+
+/* Its own control register, or the package's, which others share. */
+static bool unc_can_freeze(const struct unc_box *box)
+{
+	return box->type->box_ctl ||
+	       (box->type->quirks & UNC_QUIRK_FREEZE_ALL);
+}
+
+/* Has it stood still for so little lately that it may once more? */
+static bool unc_may_freeze(struct unc_freeze_account *account, u64 now)
+{
+	unsigned int budget = READ_ONCE(freeze_budget);
+
+	if (budget >= 1000)
+		return true;
+	account->credit += div_u64((now - account->at) * budget, 1000);
+	account->credit = min(account->credit, UNC_FREEZE_BURST);
+	account->at = now;
+	return account->credit > 0;
+}
+
+/* The box counts again: on whose account did it not? */
+static void unc_charge(struct unc_freeze_account *account,
+		       struct unc_package *pkg)
+{
+	u64 ns;
+
+	if (!account->since)
+		return;
+	ns = ktime_get_mono_fast_ns() - account->since;
+	account->since = 0;
+	account->credit = max(account->credit - (s64)ns, -UNC_FREEZE_BURST);
+	atomic64_add(ns, &pkg->frozen_ns);
+}
+
+/*
+ * All boxes of the package stand still for as long as any of them wants it.
+ * Returns false when they have done so for too long.
+ */
+static bool unc_share_freeze(struct unc_package *pkg, bool surely)
+{
+	struct unc_common_freeze *freeze = &pkg->freeze;
+	u64 now = ktime_get_mono_fast_ns();
+	bool may;
+
+	unc_raw_lock(&freeze->lock);
+	may = freeze->holders || surely ||
+	      unc_may_freeze(&freeze->account, now);
+	if (may && !freeze->holders++) {
+		unc_package_freeze();
+		/* where nothing counts, nobody loses by it */
+		freeze->account.since = atomic_read(&pkg->active) ? now : 0;
+	}
+	unc_raw_unlock(&freeze->lock);
+	return may;
+}
+
+static void unc_share_thaw(struct unc_package *pkg)
+{
+	struct unc_common_freeze *freeze = &pkg->freeze;
+
+	unc_raw_lock(&freeze->lock);
+	if (!--freeze->holders) {
+		unc_package_thaw(0);
+		unc_charge(&freeze->account, pkg);
+	}
+	unc_raw_unlock(&freeze->lock);
+}
+
+/**
+ * unc_freeze_init() - prepare what boxes share to stand still
+ * @pkg: their package
+ */
+void unc_freeze_init(struct unc_package *pkg)
+{
+	raw_spin_lock_init(&pkg->freeze.lock);
+	pkg->freeze.account.credit = UNC_FREEZE_BURST;
+	pkg->freeze.account.at = ktime_get_mono_fast_ns();
+}
+
+/* Returns false when it has stood still for too long, and goes on. */
+static bool unc_freeze(struct unc_box *box, bool surely)
+{
+	u64 now = ktime_get_mono_fast_ns();
+
+	if (box->dead)
+		return true;
+	if (!box->type->box_ctl) {
+		box->frozen = unc_share_freeze(box->pkg, surely);
+		return box->frozen;
+	}
+	if (!surely && !unc_may_freeze(&box->account, now))
+		return false;
+	unc_write_box_ctl(box, UNC_BOX_FRZ);
+	box->frozen = true;
+	box->account.since = now;
+	return true;
+}
+
+/* Count again. */
+static void unc_thaw(struct unc_box *box)
+{
+	if (!box->frozen)
+		return;
+	box->frozen = false;
+	if (!box->type->box_ctl) {
+		unc_share_thaw(box->pkg);
+		return;
+	}
+	unc_write_box_ctl(box, 0);
+	unc_charge(&box->account, box->pkg);
+}
+
+/* --- from and to an idle box ---------------------------------------------- */
 
 static void unc_box_clear_filters(struct unc_box *box)
 {
@@ -137,8 +259,9 @@ int unc_box_start(struct unc_box *box, bool *found)
 {
 	int err;
 
-	box->credit = UNC_FREEZE_BURST;
-	box->credit_at = ktime_get_mono_fast_ns();
+	box->account.credit = UNC_FREEZE_BURST;
+	box->account.at = ktime_get_mono_fast_ns();
+	box->started = true;
 	if (!unc_box_present(box))
 		return -ENODEV;
 	if (unc_box_is_dirty(box))
@@ -163,9 +286,8 @@ void unc_box_restore(struct unc_box *box)
 	if (box->dead || (box->type->space == UNC_PCI && !box->pdev))
 		return;
 	unc_box_clear(box);
-	if (box->type->box_ctl)
-		unc_write_box_ctl(box, 0);
-	box->frozen = false;
+	box->account.since = 0;
+	unc_thaw(box);
 }
 
 /**
@@ -286,17 +408,35 @@ static void unc_box_set_filters(struct unc_box *box)
 	}
 }
 
-static u32 unc_slot_ctl(const struct unc_box *box, const struct unc_slot *slot)
+static u64 unc_slot_ctl(const struct unc_box *box, const struct unc_slot *slot)
 {
 	const struct unc_type *type = box->type;
 	bool signals = unc_box_signals(box);
-	u32 ctl = UNC_CTL_EN;
+	u64 ctl = unc_is_joint(box) ? 0 : UNC_CTL_EN;
 
 	if (slot->event && signals)
 		ctl |= UNC_CTL_OV_EN;
 	if (slot->ctr != UNC_FIXED)
 		ctl |= slot->config[0] & type->ctl_mask;
 	return ctl;
+}
+
+/*
+ * Write the control of a counter that goes on with its slot, or stops.  Where that
+ * sets the count to 0, what it was is taken first: a counter that runs is about to
+ * be stopped, so what comes after the read is none of the slot's.
+ */
+static void unc_set_ctl(struct unc_box *box, unsigned int ctr, u64 ctl)
+{
+	struct unc_counter *c = &box->ctr[ctr];
+	struct unc_slot *slot = c->slot < 0 ? NULL : &box->slot[c->slot];
+
+	if (unc_is_joint(box) && slot) {
+		unc_box_refresh(box, slot);
+		if (!c->dirty && !box->dead)
+			slot->raw = 0;
+	}
+	unc_write_ctl(box, ctr, ctl);
 }
 
 /**
@@ -308,8 +448,7 @@ static u32 unc_slot_ctl(const struct unc_box *box, const struct unc_slot *slot)
 void unc_box_run(struct unc_box *box, struct unc_slot *slot, bool run)
 {
 	if (!box->ctr[slot->ctr].dirty)
-		unc_write_ctl(box, slot->ctr,
-			      run ? unc_slot_ctl(box, slot) : 0);
+		unc_set_ctl(box, slot->ctr, run ? unc_slot_ctl(box, slot) : 0);
 }
 
 static void unc_box_program(struct unc_box *box, unsigned int ctr)
@@ -324,9 +463,14 @@ static void unc_box_program(struct unc_box *box, unsigned int ctr)
 		return;
 	}
 	slot = &box->slot[c->slot];
-	/* it may still count what it counted before */
-	if (!box->frozen && c->ctl)
+	if (unc_is_joint(box)) {
+		/* one write has it stop, begin at 0 and count something else */
+		c->raw = 0;
+		c->known = true;
+	} else if (!box->frozen && c->ctl) {
+		/* it may still count what it counted before */
 		unc_write_ctl(box, ctr, 0);
+	}
 	slot->stamp = c->known ? ktime_get_mono_fast_ns() : 0;
 	slot->raw = c->raw;
 	if (slot->event && unc_box_signals(box))
@@ -358,7 +502,14 @@ static void unc_box_rest(struct unc_box *box)
 		else
 			reset = true;
 	}
-	if (!type->box_ctl || (box->frozen && !reset))
+	if (!type->box_ctl) {
+		/* others may count on */
+		unc_thaw(box);
+		return;
+	}
+	/* it may stand still for as long as it likes */
+	box->account.since = 0;
+	if (box->frozen && !reset)
 		return;
 	if (!unc_box_resets(box)) {
 		unc_write_box_ctl(box, UNC_BOX_FRZ);
@@ -376,26 +527,6 @@ static void unc_box_rest(struct unc_box *box)
 	box->frozen = true;
 }
 
-/* Has the box been frozen for so little lately that it may be once more? */
-static bool unc_may_freeze(struct unc_box *box, u64 now)
-{
-	unsigned int budget = READ_ONCE(freeze_budget);
-
-	if (budget >= 1000)
-		return true;
-	box->credit += div_u64((now - box->credit_at) * budget, 1000);
-	box->credit = min(box->credit, UNC_FREEZE_BURST);
-	box->credit_at = now;
-	return box->credit > 0;
-}
-
-static void unc_freeze_now(struct unc_box *box, u64 now)
-{
-	unc_write_box_ctl(box, UNC_BOX_FRZ);
-	box->frozen = true;
-	box->froze_at = now;
-}
-
 /**
  * unc_box_freeze() - hold a box still, if it has not stood still too much
  * @box: the box
@@ -405,14 +536,9 @@ static void unc_freeze_now(struct unc_box *box, u64 now)
  */
 void unc_box_freeze(struct unc_box *box)
 {
-	u64 now;
-
-	if (box->freezes++ || box->frozen || !box->type->box_ctl)
+	if (box->freezes++ || box->frozen || !unc_can_freeze(box))
 		return;
-	now = ktime_get_mono_fast_ns();
-	if (unc_may_freeze(box, now))
-		unc_freeze_now(box, now);
-	else
+	if (!unc_freeze(box, false))
 		atomic64_inc(&box->pkg->unfrozen);
 }
 
@@ -426,21 +552,8 @@ void unc_box_freeze(struct unc_box *box)
 void unc_box_freeze_surely(struct unc_box *box)
 {
 	box->freezes++;
-	if (!box->frozen && box->type->box_ctl)
-		unc_freeze_now(box, ktime_get_mono_fast_ns());
-}
-
-/* The box counts again: on whose account did it not? */
-static void unc_box_charge(struct unc_box *box)
-{
-	u64 ns;
-
-	if (!box->froze_at)
-		return;
-	ns = ktime_get_mono_fast_ns() - box->froze_at;
-	box->froze_at = 0;
-	box->credit = max(box->credit - (s64)ns, -UNC_FREEZE_BURST);
-	atomic64_add(ns, &box->pkg->frozen_ns);
+	if (!box->frozen && unc_can_freeze(box))
+		unc_freeze(box, true);
 }
 
 /**
@@ -461,7 +574,6 @@ void unc_box_thaw(struct unc_box *box)
 	}
 	if (unc_box_idle(box)) {
 		unc_box_rest(box);
-		box->froze_at = 0;
 		return;
 	}
 	unc_box_set_filters(box);
@@ -469,11 +581,7 @@ void unc_box_thaw(struct unc_box *box)
 		if (box->ctr[ctr].dirty)
 			unc_box_program(box, ctr);
 	}
-	if (box->frozen) {
-		unc_write_box_ctl(box, 0);
-		box->frozen = false;
-		unc_box_charge(box);
-	}
+	unc_thaw(box);
 }
 
 /**
@@ -521,7 +629,7 @@ void unc_box_leave(struct unc_box *box, struct unc_slot *slot)
 	bool stays = slot->users > 1 || (box->hold && !slot->event);
 
 	if (!stays && !box->frozen && unc_is_programmed(slot->ctr) && c->ctl)
-		unc_write_ctl(box, slot->ctr, 0);
+		unc_set_ctl(box, slot->ctr, 0);
 	unc_box_refresh(box, slot);
 }
 

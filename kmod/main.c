@@ -29,11 +29,14 @@ MODULE_PARM_DESC(pmu_prefix,
 		 "first part of the PMUs' names (default: the generation's, such as hswep); \"uncore\" gives the names of the kernel's own driver");
 
 static const struct x86_cpu_id unc_cpus[] = {
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 29, &unc_xeon7400),
 	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 45, &unc_snbep),
 	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 62, &unc_ivbep),
 	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 63, &unc_hswep),
 	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 79, &unc_bdwep),
 	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 86, &unc_bdwde),
+	/* models 3 and 4 have other registers at the same addresses */
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 15, 6, &unc_xeon7100),
 	{ }
 };
 
@@ -58,7 +61,7 @@ static bool unc_rival_is_here(void)
 		kobject_put(module);
 		return true;
 	}
-	return driver_find(unc.gen->rival, &pci_bus_type);
+	return unc.gen->rival && driver_find(unc.gen->rival, &pci_bus_type);
 }
 
 static int unc_module_event(struct notifier_block *nb, unsigned long action,

@@ -45,11 +45,16 @@ u64 unc_global_bits(const struct unc_box *box)
 				   box->type->global_bits;
 }
 
+/**
+ * unc_global_status() - who in this CPU's package has overflowed
+ *
+ * Return: bits of the boxes; 0 where no box signals.
+ */
 u64 unc_global_status(void)
 {
 	u64 status = 0;
 
-	if (unc.gen->global_ctl)
+	if (unc.gen->global_status)
 		rdmsrq(unc.gen->global_status, status);
 	return status;
 }
@@ -75,7 +80,8 @@ void unc_package_thaw(u32 ctl)
 {
 	if (!unc.gen->global_ctl)
 		return;
-	wrmsrq(unc.gen->global_status, unc_global_status());
+	if (unc.gen->global_status)
+		wrmsrq(unc.gen->global_status, unc_global_status());
 	wrmsrq(unc.gen->global_ctl, ctl | unc.gen->unfreeze);
 }
 

@@ -83,6 +83,8 @@ ports:
  */
 const char *unc_pci_access(void)
 {
+	if (!unc.gen->pci_ids)
+		return "nothing: there are none";
 	if (!unc_mapped)
 		return "ports";
 	return unc_ported ? "memory and ports" : "memory";
@@ -251,6 +253,8 @@ int unc_pci_init(void)
 	unsigned int i, t;
 	int err;
 
+	if (!unc.gen->pci_ids)
+		return 0;
 	unc_pci_closed = false;
 	unc_mapped = 0;
 	unc_ported = 0;
@@ -274,5 +278,6 @@ int unc_pci_init(void)
  */
 void unc_pci_exit(void)
 {
-	pci_unregister_driver(&unc_pci_driver);
+	if (unc.gen->pci_ids)
+		pci_unregister_driver(&unc_pci_driver);
 }

@@ -726,7 +726,7 @@ void unc_pmi_cpu_online(void)
 }
 
 /**
- * unc_pmi_init() - make ready for overflow interrupts
+ * unc_pmi_init() - make ready for overflow interrupts, where there are any
  *
  * Return: 0 or a negative errno.
  */
@@ -743,7 +743,7 @@ int unc_pmi_init(void)
 		pmi->core = -1;
 	}
 	/* where no box signals all of them are polled, on the same ways */
-	if (!unc.gen->global_ctl)
+	if (!unc.gen->global_status)
 		return 0;
 	/* the second goes behind perf's handler, which is there from boot on */
 	err = register_nmi_handler(NMI_LOCAL, unc_nmi, NMI_FLAG_FIRST,

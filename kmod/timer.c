@@ -18,8 +18,7 @@
 #include "compat.h"
 
 /*
- * The narrowest counters, QPI's free-running ones of 32 bits, wrap in 0.86 s at
- * the fastest clock; a counter of 44 bits that grows by 128 a cycle in 27 s.
+ * The narrowest counters, of 32 bits, wrap in 0.86 s at the fastest clock; a counter of 44 bits that grows by 128 a cycle in 27 s.
  */
 #define UNC_TIMER_NARROW	(400 * NSEC_PER_MSEC)
 #define UNC_TIMER_WIDE		(10 * NSEC_PER_SEC)
@@ -97,6 +96,11 @@ void unc_timer_refresh_by(struct unc_package *pkg, bool narrow)
 
 /* --- what ---------------------------------------------------------------- */
 
+static bool unc_may_be_narrow(const struct unc_type *type)
+{
+	return type->freerun || type->bits <= 32;
+}
+
 /* Refresh a box, or only its narrow counters; true: it has such. */
 static bool unc_timer_refresh_box(struct unc_box *box, bool only_narrow)
 {
@@ -130,7 +134,7 @@ static bool unc_timer_refresh(struct unc_package *pkg, bool only_narrow)
 
 		/* racy, but a box that starts now need not be read now */
 		if (!box || !READ_ONCE(box->active) ||
-		    (only_narrow && !box->type->freerun))
+		    (only_narrow && !unc_may_be_narrow(box->type)))
 			continue;
 		narrow |= unc_timer_refresh_box(box, only_narrow);
 	}

@@ -186,6 +186,8 @@ static void unc_find_buses(void)
 	struct pci_dev *pdev = NULL;
 	unsigned int i;
 
+	if (!unc.gen->pci_ids)
+		return;
 	while ((pdev = pci_get_device(PCI_VENDOR_ID_INTEL,
 				      unc.gen->ubox_device, pdev))) {
 		int id = unc_read_package_id(pdev);
@@ -219,7 +221,8 @@ static int unc_create_msr_boxes(struct unc_package *pkg)
 	for (t = 0; t < unc.gen->num_types; t++, type++) {
 		if (type->space != UNC_MSR)
 			continue;
-		n = unc.gen->count_boxes(pkg, type);
+		n = unc.gen->count_boxes ? unc.gen->count_boxes(pkg, type) :
+					   type->max_boxes;
 		for (i = 0; i < n; i++) {
 			if (!unc_box_create(pkg, type, i))
 				return -ENOMEM;
@@ -258,6 +261,7 @@ int unc_topology_init(void)
 		pkg->cpu = cpu;
 		pkg->bus = -1;
 		unc_overflow_package_init(pkg);
+		unc_freeze_init(pkg);
 		unc_timer_init(pkg);
 		pkg->boxes = kcalloc(unc.boxes_per_package,
 				     sizeof(*pkg->boxes), GFP_KERNEL);
@@ -328,8 +332,9 @@ static void unc_start_boxes(void *data)
 	struct unc_package *pkg = found->pkg;
 	unsigned int b;
 
-	if (unc.gen->global_ctl &&
-	    (rdmsrq_safe(unc.gen->global_ctl, &found->ctl) ||
+	if ((unc.gen->global_ctl &&
+	     rdmsrq_safe(unc.gen->global_ctl, &found->ctl)) ||
+	    (unc.gen->global_status &&
 	     rdmsrq_safe(unc.gen->global_status, &found->status)))
 		return;
 	unc_package_freeze();
@@ -483,7 +488,7 @@ int unc_boxes_start(void)
 			struct unc_box *box = found.pkg->boxes[b];
 
 			/* not even reached, where the package does not answer */
-			if (box && !box->credit_at)
+			if (box && !box->started)
 				box->dead = true;
 			if (box && !box->dead)
 				n++;

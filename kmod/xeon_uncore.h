@@ -66,6 +66,13 @@ enum unc_quirk {
 	UNC_QUIRK_UNCLOCKED	= BIT(2),
 	/* box control does not reset, its RST bits are reserved */
 	UNC_QUIRK_NO_RESET	= BIT(3),
+	/*
+	 * one register is a counter's control, in its upper half, and its count;
+	 * there is no enable bit, any bit of the control has it count
+	 */
+	UNC_QUIRK_JOINT		= BIT(4),
+	/* the package's freeze is the box's, too: it has none of its own */
+	UNC_QUIRK_FREEZE_ALL	= BIT(5),
 };
 
 /**
@@ -159,7 +166,7 @@ struct unc_freerun {
  * @general: counters that count any event
  * @bits: documented width of the counters; the real one is probed
  * @box_ctl: box control register, 0 when the box has none and so cannot be
- *	frozen
+ *	frozen, or only with the package
  * @status: box status register (overflow bits, write one to clear)
  * @status_mask: bits of @status
  * @ctl: control registers of the general counters, of the first box
@@ -169,6 +176,7 @@ struct unc_freerun {
  * @stride: distance between two boxes' registers, for MSRs
  * @box_ctl_base: bits of the box control register to be written as 1 always
  * @ctl_mask: bits of config that go to the control register
+ * @ctl_must: those without which it counts nothing
  * @signals: an overflow of its counters can freeze the package and interrupt
  * @global: for boxes that signal, its bits in the global status (§2.1.5), one
  *	mask a box; NULL: the boxes all have @global_bits
@@ -194,11 +202,12 @@ struct unc_type {
 	u8 bits;
 	u16 max_inc;
 	u32 box_ctl, status, status_mask;
-	u16 ctl[UNC_MAX_GENERAL], ctr[UNC_MAX_GENERAL];
+	u32 ctl[UNC_MAX_GENERAL], ctr[UNC_MAX_GENERAL];
 	u32 fixed_ctl, fixed_ctr;
 	u32 stride;
 	u32 box_ctl_base;
 	u64 ctl_mask;
+	u64 ctl_must;
 	bool signals;
 	const u64 *global;
 	u64 global_bits;
@@ -228,20 +237,22 @@ enum unc_pci_role { UNC_PCI_BOX, UNC_PCI_FILTER };
  * @name: prefix of the PMUs' names
  * @types: its box types
  * @num_types: how many
- * @pci_ids: the PCI functions that are or belong to boxes
- * @rival: PCI driver that the kernel's own uncore driver has for it
+ * @pci_ids: the PCI functions that are or belong to boxes, NULL: none are
+ * @rival: PCI driver that the kernel's own uncore driver has for it, or NULL
  * @ubox_device: PCI device with the node-id registers (§1.6.1)
  * @node_id: offset of the local node id there (bits 2:0)
  * @node_map: offset of the node-id map, eight fields of three bits
  * @max_khz: no uncore clock is faster
  * @global_ctl: MSR that unfreezes and says whom to interrupt, §2.1.5.1; 0: there
- *	is none, nothing freezes a package, and no box signals
- * @global_status: MSR that says who overflowed; write one to clear
+ *	is none, and nothing freezes a package
+ * @global_status: MSR that says who overflowed; write one to clear.  0: there is
+ *	none, and nobody signals
  * @freeze: bit of @global_ctl that stops all boxes
  * @unfreeze: bit of @global_ctl that starts all boxes again
  * @wake: bit of @global_ctl that wakes a sleeping core for the interrupt
  * @cores: bits of @global_ctl that select cores
- * @count_boxes: how many boxes of MSR type @type package @pkg has; may sleep
+ * @count_boxes: how many boxes of MSR type @type package @pkg has; may sleep.
+ *	NULL: as many as @type->max_boxes
  */
 struct unc_package;
 struct unc_generation {
@@ -315,8 +326,20 @@ struct unc_counter {
 	s8 slot;
 	bool known;
 	bool dirty;
-	u32 ctl;
+	u64 ctl;
 	u64 raw;
+};
+
+/**
+ * struct unc_freeze_account - for how long something may stand still
+ * @credit: for so long (ns), while others' events count
+ * @at: when that was
+ * @since: since when it stands still at their cost; 0: it does not
+ */
+struct unc_freeze_account {
+	s64 credit;
+	u64 at;
+	u64 since;
 };
 
 /**
@@ -336,12 +359,12 @@ struct unc_counter {
  * @kept: what counter 0 kept of all ones, when that makes no sense; else 0
  * @dead: it does not answer any more; counts stay as they are
  * @gone: says so in the log
- * @frozen: the hardware is frozen, by this box's control register
+ * @frozen: the hardware is frozen, by this box's control register or, where it
+ *	has none, by its share in the package's freeze
  * @still: it is, because the package is frozen
  * @freezes: CPUs that want it frozen just now
- * @credit: for how long (ns) it may be frozen while others' events count
- * @credit_at: when that was
- * @froze_at: since when it is frozen at their cost; 0: it is not
+ * @account: of its own freezes
+ * @started: it has been brought into service, or that was tried
  * @hold: number of the move of events to another CPU that is under way, which
  *	keeps slots running; 0: none is
  * @holds: such moves so far
@@ -371,9 +394,8 @@ struct unc_box {
 	bool frozen;
 	bool still;
 	u16 freezes;
-	s64 credit;
-	u64 credit_at;
-	u64 froze_at;
+	struct unc_freeze_account account;
+	bool started;
 	unsigned int active;
 	unsigned int samplers;
 	u32 hold;
@@ -384,6 +406,19 @@ struct unc_box {
 	u32 filter[UNC_MAX_FILTER_REGS];
 	struct unc_slot slot[UNC_MAX_COUNTERS];
 	struct unc_counter ctr[UNC_MAX_COUNTERS];
+};
+
+/**
+ * struct unc_common_freeze - the package's freeze, as boxes use it that have none
+ * of their own
+ * @lock: guards the others; nests in the boxes' locks
+ * @holders: boxes that want it; the first one freezes, the last one thaws
+ * @account: of all of them
+ */
+struct unc_common_freeze {
+	raw_spinlock_t lock;
+	unsigned int holders;
+	struct unc_freeze_account account;
 };
 
 #define UNC_MAX_CORES	32
@@ -474,6 +509,7 @@ struct unc_overflow {
  * @kick: brings @timer back onto a CPU of the package
  * @samplers: boxes with sampling events, by their place in @boxes
  * @overflow: sampling
+ * @freeze: shared by boxes that have none of their own
  * @frozen_ns: time for which boxes stood still for groups to be read or changed
  *	while others counted, of all boxes
  * @unfrozen: how often a box went on counting because it had stood still for
@@ -497,6 +533,7 @@ struct unc_package {
 	call_single_data_t kick;
 	DECLARE_BITMAP(samplers, UNC_MAX_BOXES);
 	struct unc_overflow overflow;
+	struct unc_common_freeze freeze;
 	atomic64_t frozen_ns;
 	atomic64_t unfrozen;
 	struct kobject *kobj;
@@ -597,8 +634,8 @@ unsigned int unc_counter_bits(const struct unc_box *box, unsigned int ctr);
 bool unc_box_present(struct unc_box *box);
 int unc_probe_box(struct unc_box *box);
 void unc_init_gone(struct unc_box *box);
-u32 unc_read_ctl(struct unc_box *box, unsigned int ctr);
-void unc_write_ctl(struct unc_box *box, unsigned int ctr, u32 value);
+u64 unc_read_ctl(struct unc_box *box, unsigned int ctr);
+void unc_write_ctl(struct unc_box *box, unsigned int ctr, u64 value);
 void unc_write_filter(struct unc_box *box, unsigned int i, u32 value);
 void unc_write_box_ctl(struct unc_box *box, u32 value);
 void unc_write_counter(struct unc_box *box, unsigned int ctr, u64 value);
@@ -607,6 +644,7 @@ void unc_clear_status(struct unc_box *box);
 /* --- box.c: counting; call with the box's lock held ---------------------- */
 
 bool unc_box_signals(const struct unc_box *box);
+void unc_freeze_init(struct unc_package *pkg);
 int unc_box_start(struct unc_box *box, bool *found);
 void unc_box_restore(struct unc_box *box);
 void unc_box_lose_filters(struct unc_box *box);

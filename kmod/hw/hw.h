@@ -13,6 +13,8 @@ extern const struct unc_generation unc_bdwep;
 extern const struct unc_generation unc_bdwde;
 extern const struct unc_generation unc_ivbep;
 extern const struct unc_generation unc_snbep;
+extern const struct unc_generation unc_xeon7100;
+extern const struct unc_generation unc_xeon7400;
 
 /* "SW must write to 1" in box controls; the kernel's driver does not. */
 #define BOX_CTL_ONES	GENMASK(17, 16)
