@@ -11,6 +11,8 @@ const struct model_generation *const model_generations[] = {
 	&model_bdwde,
 	&model_ivbep,
 	&model_snbep,
+	&model_xeon7100,
+	&model_xeon7400,
 	NULL
 };
 
@@ -21,6 +23,8 @@ size_t model_size(void)
 
 static unsigned int boxes_of(const struct model_config *cfg, unsigned int kind)
 {
+	if (!cfg->gen->types[kind].name)
+		return 0;
 	switch (kind) {
 	case MODEL_CBOX:
 		return cfg->cboxes;
@@ -77,11 +81,11 @@ static bool config_valid(const struct model_config *c)
 {
 	return clocks_valid(c->clock_khz) &&
 	       within(c->packages, 1, MODEL_MAX_PACKAGES) &&
-	       within(c->cboxes, 1, c->gen->max_cboxes) &&
+	       within(c->cboxes, !!c->gen->max_cboxes, c->gen->max_cboxes) &&
 	       (c->sboxes == c->gen->sboxes[0] ||
 		c->sboxes == c->gen->sboxes[1]) &&
-	       within(c->has, 1, c->gen->max_has) &&
-	       within(c->imcs, 1, c->gen->max_imcs) &&
+	       within(c->has, !!c->gen->max_has, c->gen->max_has) &&
+	       within(c->imcs, !!c->gen->max_imcs, c->gen->max_imcs) &&
 	       within(c->qpi_ports, !!c->gen->qpi_ports, c->gen->qpi_ports) &&
 	       (c->counter_bits == 44 || c->counter_bits == 48) &&
 	       c->num_c >= -1 && c->num_c <= 31 && node_map_valid(c);
@@ -252,8 +256,15 @@ void model_spurious_pmi(struct model *m, unsigned int pkg, u32 core_mask)
 
 const char *model_kind_name(const struct model *m, enum model_box_kind kind)
 {
-	return (unsigned int)kind < MODEL_BOX_KINDS ? m->gen->types[kind].name :
-						      NULL;
+	if ((unsigned int)kind >= MODEL_BOX_KINDS)
+		return NULL;
+	return m->gen->types[kind].name ? m->gen->types[kind].name : "";
+}
+
+bool model_kind_has_codes(const struct model *m, enum model_box_kind kind)
+{
+	return (unsigned int)kind < MODEL_BOX_KINDS &&
+	       m->gen->types[kind].nwaves;
 }
 
 bool model_kind_pci(const struct model *m, enum model_box_kind kind)

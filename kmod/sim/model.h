@@ -16,10 +16,14 @@
 #define MODEL_MAX_PACKAGES	8
 #define MODEL_MAX_COUNTERS	5	/* four general ones and a fixed one */
 
-/* The box types of the generation, in the order of the manual's chapter 2. */
+/*
+ * The box types of all generations: in the order of the manual's chapter 2, and
+ * those of Xeon 7100 and 7400.
+ */
 enum model_box_kind {
 	MODEL_UBOX, MODEL_CBOX, MODEL_SBOX, MODEL_HA, MODEL_IMC,
 	MODEL_IRP, MODEL_PCU, MODEL_QPI, MODEL_R2PCIE, MODEL_R3QPI,
+	MODEL_GBSQ, MODEL_GSNPQ, MODEL_FSB,
 	MODEL_BOX_KINDS
 };
 
@@ -57,28 +61,31 @@ struct model_function;
 /**
  * struct model_generation - tables of a generation of processors: hw/
  * @name: as in PMU names
- * @cpu_model: the processors' model, of family 6
- * @ubox_device: PCI device ID by which its uncore is known
+ * @cpu_family, @cpu_model: the processors
+ * @ubox_device: PCI device ID by which its uncore is known, 0: it has no PCI
+ *	functions
  * @max_cboxes, @max_has, @max_imcs: CBos, home agents and memory channels that a
  *	package may have
  * @sboxes: how many SBos a package has, on the smallest die and all others
  * @qpi_ports: the most that a package has; 0: it has none
  * @counter_bits: width of the counters that may be narrower, as documented
- * @core_sel: bits of the global control register that select cores; 0: there
- *	are no global registers
- * @types: the box types, by enum model_box_kind
+ * @freezes: has a package a register that stops all its counters?
+ * @core_sel: bits of the global control register that select cores; 0: no box
+ *	interrupts
+ * @types: the box types, by enum model_box_kind; those without a name are none
  * @functions: PCI functions
  * @nfunctions: how many
  * @second_devfn: where a box may appear a second time
  */
 struct model_generation {
 	const char *name;
-	u8 cpu_model;
+	u8 cpu_family, cpu_model;
 	u16 ubox_device;
 	u8 max_cboxes, max_has, max_imcs;
 	u8 sboxes[2];
 	u8 qpi_ports;
 	u8 counter_bits;
+	bool freezes;
 	u32 core_sel;
 	const struct model_type *types;
 	const struct model_function *functions;
@@ -87,7 +94,8 @@ struct model_generation {
 };
 
 extern const struct model_generation model_hswep, model_bdwep, model_bdwde,
-				     model_ivbep, model_snbep;
+				     model_ivbep, model_snbep, model_xeon7100,
+				     model_xeon7400;
 
 /* All of them; the last one is NULL. */
 extern const struct model_generation *const model_generations[];
@@ -180,6 +188,15 @@ enum model_dir { MODEL_RX, MODEL_TX };
  * @dir, @pkt: QPI packet, as the MATCH0 (pkt[0]) and MATCH1 (pkt[1]) words
  * @freq: PCU frequency in 100 MHz while the "transactions" (cycles) pass, for
  *	the four band events
+ *
+ * Of Xeon 7100 and 7400 @code is the sub-event of the front-side bus, as the
+ * number of its bit in the register; a look-up or a snoop has none, but
+ * @agent, @type, @snoop: one-hot as in the register; as is @state
+ * @flow: demand or prefetch, one-hot
+ * @core: whose line it is, as core_module_select has it; of a snoop, the cores
+ *	that have the line (bit 0: this one), or how many modules have it
+ * @fill: what fill_eviction says to just this: 0, 2 or 3
+ * @cross, @block: it is a cross snoop; a snoop that was blocked
  */
 struct model_txn {
 	enum model_box_kind kind;
@@ -193,6 +210,8 @@ struct model_txn {
 	enum model_dir dir;
 	u32 pkt[2];
 	u32 freq;
+	u32 agent, flow, type, snoop, core, fill;
+	bool cross, block;
 };
 
 #define MODEL_RATE_ONE	1000000000
@@ -381,5 +400,7 @@ void model_show_dirty(const struct model *m,
 const char *model_kind_name(const struct model *m, enum model_box_kind kind);
 bool model_kind_pci(const struct model *m, enum model_box_kind kind);
 unsigned int model_boxes(const struct model *m, enum model_box_kind kind);
+/* Do its transactions have an event code?  Look-ups and snoops have none. */
+bool model_kind_has_codes(const struct model *m, enum model_box_kind kind);
 
 #endif

@@ -62,6 +62,8 @@ bool model_waves_valid(const struct model_type *type)
 	const struct model_wave *w = type->waves, *event;
 	unsigned int i, j, count, longest;
 
+	if (type->quirks & QUIRK_JOINT)
+		return model_joint_valid(type);
 	for (i = 0; i < type->nwaves; i++) {
 		if (!w[i].period || w[i].period > MODEL_WAVE_MAX)
 			return false;
@@ -266,9 +268,23 @@ static u64 plan_reach(const struct model_box *b, const struct model_plan *p,
 unsigned int model_ctr_bits(const struct model *m, const struct model_box *b,
 			    unsigned int ctr)
 {
+	if (b->type->quirks & QUIRK_JOINT)
+		return 32;
 	if ((b->type->quirks & QUIRK_NARROW) && ctr != MODEL_FIXED)
 		return m->cfg.counter_bits;
 	return 48;
+}
+
+/* @count more, with which the counter is @over its end, or not. */
+static void count_on(const struct model *m, struct model_box *b,
+		     unsigned int ctr, u64 count, bool over)
+{
+	u64 last = (1ULL << model_ctr_bits(m, b, ctr)) - 1;
+
+	if (over && (b->ctl[ctr] & b->type->saturate))
+		b->ctr[ctr] = last;
+	else
+		b->ctr[ctr] = (b->ctr[ctr] + count) & last;
 }
 
 /* The bit that says in the box's status register that @ctr overflowed. */
@@ -298,6 +314,7 @@ unsigned int model_box_sync(const struct model *m, struct model_box *b)
 	u64 cycles = model_box_cycles(m, b, m->cycles) - from;
 	unsigned int ctr, overflowed = 0;
 	const struct model_plan *p;
+	bool over;
 	u32 bit;
 
 	b->stamp = m->cycles;
@@ -311,17 +328,30 @@ unsigned int model_box_sync(const struct model *m, struct model_box *b)
 		need = size - b->ctr[ctr];
 		count = plan_count(b, p, from, cycles);
 		/* a wave's count may have wrapped; a search takes long */
-		if (p->rated ? count >= need :
-			       plan_reach(b, p, from, need) <= cycles) {
+		over = p->rated ? count >= need :
+				  plan_reach(b, p, from, need) <= cycles;
+		if (over) {
 			bit = status_bit(b->type, ctr);
 			if (!(b->status & bit))
 				overflowed |= MODEL_BIT(ctr);
 			b->status |= bit;
 		}
-		b->ctr[ctr] += count;
-		b->ctr[ctr] &= size - 1;
+		count_on(m, b, ctr, count, over);
 	}
 	return overflowed;
+}
+
+static bool is_enabled(const struct model_box *b, unsigned int ctr)
+{
+	if (b->type->quirks & QUIRK_JOINT)
+		return b->ctl[ctr];
+	return (b->ctl[ctr] & CTL_EN) && !(b->held & MODEL_BIT(ctr));
+}
+
+/* Does its overflow tell the UBox? */
+static bool is_armed(const struct model_box *b, unsigned int ctr)
+{
+	return !(b->type->quirks & QUIRK_JOINT) && (b->ctl[ctr] & CTL_OV_EN);
 }
 
 /* A control or filter register changed: the box must have been synced. */
@@ -334,16 +364,18 @@ void model_box_changed(struct model *m, struct model_box *b)
 	b->armed = 0;
 	for (ctr = 0; ctr < MODEL_MAX_COUNTERS; ctr++) {
 		p = &b->plan[ctr];
-		if (!(b->ctl[ctr] & CTL_EN) || (b->held & MODEL_BIT(ctr)))
+		if (!is_enabled(b, ctr))
 			continue;
-		if (ctr == MODEL_FIXED)
+		if (b->type->quirks & QUIRK_JOINT)
+			model_joint_plan(b, ctr, p);
+		else if (ctr == MODEL_FIXED)
 			*p = (struct model_plan){ .period = 1, .inc = { 1 } };
 		else
 			plan_counter(b, ctr, p);
 		for (p->sum = 0, t = 0; t < p->period; t++)
 			p->sum += p->inc[t];
 		b->active |= MODEL_BIT(ctr);
-		if (b->ctl[ctr] & CTL_OV_EN)
+		if (is_armed(b, ctr))
 			b->armed |= MODEL_BIT(ctr);
 	}
 	if (was_armed || b->armed)
@@ -377,8 +409,8 @@ u64 model_box_deadline(const struct model *m, const struct model_box *b)
 
 /* --- transactions ------------------------------------------------------- */
 
-static u64 attribute(const struct model_txn *t, unsigned int attr,
-		     const struct model_filter *f)
+u64 model_attribute(const struct model_txn *t, unsigned int attr,
+		    const struct model_filter *f)
 {
 	switch (attr) {
 	case ATTR_TID:
@@ -403,6 +435,22 @@ static u64 attribute(const struct model_txn *t, unsigned int attr,
 		       f->shift;
 	case ATTR_FREQ:
 		return t->freq;
+	case ATTR_AGENT:
+		return t->agent;
+	case ATTR_FLOW:
+		return t->flow;
+	case ATTR_TYPE:
+		return t->type;
+	case ATTR_SNOOP:
+		return t->snoop;
+	case ATTR_CORE:
+		return t->core;
+	case ATTR_FILL:
+		return t->fill;
+	case ATTR_CROSS:
+		return t->cross;
+	case ATTR_BLOCK:
+		return t->block;
 	default:
 		return 0;
 	}
@@ -425,19 +473,10 @@ static bool packet_matches(const struct model_box *b, const struct model_txn *t)
 	       !((t->pkt[1] ^ match[1]) & mask[1]);
 }
 
-static bool filter_passes(const struct model_box *b,
-			  const struct model_filter *f,
-			  const struct model_txn *t)
+/* Does an attribute pass a filter's field? */
+bool model_field_passes(unsigned int op, u64 field, u64 attr)
 {
-	u64 field, attr;
-
-	if (f->op == FILTER_UMASK)
-		return false;
-	if (f->op == FILTER_PACKET)
-		return packet_matches(b, t);
-	field = filter_field(b, f);
-	attr = attribute(t, f->attr, f);
-	switch (f->op) {
+	switch (op) {
 	case FILTER_EQUAL:
 		return attr == field;
 	case FILTER_MEETS:
@@ -446,9 +485,35 @@ static bool filter_passes(const struct model_box *b,
 		return !field || (attr & field);
 	case FILTER_NEEDS:
 		return !field || attr;
+	case FILTER_EQUAL_IF_SET:
+		return !field || attr == field;
+	case FILTER_FILL:
+		return !field || (field == 1 ? attr != 0 : attr == field);
+	case FILTER_CORES:
+		/* bit 2 switches it on; one core, or just the cores in the field */
+		if (!(field & 4))
+			return true;
+		return field & 3 ? attr == (field & 3) : attr == 1 || attr == 2;
+	case FILTER_MODULES:
+		if (!(field & 4))
+			return true;
+		/* 0 one module, 1 one or more, 2 two or more, 3 all three */
+		return field & 3 ? attr >= (field & 3) : attr == 1;
 	default:
 		return attr >= field;
 	}
+}
+
+static bool filter_passes(const struct model_box *b,
+			  const struct model_filter *f,
+			  const struct model_txn *t)
+{
+	if (f->op == FILTER_UMASK)
+		return false;
+	if (f->op == FILTER_PACKET)
+		return packet_matches(b, t);
+	return model_field_passes(f->op, filter_field(b, f),
+				  model_attribute(t, f->attr, f));
 }
 
 static bool filter_applies(const struct model_filter *f,
@@ -473,6 +538,8 @@ bool model_takes(const struct model_box *b, unsigned int ctr,
 	const struct model_wave *w;
 	unsigned int i, count, ctrs = 0, idle = 0;
 
+	if (b->type->quirks & QUIRK_JOINT)
+		return model_joint_takes(b, ctr, t);
 	if (s.code != t->code)
 		return false;
 	w = find_event(b->type, s.code, &count);
@@ -513,6 +580,9 @@ static u32 increment(const struct model_box *b, unsigned int ctr,
 {
 	struct shape s = shape_of(b, ctr);
 
+	/* "durations add at most one a bus clock" */
+	if (b->type->quirks & QUIRK_JOINT)
+		return 1;
 	if (!s.thresh)
 		return t->value;
 	return !s.invert && t->value >= s.thresh;
@@ -552,15 +622,13 @@ s64 model_traffic(struct model *m, const struct model_txn *t)
 		for (ctr = 0; ctr < b->type->counters; ctr++) {
 			if (!inc[ctr])
 				continue;
-			size = 1ULL << model_ctr_bits(m, b, ctr);
 			if (reach[ctr] <= step) {
 				bit = status_bit(b->type, ctr);
 				if (!(b->status & bit))
 					overflowed |= MODEL_BIT(ctr);
 				b->status |= bit;
 			}
-			b->ctr[ctr] += step * inc[ctr];
-			b->ctr[ctr] &= size - 1;
+			count_on(m, b, ctr, step * inc[ctr], reach[ctr] <= step);
 		}
 		done += step;
 		m->deadline_known = false;

@@ -7,6 +7,7 @@
 
 /* Counters that were left running still have so far to their next overflow. */
 #define DIRTY_DISTANCE	(1ULL << 40)
+#define DIRTY_DISTANCE_32	(1ULL << 20)
 
 /* An event that the counter can count and that happens. */
 static u32 some_event(const struct model_type *type, unsigned int ctr)
@@ -50,6 +51,14 @@ static void soil_register(struct model *m, struct model_box *b,
 				(1ULL << model_ctr_bits(m, b, r->index)) -
 				DIRTY_DISTANCE;
 		break;
+	case REG_JOINT:
+		if (!(what & MODEL_DIRTY_COUNTERS))
+			break;
+		b->ctl[r->index] = r->keep;
+		b->ctr[r->index] = (1ULL << 32) - DIRTY_DISTANCE_32;
+		break;
+	case REG_JOINT_GLOBAL:
+		break;
 	case REG_FILTER:
 		if (what & MODEL_DIRTY_COUNTERS)
 			b->filter[r->index] = r->keep;
@@ -89,9 +98,9 @@ void model_make_dirty(struct model *m, u32 what)
 	u32 cores = 0;
 
 	/* of registers that are not there nothing can be left */
-	if (!m->gen->core_sel)
-		what &= ~(MODEL_DIRTY_FREEZE | MODEL_DIRTY_CORES);
-	if (what & MODEL_DIRTY_CORES)
+	if (!m->gen->freezes)
+		what &= ~MODEL_DIRTY_FREEZE;
+	if ((what & MODEL_DIRTY_CORES) && m->gen->core_sel)
 		cores = m->gen->core_sel | GLOBAL_CTL_WK_ON_PMI;
 	for (pkg = 0; pkg < m->cfg.packages; pkg++) {
 		p = &m->pkg[pkg];

@@ -58,6 +58,8 @@ enum model_reg_kind {
 	REG_NODE_MAP,		/* reads those of all packages */
 	REG_DIE,		/* reads @keep but on a die with few SBos: 0 */
 	REG_ABSENT,		/* others have one there: not to be accessed */
+	REG_JOINT,		/* a counter below its control; the masks are of that */
+	REG_JOINT_GLOBAL,	/* freezes, clears and tells of all of these */
 };
 
 /**
@@ -72,7 +74,7 @@ enum model_reg_kind {
  * @name: for people
  */
 struct model_reg {
-	u16 at;
+	u32 at;
 	u8 bytes;
 	u8 kind;
 	u8 index;
@@ -89,16 +91,23 @@ enum model_filter_op {
 	FILTER_REACHES,		/* the attribute is at least the field */
 	FILTER_PACKET,		/* QPI match and mask registers */
 	FILTER_UMASK,		/* no field: without @umask nothing counts */
+	FILTER_EQUAL_IF_SET,	/* equal, but a field of 0 is no filter */
+	FILTER_FILL,		/* 1: any but 0; 2, 3: equal; 0 is no filter */
+	FILTER_CORES,		/* GSNPQ's core_select: two cores ... */
+	FILTER_MODULES,		/* ... or three modules */
 };
 
 /* The attribute of struct model_txn that a filter looks at. */
 enum model_attr {
 	ATTR_NONE, ATTR_TID, ATTR_STATE, ATTR_LINK, ATTR_NID, ATTR_OPC,
 	ATTR_NC, ATTR_C6, ATTR_ISOC, ATTR_ADDR, ATTR_FREQ,
+	ATTR_AGENT, ATTR_FLOW, ATTR_TYPE, ATTR_SNOOP, ATTR_CORE, ATTR_FILL,
+	ATTR_CROSS, ATTR_BLOCK,
 };
 
 /**
- * struct model_filter - when and how a filter register gates an event
+ * struct model_filter - when and how a filter register gates an event; or, of a
+ * joint register, a condition in its upper half: @op, @attr, @shift and @width
  * @first, @last: the events that it applies to
  * @umask: it applies when the counter's umask has one of these bits; 0: always
  * @ctl: it applies when the control register has these bits
@@ -123,6 +132,7 @@ struct model_filter {
 #define QUIRK_WRITE_WHOLE	MODEL_BIT(5) /* §2.4.1 §2.11.1 */
 #define QUIRK_OCCUPANCY		MODEL_BIT(4) /* §2.8.2.2, the PCU's fields */
 #define QUIRK_NO_STATUS		MODEL_BIT(6) /* overflows leave no bit behind */
+#define QUIRK_JOINT		MODEL_BIT(7) /* one register: control and count */
 
 /**
  * struct model_type - a box type
@@ -146,6 +156,9 @@ struct model_filter {
  * @ov: the global status bits of each box, or NULL
  * @ov_fixed: those of the fixed counter where they differ
  * @clock: enum model_clock
+ * @subevents: of a joint register's upper half, bits that are each an event
+ * @must: those without which it counts nothing
+ * @saturate: the one with which it stops at its end; 0: there is none
  */
 struct model_type {
 	const char *name;
@@ -157,8 +170,8 @@ struct model_type {
 	u8 fixed_status;
 	u8 thresh;
 	u16 relay;
-	u16 first, last;
-	u16 base, stride;
+	u32 first, last;
+	u32 base, stride;
 	const struct model_reg *regs;
 	u16 nregs;
 	const struct model_filter *filters;
@@ -168,6 +181,7 @@ struct model_type {
 	const u64 *ov;
 	u64 ov_fixed;
 	u8 clock;
+	u32 subevents, must, saturate;
 };
 
 /**
@@ -234,7 +248,7 @@ struct model_flow {
 /**
  * struct model_box - state of a box
  * @stamp: the UCLK cycle up to which @ctr and @status are accounted
- * @ctl: the control registers in effect
+ * @ctl: the control registers in effect; the upper halves of joint ones
  * @box_ctl: what was last written
  * @free_from: cycle of the box's clock in which a free-running counter was 0;
  *	with @only_rates what it reads
@@ -369,6 +383,19 @@ u64 model_box_deadline(const struct model *m, const struct model_box *b);
 bool model_knows_event(const struct model_type *type, u32 code);
 bool model_takes(const struct model_box *b, unsigned int ctr,
 		 const struct model_txn *t);
+u64 model_attribute(const struct model_txn *t, unsigned int attr,
+		    const struct model_filter *f);
+bool model_field_passes(unsigned int op, u64 field, u64 attr);
+
+/* model_joint.c */
+void model_joint_plan(const struct model_box *b, unsigned int ctr,
+		      struct model_plan *p);
+bool model_joint_takes(const struct model_box *b, unsigned int ctr,
+		       const struct model_txn *t);
+bool model_joint_valid(const struct model_type *type);
+u64 model_joint_global_read(const struct model *m, unsigned int pkg);
+void model_joint_global_write(struct model *m, unsigned int pkg, u64 value);
+bool model_joint_global_undefined(u64 value);
 
 /* model_rate.c */
 bool model_plan_rates(const struct model_box *b, unsigned int ctr, u32 code,

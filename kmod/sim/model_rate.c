@@ -219,7 +219,8 @@ int model_rate_check(struct model *m, const struct model_txn *t,
 {
 	struct model_box *b = model_box(m, t->pkg, t->kind, t->box);
 
-	if (!b || !b->flow || !model_knows_event(b->type, t->code) ||
+	if (!b || !b->flow || (b->type->quirks & QUIRK_JOINT) ||
+	    !model_knows_event(b->type, t->code) ||
 	    rate->whole > MODEL_MAX_RATE || rate->frac >= MODEL_RATE_ONE)
 		return -1;
 	return b->flows < MODEL_MAX_FLOWS || find_flow(b, t) ? 0 : -2;

@@ -29,8 +29,16 @@
 static bool undefined_write(const struct model_box *b,
 			    const struct model_reg *r, u64 value, u64 mask)
 {
-	u32 missing = ~value & r->one & mask;
+	u32 missing;
 
+	if (r->kind == REG_JOINT_GLOBAL)
+		return model_joint_global_undefined(value);
+	if (r->kind == REG_JOINT) {
+		/* a control of 0 is off, and asks for nothing */
+		value >>= 32;
+		return (value & r->zero) || (value && (~value & r->one));
+	}
+	missing = ~value & r->one & mask;
 	if ((b->type->quirks & QUIRK_ONE_BIT_A_WRITE) &&
 	    (value & ~b->box_ctl & r->one))
 		missing = 0;
@@ -46,6 +54,8 @@ static const char *undefined_text(const struct model_reg *r)
 		return "reserved bit of a box status written";
 	case REG_CTL:
 		return "reserved bit of a counter's control written";
+	case REG_JOINT:
+		return "reserved bit of a counter's control written, or bit 58 left out";
 	case REG_FILTER:
 		return "reserved bit of a filter written";
 	case REG_ABSENT:
@@ -98,6 +108,10 @@ static u64 read_reg(const struct model *m, const struct model_box *b,
 		return b->ctl[r->index];
 	case REG_CTR:
 		return b->ctr[r->index];
+	case REG_JOINT:
+		return (u64)b->ctl[r->index] << 32 | b->ctr[r->index];
+	case REG_JOINT_GLOBAL:
+		return model_joint_global_read(m, b->pkg);
 	case REG_FILTER:
 		return b->filter[r->index];
 	case REG_FREE:
@@ -135,6 +149,10 @@ bool model_reg_dirty(const struct model *m, const struct model_box *b,
 	case REG_GLOBAL_CONFIG:
 		reset = model_config_reset(m);
 		break;
+	case REG_JOINT_GLOBAL:
+		*value |= m->pkg[b->pkg].frozen;
+		break;
+	case REG_JOINT:
 	case REG_STATUS:
 	case REG_CTR:
 	case REG_FILTER:
@@ -234,6 +252,15 @@ static int write_ctr(struct model *m, struct model_box *b, unsigned int ctr,
 	return MODEL_OK;
 }
 
+/* Control and count at once: it counts from there on, if anything. */
+static void write_joint(struct model *m, struct model_box *b,
+			const struct model_reg *r, u64 value)
+{
+	b->ctl[r->index] = (u32)(value >> 32) & r->keep;
+	b->ctr[r->index] = (u32)value;
+	model_box_changed(m, b);
+}
+
 static void write_global_ctl(struct model *m, unsigned int pkg, u32 value,
 			     u32 keep)
 {
@@ -286,6 +313,12 @@ static int write_reg(struct model *m, struct model_box *b,
 		break;
 	case REG_CTR:
 		result = write_ctr(m, b, r->index, value, mask);
+		break;
+	case REG_JOINT:
+		write_joint(m, b, r, value);
+		break;
+	case REG_JOINT_GLOBAL:
+		model_joint_global_write(m, b->pkg, value);
 		break;
 	case REG_FILTER:
 		filter = &b->filter[r->index];
@@ -374,7 +407,7 @@ bool model_msr_lockless(const struct model *m, u32 msr, bool write)
 int model_msr_read(struct model *m, unsigned int pkg, u32 msr, u64 *value)
 {
 	const struct model_reg *r;
-	unsigned int kind, index;
+	unsigned int kind, index, i;
 	struct model_box *b;
 
 	r = find_msr(m, msr, &kind, &index);
@@ -385,6 +418,9 @@ int model_msr_read(struct model *m, unsigned int pkg, u32 msr, u64 *value)
 	b = model_box(m, pkg, kind, index);
 	if (!lockless(r, false))
 		model_box_sync(m, b);
+	/* it tells of counters in other boxes, too */
+	for (i = 0; r->kind == REG_JOINT_GLOBAL && i < m->boxes; i++)
+		model_box_sync(m, &m->box[pkg][i]);
 	*value = read_reg(m, b, r);
 	return MODEL_OK;
 }

@@ -83,12 +83,14 @@ static int sim_check_config(const struct model_config *c)
 	int ret;
 
 	ret = sim_check_range("packages", c->packages, 1, MODEL_MAX_PACKAGES);
-	ret = ret ?: sim_check_range("cboxes", c->cboxes, 1,
-				     c->gen->max_cboxes);
+	ret = ret ?: sim_check_range("cboxes", c->cboxes,
+				     !!c->gen->max_cboxes, c->gen->max_cboxes);
 	ret = ret ?: sim_check_choice("sboxes", c->sboxes, c->gen->sboxes[0],
 				      c->gen->sboxes[1]);
-	ret = ret ?: sim_check_range("has", c->has, 1, c->gen->max_has);
-	ret = ret ?: sim_check_range("imcs", c->imcs, 1, c->gen->max_imcs);
+	ret = ret ?: sim_check_range("has", c->has, !!c->gen->max_has,
+				     c->gen->max_has);
+	ret = ret ?: sim_check_range("imcs", c->imcs, !!c->gen->max_imcs,
+				     c->gen->max_imcs);
 	ret = ret ?: sim_check_range("qpi_ports", c->qpi_ports,
 				     !!c->gen->qpi_ports, c->gen->qpi_ports);
 	ret = ret ?: sim_check_choice("counter_bits", c->counter_bits, 44, 48);
@@ -110,7 +112,8 @@ static const struct model_generation *sim_find_model(void)
 
 	for (gen = model_generations; *gen; gen++) {
 		if (*sim_model_name ? !strcmp((*gen)->name, sim_model_name) :
-				      boot_cpu_data.x86 == 6 &&
+				      boot_cpu_data.x86 ==
+				      (*gen)->cpu_family &&
 				      boot_cpu_data.x86_model ==
 				      (*gen)->cpu_model)
 			return *gen;
@@ -155,6 +158,8 @@ static u16 sim_real_uncore(void)
 	struct pci_dev *ubox;
 
 	for (gen = model_generations; *gen; gen++) {
+		if (!(*gen)->ubox_device)
+			continue;
 		ubox = pci_get_device(PCI_VENDOR_ID_INTEL, (*gen)->ubox_device,
 				      NULL);
 		pci_dev_put(ubox);

@@ -80,6 +80,10 @@ static int sim_page_faults_on(void)
 {
 	int ret;
 
+	if (!model_boxes(sim.model, MODEL_IMC)) {
+		pr_warn("this machine has no memory channels\n");
+		return -EOPNOTSUPP;
+	}
 	if (!sim_faults.tracepoint) {
 		pr_warn("this kernel has no tracepoint %s\n", SIM_TRACEPOINT);
 		return -EOPNOTSUPP;

@@ -219,6 +219,8 @@ int sim_pci_init(void)
 	unsigned int pkg, io;
 	int ret = 0;
 
+	if (!sim.config.gen->nfunctions)
+		return 0;
 	sim_find_pmons();
 
 	pci_lock_rescan_remove();

@@ -52,6 +52,7 @@ struct sim_key {
 static const struct sim_key sim_keys[] = {
 #define SIM_KEY_PKG	0
 	SIM_KEY("pkg", pkg, 0, MODEL_MAX_PACKAGES - 1),
+#define SIM_KEY_EVENT	1
 	SIM_KEY("event", code, 0, 0x1ff, .required = true),
 	SIM_KEY("umask", umask, 0, 0xff),
 	SIM_KEY("count", count, 0, S64_MAX, .required = true, .traffic = true),
@@ -68,6 +69,14 @@ static const struct sim_key sim_keys[] = {
 	SIM_KEY("match0", pkt[0], 0, U32_MAX),
 	SIM_KEY("match1", pkt[1], 0, U32_MAX),
 	SIM_KEY("freq", freq, 0, U32_MAX),
+	SIM_KEY("agent", agent, 0, 0x3f),
+	SIM_KEY("flow", flow, 0, 0x3),
+	SIM_KEY("type", type, 0, 0x3f),
+	SIM_KEY("snoop", snoop, 0, 0x7),
+	SIM_KEY("core", core, 0, 0x3),
+	SIM_KEY("fill", fill, 0, 0x3),
+	SIM_KEY("cross", cross, 0, 1),
+	SIM_KEY("block", block, 0, 1),
 };
 
 static void sim_set_member(struct model_txn *t, const struct sim_key *key,
@@ -221,16 +230,18 @@ int sim_parse_txn(char *line, struct model_txn *t, struct sim_rate *rate,
 			return ret;
 	}
 
+	if (!(seen & BIT(SIM_KEY_BOX))) {
+		pr_warn("box= is missing\n");
+		return -EINVAL;
+	}
+	if (!model_kind_has_codes(sim.model, t->kind))
+		seen |= BIT(SIM_KEY_EVENT);
 	for (i = 0; i < ARRAY_SIZE(sim_keys); i++) {
 		if (sim_keys[i].required && !(seen & BIT(i)) &&
 		    !(rate && sim_keys[i].traffic)) {
 			pr_warn("%s= is missing\n", sim_keys[i].name);
 			return -EINVAL;
 		}
-	}
-	if (!(seen & BIT(SIM_KEY_BOX))) {
-		pr_warn("box= is missing\n");
-		return -EINVAL;
 	}
 	if (rate && !(seen & BIT(SIM_KEY_RATE))) {
 		pr_warn("rate= is missing\n");

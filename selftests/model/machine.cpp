@@ -267,6 +267,14 @@ s64 Machine::traffic(const Txn& txn) {
       .dir = txn.dir,
       .pkt = {txn.pkt[0], txn.pkt[1]},
       .freq = txn.freq,
+      .agent = txn.agent,
+      .flow = txn.flow,
+      .type = txn.type,
+      .snoop = txn.snoop,
+      .core = txn.core,
+      .fill = txn.fill,
+      .cross = txn.cross,
+      .block = txn.block,
   };
   return model_traffic(model_, &t);
 }

@@ -107,6 +107,14 @@ struct Txn {
   model_dir dir = MODEL_RX;
   u32 pkt[2] = {0, 0};
   u32 freq = 0;
+  u32 agent = 0;
+  u32 flow = 0;
+  u32 type = 0;
+  u32 snoop = 0;
+  u32 core = 0;
+  u32 fill = 0;
+  bool cross = false;
+  bool block = false;
 };
 
 struct Pmi {

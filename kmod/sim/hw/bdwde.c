@@ -14,6 +14,6 @@
 #include "haswell.h"
 
 const struct model_generation model_bdwde = {
-	.name = "bdwde", .cpu_model = 86,
+	.name = "bdwde", .cpu_family = 6, .cpu_model = 86,
 	HASWELL_COMMON,
 };

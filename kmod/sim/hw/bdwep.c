@@ -14,7 +14,7 @@
 #include "haswell.h"
 
 const struct model_generation model_bdwep = {
-	.name = "bdwep", .cpu_model = 79,
+	.name = "bdwep", .cpu_family = 6, .cpu_model = 79,
 	.sboxes = { 0, 4 }, .qpi_ports = 3,
 	HASWELL_COMMON,
 };

@@ -369,5 +369,5 @@ static const struct model_function functions[] = {
 	.types = box_types, \
 	.functions = functions, .nfunctions = MODEL_COUNT(functions), \
 	.second_devfn = SECOND_DEVFN, .ubox_device = DEVICE(0x1e), \
-	.core_sel = CORE_SEL, .max_cboxes = MAX_CBOXES, .counter_bits = 48, \
-	.max_has = 2, .max_imcs = 8
+	.freezes = true, .core_sel = CORE_SEL, .counter_bits = 48, \
+	.max_cboxes = MAX_CBOXES, .max_has = 2, .max_imcs = 8

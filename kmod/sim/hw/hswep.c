@@ -13,7 +13,7 @@
 #include "haswell.h"
 
 const struct model_generation model_hswep = {
-	.name = "hswep", .cpu_model = 63,
+	.name = "hswep", .cpu_family = 6, .cpu_model = 63,
 	.qpi_ports = 3, .sboxes = { 2, 4 },
 	HASWELL_COMMON,
 };

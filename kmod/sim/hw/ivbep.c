@@ -248,9 +248,10 @@ static const struct model_function functions[] = {
 };
 
 const struct model_generation model_ivbep = {
-	.name = "ivbep", .cpu_model = 62, .ubox_device = 0x0e1e,
+	.name = "ivbep", .cpu_family = 6, .cpu_model = 62, .ubox_device = 0x0e1e,
 	.max_cboxes = MAX_CBOXES, .qpi_ports = 3, .counter_bits = 44,
-	.max_has = 2, .max_imcs = 8, .core_sel = CORE_SEL, .types = box_types,
+	.max_has = 2, .max_imcs = 8, .freezes = true, .core_sel = CORE_SEL,
+	.types = box_types,
 	.functions = functions, .nfunctions = MODEL_COUNT(functions),
 	.second_devfn = DEVFN(22, 0),
 };

@@ -168,7 +168,8 @@ static const struct model_function functions[] = {
 };
 
 const struct model_generation model_snbep = {
-	.name = "snbep", .cpu_model = 45, .ubox_device = 0x3ce0,
+	.name = "snbep", .cpu_family = 6, .cpu_model = 45,
+	.ubox_device = 0x3ce0,
 	.max_cboxes = MAX_CBOXES, .max_has = 1, .max_imcs = 4, .qpi_ports = 2,
 	.counter_bits = 44, .types = box_types,
 	.functions = functions, .nfunctions = MODEL_COUNT(functions),

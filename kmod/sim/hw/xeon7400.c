@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Xeon 7400: three modules of two cores.
+ */
+#include "model_priv.h"
+#include "generated/xeon7400_waves.h"
+
+#define WAVES(box)	xeon7400_##box##_waves
+#define GBSQ_AGENTS	0x00000007u	/* modules */
+#define GSNPQ_AGENTS	0x00000027u	/* and the central agent */
+#define GSNPQ_CORES	FILTER_MODULES
+
+#include "frontside.h"
+
+const struct model_generation model_xeon7400 = {
+	.name = "xeon7400", .cpu_family = 6, .cpu_model = 29,
+	FRONTSIDE_COMMON,
+};
