@@ -35,6 +35,8 @@ static bool parse(char *line, struct cat_event *e)
 	e->config2 = strtoull(field[5], NULL, 0);
 	e->code = (e->config & 0xff) | (e->config >> 21 & 1) << 8;
 	e->umask = e->config >> 8 & 0xff;
+	if (e->config && !(uint32_t)e->config)
+		e->code = __builtin_ctzll(e->config);
 	e->fixed = !strcmp(field[6], "fixed");
 	e->free = !strcmp(field[6], "free");
 	e->ctrs = e->fixed || e->free ? 0 : strtoul(field[6], NULL, 16);
@@ -118,6 +120,17 @@ bool cat_has_code(const char *box, unsigned int code)
 
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(e[i].box, box) && e[i].code == code)
+			return true;
+	return false;
+}
+
+bool cat_has_waves(const char *box)
+{
+	size_t n;
+	const struct cat_event *e = catalogue(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(e[i].box, box) && e[i].period > 1)
 			return true;
 	return false;
 }

@@ -16,7 +16,8 @@
  * struct cat_event - one named event
  * @box: "cbox"; @name: "llc_lookup.any"; @string: what sysfs events/NAME says
  * @config, @config1, @config2: the words of perf_event_attr, "?" filters as 0
- * @code: event select, the extension bit as bit 8; @umask: bits 15:8 of config
+ * @code: event select, the extension bit as bit 8; where there is none, the
+ *	number of the lowest bit of config; @umask: bits 15:8 of config
  * @fixed, @free: counts on a fixed or free-running counter, else @ctrs has the
  *	general counters that may count it
  * @period, @wave: its value in cycle t is wave[t % period]
@@ -42,6 +43,8 @@ const struct cat_event *cat_find(const char *box, const char *name);
 const struct cat_event *cat_find_code(const char *box, unsigned int code,
 				      unsigned int umask);
 
+/* Has its box waveforms, or counts it transactions only? */
+bool cat_has_waves(const char *box);
 /* Has the generation any event with that code? */
 bool cat_has_code(const char *box, unsigned int code);
 

@@ -7,6 +7,25 @@
 
 #include "generation.h"
 
+static const char *const uncore[BOX_KINDS] = {
+	"ubox", "cbox", "sbox", "ha", "imc",
+	"irp", "pcu", "qpi", "r2pcie", "r3qpi",
+};
+
+static const char *const frontside[BOX_KINDS] = {
+	"gbsq", "gsnpq", "fsb", "", "", "", "", "", "", "",
+};
+
+#define UNCORE(model)	.kinds = uncore, .cpu_family = 6, .cpu_model = (model)
+
+/* Eight counters from one MSR on, without interrupts, thresholds and edges. */
+#define FRONTSIDE(family, model)				\
+	.kinds = frontside, .cpu_family = (family), .cpu_model = (model), \
+	.cboxes = 1, .cbox_msr = 0x107cc, .cbox_stride = 8, .cbox_ctr = 4, \
+	.narrow = 32, .one_a_cycle = true,			\
+	.polled = { "gbsq", "gsnpq", "fsb" },			\
+	.lacks = { "event", "inv", "thresh", "edge" }
+
 #define HASWELL						\
 	.has = 2, .imcs = 8, .written_twice = true,	\
 	.tids = 0x3f, .states = 0x7f, .nids = 0xffff, .links_of = { 0x35, 0x01 }, \
@@ -19,38 +38,42 @@
 	.cbox_ctr = 0x16
 
 static const struct generation generations[] = {
-	{ "hswep", 63, 18, .devices = 0x2f00, .qpi_filters = 3, HASWELL },
-	{ "bdwep", 79, 24, .devices = 0x6f00, .qpi_filters = 3, HASWELL },
-	{ "bdwde", 86, 16, .devices = 0x6f00, HASWELL },
-	{ "ivbep", 62, 15, .devices = 0x0e00, .has = 2, .imcs = 8, SANDY_BRIDGE,
-	  .states = 0x3f, .nids = 0xffff, .links_of = { 0x32, 0x10 },
-	  .polled = { "irp" },
+	{ "hswep", UNCORE(63), .cboxes = 18, .devices = 0x2f00,
+	  .qpi_filters = 3, HASWELL },
+	{ "bdwep", UNCORE(79), .cboxes = 24, .devices = 0x6f00,
+	  .qpi_filters = 3, HASWELL },
+	{ "bdwde", UNCORE(86), .cboxes = 16, .devices = 0x6f00, HASWELL },
+	{ "ivbep", UNCORE(62), .cboxes = 15, .devices = 0x0e00,
+	  .has = 2, .imcs = 8, SANDY_BRIDGE, .states = 0x3f, .nids = 0xffff,
+	  .links_of = { 0x32, 0x10 }, .polled = { "irp" },
 	  /* it has room for two R3QPI, and faults with a third (6.1) */
 	  .rival_sim = "qpi_ports=2",
 	  .lacks = { "inv", "imc+inv", "ubox/filter_tid", "ubox/filter_cid",
 		     "qpi/match_tx", "sbox/event" } },
-	{ "snbep", 45, 8, .devices = 0x3c00, .has = 1, .imcs = 4, SANDY_BRIDGE,
-	  .states = 0x1f, .nids = 0xff,
+	{ "snbep", UNCORE(45), .cboxes = 8, .devices = 0x3c00,
+	  .has = 1, .imcs = 4, SANDY_BRIDGE, .states = 0x1f, .nids = 0xff,
 	  .polled = { "ubox", "cbox", "ha", "imc", "pcu", "qpi", "r2pcie",
 		      "r3qpi" },
 	  .lacks = { "ubox/filter_tid", "ubox/filter_cid", "cbox/filter_link",
 		     "cbox/filter_c6", "cbox/filter_nc", "cbox/filter_isoc",
 		     "qpi/match_tx", "sbox/event", "irp/event" } },
+	{ "xeon7100", FRONTSIDE(15, 6) },
+	{ "xeon7400", FRONTSIDE(6, 29) },
 };
 
 enum { GENERATIONS = sizeof(generations) / sizeof(*generations) };
 
-static unsigned int cpu_model(void)
+static void read_processor(unsigned int *family, unsigned int *model)
 {
 	FILE *f = fopen("/proc/cpuinfo", "re");
-	unsigned int model = 0;
 	char line[512];
 
-	while (f && !model && fgets(line, sizeof(line), f))
-		sscanf(line, "model : %u", &model);
+	while (f && !*model && fgets(line, sizeof(line), f)) {
+		sscanf(line, "cpu family : %u", family);
+		sscanf(line, "model : %u", model);
+	}
 	if (f)
 		fclose(f);
-	return model;
 }
 
 const struct generation *generation(void)
@@ -58,11 +81,13 @@ const struct generation *generation(void)
 	static const struct generation *found;
 
 	if (!found) {
-		unsigned int model = cpu_model();
+		unsigned int family = 0, model = 0;
 
+		read_processor(&family, &model);
 		found = generations;
 		for (unsigned int i = 0; i < GENERATIONS; i++)
-			if (generations[i].cpu_model == model)
+			if (generations[i].cpu_family == family &&
+			    generations[i].cpu_model == model)
 				found = &generations[i];
 	}
 	return found;

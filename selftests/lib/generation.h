@@ -9,17 +9,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define BOX_KINDS	10	/* of the generation that has most */
+
 /**
  * struct generation - a generation of processors
  * @name: as in PMU names
- * @cpu_model: the processors' model, of family 6
+ * @kinds: its types of boxes; "" beyond the last one
+ * @cpu_family, @cpu_model: the processors
  * @cboxes, @has, @imcs: most CBos, home agents and memory channels of a package
  * @devices: PCI device ID whose lower byte is 0
  * @narrow: bits of the counters that may be narrower than 48
  * @tids, @states, @nids: bits of a CBo's filter_tid, filter_state and filter_nid
  * @links_of: the event of a CBo that filter_link is for, by code and unit mask
- * @cbox_msr, @cbox_stride: where the MSRs of CBos begin, and their distance
+ * @cbox_msr, @cbox_stride: where the MSRs of CBos begin, and their distance; of
+ *	all counters where there are no CBos
  * @cbox_ctl, @cbox_ctr: the first control and counter, from there on
+ * @one_a_cycle: no counter adds more than one in a cycle
  * @qpi_filters: ports whose filters are known
  * @rival_sim: parameters of a simulated machine that the kernel's driver can bear
  * @written_twice: some control registers must be written twice in a row
@@ -29,7 +34,8 @@
  */
 struct generation {
 	const char *name;
-	unsigned int cpu_model, cboxes, has, imcs;
+	const char *const *kinds;
+	unsigned int cpu_family, cpu_model, cboxes, has, imcs;
 	uint16_t devices;
 	unsigned int narrow;
 	unsigned int tids, states, nids;
@@ -38,6 +44,7 @@ struct generation {
 	} links_of;
 	uint32_t cbox_msr, cbox_stride, cbox_ctl, cbox_ctr;
 	unsigned int qpi_filters;
+	bool one_a_cycle;
 	const char *rival_sim;
 	bool written_twice;
 	const char *polled[9], *lacks[12];

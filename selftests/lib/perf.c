@@ -12,16 +12,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "generation.h"
 #include "perf.h"
 
 #define DEVICES	"/sys/bus/event_source/devices"
 #define CPUS	"/sys/devices/system/cpu"
-
-const char *const box_kinds[BOX_KINDS] = {
-	"ubox", "cbox", "sbox", "ha", "imc",
-	"irp", "pcu", "qpi", "r2pcie", "r3qpi",
-};
 
 static int read_text(const char *path, char *text, size_t size)
 {

@@ -12,12 +12,13 @@
 #include <stdint.h>
 #include <linux/perf_event.h>
 
+#include "generation.h"
+
 #define PMU_NAME_MAX	48
-#define BOX_KINDS	10
 #define MAX_GROUP	16
 
-/* "ubox", "cbox", ... in the order of the manual's chapter 2. */
-extern const char *const box_kinds[BOX_KINDS];
+/* "ubox", "cbox", ... in the order of the manual's chapter 2; "": no more. */
+#define box_kinds	(generation()->kinds)
 
 /*
  * Name of the PMU of a kind's box @index ("hswep_cbox_3", "hswep_pcu") in

@@ -229,6 +229,15 @@ bool signals(const char *kind)
 	return !*polled;
 }
 
+/* Does it add one in each cycle? */
+static bool is_clock(const struct cat_event *e)
+{
+	for (unsigned int t = 0; t < e->period; t++)
+		if (e->wave[t] != 1)
+			return false;
+	return true;
+}
+
 const struct cat_event *ticks_of(const char *kind)
 {
 	const struct cat_event *fixed = NULL;
@@ -236,8 +245,7 @@ const struct cat_event *ticks_of(const char *kind)
 	const struct cat_event *e = catalogue(&n);
 
 	for (size_t i = 0; i < n; i++) {
-		if (strcmp(e[i].box, kind) || e[i].free || e[i].period != 1 ||
-		    e[i].wave[0] != 1)
+		if (strcmp(e[i].box, kind) || e[i].free || !is_clock(&e[i]))
 			continue;
 		if (!e[i].fixed)
 			return &e[i];
@@ -257,7 +265,8 @@ const struct cat_event *plain_of(const char *kind)
 		int ctrs = __builtin_popcount(e[i].ctrs);
 
 		if (strcmp(e[i].box, kind) || e[i].fixed || e[i].free ||
-		    ctrs <= most || e[i].period < 2 ||
+		    ctrs <= most ||
+		    (e[i].period < 2 && cat_has_waves(kind)) ||
 		    strchr(e[i].string, '?') ||
 		    /* nothing without an event on counter 0 */
 		    !strcmp(e[i].name, "counter0_occupancy"))
@@ -268,9 +277,54 @@ const struct cat_event *plain_of(const char *kind)
 	return best;
 }
 
+/* The value of @field in an event string, or 0. */
+static unsigned int term_of(const char *string, const char *field)
+{
+	size_t length = strlen(field);
+
+	for (; string; string = strchr(string, ',')) {
+		string += *string == ',';
+		if (!strncmp(string, field, length) && string[length] == '=')
+			return strtoul(string + length + 1, NULL, 0);
+	}
+	return 0;
+}
+
+static unsigned int lowest_bit(unsigned int value)
+{
+	return value & -value;
+}
+
+/* A look-up or a snoop of Xeon 7100 or 7400 has attributes, and no event. */
+static int send_attributes(const char *pmu, int pkg, const struct cat_event *e,
+			   uint64_t n)
+{
+	unsigned int core = term_of(e->string, "core");
+	unsigned int fill = term_of(e->string, "fill");
+
+	if (!core)
+		core = term_of(e->string, "module");
+	/* any fill is one without an eviction */
+	if (fill == 1)
+		fill = 2;
+	return sim_traffic("pkg=%d box=%s count=%" PRIu64
+			   " agent=%#x flow=%#x type=%#x snoop=%#x state=%#x core=%u fill=%u cross=%u block=%u",
+			   pkg, pmu_box(pmu), n,
+			   /* by the register's bits: 7400's have a gap */
+			   lowest_bit(e->config >> 32 & 0x3f),
+			   lowest_bit(term_of(e->string, "flow")),
+			   lowest_bit(term_of(e->string, "type")),
+			   lowest_bit(term_of(e->string, "snoop")),
+			   lowest_bit(term_of(e->string, "state")), core, fill,
+			   term_of(e->string, "cross"),
+			   term_of(e->string, "block"));
+}
+
 int send_traffic(const char *pmu, int pkg, const struct cat_event *e,
 		 uint64_t n, unsigned int value)
 {
+	if (!cat_has_waves(e->box))
+		return send_attributes(pmu, pkg, e, n);
 	return sim_traffic("pkg=%d box=%s event=%#x umask=%#x count=%" PRIu64
 			   " value=%u", pkg, pmu_box(pmu), e->code, e->umask, n,
 			   value);

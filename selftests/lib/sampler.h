@@ -75,7 +75,10 @@ bool signals(const char *kind);
  */
 const struct cat_event *ticks_of(const char *kind);
 const struct cat_event *plain_of(const char *kind);
-/* @n transactions of event @e for box @pmu of package @pkg, each @value. */
+/*
+ * @n transactions of event @e for box @pmu of package @pkg, each @value.  Of an
+ * event that is several conditions, they just meet these.
+ */
 int send_traffic(const char *pmu, int pkg, const struct cat_event *e,
 		 uint64_t n, unsigned int value);
 

@@ -30,11 +30,13 @@ constexpr struct {
 	std::string_view modalias;
 	std::string_view generation;
 } processors[] = {
+	{"ven0000fam0006mod001D", "xeon7400"},
 	{"ven0000fam0006mod002D", "snbep"},
 	{"ven0000fam0006mod003E", "ivbep"},
 	{"ven0000fam0006mod003F", "hswep"},
 	{"ven0000fam0006mod004F", "bdwep"},
 	{"ven0000fam0006mod0056", "bdwde"},
+	{"ven0000fam000Fmod0006", "xeon7100"},
 };
 
 std::string read_generation(const fs::path &sysfs)
