@@ -254,8 +254,10 @@ TEST_F(Xeon7100, ReservedBitsAreToldOf) {
 
 TEST_F(Xeon7100, WhatOthersHaveLeftCounts) {
   EXPECT_TRUE(m.dirty().empty());
-  model_make_dirty(m.model(), MODEL_DIRTY_COUNTERS | MODEL_DIRTY_FREEZE);
+  model_make_dirty(m.model(), MODEL_DIRTY_COUNTERS | MODEL_DIRTY_FREEZE |
+                                  MODEL_DIRTY_STATUS);
   EXPECT_EQ(m.dirty().size(), 2u * 9) << "eight counters and the freeze";
+  EXPECT_EQ(m.rdmsr(kGlobal), 0xffULL << 48);
   m.wrmsr(kGlobal, 2);
   u32 before = m.rdmsr(kBus0);
   m.advance(13);
