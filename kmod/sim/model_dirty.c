@@ -52,6 +52,8 @@ static void soil_register(struct model *m, struct model_box *b,
 				DIRTY_DISTANCE;
 		break;
 	case REG_JOINT:
+		if (what & MODEL_DIRTY_STATUS)
+			b->status |= MODEL_BIT(r->index + b->type->status_shift);
 		if (!(what & MODEL_DIRTY_COUNTERS))
 			break;
 		b->ctl[r->index] = r->keep;
