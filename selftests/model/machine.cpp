@@ -187,7 +187,7 @@ Reg Box::status() const {
 std::vector<Box> all_boxes(bool (*wanted)(const Box&)) {
   constexpr unsigned kCount[] = {1, 18, 4, 2, 8, 1, 1, 3, 1, 3};
   std::vector<Box> boxes;
-  for (unsigned kind = 0; kind < MODEL_BOX_KINDS; ++kind)
+  for (unsigned kind = 0; kind < std::size(kCount); ++kind)
     for (unsigned i = 0; i < kCount[kind]; ++i) {
       const Box box{static_cast<model_box_kind>(kind), i};
       if (!wanted || wanted(box)) boxes.push_back(box);
