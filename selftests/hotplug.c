@@ -39,7 +39,7 @@ static const struct cat_event *plain_event(const char *kind, unsigned int nth)
 	return NULL;
 }
 
-/* What counts during a test: an event of each kind of box, and two groups. */
+/* What counts during a test: an event of each kind of box, and groups. */
 struct watched {
 	char pmu[PMU_NAME_MAX];
 	const struct cat_event *event;
@@ -58,7 +58,7 @@ struct watched_group {
 	uint64_t since;
 };
 
-static struct watched_group groups[2];
+static struct watched_group groups[3];	/* cbox, imc, fsb */
 static unsigned int n_groups;
 
 static void watch_group(const char *kind, int cpu)
