@@ -3,6 +3,17 @@
 
 namespace cli {
 
+const uncore::event_info *event_for_trial(const uncore::topology &machine,
+					  const uncore::pmu &pmu)
+{
+	if (pmu.field("event"))
+		return nullptr;
+	for (const auto &info : uncore::catalogue::of(machine).events())
+		if (info.box == pmu.box)
+			return &info;
+	return nullptr;
+}
+
 uncore::result<counters> counters::open(const uncore::topology &machine,
 					std::string_view events)
 {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <uncore/catalogue.hpp>
 #include <uncore/plan.hpp>
 #include <uncore/session.hpp>
 
@@ -19,6 +20,11 @@ struct counted {
 	int package;
 	uncore::count count;
 };
+
+/// The event with which to try whether a PMU counts at all, where event=0 is none as
+/// its registers have no event select; else nullptr.
+const uncore::event_info *event_for_trial(const uncore::topology &machine,
+					  const uncore::pmu &pmu);
 
 class counters {
 public:

@@ -123,8 +123,11 @@ private:
 		bool failed = false;
 
 		for (const uncore::pmu &pmu : machine_.pmus()) {
+			const auto *info = event_for_trial(machine_, pmu);
 			const auto opened = counters::open(
-				machine_, pmu.name + "/event=0/");
+				machine_,
+				fmt::format("{}/{}/", pmu.name,
+					    info ? info->name : "event=0"));
 
 			boxes += pmu.cpus.size();
 			if (opened)
@@ -147,6 +150,9 @@ private:
 		for (const box_type &type : types_)
 			texts.push_back(fmt::format("{}/{}/", type.name,
 						    type.clock->name));
+		// not all machines have an event that is a clock
+		if (texts.empty())
+			return;
 		auto opened = counters::open(machine_,
 					     fmt::format("{}", fmt::join(texts, ",")));
 		if (!opened)

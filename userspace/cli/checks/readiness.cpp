@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "checks/counters.hpp"
 #include "common/cli.hpp"
 #include "common/cpuinfo.hpp"
 #include "perf_events.hpp"
@@ -232,12 +233,16 @@ private:
 	}
 
 	/// Opens an event, which is what it is all about.
-	static uncore::result<void> try_event(const uncore::pmu &pmu)
+	uncore::result<void> try_event(const uncore::pmu &pmu) const
 	{
+		const auto *info = event_for_trial(machine_, pmu);
 		uncore::perf_events opened;
 		uncore::event any;
 
-		any.name = any.text = pmu.name + "/event=0/";
+		any.name = any.text = fmt::format(
+			"{}/{}/", pmu.name, info ? info->name : "event=0");
+		if (info)
+			any.config = info->config;
 		any.pmu = &pmu;
 		any.type = pmu.type;
 

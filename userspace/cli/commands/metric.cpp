@@ -75,6 +75,12 @@ const metric_set sets[] = {
 	 {"cbox_cyc_used_up", "cbox_cyc_used_dn", "cyc_used_upeven",
 	  "cyc_used_upodd", "cyc_used_dneven", "cyc_used_dnodd",
 	  "r2pcie_cyc_used_up", "r2pcie_cyc_used_dn"}},
+	{"bus",
+	 "How busy is the front-side bus, and with what?",
+	 {},
+	 // as many events as there are counters: none takes turns
+	 {"fsb_utilisation", "fsb_utilisation_own", "fsb_data_utilisation",
+	  "l3_fill", "snoop_hitm"}},
 };
 
 struct metric_options {
@@ -376,7 +382,7 @@ void add_metric(parser &app, context &shared)
 	auto options = std::make_shared<metric_options>();
 	parser command = add_command(
 		app, shared, "metric",
-		"Answer one question: memory, llc, qpi, power, pcie, io, ring",
+		"Answer one question: memory, llc, qpi, power, pcie, io, ring, bus",
 		[options, &shared] { return metric(shared, *options); });
 
 	command.add_option("set", options->set, set_names())
