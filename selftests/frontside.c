@@ -334,27 +334,67 @@ static void test_one_instant(void)
 	       READS);
 }
 
+/* Use up what a package has saved up to stand still: each freeze costs some of it. */
+static bool spend_budget(const struct event_group *g)
+{
+	uint64_t running = package_stat(PACKAGE, "group_unfrozen");
+	uint64_t values[MAX_GROUP];
+	bool ok = check(!driver_freeze_budget(0), "budget");
+
+	while (ok && package_stat(PACKAGE, "group_unfrozen") == running)
+		ok = check(!group_read(g, values, NULL), "read");
+	return ok;
+}
+
+/* Its count from one stop to the next, in a box that is not frozen for it. */
+static bool stops_exactly(const char *pmu, int cpu)
+{
+	const struct cat_event *e = cat_find("fsb", "drdy");
+	const struct cat_event *alone = cat_find("fsb", "bnr");
+	uint64_t start = sim_cycles(), period = 1 << 21;
+	struct sampler s;
+	bool ok = true;
+	int fd;
+
+	fd = event_open(pmu, cpu, "%s", alone->name);
+	ok &= check(!sampler_open(&s, pmu, cpu, 1 << 20, "drdy"), "open");
+	for (int i = 1; ok && i < 4; i++) {
+		sim_advance(CYCLES);
+		/* stops the sampling event, and starts it again */
+		ok &= check(!ioctl(s.fd, PERF_EVENT_IOC_PERIOD, &period),
+			    "period");
+		ok &= check(!ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), "disable");
+		ok &= check_eq(event_count(s.fd),
+			       cat_expect(e, NO_SHAPE, start, i * CYCLES),
+			       "an event that samples, with another period");
+		ok &= check_eq(event_count(fd),
+			       cat_expect(alone, NO_SHAPE, start, i * CYCLES),
+			       "an event that is disabled");
+		ok &= check(!ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), "enable");
+	}
+	close(fd);
+	sampler_close(&s);
+	return ok;
+}
+
 /* Beyond the budget nobody is frozen any more to be read. */
 static void test_budget(void)
 {
 	static const char *const two[] = { "dbsy", "drdy" };
 	struct freezes none = { 0 }, all = { 0 };
 	struct event_group g = { 0 };
-	uint64_t values[MAX_GROUP], running;
+	uint64_t values[MAX_GROUP];
 	char pmu[PMU_NAME_MAX];
 	bool ok = check(pmu_name(pmu, "fsb", 0), "no bus");
 
 	ok = ok && check(!group_open(&g, pmu, pmu_cpu(pmu, PACKAGE), two, 2),
-			 "open");
-	/* what has been saved up is used up: each freeze costs some of it */
-	ok = ok && check(!driver_freeze_budget(0), "budget");
-	running = package_stat(PACKAGE, "group_unfrozen");
-	while (ok && package_stat(PACKAGE, "group_unfrozen") == running)
-		ok = check(!group_read(&g, values, NULL), "read");
+			 "open") && spend_budget(&g);
 	sim_trace_clear();
 	ok = ok && check(!group_read(&g, values, NULL), "read");
 	sim_trace(note_access, &none);
 	ok &= check_eq(none.freezes, 0, "freezes without budget");
+	tap_ok(ok & stops_exactly(pmu, pmu_cpu(pmu, PACKAGE)),
+	       "a counter that stops while its box runs loses nothing");
 	ok = ok && check(!driver_freeze_budget(1000), "budget");
 	sim_trace_clear();
 	ok = ok && check(!group_read(&g, values, NULL), "read");
