@@ -21,6 +21,8 @@ model_config frontside(const model_generation &gen) {
   config.gen = &gen;
   config.cboxes = 0;
   config.sboxes = 0;
+  config.has = 0;
+  config.imcs = 0;
   config.qpi_ports = 0;
   return config;
 }
