@@ -64,9 +64,14 @@ SERIES = (
     ("uncore_pcie_partial_writes", "irp", "coherent_ops.rfo", {}, 1, {}),
     ("uncore_pcie_ring_used_cycles", "r2pcie", "ring_bl_used.cw",
      {"direction": "clockwise"}, 1, {}),
+    ("uncore_ring_used_cycles", "sbox", "ring_bl_used.down",
+     {"direction": "down"}, 1, {}),
+    ("uncore_qpi_ring_used_cycles", "r3qpi", "ring_bl_used.ccw",
+     {"direction": "counterclockwise"}, 1, {}),
 )
 LABEL = {"imc": "channel", "qpi": "link"}
-LABEL_PER_BOX = {**LABEL, "cbox": "slice", "ha": "agent"}
+LABEL_PER_BOX = {**LABEL, "cbox": "slice", "ha": "agent", "sbox": "stop",
+                 "r3qpi": "stop"}
 
 
 def instance_of(pmu):

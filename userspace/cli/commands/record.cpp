@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // uncore record: where the traffic comes from, as a perf.data file or as folded
-// stacks.
+// stacks; or how much there is of it, for the die map.
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <memory>
+#include <optional>
 
 #include "attribution/stacks.hpp"
 #include "commands/commands.hpp"
 #include "common/counting.hpp"
 #include "common/output_file.hpp"
 #include "common/sink.hpp"
+#include "exporter/recording.hpp"
 #include "perfdata/perf_writer.hpp"
 
 namespace cli {
@@ -19,13 +22,15 @@ struct record_options {
 	run_options run;
 	std::vector<std::string> events;
 	std::vector<int> cpus;
-	std::string output;
+	std::string output, series;
 	uint64_t period = 100000, frequency = 0;
 	bool folded = false;
 };
 
 /// How often processes are looked at, before they are gone.
 static constexpr unsigned look_ms = 50;
+/// How often counts are written down.
+static constexpr unsigned series_ms = 1000;
 
 /// Ctrl-C and the like wait until what was written aside can be taken back.
 class signals_held {
@@ -196,8 +201,54 @@ static int record_file(const record_options &options,
 	return *ended;
 }
 
+/// Writes down what uncore serve shows: its counters, each second.
+static int record_series(const record_options &options, const context &shared)
+{
+	using clock = std::chrono::steady_clock;
+	collector counters({shared.sysfs, true, false});
+	std::optional<recorder> file;
+	run_hooks hooks;
+	auto add = [&] {
+		(void)counters.read();
+		file->add(counters, clock::now());
+		return !file->failed();
+	};
+
+	hooks.enable = [&]() -> uncore::result<void> {
+		if (auto opened = counters.open(); !opened)
+			return opened;
+
+		// What is there under that name stays until there are counters.
+		auto made = recorder::create(options.series);
+
+		if (!made)
+			return made.error();
+		file = *std::move(made);
+		file->begin(counters);
+		add();
+		return {};
+	};
+	hooks.tick = [&](bool) { return add(); };
+	hooks.read_ms = series_ms;
+
+	auto ended = run(options.run, hooks);
+
+	if (!ended)
+		return fail(ended.error());
+	if (auto whole = file->end(); !whole)
+		return fail(whole.error());
+	fmt::print(stderr, "{} snapshots in {}\n", file->snapshots(),
+		   options.series);
+	return *ended;
+}
+
 static int record(record_options &options, const context &shared)
 {
+	if (!options.series.empty())
+		return record_series(options, shared);
+	if (options.events.empty())
+		return fail_usage("--event is required, or --series");
+
 	// An event is opened once on a CPU, however often that is named.
 	std::sort(options.cpus.begin(), options.cpus.end());
 	options.cpus.erase(
@@ -224,10 +275,11 @@ void add_record(parser &app, context &shared)
 		app, shared, "record", "Sample what runs when events overflow",
 		[o, &shared] { return record(*o, shared); });
 
-	command.add_option("-e,--event", o->events,
-			   "Events; period= says how many make a sample")
-		.required()
-		.one_value();
+	option events = command.add_option(
+		"-e,--event", o->events,
+		"Events; period= says how many make a sample");
+
+	events.one_value();
 	const option folded = command.add_flag(
 		"--folded", o->folded,
 		"Stacks as flame-graph tools read them, counted in the kernel");
@@ -235,19 +287,32 @@ void add_record(parser &app, context &shared)
 		command.add_option("-c,--period", o->period,
 				   "For events without period= (100000)")
 			.range(uint64_t{1}, uint64_t{1} << 46);
-	command.add_option("-F,--freq", o->frequency,
-			   "Samples a second, instead of a period")
-		.range(1, 100000)
-		.excludes(period)
-		.excludes(folded);
-	command.add_option("-C,--cpu", o->cpus,
-			   "CPUs whose tasks are sampled (one a socket)")
-		.delimiter(',')
-		.one_value()
-		.range(0, 65535);
-	command.add_option("-o,--output", o->output,
-			   "The file (perf.data; standard output with "
-			   "--folded)");
+	const option frequency =
+		command.add_option("-F,--freq", o->frequency,
+				   "Samples a second, instead of a period")
+			.range(1, 100000)
+			.excludes(period)
+			.excludes(folded);
+	const option cpus =
+		command.add_option(
+			       "-C,--cpu", o->cpus,
+			       "CPUs whose tasks are sampled (one a socket)")
+			.delimiter(',')
+			.one_value()
+			.range(0, 65535);
+	const option output =
+		command.add_option("-o,--output", o->output,
+				   "The file (perf.data; standard output with "
+				   "--folded)");
+	option series = command.add_option(
+		"--series", o->series,
+		"Count what uncore serve does, for serve --replay, and sample "
+		"nothing");
+
+	series.type_name("FILE");
+	for (const option &other :
+	     {events, folded, period, frequency, cpus, output})
+		series.excludes(other);
 	add_time_options(command, o->run);
 }
 

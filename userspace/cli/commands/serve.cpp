@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore serve: the machine's counters for Prometheus, over HTTP or as a file
-// for node_exporter.
+// uncore serve: the machine's counters for Prometheus and as a die map, over
+// HTTP, or as a file for node_exporter.
 #include <chrono>
-#include <map>
 #include <memory>
 
 #include "commands/commands.hpp"
@@ -11,6 +10,8 @@
 #include "exporter/collector.hpp"
 #include "exporter/exposition.hpp"
 #include "exporter/http_server.hpp"
+#include "exporter/recording.hpp"
+#include "exporter/site.hpp"
 
 namespace cli {
 
@@ -19,17 +20,15 @@ namespace {
 using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-/// Scrapes that come closer together than this get the same counts.
-constexpr milliseconds shared_time{1000};
-
 struct serve_options {
 	http_options http{"127.0.0.1:10331", "", ""};
-	std::string textfile;
+	std::string textfile, replay;
 	bool json = false, per_box = false, listens = false;
 	unsigned interval_ms = 0;
 	double duration = 0;
 };
 
+const std::initializer_list<int> ending = {SIGINT, SIGTERM, SIGHUP};
 /// What ends it, and what releases and resumes the counters.
 const std::initializer_list<int> wanted = {SIGINT, SIGTERM, SIGHUP, SIGUSR1,
 					   SIGUSR2};
@@ -52,80 +51,43 @@ bool attend(const signals &caught, collector &counters,
 
 // --- over HTTP
 
-const char front_page[] =
-	"<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
-	"<title>uncore</title>\n"
-	"<style>body{font-family:sans-serif;margin:2em;max-width:40em}</"
-	"style>\n"
-	"<h1>uncore</h1>\n"
-	"<p>Uncore performance counters of this machine.</p>\n"
-	"<ul>\n"
-	"<li><a href=\"/metrics\">/metrics</a>: for Prometheus\n"
-	"<li><a href=\"/json\">/json</a>: the same as JSON\n"
-	"<li><a href=\"/healthz\">/healthz</a>: whether the counters are open\n"
-	"</ul>\n</html>\n";
-
-/// What is at which path.
-class site {
-public:
-	explicit site(collector &counters) : counters_(counters) {}
-
-	http_reply answer(const http_request &to);
-
-private:
-	using text = std::shared_ptr<const std::string>;
-
-	text metrics(exposition form);
-	static http_reply plain(unsigned status, std::string said)
-	{
-		return {status, "text/plain; charset=utf-8",
-			std::make_shared<const std::string>(std::move(said))};
-	}
-
-	collector &counters_;
-	std::vector<family> known_;
-	std::map<exposition, text> rendered_;
-	clock::time_point read_at_{};
-};
-
-site::text site::metrics(exposition form)
+/// The earlier of two times, where there are two.
+std::optional<clock::time_point> earlier(std::optional<clock::time_point> one,
+					 std::optional<clock::time_point> other)
 {
-	const auto now = clock::now();
-
-	if (known_.empty() || now - read_at_ >= shared_time) {
-		known_ = counters_.read();
-		read_at_ = now;
-		rendered_.clear();
-	}
-
-	text &made = rendered_[form];
-
-	if (!made)
-		made = std::make_shared<const std::string>(
-			render(known_, form));
-	return made;
+	return one && other ? std::min(one, other) : one ? one : other;
 }
 
-http_reply site::answer(const http_request &to)
+int cannot_listen(const uncore::error &why)
 {
-	static const auto front =
-		std::make_shared<const std::string>(front_page);
+	return why.code == uncore::errc::invalid ? fail_usage(why.message)
+						 : fail(why);
+}
 
-	if (to.path == "/metrics") {
-		const exposition form = choose_form(to.accept);
+/// Serves a recording, which needs no driver.
+int serve_recording(const serve_options &options)
+{
+	const signals caught(ending);
+	auto shown = recording::read(options.replay);
 
-		return {200, content_type(form), metrics(form)};
-	}
-	if (to.path == "/json")
-		return {200, content_type(exposition::json),
-			metrics(exposition::json)};
-	if (to.path == "/healthz")
-		return counters_.problem().empty()
-			       ? plain(200, "ok\n")
-			       : plain(503, counters_.problem() + "\n");
-	if (to.path == "/")
-		return {200, "text/html; charset=utf-8", front};
-	return plain(404, "there are /metrics, /json and /healthz\n");
+	if (!shown)
+		return fail(shown.error());
+	for (const std::string &notice : shown->notices)
+		note(fmt::format("{}: {}", options.replay, notice));
+
+	const replay_site pages(*std::move(shown));
+	auto server = http_server::start(options.http,
+					 [&pages](const http_request &request) {
+						 return pages.answer(request);
+					 });
+
+	if (!server)
+		return cannot_listen(server.error());
+	note(fmt::format("listening on {}/, which shows a recording",
+			 server->url()));
+	while (!caught.wait(server->deadline(), server->fd()).number)
+		server->run();
+	return success;
 }
 
 int serve_http(collector &counters, const serve_options &options)
@@ -137,15 +99,17 @@ int serve_http(collector &counters, const serve_options &options)
 						 return pages.answer(request);
 					 });
 
-	if (!server && server.error().code == uncore::errc::invalid)
-		return fail_usage(server.error().message);
 	if (!server)
-		return fail(server.error());
+		return cannot_listen(server.error());
 	if (auto opened = counters.open(); !opened)
 		return fail(opened.error());
 	note(fmt::format("listening on {}/metrics", server->url()));
-	while (attend(caught, counters, server->deadline(), server->fd()))
+	while (attend(caught, counters,
+		      earlier(server->deadline(), pages.deadline(*server)),
+		      server->fd())) {
+		pages.publish(*server);
 		server->run();
+	}
 	return success;
 }
 
@@ -242,6 +206,9 @@ int serve(const context &shared, const serve_options &options)
 			"name does not end in .prom",
 			path));
 
+	if (!options.replay.empty())
+		return serve_recording(options);
+
 	collector counters({shared.sysfs, options.per_box, !file});
 
 	if (file && options.interval_ms)
@@ -257,7 +224,8 @@ void add_serve(parser &app, context &shared)
 {
 	auto options = std::make_shared<serve_options>();
 	parser command = add_command(
-		app, shared, "serve", "Export counters to Prometheus",
+		app, shared, "serve",
+		"Export counters to Prometheus, and show a die map",
 		[options, &shared] { return serve(shared, *options); });
 	const option listen =
 		command.add_option("--listen", options->http.listen,
@@ -270,7 +238,7 @@ void add_serve(parser &app, context &shared)
 	command.add_option("--tls-key", options->http.key, "Its key")
 		.type_name("FILE");
 	command.add_flag("--per-box", options->per_box,
-			 "Tell cache slices and home agents apart");
+			 "Tell cache slices, home agents and ring stops apart");
 
 	option json = command.add_flag("--json", options->json,
 				       "Print JSON once, and serve nothing");
@@ -286,6 +254,14 @@ void add_serve(parser &app, context &shared)
 	textfile.excludes(listen);
 	textfile.excludes(certificate);
 	textfile.excludes(json);
+
+	option replay = command.add_option(
+		"--replay", options->replay,
+		"Show a recording of 'uncore record --series' instead");
+
+	replay.type_name("FILE");
+	replay.excludes(json);
+	replay.excludes(textfile);
 	command.add_option("-I,--interval", options->interval_ms,
 			   "Write the file every so many milliseconds, 100 or "
 			   "more")

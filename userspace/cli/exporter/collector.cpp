@@ -154,6 +154,7 @@ uncore::result<void> collector::try_open()
 
 			counters_.push_back({one.id, c, &tallies_[where],
 					     &times_[{one.pmu->box, package}]});
+			open_[where] = one.pmu;
 		}
 	opens_++;
 	return {};
@@ -178,6 +179,7 @@ void collector::close()
 		time = {{time.enabled.total(), 0}, {time.running.total(), 0}};
 	counters_.clear();
 	placed_.clear();
+	open_.clear();
 	session_.reset();
 }
 
@@ -220,6 +222,21 @@ void collector::take_counts()
 	}
 	for (const auto &[time, parts] : lately)
 		time->share = parts.first > 0 ? parts.second / parts.first : 1;
+}
+
+std::vector<box_count> collector::counts() const
+{
+	std::vector<box_count> all;
+
+	all.reserve(open_.size());
+	for (const auto &[where, pmu] : open_) {
+		const series &of = all_series()[where.family];
+
+		all.push_back({&of, &of.events[where.event], pmu, where.package,
+			       tallies_.at(where).total(),
+			       times_.at({pmu->box, where.package}).share});
+	}
+	return all;
 }
 
 void collector::check_released()

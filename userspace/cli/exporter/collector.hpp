@@ -30,6 +30,17 @@ struct collector_options {
 	bool process = true;
 };
 
+/// What an event has counted at a box of a socket, for as long as the process
+/// lives.
+struct box_count {
+	const series *of;
+	const counted_event *event;
+	const uncore::pmu *pmu; ///< good until the next read()
+	int package;
+	double total; ///< in counts, not in the series' unit
+	double share; ///< of the time since the read before, that it counted
+};
+
 class collector {
 public:
 	explicit collector(collector_options options);
@@ -47,6 +58,17 @@ public:
 	void release();
 	/// Opens what was released.
 	void resume();
+
+	/// Those of the last read(), in an order that stays as long as
+	/// revision() does; none when there are no counters.
+	std::vector<box_count> counts() const;
+	/// The machine on which the counters were opened, if they ever were.
+	const std::optional<uncore::topology> &machine() const
+	{
+		return machine_;
+	}
+	/// Grows whenever counters are opened: boxes may be other ones then.
+	uint64_t revision() const { return opens_; }
 
 	/// Why there are no counters now; empty when there are.
 	const std::string &problem() const { return problem_; }
@@ -107,6 +129,8 @@ private:
 	std::vector<placed> placed_;
 	std::vector<counter> counters_;
 	std::map<place, tally> tallies_;
+	/// Of which tally there is a counter now, and whose box it is.
+	std::map<place, const uncore::pmu *> open_;
 	/// By box type and socket.
 	std::map<std::pair<std::string, int>, times> times_;
 	/// The CPUs and the driver that there were when counters were opened,

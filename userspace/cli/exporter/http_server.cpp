@@ -4,6 +4,7 @@
 // take for a request are all bounded.
 #include "exporter/http_server.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -35,12 +36,30 @@ constexpr size_t connection_memory = 16 * 1024;
 /// connection is kept without one.
 constexpr std::chrono::seconds request_time{20};
 
+/// Streams last, so that a few clients could take all connections for good.
+constexpr size_t most_streams = 32;
+/// In which a message of a stream has to be taken, and what the kernel may hold
+/// of them for a client that does not.
+constexpr std::chrono::seconds message_time{10};
+constexpr int stream_buffer = 64 * 1024;
+
 /// A connection, since when it waits for the end of a request.
 struct client {
 	int fd;
 	clock::time_point since;
 	bool ended = false;
 	bool answered = false; ///< and takes the answer
+	bool streams = false;  ///< has an answer without an end
+};
+
+/// An answer without an end: the message that is being sent.
+struct stream {
+	/// nullptr when it has gone.
+	MHD_Connection *connection;
+	std::shared_ptr<const std::string> message;
+	size_t sent;
+	clock::time_point since; ///< when there was something to send
+	bool waiting;		 ///< for the next; suspended then
 };
 
 struct daemon_closer {
@@ -167,10 +186,15 @@ struct http_server::state {
 	handler answer;
 	std::string log, certificate, key, url;
 	std::list<client> clients; ///< who waits longest first
+	std::list<stream> streams;
 	std::unique_ptr<MHD_Daemon, daemon_closer> daemon;
 
+	~state();
 	uncore::result<void> start(unique_fd socket);
-	MHD_Result reply(MHD_Connection *to, http_reply with) const;
+	MHD_Result reply(MHD_Connection *to, http_reply with);
+	MHD_Response *respond(MHD_Connection *to, const http_reply &with);
+	MHD_Response *begin_stream(MHD_Connection *to, const http_reply &with);
+	size_t live_streams() const;
 	MHD_Result take(MHD_Connection *from, const char *path,
 			const char *method, size_t *body, void **request);
 	void end_slow();
@@ -226,30 +250,114 @@ void http_server::state::on_completed(void *cls, MHD_Connection *connection,
 	auto *self = static_cast<state *>(cls);
 	const auto *known = client_of(connection);
 
+	for (stream &one : self->streams)
+		if (one.connection == connection)
+			one.connection = nullptr;
 	if (!known)
 		return;
 
 	const auto who = *known;
 
 	who->since = clock::now();
-	who->answered = false;
+	who->answered = who->streams = false;
 	self->clients.splice(self->clients.end(), self->clients, who);
 }
 
-MHD_Result http_server::state::reply(MHD_Connection *to, http_reply with) const
+/// Whose end of the stream it is.
+struct stream_handle {
+	std::list<stream> *all;
+	std::list<stream>::iterator one;
+};
+
+/// Takes what there is to send, and waits when there is nothing.
+static ssize_t read_stream(void *cls, uint64_t, char *to, size_t most)
+{
+	stream &one = *static_cast<stream_handle *>(cls)->one;
+	const size_t left = one.message->size() - one.sent;
+
+	if (!left) {
+		one.waiting = true;
+		MHD_suspend_connection(one.connection);
+		return 0;
+	}
+	most = std::min(most, left);
+	one.message->copy(to, most, one.sent);
+	one.sent += most;
+	return ssize_t(most);
+}
+
+static void end_stream(void *cls)
+{
+	auto *handle = static_cast<stream_handle *>(cls);
+
+	handle->all->erase(handle->one);
+	delete handle;
+}
+
+size_t http_server::state::live_streams() const
+{
+	return size_t(std::count_if(
+		streams.begin(), streams.end(),
+		[](const stream &one) { return one.connection; }));
+}
+
+MHD_Response *http_server::state::begin_stream(MHD_Connection *to,
+					       const http_reply &with)
+{
+	auto *handle = new stream_handle{&streams, {}};
+
+	streams.push_back({to, with.body, 0, clock::now(), false});
+	handle->one = std::prev(streams.end());
+
+	MHD_Response *made = MHD_create_response_from_callback(
+		MHD_SIZE_UNKNOWN, 4096, read_stream, handle, end_stream);
+
+	if (!made) {
+		end_stream(handle);
+		return nullptr;
+	}
+	if (const auto *known = client_of(to)) {
+		(*known)->streams = true;
+		setsockopt((*known)->fd, SOL_SOCKET, SO_SNDBUF, &stream_buffer,
+			   sizeof(stream_buffer));
+	}
+	return made;
+}
+
+MHD_Response *http_server::state::respond(MHD_Connection *to,
+					  const http_reply &with)
 {
 	using held = std::shared_ptr<const std::string>;
-	auto *body = new held(std::move(with.body));
+
+	if (with.stream)
+		return begin_stream(to, with);
+
+	auto *body = new held(with.body);
 	MHD_Response *made =
 		MHD_create_response_from_buffer_with_free_callback_cls(
 			(*body)->size(), const_cast<char *>((*body)->data()),
 			[](void *cls) { delete static_cast<held *>(cls); },
 			body);
 
-	if (!made) {
+	if (!made)
 		delete body;
+	return made;
+}
+
+MHD_Result http_server::state::reply(MHD_Connection *to, http_reply with)
+{
+	static const auto enough = std::make_shared<const std::string>(
+		fmt::format("too many event streams: at most {} at a time\n",
+			    most_streams));
+
+	if (with.stream && live_streams() >= most_streams)
+		with = {MHD_HTTP_SERVICE_UNAVAILABLE,
+			"text/plain; charset=utf-8", enough};
+
+	MHD_Response *made = respond(to, with);
+
+	if (!made)
 		return MHD_NO;
-	}
 
 	auto add = [made](const char *name, const char *value) {
 		MHD_add_response_header(made, name, value);
@@ -259,8 +367,13 @@ MHD_Result http_server::state::reply(MHD_Connection *to, http_reply with) const
 	add(MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
 	add(MHD_HTTP_HEADER_VARY, "Accept");
 	add("X-Content-Type-Options", "nosniff");
+	add("Referrer-Policy", "no-referrer");
+	add("Cross-Origin-Resource-Policy", "same-origin");
+	// Scripts and styles are files of this server, never part of a page.
 	add("Content-Security-Policy",
-	    "default-src 'none'; style-src 'unsafe-inline'");
+	    "default-src 'none'; script-src 'self'; style-src 'self'; "
+	    "connect-src 'self'; img-src data:; base-uri 'none'; "
+	    "form-action 'none'; frame-ancestors 'none'");
 	if (with.status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		add(MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
 
@@ -322,6 +435,8 @@ void http_server::state::end_slow()
 	const auto now = clock::now();
 
 	for (client &one : clients) {
+		if (one.streams)
+			continue; // publish() looks after these
 		if (now - one.since < request_time)
 			break;
 		if (!one.ended)
@@ -345,6 +460,15 @@ void http_server::state::end_gone()
 	}
 }
 
+/// The library does not stop while connections are suspended.
+http_server::state::~state()
+{
+	for (const stream &one : streams)
+		if (one.connection && one.waiting)
+			MHD_resume_connection(one.connection);
+	daemon.reset();
+}
+
 uncore::result<void> http_server::state::start(unique_fd socket)
 {
 	std::vector<MHD_OptionItem> tls;
@@ -360,7 +484,8 @@ uncore::result<void> http_server::state::start(unique_fd socket)
 	url = fmt::format("{}://{}", secure ? "https" : "http",
 			  name_of(socket.get()));
 	daemon.reset(MHD_start_daemon(
-		MHD_USE_EPOLL | MHD_USE_ERROR_LOG | (secure ? MHD_USE_TLS : 0),
+		MHD_USE_EPOLL | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME |
+			(secure ? MHD_USE_TLS : 0),
 		0, nullptr, nullptr, on_request, this,
 		MHD_OPTION_EXTERNAL_LOGGER, log_to, &log,
 		MHD_OPTION_LISTEN_SOCKET, socket.get(),
@@ -444,12 +569,43 @@ std::optional<clock::time_point> http_server::deadline() const
 			std::chrono::milliseconds(std::min(library, day));
 	// in the order in which they came
 	for (const client &one : state_->clients)
-		if (!one.ended) {
+		if (!one.ended && !one.streams) {
 			const auto until = one.since + request_time;
 
 			return std::min(first.value_or(until), until);
 		}
 	return first;
+}
+
+void http_server::publish(const std::shared_ptr<const std::string> &message)
+{
+	const auto now = clock::now();
+
+	for (stream &one : state_->streams) {
+		if (!one.connection)
+			continue;
+		if (one.waiting) {
+			one.message = message;
+			one.sent = 0;
+			one.since = now;
+			one.waiting = false;
+			MHD_resume_connection(one.connection);
+			continue;
+		}
+
+		const auto *known = client_of(one.connection);
+
+		if (known && !(*known)->ended &&
+		    now - one.since >= message_time) {
+			shutdown((*known)->fd, SHUT_RDWR);
+			(*known)->ended = true;
+		}
+	}
+}
+
+size_t http_server::streams() const
+{
+	return state_->live_streams();
 }
 
 void http_server::run()

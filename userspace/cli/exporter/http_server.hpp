@@ -30,6 +30,9 @@ struct http_reply {
 	std::string type;
 	/// May be one that others are being answered with.
 	std::shared_ptr<const std::string> body;
+	/// Does what is published follow the body, for as long as the client
+	/// stays?  503 is answered instead where enough have such a stream.
+	bool stream = false;
 };
 
 class http_server {
@@ -46,11 +49,18 @@ public:
 	/// "http://127.0.0.1:10331", with the port that was chosen for 0.
 	std::string url() const;
 
-	/// To be waited for until it is readable or it is that time, if there is
-	/// any; then run() is due.
+	/// To be waited for until it is readable or it is that time, if there
+	/// is any; then run() is due.
 	int fd() const;
 	std::optional<std::chrono::steady_clock::time_point> deadline() const;
 	void run();
+
+	/// Sends that to all who have a stream.  Who has not taken what was
+	/// published before does without this, and is hung up on when that
+	/// takes long.
+	void publish(const std::shared_ptr<const std::string> &message);
+	/// How many have one.
+	size_t streams() const;
 
 private:
 	struct state;

@@ -11,10 +11,8 @@ constexpr double line = 64; ///< bytes of a cache line
 constexpr double flit = 8;  ///< bytes of data in a QPI data flit
 
 const instance_label instance_labels[] = {
-	{"imc", "channel", true},
-	{"qpi", "link", true},
-	{"cbox", "slice"},
-	{"ha", "agent"},
+	{"imc", "channel", true}, {"qpi", "link", true}, {"cbox", "slice"},
+	{"ha", "agent"},	  {"sbox", "stop"},	 {"r3qpi", "stop"},
 };
 
 const series chosen[] = {
@@ -142,6 +140,34 @@ const series chosen[] = {
 	 "cycles",
 	 "Uncore clock cycles at the ring stop of PCIe.",
 	 "r2pcie",
+	 {{"clockticks", {}}}},
+
+	// three of the four of each ring stop
+	{"uncore_ring_used_cycles",
+	 "cycles",
+	 "Uses of the data ring that passed a socket's ring stops, by their "
+	 "direction.",
+	 "sbox",
+	 {{"ring_bl_used.up", {{"direction", "up"}}},
+	  {"ring_bl_used.down", {{"direction", "down"}}}}},
+	{"uncore_ring_clock_cycles",
+	 "cycles",
+	 "Uncore clock cycles at the ring stops.",
+	 "sbox",
+	 {{"clockticks", {}}}},
+
+	// the three of the ring stop of QPI
+	{"uncore_qpi_ring_used_cycles",
+	 "cycles",
+	 "Uncore clock cycles in which a data packet passed the ring stop of "
+	 "QPI.",
+	 "r3qpi",
+	 {{"ring_bl_used.cw", {{"direction", "clockwise"}}},
+	  {"ring_bl_used.ccw", {{"direction", "counterclockwise"}}}}},
+	{"uncore_qpi_ring_clock_cycles",
+	 "cycles",
+	 "Uncore clock cycles at the ring stop of QPI.",
+	 "r3qpi",
 	 {{"clockticks", {}}}},
 
 	{"uncore_clock_cycles",

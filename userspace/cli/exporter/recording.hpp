@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Recordings of the die map: a document a line, so that one which is cut short
+// is still a recording (Documentation/die-map.rst).
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <uncore/error.hpp>
+
+#include "exporter/collector.hpp"
+
+namespace cli {
+
+/// Writes one while it is counted.
+class recorder {
+public:
+	/// Errors: errc::system.
+	static uncore::result<recorder> create(const std::string &path);
+
+	/// The machine, to be written first, when the counters are open.
+	void begin(const collector &counters);
+	/// What they have at that time.  What had no counter when it began is
+	/// left out, and what has none now is null.
+	void add(const collector &counters,
+		 std::chrono::steady_clock::time_point read_at);
+	/// That nothing is missing.  Errors: errc::system, also of any write
+	/// before.
+	uncore::result<void> end();
+
+	bool failed() const { return error_ != 0; }
+	size_t snapshots() const { return snapshots_; }
+
+private:
+	struct closer {
+		void operator()(std::FILE *file) const { std::fclose(file); }
+	};
+
+	recorder(std::string path, std::FILE *file)
+		: path_(std::move(path)), file_(file)
+	{
+	}
+	void write(const std::string &line);
+
+	std::string path_;
+	std::unique_ptr<std::FILE, closer> file_;
+	std::vector<std::string> counters_; ///< "SOCKET EVENT", as begun with
+	size_t snapshots_ = 0;
+	int error_ = 0;
+};
+
+/// One that was read: only what is as it should be, whatever the file has.
+struct recording {
+	std::string topology;  ///< with a "replay" that has the notices
+	std::string snapshots; ///< a line each
+	size_t count = 0;      ///< of these
+	std::vector<std::string> notices; ///< what is wrong with it
+
+	/// Errors: errc::system; errc::invalid for what is no recording.
+	static uncore::result<recording> read(const std::string &path);
+};
+
+} // namespace cli

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What uncore serve answers at which path.  Numbers of all forms are of the
+// same reads, of which there is at most one a second.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exporter/collector.hpp"
+#include "exporter/http_server.hpp"
+#include "exporter/recording.hpp"
+
+namespace cli {
+
+/// A machine that is counted now.
+class site {
+public:
+	using clock = std::chrono::steady_clock;
+
+	explicit site(collector &counters) : counters_(counters) {}
+
+	http_reply answer(const http_request &to);
+
+	/// When the next snapshot is due for those who have a stream.
+	std::optional<clock::time_point> deadline(const http_server &of) const;
+	/// Sends it when it is.
+	void publish(http_server &to);
+
+private:
+	using text = std::shared_ptr<const std::string>;
+
+	void refresh();
+	text metrics(exposition form);
+	text topology() const;
+	const text &message();
+
+	collector &counters_;
+	std::vector<family> known_;
+	std::map<exposition, text> rendered_;
+	text snapshot_, message_;
+	clock::time_point read_at_{}, published_{};
+};
+
+/// A recording.
+class replay_site {
+public:
+	explicit replay_site(recording shown);
+
+	http_reply answer(const http_request &to) const;
+
+private:
+	std::shared_ptr<const std::string> topology_, snapshots_;
+};
+
+} // namespace cli

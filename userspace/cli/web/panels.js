@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is said of boxes beside the map: the tip, the box that is looked at with its
+// time series, and the table that has everything as text.
+import {bytes, exact, percent, short} from "/model.js";
+import {make} from "/draw.js";
+
+const SPAN = 300;		// snapshots that a time series has at most
+
+export function element(name, attributes = {}, ...content) {
+	const made = document.createElement(name);
+	for (const [key, value] of Object.entries(attributes))
+		made.setAttribute(key, value);
+	made.append(...content);
+	return made;
+}
+
+/** What to count of a box first: as perf and uncore stat take it. */
+export function eventOf(box) {
+	return box.counters.length ? box.counters[0].event : box.pmu + "/…/";
+}
+
+/** @returns what to tell the user. */
+export async function copy(text) {
+	try {
+		await navigator.clipboard.writeText(text);
+	} catch {
+		// no clipboard but over HTTPS or from this machine
+		const field = element("textarea", {class: "aside"});
+		field.value = text;
+		document.body.append(field);
+		field.select();
+		const done = document.execCommand("copy");
+		field.remove();
+		if (!done)
+			return "cannot copy: mark and copy " + text;
+	}
+	return "copied " + text;
+}
+
+/** A rate in the unit of its series. */
+function rateText(view, counter) {
+	const rate = view.rate(counter);
+	return counter.series.unit === "bytes" ? bytes(rate) : short(rate, "/s");
+}
+
+function meaning(load) {
+	if (load.text === "not counted")
+		return "not counted here";
+	const peak = !load.basis ? "" : load.peak === 1 ?
+		`: ${percent(load.share)} (peak: ${load.basis})` :
+		`: ${percent(load.share)} of ${short(load.peak, "")}${unit(load)} (peak: ${load.basis})`;
+	return `${load.text} ${load.what}${peak}`;
+}
+
+function unit(load) {
+	return (load.text.match(/[A-Z]?B\/s$/) ? "B/s" : "/s");
+}
+
+// --- hover
+
+export class Tip {
+	constructor(root) {
+		this.root = root;
+		this.box = null;
+	}
+
+	show(box, at, view) {
+		this.box = box;
+		this.at = at;
+		this.update(view);
+	}
+
+	hide() {
+		this.box = null;
+		this.root.hidden = true;
+	}
+
+	update(view) {
+		if (!this.box)
+			return;
+		const load = view.load(this.box);
+		const rows = this.box.counters.map((one) => element("tr", {},
+			element("td", {}, element("code", {}, one.event)),
+			element("td", {class: "number"}, exact(view.count(one)))));
+		this.root.replaceChildren(
+			element("strong", {}, `${this.box.name}, socket ${this.box.socket}`),
+			element("p", {}, meaning(load)),
+			element("table", {}, ...rows),
+			element("p", {class: "hint"}, view.counted ?
+				`counted in ${view.seconds.toFixed(3)} s; click for the time series, C copies` :
+				"nothing was counted"));
+		this.root.hidden = false;
+		const box = this.at.getBoundingClientRect(), own = this.root.getBoundingClientRect();
+		const left = Math.min(Math.max(box.left, 8), innerWidth - own.width - 8);
+		const below = box.bottom + 8 + own.height < innerHeight;
+		this.root.style.left = Math.max(left, 4) + "px";
+		this.root.style.top = (below ? box.bottom + 8 :
+			Math.max(box.top - own.height - 8, 4)) + "px";
+	}
+}
+
+// --- a box and its time series
+
+function chart(points, now) {
+	const width = 360, height = 44;
+	const most = Math.max(...points.filter(Number.isFinite), 0);
+	const svg = make("svg", {viewBox: `0 0 ${width} ${height}`, class: "chart",
+		preserveAspectRatio: "none", role: "img",
+		"aria-label": "time series, at most " + short(most, "/s")});
+	const x = (i) => points.length > 1 ? i * width / (points.length - 1) : 0;
+	let d = "", pen = false;
+	points.forEach((value, i) => {
+		if (Number.isFinite(value))
+			d += (pen ? "L" : "M") + x(i).toFixed(1) + " " +
+				(most ? height - 2 - (height - 6) * value / most : height - 2).toFixed(1);
+		pen = Number.isFinite(value);
+	});
+	svg.append(make("path", {d: `M${x(now).toFixed(1)} 0V${height}`, class: "now"}),
+		make("path", {d, class: "line"}));
+	return [svg, most];
+}
+
+export class Detail {
+	constructor(root, history, box) {
+		this.root = root;
+		this.history = history;
+		this.box = box || null;
+		if (!box)
+			this.hide();
+	}
+
+	get id() {
+		return this.box ? this.box.id : "";
+	}
+
+	hide() {
+		this.box = null;
+		this.root.hidden = true;
+	}
+
+	show(box, view) {
+		this.box = box;
+		this.root.hidden = false;
+		this.update(view);
+		this.root.querySelector("[data-close]").focus();
+	}
+
+	update(view) {
+		if (!this.box)
+			return;
+		const box = this.box, focused = this.focus();
+		const first = Math.max(0, Math.min(view.index - SPAN / 2,
+			this.history.length - SPAN));
+		const views = [];
+		for (let i = first; i < Math.min(first + SPAN, this.history.length); i++)
+			views.push(this.history.view(i));
+		const rows = box.counters.map((one) => {
+			const unitOf = one.series.unit === "bytes" ? "B/s" : "/s";
+			const [svg, most] = chart(views.map((each) => each.rate(one)),
+				view.index - first);
+			return element("li", {},
+				element("div", {class: "event"}, element("code", {}, one.event),
+					element("button", {type: "button", "data-copy": one.event}, "Copy")),
+				element("p", {class: "help"}, one.series.help || "",
+					...(one.labels.length ? [` (${one.labels.join(", ")})`] : [])),
+				svg,
+				element("p", {class: "scale"}, `now ${rateText(view, one)}, at most ` +
+					`${short(most, unitOf)}; counted ${exact(view.count(one))} in ` +
+					`${view.seconds.toFixed(3)} s, ${exact(view.total(one))} in all`));
+		});
+		this.root.replaceChildren(
+			element("header", {}, element("h2", {}, `${box.name} of socket ${box.socket}`),
+				element("button", {type: "button", "data-close": "1",
+					"aria-label": "Close"}, "✕")),
+			element("p", {}, meaning(view.load(box)) + (view.share(box) < 1 ?
+				`; counted for ${percent(view.share(box))} of the time, and scaled` : "")),
+			rows.length ? element("ul", {}, ...rows) :
+				element("p", {}, "This program counts no event of it; ",
+					element("code", {}, `uncore list ${box.box}`),
+					" has those that there are."));
+		if (focused && this.root.querySelector(focused))
+			this.root.querySelector(focused).focus();
+	}
+
+	/** Which of its buttons has the focus, to be found again. */
+	focus() {
+		const now = document.activeElement;
+		if (!now || !this.root.contains(now))
+			return "";
+		return now.dataset.copy ? `[data-copy="${CSS.escape(now.dataset.copy)}"]` :
+			"[data-close]";
+	}
+}
+
+// --- everything as text
+
+export class Table {
+	constructor(root, details, machine) {
+		this.details = details;
+		this.rows = [];
+		const body = element("tbody");
+		for (const box of machine.boxes) {
+			for (const one of box.counters.length ? box.counters : [null]) {
+				const cells = Array.from({length: 4}, () => element("td", {class: "number"}));
+				const row = element("tr", {"data-socket": box.socket,
+					"data-event": one ? one.event : box.pmu},
+					element("td", {}, String(box.socket)), element("td", {}, box.name),
+					element("td", {}, element("code", {}, one ? one.event :
+						"not counted")), ...cells);
+				body.append(row);
+				this.rows.push({box, one, cells});
+			}
+		}
+		const head = ["Socket", "Box", "Event", "A second", "Counted", "In all",
+			"Share of the peak"].map((text) => element("th", {scope: "col"}, text));
+		root.replaceChildren(element("table", {},
+			element("caption", {}, "Counted: between this snapshot and the one before. " +
+				"In all: since the first one."),
+			element("thead", {}, element("tr", {}, ...head)), body));
+	}
+
+	update(view) {
+		if (!this.details.open)
+			return;
+		for (const {box, one, cells} of this.rows) {
+			if (one) {
+				cells[0].textContent = rateText(view, one);
+				cells[1].textContent = exact(view.count(one));
+				cells[2].textContent = exact(view.total(one));
+			}
+			cells[3].textContent = percent(view.load(box).share);
+		}
+	}
+}
