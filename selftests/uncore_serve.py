@@ -24,31 +24,11 @@ import time
 from lib.command import LIMIT, comments, one_line, run, started
 from lib.exposition import (OPENMETRICS, PROMETHEUS, Daemon, Malformed, parse,
                             value)
+from lib.fake_pmu import PMU, make_pmu, write
 from lib.prometheus import find
 from lib.uncore import TOP, UNCORE, Tap
 
 MALFORMED, SCRAPERS, EACH = 3000, 100, 4
-PMU = "bus/event_source/devices/hswep_imc_0"
-
-
-def write(path, text):
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="ascii") as file:
-        file.write(text + "\n")
-
-
-def make_pmu(sysfs, package=True):
-    """A PMU whose type is the kernel's own: any event of it, as config is 0, is the
-    time that CPU 0 was online."""
-    folder = os.path.join(sysfs, PMU)
-    write(folder + "/type", "1")
-    write(folder + "/cpumask", "0")
-    write(folder + "/format/event", "config1:0-7")
-    write(folder + "/format/umask", "config1:8-15")
-    if package:
-        write(sysfs + "/devices/system/cpu/online", "0")
-        write(sysfs + "/devices/system/cpu/cpu0/topology/physical_package_id",
-              "0")
 
 
 def check_text(tap, name, text, openmetrics):
@@ -188,6 +168,8 @@ def test_forms(tap, daemon):
 
 def test_methods(tap, daemon):
     for path, status in (("/", 200), ("/metrics", 200), ("/json", 200),
+                         ("/die-map.js", 200), ("/api/topology", 200),
+                         ("/api/snapshot", 200), ("/api/recording", 404),
                          ("/healthz", 200), ("/metrics?x=1", 200),
                          ("/metrics/", 404), ("/etc/passwd", 404),
                          ("/../../etc/passwd", 404), ("/%2e%2e", 404),

@@ -95,9 +95,10 @@ def value(samples, name, **labels):
 
 
 class Daemon:
-    """uncore serve on a port, or on one that the kernel chooses."""
+    """uncore serve on a port, or on one that the kernel chooses; @replay is for
+    one that shows a recording, which may have something to say of it first."""
 
-    def __init__(self, *arguments, scheme="http", port=0, **more):
+    def __init__(self, *arguments, scheme="http", port=0, replay=False, **more):
         self.process = subprocess.Popen(
             [UNCORE, *arguments, "--listen", "127.0.0.1:%d" % port],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
@@ -105,7 +106,8 @@ class Daemon:
         self.said = ""
         deadline = time.monotonic() + LIMIT
         # byte by byte, as more may be said later
-        while not self.said.endswith("\n"):
+        while not self.said.endswith("\n") or \
+                replay and "listening on" not in self.said:
             ready, _, _ = select.select([self.process.stderr], [], [],
                                         max(0, deadline - time.monotonic()))
             part = os.read(self.process.stderr.fileno(), 1).decode() \
@@ -114,8 +116,11 @@ class Daemon:
                 self.process.kill()
                 raise RuntimeError("uncore serve did not start: " + self.said)
             self.said += part
-        match = re.fullmatch(r"uncore: listening on %s://127\.0\.0\.1:(\d+)"
-                             r"/metrics\n" % scheme, self.said)
+        match = re.fullmatch(
+            r"%suncore: listening on %s://127\.0\.0\.1:(\d+)/%s\n" % (
+                r"(?:uncore: .*\n)*" if replay else "", scheme,
+                ", which shows a recording" if replay else "metrics"),
+            self.said)
         if not match:
             self.process.kill()
             raise RuntimeError("uncore serve said: " + self.said)

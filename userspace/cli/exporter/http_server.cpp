@@ -41,7 +41,7 @@ constexpr size_t most_streams = 32;
 /// In which a message of a stream has to be taken, and what the kernel may hold
 /// of them for a client that does not.
 constexpr std::chrono::seconds message_time{10};
-constexpr int stream_buffer = 64 * 1024;
+constexpr int stream_buffer = 16 * 1024;
 
 /// A connection, since when it waits for the end of a request.
 struct client {
@@ -199,6 +199,8 @@ struct http_server::state {
 			const char *method, size_t *body, void **request);
 	void end_slow();
 	void end_gone();
+	void end_stream_of(stream &one);
+	void end_gone_streams();
 
 	static MHD_Result on_request(void *cls, MHD_Connection *connection,
 				     const char *path, const char *method,
@@ -275,6 +277,8 @@ static ssize_t read_stream(void *cls, uint64_t, char *to, size_t most)
 	stream &one = *static_cast<stream_handle *>(cls)->one;
 	const size_t left = one.message->size() - one.sent;
 
+	if (!one.connection)
+		return MHD_CONTENT_READER_END_OF_STREAM;
 	if (!left) {
 		one.waiting = true;
 		MHD_suspend_connection(one.connection);
@@ -299,6 +303,37 @@ size_t http_server::state::live_streams() const
 	return size_t(std::count_if(
 		streams.begin(), streams.end(),
 		[](const stream &one) { return one.connection; }));
+}
+
+void http_server::state::end_stream_of(stream &one)
+{
+	const auto *known = client_of(one.connection);
+
+	if (known && !(*known)->ended) {
+		shutdown((*known)->fd, SHUT_RDWR);
+		(*known)->ended = true;
+	}
+	// The library looks at no connection that is suspended.
+	if (one.waiting)
+		MHD_resume_connection(one.connection);
+	one.waiting = false;
+	one.connection = nullptr;
+}
+
+/// Clients that have hung up are noticed when something is sent to them, a
+/// second later; until then they would keep others out.
+void http_server::state::end_gone_streams()
+{
+	char byte;
+
+	for (stream &one : streams) {
+		const auto *known =
+			one.connection ? client_of(one.connection) : nullptr;
+
+		if (known &&
+		    !recv((*known)->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT))
+			end_stream_of(one);
+	}
 }
 
 MHD_Response *http_server::state::begin_stream(MHD_Connection *to,
@@ -350,6 +385,8 @@ MHD_Result http_server::state::reply(MHD_Connection *to, http_reply with)
 		fmt::format("too many event streams: at most {} at a time\n",
 			    most_streams));
 
+	if (with.stream)
+		end_gone_streams();
 	if (with.stream && live_streams() >= most_streams)
 		with = {MHD_HTTP_SERVICE_UNAVAILABLE,
 			"text/plain; charset=utf-8", enough};
@@ -593,13 +630,8 @@ void http_server::publish(const std::shared_ptr<const std::string> &message)
 			continue;
 		}
 
-		const auto *known = client_of(one.connection);
-
-		if (known && !(*known)->ended &&
-		    now - one.since >= message_time) {
-			shutdown((*known)->fd, SHUT_RDWR);
-			(*known)->ended = true;
-		}
+		if (now - one.since >= message_time)
+			state_->end_stream_of(one);
 	}
 }
 

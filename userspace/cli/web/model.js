@@ -191,7 +191,9 @@ const KINDS = {
 		const slots = view.sum(box, "uncore_qpi_clock_cycles") *
 			(view.machine.facts.flits_per_qpi_clock || 1);
 		return {value: data, peak: FLIT * slots, share: flits / slots,
-			basis: STATED.qpi, text: bytes(data), what: "of data sent"};
+			basis: STATED.qpi, text: bytes(data), what: "of data sent",
+			// headers and the like take slots, too
+			of: "the slots for flits,"};
 	},
 	sbox: (view, box) => ring(view, box, "uncore_ring_used_cycles",
 		"uncore_ring_clock_cycles", [["up", "↑"], ["down", "↓"]]),

@@ -48,12 +48,13 @@ function meaning(load) {
 		return "not counted here";
 	const peak = !load.basis ? "" : load.peak === 1 ?
 		`: ${percent(load.share)} (peak: ${load.basis})` :
-		`: ${percent(load.share)} of ${short(load.peak, "")}${unit(load)} (peak: ${load.basis})`;
+		`: ${percent(load.share)} of ${load.of ? load.of + " " : ""}` +
+		`${short(load.peak, unit(load))} (peak: ${load.basis})`;
 	return `${load.text} ${load.what}${peak}`;
 }
 
 function unit(load) {
-	return (load.text.match(/[A-Z]?B\/s$/) ? "B/s" : "/s");
+	return load.text.endsWith("B/s") ? "B/s" : "/s";
 }
 
 // --- hover

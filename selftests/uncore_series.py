@@ -1,0 +1,376 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+The die map's documents as programs meet them: snapshots, event streams and their
+limits, recordings, and recordings in which something is wrong. There is no uncore
+here (lib/fake_pmu.py); numbers are die_map.py's, the page is die_map_page.py's.
+"""
+
+import contextlib
+import json
+import os
+import random
+import re
+import socket
+import tempfile
+import time
+
+from lib.command import LIMIT, comments, one_line, run
+from lib.exposition import Daemon, value
+from lib.fake_pmu import make_pmu
+from lib.uncore import TOP, Tap
+
+STREAMS = 32                # at a time, Documentation/die-map.rst
+MANY = 120                  # boxes, so that a snapshot is as long as of a big machine
+MUTATIONS = 60
+WEB = os.path.join(TOP, "userspace", "cli", "web")
+
+
+class Stream:
+    """A client of /events."""
+
+    def __init__(self, daemon, buffer=None):
+        self.to = socket.socket()
+        if buffer:
+            self.to.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+        self.to.settimeout(LIMIT)
+        self.to.connect(("127.0.0.1", daemon.port))
+        self.to.sendall(b"GET /events HTTP/1.0\r\nHost: x\r\n\r\n")
+        self.text = b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.to.close()
+
+    def read_until(self, end):
+        """What comes up to there; None when the stream ends before."""
+        while end not in self.text:
+            part = self.to.recv(65536)
+            if not part:
+                return None
+            self.text += part
+        found, self.text = self.text.split(end, 1)
+        return found.decode()
+
+    def status(self):
+        return int(self.read_until(b"\r\n\r\n").split()[1])
+
+    def event(self):
+        text = self.read_until(b"\n\n")
+        return text and json.loads(text.removeprefix("data: "))
+
+
+# --- what is served now --------------------------------------------------------------
+
+def test_documents(tap, daemon):
+    status, headers, text = daemon.request("/api/topology")
+    topology = json.loads(text)
+    boxes, counters = topology["boxes"], topology["counters"]
+    tap.ok(status == 200 and headers["Content-Type"] == "application/json" and
+           topology["format"] == "uncore-series" and topology["version"] == 1 and
+           [one["pmu"] for one in boxes] == ["hswep_imc_0"] and
+           boxes[0]["socket"] == 0 and boxes[0]["number"] == 0,
+           "/api/topology has the machine", [text])
+    tap.ok({one["event"] for one in counters} == {
+        "hswep_imc_0/%s/" % name for name in (
+            "cas_count.rd", "cas_count.wr", "dclk", "power_self_refresh",
+            "power_critical_throttle_cycles")}, "and its counters", [text])
+    status, headers, text = daemon.request("/api/snapshot")
+    snapshot = json.loads(text)
+    tap.ok(len(snapshot["counts"]) == len(counters) and
+           snapshot["revision"] == topology["revision"] and
+           abs(snapshot["time"] - time.time()) < LIMIT,
+           "/api/snapshot has a count for each", [text])
+    for name in os.listdir(WEB):
+        if name.endswith((".js", ".css")):
+            with open(os.path.join(WEB, name), encoding="utf-8") as file:
+                tap.ok(daemon.request("/" + name)[2] == file.read(),
+                       "/%s is as it was built of" % name)
+
+
+def test_policy(tap, daemon):
+    """Nothing from elsewhere, and nothing that stands in the page itself."""
+    _, headers, page = daemon.request("/")
+    policy = headers["Content-Security-Policy"]
+    parts = dict(part.strip().split(" ", 1) for part in policy.split(";"))
+    tap.ok(parts["default-src"] == "'none'" and
+           parts["frame-ancestors"] == "'none'" and
+           {parts[name] for name in ("script-src", "style-src",
+                                     "connect-src")} == {"'self'"} and
+           "unsafe" not in policy, "the policy lets in its own files only", [policy])
+    found = re.findall(r"(?:src|href)=\"([^\"]*)\"", page)
+    tap.ok(len(found) > 3 and not
+           [one for one in found if not re.match(r"/|data:,$", one) or
+            one.startswith("//")] and
+           not re.search(r"<style|\son\w+=|style=|<script(?![^>]*src)", page),
+           "and the page needs no other", found)
+
+
+def test_stream(tap, daemon):
+    with Stream(daemon) as stream:
+        status = stream.status()
+        events = [stream.event() for _ in range(4)]
+        gaps = [now["seconds"] - before["seconds"]
+                for before, now in zip(events, events[1:])
+                if now["seconds"] != before["seconds"]]
+        grown = [now["counts"][0] - before["counts"][0]
+                 for before, now in zip(events, events[1:])
+                 if now["seconds"] != before["seconds"]]
+        tap.ok(status == 200 and len(gaps) >= 2 and min(gaps) >= 1,
+               "/events has a snapshot a second, and no more", [repr(gaps)])
+        tap.ok(min(grown) > 0, "with counts that go on", [repr(grown)])
+        start = time.monotonic()
+        reads = value(daemon.scrape(), "uncore_reads_total")
+        stream.event()
+        for _ in range(10):
+            now = value(daemon.scrape(), "uncore_reads_total")
+        tap.ok(now - reads <= time.monotonic() - start + 1,
+               "which scrapes share", ["%d, then %d reads" % (reads, now)])
+    status, headers, text = daemon.request("/events", method="HEAD")
+    tap.ok(status == 200 and not text and
+           headers["Content-Type"] == "text/event-stream", "HEAD of it ends")
+
+
+def test_many_streams(tap, daemon):
+    with contextlib.ExitStack() as held:
+        streams = [held.enter_context(Stream(daemon)) for _ in range(STREAMS)]
+        statuses = [one.status() for one in streams]
+        tap.ok(statuses == [200] * STREAMS, "%d streams at a time" % STREAMS,
+               [repr(statuses)])
+        status, _, text = daemon.request("/events")
+        tap.ok(status == 503 and text.count("\n") == 1 and str(STREAMS) in text,
+               "one more: 503, in a line", ["%d %s" % (status, text)])
+        tap.ok(value(daemon.scrape(), "uncore_up") == 1 and
+               all(one.event() for one in streams),
+               "and scrapes and streams go on")
+        streams[0].to.close()
+        deadline, status = time.monotonic() + LIMIT, 503
+        while status == 503 and time.monotonic() < deadline:
+            time.sleep(0.2)
+            with Stream(daemon) as again:
+                status = again.status()
+        tap.ok(status == 200, "when one has gone, another may come",
+               ["%d" % status])
+    daemon.request("/healthz")
+
+
+def sockets_of(daemon):
+    folder, found = "/proc/%d/fd/" % daemon.process.pid, 0
+    for fd in os.listdir(folder):
+        with contextlib.suppress(OSError):      # closed meanwhile
+            found += os.readlink(folder + fd).startswith("socket:")
+    return found
+
+
+def test_slow_reader(tap, sysfs):
+    """Who takes nothing is hung up on, and nobody else notices."""
+    with Daemon("--sysfs", sysfs, "serve") as daemon, Stream(daemon) as good:
+        good.status()
+        good.event()
+        before = sockets_of(daemon)
+        with Stream(daemon, buffer=2304):
+            good.event()
+            most = sockets_of(daemon)
+            deadline, seen = time.monotonic() + LIMIT, 0
+            while sockets_of(daemon) >= most and time.monotonic() < deadline:
+                seen += bool(good.event())
+            after = sockets_of(daemon)
+        tap.ok(most == before + 1 and after == before,
+               "a client that takes nothing is hung up on",
+               ["%d, %d, then %d sockets" % (before, most, after)])
+        tap.ok(seen and good.event(), "while others get their snapshots",
+               ["%d" % seen])
+        status, said = daemon.end()
+        tap.ok(status == 0 and not said,
+               "SIGTERM ends it while streams are open",
+               ["status %d" % status, said])
+
+
+# --- recordings ----------------------------------------------------------------------
+
+def record(tap, folder, sysfs):
+    """A good recording's lines."""
+    path = os.path.join(folder, "good.series")
+    done = run("--sysfs", sysfs, "record", "--series", path, "--", "sleep", "2.5")
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    parts = [json.loads(line) for line in lines]
+    shots = parts[1:-1]
+    tap.ok(done.returncode == 0 and parts[0]["format"] == "uncore-series" and
+           len(shots) >= 2 and all(len(one["counts"]) ==
+                                   len(parts[0]["counters"]) for one in shots) and
+           parts[-1] == {"end": True, "snapshots": len(shots)},
+           "record --series: the machine, snapshots, an end", comments(done))
+    tap.ok(all(now["seconds"] > before["seconds"] and
+               now["counts"][0] > before["counts"][0]
+               for before, now in zip(shots, shots[1:])), "which go on")
+    return lines
+
+
+def test_recording(tap, folder, sysfs):
+    for arguments, words in (
+            (["--series", folder + "/x", "-e", "cpu-clock"], ["--series"]),
+            (["--series", folder + "/x", "--folded"], ["--series"]),
+            ([], ["--event", "--series"])):
+        one_line(tap, "record %s: refused" % " ".join(arguments[2:]),
+                 run("record", *arguments), 2, *words)
+    one_line(tap, "record --series into no folder",
+             run("--sysfs", sysfs, "record", "--series", folder + "/no/x", "-d",
+                 "0.1"), 1, "no/x")
+    empty = os.path.join(folder, "none")
+    os.makedirs(os.path.join(empty, "bus/event_source/devices"))
+    os.makedirs(os.path.join(empty, "devices/system/cpu"))
+    kept = os.path.join(folder, "kept")
+    with open(kept, "w", encoding="ascii") as file:
+        file.write("kept")
+    one_line(tap, "record --series without a driver",
+             run("--sysfs", empty, "record", "--series", kept, "-d", "0.1"), 1,
+             "no uncore driver")
+    with open(kept, encoding="ascii") as file:
+        tap.ok(file.read() == "kept", "leaves what was there")
+    if os.path.exists("/dev/full"):
+        one_line(tap, "record --series where there is no room",
+                 run("--sysfs", sysfs, "record", "--series", "/dev/full", "-d",
+                     "0.1"), 1, "/dev/full")
+    for option in ("--json", "--textfile=" + folder):
+        one_line(tap, "serve --replay with %s: refused" % option.split("=")[0],
+                 run("serve", "--replay", kept, option), 2, "--replay")
+
+
+def replay(path):
+    """(topology, snapshots) as the page gets them."""
+    with Daemon("serve", "--replay", path, replay=True) as daemon:
+        topology = json.loads(daemon.request("/api/topology")[2])
+        snapshots = [json.loads(line) for line in
+                     daemon.request("/api/recording")[2].splitlines()]
+        for unknown in ("/events", "/api/snapshot", "/metrics"):
+            if daemon.request(unknown)[0] != 404:
+                raise RuntimeError("a replay has " + unknown)
+        status, more = daemon.end()
+        if status or more:
+            raise RuntimeError("it ended with %d: %s" % (status, more))
+        return topology, snapshots, daemon.said
+
+
+def test_replay(tap, folder, lines):
+    """What can be shown is shown, and what is wrong is said."""
+    path = os.path.join(folder, "some.series")
+    header, shots, end = lines[0], lines[1:-1], lines[-1]
+    other = json.loads(header)
+    other["machine"]["host"] = "<b>elsewhere</b>"
+    newer = json.loads(header)
+    newer.update(version=2, news=[[[1]]])
+    back = json.loads(shots[0])
+    deep = header[:-1] + ',"x":' + "[" * 50000 + "]" * 50000 + "}"
+    for name, text, kept, words in (
+            ("as it was recorded", lines, len(shots), []),
+            ("without its end", lines[:-1], len(shots), ["cut short"]),
+            ("cut short within a line", [*lines[:-2], shots[-1][:-9]],
+             len(shots) - 1, ["cut short, within a line"]),
+            ("cut short after the machine", [header], 0,
+             ["cut short", "no counts"]),
+            ("with a damaged line", [header, shots[0], "{nonsense", *shots[1:],
+                                     end], len(shots), ["1 line is damaged"]),
+            ("with too few counts",
+             [header, json.dumps({**back, "counts": [1]}), *shots[1:], end],
+             len(shots) - 1, ["1 line is damaged"]),
+            ("with time that goes back", [header, *shots, shots[0], end],
+             len(shots), ["1 line is damaged"]),
+            ("with a problem", [header, *shots, json.dumps(
+                {"time": 1, "seconds": 1e9, "problem": "gone"}), end],
+             len(shots) + 1, []),
+            ("of another machine", [json.dumps(other), *lines[1:]], len(shots),
+             ["another machine", "<b>elsewhere</b>"]),
+            ("of a newer version", [json.dumps(newer), *lines[1:]], len(shots),
+             ["newer version"]),
+            ("with something deep", [deep, *lines[1:]], len(shots), [])):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(text))
+            if "within" not in name:
+                file.write("\n")
+        topology, snapshots, said = replay(path)
+        notices = topology["replay"]["notices"]
+        tap.ok(len(snapshots) == kept and len(topology["counters"]) ==
+               len(json.loads(header)["counters"]) and
+               len(notices) == said.count("\n") - 1 and
+               (bool(notices) == bool(words)) and
+               all(any(word in one for one in notices) for word in words) and
+               all(one in said for one in notices),
+               "a recording %s: shown" % name,
+               ["%d of %d" % (len(snapshots), kept), *notices, said])
+
+
+def test_no_recordings(tap, folder, lines):
+    path = os.path.join(folder, "bad.series")
+    header = json.loads(lines[0])
+    for name, content in (
+            ("an empty file", b""), ("zeros", bytes(4096)), ("text", b"hello\n"),
+            ("other JSON", b"{}\n"), ("a list", b"[1]\n"),
+            ("not UTF-8", b'{"format":"uncore-series\xff","version":1}\n'),
+            ("no machine", b'{"format":"uncore-series","version":1}\n'),
+            ("a counter of no box", json.dumps({**header, "counters": [
+                {**header["counters"][0], "box": 99}]}).encode()),
+            ("boxes that are text", json.dumps({**header, "boxes": "x"}).encode()),
+            ("only the end", lines[-1].encode())):
+        with open(path, "wb") as file:
+            file.write(content)
+        one_line(tap, "serve --replay of %s" % name,
+                 run("serve", "--replay", path), 1, "bad.series", "recording")
+    for name in (folder, folder + "/not-there", "/dev/zero"):
+        one_line(tap, "serve --replay of %s" % os.path.basename(name),
+                 run("serve", "--replay", name), 1, name)
+
+
+def test_mutations(tap, folder, lines):
+    """Bytes that are other ones: it is refused in a line, or shown."""
+    dice, path = random.Random(331051), os.path.join(folder, "mutated.series")
+    good, wrong = "\n".join(lines).encode() + b"\n", []
+    for _ in range(MUTATIONS):
+        text = bytearray(good)
+        for _ in range(dice.randrange(1, 6)):
+            at = dice.randrange(len(text))
+            if dice.randrange(3):
+                text[at] = dice.randrange(256)
+            else:
+                del text[at:at + dice.randrange(1, 200)]
+        with open(path, "wb") as file:
+            file.write(text)
+        try:
+            replay(path)
+        except RuntimeError as error:
+            if not re.fullmatch(r"uncore serve did not start: uncore: [^\n]*\n",
+                                str(error)):
+                wrong.append(str(error))
+        except ValueError as error:     # what is served is no JSON
+            wrong.append(repr(error))
+    tap.ok(not wrong, "%d recordings with wrong bytes" % MUTATIONS, wrong)
+
+
+def main():
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        sysfs, large = folder + "/sys", folder + "/large"
+        make_pmu(sysfs)
+        for i in range(MANY):
+            make_pmu(large, name="hswep_imc_%d" % i)
+        trial = run("--sysfs", sysfs, "serve", "--json", "-d", "0.01")
+        if trial.returncode and "CAP_PERFMON" in trial.stderr:
+            tap.skip_all("no permission to count")
+        with Daemon("--sysfs", sysfs, "serve") as daemon:
+            test_documents(tap, daemon)
+            test_policy(tap, daemon)
+            test_stream(tap, daemon)
+            test_many_streams(tap, daemon)
+        test_slow_reader(tap, large)
+        lines = record(tap, folder, sysfs)
+        test_recording(tap, folder, sysfs)
+        test_replay(tap, folder, lines)
+        test_no_recordings(tap, folder, lines)
+        test_mutations(tap, folder, lines)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
