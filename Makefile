@@ -30,9 +30,9 @@ WARNINGS := -Wall -Wextra -Werror
 SANITIZE := -fsanitize=address,undefined -fno-omit-frame-pointer
 
 .DELETE_ON_ERROR:
-.PHONY: all help modules userspace selftests model-test demo check check-generations check-debug check-hardware \
+.PHONY: all help modules userspace selftests model-test demo demo-web check check-generations check-debug check-hardware \
 	sanitize soak mutate bench vm lint abi install install-modules install-userspace dkms \
-	deb check-kernels check-packages version clean do-demo do-check do-check-generations do-soak do-mutate \
+	deb check-kernels check-packages version clean do-demo do-demo-web do-check do-check-generations do-soak do-mutate \
 	do-bench do-vm kdir
 
 all: modules userspace selftests model-test ## the modules, the userspace and the tests
@@ -173,6 +173,10 @@ demo: ## watch perf stat count on every box type of a simulated two-socket machi
 	@scripts/install-deps
 	+@$(MAKE) --no-print-directory do-demo
 
+demo-web: ## the same machine as a map in a browser, at PORT=10331 of this host, until Ctrl-C
+	@scripts/install-deps --userspace
+	+@$(MAKE) --no-print-directory do-demo-web
+
 check: ## run all tests (TESTS="name..." for some, JOBS=1 for one VM at a time)
 	@scripts/install-deps --check
 	+@$(MAKE) --no-print-directory do-check
@@ -207,6 +211,11 @@ vm: ## a shell on the simulated machine, with the driver loaded
 
 do-demo: modules build/catalogue.tsv
 	@$(VM) --scenario mixed -- selftests/demo.sh
+
+PORT ?= 10331
+
+do-demo-web: modules userspace
+	@$(VM) --scenario mixed --forward $(PORT) --timeout 1000000 -- selftests/demo_web.sh $(PORT)
 
 # VMs side by side: two, where there are two processors.
 JOBS ?= $(shell n=$$(nproc); echo $$((n > 2 ? 2 : n)))

@@ -54,3 +54,5 @@ awk '/hswep_/ { rows++; if ($3 ~ /^</ || $3 + 0 == 0) bad = 1 }
 	echo "demo: not every event counted"
 	exit 1
 }
+echo
+echo "'make demo-web' shows this machine as a map in a browser: then open http://127.0.0.1:10331/"
