@@ -42,6 +42,15 @@ export function make(name, attributes = {}, text) {
 	return made;
 }
 
+/** Letters as narrow as it takes: machines with many channels have narrow boxes. */
+function squeeze(text, most) {
+	text.removeAttribute("textLength");
+	if (text.getComputedTextLength() <= most)
+		return;
+	text.setAttribute("textLength", most);
+	text.setAttribute("lengthAdjust", "spacingAndGlyphs");
+}
+
 // --- where everything is
 
 const WIDE = {
@@ -242,7 +251,8 @@ export class DieMap {
 		const {width, height} = this.plan.total;
 		this.svg = make("svg", {viewBox: `-2 -2 ${width + 4} ${height + 4}`,
 			role: "group", "aria-label": "Sockets and their boxes"});
-		this.svg.classList.toggle("narrow", narrow);
+		// one socket alone is not blown up to the window's size
+		this.svg.style.maxWidth = width * (narrow ? 1.5 : 1.15) + "px";
 		this.plan.panels.forEach((one) => this.drawPanel(one));
 		this.loops = this.plan.loops.map((one) => this.drawLoop(one));
 		this.links = this.plan.links.map((one) => this.drawLink(one));
@@ -336,7 +346,7 @@ export class DieMap {
 		for (const {box, lines, tips} of this.links)
 			lines.forEach((line, i) => {
 				const share = (view.load(box).parts[i] || {}).share;
-				this.paint(line, share, 2 + 5 * (share || 0));
+				this.paint(line, share, 2 + 5 * Math.min(share || 0, 1));
 				this.paint(tips[i], share);
 			});
 		for (const {box, line, head, label} of this.flows) {
@@ -380,6 +390,8 @@ export class DieMap {
 				texts[2].textContent = Number.isFinite(load.share) ?
 					percent(load.share) : "";
 		}
+		for (const text of texts)
+			squeeze(text, width - 4);
 		group.setAttribute("aria-label", `${box.name} of socket ${box.socket}: ` +
 			(known ? `${load.text} ${load.what}, ${percent(load.share)} of the peak` :
 				load.text === "not counted" ? "not counted" : "no counts"));
