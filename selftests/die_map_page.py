@@ -124,8 +124,9 @@ def record_scenarios(tap, folder):
     done = subprocess.run(
         [os.path.join(HERE, "vm", "run"),
          *(["--kernel", kernel] if kernel else []), "--driver", "none", "--no-sim",
-         "--", "selftests/die_map_page.py", "--guest"], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, encoding="utf-8", check=False, timeout=2 * PATIENCE)
+         "--timeout", "900", "--", "selftests/die_map_page.py", "--guest"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+        check=False, timeout=2 * PATIENCE)
     found = [Recording(json.loads(line.removeprefix(MARK)), folder)
              for line in done.stdout.splitlines() if line.startswith(MARK)]
     tap.ok(done.returncode == 0 and

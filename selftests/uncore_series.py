@@ -171,9 +171,10 @@ def test_slow_reader(tap, sysfs):
         good.event()
         before = sockets_of(daemon)
         with Stream(daemon, buffer=2304):
-            good.event()
-            most = sockets_of(daemon)
-            deadline, seen = time.monotonic() + LIMIT, 0
+            deadline, seen, most = time.monotonic() + LIMIT, 0, before
+            while most == before and time.monotonic() < deadline:
+                good.event()
+                most = sockets_of(daemon)
             while sockets_of(daemon) >= most and time.monotonic() < deadline:
                 seen += bool(good.event())
             after = sockets_of(daemon)

@@ -330,8 +330,13 @@ void http_server::state::end_gone_streams()
 		const auto *known =
 			one.connection ? client_of(one.connection) : nullptr;
 
-		if (known &&
-		    !recv((*known)->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT))
+		if (!known)
+			continue;
+
+		const ssize_t got =
+			recv((*known)->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+
+		if (!got || (got < 0 && errno != EAGAIN && errno != EINTR))
 			end_stream_of(one);
 	}
 }
