@@ -3,12 +3,12 @@
 #include "attribution/top_table.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "common/cli.hpp"
+#include "common/number.hpp"
 #include "common/text.hpp"
 
 namespace cli {
@@ -40,27 +40,9 @@ static shown_unit shown_as(std::string_view unit)
 	return {std::string(unit), 1, false};
 }
 
-/// 12.3M: three digits or so, and what they are thousands of.
-static std::string short_number(double value, const shown_unit &unit)
+static std::string shown(double value, const shown_unit &unit)
 {
-	static constexpr std::array prefixes = {"", "k", "M", "G", "T", "P"};
-	double thousand = unit.bytes ? 1024 : 1000;
-	double size = std::fabs(value * unit.size);
-	size_t i = 0;
-
-	if (!std::isfinite(value))
-		return "-";
-	for (; size >= 999.5 && i + 1 < prefixes.size(); i++)
-		size /= thousand;
-
-	bool whole = i == 0 && size == std::floor(size);
-
-	return fmt::format("{}{:.{}f}{}{}", value < 0 ? "-" : "", size,
-			   whole	  ? 0
-			   : size < 9.995 ? 2
-			   : size < 99.95 ? 1
-					  : 0,
-			   prefixes[i], unit.bytes && i ? "i" : "");
+	return short_number(value * unit.size, unit.bytes);
 }
 
 static double rate(uint64_t count, const top_column &column, double seconds)
@@ -137,10 +119,10 @@ static std::vector<std::string> cells(const top_table &t,
 					   t.package_seconds[p]);
 
 			if (settings.per_socket && t.packages.size() > 1)
-				all.push_back(short_number(part, unit));
+				all.push_back(shown(part, unit));
 			sum += part;
 		}
-		all.push_back(short_number(sum, unit));
+		all.push_back(shown(sum, unit));
 		all.push_back(
 			total ? fmt::format("{:.1f}", 100.0 * count / total)
 			      : "-");
@@ -150,11 +132,11 @@ static std::vector<std::string> cells(const top_table &t,
 
 		if (settings.per_socket && t.packages.size() > 1)
 			for (size_t p = 0; p < t.packages.size(); p++)
-				all.push_back(short_number(
+				all.push_back(shown(
 					metric.value(row.counts,
 						     t.package_seconds, p),
 					unit));
-		all.push_back(short_number(
+		all.push_back(shown(
 			metric.value(row.counts, t.package_seconds), unit));
 	}
 	all.push_back(std::move(name));

@@ -2,6 +2,7 @@
 // Numbers as people read them.
 #include "common/number.hpp"
 
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -62,6 +63,28 @@ std::string human(double value, std::string_view unit)
 		return fmt::format("{:.2f} %",
 				   std::fabs(value) < 0.005 ? 0 : value);
 	return fmt::format("{} {}", four_digits(value), unit);
+}
+
+std::string short_number(double value, bool binary)
+{
+	static constexpr std::array prefixes = {"", "k", "M", "G", "T", "P"};
+	double thousand = binary ? 1024 : 1000;
+	double size = std::fabs(value);
+	size_t i = 0;
+
+	if (!std::isfinite(value))
+		return "-";
+	for (; size >= 999.5 && i + 1 < prefixes.size(); i++)
+		size /= thousand;
+
+	bool whole = i == 0 && size == std::floor(size);
+
+	return fmt::format("{}{:.{}f}{}{}", value < 0 ? "-" : "", size,
+			   whole	  ? 0
+			   : size < 9.995 ? 2
+			   : size < 99.95 ? 1
+					  : 0,
+			   prefixes[i], binary && i ? "i" : "");
 }
 
 } // namespace cli

@@ -14,4 +14,8 @@ std::string grouped(double count);
 /// "37.5 %", "2,345", "-" for not a number.
 std::string human(double value, std::string_view unit);
 
+/// 12.3M: three digits or so, and what they are thousands of; @p
+/// binary: 12.3Mi, of 1024.
+std::string short_number(double value, bool binary = false);
+
 } // namespace cli

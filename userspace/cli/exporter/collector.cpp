@@ -176,7 +176,10 @@ void collector::close()
 	for (auto &[where, count] : tallies_)
 		count = {count.total(), 0};
 	for (auto &[where, time] : times_)
-		time = {{time.enabled.total(), 0}, {time.running.total(), 0}};
+		time = {{time.enabled.total(), 0},
+			{time.running.total(), 0},
+			1,
+			0};
 	counters_.clear();
 	placed_.clear();
 	open_.clear();
@@ -203,25 +206,47 @@ void collector::resume()
 void collector::take_counts()
 {
 	for (auto &[where, time] : times_)
-		time.enabled.now = time.running.now = 0;
+		time.enabled.now = time.running.now = time.interval = 0;
 
-	std::map<times *, std::pair<double, double>> lately;
+	struct recent {
+		double enabled = 0, running = 0;
+		size_t events = 0;
+	};
+	std::map<times *, recent> lately;
 
 	for (const counter &one : counters_) {
 		const auto all = session_->total(one.id, one.cpu_index);
 		const auto last = session_->interval(one.id, one.cpu_index);
-		auto &[enabled, running] = lately[one.time];
+		recent &sum = lately[one.time];
 
 		// Not a number as long as it never ran.
 		if (std::isfinite(all.value))
 			one.count->now = all.value;
 		one.time->enabled.now += seconds(all.enabled);
 		one.time->running.now += seconds(all.running);
-		enabled += seconds(last.enabled);
-		running += seconds(last.running);
+		sum.enabled += seconds(last.enabled);
+		sum.running += seconds(last.running);
+		sum.events++;
 	}
-	for (const auto &[time, parts] : lately)
-		time->share = parts.first > 0 ? parts.second / parts.first : 1;
+	for (const auto &[time, sum] : lately) {
+		time->share = sum.enabled > 0 ? sum.running / sum.enabled : 1;
+		time->interval = sum.enabled / double(sum.events);
+	}
+}
+
+double collector::interval(const std::string &box, int package) const
+{
+	const auto found = times_.find({box, package});
+
+	return found == times_.end() ? 0 : found->second.interval;
+}
+
+void collector::say(const std::string &message) const
+{
+	if (options_.say)
+		options_.say(message);
+	else
+		note(message);
 }
 
 std::vector<box_count> collector::counts() const
@@ -281,7 +306,7 @@ std::vector<family> collector::read()
 
 		take_counts();
 		if (!done) {
-			note(done.error().message);
+			say(done.error().message);
 			errors_++;
 			lost_ = true;
 		}
@@ -293,7 +318,7 @@ std::vector<family> collector::read()
 	if (!session_)
 		errors_++;
 	if (problem_ != before && !problem_.empty())
-		note(problem_);
+		say(problem_);
 	duration_ = seconds(clock::now() - start);
 	return families();
 }

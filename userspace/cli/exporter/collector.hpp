@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ struct collector_options {
 	/// The exporter's own memory, time and files as well; node_exporter has
 	/// such series of its own and takes no second ones.
 	bool process = true;
+	/// Where is said what went wrong meanwhile; without, on standard error.
+	std::function<void(const std::string &)> say = {};
 };
 
 /// What an event has counted at a box of a socket, for as long as the process
@@ -73,6 +76,12 @@ public:
 	/// Why there are no counters now; empty when there are.
 	const std::string &problem() const { return problem_; }
 
+	/// For how many seconds a socket's events of a box type were to be
+	/// counted between the last two reads, as the kernel has it at each
+	/// read: what counts are to be divided by for a rate.  0 where there
+	/// are none.
+	double interval(const std::string &box, int package) const;
+
 private:
 	/// Whose count: an event of all_series(), a box, a socket.
 	struct place {
@@ -92,6 +101,7 @@ private:
 	struct times {
 		tally enabled, running;
 		double share = 1; ///< counted since the read before
+		double interval = 0; ///< an event's, since the read before
 	};
 	/// A counter of the session.
 	struct counter {
@@ -108,6 +118,7 @@ private:
 	void take_counts();
 	void check_machine();
 	void check_released();
+	void say(const std::string &message) const;
 	bool has_package(int id) const;
 
 	std::vector<family> families() const;
