@@ -53,6 +53,7 @@ static void add_subcommands(cli::parser &app, cli::context &shared)
 	cli::add_check(app, shared);
 	cli::add_flamegraph(app, shared);
 	cli::add_list(app, shared);
+	cli::add_live(app, shared);
 	cli::add_metric(app, shared);
 	cli::add_record(app, shared);
 	cli::add_report(app, shared);

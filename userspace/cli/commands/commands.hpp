@@ -9,6 +9,7 @@ namespace cli {
 void add_check(parser &app, context &shared);
 void add_flamegraph(parser &app, context &shared);
 void add_list(parser &app, context &shared);
+void add_live(parser &app, context &shared);
 void add_metric(parser &app, context &shared);
 void add_record(parser &app, context &shared);
 void add_report(parser &app, context &shared);

@@ -63,6 +63,7 @@ constexpr const char *examples[][3] = {
 	 "uncore record --folded -e imc/cas_count.rd/ -d 5 | uncore flamegraph "
 	 "> reads.svg"},
 	{"list", "uncore list events imc", "uncore list -v tor_inserts opcode"},
+	{"live", "uncore live", "uncore live --once -I 5000"},
 	{"metric", "uncore metric memory",
 	 "uncore metric qpi --per-box make -j"},
 	{"record", "uncore record -e imc/cas_count.rd/ make -j",

@@ -46,4 +46,20 @@ caught_signal signals::wait(std::optional<clock::time_point> deadline,
 	return {int(info.ssi_signo), info.ssi_code == SI_KERNEL};
 }
 
+void stop_by(int number)
+{
+	struct sigaction usual {};
+	struct sigaction before;
+	sigset_t one, mask;
+
+	usual.sa_handler = SIG_DFL;
+	sigemptyset(&one);
+	sigaddset(&one, number);
+	sigaction(number, &usual, &before);
+	raise(number);
+	sigprocmask(SIG_UNBLOCK, &one, &mask); // it stops here
+	sigprocmask(SIG_SETMASK, &mask, nullptr);
+	sigaction(number, &before, nullptr);
+}
+
 } // namespace cli

@@ -38,4 +38,8 @@ private:
 	unique_fd fd_;
 };
 
+/// Stops this process as that signal would if nobody took it; returns when it
+/// goes on.
+void stop_by(int number);
+
 } // namespace cli

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// uncore live: the machine's counters on a terminal, as they are now and were.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include <poll.h>
+#include <unistd.h>
+
+#include "commands/commands.hpp"
+#include "common/screen.hpp"
+#include "common/signals.hpp"
+#include "common/sink.hpp"
+#include "exporter/collector.hpp"
+#include "live/page.hpp"
+
+namespace cli {
+
+namespace {
+
+using live_clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+/// How often the tasks' programs are tended.
+constexpr milliseconds live_tick{100};
+/// For how long a message is shown that is not true any more.
+constexpr std::chrono::seconds message_time{30};
+
+struct live_options {
+	unsigned interval_ms = 1000;
+	bool once = false, no_tasks = false;
+};
+
+class live_view {
+public:
+	live_view(const context &shared, const live_options &options)
+		: options_(options), sysfs_(shared.sysfs),
+		  counters_({shared.sysfs, false, false,
+			     [this](const std::string &said) { say(said); }})
+	{
+		content_.interval = milliseconds(options.interval_ms);
+		utf8_ = has_utf8();
+	}
+
+	/// Both return the exit status.
+	int once();
+	int run();
+
+private:
+	uncore::result<void> open();
+	void say(const std::string &message);
+	void read();
+	bool attend(int signal);
+	bool keys();
+	void draw();
+	/// Whoever has typed is gone.
+	static bool is_hung_up();
+
+	const live_options &options_;
+	const std::filesystem::path sysfs_;
+	collector counters_;
+	live_tasks tasks_;
+	live_content content_;
+	std::optional<live_content> held_; ///< while it is paused
+	live_state state_;
+	cgroup_names cgroups_;
+	std::string message_;
+	live_clock::time_point said_at_{};
+	std::unique_ptr<screen> screen_;
+	bool utf8_ = false;
+};
+
+void live_view::say(const std::string &message)
+{
+	message_ = message;
+	said_at_ = live_clock::now();
+}
+
+uncore::result<void> live_view::open()
+{
+	if (auto opened = counters_.open(); !opened)
+		return opened;
+	if (options_.no_tasks)
+		state_.focus = pane::numbers;
+	else
+		tasks_.start(sysfs_);
+	// What comes is compared with this.
+	read();
+	return {};
+}
+
+void live_view::read()
+{
+	const bool was_there = counters_.problem().empty();
+
+	content_.numbers.take(counters_.read(), counters_);
+	if (!options_.no_tasks) {
+		if (!was_there && counters_.problem().empty())
+			tasks_.start(sysfs_);
+		tasks_.take();
+	}
+	content_.tasks = tasks_.last();
+	content_.columns = tasks_.columns();
+	content_.no_tasks = tasks_.problem();
+	content_.message = !counters_.problem().empty() ? counters_.problem()
+			   : live_clock::now() - said_at_ < message_time
+				   ? message_
+				   : "";
+}
+
+// --- once
+
+int live_view::once()
+{
+	const signals caught({SIGINT, SIGTERM, SIGHUP});
+	const auto end = live_clock::now() + milliseconds(options_.interval_ms);
+	const size_t terminal = columns_of(stdout);
+	std::string text;
+
+	if (auto opened = open(); !opened)
+		return fail(opened.error());
+	while (live_clock::now() < end) {
+		if (caught.wait(std::min(end, live_clock::now() + live_tick))
+			    .number)
+			return success;
+		tasks_.tend();
+	}
+	read();
+
+	// As wide as it takes where nobody has said how wide it may be.
+	const size_t columns =
+		terminal ? terminal
+			 : std::max<size_t>(
+				   80,
+				   14 + 33 * content_.numbers.sockets().size());
+
+	for (const styled_line &line :
+	     make_page(content_, state_, cgroups_, {columns, 0, utf8_})) {
+		std::string whole;
+
+		for (const styled_text &part : line)
+			whole += part.text;
+		whole.erase(whole.find_last_not_of(' ') + 1);
+		text += whole + '\n';
+	}
+	if (!content_.message.empty())
+		note(content_.message);
+
+	sink to;
+
+	return to.show(text) ? success : failure;
+}
+
+// --- on a terminal
+
+void live_view::draw()
+{
+	screen_->draw(make_page(held_ ? *held_ : content_, state_, cgroups_,
+				{screen_->width(), screen_->height(), utf8_}));
+}
+
+/// @return false when it is to end.
+bool live_view::attend(int signal)
+{
+	switch (signal) {
+	case 0:
+		return true;
+	case SIGTSTP:
+		screen_->suspend();
+		stop_by(signal);
+		[[fallthrough]];
+	case SIGCONT:
+		screen_->resume();
+		break;
+	case SIGWINCH:
+		screen_->resize();
+		break;
+	default:
+		return false;
+	}
+	draw();
+	return true;
+}
+
+bool live_view::keys()
+{
+	bool any = false;
+
+	for (int key; (key = screen_->key()) >= 0; any = true) {
+		if (react(state_, key, screen_->height() / 2) == reaction::quit)
+			return false;
+		if (state_.paused && !held_)
+			held_ = content_;
+		else if (!state_.paused)
+			held_.reset();
+	}
+	if (any)
+		draw();
+	return true;
+}
+
+bool live_view::is_hung_up()
+{
+	pollfd in = {STDIN_FILENO, POLLIN, 0};
+
+	return poll(&in, 1, 0) == 1 &&
+	       (in.revents & (POLLHUP | POLLERR | POLLNVAL));
+}
+
+int live_view::run()
+{
+	const signals caught({SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT,
+			      SIGWINCH, SIGUSR1, SIGUSR2});
+	const milliseconds interval(options_.interval_ms);
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return fail("this is no terminal: 'uncore live --once' prints "
+			    "one page, 'uncore stat -I 1000' numbers all the "
+			    "time");
+	if (auto opened = open(); !opened)
+		return fail(opened.error());
+	screen_ = screen::open();
+	if (!screen_) {
+		const char *name = std::getenv("TERM");
+
+		return fail(fmt::format(
+			"the terminal '{}' is unknown or shows lines only (see "
+			"TERM): 'uncore live --once' prints one page",
+			name ? name : ""));
+	}
+
+	auto next = live_clock::now() + interval;
+
+	draw();
+	for (;;) {
+		const auto got = caught.wait(
+			std::min(next, live_clock::now() + live_tick),
+			STDIN_FILENO);
+
+		if (!attend(got.number) || is_hung_up() || !keys())
+			break;
+		tasks_.tend();
+		if (live_clock::now() < next)
+			continue;
+		read();
+		draw();
+		next = std::max(next + interval, live_clock::now());
+	}
+	screen_.reset();
+	return success;
+}
+
+} // namespace
+
+void add_live(parser &app, context &shared)
+{
+	auto options = std::make_shared<live_options>();
+	parser command = add_command(
+		app, shared, "live", "Show the machine's counters as they are",
+		[options, &shared] {
+			live_view view(shared, *options);
+
+			return options->once ? view.once() : view.run();
+		});
+
+	command.add_option("-I,--interval", options->interval_ms,
+			   "Read the counters every so many milliseconds, 100 "
+			   "or more (1000)")
+		.range(100, 3600000)
+		.type_name("MILLISECONDS");
+	command.add_flag("--once", options->once,
+			 "Print one page of an interval, as text");
+	command.add_flag("--no-tasks", options->no_tasks,
+			 "Leave out who causes the traffic");
+}
+
+} // namespace cli
