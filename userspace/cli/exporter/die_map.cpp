@@ -19,7 +19,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 /// Counts are whole unless they were scaled.
-json number(double value)
+json finite_or_null(double value)
 {
 	constexpr double exact_to = 9007199254740992; // 2^53
 
@@ -178,7 +178,7 @@ json snapshot(const collector &counters,
 		return all;
 	}
 	for (const box_count &one : counters.counts()) {
-		counts.push_back(number(one.total));
+		counts.push_back(finite_or_null(one.total));
 		if (one.share < 1)
 			shared[fmt::format("{}/{}", one.package,
 					   one.pmu->box)] = one.share;
