@@ -66,6 +66,17 @@ static bool pick_box(char *pmu, const char *kind, int pkg)
 
 /* --- one event ----------------------------------------------------------- */
 
+/* Who serves an overflow clears what says so: others would serve it again. */
+static bool no_status_left(const char *pmu, int pkg)
+{
+	uint64_t status = 0;
+	char name[80];
+
+	snprintf(name, sizeof(name), "%s box_status", pmu_box(pmu));
+	sim_register(pkg, name, &status);
+	return check_eq(status, 0, "%s: status", pmu);
+}
+
 static bool count_out(const char *kind, const struct cat_event *e, int pkg)
 {
 	uint64_t before = overflow_stat(pkg, "count");
@@ -87,8 +98,10 @@ static bool count_out(const char *kind, const struct cat_event *e, int pkg)
 		       "the next");
 	ok &= check_eq(overflow_stat(pkg, "count") - before, OVERFLOWS + 1,
 		       "overflow_count");
-	if (signals(kind))
+	if (signals(kind)) {
 		overflows += s.samples;
+		ok &= no_status_left(pmu, pkg);
+	}
 	sampler_close(&s);
 	return ok;
 }
