@@ -26,13 +26,6 @@ enum {
 	ROUNDS = 200,
 };
 
-/* Is nothing of it left open, and can each counter of its own count it? */
-static bool is_plain(const struct cat_event *e, const char *kind)
-{
-	return !strcmp(e->box, kind) && !e->fixed && !e->free &&
-	       !strchr(e->string, '?') && strcmp(e->name, "counter0_occupancy");
-}
-
 static int open_event(const char *pmu, const struct cat_event *e)
 {
 	return event_open(pmu, pmu_cpu(pmu, 0), "config=%#" PRIx64
@@ -100,7 +93,7 @@ static void test_counts(const char *kind)
 	ok = check(anchor >= 0, "%s opens", pmu);
 	e = catalogue(&n);
 	for (size_t i = 0; ok && i < n && events < MOST_EVENTS; i++) {
-		if (!is_plain(&e[i], kind) || &e[i] == anchor_event)
+		if (!cat_is_plain(&e[i], kind) || &e[i] == anchor_event)
 			continue;
 		if (!events)
 			ok &= use_up(pmu, &e[i]);
@@ -162,7 +155,7 @@ static const struct cat_event *other_than(const char *kind,
 	const struct cat_event *e = catalogue(&n);
 
 	for (size_t i = 0; i < n; i++)
-		if (is_plain(&e[i], kind) && e[i].code &&
+		if (cat_is_plain(&e[i], kind) && e[i].code &&
 		    e[i].code != a->code && (!b || e[i].code != b->code))
 			return &e[i];
 	return NULL;

@@ -113,6 +113,12 @@ const struct cat_event *cat_find_code(const char *box, unsigned int code,
 	return NULL;
 }
 
+bool cat_is_plain(const struct cat_event *e, const char *kind)
+{
+	return !strcmp(e->box, kind) && !e->fixed && !e->free &&
+	       !strchr(e->string, '?') && strcmp(e->name, "counter0_occupancy");
+}
+
 bool cat_has_code(const char *box, unsigned int code)
 {
 	size_t n;

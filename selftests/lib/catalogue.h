@@ -45,6 +45,11 @@ const struct cat_event *cat_find_code(const char *box, unsigned int code,
 
 /* Has its box waveforms, or counts it transactions only? */
 bool cat_has_waves(const char *box);
+/*
+ * Is it one of @kind's for general counters, which needs neither a filter nor an
+ * event on counter 0?
+ */
+bool cat_is_plain(const struct cat_event *e, const char *kind);
 /* Has the generation any event with that code? */
 bool cat_has_code(const char *box, unsigned int code);
 

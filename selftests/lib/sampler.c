@@ -264,12 +264,8 @@ const struct cat_event *plain_of(const char *kind)
 	for (size_t i = 0; i < n; i++) {
 		int ctrs = __builtin_popcount(e[i].ctrs);
 
-		if (strcmp(e[i].box, kind) || e[i].fixed || e[i].free ||
-		    ctrs <= most ||
-		    (e[i].period < 2 && cat_has_waves(kind)) ||
-		    strchr(e[i].string, '?') ||
-		    /* nothing without an event on counter 0 */
-		    !strcmp(e[i].name, "counter0_occupancy"))
+		if (!cat_is_plain(&e[i], kind) || ctrs <= most ||
+		    (e[i].period < 2 && cat_has_waves(kind)))
 			continue;
 		best = &e[i];
 		most = ctrs;
