@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -50,6 +51,7 @@ public:
 private:
 	uncore::result<void> open();
 	void say(const std::string &message);
+	std::string message() const;
 	void read();
 	bool attend(int signal);
 	bool keys();
@@ -75,6 +77,24 @@ void live_view::say(const std::string &message)
 {
 	message_ = message;
 	said_at_ = live_clock::now();
+}
+
+/// What is wrong comes before what was wrong a while ago.
+std::string live_view::message() const
+{
+	const std::set<int> &offline = content_.numbers.offline();
+
+	if (!counters_.problem().empty())
+		return counters_.problem();
+	if (!offline.empty())
+		return fmt::format("socket{} {} ha{} no CPU online: nothing is "
+				   "counted there",
+				   offline.size() > 1 ? "s" : "",
+				   fmt::join(offline, ", "),
+				   offline.size() > 1 ? "ve" : "s");
+	if (live_clock::now() - said_at_ < message_time)
+		return message_;
+	return "";
 }
 
 uncore::result<void> live_view::open()
@@ -103,10 +123,7 @@ void live_view::read()
 	content_.tasks = tasks_.last();
 	content_.columns = tasks_.columns();
 	content_.no_tasks = tasks_.problem();
-	content_.message = !counters_.problem().empty() ? counters_.problem()
-			   : live_clock::now() - said_at_ < message_time
-				   ? message_
-				   : "";
+	content_.message = message();
 }
 
 // --- once

@@ -345,10 +345,17 @@ void live_numbers::take(std::vector<family> families, const collector &of)
 		}
 
 	// All rows of a box stand together, whichever socket comes first.
-	if (const family *cpus = family_named(now_, "uncore_socket_cpus"))
-		for (const sample &one : cpus->samples)
-			sockets_.insert(
-				number_of(*label_value(one.labels, "socket")));
+	offline_.clear();
+	if (const family *cpus = family_named(now_, "uncore_socket_cpus")) {
+		offline_ = sockets_;
+		for (const sample &one : cpus->samples) {
+			const int socket =
+				number_of(*label_value(one.labels, "socket"));
+
+			sockets_.insert(socket);
+			offline_.erase(socket);
+		}
+	}
 	for (const auto part :
 	     {&live_numbers::take_memory, &live_numbers::take_llc,
 	      &live_numbers::take_qpi, &live_numbers::take_pcie,

@@ -53,6 +53,8 @@ public:
 	/// once they were there.
 	const std::vector<live_row> &rows() const { return rows_; }
 	const std::set<int> &sockets() const { return sockets_; }
+	/// Those that had CPUs, and have none now: nobody counts there.
+	const std::set<int> &offline() const { return offline_; }
 	/// "Haswell-EP/EX", "xeon_uncore"
 	const std::string &machine() const { return machine_; }
 	const std::string &driver() const { return driver_; }
@@ -88,7 +90,7 @@ private:
 
 	std::vector<family> now_, before_;
 	std::vector<live_row> rows_;
-	std::set<int> sockets_;
+	std::set<int> sockets_, offline_;
 	std::string machine_, driver_;
 	double flits_per_cycle_ = 1;
 	double counted_ = 1;
