@@ -210,10 +210,14 @@ void cpu_pin(int cpu)
 
 int cpu_set_online(int cpu, bool online)
 {
+	int tries = 10, err;
 	char path[64];
 
 	cpu_file(path, sizeof(path), cpu);
-	return file_write(path, online ? "1" : "0");
+	do
+		err = file_write(path, online ? "1" : "0");
+	while (err == -EIO && online && --tries);
+	return err;
 }
 
 bool cpu_is_online(int cpu)

@@ -50,7 +50,10 @@ int file_write(const char *path, const char *text);
 
 /* From here on this thread runs on that CPU only; bails out when it cannot. */
 void cpu_pin(int cpu);
-/* Takes a CPU offline or back. 0 or -errno. */
+/*
+ * Takes a CPU offline or back. 0 or -errno.  Linux gives a CPU ten seconds to come
+ * up, which a host that is busy may take; it is then asked for again.
+ */
 int cpu_set_online(int cpu, bool online);
 bool cpu_is_online(int cpu);
 /* Can it be taken offline at all? */

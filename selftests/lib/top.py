@@ -5,6 +5,7 @@ cause traffic.
 """
 
 import contextlib
+import errno
 import glob
 import json
 import os
@@ -102,8 +103,16 @@ def online_file(cpu):
 
 
 def set_online(cpu, online):
-    with open(online_file(cpu), "w", encoding="utf-8") as file:
-        file.write(str(int(online)))
+    """Linux gives a CPU ten seconds to come up, which a busy host may take; it is
+    then asked for again."""
+    for tries in range(10):
+        try:
+            with open(online_file(cpu), "w", encoding="utf-8") as file:
+                file.write(str(int(online)))
+            return
+        except OSError as error:
+            if error.errno != errno.EIO or not online or tries == 9:
+                raise
 
 
 def dead_box(package, box, dead=True):

@@ -41,6 +41,8 @@ public:
 
 	virtual bool is_online(int cpu) = 0;
 	virtual std::chrono::nanoseconds now() = 0;
+	/// Returns when so much time has passed.
+	virtual void wait(std::chrono::nanoseconds time) = 0;
 };
 
 /// Counts by libperf.

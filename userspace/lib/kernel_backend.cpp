@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <optional>
 #include <sched.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -30,6 +31,10 @@ public:
 	std::chrono::nanoseconds now() override
 	{
 		return std::chrono::steady_clock::now().time_since_epoch();
+	}
+	void wait(std::chrono::nanoseconds time) override
+	{
+		std::this_thread::sleep_for(time);
 	}
 
 private:

@@ -51,6 +51,10 @@ struct watched_sums {
 /// Fewer reads than this are not worth going there.
 constexpr size_t worth_a_visit = 4;
 
+/// For how long a counter may stand still unnoticed, beside a hundredth of the
+/// interval: reads take their time.
+constexpr nanoseconds may_lag = std::chrono::milliseconds(1);
+
 } // namespace
 
 struct session::state {
@@ -74,10 +78,15 @@ struct session::state {
 	std::vector<watched_sums> sums;
 	nanoseconds started{}, read_at{}, read_before{};
 	bool counting = false, multiplexed = false;
+	std::vector<uint32_t> lagging;	///< units, in the last read
+	std::vector<uint64_t> words;	///< of one unit, for look_again()
 
 	void add_units(uint32_t group);
 	void plan_tour();
 	void read_stop(const stop &where, std::vector<const unit *> &lost);
+	bool lags(const unit &u) const;
+	bool goes_on(const unit &u);
+	void look_again(std::vector<const unit *> &lost);
 	stratum between(const unit &u, uint32_t member) const;
 	bool read_unit(unit &u);
 	void account(const unit &u);
@@ -207,7 +216,41 @@ bool session::state::read_unit(unit &u)
 	}
 	// The first read right after enable() may see no time pass.
 	return !counting || words[enabled_word] != last[enabled_word] ||
-	       backend->now() - read_before < std::chrono::milliseconds(1);
+	       backend->now() - read_before < may_lag;
+}
+
+/// Has it counted for less than the time that passed?  So does one whose CPU went
+/// offline in between; or it was only read early this time, or late before.
+bool session::state::lags(const unit &u) const
+{
+	const nanoseconds passed = read_at - read_before;
+	const nanoseconds enabled(now[u.words + enabled_word] -
+				  before[u.words + enabled_word]);
+
+	return counting &&
+	       passed - enabled > std::max(may_lag, passed / 100);
+}
+
+bool session::state::goes_on(const unit &u)
+{
+	words.resize(value_word + u.members);
+	return backend->read(u.group, u.cpu_index, words) ==
+		       int64_t(words.size() * sizeof(uint64_t)) &&
+	       words[enabled_word] != now[u.words + enabled_word];
+}
+
+/// There may be no next read() to see that a counter stands still.
+void session::state::look_again(std::vector<const unit *> &lost)
+{
+	if (lagging.empty())
+		return;
+	backend->wait(may_lag);
+	for (uint32_t i : lagging)
+		if (!goes_on(units[i])) {
+			units[i].gone = true;
+			lost.push_back(&units[i]);
+		}
+	lagging.clear();
 }
 
 stratum session::state::between(const unit &u, uint32_t member) const
@@ -263,6 +306,8 @@ void session::state::read_stop(const stop &where,
 		if (!read_unit(u)) {
 			u.gone = true;
 			lost.push_back(&u);
+		} else if (lags(u)) {
+			lagging.push_back(i);
 		}
 		account(u);
 	}
@@ -280,6 +325,7 @@ result<void> session::read()
 		s.read_stop(where, lost);
 	if (s.options.visit_packages && s.tour.size() > 1)
 		s.backend->leave();
+	s.look_again(lost);
 	s.add_up();
 	if (!lost.empty())
 		return s.gone(lost);

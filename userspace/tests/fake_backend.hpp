@@ -91,6 +91,7 @@ public:
 	void leave() override { visited.emplace_back(); }
 	bool is_online(int cpu) override { return !offline.count(cpu); }
 	nanoseconds now() override { return now_; }
+	void wait(nanoseconds time) override { advance(time); }
 
 private:
 	static void count(fake_group &group, size_t cpu, nanoseconds time)

@@ -199,6 +199,47 @@ TEST_F(counting, a_cpu_that_goes_offline_is_named_once)
 	EXPECT_EQ(counts.interval(first, 1).raw, 0u);
 }
 
+TEST_F(counting, a_cpu_that_went_offline_meanwhile_is_named_too)
+{
+	session counts = start("imc/cas_count.rd/");
+	int cpu = counts.cpus(first)[1];
+
+	backend_->advance(10ms);
+	ASSERT_TRUE(counts.read());
+	// it counted for a while since the last read
+	backend_->advance(4ms);
+	backend_->offline.insert(cpu);
+	backend_->advance(6ms);
+
+	auto outcome = counts.read();
+
+	ASSERT_FALSE(outcome);
+	EXPECT_EQ(outcome.error().code, errc::gone);
+	EXPECT_NE(outcome.error().message.find("CPU " + std::to_string(cpu)),
+		  std::string::npos)
+		<< outcome.error().message;
+	EXPECT_EQ(counts.total(first, 0).raw, 20000000u);
+	EXPECT_EQ(counts.total(first, 1).raw, 14000000u);
+}
+
+TEST_F(counting, a_cpu_that_was_away_and_goes_on_is_not_gone)
+{
+	session counts = start("imc/cas_count.rd/");
+	int cpu = counts.cpus(first)[1];
+
+	backend_->advance(10ms);
+	ASSERT_TRUE(counts.read());
+	backend_->offline.insert(cpu);
+	backend_->advance(6ms);
+	// or its read came late the last time: there is no telling
+	backend_->offline.clear();
+	backend_->advance(4ms);
+	EXPECT_TRUE(counts.read());
+	backend_->advance(10ms);
+	EXPECT_TRUE(counts.read());
+	EXPECT_EQ(counts.total(first, 1).enabled, 25ms);
+}
+
 TEST_F(counting, a_refusal_is_passed_on)
 {
 	planner made(machine_);
