@@ -18,9 +18,6 @@
 #define SIM_MIN_KHZ		100000
 #define SIM_MAX_KHZ		MODEL_MAX_KHZ
 
-/* Software has this long to serve an overflow before time goes on. */
-#define SIM_THAW_MS		10000
-
 /* No use in a timer that fires sooner than interrupts can be served. */
 #define SIM_TIMER_MIN_NS	(10 * NSEC_PER_USEC)
 /* A timer this far off fires early and looks again; no sum overflows. */
@@ -34,6 +31,9 @@ MODULE_PARM_DESC(clock,
 #define sim_uclk_khz	(sim.config.clock_khz[MODEL_UCLK])
 module_param_named(uclk_khz, sim_uclk_khz, uint, 0444);
 MODULE_PARM_DESC(uclk_khz, "Uncore clock in kHz (default 2500000)");
+static unsigned int sim_thaw_ms = 10000;
+module_param_named(thaw_ms, sim_thaw_ms, uint, 0644);
+MODULE_PARM_DESC(thaw_ms, "How long the manual clock waits for software to serve an overflow, in ms (default 10000)");
 module_param_named(dclk_khz, sim.config.clock_khz[MODEL_DCLK], uint, 0444);
 MODULE_PARM_DESC(dclk_khz, "Clock of the memory channels in kHz (default: UCLK)");
 module_param_named(qclk_khz, sim.config.clock_khz[MODEL_QCLK], uint, 0444);
@@ -198,7 +198,7 @@ u32 sim_frozen_mask(void)
  */
 int sim_wait_thaw(u32 packages)
 {
-	ktime_t deadline = ktime_add_ms(ktime_get(), SIM_THAW_MS);
+	ktime_t deadline = ktime_add_ms(ktime_get(), READ_ONCE(sim_thaw_ms));
 	unsigned long flags;
 	u32 frozen;
 
@@ -209,8 +209,11 @@ int sim_wait_thaw(u32 packages)
 
 		/* One that froze again in the meantime was served before. */
 		packages &= frozen;
-		if (ktime_after(ktime_get(), deadline))
+		if (packages && ktime_after(ktime_get(), deadline)) {
+			pr_info("time goes on though packages %#x are frozen: nobody served their overflows in %u ms\n",
+				packages, READ_ONCE(sim_thaw_ms));
 			break;
+		}
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		if (packages)
