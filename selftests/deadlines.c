@@ -18,6 +18,7 @@
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
+#include "lib/stall.h"
 #include "lib/tap.h"
 
 /* The fastest clock there is: counters of 32 bits wrap in 0.86 s. */
@@ -70,12 +71,49 @@ static uint64_t stop_toggling(struct toggler *t)
 
 /* --- counters of 32 bits --------------------------------------------------- */
 
-/* Beside one of 48 bits that counts the same cycles. */
+enum { MARGIN_BITS = 31, STALL_MS = 300, TRIES = 20 };
+
+/* What a counter had counted at a moment between two reads of another. */
+struct beside {
+	uint64_t before, count, after;
+};
+
+static struct beside read_beside(int wide, int narrow)
+{
+	struct beside b;
+
+	b.before = event_count(wide);
+	b.count = event_count(narrow);
+	b.after = event_count(wide);
+	return b;
+}
+
+/*
+ * How many of the cycles that one of 48 bits counted one of 32 bits has lost at
+ * least; negative: has too many.
+ */
+static int64_t lost_beside(const int fd[2], uint64_t *cycles)
+{
+	enum { LONG_MS = 3000 };
+	uint64_t least, count, most;
+	struct beside from, to;
+
+	from = read_beside(fd[0], fd[1]);
+	sleep_ms(LONG_MS);
+	/* what is lost is lost when somebody reads */
+	to = read_beside(fd[0], fd[1]);
+	least = to.before - from.after;
+	count = to.count - from.count;
+	most = to.after - from.before;
+	*cycles = least;
+	return count < least ? least - count : count > most ? most - count : 0;
+}
+
 static void test_narrow(const char *pmu, const char *event)
 {
-	enum { MARGIN_BITS = 31, LONG_MS = 3000 };
-	uint64_t narrow, wide, rounds;
-	int cpu = pmu_cpu("hswep_qpi_0", 0), fd[2];
+	int cpu = pmu_cpu("hswep_qpi_0", 0), fd[2], tries = 0;
+	uint64_t wide, rounds, stalled;
+	struct stall_watch watch;
 	struct toggler t;
 	int64_t lost;
 	bool ok;
@@ -84,22 +122,26 @@ static void test_narrow(const char *pmu, const char *event)
 	fd[1] = event_open("hswep_qpi_0", cpu, "link_idle");
 	ok = check(fd[0] >= 0 && fd[1] >= 0, "clockticks and link_idle open");
 	start_toggling(&t, pmu, cpu, event, 0);
-	wide = event_count(fd[0]);
-	narrow = event_count(fd[1]);
-	sleep_ms(LONG_MS);
-	/* what is lost is lost when somebody reads */
-	wide = event_count(fd[0]) - wide;
-	narrow = event_count(fd[1]) - narrow;
+	/* a CPU that is not there cannot read in time */
+	do {
+		stall_watch_start(&watch, cpu);
+		lost = lost_beside(fd, &wide);
+		stalled = stall_watch_stop(&watch);
+	} while (stalled > STALL_MS && ++tries < TRIES);
 	rounds = stop_toggling(&t);
-	lost = wide - narrow;
+	close(fd[0]);
+	close(fd[1]);
+	if (tries == TRIES) {
+		tap_skip("the host has no time for that CPU",
+			 "link_idle loses no wrap beside %s/%s/", pmu, event);
+		return;
+	}
 	ok &= check(wide > 1ULL << 33, "only %" PRIu64 " cycles passed", wide);
 	ok &= check(lost < 1LL << MARGIN_BITS && lost > -(1LL << MARGIN_BITS),
 		    "%" PRIi64 " of %" PRIu64 " cycles lost", lost, wide);
 	ok &= check(rounds > 0, "%s/%s/ was never switched", pmu, event);
 	tap_ok(ok, "link_idle loses no wrap beside %s/%s/ (on and off %" PRIu64
 	       " times)", pmu, event, rounds);
-	close(fd[0]);
-	close(fd[1]);
 }
 
 /* --- polling ---------------------------------------------------------------- */
@@ -166,7 +208,8 @@ static void test_paused(void)
 	beside = served(cpu);
 	stop_toggling(&t);
 	ok = check(alone > 0, "no overflow was served");
-	ok &= check(beside >= alone / 10, "%" PRIu64 " overflows served, %" PRIu64
+	/* a package that is put off for good has a hundredth */
+	ok &= check(beside >= alone / 40, "%" PRIu64 " overflows served, %" PRIu64
 		    " without the other event", beside, alone);
 	tap_ok(ok, "a storm is served while others come and go (%" PRIu64
 	       " overflows, %" PRIu64 " without)", beside, alone);
