@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A task that takes page faults at a steady rate and hardly sleeps, as programs
- * do that know nothing of the simulated hardware.  It gives its CPU away for a
- * moment after each round, so that who watches the scheduler sees it.
+ * A task that takes so many page faults in each round and sleeps in between, as
+ * programs do that know nothing of the simulated hardware; or, with none, one
+ * that never sleeps.
  *
  * usage: fault_task CPU PAGES TIMES PERIOD_US NAME
  */
 #include <errno.h>
 #include <sched.h>
-#include <stdint.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +22,6 @@ static void fail(const char *what)
 {
 	fprintf(stderr, "fault_task: %s: %s\n", what, strerror(errno));
 	exit(1);
-}
-
-static uint64_t now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
 }
 
 static void touch(int pages)
@@ -47,8 +39,8 @@ static void touch(int pages)
 
 int main(int argc, char **argv)
 {
-	const struct timespec moment = { .tv_nsec = 50000 };
-	uint64_t end;
+	const int pages = argc == 6 ? atoi(argv[2]) : 0;
+	struct timespec period;
 	cpu_set_t set;
 
 	if (argc != 6) {
@@ -61,13 +53,15 @@ int main(int argc, char **argv)
 	if (sched_setaffinity(0, sizeof(set), &set))
 		fail("sched_setaffinity");
 	prctl(PR_SET_NAME, argv[5]);
-	end = now_us();
+	period = (struct timespec){
+		.tv_sec = atol(argv[4]) / 1000000,
+		.tv_nsec = atol(argv[4]) % 1000000 * 1000,
+	};
+	for (volatile bool never = !pages; never;)
+		;
 	for (int i = atoi(argv[3]); i > 0; i--) {
-		end += atol(argv[4]);
-		touch(atoi(argv[2]));
-		nanosleep(&moment, NULL);
-		while (now_us() < end)
-			;
+		touch(pages);
+		nanosleep(&period, NULL);
 	}
 	return 0;
 }
