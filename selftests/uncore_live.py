@@ -27,7 +27,8 @@ from scenarios.player import Player, machine
 SIZE = ["%s=%d" % item for item in causes.MACHINE.items()]
 SCENARIO = "numa"           # the one that has traffic everywhere
 GIB = 1 << 30
-QUICK = ("-I", "300")
+INTERVAL = 500      # ms; a slow machine draws all the time, and is never still
+QUICK = ("-I", str(INTERVAL))
 # Rates have the clock of this machine in them, of which an emulated CPU is told
 # late; shares, in percent as they are shown, do not.
 CLOSE_RATE, CLOSE_SHARE = 0.05, 0.6
@@ -450,7 +451,7 @@ def test_cpus(tap):
     # They go at any moment of an interval, also while the counters are read.
     with live(40, 100, "--no-tasks") as shown:
         good = shown.wait(has_numbers)
-        for moment in range(0, 300, 40):
+        for moment in range(0, INTERVAL, INTERVAL // 8):
             time.sleep(moment / 1000)
             for cpu in last:
                 set_online(cpu, False)

@@ -88,17 +88,23 @@ def read_until(terminal, text):
     return shown
 
 
+def keep_output(terminal):
+    """
+    At a Ctrl-C or Ctrl-Z a terminal throws away what it has not shown, and Linux
+    may do so after the program has already answered. Not this one.
+    """
+    mode = termios.tcgetattr(terminal)
+    mode[3] |= termios.NOFLSH       # of the local modes
+    termios.tcsetattr(terminal, termios.TCSANOW, mode)
+
+
 def on_terminal(columns, *arguments, rows=25, after=None, **environment):
     """What a person sees in a terminal of that size; @after is called with the
     process and the terminal's other end."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ,
                 struct.pack("HHHH", rows, columns, 0, 0))
-    # At a Ctrl-C a terminal throws away what it has not shown, and Linux may do so
-    # after the program has already answered.
-    mode = termios.tcgetattr(slave)
-    mode[3] |= termios.NOFLSH       # of the local modes
-    termios.tcsetattr(slave, termios.TCSANOW, mode)
+    keep_output(slave)
     clean = {name: value for name, value in os.environ.items()
              if name not in ("COLUMNS", "LINES")}
     with started(

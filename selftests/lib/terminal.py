@@ -4,7 +4,6 @@ A program on a terminal, and what is on its screen: as much of an xterm as ncurs
 makes use of. What it does not know it does not guess: it is an error of the test.
 """
 
-import codecs
 import fcntl
 import os
 import pty
@@ -16,11 +15,14 @@ import termios
 import time
 import unicodedata
 
-from lib.command import LIMIT, PATIENCE
+from lib.command import LIMIT, PATIENCE, keep_output
 
 CSI = re.compile(rb"\x1b\[([?>]?)([0-9;]*)([@-~])")
 OSC = re.compile(rb"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 OTHER = re.compile(rb"\x1b(?:[()][0-9A-B]|[78=>DEHMc])")
+# Most of what is drawn, and known to take one column.
+NARROW = set(map(chr, [*range(0x20, 0x7f), *range(0x2500, 0x25a0)]))
+TEXT = re.compile(rb"[^\x00-\x1f\x7f]+")
 LONGEST = 64                # bytes of a sequence
 
 
@@ -79,13 +81,31 @@ class Screen:
                 self.command(data[0])
                 data = data[1:]
                 continue
-            size = 1 if data[0] < 0x80 else 2 if data[0] < 0xe0 else \
-                3 if data[0] < 0xf0 else 4
-            if len(data) < size:
-                self.pending = data
-                return
-            self.put(codecs.decode(data[:size], "utf-8", "replace"))
-            data = data[size:]
+            text = TEXT.match(data)[0]
+            try:
+                shown = text.decode("utf-8")
+            except UnicodeDecodeError as error:
+                # of a character that has not come whole, or of none
+                if error.start == 0 and len(text) == len(data) < 4 and \
+                        error.reason == "unexpected end of data":
+                    self.pending = data
+                    return
+                text = text[:max(error.start, 1)]
+                shown = text.decode("utf-8", "replace")
+            self.write(shown)
+            data = data[len(text):]
+
+    def write(self, text):
+        """Many characters at a time where that is the same as one by one: this
+        terminal must not be what a slow machine waits for."""
+        if self.column + len(text) < self.columns and NARROW.issuperset(text):
+            end = self.column + len(text)
+            self.cells[self.row][self.column:end] = text
+            self.column = end
+            self.last = text[-1]
+            return
+        for character in text:
+            self.put(character)
 
     def put(self, character):
         wide = unicodedata.east_asian_width(character) in "WF"
@@ -241,6 +261,7 @@ class OnTerminal:
         self.raw = b""
         self.master, self.slave = pty.openpty()
         self._set_size(rows, columns)
+        keep_output(self.slave)
         self.modes = termios.tcgetattr(self.slave)
         clean = {name: value for name, value in os.environ.items()
                  if name not in ("COLUMNS", "LINES", "NO_COLOR", "LANG") and
