@@ -40,7 +40,7 @@ def main():
                ["%d" % len(lines())])
         for line in lines():
             run = subprocess.run(["bash", "-c", line], capture_output=True,
-                                 text=True, check=False, timeout=200)
+                                 text=True, check=False, timeout=600)
             program = line.split(" -e ")[-1]
             found = numbers(run.stdout)
             said = (run.stdout + run.stderr).splitlines()[-20:]

@@ -90,6 +90,8 @@ def near(got, want, close):
 
 
 def test_figures(tap, prometheus):
+    """A rate has the clock of this machine in it, of which an emulated CPU is told
+    late: of each figure a minute that has it right."""
     hardware = machine()
     sockets = flow.sockets(hardware, causes.at(SCENARIO, 0, hardware.packages))
     want = [expected(one, sockets[1 - i].causes)
@@ -113,15 +115,20 @@ def test_figures(tap, prometheus):
              CLOSE_SHARE, lambda one: one["qpi_link_util"] / 100),
             ("the uncore's clock", "socket:uncore_clock:hertz", CLOSE_RATE,
              lambda one: hardware.uclk)):
-        got = {labels.get("socket"): value for labels, value
-               in prometheus.query(expr)}
-        tap.ok(len(got) == many and all(
-            near(got.get(str(i)), value(one), close)
-            for i, one in enumerate(want)),
-            "%s is the scenario's, within %g %%" % (name, 100 * close),
-            ["%r, want %r" % (got, [value(one) for one in want])])
-    labels = [labels for labels, _ in
-              prometheus.query("socket:uncore_memory_use:ratio")]
+        values = [value(one) for one in want]
+
+        def right(answer, values=values, close=close):
+            got = {labels.get("socket"): value for labels, value in answer}
+            return len(got) == many and all(
+                near(got.get(str(i)), value, close)
+                for i, value in enumerate(values))
+
+        answer = prometheus.wait_for(expr, right)
+        tap.ok(right(answer),
+               "%s is the scenario's, within %g %%" % (name, 100 * close),
+               ["%r, want %r" % (answer, values)])
+    labels = [labels for labels, _ in prometheus.wait_for(
+        "socket:uncore_memory_use:ratio", bool)]
     tap.ok(labels and all(one["site"] == "here" and one["job"] == "uncore"
                           for one in labels),
            "labels of a site stay", [repr(labels)])

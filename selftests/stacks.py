@@ -26,7 +26,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def run(*args, stdin=None, before=()):
     return subprocess.run([*before, UNCORE, *args], text=True, check=False,
-                          capture_output=True, timeout=200, input=stdin)
+                          capture_output=True, timeout=600, input=stdin)
 
 
 def folded(text):

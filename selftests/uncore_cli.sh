@@ -38,7 +38,7 @@ refused()
 {
 	local status want=$1 text=$2 name=$3
 	shift 3
-	"${as[@]}" timeout 20 "$uncore" "$@" > "$out" 2> "$err"
+	"${as[@]}" timeout 600 "$uncore" "$@" > "$out" 2> "$err"
 	status=$?
 	[[ $status == "$want" && ! -s $out && $(wc -l < "$err") == 1 &&
 		$(< "$err") == "uncore: "*"$text"* ]] && ! pgrep -x uncore > /dev/null
