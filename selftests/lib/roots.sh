@@ -54,7 +54,7 @@ layer()
 	local folder=$roots/$1 name=$2 key=$4 function=$5 root=$roots/$1/$2.root
 	local -a lower
 	IFS=: read -ra lower <<< "$3"
-	[[ "$(cat "$folder/$name.done" 2> /dev/null)" != "$key" ]] || return 0
+	[[ ! -e $folder/$name.done || $(< "$folder/$name.done") != "$key" ]] || return 0
 	rm -rf --one-file-system "$folder/$name" "$folder/$name.work" "$folder/$name.done"
 	mount_root "$root" "$1" "$folder/$name" "${lower[@]}" || return
 	suite_of_layer=$1
