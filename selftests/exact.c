@@ -646,9 +646,9 @@ int main(void)
 	n_packages = packages();
 	if (n_packages > MAX_PACKAGES)
 		n_packages = MAX_PACKAGES;
-	for (unsigned int k = 0; k < BOX_KINDS; k++)
+	for (unsigned int k = 0; k < BOX_KINDS && *box_kinds[k]; k++)
 		test_every_box(box_kinds[k]);
-	for (unsigned int k = 0; k < BOX_KINDS; k++)
+	for (unsigned int k = 0; k < BOX_KINDS && *box_kinds[k]; k++)
 		test_every_event(box_kinds[k]);
 	test_constant_rate(false);
 	test_constant_rate(true);

@@ -576,7 +576,7 @@ int main(void)
 {
 	catalogue(NULL);
 	machine_setup("clock=manual", "");
-	for (unsigned int k = 0; k < BOX_KINDS; k++)
+	for (unsigned int k = 0; k < BOX_KINDS && *box_kinds[k]; k++)
 		test_placement(box_kinds[k]);
 	test_moved_away();
 	for (unsigned int i = 0; i < COUNT(conflicts); i++)

@@ -483,9 +483,9 @@ int main(void)
 	err = max_sample_rate(100000000);
 	if (err)
 		tap_bail("perf_event_max_sample_rate: %s", strerror(-err));
-	for (unsigned int k = 0; k < BOX_KINDS; k++)
+	for (unsigned int k = 0; k < BOX_KINDS && *box_kinds[k]; k++)
 		test_kind(box_kinds[k]);
-	for (unsigned int k = 0; k < BOX_KINDS; k++) {
+	for (unsigned int k = 0; k < BOX_KINDS && *box_kinds[k]; k++) {
 		test_steps(box_kinds[k]);
 		test_cycles(box_kinds[k]);
 		test_one_box(box_kinds[k]);
@@ -503,7 +503,7 @@ int main(void)
 	test_control("cbox");
 	test_control("fsb");
 	test_everything();
-	for (unsigned int k = 0; k < BOX_KINDS; k++)
+	for (unsigned int k = 0; k < BOX_KINDS && *box_kinds[k]; k++)
 		test_counting_beside(box_kinds[k]);
 	if (!any_signals())
 		tap_ok(!signalling && !sim_stat("pmi"),

@@ -16,5 +16,6 @@ def find(program):
          os.path.join(TOP, "build", "prometheus")], stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, encoding="utf-8", check=False)
     if found.returncode:
-        return None, found.stdout.strip()
+        said = found.stdout.split("\n")[0].strip()
+        return None, "no %s here: %s" % (program, said)
     return os.path.join(found.stdout.strip(), program), ""

@@ -88,7 +88,7 @@ TEST(c_interface_here, counts)
 		std::string why = uncore_session_error(counts);
 
 		uncore_session_free(counts);
-		GTEST_SKIP() << why;
+		GTEST_SKIP() << "this user may not count: " << why;
 	}
 	EXPECT_EQ(uncore_session_add_events(counts, "cycles"), UNCORE_MISUSE);
 	ASSERT_EQ(uncore_session_enable(counts), UNCORE_OK);
