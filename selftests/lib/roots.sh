@@ -132,7 +132,9 @@ add_check()
 # releases_of ROOT: kernels with headers, the oldest first.
 releases_of()
 {
-	(cd "$1/lib/modules" && for release in *; do
-		[[ -e $release/build/Makefile ]] && echo "$release"
-	done | sort -V)
+	# Seen from there: the links to the headers are absolute.
+	# shellcheck disable=SC2016 # the inner shell's
+	in_root "$1" sh -c 'cd /lib/modules && for release in *; do
+		[ ! -e "$release/build/Makefile" ] || echo "$release"
+	done' | sort -V
 }
