@@ -48,11 +48,12 @@ mount_root()
 }
 
 # layer SUITE NAME LOWER KEY FUNCTION: $roots/SUITE/NAME is what FUNCTION ROOT adds to
-# LOWER (names, with colons between). It is made again when KEY has changed.
+# LOWER (names, with colons between). It is made again when KEY has changed, or FUNCTION.
 layer()
 {
-	local folder=$roots/$1 name=$2 key=$4 function=$5 root=$roots/$1/$2.root
+	local folder=$roots/$1 name=$2 function=$5 root=$roots/$1/$2.root key
 	local -a lower
+	key="$4 $(declare -f "$function" | md5sum)"
 	IFS=: read -ra lower <<< "$3"
 	[[ ! -e $folder/$name.done || $(< "$folder/$name.done") != "$key" ]] || return 0
 	rm -rf --one-file-system "$folder/$name" "$folder/$name.work" "$folder/$name.done"
