@@ -175,31 +175,41 @@ static void look_for_high(const struct sim_access *a, void *arg)
 }
 
 /*
- * Have the driver see what was written into the register. It leaves out the
+ * Have the driver see what was written into the registers. It leaves out the
  * high half of a PCI counter as long as the low one cannot have come around
  * since its last read, by real time and the event's greatest increment:
- * hardware cannot jump, a register written from here can. So read once a
- * second until it has looked at the high half.
+ * hardware cannot jump, a register written from here can. So read all of them
+ * once a second until it has looked at the high halves.
  */
-static uint64_t absorb(struct counter *c)
+static void absorb(struct counter *counters, unsigned int n, uint64_t *count)
 {
-	uint64_t count;
+	unsigned int left;
 
-	for (unsigned int tries = 0; ; tries++) {
-		sim_trace_clear();
-		count = event_count(c->fd);
-		if (!c->at->device)
-			return count;
-		sim_trace(look_for_high, c);
-		if (c->high_seen)
-			return count;
-		if (!check(tries < 10, "%s_%u: the high half is never read",
-			   c->at->kind, c->at->box))
-			break;
-		sleep(1);
+	for (unsigned int tries = 0; tries < 10; tries++) {
+		if (tries)
+			sleep(1);
+		left = 0;
+		for (unsigned int i = 0; i < n; i++) {
+			struct counter *c = &counters[i];
+
+			if (c->high_seen)
+				continue;
+			sim_trace_clear();
+			count[i] = event_count(c->fd);
+			if (c->at->device)
+				sim_trace(look_for_high, c);
+			else
+				c->high_seen = true;
+			left += !c->high_seen;
+		}
+		if (!left)
+			return;
 	}
-	c->ok = false;
-	return count;
+	for (unsigned int i = 0; i < n; i++)
+		counters[i].ok &= check(counters[i].high_seen,
+					"%s_%u: the high half is never read",
+					counters[i].at->kind,
+					counters[i].at->box);
 }
 
 /*
@@ -233,8 +243,7 @@ static void test_over(const char *what, int counter_bits,
 								      counter_bits))),
 				      "the register does not write");
 	}
-	for (unsigned int i = 0; i < n; i++)
-		before[i] = absorb(&counters[i]);
+	absorb(counters, n, before);
 	start = sim_cycles();
 	sim_advance(CYCLES);
 	for (unsigned int i = 0; i < n; i++) {
@@ -289,37 +298,43 @@ static uint64_t near_half(unsigned int width)
 /* --- the driver's timer -------------------------------------------------- */
 
 struct read_watch {
-	uint32_t msr;
-	unsigned int reads;
+	const uint32_t *msr;
+	unsigned int msrs;
+	unsigned int seen;	/* a bit each */
 };
 
 static void watch_reads(const struct sim_access *a, void *arg)
 {
 	struct read_watch *w = arg;
 
-	w->reads += a->kind == SIM_RDMSR && a->reg == w->msr;
+	for (unsigned int i = 0; i < w->msrs; i++)
+		if (a->kind == SIM_RDMSR && a->reg == w->msr[i])
+			w->seen |= 1U << i;
 }
 
-/* Nobody reads an event from here on, until the driver's timer has. */
-static bool wait_for_timer(uint32_t msr)
+/* Nobody reads an event from here on, until the driver's timer has read all. */
+static bool wait_for_timer(const uint32_t *msr, unsigned int msrs)
 {
-	struct read_watch w = { .msr = msr };
+	const unsigned int all = (1U << msrs) - 1;
+	struct read_watch w = { .msr = msr, .msrs = msrs };
 	unsigned int tries = 0;
 
-	for (sim_trace_clear(); !w.reads && tries++ < 3000; usleep(10000)) {
-		w.reads = 0;
+	for (sim_trace_clear(); w.seen != all && tries++ < 12000; usleep(10000)) {
+		w.seen = 0;
 		sim_trace(watch_reads, &w);
 	}
-	return check(w.reads, "the timer has not read MSR %#x in 30 s", msr);
+	return check(w.seen == all,
+		     "the timer has not read MSR %#x in two minutes",
+		     msr[w.seen & 1]);
 }
 
 /*
  * Rounds that each take the 32-bit free-running counter and the low halves half
- * the way around: after five of them a single read could not tell.
+ * the way around: after three of them a single read could not tell.
  */
 static void test_timer_low_halves(void)
 {
-	enum { ROUNDS = 5 };
+	enum { ROUNDS = 3 };
 	static const struct {
 		const char *kind, *event;
 	} watched[] = {
@@ -332,6 +347,7 @@ static void test_timer_low_halves(void)
 	unsigned int number = 0;
 	int fd[N];
 	bool ok = true;
+	uint32_t msr;
 
 	machine_setup("clock=manual", "");
 	for (unsigned int i = 0; i < N; i++) {
@@ -350,8 +366,9 @@ static void test_timer_low_halves(void)
 		if (sim_register(0, name, &ctl))
 			break;
 	}
+	msr = 0xe08 + number;
 	for (unsigned int round = 0; ok && round < ROUNDS; round++) {
-		ok &= wait_for_timer(0xe08 + number);
+		ok &= wait_for_timer(&msr, 1);
 		sim_advance(1ULL << 31);
 	}
 	for (unsigned int i = 0; i < N; i++) {
@@ -362,53 +379,77 @@ static void test_timer_low_halves(void)
 	tap_ok(ok, "the timer follows 32-bit counters and low halves around, without a read");
 }
 
-/* The same counter over its end twice, which one read alone could not tell. */
-static void test_timer_whole(const char *kind, unsigned int box, uint32_t msr,
-			     unsigned int width)
+/* The same counters over their end twice, which one read alone could not tell. */
+static void test_timer_whole(void)
 {
-	char pmu[PMU_NAME_MAX], name[80], params[64];
-	const struct cat_event *e = cat_find_code(kind, 0, 0);
-	uint64_t start, before, preset = (1ULL << width) - AHEAD, ctl;
-	unsigned int number;
-	bool ok = e;
-	int fd, idle = -1;
+	static const struct {
+		const char *kind;
+		uint32_t msr;
+		unsigned int width;
+	} watched[] = {
+		{ "cbox", 0xe08, 48 }, { "sbox", 0x726, 44 },
+	};
+	enum { N = sizeof(watched) / sizeof(*watched) };
+	uint64_t start, before[N] = { 0 };
+	const struct cat_event *e[N];
+	char pmu[PMU_NAME_MAX];
+	bool ok[N], all = true;
+	int fd[N], idle = -1;
+	uint32_t msr[N];
 
-	snprintf(params, sizeof(params), "clock=manual counter_bits=%u", width);
-	machine_setup(params, "");
-	/* A 32-bit counter beside it makes the timer a quick one. */
+	machine_setup("clock=manual counter_bits=44", "");
+	/* A 32-bit counter beside them: the timer comes for it more often. */
 	if (pmu_name(pmu, "qpi", 0))
 		idle = event_open(pmu, pmu_cpu(pmu, 0), "link_idle");
-	ok &= check(idle >= 0, "link_idle does not open");
-	ok &= pmu_name(pmu, kind, box);
-	fd = event_open(pmu, pmu_cpu(pmu, 0), "event=0");
-	ok &= check(fd >= 0, "open: %s", strerror(-fd));
-	for (number = 0; number < 4; number++) {
-		snprintf(name, sizeof(name), "%s ctl%u", pmu_box(pmu), number);
-		if (sim_register(0, name, &ctl))
-			break;
+	all &= check(idle >= 0, "link_idle does not open");
+	for (unsigned int i = 0; i < N; i++) {
+		unsigned int number;
+		char name[80];
+		uint64_t ctl;
+
+		e[i] = cat_find_code(watched[i].kind, 0, 0);
+		ok[i] = e[i] && pmu_name(pmu, watched[i].kind, 0);
+		fd[i] = event_open(pmu, pmu_cpu(pmu, 0), "event=0");
+		ok[i] &= check(fd[i] >= 0, "%s: open: %s", watched[i].kind,
+			       strerror(-fd[i]));
+		for (number = 0; number < 4; number++) {
+			snprintf(name, sizeof(name), "%s ctl%u", pmu_box(pmu),
+				 number);
+			if (sim_register(0, name, &ctl))
+				break;
+		}
+		msr[i] = watched[i].msr + number;
+		all &= ok[i];
 	}
-	msr += number;
 	start = sim_cycles();
-	ok = ok && check(!msr_write(package_cpu(0, 0), msr, preset), "wrmsr");
-	before = event_count(fd);
-	for (unsigned int i = 0; ok && i < 2; i++) {
+	for (unsigned int lap = 0; all && lap < 2; lap++) {
+		for (unsigned int i = 0; i < N; i++) {
+			all &= check(!msr_write(package_cpu(0, 0), msr[i],
+						(1ULL << watched[i].width) - AHEAD),
+				     "wrmsr");
+			if (!lap)
+				before[i] = event_count(fd[i]);
+		}
+		/* The timer has to see it before the counter is over its end. */
+		if (lap)
+			all &= wait_for_timer(msr, N);
 		sim_advance(CYCLES);
-		ok &= wait_for_timer(msr);
-		if (!i)
-			ok &= check(!msr_write(package_cpu(0, 0), msr, preset),
-				    "wrmsr") && wait_for_timer(msr);
+		all &= wait_for_timer(msr, N);
 	}
-	/* The second preset is a step of almost the whole width, less the first lap. */
-	if (ok)
-		ok &= check_eq(event_count(fd) - before,
-			       (1ULL << width) +
-			       cat_expect(e, (struct shape){ 0 },
-					  start + CYCLES, CYCLES),
-			       "count");
-	close(fd);
+	for (unsigned int i = 0; i < N; i++) {
+		/* The second preset is a step of almost the whole width, less the first lap. */
+		if (all)
+			ok[i] &= check_eq(event_count(fd[i]) - before[i],
+					  (1ULL << watched[i].width) +
+					  cat_expect(e[i], (struct shape){ 0 },
+						     start + CYCLES, CYCLES),
+					  "count");
+		close(fd[i]);
+		tap_ok(all && ok[i],
+		       "%s_0, %u bits: the timer follows the counter over its end twice",
+		       watched[i].kind, watched[i].width);
+	}
 	close(idle);
-	tap_ok(ok, "%s_%u, %u bits: the timer follows the counter over its end twice",
-	       kind, box, width);
 }
 
 /*
@@ -464,13 +505,15 @@ static void test_timer_joint(void)
 	enum { ROUNDS = 5 };
 	struct counter c;
 	uint64_t value;
+	uint32_t msr;
 	bool ok;
 
 	machine_setup("clock=manual uclk_khz=800000", "");
 	open_counter(&c, &front_side[0], 0);
+	msr = c.at->msr + c.number;
 	ok = c.ok;
 	for (unsigned int round = 0; ok && round < ROUNDS; round++) {
-		ok &= wait_for_timer(c.at->msr + c.number);
+		ok &= wait_for_timer(&msr, 1);
 		sim_advance(1ULL << 31);
 	}
 	ok &= check_eq(event_count(c.fd), ROUNDS * (1ULL << 31), "bus clocks");
@@ -502,7 +545,6 @@ int main(void)
 	test_over("over the carry into the high half", 48, near_half, true);
 	test_long_between_reads();
 	test_timer_low_halves();
-	test_timer_whole("cbox", 0, 0xe08, 48);
-	test_timer_whole("sbox", 0, 0x726, 44);
+	test_timer_whole();
 	return tap_end();
 }
