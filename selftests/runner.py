@@ -25,8 +25,9 @@ GOOD = {
                     "[ RUN      ] A.two", "[       OK ] A.two (12 ms)",
                     "[==========] 2 tests from 1 test suite ran. (12 ms total)",
                     "[  PASSED  ] 2 tests."], 0, (2, 0, 0)),
-    "skips-listed": (["ok 1 - a", "ok 2 - box: late # SKIP no such box", "1..2"],
-                     0, (1, 0, 1)),
+    "skips-listed": (["ok 1 - a", "ok 2 - box: late # SKIP no such box",
+                      "ok 3 - port 1: late # SKIP no such box", "1..3"],
+                     0, (1, 0, 2)),
     "skips-here": (["ok 1 - a", "ok 2 - any # SKIP tool is not installed", "1..2"],
                    0, (1, 0, 1)),
     "whole-listed": (["1..0 # SKIP no such machine"], 4, (0, 0, 1)),
@@ -78,7 +79,7 @@ BAD = {
 
 SKIPS = """
 # a comment
-skips-*	| box: *	| no such box	| always	| hardware
+skips-*	| {box,port [12]}: *	| no such box	| always	| hardware
 whole-listed	| the whole test	| no such *	| always	| a shape
 *		| *	| *is not installed	| here	| a program
 """
@@ -140,7 +141,7 @@ def test_good(tap, runner):
         tap.ok(rows.get(name) == row, "%s is counted" % name,
                ["%s: %s" % (name, rows.get(name))])
     tap.ok(status == 0, "all is well", said)
-    tap.ok(said[-1] == "9 passed, 0 failed, 4 skipped (2 for what is not here)",
+    tap.ok(said[-1] == "9 passed, 0 failed, 5 skipped (2 for what is not here)",
            "the sum tells apart what is not here", said)
     tap.ok("    2  tool is not installed" in said, "and says what that is", said)
     tap.ok(not any("no such" in line for line in said),
