@@ -474,7 +474,7 @@ static void unc_box_program(struct unc_box *box, unsigned int ctr)
 	slot->stamp = c->known ? ktime_get_mono_fast_ns() : 0;
 	slot->raw = c->raw;
 	if (slot->event && unc_box_signals(box))
-		unc_sampling_arm(box, slot);
+		slot->arm(box, slot);
 	else if (!c->known)
 		unc_read_counter(box, slot, &slot->raw);
 	if (slot->event && unc_is_stopped(slot->event))

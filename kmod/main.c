@@ -19,10 +19,6 @@
 #include "xeon_uncore.h"
 #include "hw/hw.h"
 
-struct unc_machine unc = {
-	.pmus = LIST_HEAD_INIT(unc.pmus),
-};
-
 static char *pmu_prefix;
 module_param(pmu_prefix, charp, 0444);
 MODULE_PARM_DESC(pmu_prefix,
@@ -207,6 +203,11 @@ static void unc_log_summary(void)
 		unc.gen->name, n, unc.num_packages, unc_pci_access());
 }
 
+static const struct unc_pmi_calls unc_pmi_calls = {
+	.serve		= unc_overflow_serve,
+	.deliver	= unc_deliver,
+};
+
 /* Down to where unc_boxes_start() began. */
 static void unc_tear_down(void)
 {
@@ -243,7 +244,7 @@ static int __init unc_init(void)
 		pr_err("no uncore box answers: is this a virtual machine?\n");
 		goto no_boxes;
 	}
-	err = unc_pmi_init();
+	err = unc_pmi_init(&unc_pmi_calls);
 	if (err)
 		goto no_pmi;
 	for (i = 0; i < unc.num_packages; i++)

@@ -26,8 +26,6 @@
 /* How often the timer looks. */
 #define UNC_POLL_NS	NSEC_PER_MSEC		/* boxes that do not signal */
 #define UNC_WATCH_NS	(20 * NSEC_PER_MSEC)	/* for signals that got lost */
-/* After the last sampling event, for so long an overflow of its may show up. */
-#define UNC_LINGER_NS	(2 * NSEC_PER_SEC)
 
 /*
  * When the package froze is not known, only when the NMI came.  Overflows that
@@ -43,46 +41,6 @@ u64 unc_global_bits(const struct unc_box *box)
 {
 	return box->type->global ? box->type->global[box->index] :
 				   box->type->global_bits;
-}
-
-/**
- * unc_global_status() - who in this CPU's package has overflowed
- *
- * Return: bits of the boxes; 0 where no box signals.
- */
-u64 unc_global_status(void)
-{
-	u64 status = 0;
-
-	if (unc.gen->global_status)
-		rdmsrq(unc.gen->global_status, status);
-	return status;
-}
-
-/**
- * unc_package_freeze() - have all boxes of a package stand still, if it can
- *
- * Context: on a CPU of the package.
- */
-void unc_package_freeze(void)
-{
-	if (unc.gen->global_ctl)
-		wrmsrq(unc.gen->global_ctl, unc.gen->freeze);
-}
-
-/**
- * unc_package_thaw() - have them count again, with no overflow left over
- * @ctl: whom to interrupt, bits of the global control register
- *
- * Context: on a CPU of the package.
- */
-void unc_package_thaw(u32 ctl)
-{
-	if (!unc.gen->global_ctl)
-		return;
-	if (unc.gen->global_status)
-		wrmsrq(unc.gen->global_status, unc_global_status());
-	wrmsrq(unc.gen->global_ctl, ctl | unc.gen->unfreeze);
 }
 
 /* --- the clock that stands still with the package ------------------------ */
@@ -188,26 +146,6 @@ static void unc_clock_measure(struct unc_overflow *ov)
 /* --- accounts ------------------------------------------------------------ */
 
 /**
- * unc_frozen_ns() - for how long overflows have kept a package frozen
- * @pkg: the package
- *
- * Return: nanoseconds since load, those of a pause that lasts included.
- */
-u64 unc_frozen_ns(const struct unc_package *pkg)
-{
-	const struct unc_overflow *ov = &pkg->overflow;
-	u64 ns = atomic64_read(&ov->frozen_ns);
-	u64 thaw_at = READ_ONCE(ov->thaw_at);
-	s64 pause;
-
-	if (thaw_at) {
-		pause = ktime_get_mono_fast_ns() - READ_ONCE(ov->frozen_at);
-		ns += max_t(s64, pause, 0);
-	}
-	return ns;
-}
-
-/**
  * struct unc_guess - for how long a package was frozen before its NMI came
  * @gap: nanoseconds from when it was last thawed to the NMI
  * @frozen: for so long of it, at its end, if the NMI took as long as measured
@@ -258,30 +196,6 @@ static void unc_check_guess(struct unc_overflow *ov,
 	else
 		atomic64_add(more, &ov->frozen_ns);
 	unc_raw_unlock(&ov->select_lock);
-}
-
-/**
- * unc_overflow_charge() - sampling has kept a CPU busy
- * @ov: the package's overflows
- * @ns: for so long
- *
- * Context: interrupts off.
- */
-void unc_overflow_charge(struct unc_overflow *ov, u64 ns)
-{
-	unc_raw_lock(&ov->select_lock);
-	ov->credit -= ns;
-	unc_raw_unlock(&ov->select_lock);
-}
-
-/* All boxes count again; @ov->select_lock is held. */
-static void unc_unfreeze(struct unc_overflow *ov, u64 since)
-{
-	wrmsrq(unc.gen->global_ctl, ov->ctl | unc.gen->unfreeze);
-	ov->served = ktime_get_mono_fast_ns();
-	ov->clock_ran = 0;
-	atomic64_add(ov->served - since, &ov->frozen_ns);
-	WRITE_ONCE(ov->thaw_at, 0);
 }
 
 /*
@@ -521,66 +435,4 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 	if (READ_ONCE(ov->thaw_at))
 		next = min_t(u64, next, READ_ONCE(ov->thaw_at));
 	return next;
-}
-
-/* --- events come and go -------------------------------------------------- */
-
-/**
- * unc_overflow_select() - a sampling event begins to ask for a core's interrupt
- * @ov: its package's overflows
- * @core: the core's bit in the global control register
- * @users: 1, or -1 when it asks no more
- *
- * Context: interrupts off, on a CPU of the package, @ov->select_lock held.
- */
-void unc_overflow_select(struct unc_overflow *ov, int core, int users)
-{
-	u32 ctl = 0;
-	unsigned int i;
-
-	ov->core_users[core] += users;
-	for (i = 0; i < UNC_MAX_CORES; i++) {
-		if (ov->core_users[i])
-			ctl |= BIT(i);
-	}
-	if (ctl)
-		ctl |= unc.gen->wake;
-	if (ctl != ov->ctl)
-		wrmsrq(unc.gen->global_ctl, ctl);
-	ov->ctl = ctl;
-}
-
-/**
- * unc_overflow_leave() - a sampling event in a box that signals goes
- * @ov: its package's overflows
- * @core: what it asked for
- *
- * Its overflow may be on the way, and even later than this: the timer looks for
- * it for a while.
- *
- * Context: interrupts off, on a CPU of the package.
- * Return: an overflow waits to be served.
- */
-bool unc_overflow_leave(struct unc_overflow *ov, int core)
-{
-	bool pending;
-
-	unc_raw_lock(&ov->select_lock);
-	pending = unc_global_status();
-	unc_overflow_select(ov, core, -1);
-	WRITE_ONCE(ov->watch_until, ktime_get_mono_fast_ns() + UNC_LINGER_NS);
-	if (atomic_dec_and_test(&ov->signalled) && ov->thaw_at)
-		unc_unfreeze(ov, ov->frozen_at);
-	unc_raw_unlock(&ov->select_lock);
-	return pending;
-}
-
-/**
- * unc_overflow_package_init() - prepare a package for sampling
- * @pkg: the package
- */
-void unc_overflow_package_init(struct unc_package *pkg)
-{
-	raw_spin_lock_init(&pkg->overflow.lock);
-	raw_spin_lock_init(&pkg->overflow.select_lock);
 }

@@ -20,9 +20,11 @@
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
+#include <linux/sched/task_stack.h>
 #include <linux/smp.h>
 #include <linux/topology.h>
 #include <asm/apic.h>
+#include <asm/irq_regs.h>
 #include <asm/nmi.h>
 
 #include "xeon_uncore.h"
@@ -83,6 +85,8 @@ struct unc_pmi {
 
 static DEFINE_PER_CPU(struct unc_pmi, unc_pmi);
 static bool unc_pmi_ready;
+/* What a PMI leads to: it is done above. */
+static const struct unc_pmi_calls *unc_pmi_calls;
 
 /* --- from hard interrupts ------------------------------------------------ */
 
@@ -103,6 +107,25 @@ bool unc_pmi_serving(bool on)
 	return was;
 }
 
+/**
+ * unc_present_regs() - where this CPU is, when no NMI has kept it
+ * @here: room for registers
+ *
+ * Not all interrupts leave their registers to be found.  Then it is where the
+ * task left user space, and the scheduler for a task that never was there: it has
+ * just been switched to, or rests.
+ */
+struct pt_regs *unc_present_regs(struct pt_regs *here)
+{
+	if (get_irq_regs())
+		return get_irq_regs();
+	if (!(current->flags & PF_KTHREAD))
+		return task_pt_regs(current);
+	perf_fetch_caller_regs(here);
+	here->ip = (unsigned long)schedule;
+	return here;
+}
+
 /* The first one to come serves the hardware, every one its own events. */
 static void unc_pmi_work(struct irq_work *work)
 {
@@ -112,12 +135,13 @@ static void unc_pmi_work(struct irq_work *work)
 	struct pt_regs here, *regs = NULL;
 
 	unc_pmi_serving(true);
-	unc_overflow_serve(pkg, noted ? pmi->status : 0, pmi->stamp, pmi->noted);
+	unc_pmi_calls->serve(pkg, noted ? pmi->status : 0, pmi->stamp, pmi->noted);
 	/* the NMI may have hit the scheduler: another task has come since */
 	if (noted && !pmi->own && pmi->task == current)
 		regs = &pmi->regs;
 	unc_overflow_charge(&pkg->overflow,
-			    unc_deliver(pkg, regs ?: unc_present_regs(&here)));
+			    unc_pmi_calls->deliver(pkg, regs ?:
+						   unc_present_regs(&here)));
 	if (noted)
 		WRITE_ONCE(pmi->pending, false);
 	unc_pmi_serving(false);
@@ -135,7 +159,8 @@ static void unc_pmi_carried(void *data)
 		return;
 	unc_pmi_serving(true);
 	unc_overflow_charge(&pkg->overflow,
-			    unc_deliver(pkg, unc_present_regs(&here)));
+			    unc_pmi_calls->deliver(pkg,
+						   unc_present_regs(&here)));
 	unc_pmi_serving(false);
 }
 
@@ -727,14 +752,16 @@ void unc_pmi_cpu_online(void)
 
 /**
  * unc_pmi_init() - make ready for overflow interrupts, where there are any
+ * @calls: what a PMI leads to
  *
  * Return: 0 or a negative errno.
  */
-int unc_pmi_init(void)
+int unc_pmi_init(const struct unc_pmi_calls *calls)
 {
 	unsigned int cpu;
 	int err;
 
+	unc_pmi_calls = calls;
 	for_each_possible_cpu(cpu) {
 		struct unc_pmi *pmi = &per_cpu(unc_pmi, cpu);
 

@@ -11,7 +11,6 @@
 
 #include <linux/cpu.h>
 #include <linux/ktime.h>
-#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
@@ -218,50 +217,6 @@ static int unc_event_init(struct perf_event *event)
 /* --- counting ------------------------------------------------------------ */
 
 /*
- * While overflows keep a package frozen its events do not run.  perf thinks they
- * do: take that from the time that it has them running.  In hw.config_base is
- * what has been taken so far, in hw.event_base up to when, by perf's clock.  More
- * than has passed there must not be taken: times would go back.
- */
-static void unc_time_begin(struct perf_event *event, const struct unc_box *box)
-{
-	event->hw.config_base = unc_frozen_ns(box->pkg);
-	event->hw.event_base = unc_context_time(event);
-}
-
-static void unc_time_catch_up(struct perf_event *event,
-			      const struct unc_box *box)
-{
-	s64 frozen = unc_frozen_ns(box->pkg) - event->hw.config_base;
-	u64 now = unc_context_time(event);
-	s64 passed = now - event->hw.event_base;
-
-	/* what froze before the last look and was accounted since: later */
-	frozen = min3(frozen, passed, (s64)event->total_time_running);
-	event->hw.event_base = now;
-	if (frozen <= 0)
-		return;
-	event->hw.config_base += frozen;
-	event->total_time_running -= frozen;
-}
-
-/**
- * unc_event_catch_up() - add what the slot has counted since the last time
- * @event: an event of the slot
- * @slot: the slot, up to date; its box is locked
- */
-void unc_event_catch_up(struct perf_event *event, const struct unc_slot *slot)
-{
-	u64 prev;
-
-	if (event->hw.state & PERF_HES_STOPPED)
-		return;
-	prev = local64_xchg(&event->hw.prev_count, slot->total);
-	local64_add(slot->total - prev, &event->count);
-	unc_time_catch_up(event, unc_event_box(event));
-}
-
-/*
  * Hold the box frozen until perf lets go of the PMU on this CPU, so that all
  * that happens until then happens in one cycle of the box.
  */
@@ -340,7 +295,7 @@ static int unc_event_add(struct perf_event *event, int how)
 	if (!hwc->last_tag || hwc->last_tag != unc_move_tag(box, slot)) {
 		unc_box_refresh(box, slot);
 		local64_set(&hwc->prev_count, slot->total);
-		unc_time_begin(event, box);
+		unc_event_time_begin(event, box);
 	}
 	hwc->idx = slot - box->slot;
 	hwc->last_tag = 0;
@@ -430,7 +385,7 @@ static void unc_event_start(struct perf_event *event, int how)
 	flags = unc_lock(box);
 	unc_box_refresh(box, slot);
 	local64_set(&event->hw.prev_count, slot->total);
-	unc_time_begin(event, box);
+	unc_event_time_begin(event, box);
 	event->hw.state = 0;
 	if (slot->event) {
 		unc_pace_begin(slot);
@@ -571,21 +526,6 @@ static int unc_check_period(struct perf_event *event, u64 period)
 
 /* Guards unc.pmus against a CPU that goes offline meanwhile. */
 static DEFINE_MUTEX(unc_pmus_lock);
-
-/**
- * unc_pmu_name() - what a box is called
- * @type: its type
- * @index: which of them
- *
- * Context: process.
- * Return: the name, to be freed with kfree(), or NULL.
- */
-char *unc_pmu_name(const struct unc_type *type, unsigned int index)
-{
-	if (type->max_boxes == 1)
-		return kasprintf(GFP_KERNEL, "%s_%s", unc.prefix, type->name);
-	return kasprintf(GFP_KERNEL, "%s_%s_%u", unc.prefix, type->name, index);
-}
 
 static void unc_pmu_free(struct unc_pmu *pmu)
 {

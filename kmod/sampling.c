@@ -13,9 +13,7 @@
 #include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
-#include <linux/sched/task_stack.h>
 #include <linux/smp.h>
-#include <asm/irq_regs.h>
 
 #include "xeon_uncore.h"
 #include "compat.h"
@@ -216,25 +214,6 @@ u64 unc_deliver(struct unc_package *pkg, struct pt_regs *regs)
 	return ktime_get_mono_fast_ns() - start;
 }
 
-/**
- * unc_present_regs() - where this CPU is, when no NMI has kept it
- * @here: room for registers
- *
- * Not all interrupts leave their registers to be found.  Then it is where the
- * task left user space, and the scheduler for a task that never was there: it has
- * just been switched to, or rests.
- */
-struct pt_regs *unc_present_regs(struct pt_regs *here)
-{
-	if (get_irq_regs())
-		return get_irq_regs();
-	if (!(current->flags & PF_KTHREAD))
-		return task_pt_regs(current);
-	perf_fetch_caller_regs(here);
-	here->ip = (unsigned long)schedule;
-	return here;
-}
-
 /* --- events come and go -------------------------------------------------- */
 
 /**
@@ -328,6 +307,7 @@ void unc_sampling_add(struct unc_box *box, struct unc_slot *slot,
 	struct unc_overflow *ov = &box->pkg->overflow;
 	u64 now = ktime_get_mono_fast_ns();
 
+	slot->arm = unc_sampling_arm;
 	unc_sampling_restart(slot);
 	unc_pace_begin(slot);
 	if (!box->samplers++) {

@@ -165,7 +165,7 @@ static void unc_timer_keep(struct unc_package *pkg, atomic64_t *deadline,
 /* Do what is due; returns when to come again. */
 static s64 unc_timer_work(struct unc_package *pkg)
 {
-	s64 next = unc_overflow_poll(pkg);
+	s64 next = pkg->poll(pkg);
 	s64 now = ktime_get_mono_fast_ns();
 
 	unc_timer_keep(pkg, &pkg->refresh_narrow, now, true);
@@ -219,9 +219,12 @@ static void unc_timer_here(void *data)
 /**
  * unc_timer_init() - prepare a package's timer
  * @pkg: the package
+ * @poll: what it does beside reading counters; returns when to come again
  */
-void unc_timer_init(struct unc_package *pkg)
+void unc_timer_init(struct unc_package *pkg,
+		    u64 (*poll)(struct unc_package *pkg))
 {
+	pkg->poll = poll;
 	unc_hrtimer_setup(&pkg->timer, unc_timer_fire, CLOCK_MONOTONIC,
 			  HRTIMER_MODE_REL_PINNED_HARD);
 	raw_spin_lock_init(&pkg->timer_lock);

@@ -14,47 +14,6 @@
 #include "xeon_uncore.h"
 #include "compat.h"
 
-static struct unc_package *unc_package_of_id(int id)
-{
-	unsigned int i;
-
-	for (i = 0; i < unc.num_packages; i++) {
-		if (unc.packages[i].phys_id == id)
-			return &unc.packages[i];
-	}
-	return NULL;
-}
-
-/**
- * unc_package_of_cpu() - the package that a CPU is in
- * @cpu: the CPU
- *
- * Return: the package, or NULL when it had no CPU online at load.
- */
-struct unc_package *unc_package_of_cpu(unsigned int cpu)
-{
-	return unc_package_of_id(topology_physical_package_id(cpu));
-}
-
-/**
- * unc_package_of_bus() - the package whose uncore is on a PCI bus
- * @bus: the bus
- *
- * Return: the package, or NULL where no UBox says which.
- */
-struct unc_package *unc_package_of_bus(struct pci_bus *bus)
-{
-	unsigned int i;
-
-	for (i = 0; i < unc.num_packages; i++) {
-		struct unc_package *pkg = &unc.packages[i];
-
-		if (pkg->bus == bus->number && pkg->domain == pci_domain_nr(bus))
-			return pkg;
-	}
-	return NULL;
-}
-
 /* Is it a function that only an uncore bus has? */
 static bool unc_is_uncore_bus(struct pci_dev *pdev)
 {
@@ -86,23 +45,6 @@ struct unc_package *unc_package_of_io_bus(struct pci_bus *bus)
 			best = pdev->bus;
 	}
 	return best ? unc_package_of_bus(best) : NULL;
-}
-
-/**
- * unc_box_place() - where a package keeps the pointer to a box
- * @pkg: the package
- * @type: the box's type
- * @index: which of that type
- */
-struct unc_box **unc_box_place(const struct unc_package *pkg,
-			       const struct unc_type *type, unsigned int index)
-{
-	const struct unc_type *t;
-	unsigned int place = index;
-
-	for (t = unc.gen->types; t != type; t++)
-		place += t->max_boxes;
-	return &pkg->boxes[place];
 }
 
 /**
@@ -140,25 +82,6 @@ struct unc_box *unc_box_create(struct unc_package *pkg,
 		box->ctr[i].slot = -1;
 	*place = box;
 	return box;
-}
-
-/**
- * unc_any_box() - does such a box answer in any package?
- * @type: the box's type
- * @index: which of that type
- */
-bool unc_any_box(const struct unc_type *type, unsigned int index)
-{
-	unsigned int i;
-
-	for (i = 0; i < unc.num_packages; i++) {
-		const struct unc_box *box;
-
-		box = *unc_box_place(&unc.packages[i], type, index);
-		if (box && !box->dead)
-			return true;
-	}
-	return false;
 }
 
 /*
@@ -262,7 +185,7 @@ int unc_topology_init(void)
 		pkg->bus = -1;
 		unc_overflow_package_init(pkg);
 		unc_freeze_init(pkg);
-		unc_timer_init(pkg);
+		unc_timer_init(pkg, unc_overflow_poll);
 		pkg->boxes = kcalloc(unc.boxes_per_package,
 				     sizeof(*pkg->boxes), GFP_KERNEL);
 		if (!pkg->boxes)

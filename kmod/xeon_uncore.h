@@ -272,6 +272,8 @@ struct unc_generation {
 
 /* --- state: what is there and what it counts ----------------------------- */
 
+struct unc_box;
+
 /**
  * struct unc_slot - something that a box counts, for one or more events
  * @users: events that share it; 0: the slot is free, or @held
@@ -282,6 +284,7 @@ struct unc_generation {
  * @allowed: hardware counters that may count it
  * @ctr: hardware counter that does
  * @event: the event that samples; it shares the slot with no other
+ * @arm: sets the counter to overflow for it
  * @next: @total at which its next sample is due
  * @last: @total at its last sample, in frequency mode
  * @due: samples that are still to be delivered
@@ -302,6 +305,7 @@ struct unc_slot {
 	u32 allowed;
 	u8 ctr;
 	struct perf_event *event;
+	void (*arm)(struct unc_box *box, struct unc_slot *slot);
 	u64 next;
 	u64 last;
 	u64 due;
@@ -499,6 +503,7 @@ struct unc_overflow {
  * @domain: PCI domain of its uncore
  * @bus: PCI bus of its uncore, -1 when not found
  * @timer: reads counters before they wrap
+ * @poll: what else it does; returns when to come again
  * @timer_lock: guards @timer and @expires; never taken with a box's lock held
  * @expires: when @timer fires, monotonic ns; UNC_NEVER: it is not started
  * @wanted: somebody wants it to fire then
@@ -523,6 +528,7 @@ struct unc_package {
 	int domain;
 	int bus;
 	struct hrtimer timer;
+	u64 (*poll)(struct unc_package *pkg);
 	raw_spinlock_t timer_lock;
 	s64 expires;
 	atomic64_t wanted;
@@ -588,7 +594,50 @@ struct unc_machine {
 	bool lenient;
 };
 
+/* perf has stopped the event, but its counter runs on; in hw.state. */
+#define UNC_RUNS_ON	PERF_HES_ARCH
+
+/**
+ * unc_is_stopped() - has the counter of an event that samples to stand still?
+ * @event: the event
+ */
+static inline bool unc_is_stopped(const struct perf_event *event)
+{
+	return (event->hw.state & PERF_HES_STOPPED) &&
+	       !(event->hw.state & UNC_RUNS_ON);
+}
+
+/*
+ * --- the functions, a part a file, the lowest file first ---
+ *
+ * A file calls only what is above its own part here, as scripts/check-layers sees
+ * to: registers, then boxes, then who gets which counter, then sampling, and what
+ * perf and the kernel call on top.  What has to call the other way is handed in:
+ * the timer's poll, a slot's arm, what a PMI leads to.
+ */
+
+/* --- machine.c: which packages and boxes there are ----------------------- */
+
 extern struct unc_machine unc;
+
+struct unc_package *unc_package_of_id(int id);
+struct unc_package *unc_package_of_cpu(unsigned int cpu);
+struct unc_package *unc_package_of_bus(struct pci_bus *bus);
+struct unc_box **unc_box_place(const struct unc_package *pkg,
+			       const struct unc_type *type, unsigned int index);
+bool unc_any_box(const struct unc_type *type, unsigned int index);
+char *unc_pmu_name(const struct unc_type *type, unsigned int index);
+
+/*
+ * @a * @mul / @div, all of 64 bits, at most U64_MAX.  The kernel's own function
+ * divides by hardware, which faults when the result does not fit.
+ */
+static inline u64 unc_mul_div(u64 a, u64 mul, u64 div)
+{
+	if (mul_u64_u64_shr(a, mul, 64) >= div)
+		return U64_MAX;
+	return mul_u64_u64_div_u64(a, mul, div);
+}
 
 /* --- lock.c: locks, and who may wait for them ---------------------------- */
 
@@ -598,34 +647,6 @@ void unc_unlock(struct unc_box *box, unsigned long flags)
 bool unc_lock_to_read(struct unc_box *box, unsigned long *flags);
 void unc_raw_lock(raw_spinlock_t *lock) __acquires(lock);
 void unc_raw_unlock(raw_spinlock_t *lock) __releases(lock);
-
-/* --- topology.c ---------------------------------------------------------- */
-
-int unc_topology_init(void);
-void unc_topology_exit(void);
-struct unc_package *unc_package_of_cpu(unsigned int cpu);
-struct unc_package *unc_package_of_bus(struct pci_bus *bus);
-struct unc_package *unc_package_of_io_bus(struct pci_bus *bus);
-struct unc_box **unc_box_place(const struct unc_package *pkg,
-			       const struct unc_type *type, unsigned int index);
-struct unc_box *unc_box_create(struct unc_package *pkg,
-			       const struct unc_type *type, unsigned int index);
-int unc_boxes_start(void);
-void unc_boxes_stop(void);
-bool unc_any_box(const struct unc_type *type, unsigned int index);
-
-/* --- power.c: suspend, reboot, packages that come back ------------------- */
-
-int unc_power_init(void);
-void unc_power_exit(void);
-void unc_package_suspend(struct unc_package *pkg);
-void unc_package_resume(struct unc_package *pkg);
-
-/* --- pci.c --------------------------------------------------------------- */
-
-int unc_pci_init(void);
-void unc_pci_exit(void);
-const char *unc_pci_access(void);
 
 /* --- access.c: registers; call with the box's lock held ------------------ */
 
@@ -640,6 +661,18 @@ void unc_write_filter(struct unc_box *box, unsigned int i, u32 value);
 void unc_write_box_ctl(struct unc_box *box, u32 value);
 void unc_write_counter(struct unc_box *box, unsigned int ctr, u64 value);
 void unc_clear_status(struct unc_box *box);
+
+/* --- package.c: a package as a whole ------------------------------------- */
+
+u64 unc_global_status(void);
+void unc_package_freeze(void);
+void unc_package_thaw(u32 ctl);
+void unc_unfreeze(struct unc_overflow *ov, u64 since);
+u64 unc_frozen_ns(const struct unc_package *pkg);
+void unc_overflow_charge(struct unc_overflow *ov, u64 ns);
+void unc_overflow_select(struct unc_overflow *ov, int core, int users);
+bool unc_overflow_leave(struct unc_overflow *ov, int core);
+void unc_overflow_package_init(struct unc_package *pkg);
 
 /* --- box.c: counting; call with the box's lock held ---------------------- */
 
@@ -660,6 +693,15 @@ void unc_box_release(struct unc_box *box, struct unc_slot *slot);
 void unc_box_end_hold(struct unc_box *box);
 void unc_box_run(struct unc_box *box, struct unc_slot *slot, bool run);
 
+/* --- timer.c ------------------------------------------------------------- */
+
+void unc_timer_init(struct unc_package *pkg,
+		    u64 (*poll)(struct unc_package *pkg));
+void unc_timer_want(struct unc_package *pkg, u64 at);
+void unc_timer_refresh_by(struct unc_package *pkg, bool narrow);
+void unc_timer_online(struct unc_package *pkg);
+void unc_timer_exit(struct unc_package *pkg);
+
 /* --- alloc.c: which counter counts what ---------------------------------- */
 
 int unc_slot_describe(const struct unc_type *type, const u64 config[3],
@@ -668,31 +710,43 @@ struct unc_slot *unc_slot_get(struct unc_box *box, const u64 config[3],
 			      struct perf_event *sampler);
 bool unc_slots_fit(const struct unc_slot *slots, unsigned int n);
 
-/* --- pmu.c, sysfs.c ------------------------------------------------------ */
+/* --- event.c: what an event has counted ---------------------------------- */
 
+void unc_event_time_begin(struct perf_event *event, const struct unc_box *box);
 void unc_event_catch_up(struct perf_event *event, const struct unc_slot *slot);
-char *unc_pmu_name(const struct unc_type *type, unsigned int index);
-int unc_pmus_register(void);
-void unc_pmus_unregister(void);
-void unc_pmus_migrate(struct unc_package *pkg, unsigned int from,
-		      unsigned int to);
 
-int unc_sysfs_init(void);
-void unc_sysfs_exit(void);
-const struct attribute_group **unc_sysfs_groups(const struct unc_type *type);
+/* --- pace.c -------------------------------------------------------------- */
 
-/* perf has stopped the event, but its counter runs on; in hw.state. */
-#define UNC_RUNS_ON	PERF_HES_ARCH
+void unc_pace_first_period(struct perf_event *event);
+void unc_pace_begin(struct unc_slot *slot);
+bool unc_pace(struct unc_slot *slot, unsigned int bits);
+bool unc_pace_is_tick(const struct perf_event *event, int how);
+void unc_pace_hide_count(struct perf_event *event);
+void unc_pace_hide_time(struct perf_event *event);
+
+/* --- pmi.c: the interrupt ------------------------------------------------ */
 
 /**
- * unc_is_stopped() - has the counter of an event that samples to stand still?
- * @event: the event
+ * struct unc_pmi_calls - what a PMI leads to
+ * @serve: serves the overflows of a package, see unc_overflow_serve()
+ * @deliver: delivers this CPU's samples, see unc_deliver()
  */
-static inline bool unc_is_stopped(const struct perf_event *event)
-{
-	return (event->hw.state & PERF_HES_STOPPED) &&
-	       !(event->hw.state & UNC_RUNS_ON);
-}
+struct unc_pmi_calls {
+	void (*serve)(struct unc_package *pkg, u64 status, u64 since,
+		      u32 freeze);
+	u64 (*deliver)(struct unc_package *pkg, struct pt_regs *regs);
+};
+
+int unc_pmi_init(const struct unc_pmi_calls *calls);
+void unc_pmi_exit(void);
+void unc_pmi_arm(void);
+void unc_pmi_cpu_online(void);
+void unc_pmi_measure(struct unc_package *pkg);
+int unc_pmi_core(const struct unc_package *pkg, unsigned int cpu);
+void unc_pmi_raise(void);
+void unc_pmi_carry(unsigned int cpu);
+bool unc_pmi_serving(bool on);
+struct pt_regs *unc_present_regs(struct pt_regs *here);
 
 /* --- sampling.c: events that sample, and their samples ------------------- */
 
@@ -712,67 +766,54 @@ void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot);
 void unc_sampling_deliver(struct perf_event *event, u64 due, u64 weight,
 			  struct pt_regs *regs);
 u64 unc_deliver(struct unc_package *pkg, struct pt_regs *regs);
-struct pt_regs *unc_present_regs(struct pt_regs *here);
 
 /* --- overflow.c: a package's overflows ----------------------------------- */
 
-void unc_overflow_package_init(struct unc_package *pkg);
-u64 unc_global_status(void);
-void unc_package_freeze(void);
-void unc_package_thaw(u32 ctl);
 u64 unc_global_bits(const struct unc_box *box);
-void unc_overflow_select(struct unc_overflow *ov, int core, int users);
-bool unc_overflow_leave(struct unc_overflow *ov, int core);
 void unc_overflow_serve(struct unc_package *pkg, u64 status, u64 since,
 			u32 freeze);
-void unc_overflow_charge(struct unc_overflow *ov, u64 ns);
 u64 unc_overflow_poll(struct unc_package *pkg);
-u64 unc_frozen_ns(const struct unc_package *pkg);
 void unc_clock_yield(struct unc_box *box);
 
-/* --- pmi.c: the interrupt ------------------------------------------------ */
+/* --- topology.c ---------------------------------------------------------- */
 
-int unc_pmi_init(void);
-void unc_pmi_exit(void);
-void unc_pmi_arm(void);
-void unc_pmi_cpu_online(void);
-void unc_pmi_measure(struct unc_package *pkg);
-int unc_pmi_core(const struct unc_package *pkg, unsigned int cpu);
-void unc_pmi_raise(void);
-void unc_pmi_carry(unsigned int cpu);
-bool unc_pmi_serving(bool on);
+int unc_topology_init(void);
+void unc_topology_exit(void);
+struct unc_package *unc_package_of_io_bus(struct pci_bus *bus);
+struct unc_box *unc_box_create(struct unc_package *pkg,
+			       const struct unc_type *type, unsigned int index);
+int unc_boxes_start(void);
+void unc_boxes_stop(void);
 
-/* --- pace.c -------------------------------------------------------------- */
+/* --- pci.c --------------------------------------------------------------- */
 
-void unc_pace_first_period(struct perf_event *event);
-void unc_pace_begin(struct unc_slot *slot);
-bool unc_pace(struct unc_slot *slot, unsigned int bits);
-bool unc_pace_is_tick(const struct perf_event *event, int how);
-void unc_pace_hide_count(struct perf_event *event);
-void unc_pace_hide_time(struct perf_event *event);
+int unc_pci_init(void);
+void unc_pci_exit(void);
+const char *unc_pci_access(void);
+
+/* --- power.c: suspend, reboot, packages that come back ------------------- */
+
+int unc_power_init(void);
+void unc_power_exit(void);
+void unc_package_suspend(struct unc_package *pkg);
+void unc_package_resume(struct unc_package *pkg);
+
+/* --- sysfs.c ------------------------------------------------------------- */
+
+int unc_sysfs_init(void);
+void unc_sysfs_exit(void);
+const struct attribute_group **unc_sysfs_groups(const struct unc_type *type);
 
 /* --- package_sysfs.c ----------------------------------------------------- */
 
 int unc_package_sysfs_init(void);
 void unc_package_sysfs_exit(void);
 
-/*
- * @a * @mul / @div, all of 64 bits, at most U64_MAX.  The kernel's own function
- * divides by hardware, which faults when the result does not fit.
- */
-static inline u64 unc_mul_div(u64 a, u64 mul, u64 div)
-{
-	if (mul_u64_u64_shr(a, mul, 64) >= div)
-		return U64_MAX;
-	return mul_u64_u64_div_u64(a, mul, div);
-}
+/* --- pmu.c: what perf calls ---------------------------------------------- */
 
-/* --- timer.c ------------------------------------------------------------- */
-
-void unc_timer_init(struct unc_package *pkg);
-void unc_timer_want(struct unc_package *pkg, u64 at);
-void unc_timer_refresh_by(struct unc_package *pkg, bool narrow);
-void unc_timer_online(struct unc_package *pkg);
-void unc_timer_exit(struct unc_package *pkg);
+int unc_pmus_register(void);
+void unc_pmus_unregister(void);
+void unc_pmus_migrate(struct unc_package *pkg, unsigned int from,
+		      unsigned int to);
 
 #endif
