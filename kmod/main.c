@@ -36,6 +36,24 @@ static const struct x86_cpu_id unc_cpus[] = {
 	{ }
 };
 
+/*
+ * Processors that have uncore counters as well, of which no manual has been read:
+ * to guess at registers would be wrong numbers at best.
+ */
+static const struct x86_cpu_id unc_unread_cpus[] = {
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 26, "Nehalem-EP"),
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 44, "Westmere-EP"),
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 46, "Nehalem-EX"),
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 47, "Westmere-EX"),
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 85, "Skylake-SP or a successor"),
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 106, "Ice Lake-SP"),
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 108, "Ice Lake-D"),
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 143, "Sapphire Rapids"),
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 15, 3, "64-bit Xeon MP"),
+	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 15, 4, "64-bit Xeon MP"),
+	{ }
+};
+
 static enum cpuhp_state unc_hotplug;
 
 /* --- other drivers ------------------------------------------------------- */
@@ -139,14 +157,27 @@ static bool unc_prefix_ok(const char *prefix)
 	return c != prefix && c - prefix <= 32;
 }
 
+/* What is it, then, that is none of ours? */
+static void __init unc_name_stranger(void)
+{
+	const struct x86_cpu_id *id = x86_match_cpu(unc_unread_cpus);
+	const char *name = id ? (const char *)id->driver_data : NULL;
+
+	if (name)
+		pr_err("family %u model %u is %s, whose uncore this module has no manual of\n",
+		       boot_cpu_data.x86, boot_cpu_data.x86_model, name);
+	else
+		pr_err("family %u model %u is not a processor whose uncore this module knows\n",
+		       boot_cpu_data.x86, boot_cpu_data.x86_model);
+}
+
 /* Who are we, and may we? */
 static int __init unc_check_machine(void)
 {
 	const struct x86_cpu_id *id = x86_match_cpu(unc_cpus);
 
 	if (!id) {
-		pr_err("family %u model %u is not a processor whose uncore this module knows\n",
-		       boot_cpu_data.x86, boot_cpu_data.x86_model);
+		unc_name_stranger();
 		return -ENODEV;
 	}
 	unc.gen = (const struct unc_generation *)id->driver_data;
