@@ -4,6 +4,7 @@
  * shared resources, and equal events that share one counter. Where an event
  * went, the simulated control registers tell.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,9 +44,13 @@ static unsigned int counters_with(const char *pmu, int pkg, uint64_t config)
 	return found;
 }
 
-/* How many general counters of a box are enabled. */
+/*
+ * How many general counters of a box are enabled. Where a register is control and
+ * count at once, one that is not 0 is.
+ */
 static unsigned int counters_enabled(const char *pmu, int pkg)
 {
+	uint64_t enabled = generation_lacks("", "event") ? UINT64_MAX : CTL_EN;
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < 4; i++) {
@@ -53,7 +58,7 @@ static unsigned int counters_enabled(const char *pmu, int pkg)
 		char name[80];
 
 		snprintf(name, sizeof(name), "%s ctl%u", pmu_box(pmu), i);
-		n += sim_register(pkg, name, &ctl) && ctl & CTL_EN;
+		n += sim_register(pkg, name, &ctl) && ctl & enabled;
 	}
 	return n;
 }
@@ -104,7 +109,12 @@ static bool wait_until(bool (*done)(void *arg), void *arg)
 
 static unsigned int general_counters(const char *kind)
 {
-	return !strcmp(kind, "ubox") ? 2 : !strcmp(kind, "r3qpi") ? 3 : 4;
+	static const char *const two[] = { "ubox", "gbsq", "gsnpq" };
+
+	for (unsigned int i = 0; i < COUNT(two); i++)
+		if (!strcmp(kind, two[i]))
+			return 2;
+	return !strcmp(kind, "r3qpi") ? 3 : 4;
 }
 
 /* Alone, and with every other counter in use by unconstrained events. */
@@ -214,6 +224,132 @@ static void test_moved_away(void)
 	ok &= unmultiplexed(last, "tor_occupancy.all");
 	close(last);
 	tap_ok(ok, "cbox: an event on counter 0 makes room for one that needs it");
+}
+
+/* --- as many as there are counters ---------------------------------------- */
+
+/* Does an event ask for anything but itself: a filter, a threshold, an edge? */
+static bool is_bare(const struct cat_event *e)
+{
+	bool selects = !generation_lacks(e->box, "event");
+
+	return !e->config1 && !e->config2 &&
+	       (!selects || !(e->config & ~CTL_SELECT));
+}
+
+/* Different events of a box that may be on any of its counters, and no others. */
+static unsigned int find_different(const char *kind, const struct cat_event **found,
+				   unsigned int most)
+{
+	unsigned int all = (1U << general_counters(kind)) - 1, n = 0;
+	size_t events;
+	const struct cat_event *e = catalogue(&events);
+
+	for (size_t i = 0; i < events && n < most; i++) {
+		bool seen = e[i].ctrs != all || !is_bare(&e[i]) ||
+			    !cat_is_plain(&e[i], kind);
+
+		for (unsigned int j = 0; j < n; j++)
+			seen |= found[j]->config == e[i].config;
+		if (!seen)
+			found[n++] = &e[i];
+	}
+	return n;
+}
+
+static bool all_fit(const struct cat_event *const *e, const char *pmu, int pkg,
+		    unsigned int n)
+{
+	uint64_t start = sim_cycles();
+	int fd[MAX_EVENTS];
+	bool ok = true;
+
+	for (unsigned int i = 0; i < n; i++) {
+		fd[i] = event_open(pmu, pmu_cpu(pmu, pkg), "%s", e[i]->string);
+		ok &= check(fd[i] >= 0, "%s: %s", e[i]->name, strerror(-fd[i]));
+	}
+	ok &= check_eq(counters_enabled(pmu, pkg), n, "counters in use");
+	sim_advance(CYCLES);
+	for (unsigned int i = 0; ok && i < n; i++) {
+		ok &= unmultiplexed(fd[i], e[i]->name);
+		/* no other counter's count */
+		if (cat_has_waves(e[i]->box))
+			ok &= check_eq(event_count(fd[i]),
+				       cat_expect(e[i], (struct shape){ 0 },
+						  start, CYCLES),
+				       "%s", e[i]->name);
+	}
+	close_all(fd, n);
+	ok &= check_eq(counters_enabled(pmu, pkg), 0, "counters in use at last");
+	return ok;
+}
+
+/* What a group of the first @n events comes to, 0 or -errno. */
+static int group_of(const struct cat_event *const *e, const char *pmu, int pkg,
+		    unsigned int n)
+{
+	const char *strings[MAX_EVENTS];
+	struct event_group g;
+	int err;
+
+	for (unsigned int i = 0; i < n; i++)
+		strings[i] = e[i]->string;
+	err = group_open(&g, pmu, pmu_cpu(pmu, pkg), strings, n);
+	if (!err)
+		group_close(&g);
+	return err;
+}
+
+static bool last_ran(void *arg)
+{
+	struct event_reading first, last;
+	int *fd = arg;
+
+	return !event_read(fd[0], &first) && !event_read(fd[1], &last) &&
+	       first.running && last.running;
+}
+
+static bool take_turns(const struct cat_event *const *e, const char *pmu, int pkg,
+		       unsigned int n)
+{
+	int fd[MAX_EVENTS], ends[2];
+	bool ok = true;
+
+	for (unsigned int i = 0; i < n; i++) {
+		fd[i] = event_open(pmu, pmu_cpu(pmu, pkg), "%s", e[i]->string);
+		ok &= check(fd[i] >= 0, "%s: %s", e[i]->name, strerror(-fd[i]));
+	}
+	ends[0] = fd[0];
+	ends[1] = fd[n - 1];
+	ok = ok && check(wait_until(last_ran, ends), "one of them never runs");
+	close_all(fd, n);
+	return ok;
+}
+
+static void test_full(const char *kind)
+{
+	unsigned int counters = general_counters(kind);
+	const struct cat_event *e[MAX_EVENTS];
+	char pmu[PMU_NAME_MAX];
+	int pkg = packages() - 1;
+	bool ok;
+
+	if (!pmu_name(pmu, kind, 0)) {
+		tap_skip("no such PMU", "%s: a full box", kind);
+		return;
+	}
+	if (find_different(kind, e, counters + 1) < counters + 1) {
+		tap_skip("too few events", "%s: a full box", kind);
+		return;
+	}
+	ok = all_fit(e, pmu, pkg, counters);
+	ok &= check_eq(-group_of(e, pmu, pkg, counters), 0,
+		       "a group of %u", counters);
+	ok &= check_eq(-group_of(e, pmu, pkg, counters + 1), EINVAL,
+		       "a group of one more");
+	ok &= take_turns(e, pmu, pkg, counters + 1);
+	tap_ok(ok, "%s: %u events fit, a group of one more does not, and alone they take turns",
+	       kind, counters);
 }
 
 /* --- conflicts ----------------------------------------------------------- */
@@ -578,6 +714,8 @@ int main(void)
 	machine_setup("clock=manual", "");
 	for (unsigned int k = 0; k < BOX_KINDS && *box_kinds[k]; k++)
 		test_placement(box_kinds[k]);
+	for (unsigned int k = 0; k < BOX_KINDS; k++)
+		test_full(box_kinds[k]);
 	test_moved_away();
 	for (unsigned int i = 0; i < COUNT(conflicts); i++)
 		test_conflict(&conflicts[i]);
