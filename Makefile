@@ -201,7 +201,7 @@ mutate: ## break the driver in some 80 ways, one at a time: a test must notice e
 	@scripts/install-deps --check
 	+@$(MAKE) --no-print-directory do-mutate
 
-bench: ## compare costs: this driver with the in-tree one, uncore stat with perf stat
+bench: ## compare costs: this driver with the in-tree one, uncore stat with perf stat; what generations cost
 	@scripts/install-deps --userspace
 	+@$(MAKE) --no-print-directory do-bench
 
@@ -245,6 +245,7 @@ do-mutate: modules selftests
 do-bench: modules selftests userspace
 	@$(VM) --no-sim --driver none -- sh -c \
 		'build/selftests/bench && selftests/bench_uncore.py'
+	@selftests/bench_load.sh '$(VM_KERNEL)' '$(STAGE)'
 	@$(VM) --no-sim --driver none -- build/selftests/bench_sampling
 	@$(VM) --no-sim --driver none -- selftests/bench_attribution.py
 	@selftests/bench_report.py

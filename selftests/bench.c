@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/boxes.h"
+#include "lib/generation.h"
 #include "lib/machine.h"
 #include "lib/perf.h"
 #include "lib/rival.h"
@@ -293,12 +295,40 @@ static void bench_named(enum driver driver)
 	}
 }
 
+/*
+ * What loading costs on this machine. All registers are cleared; and who gets
+ * interrupts is found out, for which an MSR is polled: how often says little.
+ */
+static void bench_load(void)
+{
+	double n[KINDS], all = 0;
+	unsigned int boxes = 0;
+
+	machine_setup_sim("clock=real");
+	sim_stats_clear();
+	if (driver_load(""))
+		tap_bail("it does not load");
+	note_accesses(n);
+	for (int pkg = 0; pkg < packages(); pkg++)
+		boxes += boxes_there(pkg);
+	printf("%-10s %3u boxes", generation()->name, boxes);
+	for (int k = 0; k < KINDS; k++) {
+		printf(" %6.0f %s", n[k], kind_names[k]);
+		all += k == MSR_READ ? 0 : n[k];
+	}
+	printf(" %5.1f a box but for the MSR reads\n", all / boxes);
+}
+
 int main(int argc, char *argv[])
 {
 	enum driver first = rival_exists() ? IN_TREE : OURS;
 	bool named_only = argc > 1 && !strcmp(argv[1], "named");
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc > 1 && !strcmp(argv[1], "load")) {
+		bench_load();
+		return 0;
+	}
 	if (first == OURS)
 		puts("# there is no intel_uncore module for this kernel");
 	for (enum driver driver = first; driver < DRIVERS; driver++) {
