@@ -31,8 +31,8 @@ SANITIZE := -fsanitize=address,undefined -fno-omit-frame-pointer
 
 .DELETE_ON_ERROR:
 .PHONY: all help modules userspace selftests model-test demo demo-web check check-generations check-debug check-hardware \
-	sanitize soak mutate bench vm lint abi install install-modules install-userspace dkms \
-	deb check-kernels check-packages version clean do-demo do-demo-web do-check do-check-generations do-soak do-mutate \
+	sanitize soak soak-serve mutate bench vm lint abi install install-modules install-userspace dkms \
+	deb check-kernels check-packages version clean do-demo do-demo-web do-check do-check-generations do-soak do-soak-serve do-mutate \
 	do-bench do-vm kdir
 
 all: modules userspace selftests model-test ## the modules, the userspace and the tests
@@ -108,14 +108,17 @@ build/userspace/Makefile: userspace/CMakeLists.txt
 
 # Address and thread sanitizers exclude one another.
 SANITIZED := address,undefined thread
+comma := ,
+
+sanitize_in = cmake -S userspace -B build/sanitize/$(1) -G 'Unix Makefiles' \
+	-DUNCORE_VERSION=$(VERSION) -DUNCORE_SANITIZE=$(1) \
+	-DUNCORE_LIBPERF=$(CURDIR)/build/userspace/libperf \
+	-DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS='-O1 -g1' > /dev/null
 
 sanitize: build/userspace/Makefile ## the library's unit tests under ASan, UBSan and TSan
 	+@$(MAKE) --no-print-directory -C build/userspace libperf
 	+@for kind in $(SANITIZED); do \
-		cmake -S userspace -B build/sanitize/$$kind -G 'Unix Makefiles' \
-			-DUNCORE_VERSION=$(VERSION) -DUNCORE_SANITIZE=$$kind \
-			-DUNCORE_LIBPERF=$(CURDIR)/build/userspace/libperf \
-			-DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS='-O1 -g1' > /dev/null && \
+		$(call sanitize_in,$$kind) && \
 		$(MAKE) $(JOBS_FLAG) --no-print-directory -C build/sanitize/$$kind unit-tests && \
 		build/sanitize/$$kind/bin/unit-tests --gtest_brief=1 || exit 1; \
 	done
@@ -197,6 +200,10 @@ soak: ## random use for SECONDS=1800, then SCALE=100 times what check does of ov
 	@scripts/install-deps --check
 	+@$(MAKE) --no-print-directory do-soak
 
+soak-serve: ## 100,000 scrapes of uncore serve and as many malformed requests, the same under ASan and UBSan
+	@scripts/install-deps --check
+	+@$(MAKE) --no-print-directory do-soak-serve
+
 mutate: ## break the driver in some 80 ways, one at a time: a test must notice each (MUTATIONS="name..." for some)
 	@scripts/install-deps --check
 	+@$(MAKE) --no-print-directory do-mutate
@@ -238,6 +245,17 @@ do-soak: modules selftests
 		--hotplugs $$((10 * $(SCALE)))
 	@$(subst cpu0_hotplug,slub_debug=F,$(SOAK)) \
 		build/selftests/reload --rounds $$((100 * $(SCALE)))
+
+SOAK_SERVE := selftests/uncore_serve.py --malformed 100000 --scrapes 100000
+ADDRESS_SANITIZED := build/sanitize/address,undefined
+
+# What is freed is kept out of use for a while, which is not what is looked for.
+do-soak-serve: userspace
+	@$(SOAK_SERVE)
+	+@$(call sanitize_in,address$(comma)undefined) && \
+		$(MAKE) $(JOBS_FLAG) --no-print-directory -C $(ADDRESS_SANITIZED) uncore-command
+	@UNCORE_COMMAND=$(CURDIR)/$(ADDRESS_SANITIZED)/bin/uncore \
+		ASAN_OPTIONS=quarantine_size_mb=1 $(SOAK_SERVE)
 
 do-mutate: modules selftests
 	@scripts/mutate --kernel $(KVER) $(MUTATIONS)

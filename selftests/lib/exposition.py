@@ -183,8 +183,8 @@ class Daemon:
         return self.wait_for(
             lambda now: value(now, "uncore_reads_total") > before)
 
-    def resident(self):
-        """kB"""
+    def memory(self):
+        """What it has allocated and touched, in kB; not pages of its file."""
         with open("/proc/%d/status" % self.process.pid,
                   encoding="ascii") as file:
-            return int(re.search(r"VmRSS:\s+(\d+)", file.read())[1])
+            return int(re.search(r"RssAnon:\s+(\d+)", file.read())[1])

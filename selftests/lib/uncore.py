@@ -14,7 +14,9 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
-UNCORE = os.path.join(TOP, "build", "userspace", "bin", "uncore")
+# or another build of it
+UNCORE = os.environ.get("UNCORE_COMMAND", os.path.join(
+    TOP, "build", "userspace", "bin", "uncore"))
 EVENTS = os.path.join(TOP, "events", "hswep")
 BUILD = os.environ.get("UNCORE_BUILD",
                        os.path.join(TOP, "build", os.uname().release))
