@@ -23,10 +23,20 @@ FOLDER = os.path.join(TOP, "monitoring")
 RULES = os.path.join(FOLDER, "prometheus", "uncore.rules.yml")
 ALERT_RULES = os.path.join(FOLDER, "prometheus", "uncore.alerts.yml")
 UNIT_TESTS = os.path.join(FOLDER, "prometheus", "tests.yml")
+SCHEMA = os.path.join(FOLDER, "grafana", "schema.json")
 DASHBOARD = os.path.join(FOLDER, "grafana", "uncore.json")
 SERIES = os.path.join(TOP, "Documentation", "exporter.rst")
 NAME = r"[a-z_]*:?\buncore_\w+(?::\w+)?"
 LIMIT = 120
+# For each of some documents what is wrong, or nothing, by Debian's jsonschema.
+VALIDATE = """
+import json, jsonschema, sys
+schema, documents = json.load(sys.stdin)
+jsonschema.Draft7Validator.check_schema(schema)
+check = jsonschema.Draft7Validator(schema)
+json.dump([[str(list(one.absolute_path)) for one in check.iter_errors(document)]
+           for document in documents], sys.stdout)
+"""
 
 
 def read(path):
@@ -124,6 +134,70 @@ def test_wrong(tap, promtool):
            len(FIGURES), missed)
 
 
+def validator():
+    """A Python that has jsonschema, or None."""
+    for python in sys.executable, "/usr/bin/python3":
+        if os.path.exists(python) and not \
+                run(python, "-c", "import jsonschema").returncode:
+            return python
+    return None
+
+
+def without_one(part):
+    """All ways in which a document is without one of its objects' parts, or has
+    a list's first thing as something else."""
+    if isinstance(part, dict):
+        for key, value in part.items():
+            rest = {name: one for name, one in part.items() if name != key}
+            yield key, rest
+            for what, changed in without_one(value):
+                yield "%s.%s" % (key, what), {**part, key: changed}
+    elif isinstance(part, list) and part:
+        yield "0", [None, *part[1:]]
+        for what, changed in without_one(part[0]):
+            yield "0." + what, [changed, *part[1:]]
+
+
+# What Grafana has a default for, that would do.
+OPTIONAL = {"tags", "description", "editable", "timezone", "links", "label", "sort",
+            "includeAll", "multi", "current", "repeat", "min", "max", "decimals",
+            "custom", "fillOpacity", "showPoints"}
+
+
+def test_schema(tap, dashboard):
+    """The dashboard is what Grafana reads; and each part that it cannot do without
+    is missed."""
+    python = validator()
+    if not python:
+        tap.skip("the dashboard against its schema",
+                 "no jsonschema here (Debian: python3-jsonschema)")
+        return
+    # a graph is tried in the same way as the rows, which come first
+    graph = next(panel for panel in dashboard["panels"]
+                 if panel["type"] != "row")
+    broken = [(what, document) for document in
+              (dashboard, {**dashboard, "panels": [graph]},
+               {**dashboard, "templating":
+                {"list": dashboard["templating"]["list"][1:]}})
+              for what, document in without_one(document)
+              if what.rsplit(".", 1)[-1] not in OPTIONAL]
+    done = subprocess.run(
+        [python, "-c", VALIDATE], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, encoding="utf-8", timeout=LIMIT, check=False,
+        input=json.dumps([json.loads(read(SCHEMA)), [
+            dashboard, *(document for _, document in broken)]]))
+    if not tap.ok(done.returncode == 0, "the schema is one",
+                  done.stderr.splitlines()[-3:]):
+        return
+    wrong, *found = json.loads(done.stdout)
+    tap.ok(not wrong, "the dashboard is as its schema wants it", wrong)
+    missed = sorted({what for (what, _), errors in zip(broken, found)
+                     if not errors})
+    tap.ok(len(broken) > 80 and not missed,
+           "which misses each of %d parts that are not there" % len(broken),
+           missed)
+
+
 def test_dashboard(tap, dashboard, promtool):
     wrong = []
     with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
@@ -170,6 +244,7 @@ def main():
            done.stdout.splitlines())
     dashboard = json.loads(read(DASHBOARD))
     test_names(tap, dashboard)
+    test_schema(tap, dashboard)
     promtool, why = find("promtool")
     if not promtool:
         for name in ("rules", "unit tests of rules", "the dashboard's queries"):
