@@ -265,7 +265,7 @@ def test_tasks(tap, shown, author):
     name = "?[31m\u00e9vil"
     good = shown.wait(lambda screen: tasks(screen) and
                       tasks(screen)[0][-1] == name and
-                      float(tasks(screen)[0][3]) > 40)
+                      float(tasks(screen)[0][3]) > 0)
     tap.ok(good and tasks(shown.screen)[0][0] == str(author.pid),
            "the first task is who reads most, by a name without control characters",
            shown.screen.lines())
