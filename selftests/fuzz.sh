@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Fuzzes what libuncore reads (event strings, metric expressions, sysfs) and what
-# the command does (perf.data files, programs), for a minute in all;
+# the command does (perf.data files, programs, HTTP requests), for a minute in all;
 # FUZZ_SECONDS=n changes that. Each crash, leak, hang or undefined
 # operation is a failure, and its input is kept.
 here=$(dirname "$0")
@@ -9,7 +9,7 @@ here=$(dirname "$0")
 . "$here/lib/tap.sh"
 source=$here/../userspace
 build=$here/../build/fuzz
-targets=(event expression sysfs perfdata elf)
+targets=(event expression sysfs perfdata elf http)
 seconds=$((${FUZZ_SECONDS:-60} / ${#targets[@]}))
 
 echo 'extern "C" int LLVMFuzzerTestOneInput(const char *, long) { return 0; }' |
@@ -19,9 +19,13 @@ echo 'extern "C" int LLVMFuzzerTestOneInput(const char *, long) { return 0; }' |
 
 mkdir -p "$build" || tap_bail "$build cannot be made"
 log=$build/build.log
+# It is not fuzzed, and takes long to build.
+libperf=$(readlink -f "$here/../build/userspace/libperf")
+[[ -e $libperf/libperf.o ]] && libperf=(-DUNCORE_LIBPERF="$libperf") || libperf=()
 {
 	cmake -S "$source" -B "$build" -DCMAKE_CXX_COMPILER=clang++ \
-		-DCMAKE_C_COMPILER=clang -DUNCORE_TESTS=OFF -DUNCORE_FUZZ=ON &&
+		-DCMAKE_C_COMPILER=clang -DUNCORE_TESTS=OFF -DUNCORE_FUZZ=ON \
+		"${libperf[@]}" &&
 		cmake --build "$build" --target fuzz -j "$(nproc)"
 } > "$log" 2>&1
 tap_ok $? 'the targets build' || {
@@ -46,7 +50,8 @@ make_seeds()
 	esac
 }
 
-# Text: a seed a line; in sysfs' | stands for the end of a line.
+# Text: a seed a line; | stands for the end of a line in sysfs', for that of HTTP in
+# requests.
 for target in "${targets[@]}"; do
 	corpus=$build/corpus/$target
 	rm -rf "$corpus"
@@ -59,6 +64,7 @@ for target in "${targets[@]}"; do
 		while IFS= read -r seed; do
 			seeds=$((seeds + 1))
 			[[ $target == sysfs ]] && seed=${seed//|/$'\n'}
+			[[ $target == http ]] && seed=${seed//|/$'\r\n'}
 			printf '%s\n' "$seed" > "$corpus/seed-$seeds"
 		done < "$text"
 	else

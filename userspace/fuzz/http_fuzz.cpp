@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What uncore serve meets on its port: bytes on a connection to the real
+// server, and paths and Accept headers for what is behind it, of a machine that
+// has one PMU of the kernel's own.
+#include "fuzz.hpp"
+
+#include <arpa/inet.h>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <dirent.h>
+#include <filesystem>
+#include <fstream>
+#include <netinet/in.h>
+#include <optional>
+#include <poll.h>
+#include <string>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "exporter/collector.hpp"
+#include "exporter/http_server.hpp"
+#include "exporter/site.hpp"
+
+using namespace cli;
+
+namespace {
+
+/// How long the server may be silent before it is taken to wait for more.
+constexpr int silence_ms = 5;
+/// Inputs between two looks at what is open.
+constexpr unsigned often = 256;
+
+/// sysfs with a memory channel whose events are the kernel's own.
+class one_channel {
+public:
+	one_channel()
+	{
+		char name[] = "/tmp/http-fuzz-XXXXXX";
+
+		require(mkdtemp(name), "a folder can be made");
+		folder_ = name;
+		put("bus/event_source/devices/hswep_imc_0/type", "1");
+		put("bus/event_source/devices/hswep_imc_0/cpumask", "0");
+		put("bus/event_source/devices/hswep_imc_0/format/event",
+		    "config1:0-7");
+		put("bus/event_source/devices/hswep_imc_0/format/umask",
+		    "config1:8-15");
+		put("devices/system/cpu/online", "0");
+		put("devices/system/cpu/cpu0/topology/physical_package_id",
+		    "0");
+	}
+	~one_channel()
+	{
+		std::error_code ignored;
+
+		std::filesystem::remove_all(folder_, ignored);
+	}
+	const std::filesystem::path &folder() const { return folder_; }
+
+private:
+	void put(const char *path, const char *text)
+	{
+		const auto file = folder_ / path;
+
+		std::filesystem::create_directories(file.parent_path());
+		std::ofstream(file) << text << '\n';
+	}
+
+	std::filesystem::path folder_;
+};
+
+size_t open_files()
+{
+	DIR *folder = opendir("/proc/self/fd");
+	size_t n = 0;
+
+	while (folder && readdir(folder))
+		n++;
+	if (folder)
+		closedir(folder);
+	return n;
+}
+
+http_server listening(site &pages)
+{
+	auto made = http_server::start({"127.0.0.1:0", "", ""},
+				       [&pages](const http_request &request) {
+					       return pages.answer(request);
+				       });
+
+	require(bool(made), "the server starts");
+	return *std::move(made);
+}
+
+/// What is fuzzed; made once.
+struct exporter {
+	exporter()
+		: counters({tree.folder(), false, true,
+			    [](const std::string &said) {
+				    require(!said.empty(), "it says something");
+			    }}),
+		  pages(counters), server(listening(pages))
+	{
+		const std::string url = server.url();
+
+		// Without leave to count it is a machine with a problem.
+		(void)counters.open();
+		port = uint16_t(std::stoul(url.substr(url.rfind(':') + 1)));
+	}
+
+	one_channel tree;
+	collector counters;
+	site pages;
+	http_server server;
+	uint16_t port = 0;
+};
+
+/// A connection that leaves nothing behind when it ends.
+int connected(uint16_t port)
+{
+	const int made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const linger at_once = {1, 0};
+	sockaddr_in to{};
+
+	to.sin_family = AF_INET;
+	to.sin_port = htons(port);
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	require(made >= 0 && !connect(made, reinterpret_cast<sockaddr *>(&to),
+				      sizeof(to)),
+		"it takes a connection");
+	setsockopt(made, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	return made;
+}
+
+/// Sends all of it, takes what is answered until the server hangs up, or says
+/// nothing more.
+std::string answer_to(exporter &served, const uint8_t *data, size_t size)
+{
+	const int to = connected(served.port);
+	std::string answer;
+	size_t sent = 0;
+	bool ended = false;
+
+	while (!ended) {
+		char part[65536];
+
+		if (sent < size) {
+			const ssize_t n = send(to, data + sent, size - sent,
+					       MSG_DONTWAIT | MSG_NOSIGNAL);
+
+			if (n > 0)
+				sent += size_t(n);
+			else if (errno != EAGAIN)
+				sent = size; // it was hung up on
+			if (sent == size)
+				shutdown(to, SHUT_WR);
+		}
+		served.server.run();
+
+		const ssize_t n = recv(to, part, sizeof(part), MSG_DONTWAIT);
+
+		if (n > 0) {
+			answer.append(part, size_t(n));
+			continue;
+		}
+		if (!n || errno != EAGAIN)
+			break;
+
+		pollfd either[] = {
+			{served.server.fd(), POLLIN, 0},
+			{to, short(sent < size ? POLLIN | POLLOUT : POLLIN), 0},
+		};
+
+		ended = poll(either, 2, silence_ms) == 0;
+	}
+	close(to);
+	served.server.run();
+	return answer;
+}
+
+/// Of pipelined requests there are several answers; the first is looked at.
+void check_answer(const std::string &answer)
+{
+	if (answer.empty())
+		return; // it was no request, and was hung up on
+	require(answer.starts_with("HTTP/1.1 ") ||
+			answer.starts_with("HTTP/1.0 "),
+		"an answer is HTTP");
+	require(answer.size() > 12, "an answer has a status");
+
+	const int status = std::atoi(answer.substr(9, 3).c_str());
+
+	for (const int known : {100, 200, 400, 404, 405, 408, 411, 413, 414,
+				431, 500, 501, 503, 505})
+		if (status == known)
+			return;
+	require(false, "a status is one of those that there are");
+}
+
+/// What is behind the server, asked directly: a path, and what is accepted.
+void check_site(exporter &served, std::string_view text)
+{
+	const size_t end = text.find('\n');
+	const std::string_view path = text.substr(0, end);
+	const std::string_view accept =
+		end == text.npos ? "" : text.substr(end + 1);
+	const http_reply reply = served.pages.answer({path, accept});
+
+	require(reply.status == 200 || reply.status == 404 ||
+			reply.status == 503,
+		"a page is there or not");
+	require(reply.body && !reply.body->empty(), "an answer says something");
+	require(!reply.type.empty() &&
+			reply.type.find_first_of("\r\n") == reply.type.npos,
+		"an answer has a type, in one line");
+	require(choose_form(accept) != exposition::json,
+		"nobody gets JSON who has not asked its path");
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static exporter served;
+	static unsigned inputs = 0;
+	static size_t files = 0;
+
+	check_site(served, as_text(data, size));
+	check_answer(answer_to(served, data, size));
+	require(served.server.streams() <= 32, "streams are bounded");
+
+	// Those who hung up are gone by now, but for a few streams, of which
+	// the next one that is asked for makes an end.
+	if (++inputs % often == 0) {
+		if (!files)
+			files = open_files();
+		require(open_files() <= files + 40, "connections are closed");
+	}
+	return 0;
+}
