@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A package's overflows: finding out whose counter it was, letting the package
- * count again (§2.1.4), and accounts of what that cost.
+ * count again, and accounts of what that cost.
  *
  * A box that signals freezes all boxes of its package and has the UBox send a
  * PMI (pmi.c).  Until it is served nobody counts, so the way from overflow to

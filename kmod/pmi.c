@@ -358,7 +358,7 @@ static int unc_nmi_unknown(unsigned int type, struct pt_regs *regs)
 /* --- which core is which bit --------------------------------------------- */
 
 /*
- * The manual numbers cores in pmi_core_sel and does not say how (§2.1.5.1), cores
+ * The manual numbers cores in pmi_core_sel and does not say how, cores
  * may be fused off, and firmware may have its own ideas.  So it is measured, at
  * load: a clock overflows, with one bit at a time, and who gets the PMI?
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Packages and the boxes in them: which there are, where their PCI functions
- * sit (§1.6.1), and bringing boxes into and out of service.
+ * sit, and bringing boxes into and out of service.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -36,7 +36,7 @@ struct pci_driver;
 #define UNC_MAX_BOXES		128	/* of a package */
 #define UNC_NEVER		S64_MAX	/* a deadline that is none */
 
-/* Bits that every box's counter control register has (§1.4, §1.5). */
+/* Bits that every box's counter control register has. */
 #define UNC_CTL_EVENT		GENMASK(7, 0)
 #define UNC_CTL_UMASK		GENMASK(15, 8)
 #define UNC_CTL_EXT		BIT(21)		/* PCU and QPI only */
@@ -47,7 +47,7 @@ struct pci_driver;
 /* config's event for the counters that count one thing only. */
 #define UNC_EVENT_FIXED		0xff
 
-/* Bits of the box control register (§2.3.2.1 and alike). */
+/* Bits of the box control register. */
 #define UNC_BOX_RST_CTRL	BIT(0)
 #define UNC_BOX_RST_CTRS	BIT(1)
 #define UNC_BOX_FRZ		BIT(8)
@@ -178,7 +178,7 @@ struct unc_freerun {
  * @ctl_mask: bits of config that go to the control register
  * @ctl_must: those without which it counts nothing
  * @signals: an overflow of its counters can freeze the package and interrupt
- * @global: for boxes that signal, its bits in the global status (§2.1.5), one
+ * @global: for boxes that signal, its bits in the global status, one
  *	mask a box; NULL: the boxes all have @global_bits
  * @global_bits: see @global
  * @quirks: enum unc_quirk
@@ -239,11 +239,11 @@ enum unc_pci_role { UNC_PCI_BOX, UNC_PCI_FILTER };
  * @num_types: how many
  * @pci_ids: the PCI functions that are or belong to boxes, NULL: none are
  * @rival: PCI driver that the kernel's own uncore driver has for it, or NULL
- * @ubox_device: PCI device with the node-id registers (§1.6.1)
+ * @ubox_device: PCI device with the node-id registers
  * @node_id: offset of the local node id there (bits 2:0)
  * @node_map: offset of the node-id map, eight fields of three bits
  * @max_khz: no uncore clock is faster
- * @global_ctl: MSR that unfreezes and says whom to interrupt, §2.1.5.1; 0: there
+ * @global_ctl: MSR that unfreezes and says whom to interrupt; 0: there
  *	is none, and nothing freezes a package
  * @global_status: MSR that says who overflowed; write one to clear.  0: there is
  *	none, and nobody signals

@@ -9,8 +9,10 @@
 #include "hw.h"
 #include "generated/bdwde_events.h"
 #include "generated/bdwde_fields.h"
+#include "generated/bdwde_regs.h"
 
 #define OF(box, what)	bdwde_##box##_##what
+#define REG(what)	BDWDE_##what
 #define DEVICE(low)	(0x6f00 + (low))
 #define MAX_CBOXES	16
 /* channels without memory answer, and count what makes no sense */

@@ -9,10 +9,12 @@
 #include "hw.h"
 #include "generated/bdwep_events.h"
 #include "generated/bdwep_fields.h"
+#include "generated/bdwep_regs.h"
 
 #define OF(box, what)	bdwep_##box##_##what
+#define REG(what)	BDWEP_##what
 #define DEVICE(low)	(0x6f00 + (low))
-#define MAX_CBOXES	24
+#define MAX_CBOXES	REG(CBOX_BOXES)
 #define MIN_SBOXES	0	/* the smallest die has none */
 /* channels without memory answer, and count what makes no sense */
 #define IMC_QUIRKS	UNC_QUIRK_UNCLOCKED

@@ -5,6 +5,8 @@
  *
  *	OF(box, what)	its generated table, such as hswep_cbox_events
  *	DEVICE(low)	its PCI device with that lower byte
+ *	REG(what)	if events/ has its registers: a generated one, such as
+ *			BDWEP_GLOBAL_CONTROL
  *	MAX_CBOXES	how many a package has at most
  *	MIN_SBOXES	how many SBos the smallest die has
  *	IMC_QUIRKS	enum unc_quirk of a memory channel
@@ -277,6 +279,19 @@ static const struct pci_device_id box_pci_ids[] = {
 	{ }
 };
 
+#define NODE_ID		0x40
+#define NODE_MAP	0x54
+
+#ifdef REG
+/* what is typed here is what events/ says, which the reference shows */
+static_assert(REG(GLOBAL_CONTROL) == MSR_GLOBAL_CTL);
+static_assert(REG(GLOBAL_STATUS) == MSR_GLOBAL_STATUS);
+static_assert(REG(GLOBAL_UBOX_DEVICE) == DEVICE(0x1e));
+static_assert(REG(GLOBAL_CAPABILITY_DEVICE) == DEVICE(0xc0));
+static_assert(REG(GLOBAL_NODE_ID) == NODE_ID);
+static_assert(REG(GLOBAL_NODE_MAP) == NODE_MAP);
+#endif
+
 static unsigned int count_boxes(const struct unc_package *pkg,
 				const struct unc_type *type)
 {
@@ -295,8 +310,8 @@ static unsigned int count_boxes(const struct unc_package *pkg,
 	.num_types = ARRAY_SIZE(box_types),			\
 	.pci_ids = box_pci_ids,					\
 	.ubox_device = DEVICE(0x1e),		/* §1.6.1 */	\
-	.node_id = 0x40,					\
-	.node_map = 0x54,					\
+	.node_id = NODE_ID,					\
+	.node_map = NODE_MAP,					\
 	.max_khz = 5000000,					\
 	.global_ctl = MSR_GLOBAL_CTL,				\
 	.global_status = MSR_GLOBAL_STATUS,			\
