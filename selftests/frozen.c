@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,6 +168,42 @@ static void test_late_freeze(const char *kind)
 }
 
 /*
+ * A storm has the package pause, for most of the time that is left to programs on
+ * the event's CPU. It must not outlast the event: when close() returns there, all
+ * boxes count again.
+ */
+static void test_pause_ends(const char *kind)
+{
+	enum { ROUNDS = 50 };
+	uint64_t frozen, before = sim_stat("frozen_ns");
+	char pmu[PMU_NAME_MAX];
+	cpu_set_t everywhere;
+	struct sampler s;
+	bool ok = true;
+	int cpu;
+
+	pmu_name(pmu, kind, 0);
+	cpu = pmu_cpu(pmu, 0);
+	sched_getaffinity(0, sizeof(everywhere), &everywhere);
+	cpu_pin(cpu);
+	for (unsigned int i = 0; ok && i < ROUNDS; i++) {
+		ok = check_eq(-sampler_open(&s, pmu, cpu, 1, "config=%#" PRIx64,
+					    ticks_of(kind)->config), 0,
+			      "%s opens", pmu);
+		/* into a pause, at different times of it */
+		usleep(15000 + i % 16 * 500);
+		sampler_close(&s);
+		frozen = sim_stat("frozen_ns");
+		sleep_ms(10);
+		ok &= check_eq(sim_stat("frozen_ns"), frozen,
+			       "round %u: ns frozen after it has gone", i);
+	}
+	ok &= check(frozen > before, "nothing was frozen");
+	sched_setaffinity(0, sizeof(everywhere), &everywhere);
+	tap_ok(ok, "%s: a pause ends with the last sampling event", pmu);
+}
+
+/*
  * So many cycles at once that their time, at the pace before, is beyond 64 bits of
  * nanoseconds: the driver reckons with it in its interrupt, and must not fault.
  */
@@ -212,6 +249,8 @@ int main(void)
 	test_storm("pcu");
 	test_groups("cbox");
 	test_groups("imc");
+	test_pause_ends("ha");
+	test_pause_ends("pcu");
 	machine_setup("clock=manual", "");
 	test_leap("pcu");
 	machine_setup("clock=manual freeze_delay=1000", "");

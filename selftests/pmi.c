@@ -27,7 +27,7 @@ static const char *const some_kinds[] = { "ubox", "ha", "pcu", "cbox", "r3qpi" }
 
 static void test_no_pmi(void)
 {
-	uint64_t polled, pmis;
+	uint64_t polled, pmis, frozen;
 	bool ok;
 
 	machine_setup_sim("clock=manual pmi=off");
@@ -45,6 +45,7 @@ static void test_no_pmi(void)
 
 	ok = true;
 	pmis = sim_stat("pmi");
+	frozen = sim_stat("frozen_ns");
 	for (int pkg = 0; pkg < packages(); pkg++) {
 		polled = overflow_stat(pkg, "timer_served");
 		for (unsigned int k = 0; k < SOME; k++)
@@ -57,6 +58,8 @@ static void test_no_pmi(void)
 	}
 	/* a counter that interrupts nobody must not freeze the package either */
 	ok &= check_eq(sim_stat("pmi") - pmis, 0, "PMIs that were sent");
+	ok &= check_eq(sim_stat("frozen_ns") - frozen, 0,
+		       "ns for which overflows froze a package");
 	tap_ok(ok & log_clean(),
 	       "no interrupt comes: all samples by polling, counts exact, nothing frozen");
 }
