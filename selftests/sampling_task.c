@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/bpf_read.h"
 #include "lib/catalogue.h"
 #include "lib/machine.h"
 #include "lib/perf.h"
@@ -336,6 +337,93 @@ static void test_real_clock(const char *kind)
 	stop_spinners();
 }
 
+/* --- between two tasks ------------------------------------------------------ */
+
+/* Where the kernel is kept on its way from one task to the next. */
+static struct bpf_delay between;
+static unsigned int between_tasks;
+
+static void note_place(struct sampler *s, const struct sample *sample)
+{
+	(void)s;
+	between_tasks += sample->ip >= between.start && sample->ip < between.end;
+}
+
+/* Two programs that wake each other, with nothing else to do. */
+static void start_pair(int cpu, pid_t *pid)
+{
+	int pipes[2][2];
+
+	if (pipe(pipes[0]) || pipe(pipes[1]))
+		tap_bail("pipe: %s", strerror(errno));
+	for (int i = 0; i < 2; i++) {
+		char byte = 0;
+
+		pid[i] = fork();
+		if (pid[i] < 0)
+			tap_bail("fork: %s", strerror(errno));
+		if (pid[i])
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		cpu_pin(cpu);
+		while (write(pipes[i][1], &byte, 1) == 1 &&
+		       read(pipes[!i][0], &byte, 1) == 1)
+			;
+		_exit(1);
+	}
+	for (int i = 0; i < 2; i++) {
+		close(pipes[i][0]);
+		close(pipes[i][1]);
+	}
+}
+
+/*
+ * An overflow that comes while the scheduler goes from one task to another is
+ * delivered when the second one runs. Where the first one was is no place of it:
+ * it was in a BPF program then, for most of the time, and no sample may say so.
+ */
+static void test_between_tasks(const char *kind)
+{
+	enum { ROUNDS = 200 };
+	const struct cat_event *e = plain_of(kind);
+	int pkg = packages() - 1, cpu = package_cpu(pkg, 0), err;
+	char pmu[PMU_NAME_MAX];
+	struct sampler s;
+	pid_t pid[2];
+	bool ok;
+
+	if (!e || !pmu_name(pmu, kind, 0)) {
+		tap_skip("no event, or no box", "%s: between two tasks", kind);
+		return;
+	}
+	cpu_pin(package_cpu(0, 0));
+	between_tasks = 0;
+	ok = check_eq(-sampler_open(&s, pmu, cpu, PERIOD, "config=%#" PRIx64,
+				    e->config), 0, "%s opens", pmu);
+	s.each = note_place;
+	start_pair(cpu, pid);
+	err = bpf_delay_attach(&between, "sched_switch", cpu);
+	if (err) {
+		tap_skip(strerror(-err), "%s: between two tasks", pmu);
+		goto out;
+	}
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		send_traffic(pmu, pkg, e, PERIOD, 1);
+		sampler_wait(&s, i + 1);
+	}
+	ok &= check_eq(sampler_settle(&s, ROUNDS), ROUNDS, "samples");
+	ok &= check(bpf_delay_detach(&between) > 0, "the program never ran");
+	ok &= check_eq(between_tasks, 0,
+		       "samples of one task, at the place of another");
+	tap_ok(ok, "%s: a sample's task and place are of one moment", pmu);
+out:
+	for (int i = 0; i < 2; i++) {
+		kill(pid[i], SIGKILL);
+		waitpid(pid[i], NULL, 0);
+	}
+	sampler_close(&s);
+}
+
 int main(void)
 {
 	catalogue(NULL);
@@ -349,6 +437,8 @@ int main(void)
 	find_driver();
 	if (!driver_start)
 		tap_bail("where is the driver?");
+	test_between_tasks("ha");
+	test_between_tasks("pcu");
 	for (int pkg = 0; pkg < 2; pkg++)
 		test_package(pkg);
 	machine_setup("clock=real uclk_khz=400000", "");

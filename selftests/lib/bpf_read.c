@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads a perf event as a BPF program does. The program is a handful of
- * instructions written out here, so that the tests need no BPF compiler.
+ * BPF programs of the tests. Each is a handful of instructions written out here,
+ * so that the tests need no BPF compiler.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,6 +41,19 @@ static int map_event(int map, uint32_t cpu, int event_fd)
 	return bpf(BPF_MAP_UPDATE_ELEM, &update, sizeof(update));
 }
 
+/* For raw tracepoints. Returns a descriptor or -errno. */
+static int load(const struct bpf_insn *program, unsigned int n)
+{
+	union bpf_attr load = {
+		.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
+		.insns = (uintptr_t)program,
+		.insn_cnt = n,
+		.license = (uintptr_t)"GPL",
+	};
+
+	return bpf(BPF_PROG_LOAD, &load, sizeof(load));
+}
+
 static int make_program(int map)
 {
 	const struct bpf_insn program[] = {
@@ -66,14 +79,8 @@ static int make_program(int map)
 		  .imm = 0x7fffffff },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
-	union bpf_attr load = {
-		.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
-		.insns = (uintptr_t)program,
-		.insn_cnt = sizeof(program) / sizeof(program[0]),
-		.license = (uintptr_t)"GPL",
-	};
 
-	return bpf(BPF_PROG_LOAD, &load, sizeof(load));
+	return load(program, sizeof(program) / sizeof(program[0]));
 }
 
 int bpf_event_read(int fd, int cpu, uint32_t *value)
@@ -117,12 +124,46 @@ static void count_runs(const char *on)
 	close(fd);
 }
 
-int bpf_reader_attach(struct bpf_reader *r, const char *tracepoint,
-		      const int *fd, unsigned int cpus)
+/* Have a program run at a tracepoint. Returns a descriptor or -errno. */
+static int attach(int program, const char *tracepoint)
 {
 	union bpf_attr attach = {
 		.raw_tracepoint.name = (uintptr_t)tracepoint,
+		.raw_tracepoint.prog_fd = program,
 	};
+
+	count_runs("1");
+	return bpf(BPF_RAW_TRACEPOINT_OPEN, &attach, sizeof(attach));
+}
+
+static int get_info(int program, struct bpf_prog_info *info)
+{
+	union bpf_attr get = {
+		.info.bpf_fd = program, .info.info_len = sizeof(*info),
+		.info.info = (uintptr_t)info,
+	};
+
+	return bpf(BPF_OBJ_GET_INFO_BY_FD, &get, sizeof(get));
+}
+
+/* Returns how often the program has run. */
+static uint64_t detach(int program, int link)
+{
+	struct bpf_prog_info info = { 0 };
+
+	if (link >= 0)
+		close(link);
+	if (program >= 0) {
+		get_info(program, &info);
+		close(program);
+	}
+	count_runs("0");
+	return info.run_cnt;
+}
+
+int bpf_reader_attach(struct bpf_reader *r, const char *tracepoint,
+		      const int *fd, unsigned int cpus)
+{
 	int err = 0;
 
 	*r = (struct bpf_reader){ .map = make_map(cpus), .program = -1, .link = -1 };
@@ -136,9 +177,7 @@ int bpf_reader_attach(struct bpf_reader *r, const char *tracepoint,
 		err = r->program < 0 ? r->program : 0;
 	}
 	if (!err) {
-		count_runs("1");
-		attach.raw_tracepoint.prog_fd = r->program;
-		r->link = bpf(BPF_RAW_TRACEPOINT_OPEN, &attach, sizeof(attach));
+		r->link = attach(r->program, tracepoint);
 		err = r->link < 0 ? r->link : 0;
 	}
 	if (err)
@@ -148,19 +187,56 @@ int bpf_reader_attach(struct bpf_reader *r, const char *tracepoint,
 
 uint64_t bpf_reader_detach(struct bpf_reader *r)
 {
-	struct bpf_prog_info info = { 0 };
-	union bpf_attr get = {
-		.info.bpf_fd = r->program, .info.info_len = sizeof(info),
-		.info.info = (uintptr_t)&info,
+	uint64_t runs = detach(r->program, r->link);
+
+	close(r->map);
+	return runs;
+}
+
+/* A loop, which the kernel wants to see the end of: with not too many rounds. */
+enum { DELAY_ROUNDS = 200000 };
+
+static int make_delay(int cpu)
+{
+	const struct bpf_insn program[] = {
+		{ .code = BPF_JMP | BPF_CALL,
+		  .imm = BPF_FUNC_get_smp_processor_id },
+		{ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = 0, .off = 3,
+		  .imm = cpu },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 1,
+		  .imm = DELAY_ROUNDS },
+		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = 1, .imm = -1 },
+		{ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = 1, .off = -2 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0 },
+		{ .code = BPF_JMP | BPF_EXIT },
 	};
 
-	if (r->link >= 0)
-		close(r->link);
-	if (r->program >= 0) {
-		bpf(BPF_OBJ_GET_INFO_BY_FD, &get, sizeof(get));
-		close(r->program);
+	return load(program, sizeof(program) / sizeof(program[0]));
+}
+
+int bpf_delay_attach(struct bpf_delay *d, const char *tracepoint, int cpu)
+{
+	struct bpf_prog_info info = {
+		.nr_jited_ksyms = 1, .jited_ksyms = (uintptr_t)&d->start,
+	};
+	int err;
+
+	*d = (struct bpf_delay){ .program = make_delay(cpu), .link = -1 };
+	err = d->program < 0 ? d->program : get_info(d->program, &info);
+	/* not compiled, or addresses are kept from us */
+	if (!err && (!d->start || !info.jited_prog_len))
+		err = -EOPNOTSUPP;
+	if (!err) {
+		d->end = d->start + info.jited_prog_len;
+		d->link = attach(d->program, tracepoint);
+		err = d->link < 0 ? d->link : 0;
 	}
-	close(r->map);
-	count_runs("0");
-	return info.run_cnt;
+	if (err)
+		bpf_delay_detach(d);
+	return err;
+}
+
+uint64_t bpf_delay_detach(struct bpf_delay *d)
+{
+	return detach(d->program, d->link);
 }

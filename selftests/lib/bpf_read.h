@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads a perf event as a BPF program does, on the CPU where it runs: no
- * interrupt to another CPU, so the kernel refuses an event that lives there.
+ * BPF programs of the tests: some read a perf event, on the CPU where they run; no
+ * interrupt to another CPU, so the kernel refuses an event that lives there. One
+ * just takes its time.
  */
 #ifndef SELFTESTS_BPF_READ_H
 #define SELFTESTS_BPF_READ_H
@@ -31,5 +32,22 @@ int bpf_reader_attach(struct bpf_reader *r, const char *tracepoint,
 		      const int *fd, unsigned int cpus);
 /* Takes it away; returns how often it has run. */
 uint64_t bpf_reader_detach(struct bpf_reader *r);
+
+/**
+ * struct bpf_delay - a program that keeps a CPU at a tracepoint for a while
+ * @start, @end: where its code is
+ */
+struct bpf_delay {
+	int program, link;
+	uint64_t start, end;
+};
+
+/*
+ * For some hundred microseconds each time that @cpu passes @tracepoint. Returns 0
+ * or -errno.
+ */
+int bpf_delay_attach(struct bpf_delay *d, const char *tracepoint, int cpu);
+/* Takes it away; returns how often it has run. */
+uint64_t bpf_delay_detach(struct bpf_delay *d);
 
 #endif
