@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "lib/bpf_read.h"
 #include "lib/catalogue.h"
 #include "lib/machine.h"
 #include "lib/perf.h"
@@ -178,6 +179,102 @@ static void test_polled(void)
 	tap_ok(ok, "a polled event has its samples while others come and go");
 }
 
+/* --- while the timer is at work ----------------------------------------------- */
+
+enum { BOXES = 17, EACH = 4, READS = BOXES * EACH };
+
+/* Counters that the timer refreshes every 10 s: many, so that it takes a while. */
+static bool open_many(int cpu, int *fd)
+{
+	bool ok = true;
+
+	for (unsigned int i = 0; i < READS; i++) {
+		char pmu[PMU_NAME_MAX];
+
+		if (!pmu_name(pmu, "cbox", 1 + i / EACH))
+			tap_bail("too few boxes");
+		fd[i] = event_open(pmu, cpu, "clockticks,thresh=%u", i % EACH);
+		ok &= check(fd[i] >= 0, "%s opens", pmu);
+	}
+	return ok;
+}
+
+struct reads {
+	int cpu;
+	unsigned int n;
+};
+
+static void count_reads(const struct sim_access *a, void *arg)
+{
+	struct reads *r = arg;
+
+	r->n += a->kind == SIM_RDMSR && a->cpu == r->cpu;
+}
+
+/* How many registers a CPU has read since sim_trace_clear(). */
+static unsigned int reads_by(int cpu)
+{
+	struct reads r = { .cpu = cpu };
+
+	sim_trace(count_reads, &r);
+	return r.n;
+}
+
+/*
+ * A sampling event that begins on another CPU while the timer refreshes, which a
+ * BPF program draws out: it wants the timer in a millisecond, and what the timer
+ * itself wants when it is done, in 10 s, must not undo that. Returns whether it
+ * was still at it.
+ */
+static bool begin_beside(struct sampler *s, int home, int cpu)
+{
+	enum { PERIOD = 1000, LIMIT_MS = 30000 };
+	uint64_t end = now_ns() + LIMIT_MS * 1000000ULL;
+
+	sim_trace_clear();
+	while (!reads_by(home) && now_ns() < end)
+		;
+	if (sampler_open(s, "hswep_cbox_0", cpu, PERIOD, "clockticks"))
+		tap_bail("hswep_cbox_0 does not open on CPU %d", cpu);
+	return reads_by(home) < READS;
+}
+
+static void test_beside_refresh(void)
+{
+	enum { ROUNDS = 5, CYCLES = 1001 };
+	int home = package_cpu(0, 0), cpu = package_cpu(0, 1), fd[READS], err;
+	struct bpf_delay delay;
+	bool ok, beside = false;
+	struct sampler s;
+
+	if (cpu < 0) {
+		tap_skip("needs two CPUs", "beside a refresh");
+		return;
+	}
+	err = bpf_delay_attach(&delay, "read_msr", home);
+	if (err) {
+		tap_skip(strerror(-err), "beside a refresh");
+		return;
+	}
+	cpu_pin(cpu);
+	ok = open_many(home, fd);
+	for (unsigned int i = 0; ok && !beside && i < ROUNDS; i++) {
+		beside = begin_beside(&s, home, cpu);
+		if (beside) {
+			sim_advance(CYCLES);
+			ok &= check_eq(sampler_wait(&s, 1), 1, "samples");
+		}
+		sampler_close(&s);
+	}
+	bpf_delay_detach(&delay);
+	for (unsigned int i = 0; i < READS; i++)
+		close(fd[i]);
+	if (ok && !beside)
+		tap_skip("the timer was always done before", "beside a refresh");
+	else
+		tap_ok(ok, "who begins while the timer refreshes is polled before it does so again");
+}
+
 /* --- a storm ----------------------------------------------------------------- */
 
 /* How many overflows of a storm of them are served. */
@@ -226,6 +323,8 @@ int main(void)
 	test_narrow("hswep_qpi_1", "link_idle");
 	test_polled();
 	test_paused();
+	machine_setup("clock=manual", "");
+	test_beside_refresh();
 	tap_ok(log_clean(), "the kernel's log has no warning");
 	return tap_end();
 }
