@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Each allocation of loading, opening, first use and CPU hotplug fails once in
+ * Each allocation of opening, first use, CPU hotplug and loading fails once in
  * turn: that is a clean error and leaves nothing, and the next try works.  Needs
  * a kernel with failslab and fail_page_alloc; its kmemleak looks at the end.
+ *
+ * usage: fault_injection [--tries N] [--first NTH] [STEP...]
+ *
+ * A step's allocations are counted first.  Where they are more than @tries, one
+ * in so many fails, beginning with number @first: the line of its result says
+ * which.  Runs with --first 1, 2, ... up to that stride leave none out.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,11 +27,12 @@
 #include "lib/sim.h"
 #include "lib/tap.h"
 
-#define FAIL_NTH	"/proc/thread-self/fail-nth"
+#define OF_THIS_THREAD	"/proc/thread-self/fail-nth"
 #define DEBUGFS		"/sys/kernel/debug/"
 #define SMALL		"clock=manual cboxes=1 sboxes=2 has=1 imcs=1 qpi_ports=1"
 
-enum { MAX_NTH = 100000, STRIDE = 17 };
+/* More allocations than any step has. */
+enum { MANY = 1000000 };
 
 /* Also allocations that may sleep, of any order, without a word in the log. */
 static bool configure(void)
@@ -35,7 +43,7 @@ static bool configure(void)
 	file_write(DEBUGFS "failslab/verbose", "0");
 	if (file_write(DEBUGFS "fail_page_alloc/ignore-gfp-wait", "N"))
 		tap_diag("without CONFIG_FAIL_PAGE_ALLOC: slabs only");
-	return !file_write(FAIL_NTH, "0") &&
+	return !file_write(OF_THIS_THREAD, "0") &&
 	       !file_write(DEBUGFS "failslab/ignore-gfp-wait", "N");
 }
 
@@ -46,19 +54,27 @@ static bool configure(void)
  * @try: does it; 0 or -errno
  * @undo: what has succeeded
  * @clean: is all as before, after it has failed or been undone?
- * @stride: one allocation in so many fails, where there are thousands
+ * @path: whose allocations; NULL: this thread's
+ * @optional: the kernel may have none there, or do without what it did not get
  */
 struct step {
 	const char *name;
 	int (*try)(void);
 	void (*undo)(void);
 	bool (*clean)(void);
-	unsigned int stride;
+	const char *path;
+	bool optional;
 };
 
+/* Without names of events: each of those takes some allocations of sysfs's. */
 static int try_load(void)
 {
-	return driver_load(NULL);
+	return driver_load("events=none");
+}
+
+static int try_load_names(void)
+{
+	return driver_load("events=all");
 }
 
 static void undo_load(void)
@@ -82,6 +98,29 @@ static bool load_clean(void)
 	return ok;
 }
 
+/*
+ * What is tried shall be no more than the system calls that it is about: whatever
+ * reads sysfs besides says anything when it gets no memory.
+ */
+static struct perf_event_attr attrs[BOX_KINDS];
+static int n_attrs, home;
+
+/* An event of each kind of box. */
+static void prepare_events(void)
+{
+	home = package_cpu(0, 0);
+	for (unsigned int k = 0; k < BOX_KINDS; k++) {
+		const struct cat_event *e = plain_of(box_kinds[k]);
+		char pmu[PMU_NAME_MAX];
+
+		if (e && pmu_name(pmu, box_kinds[k], 0) &&
+		    !pmu_attr(&attrs[n_attrs], pmu, ""))
+			attrs[n_attrs++].config = e->config;
+	}
+	if (!n_attrs)
+		tap_bail("no event opens");
+}
+
 static int opened[BOX_KINDS], n_opened;
 
 static void undo_open(void)
@@ -90,18 +129,11 @@ static void undo_open(void)
 		close(opened[--n_opened]);
 }
 
-/* An event of each kind of box. */
 static int try_open(void)
 {
-	for (unsigned int k = 0; k < BOX_KINDS; k++) {
-		const struct cat_event *e = plain_of(box_kinds[k]);
-		char pmu[PMU_NAME_MAX];
-		int fd;
+	for (int i = 0; i < n_attrs; i++) {
+		int fd = perf_open(&attrs[i], -1, home, -1);
 
-		if (!e || !pmu_name(pmu, box_kinds[k], 0))
-			continue;
-		fd = event_open(pmu, package_cpu(0, 0), "config=%#" PRIx64,
-				e->config);
 		if (fd < 0) {
 			undo_open();
 			return fd;
@@ -118,26 +150,35 @@ static void undo_sample(void)
 	sampler_close(&sampler);
 }
 
+static struct perf_event_attr sampled;
+
+static void prepare_sample(void)
+{
+	if (pmu_attr(&sampled, "hswep_ha_0", ""))
+		tap_bail("hswep_ha_0 is not there");
+	sampled.config = ticks_of("ha")->config;
+	sampled.sample_period = 1000;
+}
+
 /* The first sampler of a package, its buffer, and its first sample. */
 static int try_sample(void)
 {
-	const struct cat_event *e = ticks_of("ha");
-	int err = sampler_open(&sampler, "hswep_ha_0", package_cpu(0, 0), 1000,
-			       "config=%#" PRIx64, e->config);
+	int err = sampler_open_attr(&sampler, &sampled, home);
 
+	if (!err)
+		err = sim_advance(1500);
+	if (!err && sampler_wait(&sampler, 1) != 1)
+		err = -EIO;
 	if (err)
-		return err;
-	sim_advance(1500);
-	if (sampler_wait(&sampler, 1) == 1)
-		return 0;
-	sampler_close(&sampler);
-	return -EIO;
+		sampler_close(&sampler);
+	return err;
 }
 
 /* Whatever failed, counting goes on as if nothing had been. */
 static bool counts(void)
 {
-	int fd = event_open("hswep_ha_0", package_cpu(0, 0), "clockticks");
+	int fd = event_open("hswep_ha_0", package_cpu(0, 0), "config=%#" PRIx64,
+			    ticks_of("ha")->config);
 	bool ok;
 
 	sim_advance(1003);
@@ -146,66 +187,117 @@ static bool counts(void)
 	return ok;
 }
 
-static int away = -1;
+/* A CPU's file "online". */
+static int online = -1;
+
+static void prepare_hotplug(int cpu)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
+		 cpu);
+	online = open(path, O_WRONLY | O_CLOEXEC);
+	if (online < 0)
+		tap_bail("%s: %s", path, strerror(errno));
+}
 
 static int try_leave(void)
 {
-	int cpu = package_cpu(1, 1), err = cpu_set_online(cpu, false);
-
-	if (!err)
-		away = cpu;
-	return err;
-}
-
-static void undo_leave(void)
-{
-	cpu_set_online(away, true);
-	away = -1;
+	return pwrite(online, "0", 1, 0) == 1 ? 0 : -errno;
 }
 
 static int try_return(void)
 {
-	int err = cpu_set_online(away, true);
+	return pwrite(online, "1", 1, 0) == 1 ? 0 : -errno;
+}
 
-	if (!err)
-		away = -1;
-	return err;
+static void undo_leave(void)
+{
+	int err = try_return();
+
+	check(!err, "the CPU does not come back: %s", strerror(-err));
 }
 
 static void undo_return(void)
 {
-	try_leave();
+	int err = try_leave();
+
+	check(!err, "the CPU does not leave: %s", strerror(-err));
 }
 
 /* --- each in turn --------------------------------------------------------- */
 
-/* Did the allocation that was to fail come? */
-static bool injected(void)
-{
-	char text[16] = "";
-	int fd = open(FAIL_NTH, O_RDONLY | O_CLOEXEC);
-	bool came = fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 &&
-		    !atoi(text);
+/*
+ * The file that says which allocation fails, of the step's thread: opening it takes
+ * some allocations, reading and writing it none.
+ */
+static int nth_file = -1;
 
-	if (fd >= 0)
-		close(fd);
-	file_write(FAIL_NTH, "0");
-	return came;
+static void open_nth(const struct step *s)
+{
+	const char *path = s->path ?: OF_THIS_THREAD;
+
+	nth_file = open(path, O_RDWR | O_CLOEXEC);
+	if (nth_file < 0)
+		tap_bail("%s: %s", path, strerror(errno));
 }
 
-static void test_step(const struct step *s, unsigned int stride)
+static void fail_nth(unsigned int nth)
 {
-	unsigned int nth, failed = 0, step = s->stride ? stride : 1;
-	bool ok = true, came = true;
+	char text[16];
+	int n = snprintf(text, sizeof(text), "%u", nth);
 
-	for (nth = 1; ok && came && nth < MAX_NTH; nth += step) {
-		char text[16];
-		int err;
+	if (pwrite(nth_file, text, n, 0) != n)
+		tap_bail("fail-nth cannot be written: %s", strerror(errno));
+}
 
-		snprintf(text, sizeof(text), "%u", nth);
-		file_write(FAIL_NTH, text);
+/* How many more allocations until one fails; 0: one has. */
+static unsigned int left_to_fail(void)
+{
+	char text[16] = "";
+
+	if (pread(nth_file, text, sizeof(text) - 1, 0) <= 0)
+		tap_bail("fail-nth cannot be read: %s", strerror(errno));
+	fail_nth(0);
+	return strtoul(text, NULL, 10);
+}
+
+/* How many there are when none fails.  Returns whether all went well. */
+static bool count_allocations(const struct step *s, unsigned int *n)
+{
+	int err;
+
+	fail_nth(MANY);
+	err = s->try();
+	*n = MANY - left_to_fail();
+	if (!check(!err, "%s, and nothing fails: %s", s->name, strerror(-err)))
+		return false;
+	s->undo();
+	return s->clean();
+}
+
+/* How many tries a step may take, and the first allocation that fails. */
+static unsigned int tries = 100, first = 1;
+
+static void test_step(const struct step *s)
+{
+	unsigned int all, stride, nth, tried = 0, failed = 0;
+	uint64_t start = now_ns();
+	bool ok, came;
+	int err;
+
+	open_nth(s);
+	ok = count_allocations(s, &all);
+	/* odd: with kmemleak every other one is its own, for the one before */
+	stride = (all > tries ? (all + tries - 1) / tries : 1) | 1;
+	tap_diag("%s: %u allocations, one in %u is to fail, from number %u on",
+		 s->name, all, stride, first);
+	/* their number is not the same each time: until there are no more */
+	for (nth = first, came = ok; ok && came; nth += stride) {
+		fail_nth(nth);
 		err = s->try();
-		came = injected();
+		came = !left_to_fail();
+		tried += came;
 		if (err)
 			failed++;
 		else
@@ -217,42 +309,141 @@ static void test_step(const struct step *s, unsigned int stride)
 			   strerror(-err)) &
 		     s->clean();
 	}
-	tap_ok(ok && failed, "%s: of its %u allocations one in %u failed, %u times it had to give up",
-	       s->name, nth, step, failed);
+	close(nth_file);
+	tap_ok(ok && (s->optional || failed),
+	       "%s: of %u allocations one in %u from number %u on, %u in all, failed; %u times it gave up (%" PRIu64 " s)",
+	       s->name, all, stride, first, tried, failed,
+	       (now_ns() - start) / 1000000000);
+}
+
+/* --- the steps ------------------------------------------------------------ */
+
+static int n_wanted;
+static char **wanted;
+
+static bool is_wanted(const char *name)
+{
+	for (int i = 0; i < n_wanted; i++)
+		if (!strcmp(wanted[i], name))
+			return true;
+	return !n_wanted;
+}
+
+/* Of the thread in which CPU @cpu's hotplug callbacks run. */
+static bool hotplug_thread(char *path, size_t size, int cpu)
+{
+	char name[32], comm[32];
+	struct dirent *entry;
+	DIR *proc = opendir("/proc");
+	bool found = false;
+
+	snprintf(name, sizeof(name), "cpuhp/%d\n", cpu);
+	while (proc && !found && (entry = readdir(proc))) {
+		FILE *f;
+
+		snprintf(path, size, "/proc/%.16s/comm", entry->d_name);
+		f = fopen(path, "re");
+		if (!f)
+			continue;
+		found = fgets(comm, sizeof(comm), f) && !strcmp(comm, name);
+		fclose(f);
+		snprintf(path, size, "/proc/%.16s/fail-nth", entry->d_name);
+	}
+	if (proc)
+		closedir(proc);
+	return found;
+}
+
+static void test_use(void)
+{
+	static const struct step used[] = {
+		{ "open", try_open, undo_open, counts, NULL, false },
+		{ "sample", try_sample, undo_sample, counts, NULL, false },
+	};
+
+	prepare_events();
+	prepare_sample();
+	for (unsigned int i = 0; i < sizeof(used) / sizeof(*used); i++)
+		if (is_wanted(used[i].name))
+			test_step(&used[i]);
+}
+
+/* In the thread that asks for it, and in the CPU's own. */
+static void test_hotplug(void)
+{
+	static char path[64];
+	const struct step leave[] = {
+		{ "leave", try_leave, undo_leave, counts, NULL, true },
+		{ "leave-there", try_leave, undo_leave, counts, path, true },
+	}, back[] = {
+		{ "return", try_return, undo_return, counts, NULL, true },
+		{ "return-there", try_return, undo_return, counts, path, true },
+	};
+	int cpu = packages() > 1 ? package_cpu(1, 1) : -1;
+
+	if (cpu < 0 || !hotplug_thread(path, sizeof(path), cpu)) {
+		tap_skip("no second CPU of a second package", "hotplug");
+		return;
+	}
+	prepare_hotplug(cpu);
+	for (unsigned int i = 0; i < 2; i++)
+		if (is_wanted(leave[i].name))
+			test_step(&leave[i]);
+	for (unsigned int i = 0; i < 2; i++) {
+		if (!is_wanted(back[i].name))
+			continue;
+		if (try_leave())
+			tap_bail("CPU %d does not go offline any more", cpu);
+		test_step(&back[i]);
+		if (!cpu_is_online(cpu))
+			undo_leave();
+	}
+	close(online);
+}
+
+static void test_load(void)
+{
+	static const struct step loads[] = {
+		{ "load", try_load, undo_load, load_clean, NULL, false },
+		{ "load-names", try_load_names, undo_load, load_clean, NULL,
+		  false },
+	};
+
+	for (unsigned int i = 0; i < sizeof(loads) / sizeof(*loads); i++)
+		if (is_wanted(loads[i].name))
+			test_step(&loads[i]);
 }
 
 int main(int argc, char **argv)
 {
-	static const struct step load = {
-		"loading", try_load, undo_load, load_clean, STRIDE,
-	};
-	static const struct step used[] = {
-		{ "opening", try_open, undo_open, counts, 0 },
-		{ "first sampling", try_sample, undo_sample, counts, 0 },
-		{ "a CPU leaves", try_leave, undo_leave, counts, 0 },
-	};
-	static const struct step back = {
-		"a CPU comes back", try_return, undo_return, counts, 0,
-	};
-	unsigned int stride = STRIDE;
+	int i;
 
-	if (argc > 2 && !strcmp(argv[1], "--stride"))
-		stride = strtoul(argv[2], NULL, 0);
+	for (i = 1; i + 1 < argc && !strncmp(argv[i], "--", 2); i += 2) {
+		unsigned int n = strtoul(argv[i + 1], NULL, 0);
+
+		if (!n)
+			tap_bail("%s wants a number above 0", argv[i]);
+		if (!strcmp(argv[i], "--tries"))
+			tries = n;
+		else if (!strcmp(argv[i], "--first"))
+			first = n;
+		else
+			tap_bail("no option %s", argv[i]);
+	}
+	wanted = argv + i;
+	n_wanted = argc - i;
 	catalogue(NULL);
 	machine_setup_sim(SMALL);
 	if (!configure())
 		tap_skip_all("this kernel cannot let allocations fail (CONFIG_FAILSLAB, CONFIG_FAULT_INJECTION_DEBUG_FS)");
 	log_mark();
-	test_step(&load, stride ? stride : 1);
-	if (driver_load(NULL))
-		tap_bail("the driver does not load any more");
-	for (unsigned int i = 0; i < sizeof(used) / sizeof(*used); i++)
-		test_step(&used[i], stride);
-	if (packages() > 1 && package_cpu(1, 1) >= 0 && !try_leave()) {
-		test_step(&back, stride);
-		if (away >= 0)
-			undo_leave();
-	}
+	if (driver_load("events=none"))
+		tap_bail("the driver does not load");
+	test_use();
+	test_hotplug();
+	/* the slowest at the end */
+	driver_unload();
+	test_load();
 	tap_ok(log_clean(), "the kernel's log is clean");
 	return tap_end();
 }
