@@ -199,49 +199,32 @@ static bool open_many(int cpu, int *fd)
 	return ok;
 }
 
-struct reads {
-	int cpu;
-	unsigned int n;
-};
-
-static void count_reads(const struct sim_access *a, void *arg)
-{
-	struct reads *r = arg;
-
-	r->n += a->kind == SIM_RDMSR && a->cpu == r->cpu;
-}
-
-/* How many registers a CPU has read since sim_trace_clear(). */
-static unsigned int reads_by(int cpu)
-{
-	struct reads r = { .cpu = cpu };
-
-	sim_trace(count_reads, &r);
-	return r.n;
-}
-
 /*
  * A sampling event that begins on another CPU while the timer refreshes, which a
  * BPF program draws out: it wants the timer in a millisecond, and what the timer
- * itself wants when it is done, in 10 s, must not undo that. Returns whether it
- * was still at it.
+ * itself wants when it is done, in 10 s, must not undo that. Sets @beside if the
+ * timer was still at it then; false: it does not come at all.
  */
-static bool begin_beside(struct sampler *s, int home, int cpu)
+static bool begin_beside(struct sampler *s, int cpu, bool *beside)
 {
 	enum { PERIOD = 1000, LIMIT_MS = 30000 };
 	uint64_t end = now_ns() + LIMIT_MS * 1000000ULL;
+	uint64_t reads = sim_stat("msr_read");
+	int err;
 
-	sim_trace_clear();
-	while (!reads_by(home) && now_ns() < end)
-		;
-	if (sampler_open(s, "hswep_cbox_0", cpu, PERIOD, "clockticks"))
-		tap_bail("hswep_cbox_0 does not open on CPU %d", cpu);
-	return reads_by(home) < READS;
+	while (sim_stat("msr_read") == reads)
+		if (!check(now_ns() < end, "no refresh in %d s",
+			   LIMIT_MS / 1000))
+			return false;
+	err = sampler_open(s, "hswep_cbox_0", cpu, PERIOD, "clockticks");
+	/* the timer's are not more than all */
+	*beside = sim_stat("msr_read") - reads < READS;
+	return check_eq(-err, 0, "hswep_cbox_0 opens on CPU %d", cpu);
 }
 
 static void test_beside_refresh(void)
 {
-	enum { ROUNDS = 5, CYCLES = 1001 };
+	enum { ROUNDS = 5, CYCLES = 1001, DELAY = 400000 };
 	int home = package_cpu(0, 0), cpu = package_cpu(0, 1), fd[READS], err;
 	struct bpf_delay delay;
 	bool ok, beside = false;
@@ -251,7 +234,7 @@ static void test_beside_refresh(void)
 		tap_skip("needs two CPUs", "beside a refresh");
 		return;
 	}
-	err = bpf_delay_attach(&delay, "read_msr", home);
+	err = bpf_delay_attach(&delay, "read_msr", home, DELAY);
 	if (err) {
 		tap_skip(strerror(-err), "beside a refresh");
 		return;
@@ -259,10 +242,11 @@ static void test_beside_refresh(void)
 	cpu_pin(cpu);
 	ok = open_many(home, fd);
 	for (unsigned int i = 0; ok && !beside && i < ROUNDS; i++) {
-		beside = begin_beside(&s, home, cpu);
-		if (beside) {
+		s = (struct sampler){ .fd = -1 };
+		ok = begin_beside(&s, cpu, &beside);
+		if (ok) {
 			sim_advance(CYCLES);
-			ok &= check_eq(sampler_wait(&s, 1), 1, "samples");
+			ok = check_eq(sampler_wait(&s, 1), 1, "samples");
 		}
 		sampler_close(&s);
 	}

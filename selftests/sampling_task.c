@@ -384,7 +384,7 @@ static void start_pair(int cpu, pid_t *pid)
  */
 static void test_between_tasks(const char *kind)
 {
-	enum { ROUNDS = 200 };
+	enum { ROUNDS = 200, DELAY = 200000 };
 	const struct cat_event *e = plain_of(kind);
 	int pkg = packages() - 1, cpu = package_cpu(pkg, 0), err;
 	char pmu[PMU_NAME_MAX];
@@ -402,7 +402,7 @@ static void test_between_tasks(const char *kind)
 				    e->config), 0, "%s opens", pmu);
 	s.each = note_place;
 	start_pair(cpu, pid);
-	err = bpf_delay_attach(&between, "sched_switch", cpu);
+	err = bpf_delay_attach(&between, "sched_switch", cpu, DELAY);
 	if (err) {
 		tap_skip(strerror(-err), "%s: between two tasks", pmu);
 		goto out;

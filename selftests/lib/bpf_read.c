@@ -193,10 +193,7 @@ uint64_t bpf_reader_detach(struct bpf_reader *r)
 	return runs;
 }
 
-/* A loop, which the kernel wants to see the end of: with not too many rounds. */
-enum { DELAY_ROUNDS = 200000 };
-
-static int make_delay(int cpu)
+static int make_delay(int cpu, unsigned int rounds)
 {
 	const struct bpf_insn program[] = {
 		{ .code = BPF_JMP | BPF_CALL,
@@ -204,7 +201,7 @@ static int make_delay(int cpu)
 		{ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = 0, .off = 3,
 		  .imm = cpu },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 1,
-		  .imm = DELAY_ROUNDS },
+		  .imm = rounds },
 		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = 1, .imm = -1 },
 		{ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = 1, .off = -2 },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0 },
@@ -214,14 +211,15 @@ static int make_delay(int cpu)
 	return load(program, sizeof(program) / sizeof(program[0]));
 }
 
-int bpf_delay_attach(struct bpf_delay *d, const char *tracepoint, int cpu)
+int bpf_delay_attach(struct bpf_delay *d, const char *tracepoint, int cpu,
+		     unsigned int rounds)
 {
 	struct bpf_prog_info info = {
 		.nr_jited_ksyms = 1, .jited_ksyms = (uintptr_t)&d->start,
 	};
 	int err;
 
-	*d = (struct bpf_delay){ .program = make_delay(cpu), .link = -1 };
+	*d = (struct bpf_delay){ .program = make_delay(cpu, rounds), .link = -1 };
 	err = d->program < 0 ? d->program : get_info(d->program, &info);
 	/* not compiled, or addresses are kept from us */
 	if (!err && (!d->start || !info.jited_prog_len))

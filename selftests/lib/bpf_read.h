@@ -43,10 +43,12 @@ struct bpf_delay {
 };
 
 /*
- * For some hundred microseconds each time that @cpu passes @tracepoint. Returns 0
- * or -errno.
+ * Each time that @cpu passes @tracepoint, for so many rounds of a loop: 200,000 are
+ * some hundred microseconds. The kernel wants to see its end, and takes no program
+ * with more than half a million. Returns 0 or -errno.
  */
-int bpf_delay_attach(struct bpf_delay *d, const char *tracepoint, int cpu);
+int bpf_delay_attach(struct bpf_delay *d, const char *tracepoint, int cpu,
+		     unsigned int rounds);
 /* Takes it away; returns how often it has run. */
 uint64_t bpf_delay_detach(struct bpf_delay *d);
 
