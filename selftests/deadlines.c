@@ -207,7 +207,7 @@ static bool open_many(int cpu, int *fd)
  */
 static bool begin_beside(struct sampler *s, int cpu, bool *beside)
 {
-	enum { PERIOD = 1000, LIMIT_MS = 30000 };
+	enum { PERIOD = 1000, LIMIT_MS = 120000 };
 	uint64_t end = now_ns() + LIMIT_MS * 1000000ULL;
 	uint64_t reads = sim_stat("msr_read");
 	int err;
