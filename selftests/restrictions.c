@@ -714,7 +714,7 @@ int main(void)
 	machine_setup("clock=manual", "");
 	for (unsigned int k = 0; k < BOX_KINDS && *box_kinds[k]; k++)
 		test_placement(box_kinds[k]);
-	for (unsigned int k = 0; k < BOX_KINDS; k++)
+	for (unsigned int k = 0; k < BOX_KINDS && *box_kinds[k]; k++)
 		test_full(box_kinds[k]);
 	test_moved_away();
 	for (unsigned int i = 0; i < COUNT(conflicts); i++)
