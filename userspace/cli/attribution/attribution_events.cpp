@@ -7,6 +7,9 @@
 
 namespace cli {
 
+/// How often what is gone is asked for in vain.
+static constexpr unsigned most_tries = 20;
+
 uncore::result<void> attribution::state::put(bpf_map *map, uint32_t key, int fd)
 {
 	int err = bpf_map_update_elem(bpf_map__fd(map), &key, &fd, BPF_ANY);
@@ -223,28 +226,33 @@ uncore::result<void> attribution::state::open_cpu(int cpu)
 }
 
 /// CPUs that went offline while their events were opened are left out.  @return
-/// whether there were any; else the failure is another one.
-bool attribution::state::drop_offline(const uncore::error &why)
+/// whether to try again; else the failure is another one.
+bool attribution::state::drop_offline(const uncore::error &why, unsigned &tries)
 {
 	if (why.code != uncore::errc::gone)
 		return false;
-	return std::erase_if(cpus, [](const auto &cpu) {
+
+	const bool dropped = std::erase_if(cpus, [](const auto &cpu) {
 		return !uncore::counts_events(cpu.first);
 	});
+
+	// Who was away may be back by now; a box that does not answer is not.
+	return dropped || ++tries < most_tries;
 }
 
 uncore::result<void> attribution::state::open_everywhere()
 {
 	uncore::result<void> done;
+	unsigned tries = 0;
 
 	do
 		done = probe_sharing();
-	while (!done && drop_offline(done.error()));
+	while (!done && drop_offline(done.error(), tries));
 	for (auto cpu = cpus.begin(); done && cpu != cpus.end();) {
 		int number = cpu->first;
 
 		done = open_cpu(number);
-		if (!done && drop_offline(done.error()))
+		if (!done && drop_offline(done.error(), tries))
 			done = {};
 		else
 			++number;

@@ -72,7 +72,7 @@ struct attribution::state {
 				     int cpu);
 	uncore::result<void> open_weight(int cpu);
 	uncore::result<void> open_cpu(int cpu);
-	bool drop_offline(const uncore::error &why);
+	bool drop_offline(const uncore::error &why, unsigned &tries);
 	uncore::result<void> open_counter(attribution_counter &c, size_t at,
 					  int cpu, unsigned pkg);
 	uncore::result<void> put(bpf_map *map, uint32_t key, int fd);
