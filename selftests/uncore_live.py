@@ -18,7 +18,7 @@ import time
 
 from lib.command import comments, one_line, run
 from lib.terminal import OnTerminal
-from lib.top import TASK, hold_tracepoint, online_file, set_online
+from lib.top import TASK, cpu_packages, hold_tracepoint, online_file, set_online
 from lib.uncore import SIM, TOP, UNCORE, Machine, Tap, write
 from scenarios import causes, flow
 from scenarios.expected import expected
@@ -433,10 +433,7 @@ def test_no_bpf(tap):
 
 def test_cpus(tap):
     """A socket whose last CPU goes has no numbers until one comes back."""
-    last = [cpu for cpu in range(os.cpu_count())
-            if "1" == open("/sys/devices/system/cpu/cpu%d/topology/"
-                           "physical_package_id" % cpu,
-                           encoding="ascii").read().strip()]
+    last = cpu_packages()[1]
     if not all(map(os.path.exists, map(online_file, last))):
         tap.skip("CPUs that go", "they cannot be taken offline here")
         return

@@ -16,12 +16,11 @@ import tempfile
 import time
 
 from lib.command import LIMIT, PATIENCE, started
-from lib.top import online_file, set_online
+from lib.top import cpu_packages, online_file, set_online
 from lib.traffic import UNCORE, Event, Uncore, while_sending
 from lib.uncore import SIM, Machine, Tap, pmus, read
 
 READS = "imc/cas_count.rd/"
-CPU = "/sys/devices/system/cpu/cpu%d/"
 
 
 def running(name):
@@ -246,11 +245,6 @@ def test_permission(tap):
 
 # --- CPUs that go offline ----------------------------------------------------------
 
-def cpus_of(package):
-    return [cpu for cpu in range(os.cpu_count()) if int(
-        read(CPU % cpu + "topology/physical_package_id")) == package]
-
-
 @contextlib.contextmanager
 def offline(cpus):
     """Starts uncore stat -I; takes CPUs offline."""
@@ -268,7 +262,7 @@ def offline(cpus):
 
 
 def test_offline(tap):
-    first, *others = cpus_of(1)
+    first, *others = cpu_packages()[1]
     line = Event("imc", "cas_count.rd").line(1, "imc_0", 5555)
     with offline([first]) as process:
         with open(SIM + "traffic", "w", encoding="ascii") as file:

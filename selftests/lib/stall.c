@@ -1,36 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <sched.h>
-#include <time.h>
 
 #include "machine.h"
+#include "sampler.h"
 #include "stall.h"
 #include "tap.h"
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
-}
 
 /* Before all tasks of the CPU but the kernel's own: only a CPU can be late. */
 static void *look(void *arg)
 {
 	const struct sched_param first = { .sched_priority = 1 };
-	const struct timespec pause = { .tv_nsec = 10000000 };
 	struct stall_watch *watch = arg;
-	uint64_t now, last;
+	uint64_t now, last, ms;
 
 	cpu_pin(watch->cpu);
 	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &first))
 		tap_bail("SCHED_FIFO");
-	last = now_ms();
+	last = now_ns();
 	while (!watch->stop) {
-		nanosleep(&pause, NULL);
-		now = now_ms();
-		if (now - last > watch->worst_ms)
-			watch->worst_ms = now - last;
+		sleep_ms(10);
+		now = now_ns();
+		ms = (now - last) / 1000000;
+		if (ms > watch->worst_ms)
+			watch->worst_ms = ms;
 		last = now;
 	}
 	return NULL;

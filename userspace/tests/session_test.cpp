@@ -173,6 +173,16 @@ TEST_F(counting, unseen_time_is_filled_in)
 	EXPECT_NEAR(counts.total(first, 0).value, 20e6, 1);
 }
 
+static void expect_offline(const result<void> &outcome, int cpu)
+{
+	ASSERT_FALSE(outcome);
+	EXPECT_EQ(outcome.error().code, errc::gone);
+	EXPECT_NE(outcome.error().message.find("CPU " + std::to_string(cpu) +
+					       " went offline"),
+		  std::string::npos)
+		<< outcome.error().message;
+}
+
 TEST_F(counting, a_cpu_that_goes_offline_is_named_once)
 {
 	session counts = start("imc/cas_count.rd/");
@@ -183,14 +193,7 @@ TEST_F(counting, a_cpu_that_goes_offline_is_named_once)
 	backend_->offline.insert(cpu);
 	backend_->advance(10ms);
 
-	auto outcome = counts.read();
-
-	ASSERT_FALSE(outcome);
-	EXPECT_EQ(outcome.error().code, errc::gone);
-	EXPECT_NE(outcome.error().message.find("CPU " + std::to_string(cpu) +
-					       " went offline"),
-		  std::string::npos)
-		<< outcome.error().message;
+	expect_offline(counts.read(), cpu);
 	// the other package goes on, and what was counted stays
 	backend_->advance(10ms);
 	EXPECT_TRUE(counts.read());
@@ -211,13 +214,7 @@ TEST_F(counting, a_cpu_that_went_offline_meanwhile_is_named_too)
 	backend_->offline.insert(cpu);
 	backend_->advance(6ms);
 
-	auto outcome = counts.read();
-
-	ASSERT_FALSE(outcome);
-	EXPECT_EQ(outcome.error().code, errc::gone);
-	EXPECT_NE(outcome.error().message.find("CPU " + std::to_string(cpu)),
-		  std::string::npos)
-		<< outcome.error().message;
+	expect_offline(counts.read(), cpu);
 	EXPECT_EQ(counts.total(first, 0).raw, 20000000u);
 	EXPECT_EQ(counts.total(first, 1).raw, 14000000u);
 }
