@@ -116,18 +116,52 @@ struct exporter {
 	uint16_t port = 0;
 };
 
-/// A connection that leaves nothing behind when it ends.
+sockaddr_in internet(uint32_t address, uint16_t port)
+{
+	sockaddr_in made{};
+
+	made.sin_family = AF_INET;
+	made.sin_port = htons(port);
+	made.sin_addr.s_addr = htonl(address);
+	return made;
+}
+
+/// libFuzzer's alarm can come in the middle of connect(), which goes on then.
+bool connects(int made)
+{
+	pollfd one = {made, POLLOUT, 0};
+	int failure = 0;
+	socklen_t size = sizeof(failure);
+
+	while (poll(&one, 1, -1) < 0 && errno == EINTR)
+		;
+	return !getsockopt(made, SOL_SOCKET, SO_ERROR, &failure, &size) &&
+	       !failure;
+}
+
+/// A connection to the server, each from another of 127.0.0.1 to 127.0.0.250.
+/// The side that ends first keeps its port for a while (TIME_WAIT), and one
+/// address has no more ports than a second or two of this take.
 int connected(uint16_t port)
 {
+	static uint32_t last = 0;
 	const int made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const int yes = 1;
 	const linger at_once = {1, 0};
-	sockaddr_in to{};
+	const sockaddr_in from = internet(INADDR_LOOPBACK + last, 0);
+	const sockaddr_in to = internet(INADDR_LOOPBACK, port);
 
-	to.sin_family = AF_INET;
-	to.sin_port = htons(port);
-	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	require(made >= 0 && !connect(made, reinterpret_cast<sockaddr *>(&to),
-				      sizeof(to)),
+	last = (last + 1) % 250;
+	require(made >= 0, "there is a socket");
+	// connect() chooses the port, for this server alone.
+	setsockopt(made, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &yes,
+		   sizeof(yes));
+	require(!bind(made, reinterpret_cast<const sockaddr *>(&from),
+		      sizeof(from)),
+		"an address of this machine can be used");
+	require(!connect(made, reinterpret_cast<const sockaddr *>(&to),
+			 sizeof(to)) ||
+			(errno == EINTR && connects(made)),
 		"it takes a connection");
 	setsockopt(made, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 	return made;
