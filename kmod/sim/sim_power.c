@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Loss of power: what a sleep to memory (S3) leaves of the registers, and the
- * control file "reset", which does the same while the machine runs.
+ * control file "reset", which does the same while the machine runs. And what a
+ * reboot would leave in them for the next kernel, in the log.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -30,35 +31,62 @@ static void sim_resume(UNC_SYSCORE_ARGS)
 	sim_power_reset();
 }
 
+static void sim_left(void *arg, unsigned int pkg, const char *name, u64 value)
+{
+	unsigned int *left = arg;
+
+	/* who goes on counting is of interest, and not of what it would be */
+	if (++*left <= 8)
+		pr_info("left: package %u %s %#llx\n", pkg, name, value);
+}
+
+/*
+ * The kernel's last act before firmware, or the next kernel, has the machine: one
+ * CPU, no interrupts. A reset of the CPUs does not reach the uncore's registers.
+ */
+static void sim_shutdown(UNC_SYSCORE_ARGS)
+{
+	unsigned int left = 0;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&sim.lock, flags);
+	sim_clock_sync();
+	model_show_dirty(sim.model, sim_left, &left);
+	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	pr_info("%u registers left set\n", left);
+}
+
 static struct unc_syscore sim_syscore = {
-	.ops.resume = sim_resume,
+	.ops = {
+		.resume = sim_resume,
+		.shutdown = sim_shutdown,
+	},
 };
 
-static bool sim_forgets;
-
 /**
- * sim_power_init() - follow the system's sleep
+ * sim_power_init() - follow the system's sleep and its end
  *
  * Return: 0, or -EINVAL for a parameter that makes no sense.
  */
 int sim_power_init(void)
 {
-	sim_forgets = !strcmp(sim_resume_mode, "reset");
-	if (!sim_forgets && strcmp(sim_resume_mode, "keep")) {
+	bool forget = !strcmp(sim_resume_mode, "reset");
+
+	if (!forget && strcmp(sim_resume_mode, "keep")) {
 		pr_err("resume=%s is not possible: give reset or keep\n",
 		       sim_resume_mode);
 		return -EINVAL;
 	}
-	if (sim_forgets)
-		unc_register_syscore(&sim_syscore);
+	if (!forget)
+		sim_syscore.ops.resume = NULL;
+	unc_register_syscore(&sim_syscore);
 	return 0;
 }
 
 /**
- * sim_power_exit() - sleep is of no concern any more
+ * sim_power_exit() - sleep and end are of no concern any more
  */
 void sim_power_exit(void)
 {
-	if (sim_forgets)
-		unc_unregister_syscore(&sim_syscore);
+	unc_unregister_syscore(&sim_syscore);
 }
