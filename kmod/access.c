@@ -215,7 +215,7 @@ void unc_write_counter(struct unc_box *box, unsigned int ctr, u64 value)
 
 	if (box->dead)
 		return;
-	if (box->type->quirks & UNC_QUIRK_JOINT)
+	if (box->type->layout->count)
 		value |= box->ctr[ctr].ctl;
 	if (box->type->space == UNC_MSR) {
 		wrmsrq(unc_msr(box, reg), value);
@@ -236,12 +236,10 @@ u64 unc_read_ctl(struct unc_box *box, unsigned int ctr)
 	u64 value = 0;
 
 	if (box->type->space == UNC_PCI)
-		return unc_pci_read(box, reg);
-	rdmsrq_safe(unc_msr(box, reg), &value);
-	/* the count may be in the same register */
-	if (box->type->quirks & UNC_QUIRK_JOINT)
-		value &= ~(u64)U32_MAX;
-	return value;
+		value = unc_pci_read(box, reg);
+	else
+		rdmsrq_safe(unc_msr(box, reg), &value);
+	return value & ~box->type->layout->count;
 }
 
 /* A register is one that must be written twice with the same value. */
@@ -265,10 +263,11 @@ static void unc_write_twice(struct unc_box *box, u32 reg, u32 value)
 void unc_write_ctl(struct unc_box *box, unsigned int ctr, u64 value)
 {
 	u32 reg = unc_ctl_reg(box->type, ctr);
+	u64 en = box->type->layout->en;
 
 	if (box->type->quirks & UNC_QUIRK_WRITE_TWICE) {
-		if (!box->frozen && (value & UNC_CTL_EN))
-			unc_write_twice(box, reg, value & ~UNC_CTL_EN);
+		if (!box->frozen && (value & en))
+			unc_write_twice(box, reg, value & ~en);
 		unc_write_twice(box, reg, value);
 	} else {
 		unc_write(box, reg, value);
@@ -316,7 +315,7 @@ static void unc_step_box_ctl(struct unc_box *box, u32 from, u32 value)
 /**
  * unc_write_box_ctl() - write the box control register
  * @box: the box; one that has the register
- * @value: UNC_BOX_* bits
+ * @value: bits of its layout, but those that are always 1
  */
 void unc_write_box_ctl(struct unc_box *box, u32 value)
 {

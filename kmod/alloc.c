@@ -22,9 +22,10 @@ static int unc_info_cmp(const void *key, const void *elt)
 static const struct unc_event_info *unc_info(const struct unc_type *type,
 					     u64 config)
 {
-	u16 code = config & type->ctl_mask & UNC_CTL_EVENT;
+	u64 ctl = config & type->ctl_mask;
+	u16 code = ctl & type->layout->event;
 
-	if (type->ctl_mask & config & UNC_CTL_EXT)
+	if (ctl & type->layout->ext)
 		code |= 0x100;
 	return bsearch(&code, type->info, type->num_info, sizeof(*type->info),
 		       unc_info_cmp);
@@ -35,14 +36,15 @@ static int unc_describe_special(const struct unc_type *type,
 				struct unc_slot *slot)
 {
 	const struct unc_freerun *f = type->freerun;
-	u64 umask = slot->config[0] & UNC_CTL_UMASK;
+	const u64 known = UNC_CONFIG_EVENT | UNC_CONFIG_UMASK;
+	u64 umask = slot->config[0] & UNC_CONFIG_UMASK;
 
 	if (unc.lenient) {
-		slot->config[0] &= UNC_CTL_EVENT | UNC_CTL_UMASK;
+		slot->config[0] &= known;
 		slot->config[1] = 0;
 		slot->config[2] = 0;
 	}
-	if ((slot->config[0] & ~(UNC_CTL_EVENT | UNC_CTL_UMASK)) ||
+	if ((slot->config[0] & ~known) ||
 	    slot->config[1] || slot->config[2])
 		return -EINVAL;
 	if (!umask && type->fixed_ctl) {
@@ -72,7 +74,9 @@ static int unc_describe_special(const struct unc_type *type,
 int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 		      struct unc_slot *slot)
 {
+	const struct unc_layout *layout = type->layout;
 	const struct unc_filter_use *use = type->uses;
+	const u64 ctl = config[0] & type->ctl_mask;
 	const struct unc_event_info *info;
 	unsigned int max_inc, w;
 	int err;
@@ -82,9 +86,9 @@ int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 	};
 	/* without an enable bit, a control of 0 is a counter that is off */
 	if ((config[0] & type->ctl_must) != type->ctl_must ||
-	    ((type->quirks & UNC_QUIRK_JOINT) && !(config[0] & type->ctl_mask)))
+	    !(layout->en | ctl))
 		return -EINVAL;
-	if ((config[0] & type->ctl_mask & UNC_CTL_EVENT) == UNC_EVENT_FIXED) {
+	if ((ctl & layout->event) == UNC_EVENT_FIXED) {
 		err = unc_describe_special(type, slot);
 		if (err)
 			return err;
@@ -111,7 +115,7 @@ int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 		/* an occupancy is not trusted to keep to what is documented */
 		if (max_inc > 1)
 			max_inc = max_t(unsigned int, max_inc, type->max_inc);
-		if (!max_inc || (config[0] & type->ctl_mask & UNC_CTL_THRESH))
+		if (!max_inc || (ctl & layout->thresh))
 			max_inc = 1;
 	}
 	slot->low_ns = div_u64((u64)U32_MAX * USEC_PER_SEC / max_inc,

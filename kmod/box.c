@@ -64,15 +64,17 @@ bool unc_box_signals(const struct unc_box *box)
 	return box->type->signals && box->pkg->overflow.pmi_cores;
 }
 
+/* Are a counter's control and its count one register? */
 static bool unc_is_joint(const struct unc_box *box)
 {
-	return box->type->quirks & UNC_QUIRK_JOINT;
+	return box->type->layout->count;
 }
 
 /* Did somebody leave a counter running? */
 static bool unc_box_is_dirty(struct unc_box *box)
 {
-	u64 running = unc_is_joint(box) ? U64_MAX : UNC_CTL_EN | UNC_CTL_OV_EN;
+	const struct unc_layout *layout = box->type->layout;
+	u64 running = layout->en ? layout->en | layout->ov_en : U64_MAX;
 	unsigned int ctr;
 
 	for_each_programmed(box->type, ctr) {
@@ -176,7 +178,7 @@ static bool unc_freeze(struct unc_box *box, bool surely)
 	}
 	if (!surely && !unc_may_freeze(&box->account, now))
 		return false;
-	unc_write_box_ctl(box, UNC_BOX_FRZ);
+	unc_write_box_ctl(box, box->type->layout->frz);
 	box->frozen = true;
 	box->account.since = now;
 	return true;
@@ -214,8 +216,9 @@ static bool unc_box_resets(const struct unc_box *box)
 
 static void unc_box_write_reset(struct unc_box *box)
 {
-	unc_write_box_ctl(box, UNC_BOX_FRZ | UNC_BOX_RST_CTRL |
-			       UNC_BOX_RST_CTRS);
+	const struct unc_layout *layout = box->type->layout;
+
+	unc_write_box_ctl(box, layout->frz | layout->rst);
 }
 
 /* Freeze a box and clear all its registers, whatever they hold. */
@@ -226,7 +229,7 @@ static void unc_box_clear(struct unc_box *box)
 
 	box->box_ctl_known = false;
 	if (type->box_ctl) {
-		unc_write_box_ctl(box, UNC_BOX_FRZ);
+		unc_write_box_ctl(box, type->layout->frz);
 		box->frozen = true;
 	}
 	if (unc_box_resets(box))
@@ -412,10 +415,10 @@ static u64 unc_slot_ctl(const struct unc_box *box, const struct unc_slot *slot)
 {
 	const struct unc_type *type = box->type;
 	bool signals = unc_box_signals(box);
-	u64 ctl = unc_is_joint(box) ? 0 : UNC_CTL_EN;
+	u64 ctl = type->layout->en;
 
 	if (slot->event && signals)
-		ctl |= UNC_CTL_OV_EN;
+		ctl |= type->layout->ov_en;
 	if (slot->ctr != UNC_FIXED)
 		ctl |= slot->config[0] & type->ctl_mask;
 	return ctl;
@@ -512,7 +515,7 @@ static void unc_box_rest(struct unc_box *box)
 	if (box->frozen && !reset)
 		return;
 	if (!unc_box_resets(box)) {
-		unc_write_box_ctl(box, UNC_BOX_FRZ);
+		unc_write_box_ctl(box, type->layout->frz);
 		box->frozen = true;
 		return;
 	}

@@ -397,7 +397,7 @@ struct unc_ping {
 	unsigned int patience;
 };
 
-static void unc_ping_clock(struct unc_box *box, u32 ctl, u64 left)
+static void unc_ping_clock(struct unc_box *box, u64 ctl, u64 left)
 {
 	u64 mask = GENMASK_ULL(unc_counter_bits(box, UNC_FIXED) - 1, 0);
 	unsigned long flags;
@@ -439,6 +439,7 @@ static bool unc_cores_are_whole(const struct unc_overflow *ov)
  */
 static void unc_ping(struct unc_ping *ping)
 {
+	const struct unc_layout *layout = ping->box->type->layout;
 	struct unc_overflow *ov = &ping->box->pkg->overflow;
 	u64 start, passed, wait = ping->wait;
 	unsigned int n, before = 0;
@@ -448,7 +449,7 @@ static void unc_ping(struct unc_ping *ping)
 	ping->delay = 0;
 	wrmsrq(unc.gen->global_ctl, ping->cores | unc.gen->wake);
 	start = ktime_get_mono_fast_ns();
-	unc_ping_clock(ping->box, UNC_CTL_EN | UNC_CTL_OV_EN, 1);
+	unc_ping_clock(ping->box, layout->en | layout->ov_en, 1);
 	do {
 		ping->overflowed |= unc_global_status() != 0;
 		passed = ktime_get_mono_fast_ns() - start;
@@ -554,7 +555,7 @@ static void unc_ping_khz(struct unc_ping *ping)
 	unsigned long flags;
 	u64 start, count;
 
-	unc_ping_clock(ping->box, UNC_CTL_EN, 0);
+	unc_ping_clock(ping->box, ping->box->type->layout->en, 0);
 	start = ktime_get_mono_fast_ns();
 	udelay(100);
 	flags = unc_lock(ping->box);

@@ -331,7 +331,7 @@ static bool unc_clock_runs(struct unc_box *box)
 	u64 count = 0;
 
 	flags = unc_lock(box);
-	unc_write_ctl(box, UNC_FIXED, UNC_CTL_EN);
+	unc_write_ctl(box, UNC_FIXED, box->type->layout->en);
 	unc_write_box_ctl(box, 0);
 	box->frozen = false;
 	unc_unlock(box, flags);

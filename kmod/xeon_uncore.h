@@ -36,21 +36,13 @@ struct pci_driver;
 #define UNC_MAX_BOXES		128	/* of a package */
 #define UNC_NEVER		S64_MAX	/* a deadline that is none */
 
-/* Bits that every box's counter control register has. */
-#define UNC_CTL_EVENT		GENMASK(7, 0)
-#define UNC_CTL_UMASK		GENMASK(15, 8)
-#define UNC_CTL_EXT		BIT(21)		/* PCU and QPI only */
-#define UNC_CTL_OV_EN		BIT(20)		/* boxes that can signal */
-#define UNC_CTL_EN		BIT(22)
-#define UNC_CTL_THRESH		GENMASK(31, 24)
-
-/* config's event for the counters that count one thing only. */
+/*
+ * For the counters that count one thing only config is no control register but
+ * an event of this driver's own, and a unit mask that says which.
+ */
+#define UNC_CONFIG_EVENT	GENMASK(7, 0)
+#define UNC_CONFIG_UMASK	GENMASK(15, 8)
 #define UNC_EVENT_FIXED		0xff
-
-/* Bits of the box control register. */
-#define UNC_BOX_RST_CTRL	BIT(0)
-#define UNC_BOX_RST_CTRS	BIT(1)
-#define UNC_BOX_FRZ		BIT(8)
 
 /* --- tables: what a generation's hardware is like ------------------------ */
 
@@ -64,15 +56,29 @@ enum unc_quirk {
 	UNC_QUIRK_STEPWISE	= BIT(1),
 	/* a box may answer without a clock; it has a fixed counter that tells */
 	UNC_QUIRK_UNCLOCKED	= BIT(2),
-	/* box control does not reset, its RST bits are reserved */
+	/* box control does not reset, those bits are reserved */
 	UNC_QUIRK_NO_RESET	= BIT(3),
-	/*
-	 * one register is a counter's control, in its upper half, and its count;
-	 * there is no enable bit, any bit of the control has it count
-	 */
-	UNC_QUIRK_JOINT		= BIT(4),
 	/* the package's freeze is the box's, too: it has none of its own */
-	UNC_QUIRK_FREEZE_ALL	= BIT(5),
+	UNC_QUIRK_FREEZE_ALL	= BIT(4),
+};
+
+/**
+ * struct unc_layout - what the bits of a box's control registers do
+ * @event: of a counter's control register, the event select, from bit 0 up
+ * @ext: its ninth bit, where a type's @ctl_mask has that
+ * @thresh: the threshold; with one, a counter counts at most 1 a cycle
+ * @en: the counter counts while it is set.  0: while any bit of its control is
+ * @ov_en: its overflow is told, in boxes that signal
+ * @count: bits of the control register that are the count itself.  0: that has a
+ *	register of its own
+ * @frz: of the box control register, the box stands still
+ * @rst: that clears its controls and its counters
+ */
+struct unc_layout {
+	u64 event, ext, thresh;
+	u64 en, ov_en;
+	u64 count;
+	u32 frz, rst;
 };
 
 /**
@@ -120,7 +126,7 @@ struct unc_filter_reg {
 
 /**
  * struct unc_event_info - what the counters must know of a documented event
- * @code: event select, with the extension bit as bit 8
+ * @code: event select, with its ninth bit as bit 8
  * @ctrs: general counters that may count it
  * @max_inc: largest increment of one cycle
  */
@@ -162,6 +168,7 @@ struct unc_freerun {
  * struct unc_type - a kind of box
  * @name: middle part of the PMU's name
  * @space: how its registers are reached
+ * @layout: what their bits do
  * @max_boxes: how many a package has at most
  * @general: counters that count any event
  * @bits: documented width of the counters; the real one is probed
@@ -197,6 +204,7 @@ struct unc_freerun {
 struct unc_type {
 	const char *name;
 	enum unc_space space;
+	const struct unc_layout *layout;
 	u8 max_boxes;
 	u8 general;
 	u8 bits;

@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables that Ivy Bridge, Haswell and Broadwell have alike.  Sections are those of
- * Intel's uncore manual 331051.
+ * Tables that several generations have alike: Ivy Bridge, Haswell and Broadwell,
+ * or, where it is said, Sandy Bridge as well.  Sections are those of Intel's uncore
+ * manual 331051.
  */
 #include "hw.h"
+
+/* Tables 2-7 and 2-14 and those like them; Sandy Bridge's alike but for .ov_en */
+const struct unc_layout unc_e5_layout = {
+	.event	= CTL_EVENT,
+	.ext	= CTL_EXT,
+	.thresh	= CTL_THRESH8,
+	.en	= BIT_ULL(22),
+	.ov_en	= BIT_ULL(20),
+	.frz	= BIT(8),
+	.rst	= BIT(1) | BIT(0),
+};
 
 /* Address and opcode to match, §2.5 */
 const struct unc_filter_reg unc_ha_filters[] = {

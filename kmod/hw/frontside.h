@@ -22,10 +22,16 @@
 #define FSB_VALID		BIT_ULL(58)
 #define FSB_CTL			(GENMASK_ULL(57, 32) | FSB_VALID)
 
-/* Of a counter's register the upper half is the control, the lower the count. */
+/*
+ * Of a counter's register the upper half is the control, all of whose bits say
+ * what is counted, and the lower one the count.
+ */
+static const struct unc_layout joint_layout = { .count = U32_MAX };
+
 #define BOX(box, BOX_)						\
 	.name = #box, .space = UNC_MSR,				\
-	.quirks = UNC_QUIRK_JOINT | UNC_QUIRK_FREEZE_ALL,	\
+	.layout = &joint_layout,				\
+	.quirks = UNC_QUIRK_FREEZE_ALL,				\
 	.max_boxes = UP(BOX_, BOXES), .bits = UP(BOX_, WIDTH),	\
 	.ctl = UP(BOX_, CONTROL), .ctr = UP(BOX_, CONTROL),	\
 	.max_inc = 1, EVENTS_OF(box)

@@ -66,7 +66,7 @@ static const struct unc_filter_reg cbox_filters[] = {
 
 /* --- PCU (§2.8) ---------------------------------------------------------- */
 
-#define PCU_EVENT	(UNC_CTL_EVENT | UNC_CTL_EXT)
+#define PCU_EVENT	(CTL_EVENT | CTL_EXT)
 
 static const struct unc_filter_reg pcu_filters[] = {
 	{ .reg = 0x715, .word = 1, .mask = GENMASK(31, 0) },
@@ -122,18 +122,20 @@ static const u64 r3qpi_global[] = {
 
 /* --- all of them --------------------------------------------------------- */
 
-/* The layout that PCI boxes share (Table 1-3). */
+#define MSR_BOX	.space = UNC_MSR, .layout = &unc_e5_layout, .bits = 48
+
+/* The addresses that PCI boxes share (Table 1-3). */
 #define PCI_BOX					\
 	.space = UNC_PCI,			\
-	.bits = 48,				\
+	.layout = &unc_e5_layout, .bits = 48,	\
 	.box_ctl = 0xf4, .status = 0xf8,	\
 	.ctl = { 0xd8, 0xdc, 0xe0, 0xe4 },	\
 	.ctr = { 0xa0, 0xa8, 0xb0, 0xb8 }
 
 static const struct unc_type box_types[] = {
 	[TYPE_UBOX] = {
-		.name = "ubox", .space = UNC_MSR,
-		.max_boxes = 1, .general = 2, .bits = 48, .max_inc = 1,
+		.name = "ubox", MSR_BOX,
+		.max_boxes = 1, .general = 2, .max_inc = 1,
 		.status = 0x708, .status_mask = GENMASK(1, 0),
 		.ctl = { 0x705, 0x706 },
 		.ctr = { 0x709, 0x70a },
@@ -145,9 +147,8 @@ static const struct unc_type box_types[] = {
 		EVENTS_OF(ubox),
 	},
 	[TYPE_CBOX] = {
-		.name = "cbox", .space = UNC_MSR,
-		.max_boxes = MAX_CBOXES, .general = 4, .bits = 48,
-		.max_inc = 20,
+		.name = "cbox", MSR_BOX,
+		.max_boxes = MAX_CBOXES, .general = 4, .max_inc = 20,
 		.box_ctl = 0xe00, .status = 0xe07, .status_mask = GENMASK(3, 0),
 		.ctl = { 0xe01, 0xe02, 0xe03, 0xe04 },
 		.ctr = { 0xe08, 0xe09, 0xe0a, 0xe0b },
@@ -186,8 +187,8 @@ static const struct unc_type box_types[] = {
 		EVENTS_OF(irp),
 	},
 	[TYPE_PCU] = {
-		.name = "pcu", .space = UNC_MSR,
-		.max_boxes = 1, .general = 4, .bits = 48, .max_inc = 31,
+		.name = "pcu", MSR_BOX,
+		.max_boxes = 1, .general = 4, .max_inc = 31,
 		.box_ctl = 0x710, .status = 0x716, .status_mask = GENMASK(3, 0),
 		.ctl = { 0x711, 0x712, 0x713, 0x714 },
 		.ctr = { 0x717, 0x718, 0x719, 0x71a },
@@ -211,9 +212,8 @@ static const struct unc_type box_types[] = {
 	},
 #ifndef ONE_SOCKET
 	[TYPE_SBOX] = {
-		.name = "sbox", .space = UNC_MSR,
-		.max_boxes = MAX_SBOXES, .general = 4, .bits = 48,
-		.max_inc = 12,
+		.name = "sbox", MSR_BOX,
+		.max_boxes = MAX_SBOXES, .general = 4, .max_inc = 12,
 		.box_ctl = 0x720, .status = 0x725, .status_mask = GENMASK(3, 0),
 		.ctl = { 0x721, 0x722, 0x723, 0x724 },
 		.ctr = { 0x726, 0x727, 0x728, 0x729 },
@@ -228,7 +228,7 @@ static const struct unc_type box_types[] = {
 		.name = "qpi", PCI_BOX, .status_mask = GENMASK(3, 0),
 		.max_boxes = 3, .general = 4, .max_inc = 255,
 		.box_ctl_base = BOX_CTL_ONES,
-		.ctl_mask = CTL_COMMON | CTL_THRESH8 | UNC_CTL_EXT,
+		.ctl_mask = CTL_COMMON | CTL_THRESH8 | CTL_EXT,
 		.uses = OF(qpi, uses),
 		.filters = qpi_filters, .filters_apart = true,
 		.freerun = qpi_freerun,

@@ -14,7 +14,7 @@
 
 /* The generated parts of a row.  Some counters have 44 bits: seen at load. */
 #define BOX(box, BOX_)						\
-	.name = #box,						\
+	.name = #box, .layout = &unc_e5_layout,			\
 	.max_boxes = REG(BOX_##_BOXES), .bits = 48,		\
 	.ctl = REG(BOX_##_CONTROL), .ctr = REG(BOX_##_COUNTER),	\
 	EVENTS_OF(box)
@@ -50,7 +50,7 @@
 #define PCU							\
 	BOX(pcu, PCU), .space = UNC_MSR, CONTROLLED(PCU),	\
 	.general = 4, .max_inc = 31,				\
-	.ctl_mask = UNC_CTL_EVENT | UNC_CTL_EXT | GENMASK_ULL(15, 14) | \
+	.ctl_mask = CTL_EVENT | CTL_EXT | GENMASK_ULL(15, 14) | \
 		    (CTL_COMMON & ~GENMASK_ULL(15, 0)) | CTL_THRESH5 | \
 		    GENMASK_ULL(31, 30),			\
 	.uses = OF(pcu, uses), .filters = pcu_filters,		\
@@ -58,7 +58,7 @@
 
 #define QPI							\
 	PCI_BOX(qpi, QPI), .general = 4, .max_inc = 255,	\
-	.ctl_mask = CTL_COMMON | CTL_THRESH8 | UNC_CTL_EXT,	\
+	.ctl_mask = CTL_COMMON | CTL_THRESH8 | CTL_EXT,		\
 	.uses = OF(qpi, uses),					\
 	.filters = qpi_filters, .filters_apart = true
 
