@@ -286,7 +286,7 @@ int unc_box_start(struct unc_box *box, bool *found)
  */
 void unc_box_restore(struct unc_box *box)
 {
-	if (box->dead || (box->type->space == UNC_PCI && !box->pdev))
+	if (!unc_box_reachable(box))
 		return;
 	unc_box_clear(box);
 	box->account.since = 0;

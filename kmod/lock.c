@@ -84,10 +84,10 @@ void unc_unlock(struct unc_box *box, unsigned long flags)
 	local_irq_restore(flags);
 }
 
-/* Registers that are reached through the machine's two ports. */
-static bool unc_has_ports(const struct unc_box *box)
+/* An access to its registers takes a lock that all of the machine shares. */
+static bool unc_is_shared(const struct unc_box *box)
 {
-	return box->type->space == UNC_PCI && !box->regs;
+	return !box->type->space->lockless && !box->regs;
 }
 
 static bool unc_trylock_for(struct unc_box *box, u64 ns)
@@ -119,7 +119,7 @@ bool unc_lock_to_read(struct unc_box *box, unsigned long *flags)
 	local_irq_save(*flags);
 	if (!__this_cpu_read(unc_busy)) {
 		__this_cpu_inc(unc_busy);
-		if (!unc_has_ports(box)) {
+		if (!unc_is_shared(box)) {
 			raw_spin_lock(&box->lock);
 			return true;
 		}

@@ -3,6 +3,9 @@
  * The machine: which packages and boxes there are, and how one is found.  All
  * else in the driver is built on this; topology.c fills it in.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/irq_work.h>
 #include <linux/pci.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
@@ -109,4 +112,38 @@ char *unc_pmu_name(const struct unc_type *type, unsigned int index)
 	if (type->max_boxes == 1)
 		return kasprintf(GFP_KERNEL, "%s_%s", unc.prefix, type->name);
 	return kasprintf(GFP_KERNEL, "%s_%s_%u", unc.prefix, type->name, index);
+}
+
+/* --- a box that goes ------------------------------------------------------ */
+
+static void unc_report_gone(struct irq_work *work)
+{
+	struct unc_box *box = container_of(work, struct unc_box, gone);
+
+	pci_warn(box->pdev,
+		 "%s of package %d stopped answering: its events stay at their last count; reload %s once it is back\n",
+		 box->name, box->pkg->phys_id, KBUILD_MODNAME);
+}
+
+/**
+ * unc_init_gone() - prepare the report of a box that stops answering
+ * @box: the box
+ *
+ * It is made from an interrupt of its own: who reads a counter may be a BPF
+ * program that the scheduler runs with a run queue locked, and a message may
+ * wake somebody.
+ */
+void unc_init_gone(struct unc_box *box)
+{
+	init_irq_work(&box->gone, unc_report_gone);
+}
+
+/**
+ * unc_box_gone() - a box that has a PCI function has stopped answering
+ * @box: the box, locked
+ */
+void unc_box_gone(struct unc_box *box)
+{
+	box->dead = true;
+	irq_work_queue(&box->gone);
 }

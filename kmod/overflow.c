@@ -284,7 +284,7 @@ void unc_overflow_serve(struct unc_package *pkg, u64 status, u64 since,
 			unc_serve_box(pkg->boxes[b], since);
 	}
 	unc_raw_lock(&ov->select_lock);
-	wrmsrq(unc.gen->global_status, status);
+	unc_global_clear(status);
 	/* not before the status is gone; unc_nmi() */
 	smp_wmb();
 	WRITE_ONCE(ov->freeze, ov->freeze + 1);

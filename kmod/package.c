@@ -13,6 +13,21 @@
 #define UNC_LINGER_NS	(2 * NSEC_PER_SEC)
 
 /**
+ * unc_package_look() - see what others have left in this CPU's package
+ * @ctl: where to put the global control register; untouched where there is none
+ * @status: where to put the global status; the same
+ *
+ * Return: false when it has these registers and does not answer.
+ */
+bool unc_package_look(u64 *ctl, u64 *status)
+{
+	return !(unc.gen->global_ctl &&
+		 rdmsrq_safe(unc.gen->global_ctl, ctl)) &&
+	       !(unc.gen->global_status &&
+		 rdmsrq_safe(unc.gen->global_status, status));
+}
+
+/**
  * unc_global_status() - who in this CPU's package has overflowed
  *
  * Return: bits of the boxes; 0 where no box signals.
@@ -24,6 +39,15 @@ u64 unc_global_status(void)
 	if (unc.gen->global_status)
 		rdmsrq(unc.gen->global_status, status);
 	return status;
+}
+
+/**
+ * unc_global_clear() - their overflows are served
+ * @status: those bits of the global status, which the package has
+ */
+void unc_global_clear(u64 status)
+{
+	wrmsrq(unc.gen->global_status, status);
 }
 
 /**
@@ -48,8 +72,19 @@ void unc_package_thaw(u32 ctl)
 	if (!unc.gen->global_ctl)
 		return;
 	if (unc.gen->global_status)
-		wrmsrq(unc.gen->global_status, unc_global_status());
+		unc_global_clear(unc_global_status());
 	wrmsrq(unc.gen->global_ctl, ctl | unc.gen->unfreeze);
+}
+
+/**
+ * unc_package_select() - whom a package that runs interrupts from now on
+ * @ctl: cores' bits of the global control register
+ *
+ * Context: on a CPU of the package, which boxes can freeze.
+ */
+void unc_package_select(u32 ctl)
+{
+	wrmsrq(unc.gen->global_ctl, ctl | unc.gen->wake);
 }
 
 /* --- frozen by an overflow ------------------------------------------------ */

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The PCI driver that claims the functions in which boxes have their
- * registers, and notices when one goes away.
+ * The PCI driver that claims the functions in which, or behind which, boxes have
+ * their registers, and notices when one goes away.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/acpi.h>
 #include <linux/io.h>
 #include <linux/irq_work.h>
 #include <linux/module.h>
@@ -13,82 +12,8 @@
 
 #include "xeon_uncore.h"
 
-static bool mmconfig = true;
-module_param(mmconfig, bool, 0444);
-MODULE_PARM_DESC(mmconfig,
-		 "reach PCI registers through memory (MMCONFIG) where the machine can, instead of through its two ports (default Y)");
-
 /* Functions that appear after the module was loaded have no PMU to join. */
 static bool unc_pci_closed;
-
-/* Functions that are reached through memory, and those that are not. */
-static unsigned int unc_mapped, unc_ported;
-
-#define UNC_CONFIG_SIZE	4096
-
-/* Where the firmware says that a function's configuration space is, or 0. */
-static phys_addr_t unc_config_address(const struct pci_dev *pdev)
-{
-	const struct acpi_mcfg_allocation *entry, *end;
-	struct acpi_table_header *table;
-	u8 bus = pdev->bus->number;
-	phys_addr_t address = 0;
-
-	if (ACPI_FAILURE(acpi_get_table(ACPI_SIG_MCFG, 0, &table)))
-		return 0;
-	entry = (void *)table + sizeof(struct acpi_table_mcfg);
-	end = (void *)table + table->length;
-	for (; entry + 1 <= end; entry++) {
-		if (entry->pci_segment == pci_domain_nr(pdev->bus) &&
-		    bus >= entry->start_bus_number &&
-		    bus <= entry->end_bus_number)
-			address = entry->address +
-				  (((phys_addr_t)bus << 8 | pdev->devfn) *
-				   UNC_CONFIG_SIZE);
-	}
-	acpi_put_table(table);
-	return address;
-}
-
-/*
- * Through memory an access takes no lock and a fraction of the time.  The
- * kernel itself trusts the firmware's table with care only: so the function
- * that answers there must be the one.
- */
-static void __iomem *unc_map_config(struct pci_dev *pdev)
-{
-	phys_addr_t address = mmconfig ? unc_config_address(pdev) : 0;
-	void __iomem *regs = NULL;
-	u32 id, class;
-
-	if (address && pdev->cfg_size >= UNC_CONFIG_SIZE)
-		regs = ioremap(address, UNC_CONFIG_SIZE);
-	if (!regs)
-		goto ports;
-	id = readl(regs + PCI_VENDOR_ID);
-	class = readl(regs + PCI_CLASS_REVISION);
-	if (id == (u32)(pdev->device << 16 | pdev->vendor) &&
-	    class == (pdev->class << 8 | pdev->revision)) {
-		unc_mapped++;
-		return regs;
-	}
-	iounmap(regs);
-ports:
-	unc_ported++;
-	return NULL;
-}
-
-/**
- * unc_pci_access() - how PCI registers are reached, for the log
- */
-const char *unc_pci_access(void)
-{
-	if (!unc.gen->pci_ids)
-		return "nothing: there are none";
-	if (!unc_mapped)
-		return "ports";
-	return unc_ported ? "memory and ports" : "memory";
-}
 
 /* The registers of a filter may be beyond what can be reached. */
 static bool unc_filters_reachable(struct pci_dev *pdev,
@@ -115,10 +40,10 @@ static int unc_pci_join(struct pci_dev *pdev, struct unc_box *box, bool filter)
 	if (filter && !unc_filters_reachable(pdev, box->type))
 		return -ENODEV;
 	if (filter) {
-		box->filter_regs = unc_map_config(pdev);
+		box->filter_regs = box->type->space->map(pdev);
 		box->filter_pdev = pdev;
 	} else {
-		box->regs = unc_map_config(pdev);
+		box->regs = box->type->space->map(pdev);
 		box->pdev = pdev;
 	}
 	pci_set_drvdata(pdev, box);
@@ -256,8 +181,6 @@ int unc_pci_init(void)
 	if (!unc.gen->pci_ids)
 		return 0;
 	unc_pci_closed = false;
-	unc_mapped = 0;
-	unc_ported = 0;
 	unc_pci_driver.id_table = unc.gen->pci_ids;
 	err = pci_register_driver(&unc_pci_driver);
 	if (err)
@@ -265,7 +188,7 @@ int unc_pci_init(void)
 	unc_pci_closed = true;
 	for (i = 0; i < unc.num_packages; i++) {
 		for (t = 0; t < unc.gen->num_types; t++) {
-			if (unc.gen->types[t].space == UNC_PCI)
+			if (unc.gen->types[t].space->map)
 				unc_pci_drop_incomplete(&unc.packages[i],
 							&unc.gen->types[t]);
 		}

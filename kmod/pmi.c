@@ -447,7 +447,7 @@ static void unc_ping(struct unc_ping *ping)
 	cpumask_clear(&ov->answered);
 	ping->overflowed = false;
 	ping->delay = 0;
-	wrmsrq(unc.gen->global_ctl, ping->cores | unc.gen->wake);
+	unc_package_select(ping->cores);
 	start = ktime_get_mono_fast_ns();
 	unc_ping_clock(ping->box, layout->en | layout->ov_en, 1);
 	do {
@@ -552,14 +552,15 @@ static bool unc_ping_again(struct unc_ping *ping, u32 reach,
 static void unc_ping_khz(struct unc_ping *ping)
 {
 	struct unc_overflow *ov = &ping->box->pkg->overflow;
+	struct unc_slot clock = { .ctr = UNC_FIXED };
 	unsigned long flags;
-	u64 start, count;
+	u64 start, count = 0;
 
 	unc_ping_clock(ping->box, ping->box->type->layout->en, 0);
 	start = ktime_get_mono_fast_ns();
 	udelay(100);
 	flags = unc_lock(ping->box);
-	rdmsrq(ping->box->type->fixed_ctr, count);
+	unc_read_counter(ping->box, &clock, &count);
 	start = ktime_get_mono_fast_ns() - start;
 	unc_unlock(ping->box, flags);
 	unc_ping_clock(ping->box, 0, 0);
@@ -591,7 +592,7 @@ static void unc_pmi_settle(void)
 	}
 }
 
-/* A box with a clock that can overflow, on MSRs. */
+/* A box with a clock that can overflow, and that nobody has to wait for. */
 static struct unc_box *unc_clock_box(const struct unc_package *pkg)
 {
 	unsigned int b;
@@ -599,7 +600,7 @@ static struct unc_box *unc_clock_box(const struct unc_package *pkg)
 	for (b = 0; b < unc.boxes_per_package; b++) {
 		struct unc_box *box = pkg->boxes[b];
 
-		if (box && !box->dead && box->type->space == UNC_MSR &&
+		if (box && !box->dead && box->type->space->lockless &&
 		    box->type->signals && box->type->fixed_ctl)
 			return box;
 	}

@@ -136,13 +136,14 @@ static void unc_find_buses(void)
 	}
 }
 
-static int unc_create_msr_boxes(struct unc_package *pkg)
+/* Those that pci.c cannot find by a function of theirs. */
+static int unc_create_boxes(struct unc_package *pkg)
 {
 	const struct unc_type *type = unc.gen->types;
 	unsigned int i, n, t;
 
 	for (t = 0; t < unc.gen->num_types; t++, type++) {
-		if (type->space != UNC_MSR)
+		if (type->space->map)
 			continue;
 		n = unc.gen->count_boxes ? unc.gen->count_boxes(pkg, type) :
 					   type->max_boxes;
@@ -155,7 +156,7 @@ static int unc_create_msr_boxes(struct unc_package *pkg)
 }
 
 /**
- * unc_topology_init() - find packages, their buses and their MSR boxes
+ * unc_topology_init() - find packages, their buses and boxes without a function
  *
  * Context: process; CPU hotplug must be held off by the caller.
  * Return: 0 or a negative errno; unc_topology_exit() cleans up either way.
@@ -193,7 +194,7 @@ int unc_topology_init(void)
 	}
 	unc_find_buses();
 	for (i = 0; i < unc.num_packages; i++) {
-		err = unc_create_msr_boxes(&unc.packages[i]);
+		err = unc_create_boxes(&unc.packages[i]);
 		if (err)
 			return err;
 	}
@@ -246,7 +247,7 @@ struct unc_found {
 };
 
 /*
- * On a CPU of the package, interrupts off: MSRs are a package's own.  First all
+ * On a CPU of the package, interrupts off: registers are a package's own.  First all
  * of it is frozen, so that nothing can overflow while it is cleared.
  */
 static void unc_start_boxes(void *data)
@@ -255,10 +256,7 @@ static void unc_start_boxes(void *data)
 	struct unc_package *pkg = found->pkg;
 	unsigned int b;
 
-	if ((unc.gen->global_ctl &&
-	     rdmsrq_safe(unc.gen->global_ctl, &found->ctl)) ||
-	    (unc.gen->global_status &&
-	     rdmsrq_safe(unc.gen->global_status, &found->status)))
+	if (!unc_package_look(&found->ctl, &found->status))
 		return;
 	unc_package_freeze();
 	for (b = 0; b < unc.boxes_per_package; b++) {

@@ -46,8 +46,6 @@ struct pci_driver;
 
 /* --- tables: what a generation's hardware is like ------------------------ */
 
-enum unc_space { UNC_MSR, UNC_PCI };
-
 /* What the hardware asks of software beyond the ordinary. */
 enum unc_quirk {
 	/* a control register takes what is written twice in a row only */
@@ -79,6 +77,45 @@ struct unc_layout {
 	u64 en, ov_en;
 	u64 count;
 	u32 frz, rst;
+};
+
+struct unc_box;
+struct unc_slot;
+
+/**
+ * struct unc_space - how the registers of a kind of box are reached
+ * @lockless: no access takes a lock; else one does where the registers are not
+ *	mapped (struct unc_box's @regs)
+ * @map: maps the registers that are in, or behind, a PCI function, or returns NULL
+ *	where they are reached without; may sleep.  NULL: no box of this space has
+ *	a function, the generation knows how many there are
+ * @present: does the box answer?
+ * @read: what a control register holds, 0 for one that faults
+ * @write: sets a control register
+ * @try_write: sets any register; returns 0, or a negative errno for one that
+ *	faults.  NULL: none does
+ * @write_filter: sets a filter register, where there is one
+ * @read_counter: reads a counter, of which the bits of @mask matter, for a slot
+ *	whose @raw and @stamp are those of its last read; returns false when the
+ *	box has gone
+ * @write_counter: sets a counter
+ *
+ * All but @map are called with the box's lock held and interrupts off, on a CPU of
+ * its package, and never in an NMI; but for @present, of a box that has answered
+ * before and is not dead.  Registers are those of the type's table: what they are
+ * an address in, and where in it a box is, is the space's business.
+ */
+struct unc_space {
+	bool lockless;
+	void __iomem *(*map)(struct pci_dev *pdev);
+	bool (*present)(struct unc_box *box);
+	u64 (*read)(struct unc_box *box, u32 reg);
+	void (*write)(struct unc_box *box, u32 reg, u64 value);
+	int (*try_write)(struct unc_box *box, u32 reg, u64 value);
+	void (*write_filter)(struct unc_box *box, u32 reg, u64 value);
+	bool (*read_counter)(struct unc_box *box, u32 reg,
+			     const struct unc_slot *slot, u64 mask, u64 *value);
+	void (*write_counter)(struct unc_box *box, u32 reg, u64 value);
 };
 
 /**
@@ -203,7 +240,7 @@ struct unc_freerun {
  */
 struct unc_type {
 	const char *name;
-	enum unc_space space;
+	const struct unc_space *space;
 	const struct unc_layout *layout;
 	u8 max_boxes;
 	u8 general;
@@ -259,8 +296,8 @@ enum unc_pci_role { UNC_PCI_BOX, UNC_PCI_FILTER };
  * @unfreeze: bit of @global_ctl that starts all boxes again
  * @wake: bit of @global_ctl that wakes a sleeping core for the interrupt
  * @cores: bits of @global_ctl that select cores
- * @count_boxes: how many boxes of MSR type @type package @pkg has; may sleep.
- *	NULL: as many as @type->max_boxes
+ * @count_boxes: how many boxes of @type package @pkg has, of a type whose boxes
+ *	have no PCI function; may sleep.  NULL: as many as @type->max_boxes
  */
 struct unc_package;
 struct unc_generation {
@@ -279,8 +316,6 @@ struct unc_generation {
 };
 
 /* --- state: what is there and what it counts ----------------------------- */
-
-struct unc_box;
 
 /**
  * struct unc_slot - something that a box counts, for one or more events
@@ -363,9 +398,9 @@ struct unc_freeze_account {
  * @index: which of its type, 0 to @type->max_boxes - 1
  * @pkg: where it is
  * @pdev: its PCI function
- * @regs: the function's configuration space, where it is memory-mapped
+ * @regs: that function's registers, where they are mapped
  * @filter_pdev: the PCI function of its filters, when they are apart
- * @filter_regs: that one's configuration space, where it is memory-mapped
+ * @filter_regs: that one's registers, where they are mapped
  * @name: name of the PMU, for messages
  * @bits: width of the general counters, as probed
  * @kept: what counter 0 kept of all ones, when that makes no sense; else 0
@@ -635,6 +670,8 @@ struct unc_box **unc_box_place(const struct unc_package *pkg,
 			       const struct unc_type *type, unsigned int index);
 bool unc_any_box(const struct unc_type *type, unsigned int index);
 char *unc_pmu_name(const struct unc_type *type, unsigned int index);
+void unc_init_gone(struct unc_box *box);
+void unc_box_gone(struct unc_box *box);
 
 /*
  * @a * @mul / @div, all of 64 bits, at most U64_MAX.  The kernel's own function
@@ -656,13 +693,23 @@ bool unc_lock_to_read(struct unc_box *box, unsigned long *flags);
 void unc_raw_lock(raw_spinlock_t *lock) __acquires(lock);
 void unc_raw_unlock(raw_spinlock_t *lock) __releases(lock);
 
+/* --- space_msr.c --------------------------------------------------------- */
+
+extern const struct unc_space unc_msr_space;
+
+/* --- space_pci.c --------------------------------------------------------- */
+
+extern const struct unc_space unc_pci_space;
+
+const char *unc_pci_access(void);
+
 /* --- access.c: registers; call with the box's lock held ------------------ */
 
 bool unc_read_counter(struct unc_box *box, struct unc_slot *slot, u64 *value);
 unsigned int unc_counter_bits(const struct unc_box *box, unsigned int ctr);
+bool unc_box_reachable(const struct unc_box *box);
 bool unc_box_present(struct unc_box *box);
 int unc_probe_box(struct unc_box *box);
-void unc_init_gone(struct unc_box *box);
 u64 unc_read_ctl(struct unc_box *box, unsigned int ctr);
 void unc_write_ctl(struct unc_box *box, unsigned int ctr, u64 value);
 void unc_write_filter(struct unc_box *box, unsigned int i, u32 value);
@@ -672,9 +719,12 @@ void unc_clear_status(struct unc_box *box);
 
 /* --- package.c: a package as a whole ------------------------------------- */
 
+bool unc_package_look(u64 *ctl, u64 *status);
 u64 unc_global_status(void);
+void unc_global_clear(u64 status);
 void unc_package_freeze(void);
 void unc_package_thaw(u32 ctl);
+void unc_package_select(u32 ctl);
 void unc_unfreeze(struct unc_overflow *ov, u64 since);
 u64 unc_frozen_ns(const struct unc_package *pkg);
 void unc_overflow_charge(struct unc_overflow *ov, u64 ns);
@@ -797,7 +847,6 @@ void unc_boxes_stop(void);
 
 int unc_pci_init(void);
 void unc_pci_exit(void);
-const char *unc_pci_access(void);
 
 /* --- power.c: suspend, reboot, packages that come back ------------------- */
 

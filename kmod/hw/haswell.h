@@ -122,11 +122,11 @@ static const u64 r3qpi_global[] = {
 
 /* --- all of them --------------------------------------------------------- */
 
-#define MSR_BOX	.space = UNC_MSR, .layout = &unc_e5_layout, .bits = 48
+#define MSR_BOX	.space = &unc_msr_space, .layout = &unc_e5_layout, .bits = 48
 
 /* The addresses that PCI boxes share (Table 1-3). */
 #define PCI_BOX					\
-	.space = UNC_PCI,			\
+	.space = &unc_pci_space,			\
 	.layout = &unc_e5_layout, .bits = 48,	\
 	.box_ctl = 0xf4, .status = 0xf8,	\
 	.ctl = { 0xd8, 0xdc, 0xe0, 0xe4 },	\

@@ -21,18 +21,18 @@
 #define CONTROLLED(BOX_)					\
 	.box_ctl = REG(BOX_##_BOX_CONTROL), .box_ctl_base = BOX_CTL_BASE
 #define PCI_BOX(box, BOX_)					\
-	BOX(box, BOX_), .space = UNC_PCI, CONTROLLED(BOX_)
+	BOX(box, BOX_), .space = &unc_pci_space, CONTROLLED(BOX_)
 #define FIXED(BOX_)						\
 	.fixed_ctl = REG(BOX_##_FIXED_CONTROL),			\
 	.fixed_ctr = REG(BOX_##_FIXED_COUNTER)
 
 #define UBOX							\
-	BOX(ubox, UBOX), .space = UNC_MSR, FIXED(UBOX),		\
+	BOX(ubox, UBOX), .space = &unc_msr_space, FIXED(UBOX),		\
 	.general = 2, .max_inc = 1,				\
 	.ctl_mask = CTL_COMMON | CTL_THRESH5
 
 #define CBOX							\
-	BOX(cbox, CBOX), .space = UNC_MSR, CONTROLLED(CBOX),	\
+	BOX(cbox, CBOX), .space = &unc_msr_space, CONTROLLED(CBOX),	\
 	.general = 4, .max_inc = 20, .stride = REG(CBOX_STRIDE), \
 	.ctl_mask = CTL_COMMON | CTL_THRESH8 | BIT_ULL(19),	\
 	.uses = OF(cbox, uses), .filters = cbox_filters
@@ -48,7 +48,7 @@
 
 /* its invert bit is the other boxes' */
 #define PCU							\
-	BOX(pcu, PCU), .space = UNC_MSR, CONTROLLED(PCU),	\
+	BOX(pcu, PCU), .space = &unc_msr_space, CONTROLLED(PCU),	\
 	.general = 4, .max_inc = 31,				\
 	.ctl_mask = CTL_EVENT | CTL_EXT | GENMASK_ULL(15, 14) | \
 		    (CTL_COMMON & ~GENMASK_ULL(15, 0)) | CTL_THRESH5 | \

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Boxes whose registers are MSRs, a package's own: an access costs hundreds of
+ * cycles and waits for nobody.  One that the box does not have faults.
+ */
+#include "xeon_uncore.h"
+#include "compat.h"
+
+static u32 unc_msr(const struct unc_box *box, u32 reg)
+{
+	return reg + box->index * box->type->stride;
+}
+
+static bool unc_msr_present(struct unc_box *box)
+{
+	const struct unc_type *type = box->type;
+	u64 value;
+
+	return !rdmsrq_safe(unc_msr(box, type->box_ctl ?: type->ctl[0]), &value);
+}
+
+static u64 unc_msr_read(struct unc_box *box, u32 reg)
+{
+	u64 value = 0;
+
+	rdmsrq_safe(unc_msr(box, reg), &value);
+	return value;
+}
+
+static void unc_msr_write(struct unc_box *box, u32 reg, u64 value)
+{
+	wrmsrq(unc_msr(box, reg), value);
+}
+
+static int unc_msr_try_write(struct unc_box *box, u32 reg, u64 value)
+{
+	return wrmsrq_safe(unc_msr(box, reg), value);
+}
+
+static bool unc_msr_read_counter(struct unc_box *box, u32 reg,
+				 const struct unc_slot *slot, u64 mask,
+				 u64 *value)
+{
+	rdmsrq(unc_msr(box, reg), *value);
+	return true;
+}
+
+const struct unc_space unc_msr_space = {
+	.lockless	= true,
+	.present	= unc_msr_present,
+	.read		= unc_msr_read,
+	.write		= unc_msr_write,
+	.try_write	= unc_msr_try_write,
+	.write_filter	= unc_msr_write,
+	.read_counter	= unc_msr_read_counter,
+	.write_counter	= unc_msr_write,
+};

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Boxes whose registers are in the configuration space of a PCI function, which
+ * may go away.  Where the firmware says so that is memory; otherwise an access
+ * takes about a microsecond, and the lock of the machine's two ports.  The
+ * function that answers to pci.c may be a box's or that of its filters.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/acpi.h>
+#include <linux/io.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+
+#include "xeon_uncore.h"
+
+static bool mmconfig = true;
+module_param(mmconfig, bool, 0444);
+MODULE_PARM_DESC(mmconfig,
+		 "reach PCI registers through memory (MMCONFIG) where the machine can, instead of through its two ports (default Y)");
+
+/* --- reaching a function -------------------------------------------------- */
+
+/* Functions that are reached through memory, and those that are not. */
+static unsigned int unc_mapped, unc_ported;
+
+#define UNC_CONFIG_SIZE	4096
+
+/* Where the firmware says that a function's configuration space is, or 0. */
+static phys_addr_t unc_config_address(const struct pci_dev *pdev)
+{
+	const struct acpi_mcfg_allocation *entry, *end;
+	struct acpi_table_header *table;
+	u8 bus = pdev->bus->number;
+	phys_addr_t address = 0;
+
+	if (ACPI_FAILURE(acpi_get_table(ACPI_SIG_MCFG, 0, &table)))
+		return 0;
+	entry = (void *)table + sizeof(struct acpi_table_mcfg);
+	end = (void *)table + table->length;
+	for (; entry + 1 <= end; entry++) {
+		if (entry->pci_segment == pci_domain_nr(pdev->bus) &&
+		    bus >= entry->start_bus_number &&
+		    bus <= entry->end_bus_number)
+			address = entry->address +
+				  (((phys_addr_t)bus << 8 | pdev->devfn) *
+				   UNC_CONFIG_SIZE);
+	}
+	acpi_put_table(table);
+	return address;
+}
+
+/*
+ * Through memory an access takes no lock and a fraction of the time.  The
+ * kernel itself trusts the firmware's table with care only: so the function
+ * that answers there must be the one.
+ */
+static void __iomem *unc_map_config(struct pci_dev *pdev)
+{
+	phys_addr_t address = mmconfig ? unc_config_address(pdev) : 0;
+	void __iomem *regs = NULL;
+	u32 id, class;
+
+	if (address && pdev->cfg_size >= UNC_CONFIG_SIZE)
+		regs = ioremap(address, UNC_CONFIG_SIZE);
+	if (!regs)
+		goto ports;
+	id = readl(regs + PCI_VENDOR_ID);
+	class = readl(regs + PCI_CLASS_REVISION);
+	if (id == (u32)(pdev->device << 16 | pdev->vendor) &&
+	    class == (pdev->class << 8 | pdev->revision)) {
+		unc_mapped++;
+		return regs;
+	}
+	iounmap(regs);
+ports:
+	unc_ported++;
+	return NULL;
+}
+
+/**
+ * unc_pci_access() - how PCI registers are reached, for the log
+ */
+const char *unc_pci_access(void)
+{
+	if (!unc.gen->pci_ids)
+		return "nothing: there are none";
+	if (!unc_mapped)
+		return "ports";
+	return unc_ported ? "memory and ports" : "memory";
+}
+
+/* --- registers ------------------------------------------------------------ */
+
+static u32 unc_config_read(struct pci_dev *pdev, void __iomem *regs, u32 reg)
+{
+	u32 value;
+
+	if (regs)
+		return readl(regs + reg);
+	/* what cannot be read reads all ones */
+	pci_read_config_dword(pdev, reg, &value);
+	return value;
+}
+
+static void unc_config_write(struct pci_dev *pdev, void __iomem *regs, u32 reg,
+			     u32 value)
+{
+	if (regs)
+		writel(value, regs + reg);
+	else
+		pci_write_config_dword(pdev, reg, value);
+}
+
+static u32 unc_pci_read32(struct unc_box *box, u32 reg)
+{
+	return unc_config_read(box->pdev, box->regs, reg);
+}
+
+static void unc_pci_write32(struct unc_box *box, u32 reg, u32 value)
+{
+	unc_config_write(box->pdev, box->regs, reg, value);
+}
+
+/* A function that is gone reads all ones everywhere, its IDs included. */
+static bool unc_pci_gone(struct unc_box *box)
+{
+	if (unc_pci_read32(box, PCI_VENDOR_ID) == U32_MAX)
+		unc_box_gone(box);
+	return box->dead;
+}
+
+static bool unc_pci_present(struct unc_box *box)
+{
+	return box->pdev && !unc_pci_gone(box);
+}
+
+static u64 unc_pci_read(struct unc_box *box, u32 reg)
+{
+	return unc_pci_read32(box, reg);
+}
+
+static void unc_pci_write(struct unc_box *box, u32 reg, u64 value)
+{
+	unc_pci_write32(box, reg, lower_32_bits(value));
+}
+
+/*
+ * Where the filters are in a function of their own that is absent, nothing is
+ * written; event_init refuses events that need them.
+ */
+static void unc_pci_write_filter(struct unc_box *box, u32 reg, u64 value)
+{
+	if (!box->type->filters_apart)
+		unc_pci_write(box, reg, value);
+	else if (box->filter_pdev)
+		unc_config_write(box->filter_pdev, box->filter_regs, reg,
+				 lower_32_bits(value));
+}
+
+/*
+ * Put together the 64 bits of a counter whose low half is @lo, by reading the
+ * high half as well.  A counter that runs may carry in between.
+ */
+static bool unc_read_high(struct unc_box *box, u32 reg, u32 lo, u64 *value)
+{
+	u32 hi, again;
+
+	for (;;) {
+		hi = unc_pci_read32(box, reg + 4);
+		if (hi == U32_MAX && unc_pci_gone(box))
+			return false;
+		if (box->frozen || box->still)
+			break;
+		again = unc_pci_read32(box, reg);
+		if (again >= lo)
+			break;
+		lo = again;
+	}
+	*value = (u64)hi << 32 | lo;
+	return true;
+}
+
+/* The high half is read only when the low one may have gone round since. */
+static bool unc_pci_read_counter(struct unc_box *box, u32 reg,
+				 const struct unc_slot *slot, u64 mask,
+				 u64 *value)
+{
+	u32 lo = unc_pci_read32(box, reg);
+
+	if (lo == U32_MAX && unc_pci_gone(box))
+		return false;
+	if (mask == U32_MAX)
+		*value = lo;
+	else if (slot->stamp && ktime_get_mono_fast_ns() - slot->stamp <
+				slot->low_ns)
+		*value = slot->raw + (u32)(lo - (u32)slot->raw);
+	else if (!unc_read_high(box, reg, lo, value))
+		return false;
+	return true;
+}
+
+static void unc_pci_write_counter(struct unc_box *box, u32 reg, u64 value)
+{
+	unc_pci_write32(box, reg, lower_32_bits(value));
+	unc_pci_write32(box, reg + 4, upper_32_bits(value));
+}
+
+const struct unc_space unc_pci_space = {
+	.map		= unc_map_config,
+	.present	= unc_pci_present,
+	.read		= unc_pci_read,
+	.write		= unc_pci_write,
+	.write_filter	= unc_pci_write_filter,
+	.read_counter	= unc_pci_read_counter,
+	.write_counter	= unc_pci_write_counter,
+};
