@@ -56,7 +56,7 @@ static int unc_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		&unc.gen->types[UNC_PCI_TYPE(id->driver_data)];
 	unsigned int index = UNC_PCI_INDEX(id->driver_data);
 	struct unc_package *pkg = type->io_bus ?
-		unc_package_of_io_bus(pdev->bus) :
+		unc.gen->map_io_bus(pdev->bus) :
 		unc_package_of_bus(pdev->bus);
 	struct unc_box *box;
 

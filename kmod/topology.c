@@ -14,39 +14,6 @@
 #include "xeon_uncore.h"
 #include "compat.h"
 
-/* Is it a function that only an uncore bus has? */
-static bool unc_is_uncore_bus(struct pci_dev *pdev)
-{
-	const struct pci_device_id *id = pci_match_id(unc.gen->pci_ids, pdev);
-
-	return id && !unc.gen->types[UNC_PCI_TYPE(id->driver_data)].io_bus;
-}
-
-/**
- * unc_package_of_io_bus() - the package that an IO bus belongs to
- * @bus: the bus
- *
- * That is the package of the next higher uncore bus, also when this one's UBox
- * is hidden and nobody knows which package that is.
- *
- * Context: process.
- * Return: the package, or NULL.
- */
-struct unc_package *unc_package_of_io_bus(struct pci_bus *bus)
-{
-	struct pci_bus *best = NULL;
-	struct pci_dev *pdev = NULL;
-
-	for_each_pci_dev(pdev) {
-		if (pci_domain_nr(pdev->bus) == pci_domain_nr(bus) &&
-		    pdev->bus->number >= bus->number &&
-		    (!best || pdev->bus->number < best->number) &&
-		    unc_is_uncore_bus(pdev))
-			best = pdev->bus;
-	}
-	return best ? unc_package_of_bus(best) : NULL;
-}
-
 /**
  * unc_box_create() - find a box's state, make it when there is none yet
  * @pkg: the package
@@ -84,26 +51,6 @@ struct unc_box *unc_box_create(struct unc_package *pkg,
 	return box;
 }
 
-/*
- * The UBox's own node id, looked up in its map of node ids, gives the number
- * of the package.  The manual's example forgets to shift the map's fields.
- */
-static int unc_read_package_id(struct pci_dev *pdev)
-{
-	u32 node, map;
-	unsigned int i;
-
-	if (pci_read_config_dword(pdev, unc.gen->node_id, &node) ||
-	    pci_read_config_dword(pdev, unc.gen->node_map, &map) ||
-	    (node == U32_MAX && map == U32_MAX))
-		return -EIO;
-	for (i = 0; i < 8; i++) {
-		if (((map >> (3 * i)) & 7) == (node & 7))
-			return i;
-	}
-	return -ENODEV;
-}
-
 static void unc_find_buses(void)
 {
 	struct pci_dev *pdev = NULL;
@@ -113,7 +60,7 @@ static void unc_find_buses(void)
 		return;
 	while ((pdev = pci_get_device(PCI_VENDOR_ID_INTEL,
 				      unc.gen->ubox_device, pdev))) {
-		int id = unc_read_package_id(pdev);
+		int id = unc.gen->map_bus(pdev);
 		struct unc_package *pkg = unc_package_of_id(id);
 
 		if (!pkg) {

@@ -284,9 +284,11 @@ enum unc_pci_role { UNC_PCI_BOX, UNC_PCI_FILTER };
  * @num_types: how many
  * @pci_ids: the PCI functions that are or belong to boxes, NULL: none are
  * @rival: PCI driver that the kernel's own uncore driver has for it, or NULL
- * @ubox_device: PCI device with the node-id registers
- * @node_id: offset of the local node id there (bits 2:0)
- * @node_map: offset of the node-id map, eight fields of three bits
+ * @ubox_device: PCI device that each uncore bus has one of
+ * @map_bus: number of the package whose uncore is on such a device's bus, or a
+ *	negative errno; may sleep
+ * @map_io_bus: the package that an IO bus belongs to, of which one of its uncore
+ *	buses says so, or NULL; may sleep
  * @max_khz: no uncore clock is faster
  * @global_ctl: MSR that unfreezes and says whom to interrupt; 0: there
  *	is none, and nothing freezes a package
@@ -307,7 +309,8 @@ struct unc_generation {
 	const struct pci_device_id *pci_ids;
 	const char *rival;
 	u16 ubox_device;
-	u16 node_id, node_map;
+	int (*map_bus)(struct pci_dev *pdev);
+	struct unc_package *(*map_io_bus)(struct pci_bus *bus);
 	u32 max_khz;
 	u32 global_ctl, global_status;
 	u32 freeze, unfreeze, wake, cores;
@@ -837,7 +840,6 @@ void unc_clock_yield(struct unc_box *box);
 
 int unc_topology_init(void);
 void unc_topology_exit(void);
-struct unc_package *unc_package_of_io_bus(struct pci_bus *bus);
 struct unc_box *unc_box_create(struct unc_package *pkg,
 			       const struct unc_type *type, unsigned int index);
 int unc_boxes_start(void);

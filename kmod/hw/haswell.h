@@ -292,6 +292,11 @@ static_assert(REG(GLOBAL_NODE_ID) == NODE_ID);
 static_assert(REG(GLOBAL_NODE_MAP) == NODE_MAP);
 #endif
 
+static int map_bus(struct pci_dev *ubox)
+{
+	return unc_ubox_package(ubox, NODE_ID, NODE_MAP);
+}
+
 static unsigned int count_boxes(const struct unc_package *pkg,
 				const struct unc_type *type)
 {
@@ -310,8 +315,8 @@ static unsigned int count_boxes(const struct unc_package *pkg,
 	.num_types = ARRAY_SIZE(box_types),			\
 	.pci_ids = box_pci_ids,					\
 	.ubox_device = DEVICE(0x1e),		/* §1.6.1 */	\
-	.node_id = NODE_ID,					\
-	.node_map = NODE_MAP,					\
+	.map_bus = map_bus,					\
+	.map_io_bus = unc_package_of_io_bus,			\
 	.max_khz = 5000000,					\
 	.global_ctl = MSR_GLOBAL_CTL,				\
 	.global_status = MSR_GLOBAL_STATUS,			\

@@ -43,6 +43,10 @@ extern const struct unc_layout unc_e5_layout;
 extern const struct unc_filter_reg unc_ha_filters[];
 extern const struct unc_freerun unc_package_residencies[];
 
+/* bus.c */
+int unc_ubox_package(struct pci_dev *pdev, u16 node_id, u16 node_map);
+struct unc_package *unc_package_of_io_bus(struct pci_bus *bus);
+
 /* die.c */
 unsigned int unc_die_cboxes(const struct unc_package *pkg, u32 msr,
 			    unsigned int most);

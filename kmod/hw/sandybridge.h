@@ -87,3 +87,8 @@ static const struct unc_filter_reg qpi_filters[] = {
 	{ .reg = 0x23c, .word = 2, .shift = 32, .mask = U32_MAX },
 	{ }
 };
+
+static int map_bus(struct pci_dev *ubox)
+{
+	return unc_ubox_package(ubox, REG(GLOBAL_NODE_ID), REG(GLOBAL_NODE_MAP));
+}

@@ -89,8 +89,8 @@ const struct unc_generation unc_snbep = {
 	.num_types = ARRAY_SIZE(box_types),
 	.pci_ids = box_pci_ids,
 	.ubox_device = SNBEP_GLOBAL_UBOX_DEVICE,
-	.node_id = SNBEP_GLOBAL_NODE_ID,
-	.node_map = SNBEP_GLOBAL_NODE_MAP,
+	.map_bus = map_bus,
+	.map_io_bus = unc_package_of_io_bus,
 	.max_khz = 5000000,
 	.count_boxes = count_boxes,
 };

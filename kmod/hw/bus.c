@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which package a PCI bus belongs to, on E5 and E7: each has one bus for its
+ * uncore, with a UBox, and one below it for IO.  Where the UBox's registers are is
+ * the generation's.
+ */
+#include <linux/pci.h>
+
+#include "hw.h"
+
+/* The node-id map: as many fields of so many bits. */
+#define NODES		8
+#define NODE_BITS	3
+#define NODE_ID		GENMASK(NODE_BITS - 1, 0)
+
+/**
+ * unc_ubox_package() - the number of the package that a UBox is in
+ * @pdev: the UBox
+ * @node_id: offset of the local node id there
+ * @node_map: offset of the map from packages to node ids
+ *
+ * The UBox's own node id, looked up in its map of node ids, gives the number
+ * of the package.  The manual's example forgets to shift the map's fields.
+ *
+ * Return: the number, or a negative errno.
+ */
+int unc_ubox_package(struct pci_dev *pdev, u16 node_id, u16 node_map)
+{
+	u32 node, map;
+	unsigned int i;
+
+	if (pci_read_config_dword(pdev, node_id, &node) ||
+	    pci_read_config_dword(pdev, node_map, &map) ||
+	    (node == U32_MAX && map == U32_MAX))
+		return -EIO;
+	for (i = 0; i < NODES; i++) {
+		if (((map >> (NODE_BITS * i)) & NODE_ID) == (node & NODE_ID))
+			return i;
+	}
+	return -ENODEV;
+}
+
+/* Is it a function that only an uncore bus has? */
+static bool unc_is_uncore_bus(struct pci_dev *pdev)
+{
+	const struct pci_device_id *id = pci_match_id(unc.gen->pci_ids, pdev);
+
+	return id && !unc.gen->types[UNC_PCI_TYPE(id->driver_data)].io_bus;
+}
+
+/**
+ * unc_package_of_io_bus() - the package that an IO bus belongs to
+ * @bus: the bus
+ *
+ * That is the package of the next higher uncore bus, also when this one's UBox
+ * is hidden and nobody knows which package that is.
+ *
+ * Context: process.
+ * Return: the package, or NULL.
+ */
+struct unc_package *unc_package_of_io_bus(struct pci_bus *bus)
+{
+	struct pci_bus *best = NULL;
+	struct pci_dev *pdev = NULL;
+
+	for_each_pci_dev(pdev) {
+		if (pci_domain_nr(pdev->bus) == pci_domain_nr(bus) &&
+		    pdev->bus->number >= bus->number &&
+		    (!best || pdev->bus->number < best->number) &&
+		    unc_is_uncore_bus(pdev))
+			best = pdev->bus;
+	}
+	return best ? unc_package_of_bus(best) : NULL;
+}
