@@ -7,6 +7,8 @@
  * all generations do is in the other programs.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,7 +30,8 @@ enum { BOXES = 35, CYCLES = 1009, OVERFLOWS = 3, TRACE_LENGTH = 4096 };
 /* PCI devices of home agents and memory controllers, and registers there */
 enum { HA_0 = 14, HA_1 = 28, IMC_0 = 16, IMC_1 = 30 };
 enum { CTL_FIRST = 0xd8, CTL_LAST = 0xe4, CTL_FIFTH = 0xe8 };
-enum { CTL_QUEUE_RST = 16, CTL_RST = 17, CTL_INVERT = 23 };
+enum { CTL_QUEUE_RST = 16, CTL_RST = 17, CTL_EN = 22, CTL_INVERT = 23 };
+enum { DEVICE_HA_0 = 0x0e30 };
 
 /* --- what is written ---------------------------------------------------------- */
 
@@ -134,6 +137,102 @@ static void test_controls(void)
 	       "nor do sampling and unloading; of the iMC four controls are used");
 }
 
+/* --- a queue that is cleared ----------------------------------------------------- */
+
+/*
+ * The control register of the only home agent 0 that counts @event: its function's
+ * configuration space, open; -1: there is none.
+ */
+static int find_control(uint32_t event, off_t *reg)
+{
+	glob_t functions;
+	int found = -1;
+
+	if (glob("/sys/bus/pci/devices/*/config", 0, NULL, &functions))
+		return -1;
+	for (size_t i = 0; i < functions.gl_pathc && found < 0; i++) {
+		int fd = open(functions.gl_pathv[i], O_RDWR | O_CLOEXEC);
+		uint32_t id = 0, ctl;
+
+		if (fd < 0)
+			continue;
+		for (*reg = CTL_FIRST; found < 0 && *reg <= CTL_LAST; *reg += 4) {
+			if (pread(fd, &id, sizeof(id), 0) == sizeof(id) &&
+			    id >> 16 == DEVICE_HA_0 &&
+			    pread(fd, &ctl, sizeof(ctl), *reg) == sizeof(ctl) &&
+			    ctl == (event | BIT(CTL_EN)))
+				found = fd;
+		}
+		if (found < 0)
+			close(fd);
+		else
+			*reg -= 4;
+	}
+	globfree(&functions);
+	return found;
+}
+
+/* What is in the queue in one cycle. */
+static uint64_t occupancy(const struct cat_event *e, uint64_t cycle)
+{
+	return cat_expect(e, (struct shape){ 0 }, cycle, 1);
+}
+
+/*
+ * Table 2-40, and why the driver never does it: what was in the queue when it was
+ * cleared is missing until the queue has been empty.
+ */
+static void test_queue_reset(void)
+{
+	const struct cat_event *e = cat_find("ha", "bt_occupancy.local");
+	const uint32_t event = 0x43 | 0x01 << 8;
+	uint64_t was, has = 0, sum = 0, before, start;
+	const uint32_t clear = event | BIT(CTL_EN) | BIT(CTL_QUEUE_RST);
+	char pmu[PMU_NAME_MAX];
+	int fd = -ENODEV, config;
+	off_t reg = 0;
+	bool ok;
+
+	machine_setup("clock=manual", "");
+	ok = check(e && pmu_name(pmu, "ha", 0), "no home agent or no event");
+	if (ok)
+		fd = event_open(pmu, pmu_cpu(pmu, 1), "%s", e->string);
+	ok = ok && check(fd >= 0, "%s", strerror(-fd));
+	config = find_control(event, &reg);
+	ok &= check(config >= 0, "no control register has it");
+	/* to where it is in use, and stays so for a cycle */
+	do
+		sim_advance(1);
+	while (ok && !(occupancy(e, sim_cycles() - 1) &&
+		       occupancy(e, sim_cycles())));
+	start = sim_cycles();
+	before = event_count(fd);
+	ok = ok && check_eq(pwrite(config, &clear, sizeof(clear), reg),
+			    sizeof(clear), "bytes written");
+	was = ok ? occupancy(e, start - 1) : 0;
+	for (int i = 0; ok && i < CYCLES; i++) {
+		uint64_t is = occupancy(e, sim_cycles());
+
+		has = has + is > was ? has + is - was : 0;
+		was = is;
+		sum += has;
+		sim_advance(1);
+		ok &= check_eq(event_count(fd) - before, sum,
+			       "%d cycles after it was cleared", i + 1);
+	}
+	ok = ok && check(sum < cat_expect(e, (struct shape){ 0 }, start, CYCLES),
+			 "nothing is missing");
+	start = sim_cycles();
+	before = event_count(fd);
+	sim_advance(CYCLES);
+	ok = ok && check_eq(event_count(fd) - before,
+			    cat_expect(e, (struct shape){ 0 }, start, CYCLES),
+			    "since it has been empty");
+	close(config);
+	close(fd);
+	tap_ok(ok, "a queue that somebody clears lacks what was in it until it is empty");
+}
+
 /* --- the CBo's filters --------------------------------------------------------- */
 
 /* Fields that no event is using may stay as they were. */
@@ -235,6 +334,7 @@ int main(void)
 	if (max_sample_rate(100000000))
 		tap_bail("perf_event_max_sample_rate");
 	test_controls();
+	test_queue_reset();
 	test_filters();
 	test_invert();
 	return tap_end();

@@ -15,6 +15,7 @@
 #define MODEL_MAX_BOXES		48	/* of a package */
 #define MODEL_MAX_FILTERS	8	/* filter registers of a box */
 #define MODEL_MAX_FREE		3	/* free-running counters of a box */
+#define MODEL_MAX_QUEUES	4	/* whose occupancy software can clear */
 
 /*
  * Fields of a counter's control register.  The layout is the same in all
@@ -24,6 +25,7 @@
 #define CTL_EV_SEL		0x000000ffu
 #define CTL_UMASK		0x0000ff00u
 #define CTL_UMASK_SHIFT		8
+#define CTL_Q_OCC_RST		MODEL_BIT(16)	/* 329468, Table 2-40 */
 #define CTL_RST			MODEL_BIT(17)
 #define CTL_EDGE_DET		MODEL_BIT(18)
 #define CTL_TID_EN		MODEL_BIT(19)
@@ -145,6 +147,8 @@ struct model_filter {
  * @status_shift: bit of counter 0 in the status register
  * @fixed_status: status bit of the fixed counter, 0: it has none
  * @thresh: largest threshold
+ * @queues: events that are the occupancy of a queue, which .q_occ_rst clears; 0:
+ *	no more
  * @relay: event that repeats on any counter the raw value of counter 0's
  *	event (§2.3.1.1); 0: none
  * @first, @last: MSRs of all boxes of the type, for a quick look
@@ -169,6 +173,7 @@ struct model_type {
 	u8 status_shift;
 	u8 fixed_status;
 	u8 thresh;
+	u16 queues[MODEL_MAX_QUEUES];
 	u16 relay;
 	u32 first, last;
 	u32 base, stride;
@@ -216,6 +221,7 @@ enum model_rates_shape {
  * @period: cycles until @inc repeats
  * @inc: what it adds in each cycle
  * @sum: of a period
+ * @head: what it adds instead in the @heads cycles from @head_from on
  * @rated: none of these, but flows: model_rate.c
  * @shape: what it adds of them, enum model_rates_shape
  * @steady: their value in every cycle, which is one more in some
@@ -225,6 +231,9 @@ struct model_plan {
 	u8 period;
 	u8 inc[MODEL_WAVE_MAX];
 	u16 sum;
+	u8 heads;
+	u8 head[MODEL_WAVE_MAX];
+	u64 head_from;
 	bool rated;
 	u8 shape;
 	u16 steady;
@@ -247,6 +256,8 @@ struct model_flow {
 
 /**
  * struct model_box - state of a box
+ * @cleared: of each queue of the type, 1 and the cycle of the box's clock at whose
+ *	beginning its occupancy was last cleared; 0: never
  * @stamp: the UCLK cycle up to which @ctr and @status are accounted
  * @ctl: the control registers in effect; the upper halves of joint ones
  * @box_ctl: what was last written
@@ -272,6 +283,7 @@ struct model_box {
 	u32 filter[MODEL_MAX_FILTERS];
 	u64 ctr[MODEL_MAX_COUNTERS];
 	u64 free_from[MODEL_MAX_FREE];
+	u64 cleared[MODEL_MAX_QUEUES];
 	u64 stamp;
 	struct model_plan plan[MODEL_MAX_COUNTERS];
 	struct model_flow *flow;
@@ -379,6 +391,7 @@ unsigned int model_ctr_bits(const struct model *m, const struct model_box *b,
 bool model_box_counts(const struct model *m, const struct model_box *b);
 unsigned int model_box_sync(const struct model *m, struct model_box *b);
 void model_box_changed(struct model *m, struct model_box *b);
+void model_clear_queue(const struct model *m, struct model_box *b, u32 code);
 u64 model_box_deadline(const struct model *m, const struct model_box *b);
 bool model_knows_event(const struct model_type *type, u32 code);
 bool model_takes(const struct model_box *b, unsigned int ctr,

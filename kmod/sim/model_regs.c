@@ -226,6 +226,8 @@ static void write_ctl(struct model *m, struct model_box *b,
 	if (mask & part)
 		now = take_twice(b, r->index, now, part);
 	b->ctl[r->index] = now;
+	if (value & CTL_Q_OCC_RST)
+		model_clear_queue(m, b, now & CTL_EV_SEL);
 	if (value & r->wo)
 		b->ctr[r->index] = 0;
 	if ((b->type->quirks & QUIRK_RST_STICKS) && (mask & r->wo)) {

@@ -183,6 +183,126 @@ TEST(IvyBridge, TheCountersOfTheIrpAreNotOneAfterTheOther) {
   EXPECT_EQ(m.undefined.size(), 1u) << "it cannot tell of overflows";
 }
 
+// What a home agent's queue holds: the count of each cycle is its occupancy.
+constexpr u32 kQOccRst = 1u << 16;
+constexpr unsigned kHa = devfn(14, 1), kHaCtl = 0xd8, kHaCtr = 0xa0;
+constexpr u32 kNeverEmpty = 0x34 | umask(3);
+constexpr u32 kQueues[] = {0x43 | umask(1), 0x43 | umask(0x20), 0x28 | umask(2),
+                           0x30 | umask(1), kNeverEmpty};
+
+std::vector<unsigned> occupancies(u32 event, unsigned cycles) {
+  Machine m(ivy_bridge());
+  std::vector<unsigned> list;
+  m.pci_write(kHa, kHaCtl, kEn | event);
+  for (unsigned t = 0, before = 0; t < cycles; t++) {
+    m.advance(1);
+    list.push_back(m.pci_read(kHa, kHaCtr) - before);
+    before = m.pci_read(kHa, kHaCtr);
+  }
+  return list;
+}
+
+// Table 2-40: cleared, from there on by what comes and goes, never below zero.
+std::vector<unsigned> cleared(std::vector<unsigned> queue, unsigned at) {
+  unsigned was = queue[at - 1], has = 0;
+  for (unsigned t = at; t < queue.size(); t++) {
+    const unsigned is = queue[t];
+    has = has + is > was ? has + is - was : 0;
+    was = is;
+    queue[t] = has;
+  }
+  return queue;
+}
+
+TEST(IvyBridge, AClearedQueueIsCountedFromNothingAndNeverBelow) {
+  constexpr unsigned kCycles = 60;
+  for (u32 event : kQueues) {
+    const auto queue = occupancies(event, kCycles);
+    for (unsigned at = 1; at < 20; at++) {
+      SCOPED_TRACE(testing::Message() << std::hex << event << " at " << at);
+      const auto expected = cleared(queue, at);
+      EXPECT_EQ(queue[at - 1] && queue[at], queue != expected)
+          << "it is right at once when there was nothing, or nothing is left";
+      EXPECT_NE(event == kNeverEmpty, queue.back() == expected.back())
+          << "it catches up when it is empty, and else never";
+      Machine steps(ivy_bridge()), leap(ivy_bridge());
+      u64 sum = 0;
+      for (Machine* m : {&steps, &leap})
+        m->pci_write(kHa, kHaCtl, kEn | event);
+      for (unsigned t = 0; t < kCycles; t++) {
+        if (t == at)
+          steps.pci_write(kHa, kHaCtl, kEn | event | kQOccRst);
+        steps.advance(1);
+        sum += expected[t];
+        ASSERT_EQ(steps.pci_read(kHa, kHaCtr), sum) << "cycle " << t;
+      }
+      leap.advance(at);
+      leap.pci_write(kHa, kHaCtl, kEn | event | kQOccRst);
+      leap.advance(kCycles - at);
+      EXPECT_EQ(leap.pci_read(kHa, kHaCtr), sum) << "in one leap";
+      EXPECT_EQ(leap.pci_read(kHa, kHaCtl), kEn | event) << "WO";
+      EXPECT_TRUE(leap.undefined.empty());
+    }
+  }
+}
+
+TEST(IvyBridge, AClearedQueueMeetsThresholdsAndEdges) {
+  constexpr unsigned kCycles = 60, kClear = 7;
+  constexpr u32 kThresh = 5;
+  for (u32 event : kQueues) {
+    const auto queue = cleared(occupancies(event, kCycles), kClear);
+    unsigned above = 0, edges = 0;
+    for (unsigned t = kClear; t < kCycles; t++) {
+      // that in which it was cleared is one in which it was empty
+      const bool was = t > kClear && queue[t - 1] >= kThresh;
+      above += queue[t] >= kThresh;
+      edges += queue[t] >= kThresh && !was;
+    }
+    Machine m(ivy_bridge());
+    m.advance(kClear);
+    m.pci_write(kHa, kHaCtl, kEn | event | thresh(kThresh) | kQOccRst);
+    m.pci_write(kHa, kHaCtl + 4, kEn | event | thresh(kThresh) | kEdge);
+    m.advance(kCycles - kClear);
+    EXPECT_EQ(m.pci_read(kHa, kHaCtr), above) << std::hex << event;
+    EXPECT_EQ(m.pci_read(kHa, kHaCtr + 8), edges) << "any counter of it";
+  }
+}
+
+TEST(IvyBridge, AClearedQueueOverflowsThatMuchLater) {
+  constexpr unsigned kCycles = 60, kClear = 3;
+  const u32 event = 0x43 | umask(1);
+  const auto queue = cleared(occupancies(event, kCycles), kClear);
+  u64 sum = 0;
+  for (unsigned t = kClear; t < kCycles; t++) {
+    sum += queue[t];
+    if (!queue[t]) continue;
+    Machine m(ivy_bridge());
+    m.advance(kClear);
+    m.pci_write(kHa, kHaCtr, 0u - static_cast<u32>(sum));
+    m.pci_write(kHa, kHaCtr + 4, 0xffff);
+    m.pci_write(kHa, kHaCtl, kEn | kOvEn | event | kQOccRst);
+    EXPECT_EQ(model_cycles_to_freeze(m.model()), t + 1 - kClear);
+  }
+}
+
+TEST(IvyBridge, ClearingOneQueueLeavesTheOthersAlone) {
+  Machine m(ivy_bridge()), other(ivy_bridge());
+  for (Machine* one : {&m, &other}) {
+    one->pci_write(kHa, kHaCtl, kEn | 0x30 | umask(1));
+    one->pci_write(devfn(28, 1), kHaCtl, kEn | 0x28 | umask(2));
+    one->pci_write(kHa, kHaCtl + 4, kEn | 0x01 | umask(1));
+    one->advance(5);
+  }
+  m.pci_write(kHa, kHaCtl + 8, 0x28 | umask(2) | kQOccRst);
+  m.pci_write(kHa, kHaCtl + 4, kEn | 0x01 | umask(1) | kQOccRst);
+  for (Machine* one : {&m, &other}) one->advance(100);
+  EXPECT_EQ(m.pci_read(kHa, kHaCtr), other.pci_read(kHa, kHaCtr));
+  EXPECT_EQ(m.pci_read(kHa, kHaCtr + 8), other.pci_read(kHa, kHaCtr + 8))
+      << "no queue";
+  EXPECT_EQ(m.pci_read(devfn(28, 1), kHaCtr),
+            other.pci_read(devfn(28, 1), kHaCtr)) << "the other home agent";
+}
+
 TEST(IvyBridge, OnlyTheImcInverts) {
   Machine m(ivy_bridge());
   m.pci_write(devfn(16, 4), 0xd8, kEn | kInvert | thresh(2));

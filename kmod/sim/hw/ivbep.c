@@ -70,6 +70,9 @@ static const u64 cbox_ov[MAX_CBOXES] = {
 
 /* --- HA, §2.4.3; bit 16 of a control register clears a queue's occupancy ------ */
 
+/* BT_OCCUPANCY, TXR_AD_, TXR_AK_ and TXR_BL_OCCUPANCY */
+#define HA_QUEUES	{ 0x43, 0x28, 0x30, 0x34 }
+
 HA_REGS(PCI_CTL, CTL_RSV,
 	ROW_BOX_CTL(0xf4, BOX_CTL_ONE),
 	ROW_STATUS(0xf8, 0xf, MODEL_BIT(4)));
@@ -168,7 +171,7 @@ static const struct model_type box_types[MODEL_BOX_KINDS] = {
 	[MODEL_SBOX] = { .name = "sbox", .numbered = true },
 	[MODEL_HA] = {
 		.name = "ha", .numbered = true, .pci = true, .counters = 4,
-		.thresh = 0xff, .ov = ha_ov,
+		.thresh = 0xff, .ov = ha_ov, .queues = HA_QUEUES,
 		TABLES(ha), FILTERS(ha),
 	},
 	[MODEL_IMC] = {
