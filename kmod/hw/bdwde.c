@@ -14,7 +14,7 @@
 #define OF(box, what)	bdwde_##box##_##what
 #define REG(what)	BDWDE_##what
 #define DEVICE(low)	(0x6f00 + (low))
-#define MAX_CBOXES	16
+#define MAX_CBOXES	REG(CBOX_BOXES)
 /* channels without memory answer, and count what makes no sense */
 #define IMC_QUIRKS	UNC_QUIRK_UNCLOCKED
 #define ONE_SOCKET
