@@ -204,7 +204,7 @@ static void unc_box_clear_filters(struct unc_box *box)
 {
 	unsigned int i;
 
-	for (i = 0; box->type->filters && box->type->filters[i].reg; i++)
+	for (i = 0; i < unc_num_filters(box->type); i++)
 		unc_write_filter(box, i, 0);
 }
 
@@ -305,7 +305,7 @@ void unc_box_lose_filters(struct unc_box *box)
 	bool used = false;
 	unsigned int i;
 
-	for (i = 0; box->active && i < UNC_MAX_FILTER_REGS; i++)
+	for (i = 0; box->active && i < unc_num_filters(box->type); i++)
 		used |= box->filter[i];
 	if (used) {
 		unc_box_refresh_all(box);

@@ -100,6 +100,19 @@ bool unc_any_box(const struct unc_type *type, unsigned int index)
 }
 
 /**
+ * unc_num_filters() - how many filter registers a box has
+ * @type: its type
+ */
+unsigned int unc_num_filters(const struct unc_type *type)
+{
+	unsigned int n = 0;
+
+	while (type->filters && type->filters[n].reg)
+		n++;
+	return n;
+}
+
+/**
  * unc_pmu_name() - what a box is called
  * @type: its type
  * @index: which of them

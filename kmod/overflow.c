@@ -279,7 +279,7 @@ void unc_overflow_serve(struct unc_package *pkg, u64 status, u64 since,
 	if (!status)
 		goto out;
 	/* boxes share bits; only one with samplers has set its own */
-	for_each_set_bit(b, pkg->samplers, UNC_MAX_BOXES) {
+	for_each_set_bit(b, pkg->samplers, unc.boxes_per_package) {
 		if (unc_global_bits(pkg->boxes[b]) & status)
 			unc_serve_box(pkg->boxes[b], since);
 	}
@@ -417,7 +417,7 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 		unc_end_watch(ov, now);
 	}
 	unc_raw_lock(&ov->lock);
-	for_each_set_bit(b, pkg->samplers, UNC_MAX_BOXES) {
+	for_each_set_bit(b, pkg->samplers, unc.boxes_per_package) {
 		if (watch || !unc_box_signals(pkg->boxes[b]))
 			unc_poll_box(pkg->boxes[b]);
 	}

@@ -5,6 +5,7 @@
  */
 #include <linux/ktime.h>
 #include <linux/minmax.h>
+#include <linux/slab.h>
 
 #include "xeon_uncore.h"
 #include "compat.h"
@@ -67,7 +68,7 @@ void unc_package_freeze(void)
  *
  * Context: on a CPU of the package.
  */
-void unc_package_thaw(u32 ctl)
+void unc_package_thaw(u64 ctl)
 {
 	if (!unc.gen->global_ctl)
 		return;
@@ -78,13 +79,13 @@ void unc_package_thaw(u32 ctl)
 
 /**
  * unc_package_select() - whom a package that runs interrupts from now on
- * @ctl: cores' bits of the global control register
+ * @cores: their bits of the global control register
  *
  * Context: on a CPU of the package, which boxes can freeze.
  */
-void unc_package_select(u32 ctl)
+void unc_package_select(u64 cores)
 {
-	wrmsrq(unc.gen->global_ctl, ctl | unc.gen->wake);
+	wrmsrq(unc.gen->global_ctl, cores | unc.gen->wake);
 }
 
 /* --- frozen by an overflow ------------------------------------------------ */
@@ -151,13 +152,14 @@ void unc_overflow_charge(struct unc_overflow *ov, u64 ns)
  */
 void unc_overflow_select(struct unc_overflow *ov, int core, int users)
 {
-	u32 ctl = 0;
+	const unsigned long cores = unc.gen->cores;
 	unsigned int i;
+	u64 ctl = 0;
 
 	ov->core_users[core] += users;
-	for (i = 0; i < UNC_MAX_CORES; i++) {
+	for_each_set_bit(i, &cores, BITS_PER_LONG) {
 		if (ov->core_users[i])
-			ctl |= BIT(i);
+			ctl |= BIT_ULL(i);
 	}
 	if (ctl)
 		ctl |= unc.gen->wake;
@@ -196,9 +198,27 @@ bool unc_overflow_leave(struct unc_overflow *ov, int core)
 /**
  * unc_overflow_package_init() - prepare a package for sampling
  * @pkg: the package
+ *
+ * Return: 0 or -ENOMEM; unc_overflow_package_exit() cleans up either way.
  */
-void unc_overflow_package_init(struct unc_package *pkg)
+int unc_overflow_package_init(struct unc_package *pkg)
 {
-	raw_spin_lock_init(&pkg->overflow.lock);
-	raw_spin_lock_init(&pkg->overflow.select_lock);
+	struct unc_overflow *ov = &pkg->overflow;
+
+	raw_spin_lock_init(&ov->lock);
+	raw_spin_lock_init(&ov->select_lock);
+	ov->core_users = kcalloc(fls64(unc.gen->cores),
+				 sizeof(*ov->core_users), GFP_KERNEL);
+	pkg->samplers = bitmap_zalloc(unc.boxes_per_package, GFP_KERNEL);
+	return ov->core_users && pkg->samplers ? 0 : -ENOMEM;
+}
+
+/**
+ * unc_overflow_package_exit() - free what that has made
+ * @pkg: the package, in which nothing samples any more
+ */
+void unc_overflow_package_exit(struct unc_package *pkg)
+{
+	bitmap_free(pkg->samplers);
+	kfree(pkg->overflow.core_users);
 }

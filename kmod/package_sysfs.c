@@ -41,7 +41,7 @@ UNC_PACKAGE_ATTR(overflow_frozen_ns, "%llu", unc_frozen_ns(pkg));
 UNC_PACKAGE_COUNT(overflow_timer_served, overflow.timer_served);
 UNC_PACKAGE_COUNT(overflow_late, overflow.late);
 UNC_PACKAGE_COUNT(overflow_spurious, overflow.spurious);
-UNC_PACKAGE_ATTR(overflow_cores, "%#x", pkg->overflow.pmi_cores);
+UNC_PACKAGE_ATTR(overflow_cores, "%#llx", pkg->overflow.pmi_cores);
 UNC_PACKAGE_COUNT(group_frozen_ns, frozen_ns);
 UNC_PACKAGE_COUNT(group_unfrozen, unfrozen);
 

@@ -387,7 +387,7 @@ static int unc_nmi_unknown(unsigned int type, struct pt_regs *regs)
  */
 struct unc_ping {
 	struct unc_box *box;
-	u32 cores;
+	u64 cores;
 	u64 wait;
 	const struct cpumask *everybody;
 	bool whole_cores;
@@ -505,20 +505,21 @@ static bool unc_ping_all(struct unc_ping *ping, const struct cpumask *cpus)
 }
 
 /* One core after the other, until all CPUs of @left are accounted for. */
-static u32 unc_ping_each(struct unc_ping *ping, struct cpumask *left)
+static u64 unc_ping_each(struct unc_ping *ping, struct cpumask *left)
 {
 	struct unc_overflow *ov = &ping->box->pkg->overflow;
+	const unsigned long cores = unc.gen->cores;
 	unsigned int bit, cpu;
-	u32 reach = 0;
+	u64 reach = 0;
 
-	for (bit = 0; bit < UNC_MAX_CORES && !cpumask_empty(left); bit++) {
-		if (!(unc.gen->cores & BIT(bit)))
-			continue;
-		ping->cores = BIT(bit);
+	for_each_set_bit(bit, &cores, BITS_PER_LONG) {
+		if (cpumask_empty(left))
+			break;
+		ping->cores = BIT_ULL(bit);
 		unc_ping(ping);
 		if (cpumask_empty(&ov->answered))
 			continue;
-		reach |= BIT(bit);
+		reach |= BIT_ULL(bit);
 		for_each_cpu(cpu, &ov->answered)
 			per_cpu(unc_pmi, cpu).core = bit;
 		cpumask_andnot(left, left, &ov->answered);
@@ -527,16 +528,16 @@ static u32 unc_ping_each(struct unc_ping *ping, struct cpumask *left)
 }
 
 /* Does each core's bit reach those again that it seemed to reach? */
-static bool unc_ping_again(struct unc_ping *ping, u32 reach,
+static bool unc_ping_again(struct unc_ping *ping, u64 reach,
 			   const struct cpumask *cpus)
 {
 	struct unc_overflow *ov = &ping->box->pkg->overflow;
-	unsigned long bits = reach;
+	const unsigned long bits = reach;
 	unsigned int bit, cpu;
 	u64 fastest = U64_MAX;
 
-	for_each_set_bit(bit, &bits, UNC_MAX_CORES) {
-		ping->cores = BIT(bit);
+	for_each_set_bit(bit, &bits, BITS_PER_LONG) {
+		ping->cores = BIT_ULL(bit);
 		unc_ping(ping);
 		for_each_cpu(cpu, cpus) {
 			if ((per_cpu(unc_pmi, cpu).core == bit) !=
@@ -614,10 +615,10 @@ struct unc_measurement {
 };
 
 /* Which bit reaches which of @cpus; 0: none does, or no two attempts agree. */
-static u32 unc_measure_cores(struct unc_measurement *m, struct unc_ping *ping)
+static u64 unc_measure_cores(struct unc_measurement *m, struct unc_ping *ping)
 {
 	unsigned int try, cpu;
-	u32 reach;
+	u64 reach;
 
 	if (!unc_ping_all(ping, m->cpus)) {
 		m->why = ping->overflowed ?
@@ -722,7 +723,7 @@ int unc_pmi_core(const struct unc_package *pkg, unsigned int cpu)
 		if (core >= 0)
 			return core;
 	}
-	return __ffs(pkg->overflow.pmi_cores);
+	return __ffs64(pkg->overflow.pmi_cores);
 }
 
 /* --- life cycle ---------------------------------------------------------- */

@@ -199,11 +199,11 @@ u64 unc_deliver(struct unc_package *pkg, struct pt_regs *regs)
 	struct unc_todo todo[UNC_MAX_COUNTERS];
 	unsigned int b, i, n, cpu;
 
-	if (bitmap_empty(pkg->samplers, UNC_MAX_BOXES))
+	if (bitmap_empty(pkg->samplers, unc.boxes_per_package))
 		return 0;
 	unc_tick(start);
 	cpumask_clear(others);
-	for_each_set_bit(b, pkg->samplers, UNC_MAX_BOXES) {
+	for_each_set_bit(b, pkg->samplers, unc.boxes_per_package) {
 		n = unc_take_due(pkg->boxes[b], todo, others);
 		for (i = 0; i < n; i++)
 			unc_sampling_deliver(todo[i].event, todo[i].due,

@@ -7,6 +7,7 @@
 
 #include <linux/cpu.h>
 #include <linux/delay.h>
+#include <linux/overflow.h>
 #include <linux/pci.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
@@ -31,7 +32,8 @@ struct unc_box *unc_box_create(struct unc_package *pkg,
 
 	if (box)
 		return box;
-	box = kzalloc(sizeof(*box), GFP_KERNEL);
+	box = kzalloc(struct_size(box, filter, unc_num_filters(type)),
+		      GFP_KERNEL);
 	if (!box)
 		return NULL;
 	box->name = unc_pmu_name(type, index);
@@ -102,6 +104,36 @@ static int unc_create_boxes(struct unc_package *pkg)
 	return 0;
 }
 
+/* Those with a CPU online. */
+static unsigned int unc_count_packages(void)
+{
+	unsigned int cpu, first, n = 0;
+
+	for_each_online_cpu(cpu) {
+		for_each_online_cpu(first) {
+			if (topology_physical_package_id(first) ==
+			    topology_physical_package_id(cpu))
+				break;
+		}
+		n += first == cpu;
+	}
+	return n;
+}
+
+static int unc_package_init(struct unc_package *pkg, unsigned int cpu)
+{
+	pkg->phys_id = topology_physical_package_id(cpu);
+	pkg->cpu = cpu;
+	pkg->bus = -1;
+	unc_freeze_init(pkg);
+	unc_timer_init(pkg, unc_overflow_poll);
+	pkg->boxes = kcalloc(unc.boxes_per_package, sizeof(*pkg->boxes),
+			     GFP_KERNEL);
+	if (!pkg->boxes)
+		return -ENOMEM;
+	return unc_overflow_package_init(pkg);
+}
+
 /**
  * unc_topology_init() - find packages, their buses and boxes without a function
  *
@@ -111,33 +143,22 @@ static int unc_create_boxes(struct unc_package *pkg)
 int unc_topology_init(void)
 {
 	const struct unc_type *type = unc.gen->types;
-	struct unc_package *pkg;
 	unsigned int cpu, i;
 	int err;
 
 	for (i = 0; i < unc.gen->num_types; i++)
 		unc.boxes_per_package += type[i].max_boxes;
 
+	unc.packages = kvcalloc(unc_count_packages(), sizeof(*unc.packages),
+				GFP_KERNEL);
+	if (!unc.packages)
+		return -ENOMEM;
 	for_each_online_cpu(cpu) {
 		if (unc_package_of_cpu(cpu))
 			continue;
-		if (unc.num_packages == UNC_MAX_PACKAGES) {
-			pr_warn("more than %d packages: package %d is left out\n",
-				UNC_MAX_PACKAGES,
-				topology_physical_package_id(cpu));
-			continue;
-		}
-		pkg = &unc.packages[unc.num_packages++];
-		pkg->phys_id = topology_physical_package_id(cpu);
-		pkg->cpu = cpu;
-		pkg->bus = -1;
-		unc_overflow_package_init(pkg);
-		unc_freeze_init(pkg);
-		unc_timer_init(pkg, unc_overflow_poll);
-		pkg->boxes = kcalloc(unc.boxes_per_package,
-				     sizeof(*pkg->boxes), GFP_KERNEL);
-		if (!pkg->boxes)
-			return -ENOMEM;
+		err = unc_package_init(&unc.packages[unc.num_packages++], cpu);
+		if (err)
+			return err;
 	}
 	unc_find_buses();
 	for (i = 0; i < unc.num_packages; i++) {
@@ -169,12 +190,13 @@ void unc_topology_exit(void)
 		struct unc_package *pkg = &unc.packages[i];
 
 		unc_timer_exit(pkg);
-		if (!pkg->boxes)
-			continue;
-		for (b = 0; b < unc.boxes_per_package; b++)
+		unc_overflow_package_exit(pkg);
+		for (b = 0; pkg->boxes && b < unc.boxes_per_package; b++)
 			unc_box_free(&pkg->boxes[b]);
 		kfree(pkg->boxes);
 	}
+	unc.num_packages = 0;
+	kvfree(unc.packages);
 }
 
 /* --- bringing boxes into and out of service ------------------------------ */

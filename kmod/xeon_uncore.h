@@ -26,14 +26,16 @@ struct pci_driver;
 
 #define UNC_NAME		"xeon_uncore"
 
-#define UNC_MAX_PACKAGES	8	/* the UBox's node-id map has 8 fields */
+/*
+ * Of a box.  Some are on a stack: the tables are held against them when they are
+ * compiled (hw/hw.h).  All else is allocated by what the tables say and what is
+ * found.
+ */
 #define UNC_MAX_GENERAL		4	/* counters that count any event */
 #define UNC_MAX_FREERUN		4
 #define UNC_FIXED		UNC_MAX_GENERAL	/* hardware index of the fixed one */
 #define UNC_FREERUN0		(UNC_FIXED + 1)
 #define UNC_MAX_COUNTERS	(UNC_FREERUN0 + UNC_MAX_FREERUN)
-#define UNC_MAX_FILTER_REGS	8
-#define UNC_MAX_BOXES		128	/* of a package */
 #define UNC_NEVER		S64_MAX	/* a deadline that is none */
 
 /*
@@ -313,7 +315,7 @@ struct unc_generation {
 	struct unc_package *(*map_io_bus)(struct pci_bus *bus);
 	u32 max_khz;
 	u32 global_ctl, global_status;
-	u32 freeze, unfreeze, wake, cores;
+	u64 freeze, unfreeze, wake, cores;
 	unsigned int (*count_boxes)(const struct unc_package *pkg,
 				    const struct unc_type *type);
 };
@@ -423,9 +425,9 @@ struct unc_freeze_account {
  * @serial: source of slot serials
  * @box_ctl: what the box control register was last given
  * @box_ctl_known: by us, that is
- * @filter: what the filter registers were last given
  * @slot: what is counted
  * @ctr: by what
+ * @filter: what the type's filter registers were last given
  */
 struct unc_box {
 	raw_spinlock_t lock;
@@ -453,9 +455,9 @@ struct unc_box {
 	u32 serial;
 	u32 box_ctl;
 	bool box_ctl_known;
-	u32 filter[UNC_MAX_FILTER_REGS];
 	struct unc_slot slot[UNC_MAX_COUNTERS];
 	struct unc_counter ctr[UNC_MAX_COUNTERS];
+	u32 filter[];
 };
 
 /**
@@ -470,8 +472,6 @@ struct unc_common_freeze {
 	unsigned int holders;
 	struct unc_freeze_account account;
 };
-
-#define UNC_MAX_CORES	32
 
 /**
  * struct unc_overflow - a package's sampling events and what became of them
@@ -502,7 +502,7 @@ struct unc_common_freeze {
  * @clock_total: its count at @clock_at
  * @clock_at: when the last overflow was served, or @clock_khz measured
  * @clock_ran: for so long (ns) between @served and @clock_at the package has run
- * @core_users: sampling events for each core's interrupt
+ * @core_users: sampling events for the interrupt of each of the generation's @cores
  * @ctl: what the global control register was last given
  * @count: sample periods that ended; perf throttles some samples in a storm
  * @frozen_ns: time for which overflows kept the package frozen
@@ -513,7 +513,7 @@ struct unc_common_freeze {
 struct unc_overflow {
 	raw_spinlock_t lock;
 	raw_spinlock_t select_lock;
-	u32 pmi_cores;
+	u64 pmi_cores;
 	bool measuring;
 	cpumask_t answered;
 	u64 latency;
@@ -533,8 +533,8 @@ struct unc_overflow {
 	u64 clock_total;
 	u64 clock_at;
 	s64 clock_ran;
-	u16 core_users[UNC_MAX_CORES];
-	u32 ctl;
+	u16 *core_users;
+	u64 ctl;
 	atomic64_t count;
 	atomic64_t frozen_ns;
 	atomic64_t timer_served;
@@ -583,7 +583,7 @@ struct unc_package {
 	atomic64_t refresh_narrow;
 	atomic_t active;
 	call_single_data_t kick;
-	DECLARE_BITMAP(samplers, UNC_MAX_BOXES);
+	unsigned long *samplers;
 	struct unc_overflow overflow;
 	struct unc_common_freeze freeze;
 	atomic64_t frozen_ns;
@@ -632,7 +632,7 @@ struct unc_pmu {
  */
 struct unc_machine {
 	const struct unc_generation *gen;
-	struct unc_package packages[UNC_MAX_PACKAGES];
+	struct unc_package *packages;
 	unsigned int num_packages;
 	unsigned int boxes_per_package;
 	struct list_head pmus;
@@ -672,6 +672,7 @@ struct unc_package *unc_package_of_bus(struct pci_bus *bus);
 struct unc_box **unc_box_place(const struct unc_package *pkg,
 			       const struct unc_type *type, unsigned int index);
 bool unc_any_box(const struct unc_type *type, unsigned int index);
+unsigned int unc_num_filters(const struct unc_type *type);
 char *unc_pmu_name(const struct unc_type *type, unsigned int index);
 void unc_init_gone(struct unc_box *box);
 void unc_box_gone(struct unc_box *box);
@@ -726,14 +727,15 @@ bool unc_package_look(u64 *ctl, u64 *status);
 u64 unc_global_status(void);
 void unc_global_clear(u64 status);
 void unc_package_freeze(void);
-void unc_package_thaw(u32 ctl);
-void unc_package_select(u32 ctl);
+void unc_package_thaw(u64 ctl);
+void unc_package_select(u64 cores);
 void unc_unfreeze(struct unc_overflow *ov, u64 since);
 u64 unc_frozen_ns(const struct unc_package *pkg);
 void unc_overflow_charge(struct unc_overflow *ov, u64 ns);
 void unc_overflow_select(struct unc_overflow *ov, int core, int users);
 bool unc_overflow_leave(struct unc_overflow *ov, int core);
-void unc_overflow_package_init(struct unc_package *pkg);
+int unc_overflow_package_init(struct unc_package *pkg);
+void unc_overflow_package_exit(struct unc_package *pkg);
 
 /* --- box.c: counting; call with the box's lock held ---------------------- */
 

@@ -29,7 +29,7 @@ const struct unc_filter_reg unc_ha_filters[] = {
  * Tables 1-2, 2-163 and 2-164.  Residencies of a core, 0x3fc and 0x3fd, are each
  * core's own; the kernel's cstate_core has them.
  */
-const struct unc_freerun unc_package_residencies[] = {
+const struct unc_freerun unc_package_residencies[4] = {
 	{ .umask = 0x12, .bits = 64, .reg = 0x60d },	/* C2 */
 	{ .umask = 0x13, .bits = 64, .reg = 0x3f8 },	/* C3 */
 	{ .umask = 0x14, .bits = 64, .reg = 0x3f9 },	/* C6 */

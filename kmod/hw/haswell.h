@@ -196,7 +196,7 @@ static const struct unc_type box_types[] = {
 		.ctl_mask = PCU_EVENT | GENMASK_ULL(15, 14) | BIT_ULL(18) |
 			    BIT_ULL(23) | CTL_THRESH5 | GENMASK_ULL(31, 30),
 		.uses = OF(pcu, uses),
-		.filters = pcu_filters, .freerun = unc_package_residencies,
+		.filters = pcu_filters, FREERUN(unc_package_residencies),
 		.signals = true, .global_bits = BIT_ULL(2),
 		EVENTS_OF(pcu),
 	},
@@ -231,7 +231,7 @@ static const struct unc_type box_types[] = {
 		.ctl_mask = CTL_COMMON | CTL_THRESH8 | CTL_EXT,
 		.uses = OF(qpi, uses),
 		.filters = qpi_filters, .filters_apart = true,
-		.freerun = qpi_freerun,
+		FREERUN(qpi_freerun),
 		.signals = true, .global = qpi_global,
 		EVENTS_OF(qpi),
 	},

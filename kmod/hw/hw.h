@@ -6,6 +6,8 @@
 #ifndef XEON_UNCORE_HW_H
 #define XEON_UNCORE_HW_H
 
+#include <linux/build_bug.h>
+
 #include "../xeon_uncore.h"
 
 extern const struct unc_generation unc_hswep;
@@ -26,6 +28,11 @@ extern const struct unc_generation unc_xeon7400;
 #define CTL_THRESH7	GENMASK_ULL(30, 24)
 #define CTL_THRESH8	GENMASK_ULL(31, 24)
 
+/* A type's free-running counters; the table's last row is its end. */
+#define FREERUN(table)							\
+	.freerun = (table) +						\
+		   BUILD_BUG_ON_ZERO(ARRAY_SIZE(table) > UNC_MAX_FREERUN + 1)
+
 /* The generated tables of a box; OF(box, what) is the generation's. */
 #define EVENTS_OF(box)						\
 	.fields = OF(box, fields),				\
@@ -41,7 +48,7 @@ extern const struct unc_generation unc_xeon7400;
 /* common.c: what several generations have alike */
 extern const struct unc_layout unc_e5_layout;
 extern const struct unc_filter_reg unc_ha_filters[];
-extern const struct unc_freerun unc_package_residencies[];
+extern const struct unc_freerun unc_package_residencies[4];
 
 /* bus.c */
 int unc_ubox_package(struct pci_dev *pdev, u16 node_id, u16 node_map);

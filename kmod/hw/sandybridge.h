@@ -54,7 +54,7 @@
 		    (CTL_COMMON & ~GENMASK_ULL(15, 0)) | CTL_THRESH5 | \
 		    GENMASK_ULL(31, 30),			\
 	.uses = OF(pcu, uses), .filters = pcu_filters,		\
-	.freerun = unc_package_residencies
+	FREERUN(unc_package_residencies)
 
 #define QPI							\
 	PCI_BOX(qpi, QPI), .general = 4, .max_inc = 255,	\
