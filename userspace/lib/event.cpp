@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include <uncore/catalogue.hpp>
+
 #include "event_parts.hpp"
 #include "text.hpp"
 
@@ -126,6 +128,12 @@ result<std::vector<const pmu *>> find_pmus(const written_event &written,
 				     same.front()->prefix + '_' +
 				     std::string(bare) + ", or " +
 				     std::string(bare) + " for any prefix"};
+
+	if (const catalogue *here = catalogue::find(machine.generation()))
+		if (const std::string why = box_elsewhere(*here, written.name);
+		    !why.empty())
+			return error{errc::not_found,
+				     "no PMU is called " + name + ": " + why};
 
 	std::vector<std::string_view> names;
 	for (const pmu &one : machine.pmus()) {

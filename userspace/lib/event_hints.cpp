@@ -50,10 +50,65 @@ static bool is_perf_word(std::string_view name)
 	       std::end(words);
 }
 
+/// "only Haswell-EP/EX and Broadwell-EP/EX have": those for which @p has is
+/// true; "" for none.
+template <typename predicate> static std::string only_others(predicate has)
+{
+	std::vector<std::string_view> titles;
+
+	for (const std::string_view generation : catalogue::generations())
+		if (const catalogue &one = *catalogue::find(generation);
+		    has(one))
+			titles.push_back(one.title());
+	if (titles.empty())
+		return "";
+	return "only " + join(titles) + (titles.size() > 1 ? " have" : " has");
+}
+
+/// Is @p name "cbox" or "cbox_3", for a box of that name?
+static bool is_of_box(std::string_view name, std::string_view box)
+{
+	const auto [first, number] = cut(name, '_');
+
+	return same_name(first, box) &&
+	       std::all_of(number.begin(), number.end(), is_digit);
+}
+
+std::string box_elsewhere(const catalogue &here, std::string_view name)
+{
+	const auto has = [name](const catalogue &one) {
+		const auto bare = cut(name, '_').second;
+
+		for (const box_info &box : one.boxes())
+			if (is_of_box(name, box.name) ||
+			    is_of_box(bare, box.name))
+				return true;
+		return false;
+	};
+
+	if (has(here))
+		return std::string(here.title()) +
+		       " may have it, but here there is none; 'uncore "
+		       "topology' lists what there is";
+	const std::string others = only_others(has);
+	if (others.empty())
+		return "";
+	return std::string(here.title()) + " has no such box, " + others;
+}
+
 error unknown_event(const known_pmu &p, std::string_view alias)
 {
 	const std::string intro = p.on.name + " has no event " + quote(alias);
+	const auto has = [&p, alias](const catalogue &one) {
+		return one.event(p.on.box, alias) != nullptr;
+	};
 	std::vector<std::string_view> names;
+
+	// Not a slip, but the name that it has on another machine.
+	if (p.known && !has(*p.known))
+		if (const std::string others = only_others(has);
+		    !others.empty())
+			return {errc::not_found, intro + ", " + others + " it"};
 	std::vector<std::string> files;
 
 	if (p.known)

@@ -304,6 +304,23 @@ TEST_F(events, unknown_names)
 	expect_wrong("uncore_imc_2/cas_count.rd/", errc::not_found,
 		     "no PMU is called 'uncore_imc_2'; here it is hswep_imc_2, "
 		     "or imc_2 for any prefix");
+	// what others have is no slip
+	expect_wrong("ha_0/bt_occupancy.local/", errc::not_found,
+		     "hswep_ha_0 has no event 'bt_occupancy.local', only Ivy "
+		     "Bridge-EP/EX has it");
+	expect_wrong("ha/ring_ak_used.all/", errc::not_found,
+		     "hswep_ha_0 has no event 'ring_ak_used.all', only "
+		     "Broadwell-EP/EX, Broadwell-DE have it");
+	expect_wrong("gsnpq/any/", errc::not_found,
+		     "no PMU is called 'gsnpq': Haswell-EP/EX has no such box, "
+		     "only Xeon 7400, Xeon 7100 have");
+	expect_wrong("xeon7100_fsb/data_ready/", errc::not_found,
+		     "no PMU is called 'xeon7100_fsb': Haswell-EP/EX has no "
+		     "such box, only Xeon 7400, Xeon 7100 have");
+	expect_wrong("imc_12/cas_count.rd/", errc::not_found,
+		     "no PMU is called 'imc_12': Haswell-EP/EX may have it, but "
+		     "here there is none; 'uncore topology' lists what there "
+		     "is");
 	expect_wrong("instrutions", errc::not_found,
 		     "there is no event 'instrutions': did you mean "
 		     "instructions?");
