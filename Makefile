@@ -32,7 +32,7 @@ SANITIZE := -fsanitize=address,undefined -fno-omit-frame-pointer
 .DELETE_ON_ERROR:
 .PHONY: all help modules userspace selftests model-test demo demo-web check check-generations check-debug check-hardware \
 	sanitize soak soak-serve mutate bench vm lint abi install install-modules install-userspace dkms \
-	deb check-kernels check-packages version clean do-demo do-demo-web do-check do-check-generations do-soak do-soak-serve do-mutate \
+	deb check-kernels check-packages catalogues version clean do-demo do-demo-web do-check do-check-generations do-soak do-soak-serve do-mutate \
 	do-bench do-vm kdir
 
 all: modules userspace selftests model-test ## the modules, the userspace and the tests
@@ -70,6 +70,8 @@ build/catalogue.tsv: $(CATALOGUE)
 build/catalogue-%.tsv: $(CATALOGUE)
 	@echo '  GEN     $@'
 	@mkdir -p build && events/generate.py --generation $* --tsv $@ && touch $@
+
+catalogues: build/catalogue.tsv $(OTHERS:%=build/catalogue-%.tsv)
 
 # --- the modules
 
@@ -129,25 +131,11 @@ install-userspace: userspace ## install libuncore and the uncore command alone (
 
 # --- the tests' programs
 
-TEST_PROGRAMS := $(patsubst selftests/%.c,build/selftests/%,$(wildcard selftests/*.c))
-TEST_LIB := $(patsubst selftests/%.c,build/selftests/%.o,$(wildcard selftests/lib/*.c))
-
-selftests: $(TEST_PROGRAMS) build/catalogue.tsv $(OTHERS:%=build/catalogue-%.tsv)
-
-build/selftests/lib/%.o: selftests/lib/%.c $(wildcard selftests/lib/*.h)
-	@echo '  CC      $@'
-	@mkdir -p $(@D)
-	@$(CC) $(CFLAGS) $(WARNINGS) -D_GNU_SOURCE -Iselftests/lib -c -o $@ $<
-
-$(TEST_PROGRAMS): build/selftests/%: selftests/%.c $(TEST_LIB)
-	@echo '  CCLD    $@'
-	@$(CC) $(CFLAGS) $(WARNINGS) -D_GNU_SOURCE -Iselftests -Iselftests/lib \
-		-o $@ $< $(TEST_LIB) -lpthread -lm
-
-# Its stack is looked at: a frame pointer in every function.
-build/selftests/spin_task build/selftests/stacks_task: CFLAGS += -O0
-# It goes on when the VM's disk does not.
-build/selftests/suspend: CFLAGS += -static
+# selftests/Makefile is kselftest's; what it makes is in build/selftests, and
+# build/kselftest_install has it with the kernel's run_kselftest.sh.
+selftests: ## the tests' programs, and build/kselftest_install/run_kselftest.sh
+	@echo '  MAKE    $@'
+	+@$(MAKE) -s $(JOBS_FLAG) --no-print-directory -C selftests install USERCFLAGS=-Werror
 
 MODEL := $(patsubst kmod/sim/%.c,build/model/%.o,$(wildcard kmod/sim/model*.c kmod/sim/hw/*.c))
 MODEL_TESTS := $(patsubst selftests/model/%.cpp,build/model/%.o,$(wildcard selftests/model/*.cpp))
@@ -213,7 +201,7 @@ bench: ## compare costs: this driver with the in-tree one, uncore stat with perf
 	+@$(MAKE) --no-print-directory do-bench
 
 vm: ## a shell on the simulated machine, with the driver loaded
-	@scripts/install-deps
+	@scripts/install-deps --userspace
 	+@$(MAKE) --no-print-directory do-vm
 
 do-demo: modules build/catalogue.tsv

@@ -3,9 +3,11 @@
  * The event catalogue as tests see it, and what a counter must show.
  */
 #include <errno.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "catalogue.h"
 #include "generation.h"
@@ -54,19 +56,34 @@ static bool parse(char *line, struct cat_event *e)
 	return e->period <= WAVE_MAX;
 }
 
+/* Beside the program, where it is installed; or what this repository has built. */
+static void find_table(char *path, size_t size)
+{
+	const char *build = getenv("UNCORE_BUILD");
+	char program[256], of[16] = "";
+	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+	if (strcmp(generation()->name, "hswep"))
+		snprintf(of, sizeof(of), "-%s", generation()->name);
+	if (n > 0) {
+		program[n] = '\0';
+		snprintf(path, size, "%s/catalogue%s.tsv", dirname(program), of);
+		if (!access(path, R_OK))
+			return;
+	}
+	snprintf(path, size, "%s%scatalogue%s.tsv", build ? build : "build",
+		 build ? "/../" : "/", of);
+}
+
 static void read_table(void)
 {
 	const char *path = getenv("UNCORE_CATALOGUE");
-	const char *build = getenv("UNCORE_BUILD");
-	char line[1024], beside[512], of[16] = "";
+	char line[1024], found[512];
 	FILE *f;
 
 	if (!path) {
-		if (strcmp(generation()->name, "hswep"))
-			snprintf(of, sizeof(of), "-%s", generation()->name);
-		snprintf(beside, sizeof(beside), "%s%scatalogue%s.tsv",
-			 build ? build : "build", build ? "/../" : "/", of);
-		path = beside;
+		find_table(found, sizeof(found));
+		path = found;
 	}
 	f = fopen(path, "re");
 	if (!f)

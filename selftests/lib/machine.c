@@ -21,15 +21,48 @@
 #define DRIVER	"xeon_uncore"
 #define SIM	"xeon_uncore_sim"
 
+/* Where modules_install has put a module of this kernel's, as modprobe has it. */
+static bool installed_path(char *path, size_t size, const char *release,
+			   const char *file)
+{
+	char folder[128], line[4096];
+	bool found = false;
+	FILE *f;
+
+	snprintf(folder, sizeof(folder), "/lib/modules/%s", release);
+	snprintf(path, size, "%s/modules.dep", folder);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	while (!found && fgets(line, sizeof(line), f)) {
+		char *end = strchr(line, ':'), *slash;
+
+		if (!end)
+			continue;
+		*end = '\0';
+		slash = strrchr(line, '/');
+		found = slash && !strcmp(slash + 1, file);
+		if (found && (size_t)snprintf(path, size, "%s/%s", folder, line) >= size)
+			found = false;
+	}
+	fclose(f);
+	return found;
+}
+
 static void module_path(char *path, size_t size, const char *file)
 {
 	const char *build = getenv("UNCORE_BUILD");
+	const char *name = strrchr(file, '/');
 	struct utsname u;
 
 	uname(&u);
-	if (build)
+	if (build) {
 		snprintf(path, size, "%s/kmod/%s", build, file);
-	else
+		return;
+	}
+	snprintf(path, size, "build/%s/kmod/%s", u.release, file);
+	if (access(path, F_OK) &&
+	    !installed_path(path, size, u.release, name ? name + 1 : file))
 		snprintf(path, size, "build/%s/kmod/%s", u.release, file);
 }
 

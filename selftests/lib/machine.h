@@ -10,8 +10,9 @@
 #include <stdbool.h>
 
 /*
- * insmod of this build's module ($UNCORE_BUILD, default: the only
- * build/<release> of the running kernel). 0 or -errno, as finit_module(2).
+ * insmod of $UNCORE_BUILD's module; without that, of the one that is built for the
+ * running kernel, in build/<release>, or else installed for it. 0 or -errno, as
+ * finit_module(2).
  * The driver lists all of the catalogue's names, unless @params has events=.
  * While the driver loads, the simulated hardware's clock runs.
  */
