@@ -30,6 +30,13 @@ GOOD = {
                      0, (1, 0, 2)),
     "skips-here": (["ok 1 - a", "ok 2 - any # SKIP tool is not installed", "1..2"],
                    0, (1, 0, 1)),
+    "harness-skips": (["1..2", "#  RUN           global.early ...",
+                       "#            OK  global.early", "ok 1 global.early",
+                       "#  RUN           box.late ...", "#      SKIP      no such box",
+                       "#            OK  box.late", "ok 2 # SKIP no such box"],
+                      0, (1, 0, 1)),
+    "harness-skips-named": (["1..1", "#  RUN           box.late ...",
+                             "ok 1 box.late # SKIP no such box"], 0, (0, 0, 1)),
     "whole-listed": (["1..0 # SKIP no such machine"], 4, (0, 0, 1)),
     "googletest-skips": (["[==========] Running 2 tests from 1 test suite.",
                           "[ RUN      ] A.one", "[       OK ] A.one (0 ms)",
@@ -69,6 +76,10 @@ BAD = {
     "skips-another-reason": (["ok 1 - a", "ok 2 - box: late # SKIP it did not open",
                         "1..2"], 0, (1, 1, 0),
                        "the reason that it gives: it did not open"),
+    "harness-skips-another": (["1..2", "#  RUN           box.late ...",
+                               "ok 1 box.late", "#  RUN           box.other ...",
+                               "ok 2 # SKIP no such box"], 0, (1, 1, 0),
+                              "does not expect: box.other"),
     "another-test": (["ok 1 - a", "ok 2 - box: late # SKIP no such box", "1..2"],
                      0, (1, 1, 0), "does not expect: box: late"),
     "whole-unlisted": (["1..0 # SKIP it is not built"], 4, (0, 1, 0),
@@ -80,6 +91,7 @@ BAD = {
 SKIPS = """
 # a comment
 skips-*	| {box,port [12]}: *	| no such box	| always	| hardware
+harness-*	| box.late	| no such box	| always	| hardware
 whole-listed	| the whole test	| no such *	| always	| a shape
 *		| *	| *is not installed	| here	| a program
 """
@@ -141,7 +153,7 @@ def test_good(tap, runner):
         tap.ok(rows.get(name) == row, "%s is counted" % name,
                ["%s: %s" % (name, rows.get(name))])
     tap.ok(status == 0, "all is well", said)
-    tap.ok(said[-1] == "9 passed, 0 failed, 5 skipped (2 for what is not here)",
+    tap.ok(said[-1] == "10 passed, 0 failed, 7 skipped (2 for what is not here)",
            "the sum tells apart what is not here", said)
     tap.ok("    2  tool is not installed" in said, "and says what that is", said)
     tap.ok(not any("no such" in line for line in said),

@@ -21,6 +21,8 @@
 #define DRIVER	"xeon_uncore"
 #define SIM	"xeon_uncore_sim"
 
+enum { UNLOAD_TRIES = 250 };
+
 /* Where modules_install has put a module of this kernel's, as modprobe has it. */
 static bool installed_path(char *path, size_t size, const char *release,
 			   const char *file)
@@ -144,6 +146,17 @@ int driver_unload(void)
 	return unload(DRIVER);
 }
 
+int module_unload(const char *name)
+{
+	int err = unload(name);
+
+	for (int i = 0; i < UNLOAD_TRIES && err == -EAGAIN; i++) {
+		usleep(20000);
+		err = unload(name);
+	}
+	return err;
+}
+
 int sim_unload(void)
 {
 	return unload(SIM);
@@ -169,28 +182,32 @@ static void judge_writes(void)
 	undefined_allowed = false;
 }
 
-static void unload_all(void)
+bool machine_leave(void)
 {
-	int err = driver_unload();
+	int err = module_unload(DRIVER);
 
 	if (!err) {
 		judge_writes();
-		err = sim_unload();
+		err = module_unload(SIM);
 	}
 	if (err)
 		tap_diag("modules do not unload: %s", strerror(-err));
+	return !err && !undefined_seen;
+}
+
+static void leave_at_exit(void)
+{
 	/* the results have been printed, but the status can still tell */
-	if (undefined_seen) {
+	if (!machine_leave() && undefined_seen) {
 		fflush(stdout);
 		_exit(EXIT_FAILURE);
 	}
 }
 
-void machine_setup_sim(const char *sim_params)
+void machine_require(void)
 {
 	static bool registered;
-	char path[512], params[512];
-	int err;
+	char path[512];
 
 	if (geteuid())
 		tap_skip_all("needs root");
@@ -198,22 +215,32 @@ void machine_setup_sim(const char *sim_params)
 	if (access(path, F_OK))
 		tap_skip_all("%s is not built", path);
 	if (!registered)
-		atexit(unload_all);
+		atexit(leave_at_exit);
+	registered = true;
+}
+
+void machine_setup_sim(const char *sim_params)
+{
+	static bool ours;	/* what is there now has been loaded here */
+	char params[512];
+	int err;
+
+	machine_require();
 	/* Fails when it is mounted, which is as good. */
 	mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
 	err = driver_unload();
-	if (!err && registered)
+	if (!err && ours)
 		judge_writes();
 	if (!err)
 		err = sim_unload();
-	registered = true;
+	ours = true;
 	if (err)
 		tap_bail("modules do not unload: %s", strerror(-err));
 	snprintf(params, sizeof(params), "packages=%d %s", packages(),
 		 sim_params ? sim_params : "");
 	err = sim_load(params);
 	if (err)
-		tap_bail("%s: %s", path, strerror(-err));
+		tap_bail(SIM ".ko: %s", strerror(-err));
 }
 
 void machine_setup(const char *sim_params, const char *driver_params)

@@ -27,6 +27,11 @@ int driver_freeze_budget(unsigned int per_mille);
 int driver_unload(void);
 int sim_unload(void);
 bool module_loaded(const char *name);
+/*
+ * The same of any module, and it waits for who still holds it: the kernel lets an
+ * event that a BPF map held go a little after the map is closed.
+ */
+int module_unload(const char *name);
 
 /*
  * Unloads both modules if they are there, loads both again with these
@@ -38,6 +43,19 @@ bool module_loaded(const char *name);
 void machine_setup(const char *sim_params, const char *driver_params);
 /* The simulated hardware only, no driver. */
 void machine_setup_sim(const char *sim_params);
+/* Skips the program when that cannot be done, and has both unloaded at exit. */
+void machine_require(void);
+/*
+ * What happens at exit, for a process that does not come there: false, and why in a
+ * comment, when something does not unload or has written what it must not.
+ */
+bool machine_leave(void);
+
+/*
+ * For harness.h, in the process that all tests are children of: skips the program
+ * when the machine or the catalogue is missing, leaves all as it was when it ends.
+ */
+void harness_prepare(void);
 
 /*
  * From here on, until the simulated hardware is loaded again, writes may be

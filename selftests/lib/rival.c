@@ -3,11 +3,9 @@
  * Loads and unloads the kernel's own driver.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "generation.h"
@@ -18,8 +16,6 @@
 #include "tap.h"
 
 #define RIVAL	"intel_uncore"
-
-enum { UNLOAD_TRIES = 250 };
 
 const char *const driver_names[DRIVERS] = { RIVAL, "xeon_uncore" };
 
@@ -32,23 +28,9 @@ bool rival_exists(void)
 		       " | grep -q ^builtin");
 }
 
-/*
- * An event that a BPF map held is let go by the kernel a little after the map
- * is closed; until then its driver is in use.
- */
 static int unload(void)
 {
-	int err = -EAGAIN;
-
-	for (int i = 0; i < UNLOAD_TRIES && err == -EAGAIN; i++) {
-		if (i)
-			usleep(20000);
-		err = driver_unload();
-		if (!err && module_loaded(RIVAL) &&
-		    syscall(SYS_delete_module, RIVAL, O_NONBLOCK))
-			err = -errno;
-	}
-	return err;
+	return module_unload(driver_names[OURS]) ?: module_unload(RIVAL);
 }
 
 void driver_none(void)

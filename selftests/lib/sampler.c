@@ -368,22 +368,31 @@ static void restore_rate(void)
 	set_rate(old_rate);
 }
 
+int keep_sample_rate(void)
+{
+	FILE *f;
+
+	if (old_rate[0])
+		return 0;
+	f = fopen(RATE_LIMIT, "re");
+	if (!f)
+		return -ENOENT;
+	if (!fgets(old_rate, sizeof(old_rate), f))
+		old_rate[0] = '\0';
+	fclose(f);
+	if (!old_rate[0])
+		return -ENOENT;
+	atexit(restore_rate);
+	return 0;
+}
+
 int max_sample_rate(unsigned int samples_per_second)
 {
 	char text[32];
-	FILE *f;
+	int err = keep_sample_rate();
 
-	if (!old_rate[0]) {
-		f = fopen(RATE_LIMIT, "re");
-		if (!f)
-			return -ENOENT;
-		if (!fgets(old_rate, sizeof(old_rate), f))
-			old_rate[0] = '\0';
-		fclose(f);
-		if (!old_rate[0])
-			return -ENOENT;
-		atexit(restore_rate);
-	}
+	if (err)
+		return err;
 	snprintf(text, sizeof(text), "%u", samples_per_second);
 	return set_rate(text) ?: file_write(CPU_PERCENT, "0");
 }

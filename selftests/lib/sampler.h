@@ -91,6 +91,8 @@ uint64_t overflow_stat(int pkg, const char *name);
  * old one comes back at exit. 0 or -errno.
  */
 int max_sample_rate(unsigned int samples_per_second);
+/* Has it come back at exit, whoever sets it until then: a child may. 0 or -errno. */
+int keep_sample_rate(void);
 void sleep_ms(unsigned int ms);
 /* Nanoseconds of the clock that samples are stamped with. */
 uint64_t now_ns(void);

@@ -1,36 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Results in the Test Anything Protocol. The plan comes last, so that a test
- * need not know beforehand how many boxes the machine has.
+ * Results by kselftest.h. The plan comes last, so that a test need not know
+ * beforehand how many boxes the machine has.
  */
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "kselftest.h"
 #include "tap.h"
 
-enum { EXIT_SKIP = 4, MAX_CHECK_COMMENTS = 20 };
+enum { MAX_CHECK_COMMENTS = 20, TEXT_MAX = 1024 };
 
-static unsigned int results, failures, comments;
+static unsigned int comments;
+static pid_t harness;	/* the process whose children are tests */
 
 static void start(void)
 {
 	static bool started;
 
-	if (!started)
-		puts("TAP version 13");
+	if (started)
+		return;
 	started = true;
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (!harness)
+		ksft_print_header();
 }
 
-static void result(bool ok, const char *name, va_list args, const char *tail)
+void tap_use_harness(void)
 {
+	harness = getpid();
 	start();
-	printf("%s %u - ", ok ? "ok" : "not ok", ++results);
-	vprintf(name, args);
-	printf("%s%s\n", tail ? " # SKIP " : "", tail ? tail : "");
-	failures += !ok;
+}
+
+/* One test cannot end the others; whoever prepares them can. */
+static bool in_one_of_many(void)
+{
+	if (harness && getpid() != harness)
+		return true;
+	if (harness)
+		ksft_print_header();
+	return false;
+}
+
+static void result(bool ok, const char *name, va_list args)
+{
+	char text[TEXT_MAX];
+
+	start();
+	vsnprintf(text, sizeof(text), name, args);
+	ksft_test_result(ok, "%s\n", text);
 	comments = 0;
 }
 
@@ -39,7 +61,7 @@ bool tap_ok(bool ok, const char *name, ...)
 	va_list args;
 
 	va_start(args, name);
-	result(ok, name, args, NULL);
+	result(ok, name, args);
 	va_end(args);
 	return ok;
 }
@@ -49,7 +71,7 @@ bool tap_eq(uint64_t got, uint64_t want, const char *name, ...)
 	va_list args;
 
 	va_start(args, name);
-	result(got == want, name, args, NULL);
+	result(got == want, name, args);
 	va_end(args);
 	if (got != want)
 		tap_diag("got %" PRIu64 " (%#" PRIx64 "), want %" PRIu64
@@ -57,21 +79,28 @@ bool tap_eq(uint64_t got, uint64_t want, const char *name, ...)
 	return got == want;
 }
 
+/* ksft_test_result_skip() would leave out what is skipped. */
 void tap_skip(const char *why, const char *name, ...)
 {
 	va_list args;
 
+	start();
+	ksft_inc_xskip_cnt();
+	printf("ok %u ", ksft_test_num());
 	va_start(args, name);
-	result(true, name, args, why);
+	vprintf(name, args);
 	va_end(args);
+	printf(" # SKIP %s\n", why);
+	comments = 0;
 }
 
 static void comment(const char *text, va_list args)
 {
+	char all[TEXT_MAX];
+
 	start();
-	fputs("# ", stdout);
-	vprintf(text, args);
-	putchar('\n');
+	vsnprintf(all, sizeof(all), text, args);
+	ksft_print_msg("%s\n", all);
 }
 
 void tap_diag(const char *text, ...)
@@ -119,35 +148,38 @@ bool check_eq(uint64_t got, uint64_t want, const char *what, ...)
 
 noreturn void tap_skip_all(const char *why, ...)
 {
+	char text[TEXT_MAX];
 	va_list args;
 
-	va_start(args, why);
 	start();
-	fputs("1..0 # SKIP ", stdout);
-	vprintf(why, args);
-	putchar('\n');
+	va_start(args, why);
+	vsnprintf(text, sizeof(text), why, args);
 	va_end(args);
-	exit(EXIT_SKIP);
+	if (!in_one_of_many())
+		ksft_exit_skip("%s\n", text);
+	ksft_print_msg("cannot be tested: %s\n", text);
+	exit(KSFT_FAIL);
 }
 
 noreturn void tap_bail(const char *why, ...)
 {
+	char text[TEXT_MAX];
 	va_list args;
 
-	va_start(args, why);
 	start();
-	fputs("Bail out! ", stdout);
-	vprintf(why, args);
-	putchar('\n');
+	va_start(args, why);
+	vsnprintf(text, sizeof(text), why, args);
 	va_end(args);
-	exit(EXIT_FAILURE);
+	if (!in_one_of_many())
+		ksft_exit_fail_msg("%s\n", text);
+	ksft_print_msg("%s\n", text);
+	exit(KSFT_FAIL);
 }
 
 int tap_end(void)
 {
 	start();
-	printf("1..%u\n", results);
-	if (failures)
-		tap_diag("%u of %u failed", failures, results);
-	return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+	ksft_set_plan(ksft_test_num());
+	ksft_print_cnts();
+	return ksft_get_fail_cnt() ? KSFT_FAIL : KSFT_PASS;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Results in the Test Anything Protocol, as kselftest prints them: one line a
- * result on standard output, diagnostics as comments, exit 0, 1 or 4 (skip).
+ * Results by the kernel's kselftest.h, for programs that know their number at the
+ * end: one line a result on standard output, diagnostics as comments, exit 0, 1 or 4
+ * (skip). And comparisons and comments for all programs, also those of harness.h.
  */
 #ifndef SELFTESTS_TAP_H
 #define SELFTESTS_TAP_H
@@ -29,11 +30,14 @@ void tap_diag(const char *text, ...) TAP_PRINTF(1);
 bool check(bool ok, const char *what, ...) TAP_PRINTF(2);
 bool check_eq(uint64_t got, uint64_t want, const char *what, ...) TAP_PRINTF(3);
 
-/* Ends the program: nothing here can be tested. Exit 4. */
+/* Ends the program, or harness.h's test: nothing here can be tested. Exit 4; 1 there. */
 noreturn void tap_skip_all(const char *why, ...) TAP_PRINTF(1);
-/* Ends the program: the tests cannot go on. Exit 1. */
+/* The same: the tests cannot go on. Exit 1. */
 noreturn void tap_bail(const char *why, ...) TAP_PRINTF(1);
 /* Prints the plan; the value to return from main(). */
 int tap_end(void);
+
+/* From here on the kernel's harness prints results; all else is a comment. */
+void tap_use_harness(void);
 
 #endif

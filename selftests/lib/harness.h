@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel's kselftest_harness.h on the machine under test: each test is a process
+ * of its own, whose fixture loads the modules anew. Include it once a program.
+ */
+#ifndef SELFTESTS_HARNESS_H
+#define SELFTESTS_HARNESS_H
+
+#include "kselftest_harness.h"
+
+#include "machine.h"
+#include "tap.h"
+
+/*
+ * Seconds for TEST_F_TIMEOUT(), more than who runs the program gives all of it: how
+ * long a test takes is for it to judge, which knows the kernel and the host.
+ */
+#define UNHURRIED	7200
+
+static void __attribute__((constructor)) harness_prepare_first(void)
+{
+	harness_prepare();
+}
+
+/* Loads the modules once for all tests of the program, where none changes them. */
+#define MACHINE_OF_ALL_TESTS(sim_params, driver_params)			\
+	static void __attribute__((constructor)) harness_load(void)	\
+	{								\
+		machine_setup(sim_params, driver_params);		\
+	}								\
+	struct harness_needs_a_semicolon
+
+#endif
