@@ -10,41 +10,52 @@
 #include <unistd.h>
 
 #include "lib/boxes.h"
-#include "lib/catalogue.h"
 #include "lib/generation.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
 enum { CBOXES = 24, SBOXES = 4, BOXES = 48, CYCLES = 1000, OVERFLOWS = 3 };
 
 #define SUMMARY	1	/* line in the log when the driver loads */
 
-/* Loads the driver: how many lines does the log have beside its summary? */
-static bool loads(const char *sim_params, const char *fault, int lines)
+static void __attribute__((constructor)) need_broadwell(void)
 {
-	bool ok;
-
-	machine_setup_sim(sim_params);
-	if (fault)
-		sim_fault("%s", fault);
-	log_mark();
-	ok = check_eq(-driver_load(""), 0, "the driver loads");
-	ok &= check_eq(log_count("xeon_uncore: "), SUMMARY + lines, "lines");
-	if (!ok)
-		log_show("xeon_uncore");
-	return ok;
+	if (strcmp(generation()->name, "bdwep"))
+		tap_skip_all("this processor is no Broadwell");
 }
 
-static bool unloads(void)
-{
-	bool ok = check_eq(-driver_unload(), 0, "the driver unloads");
+FIXTURE(bdwep) {};
 
-	ok &= check_eq(sim_dirty_registers(), 0, "registers that are not reset");
-	sim_show_registers();
-	return ok & log_clean();
+FIXTURE_SETUP(bdwep)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+}
+
+FIXTURE_TEARDOWN(bdwep)
+{
+	EXPECT_EQ(0, -driver_unload());
+	EXPECT_EQ(0, sim_dirty_registers()) {
+		sim_show_registers();
+	}
+	EXPECT_TRUE(machine_leave());
+	EXPECT_TRUE(log_clean());
+}
+
+/* Loads the driver, which has so many lines in the log beside its summary. */
+static void load(struct __test_metadata *_metadata, const char *sim_params,
+		 const char *fault, int lines)
+{
+	machine_setup_sim(sim_params);
+	if (fault) {
+		ASSERT_EQ(0, -sim_fault("%s", fault));
+	}
+	log_mark();
+	ASSERT_EQ(0, -driver_load(""));
+	EXPECT_EQ(SUMMARY + lines, log_count("xeon_uncore: ")) {
+		log_show("xeon_uncore");
+	}
 }
 
 static bool kind_there(const char *kind, unsigned int index)
@@ -54,107 +65,116 @@ static bool kind_there(const char *kind, unsigned int index)
 	return pmu_name(pmu, kind, index);
 }
 
-static void test_all_boxes(void)
+TEST_F_TIMEOUT(bdwep, all_boxes_count_and_sample_exactly, UNHURRIED)
 {
-	bool ok = loads("clock=manual", NULL, 0);
-
-	ok &= check(kind_there("cbox", CBOXES - 1), "no PMU of CBo 23");
-	ok &= check(kind_there("sbox", SBOXES - 1), "no PMU of SBo 3");
-	ok &= check_eq(pmus_there(), BOXES, "PMUs");
+	load(_metadata, "clock=manual", NULL, 0);
+	EXPECT_TRUE(kind_there("cbox", CBOXES - 1));
+	EXPECT_TRUE(kind_there("sbox", SBOXES - 1));
+	EXPECT_EQ(BOXES, pmus_there());
 	for (int pkg = 0; pkg < packages(); pkg++)
-		ok &= check_eq(boxes_that_count(pkg, CYCLES), BOXES,
-			       "boxes of package %d that count", pkg);
-	tap_ok(ok, "%d boxes, %d of them CBos, count exactly", BOXES, CBOXES);
-	ok = samples_exactly("cbox", 0, OVERFLOWS);
-	ok &= samples_exactly("imc", packages() - 1, OVERFLOWS);
-	tap_ok(ok & unloads(), "they sample exactly, and nothing is left behind");
+		EXPECT_EQ(BOXES, boxes_that_count(pkg, CYCLES));
+	EXPECT_TRUE(samples_exactly("cbox", 0, OVERFLOWS));
+	EXPECT_TRUE(samples_exactly("imc", packages() - 1, OVERFLOWS));
 }
 
 /* CAPID4 tells a die without SBos; nothing is to be said about it. */
-static void test_no_sboxes(void)
+TEST_F_TIMEOUT(bdwep, die_without_sboxes, UNHURRIED)
 {
-	bool ok = loads("clock=manual sboxes=0", NULL, 0);
-
-	ok &= check(!kind_there("sbox", 0), "a PMU of SBo 0");
+	load(_metadata, "clock=manual sboxes=0", NULL, 0);
+	EXPECT_FALSE(kind_there("sbox", 0));
 	for (int pkg = 0; pkg < packages(); pkg++)
-		ok &= check_eq(boxes_that_count(pkg, CYCLES), BOXES - SBOXES,
-			       "boxes of package %d that count", pkg);
-	tap_ok(ok & unloads(), "a die without SBos has no PMU of them");
-
-	/* nobody says that there are none: their registers fault */
-	ok = loads("clock=manual sboxes=0 missing=capid@0", NULL, 1);
-	ok &= check_eq(log_count("no capability registers"), 1, "lines");
-	ok &= check(!kind_there("sbox", 0), "a PMU of SBo 0");
-	tap_ok(ok & unloads(), "nor without capability registers");
+		EXPECT_EQ(BOXES - SBOXES, boxes_that_count(pkg, CYCLES));
 }
 
-static void test_no_clock(void)
+/* Nobody says that there are none: their registers fault. */
+TEST_F_TIMEOUT(bdwep, die_without_sboxes_nor_capability_registers, UNHURRIED)
 {
-	bool ok = loads("clock=manual", "no_clock pkg=0 box=imc_3 on", 1);
+	load(_metadata, "clock=manual sboxes=0 missing=capid@0", NULL, 1);
+	EXPECT_EQ(1, log_count("no capability registers"));
+	EXPECT_FALSE(kind_there("sbox", 0));
+}
+
+TEST_F_TIMEOUT(bdwep, channel_without_clock_is_left_out, UNHURRIED)
+{
 	char pmu[PMU_NAME_MAX];
 
-	ok &= check_eq(log_count("bdwep_imc_3 of package 0: its clock stands still"),
-		       1, "lines that tell of it");
-	ok &= check(pmu_name(pmu, "imc", 3), "no PMU of the other package's");
-	ok &= check(pmu_cpu(pmu, 0) < 0, "it is there");
-	ok &= check_eq(-event_open(pmu, package_cpu(0, 0), "clockticks"), ENODEV,
-		       "opening an event of it");
-	for (int pkg = 0; pkg < packages(); pkg++)
-		ok &= check_eq(boxes_that_count(pkg, CYCLES), BOXES - !pkg,
-			       "boxes of package %d that count", pkg);
-	tap_ok(ok & unloads(), "a memory channel without a clock is left out, with a line in the log");
-}
-
-static void test_parameters(void)
-{
-	static const struct {
-		const char *params, *line;
-	} bad[] = {
-		{ "model=bdw", "model=bdw is not possible: give hswep bdwep" },
-		{ "model=bdwep cboxes=25", "cboxes=25 is not possible: give 1 to 24" },
-		{ "model=bdwep sboxes=2", "sboxes=2 is not possible: give 0 or 4" },
-		{ "model=hswep cboxes=19", "cboxes=19 is not possible: give 1 to 18" },
-		{ "model=hswep sboxes=0", "sboxes=0 is not possible: give 2 or 4" },
-	};
-
-	sim_unload();
-	for (unsigned int i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		bool ok;
-
-		log_mark();
-		ok = check_eq(-sim_load(bad[i].params), EINVAL, "errno");
-		ok &= check_eq(log_count(bad[i].line), 1, "lines");
-		tap_ok(ok, "%s is refused with one line", bad[i].params);
-		if (!ok)
-			log_show("xeon_uncore_sim");
+	load(_metadata, "clock=manual", "no_clock pkg=0 box=imc_3 on", 1);
+	EXPECT_EQ(1, log_count("bdwep_imc_3 of package 0: its clock stands still"));
+	/* the other package's is there */
+	ASSERT_TRUE(pmu_name(pmu, "imc", 3));
+	EXPECT_LT(pmu_cpu(pmu, 0), 0);
+	EXPECT_EQ(ENODEV, -event_open(pmu, package_cpu(0, 0), "clockticks"));
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		EXPECT_EQ(BOXES - !pkg, boxes_that_count(pkg, CYCLES)) {
+			TH_LOG("of package %d", pkg);
+		}
 	}
 }
 
 /* Tables of one processor do not drive another one's uncore. */
-static void test_other_hardware(void)
+TEST_F_TIMEOUT(bdwep, pci_devices_of_haswell_are_left_alone, UNHURRIED)
 {
-	bool ok;
-
 	machine_setup_sim("clock=manual model=hswep");
 	log_mark();
-	ok = check_eq(-driver_load(""), 0, "the driver loads");
-	ok &= check_eq(log_count("no UBox on PCI (device 8086:6f1e)"),
-		       packages(), "lines");
-	ok &= check(!kind_there("imc", 0), "an iMC of another generation");
-	tap_ok(ok & unloads(), "PCI devices of Haswell are left alone");
+	ASSERT_EQ(0, -driver_load(""));
+	EXPECT_EQ(packages(), log_count("no UBox on PCI (device 8086:6f1e)"));
+	EXPECT_FALSE(kind_there("imc", 0));
 }
 
-int main(void)
+FIXTURE(parameters) {};
+
+FIXTURE_VARIANT(parameters)
 {
-	if (strcmp(generation()->name, "bdwep"))
-		tap_skip_all("this processor is no Broadwell");
-	catalogue(NULL);
-	if (max_sample_rate(100000000))
-		tap_bail("perf_event_max_sample_rate");
-	test_all_boxes();
-	test_no_sboxes();
-	test_no_clock();
-	test_parameters();
-	test_other_hardware();
-	return tap_end();
+	const char *params, *line;
+};
+
+FIXTURE_VARIANT_ADD(parameters, model)
+{
+	.params = "model=bdw",
+	.line = "model=bdw is not possible: give hswep bdwep",
+};
+
+FIXTURE_VARIANT_ADD(parameters, cboxes)
+{
+	.params = "model=bdwep cboxes=25",
+	.line = "cboxes=25 is not possible: give 1 to 24",
+};
+
+FIXTURE_VARIANT_ADD(parameters, sboxes)
+{
+	.params = "model=bdwep sboxes=2",
+	.line = "sboxes=2 is not possible: give 0 or 4",
+};
+
+FIXTURE_VARIANT_ADD(parameters, cboxes_of_haswell)
+{
+	.params = "model=hswep cboxes=19",
+	.line = "cboxes=19 is not possible: give 1 to 18",
+};
+
+FIXTURE_VARIANT_ADD(parameters, sboxes_of_haswell)
+{
+	.params = "model=hswep sboxes=0",
+	.line = "sboxes=0 is not possible: give 2 or 4",
+};
+
+FIXTURE_SETUP(parameters)
+{
+	sim_unload();
+	log_mark();
 }
+
+FIXTURE_TEARDOWN(parameters)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
+TEST_F_TIMEOUT(parameters, refused_with_one_line, UNHURRIED)
+{
+	EXPECT_EQ(EINVAL, -sim_load(variant->params));
+	EXPECT_EQ(1, log_count(variant->line)) {
+		log_show("xeon_uncore_sim");
+	}
+}
+
+TEST_HARNESS_MAIN

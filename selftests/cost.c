@@ -5,11 +5,10 @@
  */
 #include <sys/ioctl.h>
 
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/rival.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
 /* Four configurations of an event that every counter of the box may count. */
 enum { EVENTS = 4 };
@@ -21,9 +20,6 @@ static const char *const events[EVENTS] = {
 enum phase { START, READ, STOP, PHASES };
 static const char *const phase_names[PHASES] = { "start", "read", "stop" };
 
-static const char *const boxes[] = { "cbox_0", "imc_0" };
-enum { BOXES = sizeof(boxes) / sizeof(boxes[0]) };
-
 /* What the driver promises: four counters, and freeze and unfreeze. */
 enum { MOST = EVENTS + 2 };
 
@@ -33,70 +29,94 @@ static uint64_t accesses(void)
 	       sim_stat("pci_read") + sim_stat("pci_write");
 }
 
-/* perf stat opens a group like this, and enables it through its leader. */
-static void measure(const char *pmu, uint64_t cost[PHASES])
+FIXTURE(cost)
 {
+	unsigned int ours[PHASES];
+};
+
+FIXTURE_VARIANT(cost)
+{
+	const char *box;
+};
+
+FIXTURE_VARIANT_ADD(cost, cbox)
+{
+	.box = "cbox_0",
+};
+
+FIXTURE_VARIANT_ADD(cost, imc)
+{
+	.box = "imc_0",
+};
+
+/* perf stat opens a group like this, and enables it through its leader. */
+static void measure(struct __test_metadata *_metadata, enum driver driver,
+		    const char *box, unsigned int cost[PHASES])
+{
+	const char *pmu = driver_pmu(driver, box);
 	struct perf_event_attr attrs[EVENTS];
 	struct event_group group;
 	uint64_t values[EVENTS];
-	bool ok = true;
+	int err;
 
+	driver_setup(driver, "clock=manual");
 	for (int i = 0; i < EVENTS; i++)
-		ok &= !pmu_attr(&attrs[i], pmu, events[i]);
+		ASSERT_EQ(0, -pmu_attr(&attrs[i], pmu, events[i]));
 	attrs[0].disabled = 1;
-	if (!ok || group_open_attr(&group, attrs, pmu_cpu(pmu, 0), EVENTS))
-		tap_bail("a group on %s does not open", pmu);
+	ASSERT_EQ(0, -group_open_attr(&group, attrs, pmu_cpu(pmu, 0), EVENTS));
 	for (int phase = START; phase < PHASES; phase++) {
 		sim_stats_clear();
 		if (phase == READ)
-			ok &= !group_read(&group, values, NULL);
+			err = -group_read(&group, values, NULL);
 		else
-			ok &= !ioctl(group.fd[0], phase == START ?
-				     PERF_EVENT_IOC_ENABLE :
-				     PERF_EVENT_IOC_DISABLE, 0);
+			err = ioctl(group.fd[0], phase == START ?
+				    PERF_EVENT_IOC_ENABLE :
+				    PERF_EVENT_IOC_DISABLE, 0);
+		ASSERT_EQ(0, err) {
+			TH_LOG("%s: %s", pmu, phase_names[phase]);
+		}
 		cost[phase] = accesses();
 		sim_advance(1000);
 	}
-	if (!ok)
-		tap_bail("start, read or stop failed on %s", pmu);
 	group_close(&group);
 }
 
-static void measure_all(enum driver driver, uint64_t cost[BOXES][PHASES])
+FIXTURE_SETUP(cost)
 {
-	driver_setup(driver, "clock=manual");
-	for (int b = 0; b < BOXES; b++)
-		measure(driver_pmu(driver, boxes[b]), cost[b]);
+	measure(_metadata, OURS, variant->box, self->ours);
+}
+
+FIXTURE_TEARDOWN(cost)
+{
 	driver_none();
+	EXPECT_TRUE(machine_leave());
 }
 
-int main(void)
+TEST_F_TIMEOUT(cost, few_accesses, UNHURRIED)
 {
-	uint64_t cost[DRIVERS][BOXES][PHASES] = { 0 };
-	bool rival = rival_exists();
-
-	measure_all(OURS, cost[OURS]);
-	if (rival)
-		measure_all(IN_TREE, cost[IN_TREE]);
-	for (int b = 0; b < BOXES; b++) {
-		for (int phase = START; phase < PHASES; phase++) {
-			unsigned int ours = cost[OURS][b][phase];
-			unsigned int theirs = cost[IN_TREE][b][phase];
-
-			tap_ok(ours && ours <= MOST,
-			       "%s: %s of a 4-event group takes %u accesses, at most %d",
-			       boxes[b], phase_names[phase], ours, MOST);
-			if (phase == READ)
-				continue;
-			if (!rival)
-				tap_skip("no intel_uncore module for this kernel",
-					 "%s: %s takes half of intel_uncore's at most",
-					 boxes[b], phase_names[phase]);
-			else
-				tap_ok(2 * ours <= theirs,
-				       "%s: %s takes half of intel_uncore's %u accesses at most",
-				       boxes[b], phase_names[phase], theirs);
-		}
+	for (int phase = START; phase < PHASES; phase++) {
+		TH_LOG("%s: %s of a 4-event group takes %u accesses",
+		       variant->box, phase_names[phase], self->ours[phase]);
+		EXPECT_LT(0, self->ours[phase]);
+		EXPECT_GE(MOST, self->ours[phase]);
 	}
-	return tap_end();
 }
+
+TEST_F_TIMEOUT(cost, half_of_intel_uncore, UNHURRIED)
+{
+	unsigned int theirs[PHASES];
+
+	if (!rival_exists())
+		SKIP(return, "no intel_uncore module for this kernel");
+	measure(_metadata, IN_TREE, variant->box, theirs);
+	for (int phase = START; phase < PHASES; phase++) {
+		if (phase == READ)
+			continue;
+		TH_LOG("%s: %s takes %u accesses, intel_uncore's %u",
+		       variant->box, phase_names[phase], self->ours[phase],
+		       theirs[phase]);
+		EXPECT_LE(2 * self->ours[phase], theirs[phase]);
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -9,33 +9,87 @@
 #include <unistd.h>
 
 #include "lib/boxes.h"
-#include "lib/catalogue.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
 enum { CYCLES = 1009, TRAFFIC = 500, OVERFLOWS = 3 };
 
-static const struct dirt {
-	const char *name, *params;
-	bool told;	/* what others will miss is told, a mere freeze is not */
-} dirt[] = {
-	{ "freeze", "dirty=freeze", false },
-	{ "status", "dirty=status", true },
-	{ "counters", "dirty=counters", true },
-	{ "cores", "dirty=cores", true },
-	{ "boxes", "dirty=boxes", false },
-	{ "all", "dirty=all", true },
-	{ "all, 44 bits", "dirty=all counter_bits=44 counter_gp=1", true },
+FIXTURE(dirty)
+{
+	unsigned int registers;	/* that were not as after reset */
 };
+
+FIXTURE_VARIANT(dirty)
+{
+	const char *params;
+	bool told;	/* what others will miss is told, a mere freeze is not */
+};
+
+FIXTURE_VARIANT_ADD(dirty, freeze)
+{
+	.params = "dirty=freeze",
+};
+
+FIXTURE_VARIANT_ADD(dirty, status)
+{
+	.params = "dirty=status", .told = true,
+};
+
+FIXTURE_VARIANT_ADD(dirty, counters)
+{
+	.params = "dirty=counters", .told = true,
+};
+
+FIXTURE_VARIANT_ADD(dirty, cores)
+{
+	.params = "dirty=cores", .told = true,
+};
+
+FIXTURE_VARIANT_ADD(dirty, boxes)
+{
+	.params = "dirty=boxes",
+};
+
+FIXTURE_VARIANT_ADD(dirty, all)
+{
+	.params = "dirty=all", .told = true,
+};
+
+FIXTURE_VARIANT_ADD(dirty, all_44_bits)
+{
+	.params = "dirty=all counter_bits=44 counter_gp=1", .told = true,
+};
+
+FIXTURE_SETUP(dirty)
+{
+	char params[96];
+
+	snprintf(params, sizeof(params), "clock=manual %s", variant->params);
+	machine_setup_sim(params);
+	self->registers = sim_dirty_registers();
+	log_mark();
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	ASSERT_EQ(0, -driver_load(""));
+}
+
+FIXTURE_TEARDOWN(dirty)
+{
+	/* whatever has been done, nothing is left behind */
+	EXPECT_EQ(0, -driver_unload());
+	EXPECT_EQ(0, sim_dirty_registers()) {
+		sim_show_registers();
+	}
+	EXPECT_TRUE(machine_leave());
+	EXPECT_TRUE(log_clean());
+}
 
 /*
  * Events that obey filters and leave others open, and traffic that filters of
  * all ones would keep out.
  */
-static bool unfiltered(int pkg)
+static void expect_no_filters(struct __test_metadata *_metadata, int pkg)
 {
 	static const struct {
 		const char *kind, *event, *traffic;
@@ -48,72 +102,59 @@ static bool unfiltered(int pkg)
 		  "event=0x138 dir=rx match0=0x1c00" },
 	};
 	char pmu[PMU_NAME_MAX];
-	bool ok = true;
 
-	for (unsigned int i = 0; i < sizeof(filtered) / sizeof(filtered[0]); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(filtered); i++) {
 		int fd;
 
 		pmu_name(pmu, filtered[i].kind, 0);
 		fd = event_open(pmu, pmu_cpu(pmu, pkg), "%s", filtered[i].event);
-		ok &= check(fd >= 0, "%s/%s/ opens", pmu, filtered[i].event);
-		ok &= check_eq(-sim_traffic("pkg=%d box=%s %s count=%d", pkg,
-					    pmu_box(pmu), filtered[i].traffic,
-					    TRAFFIC), 0, "traffic");
-		ok &= check_eq(event_count(fd), TRAFFIC, "%s/%s/ of package %d",
-			       pmu, filtered[i].event, pkg);
+		ASSERT_GE(fd, 0) {
+			TH_LOG("%s/%s/ does not open: %s", pmu,
+			       filtered[i].event, strerror(-fd));
+		}
+		ASSERT_EQ(0, -sim_traffic("pkg=%d box=%s %s count=%d", pkg,
+					  pmu_box(pmu), filtered[i].traffic,
+					  TRAFFIC));
+		EXPECT_EQ(TRAFFIC, event_count(fd)) {
+			TH_LOG("%s/%s/ of package %d", pmu, filtered[i].event,
+			       pkg);
+		}
 		close(fd);
 	}
-	return ok;
 }
 
-static void test_dirt(const struct dirt *d)
+TEST_F_TIMEOUT(dirty, told_in_one_line_a_package, UNHURRIED)
 {
-	char params[96];
-	int lines;
-	bool ok;
+	int told = variant->told ? packages() : 0;
 
-	snprintf(params, sizeof(params), "clock=manual %s", d->params);
-	machine_setup_sim(params);
-	ok = check(sim_dirty_registers() > 0, "the hardware is clean");
-	log_mark();
-	ok &= check_eq(-driver_load(""), 0, "the driver loads");
-	lines = log_count("xeon_uncore: ") + log_count("xeon_uncore 0000");
-	ok &= check_eq(lines, 1 + (d->told ? packages() : 0),
-		       "lines in the log, with the summary");
-	ok &= check_eq(log_count("had left"), d->told ? packages() : 0,
-		       "lines that tell of it");
-	tap_ok(ok, "%s: the driver loads, and tells in one line a package", d->name);
-	if (!ok)
+	EXPECT_GT(self->registers, 0);
+	/* with the summary */
+	EXPECT_EQ(1 + told, log_count("xeon_uncore: ") +
+			    log_count("xeon_uncore 0000")) {
 		log_show("xeon_uncore");
-
-	ok = check_eq(pmus_there(), PACKAGE_BOXES, "PMUs");
-	for (int pkg = 0; pkg < packages(); pkg++) {
-		ok &= check_eq(boxes_that_count(pkg, CYCLES), PACKAGE_BOXES,
-			       "boxes of package %d that count", pkg);
-		ok &= unfiltered(pkg);
 	}
-	tap_ok(ok, "%s: all boxes are there and count exactly", d->name);
-
-	ok = true;
-	for (int pkg = 0; pkg < packages(); pkg++) {
-		ok &= samples_exactly("pcu", pkg, OVERFLOWS);
-		ok &= samples_exactly("imc", pkg, OVERFLOWS);
-		ok &= samples_exactly("cbox", pkg, OVERFLOWS);
-		ok &= check_eq(overflow_stat(pkg, "spurious"), 0, "spurious");
-	}
-	ok &= check_eq(-driver_unload(), 0, "the driver unloads");
-	ok &= check_eq(sim_dirty_registers(), 0, "registers that are not reset");
-	sim_show_registers();
-	tap_ok(ok & log_clean(), "%s: sampling is exact, and nothing is left behind",
-	       d->name);
+	EXPECT_EQ(told, log_count("had left"));
 }
 
-int main(void)
+TEST_F_TIMEOUT(dirty, boxes_count_exactly, UNHURRIED)
 {
-	catalogue(NULL);
-	if (max_sample_rate(100000000))
-		tap_bail("perf_event_max_sample_rate");
-	for (unsigned int i = 0; i < sizeof(dirt) / sizeof(dirt[0]); i++)
-		test_dirt(&dirt[i]);
-	return tap_end();
+	EXPECT_EQ(PACKAGE_BOXES, pmus_there());
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		EXPECT_EQ(PACKAGE_BOXES, boxes_that_count(pkg, CYCLES)) {
+			TH_LOG("of package %d", pkg);
+		}
+		expect_no_filters(_metadata, pkg);
+	}
 }
+
+TEST_F_TIMEOUT(dirty, samples_exactly, UNHURRIED)
+{
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		EXPECT_TRUE(samples_exactly("pcu", pkg, OVERFLOWS));
+		EXPECT_TRUE(samples_exactly("imc", pkg, OVERFLOWS));
+		EXPECT_TRUE(samples_exactly("cbox", pkg, OVERFLOWS));
+		EXPECT_EQ(0, overflow_stat(pkg, "spurious"));
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -14,12 +14,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
-#include "lib/tap.h"
 
 enum { READS = 10000, DISTURB = 1000, STARTS = 500 };
+
+MACHINE_OF_ALL_TESTS("clock=real", "");
+
+static const char *const ticks[] = {
+	"clockticks", "clockticks,thresh=1", "clockticks,thresh=2,inv=1",
+	"clockticks,thresh=3,inv=1",
+};
+
+/* The last package where @last is set, else the first. */
+static int package_of(bool last)
+{
+	return last ? packages() - 1 : 0;
+}
 
 /* Opens the group stopped and starts it as one. */
 static bool start(struct event_group *g, const char *pmu, int cpu,
@@ -39,47 +51,104 @@ static bool start(struct event_group *g, const char *pmu, int cpu,
 	return ok && check(!ioctl(g->fd[0], PERF_EVENT_IOC_ENABLE, 0), "enable");
 }
 
+FIXTURE(group_reads) {};
+
+FIXTURE_VARIANT(group_reads)
+{
+	const char *kind;
+	unsigned int index, n;
+	bool last;		/* package */
+	bool disturb;		/* other events come and go meanwhile */
+};
+
+FIXTURE_VARIANT_ADD(group_reads, cbox)
+{
+	.kind = "cbox", .n = 2,
+};
+
+FIXTURE_VARIANT_ADD(group_reads, imc)
+{
+	.kind = "imc", .n = 2,
+};
+
+FIXTURE_VARIANT_ADD(group_reads, four_of_cbox_1)
+{
+	.kind = "cbox", .n = 4, .index = 1, .last = true,
+};
+
+FIXTURE_VARIANT_ADD(group_reads, four_of_imc_1)
+{
+	.kind = "imc", .n = 4, .index = 1, .last = true,
+};
+
+FIXTURE_VARIANT_ADD(group_reads, sbox)
+{
+	.kind = "sbox", .n = 2, .last = true,
+};
+
+FIXTURE_VARIANT_ADD(group_reads, ha)
+{
+	.kind = "ha", .n = 2, .last = true,
+};
+
+FIXTURE_VARIANT_ADD(group_reads, cbox_disturbed)
+{
+	.kind = "cbox", .n = 2, .last = true, .disturb = true,
+};
+
+FIXTURE_VARIANT_ADD(group_reads, imc_disturbed)
+{
+	.kind = "imc", .n = 2, .last = true, .disturb = true,
+};
+
+FIXTURE_SETUP(group_reads)
+{
+	ASSERT_EQ(0, -driver_freeze_budget(1000));
+}
+
+FIXTURE_TEARDOWN(group_reads)
+{
+}
+
 /* Equal in each read, and never less than in the read before. */
-static void test_reads(const char *kind, unsigned int index, int pkg,
-		       const char *const *events, unsigned int n, bool disturb)
+TEST_F_TIMEOUT(group_reads, counters_agree, UNHURRIED)
 {
 	uint64_t values[MAX_GROUP], before = 0, first = 0;
+	int pkg = package_of(variant->last), cpu, other = -1;
 	struct event_reading times;
 	struct event_group g = { 0 };
 	char pmu[PMU_NAME_MAX];
-	unsigned int reads = 0;
-	int cpu, other = -1;
-	bool ok;
 
-	if (!pmu_name(pmu, kind, index)) {
-		tap_skip("no such PMU", "%s_%u", kind, index);
-		return;
-	}
+	if (!pmu_name(pmu, variant->kind, variant->index))
+		SKIP(return, "no such PMU");
 	cpu = pmu_cpu(pmu, pkg);
-	ok = start(&g, pmu, cpu, events, n);
-	for (; ok && reads < READS; reads++) {
-		if (disturb && reads % DISTURB == DISTURB / 2)
+	ASSERT_TRUE(start(&g, pmu, cpu, ticks, variant->n));
+	for (unsigned int reads = 0; reads < READS; reads++) {
+		if (variant->disturb && reads % DISTURB == DISTURB / 2)
 			other = event_open(pmu, cpu, "%s,thresh=1,edge=1",
-					   events[0]);
-		if (disturb && reads % DISTURB == 0 && reads)
+					   ticks[0]);
+		if (variant->disturb && reads % DISTURB == 0 && reads)
 			close(other);
-		ok &= check(!group_read(&g, values, &times), "read %u", reads);
-		for (unsigned int i = 1; ok && i < n; i++)
-			ok &= check_eq(values[i], values[0], "read %u: %s", reads,
-				       events[i]);
-		ok &= check(values[0] >= before, "read %u goes back from %" PRIu64
-			    " to %" PRIu64, reads, before, values[0]);
+		ASSERT_EQ(0, -group_read(&g, values, &times));
+		for (unsigned int i = 1; i < variant->n; i++) {
+			ASSERT_EQ(values[0], values[i]) {
+				TH_LOG("read %u: %s", reads, ticks[i]);
+			}
+		}
+		ASSERT_GE(values[0], before) {
+			TH_LOG("read %u goes back", reads);
+		}
 		if (!reads)
 			first = values[0];
 		before = values[0];
 	}
-	ok &= check(before > first, "time stands still");
-	ok &= check_eq(times.running, times.enabled, "multiplexed");
-	if (disturb && other >= 0)
+	EXPECT_GT(before, first) {
+		TH_LOG("time stands still");
+	}
+	EXPECT_EQ(times.enabled, times.running);
+	if (variant->disturb && other >= 0)
 		close(other);
 	group_close(&g);
-	tap_ok(ok, "%s package %d: %u counters agree in %u group reads%s", pmu,
-	       pkg, n, reads, disturb ? " while other events come and go" : "");
 }
 
 /* Reads a group of its own on another CPU of the package, until it is ended. */
@@ -114,46 +183,63 @@ static pid_t start_reader(const char *pmu, int cpu,
 	return pid;
 }
 
-/* A group starts in one cycle although another CPU lets go of the box meanwhile. */
-static void test_two_cpus(const char *kind, int pkg)
+FIXTURE(two_cpus) {};
+
+FIXTURE_VARIANT(two_cpus)
 {
-	static const char *const theirs[] = {
-		"clockticks", "clockticks,thresh=1",
-	};
-	static const char *const ours[] = {
-		"clockticks,thresh=2,inv=1", "clockticks,thresh=3,inv=1",
-	};
+	const char *kind;
+	bool last;		/* package */
+};
+
+FIXTURE_VARIANT_ADD(two_cpus, cbox)
+{
+	.kind = "cbox",
+};
+
+FIXTURE_VARIANT_ADD(two_cpus, imc)
+{
+	.kind = "imc", .last = true,
+};
+
+FIXTURE_SETUP(two_cpus)
+{
+	ASSERT_EQ(0, -driver_freeze_budget(1000));
+}
+
+FIXTURE_TEARDOWN(two_cpus)
+{
+}
+
+/* A group starts in one cycle although another CPU lets go of the box meanwhile. */
+TEST_F_TIMEOUT(two_cpus, group_starts_in_one_cycle, UNHURRIED)
+{
+	const char *const *theirs = ticks, *const *ours = ticks + 2;
+	int pkg = package_of(variant->last);
 	int cpu = package_cpu(pkg, 0), other = package_cpu(pkg, 1);
 	uint64_t values[MAX_GROUP];
 	char pmu[PMU_NAME_MAX];
-	unsigned int starts;
 	struct event_group g;
 	pid_t reader;
-	bool ok;
 
-	if (other < 0 || !pmu_name(pmu, kind, 0)) {
-		tap_skip("one CPU, or no box", "%s: two CPUs", kind);
-		return;
-	}
+	if (other < 0 || !pmu_name(pmu, variant->kind, 0))
+		SKIP(return, "one CPU, or no box");
 	cpu_pin(cpu);
 	reader = start_reader(pmu, other, theirs, 2);
-	ok = check(reader > 0, "the reader does not start");
-	for (starts = 0; ok && starts < STARTS; starts++) {
+	ASSERT_GT(reader, 0);
+	for (unsigned int starts = 0; starts < STARTS; starts++) {
 		g.n = 0;
-		ok &= start(&g, pmu, cpu, ours, 2);
-		ok = ok && check(!group_read(&g, values, NULL), "read") &&
-		     check_eq(values[1], values[0], "start %u: %s", starts,
-			      ours[1]);
+		ASSERT_TRUE(start(&g, pmu, cpu, ours, 2));
+		ASSERT_EQ(0, -group_read(&g, values, NULL));
+		ASSERT_EQ(values[0], values[1]) {
+			TH_LOG("start %u", starts);
+		}
 		group_close(&g);
 	}
-	ok &= check(reader <= 0 || !waitpid(reader, NULL, WNOHANG),
-		    "the reader has ended");
-	if (reader > 0) {
-		kill(reader, SIGKILL);
-		waitpid(reader, NULL, 0);
+	EXPECT_EQ(0, waitpid(reader, NULL, WNOHANG)) {
+		TH_LOG("the reader has ended");
 	}
-	tap_ok(ok, "%s package %d: %u groups start in one cycle each while another CPU reads one",
-	       pmu, pkg, starts);
+	kill(reader, SIGKILL);
+	waitpid(reader, NULL, 0);
 }
 
 /*
@@ -163,9 +249,6 @@ static void test_two_cpus(const char *kind, int pkg)
 static bool loss(const char *pmu, int cpu, const char *ubox, uint64_t cycles,
 		 uint64_t *lost)
 {
-	static const char *const two[] = {
-		"clockticks", "clockticks,thresh=1",
-	};
 	uint64_t values[MAX_GROUP], from, to, now = 0;
 	struct event_group g = { 0 };
 	struct event_reading times;
@@ -174,7 +257,7 @@ static bool loss(const char *pmu, int cpu, const char *ubox, uint64_t cycles,
 
 	clock = event_open(ubox, cpu, "uclk");
 	victim = event_open(pmu, cpu, "clockticks,thresh=2,inv=1");
-	ok = start(&g, pmu, cpu, two, 2) &&
+	ok = start(&g, pmu, cpu, ticks, 2) &&
 	     check(clock >= 0 && victim >= 0, "open");
 	from = event_count(clock);
 	to = event_count(victim);
@@ -190,60 +273,56 @@ static bool loss(const char *pmu, int cpu, const char *ubox, uint64_t cycles,
 	return ok;
 }
 
-static void test_budget(const char *kind, int pkg)
+FIXTURE(budget) {};
+
+FIXTURE_VARIANT(budget)
+{
+	const char *kind;
+	bool last;		/* package */
+};
+
+FIXTURE_VARIANT_ADD(budget, cbox)
+{
+	.kind = "cbox",
+};
+
+FIXTURE_VARIANT_ADD(budget, imc)
+{
+	.kind = "imc", .last = true,
+};
+
+FIXTURE_SETUP(budget)
+{
+}
+
+FIXTURE_TEARDOWN(budget)
+{
+}
+
+TEST_F_TIMEOUT(budget, limits_what_a_tight_loop_takes, UNHURRIED)
 {
 	const uint64_t cycles = 2500000000;	/* a second and more */
 	uint64_t unlimited = 0, limited = 0, running;
 	char pmu[PMU_NAME_MAX], ubox[PMU_NAME_MAX];
-	bool ok;
-	int cpu;
+	int pkg = package_of(variant->last), cpu;
 
-	ok = check(pmu_name(pmu, kind, 0) && pmu_name(ubox, "ubox", 0), "PMUs");
+	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
+	ASSERT_TRUE(pmu_name(ubox, "ubox", 0));
 	cpu = pmu_cpu(pmu, pkg);
 	/* from there, or the share that is lost is that of calls between CPUs */
 	cpu_pin(cpu);
-	ok = ok && !driver_freeze_budget(1000) &&
-	     loss(pmu, cpu, ubox, cycles, &unlimited) &&
-	     !driver_freeze_budget(10);
+	ASSERT_EQ(0, -driver_freeze_budget(1000));
+	ASSERT_TRUE(loss(pmu, cpu, ubox, cycles, &unlimited));
+	ASSERT_EQ(0, -driver_freeze_budget(10));
 	running = package_stat(pkg, "group_unfrozen");
-	ok = ok && loss(pmu, cpu, ubox, cycles, &limited);
+	ASSERT_TRUE(loss(pmu, cpu, ubox, cycles, &limited));
 	running = package_stat(pkg, "group_unfrozen") - running;
-	ok &= check(running, "no group was read running");
-	ok &= check(limited < unlimited / 2,
-		    "%" PRIu64 " per mille lost, %" PRIu64 " without a limit",
-		    limited, unlimited);
-	tap_ok(ok, "%s: a tight loop of group reads takes %" PRIu64
-	       " per mille from others, %" PRIu64 " without a limit", pmu,
-	       limited, unlimited);
+	TH_LOG("%s: %ju per mille lost, %ju without a limit", pmu,
+	       (uintmax_t)limited, (uintmax_t)unlimited);
+	EXPECT_GT(running, 0) {
+		TH_LOG("no group was read running");
+	}
+	EXPECT_LT(limited, unlimited / 2);
 }
 
-int main(void)
-{
-	static const char *const two[] = {
-		"clockticks", "clockticks,thresh=1",
-	};
-	static const char *const four[] = {
-		"clockticks", "clockticks,thresh=1", "clockticks,thresh=2,inv=1",
-		"clockticks,thresh=3,inv=1",
-	};
-	int last;
-
-	machine_setup("clock=real", "");
-	last = packages() - 1;
-	if (driver_freeze_budget(1000))
-		tap_bail("no budget");
-	test_reads("cbox", 0, 0, two, 2, false);
-	test_reads("imc", 0, 0, two, 2, false);
-	test_reads("cbox", 1, last, four, 4, false);
-	test_reads("imc", 1, last, four, 4, false);
-	test_reads("sbox", 0, last, two, 2, false);
-	test_reads("ha", 0, last, two, 2, false);
-	test_reads("cbox", 0, last, two, 2, true);
-	test_reads("imc", 0, last, two, 2, true);
-	/* these stay on a CPU of their package */
-	test_two_cpus("cbox", 0);
-	test_two_cpus("imc", last);
-	test_budget("cbox", 0);
-	test_budget("imc", last);
-	return tap_end();
-}
+TEST_HARNESS_MAIN

@@ -7,6 +7,7 @@
  * APIC's page can be mapped (iomem=relaxed). Then the driver, of which somebody
  * has masked LVTPC.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
@@ -16,12 +17,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/catalogue.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
 #define APIC_BASE	0xfee00000
 #define APIC_LVTPC	0x340
@@ -96,53 +95,8 @@ static bool sends(int cpu, int pkg, unsigned int rank, unsigned int arrive,
 	return ok;
 }
 
-static void test_lvtpc(int cpu, int pkg, unsigned int rank)
-{
-	bool ok = true;
-
-	set_lvtpc(cpu, LVT_NMI | LVT_MASKED);
-	ok &= sends(cpu, pkg, rank, 0, "LVTPC masked");
-	set_lvtpc(cpu, LVT_FIXED);
-	ok &= sends(cpu, pkg, rank, 0, "LVTPC in fixed mode");
-	ok &= check_eq(get_lvtpc(cpu), LVT_FIXED, "CPU %d: LVTPC", cpu);
-	set_lvtpc(cpu, LVT_NMI);
-	ok &= sends(cpu, pkg, rank, 1, "LVTPC in NMI mode");
-	ok &= check_eq(get_lvtpc(cpu), LVT_NMI | LVT_MASKED,
-		       "CPU %d: LVTPC after an NMI", cpu);
-	ok &= sends(cpu, pkg, rank, 0, "LVTPC not written again");
-	set_lvtpc(cpu, LVT_NMI);
-	ok &= sends(cpu, pkg, rank, 1, "LVTPC written again");
-	tap_ok(ok, "CPU %d: a PMI comes only through LVTPC in NMI mode, and masks it",
-	       cpu);
-}
-
-static void test_debugctl(int cpu, int pkg, unsigned int rank)
-{
-	uint64_t value = ~0ULL;
-	bool ok = true;
-
-	set_lvtpc(cpu, LVT_NMI);
-	ok &= check(!msr_read(cpu, DEBUGCTL, &value) && !value,
-		    "CPU %d: IA32_DEBUGCTL is 0 first", cpu);
-	ok &= sends(cpu, pkg, rank, 0, "IA32_DEBUGCTL clear");
-	ok &= check_eq(get_lvtpc(cpu), LVT_NMI, "CPU %d: LVTPC", cpu);
-	ok &= check(msr_write(cpu, DEBUGCTL, 1ULL << 40), "a reserved bit faults");
-	ok &= check(!msr_write(cpu, DEBUGCTL, DEBUGCTL_PMI) &&
-		    !msr_read(cpu, DEBUGCTL, &value) && value == DEBUGCTL_PMI,
-		    "CPU %d: IA32_DEBUGCTL keeps bit 13", cpu);
-	ok &= sends(cpu, pkg, rank, 1, "IA32_DEBUGCTL bit 13");
-	tap_ok(ok, "CPU %d: with debugctl=1 a PMI needs bit 13 of its IA32_DEBUGCTL",
-	       cpu);
-}
-
-static void for_each_cpu(void (*test)(int cpu, int pkg, unsigned int rank))
-{
-	for (int pkg = 0; pkg < packages(); pkg++)
-		for (unsigned int n = 0; package_cpu(pkg, n) >= 0; n++)
-			test(package_cpu(pkg, n), pkg, n);
-}
-
-static void map_lapic(void)
+/* Once: the tests, which are its children, have it too. */
+static void __attribute__((constructor)) map_lapic(void)
 {
 	int fd = open("/dev/mem", O_RDWR | O_SYNC | O_CLOEXEC);
 	char *page;
@@ -155,6 +109,95 @@ static void map_lapic(void)
 	if (page == MAP_FAILED)
 		tap_skip_all("the local APIC cannot be mapped: boot with iomem=relaxed");
 	lvtpc = (volatile uint32_t *)(page + APIC_LVTPC);
+}
+
+FIXTURE(strict) {};
+
+FIXTURE_SETUP(strict)
+{
+}
+
+FIXTURE_TEARDOWN(strict)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
+static void expect_lvtpc_obeyed(struct __test_metadata *_metadata, int cpu,
+				int pkg, unsigned int rank)
+{
+	set_lvtpc(cpu, LVT_NMI | LVT_MASKED);
+	EXPECT_TRUE(sends(cpu, pkg, rank, 0, "LVTPC masked"));
+	set_lvtpc(cpu, LVT_FIXED);
+	EXPECT_TRUE(sends(cpu, pkg, rank, 0, "LVTPC in fixed mode"));
+	EXPECT_EQ(LVT_FIXED, get_lvtpc(cpu));
+	set_lvtpc(cpu, LVT_NMI);
+	EXPECT_TRUE(sends(cpu, pkg, rank, 1, "LVTPC in NMI mode"));
+	EXPECT_EQ(LVT_NMI | LVT_MASKED, get_lvtpc(cpu)) {
+		TH_LOG("CPU %d: LVTPC after an NMI", cpu);
+	}
+	EXPECT_TRUE(sends(cpu, pkg, rank, 0, "LVTPC not written again"));
+	set_lvtpc(cpu, LVT_NMI);
+	EXPECT_TRUE(sends(cpu, pkg, rank, 1, "LVTPC written again"));
+}
+
+static void expect_debugctl_obeyed(struct __test_metadata *_metadata, int cpu,
+				   int pkg, unsigned int rank)
+{
+	uint64_t value = ~0ULL;
+
+	set_lvtpc(cpu, LVT_NMI);
+	EXPECT_EQ(0, -msr_read(cpu, DEBUGCTL, &value));
+	EXPECT_EQ(0, value);
+	EXPECT_TRUE(sends(cpu, pkg, rank, 0, "IA32_DEBUGCTL clear"));
+	EXPECT_EQ(LVT_NMI, get_lvtpc(cpu));
+	EXPECT_NE(0, msr_write(cpu, DEBUGCTL, 1ULL << 40)) {
+		TH_LOG("a reserved bit does not fault");
+	}
+	EXPECT_EQ(0, -msr_write(cpu, DEBUGCTL, DEBUGCTL_PMI));
+	EXPECT_EQ(0, -msr_read(cpu, DEBUGCTL, &value));
+	EXPECT_EQ(DEBUGCTL_PMI, value);
+	EXPECT_TRUE(sends(cpu, pkg, rank, 1, "IA32_DEBUGCTL bit 13"));
+}
+
+static void on_each_cpu(struct __test_metadata *_metadata,
+			void (*expect)(struct __test_metadata *_metadata, int cpu,
+				       int pkg, unsigned int rank))
+{
+	for (int pkg = 0; pkg < packages(); pkg++)
+		for (unsigned int n = 0; package_cpu(pkg, n) >= 0; n++) {
+			TH_LOG("CPU %d", package_cpu(pkg, n));
+			expect(_metadata, package_cpu(pkg, n), pkg, n);
+		}
+}
+
+TEST_F_TIMEOUT(strict, pmi_comes_through_nmi_mode_and_masks, UNHURRIED)
+{
+	machine_setup_sim("clock=manual lvtpc=strict");
+	on_each_cpu(_metadata, expect_lvtpc_obeyed);
+}
+
+TEST_F_TIMEOUT(strict, pmi_needs_bit_13_of_debugctl, UNHURRIED)
+{
+	if (system("modprobe msr"))
+		SKIP(return, "the kernel has no msr driver");
+	machine_setup_sim("clock=manual lvtpc=strict debugctl=1");
+	on_each_cpu(_metadata, expect_debugctl_obeyed);
+}
+
+TEST_F_TIMEOUT(strict, pmi_off_sends_none, UNHURRIED)
+{
+	machine_setup_sim("clock=manual lvtpc=strict pmi=off");
+	set_lvtpc(0, LVT_NMI);
+	EXPECT_TRUE(sends(0, 0, 0, 0, "pmi=off"));
+}
+
+TEST_F_TIMEOUT(strict, other_words_are_refused, UNHURRIED)
+{
+	machine_setup_sim("clock=manual");
+	EXPECT_EQ(0, -sim_unload());
+	EXPECT_EQ(EINVAL, -sim_load("lvtpc=no"));
+	EXPECT_EQ(EINVAL, -sim_load("pmi=no"));
+	EXPECT_EQ(0, -sim_load("clock=manual"));
 }
 
 /* An event that begins, has some samples, all of them, and ends. */
@@ -172,78 +215,59 @@ static bool samples(const char *pmu, int cpu, unsigned int n)
 	return ok;
 }
 
+FIXTURE(masked) {};
+
+FIXTURE_SETUP(masked)
+{
+	machine_setup("clock=manual lvtpc=strict", "");
+}
+
+FIXTURE_TEARDOWN(masked)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
 /*
  * Nobody can tell a PMI that is on its way from one that somebody has masked, but
  * by waiting: meanwhile the timer serves.
  */
-static void test_masked_for_good(void)
+TEST_F_TIMEOUT(masked, for_good_is_unmasked_again, UNHURRIED)
 {
 	const char *pmu = "hswep_ha_0";
 	int cpu = pmu_cpu(pmu, 0);
 	uint64_t dropped;
-	bool ok;
 
 	set_lvtpc(cpu, LVT_NMI | LVT_MASKED);
 	dropped = sim_stat("pmi_dropped");
-	ok = samples(pmu, cpu, 3);
-	ok &= check(sim_stat("pmi_dropped") > dropped, "no PMI was dropped");
+	EXPECT_TRUE(samples(pmu, cpu, 3));
+	EXPECT_GT(sim_stat("pmi_dropped"), dropped);
 	sleep_ms(COMING_MS);
 	dropped = sim_stat("pmi_dropped");
-	ok &= samples(pmu, cpu, 3);
-	ok &= check_eq(sim_stat("pmi_dropped"), dropped, "dropped PMIs");
-	ok &= check_eq(get_lvtpc(cpu), LVT_NMI, "CPU %d: LVTPC", cpu);
-	tap_ok(ok, "%s: an LVTPC that somebody has masked is unmasked again", pmu);
+	EXPECT_TRUE(samples(pmu, cpu, 3));
+	EXPECT_EQ(dropped, sim_stat("pmi_dropped"));
+	EXPECT_EQ(LVT_NMI, get_lvtpc(cpu));
 }
 
 /*
  * A moment at which it was found masked counts no more once it has been found as
  * it should be, without an NMI in between: the next PMI would be told twice.
  */
-static void test_masked_again(void)
+TEST_F_TIMEOUT(masked, again_has_a_second_of_its_own, UNHURRIED)
 {
 	const char *pmu = "hswep_ha_0";
 	int cpu = pmu_cpu(pmu, 0);
 	uint64_t dropped;
-	bool ok;
 
 	set_lvtpc(cpu, LVT_NMI | LVT_MASKED);
-	ok = samples(pmu, cpu, 0);
+	EXPECT_TRUE(samples(pmu, cpu, 0));
 	set_lvtpc(cpu, LVT_NMI);
-	ok &= samples(pmu, cpu, 0);
+	EXPECT_TRUE(samples(pmu, cpu, 0));
 	sleep_ms(COMING_MS);
 	set_lvtpc(cpu, LVT_NMI | LVT_MASKED);
 	dropped = sim_stat("pmi_dropped");
-	ok &= samples(pmu, cpu, 3);
-	ok &= check(sim_stat("pmi_dropped") > dropped, "no PMI was dropped");
+	EXPECT_TRUE(samples(pmu, cpu, 3));
+	EXPECT_GT(sim_stat("pmi_dropped"), dropped);
 	set_lvtpc(cpu, LVT_NMI);
-	tap_ok(ok, "%s: each time that LVTPC is masked has a second of its own",
-	       pmu);
 }
 
-int main(void)
-{
-	catalogue(NULL);
-	machine_setup_sim("clock=manual lvtpc=strict");
-	map_lapic();
-	for_each_cpu(test_lvtpc);
-
-	machine_setup_sim("clock=manual lvtpc=strict debugctl=1");
-	if (system("modprobe msr"))
-		tap_skip("the kernel has no msr driver", "debugctl=1");
-	else
-		for_each_cpu(test_debugctl);
-
-	machine_setup_sim("clock=manual lvtpc=strict pmi=off");
-	set_lvtpc(0, LVT_NMI);
-	tap_ok(sends(0, 0, 0, 0, "pmi=off"), "pmi=off: none comes");
-
-	machine_setup("clock=manual lvtpc=strict", "");
-	test_masked_for_good();
-	test_masked_again();
-	driver_unload();
-
-	tap_ok(sim_unload() == 0 && sim_load("lvtpc=no") == -22 &&
-	       sim_load("pmi=no") == -22 && sim_load("clock=manual") == 0,
-	       "lvtpc= and pmi= refuse other words");
-	return tap_end();
-}
+TEST_HARNESS_MAIN

@@ -9,106 +9,158 @@
 #include <unistd.h>
 
 #include "lib/boxes.h"
-#include "lib/catalogue.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
 enum { CYCLES = 1009, OVERFLOWS = 3 };
 
 /* UBox, CBos, SBos and PCU are on MSRs, all others on PCI. */
 enum { MSR_BOXES = 1 + 18 + 4 + 1 };
 
-static const struct lack {
+FIXTURE(missing)
+{
+	int lines;	/* that the log must have of it */
+};
+
+FIXTURE_VARIANT(missing)
+{
 	const char *params;
 	const char *line;		/* what the log says, a time a package */
 	int only;			/* the package that lacks it, -1: all */
 	unsigned int boxes;		/* that such a package still has */
+	unsigned int others_lack;	/* boxes that the other packages lack */
 	bool filters;			/* of QPI, in such a package */
-} lacks[] = {
-	{ "missing=qpi_filters@1", "filter", 1, PACKAGE_BOXES, false },
-	{ "missing=extended", "filter", -1, PACKAGE_BOXES, false },
-	{ "missing=capid@1 sboxes=2", "2fc0", 1, PACKAGE_BOXES - 2, true },
-	{ "missing=ubox@0", "no UBox", 0, MSR_BOXES, false },
-	{ "missing=ubox@1", "no UBox", 1, MSR_BOXES, false },
-	{ "missing=ubox", "no UBox", -1, MSR_BOXES, false },
-	{ "twice=imc_0", "a second hswep_imc_0", -1, PACKAGE_BOXES, true },
-	{ "counter_bits=44 counter_gp=1", NULL, -1, PACKAGE_BOXES, true },
 };
 
+FIXTURE_VARIANT_ADD(missing, qpi_filters_of_one)
+{
+	.params = "missing=qpi_filters@1", .line = "filter", .only = 1,
+	.boxes = PACKAGE_BOXES,
+};
+
+FIXTURE_VARIANT_ADD(missing, extended)
+{
+	.params = "missing=extended", .line = "filter", .only = -1,
+	.boxes = PACKAGE_BOXES,
+};
+
+FIXTURE_VARIANT_ADD(missing, capid_of_one)
+{
+	.params = "missing=capid@1 sboxes=2", .line = "2fc0", .only = 1,
+	.boxes = PACKAGE_BOXES - 2, .others_lack = 2, .filters = true,
+};
+
+FIXTURE_VARIANT_ADD(missing, ubox_of_first)
+{
+	.params = "missing=ubox@0", .line = "no UBox", .only = 0,
+	.boxes = MSR_BOXES,
+};
+
+FIXTURE_VARIANT_ADD(missing, ubox_of_second)
+{
+	.params = "missing=ubox@1", .line = "no UBox", .only = 1,
+	.boxes = MSR_BOXES,
+};
+
+FIXTURE_VARIANT_ADD(missing, ubox)
+{
+	.params = "missing=ubox", .line = "no UBox", .only = -1,
+	.boxes = MSR_BOXES,
+};
+
+FIXTURE_VARIANT_ADD(missing, none_but_one_twice)
+{
+	.params = "twice=imc_0", .line = "a second hswep_imc_0", .only = -1,
+	.boxes = PACKAGE_BOXES, .filters = true,
+};
+
+FIXTURE_VARIANT_ADD(missing, bits_of_counters)
+{
+	.params = "counter_bits=44 counter_gp=1", .only = -1,
+	.boxes = PACKAGE_BOXES, .filters = true,
+};
+
+FIXTURE_SETUP(missing)
+{
+	char params[96];
+
+	for (int pkg = 0; pkg < packages(); pkg++)
+		self->lines += variant->line &&
+			       (variant->only < 0 || variant->only == pkg);
+	snprintf(params, sizeof(params), "clock=manual %s", variant->params);
+	machine_setup_sim(params);
+	log_mark();
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	ASSERT_EQ(0, -driver_load(""));
+}
+
+FIXTURE_TEARDOWN(missing)
+{
+	/* whatever has been done, nothing is left behind */
+	EXPECT_EQ(0, -driver_unload());
+	EXPECT_EQ(0, sim_dirty_registers()) {
+		sim_show_registers();
+	}
+	EXPECT_TRUE(machine_leave());
+	EXPECT_TRUE(log_clean());
+}
+
 /* An event with a filter of QPI's is refused where the filters are not. */
-static bool filters_work(int pkg, bool there)
+static void expect_filters(struct __test_metadata *_metadata, int pkg, bool there)
 {
 	int fd = event_open("hswep_qpi_0", pmu_cpu("hswep_qpi_0", pkg),
 			    "event=0x138,match_mc=0xe,mask_mc=0xf");
-	bool ok;
 
-	if (!there)
-		return check_eq(-fd, ENODEV, "errno of a filter in package %d",
-				pkg);
+	if (!there) {
+		EXPECT_EQ(ENODEV, -fd) {
+			TH_LOG("of a filter in package %d", pkg);
+		}
+		return;
+	}
 	sim_traffic("pkg=%d box=qpi_0 event=0x138 dir=rx match0=0x1c00 count=70",
 		    pkg);
 	sim_traffic("pkg=%d box=qpi_0 event=0x138 dir=rx match0=0 count=7", pkg);
-	ok = check_eq(event_count(fd), 70, "packets that match, package %d", pkg);
+	EXPECT_EQ(70, event_count(fd)) {
+		TH_LOG("packets that match, package %d", pkg);
+	}
 	close(fd);
-	return ok;
 }
 
-static void test_lack(const struct lack *l)
+TEST_F_TIMEOUT(missing, told_in_one_line_a_package, UNHURRIED)
 {
-	unsigned int sboxes = strstr(l->params, "sboxes=2") ? 2 : 0;
-	int lines = 0;
-	char params[96];
-	bool ok;
-
-	snprintf(params, sizeof(params), "clock=manual %s", l->params);
-	machine_setup_sim(params);
-	log_mark();
-	ok = check_eq(-driver_load(""), 0, "the driver loads");
-	for (int pkg = 0; pkg < packages(); pkg++)
-		lines += l->line && (l->only < 0 || l->only == pkg);
-	ok &= check_eq(l->line ? log_count(l->line) : 0, lines,
-		       "lines that tell of it");
-	ok &= check_eq(log_count("xeon_uncore: ") +
-		       log_count("xeon_uncore 0000"), 1 + lines,
-		       "lines in the log, with the summary");
-	if (!ok)
+	if (packages() < 2)
+		SKIP(return, "needs two packages");
+	EXPECT_EQ(self->lines, variant->line ? log_count(variant->line) : 0);
+	/* with the summary */
+	EXPECT_EQ(1 + self->lines, log_count("xeon_uncore: ") +
+				   log_count("xeon_uncore 0000")) {
 		log_show("xeon_uncore");
-	tap_ok(ok, "%s: the driver loads, and tells in one line a package",
-	       l->params);
+	}
+}
 
-	ok = true;
+TEST_F_TIMEOUT(missing, the_others_count_and_sample_exactly, UNHURRIED)
+{
+	if (packages() < 2)
+		SKIP(return, "needs two packages");
 	for (int pkg = 0; pkg < packages(); pkg++) {
-		bool whole = l->only >= 0 && l->only != pkg;
-		unsigned int boxes = whole ? PACKAGE_BOXES - sboxes : l->boxes;
+		bool whole = variant->only >= 0 && variant->only != pkg;
+		unsigned int boxes = whole ? PACKAGE_BOXES - variant->others_lack :
+					     variant->boxes;
 
-		ok &= check_eq(boxes_there(pkg), boxes, "boxes of package %d",
-			       pkg);
-		ok &= check_eq(boxes_that_count(pkg, CYCLES), boxes,
-			       "boxes of package %d that count", pkg);
-		ok &= samples_exactly("pcu", pkg, OVERFLOWS);
+		EXPECT_EQ(boxes, boxes_there(pkg)) {
+			TH_LOG("boxes of package %d", pkg);
+		}
+		EXPECT_EQ(boxes, boxes_that_count(pkg, CYCLES)) {
+			TH_LOG("boxes of package %d that count", pkg);
+		}
+		EXPECT_TRUE(samples_exactly("pcu", pkg, OVERFLOWS));
 		if (boxes == MSR_BOXES)
 			continue;
-		ok &= filters_work(pkg, whole || l->filters);
-		ok &= samples_exactly("imc", pkg, OVERFLOWS);
+		expect_filters(_metadata, pkg, whole || variant->filters);
+		EXPECT_TRUE(samples_exactly("imc", pkg, OVERFLOWS));
 	}
-	tap_ok(ok, "%s: what is there counts and samples exactly", l->params);
-	ok = check_eq(-driver_unload(), 0, "the driver unloads");
-	ok &= check_eq(sim_dirty_registers(), 0, "registers that are not reset");
-	sim_show_registers();
-	tap_ok(ok & log_clean(), "%s: nothing is left behind", l->params);
 }
 
-int main(void)
-{
-	catalogue(NULL);
-	if (max_sample_rate(100000000))
-		tap_bail("perf_event_max_sample_rate");
-	if (packages() < 2)
-		tap_skip_all("needs two packages");
-	for (unsigned int i = 0; i < sizeof(lacks) / sizeof(lacks[0]); i++)
-		test_lack(&lacks[i]);
-	return tap_end();
-}
+TEST_HARNESS_MAIN

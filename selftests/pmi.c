@@ -11,70 +11,122 @@
 #include <unistd.h>
 
 #include "lib/boxes.h"
-#include "lib/catalogue.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
 enum { OVERFLOWS = 10, PERIOD = 1000, CYCLES = 20500 };
 
 static const char *const some_kinds[] = { "ubox", "ha", "pcu", "cbox", "r3qpi" };
-#define SOME	(sizeof(some_kinds) / sizeof(some_kinds[0]))
+#define SOME	ARRAY_SIZE(some_kinds)
 
 /* --- none comes ------------------------------------------------------------- */
 
-static void test_no_pmi(void)
-{
-	uint64_t polled, pmis, frozen;
-	bool ok;
+FIXTURE(no_pmi) {};
 
+FIXTURE_SETUP(no_pmi)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
 	machine_setup_sim("clock=manual pmi=off");
 	log_mark();
-	ok = check_eq(-driver_load(""), 0, "the driver loads");
-	ok &= check_eq(log_count("looked for every millisecond"), packages(),
-		       "lines that tell of it");
-	ok &= check_eq(log_count("xeon_uncore: "), 1 + packages(),
-		       "lines in the log, with the summary");
-	for (int pkg = 0; pkg < packages(); pkg++)
-		ok &= check_eq(overflow_stat(pkg, "cores"), 0,
-			       "overflow_cores of package %d", pkg);
-	log_show("every millisecond");
-	tap_ok(ok, "no interrupt comes: one line a package, and overflow_cores is 0");
+	ASSERT_EQ(0, -driver_load(""));
+}
 
-	ok = true;
-	pmis = sim_stat("pmi");
-	frozen = sim_stat("frozen_ns");
+FIXTURE_TEARDOWN(no_pmi)
+{
+	EXPECT_TRUE(log_clean());
+	EXPECT_TRUE(machine_leave());
+}
+
+TEST_F_TIMEOUT(no_pmi, told_in_one_line_a_package, UNHURRIED)
+{
+	EXPECT_EQ(packages(), log_count("looked for every millisecond"));
+	/* with the summary */
+	EXPECT_EQ(1 + packages(), log_count("xeon_uncore: "));
+	for (int pkg = 0; pkg < packages(); pkg++)
+		EXPECT_EQ(0, overflow_stat(pkg, "cores"));
+	log_show("every millisecond");
+}
+
+TEST_F_TIMEOUT(no_pmi, all_samples_by_polling_and_nothing_frozen, UNHURRIED)
+{
+	uint64_t pmis = sim_stat("pmi"), frozen = sim_stat("frozen_ns"), polled;
+
 	for (int pkg = 0; pkg < packages(); pkg++) {
 		polled = overflow_stat(pkg, "timer_served");
 		for (unsigned int k = 0; k < SOME; k++)
-			ok &= samples_exactly(some_kinds[k], pkg, OVERFLOWS);
+			EXPECT_TRUE(samples_exactly(some_kinds[k], pkg,
+						    OVERFLOWS));
 		polled = overflow_stat(pkg, "timer_served") - polled;
-		ok &= check_eq(polled, SOME * OVERFLOWS,
-			       "overflows that the timer has found");
-		ok &= check_eq(boxes_that_count(pkg, CYCLES), PACKAGE_BOXES,
-			       "boxes of package %d that count", pkg);
+		EXPECT_EQ(SOME * OVERFLOWS, polled) {
+			TH_LOG("overflows that the timer has found");
+		}
+		EXPECT_EQ(PACKAGE_BOXES, boxes_that_count(pkg, CYCLES)) {
+			TH_LOG("of package %d", pkg);
+		}
 	}
 	/* a counter that interrupts nobody must not freeze the package either */
-	ok &= check_eq(sim_stat("pmi") - pmis, 0, "PMIs that were sent");
-	ok &= check_eq(sim_stat("frozen_ns") - frozen, 0,
-		       "ns for which overflows froze a package");
-	tap_ok(ok & log_clean(),
-	       "no interrupt comes: all samples by polling, counts exact, nothing frozen");
+	EXPECT_EQ(pmis, sim_stat("pmi"));
+	EXPECT_EQ(frozen, sim_stat("frozen_ns"));
 }
 
 /* --- late ones -------------------------------------------------------------- */
 
-static const struct delay {
+FIXTURE(late) {};
+
+FIXTURE_VARIANT(late)
+{
 	const char *params;
 	uint64_t lost;	/* cycles of each overflow in which nobody counts */
-} delays[] = {
-	{ "freeze_delay=300", 0 },
-	{ "status_delay=70", 70 },
-	{ "pmi_delay=90", 90 },
-	{ "freeze_delay=300 status_delay=70 pmi_delay=90", 160 },
 };
+
+FIXTURE_VARIANT_ADD(late, freeze)
+{
+	.params = "freeze_delay=300",
+};
+
+FIXTURE_VARIANT_ADD(late, status)
+{
+	.params = "status_delay=70", .lost = 70,
+};
+
+FIXTURE_VARIANT_ADD(late, pmi)
+{
+	.params = "pmi_delay=90", .lost = 90,
+};
+
+FIXTURE_VARIANT_ADD(late, all)
+{
+	.params = "freeze_delay=300 status_delay=70 pmi_delay=90", .lost = 160,
+};
+
+FIXTURE_SETUP(late)
+{
+	char params[96];
+
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	snprintf(params, sizeof(params), "clock=manual %s", variant->params);
+	machine_setup_sim(params);
+	log_mark();
+	ASSERT_EQ(0, -driver_load(""));
+}
+
+/* The driver that has left has reset all; and the log has no complaint. */
+static void expect_nothing_left(struct __test_metadata *_metadata)
+{
+	EXPECT_EQ(0, -driver_unload());
+	EXPECT_EQ(0, sim_dirty_registers()) {
+		sim_show_registers();
+	}
+	EXPECT_TRUE(log_clean());
+	EXPECT_TRUE(machine_leave());
+}
+
+FIXTURE_TEARDOWN(late)
+{
+	expect_nothing_left(_metadata);
+}
 
 /*
  * Each cycle counts, but for those between freeze and PMI: in these the clock
@@ -105,30 +157,23 @@ static bool cycles_exactly(const char *kind, int pkg, uint64_t lost)
 	return ok;
 }
 
-static void test_delay(const struct delay *d)
+TEST_F_TIMEOUT(late, counts_and_samples_exact, UNHURRIED)
 {
-	char params[96];
-	bool ok;
-
-	snprintf(params, sizeof(params), "clock=manual %s", d->params);
-	machine_setup_sim(params);
-	log_mark();
-	ok = check_eq(-driver_load(""), 0, "the driver loads");
-	ok &= check_eq(log_count("xeon_uncore: "), 1, "lines in the log");
+	EXPECT_EQ(1, log_count("xeon_uncore: "));
 	for (int pkg = 0; pkg < packages(); pkg++) {
-		ok &= check(overflow_stat(pkg, "cores") != 0,
-			    "package %d is polled", pkg);
+		EXPECT_NE(0, overflow_stat(pkg, "cores")) {
+			TH_LOG("package %d is polled", pkg);
+		}
 		for (unsigned int k = 0; k < SOME; k++) {
-			ok &= samples_exactly(some_kinds[k], pkg, OVERFLOWS);
+			EXPECT_TRUE(samples_exactly(some_kinds[k], pkg,
+						    OVERFLOWS));
 			/* freezes that were still to come */
 			sim_advance(CYCLES);
-			ok &= cycles_exactly(some_kinds[k], pkg, d->lost);
+			EXPECT_TRUE(cycles_exactly(some_kinds[k], pkg,
+						   variant->lost));
 		}
-		ok &= check_eq(overflow_stat(pkg, "spurious"), 0, "spurious");
+		EXPECT_EQ(0, overflow_stat(pkg, "spurious"));
 	}
-	ok &= check_eq(-driver_unload(), 0, "the driver unloads");
-	ok &= check_eq(sim_dirty_registers(), 0, "registers that are not reset");
-	tap_ok(ok & log_clean(), "%s: counts and samples exact", d->params);
 }
 
 static bool set_pmi_delay(const char *cycles)
@@ -142,72 +187,65 @@ static bool set_pmi_delay(const char *cycles)
 	return !fclose(f);
 }
 
+FIXTURE(pmi) {};
+
+FIXTURE_SETUP(pmi)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+}
+
+FIXTURE_TEARDOWN(pmi)
+{
+	expect_nothing_left(_metadata);
+}
+
 /* So late that the timer has served them: nobody else may get these NMIs. */
-static void test_very_late(void)
+TEST_F_TIMEOUT(pmi, late_after_the_timer, UNHURRIED)
 {
 	const struct cat_event *e = ticks_of("ha");
 	uint64_t late = 0, count;
 	struct sampler s[2];
-	bool ok;
 
 	/* 60 ms: the timer looks every 20 */
 	machine_setup("clock=real", "");
 	log_mark();
-	ok = check(set_pmi_delay("150000000"), "pmi_delay");
+	ASSERT_TRUE(set_pmi_delay("150000000"));
 	for (int pkg = 0; pkg < 2; pkg++)
-		ok &= check_eq(-sampler_open(&s[pkg], "hswep_ha_0",
-					     pmu_cpu("hswep_ha_0", pkg % packages()),
-					     20000003, "config=%#" PRIx64,
-					     e->config), 0, "hswep_ha_0 opens");
+		ASSERT_EQ(0, -sampler_open(&s[pkg], "hswep_ha_0",
+					   pmu_cpu("hswep_ha_0", pkg % packages()),
+					   20000003, "config=%#" PRIx64,
+					   e->config));
 	sleep_ms(1500);
 	for (int pkg = 0; pkg < 2; pkg++)
 		sampler_disable(&s[pkg]);
 	for (int pkg = 0; pkg < 2; pkg++) {
 		count = event_count(s[pkg].fd);
-		ok &= check_eq(sampler_wait(&s[pkg], count / s[pkg].period),
-			       count / s[pkg].period, "samples of a count of %" PRIu64,
-			       count);
-		ok &= check(count > 0, "nothing was counted");
+		EXPECT_EQ(count / s[pkg].period,
+			  sampler_wait(&s[pkg], count / s[pkg].period));
+		EXPECT_GT(count, 0);
 		sampler_close(&s[pkg]);
 		late += overflow_stat(pkg % packages(), "late");
 	}
-	ok &= check(late > 0, "no PMI was late");
+	EXPECT_GT(late, 0);
+	TH_LOG("%ju are late", (uintmax_t)late);
 	set_pmi_delay("0");
 	/* for those that are on their way */
 	sleep_ms(200);
-	ok &= check_eq(-driver_unload(), 0, "the driver unloads");
-	tap_ok(ok & log_clean(), "PMIs that come after the timer: %" PRIu64
-	       " are late, none is unknown, all samples are there", late);
 }
 
-/* --- errata=whole ------------------------------------------------------------ */
-
-static void test_whole(void)
+/* Control registers of SBo, R2PCIe and R3QPI, of which all bits need two writes. */
+TEST_F_TIMEOUT(pmi, whole_control_registers_are_written_twice, UNHURRIED)
 {
-	bool ok = true;
-
 	machine_setup("clock=manual errata=whole", "");
+	log_mark();
 	for (int pkg = 0; pkg < packages(); pkg++) {
-		ok &= check_eq(boxes_that_count(pkg, CYCLES), PACKAGE_BOXES,
-			       "boxes of package %d that count", pkg);
-		ok &= samples_exactly("sbox", pkg, OVERFLOWS);
-		ok &= samples_exactly("r2pcie", pkg, OVERFLOWS);
-		ok &= samples_exactly("r3qpi", pkg, OVERFLOWS);
+		EXPECT_EQ(PACKAGE_BOXES, boxes_that_count(pkg, CYCLES)) {
+			TH_LOG("of package %d", pkg);
+		}
+		EXPECT_TRUE(samples_exactly("sbox", pkg, OVERFLOWS));
+		EXPECT_TRUE(samples_exactly("r2pcie", pkg, OVERFLOWS));
+		EXPECT_TRUE(samples_exactly("r3qpi", pkg, OVERFLOWS));
 	}
-	ok &= check_eq(-driver_unload(), 0, "the driver unloads");
-	ok &= check_eq(sim_dirty_registers(), 0, "registers that are not reset");
-	tap_ok(ok, "errata=whole: SBo, R2PCIe, R3QPI and all others are exact");
 }
 
-int main(void)
-{
-	catalogue(NULL);
-	if (max_sample_rate(100000000))
-		tap_bail("perf_event_max_sample_rate");
-	test_no_pmi();
-	for (unsigned int i = 0; i < sizeof(delays) / sizeof(delays[0]); i++)
-		test_delay(&delays[i]);
-	test_very_late();
-	test_whole();
-	return tap_end();
-}
+TEST_HARNESS_MAIN

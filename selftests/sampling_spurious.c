@@ -7,12 +7,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "lib/catalogue.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
 #define UNKNOWN	"NMI received for unknown reason"
 
@@ -31,66 +29,89 @@ static void send_spurious(int pkg)
 	}
 }
 
-static bool counted(int pkg, uint64_t before, unsigned int more)
+FIXTURE(spurious) {};
+
+FIXTURE_SETUP(spurious)
 {
-	return check_eq(overflow_stat(pkg, "late") - before, more,
-			"overflow_late of package %d", pkg);
+	machine_setup("clock=manual", "");
 }
 
-static void test_nobody_samples(int pkg)
+FIXTURE_TEARDOWN(spurious)
 {
-	uint64_t before = overflow_stat(pkg, "late");
-	bool ok;
-
-	log_mark();
-	send_spurious(pkg);
-	ok = counted(pkg, before, 0);
-	/* nor do they leave LVTPC masked, where the others would be dropped */
-	ok &= check_eq(log_count(UNKNOWN), SPURIOUS, "messages of the kernel");
-	tap_ok(ok, "package %d: nobody samples, and they are no concern of ours",
-	       pkg);
+	EXPECT_TRUE(machine_leave());
 }
 
-static void test_sampling(const char *kind, int pkg)
+TEST_F_TIMEOUT(spurious, while_nobody_samples_no_concern_of_ours, UNHURRIED)
 {
-	const struct cat_event *e = plain_of(kind);
-	uint64_t before;
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		uint64_t before = overflow_stat(pkg, "late");
+
+		log_mark();
+		send_spurious(pkg);
+		EXPECT_EQ(before, overflow_stat(pkg, "late")) {
+			TH_LOG("package %d", pkg);
+		}
+		/* nor do they leave LVTPC masked, where the others would be dropped */
+		EXPECT_EQ(SPURIOUS, log_count(UNKNOWN)) {
+			TH_LOG("package %d", pkg);
+		}
+	}
+}
+
+FIXTURE(spurious_beside) {};
+
+FIXTURE_VARIANT(spurious_beside)
+{
+	const char *kind;
+};
+
+FIXTURE_VARIANT_ADD(spurious_beside, ha)
+{
+	.kind = "ha",
+};
+
+FIXTURE_VARIANT_ADD(spurious_beside, pcu)
+{
+	.kind = "pcu",
+};
+
+FIXTURE_SETUP(spurious_beside)
+{
+	machine_setup("clock=manual", "");
+}
+
+FIXTURE_TEARDOWN(spurious_beside)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
+TEST_F_TIMEOUT(spurious_beside, taken_for_late_ones, UNHURRIED)
+{
+	const struct cat_event *e = plain_of(variant->kind);
 	char pmu[PMU_NAME_MAX];
 	struct sampler s;
-	bool ok;
+	uint64_t before;
 
-	if (!e || !pmu_name(pmu, kind, 0)) {
-		tap_skip("no event, or no box", "%s: spurious interrupts", kind);
-		return;
-	}
-	ok = check_eq(-sampler_open(&s, pmu, pmu_cpu(pmu, pkg), PERIOD,
-				    "config=%#" PRIx64, e->config), 0,
-		      "%s opens", pmu);
-	send_traffic(pmu, pkg, e, 10 * PERIOD, 1);
-	/* where a CPU was held up, some of these have come late */
-	sleep_ms(LATE_MS);
-	before = overflow_stat(pkg, "late");
-	log_mark();
-	send_spurious(pkg);
-	ok &= counted(pkg, before, SPURIOUS);
-	ok &= check_eq(log_count(UNKNOWN), 0, "messages of the kernel");
-	ok &= check_eq(overflow_stat(pkg, "spurious"), 0, "overflow_spurious");
-	send_traffic(pmu, pkg, e, 10 * PERIOD, 1);
-	ok &= check_eq(sampler_settle(&s, 20), 20, "samples");
-	ok &= check_eq(event_count(s.fd), 20 * PERIOD, "count");
-	sampler_close(&s);
-	tap_ok(ok, "%s in package %d: they are taken for late ones, and no sample comes of them",
-	       pmu, pkg);
-}
-
-int main(void)
-{
-	catalogue(NULL);
-	machine_setup("clock=manual", "");
+	if (!e || !pmu_name(pmu, variant->kind, 0))
+		SKIP(return, "no event, or no box");
 	for (int pkg = 0; pkg < packages(); pkg++) {
-		test_nobody_samples(pkg);
-		test_sampling("ha", pkg);
-		test_sampling("pcu", pkg);
+		TH_LOG("%s in package %d", pmu, pkg);
+		ASSERT_EQ(0, -sampler_open(&s, pmu, pmu_cpu(pmu, pkg), PERIOD,
+					   "config=%#" PRIx64, e->config));
+		send_traffic(pmu, pkg, e, 10 * PERIOD, 1);
+		/* where a CPU was held up, some of these have come late */
+		sleep_ms(LATE_MS);
+		before = overflow_stat(pkg, "late");
+		log_mark();
+		send_spurious(pkg);
+		EXPECT_EQ(SPURIOUS, overflow_stat(pkg, "late") - before);
+		EXPECT_EQ(0, log_count(UNKNOWN));
+		EXPECT_EQ(0, overflow_stat(pkg, "spurious"));
+		send_traffic(pmu, pkg, e, 10 * PERIOD, 1);
+		EXPECT_EQ(20, sampler_settle(&s, 20));
+		EXPECT_EQ(20 * PERIOD, event_count(s.fd));
+		sampler_close(&s);
 	}
-	return tap_end();
 }
+
+TEST_HARNESS_MAIN

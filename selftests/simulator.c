@@ -10,169 +10,177 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
-
-#define COUNT(array)	(sizeof(array) / sizeof(*(array)))
 
 enum { CYCLES = 1000 };
 
-/* --- clock ----------------------------------------------------------------- */
+FIXTURE(simulator) {};
+
+FIXTURE_SETUP(simulator)
+{
+}
+
+FIXTURE_TEARDOWN(simulator)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
+static void need_msr(struct __test_metadata *_metadata)
+{
+	ASSERT_TRUE(!access("/dev/cpu/0/msr", F_OK) || !system("modprobe msr")) {
+		TH_LOG("the kernel has no msr driver");
+	}
+}
 
 /* What passes under the real clock is counted, and the manual one is exact. */
-static void test_clock(void)
+TEST_F_TIMEOUT(simulator, clock_is_switched_and_no_count_lost, UNHURRIED)
 {
 	uint64_t running, still, exact;
 	char pmu[PMU_NAME_MAX];
 	int fd;
-	bool ok;
 
 	machine_setup("clock=manual", "");
-	tap_eq(sim_cycles(), 0, "a driver that loads leaves the manual clock at 0");
-	ok = check(pmu_name(pmu, "cbox", 0), "no PMU");
+	EXPECT_EQ(0, sim_cycles()) {
+		TH_LOG("a driver that loads leaves the manual clock at 0");
+	}
+	ASSERT_TRUE(pmu_name(pmu, "cbox", 0));
 	fd = event_open(pmu, pmu_cpu(pmu, 0), "event=0");
-	ok &= check_eq(sim_clock_set("real"), 0, "real");
-	ok &= check_eq(-sim_advance(CYCLES), EINVAL, "advance of the real clock");
+	EXPECT_EQ(0, sim_clock_set("real"));
+	EXPECT_EQ(EINVAL, -sim_advance(CYCLES));
 	usleep(1000);
 	running = event_count(fd);
-	ok &= check(running > 0, "nothing passed");
-	ok &= check_eq(sim_clock_set("manual"), 0, "manual");
+	EXPECT_GT(running, 0);
+	EXPECT_EQ(0, sim_clock_set("manual"));
 	still = event_count(fd);
-	ok &= check(still >= running, "%" PRIu64 " after %" PRIu64, still, running);
-	ok &= check_eq(event_count(fd), still, "stands still");
-	ok &= check_eq(sim_cycles(), 0, "cycles");
+	EXPECT_GE(still, running);
+	EXPECT_EQ(still, event_count(fd));
+	EXPECT_EQ(0, sim_cycles());
 	sim_advance(CYCLES);
 	exact = event_count(fd) - still;
-	ok &= check_eq(exact, CYCLES, "cycles that passed");
-	ok &= check_eq(-sim_clock_set("slow"), EINVAL, "errno");
-	ok &= check_eq(event_count(fd) - still, CYCLES, "after that");
+	EXPECT_EQ(CYCLES, exact);
+	EXPECT_EQ(EINVAL, -sim_clock_set("slow"));
+	EXPECT_EQ(CYCLES, event_count(fd) - still);
 	close(fd);
-	tap_ok(ok, "the clock is switched at run time, and no count is lost");
 }
 
-/* --- loss of power ---------------------------------------------------------- */
-
-/* Registers written past any driver, which could not know of it. */
-static bool write_some_registers(void)
+/* A loss of power, with registers written past any driver, which could not know. */
+TEST_F_TIMEOUT(simulator, reset_leaves_no_register_as_written, UNHURRIED)
 {
 	static const struct {
 		uint32_t msr;
 		uint64_t value;
 	} some[] = { { 0x700, 1 }, { 0x705, 1 << 22 }, { 0xe06, 5 } };
-	bool ok = true;
-
-	if (access("/dev/cpu/0/msr", F_OK) && system("modprobe msr"))
-		tap_bail("the kernel has no msr driver");
-	for (unsigned int i = 0; i < COUNT(some); i++)
-		ok &= check_eq(msr_write(package_cpu(0, 0), some[i].msr,
-					 some[i].value), 0, "write");
-	return ok & check_eq(sim_dirty_registers(), COUNT(some),
-			     "registers that were written");
-}
-
-static void test_reset(void)
-{
-	bool ok;
 
 	machine_setup_sim("clock=manual");
-	ok = write_some_registers();
-	ok &= check_eq(-sim_reset("0"), EINVAL, "errno of 0");
-	ok &= check_eq(-sim_reset("2"), ERANGE, "errno of 2");
-	ok &= check_eq(sim_dirty_registers(), 3, "after refused resets");
-	ok &= check_eq(sim_reset("1"), 0, "reset");
-	ok &= check_eq(sim_dirty_registers(), 0, "registers that are left");
-	tap_ok(ok, "a reset leaves no register as it was written");
+	need_msr(_metadata);
+	for (unsigned int i = 0; i < ARRAY_SIZE(some); i++)
+		EXPECT_EQ(0, -msr_write(package_cpu(0, 0), some[i].msr,
+					some[i].value));
+	EXPECT_EQ(ARRAY_SIZE(some), sim_dirty_registers());
+	EXPECT_EQ(EINVAL, -sim_reset("0"));
+	EXPECT_EQ(ERANGE, -sim_reset("2"));
+	EXPECT_EQ(ARRAY_SIZE(some), sim_dirty_registers());
+	EXPECT_EQ(0, -sim_reset("1"));
+	EXPECT_EQ(0, sim_dirty_registers());
 }
-
-/* --- delays ----------------------------------------------------------------- */
 
 /*
  * The way of an overflow through the simulator: of 1000 cycles to the overflow
  * and 300 to the freeze, nothing is lost and no more is counted.
  */
-static void test_delays(void)
+TEST_F_TIMEOUT(simulator, overflow_takes_what_the_delays_say, UNHURRIED)
 {
 	enum { UBOX_FIXED_CTL = 0x703, UBOX_FIXED_CTR, GLOBAL_CTL = 0x700,
 	       GLOBAL_STATUS };
 	const uint64_t en_ov_en = 1 << 22 | 1 << 20;
 	uint64_t value = 0;
-	bool ok;
 	int cpu;
 
 	machine_setup_sim("clock=manual freeze_delay=300 status_delay=20 pmi_delay=7");
-	if (access("/dev/cpu/0/msr", F_OK) && system("modprobe msr"))
-		tap_bail("the kernel has no msr driver");
+	need_msr(_metadata);
 	cpu = package_cpu(0, 0);
-	ok = check(!msr_write(cpu, UBOX_FIXED_CTR, (1ULL << 48) - CYCLES) &&
-		   !msr_write(cpu, UBOX_FIXED_CTL, en_ov_en), "write");
+	EXPECT_EQ(0, -msr_write(cpu, UBOX_FIXED_CTR, (1ULL << 48) - CYCLES));
+	EXPECT_EQ(0, -msr_write(cpu, UBOX_FIXED_CTL, en_ov_en));
 	sim_advance(CYCLES + 300);
-	msr_read(cpu, GLOBAL_STATUS, &value);
-	ok &= check_eq(value, 0, "status at the freeze");
+	EXPECT_EQ(0, -msr_read(cpu, GLOBAL_STATUS, &value));
+	EXPECT_EQ(0, value) {
+		TH_LOG("status at the freeze");
+	}
 	/* not a cycle more: it would wait for somebody to unfreeze */
 	sim_advance(20);
-	msr_read(cpu, GLOBAL_STATUS, &value);
-	ok &= check_eq(value, 1, "status after its delay");
+	EXPECT_EQ(0, -msr_read(cpu, GLOBAL_STATUS, &value));
+	EXPECT_EQ(1, value) {
+		TH_LOG("status after its delay");
+	}
 	sim_advance(6);
-	msr_read(cpu, UBOX_FIXED_CTR, &value);
-	ok &= check_eq(value, 300, "counted on");
+	EXPECT_EQ(0, -msr_read(cpu, UBOX_FIXED_CTR, &value));
+	EXPECT_EQ(300, value) {
+		TH_LOG("counted on");
+	}
 	msr_write(cpu, UBOX_FIXED_CTL, 0);
 	msr_write(cpu, GLOBAL_STATUS, 1);
 	msr_write(cpu, GLOBAL_CTL, 1 << 29);
-	tap_ok(ok, "an overflow takes the time that the delays say");
 }
 
-/* --- parameters ------------------------------------------------------------ */
+FIXTURE(parameters) {};
 
-static void test_bad_parameters(void)
+FIXTURE_VARIANT(parameters)
 {
-	static const struct {
-		const char *params, *line;
-	} bad[] = {
-		{ "clock=slow", "clock=slow is not possible" },
-		{ "resume=later", "resume=later is not possible" },
-		{ "packages=0", "packages=0 is not possible" },
-		{ "uclk_khz=1", "uclk_khz=1 is not possible" },
-		{ "dclk_khz=99999", "dclk_khz=99999 is not possible" },
-		{ "pclk_khz=10000001", "pclk_khz=10000001 is not possible" },
-		{ "freeze_delay=1000000001",
-		  "freeze_delay=1000000001 is not possible" },
-		{ "pmi_delay=soon", "`soon' invalid for parameter `pmi_delay'" },
-		{ "dirty=freeze,dust", "dirty=freeze,dust is not possible" },
-		{ "missing=ubox@9", "missing=ubox@9 is not possible" },
-		{ "missing=", NULL },
-		{ "twice=cbox_0", "twice=cbox_0 is not possible" },
-		{ "twice=imc_8", "twice=imc_8 is not possible" },
-		{ "errata=none", "errata=none is not possible" },
-		{ "counter_gp=1", "counter_gp=1 is not possible" },
-	};
+	const char *params, *line;
+};
 
+#define REFUSED(name, text)						\
+	FIXTURE_VARIANT_ADD(parameters, name) {				\
+		.params = text, .line = text " is not possible",	\
+	}
+
+REFUSED(clock, "clock=slow");
+REFUSED(resume, "resume=later");
+REFUSED(packages, "packages=0");
+REFUSED(uclk_khz, "uclk_khz=1");
+REFUSED(dclk_khz, "dclk_khz=99999");
+REFUSED(pclk_khz, "pclk_khz=10000001");
+REFUSED(freeze_delay, "freeze_delay=1000000001");
+REFUSED(dirty, "dirty=freeze,dust");
+REFUSED(missing, "missing=ubox@9");
+REFUSED(twice, "twice=cbox_0");
+REFUSED(twice_imc, "twice=imc_8");
+REFUSED(errata, "errata=none");
+REFUSED(counter_gp, "counter_gp=1");
+
+FIXTURE_VARIANT_ADD(parameters, pmi_delay)
+{
+	.params = "pmi_delay=soon",
+	.line = "`soon' invalid for parameter `pmi_delay'",
+};
+
+FIXTURE_SETUP(parameters)
+{
 	driver_unload();
 	sim_unload();
-	for (unsigned int i = 0; i < COUNT(bad); i++) {
-		bool ok;
-
-		log_mark();
-		if (!bad[i].line) {
-			tap_eq(sim_load(bad[i].params), 0, "%s is none",
-			       bad[i].params);
-			sim_unload();
-			continue;
-		}
-		ok = check_eq(-sim_load(bad[i].params), EINVAL, "errno");
-		ok &= check_eq(log_count(bad[i].line), 1, "lines");
-		ok &= check_eq(log_count("xeon_uncore_sim: "), 1, "all lines");
-		tap_ok(ok, "%s is refused with one line", bad[i].params);
-		log_show("xeon_uncore_sim: ");
-	}
+	log_mark();
 }
 
-int main(void)
+FIXTURE_TEARDOWN(parameters)
 {
-	test_clock();
-	test_reset();
-	test_delays();
-	test_bad_parameters();
-	return tap_end();
+	EXPECT_TRUE(machine_leave());
 }
+
+TEST_F_TIMEOUT(parameters, refused_with_one_line, UNHURRIED)
+{
+	EXPECT_EQ(EINVAL, -sim_load(variant->params));
+	EXPECT_EQ(1, log_count(variant->line));
+	EXPECT_EQ(1, log_count("xeon_uncore_sim: "));
+	log_show("xeon_uncore_sim: ");
+}
+
+TEST_F_TIMEOUT(simulator, missing_nothing_is_no_mistake, UNHURRIED)
+{
+	driver_unload();
+	sim_unload();
+	EXPECT_EQ(0, -sim_load("missing="));
+}
+
+TEST_HARNESS_MAIN
