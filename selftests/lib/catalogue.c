@@ -56,7 +56,10 @@ static bool parse(char *line, struct cat_event *e)
 	return e->period <= WAVE_MAX;
 }
 
-/* Beside the program, where it is installed; or what this repository has built. */
+/*
+ * Beside the program, where it is installed; beside its folder, where it was built;
+ * or what belongs to the modules.
+ */
 static void find_table(char *path, size_t size)
 {
 	const char *build = getenv("UNCORE_BUILD");
@@ -67,7 +70,11 @@ static void find_table(char *path, size_t size)
 		snprintf(of, sizeof(of), "-%s", generation()->name);
 	if (n > 0) {
 		program[n] = '\0';
-		snprintf(path, size, "%s/catalogue%s.tsv", dirname(program), of);
+		dirname(program);
+		snprintf(path, size, "%s/catalogue%s.tsv", program, of);
+		if (!access(path, R_OK))
+			return;
+		snprintf(path, size, "%s/../catalogue%s.tsv", program, of);
 		if (!access(path, R_OK))
 			return;
 	}

@@ -33,8 +33,8 @@ struct cat_event {
 
 /*
  * Reads the table once ($UNCORE_CATALOGUE, default: catalogue.tsv, or
- * catalogue-NAME.tsv of another generation than hswep, beside the program or beside
- * $UNCORE_BUILD);
+ * catalogue-NAME.tsv of another generation than hswep, beside the program, its
+ * folder or $UNCORE_BUILD);
  * @count may be NULL. Skips the program when it is missing.
  */
 const struct cat_event *catalogue(size_t *count);
