@@ -8,6 +8,8 @@
 #define XEON_UNCORE_SIM_H
 
 #include <linux/atomic.h>
+#include <linux/irqflags.h>
+#include <linux/lockdep.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
@@ -34,6 +36,38 @@ struct sim {
 };
 
 extern struct sim sim;
+
+/**
+ * sim_lock() - take the lock of the model, out of turn
+ *
+ * For what CPUs do often.  They are virtual, and the host may have taken away the
+ * one whose turn it is: in a queue all the others, with interrupts off, would wait
+ * for that as well, again at every access.  A kernel that knows of its hypervisor
+ * has no such queues either; a simulated Xeon's does not.
+ *
+ * Return: the interrupt flags for sim_unlock().
+ */
+static inline unsigned long sim_lock(void)
+	__acquires(&sim.lock)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	might_lock(&sim.lock);
+	while (!raw_spin_trylock(&sim.lock))
+		cpu_relax();
+	return flags;
+}
+
+/**
+ * sim_unlock() - let go of it
+ * @flags: what sim_lock() returned
+ */
+static inline void sim_unlock(unsigned long flags)
+	__releases(&sim.lock)
+{
+	raw_spin_unlock_irqrestore(&sim.lock, flags);
+}
 
 /* --- MSRs: sim_msr.c ---------------------------------------------------- */
 

@@ -80,12 +80,12 @@ static int sim_msr_access(bool write, u32 msr, u64 *value)
 	if (in_nmi())
 		return sim_msr_access_nmi(write, msr, value);
 
-	raw_spin_lock_irqsave(&sim.lock, flags);
+	flags = sim_lock();
 	sim_clock_sync();
 	ret = sim_msr_model(write, msr, value);
 	if (write)
 		sim_clock_rearm();
-	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	sim_unlock(flags);
 	return ret;
 }
 

@@ -98,14 +98,14 @@ static int sim_pci_read(struct pci_bus *bus, unsigned int devfn, int where,
 	if (sim_pci_forbidden())
 		return PCIBIOS_SET_FAILED;
 
-	raw_spin_lock_irqsave(&sim.lock, flags);
+	flags = sim_lock();
 	sim_clock_sync();
 	*value = model_pci_read(sim.model, b->pkg, b->io, devfn, where, size);
 	if (sim_is_pmon(b, devfn, where)) {
 		sim_count(SIM_PCI_READ);
 		sim_record_pci(false, bus->number, devfn, where, *value);
 	}
-	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	sim_unlock(flags);
 	return sim_pci_result(b, where);
 }
 
@@ -118,7 +118,7 @@ static int sim_pci_write(struct pci_bus *bus, unsigned int devfn, int where,
 	if (sim_pci_forbidden())
 		return PCIBIOS_SET_FAILED;
 
-	raw_spin_lock_irqsave(&sim.lock, flags);
+	flags = sim_lock();
 	sim_clock_sync();
 	model_pci_write(sim.model, b->pkg, b->io, devfn, where, size, value);
 	if (sim_is_pmon(b, devfn, where)) {
@@ -126,7 +126,7 @@ static int sim_pci_write(struct pci_bus *bus, unsigned int devfn, int where,
 		sim_record_pci(true, bus->number, devfn, where, value);
 		sim_clock_rearm();
 	}
-	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	sim_unlock(flags);
 	return sim_pci_result(b, where);
 }
 

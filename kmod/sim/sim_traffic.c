@@ -269,7 +269,7 @@ static int sim_traffic_pass(struct model_txn *t, bool here)
 	int ret;
 
 	while (t->count) {
-		raw_spin_lock_irqsave(&sim.lock, flags);
+		flags = sim_lock();
 		if (here)
 			t->pkg = sim_running_package();
 		here = false;
@@ -278,7 +278,7 @@ static int sim_traffic_pass(struct model_txn *t, bool here)
 		passed = model_traffic(sim.model, t);
 		frozen = sim_clock_settle(frozen);
 		sim_clock_rearm();
-		raw_spin_unlock_irqrestore(&sim.lock, flags);
+		sim_unlock(flags);
 
 		if (passed < 0) {
 			pr_warn("the package has no such box\n");
