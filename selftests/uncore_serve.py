@@ -61,6 +61,10 @@ def test_arguments(tap, folder):
             (["--textfile", folder + "/metrics"], [".prom"]),
             (["-I", "1000"], ["--textfile"]),
             (["-d", "1"], ["--json"]),
+            (["--cgroups", "0"], ["--cgroups", "1000"]),
+            (["--cgroups", "1001"], ["--cgroups", "1000"]),
+            (["--cgroups", "many"], ["--cgroups"]),
+            (["--cgroups", "1", "--replay", folder], ["--cgroups"]),
             (["--textfile", folder, "-I", "5"], ["100"]),
             (["--listen"], ["--listen"])):
         one_line(tap, "serve %s: refused" % " ".join(

@@ -41,12 +41,12 @@ def started(arguments, **more):
         watch.cancel()
 
 
-def run(*arguments, **more):
-    """Runs uncore to its end."""
+def run(*arguments, before=(), **more):
+    """Runs uncore to its end; through another program, if there is one before."""
     more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
             "encoding": "utf-8", "errors": "replace", "check": False,
             "timeout": LIMIT, **more}
-    return subprocess.run([UNCORE, *arguments], **more)
+    return subprocess.run([*before, UNCORE, *arguments], **more)
 
 
 def comments(done):

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string_view>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "attribution/bpf_support.hpp"
 #include "common/unique_fd.hpp"
@@ -31,8 +34,34 @@ cgroup_names::cgroup_names()
 	}
 }
 
+/// A cgroup's id is its folder's number as well.
+static std::map<uint64_t, std::string> all_cgroups(const std::string &mount)
+{
+	namespace fs = std::filesystem;
+	std::map<uint64_t, std::string> all;
+	std::error_code failed;
+	struct stat status;
+
+	if (!stat(mount.c_str(), &status))
+		all[status.st_ino] = "/";
+	for (fs::recursive_directory_iterator
+		     it(mount, fs::directory_options::skip_permission_denied,
+			failed),
+	     end;
+	     !failed && it != end; it.increment(failed)) {
+		std::error_code gone;
+
+		if (it->is_directory(gone) &&
+		    !stat(it->path().c_str(), &status))
+			all[status.st_ino] =
+				it->path().native().substr(mount.size());
+	}
+	return all;
+}
+
 /// A cgroup's id is its file handle: no search through the tree.
-static std::string path_of_cgroup(const std::string &mount, uint64_t id)
+static std::string path_of_cgroup(const std::string &mount, uint64_t id,
+				  bool &refused)
 {
 	struct {
 		file_handle handle;
@@ -47,6 +76,7 @@ static std::string path_of_cgroup(const std::string &mount, uint64_t id)
 	std::memcpy(file.handle.f_handle, &id, sizeof(id));
 	unique_fd fd(open_by_handle_at(root.get(), &file.handle,
 				       O_PATH | O_CLOEXEC));
+	refused = !fd && errno == EPERM;
 	if (!fd)
 		return {};
 	ssize_t n = readlink(fmt::format("/proc/self/fd/{}", fd.get()).c_str(),
@@ -59,13 +89,32 @@ static std::string path_of_cgroup(const std::string &mount, uint64_t id)
 	return text.empty() ? "/" : std::string(text);
 }
 
+std::string cgroup_names::path(uint64_t id)
+{
+	bool refused = false;
+
+	if (mount_.empty())
+		return {};
+
+	const std::string path = path_of_cgroup(mount_, id, refused);
+
+	if (!refused)
+		return path;
+	if (all_.empty())
+		all_ = all_cgroups(mount_);
+
+	const auto found = all_.find(id);
+
+	return found == all_.end() ? std::string() : found->second;
+}
+
 const std::string &cgroup_names::name(uint64_t id)
 {
 	auto known = names_.find(id);
 
 	if (known != names_.end())
 		return known->second;
-	std::string path = mount_.empty() ? "" : path_of_cgroup(mount_, id);
+	std::string path = this->path(id);
 
 	if (path.empty())
 		path = fmt::format("cgroup {}", id);

@@ -14,6 +14,12 @@
 
 namespace cli {
 
+/// What the channels read and write apart, in columns "read" and "write": the
+/// events that uncore serve counts.  Equal events share a counter, and others
+/// would find none left beside it.
+inline constexpr const char *reads_and_writes =
+	"imc/cas_count.rd,name=read/,imc/cas_count.wr,name=write/";
+
 /// Adds what @p events (lists of events, or of names such as "memory") and @p
 /// metrics (lists of metrics and groups of them) need to what is counted, and
 /// to what is shown.  Neither: memory traffic.

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 
+#include "attribution/cgroup_traffic.hpp"
 #include "commands/commands.hpp"
 #include "common/output_file.hpp"
 #include "common/signals.hpp"
@@ -24,7 +25,7 @@ struct serve_options {
 	http_options http{"127.0.0.1:10331", "", ""};
 	std::string textfile, replay;
 	bool json = false, per_box = false, listens = false;
-	unsigned interval_ms = 0;
+	unsigned interval_ms = 0, cgroups = 0;
 	double duration = 0;
 };
 
@@ -33,13 +34,27 @@ const std::initializer_list<int> ending = {SIGINT, SIGTERM, SIGHUP};
 const std::initializer_list<int> wanted = {SIGINT, SIGTERM, SIGHUP, SIGUSR1,
 					   SIGUSR2};
 
-/// Waits as signals::wait() does.
+/// How often counters that want it are tended.
+constexpr milliseconds serve_tick{100};
+
+/// The earlier of two times, where there are two.
+std::optional<clock::time_point> earlier(std::optional<clock::time_point> one,
+					 std::optional<clock::time_point> other)
+{
+	return one && other ? std::min(one, other) : one ? one : other;
+}
+
+/// Waits as signals::wait() does, or for less.
 /// @return whether to go on.
 bool attend(const signals &caught, collector &counters,
 	    std::optional<clock::time_point> deadline, int other = -1)
 {
+	if (counters.wants_tending())
+		deadline = earlier(deadline, clock::now() + serve_tick);
+
 	const int number = caught.wait(deadline, other).number;
 
+	counters.tend();
 	if (number == SIGUSR1)
 		counters.release();
 	else if (number == SIGUSR2)
@@ -50,13 +65,6 @@ bool attend(const signals &caught, collector &counters,
 }
 
 // --- over HTTP
-
-/// The earlier of two times, where there are two.
-std::optional<clock::time_point> earlier(std::optional<clock::time_point> one,
-					 std::optional<clock::time_point> other)
-{
-	return one && other ? std::min(one, other) : one ? one : other;
-}
 
 int cannot_listen(const uncore::error &why)
 {
@@ -209,7 +217,13 @@ int serve(const context &shared, const serve_options &options)
 	if (!options.replay.empty())
 		return serve_recording(options);
 
-	collector counters({shared.sysfs, options.per_box, !file});
+	collector_options what{shared.sysfs, options.per_box, !file};
+
+	if (options.cgroups)
+		what.side = std::make_shared<cgroup_traffic>(shared.sysfs,
+							     options.cgroups);
+
+	collector counters(std::move(what));
 
 	if (file && options.interval_ms)
 		return keep_file(counters, options, path);
@@ -240,6 +254,12 @@ void add_serve(parser &app, context &shared)
 	command.add_flag("--per-box", options->per_box,
 			 "Tell cache slices, home agents and ring stops apart");
 
+	option cgroups = command.add_option(
+		"--cgroups", options->cgroups,
+		"Memory traffic of the cgroups with the most, that many");
+
+	cgroups.range(1, 1000).type_name("COUNT");
+
 	option json = command.add_flag("--json", options->json,
 				       "Print JSON once, and serve nothing");
 
@@ -262,6 +282,7 @@ void add_serve(parser &app, context &shared)
 	replay.type_name("FILE");
 	replay.excludes(json);
 	replay.excludes(textfile);
+	replay.excludes(cgroups);
 	command.add_option("-I,--interval", options->interval_ms,
 			   "Write the file every so many milliseconds, 100 or "
 			   "more")

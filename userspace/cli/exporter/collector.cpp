@@ -143,6 +143,9 @@ uncore::result<void> collector::try_open()
 		return opened.error();
 	if (auto started = opened->enable(); !started)
 		return started;
+	if (options_.side)
+		if (auto beside = options_.side->start(); !beside)
+			return beside;
 	session_ = *std::move(opened);
 	lost_ = false;
 	for (const placed &one : placed_)
@@ -173,6 +176,8 @@ uncore::result<void> collector::open()
 /// What was counted so far is kept.
 void collector::close()
 {
+	if (options_.side)
+		options_.side->stop();
 	for (auto &[where, count] : tallies_)
 		count = {count.total(), 0};
 	for (auto &[where, time] : times_)
@@ -296,6 +301,21 @@ void collector::check_machine()
 	(void)open();
 }
 
+void collector::lose(const uncore::error &why)
+{
+	say(why.message);
+	errors_++;
+	lost_ = true;
+}
+
+void collector::tend()
+{
+	if (!wants_tending() || lost_)
+		return;
+	if (const auto done = options_.side->tend(); !done)
+		lose(done.error());
+}
+
 std::vector<family> collector::read()
 {
 	const auto start = clock::now();
@@ -305,11 +325,11 @@ std::vector<family> collector::read()
 		const auto done = session_->read();
 
 		take_counts();
-		if (!done) {
-			say(done.error().message);
-			errors_++;
-			lost_ = true;
-		}
+		if (!done)
+			lose(done.error());
+		if (options_.side)
+			if (const auto beside = options_.side->take(); !beside)
+				lose(beside.error());
 	}
 
 	const std::string before = problem_;

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,6 +24,20 @@
 
 namespace cli {
 
+/// Counters of another kind, which come and go with a collector's.
+class side_counters {
+public:
+	virtual ~side_counters() = default;
+	virtual uncore::result<void> start() = 0;
+	/// What was counted is kept.
+	virtual void stop() = 0;
+	/// To be called several times a second, as long as they are there.
+	virtual uncore::result<void> tend() = 0;
+	/// Adds what happened since the last time to what add_to() has.
+	virtual uncore::result<void> take() = 0;
+	virtual void add_to(std::vector<family> &families) const = 0;
+};
+
 struct collector_options {
 	std::filesystem::path sysfs;
 	bool per_box = false; ///< tell all boxes apart
@@ -31,6 +46,7 @@ struct collector_options {
 	bool process = true;
 	/// Where is said what went wrong meanwhile; without, on standard error.
 	std::function<void(const std::string &)> say = {};
+	std::shared_ptr<side_counters> side = {};
 };
 
 /// What an event has counted at a box of a socket, for as long as the process
@@ -55,6 +71,10 @@ public:
 	/// Reads all counters, each box's in one cycle, and opens those that
 	/// are there anew.  What is wrong is in the result and in problem().
 	std::vector<family> read();
+
+	/// To be called several times a second where this is true.
+	bool wants_tending() const { return session_ && options_.side; }
+	void tend();
 
 	/// Closes the counters, so that the driver can be unloaded.  They are
 	/// opened by the first read() that finds another driver's PMUs.
@@ -117,6 +137,7 @@ private:
 	void close();
 	void take_counts();
 	void check_machine();
+	void lose(const uncore::error &why);
 	void check_released();
 	void say(const std::string &message) const;
 	bool has_package(int id) const;

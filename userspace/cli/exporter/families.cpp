@@ -262,6 +262,8 @@ std::vector<family> collector::families() const
 		for (size_t i = 0; i < all_series().size(); i++)
 			all.push_back(counts_of(i));
 		add_times(all);
+		if (options_.side)
+			options_.side->add_to(all);
 	}
 	add_own(all);
 	return all;

@@ -8,11 +8,6 @@ namespace cli {
 
 namespace {
 
-/// Those that uncore serve counts too: equal events share a counter, and others
-/// would find none left.
-constexpr const char *traffic =
-	"imc/cas_count.rd,name=read/,imc/cas_count.wr,name=write/";
-
 /// Both columns together.
 uncore::result<top_metric> all_traffic(const top_settings &columns)
 {
@@ -51,8 +46,8 @@ uncore::result<void> live_tasks::try_start(const std::filesystem::path &sysfs)
 	if (!machine)
 		return machine.error();
 	machine_ = *std::move(machine);
-	if (auto added = add_columns({traffic}, {}, *machine_, options.columns,
-				     columns);
+	if (auto added = add_columns({reads_and_writes}, {}, *machine_,
+				     options.columns, columns);
 	    !added)
 		return added;
 
