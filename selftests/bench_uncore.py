@@ -4,10 +4,12 @@
 What an interval of "uncore stat -I 100" costs beside one of "perf stat -I 100":
 the same events on every box of two sockets with 18 CBos each, a line for each
 box and socket. CPU time is the process's own as the scheduler has it, system
-calls are counted by perf at the raw_syscalls tracepoint. It reports and judges
-nothing.
+calls are counted by perf at the raw_syscalls tracepoint. Then what a scrape of
+"uncore serve" takes beside an interval of "uncore stat" of the same events. It
+reports and judges nothing.
 """
 
+import json
 import os
 import re
 import signal
@@ -16,12 +18,15 @@ import tempfile
 import time
 
 from lib import perfdata
+from lib.exposition import Daemon, value
 from lib.traffic import UNCORE
 from lib.uncore import BUILD, DEVICES, read
 
 SECONDS = 4         # of measuring
 PATIENCE = 120      # until the first lines
 FEW, MANY = 2, 12   # intervals of two runs whose system calls are compared
+SCRAPES, APART = 100, 1.1   # and the seconds between them: each reads anew
+EVERY = 15          # seconds, as Prometheus scrapes by default
 COUNTERS = {"ubox": 2, "r3qpi": 3}      # others have 4
 
 
@@ -72,7 +77,7 @@ def intervals(path):
                     if re.match(r" *\d+\.\d+,", line)})
 
 
-def measure(command, folder):
+def cpu_of_interval(command, folder):
     path = os.path.join(folder, "output")
     with open(path, "wb") as output, subprocess.Popen(
             command, stdout=output, stderr=subprocess.STDOUT) as process:
@@ -88,7 +93,46 @@ def measure(command, folder):
         process.wait()
     if before == after:
         raise SystemExit("%s printed nothing: %s" % (command[0], read(path)))
-    return cpu / (after - before), syscalls(command, folder)
+    return cpu / (after - before)
+
+
+def measure(command, folder):
+    return cpu_of_interval(command, folder), syscalls(command, folder)
+
+
+def bench_serve(folder):
+    """Scrapes that each read all counters, by the clock and by the CPU."""
+    times = []
+    with Daemon("serve") as daemon:
+        topology = json.loads(daemon.request("/api/topology")[2])
+        reads = value(daemon.scrape(), "uncore_reads_total")
+        cpu = cpu_ms(daemon.process.pid)
+        for _ in range(SCRAPES):
+            time.sleep(APART)
+            start = time.monotonic()
+            daemon.request()
+            times.append((time.monotonic() - start) * 1e3)
+        cpu = (cpu_ms(daemon.process.pid) - cpu) / SCRAPES
+        size = len(daemon.request()[2])
+        samples = daemon.scrape()
+        reads = value(samples, "uncore_reads_total") - reads
+        daemon.end()
+    events = list(dict.fromkeys(one["event"] for one in topology["counters"]))
+    stat = cpu_of_interval(
+        [UNCORE, "stat", "-I", "1000", "--csv", "--per-box", "-e",
+         ",".join(events)], folder)
+    times.sort()
+    most = times[SCRAPES * 99 // 100 - 1]
+    print("\nuncore serve: %d series of %d counters, %d kB; %d scrapes, of which "
+          "%d read them:" % (len(samples), len(topology["counters"]),
+                             size // 1000, SCRAPES, min(reads, SCRAPES)))
+    print("%-24s %14s %14s" % ("", "ms", "of uncore stat"))
+    for name, took in (("uncore stat, CPU", stat), ("a scrape, CPU", cpu),
+                       ("median scrape", times[SCRAPES // 2]),
+                       ("99 % of scrapes", most)):
+        print("%-24s %14.1f %13.0f%%" % (name, took, 100 * took / stat))
+    print("a scrape each %d s: %.3f %% of a CPU" % (
+        EVERY, 100 * cpu / 1e3 / EVERY), flush=True)
 
 
 def samples_file(path, samples, mappings):
@@ -150,6 +194,7 @@ def main():
             print("%-24s %8.1f %4.0f%% %8.0f %4.0f%%" % (
                 name, values[0], 100 * values[0] / first[0],
                 values[1], 100 * values[1] / first[1]), flush=True)
+        bench_serve(folder)
         bench_report(folder)
 
 
