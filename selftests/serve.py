@@ -3,7 +3,8 @@
 """
 What "uncore serve" exports, against the simulated hardware: known traffic gives
 exact numbers with the right labels, and they stay right while the driver is loaded
-again, while CPUs go and come, and while another program wants the counters too.
+again, while CPUs go and come, and while another program wants the counters too. A box
+dies.
 """
 
 import os
@@ -13,7 +14,7 @@ import subprocess
 
 from lib.command import comments, one_line, run, started
 from lib.exposition import Daemon, value
-from lib.top import TASK, hold_tracepoint
+from lib.top import TASK, dead_box, hold_tracepoint
 from lib.traffic import UNCORE, Event
 from lib.uncore import (BUILD, SIM, TOP, Machine, Tap, pmus, read,
                         running_clock, write)
@@ -258,6 +259,32 @@ def test_hotplug(tap, daemon):
            ["%s" % lines_read(after, before)])
 
 
+def test_dead_box(tap):
+    """A memory channel stops answering. The driver gives it up until it is loaded
+    again."""
+    with Daemon("serve") as daemon:
+        daemon.fresh()
+        send([reads()])
+        advance(1000)
+        moved = daemon.fresh()
+        write(SIM + "fault", dead_box(1, "imc_2"))
+        send([reads()])
+        advance(1000)
+        after = daemon.fresh()
+        others = {channel: counted(after, moved, "uncore_memory_clock_cycles",
+                                   socket="1", channel=channel)
+                  for channel in ("1", "2", "3")}
+        tap.ok(lines_read(after, moved) == 0 and
+               others == {"1": 1000, "2": 0, "3": 1000},
+               "a box that stops answering: its last count; others go on",
+               ["%s" % lines_read(after, moved), repr(others)])
+        status, said = daemon.end()
+        tap.ok(status == 0 and said.count("\n") == 1 and
+               "hswep_imc_2 of socket 1 does not answer" in said,
+               "and one line says so", ["status %d" % status, said])
+    write(SIM + "fault", dead_box(1, "imc_2", False))
+
+
 def test_rival(tap, daemon):
     """Another program's events take turns with the exporter's: it says so."""
     write(SIM + "clock", "real")
@@ -450,6 +477,7 @@ def main():
         hold_tracepoint()
         test_cgroups(tap)
         test_cgroups_users(tap)
+        test_dead_box(tap)
     tap.end()
 
 

@@ -6,7 +6,7 @@ causes, keys do what they say, names of tasks cannot write on the terminal, and 
 terminal is as it was, whatever ends the program. CPUs go and come meanwhile.
 
 Nothing is expected at a time: what has to appear is awaited. The first argument is a
-part of it, "page" or "ends"; more are names of its tests.
+part of it, "page", "ends" or "sockets"; more are names of its tests.
 """
 
 import os
@@ -16,9 +16,10 @@ import subprocess
 import sys
 import time
 
-from lib.command import comments, one_line, run
+from lib.command import PATIENCE, comments, one_line, run
 from lib.terminal import OnTerminal
-from lib.top import TASK, cpu_packages, hold_tracepoint, online_file, set_online
+from lib.top import (TASK, cpu_packages, dead_box, hold_tracepoint, online_file,
+                     set_online)
 from lib.uncore import SIM, TOP, UNCORE, Machine, Tap, write
 from scenarios import causes, flow
 from scenarios.expected import expected
@@ -468,10 +469,118 @@ def test_cpus(tap):
                [error])
 
 
+def test_dead_box(tap):
+    """A channel, and then a port of QPI, stop answering while they count."""
+    Player(SIM).write(["off\n", "on\n"])
+    Player(SIM).show(machine(), SCENARIO, 0)
+    rows = [*("channel %d" % i for i in range(machine().imcs)),
+            *("link %d" % i for i in range(machine().qpi_ports))]
+    seen = []
+
+    def goes_on_but(screen, dead, said):
+        """All rows have numbers, but for those, of socket 1."""
+        seen[:] = screen.lines()
+        return said in screen.text() and "Memory" in screen.text() and all(
+            len(found) == 2 and found[0] and found[0][0] > 0 and
+            (found[1] is None if row in dead else
+             found[1] and found[1][0] > 0)
+            for row, found in ((row, cells(screen, row))
+                               for row in (*rows, "Memory", "QPI sent")))
+
+    with live(60, 100, "--no-tasks") as shown:
+        tap.ok(shown.wait(lambda screen: goes_on_but(screen, (), KEYS)),
+               "all boxes have numbers", seen)
+        for box, dead, said in (
+                ("imc_2", ["channel 2"],
+                 "hswep_imc_2 of socket 1 does not answer"),
+                ("qpi_1", ["channel 2", "link 1"], "one of 2 boxes")):
+            write(SIM + "fault", dead_box(1, box))
+            tap.ok(shown.wait(lambda screen, dead=dead, said=said:
+                              goes_on_but(screen, dead, said)),
+                   "%s dies: it has no numbers any more, others do, and a line "
+                   "says so" % box, seen)
+        shown.send("q")
+        status, error = shown.end()
+        tap.ok(status == 0 and not error and shown.is_restored(),
+               "nothing was printed beside the page",
+               ["status %s" % status, error])
+    for box in ("imc_2", "qpi_1"):
+        write(SIM + "fault", dead_box(1, box, False))
+
+
+# --- other machines -----------------------------------------------------------------
+
+class Text:
+    """A page that was printed."""
+
+    def __init__(self, text):
+        self._lines = text.splitlines()
+
+    def lines(self):
+        return self._lines
+
+
+def test_sockets(tap):
+    """Socket N reads N + 1 times as much as socket 0."""
+    count = len(cpu_packages())
+    one = 0.02              # lines a cycle and channel
+    want = [one * (i + 1) * 64 * machine().imcs * machine().dclk
+            for i in range(count)]
+    Player(SIM).write(["off\n", "on\n", *(
+        "pkg=%d box=imc event=0x4 umask=0x1 rate=%.9f\n" % (i, one * (i + 1))
+        for i in range(count))])
+    seen, right = [], set()
+
+    def has(screen, sockets):
+        """Of each socket an interval that has its number, on a page of these."""
+        seen[:] = screen.lines()
+        found = cells(screen, "read")
+        headed = re.findall(r"socket (\d+)", (seen + [""] * 2)[1])
+        if [int(number) for number in headed] == list(sockets) and \
+                len(found) == len(sockets):
+            right.update(socket for socket, cell in zip(sockets, found)
+                         if cell and close(cell[0], want[socket], CLOSE_RATE))
+        return right.issuperset(sockets)
+
+    def comes(shown, *sockets):
+        right.clear()
+        return shown.wait(lambda screen: has(screen, sockets))
+
+    with live(24, 80, "--no-tasks") as shown:
+        tap.ok(comes(shown, 0, 1) and
+               "(%d more)" % (count - 2) in shown.screen.text(),
+               "80x24: two of %d sockets, with their own numbers" % count, seen)
+        shown.send("\x1bOC" * (count + 1))
+        tap.ok(comes(shown, count - 2, count - 1),
+               "right arrows: the last two, and no further", seen)
+        shown.send("\x1bOD")
+        tap.ok(comes(shown, count - 3, count - 2),
+               "a left arrow: one back", seen)
+        shown.resize(30, 14 + 33 * count)
+        tap.ok(comes(shown, *range(count)),
+               "resized: all sockets side by side", seen)
+        shown.send("q")
+        status, error = shown.end()
+        tap.ok(status == 0 and not error and shown.is_restored(),
+               "it ends as it should", ["status %s" % status, error])
+    right.clear()
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        done = run("live", "--once", *QUICK, "--no-tasks",
+                   env={**os.environ, "LC_ALL": "C.UTF-8"})
+        good = has(Text(done.stdout), range(count))
+        if good or done.returncode or time.monotonic() > deadline:
+            break
+    tap.ok(good and not done.returncode, "--once prints all of them",
+           comments(done))
+
+
 # What tests.list has apart, as all of it takes long on an emulated machine.
 PARTS = {
     "page": (test_numbers, test_once, test_sizes, test_plain, test_keys),
-    "ends": (test_signals, test_stop, test_no_terminal, test_no_bpf, test_cpus),
+    "ends": (test_signals, test_stop, test_no_terminal, test_no_bpf, test_cpus,
+             test_dead_box),
+    "sockets": (test_sockets,),     # of a machine with four or more
 }
 
 

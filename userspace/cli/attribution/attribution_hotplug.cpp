@@ -75,25 +75,6 @@ void attribution::state::follow_hotplug()
 			cpu_came(cpu);
 }
 
-/// @return false when it is certain that a box is dead.
-static bool answers(const uncore::event &event, int cpu)
-{
-	perf_event_attr attributes = uncore::attributes_of(event);
-
-	attributes.disabled = 1;
-	// the CPU may have come back after the first try
-	for (int tries = 0; tries < 2; tries++) {
-		auto opened = cpu_event::open(event, attributes, cpu);
-
-		if (opened || opened.error().code != uncore::errc::gone ||
-		    !uncore::counts_events(cpu))
-			return true;
-	}
-	return false;
-}
-
-/// A box that died keeps its events at their last count; only who opens a new
-/// one hears of it.
 void attribution::state::look_for_the_gone()
 {
 	for (size_t i = 0; i < counters.size(); i++) {
@@ -106,7 +87,7 @@ void attribution::state::look_for_the_gone()
 			if (cpu < 0 || c.gone.contains(pkg) ||
 			    p.now.seen[i] != before[pkg].seen[i])
 				continue;
-			if (answers(c.event, cpu))
+			if (box_answers(c.event, cpu))
 				continue;
 			c.gone.insert(pkg);
 			warnings.push_back(fmt::format(

@@ -22,18 +22,6 @@ static constexpr int needed_major = 5, needed_minor = 17;
 
 static constexpr const char *type_information = "/sys/kernel/btf/vmlinux";
 
-uncore::result<cpu_event> cpu_event::open(const uncore::event &event,
-					  const perf_event_attr &attributes,
-					  int cpu)
-{
-	cpu_event one;
-
-	if (auto opened = one.opened_.open(event, attributes, {&cpu, 1});
-	    !opened)
-		return opened.error();
-	return one;
-}
-
 uncore::result<void> check_bpf()
 {
 	utsname name{};

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "attribution/bpf_support.hpp"
+#include "perf_events.hpp"
 #include "stacks.h"
 #include "stacks.skel.h"
 #include "symbols/symbolizer.hpp"

@@ -92,6 +92,15 @@ std::string live_view::message() const
 				   offline.size() > 1 ? "s" : "",
 				   fmt::join(offline, ", "),
 				   offline.size() > 1 ? "ve" : "s");
+	if (const auto &dead = counters_.dead(); !dead.empty())
+		return fmt::format("{} of socket {}{} does not answer: its "
+				   "counts stay as they are",
+				   dead.begin()->first->name,
+				   dead.begin()->second,
+				   dead.size() > 1
+					   ? fmt::format(", one of {} boxes,",
+							 dead.size())
+					   : "");
 	if (live_clock::now() - said_at_ < message_time)
 		return message_;
 	return "";

@@ -3,11 +3,13 @@
 #include "exporter/collector.hpp"
 
 #include <cmath>
+#include <utility>
 #include <sys/stat.h>
 
 #include <fmt/format.h>
 
 #include "common/cli.hpp"
+#include "common/cpu_event.hpp"
 #include "sysfs.hpp"
 
 namespace cli {
@@ -86,9 +88,11 @@ uncore::result<void> collector::choose(uncore::planner &plan, size_t index,
 			return missing ? uncore::result<void>()
 				       : places.error();
 		const auto &events = group.terms.front().events;
-		for (size_t i = 0; i < events.size(); i++)
-			placed_.push_back({index, event, events[i].pmu,
+		for (size_t i = 0; i < events.size(); i++) {
+			events_.push_back(events[i]);
+			placed_.push_back({index, event, &events_.back(),
 					   places->front()[i]});
+		}
 	}
 	return {};
 }
@@ -148,17 +152,21 @@ uncore::result<void> collector::try_open()
 			return beside;
 	session_ = *std::move(opened);
 	lost_ = false;
-	for (const placed &one : placed_)
+	for (const placed &one : placed_) {
+		const uncore::pmu *pmu = one.what->pmu;
+
 		for (size_t c = 0; c < session_->cpus(one.id).size(); c++) {
 			const int package = session_->package(one.id, c);
 			const place where = {one.family, one.event,
-					     one.pmu->instance.value_or(0),
+					     pmu->instance.value_or(0),
 					     package};
 
 			counters_.push_back({one.id, c, &tallies_[where],
-					     &times_[{one.pmu->box, package}]});
-			open_[where] = one.pmu;
+					     &times_[{pmu->box, package}],
+					     one.what, package});
+			open_[where] = pmu;
 		}
+	}
 	opens_++;
 	return {};
 }
@@ -187,7 +195,10 @@ void collector::close()
 			0};
 	counters_.clear();
 	placed_.clear();
+	events_.clear();
 	open_.clear();
+	moving_.clear();
+	dead_.clear();
 	session_.reset();
 }
 
@@ -236,6 +247,30 @@ void collector::take_counts()
 	for (const auto &[time, sum] : lately) {
 		time->share = sum.enabled > 0 ? sum.running / sum.enabled : 1;
 		time->interval = sum.enabled / double(sum.events);
+	}
+}
+
+/// A box is asked when it stops counting: one that is idle has a clock.
+void collector::find_dead()
+{
+	boxes were = std::exchange(moving_, {});
+
+	for (const counter &one : counters_)
+		if (session_->interval(one.id, one.cpu_index).value > 0)
+			moving_.emplace(one.event->pmu, one.package);
+	for (const counter &one : counters_) {
+		const std::pair box(one.event->pmu, one.package);
+
+		if (moving_.contains(box) || !were.erase(box))
+			continue;
+		for (const uncore::package &its : machine_->packages())
+			if (its.id == one.package && !its.cpus.empty() &&
+			    !box_answers(*one.event, its.cpus.front()))
+				dead_.insert(box);
+		if (dead_.contains(box))
+			say(fmt::format("{} of socket {} does not answer any "
+					"more: its counts stay as they are",
+					one.event->pmu->name, one.package));
 	}
 }
 
@@ -325,6 +360,7 @@ std::vector<family> collector::read()
 		const auto done = session_->read();
 
 		take_counts();
+		find_dead();
 		if (!done)
 			lose(done.error());
 		if (options_.side)

@@ -5,11 +5,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -85,6 +87,10 @@ public:
 	/// Those of the last read(), in an order that stays as long as
 	/// revision() does; none when there are no counters.
 	std::vector<box_count> counts() const;
+	/// Boxes that have stopped answering since the counters were opened, each
+	/// with its socket: their counts stay as they were.
+	using boxes = std::set<std::pair<const uncore::pmu *, int>>;
+	const boxes &dead() const { return dead_; }
 	/// The machine on which the counters were opened, if they ever were.
 	const std::optional<uncore::topology> &machine() const
 	{
@@ -129,6 +135,8 @@ private:
 		size_t cpu_index;
 		tally *count;
 		times *time;
+		const uncore::event *event; ///< in events_
+		int package;
 	};
 	uncore::result<void> choose(uncore::planner &plan);
 	uncore::result<void> choose(uncore::planner &plan, size_t family,
@@ -136,6 +144,7 @@ private:
 	uncore::result<void> try_open();
 	void close();
 	void take_counts();
+	void find_dead();
 	void check_machine();
 	void lose(const uncore::error &why);
 	void check_released();
@@ -155,14 +164,18 @@ private:
 	/// What the planner placed, for as long as the session is not open.
 	struct placed {
 		size_t family, event;
-		const uncore::pmu *pmu;
+		const uncore::event *what; ///< in events_
 		uncore::counter_id id;
 	};
+	std::deque<uncore::event> events_;
 	std::vector<placed> placed_;
 	std::vector<counter> counters_;
 	std::map<place, tally> tallies_;
 	/// Of which tally there is a counter now, and whose box it is.
 	std::map<place, const uncore::pmu *> open_;
+	/// Boxes with an event that counted anything between the last two reads,
+	/// and those that were found dead.
+	boxes moving_, dead_;
 	/// By box type and socket.
 	std::map<std::pair<std::string, int>, times> times_;
 	/// The CPUs and the driver that there were when counters were opened,

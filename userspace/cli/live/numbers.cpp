@@ -75,6 +75,21 @@ int number_of(const std::string &text)
 	return number;
 }
 
+/// Has it stopped answering?  What it does then is not known.
+bool is_dead(const collector &of, std::string_view box,
+	     const std::string &instance, int socket)
+{
+	return std::any_of(of.dead().begin(), of.dead().end(),
+			   [&](const auto &one) {
+				   const auto &[pmu, package] = one;
+
+				   return package == socket &&
+					  pmu->box == box &&
+					  int(pmu->instance.value_or(0)) ==
+						  number_of(instance);
+			   });
+}
+
 } // namespace
 
 double live_numbers::grown(std::string_view name, int socket,
@@ -200,8 +215,10 @@ void live_numbers::take_memory(int socket, const collector &of)
 		put({fmt::format("  channel {}", channel), measure::bytes,
 		     row_room::large, false, true},
 		    socket,
-		    divided(seconds,
-			    grown(moved, socket, {{"channel", channel}})),
+		    is_dead(of, "imc", channel, socket)
+			    ? std::nan("")
+			    : divided(seconds, grown(moved, socket,
+						     {{"channel", channel}})),
 		    use);
 	}
 
@@ -260,7 +277,10 @@ void live_numbers::take_qpi(int socket, const collector &of)
 		all.parts.push_back(use(its));
 		put({fmt::format("  link {}", link), measure::bytes,
 		     row_room::large, false, true},
-		    socket, divided(seconds, grown(data, socket, its)),
+		    socket,
+		    is_dead(of, "qpi", link, socket)
+			    ? std::nan("")
+			    : divided(seconds, grown(data, socket, its)),
 		    use(its));
 	}
 	put({"  shut down", measure::share, row_room::large}, socket,
