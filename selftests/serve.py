@@ -3,16 +3,17 @@
 """
 What "uncore serve" exports, against the simulated hardware: known traffic gives
 exact numbers with the right labels, and they stay right while the driver is loaded
-again, while CPUs go and come, and while another program wants the counters too. A box
-dies.
+again, while CPUs go and come, while it is stopped, and while another program wants
+the counters too. A box dies.
 """
 
 import os
 import re
 import signal
 import subprocess
+import time
 
-from lib.command import comments, one_line, run, started
+from lib.command import LIMIT, comments, one_line, run, started
 from lib.exposition import Daemon, value
 from lib.top import TASK, dead_box, hold_tracepoint
 from lib.traffic import UNCORE, Event
@@ -259,6 +260,37 @@ def test_hotplug(tap, daemon):
            ["%s" % lines_read(after, before)])
 
 
+def test_suspended(tap, daemon):
+    """The exporter is stopped for a while; what is scraped meanwhile waits for it."""
+    before = daemon.fresh()
+    opens = value(before, "uncore_opens_total")
+    send([reads()])
+    daemon.send(signal.SIGSTOP)
+    stat = "/proc/%d/stat" % daemon.process.pid
+    deadline = time.monotonic() + LIMIT
+    while read(stat).rsplit(")", 1)[1].split()[0] != "T" and \
+            time.monotonic() < deadline:
+        time.sleep(0.05)
+    send([reads()])
+    with daemon.connected() as connection:
+        connection.request("GET", "/metrics")
+        daemon.send(signal.SIGCONT)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+    tap.ok(answer.status == 200 and "uncore_up 1" in text,
+           "stopped and continued: who has asked meanwhile gets an answer",
+           ["status %d" % answer.status, text[:200]])
+    after = daemon.fresh()
+    tap.ok(lines_read(after, before) == 2000 and
+           value(after, "uncore_opens_total") == opens,
+           "and counts are what they would be: no reset, nothing lost",
+           ["%s" % lines_read(after, before)])
+    send([reads()])
+    after = daemon.fresh()
+    tap.ok(lines_read(after, before) == 3000, "and they go on, exactly",
+           ["%s" % lines_read(after, before)])
+
+
 def test_dead_box(tap):
     """A memory channel stops answering. The driver gives it up until it is loaded
     again."""
@@ -467,6 +499,7 @@ def main():
             test_clocks(tap, machine, daemon)
             test_reload(tap, machine, daemon)
             test_hotplug(tap, daemon)
+            test_suspended(tap, daemon)
             test_rival(tap, daemon)
             status, said = daemon.end()
             tap.ok(status == 0, "SIGTERM ends it",

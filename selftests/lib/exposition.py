@@ -143,11 +143,13 @@ class Daemon:
         out, err = self.process.communicate(timeout=LIMIT)
         return self.process.returncode, out + err
 
+    def connected(self):
+        return contextlib.closing(http.client.HTTPConnection(
+            "127.0.0.1", self.port, timeout=LIMIT))
+
     def request(self, path="/metrics", method="GET", body=None, **headers):
         """(status, headers, text)"""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port,
-                                                timeout=LIMIT)
-        with contextlib.closing(connection):
+        with self.connected() as connection:
             connection.request(method, path, body=body, headers=headers)
             answer = connection.getresponse()
             return answer.status, answer.headers, answer.read().decode()
