@@ -50,6 +50,15 @@ static error no_permission(const event &wanted)
 	const std::string level =
 		read_text("/proc/sys/kernel/perf_event_paranoid").value_or("");
 
+	// Levels that Debian and Ubuntu have added.
+	if (level == "3" || level == "4")
+		return {errc::permission,
+			uncore::format("no permission to count {}: run as "
+				       "root, or set "
+				       "kernel.perf_event_paranoid to 0, or to "
+				       "2 and grant CAP_PERFMON (it is {}, "
+				       "where that may be refused, too)",
+				       wanted.text, level)};
 	return {errc::permission,
 		uncore::format(
 			"no permission to count {}: run as root, grant "
