@@ -13,7 +13,7 @@ import signal
 import subprocess
 import time
 
-from lib.command import LIMIT, comments, one_line, run, started
+from lib.command import LIMIT, PATIENCE, comments, one_line, run, started
 from lib.exposition import Daemon, value
 from lib.top import TASK, dead_box, hold_tracepoint
 from lib.traffic import UNCORE, Event
@@ -447,17 +447,17 @@ def test_cgroups_users(tap):
     paranoid = read(path)
     try:
         write(path, "2")        # Debian's 3 wants root
-        done = run("serve", "--cgroups", "2", "--json", before=[
-            "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
-            "--inh-caps=" + two, "--ambient-caps=" + two,
-            "--bounding-set=" + two])
+        done = run("serve", "--cgroups", "2", "--json", timeout=PATIENCE,
+                   before=["setpriv", "--reuid=65534", "--regid=65534",
+                           "--clear-groups", "--inh-caps=" + two,
+                           "--ambient-caps=" + two, "--bounding-set=" + two])
         tap.ok(done.returncode == 0 and not done.stderr and
                "uncore_cgroup_memory_bytes" in done.stdout and
                "uncore_up" in done.stdout,
                "no root: CAP_PERFMON and CAP_BPF will do", comments(done))
         write(path, "-1")       # all but CAP_BPF
         one_line(tap, "without CAP_BPF: refused", run(
-            "serve", "--cgroups", "2", "--json", before=[
+            "serve", "--cgroups", "2", "--json", timeout=PATIENCE, before=[
                 "setpriv", "--bounding-set=-all", "--inh-caps=-all"]),
                  1, "CAP_BPF")
     finally:

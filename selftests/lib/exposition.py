@@ -13,7 +13,7 @@ import signal
 import subprocess
 import time
 
-from lib.command import LIMIT
+from lib.command import LIMIT, PATIENCE
 from lib.uncore import UNCORE
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -104,7 +104,8 @@ class Daemon:
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
             **more)
         self.said = ""
-        deadline = time.monotonic() + LIMIT
+        # for --cgroups the kernel has programs to verify, as slow as it may be
+        deadline = time.monotonic() + PATIENCE
         # byte by byte, as more may be said later
         while not self.said.endswith("\n") or \
                 replay and "listening on" not in self.said:
