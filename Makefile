@@ -237,13 +237,15 @@ do-soak: modules selftests
 SOAK_SERVE := selftests/uncore_serve.py --malformed 100000 --scrapes 100000
 ADDRESS_SANITIZED := build/sanitize/address,undefined
 
-# What is freed is kept out of use for a while, which is not what is looked for.
+# ASan keeps what is freed out of use for a while; the memory would grow by that.
+NO_QUARANTINE := quarantine_size_mb=0:thread_local_quarantine_size_kb=0
+
 do-soak-serve: userspace
 	@$(SOAK_SERVE)
 	+@$(call sanitize_in,address$(comma)undefined) && \
 		$(MAKE) $(JOBS_FLAG) --no-print-directory -C $(ADDRESS_SANITIZED) uncore-command
 	@UNCORE_COMMAND=$(CURDIR)/$(ADDRESS_SANITIZED)/bin/uncore \
-		ASAN_OPTIONS=quarantine_size_mb=1 $(SOAK_SERVE)
+		ASAN_OPTIONS=$(NO_QUARANTINE) $(SOAK_SERVE)
 
 do-mutate: modules selftests
 	@scripts/mutate --kernel $(KVER) $(MUTATIONS)
