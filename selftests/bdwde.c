@@ -55,18 +55,6 @@ static void test_cboxes(const char *params, const char *line)
 		log_show("xeon_uncore");
 }
 
-static void test_most(void)
-{
-	bool ok;
-
-	sim_unload();
-	log_mark();
-	ok = check_eq(-sim_load("model=bdwde cboxes=17"), EINVAL, "errno");
-	ok &= check_eq(log_count("cboxes=17 is not possible: give 1 to 16"), 1,
-		       "lines");
-	tap_ok(ok, "nor has the simulated one more");
-}
-
 int main(void)
 {
 	if (strcmp(generation()->name, "bdwde"))
@@ -76,6 +64,5 @@ int main(void)
 		    "package 0 reports 17 CBos, expected 1 to 16");
 	test_cboxes("clock=manual num_c=24",
 		    "package 0 reports 24 CBos, expected 1 to 16");
-	test_most();
 	return tap_end();
 }

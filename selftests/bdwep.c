@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What Broadwell has and Haswell has not: dies without SBos, 24 CBos, memory
- * channels that answer but have no clock. And the simulator's parameters, whose
- * limits are the model's. What all generations do is in the other programs.
+ * channels that answer but have no clock. What all generations do is in the other
+ * programs.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -35,12 +35,7 @@ FIXTURE_SETUP(bdwep)
 
 FIXTURE_TEARDOWN(bdwep)
 {
-	EXPECT_EQ(0, -driver_unload());
-	EXPECT_EQ(0, sim_dirty_registers()) {
-		sim_show_registers();
-	}
-	EXPECT_TRUE(machine_leave());
-	EXPECT_TRUE(log_clean());
+	expect_nothing_left(_metadata);
 }
 
 /* Loads the driver, which has so many lines in the log beside its summary. */
@@ -119,62 +114,6 @@ TEST_F_TIMEOUT(bdwep, pci_devices_of_haswell_are_left_alone, UNHURRIED)
 	ASSERT_EQ(0, -driver_load(""));
 	EXPECT_EQ(packages(), log_count("no UBox on PCI (device 8086:6f1e)"));
 	EXPECT_FALSE(kind_there("imc", 0));
-}
-
-FIXTURE(parameters) {};
-
-FIXTURE_VARIANT(parameters)
-{
-	const char *params, *line;
-};
-
-FIXTURE_VARIANT_ADD(parameters, model)
-{
-	.params = "model=bdw",
-	.line = "model=bdw is not possible: give hswep bdwep",
-};
-
-FIXTURE_VARIANT_ADD(parameters, cboxes)
-{
-	.params = "model=bdwep cboxes=25",
-	.line = "cboxes=25 is not possible: give 1 to 24",
-};
-
-FIXTURE_VARIANT_ADD(parameters, sboxes)
-{
-	.params = "model=bdwep sboxes=2",
-	.line = "sboxes=2 is not possible: give 0 or 4",
-};
-
-FIXTURE_VARIANT_ADD(parameters, cboxes_of_haswell)
-{
-	.params = "model=hswep cboxes=19",
-	.line = "cboxes=19 is not possible: give 1 to 18",
-};
-
-FIXTURE_VARIANT_ADD(parameters, sboxes_of_haswell)
-{
-	.params = "model=hswep sboxes=0",
-	.line = "sboxes=0 is not possible: give 2 or 4",
-};
-
-FIXTURE_SETUP(parameters)
-{
-	sim_unload();
-	log_mark();
-}
-
-FIXTURE_TEARDOWN(parameters)
-{
-	EXPECT_TRUE(machine_leave());
-}
-
-TEST_F_TIMEOUT(parameters, refused_with_one_line, UNHURRIED)
-{
-	EXPECT_EQ(EINVAL, -sim_load(variant->params));
-	EXPECT_EQ(1, log_count(variant->line)) {
-		log_show("xeon_uncore_sim");
-	}
 }
 
 TEST_HARNESS_MAIN

@@ -76,13 +76,7 @@ FIXTURE_SETUP(dirty)
 
 FIXTURE_TEARDOWN(dirty)
 {
-	/* whatever has been done, nothing is left behind */
-	EXPECT_EQ(0, -driver_unload());
-	EXPECT_EQ(0, sim_dirty_registers()) {
-		sim_show_registers();
-	}
-	EXPECT_TRUE(machine_leave());
-	EXPECT_TRUE(log_clean());
+	expect_nothing_left(_metadata);
 }
 
 /*

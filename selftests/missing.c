@@ -98,13 +98,7 @@ FIXTURE_SETUP(missing)
 
 FIXTURE_TEARDOWN(missing)
 {
-	/* whatever has been done, nothing is left behind */
-	EXPECT_EQ(0, -driver_unload());
-	EXPECT_EQ(0, sim_dirty_registers()) {
-		sim_show_registers();
-	}
-	EXPECT_TRUE(machine_leave());
-	EXPECT_TRUE(log_clean());
+	expect_nothing_left(_metadata);
 }
 
 /* An event with a filter of QPI's is refused where the filters are not. */

@@ -112,17 +112,6 @@ FIXTURE_SETUP(late)
 	ASSERT_EQ(0, -driver_load(""));
 }
 
-/* The driver that has left has reset all; and the log has no complaint. */
-static void expect_nothing_left(struct __test_metadata *_metadata)
-{
-	EXPECT_EQ(0, -driver_unload());
-	EXPECT_EQ(0, sim_dirty_registers()) {
-		sim_show_registers();
-	}
-	EXPECT_TRUE(log_clean());
-	EXPECT_TRUE(machine_leave());
-}
-
 FIXTURE_TEARDOWN(late)
 {
 	expect_nothing_left(_metadata);

@@ -131,10 +131,11 @@ FIXTURE_VARIANT(parameters)
 	const char *params, *line;
 };
 
-#define REFUSED(name, text)						\
+#define REFUSED_WITH(name, text, said)					\
 	FIXTURE_VARIANT_ADD(parameters, name) {				\
-		.params = text, .line = text " is not possible",	\
+		.params = text, .line = said,				\
 	}
+#define REFUSED(name, text) REFUSED_WITH(name, text, text " is not possible")
 
 REFUSED(clock, "clock=slow");
 REFUSED(resume, "resume=later");
@@ -149,12 +150,20 @@ REFUSED(twice, "twice=cbox_0");
 REFUSED(twice_imc, "twice=imc_8");
 REFUSED(errata, "errata=none");
 REFUSED(counter_gp, "counter_gp=1");
+REFUSED_WITH(pmi_delay, "pmi_delay=soon", "`soon' invalid for parameter `pmi_delay'");
 
-FIXTURE_VARIANT_ADD(parameters, pmi_delay)
-{
-	.params = "pmi_delay=soon",
-	.line = "`soon' invalid for parameter `pmi_delay'",
-};
+/* Limits are the model's. */
+REFUSED_WITH(model, "model=bdw", "model=bdw is not possible: give hswep bdwep");
+REFUSED_WITH(cboxes_of_bdwep, "model=bdwep cboxes=25",
+	     "cboxes=25 is not possible: give 1 to 24");
+REFUSED_WITH(sboxes_of_bdwep, "model=bdwep sboxes=2",
+	     "sboxes=2 is not possible: give 0 or 4");
+REFUSED_WITH(cboxes_of_bdwde, "model=bdwde cboxes=17",
+	     "cboxes=17 is not possible: give 1 to 16");
+REFUSED_WITH(cboxes_of_hswep, "model=hswep cboxes=19",
+	     "cboxes=19 is not possible: give 1 to 18");
+REFUSED_WITH(sboxes_of_hswep, "model=hswep sboxes=0",
+	     "sboxes=0 is not possible: give 2 or 4");
 
 FIXTURE_SETUP(parameters)
 {

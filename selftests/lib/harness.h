@@ -9,6 +9,7 @@
 #include "kselftest_harness.h"
 
 #include "machine.h"
+#include "sim.h"
 #include "tap.h"
 
 /*
@@ -20,6 +21,17 @@
 static void __attribute__((constructor)) harness_prepare_first(void)
 {
 	harness_prepare();
+}
+
+/* For a teardown: whatever the test has done, the driver leaves nothing behind. */
+static inline void expect_nothing_left(struct __test_metadata *_metadata)
+{
+	EXPECT_EQ(0, -driver_unload());
+	EXPECT_EQ(0, sim_dirty_registers()) {
+		sim_show_registers();
+	}
+	EXPECT_TRUE(machine_leave());
+	EXPECT_TRUE(log_clean());
 }
 
 /* Loads the modules once for all tests of the program, where none changes them. */
