@@ -24,8 +24,7 @@ void unc_event_time_begin(struct perf_event *event, const struct unc_box *box)
 	event->hw.event_base = unc_context_time(event);
 }
 
-static void unc_time_catch_up(struct perf_event *event,
-			      const struct unc_box *box)
+static void unc_time_catch_up(struct perf_event *event, struct unc_box *box)
 {
 	s64 frozen = unc_frozen_ns(box->pkg) - event->hw.config_base;
 	u64 now = unc_context_time(event);

@@ -28,13 +28,13 @@
 #define UNC_WATCH_NS	(20 * NSEC_PER_MSEC)	/* for signals that got lost */
 
 /*
- * When the package froze is not known, only when the NMI came.  Overflows that
- * follow one another within this many times the measured delay between the two
- * are accounted by the clock's count instead of by that delay; others where the
- * count says that the package stood still for this much longer, a part of the
- * time between two overflows, as the CPU was held up or the NMI was.
+ * When the package froze is not known, only when the NMI came.  What that leaves
+ * out is put right by the clock, which stood still with the package: where it was
+ * frozen for more than this part of the time, or for that much more of it than was
+ * accounted, as the CPU was held up or the NMI was.  Else the measured delay
+ * between the two is nearer to the truth than a clock whose pace was measured.
  */
-#define UNC_DENSE	4
+#define UNC_DENSE	8
 #define UNC_LONGER	16
 
 u64 unc_global_bits(const struct unc_box *box)
@@ -119,83 +119,79 @@ static bool unc_clock_passed(struct unc_overflow *ov, u64 *cycles)
 	if (slot >= 0 && !box->dead) {
 		unc_box_refresh(box, &box->slot[slot]);
 		total = box->slot[slot].total;
-		known = ov->clock_at;
+		/* it may be another slot's */
+		known = ov->clock_at &&
+			ov->clock_serial == box->slot[slot].serial;
 		*cycles = total - ov->clock_total;
 		ov->clock_total = total;
+		ov->clock_serial = box->slot[slot].serial;
 		ov->clock_at = ktime_get_mono_fast_ns();
-		/* it was another slot's */
-		known &= (s64)*cycles >= 0;
 	}
 	unc_unlock(box, flags);
 	return known;
 }
 
-/* Nothing has overflowed since the last look: how fast is the clock now? */
-static void unc_clock_measure(struct unc_overflow *ov)
+/* Nothing has overflowed for @ns: how fast is the clock now? */
+static void unc_clock_measure(struct unc_overflow *ov, u64 cycles, u64 ns)
 {
-	u64 before = ov->clock_at, cycles, khz;
+	u64 khz;
 
-	if (!unc_clock_passed(ov, &cycles) ||
-	    ov->clock_at - before < UNC_POLL_NS)
+	if (ns < UNC_POLL_NS)
 		return;
-	khz = unc_mul_div(cycles, NSEC_PER_MSEC, ov->clock_at - before);
+	khz = unc_mul_div(cycles, NSEC_PER_MSEC, ns);
 	if (khz && khz <= unc.gen->max_khz)
 		ov->clock_khz = khz;
 }
 
 /* --- accounts ------------------------------------------------------------ */
 
-/**
- * struct unc_guess - for how long a package was frozen before its NMI came
- * @gap: nanoseconds from when it was last thawed to the NMI
- * @frozen: for so long of it, at its end, if the NMI took as long as measured
- * @ran: it was seen running for so long, at its beginning
+/*
+ * What the clock says of the last @ns, for @accounted of which the package was
+ * frozen: for how much longer (ns, or shorter) it was.
  */
-struct unc_guess {
-	s64 gap, frozen, ran;
-};
-
-/* @came is when its NMI came. */
-static struct unc_guess unc_guess_frozen(const struct unc_overflow *ov, u64 came)
+static s64 unc_frozen_more(const struct unc_overflow *ov, u64 cycles, s64 ns,
+			   s64 accounted)
 {
-	s64 gap = max_t(s64, came - ov->served, 0);
+	u64 ran = unc_mul_div(cycles, NSEC_PER_MSEC, ov->clock_khz);
+	s64 more = ns - (s64)min_t(u64, ran, ns) - accounted;
 
-	return (struct unc_guess){
-		.gap = gap,
-		.frozen = min_t(s64, gap, ov->latency),
-		.ran = ov->clock_ran,
-	};
+	if (accounted < ns / UNC_DENSE && more < ns / UNC_LONGER)
+		return 0;
+	return more;
 }
 
 /*
- * The package counts again, or is left frozen for a while: put right what has been
- * accounted by a guess, with the clock, which stood still with the package.
+ * Look at the clock, for its pace when there were no overflows since the last
+ * look, else for whether time was accounted right.
+ *
+ * Context: hard interrupt, on a CPU of the package, @ov->lock is held.
  */
-static void unc_check_guess(struct unc_overflow *ov,
-			    const struct unc_guess *guess)
+static void unc_clock_look(struct unc_package *pkg)
 {
-	s64 ran, since = 0, more;
-	u64 cycles;
+	struct unc_overflow *ov = &pkg->overflow;
+	u64 before = ov->clock_at, cycles;
+	bool quiet = before > ov->served && !ov->thaw_at;
+	bool known = unc_clock_passed(ov, &cycles);
+	s64 ns = ov->clock_at - before, more;
 
-	if (!unc_clock_passed(ov, &cycles))
-		return;
-	unc_raw_lock(&ov->select_lock);
-	ran = min_t(u64, unc_mul_div(cycles, NSEC_PER_MSEC, ov->clock_khz),
-		    S64_MAX / 2);
-	/* some of it since the package was thawed, unless it has frozen again */
-	if (!ov->thaw_at)
-		since = clamp_t(s64, ov->clock_at - ov->served, 0, ran);
-	ov->clock_ran = since;
-	ran += guess->ran - since;
-	more = guess->gap - clamp_t(s64, ran, 0, guess->gap) - guess->frozen;
-	if (guess->gap >= UNC_DENSE * ov->latency &&
-	    more <= guess->gap / UNC_LONGER)
-		more = 0;
-	if (ov->thaw_at)
-		WRITE_ONCE(ov->frozen_at, ov->frozen_at - more);
-	else
-		atomic64_add(more, &ov->frozen_ns);
-	unc_raw_unlock(&ov->select_lock);
+	if (known && quiet) {
+		unc_clock_measure(ov, cycles, ns);
+	} else if (known) {
+		unc_raw_lock(&ov->select_lock);
+		more = unc_frozen_more(ov, cycles, ns, unc_frozen_ns(pkg) -
+				       ov->clock_frozen);
+		unc_account_frozen(ov, more);
+		unc_raw_unlock(&ov->select_lock);
+	}
+	ov->clock_frozen = unc_frozen_ns(pkg);
+}
+
+/* When had a package frozen whose NMI came at @came?  The guess is put right later. */
+static u64 unc_guess_frozen(const struct unc_overflow *ov, u64 came)
+{
+	s64 gap = max_t(s64, came - ov->served, 0);
+
+	return came - min_t(s64, gap, ov->latency);
 }
 
 /*
@@ -222,8 +218,7 @@ static void unc_end_freeze(struct unc_package *pkg, u64 since, u64 came)
 		unc_unfreeze(ov, since);
 		return;
 	}
-	WRITE_ONCE(ov->frozen_at, since);
-	WRITE_ONCE(ov->thaw_at, now + UNC_MAX_CREDIT);
+	unc_stay_frozen(ov, since, now + UNC_MAX_CREDIT);
 	ov->credit = 0;
 	unc_timer_want(pkg, ov->thaw_at);
 }
@@ -266,9 +261,7 @@ void unc_overflow_serve(struct unc_package *pkg, u64 status, u64 since,
 			u32 freeze)
 {
 	struct unc_overflow *ov = &pkg->overflow;
-	struct unc_guess guess;
 	unsigned int b;
-	bool paused;
 
 	unc_raw_lock(&ov->lock);
 	if (!status || freeze != ov->freeze) {
@@ -288,13 +281,11 @@ void unc_overflow_serve(struct unc_package *pkg, u64 status, u64 since,
 	/* not before the status is gone; unc_nmi() */
 	smp_wmb();
 	WRITE_ONCE(ov->freeze, ov->freeze + 1);
-	paused = ov->thaw_at;
-	guess = unc_guess_frozen(ov, since);
-	unc_end_freeze(pkg, since - guess.frozen, since);
+	unc_end_freeze(pkg, unc_guess_frozen(ov, since), since);
 	unc_raw_unlock(&ov->select_lock);
-	/* a counter is read for it: now that takes no time from others */
-	if (!paused)
-		unc_check_guess(ov, &guess);
+	/* in a storm the timer may get no turn */
+	if ((s64)(ov->served - ov->clock_at) > (s64)UNC_WATCH_NS)
+		unc_clock_look(pkg);
 out:
 	unc_raw_unlock(&ov->lock);
 }
@@ -344,23 +335,15 @@ static void unc_watch(struct unc_package *pkg, u64 now)
 {
 	struct unc_overflow *ov = &pkg->overflow;
 	u64 status = unc_global_status();
-	bool quiet;
 
 	ov->watched = now;
 	if (status) {
 		unc_overflow_serve(pkg, status, now, ov->freeze);
 		return;
 	}
-	if (READ_ONCE(ov->thaw_at))
-		return;
-	quiet = ov->clock_at > ov->served;
-	if (quiet)
-		unc_clock_measure(ov);
-	else
-		unc_clock_passed(ov, &status);
-	unc_raw_lock(&ov->select_lock);
-	ov->clock_ran = max_t(s64, ov->clock_at - ov->served, 0);
-	unc_raw_unlock(&ov->select_lock);
+	unc_raw_lock(&ov->lock);
+	unc_clock_look(pkg);
+	unc_raw_unlock(&ov->lock);
 }
 
 /* May we stop looking for what the last sampling event has left? */

@@ -101,28 +101,62 @@ void unc_unfreeze(struct unc_overflow *ov, u64 since)
 {
 	wrmsrq(unc.gen->global_ctl, ov->ctl | unc.gen->unfreeze);
 	ov->served = ktime_get_mono_fast_ns();
-	ov->clock_ran = 0;
-	atomic64_add(ov->served - since, &ov->frozen_ns);
+	write_seqcount_begin(&ov->frozen_seq);
+	ov->frozen_ns += ov->served - since;
 	WRITE_ONCE(ov->thaw_at, 0);
+	write_seqcount_end(&ov->frozen_seq);
+}
+
+/**
+ * unc_stay_frozen() - a package that an overflow has frozen is left so for a while
+ * @ov: its overflows, @ov->select_lock is held
+ * @since: since when it is
+ * @until: when it is to be unfrozen
+ *
+ * Context: interrupts off.
+ */
+void unc_stay_frozen(struct unc_overflow *ov, u64 since, u64 until)
+{
+	write_seqcount_begin(&ov->frozen_seq);
+	ov->frozen_at = since;
+	WRITE_ONCE(ov->thaw_at, until);
+	write_seqcount_end(&ov->frozen_seq);
+}
+
+/**
+ * unc_account_frozen() - it was frozen for longer than was accounted
+ * @ov: its overflows, @ov->select_lock is held
+ * @ns: for so much longer, or shorter
+ *
+ * Context: interrupts off.
+ */
+void unc_account_frozen(struct unc_overflow *ov, s64 ns)
+{
+	write_seqcount_begin(&ov->frozen_seq);
+	ov->frozen_ns += ns;
+	write_seqcount_end(&ov->frozen_seq);
 }
 
 /**
  * unc_frozen_ns() - for how long overflows have kept a package frozen
  * @pkg: the package
  *
+ * Context: any but NMI, which may have come upon an account being changed.
  * Return: nanoseconds since load, those of a pause that lasts included.
  */
-u64 unc_frozen_ns(const struct unc_package *pkg)
+u64 unc_frozen_ns(struct unc_package *pkg)
 {
-	const struct unc_overflow *ov = &pkg->overflow;
-	u64 ns = atomic64_read(&ov->frozen_ns);
-	u64 thaw_at = READ_ONCE(ov->thaw_at);
+	struct unc_overflow *ov = &pkg->overflow;
+	unsigned int seq;
 	s64 pause;
+	u64 ns;
 
-	if (thaw_at) {
-		pause = ktime_get_mono_fast_ns() - READ_ONCE(ov->frozen_at);
-		ns += max_t(s64, pause, 0);
-	}
+	do {
+		seq = read_seqcount_begin(&ov->frozen_seq);
+		pause = ov->thaw_at ? ktime_get_mono_fast_ns() - ov->frozen_at :
+				      0;
+		ns = ov->frozen_ns + max_t(s64, pause, 0);
+	} while (read_seqcount_retry(&ov->frozen_seq, seq));
 	return ns;
 }
 
@@ -207,6 +241,7 @@ int unc_overflow_package_init(struct unc_package *pkg)
 
 	raw_spin_lock_init(&ov->lock);
 	raw_spin_lock_init(&ov->select_lock);
+	seqcount_raw_spinlock_init(&ov->frozen_seq, &ov->select_lock);
 	ov->core_users = kcalloc(fls64(unc.gen->cores),
 				 sizeof(*ov->core_users), GFP_KERNEL);
 	pkg->samplers = bitmap_zalloc(unc.boxes_per_package, GFP_KERNEL);

@@ -10,7 +10,7 @@
 
 #include "xeon_uncore.h"
 
-static const struct unc_package *unc_package_of(struct kobject *kobj)
+static struct unc_package *unc_package_of(struct kobject *kobj)
 {
 	unsigned int i;
 
@@ -25,7 +25,7 @@ static const struct unc_package *unc_package_of(struct kobject *kobj)
 static ssize_t name##_show(struct kobject *kobj,			\
 			   struct kobj_attribute *attr, char *page)	\
 {									\
-	const struct unc_package *pkg = unc_package_of(kobj);		\
+	struct unc_package *pkg = unc_package_of(kobj);			\
 									\
 	if (!pkg)							\
 		return -ENODEV;						\

@@ -59,10 +59,9 @@ void unc_package_resume(struct unc_package *pkg)
 	}
 	unc_raw_lock(&ov->select_lock);
 	unc_package_thaw(ov->ctl);
-	ov->thaw_at = 0;
+	unc_stay_frozen(ov, 0, 0);
 	ov->served = ktime_get_mono_fast_ns();
 	ov->clock_at = 0;
-	ov->clock_ran = 0;
 	unc_raw_unlock(&ov->select_lock);
 }
 

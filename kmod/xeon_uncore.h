@@ -16,6 +16,7 @@
 #include <linux/list.h>
 #include <linux/math64.h>
 #include <linux/perf_event.h>
+#include <linux/seqlock.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -499,13 +500,16 @@ struct unc_common_freeze {
  * @clock: the box whose fixed counter ticks while the package counts, or NULL
  * @clock_on: it does so for us
  * @clock_khz: how fast
- * @clock_total: its count at @clock_at
- * @clock_at: when the last overflow was served, or @clock_khz measured
- * @clock_ran: for so long (ns) between @served and @clock_at the package has run
+ * @clock_serial: of its slot when it was last read
+ * @clock_total: its count then
+ * @clock_at: when that was read; 0: never
+ * @clock_frozen: what unc_frozen_ns() was then
  * @core_users: sampling events for the interrupt of each of the generation's @cores
  * @ctl: what the global control register was last given
+ * @frozen_seq: guards @frozen_ns, @frozen_at and @thaw_at for who reads them without
+ *	the lock
+ * @frozen_ns: time for which overflows kept the package frozen, until @frozen_at
  * @count: sample periods that ended; perf throttles some samples in a storm
- * @frozen_ns: time for which overflows kept the package frozen
  * @timer_served: those that the timer found
  * @late: PMIs without an overflow: it had been served before they came
  * @spurious: NMIs that are no PMI and that nobody claimed while we were sampling
@@ -530,13 +534,15 @@ struct unc_overflow {
 	struct unc_box *clock;
 	bool clock_on;
 	u32 clock_khz;
+	u32 clock_serial;
 	u64 clock_total;
 	u64 clock_at;
-	s64 clock_ran;
+	u64 clock_frozen;
 	u16 *core_users;
 	u64 ctl;
+	seqcount_raw_spinlock_t frozen_seq;
+	u64 frozen_ns;
 	atomic64_t count;
-	atomic64_t frozen_ns;
 	atomic64_t timer_served;
 	atomic64_t late;
 	atomic64_t spurious;
@@ -730,7 +736,9 @@ void unc_package_freeze(void);
 void unc_package_thaw(u64 ctl);
 void unc_package_select(u64 cores);
 void unc_unfreeze(struct unc_overflow *ov, u64 since);
-u64 unc_frozen_ns(const struct unc_package *pkg);
+void unc_stay_frozen(struct unc_overflow *ov, u64 since, u64 until);
+void unc_account_frozen(struct unc_overflow *ov, s64 ns);
+u64 unc_frozen_ns(struct unc_package *pkg);
 void unc_overflow_charge(struct unc_overflow *ov, u64 ns);
 void unc_overflow_select(struct unc_overflow *ov, int core, int users);
 bool unc_overflow_leave(struct unc_overflow *ov, int core);

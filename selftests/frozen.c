@@ -85,6 +85,39 @@ static void test_storm(const char *kind)
 	tap_ok(ok, "%s: what stands still in a storm is time not running", pmu);
 }
 
+/*
+ * Overflows with so much time between them that the clock tells little of how long
+ * they froze the package: then the delay of an NMI that the driver has measured
+ * does, which is the shortest there is.  A busy machine's are longer, in some rounds.
+ */
+static void test_lone(const char *kind)
+{
+	enum { LONG_MS = 300, EVERY_MS = 10, ROUNDS = 5 };
+	uint64_t frozen = 0, said = 0;
+	char pmu[PMU_NAME_MAX];
+	bool ok, half = false;
+	struct sampler s;
+
+	pmu_name(pmu, kind, 0);
+	ok = check_eq(-sampler_open(&s, pmu, pmu_cpu(pmu, 0),
+				    (uint64_t)EVERY_MS * KHZ, "config=%#" PRIx64,
+				    ticks_of(kind)->config), 0, "%s opens", pmu);
+	for (int i = 0; ok && !half && i < ROUNDS; i++) {
+		frozen = sim_stat("frozen_ns");
+		said = overflow_stat(0, "frozen_ns");
+		sleep_ms(LONG_MS);
+		frozen = sim_stat("frozen_ns") - frozen;
+		said = overflow_stat(0, "frozen_ns") - said;
+		ok &= check(said <= 1.2 * frozen, "%" PRIu64 " of %" PRIu64
+			    " ns", said, frozen);
+		half = said > 0 && 2 * said >= frozen;
+	}
+	sampler_close(&s);
+	ok &= check(half, "%" PRIu64 " of %" PRIu64 " ns", said, frozen);
+	tap_ok(ok, "%s: overflow_frozen_ns has the time before NMIs that come one by one (%"
+	       PRIu64 " of %" PRIu64 " us)", pmu, said / 1000, frozen / 1000);
+}
+
 /* --- groups ------------------------------------------------------------------ */
 
 /* Never less than what others lost. */
@@ -247,6 +280,8 @@ int main(void)
 		tap_bail("perf_event_max_sample_rate");
 	test_storm("ha");
 	test_storm("pcu");
+	test_lone("ha");
+	test_lone("pcu");
 	test_groups("cbox");
 	test_groups("imc");
 	test_pause_ends("ha");
