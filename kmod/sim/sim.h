@@ -40,10 +40,10 @@ extern struct sim sim;
 /**
  * sim_lock() - take the lock of the model, out of turn
  *
- * For what CPUs do often.  They are virtual, and the host may have taken away the
- * one whose turn it is: in a queue all the others, with interrupts off, would wait
- * for that as well, again at every access.  A kernel that knows of its hypervisor
- * has no such queues either; a simulated Xeon's does not.
+ * CPUs are virtual here, and the host may have taken away the one whose turn it is:
+ * in a queue all the others, with interrupts off, would wait for that as well, again
+ * at every access.  A kernel that knows of its hypervisor has no such queues either;
+ * a simulated Xeon's does not.
  *
  * Return: the interrupt flags for sim_unlock().
  */

@@ -153,23 +153,23 @@ void sim_change(void (*how)(struct model *m))
 {
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&sim.lock, flags);
+	flags = sim_lock();
 	sim_clock_sync();
 	how(sim.model);
 	sim_clock_rearm();
-	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	sim_unlock(flags);
 }
 
 static enum hrtimer_restart sim_timer(struct hrtimer *timer)
 {
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&sim.lock, flags);
+	flags = sim_lock();
 	sim_time.expires = KTIME_MAX;
 	sim_clock_sync();
 	/* Not by a restart: a register write may start the timer meanwhile. */
 	sim_clock_rearm();
-	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	sim_unlock(flags);
 	return HRTIMER_NORESTART;
 }
 
@@ -203,9 +203,9 @@ int sim_wait_thaw(u32 packages)
 	u32 frozen;
 
 	while (packages) {
-		raw_spin_lock_irqsave(&sim.lock, flags);
+		flags = sim_lock();
 		frozen = sim_frozen_mask();
-		raw_spin_unlock_irqrestore(&sim.lock, flags);
+		sim_unlock(flags);
 
 		/* One that froze again in the meantime was served before. */
 		packages &= frozen;
@@ -256,16 +256,16 @@ int sim_clock_advance(u64 cycles)
 	int ret;
 
 	do {
-		raw_spin_lock_irqsave(&sim.lock, flags);
+		flags = sim_lock();
 		if (sim_time.real) {
-			raw_spin_unlock_irqrestore(&sim.lock, flags);
+			sim_unlock(flags);
 			pr_warn("advance: the clock runs by itself; write manual to \"clock\" first\n");
 			return -EINVAL;
 		}
 		model_told(sim.model);
 		passed = model_advance(sim.model, cycles);
 		told = model_told(sim.model);
-		raw_spin_unlock_irqrestore(&sim.lock, flags);
+		sim_unlock(flags);
 
 		if (WARN_ON_ONCE((cycles && !passed) || passed > cycles))
 			return -EIO;
@@ -305,7 +305,7 @@ int sim_clock_set(const char *name)
 	if (real < 0)
 		return real;
 
-	raw_spin_lock_irqsave(&sim.lock, flags);
+	flags = sim_lock();
 	sim_clock_sync();
 	if (sim_time.real != real) {
 		sim_time.real = real;
@@ -315,7 +315,7 @@ int sim_clock_set(const char *name)
 		sim_time.start_cycles = model_cycles(sim.model);
 		sim_clock_rearm();
 	}
-	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	sim_unlock(flags);
 	return 0;
 }
 

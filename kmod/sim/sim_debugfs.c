@@ -162,10 +162,10 @@ static int advance_show(struct seq_file *s, void *unused)
 	unsigned long flags;
 	u64 cycles;
 
-	raw_spin_lock_irqsave(&sim.lock, flags);
+	flags = sim_lock();
 	sim_clock_sync();
 	cycles = model_cycles(sim.model);
-	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	sim_unlock(flags);
 
 	seq_printf(s, "%llu\n", cycles);
 	return 0;
@@ -307,10 +307,10 @@ static int registers_show(struct seq_file *s, void *unused)
 	unsigned long flags;
 
 	/* A full buffer is enlarged and the file shown again, unlocked. */
-	raw_spin_lock_irqsave(&sim.lock, flags);
+	flags = sim_lock();
 	sim_clock_sync();
 	model_show_dirty(sim.model, register_show, s);
-	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	sim_unlock(flags);
 	return 0;
 }
 

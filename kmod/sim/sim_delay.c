@@ -22,7 +22,7 @@ static int sim_delay_set(const char *text, const struct kernel_param *kp)
 
 	ret = kstrtou32(text, 0, &value);
 	/* The file is there before and after the model. */
-	raw_spin_lock_irqsave(&sim.lock, flags);
+	flags = sim_lock();
 	running = sim.model;
 	if (running && !ret && value > SIM_MAX_DELAY)
 		ret = -EINVAL;
@@ -32,7 +32,7 @@ static int sim_delay_set(const char *text, const struct kernel_param *kp)
 		sim_clock_sync();
 		model_set_delays(sim.model, &sim.delays);
 	}
-	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	sim_unlock(flags);
 
 	/* Of one that is refused while the module loads, the kernel tells. */
 	if (ret && running)

@@ -79,10 +79,10 @@ static int sim_spurious_pmi(char *line)
 		return -EINVAL;
 	}
 
-	raw_spin_lock_irqsave(&sim.lock, flags);
+	flags = sim_lock();
 	sim_clock_sync();
 	model_spurious_pmi(sim.model, pkg, cores);
-	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	sim_unlock(flags);
 	return 0;
 }
 
@@ -120,11 +120,11 @@ static int sim_switch_fault(enum model_fault fault, unsigned int pkg,
 	int ret;
 
 	mutex_lock(&sim_fault_mutex);
-	raw_spin_lock_irqsave(&sim.lock, flags);
+	flags = sim_lock();
 	sim_clock_sync();
 	ret = model_fault(sim.model, fault, pkg, kind, box, on);
 	sim_clock_rearm();
-	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	sim_unlock(flags);
 	if (!ret)
 		*boxes = on ? *boxes | BIT(box) : *boxes & ~BIT(box);
 	mutex_unlock(&sim_fault_mutex);

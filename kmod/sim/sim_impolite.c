@@ -171,9 +171,9 @@ int sim_impolite_init(void)
 
 	if (ret)
 		return ret;
-	raw_spin_lock_irqsave(&sim.lock, flags);
+	flags = sim_lock();
 	model_make_dirty(sim.model, sim_dirty_bits);
-	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	sim_unlock(flags);
 	return 0;
 }
 

@@ -180,11 +180,11 @@ static void sim_model_publish(struct model *m)
 {
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&sim.lock, flags);
+	flags = sim_lock();
 	sim.model = m;
 	if (m)
 		model_set_delays(m, &sim.delays);
-	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	sim_unlock(flags);
 }
 
 static int sim_model_init(void)

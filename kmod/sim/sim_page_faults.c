@@ -61,7 +61,7 @@ static void sim_page_fault(void *unused, unsigned long address,
 	u32 imcs = sim.config.imcs, lines = READ_ONCE(sim_faults.lines), n;
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&sim.lock, flags);
+	flags = sim_lock();
 	t.pkg = topology_physical_package_id(smp_processor_id());
 	if (t.pkg < sim.config.packages) {
 		sim_clock_sync();
@@ -72,7 +72,7 @@ static void sim_page_fault(void *unused, unsigned long address,
 		}
 		sim_clock_rearm();
 	}
-	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	sim_unlock(flags);
 	atomic64_inc(&sim_faults.faults);
 }
 

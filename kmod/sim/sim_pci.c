@@ -52,10 +52,10 @@ static void sim_find_pmons(void)
 
 	for (io = 0; io < 2; io++) {
 		for (devfn = 0; devfn < 256; devfn++) {
-			raw_spin_lock_irqsave(&sim.lock, flags);
+			flags = sim_lock();
 			sim_pmon_start[io][devfn] =
 				model_pci_first_register(sim.model, io, devfn);
-			raw_spin_unlock_irqrestore(&sim.lock, flags);
+			sim_unlock(flags);
 		}
 	}
 }

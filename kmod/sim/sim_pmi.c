@@ -311,14 +311,14 @@ static void sim_pmi_deferred(struct irq_work *work)
 	u32 core_mask;
 
 	/* one sender at a time: the CPUs' csds need it */
-	raw_spin_lock_irqsave(&sim.lock, flags);
+	flags = sim_lock();
 	for (pkg = 0; pkg < sim.config.packages; pkg++) {
 		core_mask = atomic_xchg(&sim_deferred[pkg], 0);
 		if (core_mask & ~SIM_DEFERRED_WAKE)
 			sim_pmi_cores(pkg, core_mask & ~SIM_DEFERRED_WAKE,
 				      core_mask & SIM_DEFERRED_WAKE);
 	}
-	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	sim_unlock(flags);
 	atomic_dec(&sim_pmis_pending);
 }
 

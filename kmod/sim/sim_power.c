@@ -49,10 +49,10 @@ static void sim_shutdown(UNC_SYSCORE_ARGS)
 	unsigned int left = 0;
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&sim.lock, flags);
+	flags = sim_lock();
 	sim_clock_sync();
 	model_show_dirty(sim.model, sim_left, &left);
-	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	sim_unlock(flags);
 	pr_info("%u registers left set\n", left);
 }
 

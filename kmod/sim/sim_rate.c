@@ -63,9 +63,9 @@ static int sim_rate_prepare(void)
 		sim_rate_memory = kvzalloc(model_rates_size(sim.model),
 					   GFP_KERNEL);
 		if (sim_rate_memory) {
-			raw_spin_lock_irqsave(&sim.lock, flags);
+			flags = sim_lock();
 			model_give_rates(sim.model, sim_rate_memory);
-			raw_spin_unlock_irqrestore(&sim.lock, flags);
+			sim_unlock(flags);
 		} else {
 			ret = -ENOMEM;
 		}
@@ -83,7 +83,7 @@ static int sim_rate_set(struct model_txn *t, const struct sim_rate *rate)
 	unsigned long flags;
 	int ret = 0;
 
-	raw_spin_lock_irqsave(&sim.lock, flags);
+	flags = sim_lock();
 	sim_clock_sync();
 	for (i = first; i < end && !ret; i++) {
 		t->box = i;
@@ -94,7 +94,7 @@ static int sim_rate_set(struct model_txn *t, const struct sim_rate *rate)
 		ret = model_rate(sim.model, t, &rate->rate);
 	}
 	sim_clock_rearm();
-	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	sim_unlock(flags);
 
 	if (!ret)
 		return 0;
@@ -145,9 +145,9 @@ void sim_rate_show(struct seq_file *s)
 	unsigned int count;
 	bool only;
 
-	raw_spin_lock_irqsave(&sim.lock, flags);
+	flags = sim_lock();
 	count = model_rates(sim.model, &only);
-	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	sim_unlock(flags);
 	seq_printf(s, "%s %u\n", only ? "on" : "off", count);
 }
 

@@ -146,10 +146,10 @@ static u64 sim_frozen_ns(void)
 	unsigned long flags;
 	u64 ns;
 
-	raw_spin_lock_irqsave(&sim.lock, flags);
+	flags = sim_lock();
 	sim_clock_sync();
 	ns = model_frozen_ns(sim.model);
-	raw_spin_unlock_irqrestore(&sim.lock, flags);
+	sim_unlock(flags);
 	return ns;
 }
 
