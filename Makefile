@@ -132,10 +132,11 @@ install-userspace: userspace ## install libuncore and the uncore command alone (
 # --- the tests' programs
 
 # selftests/Makefile is kselftest's; what it makes is in build/selftests, and
-# build/kselftest_install has it with the kernel's run_kselftest.sh.
+# build/kselftest_install has it with the kernel's run_kselftest.sh. TESTS= names what is
+# run, which is not what it calls so.
 selftests: ## the tests' programs, and build/kselftest_install/run_kselftest.sh
 	@echo '  MAKE    $@'
-	+@$(MAKE) -s $(JOBS_FLAG) --no-print-directory -C selftests install USERCFLAGS=-Werror
+	+@$(MAKE) -s $(JOBS_FLAG) --no-print-directory -C selftests install USERCFLAGS=-Werror TESTS=
 
 MODEL := $(patsubst kmod/sim/%.c,build/model/%.o,$(wildcard kmod/sim/model*.c kmod/sim/hw/*.c))
 MODEL_TESTS := $(patsubst selftests/model/%.cpp,build/model/%.o,$(wildcard selftests/model/*.cpp))
