@@ -24,6 +24,20 @@ void unc_event_time_begin(struct perf_event *event, const struct unc_box *box)
 	event->hw.event_base = unc_context_time(event);
 }
 
+/**
+ * unc_event_pass_over() - perf reads an event whose box cannot be looked at now
+ * @event: the event
+ *
+ * Perf has it running up to now: what stood still of that is taken later, from what
+ * runs then.
+ *
+ * Context: any, on the event's CPU.
+ */
+void unc_event_pass_over(struct perf_event *event)
+{
+	event->hw.event_base = unc_context_time(event);
+}
+
 static void unc_time_catch_up(struct perf_event *event, struct unc_box *box)
 {
 	s64 frozen = unc_frozen_ns(box->pkg) - event->hw.config_base;

@@ -424,8 +424,10 @@ static void unc_event_read(struct perf_event *event)
 
 	if (in_nmi() || unc_reads_group(cpu, event))
 		return;
-	if (!unc_lock_to_read(box, &flags))
+	if (!unc_lock_to_read(box, &flags)) {
+		unc_event_pass_over(event);
 		return;
+	}
 	if (event->hw.idx >= 0) {
 		unc_box_refresh(box, unc_event_slot(event));
 		unc_event_catch_up(event, unc_event_slot(event));

@@ -784,6 +784,7 @@ bool unc_slots_fit(const struct unc_slot *slots, unsigned int n);
 /* --- event.c: what an event has counted ---------------------------------- */
 
 void unc_event_time_begin(struct perf_event *event, const struct unc_box *box);
+void unc_event_pass_over(struct perf_event *event);
 void unc_event_catch_up(struct perf_event *event, const struct unc_slot *slot);
 
 /* --- pace.c -------------------------------------------------------------- */

@@ -7,8 +7,10 @@
 
 #include <linux/hardirq.h>
 #include <linux/ioport.h>
+#include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/pci.h>
+#include <linux/processor.h>
 #include <linux/topology.h>
 #include <asm/pci.h>
 
@@ -35,6 +37,11 @@ struct sim_bus {
 static unsigned short sim_domain;
 module_param_named(pci_domain, sim_domain, ushort, 0444);
 MODULE_PARM_DESC(pci_domain, "PCI domain of the simulated buses (default 0)");
+
+/* With the kernel's lock of configuration space held, and interrupts off. */
+static unsigned int sim_pci_us;
+module_param_named(pci_us, sim_pci_us, uint, 0644);
+MODULE_PARM_DESC(pci_us, "microseconds that an access to a PMON register in configuration space takes, as when firmware or a hypervisor has the CPU (default 0)");
 
 static struct sim_bus sim_buses[MODEL_MAX_PACKAGES][2];
 
@@ -88,6 +95,16 @@ static int sim_pci_result(const struct sim_bus *b, int where)
 	       PCIBIOS_SUCCESSFUL : PCIBIOS_BAD_REGISTER_NUMBER;
 }
 
+/* The CPU is away; whoever waits for its lock waits. */
+static void sim_pci_delay(const struct sim_bus *b, unsigned int devfn, int where)
+{
+	u64 until = ktime_get_mono_fast_ns() +
+		    READ_ONCE(sim_pci_us) * NSEC_PER_USEC;
+
+	while (sim_is_pmon(b, devfn, where) && ktime_get_mono_fast_ns() < until)
+		cpu_relax();
+}
+
 static int sim_pci_read(struct pci_bus *bus, unsigned int devfn, int where,
 			int size, u32 *value)
 {
@@ -106,6 +123,7 @@ static int sim_pci_read(struct pci_bus *bus, unsigned int devfn, int where,
 		sim_record_pci(false, bus->number, devfn, where, *value);
 	}
 	sim_unlock(flags);
+	sim_pci_delay(b, devfn, where);
 	return sim_pci_result(b, where);
 }
 
@@ -127,6 +145,7 @@ static int sim_pci_write(struct pci_bus *bus, unsigned int devfn, int where,
 		sim_clock_rearm();
 	}
 	sim_unlock(flags);
+	sim_pci_delay(b, devfn, where);
 	return sim_pci_result(b, where);
 }
 
