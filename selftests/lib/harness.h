@@ -34,6 +34,26 @@ static inline void expect_nothing_left(struct __test_metadata *_metadata)
 	EXPECT_TRUE(log_clean());
 }
 
+/* For a teardown of tests that share the modules: no warning, no undefined write. */
+static inline void expect_no_complaint(struct __test_metadata *_metadata)
+{
+	EXPECT_EQ(0, sim_stat("undefined"));
+	EXPECT_TRUE(log_clean());
+}
+
+/* A variant for each type of boxes, of a fixture whose only parameter is .kind. */
+#define FIXTURE_VARIANT_EACH_KIND(fixture)				\
+	FIXTURE_VARIANT_ADD(fixture, ubox) { .kind = "ubox" };		\
+	FIXTURE_VARIANT_ADD(fixture, cbox) { .kind = "cbox" };		\
+	FIXTURE_VARIANT_ADD(fixture, sbox) { .kind = "sbox" };		\
+	FIXTURE_VARIANT_ADD(fixture, ha) { .kind = "ha" };		\
+	FIXTURE_VARIANT_ADD(fixture, imc) { .kind = "imc" };		\
+	FIXTURE_VARIANT_ADD(fixture, irp) { .kind = "irp" };		\
+	FIXTURE_VARIANT_ADD(fixture, pcu) { .kind = "pcu" };		\
+	FIXTURE_VARIANT_ADD(fixture, qpi) { .kind = "qpi" };		\
+	FIXTURE_VARIANT_ADD(fixture, r2pcie) { .kind = "r2pcie" };	\
+	FIXTURE_VARIANT_ADD(fixture, r3qpi) { .kind = "r3qpi" }
+
 /* Loads the modules once for all tests of the program, where none changes them. */
 #define MACHINE_OF_ALL_TESTS(sim_params, driver_params)			\
 	static void __attribute__((constructor)) harness_load(void)	\

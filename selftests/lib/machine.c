@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -21,7 +22,13 @@
 #define DRIVER	"xeon_uncore"
 #define SIM	"xeon_uncore_sim"
 
-enum { UNLOAD_TRIES = 250 };
+enum { UNLOAD_TRIES = 250, MAX_PARAMS = 512 };
+
+/* What is there now, of all processes of the program. */
+static struct {
+	bool ours;			/* loaded by one of them */
+	char params[2 * MAX_PARAMS];	/* by machine_setup_once(), or "" */
+} *loaded;
 
 /* Where modules_install has put a module of this kernel's, as modprobe has it. */
 static bool installed_path(char *path, size_t size, const char *release,
@@ -94,6 +101,8 @@ static int unload(const char *name)
 {
 	if (!module_loaded(name))
 		return 0;
+	if (loaded)
+		loaded->params[0] = '\0';
 	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
 }
 
@@ -214,26 +223,30 @@ void machine_require(void)
 	module_path(path, sizeof(path), "sim/" SIM ".ko");
 	if (access(path, F_OK))
 		tap_skip_all("%s is not built", path);
-	if (!registered)
-		atexit(leave_at_exit);
+	if (registered)
+		return;
+	loaded = mmap(NULL, sizeof(*loaded), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (loaded == MAP_FAILED)
+		tap_bail("mmap: %s", strerror(errno));
+	atexit(leave_at_exit);
 	registered = true;
 }
 
 void machine_setup_sim(const char *sim_params)
 {
-	static bool ours;	/* what is there now has been loaded here */
-	char params[512];
+	char params[MAX_PARAMS];
 	int err;
 
 	machine_require();
 	/* Fails when it is mounted, which is as good. */
 	mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
 	err = driver_unload();
-	if (!err && ours)
+	if (!err && loaded->ours)
 		judge_writes();
 	if (!err)
 		err = sim_unload();
-	ours = true;
+	loaded->ours = true;
 	if (err)
 		tap_bail("modules do not unload: %s", strerror(-err));
 	snprintf(params, sizeof(params), "packages=%d %s", packages(),
@@ -251,6 +264,18 @@ void machine_setup(const char *sim_params, const char *driver_params)
 	err = driver_load(driver_params);
 	if (err)
 		tap_bail(DRIVER ".ko: %s", strerror(-err));
+}
+
+void machine_setup_once(const char *sim_params, const char *driver_params)
+{
+	char params[sizeof(loaded->params)];
+
+	machine_require();
+	snprintf(params, sizeof(params), "%s | %s", sim_params, driver_params);
+	if (!strcmp(loaded->params, params))
+		return;
+	machine_setup(sim_params, driver_params);
+	strcpy(loaded->params, params);
 }
 
 static void cpu_file(char *path, size_t size, int cpu)

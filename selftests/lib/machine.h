@@ -41,6 +41,11 @@ int module_unload(const char *name);
  * @sim_params says packages= too.
  */
 void machine_setup(const char *sim_params, const char *driver_params);
+/*
+ * The same for tests of harness.h, each a process: when the one before has left the
+ * modules there, as loaded with these parameters by this function, they stay.
+ */
+void machine_setup_once(const char *sim_params, const char *driver_params);
 /* The simulated hardware only, no driver. */
 void machine_setup_sim(const char *sim_params);
 /* Skips the program when that cannot be done, and has both unloaded at exit. */
