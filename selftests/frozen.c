@@ -4,25 +4,68 @@
  * time not running, against what the simulated hardware knows; and that a freeze
  * which comes after the last sampling event has gone is ended, too.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/catalogue.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
 enum { KHZ = 2500000 };		/* the simulated hardware's UCLK */
 
-/* --- a storm ----------------------------------------------------------------- */
+static void __attribute__((constructor)) need_two_packages(void)
+{
+	if (packages() < 2)
+		tap_skip_all("needs two packages");
+}
+
+/* In package 0: a sample each @period cycles. 0 or -errno. */
+static int open_ticks(struct sampler *s, const char *pmu, const char *kind,
+		      uint64_t period)
+{
+	return sampler_open(s, pmu, pmu_cpu(pmu, 0), period,
+			    "config=%#" PRIx64, ticks_of(kind)->config);
+}
+
+/* --- sampling while time goes on ---------------------------------------------- */
+
+FIXTURE(sampled)
+{
+	char pmu[PMU_NAME_MAX];
+};
+
+FIXTURE_VARIANT(sampled)
+{
+	const char *kind;
+};
+
+FIXTURE_VARIANT_ADD(sampled, ha)
+{
+	.kind = "ha",
+};
+
+FIXTURE_VARIANT_ADD(sampled, pcu)
+{
+	.kind = "pcu",
+};
+
+FIXTURE_SETUP(sampled)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup_once("clock=real", "");
+	log_mark();
+	ASSERT_TRUE(pmu_name(self->pmu, variant->kind, 0));
+}
+
+FIXTURE_TEARDOWN(sampled)
+{
+	expect_no_complaint(_metadata);
+}
 
 /* @a is @b, but for @percent of it? */
 static bool about(double a, double b, double percent)
@@ -34,31 +77,28 @@ static bool about(double a, double b, double percent)
  * An overflow each cycle that package 0 counts. Package 1 has all the cycles
  * there are.
  */
-static void test_storm(const char *kind)
+TEST_F_TIMEOUT(sampled, what_stands_still_in_a_storm_is_accounted, UNHURRIED)
 {
 	enum { LONG_MS = 1500 };
-	uint64_t frozen, said, uclk[2];
 	struct event_reading from[2], to[2];
+	uint64_t frozen, said, uclk[2];
 	double counted, running;
-	char pmu[PMU_NAME_MAX];
 	struct sampler s;
 	int fd[2];
-	bool ok;
 
-	pmu_name(pmu, kind, 0);
-	for (int pkg = 0; pkg < 2; pkg++)
+	for (int pkg = 0; pkg < 2; pkg++) {
 		fd[pkg] = event_open("hswep_ubox", pmu_cpu("hswep_ubox", pkg),
 				     "uclk");
+		ASSERT_GE(fd[pkg], 0);
+	}
 	for (int pkg = 0; pkg < 2; pkg++)
-		event_read(fd[pkg], &from[pkg]);
+		ASSERT_EQ(0, -event_read(fd[pkg], &from[pkg]));
 	frozen = sim_stat("frozen_ns");
 	said = overflow_stat(0, "frozen_ns");
-	ok = check_eq(-sampler_open(&s, pmu, pmu_cpu(pmu, 0), 1,
-				    "config=%#" PRIx64, ticks_of(kind)->config),
-		      0, "%s opens", pmu);
+	ASSERT_EQ(0, -open_ticks(&s, self->pmu, variant->kind, 1));
 	sleep_ms(LONG_MS);
 	for (int pkg = 0; pkg < 2; pkg++)
-		event_read(fd[pkg], &to[pkg]);
+		ASSERT_EQ(0, -event_read(fd[pkg], &to[pkg]));
 	sampler_close(&s);
 	/* a freeze that is under way ends */
 	sleep_ms(50);
@@ -68,21 +108,22 @@ static void test_storm(const char *kind)
 		uclk[pkg] = to[pkg].value - from[pkg].value;
 		close(fd[pkg]);
 	}
+	EXPECT_GT(frozen, 0);
+	EXPECT_TRUE(about(said, frozen, 3)) {
+		TH_LOG("overflow_frozen_ns says %ju of %ju ns",
+		       (uintmax_t)said, (uintmax_t)frozen);
+	}
 	counted = (double)uclk[0] / uclk[1];
 	running = (double)(to[0].running - from[0].running) /
 		  (to[0].enabled - from[0].enabled);
-	ok &= check(frozen > 0, "nothing was frozen");
-	ok &= check(about(said, frozen, 3), "overflow_frozen_ns says %" PRIu64
-		    " of %" PRIu64 " ns", said, frozen);
-	tap_ok(ok, "%s: in a storm overflow_frozen_ns is the time that package 0 stood still (%"
-	       PRIu64 " of %" PRIu64 " ms)", pmu, said / 1000000,
-	       frozen / 1000000);
-	ok = check(running <= counted + 0.05 && running >= counted - 0.05,
-		   "uclk ran for %.1f %% of the time, and counted %.1f %% of the cycles",
-		   100 * running, 100 * counted);
-	ok &= check(to[1].running - from[1].running ==
-		    to[1].enabled - from[1].enabled, "package 1 stood still");
-	tap_ok(ok, "%s: what stands still in a storm is time not running", pmu);
+	EXPECT_TRUE(running <= counted + 0.05 && running >= counted - 0.05) {
+		TH_LOG("uclk ran for %.1f %% of the time, and counted %.1f %% of the cycles",
+		       100 * running, 100 * counted);
+	}
+	EXPECT_EQ(to[1].enabled - from[1].enabled,
+		  to[1].running - from[1].running) {
+		TH_LOG("package 1 stood still");
+	}
 }
 
 /*
@@ -90,79 +131,205 @@ static void test_storm(const char *kind)
  * they froze the package: then the delay of an NMI that the driver has measured
  * does, which is the shortest there is.  A busy machine's are longer, in some rounds.
  */
-static void test_lone(const char *kind)
+TEST_F_TIMEOUT(sampled, time_before_lone_nmis_is_accounted, UNHURRIED)
 {
 	enum { LONG_MS = 300, EVERY_MS = 10, ROUNDS = 5 };
 	uint64_t frozen = 0, said = 0;
-	char pmu[PMU_NAME_MAX];
-	bool ok, half = false;
 	struct sampler s;
+	bool half = false;
 
-	pmu_name(pmu, kind, 0);
-	ok = check_eq(-sampler_open(&s, pmu, pmu_cpu(pmu, 0),
-				    (uint64_t)EVERY_MS * KHZ, "config=%#" PRIx64,
-				    ticks_of(kind)->config), 0, "%s opens", pmu);
-	for (int i = 0; ok && !half && i < ROUNDS; i++) {
+	ASSERT_EQ(0, -open_ticks(&s, self->pmu, variant->kind,
+				 (uint64_t)EVERY_MS * KHZ));
+	for (int i = 0; !half && i < ROUNDS; i++) {
 		frozen = sim_stat("frozen_ns");
 		said = overflow_stat(0, "frozen_ns");
 		sleep_ms(LONG_MS);
 		frozen = sim_stat("frozen_ns") - frozen;
 		said = overflow_stat(0, "frozen_ns") - said;
-		ok &= check(said <= 1.2 * frozen, "%" PRIu64 " of %" PRIu64
-			    " ns", said, frozen);
+		ASSERT_LE(said, 1.2 * frozen);
 		half = said > 0 && 2 * said >= frozen;
 	}
 	sampler_close(&s);
-	ok &= check(half, "%" PRIu64 " of %" PRIu64 " ns", said, frozen);
-	tap_ok(ok, "%s: overflow_frozen_ns has the time before NMIs that come one by one (%"
-	       PRIu64 " of %" PRIu64 " us)", pmu, said / 1000, frozen / 1000);
+	EXPECT_TRUE(half) {
+		TH_LOG("overflow_frozen_ns says %ju of %ju ns",
+		       (uintmax_t)said, (uintmax_t)frozen);
+	}
+}
+
+/*
+ * A storm has the package pause, for most of the time that is left to programs on
+ * the event's CPU. It must not outlast the event: when close() returns there, all
+ * boxes count again.
+ */
+TEST_F_TIMEOUT(sampled, pause_ends_with_the_last_event, UNHURRIED)
+{
+	enum { ROUNDS = 50 };
+	uint64_t frozen, before = sim_stat("frozen_ns");
+	struct sampler s;
+
+	cpu_pin(pmu_cpu(self->pmu, 0));
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		ASSERT_EQ(0, -open_ticks(&s, self->pmu, variant->kind, 1));
+		/* into a pause, at different times of it */
+		usleep(15000 + i % 16 * 500);
+		sampler_close(&s);
+		frozen = sim_stat("frozen_ns");
+		sleep_ms(10);
+		ASSERT_EQ(frozen, sim_stat("frozen_ns")) {
+			TH_LOG("frozen after it has gone, round %u", i);
+		}
+	}
+	EXPECT_GT(frozen, before) {
+		TH_LOG("nothing was frozen");
+	}
 }
 
 /* --- groups ------------------------------------------------------------------ */
 
+FIXTURE(grouped)
+{
+	char pmu[PMU_NAME_MAX];
+};
+
+FIXTURE_VARIANT(grouped)
+{
+	const char *kind;
+};
+
+FIXTURE_VARIANT_ADD(grouped, cbox)
+{
+	.kind = "cbox",
+};
+
+FIXTURE_VARIANT_ADD(grouped, imc)
+{
+	.kind = "imc",
+};
+
+FIXTURE_SETUP(grouped)
+{
+	machine_setup_once("clock=real", "");
+	log_mark();
+	ASSERT_EQ(0, -driver_freeze_budget(1000));
+	ASSERT_TRUE(pmu_name(self->pmu, variant->kind, 0));
+}
+
+FIXTURE_TEARDOWN(grouped)
+{
+	expect_no_complaint(_metadata);
+}
+
 /* Never less than what others lost. */
-static void test_groups(const char *kind)
+TEST_F_TIMEOUT(grouped, what_others_lose_is_accounted, UNHURRIED)
 {
 	static const char *const two[] = { "clockticks", "clockticks,thresh=1" };
 	uint64_t clock_from, from, to, now = 0, said, values[2], lost;
+	int cpu = pmu_cpu(self->pmu, 0), clock, victim;
 	struct event_group g;
-	char pmu[PMU_NAME_MAX];
-	int cpu, clock, victim;
-	unsigned int reads = 0;
-	bool ok;
 
-	pmu_name(pmu, kind, 0);
-	cpu = pmu_cpu(pmu, 0);
-	if (driver_freeze_budget(1000))
-		tap_bail("freeze_budget");
 	clock = event_open("hswep_ubox", cpu, "uclk");
-	victim = event_open(pmu, cpu, "clockticks,thresh=2,inv=1");
-	ok = check_eq(-group_open(&g, pmu, cpu, two, 2), 0, "%s: a group", pmu);
+	ASSERT_GE(clock, 0);
+	victim = event_open(self->pmu, cpu, "clockticks,thresh=2,inv=1");
+	ASSERT_GE(victim, 0);
+	ASSERT_EQ(0, -group_open(&g, self->pmu, cpu, two, 2));
 	said = package_stat(0, "group_frozen_ns");
 	/* the clock's time is within the other's: reading takes some, too */
 	from = event_count(victim);
 	clock_from = event_count(clock);
-	for (; ok && now < 1000ULL * KHZ; reads++) {
-		ok = check(!group_read(&g, values, NULL), "read");
+	while (now < 1000ULL * KHZ) {
+		ASSERT_EQ(0, -group_read(&g, values, NULL));
 		now = event_count(clock) - clock_from;
 	}
 	now = event_count(clock) - clock_from;
 	to = event_count(victim) - from;
 	said = package_stat(0, "group_frozen_ns") - said;
 	lost = now > to ? (now - to) * 1000000 / KHZ : 0;
-	ok &= check(said > 0, "nothing stood still");
-	ok &= check(said >= lost - lost / 10 && said <= 1000000000,
-		    "group_frozen_ns says %" PRIu64 " of %" PRIu64 " ns", said,
-		    lost);
-	tap_ok(ok, "%s: group_frozen_ns has what others lost in %u group reads (%"
-	       PRIu64 " of at least %" PRIu64 " us)", pmu, reads, said / 1000,
-	       lost / 1000);
+	EXPECT_GT(said, 0);
+	EXPECT_GE(said, lost - lost / 10);
+	EXPECT_LE(said, 1000000000);
 	group_close(&g);
 	close(victim);
 	close(clock);
 }
 
+/* --- a clock that leaps --------------------------------------------------------- */
+
+FIXTURE(leap) {};
+
+FIXTURE_SETUP(leap)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup_once("clock=manual", "");
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(leap)
+{
+	expect_no_complaint(_metadata);
+}
+
+/*
+ * So many cycles at once that their time, at the pace before, is beyond 64 bits of
+ * nanoseconds: the driver reckons with it in its interrupt, and must not fault.
+ */
+TEST_F_TIMEOUT(leap, is_survived, UNHURRIED)
+{
+	enum { SLOWLY = 20, FEW = 40, LEAPS = 2 };
+	const uint64_t leap = 1ULL << 46;
+	uint64_t said = overflow_stat(0, "frozen_ns"), start = now_ns();
+	char pmu[PMU_NAME_MAX];
+	struct sampler s;
+
+	ASSERT_TRUE(pmu_name(pmu, "pcu", 0));
+	ASSERT_EQ(0, -open_ticks(&s, pmu, "pcu", leap));
+	/* some kHz, which the timer sees */
+	for (int i = 0; i < SLOWLY; i++) {
+		sim_advance(FEW);
+		sleep_ms(10);
+	}
+	for (int i = 0; i < LEAPS; i++)
+		sim_advance(leap);
+	EXPECT_EQ(LEAPS, sampler_settle(&s, LEAPS));
+	EXPECT_EQ(LEAPS * leap + SLOWLY * FEW, event_count(s.fd));
+	sampler_close(&s);
+	/* frozen no longer than this took */
+	EXPECT_LE(overflow_stat(0, "frozen_ns") - said, now_ns() - start);
+}
+
 /* --- after the last one ------------------------------------------------------- */
+
+FIXTURE(late_freeze)
+{
+	char pmu[PMU_NAME_MAX];
+};
+
+FIXTURE_VARIANT(late_freeze)
+{
+	const char *kind;
+};
+
+FIXTURE_VARIANT_ADD(late_freeze, ha)
+{
+	.kind = "ha",
+};
+
+FIXTURE_VARIANT_ADD(late_freeze, pcu)
+{
+	.kind = "pcu",
+};
+
+FIXTURE_SETUP(late_freeze)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup_once("clock=manual freeze_delay=1000", "");
+	log_mark();
+	ASSERT_TRUE(pmu_name(self->pmu, variant->kind, 0));
+}
+
+FIXTURE_TEARDOWN(late_freeze)
+{
+	expect_no_complaint(_metadata);
+}
 
 static void too_long(int signal)
 {
@@ -173,19 +340,15 @@ static void too_long(int signal)
  * The counter overflows at cycle 500, the event is closed at 600, and the
  * package freezes at 1500. Nothing signals that to anybody any more.
  */
-static void test_late_freeze(const char *kind)
+TEST_F_TIMEOUT(late_freeze, is_ended_without_any_event, UNHURRIED)
 {
 	struct sigaction action = { .sa_handler = too_long };
-	char pmu[PMU_NAME_MAX];
 	struct sampler s;
 	int witness, err;
-	bool ok;
 
-	pmu_name(pmu, kind, 0);
-	witness = event_open("hswep_cbox_0", pmu_cpu(pmu, 0), "clockticks");
-	ok = check_eq(-sampler_open(&s, pmu, pmu_cpu(pmu, 0), 500,
-				    "config=%#" PRIx64, ticks_of(kind)->config),
-		      0, "%s opens", pmu);
+	witness = event_open("hswep_cbox_0", pmu_cpu(self->pmu, 0), "clockticks");
+	ASSERT_GE(witness, 0);
+	ASSERT_EQ(0, -open_ticks(&s, self->pmu, variant->kind, 500));
 	sim_advance(600);
 	sampler_close(&s);
 	/* the simulated hardware waits for somebody to unfreeze */
@@ -193,104 +356,9 @@ static void test_late_freeze(const char *kind)
 	alarm(20);
 	err = sim_advance(2000);
 	alarm(0);
-	ok &= check_eq(-err, 0, "errno of 2000 cycles more");
-	ok &= check_eq(event_count(witness), 2600, "cycles of another box");
+	EXPECT_EQ(0, -err);
+	EXPECT_EQ(2600, event_count(witness));
 	close(witness);
-	tap_ok(ok, "%s: a freeze that comes after the last sampling event has gone is ended",
-	       pmu);
 }
 
-/*
- * A storm has the package pause, for most of the time that is left to programs on
- * the event's CPU. It must not outlast the event: when close() returns there, all
- * boxes count again.
- */
-static void test_pause_ends(const char *kind)
-{
-	enum { ROUNDS = 50 };
-	uint64_t frozen, before = sim_stat("frozen_ns");
-	char pmu[PMU_NAME_MAX];
-	cpu_set_t everywhere;
-	struct sampler s;
-	bool ok = true;
-	int cpu;
-
-	pmu_name(pmu, kind, 0);
-	cpu = pmu_cpu(pmu, 0);
-	sched_getaffinity(0, sizeof(everywhere), &everywhere);
-	cpu_pin(cpu);
-	for (unsigned int i = 0; ok && i < ROUNDS; i++) {
-		ok = check_eq(-sampler_open(&s, pmu, cpu, 1, "config=%#" PRIx64,
-					    ticks_of(kind)->config), 0,
-			      "%s opens", pmu);
-		/* into a pause, at different times of it */
-		usleep(15000 + i % 16 * 500);
-		sampler_close(&s);
-		frozen = sim_stat("frozen_ns");
-		sleep_ms(10);
-		ok &= check_eq(sim_stat("frozen_ns"), frozen,
-			       "round %u: ns frozen after it has gone", i);
-	}
-	ok &= check(frozen > before, "nothing was frozen");
-	sched_setaffinity(0, sizeof(everywhere), &everywhere);
-	tap_ok(ok, "%s: a pause ends with the last sampling event", pmu);
-}
-
-/*
- * So many cycles at once that their time, at the pace before, is beyond 64 bits of
- * nanoseconds: the driver reckons with it in its interrupt, and must not fault.
- */
-static void test_leap(const char *kind)
-{
-	enum { SLOWLY = 20, FEW = 40, LEAPS = 2 };
-	const uint64_t leap = 1ULL << 46;
-	uint64_t said = overflow_stat(0, "frozen_ns"), start = now_ns();
-	char pmu[PMU_NAME_MAX];
-	struct sampler s;
-	bool ok;
-
-	pmu_name(pmu, kind, 0);
-	ok = check_eq(-sampler_open(&s, pmu, pmu_cpu(pmu, 0), leap,
-				    "config=%#" PRIx64, ticks_of(kind)->config),
-		      0, "%s opens", pmu);
-	/* some kHz, which the timer sees */
-	for (int i = 0; i < SLOWLY; i++) {
-		sim_advance(FEW);
-		sleep_ms(10);
-	}
-	for (int i = 0; i < LEAPS; i++)
-		sim_advance(leap);
-	ok &= check_eq(sampler_settle(&s, LEAPS), LEAPS, "samples");
-	ok &= check_eq(event_count(s.fd), LEAPS * leap + SLOWLY * FEW, "count");
-	sampler_close(&s);
-	said = overflow_stat(0, "frozen_ns") - said;
-	ok &= check(said <= now_ns() - start, "frozen for %" PRIu64
-		    " ns, longer than this took", said);
-	tap_ok(ok, "%s: a clock that leaps is survived", pmu);
-}
-
-int main(void)
-{
-	catalogue(NULL);
-	if (packages() < 2)
-		tap_skip_all("needs two packages");
-	machine_setup("clock=real", "");
-	log_mark();
-	if (max_sample_rate(100000000))
-		tap_bail("perf_event_max_sample_rate");
-	test_storm("ha");
-	test_storm("pcu");
-	test_lone("ha");
-	test_lone("pcu");
-	test_groups("cbox");
-	test_groups("imc");
-	test_pause_ends("ha");
-	test_pause_ends("pcu");
-	machine_setup("clock=manual", "");
-	test_leap("pcu");
-	machine_setup("clock=manual freeze_delay=1000", "");
-	test_late_freeze("ha");
-	test_late_freeze("pcu");
-	tap_ok(log_clean(), "the kernel's log has no warning");
-	return tap_end();
-}
+TEST_HARNESS_MAIN
