@@ -11,12 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/catalogue.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
 enum {
 	MOST_OPENS = 100000,	/* that may be needed to use a budget up */
@@ -26,6 +24,13 @@ enum {
 	ROUNDS = 200,
 };
 
+static void load(struct __test_metadata *_metadata, const char *sim_params)
+{
+	machine_setup_once(sim_params, "");
+	log_mark();
+	ASSERT_EQ(0, -driver_freeze_budget(0));
+}
+
 static int open_event(const char *pmu, const struct cat_event *e)
 {
 	return event_open(pmu, pmu_cpu(pmu, 0), "config=%#" PRIx64
@@ -33,15 +38,21 @@ static int open_event(const char *pmu, const struct cat_event *e)
 			  e->config1, e->config2);
 }
 
+/* What has none is never frozen. */
+static bool has_box_control(const char *pmu)
+{
+	return strcmp(pmu_box(pmu), "ubox");
+}
+
 /*
  * Has the box counting and frozen again and again, until the driver leaves it
- * running. What has no box control (the UBox) is never frozen.
+ * running.
  */
 static bool use_up(const char *pmu, const struct cat_event *beside)
 {
 	uint64_t before = package_stat(0, "group_unfrozen");
 
-	if (!strcmp(pmu_box(pmu), "ubox"))
+	if (!has_box_control(pmu))
 		return true;
 	for (unsigned int i = 0; i < MOST_OPENS; i++) {
 		close(open_event(pmu, beside));
@@ -75,41 +86,57 @@ static bool counts_beside(const char *pmu, const struct cat_event *e,
 			     e->name);
 }
 
-static void test_counts(const char *kind)
+FIXTURE(unfrozen) {};
+
+FIXTURE_VARIANT(unfrozen)
 {
-	const struct cat_event *anchor_event = plain_of(kind), *e;
+	const char *kind;
+};
+
+FIXTURE_VARIANT_EACH_KIND(unfrozen);
+
+FIXTURE_SETUP(unfrozen)
+{
+	load(_metadata, "clock=manual");
+}
+
+FIXTURE_TEARDOWN(unfrozen)
+{
+	expect_no_complaint(_metadata);
+}
+
+TEST_F_TIMEOUT(unfrozen, events_come_and_go_and_all_counts_are_exact, UNHURRIED)
+{
+	const struct cat_event *anchor_event = plain_of(variant->kind), *e;
 	unsigned int events = 0;
 	uint64_t unfrozen;
 	char pmu[PMU_NAME_MAX];
 	int anchor;
 	size_t n;
-	bool ok;
 
-	if (!anchor_event || !pmu_name(pmu, kind, 0)) {
-		tap_skip("no event, or no box", "%s: counts", kind);
-		return;
-	}
+	ASSERT_NE(NULL, anchor_event);
+	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
 	anchor = open_event(pmu, anchor_event);
-	ok = check(anchor >= 0, "%s opens", pmu);
+	ASSERT_GE(anchor, 0);
 	e = catalogue(&n);
-	for (size_t i = 0; ok && i < n && events < MOST_EVENTS; i++) {
-		if (!cat_is_plain(&e[i], kind) || &e[i] == anchor_event)
+	for (size_t i = 0; i < n && events < MOST_EVENTS; i++) {
+		if (!cat_is_plain(&e[i], variant->kind) || &e[i] == anchor_event)
 			continue;
-		if (!events)
-			ok &= use_up(pmu, &e[i]);
+		if (!events) {
+			ASSERT_TRUE(use_up(pmu, &e[i]));
+		}
 		unfrozen = package_stat(0, "group_unfrozen");
-		ok &= counts_beside(pmu, &e[i], anchor, anchor_event);
-		ok &= check(package_stat(0, "group_unfrozen") > unfrozen ||
-			    !strcmp(kind, "ubox"), "%s was frozen", pmu);
+		ASSERT_TRUE(counts_beside(pmu, &e[i], anchor, anchor_event));
+		if (has_box_control(pmu)) {
+			ASSERT_GT(package_stat(0, "group_unfrozen"), unfrozen) {
+				TH_LOG("%s was frozen", pmu);
+			}
+		}
 		events++;
 	}
-	if (anchor >= 0)
-		close(anchor);
-	if (ok && !events)
-		tap_skip("it has no other event", "%s: counts", kind);
-	else
-		tap_ok(ok, "%s: %u events come and go while it runs, and all counts are exact",
-		       pmu, events);
+	close(anchor);
+	if (!events)
+		SKIP(return, "it has no other event");
 }
 
 /* --- nothing of another event, while time goes on -------------------------- */
@@ -161,62 +188,88 @@ static const struct cat_event *other_than(const char *kind,
 	return NULL;
 }
 
-static void test_nothing_else(const char *kind, const char *errata)
+static void expect_nothing_else(struct __test_metadata *_metadata,
+				const char *kind)
 {
 	const struct cat_event *rest = plain_of(kind), *quiet, *busy;
 	uint64_t counted = 0;
 	char pmu[PMU_NAME_MAX];
-	unsigned int rounds;
-	int anchor;
-	bool ok;
+	int anchor, fd;
 
 	quiet = rest ? other_than(kind, rest, NULL) : NULL;
 	busy = quiet ? other_than(kind, rest, quiet) : NULL;
-	if (!busy || !pmu_name(pmu, kind, 0)) {
-		tap_skip("too few events, or no box", "%s: nothing else", kind);
-		return;
-	}
-	ok = all_but(kind, rest, quiet);
+	if (!busy || !pmu_name(pmu, kind, 0))
+		SKIP(return, "too few events, or no box");
+	ASSERT_TRUE(all_but(kind, rest, quiet));
 	anchor = open_event(pmu, rest);
-	ok = ok && check(anchor >= 0, "%s opens", pmu) && use_up(pmu, busy);
-	for (rounds = 0; ok && rounds < ROUNDS; rounds++) {
-		int fd = open_event(pmu, busy);
-
+	ASSERT_GE(anchor, 0);
+	ASSERT_TRUE(use_up(pmu, busy));
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		fd = open_event(pmu, busy);
 		counted += event_count(fd);
 		close(fd);
 		fd = open_event(pmu, quiet);
-		ok &= check_eq(event_count(fd), 0, "round %u: %s, which does not happen",
-			       rounds, quiet->name);
+		ASSERT_EQ(0, event_count(fd)) {
+			TH_LOG("round %u: %s, which does not happen", round,
+			       quiet->name);
+		}
 		close(fd);
 	}
-	ok &= check(counted, "%s happens in every cycle and was not counted",
-		    busy->name);
-	ok &= check_eq(event_count(anchor), 0, "%s, which does not happen",
-		       rest->name);
-	close(anchor);
-	tap_ok(ok, "%s: in %u changes of a counter while it runs nothing else is counted (%s needs a second write)",
-	       pmu, rounds, errata);
-}
-
-int main(void)
-{
-	static const char *const errata[] = { "select", "whole" };
-	char params[64];
-
-	catalogue(NULL);
-	machine_setup("clock=manual", "");
-	if (driver_freeze_budget(0))
-		tap_bail("freeze_budget");
-	for (unsigned int k = 0; k < BOX_KINDS; k++)
-		test_counts(box_kinds[k]);
-	for (unsigned int i = 0; i < 2; i++) {
-		snprintf(params, sizeof(params), "clock=real errata=%s",
-			 errata[i]);
-		machine_setup(params, "");
-		if (driver_freeze_budget(0))
-			tap_bail("freeze_budget");
-		for (unsigned int k = 0; k < BOX_KINDS; k++)
-			test_nothing_else(box_kinds[k], errata[i]);
+	EXPECT_GT(counted, 0) {
+		TH_LOG("%s happens in every cycle", busy->name);
 	}
-	return tap_end();
+	EXPECT_EQ(0, event_count(anchor)) {
+		TH_LOG("%s does not happen", rest->name);
+	}
+	close(anchor);
 }
+
+FIXTURE(select_written_twice) {};
+
+FIXTURE_VARIANT(select_written_twice)
+{
+	const char *kind;
+};
+
+FIXTURE_VARIANT_EACH_KIND(select_written_twice);
+
+FIXTURE_SETUP(select_written_twice)
+{
+	load(_metadata, "clock=real errata=select");
+}
+
+FIXTURE_TEARDOWN(select_written_twice)
+{
+	expect_no_complaint(_metadata);
+}
+
+TEST_F_TIMEOUT(select_written_twice, nothing_else_is_counted, UNHURRIED)
+{
+	expect_nothing_else(_metadata, variant->kind);
+}
+
+FIXTURE(whole_written_twice) {};
+
+FIXTURE_VARIANT(whole_written_twice)
+{
+	const char *kind;
+};
+
+FIXTURE_VARIANT_EACH_KIND(whole_written_twice);
+
+FIXTURE_SETUP(whole_written_twice)
+{
+	load(_metadata, "clock=real errata=whole");
+}
+
+FIXTURE_TEARDOWN(whole_written_twice)
+{
+	expect_no_complaint(_metadata);
+}
+
+TEST_F_TIMEOUT(whole_written_twice, nothing_else_is_counted, UNHURRIED)
+{
+	expect_nothing_else(_metadata, variant->kind);
+}
+
+TEST_HARNESS_MAIN
