@@ -14,13 +14,11 @@
 #include <unistd.h>
 
 #include "lib/bpf_read.h"
-#include "lib/catalogue.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
 #include "lib/stall.h"
-#include "lib/tap.h"
 
 /* The fastest clock there is: counters of 32 bits wrap in 0.86 s. */
 #define FASTEST	"clock=real uclk_khz=5000000"
@@ -110,19 +108,47 @@ static int64_t lost_beside(const int fd[2], uint64_t *cycles)
 	return count < least ? least - count : count > most ? most - count : 0;
 }
 
-static void test_narrow(const char *pmu, const char *event)
+FIXTURE(narrow) {};
+
+FIXTURE_VARIANT(narrow)
+{
+	const char *pmu, *event;	/* that is switched on and off beside it */
+};
+
+FIXTURE_VARIANT_ADD(narrow, cbox_beside)
+{
+	.pmu = "hswep_cbox_0", .event = "clockticks",
+};
+
+FIXTURE_VARIANT_ADD(narrow, qpi_beside)
+{
+	.pmu = "hswep_qpi_1", .event = "link_idle",
+};
+
+FIXTURE_SETUP(narrow)
+{
+	machine_setup_once(FASTEST, "");
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(narrow)
+{
+	expect_no_complaint(_metadata);
+}
+
+TEST_F_TIMEOUT(narrow, link_idle_loses_no_wrap, UNHURRIED)
 {
 	int cpu = pmu_cpu("hswep_qpi_0", 0), fd[2], tries = 0;
 	uint64_t wide, rounds, stalled;
 	struct stall_watch watch;
 	struct toggler t;
 	int64_t lost;
-	bool ok;
 
 	fd[0] = event_open("hswep_qpi_0", cpu, "clockticks");
+	ASSERT_GE(fd[0], 0);
 	fd[1] = event_open("hswep_qpi_0", cpu, "link_idle");
-	ok = check(fd[0] >= 0 && fd[1] >= 0, "clockticks and link_idle open");
-	start_toggling(&t, pmu, cpu, event, 0);
+	ASSERT_GE(fd[1], 0);
+	start_toggling(&t, variant->pmu, cpu, variant->event, 0);
 	/* a CPU that is not there cannot read in time */
 	do {
 		stall_watch_start(&watch, cpu);
@@ -132,51 +158,90 @@ static void test_narrow(const char *pmu, const char *event)
 	rounds = stop_toggling(&t);
 	close(fd[0]);
 	close(fd[1]);
-	if (tries == TRIES) {
-		tap_skip("the host has no time for that CPU",
-			 "link_idle loses no wrap beside %s/%s/", pmu, event);
-		return;
-	}
-	ok &= check(wide > 1ULL << 33, "only %" PRIu64 " cycles passed", wide);
-	ok &= check(lost < 1LL << MARGIN_BITS && lost > -(1LL << MARGIN_BITS),
-		    "%" PRIi64 " of %" PRIu64 " cycles lost", lost, wide);
-	ok &= check(rounds > 0, "%s/%s/ was never switched", pmu, event);
-	tap_ok(ok, "link_idle loses no wrap beside %s/%s/ (on and off %" PRIu64
-	       " times)", pmu, event, rounds);
+	if (tries == TRIES)
+		SKIP(return, "the host has no time for that CPU");
+	EXPECT_GT(wide, 1ULL << 33);
+	EXPECT_LT(lost, 1LL << MARGIN_BITS);
+	EXPECT_GT(lost, -(1LL << MARGIN_BITS));
+	EXPECT_GT(rounds, 0);
 }
 
-/* --- polling ---------------------------------------------------------------- */
+/* --- polling, and storms ------------------------------------------------------ */
+
+FIXTURE(beside_another) {};
+
+FIXTURE_SETUP(beside_another)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup_once(FASTEST, "");
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(beside_another)
+{
+	expect_no_complaint(_metadata);
+}
 
 /*
  * While the other one is switched on and off, not when it has ended: at least
  * half of the samples of what was counted have come.
  */
-static void test_polled(void)
+TEST_F_TIMEOUT(beside_another, a_polled_event_has_its_samples, UNHURRIED)
 {
 	enum { PERIOD = 5000003, LONG_MS = 1500 };
 	int cpu = pmu_cpu("hswep_cbox_0", 0);
 	uint64_t count, samples;
 	struct toggler t;
 	struct sampler s;
-	bool ok;
 
 	start_toggling(&t, "hswep_cbox_1", cpu, "clockticks", 1ULL << 40);
-	ok = check_eq(-sampler_open(&s, "hswep_cbox_0", cpu, PERIOD,
-				    "clockticks"), 0, "hswep_cbox_0 opens");
+	ASSERT_EQ(0, -sampler_open(&s, "hswep_cbox_0", cpu, PERIOD,
+				   "clockticks"));
 	sleep_ms(LONG_MS);
 	samples = sampler_drain(&s);
 	count = event_count(s.fd);
 	stop_toggling(&t);
-	ok &= check(count > 0 && samples >= count / PERIOD / 2,
-		    "%" PRIu64 " samples of %" PRIu64 " came", samples,
-		    count / PERIOD);
+	EXPECT_GT(count, 0);
+	EXPECT_GE(samples, count / PERIOD / 2);
 	sampler_disable(&s);
 	count = event_count(s.fd);
-	ok &= check_eq(sampler_settle(&s, count / PERIOD), count / PERIOD,
-		       "samples in the end");
-	ok &= sampler_clean(&s, "hswep_cbox_0");
+	EXPECT_EQ(count / PERIOD, sampler_settle(&s, count / PERIOD));
+	EXPECT_TRUE(sampler_clean(&s, "hswep_cbox_0"));
 	sampler_close(&s);
-	tap_ok(ok, "a polled event has its samples while others come and go");
+}
+
+/* How many overflows of a storm of them are served. */
+static uint64_t served(int cpu)
+{
+	enum { LONG_MS = 700 };
+	uint64_t before = overflow_stat(0, "count");
+	struct perf_event_attr attr;
+	int fd;
+
+	pmu_attr(&attr, "hswep_ha_0", "clockticks");
+	attr.sample_period = 1;
+	fd = perf_open(&attr, -1, cpu, -1);
+	sleep_ms(LONG_MS);
+	close(fd);
+	return overflow_stat(0, "count") - before;
+}
+
+TEST_F_TIMEOUT(beside_another, a_storm_is_served, UNHURRIED)
+{
+	int cpu = pmu_cpu("hswep_ha_0", 0);
+	uint64_t alone, beside;
+	struct toggler t;
+
+	alone = served(cpu);
+	start_toggling(&t, "hswep_cbox_1", cpu, "clockticks", 1ULL << 40);
+	beside = served(cpu);
+	stop_toggling(&t);
+	EXPECT_GT(alone, 0);
+	/* a package that is put off for good has a hundredth */
+	EXPECT_GE(beside, alone / 40) {
+		TH_LOG("overflows served, of %ju without the other event",
+		       (uintmax_t)alone);
+	}
 }
 
 /* --- while the timer is at work ----------------------------------------------- */
@@ -222,93 +287,48 @@ static bool begin_beside(struct sampler *s, int cpu, bool *beside)
 	return check_eq(-err, 0, "hswep_cbox_0 opens on CPU %d", cpu);
 }
 
-static void test_beside_refresh(void)
+FIXTURE(refresh) {};
+
+FIXTURE_SETUP(refresh)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup_once("clock=manual", "");
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(refresh)
+{
+	expect_no_complaint(_metadata);
+}
+
+/* Who begins while the timer refreshes is polled before it does so again. */
+TEST_F_TIMEOUT(refresh, who_begins_beside_it_is_polled, UNHURRIED)
 {
 	enum { ROUNDS = 5, CYCLES = 1001, DELAY = 400000 };
 	int home = package_cpu(0, 0), cpu = package_cpu(0, 1), fd[READS], err;
 	struct bpf_delay delay;
-	bool ok, beside = false;
+	bool beside = false;
 	struct sampler s;
 
-	if (cpu < 0) {
-		tap_skip("needs two CPUs", "beside a refresh");
-		return;
-	}
+	if (cpu < 0)
+		SKIP(return, "needs two CPUs");
 	err = bpf_delay_attach(&delay, "read_msr", home, DELAY);
-	if (err) {
-		tap_skip(strerror(-err), "beside a refresh");
-		return;
-	}
+	if (err)
+		SKIP(return, "%s", strerror(-err));
 	cpu_pin(cpu);
-	ok = open_many(home, fd);
-	for (unsigned int i = 0; ok && !beside && i < ROUNDS; i++) {
+	ASSERT_TRUE(open_many(home, fd));
+	for (unsigned int i = 0; !beside && i < ROUNDS; i++) {
 		s = (struct sampler){ .fd = -1 };
-		ok = begin_beside(&s, cpu, &beside);
-		if (ok) {
-			sim_advance(CYCLES);
-			ok = check_eq(sampler_wait(&s, 1), 1, "samples");
-		}
+		ASSERT_TRUE(begin_beside(&s, cpu, &beside));
+		sim_advance(CYCLES);
+		ASSERT_EQ(1, sampler_wait(&s, 1));
 		sampler_close(&s);
 	}
 	bpf_delay_detach(&delay);
 	for (unsigned int i = 0; i < READS; i++)
 		close(fd[i]);
-	if (ok && !beside)
-		tap_skip("the timer was always done before", "beside a refresh");
-	else
-		tap_ok(ok, "who begins while the timer refreshes is polled before it does so again");
+	if (!beside)
+		SKIP(return, "the timer was always done before");
 }
 
-/* --- a storm ----------------------------------------------------------------- */
-
-/* How many overflows of a storm of them are served. */
-static uint64_t served(int cpu)
-{
-	enum { LONG_MS = 700 };
-	uint64_t before = overflow_stat(0, "count");
-	struct perf_event_attr attr;
-	int fd;
-
-	pmu_attr(&attr, "hswep_ha_0", "clockticks");
-	attr.sample_period = 1;
-	fd = perf_open(&attr, -1, cpu, -1);
-	sleep_ms(LONG_MS);
-	close(fd);
-	return overflow_stat(0, "count") - before;
-}
-
-static void test_paused(void)
-{
-	int cpu = pmu_cpu("hswep_ha_0", 0);
-	struct toggler t;
-	uint64_t alone, beside;
-	bool ok;
-
-	alone = served(cpu);
-	start_toggling(&t, "hswep_cbox_1", cpu, "clockticks", 1ULL << 40);
-	beside = served(cpu);
-	stop_toggling(&t);
-	ok = check(alone > 0, "no overflow was served");
-	/* a package that is put off for good has a hundredth */
-	ok &= check(beside >= alone / 40, "%" PRIu64 " overflows served, %" PRIu64
-		    " without the other event", beside, alone);
-	tap_ok(ok, "a storm is served while others come and go (%" PRIu64
-	       " overflows, %" PRIu64 " without)", beside, alone);
-}
-
-int main(void)
-{
-	catalogue(NULL);
-	machine_setup(FASTEST, "");
-	if (max_sample_rate(100000000))
-		tap_bail("perf_event_max_sample_rate");
-	log_mark();
-	test_narrow("hswep_cbox_0", "clockticks");
-	test_narrow("hswep_qpi_1", "link_idle");
-	test_polled();
-	test_paused();
-	machine_setup("clock=manual", "");
-	test_beside_refresh();
-	tap_ok(log_clean(), "the kernel's log has no warning");
-	return tap_end();
-}
+TEST_HARNESS_MAIN
