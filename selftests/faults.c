@@ -10,13 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
-
-#define COUNT(array)	(sizeof(array) / sizeof(*(array)))
 
 enum { CYCLES = 1000 };
 
@@ -64,95 +61,136 @@ static bool expect(struct victims *v, uint64_t victim, uint64_t others,
 	return ok;
 }
 
-/* For kinds whose event 0 is clockticks, so that counts are cycles. */
-static void test_dead_pci(const char *kind, unsigned int box)
+FIXTURE(dead_pci) {};
+
+FIXTURE_VARIANT(dead_pci)
+{
+	const char *kind;	/* whose event 0 is clockticks: counts are cycles */
+	unsigned int box;
+};
+
+FIXTURE_VARIANT_ADD(dead_pci, imc_0)
+{
+	.kind = "imc", .box = 0,
+};
+
+FIXTURE_VARIANT_ADD(dead_pci, ha_1)
+{
+	.kind = "ha", .box = 1,
+};
+
+FIXTURE_VARIANT_ADD(dead_pci, imc_5)
+{
+	.kind = "imc", .box = 5,
+};
+
+FIXTURE_SETUP(dead_pci)
+{
+	machine_setup("clock=manual", "");
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(dead_pci)
+{
+	EXPECT_EQ(0, -driver_unload());
+	EXPECT_TRUE(machine_leave());
+}
+
+TEST_F_TIMEOUT(dead_pci, keeps_its_last_count_and_the_others_go_on, UNHURRIED)
 {
 	int pkg = packages() - 1, fd;
 	struct victims v;
-	bool ok;
 
-	machine_setup("clock=manual", "");
-	ok = open_victims(&v, kind, box, pkg);
-	if (pkg == 0) {
-		tap_skip("needs two packages", "%s_%u stops answering", kind, box);
-		return;
-	}
+	if (pkg == 0)
+		SKIP(return, "needs two packages");
+	ASSERT_TRUE(open_victims(&v, variant->kind, variant->box, pkg));
 	sim_advance(CYCLES);
-	ok = ok && expect(&v, CYCLES, CYCLES, "before");
-	log_mark();
-	ok = ok && check(!sim_fault("dead_pci pkg=%d box=%s on", pkg,
-				    pmu_box(v.pmu)), "fault");
+	ASSERT_TRUE(expect(&v, CYCLES, CYCLES, "before"));
+	ASSERT_EQ(0, -sim_fault("dead_pci pkg=%d box=%s on", pkg,
+				pmu_box(v.pmu)));
 	sim_advance(CYCLES);
-	for (unsigned int i = 0; ok && i < 3; i++)
-		ok &= expect(&v, CYCLES, 2 * CYCLES, "dead");
+	for (unsigned int i = 0; i < 3; i++)
+		ASSERT_TRUE(expect(&v, CYCLES, 2 * CYCLES, "dead"));
 	/* Events may still come and go; they count nothing. */
 	fd = event_open(v.pmu, package_cpu(pkg, 0), "event=0,thresh=3,inv=1");
 	sim_advance(CYCLES);
-	ok = ok && expect(&v, CYCLES, 3 * CYCLES, "dead for long");
-	ok = ok && check(fd < 0 || event_count(fd) == 0,
-			 "an event opened afterwards counts %" PRIu64,
-			 event_count(fd));
-	close(fd);
-	tap_ok(ok, "%s package %d stops answering: last good count, the others go on",
-	       v.pmu, pkg);
-	tap_ok(check_eq(log_count("stopped answering"), 1, "warnings"),
-	       "%s: one warning", v.pmu);
-	log_show("stopped answering");
-
+	EXPECT_TRUE(expect(&v, CYCLES, 3 * CYCLES, "dead for long"));
+	if (fd >= 0) {
+		EXPECT_EQ(0, event_count(fd)) {
+			TH_LOG("of an event opened afterwards");
+		}
+		close(fd);
+	}
+	EXPECT_EQ(1, log_count("stopped answering")) {
+		log_show("stopped answering");
+	}
 	/* Back again: still no jump, whatever the driver makes of it. */
-	sim_fault("dead_pci pkg=%d box=%s off", pkg, pmu_box(v.pmu));
+	EXPECT_EQ(0, -sim_fault("dead_pci pkg=%d box=%s off", pkg,
+				pmu_box(v.pmu)));
 	sim_advance(CYCLES);
-	tap_ok(check(event_count(v.victim) <= 4 * CYCLES, "count %" PRIu64,
-		     event_count(v.victim)) &
-	       check_eq(event_count(v.twin), 4 * CYCLES, "the other package's"),
-	       "%s: no jump when it answers again", v.pmu);
+	EXPECT_LE(event_count(v.victim), 4 * CYCLES);
+	EXPECT_EQ(4 * CYCLES, event_count(v.twin));
 	close(v.victim);
 	close(v.twin);
 	close(v.cbox);
 	group_close(&v.group);
-	tap_eq(driver_unload(), 0, "%s: the driver unloads after that", v.pmu);
 }
 
-/* Dead before the driver comes: the box of the other package is there. */
-static void test_dead_from_start(void)
+FIXTURE(dead_from_start) {};
+
+FIXTURE_SETUP(dead_from_start)
+{
+	machine_setup_sim("clock=manual");
+	ASSERT_EQ(0, -sim_fault("dead_pci pkg=%d box=imc_7 on",
+				packages() - 1));
+	ASSERT_EQ(0, -driver_load(""));
+}
+
+FIXTURE_TEARDOWN(dead_from_start)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
+/* The box of the other package is there. */
+TEST_F_TIMEOUT(dead_from_start, is_left_out, UNHURRIED)
 {
 	int last = packages() - 1, fd;
 	char pmu[PMU_NAME_MAX];
-	bool ok;
 
-	machine_setup_sim("clock=manual");
-	ok = check(!sim_fault("dead_pci pkg=%d box=imc_7 on", last), "fault");
-	ok &= check_eq(driver_load(""), 0, "the driver loads");
-	if (last > 0) {
-		ok = ok && check(pmu_name(pmu, "imc", 7), "no PMU") &&
-		     check_eq(pmu_cpu(pmu, last), -1ULL, "cpumask of %d", last);
-		fd = ok ? event_open(pmu, package_cpu(last, 0), "event=0") : 0;
-		ok = ok && check(fd == -EINVAL || fd == -ENODEV, "open: %s",
-				 fd < 0 ? strerror(-fd) : "succeeds");
-		fd = ok ? event_open(pmu, package_cpu(0, 0), "event=0") : -1;
-		sim_advance(CYCLES);
-		ok = ok && check_eq(event_count(fd), CYCLES, "package 0");
-		close(fd);
-	} else {
-		ok = ok && check(!pmu_name(pmu, "imc", 7), "%s is there", pmu);
+	if (last == 0) {
+		EXPECT_FALSE(pmu_name(pmu, "imc", 7));
+		return;
 	}
-	tap_ok(ok, "a box that does not answer at load is left out");
+	ASSERT_TRUE(pmu_name(pmu, "imc", 7));
+	EXPECT_EQ(-1, pmu_cpu(pmu, last));
+	fd = event_open(pmu, package_cpu(last, 0), "event=0");
+	EXPECT_TRUE(fd == -EINVAL || fd == -ENODEV) {
+		TH_LOG("open: %s", fd < 0 ? strerror(-fd) : "succeeds");
+	}
+	fd = event_open(pmu, package_cpu(0, 0), "event=0");
+	ASSERT_GE(fd, 0);
+	sim_advance(CYCLES);
+	EXPECT_EQ(CYCLES, event_count(fd));
+	close(fd);
 }
 
 /* --- a PCI function that is taken from the driver -------------------------- */
 
-static bool unbind(const char *function)
-{
-	FILE *f = fopen("/sys/bus/pci/drivers/xeon_uncore/unbind", "we");
+FIXTURE(unbind) {};
 
-	if (!f)
-		return false;
-	fputs(function, f);
-	return !fclose(f);
+FIXTURE_SETUP(unbind)
+{
+	machine_setup("clock=manual", "");
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(unbind)
+{
+	expect_nothing_left(_metadata);
 }
 
 /* A counter that went on with .ov_en would freeze the package at its overflow. */
-static void test_unbind(void)
+TEST_F_TIMEOUT(unbind, stops_what_samples_and_the_others_go_on, UNHURRIED)
 {
 	static const char *const left[] = {
 		"imc_0 ctl0", "imc_0 ctl1", "imc_0 ctl2", "imc_0 ctl3",
@@ -163,138 +201,164 @@ static void test_unbind(void)
 	char function[16];
 	struct sampler s;
 	int same, other;
-	bool ok;
 
-	machine_setup("clock=manual", "");
 	same = event_open("hswep_imc_0", cpu, "dclk");
+	ASSERT_GE(same, 0);
 	other = event_open("hswep_cbox_0", cpu, "clockticks");
-	ok = check_eq(-sampler_open(&s, "hswep_imc_0", cpu, 10 * CYCLES,
-				    "clockticks"), 0, "hswep_imc_0 opens");
+	ASSERT_GE(other, 0);
+	ASSERT_EQ(0, -sampler_open(&s, "hswep_imc_0", cpu, 10 * CYCLES,
+				   "clockticks"));
 	sim_advance(CYCLES);
-	log_mark();
-	ok &= check(pci_find(function, 0x2fb0, pkg) && unbind(function),
-		    "unbind");
-	ok &= check_eq(log_count("removed while counting"), 1, "lines in the log");
-	log_show("removed while counting");
-	for (unsigned int i = 0; i < COUNT(left); i++)
-		ok &= check(!sim_register(pkg, left[i], &value),
-			    "%s is %#" PRIx64, left[i], value);
+	ASSERT_TRUE(pci_find(function, 0x2fb0, pkg));
+	ASSERT_EQ(0, -file_write("/sys/bus/pci/drivers/xeon_uncore/unbind",
+				 function));
+	EXPECT_EQ(1, log_count("removed while counting")) {
+		log_show("removed while counting");
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(left); i++) {
+		EXPECT_FALSE(sim_register(pkg, left[i], &value)) {
+			TH_LOG("%s is %#jx", left[i], (uintmax_t)value);
+		}
+	}
 	pmis = sim_stat("pmi");
 	sim_advance(20 * CYCLES);
-	ok &= check_eq(sim_stat("pmi") - pmis, 0, "PMIs");
-	ok &= check_eq(event_count(same), CYCLES, "its last count");
-	ok &= check_eq(event_count(s.fd), CYCLES, "its sampling event's");
-	ok &= check_eq(event_count(other), 21 * CYCLES, "another box");
+	EXPECT_EQ(pmis, sim_stat("pmi"));
+	EXPECT_EQ(CYCLES, event_count(same));
+	EXPECT_EQ(CYCLES, event_count(s.fd));
+	EXPECT_EQ(21 * CYCLES, event_count(other));
 	sampler_close(&s);
 	close(same);
 	close(other);
-	ok &= check_eq(-driver_unload(), 0, "the driver unloads");
-	ok &= check_eq(sim_dirty_registers(), 0, "registers that are not reset");
-	tap_ok(ok & log_clean(),
-	       "a function that is unbound while it samples stops, and the others go on");
 }
 
 /* --- U_MSR_PMON_GLOBAL_CONFIG.num_c --------------------------------------- */
 
-/* Nonsense: look for all 18, leave out those whose registers fault. */
-static void test_num_c(unsigned int num_c, unsigned int cboxes)
-{
-	char params[64], pmu[PMU_NAME_MAX];
-	unsigned int found = 0;
-	bool ok = true;
+FIXTURE(num_c) {};
 
-	snprintf(params, sizeof(params), "clock=manual num_c=%u cboxes=%u",
-		 num_c, cboxes);
+FIXTURE_VARIANT(num_c)
+{
+	const char *params;
+	unsigned int cboxes;
+};
+
+FIXTURE_VARIANT_ADD(num_c, 0_of_18)
+{
+	.params = "num_c=0 cboxes=18", .cboxes = 18,
+};
+
+FIXTURE_VARIANT_ADD(num_c, 31_of_18)
+{
+	.params = "num_c=31 cboxes=18", .cboxes = 18,
+};
+
+FIXTURE_VARIANT_ADD(num_c, 0_of_12)
+{
+	.params = "num_c=0 cboxes=12", .cboxes = 12,
+};
+
+FIXTURE_SETUP(num_c)
+{
+	char params[64];
+
+	snprintf(params, sizeof(params), "clock=manual %s", variant->params);
 	machine_setup_sim(params);
 	log_mark();
-	ok &= check_eq(driver_load(""), 0, "the driver loads");
+	ASSERT_EQ(0, -driver_load(""));
+}
+
+FIXTURE_TEARDOWN(num_c)
+{
+	expect_nothing_left(_metadata);
+}
+
+/* Nonsense: look for all 18, leave out those whose registers fault. */
+TEST_F_TIMEOUT(num_c, is_clamped_with_one_warning, UNHURRIED)
+{
+	unsigned int found = 0;
+	char pmu[PMU_NAME_MAX];
+
 	while (found < 32 && pmu_name(pmu, "cbox", found)) {
 		int fd = event_open(pmu, pmu_cpu(pmu, 0), "event=0");
 
 		sim_advance(CYCLES);
-		ok &= check_eq(event_count(fd), CYCLES, "%s", pmu);
+		EXPECT_EQ(CYCLES, event_count(fd)) {
+			TH_LOG("%s", pmu);
+		}
 		close(fd);
 		found++;
 	}
-	ok &= check_eq(found, cboxes, "CBos found");
-	ok &= check_eq(log_count("CBos"), 1, "warnings");
-	tap_ok(ok, "num_c=%u with %u CBos: clamped, with one warning", num_c,
-	       cboxes);
-	log_show("CBos");
+	EXPECT_EQ(variant->cboxes, found);
+	EXPECT_EQ(1, log_count("CBos")) {
+		log_show("CBos");
+	}
 }
 
 /* --- intel_uncore --------------------------------------------------------- */
 
-static void test_rival(void)
-{
-	char pmu[PMU_NAME_MAX];
-	int err;
+FIXTURE(rival) {};
 
+FIXTURE_SETUP(rival)
+{
 	machine_setup_sim("clock=manual");
+}
+
+FIXTURE_TEARDOWN(rival)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
+TEST_F_TIMEOUT(rival, that_is_there_makes_us_leave_in_one_line, UNHURRIED)
+{
+	int err, lines, writes;
+	char pmu[PMU_NAME_MAX];
+	bool there;
+
 	machine_allow_undefined();
 	if (system("modprobe intel_uncore 2>/dev/null") ||
-	    !module_loaded("intel_uncore")) {
-		tap_skip("this kernel has no intel_uncore module",
-			 "EBUSY beside intel_uncore");
-		return;
-	}
+	    !module_loaded("intel_uncore"))
+		SKIP(return, "this kernel has no intel_uncore module");
 	log_mark();
 	sim_trace_clear();
 	err = driver_load("");
-	tap_ok(check_eq(-err, EBUSY, "errno") &
-	       check_eq(log_count("intel_uncore"), 1, "lines in the log") &
-	       check_eq(sim_trace_writes(), 0, "register writes") &
-	       check(!pmu_name(pmu, "cbox", 0), "%s is there", pmu),
-	       "EBUSY beside intel_uncore, and one line that says so");
-	log_show("intel_uncore");
-	if (system("rmmod intel_uncore"))
-		tap_bail("intel_uncore does not unload");
-	tap_eq(driver_load(""), 0, "loads once intel_uncore is gone");
+	lines = log_count("intel_uncore");
+	writes = sim_trace_writes();
+	there = pmu_name(pmu, "cbox", 0);
+	ASSERT_EQ(0, system("rmmod intel_uncore"));
+	EXPECT_EQ(EBUSY, -err);
+	EXPECT_EQ(1, lines) {
+		log_show("intel_uncore");
+	}
+	EXPECT_EQ(0, writes);
+	EXPECT_FALSE(there) {
+		TH_LOG("%s is there", pmu);
+	}
+	EXPECT_EQ(0, -driver_load("")) {
+		TH_LOG("once intel_uncore is gone");
+	}
 }
 
-/* It comes after us, and is refused by the kernel's module loader. */
-static void test_rival_after(void)
+/* The kernel's module loader refuses it. */
+TEST_F_TIMEOUT(rival, that_comes_later_is_refused_in_one_line, UNHURRIED)
 {
-	bool ok;
 	int fd;
 
-	machine_setup("clock=manual", "");
-	if (system("modinfo -n intel_uncore > /dev/null 2>&1")) {
-		tap_skip("this kernel has no intel_uncore module",
-			 "intel_uncore beside us");
-		return;
-	}
+	ASSERT_EQ(0, -driver_load(""));
+	if (system("modinfo -n intel_uncore > /dev/null 2>&1"))
+		SKIP(return, "this kernel has no intel_uncore module");
 	fd = event_open("hswep_cbox_0", pmu_cpu("hswep_cbox_0", 0), "clockticks");
+	ASSERT_GE(fd, 0);
 	sim_advance(CYCLES);
 	log_mark();
 	sim_trace_clear();
-	ok = check(system("modprobe intel_uncore 2>/dev/null") != 0,
-		   "modprobe succeeds");
-	ok &= check(!module_loaded("intel_uncore"), "it is loaded");
-	ok &= check_eq(log_count("intel_uncore"), 1, "lines in the log");
-	ok &= check_eq(sim_trace_writes(), 0, "register writes");
+	EXPECT_NE(0, system("modprobe intel_uncore 2>/dev/null"));
+	EXPECT_FALSE(module_loaded("intel_uncore"));
+	EXPECT_EQ(1, log_count("intel_uncore")) {
+		log_show("intel_uncore");
+	}
+	EXPECT_EQ(0, sim_trace_writes());
 	sim_advance(CYCLES);
-	ok &= check_eq(event_count(fd), 2 * CYCLES, "cycles");
+	EXPECT_EQ(2 * CYCLES, event_count(fd));
 	close(fd);
-	tap_ok(ok, "intel_uncore is refused beside us, in one line, and we count on");
-	log_show("intel_uncore");
 }
 
-int main(void)
-{
-	static const struct {
-		const char *kind;
-		unsigned int box;
-	} dead[] = { { "imc", 0 }, { "ha", 1 }, { "imc", 5 } };
-
-	test_rival();
-	test_rival_after();
-	test_unbind();
-	for (unsigned int i = 0; i < COUNT(dead); i++)
-		test_dead_pci(dead[i].kind, dead[i].box);
-	test_dead_from_start();
-	test_num_c(0, 18);
-	test_num_c(31, 18);
-	test_num_c(0, 12);
-	return tap_end();
-}
+TEST_HARNESS_MAIN
