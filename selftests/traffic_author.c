@@ -14,10 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
 #define DEVICE		"/dev/xeon_uncore_sim"
 #define FAULTS		"/sys/kernel/debug/xeon_uncore_sim/page_faults"
@@ -47,16 +46,17 @@ static int device_line(const char *text)
 }
 
 /* An iMC event on every channel of a package. */
-static void open_channels(int pkg, const char *event, int fd[CHANNELS])
+static void open_channels(struct __test_metadata *_metadata, int pkg,
+			  const char *event, int fd[CHANNELS])
 {
 	char pmu[PMU_NAME_MAX];
 
 	for (int i = 0; i < CHANNELS; i++) {
-		if (!pmu_name(pmu, "imc", i))
-			tap_bail("there is no iMC channel %d", i);
+		ASSERT_TRUE(pmu_name(pmu, "imc", i));
 		fd[i] = event_open(pmu, package_cpu(pkg, 0), "%s", event);
-		if (fd[i] < 0)
-			tap_bail("%s/%s/: %s", pmu, event, strerror(-fd[i]));
+		ASSERT_GE(fd[i], 0) {
+			TH_LOG("%s/%s/: %s", pmu, event, strerror(-fd[i]));
+		}
 	}
 }
 
@@ -75,33 +75,50 @@ static void close_channels(const int fd[CHANNELS])
 		close(fd[i]);
 }
 
-static void test_packages(void)
+/* --- the device ------------------------------------------------------------- */
+
+FIXTURE(device) {};
+
+FIXTURE_SETUP(device)
+{
+	machine_setup_once("clock=manual", "");
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(device)
+{
+	expect_no_complaint(_metadata);
+}
+
+TEST_F_TIMEOUT(device, the_package_of_the_writers_cpu_counts, UNHURRIED)
 {
 	int n = packages(), fd[PACKAGES] = { -1 };
 	char line[128];
 
-	for (int p = 0; p < n; p++)
+	ASSERT_LE(n, PACKAGES);
+	for (int p = 0; p < n; p++) {
 		fd[p] = event_open("hswep_imc_0", package_cpu(p, 0),
 				   "cas_count.rd");
+		ASSERT_GE(fd[p], 0);
+	}
 	for (int p = 0; p < n; p++) {
 		cpu_pin(package_cpu(p, 1));
 		snprintf(line, sizeof(line), LINE, 1000 + p);
-		tap_eq(device_line(line), 0, "a line is taken on package %d", p);
+		EXPECT_EQ(0, -device_line(line));
 	}
 	for (int p = 0; p < n; p++)
-		tap_eq(event_count(fd[p]), 1000 + p,
-		       "the package of the writer's CPU counts it: %d", p);
+		EXPECT_EQ(1000 + p, event_count(fd[p]));
+	/* and not where a package is named */
 	cpu_pin(package_cpu(0, 0));
 	snprintf(line, sizeof(line), "pkg=%d " LINE, n - 1, 7);
-	device_line(line);
-	tap_eq(event_count(fd[n - 1]), 1000 + n - 1 + 7,
-	       "a package that is named is taken");
-	tap_eq(event_count(fd[0]), 1000, "and the writer's is not");
+	EXPECT_EQ(0, -device_line(line));
+	EXPECT_EQ(1000 + n - 1 + 7, event_count(fd[n - 1]));
+	EXPECT_EQ(1000, event_count(fd[0]));
 	for (int p = 0; p < n; p++)
 		close(fd[p]);
 }
 
-static void test_text(void)
+TEST_F_TIMEOUT(device, takes_several_lines_empty_ones_and_parts, UNHURRIED)
 {
 	int fd = event_open("hswep_imc_0", package_cpu(0, 0), "cas_count.rd");
 	int dev = open(DEVICE, O_WRONLY | O_CLOEXEC);
@@ -109,11 +126,14 @@ static void test_text(void)
 	size_t size = 0;
 	FILE *file;
 
+	ASSERT_GE(fd, 0);
+	ASSERT_GE(dev, 0);
 	cpu_pin(package_cpu(0, 0));
 	dprintf(dev, LINE "\n  \n" LINE, 1, 2);
-	tap_eq(event_count(fd), 3, "several lines and empty ones in a write");
+	EXPECT_EQ(3, event_count(fd));
+	/* a line without newline is a line */
 	dprintf(dev, "box=imc_0 event=4 umask=1 count=10");
-	tap_eq(event_count(fd), 13, "a line without newline is a line");
+	EXPECT_EQ(13, event_count(fd));
 	close(dev);
 
 	/* a buffer that is full in the middle of a line */
@@ -122,18 +142,15 @@ static void test_text(void)
 		fprintf(file, LINE, 1);
 	fclose(file);
 	dev = open(DEVICE, O_WRONLY | O_CLOEXEC);
-	if (write(dev, text, 4096) != 4096)
-		tap_diag("write: %s", strerror(errno));
-	if (write(dev, text + 4096, size - 4096) < 0)
-		tap_diag("write: %s", strerror(errno));
+	EXPECT_EQ(4096, write(dev, text, 4096));
+	EXPECT_EQ(size - 4096, write(dev, text + 4096, size - 4096));
 	close(dev);
-	tap_eq(event_count(fd), 13 + size / (strlen(LINE) - 1),
-	       "a line that a full buffer cut in two");
+	EXPECT_EQ(13 + size / (strlen(LINE) - 1), event_count(fd));
 	free(text);
 	close(fd);
 }
 
-static void test_refused(void)
+TEST_F_TIMEOUT(device, refuses_what_it_does_not_understand, UNHURRIED)
 {
 	static const struct {
 		const char *line;
@@ -141,47 +158,47 @@ static void test_refused(void)
 	} lines[] = {
 		{ "", 0 },
 		{ "\n", 0 },
-		{ "nonsense\n", -EINVAL },
-		{ "box=imc_0 event=0x4\n", -EINVAL },
-		{ "box=imc_9 event=0x4 count=1\n", -EINVAL },
-		{ "box=imc event=0x4 count=1\n", -EINVAL },
-		{ "pkg=9 box=imc_0 event=0x4 count=1\n", -EINVAL },
-		{ "pkg=-1 box=imc_0 event=0x4 count=1\n", -EINVAL },
-		{ "box=imc_0 event=0x4 count=1 count=1\n", -EINVAL },
-		{ "box=imc_0 event=0x400 count=1\n", -EINVAL },
-		{ "box=imc_0 event=0x4 count=18446744073709551616\n", -EINVAL },
+		{ "nonsense\n", EINVAL },
+		{ "box=imc_0 event=0x4\n", EINVAL },
+		{ "box=imc_9 event=0x4 count=1\n", EINVAL },
+		{ "box=imc event=0x4 count=1\n", EINVAL },
+		{ "pkg=9 box=imc_0 event=0x4 count=1\n", EINVAL },
+		{ "pkg=-1 box=imc_0 event=0x4 count=1\n", EINVAL },
+		{ "box=imc_0 event=0x4 count=1 count=1\n", EINVAL },
+		{ "box=imc_0 event=0x400 count=1\n", EINVAL },
+		{ "box=imc_0 event=0x4 count=18446744073709551616\n", EINVAL },
 	};
 	char longer[600];
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		EXPECT_EQ(lines[i].err, -device_line(lines[i].line)) {
+			TH_LOG("%s", lines[i].line);
+		}
+	}
+	/* without a newline */
+	memset(longer, 'x', sizeof(longer));
+	EXPECT_EQ(EINVAL, -device_write(longer, sizeof(longer)));
+	EXPECT_EQ(EFAULT, -device_write(NULL, 100));
+}
+
+TEST_F_TIMEOUT(device, only_root_may_write_and_nobody_reads, UNHURRIED)
+{
 	struct stat st;
+	char byte;
 	int fd;
 
-	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
-		tap_eq(device_line(lines[i].line), lines[i].err, "\"%.*s\"",
-		       (int)strcspn(lines[i].line, "\n"), lines[i].line);
-	memset(longer, 'x', sizeof(longer));
-	tap_eq(device_write(longer, sizeof(longer)), -EINVAL,
-	       "600 characters without a newline");
-	tap_eq(device_write(NULL, 100), -EFAULT, "a buffer that is not there");
-	tap_ok(!stat(DEVICE, &st) && S_ISCHR(st.st_mode) &&
-	       (st.st_mode & 07777) == 0200 && !st.st_uid,
-	       "only root may write to it");
+	ASSERT_EQ(0, stat(DEVICE, &st));
+	EXPECT_TRUE(S_ISCHR(st.st_mode));
+	EXPECT_EQ(0200, st.st_mode & 07777);
+	EXPECT_EQ(0, st.st_uid);
 	fd = open(DEVICE, O_RDONLY | O_CLOEXEC);
-	tap_ok(read(fd, longer, 1) < 0 && errno == EINVAL,
-	       "there is nothing to be read");
+	ASSERT_GE(fd, 0);
+	EXPECT_EQ(-1, read(fd, &byte, 1));
+	EXPECT_EQ(EINVAL, errno);
 	close(fd);
 }
 
-/* The device keeps the module, and unloading takes the device along. */
-static void test_life(void)
-{
-	int dev = open(DEVICE, O_WRONLY | O_CLOEXEC);
-
-	driver_unload();
-	tap_ok(sim_unload() < 0, "a module whose device is open stays");
-	close(dev);
-	tap_eq(sim_unload(), 0, "and goes when it is closed");
-	tap_ok(access(DEVICE, F_OK) && errno == ENOENT, "so does the device");
-}
+/* --- page faults ------------------------------------------------------------- */
 
 static uint64_t faults_taken(void)
 {
@@ -210,23 +227,58 @@ static void touch_pages(void)
 	munmap(memory, PAGES * PAGE);
 }
 
-static void test_page_faults(unsigned int lines)
+/* From here on each fault moves so many lines. 0 or -errno. */
+static int faults_move(unsigned int lines)
 {
-	int reads[PACKAGES][CHANNELS] = { 0 };
-	int writes[PACKAGES][CHANNELS] = { 0 };
-	int n = packages(), last = n - 1;
-	uint64_t rd = 0, wr = 0, faults, others = 0;
 	char text[16];
 
+	snprintf(text, sizeof(text), "%u", lines);
+	return file_write(FAULTS, text);
+}
+
+FIXTURE(page_faults) {};
+
+FIXTURE_VARIANT(page_faults)
+{
+	unsigned int lines;	/* that each fault moves */
+};
+
+FIXTURE_VARIANT_ADD(page_faults, of_64_lines)
+{
+	.lines = 64,
+};
+
+FIXTURE_VARIANT_ADD(page_faults, of_65_lines)
+{
+	.lines = 65,
+};
+
+FIXTURE_SETUP(page_faults)
+{
+	machine_setup_once("clock=manual", "");
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(page_faults)
+{
+	expect_no_complaint(_metadata);
+}
+
+TEST_F_TIMEOUT(page_faults, read_and_write_their_lines_where_they_happen, UNHURRIED)
+{
+	int reads[PACKAGES][CHANNELS], writes[PACKAGES][CHANNELS];
+	int n = packages(), last = n - 1;
+	uint64_t rd = 0, wr = 0, faults, others = 0;
+
+	ASSERT_LE(n, PACKAGES);
 	for (int p = 0; p < n; p++) {
-		open_channels(p, "cas_count.rd", reads[p]);
-		open_channels(p, "cas_count.wr", writes[p]);
+		open_channels(_metadata, p, "cas_count.rd", reads[p]);
+		open_channels(_metadata, p, "cas_count.wr", writes[p]);
 	}
 	cpu_pin(package_cpu(last, 1));
-	snprintf(text, sizeof(text), "%u", lines);
-	tap_eq(file_write(FAULTS, text), 0, "%u lines for each page fault", lines);
+	ASSERT_EQ(0, -faults_move(variant->lines));
 	touch_pages();
-	tap_eq(file_write(FAULTS, "0"), 0, "no more");
+	ASSERT_EQ(0, -faults_move(0));
 	faults = faults_taken();
 	touch_pages();
 	for (int p = 0; p < n; p++) {
@@ -235,69 +287,103 @@ static void test_page_faults(unsigned int lines)
 		if (p != last)
 			others += sum_channels(reads[p]);
 	}
-	tap_ok(faults >= PAGES, "%llu faults were seen, at least %d",
-	       (unsigned long long)faults, PAGES);
-	tap_eq(faults_taken(), faults, "and none when it is off");
-	tap_eq(rd, faults * lines, "each read %u lines", lines);
-	tap_eq(wr, faults * lines, "each wrote %u lines", lines);
-	tap_ok(rd - others >= (uint64_t)PAGES * lines,
-	       "in the package of the CPU that faulted");
-	tap_eq(event_count(reads[last][0]) - event_count(reads[last][7]),
-	       lines % CHANNELS ? (rd - others) / lines : 0,
-	       "consecutive lines go to consecutive channels");
+	EXPECT_GE(faults, PAGES);
+	/* none when it is off */
+	EXPECT_EQ(faults, faults_taken());
+	EXPECT_EQ(faults * variant->lines, rd);
+	EXPECT_EQ(faults * variant->lines, wr);
+	EXPECT_GE(rd - others, (uint64_t)PAGES * variant->lines);
+	/* consecutive lines go to consecutive channels */
+	EXPECT_EQ(variant->lines % CHANNELS ? (rd - others) / variant->lines : 0,
+		  event_count(reads[last][0]) - event_count(reads[last][7]));
 	for (int p = 0; p < n; p++) {
 		close_channels(reads[p]);
 		close_channels(writes[p]);
 	}
 }
 
-/* Sampling the traffic that faults make: the freeze comes in the fault. */
-static void test_page_faults_overflow(void)
+/* The traffic that faults make is sampled: the freeze comes in the fault. */
+TEST_F_TIMEOUT(page_faults, overflow_a_counter, UNHURRIED)
 {
-	struct perf_event_attr attr;
 	int fd, cpu = package_cpu(0, 0);
-	uint64_t faults;
+	struct perf_event_attr attr;
 
-	if (pmu_attr(&attr, "hswep_imc_0", "cas_count.rd"))
-		tap_bail("no cas_count.rd");
+	ASSERT_EQ(0, -pmu_attr(&attr, "hswep_imc_0", "cas_count.rd"));
 	attr.sample_period = 100;
 	fd = perf_open(&attr, -1, cpu, -1);
+	ASSERT_GE(fd, 0);
 	cpu_pin(package_cpu(0, 1));
-	file_write(FAULTS, "64");
+	ASSERT_EQ(0, -faults_move(variant->lines));
 	touch_pages();
-	file_write(FAULTS, "0");
-	faults = faults_taken();
-	tap_ok(fd >= 0 && faults >= PAGES && event_count(fd) > 0,
-	       "page faults whose traffic is sampled");
+	ASSERT_EQ(0, -faults_move(0));
+	EXPECT_GE(faults_taken(), PAGES);
+	EXPECT_GT(event_count(fd), 0);
 	close(fd);
 }
 
-static void test_page_faults_bad(void)
-{
-	static const char *const bad[] = { "x", "-1", "4294967296", "1 2", "" };
+FIXTURE(page_faults_file) {};
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		tap_ok(file_write(FAULTS, bad[i]) < 0 || !*bad[i],
-		       "page_faults refuses \"%s\"", bad[i]);
-	tap_eq(faults_taken() && file_write(FAULTS, "0"), 0, "off twice is off");
+FIXTURE_SETUP(page_faults_file)
+{
+	machine_setup_once("clock=manual", "");
+	log_mark();
 }
 
-int main(void)
+FIXTURE_TEARDOWN(page_faults_file)
 {
-	machine_setup("clock=manual", NULL);
-	test_packages();
-	test_text();
-	test_refused();
-	test_page_faults(64);
-	test_page_faults(65);
-	test_page_faults_overflow();
-	test_page_faults_bad();
-	test_life();
-	/* unloading switches the mode off */
-	machine_setup("clock=manual", NULL);
-	file_write(FAULTS, "64");
-	driver_unload();
-	tap_eq(sim_unload(), 0, "unloading while page faults make traffic");
+	expect_no_complaint(_metadata);
+}
+
+TEST_F_TIMEOUT(page_faults_file, takes_a_number_and_nothing_else, UNHURRIED)
+{
+	static const char *const bad[] = { "x", "-1", "4294967296", "1 2" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		EXPECT_GT(0, file_write(FAULTS, bad[i])) {
+			TH_LOG("\"%s\" is taken", bad[i]);
+		}
+	}
+	/* off twice is off */
+	EXPECT_EQ(0, -faults_move(0));
+	EXPECT_EQ(0, -faults_move(0));
+}
+
+/* --- the module's end -------------------------------------------------------- */
+
+FIXTURE(end) {};
+
+FIXTURE_SETUP(end)
+{
+	machine_setup_once("clock=manual", "");
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(end)
+{
+	expect_nothing_left(_metadata);
+}
+
+/* The device keeps the module, and unloading takes the device along. */
+TEST_F_TIMEOUT(end, waits_for_the_device_and_takes_it_along, UNHURRIED)
+{
+	int dev = open(DEVICE, O_WRONLY | O_CLOEXEC);
+
+	ASSERT_GE(dev, 0);
+	ASSERT_EQ(0, -driver_unload());
+	EXPECT_GT(0, sim_unload());
+	close(dev);
+	EXPECT_EQ(0, -sim_unload());
+	EXPECT_EQ(-1, access(DEVICE, F_OK));
+	EXPECT_EQ(ENOENT, errno);
+}
+
+/* Unloading switches the mode off. */
+TEST_F_TIMEOUT(end, switches_page_faults_off, UNHURRIED)
+{
+	ASSERT_EQ(0, -faults_move(64));
+	ASSERT_EQ(0, -driver_unload());
+	EXPECT_EQ(0, -sim_unload());
 	touch_pages();
-	return tap_end();
 }
+
+TEST_HARNESS_MAIN
