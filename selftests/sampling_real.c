@@ -12,17 +12,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/catalogue.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
-#define COUNT(array)	(sizeof(array) / sizeof(*(array)))
+MACHINE_OF_ALL_TESTS("clock=real uclk_khz=400000", "");
 
 enum {
-	UCLK_KHZ = 400000,	/* slow, as emulated CPUs are */
+	UCLK_KHZ = 400000,	/* the same: slow, as emulated CPUs are */
 	MAX_SAMPLERS = 2 * BOX_KINDS,
 	BESIDE = 6,
 };
@@ -49,69 +47,95 @@ static bool all_there(struct sampler *s, const char *what)
 	return ok & sampler_clean(s, what);
 }
 
+FIXTURE(stopped) {};
+
+FIXTURE_SETUP(stopped)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(stopped)
+{
+	expect_no_complaint(_metadata);
+}
+
 /* For a while, all box types of all packages together. */
-static void test_together(void)
+TEST_F_TIMEOUT(stopped, all_box_types_at_once_have_all_samples, UNHURRIED)
 {
 	struct sampler s[MAX_SAMPLERS];
 	char pmu[PMU_NAME_MAX];
 	unsigned int n = 0;
 	uint64_t sum = 0;
-	bool ok = true;
 
 	for (unsigned int k = 0; k < BOX_KINDS; k++) {
 		const struct cat_event *e = ticks_of(box_kinds[k]);
 
+		ASSERT_TRUE(last_box(pmu, box_kinds[k]));
 		for (int pkg = 0; pkg < packages() && pkg < 2; pkg++, n++) {
-			int err = -ENODEV;
-
-			if (last_box(pmu, box_kinds[k]))
-				err = sampler_open(&s[n], pmu,
-						   pmu_cpu(pmu, pkg),
+			ASSERT_EQ(0, -sampler_open(&s[n], pmu, pmu_cpu(pmu, pkg),
 						   20000003 + 1000000 * n,
 						   "config=%#" PRIx64,
-						   e->config);
-			ok &= check_eq(-err, 0, "%s opens", pmu);
+						   e->config)) {
+				TH_LOG("%s in package %d", pmu, pkg);
+			}
 		}
 	}
 	sleep_ms(2000);
 	for (unsigned int i = 0; i < n; i++)
 		sampler_disable(&s[i]);
 	for (unsigned int i = 0; i < n; i++) {
-		ok &= all_there(&s[i], box_kinds[i / 2]);
+		EXPECT_TRUE(all_there(&s[i], box_kinds[i / 2]));
 		sum += s[i].samples;
 		sampler_close(&s[i]);
 	}
-	tap_ok(ok && sum, "%u events of all box types at once: all of %" PRIu64
-	       " samples", n, sum);
+	EXPECT_GT(sum, 0);
+}
+
+FIXTURE(on_and_off) {};
+
+FIXTURE_VARIANT(on_and_off)
+{
+	const char *kind;
+};
+
+FIXTURE_VARIANT_EACH_KIND(on_and_off);
+
+FIXTURE_SETUP(on_and_off)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(on_and_off)
+{
+	expect_no_complaint(_metadata);
 }
 
 /* Stopped and started often, so that overflows are often just on their way. */
-static void test_on_and_off(const char *kind, unsigned int rounds)
+TEST_F_TIMEOUT(on_and_off, has_all_samples, UNHURRIED)
 {
-	const struct cat_event *e = ticks_of(kind);
+	enum { ROUNDS = 100 };
+	const struct cat_event *e = ticks_of(variant->kind);
 	char pmu[PMU_NAME_MAX];
 	struct sampler s;
-	bool ok = true;
-	int err;
 
-	if (!e || !pmu_name(pmu, kind, 0)) {
-		tap_skip("no event, or no box", "%s: on and off", kind);
-		return;
-	}
-	err = sampler_open(&s, pmu, pmu_cpu(pmu, 0), 400009,
-			   "config=%#" PRIx64, e->config);
-	ok = check_eq(-err, 0, "%s opens", pmu);
-	for (unsigned int i = 0; ok && i < rounds; i++) {
+	ASSERT_NE(NULL, e);
+	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
+	ASSERT_EQ(0, -sampler_open(&s, pmu, pmu_cpu(pmu, 0), 400009,
+				   "config=%#" PRIx64, e->config));
+	for (unsigned int i = 0; i < ROUNDS; i++) {
 		usleep(500 + 37 * (i % 50));
-		ok &= check_eq(sampler_disable(&s), 0, "disable");
-		if (i % 10 == 9)
-			ok &= all_there(&s, pmu);
-		ok &= check_eq(sampler_enable(&s), 0, "enable");
+		ASSERT_EQ(0, -sampler_disable(&s));
+		if (i % 10 == 9) {
+			ASSERT_TRUE(all_there(&s, pmu)) {
+				TH_LOG("round %u", i);
+			}
+		}
+		ASSERT_EQ(0, -sampler_enable(&s));
 	}
 	sampler_disable(&s);
-	ok &= all_there(&s, pmu);
-	tap_ok(ok, "%s: all of %" PRIu64 " samples, though it was stopped %u times",
-	       pmu, s.samples, rounds);
+	EXPECT_TRUE(all_there(&s, pmu));
 	sampler_close(&s);
 }
 
@@ -135,35 +159,79 @@ static void spin_ms(unsigned int ms)
 		;
 }
 
-/*
- * On a CPU that is busy all the time, or one that mostly idles and so has no
- * tick.  The first half second is for finding the period.
- */
-static void test_frequency(const char *kind, unsigned int frequency, bool busy)
-{
-	void (*pass_ms)(unsigned int ms) = busy ? spin_ms : sleep_ms;
-	const struct cat_event *e = ticks_of(kind);
-	uint64_t count, start, ns, want, before;
-	char pmu[PMU_NAME_MAX];
-	struct perf_event_attr attr;
-	struct sampler s;
-	bool ok;
-	int err;
+FIXTURE(frequency) {};
 
-	if (!e || !pmu_name(pmu, kind, 0)) {
-		tap_skip("no event, or no box", "%s: frequency", kind);
-		return;
-	}
-	pmu_attr(&attr, pmu, "");
+FIXTURE_VARIANT(frequency)
+{
+	const char *kind;
+	unsigned int hz;
+	bool busy;		/* the CPU, or it mostly idles and so has no tick */
+};
+
+FIXTURE_VARIANT_ADD(frequency, ha_on_idle_cpu)
+{
+	.kind = "ha", .hz = 200,
+};
+
+FIXTURE_VARIANT_ADD(frequency, ubox_on_idle_cpu)
+{
+	.kind = "ubox", .hz = 50,
+};
+
+FIXTURE_VARIANT_ADD(frequency, cbox_on_idle_cpu)
+{
+	.kind = "cbox", .hz = 50,
+};
+
+FIXTURE_VARIANT_ADD(frequency, ha_on_busy_cpu)
+{
+	.kind = "ha", .hz = 200, .busy = true,
+};
+
+FIXTURE_VARIANT_ADD(frequency, ubox_on_busy_cpu)
+{
+	.kind = "ubox", .hz = 50, .busy = true,
+};
+
+FIXTURE_VARIANT_ADD(frequency, cbox_on_busy_cpu)
+{
+	.kind = "cbox", .hz = 50, .busy = true,
+};
+
+FIXTURE_SETUP(frequency)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(frequency)
+{
+	expect_no_complaint(_metadata);
+}
+
+/* The first half second is for finding the period. */
+TEST_F_TIMEOUT(frequency, is_met_and_periods_add_up_to_the_count, UNHURRIED)
+{
+	void (*pass_ms)(unsigned int ms) = variant->busy ? spin_ms : sleep_ms;
+	const struct cat_event *e = ticks_of(variant->kind);
+	uint64_t count, start, ns, want, before;
+	struct perf_event_attr attr;
+	char pmu[PMU_NAME_MAX];
+	struct sampler s;
+	int cpu;
+
+	ASSERT_NE(NULL, e);
+	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
+	cpu = pmu_cpu(pmu, packages() - 1);
+	ASSERT_EQ(0, -pmu_attr(&attr, pmu, ""));
 	attr.config = e->config;
 	attr.freq = 1;
-	attr.sample_freq = frequency;
+	attr.sample_freq = variant->hz;
 	attr.disabled = 1;
-	cpu_pin(busy ? pmu_cpu(pmu, packages() - 1) : 0);
-	err = sampler_open_attr(&s, &attr, pmu_cpu(pmu, packages() - 1));
+	cpu_pin(variant->busy ? cpu : 0);
+	ASSERT_EQ(0, -sampler_open_attr(&s, &attr, cpu));
 	s.each = add_period;
-	period_sum = period_max = 0;
-	sampler_enable(&s);
+	ASSERT_EQ(0, -sampler_enable(&s));
 	pass_ms(500);
 	before = sampler_drain(&s);
 	start = now_ns();
@@ -172,19 +240,13 @@ static void test_frequency(const char *kind, unsigned int frequency, bool busy)
 	ns = now_ns() - start;
 	sampler_settle(&s, 0);
 	count = event_count(s.fd);
-	want = frequency * ns / 1000000000;
-	ok = check_eq(-err, 0, "%s opens", pmu);
-	ok &= check(s.samples - before > want / 2 &&
-		    s.samples - before < want * 2,
-		    "%" PRIu64 " samples, expected about %" PRIu64,
-		    s.samples - before, want);
+	want = variant->hz * ns / 1000000000;
+	EXPECT_GT(s.samples - before, want / 2);
+	EXPECT_LT(s.samples - before, want * 2);
 	/* a sample stands for all that was counted since the one before it */
-	ok &= check(period_sum <= count && count - period_sum <= 2 * period_max,
-		    "the samples' periods add up to %" PRIu64 ", the count is %" PRIu64,
-		    period_sum, count);
-	ok &= sampler_clean(&s, pmu);
-	tap_ok(ok, "%s: %u samples a second on %s CPU, and their periods add up to the count",
-	       pmu, frequency, busy ? "a busy" : "an idle");
+	EXPECT_LE(period_sum, count);
+	EXPECT_LE(count - period_sum, 2 * period_max);
+	EXPECT_TRUE(sampler_clean(&s, pmu));
 	sampler_close(&s);
 }
 
@@ -218,47 +280,75 @@ static void look(const int *here, unsigned int n, int there,
 	}
 }
 
+FIXTURE(frozen_time) {};
+
+FIXTURE_VARIANT(frozen_time)
+{
+	const char *kind;
+};
+
+FIXTURE_VARIANT_ADD(frozen_time, ha)
+{
+	.kind = "ha",
+};
+
+FIXTURE_VARIANT_ADD(frozen_time, pcu)
+{
+	.kind = "pcu",
+};
+
+FIXTURE_SETUP(frozen_time)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(frozen_time)
+{
+	expect_no_complaint(_metadata);
+}
+
 /*
  * Package 1 is not sampled and has all the cycles there are. What package 0
  * counted less is the time that the simulator says it was frozen for.
  */
-static void test_frozen_time(const char *kind)
+TEST_F_TIMEOUT(frozen_time, is_all_that_counters_lose, UNHURRIED)
 {
 	static const char *const beside[BESIDE][2] = {
 		{ "cbox", "clockticks" }, { "ha", "clockticks" },
 		{ "ubox", "uclk" }, { "imc", "dclk" }, { "pcu", "clockticks" },
 		{ "qpi", "clockticks" },
 	};
-	const struct cat_event *e = ticks_of(kind);
+	const struct cat_event *e = ticks_of(variant->kind);
 	struct instant before, after;
-	char pmu[PMU_NAME_MAX];
+	char pmu[PMU_NAME_MAX], other[PMU_NAME_MAX];
 	unsigned int n = 0;
 	uint64_t frozen, freezes;
 	const char *name[BESIDE];
 	int here[BESIDE], there;
 	struct sampler s;
-	bool ok = true;
 
-	if (packages() < 2 || !pmu_name(pmu, kind, 0)) {
-		tap_skip("needs two packages", "%s: frozen time", kind);
-		return;
-	}
+	if (packages() < 2)
+		SKIP(return, "needs two packages");
+	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
 	/* another box than the sampler's: that one also stops to be programmed */
 	for (unsigned int i = 0; i < BESIDE; i++) {
-		if (!strcmp(beside[i][0], kind) || !last_box(pmu, beside[i][0]))
+		if (!strcmp(beside[i][0], variant->kind))
 			continue;
+		ASSERT_TRUE(last_box(other, beside[i][0]));
 		name[n] = beside[i][0];
-		here[n++] = event_open(pmu, pmu_cpu(pmu, 0), "%s", beside[i][1]);
+		here[n] = event_open(other, pmu_cpu(other, 0), "%s", beside[i][1]);
+		ASSERT_GE(here[n], 0);
+		n++;
 	}
-	pmu_name(pmu, "cbox", 0);
-	there = event_open(pmu, pmu_cpu(pmu, 1), "clockticks");
+	ASSERT_TRUE(pmu_name(other, "cbox", 0));
+	there = event_open(other, pmu_cpu(other, 1), "clockticks");
+	ASSERT_GE(there, 0);
 	cpu_pin(pmu_cpu(pmu, 0));
 	look(here, n, there, &before);
 	freezes = sim_stat("pmi");
-	pmu_name(pmu, kind, 0);
-	ok &= check_eq(-sampler_open(&s, pmu, pmu_cpu(pmu, 0), 1000000,
-				     "config=%#" PRIx64, e->config), 0,
-		       "%s opens", pmu);
+	ASSERT_EQ(0, -sampler_open(&s, pmu, pmu_cpu(pmu, 0), 1000000,
+				   "config=%#" PRIx64, e->config));
 	sleep_ms(1000);
 	sampler_close(&s);
 	sleep_ms(50);
@@ -272,36 +362,15 @@ static void test_frozen_time(const char *kind)
 		/* a cycle at both ends of each freeze, besides */
 		int64_t grain = before.spread + after.spread + 2 * freezes;
 
-		ok &= check(more <= grain && -more <= grain,
-			    "%s lost %" PRIi64 " cycles, frozen for %" PRIu64
-			    ", grain %" PRIi64, name[i], lost, frozen,
-			    grain);
+		EXPECT_TRUE(more <= grain && -more <= grain) {
+			TH_LOG("%s lost %" PRIi64 " cycles, frozen for %" PRIu64
+			       ", grain %" PRIi64, name[i], lost, frozen, grain);
+		}
 		close(here[i]);
 	}
 	close(there);
-	tap_ok(ok && freezes && s.samples <= freezes,
-	       "%s: in %" PRIu64 " overflows counters lose the frozen %" PRIu64
-	       " cycles and nothing else", kind, freezes, frozen);
+	EXPECT_GT(freezes, 0);
+	EXPECT_LE(s.samples, freezes);
 }
 
-int main(void)
-{
-	char params[64];
-
-	catalogue(NULL);
-	snprintf(params, sizeof(params), "clock=real uclk_khz=%u", UCLK_KHZ);
-	machine_setup(params, "");
-	if (max_sample_rate(100000000))
-		tap_bail("perf_event_max_sample_rate");
-	test_together();
-	for (unsigned int k = 0; k < BOX_KINDS; k++)
-		test_on_and_off(box_kinds[k], 100);
-	for (int busy = 0; busy < 2; busy++) {
-		test_frequency("ha", 200, busy);
-		test_frequency("ubox", 50, busy);
-		test_frequency("cbox", 50, busy);
-	}
-	test_frozen_time("ha");
-	test_frozen_time("pcu");
-	return tap_end();
-}
+TEST_HARNESS_MAIN
