@@ -15,14 +15,19 @@
 #include <unistd.h>
 
 #include "lib/boxes.h"
-#include "lib/catalogue.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
 enum { OVERFLOWS = 20, CYCLES = 1000 };
+
+static void load(struct __test_metadata *_metadata, const char *sim_params)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup_once(sim_params, "");
+	log_mark();
+}
 
 static bool open_sampler(struct sampler *s, const char *pmu, int cpu,
 			 uint64_t period, const struct cat_event *e)
@@ -57,41 +62,99 @@ static bool unharmed(int pkg)
 
 /* --- a box or the way of its interrupt is broken -------------------------- */
 
-static void test_box_fault(const char *fault, const char *kind,
-			   const char *what, bool by_timer)
+FIXTURE(box_fault) {};
+
+FIXTURE_VARIANT(box_fault)
+{
+	const char *fault;	/* no interrupt, or status that does not clear */
+	const char *kind;
+	bool by_timer;
+};
+
+FIXTURE_VARIANT_ADD(box_fault, no_pmi_ha)
+{
+	.fault = "no_pmi", .kind = "ha", .by_timer = true,
+};
+
+FIXTURE_VARIANT_ADD(box_fault, no_pmi_pcu)
+{
+	.fault = "no_pmi", .kind = "pcu", .by_timer = true,
+};
+
+FIXTURE_VARIANT_ADD(box_fault, no_pmi_ubox)
+{
+	.fault = "no_pmi", .kind = "ubox", .by_timer = true,
+};
+
+FIXTURE_VARIANT_ADD(box_fault, stuck_status_imc)
+{
+	.fault = "stuck_status", .kind = "imc",
+};
+
+FIXTURE_VARIANT_ADD(box_fault, stuck_status_pcu)
+{
+	.fault = "stuck_status", .kind = "pcu",
+};
+
+FIXTURE_VARIANT_ADD(box_fault, stuck_status_ubox)
+{
+	.fault = "stuck_status", .kind = "ubox",
+};
+
+FIXTURE_VARIANT_ADD(box_fault, stuck_status_cbox)
+{
+	.fault = "stuck_status", .kind = "cbox", .by_timer = true,
+};
+
+FIXTURE_SETUP(box_fault)
+{
+	load(_metadata, "clock=manual");
+}
+
+FIXTURE_TEARDOWN(box_fault)
+{
+	expect_no_complaint(_metadata);
+}
+
+TEST_F_TIMEOUT(box_fault, costs_no_sample_and_nothing_remains_of_it, UNHURRIED)
 {
 	uint64_t timer = overflow_stat(0, "timer_served");
 	char pmu[PMU_NAME_MAX];
-	bool ok;
 
-	pmu_name(pmu, kind, 0);
-	ok = check(!sim_fault("%s pkg=0 box=%s on", fault, pmu_box(pmu)),
-		   "%s of %s", fault, pmu_box(pmu));
-	ok &= samples_exactly(kind, 0, OVERFLOWS);
-	timer = overflow_stat(0, "timer_served") - timer;
-	if (by_timer)
-		ok &= check(timer >= OVERFLOWS, "served by the timer: %" PRIu64
-			    " of %d", timer, OVERFLOWS);
-	sim_fault("%s pkg=0 box=%s off", fault, pmu_box(pmu));
-	tap_ok(ok, "%s: %s, all samples come", pmu, what);
-	tap_ok(unharmed(0), "%s: %s, nothing remains of it", pmu, what);
+	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
+	ASSERT_EQ(0, -sim_fault("%s pkg=0 box=%s on", variant->fault,
+				pmu_box(pmu)));
+	EXPECT_TRUE(samples_exactly(variant->kind, 0, OVERFLOWS));
+	if (variant->by_timer) {
+		EXPECT_GE(overflow_stat(0, "timer_served") - timer, OVERFLOWS);
+	}
+	EXPECT_EQ(0, -sim_fault("%s pkg=0 box=%s off", variant->fault,
+				pmu_box(pmu)));
+	EXPECT_TRUE(unharmed(0));
 }
 
-static void test_wrong_cpu(void)
-{
-	bool ok = true;
+FIXTURE(wrong_cpu) {};
 
+FIXTURE_SETUP(wrong_cpu)
+{
+	load(_metadata, "clock=manual");
+}
+
+FIXTURE_TEARDOWN(wrong_cpu)
+{
+	expect_no_complaint(_metadata);
+}
+
+TEST_F_TIMEOUT(wrong_cpu, pmis_are_carried_over_and_leave_nothing, UNHURRIED)
+{
 	for (int pkg = 0; pkg < packages(); pkg++) {
-		ok &= check(!sim_fault("wrong_cpu pkg=%d on", pkg), "wrong_cpu");
+		ASSERT_EQ(0, -sim_fault("wrong_cpu pkg=%d on", pkg));
 		for (unsigned int k = 0; k < BOX_KINDS; k++)
-			ok &= samples_exactly(box_kinds[k], pkg, OVERFLOWS);
-		sim_fault("wrong_cpu pkg=%d off", pkg);
+			EXPECT_TRUE(samples_exactly(box_kinds[k], pkg, OVERFLOWS));
+		ASSERT_EQ(0, -sim_fault("wrong_cpu pkg=%d off", pkg));
 	}
-	tap_ok(ok, "PMIs that come to the wrong CPU are carried over");
-	ok = true;
 	for (int pkg = 0; pkg < packages(); pkg++)
-		ok &= unharmed(pkg);
-	tap_ok(ok, "PMIs that came to the wrong CPU leave nothing");
+		EXPECT_TRUE(unharmed(pkg));
 }
 
 /* --- traffic that goes on ------------------------------------------------- */
@@ -131,179 +194,226 @@ static void stop_stream(struct stream *s)
 
 /* --- events that end ------------------------------------------------------ */
 
-static void test_deleted(const char *kind, int rounds)
+FIXTURE(deleted) {};
+
+FIXTURE_VARIANT(deleted)
+{
+	const char *kind;
+	int rounds;
+};
+
+FIXTURE_VARIANT_ADD(deleted, ha)
+{
+	.kind = "ha", .rounds = 150,
+};
+
+FIXTURE_VARIANT_ADD(deleted, pcu)
+{
+	.kind = "pcu", .rounds = 150,
+};
+
+FIXTURE_VARIANT_ADD(deleted, ubox)
+{
+	.kind = "ubox", .rounds = 150,
+};
+
+FIXTURE_VARIANT_ADD(deleted, sbox)
+{
+	.kind = "sbox", .rounds = 60,
+};
+
+FIXTURE_SETUP(deleted)
+{
+	load(_metadata, "clock=manual");
+}
+
+FIXTURE_TEARDOWN(deleted)
+{
+	expect_no_complaint(_metadata);
+}
+
+/* With interrupts on their way; every other one is stopped first. */
+TEST_F_TIMEOUT(deleted, events_lose_no_sample_and_nothing_remains_of_them, UNHURRIED)
 {
 	struct stream stream;
-	uint64_t samples = 0;
-	bool ok = true;
+	uint64_t samples = 0, count;
 
-	start_stream(&stream, kind, 0);
-	for (int i = 0; i < rounds; i++) {
+	start_stream(&stream, variant->kind, 0);
+	for (int i = 0; i < variant->rounds; i++) {
 		int cpu = package_cpu(0, i % 2);
 		struct sampler s;
 
-		if (!open_sampler(&s, stream.pmu,
-				  cpu < 0 ? package_cpu(0, 0) : cpu, 1 + i % 4,
-				  stream.event)) {
-			ok = false;
-			break;
-		}
+		ASSERT_TRUE(open_sampler(&s, stream.pmu,
+					 cpu < 0 ? package_cpu(0, 0) : cpu,
+					 1 + i % 4, stream.event));
 		usleep(i % 7 * 100);
-		/* every other one is stopped first, and must be complete */
 		if (i % 2) {
-			uint64_t count;
-
 			sampler_disable(&s);
 			count = event_count(s.fd);
-			ok &= check_eq(sampler_wait(&s, count / s.period),
-				       count / s.period,
-				       "samples of a count of %" PRIu64, count);
+			EXPECT_EQ(count / s.period,
+				  sampler_wait(&s, count / s.period)) {
+				TH_LOG("samples of a count of %ju",
+				       (uintmax_t)count);
+			}
 		}
 		samples += sampler_drain(&s);
-		ok &= sampler_clean(&s, stream.pmu);
+		EXPECT_TRUE(sampler_clean(&s, stream.pmu));
 		sampler_close(&s);
 	}
 	stop_stream(&stream);
-	tap_ok(ok && samples, "%s: %d events end with interrupts on their way (%"
-	       PRIu64 " samples)", stream.pmu, rounds, samples);
-	tap_ok(unharmed(0), "%s: nothing remains of them", stream.pmu);
+	EXPECT_GT(samples, 0);
+	EXPECT_TRUE(unharmed(0));
 }
 
 /* --- CPUs that leave ------------------------------------------------------ */
 
+FIXTURE(offline) {};
+
+FIXTURE_VARIANT(offline)
+{
+	const char *kind;
+};
+
+FIXTURE_VARIANT_ADD(offline, imc)
+{
+	.kind = "imc",
+};
+
+FIXTURE_VARIANT_ADD(offline, pcu)
+{
+	.kind = "pcu",
+};
+
+FIXTURE_VARIANT_ADD(offline, cbox)
+{
+	.kind = "cbox",
+};
+
+FIXTURE_SETUP(offline)
+{
+	load(_metadata, "clock=manual");
+}
+
+FIXTURE_TEARDOWN(offline)
+{
+	expect_no_complaint(_metadata);
+}
+
+/* All samples of a CPU that stayed; of one that left the last may be missing. */
+static void expect_samples(struct __test_metadata *_metadata, struct sampler *s,
+			   bool stayed)
+{
+	uint64_t count;
+
+	sampler_disable(s);
+	count = event_count(s->fd);
+	sampler_wait(s, count / 2);
+	EXPECT_GT(s->samples, 0);
+	EXPECT_LE(s->samples, count / 2);
+	if (stayed) {
+		EXPECT_EQ(count / 2, s->samples) {
+			TH_LOG("event of CPU %d, which stayed", s->cpu);
+		}
+	}
+	sampler_close(s);
+}
+
 /* The perf CPU's event moves to the other one, that one's own event ends. */
-static void test_offline(const char *kind)
+TEST_F_TIMEOUT(offline, cpus_leave_with_interrupts_on_their_way, UNHURRIED)
 {
 	int pkg = packages() - 1, cpu[2];
 	struct stream stream;
-	bool ok = true;
+	struct sampler s[2];
 
 	cpu[0] = package_cpu(pkg, 0);
 	cpu[1] = package_cpu(pkg, 1);
-	if (pkg < 1 || cpu[1] < 0) {
-		tap_skip("needs a second package with two CPUs",
-			 "%s: CPUs leave", kind);
-		return;
-	}
-	start_stream(&stream, kind, pkg);
-	for (int i = 0; i < 4 && ok; i++) {
-		struct sampler s[2];
-
+	if (pkg < 1 || cpu[1] < 0)
+		SKIP(return, "needs a second package with two CPUs");
+	start_stream(&stream, variant->kind, pkg);
+	for (int i = 0; i < 4; i++) {
 		for (int j = 0; j < 2; j++)
-			ok &= open_sampler(&s[j], stream.pmu, cpu[j], 2,
-					   stream.event);
+			ASSERT_TRUE(open_sampler(&s[j], stream.pmu, cpu[j], 2,
+						 stream.event));
 		sleep_ms(20);
 		for (int j = 0; j < 2; j++) {
 			uint64_t due = event_count(s[j].fd) / 2;
 
-			ok &= check(sampler_wait(&s[j], due) >= due,
-				    "CPU %d is there, and has %" PRIu64
-				    " of %" PRIu64 " samples", cpu[j],
-				    s[j].samples, due);
+			EXPECT_GE(sampler_wait(&s[j], due), due) {
+				TH_LOG("CPU %d is there", cpu[j]);
+			}
 		}
-		ok &= check_eq(-cpu_set_online(cpu[i % 2], false), 0,
-			       "CPU %d goes offline", cpu[i % 2]);
+		ASSERT_EQ(0, -cpu_set_online(cpu[i % 2], false));
 		sleep_ms(20);
-		ok &= check_eq(-cpu_set_online(cpu[i % 2], true), 0,
-			       "CPU %d comes back", cpu[i % 2]);
-		for (int j = 0; j < 2; j++) {
-			uint64_t count;
-
-			sampler_disable(&s[j]);
-			count = event_count(s[j].fd);
-			sampler_wait(&s[j], count / 2);
-			/* of the CPU that left the last ones may be missing */
-			ok &= check(s[j].samples == count / 2 ||
-				    (j == i % 2 && s[j].samples < count / 2),
-				    "CPU %d left, event of CPU %d: %" PRIu64
-				    " samples, count %" PRIu64, cpu[i % 2],
-				    cpu[j], s[j].samples, count);
-			ok &= check(s[j].samples > 0, "no samples");
-			sampler_close(&s[j]);
-		}
+		ASSERT_EQ(0, -cpu_set_online(cpu[i % 2], true));
+		for (int j = 0; j < 2; j++)
+			expect_samples(_metadata, &s[j], j != i % 2);
 	}
 	stop_stream(&stream);
-	tap_ok(ok, "%s: CPUs leave with interrupts on their way", stream.pmu);
-	tap_ok(unharmed(pkg), "%s: nothing remains of it", stream.pmu);
+	EXPECT_TRUE(unharmed(pkg));
 }
 
 /* --- the driver's end ------------------------------------------------------ */
 
-static void test_unload(int rounds)
+FIXTURE(storm) {};
+
+FIXTURE_SETUP(storm)
 {
+	load(_metadata, "clock=real");
+}
+
+FIXTURE_TEARDOWN(storm)
+{
+	expect_no_complaint(_metadata);
+}
+
+/* Time goes on by itself: it does in every box. */
+static void expect_all_running(struct __test_metadata *_metadata)
+{
+	struct event_reading r;
+	char pmu[PMU_NAME_MAX];
+	int fd;
+
+	for (int pkg = 0; pkg < packages(); pkg++)
+		for (unsigned int k = 0; k < BOX_KINDS; k++) {
+			ASSERT_TRUE(pmu_name(pmu, box_kinds[k], 0));
+			fd = event_open(pmu, pmu_cpu(pmu, pkg),
+					"config=%#" PRIx64,
+					ticks_of(box_kinds[k])->config);
+			ASSERT_GE(fd, 0);
+			sleep_ms(1);
+			ASSERT_EQ(0, -event_read(fd, &r));
+			EXPECT_GT(r.value, 0) {
+				TH_LOG("%s in package %d stands still", pmu, pkg);
+			}
+			close(fd);
+		}
+}
+
+TEST_F_TIMEOUT(storm, the_driver_unloads_right_after_it, UNHURRIED)
+{
+	enum { ROUNDS = 4 };
 	struct sampler s[2 * BOX_KINDS];
 	char pmu[PMU_NAME_MAX];
-	bool ok = true;
+	unsigned int n = 0;
 
-	for (int i = 0; i < rounds && ok; i++) {
-		unsigned int n = 0;
-		int err;
-
+	for (int i = 0; i < ROUNDS; i++) {
 		for (unsigned int k = 0; k < BOX_KINDS; k++)
 			for (int pkg = 0; pkg < packages() && pkg < 2; pkg++) {
-				pmu_name(pmu, box_kinds[k], 0);
-				ok &= open_sampler(&s[n++], pmu,
-						   pmu_cpu(pmu, pkg), 5,
-						   ticks_of(box_kinds[k]));
+				ASSERT_TRUE(pmu_name(pmu, box_kinds[k], 0));
+				ASSERT_TRUE(open_sampler(&s[n++], pmu,
+							 pmu_cpu(pmu, pkg), 5,
+							 ticks_of(box_kinds[k])));
 			}
 		sleep_ms(100);
 		while (n)
 			sampler_close(&s[--n]);
-		err = driver_unload();
-		ok &= check_eq(-err, 0, "unload");
-		ok &= check_eq(sim_dirty_registers(), 0,
-			       "registers that are not reset");
-		ok &= check_eq(-driver_load(""), 0, "load");
-	}
-	tap_ok(ok, "%d times unloaded right after a storm", rounds);
-}
-
-/* Time goes on by itself: it does in every box. */
-static bool all_running(void)
-{
-	char pmu[PMU_NAME_MAX];
-	bool ok = true;
-
-	for (int pkg = 0; pkg < packages(); pkg++)
-		for (unsigned int k = 0; k < BOX_KINDS; k++) {
-			int fd;
-
-			pmu_name(pmu, box_kinds[k], 0);
-			fd = event_open(pmu, pmu_cpu(pmu, pkg),
-					"config=%#" PRIx64,
-					ticks_of(box_kinds[k])->config);
-			sleep_ms(1);
-			ok &= check(event_count(fd) > 0 &&
-				    event_count(fd) != UINT64_MAX,
-				    "%s in package %d stands still", pmu, pkg);
-			close(fd);
+		ASSERT_EQ(0, -driver_unload());
+		EXPECT_EQ(0, sim_dirty_registers()) {
+			sim_show_registers();
 		}
-	return ok;
+		ASSERT_EQ(0, -driver_load(""));
+	}
+	expect_all_running(_metadata);
 }
 
-int main(void)
-{
-	catalogue(NULL);
-	machine_setup("clock=manual", "");
-	if (max_sample_rate(100000000))
-		tap_bail("perf_event_max_sample_rate");
-	test_box_fault("no_pmi", "ha", "no interrupt", true);
-	test_box_fault("no_pmi", "pcu", "no interrupt", true);
-	test_box_fault("no_pmi", "ubox", "no interrupt", true);
-	test_box_fault("stuck_status", "imc", "status that does not clear", false);
-	test_box_fault("stuck_status", "pcu", "status that does not clear", false);
-	test_box_fault("stuck_status", "ubox", "status that does not clear", false);
-	test_box_fault("stuck_status", "cbox", "status that does not clear", true);
-	test_wrong_cpu();
-	test_deleted("ha", 150);
-	test_deleted("pcu", 150);
-	test_deleted("ubox", 150);
-	test_deleted("sbox", 60);
-	test_offline("imc");
-	test_offline("pcu");
-	test_offline("cbox");
-	machine_setup("clock=real", "");
-	test_unload(4);
-	tap_ok(all_running(), "then everything counts");
-	return tap_end();
-}
+TEST_HARNESS_MAIN
