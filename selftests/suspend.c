@@ -19,17 +19,13 @@
 #include <unistd.h>
 
 #include "lib/boxes.h"
-#include "lib/catalogue.h"
 #include "lib/generation.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
 #define MEMORY	"/dev/shm/suspend"
-
-#define COUNT(array)	(sizeof(array) / sizeof(*(array)))
 
 enum {
 	BEFORE = 1003, AFTER = 507, PERIOD = 100, SLEEPS = 2, MAX_WATCHED = 16,
@@ -100,6 +96,24 @@ static void power_off(int status)
 	}
 	reboot(RB_POWER_OFF);
 	pause();
+}
+
+/* At exit of the process that all tests are children of, @tests. */
+static void end(int status, void *tests)
+{
+	if (getpid() == (pid_t)(intptr_t)tests)
+		power_off(status);
+}
+
+/* Before the harness begins. */
+static void __attribute__((constructor)) prepare(int argc, char **argv)
+{
+	(void)argc;
+	if (access("/sys/power/pm_test", W_OK))
+		tap_skip_all("this kernel cannot test a sleep");
+	if (strcmp(argv[0], MEMORY "/suspend"))
+		move_into_memory(argv);
+	on_exit(end, (void *)(intptr_t)getpid());
 }
 
 /* --- asleep -------------------------------------------------------------------- */
@@ -213,79 +227,73 @@ static bool sampled(struct sampler *s, uint64_t cycles, const char *when)
 			     "count of what samples, %s", when);
 }
 
-static void test_sleep(const char *resume)
+FIXTURE(asleep) {};
+
+FIXTURE_VARIANT(asleep)
+{
+	const char *params;
+};
+
+FIXTURE_VARIANT_ADD(asleep, registers_reset)
+{
+	.params = "clock=manual resume=reset",
+};
+
+FIXTURE_VARIANT_ADD(asleep, registers_kept)
+{
+	.params = "clock=manual resume=keep",
+};
+
+FIXTURE_SETUP(asleep)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup(variant->params, "");
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(asleep)
+{
+	expect_nothing_left(_metadata);
+}
+
+TEST_F_TIMEOUT(asleep, counts_and_sampling_go_on_without_a_jump, UNHURRIED)
 {
 	static const char *const sampling[] = { "pcu", "imc", "gbsq", "fsb" };
-	char params[64], pmu[SAMPLERS][PMU_NAME_MAX];
+	char pmu[SAMPLERS][PMU_NAME_MAX];
+	uint64_t cycles = BEFORE;
 	struct sampler s[SAMPLERS];
 	unsigned int samplers;
-	uint64_t cycles;
-	bool ok = true;
-	int err;
 
-	snprintf(params, sizeof(params), "clock=manual resume=%s", resume);
-	machine_setup(params, "");
-	log_mark();
 	watch_all();
 	samplers = open_samplers(s, pmu);
-	sim_advance(cycles = BEFORE);
-	ok &= all_count(cycles, "before");
-	for (unsigned int sleep = 0; ok && sleep < SLEEPS; sleep++) {
-		err = fall_asleep();
-		if (!check_eq(-err, 0, "errno of sleep")) {
-			ok = false;
-			break;
-		}
-		ok &= all_count(cycles, "after the sleep");
+	sim_advance(cycles);
+	ASSERT_TRUE(all_count(cycles, "before"));
+	for (unsigned int sleep = 0; sleep < SLEEPS; sleep++) {
+		ASSERT_EQ(0, -fall_asleep());
+		ASSERT_TRUE(all_count(cycles, "after the sleep"));
 		sim_advance(AFTER);
 		cycles += AFTER;
-		ok &= all_count(cycles, "and then");
+		ASSERT_TRUE(all_count(cycles, "and then"));
 	}
-	tap_ok(ok, "resume=%s: counts go on after %d sleeps, without a jump",
-	       resume, SLEEPS);
 	for (unsigned int i = 0; i < samplers; i++) {
-		ok &= sampled(&s[i], cycles, pmu[i]);
-		ok &= sampler_clean(&s[i], pmu[i]);
+		EXPECT_TRUE(sampled(&s[i], cycles, pmu[i]));
+		EXPECT_TRUE(sampler_clean(&s[i], pmu[i]));
 		sampler_close(&s[i]);
 	}
-	tap_ok(ok, "resume=%s: and so does sampling", resume);
 	for (unsigned int i = 0; i < n_watched; i++)
 		close(watched[i].fd);
-	ok = true;
+
+	/* and so does what begins then */
 	for (int pkg = 0; pkg < packages(); pkg++) {
-		if (ticks(box_kinds[0]))
-			ok &= check_eq(boxes_that_count(pkg, AFTER),
-				       pmus_there(),
-				       "boxes of package %d that count", pkg);
-		for (unsigned int i = 0; i < COUNT(sampling); i++)
+		if (ticks(box_kinds[0])) {
+			EXPECT_EQ(pmus_there(), boxes_that_count(pkg, AFTER)) {
+				TH_LOG("of package %d", pkg);
+			}
+		}
+		for (unsigned int i = 0; i < ARRAY_SIZE(sampling); i++)
 			if (kind_there(sampling[i]))
-				ok &= samples_exactly(sampling[i], pkg, 3);
+				EXPECT_TRUE(samples_exactly(sampling[i], pkg, 3));
 	}
-	ok &= check_eq(-driver_unload(), 0, "the driver unloads");
-	ok &= check_eq(sim_dirty_registers(), 0, "registers that are not reset");
-	ok &= check_eq(sim_stat("undefined"), 0, "undefined writes");
-	tap_ok(ok & log_clean(), "resume=%s: all packages count and sample again",
-	       resume);
 }
 
-static void end(int status, void *arg)
-{
-	(void)arg;
-	power_off(status);
-}
-
-int main(int argc, char **argv)
-{
-	(void)argc;
-	if (access("/sys/power/pm_test", W_OK))
-		tap_skip_all("this kernel cannot test a sleep");
-	if (strcmp(argv[0], MEMORY "/suspend"))
-		move_into_memory(argv);
-	catalogue(NULL);
-	if (max_sample_rate(100000000))
-		tap_bail("perf_event_max_sample_rate");
-	on_exit(end, NULL);
-	test_sleep("reset");
-	test_sleep("keep");
-	return tap_end();
-}
+TEST_HARNESS_MAIN
