@@ -16,13 +16,13 @@
 #include <unistd.h>
 
 #include "lib/catalogue.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
-#define COUNT(array)	(sizeof(array) / sizeof(*(array)))
+/* Fixtures that load modules with other parameters come last. */
+MACHINE_OF_ALL_TESTS("clock=manual", "");
 
 /* --- refusals ------------------------------------------------------------ */
 
@@ -60,141 +60,87 @@ static bool accepted(const struct perf_event_attr *attr, int cpu,
 	return check_eq(fd < 0 ? -fd : 0, 0, "%s", what);
 }
 
-static void test_periods(const char *kind)
+FIXTURE(refusals)
 {
-	const struct cat_event *e = ticks_of(kind);
 	char pmu[PMU_NAME_MAX];
-	struct perf_event_attr base, attr;
-	bool ok = true;
+	bool there;
 	int cpu;
+	struct perf_event_attr base;	/* of no event yet */
+};
 
-	if (!e || !pmu_name(pmu, kind, 0)) {
-		tap_skip("no event, or no box", "%s: periods", kind);
+FIXTURE_VARIANT(refusals)
+{
+	const char *kind;
+};
+
+VARIANTS_OF_ALL_KINDS(refusals);
+
+FIXTURE_SETUP(refusals)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	self->there = pmu_name(self->pmu, variant->kind, 0);
+	if (!self->there)
 		return;
-	}
-	cpu = pmu_cpu(pmu, 0);
-	pmu_attr(&base, pmu, "");
-	base.config = e->config;
-	base.sample_type = SAMPLER_TYPE;
-	for (unsigned int bits = 48; bits < 64; bits++) {
-		attr = base;
-		attr.sample_period = 1ULL << bits;
-		ok &= refused(&attr, cpu, EINVAL, "a period that is too wide");
-	}
-	attr = base;
-	attr.sample_period = UINT64_MAX >> 1;
-	ok &= refused(&attr, cpu, EINVAL, "the widest period");
-	tap_ok(ok, "%s: a period wider than the counter is refused", pmu);
+	self->cpu = pmu_cpu(self->pmu, 0);
+	ASSERT_EQ(0, -pmu_attr(&self->base, self->pmu, ""));
+	self->base.sample_period = 1000;
+	self->base.sample_type = SAMPLER_TYPE;
+}
 
-	attr = base;
+FIXTURE_TEARDOWN(refusals)
+{
+}
+
+TEST_F_TIMEOUT(refusals, period_wider_than_the_counter, UNHURRIED)
+{
+	const struct cat_event *e = ticks_of(variant->kind);
+	struct perf_event_attr attr = self->base;
+
+	if (!e || !self->there)
+		SKIP(return, "no event, or no box");
+	attr.config = e->config;
+	for (unsigned int bits = 48; bits < 64; bits++) {
+		attr.sample_period = 1ULL << bits;
+		EXPECT_TRUE(refused(&attr, self->cpu, EINVAL, "too wide")) {
+			TH_LOG("a period of 2^%u", bits);
+		}
+	}
+	attr.sample_period = UINT64_MAX >> 1;
+	EXPECT_TRUE(refused(&attr, self->cpu, EINVAL, "the widest period"));
+}
+
+TEST_F_TIMEOUT(refusals, other_periods_and_a_frequency_are_accepted, UNHURRIED)
+{
+	const struct cat_event *e = ticks_of(variant->kind);
+	struct perf_event_attr attr = self->base;
+
+	if (!e || !self->there)
+		SKIP(return, "no event, or no box");
+	attr.config = e->config;
 	attr.sample_period = (1ULL << 48) - 1;
-	ok = accepted(&attr, cpu, "a period as wide as the counter");
+	EXPECT_TRUE(accepted(&attr, self->cpu, "as wide as the counter"));
 	attr.sample_period = 1;
-	ok &= accepted(&attr, cpu, "a period of 1");
+	EXPECT_TRUE(accepted(&attr, self->cpu, "a period of 1"));
 	attr.freq = 1;
 	attr.sample_freq = 100;
-	ok &= accepted(&attr, cpu, "100 samples a second");
-	tap_ok(ok, "%s: all other periods, and a frequency, are accepted", pmu);
+	EXPECT_TRUE(accepted(&attr, self->cpu, "100 samples a second"));
+}
 
-	attr = base;
+TEST_F_TIMEOUT(refusals, frequency_of_0, UNHURRIED)
+{
+	const struct cat_event *e = ticks_of(variant->kind);
+	struct perf_event_attr attr = self->base;
+
+	if (!e || !self->there)
+		SKIP(return, "no event, or no box");
+	attr.config = e->config;
 	attr.freq = 1;
 	attr.sample_freq = 0;
-	tap_ok(refused(&attr, cpu, EINVAL, "a frequency of 0"),
-	       "%s: a frequency of 0 is refused", pmu);
-}
-
-/* The counters of which public sources say that they have 44 or 48 bits. */
-static void test_narrow(void)
-{
-	struct perf_event_attr attr;
-	char pmu[PMU_NAME_MAX];
-	bool ok = true;
-
-	machine_setup("clock=manual counter_bits=44", "");
-	for (unsigned int k = 0; k < BOX_KINDS; k++) {
-		const struct cat_event *e = plain_of(box_kinds[k]);
-		bool narrow = !strcmp(box_kinds[k], "ubox") ||
-			      !strcmp(box_kinds[k], "sbox") ||
-			      !strcmp(box_kinds[k], "r3qpi");
-		int cpu;
-
-		if (!e || !pmu_name(pmu, box_kinds[k], 0))
-			continue;
-		cpu = pmu_cpu(pmu, 0);
-		pmu_attr(&attr, pmu, "");
-		attr.config = e->config;
-		attr.sample_period = (1ULL << 44) - 1;
-		ok &= accepted(&attr, cpu, pmu);
-		attr.sample_period = 1ULL << 44;
-		ok &= narrow ? refused(&attr, cpu, EINVAL, pmu) :
-			       accepted(&attr, cpu, pmu);
-	}
-	tap_ok(ok, "the width that counts is the one that was found");
-}
-
-/* An ioctl may set no period that open refuses; a good one is used from then on. */
-static void test_new_period(const char *kind)
-{
-	static const uint64_t bad[] = { 0, 1ULL << 48, 1ULL << 62, 1ULL << 63 };
-	const struct cat_event *e = plain_of(kind);
-	uint64_t period = 50;
-	char pmu[PMU_NAME_MAX];
-	struct sampler s;
-	bool ok;
-
-	if (!e || !pmu_name(pmu, kind, 0)) {
-		tap_skip("no event, or no box", "%s: a new period", kind);
-		return;
-	}
-	ok = check_eq(-sampler_open(&s, pmu, pmu_cpu(pmu, 0), 10,
-				    "config=%#" PRIx64, e->config), 0,
-		      "%s opens", pmu);
-	for (unsigned int i = 0; i < COUNT(bad); i++) {
-		period = bad[i];
-		ok &= check(ioctl(s.fd, PERF_EVENT_IOC_PERIOD, &period) == -1 &&
-			    errno == EINVAL, "a period of %#" PRIx64
-			    " is not refused", period);
-	}
-	send_traffic(pmu, 0, e, 100, 1);
-	ok &= check_eq(sampler_settle(&s, 10), 10, "samples by 10");
-	s.period = period = 50;
-	ok &= check_eq(ioctl(s.fd, PERF_EVENT_IOC_PERIOD, &period), 0,
-		       "a period of 50");
-	send_traffic(pmu, 0, e, 500, 1);
-	ok &= check_eq(sampler_settle(&s, 20), 20, "samples by 10, then by 50");
-	ok &= sampler_clean(&s, pmu);
-	sampler_close(&s);
-	tap_ok(ok, "%s: an ioctl sets a new period, but none that open refuses",
-	       pmu);
-}
-
-static void test_free_running(void)
-{
-	char pmu[PMU_NAME_MAX];
-	struct perf_event_attr attr;
-	unsigned int tried = 0;
-	size_t n;
-	const struct cat_event *e = catalogue(&n);
-	bool ok = true;
-
-	for (size_t i = 0; i < n; i++) {
-		if (!e[i].free || !pmu_name(pmu, e[i].box, 0))
-			continue;
-		pmu_attr(&attr, pmu, e[i].name);
-		ok &= accepted(&attr, pmu_cpu(pmu, 0), e[i].name);
-		attr.sample_period = 100000;
-		ok &= refused(&attr, pmu_cpu(pmu, 0), EINVAL, e[i].name);
-		attr.freq = 1;
-		attr.sample_freq = 10;
-		ok &= refused(&attr, pmu_cpu(pmu, 0), EINVAL, e[i].name);
-		tried++;
-	}
-	tap_ok(ok && tried, "%u free-running counters can be read, not sampled",
-	       tried);
+	EXPECT_TRUE(refused(&attr, self->cpu, EINVAL, "a frequency of 0"));
 }
 
 /* What only a core can say of an event. */
-static void test_impossible(const char *kind)
+TEST_F_TIMEOUT(refusals, samples_with_what_only_a_core_knows, UNHURRIED)
 {
 	static const struct {
 		uint64_t type;
@@ -208,63 +154,151 @@ static void test_impossible(const char *kind)
 		{ PERF_SAMPLE_TRANSACTION, "transaction" },
 		{ PERF_SAMPLE_DATA_PAGE_SIZE, "data page size" },
 	};
-	const struct cat_event *e = plain_of(kind);
-	struct perf_event_attr base, attr;
-	char pmu[PMU_NAME_MAX];
-	bool ok = true;
-	int cpu;
+	const struct cat_event *e = plain_of(variant->kind);
 
-	if (!e || !pmu_name(pmu, kind, 0)) {
-		tap_skip("no event, or no box", "%s: what it cannot say", kind);
-		return;
-	}
-	cpu = pmu_cpu(pmu, 0);
-	pmu_attr(&base, pmu, "");
-	base.config = e->config;
-	base.sample_period = 1000;
-	base.sample_type = SAMPLER_TYPE;
-	for (unsigned int i = 0; i < COUNT(types); i++) {
-		attr = base;
+	if (!e || !self->there)
+		SKIP(return, "no event, or no box");
+	for (unsigned int i = 0; i < ARRAY_SIZE(types); i++) {
+		struct perf_event_attr attr = self->base;
+
+		attr.config = e->config;
 		attr.sample_type |= types[i].type;
-		ok &= refused(&attr, cpu, EOPNOTSUPP, types[i].name);
+		EXPECT_TRUE(refused(&attr, self->cpu, EOPNOTSUPP, types[i].name));
 	}
-	tap_ok(ok, "%s: samples with what only a core knows are refused", pmu);
+}
 
-	ok = true;
+TEST_F_TIMEOUT(refusals, precise_ip_branch_stacks_and_aux_output, UNHURRIED)
+{
+	const struct cat_event *e = plain_of(variant->kind);
+	struct perf_event_attr attr;
+
+	if (!e || !self->there)
+		SKIP(return, "no event, or no box");
+	self->base.config = e->config;
 	for (unsigned int i = 1; i <= 3; i++) {
-		attr = base;
+		attr = self->base;
 		attr.precise_ip = i;
-		ok &= refused(&attr, cpu, EOPNOTSUPP, "precise_ip");
+		EXPECT_TRUE(refused(&attr, self->cpu, EOPNOTSUPP, "precise_ip"));
 	}
-	attr = base;
+	attr = self->base;
 	attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
 	attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
-	ok &= refused(&attr, cpu, EOPNOTSUPP, "branch stack");
+	EXPECT_TRUE(refused(&attr, self->cpu, EOPNOTSUPP, "branch stack"));
 	attr.branch_sample_type = PERF_SAMPLE_BRANCH_CALL_STACK |
 				  PERF_SAMPLE_BRANCH_USER;
-	ok &= refused(&attr, cpu, EOPNOTSUPP, "branch call stack");
-	attr = base;
+	EXPECT_TRUE(refused(&attr, self->cpu, EOPNOTSUPP, "branch call stack"));
+	attr = self->base;
 	attr.aux_output = 1;
-	ok &= refused(&attr, cpu, EOPNOTSUPP, "aux_output");
-	tap_ok(ok, "%s: precise_ip, branch stacks and AUX output are refused",
-	       pmu);
+	EXPECT_TRUE(refused(&attr, self->cpu, EOPNOTSUPP, "aux_output"));
+}
+
+FIXTURE(free_running) {};
+
+FIXTURE_SETUP(free_running)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+}
+
+FIXTURE_TEARDOWN(free_running)
+{
+}
+
+TEST_F_TIMEOUT(free_running, counters_can_be_read_not_sampled, UNHURRIED)
+{
+	struct perf_event_attr attr;
+	char pmu[PMU_NAME_MAX];
+	unsigned int tried = 0;
+	size_t n;
+	const struct cat_event *e = catalogue(&n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!e[i].free || !pmu_name(pmu, e[i].box, 0))
+			continue;
+		pmu_attr(&attr, pmu, e[i].name);
+		EXPECT_TRUE(accepted(&attr, pmu_cpu(pmu, 0), e[i].name));
+		attr.sample_period = 100000;
+		EXPECT_TRUE(refused(&attr, pmu_cpu(pmu, 0), EINVAL, e[i].name));
+		attr.freq = 1;
+		attr.sample_freq = 10;
+		EXPECT_TRUE(refused(&attr, pmu_cpu(pmu, 0), EINVAL, e[i].name));
+		tried++;
+	}
+	EXPECT_GT(tried, 0);
+}
+
+/* --- what is accepted ------------------------------------------------------ */
+
+FIXTURE(accepted)
+{
+	char pmu[PMU_NAME_MAX];
+	const struct cat_event *event;
+};
+
+FIXTURE_VARIANT(accepted)
+{
+	const char *kind;
+};
+
+VARIANT_OF_KIND(accepted, ha);
+VARIANT_OF_KIND(accepted, cbox);
+
+FIXTURE_SETUP(accepted)
+{
+	/* large samples take long where the CPU is emulated: none is throttled */
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	self->event = plain_of(variant->kind);
+	if (!pmu_name(self->pmu, variant->kind, 0))
+		self->event = NULL;
+}
+
+FIXTURE_TEARDOWN(accepted)
+{
+}
+
+/* An ioctl may set no period that open refuses; a good one is used from then on. */
+TEST_F_TIMEOUT(accepted, new_period_by_ioctl, UNHURRIED)
+{
+	static const uint64_t bad[] = { 0, 1ULL << 48, 1ULL << 62, 1ULL << 63 };
+	const struct cat_event *e = self->event;
+	uint64_t period;
+	struct sampler s;
+
+	if (!e)
+		SKIP(return, "no event, or no box");
+	ASSERT_EQ(0, -sampler_open(&s, self->pmu, pmu_cpu(self->pmu, 0), 10,
+				   "config=%#" PRIx64, e->config));
+	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
+		period = bad[i];
+		EXPECT_EQ(-1, ioctl(s.fd, PERF_EVENT_IOC_PERIOD, &period)) {
+			TH_LOG("a period of %#" PRIx64, bad[i]);
+		}
+		EXPECT_EQ(EINVAL, errno);
+	}
+	send_traffic(self->pmu, 0, e, 100, 1);
+	EXPECT_EQ(10, sampler_settle(&s, 10)) {
+		TH_LOG("samples by 10");
+	}
+	s.period = period = 50;
+	EXPECT_EQ(0, ioctl(s.fd, PERF_EVENT_IOC_PERIOD, &period));
+	send_traffic(self->pmu, 0, e, 500, 1);
+	EXPECT_EQ(20, sampler_settle(&s, 20)) {
+		TH_LOG("samples by 10, then by 50");
+	}
+	EXPECT_TRUE(sampler_clean(&s, self->pmu));
+	sampler_close(&s);
 }
 
 /* Everything that can be had of the interrupted program, in one sample. */
-static void test_possible(const char *kind)
+TEST_F_TIMEOUT(accepted, registers_stacks_call_chains_and_counts, UNHURRIED)
 {
-	const struct cat_event *e = plain_of(kind);
+	const struct cat_event *e = self->event;
 	uint64_t before = overflow_stat(0, "count");
 	struct perf_event_attr attr;
-	char pmu[PMU_NAME_MAX];
-	bool ok;
 	int fd;
 
-	if (!e || !pmu_name(pmu, kind, 0)) {
-		tap_skip("no event, or no box", "%s: what it can say", kind);
-		return;
-	}
-	pmu_attr(&attr, pmu, "");
+	if (!e)
+		SKIP(return, "no event, or no box");
+	pmu_attr(&attr, self->pmu, "");
 	attr.config = e->config;
 	attr.sample_period = 10;
 	attr.sample_type = SAMPLER_TYPE | PERF_SAMPLE_IDENTIFIER |
@@ -274,18 +308,90 @@ static void test_possible(const char *kind)
 			   PERF_SAMPLE_CGROUP;
 	attr.sample_regs_intr = attr.sample_regs_user = 0xff;
 	attr.sample_stack_user = 512;
-	fd = perf_open(&attr, -1, pmu_cpu(pmu, 0), -1);
-	ok = check_eq(fd < 0 ? -fd : 0, 0, "%s opens", pmu);
-	send_traffic(pmu, 0, e, 200, 1);
+	fd = perf_open(&attr, -1, pmu_cpu(self->pmu, 0), -1);
+	ASSERT_GE(fd, 0) {
+		TH_LOG("%s", strerror(-fd));
+	}
+	send_traffic(self->pmu, 0, e, 200, 1);
 	sleep_ms(20);
-	ok &= check_eq(event_count(fd), 200, "count");
-	ok &= check_eq(overflow_stat(0, "count") - before, 20, "overflow_count");
+	EXPECT_EQ(200, event_count(fd));
+	EXPECT_EQ(20, overflow_stat(0, "count") - before);
 	close(fd);
-	tap_ok(ok, "%s: registers, stacks, call chains and counts are accepted",
-	       pmu);
+}
+
+/* What samples cost is told to perf, which lowers its limit when they cost much. */
+TEST_F_TIMEOUT(accepted, cost_of_samples_is_told_to_perf, UNHURRIED)
+{
+	enum { RATE = 100000, SAMPLES = 1000, EACH = 100 };
+	unsigned int limit = RATE;
+	struct sampler s;
+	FILE *f;
+
+	if (!self->event)
+		SKIP(return, "no event, or no box");
+	/* so many a second would be 2.5 us each, which no emulated CPU can do */
+	ASSERT_EQ(0, -file_write("/proc/sys/kernel/perf_cpu_time_max_percent",
+				 "25"));
+	ASSERT_EQ(0, -file_write("/proc/sys/kernel/perf_event_max_sample_rate",
+				 "100000"));
+	ASSERT_EQ(0, -sampler_open(&s, self->pmu, pmu_cpu(self->pmu, 0), EACH,
+				   "config=%#" PRIx64, self->event->config));
+	send_traffic(self->pmu, 0, self->event, SAMPLES * EACH, 1);
+	sampler_close(&s);
+	f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
+	ASSERT_NE(NULL, f);
+	EXPECT_EQ(1, fscanf(f, "%u", &limit));
+	fclose(f);
+	EXPECT_LT(limit, RATE);
+}
+
+/* --- narrow counters --------------------------------------------------------- */
+
+FIXTURE(narrow) {};
+
+FIXTURE_SETUP(narrow)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup("clock=manual counter_bits=44", "");
+}
+
+FIXTURE_TEARDOWN(narrow)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
+/* The counters of which public sources say that they have 44 or 48 bits. */
+TEST_F_TIMEOUT(narrow, width_that_counts_is_the_one_that_was_found, UNHURRIED)
+{
+	struct perf_event_attr attr;
+	unsigned int tried = 0;
+	char pmu[PMU_NAME_MAX];
+
+	for (unsigned int k = 0; k < BOX_KINDS; k++) {
+		const struct cat_event *e = plain_of(box_kinds[k]);
+		bool narrow = !strcmp(box_kinds[k], "ubox") ||
+			      !strcmp(box_kinds[k], "sbox") ||
+			      !strcmp(box_kinds[k], "r3qpi");
+		int cpu;
+
+		if (!e || !pmu_name(pmu, box_kinds[k], 0))
+			continue;
+		cpu = pmu_cpu(pmu, 0);
+		pmu_attr(&attr, pmu, "");
+		attr.config = e->config;
+		attr.sample_period = (1ULL << 44) - 1;
+		EXPECT_TRUE(accepted(&attr, cpu, pmu));
+		attr.sample_period = 1ULL << 44;
+		EXPECT_TRUE(narrow ? refused(&attr, cpu, EINVAL, pmu) :
+				     accepted(&attr, cpu, pmu));
+		tried++;
+	}
+	EXPECT_GT(tried, 0);
 }
 
 /* --- storms -------------------------------------------------------------- */
+
+enum { STORM_RATE = 1000, STORM_MS = 2000 };
 
 struct runner {
 	pthread_t thread;
@@ -372,123 +478,105 @@ static uint64_t most_samples(unsigned int rate, uint64_t ns)
 	return rate * 6 / 5 * ns / 1000000000 + 2 * (rate / 100 + 1);
 }
 
-/* For @ms. */
-static void storm(const char *const *kinds, unsigned int n, unsigned int ms,
-		  unsigned int rate)
+FIXTURE(storm) {};
+
+FIXTURE_VARIANT(storm)
 {
+	const char *kind;	/* NULL: all at once */
+};
+
+FIXTURE_VARIANT_ADD(storm, pcu)
+{
+	.kind = "pcu",
+};
+
+FIXTURE_VARIANT_ADD(storm, imc)
+{
+	.kind = "imc",
+};
+
+FIXTURE_VARIANT_ADD(storm, cbox)
+{
+	.kind = "cbox",
+};
+
+FIXTURE_VARIANT_ADD(storm, all)
+{
+};
+
+FIXTURE_SETUP(storm)
+{
+	machine_setup("clock=real", "");
+	ASSERT_EQ(0, -max_sample_rate(STORM_RATE));
+}
+
+FIXTURE_TEARDOWN(storm)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
+/*
+ * Programs go on, each cycle that was counted ended a period, perf throttles, each
+ * THROTTLE has its UNTHROTTLE, and nothing stays frozen.
+ */
+TEST_F_TIMEOUT(storm, is_throttled_and_ends, UNHURRIED)
+{
+	const char *const *kinds = variant->kind ? &variant->kind : box_kinds;
 	uint64_t ended = periods_ended(), start = now_ns(), samples = 0;
 	uint64_t counted = 0, throttled = 0, work[2], most;
-	const char *others = n > 1 ? " and all others" : "";
 	struct sampler s[2 * BOX_KINDS];
 	struct runner r[2] = { 0 };
 	unsigned int opened;
-	bool ok, paired = true;
 
-	max_sample_rate(rate);
-	stop_running = false;
 	r[0].cpu = package_cpu(0, 0);
 	r[1].cpu = package_cpu(0, 1) >= 0 ? package_cpu(0, 1) : 0;
-	for (unsigned int i = 0; i < 2; i++)
-		if (pthread_create(&r[i].thread, NULL, run, &r[i]))
-			tap_bail("no thread");
-	opened = open_storm(s, kinds, n);
+	for (unsigned int i = 0; i < 2; i++) {
+		ASSERT_EQ(0, pthread_create(&r[i].thread, NULL, run, &r[i]));
+	}
+	opened = open_storm(s, kinds, variant->kind ? 1 : BOX_KINDS);
+	EXPECT_GT(opened, 0) {
+		TH_LOG("nothing opens");
+	}
 	for (unsigned int i = 0; i < 2; i++)
 		work[i] = r[i].work;
-	sleep_ms(ms);
+	sleep_ms(STORM_MS);
 	for (unsigned int i = 0; i < 2; i++)
 		work[i] = r[i].work - work[i];
 	for (unsigned int i = 0; i < opened; i++)
 		sampler_disable(&s[i]);
-	most = opened * most_samples(rate, now_ns() - start);
+	most = opened * most_samples(STORM_RATE, now_ns() - start);
 	for (unsigned int i = 0; i < opened; i++) {
 		samples += sampler_drain(&s[i]) + s[i].lost;
 		throttled += s[i].throttled;
 		/* the last one may have been stopped while it was throttled */
-		paired &= check(s[i].lost || s[i].throttled - s[i].unthrottled <= 1,
-				"event %u: %" PRIu64 " times throttled, %" PRIu64
-				" unthrottled", i, s[i].throttled,
-				s[i].unthrottled);
+		EXPECT_TRUE(s[i].lost || s[i].throttled - s[i].unthrottled <= 1) {
+			TH_LOG("event %u: %ju times throttled, %ju unthrottled", i,
+			       (uintmax_t)s[i].throttled,
+			       (uintmax_t)s[i].unthrottled);
+		}
 		counted += event_count(s[i].fd);
 	}
 	ended = periods_ended() - ended;
 	for (unsigned int i = 0; i < opened; i++)
 		sampler_close(&s[i]);
 	stop_running = true;
-	for (unsigned int i = 0; i < 2; i++)
+	for (unsigned int i = 0; i < 2; i++) {
 		pthread_join(r[i].thread, NULL);
-	ok = check(opened, "nothing opens");
-	ok &= check(work[0] && work[1], "programs came %" PRIu64 " and %" PRIu64
-		    " steps far", work[0], work[1]);
-	tap_ok(ok, "%s%s: a storm; programs go on", kinds[0], others);
-	ok = check_eq(ended, counted, "periods that ended, of one count each");
-	ok &= check(samples && samples <= ended, "%" PRIu64 " samples", samples);
-	tap_ok(ok, "%s%s: each cycle that was counted ended a period", kinds[0],
-	       others);
-	ok = check(samples <= most, "%" PRIu64 " samples, may be %" PRIu64,
-		   samples, most);
-	ok &= check(throttled || samples == ended,
-		    "samples are missing, and it was never throttled");
-	tap_ok(ok, "%s%s: perf throttles it to %u a second (%" PRIu64
-	       " samples, %" PRIu64 " times throttled)", kinds[0], others, rate,
-	       samples, throttled);
-	tap_ok(paired, "%s%s: each THROTTLE has its UNTHROTTLE", kinds[0],
-	       others);
-	tap_ok(nothing_frozen(), "%s%s: nothing stays frozen after the storm",
-	       kinds[0], others);
-}
-
-/* What samples cost is told to perf, which lowers its limit when they cost much. */
-static void test_cost_is_told(const char *kind)
-{
-	enum { RATE = 100000, SAMPLES = 1000, EACH = 100 };
-	const struct cat_event *e = plain_of(kind);
-	unsigned int limit = RATE;
-	char pmu[PMU_NAME_MAX];
-	struct sampler s;
-	bool ok;
-	FILE *f;
-
-	pmu_name(pmu, kind, 0);
-	/* so many a second would be 2.5 us each, which no emulated CPU can do */
-	if (file_write("/proc/sys/kernel/perf_cpu_time_max_percent", "25") ||
-	    file_write("/proc/sys/kernel/perf_event_max_sample_rate", "100000"))
-		tap_bail("perf's limit cannot be set");
-	ok = check_eq(-sampler_open(&s, pmu, pmu_cpu(pmu, 0), EACH,
-				    "config=%#" PRIx64, e->config), 0,
-		      "%s opens", pmu);
-	send_traffic(pmu, 0, e, SAMPLES * EACH, 1);
-	sampler_close(&s);
-	f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
-	ok &= check(f && fscanf(f, "%u", &limit) == 1, "no limit can be read");
-	if (f)
-		fclose(f);
-	ok &= check(limit < RATE, "perf still allows %u samples a second", limit);
-	tap_ok(ok, "%s: what samples cost is told to perf", pmu);
-}
-
-int main(void)
-{
-	static const char *const one[][1] = { { "pcu" }, { "imc" }, { "cbox" } };
-
-	catalogue(NULL);
-	test_narrow();
-	machine_setup("clock=manual", "");
-	for (unsigned int k = 0; k < BOX_KINDS; k++) {
-		test_periods(box_kinds[k]);
-		test_impossible(box_kinds[k]);
+		EXPECT_GT(work[i], 0) {
+			TH_LOG("program %u does not go on", i);
+		}
 	}
-	test_new_period("ha");
-	test_new_period("cbox");
-	test_free_running();
-	test_cost_is_told("ha");
-	test_cost_is_told("cbox");
-	/* large samples take long where the CPU is emulated: none is throttled */
-	max_sample_rate(100000000);
-	test_possible("ha");
-	test_possible("cbox");
-	machine_setup("clock=real", "");
-	for (unsigned int i = 0; i < COUNT(one); i++)
-		storm(one[i], 1, 2000, 1000);
-	storm(box_kinds, BOX_KINDS, 2000, 1000);
-	return tap_end();
+	TH_LOG("%ju samples, %ju times throttled", (uintmax_t)samples,
+	       (uintmax_t)throttled);
+	/* of one count each */
+	EXPECT_EQ(counted, ended);
+	EXPECT_GT(samples, 0);
+	EXPECT_LE(samples, ended);
+	EXPECT_LE(samples, most);
+	EXPECT_TRUE(throttled || samples == ended) {
+		TH_LOG("samples are missing, and it was never throttled");
+	}
+	EXPECT_TRUE(nothing_frozen());
 }
+
+TEST_HARNESS_MAIN

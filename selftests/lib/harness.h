@@ -62,4 +62,22 @@ static inline void expect_no_complaint(struct __test_metadata *_metadata)
 	}								\
 	struct harness_needs_a_semicolon
 
+/* A variant for each type of boxes of all generations, named as it and with it as kind. */
+#define VARIANT_OF_KIND(fixture, name)					\
+	FIXTURE_VARIANT_ADD(fixture, name) { .kind = #name }
+#define VARIANTS_OF_ALL_KINDS(fixture)					\
+	VARIANT_OF_KIND(fixture, ubox);					\
+	VARIANT_OF_KIND(fixture, cbox);					\
+	VARIANT_OF_KIND(fixture, sbox);					\
+	VARIANT_OF_KIND(fixture, ha);					\
+	VARIANT_OF_KIND(fixture, imc);					\
+	VARIANT_OF_KIND(fixture, irp);					\
+	VARIANT_OF_KIND(fixture, pcu);					\
+	VARIANT_OF_KIND(fixture, qpi);					\
+	VARIANT_OF_KIND(fixture, r2pcie);				\
+	VARIANT_OF_KIND(fixture, r3qpi);				\
+	VARIANT_OF_KIND(fixture, gbsq);					\
+	VARIANT_OF_KIND(fixture, gsnpq);				\
+	VARIANT_OF_KIND(fixture, fsb)
+
 #endif
