@@ -12,15 +12,22 @@
 
 #include "lib/catalogue.h"
 #include "lib/generation.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
 #define NO_SHAPE	((struct shape){ 0 })
 #define ROUNDS		4
 #define UBOX_EN		(1U << 22)
+
+static void __attribute__((constructor)) need_two_packages(void)
+{
+	if (packages() < 2)
+		tap_skip_all("needs two packages");
+}
+
+MACHINE_OF_ALL_TESTS("clock=manual", NULL);
 
 /* The @nth event that any general counter may count and that has no filter. */
 static const struct cat_event *plain_event(const char *kind, unsigned int nth)
@@ -191,113 +198,87 @@ static void note_stop(const struct sim_access *a, void *arg)
 			  (a->reg >= 0xd8 && a->reg < 0xe8);
 }
 
-/* The perf CPU leaves and comes back; the other one takes over, and stays. */
-static void perf_cpu_leaves(int pkg)
+/* Also where a test has ended between. */
+static void all_come_back(void)
 {
-	int first = home_cpu(pkg), second;
+	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++)
+		if (!cpu_is_online(cpu))
+			come_back(cpu);
+}
+
+/* --- the CPU that perf's tools use ------------------------------------------- */
+
+FIXTURE(perf_cpu)
+{
+	int cpu;
+};
+
+FIXTURE_VARIANT(perf_cpu)
+{
+	int pkg;
+};
+
+FIXTURE_VARIANT_ADD(perf_cpu, package_0)
+{
+	.pkg = 0,
+};
+
+FIXTURE_VARIANT_ADD(perf_cpu, package_1)
+{
+	.pkg = 1,
+};
+
+FIXTURE_SETUP(perf_cpu)
+{
+	self->cpu = home_cpu(variant->pkg);
+}
+
+FIXTURE_TEARDOWN(perf_cpu)
+{
+	all_come_back();
+}
+
+/* It leaves and comes back; the other one takes over, and stays. */
+TEST_F_TIMEOUT(perf_cpu, leaves_and_nothing_is_lost_or_doubled, UNHURRIED)
+{
+	int pkg = variant->pkg, first = self->cpu, second;
 	unsigned int stops = 0;
-	bool ok;
 
 	second = package_cpu(pkg, 0) == first ? package_cpu(pkg, 1) :
 						package_cpu(pkg, 0);
-	if (second < 0) {
-		tap_skip("needs two CPUs in a package",
-			 "package %d: its perf CPU leaves", pkg);
-		return;
-	}
-	if (!cpu_can_leave(first)) {
-		tap_skip("this kernel keeps CPU 0 online (6.1 needs cpu0_hotplug)",
-			 "package %d: its perf CPU leaves", pkg);
-		return;
-	}
+	if (second < 0)
+		SKIP(return, "needs two CPUs in a package");
+	if (!cpu_can_leave(first))
+		SKIP(return,
+		     "this kernel keeps CPU 0 online (6.1 needs cpu0_hotplug)");
 	watch(first);
 	sim_advance(1003);
-	ok = exact(1003, "before");
+	EXPECT_TRUE(exact(1003, "before"));
 	sim_trace_clear();
-	ok &= leave(first);
+	ASSERT_TRUE(leave(first));
 	sim_trace(note_stop, &stops);
-	ok &= check_eq(stops, 0, "writes to counters while events move");
-	tap_ok(ok & cpumask_names(pkg, second),
-	       "package %d: cpumask follows when its perf CPU leaves", pkg);
+	EXPECT_EQ(0, stops) {
+		TH_LOG("writes to counters while events move");
+	}
+	EXPECT_TRUE(cpumask_names(pkg, second));
 	sim_advance(507);
-	tap_ok(exact(1510, "with the perf CPU offline"),
-	       "package %d: nothing lost, nothing doubled when its perf CPU leaves",
-	       pkg);
-	ok = come_back(first) & cpumask_names(pkg, second);
+	EXPECT_TRUE(exact(1510, "with the perf CPU offline"));
+	ASSERT_TRUE(come_back(first));
+	EXPECT_TRUE(cpumask_names(pkg, second));
 	sim_advance(211);
-	tap_ok(ok & exact(1721, "with the perf CPU back"),
-	       "package %d: counting goes on when the CPU is back", pkg);
+	EXPECT_TRUE(exact(1721, "with the perf CPU back"));
 
-	ok = true;
-	for (int i = 0; i < ROUNDS && ok; i++) {
+	for (int i = 0; i < ROUNDS; i++) {
 		int now = i % 2 ? first : second, next = i % 2 ? second : first;
 
-		ok = leave(now) & cpumask_names(pkg, next);
+		ASSERT_TRUE(leave(now));
+		ASSERT_TRUE(cpumask_names(pkg, next));
 		sim_advance(13);
-		ok &= come_back(now);
+		ASSERT_TRUE(come_back(now));
 		sim_advance(17);
 	}
-	tap_ok(ok & exact(1721 + 30 * ROUNDS, "after all moves"),
-	       "package %d: %d moves, every count exact", pkg, ROUNDS);
+	EXPECT_TRUE(exact(1721 + 30 * ROUNDS, "after all moves"));
 	unwatch();
-}
-
-static bool ubox_clock_runs(int pkg)
-{
-	uint64_t ctl = 0;
-
-	return sim_register(pkg, "ubox fixed_ctl", &ctl) && (ctl & UBOX_EN);
-}
-
-/*
- * The driver uses the UBox's clock itself while something samples, and leaves it
- * to an event of the UBox that samples.  It must not stop it for others.
- */
-static void clock_beside_sampler(int pkg)
-{
-	struct event_reading r = { 0 };
-	int first = home_cpu(pkg), fd;
-	char ubox[PMU_NAME_MAX];
-	struct sampler s;
-	bool ok;
-
-	if (!signals("ubox")) {
-		tap_skip("overflows do not freeze a package, so the driver needs no clock",
-			 "package %d: a clock beside a sampling event", pkg);
-		return;
-	}
-	if (!cpu_can_leave(first) || package_cpu(pkg, 1) < 0) {
-		tap_skip("needs two CPUs in a package, and one that may leave",
-			 "package %d: a clock beside a sampling event", pkg);
-		return;
-	}
-	if (!pmu_name(ubox, "ubox", 0)) {
-		tap_skip("there is no UBox",
-			 "package %d: a clock beside a sampling event", pkg);
-		return;
-	}
-	ok = check_eq(-sampler_open(&s, ubox, first, 1 << 30, "event=0x46"), 0,
-		      "a sampling event opens");
-	for (int i = 0; ok && i < 1000 && !ubox_clock_runs(pkg); i++)
-		sleep_ms(10);
-	ok &= check(ubox_clock_runs(pkg), "the driver starts the UBox's clock");
-	fd = event_open(ubox, first, "event=0xff");
-	ok &= check(fd >= 0, "the UBox's clock opens: %s", strerror(-fd));
-	for (int i = 0; ok && i < 2; i++) {
-		int leaves = home_cpu(pkg);
-
-		sim_advance(1000);
-		ok = leave(leaves);
-		sim_advance(1000);
-		ok &= check_eq(-event_read(fd, &r), 0, "the clock is read");
-		ok &= check_eq(r.value, 2000 * (i + 1),
-			       "cycles when %d CPUs have left", i + 1);
-		ok &= come_back(leaves);
-	}
-	tap_ok(ok, "package %d: the clock goes on beside a sampling event that moves",
-	       pkg);
-	close(fd);
-	sampler_close(&s);
 }
 
 /* Time that goes on by itself. */
@@ -333,70 +314,31 @@ static bool move_under_way(int pkg)
  * Cycles pass while the events are moving.  Perf freezes a box while it changes
  * its events, so some may be lost; none may be counted twice.
  */
-static void moves_under_way(int pkg)
+TEST_F_TIMEOUT(perf_cpu, leaves_while_the_clock_runs_and_nothing_is_doubled,
+	       UNHURRIED)
 {
-	int first = home_cpu(pkg);
 	uint64_t began = sim_cycles(), passed;
-	bool ok;
 
-	if (!cpu_can_leave(first) || package_cpu(pkg, 1) < 0) {
-		tap_skip("its perf CPU cannot leave",
-			 "package %d: moves while the clock runs", pkg);
-		return;
-	}
-	watch(first);
-	ok = move_under_way(pkg);
+	if (!cpu_can_leave(self->cpu) || package_cpu(variant->pkg, 1) < 0)
+		SKIP(return, "its perf CPU cannot leave");
+	watch(self->cpu);
+	EXPECT_TRUE(move_under_way(variant->pkg));
 	passed = sim_cycles() - began;
+	EXPECT_GT(n_watched, 0);
 	for (unsigned int i = 0; i < n_watched; i++) {
 		struct watched *w = &watched[i];
 		uint64_t n = event_count(w->fd);
 		uint64_t most = cat_expect(w->event, NO_SHAPE, began, passed);
 
-		ok &= check(n <= most && (n || !most),
-			    "%s/%s/: %ju of at most %ju", w->pmu,
-			    w->event->name, (uintmax_t)n, (uintmax_t)most);
+		EXPECT_TRUE(n <= most && (n || !most)) {
+			TH_LOG("%s/%s/: %ju of at most %ju", w->pmu,
+			       w->event->name, (uintmax_t)n, (uintmax_t)most);
+		}
 	}
 	unwatch();
-	tap_ok(ok, "package %d: nothing doubled when it moves while the clock runs",
-	       pkg);
 }
 
-/*
- * The UBox cannot be frozen: two events that share its clock, on CPUs that leave
- * in turn while time goes on, miss nothing.
- */
-static void shared_clock_moves(int pkg)
-{
-	uint64_t began = sim_cycles();
-	char ubox[PMU_NAME_MAX];
-	int twin[2];
-	bool ok;
-
-	if (!cpu_can_leave(home_cpu(pkg)) || package_cpu(pkg, 1) < 0) {
-		tap_skip("its perf CPU cannot leave",
-			 "package %d: a shared clock moves", pkg);
-		return;
-	}
-	if (!pmu_name(ubox, "ubox", 0)) {
-		tap_skip("there is no UBox", "package %d: a shared clock moves",
-			 pkg);
-		return;
-	}
-	ok = true;
-	for (int i = 0; i < 2; i++) {
-		twin[i] = event_open(ubox, package_cpu(pkg, i), "event=0xff");
-		ok &= check(twin[i] >= 0, "clock %d: %s", i,
-			    strerror(-twin[i]));
-	}
-	ok &= move_under_way(pkg);
-	for (int i = 0; i < 2; i++) {
-		ok &= check_eq(event_count(twin[i]), sim_cycles() - began,
-			       "clock %d", i);
-		close(twin[i]);
-	}
-	tap_ok(ok, "package %d: events that share a clock miss nothing when they move",
-	       pkg);
-}
+/* --- a CPU that the cpumask does not name -------------------------------------- */
 
 struct programmers {
 	int cpu, writes, elsewhere;
@@ -412,139 +354,291 @@ static void note_programmer(const struct sim_access *a, void *arg)
 	p->elsewhere += a->cpu != p->cpu;
 }
 
-/* An event opened on a CPU that the cpumask does not name stays on it. */
-static void other_cpu(const char *kind, int pkg)
+/* A CPU that can leave and is not the package's perf CPU, or -1. */
+static int other_cpu_of(int pkg)
 {
-	const struct cat_event *e = plain_event(kind, 0);
-	char pmu[PMU_NAME_MAX];
-	struct programmers who = { .cpu = -1 };
-	int perf_cpu = home_cpu(pkg), a, b, c;
-	uint64_t start;
-	bool ok;
+	int cpu;
 
-	for (unsigned int i = 0; who.cpu < 0 && package_cpu(pkg, i) >= 0; i++)
-		if (package_cpu(pkg, i) != perf_cpu &&
-		    cpu_can_leave(package_cpu(pkg, i)))
-			who.cpu = package_cpu(pkg, i);
-	if (!e || !pmu_name(pmu, kind, 0) || who.cpu < 0) {
-		tap_skip(e ? "no second CPU that can leave" : "no plain event",
-			 "package %d: %s on a CPU outside the cpumask", pkg, kind);
-		return;
-	}
-	sim_trace_clear();
-	start = sim_cycles();
-	b = event_open(pmu, who.cpu, "%s", e->string);
-	sim_trace(note_programmer, &who);
-	ok = check(b >= 0, "open on CPU %d: %s", who.cpu, strerror(-b));
-	ok &= check(who.writes > 0 && !who.elsewhere,
-		    "%d writes, %d of them not from CPU %d", who.writes,
-		    who.elsewhere, who.cpu);
-	a = event_open(pmu, perf_cpu, "%s", e->string);
-	sim_advance(104);
-	ok &= check_eq(event_count(b), cat_expect(e, NO_SHAPE, start, 104),
-		       "on CPU %d", who.cpu);
-	ok &= check_eq(event_count(a), cat_expect(e, NO_SHAPE, start, 104),
-		       "on the perf CPU");
-	tap_ok(ok, "package %d: %s counts the same from a CPU outside the cpumask",
-	       pkg, pmu);
-
-	ok = leave(who.cpu);
-	sim_advance(50);
-	ok &= check_eq(event_count(a), cat_expect(e, NO_SHAPE, start, 154),
-		       "on the perf CPU, the other one offline");
-	ok &= check_eq(event_count(b), cat_expect(e, NO_SHAPE, start, 104),
-		       "on the CPU that left");
-	c = event_open(pmu, who.cpu, "%s", e->string);
-	ok &= check_eq(-c, ENODEV, "open on a CPU that is offline");
-	ok &= come_back(who.cpu);
-	sim_advance(25);
-	ok &= check_eq(event_count(a), cat_expect(e, NO_SHAPE, start, 179),
-		       "on the perf CPU, the other one back");
-	ok &= check_eq(event_count(b), cat_expect(e, NO_SHAPE, start, 104),
-		       "on the CPU that had left");
-	c = event_open(pmu, who.cpu, "%s", e->string);
-	sim_advance(16);
-	ok &= check_eq(event_count(c),
-		       cat_expect(e, NO_SHAPE, start + 179, 16),
-		       "opened anew on the CPU that had left");
-	tap_ok(ok, "package %d: %s keeps its count when that CPU leaves, and ends there",
-	       pkg, pmu);
-	close(a);
-	close(b);
-	close(c);
+	for (unsigned int i = 0; (cpu = package_cpu(pkg, i)) >= 0; i++)
+		if (cpu != home_cpu(pkg) && cpu_can_leave(cpu))
+			return cpu;
+	return -1;
 }
 
-/* A whole package goes: its events end with their counts, others go on. */
-static void package_leaves(int pkg, int witness_pkg)
+FIXTURE(other_cpu)
 {
-	int cpus[16], n = 0, dirty = sim_dirty_registers(), fd;
+	struct programmers who;
+	const struct cat_event *event;
+	char pmu[PMU_NAME_MAX];
+	bool there;
+	uint64_t start;
+	int ours, theirs;	/* the event, on the perf CPU and on that one */
+};
+
+FIXTURE_VARIANT(other_cpu)
+{
+	const char *kind;
+	int pkg;
+};
+
+#define OTHER_CPU(name, package)					\
+	FIXTURE_VARIANT_ADD(other_cpu, name##_of_package_##package) {	\
+		.kind = #name, .pkg = package,				\
+	}
+
+OTHER_CPU(cbox, 0);
+OTHER_CPU(imc, 0);
+OTHER_CPU(fsb, 0);
+OTHER_CPU(cbox, 1);
+OTHER_CPU(imc, 1);
+OTHER_CPU(fsb, 1);
+
+/* First on the other CPU, which programs the box. */
+FIXTURE_SETUP(other_cpu)
+{
+	const struct cat_event *e = plain_event(variant->kind, 0);
+
+	self->event = e;
+	self->who.cpu = other_cpu_of(variant->pkg);
+	self->there = e && pmu_name(self->pmu, variant->kind, 0) &&
+		      self->who.cpu >= 0;
+	if (!self->there)
+		return;
+	sim_trace_clear();
+	self->start = sim_cycles();
+	self->theirs = event_open(self->pmu, self->who.cpu, "%s", e->string);
+	ASSERT_GE(self->theirs, 0) {
+		TH_LOG("open on CPU %d: %s", self->who.cpu,
+		       strerror(-self->theirs));
+	}
+	sim_trace(note_programmer, &self->who);
+	self->ours = event_open(self->pmu, home_cpu(variant->pkg), "%s",
+				e->string);
+	ASSERT_GE(self->ours, 0);
+}
+
+FIXTURE_TEARDOWN(other_cpu)
+{
+	all_come_back();
+}
+
+/* An event opened there stays there, and ends with the CPU. */
+TEST_F_TIMEOUT(other_cpu, counts_the_same_and_ends_when_it_leaves, UNHURRIED)
+{
+	const struct cat_event *e = self->event;
+	uint64_t start = self->start;
+	int cpu = self->who.cpu, again;
+
+	if (!e)
+		SKIP(return, "no plain event");
+	if (!self->there)
+		SKIP(return, "no second CPU that can leave");
+	EXPECT_GT(self->who.writes, 0);
+	EXPECT_EQ(0, self->who.elsewhere) {
+		TH_LOG("writes that are not from CPU %d", cpu);
+	}
+	sim_advance(104);
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start, 104), event_count(self->theirs));
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start, 104), event_count(self->ours));
+
+	ASSERT_TRUE(leave(cpu));
+	sim_advance(50);
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start, 154), event_count(self->ours));
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start, 104), event_count(self->theirs));
+	EXPECT_EQ(ENODEV, -event_open(self->pmu, cpu, "%s", e->string));
+	ASSERT_TRUE(come_back(cpu));
+	sim_advance(25);
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start, 179), event_count(self->ours));
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start, 104), event_count(self->theirs));
+	again = event_open(self->pmu, cpu, "%s", e->string);
+	sim_advance(16);
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start + 179, 16), event_count(again));
+	close(self->ours);
+	close(self->theirs);
+	close(again);
+}
+
+/* --- a whole package ------------------------------------------------------------ */
+
+FIXTURE(package)
+{
+	int cpus[16], n;
+	bool can_leave;
+};
+
+FIXTURE_SETUP(package)
+{
+	self->can_leave = true;
+	for (; self->n < 16 && package_cpu(1, self->n) >= 0; self->n++) {
+		self->cpus[self->n] = package_cpu(1, self->n);
+		self->can_leave &= cpu_can_leave(self->cpus[self->n]);
+	}
+}
+
+FIXTURE_TEARDOWN(package)
+{
+	all_come_back();
+}
+
+/* Its events end with their counts, others go on; new ones count when it is back. */
+TEST_F_TIMEOUT(package, leaves_and_comes_back, UNHURRIED)
+{
 	const char *kind = cat_find("fsb", "bus_clocks") ? "fsb" : "cbox";
 	const struct cat_event *e = plain_event(kind, 0);
-	char cbox[PMU_NAME_MAX];
-	bool ok = true;
-	uint64_t start;
+	unsigned int dirty = sim_dirty_registers();
+	int last = self->cpus[self->n - 1], fd;
+	uint64_t start = sim_cycles();
+	char pmu[PMU_NAME_MAX];
 
-	for (; n < 16 && package_cpu(pkg, n) >= 0; n++)
-		cpus[n] = package_cpu(pkg, n);
-	for (int i = 0; i < n; i++)
-		ok &= cpu_can_leave(cpus[i]);
-	if (!ok || !e || !pmu_name(cbox, kind, 0)) {
-		tap_skip("its CPUs cannot leave", "package %d leaves", pkg);
-		return;
-	}
-	start = sim_cycles();
-	fd = event_open(cbox, home_cpu(witness_pkg), "%s", e->string);
-	watch(home_cpu(pkg));
+	if (!self->can_leave || !e || !pmu_name(pmu, kind, 0))
+		SKIP(return, "its CPUs cannot leave");
+	fd = event_open(pmu, home_cpu(0), "%s", e->string);
+	watch(home_cpu(1));
+	EXPECT_GT(n_watched, 0);
 	sim_advance(600);
-	for (int i = 0; i < n; i++)
-		ok &= leave(cpus[i]);
+	for (int i = 0; i < self->n; i++) {
+		ASSERT_TRUE(leave(self->cpus[i]));
+	}
 	sim_advance(400);
-	for (unsigned int i = 0; i < n_watched; i++)
-		ok &= check_eq(event_count(watched[i].fd),
-			       cat_expect(watched[i].event, NO_SHAPE, start, 600),
-			       "%s/%s/ of the package that left",
+	for (unsigned int i = 0; i < n_watched; i++) {
+		EXPECT_EQ(cat_expect(watched[i].event, NO_SHAPE, start, 600),
+			  event_count(watched[i].fd)) {
+			TH_LOG("%s/%s/ of the package that left",
 			       watched[i].pmu, watched[i].event->name);
-	ok &= check_eq(event_count(fd), cat_expect(e, NO_SHAPE, start, 1000),
-		       "the other package's event");
-	ok &= cpumask_names(pkg, -1);
-	for (int i = 0; i < n; i++)
-		ok &= check_eq(-event_open(cbox, cpus[i], "%s", e->string),
-			       ENODEV, "open on CPU %d", cpus[i]);
-	tap_ok(ok, "package %d: all CPUs leave, counts stay at the last cycle seen",
-	       pkg);
+		}
+	}
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start, 1000), event_count(fd)) {
+		TH_LOG("the other package's event");
+	}
+	EXPECT_TRUE(cpumask_names(1, -1));
+	for (int i = 0; i < self->n; i++)
+		EXPECT_EQ(ENODEV, -event_open(pmu, self->cpus[i], "%s",
+					      e->string));
 	unwatch();
 
-	ok = true;
-	for (int i = n - 1; i >= 0; i--)
-		ok &= come_back(cpus[i]);
-	ok &= cpumask_names(pkg, cpus[n - 1]);
-	watch(cpus[n - 1]);
+	for (int i = self->n - 1; i >= 0; i--) {
+		ASSERT_TRUE(come_back(self->cpus[i]));
+	}
+	EXPECT_TRUE(cpumask_names(1, last));
+	watch(last);
 	sim_advance(320);
-	tap_ok(ok & exact(320, "after the package came back"),
-	       "package %d: all CPUs come back, new events count", pkg);
+	EXPECT_TRUE(exact(320, "after the package came back"));
 	unwatch();
 	close(fd);
-	tap_eq(sim_dirty_registers(), dirty,
-	       "package %d: registers as before it left", pkg);
+	EXPECT_EQ(dirty, sim_dirty_registers()) {
+		sim_show_registers();
+	}
 }
 
-int main(void)
+/* --- the UBox's clock, which stays as it is until a package is reset ------------- */
+
+FIXTURE(clock)
 {
-	machine_setup("clock=manual", NULL);
-	if (packages() < 2)
-		tap_skip_all("needs two packages");
-	for (int pkg = 0; pkg < 2; pkg++) {
-		perf_cpu_leaves(pkg);
-		moves_under_way(pkg);
-		other_cpu("cbox", pkg);
-		other_cpu("imc", pkg);
-		other_cpu("fsb", pkg);
-	}
-	package_leaves(1, 0);
-	/* these use counters that stay as they are until a package is reset */
-	for (int pkg = 0; pkg < 2; pkg++) {
-		shared_clock_moves(pkg);
-		clock_beside_sampler(pkg);
-	}
-	return tap_end();
+	char ubox[PMU_NAME_MAX];
+	int cpu;
+};
+
+FIXTURE_VARIANT(clock)
+{
+	int pkg;
+};
+
+FIXTURE_VARIANT_ADD(clock, package_0)
+{
+	.pkg = 0,
+};
+
+FIXTURE_VARIANT_ADD(clock, package_1)
+{
+	.pkg = 1,
+};
+
+FIXTURE_SETUP(clock)
+{
+	self->cpu = home_cpu(variant->pkg);
 }
+
+FIXTURE_TEARDOWN(clock)
+{
+	all_come_back();
+}
+
+/*
+ * The UBox cannot be frozen: two events that share its clock, on CPUs that leave
+ * in turn while time goes on, miss nothing.
+ */
+TEST_F_TIMEOUT(clock, events_that_share_it_move_and_miss_nothing, UNHURRIED)
+{
+	uint64_t began = sim_cycles();
+	int twin[2];
+
+	if (!cpu_can_leave(self->cpu) || package_cpu(variant->pkg, 1) < 0)
+		SKIP(return, "its perf CPU cannot leave");
+	if (!pmu_name(self->ubox, "ubox", 0))
+		SKIP(return, "there is no UBox");
+	for (int i = 0; i < 2; i++) {
+		twin[i] = event_open(self->ubox, package_cpu(variant->pkg, i),
+				     "event=0xff");
+		ASSERT_GE(twin[i], 0) {
+			TH_LOG("clock %d: %s", i, strerror(-twin[i]));
+		}
+	}
+	EXPECT_TRUE(move_under_way(variant->pkg));
+	for (int i = 0; i < 2; i++) {
+		EXPECT_EQ(sim_cycles() - began, event_count(twin[i])) {
+			TH_LOG("clock %d", i);
+		}
+		close(twin[i]);
+	}
+}
+
+static bool ubox_clock_runs(int pkg)
+{
+	uint64_t ctl = 0;
+
+	return sim_register(pkg, "ubox fixed_ctl", &ctl) && (ctl & UBOX_EN);
+}
+
+/*
+ * The driver uses the UBox's clock itself while something samples, and leaves it
+ * to an event of the UBox that samples.  It must not stop it for others.
+ */
+TEST_F_TIMEOUT(clock, goes_on_beside_a_sampling_event_that_moves, UNHURRIED)
+{
+	struct event_reading r = { 0 };
+	int pkg = variant->pkg, fd;
+	struct sampler s;
+
+	if (!signals("ubox"))
+		SKIP(return,
+		     "overflows do not freeze a package, so the driver needs no clock");
+	if (!cpu_can_leave(self->cpu) || package_cpu(pkg, 1) < 0)
+		SKIP(return, "needs two CPUs in a package, and one that may leave");
+	if (!pmu_name(self->ubox, "ubox", 0))
+		SKIP(return, "there is no UBox");
+	ASSERT_EQ(0, -sampler_open(&s, self->ubox, self->cpu, 1 << 30,
+				   "event=0x46"));
+	for (int i = 0; i < 1000 && !ubox_clock_runs(pkg); i++)
+		sleep_ms(10);
+	ASSERT_TRUE(ubox_clock_runs(pkg)) {
+		TH_LOG("the driver does not start the UBox's clock");
+	}
+	fd = event_open(self->ubox, self->cpu, "event=0xff");
+	ASSERT_GE(fd, 0);
+	for (int i = 0; i < 2; i++) {
+		int leaves = home_cpu(pkg);
+
+		sim_advance(1000);
+		ASSERT_TRUE(leave(leaves));
+		sim_advance(1000);
+		EXPECT_EQ(0, -event_read(fd, &r));
+		EXPECT_EQ(2000 * (i + 1), r.value) {
+			TH_LOG("cycles when %d CPUs have left", i + 1);
+		}
+		ASSERT_TRUE(come_back(leaves));
+	}
+	close(fd);
+	sampler_close(&s);
+}
+
+TEST_HARNESS_MAIN
