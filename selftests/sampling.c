@@ -14,24 +14,22 @@
 
 #include "lib/catalogue.h"
 #include "lib/generation.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
-#define COUNT(array)	(sizeof(array) / sizeof(*(array)))
 #define NO_SHAPE	((struct shape){ 0 })
 
 enum {
 	PERIOD = 7,
 	OVERFLOWS = 6300,	/* of each kind, in each of two packages */
-	MANY = 6250,		/* of each type that signals: 10^5 of Haswell's 8 */
 	MAX_SAMPLERS = 64,
 };
 
-static uint64_t overflows;	/* of boxes that signal */
-static unsigned int signalling;	/* which are so many, a type in each package */
+_Static_assert(OVERFLOWS * 2 * 8 >= 100000, "of Haswell's 8 types that signal");
+
+MACHINE_OF_ALL_TESTS("clock=manual", "");
 
 /* Exactly @samples, @count counted, nothing odd; drains the buffer. */
 static bool is_exact(struct sampler *s, uint64_t samples, uint64_t count,
@@ -77,72 +75,113 @@ static bool no_status_left(const char *pmu, int pkg)
 	return check_eq(status, 0, "%s: status", pmu);
 }
 
-static bool count_out(const char *kind, const struct cat_event *e, int pkg)
+static bool any_signals(void)
+{
+	char pmu[PMU_NAME_MAX];
+
+	for (unsigned int k = 0; k < BOX_KINDS; k++)
+		if (signals(box_kinds[k]) && pmu_name(pmu, box_kinds[k], 0))
+			return true;
+	return false;
+}
+
+static void prepare(struct __test_metadata *_metadata)
+{
+	/* here samples come as fast as the machine can give them */
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+}
+
+/* Of any test on this machine. */
+static void expect_no_pmi_where_none_signals(struct __test_metadata *_metadata)
+{
+	if (!any_signals()) {
+		EXPECT_EQ(0, sim_stat("pmi"));
+	}
+}
+
+FIXTURE(kind)
+{
+	const struct cat_event *plain, *ticks;
+};
+
+FIXTURE_VARIANT(kind)
+{
+	const char *kind;
+};
+
+VARIANTS_OF_ALL_KINDS(kind);
+
+FIXTURE_SETUP(kind)
+{
+	prepare(_metadata);
+	self->plain = plain_of(variant->kind);
+	self->ticks = ticks_of(variant->kind);
+}
+
+FIXTURE_TEARDOWN(kind)
+{
+	expect_no_pmi_where_none_signals(_metadata);
+}
+
+static void expect_each_overflow(struct __test_metadata *_metadata,
+				 const char *kind, const struct cat_event *e,
+				 int pkg)
 {
 	uint64_t before = overflow_stat(pkg, "count");
 	char pmu[PMU_NAME_MAX];
 	struct sampler s;
-	bool ok;
 
-	ok = pick_box(pmu, kind, pkg) && open_sampler(&s, pmu, pkg, PERIOD, e);
-	if (!ok)
-		return false;
+	ASSERT_TRUE(pick_box(pmu, kind, pkg));
+	ASSERT_TRUE(open_sampler(&s, pmu, pkg, PERIOD, e));
 	send_traffic(pmu, pkg, e, (uint64_t)PERIOD * OVERFLOWS + 3, 1);
-	ok &= is_exact(&s, OVERFLOWS, (uint64_t)PERIOD * OVERFLOWS + 3, pmu);
+	EXPECT_TRUE(is_exact(&s, OVERFLOWS, (uint64_t)PERIOD * OVERFLOWS + 3,
+			     pmu));
 	/* the rest of a period that has begun */
 	send_traffic(pmu, pkg, e, PERIOD - 4, 1);
-	ok &= is_exact(&s, OVERFLOWS, (uint64_t)PERIOD * (OVERFLOWS + 1) - 1,
-		       "one before the next");
+	EXPECT_TRUE(is_exact(&s, OVERFLOWS,
+			     (uint64_t)PERIOD * (OVERFLOWS + 1) - 1,
+			     "one before the next"));
 	send_traffic(pmu, pkg, e, 1, 1);
-	ok &= is_exact(&s, OVERFLOWS + 1, (uint64_t)PERIOD * (OVERFLOWS + 1),
-		       "the next");
-	ok &= check_eq(overflow_stat(pkg, "count") - before, OVERFLOWS + 1,
-		       "overflow_count");
+	EXPECT_TRUE(is_exact(&s, OVERFLOWS + 1,
+			     (uint64_t)PERIOD * (OVERFLOWS + 1), "the next"));
+	EXPECT_EQ(OVERFLOWS + 1, overflow_stat(pkg, "count") - before);
 	if (signals(kind)) {
-		overflows += s.samples;
-		ok &= no_status_left(pmu, pkg);
+		EXPECT_TRUE(no_status_left(pmu, pkg));
 	}
 	sampler_close(&s);
-	return ok;
 }
 
-static void test_kind(const char *kind)
+/* By interrupt or, where none comes, by the timer. */
+TEST_F_TIMEOUT(kind, each_overflow_gives_a_sample, UNHURRIED)
 {
-	const struct cat_event *e = plain_of(kind);
+	const uint64_t want = (uint64_t)(OVERFLOWS + 1) * packages();
 	uint64_t pmi = sim_stat("pmi"), timer = 0;
-	bool ok = true;
 
-	if (!e) {
-		tap_skip("the catalogue has no event for it", "%s: samples",
-			 kind);
-		return;
-	}
-	if (signals(kind))
-		signalling += packages();
+	if (!self->plain)
+		SKIP(return, "no event, or no box");
 	for (int pkg = 0; pkg < packages(); pkg++) {
 		timer -= overflow_stat(pkg, "timer_served");
-		ok &= count_out(kind, e, pkg);
+		expect_each_overflow(_metadata, variant->kind, self->plain, pkg);
 		timer += overflow_stat(pkg, "timer_served");
 	}
-	tap_ok(ok, "%s/%s/: %d times %d increments, %d samples in each package",
-	       kind, e->name, OVERFLOWS + 1, PERIOD, OVERFLOWS + 1);
 	pmi = sim_stat("pmi") - pmi;
+	TH_LOG("%s: %ju interrupts, %ju by the timer", self->plain->name,
+	       (uintmax_t)pmi, (uintmax_t)timer);
 	/*
 	 * The timer may be there before the interrupt, but never before the
 	 * overflow: with the last increment of each period there is one.
 	 */
-	if (signals(kind))
-		tap_ok(check_eq(pmi, (OVERFLOWS + 1U) * packages(), "PMIs") &&
-		       timer < (OVERFLOWS + 1U) * packages(),
-		       "%s: by interrupt (%" PRIu64 " of them, %" PRIu64
-		       " by the timer)", kind, pmi, timer);
-	else
-		tap_ok(pmi == 0 && timer == (OVERFLOWS + 1U) * packages(),
-		       "%s: by the timer, without any interrupt", kind);
+	if (signals(variant->kind)) {
+		EXPECT_EQ(want, pmi);
+		EXPECT_LT(timer, want);
+	} else {
+		EXPECT_EQ(0, pmi);
+		EXPECT_EQ(want, timer);
+	}
 }
 
 /* Increments larger than the period: one overflow, several samples. */
-static void test_steps(const char *kind)
+TEST_F_TIMEOUT(kind, steps_larger_and_smaller_than_the_period, UNHURRIED)
 {
 	static const struct {
 		uint64_t period;
@@ -151,33 +190,23 @@ static void test_steps(const char *kind)
 		{ 1, 1, 100 }, { 3, 10, 100 }, { 10, 3, 200 }, { 1, 20, 20 },
 		{ 1000, 999, 50 },
 	};
-	const struct cat_event *e = plain_of(kind);
+	const struct cat_event *e = self->plain;
 	int pkg = packages() - 1;
 	char pmu[PMU_NAME_MAX];
-	bool ok = true;
 
-	if (!e || !pick_box(pmu, kind, pkg)) {
-		tap_skip("no event, or no box", "%s: steps", kind);
-		return;
-	}
-	if (generation()->one_a_cycle) {
-		tap_skip("no increment is larger than one", "%s: steps", kind);
-		return;
-	}
-	for (unsigned int i = 0; i < COUNT(steps); i++) {
+	if (!e || !pick_box(pmu, variant->kind, pkg))
+		SKIP(return, "no event, or no box");
+	if (generation()->one_a_cycle)
+		SKIP(return, "no increment is larger than one");
+	for (unsigned int i = 0; i < ARRAY_SIZE(steps); i++) {
 		uint64_t total = (uint64_t)steps[i].n * steps[i].value;
 		struct sampler s;
 
-		if (!open_sampler(&s, pmu, pkg, steps[i].period, e)) {
-			ok = false;
-			continue;
-		}
+		ASSERT_TRUE(open_sampler(&s, pmu, pkg, steps[i].period, e));
 		send_traffic(pmu, pkg, e, steps[i].n, steps[i].value);
-		ok &= is_exact(&s, total / steps[i].period, total, pmu);
+		EXPECT_TRUE(is_exact(&s, total / steps[i].period, total, pmu));
 		sampler_close(&s);
 	}
-	tap_ok(ok, "%s/%s/: increments larger and smaller than the period", kind,
-	       e->name);
 }
 
 /* An event that grows by different amounts, in every cycle. */
@@ -195,34 +224,41 @@ static const struct cat_event *uneven_of(const char *kind)
 	return best;
 }
 
-static void test_cycles(const char *kind)
+TEST_F_TIMEOUT(kind, all_increments_in_2011_cycles, UNHURRIED)
 {
 	const struct cat_event *event[] = {
-		ticks_of(kind), uneven_of(kind),
-		!strcmp(kind, "imc") ? cat_find("imc", "dclk") : NULL,
+		self->ticks, uneven_of(variant->kind),
+		!strcmp(variant->kind, "imc") ? cat_find("imc", "dclk") : NULL,
 	};
+	unsigned int tried = 0;
 
-	for (unsigned int i = 0; i < COUNT(event); i++) {
+	if (!cat_has_waves(variant->kind))
+		SKIP(return, "no event, or no box");
+	for (unsigned int i = 0; i < ARRAY_SIZE(event); i++) {
 		const struct cat_event *e = event[i];
 		uint64_t start = sim_cycles(), n, timer;
 		char pmu[PMU_NAME_MAX];
 		struct sampler s;
-		bool ok;
 
-		if (!e || !cat_has_waves(kind))
+		if (!e)
 			continue;
 		timer = overflow_stat(0, "timer_served");
-		ok = pick_box(pmu, kind, 0) && open_sampler(&s, pmu, 0, 97, e);
+		ASSERT_TRUE(pick_box(pmu, variant->kind, 0));
+		ASSERT_TRUE(open_sampler(&s, pmu, 0, 97, e));
 		sim_advance(2011);
 		n = cat_expect(e, NO_SHAPE, start, 2011);
-		ok &= is_exact(&s, n / 97, n, pmu);
+		EXPECT_TRUE(is_exact(&s, n / 97, n, pmu)) {
+			TH_LOG("%s", e->name);
+		}
 		sampler_close(&s);
 		timer = overflow_stat(0, "timer_served") - timer;
-		ok &= check(!signals(kind) || timer < n / 97,
-			    "all by the timer, none by interrupt");
-		tap_ok(ok, "%s/%s/%s: %" PRIu64 " increments in 2011 cycles",
-		       kind, e->name, e->fixed ? " (fixed)" : "", n);
+		EXPECT_TRUE(!signals(variant->kind) || timer < n / 97) {
+			TH_LOG("%s: all by the timer, none by interrupt", e->name);
+		}
+		tried++;
 	}
+	if (!tried)
+		SKIP(return, "no event, or no box");
 }
 
 /*
@@ -230,83 +266,155 @@ static void test_cycles(const char *kind)
  * in PCI space the driver reads 32 bits when no more can have passed in the
  * time, and here cycles take none: for them 32 bits are the most.
  */
-static void test_wide(const char *kind, unsigned int bits)
+FIXTURE(long_periods) {};
+
+FIXTURE_VARIANT(long_periods)
 {
-	const struct cat_event *e = ticks_of(kind);
+	const char *kind;
+	unsigned int bits;	/* 0: of the generation's narrow counters */
+};
+
+FIXTURE_VARIANT_ADD(long_periods, ubox)
+{
+	.kind = "ubox",
+};
+
+FIXTURE_VARIANT_ADD(long_periods, cbox)
+{
+	.kind = "cbox",
+};
+
+FIXTURE_VARIANT_ADD(long_periods, pcu)
+{
+	.kind = "pcu", .bits = 48,
+};
+
+FIXTURE_VARIANT_ADD(long_periods, imc)
+{
+	.kind = "imc", .bits = 32,
+};
+
+FIXTURE_VARIANT_ADD(long_periods, qpi)
+{
+	.kind = "qpi", .bits = 32,
+};
+
+FIXTURE_VARIANT_ADD(long_periods, fsb)
+{
+	.kind = "fsb", .bits = 32,
+};
+
+FIXTURE_SETUP(long_periods)
+{
+	prepare(_metadata);
+}
+
+FIXTURE_TEARDOWN(long_periods)
+{
+	expect_no_pmi_where_none_signals(_metadata);
+}
+
+TEST_F_TIMEOUT(long_periods, end_in_the_right_cycle, UNHURRIED)
+{
+	unsigned int bits = variant->bits ? variant->bits : generation()->narrow;
+	const struct cat_event *e = ticks_of(variant->kind);
 	const uint64_t periods[] = { (1ULL << (bits - 1)) + 5,
 				     (1ULL << bits) - 1 };
 	char pmu[PMU_NAME_MAX];
-	bool ok = true;
 
-	if (!e || !pick_box(pmu, kind, 0)) {
-		tap_skip("no event, or no box", "%s: long periods", kind);
-		return;
-	}
-	for (unsigned int i = 0; i < COUNT(periods); i++) {
+	if (!e || !pick_box(pmu, variant->kind, 0))
+		SKIP(return, "no event, or no box");
+	for (unsigned int i = 0; i < ARRAY_SIZE(periods); i++) {
 		struct sampler s;
 
-		if (!open_sampler(&s, pmu, 0, periods[i], e)) {
-			ok = false;
-			continue;
-		}
+		ASSERT_TRUE(open_sampler(&s, pmu, 0, periods[i], e));
 		sim_advance(periods[i] - 1);
-		ok &= is_exact(&s, 0, periods[i] - 1, "one before the first");
+		EXPECT_TRUE(is_exact(&s, 0, periods[i] - 1,
+				     "one before the first"));
 		sim_advance(1);
-		ok &= is_exact(&s, 1, periods[i], "the first");
+		EXPECT_TRUE(is_exact(&s, 1, periods[i], "the first"));
 		sim_advance(periods[i]);
-		ok &= is_exact(&s, 2, 2 * periods[i], "the second");
+		EXPECT_TRUE(is_exact(&s, 2, 2 * periods[i], "the second"));
 		sampler_close(&s);
 	}
-	tap_ok(ok, "%s/%s/: periods up to %u bits", kind, e->name, bits);
 }
 
 /* --- what an event can be told ------------------------------------------- */
 
-static void test_control(const char *kind)
+FIXTURE(control)
 {
-	const struct cat_event *e = ticks_of(kind);
-	uint64_t period = 30;
-	char pmu[PMU_NAME_MAX];
 	struct sampler s;
-	bool ok;
+	bool open;
+};
 
-	if (!e || !pick_box(pmu, kind, 0) || !open_sampler(&s, pmu, 0, 100, e)) {
-		tap_skip("no event, or no box", "%s: control", kind);
+FIXTURE_VARIANT(control)
+{
+	const char *kind;
+};
+
+VARIANT_OF_KIND(control, ha);
+VARIANT_OF_KIND(control, imc);
+VARIANT_OF_KIND(control, ubox);
+VARIANT_OF_KIND(control, cbox);
+VARIANT_OF_KIND(control, fsb);
+
+FIXTURE_SETUP(control)
+{
+	const struct cat_event *e = ticks_of(variant->kind);
+	char pmu[PMU_NAME_MAX];
+
+	prepare(_metadata);
+	if (!e || !pick_box(pmu, variant->kind, 0))
 		return;
-	}
-	sim_advance(160);
-	ok = is_exact(&s, 1, 160, "at first");
-	sampler_disable(&s);
-	sim_advance(1000);
-	ok &= is_exact(&s, 1, 160, "disabled");
-	sampler_enable(&s);
-	sim_advance(39);
-	ok &= is_exact(&s, 1, 199, "enabled");
-	sim_advance(1);
-	tap_ok(ok & is_exact(&s, 2, 200, "with the rest of the period"),
-	       "%s: a pause takes nothing from the period", pmu);
+	self->open = open_sampler(&self->s, pmu, 0, 100, e);
+	ASSERT_TRUE(self->open);
+}
 
-	s.period = period;
-	ok = check(!ioctl(s.fd, PERF_EVENT_IOC_PERIOD, &period), "new period");
-	sim_advance(29);
-	ok &= is_exact(&s, 2, 229, "one before the new period");
+FIXTURE_TEARDOWN(control)
+{
+	if (self->open)
+		sampler_close(&self->s);
+	expect_no_pmi_where_none_signals(_metadata);
+}
+
+/* A pause takes nothing from the period, and a new one holds from its announcement on. */
+TEST_F_TIMEOUT(control, pause_new_period_and_limit, UNHURRIED)
+{
+	struct sampler *s = &self->s;
+	uint64_t period = 30;
+
+	if (!self->open)
+		SKIP(return, "no event, or no box");
+	sim_advance(160);
+	EXPECT_TRUE(is_exact(s, 1, 160, "at first"));
+	sampler_disable(s);
+	sim_advance(1000);
+	EXPECT_TRUE(is_exact(s, 1, 160, "disabled"));
+	sampler_enable(s);
+	sim_advance(39);
+	EXPECT_TRUE(is_exact(s, 1, 199, "enabled"));
 	sim_advance(1);
-	ok &= is_exact(&s, 3, 230, "the new period");
+	EXPECT_TRUE(is_exact(s, 2, 200, "with the rest of the period"));
+
+	s->period = period;
+	ASSERT_EQ(0, ioctl(s->fd, PERF_EVENT_IOC_PERIOD, &period));
+	sim_advance(29);
+	EXPECT_TRUE(is_exact(s, 2, 229, "one before the new period"));
+	sim_advance(1);
+	EXPECT_TRUE(is_exact(s, 3, 230, "the new period"));
 	sim_advance(300);
-	tap_ok(ok & is_exact(&s, 13, 530, "ten more"),
-	       "%s: a new period from its announcement on", pmu);
-	sampler_disable(&s);
-	if (signals(kind)) {
-		/* perf disables the event when the last of them has come */
-		ok = check(!ioctl(s.fd, PERF_EVENT_IOC_REFRESH, 3), "refresh");
-		for (int i = 0; i < 5; i++) {
-			sim_advance(30);
-			sampler_settle(&s, 0);
-		}
-		tap_ok(ok & is_exact(&s, 16, 620, "three more"),
-		       "%s: three samples and no more when that is asked", pmu);
+	EXPECT_TRUE(is_exact(s, 13, 530, "ten more"));
+
+	sampler_disable(s);
+	if (!signals(variant->kind))
+		return;
+	/* perf disables the event when the last of them has come */
+	ASSERT_EQ(0, ioctl(s->fd, PERF_EVENT_IOC_REFRESH, 3));
+	for (int i = 0; i < 5; i++) {
+		sim_advance(30);
+		sampler_settle(s, 0);
 	}
-	sampler_close(&s);
+	EXPECT_TRUE(is_exact(s, 16, 620, "three more"));
 }
 
 /* --- several at once ----------------------------------------------------- */
@@ -354,77 +462,86 @@ static void close_all(void)
 		sampler_close(&samplers[--n_samplers]);
 }
 
-static void test_one_box(const char *kind)
+TEST_F_TIMEOUT(kind, several_in_one_box, UNHURRIED)
 {
 	static const uint64_t periods[2][4] = {
+		/* always in the same cycle, and not */
 		{ 100, 100, 100, 100 }, { 60, 90, 150, 100 },
 	};
-	const struct cat_event *e = ticks_of(kind);
+	const struct cat_event *e = self->ticks;
 	char pmu[PMU_NAME_MAX];
 	unsigned int n;
 
-	if (!e || e->fixed || !pick_box(pmu, kind, 0)) {
-		tap_skip("only one counter has a clock", "%s: several in one box",
-			 kind);
-		return;
-	}
+	if (!e || !pick_box(pmu, variant->kind, 0))
+		SKIP(return, "no event, or no box");
+	if (e->fixed)
+		SKIP(return, "only one counter has a clock");
 	n = __builtin_popcount(e->ctrs);
 	for (unsigned int i = 0; i < 2; i++) {
-		bool ok = true;
-
-		for (unsigned int j = 0; j < n; j++)
-			ok &= add_sampler(pmu, 0, periods[i][j], e);
+		for (unsigned int j = 0; j < n; j++) {
+			ASSERT_TRUE(add_sampler(pmu, 0, periods[i][j], e));
+		}
 		sim_advance(3600);
-		ok &= all_exact(3600);
+		EXPECT_TRUE(all_exact(3600)) {
+			TH_LOG("%u in %s, %s", n, pmu, i ? "different periods" :
+			       "the same period");
+		}
 		close_all();
-		tap_ok(ok, "%s: %u equal events of one box, %s", pmu, n,
-		       i ? "different periods" : "always in the same cycle");
 	}
 }
 
-static void test_two_boxes(const char *kind)
+TEST_F_TIMEOUT(kind, all_boxes_in_the_same_cycle, UNHURRIED)
 {
-	const struct cat_event *e = ticks_of(kind);
+	const struct cat_event *e = self->ticks;
 	char pmu[PMU_NAME_MAX];
-	bool ok = true;
 
-	if (!e || !pmu_name(pmu, kind, 1)) {
-		tap_skip("there is only one", "%s: two boxes", kind);
-		return;
+	if (!e || !pmu_name(pmu, variant->kind, 0))
+		SKIP(return, "no event, or no box");
+	if (!pmu_name(pmu, variant->kind, 1))
+		SKIP(return, "there is only one");
+	for (unsigned int i = 0; pmu_name(pmu, variant->kind, i); i++) {
+		ASSERT_TRUE(add_sampler(pmu, 0, 500, e));
 	}
-	for (unsigned int i = 0; pmu_name(pmu, kind, i); i++)
-		ok &= add_sampler(pmu, 0, 500, e);
 	sim_advance(20000);
-	ok &= all_exact(20000);
-	tap_ok(ok, "%s: all %u boxes in the same cycle", kind, n_samplers);
+	EXPECT_TRUE(all_exact(20000));
 	close_all();
 }
 
-static void test_everything(void)
+FIXTURE(all_kinds) {};
+
+FIXTURE_SETUP(all_kinds)
+{
+	prepare(_metadata);
+}
+
+FIXTURE_TEARDOWN(all_kinds)
+{
+	expect_no_pmi_where_none_signals(_metadata);
+}
+
+TEST_F_TIMEOUT(all_kinds, of_all_packages_in_the_same_cycle, UNHURRIED)
 {
 	char pmu[PMU_NAME_MAX];
-	bool ok = true;
 
 	for (int pkg = 0; pkg < packages(); pkg++) {
 		for (unsigned int k = 0; k < BOX_KINDS; k++) {
 			const struct cat_event *e = ticks_of(box_kinds[k]);
 
 			/* not all generations have all types */
-			if (e)
-				ok &= pick_box(pmu, box_kinds[k], pkg) &&
-				      add_sampler(pmu, pkg, 400, e);
+			if (!e)
+				continue;
+			ASSERT_TRUE(pick_box(pmu, box_kinds[k], pkg));
+			ASSERT_TRUE(add_sampler(pmu, pkg, 400, e));
 		}
 	}
 	sim_advance(20000);
-	ok &= all_exact(20000);
-	tap_ok(ok, "%u samplers of all box types in %d packages, in the same cycle",
-	       n_samplers, packages());
+	EXPECT_TRUE(all_exact(20000));
 	close_all();
 }
 
 /* --- counting beside it -------------------------------------------------- */
 
-static void test_counting_beside(const char *kind)
+TEST_F_TIMEOUT(kind, counters_beside_it_lose_nothing, UNHURRIED)
 {
 	static const char *const beside[][2] = {
 		{ "cbox", "clockticks" }, { "sbox", "clockticks" },
@@ -433,23 +550,20 @@ static void test_counting_beside(const char *kind)
 		{ "pcu", "pkg_c2_residency" }, { "r3qpi", "clockticks" },
 		{ "fsb", "bus_clocks" },
 	};
-	const struct cat_event *e = ticks_of(kind);
-	int fd[2 * COUNT(beside) + 1], n = 0;
+	const struct cat_event *e = self->ticks;
+	int fd[2 * ARRAY_SIZE(beside) + 1], n = 0;
 	char pmu[PMU_NAME_MAX];
 	struct sampler s;
-	bool ok;
 
-	ok = e && pick_box(pmu, kind, 0) && open_sampler(&s, pmu, 0, 1000, e);
-	if (!ok) {
-		tap_skip("no event, or no box", "%s: counting beside it", kind);
-		return;
-	}
+	if (!e || !pick_box(pmu, variant->kind, 0))
+		SKIP(return, "no event, or no box");
+	ASSERT_TRUE(open_sampler(&s, pmu, 0, 1000, e));
 	/* the same event in the same box, if it can be counted twice */
 	if (!e->fixed)
 		fd[n++] = event_open(pmu, pmu_cpu(pmu, 0), "config=%#" PRIx64,
 				     e->config);
-	for (unsigned int i = 0; i < COUNT(beside); i++) {
-		if ((e->fixed && !strcmp(kind, beside[i][0])) ||
+	for (unsigned int i = 0; i < ARRAY_SIZE(beside); i++) {
+		if ((e->fixed && !strcmp(variant->kind, beside[i][0])) ||
 		    !cat_find(beside[i][0], beside[i][1]))
 			continue;
 		for (int pkg = 0; pkg < packages() && pkg < 2; pkg++) {
@@ -458,63 +572,16 @@ static void test_counting_beside(const char *kind)
 					     beside[i][1]);
 		}
 	}
+	EXPECT_GT(n, 0);
 	sim_advance(50000);
-	ok &= is_exact(&s, 50, 50000, "the sampler");
+	EXPECT_TRUE(is_exact(&s, 50, 50000, "the sampler"));
 	for (int i = 0; i < n; i++) {
-		ok &= check_eq(event_count(fd[i]), 50000, "counter %d", i);
+		EXPECT_EQ(50000, event_count(fd[i])) {
+			TH_LOG("counter %d of %d", i, n);
+		}
 		close(fd[i]);
 	}
 	sampler_close(&s);
-	tap_ok(ok, "%s: %d counters beside a sampler lose nothing", kind, n);
 }
 
-static bool any_signals(void)
-{
-	char pmu[PMU_NAME_MAX];
-
-	for (unsigned int k = 0; k < BOX_KINDS; k++)
-		if (signals(box_kinds[k]) && pmu_name(pmu, box_kinds[k], 0))
-			return true;
-	return false;
-}
-
-int main(void)
-{
-	int err;
-
-	catalogue(NULL);
-	machine_setup("clock=manual", "");
-	/* here samples come as fast as the machine can give them */
-	err = max_sample_rate(100000000);
-	if (err)
-		tap_bail("perf_event_max_sample_rate: %s", strerror(-err));
-	for (unsigned int k = 0; k < BOX_KINDS && *box_kinds[k]; k++)
-		test_kind(box_kinds[k]);
-	for (unsigned int k = 0; k < BOX_KINDS && *box_kinds[k]; k++) {
-		test_steps(box_kinds[k]);
-		test_cycles(box_kinds[k]);
-		test_one_box(box_kinds[k]);
-		test_two_boxes(box_kinds[k]);
-	}
-	test_wide("ubox", generation()->narrow);
-	test_wide("cbox", generation()->narrow);
-	test_wide("pcu", 48);
-	test_wide("imc", 32);
-	test_wide("qpi", 32);
-	test_wide("fsb", 32);
-	test_control("ha");
-	test_control("imc");
-	test_control("ubox");
-	test_control("cbox");
-	test_control("fsb");
-	test_everything();
-	for (unsigned int k = 0; k < BOX_KINDS && *box_kinds[k]; k++)
-		test_counting_beside(box_kinds[k]);
-	if (!any_signals())
-		tap_ok(!signalling && !sim_stat("pmi"),
-		       "no box signals, and no interrupt has come");
-	else
-		tap_ok(signalling && overflows >= (uint64_t)MANY * signalling,
-		       "%" PRIu64 " overflows of boxes that signal", overflows);
-	return tap_end();
-}
+TEST_HARNESS_MAIN
