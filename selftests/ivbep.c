@@ -16,14 +16,13 @@
 #include "lib/boxes.h"
 #include "lib/catalogue.h"
 #include "lib/generation.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
 #define BIT(n)		(1ULL << (n))
-#define COUNT(array)	(sizeof(array) / sizeof(*(array)))
+#define NO_SHAPE	((struct shape){ 0 })
 
 enum { BOXES = 35, CYCLES = 1009, OVERFLOWS = 3, TRACE_LENGTH = 4096 };
 
@@ -32,6 +31,14 @@ enum { HA_0 = 14, HA_1 = 28, IMC_0 = 16, IMC_1 = 30 };
 enum { CTL_FIRST = 0xd8, CTL_LAST = 0xe4, CTL_FIFTH = 0xe8 };
 enum { CTL_QUEUE_RST = 16, CTL_RST = 17, CTL_EN = 22, CTL_INVERT = 23 };
 enum { DEVICE_HA_0 = 0x0e30 };
+
+static void __attribute__((constructor)) need_ivy_bridge(void)
+{
+	if (strcmp(generation()->name, "ivbep"))
+		tap_skip_all("this processor is no Ivy Bridge");
+	if (packages() < 2)
+		tap_skip_all("needs two packages");
+}
 
 /* --- what is written ---------------------------------------------------------- */
 
@@ -56,85 +63,110 @@ static void note(const struct sim_access *a, void *arg)
 	s->inverts += !imc && a->value & BIT(CTL_INVERT);
 }
 
-static bool judge(const char *when, unsigned int *controls)
+FIXTURE(controls)
+{
+	unsigned int written;
+};
+
+FIXTURE_SETUP(controls)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup_sim("clock=manual");
+	log_mark();
+	ASSERT_EQ(0, -driver_load(""));
+	/* whom the interrupt reaches was measured */
+	sim_trace_clear();
+}
+
+FIXTURE_TEARDOWN(controls)
+{
+	expect_nothing_left(_metadata);
+}
+
+/* Of what has been written since the last time. */
+static void expect_no_clears(struct __test_metadata *_metadata,
+			     unsigned int *written, const char *when)
 {
 	struct seen s = { 0 };
 	int n = sim_trace(note, &s);
-	bool ok = check(n > 0 && n < TRACE_LENGTH, "%s: %d accesses", when, n);
 
-	ok &= check_eq(s.queue_resets, 0, "%s: resets of a home agent's queue",
-		       when);
-	ok &= check_eq(s.resets, 0, "%s: resets of a counter by its control",
-		       when);
-	ok &= check_eq(s.inverts, 0, "%s: inverts in other boxes than iMCs", when);
-	ok &= check_eq(s.fifths, 0, "%s: accesses of the iMC's fifth control",
-		       when);
-	*controls += s.controls;
+	EXPECT_GT(n, 0);
+	EXPECT_LT(n, TRACE_LENGTH) {
+		TH_LOG("%s: not all are in the trace", when);
+	}
+	EXPECT_EQ(0, s.queue_resets) {
+		TH_LOG("%s: resets of a home agent's queue", when);
+	}
+	EXPECT_EQ(0, s.resets) {
+		TH_LOG("%s: resets of a counter by its control", when);
+	}
+	EXPECT_EQ(0, s.inverts) {
+		TH_LOG("%s: inverts in other boxes than iMCs", when);
+	}
+	EXPECT_EQ(0, s.fifths) {
+		TH_LOG("%s: accesses of the iMC's fifth control", when);
+	}
+	*written += s.controls;
 	sim_trace_clear();
-	return ok;
 }
 
 /* Occupancies, of which none may be disturbed by others that come and go. */
-static bool occupancy_counts(void)
+static void expect_occupancy_counts(struct __test_metadata *_metadata)
 {
 	const struct cat_event *e = cat_find("ha", "bt_occupancy.local");
 	char pmu[PMU_NAME_MAX];
 	uint64_t start;
 	int fd, other;
-	bool ok;
 
-	if (!check(e, "no such event"))
-		return false;
-	ok = check(pmu_name(pmu, "ha", 1), "no second home agent");
+	ASSERT_NE(NULL, e);
+	ASSERT_TRUE(pmu_name(pmu, "ha", 1));
 	start = sim_cycles();
 	fd = event_open(pmu, pmu_cpu(pmu, 0), "%s", e->string);
-	ok &= check(fd >= 0, "%s: %s", e->name, strerror(-fd));
-	for (int i = 0; ok && i < 5; i++) {
+	ASSERT_GE(fd, 0) {
+		TH_LOG("%s: %s", e->name, strerror(-fd));
+	}
+	for (int i = 0; i < 5; i++) {
 		other = event_open(pmu, pmu_cpu(pmu, 0), "event=0,thresh=%d", i);
-		ok &= check(other >= 0, "another: %s", strerror(-other));
+		ASSERT_GE(other, 0) {
+			TH_LOG("another: %s", strerror(-other));
+		}
 		sim_advance(CYCLES);
 		close(other);
 	}
-	ok = ok && check_eq(event_count(fd),
-			    cat_expect(e, (struct shape){ 0 }, start, 5 * CYCLES),
-			    "%s", e->name);
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start, 5 * CYCLES), event_count(fd));
 	close(fd);
-	return ok;
 }
 
-static void test_controls(void)
+TEST_F_TIMEOUT(controls, counting_never_clears_a_queue, UNHURRIED)
+{
+	EXPECT_EQ(BOXES, pmus_there());
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		EXPECT_EQ(BOXES, boxes_that_count(pkg, CYCLES)) {
+			TH_LOG("of package %d", pkg);
+		}
+		expect_no_clears(_metadata, &self->written, "counting");
+	}
+	expect_occupancy_counts(_metadata);
+	expect_no_clears(_metadata, &self->written, "an occupancy beside others");
+	EXPECT_GT(self->written, 0) {
+		TH_LOG("no control was written at all");
+	}
+}
+
+/* Nor do they; and of the iMC four controls are used. */
+TEST_F_TIMEOUT(controls, sampling_and_unloading_never_do, UNHURRIED)
 {
 	static const char *const kinds[] = { "ha", "imc", "cbox", "pcu" };
-	unsigned int controls = 0;
-	bool ok;
 
-	machine_setup_sim("clock=manual");
-	sim_trace_clear();
-	ok = check_eq(-driver_load(""), 0, "the driver loads");
-	sim_trace_clear();	/* whom the interrupt reaches was measured */
-	ok &= check_eq(pmus_there(), BOXES, "PMUs");
-	for (int pkg = 0; pkg < packages(); pkg++) {
-		ok &= check_eq(boxes_that_count(pkg, CYCLES), BOXES,
-			       "boxes of package %d that count", pkg);
-		ok &= judge("counting", &controls);
+	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
+		EXPECT_TRUE(samples_exactly(kinds[i], i % packages(), OVERFLOWS));
+		expect_no_clears(_metadata, &self->written, "sampling");
 	}
-	ok &= occupancy_counts();
-	ok &= judge("an occupancy beside others", &controls);
-	tap_ok(ok, "counting never clears a queue's occupancy, which stays exact");
-
-	ok = true;
-	for (unsigned int i = 0; i < COUNT(kinds); i++) {
-		ok &= samples_exactly(kinds[i], i % packages(), OVERFLOWS);
-		ok &= judge("sampling", &controls);
+	EXPECT_EQ(0, -driver_unload());
+	expect_no_clears(_metadata, &self->written, "unloading");
+	EXPECT_GT(self->written, 0) {
+		TH_LOG("no control was written at all");
 	}
-	ok &= check_eq(-driver_unload(), 0, "the driver unloads");
-	ok &= judge("unloading", &controls);
-	ok &= check_eq(sim_dirty_registers(), 0, "registers that are not reset");
-	sim_show_registers();
-	ok &= check_eq(sim_stat("undefined"), 0, "undefined writes");
-	ok &= check(controls, "no control was written at all");
-	tap_ok(ok & log_clean(),
-	       "nor do sampling and unloading; of the iMC four controls are used");
 }
 
 /* --- a queue that is cleared ----------------------------------------------------- */
@@ -175,62 +207,78 @@ static int find_control(uint32_t event, off_t *reg)
 /* What is in the queue in one cycle. */
 static uint64_t occupancy(const struct cat_event *e, uint64_t cycle)
 {
-	return cat_expect(e, (struct shape){ 0 }, cycle, 1);
+	return cat_expect(e, NO_SHAPE, cycle, 1);
+}
+
+FIXTURE(ivbep) {};
+
+FIXTURE_SETUP(ivbep)
+{
+	log_mark();
+	machine_setup("clock=manual", "");
+}
+
+FIXTURE_TEARDOWN(ivbep)
+{
+	expect_nothing_left(_metadata);
 }
 
 /*
  * Table 2-40, and why the driver never does it: what was in the queue when it was
  * cleared is missing until the queue has been empty.
  */
-static void test_queue_reset(void)
+TEST_F_TIMEOUT(ivbep, cleared_queue_lacks_what_was_in_it_until_it_is_empty,
+	       UNHURRIED)
 {
 	const struct cat_event *e = cat_find("ha", "bt_occupancy.local");
 	const uint32_t event = 0x43 | 0x01 << 8;
 	uint64_t was, has = 0, sum = 0, before, start;
 	const uint32_t clear = event | BIT(CTL_EN) | BIT(CTL_QUEUE_RST);
 	char pmu[PMU_NAME_MAX];
-	int fd = -ENODEV, config;
+	int fd, config;
 	off_t reg = 0;
-	bool ok;
 
-	machine_setup("clock=manual", "");
-	ok = check(e && pmu_name(pmu, "ha", 0), "no home agent or no event");
-	if (ok)
-		fd = event_open(pmu, pmu_cpu(pmu, 1), "%s", e->string);
-	ok = ok && check(fd >= 0, "%s", strerror(-fd));
+	ASSERT_NE(NULL, e);
+	ASSERT_TRUE(pmu_name(pmu, "ha", 0));
+	fd = event_open(pmu, pmu_cpu(pmu, 1), "%s", e->string);
+	ASSERT_GE(fd, 0) {
+		TH_LOG("%s", strerror(-fd));
+	}
 	config = find_control(event, &reg);
-	ok &= check(config >= 0, "no control register has it");
+	ASSERT_GE(config, 0) {
+		TH_LOG("no control register has it");
+	}
 	/* to where it is in use, and stays so for a cycle */
 	do
 		sim_advance(1);
-	while (ok && !(occupancy(e, sim_cycles() - 1) &&
-		       occupancy(e, sim_cycles())));
+	while (!(occupancy(e, sim_cycles() - 1) && occupancy(e, sim_cycles())));
 	start = sim_cycles();
 	before = event_count(fd);
-	ok = ok && check_eq(pwrite(config, &clear, sizeof(clear), reg),
-			    sizeof(clear), "bytes written");
-	was = ok ? occupancy(e, start - 1) : 0;
-	for (int i = 0; ok && i < CYCLES; i++) {
+	ASSERT_EQ(sizeof(clear), pwrite(config, &clear, sizeof(clear), reg));
+	was = occupancy(e, start - 1);
+	for (int i = 0; i < CYCLES; i++) {
 		uint64_t is = occupancy(e, sim_cycles());
 
 		has = has + is > was ? has + is - was : 0;
 		was = is;
 		sum += has;
 		sim_advance(1);
-		ok &= check_eq(event_count(fd) - before, sum,
-			       "%d cycles after it was cleared", i + 1);
+		ASSERT_EQ(sum, event_count(fd) - before) {
+			TH_LOG("%d cycles after it was cleared", i + 1);
+		}
 	}
-	ok = ok && check(sum < cat_expect(e, (struct shape){ 0 }, start, CYCLES),
-			 "nothing is missing");
+	EXPECT_LT(sum, cat_expect(e, NO_SHAPE, start, CYCLES)) {
+		TH_LOG("nothing is missing");
+	}
 	start = sim_cycles();
 	before = event_count(fd);
 	sim_advance(CYCLES);
-	ok = ok && check_eq(event_count(fd) - before,
-			    cat_expect(e, (struct shape){ 0 }, start, CYCLES),
-			    "since it has been empty");
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start, CYCLES),
+		  event_count(fd) - before) {
+		TH_LOG("since it has been empty");
+	}
 	close(config);
 	close(fd);
-	tap_ok(ok, "a queue that somebody clears lacks what was in it until it is empty");
 }
 
 /* --- the CBo's filters --------------------------------------------------------- */
@@ -251,30 +299,31 @@ static const struct {
 	{ "event=0x35,umask=0x48,filter_nid=0x4", "filter1", 0xffff, 0x4 },
 };
 
-static void test_filters(void)
+TEST_F_TIMEOUT(ivbep, two_filter_registers_hold_what_they_are_for, UNHURRIED)
 {
 	char pmu[PMU_NAME_MAX];
-	bool ok;
 
-	machine_setup("clock=manual", "");
-	ok = check(pmu_name(pmu, "cbox", 14), "no CBo 14");
-	for (unsigned int i = 0; ok && i < COUNT(filters); i++) {
+	ASSERT_TRUE(pmu_name(pmu, "cbox", 14));
+	for (unsigned int i = 0; i < ARRAY_SIZE(filters); i++) {
 		char name[32] = "cbox_14 ";
 		uint64_t value = 0;
 		int fd = event_open(pmu, pmu_cpu(pmu, 1), "%s", filters[i].event);
 
-		ok &= check(fd >= 0, "%s: %s", filters[i].event, strerror(-fd));
+		ASSERT_GE(fd, 0) {
+			TH_LOG("%s: %s", filters[i].event, strerror(-fd));
+		}
 		sim_register(1, strcat(name, filters[i].reg), &value);
-		ok &= check_eq(value & filters[i].field, filters[i].value,
-			       "%s: %s", filters[i].event, filters[i].reg);
+		EXPECT_EQ(filters[i].value, value & filters[i].field) {
+			TH_LOG("%s: %s", filters[i].event, filters[i].reg);
+		}
 		close(fd);
 	}
-	tap_ok(ok, "the CBo's two filter registers hold what they are for");
 }
 
 /* --- invert ---------------------------------------------------------------------- */
 
-static void test_invert(void)
+/* As the datasheet has it. */
+TEST_F_TIMEOUT(ivbep, imc_inverts, UNHURRIED)
 {
 	const struct shape below = { .thresh = 3, .invert = true };
 	const struct cat_event *e = NULL;
@@ -282,60 +331,59 @@ static void test_invert(void)
 	uint64_t start, ctl = 0;
 	size_t n;
 	const struct cat_event *all = catalogue(&n);
-	bool ok;
 	int fd;
 
 	for (size_t i = 0; i < n && !e; i++)
 		if (cat_is_plain(&all[i], "imc") && all[i].max_inc > below.thresh)
 			e = &all[i];
-	ok = check(e && pmu_name(pmu, "imc", 7), "nothing to invert");
+	ASSERT_NE(NULL, e);
+	ASSERT_TRUE(pmu_name(pmu, "imc", 7));
 	start = sim_cycles();
-	fd = ok ? event_open(pmu, pmu_cpu(pmu, 0), "%s,inv=1,thresh=%u",
-			     e->string, below.thresh) : -ENODEV;
-	ok = ok && check(fd >= 0, "%s: %s", e->name, strerror(-fd));
+	fd = event_open(pmu, pmu_cpu(pmu, 0), "%s,inv=1,thresh=%u", e->string,
+			below.thresh);
+	ASSERT_GE(fd, 0) {
+		TH_LOG("%s: %s", e->name, strerror(-fd));
+	}
 	sim_advance(CYCLES);
-	for (int i = 0; ok && i < 4 && !ctl; i++) {
+	for (int i = 0; i < 4 && !ctl; i++) {
 		char name[] = "imc_7 ctl0";
 
 		name[sizeof(name) - 2] += i;
 		sim_register(0, name, &ctl);
 	}
-	ok = ok && check(ctl & BIT(CTL_INVERT), "control %#" PRIx64, ctl);
-	ok = ok && check_eq(event_count(fd), cat_expect(e, below, start, CYCLES),
-			    "%s below the threshold", e->name);
+	EXPECT_NE(0, ctl & BIT(CTL_INVERT));
+	EXPECT_EQ(cat_expect(e, below, start, CYCLES), event_count(fd));
 	close(fd);
-	tap_ok(ok, "the iMC inverts, as the datasheet has it");
+}
 
-	ok = true;
+TEST_F_TIMEOUT(ivbep, invert_of_other_boxes_is_refused, UNHURRIED)
+{
+	unsigned int tried = 0;
+	char pmu[PMU_NAME_MAX];
+
 	for (unsigned int k = 0; k < BOX_KINDS; k++) {
 		if (!strcmp(box_kinds[k], "imc") || !pmu_name(pmu, box_kinds[k], 0))
 			continue;
-		fd = event_open(pmu, pmu_cpu(pmu, 0), "config=%#llx",
-				BIT(CTL_INVERT));
-		ok &= check_eq(-fd, EINVAL, "%s with bit 23", pmu);
+		EXPECT_EQ(EINVAL, -event_open(pmu, pmu_cpu(pmu, 0), "config=%#llx",
+					      BIT(CTL_INVERT))) {
+			TH_LOG("%s with bit %d", pmu, CTL_INVERT);
+		}
+		tried++;
 	}
-	tap_ok(ok, "no other box does: its bit is refused");
-
-	ok = check(pmu_name(pmu, "ha", 0), "no home agent");
-	for (int bit = CTL_QUEUE_RST; ok && bit <= CTL_RST; bit++) {
-		fd = event_open(pmu, pmu_cpu(pmu, 0), "config=%#llx", BIT(bit));
-		ok &= check_eq(-fd, EINVAL, "ha with bit %d", bit);
-	}
-	tap_ok(ok, "a home agent's bits that clear are refused");
+	EXPECT_GT(tried, 0);
 }
 
-int main(void)
+TEST_F_TIMEOUT(ivbep, bits_of_a_home_agent_that_clear_are_refused, UNHURRIED)
 {
-	if (strcmp(generation()->name, "ivbep"))
-		tap_skip_all("this processor is no Ivy Bridge");
-	catalogue(NULL);
-	if (packages() < 2)
-		tap_skip_all("needs two packages");
-	if (max_sample_rate(100000000))
-		tap_bail("perf_event_max_sample_rate");
-	test_controls();
-	test_queue_reset();
-	test_filters();
-	test_invert();
-	return tap_end();
+	char pmu[PMU_NAME_MAX];
+
+	ASSERT_TRUE(pmu_name(pmu, "ha", 0));
+	for (int bit = CTL_QUEUE_RST; bit <= CTL_RST; bit++) {
+		EXPECT_EQ(EINVAL, -event_open(pmu, pmu_cpu(pmu, 0), "config=%#llx",
+					      BIT(bit))) {
+			TH_LOG("bit %d", bit);
+		}
+	}
 }
+
+TEST_HARNESS_MAIN
