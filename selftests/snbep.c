@@ -15,12 +15,11 @@
 #include "lib/boxes.h"
 #include "lib/catalogue.h"
 #include "lib/generation.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/rival.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
 enum {
 	CBOXES = 8, BOXES = 20, CYCLES = 1000, OVERFLOWS = 3,
@@ -31,11 +30,20 @@ enum { BOX_RST = 0x3, BOX_FRZ = 1 << 8, BOX_FRZ_EN = 1 << 16, BOX_RSV = 1 << 17 
 
 #define SUMMARY	1	/* line in the log when the driver loads */
 
+static void __attribute__((constructor)) need_sandy_bridge(void)
+{
+	if (strcmp(generation()->name, "snbep"))
+		tap_skip_all("this processor is no Sandy Bridge");
+}
+
+/* Who loads hardware with other parameters comes after those that use it. */
+MACHINE_OF_ALL_TESTS("clock=manual", "");
+
 /* --- registers that are not there ------------------------------------------ */
 
 /* Of Ivy Bridge: global control, status, configuration; status of UBox and PCU */
 static const uint32_t absent_msrs[] = { 0xc00, 0xc01, 0xc06, 0xc15, 0xc35 };
-enum { ABSENT_MSRS = sizeof(absent_msrs) / sizeof(*absent_msrs) };
+enum { ABSENT_MSRS = ARRAY_SIZE(absent_msrs) };
 
 enum { PCI_BOX_CTL = 0xf4, PCI_BOX_STATUS = 0xf8 };
 
@@ -72,147 +80,226 @@ static void note(const struct sim_access *a, void *arg)
 		s->resets += !!(a->value & BOX_RST);
 }
 
-static bool judge(const char *when, struct seen *all)
+/* Of what has been done since the last time. */
+static void expect_those_there(struct __test_metadata *_metadata,
+			       struct seen *all, const char *when)
 {
 	struct seen s = { 0 };
 	int n = sim_trace(note, &s);
-	bool ok = check(n > 0 && n < TRACE_LENGTH, "%s: %d accesses", when, n);
 
-	ok &= check_eq(s.absent, 0, "%s: accesses of what is not there", when);
-	ok &= check_eq(s.without_enable, 0, "%s: writes without .frz_en", when);
-	ok &= check_eq(s.reserved, 0, "%s: writes of reserved bit 17", when);
-	ok &= check_eq(s.no_resets, 0, "%s: resets of HA and iMC", when);
+	EXPECT_GT(n, 0);
+	EXPECT_LT(n, TRACE_LENGTH) {
+		TH_LOG("%s: not all are in the trace", when);
+	}
+	EXPECT_EQ(0, s.absent) {
+		TH_LOG("%s: accesses of what is not there", when);
+	}
+	EXPECT_EQ(0, s.without_enable) {
+		TH_LOG("%s: writes without .frz_en", when);
+	}
+	EXPECT_EQ(0, s.reserved) {
+		TH_LOG("%s: writes of reserved bit 17", when);
+	}
+	EXPECT_EQ(0, s.no_resets) {
+		TH_LOG("%s: resets of HA and iMC", when);
+	}
 	all->freezes += s.freezes;
 	all->resets += s.resets;
 	sim_trace_clear();
-	return ok;
 }
 
-static void test_registers(void)
+FIXTURE(registers)
+{
+	struct seen all;
+};
+
+FIXTURE_SETUP(registers)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	log_mark();
+	sim_trace_clear();
+}
+
+FIXTURE_TEARDOWN(registers)
+{
+	EXPECT_TRUE(log_clean());
+}
+
+TEST_F_TIMEOUT(registers, absent_ones_not_accessed_by_counting, UNHURRIED)
+{
+	EXPECT_EQ(BOXES, pmus_there());
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		EXPECT_EQ(BOXES, boxes_that_count(pkg, CYCLES)) {
+			TH_LOG("of package %d", pkg);
+		}
+		expect_those_there(_metadata, &self->all, "counting");
+	}
+}
+
+/* By a timer. */
+TEST_F_TIMEOUT(registers, absent_ones_not_accessed_by_sampling_and_unloading,
+	       UNHURRIED)
 {
 	static const char *const kinds[] = { "ubox", "cbox", "ha", "imc", "pcu" };
-	struct seen all = { 0 };
-	bool ok;
 
+	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
+		EXPECT_TRUE(samples_exactly(kinds[i], i % packages(), OVERFLOWS));
+		expect_those_there(_metadata, &self->all, "sampling");
+	}
+	EXPECT_EQ(0, sim_stat("pmi"));
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		EXPECT_EQ(0, overflow_stat(pkg, "cores")) {
+			TH_LOG("that package %d interrupts", pkg);
+		}
+	}
+	EXPECT_EQ(0, -driver_unload());
+	expect_those_there(_metadata, &self->all, "unloading");
+	EXPECT_EQ(0, sim_dirty_registers()) {
+		sim_show_registers();
+	}
+	EXPECT_EQ(0, sim_stat("undefined"));
+}
+
+FIXTURE(loading)
+{
+	struct seen all;
+};
+
+FIXTURE_SETUP(loading)
+{
 	machine_setup_sim("clock=manual");
 	sim_trace_clear();
 	log_mark();
-	ok = check_eq(-driver_load(""), 0, "the driver loads");
-	ok &= check_eq(log_count("xeon_uncore: "), SUMMARY, "lines");
-	ok &= judge("loading", &all);
-	tap_ok(ok, "loading accesses no register that is not there");
+	ASSERT_EQ(0, -driver_load(""));
+}
 
-	ok = check_eq(pmus_there(), BOXES, "PMUs");
-	for (int pkg = 0; pkg < packages(); pkg++) {
-		ok &= check_eq(boxes_that_count(pkg, CYCLES), BOXES,
-			       "boxes of package %d that count", pkg);
-		ok &= judge("counting", &all);
-	}
-	tap_ok(ok, "nor does counting in %d boxes, which is exact", BOXES);
+FIXTURE_TEARDOWN(loading)
+{
+	expect_nothing_left(_metadata);
+}
 
-	ok = true;
-	for (unsigned int i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		ok &= samples_exactly(kinds[i], i % packages(), OVERFLOWS);
-		ok &= judge("sampling", &all);
-	}
-	ok &= check_eq(sim_stat("pmi"), 0, "interrupts");
-	for (int pkg = 0; pkg < packages(); pkg++)
-		ok &= check_eq(overflow_stat(pkg, "cores"), 0,
-			       "cores that package %d interrupts", pkg);
-	tap_ok(ok, "nor does sampling, by a timer and exact");
+/* Freezes have .frz_en, and resets are of boxes that have them. */
+TEST_F_TIMEOUT(loading, absent_registers_not_accessed, UNHURRIED)
+{
+	EXPECT_EQ(SUMMARY, log_count("xeon_uncore: "));
+	expect_those_there(_metadata, &self->all, "loading");
+	EXPECT_EQ(0, -driver_unload());
+	expect_those_there(_metadata, &self->all, "unloading");
+	EXPECT_GT(self->all.freezes, 0);
+	EXPECT_GT(self->all.resets, 0);
+}
 
-	ok = check_eq(-driver_unload(), 0, "the driver unloads");
-	ok &= judge("unloading", &all);
-	ok &= check_eq(sim_dirty_registers(), 0, "registers that are not reset");
-	sim_show_registers();
-	ok &= check_eq(sim_stat("undefined"), 0, "undefined writes");
-	tap_ok(ok & log_clean(), "nor does unloading; everything is reset");
-	tap_ok(check(all.freezes, "no freeze") & check(all.resets, "no reset"),
-	       "%u freezes have .frz_en, %u resets are of boxes that have them",
-	       all.freezes, all.resets);
+FIXTURE(simulated) {};
+
+FIXTURE_SETUP(simulated)
+{
+	machine_setup_sim("clock=manual");
+}
+
+FIXTURE_TEARDOWN(simulated)
+{
+	EXPECT_TRUE(machine_leave());
 }
 
 /* What the tests above rely on: the simulated hardware notices. */
-static void test_absent(void)
+TEST_F_TIMEOUT(simulated, absent_msr_faults_and_its_writes_are_counted, UNHURRIED)
 {
 	int cpu = package_cpu(0, 0);
 	uint64_t value;
-	bool ok = true;
 
-	if (access("/dev/cpu/0/msr", F_OK) && system("modprobe msr")) {
-		tap_skip("there is no msr module", "access of what is not there");
-		return;
-	}
-	machine_setup_sim("clock=manual");
+	if (access("/dev/cpu/0/msr", F_OK) && system("modprobe msr"))
+		SKIP(return, "there is no msr module");
 	for (int i = 0; i < ABSENT_MSRS; i++) {
-		ok &= check_eq(-msr_read(cpu, absent_msrs[i], &value), EIO,
-			       "reading MSR %#x", absent_msrs[i]);
-		ok &= check_eq(-msr_write(cpu, absent_msrs[i], 0), EIO,
-			       "writing MSR %#x", absent_msrs[i]);
-		ok &= check_eq(sim_stat("undefined"), i + 1, "undefined writes");
+		EXPECT_EQ(EIO, -msr_read(cpu, absent_msrs[i], &value)) {
+			TH_LOG("reading MSR %#x", absent_msrs[i]);
+		}
+		EXPECT_EQ(EIO, -msr_write(cpu, absent_msrs[i], 0)) {
+			TH_LOG("writing MSR %#x", absent_msrs[i]);
+		}
+		EXPECT_EQ(i + 1, sim_stat("undefined"));
 	}
 	machine_allow_undefined();
-	tap_ok(ok, "such an MSR faults, and the simulated hardware counts writes");
 }
 
 /* --- CBos ------------------------------------------------------------------ */
 
-static void test_few_cboxes(void)
-{
-	char pmu[PMU_NAME_MAX];
-	bool ok;
+FIXTURE(six_cboxes) {};
 
+FIXTURE_SETUP(six_cboxes)
+{
 	machine_setup_sim("clock=manual cboxes=6");
 	log_mark();
-	ok = check_eq(-driver_load(""), 0, "the driver loads");
-	ok &= check_eq(log_count("xeon_uncore: "), SUMMARY, "lines");
-	ok &= check(pmu_name(pmu, "cbox", 5), "no PMU of CBo 5");
-	ok &= check(!pmu_name(pmu, "cbox", 6), "a PMU of CBo 6");
-	for (int pkg = 0; pkg < packages(); pkg++)
-		ok &= check_eq(boxes_that_count(pkg, CYCLES), BOXES - CBOXES + 6,
-			       "boxes of package %d that count", pkg);
-	tap_ok(ok, "CBos that do not answer are left out; more of them than cores are not");
+	ASSERT_EQ(0, -driver_load(""));
+}
+
+FIXTURE_TEARDOWN(six_cboxes)
+{
+	expect_nothing_left(_metadata);
+}
+
+/* More of them than cores are not. */
+TEST_F_TIMEOUT(six_cboxes, those_that_do_not_answer_are_left_out, UNHURRIED)
+{
+	char pmu[PMU_NAME_MAX];
+
+	EXPECT_EQ(SUMMARY, log_count("xeon_uncore: "));
+	EXPECT_TRUE(pmu_name(pmu, "cbox", 5));
+	EXPECT_FALSE(pmu_name(pmu, "cbox", 6));
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		EXPECT_EQ(BOXES - CBOXES + 6, boxes_that_count(pkg, CYCLES)) {
+			TH_LOG("of package %d", pkg);
+		}
+	}
 }
 
 /* --- freezing ---------------------------------------------------------------- */
 
+FIXTURE(group_reads) {};
+
+FIXTURE_SETUP(group_reads)
+{
+	machine_setup("clock=real", "freeze_budget=1000");
+}
+
+FIXTURE_TEARDOWN(group_reads)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
 /* With the clock running two counters agree only if they start and stop at once. */
-static bool reads_agree(const char *kind)
+static void expect_reads_agree(struct __test_metadata *_metadata, const char *kind)
 {
 	static const char *const events[] = { "config=0", "config=0x1000000" };
 	struct perf_event_attr attrs[2];
 	struct event_group g;
 	char pmu[PMU_NAME_MAX];
 	uint64_t values[2];
-	int differ = 0;
 
-	if (!check(pmu_name(pmu, kind, 0), "no %s", kind))
-		return false;
-	for (int i = 0; i < 2; i++)
-		pmu_attr(&attrs[i], pmu, events[i]);
+	ASSERT_TRUE(pmu_name(pmu, kind, 0));
+	for (int i = 0; i < 2; i++) {
+		ASSERT_EQ(0, -pmu_attr(&attrs[i], pmu, events[i]));
+	}
 	attrs[0].disabled = 1;
-	if (!check(!group_open_attr(&g, attrs, pmu_cpu(pmu, 0), 2) &&
-		   !ioctl(g.fd[0], PERF_EVENT_IOC_ENABLE, 0),
-		   "%s: a group", pmu))
-		return false;
-	for (int i = 0; i < READS; i++)
-		differ += group_read(&g, values, NULL) || values[0] != values[1];
+	ASSERT_EQ(0, -group_open_attr(&g, attrs, pmu_cpu(pmu, 0), 2));
+	ASSERT_EQ(0, ioctl(g.fd[0], PERF_EVENT_IOC_ENABLE, 0));
+	for (int i = 0; i < READS; i++) {
+		ASSERT_EQ(0, -group_read(&g, values, NULL));
+		ASSERT_EQ(values[0], values[1]) {
+			TH_LOG("%s, read %d", pmu, i);
+		}
+	}
+	EXPECT_GT(values[0], 0) {
+		TH_LOG("%s: nothing is counted", pmu);
+	}
 	group_close(&g);
-	return check(values[0], "%s: nothing is counted", pmu) &
-	       check_eq(differ, 0, "%s: reads that differ", pmu);
 }
 
-static void test_freezing(void)
+TEST_F_TIMEOUT(group_reads, are_of_one_instant_in_cbox_ha_imc_and_pcu, UNHURRIED)
 {
-	static const char *const kinds[] = { "cbox", "ha", "imc", "pcu" };
-	bool ok;
-
-	machine_setup("clock=real", "freeze_budget=1000");
-	ok = true;
-	for (unsigned int i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		ok &= reads_agree(kinds[i]);
-	tap_ok(ok, "of %d reads of a group in CBo, HA, iMC and PCU each is of one instant",
-	       READS);
+	expect_reads_agree(_metadata, "cbox");
+	expect_reads_agree(_metadata, "ha");
+	expect_reads_agree(_metadata, "imc");
+	expect_reads_agree(_metadata, "pcu");
 }
 
 /* --- the kernel's own driver -------------------------------------------------- */
@@ -236,44 +323,42 @@ static const struct difference {
 	  10, 100,
 	  "PCU core0_transition_cycles: it drops ev_sel_ext and counts another event" },
 };
-enum { DIFFERENCES = sizeof(differences) / sizeof(*differences) };
-
-static void test_rival(void)
+FIXTURE(intree)
 {
-	int64_t counts[DRIVERS][DIFFERENCES];
+	int64_t counts[DRIVERS][ARRAY_SIZE(differences)];
+	bool exists;
+};
 
-	if (!rival_exists()) {
-		tap_skip("no such module for this kernel", "intel_uncore");
-		return;
-	}
-	for (int d = 0; d < DRIVERS; d++) {
+FIXTURE_SETUP(intree)
+{
+	self->exists = rival_exists();
+	for (int d = 0; self->exists && d < DRIVERS; d++) {
 		driver_setup(d, "clock=manual");
-		for (int i = 0; i < DIFFERENCES; i++)
-			counts[d][i] = driver_count(d, differences[i].box,
-						    differences[i].event,
-						    differences[i].traffic);
-	}
-	for (int i = 0; i < DIFFERENCES; i++) {
-		const struct difference *c = &differences[i];
-		bool ok = check_eq(counts[IN_TREE][i], c->theirs,
-				   "under intel_uncore");
-
-		ok &= check_eq(counts[OURS][i], c->ours, "under xeon_uncore");
-		tap_ok(ok, "intel_uncore, %s", c->why);
+		for (unsigned int i = 0; i < ARRAY_SIZE(differences); i++)
+			self->counts[d][i] = driver_count(d, differences[i].box,
+							  differences[i].event,
+							  differences[i].traffic);
 	}
 }
 
-int main(void)
+FIXTURE_TEARDOWN(intree)
 {
-	if (strcmp(generation()->name, "snbep"))
-		tap_skip_all("this processor is no Sandy Bridge");
-	catalogue(NULL);
-	if (max_sample_rate(100000000))
-		tap_bail("perf_event_max_sample_rate");
-	test_registers();
-	test_absent();
-	test_few_cboxes();
-	test_freezing();
-	test_rival();
-	return tap_end();
+	driver_none();
+	EXPECT_TRUE(machine_leave());
 }
+
+TEST_F_TIMEOUT(intree, is_wrong_where_we_say_so, UNHURRIED)
+{
+	if (!self->exists)
+		SKIP(return, "no such module for this kernel");
+	for (unsigned int i = 0; i < ARRAY_SIZE(differences); i++) {
+		EXPECT_EQ(differences[i].theirs, self->counts[IN_TREE][i]) {
+			TH_LOG("%s", differences[i].why);
+		}
+		EXPECT_EQ(differences[i].ours, self->counts[OURS][i]) {
+			TH_LOG("%s", differences[i].why);
+		}
+	}
+}
+
+TEST_HARNESS_MAIN
