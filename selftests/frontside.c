@@ -13,13 +13,11 @@
 
 #include "lib/catalogue.h"
 #include "lib/generation.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
-#define COUNT(array)	(sizeof(array) / sizeof(*(array)))
 #define BIT(n)		(1ULL << (n))
 #define NO_SHAPE	((struct shape){ 0 })
 
@@ -38,6 +36,17 @@ static bool is_7400(void)
 {
 	return !strcmp(generation()->name, "xeon7400");
 }
+
+static void __attribute__((constructor)) need_frontside(void)
+{
+	if (!generation()->one_a_cycle)
+		tap_skip_all("neither Xeon 7100 nor 7400");
+	if (packages() <= PACKAGE)
+		tap_skip_all("needs two packages");
+}
+
+/* The fixture that loads hardware with parameters of its own comes last. */
+MACHINE_OF_ALL_TESTS("clock=manual", "");
 
 /* --- conditions ----------------------------------------------------------- */
 
@@ -102,126 +111,217 @@ static bool send_one_bit(const char *kind, const struct condition *all,
 			    n, text);
 }
 
+FIXTURE(conditions) {};
+
+FIXTURE_VARIANT(conditions)
+{
+	const char *kind, *field;
+	const struct condition *all;	/* of its kind */
+};
+
+#define LOOKUP(name)							\
+	FIXTURE_VARIANT_ADD(conditions, gbsq_##name) {			\
+		.kind = "gbsq", .field = #name, .all = lookup_conditions, \
+	}
+#define SNOOP(name)							\
+	FIXTURE_VARIANT_ADD(conditions, gsnpq_##name) {			\
+		.kind = "gsnpq", .field = #name, .all = snoop_conditions, \
+	}
+
+LOOKUP(agent);
+LOOKUP(flow);
+LOOKUP(type);
+LOOKUP(snoop);
+LOOKUP(state);
+SNOOP(agent);
+SNOOP(type);
+SNOOP(snoop);
+SNOOP(state);
+
+FIXTURE_SETUP(conditions)
+{
+}
+
+FIXTURE_TEARDOWN(conditions)
+{
+}
+
 /*
  * Each bit of a field lets its own transactions pass, and no others: two counters
  * with one bit and with all the others, whose counts must add up.
  */
-static void test_field(const char *kind, const struct condition *all,
-		       const struct condition *c)
+TEST_F_TIMEOUT(conditions, bits_count_their_own, UNHURRIED)
 {
-	bool agent = !strcmp(c->field, "agent"), ok = true;
-	unsigned int bits = agent ? agents(kind) : c->bits;
+	bool agent = !strcmp(variant->field, "agent");
+	const struct condition *c = variant->all;
 	char pmu[PMU_NAME_MAX], one[256], rest[256];
+	const char *kind = variant->kind;
+	unsigned int bits;
 
-	ok &= check(pmu_name(pmu, kind, 0), "no %s", kind);
-	for (unsigned int i = 0; ok && i < bits; i++) {
+	while (strcmp(c->field, variant->field))
+		c++;
+	bits = agent ? agents(kind) : c->bits;
+	ASSERT_TRUE(pmu_name(pmu, kind, 0));
+	for (unsigned int i = 0; i < bits; i++) {
 		uint64_t others = 0;
 		int fd[2];
 
-		event_with(one, sizeof(one), kind, all, c->field, 1U << i);
-		event_with(rest, sizeof(rest), kind, all, c->field,
+		event_with(one, sizeof(one), kind, variant->all, c->field, 1U << i);
+		event_with(rest, sizeof(rest), kind, variant->all, c->field,
 			   ((1U << bits) - 1) & ~(1U << i));
 		fd[0] = event_open(pmu, pmu_cpu(pmu, PACKAGE), "%s", one);
 		fd[1] = event_open(pmu, pmu_cpu(pmu, PACKAGE), "%s", rest);
-		ok &= check(fd[0] >= 0 && fd[1] >= 0, "%s/%s/ %s", pmu, one,
-			    strerror(fd[0] < 0 ? -fd[0] : -fd[1]));
-		for (unsigned int j = 0; ok && j < bits; j++) {
-			ok &= check(send_one_bit(kind, all, c->key, agent ?
-						 agent_bit(kind, j) : j,
-						 100 + j), "traffic");
+		ASSERT_GE(fd[0], 0) {
+			TH_LOG("%s/%s/ %s", pmu, one, strerror(-fd[0]));
+		}
+		ASSERT_GE(fd[1], 0) {
+			TH_LOG("%s/%s/ %s", pmu, rest, strerror(-fd[1]));
+		}
+		for (unsigned int j = 0; j < bits; j++) {
+			ASSERT_TRUE(send_one_bit(kind, variant->all, c->key,
+						 agent ? agent_bit(kind, j) : j,
+						 100 + j));
 			others += j == i ? 0 : 100 + j;
 		}
-		ok &= check_eq(event_count(fd[0]), 100 + i, "%s", one);
-		ok &= check_eq(event_count(fd[1]), others, "%s", rest);
+		EXPECT_EQ(100 + i, event_count(fd[0])) {
+			TH_LOG("%s", one);
+		}
+		EXPECT_EQ(others, event_count(fd[1])) {
+			TH_LOG("%s", rest);
+		}
 		close(fd[0]);
 		close(fd[1]);
 	}
-	tap_ok(ok, "%s: %u bits of %s count their own", kind, bits, c->field);
-}
-
-static void test_conditions(const char *kind, const struct condition *all)
-{
-	for (const struct condition *c = all; c->field; c++)
-		test_field(kind, all, c);
 }
 
 /*
  * Fields that are numbers: what each value counts of transactions with each, of
  * which there are 10 times 10 to the power of that one.
  */
-static void test_number(const char *kind, const char *field, const char *key,
-			unsigned int from, const uint64_t want[4])
+FIXTURE(numbers) {};
+
+FIXTURE_VARIANT(numbers)
 {
-	const struct cat_event *any = cat_find(kind, !strcmp(kind, "gbsq") ?
-					       "lookups.any" : "snoops.any");
-	char pmu[PMU_NAME_MAX];
-	bool ok = check(any && pmu_name(pmu, kind, 0), "no %s", kind);
+	const char *kind, *key;
+	unsigned int from;		/* the first value of the field */
+	uint64_t want[4], want_7400[4];	/* the latter where it differs */
+};
 
-	for (unsigned int value = 0; ok && value < 4; value++) {
-		uint64_t n = 10;
-		int fd = event_open(pmu, pmu_cpu(pmu, PACKAGE), "%s,%s=%u",
-				    any->name, field, from + value);
+FIXTURE_VARIANT_ADD(numbers, gbsq_core)
+{
+	.kind = "gbsq", .key = "core", .want = { 11110, 100, 1000, 10000 },
+};
 
-		ok &= check(fd >= 0, "%s=%u: %s", field, from + value,
-			    strerror(-fd));
-		for (unsigned int attr = 0; ok && attr < 4; attr++, n *= 10)
-			/* to fill is with an eviction or without one */
-			if (strcmp(key, "fill") || attr != 1)
-				ok &= check(!sim_traffic("pkg=%d box=%s agent=1 flow=1 type=1 snoop=1 state=1 %s=%u count=%" PRIu64,
-							 PACKAGE, kind, key,
-							 attr, n), "traffic");
-		ok &= check_eq(event_count(fd), want[value], "%s/%s=%u/", pmu,
-			       field, from + value);
-		close(fd);
-	}
-	tap_ok(ok, "%s: %s from %u on", kind, field, from);
+FIXTURE_VARIANT_ADD(numbers, gbsq_fill)
+{
+	.kind = "gbsq", .key = "fill", .want = { 11010, 11000, 1000, 10000 },
+};
+
+/* Just one core, this, the other, both; modules: 1, from 1, from 2, 3. */
+FIXTURE_VARIANT_ADD(numbers, gsnpq_core_from_4)
+{
+	.kind = "gsnpq", .key = "core", .from = 4,
+	.want = { 1100, 100, 1000, 10000 },
+	.want_7400 = { 100, 11100, 11000, 10000 },
+};
+
+FIXTURE_VARIANT_ADD(numbers, gsnpq_core_off)
+{
+	.kind = "gsnpq", .key = "core", .want = { 11110, 11110, 11110, 11110 },
+};
+
+FIXTURE_SETUP(numbers)
+{
 }
 
-static void test_numbers(void)
+FIXTURE_TEARDOWN(numbers)
 {
-	static const uint64_t select[] = { 11110, 100, 1000, 10000 };
-	static const uint64_t fill[] = { 11010, 11000, 1000, 10000 };
-	/* just one core, this, the other, both; modules: 1, from 1, from 2, 3 */
-	static const uint64_t cores[] = { 1100, 100, 1000, 10000 };
-	static const uint64_t modules[] = { 100, 11100, 11000, 10000 };
-	static const uint64_t off[] = { 11110, 11110, 11110, 11110 };
-	const char *core = is_7400() ? "module" : "core";
+}
 
-	test_number("gbsq", core, "core", 0, select);
-	test_number("gbsq", "fill", "fill", 0, fill);
-	test_number("gsnpq", core, "core", 4, is_7400() ? modules : cores);
-	test_number("gsnpq", core, "core", 0, off);
+TEST_F_TIMEOUT(numbers, values_count_their_own, UNHURRIED)
+{
+	const struct cat_event *any = cat_find(variant->kind,
+					       !strcmp(variant->kind, "gbsq") ?
+					       "lookups.any" : "snoops.any");
+	const uint64_t *want = is_7400() && variant->want_7400[0] ?
+			       variant->want_7400 : variant->want;
+	const char *key = variant->key, *field = key;
+	char pmu[PMU_NAME_MAX];
+
+	if (!strcmp(key, "core") && is_7400())
+		field = "module";
+	ASSERT_NE(NULL, any);
+	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
+	for (unsigned int value = 0; value < 4; value++) {
+		uint64_t n = 10;
+		int fd = event_open(pmu, pmu_cpu(pmu, PACKAGE), "%s,%s=%u",
+				    any->name, field, variant->from + value);
+
+		ASSERT_GE(fd, 0) {
+			TH_LOG("%s=%u: %s", field, variant->from + value,
+			       strerror(-fd));
+		}
+		for (unsigned int attr = 0; attr < 4; attr++, n *= 10) {
+			/* to fill is with an eviction or without one */
+			if (!strcmp(key, "fill") && attr == 1)
+				continue;
+			ASSERT_EQ(0, -sim_traffic("pkg=%d box=%s agent=1 flow=1 type=1 snoop=1 state=1 %s=%u count=%" PRIu64,
+						  PACKAGE, variant->kind, key,
+						  attr, n));
+		}
+		EXPECT_EQ(want[value], event_count(fd)) {
+			TH_LOG("%s/%s=%u/", pmu, field, variant->from + value);
+		}
+		close(fd);
+	}
 }
 
 /* --- the bus -------------------------------------------------------------- */
 
+FIXTURE(fsb)
+{
+	char pmu[PMU_NAME_MAX];
+	int cpu;
+};
+
+FIXTURE_SETUP(fsb)
+{
+	ASSERT_TRUE(pmu_name(self->pmu, "fsb", 0));
+	self->cpu = pmu_cpu(self->pmu, PACKAGE);
+}
+
+FIXTURE_TEARDOWN(fsb)
+{
+	driver_freeze_budget(10);
+}
+
 /* Several sub-events in a counter add one in each cycle in which any holds. */
-static void test_ored(void)
+TEST_F_TIMEOUT(fsb, sub_events_are_ored_cycle_by_cycle, UNHURRIED)
 {
 	static const char *const names[] = { "dbsy", "bnr", "l_hit", "l_defer" };
-	const struct cat_event *e[COUNT(names)];
+	const struct cat_event *e[ARRAY_SIZE(names)];
 	uint64_t submask = 0, want = 0, start = sim_cycles();
-	char pmu[PMU_NAME_MAX];
-	bool ok = check(pmu_name(pmu, "fsb", 0), "no bus");
 	int fd;
 
-	for (unsigned int i = 0; i < COUNT(names); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
 		e[i] = cat_find("fsb", names[i]);
+		ASSERT_NE(NULL, e[i]);
 		submask |= e[i]->config;
 	}
 	for (uint64_t t = start; t < start + CYCLES; t++) {
 		unsigned int any = 0;
 
-		for (unsigned int i = 0; i < COUNT(names); i++)
+		for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
 			any |= e[i]->wave[t % e[i]->period];
 		want += any != 0;
 	}
-	fd = event_open(pmu, pmu_cpu(pmu, PACKAGE), "config=%#" PRIx64, submask);
-	ok &= check(fd >= 0, "open: %s", strerror(-fd));
+	fd = event_open(self->pmu, self->cpu, "config=%#" PRIx64, submask);
+	ASSERT_GE(fd, 0) {
+		TH_LOG("open: %s", strerror(-fd));
+	}
 	sim_advance(CYCLES);
-	ok &= check_eq(event_count(fd), want, "count");
+	EXPECT_EQ(want, event_count(fd));
 	close(fd);
-	tap_ok(ok, "fsb: sub-events are ORed, cycle by cycle");
 }
 
 /* --- one freeze ----------------------------------------------------------- */
@@ -248,51 +348,52 @@ static void note_access(const struct sim_access *a, void *arg)
 	}
 }
 
-/* The members of a group start, are read and stop between freeze and unfreeze. */
-static void test_group_accesses(void)
+/* Members start, are read and stop between freeze and unfreeze. */
+TEST_F_TIMEOUT(fsb, group_starts_is_read_and_stops_in_one_freeze_each, UNHURRIED)
 {
 	static const char *const events[] = { "dbsy", "drdy", "ioq_full" };
 	struct freezes open = { 0 }, read = { 0 }, end = { 0 };
-	struct perf_event_attr attrs[COUNT(events)];
+	struct perf_event_attr attrs[ARRAY_SIZE(events)];
 	uint64_t values[MAX_GROUP];
 	struct event_group g = { 0 };
-	char pmu[PMU_NAME_MAX];
-	bool ok = check(pmu_name(pmu, "fsb", 0) &&
-			!driver_freeze_budget(1000), "no bus");
 
-	for (unsigned int i = 0; i < COUNT(events); i++)
-		ok &= check(!pmu_attr(&attrs[i], pmu, events[i]), "%s", events[i]);
+	ASSERT_EQ(0, -driver_freeze_budget(1000));
+	for (unsigned int i = 0; i < ARRAY_SIZE(events); i++) {
+		ASSERT_EQ(0, -pmu_attr(&attrs[i], self->pmu, events[i]));
+	}
 	attrs[0].disabled = 1;
-	ok = ok && check(!group_open_attr(&g, attrs, pmu_cpu(pmu, PACKAGE),
-					  COUNT(events)), "open");
+	ASSERT_EQ(0, -group_open_attr(&g, attrs, self->cpu, ARRAY_SIZE(events)));
 	sim_trace_clear();
-	ok = ok && check(!ioctl(g.fd[0], PERF_EVENT_IOC_ENABLE, 0), "enable");
+	ASSERT_EQ(0, ioctl(g.fd[0], PERF_EVENT_IOC_ENABLE, 0));
 	sim_trace(note_access, &open);
 	sim_advance(CYCLES);
 	sim_trace_clear();
-	ok = ok && check(!group_read(&g, values, NULL), "read");
+	ASSERT_EQ(0, -group_read(&g, values, NULL));
 	sim_trace(note_access, &read);
 	sim_trace_clear();
-	ok = ok && check(!ioctl(g.fd[0], PERF_EVENT_IOC_DISABLE, 0), "disable");
+	ASSERT_EQ(0, ioctl(g.fd[0], PERF_EVENT_IOC_DISABLE, 0));
 	sim_trace(note_access, &end);
 	group_close(&g);
-	driver_freeze_budget(10);
-	ok &= check_eq(open.freezes, 1, "freezes to start");
-	ok &= check_eq(open.thaws, 1, "unfreezes to start");
-	ok &= check_eq(open.writes_running, 0, "counters set while they run");
-	ok &= check_eq(read.freezes, 1, "freezes to read");
-	ok &= check_eq(read.thaws, 1, "unfreezes to read");
-	ok &= check_eq(read.reads_frozen, COUNT(events), "counters read frozen");
-	ok &= check_eq(end.freezes, 1, "freezes to stop");
-	ok &= check_eq(end.thaws, 1, "unfreezes to stop");
-	ok &= check_eq(end.writes_running, 0, "counters stopped one by one");
-	ok &= check_eq(open.other + read.other + end.other, 0,
-		       "other writes of the register for all");
-	tap_ok(ok, "a group starts, is read and stops in one freeze each");
+	EXPECT_EQ(1, open.freezes);
+	EXPECT_EQ(1, open.thaws);
+	EXPECT_EQ(0, open.writes_running) {
+		TH_LOG("counters set while they run");
+	}
+	EXPECT_EQ(1, read.freezes);
+	EXPECT_EQ(1, read.thaws);
+	EXPECT_EQ(ARRAY_SIZE(events), read.reads_frozen);
+	EXPECT_EQ(1, end.freezes);
+	EXPECT_EQ(1, end.thaws);
+	EXPECT_EQ(0, end.writes_running) {
+		TH_LOG("counters stopped one by one");
+	}
+	EXPECT_EQ(0, open.other + read.other + end.other) {
+		TH_LOG("other writes of the register for all");
+	}
 }
 
 /* While real time goes on, two counters of the bus clock never differ. */
-static void test_one_instant(void)
+TEST_F_TIMEOUT(fsb, group_reads_are_of_one_instant, UNHURRIED)
 {
 	enum { READS = 5000, DISTURB = 500 };
 	static const char *const two[] = {
@@ -301,39 +402,44 @@ static void test_one_instant(void)
 		"submask=0x28001,valid=0x1",
 	};
 	uint64_t values[MAX_GROUP], before = 0;
-	struct perf_event_attr attrs[COUNT(two)];
-	char pmu[PMU_NAME_MAX], other[PMU_NAME_MAX];
+	struct perf_event_attr attrs[ARRAY_SIZE(two)];
 	struct event_group g = { 0 };
-	bool ok, was_manual;
-	int fd = -1, cpu;
+	char other[PMU_NAME_MAX];
+	bool was_manual;
+	int fd = -1;
 
-	ok = check(pmu_name(pmu, "fsb", 0) && pmu_name(other, "gbsq", 0) &&
-		   !driver_freeze_budget(1000), "no bus");
-	cpu = pmu_cpu(pmu, PACKAGE);
-	for (unsigned int i = 0; i < COUNT(two); i++)
-		ok &= check(!pmu_attr(&attrs[i], pmu, two[i]), "%s", two[i]);
+	ASSERT_TRUE(pmu_name(other, "gbsq", 0));
+	ASSERT_EQ(0, -driver_freeze_budget(1000));
+	for (unsigned int i = 0; i < ARRAY_SIZE(two); i++) {
+		ASSERT_EQ(0, -pmu_attr(&attrs[i], self->pmu, two[i]));
+	}
 	attrs[0].disabled = 1;
-	ok = ok && check(!group_open_attr(&g, attrs, cpu, COUNT(two)), "open") &&
-	     check(!ioctl(g.fd[0], PERF_EVENT_IOC_ENABLE, 0), "enable");
+	ASSERT_EQ(0, -group_open_attr(&g, attrs, self->cpu, ARRAY_SIZE(two)));
+	ASSERT_EQ(0, ioctl(g.fd[0], PERF_EVENT_IOC_ENABLE, 0));
 	sim_clock_run(&was_manual);
-	for (unsigned int i = 0; ok && i < READS; i++) {
+	for (unsigned int i = 0; i < READS; i++) {
 		/* a box that shares the freeze comes and goes */
 		if (i % DISTURB == DISTURB / 2)
-			fd = event_open(other, cpu, "lookups.any");
+			fd = event_open(other, self->cpu, "lookups.any");
 		else if (i && i % DISTURB == 0)
 			close(fd);
-		ok &= check(!group_read(&g, values, NULL), "read %u", i);
-		ok &= check_eq(values[1], values[0], "read %u", i);
-		ok &= check(values[0] >= before, "read %u goes back", i);
+		EXPECT_EQ(0, -group_read(&g, values, NULL));
+		EXPECT_EQ(values[0], values[1]) {
+			TH_LOG("read %u", i);
+		}
+		EXPECT_GE(values[0], before) {
+			TH_LOG("read %u goes back", i);
+		}
 		before = values[0];
+		if (!_metadata->passed)
+			break;
 	}
-	ok &= check(before > 0, "time stands still");
 	sim_clock_return(was_manual);
+	EXPECT_GT(before, 0) {
+		TH_LOG("time stands still");
+	}
 	close(fd);
 	group_close(&g);
-	driver_freeze_budget(10);
-	tap_ok(ok, "two bus clocks agree in %d group reads, while another box comes and goes",
-	       READS);
 }
 
 /* Use up what a package has saved up to stand still: each freeze costs some of it. */
@@ -348,191 +454,214 @@ static bool spend_budget(const struct event_group *g)
 	return ok;
 }
 
-/* Its count from one stop to the next, in a box that is not frozen for it. */
-static bool stops_exactly(const char *pmu, int cpu)
-{
-	const struct cat_event *e = cat_find("fsb", "drdy");
-	const struct cat_event *alone = cat_find("fsb", "bnr");
-	uint64_t start = sim_cycles(), period = 1 << 21;
-	struct sampler s;
-	bool ok = true;
-	int fd;
-
-	fd = event_open(pmu, cpu, "%s", alone->name);
-	ok &= check(!sampler_open(&s, pmu, cpu, 1 << 20, "drdy"), "open");
-	for (int i = 1; ok && i < 4; i++) {
-		sim_advance(CYCLES);
-		/* stops the sampling event, and starts it again */
-		ok &= check(!ioctl(s.fd, PERF_EVENT_IOC_PERIOD, &period),
-			    "period");
-		ok &= check(!ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), "disable");
-		ok &= check_eq(event_count(s.fd),
-			       cat_expect(e, NO_SHAPE, start, i * CYCLES),
-			       "an event that samples, with another period");
-		ok &= check_eq(event_count(fd),
-			       cat_expect(alone, NO_SHAPE, start, i * CYCLES),
-			       "an event that is disabled");
-		ok &= check(!ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), "enable");
-	}
-	close(fd);
-	sampler_close(&s);
-	return ok;
-}
-
-/* Beyond the budget nobody is frozen any more to be read. */
-static void test_budget(void)
+/* What its freezes have cost beyond the budget, nobody is frozen for any more. */
+TEST_F_TIMEOUT(fsb, shared_freeze_has_a_budget, UNHURRIED)
 {
 	static const char *const two[] = { "dbsy", "drdy" };
 	struct freezes none = { 0 }, all = { 0 };
 	struct event_group g = { 0 };
 	uint64_t values[MAX_GROUP];
-	char pmu[PMU_NAME_MAX];
-	bool ok = check(pmu_name(pmu, "fsb", 0), "no bus");
 
-	ok = ok && check(!group_open(&g, pmu, pmu_cpu(pmu, PACKAGE), two, 2),
-			 "open") && spend_budget(&g);
+	ASSERT_EQ(0, -group_open(&g, self->pmu, self->cpu, two, 2));
+	ASSERT_TRUE(spend_budget(&g));
 	sim_trace_clear();
-	ok = ok && check(!group_read(&g, values, NULL), "read");
+	ASSERT_EQ(0, -group_read(&g, values, NULL));
 	sim_trace(note_access, &none);
-	ok &= check_eq(none.freezes, 0, "freezes without budget");
-	tap_ok(ok & stops_exactly(pmu, pmu_cpu(pmu, PACKAGE)),
-	       "a counter that stops while its box runs loses nothing");
-	ok = ok && check(!driver_freeze_budget(1000), "budget");
+	EXPECT_EQ(0, none.freezes) {
+		TH_LOG("freezes without budget");
+	}
+	ASSERT_EQ(0, -driver_freeze_budget(1000));
 	sim_trace_clear();
-	ok = ok && check(!group_read(&g, values, NULL), "read");
+	ASSERT_EQ(0, -group_read(&g, values, NULL));
 	sim_trace(note_access, &all);
-	ok &= check_eq(all.freezes, 1, "freezes with all of it");
+	EXPECT_EQ(1, all.freezes) {
+		TH_LOG("freezes with all of it");
+	}
 	group_close(&g);
-	driver_freeze_budget(10);
-	tap_ok(ok, "the freeze that boxes share has a budget");
+}
+
+/* Its count from one stop to the next, in a box that is not frozen for it. */
+TEST_F_TIMEOUT(fsb, counter_that_stops_while_its_box_runs_loses_nothing, UNHURRIED)
+{
+	static const char *const two[] = { "dbsy", "drdy" };
+	const struct cat_event *e = cat_find("fsb", "drdy");
+	const struct cat_event *alone = cat_find("fsb", "bnr");
+	uint64_t start, period = 1 << 21;
+	struct event_group g = { 0 };
+	struct sampler s;
+	int fd;
+
+	ASSERT_EQ(0, -group_open(&g, self->pmu, self->cpu, two, 2));
+	ASSERT_TRUE(spend_budget(&g));
+	start = sim_cycles();
+	fd = event_open(self->pmu, self->cpu, "%s", alone->name);
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, -sampler_open(&s, self->pmu, self->cpu, 1 << 20, "drdy"));
+	for (int i = 1; i < 4; i++) {
+		sim_advance(CYCLES);
+		/* stops the sampling event, and starts it again */
+		ASSERT_EQ(0, ioctl(s.fd, PERF_EVENT_IOC_PERIOD, &period));
+		ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_DISABLE, 0));
+		EXPECT_EQ(cat_expect(e, NO_SHAPE, start, i * CYCLES),
+			  event_count(s.fd)) {
+			TH_LOG("an event that samples, with another period");
+		}
+		EXPECT_EQ(cat_expect(alone, NO_SHAPE, start, i * CYCLES),
+			  event_count(fd)) {
+			TH_LOG("an event that is disabled");
+		}
+		ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
+	}
+	close(fd);
+	sampler_close(&s);
+	group_close(&g);
+}
+
+/* Opened stopped, or closed: the whole register is 0, and counts nothing. */
+TEST_F_TIMEOUT(fsb, counter_that_is_off_is_0_and_begins_there, UNHURRIED)
+{
+	const struct cat_event *e = cat_find("fsb", "drdy");
+	uint64_t value, start;
+	struct sampler s;
+	int fd;
+
+	for (int i = 0; i < 3; i++) {
+		start = sim_cycles();
+		fd = event_open(self->pmu, self->cpu, "drdy");
+		sim_advance(CYCLES);
+		EXPECT_EQ(cat_expect(e, NO_SHAPE, start, CYCLES),
+			  event_count(fd));
+		close(fd);
+		EXPECT_EQ(0, sim_dirty_registers());
+	}
+	/* a sampling event that stops keeps its counter */
+	ASSERT_EQ(0, -sampler_open(&s, self->pmu, self->cpu, 1 << 20, "drdy"));
+	start = sim_cycles();
+	sim_advance(CYCLES);
+	sampler_disable(&s);
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start, CYCLES), event_count(s.fd)) {
+		TH_LOG("count of an event that samples");
+	}
+	sim_advance(CYCLES);
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start, CYCLES), event_count(s.fd)) {
+		TH_LOG("while it is off");
+	}
+	sampler_enable(&s);
+	start = sim_cycles();
+	value = event_count(s.fd);
+	sim_advance(CYCLES);
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start, CYCLES),
+		  event_count(s.fd) - value) {
+		TH_LOG("on again");
+	}
+	sampler_close(&s);
+	EXPECT_EQ(0, sim_dirty_registers());
 }
 
 /* --- counters ------------------------------------------------------------- */
 
-/* Equal events share a counter; what does not fit takes turns. */
-static bool both_ran(const int *fd)
+FIXTURE(gbsq)
+{
+	char pmu[PMU_NAME_MAX];
+	int fd[3], cpu;
+};
+
+/* Equal events share a counter. */
+FIXTURE_SETUP(gbsq)
+{
+	static const char *const names[] = {
+		"lookups.any", "lookups.any", "lookups.prefetch",
+	};
+
+	ASSERT_TRUE(pmu_name(self->pmu, "gbsq", 0));
+	self->cpu = pmu_cpu(self->pmu, PACKAGE);
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
+		self->fd[i] = event_open(self->pmu, self->cpu, "%s", names[i]);
+		ASSERT_GE(self->fd[i], 0);
+	}
+}
+
+FIXTURE_TEARDOWN(gbsq)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(self->fd); i++)
+		close(self->fd[i]);
+}
+
+TEST_F_TIMEOUT(gbsq, equal_events_share_a_counter, UNHURRIED)
+{
+	struct event_reading r = { 0 };
+	uint64_t ctl, used = 0;
+	char reg[32];
+
+	for (unsigned int i = 0; i < 2; i++) {
+		snprintf(reg, sizeof(reg), "gbsq ctl%u", i);
+		used += sim_register(PACKAGE, reg, &ctl);
+	}
+	EXPECT_EQ(2, used) {
+		TH_LOG("counters in use");
+	}
+	ASSERT_EQ(0, -sim_traffic("pkg=%d box=gbsq agent=1 flow=2 type=1 snoop=1 state=1 count=77",
+				  PACKAGE));
+	for (unsigned int i = 0; i < ARRAY_SIZE(self->fd); i++) {
+		EXPECT_EQ(0, -event_read(self->fd[i], &r));
+		EXPECT_EQ(77, r.value) {
+			TH_LOG("event %u", i);
+		}
+		EXPECT_EQ(r.enabled, r.running);
+	}
+}
+
+/* What does not fit takes turns. */
+static bool both_ran(int one, int other)
 {
 	struct event_reading a, b;
 
 	for (int i = 0; i < 3000; i++, sleep_ms(10))
-		if (!event_read(fd[0], &a) && !event_read(fd[2], &b) &&
+		if (!event_read(one, &a) && !event_read(other, &b) &&
 		    a.running && b.running)
 			return true;
 	return false;
 }
 
-static void test_sharing(void)
+TEST_F_TIMEOUT(gbsq, third_event_takes_turns_on_two_counters, UNHURRIED)
 {
-	static const char *const names[] = {
-		"lookups.any", "lookups.any", "lookups.prefetch", "fills.any",
-	};
-	struct event_reading r = { 0 };
-	char pmu[PMU_NAME_MAX];
-	bool ok = check(pmu_name(pmu, "gbsq", 0), "no L3");
-	int fd[COUNT(names)], cpu = pmu_cpu(pmu, PACKAGE);
-	uint64_t ctl, used = 0;
-	char reg[32];
+	int fd = event_open(self->pmu, self->cpu, "fills.any");
 
-	for (unsigned int i = 0; i < 3; i++)
-		fd[i] = event_open(pmu, cpu, "%s", names[i]);
-	for (unsigned int i = 0; i < 2; i++) {
-		snprintf(reg, sizeof(reg), "gbsq ctl%u", i);
-		used += sim_register(PACKAGE, reg, &ctl);
+	ASSERT_GE(fd, 0) {
+		TH_LOG("open: %s", strerror(-fd));
 	}
-	ok &= check_eq(used, 2, "counters in use");
-	ok &= check(!sim_traffic("pkg=%d box=gbsq agent=1 flow=2 type=1 snoop=1 state=1 count=77",
-				 PACKAGE), "traffic");
-	for (unsigned int i = 0; i < 3; i++) {
-		ok &= check(!event_read(fd[i], &r), "read");
-		ok &= check_eq(r.value, 77, "%s", names[i]);
-		ok &= check_eq(r.running, r.enabled, "%s: time", names[i]);
+	EXPECT_TRUE(both_ran(self->fd[1], fd)) {
+		TH_LOG("one of them never ran");
 	}
-	tap_ok(ok, "equal events share a counter");
-	fd[3] = event_open(pmu, cpu, "%s", names[3]);
-	ok = check(fd[3] >= 0, "open: %s", strerror(-fd[3]));
-	ok &= check(both_ran(fd + 1), "one of them never ran");
-	for (unsigned int i = 0; i < COUNT(names); i++)
-		close(fd[i]);
-	tap_ok(ok, "a third event takes turns on two counters");
+	close(fd);
 }
 
-/* Opened stopped, or closed: the whole register is 0, and counts nothing. */
-static void test_off_is_zero(void)
+/* --- what firmware or another tool has left counting ------------------------- */
+
+FIXTURE(dirty) {};
+
+FIXTURE_SETUP(dirty)
 {
-	char pmu[PMU_NAME_MAX];
-	bool ok = check(pmu_name(pmu, "fsb", 0), "no bus");
-	int cpu = pmu_cpu(pmu, PACKAGE), fd;
-	uint64_t value, start;
-	const struct cat_event *e = cat_find("fsb", "drdy");
-	struct sampler s;
-
-	for (int i = 0; ok && i < 3; i++) {
-		start = sim_cycles();
-		fd = event_open(pmu, cpu, "drdy");
-		sim_advance(CYCLES);
-		ok &= check_eq(event_count(fd),
-			       cat_expect(e, NO_SHAPE, start, CYCLES), "count");
-		close(fd);
-		ok &= check_eq(sim_dirty_registers(), 0, "registers in use");
-	}
-	/* a sampling event that stops keeps its counter */
-	ok &= check(!sampler_open(&s, pmu, cpu, 1 << 20, "drdy"), "open");
-	start = sim_cycles();
-	sim_advance(CYCLES);
-	sampler_disable(&s);
-	ok &= check_eq(event_count(s.fd), cat_expect(e, NO_SHAPE, start, CYCLES),
-		       "count of an event that samples");
-	sim_advance(CYCLES);
-	ok &= check_eq(event_count(s.fd), cat_expect(e, NO_SHAPE, start, CYCLES),
-		       "while it is off");
-	sampler_enable(&s);
-	start = sim_cycles();
-	value = event_count(s.fd);
-	sim_advance(CYCLES);
-	ok &= check_eq(event_count(s.fd) - value,
-		       cat_expect(e, NO_SHAPE, start, CYCLES), "on again");
-	sampler_close(&s);
-	ok &= check_eq(sim_dirty_registers(), 0, "registers in use");
-	tap_ok(ok, "a counter that is off is 0, and begins there");
-}
-
-/* What firmware or another tool has left counting is cleared at load. */
-static void test_dirty(void)
-{
-	bool ok;
-
 	machine_setup_sim("clock=manual dirty=all");
-	ok = check(sim_dirty_registers() == 9U * packages(), "%u registers",
-		   sim_dirty_registers());
+	EXPECT_EQ(9U * packages(), sim_dirty_registers());
 	log_mark();
-	ok &= check(!driver_load(""), "the driver does not load");
-	ok &= check_eq(sim_dirty_registers(), packages(),
-		       "the overflow bits, which nothing clears, in each package");
-	ok &= check(log_count("had left 3 boxes counting") == packages(),
-		    "the log does not tell of it");
-	log_show("had left");
-	sim_show_registers();
-	tap_ok(ok, "counters that were left running are cleared");
-	driver_unload();
+	ASSERT_EQ(0, -driver_load(""));
 }
 
-int main(void)
+FIXTURE_TEARDOWN(dirty)
 {
-	catalogue(NULL);
-	if (!generation()->one_a_cycle)
-		tap_skip_all("neither Xeon 7100 nor 7400");
-	machine_setup("clock=manual", "");
-	if (packages() <= PACKAGE)
-		tap_skip_all("needs two packages");
-	test_conditions("gbsq", lookup_conditions);
-	test_conditions("gsnpq", snoop_conditions);
-	test_numbers();
-	test_ored();
-	test_group_accesses();
-	test_budget();
-	test_sharing();
-	test_off_is_zero();
-	test_one_instant();
-	test_dirty();
-	return tap_end();
+	EXPECT_TRUE(machine_leave());
 }
+
+TEST_F_TIMEOUT(dirty, counters_left_running_are_cleared, UNHURRIED)
+{
+	/* the overflow bits, which nothing clears, in each package */
+	EXPECT_EQ(packages(), sim_dirty_registers()) {
+		sim_show_registers();
+	}
+	EXPECT_EQ(packages(), log_count("had left 3 boxes counting")) {
+		log_show("had left");
+	}
+}
+
+TEST_HARNESS_MAIN
