@@ -12,14 +12,11 @@
 
 #include "lib/catalogue.h"
 #include "lib/generation.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
-#define COUNT(array)	(sizeof(array) / sizeof(*(array)))
-
-static int last_package;
+MACHINE_OF_ALL_TESTS("clock=manual", "");
 
 /* Transaction @i comes 2^i times, so that a sum says who was counted. */
 static uint64_t times(unsigned int i)
@@ -79,74 +76,86 @@ static const struct request requests[] = {
 };
 
 /* A filter; a field that is not set does not filter. */
-struct cbox_case {
-	const char *what;
+/* A filter; a field that is not set does not filter. */
+FIXTURE(cbox) {};
+
+FIXTURE_VARIANT(cbox)
+{
+	unsigned int nth;	/* of the variants: each has another box */
 	unsigned int event, umask;
 	bool tid_en, by_state, by_nid, by_request;
 	struct request f;
 };
 
-static const struct cbox_case cbox_cases[] = {
-	{ "no filter", 0x35, 0x08, .f = { 0 } },
-	{ "tid 0", 0x35, 0x08, .tid_en = true, .f = { .tid = 0 } },
-	{ "tid: core 3 thread 0", 0x35, 0x08, .tid_en = true,
-	  .f = { .tid = 0x06 } },
-	{ "tid: core 3 thread 1", 0x35, 0x08, .tid_en = true,
-	  .f = { .tid = 0x07 } },
-	{ "tid 0x3f, of no core", 0x35, 0x08, .tid_en = true,
-	  .f = { .tid = 0x3f } },
-	{ "nid 0", 0x35, 0x48, .by_nid = true, .f = { .nid = 0x1 } },
-	{ "nid 1", 0x35, 0x48, .by_nid = true, .f = { .nid = 0x2 } },
-	{ "nid 0 or 2", 0x35, 0x48, .by_nid = true, .f = { .nid = 0x5 } },
-	{ "nid 15", 0x35, 0x48, .by_nid = true, .f = { .nid = 0x8000 } },
-	{ "opc DRd", 0x35, 0x01, .by_request = true, .f = { .opc = 0x182 } },
-	{ "opc RFO", 0x35, 0x01, .by_request = true, .f = { .opc = 0x180 } },
-	{ "opc DRd that missed", 0x35, 0x03, .by_request = true,
-	  .f = { .opc = 0x182 } },
-	{ "opc RFO to local memory", 0x35, 0x21, .by_request = true,
-	  .f = { .opc = 0x180 } },
-	{ "opc and nid", 0x35, 0x41, .by_nid = true, .by_request = true,
-	  .f = { .nid = 0x1, .opc = 0x182 } },
-	{ "opc, nid and tid", 0x35, 0x41, .tid_en = true, .by_nid = true,
-	  .by_request = true, .f = { .nid = 0x2, .opc = 0x182, .tid = 0x06 } },
-	{ "opc and nc", 0x35, 0x01, .by_request = true,
-	  .f = { .opc = 0x182, .nc = true } },
-	{ "opc and isoc", 0x35, 0x01, .by_request = true,
-	  .f = { .opc = 0x182, .isoc = true } },
-	{ "opc and c6", 0x35, 0x01, .by_request = true,
-	  .f = { .opc = 0x182, .c6 = true } },
-	{ "opc and link 0", 0x35, 0x01, .by_request = true,
-	  .f = { .opc = 0x182, .link = 1 } },
-	{ "opc and link 2", 0x35, 0x01, .by_request = true,
-	  .f = { .opc = 0x182, .link = 4 } },
-	{ "opc and links 0 and 1", 0x35, 0x01, .by_request = true,
-	  .f = { .opc = 0x182, .link = 3 } },
-	{ "opc, occupancy", 0x36, 0x01, .by_request = true,
-	  .f = { .opc = 0x182 } },
-	{ "opc and nid, occupancy", 0x36, 0x41, .by_nid = true,
-	  .by_request = true, .f = { .opc = 0x181, .nid = 0x2 } },
-	{ "state I", 0x34, 0x03, .by_state = true, .f = { .state = 0x01 } },
-	{ "state S", 0x34, 0x03, .by_state = true, .f = { .state = 0x02 } },
-	{ "state E", 0x34, 0x03, .by_state = true, .f = { .state = 0x04 } },
-	{ "state M", 0x34, 0x03, .by_state = true, .f = { .state = 0x08 } },
-	{ "state F", 0x34, 0x03, .by_state = true, .f = { .state = 0x10 } },
-	{ "state D", 0x34, 0x03, .by_state = true, .f = { .state = 0x20 } },
-	{ "state M'", 0x34, 0x03, .by_state = true, .f = { .state = 0x40 } },
-	{ "states S and F", 0x34, 0x03, .by_state = true,
-	  .f = { .state = 0x12 } },
-	{ "any state", 0x34, 0x03, .by_state = true, .f = { .state = 0x7f } },
-	{ "state and nid", 0x34, 0x43, .by_state = true, .by_nid = true,
-	  .f = { .state = 0x7e, .nid = 0x2 } },
-	{ "state and tid", 0x34, 0x03, .by_state = true, .tid_en = true,
-	  .f = { .state = 0x7f, .tid = 0x06 } },
-	{ "nid, victims", 0x37, 0x41, .by_nid = true, .f = { .nid = 0x2 } },
-	{ "nid, retries", 0x32, 0x40, .by_nid = true, .f = { .nid = 0x4 } },
-	{ "retries for want of credits", 0x32, 0x10, .f = { 0 } },
-	{ "link 0, retries", 0x32, 0x10, .f = { .link = 1 } },
-	{ "links 1 and 2, retries", 0x32, 0x10, .f = { .link = 6 } },
-};
+#define CBOX(name, event_, umask_, ...)					\
+	FIXTURE_VARIANT_ADD(cbox, name) {				\
+		.nth = __COUNTER__, .event = event_, .umask = umask_,	\
+		__VA_ARGS__						\
+	}
 
-static bool cbox_counts(const struct cbox_case *c, const struct request *r)
+CBOX(no_filter, 0x35, 0x08, .f = { 0 });
+CBOX(tid_0, 0x35, 0x08, .tid_en = true, .f = { .tid = 0 });
+CBOX(tid_core_3_thread_0, 0x35, 0x08, .tid_en = true, .f = { .tid = 0x06 });
+CBOX(tid_core_3_thread_1, 0x35, 0x08, .tid_en = true, .f = { .tid = 0x07 });
+CBOX(tid_0x3f_of_no_core, 0x35, 0x08, .tid_en = true, .f = { .tid = 0x3f });
+CBOX(nid_0, 0x35, 0x48, .by_nid = true, .f = { .nid = 0x1 });
+CBOX(nid_1, 0x35, 0x48, .by_nid = true, .f = { .nid = 0x2 });
+CBOX(nid_0_or_2, 0x35, 0x48, .by_nid = true, .f = { .nid = 0x5 });
+CBOX(nid_15, 0x35, 0x48, .by_nid = true, .f = { .nid = 0x8000 });
+CBOX(opc_DRd, 0x35, 0x01, .by_request = true, .f = { .opc = 0x182 });
+CBOX(opc_RFO, 0x35, 0x01, .by_request = true, .f = { .opc = 0x180 });
+CBOX(opc_DRd_that_missed, 0x35, 0x03,
+     .by_request = true, .f = { .opc = 0x182 });
+CBOX(opc_RFO_to_local_memory, 0x35, 0x21,
+     .by_request = true, .f = { .opc = 0x180 });
+CBOX(opc_and_nid, 0x35, 0x41,
+     .by_nid = true, .by_request = true, .f = { .nid = 0x1, .opc = 0x182 });
+CBOX(opc_nid_and_tid, 0x35, 0x41, .tid_en = true, .by_nid = true, .by_request = true,
+     .f = { .nid = 0x2, .opc = 0x182, .tid = 0x06 });
+CBOX(opc_and_nc, 0x35, 0x01,
+     .by_request = true, .f = { .opc = 0x182, .nc = true });
+CBOX(opc_and_isoc, 0x35, 0x01,
+     .by_request = true, .f = { .opc = 0x182, .isoc = true });
+CBOX(opc_and_c6, 0x35, 0x01,
+     .by_request = true, .f = { .opc = 0x182, .c6 = true });
+CBOX(opc_and_link_0, 0x35, 0x01,
+     .by_request = true, .f = { .opc = 0x182, .link = 1 });
+CBOX(opc_and_link_2, 0x35, 0x01,
+     .by_request = true, .f = { .opc = 0x182, .link = 4 });
+CBOX(opc_and_links_0_and_1, 0x35, 0x01,
+     .by_request = true, .f = { .opc = 0x182, .link = 3 });
+CBOX(opc_occupancy, 0x36, 0x01, .by_request = true, .f = { .opc = 0x182 });
+CBOX(opc_and_nid_occupancy, 0x36, 0x41,
+     .by_nid = true, .by_request = true, .f = { .opc = 0x181, .nid = 0x2 });
+CBOX(state_I, 0x34, 0x03, .by_state = true, .f = { .state = 0x01 });
+CBOX(state_S, 0x34, 0x03, .by_state = true, .f = { .state = 0x02 });
+CBOX(state_E, 0x34, 0x03, .by_state = true, .f = { .state = 0x04 });
+CBOX(state_M, 0x34, 0x03, .by_state = true, .f = { .state = 0x08 });
+CBOX(state_F, 0x34, 0x03, .by_state = true, .f = { .state = 0x10 });
+CBOX(state_D, 0x34, 0x03, .by_state = true, .f = { .state = 0x20 });
+CBOX(state_M_prime, 0x34, 0x03, .by_state = true, .f = { .state = 0x40 });
+CBOX(states_S_and_F, 0x34, 0x03, .by_state = true, .f = { .state = 0x12 });
+CBOX(any_state, 0x34, 0x03, .by_state = true, .f = { .state = 0x7f });
+CBOX(state_and_nid, 0x34, 0x43,
+     .by_state = true, .by_nid = true, .f = { .state = 0x7e, .nid = 0x2 });
+CBOX(state_and_tid, 0x34, 0x03,
+     .by_state = true, .tid_en = true, .f = { .state = 0x7f, .tid = 0x06 });
+CBOX(nid_victims, 0x37, 0x41, .by_nid = true, .f = { .nid = 0x2 });
+CBOX(nid_retries, 0x32, 0x40, .by_nid = true, .f = { .nid = 0x4 });
+CBOX(retries_for_want_of_credits, 0x32, 0x10, .f = { 0 });
+CBOX(link_0_retries, 0x32, 0x10, .f = { .link = 1 });
+CBOX(links_1_and_2_retries, 0x32, 0x10, .f = { .link = 6 });
+
+FIXTURE_SETUP(cbox)
+{
+}
+
+FIXTURE_TEARDOWN(cbox)
+{
+}
+
+static bool cbox_counts(const FIXTURE_VARIANT(cbox) *c,
+			const struct request *r)
 {
 	const struct request *f = &c->f;
 
@@ -167,7 +176,7 @@ static bool cbox_counts(const struct cbox_case *c, const struct request *r)
 }
 
 /* Why this generation cannot have such a filter, or NULL. */
-static const char *beyond(const struct cbox_case *c)
+static const char *beyond(const FIXTURE_VARIANT(cbox) *c)
 {
 	const struct generation *g = generation();
 
@@ -192,7 +201,8 @@ static const char *beyond(const struct cbox_case *c)
 }
 
 /* The event as a string; a field that is 0 may be one that there is not. */
-static void cbox_string(const struct cbox_case *c, char *text, size_t size)
+static void cbox_string(const FIXTURE_VARIANT(cbox) *c, char *text,
+			size_t size)
 {
 	const struct request *f = &c->f;
 	const struct {
@@ -207,7 +217,7 @@ static void cbox_string(const struct cbox_case *c, char *text, size_t size)
 	};
 	int at = snprintf(text, size, "event=%#x,umask=%#x", c->event, c->umask);
 
-	for (unsigned int i = 0; i < COUNT(fields); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(fields); i++)
 		if (fields[i].value)
 			at += snprintf(text + at, size - at, ",%s=%#x",
 				       fields[i].name, fields[i].value);
@@ -218,7 +228,7 @@ static bool send_requests(int pkg, const char *box)
 {
 	bool ok = true;
 
-	for (unsigned int i = 0; i < COUNT(requests); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(requests); i++) {
 		const struct request *r = &requests[i];
 
 		ok &= !sim_traffic("pkg=%d box=%s event=%#x umask=%#x count=%" PRIu64
@@ -230,73 +240,103 @@ static bool send_requests(int pkg, const char *box)
 	return check(ok, "traffic is refused");
 }
 
-static void test_cbox(const struct cbox_case *wanted, unsigned int box, int pkg)
+TEST_F_TIMEOUT(cbox, counts_exactly_its_share, UNHURRIED)
 {
+	unsigned int box = variant->nth % (generation()->cboxes & ~1U);
 	char pmu[PMU_NAME_MAX], other[PMU_NAME_MAX], text[256];
-	const char *why = beyond(wanted);
-	struct cbox_case here = *wanted, *c = &here;
+	FIXTURE_VARIANT(cbox) here = *variant;
+	int pkg = variant->nth % packages(), fd;
+	const char *why = beyond(variant);
 	uint64_t want = 0;
-	bool ok;
-	int fd;
 
+	if (why)
+		SKIP(return, "%s", why);
+	if (!pmu_name(pmu, "cbox", box) || !pmu_name(other, "cbox", box ^ 1))
+		SKIP(return, "no such PMU");
 	/* of several states, those that there are */
 	here.f.state &= generation()->states;
-	if (why) {
-		tap_skip(why, "cbox: %s", c->what);
-		return;
-	}
-	if (!pmu_name(pmu, "cbox", box) || !pmu_name(other, "cbox", box ^ 1)) {
-		tap_skip("no such PMU", "cbox: %s", c->what);
-		return;
-	}
-	cbox_string(c, text, sizeof(text));
+	cbox_string(&here, text, sizeof(text));
 	fd = event_open(pmu, pmu_cpu(pmu, pkg), "%s", text);
-	ok = check(fd >= 0, "%s/%s/: %s", pmu, text, strerror(-fd));
-	ok &= send_requests(pkg, pmu_box(pmu));
-	ok &= send_requests(pkg, pmu_box(other));
-	for (unsigned int i = 0; i < COUNT(requests); i++)
-		want += cbox_counts(c, &requests[i]) ? times(i) : 0;
-	ok &= check(want, "the test sends none of these");
-	if (fd >= 0)
-		ok &= check_eq(event_count(fd), want, "%s/%s/", pmu, text);
+	ASSERT_GE(fd, 0) {
+		TH_LOG("%s/%s/: %s", pmu, text, strerror(-fd));
+	}
+	ASSERT_TRUE(send_requests(pkg, pmu_box(pmu)));
+	ASSERT_TRUE(send_requests(pkg, pmu_box(other)));
+	for (unsigned int i = 0; i < ARRAY_SIZE(requests); i++)
+		want += cbox_counts(&here, &requests[i]) ? times(i) : 0;
+	EXPECT_GT(want, 0) {
+		TH_LOG("the test sends none of these");
+	}
+	EXPECT_EQ(want, event_count(fd)) {
+		TH_LOG("%s/%s/ of package %d", pmu, text, pkg);
+	}
 	close(fd);
-	tap_ok(ok, "%s package %d: %s", pmu, pkg, c->what);
 }
 
 /* --- UBox ---------------------------------------------------------------- */
 
-static void test_ubox(unsigned int event, unsigned int umask, int pkg)
+FIXTURE(ubox) {};
+
+FIXTURE_VARIANT(ubox)
+{
+	unsigned int event, umask;
+};
+
+FIXTURE_VARIANT_ADD(ubox, event_0x42)
+{
+	.event = 0x42, .umask = 0x08,
+};
+
+FIXTURE_VARIANT_ADD(ubox, event_0x45)
+{
+	.event = 0x45, .umask = 0x01,
+};
+
+FIXTURE_SETUP(ubox)
+{
+}
+
+FIXTURE_TEARDOWN(ubox)
+{
+}
+
+static void expect_cores_and_threads(struct __test_metadata *_metadata,
+				     const FIXTURE_VARIANT(ubox) *e,
+				     const char *pmu, int pkg)
 {
 	static const unsigned int tids[] = { 0x00, 0x01, 0x06, 0x07, 0x3e };
-	char pmu[PMU_NAME_MAX];
-	bool ok = true;
 
-	if (!pmu_name(pmu, "ubox", 0)) {
-		tap_skip("no such PMU", "ubox: event %#x", event);
-		return;
-	}
-	if (generation_lacks("ubox", "filter_tid,filter_cid")) {
-		tap_skip("no such field", "ubox: event %#x", event);
-		return;
-	}
-	for (unsigned int i = 0; i < COUNT(tids); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(tids); i++) {
 		int fd = event_open(pmu, pmu_cpu(pmu, pkg),
 				    "event=%#x,umask=%#x,filter_tid=%u,filter_cid=%u",
-				    event, umask, tids[i] & 1, tids[i] >> 1);
+				    e->event, e->umask, tids[i] & 1, tids[i] >> 1);
 
-		ok &= check(fd >= 0, "open: %s", strerror(-fd));
-		for (unsigned int j = 0; j < COUNT(tids); j++)
-			ok &= check(!sim_traffic("pkg=%d box=ubox event=%#x umask=%#x tid=%#x count=%" PRIu64,
-						 pkg, event, umask, tids[j],
-						 times(j)),
-				    "traffic is refused");
-		if (fd >= 0)
-			ok &= check_eq(event_count(fd), times(i),
-				       "core %u thread %u", tids[i] >> 1,
-				       tids[i] & 1);
+		ASSERT_GE(fd, 0) {
+			TH_LOG("open: %s", strerror(-fd));
+		}
+		for (unsigned int j = 0; j < ARRAY_SIZE(tids); j++) {
+			ASSERT_EQ(0, -sim_traffic("pkg=%d box=ubox event=%#x umask=%#x tid=%#x count=%" PRIu64,
+						  pkg, e->event, e->umask,
+						  tids[j], times(j)));
+		}
+		EXPECT_EQ(times(i), event_count(fd)) {
+			TH_LOG("core %u thread %u of package %d", tids[i] >> 1,
+			       tids[i] & 1, pkg);
+		}
 		close(fd);
 	}
-	tap_ok(ok, "ubox package %d: event %#x by tid and cid", pkg, event);
+}
+
+TEST_F_TIMEOUT(ubox, counts_exactly_its_share, UNHURRIED)
+{
+	char pmu[PMU_NAME_MAX];
+
+	if (!pmu_name(pmu, "ubox", 0))
+		SKIP(return, "no such PMU");
+	if (generation_lacks("ubox", "filter_tid,filter_cid"))
+		SKIP(return, "no such field");
+	for (int pkg = 0; pkg < packages(); pkg++)
+		expect_cores_and_threads(_metadata, variant, pmu, pkg);
 }
 
 /* --- HA (Tables 2-65 to 2-68) -------------------------------------------- */
@@ -304,118 +344,172 @@ static void test_ubox(unsigned int event, unsigned int umask, int pkg)
 #define ADDR_OPC_MATCH	0x20
 #define HA_UMASK_ADDR	0x01
 
-struct ha_match {
-	const char *what;
+static const struct ha_packet {
 	unsigned int umask;
 	uint64_t addr;
 	unsigned int opc;
+} ha_packets[] = {
+	{ 0x07, 0x0000000000c0, 0x02 },
+	{ 0x07, 0x0000000000c0, 0x33 },
+	{ 0x07, 0x2345678000c0, 0x02 },
+	{ 0x07, 0x2345678000ff, 0x02 },
+	{ 0x0b, 0x234567800100, 0x02 },
+	{ 0x0b, 0x000012345640, 0x33 },
+	{ 0x13, 0x3fffffffffc0, 0x3f },
+	{ 0x13, 0x1fffffffffc0, 0x02 },
 };
 
-static const struct ha_match ha_packets[] = {
-	{ NULL, 0x07, 0x0000000000c0, 0x02 },
-	{ NULL, 0x07, 0x0000000000c0, 0x33 },
-	{ NULL, 0x07, 0x2345678000c0, 0x02 },
-	{ NULL, 0x07, 0x2345678000ff, 0x02 },
-	{ NULL, 0x0b, 0x234567800100, 0x02 },
-	{ NULL, 0x0b, 0x000012345640, 0x33 },
-	{ NULL, 0x13, 0x3fffffffffc0, 0x3f },
-	{ NULL, 0x13, 0x1fffffffffc0, 0x02 },
-};
+FIXTURE(ha) {};
 
-static const struct ha_match ha_cases[] = {
-	{ "address, low", 0x01, 0x0000000000c0, 0 },
-	{ "address above 32 bits", 0x01, 0x2345678000c0, 0 },
-	{ "address, all bits", 0x01, 0x3fffffffffc0, 0 },
-	{ "opcode", 0x02, 0, 0x02 },
-	{ "opcode, another", 0x02, 0, 0x33 },
-	{ "address and opcode", 0x03, 0x2345678000c0, 0x02 },
-	{ "address and another opcode", 0x03, 0x0000000000c0, 0x33 },
-	{ "AD opcode", 0x04, 0, 0x02 },
-	{ "BL opcode", 0x08, 0, 0x33 },
-	{ "AK opcode", 0x10, 0, 0x3f },
-};
-
-static void test_ha(const struct ha_match *c, unsigned int box, int pkg)
+FIXTURE_VARIANT(ha)
 {
+	struct ha_packet f;
+};
+
+#define HA(name, ...)							\
+	FIXTURE_VARIANT_ADD(ha, name) { .f = { __VA_ARGS__ } }
+
+HA(address_low, 0x01, 0x0000000000c0, 0);
+HA(address_above_32_bits, 0x01, 0x2345678000c0, 0);
+HA(address_all_bits, 0x01, 0x3fffffffffc0, 0);
+HA(opcode, 0x02, 0, 0x02);
+HA(opcode_another, 0x02, 0, 0x33);
+HA(address_and_opcode, 0x03, 0x2345678000c0, 0x02);
+HA(address_and_another_opcode, 0x03, 0x0000000000c0, 0x33);
+HA(AD_opcode, 0x04, 0, 0x02);
+HA(BL_opcode, 0x08, 0, 0x33);
+HA(AK_opcode, 0x10, 0, 0x3f);
+
+FIXTURE_SETUP(ha)
+{
+}
+
+FIXTURE_TEARDOWN(ha)
+{
+}
+
+static bool ha_counts(const struct ha_packet *c, const struct ha_packet *p)
+{
+	if ((c->umask & p->umask) != c->umask)
+		return false;
+	if (c->umask & HA_UMASK_ADDR && p->addr >> 6 != c->addr >> 6)
+		return false;
+	return !(c->umask & ~HA_UMASK_ADDR) || p->opc == c->opc;
+}
+
+static void expect_ha_share(struct __test_metadata *_metadata,
+			    const struct ha_packet *c, unsigned int box)
+{
+	int pkg = box % packages(), fd;
 	char pmu[PMU_NAME_MAX];
 	uint64_t want = 0;
-	bool ok = true;
-	int fd;
 
-	if (!pmu_name(pmu, "ha", box)) {
-		tap_skip("no such PMU", "ha_%u: %s", box, c->what);
-		return;
-	}
-	if (!cat_has_code("ha", ADDR_OPC_MATCH)) {
-		tap_skip("the catalogue has no addr_opc_match", "%s: %s", pmu,
-			 c->what);
-		return;
-	}
+	if (!pmu_name(pmu, "ha", box))
+		SKIP(return, "no such PMU");
+	if (!cat_has_code("ha", ADDR_OPC_MATCH))
+		SKIP(return, "the catalogue has no addr_opc_match");
 	fd = event_open(pmu, pmu_cpu(pmu, pkg),
 			"event=%#x,umask=%#x,filter_addr=%#" PRIx64 ",filter_opc=%#x",
 			ADDR_OPC_MATCH, c->umask, c->addr, c->opc);
-	ok &= check(fd >= 0, "open: %s", strerror(-fd));
-	for (unsigned int i = 0; i < COUNT(ha_packets); i++) {
-		const struct ha_match *p = &ha_packets[i];
-
-		ok &= check(!sim_traffic("pkg=%d box=%s event=0x20 umask=%#x addr=%#" PRIx64
-					 " opc=%#x count=%" PRIu64, pkg,
-					 pmu_box(pmu), p->umask, p->addr,
-					 p->opc, times(i)),
-			    "traffic is refused");
-		if ((c->umask & p->umask) != c->umask)
-			continue;
-		if (c->umask & HA_UMASK_ADDR && p->addr >> 6 != c->addr >> 6)
-			continue;
-		if (c->umask & ~HA_UMASK_ADDR && p->opc != c->opc)
-			continue;
-		want += times(i);
+	ASSERT_GE(fd, 0) {
+		TH_LOG("open: %s", strerror(-fd));
 	}
-	ok &= check(want, "the test sends none of these");
-	if (fd >= 0)
-		ok &= check_eq(event_count(fd), want, "count");
+	for (unsigned int i = 0; i < ARRAY_SIZE(ha_packets); i++) {
+		const struct ha_packet *p = &ha_packets[i];
+
+		ASSERT_EQ(0, -sim_traffic("pkg=%d box=%s event=0x20 umask=%#x addr=%#" PRIx64
+					  " opc=%#x count=%" PRIu64, pkg,
+					  pmu_box(pmu), p->umask, p->addr,
+					  p->opc, times(i)));
+		want += ha_counts(c, p) ? times(i) : 0;
+	}
+	EXPECT_GT(want, 0) {
+		TH_LOG("the test sends none of these");
+	}
+	EXPECT_EQ(want, event_count(fd)) {
+		TH_LOG("%s of package %d", pmu, pkg);
+	}
 	close(fd);
-	tap_ok(ok, "%s package %d: %s", pmu, pkg, c->what);
+}
+
+TEST_F_TIMEOUT(ha, ha_0_counts_exactly_its_share, UNHURRIED)
+{
+	expect_ha_share(_metadata, &variant->f, 0);
+}
+
+TEST_F_TIMEOUT(ha, ha_1_counts_exactly_its_share, UNHURRIED)
+{
+	expect_ha_share(_metadata, &variant->f, 1);
 }
 
 /* --- PCU (Table 2-160) --------------------------------------------------- */
 
-/* All four at once; the frequency passes each event's own threshold. */
-static void test_pcu(const unsigned int *band, int pkg)
+FIXTURE(pcu) {};
+
+FIXTURE_VARIANT(pcu)
+{
+	unsigned int band[4];
+};
+
+FIXTURE_VARIANT_ADD(pcu, rising_bands)
+{
+	.band = { 12, 16, 20, 26 },
+};
+
+FIXTURE_VARIANT_ADD(pcu, falling_bands)
+{
+	.band = { 40, 33, 13, 8 },
+};
+
+FIXTURE_SETUP(pcu)
+{
+}
+
+FIXTURE_TEARDOWN(pcu)
+{
+}
+
+static void expect_bands(struct __test_metadata *_metadata,
+			 const unsigned int *band, const char *pmu, int pkg)
 {
 	static const unsigned int freq[] = { 8, 12, 16, 19, 20, 21, 26, 33, 40 };
-	char text[4][64], pmu[PMU_NAME_MAX];
+	char text[4][64];
 	const char *const events[] = { text[0], text[1], text[2], text[3] };
-	uint64_t values[4], want;
 	struct event_group g = { 0 };
-	bool ok = true;
-	int err;
+	uint64_t values[4], want;
 
-	if (!pmu_name(pmu, "pcu", 0)) {
-		tap_skip("no such PMU", "pcu: bands");
-		return;
-	}
 	for (unsigned int b = 0; b < 4; b++)
 		snprintf(text[b], sizeof(text[b]), "event=%#x,filter_band%u=%u",
 			 0x0b + b, b, band[b]);
-	err = group_open(&g, pmu, pmu_cpu(pmu, pkg), events, 4);
-	ok &= check(!err, "open: %s", strerror(-err));
-	for (unsigned int b = 0; b < 4; b++)
-		for (unsigned int i = 0; i < COUNT(freq); i++)
-			ok &= check(!sim_traffic("pkg=%d box=pcu event=%#x freq=%u count=%" PRIu64,
-						 pkg, 0x0b + b, freq[i],
-						 times(i)),
-				    "traffic is refused");
-	ok &= check(!group_read(&g, values, NULL), "read");
-	for (unsigned int b = 0; ok && b < 4; b++) {
+	ASSERT_EQ(0, -group_open(&g, pmu, pmu_cpu(pmu, pkg), events, 4));
+	for (unsigned int b = 0; b < 4; b++) {
+		for (unsigned int i = 0; i < ARRAY_SIZE(freq); i++) {
+			ASSERT_EQ(0, -sim_traffic("pkg=%d box=pcu event=%#x freq=%u count=%" PRIu64,
+						  pkg, 0x0b + b, freq[i],
+						  times(i)));
+		}
+	}
+	ASSERT_EQ(0, -group_read(&g, values, NULL));
+	for (unsigned int b = 0; b < 4; b++) {
 		want = 0;
-		for (unsigned int i = 0; i < COUNT(freq); i++)
+		for (unsigned int i = 0; i < ARRAY_SIZE(freq); i++)
 			want += freq[i] >= band[b] ? times(i) : 0;
-		ok &= check_eq(values[b], want, "%s", text[b]);
+		EXPECT_EQ(want, values[b]) {
+			TH_LOG("%s of package %d", text[b], pkg);
+		}
 	}
 	group_close(&g);
-	tap_ok(ok, "pcu package %d: bands %u, %u, %u and %u00 MHz at once", pkg,
-	       band[0], band[1], band[2], band[3]);
+}
+
+/* All four at once; the frequency passes each event's own threshold. */
+TEST_F_TIMEOUT(pcu, four_at_once, UNHURRIED)
+{
+	char pmu[PMU_NAME_MAX];
+
+	if (!pmu_name(pmu, "pcu", 0))
+		SKIP(return, "no such PMU");
+	for (int pkg = 0; pkg < packages(); pkg++)
+		expect_bands(_metadata, variant->band, pmu, pkg);
 }
 
 /* --- QPI (Tables 2-172 to 2-176) ----------------------------------------- */
@@ -444,99 +538,118 @@ static const struct packet packets[] = {
 	{ true,  { PKT(0, 1, NDR, 0x8, 0), 0x00000 } },
 };
 
-struct qpi_case {
-	const char *what, *terms;
+FIXTURE(qpi) {};
+
+FIXTURE_VARIANT(qpi)
+{
+	const char *terms;
 	uint32_t match[2], mask[2];
 };
 
-static const struct qpi_case qpi_cases[] = {
-	{ "message class", "match_mc=0xe,mask_mc=0xf",
-	  { PKT(0, 0, DRS, 0, 0) }, { PKT(0, 0, 0xf, 0, 0) } },
-	{ "opcode", "match_mc=0xe,mask_mc=0xf,match_opc=0x4,mask_opc=0xf",
-	  { PKT(0, 0, DRS, 0x4, 0) }, { PKT(0, 0, 0xf, 0xf, 0) } },
-	{ "destination node", "match_dnid=3,mask_dnid=0x1f",
-	  { PKT(0, 3, 0, 0, 0) }, { PKT(0, 0x1f, 0, 0, 0) } },
-	{ "remote node",
-	  "match_rnid4=1,mask_rnid4=1,match_rnid30=3,mask_rnid30=0xf",
-	  { PKT(1, 0, 0, 0, 0), 3 }, { PKT(1, 0, 0, 0, 0), 0xf } },
-	{ "response data state", "match_rds=0x4,mask_rds=0xf",
-	  { 0, 0x40000 }, { 0, 0xf0000 } },
-	{ "virtual network", "match_vnw=2,mask_vnw=2",
-	  { PKT(0, 0, 0, 0, 2) }, { PKT(0, 0, 0, 0, 2) } },
-	{ "DRS.DataC_M, whole words",
-	  "match0=0x1c00,mask0=0x1fe0,match1=0x80000,mask1=0xf0000",
-	  { 0x1c00, 0x80000 }, { 0x1fe0, 0xf0000 } },
+FIXTURE_VARIANT_ADD(qpi, message_class)
+{
+	.terms = "match_mc=0xe,mask_mc=0xf",
+	.match = { PKT(0, 0, DRS, 0, 0) }, .mask = { PKT(0, 0, 0xf, 0, 0) },
 };
 
-static void test_qpi(const struct qpi_case *c, unsigned int port, bool tx,
-		     int pkg)
+FIXTURE_VARIANT_ADD(qpi, opcode)
+{
+	.terms = "match_mc=0xe,mask_mc=0xf,match_opc=0x4,mask_opc=0xf",
+	.match = { PKT(0, 0, DRS, 0x4, 0) }, .mask = { PKT(0, 0, 0xf, 0xf, 0) },
+};
+
+FIXTURE_VARIANT_ADD(qpi, destination_node)
+{
+	.terms = "match_dnid=3,mask_dnid=0x1f",
+	.match = { PKT(0, 3, 0, 0, 0) }, .mask = { PKT(0, 0x1f, 0, 0, 0) },
+};
+
+FIXTURE_VARIANT_ADD(qpi, remote_node)
+{
+	.terms = "match_rnid4=1,mask_rnid4=1,match_rnid30=3,mask_rnid30=0xf",
+	.match = { PKT(1, 0, 0, 0, 0), 3 }, .mask = { PKT(1, 0, 0, 0, 0), 0xf },
+};
+
+FIXTURE_VARIANT_ADD(qpi, response_data_state)
+{
+	.terms = "match_rds=0x4,mask_rds=0xf",
+	.match = { 0, 0x40000 }, .mask = { 0, 0xf0000 },
+};
+
+FIXTURE_VARIANT_ADD(qpi, virtual_network)
+{
+	.terms = "match_vnw=2,mask_vnw=2",
+	.match = { PKT(0, 0, 0, 0, 2) }, .mask = { PKT(0, 0, 0, 0, 2) },
+};
+
+FIXTURE_VARIANT_ADD(qpi, DRS_DataC_M_whole_words)
+{
+	.terms = "match0=0x1c00,mask0=0x1fe0,match1=0x80000,mask1=0xf0000",
+	.match = { 0x1c00, 0x80000 }, .mask = { 0x1fe0, 0xf0000 },
+};
+
+FIXTURE_SETUP(qpi)
+{
+}
+
+FIXTURE_TEARDOWN(qpi)
+{
+}
+
+static void expect_qpi_share(struct __test_metadata *_metadata,
+			     const FIXTURE_VARIANT(qpi) *c, unsigned int port,
+			     bool tx)
 {
 	const char *side = tx ? "match_tx=1," : "";
+	int pkg = (port + tx) % packages(), fd;
 	char pmu[PMU_NAME_MAX];
 	uint64_t want = 0;
-	bool ok = true;
-	int fd;
 
-	if (!pmu_name(pmu, "qpi", port)) {
-		tap_skip("no such PMU", "qpi_%u: %s", port, c->what);
-		return;
-	}
-	if (generation_lacks("qpi", side)) {
-		tap_skip("no such field", "%s, transmit: %s", pmu, c->what);
-		return;
-	}
+	if (!pmu_name(pmu, "qpi", port))
+		SKIP(return, "no such PMU");
+	if (generation_lacks("qpi", side))
+		SKIP(return, "no such field");
 	fd = event_open(pmu, pmu_cpu(pmu, pkg), "event=0x138,%s%s", side,
 			c->terms);
 	if (port >= generation()->qpi_filters) {
-		tap_ok(check_eq(-fd, ENODEV, "open"),
-		       "%s has no filters that are known: %s", pmu, c->what);
+		/* none that are known */
+		EXPECT_EQ(ENODEV, -fd);
 		return;
 	}
-	ok &= check(fd >= 0, "%s/event=0x138,%s%s/: %s", pmu, side, c->terms,
-		    strerror(-fd));
-	for (unsigned int i = 0; i < COUNT(packets); i++) {
+	ASSERT_GE(fd, 0) {
+		TH_LOG("%s/event=0x138,%s%s/: %s", pmu, side, c->terms,
+		       strerror(-fd));
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(packets); i++) {
 		const struct packet *p = &packets[i];
 
-		ok &= check(!sim_traffic("pkg=%d box=%s event=0x138 dir=%s match0=%#x match1=%#x count=%" PRIu64,
-					 pkg, pmu_box(pmu), p->tx ? "tx" : "rx",
-					 p->word[0], p->word[1], times(i)),
-			    "traffic is refused");
+		ASSERT_EQ(0, -sim_traffic("pkg=%d box=%s event=0x138 dir=%s match0=%#x match1=%#x count=%" PRIu64,
+					  pkg, pmu_box(pmu),
+					  p->tx ? "tx" : "rx", p->word[0],
+					  p->word[1], times(i)));
 		if (p->tx == tx &&
 		    !((p->word[0] ^ c->match[0]) & c->mask[0]) &&
 		    !((p->word[1] ^ c->match[1]) & c->mask[1]))
 			want += times(i);
 	}
-	if (fd >= 0)
-		ok &= check_eq(event_count(fd), want, "count");
-	close(fd);
-	tap_ok(ok, "%s package %d, %s: %s", pmu, pkg, tx ? "transmit" : "receive",
-	       c->what);
-}
-
-int main(void)
-{
-	static const unsigned int rising[] = { 12, 16, 20, 26 };
-	static const unsigned int falling[] = { 40, 33, 13, 8 };
-
-	machine_setup("clock=manual", "");
-	last_package = packages() - 1;
-	for (unsigned int i = 0; i < COUNT(cbox_cases); i++)
-		test_cbox(&cbox_cases[i], i % (generation()->cboxes & ~1U),
-			  i % packages());
-	for (int pkg = 0; pkg <= last_package; pkg++) {
-		test_ubox(0x42, 0x08, pkg);
-		test_ubox(0x45, 0x01, pkg);
-		test_pcu(rising, pkg);
-		test_pcu(falling, pkg);
+	EXPECT_EQ(want, event_count(fd)) {
+		TH_LOG("%s of package %d, %s", pmu, pkg,
+		       tx ? "transmit" : "receive");
 	}
-	for (unsigned int box = 0; box < 2; box++)
-		for (unsigned int i = 0; i < COUNT(ha_cases); i++)
-			test_ha(&ha_cases[i], box, box % packages());
-	for (unsigned int port = 0; port < 3; port++)
-		for (unsigned int i = 0; i < COUNT(qpi_cases); i++) {
-			test_qpi(&qpi_cases[i], port, false, port % packages());
-			test_qpi(&qpi_cases[i], port, true,
-				 (port + 1) % packages());
-		}
-	return tap_end();
+	close(fd);
 }
+
+#define QPI_SHARE(port, side, tx)					\
+	TEST_F_TIMEOUT(qpi, qpi_##port##_counts_what_it_##side, UNHURRIED) \
+	{								\
+		expect_qpi_share(_metadata, variant, port, tx);		\
+	}
+
+QPI_SHARE(0, receives, false)
+QPI_SHARE(0, transmits, true)
+QPI_SHARE(1, receives, false)
+QPI_SHARE(1, transmits, true)
+QPI_SHARE(2, receives, false)
+QPI_SHARE(2, transmits, true)
+
+TEST_HARNESS_MAIN
