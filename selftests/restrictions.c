@@ -14,12 +14,13 @@
 
 #include "lib/catalogue.h"
 #include "lib/generation.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
-#define COUNT(array)	(sizeof(array) / sizeof(*(array)))
+MACHINE_OF_ALL_TESTS("clock=manual", "");
+
+#define NO_SHAPE	((struct shape){ 0 })
 #define CTL_SELECT	0x20ffffULL	/* event with extension, umask */
 #define CTL_EN		(1ULL << 22)
 
@@ -111,7 +112,7 @@ static unsigned int general_counters(const char *kind)
 {
 	static const char *const two[] = { "ubox", "gbsq", "gsnpq" };
 
-	for (unsigned int i = 0; i < COUNT(two); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(two); i++)
 		if (!strcmp(kind, two[i]))
 			return 2;
 	return !strcmp(kind, "r3qpi") ? 3 : 4;
@@ -143,39 +144,65 @@ static bool lands_well(const struct cat_event *e, const char *pmu, int pkg,
 	return ok;
 }
 
-static void test_placement(const char *kind)
+FIXTURE(kind)
 {
-	unsigned int all = (1U << general_counters(kind)) - 1, n = 0;
 	char pmu[PMU_NAME_MAX];
+	bool there;
+};
+
+FIXTURE_VARIANT(kind)
+{
+	const char *kind;
+};
+
+VARIANTS_OF_ALL_KINDS(kind);
+
+FIXTURE_SETUP(kind)
+{
+	self->there = pmu_name(self->pmu, variant->kind, 0);
+}
+
+FIXTURE_TEARDOWN(kind)
+{
+}
+
+TEST_F_TIMEOUT(kind, restricted_events_go_only_where_they_may, UNHURRIED)
+{
+	unsigned int counters = general_counters(variant->kind), n = 0;
 	size_t events;
 	const struct cat_event *e = catalogue(&events);
-	bool ok = true;
 
-	if (!pmu_name(pmu, kind, 0)) {
-		tap_skip("no such PMU", "%s: restricted events", kind);
-		return;
-	}
+	if (!self->there)
+		SKIP(return, "no such PMU");
 	for (size_t i = 0; i < events; i++) {
-		if (strcmp(e[i].box, kind) || e[i].fixed || e[i].free ||
-		    e[i].ctrs == all)
+		if (strcmp(e[i].box, variant->kind) || e[i].fixed || e[i].free ||
+		    e[i].ctrs == (1U << counters) - 1)
 			continue;
 		n++;
-		ok &= lands_well(&e[i], pmu, 0, 0);
-		ok &= lands_well(&e[i], pmu, packages() - 1,
-				 general_counters(kind) - 1);
+		EXPECT_TRUE(lands_well(&e[i], self->pmu, 0, 0));
+		EXPECT_TRUE(lands_well(&e[i], self->pmu, packages() - 1,
+				       counters - 1));
 	}
-	if (n)
-		tap_ok(ok, "%s: %u restricted events go only where they may",
-		       kind, n);
-	else
-		tap_skip("it has none", "%s: restricted events", kind);
+	if (!n)
+		SKIP(return, "it has none");
+}
+
+FIXTURE(cbox) {};
+
+FIXTURE_SETUP(cbox)
+{
+}
+
+FIXTURE_TEARDOWN(cbox)
+{
 }
 
 /*
  * Four events fill the box, one that is not on counter 0 ends, and then comes
  * one that needs counter 0: who is there must move, and loses nothing.
  */
-static void test_moved_away(void)
+TEST_F_TIMEOUT(cbox, event_on_counter_0_makes_room_for_one_that_needs_it,
+	       UNHURRIED)
 {
 	/* each cycle has one; none of those beyond it counts where inv is not */
 	static const char *const with_inv[] = {
@@ -191,39 +218,40 @@ static void test_moved_away(void)
 	uint64_t start, gone = 2, ctl0 = 0;
 	char pmu[PMU_NAME_MAX], name[80];
 	int fd[4], last, cpu;
-	bool ok;
 
-	if (!tor || !pmu_name(pmu, "cbox", 2)) {
-		tap_skip("no such event", "cbox: an event makes room");
-		return;
-	}
+	if (!tor || !pmu_name(pmu, "cbox", 2))
+		SKIP(return, "no such event");
 	cpu = pmu_cpu(pmu, 0);
 	snprintf(name, sizeof(name), "%s ctl0", pmu_box(pmu));
-	ok = open_all(fd, pmu, cpu, events, 4);
+	ASSERT_TRUE(open_all(fd, pmu, cpu, events, 4));
 	sim_advance(CYCLES);
-	ok &= check(sim_register(0, name, &ctl0), "counter 0 is not in use");
+	EXPECT_TRUE(sim_register(0, name, &ctl0)) {
+		TH_LOG("counter 0 is not in use");
+	}
 	if (ctl0 >> 24 == 2)
 		gone = 3;
 	close(fd[gone]);
 	start = sim_cycles();
 	last = event_open(pmu, cpu, "event=0x36,umask=0x08");
+	ASSERT_GE(last, 0);
 	sim_advance(CYCLES);
-	ok &= check_eq(counters_with(pmu, 0, 0x0836), 1, "tor_occupancy's counters");
+	EXPECT_EQ(1, counters_with(pmu, 0, 0x0836)) {
+		TH_LOG("tor_occupancy's counters");
+	}
 	for (unsigned int i = 0; i < 4; i++) {
 		if (i == gone)
 			continue;
-		ok &= check_eq(event_count(fd[i]),
-			       inverts || i < 2 ? 2 * CYCLES : 0, "%s",
-			       events[i]);
-		ok &= unmultiplexed(fd[i], events[i]);
+		EXPECT_EQ(inverts || i < 2 ? 2 * CYCLES : 0, event_count(fd[i])) {
+			TH_LOG("%s", events[i]);
+		}
+		EXPECT_TRUE(unmultiplexed(fd[i], events[i]));
 		close(fd[i]);
 	}
-	ok &= check_eq(event_count(last),
-		       cat_expect(tor, (struct shape){ 0 }, start, CYCLES),
-		       "tor_occupancy.all");
-	ok &= unmultiplexed(last, "tor_occupancy.all");
+	EXPECT_EQ(cat_expect(tor, NO_SHAPE, start, CYCLES), event_count(last)) {
+		TH_LOG("tor_occupancy.all");
+	}
+	EXPECT_TRUE(unmultiplexed(last, "tor_occupancy.all"));
 	close(last);
-	tap_ok(ok, "cbox: an event on counter 0 makes room for one that needs it");
 }
 
 /* --- as many as there are counters ---------------------------------------- */
@@ -275,8 +303,8 @@ static bool all_fit(const struct cat_event *const *e, const char *pmu, int pkg,
 		/* no other counter's count */
 		if (cat_has_waves(e[i]->box))
 			ok &= check_eq(event_count(fd[i]),
-				       cat_expect(e[i], (struct shape){ 0 },
-						  start, CYCLES),
+				       cat_expect(e[i], NO_SHAPE, start,
+						  CYCLES),
 				       "%s", e[i]->name);
 	}
 	close_all(fd, n);
@@ -326,90 +354,181 @@ static bool take_turns(const struct cat_event *const *e, const char *pmu, int pk
 	return ok;
 }
 
-static void test_full(const char *kind)
+/* As many as there are counters fit, and a group of one more does not. */
+TEST_F_TIMEOUT(kind, full_box_has_events_take_turns, UNHURRIED)
 {
-	unsigned int counters = general_counters(kind);
+	unsigned int counters = general_counters(variant->kind);
 	const struct cat_event *e[MAX_EVENTS];
-	char pmu[PMU_NAME_MAX];
 	int pkg = packages() - 1;
-	bool ok;
 
-	if (!pmu_name(pmu, kind, 0)) {
-		tap_skip("no such PMU", "%s: a full box", kind);
-		return;
-	}
-	if (find_different(kind, e, counters + 1) < counters + 1) {
-		tap_skip("too few events", "%s: a full box", kind);
-		return;
-	}
-	ok = all_fit(e, pmu, pkg, counters);
-	ok &= check_eq(-group_of(e, pmu, pkg, counters), 0,
-		       "a group of %u", counters);
-	ok &= check_eq(-group_of(e, pmu, pkg, counters + 1), EINVAL,
-		       "a group of one more");
-	ok &= take_turns(e, pmu, pkg, counters + 1);
-	tap_ok(ok, "%s: %u events fit, a group of one more does not, and alone they take turns",
-	       kind, counters);
+	if (!self->there)
+		SKIP(return, "no such PMU");
+	if (find_different(variant->kind, e, counters + 1) < counters + 1)
+		SKIP(return, "too few events");
+	EXPECT_TRUE(all_fit(e, self->pmu, pkg, counters));
+	EXPECT_EQ(0, -group_of(e, self->pmu, pkg, counters));
+	EXPECT_EQ(EINVAL, -group_of(e, self->pmu, pkg, counters + 1));
+	EXPECT_TRUE(take_turns(e, self->pmu, pkg, counters + 1));
 }
 
 /* --- conflicts ----------------------------------------------------------- */
 
 /* Two events that must not count at the same time, and traffic of each's own. */
-struct conflict {
-	const char *what, *kind;
+FIXTURE(conflict) {};
+
+FIXTURE_VARIANT(conflict)
+{
+	const char *kind;
 	const char *event[2];
 	const char *traffic[2];		/* NULL: only look at the times */
 };
 
-static const struct conflict conflicts[] = {
-	{ "two events that need counter 0", "cbox",
-	  { "event=0x36,umask=0x08", "event=0x11,umask=0x01" },
-	  { "event=0x36 umask=0x08", "event=0x11 umask=0x01" } },
-	{ "two opcodes", "cbox",
-	  { "event=0x35,umask=0x01,filter_opc=0x182",
-	    "event=0x35,umask=0x01,filter_opc=0x180" },
-	  { "event=0x35 umask=0x01 opc=0x182",
-	    "event=0x35 umask=0x01 opc=0x180" } },
-	{ "two states", "cbox",
-	  { "event=0x34,umask=0x03,filter_state=0x1",
-	    "event=0x34,umask=0x03,filter_state=0x10" },
-	  { "event=0x34 umask=0x03 state=0x1",
-	    "event=0x34 umask=0x03 state=0x10" } },
-	{ "two nodes", "cbox",
-	  { "event=0x35,umask=0x48,filter_nid=0x1",
-	    "event=0x37,umask=0x41,filter_nid=0x2" },
-	  { "event=0x35 umask=0x48 nid=0x1", "event=0x37 umask=0x41 nid=0x2" } },
-	{ "two threads", "cbox",
-	  { "event=0x35,umask=0x08,tid_en=1,filter_tid=2",
-	    "event=0x13,umask=0x01,tid_en=1,filter_tid=3" },
-	  { "event=0x35 umask=0x08 tid=2", "event=0x13 umask=0x01 tid=3" } },
-	{ "two threads", "ubox",
-	  { "event=0x42,umask=0x08,filter_tid=1",
-	    "event=0x45,umask=0x01,filter_cid=1" },
-	  { "event=0x42 umask=0x08 tid=1", "event=0x45 umask=0x01 tid=2" } },
-	{ "two addresses", "ha",
-	  { "event=0x20,umask=0x01,filter_addr=0x1000",
-	    "event=0x20,umask=0x01,filter_addr=0x2000" },
-	  { "event=0x20 umask=0x01 addr=0x1000",
-	    "event=0x20 umask=0x01 addr=0x2000" } },
-	{ "two opcodes", "ha",
-	  { "event=0x20,umask=0x04,filter_opc=0x1",
-	    "event=0x20,umask=0x08,filter_opc=0x2" },
-	  { "event=0x20 umask=0x04 opc=0x1", "event=0x20 umask=0x08 opc=0x2" } },
-	{ "two values of band 2", "pcu",
-	  { "event=0x0d,filter_band2=20", "event=0x0d,filter_band2=30" },
-	  { NULL, NULL } },
-	{ "two packet filters", "qpi",
-	  { "event=0x138,match_mc=0xe,mask_mc=0xf",
-	    "event=0x138,match_mc=0xc,mask_mc=0xf" },
-	  { "event=0x138 dir=rx match0=0x1c00",
-	    "event=0x138 dir=rx match0=0x1800" } },
-	{ "two packet masks of one match", "qpi",
-	  { "event=0x138,match_mc=0xc,mask_mc=0x8",
-	    "event=0x138,match_mc=0xc,mask_mc=0x4" },
-	  { "event=0x138 dir=rx match0=0x1000",
-	    "event=0x138 dir=rx match0=0x800" } },
+FIXTURE_VARIANT_ADD(conflict, cbox_two_events_that_need_counter_0)
+{
+	.kind = "cbox",
+	.event = {
+		"event=0x36,umask=0x08",
+		"event=0x11,umask=0x01",
+	},
+	.traffic = {
+		"event=0x36 umask=0x08",
+		"event=0x11 umask=0x01",
+	},
 };
+
+FIXTURE_VARIANT_ADD(conflict, cbox_two_opcodes)
+{
+	.kind = "cbox",
+	.event = {
+		"event=0x35,umask=0x01,filter_opc=0x182",
+		"event=0x35,umask=0x01,filter_opc=0x180",
+	},
+	.traffic = {
+		"event=0x35 umask=0x01 opc=0x182",
+		"event=0x35 umask=0x01 opc=0x180",
+	},
+};
+
+FIXTURE_VARIANT_ADD(conflict, cbox_two_states)
+{
+	.kind = "cbox",
+	.event = {
+		"event=0x34,umask=0x03,filter_state=0x1",
+		"event=0x34,umask=0x03,filter_state=0x10",
+	},
+	.traffic = {
+		"event=0x34 umask=0x03 state=0x1",
+		"event=0x34 umask=0x03 state=0x10",
+	},
+};
+
+FIXTURE_VARIANT_ADD(conflict, cbox_two_nodes)
+{
+	.kind = "cbox",
+	.event = {
+		"event=0x35,umask=0x48,filter_nid=0x1",
+		"event=0x37,umask=0x41,filter_nid=0x2",
+	},
+	.traffic = {
+		"event=0x35 umask=0x48 nid=0x1",
+		"event=0x37 umask=0x41 nid=0x2",
+	},
+};
+
+FIXTURE_VARIANT_ADD(conflict, cbox_two_threads)
+{
+	.kind = "cbox",
+	.event = {
+		"event=0x35,umask=0x08,tid_en=1,filter_tid=2",
+		"event=0x13,umask=0x01,tid_en=1,filter_tid=3",
+	},
+	.traffic = {
+		"event=0x35 umask=0x08 tid=2",
+		"event=0x13 umask=0x01 tid=3",
+	},
+};
+
+FIXTURE_VARIANT_ADD(conflict, ubox_two_threads)
+{
+	.kind = "ubox",
+	.event = {
+		"event=0x42,umask=0x08,filter_tid=1",
+		"event=0x45,umask=0x01,filter_cid=1",
+	},
+	.traffic = {
+		"event=0x42 umask=0x08 tid=1",
+		"event=0x45 umask=0x01 tid=2",
+	},
+};
+
+FIXTURE_VARIANT_ADD(conflict, ha_two_addresses)
+{
+	.kind = "ha",
+	.event = {
+		"event=0x20,umask=0x01,filter_addr=0x1000",
+		"event=0x20,umask=0x01,filter_addr=0x2000",
+	},
+	.traffic = {
+		"event=0x20 umask=0x01 addr=0x1000",
+		"event=0x20 umask=0x01 addr=0x2000",
+	},
+};
+
+FIXTURE_VARIANT_ADD(conflict, ha_two_opcodes)
+{
+	.kind = "ha",
+	.event = {
+		"event=0x20,umask=0x04,filter_opc=0x1",
+		"event=0x20,umask=0x08,filter_opc=0x2",
+	},
+	.traffic = {
+		"event=0x20 umask=0x04 opc=0x1",
+		"event=0x20 umask=0x08 opc=0x2",
+	},
+};
+
+FIXTURE_VARIANT_ADD(conflict, pcu_two_values_of_band_2)
+{
+	.kind = "pcu",
+	.event = {
+		"event=0x0d,filter_band2=20",
+		"event=0x0d,filter_band2=30",
+	},
+};
+
+FIXTURE_VARIANT_ADD(conflict, qpi_two_packet_filters)
+{
+	.kind = "qpi",
+	.event = {
+		"event=0x138,match_mc=0xe,mask_mc=0xf",
+		"event=0x138,match_mc=0xc,mask_mc=0xf",
+	},
+	.traffic = {
+		"event=0x138 dir=rx match0=0x1c00",
+		"event=0x138 dir=rx match0=0x1800",
+	},
+};
+
+FIXTURE_VARIANT_ADD(conflict, qpi_two_packet_masks_of_one_match)
+{
+	.kind = "qpi",
+	.event = {
+		"event=0x138,match_mc=0xc,mask_mc=0x8",
+		"event=0x138,match_mc=0xc,mask_mc=0x4",
+	},
+	.traffic = {
+		"event=0x138 dir=rx match0=0x1000",
+		"event=0x138 dir=rx match0=0x800",
+	},
+};
+
+FIXTURE_SETUP(conflict)
+{
+}
+
+FIXTURE_TEARDOWN(conflict)
+{
+}
 
 /* Both have counted, so perf has given each of them a turn. */
 static bool both_ran(void *arg)
@@ -460,96 +579,170 @@ static const char *lacking(const char *kind, const char *event)
 	return generation_lacks(kind, event) ? "no such field" : NULL;
 }
 
-static void test_conflict(const struct conflict *c)
+TEST_F_TIMEOUT(conflict, never_count_together, UNHURRIED)
 {
-	const char *lacks = lacking(c->kind, c->event[0]);
+	const char *lacks = lacking(variant->kind, variant->event[0]);
 	struct event_reading first, second, last;
 	char pmu[PMU_NAME_MAX];
 	int fd[2];
-	bool ok;
 
-	if (lacks) {
-		tap_skip(lacks, "%s: %s", c->kind, c->what);
-		return;
+	if (lacks)
+		SKIP(return, "%s", lacks);
+	any_pmu(pmu, variant->kind);
+	ASSERT_TRUE(open_all(fd, pmu, pmu_cpu(pmu, 0), variant->event, 2));
+	ASSERT_TRUE(wait_until(both_ran, fd)) {
+		TH_LOG("one of them never runs");
 	}
-	any_pmu(pmu, c->kind);
-	ok = open_all(fd, pmu, pmu_cpu(pmu, 0), c->event, 2);
-	ok = ok && check(wait_until(both_ran, fd), "one of them never runs");
-	for (unsigned int i = 0; ok && i < 2 && c->traffic[i]; i++) {
-		struct sender s = { pmu_box(pmu), c->traffic[i], fd[i] };
+	for (unsigned int i = 0; i < 2 && variant->traffic[i]; i++) {
+		struct sender s = { pmu_box(pmu), variant->traffic[i], fd[i] };
 		uint64_t other = event_count(fd[1 - i]);
 
-		ok &= check(wait_until(counted, &s), "%s never counts its own",
-			    c->event[i]);
-		ok &= check_eq(event_count(fd[1 - i]), other,
-			       "%s counts the other's traffic", c->event[1 - i]);
+		ASSERT_TRUE(wait_until(counted, &s)) {
+			TH_LOG("%s never counts its own", variant->event[i]);
+		}
+		ASSERT_EQ(other, event_count(fd[1 - i])) {
+			TH_LOG("%s counts the other's traffic",
+			       variant->event[1 - i]);
+		}
 	}
 	/* Turns do not overlap: together no longer than the first is open. */
-	if (ok) {
-		event_read(fd[0], &first);
-		event_read(fd[1], &second);
-		event_read(fd[0], &last);
-		ok &= check(first.running + second.running <= last.enabled,
-			    "they ran %" PRIu64 " and %" PRIu64 " of %" PRIu64 " ns",
-			    first.running, second.running, last.enabled);
-	}
+	ASSERT_EQ(0, -event_read(fd[0], &first));
+	ASSERT_EQ(0, -event_read(fd[1], &second));
+	ASSERT_EQ(0, -event_read(fd[0], &last));
+	EXPECT_LE(first.running + second.running, last.enabled);
 	close_all(fd, 2);
-	tap_ok(ok, "%s: %s never count together", c->kind, c->what);
 }
 
 /* --- no conflict --------------------------------------------------------- */
 
 /* Events whose filters are independent, or the same. */
-struct company {
-	const char *what, *kind;
+FIXTURE(company) {};
+
+FIXTURE_VARIANT(company)
+{
+	const char *kind;
 	const char *event[4];
 	const char *traffic[4];
 	uint64_t count[4];	/* of traffic; NULL traffic: nothing is expected */
 };
 
-static const struct company companies[] = {
-	{ "opcode and state", "cbox",
-	  { "event=0x35,umask=0x01,filter_opc=0x182",
-	    "event=0x34,umask=0x03,filter_state=0x10" },
-	  { "event=0x35 umask=0x01 opc=0x182", "event=0x34 umask=0x03 state=0x10" },
-	  { 13, 29 } },
-	{ "node and thread", "cbox",
-	  { "event=0x37,umask=0x41,filter_nid=0x2",
-	    "event=0x13,umask=0x01,tid_en=1,filter_tid=7" },
-	  { "event=0x37 umask=0x41 nid=0x2", "event=0x13 umask=0x01 tid=7" },
-	  { 37, 53 } },
-	{ "opcode, state, node and thread", "cbox",
-	  { "event=0x35,umask=0x01,filter_opc=0x182",
-	    "event=0x34,umask=0x03,filter_state=0x10",
-	    "event=0x37,umask=0x41,filter_nid=0x2",
-	    "event=0x13,umask=0x01,tid_en=1,filter_tid=7" },
-	  { "event=0x35 umask=0x01 opc=0x182", "event=0x34 umask=0x03 state=0x10",
-	    "event=0x37 umask=0x41 nid=0x2", "event=0x13 umask=0x01 tid=7" },
-	  { 11, 23, 31, 47 } },
-	{ "one opcode in two events", "cbox",
-	  { "event=0x35,umask=0x01,filter_opc=0x181",
-	    "event=0x36,umask=0x01,filter_opc=0x181" },
-	  { "event=0x35 umask=0x01 opc=0x181", "event=0x36 umask=0x01 opc=0x181" },
-	  { 101, 203 } },
-	{ "address of one, opcode of the other", "ha",
-	  { "event=0x20,umask=0x01,filter_addr=0x1000",
-	    "event=0x20,umask=0x04,filter_opc=0x1" },
-	  { "event=0x20 umask=0x01 addr=0x1000", "event=0x20 umask=0x04 opc=0x1" },
-	  { 19, 43 } },
-	{ "four bands", "pcu",
-	  { "event=0x0b,filter_band0=12", "event=0x0c,filter_band1=20",
-	    "event=0x0d,filter_band2=28", "event=0x0e,filter_band3=36" },
-	  { "event=0x0b freq=12", "event=0x0c freq=20", "event=0x0d freq=28",
-	    "event=0x0e freq=36" },
-	  { 3, 5, 7, 9 } },
-	{ "a packet filter and events without one", "qpi",
-	  { "event=0x138,match_mc=0xe,mask_mc=0xf", "event=0x14", "event=0x08",
-	    "event=0x13,umask=0x01" },
-	  { "event=0x138 dir=rx match0=0x1c00" }, { 61 } },
+FIXTURE_VARIANT_ADD(company, cbox_opcode_and_state)
+{
+	.kind = "cbox",
+	.event = {
+		"event=0x35,umask=0x01,filter_opc=0x182",
+		"event=0x34,umask=0x03,filter_state=0x10",
+	},
+	.traffic = {
+		"event=0x35 umask=0x01 opc=0x182",
+		"event=0x34 umask=0x03 state=0x10",
+	},
+	.count = { 13, 29 },
 };
 
+FIXTURE_VARIANT_ADD(company, cbox_node_and_thread)
+{
+	.kind = "cbox",
+	.event = {
+		"event=0x37,umask=0x41,filter_nid=0x2",
+		"event=0x13,umask=0x01,tid_en=1,filter_tid=7",
+	},
+	.traffic = {
+		"event=0x37 umask=0x41 nid=0x2",
+		"event=0x13 umask=0x01 tid=7",
+	},
+	.count = { 37, 53 },
+};
+
+FIXTURE_VARIANT_ADD(company, cbox_opcode_state_node_and_thread)
+{
+	.kind = "cbox",
+	.event = {
+		"event=0x35,umask=0x01,filter_opc=0x182",
+		"event=0x34,umask=0x03,filter_state=0x10",
+		"event=0x37,umask=0x41,filter_nid=0x2",
+		"event=0x13,umask=0x01,tid_en=1,filter_tid=7",
+	},
+	.traffic = {
+		"event=0x35 umask=0x01 opc=0x182",
+		"event=0x34 umask=0x03 state=0x10",
+		"event=0x37 umask=0x41 nid=0x2",
+		"event=0x13 umask=0x01 tid=7",
+	},
+	.count = { 11, 23, 31, 47 },
+};
+
+FIXTURE_VARIANT_ADD(company, cbox_one_opcode_in_two_events)
+{
+	.kind = "cbox",
+	.event = {
+		"event=0x35,umask=0x01,filter_opc=0x181",
+		"event=0x36,umask=0x01,filter_opc=0x181",
+	},
+	.traffic = {
+		"event=0x35 umask=0x01 opc=0x181",
+		"event=0x36 umask=0x01 opc=0x181",
+	},
+	.count = { 101, 203 },
+};
+
+FIXTURE_VARIANT_ADD(company, ha_address_of_one_opcode_of_the_other)
+{
+	.kind = "ha",
+	.event = {
+		"event=0x20,umask=0x01,filter_addr=0x1000",
+		"event=0x20,umask=0x04,filter_opc=0x1",
+	},
+	.traffic = {
+		"event=0x20 umask=0x01 addr=0x1000",
+		"event=0x20 umask=0x04 opc=0x1",
+	},
+	.count = { 19, 43 },
+};
+
+FIXTURE_VARIANT_ADD(company, pcu_four_bands)
+{
+	.kind = "pcu",
+	.event = {
+		"event=0x0b,filter_band0=12",
+		"event=0x0c,filter_band1=20",
+		"event=0x0d,filter_band2=28",
+		"event=0x0e,filter_band3=36",
+	},
+	.traffic = {
+		"event=0x0b freq=12",
+		"event=0x0c freq=20",
+		"event=0x0d freq=28",
+		"event=0x0e freq=36",
+	},
+	.count = { 3, 5, 7, 9 },
+};
+
+FIXTURE_VARIANT_ADD(company, qpi_a_packet_filter_and_events_without_one)
+{
+	.kind = "qpi",
+	.event = {
+		"event=0x138,match_mc=0xe,mask_mc=0xf",
+		"event=0x14",
+		"event=0x08",
+		"event=0x13,umask=0x01",
+	},
+	.traffic = {
+		"event=0x138 dir=rx match0=0x1c00",
+	},
+	.count = { 61 },
+};
+
+FIXTURE_SETUP(company)
+{
+}
+
+FIXTURE_TEARDOWN(company)
+{
+}
+
 /* Counters that some events with these codes may have, of the first @n. */
-static unsigned int room(const struct company *c, unsigned int n)
+static unsigned int room(const FIXTURE_VARIANT(company) *c, unsigned int n)
 {
 	unsigned int ctrs = 0;
 	size_t events;
@@ -566,113 +759,187 @@ static unsigned int room(const struct company *c, unsigned int n)
 	return __builtin_popcount(ctrs);
 }
 
-static void test_company(const struct company *c)
+TEST_F_TIMEOUT(company, count_together, UNHURRIED)
 {
-	const char *lacks = lacking(c->kind, c->event[0]);
+	const char *lacks = lacking(variant->kind, variant->event[0]);
 	char pmu[PMU_NAME_MAX];
 	unsigned int n = 0;
 	int fd[4];
-	bool ok;
 
-	while (n < 4 && c->event[n])
+	while (n < 4 && variant->event[n])
 		n++;
-	if (!lacks && room(c, n) < n)
+	if (!lacks && room(variant, n) < n)
 		lacks = "fewer counters may have them";
-	if (lacks) {
-		tap_skip(lacks, "%s: %s", c->kind, c->what);
-		return;
-	}
-	any_pmu(pmu, c->kind);
-	ok = open_all(fd, pmu, pmu_cpu(pmu, 0), c->event, n);
-	for (unsigned int i = 0; i < n; i++)
-		if (c->traffic[i])
-			ok &= check(!sim_traffic("pkg=0 box=%s count=%" PRIu64 " %s",
-						 pmu_box(pmu), c->count[i],
-						 c->traffic[i]), "traffic");
+	if (lacks)
+		SKIP(return, "%s", lacks);
+	any_pmu(pmu, variant->kind);
+	ASSERT_TRUE(open_all(fd, pmu, pmu_cpu(pmu, 0), variant->event, n));
 	for (unsigned int i = 0; i < n; i++) {
-		if (c->traffic[i])
-			ok &= check_eq(event_count(fd[i]), c->count[i], "%s",
-				       c->event[i]);
-		ok &= unmultiplexed(fd[i], c->event[i]);
+		if (!variant->traffic[i])
+			continue;
+		ASSERT_EQ(0, -sim_traffic("pkg=0 box=%s count=%" PRIu64 " %s",
+					  pmu_box(pmu), variant->count[i],
+					  variant->traffic[i]));
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		if (variant->traffic[i]) {
+			EXPECT_EQ(variant->count[i], event_count(fd[i])) {
+				TH_LOG("%s", variant->event[i]);
+			}
+		}
+		EXPECT_TRUE(unmultiplexed(fd[i], variant->event[i]));
 	}
 	close_all(fd, n);
-	tap_ok(ok, "%s: %s count together", c->kind, c->what);
 }
 
 /* --- equal events -------------------------------------------------------- */
 
-static void test_copies(const char *kind, unsigned int index,
-			const char *event, unsigned int others)
+FIXTURE(copies) {};
+
+/* Five of an event, beside others. */
+FIXTURE_VARIANT(copies)
+{
+	const char *kind, *event;
+	unsigned int index, others;
+};
+
+FIXTURE_VARIANT_ADD(copies, cbox_alone)
+{
+	.kind = "cbox", .index = 5, .event = "event=0",
+};
+
+FIXTURE_VARIANT_ADD(copies, cbox)
+{
+	.kind = "cbox", .index = 5, .event = "event=0", .others = 3,
+};
+
+FIXTURE_VARIANT_ADD(copies, imc)
+{
+	.kind = "imc", .index = 3, .event = "event=0", .others = 3,
+};
+
+FIXTURE_VARIANT_ADD(copies, r3qpi)
+{
+	.kind = "r3qpi", .index = 2, .event = "event=0x01", .others = 2,
+};
+
+FIXTURE_VARIANT_ADD(copies, sbox)
+{
+	.kind = "sbox", .index = 1, .event = "event=0", .others = 3,
+};
+
+FIXTURE_SETUP(copies)
+{
+}
+
+FIXTURE_TEARDOWN(copies)
+{
+}
+
+TEST_F_TIMEOUT(copies, use_one_counter, UNHURRIED)
 {
 	static const char *const beside[] = {
 		"event=0,thresh=1,edge=1", "event=0,thresh=2", "event=0,thresh=3",
 	};
+	unsigned int others = variant->others;
+	int copy[5], other[3], pkg = packages() - 1;
 	char pmu[PMU_NAME_MAX];
-	int copy[5], other[3];
 	uint64_t count;
-	bool ok = true;
-	int pkg;
 
-	pkg = packages() - 1;
-	if (!pmu_name(pmu, kind, index)) {
-		tap_skip("no such PMU", "%s: five copies", kind);
-		return;
-	}
+	if (!pmu_name(pmu, variant->kind, variant->index))
+		SKIP(return, "no such PMU");
 	/* The package's CPUs take turns: a counter belongs to the box. */
 	for (unsigned int i = 0; i < 5; i++) {
 		int cpu = package_cpu(pkg, i % 2);
 
 		if (cpu < 0)
 			cpu = pmu_cpu(pmu, pkg);
-		copy[i] = event_open(pmu, cpu, "%s", event);
-		ok &= check(copy[i] >= 0, "copy %u: %s", i, strerror(-copy[i]));
+		copy[i] = event_open(pmu, cpu, "%s", variant->event);
+		ASSERT_GE(copy[i], 0) {
+			TH_LOG("copy %u: %s", i, strerror(-copy[i]));
+		}
 	}
-	ok &= open_all(other, pmu, pmu_cpu(pmu, pkg), beside, others);
-	ok &= check_eq(counters_enabled(pmu, pkg), 1 + others, "counters in use");
+	ASSERT_TRUE(open_all(other, pmu, pmu_cpu(pmu, pkg), beside, others));
+	EXPECT_EQ(1 + others, counters_enabled(pmu, pkg));
 	sim_advance(CYCLES);
 	count = event_count(copy[0]);
-	ok &= check(count > 0, "nothing is counted");
+	EXPECT_GT(count, 0);
 	for (unsigned int i = 0; i < 5; i++) {
-		ok &= check_eq(event_count(copy[i]), count, "copy %u", i);
-		ok &= unmultiplexed(copy[i], "copy");
+		EXPECT_EQ(count, event_count(copy[i])) {
+			TH_LOG("copy %u", i);
+		}
+		EXPECT_TRUE(unmultiplexed(copy[i], "copy"));
 	}
 	for (unsigned int i = 0; i < others; i++)
-		ok &= unmultiplexed(other[i], "an event beside them");
+		EXPECT_TRUE(unmultiplexed(other[i], "an event beside them"));
 	close_all(copy, 5);
 	close_all(other, others);
-	ok &= check_eq(counters_enabled(pmu, pkg), 0, "counters in use at last");
-	tap_ok(ok, "%s: five copies of one event beside %u others use one counter",
-	       pmu, others);
+	EXPECT_EQ(0, counters_enabled(pmu, pkg));
+}
+
+FIXTURE(copies_of) {};
+
+FIXTURE_VARIANT(copies_of)
+{
+	const char *kind;
+};
+
+VARIANT_OF_KIND(copies_of, cbox);
+VARIANT_OF_KIND(copies_of, imc);
+
+FIXTURE_SETUP(copies_of)
+{
+}
+
+FIXTURE_TEARDOWN(copies_of)
+{
 }
 
 /* Each counts from its own opening on, and until its own end. */
-static void test_copies_come_and_go(const char *kind)
+TEST_F_TIMEOUT(copies_of, come_and_go, UNHURRIED)
 {
 	char pmu[PMU_NAME_MAX];
-	bool ok = true;
 	int fd[3], cpu;
 
-	if (!pmu_name(pmu, kind, 0)) {
-		tap_skip("no such PMU", "%s: copies come and go", kind);
-		return;
-	}
+	if (!pmu_name(pmu, variant->kind, 0))
+		SKIP(return, "no such PMU");
 	cpu = pmu_cpu(pmu, 0);
 	for (unsigned int i = 0; i < 3; i++) {
 		fd[i] = event_open(pmu, cpu, "event=0");
-		ok &= check(fd[i] >= 0, "copy %u: %s", i, strerror(-fd[i]));
+		ASSERT_GE(fd[i], 0) {
+			TH_LOG("copy %u: %s", i, strerror(-fd[i]));
+		}
 		sim_advance(100);
 	}
 	for (unsigned int i = 0; i < 3; i++) {
-		ok &= check_eq(event_count(fd[i]), 300, "copy %u", i);
+		EXPECT_EQ(300, event_count(fd[i])) {
+			TH_LOG("copy %u", i);
+		}
 		close(fd[i]);
 		sim_advance(100);
 	}
-	tap_ok(ok, "%s: copies that come and go count from and to their own time",
-	       pmu);
 }
 
-/* Copies in one group take one counter, so six members fit a box of four. */
-static void test_copies_in_group(const char *kind)
+FIXTURE(group_with_copies) {};
+
+FIXTURE_VARIANT(group_with_copies)
+{
+	const char *kind;
+};
+
+VARIANT_OF_KIND(group_with_copies, cbox);
+VARIANT_OF_KIND(group_with_copies, ha);
+
+FIXTURE_SETUP(group_with_copies)
+{
+}
+
+FIXTURE_TEARDOWN(group_with_copies)
+{
+}
+
+/* They take one counter, so six members fit a box of four. */
+TEST_F_TIMEOUT(group_with_copies, counts, UNHURRIED)
 {
 	static const char *const with_inv[] = {
 		"event=0", "event=0", "event=0,thresh=1",
@@ -681,54 +948,26 @@ static void test_copies_in_group(const char *kind)
 		"event=0", "event=0", "event=0,thresh=1",
 		"event=0,thresh=2", "event=0", "event=0,thresh=3",
 	};
-	bool inverts = !generation_lacks(kind, "inv");
+	bool inverts = !generation_lacks(variant->kind, "inv");
 	const char *const *events = inverts ? with_inv : without;
 	struct event_group g = { 0 };
-	uint64_t values[COUNT(with_inv)];
+	uint64_t values[ARRAY_SIZE(with_inv)];
 	struct event_reading times;
 	char pmu[PMU_NAME_MAX];
-	bool ok;
-	int err;
 
-	if (!pmu_name(pmu, kind, 0)) {
-		tap_skip("no such PMU", "%s: copies in a group", kind);
-		return;
-	}
-	err = group_open(&g, pmu, pmu_cpu(pmu, 0), events, COUNT(with_inv));
-	ok = check(!err, "open: %s", strerror(-err));
+	if (!pmu_name(pmu, variant->kind, 0))
+		SKIP(return, "no such PMU");
+	ASSERT_EQ(0, -group_open(&g, pmu, pmu_cpu(pmu, 0), events,
+				 ARRAY_SIZE(with_inv)));
 	sim_advance(CYCLES);
-	ok = ok && check(!group_read(&g, values, &times), "read");
-	for (unsigned int i = 0; ok && i < COUNT(with_inv); i++)
-		ok &= check_eq(values[i], inverts || (i != 3 && i != 5) ?
-			       CYCLES : 0, "%s", events[i]);
-	if (ok)
-		ok &= check_eq(times.running, times.enabled, "time running");
+	ASSERT_EQ(0, -group_read(&g, values, &times));
+	for (unsigned int i = 0; i < ARRAY_SIZE(with_inv); i++) {
+		EXPECT_EQ(inverts || (i != 3 && i != 5) ? CYCLES : 0, values[i]) {
+			TH_LOG("%s", events[i]);
+		}
+	}
+	EXPECT_EQ(times.enabled, times.running);
 	group_close(&g);
-	tap_ok(ok, "%s: a group of %zu with copies among them", pmu,
-	       COUNT(with_inv));
 }
 
-int main(void)
-{
-	catalogue(NULL);
-	machine_setup("clock=manual", "");
-	for (unsigned int k = 0; k < BOX_KINDS && *box_kinds[k]; k++)
-		test_placement(box_kinds[k]);
-	for (unsigned int k = 0; k < BOX_KINDS && *box_kinds[k]; k++)
-		test_full(box_kinds[k]);
-	test_moved_away();
-	for (unsigned int i = 0; i < COUNT(conflicts); i++)
-		test_conflict(&conflicts[i]);
-	for (unsigned int i = 0; i < COUNT(companies); i++)
-		test_company(&companies[i]);
-	test_copies("cbox", 5, "event=0", 0);
-	test_copies("cbox", 5, "event=0", 3);
-	test_copies("imc", 3, "event=0", 3);
-	test_copies("r3qpi", 2, "event=0x01", 2);
-	test_copies("sbox", 1, "event=0", 3);
-	test_copies_come_and_go("cbox");
-	test_copies_come_and_go("imc");
-	test_copies_in_group("cbox");
-	test_copies_in_group("ha");
-	return tap_end();
-}
+TEST_HARNESS_MAIN
