@@ -13,20 +13,15 @@
 
 #include "lib/bpf_read.h"
 #include "lib/catalogue.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
 enum { MAX_CPUS = 64, ROUNDS = 60, CYCLES = 1000, PERIOD = 700,
        PATIENCE_MS = 10000 };
 
-static const char *const tracepoints[] = {
-	"hrtimer_start", "hrtimer_cancel", "hrtimer_expire_entry",
-	"irq_work_entry", "local_timer_entry", "nmi_handler", "sched_switch",
-	"read_msr", "write_msr",
-};
+MACHINE_OF_ALL_TESTS("clock=manual", "");
 
 /* The same event on each CPU, in the box that is being worked on. */
 static unsigned int open_everywhere(const char *pmu, int *fd)
@@ -57,66 +52,94 @@ static uint64_t count_of(const char *pmu, int fd, uint64_t want)
 	return count;
 }
 
-/*
- * Events of the box begin and end, and so start the timer; another one samples.
- */
-static void test_at(const char *tracepoint, const char *pmu)
+FIXTURE(read_by_bpf)
 {
-	int fd[MAX_CPUS], cpu = pmu_cpu(pmu, 0), err, other;
-	unsigned int cpus = open_everywhere(pmu, fd);
-	uint64_t start = sim_cycles(), want;
+	char pmu[PMU_NAME_MAX];
+	unsigned int cpus;
+	int fd[MAX_CPUS];
+};
+
+FIXTURE_VARIANT(read_by_bpf)
+{
+	const char *kind, *tracepoint;
+};
+
+#define READ_AT(box, at)						\
+	FIXTURE_VARIANT_ADD(read_by_bpf, box##_at_##at) {		\
+		.kind = #box, .tracepoint = #at,			\
+	}
+#define READ_EVERYWHERE(box)						\
+	READ_AT(box, hrtimer_start);					\
+	READ_AT(box, hrtimer_cancel);					\
+	READ_AT(box, hrtimer_expire_entry);				\
+	READ_AT(box, irq_work_entry);					\
+	READ_AT(box, local_timer_entry);				\
+	READ_AT(box, nmi_handler);					\
+	READ_AT(box, sched_switch);					\
+	READ_AT(box, read_msr);						\
+	READ_AT(box, write_msr)
+
+READ_EVERYWHERE(cbox);
+READ_EVERYWHERE(imc);
+
+FIXTURE_SETUP(read_by_bpf)
+{
+	log_mark();
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	ASSERT_TRUE(pmu_name(self->pmu, variant->kind, 0));
+	self->cpus = open_everywhere(self->pmu, self->fd);
+}
+
+FIXTURE_TEARDOWN(read_by_bpf)
+{
+	for (unsigned int i = 0; i < self->cpus; i++)
+		if (self->fd[i] >= 0)
+			close(self->fd[i]);
+	EXPECT_TRUE(log_clean());
+}
+
+/* Events of the box begin and end, and so start the timer; another one samples. */
+TEST_F_TIMEOUT(read_by_bpf, counts_and_samples_stay_exact, UNHURRIED)
+{
+	int cpu = pmu_cpu(self->pmu, 0), err, other;
+	uint64_t start = sim_cycles(), want, runs;
+	const char *pmu = self->pmu;
 	struct bpf_reader reader;
 	struct sampler s;
-	uint64_t runs;
-	bool ok;
 
-	err = bpf_reader_attach(&reader, tracepoint, fd, cpus);
-	if (err) {
-		tap_skip(strerror(-err), "%s: read by BPF at %s", pmu, tracepoint);
-		goto out;
-	}
-	ok = check_eq(-sampler_open(&s, pmu, cpu, PERIOD, "clockticks,thresh=1"),
-		      0, "%s opens", pmu);
+	err = bpf_reader_attach(&reader, variant->tracepoint, self->fd, self->cpus);
+	if (err)
+		SKIP(return, "%s", strerror(-err));
+	ASSERT_EQ(0, -sampler_open(&s, pmu, cpu, PERIOD, "clockticks,thresh=1"));
 	for (unsigned int i = 0; i < ROUNDS; i++) {
 		other = event_open(pmu, cpu, "clockticks,thresh=2,inv=1");
 		sim_advance(CYCLES);
-		ok &= check_eq(count_of(pmu, other, CYCLES), CYCLES, "round %u", i);
+		EXPECT_EQ(CYCLES, count_of(pmu, other, CYCLES)) {
+			TH_LOG("round %u", i);
+		}
 		close(other);
 	}
 	want = sim_cycles() - start;
 	sampler_disable(&s);
-	ok &= check_eq(count_of(pmu, s.fd, want), want, "its sampling event");
-	ok &= check_eq(sampler_wait(&s, want / PERIOD), want / PERIOD, "samples");
+	EXPECT_EQ(want, count_of(pmu, s.fd, want)) {
+		TH_LOG("its sampling event");
+	}
+	EXPECT_EQ(want / PERIOD, sampler_wait(&s, want / PERIOD)) {
+		TH_LOG("samples");
+	}
 	sampler_close(&s);
 	runs = bpf_reader_detach(&reader);
-	for (unsigned int i = 0; i < cpus; i++)
-		if (cpu_package(i) == 0)
-			ok &= check_eq(count_of(pmu, fd[i], want), want,
-				       "the event that is read on CPU %u", i);
-	tap_ok(ok, "%s: counts and samples exact while BPF reads it at %s", pmu,
-	       tracepoint);
-	tap_diag("%" PRIu64 " times", runs);
-	if (!strcmp(tracepoint, "hrtimer_start"))
-		tap_ok(runs > 0, "%s: the program has run", pmu);
-out:
-	for (unsigned int i = 0; i < cpus; i++)
-		if (fd[i] >= 0)
-			close(fd[i]);
+	for (unsigned int i = 0; i < self->cpus; i++) {
+		if (cpu_package(i) != 0)
+			continue;
+		EXPECT_EQ(want, count_of(pmu, self->fd[i], want)) {
+			TH_LOG("the event that is read on CPU %u", i);
+		}
+	}
+	TH_LOG("read %ju times", (uintmax_t)runs);
+	if (!strcmp(variant->tracepoint, "hrtimer_start")) {
+		EXPECT_GT(runs, 0);
+	}
 }
 
-int main(void)
-{
-	static const char *const pmus[] = { "hswep_cbox_0", "hswep_imc_0" };
-
-	catalogue(NULL);
-	machine_setup("clock=manual", "");
-	log_mark();
-	if (max_sample_rate(100000000))
-		tap_bail("perf_event_max_sample_rate");
-	for (unsigned int p = 0; p < sizeof(pmus) / sizeof(pmus[0]); p++)
-		for (unsigned int t = 0;
-		     t < sizeof(tracepoints) / sizeof(tracepoints[0]); t++)
-			test_at(tracepoints[t], pmus[p]);
-	tap_ok(log_clean(), "the kernel's log has no warning");
-	return tap_end();
-}
+TEST_HARNESS_MAIN
