@@ -21,17 +21,25 @@
 
 #include "lib/bpf_read.h"
 #include "lib/catalogue.h"
-#include "lib/machine.h"
+#include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
-#include "lib/tap.h"
 
 enum {
 	MAX_CPUS = 16,
 	SAMPLES = 200,
 	PERIOD = 5,
 };
+
+static void __attribute__((constructor)) need_two_packages(void)
+{
+	if (packages() < 2)
+		tap_skip_all("needs two packages");
+}
+
+/* The fixture that lets time run by itself comes last. */
+MACHINE_OF_ALL_TESTS("clock=manual", "");
 
 #define RT_RUNTIME "/proc/sys/kernel/sched_rt_runtime_us"
 
@@ -95,6 +103,7 @@ static void unlimited_rt(void)
 	fclose(f);
 	if (file_write(RT_RUNTIME, "-1"))
 		tap_bail(RT_RUNTIME " cannot be written");
+	/* for a test that gives up */
 	atexit(restore_rt_runtime);
 	set_fair_server("0");
 }
@@ -287,54 +296,99 @@ static bool tell_apart(const char *kind, int pkg, const char *how)
 	return ok;
 }
 
-static void test_package(int pkg)
+static void prepare(struct __test_metadata *_metadata)
 {
-	/* this program stays out of the way */
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	unlimited_rt();
+	find_driver();
+	ASSERT_NE(0, driver_start) {
+		TH_LOG("where is the driver?");
+	}
+}
+
+static void leave(void)
+{
+	stop_spinners();
+	restore_rt_runtime();
+}
+
+/* Programs on all CPUs of a package, and this one out of the way. */
+static void spin_in(int pkg)
+{
 	cpu_pin(package_cpu((pkg + 1) % packages(), 0));
 	start_spinners(pkg);
 	sleep_ms(50);
-	for (unsigned int k = 0; k < BOX_KINDS; k++)
-		tap_ok(tell_apart(box_kinds[k], pkg, box_kinds[k]),
-		       "%s in package %d: samples name the program of the event's CPU, on %u CPUs",
-		       box_kinds[k], pkg, n_spinners);
-
-	tap_ok(!sim_fault("wrong_cpu pkg=%d on", pkg), "the PMI goes elsewhere");
-	tap_ok(tell_apart("ha", pkg, "wrong CPU") &
-	       tell_apart("pcu", pkg, "wrong CPU"),
-	       "package %d: so they do when the PMI comes to the wrong CPU", pkg);
-	sim_fault("wrong_cpu pkg=%d off", pkg);
-	stop_spinners();
 }
 
-/* The same while time runs by itself: no moment is chosen by anyone. */
-static void test_real_clock(const char *kind)
-{
-	const struct cat_event *e = ticks_of(kind);
-	int pkg = packages() - 1;
-	char pmu[PMU_NAME_MAX];
-	uint64_t samples = 0;
-	bool ok;
+FIXTURE(samples) {};
 
-	if (!e || !pmu_name(pmu, kind, 0)) {
-		tap_skip("no event, or no box", "%s: real clock", kind);
-		return;
+FIXTURE_VARIANT(samples)
+{
+	const char *kind;
+};
+
+VARIANTS_OF_ALL_KINDS(samples);
+
+FIXTURE_SETUP(samples)
+{
+	prepare(_metadata);
+}
+
+FIXTURE_TEARDOWN(samples)
+{
+	leave();
+}
+
+TEST_F_TIMEOUT(samples, name_the_program_of_the_events_cpu, UNHURRIED)
+{
+	char pmu[PMU_NAME_MAX];
+
+	if (!plain_of(variant->kind) || !pmu_name(pmu, variant->kind, 0))
+		SKIP(return, "no event, or no box");
+	for (int pkg = 0; pkg < 2; pkg++) {
+		spin_in(pkg);
+		EXPECT_TRUE(tell_apart(variant->kind, pkg, variant->kind)) {
+			TH_LOG("package %d, on %u CPUs", pkg, n_spinners);
+		}
+		stop_spinners();
 	}
-	cpu_pin(package_cpu(0, 0));
-	start_spinners(pkg);
-	sleep_ms(50);
-	ok = open_all(pmu, 2000003, e);
-	sleep_ms(1000);
-	/* before the first one leaves its counter to the next */
-	see_who_runs();
-	for (unsigned int i = 0; i < n_spinners; i++) {
-		sampler_disable(&samplers[i]);
-		samples += sampler_drain(&samplers[i]);
+}
+
+FIXTURE(wrong_cpu) {};
+
+FIXTURE_VARIANT(wrong_cpu)
+{
+	const char *kind;
+};
+
+VARIANT_OF_KIND(wrong_cpu, ha);
+VARIANT_OF_KIND(wrong_cpu, pcu);
+
+FIXTURE_SETUP(wrong_cpu)
+{
+	prepare(_metadata);
+	for (int pkg = 0; pkg < 2; pkg++) {
+		ASSERT_EQ(0, -sim_fault("wrong_cpu pkg=%d on", pkg));
 	}
-	ok &= named_well(kind);
-	tap_ok(ok && samples, "%s: so they do with the real clock, %" PRIu64
-	       " times", pmu, samples);
-	close_all();
-	stop_spinners();
+}
+
+FIXTURE_TEARDOWN(wrong_cpu)
+{
+	for (int pkg = 0; pkg < 2; pkg++)
+		sim_fault("wrong_cpu pkg=%d off", pkg);
+	leave();
+}
+
+/* So they do when the PMI goes elsewhere. */
+TEST_F_TIMEOUT(wrong_cpu, samples_name_the_program_of_the_events_cpu, UNHURRIED)
+{
+	for (int pkg = 0; pkg < 2; pkg++) {
+		spin_in(pkg);
+		EXPECT_TRUE(tell_apart(variant->kind, pkg, "wrong CPU")) {
+			TH_LOG("package %d, on %u CPUs", pkg, n_spinners);
+		}
+		stop_spinners();
+	}
 }
 
 /* --- between two tasks ------------------------------------------------------ */
@@ -377,74 +431,114 @@ static void start_pair(int cpu, pid_t *pid)
 	}
 }
 
+FIXTURE(between_tasks)
+{
+	pid_t pid[2];
+};
+
+FIXTURE_VARIANT(between_tasks)
+{
+	const char *kind;
+};
+
+VARIANT_OF_KIND(between_tasks, ha);
+VARIANT_OF_KIND(between_tasks, pcu);
+
+FIXTURE_SETUP(between_tasks)
+{
+	prepare(_metadata);
+	cpu_pin(package_cpu(0, 0));
+}
+
+FIXTURE_TEARDOWN(between_tasks)
+{
+	for (int i = 0; i < 2; i++) {
+		if (self->pid[i] <= 0)
+			continue;
+		kill(self->pid[i], SIGKILL);
+		waitpid(self->pid[i], NULL, 0);
+	}
+	leave();
+}
+
 /*
  * An overflow that comes while the scheduler goes from one task to another is
  * delivered when the second one runs. Where the first one was is no place of it:
  * it was in a BPF program then, for most of the time, and no sample may say so.
  */
-static void test_between_tasks(const char *kind)
+TEST_F_TIMEOUT(between_tasks, a_samples_task_and_place_are_of_one_moment,
+	       UNHURRIED)
 {
 	enum { ROUNDS = 200, DELAY = 200000 };
-	const struct cat_event *e = plain_of(kind);
+	const struct cat_event *e = plain_of(variant->kind);
 	int pkg = packages() - 1, cpu = package_cpu(pkg, 0), err;
 	char pmu[PMU_NAME_MAX];
 	struct sampler s;
-	pid_t pid[2];
-	bool ok;
 
-	if (!e || !pmu_name(pmu, kind, 0)) {
-		tap_skip("no event, or no box", "%s: between two tasks", kind);
-		return;
-	}
-	cpu_pin(package_cpu(0, 0));
-	between_tasks = 0;
-	ok = check_eq(-sampler_open(&s, pmu, cpu, PERIOD, "config=%#" PRIx64,
-				    e->config), 0, "%s opens", pmu);
+	if (!e || !pmu_name(pmu, variant->kind, 0))
+		SKIP(return, "no event, or no box");
+	ASSERT_EQ(0, -sampler_open(&s, pmu, cpu, PERIOD, "config=%#" PRIx64,
+				   e->config));
 	s.each = note_place;
-	start_pair(cpu, pid);
+	start_pair(cpu, self->pid);
 	err = bpf_delay_attach(&between, "sched_switch", cpu, DELAY);
 	if (err) {
-		tap_skip(strerror(-err), "%s: between two tasks", pmu);
-		goto out;
+		sampler_close(&s);
+		SKIP(return, "%s", strerror(-err));
 	}
 	for (unsigned int i = 0; i < ROUNDS; i++) {
 		send_traffic(pmu, pkg, e, PERIOD, 1);
 		sampler_wait(&s, i + 1);
 	}
-	ok &= check_eq(sampler_settle(&s, ROUNDS), ROUNDS, "samples");
-	ok &= check(bpf_delay_detach(&between) > 0, "the program never ran");
-	ok &= check_eq(between_tasks, 0,
-		       "samples of one task, at the place of another");
-	tap_ok(ok, "%s: a sample's task and place are of one moment", pmu);
-out:
-	for (int i = 0; i < 2; i++) {
-		kill(pid[i], SIGKILL);
-		waitpid(pid[i], NULL, 0);
+	EXPECT_EQ(ROUNDS, sampler_settle(&s, ROUNDS));
+	EXPECT_GT(bpf_delay_detach(&between), 0) {
+		TH_LOG("the program never ran");
+	}
+	EXPECT_EQ(0, between_tasks) {
+		TH_LOG("samples of one task, at the place of another");
 	}
 	sampler_close(&s);
 }
 
-int main(void)
+/* --- while time runs by itself: no moment is chosen by anyone ------------------- */
+
+FIXTURE(real_clock) {};
+
+FIXTURE_SETUP(real_clock)
 {
-	catalogue(NULL);
-	machine_setup("clock=manual", "");
-	if (packages() < 2)
-		tap_skip_all("needs two packages");
-	if (max_sample_rate(100000000))
-		tap_bail("perf_event_max_sample_rate");
-	unlimited_rt();
-	atexit(stop_spinners);
-	find_driver();
-	if (!driver_start)
-		tap_bail("where is the driver?");
-	test_between_tasks("ha");
-	test_between_tasks("pcu");
-	for (int pkg = 0; pkg < 2; pkg++)
-		test_package(pkg);
 	machine_setup("clock=real uclk_khz=400000", "");
-	find_driver();
-	test_real_clock("imc");
-	test_real_clock("ubox");
-	test_real_clock("cbox");
-	return tap_end();
+	prepare(_metadata);
 }
+
+FIXTURE_TEARDOWN(real_clock)
+{
+	leave();
+	EXPECT_TRUE(machine_leave());
+}
+
+TEST_F_TIMEOUT(real_clock, samples_name_the_program_of_the_events_cpu, UNHURRIED)
+{
+	static const char *const kinds[] = { "imc", "ubox", "cbox" };
+
+	spin_in(packages() - 1);
+	for (unsigned int k = 0; k < ARRAY_SIZE(kinds); k++) {
+		uint64_t samples = 0;
+		char pmu[PMU_NAME_MAX];
+
+		ASSERT_TRUE(pmu_name(pmu, kinds[k], 0));
+		EXPECT_TRUE(open_all(pmu, 2000003, ticks_of(kinds[k])));
+		sleep_ms(1000);
+		/* before the first one leaves its counter to the next */
+		see_who_runs();
+		for (unsigned int i = 0; i < n_spinners; i++) {
+			sampler_disable(&samplers[i]);
+			samples += sampler_drain(&samplers[i]);
+		}
+		EXPECT_TRUE(named_well(kinds[k]));
+		TH_LOG("%s: %ju samples", pmu, (uintmax_t)samples);
+		EXPECT_GT(samples, 0);
+		close_all();
+	}
+}
+
+TEST_HARNESS_MAIN
