@@ -241,11 +241,18 @@ bool unc_period_fits(const struct unc_box *box, const struct unc_slot *slot,
 int unc_sampling_check(const struct perf_event *event,
 		       const struct unc_box *box, const struct unc_slot *slot)
 {
+	/*
+	 * What only a core knows.  And the size of the instruction's page: perf
+	 * walks page tables for it as a user's, and since Linux 6.5 it goes on for
+	 * ever, in the interrupt, where an entry is one that only the kernel's
+	 * tables have.
+	 */
 	const u64 impossible = PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC |
 			       PERF_SAMPLE_WEIGHT_TYPE |
 			       PERF_SAMPLE_TRANSACTION |
 			       PERF_SAMPLE_PHYS_ADDR |
-			       PERF_SAMPLE_DATA_PAGE_SIZE;
+			       PERF_SAMPLE_DATA_PAGE_SIZE |
+			       PERF_SAMPLE_CODE_PAGE_SIZE;
 
 	if (!unc_deliver_sample || event->attr.precise_ip ||
 	    (event->attr.sample_type & impossible))
