@@ -44,15 +44,8 @@ FIXTURE_VARIANT(sampled)
 	const char *kind;
 };
 
-FIXTURE_VARIANT_ADD(sampled, ha)
-{
-	.kind = "ha",
-};
-
-FIXTURE_VARIANT_ADD(sampled, pcu)
-{
-	.kind = "pcu",
-};
+VARIANT_OF_KIND(sampled, ha);
+VARIANT_OF_KIND(sampled, pcu);
 
 FIXTURE_SETUP(sampled)
 {
@@ -196,15 +189,8 @@ FIXTURE_VARIANT(grouped)
 	const char *kind;
 };
 
-FIXTURE_VARIANT_ADD(grouped, cbox)
-{
-	.kind = "cbox",
-};
-
-FIXTURE_VARIANT_ADD(grouped, imc)
-{
-	.kind = "imc",
-};
+VARIANT_OF_KIND(grouped, cbox);
+VARIANT_OF_KIND(grouped, imc);
 
 FIXTURE_SETUP(grouped)
 {
@@ -308,15 +294,8 @@ FIXTURE_VARIANT(late_freeze)
 	const char *kind;
 };
 
-FIXTURE_VARIANT_ADD(late_freeze, ha)
-{
-	.kind = "ha",
-};
-
-FIXTURE_VARIANT_ADD(late_freeze, pcu)
-{
-	.kind = "pcu",
-};
+VARIANT_OF_KIND(late_freeze, ha);
+VARIANT_OF_KIND(late_freeze, pcu);
 
 FIXTURE_SETUP(late_freeze)
 {

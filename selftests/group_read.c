@@ -191,10 +191,7 @@ FIXTURE_VARIANT(two_cpus)
 	bool last;		/* package */
 };
 
-FIXTURE_VARIANT_ADD(two_cpus, cbox)
-{
-	.kind = "cbox",
-};
+VARIANT_OF_KIND(two_cpus, cbox);
 
 FIXTURE_VARIANT_ADD(two_cpus, imc)
 {
@@ -281,10 +278,7 @@ FIXTURE_VARIANT(budget)
 	bool last;		/* package */
 };
 
-FIXTURE_VARIANT_ADD(budget, cbox)
-{
-	.kind = "cbox",
-};
+VARIANT_OF_KIND(budget, cbox);
 
 FIXTURE_VARIANT_ADD(budget, imc)
 {

@@ -274,15 +274,8 @@ FIXTURE_VARIANT(long_periods)
 	unsigned int bits;	/* 0: of the generation's narrow counters */
 };
 
-FIXTURE_VARIANT_ADD(long_periods, ubox)
-{
-	.kind = "ubox",
-};
-
-FIXTURE_VARIANT_ADD(long_periods, cbox)
-{
-	.kind = "cbox",
-};
+VARIANT_OF_KIND(long_periods, ubox);
+VARIANT_OF_KIND(long_periods, cbox);
 
 FIXTURE_VARIANT_ADD(long_periods, pcu)
 {

@@ -485,20 +485,9 @@ FIXTURE_VARIANT(storm)
 	const char *kind;	/* NULL: all at once */
 };
 
-FIXTURE_VARIANT_ADD(storm, pcu)
-{
-	.kind = "pcu",
-};
-
-FIXTURE_VARIANT_ADD(storm, imc)
-{
-	.kind = "imc",
-};
-
-FIXTURE_VARIANT_ADD(storm, cbox)
-{
-	.kind = "cbox",
-};
+VARIANT_OF_KIND(storm, pcu);
+VARIANT_OF_KIND(storm, imc);
+VARIANT_OF_KIND(storm, cbox);
 
 FIXTURE_VARIANT_ADD(storm, all)
 {

@@ -274,20 +274,9 @@ FIXTURE_VARIANT(offline)
 	const char *kind;
 };
 
-FIXTURE_VARIANT_ADD(offline, imc)
-{
-	.kind = "imc",
-};
-
-FIXTURE_VARIANT_ADD(offline, pcu)
-{
-	.kind = "pcu",
-};
-
-FIXTURE_VARIANT_ADD(offline, cbox)
-{
-	.kind = "cbox",
-};
+VARIANT_OF_KIND(offline, imc);
+VARIANT_OF_KIND(offline, pcu);
+VARIANT_OF_KIND(offline, cbox);
 
 FIXTURE_SETUP(offline)
 {

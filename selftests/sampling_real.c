@@ -99,7 +99,7 @@ FIXTURE_VARIANT(on_and_off)
 	const char *kind;
 };
 
-FIXTURE_VARIANT_EACH_KIND(on_and_off);
+VARIANTS_OF_E5_KINDS(on_and_off);
 
 FIXTURE_SETUP(on_and_off)
 {
@@ -287,15 +287,8 @@ FIXTURE_VARIANT(frozen_time)
 	const char *kind;
 };
 
-FIXTURE_VARIANT_ADD(frozen_time, ha)
-{
-	.kind = "ha",
-};
-
-FIXTURE_VARIANT_ADD(frozen_time, pcu)
-{
-	.kind = "pcu",
-};
+VARIANT_OF_KIND(frozen_time, ha);
+VARIANT_OF_KIND(frozen_time, pcu);
 
 FIXTURE_SETUP(frozen_time)
 {

@@ -65,15 +65,8 @@ FIXTURE_VARIANT(spurious_beside)
 	const char *kind;
 };
 
-FIXTURE_VARIANT_ADD(spurious_beside, ha)
-{
-	.kind = "ha",
-};
-
-FIXTURE_VARIANT_ADD(spurious_beside, pcu)
-{
-	.kind = "pcu",
-};
+VARIANT_OF_KIND(spurious_beside, ha);
+VARIANT_OF_KIND(spurious_beside, pcu);
 
 FIXTURE_SETUP(spurious_beside)
 {

@@ -56,15 +56,8 @@ FIXTURE_VARIANT(slow)
 	const char *kind;
 };
 
-FIXTURE_VARIANT_ADD(slow, imc)
-{
-	.kind = "imc",
-};
-
-FIXTURE_VARIANT_ADD(slow, qpi)
-{
-	.kind = "qpi",
-};
+VARIANT_OF_KIND(slow, imc);
+VARIANT_OF_KIND(slow, qpi);
 
 FIXTURE_SETUP(slow)
 {

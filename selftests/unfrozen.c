@@ -93,7 +93,7 @@ FIXTURE_VARIANT(unfrozen)
 	const char *kind;
 };
 
-FIXTURE_VARIANT_EACH_KIND(unfrozen);
+VARIANTS_OF_E5_KINDS(unfrozen);
 
 FIXTURE_SETUP(unfrozen)
 {
@@ -231,7 +231,7 @@ FIXTURE_VARIANT(select_written_twice)
 	const char *kind;
 };
 
-FIXTURE_VARIANT_EACH_KIND(select_written_twice);
+VARIANTS_OF_E5_KINDS(select_written_twice);
 
 FIXTURE_SETUP(select_written_twice)
 {
@@ -255,7 +255,7 @@ FIXTURE_VARIANT(whole_written_twice)
 	const char *kind;
 };
 
-FIXTURE_VARIANT_EACH_KIND(whole_written_twice);
+VARIANTS_OF_E5_KINDS(whole_written_twice);
 
 FIXTURE_SETUP(whole_written_twice)
 {

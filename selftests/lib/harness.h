@@ -41,19 +41,6 @@ static inline void expect_no_complaint(struct __test_metadata *_metadata)
 	EXPECT_TRUE(log_clean());
 }
 
-/* A variant for each type of boxes, of a fixture whose only parameter is .kind. */
-#define FIXTURE_VARIANT_EACH_KIND(fixture)				\
-	FIXTURE_VARIANT_ADD(fixture, ubox) { .kind = "ubox" };		\
-	FIXTURE_VARIANT_ADD(fixture, cbox) { .kind = "cbox" };		\
-	FIXTURE_VARIANT_ADD(fixture, sbox) { .kind = "sbox" };		\
-	FIXTURE_VARIANT_ADD(fixture, ha) { .kind = "ha" };		\
-	FIXTURE_VARIANT_ADD(fixture, imc) { .kind = "imc" };		\
-	FIXTURE_VARIANT_ADD(fixture, irp) { .kind = "irp" };		\
-	FIXTURE_VARIANT_ADD(fixture, pcu) { .kind = "pcu" };		\
-	FIXTURE_VARIANT_ADD(fixture, qpi) { .kind = "qpi" };		\
-	FIXTURE_VARIANT_ADD(fixture, r2pcie) { .kind = "r2pcie" };	\
-	FIXTURE_VARIANT_ADD(fixture, r3qpi) { .kind = "r3qpi" }
-
 /* Loads the modules once for all tests of the program, where none changes them. */
 #define MACHINE_OF_ALL_TESTS(sim_params, driver_params)			\
 	static void __attribute__((constructor)) harness_load(void)	\
@@ -62,10 +49,12 @@ static inline void expect_no_complaint(struct __test_metadata *_metadata)
 	}								\
 	struct harness_needs_a_semicolon
 
-/* A variant for each type of boxes of all generations, named as it and with it as kind. */
+/* A variant named as a type of boxes, of a fixture whose only parameter is .kind. */
 #define VARIANT_OF_KIND(fixture, name)					\
 	FIXTURE_VARIANT_ADD(fixture, name) { .kind = #name }
-#define VARIANTS_OF_ALL_KINDS(fixture)					\
+
+/* One for each type of an E5's, or of all generations'. */
+#define VARIANTS_OF_E5_KINDS(fixture)					\
 	VARIANT_OF_KIND(fixture, ubox);					\
 	VARIANT_OF_KIND(fixture, cbox);					\
 	VARIANT_OF_KIND(fixture, sbox);					\
@@ -75,7 +64,9 @@ static inline void expect_no_complaint(struct __test_metadata *_metadata)
 	VARIANT_OF_KIND(fixture, pcu);					\
 	VARIANT_OF_KIND(fixture, qpi);					\
 	VARIANT_OF_KIND(fixture, r2pcie);				\
-	VARIANT_OF_KIND(fixture, r3qpi);				\
+	VARIANT_OF_KIND(fixture, r3qpi)
+#define VARIANTS_OF_ALL_KINDS(fixture)					\
+	VARIANTS_OF_E5_KINDS(fixture);					\
 	VARIANT_OF_KIND(fixture, gbsq);					\
 	VARIANT_OF_KIND(fixture, gsnpq);				\
 	VARIANT_OF_KIND(fixture, fsb)
