@@ -186,6 +186,22 @@ static void unc_clock_look(struct unc_package *pkg)
 	ov->clock_frozen = unc_frozen_ns(pkg);
 }
 
+/*
+ * In a storm the timer may get no turn, and what is accounted for one overflow is
+ * wrong by much of it: then who serves looks, too.
+ */
+static bool unc_clock_is_due(struct unc_package *pkg)
+{
+	struct unc_overflow *ov = &pkg->overflow;
+	s64 passed = ov->served - ov->clock_at;
+	s64 frozen;
+
+	if (passed < (s64)UNC_POLL_NS)
+		return false;
+	frozen = unc_frozen_ns(pkg) - ov->clock_frozen;
+	return passed > (s64)UNC_WATCH_NS || frozen > passed / UNC_DENSE;
+}
+
 /* When had a package frozen whose NMI came at @came?  The guess is put right later. */
 static u64 unc_guess_frozen(const struct unc_overflow *ov, u64 came)
 {
@@ -283,8 +299,7 @@ void unc_overflow_serve(struct unc_package *pkg, u64 status, u64 since,
 	WRITE_ONCE(ov->freeze, ov->freeze + 1);
 	unc_end_freeze(pkg, unc_guess_frozen(ov, since), since);
 	unc_raw_unlock(&ov->select_lock);
-	/* in a storm the timer may get no turn */
-	if ((s64)(ov->served - ov->clock_at) > (s64)UNC_WATCH_NS)
+	if (unc_clock_is_due(pkg))
 		unc_clock_look(pkg);
 out:
 	unc_raw_unlock(&ov->lock);
