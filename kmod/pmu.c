@@ -344,7 +344,7 @@ static void unc_event_del(struct perf_event *event, int how)
 static void unc_event_stop(struct perf_event *event, int how)
 {
 	struct unc_box *box = unc_event_box(event);
-	struct unc_slot *slot = unc_event_slot(event);
+	struct unc_slot *slot;
 	unsigned long flags;
 
 	/* perf throttles whole groups, with members that are off */
@@ -356,6 +356,7 @@ static void unc_event_stop(struct perf_event *event, int how)
 		return;
 	}
 	flags = unc_lock(box);
+	slot = unc_event_slot(event);
 	if (slot->event)
 		unc_box_run(box, slot, false);
 	unc_box_refresh(box, slot);
@@ -369,7 +370,7 @@ static void unc_event_stop(struct perf_event *event, int how)
 static void unc_event_start(struct perf_event *event, int how)
 {
 	struct unc_box *box = unc_event_box(event);
-	struct unc_slot *slot = unc_event_slot(event);
+	struct unc_slot *slot;
 	unsigned long flags;
 
 	/* no slot: perf adjusts the period of an event that it takes off */
@@ -383,6 +384,7 @@ static void unc_event_start(struct perf_event *event, int how)
 		local64_set(&event->hw.period_left, 0);
 	}
 	flags = unc_lock(box);
+	slot = unc_event_slot(event);
 	unc_box_refresh(box, slot);
 	local64_set(&event->hw.prev_count, slot->total);
 	unc_event_time_begin(event, box);
