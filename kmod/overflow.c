@@ -199,7 +199,7 @@ static bool unc_clock_is_due(struct unc_package *pkg)
 	if (passed < (s64)UNC_POLL_NS)
 		return false;
 	frozen = unc_frozen_ns(pkg) - ov->clock_frozen;
-	return passed > (s64)UNC_WATCH_NS || frozen > passed / UNC_DENSE;
+	return passed > (s64)UNC_WATCH_NS || frozen > passed / 2;
 }
 
 /* When had a package frozen whose NMI came at @came?  The guess is put right later. */
