@@ -213,8 +213,8 @@ PORT ?= 10331
 do-demo-web: modules userspace
 	@$(VM) --scenario mixed --forward $(PORT) --timeout 1000000 -- selftests/demo_web.sh $(PORT)
 
-# VMs side by side: two, where there are two processors.
-JOBS ?= $(shell n=$$(nproc); echo $$((n > 2 ? 2 : n)))
+# VMs side by side, each of which keeps one processor busy, but when its tests wait.
+JOBS ?= $(shell n=$$(nproc); echo $$((n > 5 ? 6 : n + 1)))
 
 do-check: all
 	@# for three tests, of which what needs it is skipped where there is none
