@@ -466,6 +466,8 @@ static void unc_ping(struct unc_ping *ping)
 				break;
 		}
 		cond_resched();
+		/* who answers may share this processor, as a thread or a guest's */
+		cpu_relax();
 	} while (passed < wait);
 	unc_ping_clock(ping->box, 0, 0);
 	unc_package_thaw(0);
