@@ -74,16 +74,22 @@ for target in "${targets[@]}"; do
 	fi
 
 	log=$build/$target.log
-	"$build/bin/fuzz-$target" -max_total_time="$seconds" -timeout=10 \
-		-rss_limit_mb=2048 -print_final_stats=1 "${options[@]}" \
-		-artifact_prefix="$build/found/$target-" "$corpus" \
-		> "$log" 2>&1
-	status=$?
-	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+	total=0 spent=0
+	# as often as it takes where other programs leave little time
+	while
+		"$build/bin/fuzz-$target" -max_total_time="$seconds" -timeout=10 \
+			-rss_limit_mb=2048 -print_final_stats=1 "${options[@]}" \
+			-artifact_prefix="$build/found/$target-" "$corpus" \
+			> "$log" 2>&1
+		status=$?
+		runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+		total=$((total + ${runs:-0})) spent=$((spent + seconds))
+		((status == 0 && total <= seeds * 10 && spent < 10 * seconds))
+	do :; done
 	tap_ok "$status" \
-		"$target: ${runs:-0} inputs in $seconds s, grown from $seeds" ||
+		"$target: $total inputs in $spent s, grown from $seeds" ||
 		tap_diag "$(grep -E 'ERROR|SUMMARY|broken promise|runtime error|Test unit' "$log")"
-	[[ ${runs:-0} -gt $((seeds * 10)) ]]
+	((total > seeds * 10))
 	tap_ok $? "$target: that is more than the seeds"
 done
 tap_end
