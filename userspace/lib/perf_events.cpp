@@ -3,15 +3,84 @@
 #include "perf_events.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstring>
 #include <sys/ioctl.h>
+#include <system_error>
+#include <thread>
 #include <unistd.h>
 
 #include "format.hpp"
 #include "sysfs.hpp"
 
 namespace uncore {
+
+// --- closing
+
+/// A close() that takes so long waits in the kernel: on PREEMPT_RT, since Linux 6.12,
+/// for a grace period of RCU, of which all who wait at the time share one.
+static constexpr std::chrono::milliseconds waits(2);
+static constexpr size_t most_threads = 64;
+
+/// Runs @p work in @p n threads more, or as many as there can be, and here.  Signals
+/// are the caller's own threads' business.
+template <typename Work> static void in_threads(size_t n, const Work &work)
+{
+	std::vector<std::thread> threads;
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	try {
+		while (threads.size() < n)
+			threads.emplace_back(work);
+	} catch (const std::system_error &) {
+	}
+	pthread_sigmask(SIG_SETMASK, &before, nullptr);
+	work();
+	for (std::thread &thread : threads)
+		thread.join();
+}
+
+void perf_deleter::operator()(unc_perf *perf) const
+{
+	using clock = std::chrono::steady_clock;
+	std::vector<std::pair<int, int>> open;
+	std::atomic<size_t> next = 0;
+	bool slow = false;
+
+	for (int event = 0; event < unc_perf_n_events(perf); event++)
+		for (int at = 0; at < unc_perf_n_cpus(perf, event); at++)
+			open.emplace_back(event, at);
+
+	auto close_next = [&] {
+		const size_t at = next++;
+
+		if (at >= open.size())
+			return false;
+		unc_perf_close(perf, open[at].first, open[at].second);
+		return true;
+	};
+
+	while (!slow) {
+		const auto start = clock::now();
+
+		if (!close_next())
+			break;
+		slow = clock::now() - start > waits;
+	}
+	if (slow && next < open.size())
+		in_threads(std::min(open.size() - next, most_threads), [&] {
+			while (close_next())
+				;
+		});
+	unc_perf_delete(perf);
+}
+
+// --- opening
 
 perf_event_attr attributes_of(const event &wanted)
 {

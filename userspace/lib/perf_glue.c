@@ -132,6 +132,27 @@ int unc_perf_fd(struct unc_perf *perf, int event, int cpu_index)
 	return *(int *)xyarray__entry(perf->evsels[event]->fd, cpu_index, 0);
 }
 
+int unc_perf_n_events(const struct unc_perf *perf)
+{
+	return perf->n_evsels;
+}
+
+int unc_perf_n_cpus(const struct unc_perf *perf, int event)
+{
+	const struct xyarray *fds = perf->evsels[event]->fd;
+
+	return fds ? xyarray__max_x((struct xyarray *)fds) : 0;
+}
+
+void unc_perf_close(struct unc_perf *perf, int event, int cpu_index)
+{
+	int *fd = xyarray__entry(perf->evsels[event]->fd, cpu_index, 0);
+
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
 int unc_perf_open(struct unc_perf *perf, const struct perf_event_attr *attr,
 		  const int *cpus, size_t n_cpus, int leader, int members)
 {

@@ -32,6 +32,11 @@ int unc_perf_open(struct unc_perf *perf, const struct perf_event_attr *attr,
 		  const int *cpus, size_t n_cpus, int leader, int members);
 /* The descriptor of an event on the CPU of that index. */
 int unc_perf_fd(struct unc_perf *perf, int event, int cpu_index);
+/* How many events were opened, and on how many CPUs this one was. */
+int unc_perf_n_events(const struct unc_perf *perf);
+int unc_perf_n_cpus(const struct unc_perf *perf, int event);
+/* Closes an event on one CPU; several threads may do so at once, each for others. */
+void unc_perf_close(struct unc_perf *perf, int event, int cpu_index);
 /* Of a group's first event: starts and stops the group on all of its CPUs. */
 int unc_perf_enable(struct unc_perf *perf, int event);
 int unc_perf_disable(struct unc_perf *perf, int event);
@@ -51,9 +56,9 @@ void unc_perf_drain(struct unc_perf *perf,
 
 namespace uncore {
 
-/* For std::unique_ptr. */
+/* For std::unique_ptr.  Where closing an event waits, all are waited for at once. */
 struct perf_deleter {
-	void operator()(unc_perf *perf) const { unc_perf_delete(perf); }
+	void operator()(unc_perf *perf) const;
 };
 
 } // namespace uncore
