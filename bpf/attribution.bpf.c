@@ -175,7 +175,10 @@ static __noinline void read_events(struct scratch *s, __u32 cpu)
 	}
 }
 
-/* Another CPU may have read later and come here earlier: counts only grow. */
+/*
+ * Another CPU may have read later and come here earlier: counts only grow.  Bases
+ * wrap; what seems to be less than what was seen is, and not nearly 2^64 more.
+ */
 static __noinline void collect(struct attr_package *p, struct attr_window *w,
 			       const struct scratch *s)
 {
@@ -186,7 +189,7 @@ static __noinline void collect(struct attr_package *p, struct attr_window *w,
 		w->delta[i] = 0;
 	for (i = 0; i < n_events && i < ATTR_MAX_EVENTS; i++) {
 		seen = &p->now.seen[i];
-		if (s->seen[i] <= *seen)
+		if ((__s64)(s->seen[i] - *seen) <= 0)
 			continue;
 		w->delta[column_of[i] % ATTR_MAX_COLUMNS] +=
 			s->seen[i] - *seen;
@@ -315,14 +318,13 @@ static bool claim_read(struct attr_package *p, const struct attr_window *w,
 		       read_at;
 }
 
-/* The task that @c had until now, under its latest name. */
-static void identify(struct attr_cpu *c, struct task_struct *prev,
-		     struct attr_key *key)
+/* The task that @c has. */
+static void identify(const struct attr_cpu *c, struct attr_key *key)
 {
 	key->pid = c->pid;
 	key->start_time = c->start_time;
 	key->package = c->package;
-	key->cgroup = prev->pid == c->pid ? cgroup_of(prev) : c->cgroup;
+	key->cgroup = c->cgroup;
 }
 
 static void describe(struct task_struct *task, struct attr_task *next)
@@ -375,7 +377,9 @@ static int look(struct task_struct *prev, struct task_struct *next, bool asked)
 		known = bpf_map_lookup_elem(&rates, &rate);
 	}
 	describe(next, &coming);
-	identify(c, prev, &key);
+	identify(c, &key);
+	if (prev->pid == c->pid)
+		key.cgroup = cgroup_of(prev);
 	epoch = *(volatile __u32 *)&p->epoch;
 	/* found before the lock is taken, where it is known to be needed */
 	if (c->watched && c->pid && (reads || c->since < p->opened))
@@ -423,6 +427,43 @@ int look_here(void *ctx)
 	return look(task, task, true);
 }
 
+/* The task that @cpu had when it went has run until now. */
+static __noinline void vacate(__u32 cpu)
+{
+	struct attr_cpu *c = &cpus[cpu % ATTR_MAX_CPUS];
+	struct attr_task nobody = { 0 };
+	struct attr_key key = { 0 };
+	struct attr_package *p;
+	__u32 package;
+
+	c->departures++;
+	if (!c->watched || !c->pid)
+		return;
+	package = c->package;
+	p = &packages[package % ATTR_MAX_PACKAGES];
+	if (!lock(p, package))
+		return;
+	advance(p, bpf_ktime_get_ns());
+	identify(c, &key);
+	switch_tasks(p, c, cpu, &key, NULL, &nobody, 0);
+	unlock(p);
+}
+
+/*
+ * A CPU's last switch, from the task that stopped it, is made when it is offline
+ * already, where nothing is traced.  This is run by the CPU that has it stopped, when
+ * it is off.
+ */
+SEC("tp_btf/cpuhp_exit")
+int BPF_PROG(on_hotplug, unsigned int cpu, int state, int step, int err)
+{
+	const int off = bpf_core_enum_value(enum cpuhp_state, CPUHP_TEARDOWN_CPU);
+
+	if (step == off && !err && cpu < ATTR_MAX_CPUS && cpu < n_cpus)
+		vacate(cpu);
+	return 0;
+}
+
 /* --- for the user -------------------------------------------------------- */
 
 /*
@@ -439,10 +480,7 @@ static long settle_cpu(__u32 cpu, __u32 *package)
 	if (c->package != *package || !c->watched || !c->pid ||
 	    c->since >= p->opened)
 		return 0;
-	key.pid = c->pid;
-	key.start_time = c->start_time;
-	key.package = c->package;
-	key.cgroup = c->cgroup;
+	identify(c, &key);
 	settle(p, c, share_of(p, &key));
 	return 0;
 }

@@ -210,6 +210,7 @@ struct attr_package {
  * @measured_at: when the weight event was last read
  * @measured: what it showed then
  * @looks: how often it was looked at
+ * @departures: how often it went offline
  * @sum: the package's @sum, such that what that grew by is the task's
  */
 struct attr_cpu {
@@ -226,6 +227,7 @@ struct attr_cpu {
 	__u64 measured_at;
 	__u64 measured;
 	__u64 looks;
+	__u64 departures;
 	struct attr_number sum[ATTR_MAX_COLUMNS];
 	char comm[ATTR_COMM_LEN];
 } __attribute__((aligned(64)));

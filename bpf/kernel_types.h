@@ -62,4 +62,9 @@ struct perf_event {
 
 #pragma clang attribute pop
 
+/* The step at which a CPU is off.  Its value is the kernel's, as the places above. */
+enum cpuhp_state {
+	CPUHP_TEARDOWN_CPU = 1,
+};
+
 #endif

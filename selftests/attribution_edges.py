@@ -72,6 +72,37 @@ def test_cpu_without_events(tap, packages, box, mode):
            "exactly in sum", said)
 
 
+def test_gone_cpu(tap, cpus, mode):
+    """
+    A CPU goes for long. The last that ran there is the kernel's own thread that
+    stopped it, which gets nothing of what others cause meanwhile.
+    """
+    stays, goes = cpus[0], cpus[1]
+    table = measure("echo 0 > %s; %s; echo 1 > %s" % (
+        online_file(goes), task(stays, 1000, 200, 5000, "resident"),
+        online_file(goes)), *mode)
+    stopper = table.named("migration/%d" % goes)
+    said = ["total %d, resident %d, migration/%d %d" % (
+        table.total(), table.named("resident"), goes, stopper)]
+    tap.ok(table.total() == 200 * 1000 and table.adds_up(),
+           "a CPU is away: the sum is exact %s" % " ".join(mode), said)
+    tap.ok(stopper * 20 < table.total(),
+           "and who stopped it has no part in it", said)
+
+
+def test_away_and_back(tap, cpus, mode):
+    """All CPUs of a package go and come back before top gets to look."""
+    there_and_back = "; ".join("echo %d > %s" % (online, online_file(cpu))
+                               for online in (0, 1) for cpu in cpus)
+    table = measure("kill -STOP $PPID; %s; kill -CONT $PPID; %s; %s" % (
+        there_and_back, TAKEN_UP, task(cpus[0], 1000, 100, 1000, "after")),
+                    *mode)
+    said = ["total %d, after %d" % (table.total(), table.named("after"))]
+    tap.ok(table.total() == 100 * 1000 and table.adds_up(),
+           "CPUs that are back at once are counted on again %s" %
+           " ".join(mode), said)
+
+
 def test_descriptors(tap):
     """Many events and few descriptors: raised for us, not for the command."""
     for name, args in (
@@ -186,6 +217,8 @@ def main():
         test_descriptors(tap)
         for box, mode in (("imc_1", ()), ("imc_2", ("--each-cpu",))):
             test_cpu_without_events(tap, packages, box, mode)
+            test_gone_cpu(tap, packages[-1], mode)
+            test_away_and_back(tap, packages[-1], mode)
         test_terminals(tap)
         test_interrupted(tap)
         test_output(tap, cpu)

@@ -63,6 +63,7 @@ uncore::result<void> attribution::state::prepare()
 		return too_many("CPUs", possible < 0 ? 0 : possible,
 				ATTR_MAX_CPUS);
 	n_cpus = possible;
+	departures.resize(n_cpus);
 	for (unsigned i = 0; i < n_packages(); i++)
 		for (int cpu : machine->packages()[i].cpus)
 			cpus[cpu] = i;
@@ -99,6 +100,10 @@ uncore::result<void> attribution::state::load()
 
 	if (err)
 		return bpf_failure("loading the BPF programs", err);
+	// From here on nobody goes unnoticed, however soon he is back.
+	hotplug_link.reset(bpf_program__attach(programs->progs.on_hotplug));
+	if (!hotplug_link)
+		return bpf_failure("attaching to cpuhp_exit", -errno);
 	return {};
 }
 
@@ -204,6 +209,7 @@ void attribution::stop()
 	if (state_->stopped)
 		return;
 	state_->link.reset();
+	state_->hotplug_link.reset();
 	state_->look();
 	state_->stopped = true;
 }

@@ -19,6 +19,11 @@ uncore::result<void> attribution::state::put(bpf_map *map, uint32_t key, int fd)
 	return {};
 }
 
+void attribution::state::take_out(bpf_map *map, uint32_t key)
+{
+	bpf_map_delete_elem(bpf_map__fd(map), &key);
+}
+
 int cpu_for(const uncore::pmu &pmu, const std::map<int, unsigned> &cpus,
 	    unsigned package)
 {
@@ -74,9 +79,7 @@ uncore::result<void> attribution::state::probe_sharing()
 		if (!done)
 			return done;
 		shared = run(programs->progs.try_read, other, other) == 0;
-		uint32_t key = other;
-
-		bpf_map_delete_elem(bpf_map__fd(programs->maps.events), &key);
+		take_out(programs->maps.events, other);
 		return {};
 	}
 	return {};
@@ -145,7 +148,7 @@ uncore::result<void> attribution::state::open_counter(attribution_counter &c,
 	bool first = std::none_of(
 		c.open.begin(), c.open.end(), [&](const auto &open) {
 			return (shared ? static_cast<unsigned>(open.first)
-				       : cpus[open.first]) == pkg;
+				       : cpus.at(open.first)) == pkg;
 		});
 
 	if (first) {
@@ -210,6 +213,7 @@ uncore::result<void> attribution::state::open_cpu(int cpu)
 
 	// Whatever else fails, its tasks belong there.
 	programs->bss->cpus[cpu].package = cpus.at(cpu);
+	departures[cpu] = programs->bss->cpus[cpu].departures;
 	for (size_t i = 0; i < counters.size(); i++) {
 		auto opened = open_on(counters[i], i, cpu);
 
@@ -232,12 +236,15 @@ bool attribution::state::drop_offline(const uncore::error &why, unsigned &tries)
 	if (why.code != uncore::errc::gone)
 		return false;
 
-	const bool dropped = std::erase_if(cpus, [](const auto &cpu) {
-		return !uncore::counts_events(cpu.first);
-	});
+	std::vector<int> went;
 
+	for (auto [cpu, pkg] : cpus)
+		if (!uncore::counts_events(cpu))
+			went.push_back(cpu);
+	for (int cpu : went)
+		cpu_went(cpu);
 	// Who was away may be back by now; a box that does not answer is not.
-	return dropped || ++tries < most_tries;
+	return !went.empty() || ++tries < most_tries;
 }
 
 uncore::result<void> attribution::state::open_everywhere()

@@ -37,11 +37,15 @@ void attribution::state::cpu_came(int cpu)
 	run(programs->progs.look_here, cpu, 0);
 }
 
-/// Its last switch was to its idle task, so nothing of it is left over.
+/// Its events count nothing any more, also when it has come back since.  What the
+/// programs still have of them must not be read with the bases of those that follow.
 void attribution::state::cpu_went(int cpu)
 {
 	unsigned pkg = cpus.at(cpu);
 
+	for (size_t i = 0; i < counters.size(); i++)
+		take_out(programs->maps.events, i * n_cpus + cpu);
+	take_out(programs->maps.weight_events, cpu);
 	cpus.erase(cpu);
 	weights.erase(cpu);
 	bool last = std::none_of(cpus.begin(), cpus.end(), [&](auto &other) {
@@ -58,6 +62,12 @@ void attribution::state::cpu_went(int cpu)
 	}
 }
 
+/// Also when it is back already.
+bool attribution::state::has_gone(int cpu) const
+{
+	return programs->bss->cpus[cpu].departures != departures[cpu];
+}
+
 void attribution::state::follow_hotplug()
 {
 	std::vector<int> now = online_cpus();
@@ -66,7 +76,8 @@ void attribution::state::follow_hotplug()
 	if (now.empty())
 		return;
 	for (auto [cpu, pkg] : cpus)
-		if (!std::binary_search(now.begin(), now.end(), cpu))
+		if (!std::binary_search(now.begin(), now.end(), cpu) ||
+		    has_gone(cpu))
 			went.push_back(cpu);
 	for (int cpu : went)
 		cpu_went(cpu);

@@ -48,7 +48,8 @@ struct attribution::state {
 	attribution_options options;
 	const uncore::topology *machine = nullptr;
 	std::unique_ptr<attribution_bpf, skeleton_deleter> programs;
-	std::unique_ptr<bpf_link, bpf_deleter<bpf_link__destroy>> link;
+	std::unique_ptr<bpf_link, bpf_deleter<bpf_link__destroy>> link,
+		hotplug_link;
 	std::vector<attribution_counter> counters;
 	std::map<int, cpu_event> weights; ///< by CPU
 	unsigned n_cpus = 0;
@@ -56,6 +57,8 @@ struct attribution::state {
 	bool stopped = false;
 	uint32_t epoch = 0;
 	std::map<int, unsigned> cpus; ///< online: index of the package
+	/// By CPU: how often it had gone when its events were opened.
+	std::vector<uint64_t> departures;
 	std::vector<attr_state> before;
 	std::chrono::steady_clock::time_point looked;
 	std::map<share_key, task_share> tasks;
@@ -73,10 +76,12 @@ struct attribution::state {
 				     int cpu);
 	uncore::result<void> open_weight(int cpu);
 	uncore::result<void> open_cpu(int cpu);
+	bool has_gone(int cpu) const;
 	bool drop_offline(const uncore::error &why, unsigned &tries);
 	uncore::result<void> open_counter(attribution_counter &c, size_t at,
 					  int cpu, unsigned pkg);
 	uncore::result<void> put(bpf_map *map, uint32_t key, int fd);
+	void take_out(bpf_map *map, uint32_t key);
 	uncore::result<uint64_t> base_of(int fd);
 	uncore::result<void> set_base(size_t at, int cpu, uint64_t base);
 	uncore::result<void> begin(attribution_counter &c, size_t at,
