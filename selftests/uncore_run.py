@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from lib.command import (EVENT, LIMIT, UNCORE, comments, is_refused,
                          on_terminal, read_until, run, started, visible,
@@ -162,6 +163,20 @@ def test_default_time(tap):
     tap.ok(status == 0 and "until Ctrl-C" in press.shown + shown and
            "Total of" in shown, "-I goes on until Ctrl-C, and says so",
            [repr(press.shown), repr(shown)])
+
+    # intervals go by while it cannot print any
+    with started([UNCORE, "stat", "-e", EVENT, "-I", "50", "--interval-count",
+                  "4", "--json"], stdout=subprocess.PIPE,
+                 encoding="utf-8") as process:
+        first = process.stdout.readline()
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGCONT)
+        rest = process.stdout.readlines()
+        status = process.wait(timeout=LIMIT)
+    tap.ok(status == 0 and first and len(rest) == 3 + 1,
+           "--interval-count prints so many, some being missed",
+           ["status %d" % status, first, *rest])
 
 
 # --- what is printed ---------------------------------------------------------------

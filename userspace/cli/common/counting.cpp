@@ -88,16 +88,15 @@ public:
 	schedule(const run_options &options, const run_hooks &hooks)
 		: step_(options.interval_ms ? options.interval_ms
 					    : hooks.read_ms),
-		  poll_(hooks.poll_ms), started_(clock::now())
+		  poll_(hooks.poll_ms),
+		  left_(options.interval_ms ? options.intervals : 0),
+		  started_(clock::now())
 	{
 		if (options.duration > 0)
 			end_ = started_ +
 			       std::chrono::duration_cast<nanoseconds>(
 				       std::chrono::duration<double>(
 					       options.duration));
-		if (options.intervals && options.interval_ms)
-			end_ = std::min(end_,
-					started_ + step_ * options.intervals);
 		next_ = started_ + step_;
 	}
 
@@ -115,14 +114,23 @@ public:
 			return std::nullopt;
 		return next;
 	}
-	bool over() const { return clock::now() >= end_; }
-	bool due() const { return step_.count() && clock::now() >= next_; }
-	/// Intervals that were missed are left out.
+	bool due(clock::time_point now) const
+	{
+		return step_.count() && now >= next_;
+	}
+	bool over(clock::time_point now) const
+	{
+		return now >= end_ || (left_ == 1 && due(now));
+	}
+	/// Intervals that were missed are left out, and are none of those that
+	/// were asked for: so many are printed.
 	void advance()
 	{
 		do
 			next_ += step_;
 		while (next_ <= clock::now());
+		if (left_)
+			left_--;
 	}
 	double passed() const
 	{
@@ -132,6 +140,8 @@ public:
 
 private:
 	milliseconds step_, poll_;
+	/// How many intervals are still to come; 0: any number
+	unsigned left_;
 	clock::time_point started_, next_;
 	/// max(): until something else ends it
 	clock::time_point end_ = clock::time_point::max();
@@ -225,13 +235,16 @@ private:
 				why = got;
 				break;
 			}
+
+			const auto now = clock::now();
+
 			command_ended_ = has_command_ && command_.ended();
-			if (command_ended_ || times.over())
+			if (command_ended_ || times.over(now))
 				break;
 			if (hooks_.poll && !hooks_.poll())
 				break;
 			progress_.show(times.passed());
-			if (!times.due())
+			if (!times.due(now))
 				continue;
 			times.advance();
 			if (!hooks_.tick(false))

@@ -17,7 +17,7 @@ namespace cli {
 /// What the command line says of time.
 struct run_options {
 	unsigned interval_ms = 0; ///< 0: no intervals
-	unsigned intervals = 0;	  ///< end after so many, 0: do not
+	unsigned intervals = 0;	  ///< end after printing so many, 0: do not
 	double duration = 0;	  ///< seconds, 0: no limit
 	std::vector<std::string> command;
 };
