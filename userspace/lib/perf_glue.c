@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/types.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +87,28 @@ void unc_perf_delete(struct unc_perf *perf)
 	free(perf);
 }
 
+/*
+ * libperf's structure is that of the sources it comes from, our callers' that of the
+ * system's headers, and either may be the newer one: what only the caller's has is
+ * not there, and the kernel must not look for it behind libperf's.
+ *
+ * Returns whether it can be told without loss.
+ */
+static bool convert_attr(struct perf_event_attr *to,
+			 const struct perf_event_attr *from)
+{
+	const char *bytes = (const char *)from;
+	const size_t size = from->size < sizeof(*to) ? from->size : sizeof(*to);
+
+	for (size_t i = size; i < from->size; i++)
+		if (bytes[i])
+			return false;
+	memset(to, 0, sizeof(*to));
+	memcpy(to, from, size);
+	to->size = size;
+	return true;
+}
+
 /* libperf makes maps of text only. */
 static struct perf_cpu_map *new_cpu_map(const int *cpus, size_t n)
 {
@@ -105,10 +128,9 @@ static struct perf_cpu_map *new_cpu_map(const int *cpus, size_t n)
 }
 
 static struct perf_evsel *add_evsel(struct unc_perf *perf,
-				    const struct perf_event_attr *attr,
+				    struct perf_event_attr *attr,
 				    const int *cpus, size_t n_cpus)
 {
-	struct perf_event_attr copy = *attr;
 	struct perf_evsel **evsels, *evsel;
 
 	evsels = realloc(perf->evsels,
@@ -116,7 +138,7 @@ static struct perf_evsel *add_evsel(struct unc_perf *perf,
 	if (!evsels)
 		return NULL;
 	perf->evsels = evsels;
-	evsel = perf_evsel__new(&copy);
+	evsel = perf_evsel__new(attr);
 	if (!evsel)
 		return NULL;
 	evsel->own_cpus = new_cpu_map(cpus, n_cpus);
@@ -156,9 +178,13 @@ void unc_perf_close(struct unc_perf *perf, int event, int cpu_index)
 int unc_perf_open(struct unc_perf *perf, const struct perf_event_attr *attr,
 		  const int *cpus, size_t n_cpus, int leader, int members)
 {
-	struct perf_evsel *evsel = add_evsel(perf, attr, cpus, n_cpus);
+	struct perf_event_attr copy;
+	struct perf_evsel *evsel;
 	int err;
 
+	if (!convert_attr(&copy, attr))
+		return -E2BIG;
+	evsel = add_evsel(perf, &copy, cpus, n_cpus);
 	if (!evsel)
 		return -ENOMEM;
 	if (leader >= 0)

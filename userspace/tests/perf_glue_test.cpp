@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // How events are closed: close() here is this file's, which may take its time.
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <memory>
@@ -87,6 +88,37 @@ TEST(PerfGlue, ManyWaitTogether)
 	EXPECT_GT(most_waiting, n_events / 2);
 	EXPECT_FALSE(signals_open);
 	EXPECT_EQ(fcntl(fd, F_GETFD), -1);
+}
+
+/// The system's headers may be newer than libperf, and older.
+TEST(PerfGlue, StructuresOfOtherHeaders)
+{
+	struct {
+		perf_event_attr attr{};
+		uint64_t newer[4] = {};
+	} longer;
+	const int cpu = 0;
+
+	longer.attr.type = PERF_TYPE_SOFTWARE;
+	longer.attr.config = PERF_COUNT_SW_DUMMY;
+	for (size_t size : {size_t(PERF_ATTR_SIZE_VER5), sizeof(longer.attr),
+			    sizeof(longer)}) {
+		std::unique_ptr<unc_perf, perf_deleter> perf(unc_perf_new());
+
+		longer.attr.size = uint32_t(size);
+		if (int opened = unc_perf_open(perf.get(), &longer.attr, &cpu,
+					       1, -1, 1);
+		    opened == -EACCES || opened == -EPERM)
+			GTEST_SKIP() << "this user may not count";
+		else
+			EXPECT_EQ(opened, 0) << size;
+	}
+	longer.newer[3] = 1;
+
+	std::unique_ptr<unc_perf, perf_deleter> perf(unc_perf_new());
+
+	EXPECT_EQ(unc_perf_open(perf.get(), &longer.attr, &cpu, 1, -1, 1),
+		  -E2BIG);
 }
 
 TEST(PerfGlue, FailedOpensAreClosedToo)
