@@ -8,7 +8,7 @@
 
 namespace cli {
 
-void attribution::state::cpu_came(int cpu)
+void attribution::state::cpu_came(int cpu, uint64_t had_gone)
 {
 	int id = machine->package_of(cpu);
 
@@ -31,7 +31,10 @@ void attribution::state::cpu_came(int cpu)
 	}
 	auto done = open_cpu(cpu);
 
-	if (!done)
+	// If it has gone since it was looked for, that is why, and it is to be
+	// taken for gone even if it is back by now.
+	departures[cpu] = had_gone;
+	if (!done && !(done.error().code == uncore::errc::gone && has_gone(cpu)))
 		warnings.push_back(fmt::format("CPU {} came online: {}", cpu,
 					       done.error().message));
 	run(programs->progs.look_here, cpu, 0);
@@ -70,8 +73,13 @@ bool attribution::state::has_gone(int cpu) const
 
 void attribution::state::follow_hotplug()
 {
-	std::vector<int> now = online_cpus();
+	std::vector<uint64_t> had_gone(n_cpus);
 	std::vector<int> went;
+
+	for (unsigned cpu = 0; cpu < n_cpus; cpu++)
+		had_gone[cpu] = programs->bss->cpus[cpu].departures;
+
+	std::vector<int> now = online_cpus();
 
 	if (now.empty())
 		return;
@@ -83,7 +91,7 @@ void attribution::state::follow_hotplug()
 		cpu_went(cpu);
 	for (int cpu : now)
 		if (!cpus.contains(cpu) && static_cast<unsigned>(cpu) < n_cpus)
-			cpu_came(cpu);
+			cpu_came(cpu, had_gone[cpu]);
 }
 
 void attribution::state::look_for_the_gone()

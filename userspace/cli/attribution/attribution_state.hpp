@@ -96,7 +96,8 @@ struct attribution::state {
 	void drain_unkept(unsigned parity);
 	void fold(size_t most);
 	void follow_hotplug();
-	void cpu_came(int cpu);
+	/// @p had_gone: departures, before the CPU was seen to be there
+	void cpu_came(int cpu, uint64_t had_gone);
 	void cpu_went(int cpu);
 	void look_for_the_gone();
 	void reset_accounts();
