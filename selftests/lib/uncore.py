@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
@@ -102,15 +103,26 @@ class Machine:
             subprocess.run(["insmod", driver, *params], check=True)
 
     @staticmethod
-    def _unload():
+    def _wait_unused(module):
+        """Until nothing uses it: events that BPF maps held are closed by and by."""
+        deadline = time.monotonic() + 60
+        with contextlib.suppress(OSError):
+            while read("/sys/module/%s/refcnt" % module) != "0" and \
+                    time.monotonic() < deadline:
+                time.sleep(0.05)
+
+    @classmethod
+    def _unload(cls):
         for module in ("xeon_uncore", "xeon_uncore_sim"):
             if os.path.exists("/sys/module/%s" % module):
+                cls._wait_unused(module)
                 subprocess.run(["rmmod", module], check=True)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
+        self._wait_unused("xeon_uncore")
         subprocess.run(["rmmod", "xeon_uncore"], check=False)
         undefined = re.search(r"^undefined (\d+)$", read(SIM + "stats"), re.M)
         if undefined and undefined.group(1) != "0":
