@@ -60,10 +60,7 @@ def test_cpu_without_events(tap, packages, box, mode):
     rows = [row for row in table.rows if row["comm"] == "stranger"]
     said = ["%s" % [row["counts"] for row in rows],
             "total %s" % table.data["total"], errors]
-    # that its events cannot be opened, or that what they count is not there
-    tap.ok("CPU %d came online" % cpu in errors or
-           "hswep_%s of socket %d does not answer" % (box, pkg) in errors,
-           "one line says so", said)
+    tap.ok("CPU %d came online" % cpu in errors, "one line says so", said)
     # it starts where the shell is, and is somewhere else from then on
     elsewhere = sum(table.count(row, 0) for row in rows)
     own = sum(table.count(row, pkg) for row in rows)
