@@ -42,6 +42,7 @@ mount_root()
 	mount -t overlay -o "lowerdir=${lower:1},upperdir=$upper,workdir=$upper.work" \
 		overlay "$root" || return
 	mount -t proc proc "$root/proc"
+	mount -t sysfs -o ro sysfs "$root/sys"
 	mount --rbind /dev "$root/dev"
 	mount -t tmpfs tmpfs "$root/tmp"
 	cp -L /etc/resolv.conf "$root/etc/resolv.conf"

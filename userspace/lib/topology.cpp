@@ -232,6 +232,11 @@ result<topology> topology::read(const fs::path &sysfs)
 	if (!fs::is_directory(sysfs, err))
 		return error{errc::system,
 			     "there is no sysfs at " + quote(sysfs.string())};
+	// As in a root that somebody has changed into.
+	if (fs::is_empty(sysfs, err))
+		return error{errc::system,
+			     "nothing is in " + quote(sysfs.string()) +
+				     ": mount sysfs there"};
 	machine->generation = read_generation(sysfs);
 	machine->packages = read_packages(sysfs);
 	const catalogue *own = catalogue::find(machine->generation);

@@ -238,9 +238,29 @@ TEST(hostile, no_tree)
 
 	ASSERT_FALSE(none);
 	EXPECT_EQ(none.error().code, errc::system);
-	const tree empty;
-	EXPECT_TRUE(empty.topology().pmus().empty());
-	EXPECT_TRUE(empty.topology().packages().empty());
+}
+
+/// Where sysfs could be mounted, and is not.
+TEST(hostile, an_empty_tree)
+{
+	const tree holder;
+
+	std::filesystem::create_directory(holder / "sys");
+	const auto none = topology::read(holder / "sys");
+
+	ASSERT_FALSE(none);
+	EXPECT_EQ(none.error().code, errc::system);
+	EXPECT_NE(none.error().message.find("mount sysfs there"),
+		  std::string::npos);
+}
+
+TEST(hostile, no_devices)
+{
+	const tree machine;
+
+	machine.write("devices/system/cpu/modalias", "");
+	EXPECT_TRUE(machine.topology().pmus().empty());
+	EXPECT_TRUE(machine.topology().packages().empty());
 }
 
 TEST(hostile, a_file_in_place_of_the_tree)
