@@ -18,8 +18,8 @@ import threading
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from lib.command import started  # noqa: E402
-from lib.top import (EACH_SWITCH, EVENT, FAULTS, TASK, UNCORE,  # noqa: E402
-                     Table, alone, clear_cpus, cpu_packages, measure, need,
+from lib.top import (EACH_SWITCH, EVENT, FAULTS, SPIN, TASK,  # noqa: E402
+                     UNCORE, Table, alone, clear_cpus, cpu_packages, measure, need,
                      set_online, task, top)
 from lib.uncore import SIM, Machine, Tap  # noqa: E402
 
@@ -366,14 +366,13 @@ def test_steady(tap, cpu, package, mode):
     """Traffic that never stops, not even between a look and the account."""
     tables, seen = [], []
     with started([UNCORE, "top", "--json", "-I", "200", "-e",
-                  "qpi/clockticks,name=rd/", *mode, "--", "taskset", "-c",
-                  str(cpu), "bash", "-c",
-                  "printf busy > /proc/$$/comm; while :; do :; done"],
+                  "qpi/clockticks,name=rd/", *mode, "--", SPIN, str(cpu),
+                  "1000000"],
                  stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                  text=True) as run:
         for line in run.stdout:
             tables.append(Table(json.loads(line)))
-            seen += [row for row in tables[-1].rows if row["comm"] == "busy"]
+            seen += [row for row in tables[-1].rows if row["comm"] == "spin_task"]
             if len(seen) > 12 or len(tables) > 1000:
                 break
         until = len(tables)
@@ -388,7 +387,7 @@ def test_steady(tap, cpu, package, mode):
     tap.ok(all(table.adds_up() for table in tables), "each adds up exactly")
     # it may sleep while it starts
     inner = [table for table in tables[:until]
-             if "busy" in (row["comm"] for row in table.rows)][1:]
+             if "spin_task" in (row["comm"] for row in table.rows)][1:]
     tap.ok(len(inner) > 2 and tables.index(inner[-1]) - tables.index(inner[0])
            == len(inner) - 1, "a task that never stops is in all of its time's",
            ["%d of %d" % (len(inner), len(tables))])
@@ -428,7 +427,7 @@ def test_coming_and_going(tap, cpus, mode):
 
 def main():
     tap = Tap()
-    need(tap, TASK, FAULTS)
+    need(tap, TASK, SPIN, FAULTS)
     with Machine(tap):
         packages = cpu_packages()
         clear_cpus(packages[0][0])

@@ -171,7 +171,7 @@ static pid_t start_reader(const char *pmu, int cpu,
 		    write(ready[1], "", 1) != 1)
 			_exit(1);
 		while (!group_read(&g, values, NULL))
-			;
+			cpu_relax();
 		_exit(1);
 	}
 	close(ready[1]);

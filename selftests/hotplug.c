@@ -286,8 +286,10 @@ static atomic_bool stop_clock;
 
 static void *clock_thread(void *arg)
 {
-	while (!stop_clock)
+	while (!stop_clock) {
 		sim_advance(10);
+		cpu_relax();
+	}
 	return arg;
 }
 

@@ -164,6 +164,7 @@ struct stream {
 	char pmu[PMU_NAME_MAX];
 	int pkg;
 	const struct cat_event *event;
+	unsigned int pause_us;	/* where samples have to fit into a ring */
 	atomic_bool stop;
 };
 
@@ -171,8 +172,13 @@ static void *flow(void *arg)
 {
 	struct stream *s = arg;
 
-	while (!s->stop)
+	while (!s->stop) {
 		send_traffic(s->pmu, s->pkg, s->event, 5, 1);
+		if (s->pause_us)
+			usleep(s->pause_us);
+		else
+			cpu_relax();
+	}
 	return NULL;
 }
 
@@ -235,7 +241,7 @@ FIXTURE_TEARDOWN(deleted)
 /* With interrupts on their way; every other one is stopped first. */
 TEST_F_TIMEOUT(deleted, events_lose_no_sample_and_nothing_remains_of_them, UNHURRIED)
 {
-	struct stream stream;
+	struct stream stream = { 0 };
 	uint64_t samples = 0, count;
 
 	start_stream(&stream, variant->kind, 0);
@@ -311,7 +317,8 @@ static void expect_samples(struct __test_metadata *_metadata, struct sampler *s,
 TEST_F_TIMEOUT(offline, cpus_leave_with_interrupts_on_their_way, UNHURRIED)
 {
 	int pkg = packages() - 1, cpu[2];
-	struct stream stream;
+	/* a CPU may take long to leave */
+	struct stream stream = { .pause_us = 100 };
 	struct sampler s[2];
 
 	cpu[0] = package_cpu(pkg, 0);

@@ -69,9 +69,9 @@ load clock=real uclk_khz=400000
 IFS=, read -ra cpus < /sys/bus/event_source/devices/hswep_ha_0/cpumask
 others=$(seq 0 $(($(nproc --all) - 1)) |
 	grep -vxF "$(printf '%s\n' "${cpus[@]}")" | paste -sd,)
-cp "$(readlink -f "$(command -v bash)")" "$work/spinner"
+cp "$here/../build/selftests/spin_task" "$work/spinner"
 for cpu in "${cpus[@]}"; do
-	taskset -c "$cpu" "$work/spinner" -c 'while :; do :; done' &
+	"$work/spinner" "$cpu" 1000000 &
 	spinners+=($!)
 done
 pids=$(IFS='|'; echo "${spinners[*]}")

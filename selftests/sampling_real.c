@@ -156,7 +156,7 @@ static void spin_ms(unsigned int ms)
 	uint64_t end = now_ns() + ms * 1000000ULL;
 
 	while (now_ns() < end)
-		;
+		cpu_relax();
 }
 
 FIXTURE(frequency) {};

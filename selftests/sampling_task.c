@@ -46,8 +46,8 @@ MACHINE_OF_ALL_TESTS("clock=manual", "");
 /* In user space for good; the address of a sample tells. */
 static __attribute__((noinline, section("spinning"))) void spin(void)
 {
-	for (volatile unsigned int i = 0;; i++)
-		;
+	for (;;)
+		cpu_relax();
 }
 
 /* The linker's names for where that section begins and ends. */

@@ -32,8 +32,10 @@ static void *keep_reading(void *arg)
 {
 	struct other *other = arg;
 
-	while (!other->stop)
+	while (!other->stop) {
 		event_count(other->fd);
+		cpu_relax();
+	}
 	return NULL;
 }
 

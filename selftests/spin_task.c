@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "lib/machine.h"
+
 /* Built without optimisation: stacks are followed by frame pointers. */
 #define FRAME	__attribute__((noinline, noclone))
 
@@ -17,14 +19,16 @@ volatile unsigned long spin_sum;
 
 FRAME void spin_inner(unsigned long n)
 {
-	while (n--)
+	while (n--) {
 		spin_sum += n;
+		cpu_relax();
+	}
 }
 
 FRAME void spin_outer(time_t end)
 {
 	while (time(NULL) < end)
-		spin_inner(100000);
+		spin_inner(1000);
 	spin_sum++;
 }
 

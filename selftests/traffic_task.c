@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/machine.h"
+
 static void fail(const char *what)
 {
 	fprintf(stderr, "traffic_task: %s: %s\n", what, strerror(errno));
@@ -51,6 +53,8 @@ int main(int argc, char **argv)
 			fail("write");
 		if (pause.tv_sec || pause.tv_nsec)
 			nanosleep(&pause, NULL);
+		else
+			cpu_relax();
 	}
 	return 0;
 }

@@ -10,6 +10,12 @@
 #include <stdbool.h>
 
 /*
+ * For every loop that waits or spins: a VM that emulates all CPUs in one thread runs
+ * the next one now, and not when a time slice is over.
+ */
+#define cpu_relax()	__builtin_ia32_pause()
+
+/*
  * insmod of $UNCORE_BUILD's module; without that, of the one that is built for the
  * running kernel, in build/<release>, or else installed for it. 0 or -errno, as
  * finit_module(2).

@@ -14,6 +14,7 @@ import subprocess
 from lib.uncore import TOP, UNCORE, read
 
 TASK = os.path.join(TOP, "build", "selftests", "traffic_task")
+SPIN = os.path.join(TOP, "build", "selftests", "spin_task")
 FAULTS = os.path.join(TOP, "build", "selftests", "fault_task")
 EVENT = "hswep_imc_0/cas_count.rd,name=rd/"
 # Counters are read at each switch, so that who caused what is known exactly.
