@@ -65,8 +65,7 @@ def test_cpu_without_events(tap, packages, box, mode):
         # from 6.8 on it reads its package's event, which is open already
         lines.append("hswep_%s of socket %d does not answer any more" %
                      (box, pkg))
-    tap.ok(len(errors.splitlines()) == 1 and
-           any(line in errors for line in lines), "one line says so", said)
+    tap.ok(any(line in errors for line in lines), "a line says so", said)
     # it starts where the shell is, and is somewhere else from then on
     elsewhere = sum(table.count(row, 0) for row in rows)
     own = sum(table.count(row, pkg) for row in rows)
