@@ -31,10 +31,17 @@ void attribution::state::cpu_came(int cpu, uint64_t had_gone)
 	}
 	auto done = open_cpu(cpu);
 
-	// If it has gone since it was looked for, that is why, and it is to be
-	// taken for gone even if it is back by now.
+	// If it has gone since it was looked for, it is to be taken for gone
+	// even if it is back by now.
 	departures[cpu] = had_gone;
-	if (!done && !(done.error().code == uncore::errc::gone && has_gone(cpu)))
+	// That is why, or the CPU has gone that has its package's events.  The
+	// next look tries again.
+	if (!done && done.error().code == uncore::errc::gone &&
+	    any_has_gone(cpus.at(cpu))) {
+		cpu_went(cpu);
+		return;
+	}
+	if (!done)
 		warnings.push_back(fmt::format("CPU {} came online: {}", cpu,
 					       done.error().message));
 	run(programs->progs.look_here, cpu, 0);
@@ -69,6 +76,13 @@ void attribution::state::cpu_went(int cpu)
 bool attribution::state::has_gone(int cpu) const
 {
 	return programs->bss->cpus[cpu].departures != departures[cpu];
+}
+
+bool attribution::state::any_has_gone(unsigned package) const
+{
+	return std::any_of(cpus.begin(), cpus.end(), [&](const auto &each) {
+		return each.second == package && has_gone(each.first);
+	});
 }
 
 void attribution::state::follow_hotplug()
