@@ -74,8 +74,11 @@ static void spin_alone(bool alone)
 
 static char rt_runtime[32];
 
-/* Newer kernels have a server that runs other tasks all the same; ns a second. */
-static void set_fair_server(const char *runtime)
+/*
+ * Newer kernels have a server that runs other tasks all the same. It is not
+ * given its time back: 6.12 miscounts then, and warns at its next stop.
+ */
+static void no_fair_server(void)
 {
 	char path[80];
 
@@ -83,14 +86,13 @@ static void set_fair_server(const char *runtime)
 		snprintf(path, sizeof(path),
 			 "/sys/kernel/debug/sched/fair_server/cpu%d/runtime",
 			 cpu);
-		file_write(path, runtime);
+		file_write(path, "0");
 	}
 }
 
 static void restore_rt_runtime(void)
 {
 	file_write(RT_RUNTIME, rt_runtime);
-	set_fair_server("50000000");
 }
 
 /* The kernel keeps no part of a CPU for others. */
@@ -105,7 +107,7 @@ static void unlimited_rt(void)
 		tap_bail(RT_RUNTIME " cannot be written");
 	/* for a test that gives up */
 	atexit(restore_rt_runtime);
-	set_fair_server("0");
+	no_fair_server();
 }
 
 /* One on every CPU of a package. */

@@ -194,6 +194,7 @@ def test_reload(tap, machine, daemon):
     # What was counted up to the signal is not lost, though no scrape saw it.
     daemon.send(signal.SIGUSR1)
     gone = daemon.wait_for(lambda now: value(now, "uncore_up") == 0)
+    Machine.wait_unused()
     done = subprocess.run(["rmmod", "xeon_uncore"], check=False,
                           stderr=subprocess.PIPE)
     tap.ok(done.returncode == 0, "SIGUSR1 lets it be unloaded",
@@ -469,6 +470,7 @@ def test_cgroups_reload(tap, daemon, name):
     before = daemon.scrape()
     daemon.send(signal.SIGUSR1)
     daemon.wait_for(lambda now: value(now, "uncore_up") == 0)
+    Machine.wait_unused()
     done = subprocess.run(["rmmod", "xeon_uncore"], check=False,
                           stderr=subprocess.PIPE)
     tap.ok(done.returncode == 0, "SIGUSR1 gives these counters back, too",

@@ -103,7 +103,7 @@ class Machine:
             subprocess.run(["insmod", driver, *params], check=True)
 
     @staticmethod
-    def _wait_unused(module):
+    def wait_unused(module="xeon_uncore"):
         """Until nothing uses it: events that BPF maps held are closed by and by."""
         deadline = time.monotonic() + 60
         with contextlib.suppress(OSError):
@@ -115,14 +115,14 @@ class Machine:
     def _unload(cls):
         for module in ("xeon_uncore", "xeon_uncore_sim"):
             if os.path.exists("/sys/module/%s" % module):
-                cls._wait_unused(module)
+                cls.wait_unused(module)
                 subprocess.run(["rmmod", module], check=True)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self._wait_unused("xeon_uncore")
+        self.wait_unused()
         subprocess.run(["rmmod", "xeon_uncore"], check=False)
         undefined = re.search(r"^undefined (\d+)$", read(SIM + "stats"), re.M)
         if undefined and undefined.group(1) != "0":
