@@ -4,11 +4,14 @@
 #include "attribution/attribution_state.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace cli {
 
-/// How often what is gone is asked for in vain.
+/// How often what is gone is asked for in vain, and how long after the last time.
 static constexpr unsigned most_tries = 20;
+static constexpr std::chrono::milliseconds between_tries{5};
 
 uncore::result<void> attribution::state::put(bpf_map *map, uint32_t key, int fd)
 {
@@ -229,6 +232,16 @@ uncore::result<void> attribution::state::open_cpu(int cpu)
 	return done;
 }
 
+/// Waits, as a CPU is online before the driver has its package's PMUs back.  @return
+/// whether to ask again for what did not answer.
+bool attribution::state::ask_again(unsigned &tries)
+{
+	if (++tries >= most_tries)
+		return false;
+	std::this_thread::sleep_for(between_tries);
+	return true;
+}
+
 /// CPUs that went offline while their events were opened are left out.  @return
 /// whether to try again; else the failure is another one.
 bool attribution::state::drop_offline(const uncore::error &why, unsigned &tries)
@@ -244,7 +257,7 @@ bool attribution::state::drop_offline(const uncore::error &why, unsigned &tries)
 	for (int cpu : went)
 		cpu_went(cpu);
 	// Who was away may be back by now; a box that does not answer is not.
-	return !went.empty() || ++tries < most_tries;
+	return !went.empty() || ask_again(tries);
 }
 
 uncore::result<void> attribution::state::open_everywhere()

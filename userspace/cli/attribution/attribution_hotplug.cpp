@@ -3,17 +3,10 @@
 #include "attribution/attribution_state.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include <fmt/format.h>
 
 namespace cli {
-
-/// A CPU is online before the driver has its package's PMUs back: for that long what
-/// does not answer is asked again.
-static constexpr unsigned most_waits = 20;
-static constexpr std::chrono::milliseconds one_wait{5};
 
 void attribution::state::cpu_came(int cpu, uint64_t had_gone)
 {
@@ -37,14 +30,11 @@ void attribution::state::cpu_came(int cpu, uint64_t had_gone)
 		return;
 	}
 	auto done = open_cpu(cpu);
+	unsigned tries = 0;
 
-	for (unsigned i = 0; i < most_waits && !done &&
-			     done.error().code == uncore::errc::gone &&
-			     uncore::counts_events(cpu);
-	     i++) {
-		std::this_thread::sleep_for(one_wait);
+	while (!done && done.error().code == uncore::errc::gone &&
+	       uncore::counts_events(cpu) && ask_again(tries))
 		done = open_cpu(cpu);
-	}
 
 	// If it has gone since it was looked for, it is to be taken for gone
 	// even if it is back by now.

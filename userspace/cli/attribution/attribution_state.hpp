@@ -78,6 +78,7 @@ struct attribution::state {
 	uncore::result<void> open_cpu(int cpu);
 	bool has_gone(int cpu) const;
 	bool any_has_gone(unsigned package) const;
+	static bool ask_again(unsigned &tries);
 	bool drop_offline(const uncore::error &why, unsigned &tries);
 	uncore::result<void> open_counter(attribution_counter &c, size_t at,
 					  int cpu, unsigned pkg);
