@@ -107,6 +107,7 @@ int sim_lapic_msr(bool write, u64 *value);
 int sim_clock_init(void);
 void sim_clock_exit(void);
 u64 sim_clock_ns(void *ctx);
+void sim_away(unsigned int us);
 u64 sim_clock_model_ns(void *ctx);
 void sim_clock_sync(void);
 void sim_clock_rearm(void);

@@ -62,6 +62,20 @@ u64 sim_clock_ns(void *ctx)
 }
 
 /**
+ * sim_away() - firmware or a hypervisor has this CPU
+ * @us: for how many microseconds
+ *
+ * Whoever waits for its locks waits.
+ */
+void sim_away(unsigned int us)
+{
+	u64 until = sim_clock_ns(NULL) + us * NSEC_PER_USEC;
+
+	while (us && sim_clock_ns(NULL) < until)
+		cpu_relax();
+}
+
+/**
  * sim_clock_model_ns() - when the model's present cycle was
  * @ctx: unused
  *

@@ -7,6 +7,7 @@
 
 #include <linux/hardirq.h>
 #include <linux/kprobes.h>
+#include <linux/moduleparam.h>
 #include <linux/ratelimit.h>
 #include <linux/rcupdate.h>
 #include <linux/smp.h>
@@ -15,6 +16,10 @@
 
 #include "../compat.h"
 #include "sim.h"
+
+static unsigned int sim_status_us;
+module_param_named(status_us, sim_status_us, uint, 0644);
+MODULE_PARM_DESC(status_us, "microseconds for which firmware or a hypervisor has a CPU that has just seen an overflow in the global status, but in an NMI (default 0)");
 
 static int sim_msr_model(bool write, u32 msr, u64 *value)
 {
@@ -114,6 +119,13 @@ static int sim_other_write(u32 msr, u64 value)
 #endif
 }
 
+/* What it has seen may be old when it goes on.  Only that register may always be written. */
+static void sim_status_delay(u32 msr, u64 value)
+{
+	if (value && !in_nmi() && model_msr_lockless(sim.model, msr, true))
+		sim_away(READ_ONCE(sim_status_us));
+}
+
 /*
  * What the probed functions become for a simulated MSR.  They run in their
  * caller's context.
@@ -125,6 +137,7 @@ static int sim_msr_read(u32 msr, u64 *value)
 	*value = 0;
 	switch (sim_msr_access(false, msr, value)) {
 	case MODEL_OK:
+		sim_status_delay(msr, *value);
 		break;
 	case MODEL_NOT_MINE:
 		return sim_other_read(msr, value);

@@ -7,10 +7,8 @@
 
 #include <linux/hardirq.h>
 #include <linux/ioport.h>
-#include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/pci.h>
-#include <linux/processor.h>
 #include <linux/topology.h>
 #include <asm/pci.h>
 
@@ -95,14 +93,10 @@ static int sim_pci_result(const struct sim_bus *b, int where)
 	       PCIBIOS_SUCCESSFUL : PCIBIOS_BAD_REGISTER_NUMBER;
 }
 
-/* The CPU is away; whoever waits for its lock waits. */
 static void sim_pci_delay(const struct sim_bus *b, unsigned int devfn, int where)
 {
-	u64 until = ktime_get_mono_fast_ns() +
-		    READ_ONCE(sim_pci_us) * NSEC_PER_USEC;
-
-	while (sim_is_pmon(b, devfn, where) && ktime_get_mono_fast_ns() < until)
-		cpu_relax();
+	if (sim_is_pmon(b, devfn, where))
+		sim_away(READ_ONCE(sim_pci_us));
 }
 
 static int sim_pci_read(struct pci_bus *bus, unsigned int devfn, int where,
