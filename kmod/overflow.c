@@ -349,11 +349,14 @@ static void unc_poll_box(struct unc_box *box)
 static void unc_watch(struct unc_package *pkg, u64 now)
 {
 	struct unc_overflow *ov = &pkg->overflow;
-	u64 status = unc_global_status();
 
 	ov->watched = now;
-	if (status) {
-		unc_overflow_serve(pkg, status, now, ov->freeze);
+	/*
+	 * To be looked at again, locked: since then another CPU may have served it,
+	 * and what is there now be the next one's, not to be cleared unserved.
+	 */
+	if (unc_global_status()) {
+		unc_overflow_serve(pkg, 0, now, 0);
 		return;
 	}
 	unc_raw_lock(&ov->lock);

@@ -198,6 +198,75 @@ static void stop_stream(struct stream *s)
 	pthread_join(s->thread, NULL);
 }
 
+/* --- CPUs that are away for a while ---------------------------------------- */
+
+#define SIM_PARAM(name)	"/sys/module/xeon_uncore_sim/parameters/" name
+
+FIXTURE(away) {};
+
+/* For how long it is away, and an access of the box takes. */
+FIXTURE_VARIANT(away)
+{
+	const char *status_us, *pci_us;
+};
+
+#define AWAY(status, pci)						\
+	FIXTURE_VARIANT_ADD(away, for_##status##_us_and_##pci) {	\
+		.status_us = #status, .pci_us = #pci,			\
+	}
+
+AWAY(300, 30);
+AWAY(600, 100);
+
+FIXTURE_SETUP(away)
+{
+	load(_metadata, "clock=manual");
+}
+
+FIXTURE_TEARDOWN(away)
+{
+	file_write(SIM_PARAM("status_us"), "0");
+	file_write(SIM_PARAM("pci_us"), "0");
+	expect_no_complaint(_metadata);
+}
+
+/*
+ * The timer's CPU sees an overflow, another one serves it, and the next overflow has
+ * come when the first goes on. It must not let the package run before that is served.
+ */
+TEST_F_TIMEOUT(away, what_a_cpu_saw_before_it_went_loses_nothing, UNHURRIED)
+{
+	enum { PERIOD = 700 };
+	char pmu[PMU_NAME_MAX];
+	struct sampler s[2];
+	uint64_t count;
+
+	if (package_cpu(0, 1) < 0)
+		SKIP(return, "needs two CPUs in a package");
+	ASSERT_TRUE(pmu_name(pmu, "imc", 0));
+	for (int i = 0; i < 2; i++)
+		ASSERT_EQ(0, -sampler_open(&s[i], pmu, package_cpu(0, i),
+					   PERIOD << 10 * i, "clockticks"));
+	count = sim_cycles();
+	ASSERT_EQ(0, -file_write(SIM_PARAM("status_us"), variant->status_us));
+	ASSERT_EQ(0, -file_write(SIM_PARAM("pci_us"), variant->pci_us));
+	EXPECT_EQ(0, -sim_advance(200 * OVERFLOWS * PERIOD));
+	EXPECT_EQ(0, -file_write(SIM_PARAM("pci_us"), "0"));
+	count = sim_cycles() - count;
+	for (int i = 0; i < 2; i++) {
+		sampler_disable(&s[i]);
+		EXPECT_EQ(count, event_count(s[i].fd)) {
+			TH_LOG("event of CPU %d", s[i].cpu);
+		}
+		EXPECT_EQ(count / s[i].period,
+			  sampler_settle(&s[i], count / s[i].period)) {
+			TH_LOG("samples of CPU %d", s[i].cpu);
+		}
+		sampler_close(&s[i]);
+	}
+	EXPECT_TRUE(unharmed(0));
+}
+
 /* --- events that end ------------------------------------------------------ */
 
 FIXTURE(deleted) {};
