@@ -127,7 +127,8 @@ void unc_sampling_deliver(struct perf_event *event, u64 due, u64 weight,
 /*
  * perf counts an event's samples by the scheduler's tick, and lets a throttled
  * one go on in the next.  An idle CPU has no tick, and the uncore does not idle
- * with it: then it is done from here, no more often.
+ * with it: then it is done from here, as often.  Where the tick goes on while it
+ * idles, perf's limit may be passed twice.
  */
 static void unc_tick(u64 now)
 {
