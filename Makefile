@@ -226,13 +226,13 @@ do-check-generations: modules selftests
 
 SECONDS ?= 1800
 SCALE ?= 100
-SOAK = $(VM) --driver none --no-sim --append cpu0_hotplug --timeout 1000000 --
+SOAK = $(VM) --driver none --no-sim --timeout 1000000
 
 do-soak: modules selftests
-	@$(SOAK) build/selftests/random_use --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
-	@$(SOAK) build/selftests/soak --overflows $$((10000 * $(SCALE))) \
+	@$(SOAK) -- build/selftests/random_use --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+	@$(SOAK) -- build/selftests/soak --overflows $$((10000 * $(SCALE))) \
 		--hotplugs $$((10 * $(SCALE)))
-	@$(subst cpu0_hotplug,slub_debug=F,$(SOAK)) \
+	@$(SOAK) --append slub_debug=F -- \
 		build/selftests/reload --rounds $$((100 * $(SCALE)))
 
 SOAK_SERVE := selftests/uncore_serve.py --malformed 100000 --scrapes 100000

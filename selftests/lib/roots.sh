@@ -131,6 +131,16 @@ add_check()
 	return "$status"
 }
 
+# check_layers SUITE: its layers up to that in which make check runs.
+check_layers()
+{
+	base "$1" || { echo "no root of $1: $(tail -1 "$roots/$1.log")" >&2; return 1; }
+	layer "$1" machine base "${flavours[$1]}" add_kernels ||
+		{ echo "no kernels in $1: $(tail -3 "$roots/$1.log")" >&2; return 1; }
+	layer "$1" check machine:base "$(md5sum < "$top/scripts/install-deps")" add_check ||
+		{ echo "not all packages in $1: $(tail -3 "$roots/$1.log")" >&2; return 1; }
+}
+
 # releases_of ROOT: kernels with headers, the oldest first.
 releases_of()
 {
