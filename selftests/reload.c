@@ -226,16 +226,6 @@ static bool one_round(int i)
 			  sim_dirty_registers());
 }
 
-/* Waiting for all CPUs to pass a quiet state would be most of a round, too. */
-static void hurry_rcu(bool hurry)
-{
-	file_write("/sys/kernel/rcu_expedited", hurry ? "1" : "0");
-}
-
-static void no_hurry(void)
-{
-	hurry_rcu(false);
-}
 
 static bool full_rounds(int rounds)
 {
@@ -257,8 +247,6 @@ int main(int argc, char **argv)
 	int full = debug ? 1 : FULL_ROUNDS;
 
 	log_mark();
-	atexit(no_hurry);
-	hurry_rcu(true);
 	tap_ok(full_rounds(full),
 	       "full machine, %d times: counts exact, registers as after reset",
 	       full);
