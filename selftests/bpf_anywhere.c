@@ -111,7 +111,7 @@ TEST_F_TIMEOUT(read_by_bpf, counts_and_samples_stay_exact, UNHURRIED)
 	if (err)
 		SKIP(return, "%s", strerror(-err));
 	ASSERT_EQ(0, -sampler_open(&s, pmu, cpu, PERIOD, "clockticks,thresh=1"));
-	for (unsigned int i = 0; i < ROUNDS; i++) {
+	for (unsigned int i = 0; i < loops(ROUNDS); i++) {
 		other = event_open(pmu, cpu, "clockticks,thresh=2,inv=1");
 		sim_advance(CYCLES);
 		EXPECT_EQ(CYCLES, count_of(pmu, other, CYCLES)) {

@@ -164,7 +164,7 @@ TEST_F_TIMEOUT(sampled, pause_ends_with_the_last_event, UNHURRIED)
 	struct sampler s;
 
 	cpu_pin(pmu_cpu(self->pmu, 0));
-	for (unsigned int i = 0; i < ROUNDS; i++) {
+	for (unsigned int i = 0; i < loops(ROUNDS); i++) {
 		ASSERT_EQ(0, -open_ticks(&s, self->pmu, variant->kind, 1));
 		/* into a pause, at different times of it */
 		usleep(15000 + i % 16 * 500);

@@ -124,7 +124,7 @@ TEST_F_TIMEOUT(on_and_off, has_all_samples, UNHURRIED)
 	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
 	ASSERT_EQ(0, -sampler_open(&s, pmu, pmu_cpu(pmu, 0), 400009,
 				   "config=%#" PRIx64, e->config));
-	for (unsigned int i = 0; i < ROUNDS; i++) {
+	for (unsigned int i = 0; i < loops(ROUNDS); i++) {
 		usleep(500 + 37 * (i % 50));
 		ASSERT_EQ(0, -sampler_disable(&s));
 		if (i % 10 == 9) {

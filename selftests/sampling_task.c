@@ -474,6 +474,7 @@ TEST_F_TIMEOUT(between_tasks, a_samples_task_and_place_are_of_one_moment,
 	enum { ROUNDS = 200, DELAY = 200000 };
 	const struct cat_event *e = plain_of(variant->kind);
 	int pkg = packages() - 1, cpu = package_cpu(pkg, 0), err;
+	unsigned int rounds = loops(ROUNDS);
 	char pmu[PMU_NAME_MAX];
 	struct sampler s;
 
@@ -488,11 +489,11 @@ TEST_F_TIMEOUT(between_tasks, a_samples_task_and_place_are_of_one_moment,
 		sampler_close(&s);
 		SKIP(return, "%s", strerror(-err));
 	}
-	for (unsigned int i = 0; i < ROUNDS; i++) {
+	for (unsigned int i = 0; i < rounds; i++) {
 		send_traffic(pmu, pkg, e, PERIOD, 1);
 		sampler_wait(&s, i + 1);
 	}
-	EXPECT_EQ(ROUNDS, sampler_settle(&s, ROUNDS));
+	EXPECT_EQ(rounds, sampler_settle(&s, rounds));
 	EXPECT_GT(bpf_delay_detach(&between), 0) {
 		TH_LOG("the program never ran");
 	}

@@ -128,6 +128,14 @@ int sim_load(const char *params)
 	return load("sim/" SIM ".ko", params);
 }
 
+unsigned int loops(unsigned int rounds)
+{
+	const char *text = getenv("UNCORE_SLOWNESS");
+	unsigned long slowness = text ? strtoul(text, NULL, 10) : 1;
+
+	return slowness > 1 ? (rounds + slowness - 1) / slowness : rounds;
+}
+
 int file_write(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC), err;

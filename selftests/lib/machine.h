@@ -75,6 +75,12 @@ void harness_prepare(void);
  */
 void machine_allow_undefined(void);
 
+/*
+ * How often to do what a test does @rounds times: fewer times, at least once, where the
+ * machine is said to be so many times slower ($UNCORE_SLOWNESS, of vm/run).
+ */
+unsigned int loops(unsigned int rounds);
+
 /* Writes @text to a file of the kernel's, at once. 0 or -errno. */
 int file_write(const char *path, const char *text);
 
