@@ -160,7 +160,7 @@ TEST_F_TIMEOUT(sampled, time_before_lone_nmis_is_accounted, UNHURRIED)
 TEST_F_TIMEOUT(sampled, pause_ends_with_the_last_event, UNHURRIED)
 {
 	enum { ROUNDS = 50 };
-	uint64_t frozen, before = sim_stat("frozen_ns");
+	uint64_t frozen = 0, before = sim_stat("frozen_ns");
 	struct sampler s;
 
 	cpu_pin(pmu_cpu(self->pmu, 0));
