@@ -253,9 +253,10 @@ int main(int argc, char **argv)
 			 rounds, ROUNDS);
 	for (int i = 0; i < rounds && ok; i++) {
 		/* twice: looking takes memory the first time */
-		if (i == WARM_UP - 1 || i == WARM_UP) {
+		if (i == WARM_UP - 1 || i == WARM_UP)
 			measure(&before);
-			sleep(i == WARM_UP - 1 ? 0 : COLLECTED_S);
+		if (i == WARM_UP) {
+			sleep(COLLECTED_S);
 			measure(&before);
 		}
 		ok = one_round(i);
