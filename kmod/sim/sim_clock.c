@@ -7,6 +7,7 @@
 
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
+#include <linux/irq_work.h>
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
@@ -47,7 +48,8 @@ static struct {
 	u64 start_ns;		/* when @start_cycles was */
 	u64 start_cycles;
 	struct hrtimer timer;	/* fires when the model will freeze a package */
-	ktime_t expires;	/* when @timer will fire; KTIME_MAX: not armed */
+	ktime_t expires;	/* when @timer shall fire; KTIME_MAX: not at all */
+	struct irq_work start;	/* starts @timer at @expires */
 } sim_time;
 
 /**
@@ -153,8 +155,28 @@ void sim_clock_rearm(void)
 	    expires - sim_time.expires < SIM_TIMER_MIN_NS)
 		return;
 
-	sim_time.expires = expires;
-	hrtimer_start(&sim_time.timer, expires, HRTIMER_MODE_ABS_PINNED_HARD);
+	WRITE_ONCE(sim_time.expires, expires);
+	irq_work_queue(&sim_time.start);
+}
+
+/*
+ * Hardware has no timers of the kernel's: who accesses a register may hold locks
+ * that others take while they hold a timer's, as BPF programs do that are called
+ * there and read an event.  So timers are started in an interrupt, without locks.
+ * CPUs may come here at a time: the last one sees what is wanted.
+ */
+static void sim_start_timer(struct irq_work *work)
+{
+	ktime_t expires, now = READ_ONCE(sim_time.expires);
+
+	do {
+		expires = now;
+		if (expires == KTIME_MAX)
+			return;
+		hrtimer_start(&sim_time.timer, expires,
+			      HRTIMER_MODE_ABS_PINNED_HARD);
+		now = READ_ONCE(sim_time.expires);
+	} while (now != expires);
 }
 
 /**
@@ -179,7 +201,7 @@ static enum hrtimer_restart sim_timer(struct hrtimer *timer)
 	unsigned long flags;
 
 	flags = sim_lock();
-	sim_time.expires = KTIME_MAX;
+	WRITE_ONCE(sim_time.expires, KTIME_MAX);
 	sim_clock_sync();
 	/* Not by a restart: a register write may start the timer meanwhile. */
 	sim_clock_rearm();
@@ -382,6 +404,7 @@ int sim_clock_init(void)
 	sim_time.real = real;
 	sim_time.start_ns = sim_clock_ns(NULL);
 	sim_time.expires = KTIME_MAX;
+	sim_time.start = IRQ_WORK_INIT_HARD(sim_start_timer);
 	unc_hrtimer_setup(&sim_time.timer, sim_timer, CLOCK_MONOTONIC,
 			  HRTIMER_MODE_ABS_PINNED_HARD);
 	return 0;
@@ -392,5 +415,12 @@ int sim_clock_init(void)
  */
 void sim_clock_exit(void)
 {
+	unsigned long flags;
+
+	/* the timer starts itself no more */
+	flags = sim_lock();
+	sim_time.real = false;
+	sim_unlock(flags);
+	irq_work_sync(&sim_time.start);
 	hrtimer_cancel(&sim_time.timer);
 }
