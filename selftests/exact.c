@@ -240,7 +240,7 @@ static bool count_transactions(const struct cat_event *e, unsigned int box,
  */
 static void test_every_event(const char *kind)
 {
-	unsigned int boxes = 0, seen = 0, counted = 0;
+	unsigned int boxes = 0, seen = 0, counted = 0, every = slowness();
 	char pmu[PMU_NAME_MAX];
 	size_t n;
 	const struct cat_event *e = catalogue(&n);
@@ -266,18 +266,21 @@ static void test_every_event(const char *kind)
 				  pmu, e[i].name);
 		if (e[i].fixed || e[i].free || is_special(&e[i]))
 			continue;
+		/* where time is short, some of them */
+		if ((seen - 1) % every)
+			continue;
 		counted++;
 		if (!cat_has_waves(kind)) {
-			ok &= count_transactions(&e[i], seen % boxes,
-						 (int)seen % n_packages,
+			ok &= count_transactions(&e[i], counted % boxes,
+						 (int)counted % n_packages,
 						 1000 + i);
 			continue;
 		}
 		shapes = shapes_of(&e[i], s);
 		room = __builtin_popcount(e[i].ctrs);
 		for (unsigned int from = 0; from < shapes; from += room)
-			ok &= count_shapes(&e[i], seen % boxes_for(&e[i], boxes),
-					   (int)(seen / boxes) % n_packages,
+			ok &= count_shapes(&e[i], counted % boxes_for(&e[i], boxes),
+					   (int)(counted / boxes) % n_packages,
 					   s + from,
 					   shapes - from < room ? shapes - from :
 								  room);

@@ -123,7 +123,7 @@ TEST_F_TIMEOUT(group_reads, counters_agree, UNHURRIED)
 		SKIP(return, "no such PMU");
 	cpu = pmu_cpu(pmu, pkg);
 	ASSERT_TRUE(start(&g, pmu, cpu, ticks, variant->n));
-	for (unsigned int reads = 0; reads < READS; reads++) {
+	for (unsigned int reads = 0; reads < loops(READS); reads++) {
 		if (variant->disturb && reads % DISTURB == DISTURB / 2)
 			other = event_open(pmu, cpu, "%s,thresh=1,edge=1",
 					   ticks[0]);
@@ -223,7 +223,7 @@ TEST_F_TIMEOUT(two_cpus, group_starts_in_one_cycle, UNHURRIED)
 	cpu_pin(cpu);
 	reader = start_reader(pmu, other, theirs, 2);
 	ASSERT_GT(reader, 0);
-	for (unsigned int starts = 0; starts < STARTS; starts++) {
+	for (unsigned int starts = 0; starts < loops(STARTS); starts++) {
 		g.n = 0;
 		ASSERT_TRUE(start(&g, pmu, cpu, ours, 2));
 		ASSERT_EQ(0, -group_read(&g, values, NULL));

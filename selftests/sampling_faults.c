@@ -314,7 +314,7 @@ TEST_F_TIMEOUT(deleted, events_lose_no_sample_and_nothing_remains_of_them, UNHUR
 	uint64_t samples = 0, count;
 
 	start_stream(&stream, variant->kind, 0);
-	for (int i = 0; i < variant->rounds; i++) {
+	for (int i = 0; i < (int)loops(variant->rounds); i++) {
 		int cpu = package_cpu(0, i % 2);
 		struct sampler s;
 

@@ -204,7 +204,7 @@ static void expect_nothing_else(struct __test_metadata *_metadata,
 	anchor = open_event(pmu, rest);
 	ASSERT_GE(anchor, 0);
 	ASSERT_TRUE(use_up(pmu, busy));
-	for (unsigned int round = 0; round < ROUNDS; round++) {
+	for (unsigned int round = 0; round < loops(ROUNDS); round++) {
 		fd = open_event(pmu, busy);
 		counted += event_count(fd);
 		close(fd);

@@ -128,12 +128,17 @@ int sim_load(const char *params)
 	return load("sim/" SIM ".ko", params);
 }
 
-unsigned int loops(unsigned int rounds)
+unsigned int slowness(void)
 {
 	const char *text = getenv("UNCORE_SLOWNESS");
-	unsigned long slowness = text ? strtoul(text, NULL, 10) : 1;
+	unsigned int times = text ? strtoul(text, NULL, 10) : 1;
 
-	return slowness > 1 ? (rounds + slowness - 1) / slowness : rounds;
+	return times ? times : 1;
+}
+
+unsigned int loops(unsigned int rounds)
+{
+	return (rounds + slowness() - 1) / slowness();
 }
 
 int file_write(const char *path, const char *text)

@@ -75,10 +75,9 @@ void harness_prepare(void);
  */
 void machine_allow_undefined(void);
 
-/*
- * How often to do what a test does @rounds times: fewer times, at least once, where the
- * machine is said to be so many times slower ($UNCORE_SLOWNESS, of vm/run).
- */
+/* How many times slower the machine is said to be ($UNCORE_SLOWNESS, of vm/run). */
+unsigned int slowness(void);
+/* How often to do what a test does @rounds times: fewer times there, at least once. */
 unsigned int loops(unsigned int rounds);
 
 /* Writes @text to a file of the kernel's, at once. 0 or -errno. */
