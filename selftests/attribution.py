@@ -21,7 +21,7 @@ from lib.command import started  # noqa: E402
 from lib.top import (EACH_SWITCH, EVENT, FAULTS, SPIN, TASK,  # noqa: E402
                      UNCORE, Table, alone, clear_cpus, cpu_packages, measure, need,
                      set_online, task, top)
-from lib.uncore import SIM, Machine, Tap  # noqa: E402
+from lib.uncore import SIM, SLOWNESS, Machine, Tap  # noqa: E402
 
 MODES = ((), ("--each-cpu",))
 
@@ -373,7 +373,7 @@ def test_steady(tap, cpu, package, mode):
         for line in run.stdout:
             tables.append(Table(json.loads(line)))
             seen += [row for row in tables[-1].rows if row["comm"] == "spin_task"]
-            if len(seen) > 12 or len(tables) > 1000:
+            if len(seen) > 11 + SLOWNESS or len(tables) > 1000:
                 break
         until = len(tables)
         os.kill(seen[0]["pid"] if seen else run.pid, signal.SIGTERM)
@@ -387,7 +387,7 @@ def test_steady(tap, cpu, package, mode):
     tap.ok(all(table.adds_up() for table in tables), "each adds up exactly")
     # it may sleep while it starts
     inner = [table for table in tables[:until]
-             if "spin_task" in (row["comm"] for row in table.rows)][1:]
+             if "spin_task" in (row["comm"] for row in table.rows)][SLOWNESS:]
     tap.ok(len(inner) > 2 and tables.index(inner[-1]) - tables.index(inner[0])
            == len(inner) - 1, "a task that never stops is in all of its time's",
            ["%d of %d" % (len(inner), len(tables))])

@@ -19,10 +19,10 @@ from lib.command import on_terminal, read_until, started  # noqa: E402
 from lib.top import (EVENT, TASK, UNCORE, clear_cpus,  # noqa: E402
                      cpu_packages, dead_box, measure, need, online_file,
                      set_online, task, top)
-from lib.uncore import SIM, Machine, Tap  # noqa: E402
+from lib.uncore import SIM, SLOWNESS, Machine, Tap  # noqa: E402
 
 # An online CPU is taken up within 50 ms by a program that has a CPU to itself.
-TAKEN_UP = "sleep 2"
+TAKEN_UP = "sleep %d" % (2 * SLOWNESS)
 
 
 def test_stopped(tap, cpu):

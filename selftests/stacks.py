@@ -15,7 +15,7 @@ import xml.etree.ElementTree
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from lib.command import one_line  # noqa: E402
 from lib.top import UNCORE, cpu_packages  # noqa: E402
-from lib.uncore import TOP, Machine, Tap  # noqa: E402
+from lib.uncore import SLOWNESS, TOP, Machine, Tap  # noqa: E402
 
 SPIN = os.path.join(TOP, "build", "selftests", "spin_task")
 MANY = os.path.join(TOP, "build", "selftests", "stacks_task")
@@ -144,7 +144,7 @@ def test_namespace(tap, cpu):
 def test_many_stacks(tap, cpu):
     """So many different stacks that some have hashes alike in a few bits."""
     got = run("record", "--folded", "-e", EVENT % (PERIOD // 10), "-C", str(cpu),
-              "--", MANY, str(cpu), "8")
+              "--", MANY, str(cpu), str(3 + 5 * SLOWNESS))
     stacks = folded(got.stdout) or {}
     own = [stack for stack in stacks if stack.startswith("stacks_task;")]
     said = ["%d stacks" % len(own), got.stderr]
