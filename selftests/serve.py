@@ -207,7 +207,7 @@ def test_reload(tap, machine, daemon):
            value(gone, "uncore_read_errors_total"), "and counts errors")
     send([reads()])             # which nobody counts
     with running_clock():
-        subprocess.run(["insmod", DRIVER, "events=all"], check=True)
+        subprocess.run(["insmod", DRIVER], check=True)
     back = daemon.wait_for(lambda now: value(now, "uncore_up") == 1)
     tap.ok(lines_read(back, before) == 1000,
            "with the driver loaded again it is up, and counts go on",
@@ -476,7 +476,7 @@ def test_cgroups_reload(tap, daemon, name):
     tap.ok(done.returncode == 0, "SIGUSR1 gives these counters back, too",
            [done.stderr.decode()])
     with running_clock():
-        subprocess.run(["insmod", DRIVER, "events=all"], check=True)
+        subprocess.run(["insmod", DRIVER], check=True)
     back = daemon.wait_for(lambda now: value(now, "uncore_up") == 1)
     went_back = [repr(key) for key, count in back.items()
                  if key[0] == "uncore_cgroup_memory_bytes_total" and

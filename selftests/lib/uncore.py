@@ -24,6 +24,8 @@ BUILD = os.environ.get("UNCORE_BUILD",
 SIM = "/sys/kernel/debug/xeon_uncore_sim/"
 DEVICES = "/sys/bus/event_source/devices/"
 SKIP = 4
+# How many times slower things are here (of selftests/vm/run), as for loops() in C.
+SLOWNESS = int(os.environ.get("UNCORE_SLOWNESS", "1"))
 MAX_COMMENTS = 20
 
 
@@ -85,7 +87,7 @@ def running_clock():
 class Machine:
     """The simulated hardware and the driver on it."""
 
-    def __init__(self, tap, clock="manual", params=("events=all",), sim=()):
+    def __init__(self, tap, clock="manual", params=(), sim=()):
         driver = os.path.join(BUILD, "kmod", "xeon_uncore.ko")
         model = os.path.join(BUILD, "kmod", "sim", "xeon_uncore_sim.ko")
         if os.geteuid() != 0:
