@@ -21,7 +21,7 @@ from lib.command import started  # noqa: E402
 from lib.top import (EACH_SWITCH, EVENT, FAULTS, SPIN, TASK,  # noqa: E402
                      UNCORE, Table, alone, clear_cpus, cpu_packages, measure, need,
                      set_online, task, top)
-from lib.uncore import SIM, SLOWNESS, Machine, Tap  # noqa: E402
+from lib.uncore import SIM, SLOWNESS, Machine, Tap, loops  # noqa: E402
 
 MODES = ((), ("--each-cpu",))
 
@@ -68,7 +68,7 @@ def test_four(tap, packages, mode):
 def test_price(tap, cpu, packages):
     """Two tasks that give way to each other all the time, and few reads."""
     half = "python3 -c 'import os; os.sched_setaffinity(0, {%d}); " \
-        "[os.sched_yield() for i in range(20000)]'" % cpu
+        "[os.sched_yield() for i in range(%d)]'" % (cpu, loops(20000))
     resolution = 1000000    # microseconds
     table = measure("%s & %s & %s; wait" % (
         half, half, task(cpu, 1000, 50, 1000, "sender")),
@@ -412,7 +412,7 @@ def test_coming_and_going(tap, cpus, mode):
     thread.start()
     try:
         runs = [top("-e", "qpi/clockticks,name=rd/", "-I", "100", "-d", "1",
-                    *mode) for _ in range(3)]
+                    *mode) for _ in range(loops(3))]
     finally:
         done.set()
         thread.join()

@@ -71,7 +71,7 @@ FIXTURE_SETUP(dirty)
 	self->registers = sim_dirty_registers();
 	log_mark();
 	ASSERT_EQ(0, -max_sample_rate(100000000));
-	ASSERT_EQ(0, -driver_load(""));
+	ASSERT_EQ(0, -driver_load("events=none"));
 }
 
 FIXTURE_TEARDOWN(dirty)

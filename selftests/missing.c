@@ -93,7 +93,7 @@ FIXTURE_SETUP(missing)
 	machine_setup_sim(params);
 	log_mark();
 	ASSERT_EQ(0, -max_sample_rate(100000000));
-	ASSERT_EQ(0, -driver_load(""));
+	ASSERT_EQ(0, -driver_load("events=none"));
 }
 
 FIXTURE_TEARDOWN(missing)

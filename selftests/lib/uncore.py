@@ -68,6 +68,11 @@ class Tap:
         sys.exit(1 if self.failures else 0)
 
 
+def loops(rounds):
+    """How often to do what a test does so many times: less where time is short."""
+    return -(-rounds // SLOWNESS)
+
+
 @contextlib.contextmanager
 def running_clock():
     """
