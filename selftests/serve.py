@@ -387,6 +387,11 @@ def of_cgroup(samples, cgroup):
             for socket in ("0", "1") for way in WAYS}
 
 
+def cgroups_in(samples):
+    return {dict(labels)["cgroup"] for name, labels in samples
+            if name == "uncore_cgroup_memory_bytes_total"}
+
+
 def work_in(cgroup, cpu=0):
     """A task that reads a million lines."""
     subprocess.run(["sh", "-c", "echo $$ > %s%s/cgroup.procs && exec %s %d "
@@ -426,9 +431,10 @@ def test_cgroups(tap):
         for name in names[1:]:
             for _ in range(3):
                 work_in(name)
-        seen = daemon.wait_for(scraper.take)
-        shown = {dict(labels)["cgroup"] for name, labels in seen
-                 if name == "uncore_cgroup_memory_bytes_total"}
+        # they add up before any of these has its series, too
+        seen = daemon.wait_for(lambda now: scraper.take(now) and
+                               len(cgroups_in(now)) > 3)
+        shown = cgroups_in(seen)
         tap.ok(scraper.take(daemon.fresh()) and
                {"other", "idle"} < shown and len(shown) == 4,
                "and do so when more of them work than have series",
