@@ -372,9 +372,25 @@ class Scraper:
             self.apart[place] = self.apart.get(place, 0) + \
                 sign * (count - (old or 0))
         self.last = samples
+        return self.adds_up()
+
+    def adds_up(self):
         return not self.late and self.apart and all(
             abs(bytes_apart) <= ROUNDING
             for bytes_apart in self.apart.values())
+
+    def fresh(self, daemon):
+        """As the daemon's, with all scrapes on the way: how much a series had grown
+        is in the last one that has it."""
+        now = daemon.scrape()
+        self.take(now)
+        before = value(now, "uncore_reads_total")
+
+        def is_fresh(samples):
+            self.take(samples)
+            return value(samples, "uncore_reads_total") > before
+
+        return daemon.wait_for(is_fresh)
 
     def comments(self):
         return [*self.late, "bytes apart: %r" % self.apart]
@@ -413,8 +429,7 @@ def test_cgroups(tap):
                [repr(key) for key in seen if "cgroup" in key[0]])
         while of_cgroup(seen, names[0])["0", "read"] is None and rounds < 20:
             work_in(names[0])
-            seen, rounds = daemon.fresh(), rounds + 1
-            scraper.take(seen)
+            seen, rounds = scraper.fresh(daemon), rounds + 1
         tap.ok(of_cgroup(seen, names[0])["0", "read"] == 0,
                "a cgroup gets series, which begin with 0",
                [repr(of_cgroup(seen, names[0]))])
@@ -425,7 +440,8 @@ def test_cgroups(tap):
         tap.ok((mine["0", "read"] or 0) > 0 and not mine["0", "write"] and
                not mine["1", "read"], "and its share of what is read then",
                [repr(mine)])
-        tap.ok(scraper.take(daemon.fresh()),
+        scraper.fresh(daemon)
+        tap.ok(scraper.adds_up(),
                "all cgroups, other and idle add up to their sockets",
                scraper.comments())
         for name in names[1:]:
@@ -435,7 +451,8 @@ def test_cgroups(tap):
         seen = daemon.wait_for(lambda now: scraper.take(now) and
                                len(cgroups_in(now)) > 3)
         shown = cgroups_in(seen)
-        tap.ok(scraper.take(daemon.fresh()) and
+        scraper.fresh(daemon)
+        tap.ok(scraper.adds_up() and
                {"other", "idle"} < shown and len(shown) == 4,
                "and do so when more of them work than have series",
                [repr(shown), *scraper.comments()])
@@ -491,7 +508,8 @@ def test_cgroups_reload(tap, daemon, name):
     scraper = Scraper(daemon.fresh())
     work_in(name)
     daemon.wait_for(scraper.take)
-    tap.ok(not went_back and scraper.take(daemon.fresh()),
+    scraper.fresh(daemon)
+    tap.ok(not went_back and scraper.adds_up(),
            "with the driver loaded again none goes back, and they add up",
            [*went_back, *scraper.comments()])
 
