@@ -352,7 +352,8 @@ ROUNDING = 2 * 64           # bytes: what is not divided yet, each way
 
 class Scraper:
     """What a scraper makes of series that come and go: a series' growth since the
-    scrape before, as far as it was there."""
+    scrape before, as far as it was there. It must see all scrapes: how much a series
+    had grown that goes is in the last one that has it."""
 
     def __init__(self, samples):
         self.last, self.apart, self.late = samples, {}, []
@@ -378,19 +379,6 @@ class Scraper:
         return not self.late and self.apart and all(
             abs(bytes_apart) <= ROUNDING
             for bytes_apart in self.apart.values())
-
-    def fresh(self, daemon):
-        """As the daemon's, with all scrapes on the way: how much a series had grown
-        is in the last one that has it."""
-        now = daemon.scrape()
-        self.take(now)
-        before = value(now, "uncore_reads_total")
-
-        def is_fresh(samples):
-            self.take(samples)
-            return value(samples, "uncore_reads_total") > before
-
-        return daemon.wait_for(is_fresh)
 
     def comments(self):
         return [*self.late, "bytes apart: %r" % self.apart]
@@ -429,7 +417,7 @@ def test_cgroups(tap):
                [repr(key) for key in seen if "cgroup" in key[0]])
         while of_cgroup(seen, names[0])["0", "read"] is None and rounds < 20:
             work_in(names[0])
-            seen, rounds = scraper.fresh(daemon), rounds + 1
+            seen, rounds = daemon.fresh(scraper.take), rounds + 1
         tap.ok(of_cgroup(seen, names[0])["0", "read"] == 0,
                "a cgroup gets series, which begin with 0",
                [repr(of_cgroup(seen, names[0]))])
@@ -440,7 +428,7 @@ def test_cgroups(tap):
         tap.ok((mine["0", "read"] or 0) > 0 and not mine["0", "write"] and
                not mine["1", "read"], "and its share of what is read then",
                [repr(mine)])
-        scraper.fresh(daemon)
+        daemon.fresh(scraper.take)
         tap.ok(scraper.adds_up(),
                "all cgroups, other and idle add up to their sockets",
                scraper.comments())
@@ -451,7 +439,7 @@ def test_cgroups(tap):
         seen = daemon.wait_for(lambda now: scraper.take(now) and
                                len(cgroups_in(now)) > 3)
         shown = cgroups_in(seen)
-        scraper.fresh(daemon)
+        daemon.fresh(scraper.take)
         tap.ok(scraper.adds_up() and
                {"other", "idle"} < shown and len(shown) == 4,
                "and do so when more of them work than have series",
@@ -508,7 +496,7 @@ def test_cgroups_reload(tap, daemon, name):
     scraper = Scraper(daemon.fresh())
     work_in(name)
     daemon.wait_for(scraper.take)
-    scraper.fresh(daemon)
+    daemon.fresh(scraper.take)
     tap.ok(not went_back and scraper.adds_up(),
            "with the driver loaded again none goes back, and they add up",
            [*went_back, *scraper.comments()])

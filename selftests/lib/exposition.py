@@ -180,11 +180,18 @@ class Daemon:
                 return samples
             time.sleep(0.2)
 
-    def fresh(self):
-        """Samples of a read that has not begun yet."""
-        before = value(self.scrape(), "uncore_reads_total")
-        return self.wait_for(
-            lambda now: value(now, "uncore_reads_total") > before)
+    def fresh(self, each=lambda samples: None):
+        """Samples of a read that has not begun yet; @each is called with all that
+        are scraped for it."""
+        first = self.scrape()
+        each(first)
+
+        def is_fresh(samples):
+            each(samples)
+            return value(samples, "uncore_reads_total") > \
+                value(first, "uncore_reads_total")
+
+        return self.wait_for(is_fresh)
 
     def memory(self):
         """What it has allocated and touched, in kB; not pages of its file."""
