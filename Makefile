@@ -143,7 +143,8 @@ MODEL_TESTS := $(patsubst selftests/model/%.cpp,build/model/%.o,$(wildcard selft
 MODEL_HEADERS := $(wildcard kmod/sim/*.h kmod/sim/hw/*.h selftests/model/*.h selftests/model/*.hpp)
 MODEL_FLAGS := -O1 -g $(WARNINGS) $(SANITIZE) -Ikmod -Ikmod/sim -Iselftests/model
 
-model-test: build/model-test
+model-test: kmod/generated/stamp
+	+@$(MAKE) $(JOBS_FLAG) --no-print-directory build/model-test
 
 build/model-test: $(MODEL) $(MODEL_TESTS)
 	@echo '  CXXLD   $@'
