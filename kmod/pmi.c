@@ -44,7 +44,8 @@
  * @work: does what an NMI must not
  * @csd: asks this CPU to deliver its events' samples
  * @asked: it has been asked and has not begun
- * @regs: registers of what the NMI interrupted, while @pending
+ * @regs: registers of what the NMI interrupted, while @pending; those of its stack
+ *	are 0 if it had interrupts off
  * @task: and the task
  * @status: global status as the NMI handler saw it
  * @stamp: when that was
@@ -262,13 +263,28 @@ static bool unc_is_own(const struct unc_pmi *pmi, struct pt_regs *regs)
 		within_module(instruction_pointer(regs), THIS_MODULE));
 }
 
+/*
+ * Samples are made when interrupts are on again.  By then the stack of a kernel that
+ * had them off is no longer what @regs say: its functions have returned, and others
+ * have been called.  Without it perf's call chain is the address that was hit, and
+ * user space's, instead of whatever lies there.
+ */
+static void unc_keep_regs(struct unc_pmi *pmi, struct pt_regs *regs)
+{
+	pmi->regs = *regs;
+	if (regs_irqs_disabled(regs)) {
+		pmi->regs.sp = 0;
+		pmi->regs.bp = 0;
+	}
+}
+
 static void unc_note(struct unc_pmi *pmi, struct pt_regs *regs, u64 status,
 		     u32 freeze)
 {
 	if (!READ_ONCE(pmi->pending)) {
 		pmi->own = unc_is_own(pmi, regs);
 		if (!pmi->own)
-			pmi->regs = *regs;
+			unc_keep_regs(pmi, regs);
 		pmi->task = current;
 		pmi->status = status;
 		pmi->noted = freeze;

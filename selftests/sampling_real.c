@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Sampling while cycles follow time: a stopped event has had exactly count /
- * period samples, perf's frequency mode finds its period, and counting events
- * beside it lose the frozen time and nothing else.
+ * period samples, perf's frequency mode finds its period, counting events
+ * beside it lose the frozen time and nothing else, and call chains are of stacks
+ * that are there.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/harness.h"
@@ -364,6 +369,113 @@ TEST_F_TIMEOUT(frozen_time, is_all_that_counters_lose, UNHURRIED)
 	close(there);
 	EXPECT_GT(freezes, 0);
 	EXPECT_LE(s.samples, freezes);
+}
+
+/* --- call chains ---------------------------------------------------------- */
+
+#define INTERRUPTS_ON	0x200		/* of the flags */
+
+/* Samples of one task in the kernel: with its interrupts on, and off. */
+struct chains {
+	pid_t pid;
+	unsigned int on, off, wrong;
+	struct sample worst;
+};
+
+static struct chains chains;
+
+/*
+ * A sample is made when interrupts are on again: the stack of who had them off is
+ * gone by then, and may not be taken for its callers'.
+ */
+static void look_at_chain(struct sampler *s, const struct sample *sample)
+{
+	bool on = sample->flags & INTERRUPTS_ON;
+	bool right;
+
+	(void)s;
+	if (!sample->kernel || (pid_t)sample->tid != chains.pid)
+		return;
+	if (on)
+		right = sample->sp && sample->calls > 1;
+	else
+		right = !sample->sp && !sample->bp && sample->calls == 1;
+	right = right && sample->first == sample->ip;
+	chains.on += on;
+	chains.off += !on;
+	if (right)
+		return;
+	chains.wrong++;
+	chains.worst = *sample;
+}
+
+FIXTURE(call_chain) {
+	int fd;
+};
+
+FIXTURE_SETUP(call_chain)
+{
+	static char room[1 << 20];
+	int cpu = package_cpu(0, 0), zero;
+
+	log_mark();
+	self->fd = event_open("hswep_cbox_0", cpu, "clockticks");
+	ASSERT_GE(self->fd, 0);
+	chains.pid = fork();
+	ASSERT_GE(chains.pid, 0);
+	if (chains.pid)
+		return;
+	/* always in the kernel: with interrupts off, and on */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	cpu_pin(cpu);
+	zero = open("/dev/zero", O_RDONLY);
+	for (;;) {
+		event_count(self->fd);
+		if (read(zero, room, sizeof(room)) < 0)
+			_exit(1);
+	}
+}
+
+FIXTURE_TEARDOWN(call_chain)
+{
+	kill(chains.pid, SIGKILL);
+	waitpid(chains.pid, NULL, 0);
+	close(self->fd);
+	expect_no_complaint(_metadata);
+}
+
+TEST_F_TIMEOUT(call_chain, is_of_a_stack_that_is_there, UNHURRIED)
+{
+	struct perf_event_attr attr;
+	struct sampler s;
+
+	(void)self;
+	ASSERT_EQ(0, -pmu_attr(&attr, "hswep_ha_0", ""));
+	attr.config = ticks_of("ha")->config;
+	attr.sample_period = 2000003;
+	attr.sample_type = SAMPLER_CHAIN;
+	attr.exclude_callchain_user = 1;
+	ASSERT_EQ(0, -sampler_open_attr(&s, &attr, package_cpu(0, 0)));
+	s.each = look_at_chain;
+	/* for ten seconds at most */
+	for (unsigned int i = 0; i < 100; i++) {
+		sleep_ms(100);
+		sampler_drain(&s);
+		if (chains.off >= 5 && chains.on >= 5)
+			break;
+	}
+	sampler_close(&s);
+	TH_LOG("%u samples in the kernel with interrupts on, %u with them off",
+	       chains.on, chains.off);
+	EXPECT_GT(chains.off, 0);
+	EXPECT_GT(chains.on, 0);
+	EXPECT_EQ(0, chains.wrong) {
+		TH_LOG("the last: flags %#" PRIx64 ", sp %#" PRIx64 ", bp %#"
+		       PRIx64 ", ip %#" PRIx64 ", %" PRIu64
+		       " calls, the first %#" PRIx64, chains.worst.flags,
+		       chains.worst.sp, chains.worst.bp, chains.worst.ip,
+		       chains.worst.calls, chains.worst.first);
+	}
 }
 
 TEST_HARNESS_MAIN

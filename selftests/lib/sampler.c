@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+#include <asm/perf_regs.h>
 
 #include "perf.h"
 #include "generation.h"
@@ -28,6 +29,9 @@ enum {
 	RING_BYTES = 1 << 21,	/* a power of two; some 40,000 samples */
 	WAIT_MS = 5000,
 	SETTLE_MS = 60,		/* longer than the driver looks for lost PMIs */
+	MAX_CALLS = 32,
+	MAX_CONTEXTS = 4,	/* marks in between: the kernel, the user */
+	REGISTERS = 3,
 };
 
 uint64_t now_ns(void)
@@ -57,7 +61,14 @@ int sampler_open_attr(struct sampler *s, const struct perf_event_attr *attr,
 		.period = a.freq ? 0 : a.sample_period,
 		.ring_size = RING_BYTES + sysconf(_SC_PAGESIZE),
 	};
-	a.sample_type = SAMPLER_TYPE;
+	s->chain = a.sample_type == SAMPLER_CHAIN;
+	if (s->chain) {
+		a.sample_max_stack = MAX_CALLS;
+		a.sample_regs_intr = 1 << PERF_REG_X86_BP |
+				     1 << PERF_REG_X86_SP |
+				     1 << PERF_REG_X86_FLAGS;
+	}
+	a.sample_type |= SAMPLER_TYPE;
 	a.use_clockid = 1;
 	a.clockid = CLOCK_MONOTONIC;
 	a.disabled = 1;
@@ -127,12 +138,35 @@ struct record {
 			uint64_t time;
 			uint32_t cpu, unused;
 			uint64_t period;
+			/* their number, the calls; the registers' ABI and they */
+			uint64_t chain[1 + MAX_CALLS + MAX_CONTEXTS + 1 +
+				       REGISTERS];
 		} sample;
 		struct {
 			uint64_t id, lost;
 		} lost;
 	};
 };
+
+static void take_chain(struct sample *sample, const uint64_t *chain)
+{
+	uint64_t n = *chain++;
+
+	if (n > MAX_CALLS + MAX_CONTEXTS)
+		tap_bail("a call chain of %" PRIu64 " addresses", n);
+	for (; n--; chain++) {
+		if (*chain >= PERF_CONTEXT_MAX)
+			continue;
+		if (!sample->calls++)
+			sample->first = *chain;
+	}
+	if (*chain++ == PERF_SAMPLE_REGS_ABI_NONE)
+		return;
+	/* in the order of their numbers */
+	sample->bp = *chain++;
+	sample->sp = *chain++;
+	sample->flags = *chain++;
+}
 
 static void take(struct sampler *s, const struct record *r)
 {
@@ -148,6 +182,8 @@ static void take(struct sampler *s, const struct record *r)
 				   PERF_RECORD_MISC_CPUMODE_MASK) ==
 				  PERF_RECORD_MISC_KERNEL,
 		};
+		if (s->chain)
+			take_chain(&sample, r->sample.chain);
 		if ((int)sample.cpu != s->cpu || sample.time < s->last.time ||
 		    (s->period && sample.period != s->period))
 			s->odd++;

@@ -18,10 +18,22 @@
 #define SAMPLER_TYPE	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 			 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
 
+/* And where an attr's sample_type wants it: how it came there. */
+#define SAMPLER_CHAIN	(PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_INTR)
+
+/**
+ * struct sample - one that an event took
+ * @kernel: it hit the kernel
+ * @calls: with SAMPLER_CHAIN, the addresses of its call chain
+ * @first: the first of them
+ * @bp, @sp, @flags: with SAMPLER_CHAIN, what these registers were
+ */
 struct sample {
 	uint64_t ip, time, period;
 	uint32_t pid, tid, cpu;
 	bool kernel;
+	uint64_t calls, first;
+	uint64_t bp, sp, flags;
 };
 
 /**
@@ -29,6 +41,7 @@ struct sample {
  * @fd: its descriptor, negative when it is not open
  * @cpu: where it is; every sample must come from there
  * @period: what every sample must say, 0 when perf chooses it
+ * @chain: they have SAMPLER_CHAIN
  * @samples: seen so far
  * @lost: samples that did not fit into the buffer
  * @throttled, @unthrottled: how often perf did that
@@ -38,6 +51,7 @@ struct sample {
  */
 struct sampler {
 	int fd, cpu;
+	bool chain;
 	uint64_t period;
 	uint64_t samples, lost, throttled, unthrottled, odd;
 	struct sample last;
