@@ -161,6 +161,21 @@ bool sim_register(int pkg, const char *name, uint64_t *value)
 	return found;
 }
 
+bool sim_box_counts(const char *box)
+{
+	FILE *f = fopen(CONTROL "registers", "re");
+	char line[256], name[64], reg[64];
+	bool counts = false;
+
+	while (f && !counts && fgets(line, sizeof(line), f))
+		counts = sscanf(line, "%*d %63s %63s", name, reg) == 2 &&
+			 !strcmp(name, box) &&
+			 (!strncmp(reg, "ctl", 3) || !strcmp(reg, "fixed_ctl"));
+	if (f)
+		fclose(f);
+	return counts;
+}
+
 unsigned int sim_dirty_registers(void)
 {
 	FILE *f = fopen(CONTROL "registers", "re");

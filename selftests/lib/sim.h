@@ -46,6 +46,8 @@ int sim_fault(const char *line, ...) __attribute__((format(printf, 1, 2)));
  * has its reset value (and @value is untouched).
  */
 bool sim_register(int pkg, const char *name, uint64_t *value);
+/* Has a box, "cbox_3", of any package a counter whose control register is set? */
+bool sim_box_counts(const char *box);
 /* How many registers differ from reset, of all packages. */
 unsigned int sim_dirty_registers(void);
 /* Prints them as comments, the first few. */
