@@ -5,8 +5,11 @@
  *
  * Changes collect while somebody holds the box frozen and reach the hardware
  * together when the last one lets go, so that the events of a group start and
- * stop in the same cycle.  A box that counts nothing stays frozen, with its
- * control registers reset: starting it costs one write an event and one to thaw.
+ * stop in the same cycle.  CPUs may follow upon one another in that without end:
+ * what is to start does not wait for them in a box that goes on counting, and for
+ * some milliseconds in one that stands still.  A box that counts nothing stays
+ * frozen, with its control registers reset: starting it costs one write an event
+ * and one to thaw.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -530,6 +533,29 @@ static void unc_box_rest(struct unc_box *box)
 	box->frozen = true;
 }
 
+/* --- holding -------------------------------------------------------------- */
+
+/* One more wants the box held.  Returns whether it is the first. */
+static bool unc_begin_hold(struct unc_box *box)
+{
+	if (!box->freezes++)
+		return true;
+	if (!box->contended)
+		box->contended = ktime_get_mono_fast_ns();
+	return false;
+}
+
+/* One does no more.  Returns whether what has changed is to take effect now. */
+static bool unc_leave_hold(struct unc_box *box)
+{
+	if (!--box->freezes) {
+		box->contended = 0;
+		return true;
+	}
+	return !box->frozen || ktime_get_mono_fast_ns() - box->contended >=
+			       UNC_FREEZE_BURST;
+}
+
 /**
  * unc_box_freeze() - hold a box still, if it has not stood still too much
  * @box: the box
@@ -539,7 +565,7 @@ static void unc_box_rest(struct unc_box *box)
  */
 void unc_box_freeze(struct unc_box *box)
 {
-	if (box->freezes++ || box->frozen || !unc_can_freeze(box))
+	if (!unc_begin_hold(box) || box->frozen || !unc_can_freeze(box))
 		return;
 	if (!unc_freeze(box, false))
 		atomic64_inc(&box->pkg->unfrozen);
@@ -554,7 +580,7 @@ void unc_box_freeze(struct unc_box *box)
  */
 void unc_box_freeze_surely(struct unc_box *box)
 {
-	box->freezes++;
+	unc_begin_hold(box);
 	if (!box->frozen && unc_can_freeze(box))
 		unc_freeze(box, true);
 }
@@ -563,12 +589,16 @@ void unc_box_freeze_surely(struct unc_box *box)
  * unc_box_thaw() - let go of a box; the last one to do so makes all changes
  * since the freeze take effect
  * @box: the box
+ *
+ * Others may hold it for long, one after the other.  A box that counts meanwhile
+ * needs no waiting for them; one that stands still has then stood still for long
+ * enough.  They go on with one that counts.
  */
 void unc_box_thaw(struct unc_box *box)
 {
 	unsigned int ctr;
 
-	if (--box->freezes)
+	if (!unc_leave_hold(box))
 		return;
 	/* free-running counters have nothing to be programmed, only read */
 	for (ctr = UNC_FREERUN0; ctr < UNC_MAX_COUNTERS; ctr++) {

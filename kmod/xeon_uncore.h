@@ -416,6 +416,7 @@ struct unc_freeze_account {
  *	has none, by its share in the package's freeze
  * @still: it is, because the package is frozen
  * @freezes: CPUs that want it frozen just now
+ * @contended: since when that is so without a break, by more than one; 0: is not
  * @account: of its own freezes
  * @started: it has been brought into service, or that was tried
  * @hold: number of the move of events to another CPU that is under way, which
@@ -447,6 +448,7 @@ struct unc_box {
 	bool frozen;
 	bool still;
 	u16 freezes;
+	u64 contended;
 	struct unc_freeze_account account;
 	bool started;
 	unsigned int active;
