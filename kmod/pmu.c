@@ -167,6 +167,11 @@ static int unc_check_config(const struct perf_event *event,
 	return 0;
 }
 
+static void unc_event_destroy(struct perf_event *event)
+{
+	atomic_dec(&to_unc_pmu(event->pmu)->events);
+}
+
 static int unc_event_init(struct perf_event *event)
 {
 	struct unc_pmu *pmu = to_unc_pmu(event->pmu);
@@ -211,7 +216,12 @@ static int unc_event_init(struct perf_event *event)
 	event->pmu_private = box;
 	event->hw.idx = -1;
 	event->event_caps |= PERF_EV_CAP_READ_ACTIVE_PKG;
-	return unc_validate_group(event);
+	err = unc_validate_group(event);
+	if (err)
+		return err;
+	atomic_inc(&pmu->events);
+	event->destroy = unc_event_destroy;
+	return 0;
 }
 
 /* --- counting ------------------------------------------------------------ */
@@ -638,6 +648,22 @@ static void unc_set_holding(struct unc_box *box, bool hold)
 	unc_unlock(box, flags);
 }
 
+/*
+ * From Linux 6.2 until a repair of 2026, which 6.12.117 has, perf moves only one event
+ * and its group.  The others would be taken off with their CPU, for good.  Once there
+ * is none left, asking again costs little.
+ */
+static void unc_pmu_migrate(struct unc_pmu *pmu, unsigned int from,
+			    unsigned int to)
+{
+	unsigned int n;
+
+	for (n = atomic_read(&pmu->events); n; n--) {
+		perf_pmu_migrate_context(&pmu->pmu, from, to);
+		cond_resched();
+	}
+}
+
 /**
  * unc_pmus_migrate() - move a package's events from one CPU to another
  * @pkg: the package
@@ -661,7 +687,7 @@ void unc_pmus_migrate(struct unc_package *pkg, unsigned int from,
 		if (!box)
 			continue;
 		unc_set_holding(box, true);
-		perf_pmu_migrate_context(&pmu->pmu, from, to);
+		unc_pmu_migrate(pmu, from, to);
 		unc_set_holding(box, false);
 	}
 	mutex_unlock(&unc_pmus_lock);

@@ -618,9 +618,11 @@ struct unc_cpu {
 
 /**
  * struct unc_pmu - a perf PMU: the boxes of one type and index in all packages
+ * @events: how many of its there are
  */
 struct unc_pmu {
 	struct pmu pmu;
+	atomic_t events;
 	const struct unc_type *type;
 	unsigned int index;
 	char *name;
