@@ -69,7 +69,8 @@ enum model_life { MODEL_FREE, MODEL_OPEN, MODEL_CLOSED };
  * @total: counted since it was opened, as long as that is exact
  * @since, @samples: @total and number of samples when @period was last set
  * @loose: @total is not exact any more
- * @remade: reset, or its period was changed
+ * @remade: reset, or its period was changed, or it has counted before it had a
+ *	buffer for its samples
  */
 struct model_event {
 	enum model_life life;

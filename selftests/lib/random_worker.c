@@ -210,6 +210,44 @@ static void attr_of(struct perf_event_attr *attr, const struct model_event *e)
 		attr->read_format |= PERF_FORMAT_GROUP;
 }
 
+/* Value and times of one event; of its group's reading when it leads one. */
+static int read_event(const struct model_event *e, struct event_reading *r)
+{
+	uint64_t buf[3 + 2 * (MODEL_EVENTS + 1)];
+	const struct holding *h = of(e);
+	ssize_t n = read(h->fd, buf, sizeof(buf));
+
+	if (n < 0)
+		return -errno;
+	if (!h->group_format) {
+		*r = (struct event_reading){ buf[0], buf[1], buf[2] };
+		return n == 4 * sizeof(*buf) ? 0 : -EIO;
+	}
+	r->enabled = buf[1];
+	r->running = buf[2];
+	for (unsigned int i = 0; i < buf[0]; i++) {
+		if (buf[4 + 2 * i] == h->id) {
+			r->value = buf[3 + 2 * i];
+			return 0;
+		}
+	}
+	return -EIO;
+}
+
+/*
+ * Starts a sampler that has its buffer by now. Its CPU may have left in between:
+ * perf starts what it moves, and samples without a buffer are gone.
+ */
+static void start_sampler(struct model_event *e)
+{
+	struct event_reading r = { 0 };
+
+	expect_eq(e, "read", -read_event(e, &r), 0);
+	e->remade = r.value;
+	if (e->enabled)
+		expect_eq(e, "enable", -sampler_enable(&of(e)->sampler), 0);
+}
+
 /* Opens what has been chosen; 0 or -errno. */
 static int open_event(struct model_event *e)
 {
@@ -221,6 +259,7 @@ static int open_event(struct model_event *e)
 	attr_of(&attr, e);
 	h->cycles = sim_cycles();
 	if (e->period && e->leader < 0) {
+		attr.disabled = 1;
 		fd = sampler_open_attr(&h->sampler, &attr, e->cpu);
 		h->fd = fd ? fd : h->sampler.fd;
 	} else {
@@ -231,6 +270,8 @@ static int open_event(struct model_event *e)
 		return h->fd;
 	if (ioctl(h->fd, PERF_EVENT_IOC_ID, &h->id))
 		expect_eq(e, "PERF_EVENT_IOC_ID", errno, 0);
+	if (h->sampler.ring)
+		start_sampler(e);
 	e->was_enabled = e->enabled;
 	e->life = MODEL_OPEN;
 	__atomic_add_fetch(&model->opened, 1, __ATOMIC_RELAXED);
@@ -368,30 +409,6 @@ static void op_join(void)
 }
 
 /* --- reading -------------------------------------------------------------- */
-
-/* Value and times of one event; of its group's reading when it leads one. */
-static int read_event(const struct model_event *e, struct event_reading *r)
-{
-	uint64_t buf[3 + 2 * (MODEL_EVENTS + 1)];
-	const struct holding *h = of(e);
-	ssize_t n = read(h->fd, buf, sizeof(buf));
-
-	if (n < 0)
-		return -errno;
-	if (!h->group_format) {
-		*r = (struct event_reading){ buf[0], buf[1], buf[2] };
-		return n == 4 * sizeof(*buf) ? 0 : -EIO;
-	}
-	r->enabled = buf[1];
-	r->running = buf[2];
-	for (unsigned int i = 0; i < buf[0]; i++) {
-		if (buf[4 + 2 * i] == h->id) {
-			r->value = buf[3 + 2 * i];
-			return 0;
-		}
-	}
-	return -EIO;
-}
 
 static void check_samples(struct model_event *e, uint64_t value)
 {
