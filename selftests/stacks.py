@@ -143,10 +143,15 @@ def test_namespace(tap, cpu):
 
 def test_many_stacks(tap, cpu):
     """So many different stacks that some have hashes alike in a few bits."""
-    got = run("record", "--folded", "-e", EVENT % (PERIOD // 10), "-C", str(cpu),
-              "--", MANY, str(cpu), str(3 + 5 * SLOWNESS))
-    stacks = folded(got.stdout) or {}
-    own = [stack for stack in stacks if stack.startswith("stacks_task;")]
+    own = []
+    for seconds in (3, 9, 27, 81):
+        got = run("record", "--folded", "-e", EVENT % (PERIOD // 10), "-C",
+                  str(cpu), "--", MANY, str(cpu), str(seconds * SLOWNESS))
+        stacks = folded(got.stdout) or {}
+        own = [stack for stack in stacks if stack.startswith("stacks_task;")]
+        # a machine that is busy otherwise takes fewer samples a second
+        if len(own) > 300:
+            break
     said = ["%d stacks" % len(own), got.stderr]
     tap.ok(got.returncode == 0 and len(own) > 300, "hundreds of stacks", said)
     tap.ok(" not kept" not in got.stderr, "and none is dropped", said)

@@ -7,16 +7,20 @@ the command sends the traffic, so all of it falls between start and end.
 import json
 import os
 import subprocess
+import time
 
 from lib.command import PATIENCE
 from lib.uncore import SIM, UNCORE, catalogue
 
 SEND = """import sys, time
+start = time.monotonic()
 time.sleep(0.2)
 for line in open(sys.argv[1]):
     with open("%straffic", "w") as file:
         file.write(line)
 time.sleep(float(sys.argv[2]))
+with open(sys.argv[1] + ".lasted", "w") as file:
+    print(time.monotonic() - start, file=file)
 """ % SIM
 
 
@@ -38,15 +42,21 @@ class Event:
 
 
 class Uncore:
-    """What an uncore command has said."""
+    """What an uncore command has said. What it counted it has counted for
+    @lasted seconds at least, those of its own command, and @elapsed at most,
+    however slow the machine."""
+
+    lasted = 0.0
 
     def __init__(self, *arguments, command=(), around=(), timeout=PATIENCE):
         call = [*around, UNCORE, *arguments]
         if command:
             call += ["--", *command]
+        start = time.monotonic()
         done = subprocess.run(call, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, encoding="utf-8",
                               timeout=timeout, check=False)
+        self.elapsed = time.monotonic() - start
         self.status, self.out, self.err = (done.returncode, done.stdout,
                                            done.stderr)
 
@@ -68,5 +78,9 @@ def while_sending(folder, lines, *arguments, seconds=1.0, around=()):
     path = os.path.join(folder, "traffic")
     with open(path, "w", encoding="ascii") as file:
         file.writelines(lines)
-    return Uncore(*arguments, around=around,
-                  command=["python3", "-c", SEND, path, str(seconds)])
+    run = Uncore(*arguments, around=around,
+                 command=["python3", "-c", SEND, path, str(seconds)])
+    if run.status == 0:
+        with open(path + ".lasted", encoding="ascii") as file:
+            run.lasted = float(file.read())
+    return run
