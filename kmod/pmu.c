@@ -167,6 +167,19 @@ static int unc_check_config(const struct perf_event *event,
 	return 0;
 }
 
+/*
+ * perf takes the groups of a CPU apart when that goes with its events in it, as
+ * a package's last one does.  It lets others join what has led such a group, but
+ * does not let go of them when that is closed: they would keep a pointer to it.
+ */
+static bool unc_leader_left(const struct perf_event *event)
+{
+	const struct perf_event *leader = event->group_leader;
+
+	return leader != event &&
+	       !(READ_ONCE(leader->attach_state) & PERF_ATTACH_GROUP);
+}
+
 static void unc_event_destroy(struct perf_event *event)
 {
 	atomic_dec(&to_unc_pmu(event->pmu)->events);
@@ -196,7 +209,7 @@ static int unc_event_init(struct perf_event *event)
 	box = *unc_box_place(pkg, pmu->type, pmu->index);
 	if (!box)
 		return -EINVAL;
-	if (box->dead)
+	if (box->dead || unc_leader_left(event))
 		return -ENODEV;
 
 	err = unc_check_config(event, pmu->type, &slot);

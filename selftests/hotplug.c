@@ -532,6 +532,37 @@ TEST_F_TIMEOUT(package, leaves_and_comes_back, UNHURRIED)
 	}
 }
 
+/*
+ * perf takes the groups of a package apart when its last CPU goes.  It would let
+ * others join what led one, once the CPU is back, and forget about them when that
+ * is closed: they would keep a pointer to memory that has become somebody else's.
+ */
+TEST_F_TIMEOUT(package, groups_that_left_take_no_more_members, UNHURRIED)
+{
+	const char *kind = cat_find("fsb", "bus_clocks") ? "fsb" : "cbox";
+	const struct cat_event *e = plain_event(kind, 0);
+	int last = self->cpus[self->n - 1], leader, member;
+	struct perf_event_attr attr;
+	char pmu[PMU_NAME_MAX];
+
+	if (!self->can_leave || !e || !pmu_name(pmu, kind, 0))
+		SKIP(return, "its CPUs cannot leave");
+	ASSERT_EQ(0, pmu_attr(&attr, pmu, e->string));
+	leader = perf_open(&attr, -1, home_cpu(1), -1);
+	ASSERT_LE(0, leader);
+	for (int i = 0; i < self->n; i++) {
+		ASSERT_TRUE(leave(self->cpus[i]));
+	}
+	for (int i = 0; i < self->n; i++) {
+		ASSERT_TRUE(come_back(self->cpus[i]));
+	}
+	member = perf_open(&attr, -1, last, leader);
+	EXPECT_EQ(ENODEV, -member);
+	if (member >= 0)
+		close(member);
+	close(leader);
+}
+
 /* --- the UBox's clock, which stays as it is until a package is reset ------------- */
 
 FIXTURE(clock)
