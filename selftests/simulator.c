@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/harness.h"
@@ -15,6 +16,12 @@
 #include "lib/sim.h"
 
 enum { CYCLES = 1000 };
+
+/* §2.3.2, Tables 2-10 and 2-11 */
+enum { CBOX_BOX_CTL = 0xe00, CBOX_CTL0, CBOX_CTR0 = 0xe08 };
+#define BOX_ONES	(1U << 16 | 1U << 17)	/* .frz_en, and one to be written 1 */
+#define BOX_FRZ		(BOX_ONES | 1U << 8)
+#define CTL_EN		(1U << 22)
 
 FIXTURE(simulator) {};
 
@@ -122,6 +129,78 @@ TEST_F_TIMEOUT(simulator, overflow_takes_what_the_delays_say, UNHURRIED)
 	msr_write(cpu, UBOX_FIXED_CTL, 0);
 	msr_write(cpu, GLOBAL_STATUS, 1);
 	msr_write(cpu, GLOBAL_CTL, 1 << 29);
+}
+
+/* CBo 0 counts cycles (Table 2-12), and is frozen by .frz. */
+FIXTURE(held)
+{
+	int cpu;
+};
+
+FIXTURE_SETUP(held)
+{
+	machine_setup_sim("clock=manual");
+	need_msr(_metadata);
+	self->cpu = package_cpu(0, 0);
+	ASSERT_EQ(0, -msr_write(self->cpu, CBOX_CTL0, CTL_EN));
+}
+
+FIXTURE_TEARDOWN(held)
+{
+	msr_write(self->cpu, CBOX_CTL0, 0);
+	msr_write(self->cpu, CBOX_BOX_CTL, BOX_ONES);
+	EXPECT_TRUE(machine_leave());
+}
+
+static uint64_t cbox_count(int cpu, unsigned int counter)
+{
+	uint64_t value = UINT64_MAX;
+
+	msr_read(cpu, CBOX_CTR0 + counter, &value);
+	return value;
+}
+
+/* Who has frozen a box for a moment may be held up: time waits, and traffic. */
+TEST_F_TIMEOUT(held, for_a_moment_and_nothing_passes, UNHURRIED)
+{
+	char begun;
+	int to[2], status;
+	pid_t pid;
+
+	ASSERT_EQ(0, -msr_write(self->cpu, CBOX_CTL0 + 1, CTL_EN | 0x135));
+	ASSERT_EQ(0, pipe(to));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		for (int i = 0; i < 2; i++) {
+			msr_write(self->cpu, CBOX_BOX_CTL, BOX_FRZ);
+			if (write(to[1], "", 1) != 1)
+				_exit(1);
+			usleep(200000);
+			msr_write(self->cpu, CBOX_BOX_CTL, BOX_ONES);
+			usleep(200000);
+		}
+		_exit(0);
+	}
+	ASSERT_EQ(1, read(to[0], &begun, 1));
+	EXPECT_EQ(0, -sim_traffic("pkg=0 box=cbox_0 event=0x35 umask=0x1 count=7"));
+	EXPECT_EQ(7, cbox_count(self->cpu, 1));
+	ASSERT_EQ(1, read(to[0], &begun, 1));
+	EXPECT_EQ(0, -sim_advance(CYCLES));
+	EXPECT_EQ(CYCLES, cbox_count(self->cpu, 0));
+	EXPECT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+/* What stays frozen does not count, of course. */
+TEST_F_TIMEOUT(held, for_good_and_time_goes_on, UNHURRIED)
+{
+	ASSERT_EQ(0, -msr_write(self->cpu, CBOX_BOX_CTL, BOX_FRZ));
+	EXPECT_EQ(0, -sim_advance(CYCLES));
+	EXPECT_EQ(0, cbox_count(self->cpu, 0));
+	EXPECT_EQ(0, -msr_write(self->cpu, CBOX_BOX_CTL, BOX_ONES));
+	EXPECT_EQ(0, -sim_advance(CYCLES));
+	EXPECT_EQ(CYCLES, cbox_count(self->cpu, 0));
 }
 
 FIXTURE(parameters) {};

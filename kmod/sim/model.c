@@ -201,6 +201,7 @@ void model_set_frozen(struct model *m, unsigned int pkg, bool frozen)
 	if (p->by_overflow)
 		m->frozen_ns += model_now_ns(m) - p->frozen_at;
 	p->by_overflow = false;
+	p->frozen_at = model_now_ns(m);
 	m->deadline_known = false;
 }
 
@@ -212,6 +213,28 @@ u64 model_global_status(const struct model *m, unsigned int pkg)
 bool model_frozen(const struct model *m, unsigned int pkg)
 {
 	return pkg < m->cfg.packages && m->pkg[pkg].frozen;
+}
+
+u64 model_held_since(const struct model *m)
+{
+	const struct model_package *p;
+	const struct model_box *b;
+	unsigned int pkg, i;
+	u64 since = 0;
+
+	for (pkg = 0; pkg < m->cfg.packages; pkg++) {
+		p = &m->pkg[pkg];
+		for (i = 0; i < m->boxes; i++) {
+			b = &m->box[pkg][i];
+			if (!b->active)
+				continue;
+			if (p->frozen && !p->by_overflow && p->frozen_at > since)
+				since = p->frozen_at;
+			if ((b->box_ctl & BOX_CTL_FRZ) && b->frozen_at > since)
+				since = b->frozen_at;
+		}
+	}
+	return since;
 }
 
 u64 model_frozen_ns(const struct model *m)

@@ -149,7 +149,7 @@ struct model_delays {
  * struct model_ops - what the model asks of its front
  * @pmi: package @pkg's UBox sends a PMI to the cores of @core_mask
  *	(U_MSR_PMON_GLOBAL_CTL.pmi_core_sel); called under the model's lock
- * @now_ns: monotonic time, for the frozen-time account only
+ * @now_ns: monotonic time, for when something was frozen only
  * @undefined: software wrote what the manual calls undefined; @what is a
  *	short sentence.  May be NULL.
  */
@@ -360,6 +360,11 @@ void model_forget_rates(struct model *m);
 unsigned int model_rates(const struct model *m, bool *only);
 
 bool model_frozen(const struct model *m, unsigned int pkg);
+/*
+ * The time of the last freeze, by software's hand, of boxes that stand still since
+ * and would count; 0: there is none.
+ */
+u64 model_held_since(const struct model *m);
 /* U_MSR_PMON_GLOBAL_STATUS; needs no lock. */
 u64 model_global_status(const struct model *m, unsigned int pkg);
 /* Time from overflows' freezes to software's unfreezes, of all packages. */

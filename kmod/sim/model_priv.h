@@ -259,6 +259,7 @@ struct model_flow {
  * @cleared: of each queue of the type, 1 and the cycle of the box's clock at whose
  *	beginning its occupancy was last cleared; 0: never
  * @stamp: the UCLK cycle up to which @ctr and @status are accounted
+ * @frozen_at: when .frz was last set
  * @ctl: the control registers in effect; the upper halves of joint ones
  * @box_ctl: what was last written
  * @free_from: cycle of the box's clock in which a free-running counter was 0;
@@ -285,6 +286,7 @@ struct model_box {
 	u64 free_from[MODEL_MAX_FREE];
 	u64 cleared[MODEL_MAX_QUEUES];
 	u64 stamp;
+	u64 frozen_at;
 	struct model_plan plan[MODEL_MAX_COUNTERS];
 	struct model_flow *flow;
 	u8 flows;
@@ -315,8 +317,8 @@ struct model_message {
  * @status, @ctl: U_MSR_PMON_GLOBAL_STATUS and _CTL; atomic, because an NMI
  *	handler reads both and clears @status without the model's lock
  * @config: U_MSR_PMON_GLOBAL_CONFIG
- * @frozen: all boxes are frozen
- * @by_overflow: an overflow did it, at @frozen_at
+ * @frozen: all boxes are frozen, since @frozen_at
+ * @by_overflow: an overflow did it
  * @message, @messages: overflows that are not done with
  */
 struct model_package {

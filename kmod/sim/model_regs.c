@@ -177,6 +177,8 @@ static int write_box_ctl(struct model *m, struct model_box *b,
 	/* where there is .frz_en, .frz does nothing without it */
 	if ((r->wo & BOX_CTL_FRZ_EN) && !(now & BOX_CTL_FRZ_EN))
 		now &= ~BOX_CTL_FRZ;
+	if (now & ~b->box_ctl & BOX_CTL_FRZ)
+		b->frozen_at = model_now_ns(m);
 	b->box_ctl = now;
 	value &= r->wo;
 	if (value & BOX_CTL_RST_CTRL) {

@@ -114,7 +114,6 @@ static void freeze_by_overflow(struct model *m, unsigned int pkg)
 	if (p->by_overflow)
 		return;
 	p->by_overflow = true;
-	p->frozen_at = model_now_ns(m);
 }
 
 static void send_pmi(struct model *m, unsigned int pkg)

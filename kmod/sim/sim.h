@@ -119,6 +119,7 @@ int sim_clock_check(const struct model_config *c);
 u32 sim_clock_settle(u32 before);
 u32 sim_frozen_mask(void);
 int sim_wait_thaw(u32 packages);
+int sim_lock_at_rest(unsigned long *flags);
 
 /* --- The ways of an overflow: sim_delay.c ------------------------------- */
 

@@ -21,6 +21,8 @@
 
 /* No use in a timer that fires sooner than interrupts can be served. */
 #define SIM_TIMER_MIN_NS	(10 * NSEC_PER_USEC)
+/* Nobody freezes a box for so long who does not want it to stay so. */
+#define SIM_HOLD_NS		NSEC_PER_SEC
 /* A timer this far off fires early and looks again; no sum overflows. */
 #define SIM_TIMER_MAX_CYCLES	(1ULL << 48)
 
@@ -258,6 +260,45 @@ int sim_wait_thaw(u32 packages)
 	return 0;
 }
 
+/*
+ * Has software just frozen what would count, and not unfrozen it?  It does that for
+ * a few accesses.  Called under the model's lock.
+ */
+static bool sim_is_held(void)
+{
+	u64 since;
+
+	if (sim_time.real)
+		return false;
+	since = model_held_since(sim.model);
+	return since && sim_clock_ns(NULL) - since < SIM_HOLD_NS;
+}
+
+/**
+ * sim_lock_at_rest() - take the model's lock to let something pass
+ * @flags: the interrupt flags for sim_unlock()
+ *
+ * A driver freezes a box for some microseconds, and what passes in them is lost,
+ * which is nothing to speak of.  On the manual clock that is another matter: the CPU
+ * that has frozen a box may be without the host's processor just then, and others
+ * cause all that they like meanwhile.  So time stands still for them, too: until
+ * nothing is frozen, or so long that it is meant to be.
+ *
+ * Return: 0 with the lock held, or -EINTR without when the caller is being killed.
+ */
+int sim_lock_at_rest(unsigned long *flags)
+{
+	for (;;) {
+		*flags = sim_lock();
+		if (!sim_is_held())
+			return 0;
+		sim_unlock(*flags);
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		usleep_range(20, 100);
+	}
+}
+
 /**
  * sim_clock_settle() - on the manual clock, let an overflow's delays pass
  * @before: sim_frozen_mask() before it
@@ -292,7 +333,9 @@ int sim_clock_advance(u64 cycles)
 	int ret;
 
 	do {
-		flags = sim_lock();
+		ret = sim_lock_at_rest(&flags);
+		if (ret)
+			return ret;
 		if (sim_time.real) {
 			sim_unlock(flags);
 			pr_warn("advance: the clock runs by itself; write manual to \"clock\" first\n");

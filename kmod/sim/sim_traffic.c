@@ -269,7 +269,9 @@ static int sim_traffic_pass(struct model_txn *t, bool here)
 	int ret;
 
 	while (t->count) {
-		flags = sim_lock();
+		ret = sim_lock_at_rest(&flags);
+		if (ret)
+			return ret;
 		if (here)
 			t->pkg = sim_running_package();
 		here = false;

@@ -88,6 +88,26 @@ TEST_P(BoxFreeze, BoxFreezeStopsCounting) {
       << "events go on while the box is frozen";
 }
 
+// What the manual clock waits for: boxes that would count, if nobody had frozen them.
+TEST_P(BoxFreeze, HeldSinceTheLastFreezeOfWhatWouldCount) {
+  m.now_ns = 1000;
+  m.write(box.box_ctl(), box.ones() & (1u << 16));
+  m.write(box.box_ctl(), box.ones());
+  m.write(box.box_ctl(), box.ones() | kFrz);
+  EXPECT_EQ(model_held_since(m.model()), 0u) << "it has nothing to count";
+  m.now_ns = 2000;
+  m.program(box, 0, kEn | box.event());
+  EXPECT_EQ(model_held_since(m.model()), 1000u);
+  m.write(box.box_ctl(), box.ones() | kFrz);
+  EXPECT_EQ(model_held_since(m.model()), 1000u) << "it is frozen already";
+  m.wrmsr(kGlobalCtl, kFrzAll);
+  EXPECT_EQ(model_held_since(m.model()), 2000u) << "and its package, later";
+  m.wrmsr(kGlobalCtl, kUnfrzAll);
+  EXPECT_EQ(model_held_since(m.model()), 1000u);
+  m.write(box.box_ctl(), box.ones());
+  EXPECT_EQ(model_held_since(m.model()), 0u);
+}
+
 // §2.1.3 a), §2.1.4 d): frz_all and unfrz_all
 TEST_P(BoxControl, GlobalFreezeStopsCountingOfItsPackage) {
   m.program(box, 0, kEn | box.event(), 0);
