@@ -75,16 +75,29 @@ static void module_path(char *path, size_t size, const char *file)
 		snprintf(path, size, "build/%s/kmod/%s", u.release, file);
 }
 
-static int load(const char *file, const char *params)
+/* A descriptor or -errno. */
+static int open_module(const char *file)
 {
 	char path[512];
-	int fd, err;
+	int fd;
 
 	module_path(path, sizeof(path), file);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int load_from(int fd, const char *params)
+{
+	return syscall(SYS_finit_module, fd, params ? params : "", 0) ? -errno : 0;
+}
+
+static int load(const char *file, const char *params)
+{
+	int fd = open_module(file), err;
+
 	if (fd < 0)
-		return -errno;
-	err = syscall(SYS_finit_module, fd, params ? params : "", 0) ? -errno : 0;
+		return fd;
+	err = load_from(fd, params);
 	close(fd);
 	return err;
 }
@@ -106,7 +119,23 @@ static int unload(const char *name)
 	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
 }
 
+int driver_open(void)
+{
+	return open_module(DRIVER ".ko");
+}
+
 int driver_load(const char *params)
+{
+	int fd = driver_open(), err;
+
+	if (fd < 0)
+		return fd;
+	err = driver_load_from(fd, params);
+	close(fd);
+	return err;
+}
+
+int driver_load_from(int fd, const char *params)
 {
 	bool was_manual;
 	char all[256];
@@ -118,7 +147,7 @@ int driver_load(const char *params)
 		params = all;
 	}
 	sim_clock_run(&was_manual);
-	err = load(DRIVER ".ko", params);
+	err = load_from(fd, params);
 	sim_clock_return(was_manual);
 	return err;
 }

@@ -23,6 +23,9 @@
  * While the driver loads, the simulated hardware's clock runs.
  */
 int driver_load(const char *params);
+/* The same in two: that module's file, or -errno; and what loads it from there. */
+int driver_open(void);
+int driver_load_from(int fd, const char *params);
 int sim_load(const char *params);
 /*
  * How much of the time group reads may freeze a box, per mille; 1000: always, so
