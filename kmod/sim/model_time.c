@@ -114,6 +114,8 @@ static void freeze_by_overflow(struct model *m, unsigned int pkg)
 	if (p->by_overflow)
 		return;
 	p->by_overflow = true;
+	/* software may have frozen it before, while the overflow was on its way */
+	p->frozen_at = model_now_ns(m);
 }
 
 static void send_pmi(struct model *m, unsigned int pkg)

@@ -469,6 +469,23 @@ TEST(FrozenTime, FromOverflowToUnfreeze) {
   EXPECT_EQ(model_frozen_ns(m.model()), 700u);
 }
 
+// Software may freeze the package while an overflow is on its way to do it.
+TEST(FrozenTime, FromTheOverflowAlsoIfFrozenBefore) {
+  Machine m;
+  const Box pcu{MODEL_PCU, 0};
+  const model_delays delays{30, 0, 0};
+  model_set_delays(m.model(), &delays);
+  m.write(pcu.ctr(0), kTop - 10);
+  m.program(pcu, 0, kEn | kOvEn);
+  m.advance(20);
+  m.now_ns = 1000;
+  m.wrmsr(kGlobalCtl, kFrzAll);
+  m.now_ns = 5000;
+  m.advance(100);
+  m.now_ns = 5300;
+  EXPECT_EQ(model_frozen_ns(m.model()), 300u);
+}
+
 // --- faults ----------------------------------------------------------------
 
 TEST(Fault, DeadPciFunctionReadsOnesAndIgnoresWrites) {
