@@ -464,12 +464,14 @@ TEST_F_TIMEOUT(other_cpu, counts_the_same_and_ends_when_it_leaves, UNHURRIED)
 
 FIXTURE(package)
 {
+	const char *kind;
 	int cpus[16], n;
 	bool can_leave;
 };
 
 FIXTURE_SETUP(package)
 {
+	self->kind = cat_find("fsb", "bus_clocks") ? "fsb" : "cbox";
 	self->can_leave = true;
 	for (; self->n < 16 && package_cpu(1, self->n) >= 0; self->n++) {
 		self->cpus[self->n] = package_cpu(1, self->n);
@@ -485,14 +487,13 @@ FIXTURE_TEARDOWN(package)
 /* Its events end with their counts, others go on; new ones count when it is back. */
 TEST_F_TIMEOUT(package, leaves_and_comes_back, UNHURRIED)
 {
-	const char *kind = cat_find("fsb", "bus_clocks") ? "fsb" : "cbox";
-	const struct cat_event *e = plain_event(kind, 0);
+	const struct cat_event *e = plain_event(self->kind, 0);
 	unsigned int dirty = sim_dirty_registers();
 	int last = self->cpus[self->n - 1], fd;
 	uint64_t start = sim_cycles();
 	char pmu[PMU_NAME_MAX];
 
-	if (!self->can_leave || !e || !pmu_name(pmu, kind, 0))
+	if (!self->can_leave || !e || !pmu_name(pmu, self->kind, 0))
 		SKIP(return, "its CPUs cannot leave");
 	fd = event_open(pmu, home_cpu(0), "%s", e->string);
 	watch(home_cpu(1));
@@ -539,13 +540,12 @@ TEST_F_TIMEOUT(package, leaves_and_comes_back, UNHURRIED)
  */
 TEST_F_TIMEOUT(package, groups_that_left_take_no_more_members, UNHURRIED)
 {
-	const char *kind = cat_find("fsb", "bus_clocks") ? "fsb" : "cbox";
-	const struct cat_event *e = plain_event(kind, 0);
+	const struct cat_event *e = plain_event(self->kind, 0);
 	int last = self->cpus[self->n - 1], leader, member;
 	struct perf_event_attr attr;
 	char pmu[PMU_NAME_MAX];
 
-	if (!self->can_leave || !e || !pmu_name(pmu, kind, 0))
+	if (!self->can_leave || !e || !pmu_name(pmu, self->kind, 0))
 		SKIP(return, "its CPUs cannot leave");
 	ASSERT_EQ(0, pmu_attr(&attr, pmu, e->string));
 	leader = perf_open(&attr, -1, home_cpu(1), -1);

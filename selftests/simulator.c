@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/generation.h"
 #include "lib/harness.h"
 #include "lib/perf.h"
 #include "lib/sim.h"
@@ -18,7 +19,6 @@
 enum { CYCLES = 1000 };
 
 /* §2.3.2, Tables 2-10 and 2-11 */
-enum { CBOX_BOX_CTL = 0xe00, CBOX_CTL0, CBOX_CTR0 = 0xe08 };
 #define BOX_ONES	(1U << 16 | 1U << 17)	/* .frz_en, and one to be written 1 */
 #define BOX_FRZ		(BOX_ONES | 1U << 8)
 #define CTL_EN		(1U << 22)
@@ -134,6 +134,7 @@ TEST_F_TIMEOUT(simulator, overflow_takes_what_the_delays_say, UNHURRIED)
 /* CBo 0 counts cycles (Table 2-12), and is frozen by .frz. */
 FIXTURE(held)
 {
+	uint32_t box_ctl, ctl, ctr;
 	int cpu;
 };
 
@@ -141,22 +142,25 @@ FIXTURE_SETUP(held)
 {
 	machine_setup_sim("clock=manual");
 	need_msr(_metadata);
+	self->box_ctl = generation()->cbox_msr;
+	self->ctl = self->box_ctl + generation()->cbox_ctl;
+	self->ctr = self->box_ctl + generation()->cbox_ctr;
 	self->cpu = package_cpu(0, 0);
-	ASSERT_EQ(0, -msr_write(self->cpu, CBOX_CTL0, CTL_EN));
+	ASSERT_EQ(0, -msr_write(self->cpu, self->ctl, CTL_EN));
 }
 
 FIXTURE_TEARDOWN(held)
 {
-	msr_write(self->cpu, CBOX_CTL0, 0);
-	msr_write(self->cpu, CBOX_BOX_CTL, BOX_ONES);
+	msr_write(self->cpu, self->ctl, 0);
+	msr_write(self->cpu, self->box_ctl, BOX_ONES);
 	EXPECT_TRUE(machine_leave());
 }
 
-static uint64_t cbox_count(int cpu, unsigned int counter)
+static uint64_t count_in(int cpu, uint32_t ctr)
 {
 	uint64_t value = UINT64_MAX;
 
-	msr_read(cpu, CBOX_CTR0 + counter, &value);
+	msr_read(cpu, ctr, &value);
 	return value;
 }
 
@@ -167,27 +171,27 @@ TEST_F_TIMEOUT(held, for_a_moment_and_nothing_passes, UNHURRIED)
 	int to[2], status;
 	pid_t pid;
 
-	ASSERT_EQ(0, -msr_write(self->cpu, CBOX_CTL0 + 1, CTL_EN | 0x135));
+	ASSERT_EQ(0, -msr_write(self->cpu, self->ctl + 1, CTL_EN | 0x135));
 	ASSERT_EQ(0, pipe(to));
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
 		for (int i = 0; i < 2; i++) {
-			msr_write(self->cpu, CBOX_BOX_CTL, BOX_FRZ);
+			msr_write(self->cpu, self->box_ctl, BOX_FRZ);
 			if (write(to[1], "", 1) != 1)
 				_exit(1);
 			usleep(200000);
-			msr_write(self->cpu, CBOX_BOX_CTL, BOX_ONES);
+			msr_write(self->cpu, self->box_ctl, BOX_ONES);
 			usleep(200000);
 		}
 		_exit(0);
 	}
 	ASSERT_EQ(1, read(to[0], &begun, 1));
 	EXPECT_EQ(0, -sim_traffic("pkg=0 box=cbox_0 event=0x35 umask=0x1 count=7"));
-	EXPECT_EQ(7, cbox_count(self->cpu, 1));
+	EXPECT_EQ(7, count_in(self->cpu, self->ctr + 1));
 	ASSERT_EQ(1, read(to[0], &begun, 1));
 	EXPECT_EQ(0, -sim_advance(CYCLES));
-	EXPECT_EQ(CYCLES, cbox_count(self->cpu, 0));
+	EXPECT_EQ(CYCLES, count_in(self->cpu, self->ctr));
 	EXPECT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 }
@@ -195,12 +199,12 @@ TEST_F_TIMEOUT(held, for_a_moment_and_nothing_passes, UNHURRIED)
 /* What stays frozen does not count, of course. */
 TEST_F_TIMEOUT(held, for_good_and_time_goes_on, UNHURRIED)
 {
-	ASSERT_EQ(0, -msr_write(self->cpu, CBOX_BOX_CTL, BOX_FRZ));
+	ASSERT_EQ(0, -msr_write(self->cpu, self->box_ctl, BOX_FRZ));
 	EXPECT_EQ(0, -sim_advance(CYCLES));
-	EXPECT_EQ(0, cbox_count(self->cpu, 0));
-	EXPECT_EQ(0, -msr_write(self->cpu, CBOX_BOX_CTL, BOX_ONES));
+	EXPECT_EQ(0, count_in(self->cpu, self->ctr));
+	EXPECT_EQ(0, -msr_write(self->cpu, self->box_ctl, BOX_ONES));
 	EXPECT_EQ(0, -sim_advance(CYCLES));
-	EXPECT_EQ(CYCLES, cbox_count(self->cpu, 0));
+	EXPECT_EQ(CYCLES, count_in(self->cpu, self->ctr));
 }
 
 FIXTURE(parameters) {};
