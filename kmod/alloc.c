@@ -123,16 +123,48 @@ int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 	return 0;
 }
 
-static bool unc_in_use(const struct unc_slot *slot)
+static bool unc_slot_in_use(const struct unc_slot *slot)
 {
 	return slot->users || slot->held;
 }
 
-/* Events that sample have a counter each: it is set to overflow for them. */
-static bool unc_same(const struct unc_slot *a, const struct unc_slot *b)
+/**
+ * unc_slots_equal() - check whether two events can share a slot
+ * @a: what the one counts
+ * @b: what the other counts
+ *
+ * Events that sample share one only when they have the same period or frequency: the
+ * counter is set to overflow for them.
+ */
+bool unc_slots_equal(const struct unc_slot *a, const struct unc_slot *b)
 {
-	return !a->event && !b->event &&
-	       !memcmp(a->config, b->config, sizeof(a->config));
+	if (a->sampling.freq != b->sampling.freq ||
+	    !a->sampling.period != !b->sampling.period)
+		return false;
+	/* in frequency mode the period is the slot's own */
+	if (!a->sampling.freq && a->sampling.period != b->sampling.period)
+		return false;
+	return !memcmp(a->config, b->config, sizeof(a->config));
+}
+
+/**
+ * unc_slot_find() - find the slot of a box that counts a given event
+ * @box: the box, locked
+ * @like: what it counts
+ *
+ * Return: the slot, which is in use, or NULL.
+ */
+struct unc_slot *unc_slot_find(struct unc_box *box, const struct unc_slot *like)
+{
+	unsigned int i;
+
+	for (i = 0; i < UNC_MAX_COUNTERS; i++) {
+		struct unc_slot *slot = &box->slot[i];
+
+		if (unc_slot_in_use(slot) && unc_slots_equal(slot, like))
+			return slot;
+	}
+	return NULL;
 }
 
 static bool unc_filters_agree(const struct unc_slot *a,
@@ -228,44 +260,42 @@ static bool unc_place(struct unc_box *box, struct unc_slot *slot)
 }
 
 /**
- * unc_slot_get() - find or make the slot for a configuration
- * @box: the box, held by unc_box_freeze()
- * @config: config, config1 and config2; unc_slot_describe() accepts them
- * @sampler: the event, when it samples
+ * unc_slot_get() - find or make the slot for an event
+ * @box: the box, between unc_box_begin() and unc_box_end()
+ * @like: what the event counts, from unc_slot_describe()
  *
- * Return: the slot, with one user more, or NULL when what the box counts
- * already leaves no counter or filter for it.
+ * Return: the slot, with one user more, or NULL when what the box counts already
+ * leaves no counter or filter for it.
  */
-struct unc_slot *unc_slot_get(struct unc_box *box, const u64 config[3],
-			      struct perf_event *sampler)
+struct unc_slot *unc_slot_get(struct unc_box *box, const struct unc_slot *like)
 {
-	struct unc_slot wanted, *slot, *free = NULL;
+	struct unc_slot *slot, *free = NULL;
+	struct unc_package *pkg = box->pkg;
 	unsigned int i;
 
-	if (unc_slot_describe(box->type, config, &wanted))
-		return NULL;
-	wanted.event = sampler;
+	slot = unc_slot_find(box, like);
+	if (slot) {
+		slot->users++;
+		return slot;
+	}
 	for (i = 0; i < UNC_MAX_COUNTERS; i++) {
 		slot = &box->slot[i];
-		if (!unc_in_use(slot)) {
+		if (!unc_slot_in_use(slot))
 			free = free ?: slot;
-		} else if (unc_same(slot, &wanted)) {
-			slot->users++;
-			return slot;
-		} else if (!unc_filters_agree(slot, &wanted)) {
+		else if (!unc_filters_agree(slot, like))
 			return NULL;
-		}
 	}
 	if (!free)
 		return NULL;
-	wanted.serial = ++box->serial;
-	*free = wanted;
+	*free = *like;
+	free->serial = ++box->serial;
 	if (!unc_place(box, free))
 		return NULL;
 	free->users = 1;
+	if (free->sampling.period && !box->samplers++)
+		set_bit(unc_box_number(box), pkg->samplers);
 	if (!box->active++)
-		atomic_inc(&box->pkg->active);
-	unc_timer_refresh_by(box->pkg,
-			     unc_counter_bits(box, free->ctr) <= 32);
+		atomic_inc(&pkg->active);
+	unc_timer_refresh_by(pkg, unc_counter_bits(box, free->ctr) <= 32);
 	return free;
 }

@@ -1,31 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A box at work: freezing, programming, reading.  All functions are called
- * with the box's lock held and interrupts off, on a CPU of its package.
+ * Programming and reading a box.  All functions are called with the box's lock held
+ * and interrupts off, on a CPU of its package.
  *
- * Changes collect while somebody holds the box frozen and reach the hardware
- * together when the last one lets go, so that the events of a group start and
- * stop in the same cycle.  CPUs may follow upon one another in that without end:
- * what is to start does not wait for them in a box that goes on counting, and for
- * some milliseconds in one that stands still.  A box that counts nothing stays
- * frozen, with its control registers reset: starting it costs one write an event
- * and one to thaw.
+ * Changes are collected between unc_box_begin() and unc_box_end() and reach the
+ * hardware together, while the box is frozen, so that the events of a group start
+ * and stop in the same cycle.  A box that counts nothing stays frozen, with its
+ * control registers reset.
+ *
+ * Other programs write these registers, too.  So what the driver last wrote is
+ * trusted only while the box counts: a box that starts is reset and all of its
+ * registers are written.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/kernel.h>
 #include <linux/ktime.h>
-#include <linux/module.h>
 
 #include "xeon_uncore.h"
 
-/* For how long (ns) a box may be frozen at once, at the cost of others' events. */
-#define UNC_FREEZE_BURST	(5 * (s64)NSEC_PER_MSEC)
-
-static unsigned int freeze_budget = 10;
-module_param(freeze_budget, uint, 0644);
-MODULE_PARM_DESC(freeze_budget,
-		 "per mille of the time for which groups may keep a box frozen to be read or changed in one instant while other events count there; beyond it they are read running (default 10; 1000: no limit)");
+/* Counts that may come at once whatever the time passed: injected traffic, skew. */
+#define UNC_SLACK	(1ULL << 16)
+/* Reads until a clock that runs has moved. */
+#define UNC_CLOCK_TRIES	10
 
 /* A counter that the driver can start and stop. */
 static bool unc_is_programmed(unsigned int ctr)
@@ -33,7 +28,7 @@ static bool unc_is_programmed(unsigned int ctr)
 	return ctr < UNC_FREERUN0;
 }
 
-static bool unc_box_idle(const struct unc_box *box)
+static bool unc_box_is_unused(const struct unc_box *box)
 {
 	unsigned int ctr;
 
@@ -64,7 +59,7 @@ static unsigned int unc_next_programmed(const struct unc_type *type,
  */
 bool unc_box_signals(const struct unc_box *box)
 {
-	return box->type->signals && box->pkg->overflow.pmi_cores;
+	return box->type->signals && box->pkg->overflow.cores;
 }
 
 /* Are a counter's control and its count one register? */
@@ -73,7 +68,7 @@ static bool unc_is_joint(const struct unc_box *box)
 	return box->type->layout->count;
 }
 
-/* Did somebody leave a counter running? */
+/* Check for leftover register state: is a counter enabled? */
 static bool unc_box_is_dirty(struct unc_box *box)
 {
 	const struct unc_layout *layout = box->type->layout;
@@ -85,120 +80,6 @@ static bool unc_box_is_dirty(struct unc_box *box)
 			return true;
 	}
 	return false;
-}
-
-/* --- standing still ------------------------------------------------------ */
-
-/* Its own control register, or the package's, which others share. */
-static bool unc_can_freeze(const struct unc_box *box)
-{
-	return box->type->box_ctl ||
-	       (box->type->quirks & UNC_QUIRK_FREEZE_ALL);
-}
-
-/* Has it stood still for so little lately that it may once more? */
-static bool unc_may_freeze(struct unc_freeze_account *account, u64 now)
-{
-	unsigned int budget = READ_ONCE(freeze_budget);
-
-	if (budget >= 1000)
-		return true;
-	account->credit += div_u64((now - account->at) * budget, 1000);
-	account->credit = min(account->credit, UNC_FREEZE_BURST);
-	account->at = now;
-	return account->credit > 0;
-}
-
-/* The box counts again: on whose account did it not? */
-static void unc_charge(struct unc_freeze_account *account,
-		       struct unc_package *pkg)
-{
-	u64 ns;
-
-	if (!account->since)
-		return;
-	ns = ktime_get_mono_fast_ns() - account->since;
-	account->since = 0;
-	account->credit = max(account->credit - (s64)ns, -UNC_FREEZE_BURST);
-	atomic64_add(ns, &pkg->frozen_ns);
-}
-
-/*
- * All boxes of the package stand still for as long as any of them wants it.
- * Returns false when they have done so for too long.
- */
-static bool unc_share_freeze(struct unc_package *pkg, bool surely)
-{
-	struct unc_common_freeze *freeze = &pkg->freeze;
-	u64 now = ktime_get_mono_fast_ns();
-	bool may;
-
-	unc_raw_lock(&freeze->lock);
-	may = freeze->holders || surely ||
-	      unc_may_freeze(&freeze->account, now);
-	if (may && !freeze->holders++) {
-		unc_package_freeze();
-		/* where nothing counts, nobody loses by it */
-		freeze->account.since = atomic_read(&pkg->active) ? now : 0;
-	}
-	unc_raw_unlock(&freeze->lock);
-	return may;
-}
-
-static void unc_share_thaw(struct unc_package *pkg)
-{
-	struct unc_common_freeze *freeze = &pkg->freeze;
-
-	unc_raw_lock(&freeze->lock);
-	if (!--freeze->holders) {
-		unc_package_thaw(0);
-		unc_charge(&freeze->account, pkg);
-	}
-	unc_raw_unlock(&freeze->lock);
-}
-
-/**
- * unc_freeze_init() - prepare what boxes share to stand still
- * @pkg: their package
- */
-void unc_freeze_init(struct unc_package *pkg)
-{
-	raw_spin_lock_init(&pkg->freeze.lock);
-	pkg->freeze.account.credit = UNC_FREEZE_BURST;
-	pkg->freeze.account.at = ktime_get_mono_fast_ns();
-}
-
-/* Returns false when it has stood still for too long, and goes on. */
-static bool unc_freeze(struct unc_box *box, bool surely)
-{
-	u64 now = ktime_get_mono_fast_ns();
-
-	if (box->dead)
-		return true;
-	if (!box->type->box_ctl) {
-		box->frozen = unc_share_freeze(box->pkg, surely);
-		return box->frozen;
-	}
-	if (!surely && !unc_may_freeze(&box->account, now))
-		return false;
-	unc_write_box_ctl(box, box->type->layout->frz);
-	box->frozen = true;
-	box->account.since = now;
-	return true;
-}
-
-/* Count again. */
-static void unc_thaw(struct unc_box *box)
-{
-	if (!box->frozen)
-		return;
-	box->frozen = false;
-	if (!box->type->box_ctl) {
-		unc_share_thaw(box->pkg);
-		return;
-	}
-	unc_write_box_ctl(box, 0);
-	unc_charge(&box->account, box->pkg);
 }
 
 /* --- from and to an idle box ---------------------------------------------- */
@@ -230,6 +111,7 @@ static void unc_box_clear(struct unc_box *box)
 	const struct unc_type *type = box->type;
 	unsigned int ctr;
 
+	box->idle = true;
 	box->box_ctl_known = false;
 	if (type->box_ctl) {
 		unc_write_box_ctl(box, type->layout->frz);
@@ -238,7 +120,7 @@ static void unc_box_clear(struct unc_box *box)
 	if (unc_box_resets(box))
 		unc_box_write_reset(box);
 	for_each_programmed(type, ctr) {
-		/* what rst_ctrl and rst_ctrs do to fixed ones is not said */
+		/* the manual does not say what a reset does to fixed counters */
 		if (!unc_box_resets(box) || ctr == UNC_FIXED) {
 			unc_write_ctl(box, ctr, 0);
 			unc_write_counter(box, ctr, 0);
@@ -254,7 +136,7 @@ static void unc_box_clear(struct unc_box *box)
 /**
  * unc_box_start() - bring a box from an unknown to the driver's idle state
  * @box: the box; its package is frozen
- * @found: set when somebody has left it running
+ * @found: set when a counter was left enabled
  *
  * In this order: freeze, clear, probe.  A counter that is probed while it runs
  * with .ov_en would freeze the package.
@@ -265,8 +147,6 @@ int unc_box_start(struct unc_box *box, bool *found)
 {
 	int err;
 
-	box->account.credit = UNC_FREEZE_BURST;
-	box->account.at = ktime_get_mono_fast_ns();
 	box->started = true;
 	if (!unc_box_present(box))
 		return -ENODEV;
@@ -292,16 +172,16 @@ void unc_box_restore(struct unc_box *box)
 	if (!unc_box_reachable(box))
 		return;
 	unc_box_clear(box);
-	box->account.since = 0;
-	unc_thaw(box);
+	box->since = 0;
+	unc_unfreeze_box(box);
 }
 
 /**
- * unc_box_lose_filters() - give up the filters, which are being taken away
- * @box: the box, locked, of a type whose filters are apart
+ * unc_box_lose_filters() - stop using filters whose PCI function is being removed
+ * @box: the box, locked, of a type whose filters are in another function
  *
- * What counts with a filter would count something else from now on: then the box
- * is given up with them.
+ * A counter that uses a filter would count something else from now on: then the box
+ * is given up, too.
  */
 void unc_box_lose_filters(struct unc_box *box)
 {
@@ -317,6 +197,19 @@ void unc_box_lose_filters(struct unc_box *box)
 	} else if (!box->dead) {
 		unc_box_clear_filters(box);
 	}
+}
+
+/**
+ * unc_box_has_filters() - check whether a box has the filters that a slot uses
+ * @box: the box
+ * @slot: what is to be counted
+ *
+ * Return: false when the PCI function of its filters is hidden or was removed.
+ */
+bool unc_box_has_filters(const struct unc_box *box, const struct unc_slot *slot)
+{
+	return !box->type->filters_apart || box->filter_pdev ||
+	       !(slot->fields[0] | slot->fields[1] | slot->fields[2]);
 }
 
 /**
@@ -338,11 +231,26 @@ void unc_box_reprogram(struct unc_box *box)
 		c->dirty = true;
 		c->known = unc_is_programmed(ctr);
 	}
-	/* whoever holds it thaws it */
-	if (!box->freezes++)
-		unc_box_thaw(box);
-	else
-		box->freezes--;
+	/* a change in progress programs it when it ends */
+	box->changes++;
+	unc_box_end(box);
+}
+
+/* The most that a slot can count in some time: twice what the fastest clock allows. */
+static u64 unc_box_most(const struct unc_slot *slot, u64 ns)
+{
+	u64 most = unc_mul_div(ns, 2ULL * U32_MAX, slot->low_ns);
+
+	return most < U64_MAX - UNC_SLACK ? most + UNC_SLACK : U64_MAX;
+}
+
+/* Another program wrote the counter: go on from its value, and check the others. */
+static void unc_box_resync(struct unc_box *box, struct unc_slot *slot)
+{
+	slot->stamp = 0;
+	unc_read_counter(box, slot, &slot->raw);
+	slot->sampling.armed = false;
+	unc_report_foreign(box);
 }
 
 /**
@@ -350,14 +258,16 @@ void unc_box_reprogram(struct unc_box *box)
  * @box: the box
  * @slot: the slot
  *
- * A counter that does not answer adds nothing.
+ * A counter that does not answer adds nothing, and neither does one that has changed
+ * by more than it can count in the time passed: another program wrote it.
  */
 void unc_box_refresh(struct unc_box *box, struct unc_slot *slot)
 {
 	unsigned int shift = 64 - unc_counter_bits(box, slot->ctr);
+	u64 before = slot->stamp;
 	u64 raw, grown;
 
-	/* given a counter, but not started yet */
+	/* assigned a counter, but not started yet */
 	if (box->ctr[slot->ctr].dirty)
 		return;
 	if (!unc_read_counter(box, slot, &raw))
@@ -366,6 +276,11 @@ void unc_box_refresh(struct unc_box *box, struct unc_slot *slot)
 	/* 64 bits never wrap: one that seems to go backwards has not moved */
 	if (!shift && (s64)grown < 0)
 		return;
+	if (before && grown > UNC_SLACK &&
+	    grown > unc_box_most(slot, ktime_get_mono_fast_ns() - before)) {
+		unc_box_resync(box, slot);
+		return;
+	}
 	slot->total += grown;
 	slot->raw = raw;
 }
@@ -382,6 +297,64 @@ void unc_box_refresh_all(struct unc_box *box)
 		if (box->ctr[ctr].slot >= 0)
 			unc_box_refresh(box, &box->slot[box->ctr[ctr].slot]);
 	}
+}
+
+static void unc_box_verify_ctl(struct unc_box *box, unsigned int ctr)
+{
+	const struct unc_layout *layout = box->type->layout;
+	u64 mask = box->type->ctl_mask | layout->en | layout->ov_en;
+	struct unc_counter *c = &box->ctr[ctr];
+
+	if (box->dead || c->slot < 0 || c->dirty ||
+	    !((unc_read_ctl(box, ctr) ^ c->ctl) & mask))
+		return;
+	/* it may have counted another event */
+	unc_write_ctl(box, ctr, c->ctl);
+	unc_box_resync(box, &box->slot[c->slot]);
+}
+
+/*
+ * The fixed counter has not moved since the last look.  Its clock may stand still, or
+ * another program may have frozen the box or the package: then it moves once they
+ * are unfrozen.
+ */
+static void unc_box_verify_clock(struct unc_box *box, struct unc_slot *slot)
+{
+	u64 total = slot->total;
+	unsigned int tries;
+
+	if (box->dead || box->frozen || box->ctr[UNC_FIXED].dirty ||
+	    (unc.gen->global_status && unc_global_status()))
+		return;
+	if (box->type->box_ctl)
+		unc_write_box_ctl(box, 0);
+	if (unc.gen->global_ctl)
+		unc_overflow_unfreeze(&box->pkg->overflow);
+	for (tries = 0; tries < UNC_CLOCK_TRIES && slot->total == total; tries++)
+		unc_box_refresh(box, slot);
+	if (slot->total != total)
+		unc_report_foreign(box);
+}
+
+/**
+ * unc_box_verify() - bring all totals up to date, and check that the registers are
+ * as the driver left them
+ * @box: the box
+ *
+ * What another program has changed is written again.
+ */
+void unc_box_verify(struct unc_box *box)
+{
+	s8 fixed = box->ctr[UNC_FIXED].slot;
+	struct unc_slot *clock = fixed < 0 ? NULL : &box->slot[fixed];
+	u64 before = clock ? clock->total : 0;
+	unsigned int ctr;
+
+	unc_box_refresh_all(box);
+	for_each_programmed(box->type, ctr)
+		unc_box_verify_ctl(box, ctr);
+	if (clock && clock->total == before)
+		unc_box_verify_clock(box, clock);
 }
 
 /* What the filter registers must hold for the slots in use. */
@@ -407,10 +380,13 @@ static void unc_box_set_filters(struct unc_box *box)
 
 		if (reg->when && (state[0] & reg->when) != reg->is)
 			value = 0;
-		/* fields that nobody uses may stay as they are */
+		/* fields that no slot uses may stay as they are */
 		value |= box->filter[i] & ~mask;
-		if (value != box->filter[i])
-			unc_write_filter(box, i, value);
+		if (value == box->filter[i] &&
+		    (!mask || (box->filters_known & BIT(i))))
+			continue;
+		unc_write_filter(box, i, value);
+		box->filters_known |= BIT(i);
 	}
 }
 
@@ -420,7 +396,7 @@ static u64 unc_slot_ctl(const struct unc_box *box, const struct unc_slot *slot)
 	bool signals = unc_box_signals(box);
 	u64 ctl = type->layout->en;
 
-	if (slot->event && signals)
+	if (slot->sampling.period && signals)
 		ctl |= type->layout->ov_en;
 	if (slot->ctr != UNC_FIXED)
 		ctl |= slot->config[0] & type->ctl_mask;
@@ -479,24 +455,23 @@ static void unc_box_program(struct unc_box *box, unsigned int ctr)
 	}
 	slot->stamp = c->known ? ktime_get_mono_fast_ns() : 0;
 	slot->raw = c->raw;
-	if (slot->event && unc_box_signals(box))
+	if (slot->arm)
 		slot->arm(box, slot);
 	else if (!c->known)
 		unc_read_counter(box, slot, &slot->raw);
-	if (slot->event && unc_is_stopped(slot->event))
-		unc_write_ctl(box, ctr, 0);
-	else if (unc_is_programmed(ctr))
+	if (unc_is_programmed(ctr))
 		unc_write_ctl(box, ctr, unc_slot_ctl(box, slot));
 	c->known = false;
 }
 
-/* Put the control registers and counters of a box that has gone idle to rest. */
-static void unc_box_rest(struct unc_box *box)
+/* A box goes idle: stop its counters and reset its control registers. */
+static void unc_box_park(struct unc_box *box)
 {
 	const struct unc_type *type = box->type;
 	bool reset = false;
 	unsigned int ctr;
 
+	box->idle = true;
 	for_each_programmed(type, ctr) {
 		struct unc_counter *c = &box->ctr[ctr];
 
@@ -509,117 +484,121 @@ static void unc_box_rest(struct unc_box *box)
 			reset = true;
 	}
 	if (!type->box_ctl) {
-		/* others may count on */
-		unc_thaw(box);
+		/* other boxes may count on */
+		unc_unfreeze_box(box);
 		return;
 	}
-	/* it may stand still for as long as it likes */
-	box->account.since = 0;
+	/* frozen from here on at no event's cost */
+	box->since = 0;
 	if (box->frozen && !reset)
 		return;
-	if (!unc_box_resets(box)) {
+	if (unc_box_resets(box)) {
+		unc_box_write_reset(box);
+		for (ctr = 0; ctr < type->general; ctr++)
+			box->ctr[ctr].ctl = 0;
+	} else {
 		unc_write_box_ctl(box, type->layout->frz);
-		box->frozen = true;
-		return;
 	}
-	unc_box_write_reset(box);
-	for (ctr = 0; ctr < type->general; ctr++)
-		box->ctr[ctr] = (struct unc_counter){
-			.slot = -1,
-			.known = true,
-		};
-	/* the fixed counter may or may not have been reset with them */
-	box->ctr[UNC_FIXED].known = false;
 	box->frozen = true;
 }
 
-/* --- holding -------------------------------------------------------------- */
-
-/* One more wants the box held.  Returns whether it is the first. */
-static bool unc_begin_hold(struct unc_box *box)
+/* A box starts to count: nothing is known of its registers, other tools write them. */
+static void unc_box_wake(struct unc_box *box)
 {
-	if (!box->freezes++)
-		return true;
-	if (!box->contended)
-		box->contended = ktime_get_mono_fast_ns();
-	return false;
-}
+	const struct unc_type *type = box->type;
+	struct unc_package *pkg = box->pkg;
+	unsigned int ctr;
 
-/* One does no more.  Returns whether what has changed is to take effect now. */
-static bool unc_leave_hold(struct unc_box *box)
-{
-	if (!--box->freezes) {
-		box->contended = 0;
-		return true;
+	box->idle = false;
+	box->filters_known = 0;
+	box->box_ctl_known = false;
+	if (unc_box_resets(box))
+		unc_box_write_reset(box);
+	for_each_programmed(type, ctr) {
+		struct unc_counter *c = &box->ctr[ctr];
+		bool reset = unc_box_resets(box) && ctr != UNC_FIXED;
+
+		/* leftover .ov_en would freeze the package */
+		if (!reset && type->signals)
+			unc_write_ctl(box, ctr, 0);
+		c->known = reset;
+		c->raw = 0;
+		c->ctl = 0;
 	}
-	return !box->frozen || ktime_get_mono_fast_ns() - box->contended >=
-			       UNC_FREEZE_BURST;
-}
-
-/**
- * unc_box_freeze() - hold a box still, if it has not stood still too much
- * @box: the box
- *
- * Every call needs one of unc_box_thaw().  Where the box goes on counting, for
- * lack of a control register or of budget, this only puts off programming.
- */
-void unc_box_freeze(struct unc_box *box)
-{
-	if (!unc_begin_hold(box) || box->frozen || !unc_can_freeze(box))
+	if (!pkg->idle)
 		return;
-	if (!unc_freeze(box, false))
-		atomic64_inc(&box->pkg->unfrozen);
+	pkg->idle = false;
+	if (unc.gen->global_ctl && !(type->quirks & UNC_QUIRK_FREEZE_ALL))
+		unc_overflow_unfreeze(&pkg->overflow);
 }
 
-/**
- * unc_box_freeze_surely() - hold a box still, as must be
- * @box: the box
- *
- * For what cannot be done while it counts; a box without a control register
- * counts all the same.
- */
-void unc_box_freeze_surely(struct unc_box *box)
+/* --- changes --------------------------------------------------------------- */
+
+static void unc_box_begin_change(struct unc_box *box, bool force)
 {
-	unc_begin_hold(box);
-	if (!box->frozen && unc_can_freeze(box))
-		unc_freeze(box, true);
+	if (box->changes++ || box->frozen || box->dead)
+		return;
+	if (!unc_freeze_box(box, force) &&
+	    (box->type->box_ctl || (box->type->quirks & UNC_QUIRK_FREEZE_ALL)))
+		atomic64_inc(&box->pkg->stats.group_unfrozen);
 }
 
 /**
- * unc_box_thaw() - let go of a box; the last one to do so makes all changes
- * since the freeze take effect
+ * unc_box_begin() - begin to change or read several counters of a box
  * @box: the box
  *
- * Others may hold it for long, one after the other.  A box that counts meanwhile
- * needs no waiting for them; one that stands still has then stood still for long
- * enough.  They go on with one that counts.
+ * Freezes it, if it can be frozen and the budget allows that; else the counters are
+ * changed or read one after the other.  Nests; unc_box_end() ends it.
  */
-void unc_box_thaw(struct unc_box *box)
+void unc_box_begin(struct unc_box *box)
+{
+	unc_box_begin_change(box, false);
+}
+
+/**
+ * unc_box_begin_forced() - the same, also without budget
+ * @box: the box; one without a control register counts on all the same
+ */
+void unc_box_begin_forced(struct unc_box *box)
+{
+	unc_box_begin_change(box, true);
+}
+
+/**
+ * unc_box_end() - end a change: program what has changed, and unfreeze the box
+ * @box: the box
+ */
+void unc_box_end(struct unc_box *box)
 {
 	unsigned int ctr;
 
-	if (!unc_leave_hold(box))
+	if (--box->changes)
 		return;
-	/* free-running counters have nothing to be programmed, only read */
+	/* free-running counters are not programmed, only read */
 	for (ctr = UNC_FREERUN0; ctr < UNC_MAX_COUNTERS; ctr++) {
 		if (box->ctr[ctr].dirty)
 			unc_box_program(box, ctr);
 	}
-	if (unc_box_idle(box)) {
-		unc_box_rest(box);
+	if (unc_box_is_unused(box)) {
+		unc_box_park(box);
 		return;
 	}
+	if (box->idle)
+		unc_box_wake(box);
 	unc_box_set_filters(box);
 	for_each_programmed(box->type, ctr) {
 		if (box->ctr[ctr].dirty)
 			unc_box_program(box, ctr);
+		/* from here on other programs may write it */
+		if (box->ctr[ctr].slot < 0)
+			box->ctr[ctr].known = false;
 	}
-	unc_thaw(box);
+	unc_unfreeze_box(box);
 }
 
 /**
- * unc_box_assign() - give a slot a hardware counter
- * @box: the box, held by unc_box_freeze()
+ * unc_box_assign() - assign a hardware counter to a slot
+ * @box: the box, between unc_box_begin() and unc_box_end()
  * @slot: the slot
  * @ctr: the counter, or -1 to take the slot's away, which the caller has
  *	refreshed
@@ -649,63 +628,80 @@ void unc_box_assign(struct unc_box *box, struct unc_slot *slot, int ctr)
 
 /**
  * unc_box_leave() - refresh a slot that is about to lose a user
- * @box: the box, held by unc_box_freeze()
+ * @box: the box, between unc_box_begin() and unc_box_end()
  * @slot: the slot
  *
- * When the last one goes from a box that is not frozen, the counter is stopped
- * first, so that nothing is counted after the read.  While events move between
- * CPUs it must run on: another may join it.
+ * In a box that counts, a counter that loses its last user is stopped first, so that
+ * nothing is counted after the read.
  */
 void unc_box_leave(struct unc_box *box, struct unc_slot *slot)
 {
 	struct unc_counter *c = &box->ctr[slot->ctr];
-	bool stays = slot->users > 1 || (box->hold && !slot->event);
 
-	if (!stays && !box->frozen && unc_is_programmed(slot->ctr) && c->ctl)
+	if (slot->users + slot->held == 1 && !box->frozen &&
+	    unc_is_programmed(slot->ctr) && c->ctl && !c->dirty)
 		unc_set_ctl(box, slot->ctr, 0);
 	unc_box_refresh(box, slot);
 }
 
+/* Take the counter of a slot without users. */
+static void unc_box_free_slot(struct unc_box *box, struct unc_slot *slot)
+{
+	unc_box_assign(box, slot, -1);
+	if (slot->sampling.period && !--box->samplers)
+		clear_bit(unc_box_number(box), box->pkg->samplers);
+	if (--box->active)
+		return;
+	if (atomic_dec_and_test(&box->pkg->active))
+		box->pkg->idle = true;
+}
+
 /**
  * unc_box_release() - drop a user of a slot
- * @box: the box, held by unc_box_freeze()
+ * @box: the box, between unc_box_begin() and unc_box_end()
  * @slot: the slot
  */
 void unc_box_release(struct unc_box *box, struct unc_slot *slot)
 {
-	if (--slot->users)
-		return;
-	if (box->hold && !slot->event) {
-		slot->held = true;
-		return;
-	}
-	unc_box_assign(box, slot, -1);
-	if (!--box->active)
-		atomic_dec(&box->pkg->active);
+	if (!--slot->users && !slot->held)
+		unc_box_free_slot(box, slot);
 }
 
 /**
- * unc_box_end_hold() - free the slots that nobody came back for
- * @box: the box
+ * unc_box_hold() - keep a slot running for a user that migrates to another CPU
+ * @box: the box, between unc_box_begin() and unc_box_end()
+ * @slot: the slot
  */
-void unc_box_end_hold(struct unc_box *box)
+void unc_box_hold(struct unc_box *box, struct unc_slot *slot)
+{
+	slot->users--;
+	slot->held++;
+}
+
+/**
+ * unc_box_end_migration() - free the slots whose events did not migrate
+ * @box: the box
+ *
+ * An event may have been closed or disabled meanwhile, or not fit any more.
+ */
+void unc_box_end_migration(struct unc_box *box)
 {
 	unsigned int i;
 
-	box->hold = 0;
-	unc_box_freeze(box);
+	box->migrating = 0;
+	unc_box_begin(box);
 	for (i = 0; i < UNC_MAX_COUNTERS; i++) {
 		struct unc_slot *slot = &box->slot[i];
 
 		if (!slot->held)
 			continue;
-		slot->held = false;
-		if (slot->users)
-			continue;
-		unc_box_leave(box, slot);
-		unc_box_assign(box, slot, -1);
-		if (!--box->active)
-			atomic_dec(&box->pkg->active);
+		if (!slot->users) {
+			slot->held = 1;
+			unc_box_leave(box, slot);
+		}
+		slot->held = 0;
+		if (!slot->users)
+			unc_box_free_slot(box, slot);
 	}
-	unc_box_thaw(box);
+	unc_box_end(box);
 }

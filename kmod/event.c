@@ -1,70 +1,71 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an event has counted so far, and for how long.
- *
- * While overflows keep a package frozen its events do not run.  perf thinks they
- * do: take that from the time that it has them running.  In hw.config_base is
- * what has been taken so far, in hw.event_base up to when, by perf's clock.  More
- * than has passed there must not be taken: times would go back.
+ * An event and its slot.  An event of the perf CPU has its slot while perf has it on the
+ * counters.  A follower looks for one that an equal event has, each time.
  */
-#include <linux/minmax.h>
 #include <linux/perf_event.h>
 
 #include "xeon_uncore.h"
-#include "compat.h"
 
 /**
- * unc_event_time_begin() - an event begins to count
- * @event: the event
- * @box: its box, locked
+ * unc_event_follow() - have an event count and sample what a slot does from now on
+ * @ue: the event
+ * @slot: the slot, locked
+ * @from: the slot's total up to which it has counted
  */
-void unc_event_time_begin(struct perf_event *event, const struct unc_box *box)
+void unc_event_follow(struct unc_event *ue, const struct unc_slot *slot, u64 from)
 {
-	event->hw.config_base = unc_frozen_ns(box->pkg);
-	event->hw.event_base = unc_context_time(event);
+	ue->slot = slot - ue->box->slot;
+	ue->serial = slot->serial;
+	ue->prev = from;
+	ue->mark = from - ue->carry;
+	ue->seq = from ? slot->sampling.seq : 0;
 }
 
 /**
- * unc_event_pass_over() - perf reads an event whose box cannot be looked at now
- * @event: the event
+ * unc_event_slot() - find the slot that an event has or follows
+ * @ue: the event, its box locked
  *
- * Perf has it running up to now: what stood still of that is taken later, from what
- * runs then.
- *
- * Context: any, on the event's CPU.
+ * Return: the slot, or NULL while nothing counts the event.
  */
-void unc_event_pass_over(struct perf_event *event)
+struct unc_slot *unc_event_slot(struct unc_event *ue)
 {
-	event->hw.event_base = unc_context_time(event);
-}
+	struct unc_slot *slot;
 
-static void unc_time_catch_up(struct perf_event *event, struct unc_box *box)
-{
-	s64 frozen = unc_frozen_ns(box->pkg) - event->hw.config_base;
-	u64 now = unc_context_time(event);
-	s64 passed = now - event->hw.event_base;
-
-	/* what froze before the last look and was accounted since: later */
-	frozen = min3(frozen, passed, (s64)event->total_time_running);
-	event->hw.event_base = now;
-	if (frozen <= 0)
-		return;
-	event->hw.config_base += frozen;
-	event->total_time_running -= frozen;
+	if (ue->slot >= 0) {
+		slot = &ue->box->slot[ue->slot];
+		if (!ue->follower)
+			return slot;
+		if (slot->serial == ue->serial) {
+			if (slot->users || slot->held)
+				return slot;
+			/* free since the last look: take its last counts */
+			unc_event_count(ue, slot);
+			ue->carry = slot->total - ue->mark;
+		}
+		ue->slot = -1;
+	}
+	if (!ue->follower)
+		return NULL;
+	slot = unc_slot_find(ue->box, &ue->want);
+	/* it has come into use since */
+	if (slot)
+		unc_event_follow(ue, slot, 0);
+	return slot;
 }
 
 /**
- * unc_event_catch_up() - add what the slot has counted since the last time
- * @event: an event of the slot
+ * unc_event_count() - add what a slot has counted since the last time
+ * @ue: an event of the slot
  * @slot: the slot, up to date; its box is locked
+ *
+ * Since Linux 6.8 a BPF program may read an event on any CPU of its package, so this is
+ * all that a read may change.
  */
-void unc_event_catch_up(struct perf_event *event, const struct unc_slot *slot)
+void unc_event_count(struct unc_event *ue, const struct unc_slot *slot)
 {
-	u64 prev;
-
-	if (event->hw.state & PERF_HES_STOPPED)
+	if (ue->event->hw.state & PERF_HES_STOPPED)
 		return;
-	prev = local64_xchg(&event->hw.prev_count, slot->total);
-	local64_add(slot->total - prev, &event->count);
-	unc_time_catch_up(event, event->pmu_private);
+	local64_add(slot->total - ue->prev, &ue->event->count);
+	ue->prev = slot->total;
 }

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The driver's locks.  A BPF program may read an event wherever a probe can be
- * put, and so with any lock of the kernel's held or inside of ours.  Two rules
- * keep that from deadlocking:
+ * put: with any lock of the kernel held, and inside of the driver's own locks, as
+ * register accesses have tracepoints.  So a reader never waits without bound.
  *
- * - With a box's lock held the driver waits for nothing that others can hold
- *   while they read an event, but for its own locks, inside of which a reader
- *   on the same CPU can tell (unc_busy).  Timers are therefore started elsewhere
- *   (timer.c), and messages printed elsewhere.
- * - Configuration space that is reached through ports is an exception, as all
- *   the machine shares one lock for these.  A reader waits for such a box for
- *   a bounded time only.
+ * - Inside of the driver's locks on the same CPU (unc_busy), and in an NMI, it does
+ *   not wait at all.
+ * - For a lock that another CPU holds it waits for UNC_PATIENCE_NS: that CPU may be
+ *   waiting for a lock that the reader's caller holds.
  *
- * Who cannot have the lock gets the count that the event last had: old, but not
+ * A reader that does not get the lock returns the event's last count: old, but not
  * wrong.
  */
 #include <linux/ktime.h>
@@ -22,11 +19,8 @@
 #include "xeon_uncore.h"
 #include "compat.h"
 
-/*
- * A lock's holder is done within tens of microseconds.  On a virtual machine
- * its CPU may be taken away for longer; only a deadlock takes all of this.
- */
-#define UNC_PATIENCE_NS	(20 * NSEC_PER_MSEC)
+/* A lock's holder is done within some ten microseconds, unless it waits itself. */
+#define UNC_PATIENCE_NS	(200 * NSEC_PER_USEC)
 
 /* Locks of the driver that this CPU holds or waits for. */
 static DEFINE_PER_CPU(unsigned int, unc_busy);
@@ -84,12 +78,6 @@ void unc_unlock(struct unc_box *box, unsigned long flags)
 	local_irq_restore(flags);
 }
 
-/* An access to its registers takes a lock that all of the machine shares. */
-static bool unc_is_shared(const struct unc_box *box)
-{
-	return !box->type->space->lockless && !box->regs;
-}
-
 static bool unc_trylock_for(struct unc_box *box, u64 ns)
 {
 	u64 until = ktime_get_mono_fast_ns() + ns;
@@ -109,7 +97,7 @@ static bool unc_trylock_for(struct unc_box *box, u64 ns)
  *
  * Context: any.
  * Return: false, without the lock, in an NMI, inside of one of the driver's
- * locks, and where waiting would be for ever.
+ * locks, and when the lock is not free within UNC_PATIENCE_NS.
  */
 bool unc_lock_to_read(struct unc_box *box, unsigned long *flags)
 	unc_true_acquires(&box->lock)
@@ -119,10 +107,6 @@ bool unc_lock_to_read(struct unc_box *box, unsigned long *flags)
 	local_irq_save(*flags);
 	if (!__this_cpu_read(unc_busy)) {
 		__this_cpu_inc(unc_busy);
-		if (!unc_is_shared(box)) {
-			raw_spin_lock(&box->lock);
-			return true;
-		}
 		if (unc_trylock_for(box, UNC_PATIENCE_NS))
 			return true;
 		__this_cpu_dec(unc_busy);

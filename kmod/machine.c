@@ -9,6 +9,7 @@
 #include <linux/pci.h>
 #include <linux/slab.h>
 #include <linux/topology.h>
+#include <linux/workqueue.h>
 
 #include "xeon_uncore.h"
 
@@ -81,6 +82,17 @@ struct unc_box **unc_box_place(const struct unc_package *pkg,
 }
 
 /**
+ * unc_box_number() - a box's number among all of its package
+ * @box: the box
+ *
+ * Return: its index in unc_package.boxes.
+ */
+unsigned int unc_box_number(const struct unc_box *box)
+{
+	return unc_box_place(box->pkg, box->type, box->index) - box->pkg->boxes;
+}
+
+/**
  * unc_any_box() - does such a box answer in any package?
  * @type: the box's type
  * @index: which of that type
@@ -127,36 +139,77 @@ char *unc_pmu_name(const struct unc_type *type, unsigned int index)
 	return kasprintf(GFP_KERNEL, "%s_%s_%u", unc.prefix, type->name, index);
 }
 
-/* --- a box that goes ------------------------------------------------------ */
+/* --- reports -------------------------------------------------------------- */
 
-static void unc_report_gone(struct irq_work *work)
-{
-	struct unc_box *box = container_of(work, struct unc_box, gone);
-
-	pci_warn(box->pdev,
-		 "%s of package %d stopped answering: its events stay at their last count; reload %s once it is back\n",
-		 box->name, box->pkg->phys_id, KBUILD_MODNAME);
-}
-
-/**
- * unc_init_gone() - prepare the report of a box that stops answering
- * @box: the box
- *
- * It is made from an interrupt of its own: who reads a counter may be a BPF
- * program that the scheduler runs with a run queue locked, and a message may
- * wake somebody.
+/*
+ * A box is found dead, or its registers changed, with its lock held, and perhaps by
+ * a BPF program that the scheduler runs with a run queue locked.  A message may wake
+ * a task, so it is printed from an interrupt of its own.
  */
-void unc_init_gone(struct unc_box *box)
+static void unc_report(struct irq_work *work)
 {
-	init_irq_work(&box->gone, unc_report_gone);
+	struct unc_box *box = container_of(work, struct unc_box, report);
+	struct unc_package *pkg = box->pkg;
+
+	if (box->dead && !atomic_cmpxchg(&box->dead_logged, 0, 1))
+		pr_warn("%s of package %d stopped answering: its events stop at their last count; reload %s once it is back\n",
+			box->name, pkg->phys_id, KBUILD_MODNAME);
+	if (atomic64_read(&pkg->stats.foreign_writes) &&
+	    !atomic_cmpxchg(&pkg->foreign_logged, 0, 1))
+		pr_warn("%s of package %d: another program writes its registers; counts may be too small while it runs (PCM, LIKWID, wrmsr, setpci? /sys/module/%s/package%d/foreign_writes)\n",
+			box->name, pkg->phys_id, KBUILD_MODNAME, pkg->phys_id);
+	if (box->dead)
+		schedule_work(&box->resched);
+}
+
+/* Process context: perf finds that the events of a dead box cannot be added. */
+static void unc_report_resched(struct work_struct *work)
+{
+	struct unc_box *box = container_of(work, struct unc_box, resched);
+
+	if (unc.resched)
+		unc.resched(box);
 }
 
 /**
- * unc_box_gone() - a box that has a PCI function has stopped answering
+ * unc_report_init() - set up a box's reports
+ * @box: the box
+ */
+void unc_report_init(struct unc_box *box)
+{
+	init_irq_work(&box->report, unc_report);
+	INIT_WORK(&box->resched, unc_report_resched);
+}
+
+/**
+ * unc_report_exit() - wait for a box's reports to end
+ * @box: the box, which nothing reports on any more
+ *
+ * Context: process.
+ */
+void unc_report_exit(struct unc_box *box)
+{
+	irq_work_sync(&box->report);
+	cancel_work_sync(&box->resched);
+}
+
+/**
+ * unc_report_dead() - a box has stopped answering
  * @box: the box, locked
  */
-void unc_box_gone(struct unc_box *box)
+void unc_report_dead(struct unc_box *box)
 {
 	box->dead = true;
-	irq_work_queue(&box->gone);
+	irq_work_queue(&box->report);
+}
+
+/**
+ * unc_report_foreign() - another program has written a register while it counted
+ * @box: the box, locked
+ */
+void unc_report_foreign(struct unc_box *box)
+{
+	atomic64_inc(&box->pkg->stats.foreign_writes);
+	if (!atomic_read(&box->pkg->foreign_logged))
+		irq_work_queue(&box->report);
 }

@@ -110,6 +110,7 @@ static int unc_cpu_online(unsigned int cpu)
 	}
 	local_irq_save(flags);
 	unc_pmi_cpu_online();
+	unc_pmi_map_online();
 	if (pkg->cpu >= nr_cpu_ids) {
 		/* nobody could see what became of its registers meanwhile */
 		unc_package_resume(pkg);
@@ -235,8 +236,8 @@ static void unc_log_summary(void)
 }
 
 static const struct unc_pmi_calls unc_pmi_calls = {
-	.serve		= unc_overflow_serve,
-	.deliver	= unc_deliver,
+	.handle		= unc_overflow_handle,
+	.deliver	= unc_sampling_deliver,
 };
 
 /* Down to where unc_boxes_start() began. */
@@ -252,6 +253,7 @@ static void unc_tear_down(void)
 		unc_timer_exit(&unc.packages[i]);
 	unc_boxes_stop();
 	unc_pmi_exit();
+	unc_pmi_map_exit();
 	unc_pci_exit();
 	unc_topology_exit();
 }
@@ -275,12 +277,11 @@ static int __init unc_init(void)
 		pr_err("no uncore box answers: is this a virtual machine?\n");
 		goto no_boxes;
 	}
-	err = unc_pmi_init(&unc_pmi_calls);
-	if (err)
-		goto no_pmi;
-	for (i = 0; i < unc.num_packages; i++)
-		unc_pmi_measure(&unc.packages[i]);
 	unc_sampling_init();
+	unc_pmi_init(&unc_pmi_calls);
+	for (i = 0; i < unc.num_packages; i++)
+		unc_pmi_map_measure(&unc.packages[i]);
+	unc.resched = unc_own_event_resched;
 	err = unc_package_sysfs_init() ?: unc_sysfs_init();
 	if (!err)
 		err = unc_pmus_register();
@@ -295,8 +296,6 @@ static int __init unc_init(void)
 no_pmus:
 	unc_tear_down();
 	return err;
-no_pmi:
-	unc_boxes_stop();
 no_boxes:
 	unc_pci_exit();
 no_pci:

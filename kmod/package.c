@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a package does as a whole: stand still, count again, interrupt cores; and
- * accounts of that.  Where a generation has no such registers nothing is done.
+ * A package's own registers: global control, which freezes it and selects the cores
+ * to interrupt, and global status.  Where a generation has no such registers nothing
+ * is done.
  */
 #include <linux/ktime.h>
-#include <linux/minmax.h>
 #include <linux/slab.h>
 
 #include "xeon_uncore.h"
 #include "compat.h"
 
-/* After the last sampling event, for so long an overflow of its may show up. */
+/* After the last sampling event, its overflows may still show up for this long. */
 #define UNC_LINGER_NS	(2 * NSEC_PER_SEC)
 
 /**
- * unc_package_look() - see what others have left in this CPU's package
+ * unc_package_look() - read the leftover register state of this CPU's package
  * @ctl: where to put the global control register; untouched where there is none
  * @status: where to put the global status; the same
  *
@@ -29,7 +29,7 @@ bool unc_package_look(u64 *ctl, u64 *status)
 }
 
 /**
- * unc_global_status() - who in this CPU's package has overflowed
+ * unc_global_status() - read which boxes of this CPU's package have overflowed
  *
  * Return: bits of the boxes; 0 where no box signals.
  */
@@ -43,7 +43,7 @@ u64 unc_global_status(void)
 }
 
 /**
- * unc_global_clear() - their overflows are served
+ * unc_global_clear() - clear overflows that have been handled
  * @status: those bits of the global status, which the package has
  */
 void unc_global_clear(u64 status)
@@ -52,7 +52,7 @@ void unc_global_clear(u64 status)
 }
 
 /**
- * unc_package_freeze() - have all boxes of a package stand still, if it can
+ * unc_package_freeze() - stop all boxes of a package, if it can be frozen
  *
  * Context: on a CPU of the package.
  */
@@ -63,22 +63,24 @@ void unc_package_freeze(void)
 }
 
 /**
- * unc_package_thaw() - have them count again, with no overflow left over
- * @ctl: whom to interrupt, bits of the global control register
+ * unc_package_unfreeze() - start all boxes of a package, with overflows cleared
+ * @ctl: cores to interrupt, bits of the global control register
  *
  * Context: on a CPU of the package.
  */
-void unc_package_thaw(u64 ctl)
+void unc_package_unfreeze(u64 ctl)
 {
+	u64 status = unc_global_status();
+
 	if (!unc.gen->global_ctl)
 		return;
-	if (unc.gen->global_status)
-		unc_global_clear(unc_global_status());
+	if (status)
+		unc_global_clear(status);
 	wrmsrq(unc.gen->global_ctl, ctl | unc.gen->unfreeze);
 }
 
 /**
- * unc_package_select() - whom a package that runs interrupts from now on
+ * unc_package_select() - select the cores that a package interrupts
  * @cores: their bits of the global control register
  *
  * Context: on a CPU of the package, which boxes can freeze.
@@ -88,101 +90,28 @@ void unc_package_select(u64 cores)
 	wrmsrq(unc.gen->global_ctl, cores | unc.gen->wake);
 }
 
-/* --- frozen by an overflow ------------------------------------------------ */
-
 /**
- * unc_unfreeze() - a package counts again that an overflow has kept frozen
- * @ov: its overflows, @ov->select_lock is held
- * @since: since when it was
+ * unc_overflow_unfreeze() - start a package that an overflow or another program froze
+ * @ov: its overflows
  *
  * Context: interrupts off, on a CPU of the package.
  */
-void unc_unfreeze(struct unc_overflow *ov, u64 since)
+void unc_overflow_unfreeze(struct unc_overflow *ov)
 {
+	unc_raw_lock(&ov->ctl_lock);
 	wrmsrq(unc.gen->global_ctl, ov->ctl | unc.gen->unfreeze);
-	ov->served = ktime_get_mono_fast_ns();
-	write_seqcount_begin(&ov->frozen_seq);
-	ov->frozen_ns += ov->served - since;
-	WRITE_ONCE(ov->thaw_at, 0);
-	write_seqcount_end(&ov->frozen_seq);
+	unc_raw_unlock(&ov->ctl_lock);
 }
 
-/**
- * unc_stay_frozen() - a package that an overflow has frozen is left so for a while
- * @ov: its overflows, @ov->select_lock is held
- * @since: since when it is
- * @until: when it is to be unfrozen
- *
- * Context: interrupts off.
- */
-void unc_stay_frozen(struct unc_overflow *ov, u64 since, u64 until)
-{
-	write_seqcount_begin(&ov->frozen_seq);
-	ov->frozen_at = since;
-	WRITE_ONCE(ov->thaw_at, until);
-	write_seqcount_end(&ov->frozen_seq);
-}
+/* --- cores to interrupt ---------------------------------------------------- */
 
 /**
- * unc_account_frozen() - it was frozen for longer than was accounted
- * @ov: its overflows, @ov->select_lock is held
- * @ns: for so much longer, or shorter
- *
- * Context: interrupts off.
- */
-void unc_account_frozen(struct unc_overflow *ov, s64 ns)
-{
-	write_seqcount_begin(&ov->frozen_seq);
-	ov->frozen_ns += ns;
-	write_seqcount_end(&ov->frozen_seq);
-}
-
-/**
- * unc_frozen_ns() - for how long overflows have kept a package frozen
- * @pkg: the package
- *
- * Context: any but NMI, which may have come upon an account being changed.
- * Return: nanoseconds since load, those of a pause that lasts included.
- */
-u64 unc_frozen_ns(struct unc_package *pkg)
-{
-	struct unc_overflow *ov = &pkg->overflow;
-	unsigned int seq;
-	s64 pause;
-	u64 ns;
-
-	do {
-		seq = read_seqcount_begin(&ov->frozen_seq);
-		pause = ov->thaw_at ? ktime_get_mono_fast_ns() - ov->frozen_at :
-				      0;
-		ns = ov->frozen_ns + max_t(s64, pause, 0);
-	} while (read_seqcount_retry(&ov->frozen_seq, seq));
-	return ns;
-}
-
-/**
- * unc_overflow_charge() - sampling has kept a CPU busy
- * @ov: the package's overflows
- * @ns: for so long
- *
- * Context: interrupts off.
- */
-void unc_overflow_charge(struct unc_overflow *ov, u64 ns)
-{
-	unc_raw_lock(&ov->select_lock);
-	ov->credit -= ns;
-	unc_raw_unlock(&ov->select_lock);
-}
-
-/* --- whom to interrupt ---------------------------------------------------- */
-
-/**
- * unc_overflow_select() - a sampling event begins to ask for a core's interrupt
+ * unc_overflow_select() - change how many sampling events need a core's interrupt
  * @ov: its package's overflows
- * @core: the core's bit in the global control register
- * @users: 1, or -1 when it asks no more
+ * @core: the core's bit in the global control register, or one beyond: all cores
+ * @users: 1 or -1
  *
- * Context: interrupts off, on a CPU of the package, @ov->select_lock held.
+ * Context: interrupts off, on a CPU of the package, @ov->ctl_lock held.
  */
 void unc_overflow_select(struct unc_overflow *ov, int core, int users)
 {
@@ -195,6 +124,8 @@ void unc_overflow_select(struct unc_overflow *ov, int core, int users)
 		if (ov->core_users[i])
 			ctl |= BIT_ULL(i);
 	}
+	if (ov->core_users[fls64(cores)])
+		ctl |= cores;
 	if (ctl)
 		ctl |= unc.gen->wake;
 	if (ctl != ov->ctl)
@@ -205,25 +136,23 @@ void unc_overflow_select(struct unc_overflow *ov, int core, int users)
 /**
  * unc_overflow_leave() - a sampling event in a box that signals goes
  * @ov: its package's overflows
- * @core: what it asked for
+ * @core: the core whose interrupt it needed
  *
- * Its overflow may be on the way, and even later than this: the timer looks for
- * it for a while.
+ * Its overflow may come even later than this: the timer polls for it for a while.
  *
  * Context: interrupts off, on a CPU of the package.
- * Return: an overflow waits to be served.
+ * Return: an overflow waits to be handled.
  */
 bool unc_overflow_leave(struct unc_overflow *ov, int core)
 {
 	bool pending;
 
-	unc_raw_lock(&ov->select_lock);
+	unc_raw_lock(&ov->ctl_lock);
 	pending = unc_global_status();
 	unc_overflow_select(ov, core, -1);
 	WRITE_ONCE(ov->watch_until, ktime_get_mono_fast_ns() + UNC_LINGER_NS);
-	if (atomic_dec_and_test(&ov->signalled) && ov->thaw_at)
-		unc_unfreeze(ov, ov->frozen_at);
-	unc_raw_unlock(&ov->select_lock);
+	atomic_dec(&ov->signalled);
+	unc_raw_unlock(&ov->ctl_lock);
 	return pending;
 }
 
@@ -240,16 +169,15 @@ int unc_overflow_package_init(struct unc_package *pkg)
 	struct unc_overflow *ov = &pkg->overflow;
 
 	raw_spin_lock_init(&ov->lock);
-	raw_spin_lock_init(&ov->select_lock);
-	seqcount_raw_spinlock_init(&ov->frozen_seq, &ov->select_lock);
-	ov->core_users = kcalloc(fls64(unc.gen->cores),
+	raw_spin_lock_init(&ov->ctl_lock);
+	ov->core_users = kcalloc(fls64(unc.gen->cores) + 1,
 				 sizeof(*ov->core_users), GFP_KERNEL);
 	pkg->samplers = bitmap_zalloc(unc.boxes_per_package, GFP_KERNEL);
 	return ov->core_users && pkg->samplers ? 0 : -ENOMEM;
 }
 
 /**
- * unc_overflow_package_exit() - free what that has made
+ * unc_overflow_package_exit() - free what unc_overflow_package_init() made
  * @pkg: the package, in which nothing samples any more
  */
 void unc_overflow_package_exit(struct unc_package *pkg)

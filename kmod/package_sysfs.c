@@ -34,26 +34,28 @@ static ssize_t name##_show(struct kobject *kobj,			\
 static struct kobj_attribute name##_attr = __ATTR_RO(name)
 
 #define UNC_PACKAGE_COUNT(name, count)					\
-	UNC_PACKAGE_ATTR(name, "%lld", (s64)atomic64_read(&pkg->count))
+	UNC_PACKAGE_ATTR(name, "%lld", (s64)atomic64_read(&pkg->stats.count))
 
-UNC_PACKAGE_COUNT(overflow_count, overflow.count);
-UNC_PACKAGE_ATTR(overflow_frozen_ns, "%llu", unc_frozen_ns(pkg));
-UNC_PACKAGE_COUNT(overflow_timer_served, overflow.timer_served);
-UNC_PACKAGE_COUNT(overflow_late, overflow.late);
-UNC_PACKAGE_COUNT(overflow_spurious, overflow.spurious);
-UNC_PACKAGE_ATTR(overflow_cores, "%#llx", pkg->overflow.pmi_cores);
-UNC_PACKAGE_COUNT(group_frozen_ns, frozen_ns);
-UNC_PACKAGE_COUNT(group_unfrozen, unfrozen);
+UNC_PACKAGE_COUNT(overflow_count, overflows);
+UNC_PACKAGE_COUNT(overflow_frozen_ns, overflow_frozen_ns);
+UNC_PACKAGE_COUNT(overflow_timer_served, by_timer);
+UNC_PACKAGE_COUNT(overflow_late, late);
+UNC_PACKAGE_COUNT(throttled, throttled);
+UNC_PACKAGE_ATTR(overflow_cores, "%#llx", pkg->overflow.cores);
+UNC_PACKAGE_COUNT(group_frozen_ns, group_frozen_ns);
+UNC_PACKAGE_COUNT(group_unfrozen, group_unfrozen);
+UNC_PACKAGE_COUNT(foreign_writes, foreign_writes);
 
 static struct attribute *unc_package_attrs[] = {
 	&overflow_count_attr.attr,
 	&overflow_frozen_ns_attr.attr,
 	&overflow_timer_served_attr.attr,
 	&overflow_late_attr.attr,
-	&overflow_spurious_attr.attr,
+	&throttled_attr.attr,
 	&overflow_cores_attr.attr,
 	&group_frozen_ns_attr.attr,
 	&group_unfrozen_attr.attr,
+	&foreign_writes_attr.attr,
 	NULL,
 };
 

@@ -86,8 +86,8 @@ static void unc_pci_remove_box(struct unc_box *box)
 	unc_box_restore(box);
 	box->dead = true;
 	unc_unlock(box, flags);
-	/* dead: nobody looks at it any more but the report of that */
-	irq_work_sync(&box->gone);
+	/* a report of that may still be on its way */
+	irq_work_sync(&box->report);
 	if (box->regs)
 		iounmap(box->regs);
 	box->regs = NULL;

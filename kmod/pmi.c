@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The UBox's interrupt, a PMI, which the local APIC delivers as an NMI: which
- * CPUs it reaches, telling it from other NMIs, and from there to the work that
- * an NMI must not do.
+ * The UBox's interrupt, a PMI, which the local APIC delivers as an NMI: telling it
+ * from other NMIs, and from there to the work that an NMI must not do.
  *
- * Whose NMI is it?  The local APIC masks its performance-counter entry (LVTPC)
- * when it delivers, so an NMI that finds the entry masked is a PMI.  The handler
- * serves it if the global status says that a box overflowed.  If it does not, and
- * neither perf's core PMU nor anybody else claims the NMI, it is one of ours that
- * came late: somebody has found and served its overflow before.  However it was,
- * the entry is unmasked again, or that CPU would get no PMI of anybody any more.
+ * The local APIC masks its performance-counter entry (LVTPC) when it delivers a PMI.
+ * So an NMI that finds the entry masked is a PMI, of the uncore or of the core PMU, and
+ * is claimed while the package samples, also when another CPU has handled its overflow
+ * already.  Handlers are registered while sampling events exist: the first one looks
+ * at LVTPC, the last one, behind perf's, unmasks it unless perf has.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -18,14 +16,15 @@
 #include <linux/irq_work.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
-#include <linux/sched/task_stack.h>
 #include <linux/smp.h>
-#include <linux/topology.h>
+#include <linux/workqueue.h>
 #include <asm/apic.h>
-#include <asm/irq_regs.h>
 #include <asm/nmi.h>
+#include <asm/unwind.h>
 
 #include "xeon_uncore.h"
 #include "compat.h"
@@ -33,165 +32,190 @@
 #define UNC_LVT_MODE	(APIC_MODE_MASK | APIC_LVT_MASKED)
 #define UNC_LVT_MASKED	(APIC_DM_NMI | APIC_LVT_MASKED)
 
-/* Lets a CPU receive PMIs of the uncore; IA32_DEBUGCTL. */
-#define UNC_DEBUGCTL_PMI	BIT_ULL(13)
-
 /* A PMI that has masked LVTPC is an NMI within this, even on a CPU held up. */
 #define UNC_COMING_NS	NSEC_PER_SEC
+/* An NMI that was latched during another's handlers comes within this. */
+#define UNC_LATCHED_NS	NSEC_PER_MSEC
+/* After the last sampling event has gone, late PMIs may still come for so long. */
+#define UNC_LATE_MS	2000
 
 /**
  * struct unc_pmi - a CPU's way from NMI to samples
  * @work: does what an NMI must not
- * @csd: asks this CPU to deliver its events' samples
- * @asked: it has been asked and has not begun
+ * @csd: runs @work's function on behalf of another CPU
+ * @kicked: @csd is on its way
  * @regs: registers of what the NMI interrupted, while @pending; those of its stack
  *	are 0 if it had interrupts off
  * @task: and the task
- * @status: global status as the NMI handler saw it
+ * @status: global status as the NMI handler saw it; 0: not read
  * @stamp: when that was
- * @noted: the freeze to which @status belongs
- * @pending: @work is queued and those above are valid, but for @regs when
- *	@serving was found
- * @serving: this CPU serves overflows or delivers samples
- * @own: the NMI interrupted that, and not what samples are about
- * @armed: its LVTPC delivers NMIs, as far as we know
+ * @freeze: the package freeze to which @status belongs
+ * @pending: @work is queued, and those above are valid
+ * @own: the NMI interrupted the driver's handlers, and not what samples are about
+ * @in_handler: this CPU handles overflows or delivers samples
+ * @armed: its LVTPC delivers NMIs, as far as the driver knows
+ * @lvtpc: what LVTPC held before the driver armed it
  * @masked_since: when LVTPC was first found masked since the last NMI, or 0
- * @came: the NMI that is being handled, or that was last, is a PMI
- * @rearmed_ip: where the last NMI for which LVTPC was unmasked has interrupted;
- *	another one may have been waiting
- * @lvtpc: what LVTPC held before we came
- * @debugctl: IA32_DEBUGCTL has been changed
- * @core: bit of the global control register that sends it PMIs, or -1
+ * @is_pmi: the NMI that is being handled is a PMI
+ * @unmasked_at: when the last NMI's handlers unmasked LVTPC; 0: they did not
+ * @unmasked_ip: the address that this NMI interrupted
  */
 struct unc_pmi {
 	struct irq_work work;
 	call_single_data_t csd;
-	atomic_t asked;
+	atomic_t kicked;
 	struct pt_regs regs;
 	struct task_struct *task;
 	u64 status;
 	u64 stamp;
-	u32 noted;
+	u32 freeze;
 	bool pending;
-	bool serving;
 	bool own;
+	bool in_handler;
 	bool armed;
-	bool came;
-	u64 masked_since;
-	unsigned long rearmed_ip;
 	u32 lvtpc;
-	bool debugctl;
-	int core;
+	u64 masked_since;
+	bool is_pmi;
+	u64 unmasked_at;
+	unsigned long unmasked_ip;
 };
 
 static DEFINE_PER_CPU(struct unc_pmi, unc_pmi);
-static bool unc_pmi_ready;
-/* What a PMI leads to: it is done above. */
+/* What a PMI leads to is done above. */
 static const struct unc_pmi_calls *unc_pmi_calls;
+
+/* The package whose PMIs are being measured, and the CPUs that got one. */
+static struct unc_package *unc_pmi_measured;
+static struct cpumask *unc_pmi_answered;
+
+/* Sampling events, and users of the handlers; guarded by the mutex. */
+static DEFINE_MUTEX(unc_pmi_mutex);
+static unsigned int unc_pmi_users;
+static bool unc_pmi_registered;
 
 /* --- from hard interrupts ------------------------------------------------ */
 
 /**
- * unc_pmi_serving() - an NMI that comes now does not take our registers for a
- * sample
+ * unc_pmi_in_handler() - keep an NMI that comes now from sampling the driver itself
  * @on: begin or end
  *
  * Context: hard interrupt.
  * Return: what it was before.
  */
-bool unc_pmi_serving(bool on)
+bool unc_pmi_in_handler(bool on)
 {
-	bool was = this_cpu_read(unc_pmi.serving);
+	bool was = this_cpu_read(unc_pmi.in_handler);
 
-	this_cpu_write(unc_pmi.serving, on);
+	this_cpu_write(unc_pmi.in_handler, on);
 	barrier();
 	return was;
 }
 
 /**
- * unc_present_regs() - where this CPU is, when no NMI has kept it
+ * unc_pmi_regs() - find the registers of what an interrupt has interrupted
  * @here: room for registers
  *
- * Not all interrupts leave their registers to be found.  Then it is where the
- * task left user space, and the scheduler for a task that never was there: it has
- * just been switched to, or rests.
+ * Not all interrupts leave their registers to be found, but the unwinder knows them.
+ *
+ * Context: hard interrupt, on the CPU to be sampled.
+ * Return: these registers; @here, without a stack, where there are none.
  */
-struct pt_regs *unc_present_regs(struct pt_regs *here)
+struct pt_regs *unc_pmi_regs(struct pt_regs *here)
 {
-	if (get_irq_regs())
-		return get_irq_regs();
-	if (!(current->flags & PF_KTHREAD))
-		return task_pt_regs(current);
+	struct unwind_state state;
+	struct pt_regs *regs;
+	bool partial;
+
+	for (unwind_start(&state, current, NULL, NULL); !unwind_done(&state);
+	     unwind_next_frame(&state)) {
+		regs = unwind_get_entry_regs(&state, &partial);
+		if (regs && !partial)
+			return regs;
+	}
+	memset(here, 0, sizeof(*here));
 	perf_fetch_caller_regs(here);
-	here->ip = (unsigned long)schedule;
+	here->sp = 0;
+	here->bp = 0;
 	return here;
 }
 
-/* The first one to come serves the hardware, every one its own events. */
-static void unc_pmi_work(struct irq_work *work)
+/* The first CPU to come handles the hardware, every one its own events. */
+static void unc_pmi_do_work(void)
 {
-	struct unc_pmi *pmi = container_of(work, struct unc_pmi, work);
 	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
-	bool noted = READ_ONCE(pmi->pending);
+	struct unc_pmi *pmi = this_cpu_ptr(&unc_pmi);
+	bool pending = READ_ONCE(pmi->pending);
 	struct pt_regs here, *regs = NULL;
+	bool was;
 
-	unc_pmi_serving(true);
-	unc_pmi_calls->serve(pkg, noted ? pmi->status : 0, pmi->stamp, pmi->noted);
-	/* the NMI may have hit the scheduler: another task has come since */
-	if (noted && !pmi->own && pmi->task == current)
-		regs = &pmi->regs;
-	unc_overflow_charge(&pkg->overflow,
-			    unc_pmi_calls->deliver(pkg, regs ?:
-						   unc_present_regs(&here)));
-	if (noted)
-		WRITE_ONCE(pmi->pending, false);
-	unc_pmi_serving(false);
-}
-
-/* Asked by another CPU of the package. */
-static void unc_pmi_carried(void *data)
-{
-	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
-	struct pt_regs here;
-
-	/* from here on it can be asked again */
-	atomic_set_release(this_cpu_ptr(&unc_pmi.asked), 0);
 	if (!pkg)
 		return;
-	unc_pmi_serving(true);
-	unc_overflow_charge(&pkg->overflow,
-			    unc_pmi_calls->deliver(pkg,
-						   unc_present_regs(&here)));
-	unc_pmi_serving(false);
+	was = unc_pmi_in_handler(true);
+	if (pending) {
+		unc_pmi_calls->handle(pkg, pmi->status, pmi->stamp, pmi->freeze);
+		/* the NMI may have hit the scheduler, and another task runs now */
+		if (!pmi->own && pmi->task == current)
+			regs = &pmi->regs;
+	}
+	unc_pmi_calls->deliver(pkg, regs ?: unc_pmi_regs(&here));
+	if (pending)
+		WRITE_ONCE(pmi->pending, false);
+	unc_pmi_in_handler(was);
+}
+
+static void unc_pmi_work(struct irq_work *work)
+{
+	unc_pmi_do_work();
+}
+
+static void unc_pmi_kicked(void *data)
+{
+	/* from here on it can be kicked again */
+	atomic_set_release(this_cpu_ptr(&unc_pmi.kicked), 0);
+	unc_pmi_do_work();
 }
 
 /**
- * unc_pmi_carry() - have another CPU deliver its samples
- * @cpu: the CPU
+ * unc_pmi_kick() - have the other CPUs of a package deliver their samples
+ * @pkg: the package
  *
- * Several CPUs may ask at a time, and one request may be under way only.
+ * A CPU that has got the PMI itself needs no kick: its work is still to run, or waits
+ * for the caller.
  *
- * Context: hard interrupt, no lock of a box held.
+ * Context: hard interrupt, no lock of the driver held.
  */
-void unc_pmi_carry(unsigned int cpu)
+void unc_pmi_kick(struct unc_package *pkg)
 {
-	struct unc_pmi *pmi = per_cpu_ptr(&unc_pmi, cpu);
+	unsigned int cpu;
 
-	if (atomic_xchg(&pmi->asked, 1))
-		return;
-	/* a CPU that is going offline has its events taken off in order */
-	if (smp_call_function_single_async(cpu, &pmi->csd))
-		atomic_set(&pmi->asked, 0);
+	for_each_cpu(cpu, &pkg->sampling_cpus) {
+		struct unc_pmi *pmi = per_cpu_ptr(&unc_pmi, cpu);
+
+		if (cpu == smp_processor_id() || READ_ONCE(pmi->pending) ||
+		    atomic_xchg(&pmi->kicked, 1))
+			continue;
+		/* a CPU that goes offline has its events taken off in order */
+		if (smp_call_function_single_async(cpu, &pmi->csd))
+			atomic_set(&pmi->kicked, 0);
+	}
 }
 
 /**
  * unc_pmi_raise() - do on this CPU what a PMI would have done
  *
- * Context: any; interrupts off.
+ * Context: interrupts off.
  */
 void unc_pmi_raise(void)
 {
-	irq_work_queue(&this_cpu_ptr(&unc_pmi)->work);
+	struct unc_pmi *pmi = this_cpu_ptr(&unc_pmi);
+
+	/* an NMI may come in between, and then knows better */
+	if (!READ_ONCE(pmi->pending)) {
+		pmi->own = true;
+		pmi->status = 0;
+		WRITE_ONCE(pmi->pending, true);
+	}
+	irq_work_queue(&pmi->work);
 }
 
 /* --- LVTPC --------------------------------------------------------------- */
@@ -207,8 +231,8 @@ static void unc_lvtpc_unmask(void)
 }
 
 /*
- * LVTPC of a CPU that takes PMIs is masked.  Our handlers never leave it so: a
- * PMI is on its way, unless that takes so long that somebody else has masked it.
+ * LVTPC of a CPU that takes PMIs is masked.  The driver never leaves it so: a PMI is
+ * on its way, unless that takes so long that another program must have masked it.
  */
 static bool unc_pmi_is_coming(struct unc_pmi *pmi)
 {
@@ -238,27 +262,23 @@ static void unc_lvtpc_arm(void *unused)
 	WRITE_ONCE(pmi->armed, true);
 }
 
+/* Without handlers a PMI that came at the last moment has left the entry masked. */
 static void unc_lvtpc_restore(void *unused)
 {
 	struct unc_pmi *pmi = this_cpu_ptr(&unc_pmi);
-	u64 debugctl;
 
-	if (pmi->armed && pmi->lvtpc != APIC_DM_NMI)
+	if (pmi->armed && apic->read(APIC_LVTPC) != pmi->lvtpc)
 		apic->write(APIC_LVTPC, pmi->lvtpc);
 	pmi->armed = false;
-	if (pmi->debugctl && !rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &debugctl))
-		wrmsrq_safe(MSR_IA32_DEBUGCTLMSR,
-			    debugctl & ~UNC_DEBUGCTL_PMI);
-	pmi->debugctl = false;
 }
 
 /* --- NMI: MSRs and the local APIC only, no lock -------------------------- */
 
-/* Has an NMI interrupted our own interrupt handlers? */
+/* Has an NMI interrupted the driver's own interrupt handlers? */
 static bool unc_is_own(const struct unc_pmi *pmi, struct pt_regs *regs)
 {
 	/* an NMI counts as a hard interrupt itself */
-	return pmi->serving ||
+	return pmi->in_handler ||
 	       (hardirq_count() > HARDIRQ_OFFSET &&
 		within_module(instruction_pointer(regs), THIS_MODULE));
 }
@@ -287,317 +307,184 @@ static void unc_note(struct unc_pmi *pmi, struct pt_regs *regs, u64 status,
 			unc_keep_regs(pmi, regs);
 		pmi->task = current;
 		pmi->status = status;
-		pmi->noted = freeze;
+		pmi->freeze = freeze;
 		pmi->stamp = ktime_get_mono_fast_ns();
 		WRITE_ONCE(pmi->pending, true);
 	}
 	irq_work_queue(&pmi->work);
 }
 
-/* The first handler.  Even a PMI that nobody expects must not leave LVTPC masked. */
+/* Note an overflow, if there is one; returns whether. */
+static bool unc_look(struct unc_overflow *ov, struct unc_pmi *pmi,
+		     struct pt_regs *regs)
+{
+	u32 freeze = READ_ONCE(ov->freeze);
+	u64 status;
+
+	/* a later freeze's status must not be taken for this one's; see handle() */
+	smp_rmb();
+	status = unc_global_status();
+	if (status)
+		unc_note(pmi, regs, status, freeze);
+	return status;
+}
+
+/*
+ * This NMI was latched while the last one's handlers ran: a PMI that had masked LVTPC
+ * before they unmasked it.
+ */
+static bool unc_was_latched(struct unc_pmi *pmi, struct pt_regs *regs)
+{
+	u64 at = pmi->unmasked_at;
+
+	pmi->unmasked_at = 0;
+	return at && pmi->unmasked_ip == instruction_pointer(regs) &&
+	       ktime_get_mono_fast_ns() - at < UNC_LATCHED_NS;
+}
+
+/* One that is late finds no status: it is claimed, but does not answer. */
+static int unc_nmi_measured(const struct unc_pmi *pmi)
+{
+	if (pmi->is_pmi && unc_global_status())
+		cpumask_set_cpu(smp_processor_id(), unc_pmi_answered);
+	return pmi->is_pmi ? NMI_HANDLED : NMI_DONE;
+}
+
+/* The first handler. */
 static int unc_nmi(unsigned int type, struct pt_regs *regs)
 {
 	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
 	struct unc_pmi *pmi = this_cpu_ptr(&unc_pmi);
 	struct unc_overflow *ov;
-	u64 status;
-	u32 freeze;
 
-	pmi->came = false;
+	pmi->is_pmi = false;
 	WRITE_ONCE(pmi->masked_since, 0);
 	if (!pkg || !pmi->armed)
 		return NMI_DONE;
 	ov = &pkg->overflow;
-	pmi->came = unc_lvtpc_is_masked();
-	if (!READ_ONCE(ov->watching) && !READ_ONCE(ov->measuring))
+	pmi->is_pmi = unc_lvtpc_is_masked() || unc_was_latched(pmi, regs);
+	if (READ_ONCE(unc_pmi_measured) == pkg)
+		return unc_nmi_measured(pmi);
+	if (!READ_ONCE(ov->watching))
 		return NMI_DONE;
-	if (READ_ONCE(ov->measuring)) {
-		/* one that is late finds no status: no answer, but ours */
-		if (pmi->came && unc_global_status())
-			cpumask_set_cpu(smp_processor_id(), &ov->answered);
-		return pmi->came ? NMI_HANDLED : NMI_DONE;
-	}
-	freeze = READ_ONCE(ov->freeze);
-	/* a later freeze's status must not pass for this one's; serve() */
-	smp_rmb();
-	status = unc_global_status();
-	if (!status)
-		return NMI_DONE;
-	unc_note(pmi, regs, status, freeze);
-	/* another kind of NMI may just have been the first to see it */
-	return pmi->came ? NMI_HANDLED : NMI_DONE;
+	if (!unc_look(ov, pmi, regs) && pmi->is_pmi)
+		atomic64_inc(&pkg->stats.late);
+	return pmi->is_pmi ? NMI_HANDLED : NMI_DONE;
 }
 
 /*
- * The last handler, after perf's, which unmasks LVTPC as late as its counters
- * want it.  One that was masked only now belongs to an NMI that waits.
+ * The last handler, after perf's, which unmasks LVTPC early or late, as its counters
+ * require.  In either case a PMI may have been dropped while the entry was masked.
  */
 static int unc_nmi_end(unsigned int type, struct pt_regs *regs)
 {
 	struct unc_pmi *pmi = this_cpu_ptr(&unc_pmi);
 	struct unc_package *pkg;
 
-	if (!pmi->came || !unc_lvtpc_is_masked())
+	if (!pmi->is_pmi)
 		return NMI_DONE;
-	unc_lvtpc_unmask();
-	pmi->rearmed_ip = instruction_pointer(regs);
+	if (unc_lvtpc_is_masked()) {
+		unc_lvtpc_unmask();
+		pmi->unmasked_ip = instruction_pointer(regs);
+		pmi->unmasked_at = ktime_get_mono_fast_ns();
+	}
 	pkg = unc_package_of_cpu(smp_processor_id());
-	/* an overflow whose PMI was dropped while the entry was masked */
 	if (READ_ONCE(pkg->overflow.watching) &&
-	    !READ_ONCE(pkg->overflow.measuring) && !READ_ONCE(pmi->pending) &&
-	    unc_global_status())
-		irq_work_queue(&pmi->work);
+	    READ_ONCE(unc_pmi_measured) != pkg && !READ_ONCE(pmi->pending))
+		unc_look(&pkg->overflow, pmi, regs);
 	return NMI_DONE;
 }
 
-/* Only called when nobody has claimed the NMI. */
-static int unc_nmi_unknown(unsigned int type, struct pt_regs *regs)
+/* --- handlers come and go ------------------------------------------------ */
+
+static int unc_nmi_register(void)
 {
-	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
-	struct unc_pmi *pmi = this_cpu_ptr(&unc_pmi);
+	int err = register_nmi_handler(NMI_LOCAL, unc_nmi, NMI_FLAG_FIRST,
+				       UNC_NAME);
 
-	if (!pkg || !READ_ONCE(pkg->overflow.watching))
-		return NMI_DONE;
-	if (pmi->came) {
-		atomic64_inc(&pkg->overflow.late);
-		return NMI_HANDLED;
-	}
-	/* it waited while LVTPC was unmasked for the one before */
-	if (pmi->rearmed_ip && pmi->rearmed_ip == instruction_pointer(regs)) {
-		pmi->rearmed_ip = 0;
-		return NMI_HANDLED;
-	}
-	atomic64_inc(&pkg->overflow.spurious);
-	return NMI_DONE;
+	if (err)
+		return err;
+	/* behind perf's handler, which is there from boot on */
+	err = register_nmi_handler(NMI_LOCAL, unc_nmi_end, 0, UNC_NAME "_end");
+	if (err)
+		unregister_nmi_handler(NMI_LOCAL, UNC_NAME);
+	else
+		unc_pmi_registered = true;
+	return err;
 }
 
-/* --- which core is which bit --------------------------------------------- */
+static void unc_nmi_unregister(void)
+{
+	unregister_nmi_handler(NMI_LOCAL, UNC_NAME "_end");
+	unregister_nmi_handler(NMI_LOCAL, UNC_NAME);
+	unc_pmi_registered = false;
+	on_each_cpu(unc_lvtpc_restore, NULL, 1);
+}
 
-/*
- * The manual numbers cores in pmi_core_sel and does not say how, cores
- * may be fused off, and firmware may have its own ideas.  So it is measured, at
- * load: a clock overflows, with one bit at a time, and who gets the PMI?
- */
+/* Nothing has sampled for a while. */
+static void unc_pmi_idle(struct work_struct *work)
+{
+	mutex_lock(&unc_pmi_mutex);
+	if (!unc_pmi_users && unc_pmi_registered && unc_pmi_settle())
+		unc_nmi_unregister();
+	mutex_unlock(&unc_pmi_mutex);
+}
 
-/* For how long (ns) to wait for the first answer of all. */
-#define UNC_ANSWER_NS	(50 * NSEC_PER_MSEC)
-/* So many times the longest delay seen, or this, is long enough for the others. */
-#define UNC_ABSENT	8
-#define UNC_ABSENT_NS	(200 * NSEC_PER_USEC)
-/* An answer that comes late looks like that of another core: measure anew. */
-#define UNC_TRIES	3
+static DECLARE_DELAYED_WORK(unc_pmi_idle_work, unc_pmi_idle);
 
 /**
- * struct unc_ping - attempts to interrupt
- * @box: the box with the clock
- * @cores: bits to try
- * @wait: for so long (ns) for somebody to answer
- * @everybody: wait for all of these that long, or NULL: little longer than for the
- *	first
- * @whole_cores: who answers is enough when all threads of its core have; else all
- *	others have to be seen not to
- * @overflowed: the global status has shown the overflow
- * @delay: how long (ns) the slowest that came took
- * @slowest: the same of all attempts so far
- * @patience: how much longer than usual to wait for the others
+ * unc_pmi_get() - a sampling event is opened: have its PMIs handled
+ *
+ * Context: process.
+ * Return: 0, or -ENOMEM; undone by unc_pmi_put().
  */
-struct unc_ping {
-	struct unc_box *box;
-	u64 cores;
-	u64 wait;
-	const struct cpumask *everybody;
-	bool whole_cores;
-	bool overflowed;
-	u64 delay;
-	u64 slowest;
-	unsigned int patience;
-};
-
-static void unc_ping_clock(struct unc_box *box, u64 ctl, u64 left)
+int unc_pmi_get(void)
 {
-	u64 mask = GENMASK_ULL(unc_counter_bits(box, UNC_FIXED) - 1, 0);
-	unsigned long flags;
+	int err = 0;
 
-	flags = unc_lock(box);
-	unc_write_ctl(box, UNC_FIXED, 0);
-	unc_clear_status(box);
-	unc_write_counter(box, UNC_FIXED, (mask + 1 - left) & mask);
-	if (ctl)
-		unc_write_ctl(box, UNC_FIXED, ctl);
-	unc_unlock(box, flags);
+	/* where no box signals, all are polled */
+	if (!unc.gen->global_status)
+		return 0;
+	mutex_lock(&unc_pmi_mutex);
+	if (!unc_pmi_registered)
+		err = unc_nmi_register();
+	if (!err)
+		unc_pmi_users++;
+	mutex_unlock(&unc_pmi_mutex);
+	return err;
 }
 
-/* Who has not answered for so long will not. */
-static u64 unc_absent(const struct unc_ping *ping)
-{
-	return clamp_t(u64, UNC_ABSENT * ping->patience * ping->slowest,
-		       UNC_ABSENT_NS, UNC_ANSWER_NS);
-}
-
-/* Has of each core that answers every thread done so that can? */
-static bool unc_cores_are_whole(const struct unc_overflow *ov)
-{
-	unsigned int cpu, thread;
-
-	for_each_cpu(cpu, &ov->answered) {
-		for_each_cpu(thread, topology_sibling_cpumask(cpu)) {
-			if (per_cpu(unc_pmi, thread).armed &&
-			    !cpumask_test_cpu(thread, &ov->answered))
-				return false;
-		}
-	}
-	return true;
-}
-
-/*
- * Have the clock overflow, and wait: for somebody to answer, and then a little
- * more for others.  Process context, on a CPU of the package.
+/**
+ * unc_pmi_put() - a sampling event is closed
+ *
+ * Context: process.
  */
-static void unc_ping(struct unc_ping *ping)
+void unc_pmi_put(void)
 {
-	const struct unc_layout *layout = ping->box->type->layout;
-	struct unc_overflow *ov = &ping->box->pkg->overflow;
-	u64 start, passed, wait = ping->wait;
-	unsigned int n, before = 0;
-
-	cpumask_clear(&ov->answered);
-	ping->overflowed = false;
-	ping->delay = 0;
-	unc_package_select(ping->cores);
-	start = ktime_get_mono_fast_ns();
-	unc_ping_clock(ping->box, layout->en | layout->ov_en, 1);
-	do {
-		ping->overflowed |= unc_global_status() != 0;
-		passed = ktime_get_mono_fast_ns() - start;
-		n = cpumask_weight(&ov->answered);
-		if (n != before) {
-			before = n;
-			ping->delay = passed;
-			ping->slowest = max(ping->slowest, passed);
-			if (!ping->everybody)
-				wait = passed + unc_absent(ping);
-			else if (cpumask_subset(ping->everybody, &ov->answered))
-				break;
-			if (ping->whole_cores && unc_cores_are_whole(ov))
-				break;
-		}
-		cond_resched();
-		/* who answers may share this processor, as a thread or a guest's */
-		cpu_relax();
-	} while (passed < wait);
-	unc_ping_clock(ping->box, 0, 0);
-	unc_package_thaw(0);
-}
-
-/* A CPU may have to be told that the uncore interrupts it. */
-static bool unc_debugctl_needed;
-
-static void unc_debugctl_allow(void *unused)
-{
-	u64 value;
-
-	if (rdmsrq_safe(MSR_IA32_DEBUGCTLMSR, &value) ||
-	    (value & UNC_DEBUGCTL_PMI) ||
-	    wrmsrq_safe(MSR_IA32_DEBUGCTLMSR, value | UNC_DEBUGCTL_PMI))
+	if (!unc.gen->global_status)
 		return;
-	this_cpu_write(unc_pmi.debugctl, true);
+	mutex_lock(&unc_pmi_mutex);
+	if (!--unc_pmi_users)
+		mod_delayed_work(system_wq, &unc_pmi_idle_work,
+				 msecs_to_jiffies(UNC_LATE_MS + 100));
+	mutex_unlock(&unc_pmi_mutex);
 }
 
-/* All cores at once: who answers at all, and how fast? */
-static bool unc_ping_all(struct unc_ping *ping, const struct cpumask *cpus)
-{
-	const struct cpumask *answered = &ping->box->pkg->overflow.answered;
-
-	ping->cores = unc.gen->cores;
-	ping->wait = UNC_ANSWER_NS;
-	/* whoever is left out here gets its samples from another core for good */
-	ping->everybody = cpus;
-	unc_ping(ping);
-	if (ping->overflowed && cpumask_empty(answered)) {
-		on_each_cpu_mask(cpus, unc_debugctl_allow, NULL, 1);
-		unc_ping(ping);
-		unc_debugctl_needed |= !cpumask_empty(answered);
-	}
-	ping->everybody = NULL;
-	return !cpumask_empty(answered);
-}
-
-/* One core after the other, until all CPUs of @left are accounted for. */
-static u64 unc_ping_each(struct unc_ping *ping, struct cpumask *left)
-{
-	struct unc_overflow *ov = &ping->box->pkg->overflow;
-	const unsigned long cores = unc.gen->cores;
-	unsigned int bit, cpu;
-	u64 reach = 0;
-
-	for_each_set_bit(bit, &cores, BITS_PER_LONG) {
-		if (cpumask_empty(left))
-			break;
-		ping->cores = BIT_ULL(bit);
-		unc_ping(ping);
-		if (cpumask_empty(&ov->answered))
-			continue;
-		reach |= BIT_ULL(bit);
-		for_each_cpu(cpu, &ov->answered)
-			per_cpu(unc_pmi, cpu).core = bit;
-		cpumask_andnot(left, left, &ov->answered);
-	}
-	return reach;
-}
-
-/* Does each core's bit reach those again that it seemed to reach? */
-static bool unc_ping_again(struct unc_ping *ping, u64 reach,
-			   const struct cpumask *cpus)
-{
-	struct unc_overflow *ov = &ping->box->pkg->overflow;
-	const unsigned long bits = reach;
-	unsigned int bit, cpu;
-	u64 fastest = U64_MAX;
-
-	for_each_set_bit(bit, &bits, BITS_PER_LONG) {
-		ping->cores = BIT_ULL(bit);
-		unc_ping(ping);
-		for_each_cpu(cpu, cpus) {
-			if ((per_cpu(unc_pmi, cpu).core == bit) !=
-			    cpumask_test_cpu(cpu, &ov->answered))
-				return false;
-		}
-		fastest = min(fastest, ping->delay);
-	}
-	ov->latency = fastest;
-	return true;
-}
-
-static void unc_ping_khz(struct unc_ping *ping)
-{
-	struct unc_overflow *ov = &ping->box->pkg->overflow;
-	struct unc_slot clock = { .ctr = UNC_FIXED };
-	unsigned long flags;
-	u64 start, count = 0;
-
-	unc_ping_clock(ping->box, ping->box->type->layout->en, 0);
-	start = ktime_get_mono_fast_ns();
-	udelay(100);
-	flags = unc_lock(ping->box);
-	unc_read_counter(ping->box, &clock, &count);
-	start = ktime_get_mono_fast_ns() - start;
-	unc_unlock(ping->box, flags);
-	unc_ping_clock(ping->box, 0, 0);
-	ov->clock_khz = min_t(u64, unc_mul_div(count, NSEC_PER_MSEC, start),
-			      unc.gen->max_khz);
-}
-
-static void unc_lvtpc_look(void *masked)
+static void unc_lvtpc_check(void *masked)
 {
 	if (this_cpu_read(unc_pmi.armed) && unc_lvtpc_is_masked())
 		WRITE_ONCE(*(bool *)masked, true);
 }
 
-/*
- * Wait for PMIs that are on their way: where one has been delivered and not been
- * handled, LVTPC is masked.  Process context.
+/**
+ * unc_pmi_settle() - wait for PMIs that are on their way
+ *
+ * While one has been delivered and not been handled, LVTPC is masked.
+ *
+ * Context: process.
+ * Return: false when some CPU's LVTPC stays masked.
  */
-static void unc_pmi_settle(void)
+bool unc_pmi_settle(void)
 {
 	unsigned int i;
 
@@ -605,149 +492,15 @@ static void unc_pmi_settle(void)
 		bool masked = false;
 
 		usleep_range(5000, 6000);
-		on_each_cpu(unc_lvtpc_look, &masked, 1);
+		on_each_cpu(unc_lvtpc_check, &masked, 1);
 		if (!masked)
-			return;
+			return true;
 	}
-}
-
-/* A box with a clock that can overflow, and that nobody has to wait for. */
-static struct unc_box *unc_clock_box(const struct unc_package *pkg)
-{
-	unsigned int b;
-
-	for (b = 0; b < unc.boxes_per_package; b++) {
-		struct unc_box *box = pkg->boxes[b];
-
-		if (box && !box->dead && box->type->space->lockless &&
-		    box->type->signals && box->type->fixed_ctl)
-			return box;
-	}
-	return NULL;
-}
-
-struct unc_measurement {
-	struct unc_package *pkg;
-	cpumask_var_t cpus, left;
-	const char *why;
-};
-
-/* Which bit reaches which of @cpus; 0: none does, or no two attempts agree. */
-static u64 unc_measure_cores(struct unc_measurement *m, struct unc_ping *ping)
-{
-	unsigned int try, cpu;
-	u64 reach;
-
-	if (!unc_ping_all(ping, m->cpus)) {
-		m->why = ping->overflowed ?
-			"no CPU gets the uncore's interrupt" :
-			"its clock does not count, so no overflow could be tried";
-		return 0;
-	}
-	cpumask_and(m->cpus, m->cpus, &m->pkg->overflow.answered);
-	for (try = 0; try < UNC_TRIES; try++) {
-		for_each_cpu(cpu, m->cpus)
-			per_cpu(unc_pmi, cpu).core = -1;
-		cpumask_copy(m->left, m->cpus);
-		ping->patience = 1 << 2 * try;
-		ping->wait = unc_absent(ping);
-		/* who else answers, if anybody does, is seen the second time */
-		ping->whole_cores = true;
-		reach = unc_ping_each(ping, m->left);
-		ping->whole_cores = false;
-		ping->wait = UNC_ANSWER_NS;
-		if (reach && cpumask_empty(m->left) &&
-		    unc_ping_again(ping, reach, m->cpus))
-			return reach;
-		/* let the late ones come */
-		msleep(20);
-	}
-	m->why = "no two attempts agree on whom its interrupt reaches";
-	return 0;
-}
-
-/* On a CPU of the package; process context. */
-static int unc_measure(void *data)
-{
-	struct unc_measurement *m = data;
-	struct unc_overflow *ov = &m->pkg->overflow;
-	struct unc_ping ping = { .box = ov->clock, .patience = 1 };
-
-	m->why = NULL;
-	WRITE_ONCE(ov->measuring, true);
-	ov->pmi_cores = unc_measure_cores(m, &ping);
-	if (ov->pmi_cores)
-		unc_ping_khz(&ping);
-	unc_pmi_settle();
-	WRITE_ONCE(ov->measuring, false);
-	return 0;
+	return false;
 }
 
 /**
- * unc_pmi_measure() - find out whom the uncore's interrupt reaches
- * @pkg: the package; nothing counts there yet
- *
- * Where it reaches nobody all boxes are polled.
- *
- * Context: process.
- */
-void unc_pmi_measure(struct unc_package *pkg)
-{
-	struct unc_measurement m = { .pkg = pkg };
-	unsigned int cpu;
-
-	pkg->overflow.clock = unc_clock_box(pkg);
-	if (!pkg->overflow.clock)
-		return;
-	if (!zalloc_cpumask_var(&m.cpus, GFP_KERNEL))
-		return;
-	if (!zalloc_cpumask_var(&m.left, GFP_KERNEL))
-		goto out;
-	m.why = "none of its CPUs is online";
-	cpus_read_lock();
-	for_each_online_cpu(cpu) {
-		if (unc_package_of_cpu(cpu) == pkg)
-			cpumask_set_cpu(cpu, m.cpus);
-	}
-	cpu = cpumask_first(m.cpus);
-	if (cpu < nr_cpu_ids) {
-		on_each_cpu_mask(m.cpus, unc_lvtpc_arm, NULL, 1);
-		smp_call_on_cpu(cpu, unc_measure, &m, false);
-	}
-	cpus_read_unlock();
-	if (m.why)
-		pr_warn("package %d: %s: overflows are looked for every millisecond instead\n",
-			pkg->phys_id, m.why);
-	free_cpumask_var(m.left);
-out:
-	free_cpumask_var(m.cpus);
-}
-
-/**
- * unc_pmi_core() - which bit sends a CPU the interrupt
- * @pkg: its package, where some bit reaches some CPU
- * @cpu: the CPU
- *
- * Return: the bit, or that of another core, from which samples are carried
- * over, for a CPU that came online later or that no bit reaches.
- */
-int unc_pmi_core(const struct unc_package *pkg, unsigned int cpu)
-{
-	unsigned int thread;
-
-	for_each_cpu(thread, topology_sibling_cpumask(cpu)) {
-		int core = per_cpu(unc_pmi, thread).core;
-
-		if (core >= 0)
-			return core;
-	}
-	return __ffs64(pkg->overflow.pmi_cores);
-}
-
-/* --- life cycle ---------------------------------------------------------- */
-
-/**
- * unc_pmi_arm() - have this CPU take PMIs, whatever others have made of its LVTPC
+ * unc_pmi_arm() - have this CPU take PMIs
  *
  * Context: interrupts off.
  */
@@ -757,88 +510,85 @@ void unc_pmi_arm(void)
 }
 
 /**
+ * unc_pmi_is_armed() - check whether a CPU takes PMIs
+ * @cpu: the CPU
+ */
+bool unc_pmi_is_armed(unsigned int cpu)
+{
+	return per_cpu(unc_pmi, cpu).armed;
+}
+
+/**
  * unc_pmi_cpu_online() - a CPU of a package with boxes has come online
+ *
+ * Its LVTPC is as the kernel has set it up.
  *
  * Context: on that CPU, interrupts off.
  */
 void unc_pmi_cpu_online(void)
 {
-	if (!unc_pmi_ready)
-		return;
 	this_cpu_write(unc_pmi.armed, false);
-	unc_lvtpc_arm(NULL);
-	if (unc_debugctl_needed)
-		unc_debugctl_allow(NULL);
 }
 
 /**
- * unc_pmi_init() - make ready for overflow interrupts, where there are any
- * @calls: what a PMI leads to
- *
- * Return: 0 or a negative errno.
+ * unc_pmi_measure_begin() - note which CPUs of a package get PMIs
+ * @pkg: the package, in which nothing counts
+ * @answered: CPUs that got one
  */
-int unc_pmi_init(const struct unc_pmi_calls *calls)
+void unc_pmi_measure_begin(struct unc_package *pkg, struct cpumask *answered)
+{
+	unc_pmi_answered = answered;
+	smp_wmb();
+	WRITE_ONCE(unc_pmi_measured, pkg);
+}
+
+/**
+ * unc_pmi_measure_end() - go back to handling PMIs
+ */
+void unc_pmi_measure_end(void)
+{
+	unc_pmi_settle();
+	WRITE_ONCE(unc_pmi_measured, NULL);
+}
+
+/* --- life cycle ---------------------------------------------------------- */
+
+/**
+ * unc_pmi_init() - set up the way from NMI to samples
+ * @calls: what a PMI leads to
+ */
+void unc_pmi_init(const struct unc_pmi_calls *calls)
 {
 	unsigned int cpu;
-	int err;
 
 	unc_pmi_calls = calls;
 	for_each_possible_cpu(cpu) {
 		struct unc_pmi *pmi = &per_cpu(unc_pmi, cpu);
 
 		pmi->work = IRQ_WORK_INIT_HARD(unc_pmi_work);
-		INIT_CSD(&pmi->csd, unc_pmi_carried, NULL);
-		pmi->core = -1;
+		INIT_CSD(&pmi->csd, unc_pmi_kicked, NULL);
 	}
-	/* where no box signals all of them are polled, on the same ways */
-	if (!unc.gen->global_status)
-		return 0;
-	/* the second goes behind perf's handler, which is there from boot on */
-	err = register_nmi_handler(NMI_LOCAL, unc_nmi, NMI_FLAG_FIRST,
-				   UNC_NAME);
-	if (err)
-		return err;
-	err = register_nmi_handler(NMI_LOCAL, unc_nmi_end, 0, UNC_NAME "_end");
-	if (err)
-		goto no_end;
-	err = register_nmi_handler(NMI_UNKNOWN, unc_nmi_unknown, 0, UNC_NAME);
-	if (err)
-		goto no_unknown;
-	unc_pmi_ready = true;
-	return 0;
-
-no_unknown:
-	unregister_nmi_handler(NMI_LOCAL, UNC_NAME "_end");
-no_end:
-	unregister_nmi_handler(NMI_LOCAL, UNC_NAME);
-	return err;
 }
 
 /**
- * unc_pmi_exit() - no more overflow interrupts
+ * unc_pmi_exit() - end what unc_pmi_init() began
  *
  * Context: process; no event is left, and the boxes are reset.
  */
 void unc_pmi_exit(void)
 {
-	unsigned int cpu, i;
-	bool late = false;
+	unsigned int cpu;
 
-	for (i = 0; i < unc.num_packages; i++)
-		late |= unc.packages[i].overflow.watching;
-	/* a PMI that is on its way must still find us */
-	if (late) {
+	cancel_delayed_work_sync(&unc_pmi_idle_work);
+	/* a PMI that is on its way must still find the handlers */
+	if (unc_pmi_registered) {
 		msleep(50);
 		unc_pmi_settle();
+		unc_nmi_unregister();
 	}
-	if (unc_pmi_ready) {
-		unregister_nmi_handler(NMI_UNKNOWN, UNC_NAME);
-		unregister_nmi_handler(NMI_LOCAL, UNC_NAME "_end");
-		unregister_nmi_handler(NMI_LOCAL, UNC_NAME);
-		on_each_cpu(unc_lvtpc_restore, NULL, 1);
-	}
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu(cpu) {
 		irq_work_sync(&per_cpu(unc_pmi, cpu).work);
-	/* let requests between CPUs that are under way run */
-	kick_all_cpus_sync();
+		unc_csd_wait(&per_cpu(unc_pmi, cpu).csd);
+	}
+	synchronize_rcu();
 }

@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What perf calls.  A PMU stands for the boxes of one type and index in all
- * packages; an event's CPU says which of them it is about.
+ * What perf calls for the events of a PMU.  A PMU stands for the boxes of one type and
+ * index in all packages; an event's package says which of them it counts in.
  *
- * Everything but event_init runs with interrupts off, mostly under perf's
- * context lock.  read() may also be called by a BPF program, and so from
- * anywhere that a kprobe or an NMI can hit.
+ * Everything here runs with interrupts off, mostly under perf's context lock.  All
+ * events but followers are on their package's perf CPU.  read() may also be called by a
+ * BPF program, and so from anywhere that a kprobe or an NMI can hit.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
-#include <linux/cpu.h>
 #include <linux/ktime.h>
-#include <linux/module.h>
-#include <linux/mutex.h>
 #include <linux/perf_event.h>
-#include <linux/sched.h>
-#include <linux/slab.h>
-#include <linux/spinlock.h>
-#include <linux/string.h>
+#include <linux/smp.h>
 
 #include "xeon_uncore.h"
 #include "compat.h"
@@ -27,244 +19,32 @@ static struct unc_pmu *to_unc_pmu(struct pmu *pmu)
 	return container_of(pmu, struct unc_pmu, pmu);
 }
 
-static struct unc_box *unc_event_box(const struct perf_event *event)
-{
-	return event->pmu_private;
-}
-
-static struct unc_slot *unc_event_slot(const struct perf_event *event)
-{
-	return &unc_event_box(event)->slot[event->hw.idx];
-}
-
-/* The box of a PMU that the running CPU can reach, or NULL. */
-static struct unc_box *unc_local_box(const struct unc_pmu *pmu)
-{
-	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
-
-	return pkg ? *unc_box_place(pkg, pmu->type, pmu->index) : NULL;
-}
-
-static void unc_event_config(const struct perf_event *event, u64 config[3])
-{
-	config[0] = event->attr.config;
-	config[1] = event->attr.config1;
-	config[2] = event->attr.config2;
-}
-
-/* The event itself if it samples, else NULL. */
-static struct perf_event *unc_sampler(struct perf_event *event)
-{
-	return is_sampling_event(event) ? event : NULL;
-}
-
-/* --- opening ------------------------------------------------------------- */
-
-static bool unc_known_bits(const struct unc_type *type, const u64 config[3])
-{
-	const struct unc_field *f;
-	u64 known[3] = { 0 };
-	unsigned int w;
-
-	for (f = type->fields; f->name; f++)
-		known[f->word] |= f->mask;
-	for (w = 0; w < 3; w++) {
-		if (config[w] & ~known[w])
-			return false;
-	}
-	return true;
-}
-
-/* Add what @event wants to a list of different wishes. */
-static int unc_collect(struct perf_event *event, struct unc_slot *slots,
-		       unsigned int *n)
-{
-	struct perf_event *sampler = unc_sampler(event);
-	struct unc_slot slot;
-	unsigned int i;
-	u64 config[3];
-
-	unc_event_config(event, config);
-	if (unc_slot_describe(to_unc_pmu(event->pmu)->type, config, &slot))
-		return -EINVAL;
-	for (i = 0; i < *n && !sampler; i++) {
-		if (!slots[i].event &&
-		    !memcmp(slots[i].config, slot.config, sizeof(slot.config)))
-			return 0;
-	}
-	if (*n == UNC_MAX_COUNTERS)
-		return -EINVAL;
-	slot.event = sampler;
-	slots[(*n)++] = slot;
-	return 0;
-}
-
-/* Could the group run if it had its box for itself? */
-static int unc_validate_group(struct perf_event *event)
-{
-	struct perf_event *leader = event->group_leader, *sibling;
-	struct unc_slot slots[UNC_MAX_COUNTERS];
-	unsigned int n = 0;
-
-	if (unc_collect(event, slots, &n))
-		return -EINVAL;
-	if (leader == event)
-		return 0;
-	if (leader->pmu == event->pmu && unc_collect(leader, slots, &n))
-		return -EINVAL;
-	for_each_sibling_event(sibling, leader) {
-		if (sibling->pmu == event->pmu &&
-		    unc_collect(sibling, slots, &n))
-			return -EINVAL;
-	}
-	return unc_slots_fit(slots, n) ? 0 : -EINVAL;
-}
-
-/*
- * The kernel's own driver masks bits that it does not know, and there are
- * programs that count on it.
- */
-static void unc_tell_masked(const struct unc_type *type)
-{
-	static char told[8][TASK_COMM_LEN];
-	static DEFINE_SPINLOCK(lock);
-	char comm[TASK_COMM_LEN];
-	bool tell = false;
-	unsigned int i;
-
-	get_task_comm(comm, current);
-	spin_lock(&lock);
-	for (i = 0; i < ARRAY_SIZE(told); i++) {
-		if (!strcmp(told[i], comm))
-			break;
-		if (!*told[i]) {
-			strscpy(told[i], comm, sizeof(comm));
-			tell = true;
-			break;
-		}
-	}
-	spin_unlock(&lock);
-	if (tell)
-		pr_info("%s asks %s for bits that no format field has: masked, as %s does\n",
-			comm, type->name, "intel_uncore");
-}
-
-/* Refuse what means nothing, or mask it. */
-static int unc_check_config(const struct perf_event *event,
-			    const struct unc_type *type, struct unc_slot *slot)
-{
-	u64 config[3];
-
-	unc_event_config(event, config);
-	if (unc_config3(event))
-		return -EINVAL;
-	if (!unc.lenient && !unc_known_bits(type, config))
-		return -EINVAL;
-	if (unc_slot_describe(type, config, slot))
-		return -EINVAL;
-	if (memcmp(config, slot->config, sizeof(config)))
-		unc_tell_masked(type);
-	return 0;
-}
-
-/*
- * perf takes the groups of a CPU apart when that goes with its events in it, as
- * a package's last one does.  It lets others join what has led such a group, but
- * does not let go of them when that is closed: they would keep a pointer to it.
- */
-static bool unc_leader_left(const struct perf_event *event)
-{
-	const struct perf_event *leader = event->group_leader;
-
-	return leader != event &&
-	       !(READ_ONCE(leader->attach_state) & PERF_ATTACH_GROUP);
-}
-
-static void unc_event_destroy(struct perf_event *event)
-{
-	atomic_dec(&to_unc_pmu(event->pmu)->events);
-}
-
-static int unc_event_init(struct perf_event *event)
-{
-	struct unc_pmu *pmu = to_unc_pmu(event->pmu);
-	struct unc_package *pkg;
-	struct unc_slot slot;
-	struct unc_box *box;
-	int err;
-
-	if (event->attr.type != event->pmu->type)
-		return -ENOENT;
-	/* the uncore knows no tasks */
-	if ((event->attach_state & PERF_ATTACH_TASK) || event->cpu < 0)
-		return -EINVAL;
-	if (has_branch_stack(event) || event->attr.precise_ip)
-		return -EOPNOTSUPP;
-	if (event->attr.freq && !event->attr.sample_freq)
-		return -EINVAL;
-
-	pkg = unc_package_of_cpu(event->cpu);
-	if (!pkg)
-		return -EINVAL;
-	box = *unc_box_place(pkg, pmu->type, pmu->index);
-	if (!box)
-		return -EINVAL;
-	if (box->dead || unc_leader_left(event))
-		return -ENODEV;
-
-	err = unc_check_config(event, pmu->type, &slot);
-	if (err)
-		return err;
-	/* the filters' PCI function is hidden or was removed */
-	if (pmu->type->filters_apart && !box->filter_pdev &&
-	    (slot.fields[0] | slot.fields[1] | slot.fields[2]))
-		return -ENODEV;
-	if (unc_sampler(event)) {
-		err = unc_sampling_check(event, box, &slot);
-		if (err)
-			return err;
-		unc_pace_first_period(event);
-	}
-
-	event->pmu_private = box;
-	event->hw.idx = -1;
-	event->event_caps |= PERF_EV_CAP_READ_ACTIVE_PKG;
-	err = unc_validate_group(event);
-	if (err)
-		return err;
-	atomic_inc(&pmu->events);
-	event->destroy = unc_event_destroy;
-	return 0;
-}
-
 /* --- counting ------------------------------------------------------------ */
 
-/*
- * Hold the box frozen until perf lets go of the PMU on this CPU, so that all
- * that happens until then happens in one cycle of the box.
- */
-static void unc_hold(struct unc_pmu *pmu, struct unc_box *box)
+/* Freeze the box until perf enables the PMU on this CPU, so that all starts at once. */
+static void unc_begin(struct unc_pmu *pmu, struct unc_box *box)
 {
 	struct unc_cpu *cpu = this_cpu_ptr(pmu->cpu);
 
-	if (cpu->froze)
+	if (cpu->changing)
 		return;
-	cpu->froze = true;
-	unc_box_freeze(box);
+	cpu->changing = true;
+	unc_box_begin(box);
 }
 
-static void unc_let_go(struct unc_pmu *pmu)
+static void unc_end(struct unc_pmu *pmu)
 {
+	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
 	struct unc_cpu *cpu = this_cpu_ptr(pmu->cpu);
 	struct unc_box *box;
 	unsigned long flags;
 
-	if (!cpu->froze)
+	if (!cpu->changing)
 		return;
-	cpu->froze = false;
-	box = unc_local_box(pmu);
+	cpu->changing = false;
+	box = *unc_box_place(pkg, pmu->type, pmu->index);
 	flags = unc_lock(box);
-	unc_box_thaw(box);
+	unc_box_end(box);
 	unc_unlock(box, flags);
 }
 
@@ -281,229 +61,244 @@ static void unc_pmu_enable(struct pmu *pmu)
 	cpu->disabled = false;
 	/* perf enables the PMU after each event of a group: wait for the last */
 	if (!(cpu->txn & PERF_PMU_TXN_ADD))
-		unc_let_go(to_unc_pmu(pmu));
+		unc_end(to_unc_pmu(pmu));
 }
 
 /*
- * What tells an event, when it comes, that its slot has run on since it went: both
- * happened in one move.  0: none is under way.
+ * Identifies a slot that runs on while its event migrates.  0: no migration is in
+ * progress.
  */
-static u64 unc_move_tag(const struct unc_box *box, const struct unc_slot *slot)
+static u64 unc_migration_tag(const struct unc_box *box,
+			     const struct unc_slot *slot)
 {
-	return box->hold ? (u64)box->hold << 32 | slot->serial : 0;
+	return box->migrating ? (u64)box->migrating << 32 | slot->serial : 0;
+}
+
+/* The slot that has run on since the event was taken off another CPU, or NULL. */
+static struct unc_slot *unc_migrated_slot(struct unc_event *ue)
+{
+	struct unc_slot *slot;
+	u64 tag = ue->tag;
+
+	ue->tag = 0;
+	if (!tag || ue->slot < 0)
+		return NULL;
+	slot = &ue->box->slot[ue->slot];
+	if (tag != unc_migration_tag(ue->box, slot) || !slot->held)
+		return NULL;
+	slot->held--;
+	slot->users++;
+	return slot;
+}
+
+static int unc_add_follower(struct unc_event *ue)
+{
+	struct unc_slot *slot = unc_slot_find(ue->box, &ue->want);
+
+	ue->slot = -1;
+	if (slot) {
+		unc_box_refresh(ue->box, slot);
+		unc_event_follow(ue, slot, slot->total);
+		ue->seq = slot->sampling.seq;
+	}
+	return 0;
+}
+
+/* Get the event a slot and a counter; the box is locked. */
+static int unc_add_counter(struct unc_event *ue)
+{
+	struct unc_box *box = ue->box;
+	struct unc_slot *slot;
+
+	/* an event that was being opened while the perf CPU changed */
+	if (READ_ONCE(box->pkg->cpu) != smp_processor_id())
+		return -EAGAIN;
+	unc_begin(to_unc_pmu(ue->event->pmu), box);
+	/* one that migrates goes on from where it was; any other starts here */
+	if (unc_migrated_slot(ue))
+		return 0;
+	slot = unc_slot_get(box, &ue->want);
+	if (!slot)
+		return -EAGAIN;
+	unc_box_refresh(box, slot);
+	if (slot->sampling.period && slot->users == 1 && !slot->held)
+		unc_sampling_start(box, slot, ue->carry);
+	unc_event_follow(ue, slot, slot->total);
+	ue->seq = slot->sampling.seq;
+	return 0;
 }
 
 static int unc_event_add(struct perf_event *event, int how)
 {
-	struct unc_box *box = unc_event_box(event);
-	struct hw_perf_event *hwc = &event->hw;
-	struct unc_slot *slot;
+	struct unc_event *ue = event->pmu_private;
+	struct unc_box *box = ue->box;
 	unsigned long flags;
-	u64 config[3];
+	int err;
 
-	unc_event_config(event, config);
 	flags = unc_lock(box);
-	unc_hold(to_unc_pmu(event->pmu), box);
-	if (unc_sampler(event))
-		unc_clock_yield(box);
-	slot = unc_slot_get(box, config, unc_sampler(event));
-	if (!slot) {
-		unc_unlock(box, flags);
-		return -EAGAIN;
+	if (box->dead || !unc_box_has_filters(box, &ue->want))
+		err = -ENODEV;
+	else if (ue->follower)
+		err = unc_add_follower(ue);
+	else
+		err = unc_add_counter(ue);
+	if (!err) {
+		event->hw.state = how & PERF_EF_START ? 0 : PERF_HES_STOPPED;
+		if (is_sampling_event(event) && !unc_own_event_is(event))
+			unc_sampling_add(ue);
 	}
-	/*
-	 * An event that only moves between CPUs finds its slot still running
-	 * and goes on from where it was; any other starts here.
-	 */
-	if (!hwc->last_tag || hwc->last_tag != unc_move_tag(box, slot)) {
-		unc_box_refresh(box, slot);
-		local64_set(&hwc->prev_count, slot->total);
-		unc_event_time_begin(event, box);
-	}
-	hwc->idx = slot - box->slot;
-	hwc->last_tag = 0;
-	hwc->state = how & PERF_EF_START ? 0 : PERF_HES_STOPPED;
-	if (slot->event)
-		unc_sampling_add(box, slot, event);
 	unc_unlock(box, flags);
-	return 0;
+	return err;
+}
+
+/* Bring an event up to date; the box is locked.  Returns its slot, or NULL. */
+static struct unc_slot *unc_update(struct unc_event *ue)
+{
+	struct unc_slot *slot = unc_event_slot(ue);
+
+	if (!slot)
+		return NULL;
+	unc_box_refresh(ue->box, slot);
+	unc_event_count(ue, slot);
+	return slot;
+}
+
+/* Take the event off its slot; the box is locked. */
+static void unc_del_counter(struct unc_event *ue, struct unc_slot *slot)
+{
+	struct unc_box *box = ue->box;
+
+	unc_begin(to_unc_pmu(ue->event->pmu), box);
+	unc_box_leave(box, slot);
+	unc_event_count(ue, slot);
+	ue->tag = unc_migration_tag(box, slot);
+	if (ue->tag) {
+		unc_box_hold(box, slot);
+		return;
+	}
+	if (slot->sampling.period)
+		unc_sampling_account(box, slot, 0);
+	ue->carry = slot->total - ue->mark;
+	unc_box_release(box, slot);
 }
 
 static void unc_event_del(struct perf_event *event, int how)
 {
-	struct unc_box *box = unc_event_box(event);
-	struct hw_perf_event *hwc = &event->hw;
-	struct unc_slot *slot = unc_event_slot(event);
+	struct unc_event *ue = event->pmu_private;
+	struct unc_box *box = ue->box;
 	u64 due = 0, weight = 0;
+	struct unc_slot *slot;
 	unsigned long flags;
-	struct pt_regs here;
+	bool delivered = !list_empty(&ue->sampling);
 
 	flags = unc_lock(box);
-	unc_hold(to_unc_pmu(event->pmu), box);
-	unc_box_leave(box, slot);
-	unc_event_catch_up(event, slot);
-	if (slot->event) {
-		unc_sampling_del(box, slot);
-		if (!(hwc->state & PERF_HES_STOPPED))
-			due = slot->due;
-		weight = slot->weight;
+	slot = unc_event_slot(ue);
+	if (slot && ue->follower)
+		unc_update(ue);
+	else if (slot)
+		unc_del_counter(ue, slot);
+	if (slot && delivered && !ue->tag &&
+	    !(event->hw.state & PERF_HES_STOPPED)) {
+		due = unc_sampling_take(ue, slot, &weight);
+		ue->carry = slot->total - ue->mark;
 	}
-	hwc->last_tag = unc_move_tag(box, slot);
-	unc_box_release(box, slot);
-	hwc->idx = -1;
-	hwc->state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	if (!ue->tag)
+		ue->slot = -1;
+	if (delivered)
+		unc_sampling_del(ue);
+	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	unc_unlock(box, flags);
-	/* samples that nobody else will deliver any more */
-	if (due)
-		unc_sampling_deliver(event, due, weight,
-				     unc_present_regs(&here));
+	unc_sampling_flush(ue, due, weight);
 }
 
-/*
- * A counter that samples stops.  Another may serve more events: it runs on, and
- * this event does not look.  When perf only wants to adjust a period it has
- * interrupts off until it starts the event again: nothing need be done.
- */
+/* The counter may serve more events: it runs on, and this event does not follow it. */
 static void unc_event_stop(struct perf_event *event, int how)
 {
-	struct unc_box *box = unc_event_box(event);
+	struct unc_event *ue = event->pmu_private;
 	struct unc_slot *slot;
 	unsigned long flags;
 
-	/* perf throttles whole groups, with members that are off */
-	if ((event->hw.state & PERF_HES_STOPPED) || event->hw.idx < 0)
+	if (event->hw.state & PERF_HES_STOPPED)
 		return;
-	if (unc_pace_is_tick(event, how)) {
-		unc_pace_hide_count(event);
-		event->hw.state |= PERF_HES_STOPPED | UNC_RUNS_ON;
-		return;
-	}
-	flags = unc_lock(box);
-	slot = unc_event_slot(event);
-	if (slot->event)
-		unc_box_run(box, slot, false);
-	unc_box_refresh(box, slot);
-	unc_event_catch_up(event, slot);
-	if (slot->event)
-		unc_sampling_stop(box, slot);
+	flags = unc_lock(ue->box);
+	slot = unc_update(ue);
+	if (slot)
+		ue->carry = slot->total - ue->mark;
 	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	unc_unlock(box, flags);
+	unc_unlock(ue->box, flags);
+}
+
+/* The user has changed the event's sample period. */
+static void unc_set_period(struct unc_event *ue)
+{
+	struct unc_box *box = ue->box;
+	struct unc_slot *slot = unc_event_slot(ue), *other;
+
+	unc_sampling_describe(ue->event, ue->want.sampling.freq, &ue->want);
+	ue->carry = 0;
+	if (ue->follower || !slot || unc_slots_equal(slot, &ue->want))
+		return;
+	unc_begin(to_unc_pmu(ue->event->pmu), box);
+	if (slot->users == 1 && !slot->held) {
+		slot->sampling.freq = ue->want.sampling.freq;
+		slot->sampling.period = ue->want.sampling.period;
+	} else {
+		other = unc_slot_get(box, &ue->want);
+		/* no counter: it goes on with the old period */
+		if (!other)
+			return;
+		slot->users--;
+		slot = other;
+	}
+	unc_box_refresh(box, slot);
+	unc_sampling_start(box, slot, 0);
+	box->ctr[slot->ctr].dirty = true;
+	unc_event_follow(ue, slot, slot->total);
+	ue->seq = slot->sampling.seq;
 }
 
 static void unc_event_start(struct perf_event *event, int how)
 {
-	struct unc_box *box = unc_event_box(event);
+	struct unc_event *ue = event->pmu_private;
 	struct unc_slot *slot;
 	unsigned long flags;
 
-	/* no slot: perf adjusts the period of an event that it takes off */
-	if (!(event->hw.state & PERF_HES_STOPPED) || event->hw.idx < 0)
+	if (!(event->hw.state & PERF_HES_STOPPED))
 		return;
-	if (event->hw.state & UNC_RUNS_ON) {
-		event->hw.state = 0;
-		if (!(how & PERF_EF_RELOAD))
-			return;
-		unc_event_stop(event, 0);
-		local64_set(&event->hw.period_left, 0);
+	flags = unc_lock(ue->box);
+	if ((how & PERF_EF_RELOAD) && is_sampling_event(event))
+		unc_set_period(ue);
+	slot = unc_event_slot(ue);
+	if (slot) {
+		unc_box_refresh(ue->box, slot);
+		unc_event_follow(ue, slot, slot->total);
+		ue->seq = slot->sampling.seq;
 	}
-	flags = unc_lock(box);
-	slot = unc_event_slot(event);
-	unc_box_refresh(box, slot);
-	local64_set(&event->hw.prev_count, slot->total);
-	unc_event_time_begin(event, box);
 	event->hw.state = 0;
-	if (slot->event) {
-		unc_pace_begin(slot);
-		if (how & PERF_EF_RELOAD)
-			unc_sampling_restart(slot);
-		if (unc_box_signals(box) && !box->ctr[slot->ctr].dirty)
-			unc_sampling_arm(box, slot);
-		unc_box_run(box, slot, true);
-	}
-	unc_unlock(box, flags);
+	unc_unlock(ue->box, flags);
 }
 
 /* --- reading ------------------------------------------------------------- */
 
-/* Is the event's group read all at once, in commit? */
-static bool unc_reads_group(struct unc_cpu *cpu, struct perf_event *event)
-{
-	unsigned int i;
-
-	if (!(cpu->txn & PERF_PMU_TXN_READ))
-		return false;
-	for (i = 0; i < ARRAY_SIZE(cpu->leader); i++) {
-		if (!cpu->leader[i])
-			cpu->leader[i] = event->group_leader;
-		if (cpu->leader[i] == event->group_leader)
-			return true;
-	}
-	return false;
-}
-
 static void unc_event_read(struct perf_event *event)
 {
-	struct unc_cpu *cpu = this_cpu_ptr(to_unc_pmu(event->pmu)->cpu);
-	struct unc_box *box = unc_event_box(event);
+	struct unc_pmu *pmu = to_unc_pmu(event->pmu);
+	struct unc_event *ue = event->pmu_private;
 	unsigned long flags;
 
-	if (in_nmi() || unc_reads_group(cpu, event))
+	if (!unc_lock_to_read(ue->box, &flags))
 		return;
-	if (!unc_lock_to_read(box, &flags)) {
-		unc_event_pass_over(event);
-		return;
-	}
-	if (event->hw.idx >= 0) {
-		unc_box_refresh(box, unc_event_slot(event));
-		unc_event_catch_up(event, unc_event_slot(event));
-	}
-	unc_unlock(box, flags);
-}
-
-static bool unc_is_counting(const struct perf_event *event,
-			    const struct pmu *pmu)
-{
-	return event->pmu == pmu && event->state == PERF_EVENT_STATE_ACTIVE &&
-	       event->hw.idx >= 0;
-}
-
-/* Read each counter of a group once, all in the same cycle of the box. */
-static void unc_read_group(struct perf_event *leader, struct pmu *pmu,
-			   struct unc_box *box)
-{
-	struct perf_event *event;
-	unsigned long slots = 0;
-	bool several;
-	unsigned int i;
-
-	if (unc_is_counting(leader, pmu))
-		slots |= BIT(leader->hw.idx);
-	for_each_sibling_event(event, leader) {
-		if (unc_is_counting(event, pmu))
-			slots |= BIT(event->hw.idx);
-	}
-	several = hweight_long(slots) > 1;
-	if (several)
-		unc_box_freeze(box);
-	for_each_set_bit(i, &slots, UNC_MAX_COUNTERS)
-		unc_box_refresh(box, &box->slot[i]);
-	if (several)
-		unc_box_thaw(box);
-	if (unc_is_counting(leader, pmu))
-		unc_event_catch_up(leader, unc_event_slot(leader));
-	for_each_sibling_event(event, leader) {
-		if (unc_is_counting(event, pmu))
-			unc_event_catch_up(event, unc_event_slot(event));
-	}
+	/* all members of a group in the same cycle; unc_commit_txn() ends it */
+	if ((this_cpu_ptr(pmu->cpu)->txn & PERF_PMU_TXN_READ) &&
+	    event->group_leader->nr_siblings && unc_event_slot(ue))
+		unc_begin(pmu, ue->box);
+	unc_update(ue);
+	unc_unlock(ue->box, flags);
 }
 
 static void unc_start_txn(struct pmu *pmu, unsigned int flags)
 {
-	struct unc_cpu *cpu = this_cpu_ptr(to_unc_pmu(pmu)->cpu);
-
-	memset(cpu->leader, 0, sizeof(cpu->leader));
-	barrier();
-	cpu->txn = flags;
+	this_cpu_ptr(to_unc_pmu(pmu)->cpu)->txn = flags;
 }
 
 static void unc_cancel_txn(struct pmu *pmu)
@@ -512,196 +307,30 @@ static void unc_cancel_txn(struct pmu *pmu)
 
 	cpu->txn = 0;
 	if (!cpu->disabled)
-		unc_let_go(to_unc_pmu(pmu));
+		unc_end(to_unc_pmu(pmu));
 }
 
+/* Counters that were assigned in an ADD transaction start here. */
 static int unc_commit_txn(struct pmu *pmu)
 {
-	struct unc_cpu *cpu = this_cpu_ptr(to_unc_pmu(pmu)->cpu);
-	struct unc_box *box;
-	unsigned long flags;
-	unsigned int i;
-
-	if ((cpu->txn & PERF_PMU_TXN_READ) && cpu->leader[0]) {
-		box = unc_local_box(to_unc_pmu(pmu));
-		flags = unc_lock(box);
-		for (i = 0; i < ARRAY_SIZE(cpu->leader) && cpu->leader[i]; i++)
-			unc_read_group(cpu->leader[i], pmu, box);
-		unc_unlock(box, flags);
-	}
-	/* counters that were assigned in an ADD transaction start here */
 	unc_cancel_txn(pmu);
 	return 0;
 }
 
-/* perf is about to change an event's period. */
-static int unc_check_period(struct perf_event *event, u64 period)
-{
-	const struct unc_box *box = unc_event_box(event);
-	struct unc_slot slot;
-	u64 config[3];
-
-	if (event->attr.freq)
-		return 0;
-	unc_event_config(event, config);
-	if (unc_slot_describe(box->type, config, &slot))
-		return -EINVAL;
-	return unc_period_fits(box, &slot, period) ? 0 : -EINVAL;
-}
-
-/* --- registration -------------------------------------------------------- */
-
-/* Guards unc.pmus against a CPU that goes offline meanwhile. */
-static DEFINE_MUTEX(unc_pmus_lock);
-
-static void unc_pmu_free(struct unc_pmu *pmu)
-{
-	free_percpu(pmu->cpu);
-	kfree(pmu->name);
-	kfree(pmu);
-}
-
-static int unc_pmu_register(const struct unc_type *type, unsigned int index)
-{
-	struct unc_pmu *pmu = kzalloc(sizeof(*pmu), GFP_KERNEL);
-	int err = -ENOMEM;
-
-	if (!pmu)
-		return err;
-	pmu->type = type;
-	pmu->index = index;
-	pmu->cpu = alloc_percpu(struct unc_cpu);
-	pmu->name = unc_pmu_name(type, index);
-	if (!pmu->cpu || !pmu->name)
-		goto fail;
-
-	pmu->pmu = (struct pmu){
-		.module		= THIS_MODULE,
-		.attr_groups	= unc_sysfs_groups(type),
-		.capabilities	= PERF_PMU_CAP_NO_EXCLUDE,
-		.task_ctx_nr	= perf_invalid_context,
-		.event_init	= unc_event_init,
-		.pmu_enable	= unc_pmu_enable,
-		.pmu_disable	= unc_pmu_disable,
-		.add		= unc_event_add,
-		.del		= unc_event_del,
-		.start		= unc_event_start,
-		.stop		= unc_event_stop,
-		.read		= unc_event_read,
-		.start_txn	= unc_start_txn,
-		.commit_txn	= unc_commit_txn,
-		.cancel_txn	= unc_cancel_txn,
-		.check_period	= unc_check_period,
-	};
-	err = perf_pmu_register(&pmu->pmu, pmu->name, -1);
-	if (err) {
-		pr_err("cannot register PMU %s (%d)%s\n", pmu->name, err,
-		       err == -EEXIST ?
-		       ": that name is taken, choose another pmu_prefix=" : "");
-		goto fail;
-	}
-	mutex_lock(&unc_pmus_lock);
-	list_add_tail(&pmu->list, &unc.pmus);
-	mutex_unlock(&unc_pmus_lock);
-	return 0;
-fail:
-	unc_pmu_free(pmu);
-	return err;
-}
-
-/**
- * unc_pmus_register() - register a PMU for each box that any package has
- *
- * Context: process.
- * Return: 0 or a negative errno; unc_pmus_unregister() cleans up either way.
- */
-int unc_pmus_register(void)
-{
-	const struct unc_type *type = unc.gen->types;
-	unsigned int t, i;
-	int err;
-
-	for (t = 0; t < unc.gen->num_types; t++, type++) {
-		for (i = 0; i < type->max_boxes; i++) {
-			if (!unc_any_box(type, i))
-				continue;
-			err = unc_pmu_register(type, i);
-			if (err)
-				return err;
-		}
-	}
-	return 0;
-}
-
-/**
- * unc_pmus_unregister() - take all PMUs back
- *
- * Context: process, after the hotplug callbacks are gone.
- */
-void unc_pmus_unregister(void)
-{
-	struct unc_pmu *pmu, *next;
-
-	list_for_each_entry_safe(pmu, next, &unc.pmus, list) {
-		list_del(&pmu->list);
-		perf_pmu_unregister(&pmu->pmu);
-		unc_pmu_free(pmu);
-	}
-}
-
-static void unc_set_holding(struct unc_box *box, bool hold)
-{
-	unsigned long flags;
-
-	flags = unc_lock(box);
-	if (hold)
-		box->hold = ++box->holds;
-	else
-		unc_box_end_hold(box);
-	unc_unlock(box, flags);
-}
-
-/*
- * From Linux 6.2 until a repair of 2026, which 6.12.117 has, perf moves only one event
- * and its group.  The others would be taken off with their CPU, for good.  Once there
- * is none left, asking again costs little.
- */
-static void unc_pmu_migrate(struct unc_pmu *pmu, unsigned int from,
-			    unsigned int to)
-{
-	unsigned int n;
-
-	for (n = atomic_read(&pmu->events); n; n--) {
-		perf_pmu_migrate_context(&pmu->pmu, from, to);
-		cond_resched();
-	}
-}
-
-/**
- * unc_pmus_migrate() - move a package's events from one CPU to another
- * @pkg: the package
- * @from: CPU that goes offline
- * @to: another of the package
- *
- * The counters run on while perf takes the events off one CPU and puts them on
- * the other, so nothing is lost in between.
- *
- * Context: process, on a CPU of the package.
- */
-void unc_pmus_migrate(struct unc_package *pkg, unsigned int from,
-		      unsigned int to)
-{
-	struct unc_pmu *pmu;
-
-	mutex_lock(&unc_pmus_lock);
-	list_for_each_entry(pmu, &unc.pmus, list) {
-		struct unc_box *box = *unc_box_place(pkg, pmu->type, pmu->index);
-
-		if (!box)
-			continue;
-		unc_set_holding(box, true);
-		unc_pmu_migrate(pmu, from, to);
-		unc_set_holding(box, false);
-	}
-	mutex_unlock(&unc_pmus_lock);
-}
+const struct pmu unc_pmu_template = {
+	.module		= THIS_MODULE,
+	.capabilities	= PERF_PMU_CAP_NO_EXCLUDE,
+	.task_ctx_nr	= perf_invalid_context,
+	.event_init	= unc_event_init,
+	.pmu_enable	= unc_pmu_enable,
+	.pmu_disable	= unc_pmu_disable,
+	.add		= unc_event_add,
+	.del		= unc_event_del,
+	.start		= unc_event_start,
+	.stop		= unc_event_stop,
+	.read		= unc_event_read,
+	.start_txn	= unc_start_txn,
+	.commit_txn	= unc_commit_txn,
+	.cancel_txn	= unc_cancel_txn,
+	.check_period	= unc_event_check_period,
+};

@@ -57,12 +57,9 @@ void unc_package_resume(struct unc_package *pkg)
 		unc_box_reprogram(box);
 		unc_unlock(box, flags);
 	}
-	unc_raw_lock(&ov->select_lock);
-	unc_package_thaw(ov->ctl);
-	unc_stay_frozen(ov, 0, 0);
-	ov->served = ktime_get_mono_fast_ns();
-	ov->clock_at = 0;
-	unc_raw_unlock(&ov->select_lock);
+	unc_raw_lock(&ov->ctl_lock);
+	unc_package_unfreeze(ov->ctl);
+	unc_raw_unlock(&ov->ctl_lock);
 }
 
 /* With one CPU left and interrupts off; other packages' CPUs are offline. */

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events that sample: when their next sample is due, what happens when they come
- * and go, and how their samples get to perf.  overflow.c finds the counters that
- * overflowed, pmi.c is the interrupt.
+ * Events that sample: when the next sample of a slot is due, and how samples get to
+ * perf.
+ *
+ * Equal sampling events of a package share a slot.  It numbers its samples; each event
+ * remembers which one it has delivered last, and each CPU delivers those of its own
+ * events (unc_sampling_deliver()).  So one counter gives samples on every CPU that has
+ * such an event.  overflow.c finds the counters that overflowed, pmi.c is the interrupt.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -21,88 +25,185 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
+/* Frequency mode: how long (ns) a rate is measured. */
+#define UNC_PACE_NS	(20 * NSEC_PER_MSEC)
+/* A period that is wrong by more than this factor is corrected at once. */
+#define UNC_FAR_OFF	4
+/* Overflows without a pause between them, after which the counter has to rest. */
+#define UNC_STORM	64
+
 /*
  * perf's functions for drivers of core PMUs, which no kernel exports to modules
  * yet.  Without the first two there is no sampling.
  */
-static unc_overflow_fn unc_deliver_sample;
+static unc_overflow_fn unc_perf_overflow;
 static unc_tick_fn unc_perf_tick;
-static unc_took_fn unc_sample_took;
+static unc_took_fn unc_perf_took;
 
 /* When perf's tick was last done for it on an idle CPU. */
 static DEFINE_PER_CPU(u64, unc_ticked);
 
+/* Sampling events that are active on a CPU, which alone uses the list. */
+static DEFINE_PER_CPU(struct list_head, unc_sampling_events);
+
 /* --- one slot ------------------------------------------------------------ */
 
-/**
- * unc_sampling_arm() - set a counter to overflow when its next sample is due
- * @box: the box, locked
- * @slot: the slot; its counter stands still
- */
-void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
+/* Set a counter that does not count to overflow when the slot's next sample is due. */
+static void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
 {
 	u64 mask = GENMASK_ULL(unc_counter_bits(box, slot->ctr) - 1, 0);
 	/* one that is due already, but not accounted, comes at once */
-	u64 left = clamp_t(s64, slot->next - slot->total, 1, mask);
+	u64 left = clamp_t(s64, slot->sampling.next - slot->total, 1, mask);
 
 	slot->stamp = ktime_get_mono_fast_ns();
 	slot->raw = (mask + 1 - left) & mask;
+	slot->sampling.armed = true;
 	unc_write_counter(box, slot->ctr, slot->raw);
 }
 
-static u64 unc_period(const struct perf_event *event)
+static bool unc_sampling_may_arm(const struct unc_box *box,
+				 const struct unc_slot *slot)
 {
-	return max_t(u64, event->hw.sample_period, 1);
+	return unc_freeze_allowed(box->pkg) &&
+	       box->pkg->overflow.storm < UNC_STORM &&
+	       (s64)(ktime_get_mono_fast_ns() - slot->sampling.rest) >= 0;
 }
 
 /**
- * unc_sampling_account() - note the samples that became due
+ * unc_sampling_rearm() - set a counter to overflow again, if it may
+ * @box: the box, locked
+ * @slot: the slot, up to date; its counter does not count
+ *
+ * Without budget, or while perf throttles its events, the timer does it later; the
+ * sample after that has a longer period.
+ *
+ * Return: whether it was set.
+ */
+bool unc_sampling_rearm(struct unc_box *box, struct unc_slot *slot)
+{
+	struct unc_sampling *s = &slot->sampling;
+
+	if (!unc_sampling_may_arm(box, slot)) {
+		if (s->armed)
+			atomic64_inc(&box->pkg->stats.throttled);
+		s->armed = false;
+		return false;
+	}
+	/* counts since the last sample go to the next one */
+	if (!s->armed)
+		s->next = slot->total + s->period;
+	unc_sampling_arm(box, slot);
+	return true;
+}
+
+/**
+ * unc_sampling_account() - number the samples that have become due
  * @box: the box, locked
  * @slot: the slot, up to date
- * @frozen_ns: for how long its overflow has kept the package frozen
+ * @frozen_ns: how long its overflow has kept the package frozen, for the trace
  *
- * Return: whether any did.
+ * Return: whether any has.
  */
 bool unc_sampling_account(struct unc_box *box, struct unc_slot *slot,
 			  u64 frozen_ns)
 {
-	u64 period = unc_period(slot->event);
-	u64 weight, n = 1;
+	struct unc_sampling *s = &slot->sampling;
+	u64 n = 1, over = slot->total - s->next;
 
-	if ((s64)(slot->total - slot->next) < 0)
+	if ((s64)over < 0 || !s->armed)
 		return false;
-	if (slot->event->attr.freq) {
-		/* its period changes while it lasts: one sample for all of it */
-		weight = slot->total - slot->last;
-		slot->next = slot->total + period;
-		slot->last = slot->total;
+	if (s->freq || s->next - s->mark != s->period) {
+		/* one sample for a period that has changed while it lasted */
+		s->mark = slot->total;
+		s->next = slot->total + s->period;
 	} else {
-		n += div64_u64(slot->total - slot->next, period);
-		weight = n * period;
-		slot->next += weight;
+		n += div64_u64(over, s->period);
+		s->mark += n * s->period;
+		s->next += n * s->period;
 	}
-	slot->due += n;
-	slot->weight += weight;
-	atomic64_add(n, &box->pkg->overflow.count);
-	trace_overflow(box->name, slot->ctr, box->pkg->phys_id,
-		       div64_u64(weight, n), frozen_ns);
+	s->seq += n;
+	s->frozen_ns = frozen_ns;
+	atomic64_add(n, &box->pkg->stats.overflows);
+	return true;
+}
+
+/**
+ * unc_sampling_start() - a slot that samples has got its first event
+ * @box: the box, locked
+ * @slot: the slot
+ * @carry: counts of the event since its last sample
+ */
+void unc_sampling_start(struct unc_box *box, struct unc_slot *slot, u64 carry)
+{
+	struct unc_sampling *s = &slot->sampling;
+
+	s->mark = slot->total - carry;
+	s->next = slot->total + (carry < s->period ? s->period - carry : 1);
+	s->armed = true;
+	s->paced = ktime_get_mono_fast_ns();
+	s->paced_total = slot->total;
+	if (unc_box_signals(box))
+		slot->arm = unc_sampling_arm;
+	unc_timer_want(box->pkg, s->paced + NSEC_PER_MSEC);
+}
+
+/**
+ * unc_sampling_pace() - adapt the period of a slot in frequency mode
+ * @slot: the slot, up to date
+ * @bits: width of its counter
+ *
+ * perf adapts a period from the scheduler's tick, by the count since the last tick.
+ * That suits a core's events, which stop when the core idles and has no tick.  The
+ * uncore works on, so the driver measures the rate over time.
+ *
+ * Return: true when the next sample is to come sooner than planned.
+ */
+bool unc_sampling_pace(struct unc_slot *slot, unsigned int bits)
+{
+	struct unc_sampling *s = &slot->sampling;
+	u64 now = ktime_get_mono_fast_ns();
+	u64 count = slot->total - s->paced_total;
+	u64 passed = now - s->paced;
+	u64 want;
+
+	if (!s->freq || passed < UNC_PACE_NS)
+		return false;
+	s->paced = now;
+	s->paced_total = slot->total;
+	if (!count)
+		return false;
+	want = unc_mul_div(count, NSEC_PER_SEC, passed);
+	want = clamp_t(u64, div64_u64(want, s->freq), 1,
+		       GENMASK_ULL(bits - 1, 0));
+	if (want < UNC_FAR_OFF * s->period && s->period < UNC_FAR_OFF * want)
+		want = (want + s->period) / 2;
+	s->period = want;
+	if ((s64)(s->next - slot->total) <= (s64)(2 * want))
+		return false;
+	s->next = slot->total + want;
 	return true;
 }
 
 /* --- delivery ------------------------------------------------------------ */
 
-/**
- * unc_sampling_deliver() - hand samples to perf
- * @event: the event
- * @due: how many samples
- * @weight: the sum of their periods
- * @regs: where the event's CPU was
- *
- * Context: on the event's CPU, interrupts off, no lock of a box held.
- */
-void unc_sampling_deliver(struct perf_event *event, u64 due, u64 weight,
-			  struct pt_regs *regs)
+/* perf throttles a slot's events: it is not armed before perf's next tick. */
+static void unc_sampling_rest(struct unc_event *ue)
 {
+	struct unc_box *box = ue->box;
+	unsigned long flags;
+
+	flags = unc_lock(box);
+	if (ue->slot >= 0 && box->slot[ue->slot].serial == ue->serial)
+		box->slot[ue->slot].sampling.rest =
+			ktime_get_mono_fast_ns() + TICK_NSEC;
+	unc_unlock(box, flags);
+}
+
+/* On the event's CPU, interrupts off, no lock of the driver held. */
+static void unc_sampling_output(struct unc_event *ue, u64 due, u64 weight,
+				struct pt_regs *regs)
+{
+	struct perf_event *event = ue->event;
 	struct perf_sample_data data;
 	u64 period, before;
 
@@ -111,28 +212,45 @@ void unc_sampling_deliver(struct perf_event *event, u64 due, u64 weight,
 		period = div64_u64(weight, due);
 		weight -= period;
 		event->hw.last_period = period;
-		unc_pace_hide_time(event);
 		perf_sample_data_init(&data, 0, period);
-		if (unc_deliver_sample(event, &data, regs)) {
-			/* throttled: perf starts it again, these are gone */
+		if (unc_perf_overflow(event, &data, regs)) {
+			/* throttled: perf starts it again, these are dropped */
 			event->pmu->stop(event, 0);
+			unc_sampling_rest(ue);
 			break;
 		}
 		/* perf lowers its limit when samples take too long */
-		if (unc_sample_took)
-			unc_sample_took(local_clock() - before);
+		if (unc_perf_took)
+			unc_perf_took(local_clock() - before);
 	}
 }
 
-/*
- * perf counts an event's samples by the scheduler's tick, and lets a throttled
- * one go on in the next.  An idle CPU has no tick, and the uncore does not idle
- * with it: then it is done from here, as often.  Where the tick goes on while it
- * idles, perf's limit may be passed twice.
+/**
+ * unc_sampling_flush() - deliver what was due for an event that is taken off
+ * @ue: the event
+ * @due: how many samples
+ * @weight: the sum of their periods
+ *
+ * Context: on the event's CPU, interrupts off, no lock of the driver held.
  */
-static void unc_tick(u64 now)
+void unc_sampling_flush(struct unc_event *ue, u64 due, u64 weight)
+{
+	struct pt_regs here = { };
+
+	if (!due)
+		return;
+	perf_fetch_caller_regs(&here);
+	unc_sampling_output(ue, due, weight, &here);
+}
+
+/*
+ * perf counts an event's samples by the scheduler's tick, and lets a throttled one go
+ * on in the next.  An idle CPU has no tick: then it is done from here, as often.
+ */
+static void unc_sampling_tick(void)
 {
 	u64 *ticked = this_cpu_ptr(&unc_ticked);
+	u64 now = ktime_get_mono_fast_ns();
 
 	if (!is_idle_task(current) || now - *ticked < TICK_NSEC)
 		return;
@@ -140,91 +258,60 @@ static void unc_tick(u64 now)
 	unc_perf_tick();
 }
 
-/* What there is to deliver for a slot. */
-struct unc_todo {
-	struct perf_event *event;
-	u64 due, weight;
-};
-
-/* Take what is due on this CPU; @others gets the CPUs that have some as well. */
-static unsigned int unc_take_due(struct unc_box *box, struct unc_todo *todo,
-				 struct cpumask *others)
+static void unc_sampling_deliver_event(struct unc_event *ue,
+				       struct pt_regs *regs)
 {
-	unsigned int i, n = 0;
+	struct unc_box *box = ue->box;
+	u64 due = 0, weight, frozen_ns;
+	struct unc_slot *slot;
 	unsigned long flags;
-	int cpu;
+	unsigned int ctr;
 
 	flags = unc_lock(box);
-	for (i = 0; i < UNC_MAX_COUNTERS && box->samplers; i++) {
-		struct unc_slot *slot = &box->slot[i];
-
-		/* one that was stopped meanwhile keeps its own for later */
-		if (!slot->users || !slot->event || !slot->due ||
-		    (slot->event->hw.state & PERF_HES_STOPPED))
-			continue;
-		cpu = READ_ONCE(slot->event->oncpu);
-		if (cpu != smp_processor_id()) {
-			if (cpu >= 0)
-				cpumask_set_cpu(cpu, others);
-			continue;
-		}
-		todo[n++] = (struct unc_todo){
-			.event = slot->event,
-			.due = slot->due,
-			.weight = slot->weight,
-		};
-		slot->due = 0;
-		slot->weight = 0;
-		unc_event_catch_up(slot->event, slot);
+	slot = unc_event_slot(ue);
+	if (slot && !(ue->event->hw.state & PERF_HES_STOPPED)) {
+		due = unc_sampling_take(ue, slot, &weight);
+		unc_event_count(ue, slot);
+		frozen_ns = slot->sampling.frozen_ns;
+		ctr = slot->ctr;
 	}
 	unc_unlock(box, flags);
-	return n;
+	if (!due)
+		return;
+	trace_overflow(box->name, ctr, box->pkg->phys_id,
+		       div64_u64(weight, due), frozen_ns);
+	unc_sampling_output(ue, due, weight, regs);
 }
 
-/* Interrupts are off: one for each CPU is enough. */
-static DEFINE_PER_CPU(cpumask_t, unc_others);
-
 /**
- * unc_deliver() - deliver the samples of this CPU's events, and ask other CPUs
- * to deliver theirs
+ * unc_sampling_deliver() - deliver the samples of this CPU's events
  * @pkg: the package of this CPU
- * @regs: where this CPU was
+ * @regs: what is sampled
  *
  * Context: hard interrupt: an event of this CPU cannot go away.
- * Return: for how long (ns) that has kept this CPU busy.
  */
-u64 unc_deliver(struct unc_package *pkg, struct pt_regs *regs)
+void unc_sampling_deliver(struct unc_package *pkg, struct pt_regs *regs)
 {
-	struct cpumask *others = this_cpu_ptr(&unc_others);
-	u64 start = ktime_get_mono_fast_ns();
-	struct unc_todo todo[UNC_MAX_COUNTERS];
-	unsigned int b, i, n, cpu;
+	struct list_head *events = this_cpu_ptr(&unc_sampling_events);
+	struct unc_event *ue;
 
-	if (bitmap_empty(pkg->samplers, unc.boxes_per_package))
-		return 0;
-	unc_tick(start);
-	cpumask_clear(others);
-	for_each_set_bit(b, pkg->samplers, unc.boxes_per_package) {
-		n = unc_take_due(pkg->boxes[b], todo, others);
-		for (i = 0; i < n; i++)
-			unc_sampling_deliver(todo[i].event, todo[i].due,
-					     todo[i].weight, regs);
-	}
-	for_each_cpu(cpu, others)
-		unc_pmi_carry(cpu);
-	return ktime_get_mono_fast_ns() - start;
+	if (list_empty(events))
+		return;
+	unc_sampling_tick();
+	list_for_each_entry(ue, events, sampling)
+		unc_sampling_deliver_event(ue, regs);
 }
 
 /* --- events come and go -------------------------------------------------- */
 
 /**
- * unc_period_fits() - can a counter count that far?
+ * unc_sampling_fits() - check that a counter can count that far
  * @box: the box
  * @slot: what is counted
- * @period: events
+ * @period: sample period
  */
-bool unc_period_fits(const struct unc_box *box, const struct unc_slot *slot,
-		     u64 period)
+bool unc_sampling_fits(const struct unc_box *box, const struct unc_slot *slot,
+		       u64 period)
 {
 	unsigned int bits = unc_counter_bits(box, __ffs(slot->allowed));
 
@@ -232,7 +319,7 @@ bool unc_period_fits(const struct unc_box *box, const struct unc_slot *slot,
 }
 
 /**
- * unc_sampling_check() - can this event be sampled?
+ * unc_sampling_check() - check that an event can be sampled
  * @event: the event, which has a sample period
  * @box: its box
  * @slot: what it asks of the box
@@ -243,7 +330,7 @@ int unc_sampling_check(const struct perf_event *event,
 		       const struct unc_box *box, const struct unc_slot *slot)
 {
 	/*
-	 * What only a core knows.  And the size of the instruction's page: perf
+	 * Only a core knows these.  And the size of the instruction's page: perf
 	 * walks page tables for it as a user's, and since Linux 6.5 it goes on for
 	 * ever, in the interrupt, where an entry is one that only the kernel's
 	 * tables have.
@@ -255,128 +342,125 @@ int unc_sampling_check(const struct perf_event *event,
 			       PERF_SAMPLE_DATA_PAGE_SIZE |
 			       PERF_SAMPLE_CODE_PAGE_SIZE;
 
-	if (!unc_deliver_sample || event->attr.precise_ip ||
+	if (!unc_perf_overflow || event->attr.precise_ip ||
 	    (event->attr.sample_type & impossible))
 		return -EOPNOTSUPP;
 	/* free-running counters cannot be set, nor stopped */
 	if (slot->allowed & GENMASK(UNC_MAX_COUNTERS - 1, UNC_FREERUN0))
 		return -EINVAL;
 	if (!event->attr.freq &&
-	    !unc_period_fits(box, slot, event->attr.sample_period))
+	    !unc_sampling_fits(box, slot, event->attr.sample_period))
 		return -EINVAL;
 	return 0;
 }
 
 /**
- * unc_sampling_restart() - go on from what is left of the event's period
- * @slot: the slot, up to date
+ * unc_sampling_describe() - note how an event samples
+ * @event: the event, which has a sample period or frequency
+ * @freq: it is a frequency
+ * @slot: what the event counts; gets the period
  */
-void unc_sampling_restart(struct unc_slot *slot)
+void unc_sampling_describe(const struct perf_event *event, bool freq,
+			   struct unc_slot *slot)
 {
-	struct hw_perf_event *hwc = &slot->event->hw;
-	s64 left = local64_read(&hwc->period_left);
+	u64 hz = (u64)unc.gen->max_khz * 1000;
 
-	/* perf sets it to 0 where it wants a new period */
-	if (left <= 0)
-		left = unc_period(slot->event);
-	slot->next = slot->total + left;
-	slot->last = slot->next - max_t(u64, unc_period(slot->event), left);
+	slot->sampling.freq = freq ? event->attr.sample_freq : 0;
+	if (!freq)
+		slot->sampling.period = max_t(u64, event->attr.sample_period, 1);
+	else /* begin with that of an event that counts every cycle */
+		slot->sampling.period = max_t(u64, div64_u64(hz, 2 *
+						event->attr.sample_freq), 1);
 }
 
 /**
- * unc_sampling_stop() - keep what is left of the event's period
- * @box: the box, locked
- * @slot: the slot, stopped and up to date
+ * unc_sampling_take() - take an event's samples that are due
+ * @ue: the event
+ * @slot: its slot, locked
+ * @weight: gets the sum of their periods
  *
- * What is due is noted first, and delivered later.
+ * Return: how many there are.
  */
-void unc_sampling_stop(struct unc_box *box, struct unc_slot *slot)
+u64 unc_sampling_take(struct unc_event *ue, const struct unc_slot *slot,
+		      u64 *weight)
 {
-	unc_sampling_account(box, slot, 0);
-	local64_set(&slot->event->hw.period_left, slot->next - slot->total);
-}
+	u64 due = slot->sampling.seq - ue->seq;
 
-static unsigned int unc_place_of(const struct unc_box *box)
-{
-	return unc_box_place(box->pkg, box->type, box->index) - box->pkg->boxes;
+	*weight = slot->sampling.mark - ue->mark;
+	if (!due)
+		return 0;
+	ue->seq = slot->sampling.seq;
+	ue->mark = slot->sampling.mark;
+	return due;
 }
 
 /**
- * unc_sampling_add() - an event that samples gets its slot
- * @box: the box, locked and frozen
- * @slot: the slot
- * @event: the event
+ * unc_sampling_add() - an event begins to sample on this CPU
+ * @ue: the event
  *
- * Context: on the event's CPU.
+ * Context: on the event's CPU, interrupts off, its box locked.
  */
-void unc_sampling_add(struct unc_box *box, struct unc_slot *slot,
-		      struct perf_event *event)
+void unc_sampling_add(struct unc_event *ue)
 {
-	struct unc_overflow *ov = &box->pkg->overflow;
+	struct unc_package *pkg = ue->box->pkg;
+	struct unc_overflow *ov = &pkg->overflow;
 	u64 now = ktime_get_mono_fast_ns();
 
-	slot->arm = unc_sampling_arm;
-	unc_sampling_restart(slot);
-	unc_pace_begin(slot);
-	if (!box->samplers++) {
-		/* counters that do not sample may have left bits since */
-		if (unc_box_signals(box))
-			unc_clear_status(box);
-		set_bit(unc_place_of(box), box->pkg->samplers);
-	}
-	if (!unc_box_signals(box)) {
+	list_add_tail(&ue->sampling, this_cpu_ptr(&unc_sampling_events));
+	cpumask_set_cpu(smp_processor_id(), &pkg->sampling_cpus);
+	if (!unc_box_signals(ue->box)) {
 		atomic_inc(&ov->polled);
-		unc_timer_want(box->pkg, now + NSEC_PER_MSEC);
+		unc_timer_want(pkg, now + NSEC_PER_MSEC);
 		return;
 	}
 	unc_pmi_arm();
-	unc_raw_lock(&ov->select_lock);
+	unc_raw_lock(&ov->ctl_lock);
 	atomic_inc(&ov->signalled);
 	WRITE_ONCE(ov->watching, true);
-	event->hw.last_cpu = unc_pmi_core(box->pkg, smp_processor_id());
-	unc_overflow_select(ov, event->hw.last_cpu, 1);
-	unc_raw_unlock(&ov->select_lock);
-	unc_timer_want(box->pkg, now + NSEC_PER_MSEC);
+	ue->core = unc_pmi_map_core(pkg, smp_processor_id());
+	unc_overflow_select(ov, ue->core, 1);
+	unc_raw_unlock(&ov->ctl_lock);
+	unc_timer_want(pkg, now + NSEC_PER_MSEC);
 }
 
 /**
- * unc_sampling_del() - an event that samples is about to lose its slot
- * @box: the box, locked and frozen
- * @slot: the slot, up to date
+ * unc_sampling_del() - an event ends to sample on this CPU
+ * @ue: the event
  *
- * Context: on the event's CPU.
+ * Context: on the event's CPU, interrupts off, its box locked.
  */
-void unc_sampling_del(struct unc_box *box, struct unc_slot *slot)
+void unc_sampling_del(struct unc_event *ue)
 {
-	struct unc_overflow *ov = &box->pkg->overflow;
-	struct perf_event *event = slot->event;
+	struct unc_package *pkg = ue->box->pkg;
 
-	/* one that had stopped has been through this */
-	if (!(event->hw.state & PERF_HES_STOPPED))
-		unc_sampling_stop(box, slot);
-	if (!--box->samplers)
-		clear_bit(unc_place_of(box), box->pkg->samplers);
-	if (!unc_box_signals(box))
-		atomic_dec(&ov->polled);
-	else if (unc_overflow_leave(ov, event->hw.last_cpu))
+	list_del_init(&ue->sampling);
+	if (list_empty(this_cpu_ptr(&unc_sampling_events)))
+		cpumask_clear_cpu(smp_processor_id(), &pkg->sampling_cpus);
+	if (!unc_box_signals(ue->box))
+		atomic_dec(&pkg->overflow.polled);
+	else if (unc_overflow_leave(&pkg->overflow, ue->core))
 		unc_pmi_raise();
 }
 
 /* --- life cycle ---------------------------------------------------------- */
 
 /**
- * unc_sampling_init() - find what delivering samples takes
+ * unc_sampling_init() - find the functions that deliver samples
  *
- * Return: 0; without it events can be counted, but not sampled.
+ * Return: 0; without them events can be counted, but not sampled.
  */
 int unc_sampling_init(void)
 {
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		INIT_LIST_HEAD(&per_cpu(unc_sampling_events, cpu));
 	unc_perf_tick = unc_find_function("perf_event_task_tick");
-	unc_sample_took = unc_find_function("perf_sample_event_took");
-	unc_deliver_sample = unc_find_function("perf_event_overflow");
-	if (unc_deliver_sample && unc_perf_tick)
+	unc_perf_took = unc_find_function("perf_sample_event_took");
+	unc_perf_overflow = unc_find_function("perf_event_overflow");
+	if (unc_perf_overflow && unc_perf_tick)
 		return 0;
-	unc_deliver_sample = NULL;
+	unc_perf_overflow = NULL;
 	pr_warn("this kernel hides perf_event_overflow() (no kprobes?): events can be counted, not sampled\n");
 	return 0;
 }

@@ -127,7 +127,7 @@ static void unc_pci_write32(struct unc_box *box, u32 reg, u32 value)
 static bool unc_pci_gone(struct unc_box *box)
 {
 	if (unc_pci_read32(box, PCI_VENDOR_ID) == U32_MAX)
-		unc_box_gone(box);
+		unc_report_dead(box);
 	return box->dead;
 }
 

@@ -9,19 +9,24 @@
  * takes locks under which others may read an event, so that must not be done
  * with a box's lock held (lock.c).
  */
+#include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/smp.h>
 #include <linux/topology.h>
 
 #include "xeon_uncore.h"
 #include "compat.h"
 
 /*
- * The narrowest counters, of 32 bits, wrap in 0.86 s at the fastest clock; a counter of 44 bits that grows by 128 a cycle in 27 s.
+ * The narrowest counters, of 32 bits, wrap in 0.86 s at the fastest clock; a counter of
+ * 44 bits that grows by 128 a cycle in 27 s.  The wide ones are read more often, as that
+ * is when registers are verified.
  */
 #define UNC_TIMER_NARROW	(400 * NSEC_PER_MSEC)
-#define UNC_TIMER_WIDE		(10 * NSEC_PER_SEC)
+#define UNC_TIMER_WIDE		(2 * NSEC_PER_SEC)
 /* The CPU that should have taken it over does not answer: try again. */
 #define UNC_TIMER_RETRY		(10 * NSEC_PER_MSEC)
 
@@ -39,15 +44,15 @@ static bool unc_nearer(atomic64_t *deadline, s64 at)
 
 /* --- when ---------------------------------------------------------------- */
 
-/* @pkg->timer_lock is held, interrupts are off, on a CPU of the package. */
+/* @pkg->timer.lock is held, interrupts are off, on a CPU of the package. */
 static void unc_timer_start(struct unc_package *pkg, s64 at)
 {
 	s64 now = ktime_get_mono_fast_ns();
 
-	if (at >= pkg->expires)
+	if (at >= pkg->timer.expires)
 		return;
-	WRITE_ONCE(pkg->expires, at);
-	hrtimer_start(&pkg->timer, ns_to_ktime(max_t(s64, at - now, 0)),
+	WRITE_ONCE(pkg->timer.expires, at);
+	hrtimer_start(&pkg->timer.timer, ns_to_ktime(max_t(s64, at - now, 0)),
 		      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
@@ -55,11 +60,11 @@ static void unc_timer_start(struct unc_package *pkg, s64 at)
 static void unc_timer_wanted(struct irq_work *work)
 {
 	struct unc_package *pkg = container_of(work, struct unc_package,
-					       timer_work);
+					       timer.work);
 
-	raw_spin_lock(&pkg->timer_lock);
-	unc_timer_start(pkg, atomic64_xchg(&pkg->wanted, UNC_NEVER));
-	raw_spin_unlock(&pkg->timer_lock);
+	raw_spin_lock(&pkg->timer.lock);
+	unc_timer_start(pkg, atomic64_xchg(&pkg->timer.wanted, UNC_NEVER));
+	raw_spin_unlock(&pkg->timer.lock);
 }
 
 /**
@@ -72,10 +77,10 @@ static void unc_timer_wanted(struct irq_work *work)
  */
 void unc_timer_want(struct unc_package *pkg, u64 at)
 {
-	if ((s64)at >= READ_ONCE(pkg->expires))
+	if ((s64)at >= READ_ONCE(pkg->timer.expires))
 		return;
-	if (unc_nearer(&pkg->wanted, at))
-		irq_work_queue(&pkg->timer_work);
+	if (unc_nearer(&pkg->timer.wanted, at))
+		irq_work_queue(&pkg->timer.work);
 }
 
 /**
@@ -90,7 +95,7 @@ void unc_timer_refresh_by(struct unc_package *pkg, bool narrow)
 	u64 now = ktime_get_mono_fast_ns();
 	u64 at = now + (narrow ? UNC_TIMER_NARROW : UNC_TIMER_WIDE);
 
-	unc_nearer(narrow ? &pkg->refresh_narrow : &pkg->refresh, at);
+	unc_nearer(narrow ? &pkg->timer.refresh_narrow : &pkg->timer.refresh, at);
 	unc_timer_want(pkg, at);
 }
 
@@ -101,31 +106,24 @@ static bool unc_may_be_narrow(const struct unc_type *type)
 	return type->freerun || type->bits <= 32;
 }
 
-/* Refresh a box, or only its narrow counters; true: it has such. */
-static bool unc_timer_refresh_box(struct unc_box *box, bool only_narrow)
+/* Read a box's narrow counters; returns whether it has any. */
+static bool unc_timer_refresh_narrow(struct unc_box *box)
 {
-	unsigned long flags;
 	bool narrow = false;
 	unsigned int ctr;
 
-	flags = unc_lock(box);
 	for (ctr = 0; ctr < UNC_MAX_COUNTERS; ctr++) {
-		bool is_narrow;
-
-		if (box->ctr[ctr].slot < 0)
+		if (box->ctr[ctr].slot < 0 || unc_counter_bits(box, ctr) > 32)
 			continue;
-		is_narrow = unc_counter_bits(box, ctr) <= 32;
-		if (only_narrow && !is_narrow)
-			continue;
-		narrow |= is_narrow;
+		narrow = true;
 		unc_box_refresh(box, &box->slot[box->ctr[ctr].slot]);
 	}
-	unc_unlock(box, flags);
 	return narrow;
 }
 
 static bool unc_timer_refresh(struct unc_package *pkg, bool only_narrow)
 {
+	unsigned long flags;
 	bool narrow = false;
 	unsigned int b;
 
@@ -136,7 +134,12 @@ static bool unc_timer_refresh(struct unc_package *pkg, bool only_narrow)
 		if (!box || !READ_ONCE(box->active) ||
 		    (only_narrow && !unc_may_be_narrow(box->type)))
 			continue;
-		narrow |= unc_timer_refresh_box(box, only_narrow);
+		flags = unc_lock(box);
+		if (only_narrow)
+			narrow |= unc_timer_refresh_narrow(box);
+		else
+			unc_box_verify(box);
+		unc_unlock(box, flags);
 	}
 	return narrow;
 }
@@ -165,42 +168,41 @@ static void unc_timer_keep(struct unc_package *pkg, atomic64_t *deadline,
 /* Do what is due; returns when to come again. */
 static s64 unc_timer_work(struct unc_package *pkg)
 {
-	s64 next = pkg->poll(pkg);
+	s64 next = pkg->timer.poll(pkg);
 	s64 now = ktime_get_mono_fast_ns();
 
-	unc_timer_keep(pkg, &pkg->refresh_narrow, now, true);
-	unc_timer_keep(pkg, &pkg->refresh, now, false);
-	next = min_t(s64, next, atomic64_read(&pkg->refresh_narrow));
-	return min_t(s64, next, atomic64_read(&pkg->refresh));
+	unc_timer_keep(pkg, &pkg->timer.refresh_narrow, now, true);
+	unc_timer_keep(pkg, &pkg->timer.refresh, now, false);
+	next = min_t(s64, next, atomic64_read(&pkg->timer.refresh_narrow));
+	return min_t(s64, next, atomic64_read(&pkg->timer.refresh));
 }
 
 /*
- * Hard interrupt context.  When the CPU that it ran on goes offline, the
- * kernel moves a timer to any other; MSRs of this package can only be read
- * from its own CPUs, so the timer then goes back to one.
+ * Hard interrupt context.  A follower's CPU may have started it, and when a CPU goes
+ * offline the kernel moves its timers to any other: it goes back to the perf CPU.
  */
 static enum hrtimer_restart unc_timer_fire(struct hrtimer *timer)
 {
-	struct unc_package *pkg = container_of(timer, struct unc_package, timer);
-	bool here = unc_package_of_cpu(smp_processor_id()) == pkg;
+	struct unc_package *pkg = container_of(timer, struct unc_package,
+					       timer.timer);
 	unsigned int home = READ_ONCE(pkg->cpu);
 	s64 next = UNC_NEVER;
 
-	raw_spin_lock(&pkg->timer_lock);
+	raw_spin_lock(&pkg->timer.lock);
 	/* somebody may have started it anew meanwhile, to fire sooner */
 	if (!hrtimer_is_queued(timer))
-		WRITE_ONCE(pkg->expires, UNC_NEVER);
-	raw_spin_unlock(&pkg->timer_lock);
+		WRITE_ONCE(pkg->timer.expires, UNC_NEVER);
+	raw_spin_unlock(&pkg->timer.lock);
 
-	if (here)
+	if (home == smp_processor_id())
 		next = unc_timer_work(pkg);
 	else if (home < nr_cpu_ids &&
-		 smp_call_function_single_async(home, &pkg->kick))
+		 smp_call_function_single_async(home, &pkg->timer.kick))
 		next = ktime_get_mono_fast_ns() + UNC_TIMER_RETRY;
 
-	raw_spin_lock(&pkg->timer_lock);
+	raw_spin_lock(&pkg->timer.lock);
 	unc_timer_start(pkg, next);
-	raw_spin_unlock(&pkg->timer_lock);
+	raw_spin_unlock(&pkg->timer.lock);
 	return HRTIMER_NORESTART;
 }
 
@@ -209,9 +211,9 @@ static void unc_timer_here(void *data)
 {
 	struct unc_package *pkg = data;
 
-	raw_spin_lock(&pkg->timer_lock);
+	raw_spin_lock(&pkg->timer.lock);
 	unc_timer_start(pkg, ktime_get_mono_fast_ns());
-	raw_spin_unlock(&pkg->timer_lock);
+	raw_spin_unlock(&pkg->timer.lock);
 }
 
 /* --- life cycle ---------------------------------------------------------- */
@@ -224,16 +226,16 @@ static void unc_timer_here(void *data)
 void unc_timer_init(struct unc_package *pkg,
 		    u64 (*poll)(struct unc_package *pkg))
 {
-	pkg->poll = poll;
-	unc_hrtimer_setup(&pkg->timer, unc_timer_fire, CLOCK_MONOTONIC,
+	pkg->timer.poll = poll;
+	unc_hrtimer_setup(&pkg->timer.timer, unc_timer_fire, CLOCK_MONOTONIC,
 			  HRTIMER_MODE_REL_PINNED_HARD);
-	raw_spin_lock_init(&pkg->timer_lock);
-	pkg->expires = UNC_NEVER;
-	atomic64_set(&pkg->wanted, UNC_NEVER);
-	atomic64_set(&pkg->refresh, UNC_NEVER);
-	atomic64_set(&pkg->refresh_narrow, UNC_NEVER);
-	pkg->timer_work = IRQ_WORK_INIT_HARD(unc_timer_wanted);
-	INIT_CSD(&pkg->kick, unc_timer_here, pkg);
+	raw_spin_lock_init(&pkg->timer.lock);
+	pkg->timer.expires = UNC_NEVER;
+	atomic64_set(&pkg->timer.wanted, UNC_NEVER);
+	atomic64_set(&pkg->timer.refresh, UNC_NEVER);
+	atomic64_set(&pkg->timer.refresh_narrow, UNC_NEVER);
+	pkg->timer.work = IRQ_WORK_INIT_HARD(unc_timer_wanted);
+	INIT_CSD(&pkg->timer.kick, unc_timer_here, pkg);
 }
 
 /**
@@ -248,6 +250,21 @@ void unc_timer_online(struct unc_package *pkg)
 }
 
 /**
+ * unc_csd_wait() - wait for an asynchronous function call that nothing queues again
+ * @csd: the call
+ *
+ * The kernel unlocks a call before it runs the function, with interrupts off: the
+ * caller waits for that with synchronize_rcu().
+ *
+ * Context: process.
+ */
+void unc_csd_wait(call_single_data_t *csd)
+{
+	while (READ_ONCE(csd->node.u_flags) & CSD_FLAG_LOCK)
+		usleep_range(50, 100);
+}
+
+/**
  * unc_timer_exit() - stop a package's timer for good
  * @pkg: the package, in which nothing counts any more
  *
@@ -255,9 +272,9 @@ void unc_timer_online(struct unc_package *pkg)
  */
 void unc_timer_exit(struct unc_package *pkg)
 {
-	irq_work_sync(&pkg->timer_work);
-	hrtimer_cancel(&pkg->timer);
-	/* let a kick that is under way run, while there is code to run */
-	kick_all_cpus_sync();
-	hrtimer_cancel(&pkg->timer);
+	irq_work_sync(&pkg->timer.work);
+	hrtimer_cancel(&pkg->timer.timer);
+	unc_csd_wait(&pkg->timer.kick);
+	synchronize_rcu();
+	hrtimer_cancel(&pkg->timer.timer);
 }

@@ -46,7 +46,7 @@ struct unc_box *unc_box_create(struct unc_package *pkg,
 	box->index = index;
 	box->pkg = pkg;
 	box->bits = type->bits;
-	unc_init_gone(box);
+	unc_report_init(box);
 	for (i = 0; i < UNC_MAX_COUNTERS; i++)
 		box->ctr[i].slot = -1;
 	*place = box;
@@ -173,7 +173,7 @@ static void unc_box_free(struct unc_box **place)
 {
 	if (!*place)
 		return;
-	irq_work_sync(&(*place)->gone);
+	unc_report_exit(*place);
 	kfree((*place)->name);
 	kfree(*place);
 	*place = NULL;
@@ -242,7 +242,7 @@ static void unc_start_boxes(void *data)
 		unc_unlock(box, flags);
 	}
 	/* with what overflowed before it was frozen */
-	unc_package_thaw(0);
+	unc_package_unfreeze(0);
 }
 
 static void unc_stop_boxes(void *data)
@@ -264,7 +264,7 @@ static void unc_stop_boxes(void *data)
 		box->dead = true;
 		unc_unlock(box, flags);
 	}
-	unc_package_thaw(0);
+	unc_package_unfreeze(0);
 }
 
 /* A package without a CPU online is left as it is: no way to its MSRs. */

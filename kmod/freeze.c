@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Freezing boxes.  A frozen box takes counts from every event that it counts, so a
+ * package has one budget for all freezes, those of overflows included.  Without
+ * budget a box is read and changed while it counts, and an overflow's counter is armed
+ * later: see unc_freeze_allowed().
+ */
+#include <linux/ktime.h>
+#include <linux/minmax.h>
+#include <linux/module.h>
+
+#include "xeon_uncore.h"
+
+/* Unused budget (ns) is kept, and overdrawn budget is remembered, up to this much. */
+#define UNC_FREEZE_BURST	(5 * (s64)NSEC_PER_MSEC)
+
+static unsigned int freeze_budget = 10;
+module_param(freeze_budget, uint, 0644);
+MODULE_PARM_DESC(freeze_budget,
+		 "per mille of the time for which a package's boxes may be frozen while events count: by overflows of sampling events, and for groups to be read or changed in one instant (default 10; 1000: no limit)");
+
+/**
+ * unc_freeze_init() - set up a package's freeze budget
+ * @pkg: the package
+ */
+void unc_freeze_init(struct unc_package *pkg)
+{
+	raw_spin_lock_init(&pkg->freeze.lock);
+	pkg->freeze.credit = UNC_FREEZE_BURST;
+	pkg->freeze.at = ktime_get_mono_fast_ns();
+}
+
+/* @freeze->lock is held. */
+static bool unc_freeze_has_credit(struct unc_freeze *freeze)
+{
+	unsigned int budget = min(READ_ONCE(freeze_budget), 1000U);
+	u64 now = ktime_get_mono_fast_ns();
+	s64 passed = max_t(s64, now - freeze->at, 0);
+
+	freeze->credit += div_u64(passed * budget, 1000);
+	freeze->credit = min(freeze->credit, UNC_FREEZE_BURST);
+	freeze->at = now;
+	return budget == 1000 || freeze->credit > 0;
+}
+
+/* @freeze->lock is held. */
+static void unc_freeze_spend(struct unc_freeze *freeze, s64 ns)
+{
+	freeze->credit = max(freeze->credit - ns, -UNC_FREEZE_BURST * 10);
+}
+
+/**
+ * unc_freeze_allowed() - check whether the freeze budget has anything left
+ * @pkg: the package
+ *
+ * Context: any but NMI, interrupts off.
+ */
+bool unc_freeze_allowed(struct unc_package *pkg)
+{
+	bool allowed;
+
+	unc_raw_lock(&pkg->freeze.lock);
+	allowed = unc_freeze_has_credit(&pkg->freeze);
+	unc_raw_unlock(&pkg->freeze.lock);
+	return allowed;
+}
+
+/**
+ * unc_freeze_charge() - charge a freeze of the package to its budget
+ * @pkg: the package
+ * @ns: how long it was frozen
+ *
+ * Context: any but NMI, interrupts off.
+ */
+void unc_freeze_charge(struct unc_package *pkg, u64 ns)
+{
+	unc_raw_lock(&pkg->freeze.lock);
+	unc_freeze_spend(&pkg->freeze, ns);
+	unc_raw_unlock(&pkg->freeze.lock);
+}
+
+/* Charge a freeze that began at @since; 0: at no event's cost. */
+static void unc_freeze_end(struct unc_package *pkg, u64 since)
+{
+	u64 ns = since ? ktime_get_mono_fast_ns() - since : 0;
+
+	unc_freeze_spend(&pkg->freeze, ns);
+	atomic64_add(ns, &pkg->stats.group_frozen_ns);
+}
+
+/* Freeze the whole package for a box that cannot be frozen alone. */
+static bool unc_freeze_share(struct unc_package *pkg, bool force)
+{
+	struct unc_freeze *freeze = &pkg->freeze;
+	bool ok;
+
+	unc_raw_lock(&freeze->lock);
+	ok = freeze->holders || unc_freeze_has_credit(freeze) || force;
+	if (ok && !freeze->holders++) {
+		unc_package_freeze();
+		freeze->since = atomic_read(&pkg->active) ?
+				ktime_get_mono_fast_ns() : 0;
+	}
+	unc_raw_unlock(&freeze->lock);
+	return ok;
+}
+
+static void unc_unfreeze_share(struct unc_package *pkg)
+{
+	struct unc_freeze *freeze = &pkg->freeze;
+
+	unc_raw_lock(&freeze->lock);
+	if (!--freeze->holders) {
+		unc_package_unfreeze(0);
+		unc_freeze_end(pkg, freeze->since);
+	}
+	unc_raw_unlock(&freeze->lock);
+}
+
+/**
+ * unc_freeze_box() - stop all counters of a box at once
+ * @box: the box, locked, which is not frozen
+ * @force: also without budget
+ *
+ * Return: false when the box counts on: it cannot be frozen, or has no budget.
+ */
+bool unc_freeze_box(struct unc_box *box, bool force)
+{
+	if (!box->type->box_ctl) {
+		if (box->type->quirks & UNC_QUIRK_FREEZE_ALL)
+			box->frozen = unc_freeze_share(box->pkg, force);
+		return box->frozen;
+	}
+	if (!force && !unc_freeze_allowed(box->pkg))
+		return false;
+	box->since = ktime_get_mono_fast_ns();
+	unc_write_box_ctl(box, box->type->layout->frz);
+	box->frozen = true;
+	return true;
+}
+
+/**
+ * unc_unfreeze_box() - start all counters of a box at once
+ * @box: the box, locked
+ *
+ * Charges the time that it was frozen to the package's budget, unless @box->since
+ * is 0.
+ */
+void unc_unfreeze_box(struct unc_box *box)
+{
+	if (!box->frozen)
+		return;
+	box->frozen = false;
+	if (!box->type->box_ctl) {
+		unc_unfreeze_share(box->pkg);
+		return;
+	}
+	unc_write_box_ctl(box, 0);
+	unc_raw_lock(&box->pkg->freeze.lock);
+	unc_freeze_end(box->pkg, box->since);
+	unc_raw_unlock(&box->pkg->freeze.lock);
+	box->since = 0;
+}

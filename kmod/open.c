@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Opening an event: what is refused and why, and where the event runs.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/err.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+
+#include "xeon_uncore.h"
+#include "compat.h"
+
+static struct unc_pmu *to_unc_pmu(struct pmu *pmu)
+{
+	return container_of(pmu, struct unc_pmu, pmu);
+}
+
+static bool unc_known_bits(const struct unc_type *type, const u64 config[3])
+{
+	const struct unc_field *f;
+	u64 known[3] = { 0 };
+	unsigned int w;
+
+	for (f = type->fields; f->name; f++)
+		known[f->word] |= f->mask;
+	for (w = 0; w < 3; w++) {
+		if (config[w] & ~known[w])
+			return false;
+	}
+	return true;
+}
+
+/* The event's config words, without the bits that are the driver's own. */
+static void unc_event_config(const struct perf_event *event, u64 config[3])
+{
+	config[0] = event->attr.config & ~UNC_CONFIG_LOCAL;
+	config[1] = event->attr.config1;
+	config[2] = event->attr.config2;
+}
+
+/* Add what @event counts to a list of different slots. */
+static int unc_collect(const struct perf_event *event, struct unc_slot *slots,
+		       unsigned int *n)
+{
+	const struct unc_event *ue = event->pmu_private;
+	unsigned int i;
+
+	for (i = 0; i < *n; i++) {
+		if (unc_slots_equal(&slots[i], &ue->want))
+			return 0;
+	}
+	if (*n == UNC_MAX_COUNTERS)
+		return -EINVAL;
+	slots[(*n)++] = ue->want;
+	return 0;
+}
+
+/* Could the group run if it had its box for itself? */
+static int unc_validate_group(struct perf_event *event)
+{
+	struct perf_event *leader = event->group_leader, *sibling;
+	struct unc_slot slots[UNC_MAX_COUNTERS];
+	unsigned int n = 0;
+
+	if (leader == event)
+		return 0;
+	if (unc_collect(event, slots, &n))
+		return -EINVAL;
+	if (leader->pmu == event->pmu && unc_collect(leader, slots, &n))
+		return -EINVAL;
+	for_each_sibling_event(sibling, leader) {
+		if (sibling->pmu == event->pmu &&
+		    unc_collect(sibling, slots, &n))
+			return -EINVAL;
+	}
+	return unc_slots_fit(slots, n) ? 0 : -EINVAL;
+}
+
+/*
+ * The kernel's own driver masks bits that it does not know, and there are
+ * programs that count on it.
+ */
+static void unc_tell_masked(const struct unc_type *type)
+{
+	static char told[8][TASK_COMM_LEN];
+	static DEFINE_SPINLOCK(lock);
+	char comm[TASK_COMM_LEN];
+	bool tell = false;
+	unsigned int i;
+
+	get_task_comm(comm, current);
+	spin_lock(&lock);
+	for (i = 0; i < ARRAY_SIZE(told); i++) {
+		if (!strcmp(told[i], comm))
+			break;
+		if (!*told[i]) {
+			strscpy(told[i], comm, sizeof(comm));
+			tell = true;
+			break;
+		}
+	}
+	spin_unlock(&lock);
+	if (tell)
+		pr_info("%s asks %s for bits that no format field has: masked, as %s does\n",
+			comm, type->name, "intel_uncore");
+}
+
+/* Refuse what means nothing, or mask it. */
+static int unc_check_config(const struct perf_event *event,
+			    const struct unc_type *type, struct unc_slot *slot)
+{
+	u64 config[3];
+
+	unc_event_config(event, config);
+	if (unc_config3(event))
+		return -EINVAL;
+	if (!unc.lenient && !unc_known_bits(type, config))
+		return -EINVAL;
+	if (unc_slot_describe(type, config, slot))
+		return -EINVAL;
+	if (memcmp(config, slot->config, sizeof(config)))
+		unc_tell_masked(type);
+	return 0;
+}
+
+/*
+ * perf takes the groups of a CPU apart when that goes with its events in it, as
+ * a package's last one does.  It lets others join what has led such a group, but
+ * does not let go of them when that is closed: they would keep a pointer to it.
+ */
+static bool unc_leader_left(const struct perf_event *event)
+{
+	const struct perf_event *leader = event->group_leader;
+
+	return leader != event &&
+	       !(READ_ONCE(leader->attach_state) & PERF_ATTACH_GROUP);
+}
+
+/* Refuse what no box can do, and describe what the event counts. */
+static int unc_check_event(struct perf_event *event, struct unc_box *box,
+			   struct unc_slot *want)
+{
+	bool local = event->attr.config & UNC_CONFIG_LOCAL;
+	int err;
+
+	if (box->dead && !unc_own_event_is(event))
+		return -ENODEV;
+	err = unc_check_config(event, box->type, want);
+	if (err)
+		return err;
+	if (!unc_box_has_filters(box, want))
+		return -ENODEV;
+	if (!is_sampling_event(event))
+		return 0;
+	if (local)
+		return -EINVAL;
+	err = unc_sampling_check(event, box, want);
+	if (!err)
+		unc_sampling_describe(event, event->attr.freq, want);
+	return err;
+}
+
+/*
+ * All events of a package run on its perf CPU, so that perf schedules them fairly.
+ * Exceptions stay where they are opened and follow an event of the perf CPU: copies
+ * for local reads, events that sample another CPU, and members of a group there.
+ */
+static bool unc_is_follower(struct perf_event *event,
+			    const struct unc_package *pkg)
+{
+	const struct perf_event *leader = event->group_leader;
+	unsigned int cpu = READ_ONCE(pkg->cpu);
+
+	if (event->attr.config & UNC_CONFIG_LOCAL)
+		return true;
+	if (unc_own_event_is(event))
+		return false;
+	return (is_sampling_event(event) && event->cpu != cpu) ||
+	       (leader != event && leader->cpu != cpu);
+}
+
+static void unc_event_list(struct unc_event *ue, bool add)
+{
+	struct unc_pmu *pmu = to_unc_pmu(ue->event->pmu);
+
+	spin_lock(&pmu->lock);
+	if (add)
+		list_add_tail(&ue->list, &pmu->events);
+	else
+		list_del(&ue->list);
+	spin_unlock(&pmu->lock);
+}
+
+/* Is it listed among those whose samples are delivered, and need PMIs? */
+static bool unc_is_delivered(struct perf_event *event)
+{
+	return is_sampling_event(event) && !unc_own_event_is(event);
+}
+
+static void unc_event_destroy(struct perf_event *event)
+{
+	struct unc_event *ue = event->pmu_private;
+
+	unc_event_list(ue, false);
+	if (ue->own)
+		unc_own_event_put(ue->own);
+	if (unc_is_delivered(event))
+		unc_pmi_put();
+	kfree(ue);
+}
+
+static struct unc_event *unc_event_new(struct perf_event *event,
+				       struct unc_box *box,
+				       const struct unc_slot *want)
+{
+	struct unc_event *ue = kzalloc(sizeof(*ue), GFP_KERNEL);
+
+	if (!ue)
+		return NULL;
+	ue->event = event;
+	ue->box = box;
+	ue->want = *want;
+	ue->slot = -1;
+	ue->follower = unc_is_follower(event, box->pkg);
+	INIT_LIST_HEAD(&ue->sampling);
+	return ue;
+}
+
+/* What an event needs beside its box.  unc_event_destroy() gives it back. */
+static int unc_event_prepare(struct perf_event *event, struct unc_event *ue)
+{
+	bool local = event->attr.config & UNC_CONFIG_LOCAL;
+	struct unc_own_event *own;
+	int err;
+
+	if (unc_is_delivered(event)) {
+		err = unc_pmi_get();
+		if (err)
+			return err;
+	}
+	if (ue->follower && !local) {
+		own = unc_own_event_get(event, event->group_leader == event);
+		if (IS_ERR(own)) {
+			if (unc_is_delivered(event))
+				unc_pmi_put();
+			return PTR_ERR(own);
+		}
+		ue->own = own;
+	}
+	return 0;
+}
+
+static struct unc_box *unc_find_box(const struct perf_event *event)
+{
+	const struct unc_pmu *pmu = container_of(event->pmu, struct unc_pmu,
+						 pmu);
+	struct unc_package *pkg = unc_package_of_cpu(event->cpu);
+
+	return pkg ? *unc_box_place(pkg, pmu->type, pmu->index) : NULL;
+}
+
+/**
+ * unc_event_init() - perf's event_init
+ * @event: the event
+ *
+ * Context: process; perf holds the lock of the group's context if there is a group.
+ */
+int unc_event_init(struct perf_event *event)
+{
+	struct unc_slot want;
+	struct unc_event *ue;
+	struct unc_box *box;
+	int err;
+
+	if (event->attr.type != event->pmu->type)
+		return -ENOENT;
+	/* the uncore knows no tasks */
+	if ((event->attach_state & PERF_ATTACH_TASK) || event->cpu < 0)
+		return -EINVAL;
+	if (has_branch_stack(event) || event->attr.precise_ip)
+		return -EOPNOTSUPP;
+	if (event->attr.freq && !event->attr.sample_freq)
+		return -EINVAL;
+	box = unc_find_box(event);
+	if (!box)
+		return -EINVAL;
+	if (unc_leader_left(event))
+		return -ENODEV;
+	err = unc_check_event(event, box, &want);
+	if (err)
+		return err;
+	ue = unc_event_new(event, box, &want);
+	if (!ue)
+		return -ENOMEM;
+	event->pmu_private = ue;
+	err = unc_validate_group(event) ?: unc_event_prepare(event, ue);
+	if (err) {
+		kfree(ue);
+		return err;
+	}
+	unc_event_list(ue, true);
+	event->destroy = unc_event_destroy;
+	event->event_caps |= PERF_EV_CAP_READ_ACTIVE_PKG;
+	/* the driver adapts the period itself: unc_sampling_pace() */
+	if (event->attr.freq) {
+		event->attr.freq = 0;
+		event->hw.sample_period = want.sampling.period;
+		event->hw.last_period = want.sampling.period;
+		local64_set(&event->hw.period_left, want.sampling.period);
+	}
+	if (!ue->follower)
+		event->cpu = READ_ONCE(box->pkg->cpu);
+	return 0;
+}
+
+/**
+ * unc_event_check_period() - perf's check_period
+ * @event: the event, which samples
+ * @period: its new period, or frequency
+ */
+int unc_event_check_period(struct perf_event *event, u64 period)
+{
+	const struct unc_event *ue = event->pmu_private;
+
+	if (ue->want.sampling.freq)
+		return period ? 0 : -EINVAL;
+	return unc_sampling_fits(ue->box, &ue->want, period) ? 0 : -EINVAL;
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events that the driver opens itself, on a package's perf CPU.
+ *
+ * An event that has to stay on another CPU, as it samples what that CPU runs, takes no
+ * counter: it follows an equal event of the perf CPU, which perf schedules fairly with
+ * the others there.  Where the user has opened none, the driver does.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/err.h>
+#include <linux/list.h>
+#include <linux/perf_event.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "xeon_uncore.h"
+
+/**
+ * struct unc_own_event - an event of the driver's
+ * @list: in the list of all
+ * @users: followers that need it
+ * @attr: what it is opened with
+ * @cpu: a CPU of its package
+ * @pkg: the package
+ * @event: the event, or an ERR_PTR() when it could not be opened
+ * @work: opens it
+ */
+struct unc_own_event {
+	struct list_head list;
+	unsigned int users;
+	struct perf_event_attr attr;
+	unsigned int cpu;
+	struct unc_package *pkg;
+	struct perf_event *event;
+	struct work_struct work;
+};
+
+static LIST_HEAD(unc_own_events);
+static DEFINE_SPINLOCK(unc_own_lock);
+
+/* Never called: the driver delivers no samples for these events. */
+static void unc_own_overflow(struct perf_event *event,
+			     struct perf_sample_data *data,
+			     struct pt_regs *regs)
+{
+}
+
+/**
+ * unc_own_event_is() - check whether the driver opened an event itself
+ * @event: the event
+ */
+bool unc_own_event_is(const struct perf_event *event)
+{
+	return event->overflow_handler == unc_own_overflow;
+}
+
+/*
+ * perf locks a group's context while a member is opened, and opening another event
+ * takes such a lock, too: so it is done here.
+ */
+static void unc_own_open(struct work_struct *work)
+{
+	struct unc_own_event *own = container_of(work, struct unc_own_event,
+						 work);
+	struct perf_event *event;
+
+	event = perf_event_create_kernel_counter(&own->attr, own->cpu, NULL,
+						 unc_own_overflow, NULL);
+	if (IS_ERR(event))
+		pr_warn_ratelimited("cannot open the event on CPU %u that one on another CPU follows (error %ld)\n",
+				    own->cpu, PTR_ERR(event));
+	own->event = event;
+}
+
+static struct unc_own_event *unc_own_new(const struct perf_event *event,
+					 struct unc_package *pkg)
+{
+	const struct perf_event_attr *attr = &event->attr;
+	const struct unc_event *ue = event->pmu_private;
+	struct unc_own_event *own = kzalloc(sizeof(*own), GFP_KERNEL);
+
+	if (!own)
+		return NULL;
+	own->users = 1;
+	own->pkg = pkg;
+	own->cpu = READ_ONCE(pkg->cpu);
+	own->attr = (struct perf_event_attr){
+		.type		= attr->type,
+		.size		= sizeof(own->attr),
+		.config		= attr->config,
+		.config1	= attr->config1,
+		.config2	= attr->config2,
+		.freq		= ue->want.sampling.freq != 0,
+		/* and sample_freq, which is the same word */
+		.sample_period	= attr->sample_period,
+		.pinned		= attr->pinned,
+	};
+	INIT_WORK(&own->work, unc_own_open);
+	return own;
+}
+
+/**
+ * unc_own_event_get() - have an equal event on the perf CPU
+ * @event: the follower
+ * @wait: until it is open
+ *
+ * Context: process; @wait only without a lock of perf's.
+ * Return: what unc_own_event_put() wants, or an ERR_PTR().
+ */
+struct unc_own_event *unc_own_event_get(struct perf_event *event, bool wait)
+{
+	const struct unc_event *ue = event->pmu_private;
+	struct unc_own_event *own, *new = unc_own_new(event, ue->box->pkg);
+	long err;
+
+	if (!new)
+		return ERR_PTR(-ENOMEM);
+	spin_lock(&unc_own_lock);
+	list_for_each_entry(own, &unc_own_events, list) {
+		if (own->pkg != new->pkg ||
+		    memcmp(&own->attr, &new->attr, sizeof(own->attr)))
+			continue;
+		own->users++;
+		goto found;
+	}
+	list_add(&new->list, &unc_own_events);
+	own = new;
+	new = NULL;
+found:
+	spin_unlock(&unc_own_lock);
+	if (!new)
+		schedule_work(&own->work);
+	kfree(new);
+	if (!wait)
+		return own;
+	flush_work(&own->work);
+	err = PTR_ERR_OR_ZERO(own->event);
+	if (!err)
+		return own;
+	unc_own_event_put(own);
+	return ERR_PTR(err);
+}
+
+/**
+ * unc_own_event_put() - a follower is closed
+ * @own: from unc_own_event_get()
+ *
+ * Context: process, without a lock of perf's.
+ */
+void unc_own_event_put(struct unc_own_event *own)
+{
+	bool last;
+
+	spin_lock(&unc_own_lock);
+	last = !--own->users;
+	if (last)
+		list_del(&own->list);
+	spin_unlock(&unc_own_lock);
+	if (!last)
+		return;
+	flush_work(&own->work);
+	if (!IS_ERR_OR_NULL(own->event))
+		perf_event_release_kernel(own->event);
+	kfree(own);
+}
+
+/**
+ * unc_own_event_resched() - have perf schedule the events of a box again
+ * @box: the box, which is dead: its events cannot be added any more
+ *
+ * perf schedules the events of a CPU when another one is installed there.
+ *
+ * Context: process, without a lock of perf's.
+ */
+void unc_own_event_resched(struct unc_box *box)
+{
+	struct perf_event_attr attr = {
+		.type	= READ_ONCE(box->pmu_type),
+		.size	= sizeof(attr),
+		.config	= box->type->ctl_must,
+		/* or perf would reschedule the events that are not pinned only */
+		.pinned	= 1,
+	};
+	unsigned int cpu = READ_ONCE(box->pkg->cpu);
+	struct perf_event *event;
+
+	if (!attr.type || cpu >= nr_cpu_ids)
+		return;
+	/* without an enable bit a control of 0 counts nothing, and is refused */
+	if (!(box->type->layout->en | attr.config))
+		attr.config = BIT_ULL(__ffs64(box->type->ctl_mask));
+	event = perf_event_create_kernel_counter(&attr, cpu, NULL,
+						 unc_own_overflow, NULL);
+	if (!IS_ERR(event))
+		perf_event_release_kernel(event);
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The PMUs: one for the boxes of each type and index in all packages.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/mutex.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "xeon_uncore.h"
+
+/* --- registration -------------------------------------------------------- */
+
+/* Guards unc.pmus against a CPU that goes offline meanwhile. */
+static DEFINE_MUTEX(unc_pmus_lock);
+
+static void unc_pmu_free(struct unc_pmu *pmu)
+{
+	free_percpu(pmu->cpu);
+	kfree(pmu->name);
+	kfree(pmu);
+}
+
+static void unc_pmu_tell_boxes(const struct unc_pmu *pmu)
+{
+	unsigned int i;
+
+	for (i = 0; i < unc.num_packages; i++) {
+		struct unc_box *box = *unc_box_place(&unc.packages[i], pmu->type,
+						     pmu->index);
+
+		if (box)
+			WRITE_ONCE(box->pmu_type, pmu->pmu.type);
+	}
+}
+
+static int unc_pmu_register(const struct unc_type *type, unsigned int index)
+{
+	struct unc_pmu *pmu = kzalloc(sizeof(*pmu), GFP_KERNEL);
+	int err = -ENOMEM;
+
+	if (!pmu)
+		return err;
+	pmu->type = type;
+	pmu->index = index;
+	pmu->cpu = alloc_percpu(struct unc_cpu);
+	pmu->name = unc_pmu_name(type, index);
+	if (!pmu->cpu || !pmu->name)
+		goto fail;
+
+	spin_lock_init(&pmu->lock);
+	INIT_LIST_HEAD(&pmu->events);
+	pmu->pmu = unc_pmu_template;
+	pmu->pmu.attr_groups = unc_sysfs_groups(type);
+	err = perf_pmu_register(&pmu->pmu, pmu->name, -1);
+	if (err) {
+		pr_err("cannot register PMU %s (%d)%s\n", pmu->name, err,
+		       err == -EEXIST ?
+		       ": that name is taken, choose another pmu_prefix=" : "");
+		goto fail;
+	}
+	unc_pmu_tell_boxes(pmu);
+	mutex_lock(&unc_pmus_lock);
+	list_add_tail(&pmu->list, &unc.pmus);
+	mutex_unlock(&unc_pmus_lock);
+	return 0;
+fail:
+	unc_pmu_free(pmu);
+	return err;
+}
+
+/**
+ * unc_pmus_register() - register a PMU for each box that any package has
+ *
+ * Context: process.
+ * Return: 0 or a negative errno; unc_pmus_unregister() cleans up either way.
+ */
+int unc_pmus_register(void)
+{
+	const struct unc_type *type = unc.gen->types;
+	unsigned int t, i;
+	int err;
+
+	for (t = 0; t < unc.gen->num_types; t++, type++) {
+		for (i = 0; i < type->max_boxes; i++) {
+			if (!unc_any_box(type, i))
+				continue;
+			err = unc_pmu_register(type, i);
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
+/**
+ * unc_pmus_unregister() - take all PMUs back
+ *
+ * Context: process, after the hotplug callbacks are gone.
+ */
+void unc_pmus_unregister(void)
+{
+	struct unc_pmu *pmu, *next;
+
+	list_for_each_entry_safe(pmu, next, &unc.pmus, list) {
+		list_del(&pmu->list);
+		perf_pmu_unregister(&pmu->pmu);
+		unc_pmu_free(pmu);
+	}
+}
+
+/* --- migration ----------------------------------------------------------- */
+
+/* How many events of a PMU are on a CPU; how many of them wait for a counter? */
+static unsigned int unc_pmu_count_events(struct unc_pmu *pmu, unsigned int cpu,
+					 unsigned int *waiting)
+{
+	struct unc_event *ue;
+	unsigned int n = 0;
+
+	*waiting = 0;
+	spin_lock(&pmu->lock);
+	list_for_each_entry(ue, &pmu->events, list) {
+		if (READ_ONCE(ue->event->cpu) != cpu)
+			continue;
+		n++;
+		*waiting += READ_ONCE(ue->event->state) ==
+			    PERF_EVENT_STATE_INACTIVE;
+	}
+	spin_unlock(&pmu->lock);
+	return n;
+}
+
+static void unc_pmu_set_migrating(struct unc_box *box, bool on)
+{
+	unsigned long flags;
+
+	flags = unc_lock(box);
+	if (on)
+		box->migrating = ++box->migrations;
+	else
+		unc_box_end_migration(box);
+	unc_unlock(box, flags);
+}
+
+/*
+ * Counters run on while their events migrate, unless the events are multiplexed: then
+ * perf takes them off and on as well, and scales what they miss.
+ *
+ * From Linux 6.2 until a repair of 2026, which 6.12.117 has, perf moves only one event
+ * and its group each time.  Each call is a grace period, so there is no more than one
+ * where perf moves all.
+ */
+static void unc_pmu_migrate(struct unc_pmu *pmu, struct unc_box *box,
+			    unsigned int from, unsigned int to)
+{
+	unsigned int left, before, waiting;
+
+	left = unc_pmu_count_events(pmu, from, &waiting);
+	if (!left)
+		return;
+	if (!waiting)
+		unc_pmu_set_migrating(box, true);
+	do {
+		before = left;
+		perf_pmu_migrate_context(&pmu->pmu, from, to);
+		left = unc_pmu_count_events(pmu, from, &waiting);
+	} while (left && left < before);
+	if (box->migrating)
+		unc_pmu_set_migrating(box, false);
+}
+
+/**
+ * unc_pmus_migrate() - migrate a package's events from one CPU to another
+ * @pkg: the package
+ * @from: CPU that goes offline
+ * @to: another CPU of the package, its perf CPU from now on
+ *
+ * Context: process, on a CPU of the package.
+ */
+void unc_pmus_migrate(struct unc_package *pkg, unsigned int from,
+		      unsigned int to)
+{
+	struct unc_pmu *pmu;
+
+	mutex_lock(&unc_pmus_lock);
+	list_for_each_entry(pmu, &unc.pmus, list) {
+		struct unc_box *box = *unc_box_place(pkg, pmu->type, pmu->index);
+
+		if (box)
+			unc_pmu_migrate(pmu, box, from, to);
+	}
+	mutex_unlock(&unc_pmus_lock);
+}
