@@ -632,13 +632,13 @@ void unc_box_assign(struct unc_box *box, struct unc_slot *slot, int ctr)
  * @slot: the slot
  *
  * In a box that counts, a counter that loses its last user is stopped first, so that
- * nothing is counted after the read.
+ * nothing is counted after the read; but not while its events migrate.
  */
 void unc_box_leave(struct unc_box *box, struct unc_slot *slot)
 {
 	struct unc_counter *c = &box->ctr[slot->ctr];
 
-	if (slot->users + slot->held == 1 && !box->frozen &&
+	if (slot->users + slot->held == 1 && !box->frozen && !box->migrating &&
 	    unc_is_programmed(slot->ctr) && c->ctl && !c->dirty)
 		unc_set_ctl(box, slot->ctr, 0);
 	unc_box_refresh(box, slot);

@@ -42,6 +42,12 @@ static void unc_event_config(const struct perf_event *event, u64 config[3])
 	config[2] = event->attr.config2;
 }
 
+/* intel_uncore masks that bit like all that it does not know. */
+static bool unc_is_local(const struct perf_event *event)
+{
+	return !unc.lenient && (event->attr.config & UNC_CONFIG_LOCAL);
+}
+
 /* Add what @event counts to a list of different slots. */
 static int unc_collect(const struct perf_event *event, struct unc_slot *slots,
 		       unsigned int *n)
@@ -144,7 +150,6 @@ static bool unc_leader_left(const struct perf_event *event)
 static int unc_check_event(struct perf_event *event, struct unc_box *box,
 			   struct unc_slot *want)
 {
-	bool local = event->attr.config & UNC_CONFIG_LOCAL;
 	int err;
 
 	if (box->dead && !unc_own_event_is(event))
@@ -156,7 +161,7 @@ static int unc_check_event(struct perf_event *event, struct unc_box *box,
 		return -ENODEV;
 	if (!is_sampling_event(event))
 		return 0;
-	if (local)
+	if (unc_is_local(event))
 		return -EINVAL;
 	err = unc_sampling_check(event, box, want);
 	if (!err)
@@ -175,7 +180,7 @@ static bool unc_is_follower(struct perf_event *event,
 	const struct perf_event *leader = event->group_leader;
 	unsigned int cpu = READ_ONCE(pkg->cpu);
 
-	if (event->attr.config & UNC_CONFIG_LOCAL)
+	if (unc_is_local(event))
 		return true;
 	if (unc_own_event_is(event))
 		return false;
@@ -233,7 +238,6 @@ static struct unc_event *unc_event_new(struct perf_event *event,
 /* What an event needs beside its box.  unc_event_destroy() gives it back. */
 static int unc_event_prepare(struct perf_event *event, struct unc_event *ue)
 {
-	bool local = event->attr.config & UNC_CONFIG_LOCAL;
 	struct unc_own_event *own;
 	int err;
 
@@ -242,7 +246,7 @@ static int unc_event_prepare(struct perf_event *event, struct unc_event *ue)
 		if (err)
 			return err;
 	}
-	if (ue->follower && !local) {
+	if (ue->follower && !unc_is_local(event)) {
 		own = unc_own_event_get(event, event->group_leader == event);
 		if (IS_ERR(own)) {
 			if (unc_is_delivered(event))
@@ -274,6 +278,7 @@ int unc_event_init(struct perf_event *event)
 	struct unc_slot want;
 	struct unc_event *ue;
 	struct unc_box *box;
+	unsigned int cpu;
 	int err;
 
 	if (event->attr.type != event->pmu->type)
@@ -288,7 +293,8 @@ int unc_event_init(struct perf_event *event)
 	box = unc_find_box(event);
 	if (!box)
 		return -EINVAL;
-	if (unc_leader_left(event))
+	cpu = READ_ONCE(box->pkg->cpu);
+	if (cpu >= nr_cpu_ids || unc_leader_left(event))
 		return -ENODEV;
 	err = unc_check_event(event, box, &want);
 	if (err)
@@ -313,7 +319,7 @@ int unc_event_init(struct perf_event *event)
 		local64_set(&event->hw.period_left, want.sampling.period);
 	}
 	if (!ue->follower)
-		event->cpu = READ_ONCE(box->pkg->cpu);
+		event->cpu = cpu;
 	return 0;
 }
 

@@ -44,7 +44,7 @@ static void unc_overflow_handle_box(struct unc_box *box, u64 since)
 		unc_box_refresh(box, slot);
 		if (unc_sampling_account(box, slot,
 					 ktime_get_mono_fast_ns() - since))
-			unc_sampling_rearm(box, slot);
+			unc_sampling_arm(box, slot);
 	}
 	box->still = false;
 	unc_clear_status(box);
@@ -116,15 +116,17 @@ static void unc_overflow_poll_signalling(struct unc_box *box,
 {
 	struct unc_sampling *s = &slot->sampling;
 
-	if (s->armed ? !nearer && (s64)(slot->total - s->next) < 0 :
-		       !unc_freeze_allowed(box->pkg))
+	bool signalled = atomic_read(&box->pkg->overflow.signalled);
+
+	if (s->armed ? signalled && !nearer && (s64)(slot->total - s->next) < 0 :
+		       !signalled || !unc_freeze_allowed(box->pkg))
 		return;
 	unc_box_begin_forced(box);
 	if (!box->frozen)
 		unc_box_run(box, slot, false);
 	unc_box_refresh(box, slot);
 	unc_sampling_account(box, slot, 0);
-	unc_sampling_rearm(box, slot);
+	unc_sampling_arm(box, slot);
 	if (!box->frozen)
 		unc_box_run(box, slot, true);
 	unc_box_end(box);
@@ -162,7 +164,8 @@ static bool unc_overflow_poll_box(struct unc_box *box, bool watch)
 		if ((!slot->users && !slot->held) || !slot->sampling.period ||
 		    box->ctr[slot->ctr].dirty)
 			continue;
-		if (watch || !slot->arm || !slot->sampling.armed)
+		if (watch || !slot->arm || !slot->sampling.armed ||
+		    !atomic_read(&box->pkg->overflow.signalled))
 			unc_overflow_poll_slot(box, slot);
 		waiting |= !slot->sampling.armed;
 	}
@@ -248,6 +251,7 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 
 	/* this too takes at most half of the time */
 	before = ktime_get_mono_fast_ns();
+	waiting &= atomic_read(&ov->signalled) != 0;
 	if (atomic_read(&ov->polled) || waiting)
 		next = before + max_t(u64, UNC_POLL_NS, before - now);
 	if (READ_ONCE(ov->watching))

@@ -172,6 +172,7 @@ static void unc_del_counter(struct unc_event *ue, struct unc_slot *slot)
 	unc_box_leave(box, slot);
 	unc_event_count(ue, slot);
 	ue->tag = unc_migration_tag(box, slot);
+	ue->carry = slot->total - ue->mark;
 	if (ue->tag) {
 		unc_box_hold(box, slot);
 		return;

@@ -48,52 +48,56 @@ static DEFINE_PER_CPU(struct list_head, unc_sampling_events);
 
 /* --- one slot ------------------------------------------------------------ */
 
-/* Set a counter that does not count to overflow when the slot's next sample is due. */
-static void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
+static void unc_sampling_set(struct unc_box *box, struct unc_slot *slot,
+			     u64 value)
 {
-	u64 mask = GENMASK_ULL(unc_counter_bits(box, slot->ctr) - 1, 0);
-	/* one that is due already, but not accounted, comes at once */
-	u64 left = clamp_t(s64, slot->sampling.next - slot->total, 1, mask);
-
 	slot->stamp = ktime_get_mono_fast_ns();
-	slot->raw = (mask + 1 - left) & mask;
-	slot->sampling.armed = true;
-	unc_write_counter(box, slot->ctr, slot->raw);
+	slot->raw = value;
+	unc_write_counter(box, slot->ctr, value);
 }
 
+/*
+ * Not without budget, while perf throttles the slot's events, or while no event needs
+ * the PMI: then the timer arms the counter later.
+ */
 static bool unc_sampling_may_arm(const struct unc_box *box,
 				 const struct unc_slot *slot)
 {
-	return unc_freeze_allowed(box->pkg) &&
-	       box->pkg->overflow.storm < UNC_STORM &&
-	       (s64)(ktime_get_mono_fast_ns() - slot->sampling.rest) >= 0;
+	const struct unc_overflow *ov = &box->pkg->overflow;
+
+	return unc_freeze_allowed(box->pkg) && ov->storm < UNC_STORM &&
+	       (s64)(ktime_get_mono_fast_ns() - slot->sampling.rest) >= 0 &&
+	       atomic_read(&ov->signalled);
 }
 
 /**
- * unc_sampling_rearm() - set a counter to overflow again, if it may
+ * unc_sampling_arm() - set a counter to overflow when the next sample is due, if it may
  * @box: the box, locked
  * @slot: the slot, up to date; its counter does not count
  *
- * Without budget, or while perf throttles its events, the timer does it later; the
- * sample after that has a longer period.
- *
- * Return: whether it was set.
+ * A counter that may not be armed starts at 0: it does not overflow before the timer
+ * arms it.  Until then its counts are exact, and the next sample is for all of them.
  */
-bool unc_sampling_rearm(struct unc_box *box, struct unc_slot *slot)
+void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
 {
+	u64 mask = GENMASK_ULL(unc_counter_bits(box, slot->ctr) - 1, 0);
 	struct unc_sampling *s = &slot->sampling;
+	u64 left;
 
 	if (!unc_sampling_may_arm(box, slot)) {
-		if (s->armed)
+		if (s->armed && atomic_read(&box->pkg->overflow.signalled))
 			atomic64_inc(&box->pkg->stats.throttled);
 		s->armed = false;
-		return false;
+		unc_sampling_set(box, slot, 0);
+		unc_timer_want(box->pkg, slot->stamp + NSEC_PER_MSEC);
+		return;
 	}
-	/* counts since the last sample go to the next one */
 	if (!s->armed)
 		s->next = slot->total + s->period;
-	unc_sampling_arm(box, slot);
-	return true;
+	s->armed = true;
+	/* one that is due already, but not accounted, comes at once */
+	left = clamp_t(s64, s->next - slot->total, 1, mask);
+	unc_sampling_set(box, slot, (mask + 1 - left) & mask);
 }
 
 /**
@@ -440,6 +444,9 @@ void unc_sampling_del(struct unc_event *ue)
 		atomic_dec(&pkg->overflow.polled);
 	else if (unc_overflow_leave(&pkg->overflow, ue->core))
 		unc_pmi_raise();
+	/* no CPU is interrupted for counters that are still armed */
+	if (!atomic_read(&pkg->overflow.signalled))
+		unc_timer_want(pkg, ktime_get_mono_fast_ns());
 }
 
 /* --- life cycle ---------------------------------------------------------- */

@@ -197,6 +197,21 @@ static int unc_events_init(const struct unc_type *type,
 	return 0;
 }
 
+/* A field of all PMUs, which no register has. */
+static const struct unc_field unc_local_field = {
+	.name = "local",
+	.mask = UNC_CONFIG_LOCAL,
+};
+
+static void unc_format_add(struct unc_type_sysfs *t, struct attribute **list,
+			   const struct unc_field *field)
+{
+	struct unc_attr *a = unc_attr_add(t, list, field->name);
+
+	a->field = field;
+	a->dev.show = unc_format_show;
+}
+
 static int unc_type_sysfs_init(const struct unc_type *type,
 			       struct unc_type_sysfs *t)
 {
@@ -210,19 +225,17 @@ static int unc_type_sysfs_init(const struct unc_type *type,
 			texts += 1 + !!type->events[i].unit +
 				 !!type->events[i].scale;
 
-	t->attrs = kcalloc(fields + texts, sizeof(*t->attrs), GFP_KERNEL);
-	t->format = kcalloc(fields + 1, sizeof(*t->format), GFP_KERNEL);
+	t->attrs = kcalloc(fields + 1 + texts, sizeof(*t->attrs), GFP_KERNEL);
+	t->format = kcalloc(fields + 2, sizeof(*t->format), GFP_KERNEL);
 	t->events = kcalloc(texts + 1, sizeof(*t->events), GFP_KERNEL);
 	if (!t->attrs || !t->format || !t->events)
 		return -ENOMEM;
 
-	for (i = 0; i < fields; i++) {
-		struct unc_attr *a = unc_attr_add(t, &t->format[i],
-						  type->fields[i].name);
-
-		a->field = &type->fields[i];
-		a->dev.show = unc_format_show;
-	}
+	for (i = 0; i < fields; i++)
+		unc_format_add(t, &t->format[i], &type->fields[i]);
+	/* intel_uncore has no such field */
+	if (!unc.lenient)
+		unc_format_add(t, &t->format[i], &unc_local_field);
 	t->format_group.name = "format";
 	t->format_group.attrs = t->format;
 	t->events_group.name = "events";

@@ -596,7 +596,7 @@ void unc_sampling_describe(const struct perf_event *event, bool freq,
 void unc_sampling_start(struct unc_box *box, struct unc_slot *slot, u64 carry);
 bool unc_sampling_account(struct unc_box *box, struct unc_slot *slot,
 			  u64 frozen_ns);
-bool unc_sampling_rearm(struct unc_box *box, struct unc_slot *slot);
+void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot);
 bool unc_sampling_pace(struct unc_slot *slot, unsigned int bits);
 u64 unc_sampling_take(struct unc_event *ue, const struct unc_slot *slot,
 		      u64 *weight);

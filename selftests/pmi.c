@@ -41,7 +41,7 @@ FIXTURE_TEARDOWN(no_pmi)
 
 TEST_F_TIMEOUT(no_pmi, told_in_one_line_a_package, UNHURRIED)
 {
-	EXPECT_EQ(packages(), log_count("looked for every millisecond"));
+	EXPECT_EQ(packages(), log_count("polled every millisecond"));
 	/* with the summary */
 	EXPECT_EQ(1 + packages(), log_count("xeon_uncore: "));
 	for (int pkg = 0; pkg < packages(); pkg++)
@@ -161,7 +161,6 @@ TEST_F_TIMEOUT(late, counts_and_samples_exact, UNHURRIED)
 			EXPECT_TRUE(cycles_exactly(some_kinds[k], pkg,
 						   variant->lost));
 		}
-		EXPECT_EQ(0, overflow_stat(pkg, "spurious"));
 	}
 }
 
@@ -196,7 +195,7 @@ TEST_F_TIMEOUT(pmi, late_after_the_timer, UNHURRIED)
 	struct sampler s[2];
 
 	/* 60 ms: the timer looks every 20 */
-	machine_setup("clock=real", "");
+	machine_setup("clock=real", "freeze_budget=1000");
 	log_mark();
 	ASSERT_TRUE(set_pmi_delay("150000000"));
 	for (int pkg = 0; pkg < 2; pkg++)
