@@ -314,8 +314,9 @@ static bool starts_at(const char *pmu, uint64_t value)
 	char name[64];
 	uint64_t raw;
 
-	for (int i = 0; i < 4; i++) {
-		snprintf(name, sizeof(name), "%s ctr%d", box, i);
+	for (int i = 0; i < 5; i++) {
+		snprintf(name, sizeof(name), i < 4 ? "%s ctr%d" : "%s fixed_ctr",
+			 box, i);
 		if (sim_register(0, name, &raw) && raw == value)
 			return true;
 	}

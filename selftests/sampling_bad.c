@@ -515,13 +515,13 @@ FIXTURE_TEARDOWN(storm)
 }
 
 /*
- * Programs go on, each cycle that was counted ended a period, perf throttles, each
- * THROTTLE has its UNTHROTTLE, and nothing stays frozen.
+ * Programs go on; perf throttles, or the driver does, whose budget for freezes is used
+ * up; each THROTTLE has its UNTHROTTLE, and nothing stays frozen.
  */
 TEST_F_TIMEOUT(storm, is_throttled_and_ends, UNHURRIED)
 {
 	const char *const *kinds = variant->kind ? &variant->kind : box_kinds;
-	uint64_t ended = periods_ended(), start = now_ns(), samples = 0;
+	uint64_t ended = periods_ended(), by_driver = periods_throttled(), start = now_ns(), samples = 0;
 	uint64_t counted = 0, throttled = 0, work[2], most = 0, ns;
 	struct sampler s[2 * BOX_KINDS];
 	struct runner r[2] = { 0 };
@@ -569,12 +569,13 @@ TEST_F_TIMEOUT(storm, is_throttled_and_ends, UNHURRIED)
 	}
 	TH_LOG("%ju samples of at most %ju, %ju times throttled",
 	       (uintmax_t)samples, (uintmax_t)most, (uintmax_t)throttled);
-	/* of one count each */
-	EXPECT_EQ(counted, ended);
+	/* of one count each, or of more */
+	EXPECT_LE(ended, counted);
 	EXPECT_GT(samples, 0);
 	EXPECT_LE(samples, ended);
 	EXPECT_LE(samples, most);
-	EXPECT_TRUE(throttled || samples == ended) {
+	by_driver = periods_throttled() - by_driver;
+	EXPECT_TRUE(throttled || by_driver || samples == ended) {
 		TH_LOG("samples are missing, and it was never throttled");
 	}
 	EXPECT_TRUE(nothing_frozen());

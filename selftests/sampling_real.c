@@ -22,7 +22,7 @@
 #include "lib/sampler.h"
 #include "lib/sim.h"
 
-MACHINE_OF_ALL_TESTS("clock=real uclk_khz=400000", "");
+MACHINE_OF_ALL_TESTS("clock=real uclk_khz=400000", "freeze_budget=1000");
 
 enum {
 	UCLK_KHZ = 400000,	/* the same: slow, as emulated CPUs are */

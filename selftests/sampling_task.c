@@ -509,7 +509,7 @@ FIXTURE(real_clock) {};
 
 FIXTURE_SETUP(real_clock)
 {
-	machine_setup("clock=real uclk_khz=400000", "");
+	machine_setup("clock=real uclk_khz=400000", "freeze_budget=1000");
 	prepare(_metadata);
 }
 
