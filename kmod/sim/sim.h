@@ -98,9 +98,21 @@ void sim_pmi(void *ctx, unsigned int pkg, u32 core_mask, bool wake);
 int sim_lapic_init(void);
 void sim_lapic_online(void);
 bool sim_lapic_accepts(void);
+bool sim_lapic_delivers(void);
+bool sim_lapic_masked(void);
+bool sim_lapic_nmi_mode(void);
 void sim_lapic_mask(void);
+void sim_lapic_unmask(void);
 bool sim_lapic_claims(u32 msr);
 int sim_lapic_msr(bool write, u64 *value);
+
+/* --- The core PMU: sim_core_pmu.c ---------------------------------------- */
+
+int sim_core_pmu_init(void);
+void sim_core_pmu_exit(void);
+bool sim_core_pmu_masks(unsigned int cpu, u64 ns);
+int sim_core_pmu_line(char *line);
+void sim_core_pmu_show(struct seq_file *s);
 
 /* --- Time: sim_clock.c -------------------------------------------------- */
 
@@ -142,6 +154,7 @@ void sim_power_reset(void);
 enum sim_stat {
 	SIM_MSR_READ, SIM_MSR_WRITE, SIM_PCI_READ, SIM_PCI_WRITE,
 	SIM_PMI, SIM_PMI_DROPPED, SIM_UNDEFINED,
+	SIM_CORE_PMI, SIM_CORE_PMI_DROPPED,
 	SIM_STATS
 };
 

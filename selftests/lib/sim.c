@@ -138,6 +138,17 @@ int sim_fault(const char *line, ...)
 	return err;
 }
 
+int sim_core_pmu(const char *line, ...)
+{
+	va_list args;
+	int err;
+
+	va_start(args, line);
+	err = write_line(CONTROL "core_pmu", line, args);
+	va_end(args);
+	return err;
+}
+
 bool sim_register(int pkg, const char *name, uint64_t *value)
 {
 	FILE *f = fopen(CONTROL "registers", "re");
