@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The simulated core PMU: a rate of NMIs through LVTPC, claimed by a handler that
- * behaves as perf's. PMIs of the uncore that no driver expects are unknown NMIs:
+ * behaves as perf's. The listener on NMI_UNKNOWN. PMIs of the uncore that no driver expects are unknown NMIs:
  * the kernel's log may have them.
  */
 #include <errno.h>
@@ -55,6 +55,33 @@ FIXTURE_TEARDOWN(core_pmu)
 	EXPECT_EQ(0, -sim_core_pmu("off"));
 	set_lvtpc(self->cpu, LVT_FIXED | LVT_MASKED);
 	EXPECT_TRUE(machine_leave());
+}
+
+/* The listener is called for an NMI that no handler claims, and for no other. */
+TEST_F_TIMEOUT(core_pmu, listener_hears_unclaimed_nmis_only, UNHURRIED)
+{
+	set_lvtpc(self->cpu, LVT_NMI);
+	EXPECT_EQ(0, -sim_nmi_listener(true));
+	EXPECT_EQ(0, -sim_core_pmu("hz=%d unmask=%s cpus=%d", HZ,
+				   variant->unmask, self->cpu));
+	EXPECT_TRUE(wait_for("core_pmi", SOME));
+	EXPECT_EQ(0, sim_stat("nmi_unknown"));
+	EXPECT_EQ(0, -sim_core_pmu("off"));
+	for (int i = 1; i <= 3; i++) {
+		set_lvtpc(self->cpu, LVT_NMI);
+		EXPECT_EQ(0, -sim_fault("spurious_pmi pkg=0 cores=0x1"));
+		EXPECT_TRUE(wait_for("nmi_unknown", i));
+	}
+	EXPECT_EQ(3, sim_stat("nmi_unknown"));
+	/* it does not claim them: the kernel reports each */
+	EXPECT_EQ(3, log_count("NMI received for unknown reason"));
+	EXPECT_EQ(0, -sim_nmi_listener(false));
+	set_lvtpc(self->cpu, LVT_NMI);
+	EXPECT_EQ(0, -sim_fault("spurious_pmi pkg=0 cores=0x1"));
+	sleep_ms(50);
+	EXPECT_EQ(3, sim_stat("nmi_unknown"));
+	/* unloading unregisters it */
+	EXPECT_EQ(0, -sim_nmi_listener(true));
 }
 
 /* All NMIs of the chosen CPU are claimed; other CPUs have none. */

@@ -114,6 +114,13 @@ bool sim_core_pmu_masks(unsigned int cpu, u64 ns);
 int sim_core_pmu_line(char *line);
 void sim_core_pmu_show(struct seq_file *s);
 
+/* --- A listener on NMI_UNKNOWN: sim_nmi_listener.c ------------------------ */
+
+int sim_nmi_listener_init(void);
+int sim_nmi_listener_line(char *line);
+void sim_nmi_listener_show(struct seq_file *s);
+void sim_nmi_listener_exit(void);
+
 /* --- Time: sim_clock.c -------------------------------------------------- */
 
 int sim_clock_init(void);
@@ -154,7 +161,7 @@ void sim_power_reset(void);
 enum sim_stat {
 	SIM_MSR_READ, SIM_MSR_WRITE, SIM_PCI_READ, SIM_PCI_WRITE,
 	SIM_PMI, SIM_PMI_DROPPED, SIM_UNDEFINED,
-	SIM_CORE_PMI, SIM_CORE_PMI_DROPPED,
+	SIM_CORE_PMI, SIM_CORE_PMI_DROPPED, SIM_NMI_UNKNOWN,
 	SIM_STATS
 };
 

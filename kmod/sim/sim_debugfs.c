@@ -290,6 +290,22 @@ static ssize_t core_pmu_write(struct file *file, const char __user *buf,
 
 SIM_SHOW_WRITE(core_pmu);
 
+/* --- nmi_listener --------------------------------------------------------*/
+
+static int nmi_listener_show(struct seq_file *s, void *unused)
+{
+	sim_nmi_listener_show(s);
+	return 0;
+}
+
+static ssize_t nmi_listener_write(struct file *file, const char __user *buf,
+				  size_t count, loff_t *pos)
+{
+	return sim_writer_text(sim_nmi_listener_line, buf, count);
+}
+
+SIM_SHOW_WRITE(nmi_listener);
+
 /* --- page_faults ---------------------------------------------------------*/
 
 static int page_faults_show(struct seq_file *s, void *unused)
@@ -360,6 +376,8 @@ int sim_debugfs_init(void)
 	debugfs_create_file("rates", 0644, sim_dir, NULL, &rates_fops);
 	debugfs_create_file("fault", 0644, sim_dir, NULL, &fault_fops);
 	debugfs_create_file("core_pmu", 0644, sim_dir, NULL, &core_pmu_fops);
+	debugfs_create_file("nmi_listener", 0644, sim_dir, NULL,
+			    &nmi_listener_fops);
 	debugfs_create_file("page_faults", 0644, sim_dir, NULL,
 			    &page_faults_fops);
 	debugfs_create_file("registers", 0444, sim_dir, NULL, &registers_fops);

@@ -60,6 +60,7 @@ static const char * const sim_stat_names[SIM_STATS] = {
 	[SIM_UNDEFINED] = "undefined",
 	[SIM_CORE_PMI] = "core_pmi",
 	[SIM_CORE_PMI_DROPPED] = "core_pmi_dropped",
+	[SIM_NMI_UNKNOWN] = "nmi_unknown",
 };
 
 /**

@@ -149,6 +149,11 @@ int sim_core_pmu(const char *line, ...)
 	return err;
 }
 
+int sim_nmi_listener(bool on)
+{
+	return file_write(CONTROL "nmi_listener", on ? "on\n" : "off\n");
+}
+
 bool sim_register(int pkg, const char *name, uint64_t *value)
 {
 	FILE *f = fopen(CONTROL "registers", "re");

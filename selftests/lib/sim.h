@@ -42,6 +42,8 @@ int sim_rates(const char *line, ...) __attribute__((format(printf, 1, 2)));
 int sim_fault(const char *line, ...) __attribute__((format(printf, 1, 2)));
 /* One line for "core_pmu": "hz=2000 unmask=late cpus=0", "off". 0 or -errno. */
 int sim_core_pmu(const char *line, ...) __attribute__((format(printf, 1, 2)));
+/* Registers a listener on NMI_UNKNOWN, or not; stats: nmi_unknown. 0 or -errno. */
+int sim_nmi_listener(bool on);
 
 /*
  * Value of a register in "registers"; @name is "cbox_3 ctl0". False when it
