@@ -131,6 +131,50 @@ TEST_F_TIMEOUT(simulator, overflow_takes_what_the_delays_say, UNHURRIED)
 	msr_write(cpu, GLOBAL_CTL, 1 << 29);
 }
 
+/* UCLK of one package slows down and stops; the memory's clock does not. */
+TEST_F_TIMEOUT(simulator, uclk_changes_and_stops, UNHURRIED)
+{
+	enum { UBOX_FIXED_CTL = 0x703, UBOX_FIXED_CTR };
+	static const unsigned int khz[] = { 2500000, 1250000, 0, 5000000 };
+	uint64_t value = 0, before, want = 0;
+	int cpu, other;
+
+	machine_setup_sim("clock=manual");
+	need_msr(_metadata);
+	cpu = package_cpu(0, 0);
+	other = package_cpu(packages() - 1, 0);
+	EXPECT_EQ(0, -msr_write(cpu, UBOX_FIXED_CTL, CTL_EN));
+	EXPECT_EQ(0, -msr_write(other, UBOX_FIXED_CTL, CTL_EN));
+	for (unsigned int i = 0; i < ARRAY_SIZE(khz); i++) {
+		EXPECT_EQ(0, -sim_uclk(0, khz[i]));
+		sim_advance(CYCLES);
+		want += (uint64_t)CYCLES * khz[i] / 2500000;
+		EXPECT_EQ(0, -msr_read(cpu, UBOX_FIXED_CTR, &value));
+		EXPECT_EQ(want, value) {
+			TH_LOG("at %u kHz", khz[i]);
+		}
+		EXPECT_EQ(0, -msr_read(other, UBOX_FIXED_CTR, &value));
+		if (other != cpu)
+			EXPECT_EQ((i + 1) * CYCLES, value);
+	}
+
+	EXPECT_EQ(0, -sim_clock_set("real"));
+	EXPECT_EQ(0, -sim_uclk(0, 0));
+	EXPECT_EQ(0, -msr_read(cpu, UBOX_FIXED_CTR, &before));
+	usleep(1000);
+	EXPECT_EQ(0, -msr_read(cpu, UBOX_FIXED_CTR, &value));
+	EXPECT_EQ(before, value);
+	EXPECT_EQ(0, -sim_uclk(0, 1200000));
+	usleep(1000);
+	EXPECT_EQ(0, -msr_read(cpu, UBOX_FIXED_CTR, &value));
+	EXPECT_GE(value - before, 1200000);
+
+	EXPECT_EQ(EINVAL, -sim_uclk(0, 99999));
+	EXPECT_EQ(EINVAL, -sim_uclk(8, 1200000));
+	msr_write(cpu, UBOX_FIXED_CTL, 0);
+	msr_write(other, UBOX_FIXED_CTL, 0);
+}
+
 /* CBo 0 counts cycles (Table 2-12), and is frozen by .frz. */
 FIXTURE(held)
 {

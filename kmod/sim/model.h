@@ -136,7 +136,7 @@ struct model_config {
 };
 
 /**
- * struct model_delays - the ways of an overflow, in UCLK cycles
+ * struct model_delays - the ways of an overflow, in cycles of the nominal UCLK
  * @freeze: from the overflow to the freeze, in which all counters count on
  * @status: from the freeze to the bit in U_MSR_PMON_GLOBAL_STATUS
  * @pmi: from that to the PMI
@@ -309,8 +309,9 @@ void model_pci_write(struct model *m, unsigned int pkg, bool io_bus,
 /* --- time and traffic --------------------------------------------------- */
 
 /*
- * Let up to @cycles UCLK cycles pass, and in boxes with another clock as many
- * of theirs.  Returns how many passed: fewer when a counter with ov_en
+ * Time is counted in cycles of the nominal UCLK, clock_khz[MODEL_UCLK].
+ *
+ * Let up to @cycles of them pass, and in boxes with another clock as many of theirs.  Returns how many passed: fewer when a counter with ov_en
  * overflowed, its package froze and software has been told of it just now, so
  * that the caller can let software serve the overflow before it goes on.  Cycles
  * that pass while a box is frozen are lost to it.
@@ -325,6 +326,13 @@ u64 model_cycles_to_freeze(const struct model *m);
 bool model_pending(const struct model *m);
 /* Packages, a bit each, of whose freeze software was told since last asked. */
 u32 model_told(struct model *m);
+/*
+ * Change the frequency of a package's UCLK; 0 stops it, as package C6 does.  The
+ * other clocks keep theirs.  -1: there is no such package, the frequency is too
+ * high, or no nominal one was configured.
+ */
+int model_set_uclk(struct model *m, unsigned int pkg, u32 khz);
+u32 model_uclk(const struct model *m, unsigned int pkg);
 /* For the overflows from now on. */
 void model_set_delays(struct model *m, const struct model_delays *delays);
 /*

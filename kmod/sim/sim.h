@@ -121,7 +121,10 @@ int sim_nmi_listener_line(char *line);
 void sim_nmi_listener_show(struct seq_file *s);
 void sim_nmi_listener_exit(void);
 
-/* --- Time: sim_clock.c -------------------------------------------------- */
+/* --- Time: sim_clock.c, sim_uclk.c --------------------------------------- */
+
+#define SIM_MIN_KHZ	100000
+#define SIM_MAX_KHZ	MODEL_MAX_KHZ
 
 int sim_clock_init(void);
 void sim_clock_exit(void);
@@ -139,6 +142,8 @@ u32 sim_clock_settle(u32 before);
 u32 sim_frozen_mask(void);
 int sim_wait_thaw(u32 packages);
 int sim_lock_at_rest(unsigned long *flags);
+int sim_uclk_line(char *line);
+void sim_uclk_show(struct seq_file *s);
 
 /* --- The ways of an overflow: sim_delay.c ------------------------------- */
 

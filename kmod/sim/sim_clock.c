@@ -16,9 +16,6 @@
 #include "../compat.h"
 #include "sim.h"
 
-#define SIM_MIN_KHZ		100000
-#define SIM_MAX_KHZ		MODEL_MAX_KHZ
-
 /* No use in a timer that fires sooner than interrupts can be served. */
 #define SIM_TIMER_MIN_NS	(10 * NSEC_PER_USEC)
 /* Nobody freezes a box for so long who does not want it to stay so. */
@@ -33,7 +30,7 @@ MODULE_PARM_DESC(clock,
 
 #define sim_uclk_khz	(sim.config.clock_khz[MODEL_UCLK])
 module_param_named(uclk_khz, sim_uclk_khz, uint, 0444);
-MODULE_PARM_DESC(uclk_khz, "Uncore clock in kHz (default 2500000)");
+MODULE_PARM_DESC(uclk_khz, "Uncore clock in kHz at first (default 2500000)");
 static unsigned int sim_thaw_ms = 10000;
 module_param_named(thaw_ms, sim_thaw_ms, uint, 0644);
 MODULE_PARM_DESC(thaw_ms, "How long the manual clock waits for software to serve an overflow, in ms (default 10000)");

@@ -206,6 +206,22 @@ static ssize_t clock_write(struct file *file, const char __user *buf,
 
 SIM_SHOW_WRITE(clock);
 
+/* --- uclk ----------------------------------------------------------------*/
+
+static int uclk_show(struct seq_file *s, void *unused)
+{
+	sim_uclk_show(s);
+	return 0;
+}
+
+static ssize_t uclk_write(struct file *file, const char __user *buf,
+			  size_t count, loff_t *pos)
+{
+	return sim_writer_text(sim_uclk_line, buf, count);
+}
+
+SIM_SHOW_WRITE(uclk);
+
 /* --- reset ---------------------------------------------------------------*/
 
 static ssize_t reset_write(struct file *file, const char __user *buf,
@@ -371,6 +387,7 @@ int sim_debugfs_init(void)
 	debugfs_create_file("trace", 0644, sim_dir, NULL, &trace_fops);
 	debugfs_create_file("advance", 0644, sim_dir, NULL, &advance_fops);
 	debugfs_create_file("clock", 0644, sim_dir, NULL, &clock_fops);
+	debugfs_create_file("uclk", 0644, sim_dir, NULL, &uclk_fops);
 	debugfs_create_file("reset", 0200, sim_dir, NULL, &reset_fops);
 	debugfs_create_file("traffic", 0200, sim_dir, NULL, &traffic_fops);
 	debugfs_create_file("rates", 0644, sim_dir, NULL, &rates_fops);

@@ -83,6 +83,14 @@ void sim_clock_return(bool was_manual)
 		sim_clock_set("manual");
 }
 
+int sim_uclk(int pkg, unsigned int khz)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), "pkg=%d khz=%u\n", pkg, khz);
+	return file_write(CONTROL "uclk", text);
+}
+
 uint64_t sim_cycles(void)
 {
 	FILE *f = fopen(CONTROL "advance", "re");

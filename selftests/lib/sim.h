@@ -31,6 +31,8 @@ int sim_clock_set(const char *name);
  */
 void sim_clock_run(bool *was_manual);
 void sim_clock_return(bool was_manual);
+/* Sets the frequency of a package's UCLK; 0 stops it. 0 or -errno. */
+int sim_uclk(int pkg, unsigned int khz);
 /* Cycles that have passed since the module was loaded or the clock stopped. */
 uint64_t sim_cycles(void);
 
