@@ -4,6 +4,7 @@
  * hardware does is tested by the model's tests, and by all others.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "lib/perf.h"
 #include "lib/sim.h"
 
+#include "lib/sampler.h"
 enum { CYCLES = 1000 };
 
 /* §2.3.2, Tables 2-10 and 2-11 */
@@ -203,6 +205,138 @@ TEST_F_TIMEOUT(simulator, fixed_counter_is_narrow, UNHURRIED)
 
 /* CBo 0 counts cycles (Table 2-12), and is frozen by .frz. */
 FIXTURE(held)
+static uint64_t count_in(int cpu, uint32_t ctr)
+{
+	uint64_t value = UINT64_MAX;
+
+	msr_read(cpu, ctr, &value);
+	return value;
+}
+
+/*
+ * The manual clock's pace: CBo 0's cycles, and traffic that a counter takes by tens,
+ * grow no faster than 4 GHz allow between any two reads.
+ */
+FIXTURE(pace)
+{
+	uint32_t ctr;
+	int cpu;
+};
+
+FIXTURE_SETUP(pace)
+{
+	uint32_t ctl;
+
+	machine_setup_sim("clock=manual");
+	need_msr(_metadata);
+	self->cpu = package_cpu(0, 0);
+	ctl = generation()->cbox_msr + generation()->cbox_ctl;
+	self->ctr = generation()->cbox_msr + generation()->cbox_ctr;
+	ASSERT_EQ(0, -msr_write(self->cpu, ctl, CTL_EN));
+	ASSERT_EQ(0, -msr_write(self->cpu, ctl + 1, CTL_EN | 0x135));
+}
+
+FIXTURE_TEARDOWN(pace)
+{
+	uint32_t ctl = generation()->cbox_msr + generation()->cbox_ctl;
+
+	msr_write(self->cpu, ctl, 0);
+	msr_write(self->cpu, ctl + 1, 0);
+	EXPECT_TRUE(machine_leave());
+}
+
+static uint64_t read_at(int fd, uint32_t ctr)
+{
+	uint64_t value;
+
+	return pread(fd, &value, sizeof(value), ctr) == sizeof(value) ? value : 0;
+}
+
+/* The most that a counter grew beyond its reads' time at 4 GHz, until the child ends. */
+static int64_t most_beyond(int cpu, uint32_t ctr, pid_t child, unsigned int *reads)
+{
+	int64_t beyond, most = INT64_MIN;
+	uint64_t from, count, before;
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/cpu/%d/msr", cpu);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	from = now_ns();
+	before = read_at(fd, ctr);
+	for (*reads = 0; !waitpid(child, NULL, WNOHANG); ++*reads) {
+		uint64_t begun = now_ns();
+
+		count = read_at(fd, ctr);
+		beyond = (int64_t)(count - before) - (int64_t)(now_ns() - from) * 4;
+		if (beyond > most)
+			most = beyond;
+		from = begun;
+		before = count;
+	}
+	close(fd);
+	return most;
+}
+
+TEST_F_TIMEOUT(pace, cycles_take_their_time, UNHURRIED)
+{
+	const uint64_t leap = 1ULL << 30;
+	uint64_t start = now_ns();
+	unsigned int reads;
+	int64_t beyond;
+	pid_t child;
+
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		sim_advance(leap);
+		for (int i = 0; i < 100; i++)
+			sim_advance(CYCLES);
+		_exit(0);
+	}
+	beyond = most_beyond(self->cpu, self->ctr, child, &reads);
+	TH_LOG("%u reads, at most %jd beyond", reads, (intmax_t)beyond);
+	EXPECT_LE(beyond, 0);
+	EXPECT_GT(reads, 10);
+	EXPECT_GE(now_ns() - start, (leap + 100 * CYCLES) / 4);
+	EXPECT_LE(now_ns() - start, 30 * 1000000000ULL);
+	EXPECT_EQ(leap + 100 * CYCLES, count_in(self->cpu, self->ctr));
+}
+
+TEST_F_TIMEOUT(pace, traffic_takes_its_time, UNHURRIED)
+{
+	enum { COUNT = 1000000, VALUE = 20 };
+	uint64_t start = now_ns();
+	unsigned int reads;
+	int64_t beyond;
+	pid_t child;
+
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		sim_traffic("pkg=0 box=cbox_0 event=0x35 umask=0x1 value=%d count=%d",
+			    VALUE, COUNT);
+		_exit(0);
+	}
+	beyond = most_beyond(self->cpu, self->ctr + 1, child, &reads);
+	TH_LOG("%u reads, at most %jd beyond", reads, (intmax_t)beyond);
+	/* what may come at once */
+	EXPECT_LE(beyond, 8000);
+	EXPECT_GE(now_ns() - start, COUNT * VALUE / 4);
+	EXPECT_EQ(COUNT * VALUE, count_in(self->cpu, self->ctr + 1));
+}
+
+TEST_F_TIMEOUT(pace, may_be_off, UNHURRIED)
+{
+	const uint64_t leap = 1ULL << 46;
+	uint64_t start = now_ns();
+
+	EXPECT_EQ(0, -sim_pace(false));
+	EXPECT_EQ(0, -sim_advance(leap));
+	EXPECT_EQ(leap, count_in(self->cpu, self->ctr));
+	EXPECT_LE(now_ns() - start, 30 * 1000000000ULL);
+}
+
 {
 	uint32_t box_ctl, ctl, ctr;
 	int cpu;
@@ -224,14 +358,6 @@ FIXTURE_TEARDOWN(held)
 	msr_write(self->cpu, self->ctl, 0);
 	msr_write(self->cpu, self->box_ctl, BOX_ONES);
 	EXPECT_TRUE(machine_leave());
-}
-
-static uint64_t count_in(int cpu, uint32_t ctr)
-{
-	uint64_t value = UINT64_MAX;
-
-	msr_read(cpu, ctr, &value);
-	return value;
 }
 
 /* Who has frozen a box for a moment may be held up: time waits, and traffic. */

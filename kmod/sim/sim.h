@@ -121,7 +121,7 @@ int sim_nmi_listener_line(char *line);
 void sim_nmi_listener_show(struct seq_file *s);
 void sim_nmi_listener_exit(void);
 
-/* --- Time: sim_clock.c, sim_uclk.c --------------------------------------- */
+/* --- Time: sim_clock.c, sim_pace.c, sim_uclk.c -------------------------- */
 
 #define SIM_MIN_KHZ	100000
 #define SIM_MAX_KHZ	MODEL_MAX_KHZ
@@ -142,6 +142,13 @@ u32 sim_clock_settle(u32 before);
 u32 sim_frozen_mask(void);
 int sim_wait_thaw(u32 packages);
 int sim_lock_at_rest(unsigned long *flags);
+u64 sim_pace_ns(u64 cycles);
+u64 sim_pace_allows(u64 cycles);
+void sim_pace_start(void);
+void sim_pace_spend(u64 cycles);
+u64 sim_pace_reserve(const struct model_txn *t);
+u64 sim_pace_end(void);
+bool sim_pace_wait(u64 until_ns);
 int sim_uclk_line(char *line);
 void sim_uclk_show(struct seq_file *s);
 

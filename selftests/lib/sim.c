@@ -53,6 +53,12 @@ int sim_advance(uint64_t cycles)
 	return file_write(CONTROL "advance", text);
 }
 
+int sim_pace(bool on)
+{
+	return file_write("/sys/module/xeon_uncore_sim/parameters/pace",
+			  on ? "1\n" : "0\n");
+}
+
 int sim_reset(const char *text)
 {
 	return file_write(CONTROL "reset", text);

@@ -19,6 +19,12 @@ void sim_stats_clear(void);
 
 /* Lets uncore cycles pass (clock=manual). 0 or -errno. */
 int sim_advance(uint64_t cycles);
+/*
+ * Off: cycles of the manual clock, and traffic, take no time. For leaps of hours; a
+ * driver may find such growth impossible. On again when the module is loaded. 0 or
+ * -errno.
+ */
+int sim_pace(bool on);
 /* A loss of power, by writing @text, "1", to "reset". 0 or -errno. */
 int sim_reset(const char *text);
 
