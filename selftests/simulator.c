@@ -6,18 +6,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/generation.h"
 #include "lib/harness.h"
 #include "lib/perf.h"
+#include "lib/sampler.h"
 #include "lib/sim.h"
 
-#include "lib/sampler.h"
 enum { CYCLES = 1000 };
 
 /* §2.3.2, Tables 2-10 and 2-11 */
@@ -203,8 +205,6 @@ TEST_F_TIMEOUT(simulator, fixed_counter_is_narrow, UNHURRIED)
 	EXPECT_EQ(0, -msr_write(cpu, UBOX_FIXED_CTR, 0));
 }
 
-/* CBo 0 counts cycles (Table 2-12), and is frozen by .frz. */
-FIXTURE(held)
 static uint64_t count_in(int cpu, uint32_t ctr)
 {
 	uint64_t value = UINT64_MAX;
@@ -337,6 +337,8 @@ TEST_F_TIMEOUT(pace, may_be_off, UNHURRIED)
 	EXPECT_LE(now_ns() - start, 30 * 1000000000ULL);
 }
 
+/* CBo 0 counts cycles (Table 2-12), and is frozen by .frz. */
+FIXTURE(held)
 {
 	uint32_t box_ctl, ctl, ctr;
 	int cpu;
@@ -401,6 +403,107 @@ TEST_F_TIMEOUT(held, for_good_and_time_goes_on, UNHURRIED)
 	EXPECT_EQ(0, -msr_write(self->cpu, self->box_ctl, BOX_ONES));
 	EXPECT_EQ(0, -sim_advance(CYCLES));
 	EXPECT_EQ(CYCLES, count_in(self->cpu, self->ctr));
+}
+
+/*
+ * CPU B is held. An access of its MSRs by another CPU is an asynchronous call there;
+ * a read of its software event is a synchronous one.
+ */
+enum { HOLD_MS = 100, AGAIN_MS = 400 };
+
+FIXTURE(hold)
+{
+	int a, b, event;
+};
+
+FIXTURE_SETUP(hold)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+	};
+
+	machine_setup_sim("clock=manual");
+	need_msr(_metadata);
+	self->a = package_cpu(0, 0);
+	self->b = package_cpu(0, 1);
+	ASSERT_GE(self->b, 0);
+	cpu_pin(self->a);
+	self->event = syscall(SYS_perf_event_open, &attr, -1, self->b, -1, 0);
+	ASSERT_GE(self->event, 0);
+}
+
+FIXTURE_TEARDOWN(hold)
+{
+	close(self->event);
+	EXPECT_TRUE(machine_leave());
+}
+
+static unsigned int msr_ms(int cpu)
+{
+	uint64_t start = now_ns(), value;
+
+	msr_read(cpu, 0x700, &value);
+	return (now_ns() - start) / 1000000;
+}
+
+static unsigned int event_ms(int fd)
+{
+	uint64_t start = now_ns();
+
+	event_count(fd);
+	return (now_ns() - start) / 1000000;
+}
+
+TEST_F_TIMEOUT(hold, begins_at_once, UNHURRIED)
+{
+	EXPECT_EQ(0, -sim_hold("cpu=%d us=%d", self->b, HOLD_MS * 1000));
+	EXPECT_GE(msr_ms(self->b), HOLD_MS / 2);
+	EXPECT_LT(msr_ms(self->b), HOLD_MS / 2);
+}
+
+TEST_F_TIMEOUT(hold, begins_at_an_access, UNHURRIED)
+{
+	EXPECT_EQ(0, -sim_hold("cpu=%d us=%d by=%d", self->b, HOLD_MS * 1000,
+			       self->a));
+	EXPECT_LT(event_ms(self->event), HOLD_MS / 2);
+	/* the access does not wait for the end */
+	EXPECT_LT(msr_ms(self->a), HOLD_MS / 2);
+	EXPECT_GE(event_ms(self->event), HOLD_MS / 2);
+	/* and only the next one begins it */
+	msr_ms(self->a);
+	EXPECT_LT(event_ms(self->event), HOLD_MS / 2);
+	/* a CPU may hold itself */
+	EXPECT_EQ(0, -sim_hold("cpu=%d us=%d by=%d", self->a, HOLD_MS * 1000,
+			       self->a));
+	EXPECT_GE(msr_ms(self->a), HOLD_MS);
+}
+
+/* Between the two holds synchronous calls run, and asynchronous ones do not. */
+TEST_F_TIMEOUT(hold, again_before_asynchronous_calls, UNHURRIED)
+{
+	unsigned int ms;
+
+	EXPECT_EQ(0, -sim_hold("cpu=%d us=%d again_us=%d", self->b,
+			       HOLD_MS * 1000, AGAIN_MS * 1000));
+	ms = event_ms(self->event);
+	EXPECT_GE(ms, HOLD_MS / 2);
+	EXPECT_LT(ms, AGAIN_MS);
+	EXPECT_GE(msr_ms(self->b), AGAIN_MS / 2);
+	EXPECT_EQ(0, -sim_hold("cpu=%d us=%d again_us=%d", self->b,
+			       HOLD_MS * 1000, AGAIN_MS * 1000));
+	EXPECT_GE(msr_ms(self->b), AGAIN_MS);
+}
+
+TEST_F_TIMEOUT(hold, refuses_what_it_cannot, UNHURRIED)
+{
+	EXPECT_EQ(EINVAL, -sim_hold("us=10"));
+	EXPECT_EQ(EINVAL, -sim_hold("cpu=%d us=2000001", self->b));
+	EXPECT_EQ(EINVAL, -sim_hold("cpu=%d us=10 by=9999", self->b));
+	EXPECT_EQ(EINVAL, -sim_hold("cpu=%d ms=10", self->b));
+	EXPECT_EQ(0, -sim_hold("cpu=%d us=%d", self->b, HOLD_MS * 1000));
+	EXPECT_EQ(EBUSY, -sim_hold("cpu=%d us=10", self->b));
+	/* unloading waits for its end */
 }
 
 FIXTURE(parameters) {};

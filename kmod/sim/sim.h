@@ -162,6 +162,13 @@ int sim_impolite_check(void);
 int sim_impolite_init(void);
 void sim_impolite_exit(void);
 
+/* --- A CPU that is busy with interrupts off: sim_hold.c ------------------- */
+
+void sim_hold_access(void);
+int sim_hold_line(char *line);
+int sim_hold_init(void);
+void sim_hold_exit(void);
+
 /* --- Loss of power: sim_power.c ------------------------------------------ */
 
 int sim_power_init(void);

@@ -306,6 +306,21 @@ static ssize_t core_pmu_write(struct file *file, const char __user *buf,
 
 SIM_SHOW_WRITE(core_pmu);
 
+/* --- hold ----------------------------------------------------------------*/
+
+static ssize_t hold_write(struct file *file, const char __user *buf,
+			  size_t count, loff_t *pos)
+{
+	return sim_writer_text(sim_hold_line, buf, count);
+}
+
+static const struct file_operations hold_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = hold_write,
+	.llseek = noop_llseek,
+};
+
 /* --- nmi_listener --------------------------------------------------------*/
 
 static int nmi_listener_show(struct seq_file *s, void *unused)
@@ -393,6 +408,7 @@ int sim_debugfs_init(void)
 	debugfs_create_file("rates", 0644, sim_dir, NULL, &rates_fops);
 	debugfs_create_file("fault", 0644, sim_dir, NULL, &fault_fops);
 	debugfs_create_file("core_pmu", 0644, sim_dir, NULL, &core_pmu_fops);
+	debugfs_create_file("hold", 0200, sim_dir, NULL, &hold_fops);
 	debugfs_create_file("nmi_listener", 0644, sim_dir, NULL,
 			    &nmi_listener_fops);
 	debugfs_create_file("page_faults", 0644, sim_dir, NULL,

@@ -230,6 +230,7 @@ static const struct {
 	{ "model", sim_model_init, sim_model_exit },
 	{ "impoliteness", sim_impolite_init, sim_impolite_exit },
 	{ "interrupts", sim_pmi_init, sim_pmi_exit },
+	{ "holds", sim_hold_init, sim_hold_exit },
 	{ "NMI listener", sim_nmi_listener_init, sim_nmi_listener_exit },
 	{ "core PMU", sim_core_pmu_init, sim_core_pmu_exit },
 	{ "clock", sim_clock_init, sim_clock_exit },

@@ -98,6 +98,7 @@ static int sim_msr_access(bool write, u32 msr, u64 *value)
 	if (in_nmi())
 		return sim_msr_access_nmi(write, msr, value);
 
+	sim_hold_access();
 	flags = sim_lock();
 	sim_clock_sync();
 	ret = sim_msr_model(write, msr, value);

@@ -163,6 +163,17 @@ int sim_core_pmu(const char *line, ...)
 	return err;
 }
 
+int sim_hold(const char *line, ...)
+{
+	va_list args;
+	int err;
+
+	va_start(args, line);
+	err = write_line(CONTROL "hold", line, args);
+	va_end(args);
+	return err;
+}
+
 int sim_nmi_listener(bool on)
 {
 	return file_write(CONTROL "nmi_listener", on ? "on\n" : "off\n");

@@ -52,6 +52,8 @@ int sim_fault(const char *line, ...) __attribute__((format(printf, 1, 2)));
 int sim_core_pmu(const char *line, ...) __attribute__((format(printf, 1, 2)));
 /* Registers a listener on NMI_UNKNOWN, or not; stats: nmi_unknown. 0 or -errno. */
 int sim_nmi_listener(bool on);
+/* One line for "hold": "cpu=1 us=20000 again_us=50000 by=0". 0 or -errno. */
+int sim_hold(const char *line, ...) __attribute__((format(printf, 1, 2)));
 
 /*
  * Value of a register in "registers"; @name is "cbox_3 ctl0". False when it
