@@ -248,7 +248,7 @@ FIXTURE(leap) {};
 FIXTURE_SETUP(leap)
 {
 	ASSERT_EQ(0, -max_sample_rate(100000000));
-	machine_setup_once("clock=manual", "");
+	machine_setup_once("clock=manual pace=0", "");
 	log_mark();
 }
 

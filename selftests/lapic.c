@@ -8,68 +8,23 @@
  * has masked LVTPC.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/harness.h"
+#include "lib/lapic.h"
 #include "lib/perf.h"
 #include "lib/sampler.h"
 #include "lib/sim.h"
-
-#define APIC_BASE	0xfee00000
-#define APIC_LVTPC	0x340
-#define LVT_FIXED	0x000fe
-#define LVT_NMI		0x00400
-#define LVT_MASKED	0x10000
 
 #define DEBUGCTL	0x1d9
 #define DEBUGCTL_PMI	(1 << 13)
 
 enum { MAX_CPUS = 256, LIMIT_MS = 10000, ARRIVE_MS = 50, COMING_MS = 1100, PERIOD = 7 };
-
-static volatile uint32_t *lvtpc;
-
-/* Each CPU sees its own local APIC at the same address. */
-static void set_lvtpc(int cpu, uint32_t value)
-{
-	cpu_pin(cpu);
-	*lvtpc = value;
-}
-
-static uint32_t get_lvtpc(int cpu)
-{
-	cpu_pin(cpu);
-	return *lvtpc;
-}
-
-/* NMIs of a CPU so far: a column of its line in /proc/interrupts. */
-static uint64_t nmis(int cpu)
-{
-	FILE *f = fopen("/proc/interrupts", "re");
-	char line[4096];
-	uint64_t n = UINT64_MAX;
-
-	while (f && fgets(line, sizeof(line), f)) {
-		char *at = strstr(line, "NMI:");
-		int used;
-
-		if (!at)
-			continue;
-		at += strlen("NMI:");
-		for (int i = 0; i <= cpu; i++, at += used)
-			if (sscanf(at, "%" SCNu64 "%n", &n, &used) != 1)
-				tap_bail("no NMIs of CPU %d", cpu);
-	}
-	if (f)
-		fclose(f);
-	return n;
-}
 
 /*
  * A PMI to the core of @cpu, rank @rank of package @pkg; what comes of it.
@@ -98,17 +53,7 @@ static bool sends(int cpu, int pkg, unsigned int rank, unsigned int arrive,
 /* Once: the tests, which are its children, have it too. */
 static void __attribute__((constructor)) map_lapic(void)
 {
-	int fd = open("/dev/mem", O_RDWR | O_SYNC | O_CLOEXEC);
-	char *page;
-
-	if (fd < 0)
-		tap_skip_all("no /dev/mem");
-	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-		    APIC_BASE);
-	close(fd);
-	if (page == MAP_FAILED)
-		tap_skip_all("the local APIC cannot be mapped: boot with iomem=relaxed");
-	lvtpc = (volatile uint32_t *)(page + APIC_LVTPC);
+	lapic_map();
 }
 
 FIXTURE(strict) {};

@@ -300,10 +300,12 @@ FIXTURE_VARIANT_ADD(long_periods, fsb)
 FIXTURE_SETUP(long_periods)
 {
 	prepare(_metadata);
+	ASSERT_EQ(0, -sim_pace(false));
 }
 
 FIXTURE_TEARDOWN(long_periods)
 {
+	EXPECT_EQ(0, -sim_pace(true));
 	expect_no_pmi_where_none_signals(_metadata);
 }
 

@@ -38,6 +38,10 @@ enum model_clock {
 
 #define MODEL_MAX_KHZ	10000000
 
+/* Bits of a counter, and the least that a fixed one can be narrowed to. */
+#define MODEL_COUNTER_BITS	48
+#define MODEL_MIN_FIXED_BITS	32
+
 /* Parts that a package may lack. */
 enum {
 	MODEL_MISSING_QPI_FILTERS = 1 << 0, /* the functions of match and mask */
@@ -111,10 +115,11 @@ extern const struct model_generation *const model_generations[];
  * @qpi_ports: QPI ports of a package, and R3QPI links, 1 to @gen->qpi_ports
  * @counter_bits: width of the counters that the generation may have narrower,
  *	or on which public sources disagree, 44 or 48; the others always have 48
+ * @fixed_bits: width of all fixed counters, MODEL_MIN_FIXED_BITS to 48
  * @num_c: what U_MSR_PMON_GLOBAL_CONFIG.num_c reads, or -1 for @cboxes
  * @node_map: node id of each package, 3 bits each, as the UBox's map has them
  *	(§1.6.1); 0: that of a package is its number
- * @counter_gp: with 44 bits, a write of an MSR counter with bits above faults
+ * @counter_gp: a write of a narrow MSR counter with bits above its width faults
  * @write_whole: the control registers of SBo and R3QPI record a value that is
  *	written twice with nothing in between (§2.4.1, §2.11.1)
  * @missing: what each package lacks, MODEL_MISSING_*
@@ -125,7 +130,7 @@ extern const struct model_generation *const model_generations[];
 struct model_config {
 	const struct model_generation *gen;
 	u32 packages, cboxes, sboxes, has, imcs, qpi_ports;
-	u32 counter_bits;
+	u32 counter_bits, fixed_bits;
 	int num_c;
 	u32 node_map;
 	u32 counter_gp, write_whole;
@@ -136,7 +141,7 @@ struct model_config {
 };
 
 /**
- * struct model_delays - the ways of an overflow, in UCLK cycles
+ * struct model_delays - the ways of an overflow, in cycles of the nominal UCLK
  * @freeze: from the overflow to the freeze, in which all counters count on
  * @status: from the freeze to the bit in U_MSR_PMON_GLOBAL_STATUS
  * @pmi: from that to the PMI
@@ -309,8 +314,9 @@ void model_pci_write(struct model *m, unsigned int pkg, bool io_bus,
 /* --- time and traffic --------------------------------------------------- */
 
 /*
- * Let up to @cycles UCLK cycles pass, and in boxes with another clock as many
- * of theirs.  Returns how many passed: fewer when a counter with ov_en
+ * Time is counted in cycles of the nominal UCLK, clock_khz[MODEL_UCLK].
+ *
+ * Let up to @cycles of them pass, and in boxes with another clock as many of theirs.  Returns how many passed: fewer when a counter with ov_en
  * overflowed, its package froze and software has been told of it just now, so
  * that the caller can let software serve the overflow before it goes on.  Cycles
  * that pass while a box is frozen are lost to it.
@@ -325,6 +331,13 @@ u64 model_cycles_to_freeze(const struct model *m);
 bool model_pending(const struct model *m);
 /* Packages, a bit each, of whose freeze software was told since last asked. */
 u32 model_told(struct model *m);
+/*
+ * Change the frequency of a package's UCLK; 0 stops it, as package C6 does.  The
+ * other clocks keep theirs.  -1: there is no such package, the frequency is too
+ * high, or no nominal one was configured.
+ */
+int model_set_uclk(struct model *m, unsigned int pkg, u32 khz);
+u32 model_uclk(const struct model *m, unsigned int pkg);
 /* For the overflows from now on. */
 void model_set_delays(struct model *m, const struct model_delays *delays);
 /*

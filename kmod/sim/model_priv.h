@@ -258,7 +258,7 @@ struct model_flow {
  * struct model_box - state of a box
  * @cleared: of each queue of the type, 1 and the cycle of the box's clock at whose
  *	beginning its occupancy was last cleared; 0: never
- * @stamp: the UCLK cycle up to which @ctr and @status are accounted
+ * @stamp: the cycle of the model's time up to which @ctr and @status are accounted
  * @frozen_at: when .frz was last set
  * @ctl: the control registers in effect; the upper halves of joint ones
  * @box_ctl: what was last written
@@ -312,6 +312,11 @@ struct model_message {
 	u64 at[STAGES];
 };
 
+/* @num cycles of a clock pass in @den cycles of the model's time; no common divisor. */
+struct model_ratio {
+	u32 num, den;
+};
+
 /**
  * struct model_package - state of a package's UBox as the uncore's manager
  * @status, @ctl: U_MSR_PMON_GLOBAL_STATUS and _CTL; atomic, because an NMI
@@ -320,6 +325,9 @@ struct model_message {
  * @frozen: all boxes are frozen, since @frozen_at
  * @by_overflow: an overflow did it
  * @message, @messages: overflows that are not done with
+ * @uclk, @uclk_khz: the frequency of UCLK, 0: it is stopped
+ * @uclk_from: cycle of the model's time at which that changed
+ * @uclk_cycles: UCLK cycles until then
  */
 struct model_package {
 	u64 status;
@@ -328,11 +336,9 @@ struct model_package {
 	u64 frozen_at;
 	struct model_message message[MODEL_MAX_MESSAGES];
 	u8 messages;
-};
-
-/* @num cycles of a clock pass in @den cycles of UCLK; no common divisor. */
-struct model_ratio {
-	u32 num, den;
+	struct model_ratio uclk;
+	u32 uclk_khz;
+	u64 uclk_from, uclk_cycles;
 };
 
 /**
@@ -343,7 +349,7 @@ struct model_ratio {
  * @ratio: the clocks
  * @delays: of overflows
  * @told: packages of whose freeze software has been told, a bit each
- * @cycles: the time, in UCLK cycles
+ * @cycles: the time, in cycles of the nominal UCLK
  * @deadline: cycle at the end of which the next armed counter overflows
  * @deadline_known: @deadline is up to date
  * @frozen_ns: time that packages spent frozen by overflows
@@ -377,7 +383,7 @@ u64 model_now_ns(const struct model *m);
 /* model_time.c */
 void model_init_clocks(struct model *m);
 u64 model_box_cycles(const struct model *m, const struct model_box *b,
-		     u64 uclk);
+		     u64 at);
 u64 model_box_uclk(const struct model *m, const struct model_box *b,
 		   u64 cycles);
 bool model_overflow(struct model *m, struct model_box *b, unsigned int ctrs);

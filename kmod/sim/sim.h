@@ -98,11 +98,33 @@ void sim_pmi(void *ctx, unsigned int pkg, u32 core_mask, bool wake);
 int sim_lapic_init(void);
 void sim_lapic_online(void);
 bool sim_lapic_accepts(void);
+bool sim_lapic_delivers(void);
+bool sim_lapic_masked(void);
+bool sim_lapic_nmi_mode(void);
 void sim_lapic_mask(void);
+void sim_lapic_unmask(void);
 bool sim_lapic_claims(u32 msr);
 int sim_lapic_msr(bool write, u64 *value);
 
-/* --- Time: sim_clock.c -------------------------------------------------- */
+/* --- The core PMU: sim_core_pmu.c ---------------------------------------- */
+
+int sim_core_pmu_init(void);
+void sim_core_pmu_exit(void);
+bool sim_core_pmu_masks(unsigned int cpu, u64 ns);
+int sim_core_pmu_line(char *line);
+void sim_core_pmu_show(struct seq_file *s);
+
+/* --- A listener on NMI_UNKNOWN: sim_nmi_listener.c ------------------------ */
+
+int sim_nmi_listener_init(void);
+int sim_nmi_listener_line(char *line);
+void sim_nmi_listener_show(struct seq_file *s);
+void sim_nmi_listener_exit(void);
+
+/* --- Time: sim_clock.c, sim_pace.c, sim_uclk.c -------------------------- */
+
+#define SIM_MIN_KHZ	100000
+#define SIM_MAX_KHZ	MODEL_MAX_KHZ
 
 int sim_clock_init(void);
 void sim_clock_exit(void);
@@ -120,6 +142,15 @@ u32 sim_clock_settle(u32 before);
 u32 sim_frozen_mask(void);
 int sim_wait_thaw(u32 packages);
 int sim_lock_at_rest(unsigned long *flags);
+u64 sim_pace_ns(u64 cycles);
+u64 sim_pace_allows(u64 cycles);
+void sim_pace_start(void);
+void sim_pace_spend(u64 cycles);
+u64 sim_pace_reserve(const struct model_txn *t);
+u64 sim_pace_end(void);
+bool sim_pace_wait(u64 until_ns);
+int sim_uclk_line(char *line);
+void sim_uclk_show(struct seq_file *s);
 
 /* --- The ways of an overflow: sim_delay.c ------------------------------- */
 
@@ -130,6 +161,13 @@ int sim_delay_check(void);
 int sim_impolite_check(void);
 int sim_impolite_init(void);
 void sim_impolite_exit(void);
+
+/* --- A CPU that is busy with interrupts off: sim_hold.c ------------------- */
+
+void sim_hold_access(void);
+int sim_hold_line(char *line);
+int sim_hold_init(void);
+void sim_hold_exit(void);
 
 /* --- Loss of power: sim_power.c ------------------------------------------ */
 
@@ -142,6 +180,7 @@ void sim_power_reset(void);
 enum sim_stat {
 	SIM_MSR_READ, SIM_MSR_WRITE, SIM_PCI_READ, SIM_PCI_WRITE,
 	SIM_PMI, SIM_PMI_DROPPED, SIM_UNDEFINED,
+	SIM_CORE_PMI, SIM_CORE_PMI_DROPPED, SIM_NMI_UNKNOWN,
 	SIM_STATS
 };
 

@@ -9,15 +9,14 @@
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/sched/signal.h>
 #include <linux/timekeeping.h>
 
 #include "../compat.h"
 #include "sim.h"
-
-#define SIM_MIN_KHZ		100000
-#define SIM_MAX_KHZ		MODEL_MAX_KHZ
 
 /* No use in a timer that fires sooner than interrupts can be served. */
 #define SIM_TIMER_MIN_NS	(10 * NSEC_PER_USEC)
@@ -33,7 +32,7 @@ MODULE_PARM_DESC(clock,
 
 #define sim_uclk_khz	(sim.config.clock_khz[MODEL_UCLK])
 module_param_named(uclk_khz, sim_uclk_khz, uint, 0444);
-MODULE_PARM_DESC(uclk_khz, "Uncore clock in kHz (default 2500000)");
+MODULE_PARM_DESC(uclk_khz, "Uncore clock in kHz at first (default 2500000)");
 static unsigned int sim_thaw_ms = 10000;
 module_param_named(thaw_ms, sim_thaw_ms, uint, 0644);
 MODULE_PARM_DESC(thaw_ms, "How long the manual clock waits for software to serve an overflow, in ms (default 10000)");
@@ -52,7 +51,12 @@ static struct {
 	struct hrtimer timer;	/* fires when the model will freeze a package */
 	ktime_t expires;	/* when @timer shall fire; KTIME_MAX: not at all */
 	struct irq_work start;	/* starts @timer at @expires */
+	u64 owed;		/* cycles of "advance" that have not passed yet */
+	u32 told;		/* packages that froze: @owed waits for software */
 } sim_time;
+
+/* One "advance" at a time. */
+static DEFINE_MUTEX(sim_advance_mutex);
 
 /**
  * sim_clock_ns() - monotonic time
@@ -109,6 +113,45 @@ static void sim_pass(u64 cycles)
 	}
 }
 
+/*
+ * Has software just frozen what would count, and not unfrozen it?  It does that for
+ * a few accesses.  Called under the model's lock.
+ */
+static bool sim_is_held(void)
+{
+	u64 since;
+
+	if (sim_time.real)
+		return false;
+	since = model_held_since(sim.model);
+	return since && sim_clock_ns(NULL) - since < SIM_HOLD_NS;
+}
+
+/*
+ * On the manual clock, let as many of the cycles that are owed pass as their pace
+ * allows by now.  So software that reads a counter sees it grow with time.
+ */
+static void sim_pass_owed(void)
+{
+	u64 cycles, passed;
+
+	if (!sim_time.owed || sim_time.told)
+		return;
+	if (sim_is_held()) {
+		sim_pace_start();
+		return;
+	}
+	cycles = sim_pace_allows(sim_time.owed);
+	if (!cycles)
+		return;
+	model_told(sim.model);
+	passed = model_advance(sim.model, cycles);
+	sim_time.told = model_told(sim.model);
+	if (WARN_ON_ONCE(!passed || passed > cycles))
+		passed = cycles;
+	sim_time.owed -= passed;
+}
+
 /**
  * sim_clock_sync() - bring the model up to the present
  *
@@ -118,8 +161,10 @@ void sim_clock_sync(void)
 {
 	u64 target, cycles;
 
-	if (!sim_time.real)
+	if (!sim_time.real) {
+		sim_pass_owed();
 		return;
+	}
 
 	target = sim_time.start_cycles +
 		 mul_u64_u32_div(sim_clock_ns(NULL) - sim_time.start_ns,
@@ -260,20 +305,6 @@ int sim_wait_thaw(u32 packages)
 	return 0;
 }
 
-/*
- * Has software just frozen what would count, and not unfrozen it?  It does that for
- * a few accesses.  Called under the model's lock.
- */
-static bool sim_is_held(void)
-{
-	u64 since;
-
-	if (sim_time.real)
-		return false;
-	since = model_held_since(sim.model);
-	return since && sim_clock_ns(NULL) - since < SIM_HOLD_NS;
-}
-
 /**
  * sim_lock_at_rest() - take the model's lock to let something pass
  * @flags: the interrupt flags for sim_unlock()
@@ -311,12 +342,81 @@ int sim_lock_at_rest(unsigned long *flags)
 u32 sim_clock_settle(u32 before)
 {
 	u32 frozen = sim_frozen_mask() & ~before;
+	u64 cycles;
 
-	if (!sim_time.real && frozen)
-		while (model_pending(sim.model))
-			model_advance(sim.model,
-				      model_cycles_to_freeze(sim.model));
+	while (!sim_time.real && frozen && model_pending(sim.model)) {
+		cycles = model_cycles_to_freeze(sim.model);
+		model_advance(sim.model, cycles);
+		sim_pace_spend(cycles);
+	}
 	return frozen;
+}
+
+/* Begin an advance.  Called under the model's lock. */
+static int sim_advance_begin(u64 cycles)
+{
+	if (sim_time.real)
+		return -EINVAL;
+	sim_time.owed = cycles;
+	sim_time.told = 0;
+	sim_pace_start();
+	sim_pass_owed();
+	return 0;
+}
+
+/* Wait for software, or for the pace. Called with the model's lock, which it releases. */
+static int sim_advance_wait(unsigned long flags)
+	__releases(&sim.lock)
+{
+	u32 told = sim_time.told;
+	u64 until;
+	int ret;
+
+	if (!told) {
+		until = sim_pace_end() +
+			sim_pace_ns(min(sim_time.owed,
+					model_cycles_to_freeze(sim.model)));
+		sim_unlock(flags);
+		sim_pace_wait(until);
+		return fatal_signal_pending(current) ? -EINTR : 0;
+	}
+	sim_unlock(flags);
+	ret = sim_wait_thaw(told);
+	flags = sim_lock();
+	sim_time.told = 0;
+	sim_pace_start();
+	sim_unlock(flags);
+	return ret;
+}
+
+static int sim_advance(u64 cycles)
+{
+	unsigned long flags;
+	int ret;
+
+	ret = sim_lock_at_rest(&flags);
+	if (ret)
+		return ret;
+	ret = sim_advance_begin(cycles);
+	while (!ret && (sim_time.owed || sim_time.told)) {
+		ret = sim_advance_wait(flags);
+		ret = ret ?: sim_lock_at_rest(&flags);
+		if (ret)
+			goto out;
+		if (sim_time.real)
+			ret = -EINVAL;
+		else
+			sim_pass_owed();
+	}
+	sim_unlock(flags);
+	if (ret)
+		pr_warn("advance: the clock runs by itself; write manual to \"clock\" first\n");
+out:
+	flags = sim_lock();
+	sim_time.owed = 0;
+	sim_time.told = 0;
+	sim_unlock(flags);
+	return ret;
 }
 
 /**
@@ -327,33 +427,13 @@ u32 sim_clock_settle(u32 before)
  */
 int sim_clock_advance(u64 cycles)
 {
-	unsigned long flags;
-	u64 passed;
-	u32 told;
 	int ret;
 
-	do {
-		ret = sim_lock_at_rest(&flags);
-		if (ret)
-			return ret;
-		if (sim_time.real) {
-			sim_unlock(flags);
-			pr_warn("advance: the clock runs by itself; write manual to \"clock\" first\n");
-			return -EINVAL;
-		}
-		model_told(sim.model);
-		passed = model_advance(sim.model, cycles);
-		told = model_told(sim.model);
-		sim_unlock(flags);
-
-		if (WARN_ON_ONCE((cycles && !passed) || passed > cycles))
-			return -EIO;
-		cycles -= passed;
-		ret = sim_wait_thaw(told);
-		if (ret)
-			return ret;
-	} while (cycles);
-	return 0;
+	if (mutex_lock_killable(&sim_advance_mutex))
+		return -EINTR;
+	ret = sim_advance(cycles);
+	mutex_unlock(&sim_advance_mutex);
+	return ret;
 }
 
 /* The clock that a name means: 1 real, 0 manual, or -EINVAL. */

@@ -206,6 +206,22 @@ static ssize_t clock_write(struct file *file, const char __user *buf,
 
 SIM_SHOW_WRITE(clock);
 
+/* --- uclk ----------------------------------------------------------------*/
+
+static int uclk_show(struct seq_file *s, void *unused)
+{
+	sim_uclk_show(s);
+	return 0;
+}
+
+static ssize_t uclk_write(struct file *file, const char __user *buf,
+			  size_t count, loff_t *pos)
+{
+	return sim_writer_text(sim_uclk_line, buf, count);
+}
+
+SIM_SHOW_WRITE(uclk);
+
 /* --- reset ---------------------------------------------------------------*/
 
 static ssize_t reset_write(struct file *file, const char __user *buf,
@@ -274,6 +290,53 @@ static ssize_t fault_write(struct file *file, const char __user *buf,
 
 SIM_SHOW_WRITE(fault);
 
+/* --- core_pmu ------------------------------------------------------------*/
+
+static int core_pmu_show(struct seq_file *s, void *unused)
+{
+	sim_core_pmu_show(s);
+	return 0;
+}
+
+static ssize_t core_pmu_write(struct file *file, const char __user *buf,
+			      size_t count, loff_t *pos)
+{
+	return sim_writer_text(sim_core_pmu_line, buf, count);
+}
+
+SIM_SHOW_WRITE(core_pmu);
+
+/* --- hold ----------------------------------------------------------------*/
+
+static ssize_t hold_write(struct file *file, const char __user *buf,
+			  size_t count, loff_t *pos)
+{
+	return sim_writer_text(sim_hold_line, buf, count);
+}
+
+static const struct file_operations hold_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = hold_write,
+	.llseek = noop_llseek,
+};
+
+/* --- nmi_listener --------------------------------------------------------*/
+
+static int nmi_listener_show(struct seq_file *s, void *unused)
+{
+	sim_nmi_listener_show(s);
+	return 0;
+}
+
+static ssize_t nmi_listener_write(struct file *file, const char __user *buf,
+				  size_t count, loff_t *pos)
+{
+	return sim_writer_text(sim_nmi_listener_line, buf, count);
+}
+
+SIM_SHOW_WRITE(nmi_listener);
+
 /* --- page_faults ---------------------------------------------------------*/
 
 static int page_faults_show(struct seq_file *s, void *unused)
@@ -339,10 +402,15 @@ int sim_debugfs_init(void)
 	debugfs_create_file("trace", 0644, sim_dir, NULL, &trace_fops);
 	debugfs_create_file("advance", 0644, sim_dir, NULL, &advance_fops);
 	debugfs_create_file("clock", 0644, sim_dir, NULL, &clock_fops);
+	debugfs_create_file("uclk", 0644, sim_dir, NULL, &uclk_fops);
 	debugfs_create_file("reset", 0200, sim_dir, NULL, &reset_fops);
 	debugfs_create_file("traffic", 0200, sim_dir, NULL, &traffic_fops);
 	debugfs_create_file("rates", 0644, sim_dir, NULL, &rates_fops);
 	debugfs_create_file("fault", 0644, sim_dir, NULL, &fault_fops);
+	debugfs_create_file("core_pmu", 0644, sim_dir, NULL, &core_pmu_fops);
+	debugfs_create_file("hold", 0200, sim_dir, NULL, &hold_fops);
+	debugfs_create_file("nmi_listener", 0644, sim_dir, NULL,
+			    &nmi_listener_fops);
 	debugfs_create_file("page_faults", 0644, sim_dir, NULL,
 			    &page_faults_fops);
 	debugfs_create_file("registers", 0444, sim_dir, NULL, &registers_fops);

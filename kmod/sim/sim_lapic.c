@@ -58,25 +58,54 @@ void sim_lapic_mask(void)
 }
 
 /**
- * sim_lapic_accepts() - a PMI arrives at this CPU: will there be an NMI?
- *
- * If so, LVTPC is masked from here on, and the NMI is the caller's duty.
+ * sim_lapic_unmask() - have LVTPC deliver NMIs, as a handler does when it is done
+ */
+void sim_lapic_unmask(void)
+{
+	apic->write(APIC_LVTPC, APIC_DM_NMI);
+}
+
+/**
+ * sim_lapic_masked() - check whether LVTPC of this CPU is masked and obeyed
+ */
+bool sim_lapic_masked(void)
+{
+	return sim_lvtpc_strict && apic->read(APIC_LVTPC) & APIC_LVT_MASKED;
+}
+
+/**
+ * sim_lapic_nmi_mode() - check whether LVTPC of this CPU is set to NMIs
+ */
+bool sim_lapic_nmi_mode(void)
+{
+	return (apic->read(APIC_LVTPC) & APIC_MODE_MASK) == APIC_DM_NMI;
+}
+
+/**
+ * sim_lapic_delivers() - deliver an interrupt of performance counters, or drop it
  *
  * Context: hard interrupt on the target CPU.
+ * Return: true if LVTPC is masked from here on and the caller must send the NMI.
  */
-bool sim_lapic_accepts(void)
+bool sim_lapic_delivers(void)
 {
-	u32 lvtpc;
-
-	if (!sim_debugctl_enabled())
-		return false;
 	if (!sim_lvtpc_strict)
 		return true;
-	lvtpc = apic->read(APIC_LVTPC);
-	if (lvtpc & APIC_LVT_MASKED || (lvtpc & APIC_MODE_MASK) != APIC_DM_NMI)
+	if (sim_lapic_masked() || !sim_lapic_nmi_mode())
 		return false;
 	sim_lapic_mask();
 	return true;
+}
+
+/**
+ * sim_lapic_accepts() - deliver a PMI of the uncore, or drop it
+ *
+ * Context: hard interrupt on the target CPU.
+ * Return: as sim_lapic_delivers().
+ */
+bool sim_lapic_accepts(void)
+{
+	return sim_debugctl_enabled() && sim_lapic_delivers();
 }
 
 /**

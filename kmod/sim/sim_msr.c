@@ -43,10 +43,22 @@ static int sim_msr_model(bool write, u32 msr, u64 *value)
 }
 
 /*
+ * Bring the global status up to the present, if the lock is free: a handler that
+ * has just unmasked LVTPC must see an overflow whose PMI was dropped until then.
+ */
+static void sim_status_sync_nmi(bool write)
+{
+	if (write || !raw_spin_trylock(&sim.lock))
+		return;
+	sim_clock_sync();
+	sim_clock_rearm();
+	raw_spin_unlock(&sim.lock);
+}
+
+/*
  * An NMI may have hit this CPU while it holds the model's lock, and waiting
  * would never end.  The registers that an interrupt handler needs live outside
- * the lock; for others only a free lock can be taken.  Time stands still: an
- * overflow found here could not send its PMI from an NMI.
+ * the lock; for others only a free lock can be taken.
  */
 static int sim_msr_access_nmi(bool write, u32 msr, u64 *value)
 {
@@ -54,6 +66,7 @@ static int sim_msr_access_nmi(bool write, u32 msr, u64 *value)
 	int ret;
 
 	if (model_msr_lockless(sim.model, msr, write)) {
+		sim_status_sync_nmi(write);
 		sim_pmi_seen();
 		return sim_msr_model(write, msr, value);
 	}
@@ -85,6 +98,7 @@ static int sim_msr_access(bool write, u32 msr, u64 *value)
 	if (in_nmi())
 		return sim_msr_access_nmi(write, msr, value);
 
+	sim_hold_access();
 	flags = sim_lock();
 	sim_clock_sync();
 	ret = sim_msr_model(write, msr, value);

@@ -109,6 +109,8 @@ static int sim_pci_read(struct pci_bus *bus, unsigned int devfn, int where,
 	if (sim_pci_forbidden())
 		return PCIBIOS_SET_FAILED;
 
+	if (sim_is_pmon(b, devfn, where))
+		sim_hold_access();
 	flags = sim_lock();
 	sim_clock_sync();
 	*value = model_pci_read(sim.model, b->pkg, b->io, devfn, where, size);
@@ -130,6 +132,8 @@ static int sim_pci_write(struct pci_bus *bus, unsigned int devfn, int where,
 	if (sim_pci_forbidden())
 		return PCIBIOS_SET_FAILED;
 
+	if (sim_is_pmon(b, devfn, where))
+		sim_hold_access();
 	flags = sim_lock();
 	sim_clock_sync();
 	model_pci_write(sim.model, b->pkg, b->io, devfn, where, size, value);

@@ -265,6 +265,10 @@ static void sim_pmi_cpu(unsigned int cpu, bool wake)
 	struct sim_cpu *c = per_cpu_ptr(&sim_cpus, cpu);
 	bool sent;
 
+	if (sim_core_pmu_masks(cpu, sim_clock_model_ns(NULL))) {
+		sim_count(SIM_PMI_DROPPED);
+		return;
+	}
 	if (wake)
 		xchg(&c->wake, true);
 	atomic_inc(&sim_pmis_pending);

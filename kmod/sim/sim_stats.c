@@ -58,6 +58,9 @@ static const char * const sim_stat_names[SIM_STATS] = {
 	[SIM_PMI] = "pmi",
 	[SIM_PMI_DROPPED] = "pmi_dropped",
 	[SIM_UNDEFINED] = "undefined",
+	[SIM_CORE_PMI] = "core_pmi",
+	[SIM_CORE_PMI_DROPPED] = "core_pmi_dropped",
+	[SIM_NMI_UNKNOWN] = "nmi_unknown",
 };
 
 /**

@@ -7,6 +7,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/kernel.h>
+#include <linux/sched/signal.h>
 #include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/topology.h>
@@ -257,27 +258,50 @@ static unsigned int sim_running_package(void)
 	return topology_physical_package_id(smp_processor_id());
 }
 
+/* Reserve time for some transactions and wait for its end. @part: those. */
+static int sim_traffic_wait(const struct model_txn *t, struct model_txn *part)
+{
+	unsigned long flags;
+	u64 until = 0;
+
+	*part = *t;
+	flags = sim_lock();
+	if (!strcmp(sim_clock_name(), "manual")) {
+		part->count = sim_pace_reserve(t);
+		until = sim_pace_end();
+	}
+	sim_unlock(flags);
+	while (!sim_pace_wait(until))
+		if (fatal_signal_pending(current))
+			return -EINTR;
+	cond_resched();
+	return fatal_signal_pending(current) ? -EINTR : 0;
+}
+
 /*
  * Let transactions pass; @here: in the package of the CPU that runs this. When an
  * overflow freezes the package, the rest passes after software has served it.
  */
 static int sim_traffic_pass(struct model_txn *t, bool here)
 {
+	struct model_txn part;
 	unsigned long flags;
 	s64 passed;
 	u32 frozen;
 	int ret;
 
 	while (t->count) {
-		ret = sim_lock_at_rest(&flags);
+		ret = sim_traffic_wait(t, &part);
+		ret = ret ?: sim_lock_at_rest(&flags);
 		if (ret)
 			return ret;
 		if (here)
 			t->pkg = sim_running_package();
 		here = false;
+		part.pkg = t->pkg;
 		sim_clock_sync();
 		frozen = sim_frozen_mask();
-		passed = model_traffic(sim.model, t);
+		passed = model_traffic(sim.model, &part);
 		frozen = sim_clock_settle(frozen);
 		sim_clock_rearm();
 		sim_unlock(flags);
@@ -286,7 +310,7 @@ static int sim_traffic_pass(struct model_txn *t, bool here)
 			pr_warn("the package has no such box\n");
 			return -EINVAL;
 		}
-		if (WARN_ON_ONCE(!passed || passed > t->count))
+		if (WARN_ON_ONCE(!passed || passed > part.count))
 			return -EIO;
 		t->count -= passed;
 		ret = sim_wait_thaw(frozen);

@@ -53,6 +53,12 @@ int sim_advance(uint64_t cycles)
 	return file_write(CONTROL "advance", text);
 }
 
+int sim_pace(bool on)
+{
+	return file_write("/sys/module/xeon_uncore_sim/parameters/pace",
+			  on ? "1\n" : "0\n");
+}
+
 int sim_reset(const char *text)
 {
 	return file_write(CONTROL "reset", text);
@@ -81,6 +87,14 @@ void sim_clock_return(bool was_manual)
 {
 	if (was_manual)
 		sim_clock_set("manual");
+}
+
+int sim_uclk(int pkg, unsigned int khz)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), "pkg=%d khz=%u\n", pkg, khz);
+	return file_write(CONTROL "uclk", text);
 }
 
 uint64_t sim_cycles(void)
@@ -136,6 +150,33 @@ int sim_fault(const char *line, ...)
 	err = write_line(CONTROL "fault", line, args);
 	va_end(args);
 	return err;
+}
+
+int sim_core_pmu(const char *line, ...)
+{
+	va_list args;
+	int err;
+
+	va_start(args, line);
+	err = write_line(CONTROL "core_pmu", line, args);
+	va_end(args);
+	return err;
+}
+
+int sim_hold(const char *line, ...)
+{
+	va_list args;
+	int err;
+
+	va_start(args, line);
+	err = write_line(CONTROL "hold", line, args);
+	va_end(args);
+	return err;
+}
+
+int sim_nmi_listener(bool on)
+{
+	return file_write(CONTROL "nmi_listener", on ? "on\n" : "off\n");
 }
 
 bool sim_register(int pkg, const char *name, uint64_t *value)

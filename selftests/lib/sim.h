@@ -19,6 +19,12 @@ void sim_stats_clear(void);
 
 /* Lets uncore cycles pass (clock=manual). 0 or -errno. */
 int sim_advance(uint64_t cycles);
+/*
+ * Off: cycles of the manual clock, and traffic, take no time. For leaps of hours; a
+ * driver may find such growth impossible. On again when the module is loaded. 0 or
+ * -errno.
+ */
+int sim_pace(bool on);
 /* A loss of power, by writing @text, "1", to "reset". 0 or -errno. */
 int sim_reset(const char *text);
 
@@ -31,6 +37,8 @@ int sim_clock_set(const char *name);
  */
 void sim_clock_run(bool *was_manual);
 void sim_clock_return(bool was_manual);
+/* Sets the frequency of a package's UCLK; 0 stops it. 0 or -errno. */
+int sim_uclk(int pkg, unsigned int khz);
 /* Cycles that have passed since the module was loaded or the clock stopped. */
 uint64_t sim_cycles(void);
 
@@ -40,6 +48,12 @@ int sim_traffic(const char *line, ...) __attribute__((format(printf, 1, 2)));
 int sim_rates(const char *line, ...) __attribute__((format(printf, 1, 2)));
 /* One line for "fault": "dead_pci pkg=0 box=imc_0 on". 0 or -errno. */
 int sim_fault(const char *line, ...) __attribute__((format(printf, 1, 2)));
+/* One line for "core_pmu": "hz=2000 unmask=late cpus=0", "off". 0 or -errno. */
+int sim_core_pmu(const char *line, ...) __attribute__((format(printf, 1, 2)));
+/* Registers a listener on NMI_UNKNOWN, or not; stats: nmi_unknown. 0 or -errno. */
+int sim_nmi_listener(bool on);
+/* One line for "hold": "cpu=1 us=20000 again_us=50000 by=0". 0 or -errno. */
+int sim_hold(const char *line, ...) __attribute__((format(printf, 1, 2)));
 
 /*
  * Value of a register in "registers"; @name is "cbox_3 ctl0". False when it

@@ -267,6 +267,69 @@ TEST(Clocks, FreeRunningOnesFollowTheBox) {
   EXPECT_EQ(m.read(link_idle), 57u);
 }
 
+// §2.6.3.2: DCLK never changes frequency, "unlike the Uncore clock".
+TEST(Clocks, UclkChangesAlone) {
+  Machine m(clocks(2500000, 1250000, 0, 0));
+  const Box cbox{MODEL_CBOX, 0}, imc{MODEL_IMC, 0}, pcu{MODEL_PCU, 0};
+  m.write(Box{MODEL_UBOX, 0}.fixed_ctl(), kEn);
+  m.write(Box{MODEL_UBOX, 0}.fixed_ctl(), kEn, 1);
+  for (const Box& box : {cbox, imc, pcu}) m.program(box, 0, kEn);
+  u64 uclk = 0, passed = 0;
+  for (u32 khz : {2500000u, 1000000u, 0u, 3300000u, 100000u, 0u, 2500000u}) {
+    ASSERT_EQ(model_set_uclk(m.model(), 0, khz), 0);
+    EXPECT_EQ(model_uclk(m.model(), 0), khz);
+    // A new frequency begins with a whole cycle.
+    m.advance(333);
+    m.advance(667 + 12345);
+    uclk += share(1000 + 12345, khz, 2500000);
+    passed += 1000 + 12345;
+    EXPECT_EQ(m.read(cbox.ctr(0)), uclk) << khz;
+    EXPECT_EQ(m.read(Box{MODEL_UBOX, 0}.fixed_ctr()), uclk);
+    EXPECT_EQ(m.read(imc.ctr(0)), passed / 2);
+    EXPECT_EQ(m.read(pcu.ctr(0)), passed);
+    EXPECT_EQ(m.read(Box{MODEL_UBOX, 0}.fixed_ctr(), 1), passed);
+  }
+}
+
+TEST(Clocks, OverflowsWaitForAStoppedUclk) {
+  Machine m(clocks(2500000, 0, 0, 0));
+  const Box ha{MODEL_HA, 0};
+  m.wrmsr(kGlobalCtl, 1);
+  m.write(ha.ctr(0), kTop - 1000);
+  m.program(ha, 0, kEn | kOvEn | ha.event());
+  m.advance(500);
+  ASSERT_EQ(model_set_uclk(m.model(), 0, 0), 0);
+  EXPECT_EQ(model_cycles_to_freeze(m.model()), U64_MAX);
+  EXPECT_EQ(m.advance(1ull << 40), 1ull << 40);
+  ASSERT_EQ(model_set_uclk(m.model(), 0, 1250000), 0);
+  EXPECT_EQ(model_cycles_to_freeze(m.model()), 1000u);
+  EXPECT_EQ(m.advance(5000), 1000u);
+  EXPECT_EQ(m.pmis.size(), 1u);
+}
+
+TEST(Clocks, RestartedCyclesKeepTheFrequency) {
+  Machine m(clocks(2500000, 0, 0, 0));
+  const Box cbox{MODEL_CBOX, 0};
+  m.program(cbox, 0, kEn);
+  m.advance(1000);
+  ASSERT_EQ(model_set_uclk(m.model(), 0, 500000), 0);
+  m.advance(1000);
+  model_restart_cycles(m.model());
+  m.advance(1000);
+  EXPECT_EQ(m.read(cbox.ctr(0)), 1400u);
+  model_reset(m.model());
+  m.program(cbox, 0, kEn);
+  m.advance(1000);
+  EXPECT_EQ(m.read(cbox.ctr(0)), 200u);
+}
+
+TEST(Clocks, ImpossibleUclkIsRefused) {
+  Machine m(clocks(2500000, 0, 0, 0)), without;
+  EXPECT_EQ(model_set_uclk(m.model(), 2, 1000000), -1);
+  EXPECT_EQ(model_set_uclk(m.model(), 0, MODEL_MAX_KHZ + 1), -1);
+  EXPECT_EQ(model_set_uclk(without.model(), 0, 1000000), -1);
+}
+
 TEST(Clocks, NonsenseIsRefused) {
   std::vector<u64> memory(model_size() / 8 + 1);
   auto* model = reinterpret_cast<struct model*>(memory.data());
