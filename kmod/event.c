@@ -7,19 +7,24 @@
 
 #include "xeon_uncore.h"
 
-/**
- * unc_event_follow() - have an event count and sample what a slot does from now on
- * @ue: the event
- * @slot: the slot, locked
- * @from: the slot's total up to which it has counted
- */
-void unc_event_follow(struct unc_event *ue, const struct unc_slot *slot, u64 from)
+static void unc_event_follow(struct unc_event *ue, const struct unc_slot *slot,
+			     u64 total, u64 seq)
 {
 	ue->slot = slot - ue->box->slot;
 	ue->serial = slot->serial;
-	ue->prev = from;
-	ue->mark = from - ue->carry;
-	ue->seq = from ? slot->sampling.seq : 0;
+	ue->prev = total;
+	ue->mark = total - ue->carry;
+	ue->seq = seq;
+}
+
+/**
+ * unc_event_join() - have an event count and sample what a slot does from now on
+ * @ue: the event
+ * @slot: the slot, up to date; the box is locked
+ */
+void unc_event_join(struct unc_event *ue, const struct unc_slot *slot)
+{
+	unc_event_follow(ue, slot, slot->total, slot->sampling.seq);
 }
 
 /**
@@ -50,7 +55,7 @@ struct unc_slot *unc_event_slot(struct unc_event *ue)
 	slot = unc_slot_find(ue->box, &ue->want);
 	/* it has come into use since */
 	if (slot)
-		unc_event_follow(ue, slot, 0);
+		unc_event_follow(ue, slot, 0, 0);
 	return slot;
 }
 

@@ -121,15 +121,7 @@ static void unc_overflow_poll_signalling(struct unc_box *box,
 	if (s->armed ? signalled && !nearer && (s64)(slot->total - s->next) < 0 :
 		       !signalled || !unc_freeze_allowed(box->pkg))
 		return;
-	unc_box_begin_forced(box);
-	if (!box->frozen)
-		unc_box_run(box, slot, false);
-	unc_box_refresh(box, slot);
-	unc_sampling_account(box, slot, 0);
-	unc_sampling_arm(box, slot);
-	if (!box->frozen)
-		unc_box_run(box, slot, true);
-	unc_box_end(box);
+	unc_sampling_rearm(box, slot);
 }
 
 static void unc_overflow_poll_slot(struct unc_box *box, struct unc_slot *slot)
@@ -143,7 +135,11 @@ static void unc_overflow_poll_slot(struct unc_box *box, struct unc_slot *slot)
 		unc_overflow_poll_signalling(box, slot, nearer);
 		return;
 	}
-	/* another program wrote it: go on from there */
+	if ((s64)(ktime_get_mono_fast_ns() - s->rest) < 0) {
+		s->armed = false;
+		return;
+	}
+	/* perf throttled its events, or another program wrote it */
 	if (!s->armed)
 		s->next = slot->total + s->period;
 	s->armed = true;

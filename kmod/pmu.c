@@ -98,8 +98,7 @@ static int unc_add_follower(struct unc_event *ue)
 	ue->slot = -1;
 	if (slot) {
 		unc_box_refresh(ue->box, slot);
-		unc_event_follow(ue, slot, slot->total);
-		ue->seq = slot->sampling.seq;
+		unc_event_join(ue, slot);
 	}
 	return 0;
 }
@@ -123,9 +122,22 @@ static int unc_add_counter(struct unc_event *ue)
 	unc_box_refresh(box, slot);
 	if (slot->sampling.period && slot->users == 1 && !slot->held)
 		unc_sampling_start(box, slot, ue->carry);
-	unc_event_follow(ue, slot, slot->total);
-	ue->seq = slot->sampling.seq;
+	unc_event_join(ue, slot);
 	return 0;
+}
+
+/* The event begins to sample; a follower's counter is armed when a PMI can come. */
+static void unc_add_sampling(struct unc_event *ue)
+{
+	struct unc_slot *slot;
+
+	unc_sampling_add(ue);
+	slot = unc_event_slot(ue);
+	if (ue->follower && slot && slot->arm && !slot->sampling.armed &&
+	    !ue->box->ctr[slot->ctr].dirty) {
+		unc_sampling_rearm(ue->box, slot);
+		unc_event_join(ue, slot);
+	}
 }
 
 static int unc_event_add(struct perf_event *event, int how)
@@ -145,7 +157,7 @@ static int unc_event_add(struct perf_event *event, int how)
 	if (!err) {
 		event->hw.state = how & PERF_EF_START ? 0 : PERF_HES_STOPPED;
 		if (is_sampling_event(event) && !unc_own_event_is(event))
-			unc_sampling_add(ue);
+			unc_add_sampling(ue);
 	}
 	unc_unlock(box, flags);
 	return err;
@@ -254,8 +266,7 @@ static void unc_set_period(struct unc_event *ue)
 	unc_box_refresh(box, slot);
 	unc_sampling_start(box, slot, 0);
 	box->ctr[slot->ctr].dirty = true;
-	unc_event_follow(ue, slot, slot->total);
-	ue->seq = slot->sampling.seq;
+	unc_event_join(ue, slot);
 }
 
 static void unc_event_start(struct perf_event *event, int how)
@@ -272,8 +283,8 @@ static void unc_event_start(struct perf_event *event, int how)
 	slot = unc_event_slot(ue);
 	if (slot) {
 		unc_box_refresh(ue->box, slot);
-		unc_event_follow(ue, slot, slot->total);
-		ue->seq = slot->sampling.seq;
+		unc_event_join(ue, slot);
+		slot->sampling.rest = 0;
 	}
 	event->hw.state = 0;
 	unc_unlock(ue->box, flags);

@@ -31,6 +31,8 @@
 #define UNC_FAR_OFF	4
 /* Overflows without a pause between them, after which the counter has to rest. */
 #define UNC_STORM	64
+/* How long (ns) a throttled event's counter rests, unless perf starts it earlier. */
+#define UNC_REST_NS	(100 * NSEC_PER_MSEC)
 
 /*
  * perf's functions for drivers of core PMUs, which no kernel exports to modules
@@ -101,6 +103,24 @@ void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
 }
 
 /**
+ * unc_sampling_rearm() - read a counter that counts, and arm it, if it may
+ * @box: the box, locked
+ * @slot: the slot
+ */
+void unc_sampling_rearm(struct unc_box *box, struct unc_slot *slot)
+{
+	unc_box_begin_forced(box);
+	if (!box->frozen)
+		unc_box_run(box, slot, false);
+	unc_box_refresh(box, slot);
+	unc_sampling_account(box, slot, 0);
+	unc_sampling_arm(box, slot);
+	if (!box->frozen)
+		unc_box_run(box, slot, true);
+	unc_box_end(box);
+}
+
+/**
  * unc_sampling_account() - number the samples that have become due
  * @box: the box, locked
  * @slot: the slot, up to date
@@ -146,8 +166,12 @@ void unc_sampling_start(struct unc_box *box, struct unc_slot *slot, u64 carry)
 	s->armed = true;
 	s->paced = ktime_get_mono_fast_ns();
 	s->paced_total = slot->total;
-	if (unc_box_signals(box))
+	if (unc_box_signals(box)) {
 		slot->arm = unc_sampling_arm;
+		/* counters that do not sample may have left overflow bits */
+		if (box->samplers == 1)
+			unc_clear_status(box);
+	}
 	unc_timer_want(box->pkg, s->paced + NSEC_PER_MSEC);
 }
 
@@ -190,7 +214,7 @@ bool unc_sampling_pace(struct unc_slot *slot, unsigned int bits)
 
 /* --- delivery ------------------------------------------------------------ */
 
-/* perf throttles a slot's events: it is not armed before perf's next tick. */
+/* perf throttles a slot's events: not to be armed before it starts them again. */
 static void unc_sampling_rest(struct unc_event *ue)
 {
 	struct unc_box *box = ue->box;
@@ -199,7 +223,7 @@ static void unc_sampling_rest(struct unc_event *ue)
 	flags = unc_lock(box);
 	if (ue->slot >= 0 && box->slot[ue->slot].serial == ue->serial)
 		box->slot[ue->slot].sampling.rest =
-			ktime_get_mono_fast_ns() + TICK_NSEC;
+			ktime_get_mono_fast_ns() + UNC_REST_NS;
 	unc_unlock(box, flags);
 }
 

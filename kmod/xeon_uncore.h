@@ -545,7 +545,7 @@ bool unc_slots_fit(const struct unc_slot *slots, unsigned int n);
 /* --- event.c: an event and its slot --------------------------------------- */
 
 struct unc_slot *unc_event_slot(struct unc_event *ue);
-void unc_event_follow(struct unc_event *ue, const struct unc_slot *slot, u64 from);
+void unc_event_join(struct unc_event *ue, const struct unc_slot *slot);
 void unc_event_count(struct unc_event *ue, const struct unc_slot *slot);
 
 /* --- pmi.c: the interrupt ------------------------------------------------ */
@@ -597,6 +597,7 @@ void unc_sampling_start(struct unc_box *box, struct unc_slot *slot, u64 carry);
 bool unc_sampling_account(struct unc_box *box, struct unc_slot *slot,
 			  u64 frozen_ns);
 void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot);
+void unc_sampling_rearm(struct unc_box *box, struct unc_slot *slot);
 bool unc_sampling_pace(struct unc_slot *slot, unsigned int bits);
 u64 unc_sampling_take(struct unc_event *ue, const struct unc_slot *slot,
 		      u64 *weight);
