@@ -65,6 +65,11 @@ static void unc_find_buses(void)
 		int id = unc.gen->map_bus(pdev);
 		struct unc_package *pkg = unc_package_of_id(id);
 
+		if (id < 0) {
+			pci_warn(pdev, "UBox of an unknown package (error %d): what is on its bus is left out; has the bus a NUMA node?\n",
+				 id);
+			continue;
+		}
 		if (!pkg) {
 			pci_warn(pdev, "UBox of package %d, which has no CPU online: what is on its bus is left out\n",
 				 id);
