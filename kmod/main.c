@@ -113,7 +113,7 @@ static int unc_cpu_online(unsigned int cpu)
 	if (pkg->cpu >= nr_cpu_ids) {
 		/* nobody could see what became of its registers meanwhile */
 		unc_package_resume(pkg);
-		WRITE_ONCE(pkg->cpu, cpu);
+		WRITE_ONCE(pkg->cpu, unc_pick_cpu(pkg, nr_cpu_ids));
 	}
 	unc_timer_online(pkg);
 	local_irq_restore(flags);
@@ -129,11 +129,8 @@ static int unc_cpu_offline(unsigned int cpu)
 
 	if (!pkg || pkg->cpu != cpu)
 		return 0;
-	for_each_online_cpu(other) {
-		if (other != cpu && unc_package_of_cpu(other) == pkg)
-			break;
-	}
-	WRITE_ONCE(pkg->cpu, other < nr_cpu_ids ? other : nr_cpu_ids);
+	other = unc_pick_cpu(pkg, cpu);
+	WRITE_ONCE(pkg->cpu, other);
 	if (other < nr_cpu_ids) {
 		unc_pmus_migrate(pkg, cpu, other);
 	} else {

@@ -680,6 +680,7 @@ struct unc_package *unc_package_of_id(int id);
 struct unc_package *unc_package_of_cpu(unsigned int cpu);
 struct unc_package *unc_package_of_bus(struct pci_bus *bus);
 struct unc_box **unc_box_place(const struct unc_package *pkg,
+unsigned int unc_pick_cpu(const struct unc_package *pkg, unsigned int but);
 			       const struct unc_type *type, unsigned int index);
 bool unc_any_box(const struct unc_type *type, unsigned int index);
 unsigned int unc_num_filters(const struct unc_type *type);
