@@ -639,6 +639,7 @@ struct unc_pmu {
  * @pmus: struct unc_pmu, linked
  * @prefix: of the PMUs' names
  * @lenient: bits that the kernel's own driver masks are masked, not refused
+ * @ready: loading has succeeded; no event may be opened before
  */
 struct unc_machine {
 	const struct unc_generation *gen;
@@ -648,6 +649,7 @@ struct unc_machine {
 	struct list_head pmus;
 	const char *prefix;
 	bool lenient;
+	bool ready;
 };
 
 /* perf has stopped the event, but its counter runs on; in hw.state. */
@@ -678,9 +680,9 @@ extern struct unc_machine unc;
 
 struct unc_package *unc_package_of_id(int id);
 struct unc_package *unc_package_of_cpu(unsigned int cpu);
+unsigned int unc_pick_cpu(const struct unc_package *pkg, unsigned int but);
 struct unc_package *unc_package_of_bus(struct pci_bus *bus);
 struct unc_box **unc_box_place(const struct unc_package *pkg,
-unsigned int unc_pick_cpu(const struct unc_package *pkg, unsigned int but);
 			       const struct unc_type *type, unsigned int index);
 bool unc_any_box(const struct unc_type *type, unsigned int index);
 unsigned int unc_num_filters(const struct unc_type *type);
