@@ -9,6 +9,7 @@
 #include <linux/hrtimer.h>
 #include <linux/kprobes.h>
 #include <linux/perf_event.h>
+#include <linux/sched/isolation.h>
 #include <linux/syscore_ops.h>
 #include <linux/version.h>
 #include <asm/msr.h>
@@ -125,6 +126,39 @@ static inline void unc_unregister_syscore(struct unc_syscore *s)
 	unregister_syscore(&s->core);
 }
 #endif
+
+/*
+ * Has the CPU been set apart from the scheduler's domains (isolcpus=, an isolated
+ * cpuset) or from the kernel's noise (nohz_full=)?  From 7.0 on cpusets change
+ * the domains' mask under RCU.
+ */
+static inline bool unc_cpu_is_isolated(unsigned int cpu)
+{
+	bool isolated;
+
+	rcu_read_lock();
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	isolated = cpu_is_isolated(cpu);
+#else
+	isolated = !housekeeping_test_cpu(cpu, HK_TYPE_DOMAIN) ||
+		   !housekeeping_test_cpu(cpu, HK_TYPE_TICK);
+#endif
+	rcu_read_unlock();
+	return isolated;
+}
+
+/*
+ * Does the event count only while tasks of some cgroup run?  perf itself refuses
+ * that of an uncore's event, but not of its group's leader.
+ */
+static inline bool unc_counts_cgroup(const struct perf_event *event)
+{
+#ifdef CONFIG_CGROUP_PERF
+	return event->group_leader->cgrp;
+#else
+	return false;
+#endif
+}
 
 /* An event's clock; it may be the first member of a struct. */
 static inline u64 unc_context_time(const struct perf_event *event)

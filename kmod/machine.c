@@ -12,6 +12,7 @@
 #include <linux/workqueue.h>
 
 #include "xeon_uncore.h"
+#include "compat.h"
 
 struct unc_machine unc = {
 	.pmus = LIST_HEAD_INIT(unc.pmus),
@@ -43,6 +44,30 @@ struct unc_package *unc_package_of_id(int id)
 struct unc_package *unc_package_of_cpu(unsigned int cpu)
 {
 	return unc_package_of_id(topology_physical_package_id(cpu));
+}
+
+/**
+ * unc_pick_cpu() - choose the CPU that programs a package's counters
+ * @pkg: the package
+ * @but: CPU that goes offline, or nr_cpu_ids
+ *
+ * An isolated CPU is chosen only where the package has no other one online.
+ *
+ * Context: CPU hotplug must be held off by the caller.
+ * Return: the CPU, or nr_cpu_ids when the package has none online but @but.
+ */
+unsigned int unc_pick_cpu(const struct unc_package *pkg, unsigned int but)
+{
+	unsigned int cpu, isolated = nr_cpu_ids;
+
+	for_each_online_cpu(cpu) {
+		if (cpu == but || unc_package_of_cpu(cpu) != pkg)
+			continue;
+		if (!unc_cpu_is_isolated(cpu))
+			return cpu;
+		isolated = min(isolated, cpu);
+	}
+	return isolated;
 }
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loading and unloading: is this a processor that we know, is nobody else
- * driving its uncore, and then everything in order; and CPU hotplug.
+ * Loading and unloading: check the CPU model and that intel_uncore is not loaded,
+ * then start all parts in order; and CPU hotplug.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -54,8 +54,6 @@ static const struct x86_cpu_id unc_unread_cpus[] = {
 	{ }
 };
 
-static enum cpuhp_state unc_hotplug;
-
 /* --- other drivers ------------------------------------------------------- */
 
 #define UNC_RIVAL_MODULE	"intel_uncore"
@@ -78,24 +76,52 @@ static bool unc_rival_is_here(void)
 	return unc.gen->rival && driver_find(unc.gen->rival, &pci_bus_type);
 }
 
+/* intel_uncore was past MODULE_STATE_COMING before the notifier was there. */
+static bool unc_rival_met;
+
 static int unc_module_event(struct notifier_block *nb, unsigned long action,
 			    void *data)
 {
 	const struct module *module = data;
 
-	if (action != MODULE_STATE_COMING ||
-	    strcmp(module->name, UNC_RIVAL_MODULE))
+	if (strcmp(module->name, UNC_RIVAL_MODULE))
 		return NOTIFY_DONE;
-	pr_err("%s not loaded: it would program the same registers; rmmod %s first\n",
-	       UNC_RIVAL_MODULE, KBUILD_MODNAME);
-	return notifier_from_errno(-EBUSY);
+	if (action != MODULE_STATE_COMING)
+		WRITE_ONCE(unc_rival_met, true);
+	/* UNC_HOTPLUG_STATE was taken: intel_uncore itself logs nothing */
+	if (action == MODULE_STATE_COMING ||
+	    (action == MODULE_STATE_GOING && READ_ONCE(unc.ready)))
+		pr_err("%s not loaded: it would program the same registers; rmmod %s first\n",
+		       UNC_RIVAL_MODULE, KBUILD_MODNAME);
+	return action == MODULE_STATE_COMING ? notifier_from_errno(-EBUSY) :
+					       NOTIFY_DONE;
 }
 
 static struct notifier_block unc_module_watch = {
 	.notifier_call = unc_module_event,
 };
 
+/*
+ * Look for intel_uncore, loaded or being loaded.  One that is between
+ * MODULE_STATE_COMING and its folder in /sys/module cannot be seen, but only one of
+ * the two drivers can have UNC_HOTPLUG_STATE.
+ */
+static int unc_check_rival(void)
+{
+	if (!READ_ONCE(unc_rival_met) && !unc_rival_is_here())
+		return 0;
+	pr_err("not loaded: %s drives this uncore; rmmod %s first (README says how to keep it away)\n",
+	       UNC_RIVAL_MODULE, UNC_RIVAL_MODULE);
+	return -EBUSY;
+}
+
 /* --- CPU hotplug --------------------------------------------------------- */
+
+/*
+ * The state that intel_uncore takes, as a module or built in.  The kernel gives a
+ * state to one user: the second driver gets -EBUSY.
+ */
+#define UNC_HOTPLUG_STATE	CPUHP_AP_PERF_X86_UNCORE_ONLINE
 
 /* On the CPU that comes online. */
 static int unc_cpu_online(unsigned int cpu)
@@ -112,9 +138,9 @@ static int unc_cpu_online(unsigned int cpu)
 	unc_pmi_cpu_online();
 	unc_pmi_map_online();
 	if (pkg->cpu >= nr_cpu_ids) {
-		/* nobody could see what became of its registers meanwhile */
+		/* its registers may hold anything */
 		unc_package_resume(pkg);
-		WRITE_ONCE(pkg->cpu, cpu);
+		WRITE_ONCE(pkg->cpu, unc_pick_cpu(pkg, nr_cpu_ids));
 	}
 	unc_timer_online(pkg);
 	local_irq_restore(flags);
@@ -130,11 +156,8 @@ static int unc_cpu_offline(unsigned int cpu)
 
 	if (!pkg || pkg->cpu != cpu)
 		return 0;
-	for_each_online_cpu(other) {
-		if (other != cpu && unc_package_of_cpu(other) == pkg)
-			break;
-	}
-	WRITE_ONCE(pkg->cpu, other < nr_cpu_ids ? other : nr_cpu_ids);
+	other = unc_pick_cpu(pkg, cpu);
+	WRITE_ONCE(pkg->cpu, other);
 	if (other < nr_cpu_ids) {
 		unc_pmus_migrate(pkg, cpu, other);
 	} else {
@@ -158,7 +181,7 @@ static bool unc_prefix_ok(const char *prefix)
 	return c != prefix && c - prefix <= 32;
 }
 
-/* What is it, then, that is none of ours? */
+/* Log why the processor is not supported. */
 static void __init unc_name_stranger(void)
 {
 	const struct x86_cpu_id *id = x86_match_cpu(unc_unread_cpus);
@@ -172,7 +195,7 @@ static void __init unc_name_stranger(void)
 		       boot_cpu_data.x86, boot_cpu_data.x86_model);
 }
 
-/* Who are we, and may we? */
+/* Check the CPU model, pmu_prefix= and that intel_uncore is not loaded. */
 static int __init unc_check_machine(void)
 {
 	const struct x86_cpu_id *id = x86_match_cpu(unc_cpus);
@@ -189,12 +212,7 @@ static int __init unc_check_machine(void)
 		       unc.prefix);
 		return -EINVAL;
 	}
-	if (unc_rival_is_here()) {
-		pr_err("%s drives this uncore already: rmmod %s first (README says how to keep it away)\n",
-		       UNC_RIVAL_MODULE, UNC_RIVAL_MODULE);
-		return -EBUSY;
-	}
-	return 0;
+	return unc_check_rival();
 }
 
 /*
@@ -204,19 +222,19 @@ static int __init unc_check_machine(void)
  */
 static int __init unc_find_packages(void)
 {
-	int state, err;
+	int err;
 
 	cpus_read_lock();
 	err = unc_topology_init();
 	if (!err) {
-		state = cpuhp_setup_state_cpuslocked(CPUHP_AP_ONLINE_DYN,
-						     "perf/x86/xeon_uncore:online",
-						     unc_cpu_online,
-						     unc_cpu_offline);
-		if (state < 0)
-			err = state;
-		else
-			unc_hotplug = state;
+		err = cpuhp_setup_state_cpuslocked(UNC_HOTPLUG_STATE,
+						   "perf/x86/xeon_uncore:online",
+						   unc_cpu_online,
+						   unc_cpu_offline);
+		if (err == -EBUSY) {
+			WRITE_ONCE(unc_rival_met, true);
+			unc_check_rival();
+		}
 	}
 	cpus_read_unlock();
 	if (err)
@@ -245,7 +263,7 @@ static void unc_tear_down(void)
 {
 	unsigned int i;
 
-	cpuhp_remove_state_nocalls(unc_hotplug);
+	cpuhp_remove_state_nocalls(UNC_HOTPLUG_STATE);
 	unc_pmus_unregister();
 	unc_sysfs_exit();
 	unc_package_sysfs_exit();
@@ -258,14 +276,11 @@ static void unc_tear_down(void)
 	unc_topology_exit();
 }
 
-static int __init unc_init(void)
+static int __init unc_start(void)
 {
 	unsigned int i;
 	int err;
 
-	err = unc_check_machine();
-	if (err)
-		return err;
 	err = unc_find_packages();
 	if (err)
 		return err;
@@ -286,10 +301,13 @@ static int __init unc_init(void)
 	if (!err)
 		err = unc_pmus_register();
 	if (!err)
+		err = unc_check_rival();
+	if (!err)
 		err = unc_power_init();
 	if (err)
 		goto no_pmus;
-	register_module_notifier(&unc_module_watch);
+	/* Nothing fails from here on: events may be opened. */
+	WRITE_ONCE(unc.ready, true);
 	unc_log_summary();
 	return 0;
 
@@ -299,16 +317,32 @@ no_pmus:
 no_boxes:
 	unc_pci_exit();
 no_pci:
-	cpuhp_remove_state_nocalls(unc_hotplug);
+	cpuhp_remove_state_nocalls(UNC_HOTPLUG_STATE);
 	unc_topology_exit();
+	return err;
+}
+
+/*
+ * intel_uncore is kept away from the first look at it until the last register is
+ * restored.
+ */
+static int __init unc_init(void)
+{
+	int err = register_module_notifier(&unc_module_watch);
+
+	if (err)
+		return err;
+	err = unc_check_machine() ?: unc_start();
+	if (err)
+		unregister_module_notifier(&unc_module_watch);
 	return err;
 }
 
 static void __exit unc_exit(void)
 {
-	unregister_module_notifier(&unc_module_watch);
 	unc_power_exit();
 	unc_tear_down();
+	unregister_module_notifier(&unc_module_watch);
 }
 
 module_init(unc_init);

@@ -111,8 +111,8 @@ static void unc_tell_masked(const struct unc_type *type)
 	}
 	spin_unlock(&lock);
 	if (tell)
-		pr_info("%s asks %s for bits that no format field has: masked, as %s does\n",
-			comm, type->name, "intel_uncore");
+		pr_info("%*pE: %s: ignoring config bits outside the format, as %s does\n",
+			(int)strlen(comm), comm, type->name, "intel_uncore");
 }
 
 /* Refuse what means nothing, or mask it. */
@@ -283,6 +283,11 @@ int unc_event_init(struct perf_event *event)
 
 	if (event->attr.type != event->pmu->type)
 		return -ENOENT;
+	/* as perf answers for a module that is being unloaded */
+	if (!READ_ONCE(unc.ready))
+		return -ENODEV;
+	if (unc_counts_cgroup(event))
+		return -EINVAL;
 	/* the uncore knows no tasks */
 	if ((event->attach_state & PERF_ATTACH_TASK) || event->cpu < 0)
 		return -EINVAL;

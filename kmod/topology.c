@@ -65,6 +65,11 @@ static void unc_find_buses(void)
 		int id = unc.gen->map_bus(pdev);
 		struct unc_package *pkg = unc_package_of_id(id);
 
+		if (id < 0) {
+			pci_warn(pdev, "UBox of an unknown package (error %d): what is on its bus is left out; has the bus a NUMA node?\n",
+				 id);
+			continue;
+		}
 		if (!pkg) {
 			pci_warn(pdev, "UBox of package %d, which has no CPU online: what is on its bus is left out\n",
 				 id);
@@ -123,7 +128,7 @@ static unsigned int unc_count_packages(void)
 static int unc_package_init(struct unc_package *pkg, unsigned int cpu)
 {
 	pkg->phys_id = topology_physical_package_id(cpu);
-	pkg->cpu = cpu;
+	pkg->cpu = unc_pick_cpu(pkg, nr_cpu_ids);
 	pkg->bus = -1;
 	unc_freeze_init(pkg);
 	unc_timer_init(pkg, unc_overflow_poll);
@@ -274,12 +279,9 @@ static void unc_on_package(struct unc_package *pkg, smp_call_func_t func,
 	unsigned int cpu;
 
 	cpus_read_lock();
-	for_each_online_cpu(cpu) {
-		if (unc_package_of_cpu(cpu) == pkg) {
-			smp_call_function_single(cpu, func, data, 1);
-			break;
-		}
-	}
+	cpu = unc_pick_cpu(pkg, nr_cpu_ids);
+	if (cpu < nr_cpu_ids)
+		smp_call_function_single(cpu, func, data, 1);
 	cpus_read_unlock();
 }
 

@@ -397,6 +397,7 @@ struct unc_pmu {
  * @prefix: prefix of the PMUs' names
  * @lenient: bits that intel_uncore masks are masked, not refused
  * @resched: has perf schedule the events of a box again, in process context
+ * @ready: loading has succeeded; no event may be opened before
  */
 struct unc_machine {
 	const struct unc_generation *gen;
@@ -407,6 +408,7 @@ struct unc_machine {
 	const char *prefix;
 	bool lenient;
 	void (*resched)(struct unc_box *box);
+	bool ready;
 };
 
 /*
@@ -424,6 +426,7 @@ extern struct unc_machine unc;
 
 struct unc_package *unc_package_of_id(int id);
 struct unc_package *unc_package_of_cpu(unsigned int cpu);
+unsigned int unc_pick_cpu(const struct unc_package *pkg, unsigned int but);
 struct unc_package *unc_package_of_bus(struct pci_bus *bus);
 struct unc_box **unc_box_place(const struct unc_package *pkg,
 			       const struct unc_type *type, unsigned int index);

@@ -21,7 +21,7 @@
 #include "lib/tap.h"
 
 enum {
-	MAX_PACKAGES = 8,
+	MAX_PACKAGES = 16,
 	MAX_CPUS = 256,
 	CYCLES = 10007,
 	PERIOD = 1000,

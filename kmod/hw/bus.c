@@ -4,7 +4,10 @@
  * uncore, with a UBox, and one below it for IO.  Where the UBox's registers are is
  * the generation's.
  */
+#include <linux/cpumask.h>
+#include <linux/nodemask.h>
 #include <linux/pci.h>
+#include <linux/topology.h>
 
 #include "hw.h"
 
@@ -12,6 +15,18 @@
 #define NODES		8
 #define NODE_BITS	3
 #define NODE_ID		GENMASK(NODE_BITS - 1, 0)
+
+/* The number of the package whose CPUs are in a NUMA node, or a negative errno. */
+static int unc_node_package(int node)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu) {
+		if (cpu_to_node(cpu) == node)
+			return topology_physical_package_id(cpu);
+	}
+	return -ENODEV;
+}
 
 /**
  * unc_ubox_package() - the number of the package that a UBox is in
@@ -22,12 +37,22 @@
  * The UBox's own node id, looked up in its map of node ids, gives the number
  * of the package.  The manual's example forgets to shift the map's fields.
  *
+ * Node ids repeat in machines of more than 8 nodes.  There the bus's NUMA node
+ * decides, which firmware may leave out; the map is still right for 8 packages.
+ *
  * Return: the number, or a negative errno.
  */
 int unc_ubox_package(struct pci_dev *pdev, u16 node_id, u16 node_map)
 {
 	u32 node, map;
 	unsigned int i;
+	int id;
+
+	if (nr_node_ids > NODES || unc.num_packages > NODES) {
+		id = unc_node_package(pcibus_to_node(pdev->bus));
+		if (id >= 0 || unc.num_packages > NODES)
+			return id;
+	}
 
 	if (pci_read_config_dword(pdev, node_id, &node) ||
 	    pci_read_config_dword(pdev, node_map, &map) ||

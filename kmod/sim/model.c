@@ -47,7 +47,7 @@ static bool within(u32 value, u32 min, u32 max)
 	return value >= min && value <= max;
 }
 
-/* The node id of package i is in bits 3i+2:3i. */
+/* The node id of package i is in bits 3i+2:3i; from the eighth on they repeat. */
 u32 model_node_map(const struct model_config *c)
 {
 	return c->node_map ? c->node_map : 076543210;
@@ -59,7 +59,7 @@ static bool node_map_valid(const struct model_config *c)
 	u32 map = model_node_map(c);
 	unsigned int pkg, seen = 0;
 
-	for (pkg = 0; pkg < c->packages; pkg++, map >>= 3) {
+	for (pkg = 0; pkg < c->packages && pkg < MODEL_NODES; pkg++, map >>= 3) {
 		if (seen & MODEL_BIT(map & 7))
 			return false;
 		seen |= MODEL_BIT(map & 7);

@@ -13,7 +13,8 @@
 
 #include "model_types.h"
 
-#define MODEL_MAX_PACKAGES	8
+#define MODEL_MAX_PACKAGES	16
+#define MODEL_NODES		8	/* node ids of the UBox's map */
 #define MODEL_MAX_COUNTERS	5	/* four general ones and a fixed one */
 
 /*
@@ -118,7 +119,7 @@ extern const struct model_generation *const model_generations[];
  * @fixed_bits: width of all fixed counters, MODEL_MIN_FIXED_BITS to 48
  * @num_c: what U_MSR_PMON_GLOBAL_CONFIG.num_c reads, or -1 for @cboxes
  * @node_map: node id of each package, 3 bits each, as the UBox's map has them
- *	(§1.6.1); 0: that of a package is its number
+ *	(§1.6.1); 0: that of a package is its number, and of package 8 it is 0
  * @counter_gp: a write of a narrow MSR counter with bits above its width faults
  * @write_whole: the control registers of SBo and R3QPI record a value that is
  *	written twice with nothing in between (§2.4.1, §2.11.1)

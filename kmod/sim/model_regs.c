@@ -86,7 +86,7 @@ static u64 read_global(const struct model *m, unsigned int pkg,
 	case REG_GLOBAL_CONFIG:
 		return p->config;
 	case REG_NODE_ID:
-		return model_node_map(&m->cfg) >> (3 * pkg) & 7;
+		return model_node_map(&m->cfg) >> (3 * (pkg % MODEL_NODES)) & 7;
 	case REG_NODE_MAP:
 		return model_node_map(&m->cfg);
 	case REG_DIE:

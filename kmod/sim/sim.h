@@ -235,6 +235,8 @@ ssize_t sim_writer_text(int (*line)(char *line), const char __user *buf,
 
 /* --- Traffic with an author: sim_device.c, sim_page_faults.c ------------- */
 
+int sim_other_pmu_init(void);
+void sim_other_pmu_exit(void);
 int sim_device_init(void);
 void sim_device_exit(void);
 int sim_page_faults_init(void);

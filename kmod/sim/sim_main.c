@@ -38,7 +38,7 @@ module_param_named(model, sim_model_name, charp, 0444);
 MODULE_PARM_DESC(model,
 		 "Generation that is simulated, such as hswep (default: that of this machine's processor, or hswep)");
 module_param_named(packages, sim.config.packages, uint, 0444);
-MODULE_PARM_DESC(packages, "Simulated sockets, 1-8 (default 2)");
+MODULE_PARM_DESC(packages, "Simulated sockets, 1-16 (default 2)");
 module_param_named(cboxes, sim.config.cboxes, uint, 0444);
 MODULE_PARM_DESC(cboxes, "CBos a package (default: all that the model has)");
 module_param_named(sboxes, sim.config.sboxes, uint, 0444);
@@ -59,7 +59,7 @@ MODULE_PARM_DESC(num_c,
 		 "What U_MSR_PMON_GLOBAL_CONFIG.num_c reads, 0-31 (default -1: as cboxes)");
 module_param_named(node_map, sim.config.node_map, uint, 0444);
 MODULE_PARM_DESC(node_map,
-		 "Node id of each package, an octal digit each from the right (default 076543210)");
+		 "Node id of each of eight packages, an octal digit each from the right (default 076543210)");
 
 static int sim_check_range(const char *name, unsigned int value,
 			   unsigned int min, unsigned int max)
@@ -238,6 +238,7 @@ static const struct {
 	{ "MSRs", sim_msr_init, sim_msr_exit },
 	{ "PCI buses", sim_pci_init, sim_pci_exit },
 	{ "power", sim_power_init, sim_power_exit },
+	{ "other PMU", sim_other_pmu_init, sim_other_pmu_exit },
 	{ "page faults", sim_page_faults_init, sim_page_faults_exit },
 	{ "control files", sim_debugfs_init, sim_debugfs_exit },
 	{ "device", sim_device_init, sim_device_exit },

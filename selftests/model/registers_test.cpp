@@ -662,9 +662,9 @@ TEST(Config, IsChecked) {
     return config;
   };
   EXPECT_EQ(init(kFull), 0);
-  EXPECT_EQ(init(with([](auto& c) { c.packages = 8; })), 0);
+  EXPECT_EQ(init(with([](auto& c) { c.packages = 16; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.packages = 0; })), 0);
-  EXPECT_NE(init(with([](auto& c) { c.packages = 9; })), 0);
+  EXPECT_NE(init(with([](auto& c) { c.packages = 17; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.cboxes = 0; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.cboxes = 19; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.sboxes = 3; })), 0);
