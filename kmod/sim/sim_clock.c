@@ -128,8 +128,8 @@ static bool sim_is_held(void)
 }
 
 /*
- * On the manual clock, let as many of the cycles that are owed pass as their pace
- * allows by now.  So software that reads a counter sees it grow with time.
+ * On the manual clock, let those owed cycles pass that the pace allows by now.
+ * Software that reads a counter then sees it grow with time.
  */
 static void sim_pass_owed(void)
 {

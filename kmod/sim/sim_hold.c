@@ -3,11 +3,11 @@
  * The control file "hold": a CPU is busy with interrupts off for a given time, at
  * once or from the next register access of another CPU on.
  *
- * A CPU that comes back runs the function calls that were queued for it meanwhile:
+ * After a hold the CPU runs the function calls that were queued for it in that time:
  * the synchronous ones first, then the others in their order.  With again_us= a
- * second hold is the first of these others.  So who waits for a synchronous call,
- * as kick_all_cpus_sync() does, goes on while asynchronous calls that were queued
- * before have not run yet.
+ * second hold is the first of these others.  A caller of kick_all_cpus_sync(), which
+ * is a synchronous call, then returns while asynchronous calls that were queued
+ * earlier have not run yet.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": hold: " fmt
 

@@ -21,7 +21,7 @@
 /* Longer waits sleep, for no longer than this at a time. */
 #define SIM_PACE_SPIN_NS	(50 * NSEC_PER_USEC)
 #define SIM_PACE_SLEEP_NS	(10 * NSEC_PER_MSEC)
-/* No conversion of so many cycles overflows. */
+/* The most cycles that no conversion overflows with. */
 #define SIM_PACE_MAX_CYCLES	(1ULL << 40)
 /* Growth by traffic that may happen at once. */
 #define SIM_PACE_AT_ONCE	8000
@@ -133,7 +133,7 @@ u64 sim_pace_end(void)
  * @until_ns: the time
  *
  * Context: a task without locks.
- * Return: true if the time has come.
+ * Return: true if the wait is over.
  */
 bool sim_pace_wait(u64 until_ns)
 {
