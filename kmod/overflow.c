@@ -42,8 +42,11 @@ static void unc_overflow_handle_box(struct unc_box *box, u64 since)
 		if ((!slot->users && !slot->held) || !slot->sampling.period)
 			continue;
 		unc_box_refresh(box, slot);
-		if (unc_sampling_account(box, slot,
-					 ktime_get_mono_fast_ns() - since))
+		unc_sampling_account(box, slot,
+				     ktime_get_mono_fast_ns() - since);
+		/* it may have been accounted before, as an event was taken off */
+		if (slot->sampling.armed &&
+		    slot->sampling.set != slot->sampling.next)
 			unc_sampling_arm(box, slot);
 	}
 	box->still = false;
@@ -112,13 +115,14 @@ void unc_overflow_handle(struct unc_package *pkg, u64 status, u64 since,
 
 /* Read a counter that is, or is to be, set to overflow, and set it if it has to be. */
 static void unc_overflow_poll_signalling(struct unc_box *box,
-					 struct unc_slot *slot, bool nearer)
+					 struct unc_slot *slot)
 {
 	struct unc_sampling *s = &slot->sampling;
 
 	bool signalled = atomic_read(&box->pkg->overflow.signalled);
 
-	if (s->armed ? signalled && !nearer && (s64)(slot->total - s->next) < 0 :
+	if (s->armed ? signalled && s->set == s->next &&
+		       (s64)(slot->total - s->next) < 0 :
 		       !signalled || !unc_freeze_allowed(box->pkg))
 		return;
 	unc_sampling_rearm(box, slot);
@@ -127,12 +131,11 @@ static void unc_overflow_poll_signalling(struct unc_box *box,
 static void unc_overflow_poll_slot(struct unc_box *box, struct unc_slot *slot)
 {
 	struct unc_sampling *s = &slot->sampling;
-	bool nearer;
 
 	unc_box_refresh(box, slot);
-	nearer = unc_sampling_pace(slot, unc_counter_bits(box, slot->ctr));
+	unc_sampling_pace(slot, unc_counter_bits(box, slot->ctr));
 	if (slot->arm) {
-		unc_overflow_poll_signalling(box, slot, nearer);
+		unc_overflow_poll_signalling(box, slot);
 		return;
 	}
 	if ((s64)(ktime_get_mono_fast_ns() - s->rest) < 0) {

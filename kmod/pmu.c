@@ -91,15 +91,23 @@ static struct unc_slot *unc_migrated_slot(struct unc_event *ue)
 	return slot;
 }
 
+/* The event counts and samples what the slot does from now on; the box is locked. */
+static void unc_join(struct unc_event *ue, struct unc_slot *slot)
+{
+	unc_box_refresh(ue->box, slot);
+	/* samples that were due before are not this event's */
+	if (slot->sampling.period)
+		unc_sampling_account(ue->box, slot, 0);
+	unc_event_join(ue, slot);
+}
+
 static int unc_add_follower(struct unc_event *ue)
 {
 	struct unc_slot *slot = unc_slot_find(ue->box, &ue->want);
 
 	ue->slot = -1;
-	if (slot) {
-		unc_box_refresh(ue->box, slot);
-		unc_event_join(ue, slot);
-	}
+	if (slot)
+		unc_join(ue, slot);
 	return 0;
 }
 
@@ -119,10 +127,9 @@ static int unc_add_counter(struct unc_event *ue)
 	slot = unc_slot_get(box, &ue->want);
 	if (!slot)
 		return -EAGAIN;
-	unc_box_refresh(box, slot);
 	if (slot->sampling.period && slot->users == 1 && !slot->held)
 		unc_sampling_start(box, slot, ue->carry);
-	unc_event_join(ue, slot);
+	unc_join(ue, slot);
 	return 0;
 }
 
@@ -195,6 +202,15 @@ static void unc_del_counter(struct unc_event *ue, struct unc_slot *slot)
 	unc_box_release(box, slot);
 }
 
+static void unc_del_follower(struct unc_event *ue)
+{
+	struct unc_slot *slot = unc_update(ue);
+
+	/* an overflow of which the PMI is on its way */
+	if (slot && slot->sampling.period)
+		unc_sampling_account(ue->box, slot, 0);
+}
+
 static void unc_event_del(struct perf_event *event, int how)
 {
 	struct unc_event *ue = event->pmu_private;
@@ -207,7 +223,7 @@ static void unc_event_del(struct perf_event *event, int how)
 	flags = unc_lock(box);
 	slot = unc_event_slot(ue);
 	if (slot && ue->follower)
-		unc_update(ue);
+		unc_del_follower(ue);
 	else if (slot)
 		unc_del_counter(ue, slot);
 	if (slot && delivered && !ue->tag &&
@@ -282,8 +298,7 @@ static void unc_event_start(struct perf_event *event, int how)
 		unc_set_period(ue);
 	slot = unc_event_slot(ue);
 	if (slot) {
-		unc_box_refresh(ue->box, slot);
-		unc_event_join(ue, slot);
+		unc_join(ue, slot);
 		slot->sampling.rest = 0;
 	}
 	event->hw.state = 0;

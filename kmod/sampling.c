@@ -97,6 +97,7 @@ void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
 	if (!s->armed)
 		s->next = slot->total + s->period;
 	s->armed = true;
+	s->set = s->next;
 	/* one that is due already, but not accounted, comes at once */
 	left = clamp_t(s64, s->next - slot->total, 1, mask);
 	unc_sampling_set(box, slot, (mask + 1 - left) & mask);
@@ -183,10 +184,8 @@ void unc_sampling_start(struct unc_box *box, struct unc_slot *slot, u64 carry)
  * perf adapts a period from the scheduler's tick, by the count since the last tick.
  * That suits a core's events, which stop when the core idles and has no tick.  The
  * uncore works on, so the driver measures the rate over time.
- *
- * Return: true when the next sample is to come sooner than planned.
  */
-bool unc_sampling_pace(struct unc_slot *slot, unsigned int bits)
+void unc_sampling_pace(struct unc_slot *slot, unsigned int bits)
 {
 	struct unc_sampling *s = &slot->sampling;
 	u64 now = ktime_get_mono_fast_ns();
@@ -195,21 +194,20 @@ bool unc_sampling_pace(struct unc_slot *slot, unsigned int bits)
 	u64 want;
 
 	if (!s->freq || passed < UNC_PACE_NS)
-		return false;
+		return;
 	s->paced = now;
 	s->paced_total = slot->total;
 	if (!count)
-		return false;
+		return;
 	want = unc_mul_div(count, NSEC_PER_SEC, passed);
 	want = clamp_t(u64, div64_u64(want, s->freq), 1,
 		       GENMASK_ULL(bits - 1, 0));
 	if (want < UNC_FAR_OFF * s->period && s->period < UNC_FAR_OFF * want)
 		want = (want + s->period) / 2;
 	s->period = want;
-	if ((s64)(s->next - slot->total) <= (s64)(2 * want))
-		return false;
-	s->next = slot->total + want;
-	return true;
+	/* sooner than planned */
+	if ((s64)(s->next - slot->total) > (s64)(2 * want))
+		s->next = slot->total + want;
 }
 
 /* --- delivery ------------------------------------------------------------ */

@@ -36,6 +36,7 @@
  * @period: sample period; 0: the slot does not sample
  * @freq: samples a second asked for, in frequency mode; @period then follows it
  * @next: the slot's @total at which the next sample is due
+ * @set: the @next for which the counter was set
  * @mark: @total at the last sample
  * @seq: samples so far
  * @armed: the counter is set to overflow at @next, or is polled
@@ -48,6 +49,7 @@ struct unc_sampling {
 	u64 period;
 	u64 freq;
 	u64 next;
+	u64 set;
 	u64 mark;
 	u64 seq;
 	bool armed;
@@ -601,7 +603,7 @@ bool unc_sampling_account(struct unc_box *box, struct unc_slot *slot,
 			  u64 frozen_ns);
 void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot);
 void unc_sampling_rearm(struct unc_box *box, struct unc_slot *slot);
-bool unc_sampling_pace(struct unc_slot *slot, unsigned int bits);
+void unc_sampling_pace(struct unc_slot *slot, unsigned int bits);
 u64 unc_sampling_take(struct unc_event *ue, const struct unc_slot *slot,
 		      u64 *weight);
 void unc_sampling_add(struct unc_event *ue);

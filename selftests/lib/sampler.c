@@ -105,7 +105,11 @@ int sampler_open(struct sampler *s, const char *pmu, int cpu, uint64_t period,
 		return err;
 	}
 	attr.sample_period = period;
-	return sampler_open_attr(s, &attr, cpu);
+	err = sampler_open_attr(s, &attr, cpu);
+	s->shares = true;
+	for (int pkg = 0; pkg < packages(); pkg++)
+		s->shares &= pmu_cpu(pmu, pkg) != cpu;
+	return err;
 }
 
 int sampler_enable(struct sampler *s)
@@ -168,6 +172,12 @@ static void take_chain(struct sample *sample, const uint64_t *chain)
 	sample->flags = *chain++;
 }
 
+static bool is_right_period(const struct sampler *s, uint64_t period)
+{
+	return !s->period || period == s->period ||
+	       (s->shares && !s->samples && period < s->period);
+}
+
 static void take(struct sampler *s, const struct record *r)
 {
 	struct sample sample;
@@ -185,9 +195,10 @@ static void take(struct sampler *s, const struct record *r)
 		if (s->chain)
 			take_chain(&sample, r->sample.chain);
 		if ((int)sample.cpu != s->cpu || sample.time < s->last.time ||
-		    (s->period && sample.period != s->period))
+		    !is_right_period(s, sample.period))
 			s->odd++;
 		s->samples++;
+		s->weight += sample.period;
 		s->last = sample;
 		if (s->each)
 			s->each(s, &sample);

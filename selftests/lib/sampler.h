@@ -42,6 +42,8 @@ struct sample {
  * @cpu: where it is; every sample must come from there
  * @period: what every sample must say, 0 when perf chooses it
  * @chain: they have SAMPLER_CHAIN
+ * @shares: the event joins one that counts already: its first period may be shorter
+ * @weight: sum of the samples' periods
  * @samples: seen so far
  * @lost: samples that did not fit into the buffer
  * @throttled, @unthrottled: how often perf did that
@@ -51,8 +53,8 @@ struct sample {
  */
 struct sampler {
 	int fd, cpu;
-	bool chain;
-	uint64_t period;
+	bool chain, shares;
+	uint64_t period, weight;
 	uint64_t samples, lost, throttled, unthrottled, odd;
 	struct sample last;
 	void (*each)(struct sampler *s, const struct sample *sample);
@@ -66,7 +68,10 @@ struct sampler {
  */
 int sampler_open_attr(struct sampler *s, const struct perf_event_attr *attr,
 		      int cpu);
-/* The same from an event string and a period. */
+/*
+ * The same from an event string and a period. On a CPU that is not in the PMU's cpumask
+ * the event shares the counter of one that is.
+ */
 int sampler_open(struct sampler *s, const char *pmu, int cpu, uint64_t period,
 		 const char *event, ...) __attribute__((format(printf, 5, 6)));
 /* Takes what is in the buffer; returns the samples seen so far. */
