@@ -68,6 +68,8 @@ enum unc_quirk {
  * @event: of a counter's control register, the event select, from bit 0 up
  * @ext: its ninth bit, where a type's @ctl_mask has that
  * @thresh: the threshold; with one, a counter counts at most 1 a cycle
+ * @edge, @invert: bits that change the comparison with the threshold, and do
+ *	nothing that is documented without one
  * @en: the counter counts while it is set.  0: while any bit of its control is
  * @ov_en: its overflow is told, in boxes that signal
  * @count: bits of the control register that are the count itself.  0: that has a
@@ -77,6 +79,7 @@ enum unc_quirk {
  */
 struct unc_layout {
 	u64 event, ext, thresh;
+	u64 edge, invert;
 	u64 en, ov_en;
 	u64 count;
 	u32 frz, rst;

@@ -122,7 +122,8 @@ static const u64 r3qpi_global[] = {
 
 /* --- all of them --------------------------------------------------------- */
 
-#define MSR_BOX	.space = &unc_msr_space, .layout = &unc_e5_layout, .bits = 48
+#define MSR_SPACE	.space = &unc_msr_space, .bits = 48
+#define MSR_BOX		MSR_SPACE, .layout = &unc_e5_layout
 
 /* The addresses that PCI boxes share (Table 1-3). */
 #define PCI_BOX					\
@@ -187,7 +188,7 @@ static const struct unc_type box_types[] = {
 		EVENTS_OF(irp),
 	},
 	[TYPE_PCU] = {
-		.name = "pcu", MSR_BOX,
+		.name = "pcu", MSR_SPACE, .layout = &unc_e5_pcu_layout,
 		.max_boxes = 1, .general = 4, .max_inc = 31,
 		.box_ctl = 0x710, .status = 0x716, .status_mask = GENMASK(3, 0),
 		.ctl = { 0x711, 0x712, 0x713, 0x714 },

@@ -23,7 +23,9 @@ extern const struct unc_generation unc_xeon7400;
 
 /* Bits of E5 and E7's counter control registers; the threshold's, by its width */
 #define CTL_EVENT	GENMASK_ULL(7, 0)
+#define CTL_EDGE	BIT_ULL(18)
 #define CTL_EXT		BIT_ULL(21)
+#define CTL_INV		BIT_ULL(23)
 #define CTL_THRESH5	GENMASK_ULL(28, 24)
 #define CTL_THRESH7	GENMASK_ULL(30, 24)
 #define CTL_THRESH8	GENMASK_ULL(31, 24)
@@ -46,7 +48,7 @@ extern const struct unc_generation unc_xeon7400;
 	  .driver_data = UNC_PCI_DATA(type, index, role) }
 
 /* common.c: what several generations have alike */
-extern const struct unc_layout unc_e5_layout;
+extern const struct unc_layout unc_e5_layout, unc_e5_pcu_layout;
 extern const struct unc_filter_reg unc_ha_filters[];
 extern const struct unc_freerun unc_package_residencies[4];
 

@@ -138,6 +138,17 @@ BROKEN = [
      change("hitme_inval", MetricExpr="hswep_cbox@tor_occupancy.all@ / "
             "hswep_cbox@rxr_occupancy.irq@"),
      "hitme_inval: MetricExpr: hswep_cbox has not the counters for 2 events"),
+    ("an event with edge and without a threshold", "pcu.json",
+     change("power_state_occupancy.cores_c0", Filter="occ_sel=1,occ_edge=1"),
+     "power_state_occupancy.cores_c0: Filter: occ_edge has no effect without "
+     "thresh"),
+    ("a metric with edge and without a threshold", "metrics.json",
+     change("hitme_inval", MetricExpr="hswep_ha@clockticks\\,edge\\=1@"),
+     "hitme_inval: MetricExpr: edge has no effect without thresh"),
+    ("a metric with invert and a threshold of 0", "metrics.json",
+     change("hitme_inval",
+            MetricExpr="hswep_ha@clockticks\\,inv\\=1\\,thresh\\=0@"),
+     "hitme_inval: MetricExpr: inv has no effect without thresh"),
     ("an opcode that is too wide", "opcodes.json",
      lambda content: content[0].update(Value="0x200"),
      "rfo: filter_opc=0x200 is wider"),

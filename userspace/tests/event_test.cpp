@@ -156,6 +156,24 @@ TEST_F(events, fields)
 	EXPECT_EQ(one("imc_0/cas_count.rd,thresh=1/").config, 0x1000304u);
 }
 
+TEST_F(events, edge_and_invert_without_a_threshold)
+{
+	expect_wrong("imc_0/clockticks,edge/", errc::invalid,
+		     "hswep_imc_0: edge has no effect without thresh: add "
+		     "thresh=1 to 'imc_0/clockticks,edge/'");
+	expect_wrong("cbox_0/clockticks,inv,thresh=0/", errc::invalid,
+		     "hswep_cbox_0: inv has no effect without thresh: add "
+		     "thresh=1 to 'cbox_0/clockticks,inv,thresh=0/'");
+	expect_wrong("pcu/event=0x80,occ_sel=1,occ_edge/", errc::invalid,
+		     "hswep_pcu: occ_edge has no effect without thresh: add "
+		     "thresh=1 to 'pcu/event=0x80,occ_sel=1,occ_edge/'");
+	expect_wrong("pcu/config=0x40004080/", errc::invalid,
+		     "hswep_pcu: occ_invert has no effect without thresh: add "
+		     "thresh=1 to 'pcu/config=0x40004080/'");
+	EXPECT_EQ(one("imc_0/clockticks,edge,thresh=1/").config, 0x1040000u);
+	EXPECT_EQ(one("imc_0/clockticks,edge=0/").config, 0u);
+}
+
 TEST_F(events, raw_words)
 {
 	const event found = one("cbox_0/config=0x1134,config1=0xfe0000/");
