@@ -352,8 +352,14 @@ static void unc_report_found(const struct unc_found *found)
 		const struct unc_box *box = pkg->boxes[b];
 
 		if (box && box->kept)
-			pr_warn("%s of package %d: counter 0 keeps %#llx of all ones: taking its documented %u bits; is somebody else writing it?\n",
-				box->name, pkg->phys_id, box->kept, box->bits);
+			pr_warn("%s of package %d: a counter keeps %#llx of all ones: taking its documented %u bits; is another program writing it?\n",
+				box->name, pkg->phys_id, box->kept,
+				box->type->bits);
+		/* once for all boxes of a function */
+		if (box && box->undecided && !box->first)
+			pr_warn("%s of package %d: registers %#x and %#x do not tell where the counters are: taking the first reading\n",
+				box->name, pkg->phys_id, box->type->only_ctr,
+				box->type->only_other_ctr);
 	}
 }
 

@@ -57,7 +57,7 @@ enum unc_quirk {
 	UNC_QUIRK_STEPWISE	= BIT(1),
 	/* a box may answer without a clock; it has a fixed counter that tells */
 	UNC_QUIRK_UNCLOCKED	= BIT(2),
-	/* box control does not reset, those bits are reserved */
+	/* box control does not reset: those bits are reserved or not this box's */
 	UNC_QUIRK_NO_RESET	= BIT(3),
 	/* the package's freeze is the box's, too: it has none of its own */
 	UNC_QUIRK_FREEZE_ALL	= BIT(4),
@@ -221,6 +221,11 @@ struct unc_freerun {
  * @status_mask: bits of @status
  * @ctl: control registers of the general counters, of the first box
  * @ctr: these counters
+ * @other_ctr: where the counters are instead if @only_other_ctr keeps what is
+ *	written and @only_ctr does not; both 0: that is not in question
+ * @in_function: boxes that a PCI function has, whose box control and status they
+ *	share; @ctl and @ctr have the registers of all of them in turn.  0: one
+ * @in_tree: type that takes its place under the kernel's own driver's names, or NULL
  * @fixed_ctl: control register of the fixed counter, 0 when there is none
  * @fixed_ctr: fixed counter
  * @stride: distance between two boxes' registers, for MSRs
@@ -254,6 +259,9 @@ struct unc_type {
 	u16 max_inc;
 	u32 box_ctl, status, status_mask;
 	u32 ctl[UNC_MAX_GENERAL], ctr[UNC_MAX_GENERAL];
+	u32 other_ctr[UNC_MAX_GENERAL], only_ctr, only_other_ctr;
+	u8 in_function;
+	const struct unc_type *in_tree;
 	u32 fixed_ctl, fixed_ctr;
 	u32 stride;
 	u32 box_ctl_base;
@@ -399,6 +407,22 @@ struct unc_freeze_account {
 };
 
 /**
+ * struct unc_function - a PCI function that we have claimed
+ * @regs: its registers, where they are mapped
+ * @lock: guards @frozen and the box control; nests in the boxes' locks
+ * @frozen: boxes for whose sake the box control is frozen, where they share it
+ * @num: entries of @box
+ * @box: the boxes whose registers, or filters, it has
+ */
+struct unc_function {
+	void __iomem *regs;
+	raw_spinlock_t lock;
+	u32 frozen;
+	unsigned int num;
+	struct unc_box *box[];
+};
+
+/**
  * struct unc_box - a box of a package
  * @lock: guards everything below it and the box's registers.  Raw, taken with
  *	interrupts off by unc_lock(); any CPU of the package may take it, but
@@ -408,11 +432,15 @@ struct unc_freeze_account {
  * @pkg: where it is
  * @pdev: its PCI function
  * @regs: that function's registers, where they are mapped
+ * @function: that function, when it has other boxes as well
+ * @first: index of the box's first counter in the type's tables of registers
  * @filter_pdev: the PCI function of its filters, when they are apart
  * @filter_regs: that one's registers, where they are mapped
  * @name: name of the PMU, for messages
  * @bits: width of the general counters, as probed
- * @kept: what counter 0 kept of all ones, when that makes no sense; else 0
+ * @other_ctr: the counters are at the type's @other_ctr
+ * @undecided: they may be there, or may not
+ * @kept: what a counter kept of all ones, when that makes no sense; else 0
  * @dead: it does not answer any more; counts stay as they are
  * @gone: says so in the log
  * @frozen: the hardware is frozen, by this box's control register or, where it
@@ -441,10 +469,13 @@ struct unc_box {
 	struct unc_package *pkg;
 	struct pci_dev *pdev;
 	void __iomem *regs;
+	struct unc_function *function;
+	u8 first;
 	struct pci_dev *filter_pdev;
 	void __iomem *filter_regs;
 	const char *name;
 	u8 bits;
+	bool other_ctr, undecided;
 	u64 kept;
 	bool dead;
 	struct irq_work gone;

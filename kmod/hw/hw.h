@@ -35,13 +35,18 @@ extern const struct unc_generation unc_xeon7400;
 	.freerun = (table) +						\
 		   BUILD_BUG_ON_ZERO(ARRAY_SIZE(table) > UNC_MAX_FREERUN + 1)
 
-/* The generated tables of a box; OF(box, what) is the generation's. */
-#define EVENTS_OF(box)						\
+/*
+ * The generated tables of a box; OF(box, what) is the generation's.  NAMES_OF()
+ * leaves out which counters may count what: any may.
+ */
+#define NAMES_OF(box)						\
 	.fields = OF(box, fields),				\
-	.info = OF(box, info),					\
-	.num_info = ARRAY_SIZE(OF(box, info)),			\
 	.events = OF(box, events),				\
 	.num_events = ARRAY_SIZE(OF(box, events))
+#define EVENTS_OF(box)						\
+	NAMES_OF(box),						\
+	.info = OF(box, info),					\
+	.num_info = ARRAY_SIZE(OF(box, info))
 
 #define BOX_PCI(device, type, index, role)	\
 	{ PCI_VDEVICE(INTEL, device),		\

@@ -207,7 +207,7 @@ BROKEN_DIFFERENCE = [
      "ha: Registers: BoxControl: 'f4' is not a number"),
     ("as many controls as there are no counters", "boxes.json",
      lambda content: content["ha"]["Registers"].update(Control="0xd8,0xdc"),
-     "ha: Registers: 2 controls for 4 counters"),
+     "ha: Registers: Control: 2 addresses for 4 counters"),
     ("a register that nothing knows", "boxes.json",
      lambda content: content["ha"]["Registers"].update(Colour="0x1"),
      "ha: Registers: Colour is not a known key"),
