@@ -131,6 +131,32 @@ TEST_F_TIMEOUT(simulator, overflow_takes_what_the_delays_say, UNHURRIED)
 	msr_write(cpu, GLOBAL_CTL, 1 << 29);
 }
 
+/* The bits above read as 0, and it wraps there. */
+TEST_F_TIMEOUT(simulator, fixed_counter_is_narrow, UNHURRIED)
+{
+	enum { UBOX_FIXED_CTL = 0x703, UBOX_FIXED_CTR };
+	uint64_t value = 0;
+	int cpu;
+
+	machine_setup_sim("clock=manual fixed_bits=44");
+	need_msr(_metadata);
+	cpu = package_cpu(0, 0);
+	EXPECT_EQ(0, -msr_write(cpu, UBOX_FIXED_CTR, (1ULL << 48) - 7));
+	EXPECT_EQ(0, -msr_read(cpu, UBOX_FIXED_CTR, &value));
+	EXPECT_EQ((1ULL << 44) - 7, value);
+	EXPECT_EQ(0, -msr_write(cpu, UBOX_FIXED_CTL, CTL_EN));
+	sim_advance(CYCLES);
+	EXPECT_EQ(0, -msr_read(cpu, UBOX_FIXED_CTR, &value));
+	EXPECT_EQ(CYCLES - 7, value);
+	msr_write(cpu, UBOX_FIXED_CTL, 0);
+	/* with counter_gp=1 such a write faults */
+	EXPECT_EQ(0, -sim_unload());
+	EXPECT_EQ(0, -sim_load("fixed_bits=44 counter_bits=48 counter_gp=1"));
+	EXPECT_EQ(0, -msr_write(cpu, UBOX_FIXED_CTR, (1ULL << 44) - 1));
+	EXPECT_NE(0, msr_write(cpu, UBOX_FIXED_CTR, 1ULL << 44));
+	EXPECT_EQ(0, -msr_write(cpu, UBOX_FIXED_CTR, 0));
+}
+
 /* CBo 0 counts cycles (Table 2-12), and is frozen by .frz. */
 FIXTURE(held)
 {
@@ -232,6 +258,7 @@ REFUSED(missing, "missing=ubox@9");
 REFUSED(twice, "twice=cbox_0");
 REFUSED(twice_imc, "twice=imc_8");
 REFUSED(errata, "errata=none");
+REFUSED(fixed_bits, "fixed_bits=31");
 REFUSED(counter_gp, "counter_gp=1");
 REFUSED_WITH(pmi_delay, "pmi_delay=soon", "`soon' invalid for parameter `pmi_delay'");
 

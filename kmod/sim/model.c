@@ -89,7 +89,8 @@ static bool config_valid(const struct model_config *c)
 	       within(c->has, !!c->gen->max_has, c->gen->max_has) &&
 	       within(c->imcs, !!c->gen->max_imcs, c->gen->max_imcs) &&
 	       within(c->qpi_ports, !!c->gen->qpi_ports, c->gen->qpi_ports) &&
-	       (c->counter_bits == 44 || c->counter_bits == 48) &&
+	       (c->counter_bits == 44 || c->counter_bits == MODEL_COUNTER_BITS) &&
+	       within(c->fixed_bits, MODEL_MIN_FIXED_BITS, MODEL_COUNTER_BITS) &&
 	       c->irp_counters <= 2 &&
 	       c->num_c >= -1 && c->num_c <= 31 && node_map_valid(c);
 }

@@ -38,6 +38,10 @@ enum model_clock {
 
 #define MODEL_MAX_KHZ	10000000
 
+/* Bits of a counter, and the least that a fixed one can be narrowed to. */
+#define MODEL_COUNTER_BITS	48
+#define MODEL_MIN_FIXED_BITS	32
+
 /* Parts that a package may lack. */
 enum {
 	MODEL_MISSING_QPI_FILTERS = 1 << 0, /* the functions of match and mask */
@@ -111,10 +115,11 @@ extern const struct model_generation *const model_generations[];
  * @qpi_ports: QPI ports of a package, and R3QPI links, 1 to @gen->qpi_ports
  * @counter_bits: width of the counters that the generation may have narrower,
  *	or on which public sources disagree, 44 or 48; the others always have 48
+ * @fixed_bits: width of all fixed counters, MODEL_MIN_FIXED_BITS to 48
  * @num_c: what U_MSR_PMON_GLOBAL_CONFIG.num_c reads, or -1 for @cboxes
  * @node_map: node id of each package, 3 bits each, as the UBox's map has them
  *	(§1.6.1); 0: that of a package is its number
- * @counter_gp: with 44 bits, a write of an MSR counter with bits above faults
+ * @counter_gp: a write of a narrow MSR counter with bits above its width faults
  * @write_whole: the control registers of SBo and R3QPI record a value that is
  *	written twice with nothing in between (§2.4.1, §2.11.1)
  * @irp_counters: where the IRPs' counters are on Haswell and Broadwell: 0 as
@@ -128,7 +133,7 @@ extern const struct model_generation *const model_generations[];
 struct model_config {
 	const struct model_generation *gen;
 	u32 packages, cboxes, sboxes, has, imcs, qpi_ports;
-	u32 counter_bits;
+	u32 counter_bits, fixed_bits;
 	int num_c;
 	u32 node_map;
 	u32 counter_gp, write_whole, irp_counters;

@@ -366,9 +366,11 @@ unsigned int model_ctr_bits(const struct model *m, const struct model_box *b,
 {
 	if (b->type->quirks & QUIRK_JOINT)
 		return 32;
-	if ((b->type->quirks & QUIRK_NARROW) && ctr != MODEL_FIXED)
+	if (ctr == MODEL_FIXED)
+		return m->cfg.fixed_bits;
+	if (b->type->quirks & QUIRK_NARROW)
 		return m->cfg.counter_bits;
-	return 48;
+	return MODEL_COUNTER_BITS;
 }
 
 /* @count more, with which the counter is @over its end, or not. */

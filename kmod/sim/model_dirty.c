@@ -28,6 +28,7 @@ static void soil_register(struct model *m, struct model_box *b,
 			  const struct model_reg *r, u32 what)
 {
 	u32 ctl = CTL_EN | CTL_OV_EN;
+	u64 size;
 
 	switch (r->kind) {
 	case REG_STATUS:
@@ -46,10 +47,11 @@ static void soil_register(struct model *m, struct model_box *b,
 		b->ctl[r->index] = ctl & r->keep;
 		break;
 	case REG_CTR:
-		if (what & MODEL_DIRTY_COUNTERS)
-			b->ctr[r->index] =
-				(1ULL << model_ctr_bits(m, b, r->index)) -
-				DIRTY_DISTANCE;
+		if (!(what & MODEL_DIRTY_COUNTERS))
+			break;
+		size = 1ULL << model_ctr_bits(m, b, r->index);
+		b->ctr[r->index] = size - (size > DIRTY_DISTANCE ?
+					   DIRTY_DISTANCE : DIRTY_DISTANCE_32);
 		break;
 	case REG_JOINT:
 		if (what & MODEL_DIRTY_STATUS)

@@ -34,7 +34,7 @@ MODULE_PARM_DESC(errata,
 
 module_param_named(counter_gp, sim.config.counter_gp, uint, 0444);
 MODULE_PARM_DESC(counter_gp,
-		 "1: MSR counters of 44 bits fault when bits above are written (default 0)");
+		 "1: MSR counters that are narrow fault when bits above are written (default 0)");
 
 static const char * const sim_dirty_names[] = {
 	"freeze", "status", "counters", "cores", "boxes",
@@ -151,8 +151,10 @@ int sim_impolite_check(void)
 		       sim_errata);
 		return -EINVAL;
 	}
-	if (c->counter_gp > 1 || (c->counter_gp && c->counter_bits != 44)) {
-		pr_err("counter_gp=%u is not possible: give 0, or 1 with counter_bits=44\n",
+	if (c->counter_gp > 1 ||
+	    (c->counter_gp && c->counter_bits == MODEL_COUNTER_BITS &&
+	     c->fixed_bits == MODEL_COUNTER_BITS)) {
+		pr_err("counter_gp=%u is not possible: give 0, or 1 with counter_bits=44 or with fixed_bits below 48\n",
 		       c->counter_gp);
 		return -EINVAL;
 	}

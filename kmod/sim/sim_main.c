@@ -25,6 +25,7 @@ struct sim sim = {
 		.imcs = ALL,
 		.qpi_ports = ALL,
 		.counter_bits = ALL,
+		.fixed_bits = MODEL_COUNTER_BITS,
 		.num_c = -1,
 		.twice = -1,
 		.clock_khz[MODEL_UCLK] = 2500000,
@@ -51,6 +52,8 @@ MODULE_PARM_DESC(qpi_ports, "QPI ports a package (default: all that the model ha
 module_param_named(counter_bits, sim.config.counter_bits, uint, 0444);
 MODULE_PARM_DESC(counter_bits,
 		 "Width of counters that may be narrow, such as the UBox's, 44 or 48 (default: the model's)");
+module_param_named(fixed_bits, sim.config.fixed_bits, uint, 0444);
+MODULE_PARM_DESC(fixed_bits, "Width of fixed counters, 32-48 (default 48)");
 module_param_named(num_c, sim.config.num_c, int, 0444);
 MODULE_PARM_DESC(num_c,
 		 "What U_MSR_PMON_GLOBAL_CONFIG.num_c reads, 0-31 (default -1: as cboxes)");
@@ -99,6 +102,8 @@ static int sim_check_config(const struct model_config *c)
 				     !!c->gen->qpi_ports, c->gen->qpi_ports);
 	ret = ret ?: sim_check_choice("counter_bits", c->counter_bits, 44, 48);
 	ret = ret ?: sim_check_range("irp_counters", c->irp_counters, 0, 2);
+	ret = ret ?: sim_check_range("fixed_bits", c->fixed_bits,
+				     MODEL_MIN_FIXED_BITS, MODEL_COUNTER_BITS);
 	ret = ret ?: sim_clock_check(c);
 	ret = ret ?: sim_impolite_check();
 	ret = ret ?: sim_delay_check();

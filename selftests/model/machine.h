@@ -132,6 +132,7 @@ inline constexpr model_config kFull = {
     .imcs = 8,
     .qpi_ports = 3,
     .counter_bits = 48,
+    .fixed_bits = 48,
     .num_c = -1,
     .node_map = 0,
     .counter_gp = 0,

@@ -159,6 +159,26 @@ TEST_P(BoxRegisters, NarrowCountersHave44Bits) {
   }
 }
 
+// Table 2-5 of the E5 manual (327043) has 44 bits for the UBox's.
+TEST_P(FixedCounter, NarrowOnesWrapAndSignalAtTheirWidth) {
+  for (u32 bits : {32u, 44u, 47u}) {
+    model_config config = kFull;
+    config.fixed_bits = bits;
+    Machine narrow(config);
+    const u64 top = 1ull << bits;
+    narrow.write(box.fixed_ctr(), ~0ull);
+    EXPECT_EQ(narrow.read(box.fixed_ctr()), top - 1);
+    narrow.write(box.ctr(0), ~0ull);
+    EXPECT_EQ(narrow.read(box.ctr(0)), (1ull << 48) - 1) << "a general one";
+    narrow.wrmsr(kGlobalCtl, 1);
+    narrow.write(box.fixed_ctr(), top - 1000);
+    narrow.write(box.fixed_ctl(), kEn | kOvEn);
+    EXPECT_EQ(narrow.advance(5000), 1000u);
+    EXPECT_EQ(narrow.read(box.fixed_ctr()), 0u);
+    EXPECT_EQ(narrow.pmis.size(), 1u);
+  }
+}
+
 // Tables 2-9, 2-10, 2-115, 2-116
 TEST_P(FixedCounter, Fields) {
   m.write(box.fixed_ctl(), 0xffffffff);
@@ -652,6 +672,8 @@ TEST(Config, IsChecked) {
   EXPECT_NE(init(with([](auto& c) { c.imcs = 9; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.qpi_ports = 4; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.counter_bits = 40; })), 0);
+  EXPECT_NE(init(with([](auto& c) { c.fixed_bits = 31; })), 0);
+  EXPECT_NE(init(with([](auto& c) { c.fixed_bits = 49; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.num_c = 32; })), 0);
   EXPECT_NE(init(with([](auto& c) { c.num_c = -2; })), 0);
   EXPECT_EQ(init(with([](auto& c) { c.node_map = 020; })), 0);
