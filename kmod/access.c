@@ -40,8 +40,7 @@ unsigned int unc_counter_bits(const struct unc_box *box, unsigned int ctr)
 {
 	if (ctr >= UNC_FREERUN0)
 		return box->type->freerun[ctr - UNC_FREERUN0].bits;
-	/* only general counters are narrower than documented anywhere */
-	return ctr == UNC_FIXED ? box->type->bits : box->bits;
+	return ctr == UNC_FIXED ? box->fixed_bits : box->bits;
 }
 
 static u64 unc_counter_mask(const struct unc_box *box, unsigned int ctr)
@@ -362,8 +361,8 @@ static void unc_probe_addresses(struct unc_box *box)
  * unc_probe_box() - see where a box's counters are and how wide
  * @box: the box, frozen, its control registers clear
  *
- * Public sources disagree on 44 or 48 bits, so counter 0 is given all ones to
- * see which of them it keeps.  Leaves the counter at that.
+ * Public sources disagree on 44 or 48 bits, so counter 0 and the fixed counter
+ * are given all ones to see which of them they keep.  Leaves counter 0 at that.
  *
  * Return: 0, or -ENODEV when counter 0 keeps nothing.
  */
@@ -374,11 +373,17 @@ int unc_probe_box(struct unc_box *box)
 
 	box->kept = 0;
 	box->bits = type->bits;
+	box->fixed_bits = type->bits;
 	unc_probe_addresses(box);
 	bits = unc_probe_width(box, 0);
 	/* a hypervisor may read absent MSRs as 0 and ignore writes */
 	if (!bits)
 		return -ENODEV;
 	box->bits = bits;
+	if (type->fixed_ctl) {
+		bits = unc_probe_width(box, UNC_FIXED);
+		box->fixed_bits = bits ?: type->bits;
+		unc_write_counter(box, UNC_FIXED, 0);
+	}
 	return 0;
 }

@@ -46,6 +46,7 @@ struct unc_box *unc_box_create(struct unc_package *pkg,
 	box->index = index;
 	box->pkg = pkg;
 	box->bits = type->bits;
+	box->fixed_bits = type->bits;
 	unc_init_gone(box);
 	for (i = 0; i < UNC_MAX_COUNTERS; i++)
 		box->ctr[i].slot = -1;

@@ -438,6 +438,7 @@ struct unc_function {
  * @filter_regs: that one's registers, where they are mapped
  * @name: name of the PMU, for messages
  * @bits: width of the general counters, as probed
+ * @fixed_bits: width of the fixed counter, as probed
  * @other_ctr: the counters are at the type's @other_ctr
  * @undecided: they may be there, or may not
  * @kept: what a counter kept of all ones, when that makes no sense; else 0
@@ -474,7 +475,7 @@ struct unc_box {
 	struct pci_dev *filter_pdev;
 	void __iomem *filter_regs;
 	const char *name;
-	u8 bits;
+	u8 bits, fixed_bits;
 	bool other_ctr, undecided;
 	u64 kept;
 	bool dead;

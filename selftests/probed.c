@@ -2,7 +2,7 @@
 /*
  * Registers that sources disagree on, which the driver finds out about when it is
  * loaded: the two IRPs of a package, with two counters each at one address or
- * another, in one PCI function.
+ * another, in one PCI function; and how wide fixed counters are.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -247,6 +247,64 @@ TEST_F_TIMEOUT(one_box, has_the_counters_of_both_units, UNHURRIED)
 		}
 	}
 	group_close(&g);
+}
+
+/* --- fixed counters ----------------------------------------------------------- */
+
+FIXTURE(fixed) {};
+
+FIXTURE_VARIANT(fixed)
+{
+	const char *kind;
+	unsigned int bits;
+};
+
+FIXTURE_VARIANT_ADD(fixed, ubox_44) { .kind = "ubox", .bits = 44 };
+FIXTURE_VARIANT_ADD(fixed, ubox_48) { .kind = "ubox", .bits = 48 };
+FIXTURE_VARIANT_ADD(fixed, imc_44) { .kind = "imc", .bits = 44 };
+FIXTURE_VARIANT_ADD(fixed, imc_48) { .kind = "imc", .bits = 48 };
+
+FIXTURE_SETUP(fixed)
+{
+	char params[64];
+
+	if (generation()->one_a_cycle)
+		SKIP(return, "no such counters");
+	snprintf(params, sizeof(params), "clock=manual fixed_bits=%u",
+		 variant->bits);
+	machine_setup_sim(params);
+	log_mark();
+	ASSERT_EQ(0, -driver_load(""));
+	EXPECT_EQ(0, log_count("of all ones"));
+}
+
+FIXTURE_TEARDOWN(fixed)
+{
+	expect_nothing_left(_metadata);
+}
+
+/* Rounds that each take the count half the way to its end. */
+TEST_F_TIMEOUT(fixed, goes_around_twice, UNHURRIED)
+{
+	const uint64_t half = 1ULL << (variant->bits - 1);
+	char pmu[PMU_NAME_MAX];
+	uint64_t before;
+	int fd;
+
+	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
+	fd = event_open(pmu, pmu_cpu(pmu, 0), "event=0xff");
+	ASSERT_GE(fd, 0);
+	before = event_count(fd);
+	for (unsigned int round = 1; round <= 5; round++) {
+		sim_advance(half);
+		/* the high half of a PCI register is read when a second has passed */
+		if (!strcmp(variant->kind, "imc"))
+			sleep(1);
+		EXPECT_EQ(round * half, event_count(fd) - before) {
+			TH_LOG("round %u of %s", round, pmu);
+		}
+	}
+	close(fd);
 }
 
 TEST_HARNESS_MAIN
