@@ -285,7 +285,7 @@ TEST_F(events, of_other_pmus)
 TEST_F(events, of_the_driver_alone)
 {
 	const tree recorded("hswep");
-	const std::string folder = devices + "hswep_irp/events/";
+	const std::string folder = devices + "hswep_irp_0/events/";
 
 	recorded.write(folder + "brand_new", "event=0x44,umask=0x2,thresh=?\n");
 	recorded.write(folder + "brand_new.scale", "2.5e-1\n");
@@ -300,7 +300,7 @@ TEST_F(events, of_the_driver_alone)
 	const auto asked = parse_events("irp/brand_new/", machine);
 	ASSERT_FALSE(asked);
 	EXPECT_EQ(asked.error().message,
-		  "hswep_irp/brand_new/ needs thresh=, a number up to 0xff");
+		  "hswep_irp_0/brand_new/ needs thresh=, a number up to 0xff");
 	EXPECT_FALSE(parse_events("irp/brand_new.scale/", machine));
 	EXPECT_FALSE(parse_events("irp/../type/", machine));
 }
@@ -528,7 +528,7 @@ TEST_F(events, too_many)
 TEST(events_of_a_hostile_driver, are_not_repeated_as_they_are)
 {
 	const tree recorded("hswep");
-	const std::string folder = devices + "hswep_irp/";
+	const std::string folder = devices + "hswep_irp_0/";
 
 	recorded.write(folder + "events/evil", "a\033[2Jb=?\n");
 	recorded.write(folder + "events/long", std::string(60000, 'x') + "=?");
