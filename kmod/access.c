@@ -13,20 +13,22 @@
 
 #include "xeon_uncore.h"
 
-static u32 unc_ctl_reg(const struct unc_type *type, unsigned int ctr)
+static u32 unc_ctl_reg(const struct unc_box *box, unsigned int ctr)
 {
 	if (ctr == UNC_FIXED)
-		return type->fixed_ctl;
-	return type->ctl[ctr];
+		return box->type->fixed_ctl;
+	return box->type->ctl[box->first + ctr];
 }
 
-static u32 unc_ctr_reg(const struct unc_type *type, unsigned int ctr)
+static u32 unc_ctr_reg(const struct unc_box *box, unsigned int ctr)
 {
+	const struct unc_type *type = box->type;
+
 	if (ctr == UNC_FIXED)
 		return type->fixed_ctr;
 	if (ctr >= UNC_FREERUN0)
 		return type->freerun[ctr - UNC_FREERUN0].reg;
-	return type->ctr[ctr];
+	return (box->other_ctr ? type->other_ctr : type->ctr)[box->first + ctr];
 }
 
 /**
@@ -38,8 +40,7 @@ unsigned int unc_counter_bits(const struct unc_box *box, unsigned int ctr)
 {
 	if (ctr >= UNC_FREERUN0)
 		return box->type->freerun[ctr - UNC_FREERUN0].bits;
-	/* only general counters are narrower than documented anywhere */
-	return ctr == UNC_FIXED ? box->type->bits : box->bits;
+	return ctr == UNC_FIXED ? box->fixed_bits : box->bits;
 }
 
 static u64 unc_counter_mask(const struct unc_box *box, unsigned int ctr)
@@ -76,7 +77,7 @@ static void unc_write(struct unc_box *box, u32 reg, u64 value)
  */
 bool unc_read_counter(struct unc_box *box, struct unc_slot *slot, u64 *value)
 {
-	u32 reg = unc_ctr_reg(box->type, slot->ctr);
+	u32 reg = unc_ctr_reg(box, slot->ctr);
 	u64 mask = unc_counter_mask(box, slot->ctr);
 	u64 before = ktime_get_mono_fast_ns();
 
@@ -96,7 +97,7 @@ bool unc_read_counter(struct unc_box *box, struct unc_slot *slot, u64 *value)
  */
 void unc_write_counter(struct unc_box *box, unsigned int ctr, u64 value)
 {
-	u32 reg = unc_ctr_reg(box->type, ctr);
+	u32 reg = unc_ctr_reg(box, ctr);
 
 	if (box->dead)
 		return;
@@ -112,7 +113,7 @@ void unc_write_counter(struct unc_box *box, unsigned int ctr, u64 value)
  */
 u64 unc_read_ctl(struct unc_box *box, unsigned int ctr)
 {
-	u32 reg = unc_ctl_reg(box->type, ctr);
+	u32 reg = unc_ctl_reg(box, ctr);
 
 	return box->type->space->read(box, reg) & ~box->type->layout->count;
 }
@@ -122,6 +123,44 @@ static void unc_write_twice(struct unc_box *box, u32 reg, u32 value)
 {
 	unc_write(box, reg, value);
 	unc_write(box, reg, value);
+}
+
+/* Does a counter of the box count as soon as its registers let it? */
+static bool unc_has_enabled(const struct unc_box *box)
+{
+	unsigned int ctr;
+
+	for (ctr = 0; ctr < box->type->general; ctr++) {
+		if (box->ctr[ctr].ctl & box->type->layout->en)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Bring the box control up to date that the boxes of a function share.  It
+ * freezes all of them, so it is set only while one of them is frozen that has a
+ * counter enabled: a box without one does not count anyway.
+ */
+static void unc_write_shared_ctl(struct unc_box *box)
+{
+	struct unc_function *f = box->function;
+	const struct unc_type *type = box->type;
+	u32 frz = type->layout->frz, bit = BIT(box->index % type->in_function);
+	u32 frozen;
+
+	if (box->dead)
+		return;
+	unc_raw_lock(&f->lock);
+	frozen = f->frozen & ~bit;
+	if ((box->box_ctl & frz) && unc_has_enabled(box))
+		frozen |= bit;
+	if (!box->box_ctl_known || !frozen != !f->frozen)
+		unc_write(box, type->box_ctl,
+			  type->box_ctl_base | (frozen ? frz : 0));
+	f->frozen = frozen;
+	unc_raw_unlock(&f->lock);
+	box->box_ctl_known = true;
 }
 
 /**
@@ -134,12 +173,18 @@ static void unc_write_twice(struct unc_box *box, u32 reg, u32 value)
  *
  * Where it takes two writes, a counter in a box that runs must not count what
  * the first one may have left, so it is given its event before it is enabled.
+ * A shared box control is frozen before a counter is enabled, and not unfrozen
+ * before it is disabled.
  */
 void unc_write_ctl(struct unc_box *box, unsigned int ctr, u64 value)
 {
-	u32 reg = unc_ctl_reg(box->type, ctr);
+	u32 reg = unc_ctl_reg(box, ctr);
 	u64 en = box->type->layout->en;
 
+	if (box->function && (value & en)) {
+		box->ctr[ctr].ctl = value;
+		unc_write_shared_ctl(box);
+	}
 	if (box->type->quirks & UNC_QUIRK_WRITE_TWICE) {
 		if (!box->frozen && (value & en))
 			unc_write_twice(box, reg, value & ~en);
@@ -148,6 +193,8 @@ void unc_write_ctl(struct unc_box *box, unsigned int ctr, u64 value)
 		unc_write(box, reg, value);
 	}
 	box->ctr[ctr].ctl = value;
+	if (box->function && !(value & en))
+		unc_write_shared_ctl(box);
 }
 
 /**
@@ -191,6 +238,11 @@ void unc_write_box_ctl(struct unc_box *box, u32 value)
 	u32 reg = box->type->box_ctl;
 	u32 base = box->type->box_ctl_base;
 
+	if (box->function) {
+		box->box_ctl = value;
+		unc_write_shared_ctl(box);
+		return;
+	}
 	value |= base;
 	if (!(box->type->quirks & UNC_QUIRK_STEPWISE)) {
 		unc_write(box, reg, value);
@@ -217,7 +269,8 @@ void unc_write_box_ctl(struct unc_box *box, u32 value)
 void unc_clear_status(struct unc_box *box)
 {
 	if (box->type->status)
-		unc_write(box, box->type->status, box->type->status_mask);
+		unc_write(box, box->type->status,
+			  box->type->status_mask << box->first);
 }
 
 /**
@@ -238,47 +291,99 @@ bool unc_box_present(struct unc_box *box)
 	return box->type->space->present(box);
 }
 
-/* Give counter 0 as many ones as it takes: bits that it lacks may fault. */
-static void unc_write_ones(struct unc_box *box)
+/* Give a counter as many ones as it takes: bits that it lacks may fault. */
+static void unc_write_ones(struct unc_box *box, unsigned int ctr)
 {
-	u32 reg = unc_ctr_reg(box->type, 0);
+	u32 reg = unc_ctr_reg(box, ctr);
 	unsigned int bits = box->type->bits;
 
 	if (!box->type->space->try_write) {
-		unc_write_counter(box, 0, GENMASK_ULL(bits - 1, 0));
+		unc_write_counter(box, ctr, GENMASK_ULL(bits - 1, 0));
 		return;
 	}
 	while (unc_try_write(box, reg, GENMASK_ULL(bits - 1, 0)) && bits > 32)
 		bits--;
 }
 
+/*
+ * The width of counter @ctr, or 0 when it keeps nothing of all ones.  What it
+ * keeps that makes no sense is reported where a message may be printed.
+ */
+static u8 unc_probe_width(struct unc_box *box, unsigned int ctr)
+{
+	unsigned int documented = box->type->bits, bits;
+	struct unc_slot probe = { .ctr = ctr };
+	u64 kept;
+
+	unc_write_ones(box, ctr);
+	if (!unc_read_counter(box, &probe, &kept) || !kept)
+		return 0;
+	bits = fls64(kept);
+	if (kept == GENMASK_ULL(documented - 1, 0) >> (documented - bits) &&
+	    (bits > 32 || bits == documented))
+		return bits;
+	box->kept = kept;
+	return documented;
+}
+
+#define UNC_PATTERN	0x5a5a5a5a
+
+/* Is there a register that keeps what is written?  It is left as it was. */
+static bool unc_keeps(struct unc_box *box, u32 reg)
+{
+	const struct unc_space *space = box->type->space;
+	u64 before = space->read(box, reg);
+	bool keeps;
+
+	space->write(box, reg, UNC_PATTERN);
+	keeps = space->read(box, reg) == UNC_PATTERN;
+	space->write(box, reg, ~UNC_PATTERN);
+	keeps &= space->read(box, reg) == (u32)~UNC_PATTERN;
+	space->write(box, reg, before);
+	return keeps;
+}
+
+/* Public sources disagree on where counters are: see which addresses have one. */
+static void unc_probe_addresses(struct unc_box *box)
+{
+	const struct unc_type *type = box->type;
+	bool here, there;
+
+	if (!type->only_ctr)
+		return;
+	here = unc_keeps(box, type->only_ctr);
+	there = unc_keeps(box, type->only_other_ctr);
+	box->other_ctr = there && !here;
+	box->undecided = here == there;
+}
+
 /**
- * unc_probe_box() - see how wide a box's counters are
+ * unc_probe_box() - see where a box's counters are and how wide
  * @box: the box, frozen, its control registers clear
  *
- * Public sources disagree on 44 or 48 bits, so counter 0 is given all ones to
- * see which of them it keeps.  Leaves the counter at that.
+ * Public sources disagree on 44 or 48 bits, so counter 0 and the fixed counter
+ * are given all ones to see which of them they keep.  Leaves counter 0 at that.
  *
- * Return: 0, or -ENODEV when it keeps nothing.
+ * Return: 0, or -ENODEV when counter 0 keeps nothing.
  */
 int unc_probe_box(struct unc_box *box)
 {
-	unsigned int documented = box->type->bits;
-	struct unc_slot probe = { .ctr = 0 };
-	u64 kept;
+	const struct unc_type *type = box->type;
+	u8 bits;
 
-	box->bits = documented;
-	unc_write_ones(box);
-	/* a hypervisor may read absent MSRs as 0 and ignore writes */
-	if (!unc_read_counter(box, &probe, &kept) || !kept)
-		return -ENODEV;
-	box->bits = fls64(kept);
 	box->kept = 0;
-	if (kept != GENMASK_ULL(documented - 1, 0) >> (documented - box->bits) ||
-	    (box->bits <= 32 && box->bits != documented)) {
-		/* reported where a message may be printed */
-		box->kept = kept;
-		box->bits = documented;
+	box->bits = type->bits;
+	box->fixed_bits = type->bits;
+	unc_probe_addresses(box);
+	bits = unc_probe_width(box, 0);
+	/* a hypervisor may read absent MSRs as 0 and ignore writes */
+	if (!bits)
+		return -ENODEV;
+	box->bits = bits;
+	if (type->fixed_ctl) {
+		bits = unc_probe_width(box, UNC_FIXED);
+		box->fixed_bits = bits ?: type->bits;
+		unc_write_counter(box, UNC_FIXED, 0);
 	}
 	return 0;
 }

@@ -67,9 +67,10 @@ static int unc_describe_special(const struct unc_type *type,
  * @slot: where to put the answer
  *
  * Return: 0, or -EINVAL for bits that this event has no use for, or where bits
- * are missing without which nothing counts.  Where the
- * driver stands in for the kernel's own, which masks these, they are masked in
- * @slot->config.
+ * are missing without which nothing counts, or a threshold without which edge
+ * and invert mean nothing.  Where the driver stands in for the kernel's own,
+ * which masks bits that it does not know, they are masked in @slot->config, and
+ * the threshold may be missing.
  */
 int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 		      struct unc_slot *slot)
@@ -96,6 +97,9 @@ int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 	} else {
 		u64 valid[3] = { type->ctl_mask };
 
+		if (!unc.lenient && (ctl & (layout->edge | layout->invert)) &&
+		    !(ctl & layout->thresh))
+			return -EINVAL;
 		for (; use && use->mask; use++) {
 			if ((config[0] & use->mask) != use->value)
 				continue;

@@ -7,8 +7,11 @@
 
 #include <linux/io.h>
 #include <linux/irq_work.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
+#include <linux/overflow.h>
 #include <linux/pci.h>
+#include <linux/slab.h>
 
 #include "xeon_uncore.h"
 
@@ -30,8 +33,35 @@ static bool unc_filters_reachable(struct pci_dev *pdev,
 	return true;
 }
 
-static int unc_pci_join(struct pci_dev *pdev, struct unc_box *box, bool filter)
+/* The type that a row of the id table means, under the names in use. */
+static const struct unc_type *unc_pci_type(const struct pci_device_id *id)
 {
+	const struct unc_type *type =
+		&unc.gen->types[UNC_PCI_TYPE(id->driver_data)];
+
+	return unc.lenient && type->in_tree ? type->in_tree : type;
+}
+
+/* Fill in the boxes of a function: those from @index on, or one with filters. */
+static int unc_pci_find_boxes(struct unc_function *f, struct unc_package *pkg,
+			      const struct unc_type *type, unsigned int index)
+{
+	unsigned int i;
+
+	for (i = 0; i < f->num; i++) {
+		f->box[i] = unc_box_create(pkg, type, index + i);
+		if (!f->box[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int unc_pci_join(struct pci_dev *pdev, struct unc_function *f,
+			bool filter)
+{
+	struct unc_box *box = f->box[0];
+	unsigned int i;
+
 	if (filter ? box->filter_pdev : box->pdev) {
 		pci_warn(pdev, "a second %s of package %d: left out\n",
 			 box->name, box->pkg->phys_id);
@@ -39,26 +69,33 @@ static int unc_pci_join(struct pci_dev *pdev, struct unc_box *box, bool filter)
 	}
 	if (filter && !unc_filters_reachable(pdev, box->type))
 		return -ENODEV;
+	f->regs = box->type->space->map(pdev);
 	if (filter) {
-		box->filter_regs = box->type->space->map(pdev);
+		box->filter_regs = f->regs;
 		box->filter_pdev = pdev;
-	} else {
-		box->regs = box->type->space->map(pdev);
-		box->pdev = pdev;
+		return 0;
 	}
-	pci_set_drvdata(pdev, box);
+	for (i = 0; i < f->num; i++) {
+		box = f->box[i];
+		box->regs = f->regs;
+		box->pdev = pdev;
+		box->first = i * box->type->general;
+		box->function = f->num > 1 ? f : NULL;
+	}
 	return 0;
 }
 
 static int unc_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
-	const struct unc_type *type =
-		&unc.gen->types[UNC_PCI_TYPE(id->driver_data)];
+	const struct unc_type *type = unc_pci_type(id);
 	unsigned int index = UNC_PCI_INDEX(id->driver_data);
+	bool filter = UNC_PCI_ROLE(id->driver_data) == UNC_PCI_FILTER;
+	unsigned int num = filter ? 1 : max_t(u8, type->in_function, 1);
 	struct unc_package *pkg = type->io_bus ?
 		unc.gen->map_io_bus(pdev->bus) :
 		unc_package_of_bus(pdev->bus);
-	struct unc_box *box;
+	struct unc_function *f;
+	int err;
 
 	if (unc_pci_closed) {
 		dev_info(&pdev->dev, "%s_%u appeared late: reload %s to use it\n",
@@ -68,11 +105,19 @@ static int unc_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	/* a UBox is missing, or unknown: unc_topology_init() has told */
 	if (!pkg)
 		return -ENODEV;
-	box = unc_box_create(pkg, type, index);
-	if (!box)
+	f = kzalloc(struct_size(f, box, num), GFP_KERNEL);
+	if (!f)
 		return -ENOMEM;
-	return unc_pci_join(pdev, box,
-			    UNC_PCI_ROLE(id->driver_data) == UNC_PCI_FILTER);
+	raw_spin_lock_init(&f->lock);
+	f->num = num;
+	err = unc_pci_find_boxes(f, pkg, type, index);
+	if (!err)
+		err = unc_pci_join(pdev, f, filter);
+	if (err)
+		kfree(f);
+	else
+		pci_set_drvdata(pdev, f);
+	return err;
 }
 
 /* The box's own function goes: it keeps its last counts from here on. */
@@ -88,15 +133,13 @@ static void unc_pci_remove_box(struct unc_box *box)
 	unc_unlock(box, flags);
 	/* a report of that may still be on its way */
 	irq_work_sync(&box->report);
-	if (box->regs)
-		iounmap(box->regs);
 	box->regs = NULL;
 	box->pdev = NULL;
+	box->function = NULL;
 }
 
 static void unc_pci_remove_filter(struct unc_box *box)
 {
-	void __iomem *regs = box->filter_regs;
 	unsigned long flags;
 
 	flags = unc_lock(box);
@@ -104,23 +147,29 @@ static void unc_pci_remove_filter(struct unc_box *box)
 	box->filter_pdev = NULL;
 	box->filter_regs = NULL;
 	unc_unlock(box, flags);
-	if (regs)
-		iounmap(regs);
 }
 
 /* The function is going away, or we are. */
 static void unc_pci_remove(struct pci_dev *pdev)
 {
-	struct unc_box *box = pci_get_drvdata(pdev);
-	bool counting = READ_ONCE(box->active) && !box->dead;
+	struct unc_function *f = pci_get_drvdata(pdev);
+	unsigned int i;
 
-	if (pdev == box->pdev)
-		unc_pci_remove_box(box);
-	else
-		unc_pci_remove_filter(box);
-	if (counting && box->dead)
-		dev_warn(&pdev->dev, "%s of package %d: removed while counting: its events stop at their last count\n",
-			 box->name, box->pkg->phys_id);
+	for (i = 0; i < f->num; i++) {
+		struct unc_box *box = f->box[i];
+		bool counting = READ_ONCE(box->active) && !box->dead;
+
+		if (pdev == box->pdev)
+			unc_pci_remove_box(box);
+		else
+			unc_pci_remove_filter(box);
+		if (counting && box->dead)
+			dev_warn(&pdev->dev, "%s of package %d: removed while counting: its events stop at their last count\n",
+				 box->name, box->pkg->phys_id);
+	}
+	if (f->regs)
+		iounmap(f->regs);
+	kfree(f);
 }
 
 static struct pci_driver unc_pci_driver = {

@@ -40,7 +40,7 @@ enum unc_quirk {
 	UNC_QUIRK_STEPWISE	= BIT(1),
 	/* a box may answer without a clock; it has a fixed counter that tells */
 	UNC_QUIRK_UNCLOCKED	= BIT(2),
-	/* box control does not reset, those bits are reserved */
+	/* box control does not reset: those bits are reserved or not this box's */
 	UNC_QUIRK_NO_RESET	= BIT(3),
 	/* the package's freeze is the box's, too: it has none of its own */
 	UNC_QUIRK_FREEZE_ALL	= BIT(4),
@@ -51,6 +51,8 @@ enum unc_quirk {
  * @event: of a counter's control register, the event select, from bit 0 up
  * @ext: its ninth bit, where a type's @ctl_mask has that
  * @thresh: the threshold; with one, a counter counts at most 1 a cycle
+ * @edge, @invert: bits that change the comparison with the threshold, and do
+ *	nothing that is documented without one
  * @en: the counter counts while it is set.  0: while any bit of its control is
  * @ov_en: its overflow is told, in boxes that signal
  * @count: bits of the control register that are the count itself.  0: that has a
@@ -60,6 +62,7 @@ enum unc_quirk {
  */
 struct unc_layout {
 	u64 event, ext, thresh;
+	u64 edge, invert;
 	u64 en, ov_en;
 	u64 count;
 	u32 frz, rst;
@@ -201,6 +204,11 @@ struct unc_freerun {
  * @status_mask: bits of @status
  * @ctl: control registers of the general counters, of the first box
  * @ctr: these counters
+ * @other_ctr: where the counters are instead if @only_other_ctr keeps what is
+ *	written and @only_ctr does not; both 0: that is not in question
+ * @in_function: boxes that a PCI function has, whose box control and status they
+ *	share; @ctl and @ctr have the registers of all of them in turn.  0: one
+ * @in_tree: type that takes its place under intel_uncore's names, or NULL
  * @fixed_ctl: control register of the fixed counter, 0 when there is none
  * @fixed_ctr: fixed counter
  * @stride: distance between two boxes' registers, for MSRs
@@ -234,6 +242,9 @@ struct unc_type {
 	u16 max_inc;
 	u32 box_ctl, status, status_mask;
 	u32 ctl[UNC_MAX_GENERAL], ctr[UNC_MAX_GENERAL];
+	u32 other_ctr[UNC_MAX_GENERAL], only_ctr, only_other_ctr;
+	u8 in_function;
+	const struct unc_type *in_tree;
 	u32 fixed_ctl, fixed_ctr;
 	u32 stride;
 	u32 box_ctl_base;

@@ -46,6 +46,7 @@ struct unc_box *unc_box_create(struct unc_package *pkg,
 	box->index = index;
 	box->pkg = pkg;
 	box->bits = type->bits;
+	box->fixed_bits = type->bits;
 	unc_report_init(box);
 	for (i = 0; i < UNC_MAX_COUNTERS; i++)
 		box->ctr[i].slot = -1;
@@ -354,8 +355,14 @@ static void unc_report_found(const struct unc_found *found)
 		const struct unc_box *box = pkg->boxes[b];
 
 		if (box && box->kept)
-			pr_warn("%s of package %d: counter 0 keeps %#llx of all ones: taking its documented %u bits; is somebody else writing it?\n",
-				box->name, pkg->phys_id, box->kept, box->bits);
+			pr_warn("%s of package %d: a counter keeps %#llx of all ones: taking its documented %u bits; is another program writing it?\n",
+				box->name, pkg->phys_id, box->kept,
+				box->type->bits);
+		/* once for all boxes of a function */
+		if (box && box->undecided && !box->first)
+			pr_warn("%s of package %d: registers %#x and %#x do not tell where the counters are: taking the first reading\n",
+				box->name, pkg->phys_id, box->type->only_ctr,
+				box->type->only_other_ctr);
 	}
 }
 

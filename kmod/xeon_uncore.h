@@ -109,6 +109,22 @@ struct unc_counter {
 };
 
 /**
+ * struct unc_function - a PCI function that the driver has claimed
+ * @regs: its registers, where they are mapped
+ * @lock: guards @frozen and the box control; nests in the boxes' locks
+ * @frozen: boxes for which the shared box control is frozen, a bit each
+ * @num: entries of @box
+ * @box: the boxes whose registers, or filters, it has
+ */
+struct unc_function {
+	void __iomem *regs;
+	raw_spinlock_t lock;
+	u32 frozen;
+	unsigned int num;
+	struct unc_box *box[];
+};
+
+/**
  * struct unc_box - a box of a package
  * @lock: guards everything below @filter_regs and the box's registers.  Raw, taken
  *	with interrupts off by unc_lock(), on a CPU of the package, never in an NMI.
@@ -117,12 +133,17 @@ struct unc_counter {
  * @pkg: its package
  * @pdev: its PCI function
  * @regs: that function's registers, where they are mapped
+ * @function: that function, when it has other boxes as well
+ * @first: index of the box's first counter in the type's tables of registers
  * @filter_pdev: the PCI function of its filters, when that is another
  * @filter_regs: that one's registers, where they are mapped
  * @name: name of the PMU, for messages
  * @pmu_type: perf's number of that PMU
  * @bits: width of the general counters, as probed
- * @kept: what counter 0 kept of all ones, when that makes no sense; else 0
+ * @fixed_bits: width of the fixed counter, as probed
+ * @other_ctr: the counters are at the type's @other_ctr
+ * @undecided: they may be there, or may not
+ * @kept: what a counter kept of all ones, when that makes no sense; else 0
  * @dead: it does not answer any more; counts stay as they are
  * @dead_logged: the log has a line on that
  * @report: logs, from an interrupt of its own, what was found with a lock held
@@ -152,11 +173,14 @@ struct unc_box {
 	struct unc_package *pkg;
 	struct pci_dev *pdev;
 	void __iomem *regs;
+	struct unc_function *function;
+	u8 first;
 	struct pci_dev *filter_pdev;
 	void __iomem *filter_regs;
 	const char *name;
 	int pmu_type;
-	u8 bits;
+	u8 bits, fixed_bits;
+	bool other_ctr, undecided;
 	u64 kept;
 	bool dead;
 	atomic_t dead_logged;

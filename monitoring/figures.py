@@ -136,13 +136,6 @@ FIGURES = (
         "What devices read from memory, and wrote to it in whole lines.",
         "Bps", "socket {{socket}} {{direction}}", "machine"),
     Figure(
-        "socket:uncore_pcie_partial_writes:rate1m",
-        "rate(uncore_pcie_partial_writes_total[1m])",
-        "Partial writes of devices",
-        "Each reads a line first: buffers that are not aligned to 64 bytes, or "
-        "small packets.",
-        "wps", "socket {{socket}}", "socket"),
-    Figure(
         "socket:uncore_clock:hertz",
         "rate(uncore_clock_cycles_total[1m])",
         "Uncore clock",

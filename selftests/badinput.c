@@ -217,6 +217,24 @@ BAD_EVENT(pcu, unknown_free_running_counter, "event=0xff,umask=0x1f");
 BAD_EVENT(qpi, threshold_of_a_free_running_counter, "event=0xff,umask=0x10,thresh=1");
 BAD_EVENT(qpi, match_of_a_free_running_counter, "event=0xff,umask=0x11,match_mc=0xe");
 BAD_EVENT(qpi, extension_of_a_free_running_counter, "event=0x1ff,umask=0x10");
+/* All manuals: .thresh must not be 0 then. */
+#define SHAPELESS(box)							\
+	BAD_EVENT(box, edge_without_a_threshold, "event=2,edge=1");	\
+	BAD_EVENT(box, inv_without_a_threshold, "event=2,inv=1")
+
+SHAPELESS(ubox);
+SHAPELESS(cbox);
+SHAPELESS(sbox);
+SHAPELESS(ha);
+SHAPELESS(imc);
+SHAPELESS(irp);
+SHAPELESS(pcu);
+SHAPELESS(qpi);
+SHAPELESS(r2pcie);
+SHAPELESS(r3qpi);
+BAD_EVENT(pcu, occ_edge_without_a_threshold, "event=0x80,occ_sel=1,occ_edge=1");
+BAD_EVENT(pcu, occ_invert_without_a_threshold,
+	  "event=0x80,occ_sel=1,occ_invert=1");
 BAD_EVENT(gbsq, a_control_of_0_which_is_off, "config=0");
 BAD_EVENT(gsnpq, a_control_of_0_which_is_off, "config=0");
 BAD_EVENT(fsb, a_control_of_0_which_is_off, "config=0");
@@ -526,6 +544,40 @@ TEST_F_TIMEOUT(user_without_cap_perfmon, gets_eacces, UNHURRIED)
 	ASSERT_TRUE(WIFEXITED(status));
 	EXPECT_EQ(EACCES, WEXITSTATUS(status));
 	EXPECT_EQ(0, sim_trace_writes());
+}
+
+/* --- under the names of the kernel's own driver ---------------------------- */
+
+FIXTURE(drop_in) {};
+
+FIXTURE_SETUP(drop_in)
+{
+	machine_setup("clock=manual", "pmu_prefix=uncore");
+}
+
+FIXTURE_TEARDOWN(drop_in)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
+/* That driver passes edge and inv on as they are. */
+TEST_F_TIMEOUT(drop_in, edge_needs_no_threshold, UNHURRIED)
+{
+	static const char *const pmus[] = {
+		"uncore_cbox_0", "uncore_imc_0", "uncore_pcu",
+	};
+
+	if (generation_lacks("cbox", "edge"))
+		SKIP(return, "no such field");
+	for (unsigned int i = 0; i < ARRAY_SIZE(pmus); i++) {
+		int fd = event_open(pmus[i], pmu_cpu(pmus[i], 0),
+				    "event=2,edge=1");
+
+		EXPECT_GE(fd, 0) {
+			TH_LOG("%s: %s", pmus[i], strerror(-fd));
+		}
+		close(fd);
+	}
 }
 
 /* --- a package without the box ------------------------------------------- */

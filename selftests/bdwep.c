@@ -16,7 +16,7 @@
 #include "lib/sampler.h"
 #include "lib/sim.h"
 
-enum { CBOXES = 24, SBOXES = 4, BOXES = 48, CYCLES = 1000, OVERFLOWS = 3 };
+enum { CBOXES = 24, SBOXES = 4, BOXES = 49, CYCLES = 1000, OVERFLOWS = 3 };
 
 #define SUMMARY	1	/* line in the log when the driver loads */
 

@@ -18,8 +18,8 @@ from lib.top import cpu_packages, dead_box  # noqa: E402
 from lib.uncore import SIM, TOP, Machine, Tap, read, write  # noqa: E402
 
 PATIENCE = 900      # seconds; it is half a minute on a real machine
-SUBJECTS = ("boxes", "clocks", "group reads", "sums", "filters", "sampling",
-            "interrupts", "memory")
+SUBJECTS = ("boxes", "clocks", "group reads", "sums", "filters", "coherent IO",
+            "sampling", "interrupts", "memory")
 
 
 def check_hardware(*arguments):
@@ -42,7 +42,7 @@ def test_right(tap, report):
     checks = json.loads(done.stdout)["checks"] if done.stdout else []
     tap.ok([subject for subject in SUBJECTS if not found(checks, subject)] == [],
            "everything is looked at", comments(done))
-    for subject in ("boxes", "group reads", "sums"):
+    for subject in ("boxes", "group reads", "sums", "coherent IO"):
         tap.ok(all(one["verdict"] == "ok" for one in found(checks, subject)),
                "%s: as they must be" % subject,
                [repr(one) for one in found(checks, subject)])
@@ -64,6 +64,23 @@ def test_right(tap, report):
            "and what the driver says of itself", [text[:2000]])
     host = os.uname().nodename
     tap.ok(len(host) < 3 or host not in text, "and no name of the host")
+
+
+def test_units(tap):
+    """One unit of coherent IO that both boxes count, and no traffic."""
+    boxes = ["pkg=%d box=irp_%d event=0x16 umask=0x02" % (package, unit)
+             for package in range(len(cpu_packages())) for unit in (0, 1)]
+    for rate, verdict, word in (("0.01", "bad", "counted twice"),
+                                ("0", "note", "nothing to see")):
+        for box in boxes:
+            write(SIM + "rates", "%s rate=%s" % (box, rate))
+        done = check_hardware("--json")
+        units = found(json.loads(done.stdout)["checks"], "coherent IO")
+        tap.ok(len(units) == len(cpu_packages()) and
+               all(one["verdict"] == verdict and word in one["finding"]
+                   for one in units),
+               "a rate of %s in both units: %s" % (rate, word),
+               [repr(one) for one in units])
 
 
 def test_wrong(tap):
@@ -110,6 +127,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder, Machine(tap, clock="real"):
         play("stream")
         test_right(tap, os.path.join(folder, "report"))
+        test_units(tap)
         test_wrong(tap)
         test_still(tap)
         test_refused(tap)

@@ -91,6 +91,12 @@ FIXTURE_VARIANT_ADD(group_reads, ha)
 	.kind = "ha", .n = 2, .last = true,
 };
 
+/* It shares a box control with the other one. */
+FIXTURE_VARIANT_ADD(group_reads, irp_1)
+{
+	.kind = "irp", .n = 2, .index = 1, .last = true,
+};
+
 FIXTURE_VARIANT_ADD(group_reads, cbox_disturbed)
 {
 	.kind = "cbox", .n = 2, .last = true, .disturb = true,

@@ -23,7 +23,7 @@
 /* One box of each kind, not the first where there are several. */
 static const char *boxes[BOX_KINDS] = {
 	"ubox", "cbox_1", "sbox_1", "ha_1", "imc_5",
-	"irp", "pcu", "qpi_1", "r2pcie", "r3qpi_1",
+	"irp_0", "pcu", "qpi_1", "r2pcie", "r3qpi_1",
 };
 
 static void choose_boxes(void)

@@ -24,7 +24,7 @@
 #define BIT(n)		(1ULL << (n))
 #define NO_SHAPE	((struct shape){ 0 })
 
-enum { BOXES = 35, CYCLES = 1009, OVERFLOWS = 3, TRACE_LENGTH = 4096 };
+enum { BOXES = 36, CYCLES = 1009, OVERFLOWS = 3, TRACE_LENGTH = 4096 };
 
 /* PCI devices of home agents and memory controllers, and registers there */
 enum { HA_0 = 14, HA_1 = 28, IMC_0 = 16, IMC_1 = 30 };

@@ -75,7 +75,7 @@ struct filter_reg {
 
 /*
  * Registers of a box type: MSRs of box 0 and their distance, or PCI device IDs
- * with offsets; @apart are the IDs of the functions that have the filters. IDs
+ * with offsets of the first box there, and the distance; @apart are the IDs of the functions that have the filters. IDs
  * are Haswell's, and those of others by the lower byte. @joint: the control is
  * the upper half of a counter's register, and has no enable bit.
  */
@@ -110,7 +110,7 @@ static const struct kind haswell[BOX_KINDS] = {
 	{ "imc", 4, 0, 0xd8, 4, 0xf0,
 	  .ids = { 0x2fb0, 0x2fb1, 0x2fb4, 0x2fb5,
 		   0x2fd0, 0x2fd1, 0x2fd4, 0x2fd5 } },
-	{ "irp", 4, 0, 0xd8, 4, 0, .ids = { 0x2f39 } },
+	{ "irp", 2, 8, 0xd8, 4, 0, .ids = { 0x2f39, 0x2f39 } },
 	{ "pcu", 4, 0, 0x711, 1, 0,
 	  .filters = { { "filter", 1, 0, BITS(0, 31), 0x715 } } },
 	{ "qpi", 4, 0, 0xd8, 4, 0, .ids = { 0x2f32, 0x2f33, 0x2f3a },
@@ -137,7 +137,7 @@ static const struct kind ivy_bridge[BOX_KINDS] = {
 	{ "imc", 4, 0, 0xd8, 4, 0xf0,
 	  .ids = { 0x2fb4, 0x2fb5, 0x2fb0, 0x2fb1,
 		   0x2ff4, 0x2ff5, 0x2ff0, 0x2ff1 } },
-	{ "irp", 4, 0, 0xd8, 4, 0, .ids = { 0x2f39 } },
+	{ "irp", 2, 8, 0xd8, 4, 0, .ids = { 0x2f39, 0x2f39 } },
 	{ "pcu", 4, 0, 0xc30, 1, 0,
 	  .filters = { { "filter", 1, 0, BITS(0, 31), 0xc34 } } },
 	{ "qpi", 4, 0, 0xd8, 4, 0, .ids = { 0x2f32, 0x2f33, 0x2f3a },
@@ -638,7 +638,9 @@ static bool raw_read(const struct box *b, unsigned int at, bool apart,
 
 	if (!b->kind->ids[0])
 		return !msr_read(b->cpu, at + b->kind->stride * b->index, value);
-	err = pci_config_read(b->function[apart && b->kind->apart[0]], at, &word);
+	/* two boxes may be in one function */
+	err = pci_config_read(b->function[apart && b->kind->apart[0]],
+			      at + b->kind->stride * b->index, &word);
 	*value = word;
 	return !err;
 }

@@ -244,6 +244,19 @@ static void all_cpus_back(void)
 			cpu_set_online(cpu, true);
 }
 
+static void box_gone(const char *pmu, int pkg)
+{
+	for (unsigned int i = 0; i < model->boxes; i++) {
+		struct model_box *box = &model->box[i];
+
+		if (strcmp(box->pmu, pmu) || box->pkg != pkg)
+			continue;
+		model_box_gone(model, box);
+		model_note(model, MODEL_ALL, "%s of package %d unbound", pmu,
+			   pkg);
+	}
+}
+
 /* A PCI function is taken from the driver. */
 static void unbind(void)
 {
@@ -254,7 +267,8 @@ static void unbind(void)
 		{ "hswep_ha_0", 0x2f30 }, { "hswep_ha_1", 0x2f38 },
 		{ "hswep_imc_1", 0x2fb1 }, { "hswep_imc_6", 0x2fd4 },
 		{ "hswep_qpi_2", 0x2f3a }, { "hswep_r3qpi_0", 0x2f36 },
-		{ "hswep_irp", 0x2f39 }, { "hswep_r2pcie", 0x2f34 },
+		{ "hswep_irp_0", 0x2f39 }, { "hswep_irp_1", 0x2f39 },
+		{ "hswep_r2pcie", 0x2f34 },
 	};
 	unsigned int f = rng_below(&rng, COUNT(functions));
 	char name[16];
@@ -270,10 +284,10 @@ static void unbind(void)
 		err = file_write("/sys/bus/pci/drivers/xeon_uncore/unbind", name);
 		if (err)
 			fail(name, -err);
-		model_box_gone(model, box);
 		tally.unbound++;
-		model_note(model, MODEL_ALL, "%s of package %d unbound",
-			   box->pmu, box->pkg);
+		for (unsigned int k = 0; k < COUNT(functions); k++)
+			if (functions[k].device == functions[f].device)
+				box_gone(functions[k].pmu, box->pkg);
 		return;
 	}
 }

@@ -110,7 +110,7 @@ static bool wait_until(bool (*done)(void *arg), void *arg)
 
 static unsigned int general_counters(const char *kind)
 {
-	static const char *const two[] = { "ubox", "gbsq", "gsnpq" };
+	static const char *const two[] = { "ubox", "irp", "gbsq", "gsnpq" };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(two); i++)
 		if (!strcmp(kind, two[i]))

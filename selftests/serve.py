@@ -64,7 +64,6 @@ SERIES = (
      {"direction": "read"}, 64, {}),
     ("uncore_pcie_bytes", "irp", "coherent_ops.pcitom",
      {"direction": "write"}, 64, {}),
-    ("uncore_pcie_partial_writes", "irp", "coherent_ops.rfo", {}, 1, {}),
     ("uncore_pcie_ring_used_cycles", "r2pcie", "ring_bl_used.cw",
      {"direction": "clockwise"}, 1, {}),
     ("uncore_ring_used_cycles", "sbox", "ring_bl_used.down",
@@ -74,7 +73,7 @@ SERIES = (
 )
 LABEL = {"imc": "channel", "qpi": "link"}
 LABEL_PER_BOX = {**LABEL, "cbox": "slice", "ha": "agent", "sbox": "stop",
-                 "r3qpi": "stop"}
+                 "r3qpi": "stop", "irp": "unit"}
 
 
 def instance_of(pmu):
@@ -133,7 +132,6 @@ def test_clocks(tap, machine, daemon):
     wrong = []
     for name, more in (("uncore_clock_cycles", {}),
                        ("uncore_pcu_clock_cycles", {}),
-                       ("uncore_pcie_clock_cycles", {}),
                        ("uncore_qpi_clock_cycles", {"link": "0"}),
                        ("uncore_memory_clock_cycles", {"channel": "0"})):
         grown = counted(after, before, name, socket="1", **more)

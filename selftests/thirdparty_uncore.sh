@@ -183,7 +183,7 @@ countable()
 				"r3 r3qpi s sbox u ubox", word, " ")
 			for (i = 1; word[i]; i += 2)
 				letter[word[i + 1]] = word[i]
-			all["ubox"] = "0x3"
+			all["ubox"] = all["irp"] = "0x3"
 			all["r3qpi"] = "0x7"
 		}
 		NR == FNR { listed[$1] = 1; next }

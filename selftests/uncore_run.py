@@ -309,8 +309,8 @@ def make_large(top, packages=8):
     """A tree of sysfs with 60 boxes a socket, and 16 CPUs."""
     with open(os.path.join(EVENTS, "boxes.json"), encoding="utf-8") as file:
         kinds = json.load(file)
-    boxes = {"cbox": 36, "sbox": 4, "ha": 2, "imc": 8, "qpi": 3, "r3qpi": 3,
-             "irp": 1, "pcu": 1, "r2pcie": 1, "ubox": 1}
+    boxes = {"cbox": 35, "sbox": 4, "ha": 2, "imc": 8, "qpi": 3, "r3qpi": 3,
+             "irp": 2, "pcu": 1, "r2pcie": 1, "ubox": 1}
 
     def write(path, text):
         path = os.path.join(top, path)

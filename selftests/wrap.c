@@ -47,7 +47,7 @@ static struct place places[] = {
 	{ .kind = "imc", .box = 0, .device = 0x2fb0, .offset = 0xa0 },
 	{ .kind = "imc", .box = 7, .device = 0x2fd5, .offset = 0xd0,
 	  .fixed = true, .event = "dclk" },
-	{ .kind = "irp", .device = 0x2f39, .offset = 0xa0 },
+	{ .kind = "irp", .box = 1, .device = 0x2f39, .offset = 0xb0 },
 	{ .kind = "qpi", .box = 2, .device = 0x2f3a, .offset = 0xa0 },
 	{ .kind = "r2pcie", .device = 0x2f34, .offset = 0xa0 },
 	{ .kind = "r3qpi", .box = 1, .disputed = true, .device = 0x2f37,

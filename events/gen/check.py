@@ -71,6 +71,25 @@ def _check_filters(event):
                 name, value, len(field.bits))
 
 
+def without_threshold(fields):
+    """
+    What fields and values lack for the driver to take them: edge and invert
+    act on the comparison with the threshold, which is none with 0.
+    """
+    acts = [name for name in ("edge", "inv", "occ_edge", "occ_invert")
+            if fields.get(name)]
+    if acts and not fields.get("thresh", 0):
+        yield "%s has no effect without thresh" % ", ".join(acts)
+
+
+def _check_threshold(event):
+    # a value that the user gives may be anything but 0
+    for reason in without_threshold({
+            name: 1 if value is None else value
+            for name, value in event.filters}):
+        yield "Filter: %s" % reason
+
+
 def _check_counters(event):
     numbers = event.counter.split(",") if event.general else []
     if numbers != sorted(set(numbers)):
@@ -93,6 +112,7 @@ def check_events(box):
         names.add(event.name)
         reasons.extend(_check_select(event))
         reasons.extend(_check_filters(event))
+        reasons.extend(_check_threshold(event))
         reasons.extend(_check_counters(event))
 
         first = counters.setdefault(event.code, event)

@@ -8,6 +8,7 @@ to what the catalogue has.
 import re
 
 from .catalogue import cited
+from .check import without_threshold
 from .inherit import check_difference
 from .schema import validate
 
@@ -153,6 +154,9 @@ def _check_reference(generation, reference):
                 yield "%s needs %s" % (reference.event, name)
     for name, value in reference.fields.items():
         yield from _check_value(box, name, value)
+    yield from without_threshold(
+        {name: int(value, 0) for name, value in reference.fields.items()
+         if re.fullmatch(r"0x[0-9a-f]+|[0-9]+", value)})
 
 
 def _ctrs(box, reference):

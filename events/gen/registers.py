@@ -11,7 +11,8 @@ from .kernel import HEAD
 
 # What a box type's Registers may say, and whether it is a list.
 KEYS = {
-    "Space": False, "Boxes": False, "Width": False, "Stride": False,
+    "Space": False, "Boxes": False, "InFunction": False, "Width": False,
+    "Stride": False, "OtherCounter": True,
     "BoxControl": False, "BoxStatus": False, "Control": True, "Counter": True,
     "Filter": True, "FixedControl": False, "FixedCounter": False,
     "Devices": True, "FilterDevices": True, "Section": False, "Note": False,
@@ -57,10 +58,12 @@ def check_registers(generation):
             continue
         for reason in _check(box.registers, KEYS):
             yield "%s: %s: %s" % (shown, box.name, reason)
-        many = box.registers.get("Control", "").split(",")
-        if len(many) not in (1, box.counters):
-            yield "%s: %s: Registers: %d controls for %d counters" % (
-                shown, box.name, len(many), box.counters)
+        counters = box.counters * int(box.registers.get("InFunction", "1"), 0)
+        for key in ("Control", "Counter", "OtherCounter"):
+            many = box.registers.get(key, "").split(",")
+            if len(many) not in (1, counters):
+                yield "%s: %s: Registers: %s: %d addresses for %d counters" % (
+                    shown, box.name, key, len(many), counters)
 
 
 def _macros(prefix, registers, known):

@@ -6,15 +6,28 @@
  */
 #include "hw.h"
 
+#define E5_COMMON		\
+	.event	= CTL_EVENT,	\
+	.ext	= CTL_EXT,	\
+	.en	= BIT_ULL(22),	\
+	.ov_en	= BIT_ULL(20),	\
+	.frz	= BIT(8),	\
+	.rst	= BIT(1) | BIT(0)
+
 /* Tables 2-7 and 2-14 and those like them; Sandy Bridge's alike but for .ov_en */
 const struct unc_layout unc_e5_layout = {
-	.event	= CTL_EVENT,
-	.ext	= CTL_EXT,
+	E5_COMMON,
 	.thresh	= CTL_THRESH8,
-	.en	= BIT_ULL(22),
-	.ov_en	= BIT_ULL(20),
-	.frz	= BIT(8),
-	.rst	= BIT(1) | BIT(0),
+	.edge	= CTL_EDGE,
+	.invert	= CTL_INV,
+};
+
+/* Table 2-158: occupancy events have an edge and an invert bit of their own */
+const struct unc_layout unc_e5_pcu_layout = {
+	E5_COMMON,
+	.thresh	= CTL_THRESH5,
+	.edge	= CTL_EDGE | BIT_ULL(31),
+	.invert	= CTL_INV | BIT_ULL(30),
 };
 
 /* Address and opcode to match, §2.5 */

@@ -19,7 +19,8 @@
 #define MAX_SBOXES	4
 
 enum {
-	TYPE_UBOX, TYPE_CBOX, TYPE_HA, TYPE_IMC, TYPE_IRP, TYPE_PCU, TYPE_R2PCIE,
+	TYPE_UBOX, TYPE_CBOX, TYPE_HA, TYPE_IMC, TYPE_IRP, TYPE_IRP_IN_TREE,
+	TYPE_PCU, TYPE_R2PCIE,
 #ifndef ONE_SOCKET
 	TYPE_SBOX, TYPE_QPI, TYPE_R3QPI,
 #endif
@@ -122,7 +123,8 @@ static const u64 r3qpi_global[] = {
 
 /* --- all of them --------------------------------------------------------- */
 
-#define MSR_BOX	.space = &unc_msr_space, .layout = &unc_e5_layout, .bits = 48
+#define MSR_SPACE	.space = &unc_msr_space, .bits = 48
+#define MSR_BOX		MSR_SPACE, .layout = &unc_e5_layout
 
 /* The addresses that PCI boxes share (Table 1-3). */
 #define PCI_BOX					\
@@ -131,6 +133,20 @@ static const u64 r3qpi_global[] = {
 	.box_ctl = 0xf4, .status = 0xf8,	\
 	.ctl = { 0xd8, 0xdc, 0xe0, 0xe4 },	\
 	.ctr = { 0xa0, 0xa8, 0xb0, 0xb8 }
+
+/*
+ * §2.7.1: "two sets of two" counters, of IRP 0 and IRP 1, in one function with one
+ * box control and one status.  Counters by Table 1-3 and the kernel's driver, or by
+ * Table 2-144 and LIKWID: 0xa8 or 0xc0 is one of them, the other is not.
+ */
+#define IRP								\
+	.name = "irp", PCI_BOX, .io_bus = true,				\
+	.other_ctr = { 0xa0, 0xb0, 0xb8, 0xc0 },			\
+	.only_ctr = 0xa8, .only_other_ctr = 0xc0,			\
+	.max_inc = 127,							\
+	.box_ctl_base = BOX_CTL_ONES,					\
+	.ctl_mask = CTL_COMMON | CTL_THRESH8,				\
+	.signals = true, .global_bits = BIT_ULL(34)
 
 static const struct unc_type box_types[] = {
 	[TYPE_UBOX] = {
@@ -179,15 +195,19 @@ static const struct unc_type box_types[] = {
 		EVENTS_OF(imc),
 	},
 	[TYPE_IRP] = {
-		.name = "irp", PCI_BOX, .io_bus = true, .status_mask = GENMASK(3, 0),
-		.max_boxes = 1, .general = 4, .max_inc = 127,
-		.box_ctl_base = BOX_CTL_ONES,
-		.ctl_mask = CTL_COMMON | CTL_THRESH8,
-		.signals = true, .global_bits = BIT_ULL(34),
+		IRP, .max_boxes = 2, .in_function = 2, .general = 2,
+		.status_mask = GENMASK(1, 0),
+		.quirks = UNC_QUIRK_NO_RESET,
+		.in_tree = &box_types[TYPE_IRP_IN_TREE],
 		EVENTS_OF(irp),
 	},
+	[TYPE_IRP_IN_TREE] = {
+		IRP, .max_boxes = 1, .general = 4,
+		.status_mask = GENMASK(3, 0),
+		NAMES_OF(irp),
+	},
 	[TYPE_PCU] = {
-		.name = "pcu", MSR_BOX,
+		.name = "pcu", MSR_SPACE, .layout = &unc_e5_pcu_layout,
 		.max_boxes = 1, .general = 4, .max_inc = 31,
 		.box_ctl = 0x710, .status = 0x716, .status_mask = GENMASK(3, 0),
 		.ctl = { 0x711, 0x712, 0x713, 0x714 },

@@ -23,7 +23,9 @@ extern const struct unc_generation unc_xeon7400;
 
 /* Bits of E5 and E7's counter control registers; the threshold's, by its width */
 #define CTL_EVENT	GENMASK_ULL(7, 0)
+#define CTL_EDGE	BIT_ULL(18)
 #define CTL_EXT		BIT_ULL(21)
+#define CTL_INV		BIT_ULL(23)
 #define CTL_THRESH5	GENMASK_ULL(28, 24)
 #define CTL_THRESH7	GENMASK_ULL(30, 24)
 #define CTL_THRESH8	GENMASK_ULL(31, 24)
@@ -33,20 +35,25 @@ extern const struct unc_generation unc_xeon7400;
 	.freerun = (table) +						\
 		   BUILD_BUG_ON_ZERO(ARRAY_SIZE(table) > UNC_MAX_FREERUN + 1)
 
-/* The generated tables of a box; OF(box, what) is the generation's. */
-#define EVENTS_OF(box)						\
+/*
+ * The generated tables of a box; OF(box, what) is the generation's.  NAMES_OF()
+ * leaves out which counters may count what: any may.
+ */
+#define NAMES_OF(box)						\
 	.fields = OF(box, fields),				\
-	.info = OF(box, info),					\
-	.num_info = ARRAY_SIZE(OF(box, info)),			\
 	.events = OF(box, events),				\
 	.num_events = ARRAY_SIZE(OF(box, events))
+#define EVENTS_OF(box)						\
+	NAMES_OF(box),						\
+	.info = OF(box, info),					\
+	.num_info = ARRAY_SIZE(OF(box, info))
 
 #define BOX_PCI(device, type, index, role)	\
 	{ PCI_VDEVICE(INTEL, device),		\
 	  .driver_data = UNC_PCI_DATA(type, index, role) }
 
 /* common.c: what several generations have alike */
-extern const struct unc_layout unc_e5_layout;
+extern const struct unc_layout unc_e5_layout, unc_e5_pcu_layout;
 extern const struct unc_filter_reg unc_ha_filters[];
 extern const struct unc_freerun unc_package_residencies[4];
 

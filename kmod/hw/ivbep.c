@@ -30,8 +30,8 @@
 #include "sandybridge.h"
 
 enum {
-	TYPE_UBOX, TYPE_CBOX, TYPE_HA, TYPE_IMC, TYPE_IRP, TYPE_PCU, TYPE_QPI,
-	TYPE_R2PCIE, TYPE_R3QPI,
+	TYPE_UBOX, TYPE_CBOX, TYPE_HA, TYPE_IMC, TYPE_IRP, TYPE_IRP_IN_TREE,
+	TYPE_PCU, TYPE_QPI, TYPE_R2PCIE, TYPE_R3QPI,
 };
 
 /* Tables 2-16 and 2-17; link (8:5) and c6 (29) are the kernel's driver's */
@@ -66,6 +66,14 @@ static const u64 imc_global[] = {
 	.status = IVBEP_##BOX_##_BOX_STATUS,				\
 	.status_mask = GENMASK((counters) - 1, 0)
 
+/* no bit of the global status is its: polled */
+#define IRP								\
+	.name = "irp", .space = &unc_pci_space, .layout = &unc_e5_layout, \
+	.bits = REG(IRP_WIDTH), CONTROLLED(IRP), .io_bus = true,	\
+	.ctl = REG(IRP_CONTROL), .ctr = REG(IRP_COUNTER),		\
+	.max_inc = 128,							\
+	.ctl_mask = CTL_COMMON | CTL_THRESH8
+
 static const struct unc_type box_types[] = {
 	[TYPE_UBOX] = {
 		UBOX, .status = 0xc15, .status_mask = GENMASK(1, 0),
@@ -84,10 +92,15 @@ static const struct unc_type box_types[] = {
 		.signals = true, .global = imc_global,
 	},
 	[TYPE_IRP] = {
-		/* no bit of the global status is its: polled */
-		PCI_BOX(irp, IRP), STATUS(IRP, 4), .io_bus = true,
-		.general = 4, .max_inc = 128,
-		.ctl_mask = CTL_COMMON | CTL_THRESH8,
+		IRP, STATUS(IRP, 2), .general = 2,
+		.max_boxes = REG(IRP_BOXES), .in_function = REG(IRP_IN_FUNCTION),
+		.quirks = UNC_QUIRK_NO_RESET,
+		.in_tree = &box_types[TYPE_IRP_IN_TREE],
+		EVENTS_OF(irp),
+	},
+	[TYPE_IRP_IN_TREE] = {
+		IRP, STATUS(IRP, 4), .max_boxes = 1, .general = 4,
+		NAMES_OF(irp),
 	},
 	[TYPE_PCU] = {
 		PCU, .status = 0xc35, .status_mask = GENMASK(3, 0),

@@ -14,7 +14,9 @@
 
 /* The generated parts of a row.  Some counters have 44 bits: seen at load. */
 #define BOX(box, BOX_)						\
-	.name = #box, .layout = &unc_e5_layout,			\
+	BOX_WITHOUT_LAYOUT(box, BOX_), .layout = &unc_e5_layout
+#define BOX_WITHOUT_LAYOUT(box, BOX_)				\
+	.name = #box,						\
 	.max_boxes = REG(BOX_##_BOXES), .bits = 48,		\
 	.ctl = REG(BOX_##_CONTROL), .ctr = REG(BOX_##_COUNTER),	\
 	EVENTS_OF(box)
@@ -48,7 +50,8 @@
 
 /* its invert bit is the other boxes' */
 #define PCU							\
-	BOX(pcu, PCU), .space = &unc_msr_space, CONTROLLED(PCU),	\
+	BOX_WITHOUT_LAYOUT(pcu, PCU), .layout = &unc_e5_pcu_layout,	\
+	.space = &unc_msr_space, CONTROLLED(PCU),		\
 	.general = 4, .max_inc = 31,				\
 	.ctl_mask = CTL_EVENT | CTL_EXT | GENMASK_ULL(15, 14) | \
 		    (CTL_COMMON & ~GENMASK_ULL(15, 0)) | CTL_THRESH5 | \

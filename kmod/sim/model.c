@@ -37,6 +37,8 @@ static unsigned int boxes_of(const struct model_config *cfg, unsigned int kind)
 	case MODEL_QPI:
 	case MODEL_R3QPI:
 		return cfg->qpi_ports;
+	case MODEL_IRP:
+		return cfg->gen->types[kind].in_function;
 	default:
 		return cfg->gen->types[kind].nregs > 0;
 	}
@@ -89,6 +91,7 @@ static bool config_valid(const struct model_config *c)
 	       within(c->qpi_ports, !!c->gen->qpi_ports, c->gen->qpi_ports) &&
 	       (c->counter_bits == 44 || c->counter_bits == MODEL_COUNTER_BITS) &&
 	       within(c->fixed_bits, MODEL_MIN_FIXED_BITS, MODEL_COUNTER_BITS) &&
+	       c->irp_counters <= 2 &&
 	       c->num_c >= -1 && c->num_c <= 31 && node_map_valid(c);
 }
 
@@ -258,16 +261,24 @@ int model_fault(struct model *m, enum model_fault fault, unsigned int pkg,
 		enum model_box_kind kind, unsigned int box, bool on)
 {
 	struct model_box *b = model_box(m, pkg, kind, box);
+	unsigned int i, count = 1;
 
 	if (!b || (unsigned int)fault >= MODEL_FAULTS)
 		return -1;
-	if (fault == MODEL_FAULT_DEAD_PCI && !b->type->pci)
-		return -1;
-	model_box_sync(m, b);
-	if (on)
-		b->faults |= MODEL_BIT(fault);
-	else
-		b->faults &= ~MODEL_BIT(fault);
+	if (fault == MODEL_FAULT_DEAD_PCI) {
+		if (!b->type->pci)
+			return -1;
+		/* a function is dead for all its boxes */
+		count = model_in_function(b->type);
+		b -= b->index % count;
+	}
+	for (i = 0; i < count; i++, b++) {
+		model_box_sync(m, b);
+		if (on)
+			b->faults |= MODEL_BIT(fault);
+		else
+			b->faults &= ~MODEL_BIT(fault);
+	}
 	m->deadline_known = false;
 	return 0;
 }
@@ -337,7 +348,11 @@ static void show_dirty(const struct model *m, const struct model_box *b,
 	u64 value;
 
 	for (i = 0; i < count; i++) {
-		if (!model_reg_dirty(m, b, &regs[i], &value))
+		/* a shared box control is shown once */
+		if (!model_reg_of(b, &regs[i]) ||
+		    (regs[i].kind == REG_BOX_CTL &&
+		     b->index % model_in_function(b->type)) ||
+		    !model_reg_dirty(m, b, &regs[i], &value))
 			continue;
 		full_name(name, b, regs[i].name);
 		show(arg, b->pkg, name, value);
@@ -349,16 +364,17 @@ void model_show_dirty(const struct model *m,
 			  void *arg)
 {
 	const struct model_function *f, *end;
+	const struct model_reg *regs;
+	unsigned int pkg, i, count;
 	struct model_box b;
-	unsigned int pkg, i;
 
 	end = m->gen->functions + m->gen->nfunctions;
 	for (pkg = 0; pkg < m->cfg.packages; pkg++) {
 		for (i = 0; i < m->boxes; i++) {
 			b = m->box[pkg][i];
 			model_box_sync(m, &b);
-			show_dirty(m, &b, b.type->regs, b.type->nregs, show,
-				   arg);
+			regs = model_type_regs(m, b.type, &count);
+			show_dirty(m, &b, regs, count, show, arg);
 			for (f = m->gen->functions; f < end; f++)
 				if (f->regs && f->box == b.index &&
 				    &m->gen->types[f->kind] == b.type)

@@ -123,6 +123,9 @@ extern const struct model_generation *const model_generations[];
  * @counter_gp: a write of a narrow MSR counter with bits above its width faults
  * @write_whole: the control registers of SBo and R3QPI record a value that is
  *	written twice with nothing in between (§2.4.1, §2.11.1)
+ * @irp_counters: where the IRPs' counters are on Haswell and Broadwell: 0 as
+ *	Table 1-3 of 331051 has them, 1 as Table 2-144; 2: as Table 1-3, and what
+ *	Table 2-144 has besides keeps what is written, but does not count
  * @missing: what each package lacks, MODEL_MISSING_*
  * @twice: a PCI box that has a second function, or -1; @twice_box: its number
  * @clock_khz: the clocks, by their ratio to UCLK, up to MODEL_MAX_KHZ; 0: as
@@ -134,7 +137,7 @@ struct model_config {
 	u32 counter_bits, fixed_bits;
 	int num_c;
 	u32 node_map;
-	u32 counter_gp, write_whole;
+	u32 counter_gp, write_whole, irp_counters;
 	u32 missing[MODEL_MAX_PACKAGES];
 	int twice;
 	u32 twice_box;

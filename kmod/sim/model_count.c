@@ -386,13 +386,13 @@ static void count_on(const struct model *m, struct model_box *b,
 }
 
 /* The bit that says in the box's status register that @ctr overflowed. */
-static u32 status_bit(const struct model_type *type, unsigned int ctr)
+static u32 status_bit(const struct model_box *b, unsigned int ctr)
 {
-	if (type->quirks & QUIRK_NO_STATUS)
+	if (b->type->quirks & QUIRK_NO_STATUS)
 		return 0;
 	if (ctr == MODEL_FIXED)
-		return type->fixed_status;
-	return MODEL_BIT(ctr + type->status_shift);
+		return b->type->fixed_status;
+	return MODEL_BIT(ctr + model_status_shift(b));
 }
 
 bool model_box_counts(const struct model *m, const struct model_box *b)
@@ -429,7 +429,7 @@ unsigned int model_box_sync(const struct model *m, struct model_box *b)
 		over = p->rated ? count >= need :
 				  plan_reach(b, p, from, need) <= cycles;
 		if (over) {
-			bit = status_bit(b->type, ctr);
+			bit = status_bit(b, ctr);
 			if (!(b->status & bit))
 				overflowed |= MODEL_BIT(ctr);
 			b->status |= bit;
@@ -495,7 +495,7 @@ u64 model_box_deadline(const struct model *m, const struct model_box *b)
 	from = model_box_cycles(m, b, b->stamp);
 	for (ctr = 0; ctr < MODEL_MAX_COUNTERS; ctr++) {
 		if (!(b->armed & MODEL_BIT(ctr)) ||
-		    (b->status & status_bit(b->type, ctr)))
+		    (b->status & status_bit(b, ctr)))
 			continue;
 		size = 1ULL << model_ctr_bits(m, b, ctr);
 		cycles = plan_reach(b, &b->plan[ctr], from, size - b->ctr[ctr]);
@@ -713,7 +713,7 @@ s64 model_traffic(struct model *m, const struct model_txn *t)
 			size = 1ULL << model_ctr_bits(m, b, ctr);
 			reach[ctr] = (size - b->ctr[ctr] - 1) / inc[ctr] + 1;
 			if ((b->armed & MODEL_BIT(ctr)) && reach[ctr] < step &&
-			    !(b->status & status_bit(b->type, ctr)))
+			    !(b->status & status_bit(b, ctr)))
 				step = reach[ctr];
 		}
 		overflowed = 0;
@@ -721,7 +721,7 @@ s64 model_traffic(struct model *m, const struct model_txn *t)
 			if (!inc[ctr])
 				continue;
 			if (reach[ctr] <= step) {
-				bit = status_bit(b->type, ctr);
+				bit = status_bit(b, ctr);
 				if (!(b->status & bit))
 					overflowed |= MODEL_BIT(ctr);
 				b->status |= bit;

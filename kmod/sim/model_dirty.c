@@ -33,7 +33,7 @@ static void soil_register(struct model *m, struct model_box *b,
 	switch (r->kind) {
 	case REG_STATUS:
 		if (what & MODEL_DIRTY_STATUS)
-			b->status = r->keep;
+			b->status = r->keep & model_own_status(b);
 		break;
 	case REG_BOX_CTL:
 		if (what & MODEL_DIRTY_BOXES)
@@ -75,11 +75,14 @@ static void soil_register(struct model *m, struct model_box *b,
 static void soil_box(struct model *m, struct model_box *b, u32 what)
 {
 	const struct model_function *f = m->gen->functions;
-	unsigned int i, k;
+	const struct model_reg *regs;
+	unsigned int i, k, count;
 
 	model_box_sync(m, b);
-	for (i = 0; i < b->type->nregs; i++)
-		soil_register(m, b, &b->type->regs[i], what);
+	regs = model_type_regs(m, b->type, &count);
+	for (i = 0; i < count; i++)
+		if (model_reg_of(b, &regs[i]))
+			soil_register(m, b, &regs[i], what);
 	/* filters of QPI are in a function of their own */
 	for (i = 0; i < m->gen->nfunctions; i++, f++)
 		if (f->regs && f->box == b->index &&

@@ -12,7 +12,7 @@
 #define MODEL_COUNT(array)	(sizeof(array) / sizeof((array)[0]))
 
 #define MODEL_FIXED		4	/* index of a box's fixed counter */
-#define MODEL_MAX_BOXES		48	/* of a package */
+#define MODEL_MAX_BOXES		52	/* of a package */
 #define MODEL_MAX_FILTERS	8	/* filter registers of a box */
 #define MODEL_MAX_FREE		3	/* free-running counters of a box */
 #define MODEL_MAX_QUEUES	4	/* whose occupancy software can clear */
@@ -69,6 +69,7 @@ enum model_reg_kind {
  * @at: MSR number, or offset from the box's first; offset in PCI space
  * @bytes: size in PCI space
  * @kind, @index: what it is
+ * @box: whose, where a PCI function has several boxes: 0 for the first of them
  * @keep: bits that keep what is written; of a status register those that a
  *	written 1 clears (RW1C)
  * @wo: bits that act when written as 1 and read as 0
@@ -80,6 +81,7 @@ struct model_reg {
 	u8 bytes;
 	u8 kind;
 	u8 index;
+	u8 box;
 	u32 keep, wo, zero, one;
 	const char *name;
 };
@@ -154,7 +156,10 @@ struct model_filter {
  * @first, @last: MSRs of all boxes of the type, for a quick look
  * @base, @stride: MSR of the first box, distance to the next; of a single box
  *	the register table has the MSR numbers themselves
+ * @in_function: boxes that a PCI function has, which share box control and
+ *	status; 0: one
  * @regs: the registers
+ * @other_regs: those of model_config.irp_counters 1 and 2, where they differ
  * @filters: the filters
  * @waves: the events
  * @ov: the global status bits of each box, or NULL
@@ -177,8 +182,11 @@ struct model_type {
 	u16 relay;
 	u32 first, last;
 	u32 base, stride;
+	u8 in_function;
 	const struct model_reg *regs;
 	u16 nregs;
+	const struct model_reg *other_regs[2];
+	u16 nother_regs[2];
 	const struct model_filter *filters;
 	u16 nfilters;
 	const struct model_wave *waves;
@@ -373,6 +381,13 @@ struct model {
 };
 
 /* model.c */
+unsigned int model_in_function(const struct model_type *type);
+unsigned int model_status_shift(const struct model_box *b);
+u32 model_own_status(const struct model_box *b);
+bool model_reg_of(const struct model_box *b, const struct model_reg *r);
+const struct model_reg *model_type_regs(const struct model *m,
+					const struct model_type *type,
+					unsigned int *count);
 struct model_box *model_box(struct model *m, unsigned int pkg,
 			    unsigned int kind, unsigned int index);
 void model_set_frozen(struct model *m, unsigned int pkg, bool frozen);

@@ -65,6 +65,54 @@ static const char *undefined_text(const struct model_reg *r)
 	}
 }
 
+/* --- boxes that share a PCI function ---------------------------------------- */
+
+unsigned int model_in_function(const struct model_type *type)
+{
+	return type->in_function ? type->in_function : 1;
+}
+
+/* Bit of a box's counter 0 in the status register. */
+unsigned int model_status_shift(const struct model_box *b)
+{
+	return b->type->status_shift +
+	       b->index % model_in_function(b->type) * b->type->counters;
+}
+
+/* Bits of the status register that are the box's. */
+u32 model_own_status(const struct model_box *b)
+{
+	if (model_in_function(b->type) == 1)
+		return ~0u;
+	return (MODEL_BIT(b->type->counters) - 1) << model_status_shift(b);
+}
+
+static bool is_shared(const struct model_reg *r)
+{
+	return r->kind == REG_BOX_CTL || r->kind == REG_STATUS;
+}
+
+/* Is a register of the type's one of this box? */
+bool model_reg_of(const struct model_box *b, const struct model_reg *r)
+{
+	return is_shared(r) || r->box == b->index % model_in_function(b->type);
+}
+
+/* The registers of a type's boxes, as they are on this machine. */
+const struct model_reg *model_type_regs(const struct model *m,
+					const struct model_type *type,
+					unsigned int *count)
+{
+	unsigned int other = m->cfg.irp_counters;
+
+	if (other && type->other_regs[other - 1]) {
+		*count = type->nother_regs[other - 1];
+		return type->other_regs[other - 1];
+	}
+	*count = type->nregs;
+	return type->regs;
+}
+
 /* --- reading ------------------------------------------------------------ */
 
 static u64 free_mask(const struct model_box *b)
@@ -474,8 +522,7 @@ static const struct model_reg *registers(const struct model *m,
 		*count = f->nregs;
 		return f->regs;
 	}
-	*count = type->nregs;
-	return type->regs;
+	return model_type_regs(m, type, count);
 }
 
 unsigned int model_pci_first_register(const struct model *m, bool io_bus,
@@ -543,26 +590,43 @@ static bool dead(const struct model_function *f, const struct model_box *b)
 static u32 read_dword(const struct model *m, struct model_box *b,
 		      const struct model_function *f, unsigned int where)
 {
+	unsigned int shift, i, count;
 	const struct model_reg *r;
-	unsigned int shift;
+	u64 value = 0;
 
 	r = find_dword(m, f, where, &shift);
 	if (!r)
 		return read_header(f, where);
-	model_box_sync(m, b);
-	return read_reg(m, b, r) >> shift;
+	if (!is_shared(r)) {
+		b += r->box;
+		model_box_sync(m, b);
+		return read_reg(m, b, r) >> shift;
+	}
+	count = model_in_function(b->type);
+	for (i = 0; i < count; i++, b++) {
+		model_box_sync(m, b);
+		value |= read_reg(m, b, r);
+	}
+	return value >> shift;
 }
 
 static void write_dword(struct model *m, struct model_box *b,
 			const struct model_function *f, unsigned int where,
 			u32 value, u32 mask)
 {
+	unsigned int shift, i, count;
 	const struct model_reg *r;
-	unsigned int shift;
 
 	r = find_dword(m, f, where, &shift);
-	if (r)
+	if (!r)
+		return;
+	count = is_shared(r) ? model_in_function(b->type) : 1;
+	b += r->box;
+	for (i = 0; i < count; i++, b++) {
 		write_reg(m, b, r, (u64)value << shift, (u64)mask << shift);
+		/* what is undefined is so once */
+		value = (value & ~r->zero) | r->one;
+	}
 }
 
 static u32 size_mask(unsigned int size)

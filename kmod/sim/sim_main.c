@@ -61,6 +61,10 @@ module_param_named(node_map, sim.config.node_map, uint, 0444);
 MODULE_PARM_DESC(node_map,
 		 "Node id of each of eight packages, an octal digit each from the right (default 076543210)");
 
+module_param_named(irp_counters, sim.config.irp_counters, uint, 0444);
+MODULE_PARM_DESC(irp_counters,
+		 "Where the IRPs' counters are on Haswell and Broadwell: 0 as in Table 1-3 of the manual (default), 1 as in Table 2-144, 2 as in Table 1-3 with one more register that keeps what is written");
+
 static int sim_check_range(const char *name, unsigned int value,
 			   unsigned int min, unsigned int max)
 {
@@ -97,6 +101,7 @@ static int sim_check_config(const struct model_config *c)
 	ret = ret ?: sim_check_range("qpi_ports", c->qpi_ports,
 				     !!c->gen->qpi_ports, c->gen->qpi_ports);
 	ret = ret ?: sim_check_choice("counter_bits", c->counter_bits, 44, 48);
+	ret = ret ?: sim_check_range("irp_counters", c->irp_counters, 0, 2);
 	ret = ret ?: sim_check_range("fixed_bits", c->fixed_bits,
 				     MODEL_MIN_FIXED_BITS, MODEL_COUNTER_BITS);
 	ret = ret ?: sim_clock_check(c);

@@ -247,6 +247,23 @@ def report(number, generation, source, ours, theirs):
     return number, failed
 
 
+def addresses(generation):
+    """Registers at one address or another: all listed, and so in boxes.json."""
+    known = [entry for entry in listed(generation, "registers")
+             if entry.explained]
+    found = set()
+    for box in generation.boxes:
+        registers = box.registers or {}
+        if "OtherCounter" in registers:
+            found.add(("%s_%s/Counter" % (generation.name, box.name),
+                       registers["Counter"], registers["OtherCounter"]))
+    rows = {(entry.event, entry.ours, entry.theirs) for entry in known}
+    # Haswell's own addresses are in the driver, not here
+    own = {(entry.event, entry.ours, entry.theirs) for entry in known
+           if entry.own and generation.registers}
+    return sorted(found - rows) + sorted(own - found)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--linux", action="append", default=[],
@@ -261,6 +278,13 @@ def main():
         if generation.name not in READINGS:
             continue
         ours = our_catalogue(generation)
+        wrong = addresses(generation)
+        number += 1
+        print("%sok %d %s: registers at contested addresses are listed" % (
+            "not " * bool(wrong), number, generation.name))
+        for row in wrong:
+            print("# %s: %s or %s" % row)
+        failed = failed or bool(wrong)
         for name, source in (("libpfm4", libpfm4), ("perf", perf)):
             try:
                 theirs = source(generation, args)

@@ -11,8 +11,8 @@
 
 #include "perf.h"
 
-/* Boxes of a package that has all, in the order of box_kinds; 42 together. */
-enum { PACKAGE_BOXES = 42 };
+/* Boxes of a package that has all, in the order of box_kinds; 43 together. */
+enum { PACKAGE_BOXES = 43 };
 extern const unsigned int package_boxes[BOX_KINDS];
 
 /* How many PMUs there are, and how many with a CPU of package @pkg. */

@@ -95,6 +95,9 @@ const char *driver_pmu(enum driver driver, const char *box)
 {
 	static char name[PMU_NAME_MAX];
 
+	/* it takes both IRPs for one box, whose first counters are IRP 0's */
+	if (driver == IN_TREE && !strcmp(box, "irp_0"))
+		box = "irp";
 	snprintf(name, sizeof(name), "%s_%s",
 		 driver == OURS ? generation()->name : "uncore", box);
 	return name;

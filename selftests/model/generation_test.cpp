@@ -167,6 +167,64 @@ TEST(IvyBridge, AThreadHasFiveBitsAndAStateSix) {
   EXPECT_EQ(m.undefined.size(), 1u) << "that is Haswell's M'";
 }
 
+// Tables 1-3 and 2-144 of 331051, and a register that is no counter.
+TEST(Haswell, TheIrpsCountersAreAtOneAddressOrAnother) {
+  const unsigned at[][4] = {{0xa0, 0xa8, 0xb0, 0xb8},
+                            {0xa0, 0xb0, 0xb8, 0xc0},
+                            {0xa0, 0xa8, 0xb0, 0xb8}};
+  const unsigned irp = devfn(5, 6);
+  for (unsigned layout = 0; layout < 3; ++layout) {
+    model_config config = kFull;
+    config.irp_counters = layout;
+    Machine m(config);
+    for (unsigned i = 0; i < 4; ++i)
+      m.pci_write(irp, 0xd8 + 4 * i, kEn | 0x0d, 4, 0, true);
+    for (unsigned box : {0u, 1u}) {
+      Txn txn{.kind = MODEL_IRP, .code = 0x0d};
+      txn.box = box;
+      txn.count = 10 + box;
+      m.traffic(txn);
+    }
+    for (unsigned i = 0; i < 4; ++i)
+      EXPECT_EQ(m.pci_read(irp, at[layout][i], 4, 0, true), 10 + i / 2)
+          << layout << " " << i;
+    const unsigned other = layout == 1 ? 0xa8 : 0xc0;
+    m.pci_write(irp, other, 0x1234, 4, 0, true);
+    EXPECT_EQ(m.pci_read(irp, other, 4, 0, true), layout == 2 ? 0x1234u : 0u)
+        << layout;
+    EXPECT_TRUE(m.undefined.empty());
+  }
+}
+
+// One box control and one status for both: 2.7.2.1.
+TEST(Haswell, TheIrpsShareBoxControlAndStatus) {
+  Machine m(kFull);
+  const Box irp[] = {{MODEL_IRP, 0}, {MODEL_IRP, 1}};
+  for (const Box& box : irp) {
+    m.program(box, 1, kEn | 0x0d);
+    m.write(box.ctr(1), (1ull << 48) - 1);
+    Txn txn{.kind = MODEL_IRP, .code = 0x0d};
+    txn.box = box.index;
+    m.traffic(txn);
+    EXPECT_EQ(m.read(box.ctr(1)), 0u);
+  }
+  EXPECT_EQ(m.read(irp[0].status()), 0xau);
+  m.write(irp[1].status(), 0x8);
+  EXPECT_EQ(m.read(irp[0].status()), 0x2u);
+  m.write(irp[0].box_ctl(), kOnes | kFrz);
+  for (const Box& box : irp) {
+    Txn txn{.kind = MODEL_IRP, .code = 0x0d};
+    txn.box = box.index;
+    m.traffic(txn);
+    EXPECT_EQ(m.read(box.ctr(1)), 0u) << "frozen";
+  }
+  m.write(irp[1].box_ctl(), kOnes | 0x1);
+  for (const Box& box : irp) EXPECT_EQ(m.read(box.ctl(1)), 0u) << "reset";
+  EXPECT_TRUE(m.undefined.empty());
+  m.write(irp[0].box_ctl(), 0);
+  EXPECT_EQ(m.undefined.size(), 1u);
+}
+
 TEST(IvyBridge, TheCountersOfTheIrpAreNotOneAfterTheOther) {
   Machine m(ivy_bridge());
   const unsigned irp = devfn(5, 6), ctr[] = {0xa0, 0xb0, 0xb8, 0xc0};
@@ -175,8 +233,11 @@ TEST(IvyBridge, TheCountersOfTheIrpAreNotOneAfterTheOther) {
     m.pci_write(irp, 0xd8 + 4 * i, kEn | 0x0b, 4, 0, true);
   txn.count = 77;
   m.traffic(txn);
-  for (unsigned at : ctr)
-    EXPECT_EQ(m.pci_read(irp, at, 4, 0, true), 77u) << at;
+  txn.box = 1;
+  txn.count = 5;
+  m.traffic(txn);
+  for (unsigned i = 0; i < 4; i++)
+    EXPECT_EQ(m.pci_read(irp, ctr[i], 4, 0, true), i < 2 ? 77u : 5u) << i;
   EXPECT_EQ(m.pci_read(irp, 0xa8, 4, 0, true), 0u);
   EXPECT_TRUE(m.undefined.empty());
   m.pci_write(irp, 0xd8, kEn | kOvEn | 0x0b, 4, 0, true);

@@ -63,7 +63,8 @@ constexpr model_ops kOps = {on_pmi, on_now_ns, on_undefined};
 }  // namespace
 
 unsigned Box::counters() const {
-  return kind == MODEL_UBOX ? 2 : kind == MODEL_R3QPI ? 3 : 4;
+  if (kind == MODEL_UBOX || kind == MODEL_IRP) return 2;
+  return kind == MODEL_R3QPI ? 3 : 4;
 }
 
 u32 Box::ones() const {
@@ -71,6 +72,8 @@ u32 Box::ones() const {
 }
 
 u32 Box::status_bit(unsigned counter) const {
+  // the IRPs' are in one register
+  if (kind == MODEL_IRP) return 1u << (2 * index + counter);
   return 1u << (kind == MODEL_IMC ? counter + 1 : counter);
 }
 
@@ -128,6 +131,8 @@ Reg Box::ctl(unsigned i) const {
       return msr(0x721 + 10 * index + i);
     case MODEL_PCU:
       return msr(0x711 + i);
+    case MODEL_IRP:
+      return pci(*this, 0xd8 + 4 * (2 * index + i), 4);
     default:
       return pci(*this, 0xd8 + 4 * i, 4);
   }
@@ -143,6 +148,8 @@ Reg Box::ctr(unsigned i) const {
       return msr(0x726 + 10 * index + i);
     case MODEL_PCU:
       return msr(0x717 + i);
+    case MODEL_IRP:
+      return pci(*this, 0xa0 + 8 * (2 * index + i), 8);
     default:
       return pci(*this, 0xa0 + 8 * i, 8);
   }
@@ -185,7 +192,7 @@ Reg Box::status() const {
 }
 
 std::vector<Box> all_boxes(bool (*wanted)(const Box&)) {
-  constexpr unsigned kCount[] = {1, 18, 4, 2, 8, 1, 1, 3, 1, 3};
+  constexpr unsigned kCount[] = {1, 18, 4, 2, 8, 2, 1, 3, 1, 3};
   std::vector<Box> boxes;
   for (unsigned kind = 0; kind < std::size(kCount); ++kind)
     for (unsigned i = 0; i < kCount[kind]; ++i) {

@@ -137,6 +137,7 @@ inline constexpr model_config kFull = {
     .node_map = 0,
     .counter_gp = 0,
     .write_whole = 0,
+    .irp_counters = 0,
     .missing = {},
     .twice = -1,
     .twice_box = 0,

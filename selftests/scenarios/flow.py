@@ -33,18 +33,27 @@ class Machine(collections.namedtuple(
 
     def boxes(self, kind):
         return {"cbox": self.cboxes, "sbox": self.sboxes, "ha": self.has,
-                "imc": self.imcs, "qpi": self.qpi_ports,
+                "imc": self.imcs, "qpi": self.qpi_ports, "irp": len(UNITS),
                 "r3qpi": self.qpi_ports}.get(kind, 1)
 
     def hertz(self, kind):
         return getattr(self, CLOCK[kind])
 
 
-class Flow:
-    """Transactions of a kind that pass each box of a type, of a package."""
+# Shares of the two units of coherent IO in what devices do: they have other
+# devices below them.
+UNITS = (0.625, 0.375)
 
-    def __init__(self, box, code, umask, rate, **keys):
+
+class Flow:
+    """
+    Transactions of a kind that pass each box of a type, of a package, or the one
+    with a number.
+    """
+
+    def __init__(self, box, code, umask, rate, number=None, **keys):
         self.box, self.code, self.umask = box, code, umask
+        self.number = number
         self.rate, self.keys = rate, keys
         self.value = 1
 
@@ -53,8 +62,10 @@ class Flow:
         keys = "".join(" %s=%s" % (key, value if isinstance(value, str) else
                                    "%#x" % value)
                        for key, value in self.keys.items())
+        box = self.box if self.number is None else "%s_%d" % (self.box,
+                                                              self.number)
         return "pkg=%d box=%s event=%#x umask=%#x%s rate=%.9f\n" % (
-            package, self.box, self.code, self.umask, keys, self.rate)
+            package, box, self.code, self.umask, keys, self.rate)
 
 
 class Lines:
@@ -126,6 +137,12 @@ class Socket:
         """So many a second, in all boxes of the type together."""
         rate = per_second / self.machine.boxes(box) / self.machine.hertz(box)
         self.flows.append(Flow(box, code, umask, rate, **keys))
+
+    def _add_by_unit(self, code, umask, per_second):
+        """So many a second, in both units of coherent IO together."""
+        for number, share in enumerate(UNITS):
+            self.flows.append(Flow("irp", code, umask, per_second * share /
+                                   self.machine.hertz("irp"), number))
 
     def _share(self, box, code, umask, share, **keys):
         """In so many of each box's cycles, or entries in each."""
@@ -334,9 +351,9 @@ class Socket:
         for umask, lines in ((0x01, own.device_reads),
                              (0x08, own.device_parts),
                              (0x10, own.device_writes)):
-            self._add("irp", 0x13, umask, lines)
-        self._add("irp", 0x16, 0x01, own.device_reads)
-        self._add("irp", 0x16, 0x02, own.device_writes + own.device_parts)
+            self._add_by_unit(0x13, umask, lines)
+        self._add_by_unit(0x16, 0x01, own.device_reads)
+        self._add_by_unit(0x16, 0x02, own.device_writes + own.device_parts)
         # to the ring one way round, from it the other: lines and requests
         for way, lines in (((0x01, 0x02), own.device_writes),
                            ((0x04, 0x08), own.device_reads)):

@@ -54,6 +54,31 @@ static result<void> check_stray_bits(const known_pmu &p,
 	return {};
 }
 
+/// Edge and invert act on the comparison with the threshold: without one the
+/// driver refuses them under its own names.
+static result<void> check_threshold(const known_pmu &p,
+				    const config_words &words,
+				    std::string_view text)
+{
+	const format_field *thresh = p.on.field("thresh");
+
+	if (p.on.driver != driver::xeon_uncore || p.on.prefix == "uncore" ||
+	    !thresh || (words.word[0] & 0xff) == 0xff ||
+	    words.word[thresh->word] & thresh->place(thresh->max()))
+		return {};
+	for (const std::string_view name :
+	     {"edge", "inv", "occ_edge", "occ_invert"}) {
+		const format_field *field = p.on.field(name);
+
+		if (field && words.word[field->word] & field->place(1))
+			return invalid(p.on.name + ": " + std::string(name) +
+				       " has no effect without thresh: add "
+				       "thresh=1 to " +
+				       quote(text));
+	}
+	return {};
+}
+
 result<void> check_words(const known_pmu &p, const config_words &words,
 			 std::string_view text)
 {
@@ -65,6 +90,8 @@ result<void> check_words(const known_pmu &p, const config_words &words,
 		if (const auto right = check_in_tree(p.on, *p.tables, words);
 		    !right)
 			return right;
+	if (const auto compared = check_threshold(p, words, text); !compared)
+		return compared;
 	const format_field *enable = p.on.field("tid_en");
 	const format_field *tid = p.on.field("filter_tid");
 	if (enable && tid && words.word[tid->word] & tid->place(tid->max()) &&

@@ -156,6 +156,24 @@ TEST_F(events, fields)
 	EXPECT_EQ(one("imc_0/cas_count.rd,thresh=1/").config, 0x1000304u);
 }
 
+TEST_F(events, edge_and_invert_without_a_threshold)
+{
+	expect_wrong("imc_0/clockticks,edge/", errc::invalid,
+		     "hswep_imc_0: edge has no effect without thresh: add "
+		     "thresh=1 to 'imc_0/clockticks,edge/'");
+	expect_wrong("cbox_0/clockticks,inv,thresh=0/", errc::invalid,
+		     "hswep_cbox_0: inv has no effect without thresh: add "
+		     "thresh=1 to 'cbox_0/clockticks,inv,thresh=0/'");
+	expect_wrong("pcu/event=0x80,occ_sel=1,occ_edge/", errc::invalid,
+		     "hswep_pcu: occ_edge has no effect without thresh: add "
+		     "thresh=1 to 'pcu/event=0x80,occ_sel=1,occ_edge/'");
+	expect_wrong("pcu/config=0x40004080/", errc::invalid,
+		     "hswep_pcu: occ_invert has no effect without thresh: add "
+		     "thresh=1 to 'pcu/config=0x40004080/'");
+	EXPECT_EQ(one("imc_0/clockticks,edge,thresh=1/").config, 0x1040000u);
+	EXPECT_EQ(one("imc_0/clockticks,edge=0/").config, 0u);
+}
+
 TEST_F(events, raw_words)
 {
 	const event found = one("cbox_0/config=0x1134,config1=0xfe0000/");
@@ -267,7 +285,7 @@ TEST_F(events, of_other_pmus)
 TEST_F(events, of_the_driver_alone)
 {
 	const tree recorded("hswep");
-	const std::string folder = devices + "hswep_irp/events/";
+	const std::string folder = devices + "hswep_irp_0/events/";
 
 	recorded.write(folder + "brand_new", "event=0x44,umask=0x2,thresh=?\n");
 	recorded.write(folder + "brand_new.scale", "2.5e-1\n");
@@ -282,7 +300,7 @@ TEST_F(events, of_the_driver_alone)
 	const auto asked = parse_events("irp/brand_new/", machine);
 	ASSERT_FALSE(asked);
 	EXPECT_EQ(asked.error().message,
-		  "hswep_irp/brand_new/ needs thresh=, a number up to 0xff");
+		  "hswep_irp_0/brand_new/ needs thresh=, a number up to 0xff");
 	EXPECT_FALSE(parse_events("irp/brand_new.scale/", machine));
 	EXPECT_FALSE(parse_events("irp/../type/", machine));
 }
@@ -510,7 +528,7 @@ TEST_F(events, too_many)
 TEST(events_of_a_hostile_driver, are_not_repeated_as_they_are)
 {
 	const tree recorded("hswep");
-	const std::string folder = devices + "hswep_irp/";
+	const std::string folder = devices + "hswep_irp_0/";
 
 	recorded.write(folder + "events/evil", "a\033[2Jb=?\n");
 	recorded.write(folder + "events/long", std::string(60000, 'x') + "=?");

@@ -141,13 +141,15 @@ static const u64 imc_ov[] = {
 	1ULL << 24, 1ULL << 24, 1ULL << 24, 1ULL << 24,
 };
 
-/* --- IRP, §2.7.2; counters as in Table 1-3 ------------------------------- */
+/* --- IRP, §2.7.2: counters as in Table 1-3, and as in Table 2-144 ---------- */
 
-PCI_REGS_4(irp_regs, PCI_CTL, PCI_CTL_RSV,
-	ROW_BOX_CTL(0xf4, BOX_CTL_ONE),
-	ROW_STATUS(0xf8, 0xf, 0));
+IRP_REGS(irp_regs, 0xa8, 0xb0, 0xb8, PCI_CTL, PCI_CTL_RSV);
+IRP_REGS(irp_regs_2_144, 0xb0, 0xb8, 0xc0, PCI_CTL, PCI_CTL_RSV);
+/* a register that is no counter, where one is by the other table */
+IRP_REGS(irp_regs_both, 0xa8, 0xb0, 0xb8, PCI_CTL, PCI_CTL_RSV,
+	ROW_FILTER(0xc0, 0, 0xffffffff, 0, "reserved"));
 
-static const u64 irp_ov[] = { 1ULL << 34 };
+static const u64 irp_ov[] = { 1ULL << 34, 1ULL << 34 };
 
 /* --- PCU, §2.8.2 -------------------------------------------------------- */
 
@@ -254,8 +256,11 @@ static const struct model_type box_types[MODEL_BOX_KINDS] = {
 		TABLES(imc),
 	},
 	[MODEL_IRP] = {
-		.name = "irp", .pci = true, .counters = 4,
-		.thresh = 0xff, .ov = irp_ov,
+		.name = "irp", .numbered = true, .pci = true, .counters = 2,
+		.thresh = 0xff, .ov = irp_ov, .in_function = 2,
+		.other_regs = { irp_regs_2_144, irp_regs_both },
+		.nother_regs = { MODEL_COUNT(irp_regs_2_144),
+				 MODEL_COUNT(irp_regs_both) },
 		TABLES(irp),
 	},
 	[MODEL_PCU] = {

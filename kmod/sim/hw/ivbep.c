@@ -97,20 +97,9 @@ static const u64 imc_ov[] = {
 
 /* --- IRP, §2.6: two of two counters; tells nobody of overflows --------------- */
 
-#define IRP_CTL		(PCI_CTL & ~CTL_OV_EN)
+#define IRP_CTL_BITS	(PCI_CTL & ~CTL_OV_EN)
 
-static const struct model_reg irp_regs[] = {
-	ROW_CTR(0xa0, 0),
-	ROW_CTR(0xb0, 1),
-	ROW_CTR(0xb8, 2),
-	ROW_CTR(0xc0, 3),
-	ROW_CTL(0xd8, 0, IRP_CTL, CTL_RSV | CTL_OV_EN),
-	ROW_CTL(0xdc, 1, IRP_CTL, CTL_RSV | CTL_OV_EN),
-	ROW_CTL(0xe0, 2, IRP_CTL, CTL_RSV | CTL_OV_EN),
-	ROW_CTL(0xe4, 3, IRP_CTL, CTL_RSV | CTL_OV_EN),
-	ROW_BOX_CTL(0xf4, BOX_CTL_ONE),
-	ROW_STATUS(0xf8, 0xf, 0),
-};
+IRP_REGS(irp_regs, 0xb0, 0xb8, 0xc0, IRP_CTL_BITS, CTL_RSV | CTL_OV_EN);
 
 /* --- PCU, §2.7.3 ------------------------------------------------------------ */
 
@@ -181,7 +170,8 @@ static const struct model_type box_types[MODEL_BOX_KINDS] = {
 		TABLES(imc),
 	},
 	[MODEL_IRP] = {
-		.name = "irp", .pci = true, .counters = 4, .thresh = 0xff,
+		.name = "irp", .numbered = true, .pci = true, .counters = 2,
+		.thresh = 0xff, .in_function = 2,
 		TABLES(irp),
 	},
 	[MODEL_PCU] = {

@@ -66,6 +66,27 @@
 		   ROW_CTR(0xb8, 3), ROW_CTL(0xe4, 3, fields, rsv), \
 		   __VA_ARGS__)
 
+/*
+ * The two IRPs of a function, with two counters each: where the second counter of
+ * either and the first one of IRP 1 are depends.
+ */
+#define IRP_REGS(table, ctr01, ctr10, ctr11, fields, rsv, ...) \
+	static const struct model_reg table[] = { \
+		IRP_CTR(0xa0, 0, 0), IRP_CTR(ctr01, 0, 1), \
+		IRP_CTR(ctr10, 1, 0), IRP_CTR(ctr11, 1, 1), \
+		IRP_CTL(0xd8, 0, 0, fields, rsv), IRP_CTL(0xdc, 0, 1, fields, rsv), \
+		IRP_CTL(0xe0, 1, 0, fields, rsv), IRP_CTL(0xe4, 1, 1, fields, rsv), \
+		ROW_BOX_CTL(0xf4, BOX_CTL_ONE), ROW_STATUS(0xf8, 0xf, 0), \
+		__VA_ARGS__ \
+	}
+#define IRP_CTR(where, of, i) \
+	{ .at = (where), .bytes = 8, .kind = REG_CTR, .index = (i), \
+	  .box = (of), .name = "ctr" #i }
+#define IRP_CTL(where, of, i, fields, rsv) \
+	{ .at = (where), .bytes = 4, .kind = REG_CTL, .index = (i), \
+	  .box = (of), .keep = (fields), .wo = CTL_RST, .zero = (rsv), \
+	  .name = "ctl" #i }
+
 /* The generation's file defines WAVES(box), its events. */
 #define TABLES(box) \
 	.regs = box##_regs, .nregs = MODEL_COUNT(box##_regs), \

@@ -13,6 +13,7 @@
 
 #include <uncore/catalogue.hpp>
 
+#include "checks/coherent_io.hpp"
 #include "checks/counters.hpp"
 #include "checks/interrupts.hpp"
 #include "checks/load.hpp"
@@ -75,6 +76,7 @@ public:
 		step("reads of groups", [this] { check_groups(); });
 		step("parts and wholes", [this] { check_sums(); });
 		step("filters", [this] { check_states(); });
+		step("coherent IO", [this] { check_units(); });
 		step("sampling", [this] { check_sampling(); });
 		step("interrupts of each CPU", [this] { check_interrupts(); });
 		step("memory", [this] { check_memory(); });
@@ -390,6 +392,16 @@ private:
 			    text,
 			    "they are not counted at a time: is the machine "
 			    "otherwise idle?");
+	}
+
+	void check_units()
+	{
+		json counts = json::array();
+
+		for (finding &one : check_coherent_io(machine_, counts))
+			results_.findings.push_back(std::move(one));
+		if (!counts.empty())
+			results_.measured["coherent IO"] = std::move(counts);
 	}
 
 	/// Samples come as often as the event counts.

@@ -13,6 +13,7 @@ constexpr double flit = 8;  ///< bytes of data in a QPI data flit
 const instance_label instance_labels[] = {
 	{"imc", "channel", true}, {"qpi", "link", true}, {"cbox", "slice"},
 	{"ha", "agent"},	  {"sbox", "stop"},	 {"r3qpi", "stop"},
+	{"irp", "unit"},
 };
 
 const series chosen[] = {
@@ -109,7 +110,7 @@ const series chosen[] = {
 	 "qpi",
 	 {{"clockticks", {}}}},
 
-	// four of the coherent IO
+	// both counters of each unit of the coherent IO
 	{"uncore_pcie_bytes",
 	 "bytes",
 	 "Data that devices read from memory and wrote to it in whole lines "
@@ -117,16 +118,6 @@ const series chosen[] = {
 	 "irp",
 	 {{"coherent_ops.pcirdcur", {{"direction", "read"}}, line},
 	  {"coherent_ops.pcitom", {{"direction", "write"}}, line}}},
-	{"uncore_pcie_partial_writes",
-	 "",
-	 "Writes of devices to a part of a line.",
-	 "irp",
-	 {{"coherent_ops.rfo", {}}}},
-	{"uncore_pcie_clock_cycles",
-	 "cycles",
-	 "Clock cycles of the coherent IO.",
-	 "irp",
-	 {{"clockticks", {}}}},
 
 	// three of the ring stop of PCIe
 	{"uncore_pcie_ring_used_cycles",

@@ -298,8 +298,6 @@ void live_numbers::take_pcie(int socket, const collector &of)
 		    socket,
 		    divided(seconds, grown("uncore_pcie_bytes", socket,
 					   {{"direction", way}})));
-	put({"  of parts", measure::events, row_room::large}, socket,
-	    divided(seconds, grown("uncore_pcie_partial_writes", socket)));
 }
 
 void live_numbers::take_power(int socket, const collector &of)

@@ -55,7 +55,7 @@ function squeeze(text, most) {
 
 const WIDE = {
 	width: 620, gap: 120, pad: 14, head: 82, side: 112, space: 8, row: 56, slice: 42,
-	channel: 62, link: 34, perRow: 8, agents: [150, 100, 128, 82], stop: 26,
+	channel: 62, link: 34, perRow: 8, agents: [98, 98, 84, 112, 68], stop: 26,
 };
 const NARROW = {
 	width: 368, gap: 84, pad: 10, head: 80, side: 0, space: 6, row: 52, slice: 38,
@@ -162,7 +162,7 @@ function putSocket(socket, plan, x, y, mirrored) {
 	if (narrow && mirrored && qpi.length)
 		at = putPorts(at, true);
 	if (agents.length)
-		at = inRows(plan.places, agents, narrow ? 2 : 4, left, at, inner, plan.row,
+		at = inRows(plan.places, agents, narrow ? 2 : 5, left, at, inner, plan.row,
 			plan.space, plan.agents) + 4;
 	at = putRings(of, plan, left, at, inner);
 	if (side)

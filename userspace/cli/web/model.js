@@ -229,7 +229,7 @@ const MEASURED = {
 	},
 	irp(view, box) {
 		const value = view.sum(box, "uncore_pcie_bytes");
-		return {value, bound: 64 * view.sum(box, "uncore_pcie_clock_cycles"),
+		return {value, bound: 64 * uncoreClock(view, box),
 			text: bytes(value), what: "read and written by devices"};
 	},
 };
