@@ -46,7 +46,6 @@ struct unc_slot *unc_event_slot(struct unc_event *ue)
 				return slot;
 			/* free since the last look: take its last counts */
 			unc_event_count(ue, slot);
-			ue->carry = slot->total - ue->mark;
 		}
 		ue->slot = -1;
 	}
@@ -73,4 +72,5 @@ void unc_event_count(struct unc_event *ue, const struct unc_slot *slot)
 		return;
 	local64_add(slot->total - ue->prev, &ue->event->count);
 	ue->prev = slot->total;
+	ue->carry = slot->total - ue->mark;
 }

@@ -12,6 +12,7 @@
 #include <linux/overflow.h>
 #include <linux/pci.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "xeon_uncore.h"
 
@@ -163,9 +164,12 @@ static void unc_pci_remove(struct pci_dev *pdev)
 			unc_pci_remove_box(box);
 		else
 			unc_pci_remove_filter(box);
-		if (counting && box->dead)
-			dev_warn(&pdev->dev, "%s of package %d: removed while counting: its events stop at their last count\n",
-				 box->name, box->pkg->phys_id);
+		if (!counting || !box->dead)
+			continue;
+		/* perf finds that the box's events cannot be added any more */
+		schedule_work(&box->resched);
+		dev_warn(&pdev->dev, "%s of package %d: removed while counting: its events stop at their last count\n",
+			 box->name, box->pkg->phys_id);
 	}
 	if (f->regs)
 		iounmap(f->regs);

@@ -231,12 +231,17 @@ static void unc_sampling_output(struct unc_event *ue, u64 due, u64 weight,
 {
 	struct perf_event *event = ue->event;
 	struct perf_sample_data data;
+	u64 rest = (due - 1) * ue->want.sampling.period;
 	u64 period, before;
 
+	/* the first one has what the event has counted since its last sample */
+	if (ue->want.sampling.freq || rest >= weight)
+		rest = weight - div64_u64(weight, due);
 	for (; due; due--) {
 		before = local_clock();
-		period = div64_u64(weight, due);
-		weight -= period;
+		period = weight - rest;
+		weight = rest;
+		rest = due > 2 ? weight - div64_u64(weight, due - 1) : 0;
 		event->hw.last_period = period;
 		perf_sample_data_init(&data, 0, period);
 		if (unc_perf_overflow(event, &data, regs)) {
@@ -417,6 +422,7 @@ u64 unc_sampling_take(struct unc_event *ue, const struct unc_slot *slot,
 		return 0;
 	ue->seq = slot->sampling.seq;
 	ue->mark = slot->sampling.mark;
+	ue->carry = slot->total - ue->mark;
 	return due;
 }
 
