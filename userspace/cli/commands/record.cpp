@@ -223,7 +223,7 @@ static int record_series(const record_options &options, const context &shared)
 
 		if (!made)
 			return made.error();
-		file = *std::move(made);
+		file.emplace(*std::move(made));
 		file->begin(counters);
 		add();
 		return {};
