@@ -201,6 +201,55 @@ def test_short_lived(tap, folder):
     tap.ok(not wrong, "tasks that start while record does have names", wrong)
 
 
+# --- names that other users choose ---------------------------------------------------------------
+
+def test_task_names(tap, folder):
+    """A task's name forges neither stacks nor lines, and controls no terminal."""
+    path = os.path.join(folder, "names")
+    names = ("init;main", "x 1\ny", "\x1b[2Jred")
+    script = "import ctypes\nfor name in %r:\n" \
+        "    ctypes.CDLL(None).prctl(15, name.encode())\n" \
+        "    ctypes.CDLL(None).mmap.restype = ctypes.c_void_p\n" \
+        "    bytearray(1 << 24)\n" % (names,)
+    done = run(*RECORD, "--folded", "-o", path, sys.executable, "-c", script)
+    if "CONFIG_DEBUG_INFO_BTF" in done.stderr or "CAP_BPF" in done.stderr:
+        tap.say("no BPF here: names in folded stacks are left out")
+        return
+    with open(path, encoding="utf-8", newline="\n") as file:
+        text = file.read()
+    lines = text.split("\n")[:-1]
+    wrong = [line for line in lines if not re.fullmatch(r"[^\0-\x1f]+ \d+", line)]
+    shown = [name for name in ("init:main;", "x 1?y;", "?[2Jred;")
+             if not any(line.startswith(name) for line in lines)]
+    tap.ok(done.returncode == 0 and not wrong and not shown,
+           "folded stacks of tasks with control characters and semicolons in "
+           "their names", [repr(line) for line in wrong] + shown +
+           comments(done))
+    done = run("flamegraph", path)
+    tap.ok(done.returncode == 0 and not done.stderr, "and their picture",
+           [done.stderr])
+
+
+def test_bad_stacks(tap, folder):
+    """Lines that are not stacks are skipped and counted."""
+    path = os.path.join(folder, "stacks")
+    for text, skipped in (("a;b 1\nno count\n\nb 2.5\n", 1),
+                          ("a;b 1\r\n x\n" + "c -1\n 7\n", 3),
+                          ("a 18446744073709551615\na 18446744073709551615\n",
+                           0)):
+        with open(path, "w", encoding="ascii", newline="") as file:
+            file.write(text)
+        done = run("flamegraph", path)
+        note = re.search(r"^uncore: (\d+) lines? (?:is|are) not .*skipped$",
+                         done.stderr)
+        tap.ok(done.returncode == 0 and ">a" in done.stdout and
+               "nan" not in done.stdout and
+               (int(note.group(1)) if note else 0) == skipped and
+               len(done.stderr.splitlines()) == bool(skipped),
+               "flamegraph: %d lines of %r are skipped" % (skipped, text[:20]),
+               [done.stderr, done.stdout[-200:]])
+
+
 # --- files that are none ------------------------------------------------------------------------
 
 def test_bad_files(tap, folder, samples):
@@ -273,6 +322,8 @@ def main():
     else:
         tap.say("no mount namespaces here: full disks and no /proc left out")
     test_short_lived(tap, folder)
+    test_task_names(tap, folder)
+    test_bad_stacks(tap, folder)
     test_bad_files(tap, folder, samples)
     test_narrow(tap, samples)
     shutil.rmtree(folder)

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "attribution/bpf_support.hpp"
+#include "attribution/folded.hpp"
 #include "perf_events.hpp"
 #include "stacks.h"
 #include "stacks.skel.h"
@@ -113,16 +114,6 @@ template <class F> int stack_counter::state::each_count(F &&use)
 	return err == -ENOENT ? 0 : err;
 }
 
-/// A frame's name must not look like several, or like a count.
-static void add_frame(std::string &line, std::string name)
-{
-	std::replace(name.begin(), name.end(), ';', ':');
-	std::replace_if(
-		name.begin(), name.end(),
-		[](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
-	line += ";" + name;
-}
-
 /// A stack's addresses, outermost first.
 std::vector<uint64_t> stack_counter::state::frames_of(uint64_t key)
 {
@@ -141,9 +132,9 @@ std::vector<uint64_t> stack_counter::state::frames_of(uint64_t key)
 
 std::string stack_counter::state::fold(const stack_key &key)
 {
-	std::string line(key.comm, strnlen(key.comm, sizeof(key.comm)));
+	std::string line;
 
-	std::replace(line.begin(), line.end(), ';', ':');
+	add_frame(line, {key.comm, strnlen(key.comm, sizeof(key.comm))});
 	for (uint64_t address : frames_of(key.user))
 		add_frame(line, names.user(key.tgid, address));
 	for (uint64_t address : frames_of(key.kernel))

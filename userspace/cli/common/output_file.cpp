@@ -39,7 +39,7 @@ int output_file::locate(const std::string &path, place &at)
 
 /// The regular file that a path names, and the folder that it is in.  The
 /// kernel follows a symbolic link or refuses to; realpath() would follow any.
-/// @return 0 or an errno; 0 and @p status.st_mode 0 if the file does not exist yet.
+/// @return 0 or an errno; 0 and @p status.st_mode 0 if the file does not exist
 /// yet.
 static int follow(int folder, const std::string &name, struct stat &status,
 		  std::string &path)
