@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 The uncore command beside other users of the machine: their symbolic links in
-sticky folders. It runs as root, and as another user where that matters; events of
-the kernel stand in for those of boxes.
+sticky folders, and their lists of functions. It runs as root, and as another user
+where that matters; events of the kernel stand in for those of boxes.
 """
 
 import contextlib
 import os
 import shutil
+import sys
 import tempfile
 
 from lib.command import EVENT, UNCORE, comments, run
@@ -77,6 +78,48 @@ def test_links(tap, folder):
         os.remove(link)
 
 
+# --- functions that were made at run time --------------------------------------------
+
+# Makes a function that writes to 4,000 pages, and lists it in the map of this
+# process, which then belongs to the user argv[1].
+MAKES_CODE = """
+import ctypes, mmap, os, sys
+code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+code.write(bytes.fromhex("c60701" "4881c700100000" "48ffce" "75f1" "c3"))
+memory = mmap.mmap(-1, 4096 * 4000)
+at = lambda of: ctypes.addressof(ctypes.c_char.from_buffer(of))
+path = "/tmp/perf-%d.map" % os.getpid()
+with open(path, "w") as file:
+    file.write("%x 1000 forged_name\\n" % at(code))
+os.chown(path, int(sys.argv[1]), -1)
+# processes are looked at again when their name changes
+ctypes.CDLL(None).prctl(15, b"maker")
+ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_long)(at(code))(at(memory), 4000)
+# recorded while it is here
+import time
+time.sleep(0.5)
+os.remove(path)
+"""
+
+
+def test_maps(tap, folder):
+    """Another user may not name functions of root's program."""
+    path = os.path.join(folder, "folded")
+    for owner, named in ((0, True), (OTHER, False)):
+        done = run("record", "--folded", "-e", EVENT, "-c", "1", "-o", path,
+                   "--", sys.executable, "-c", MAKES_CODE, "%d" % owner)
+        if "CONFIG_DEBUG_INFO_BTF" in done.stderr or "CAP_BPF" in done.stderr:
+            tap.say("no BPF here: maps of made functions are left out")
+            return
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        tap.ok(done.returncode == 0 and ("forged_name" in text) == named and
+               ("belongs to user" in done.stderr) != named,
+               "record --folded: user %d's map of root's functions is %s" %
+               (owner, "used" if named else "not used"),
+               comments(done) + text.splitlines()[-5:])
+
+
 def main():
     tap = Tap()
     if not os.path.exists(UNCORE):
@@ -87,6 +130,7 @@ def main():
     os.chmod(folder, 0o755)
     with sysctl(SYMLINKS, "1"):
         test_links(tap, folder)
+    test_maps(tap, folder)
     shutil.rmtree(folder)
     tap.end()
 

@@ -208,6 +208,7 @@ uncore::result<stack_report> stack_counter::report()
 		return bpf_failure("reading the stacks", err);
 	r.lost = state_->program->bss->lost;
 	r.lost_stacks = state_->program->bss->lost_stacks;
+	r.reasons = state_->names.reasons();
 	return r;
 }
 

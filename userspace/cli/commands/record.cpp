@@ -148,6 +148,8 @@ static int record_folded(const record_options &options,
 		return fail(report.error());
 	if (int failed = write_folded(*report, options.output))
 		return failed;
+	for (const std::string &reason : report->reasons)
+		note(reason);
 	say_samples(*report);
 	return *status;
 }

@@ -111,21 +111,31 @@ unique_fd open_mapped(const code_mapping &mapping)
 	return file;
 }
 
-uint32_t innermost_pid(uint32_t process)
+process_identity identity_of(uint32_t process)
 {
 	std::ifstream file(fmt::format("/proc/{}/status", process));
+	process_identity found{process, 0};
 	std::string line;
 
 	while (std::getline(file, line)) {
-		if (!line.starts_with("NSpid:"))
+		const size_t colon = line.find(':');
+
+		if (colon == line.npos)
 			continue;
 
-		std::istringstream numbers(line.substr(6));
+		const std::string key = line.substr(0, colon);
+		std::istringstream numbers(line.substr(colon + 1));
 
-		for (uint32_t pid; numbers >> pid;)
-			process = pid;
+		if (key == "Uid") {
+			uid_t real;
+
+			numbers >> real >> found.user;
+		} else if (key == "NSpid") {
+			for (uint32_t pid; numbers >> pid;)
+				found.pid = pid;
+		}
 	}
-	return process;
+	return found;
 }
 
 } // namespace cli
