@@ -46,7 +46,8 @@ bool is_anonymous(std::string_view path);
 unique_fd open_mapped(const code_mapping &mapping);
 /// A file by the path that it has for a process.
 unique_fd open_in_root_of(uint32_t process, const std::string &path);
-/// A file of our own, if it is a regular one: opening it never waits.
+/// A file of this mount namespace.  These functions open regular files only;
+/// other files are not touched.
 unique_fd open_regular(const std::string &path);
 
 struct process_identity {
