@@ -8,6 +8,7 @@ own.
 """
 
 import glob
+import http.server
 import json
 import os
 import random
@@ -17,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from lib.command import (EVENT, LIMIT, UNCORE, comments, is_refused,
@@ -250,6 +252,36 @@ def test_bad_stacks(tap, folder):
                [done.stderr, done.stdout[-200:]])
 
 
+# --- other machines ------------------------------------------------------------------------------
+
+class Asked(http.server.BaseHTTPRequestHandler):
+    """A server that has nothing, and knows what it was asked for."""
+    paths = []
+
+    def do_GET(self):
+        self.paths.append(self.path)
+        self.send_error(404)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_debuginfod(tap, folder, samples):
+    """Servers learn what runs here only if the user wants it."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Asked) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        for options, asks in (((), False), (("--debuginfod",), True)):
+            Asked.paths.clear()
+            done = run("report", "-i", samples, *options, env={
+                **os.environ, "DEBUGINFOD_CACHE_PATH": folder + "/debuginfod",
+                "DEBUGINFOD_URLS": "http://127.0.0.1:%d" % server.server_port})
+            tap.ok(done.returncode == 0 and bool(Asked.paths) == asks,
+                   "report %s: servers of debug files are %s" %
+                   (" ".join(options), "asked" if asks else "not asked"),
+                   [*Asked.paths[:3], *comments(done)])
+        server.shutdown()
+
+
 # --- files that are none ------------------------------------------------------------------------
 
 def test_bad_files(tap, folder, samples):
@@ -324,6 +356,7 @@ def main():
     test_short_lived(tap, folder)
     test_task_names(tap, folder)
     test_bad_stacks(tap, folder)
+    test_debuginfod(tap, folder, samples)
     test_bad_files(tap, folder, samples)
     test_narrow(tap, samples)
     shutil.rmtree(folder)

@@ -2,17 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 The uncore command beside other users of the machine: their symbolic links in
-sticky folders, and their lists of functions. It runs as root, and as another user
+sticky folders, their lists of functions, and their environment where the command
+has more rights than they. It runs as root, and as another user
 where that matters; events of the kernel stand in for those of boxes.
 """
 
 import contextlib
 import os
 import shutil
+import struct
+import subprocess
 import sys
 import tempfile
 
-from lib.command import EVENT, UNCORE, comments, run
+from lib.command import EVENT, LIMIT, UNCORE, comments, run
 from lib.uncore import Tap
 
 OTHER = 65534       # the other user, and its group
@@ -120,6 +123,42 @@ def test_maps(tap, folder):
                comments(done) + text.splitlines()[-5:])
 
 
+# --- file capabilities -----------------------------------------------------------------
+
+CAP_PERFMON, CAP_BPF = 38, 39
+
+
+def give_capabilities(path, *numbers):
+    """As setcap does, version 2 of linux/capability.h."""
+    mask = sum(1 << number for number in numbers)
+    os.setxattr(path, "security.capability",
+                struct.pack("<5I", 0x02000001, mask & 0xffffffff, 0, mask >> 32,
+                            0))
+
+
+def test_capabilities(tap, folder):
+    """The environment of a caller who has less rights than the command."""
+    command = os.path.join(folder, "uncore")
+    shutil.copy(UNCORE, command)
+    os.chmod(command, 0o755)
+    got = {}
+    for capable in (False, True):
+        if capable:
+            give_capabilities(command, CAP_PERFMON, CAP_BPF)
+        got[capable] = subprocess.run(
+            [command, "record", "--folded", "-e", EVENT, "-o", "/dev/null",
+             "true"], user=OTHER, group=OTHER, extra_groups=[], check=False,
+            env={**os.environ, "UNCORE_DEBUG": "1"}, stderr=subprocess.PIPE,
+            encoding="utf-8", errors="replace", timeout=LIMIT)
+    if "libbpf:" not in got[False].stderr:
+        tap.say("no BPF here: file capabilities are left out")
+        return
+    tap.ok("libbpf:" not in got[True].stderr and
+           len(got[True].stderr.splitlines()) <= 1,
+           "UNCORE_DEBUG has no effect on a command with file capabilities",
+           comments(got[True])[:5])
+
+
 def main():
     tap = Tap()
     if not os.path.exists(UNCORE):
@@ -131,6 +170,7 @@ def main():
     with sysctl(SYMLINKS, "1"):
         test_links(tap, folder)
     test_maps(tap, folder)
+    test_capabilities(tap, folder)
     shutil.rmtree(folder)
     tap.end()
 

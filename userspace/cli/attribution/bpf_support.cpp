@@ -54,7 +54,7 @@ static int keep_message(enum libbpf_print_level level, const char *format,
 	std::array<char, 512> text;
 
 	std::vsnprintf(text.data(), text.size(), format, arguments);
-	if (std::getenv("UNCORE_DEBUG"))
+	if (secure_getenv("UNCORE_DEBUG"))
 		std::fputs(text.data(), stderr);
 	if (level == LIBBPF_WARN)
 		messages = text.data();

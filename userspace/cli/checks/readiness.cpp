@@ -137,7 +137,8 @@ private:
 		bad("processor",
 		    fmt::format("{} is none that xeon_uncore knows", name),
 		    "use a Xeon E5 or E7 v2 to v4, a Xeon D-1500, 7100 or 7400 "
-		    "(family 6 models 29, 62, 63, 79 and 86, family 15 model 6), "
+		    "(family 6 models 29, 62, 63, 79 and 86, family 15 model "
+		    "6), "
 		    "or a simulated one: make vm");
 	}
 
@@ -255,6 +256,23 @@ private:
 		return {};
 	}
 
+	/// As the kernel's perf-security document has it: a capability that
+	/// every local user can have is none.
+	static std::string how_to_permit()
+	{
+		std::error_code failed;
+		fs::path command = fs::read_symlink("/proc/self/exe", failed);
+
+		if (failed)
+			command = "uncore";
+		return fmt::format(
+			"be root; or let a group run it: groupadd perf_users; "
+			"chgrp perf_users {0}; chmod 0750 {0}; setcap "
+			"cap_perfmon+ep {0}; or let all users count: sysctl "
+			"kernel.perf_event_paranoid=0",
+			command.string());
+	}
+
 	void check_permission()
 	{
 		const auto level =
@@ -264,9 +282,7 @@ private:
 		const std::string shown =
 			fmt::format("kernel.perf_event_paranoid is {}",
 				    level ? std::to_string(*level) : "unknown");
-		const char *const advice =
-			"be root, or setcap cap_perfmon+ep on the command, or "
-			"sysctl kernel.perf_event_paranoid=0";
+		const std::string advice = how_to_permit();
 
 		if (!level && !fs::exists(proc_ / "sys/kernel")) {
 			bad("permission", "cannot be told without /proc", "");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // uncore report: which tasks, functions and boxes a file of samples is of.
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <unordered_map>
@@ -24,6 +25,7 @@ using json = nlohmann::ordered_json;
 struct file_options {
 	std::string input = "perf.data";
 	unsigned lines = 10;
+	bool debuginfod = false;
 	format form = format::human;
 };
 
@@ -51,8 +53,9 @@ struct event_report {
 
 class analysis {
 public:
-	analysis(const perf_file &file, const uncore::topology *machine)
-		: file_(file), machine_(machine)
+	analysis(const perf_file &file, const uncore::topology *machine,
+		 symbolizer::debuginfod servers)
+		: file_(file), machine_(machine), names_(servers)
 	{
 		names_.set_recorded_kernel(file.kernel, file.release);
 	}
@@ -246,10 +249,9 @@ void print_human(const std::vector<event_report> &all, const perf_file &file,
 			  : ""));
 	for (const event_report &event : all) {
 		print_line("");
-		print_line(fmt::format("{}: {} samples, {} counts",
-				       bold(stdout, event.name),
-				       grouped(double(event.samples)),
-				       grouped(event.counts)));
+		print_line(fmt::format(
+			"{}: {} samples, {} counts", bold(stdout, event.name),
+			grouped(double(event.samples)), grouped(event.counts)));
 		for (const ranking &r : event.rankings)
 			print_ranking(r, event, options);
 	}
@@ -304,8 +306,13 @@ int report_file(const context &shared, const file_options &options)
 	if (!file)
 		return fail(file.error());
 
+	if (options.debuginfod && !secure_getenv("DEBUGINFOD_URLS"))
+		note("--debuginfod: DEBUGINFOD_URLS names no servers");
+
 	auto machine = uncore::topology::read(shared.sysfs);
-	analysis of(*file, machine ? &*machine : nullptr);
+	analysis of(*file, machine ? &*machine : nullptr,
+		    options.debuginfod ? symbolizer::debuginfod::ask
+				       : symbolizer::debuginfod::never);
 	std::vector<event_report> all = of.events();
 
 	switch (options.form) {
@@ -343,6 +350,8 @@ void add_report(parser &app, context &shared)
 	command.add_option("-n,--lines", options->lines,
 			   "Lines of each list (10)")
 		.range(1, 1000000);
+	command.add_flag("--debuginfod", options->debuginfod,
+			 "Ask the servers of DEBUGINFOD_URLS for debug files");
 	add_format(command, options->form);
 }
 

@@ -27,6 +27,14 @@ static std::string perf_map_path(uint32_t process)
 	return fmt::format("/tmp/perf-{}.map", process);
 }
 
+symbolizer::symbolizer(debuginfod servers)
+{
+	// elfutils asks wherever it finds this variable.  A program with file
+	// capabilities does not act on its caller's environment.
+	if (servers == debuginfod::never || !secure_getenv("DEBUGINFOD_URLS"))
+		unsetenv("DEBUGINFOD_URLS");
+}
+
 /// Names are made once for an address.  @p of tells equal addresses of
 /// different objects apart.
 const code_name &symbolizer::name(const void *of, uint64_t address,
@@ -234,7 +242,7 @@ static std::vector<unique_fd> candidates(const code_mapping &m)
 		files.push_back(open_in_root_of(m.pid, path));
 	files.push_back(open_regular(path));
 	if (m.id) {
-		const char *home = std::getenv("HOME");
+		const char *home = secure_getenv("HOME");
 		std::string hex = m.id.hex();
 		std::string place = hex.substr(0, 2) + "/" + hex.substr(2);
 

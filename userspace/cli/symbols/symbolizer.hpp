@@ -31,7 +31,11 @@ struct code_name {
 
 class symbolizer {
 public:
-	symbolizer() = default;
+	/// Whether to ask the servers of DEBUGINFOD_URLS for missing debug
+	/// files, which tells them what runs here.
+	enum class debuginfod { never, ask };
+
+	explicit symbolizer(debuginfod servers = debuginfod::never);
 	symbolizer(const symbolizer &) = delete;
 
 	// --- processes that run now
