@@ -205,7 +205,7 @@ def test_bad(tap):
                  "-d", "1"), 1, "dclockticks")
     one_line(tap, "a command that does not exist",
              run("record", "--folded", "-e", EVENT % PERIOD, "--", "/none"),
-             1, "/none")
+             127, "/none")
     one_line(tap, "a place that cannot be written",
              run("record", "--folded", "-e", EVENT % PERIOD, "-o",
                  "/none/file", "-d", "0.1"), 1, "/none/file")

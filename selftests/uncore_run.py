@@ -21,8 +21,9 @@ import time
 from lib.command import (EVENT, LIMIT, UNCORE, comments, is_refused,
                          on_terminal, read_until, run, started, visible,
                          wait_for)
-from lib.uncore import EVENTS, Tap
+from lib.uncore import EVENTS, TOP, Tap
 
+MAN = os.path.join(TOP, "userspace", "cli", "man", "uncore.1")
 # Writes down each signal that it gets, and ends a while after the first one.
 NOTES_SIGNALS = """
 import signal, sys, time
@@ -69,8 +70,10 @@ def test_one_interrupt(tap, folder):
         with open(path, encoding="ascii") as file:
             got = file.read().split()
         tap.ok(got == ["ready", "%d" % (number or signal.SIGINT)] and
-               process.returncode == 0 and "Counted for" in out and not err,
-               "%s: the command gets one signal, and is waited for" % name,
+               process.returncode == -(number or 0) and
+               "Counted for" in out and not err,
+               "%s: the command gets one signal, and is waited for; uncore "
+               "ends by the same" % name,
                [repr(got), "status %d" % process.returncode, out, err])
 
 
@@ -82,7 +85,8 @@ def test_ignored(tap, folder):
         wait_for(path, "ready")
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=LIMIT)
-    tap.ok(process.returncode == 0 and "unharmed" in out and not err,
+    tap.ok(process.returncode == -signal.SIGINT and "unharmed" in out and
+           "Counted for" in out and not err,
            "a command that ignores SIGINT is waited for", [out, err])
     os.remove(path)
 
@@ -91,7 +95,7 @@ def test_ignored(tap, folder):
         process.send_signal(signal.SIGINT)
 
     status, shown = on_terminal(80, *command, after=interrupt)
-    tap.ok(status == 0 and "unharmed" in shown and
+    tap.ok(status == -signal.SIGINT and "unharmed" in shown and
            shown.count("waiting for") == 1,
            "on a terminal, once, it says what it waits for", [repr(shown)])
 
@@ -108,8 +112,8 @@ def test_terminal_interrupt(tap, folder):
                                 "-c", NOTES_SIGNALS, path, after=press)
     with open(path, encoding="ascii") as file:
         got = file.read().split()
-    tap.ok(status == 0 and got == ["ready", "%d" % signal.SIGINT],
-           "Ctrl-C: the command gets one SIGINT, the terminal's",
+    tap.ok(status == -signal.SIGINT and
+           got == ["ready", "%d" % signal.SIGINT], "Ctrl-C: the command gets one SIGINT, the terminal's",
            [repr(got), repr(shown)])
 
 
@@ -119,6 +123,26 @@ def test_background(tap):
                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
     tap.ok(done.returncode == 0 and "Counted for" in done.stdout,
            "where SIGINT is ignored from the start, -d ends the command still",
+           comments(done))
+
+    # nohup, and a shell's background jobs
+    for number in (signal.SIGHUP, signal.SIGINT):
+        with started([UNCORE, "stat", "-e", EVENT, "-I", "100",
+                      "--interval-count", "15"], stdout=subprocess.PIPE,
+                     encoding="utf-8", preexec_fn=lambda number=number:
+                     signal.signal(number, signal.SIG_IGN)) as process:
+            process.stdout.readline()
+            process.send_signal(number)
+            out, _ = process.communicate(timeout=LIMIT)
+        tap.ok(process.returncode == 0 and len(out.splitlines()) > 15 and
+               "Total of" in out,
+               "signal %d is ignored from the start, and stays so" % number,
+               ["status %d" % process.returncode, *out.splitlines()])
+    done = run("stat", "-e", EVENT, "--", "sh", "-c", "exit 3",
+               preexec_fn=lambda: signal.signal(signal.SIGCHLD,
+                                                signal.SIG_IGN))
+    tap.ok(done.returncode == 3,
+           "where SIGCHLD is ignored, the command is waited for",
            comments(done))
 
 
@@ -160,7 +184,7 @@ def test_default_time(tap):
 
     status, shown = on_terminal(80, "stat", "-e", EVENT, "-I", "100",
                                 after=press)
-    tap.ok(status == 0 and "until Ctrl-C" in press.shown + shown and
+    tap.ok(status == -signal.SIGINT and "until Ctrl-C" in press.shown + shown and
            "Total of" in shown, "-I goes on until Ctrl-C, and says so",
            [repr(press.shown), repr(shown)])
 
@@ -177,6 +201,88 @@ def test_default_time(tap):
     tap.ok(status == 0 and first and len(rest) == 3 + 1,
            "--interval-count prints so many, some being missed",
            ["status %d" % status, first, *rest])
+
+
+def test_statuses(tap, folder):
+    """Those of the table in the man page."""
+    with open(MAN, encoding="utf-8") as file:
+        table = re.search(r"\.Sh EXIT STATUS\n(.*?)\.Sh", file.read(), re.S)
+    listed = re.findall(r"^\.It (.*)$", table.group(1), re.M)
+    program = os.path.join(folder, "not-executable")
+    with open(program, "w", encoding="ascii") as file:
+        file.write("text\n")
+    cases = {
+        "0": [("--version",), ("stat", "-e", EVENT, "true"),
+              ("stat", "-e", EVENT, "-d", "0.1", "sleep", "100")],
+        "1": [("stat", "-e", "no_such_event", "true"),
+              ("stat", "-e", EVENT, "-o", "/none/file", "true"),
+              ("report", "-i", "/none"), ("flamegraph", "/dev/null"),
+              ("--sysfs", "/none", "topology")],
+        "2": [("none",), ("stat",), ("stat", "--none"), ("record",),
+              ("stat", "-e", EVENT, "-I", "0", "true"),
+              ("record", "-F", "10", "-c", "10", "-e", EVENT, "true")],
+        "126": [("stat", "-e", EVENT, program),
+                ("record", "-e", EVENT, "-o", folder + "/file", folder)],
+        "127": [("stat", "-e", EVENT, "/none"),
+                ("stat", "-e", EVENT, "-o", folder + "/file", "no-such-thing"),
+                ("record", "-e", EVENT, "-o", folder + "/file", "/none")],
+        "Ar status": [("stat", "-e", EVENT, "sh", "-c", "exit 42"),
+                      ("record", "-e", EVENT, "-o", folder + "/data", "sh",
+                       "-c", "exit 42")],
+        "128 + signal": [("stat", "-e", EVENT, "sh", "-c", "kill -KILL $$")],
+    }
+    wanted = {"Ar status": 42, "128 + signal": 128 + signal.SIGKILL}
+    tap.ok([*cases, "signal"] == listed, "the man page lists exit statuses",
+           listed)
+    for name, commands in cases.items():
+        status = wanted.get(name) or int("0" + name if name.isdigit() else "0")
+        for arguments in commands:
+            done = run(*arguments)
+            lines = len(done.stderr.splitlines())
+            good = status in (0, wanted["Ar status"],
+                              wanted["128 + signal"]) or \
+                lines == 1 and done.stderr.startswith("uncore: ")
+            tap.ok(done.returncode == status and good,
+                   "status %d: uncore %s" % (status, " ".join(arguments)),
+                   comments(done))
+    # the last of the table
+    process = subprocess.run(
+        "%s stat -e %s -I 50 -- sh -c 'kill -TERM $PPID; sleep 100'" %
+        (UNCORE, EVENT), shell=True, check=False, stdout=subprocess.PIPE,
+        encoding="utf-8", timeout=LIMIT)
+    tap.ok(process.returncode in (-signal.SIGTERM, 128 + signal.SIGTERM) and
+           "Total of" in process.stdout, "a signal ends uncore: its own",
+           ["status %d" % process.returncode, process.stdout])
+    tap.ok(not os.path.exists(folder + "/file"),
+           "a command that cannot be executed leaves no file",
+           os.listdir(folder))
+    path = os.path.join(folder, "before")
+    for arguments in (("no_such_event", "true"), (EVENT, "/none")):
+        with open(path, "w", encoding="ascii") as file:
+            file.write("before\n")
+        run("stat", "-e", arguments[0], "-o", path, arguments[1])
+        with open(path, encoding="ascii") as file:
+            tap.ok(file.read() == "before\n", "stat -o, with %s %s: the file "
+                   "stays as it was" % arguments)
+
+
+def test_frequency(tap, folder):
+    """A frequency above the kernel's limit is lowered."""
+    limit = os.path.join(folder, "limit")
+    with open(limit, "w", encoding="ascii") as file:
+        file.write("500\n")
+    done = run("record", "-e", EVENT, "-F", "600", "-o", folder + "/data",
+               "true", before=[
+                   "unshare", "-m", "sh", "-c", "mount --bind %s /proc/sys/"
+                   "kernel/perf_event_max_sample_rate && exec \"$@\"" % limit,
+                   "-"])
+    if "mount" in done.stderr or "unshare" in done.stderr:
+        tap.say("no mount namespaces here: -F is left out")
+        return
+    tap.ok(done.returncode == 0 and "500 samples a second are used, not 600" in
+           done.stderr and "samples in" in done.stderr,
+           "-F above the kernel's limit is lowered, with a note",
+           comments(done))
 
 
 # --- what is printed ---------------------------------------------------------------
@@ -379,6 +485,8 @@ def main():
         test_file_limit(tap)
         test_without_dashes(tap)
         test_default_time(tap)
+        test_statuses(tap, folder)
+        test_frequency(tap, folder)
         test_widths(tap)
         test_no_text(tap)
         test_full_disk(tap)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <memory>
 #include <optional>
 
@@ -31,6 +32,21 @@ struct record_options {
 static constexpr unsigned look_ms = 50;
 /// How often counts are written down.
 static constexpr unsigned series_ms = 1000;
+
+/// The kernel refuses frequencies above its limit.
+static uint64_t limited_frequency(uint64_t frequency)
+{
+	static constexpr const char *path =
+		"/proc/sys/kernel/perf_event_max_sample_rate";
+	uint64_t limit = 0;
+
+	if (!(std::ifstream(path) >> limit) || !limit || frequency <= limit)
+		return frequency;
+	note(fmt::format("{} samples a second are used, not {}: "
+			 "kernel.perf_event_max_sample_rate is the limit",
+			 limit, frequency));
+	return limit;
+}
 
 /// Ctrl-C and the like wait until what was written aside can be taken back.
 class signals_held {
@@ -138,10 +154,10 @@ static int record_folded(const record_options &options,
 		return true;
 	};
 	hooks.read_ms = look_ms;
-	auto status = run(options.run, hooks);
+	const auto ended = run(options.run, hooks);
 
-	if (!status)
-		return fail(status.error());
+	if (!ended)
+		return fail(ended);
 	auto report = counter->report();
 
 	if (!report)
@@ -151,7 +167,7 @@ static int record_folded(const record_options &options,
 	for (const std::string &reason : report->reasons)
 		note(reason);
 	say_samples(*report);
-	return *status;
+	return ended.status();
 }
 
 /// Writes the kernel's samples down.
@@ -162,7 +178,7 @@ static int record_file(const record_options &options,
 	uncore::sampling_options wanted;
 
 	wanted.period = options.frequency ? 0 : options.period;
-	wanted.frequency = options.frequency;
+	wanted.frequency = limited_frequency(options.frequency);
 	wanted.cpus = options.cpus;
 
 	auto sampling = uncore::sampler::open(events, machine, wanted);
@@ -193,14 +209,14 @@ static int record_file(const record_options &options,
 	};
 	hooks.read_ms = look_ms;
 
-	auto ended = run(options.run, hooks);
+	const auto ended = run(options.run, hooks);
 
 	if (!ended)
-		return fail(ended.error());
+		return fail(ended);
 	if (auto finished = file->finish(options.run.command); !finished)
 		return fail(finished.error());
 	fmt::print(stderr, "{} samples in {}\n", file->samples(), path);
-	return *ended;
+	return ended.status();
 }
 
 /// Writes down what uncore serve shows: its counters, each second.
@@ -233,15 +249,15 @@ static int record_series(const record_options &options, const context &shared)
 	hooks.tick = [&](bool) { return add(); };
 	hooks.read_ms = series_ms;
 
-	auto ended = run(options.run, hooks);
+	const auto ended = run(options.run, hooks);
 
 	if (!ended)
-		return fail(ended.error());
+		return fail(ended);
 	if (auto whole = file->end(); !whole)
 		return fail(whole.error());
 	fmt::print(stderr, "{} snapshots in {}\n", file->snapshots(),
 		   options.series);
-	return *ended;
+	return ended.status();
 }
 
 static int record(record_options &options, const context &shared)

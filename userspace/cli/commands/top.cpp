@@ -271,12 +271,17 @@ static int run_top(const top_options &options, top_settings &settings,
 
 	auto ended = run(times, hooks);
 
+	const bool interactive = output.on_screen();
+
 	output.close_screen();
 	if (!ended)
-		return fail(ended.error());
+		return fail(ended);
 	if (!outcome)
 		return fail(outcome.error());
-	return printed ? *ended : failure;
+	// On a screen Ctrl-C quits, as q does.
+	if (interactive && ended.status() > by_signal)
+		return success;
+	return printed ? ended.status() : failure;
 }
 
 static int check_options(const top_options &options, top_settings &settings)

@@ -193,12 +193,12 @@ int measurement::run(const run_options &options,
 	auto ended = cli::run(options, hooks);
 
 	if (!ended)
-		return fail(ended.error());
+		return fail(ended);
 	if (!outcome)
 		return fail(outcome.error());
 	if (!printed)
 		return failure;
-	return *ended;
+	return ended.status();
 }
 
 void add_scope(parser &command, scope &where)
