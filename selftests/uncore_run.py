@@ -8,11 +8,14 @@ kernel's own stand in for those of boxes.
 """
 
 import contextlib
+import ctypes
+import errno
 import json
 import os
 import re
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -409,6 +412,59 @@ def test_first_hour(tap):
            "list has descriptions", comments(done))
 
 
+# --- refusals ------------------------------------------------------------------------
+
+PERF_EVENT_OPEN = 298
+
+
+def filter_calls(number, error):
+    """In a new process: one system call fails with that errno."""
+    def add():
+        libc = ctypes.CDLL(None, use_errno=True)
+        program = b"".join(struct.pack("<HBBI", *each) for each in (
+            (0x20, 0, 0, 0),                # load the call's number
+            (0x15, 0, 1, number),
+            (0x06, 0, 0, 0x00050000 | error),
+            (0x06, 0, 0, 0x7fff0000)))      # allowed
+        text = ctypes.create_string_buffer(program)
+        filters = struct.pack("<HxxxxxxQ", 4, ctypes.addressof(text))
+        libc.prctl(38, 1, 0, 0, 0)          # no new privileges
+        if libc.prctl(22, 2, ctypes.c_char_p(filters), 0, 0):
+            os._exit(99)
+    return add
+
+
+def test_refusals(tap):
+    """The cause that is named is the one that holds."""
+    stat = ("stat", "-e", EVENT, "-d", "0.1")
+    for error in (errno.EPERM, errno.ENOSYS):
+        done = run(*stat, preexec_fn=filter_calls(PERF_EVENT_OPEN, error))
+        if done.returncode == 99:
+            tap.say("no seccomp here: filters are left out")
+            break
+        tap.ok(is_refused(done, "seccomp") and "run as root" not in done.stderr,
+               "a seccomp filter, with %s" % errno.errorcode[error],
+               comments(done))
+        done = run("check", preexec_fn=filter_calls(PERF_EVENT_OPEN, error))
+        tap.ok(done.returncode == 1 and "seccomp" in done.stdout,
+               "check, with %s" % errno.errorcode[error], comments(done))
+    with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
+        paranoid = int(file.read())
+    done = run(*stat, before=["unshare", "--user", "--map-root-user"])
+    if paranoid <= 0 or "unshare" in done.stderr:
+        tap.say("no user namespaces here, or all users may count: left out")
+    else:
+        tap.ok(is_refused(done, "user namespace"),
+               "root of a user namespace", comments(done))
+    done = run("check", before=["unshare", "-m", "sh", "-c", "mount -t tmpfs "
+                                "none /sys/devices/system && exec \"$@\"", "-"])
+    if "unshare" not in done.stderr and "mount:" not in done.stderr:
+        tap.ok(done.returncode == 1 and "not supported" not in done.stdout and
+               "mount sysfs" in done.stdout,
+               "check without /sys/devices/system names what is missing",
+               comments(done))
+
+
 # --- a large machine ------------------------------------------------------------------
 
 def make_large(top, packages=8):
@@ -492,6 +548,7 @@ def main():
         test_full_disk(tap)
         test_no_proc(tap)
         test_first_hour(tap)
+        test_refusals(tap)
         test_large(tap, os.path.join(folder, "large"))
     tap.end()
 

@@ -15,6 +15,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "refusal.hpp"
+
 namespace cli {
 
 /// The first kernel with all that the programs use: bpf_loop().
@@ -70,17 +72,10 @@ uncore::error bpf_failure(std::string_view what, int error)
 {
 	std::string line = messages.substr(0, messages.find('\n'));
 
-	if (error == -EPERM || error == -EACCES) {
-		if (geteuid())
-			return {uncore::errc::permission,
-				fmt::format("{}: not permitted; this needs "
-					    "root, or CAP_BPF and CAP_PERFMON",
-					    what)};
+	if (const auto why =
+		    uncore::bpf_refusal(uncore::privileges::read(), -error))
 		return {uncore::errc::permission,
-			fmt::format("{}: not permitted; this needs CAP_BPF and "
-				    "CAP_PERFMON, which even root lacks here",
-				    what)};
-	}
+			fmt::format("{}: not permitted: {}", what, *why)};
 	return {uncore::errc::unsupported,
 		fmt::format("{}: {}{}{}", what, std::strerror(-error),
 			    line.empty() ? "" : "; ", line)};
