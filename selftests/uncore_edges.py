@@ -284,6 +284,21 @@ def test_debuginfod(tap, folder, samples):
         server.shutdown()
 
 
+def test_event_names(tap, folder):
+    """Events whose names have a word in common are not one event."""
+    path = os.path.join(folder, "names.data")
+    run("record", "-c", "1", "-o", path, "-e", "software/config=2,name=my fast/",
+        "-e", "software/config=3,name=my slow/", "ls", "-lR", "/etc")
+    done = run("report", "-i", path, "--json")
+    facts = json.loads(done.stdout) if done.returncode == 0 else {}
+    shown = run("report", "-i", path).stdout
+    tap.ok([event["event"] for event in facts.get("events", [])] ==
+           ["my fast", "my slow"] and
+           re.search(r"^my fast: .* counts, on CPUs? [0-9,-]+$", shown, re.M),
+           "report: names with blanks, and the CPUs that were sampled",
+           comments(done)[:20] + shown.splitlines()[:5])
+
+
 # --- files that are none ------------------------------------------------------------------------
 
 def test_bad_files(tap, folder, samples):
@@ -359,6 +374,7 @@ def main():
     test_task_names(tap, folder)
     test_bad_stacks(tap, folder)
     test_debuginfod(tap, folder, samples)
+    test_event_names(tap, folder)
     test_bad_files(tap, folder, samples)
     test_narrow(tap, samples)
     shutil.rmtree(folder)

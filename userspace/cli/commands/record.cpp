@@ -193,6 +193,7 @@ static int record_file(const record_options &options,
 
 	if (!file)
 		return fail(file.error());
+	file->describe(machine);
 	file->add_kernel();
 	file->add_tasks();
 

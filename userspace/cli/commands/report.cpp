@@ -4,10 +4,12 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <set>
 #include <unordered_map>
 
 #include <nlohmann/json.hpp>
 
+#include <uncore/catalogue.hpp>
 #include <uncore/topology.hpp>
 
 #include "commands/commands.hpp"
@@ -48,6 +50,7 @@ struct event_report {
 	std::string name;
 	uint64_t samples = 0;
 	double counts = 0;
+	std::set<int> cpus{}; ///< that have samples
 	std::vector<ranking> rankings{};
 };
 
@@ -69,8 +72,14 @@ private:
 	using samples = std::vector<const file_sample *>;
 
 	template <class Name>
-	static ranking rank(const char *key, const char *title,
-			    const samples &of, Name name);
+	ranking rank(const char *key, const char *title, const samples &of,
+		     Name name) const;
+	int socket_of(uint32_t cpu) const;
+	std::string pmu_of(const file_event &event) const;
+	bool is_uncore(const file_event &event) const;
+	std::string without_box(const file_event &event) const;
+	void find_weights();
+	double counts_of(const file_sample &s) const;
 	static std::string task(const file_sample &s);
 	std::string function(const file_sample &s);
 	std::string box(const file_sample &s) const;
@@ -78,6 +87,9 @@ private:
 	const perf_file &file_;
 	const uncore::topology *machine_;
 	symbolizer names_;
+	/// Factors for the counts of samples, by event and socket; 1 for those
+	/// that are missing.
+	std::map<std::pair<size_t, int>, double> weights_;
 };
 
 std::string analysis::task(const file_sample &s)
@@ -126,7 +138,7 @@ std::string analysis::function(const file_sample &s)
 
 std::string analysis::box(const file_sample &s) const
 {
-	int package = machine_ ? machine_->package_of(int(s.cpu)) : -1;
+	const int package = socket_of(s.cpu);
 	std::string event = printable(file_.events[s.event].name);
 
 	return package < 0 ? fmt::format("CPU {} {}", s.cpu, event)
@@ -135,7 +147,7 @@ std::string analysis::box(const file_sample &s) const
 
 template <class Name>
 ranking analysis::rank(const char *key, const char *title, const samples &of,
-		       Name name)
+		       Name name) const
 {
 	std::unordered_map<std::string, size_t> places;
 	ranking made{key, title, {}};
@@ -151,7 +163,7 @@ ranking analysis::rank(const char *key, const char *title, const samples &of,
 		share &one = made.shares[at->second];
 
 		one.samples++;
-		one.counts += double(s->period);
+		one.counts += counts_of(*s);
 	}
 	std::sort(made.shares.begin(), made.shares.end(),
 		  [](const share &a, const share &b) {
@@ -161,11 +173,68 @@ ranking analysis::rank(const char *key, const char *title, const samples &of,
 	return made;
 }
 
-/// An event that was opened on several boxes is one: their names have the box
-/// behind a blank.
-std::string without_box(const std::string &name)
+/// As recorded: this may be another machine.
+int analysis::socket_of(uint32_t cpu) const
 {
-	return printable(name.substr(0, name.find(' ')));
+	if (!file_.sockets.empty())
+		return cpu < file_.sockets.size() ? file_.sockets[cpu] : -1;
+	return machine_ ? machine_->package_of(int(cpu)) : -1;
+}
+
+/// "" where the file does not have it.
+std::string analysis::pmu_of(const file_event &event) const
+{
+	const auto at = file_.pmus.find(event.attr.type);
+
+	return at == file_.pmus.end() ? "" : at->second;
+}
+
+/// Whether each CPU of a socket samples the same counts.
+bool analysis::is_uncore(const file_event &event) const
+{
+	const std::string name = pmu_of(event);
+	const auto all = uncore::catalogue::generations();
+	const std::string_view prefix =
+		std::string_view(name).substr(0, name.find('_'));
+
+	return prefix == "uncore" ||
+	       std::find(all.begin(), all.end(), prefix) != all.end() ||
+	       (machine_ && !machine_->match(name).empty());
+}
+
+/// An event that was opened on several boxes is one event: record puts a blank
+/// and the box's PMU behind its name.
+std::string analysis::without_box(const file_event &event) const
+{
+	const std::string pmu = pmu_of(event);
+	std::string name = event.name;
+
+	if (!pmu.empty() && name.ends_with(' ' + pmu))
+		name.resize(name.size() - pmu.size() - 1);
+	return printable(name);
+}
+
+/// Each CPU of a socket that is sampled has samples of all that a box counts:
+/// with two of them, the sum is twice the count.
+void analysis::find_weights()
+{
+	std::map<std::pair<size_t, int>, std::set<uint32_t>> cpus;
+	std::vector<bool> shared;
+
+	for (const file_event &event : file_.events)
+		shared.push_back(is_uncore(event));
+	for (const file_sample &s : file_.samples)
+		if (shared[s.event])
+			cpus[{s.event, socket_of(s.cpu)}].insert(s.cpu);
+	for (const auto &[place, all] : cpus)
+		weights_[place] = 1.0 / double(all.size());
+}
+
+double analysis::counts_of(const file_sample &s) const
+{
+	const auto at = weights_.find({s.event, socket_of(s.cpu)});
+
+	return double(s.period) * (at == weights_.end() ? 1 : at->second);
 }
 
 std::vector<event_report> analysis::events()
@@ -175,8 +244,9 @@ std::vector<event_report> analysis::events()
 	std::map<std::string, size_t> places;
 	std::vector<size_t> place_of;
 
+	find_weights();
 	for (const file_event &event : file_.events) {
-		std::string name = without_box(event.name);
+		std::string name = without_box(event);
 		auto [at, is_new] = places.try_emplace(name, all.size());
 
 		if (is_new)
@@ -188,7 +258,8 @@ std::vector<event_report> analysis::events()
 		event_report &event = all[place_of[s.event]];
 
 		event.samples++;
-		event.counts += double(s.period);
+		event.counts += counts_of(s);
+		event.cpus.insert(int(s.cpu));
 		members[place_of[s.event]].push_back(&s);
 	}
 	for (size_t i = 0; i < all.size(); i++)
@@ -249,9 +320,16 @@ void print_human(const std::vector<event_report> &all, const perf_file &file,
 			  : ""));
 	for (const event_report &event : all) {
 		print_line("");
-		print_line(fmt::format(
-			"{}: {} samples, {} counts", bold(stdout, event.name),
-			grouped(double(event.samples)), grouped(event.counts)));
+
+		const std::vector<int> cpus(event.cpus.begin(),
+					    event.cpus.end());
+
+		print_line(fmt::format("{}: {} samples, {} counts, on CPU{} {}",
+				       bold(stdout, event.name),
+				       grouped(double(event.samples)),
+				       grouped(event.counts),
+				       cpus.size() == 1 ? "" : "s",
+				       cpu_list(cpus)));
 		for (const ranking &r : event.rankings)
 			print_ranking(r, event, options);
 	}
@@ -280,7 +358,8 @@ void print_json(const std::vector<event_report> &all, const perf_file &file)
 	for (const event_report &event : all) {
 		document["events"].push_back({{"event", event.name},
 					      {"samples", event.samples},
-					      {"counts", event.counts}});
+					      {"counts", event.counts},
+					      {"cpus", event.cpus}});
 		for (const ranking &r : event.rankings) {
 			std::string_view key = r.key;
 			auto &list = document[fmt::format(
