@@ -299,6 +299,55 @@ def test_event_names(tap, folder):
            comments(done)[:20] + shown.splitlines()[:5])
 
 
+# Says that it is there, waits to be told, and has more page faults than the ring
+# buffer of its CPU has room for; and some later, as the kernel reports a loss with
+# the next sample.
+FAULTS = """
+import mmap, os, sys, time
+open(sys.argv[1] + ".ready", "w").close()
+os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+while not os.path.exists(sys.argv[1] + ".go"):
+    time.sleep(0.01)
+memory = mmap.mmap(-1, 1 << 28, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+memory.madvise(mmap.MADV_NOHUGEPAGE)
+for at in range(0, 1 << 27, 4096):
+    memory[at] = 1
+open(sys.argv[1] + ".done", "w").close()
+while not os.path.exists(sys.argv[1] + ".more"):
+    time.sleep(0.01)
+for at in range(1 << 27, (1 << 27) + (1 << 22), 4096):
+    memory[at] = 1
+"""
+
+
+def wait_until_there(path):
+    deadline = time.monotonic() + LIMIT
+    while not os.path.exists(path) and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def test_lost(tap, folder):
+    """Samples that a full ring buffer had no room for are counted."""
+    path, steps = (os.path.join(folder, name) for name in ("lost", "steps"))
+    with started([UNCORE, *RECORD, "-o", path, sys.executable, "-c", FAULTS,
+                  steps], stderr=subprocess.PIPE, encoding="utf-8") as process:
+        wait_until_there(steps + ".ready")
+        process.send_signal(signal.SIGSTOP)
+        with open(steps + ".go", "w", encoding="ascii"):
+            pass
+        wait_until_there(steps + ".done")
+        process.send_signal(signal.SIGCONT)
+        time.sleep(1)       # the ring buffer is read every 50 ms
+        with open(steps + ".more", "w", encoding="ascii"):
+            pass
+        _, err = process.communicate(timeout=LIMIT)
+    lost = re.search(r"samples in .*, (\d+) lost", err)
+    report = run("report", "-i", path, "--json")
+    tap.ok(process.returncode == 0 and lost and int(lost.group(1)) and
+           json.loads(report.stdout)["lost"] == int(lost.group(1)),
+           "record reports lost samples", [err, report.stdout[:60]])
+
+
 # --- files that are none ------------------------------------------------------------------------
 
 def test_bad_files(tap, folder, samples):
@@ -375,6 +424,7 @@ def main():
     test_bad_stacks(tap, folder)
     test_debuginfod(tap, folder, samples)
     test_event_names(tap, folder)
+    test_lost(tap, folder)
     test_bad_files(tap, folder, samples)
     test_narrow(tap, samples)
     shutil.rmtree(folder)

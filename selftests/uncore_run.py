@@ -288,6 +288,14 @@ def test_frequency(tap, folder):
            comments(done))
 
 
+def test_period(tap):
+    """An event for record, given to stat."""
+    done = run("stat", "-e", "software/config=2,period=1000/", "--json", "true")
+    tap.ok(done.returncode == 0 and json.loads(done.stdout) and
+           len(done.stderr.splitlines()) == 1 and "period=" in done.stderr,
+           "stat notes that period= has no effect", comments(done))
+
+
 # --- what is printed ---------------------------------------------------------------
 
 def test_widths(tap):
@@ -543,6 +551,7 @@ def main():
         test_default_time(tap)
         test_statuses(tap, folder)
         test_frequency(tap, folder)
+        test_period(tap)
         test_widths(tap)
         test_no_text(tap)
         test_full_disk(tap)

@@ -8,6 +8,7 @@
 #include <uncore/event.hpp>
 
 #include "tree.hpp"
+#include "unlisted.hpp"
 
 using namespace uncore;
 
@@ -77,6 +78,19 @@ private:
 
 std::unique_ptr<tree> events::recorded_;
 std::unique_ptr<topology> events::machine_;
+
+TEST_F(events, RawCodesThatAreNoEvents)
+{
+	EXPECT_EQ(unlisted_code(one("imc_0/event=0x80/"), machine()),
+		  "imc_0/event=0x80/: imc has no event with the code 0x80 in "
+		  "the catalogue: it may count 0");
+	// an event, its filter and its umask as one likes
+	for (const char *text :
+	     {"imc_0/cas_count.rd/", "imc_0/event=0x4,umask=0x3/",
+	      "imc_0/event=0xff/", "cbox_0/event=0x35,umask=0x1/",
+	      "instructions"})
+		EXPECT_EQ(unlisted_code(one(text), machine()), "") << text;
+}
 
 } // namespace
 

@@ -12,6 +12,7 @@
 #include "attribution/stacks.hpp"
 #include "commands/commands.hpp"
 #include "common/counting.hpp"
+#include "common/event_notes.hpp"
 #include "common/output_file.hpp"
 #include "common/sink.hpp"
 #include "exporter/recording.hpp"
@@ -78,6 +79,7 @@ events_of(const record_options &options, const uncore::topology &machine)
 
 		if (!groups)
 			return groups.error();
+		note_unlisted(*groups, machine);
 		for (const auto &group : *groups)
 			for (const auto &term : group.terms) {
 				terms++;
@@ -216,7 +218,8 @@ static int record_file(const record_options &options,
 		return fail(ended);
 	if (auto finished = file->finish(options.run.command); !finished)
 		return fail(finished.error());
-	fmt::print(stderr, "{} samples in {}\n", file->samples(), path);
+	fmt::print(stderr, "{} samples in {}{}\n", file->samples(), path,
+		   file->lost() ? fmt::format(", {} lost", file->lost()) : "");
 	return ended.status();
 }
 

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "common/event_notes.hpp"
+
 namespace cli {
 
 using uncore::period;
@@ -69,6 +71,8 @@ uncore::result<void> measurement::add_events(std::string_view text)
 
 	if (!parsed)
 		return parsed.error();
+	note_unlisted(*parsed, machine_);
+	note_periods(*parsed);
 	for (uncore::event_group &group : *parsed) {
 		auto placed = planner_.add(group);
 

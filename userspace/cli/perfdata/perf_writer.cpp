@@ -65,9 +65,26 @@ perf_writer::create(const std::string &path,
 	return made;
 }
 
+/// Samples that a full ring buffer had no room for.
+static uint64_t lost_by(const perf_event_header &record)
+{
+	// PERF_RECORD_LOST has the event's number before it.
+	const size_t words = record.type == PERF_RECORD_LOST	       ? 1
+			     : record.type == PERF_RECORD_LOST_SAMPLES ? 0
+								       : 2;
+	const size_t at = sizeof(record) + words * sizeof(uint64_t);
+	uint64_t lost = 0;
+
+	if (words < 2 && record.size >= at + sizeof(lost))
+		std::memcpy(&lost, reinterpret_cast<const char *>(&record) + at,
+			    sizeof(lost));
+	return lost;
+}
+
 void perf_writer::add(const perf_event_header &record)
 {
 	samples_ += record.type == PERF_RECORD_SAMPLE;
+	lost_ += lost_by(record);
 	put(&record, record.size);
 }
 
@@ -298,9 +315,9 @@ perf_writer::finish(const std::vector<std::string> &command)
 			count * header.attr_size};
 	header.data = {data_start_, data_end - data_start_};
 	// In the order of put_features().
-	for (unsigned feature : {feature_os_release, feature_cpu_count,
-				 feature_command, feature_events,
-				 feature_cpu_topology, feature_pmus})
+	for (unsigned feature :
+	     {feature_os_release, feature_cpu_count, feature_command,
+	      feature_events, feature_cpu_topology, feature_pmus})
 		header.features[0] |= uint64_t{1} << feature;
 	file_.seek(0);
 	put(&header, sizeof(header));

@@ -44,6 +44,7 @@ public:
 	/// Errors: errc::system, when anything could not be written.
 	uncore::result<void> finish(const std::vector<std::string> &command);
 	uint64_t samples() const { return samples_; }
+	uint64_t lost() const { return lost_; }
 
 private:
 	explicit perf_writer(output_file file) : file_(std::move(file)) {}
@@ -70,6 +71,7 @@ private:
 		 build_id>
 		build_ids_;
 	uint64_t data_start_ = 0, samples_ = 0;
+	uint64_t lost_ = 0;
 };
 
 } // namespace cli

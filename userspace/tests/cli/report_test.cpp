@@ -83,13 +83,13 @@ TEST(Report, NamesWithBlanks)
 /// CPUs 0 and 1 are of one socket, CPU 2 of another.
 TEST(Report, CountsOfSeveralCpus)
 {
-	const json shown = report(perf_data(
-		{{7, with_period, 1, false, "reads", 30},
-		 {8, with_period, 1, false, "faults", 1}},
-		sample_on(7, 0, 100) + sample_on(7, 1, 100) +
-			sample_on(7, 2, 10) + sample_on(8, 0, 1) +
-			sample_on(8, 1, 1),
-		machine({{30, "hswep_imc_0"}}, {0, 0, 1, 1})));
+	const json shown = report(
+		perf_data({{7, with_period, 1, false, "reads", 30},
+			   {8, with_period, 1, false, "faults", 1}},
+			  sample_on(7, 0, 100) + sample_on(7, 1, 100) +
+				  sample_on(7, 2, 10) + sample_on(8, 0, 1) +
+				  sample_on(8, 1, 1),
+			  machine({{30, "hswep_imc_0"}}, {0, 0, 1, 1})));
 	const json &events = shown["events"];
 
 	ASSERT_EQ(events.size(), 2u);
