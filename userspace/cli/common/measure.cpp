@@ -24,6 +24,10 @@ find_metrics(const uncore::topology &machine, const std::string &names)
 
 	std::getline(list, name, ',');
 	do {
+		// perf's name for the bandwidth of memory
+		if (lower(name) == "dram_bw_use")
+			name = "mem_bw_total_rate";
+
 		auto group = known.metrics_of_group(name);
 
 		if (const auto *info = known.metric(name))
