@@ -104,8 +104,10 @@ def test_no_support(tap):
     one_line(tap, "no type information", run_top(*QUICK, before=hide), 1,
              "CONFIG_DEBUG_INFO_BTF")
     old = ["setarch", "x86_64", "--uname-2.6"]
-    one_line(tap, "a kernel that is too old", run_top(*QUICK, before=old), 1,
-             "too old")
+    run = run_top(*QUICK, before=old)
+    tap.ok(run.returncode == 0 and not run.stderr,
+           "a kernel is judged by what it has, not by its number",
+           [run.stderr])
     one_line(tap, "a user", run_top(*QUICK, before=[
         "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
         "--inh-caps=-all"]), 1, "CAP_BPF")

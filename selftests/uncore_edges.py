@@ -234,6 +234,17 @@ def test_task_names(tap, folder):
            [done.stderr])
 
 
+def test_kernel_number(tap):
+    """A kernel is asked for what it has, not judged by its number."""
+    done = run("record", "--folded", "-e", EVENT, "-o", "/dev/null", "true",
+               before=["setarch", "--uname-2.6"])
+    if "CONFIG_DEBUG_INFO_BTF" in done.stderr or "CAP_BPF" in done.stderr:
+        tap.say("no BPF here: the kernel's number is left out")
+        return
+    tap.ok(done.returncode == 0 and "samples in" in done.stderr,
+           "record --folded on a kernel that is called 2.6", comments(done))
+
+
 def test_bad_stacks(tap, folder):
     """Lines that are not stacks are skipped and counted."""
     path = os.path.join(folder, "stacks")
@@ -421,6 +432,7 @@ def main():
         tap.say("no mount namespaces here: full disks and no /proc left out")
     test_short_lived(tap, folder)
     test_task_names(tap, folder)
+    test_kernel_number(tap)
     test_bad_stacks(tap, folder)
     test_debuginfod(tap, folder, samples)
     test_event_names(tap, folder)

@@ -146,6 +146,10 @@ stack_counter::stack_counter() : state_(std::make_unique<state>()) {}
 
 stack_counter::~stack_counter() = default;
 
+static constexpr bpf_need cookies = {BPF_PROG_TYPE_PERF_EVENT,
+				     BPF_FUNC_get_attach_cookie,
+				     "bpf_get_attach_cookie()", "5.15"};
+
 uncore::result<std::unique_ptr<stack_counter>>
 stack_counter::start(const std::vector<uncore::event> &events,
 		     const std::vector<int> &cpus, uint64_t period)
@@ -154,7 +158,7 @@ stack_counter::start(const std::vector<uncore::event> &events,
 	state &s = *counter->state_;
 
 	capture_bpf_messages();
-	auto done = check_bpf();
+	auto done = check_bpf({&cookies, 1});
 
 	if (done)
 		done = s.load();
