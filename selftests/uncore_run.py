@@ -288,6 +288,48 @@ def test_frequency(tap, folder):
            comments(done))
 
 
+def test_perf_options(tap, folder):
+    """Options that perf users type."""
+    stat = ("stat", "-e", EVENT)
+    path = os.path.join(folder, "appended")
+    done = run(*stat, "-a", "-A", "-j", "true")
+    tap.ok(done.returncode == 0 and json.loads(done.stdout), "stat -a -A -j",
+           comments(done))
+    done = run(*stat, "-x", ";", "true")
+    lines = [line.split(";") for line in done.stdout.splitlines()]
+    tap.ok(done.returncode == 0 and len(lines) == 2 and
+           [len(line) for line in lines] == [12, 12] and lines[1][4] == EVENT,
+           "stat -x ';'", comments(done))
+    done = run(*stat, "--timeout", "200", "--json", "sleep", "100")
+    tap.ok(done.returncode == 0 and
+           0.15 < json.loads(done.stdout)["seconds"] < 5,
+           "stat --timeout", comments(done))
+    for _ in range(2):
+        run(*stat, "--csv", "-o", path, "--append", "true")
+    with open(path, encoding="ascii") as file:
+        tap.ok(len(file.readlines()) == 4, "stat -o FILE --append")
+    for arguments, status, word in (
+            ((*stat, "-p", "1"), 2, "uncore top"),
+            ((*stat, "--append", "true"), 2, "-o"),
+            ((*stat, "--metric-only", "true"), 2, "-M"),
+            (("record", "-g", "-e", EVENT, "true"), 2, "--folded"),
+            (("stat", "--none", "3", "-e", EVENT, "true"), 2,
+             "expected: --none")):
+        done = run(*arguments)
+        tap.ok(is_refused(done, word, status=status) and
+               ": -- " not in done.stderr,
+               "uncore %s is refused" % " ".join(arguments), comments(done))
+    data = os.path.join(folder, "sorted.data")
+    run("record", "-a", "-e", EVENT, "-c", "1", "-o", data, "ls", folder)
+    done = run("report", "-i", data, "-s", "comm,sym")
+    tap.ok(done.returncode == 0 and "TASK" in done.stdout and "FUNCTION" in
+           done.stdout and "EVENT" not in done.stdout, "report -s comm,sym",
+           comments(done)[:10])
+    done = run("report", "-i", data, "-s", "dso")
+    tap.ok(is_refused(done, "function", status=2), "report -s dso is refused",
+           comments(done))
+
+
 def test_period(tap):
     """An event for record, given to stat."""
     done = run("stat", "-e", "software/config=2,period=1000/", "--json", "true")
@@ -551,6 +593,7 @@ def main():
         test_default_time(tap)
         test_statuses(tap, folder)
         test_frequency(tap, folder)
+        test_perf_options(tap, folder)
         test_period(tap)
         test_widths(tap)
         test_no_text(tap)

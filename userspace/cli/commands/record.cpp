@@ -26,7 +26,7 @@ struct record_options {
 	std::vector<int> cpus;
 	std::string output, series;
 	uint64_t period = 100000, frequency = 0;
-	bool folded = false;
+	bool folded = false, all_cpus = false, chains = false;
 };
 
 /// How often processes are looked at, before they are gone.
@@ -270,6 +270,9 @@ static int record(record_options &options, const context &shared)
 		return record_series(options, shared);
 	if (options.events.empty())
 		return fail_usage("--event is required, or --series");
+	if (options.chains && !options.folded)
+		return fail_usage("-g: files of samples have no call chains; "
+				  "'uncore record --folded' counts stacks");
 
 	// An event is opened once on a CPU, however often that is named.
 	std::sort(options.cpus.begin(), options.cpus.end());
@@ -302,6 +305,10 @@ void add_record(parser &app, context &shared)
 		"Events; period= says how many make a sample");
 
 	events.one_value();
+	command.add_flag("-a,--all-cpus", o->all_cpus,
+			 "No effect: boxes count for all CPUs");
+	command.add_flag("-g", o->chains, "Call chains: with --folded only")
+		.hidden();
 	const option folded = command.add_flag(
 		"--folded", o->folded,
 		"Stacks as flame-graph tools read them, counted in the kernel");

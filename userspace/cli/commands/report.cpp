@@ -28,6 +28,7 @@ struct file_options {
 	std::string input = "perf.data";
 	unsigned lines = 10;
 	bool debuginfod = false;
+	std::vector<std::string> keys; ///< lists to show; empty: all
 	format form = format::human;
 };
 
@@ -378,6 +379,22 @@ void print_json(const std::vector<event_report> &all, const perf_file &file)
 					 json::error_handler_t::replace));
 }
 
+/// The list for a key, also one of perf's; "" for none.
+std::string_view list_of(std::string_view key)
+{
+	static constexpr std::pair<std::string_view, std::string_view> keys[] =
+		{{"task", "task"},	   {"comm", "task"},
+		 {"pid", "task"},	   {"tid", "task"},
+		 {"function", "function"}, {"sym", "function"},
+		 {"symbol", "function"},   {"box", "box"},
+		 {"socket", "box"}};
+
+	for (const auto &[name, list] : keys)
+		if (name == key)
+			return list;
+	return {};
+}
+
 int report_file(const context &shared, const file_options &options)
 {
 	auto file = perf_file::read(options.input);
@@ -393,6 +410,23 @@ int report_file(const context &shared, const file_options &options)
 		    options.debuginfod ? symbolizer::debuginfod::ask
 				       : symbolizer::debuginfod::never);
 	std::vector<event_report> all = of.events();
+
+	for (const std::string &key : options.keys)
+		if (list_of(key).empty())
+			return fail_usage(fmt::format(
+				"-s {}: there are task (comm, pid), function "
+				"(sym, symbol) and box (socket)",
+				key));
+	if (!options.keys.empty())
+		for (event_report &event : all)
+			std::erase_if(event.rankings, [&](const ranking &r) {
+				return std::none_of(
+					options.keys.begin(),
+					options.keys.end(),
+					[&](const std::string &key) {
+						return list_of(key) == r.key;
+					});
+			});
 
 	switch (options.form) {
 	case format::human:
@@ -429,6 +463,11 @@ void add_report(parser &app, context &shared)
 	command.add_option("-n,--lines", options->lines,
 			   "Lines of each list (10)")
 		.range(1, 1000000);
+	command.add_option("-s,--sort", options->keys,
+			   "Lists to show: task, function, box")
+		.delimiter(',')
+		.one_value()
+		.type_name("KEY,...");
 	command.add_flag("--debuginfod", options->debuginfod,
 			 "Ask the servers of DEBUGINFOD_URLS for debug files");
 	add_format(command, options->form);
