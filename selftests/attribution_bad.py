@@ -88,7 +88,7 @@ def test_command_line(tap):
              "resolution"),
             ("a resolution of more than a second",
              ("--resolution", "1000001"), 2, "resolution"),
-            ("a command that does not exist", ("--", "/nonexistent"), 1,
+            ("a command that does not exist", ("--", "/nonexistent"), 127,
              "/nonexistent"),
     ):
         one_line(tap, name, run_top(*QUICK, *args), status, text)
@@ -104,8 +104,10 @@ def test_no_support(tap):
     one_line(tap, "no type information", run_top(*QUICK, before=hide), 1,
              "CONFIG_DEBUG_INFO_BTF")
     old = ["setarch", "x86_64", "--uname-2.6"]
-    one_line(tap, "a kernel that is too old", run_top(*QUICK, before=old), 1,
-             "too old")
+    run = run_top(*QUICK, before=old)
+    tap.ok(run.returncode == 0 and not run.stderr,
+           "a kernel is judged by what it has, not by its number",
+           [run.stderr])
     one_line(tap, "a user", run_top(*QUICK, before=[
         "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
         "--inh-caps=-all"]), 1, "CAP_BPF")
@@ -192,7 +194,8 @@ def test_ends(tap, cpu):
         run.send_signal(signal.SIGINT)
         out = run.stdout.read()
     table = Table(json.loads(out)) if out else None
-    tap.ok(run.returncode == 0 and table and table.total() == 10000 and
+    tap.ok(run.returncode == -signal.SIGINT and table and
+           table.total() == 10000 and
            table.adds_up(), "Ctrl-C ends it with the table so far", [out[:200]])
     with started([UNCORE, "top", "--json", "-e", EVENT],
                  stdout=subprocess.DEVNULL) as run:
@@ -257,7 +260,8 @@ def test_lock(tap, cpu):
     table = Table(json.loads(out)) if out else None
     tap.ok(table and table.data["missed"], "looks that get no lock are given up, "
            "and counted", ["%s" % (table and table.data["missed"])])
-    tap.ok(run.returncode == 0 and table and table.total() == 30000 and
+    tap.ok(run.returncode == -signal.SIGINT and table and
+           table.total() == 30000 and
            table.adds_up(), "and no count of theirs is lost", [out[:300]])
 
 

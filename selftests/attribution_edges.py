@@ -169,6 +169,18 @@ def test_interrupted(tap):
            ["status %d" % status, repr(seen[-200:])])
 
 
+def test_no_cgroups(tap):
+    """Without names of cgroups a line says why there is one row."""
+    run = subprocess.run(
+        ["unshare", "-m", "sh", "-c", "umount -a -t cgroup2; exec \"$@\"", "-",
+         UNCORE, "top", "--once", "--by", "cgroup", "-I", "200", "-e", EVENT],
+        capture_output=True, text=True, check=False, timeout=300)
+    tap.ok(run.returncode == 0 and "[total]" in run.stdout and
+           "no cgroup2 file system is mounted" in run.stderr,
+           "top --by cgroup without a cgroup2 mount has a note",
+           run.stderr.splitlines() + run.stdout.splitlines()[:5])
+
+
 def test_output(tap, cpu):
     """The same table as CSV, in a file, and on a full disk."""
     with tempfile.TemporaryDirectory() as folder:
@@ -226,6 +238,7 @@ def main():
             test_away_and_back(tap, packages[-1], mode)
         test_terminals(tap)
         test_interrupted(tap)
+        test_no_cgroups(tap)
         test_output(tap, cpu)
         test_reader_gone(tap)
     tap.end()

@@ -205,7 +205,7 @@ def test_bad(tap):
                  "-d", "1"), 1, "dclockticks")
     one_line(tap, "a command that does not exist",
              run("record", "--folded", "-e", EVENT % PERIOD, "--", "/none"),
-             1, "/none")
+             127, "/none")
     one_line(tap, "a place that cannot be written",
              run("record", "--folded", "-e", EVENT % PERIOD, "-o",
                  "/none/file", "-d", "0.1"), 1, "/none/file")
@@ -214,13 +214,10 @@ def test_bad(tap):
                  before=["unshare", "-m", "sh", "-c",
                          "mount -t tmpfs none /sys/kernel/btf && exec \"$@\"",
                          "-"]), 1, "CONFIG_DEBUG_INFO_BTF")
-    for text, why in (("", "no stacks"), ("a;b\n", "line 1"),
-                      ("a 1\nb x\n", "line 2"), (" 5\n", "line 1"),
-                      ("a -5\n", "line 1"), ("a 1e5\n", "line 1"),
-                      ("a 99999999999999999999\n", "line 1"),
-                      (";" * 2000 + " 1\n", "at most")):
+    for text in ("", "a;b\n", " 5\n", "a -5\n", "a 1e5\n", "a inf\n",
+                 ";" * 2000 + " 1\n", "a 0\n"):
         one_line(tap, "no folded stack: %r" % text[:20],
-                 run("flamegraph", stdin=text), 1, why)
+                 run("flamegraph", stdin=text), 1, "no folded stacks")
     one_line(tap, "a file that is not there", run("flamegraph", "/none"), 1,
              "/none")
 

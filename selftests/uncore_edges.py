@@ -8,6 +8,7 @@ own.
 """
 
 import glob
+import http.server
 import json
 import os
 import random
@@ -17,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from lib.command import (EVENT, LIMIT, UNCORE, comments, is_refused,
@@ -95,8 +97,8 @@ def test_interrupts(tap, folder):
         done = interrupted(number, choose.uniform(0, 0.6), *RECORD, "-o", path,
                            "sleep", "100")
         left = glob.glob(path + "*")
-        # at the very start it ends by the signal
-        good = done.returncode in (0, -number) and left in ([], [path])
+        # at the very start there is no file yet
+        good = done.returncode == -number and left in ([], [path])
         if left:
             whole += 1
             good = good and run("report", "-i", path).returncode == 0
@@ -104,17 +106,19 @@ def test_interrupts(tap, folder):
             wrong += ["signal %d: %s" % (number, left), *comments(done)]
     tap.ok(not wrong and whole,
            "record is interrupted at any moment: a whole file, or none", wrong)
-    wrong = []
+    wrong, summaries = [], 0
     for i in range(24):
         number = choose.choice((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
         done = interrupted(number, choose.uniform(0, 0.4), "stat", "-e", EVENT,
                            "--json", "-I", "20", "sleep", "100")
         last = done.stdout.splitlines()[-1:]
-        if done.returncode not in (0, -number) or done.stderr or \
-                (done.returncode == 0 and not json.loads(last[0])["total"]):
+        summaries += bool(last)
+        # at the very start nothing was counted yet
+        if done.returncode != -number or done.stderr or \
+                (last and not json.loads(last[0])["total"]):
             wrong += ["signal %d" % number, *comments(done)]
-    tap.ok(not wrong, "stat is interrupted at any moment: with its summary",
-           wrong)
+    tap.ok(not wrong and summaries,
+           "stat is interrupted at any moment: with its summary", wrong)
 
 
 # --- full disks ------------------------------------------------------------------------
@@ -201,6 +205,160 @@ def test_short_lived(tap, folder):
     tap.ok(not wrong, "tasks that start while record does have names", wrong)
 
 
+# --- names that other users choose ---------------------------------------------------------------
+
+def test_task_names(tap, folder):
+    """A task's name forges neither stacks nor lines, and controls no terminal."""
+    path = os.path.join(folder, "names")
+    names = ("init;main", "x 1\ny", "\x1b[2Jred")
+    script = "import ctypes\nfor name in %r:\n" \
+        "    ctypes.CDLL(None).prctl(15, name.encode())\n" \
+        "    ctypes.CDLL(None).mmap.restype = ctypes.c_void_p\n" \
+        "    bytearray(1 << 24)\n" % (names,)
+    done = run(*RECORD, "--folded", "-o", path, sys.executable, "-c", script)
+    if "CONFIG_DEBUG_INFO_BTF" in done.stderr or "CAP_BPF" in done.stderr:
+        tap.say("no BPF here: names in folded stacks are left out")
+        return
+    with open(path, encoding="utf-8", newline="\n") as file:
+        text = file.read()
+    lines = text.split("\n")[:-1]
+    wrong = [line for line in lines if not re.fullmatch(r"[^\0-\x1f]+ \d+", line)]
+    shown = [name for name in ("init:main;", "x 1?y;", "?[2Jred;")
+             if not any(line.startswith(name) for line in lines)]
+    tap.ok(done.returncode == 0 and not wrong and not shown,
+           "folded stacks of tasks with control characters and semicolons in "
+           "their names", [repr(line) for line in wrong] + shown +
+           comments(done))
+    done = run("flamegraph", path)
+    tap.ok(done.returncode == 0 and not done.stderr, "and their picture",
+           [done.stderr])
+
+
+def test_kernel_number(tap):
+    """A kernel is asked for what it has, not judged by its number."""
+    done = run("record", "--folded", "-e", EVENT, "-o", "/dev/null", "true",
+               before=["setarch", "--uname-2.6"])
+    if "CONFIG_DEBUG_INFO_BTF" in done.stderr or "CAP_BPF" in done.stderr:
+        tap.say("no BPF here: the kernel's number is left out")
+        return
+    tap.ok(done.returncode == 0 and "samples in" in done.stderr,
+           "record --folded on a kernel that is called 2.6", comments(done))
+
+
+def test_bad_stacks(tap, folder):
+    """Lines that are not stacks are skipped and counted."""
+    path = os.path.join(folder, "stacks")
+    for text, skipped in (("a;b 1\nno count\n\nb 2.5\n", 1),
+                          ("a;b 1\r\n x\n" + "c -1\n 7\n", 3),
+                          ("a 18446744073709551615\na 18446744073709551615\n",
+                           0)):
+        with open(path, "w", encoding="ascii", newline="") as file:
+            file.write(text)
+        done = run("flamegraph", path)
+        note = re.search(r"^uncore: (\d+) lines? (?:is|are) not .*skipped$",
+                         done.stderr)
+        tap.ok(done.returncode == 0 and ">a" in done.stdout and
+               "nan" not in done.stdout and
+               (int(note.group(1)) if note else 0) == skipped and
+               len(done.stderr.splitlines()) == bool(skipped),
+               "flamegraph: %d lines of %r are skipped" % (skipped, text[:20]),
+               [done.stderr, done.stdout[-200:]])
+
+
+# --- other machines ------------------------------------------------------------------------------
+
+class Asked(http.server.BaseHTTPRequestHandler):
+    """A server that has nothing, and knows what it was asked for."""
+    paths = []
+
+    def do_GET(self):
+        self.paths.append(self.path)
+        self.send_error(404)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_debuginfod(tap, folder, samples):
+    """Servers learn what runs here only if the user wants it."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Asked) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        for options, asks in (((), False), (("--debuginfod",), True)):
+            Asked.paths.clear()
+            done = run("report", "-i", samples, *options, env={
+                **os.environ, "DEBUGINFOD_CACHE_PATH": folder + "/debuginfod",
+                "DEBUGINFOD_URLS": "http://127.0.0.1:%d" % server.server_port})
+            tap.ok(done.returncode == 0 and bool(Asked.paths) == asks,
+                   "report %s: servers of debug files are %s" %
+                   (" ".join(options), "asked" if asks else "not asked"),
+                   [*Asked.paths[:3], *comments(done)])
+        server.shutdown()
+
+
+def test_event_names(tap, folder):
+    """Events whose names have a word in common are not one event."""
+    path = os.path.join(folder, "names.data")
+    run("record", "-c", "1", "-o", path, "-e", "software/config=2,name=my fast/",
+        "-e", "software/config=3,name=my slow/", "ls", "-lR", "/etc")
+    done = run("report", "-i", path, "--json")
+    facts = json.loads(done.stdout) if done.returncode == 0 else {}
+    shown = run("report", "-i", path).stdout
+    tap.ok([event["event"] for event in facts.get("events", [])] ==
+           ["my fast", "my slow"] and
+           re.search(r"^my fast: .* counts, on CPUs? [0-9,-]+$", shown, re.M),
+           "report: names with blanks, and the CPUs that were sampled",
+           comments(done)[:20] + shown.splitlines()[:5])
+
+
+# Says that it is there, waits to be told, and has more page faults than the ring
+# buffer of its CPU has room for; and some later, as the kernel reports a loss with
+# the next sample.
+FAULTS = """
+import mmap, os, sys, time
+open(sys.argv[1] + ".ready", "w").close()
+os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+while not os.path.exists(sys.argv[1] + ".go"):
+    time.sleep(0.01)
+memory = mmap.mmap(-1, 1 << 28, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+memory.madvise(mmap.MADV_NOHUGEPAGE)
+for at in range(0, 1 << 27, 4096):
+    memory[at] = 1
+open(sys.argv[1] + ".done", "w").close()
+while not os.path.exists(sys.argv[1] + ".more"):
+    time.sleep(0.01)
+for at in range(1 << 27, (1 << 27) + (1 << 22), 4096):
+    memory[at] = 1
+"""
+
+
+def wait_until_there(path):
+    deadline = time.monotonic() + LIMIT
+    while not os.path.exists(path) and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def test_lost(tap, folder):
+    """Samples that a full ring buffer had no room for are counted."""
+    path, steps = (os.path.join(folder, name) for name in ("lost", "steps"))
+    with started([UNCORE, *RECORD, "-o", path, sys.executable, "-c", FAULTS,
+                  steps], stderr=subprocess.PIPE, encoding="utf-8") as process:
+        wait_until_there(steps + ".ready")
+        process.send_signal(signal.SIGSTOP)
+        with open(steps + ".go", "w", encoding="ascii"):
+            pass
+        wait_until_there(steps + ".done")
+        process.send_signal(signal.SIGCONT)
+        time.sleep(1)       # the ring buffer is read every 50 ms
+        with open(steps + ".more", "w", encoding="ascii"):
+            pass
+        _, err = process.communicate(timeout=LIMIT)
+    lost = re.search(r"samples in .*, (\d+) lost", err)
+    report = run("report", "-i", path, "--json")
+    tap.ok(process.returncode == 0 and lost and int(lost.group(1)) and
+           json.loads(report.stdout)["lost"] == int(lost.group(1)),
+           "record reports lost samples", [err, report.stdout[:60]])
+
+
 # --- files that are none ------------------------------------------------------------------------
 
 def test_bad_files(tap, folder, samples):
@@ -273,6 +431,12 @@ def main():
     else:
         tap.say("no mount namespaces here: full disks and no /proc left out")
     test_short_lived(tap, folder)
+    test_task_names(tap, folder)
+    test_kernel_number(tap)
+    test_bad_stacks(tap, folder)
+    test_debuginfod(tap, folder, samples)
+    test_event_names(tap, folder)
+    test_lost(tap, folder)
     test_bad_files(tap, folder, samples)
     test_narrow(tap, samples)
     shutil.rmtree(folder)

@@ -187,7 +187,7 @@ def test_output_file(tap, folder):
     run = Uncore("record", "-o", path, "-e", "ha_0/requests.reads/", "-c",
                  str(PERIOD), command=["/no/such/command"])
     with open(path, "rb") as file:
-        tap.ok(run.status == 1 and file.read() == first,
+        tap.ok(run.status == 127 and file.read() == first,
                "a command that does not exist: the old file stays",
                run.comments())
     record(folder, "-e", "ha_0/requests.reads/", "-c", str(PERIOD), lines=line)
@@ -243,9 +243,9 @@ def test_names(tap, folder):
 def test_refusals(tap, folder):
     path = os.path.join(folder, "broken")
 
-    def refused(name, run, *words):
+    def refused(name, run, *words, status=1):
         lines = run.err.splitlines()
-        tap.ok(run.status == 1 and len(lines) == 1 and not run.out and
+        tap.ok(run.status == status and len(lines) == 1 and not run.out and
                all(word in lines[0] for word in words), name, run.comments())
 
     refused("an event that cannot be sampled",
@@ -257,7 +257,8 @@ def test_refusals(tap, folder):
                    "0.1", "-o", "/no/such/folder/file"), "/no/such/folder")
     refused("a command that does not exist",
             Uncore("record", "-e", "ha_0/requests.reads/", "-c", "1000", "-o",
-                   path, command=["/no/such/command"]), "/no/such/command")
+                   path, command=["/no/such/command"]), "/no/such/command",
+            status=127)
     refused("a file that is not there",
             Uncore("report", "-i", "/no/such/file"), "/no/such/file")
     refused("folded stacks of two events",

@@ -8,11 +8,14 @@ kernel's own stand in for those of boxes.
 """
 
 import contextlib
+import ctypes
+import errno
 import json
 import os
 import re
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -21,8 +24,9 @@ import time
 from lib.command import (EVENT, LIMIT, UNCORE, comments, is_refused,
                          on_terminal, read_until, run, started, visible,
                          wait_for)
-from lib.uncore import EVENTS, Tap
+from lib.uncore import EVENTS, TOP, Tap
 
+MAN = os.path.join(TOP, "userspace", "cli", "man", "uncore.1")
 # Writes down each signal that it gets, and ends a while after the first one.
 NOTES_SIGNALS = """
 import signal, sys, time
@@ -69,8 +73,10 @@ def test_one_interrupt(tap, folder):
         with open(path, encoding="ascii") as file:
             got = file.read().split()
         tap.ok(got == ["ready", "%d" % (number or signal.SIGINT)] and
-               process.returncode == 0 and "Counted for" in out and not err,
-               "%s: the command gets one signal, and is waited for" % name,
+               process.returncode == -(number or 0) and
+               "Counted for" in out and not err,
+               "%s: the command gets one signal, and is waited for; uncore "
+               "ends by the same" % name,
                [repr(got), "status %d" % process.returncode, out, err])
 
 
@@ -82,7 +88,8 @@ def test_ignored(tap, folder):
         wait_for(path, "ready")
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=LIMIT)
-    tap.ok(process.returncode == 0 and "unharmed" in out and not err,
+    tap.ok(process.returncode == -signal.SIGINT and "unharmed" in out and
+           "Counted for" in out and not err,
            "a command that ignores SIGINT is waited for", [out, err])
     os.remove(path)
 
@@ -91,7 +98,7 @@ def test_ignored(tap, folder):
         process.send_signal(signal.SIGINT)
 
     status, shown = on_terminal(80, *command, after=interrupt)
-    tap.ok(status == 0 and "unharmed" in shown and
+    tap.ok(status == -signal.SIGINT and "unharmed" in shown and
            shown.count("waiting for") == 1,
            "on a terminal, once, it says what it waits for", [repr(shown)])
 
@@ -108,8 +115,8 @@ def test_terminal_interrupt(tap, folder):
                                 "-c", NOTES_SIGNALS, path, after=press)
     with open(path, encoding="ascii") as file:
         got = file.read().split()
-    tap.ok(status == 0 and got == ["ready", "%d" % signal.SIGINT],
-           "Ctrl-C: the command gets one SIGINT, the terminal's",
+    tap.ok(status == -signal.SIGINT and
+           got == ["ready", "%d" % signal.SIGINT], "Ctrl-C: the command gets one SIGINT, the terminal's",
            [repr(got), repr(shown)])
 
 
@@ -119,6 +126,26 @@ def test_background(tap):
                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
     tap.ok(done.returncode == 0 and "Counted for" in done.stdout,
            "where SIGINT is ignored from the start, -d ends the command still",
+           comments(done))
+
+    # nohup, and a shell's background jobs
+    for number in (signal.SIGHUP, signal.SIGINT):
+        with started([UNCORE, "stat", "-e", EVENT, "-I", "100",
+                      "--interval-count", "15"], stdout=subprocess.PIPE,
+                     encoding="utf-8", preexec_fn=lambda number=number:
+                     signal.signal(number, signal.SIG_IGN)) as process:
+            process.stdout.readline()
+            process.send_signal(number)
+            out, _ = process.communicate(timeout=LIMIT)
+        tap.ok(process.returncode == 0 and len(out.splitlines()) > 15 and
+               "Total of" in out,
+               "signal %d is ignored from the start, and stays so" % number,
+               ["status %d" % process.returncode, *out.splitlines()])
+    done = run("stat", "-e", EVENT, "--", "sh", "-c", "exit 3",
+               preexec_fn=lambda: signal.signal(signal.SIGCHLD,
+                                                signal.SIG_IGN))
+    tap.ok(done.returncode == 3,
+           "where SIGCHLD is ignored, the command is waited for",
            comments(done))
 
 
@@ -160,7 +187,7 @@ def test_default_time(tap):
 
     status, shown = on_terminal(80, "stat", "-e", EVENT, "-I", "100",
                                 after=press)
-    tap.ok(status == 0 and "until Ctrl-C" in press.shown + shown and
+    tap.ok(status == -signal.SIGINT and "until Ctrl-C" in press.shown + shown and
            "Total of" in shown, "-I goes on until Ctrl-C, and says so",
            [repr(press.shown), repr(shown)])
 
@@ -177,6 +204,138 @@ def test_default_time(tap):
     tap.ok(status == 0 and first and len(rest) == 3 + 1,
            "--interval-count prints so many, some being missed",
            ["status %d" % status, first, *rest])
+
+
+def test_statuses(tap, folder):
+    """Those of the table in the man page."""
+    with open(MAN, encoding="utf-8") as file:
+        table = re.search(r"\.Sh EXIT STATUS\n(.*?)\.Sh", file.read(), re.S)
+    listed = re.findall(r"^\.It (.*)$", table.group(1), re.M)
+    program = os.path.join(folder, "not-executable")
+    with open(program, "w", encoding="ascii") as file:
+        file.write("text\n")
+    cases = {
+        "0": [("--version",), ("stat", "-e", EVENT, "true"),
+              ("stat", "-e", EVENT, "-d", "0.1", "sleep", "100")],
+        "1": [("stat", "-e", "no_such_event", "true"),
+              ("stat", "-e", EVENT, "-o", "/none/file", "true"),
+              ("report", "-i", "/none"), ("flamegraph", "/dev/null"),
+              ("--sysfs", "/none", "topology")],
+        "2": [("none",), ("stat",), ("stat", "--none"), ("record",),
+              ("stat", "-e", EVENT, "-I", "0", "true"),
+              ("record", "-F", "10", "-c", "10", "-e", EVENT, "true")],
+        "126": [("stat", "-e", EVENT, program),
+                ("record", "-e", EVENT, "-o", folder + "/file", folder)],
+        "127": [("stat", "-e", EVENT, "/none"),
+                ("stat", "-e", EVENT, "-o", folder + "/file", "no-such-thing"),
+                ("record", "-e", EVENT, "-o", folder + "/file", "/none")],
+        "Ar status": [("stat", "-e", EVENT, "sh", "-c", "exit 42"),
+                      ("record", "-e", EVENT, "-o", folder + "/data", "sh",
+                       "-c", "exit 42")],
+        "128 + signal": [("stat", "-e", EVENT, "sh", "-c", "kill -KILL $$")],
+    }
+    wanted = {"Ar status": 42, "128 + signal": 128 + signal.SIGKILL}
+    tap.ok([*cases, "signal"] == listed, "the man page lists exit statuses",
+           listed)
+    for name, commands in cases.items():
+        status = wanted.get(name) or int("0" + name if name.isdigit() else "0")
+        for arguments in commands:
+            done = run(*arguments)
+            lines = len(done.stderr.splitlines())
+            good = status in (0, wanted["Ar status"],
+                              wanted["128 + signal"]) or \
+                lines == 1 and done.stderr.startswith("uncore: ")
+            tap.ok(done.returncode == status and good,
+                   "status %d: uncore %s" % (status, " ".join(arguments)),
+                   comments(done))
+    # the last of the table
+    process = subprocess.run(
+        "%s stat -e %s -I 50 -- sh -c 'kill -TERM $PPID; sleep 100'" %
+        (UNCORE, EVENT), shell=True, check=False, stdout=subprocess.PIPE,
+        encoding="utf-8", timeout=LIMIT)
+    tap.ok(process.returncode in (-signal.SIGTERM, 128 + signal.SIGTERM) and
+           "Total of" in process.stdout, "a signal ends uncore: its own",
+           ["status %d" % process.returncode, process.stdout])
+    tap.ok(not os.path.exists(folder + "/file"),
+           "a command that cannot be executed leaves no file",
+           os.listdir(folder))
+    path = os.path.join(folder, "before")
+    for arguments in (("no_such_event", "true"), (EVENT, "/none")):
+        with open(path, "w", encoding="ascii") as file:
+            file.write("before\n")
+        run("stat", "-e", arguments[0], "-o", path, arguments[1])
+        with open(path, encoding="ascii") as file:
+            tap.ok(file.read() == "before\n", "stat -o, with %s %s: the file "
+                   "stays as it was" % arguments)
+
+
+def test_frequency(tap, folder):
+    """A frequency above the kernel's limit is lowered."""
+    limit = os.path.join(folder, "limit")
+    with open(limit, "w", encoding="ascii") as file:
+        file.write("500\n")
+    done = run("record", "-e", EVENT, "-F", "600", "-o", folder + "/data",
+               "true", before=[
+                   "unshare", "-m", "sh", "-c", "mount --bind %s /proc/sys/"
+                   "kernel/perf_event_max_sample_rate && exec \"$@\"" % limit,
+                   "-"])
+    if "mount" in done.stderr or "unshare" in done.stderr:
+        tap.say("no mount namespaces here: -F is left out")
+        return
+    tap.ok(done.returncode == 0 and "500 samples a second are used, not 600" in
+           done.stderr and "samples in" in done.stderr,
+           "-F above the kernel's limit is lowered, with a note",
+           comments(done))
+
+
+def test_perf_options(tap, folder):
+    """Options that perf users type."""
+    stat = ("stat", "-e", EVENT)
+    path = os.path.join(folder, "appended")
+    done = run(*stat, "-a", "-A", "-j", "true")
+    tap.ok(done.returncode == 0 and json.loads(done.stdout), "stat -a -A -j",
+           comments(done))
+    done = run(*stat, "-x", ";", "true")
+    lines = [line.split(";") for line in done.stdout.splitlines()]
+    tap.ok(done.returncode == 0 and len(lines) == 2 and
+           [len(line) for line in lines] == [12, 12] and lines[1][4] == EVENT,
+           "stat -x ';'", comments(done))
+    done = run(*stat, "--timeout", "200", "--json", "sleep", "100")
+    tap.ok(done.returncode == 0 and
+           0.15 < json.loads(done.stdout)["seconds"] < 5,
+           "stat --timeout", comments(done))
+    for _ in range(2):
+        run(*stat, "--csv", "-o", path, "--append", "true")
+    with open(path, encoding="ascii") as file:
+        tap.ok(len(file.readlines()) == 4, "stat -o FILE --append")
+    for arguments, status, word in (
+            ((*stat, "-p", "1"), 2, "uncore top"),
+            ((*stat, "--append", "true"), 2, "-o"),
+            ((*stat, "--metric-only", "true"), 2, "-M"),
+            (("record", "-g", "-e", EVENT, "true"), 2, "--folded"),
+            (("stat", "--none", "3", "-e", EVENT, "true"), 2,
+             "expected: --none")):
+        done = run(*arguments)
+        tap.ok(is_refused(done, word, status=status) and
+               ": -- " not in done.stderr,
+               "uncore %s is refused" % " ".join(arguments), comments(done))
+    data = os.path.join(folder, "sorted.data")
+    run("record", "-a", "-e", EVENT, "-c", "1", "-o", data, "ls", folder)
+    done = run("report", "-i", data, "-s", "comm,sym")
+    tap.ok(done.returncode == 0 and "TASK" in done.stdout and "FUNCTION" in
+           done.stdout and "EVENT" not in done.stdout, "report -s comm,sym",
+           comments(done)[:10])
+    done = run("report", "-i", data, "-s", "dso")
+    tap.ok(is_refused(done, "function", status=2), "report -s dso is refused",
+           comments(done))
+
+
+def test_period(tap):
+    """An event for record, given to stat."""
+    done = run("stat", "-e", "software/config=2,period=1000/", "--json", "true")
+    tap.ok(done.returncode == 0 and json.loads(done.stdout) and
+           len(done.stderr.splitlines()) == 1 and "period=" in done.stderr,
+           "stat notes that period= has no effect", comments(done))
 
 
 # --- what is printed ---------------------------------------------------------------
@@ -303,6 +462,59 @@ def test_first_hour(tap):
            "list has descriptions", comments(done))
 
 
+# --- refusals ------------------------------------------------------------------------
+
+PERF_EVENT_OPEN = 298
+
+
+def filter_calls(number, error):
+    """In a new process: one system call fails with that errno."""
+    def add():
+        libc = ctypes.CDLL(None, use_errno=True)
+        program = b"".join(struct.pack("<HBBI", *each) for each in (
+            (0x20, 0, 0, 0),                # load the call's number
+            (0x15, 0, 1, number),
+            (0x06, 0, 0, 0x00050000 | error),
+            (0x06, 0, 0, 0x7fff0000)))      # allowed
+        text = ctypes.create_string_buffer(program)
+        filters = struct.pack("<HxxxxxxQ", 4, ctypes.addressof(text))
+        libc.prctl(38, 1, 0, 0, 0)          # no new privileges
+        if libc.prctl(22, 2, ctypes.c_char_p(filters), 0, 0):
+            os._exit(99)
+    return add
+
+
+def test_refusals(tap):
+    """The cause that is named is the one that holds."""
+    stat = ("stat", "-e", EVENT, "-d", "0.1")
+    for error in (errno.EPERM, errno.ENOSYS):
+        done = run(*stat, preexec_fn=filter_calls(PERF_EVENT_OPEN, error))
+        if done.returncode == 99:
+            tap.say("no seccomp here: filters are left out")
+            break
+        tap.ok(is_refused(done, "seccomp") and "run as root" not in done.stderr,
+               "a seccomp filter, with %s" % errno.errorcode[error],
+               comments(done))
+        done = run("check", preexec_fn=filter_calls(PERF_EVENT_OPEN, error))
+        tap.ok(done.returncode == 1 and "seccomp" in done.stdout,
+               "check, with %s" % errno.errorcode[error], comments(done))
+    with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
+        paranoid = int(file.read())
+    done = run(*stat, before=["unshare", "--user", "--map-root-user"])
+    if paranoid <= 0 or "unshare" in done.stderr:
+        tap.say("no user namespaces here, or all users may count: left out")
+    else:
+        tap.ok(is_refused(done, "user namespace"),
+               "root of a user namespace", comments(done))
+    done = run("check", before=["unshare", "-m", "sh", "-c", "mount -t tmpfs "
+                                "none /sys/devices/system && exec \"$@\"", "-"])
+    if "unshare" not in done.stderr and "mount:" not in done.stderr:
+        tap.ok(done.returncode == 1 and "not supported" not in done.stdout and
+               "mount sysfs" in done.stdout,
+               "check without /sys/devices/system names what is missing",
+               comments(done))
+
+
 # --- a large machine ------------------------------------------------------------------
 
 def make_large(top, packages=8):
@@ -379,11 +591,16 @@ def main():
         test_file_limit(tap)
         test_without_dashes(tap)
         test_default_time(tap)
+        test_statuses(tap, folder)
+        test_frequency(tap, folder)
+        test_perf_options(tap, folder)
+        test_period(tap)
         test_widths(tap)
         test_no_text(tap)
         test_full_disk(tap)
         test_no_proc(tap)
         test_first_hour(tap)
+        test_refusals(tap)
         test_large(tap, os.path.join(folder, "large"))
     tap.end()
 

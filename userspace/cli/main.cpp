@@ -10,6 +10,7 @@
 
 #include "common/child.hpp"
 #include "common/help.hpp"
+#include "common/signals.hpp"
 
 /// The first word that is no option, if there is no such subcommand; CLI11
 /// would only say that one is missing.
@@ -92,7 +93,11 @@ int main(int argc, char **argv)
 		return finish(cli::success);
 	cli::raise_file_limit();
 	try {
-		return finish(shared.action());
+		const int status = finish(shared.action());
+
+		return status > cli::by_signal
+			       ? cli::end_by(status - cli::by_signal)
+			       : status;
 	} catch (const std::exception &error) {
 		return cli::fail(error.what());
 	}

@@ -155,6 +155,25 @@ result<event_term> resolve(const written_event &written,
 
 	term.text = written.text;
 	if (!written.has_terms) {
+		if (const std::string same =
+			    perf_spelling(written.name, machine);
+		    !same.empty()) {
+			auto apart = take_apart(same);
+
+			if (!apart)
+				return apart.error();
+			apart->modifiers = written.modifiers;
+
+			auto found = resolve(*apart, machine);
+
+			if (!found)
+				return found.error();
+			found->text = found->name = written.text;
+			for (event &one : found->events)
+				one.text = one.name = written.text;
+			return found;
+		}
+
 		auto core = resolve_core_name(written, machine);
 
 		if (!core)
@@ -235,11 +254,12 @@ private:
 			return group;
 		const std::string_view modifiers =
 			trim(rest_.substr(0, event_length(rest_)));
-		if (modifiers != "W")
+		if (modifiers.empty() ||
+		    modifiers.find_first_not_of("SDW") != modifiers.npos)
 			return malformed("a group can be followed by :W only, "
 					 "not by :" +
 					 std::string(quote(modifiers)));
-		group.weak = true;
+		group.weak = modifiers.find('W') != modifiers.npos;
 		rest_.remove_prefix(event_length(rest_));
 		return group;
 	}
@@ -309,6 +329,9 @@ result<void> apply_modifiers(const written_event &written, bool uncore,
 	bool user = false, kernel = false, hypervisor = false;
 
 	for (const char c : written.modifiers) {
+		// As perf does: of sampling, pinning and weak groups.
+		if (c == 'S' || c == 'D' || c == 'W')
+			continue;
 		if (uncore)
 			return malformed("the uncore cannot tell user from "
 					 "kernel, nor guest from host: leave "
@@ -325,7 +348,7 @@ result<void> apply_modifiers(const written_event &written, bool uncore,
 					 "known here, not those of " +
 					 quote(written.text));
 	}
-	if (!written.modifiers.empty()) {
+	if (user || kernel || hypervisor) {
 		into.exclude_user = !user;
 		into.exclude_kernel = !kernel;
 		into.exclude_hv = !hypervisor;

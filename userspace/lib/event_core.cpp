@@ -145,6 +145,9 @@ std::vector<std::string> on_boxes(const catalogue &all, std::string_view name)
 
 error unknown(const catalogue &all, const written_event &written)
 {
+	if (const std::string foreign = foreign_spelling(written.text, all);
+	    !foreign.empty())
+		return {errc::not_found, foreign};
 	const std::string name = quote(written.text);
 	const auto boxes = on_boxes(all, written.name);
 	const auto near = nearest_names(written.name, core_names(), 3);

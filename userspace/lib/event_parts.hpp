@@ -35,6 +35,12 @@ struct written_event {
 result<std::vector<written_term>> parse_terms(std::string_view text,
 					      std::string_view where);
 
+/// The event string for a name that perf has for an uncore event
+/// (unc_m_cas_count.rd), or nothing.
+std::string perf_spelling(std::string_view name, const topology &machine);
+/// For an event of libpfm4, LIKWID or ucevent: a message with the name to use.
+std::string foreign_spelling(std::string_view text, const catalogue &all);
+
 /// perf's own events, raw ones, and those of PMUs that are not of the uncore's.
 result<event> resolve_core_name(const written_event &written,
 				const topology &machine);

@@ -14,19 +14,20 @@
 #include <unistd.h>
 
 #include "format.hpp"
-#include "sysfs.hpp"
+#include "refusal.hpp"
 
 namespace uncore {
 
 // --- closing
 
-/// A close() that takes so long waits in the kernel: on PREEMPT_RT, since Linux 6.12,
-/// for a grace period of RCU, of which all who wait at the time share one.
+/// A close() that takes so long waits in the kernel: on PREEMPT_RT, since
+/// Linux 6.12, for a grace period of RCU, of which all who wait at the time
+/// share one.
 static constexpr std::chrono::milliseconds waits(2);
 static constexpr size_t most_threads = 64;
 
-/// Runs @p work in @p n threads more, or as many as there can be, and here.  Signals
-/// are the caller's own threads' business.
+/// Runs @p work in @p n threads more, or as many as there can be, and here.
+/// Signals are the caller's own threads' business.
 template <typename Work> static void in_threads(size_t n, const Work &work)
 {
 	std::vector<std::thread> threads;
@@ -114,28 +115,6 @@ bool counts_events(int cpu)
 	       unc_perf_open(perf.get(), &attr, &cpu, 1, -1, 1) != -ENODEV;
 }
 
-static error no_permission(const event &wanted)
-{
-	const std::string level =
-		read_text("/proc/sys/kernel/perf_event_paranoid").value_or("");
-
-	// Levels that Debian and Ubuntu have added.
-	if (level == "3" || level == "4")
-		return {errc::permission,
-			uncore::format("no permission to count {}: run as "
-				       "root, or set "
-				       "kernel.perf_event_paranoid to 0, or to "
-				       "2 and grant CAP_PERFMON (it is {}, "
-				       "where that may be refused, too)",
-				       wanted.text, level)};
-	return {errc::permission,
-		uncore::format(
-			"no permission to count {}: run as root, grant "
-			"CAP_PERFMON, or set kernel.perf_event_paranoid to "
-			"0 (it is {})",
-			wanted.text, level.empty() ? "unknown" : level)};
-}
-
 static error gone(const event &wanted, std::span<const int> cpus)
 {
 	for (int cpu : cpus)
@@ -164,10 +143,11 @@ static error refused(const event &wanted, bool in_group)
 error open_error(int number, const event &wanted, std::span<const int> cpus,
 		 bool in_group)
 {
+	if (const auto why = perf_refusal(privileges::read(), number))
+		return {errc::permission,
+			uncore::format("no permission to count {}: {}",
+				       wanted.text, *why)};
 	switch (number) {
-	case EACCES:
-	case EPERM:
-		return no_permission(wanted);
 	case EINVAL:
 		return refused(wanted, in_group);
 	case EMFILE:

@@ -8,6 +8,7 @@
 #include <uncore/event.hpp>
 
 #include "tree.hpp"
+#include "unlisted.hpp"
 
 using namespace uncore;
 
@@ -77,6 +78,73 @@ private:
 
 std::unique_ptr<tree> events::recorded_;
 std::unique_ptr<topology> events::machine_;
+
+TEST_F(events, RawCodesThatAreNoEvents)
+{
+	EXPECT_EQ(unlisted_code(one("imc_0/event=0x80/"), machine()),
+		  "imc_0/event=0x80/: imc has no event with the code 0x80 in "
+		  "the catalogue: it may count 0");
+	// an event, its filter and its umask as one likes
+	for (const char *text :
+	     {"imc_0/cas_count.rd/", "imc_0/event=0x4,umask=0x3/",
+	      "imc_0/event=0xff/", "cbox_0/event=0x35,umask=0x1/",
+	      "instructions"})
+		EXPECT_EQ(unlisted_code(one(text), machine()), "") << text;
+}
+
+TEST_F(events, NamesOfPerf)
+{
+	for (const auto &[theirs, ours] :
+	     {std::pair{"unc_m_cas_count.rd", "imc/cas_count.rd/"},
+	      {"UNC_M_CAS_COUNT.RD", "imc/cas_count.rd/"},
+	      {"unc_h_requests.reads", "ha/requests.reads/"},
+	      {"llc_misses.mem_read", "imc/cas_count.rd/"}}) {
+		const auto same = parse_events(theirs, machine());
+		const auto known = parse_events(ours, machine());
+
+		ASSERT_TRUE(same && known) << theirs;
+
+		const event_term &one = same->front().terms.front();
+		const event_term &other = known->front().terms.front();
+
+		EXPECT_EQ(one.name, theirs);
+		ASSERT_EQ(one.events.size(), other.events.size());
+		EXPECT_EQ(one.events[0].config, other.events[0].config);
+		EXPECT_EQ(one.events[0].pmu, other.events[0].pmu);
+	}
+	EXPECT_EQ(wrong("unc_m_no_such_event").code, errc::not_found);
+}
+
+TEST_F(events, NamesOfOtherTools)
+{
+	expect_wrong("hswep_unc_imc0::UNC_M_CAS_COUNT:RD", errc::not_found,
+		     "'hswep_unc_imc0::UNC_M_CAS_COUNT:RD' is libpfm4's name: "
+		     "write imc_0/cas_count.rd/");
+	expect_wrong("CAS_COUNT_RD:MBOX3C1", errc::not_found,
+		     "'CAS_COUNT_RD:MBOX3C1' is LIKWID's name: write "
+		     "imc_3/cas_count.rd/");
+	expect_wrong("iMC.MEM_BW_READS", errc::not_found,
+		     "'iMC.MEM_BW_READS' is ucevent's name: write -M "
+		     "mem_bw_reads");
+}
+
+TEST_F(events, ModifiersOfPerfWithoutEffect)
+{
+	EXPECT_EQ(one("imc_0/cas_count.rd/S").config,
+		  one("imc_0/cas_count.rd/").config);
+	EXPECT_EQ(one("imc_0/cas_count.rd/:DW").config,
+		  one("imc_0/cas_count.rd/").config);
+	EXPECT_FALSE(one("instructions:S").exclude_user);
+
+	const auto group =
+		parse_events("{imc_0/cas_count.rd/,imc_0/cas_count.wr/}:SD",
+			     machine());
+
+	ASSERT_TRUE(group);
+	EXPECT_FALSE(group->front().weak);
+	wrong("imc_0/cas_count.rd/u");
+	wrong("{imc_0/cas_count.rd/}:X");
+}
 
 } // namespace
 

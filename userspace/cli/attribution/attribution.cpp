@@ -146,6 +146,9 @@ attribution::attribution() : state_(std::make_unique<state>()) {}
 
 attribution::~attribution() = default;
 
+static constexpr bpf_need loops = {BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_loop,
+				   "bpf_loop()", "5.17"};
+
 uncore::result<std::unique_ptr<attribution>>
 attribution::start(attribution_options options, const uncore::topology &machine)
 {
@@ -158,7 +161,7 @@ attribution::start(attribution_options options, const uncore::topology &machine)
 	auto done = s.prepare();
 
 	if (done)
-		done = check_bpf();
+		done = check_bpf({&loops, 1});
 	if (done)
 		done = s.load();
 	if (done)

@@ -12,30 +12,25 @@
 
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
-#include <sys/utsname.h>
 #include <unistd.h>
+
+#include "refusal.hpp"
 
 namespace cli {
 
-/// The first kernel with all that the programs use: bpf_loop().
-static constexpr int needed_major = 5, needed_minor = 17;
-
 static constexpr const char *type_information = "/sys/kernel/btf/vmlinux";
 
-uncore::result<void> check_bpf()
+uncore::result<void> check_bpf(std::span<const bpf_need> needs)
 {
-	utsname name{};
-	int major = 0, minor = 0;
-
-	uname(&name);
-	if (std::sscanf(name.release, "%d.%d", &major, &minor) == 2 &&
-	    (major < needed_major ||
-	     (major == needed_major && minor < needed_minor)))
-		return uncore::error{
-			uncore::errc::unsupported,
-			fmt::format("kernel {} is too old for this: it takes "
-				    "{}.{} or later",
-				    name.release, needed_major, needed_minor)};
+	// Kernels have helpers of later ones, so that their number says little.
+	for (const bpf_need &need : needs)
+		if (!libbpf_probe_bpf_helper(need.program, need.helper,
+					     nullptr))
+			return uncore::error{
+				uncore::errc::unsupported,
+				fmt::format("this kernel has no {} for BPF "
+					    "programs: use Linux {} or later",
+					    need.name, need.since)};
 	if (access(type_information, R_OK))
 		return uncore::error{
 			uncore::errc::unsupported,
@@ -54,7 +49,7 @@ static int keep_message(enum libbpf_print_level level, const char *format,
 	std::array<char, 512> text;
 
 	std::vsnprintf(text.data(), text.size(), format, arguments);
-	if (std::getenv("UNCORE_DEBUG"))
+	if (secure_getenv("UNCORE_DEBUG"))
 		std::fputs(text.data(), stderr);
 	if (level == LIBBPF_WARN)
 		messages = text.data();
@@ -70,17 +65,10 @@ uncore::error bpf_failure(std::string_view what, int error)
 {
 	std::string line = messages.substr(0, messages.find('\n'));
 
-	if (error == -EPERM || error == -EACCES) {
-		if (geteuid())
-			return {uncore::errc::permission,
-				fmt::format("{}: not permitted; this needs "
-					    "root, or CAP_BPF and CAP_PERFMON",
-					    what)};
+	if (const auto why =
+		    uncore::bpf_refusal(uncore::privileges::read(), -error))
 		return {uncore::errc::permission,
-			fmt::format("{}: not permitted; this needs CAP_BPF and "
-				    "CAP_PERFMON, which even root lacks here",
-				    what)};
-	}
+			fmt::format("{}: not permitted: {}", what, *why)};
 	return {uncore::errc::unsupported,
 		fmt::format("{}: {}{}{}", what, std::strerror(-error),
 			    line.empty() ? "" : "; ", line)};

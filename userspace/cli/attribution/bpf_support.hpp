@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the subcommands that load BPF programs share: among it, why a program does
-// not load.
+// What the subcommands that load BPF programs share: among it, why a program
+// does not load.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <linux/bpf.h>
 
 #include <uncore/error.hpp>
 
@@ -18,9 +21,17 @@ template <auto give_back> struct bpf_deleter {
 	template <class T> void operator()(T *what) const { give_back(what); }
 };
 
-/// Can BPF programs be loaded here?  Looks at what can be known before: the
-/// kernel's version and its type information.
-uncore::result<void> check_bpf();
+/// A function of the kernel that a program calls.
+struct bpf_need {
+	bpf_prog_type program;
+	bpf_func_id helper;
+	const char *name, *since; ///< for the message
+};
+
+/// Check, before programs are loaded, that the kernel has type information and
+/// these functions, by asking it for them.
+/// Errors: errc::unsupported.
+uncore::result<void> check_bpf(std::span<const bpf_need> needs);
 
 /// Why libbpf's call failed, @p error being a negative errno.
 uncore::error bpf_failure(std::string_view what, int error);

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "attribution/bpf_support.hpp"
+#include "attribution/folded.hpp"
 #include "perf_events.hpp"
 #include "stacks.h"
 #include "stacks.skel.h"
@@ -113,16 +114,6 @@ template <class F> int stack_counter::state::each_count(F &&use)
 	return err == -ENOENT ? 0 : err;
 }
 
-/// A frame's name must not look like several, or like a count.
-static void add_frame(std::string &line, std::string name)
-{
-	std::replace(name.begin(), name.end(), ';', ':');
-	std::replace_if(
-		name.begin(), name.end(),
-		[](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
-	line += ";" + name;
-}
-
 /// A stack's addresses, outermost first.
 std::vector<uint64_t> stack_counter::state::frames_of(uint64_t key)
 {
@@ -141,9 +132,9 @@ std::vector<uint64_t> stack_counter::state::frames_of(uint64_t key)
 
 std::string stack_counter::state::fold(const stack_key &key)
 {
-	std::string line(key.comm, strnlen(key.comm, sizeof(key.comm)));
+	std::string line;
 
-	std::replace(line.begin(), line.end(), ';', ':');
+	add_frame(line, {key.comm, strnlen(key.comm, sizeof(key.comm))});
 	for (uint64_t address : frames_of(key.user))
 		add_frame(line, names.user(key.tgid, address));
 	for (uint64_t address : frames_of(key.kernel))
@@ -155,6 +146,10 @@ stack_counter::stack_counter() : state_(std::make_unique<state>()) {}
 
 stack_counter::~stack_counter() = default;
 
+static constexpr bpf_need cookies = {BPF_PROG_TYPE_PERF_EVENT,
+				     BPF_FUNC_get_attach_cookie,
+				     "bpf_get_attach_cookie()", "5.15"};
+
 uncore::result<std::unique_ptr<stack_counter>>
 stack_counter::start(const std::vector<uncore::event> &events,
 		     const std::vector<int> &cpus, uint64_t period)
@@ -163,7 +158,7 @@ stack_counter::start(const std::vector<uncore::event> &events,
 	state &s = *counter->state_;
 
 	capture_bpf_messages();
-	auto done = check_bpf();
+	auto done = check_bpf({&cookies, 1});
 
 	if (done)
 		done = s.load();
@@ -217,6 +212,7 @@ uncore::result<stack_report> stack_counter::report()
 		return bpf_failure("reading the stacks", err);
 	r.lost = state_->program->bss->lost;
 	r.lost_stacks = state_->program->bss->lost_stacks;
+	r.reasons = state_->names.reasons();
 	return r;
 }
 

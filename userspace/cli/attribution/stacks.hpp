@@ -22,6 +22,8 @@ struct stack_report {
 	uint64_t samples = 0;
 	uint64_t lost = 0;	  ///< samples that found no room
 	uint64_t lost_stacks = 0; ///< stacks that found none
+	/// Why functions have no names.
+	std::vector<std::string> reasons{};
 };
 
 class stack_counter {

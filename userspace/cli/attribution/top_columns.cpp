@@ -10,6 +10,7 @@
 
 #include <uncore/event.hpp>
 
+#include "common/event_notes.hpp"
 #include "common/measure.hpp"
 
 namespace cli {
@@ -109,6 +110,7 @@ uncore::result<void> columns::add_events(const std::string &list)
 
 	if (!groups)
 		return groups.error();
+	note_unlisted(*groups, machine_);
 	for (const auto &group : *groups)
 		for (const auto &term : group.terms) {
 			auto good = must_not_sample(term);
@@ -170,8 +172,8 @@ columns::operand_of(const uncore::expression::term &wanted)
 				    wanted.name)};
 
 	auto known = by_text_.find(term.text);
-	size_t column = known == by_text_.end() ? count(term, true)
-						: known->second;
+	size_t column =
+		known == by_text_.end() ? count(term, true) : known->second;
 
 	return top_metric::operand{column, sources_of(counted_[column])};
 }
@@ -186,7 +188,10 @@ uncore::result<void> columns::add_metric(const uncore::metric_info &info)
 	if (!parsed)
 		return parsed.error();
 
-	top_metric metric{std::string(info.name), *parsed, {}, info.scale,
+	top_metric metric{std::string(info.name),
+			  *parsed,
+			  {},
+			  info.scale,
 			  std::string(info.unit)};
 
 	for (const auto &wanted : parsed->terms()) {

@@ -2,10 +2,10 @@
 // Is this machine ready to count uncore events, and what to do where it is not.
 #include "checks/readiness.hpp"
 
+#include <cerrno>
 #include <fstream>
 #include <optional>
 
-#include <linux/capability.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -14,11 +14,8 @@
 #include "common/cli.hpp"
 #include "common/cpuinfo.hpp"
 #include "perf_events.hpp"
+#include "refusal.hpp"
 #include "sysfs.hpp"
-
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#endif
 
 namespace cli {
 
@@ -46,16 +43,6 @@ bool mentions(const fs::path &file, std::string_view text)
 		if (line.find(text) != line.npos)
 			return true;
 	return false;
-}
-
-bool has_capability(int capability)
-{
-	__user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-	__user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
-
-	if (syscall(SYS_capget, &header, data) < 0)
-		return false;
-	return data[capability / 32].effective >> (capability % 32) & 1;
 }
 
 class checker {
@@ -129,15 +116,24 @@ private:
 		const auto model = cpuinfo_field(proc_, "model name");
 		const std::string name = model ? *model : "unknown";
 
+		if (!fs::exists(sys_ / "devices/system/cpu/modalias")) {
+			bad("processor",
+			    fmt::format("unknown: {}/devices/system/cpu is "
+					"missing",
+					sys_.string()),
+			    "mount sysfs: mount -t sysfs none /sys");
+			return;
+		}
 		if (!machine_.generation().empty()) {
 			good("processor", fmt::format("{}, generation {}", name,
 						      machine_.generation()));
 			return;
 		}
 		bad("processor",
-		    fmt::format("{} is none that xeon_uncore knows", name),
+		    fmt::format("{} is not supported by xeon_uncore", name),
 		    "use a Xeon E5 or E7 v2 to v4, a Xeon D-1500, 7100 or 7400 "
-		    "(family 6 models 29, 62, 63, 79 and 86, family 15 model 6), "
+		    "(family 6 models 29, 62, 63, 79 and 86, family 15 model "
+		    "6), "
 		    "or a simulated one: make vm");
 	}
 
@@ -255,21 +251,60 @@ private:
 		return {};
 	}
 
+	/// As the kernel's perf-security document has it: a capability that
+	/// every local user can have is none.
+	static std::string how_to_permit()
+	{
+		std::error_code failed;
+		fs::path command = fs::read_symlink("/proc/self/exe", failed);
+
+		if (failed)
+			command = "uncore";
+		return fmt::format(
+			"be root; or let a group run it: groupadd perf_users; "
+			"chgrp perf_users {0}; chmod 0750 {0}; setcap "
+			"cap_perfmon+ep {0}; or let all users count: sysctl "
+			"kernel.perf_event_paranoid=0",
+			command.string());
+	}
+
+	static bool can_count(const uncore::privileges &rights)
+	{
+		return rights.perfmon || rights.admin;
+	}
+
+	/// Open an event of the kernel for all that a CPU does.
+	/// @return 0 or an errno.
+	static int try_counting()
+	{
+		perf_event_attr attr{};
+
+		attr.size = sizeof(attr);
+		attr.type = PERF_TYPE_SOFTWARE;
+		attr.config = PERF_COUNT_SW_DUMMY;
+		attr.disabled = 1;
+
+		const long fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1,
+					PERF_FLAG_FD_CLOEXEC);
+
+		if (fd >= 0)
+			close(int(fd));
+		return fd < 0 ? errno : 0;
+	}
+
 	void check_permission()
 	{
 		const auto level =
 			number_in(proc_ / "sys/kernel/perf_event_paranoid");
-		const bool privileged = has_capability(CAP_PERFMON) ||
-					has_capability(CAP_SYS_ADMIN);
+		const auto rights =
+			uncore::privileges::read(real_ ? "/proc" : proc_, sys_);
 		const std::string shown =
 			fmt::format("kernel.perf_event_paranoid is {}",
 				    level ? std::to_string(*level) : "unknown");
-		const char *const advice =
-			"be root, or setcap cap_perfmon+ep on the command, or "
-			"sysctl kernel.perf_event_paranoid=0";
 
 		if (!level && !fs::exists(proc_ / "sys/kernel")) {
-			bad("permission", "cannot be told without /proc", "");
+			bad("permission", "cannot be told without /proc",
+			    "mount -t proc none /proc");
 			return;
 		}
 		if (!level) {
@@ -277,23 +312,36 @@ private:
 			    "use one with CONFIG_PERF_EVENTS=y");
 			return;
 		}
+
+		const int refused = real_ ? try_counting() : 0;
 		uncore::result<void> tried;
-		if (real_ && has_driver())
+
+		if (!refused && real_ && has_driver())
 			tried = try_event(machine_.pmus().front());
-		if (tried ? !privileged && *level > 0
-			  : tried.error().code == uncore::errc::permission)
+		if (const auto why = uncore::perf_refusal(rights, refused))
+			bad("permission",
+			    fmt::format("{}, and this process "
+					"may not count",
+					shown),
+			    rights.may_count() || rights.user_namespace ||
+					    refused == ENOSYS ||
+					    refused == EPERM
+				    ? *why
+				    : how_to_permit());
+		else if (!real_ && *level > 0 && !can_count(rights))
 			bad("permission",
 			    fmt::format("{}, and this user has no CAP_PERFMON",
 					shown),
-			    advice);
+			    how_to_permit());
 		else if (!tried)
 			bad("permission", tried.error().message,
 			    "dmesg may say why");
 		else
 			good("permission",
 			     fmt::format("{}, this user has {}", shown,
-					 privileged ? "CAP_PERFMON"
-						    : "no need of more"));
+					 can_count(rights)
+						 ? "CAP_PERFMON"
+						 : "no need of more"));
 	}
 
 	/// Secure Boot and lockdown matter as long as the module is not loaded.

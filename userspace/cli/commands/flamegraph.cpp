@@ -11,6 +11,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <sstream>
 
 #include "commands/commands.hpp"
@@ -25,7 +26,7 @@ struct flame_options {
 
 /// A function with all that was below it on the stacks.
 struct frame {
-	uint64_t count = 0; ///< of it and its callees
+	double count = 0; ///< of it and its callees
 	std::map<std::string, frame> callees;
 };
 
@@ -36,66 +37,77 @@ static constexpr double narrowest = 0.2;
 
 // --- reading
 
-static uncore::result<void> add_line(frame &root, std::string_view line,
-				     size_t number)
+/// The number at the end of a line, where there is one.
+static std::optional<double> count_of(std::string_view digits)
 {
-	size_t space = line.rfind(' ');
-	uint64_t count = 0;
+	double count = 0;
+	const auto [end, error] =
+		std::from_chars(digits.data(), digits.data() + digits.size(),
+				count, std::chars_format::fixed);
 
-	auto bad = [&] {
-		return uncore::error{uncore::errc::invalid,
-				     fmt::format("line {} is not a folded "
-						 "stack: STACK COUNT",
-						 number)};
-	};
-	if (space == std::string_view::npos || space == 0)
-		return bad();
-	std::string_view digits = line.substr(space + 1);
-	auto [end, error] = std::from_chars(
-		digits.data(), digits.data() + digits.size(), count);
+	if (digits.empty() || digits[0] == '-' || error != std::errc() ||
+	    end != digits.data() + digits.size() || !std::isfinite(count))
+		return std::nullopt;
+	return count;
+}
 
-	if (error != std::errc() || end != digits.data() + digits.size())
-		return bad();
-	line = line.substr(0, space);
+/// @return whether the line is a folded stack.
+static bool add_line(frame &root, std::string_view line)
+{
+	const size_t space = line.find_last_of(" \t");
+
+	if (space == line.npos)
+		return false;
+
+	const auto count = count_of(line.substr(space + 1));
+
+	line = line.substr(0, line.find_last_not_of(" \t", space) + 1);
+	if (!count || line.empty() ||
+	    std::count(line.begin(), line.end(), ';') > most_frames)
+		return false;
+
 	frame *at = &root;
 
-	if (std::count(line.begin(), line.end(), ';') > most_frames)
-		return uncore::error{uncore::errc::invalid,
-				     fmt::format("line {}: a stack has {} "
-						 "functions at most",
-						 number, most_frames)};
-	at->count += count;
+	at->count += *count;
 	for (;;) {
 		size_t next = line.find(';');
 
 		at = &at->callees[std::string(line.substr(0, next))];
-		at->count += count;
+		at->count += *count;
 		if (next == std::string_view::npos)
-			return {};
+			return true;
 		line.remove_prefix(next + 1);
 	}
 }
 
-static uncore::result<frame> read_folded(std::istream &in)
+static uncore::result<frame> read_folded(std::istream &in, size_t &skipped)
 {
 	std::string line;
 	frame root;
 
-	for (size_t number = 1; std::getline(in, line); number++) {
-		if (line.empty())
-			continue;
-		auto done = add_line(root, line, number);
-
-		if (!done)
-			return done.error();
+	while (std::getline(in, line)) {
+		if (line.ends_with('\r'))
+			line.pop_back();
+		if (!line.empty() && !add_line(root, line))
+			skipped++;
 	}
 	if (in.bad())
 		return uncore::error{uncore::errc::system,
 				     std::strerror(errno)};
-	if (!root.count)
-		return uncore::error{uncore::errc::invalid,
-				     "there are no stacks to draw"};
+	if (!(root.count > 0))
+		return uncore::error{
+			uncore::errc::invalid,
+			skipped ? "no folded stacks to draw: no line is "
+				  "STACK COUNT"
+				: "no folded stacks to draw"};
 	return root;
+}
+
+/// Counts are whole numbers unless another program has scaled them.
+static std::string count_text(double count)
+{
+	return fmt::format("{:.{}f}", count,
+			   count == std::floor(count) ? 0 : 2);
 }
 
 // --- drawing
@@ -179,9 +191,9 @@ void drawing::draw(const std::string &name, const frame &f, double x,
 			   "<rect x=\"{:.3f}\" y=\"{:.0f}\" width=\"{:.3f}\" "
 			   "height=\"{:.0f}\" fill=\"{}\"/>"
 			   "<text x=\"{:.3f}\" y=\"{:.0f}\"></text></g>\n",
-			   x, width, text, text, f.count, 100 * f.count / total,
-			   x, y, width, row - 1, colour_of(name), x + 3,
-			   y + 12);
+			   x, width, text, text, count_text(f.count),
+			   100 * f.count / total, x, y, width, row - 1,
+			   colour_of(name), x + 3, y + 12);
 	for (const auto &[callee, inner] : f.callees) {
 		draw(callee, inner, x, level + 1);
 		x += inner.count * scale;
@@ -243,8 +255,7 @@ static void write_svg(std::ostream &out, const frame &root,
 {
 	size_t depth = depth_of(root);
 	double height = top_margin + depth * row + 8;
-	drawing d{out, page_width / root.count, static_cast<double>(root.count),
-		  depth};
+	drawing d{out, page_width / root.count, root.count, depth};
 
 	out << fmt::format(
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -279,12 +290,17 @@ static int flamegraph(const flame_options &options)
 			return fail(options.input + ": " +
 				    std::strerror(errno));
 	}
-	auto root = read_folded(standard ? std::cin : file);
+
+	size_t skipped = 0;
+	auto root = read_folded(standard ? std::cin : file, skipped);
 
 	if (!root)
 		return fail(fmt::format(
 			"{}: {}", standard ? "standard input" : options.input,
 			root.error().message));
+	if (skipped)
+		note(fmt::format("{} line{} not STACK COUNT, and skipped",
+				 skipped, skipped == 1 ? " is" : "s are"));
 	if (options.output.empty()) {
 		write_svg(std::cout, *root, options.title);
 		std::cout.flush();

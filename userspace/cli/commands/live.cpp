@@ -147,9 +147,10 @@ int live_view::once()
 	if (auto opened = open(); !opened)
 		return fail(opened.error());
 	while (live_clock::now() < end) {
-		if (caught.wait(std::min(end, live_clock::now() + live_tick))
-			    .number)
-			return success;
+		const auto until = std::min(end, live_clock::now() + live_tick);
+
+		if (const int number = caught.wait(until).number)
+			return by_signal + number;
 		tasks_.tend();
 	}
 	read();

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <memory>
 #include <optional>
 
 #include "attribution/stacks.hpp"
 #include "commands/commands.hpp"
 #include "common/counting.hpp"
+#include "common/event_notes.hpp"
 #include "common/output_file.hpp"
 #include "common/sink.hpp"
 #include "exporter/recording.hpp"
@@ -24,13 +26,28 @@ struct record_options {
 	std::vector<int> cpus;
 	std::string output, series;
 	uint64_t period = 100000, frequency = 0;
-	bool folded = false;
+	bool folded = false, all_cpus = false, chains = false;
 };
 
 /// How often processes are looked at, before they are gone.
 static constexpr unsigned look_ms = 50;
 /// How often counts are written down.
 static constexpr unsigned series_ms = 1000;
+
+/// The kernel refuses frequencies above its limit.
+static uint64_t limited_frequency(uint64_t frequency)
+{
+	static constexpr const char *path =
+		"/proc/sys/kernel/perf_event_max_sample_rate";
+	uint64_t limit = 0;
+
+	if (!(std::ifstream(path) >> limit) || !limit || frequency <= limit)
+		return frequency;
+	note(fmt::format("{} samples a second are used, not {}: "
+			 "kernel.perf_event_max_sample_rate is the limit",
+			 limit, frequency));
+	return limit;
+}
 
 /// Ctrl-C and the like wait until what was written aside can be taken back.
 class signals_held {
@@ -62,6 +79,7 @@ events_of(const record_options &options, const uncore::topology &machine)
 
 		if (!groups)
 			return groups.error();
+		note_unlisted(*groups, machine);
 		for (const auto &group : *groups)
 			for (const auto &term : group.terms) {
 				terms++;
@@ -138,18 +156,20 @@ static int record_folded(const record_options &options,
 		return true;
 	};
 	hooks.read_ms = look_ms;
-	auto status = run(options.run, hooks);
+	const auto ended = run(options.run, hooks);
 
-	if (!status)
-		return fail(status.error());
+	if (!ended)
+		return fail(ended);
 	auto report = counter->report();
 
 	if (!report)
 		return fail(report.error());
 	if (int failed = write_folded(*report, options.output))
 		return failed;
+	for (const std::string &reason : report->reasons)
+		note(reason);
 	say_samples(*report);
-	return *status;
+	return ended.status();
 }
 
 /// Writes the kernel's samples down.
@@ -160,7 +180,7 @@ static int record_file(const record_options &options,
 	uncore::sampling_options wanted;
 
 	wanted.period = options.frequency ? 0 : options.period;
-	wanted.frequency = options.frequency;
+	wanted.frequency = limited_frequency(options.frequency);
 	wanted.cpus = options.cpus;
 
 	auto sampling = uncore::sampler::open(events, machine, wanted);
@@ -175,6 +195,7 @@ static int record_file(const record_options &options,
 
 	if (!file)
 		return fail(file.error());
+	file->describe(machine);
 	file->add_kernel();
 	file->add_tasks();
 
@@ -191,14 +212,15 @@ static int record_file(const record_options &options,
 	};
 	hooks.read_ms = look_ms;
 
-	auto ended = run(options.run, hooks);
+	const auto ended = run(options.run, hooks);
 
 	if (!ended)
-		return fail(ended.error());
+		return fail(ended);
 	if (auto finished = file->finish(options.run.command); !finished)
 		return fail(finished.error());
-	fmt::print(stderr, "{} samples in {}\n", file->samples(), path);
-	return *ended;
+	fmt::print(stderr, "{} samples in {}{}\n", file->samples(), path,
+		   file->lost() ? fmt::format(", {} lost", file->lost()) : "");
+	return ended.status();
 }
 
 /// Writes down what uncore serve shows: its counters, each second.
@@ -223,7 +245,7 @@ static int record_series(const record_options &options, const context &shared)
 
 		if (!made)
 			return made.error();
-		file = *std::move(made);
+		file.emplace(*std::move(made));
 		file->begin(counters);
 		add();
 		return {};
@@ -231,15 +253,15 @@ static int record_series(const record_options &options, const context &shared)
 	hooks.tick = [&](bool) { return add(); };
 	hooks.read_ms = series_ms;
 
-	auto ended = run(options.run, hooks);
+	const auto ended = run(options.run, hooks);
 
 	if (!ended)
-		return fail(ended.error());
+		return fail(ended);
 	if (auto whole = file->end(); !whole)
 		return fail(whole.error());
 	fmt::print(stderr, "{} snapshots in {}\n", file->snapshots(),
 		   options.series);
-	return *ended;
+	return ended.status();
 }
 
 static int record(record_options &options, const context &shared)
@@ -248,6 +270,9 @@ static int record(record_options &options, const context &shared)
 		return record_series(options, shared);
 	if (options.events.empty())
 		return fail_usage("--event is required, or --series");
+	if (options.chains && !options.folded)
+		return fail_usage("-g: files of samples have no call chains; "
+				  "'uncore record --folded' counts stacks");
 
 	// An event is opened once on a CPU, however often that is named.
 	std::sort(options.cpus.begin(), options.cpus.end());
@@ -280,6 +305,10 @@ void add_record(parser &app, context &shared)
 		"Events; period= says how many make a sample");
 
 	events.one_value();
+	command.add_flag("-a,--all-cpus", o->all_cpus,
+			 "No effect: boxes count for all CPUs");
+	command.add_flag("-g", o->chains, "Call chains: with --folded only")
+		.hidden();
 	const option folded = command.add_flag(
 		"--folded", o->folded,
 		"Stacks as flame-graph tools read them, counted in the kernel");

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // uncore report: which tasks, functions and boxes a file of samples is of.
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <memory>
+#include <set>
 #include <unordered_map>
 
 #include <nlohmann/json.hpp>
 
+#include <uncore/catalogue.hpp>
 #include <uncore/topology.hpp>
 
 #include "commands/commands.hpp"
@@ -24,6 +27,8 @@ using json = nlohmann::ordered_json;
 struct file_options {
 	std::string input = "perf.data";
 	unsigned lines = 10;
+	bool debuginfod = false;
+	std::vector<std::string> keys; ///< lists to show; empty: all
 	format form = format::human;
 };
 
@@ -46,13 +51,15 @@ struct event_report {
 	std::string name;
 	uint64_t samples = 0;
 	double counts = 0;
+	std::set<int> cpus{}; ///< that have samples
 	std::vector<ranking> rankings{};
 };
 
 class analysis {
 public:
-	analysis(const perf_file &file, const uncore::topology *machine)
-		: file_(file), machine_(machine)
+	analysis(const perf_file &file, const uncore::topology *machine,
+		 symbolizer::debuginfod servers)
+		: file_(file), machine_(machine), names_(servers)
 	{
 		names_.set_recorded_kernel(file.kernel, file.release);
 	}
@@ -66,8 +73,14 @@ private:
 	using samples = std::vector<const file_sample *>;
 
 	template <class Name>
-	static ranking rank(const char *key, const char *title,
-			    const samples &of, Name name);
+	ranking rank(const char *key, const char *title, const samples &of,
+		     Name name) const;
+	int socket_of(uint32_t cpu) const;
+	std::string pmu_of(const file_event &event) const;
+	bool is_uncore(const file_event &event) const;
+	std::string without_box(const file_event &event) const;
+	void find_weights();
+	double counts_of(const file_sample &s) const;
 	static std::string task(const file_sample &s);
 	std::string function(const file_sample &s);
 	std::string box(const file_sample &s) const;
@@ -75,6 +88,9 @@ private:
 	const perf_file &file_;
 	const uncore::topology *machine_;
 	symbolizer names_;
+	/// Factors for the counts of samples, by event and socket; 1 for those
+	/// that are missing.
+	std::map<std::pair<size_t, int>, double> weights_;
 };
 
 std::string analysis::task(const file_sample &s)
@@ -123,7 +139,7 @@ std::string analysis::function(const file_sample &s)
 
 std::string analysis::box(const file_sample &s) const
 {
-	int package = machine_ ? machine_->package_of(int(s.cpu)) : -1;
+	const int package = socket_of(s.cpu);
 	std::string event = printable(file_.events[s.event].name);
 
 	return package < 0 ? fmt::format("CPU {} {}", s.cpu, event)
@@ -132,7 +148,7 @@ std::string analysis::box(const file_sample &s) const
 
 template <class Name>
 ranking analysis::rank(const char *key, const char *title, const samples &of,
-		       Name name)
+		       Name name) const
 {
 	std::unordered_map<std::string, size_t> places;
 	ranking made{key, title, {}};
@@ -148,7 +164,7 @@ ranking analysis::rank(const char *key, const char *title, const samples &of,
 		share &one = made.shares[at->second];
 
 		one.samples++;
-		one.counts += double(s->period);
+		one.counts += counts_of(*s);
 	}
 	std::sort(made.shares.begin(), made.shares.end(),
 		  [](const share &a, const share &b) {
@@ -158,11 +174,68 @@ ranking analysis::rank(const char *key, const char *title, const samples &of,
 	return made;
 }
 
-/// An event that was opened on several boxes is one: their names have the box
-/// behind a blank.
-std::string without_box(const std::string &name)
+/// As recorded: this may be another machine.
+int analysis::socket_of(uint32_t cpu) const
 {
-	return printable(name.substr(0, name.find(' ')));
+	if (!file_.sockets.empty())
+		return cpu < file_.sockets.size() ? file_.sockets[cpu] : -1;
+	return machine_ ? machine_->package_of(int(cpu)) : -1;
+}
+
+/// "" where the file does not have it.
+std::string analysis::pmu_of(const file_event &event) const
+{
+	const auto at = file_.pmus.find(event.attr.type);
+
+	return at == file_.pmus.end() ? "" : at->second;
+}
+
+/// Whether each CPU of a socket samples the same counts.
+bool analysis::is_uncore(const file_event &event) const
+{
+	const std::string name = pmu_of(event);
+	const auto all = uncore::catalogue::generations();
+	const std::string_view prefix =
+		std::string_view(name).substr(0, name.find('_'));
+
+	return prefix == "uncore" ||
+	       std::find(all.begin(), all.end(), prefix) != all.end() ||
+	       (machine_ && !machine_->match(name).empty());
+}
+
+/// An event that was opened on several boxes is one event: record puts a blank
+/// and the box's PMU behind its name.
+std::string analysis::without_box(const file_event &event) const
+{
+	const std::string pmu = pmu_of(event);
+	std::string name = event.name;
+
+	if (!pmu.empty() && name.ends_with(' ' + pmu))
+		name.resize(name.size() - pmu.size() - 1);
+	return printable(name);
+}
+
+/// Each CPU of a socket that is sampled has samples of all that a box counts:
+/// with two of them, the sum is twice the count.
+void analysis::find_weights()
+{
+	std::map<std::pair<size_t, int>, std::set<uint32_t>> cpus;
+	std::vector<bool> shared;
+
+	for (const file_event &event : file_.events)
+		shared.push_back(is_uncore(event));
+	for (const file_sample &s : file_.samples)
+		if (shared[s.event])
+			cpus[{s.event, socket_of(s.cpu)}].insert(s.cpu);
+	for (const auto &[place, all] : cpus)
+		weights_[place] = 1.0 / double(all.size());
+}
+
+double analysis::counts_of(const file_sample &s) const
+{
+	const auto at = weights_.find({s.event, socket_of(s.cpu)});
+
+	return double(s.period) * (at == weights_.end() ? 1 : at->second);
 }
 
 std::vector<event_report> analysis::events()
@@ -172,8 +245,9 @@ std::vector<event_report> analysis::events()
 	std::map<std::string, size_t> places;
 	std::vector<size_t> place_of;
 
+	find_weights();
 	for (const file_event &event : file_.events) {
-		std::string name = without_box(event.name);
+		std::string name = without_box(event);
 		auto [at, is_new] = places.try_emplace(name, all.size());
 
 		if (is_new)
@@ -185,7 +259,8 @@ std::vector<event_report> analysis::events()
 		event_report &event = all[place_of[s.event]];
 
 		event.samples++;
-		event.counts += double(s.period);
+		event.counts += counts_of(s);
+		event.cpus.insert(int(s.cpu));
 		members[place_of[s.event]].push_back(&s);
 	}
 	for (size_t i = 0; i < all.size(); i++)
@@ -246,10 +321,16 @@ void print_human(const std::vector<event_report> &all, const perf_file &file,
 			  : ""));
 	for (const event_report &event : all) {
 		print_line("");
-		print_line(fmt::format("{}: {} samples, {} counts",
+
+		const std::vector<int> cpus(event.cpus.begin(),
+					    event.cpus.end());
+
+		print_line(fmt::format("{}: {} samples, {} counts, on CPU{} {}",
 				       bold(stdout, event.name),
 				       grouped(double(event.samples)),
-				       grouped(event.counts)));
+				       grouped(event.counts),
+				       cpus.size() == 1 ? "" : "s",
+				       cpu_list(cpus)));
 		for (const ranking &r : event.rankings)
 			print_ranking(r, event, options);
 	}
@@ -278,7 +359,8 @@ void print_json(const std::vector<event_report> &all, const perf_file &file)
 	for (const event_report &event : all) {
 		document["events"].push_back({{"event", event.name},
 					      {"samples", event.samples},
-					      {"counts", event.counts}});
+					      {"counts", event.counts},
+					      {"cpus", event.cpus}});
 		for (const ranking &r : event.rankings) {
 			std::string_view key = r.key;
 			auto &list = document[fmt::format(
@@ -297,6 +379,22 @@ void print_json(const std::vector<event_report> &all, const perf_file &file)
 					 json::error_handler_t::replace));
 }
 
+/// The list for a key, also one of perf's; "" for none.
+std::string_view list_of(std::string_view key)
+{
+	static constexpr std::pair<std::string_view, std::string_view> keys[] =
+		{{"task", "task"},	   {"comm", "task"},
+		 {"pid", "task"},	   {"tid", "task"},
+		 {"function", "function"}, {"sym", "function"},
+		 {"symbol", "function"},   {"box", "box"},
+		 {"socket", "box"}};
+
+	for (const auto &[name, list] : keys)
+		if (name == key)
+			return list;
+	return {};
+}
+
 int report_file(const context &shared, const file_options &options)
 {
 	auto file = perf_file::read(options.input);
@@ -304,9 +402,31 @@ int report_file(const context &shared, const file_options &options)
 	if (!file)
 		return fail(file.error());
 
+	if (options.debuginfod && !secure_getenv("DEBUGINFOD_URLS"))
+		note("--debuginfod: DEBUGINFOD_URLS names no servers");
+
 	auto machine = uncore::topology::read(shared.sysfs);
-	analysis of(*file, machine ? &*machine : nullptr);
+	analysis of(*file, machine ? &*machine : nullptr,
+		    options.debuginfod ? symbolizer::debuginfod::ask
+				       : symbolizer::debuginfod::never);
 	std::vector<event_report> all = of.events();
+
+	for (const std::string &key : options.keys)
+		if (list_of(key).empty())
+			return fail_usage(fmt::format(
+				"-s {}: there are task (comm, pid), function "
+				"(sym, symbol) and box (socket)",
+				key));
+	if (!options.keys.empty())
+		for (event_report &event : all)
+			std::erase_if(event.rankings, [&](const ranking &r) {
+				return std::none_of(
+					options.keys.begin(),
+					options.keys.end(),
+					[&](const std::string &key) {
+						return list_of(key) == r.key;
+					});
+			});
 
 	switch (options.form) {
 	case format::human:
@@ -343,6 +463,13 @@ void add_report(parser &app, context &shared)
 	command.add_option("-n,--lines", options->lines,
 			   "Lines of each list (10)")
 		.range(1, 1000000);
+	command.add_option("-s,--sort", options->keys,
+			   "Lists to show: task, function, box")
+		.delimiter(',')
+		.one_value()
+		.type_name("KEY,...");
+	command.add_flag("--debuginfod", options->debuginfod,
+			 "Ask the servers of DEBUGINFOD_URLS for debug files");
 	add_format(command, options->form);
 }
 

@@ -18,6 +18,8 @@ struct stat_options {
 	std::vector<std::string> events, metrics;
 	count_options count;
 	scope where = scope::machine;
+	std::string pid, tid;
+	bool all_cpus = false;
 };
 
 /// A line a number.
@@ -129,6 +131,13 @@ uncore::result<void> choose(measurement &to, const stat_options &options)
 
 int stat(const context &shared, stat_options &options)
 {
+	if (!options.pid.empty() || !options.tid.empty())
+		return fail_usage(
+			"a box counts for all tasks of its socket, so that "
+			"stat has no counts of one process: 'uncore top --by "
+			"process' divides a socket's traffic among processes");
+	if (options.count.metric_only && options.metrics.empty())
+		return fail_usage("--metric-only is for metrics (-M)");
 	if (options.events.empty() && options.metrics.empty())
 		return fail_usage("nothing to count: give events (-e) or "
 				  "metrics (-M); uncore list shows them");
@@ -163,6 +172,29 @@ void add_stat(parser &app, context &shared)
 		.one_value()
 		.type_name("METRIC,...");
 	add_scope(command, options->where);
+	command.add_flag(
+		"-A,--no-aggr", [options] { options->where = scope::box; },
+		"The same as --per-box, perf's name");
+	command.add_flag(
+		"--per-node", [options] { options->where = scope::package; },
+		"The same as --per-socket: boxes belong to sockets");
+	command.add_flag("-a,--all-cpus", options->all_cpus,
+			 "No effect: boxes count for all CPUs");
+	command.add_flag("--metric-only", options->count.metric_only,
+			 "Metrics without events");
+	command.add_option("-x,--field-separator", options->count.separator,
+			   "The same as --csv, with this between the values")
+		.type_name("TEXT");
+	command.add_option("--timeout", options->count.timeout_ms,
+			   "Count for so many milliseconds, perf's -d")
+		.range(1, 1000000000)
+		.type_name("MILLISECONDS");
+	command.add_flag("--append", options->count.append,
+			 "Append to the file of -o");
+	command.add_option("-p,--pid", options->pid, "Not possible: see top")
+		.hidden();
+	command.add_option("-t,--tid", options->tid, "Not possible: see top")
+		.hidden();
 	add_count_options(command, options->count);
 }
 

@@ -60,6 +60,10 @@ static uncore::result<void> choose_weight(const top_options &options,
 
 // --- showing
 
+static constexpr const char *no_cgroups =
+	"no cgroup2 file system is mounted, so that all tasks are in one row: "
+	"mount -t cgroup2 none /sys/fs/cgroup";
+
 namespace {
 
 /// Where tables go: a screen that takes keys, or the output.
@@ -82,6 +86,10 @@ public:
 private:
 	bool print(const top_table &table);
 	std::string heading(const top_table &table) const;
+	bool lacks_cgroups() const
+	{
+		return settings_.by == top_by::cgroup && !cgroups_.are_there();
+	}
 	void draw();
 
 	const top_options &options_;
@@ -110,6 +118,8 @@ bool display::print(const top_table &table)
 {
 	const bool first = !std::exchange(shown_, true);
 
+	if (first && lacks_cgroups())
+		note(no_cgroups);
 	if (options_.form == format::json) {
 		auto document = json_table(table, settings_, cgroups_, now_);
 
@@ -136,6 +146,8 @@ void display::draw()
 
 	lines.insert(lines.end(), text.begin(), text.end());
 	lines.insert(lines.end(), table.warnings.begin(), table.warnings.end());
+	if (lacks_cgroups())
+		lines.push_back(no_cgroups);
 	screen_->draw(lines, 1);
 }
 
@@ -271,12 +283,17 @@ static int run_top(const top_options &options, top_settings &settings,
 
 	auto ended = run(times, hooks);
 
+	const bool interactive = output.on_screen();
+
 	output.close_screen();
 	if (!ended)
-		return fail(ended.error());
+		return fail(ended);
 	if (!outcome)
 		return fail(outcome.error());
-	return printed ? *ended : failure;
+	// On a screen Ctrl-C quits, as q does.
+	if (interactive && ended.status() > by_signal)
+		return success;
+	return printed ? ended.status() : failure;
 }
 
 static int check_options(const top_options &options, top_settings &settings)

@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "common/cli.hpp"
+
 namespace cli {
 
 /// What it was before raise_file_limit(); children get it back.
@@ -95,11 +97,11 @@ uncore::result<void> child::release()
 	do
 		got = read(fate_, &number, sizeof(number));
 	while (got < 0 && errno == EINTR);
-	if (got == sizeof(number))
-		return uncore::error{
-			uncore::errc::not_found,
-			fmt::format("{}: {}", name_, strerror(number))};
-	return {};
+	if (got != sizeof(number))
+		return {};
+	status_ = number == ENOENT ? no_command : not_executable;
+	return uncore::error{uncore::errc::not_found,
+			     fmt::format("{}: {}", name_, strerror(number))};
 }
 
 bool child::ended()

@@ -27,8 +27,8 @@ public:
 
 	/// Forks.  Errors: errc::system.
 	uncore::result<void> start(const std::vector<std::string> &command);
-	/// Lets it run.  Errors: errc::not_found, when there is no such
-	/// command.
+	/// Lets it run.  Errors: errc::not_found, when it cannot be executed;
+	/// status() then is a shell's, 126 or 127.
 	uncore::result<void> release();
 	/// @return whether it has ended; its status then is in status().
 	bool ended();

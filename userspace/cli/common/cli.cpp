@@ -18,7 +18,7 @@ void add_format(parser &command, format &chosen)
 		"--csv", [&chosen] { chosen = format::csv; },
 		"Comma-separated values, for programs");
 	command.add_flag(
-		       "--json", [&chosen] { chosen = format::json; },
+		       "-j,--json", [&chosen] { chosen = format::json; },
 		       "JSON, for programs")
 		.excludes(csv);
 }

@@ -24,8 +24,16 @@ namespace cli {
 
 enum class format { human, csv, json };
 
-/// Exit statuses.
-enum : int { success = 0, failure = 1, usage = 2 };
+/// Exit statuses; the man page has a table of them.
+enum : int {
+	success = 0,
+	failure = 1,
+	usage = 2,
+	not_executable = 126, ///< the command to measure, as in a shell
+	no_command = 127,     ///< there is no such command
+	/// With a signal's number added: main() ends by this signal.
+	by_signal = 256,
+};
 
 /// What every subcommand knows.
 struct context {
@@ -78,9 +86,9 @@ size_t columns_of(std::FILE *out);
 /// Each line of @p text cut to so many columns; 0: as they are.
 std::string fit(std::string_view text, size_t columns);
 
-/// @p text in lines of so many columns (0: one line), broken between words where
-/// possible.  The first begins with @p head, the others with as many spaces as
-/// leave room.
+/// @p text in lines of so many columns (0: one line), broken between words
+/// where possible.  The first begins with @p head, the others with as many
+/// spaces as leave room.
 std::vector<std::string> wrap(std::string head, std::string_view text,
 			      size_t columns);
 

@@ -53,7 +53,13 @@ std::string one_line(const CLI::App &app, const CLI::ParseError &error)
 
 	for (const CLI::App *command : app.get_subcommands())
 		program += " " + command->get_name();
-	return fmt::format("{} (see {} --help)", error.what(), program);
+
+	std::string text = error.what();
+
+	// Not typed: separate_command() has put it there.
+	if (const size_t at = text.find(": -- "); at != text.npos)
+		text.erase(at + 2, 3);
+	return fmt::format("{} (see {} --help)", text, program);
 }
 
 } // namespace

@@ -22,6 +22,12 @@ static void count_a_second_by_default(run_options &options)
 int count(const context &shared, count_options &options,
 	  const count_hooks &hooks)
 {
+	if (options.timeout_ms)
+		options.run.duration = options.timeout_ms / 1000.0;
+	if (!options.separator.empty())
+		options.form = format::csv;
+	if (options.append && options.output.empty())
+		return fail_usage("--append is for -o FILE");
 	count_a_second_by_default(options.run);
 
 	auto machine = uncore::topology::read(shared.sysfs);
@@ -38,13 +44,23 @@ int count(const context &shared, count_options &options,
 		return fail(fmt::format("{}: {}",
 					wanted.missing().front().info->name,
 					wanted.missing().front().reason));
-	if (auto opened = to.open(options.output); !opened)
+	if (auto opened =
+		    to.open(options.output,
+			    options.append ? output_file::content::append
+					   : output_file::content::replace);
+	    !opened)
 		return fail(opened.error());
 	if (auto opened = wanted.open(); !opened)
 		return fail(opened.error());
 
 	const auto printer = hooks.lay_out(
-		wanted, {options.form, options.run.interval_ms > 0, {}, {}},
+		wanted,
+		{options.form,
+		 options.run.interval_ms > 0,
+		 {},
+		 {},
+		 options.separator.empty() ? "," : options.separator,
+		 options.metric_only},
 		to);
 
 	return wanted.run(options.run,

@@ -15,6 +15,9 @@ struct count_options {
 	run_options run;
 	format form = format::human;
 	std::string output; ///< a file's path, empty for standard output
+	std::string separator; ///< -x, empty for none
+	unsigned timeout_ms = 0;
+	bool append = false, metric_only = false;
 };
 
 /// Adds how long to count, in which form to print, and where to.

@@ -56,9 +56,11 @@ bool ends(caught_signal got)
 /// At the end of a run: has the command end, and waits however long it takes.
 /// It is sent one signal, that which has ended the run, and those that come
 /// while it is waited for.
-void end_command(child &command, const signals &caught, caught_signal why)
+/// @return the last of these signals, 0 for none.
+int end_command(child &command, const signals &caught, caught_signal why)
 {
 	bool said = !isatty(STDERR_FILENO);
+	int last = 0;
 
 	while (command.exists()) {
 		// What a terminal sends, it sends to both.
@@ -71,8 +73,10 @@ void end_command(child &command, const signals &caught, caught_signal why)
 		if (!said)
 			patience = clock::now() + std::chrono::seconds(1);
 		why = caught.wait(patience);
+		if (ends(why))
+			last = why.number;
 		if (command.ended())
-			return;
+			break;
 		if (!why.number && !said) {
 			said = true;
 			note(fmt::format("waiting for '{}' to end, which was "
@@ -80,6 +84,7 @@ void end_command(child &command, const signals &caught, caught_signal why)
 					 command.name()));
 		}
 	}
+	return last;
 }
 
 /// When a run reads the counters, and when it ends.
@@ -192,7 +197,7 @@ public:
 	{
 	}
 
-	uncore::result<int> run()
+	run_end run()
 	{
 		if (has_command_)
 			if (auto done = command_.start(options_.command); !done)
@@ -201,14 +206,17 @@ public:
 			return done.error();
 		if (has_command_)
 			if (auto done = command_.release(); !done)
-				return done.error();
+				return {done.error(), command_.status()};
 
 		say_how_it_ends();
 
 		const caught_signal why = count();
 
-		end_command(command_, caught_, why);
-		return command_ended_ ? command_.status() : 0;
+		if (const int later = end_command(command_, caught_, why))
+			ended_by_ = later;
+		if (ended_by_)
+			return by_signal + ended_by_;
+		return command_ended_ ? command_.status() : success;
 	}
 
 private:
@@ -233,6 +241,7 @@ private:
 
 			if (ends(got)) {
 				why = got;
+				ended_by_ = got.number;
 				break;
 			}
 
@@ -273,11 +282,18 @@ private:
 	progress progress_;
 	const bool has_command_;
 	bool command_ended_ = false;
+	int ended_by_ = 0; ///< the signal, 0 for none
 };
 
 } // namespace
 
-uncore::result<int> run(const run_options &options, const run_hooks &hooks)
+int fail(const run_end &ended)
+{
+	fail(ended.error());
+	return ended.status();
+}
+
+run_end run(const run_options &options, const run_hooks &hooks)
 {
 	return runner(options, hooks).run();
 }

@@ -5,12 +5,13 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <uncore/error.hpp>
 
-#include "common/command_line.hpp"
+#include "common/cli.hpp"
 
 namespace cli {
 
@@ -45,11 +46,36 @@ struct run_hooks {
 	bool progress = false;
 };
 
+/// How a run ended.
+class run_end {
+public:
+	/// Counted to the end.
+	run_end(int status) : status_(status) {}
+	/// Nothing was counted.
+	run_end(uncore::error why, int status = failure)
+		: status_(status), why_(std::move(why))
+	{
+	}
+
+	explicit operator bool() const { return !why_; }
+	/// The exit status for it.
+	int status() const { return status_; }
+	const uncore::error &error() const { return *why_; }
+
+private:
+	int status_;
+	std::optional<uncore::error> why_;
+};
+
+/// Prints the error of a run.  @return its exit status.
+int fail(const run_end &ended);
+
 /// Counts as the options say.  SIGINT, SIGTERM and SIGHUP end it like the end
-/// of time; the command then gets the same signal, SIGINT at the end of time,
-/// and is waited for however long it takes, with the last tick done.
-/// @return the command's exit status when it ended by itself, or 0.  Errors: of
-/// child and hooks.
-uncore::result<int> run(const run_options &options, const run_hooks &hooks);
+/// of time, unless the caller has them ignored; the command then gets the same
+/// signal, SIGINT at the end of time, and is waited for however long it takes,
+/// with the last tick done.
+/// @return the command's exit status when it ended by itself, by_signal and a
+/// signal's number, or 0.  Errors: of child and hooks.
+run_end run(const run_options &options, const run_hooks &hooks);
 
 } // namespace cli

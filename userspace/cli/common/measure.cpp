@@ -7,6 +7,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "common/event_notes.hpp"
+
 namespace cli {
 
 using uncore::period;
@@ -22,6 +24,10 @@ find_metrics(const uncore::topology &machine, const std::string &names)
 
 	std::getline(list, name, ',');
 	do {
+		// perf's name for the bandwidth of memory
+		if (lower(name) == "dram_bw_use")
+			name = "mem_bw_total_rate";
+
 		auto group = known.metrics_of_group(name);
 
 		if (const auto *info = known.metric(name))
@@ -69,6 +75,8 @@ uncore::result<void> measurement::add_events(std::string_view text)
 
 	if (!parsed)
 		return parsed.error();
+	note_unlisted(*parsed, machine_);
+	note_periods(*parsed);
 	for (uncore::event_group &group : *parsed) {
 		auto placed = planner_.add(group);
 
@@ -193,12 +201,12 @@ int measurement::run(const run_options &options,
 	auto ended = cli::run(options, hooks);
 
 	if (!ended)
-		return fail(ended.error());
+		return fail(ended);
 	if (!outcome)
 		return fail(outcome.error());
 	if (!printed)
 		return failure;
-	return *ended;
+	return ended.status();
 }
 
 void add_scope(parser &command, scope &where)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A file that is there whole or not at all: written aside, and renamed when
-// everything is in it.
+// Files that the user names for output.  Every writer opens them here, so that
+// symbolic links are followed by the kernel, under its rules
+// (fs.protected_symlinks, fs.protected_regular).
 #pragma once
 
 #include <cstdio>
@@ -12,30 +13,47 @@
 
 #include <uncore/error.hpp>
 
+#include "common/unique_fd.hpp"
+
 namespace cli {
 
 class output_file {
 public:
-	/// Makes a file beside @p path.  What is no regular file (a device, a
-	/// pipe) is opened and written to directly.
+	/// Creates a file that appears whole or not at all: it is written
+	/// beside @p path and renamed by commit().  A device or a pipe is
+	/// opened and written to directly.
 	/// Errors: errc::system.
 	static uncore::result<output_file> create(const std::string &path,
 						  mode_t mode);
+
+	enum class content { replace, append };
+
+	/// Opens a file that is written in place, as the shell's redirection
+	/// does.  Old content is removed by the first write.
+	/// Errors: errc::system.
+	static uncore::result<output_file> open(const std::string &path,
+						content old = content::replace);
+
 	output_file(output_file &&) noexcept = default;
 	output_file &operator=(output_file &&) = delete;
-	/// Takes back what was not committed.
+	/// Removes a file that was not committed, or to which nothing was
+	/// written.
 	~output_file();
 
-	/// The first error is kept, see failed() and commit().
+	/// The first error is kept, see error() and commit().
 	void write(const void *data, size_t size);
 	void write(std::string_view text) { write(text.data(), text.size()); }
+	void flush();
 	/// Errors of seek() and tell() are kept as well; tell() is 0 then.
 	void seek(uint64_t offset);
 	uint64_t tell();
 	bool failed() const { return error_ != 0; }
+	/// The first error's errno, 0 for none.
+	int error() const { return error_; }
+	std::FILE *stream() const { return file_.get(); }
 
-	/// Gives it its name; what had that name before is lost or, with
-	/// @p keep_old, has ".old" behind.
+	/// Gives the file its name; the file that had it before is removed or,
+	/// with @p keep_old, gets ".old" behind its name.
 	/// Errors: errc::system, also of any write before; nothing changes
 	/// then.
 	uncore::result<void> commit(bool keep_old = false);
@@ -44,14 +62,30 @@ private:
 	struct closer {
 		void operator()(std::FILE *file) const { std::fclose(file); }
 	};
+	/// A name in a folder that stays the same folder, whatever other users
+	/// do with the path.
+	struct place {
+		unique_fd folder;
+		std::string name;
+	};
 
 	explicit output_file(std::string path) : path_(std::move(path)) {}
 	uncore::error broken(int number) const;
+	static int locate(const std::string &path, place &at);
+	/// @return 0 or an errno.
+	int create_aside(mode_t mode, unique_fd &fd);
+	int open_in_place(content old, unique_fd &fd);
+	uncore::result<void> attach(unique_fd fd, const char *mode);
+	void remove_old_content();
 
 	std::string path_;
-	std::string target_; ///< path_ without symbolic links
-	std::string aside_;  ///< empty: written directly, or committed
+	place target_;
+	/// Name in the target's folder, until it is committed; empty for a file
+	/// that is written in place.
+	std::string aside_;
 	std::unique_ptr<std::FILE, closer> file_;
+	bool truncate_ = false;	 ///< before the first write
+	bool empty_new_ = false; ///< created here, nothing written yet
 	int error_ = 0;
 };
 

@@ -26,7 +26,8 @@ static const char *word_of(scope where)
 
 report::report(measurement &of, const report_options &options, sink &to)
 	: of_(of), options_(options), to_(to),
-	  rows_(of.rows(options.scopes.front()))
+	  rows_(options.metric_only ? std::vector<event_row>()
+				    : of.rows(options.scopes.front()))
 {
 	for (scope where : options_.scopes)
 		of_.watch_metrics(where);
@@ -79,34 +80,39 @@ void report::gather(period when)
 /// As csv_cell(), without a string where it needs no quotes.
 void report::put_cell(std::string_view cell)
 {
-	if (cell.find_first_of(",\"\r\n") == cell.npos)
+	if (cell.find_first_of(",\"\r\n" + options_.separator) == cell.npos)
 		buffer_.append(cell);
+	else if (cell.find_first_of(",\"\r\n") == cell.npos)
+		put("\"{}\"", cell);
 	else
 		buffer_.append(csv_cell(cell));
 }
 
 void report::put_csv(const report_line &one, bool total)
 {
+	const std::string &sep = options_.separator;
+
 	if (total)
-		put("total,");
+		put("total{}", sep);
 	else
-		put("{:.6f},", now());
-	put("{},", word_of(one.where));
+		put("{:.6f}{}", now(), sep);
+	put("{}{}", word_of(one.where), sep);
 	if (one.package >= 0)
 		put("{}", one.package);
-	put(",{},", one.box);
+	put("{}{}{}", sep, one.box, sep);
 	put_cell(one.name);
-	put(",");
+	put("{}", sep);
 	if (std::isfinite(one.value))
 		put("{}", one.value);
-	put(",");
+	put("{}", sep);
 	put_cell(one.unit);
 	if (one.metric)
-		put(",,,");
+		put("{}{}{}", sep, sep, sep);
 	else
-		put(",{},{},{}", one.counted.raw, one.counted.enabled.count(),
+		put("{}{}{}{}{}{}", sep, one.counted.raw, sep,
+		    one.counted.enabled.count(), sep,
 		    one.counted.running.count());
-	put(",{},", one.share);
+	put("{}{}{}", sep, one.share, sep);
 	if (std::isfinite(one.error))
 		put("{}", one.error);
 	put("\n");
@@ -114,9 +120,12 @@ void report::put_csv(const report_line &one, bool total)
 
 void report::put_csv(period when)
 {
+	static constexpr const char *titles[] = {
+		"time",	 "scope", "socket",	"box",	      "name",	 "value",
+		"unit",	 "raw",	  "enabled_ns", "running_ns", "running", "error"};
+
 	if (!titled_)
-		put("time,scope,socket,box,name,value,unit,raw,enabled_ns,"
-		    "running_ns,running,error\n");
+		put("{}\n", fmt::join(titles, options_.separator));
 	titled_ = true;
 	for (const report_line &one : lines_)
 		put_csv(one, when == period::total && options_.intervals);

@@ -35,7 +35,9 @@ struct report_options {
 	bool intervals = false; ///< -I: totals are told apart
 	/// Scopes to report, in this order; events have the first.
 	std::vector<uncore::scope> scopes;
-	std::string_view set; ///< metric's, or empty
+	std::string_view set;	     ///< metric's, or empty
+	std::string separator = ","; ///< of CSV
+	bool metric_only = false;    ///< without events
 };
 
 class report {

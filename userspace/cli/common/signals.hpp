@@ -17,8 +17,8 @@ struct caught_signal {
 	bool by_terminal = false;
 };
 
-/// Takes some signals as long as it lives; SIGPIPE is ignored, as what was
-/// written then fails.
+/// Takes some signals as long as it lives, except those that the caller has
+/// ignored.  SIGPIPE is ignored, as writing then fails.
 class signals {
 public:
 	explicit signals(std::initializer_list<int> numbers);
@@ -37,6 +37,10 @@ private:
 	sighandler_t pipe_;
 	unique_fd fd_;
 };
+
+/// End this process by a signal's default action, so that a shell learns of the
+/// signal.  @return the exit status, in case that the action is not to end.
+int end_by(int number);
 
 /// Stops this process as that signal would if nobody took it; returns when it
 /// goes on.

@@ -18,41 +18,43 @@ void add_output(parser &command, std::string &path)
 		.type_name("FILE");
 }
 
-uncore::result<void> sink::open(const std::string &path)
+uncore::result<void> sink::open(const std::string &path,
+				output_file::content old)
 {
 	if (path.empty())
 		return {};
 	name_ = path;
-	file_ = std::fopen(path.c_str(), "we");
-	if (!file_) {
-		file_ = stdout;
-		return uncore::error{
-			uncore::errc::system,
-			fmt::format("{}: {}", path, std::strerror(errno))};
-	}
-	return {};
-}
 
-sink::~sink()
-{
-	if (file_ != stdout)
-		std::fclose(file_);
+	auto made = output_file::open(path, old);
+
+	if (!made)
+		return made.error();
+	output_.emplace(*std::move(made));
+	return {};
 }
 
 bool sink::write(std::string_view text)
 {
-	if (std::fwrite(text.data(), 1, text.size(), file_) == text.size() &&
-	    !std::fflush(file_))
-		return true;
-	if (errno != EPIPE)
-		note(fmt::format("{}: {}", name_, std::strerror(errno)));
-	std::clearerr(file_);
-	return false;
+	int failed = 0;
+
+	if (output_) {
+		output_->write(text);
+		output_->flush();
+		failed = output_->error();
+	} else if (std::fwrite(text.data(), 1, text.size(), stdout) !=
+			   text.size() ||
+		   std::fflush(stdout)) {
+		failed = errno;
+		std::clearerr(stdout);
+	}
+	if (failed && failed != EPIPE)
+		note(fmt::format("{}: {}", name_, std::strerror(failed)));
+	return !failed;
 }
 
 bool sink::show(std::string_view text)
 {
-	return write(fit(text, columns_of(file_)));
+	return write(fit(text, columns_of(file())));
 }
 
 } // namespace cli

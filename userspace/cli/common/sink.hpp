@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <uncore/error.hpp>
 
 #include "common/command_line.hpp"
+#include "common/output_file.hpp"
 
 namespace cli {
 
@@ -20,11 +22,13 @@ class sink {
 public:
 	sink() = default;
 	sink(const sink &) = delete;
-	~sink();
 
 	/// @param path empty for standard output.
-	uncore::result<void> open(const std::string &path);
-	std::FILE *file() const { return file_; }
+	/// Errors: errc::system.
+	uncore::result<void>
+	open(const std::string &path,
+	     output_file::content old = output_file::content::replace);
+	std::FILE *file() const { return output_ ? output_->stream() : stdout; }
 	/// @return false when it cannot be written; says why, unless the reader
 	/// of a pipe has left.
 	bool write(std::string_view text);
@@ -33,7 +37,7 @@ public:
 
 private:
 	std::string name_ = "standard output";
-	std::FILE *file_ = stdout;
+	std::optional<output_file> output_;
 };
 
 } // namespace cli

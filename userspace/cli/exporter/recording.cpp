@@ -42,23 +42,18 @@ std::string key_of(const box_count &one)
 
 uncore::result<recorder> recorder::create(const std::string &path)
 {
-	std::FILE *file = std::fopen(path.c_str(), "we");
+	auto file = output_file::open(path);
 
 	if (!file)
-		return uncore::error{
-			errc::system,
-			fmt::format("{}: {}", path, strerror(errno))};
-	return recorder(path, file);
+		return file.error();
+	return recorder(*std::move(file));
 }
 
 /// Each line is in the file before the next second, whatever happens then.
 void recorder::write(const std::string &line)
 {
-	if (error_)
-		return;
-	if (std::fputs(line.c_str(), file_.get()) < 0 ||
-	    std::fputc('\n', file_.get()) < 0 || std::fflush(file_.get()))
-		error_ = errno ? errno : EIO;
+	file_.write(line + '\n');
+	file_.flush();
 }
 
 void recorder::begin(const collector &counters)
@@ -92,11 +87,7 @@ void recorder::add(const collector &counters,
 uncore::result<void> recorder::end()
 {
 	write(dump({{"end", true}, {"snapshots", snapshots_}}, -1));
-	if (error_)
-		return uncore::error{
-			errc::system,
-			fmt::format("{}: {}", path_, strerror(error_))};
-	return {};
+	return file_.commit();
 }
 
 // --- read

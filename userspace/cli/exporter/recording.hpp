@@ -3,13 +3,12 @@
 // is still a recording (Documentation/die-map.rst).
 #pragma once
 
-#include <cstdio>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include <uncore/error.hpp>
 
+#include "common/output_file.hpp"
 #include "exporter/collector.hpp"
 
 namespace cli {
@@ -30,25 +29,16 @@ public:
 	/// before.
 	uncore::result<void> end();
 
-	bool failed() const { return error_ != 0; }
+	bool failed() const { return file_.failed(); }
 	size_t snapshots() const { return snapshots_; }
 
 private:
-	struct closer {
-		void operator()(std::FILE *file) const { std::fclose(file); }
-	};
-
-	recorder(std::string path, std::FILE *file)
-		: path_(std::move(path)), file_(file)
-	{
-	}
+	explicit recorder(output_file file) : file_(std::move(file)) {}
 	void write(const std::string &line);
 
-	std::string path_;
-	std::unique_ptr<std::FILE, closer> file_;
+	output_file file_;
 	std::vector<std::string> counters_; ///< "SOCKET EVENT", as begun with
 	size_t snapshots_ = 0;
-	int error_ = 0;
 };
 
 /// One that was read: only what is as it should be, whatever the file has.

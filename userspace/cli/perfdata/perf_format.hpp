@@ -34,6 +34,8 @@ enum : unsigned {
 	feature_cpu_count = 7,
 	feature_command = 11,
 	feature_events = 12,
+	feature_cpu_topology = 13,
+	feature_pmus = 16,
 	features = 64,
 };
 

@@ -55,6 +55,8 @@ private:
 	bool read_features(const file_header &header);
 	void read_names(byte_reader events);
 	void read_build_ids(byte_reader ids);
+	void read_pmus(byte_reader pmus);
+	void read_sockets(byte_reader topology);
 	void give_build_ids();
 
 	// Each returns false, with why in what_, when it cannot go on.
@@ -203,6 +205,10 @@ bool reader::read_features(const file_header &header)
 			read_build_ids(*body);
 		else if (i == feature_os_release)
 			file_.release = take_string(*body);
+		else if (i == feature_pmus)
+			read_pmus(*body);
+		else if (i == feature_cpu_topology)
+			read_sockets(*body);
 	}
 	return true;
 }
@@ -228,6 +234,34 @@ void reader::read_names(byte_reader events)
 		if (events.good() && which < file_.events.size() &&
 		    !name.empty())
 			file_.events[which].name = name;
+	}
+}
+
+void reader::read_pmus(byte_reader pmus)
+{
+	const auto count = pmus.take<uint32_t>();
+
+	for (uint32_t i = 0; i < count && pmus.good(); i++) {
+		const auto type = pmus.take<uint32_t>();
+		std::string name = take_string(pmus);
+
+		if (pmus.good())
+			file_.pmus[type] = std::move(name);
+	}
+}
+
+/// Lists of cores and of threads, then each CPU's core and socket.
+void reader::read_sockets(byte_reader topology)
+{
+	for (int list = 0; list < 2; list++) {
+		const auto count = topology.take<uint32_t>();
+
+		for (uint32_t i = 0; i < count && topology.good(); i++)
+			(void)take_string(topology);
+	}
+	while (topology.good() && topology.left() >= 2 * sizeof(uint32_t)) {
+		topology.skip(sizeof(uint32_t));
+		file_.sockets.push_back(int(topology.take<uint32_t>()));
 	}
 }
 

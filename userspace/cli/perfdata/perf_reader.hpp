@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,11 +26,13 @@ struct file_event {
 /// What a file says.
 struct perf_file {
 	std::vector<file_event> events;
-	std::vector<file_sample> samples;   ///< in order of time
-	std::vector<code_mapping> mappings; ///< of processes
-	std::vector<code_mapping> kernel;   ///< the kernel's and its modules'
-	std::string release;		    ///< of the kernel, "" for unknown
-	uint64_t lost = 0;		    ///< samples
+	std::vector<file_sample> samples;     ///< in order of time
+	std::vector<code_mapping> mappings;   ///< of processes
+	std::vector<code_mapping> kernel;     ///< the kernel's and its modules'
+	std::string release;		      ///< of the kernel, "" for unknown
+	std::map<uint32_t, std::string> pmus; ///< names by attr.type
+	std::vector<int> sockets; ///< of each CPU, -1 for unknown; may be empty
+	uint64_t lost = 0;	  ///< samples
 	uint64_t foreign = 0; ///< samples of events that the file does not have
 
 	/// Errors: errc::system, errc::invalid (no such file as this; cut off).

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <iterator>
 
 #include <sys/mman.h>
 #include <sys/utsname.h>
@@ -63,9 +65,26 @@ perf_writer::create(const std::string &path,
 	return made;
 }
 
+/// Samples that a full ring buffer had no room for.
+static uint64_t lost_by(const perf_event_header &record)
+{
+	// PERF_RECORD_LOST has the event's number before it.
+	const size_t words = record.type == PERF_RECORD_LOST	       ? 1
+			     : record.type == PERF_RECORD_LOST_SAMPLES ? 0
+								       : 2;
+	const size_t at = sizeof(record) + words * sizeof(uint64_t);
+	uint64_t lost = 0;
+
+	if (words < 2 && record.size >= at + sizeof(lost))
+		std::memcpy(&lost, reinterpret_cast<const char *>(&record) + at,
+			    sizeof(lost));
+	return lost;
+}
+
 void perf_writer::add(const perf_event_header &record)
 {
 	samples_ += record.type == PERF_RECORD_SAMPLE;
+	lost_ += lost_by(record);
 	put(&record, record.size);
 }
 
@@ -214,36 +233,70 @@ void perf_writer::put_events()
 	}
 }
 
+void perf_writer::describe(const uncore::topology &machine)
+{
+	for (const uncore::pmu &pmu : machine.pmus())
+		pmus_[pmu.type] = pmu.name;
+	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++)
+		sockets_.push_back(machine.package_of(cpu));
+}
+
+void perf_writer::put_pmus()
+{
+	const uint32_t count = pmus_.size();
+
+	put(&count, sizeof(count));
+	for (const auto &[type, name] : pmus_) {
+		put(&type, sizeof(type));
+		put_string(name);
+	}
+}
+
+/// perf has lists of the CPUs that share a core or a socket before it.
+void perf_writer::put_sockets()
+{
+	const uint32_t none[2] = {0, 0};
+
+	put(none, sizeof(none));
+	for (const int socket : sockets_) {
+		const uint32_t core_and_socket[2] = {0, uint32_t(socket)};
+
+		put(core_and_socket, sizeof(core_and_socket));
+	}
+}
+
 /// Their places come right after the data, then the features.
 void perf_writer::put_features(const std::vector<std::string> &command)
 {
-	uint64_t places = file_.tell();
+	const uint64_t places = file_.tell();
 	std::vector<file_section> sections;
-	auto begin = [&] { sections.push_back({file_.tell(), 0}); };
-	auto end = [&] {
-		sections.back().size = file_.tell() - sections.back().offset;
-	};
 	utsname system{};
 	uint32_t cpus[2] = {uint32_t(sysconf(_SC_NPROCESSORS_CONF)),
 			    uint32_t(sysconf(_SC_NPROCESSORS_ONLN))};
 	uint32_t words = command.size();
+	const std::function<void()> put_each[] = {
+		[&] {
+			uname(&system);
+			put_string(system.release);
+		},
+		[&] { put(cpus, sizeof(cpus)); },
+		[&] {
+			put(&words, sizeof(words));
+			for (const std::string &word : command)
+				put_string(word);
+		},
+		[&] { put_events(); },
+		[&] { put_sockets(); },
+		[&] { put_pmus(); },
+	};
 
-	file_.seek(places + 4 * sizeof(file_section));
-	begin();
-	uname(&system);
-	put_string(system.release);
-	end();
-	begin();
-	put(cpus, sizeof(cpus));
-	end();
-	begin();
-	put(&words, sizeof(words));
-	for (const std::string &word : command)
-		put_string(word);
-	end();
-	begin();
-	put_events();
-	end();
+	file_.seek(places + std::size(put_each) * sizeof(file_section));
+	for (const auto &put_feature : put_each) {
+		const uint64_t start = file_.tell();
+
+		put_feature();
+		sections.push_back({start, file_.tell() - start});
+	}
 	file_.seek(places);
 	put(sections.data(), sections.size() * sizeof(file_section));
 }
@@ -261,8 +314,10 @@ perf_writer::finish(const std::vector<std::string> &command)
 	header.attrs = {data_start_ - count * header.attr_size,
 			count * header.attr_size};
 	header.data = {data_start_, data_end - data_start_};
-	for (unsigned feature : {feature_os_release, feature_cpu_count,
-				 feature_command, feature_events})
+	// In the order of put_features().
+	for (unsigned feature :
+	     {feature_os_release, feature_cpu_count, feature_command,
+	      feature_events, feature_cpu_topology, feature_pmus})
 		header.features[0] |= uint64_t{1} << feature;
 	file_.seek(0);
 	put(&header, sizeof(header));

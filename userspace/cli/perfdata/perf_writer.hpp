@@ -14,6 +14,7 @@
 
 #include <uncore/error.hpp>
 #include <uncore/sampler.hpp>
+#include <uncore/topology.hpp>
 
 #include "common/output_file.hpp"
 #include "symbols/process_maps.hpp"
@@ -29,6 +30,8 @@ public:
 	static uncore::result<perf_writer>
 	create(const std::string &path,
 	       std::span<const uncore::sampled_event> events);
+	/// The PMUs and the CPUs' sockets, to be called once.
+	void describe(const uncore::topology &machine);
 
 	void add(const perf_event_header &record);
 	/// Where the kernel's code and that of its modules is.
@@ -41,6 +44,7 @@ public:
 	/// Errors: errc::system, when anything could not be written.
 	uncore::result<void> finish(const std::vector<std::string> &command);
 	uint64_t samples() const { return samples_; }
+	uint64_t lost() const { return lost_; }
 
 private:
 	explicit perf_writer(output_file file) : file_(std::move(file)) {}
@@ -48,6 +52,8 @@ private:
 	void put(const void *data, size_t size) { file_.write(data, size); }
 	void put_string(const std::string &text);
 	void put_events();
+	void put_pmus();
+	void put_sockets();
 	void put_features(const std::vector<std::string> &command);
 	void put_trailer(uint32_t pid, uint32_t tid);
 	void add_mapping(const process_mapping &m, uint16_t mode);
@@ -58,11 +64,14 @@ private:
 	std::vector<perf_event_attr> attrs_;
 	std::vector<std::vector<uint64_t>> ids_;
 	std::vector<std::string> names_;
+	std::map<uint32_t, std::string> pmus_;
+	std::vector<int> sockets_; ///< of each CPU, -1 for unknown
 	/// By device, inode and path.
 	std::map<std::tuple<unsigned, unsigned, uint64_t, std::string>,
 		 build_id>
 		build_ids_;
 	uint64_t data_start_ = 0, samples_ = 0;
+	uint64_t lost_ = 0;
 };
 
 } // namespace cli

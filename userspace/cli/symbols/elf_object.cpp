@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include <cxxabi.h>
 #include <elfutils/libdwfl.h>
+#include <fmt/format.h>
 #include <gelf.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -113,10 +116,16 @@ static unsigned rank_of(const GElf_Sym &symbol, const char *name)
 	       unsigned(std::min<size_t>(std::strspn(name, "_"), 255));
 }
 
+/// Larger than any program has; a sparse file may claim billions.
+static constexpr int most_symbols = 1 << 24;
+
 void elf_object::read_symbols()
 {
 	int count = dwfl_module_getsymtab(module_);
 
+	if (count > most_symbols)
+		throw std::length_error(
+			fmt::format("more than {} symbols", most_symbols));
 	for (int i = 1; i < count; i++) {
 		GElf_Sym symbol;
 		GElf_Addr address;
@@ -146,9 +155,8 @@ void elf_object::read_symbols()
 /// Read when they are first asked for: most files of a process never are.
 const std::vector<elf_object::symbol> &elf_object::symbols()
 {
-	if (!read_)
+	if (!std::exchange(read_, true))
 		read_symbols();
-	read_ = true;
 	return symbols_;
 }
 

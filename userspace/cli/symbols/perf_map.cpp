@@ -3,23 +3,39 @@
 #include "symbols/perf_map.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 
+#include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace cli {
 
-static std::string contents(int fd)
+/// The whole file, or one byte more than the limit.
+static std::vector<char> contents(int fd, size_t size)
 {
-	std::string text;
-	char part[65536];
-	off_t at = 0;
+	std::vector<char> text;
+	ssize_t got = 0;
+	size_t used = 0;
 
-	for (ssize_t got; (got = pread(fd, part, sizeof(part), at)) > 0;) {
-		text.append(part, got);
-		at += got;
-	}
+	// It may grow while it is read: a program may be writing it.
+	do {
+		used += size_t(got);
+		text.resize(std::min(used + std::max<size_t>(size, 65536),
+				     perf_map::max_size + 1));
+		got = pread(fd, text.data() + used, text.size() - used,
+			    off_t(used));
+	} while (got > 0);
+	text.resize(used);
 	return text;
+}
+
+static uncore::error too_large()
+{
+	return {uncore::errc::invalid,
+		fmt::format("larger than {} MiB", perf_map::max_size >> 20)};
 }
 
 /// Takes a hexadecimal number and the blank behind it.
@@ -38,11 +54,28 @@ static bool take_number(std::string_view &line, uint64_t &number)
 	return true;
 }
 
-perf_map perf_map::read(int fd)
+uncore::result<perf_map> perf_map::read(int fd, uid_t owner)
 {
-	std::string text = contents(fd);
-	std::string_view rest = text;
+	struct stat status;
 	perf_map made;
+
+	if (fstat(fd, &status))
+		return uncore::error{uncore::errc::system,
+				     std::strerror(errno)};
+	if (status.st_uid && status.st_uid != geteuid() &&
+	    status.st_uid != owner)
+		return uncore::error{
+			uncore::errc::permission,
+			fmt::format("it belongs to user {}, who is not the "
+				    "process's user",
+				    status.st_uid)};
+	if (status.st_size > off_t(max_size))
+		return too_large();
+	made.text_ = contents(fd, size_t(status.st_size) + 1);
+	if (made.text_.size() > max_size)
+		return too_large();
+
+	std::string_view rest(made.text_.data(), made.text_.size());
 
 	while (!rest.empty()) {
 		size_t length = std::min(rest.find('\n'), rest.size());
@@ -54,7 +87,7 @@ perf_map perf_map::read(int fd)
 		    line.empty())
 			continue;
 		f.name = line;
-		made.functions_.push_back(std::move(f));
+		made.functions_.push_back(f);
 	}
 	// Of those at one place the latest is there.
 	std::stable_sort(made.functions_.begin(), made.functions_.end(),
@@ -77,7 +110,7 @@ std::string_view perf_map::find(uint64_t address) const
 
 	const function &found = *std::prev(next);
 
-	return address - found.start < found.size ? std::string_view(found.name)
+	return address - found.start < found.size ? found.name
 						  : std::string_view();
 }
 

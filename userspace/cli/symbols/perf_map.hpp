@@ -5,16 +5,30 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
+
+#include <sys/types.h>
+
+#include <uncore/error.hpp>
 
 namespace cli {
 
 class perf_map {
 public:
-	/// Lines that are none are left out.
-	static perf_map read(int fd);
+	/// The largest file that is read; those of large Java programs have
+	/// some 10 MiB.
+	static constexpr size_t max_size = size_t{64} << 20;
+
+	/// Read a map.  Another user's would name functions of root's programs:
+	/// the owner must be root, the caller or @p owner, the process's user.
+	/// Lines that are not ADDRESS SIZE NAME are skipped.
+	/// Errors: errc::permission, errc::invalid (too large), errc::system.
+	static uncore::result<perf_map> read(int fd, uid_t owner);
+
+	perf_map() = default;
+	perf_map(perf_map &&) = default;
+	perf_map &operator=(perf_map &&) = default;
 
 	/// The function that @p address is in, or empty.
 	std::string_view find(uint64_t address) const;
@@ -22,9 +36,11 @@ public:
 private:
 	struct function {
 		uint64_t start, size;
-		std::string name;
+		std::string_view name;
 	};
 
+	/// Names are parts of it; they stay when this object moves.
+	std::vector<char> text_;
 	std::vector<function> functions_;
 };
 

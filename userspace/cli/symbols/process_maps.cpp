@@ -68,20 +68,24 @@ bool is_anonymous(std::string_view path)
 	return path.empty();
 }
 
-static unique_fd regular(int fd)
+/// Opens for reading what an O_PATH descriptor refers to, if it is a regular
+/// file.  Opening a device has side effects, and a path that a file of samples
+/// names may lead to any.
+static unique_fd reopen_regular(int fd)
 {
-	unique_fd file(fd);
+	const unique_fd found(fd);
 	struct stat status;
 
-	if (!file || fstat(file.get(), &status) || !S_ISREG(status.st_mode))
+	if (!found || fstat(found.get(), &status) || !S_ISREG(status.st_mode))
 		return {};
-	return file;
+	return unique_fd(
+		open(fmt::format("/proc/self/fd/{}", found.get()).c_str(),
+		     O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 }
 
 unique_fd open_regular(const std::string &path)
 {
-	return regular(open(path.c_str(),
-			    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+	return reopen_regular(open(path.c_str(), O_PATH | O_CLOEXEC));
 }
 
 unique_fd open_in_root_of(uint32_t process, const std::string &path)
@@ -93,10 +97,10 @@ unique_fd open_in_root_of(uint32_t process, const std::string &path)
 	if (!root)
 		return {};
 	// Symbolic links are the process': none may lead out of its root.
-	how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	how.flags = O_PATH | O_CLOEXEC;
 	how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-	return regular(int(syscall(SYS_openat2, root.get(), path.c_str(), &how,
-				   sizeof(how))));
+	return reopen_regular(int(syscall(SYS_openat2, root.get(), path.c_str(),
+					  &how, sizeof(how))));
 }
 
 unique_fd open_mapped(const code_mapping &mapping)
@@ -111,21 +115,31 @@ unique_fd open_mapped(const code_mapping &mapping)
 	return file;
 }
 
-uint32_t innermost_pid(uint32_t process)
+process_identity identity_of(uint32_t process)
 {
 	std::ifstream file(fmt::format("/proc/{}/status", process));
+	process_identity found{process, 0};
 	std::string line;
 
 	while (std::getline(file, line)) {
-		if (!line.starts_with("NSpid:"))
+		const size_t colon = line.find(':');
+
+		if (colon == line.npos)
 			continue;
 
-		std::istringstream numbers(line.substr(6));
+		const std::string key = line.substr(0, colon);
+		std::istringstream numbers(line.substr(colon + 1));
 
-		for (uint32_t pid; numbers >> pid;)
-			process = pid;
+		if (key == "Uid") {
+			uid_t real;
+
+			numbers >> real >> found.user;
+		} else if (key == "NSpid") {
+			for (uint32_t pid; numbers >> pid;)
+				found.pid = pid;
+		}
 	}
-	return process;
+	return found;
 }
 
 } // namespace cli

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include <sys/types.h>
+
 #include "common/unique_fd.hpp"
 #include "symbols/build_id.hpp"
 
@@ -44,11 +46,16 @@ bool is_anonymous(std::string_view path);
 unique_fd open_mapped(const code_mapping &mapping);
 /// A file by the path that it has for a process.
 unique_fd open_in_root_of(uint32_t process, const std::string &path);
-/// A file of our own, if it is a regular one: opening it never waits.
+/// A file of this mount namespace.  These functions open regular files only;
+/// other files are not touched.
 unique_fd open_regular(const std::string &path);
 
-/// What the process is called in its own PID namespace; itself, where that
-/// cannot be known.
-uint32_t innermost_pid(uint32_t process);
+struct process_identity {
+	uint32_t pid; ///< in its own PID namespace
+	uid_t user;   ///< effective; 0 where it is not known
+};
+
+/// As the kernel has it now; with @p process itself where it has ended.
+process_identity identity_of(uint32_t process);
 
 } // namespace cli

@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include "common/text.hpp"
@@ -21,6 +20,19 @@ static std::string object_name(const std::string &path)
 	if (is_anonymous(path))
 		return printable(path);
 	return printable(std::filesystem::path(path).filename().string());
+}
+
+static std::string perf_map_path(uint32_t process)
+{
+	return fmt::format("/tmp/perf-{}.map", process);
+}
+
+symbolizer::symbolizer(debuginfod servers)
+{
+	// elfutils asks wherever it finds this variable.  A program with file
+	// capabilities does not act on its caller's environment.
+	if (servers == debuginfod::never || !secure_getenv("DEBUGINFOD_URLS"))
+		unsetenv("DEBUGINFOD_URLS");
 }
 
 /// Names are made once for an address.  @p of tells equal addresses of
@@ -74,20 +86,13 @@ std::shared_ptr<elf_object> symbolizer::object_of(const process_mapping &m)
 	return at->second;
 }
 
-/// Opened now, read when its process may be gone.
-static unique_fd open_perf_map(uint32_t process)
-{
-	return open_in_root_of(process, fmt::format("/tmp/perf-{}.map",
-						    innermost_pid(process)));
-}
-
 void symbolizer::learn(uint32_t process)
 {
 	std::vector<live_mapping> mappings;
 	bool makes_code = false;
 
 	for (process_mapping &m : executable_mappings(process)) {
-		auto object = object_of(m);
+		auto object = guarded(m.path, [&] { return object_of(m); });
 
 		makes_code |= !object;
 		mappings.push_back({std::move(m), std::move(object)});
@@ -99,9 +104,26 @@ void symbolizer::learn(uint32_t process)
 	live_process &known = processes_[process];
 
 	known.mappings = std::move(mappings);
-	if (makes_code)
-		if (unique_fd map = open_perf_map(process))
-			known.perf_map_file = std::move(map);
+	if (!makes_code)
+		return;
+
+	// Opened now, read when the process may have ended.
+	const process_identity identity = identity_of(process);
+	std::string path = perf_map_path(identity.pid);
+
+	if (unique_fd file = open_in_root_of(process, path))
+		known.made = {std::move(file), std::move(path), identity.user};
+}
+
+perf_map symbolizer::read_map(const perf_map_file &from)
+{
+	auto map = perf_map::read(from.file.get(), from.user);
+
+	if (map)
+		return *std::move(map);
+	give_reason(map.error().message + ", so its functions have no names",
+		    from.path);
+	return {};
 }
 
 /// Of a process that runs now, or of one that was recorded.
@@ -109,23 +131,23 @@ const perf_map &symbolizer::made_by(uint32_t process)
 {
 	auto [at, is_new] = made_.try_emplace(process);
 	auto live = processes_.find(process);
-	struct stat status;
 
 	if (!is_new)
 		return at->second;
-	if (live != processes_.end()) {
-		if (live->second.perf_map_file)
-			at->second = perf_map::read(
-				live->second.perf_map_file.get());
-		return at->second;
+
+	perf_map_file recorded;
+
+	// The user of a recorded process is not known.
+	if (live == processes_.end()) {
+		recorded.path = perf_map_path(process);
+		recorded.file = open_regular(recorded.path);
 	}
 
-	unique_fd file = open_regular(fmt::format("/tmp/perf-{}.map", process));
+	const perf_map_file &from =
+		live == processes_.end() ? recorded : live->second.made;
 
-	// As perf does: somebody else could tell tales.
-	if (file && !fstat(file.get(), &status) &&
-	    (!status.st_uid || status.st_uid == geteuid()))
-		at->second = perf_map::read(file.get());
+	if (from.file)
+		at->second = guarded(from.path, [&] { return read_map(from); });
 	return at->second;
 }
 
@@ -153,7 +175,12 @@ std::string symbolizer::user(uint32_t process, uint64_t address)
 		uint64_t offset = address - m.start + m.offset;
 
 		found = name(m.object.get(), offset,
-			     m.object->function_at(offset), object)
+			     guarded(m.path,
+				     [&] {
+					     return m.object->function_at(
+						     offset);
+				     }),
+			     object)
 				.function;
 	} else if (is_anonymous(m.path)) {
 		const perf_map &made = made_by(process);
@@ -215,7 +242,7 @@ static std::vector<unique_fd> candidates(const code_mapping &m)
 		files.push_back(open_in_root_of(m.pid, path));
 	files.push_back(open_regular(path));
 	if (m.id) {
-		const char *home = std::getenv("HOME");
+		const char *home = secure_getenv("HOME");
 		std::string hex = m.id.hex();
 		std::string place = hex.substr(0, 2) + "/" + hex.substr(2);
 
@@ -242,7 +269,9 @@ std::shared_ptr<elf_object> symbolizer::recorded_object(const code_mapping &m)
 			continue;
 		there = true;
 
-		auto object = elf_object::open(std::move(file), m.path);
+		auto object = guarded(m.path, [&] {
+			return elf_object::open(std::move(file), m.path);
+		});
 
 		if (object && (!m.id || object->id() == m.id)) {
 			at->second = std::move(object);
@@ -279,7 +308,9 @@ const code_name &symbolizer::recorded_user(const code_mapping &m,
 
 	if (!known)
 		return name(&m, address, {}, object);
-	return name(known.get(), offset, known->function_at(offset), object);
+	return name(known.get(), offset,
+		    guarded(m.path, [&] { return known->function_at(offset); }),
+		    object);
 }
 
 // --- the kernel, as recorded
@@ -312,14 +343,15 @@ bool symbolizer::is_running_kernel(const kernel_part &part,
 }
 
 /// The file of a kernel that does not run, where distributions have it.
-std::shared_ptr<elf_object>
-symbolizer::vmlinux_of(const kernel_part &part) const
+std::shared_ptr<elf_object> symbolizer::vmlinux_of(const kernel_part &part)
 {
 	for (const std::string &path :
 	     {"/usr/lib/debug/boot/vmlinux-" + release_,
 	      "/usr/lib/debug/lib/modules/" + release_ + "/vmlinux",
 	      "/boot/vmlinux-" + release_}) {
-		auto object = elf_object::open(open_regular(path), path);
+		auto object = guarded(path, [&] {
+			return elf_object::open(open_regular(path), path);
+		});
 
 		if (part.id && object && object->id() == part.id)
 			return object;
@@ -430,12 +462,14 @@ const code_name &symbolizer::recorded_kernel(uint64_t address)
 	std::string_view function;
 
 	if (part && part->known)
-		function =
-			part->vmlinux
-				? part->vmlinux->function_at_address(
-					  address + part->shift)
-				: kernel_symbols().find(address + part->shift,
-							part->module);
+		function = guarded(part->path, [&] {
+			return part->vmlinux
+				       ? part->vmlinux->function_at_address(
+						 address + part->shift)
+				       : kernel_symbols().find(
+						 address + part->shift,
+						 part->module);
+		});
 	return name(this, address, function,
 		    part && !part->module.empty()
 			    ? printable("[" + part->module + "]")

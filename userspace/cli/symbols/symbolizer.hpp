@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
 #include <span>
@@ -12,6 +13,8 @@
 #include <tuple>
 #include <unordered_map>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "symbols/elf_object.hpp"
 #include "symbols/kallsyms.hpp"
@@ -28,7 +31,11 @@ struct code_name {
 
 class symbolizer {
 public:
-	symbolizer() = default;
+	/// Whether to ask the servers of DEBUGINFOD_URLS for missing debug
+	/// files, which tells them what runs here.
+	enum class debuginfod { never, ask };
+
+	explicit symbolizer(debuginfod servers = debuginfod::never);
 	symbolizer(const symbolizer &) = delete;
 
 	// --- processes that run now
@@ -57,9 +64,15 @@ private:
 	struct live_mapping : code_mapping {
 		std::shared_ptr<elf_object> object;
 	};
+	/// The list of the functions that a process has made.
+	struct perf_map_file {
+		unique_fd file;
+		std::string path;
+		uid_t user = 0; ///< the process's
+	};
 	struct live_process {
 		std::vector<live_mapping> mappings; ///< by address
-		unique_fd perf_map_file;
+		perf_map_file made;
 	};
 	/// How recorded addresses of the kernel become those of a table.
 	struct kernel_part : code_mapping {
@@ -77,13 +90,29 @@ private:
 	std::shared_ptr<elf_object> object_of(const process_mapping &mapping);
 	std::shared_ptr<elf_object> recorded_object(const code_mapping &m);
 	const perf_map &made_by(uint32_t process);
+	perf_map read_map(const perf_map_file &from);
+	/// Read a source of symbols.  One that fails gives a reason and no
+	/// names, and the others go on.
+	template <class Read>
+	auto guarded(const std::string &what, Read read) -> decltype(read())
+	{
+		try {
+			return read();
+		} catch (const std::exception &failure) {
+			give_reason(fmt::format("cannot be read ({}), so its "
+						"functions have no names",
+						failure.what()),
+				    what);
+			return {};
+		}
+	}
 	kernel_part *recorded_part(uint64_t address);
 	bool same_kernel();
 	void match(kernel_part &part);
 	void match_kernel(kernel_part &part);
 	void match_module(kernel_part &part);
 	bool is_running_kernel(const kernel_part &part, uint64_t shift) const;
-	std::shared_ptr<elf_object> vmlinux_of(const kernel_part &part) const;
+	std::shared_ptr<elf_object> vmlinux_of(const kernel_part &part);
 	void give_reason(const std::string &why, const std::string &what);
 
 	std::unique_ptr<kallsyms> kernel_;

@@ -43,6 +43,7 @@ struct event_spec {
 	uint64_t id, sample_type, period;
 	bool frequency = false;
 	std::string name;
+	uint32_t type = 0;
 };
 
 /// A file of events, records and, if wanted, features (number and contents).
@@ -60,6 +61,7 @@ perf_data(const std::vector<event_spec> &events, const std::string &records,
 		perf_event_attr attr{};
 
 		attr.size = sizeof(attr);
+		attr.type = e.type;
 		attr.sample_type = e.sample_type;
 		attr.sample_period = e.period;
 		attr.freq = e.frequency;
@@ -110,11 +112,12 @@ struct who {
 
 inline std::string sample(uint64_t id, uint64_t ip, who task, uint64_t time,
 			  uint64_t period = 0,
-			  uint16_t misc = PERF_RECORD_MISC_USER)
+			  uint16_t misc = PERF_RECORD_MISC_USER,
+			  uint64_t cpu = 3)
 {
 	byte_writer body;
 
-	body.add(id).add(ip).add(task).add(time).add(uint64_t(3));
+	body.add(id).add(ip).add(task).add(time).add(cpu);
 	if (period)
 		body.add(period);
 	return record(PERF_RECORD_SAMPLE, misc, body);

@@ -171,6 +171,62 @@ TEST(Symbolizer, CodeMadeAtRunTime)
 	munmap(code, 4096);
 }
 
+/// A map of functions that were made at run time, and a page of code for it.
+class RunTimeCode : public testing::Test {
+protected:
+	RunTimeCode()
+	{
+		code_ = mmap(nullptr, 4096, PROT_READ | PROT_EXEC,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		std::ofstream(path_) << std::hex << address() << " 10 made\n";
+	}
+	~RunTimeCode() override
+	{
+		unlink(path_.c_str());
+		munmap(code_, 4096);
+	}
+
+	uint64_t address() const { return reinterpret_cast<uint64_t>(code_); }
+	std::string live()
+	{
+		names_.learn(self_);
+		return names_.user(self_, address());
+	}
+
+	uint32_t self_ = uint32_t(getpid());
+	std::string path_ = "/tmp/perf-" + std::to_string(self_) + ".map";
+	void *code_;
+	symbolizer names_;
+};
+
+TEST_F(RunTimeCode, OfAnotherUser)
+{
+	if (chown(path_.c_str(), 65534, 65534))
+		GTEST_SKIP() << "only root can give files away";
+	EXPECT_EQ(live(), "[anonymous]");
+	ASSERT_EQ(names_.reasons().size(), 1u);
+	EXPECT_EQ(names_.reasons()[0],
+		  path_ + ": it belongs to user 65534, who is not the "
+			  "process's user, so its functions have no names");
+}
+
+/// 20 GB that take no room on the disk.
+TEST_F(RunTimeCode, TooLarge)
+{
+	ASSERT_EQ(truncate(path_.c_str(), off_t{20} << 30), 0);
+	EXPECT_EQ(live(), "[anonymous]");
+	ASSERT_EQ(names_.reasons().size(), 1u);
+	EXPECT_EQ(names_.reasons()[0], path_ + ": larger than 64 MiB, so its "
+					       "functions have no names");
+}
+
+TEST_F(RunTimeCode, JustNotTooLarge)
+{
+	ASSERT_EQ(truncate(path_.c_str(), cli::perf_map::max_size), 0);
+	EXPECT_EQ(live(), "made");
+	EXPECT_TRUE(names_.reasons().empty());
+}
+
 /// The debug file has what the stripped one lacks, and is found by the link in
 /// it; not, when it is of something else.
 TEST(Symbolizer, DebugFile)

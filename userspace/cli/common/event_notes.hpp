@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Notes on events that can be opened, and are likely not what the user wants.
+#pragma once
+
+#include <span>
+
+#include <uncore/event.hpp>
+
+namespace cli {
+
+/// Print a line for each term whose raw code is not an event of its box.
+void note_unlisted(std::span<const uncore::event_group> groups,
+		   const uncore::topology &machine);
+
+/// Print a line for each term with a period, which is for sampling.
+void note_periods(std::span<const uncore::event_group> groups);
+
+} // namespace cli

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "refusal.hpp"
+
+#include <cerrno>
+#include <fstream>
+
+#include <linux/capability.h>
+
+#include "format.hpp"
+#include "sysfs.hpp"
+#include "text.hpp"
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#define CAP_BPF 39
+#endif
+
+namespace uncore {
+
+namespace fs = std::filesystem;
+
+static void read_status(const fs::path &file, privileges &to)
+{
+	std::ifstream in(file);
+	std::string line;
+
+	while (std::getline(in, line)) {
+		const auto [key, value] = cut(line, ':');
+
+		if (key == "CapEff") {
+			const uint64_t set = parse_hex(trim(value)).value_or(0);
+
+			to.admin = set >> CAP_SYS_ADMIN & 1;
+			to.perfmon = set >> CAP_PERFMON & 1;
+			to.bpf = set >> CAP_BPF & 1;
+		} else if (key == "Seccomp") {
+			to.seccomp_filter = trim(value) == "2";
+		}
+	}
+}
+
+/// The first namespace maps all numbers of users to themselves.
+static bool is_first_namespace(const fs::path &uid_map)
+{
+	std::ifstream in(uid_map);
+	uint64_t inside = 0, outside = 0, count = 0;
+
+	return !(in >> inside >> outside >> count) ||
+	       (!inside && !outside && count == UINT32_MAX);
+}
+
+privileges privileges::read(const fs::path &proc, const fs::path &sys)
+{
+	privileges found;
+
+	read_status(proc / "self/status", found);
+	found.user_namespace = !is_first_namespace(proc / "self/uid_map");
+	found.paranoid =
+		read_text(proc / "sys/kernel/perf_event_paranoid").value_or("");
+	found.confidentiality =
+		read_text(sys / "kernel/security/lockdown")
+			.value_or("")
+			.find("[confidentiality]") != std::string::npos;
+	return found;
+}
+
+bool privileges::may_count() const
+{
+	// At levels 3 and 4, which Debian and Ubuntu have added, CAP_PERFMON is
+	// not enough.
+	return admin || (perfmon && paranoid != "3" && paranoid != "4");
+}
+
+bool privileges::may_load_bpf() const
+{
+	return admin || (perfmon && bpf);
+}
+
+static std::string filter_refusal(const char *call)
+{
+	return format("a seccomp filter refuses {}, as in a container: docker "
+		      "and podman allow it with --cap-add PERFMON,BPF or "
+		      "--security-opt seccomp=unconfined",
+		      call);
+}
+
+static const char *namespace_refusal =
+	"capabilities of a user namespace, as of a rootless container, do not "
+	"count for the whole machine: run it outside as root, or as a user "
+	"with "
+	"CAP_PERFMON";
+
+std::optional<std::string> perf_refusal(const privileges &of, int number)
+{
+	const std::string level = of.paranoid.empty() ? "unknown" : of.paranoid;
+
+	if (number == ENOSYS)
+		return of.seccomp_filter
+			       ? filter_refusal("perf_event_open()")
+			       : "this kernel has no perf events: use one with "
+				 "CONFIG_PERF_EVENTS=y";
+	if (number != EACCES && number != EPERM)
+		return std::nullopt;
+	// The kernel's own check for capabilities has EACCES.
+	if (number == EPERM && of.seccomp_filter)
+		return filter_refusal("perf_event_open()");
+	if (number == EPERM && of.confidentiality)
+		return "kernel lockdown refuses it: boot with "
+		       "lockdown=integrity or none";
+	if (of.user_namespace)
+		return namespace_refusal;
+	if (of.may_count())
+		return "a security module (SELinux, AppArmor) refuses it, "
+		       "though this user has the capabilities: see its log";
+	if (level == "3" || level == "4")
+		return format("run as root, or set kernel.perf_event_paranoid "
+			      "to 0, or to 2 and grant CAP_PERFMON (it is {}, "
+			      "where that may be refused, too)",
+			      level);
+	return format("run as root, grant CAP_PERFMON, or set "
+		      "kernel.perf_event_paranoid to 0 (it is {})",
+		      level);
+}
+
+std::optional<std::string> bpf_refusal(const privileges &of, int number)
+{
+	if (number == ENOSYS)
+		return of.seccomp_filter
+			       ? filter_refusal("bpf()")
+			       : "this kernel has no BPF: use one with "
+				 "CONFIG_BPF_SYSCALL=y";
+	if (number != EACCES && number != EPERM)
+		return std::nullopt;
+	if (of.user_namespace)
+		return namespace_refusal;
+	if (of.may_load_bpf() && of.seccomp_filter)
+		return filter_refusal("bpf()");
+	if (of.may_load_bpf() && of.confidentiality)
+		return "kernel lockdown refuses it: boot with "
+		       "lockdown=integrity or none";
+	if (of.may_load_bpf())
+		return "a security module refuses it, though this user has the "
+		       "capabilities: see its log";
+	return "this needs root, or CAP_BPF and CAP_PERFMON";
+}
+
+} // namespace uncore
