@@ -27,7 +27,7 @@ static unsigned int unc_mapped, unc_ported;
 
 #define UNC_CONFIG_SIZE	4096
 
-/* Where the firmware says that a function's configuration space is, or 0. */
+/* Address of a function's configuration space by the firmware's table, or 0. */
 static phys_addr_t unc_config_address(const struct pci_dev *pdev)
 {
 	const struct acpi_mcfg_allocation *entry, *end;

@@ -319,7 +319,7 @@ static bool unc_clock_runs(struct unc_box *box)
 	return count;
 }
 
-/* What has no clock counts nothing, or nothing that makes sense. */
+/* A box without a clock counts nothing, or random values. */
 static void unc_leave_out_unclocked(struct unc_package *pkg)
 {
 	unsigned long flags;
