@@ -54,7 +54,7 @@ static unsigned int unc_next_programmed(const struct unc_type *type,
 	     (ctr) = unc_next_programmed(type, ctr))
 
 /**
- * unc_box_signals() - does an overflow of the box's counters interrupt?
+ * unc_box_signals() - check whether an overflow of the box's counters interrupts
  * @box: the box
  */
 bool unc_box_signals(const struct unc_box *box)
@@ -213,7 +213,7 @@ bool unc_box_has_filters(const struct unc_box *box, const struct unc_slot *slot)
 }
 
 /**
- * unc_box_reprogram() - go on after the hardware has lost its registers
+ * unc_box_reprogram() - program a box again whose registers were lost
  * @box: the box; slots are up to date as of before the loss
  */
 void unc_box_reprogram(struct unc_box *box)
@@ -244,7 +244,7 @@ static u64 unc_box_most(const struct unc_slot *slot, u64 ns)
 	return most < U64_MAX - UNC_SLACK ? most + UNC_SLACK : U64_MAX;
 }
 
-/* Another program wrote the counter: go on from its value, and check the others. */
+/* Another program wrote the counter: count on from the value it has now. */
 static void unc_box_resync(struct unc_box *box, struct unc_slot *slot)
 {
 	slot->stamp = 0;
@@ -314,7 +314,7 @@ static void unc_box_verify_ctl(struct unc_box *box, unsigned int ctr)
 }
 
 /*
- * The fixed counter has not moved since the last look.  Its clock may stand still, or
+ * The fixed counter has not moved since the last read.  Its clock may have stopped, or
  * another program may have frozen the box or the package: then it moves once they
  * are unfrozen.
  */
@@ -357,7 +357,7 @@ void unc_box_verify(struct unc_box *box)
 		unc_box_verify_clock(box, clock);
 }
 
-/* What the filter registers must hold for the slots in use. */
+/* Write the filter registers for the slots in use. */
 static void unc_box_set_filters(struct unc_box *box)
 {
 	const struct unc_filter_reg *reg = box->type->filters;
@@ -404,7 +404,7 @@ static u64 unc_slot_ctl(const struct unc_box *box, const struct unc_slot *slot)
 }
 
 /*
- * Write the control of a counter that goes on with its slot, or stops.  Where that
+ * Write the control of a counter that keeps its slot, or stops.  Where that
  * sets the count to 0, what it was is taken first: a counter that runs is about to
  * be stopped, so what comes after the read is none of the slot's.
  */
@@ -502,7 +502,7 @@ static void unc_box_park(struct unc_box *box)
 	box->frozen = true;
 }
 
-/* A box starts to count: nothing is known of its registers, other tools write them. */
+/* A box starts to count: other programs may have written any of its registers. */
 static void unc_box_wake(struct unc_box *box)
 {
 	const struct unc_type *type = box->type;
@@ -682,7 +682,7 @@ void unc_box_hold(struct unc_box *box, struct unc_slot *slot)
  * unc_box_end_migration() - free the slots whose events did not migrate
  * @box: the box
  *
- * An event may have been closed or disabled meanwhile, or not fit any more.
+ * An event may have been closed or disabled during the migration, or may not fit.
  */
 void unc_box_end_migration(struct unc_box *box)
 {

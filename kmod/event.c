@@ -52,7 +52,7 @@ struct unc_slot *unc_event_slot(struct unc_event *ue)
 	if (!ue->follower)
 		return NULL;
 	slot = unc_slot_find(ue->box, &ue->want);
-	/* it has come into use since */
+	/* the slot is in use since the last call */
 	if (slot)
 		unc_event_follow(ue, slot, 0, 0);
 	return slot;

@@ -9,8 +9,7 @@
  * - For a lock that another CPU holds it waits for UNC_PATIENCE_NS: that CPU may be
  *   waiting for a lock that the reader's caller holds.
  *
- * A reader that does not get the lock returns the event's last count: old, but not
- * wrong.
+ * A reader that does not get the lock returns the event's last count.
  */
 #include <linux/ktime.h>
 #include <linux/percpu.h>
@@ -26,7 +25,7 @@
 static DEFINE_PER_CPU(unsigned int, unc_busy);
 
 /**
- * unc_raw_lock() - take a lock of the driver's that is no box's
+ * unc_raw_lock() - take one of the driver's locks that does not belong to a box
  * @lock: the lock
  *
  * Context: any but NMI, interrupts off.
@@ -39,7 +38,7 @@ void unc_raw_lock(raw_spinlock_t *lock)
 }
 
 /**
- * unc_raw_unlock() - let go of it
+ * unc_raw_unlock() - release it
  * @lock: the lock
  */
 void unc_raw_unlock(raw_spinlock_t *lock)
@@ -67,7 +66,7 @@ unsigned long unc_lock(struct unc_box *box)
 }
 
 /**
- * unc_unlock() - let go of a box's lock
+ * unc_unlock() - release a box's lock
  * @box: the box
  * @flags: what unc_lock() returned
  */

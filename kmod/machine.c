@@ -118,7 +118,7 @@ unsigned int unc_box_number(const struct unc_box *box)
 }
 
 /**
- * unc_any_box() - does such a box answer in any package?
+ * unc_any_box() - check whether any package has a box of a type and index
  * @type: the box's type
  * @index: which of that type
  */
@@ -169,7 +169,7 @@ char *unc_pmu_name(const struct unc_type *type, unsigned int index)
 /*
  * A box is found dead, or its registers changed, with its lock held, and perhaps by
  * a BPF program that the scheduler runs with a run queue locked.  A message may wake
- * a task, so it is printed from an interrupt of its own.
+ * a task, so it is printed from an irq_work.
  */
 static void unc_report(struct irq_work *work)
 {

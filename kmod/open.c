@@ -65,7 +65,7 @@ static int unc_collect(const struct perf_event *event, struct unc_slot *slots,
 	return 0;
 }
 
-/* Could the group run if it had its box for itself? */
+/* Check that the group could run if no other event used its box. */
 static int unc_validate_group(struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader, *sibling;
@@ -115,7 +115,7 @@ static void unc_tell_masked(const struct unc_type *type)
 			(int)strlen(comm), comm, type->name, "intel_uncore");
 }
 
-/* Refuse what means nothing, or mask it. */
+/* Refuse bits without a meaning, or mask them. */
 static int unc_check_config(const struct perf_event *event,
 			    const struct unc_type *type, struct unc_slot *slot)
 {
@@ -134,9 +134,9 @@ static int unc_check_config(const struct perf_event *event,
 }
 
 /*
- * perf takes the groups of a CPU apart when that goes with its events in it, as
- * a package's last one does.  It lets others join what has led such a group, but
- * does not let go of them when that is closed: they would keep a pointer to it.
+ * When a package's last CPU goes offline, perf dissolves the groups of its events.
+ * An event can still join a former leader, but perf does not detach the event when
+ * that leader is closed, so it would keep a pointer to freed memory.
  */
 static bool unc_leader_left(const struct perf_event *event)
 {
@@ -146,7 +146,7 @@ static bool unc_leader_left(const struct perf_event *event)
 	       !(READ_ONCE(leader->attach_state) & PERF_ATTACH_GROUP);
 }
 
-/* Refuse what no box can do, and describe what the event counts. */
+/* Refuse an event that no box can count, and describe what it counts. */
 static int unc_check_event(struct perf_event *event, struct unc_box *box,
 			   struct unc_slot *want)
 {
@@ -235,7 +235,7 @@ static struct unc_event *unc_event_new(struct perf_event *event,
 	return ue;
 }
 
-/* What an event needs beside its box.  unc_event_destroy() gives it back. */
+/* Get what an event needs beside its box; unc_event_destroy() releases it. */
 static int unc_event_prepare(struct perf_event *event, struct unc_event *ue)
 {
 	struct unc_own_event *own;
@@ -288,7 +288,7 @@ int unc_event_init(struct perf_event *event)
 		return -ENODEV;
 	if (unc_counts_cgroup(event))
 		return -EINVAL;
-	/* the uncore knows no tasks */
+	/* the uncore does not count by task */
 	if ((event->attach_state & PERF_ATTACH_TASK) || event->cpu < 0)
 		return -EINVAL;
 	if (has_branch_stack(event) || event->attr.precise_ip)

@@ -102,7 +102,7 @@ void unc_overflow_handle(struct unc_package *pkg, u64 status, u64 since,
 			unc_overflow_handle_box(pkg->boxes[b], since);
 	}
 	unc_global_clear(status);
-	/* not before the status is gone; unc_look() */
+	/* not before the status is cleared; see unc_look() */
 	smp_wmb();
 	WRITE_ONCE(ov->freeze, ov->freeze + 1);
 	unc_overflow_unfreeze(ov);
@@ -186,14 +186,14 @@ static bool unc_overflow_poll_boxes(struct unc_package *pkg, bool watch)
 	return waiting;
 }
 
-/* May the timer stop polling for what the last sampling event has left? */
+/* End the polling for late overflows of the last sampling event, when it is time. */
 static void unc_overflow_end_watch(struct unc_overflow *ov, u64 now)
 {
 	if (atomic_read(&ov->signalled) ||
 	    (s64)(now - READ_ONCE(ov->watch_until)) < 0)
 		return;
 	unc_raw_lock(&ov->ctl_lock);
-	/* one may just have come */
+	/* a sampling event may have been added */
 	if (!atomic_read(&ov->signalled))
 		WRITE_ONCE(ov->watching, false);
 	unc_raw_unlock(&ov->ctl_lock);
@@ -207,8 +207,8 @@ static bool unc_overflow_watch(struct unc_package *pkg, u64 now)
 		return false;
 	ov->watched = now;
 	/*
-	 * To be read again, locked: since then another CPU may have handled it, and
-	 * what is there now be the next one's.
+	 * The status is read again under the lock: another CPU may have handled this
+	 * overflow, and the bits may be those of the next one.
 	 */
 	if (unc_global_status())
 		unc_overflow_handle(pkg, 0, now, 0);

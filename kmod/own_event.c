@@ -58,7 +58,7 @@ bool unc_own_event_is(const struct perf_event *event)
 
 /*
  * perf locks a group's context while a member is opened, and opening another event
- * takes such a lock, too: so it is done here.
+ * takes a context's lock as well, so a work item opens it.
  */
 static void unc_own_open(struct work_struct *work)
 {

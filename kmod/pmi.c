@@ -36,7 +36,7 @@
 #define UNC_COMING_NS	NSEC_PER_SEC
 /* An NMI that was latched during another's handlers comes within this. */
 #define UNC_LATCHED_NS	NSEC_PER_MSEC
-/* After the last sampling event has gone, late PMIs may still come for so long. */
+/* Late PMIs are possible for this long after the last sampling event is closed. */
 #define UNC_LATE_MS	2000
 
 /**
@@ -81,7 +81,7 @@ struct unc_pmi {
 };
 
 static DEFINE_PER_CPU(struct unc_pmi, unc_pmi);
-/* What a PMI leads to is done above. */
+/* Handlers in the files above. */
 static const struct unc_pmi_calls *unc_pmi_calls;
 
 /* The package whose PMIs are being measured, and the CPUs that got one. */
@@ -252,7 +252,7 @@ static void unc_lvtpc_arm(void *unused)
 		      (lvtpc & UNC_LVT_MODE) == UNC_LVT_MASKED &&
 		      unc_pmi_is_coming(pmi);
 
-	/* the next one to be found masked has a second of its own */
+	/* the next mask that is found starts its own second */
 	if (!coming)
 		WRITE_ONCE(pmi->masked_since, 0);
 	if (!pmi->armed)
@@ -274,7 +274,7 @@ static void unc_lvtpc_restore(void *unused)
 
 /* --- NMI: MSRs and the local APIC only, no lock -------------------------- */
 
-/* Has an NMI interrupted the driver's own interrupt handlers? */
+/* Check whether an NMI interrupted the driver's own interrupt handlers. */
 static bool unc_is_own(const struct unc_pmi *pmi, struct pt_regs *regs)
 {
 	/* an NMI counts as a hard interrupt itself */
@@ -285,7 +285,7 @@ static bool unc_is_own(const struct unc_pmi *pmi, struct pt_regs *regs)
 
 /*
  * Samples are made when interrupts are on again.  By then the stack of a kernel that
- * had them off is no longer what @regs say: its functions have returned, and others
+ * had them off does not match @regs any more: its functions have returned, and others
  * have been called.  Without it perf's call chain is the address that was hit, and
  * user space's, instead of whatever lies there.
  */
@@ -395,7 +395,7 @@ static int unc_nmi_end(unsigned int type, struct pt_regs *regs)
 	return NMI_DONE;
 }
 
-/* --- handlers come and go ------------------------------------------------ */
+/* --- registering the handlers --------------------------------------------- */
 
 static int unc_nmi_register(void)
 {
@@ -519,7 +519,7 @@ bool unc_pmi_is_armed(unsigned int cpu)
 }
 
 /**
- * unc_pmi_cpu_online() - a CPU of a package with boxes has come online
+ * unc_pmi_cpu_online() - note that LVTPC of a CPU that came online is not armed
  *
  * Its LVTPC is as the kernel has set it up.
  *
@@ -538,6 +538,7 @@ void unc_pmi_cpu_online(void)
 void unc_pmi_measure_begin(struct unc_package *pkg, struct cpumask *answered)
 {
 	unc_pmi_answered = answered;
+	/* an NMI that sees the package finds the mask as well */
 	smp_wmb();
 	WRITE_ONCE(unc_pmi_measured, pkg);
 }

@@ -27,7 +27,7 @@
 
 /* How long (ns) to wait for a PMI that should come. */
 #define UNC_ANSWER_NS	(50 * NSEC_PER_MSEC)
-/* A PMI that takes this long, or so many times the longest seen, does not come. */
+/* A PMI is absent after this time, or this multiple of the slowest one seen. */
 #define UNC_ABSENT_NS	(200 * NSEC_PER_USEC)
 #define UNC_ABSENT	8
 /* Pairs of rounds until two agree. */
@@ -35,7 +35,7 @@
 
 /* Bit of the global control register that interrupts the CPU, or -1. */
 static DEFINE_PER_CPU(int, unc_core) = -1;
-/* CPUs must be told that the uncore interrupts them; and those that were. */
+/* CPUs need UNC_DEBUGCTL_PMI set; and on which CPUs the driver has set it. */
 static bool unc_debugctl_needed;
 static DEFINE_PER_CPU(bool, unc_debugctl);
 
@@ -186,7 +186,7 @@ static u64 unc_map_each(struct unc_map *map)
 	return reach;
 }
 
-/* Do all bits reach the CPUs again that they seemed to reach, and no others? */
+/* Check that each bit reaches the same CPUs again, and no others. */
 static bool unc_map_agrees(struct unc_map *map, u64 reach)
 {
 	const unsigned long bits = reach;
@@ -316,7 +316,7 @@ void unc_pmi_map_measure(struct unc_package *pkg)
 }
 
 /**
- * unc_pmi_map_online() - a CPU of a package with boxes has come online
+ * unc_pmi_map_online() - let a CPU that came online receive PMIs
  *
  * Context: on that CPU, interrupts off.
  */

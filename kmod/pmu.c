@@ -121,7 +121,7 @@ static int unc_add_counter(struct unc_event *ue)
 	if (READ_ONCE(box->pkg->cpu) != smp_processor_id())
 		return -EAGAIN;
 	unc_begin(to_unc_pmu(ue->event->pmu), box);
-	/* one that migrates goes on from where it was; any other starts here */
+	/* a migrating event keeps its slot; any other starts here */
 	if (unc_migrated_slot(ue))
 		return 0;
 	slot = unc_slot_get(box, &ue->want);
@@ -240,7 +240,7 @@ static void unc_event_del(struct perf_event *event, int how)
 	unc_sampling_flush(ue, due, weight);
 }
 
-/* The counter may serve more events: it runs on, and this event does not follow it. */
+/* The counter may count for other events: it runs on, and this event ignores it. */
 static void unc_event_stop(struct perf_event *event, int how)
 {
 	struct unc_event *ue = event->pmu_private;
@@ -273,7 +273,7 @@ static void unc_set_period(struct unc_event *ue)
 		slot->sampling.period = ue->want.sampling.period;
 	} else {
 		other = unc_slot_get(box, &ue->want);
-		/* no counter: it goes on with the old period */
+		/* no counter is free: the event keeps its old period */
 		if (!other)
 			return;
 		slot->users--;

@@ -14,7 +14,7 @@
 
 /* --- registration -------------------------------------------------------- */
 
-/* Guards unc.pmus against a CPU that goes offline meanwhile. */
+/* Guards unc.pmus against a CPU that goes offline concurrently. */
 static DEFINE_MUTEX(unc_pmus_lock);
 
 static void unc_pmu_free(struct unc_pmu *pmu)
@@ -97,9 +97,9 @@ int unc_pmus_register(void)
 }
 
 /**
- * unc_pmus_unregister() - take all PMUs back
+ * unc_pmus_unregister() - unregister all PMUs
  *
- * Context: process, after the hotplug callbacks are gone.
+ * Context: process, after the hotplug callbacks are removed.
  */
 void unc_pmus_unregister(void)
 {
@@ -114,7 +114,7 @@ void unc_pmus_unregister(void)
 
 /* --- migration ----------------------------------------------------------- */
 
-/* How many events of a PMU are on a CPU; how many of them wait for a counter? */
+/* Count a PMU's events on a CPU, and those of them that wait for a counter. */
 static unsigned int unc_pmu_count_events(struct unc_pmu *pmu, unsigned int cpu,
 					 unsigned int *waiting)
 {
@@ -151,8 +151,8 @@ static void unc_pmu_set_migrating(struct unc_box *box, bool on)
  * perf takes them off and on as well, and scales what they miss.
  *
  * From Linux 6.2 until a repair of 2026, which 6.12.117 has, perf moves only one event
- * and its group each time.  Each call is a grace period, so there is no more than one
- * where perf moves all.
+ * and its group each time.  Each call is a grace period, so where perf moves all
+ * events there is one call.
  */
 static void unc_pmu_migrate(struct unc_pmu *pmu, struct unc_box *box,
 			    unsigned int from, unsigned int to)

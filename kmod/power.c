@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When the hardware loses its registers, and when another kernel comes: suspend
- * and resume, packages all of whose CPUs were offline, reboot and kexec.
+ * Loss of the registers, and handover to another kernel: suspend and resume, packages
+ * all of whose CPUs were offline, reboot and kexec.
  *
  * Nothing can be done before a crash kernel starts; a driver that is loaded there
  * clears what it finds.
@@ -100,7 +100,7 @@ static struct notifier_block unc_reboot_notifier = {
 };
 
 /**
- * unc_power_init() - be told of suspend and reboot
+ * unc_power_init() - register for suspend and reboot
  *
  * Return: 0 or a negative errno.
  */
@@ -114,7 +114,7 @@ int unc_power_init(void)
 }
 
 /**
- * unc_power_exit() - be told no more
+ * unc_power_exit() - unregister from suspend and reboot
  */
 void unc_power_exit(void)
 {

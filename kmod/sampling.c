@@ -4,9 +4,9 @@
  * perf.
  *
  * Equal sampling events of a package share a slot.  It numbers its samples; each event
- * remembers which one it has delivered last, and each CPU delivers those of its own
+ * remembers which one it has delivered last, and each CPU delivers those of its
  * events (unc_sampling_deliver()).  So one counter gives samples on every CPU that has
- * such an event.  overflow.c finds the counters that overflowed, pmi.c is the interrupt.
+ * an equal event.  overflow.c finds the counters that overflowed, pmi.c is the interrupt.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -36,7 +36,7 @@
 
 /*
  * perf's functions for drivers of core PMUs, which no kernel exports to modules
- * yet.  Without the first two there is no sampling.
+ * yet.  Without the first two events cannot be sampled.
  */
 static unc_overflow_fn unc_perf_overflow;
 static unc_tick_fn unc_perf_tick;
@@ -153,7 +153,7 @@ bool unc_sampling_account(struct unc_box *box, struct unc_slot *slot,
 }
 
 /**
- * unc_sampling_start() - a slot that samples has got its first event
+ * unc_sampling_start() - start the samples of a slot with its first event
  * @box: the box, locked
  * @slot: the slot
  * @carry: counts of the event since its last sample
@@ -333,7 +333,7 @@ void unc_sampling_deliver(struct unc_package *pkg, struct pt_regs *regs)
 		unc_sampling_deliver_event(ue, regs);
 }
 
-/* --- events come and go -------------------------------------------------- */
+/* --- adding and removing events ------------------------------------------- */
 
 /**
  * unc_sampling_fits() - check that a counter can count that far
@@ -362,9 +362,8 @@ int unc_sampling_check(const struct perf_event *event,
 {
 	/*
 	 * Only a core knows these.  And the size of the instruction's page: perf
-	 * walks page tables for it as a user's, and since Linux 6.5 it goes on for
-	 * ever, in the interrupt, where an entry is one that only the kernel's
-	 * tables have.
+	 * walks page tables for it as a user's, and since Linux 6.5 that walk never
+	 * ends, in the interrupt, at an entry that only the kernel's tables have.
 	 */
 	const u64 impossible = PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC |
 			       PERF_SAMPLE_WEIGHT_TYPE |
@@ -427,7 +426,7 @@ u64 unc_sampling_take(struct unc_event *ue, const struct unc_slot *slot,
 }
 
 /**
- * unc_sampling_add() - an event begins to sample on this CPU
+ * unc_sampling_add() - begin to deliver an event's samples on this CPU
  * @ue: the event
  *
  * Context: on the event's CPU, interrupts off, its box locked.
@@ -456,7 +455,7 @@ void unc_sampling_add(struct unc_event *ue)
 }
 
 /**
- * unc_sampling_del() - an event ends to sample on this CPU
+ * unc_sampling_del() - stop delivering an event's samples on this CPU
  * @ue: the event
  *
  * Context: on the event's CPU, interrupts off, its box locked.

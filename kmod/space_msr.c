@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Boxes whose registers are MSRs, a package's own: an access costs hundreds of
- * cycles and waits for nobody.  One that the box does not have faults.
+ * cycles and takes no lock.  One that the box does not have faults.
  */
 #include "xeon_uncore.h"
 #include "compat.h"

@@ -27,7 +27,7 @@ static unsigned int unc_mapped, unc_ported;
 
 #define UNC_CONFIG_SIZE	4096
 
-/* Where the firmware says that a function's configuration space is, or 0. */
+/* Address of a function's configuration space by the firmware's table, or 0. */
 static phys_addr_t unc_config_address(const struct pci_dev *pdev)
 {
 	const struct acpi_mcfg_allocation *entry, *end;
@@ -123,7 +123,7 @@ static void unc_pci_write32(struct unc_box *box, u32 reg, u32 value)
 	unc_config_write(box->pdev, box->regs, reg, value);
 }
 
-/* A function that is gone reads all ones everywhere, its IDs included. */
+/* A removed function reads all ones everywhere, its IDs included. */
 static bool unc_pci_gone(struct unc_box *box)
 {
 	if (unc_pci_read32(box, PCI_VENDOR_ID) == U32_MAX)
@@ -147,8 +147,8 @@ static void unc_pci_write(struct unc_box *box, u32 reg, u64 value)
 }
 
 /*
- * Where the filters are in a function of their own that is absent, nothing is
- * written; event_init refuses events that need them.
+ * Where the filters are in a separate function that is absent, nothing is written;
+ * event_init refuses events that need them.
  */
 static void unc_pci_write_filter(struct unc_box *box, u32 reg, u64 value)
 {
@@ -182,7 +182,7 @@ static bool unc_read_high(struct unc_box *box, u32 reg, u32 lo, u64 *value)
 	return true;
 }
 
-/* The high half is read only when the low one may have gone round since. */
+/* The high half is read only when the low one may have wrapped since. */
 static bool unc_pci_read_counter(struct unc_box *box, u32 reg,
 				 const struct unc_slot *slot, u64 mask,
 				 u64 *value)

@@ -23,7 +23,7 @@ struct unc_attr {
 	char *name;			/* when it was allocated */
 };
 
-/* What one box type's PMUs have in common. */
+/* Files that the PMUs of a box type share. */
 struct unc_type_sysfs {
 	struct unc_attr *attrs;
 	unsigned int num;

@@ -42,7 +42,7 @@ enum unc_quirk {
 	UNC_QUIRK_UNCLOCKED	= BIT(2),
 	/* box control does not reset: those bits are reserved or not this box's */
 	UNC_QUIRK_NO_RESET	= BIT(3),
-	/* the package's freeze is the box's, too: it has none of its own */
+	/* the box can be frozen with its package only */
 	UNC_QUIRK_FREEZE_ALL	= BIT(4),
 };
 
@@ -54,10 +54,10 @@ enum unc_quirk {
  * @edge, @invert: bits that change the comparison with the threshold, and do
  *	nothing that is documented without one
  * @en: the counter counts while it is set.  0: while any bit of its control is
- * @ov_en: its overflow is told, in boxes that signal
- * @count: bits of the control register that are the count itself.  0: that has a
- *	register of its own
- * @frz: of the box control register, the box stands still
+ * @ov_en: its overflow is signalled, in boxes that signal
+ * @count: bits of the control register that are the count itself.  0: the count
+ *	is another register
+ * @frz: of the box control register, the box is frozen
  * @rst: that clears its controls and its counters
  */
 struct unc_layout {
@@ -86,13 +86,13 @@ struct unc_slot;
  * @write_filter: sets a filter register, where there is one
  * @read_counter: reads a counter, of which the bits of @mask matter, for a slot
  *	whose @raw and @stamp are those of its last read; returns false when the
- *	box has gone
+ *	box is dead
  * @write_counter: sets a counter
  *
  * All but @map are called with the box's lock held and interrupts off, on a CPU of
- * its package, and never in an NMI; but for @present, of a box that has answered
- * before and is not dead.  Registers are those of the type's table: what they are
- * an address in, and where in it a box is, is the space's business.
+ * its package, and never in an NMI; all but @present, of a box that has answered
+ * before and is not dead.  Registers are those of the type's table: the
+ * space finds the box's address for them.
  */
 struct unc_space {
 	bool lockless;
@@ -168,7 +168,7 @@ struct unc_event_info {
  * @config: perf's event string
  * @unit: unit of the scaled count, or NULL
  * @scale: factor from count to @unit, or NULL
- * @common: listed unless the module was told to list none
+ * @common: listed unless the module parameter events is "none"
  */
 struct unc_named_event {
 	const char *name;
@@ -179,7 +179,7 @@ struct unc_named_event {
 };
 
 /**
- * struct unc_freerun - a counter that nobody can stop or write
+ * struct unc_freerun - a counter that cannot be stopped or written
  * @umask: selects it, together with event=0xff
  * @reg: MSR or offset
  * @bits: width
@@ -224,10 +224,10 @@ struct unc_freerun {
  * @fields: the format directory, ends with a NULL name
  * @uses: which events obey filters, ends with a mask of 0
  * @filters: filter registers, ends with @reg 0
- * @filters_apart: the filter registers are in a PCI function of their own
+ * @filters_apart: the filter registers are in a separate PCI function
  * @io_bus: its PCI function is on the package's IO bus, not on the uncore's
  * @freerun: free-running counters, ends with @reg 0
- * @info: what is known of events, sorted by code
+ * @info: counters and increments of events, sorted by code
  * @num_info: entries of @info
  * @events: named events
  * @num_events: entries of @events
@@ -282,15 +282,15 @@ enum unc_pci_role { UNC_PCI_BOX, UNC_PCI_FILTER };
  * @pci_ids: the PCI functions that are or belong to boxes, NULL: none are
  * @rival: PCI driver that the kernel's own uncore driver has for it, or NULL
  * @ubox_device: PCI device that each uncore bus has one of
- * @map_bus: number of the package whose uncore is on such a device's bus, or a
+ * @map_bus: number of the package whose uncore is on that device's bus, or a
  *	negative errno; may sleep
  * @map_io_bus: the package that an IO bus belongs to, of which one of its uncore
  *	buses says so, or NULL; may sleep
  * @max_khz: no uncore clock is faster
- * @global_ctl: MSR that unfreezes and says whom to interrupt; 0: there
- *	is none, and nothing freezes a package
- * @global_status: MSR that says who overflowed; write one to clear.  0: there is
- *	none, and nobody signals
+ * @global_ctl: MSR that unfreezes a package and selects cores to
+ *	interrupt; 0: there is none, and nothing freezes a package
+ * @global_status: MSR that shows which boxes overflowed; write one to clear.  0:
+ *	there is none, and no box signals
  * @freeze: bit of @global_ctl that stops all boxes
  * @unfreeze: bit of @global_ctl that starts all boxes again
  * @wake: bit of @global_ctl that wakes a sleeping core for the interrupt

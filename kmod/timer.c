@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The timer that reads running counters before they can wrap twice, and looks
- * after sampling where no interrupt does.  A package has one, which runs while
- * any of its boxes counts or a late overflow may come, on a CPU of the package.
+ * The timer that reads running counters before they can wrap twice, and polls for
+ * samples that no interrupt announces.  A package has one timer, on its perf CPU.
+ * It runs while a box counts or a late overflow is possible.
  *
- * Whoever needs it says by when.  A deadline only ever comes nearer, until the
- * timer has kept it.  It is started from an interrupt of its own: starting it
- * takes locks under which others may read an event, so that must not be done
- * with a box's lock held (lock.c).
+ * Callers set a deadline.  Deadlines only move earlier, until the timer has met
+ * them.  The timer is started from an irq_work: starting it takes locks under which
+ * a BPF program may read an event, so that must not be done with a box's lock held
+ * (lock.c).
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
@@ -27,10 +27,10 @@
  */
 #define UNC_TIMER_NARROW	(400 * NSEC_PER_MSEC)
 #define UNC_TIMER_WIDE		(2 * NSEC_PER_SEC)
-/* The CPU that should have taken it over does not answer: try again. */
+/* The perf CPU could not be kicked: try again. */
 #define UNC_TIMER_RETRY		(10 * NSEC_PER_MSEC)
 
-/* Bring a deadline nearer.  Returns whether that was necessary. */
+/* Move a deadline earlier.  Returns whether that was necessary. */
 static bool unc_nearer(atomic64_t *deadline, s64 at)
 {
 	s64 old = atomic64_read(deadline);
@@ -42,7 +42,7 @@ static bool unc_nearer(atomic64_t *deadline, s64 at)
 	return true;
 }
 
-/* --- when ---------------------------------------------------------------- */
+/* --- deadlines ---------------------------------------------------------------- */
 
 /* @pkg->timer.lock is held, interrupts are off, on a CPU of the package. */
 static void unc_timer_start(struct unc_package *pkg, s64 at)
@@ -56,7 +56,7 @@ static void unc_timer_start(struct unc_package *pkg, s64 at)
 		      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-/* Hard interrupt context, on the CPU that asked. */
+/* Hard interrupt context, on the CPU that set the deadline. */
 static void unc_timer_wanted(struct irq_work *work)
 {
 	struct unc_package *pkg = container_of(work, struct unc_package,
@@ -84,7 +84,7 @@ void unc_timer_want(struct unc_package *pkg, u64 at)
 }
 
 /**
- * unc_timer_refresh_by() - a counter has started
+ * unc_timer_refresh_by() - have a counter that started read in time
  * @pkg: its package
  * @narrow: it wraps within a second
  *
@@ -99,7 +99,7 @@ void unc_timer_refresh_by(struct unc_package *pkg, bool narrow)
 	unc_timer_want(pkg, at);
 }
 
-/* --- what ---------------------------------------------------------------- */
+/* --- work ---------------------------------------------------------------- */
 
 static bool unc_may_be_narrow(const struct unc_type *type)
 {
@@ -145,8 +145,8 @@ static bool unc_timer_refresh(struct unc_package *pkg, bool only_narrow)
 }
 
 /*
- * Keep one of the two deadlines for refreshing, if it has come.  It is taken
- * back before the counters are looked at: one that starts meanwhile sets it anew.
+ * Refresh counters, if one of the two deadlines is reached.  It is cleared before
+ * the counters are read: a counter that starts now sets it again.
  */
 static void unc_timer_keep(struct unc_package *pkg, atomic64_t *deadline,
 			   s64 now, bool only_narrow)
@@ -165,7 +165,7 @@ static void unc_timer_keep(struct unc_package *pkg, atomic64_t *deadline,
 		unc_nearer(deadline, now + UNC_TIMER_NARROW);
 }
 
-/* Do what is due; returns when to come again. */
+/* Do what is due; returns when to fire again. */
 static s64 unc_timer_work(struct unc_package *pkg)
 {
 	s64 next = pkg->timer.poll(pkg);
@@ -179,7 +179,7 @@ static s64 unc_timer_work(struct unc_package *pkg)
 
 /*
  * Hard interrupt context.  A follower's CPU may have started it, and when a CPU goes
- * offline the kernel moves its timers to any other: it goes back to the perf CPU.
+ * offline the kernel moves its timers to any other: it is moved back to the perf CPU.
  */
 static enum hrtimer_restart unc_timer_fire(struct hrtimer *timer)
 {
@@ -189,7 +189,7 @@ static enum hrtimer_restart unc_timer_fire(struct hrtimer *timer)
 	s64 next = UNC_NEVER;
 
 	raw_spin_lock(&pkg->timer.lock);
-	/* somebody may have started it anew meanwhile, to fire sooner */
+	/* another CPU may have started it again, to fire sooner */
 	if (!hrtimer_is_queued(timer))
 		WRITE_ONCE(pkg->timer.expires, UNC_NEVER);
 	raw_spin_unlock(&pkg->timer.lock);
@@ -221,7 +221,7 @@ static void unc_timer_here(void *data)
 /**
  * unc_timer_init() - prepare a package's timer
  * @pkg: the package
- * @poll: what it does beside reading counters; returns when to come again
+ * @poll: called when it fires; returns when to fire again
  */
 void unc_timer_init(struct unc_package *pkg,
 		    u64 (*poll)(struct unc_package *pkg))
@@ -239,7 +239,7 @@ void unc_timer_init(struct unc_package *pkg,
 }
 
 /**
- * unc_timer_online() - a CPU of the package has come online
+ * unc_timer_online() - fire the timer on a CPU that came online
  * @pkg: the package, which may have had none
  *
  * Context: on that CPU, interrupts off.
@@ -268,7 +268,7 @@ void unc_csd_wait(call_single_data_t *csd)
  * unc_timer_exit() - stop a package's timer for good
  * @pkg: the package, in which nothing counts any more
  *
- * Context: process, after the hotplug callbacks are gone.
+ * Context: process, after the hotplug callbacks are removed.
  */
 void unc_timer_exit(struct unc_package *pkg)
 {

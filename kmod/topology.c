@@ -91,7 +91,7 @@ static void unc_find_buses(void)
 	}
 }
 
-/* Those that pci.c cannot find by a function of theirs. */
+/* Boxes that pci.c cannot find by a PCI function. */
 static int unc_create_boxes(struct unc_package *pkg)
 {
 	const struct unc_type *type = unc.gen->types;
@@ -266,7 +266,7 @@ static void unc_stop_boxes(void *data)
 		flags = unc_lock(box);
 		unc_box_refresh_all(box);
 		unc_box_restore(box);
-		/* for whoever still has an event: it is never touched again */
+		/* an event may still exist: the box is never accessed again */
 		box->dead = true;
 		unc_unlock(box, flags);
 	}
@@ -289,8 +289,8 @@ static void unc_on_package(struct unc_package *pkg, smp_call_func_t func,
 #define UNC_CLOCK_TRIES	20
 
 /*
- * Let the fixed counter run until it moves.  The box is idle, and is again in
- * the end: nobody else knows of it yet.
+ * Let the fixed counter run until it moves.  The box is idle, and is idle
+ * again afterwards: no event can use it yet.
  */
 static bool unc_clock_runs(struct unc_box *box)
 {
@@ -320,7 +320,7 @@ static bool unc_clock_runs(struct unc_box *box)
 	return count;
 }
 
-/* What has no clock counts nothing, or nothing that makes sense. */
+/* A box without a clock counts nothing, or random values. */
 static void unc_leave_out_unclocked(struct unc_package *pkg)
 {
 	unsigned long flags;

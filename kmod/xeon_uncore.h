@@ -146,7 +146,7 @@ struct unc_function {
  * @kept: what a counter kept of all ones, when that makes no sense; else 0
  * @dead: it does not answer any more; counts stay as they are
  * @dead_logged: the log has a line on that
- * @report: logs, from an interrupt of its own, what was found with a lock held
+ * @report: irq_work that logs what was found with a lock held
  * @resched: has perf schedule the events of a dead box again
  * @frozen: its counters are stopped, by its control register or with its package
  * @still: they are stopped because an overflow has frozen the package
@@ -210,7 +210,7 @@ struct unc_box {
  * @lock: guards the others; nests in the boxes' locks
  * @credit: nanoseconds for which boxes may be frozen while events count
  * @at: when @credit was brought up to date
- * @holders: boxes without a freeze of their own that need the package frozen
+ * @holders: boxes without a control register that need the package frozen
  * @since: when it was frozen for them; 0: at no event's cost
  */
 struct unc_freeze {

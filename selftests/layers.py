@@ -25,7 +25,7 @@ UPWARDS = [
     ("access.c", "void *const f = unc_overflow_poll;",
      "access.c uses unc_overflow_poll() of overflow.c"),
     ("alloc.c", "int f(void)\n{\n\treturn\n\t\tunc_pmus_register ();\n}",
-     "alloc.c uses unc_pmus_register() of pmu.c"),
+     "alloc.c uses unc_pmus_register() of pmus.c"),
 ]
 NOTHING = ["/* unc_pmi_raise() */", 'const char f[] = "unc_pmi_raise";',
            "// unc_pmi_raise()"]
@@ -68,8 +68,8 @@ def main():
         expect(adding("box.c", text), 0, "", "no call: " + text)
     expect(adding("stray.c", ""), 1, "stray.c: no part",
            "a file that has no place is noticed")
-    expect(lambda folder: os.remove(os.path.join(folder, "pace.c")), 1,
-           "pace.c, which is not there", "a file that is gone is noticed")
+    expect(lambda folder: os.remove(os.path.join(folder, "freeze.c")), 1,
+           "freeze.c, which is not there", "a file that is gone is noticed")
     tap.end()
 
 

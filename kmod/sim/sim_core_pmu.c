@@ -80,6 +80,7 @@ static void sim_core_masked(struct sim_core *core)
 {
 	/* In this order: a reader in between sees no time at all. */
 	WRITE_ONCE(core->masked_from, sim_clock_ns(NULL));
+	/* @masked_to after @masked_from */
 	smp_wmb();
 	WRITE_ONCE(core->masked_to, U64_MAX);
 }

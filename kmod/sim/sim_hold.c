@@ -29,7 +29,8 @@
 /**
  * struct sim_hold_request - contents of a line
  * @cpu: CPU to be held
- * @us, @again_us: duration of the first hold and of the second
+ * @us: duration of the first hold
+ * @again_us: duration of the second
  * @by: CPU whose next access begins it, or -1
  */
 struct sim_hold_request {
