@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -424,6 +425,24 @@ TEST_F_TIMEOUT(sampling, goes_on_when_the_perf_cpus_event_closes, UNHURRIED)
 	sampler_close(&samplers[0]);
 	pass_periods(ROUNDS);
 	EXPECT_TRUE(samples_are(2 * ROUNDS, "the other one"));
+}
+
+/* A counter that was disabled is not charged for what the sampler freezes afterwards. */
+TEST_F_TIMEOUT(sampling, leaves_a_disabled_counters_times_alone, UNHURRIED)
+{
+	int fd = event_open(self->pmu, self->home, "clockticks,thresh=1");
+	struct event_reading r;
+
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, -add_sampler(self->pmu, self->home));
+	pass_periods(ROUNDS);
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_DISABLE, 0));
+	pass_periods(ROUNDS);
+	ASSERT_EQ(0, -event_read(fd, &r));
+	EXPECT_EQ(ROUNDS * PERIOD, r.value);
+	EXPECT_GT(r.running, 0);
+	EXPECT_EQ(r.enabled, r.running);
+	close(fd);
 }
 
 /* A member cannot leave its leader's CPU: it follows the driver's event. */
