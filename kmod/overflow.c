@@ -175,12 +175,18 @@ static bool unc_overflow_poll_box(struct unc_box *box, bool watch)
 static bool unc_overflow_poll_boxes(struct unc_package *pkg, bool watch)
 {
 	struct unc_overflow *ov = &pkg->overflow;
+	unsigned int n = unc.boxes_per_package, i, b;
 	bool waiting = false;
-	unsigned int b;
 
 	unc_raw_lock(&ov->lock);
-	for_each_set_bit(b, pkg->samplers, unc.boxes_per_package)
-		waiting |= unc_overflow_poll_box(pkg->boxes[b], watch);
+	/* the first box may use up the freeze budget: another one each time */
+	b = find_next_bit(pkg->samplers, n, ov->first + 1);
+	ov->first = b < n ? b : find_first_bit(pkg->samplers, n);
+	for (i = 0; i < n; i++) {
+		b = (ov->first + i) % n;
+		if (test_bit(b, pkg->samplers))
+			waiting |= unc_overflow_poll_box(pkg->boxes[b], watch);
+	}
 	ov->storm = 0;
 	unc_raw_unlock(&ov->lock);
 	return waiting;

@@ -170,6 +170,7 @@ int unc_overflow_package_init(struct unc_package *pkg)
 
 	raw_spin_lock_init(&ov->lock);
 	raw_spin_lock_init(&ov->ctl_lock);
+	pkg->idle = true;
 	ov->core_users = kcalloc(fls64(unc.gen->cores) + 1,
 				 sizeof(*ov->core_users), GFP_KERNEL);
 	pkg->samplers = bitmap_zalloc(unc.boxes_per_package, GFP_KERNEL);

@@ -235,6 +235,7 @@ struct unc_freeze {
  * @watching: @signalled is not 0, or late overflows and PMIs are still possible
  * @watch_until: when that ends, once @signalled is 0
  * @watched: when the timer last looked for overflows without a PMI
+ * @first: box that the timer polled first when it last polled
  * @freeze: number of the package freeze that is, or will be, handled next
  * @handled: when overflows were last handled
  * @storm: overflows that followed one another without a pause
@@ -251,6 +252,7 @@ struct unc_overflow {
 	bool watching;
 	u64 watch_until;
 	u64 watched;
+	unsigned int first;
 	u32 freeze;
 	u64 handled;
 	unsigned int storm;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "lib/harness.h"
@@ -92,7 +93,8 @@ FIXTURE_SETUP(dead_pci)
 
 FIXTURE_TEARDOWN(dead_pci)
 {
-	EXPECT_EQ(0, -driver_unload());
+	/* a worker has perf schedule the dead box's events: it holds the module */
+	EXPECT_EQ(0, -module_unload("xeon_uncore"));
 	EXPECT_TRUE(machine_leave());
 }
 
@@ -134,6 +136,34 @@ TEST_F_TIMEOUT(dead_pci, keeps_its_last_count_and_the_others_go_on, UNHURRIED)
 	close(v.twin);
 	close(v.cbox);
 	group_close(&v.group);
+}
+
+/* Its events do not run any more, and perf shows that. */
+TEST_F_TIMEOUT(dead_pci, stops_the_time_running, UNHURRIED)
+{
+	int pkg = packages() - 1, fd;
+	struct event_reading before, after;
+	char pmu[PMU_NAME_MAX];
+
+	ASSERT_TRUE(pmu_name(pmu, variant->kind, variant->box));
+	fd = event_open(pmu, pmu_cpu(pmu, pkg), "event=0");
+	ASSERT_GE(fd, 0);
+	sim_advance(CYCLES);
+	ASSERT_EQ(0, -event_read(fd, &before));
+	EXPECT_EQ(before.enabled, before.running);
+	ASSERT_EQ(0, -sim_fault("dead_pci pkg=%d box=%s on", pkg, pmu_box(pmu)));
+	/* the read finds it */
+	event_count(fd);
+	sleep_ms(200);
+	ASSERT_EQ(0, -event_read(fd, &before));
+	sleep_ms(200);
+	ASSERT_EQ(0, -event_read(fd, &after));
+	EXPECT_EQ(CYCLES, after.value);
+	EXPECT_EQ(before.running, after.running);
+	EXPECT_GT(after.enabled, before.enabled);
+	EXPECT_EQ(0, -sim_fault("dead_pci pkg=%d box=%s off", pkg,
+				pmu_box(pmu)));
+	close(fd);
 }
 
 FIXTURE(dead_from_start) {};
@@ -229,6 +259,37 @@ TEST_F_TIMEOUT(unbind, stops_what_samples_and_the_others_go_on, UNHURRIED)
 	sampler_close(&s);
 	close(same);
 	close(other);
+}
+
+/* An event whose filter has lost its PCI function gets no counter. */
+TEST_F_TIMEOUT(unbind, takes_the_filter_and_events_that_use_it, UNHURRIED)
+{
+	int pkg = packages() - 1, cpu = pmu_cpu("hswep_qpi_0", pkg), fd, plain;
+	struct perf_event_attr attr;
+	struct event_reading r;
+	char function[16];
+
+	ASSERT_EQ(0, -pmu_attr(&attr, "hswep_qpi_0", 
+			       "event=0x138,match_dnid=3,mask_dnid=0x1f"));
+	attr.disabled = 1;
+	fd = perf_open(&attr, -1, cpu, -1);
+	ASSERT_GE(fd, 0);
+	plain = event_open("hswep_qpi_0", cpu, "clockticks");
+	ASSERT_GE(plain, 0);
+	ASSERT_TRUE(pci_find(function, 0x2f86, pkg));
+	ASSERT_EQ(0, -file_write("/sys/bus/pci/drivers/xeon_uncore/unbind",
+				 function));
+	sim_advance(CYCLES);
+	EXPECT_EQ(CYCLES, event_count(plain));
+	/* perf tries it in turns with the other event */
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
+	sleep_ms(20);
+	ASSERT_EQ(0, -event_read(fd, &r));
+	EXPECT_EQ(0, r.running);
+	EXPECT_GT(r.enabled, 0);
+	EXPECT_EQ(ENODEV, -perf_open(&attr, -1, cpu, -1));
+	close(fd);
+	close(plain);
 }
 
 /* --- U_MSR_PMON_GLOBAL_CONFIG.num_c --------------------------------------- */

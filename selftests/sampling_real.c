@@ -478,4 +478,92 @@ TEST_F_TIMEOUT(call_chain, is_of_a_stack_that_is_there, UNHURRIED)
 	}
 }
 
+/* --- samples that no NMI delivers ----------------------------------------------- */
+
+/* Of a task that is in the kernel for most of its time. */
+static struct {
+	pid_t pid;
+	unsigned int kernel, user, wrong;
+	struct sample worst;
+} polled;
+
+static bool is_kernel(uint64_t address)
+{
+	return (int64_t)address < 0;
+}
+
+static void look_at_registers(struct sampler *s, const struct sample *sample)
+{
+	(void)s;
+	if ((pid_t)sample->pid != polled.pid)
+		return;
+	if (sample->kernel)
+		polled.kernel++;
+	else
+		polled.user++;
+	/* a stack pointer of 0: the stack is not known any more */
+	if (sample->kernel == is_kernel(sample->ip) &&
+	    (!sample->sp || sample->kernel == is_kernel(sample->sp)))
+		return;
+	polled.wrong++;
+	polled.worst = *sample;
+}
+
+FIXTURE(polled) {};
+
+FIXTURE_SETUP(polled)
+{
+	static char buf[1 << 20];
+	int zero;
+
+	machine_setup_once("clock=real uclk_khz=400000", "freeze_budget=1000");
+	log_mark();
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	ASSERT_GE(zero, 0);
+	polled.pid = fork();
+	ASSERT_GE(polled.pid, 0);
+	if (!polled.pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		cpu_pin(package_cpu(0, 1));
+		while (read(zero, buf, sizeof(buf)) > 0)
+			;
+		_exit(1);
+	}
+	close(zero);
+}
+
+FIXTURE_TEARDOWN(polled)
+{
+	kill(polled.pid, SIGKILL);
+	waitpid(polled.pid, NULL, 0);
+	expect_no_complaint(_metadata);
+}
+
+/* A CBo does not signal: the timer, or an interrupt that it sends, delivers. */
+TEST_F_TIMEOUT(polled, samples_have_registers_of_the_kernel, UNHURRIED)
+{
+	struct perf_event_attr attr;
+	struct sampler s;
+
+	ASSERT_EQ(0, -pmu_attr(&attr, "hswep_cbox_0", "clockticks"));
+	attr.sample_period = 2000003;
+	attr.sample_type = SAMPLER_CHAIN;
+	ASSERT_EQ(0, -sampler_open_attr(&s, &attr, package_cpu(0, 1)));
+	s.each = look_at_registers;
+	for (unsigned int i = 0; i < 30; i++) {
+		sleep_ms(100);
+		sampler_drain(&s);
+	}
+	sampler_close(&s);
+	TH_LOG("%u samples of the task in the kernel, %u in user space",
+	       polled.kernel, polled.user);
+	EXPECT_GT(polled.kernel, 20);
+	EXPECT_GT(polled.kernel, polled.user);
+	EXPECT_EQ(0, polled.wrong) {
+		TH_LOG("the last: ip %#" PRIx64 ", sp %#" PRIx64,
+		       polled.worst.ip, polled.worst.sp);
+	}
+}
+
 TEST_HARNESS_MAIN

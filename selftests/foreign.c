@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Another program writes the registers, before the driver counts and meanwhile: counts
+ * stay right, and the driver reports what it finds.
+ */
+#include <string.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/harness.h"
+#include "lib/perf.h"
+#include "lib/sampler.h"
+#include "lib/sim.h"
+
+#define GLOBAL_CTL	0x700
+#define FREEZE_ALL	(1ULL << 31)
+
+enum { CYCLES = 1000, MANY = 1000000, CBOX0_FILTER0 = 0xe05, CBOX0_CTR = 0xe08 };
+
+static void __attribute__((constructor)) need_msr(void)
+{
+	if (system("modprobe msr"))
+		tap_skip_all("no msr module");
+}
+
+FIXTURE(foreign)
+{
+	int cpu;
+	uint64_t writes;
+};
+
+FIXTURE_SETUP(foreign)
+{
+	machine_setup("clock=manual", "");
+	log_mark();
+	self->cpu = pmu_cpu("hswep_cbox_0", 0);
+	self->writes = package_stat(0, "foreign_writes");
+}
+
+FIXTURE_TEARDOWN(foreign)
+{
+	expect_nothing_left(_metadata);
+}
+
+/* The first counter of CBo 0: the only event has it. */
+static uint64_t counted(int cpu, uint64_t cycles)
+{
+	int fd = event_open("hswep_cbox_0", cpu, "clockticks");
+	uint64_t count;
+
+	if (fd < 0)
+		return UINT64_MAX;
+	sim_advance(cycles);
+	count = event_count(fd);
+	close(fd);
+	return count;
+}
+
+TEST_F_TIMEOUT(foreign, value_of_an_idle_counter_is_not_counted, UNHURRIED)
+{
+	EXPECT_EQ(MANY, counted(self->cpu, MANY));
+	for (unsigned int i = 0; i < 4; i++) {
+		ASSERT_EQ(0, -msr_write(self->cpu, CBOX0_CTR + i, 77));
+	}
+	EXPECT_EQ(CYCLES, counted(self->cpu, CYCLES));
+	EXPECT_EQ(self->writes, package_stat(0, "foreign_writes"));
+}
+
+/* The fixed counter has no reset of its own. */
+TEST_F_TIMEOUT(foreign, value_of_an_idle_fixed_counter_is_not_counted, UNHURRIED)
+{
+	int fd = event_open("hswep_ubox", self->cpu, "uclk");
+
+	ASSERT_GE(fd, 0);
+	sim_advance(MANY);
+	EXPECT_EQ(MANY, event_count(fd));
+	close(fd);
+	ASSERT_EQ(0, -msr_write(self->cpu, 0x704, 77));
+	fd = event_open("hswep_ubox", self->cpu, "uclk");
+	ASSERT_GE(fd, 0);
+	sim_advance(CYCLES);
+	EXPECT_EQ(CYCLES, event_count(fd));
+	close(fd);
+}
+
+TEST_F_TIMEOUT(foreign, filter_that_was_cleared_is_written_again, UNHURRIED)
+{
+	static const char *const event = "event=0x34,umask=0x3,filter_state=0x1f";
+	uint64_t before, after;
+	int fd;
+
+	fd = event_open("hswep_cbox_0", self->cpu, "%s", event);
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, -msr_read(self->cpu, CBOX0_FILTER0, &before));
+	EXPECT_NE(0, before);
+	close(fd);
+	ASSERT_EQ(0, -msr_write(self->cpu, CBOX0_FILTER0, 0));
+	fd = event_open("hswep_cbox_0", self->cpu, "%s", event);
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, -msr_read(self->cpu, CBOX0_FILTER0, &after));
+	EXPECT_EQ(before, after);
+	close(fd);
+}
+
+TEST_F_TIMEOUT(foreign, value_of_a_counter_that_counts_is_not_counted, UNHURRIED)
+{
+	int fd = event_open("hswep_cbox_0", self->cpu, "clockticks");
+
+	ASSERT_GE(fd, 0);
+	sim_advance(MANY);
+	EXPECT_EQ(MANY, event_count(fd));
+	for (unsigned int i = 0; i < 4; i++) {
+		ASSERT_EQ(0, -msr_write(self->cpu, CBOX0_CTR + i, 0));
+	}
+	EXPECT_EQ(MANY, event_count(fd));
+	EXPECT_EQ(self->writes + 1, package_stat(0, "foreign_writes"));
+	sim_advance(CYCLES);
+	EXPECT_EQ(MANY + CYCLES, event_count(fd));
+	EXPECT_EQ(1, log_count("another program writes its registers")) {
+		log_show("xeon_uncore");
+	}
+	close(fd);
+}
+
+TEST_F_TIMEOUT(foreign, freeze_of_an_idle_package_is_ended, UNHURRIED)
+{
+	ASSERT_EQ(0, -msr_write(self->cpu, GLOBAL_CTL, FREEZE_ALL));
+	EXPECT_EQ(CYCLES, counted(self->cpu, CYCLES));
+}
+
+FIXTURE(frozen) {};
+
+FIXTURE_SETUP(frozen)
+{
+	machine_setup("clock=real", "");
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(frozen)
+{
+	expect_nothing_left(_metadata);
+}
+
+/* The driver looks at the fixed counter every two seconds. */
+TEST_F_TIMEOUT(frozen, package_that_counts_is_unfrozen, UNHURRIED)
+{
+	int cpu = pmu_cpu("hswep_ubox", 0), uclk, fd;
+	uint64_t writes = package_stat(0, "foreign_writes"), clock, count;
+	unsigned int i;
+
+	uclk = event_open("hswep_ubox", cpu, "uclk");
+	fd = event_open("hswep_cbox_0", cpu, "clockticks");
+	ASSERT_GE(uclk, 0);
+	ASSERT_GE(fd, 0);
+	sleep_ms(100);
+	ASSERT_EQ(0, -msr_write(cpu, GLOBAL_CTL, FREEZE_ALL));
+	clock = event_count(uclk);
+	count = event_count(fd);
+	for (i = 0; i < 100 && event_count(uclk) == clock; i++)
+		sleep_ms(100);
+	TH_LOG("unfrozen after %u ms", i * 100);
+	EXPECT_LT(i, 100);
+	sleep_ms(10);
+	EXPECT_GT(event_count(uclk), clock);
+	EXPECT_GT(event_count(fd), count);
+	EXPECT_LT(writes, package_stat(0, "foreign_writes"));
+	EXPECT_EQ(1, log_count("another program writes its registers")) {
+		log_show("xeon_uncore");
+	}
+	close(uclk);
+	close(fd);
+}
+
+TEST_HARNESS_MAIN
