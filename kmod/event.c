@@ -12,7 +12,7 @@ static void unc_event_follow(struct unc_event *ue, const struct unc_slot *slot,
 {
 	ue->slot = slot - ue->box->slot;
 	ue->serial = slot->serial;
-	ue->prev = total;
+	local64_set(&ue->event->hw.prev_count, total);
 	ue->mark = total - ue->carry;
 	ue->seq = seq;
 }
@@ -65,12 +65,16 @@ struct unc_slot *unc_event_slot(struct unc_event *ue)
  * @slot: the slot, up to date; its box is locked
  *
  * Since Linux 6.8 a BPF program may read an event on any CPU of its package, so this is
- * all that a read may change.
+ * all that a read may change.  hw.prev_count is the slot's total up to which the event
+ * has counted; less the event's count it is where the event began, which is what
+ * programs need that read several events of one slot (bpf/attribution.bpf.c).
  */
 void unc_event_count(struct unc_event *ue, const struct unc_slot *slot)
 {
+	u64 before;
+
 	if (ue->event->hw.state & PERF_HES_STOPPED)
 		return;
-	local64_add(slot->total - ue->prev, &ue->event->count);
-	ue->prev = slot->total;
+	before = local64_xchg(&ue->event->hw.prev_count, slot->total);
+	local64_add(slot->total - before, &ue->event->count);
 }

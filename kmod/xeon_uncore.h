@@ -323,8 +323,7 @@ struct unc_package {
  * @list: in its PMU's list of events
  * @slot: index of its slot, or -1.  That of a follower may be another's by now:
  *	@serial tells.
- * @serial: serial of the slot that @prev, @seq and @mark are of
- * @prev: the slot's @total up to which the event has counted
+ * @serial: serial of the slot that hw.prev_count, @seq and @mark are of
  * @seq: the slot's samples that the event has delivered
  * @mark: the slot's @total at the event's last sample
  * @carry: counts since its last sample, while it has no slot
@@ -341,7 +340,6 @@ struct unc_event {
 	struct list_head list;
 	s8 slot;
 	u32 serial;
-	u64 prev;
 	u64 seq;
 	u64 mark;
 	u64 carry;
