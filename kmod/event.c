@@ -37,26 +37,23 @@ struct unc_slot *unc_event_slot(struct unc_event *ue)
 {
 	struct unc_slot *slot;
 
-	if (ue->slot >= 0) {
-		slot = &ue->box->slot[ue->slot];
-		if (!ue->follower)
-			return slot;
-		if (slot->serial == ue->serial) {
-			if (slot->users || slot->held)
-				return slot;
-			/* free since the last look: take its last counts */
-			unc_event_count(ue, slot);
-			ue->carry = slot->total - ue->mark;
-		}
+	if (ue->follower && (ue->slot < 0 ||
+			     ue->box->slot[ue->slot].serial != ue->serial)) {
 		ue->slot = -1;
+		slot = unc_slot_find(ue->box, &ue->want);
+		/* it has come into use since */
+		if (slot)
+			unc_event_follow(ue, slot, 0, 0);
 	}
-	if (!ue->follower)
+	if (ue->slot < 0)
 		return NULL;
-	slot = unc_slot_find(ue->box, &ue->want);
-	/* it has come into use since */
-	if (slot)
-		unc_event_follow(ue, slot, 0, 0);
-	return slot;
+	slot = &ue->box->slot[ue->slot];
+	if (!ue->follower || slot->users || slot->held)
+		return slot;
+	/* free, maybe for a moment only: take its last counts */
+	unc_event_count(ue, slot);
+	ue->carry = slot->total - ue->mark;
+	return NULL;
 }
 
 /**

@@ -97,7 +97,8 @@ static int unc_add_follower(struct unc_event *ue)
 
 	ue->slot = -1;
 	if (slot) {
-		unc_box_refresh(ue->box, slot);
+		if (slot->users || slot->held)
+			unc_box_refresh(ue->box, slot);
 		unc_event_join(ue, slot);
 	}
 	return 0;
