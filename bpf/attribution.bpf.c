@@ -517,9 +517,9 @@ int try_read(struct bpf_raw_tracepoint_args *ctx)
 
 /*
  * args[0]: a descriptor of the user's, of an event that counts and that nobody
- * reads just now.  Events that share a counter began at different counts of it;
- * the driver remembers at which count an event was last brought up to date, so
- * that less its own count is where it began.
+ * reads just now.  A package's event and its copies began at different counts of
+ * their counter.  The driver keeps in hw.prev_count at which count an event was
+ * last brought up to date: that less its own count is where it began.
  */
 SEC("raw_tp/event_base")
 int event_base(struct bpf_raw_tracepoint_args *ctx)

@@ -152,11 +152,11 @@ bool unc_slots_equal(const struct unc_slot *a, const struct unc_slot *b)
 }
 
 /**
- * unc_slot_find() - find the slot of a box that counts a given event
+ * unc_slot_find() - find the slot of a box that counts, or has counted, a given event
  * @box: the box, locked
  * @like: what it counts
  *
- * Return: the slot, which is in use, or NULL.
+ * Return: the slot, which may be free, or NULL.
  */
 struct unc_slot *unc_slot_find(struct unc_box *box, const struct unc_slot *like)
 {
@@ -165,10 +165,34 @@ struct unc_slot *unc_slot_find(struct unc_box *box, const struct unc_slot *like)
 	for (i = 0; i < UNC_MAX_COUNTERS; i++) {
 		struct unc_slot *slot = &box->slot[i];
 
-		if (unc_slot_in_use(slot) && unc_slots_equal(slot, like))
+		if (slot->serial && unc_slots_equal(slot, like))
 			return slot;
 	}
 	return NULL;
+}
+
+/*
+ * perf takes events off and adds them again whenever another one is opened.  One that
+ * gets its slot again goes on from the slot's total, so that followers, which look
+ * at it now and then, miss nothing.
+ */
+static void unc_slot_take(struct unc_box *box, struct unc_slot *slot,
+			  const struct unc_slot *like, bool again)
+{
+	u64 total = slot->total, seq = slot->sampling.seq;
+	u64 period = slot->sampling.period;
+	u32 serial = slot->serial;
+
+	*slot = *like;
+	if (!again) {
+		slot->serial = ++box->serial;
+		return;
+	}
+	slot->serial = serial;
+	slot->total = total;
+	slot->sampling.seq = seq;
+	/* in frequency mode, the one that was found to be right */
+	slot->sampling.period = period;
 }
 
 static bool unc_filters_agree(const struct unc_slot *a,
@@ -273,26 +297,29 @@ static bool unc_place(struct unc_box *box, struct unc_slot *slot)
  */
 struct unc_slot *unc_slot_get(struct unc_box *box, const struct unc_slot *like)
 {
-	struct unc_slot *slot, *free = NULL;
+	struct unc_slot *slot, *free, *again;
 	struct unc_package *pkg = box->pkg;
 	unsigned int i;
 
-	slot = unc_slot_find(box, like);
-	if (slot) {
-		slot->users++;
-		return slot;
+	again = unc_slot_find(box, like);
+	if (again && unc_slot_in_use(again)) {
+		again->users++;
+		return again;
 	}
-	for (i = 0; i < UNC_MAX_COUNTERS; i++) {
+	for (free = again, i = 0; i < UNC_MAX_COUNTERS; i++) {
 		slot = &box->slot[i];
+		/* the oldest, as an event may come back for another */
+		if (!unc_slot_in_use(slot) && !again &&
+		    (!free || slot->serial < free->serial))
+			free = slot;
 		if (!unc_slot_in_use(slot))
-			free = free ?: slot;
-		else if (!unc_filters_agree(slot, like))
+			continue;
+		if (!unc_filters_agree(slot, like))
 			return NULL;
 	}
 	if (!free)
 		return NULL;
-	*free = *like;
-	free->serial = ++box->serial;
+	unc_slot_take(box, free, like, again);
 	if (!unc_place(box, free))
 		return NULL;
 	free->users = 1;

@@ -12,7 +12,7 @@ static void unc_event_follow(struct unc_event *ue, const struct unc_slot *slot,
 {
 	ue->slot = slot - ue->box->slot;
 	ue->serial = slot->serial;
-	ue->prev = total;
+	local64_set(&ue->event->hw.prev_count, total);
 	ue->mark = total - ue->carry;
 	ue->seq = seq;
 }
@@ -37,25 +37,22 @@ struct unc_slot *unc_event_slot(struct unc_event *ue)
 {
 	struct unc_slot *slot;
 
-	if (ue->slot >= 0) {
-		slot = &ue->box->slot[ue->slot];
-		if (!ue->follower)
-			return slot;
-		if (slot->serial == ue->serial) {
-			if (slot->users || slot->held)
-				return slot;
-			/* free since the last look: take its last counts */
-			unc_event_count(ue, slot);
-		}
+	if (ue->follower && (ue->slot < 0 ||
+			     ue->box->slot[ue->slot].serial != ue->serial)) {
 		ue->slot = -1;
+		slot = unc_slot_find(ue->box, &ue->want);
+		/* it has come into use since */
+		if (slot)
+			unc_event_follow(ue, slot, 0, 0);
 	}
-	if (!ue->follower)
+	if (ue->slot < 0)
 		return NULL;
-	slot = unc_slot_find(ue->box, &ue->want);
-	/* the slot is in use since the last call */
-	if (slot)
-		unc_event_follow(ue, slot, 0, 0);
-	return slot;
+	slot = &ue->box->slot[ue->slot];
+	if (!ue->follower || slot->users || slot->held)
+		return slot;
+	/* free, maybe for a moment only: take its last counts */
+	unc_event_count(ue, slot);
+	return NULL;
 }
 
 /**
@@ -64,13 +61,17 @@ struct unc_slot *unc_event_slot(struct unc_event *ue)
  * @slot: the slot, up to date; its box is locked
  *
  * Since Linux 6.8 a BPF program may read an event on any CPU of its package, so this is
- * all that a read may change.
+ * all that a read may change.  hw.prev_count is the slot's total up to which the event
+ * has counted; less the event's count it is where the event began, which is what
+ * programs need that read several events of one slot (bpf/attribution.bpf.c).
  */
 void unc_event_count(struct unc_event *ue, const struct unc_slot *slot)
 {
+	u64 before;
+
 	if (ue->event->hw.state & PERF_HES_STOPPED)
 		return;
-	local64_add(slot->total - ue->prev, &ue->event->count);
-	ue->prev = slot->total;
+	before = local64_xchg(&ue->event->hw.prev_count, slot->total);
+	local64_add(slot->total - before, &ue->event->count);
 	ue->carry = slot->total - ue->mark;
 }

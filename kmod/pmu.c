@@ -106,8 +106,10 @@ static int unc_add_follower(struct unc_event *ue)
 	struct unc_slot *slot = unc_slot_find(ue->box, &ue->want);
 
 	ue->slot = -1;
-	if (slot)
+	if (slot && (slot->users || slot->held))
 		unc_join(ue, slot);
+	else if (slot)
+		unc_event_join(ue, slot);
 	return 0;
 }
 

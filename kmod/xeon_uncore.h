@@ -62,9 +62,11 @@ struct unc_sampling {
 /**
  * struct unc_slot - what a box counts for one event or for several equal ones
  * @users: events that share it; 0: the slot is free, unless @held.  A free slot
- *	keeps its last @total for passive copies.
+ *	keeps its last @total for passive copies, and for an equal event that comes
+ *	next.
  * @held: events that are migrating; their slot runs on
- * @serial: distinguishes successive uses of one slot
+ * @serial: distinguishes successive uses of one slot for different events; 0: never
+ *	used
  * @config: config, config1 and config2 of its events
  * @fields: bits of config, config1 and config2 that are filters in use
  * @allowed: hardware counters that may count it
@@ -73,7 +75,7 @@ struct unc_sampling {
  * @sampling: its samples
  * @low_ns: nanoseconds in which it counts less than 2^32 at any clock
  * @raw: the counter's value at the last read
- * @total: counts since the slot came into use
+ * @total: counts since the slot came into use for these events
  * @stamp: monotonic time (ns) before @raw was read; 0: @raw is not known
  */
 struct unc_slot {
@@ -351,8 +353,7 @@ struct unc_package {
  * @list: in its PMU's list of events
  * @slot: index of its slot, or -1.  That of a follower may be another's by now:
  *	@serial tells.
- * @serial: serial of the slot that @prev, @seq and @mark are of
- * @prev: the slot's @total up to which the event has counted
+ * @serial: serial of the slot that hw.prev_count, @seq and @mark are of
  * @seq: the slot's samples that the event has delivered
  * @mark: the slot's @total at the event's last sample
  * @carry: counts since its last sample, while it has no slot
@@ -369,7 +370,6 @@ struct unc_event {
 	struct list_head list;
 	s8 slot;
 	u32 serial;
-	u64 prev;
 	u64 seq;
 	u64 mark;
 	u64 carry;

@@ -35,7 +35,7 @@ def main():
     tap = Tap()
     if not shutil.which("bpftrace"):
         tap.skip_all("bpftrace is not installed")
-    with Machine(tap, clock="real"):
+    with Machine(tap, clock="real", params=("freeze_budget=1000",)):
         tap.ok(len(lines()) >= 3, "there are one-liners",
                ["%d" % len(lines())])
         for line in lines():

@@ -25,11 +25,12 @@ clean()
 }
 trap clean EXIT
 
-# load PARAMETERS...: both modules anew, the simulated hardware with these
+# load PARAMETERS...: both modules anew, the simulated hardware with these. A sample is
+# wanted for each period, whatever freezes an emulated machine takes for that.
 load()
 {
 	load_sim "$@" packages="$sockets"
-	load_driver events=common
+	load_driver events=common freeze_budget=1000
 }
 
 # What takes perf most of its time under emulation is of no use here.
@@ -87,10 +88,10 @@ truthful()
 		}'
 }
 
-# spurious: interrupts that nobody claimed, of all packages
-spurious()
+# unclaimed: NMIs that nobody claimed, so far
+unclaimed()
 {
-	cat $accounts/package*/overflow_spurious | awk '{ n += $1 } END { print n }'
+	dmesg | grep -c 'NMI received for unknown reason'
 }
 
 load clock=real uclk_khz=400000
@@ -160,7 +161,7 @@ uncore=$(perf script -i "$work/uncore" -F cpu 2> /dev/null | wc -l)
 ((alone > 0 && beside > alone / 3 && uncore > 100))
 tap_ok $? 'perf record of the software clock goes on beside it' ||
 	tap_diag "alone $alone samples, beside it $beside, uncore $uncore"
-tap_eq "$(spurious)" 0 'no interrupt that nobody knows'
+tap_eq "$(unclaimed)" 0 'no interrupt that nobody knows'
 
 watchdog=/proc/sys/kernel/nmi_watchdog
 if echo 1 2> /dev/null > $watchdog && [[ $(cat $watchdog) == 1 ]] &&
@@ -168,7 +169,7 @@ if echo 1 2> /dev/null > $watchdog && [[ $(cat $watchdog) == 1 ]] &&
 	before=$(awk '$1 == "NMI:" { print $2 + $3 }' /proc/interrupts)
 	record -a -e hswep_ha_0/clockticks/ -c 1000000 -- sleep 15
 	after=$(awk '$1 == "NMI:" { print $2 + $3 }' /proc/interrupts)
-	((after > before)) && [[ $(spurious) == 0 ]]
+	((after > before)) && [[ $(unclaimed) == 0 ]]
 	tap_ok $? 'the NMI watchdog runs beside it'
 	echo 0 > $watchdog
 else

@@ -226,7 +226,7 @@ def main():
     tap = Tap()
     if not all(os.access(path, os.X_OK) for path in (UNCORE, SPIN, MANY)):
         tap.skip_all("uncore is not built")
-    with Machine(tap, clock="real"):
+    with Machine(tap, clock="real", params=("freeze_budget=1000",)):
         cpu = cpu_packages()[0][1]
         text = test_spin(tap, cpu)
         test_file(tap, cpu)

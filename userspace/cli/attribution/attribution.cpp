@@ -54,7 +54,7 @@ uncore::result<void> attribution::state::prepare()
 						"own tasks, so there is "
 						"nothing to attribute; it can "
 						"be a weight"};
-			counters.push_back({event, i, {}, {}, {}});
+			counters.push_back({event, i, {}, {}, {}, {}});
 		}
 	}
 	int possible = libbpf_num_possible_cpus();

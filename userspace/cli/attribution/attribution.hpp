@@ -42,7 +42,7 @@ struct attribution_options {
 	/// A package's counters are read at most so often, on average; 0: at
 	/// each context switch.
 	std::chrono::nanoseconds resolution = std::chrono::microseconds(100);
-	/// Open an event on each CPU also where one a package would do.
+	/// Open a copy for each CPU also where an event a package would do.
 	bool each_cpu = false;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Opens the events that the programs read, on each CPU or once a package, and
-// says where each began on the counter that it shares.
+// Opens the events that the programs read: one a package, and where the kernel lets a
+// CPU read none but its own, a copy for each CPU.  Says where each began to count.
 #include "attribution/attribution_state.hpp"
 
 #include <algorithm>
@@ -8,6 +8,9 @@
 #include <thread>
 
 namespace cli {
+
+/// The field that makes an event a passive copy of its package's.
+static constexpr const char *local_field = "local";
 
 /// How often what is gone is asked for in vain, and how long after the last time.
 static constexpr unsigned most_tries = 20;
@@ -88,7 +91,14 @@ uncore::result<void> attribution::state::probe_sharing()
 	return {};
 }
 
-/// Where a CPU's event began on the counter that it shares with others.
+/// Whether each CPU has a copy of the counter's event.  The driver has none in the
+/// place of the kernel's own.
+bool attribution::state::has_copies(const attribution_counter &c) const
+{
+	return !shared && c.event.pmu->field(local_field);
+}
+
+/// What its counter had counted when an event began.
 uncore::result<uint64_t> attribution::state::base_of(int fd)
 {
 	int err = run(programs->progs.event_base, -1, fd);
@@ -125,11 +135,12 @@ uncore::result<void> attribution::state::begin(attribution_counter &c,
 	return {};
 }
 
+/// Opens the event that has the counter, once a package.
 uncore::result<void> attribution::state::open_counter(attribution_counter &c,
-						      size_t at, int cpu,
-						      unsigned pkg)
+						      size_t at, unsigned pkg)
 {
-	auto opened = cpu_event::open(c.event, pinned(c.event), cpu);
+	auto opened = cpu_event::open(c.event, pinned(c.event),
+				      cpu_for(*c.event.pmu, cpus, pkg));
 
 	if (!opened)
 		return opened.error();
@@ -141,34 +152,48 @@ uncore::result<void> attribution::state::open_counter(attribution_counter &c,
 			       : now.error();
 	uint64_t base = 0;
 
-	if (!shared) {
+	if (has_copies(c)) {
 		auto found = base_of(opened->fd());
 
 		if (!found)
 			return found.error();
 		base = *found;
 	}
-	bool first = std::none_of(
-		c.open.begin(), c.open.end(), [&](const auto &open) {
-			return (shared ? static_cast<unsigned>(open.first)
-				       : cpus.at(open.first)) == pkg;
-		});
+	auto done = begin(c, at, pkg, now->value + base);
 
-	if (first) {
-		auto done = begin(c, at, pkg, now->value + base);
+	if (done)
+		c.open.insert_or_assign(pkg, *std::move(opened));
+	return done;
+}
 
-		if (!done)
-			return done;
-	}
-	if (!shared) {
-		auto done = set_base(at, cpu, base + c.shift[pkg]);
+/// Opens a copy of it for one CPU, which may read no other CPU's event.
+uncore::result<void> attribution::state::open_copy(attribution_counter &c,
+						   size_t at, int cpu)
+{
+	perf_event_attr attributes = pinned(c.event);
 
-		if (!done)
-			return done;
-	}
-	c.open.insert_or_assign(shared ? static_cast<int>(pkg) : cpu,
-				*std::move(opened));
-	return {};
+	attributes.config |= c.event.pmu->field(local_field)->place(1);
+	auto opened = cpu_event::open(c.event, attributes, cpu);
+
+	if (!opened)
+		return opened.error();
+	// Brings it up to date, which is what base_of() goes by.
+	auto now = opened->read();
+
+	if (!now)
+		return now.error();
+	auto base = base_of(opened->fd());
+
+	if (!base)
+		return base.error();
+	auto done = set_base(at, cpu, *base + c.shift[cpus.at(cpu)]);
+
+	if (done)
+		done = put(programs->maps.events, at * n_cpus + cpu,
+			   opened->fd());
+	if (done)
+		c.copies.insert_or_assign(cpu, *std::move(opened));
+	return done;
 }
 
 /// Makes sure that @p cpu can read a counter.
@@ -176,21 +201,18 @@ uncore::result<void> attribution::state::open_on(attribution_counter &c,
 						 size_t at, int cpu)
 {
 	unsigned pkg = cpus.at(cpu);
-	int slot = shared ? static_cast<int>(pkg) : cpu;
 	uncore::result<void> done;
 
-	if (!c.open.contains(slot)) {
-		int where = shared ? cpu_for(*c.event.pmu, cpus, pkg) : cpu;
-
-		done = open_counter(c, at, where, pkg);
-		if (!done)
-			return done;
-	}
-	if (shared)
-		done = set_base(at, cpu, c.shift[pkg]);
+	if (!c.open.contains(pkg))
+		done = open_counter(c, at, pkg);
+	if (!done)
+		return done;
+	if (has_copies(c))
+		return open_copy(c, at, cpu);
+	done = set_base(at, cpu, c.shift[pkg]);
 	if (done)
 		done = put(programs->maps.events, at * n_cpus + cpu,
-			   c.open.at(slot).fd());
+			   c.open.at(pkg).fd());
 	return done;
 }
 
@@ -278,21 +300,7 @@ uncore::result<void> attribution::state::open_everywhere()
 			++number;
 		cpu = cpus.lower_bound(number);
 	}
-	if (!done || shared)
-		return done;
-	// An event may have moved to another counter while others were opened.
-	for (size_t i = 0; i < counters.size(); i++) {
-		for (const auto &[cpu, opened] : counters[i].open) {
-			auto base = base_of(opened.fd());
-
-			if (!base)
-				return base.error();
-			done = set_base(i, cpu, *base);
-			if (!done)
-				return done;
-		}
-	}
-	return {};
+	return done;
 }
 
 } // namespace cli

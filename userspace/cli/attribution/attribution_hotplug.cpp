@@ -52,8 +52,9 @@ void attribution::state::cpu_came(int cpu, uint64_t had_gone)
 	run(programs->progs.look_here, cpu, 0);
 }
 
-/// Its events count nothing any more, also when it has come back since.  What the
+/// Its copies count nothing any more, also when it has come back since.  What the
 /// programs still have of them must not be read with the bases of those that follow.
+/// The package's event goes on with another CPU, if there is one.
 void attribution::state::cpu_went(int cpu)
 {
 	unsigned pkg = cpus.at(cpu);
@@ -68,12 +69,11 @@ void attribution::state::cpu_went(int cpu)
 	});
 
 	for (auto &c : counters) {
-		if (!shared)
-			c.open.erase(cpu);
-		else if (last)
-			c.open.erase(pkg);
-		if (last)
-			c.shift.erase(pkg);
+		c.copies.erase(cpu);
+		if (!last)
+			continue;
+		c.open.erase(pkg);
+		c.shift.erase(pkg);
 	}
 }
 

@@ -28,8 +28,9 @@ namespace cli {
 struct attribution_counter {
 	uncore::event event;
 	unsigned column = 0;
-	/// By CPU, or by index of the package.
-	std::map<int, cpu_event> open;
+	std::map<unsigned, cpu_event> open; ///< by index of the package
+	/// By CPU: copies, where a CPU cannot read its package's event.
+	std::map<int, cpu_event> copies;
 	/// By index of the package: to be added to what the driver counts,
 	/// since all CPUs of it were offline for a time.
 	std::map<unsigned, uint64_t> shift;
@@ -80,8 +81,11 @@ struct attribution::state {
 	bool any_has_gone(unsigned package) const;
 	static bool ask_again(unsigned &tries);
 	bool drop_offline(const uncore::error &why, unsigned &tries);
+	bool has_copies(const attribution_counter &c) const;
 	uncore::result<void> open_counter(attribution_counter &c, size_t at,
-					  int cpu, unsigned pkg);
+					  unsigned pkg);
+	uncore::result<void> open_copy(attribution_counter &c, size_t at,
+				       int cpu);
 	uncore::result<void> put(bpf_map *map, uint32_t key, int fd);
 	void take_out(bpf_map *map, uint32_t key);
 	uncore::result<uint64_t> base_of(int fd);

@@ -379,8 +379,9 @@ void add_top(parser &app, context &shared)
 			   "microseconds (100); 0: at each context switch")
 		.range(0, 1000000);
 	command.add_flag("--each-cpu", o->each_cpu,
-			 "Open events on each CPU even where the kernel can "
-			 "read a socket's from all of them");
+			 "Open a copy of each event for each CPU even where "
+			 "the kernel can read a socket's event from all of "
+			 "them");
 	add_run_options(command, o->run);
 	add_format(command, o->form);
 	add_output(command, o->output);
