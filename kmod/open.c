@@ -37,7 +37,9 @@ static bool unc_known_bits(const struct unc_type *type, const u64 config[3])
 /* The event's config words, without the bits that are the driver's own. */
 static void unc_event_config(const struct perf_event *event, u64 config[3])
 {
-	config[0] = event->attr.config & ~UNC_CONFIG_LOCAL;
+	config[0] = event->attr.config;
+	if (!unc.lenient)
+		config[0] &= ~UNC_CONFIG_LOCAL;
 	config[1] = event->attr.config1;
 	config[2] = event->attr.config2;
 }

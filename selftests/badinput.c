@@ -51,7 +51,7 @@ static void format_bits(const char *pmu, uint64_t bits[3])
 		"occ_edge", "filter_band0", "filter_band1", "filter_band2",
 		"filter_band3", "match_tx", "match0", "match1", "mask0", "mask1",
 		"agent", "flow", "type", "snoop", "state", "core", "module",
-		"fill", "cross", "block", "submask", "valid",
+		"fill", "cross", "block", "submask", "valid", "local",
 	};
 
 	memset(bits, 0, 3 * sizeof(*bits));

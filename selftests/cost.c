@@ -49,6 +49,12 @@ FIXTURE_VARIANT_ADD(cost, imc)
 	.box = "imc_0",
 };
 
+/*
+ * What the first start in a package takes besides, as other programs may have written
+ * the registers: unfreeze the package, and reset the box.
+ */
+enum { FIRST = 2 };
+
 /* perf stat opens a group like this, and enables it through its leader. */
 static void measure(struct __test_metadata *_metadata, enum driver driver,
 		    const char *box, unsigned int cost[PHASES])
@@ -101,7 +107,7 @@ TEST_F_TIMEOUT(cost, few_accesses, UNHURRIED)
 		TH_LOG("%s: %s of a 4-event group takes %u accesses",
 		       variant->box, phase_names[phase], self->ours[phase]);
 		EXPECT_LT(0, self->ours[phase]);
-		EXPECT_GE(MOST, self->ours[phase]);
+		EXPECT_GE(MOST + (phase == START ? FIRST : 0), self->ours[phase]);
 	}
 }
 
@@ -118,7 +124,8 @@ TEST_F_TIMEOUT(cost, half_of_intel_uncore, UNHURRIED)
 		TH_LOG("%s: %s takes %u accesses, intel_uncore's %u",
 		       variant->box, phase_names[phase], self->ours[phase],
 		       theirs[phase]);
-		EXPECT_LE(2 * self->ours[phase], theirs[phase]);
+		EXPECT_LE(2 * (self->ours[phase] - (phase == START ? FIRST : 0)),
+			  theirs[phase]);
 	}
 }
 

@@ -129,6 +129,9 @@ static bool open_pairs(bool group)
 		if (!e || e->fixed || !signals(box_kinds[k]) ||
 		    !strcmp(box_kinds[k], "ubox"))
 			continue;
+		/* the sampler, the counter, and what keeps the box counting */
+		if (__builtin_popcount(e->ctrs) < 3)
+			continue;
 		for (int pkg = 0; pkg < packages(); pkg++) {
 			struct pair *p = &pairs[n_pairs++];
 
