@@ -112,6 +112,30 @@ bool unc_pmi_in_handler(bool on)
 }
 
 /**
+ * unc_pmi_caller() - say where this CPU is, outside of the driver
+ * @here: gets the address that called it, and no stack
+ *
+ * Context: any but NMI, on the CPU to be sampled.
+ */
+void unc_pmi_caller(struct pt_regs *here)
+{
+	struct unwind_state state;
+	unsigned long ip = 0;
+
+	for (unwind_start(&state, current, NULL, NULL);
+	     !ip && !unwind_done(&state); unwind_next_frame(&state)) {
+		ip = unwind_get_return_address(&state);
+		if (within_module(ip, THIS_MODULE))
+			ip = 0;
+	}
+	memset(here, 0, sizeof(*here));
+	perf_fetch_caller_regs(here);
+	here->ip = ip ?: (unsigned long)schedule;
+	here->sp = 0;
+	here->bp = 0;
+}
+
+/**
  * unc_pmi_regs() - find the registers of what an interrupt has interrupted
  * @here: room for registers
  *
@@ -132,10 +156,7 @@ struct pt_regs *unc_pmi_regs(struct pt_regs *here)
 		if (regs && !partial)
 			return regs;
 	}
-	memset(here, 0, sizeof(*here));
-	perf_fetch_caller_regs(here);
-	here->sp = 0;
-	here->bp = 0;
+	unc_pmi_caller(here);
 	return here;
 }
 

@@ -266,11 +266,11 @@ static void unc_sampling_output(struct unc_event *ue, u64 due, u64 weight,
  */
 void unc_sampling_flush(struct unc_event *ue, u64 due, u64 weight)
 {
-	struct pt_regs here = { };
+	struct pt_regs here;
 
 	if (!due)
 		return;
-	perf_fetch_caller_regs(&here);
+	unc_pmi_caller(&here);
 	unc_sampling_output(ue, due, weight, &here);
 }
 

@@ -604,6 +604,7 @@ bool unc_pmi_in_handler(bool on);
 bool unc_pmi_settle(void);
 bool unc_pmi_is_armed(unsigned int cpu);
 struct pt_regs *unc_pmi_regs(struct pt_regs *here);
+void unc_pmi_caller(struct pt_regs *here);
 void unc_pmi_measure_begin(struct unc_package *pkg, struct cpumask *answered);
 void unc_pmi_measure_end(void);
 

@@ -112,13 +112,23 @@ static struct model_box *any_box(void)
 	return box;
 }
 
-/* A CPU of the package; mostly the one that perf's tools use. */
-static int any_cpu(const struct model_box *box)
+/* The CPU that all events of the package run on, or -1. */
+static int perf_cpu(const struct model_box *box)
 {
-	int cpu = pmu_cpu(box->pmu, box->pkg), first;
+	return pmu_cpu(box->pmu, box->pkg);
+}
 
-	if (rng_chance(&rng, 75))
-		return cpu;
+/*
+ * A CPU to open an event for; mostly the one that it will run on. One that samples
+ * another CPU shares its counter with an event of the driver's: not here.
+ */
+static int open_cpu(const struct model_event *e)
+{
+	const struct model_box *box = e->box;
+	int first;
+
+	if (!e->cat || e->period || rng_chance(&rng, 75))
+		return e->cpu;
 	first = rng_below(&rng, MAX_CPUS);
 	for (int i = 0; i < MAX_CPUS; i++) {
 		int other = (first + i) % MAX_CPUS;
@@ -126,7 +136,24 @@ static int any_cpu(const struct model_box *box)
 		if (model->online[other] && cpu_package(other) == box->pkg)
 			return other;
 	}
-	return cpu;
+	return e->cpu;
+}
+
+/* Samplers that are equal share a counter, and their samples its phase. */
+static void note_sharing(struct model_event *e)
+{
+	for (unsigned int w = 0; w < model->workers; w++) {
+		for (unsigned int i = 0; i < MODEL_EVENTS; i++) {
+			struct model_event *o = &model->worker[w].event[i];
+
+			if (o == e || o->life != MODEL_OPEN || o->box != e->box ||
+			    o->period != e->period || o->config != e->config ||
+			    o->config1 != e->config1)
+				continue;
+			o->remade = true;
+			e->remade = true;
+		}
+	}
 }
 
 /* The frequency bands want a filter, the relay event (§2.3.1.1) a neighbour. */
@@ -263,7 +290,7 @@ static int open_event(struct model_event *e)
 		fd = sampler_open_attr(&h->sampler, &attr, e->cpu);
 		h->fd = fd ? fd : h->sampler.fd;
 	} else {
-		h->fd = perf_open(&attr, -1, e->cpu, group);
+		h->fd = perf_open(&attr, -1, open_cpu(e), group);
 	}
 	note(e, e->enabled ? "open" : "open disabled", h->fd);
 	if (h->fd < 0)
@@ -272,6 +299,8 @@ static int open_event(struct model_event *e)
 		expect_eq(e, "PERF_EVENT_IOC_ID", errno, 0);
 	if (h->sampler.ring)
 		start_sampler(e);
+	if (e->period)
+		note_sharing(e);
 	e->was_enabled = e->enabled;
 	e->life = MODEL_OPEN;
 	__atomic_add_fetch(&model->opened, 1, __ATOMIC_RELAXED);
@@ -301,7 +330,7 @@ static void op_open(void)
 	if (!e)
 		return;
 	choose(e, any_box());
-	e->cpu = any_cpu(e->box);
+	e->cpu = perf_cpu(e->box);
 	e->enabled = rng_chance(&rng, 80);
 	if (rng_chance(&rng, 30))
 		choose_period(e);
@@ -321,7 +350,7 @@ static void op_twin(void)
 	e->config = first->config;
 	e->config1 = first->config1;
 	e->config2 = first->config2;
-	e->cpu = any_cpu(e->box);
+	e->cpu = perf_cpu(e->box);
 	e->enabled = true;
 	open_alone(e);
 }
@@ -374,7 +403,7 @@ static void op_group(void)
 		return;
 	pthread_rwlock_rdlock(&crew->groups);
 	choose(leader, any_box());
-	leader->cpu = any_cpu(leader->box);
+	leader->cpu = perf_cpu(leader->box);
 	leader->enabled = rng_chance(&rng, 60);
 	if (rng_chance(&rng, 15))
 		leader->cat = NULL;	/* perf moves it to the uncore's context */
@@ -629,14 +658,14 @@ static void op_nonsense(void)
 	int fd, want = EINVAL;
 
 	choose(&e, any_box());
-	e.cpu = any_cpu(e.box);
+	e.cpu = perf_cpu(e.box);
 	/* none of the package is online: that is nonsense enough */
 	if (e.cpu < 0)
 		return;
 	attr_of(&attr, &e);
 	switch (rng_below(&rng, 4)) {
 	case 0:
-		attr.config |= 1ULL << 63;
+		attr.config |= 1ULL << 62;
 		break;
 	case 1:
 		attr.config2 = 1ULL << 62 | 1;
