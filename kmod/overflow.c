@@ -144,7 +144,7 @@ static void unc_overflow_poll_slot(struct unc_box *box, struct unc_slot *slot)
 	}
 	/* perf throttled its events, or another program wrote it */
 	if (!s->armed)
-		s->next = slot->total + s->period;
+		unc_sampling_merge(slot);
 	s->armed = true;
 	unc_sampling_account(box, slot, 0);
 }

@@ -73,6 +73,16 @@ static bool unc_sampling_may_arm(const struct unc_box *box,
 }
 
 /**
+ * unc_sampling_merge() - have one sample for all that has been counted, and a period
+ * @slot: the slot, up to date, whose counter was not armed for a while
+ */
+void unc_sampling_merge(struct unc_slot *slot)
+{
+	slot->sampling.next = slot->total + slot->sampling.period;
+	slot->sampling.merge = true;
+}
+
+/**
  * unc_sampling_arm() - set a counter to overflow when the next sample is due, if it may
  * @box: the box, locked
  * @slot: the slot, up to date; its counter does not count
@@ -95,7 +105,7 @@ void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
 		return;
 	}
 	if (!s->armed)
-		s->next = slot->total + s->period;
+		unc_sampling_merge(slot);
 	s->armed = true;
 	s->set = s->next;
 	/* one that is due already, but not accounted, comes at once */
@@ -133,19 +143,18 @@ bool unc_sampling_account(struct unc_box *box, struct unc_slot *slot,
 			  u64 frozen_ns)
 {
 	struct unc_sampling *s = &slot->sampling;
-	u64 n = 1, over = slot->total - s->next;
+	u64 n = 1;
 
-	if ((s64)over < 0 || !s->armed)
+	if ((s64)(slot->total - s->next) < 0 || !s->armed)
 		return false;
-	if (s->freq || s->next - s->mark != s->period) {
-		/* one sample for a period that has changed while it lasted */
+	if (s->freq || s->merge) {
 		s->mark = slot->total;
-		s->next = slot->total + s->period;
 	} else {
-		n += div64_u64(over, s->period);
+		n = max_t(u64, div64_u64(slot->total - s->mark, s->period), 1);
 		s->mark += n * s->period;
-		s->next += n * s->period;
 	}
+	s->next = s->mark + s->period;
+	s->merge = false;
 	s->seq += n;
 	s->frozen_ns = frozen_ns;
 	atomic64_add(n, &box->pkg->stats.overflows);

@@ -40,6 +40,7 @@
  * @mark: @total at the last sample
  * @seq: samples so far
  * @armed: the counter is set to overflow at @next, or is polled
+ * @merge: the next sample is for all that was counted since the last one
  * @rest: not to be armed before then (monotonic ns): perf throttles its events
  * @paced: when the rate was last measured, in frequency mode
  * @paced_total: @total at that time
@@ -53,6 +54,7 @@ struct unc_sampling {
 	u64 mark;
 	u64 seq;
 	bool armed;
+	bool merge;
 	u64 rest;
 	u64 paced;
 	u64 paced_total;
@@ -628,6 +630,7 @@ void unc_sampling_describe(const struct perf_event *event, bool freq,
 void unc_sampling_start(struct unc_box *box, struct unc_slot *slot, u64 carry);
 bool unc_sampling_account(struct unc_box *box, struct unc_slot *slot,
 			  u64 frozen_ns);
+void unc_sampling_merge(struct unc_slot *slot);
 void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot);
 void unc_sampling_rearm(struct unc_box *box, struct unc_slot *slot);
 void unc_sampling_pace(struct unc_slot *slot, unsigned int bits);

@@ -358,7 +358,7 @@ static void begin_life(bool chaos)
 	err = sim_clock_set(chaos ? "real" : "manual");
 	if (err)
 		tap_bail("the clock cannot be changed: %s", strerror(-err));
-	err = driver_load(NULL);
+	err = driver_load("freeze_budget=1000");
 	if (err)
 		tap_bail("the driver does not load: %s", strerror(-err));
 	model_find_boxes(model);

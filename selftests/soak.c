@@ -290,7 +290,7 @@ int main(int argc, char **argv)
 	}
 	catalogue(NULL);
 	snprintf(params, sizeof(params), "clock=real uclk_khz=%u", UCLK_KHZ);
-	machine_setup(params, "");
+	machine_setup(params, "freeze_budget=1000");
 	if (max_sample_rate(100000000))
 		tap_bail("perf_event_max_sample_rate");
 	log_mark();
