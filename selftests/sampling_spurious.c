@@ -51,8 +51,9 @@ TEST_F_TIMEOUT(spurious, while_nobody_samples_no_concern_of_ours, UNHURRIED)
 		EXPECT_EQ(before, overflow_stat(pkg, "late")) {
 			TH_LOG("package %d", pkg);
 		}
-		/* no handler unmasks LVTPC: the others are dropped */
-		EXPECT_EQ(1, log_count(UNKNOWN)) {
+		/* all, or the first, when no handler unmasks LVTPC any more */
+		EXPECT_TRUE(log_count(UNKNOWN) >= 1 &&
+			    log_count(UNKNOWN) <= SPURIOUS) {
 			TH_LOG("package %d", pkg);
 		}
 	}
