@@ -129,8 +129,10 @@ static int unc_add_counter(struct unc_event *ue)
 	slot = unc_slot_get(box, &ue->want);
 	if (!slot)
 		return -EAGAIN;
-	if (slot->sampling.period && slot->users == 1 && !slot->held)
+	if (slot->sampling.period && slot->users == 1 && !slot->held) {
 		unc_sampling_start(box, slot, ue->carry);
+		slot->sampling.merge = ue->merge;
+	}
 	unc_join(ue, slot);
 	return 0;
 }
@@ -201,6 +203,7 @@ static void unc_del_counter(struct unc_event *ue, struct unc_slot *slot)
 	if (slot->sampling.period)
 		unc_sampling_account(box, slot, 0);
 	ue->carry = slot->total - ue->mark;
+	ue->merge = !slot->sampling.armed || slot->sampling.merge;
 	unc_box_release(box, slot);
 }
 

@@ -31,6 +31,8 @@
 #define UNC_FAR_OFF	4
 /* Overflows without a pause between them, after which the counter has to rest. */
 #define UNC_STORM	64
+/* How long (ns) one event's samples may keep a CPU in the interrupt. */
+#define UNC_OUTPUT_NS	(20 * NSEC_PER_MSEC)
 /* How long (ns) a throttled event's counter rests, unless perf starts it earlier. */
 #define UNC_REST_NS	(100 * NSEC_PER_MSEC)
 
@@ -241,6 +243,7 @@ static void unc_sampling_output(struct unc_event *ue, u64 due, u64 weight,
 	struct perf_event *event = ue->event;
 	struct perf_sample_data data;
 	u64 rest = (due - 1) * ue->want.sampling.period;
+	u64 start = local_clock();
 	u64 period, before;
 
 	/* the first one has what the event has counted since its last sample */
@@ -248,6 +251,11 @@ static void unc_sampling_output(struct unc_event *ue, u64 due, u64 weight,
 		rest = weight - div64_u64(weight, due);
 	for (; due; due--) {
 		before = local_clock();
+		/* a polled box can have any number: one sample for those left */
+		if (before - start > UNC_OUTPUT_NS) {
+			due = 1;
+			rest = 0;
+		}
 		period = weight - rest;
 		weight = rest;
 		rest = due > 2 ? weight - div64_u64(weight, due - 1) : 0;

@@ -359,6 +359,7 @@ struct unc_package {
  * @seq: the slot's samples that the event has delivered
  * @mark: the slot's @total at the event's last sample
  * @carry: counts since its last sample, while it has no slot
+ * @merge: the counter was not armed for a part of these: they are for one sample
  * @tag: a migration and a slot: the event was counting when it was taken off
  * @follower: it takes no counter and follows an equal event of the perf CPU
  * @own: the driver's event that a follower follows
@@ -375,6 +376,7 @@ struct unc_event {
 	u64 seq;
 	u64 mark;
 	u64 carry;
+	bool merge;
 	u64 tag;
 	bool follower;
 	struct unc_own_event *own;
