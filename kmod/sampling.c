@@ -31,8 +31,8 @@
 #define UNC_FAR_OFF	4
 /* Overflows without a pause between them, after which the counter has to rest. */
 #define UNC_STORM	64
-/* How long (ns) one event's samples may keep a CPU in the interrupt. */
-#define UNC_OUTPUT_NS	(20 * NSEC_PER_MSEC)
+/* A polled box can have any number of samples due: at most so many at a time. */
+#define UNC_MAX_SAMPLES	16384
 /* How long (ns) a throttled event's counter rests, unless perf starts it earlier. */
 #define UNC_REST_NS	(100 * NSEC_PER_MSEC)
 
@@ -242,20 +242,15 @@ static void unc_sampling_output(struct unc_event *ue, u64 due, u64 weight,
 {
 	struct perf_event *event = ue->event;
 	struct perf_sample_data data;
-	u64 rest = (due - 1) * ue->want.sampling.period;
-	u64 start = local_clock();
-	u64 period, before;
+	u64 period, before, rest;
 
+	due = min_t(u64, due, UNC_MAX_SAMPLES);
+	rest = (due - 1) * ue->want.sampling.period;
 	/* the first one has what the event has counted since its last sample */
 	if (ue->want.sampling.freq || rest >= weight)
 		rest = weight - div64_u64(weight, due);
 	for (; due; due--) {
 		before = local_clock();
-		/* a polled box can have any number: one sample for those left */
-		if (before - start > UNC_OUTPUT_NS) {
-			due = 1;
-			rest = 0;
-		}
 		period = weight - rest;
 		weight = rest;
 		rest = due > 2 ? weight - div64_u64(weight, due - 1) : 0;
