@@ -339,6 +339,9 @@ int unc_event_check_period(struct perf_event *event, u64 period)
 {
 	const struct unc_event *ue = event->pmu_private;
 
+	/* it samples with an event of the driver's, which keeps its period */
+	if (ue->own && period != event->attr.sample_period)
+		return -EINVAL;
 	if (ue->want.sampling.freq)
 		return period ? 0 : -EINVAL;
 	return unc_sampling_fits(ue->box, &ue->want, period) ? 0 : -EINVAL;

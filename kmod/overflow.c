@@ -119,7 +119,7 @@ static void unc_overflow_poll_signalling(struct unc_box *box,
 {
 	struct unc_sampling *s = &slot->sampling;
 
-	bool signalled = atomic_read(&box->pkg->overflow.signalled);
+	bool signalled = unc_sampling_has_pmi(box, slot);
 
 	if (s->armed ? signalled && s->set == s->next &&
 		       (s64)(slot->total - s->next) < 0 :
@@ -164,7 +164,7 @@ static bool unc_overflow_poll_box(struct unc_box *box, bool watch)
 		    box->ctr[slot->ctr].dirty)
 			continue;
 		if (watch || !slot->arm || !slot->sampling.armed ||
-		    !atomic_read(&box->pkg->overflow.signalled))
+		    !unc_sampling_has_pmi(box, slot))
 			unc_overflow_poll_slot(box, slot);
 		waiting |= !slot->sampling.armed;
 	}

@@ -151,6 +151,19 @@ static void unc_add_sampling(struct unc_event *ue)
 	}
 }
 
+/* The user may have changed the sample period while the event was off: begin a new one. */
+static void unc_check_new_period(struct unc_event *ue)
+{
+	struct unc_sampling old = ue->want.sampling;
+
+	if (!old.period)
+		return;
+	unc_sampling_describe(ue->event, old.freq, &ue->want);
+	if (ue->want.sampling.freq != old.freq ||
+	    ue->want.sampling.period != old.period)
+		ue->carry = 0;
+}
+
 static int unc_event_add(struct perf_event *event, int how)
 {
 	struct unc_event *ue = event->pmu_private;
@@ -159,6 +172,7 @@ static int unc_event_add(struct perf_event *event, int how)
 	int err;
 
 	flags = unc_lock(box);
+	unc_check_new_period(ue);
 	if (box->dead || !unc_box_has_filters(box, &ue->want))
 		err = -ENODEV;
 	else if (ue->follower)

@@ -60,6 +60,18 @@ static void unc_sampling_set(struct unc_box *box, struct unc_slot *slot,
 	unc_write_counter(box, slot->ctr, value);
 }
 
+/**
+ * unc_sampling_has_pmi() - check whether a CPU is interrupted for a slot's overflow
+ * @box: the box, locked
+ * @slot: a slot that samples in it
+ *
+ * A slot that is held has events that are migrating, and that need the PMI again.
+ */
+bool unc_sampling_has_pmi(const struct unc_box *box, const struct unc_slot *slot)
+{
+	return slot->held || atomic_read(&box->pkg->overflow.signalled);
+}
+
 /*
  * Not without budget, while perf throttles the slot's events, or while no event needs
  * the PMI: then the timer arms the counter later.
@@ -71,7 +83,7 @@ static bool unc_sampling_may_arm(const struct unc_box *box,
 
 	return unc_freeze_allowed(box->pkg) && ov->storm < UNC_STORM &&
 	       (s64)(ktime_get_mono_fast_ns() - slot->sampling.rest) >= 0 &&
-	       atomic_read(&ov->signalled);
+	       unc_sampling_has_pmi(box, slot);
 }
 
 /**
@@ -99,7 +111,7 @@ void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
 	u64 left;
 
 	if (!unc_sampling_may_arm(box, slot)) {
-		if (s->armed && atomic_read(&box->pkg->overflow.signalled))
+		if (s->armed && unc_sampling_has_pmi(box, slot))
 			atomic64_inc(&box->pkg->stats.throttled);
 		s->armed = false;
 		unc_sampling_set(box, slot, 0);

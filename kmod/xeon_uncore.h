@@ -632,6 +632,7 @@ void unc_sampling_describe(const struct perf_event *event, bool freq,
 void unc_sampling_start(struct unc_box *box, struct unc_slot *slot, u64 carry);
 bool unc_sampling_account(struct unc_box *box, struct unc_slot *slot,
 			  u64 frozen_ns);
+bool unc_sampling_has_pmi(const struct unc_box *box, const struct unc_slot *slot);
 void unc_sampling_merge(struct unc_slot *slot);
 void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot);
 void unc_sampling_rearm(struct unc_box *box, struct unc_slot *slot);
