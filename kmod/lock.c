@@ -18,8 +18,12 @@
 #include "xeon_uncore.h"
 #include "compat.h"
 
-/* A lock's holder is done within some ten microseconds, unless it waits itself. */
-#define UNC_PATIENCE_NS	(200 * NSEC_PER_USEC)
+/*
+ * A lock's holder is done within some ten microseconds, unless it waits itself.  A
+ * hypervisor may take its CPU away for longer, and a read that gave up then would return
+ * an old count for no reason; only a deadlock takes all of this.
+ */
+#define UNC_PATIENCE_NS	(20 * NSEC_PER_MSEC)
 
 /* Locks of the driver that this CPU holds or waits for. */
 static DEFINE_PER_CPU(unsigned int, unc_busy);
