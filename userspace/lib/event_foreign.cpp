@@ -86,9 +86,9 @@ const event_info *manuals_name(const catalogue &all, std::string_view name)
 
 std::string written(const event_info &info, std::string_view instance = "")
 {
-	return format("{}{}{}/{}/", std::string(info.box),
-		      instance.empty() ? "" : "_", std::string(instance),
-		      std::string(info.name));
+	return uncore::format("{}{}{}/{}/", std::string(info.box),
+			      instance.empty() ? "" : "_", std::string(instance),
+			      std::string(info.name));
 }
 
 /// Splits the digits off that a name ends with.
@@ -181,8 +181,8 @@ std::string foreign_spelling(std::string_view text, const catalogue &all)
 	for (const auto &[tool, translate] : tools)
 		if (const std::string ours = translate(all, text);
 		    !ours.empty())
-			return format("{} is {}'s name: write {}", quote(text),
-				      tool, ours);
+			return uncore::format("{} is {}'s name: write {}", quote(text),
+					      tool, ours);
 	return {};
 }
 

@@ -78,10 +78,10 @@ bool privileges::may_load_bpf() const
 
 static std::string filter_refusal(const char *call)
 {
-	return format("a seccomp filter refuses {}, as in a container: docker "
-		      "and podman allow it with --cap-add PERFMON,BPF or "
-		      "--security-opt seccomp=unconfined",
-		      call);
+	return uncore::format("a seccomp filter refuses {}, as in a container: docker "
+			      "and podman allow it with --cap-add PERFMON,BPF or "
+			      "--security-opt seccomp=unconfined",
+			      call);
 }
 
 static const char *namespace_refusal =
@@ -113,13 +113,13 @@ std::optional<std::string> perf_refusal(const privileges &of, int number)
 		return "a security module (SELinux, AppArmor) refuses it, "
 		       "though this user has the capabilities: see its log";
 	if (level == "3" || level == "4")
-		return format("run as root, or set kernel.perf_event_paranoid "
-			      "to 0, or to 2 and grant CAP_PERFMON (it is {}, "
-			      "where that may be refused, too)",
+		return uncore::format("run as root, or set kernel.perf_event_paranoid "
+				      "to 0, or to 2 and grant CAP_PERFMON (it is {}, "
+				      "where that may be refused, too)",
+				      level);
+	return uncore::format("run as root, grant CAP_PERFMON, or set "
+			      "kernel.perf_event_paranoid to 0 (it is {})",
 			      level);
-	return format("run as root, grant CAP_PERFMON, or set "
-		      "kernel.perf_event_paranoid to 0 (it is {})",
-		      level);
 }
 
 std::optional<std::string> bpf_refusal(const privileges &of, int number)
