@@ -209,14 +209,12 @@ static void unc_del_counter(struct unc_event *ue, struct unc_slot *slot)
 	unc_box_leave(box, slot);
 	unc_event_count(ue, slot);
 	ue->tag = unc_migration_tag(box, slot);
-	ue->carry = slot->total - ue->mark;
 	if (ue->tag) {
 		unc_box_hold(box, slot);
 		return;
 	}
 	if (slot->sampling.period)
 		unc_sampling_account(box, slot, 0);
-	ue->carry = slot->total - ue->mark;
 	ue->merge = !slot->sampling.armed || slot->sampling.merge;
 	unc_box_release(box, slot);
 }
@@ -246,10 +244,8 @@ static void unc_event_del(struct perf_event *event, int how)
 	else if (slot)
 		unc_del_counter(ue, slot);
 	if (slot && delivered && !ue->tag &&
-	    !(event->hw.state & PERF_HES_STOPPED)) {
+	    !(event->hw.state & PERF_HES_STOPPED))
 		due = unc_sampling_take(ue, slot, &weight);
-		ue->carry = slot->total - ue->mark;
-	}
 	if (!ue->tag)
 		ue->slot = -1;
 	if (delivered)
@@ -263,15 +259,12 @@ static void unc_event_del(struct perf_event *event, int how)
 static void unc_event_stop(struct perf_event *event, int how)
 {
 	struct unc_event *ue = event->pmu_private;
-	struct unc_slot *slot;
 	unsigned long flags;
 
 	if (event->hw.state & PERF_HES_STOPPED)
 		return;
 	flags = unc_lock(ue->box);
-	slot = unc_update(ue);
-	if (slot)
-		ue->carry = slot->total - ue->mark;
+	unc_update(ue);
 	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	unc_unlock(ue->box, flags);
 }
