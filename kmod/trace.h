@@ -11,13 +11,16 @@
 #include <linux/tracepoint.h>
 
 /**
- * overflow - a counter of a sampling event has overflowed
+ * overflow - samples of an event are about to be delivered
  * @box: name of the box's PMU
- * @counter: hardware counter; 4 is the fixed one
+ * @counter: hardware counter that the event has or follows; 4 is the fixed one
  * @package: physical package id
- * @period: the event's sample period
- * @frozen_ns: for how long the package was frozen until then; 0 for boxes that
- *	the timer serves
+ * @period: mean period of these samples
+ * @frozen_ns: how long the counter's last overflow kept the package frozen until the
+ *	counter was read; 0 for overflows that the timer found
+ *
+ * Fires on the event's CPU, once for each event that has samples due: for an overflow
+ * of a counter that several events share, as often as they are.
  */
 TRACE_EVENT(overflow,
 	TP_PROTO(const char *box, unsigned int counter, int package,
