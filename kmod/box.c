@@ -313,27 +313,53 @@ static void unc_box_verify_ctl(struct unc_box *box, unsigned int ctr)
 	unc_box_resync(box, &box->slot[c->slot]);
 }
 
-/*
- * The fixed counter has not moved since the last read.  Its clock may have stopped, or
- * another program may have frozen the box or the package: then it moves once they
- * are unfrozen.
- */
-static void unc_box_verify_clock(struct unc_box *box, struct unc_slot *slot)
+/* Does the fixed counter move within a few reads? */
+static bool unc_box_clock_moves(struct unc_box *box)
 {
-	u64 total = slot->total;
+	struct unc_slot clock = { .ctr = UNC_FIXED };
 	unsigned int tries;
+	u64 first, now;
 
-	if (box->dead || box->frozen || box->ctr[UNC_FIXED].dirty ||
-	    (unc.gen->global_status && unc_global_status()))
+	if (!unc_read_counter(box, &clock, &first))
+		return false;
+	for (tries = 0; tries < UNC_CLOCK_TRIES; tries++) {
+		clock.stamp = 0;
+		if (unc_read_counter(box, &clock, &now) && now != first)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The fixed counter stands still.  Its clock may have stopped, or another program may
+ * have frozen the box or the package: then it moves once they are unfrozen.  An
+ * overflow that has frozen the package shows in the status.
+ */
+static void unc_box_verify_clock(struct unc_box *box)
+{
+	if (unc.gen->global_status && unc_global_status())
 		return;
-	if (box->type->box_ctl)
-		unc_write_box_ctl(box, 0);
 	if (unc.gen->global_ctl)
 		unc_overflow_unfreeze(&box->pkg->overflow);
-	for (tries = 0; tries < UNC_CLOCK_TRIES && slot->total == total; tries++)
-		unc_box_refresh(box, slot);
-	if (slot->total != total)
+	if (unc_box_clock_moves(box))
 		unc_report_foreign(box);
+}
+
+/**
+ * unc_box_verify_package() - check that no other program has frozen a package
+ * @box: its box with a clock, see unc_clock_box()
+ *
+ * No register shows that.  So the clock, if no event counts it, is started for a moment.
+ */
+void unc_box_verify_package(struct unc_box *box)
+{
+	/* unc_box_verify() has checked it */
+	if (box->ctr[UNC_FIXED].slot >= 0)
+		return;
+	unc_write_ctl(box, UNC_FIXED, box->type->layout->en);
+	if (!unc_box_clock_moves(box))
+		unc_box_verify_clock(box);
+	unc_write_ctl(box, UNC_FIXED, 0);
 }
 
 /**
@@ -341,7 +367,8 @@ static void unc_box_verify_clock(struct unc_box *box, struct unc_slot *slot)
  * as the driver left them
  * @box: the box
  *
- * What another program has changed is written again.
+ * What another program has changed is written again.  A box that another program has
+ * frozen does not tell, so it is unfrozen in any case.
  */
 void unc_box_verify(struct unc_box *box)
 {
@@ -353,8 +380,15 @@ void unc_box_verify(struct unc_box *box)
 	unc_box_refresh_all(box);
 	for_each_programmed(box->type, ctr)
 		unc_box_verify_ctl(box, ctr);
-	if (clock && clock->total == before)
-		unc_box_verify_clock(box, clock);
+	if (box->dead || box->frozen)
+		return;
+	if (box->type->box_ctl) {
+		/* a shared one is written only if it changes, or is not known */
+		box->box_ctl_known &= !box->function;
+		unc_write_box_ctl(box, 0);
+	}
+	if (clock && clock->total == before && !box->ctr[UNC_FIXED].dirty)
+		unc_box_verify_clock(box);
 }
 
 /* Write the filter registers for the slots in use. */

@@ -137,6 +137,27 @@ bool unc_any_box(const struct unc_type *type, unsigned int index)
 }
 
 /**
+ * unc_clock_box() - find the box whose clock the driver may use
+ * @pkg: the package
+ *
+ * Return: a box with a fixed counter that can overflow, and whose registers take no
+ * lock; or NULL.
+ */
+struct unc_box *unc_clock_box(const struct unc_package *pkg)
+{
+	unsigned int b;
+
+	for (b = 0; b < unc.boxes_per_package; b++) {
+		struct unc_box *box = pkg->boxes[b];
+
+		if (box && !box->dead && box->type->space->lockless &&
+		    box->type->signals && box->type->fixed_ctl)
+			return box;
+	}
+	return NULL;
+}
+
+/**
  * unc_num_filters() - how many filter registers a box has
  * @type: its type
  */

@@ -121,6 +121,18 @@ static bool unc_timer_refresh_narrow(struct unc_box *box)
 	return narrow;
 }
 
+static void unc_timer_verify_package(struct unc_package *pkg)
+{
+	struct unc_box *clock = unc_clock_box(pkg);
+	unsigned long flags;
+
+	if (!clock)
+		return;
+	flags = unc_lock(clock);
+	unc_box_verify_package(clock);
+	unc_unlock(clock, flags);
+}
+
 static bool unc_timer_refresh(struct unc_package *pkg, bool only_narrow)
 {
 	unsigned long flags;
@@ -141,6 +153,8 @@ static bool unc_timer_refresh(struct unc_package *pkg, bool only_narrow)
 			unc_box_verify(box);
 		unc_unlock(box, flags);
 	}
+	if (!only_narrow)
+		unc_timer_verify_package(pkg);
 	return narrow;
 }
 

@@ -268,7 +268,8 @@ struct unc_overflow {
  * @overflow_frozen_ns: time for which overflows kept the package frozen: the
  *	handler's, and the measured latency
  * @by_timer: overflows that the timer found
- * @late: PMIs whose overflow had been handled before they came
+ * @late: PMIs that found no overflow: it had been handled before, or they were the
+ *	core PMU's
  * @throttled: overflows after which a counter was not armed at once, for lack of
  *	freeze budget or because perf throttled its events
  * @group_frozen_ns: time for which boxes were frozen for groups to be read or changed
@@ -464,6 +465,7 @@ struct unc_box **unc_box_place(const struct unc_package *pkg,
 			       const struct unc_type *type, unsigned int index);
 unsigned int unc_box_number(const struct unc_box *box);
 bool unc_any_box(const struct unc_type *type, unsigned int index);
+struct unc_box *unc_clock_box(const struct unc_package *pkg);
 unsigned int unc_num_filters(const struct unc_type *type);
 char *unc_pmu_name(const struct unc_type *type, unsigned int index);
 void unc_report_init(struct unc_box *box);
@@ -551,6 +553,7 @@ void unc_box_end(struct unc_box *box);
 void unc_box_refresh(struct unc_box *box, struct unc_slot *slot);
 void unc_box_refresh_all(struct unc_box *box);
 void unc_box_verify(struct unc_box *box);
+void unc_box_verify_package(struct unc_box *box);
 void unc_box_assign(struct unc_box *box, struct unc_slot *slot, int ctr);
 void unc_box_leave(struct unc_box *box, struct unc_slot *slot);
 void unc_box_release(struct unc_box *box, struct unc_slot *slot);
