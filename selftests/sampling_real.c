@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -253,6 +254,42 @@ TEST_F_TIMEOUT(frequency, is_met_and_periods_add_up_to_the_count, UNHURRIED)
 	EXPECT_LE(count - period_sum, 2 * period_max);
 	EXPECT_TRUE(sampler_clean(&s, pmu));
 	sampler_close(&s);
+}
+
+/*
+ * perf checks a new frequency against its limit only where it adapts periods itself.  But
+ * it throttles what samples more often than that.
+ */
+TEST(frequency_above_the_limit_is_throttled)
+{
+	enum { LIMIT = 1000, LONG_MS = 2000 };
+	uint64_t hz = 50 * LIMIT, count, before;
+	struct perf_event_attr attr;
+	char pmu[PMU_NAME_MAX];
+	struct sampler s;
+
+	ASSERT_EQ(0, -max_sample_rate(LIMIT));
+	machine_setup_once("clock=real", "");
+	ASSERT_TRUE(pmu_name(pmu, "ha", 0));
+	ASSERT_EQ(0, -pmu_attr(&attr, pmu, ""));
+	attr.config = ticks_of("ha")->config;
+	attr.freq = 1;
+	attr.sample_freq = hz;
+	attr.disabled = 1;
+	EXPECT_EQ(EINVAL, -sampler_open_attr(&s, &attr, pmu_cpu(pmu, 0)));
+	attr.sample_freq = LIMIT / 10;
+	ASSERT_EQ(0, -sampler_open_attr(&s, &attr, pmu_cpu(pmu, 0)));
+	ASSERT_EQ(0, ioctl(s.fd, PERF_EVENT_IOC_PERIOD, &hz));
+	ASSERT_EQ(0, -sampler_enable(&s));
+	sleep_ms(500);
+	before = sampler_drain(&s);
+	sleep_ms(LONG_MS);
+	count = sampler_drain(&s) - before;
+	TH_LOG("%ju samples in %d ms", (uintmax_t)count, LONG_MS);
+	EXPECT_GT(count, LIMIT / 10);
+	EXPECT_LE(count, LIMIT * LONG_MS / 1000 * 3 / 2);
+	sampler_close(&s);
+	EXPECT_TRUE(log_clean());
 }
 
 /* --- counting beside it -------------------------------------------------- */
