@@ -17,6 +17,7 @@
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
+#include <linux/sort.h>
 #include <linux/topology.h>
 
 #include "xeon_uncore.h"
@@ -46,7 +47,8 @@ static DEFINE_PER_CPU(bool, unc_debugctl);
  * @cpus: CPUs of the package that answer
  * @answered: CPUs that got the last PMI
  * @overflowed: the global status has shown the last overflow
- * @delay: how long (ns) the first answer to it took
+ * @delay: how long (ns) the first answer to the last overflow of each bit took
+ * @delays: how many of these there are
  * @slowest: the same of the slowest answer of all
  * @patience: factor on how long to wait for PMIs that may not come
  */
@@ -56,7 +58,8 @@ struct unc_map {
 	cpumask_var_t cpus;
 	cpumask_var_t answered;
 	bool overflowed;
-	u64 delay;
+	u64 delay[2 * BITS_PER_LONG];
+	unsigned int delays;
 	u64 slowest;
 	unsigned int patience;
 };
@@ -94,7 +97,6 @@ static void unc_map_overflow(struct unc_map *map, u64 cores, u64 first_ns)
 
 	cpumask_clear(map->answered);
 	map->overflowed = false;
-	map->delay = 0;
 	unc_package_select(cores);
 	start = ktime_get_mono_fast_ns();
 	unc_map_set_clock(map->box, layout->en | layout->ov_en, 1);
@@ -103,10 +105,12 @@ static void unc_map_overflow(struct unc_map *map, u64 cores, u64 first_ns)
 		passed = ktime_get_mono_fast_ns() - start;
 		n = cpumask_weight(map->answered);
 		if (n != before) {
-			map->delay = map->delay ?: passed;
 			map->slowest = max(map->slowest, passed);
-			if (hweight64(cores) == 1)
+			if (hweight64(cores) == 1) {
 				wait = passed + unc_map_absent_ns(map);
+				if (!before)
+					map->delay[map->delays++] = passed;
+			}
 			before = n;
 		}
 		cond_resched();
@@ -166,8 +170,8 @@ static bool unc_map_is_complete(const struct unc_map *map)
 static u64 unc_map_each(struct unc_map *map)
 {
 	const unsigned long cores = unc.gen->cores;
-	unsigned int bit, cpu, n = 0;
-	u64 reach = 0, sum = 0;
+	unsigned int bit, cpu;
+	u64 reach = 0;
 
 	for_each_set_bit(bit, &cores, BITS_PER_LONG) {
 		if (unc_map_is_complete(map))
@@ -176,13 +180,9 @@ static u64 unc_map_each(struct unc_map *map)
 		if (cpumask_empty(map->answered))
 			continue;
 		reach |= BIT_ULL(bit);
-		sum += map->delay;
-		n++;
 		for_each_cpu(cpu, map->answered)
 			per_cpu(unc_core, cpu) = bit;
 	}
-	if (n)
-		map->pkg->overflow.latency = div_u64(sum, n);
 	return reach;
 }
 
@@ -213,6 +213,22 @@ static void unc_map_forget(const struct unc_map *map)
 		per_cpu(unc_core, cpu) = -1;
 }
 
+static int unc_map_cmp(const void *a, const void *b)
+{
+	const u64 *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The median: one answer of a CPU that was held up must not be charged for ever. */
+static u64 unc_map_latency(struct unc_map *map)
+{
+	if (!map->delays)
+		return 0;
+	sort(map->delay, map->delays, sizeof(*map->delay), unc_map_cmp, NULL);
+	return map->delay[(map->delays - 1) / 2];
+}
+
 static u64 unc_map_cores(struct unc_map *map)
 {
 	unsigned int try;
@@ -221,6 +237,7 @@ static u64 unc_map_cores(struct unc_map *map)
 	for (try = 0; try < UNC_TRIES; try++) {
 		unc_map_forget(map);
 		map->patience = 1 << 2 * try;
+		map->delays = 0;
 		reach = unc_map_each(map);
 		if (unc_map_agrees(map, reach))
 			return reach;
@@ -239,25 +256,12 @@ static int unc_map_run(void *data)
 	struct unc_map *map = data;
 
 	unc_pmi_measure_begin(map->pkg, map->answered);
-	if (unc_map_all(map))
+	if (unc_map_all(map)) {
 		map->pkg->overflow.cores = unc_map_cores(map);
+		map->pkg->overflow.latency = unc_map_latency(map);
+	}
 	unc_pmi_measure_end();
 	return 0;
-}
-
-/* A box with a clock that can overflow, and whose registers take no lock. */
-static struct unc_box *unc_map_box(const struct unc_package *pkg)
-{
-	unsigned int b;
-
-	for (b = 0; b < unc.boxes_per_package; b++) {
-		struct unc_box *box = pkg->boxes[b];
-
-		if (box && !box->dead && box->type->space->lockless &&
-		    box->type->signals && box->type->fixed_ctl)
-			return box;
-	}
-	return NULL;
 }
 
 static void unc_map_arm(void *unused)
@@ -299,7 +303,7 @@ void unc_pmi_map_measure(struct unc_package *pkg)
 {
 	struct unc_map map = {
 		.pkg = pkg,
-		.box = unc_map_box(pkg),
+		.box = unc_clock_box(pkg),
 		.patience = 1,
 	};
 
