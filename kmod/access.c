@@ -32,11 +32,11 @@ static u32 unc_ctr_reg(const struct unc_box *box, unsigned int ctr)
 }
 
 /**
- * unc_counter_bits() - width of a counter
+ * unc_access_bits() - width of a counter
  * @box: its box
  * @ctr: its index
  */
-unsigned int unc_counter_bits(const struct unc_box *box, unsigned int ctr)
+unsigned int unc_access_bits(const struct unc_box *box, unsigned int ctr)
 {
 	if (ctr >= UNC_FREERUN0)
 		return box->type->freerun[ctr - UNC_FREERUN0].bits;
@@ -45,7 +45,7 @@ unsigned int unc_counter_bits(const struct unc_box *box, unsigned int ctr)
 
 static u64 unc_counter_mask(const struct unc_box *box, unsigned int ctr)
 {
-	return GENMASK_ULL(unc_counter_bits(box, ctr) - 1, 0);
+	return GENMASK_ULL(unc_access_bits(box, ctr) - 1, 0);
 }
 
 /* Returns 0, or a negative errno for a register that faults. */
@@ -68,14 +68,14 @@ static void unc_write(struct unc_box *box, u32 reg, u64 value)
 }
 
 /**
- * unc_read_counter() - read what a slot's counter holds
+ * unc_access_read_counter() - read what a slot's counter holds
  * @box: the box
  * @slot: the slot; its stamp is renewed
  * @value: where to put the value
  *
  * Return: false when the box is, or just turned out to be, dead.
  */
-bool unc_read_counter(struct unc_box *box, struct unc_slot *slot, u64 *value)
+bool unc_access_read_counter(struct unc_box *box, struct unc_slot *slot, u64 *value)
 {
 	u32 reg = unc_ctr_reg(box, slot->ctr);
 	u64 mask = unc_counter_mask(box, slot->ctr);
@@ -90,12 +90,12 @@ bool unc_read_counter(struct unc_box *box, struct unc_slot *slot, u64 *value)
 }
 
 /**
- * unc_write_counter() - set a counter
+ * unc_access_write_counter() - set a counter
  * @box: the box
  * @ctr: general or fixed counter
  * @value: its new value
  */
-void unc_write_counter(struct unc_box *box, unsigned int ctr, u64 value)
+void unc_access_write_counter(struct unc_box *box, unsigned int ctr, u64 value)
 {
 	u32 reg = unc_ctr_reg(box, ctr);
 
@@ -107,11 +107,11 @@ void unc_write_counter(struct unc_box *box, unsigned int ctr, u64 value)
 }
 
 /**
- * unc_read_ctl() - what a control register holds, as others have left it
+ * unc_access_read_ctl() - what a control register holds, as others have left it
  * @box: the box
  * @ctr: general or fixed counter
  */
-u64 unc_read_ctl(struct unc_box *box, unsigned int ctr)
+u64 unc_access_read_ctl(struct unc_box *box, unsigned int ctr)
 {
 	u32 reg = unc_ctl_reg(box, ctr);
 
@@ -151,7 +151,7 @@ static void unc_write_shared_ctl(struct unc_box *box)
 
 	if (box->dead)
 		return;
-	unc_raw_lock(&f->lock);
+	unc_lock_raw(&f->lock);
 	frozen = f->frozen & ~bit;
 	if ((box->box_ctl & frz) && unc_has_enabled(box))
 		frozen |= bit;
@@ -159,12 +159,12 @@ static void unc_write_shared_ctl(struct unc_box *box)
 		unc_write(box, type->box_ctl,
 			  type->box_ctl_base | (frozen ? frz : 0));
 	f->frozen = frozen;
-	unc_raw_unlock(&f->lock);
+	unc_lock_raw_release(&f->lock);
 	box->box_ctl_known = true;
 }
 
 /**
- * unc_write_ctl() - program a counter
+ * unc_access_write_ctl() - program a counter
  * @box: the box
  * @ctr: general or fixed counter
  * @value: its control register
@@ -176,7 +176,7 @@ static void unc_write_shared_ctl(struct unc_box *box)
  * A shared box control is frozen before a counter is enabled, and not unfrozen
  * before it is disabled.
  */
-void unc_write_ctl(struct unc_box *box, unsigned int ctr, u64 value)
+void unc_access_write_ctl(struct unc_box *box, unsigned int ctr, u64 value)
 {
 	u32 reg = unc_ctl_reg(box, ctr);
 	u64 en = box->type->layout->en;
@@ -198,12 +198,12 @@ void unc_write_ctl(struct unc_box *box, unsigned int ctr, u64 value)
 }
 
 /**
- * unc_write_filter() - program a filter register
+ * unc_access_write_filter() - program a filter register
  * @box: the box
  * @i: index into the type's table
  * @value: its new value
  */
-void unc_write_filter(struct unc_box *box, unsigned int i, u32 value)
+void unc_access_write_filter(struct unc_box *box, unsigned int i, u32 value)
 {
 	const struct unc_type *type = box->type;
 
@@ -229,11 +229,11 @@ static void unc_step_box_ctl(struct unc_box *box, u32 from, u32 value)
 }
 
 /**
- * unc_write_box_ctl() - write the box control register
+ * unc_access_write_box_ctl() - write the box control register
  * @box: the box; one that has the register
  * @value: bits of its layout, but those that are always 1
  */
-void unc_write_box_ctl(struct unc_box *box, u32 value)
+void unc_access_write_box_ctl(struct unc_box *box, u32 value)
 {
 	u32 reg = box->type->box_ctl;
 	u32 base = box->type->box_ctl_base;
@@ -263,10 +263,10 @@ void unc_write_box_ctl(struct unc_box *box, u32 value)
 }
 
 /**
- * unc_clear_status() - clear all overflow bits of a box
+ * unc_access_clear_status() - clear all overflow bits of a box
  * @box: the box
  */
-void unc_clear_status(struct unc_box *box)
+void unc_access_clear_status(struct unc_box *box)
 {
 	if (box->type->status)
 		unc_write(box, box->type->status,
@@ -274,19 +274,19 @@ void unc_clear_status(struct unc_box *box)
 }
 
 /**
- * unc_box_reachable() - can its registers be accessed?
+ * unc_access_reachable() - can its registers be accessed?
  * @box: the box
  */
-bool unc_box_reachable(const struct unc_box *box)
+bool unc_access_reachable(const struct unc_box *box)
 {
 	return !box->dead && (box->pdev || !box->type->space->map);
 }
 
 /**
- * unc_box_present() - does the box answer at all?
+ * unc_access_present() - does the box answer at all?
  * @box: the box
  */
-bool unc_box_present(struct unc_box *box)
+bool unc_access_present(struct unc_box *box)
 {
 	return box->type->space->present(box);
 }
@@ -298,7 +298,7 @@ static void unc_write_ones(struct unc_box *box, unsigned int ctr)
 	unsigned int bits = box->type->bits;
 
 	if (!box->type->space->try_write) {
-		unc_write_counter(box, ctr, GENMASK_ULL(bits - 1, 0));
+		unc_access_write_counter(box, ctr, GENMASK_ULL(bits - 1, 0));
 		return;
 	}
 	while (unc_try_write(box, reg, GENMASK_ULL(bits - 1, 0)) && bits > 32)
@@ -316,7 +316,7 @@ static u8 unc_probe_width(struct unc_box *box, unsigned int ctr)
 	u64 kept;
 
 	unc_write_ones(box, ctr);
-	if (!unc_read_counter(box, &probe, &kept) || !kept)
+	if (!unc_access_read_counter(box, &probe, &kept) || !kept)
 		return 0;
 	bits = fls64(kept);
 	if (kept == GENMASK_ULL(documented - 1, 0) >> (documented - bits) &&
@@ -358,7 +358,7 @@ static void unc_probe_addresses(struct unc_box *box)
 }
 
 /**
- * unc_probe_box() - see where a box's counters are and how wide
+ * unc_access_probe() - see where a box's counters are and how wide
  * @box: the box, frozen, its control registers clear
  *
  * Public sources disagree on 44 or 48 bits, so counter 0 and the fixed counter
@@ -366,7 +366,7 @@ static void unc_probe_addresses(struct unc_box *box)
  *
  * Return: 0, or -ENODEV when counter 0 keeps nothing.
  */
-int unc_probe_box(struct unc_box *box)
+int unc_access_probe(struct unc_box *box)
 {
 	const struct unc_type *type = box->type;
 	u8 bits;
@@ -383,7 +383,7 @@ int unc_probe_box(struct unc_box *box)
 	if (type->fixed_ctl) {
 		bits = unc_probe_width(box, UNC_FIXED);
 		box->fixed_bits = bits ?: type->bits;
-		unc_write_counter(box, UNC_FIXED, 0);
+		unc_access_write_counter(box, UNC_FIXED, 0);
 	}
 	return 0;
 }

@@ -76,7 +76,7 @@ static bool unc_box_is_dirty(struct unc_box *box)
 	unsigned int ctr;
 
 	for_each_programmed(box->type, ctr) {
-		if (unc_read_ctl(box, ctr) & running)
+		if (unc_access_read_ctl(box, ctr) & running)
 			return true;
 	}
 	return false;
@@ -88,8 +88,8 @@ static void unc_box_clear_filters(struct unc_box *box)
 {
 	unsigned int i;
 
-	for (i = 0; i < unc_num_filters(box->type); i++)
-		unc_write_filter(box, i, 0);
+	for (i = 0; i < unc_access_num_filters(box->type); i++)
+		unc_access_write_filter(box, i, 0);
 }
 
 /* Does its box control clear controls and counters, but the fixed ones? */
@@ -102,7 +102,7 @@ static void unc_box_write_reset(struct unc_box *box)
 {
 	const struct unc_layout *layout = box->type->layout;
 
-	unc_write_box_ctl(box, layout->frz | layout->rst);
+	unc_access_write_box_ctl(box, layout->frz | layout->rst);
 }
 
 /* Freeze a box and clear all its registers, whatever they hold. */
@@ -114,7 +114,7 @@ static void unc_box_clear(struct unc_box *box)
 	box->idle = true;
 	box->box_ctl_known = false;
 	if (type->box_ctl) {
-		unc_write_box_ctl(box, type->layout->frz);
+		unc_access_write_box_ctl(box, type->layout->frz);
 		box->frozen = true;
 	}
 	if (unc_box_resets(box))
@@ -122,14 +122,14 @@ static void unc_box_clear(struct unc_box *box)
 	for_each_programmed(type, ctr) {
 		/* the manual does not say what a reset does to fixed counters */
 		if (!unc_box_resets(box) || ctr == UNC_FIXED) {
-			unc_write_ctl(box, ctr, 0);
-			unc_write_counter(box, ctr, 0);
+			unc_access_write_ctl(box, ctr, 0);
+			unc_access_write_counter(box, ctr, 0);
 		}
 		box->ctr[ctr].ctl = 0;
 		box->ctr[ctr].raw = 0;
 		box->ctr[ctr].known = true;
 	}
-	unc_clear_status(box);
+	unc_access_clear_status(box);
 	unc_box_clear_filters(box);
 }
 
@@ -148,18 +148,18 @@ int unc_box_start(struct unc_box *box, bool *found)
 	int err;
 
 	box->started = true;
-	if (!unc_box_present(box))
+	if (!unc_access_present(box))
 		return -ENODEV;
 	if (unc_box_is_dirty(box))
 		*found = true;
 	unc_box_clear(box);
-	err = unc_probe_box(box);
+	err = unc_access_probe(box);
 	if (err)
 		return err;
 	if (unc_box_resets(box))
 		unc_box_write_reset(box);
 	else
-		unc_write_counter(box, 0, 0);
+		unc_access_write_counter(box, 0, 0);
 	return 0;
 }
 
@@ -169,11 +169,11 @@ int unc_box_start(struct unc_box *box, bool *found)
  */
 void unc_box_restore(struct unc_box *box)
 {
-	if (!unc_box_reachable(box))
+	if (!unc_access_reachable(box))
 		return;
 	unc_box_clear(box);
 	box->since = 0;
-	unc_unfreeze_box(box);
+	unc_freeze_put(box);
 }
 
 /**
@@ -188,10 +188,10 @@ void unc_box_lose_filters(struct unc_box *box)
 	bool used = false;
 	unsigned int i;
 
-	for (i = 0; box->active && i < unc_num_filters(box->type); i++)
+	for (i = 0; box->active && i < unc_access_num_filters(box->type); i++)
 		used |= box->filter[i];
 	if (used) {
-		unc_box_refresh_all(box);
+		unc_refresh_box(box);
 		unc_box_restore(box);
 		box->dead = true;
 	} else if (!box->dead) {
@@ -237,7 +237,7 @@ void unc_box_reprogram(struct unc_box *box)
 }
 
 /* The most that a slot can count in some time: twice what the fastest clock allows. */
-static u64 unc_box_most(const struct unc_slot *slot, u64 ns)
+static u64 unc_refresh_most(const struct unc_slot *slot, u64 ns)
 {
 	u64 most = unc_mul_div(ns, 2ULL * U32_MAX, slot->low_ns);
 
@@ -245,40 +245,40 @@ static u64 unc_box_most(const struct unc_slot *slot, u64 ns)
 }
 
 /* Another program wrote the counter: count on from the value it has now. */
-static void unc_box_resync(struct unc_box *box, struct unc_slot *slot)
+static void unc_refresh_resync(struct unc_box *box, struct unc_slot *slot)
 {
 	slot->stamp = 0;
-	unc_read_counter(box, slot, &slot->raw);
+	unc_access_read_counter(box, slot, &slot->raw);
 	slot->sampling.armed = false;
 	unc_report_foreign(box);
 }
 
 /**
- * unc_box_refresh() - bring a slot's total up to date
+ * unc_refresh_slot() - bring a slot's total up to date
  * @box: the box
  * @slot: the slot
  *
  * A counter that does not answer adds nothing, and neither does one that has changed
  * by more than it can count in the time passed: another program wrote it.
  */
-void unc_box_refresh(struct unc_box *box, struct unc_slot *slot)
+void unc_refresh_slot(struct unc_box *box, struct unc_slot *slot)
 {
-	unsigned int shift = 64 - unc_counter_bits(box, slot->ctr);
+	unsigned int shift = 64 - unc_access_bits(box, slot->ctr);
 	u64 before = slot->stamp;
 	u64 raw, grown;
 
 	/* assigned a counter, but not started yet */
 	if (box->ctr[slot->ctr].dirty)
 		return;
-	if (!unc_read_counter(box, slot, &raw))
+	if (!unc_access_read_counter(box, slot, &raw))
 		return;
 	grown = ((raw << shift) - (slot->raw << shift)) >> shift;
 	/* 64 bits never wrap: one that seems to go backwards has not moved */
 	if (!shift && (s64)grown < 0)
 		return;
 	if (before && grown > UNC_SLACK &&
-	    grown > unc_box_most(slot, ktime_get_mono_fast_ns() - before)) {
-		unc_box_resync(box, slot);
+	    grown > unc_refresh_most(slot, ktime_get_mono_fast_ns() - before)) {
+		unc_refresh_resync(box, slot);
 		return;
 	}
 	slot->total += grown;
@@ -286,45 +286,45 @@ void unc_box_refresh(struct unc_box *box, struct unc_slot *slot)
 }
 
 /**
- * unc_box_refresh_all() - bring every slot's total up to date
+ * unc_refresh_box() - bring every slot's total up to date
  * @box: the box
  */
-void unc_box_refresh_all(struct unc_box *box)
+void unc_refresh_box(struct unc_box *box)
 {
 	unsigned int ctr;
 
 	for (ctr = 0; ctr < UNC_MAX_COUNTERS; ctr++) {
 		if (box->ctr[ctr].slot >= 0)
-			unc_box_refresh(box, &box->slot[box->ctr[ctr].slot]);
+			unc_refresh_slot(box, &box->slot[box->ctr[ctr].slot]);
 	}
 }
 
-static void unc_box_verify_ctl(struct unc_box *box, unsigned int ctr)
+static void unc_refresh_verify_ctl(struct unc_box *box, unsigned int ctr)
 {
 	const struct unc_layout *layout = box->type->layout;
 	u64 mask = box->type->ctl_mask | layout->en | layout->ov_en;
 	struct unc_counter *c = &box->ctr[ctr];
 
 	if (box->dead || c->slot < 0 || c->dirty ||
-	    !((unc_read_ctl(box, ctr) ^ c->ctl) & mask))
+	    !((unc_access_read_ctl(box, ctr) ^ c->ctl) & mask))
 		return;
 	/* it may have counted another event */
-	unc_write_ctl(box, ctr, c->ctl);
-	unc_box_resync(box, &box->slot[c->slot]);
+	unc_access_write_ctl(box, ctr, c->ctl);
+	unc_refresh_resync(box, &box->slot[c->slot]);
 }
 
 /* Does the fixed counter move within a few reads? */
-static bool unc_box_clock_moves(struct unc_box *box)
+static bool unc_refresh_clock_moves(struct unc_box *box)
 {
 	struct unc_slot clock = { .ctr = UNC_FIXED };
 	unsigned int tries;
 	u64 first, now;
 
-	if (!unc_read_counter(box, &clock, &first))
+	if (!unc_access_read_counter(box, &clock, &first))
 		return false;
 	for (tries = 0; tries < UNC_CLOCK_TRIES; tries++) {
 		clock.stamp = 0;
-		if (unc_read_counter(box, &clock, &now) && now != first)
+		if (unc_access_read_counter(box, &clock, &now) && now != first)
 			return true;
 	}
 	return false;
@@ -335,60 +335,60 @@ static bool unc_box_clock_moves(struct unc_box *box)
  * have frozen the box or the package: then it moves once they are unfrozen.  An
  * overflow that has frozen the package shows in the status.
  */
-static void unc_box_verify_clock(struct unc_box *box)
+static void unc_refresh_verify_clock(struct unc_box *box)
 {
 	if (unc.gen->global_status && unc_global_status())
 		return;
 	if (unc.gen->global_ctl)
-		unc_overflow_unfreeze(&box->pkg->overflow);
-	if (unc_box_clock_moves(box))
+		unc_global_unfreeze(&box->pkg->overflow);
+	if (unc_refresh_clock_moves(box))
 		unc_report_foreign(box);
 }
 
 /**
- * unc_box_verify_package() - check that no other program has frozen a package
- * @box: its box with a clock, see unc_clock_box()
+ * unc_refresh_verify_package() - check that no other program has frozen a package
+ * @box: its box with a clock, see unc_package_clock_box()
  *
  * No register shows that.  So the clock, if no event counts it, is started for a moment.
  */
-void unc_box_verify_package(struct unc_box *box)
+void unc_refresh_verify_package(struct unc_box *box)
 {
-	/* unc_box_verify() has checked it */
+	/* unc_refresh_verify() has checked it */
 	if (box->ctr[UNC_FIXED].slot >= 0)
 		return;
-	unc_write_ctl(box, UNC_FIXED, box->type->layout->en);
-	if (!unc_box_clock_moves(box))
-		unc_box_verify_clock(box);
-	unc_write_ctl(box, UNC_FIXED, 0);
+	unc_access_write_ctl(box, UNC_FIXED, box->type->layout->en);
+	if (!unc_refresh_clock_moves(box))
+		unc_refresh_verify_clock(box);
+	unc_access_write_ctl(box, UNC_FIXED, 0);
 }
 
 /**
- * unc_box_verify() - bring all totals up to date, and check that the registers are
+ * unc_refresh_verify() - bring all totals up to date, and check that the registers are
  * as the driver left them
  * @box: the box
  *
  * What another program has changed is written again.  A box that another program has
  * frozen does not tell, so it is unfrozen in any case.
  */
-void unc_box_verify(struct unc_box *box)
+void unc_refresh_verify(struct unc_box *box)
 {
 	s8 fixed = box->ctr[UNC_FIXED].slot;
 	struct unc_slot *clock = fixed < 0 ? NULL : &box->slot[fixed];
 	u64 before = clock ? clock->total : 0;
 	unsigned int ctr;
 
-	unc_box_refresh_all(box);
+	unc_refresh_box(box);
 	for_each_programmed(box->type, ctr)
-		unc_box_verify_ctl(box, ctr);
+		unc_refresh_verify_ctl(box, ctr);
 	if (box->dead || box->frozen)
 		return;
 	if (box->type->box_ctl) {
 		/* a shared one is written only if it changes, or is not known */
 		box->box_ctl_known &= !box->function;
-		unc_write_box_ctl(box, 0);
+		unc_access_write_box_ctl(box, 0);
 	}
 	if (clock && clock->total == before && !box->ctr[UNC_FIXED].dirty)
-		unc_box_verify_clock(box);
+		unc_refresh_verify_clock(box);
 }
 
 /* Write the filter registers for the slots in use. */
@@ -419,12 +419,12 @@ static void unc_box_set_filters(struct unc_box *box)
 		if (value == box->filter[i] &&
 		    (!mask || (box->filters_known & BIT(i))))
 			continue;
-		unc_write_filter(box, i, value);
+		unc_access_write_filter(box, i, value);
 		box->filters_known |= BIT(i);
 	}
 }
 
-static u64 unc_slot_ctl(const struct unc_box *box, const struct unc_slot *slot)
+static u64 unc_box_slot_ctl(const struct unc_box *box, const struct unc_slot *slot)
 {
 	const struct unc_type *type = box->type;
 	bool signals = unc_box_signals(box);
@@ -442,17 +442,17 @@ static u64 unc_slot_ctl(const struct unc_box *box, const struct unc_slot *slot)
  * sets the count to 0, what it was is taken first: a counter that runs is about to
  * be stopped, so what comes after the read is none of the slot's.
  */
-static void unc_set_ctl(struct unc_box *box, unsigned int ctr, u64 ctl)
+static void unc_box_set_ctl(struct unc_box *box, unsigned int ctr, u64 ctl)
 {
 	struct unc_counter *c = &box->ctr[ctr];
 	struct unc_slot *slot = c->slot < 0 ? NULL : &box->slot[c->slot];
 
 	if (unc_is_joint(box) && slot) {
-		unc_box_refresh(box, slot);
+		unc_refresh_slot(box, slot);
 		if (!c->dirty && !box->dead)
 			slot->raw = 0;
 	}
-	unc_write_ctl(box, ctr, ctl);
+	unc_access_write_ctl(box, ctr, ctl);
 }
 
 /**
@@ -464,7 +464,7 @@ static void unc_set_ctl(struct unc_box *box, unsigned int ctr, u64 ctl)
 void unc_box_run(struct unc_box *box, struct unc_slot *slot, bool run)
 {
 	if (!box->ctr[slot->ctr].dirty)
-		unc_set_ctl(box, slot->ctr, run ? unc_slot_ctl(box, slot) : 0);
+		unc_box_set_ctl(box, slot->ctr, run ? unc_box_slot_ctl(box, slot) : 0);
 }
 
 static void unc_box_program(struct unc_box *box, unsigned int ctr)
@@ -475,7 +475,7 @@ static void unc_box_program(struct unc_box *box, unsigned int ctr)
 	c->dirty = false;
 	if (c->slot < 0) {
 		if (c->ctl)
-			unc_write_ctl(box, ctr, 0);
+			unc_access_write_ctl(box, ctr, 0);
 		return;
 	}
 	slot = &box->slot[c->slot];
@@ -485,16 +485,16 @@ static void unc_box_program(struct unc_box *box, unsigned int ctr)
 		c->known = true;
 	} else if (!box->frozen && c->ctl) {
 		/* it may still count what it counted before */
-		unc_write_ctl(box, ctr, 0);
+		unc_access_write_ctl(box, ctr, 0);
 	}
 	slot->stamp = c->known ? ktime_get_mono_fast_ns() : 0;
 	slot->raw = c->raw;
 	if (slot->arm)
 		slot->arm(box, slot);
 	else if (!c->known)
-		unc_read_counter(box, slot, &slot->raw);
+		unc_access_read_counter(box, slot, &slot->raw);
 	if (unc_is_programmed(ctr))
-		unc_write_ctl(box, ctr, unc_slot_ctl(box, slot));
+		unc_access_write_ctl(box, ctr, unc_box_slot_ctl(box, slot));
 	c->known = false;
 }
 
@@ -513,13 +513,13 @@ static void unc_box_park(struct unc_box *box)
 		if (!c->ctl)
 			continue;
 		if (!unc_box_resets(box) || ctr == UNC_FIXED)
-			unc_write_ctl(box, ctr, 0);
+			unc_access_write_ctl(box, ctr, 0);
 		else
 			reset = true;
 	}
 	if (!type->box_ctl) {
 		/* other boxes may count on */
-		unc_unfreeze_box(box);
+		unc_freeze_put(box);
 		return;
 	}
 	/* frozen from here on at no event's cost */
@@ -531,7 +531,7 @@ static void unc_box_park(struct unc_box *box)
 		for (ctr = 0; ctr < type->general; ctr++)
 			box->ctr[ctr].ctl = 0;
 	} else {
-		unc_write_box_ctl(box, type->layout->frz);
+		unc_access_write_box_ctl(box, type->layout->frz);
 	}
 	box->frozen = true;
 }
@@ -554,7 +554,7 @@ static void unc_box_wake(struct unc_box *box)
 
 		/* leftover .ov_en would freeze the package */
 		if (!reset && type->signals)
-			unc_write_ctl(box, ctr, 0);
+			unc_access_write_ctl(box, ctr, 0);
 		c->known = reset;
 		c->raw = 0;
 		c->ctl = 0;
@@ -563,7 +563,7 @@ static void unc_box_wake(struct unc_box *box)
 		return;
 	pkg->idle = false;
 	if (unc.gen->global_ctl && !(type->quirks & UNC_QUIRK_FREEZE_ALL))
-		unc_overflow_unfreeze(&pkg->overflow);
+		unc_global_unfreeze(&pkg->overflow);
 }
 
 /* --- changes --------------------------------------------------------------- */
@@ -572,7 +572,7 @@ static void unc_box_begin_change(struct unc_box *box, bool force)
 {
 	if (box->changes++ || box->frozen || box->dead)
 		return;
-	if (!unc_freeze_box(box, force) &&
+	if (!unc_freeze_get(box, force) &&
 	    (box->type->box_ctl || (box->type->quirks & UNC_QUIRK_FREEZE_ALL)))
 		atomic64_inc(&box->pkg->stats.group_unfrozen);
 }
@@ -627,7 +627,7 @@ void unc_box_end(struct unc_box *box)
 		if (box->ctr[ctr].slot < 0)
 			box->ctr[ctr].known = false;
 	}
-	unc_unfreeze_box(box);
+	unc_freeze_put(box);
 }
 
 /**
@@ -674,8 +674,8 @@ void unc_box_leave(struct unc_box *box, struct unc_slot *slot)
 
 	if (slot->users + slot->held == 1 && !box->frozen && !box->migrating &&
 	    unc_is_programmed(slot->ctr) && c->ctl && !c->dirty)
-		unc_set_ctl(box, slot->ctr, 0);
-	unc_box_refresh(box, slot);
+		unc_box_set_ctl(box, slot->ctr, 0);
+	unc_refresh_slot(box, slot);
 }
 
 /* Take the counter of a slot without users. */
@@ -683,7 +683,7 @@ static void unc_box_free_slot(struct unc_box *box, struct unc_slot *slot)
 {
 	unc_box_assign(box, slot, -1);
 	if (slot->sampling.period && !--box->samplers)
-		clear_bit(unc_box_number(box), box->pkg->samplers);
+		clear_bit(unc_package_box_number(box), box->pkg->samplers);
 	if (--box->active)
 		return;
 	if (atomic_dec_and_test(&box->pkg->active))
@@ -702,11 +702,11 @@ void unc_box_release(struct unc_box *box, struct unc_slot *slot)
 }
 
 /**
- * unc_box_hold() - keep a slot running for a user that migrates to another CPU
+ * unc_box_migrate() - keep a slot running for a user that migrates to another CPU
  * @box: the box, between unc_box_begin() and unc_box_end()
  * @slot: the slot
  */
-void unc_box_hold(struct unc_box *box, struct unc_slot *slot)
+void unc_box_migrate(struct unc_box *box, struct unc_slot *slot)
 {
 	slot->users--;
 	slot->held++;

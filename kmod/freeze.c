@@ -59,9 +59,9 @@ bool unc_freeze_allowed(struct unc_package *pkg)
 {
 	bool allowed;
 
-	unc_raw_lock(&pkg->freeze.lock);
+	unc_lock_raw(&pkg->freeze.lock);
 	allowed = unc_freeze_has_credit(&pkg->freeze);
-	unc_raw_unlock(&pkg->freeze.lock);
+	unc_lock_raw_release(&pkg->freeze.lock);
 	return allowed;
 }
 
@@ -74,9 +74,9 @@ bool unc_freeze_allowed(struct unc_package *pkg)
  */
 void unc_freeze_charge(struct unc_package *pkg, u64 ns)
 {
-	unc_raw_lock(&pkg->freeze.lock);
+	unc_lock_raw(&pkg->freeze.lock);
 	unc_freeze_spend(&pkg->freeze, ns);
-	unc_raw_unlock(&pkg->freeze.lock);
+	unc_lock_raw_release(&pkg->freeze.lock);
 }
 
 /* Charge a freeze that began at @since; 0: at no event's cost. */
@@ -89,75 +89,75 @@ static void unc_freeze_end(struct unc_package *pkg, u64 since)
 }
 
 /* Freeze the whole package for a box that cannot be frozen alone. */
-static bool unc_freeze_share(struct unc_package *pkg, bool force)
+static bool unc_freeze_share_get(struct unc_package *pkg, bool force)
 {
 	struct unc_freeze *freeze = &pkg->freeze;
 	bool ok;
 
-	unc_raw_lock(&freeze->lock);
+	unc_lock_raw(&freeze->lock);
 	ok = freeze->holders || unc_freeze_has_credit(freeze) || force;
 	if (ok && !freeze->holders++) {
-		unc_package_freeze();
+		unc_global_freeze();
 		freeze->since = atomic_read(&pkg->active) ?
 				ktime_get_mono_fast_ns() : 0;
 	}
-	unc_raw_unlock(&freeze->lock);
+	unc_lock_raw_release(&freeze->lock);
 	return ok;
 }
 
-static void unc_unfreeze_share(struct unc_package *pkg)
+static void unc_freeze_share_put(struct unc_package *pkg)
 {
 	struct unc_freeze *freeze = &pkg->freeze;
 
-	unc_raw_lock(&freeze->lock);
+	unc_lock_raw(&freeze->lock);
 	if (!--freeze->holders) {
-		unc_package_unfreeze(0);
+		unc_global_restart(0);
 		unc_freeze_end(pkg, freeze->since);
 	}
-	unc_raw_unlock(&freeze->lock);
+	unc_lock_raw_release(&freeze->lock);
 }
 
 /**
- * unc_freeze_box() - stop all counters of a box at once
+ * unc_freeze_get() - stop all counters of a box at once
  * @box: the box, locked, which is not frozen
  * @force: also without budget
  *
  * Return: false when the box counts on: it cannot be frozen, or has no budget.
  */
-bool unc_freeze_box(struct unc_box *box, bool force)
+bool unc_freeze_get(struct unc_box *box, bool force)
 {
 	if (!box->type->box_ctl) {
 		if (box->type->quirks & UNC_QUIRK_FREEZE_ALL)
-			box->frozen = unc_freeze_share(box->pkg, force);
+			box->frozen = unc_freeze_share_get(box->pkg, force);
 		return box->frozen;
 	}
 	if (!force && !unc_freeze_allowed(box->pkg))
 		return false;
 	box->since = ktime_get_mono_fast_ns();
-	unc_write_box_ctl(box, box->type->layout->frz);
+	unc_access_write_box_ctl(box, box->type->layout->frz);
 	box->frozen = true;
 	return true;
 }
 
 /**
- * unc_unfreeze_box() - start all counters of a box at once
+ * unc_freeze_put() - start all counters of a box at once
  * @box: the box, locked
  *
  * Charges the time that it was frozen to the package's budget, unless @box->since
  * is 0.
  */
-void unc_unfreeze_box(struct unc_box *box)
+void unc_freeze_put(struct unc_box *box)
 {
 	if (!box->frozen)
 		return;
 	box->frozen = false;
 	if (!box->type->box_ctl) {
-		unc_unfreeze_share(box->pkg);
+		unc_freeze_share_put(box->pkg);
 		return;
 	}
-	unc_write_box_ctl(box, 0);
-	unc_raw_lock(&box->pkg->freeze.lock);
+	unc_access_write_box_ctl(box, 0);
+	unc_lock_raw(&box->pkg->freeze.lock);
 	unc_freeze_end(box->pkg, box->since);
-	unc_raw_unlock(&box->pkg->freeze.lock);
+	unc_lock_raw_release(&box->pkg->freeze.lock);
 	box->since = 0;
 }

@@ -29,12 +29,12 @@
 static DEFINE_PER_CPU(unsigned int, unc_busy);
 
 /**
- * unc_raw_lock() - take one of the driver's locks that does not belong to a box
+ * unc_lock_raw() - take one of the driver's locks that does not belong to a box
  * @lock: the lock
  *
  * Context: any but NMI, interrupts off.
  */
-void unc_raw_lock(raw_spinlock_t *lock)
+void unc_lock_raw(raw_spinlock_t *lock)
 	__acquires(lock)
 {
 	__this_cpu_inc(unc_busy);
@@ -42,10 +42,10 @@ void unc_raw_lock(raw_spinlock_t *lock)
 }
 
 /**
- * unc_raw_unlock() - release it
+ * unc_lock_raw_release() - release it
  * @lock: the lock
  */
-void unc_raw_unlock(raw_spinlock_t *lock)
+void unc_lock_raw_release(raw_spinlock_t *lock)
 	__releases(lock)
 {
 	raw_spin_unlock(lock);
@@ -53,31 +53,31 @@ void unc_raw_unlock(raw_spinlock_t *lock)
 }
 
 /**
- * unc_lock() - take a box's lock
+ * unc_lock_box() - take a box's lock
  * @box: the box
  *
  * Context: any but NMI.
- * Return: the interrupt flags for unc_unlock().
+ * Return: the interrupt flags for unc_lock_release().
  */
-unsigned long unc_lock(struct unc_box *box)
+unsigned long unc_lock_box(struct unc_box *box)
 	__acquires(&box->lock)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
-	unc_raw_lock(&box->lock);
+	unc_lock_raw(&box->lock);
 	return flags;
 }
 
 /**
- * unc_unlock() - release a box's lock
+ * unc_lock_release() - release a box's lock
  * @box: the box
- * @flags: what unc_lock() returned
+ * @flags: what unc_lock_box() returned
  */
-void unc_unlock(struct unc_box *box, unsigned long flags)
+void unc_lock_release(struct unc_box *box, unsigned long flags)
 	__releases(&box->lock)
 {
-	unc_raw_unlock(&box->lock);
+	unc_lock_raw_release(&box->lock);
 	local_irq_restore(flags);
 }
 
@@ -96,7 +96,7 @@ static bool unc_trylock_for(struct unc_box *box, u64 ns)
 /**
  * unc_lock_to_read() - take a box's lock if that can be done here
  * @box: the box
- * @flags: for unc_unlock()
+ * @flags: for unc_lock_release()
  *
  * Context: any.
  * Return: false, without the lock, in an NMI, inside of one of the driver's

@@ -135,12 +135,12 @@ static int unc_cpu_online(unsigned int cpu)
 		return 0;
 	}
 	local_irq_save(flags);
-	unc_pmi_cpu_online();
+	unc_nmi_cpu_online();
 	unc_pmi_map_online();
 	if (pkg->cpu >= nr_cpu_ids) {
 		/* its registers may hold anything */
-		unc_package_resume(pkg);
-		WRITE_ONCE(pkg->cpu, unc_pick_cpu(pkg, nr_cpu_ids));
+		unc_power_resume(pkg);
+		WRITE_ONCE(pkg->cpu, unc_package_pick_cpu(pkg, nr_cpu_ids));
 	}
 	unc_timer_online(pkg);
 	local_irq_restore(flags);
@@ -156,13 +156,13 @@ static int unc_cpu_offline(unsigned int cpu)
 
 	if (!pkg || pkg->cpu != cpu)
 		return 0;
-	other = unc_pick_cpu(pkg, cpu);
+	other = unc_package_pick_cpu(pkg, cpu);
 	WRITE_ONCE(pkg->cpu, other);
 	if (other < nr_cpu_ids) {
 		unc_pmus_migrate(pkg, cpu, other);
 	} else {
 		local_irq_save(flags);
-		unc_package_suspend(pkg);
+		unc_power_suspend(pkg);
 		local_irq_restore(flags);
 	}
 	return 0;
@@ -258,7 +258,7 @@ static const struct unc_pmi_calls unc_pmi_calls = {
 	.deliver	= unc_sampling_deliver,
 };
 
-/* Down to where unc_boxes_start() began. */
+/* Down to where unc_power_start() began. */
 static void unc_tear_down(void)
 {
 	unsigned int i;
@@ -269,7 +269,7 @@ static void unc_tear_down(void)
 	unc_package_sysfs_exit();
 	for (i = 0; i < unc.num_packages; i++)
 		unc_timer_exit(&unc.packages[i]);
-	unc_boxes_stop();
+	unc_power_stop();
 	unc_pmi_exit();
 	unc_pmi_map_exit();
 	unc_pci_exit();
@@ -287,7 +287,7 @@ static int __init unc_start(void)
 	err = unc_pci_init();
 	if (err)
 		goto no_pci;
-	err = unc_boxes_start();
+	err = unc_power_start();
 	if (err) {
 		pr_err("no uncore box answers: is this a virtual machine?\n");
 		goto no_boxes;

@@ -58,7 +58,7 @@ static int unc_collect(const struct perf_event *event, struct unc_slot *slots,
 	unsigned int i;
 
 	for (i = 0; i < *n; i++) {
-		if (unc_slots_equal(&slots[i], &ue->want))
+		if (unc_slot_equals(&slots[i], &ue->want))
 			return 0;
 	}
 	if (*n == UNC_MAX_COUNTERS)
@@ -85,7 +85,7 @@ static int unc_validate_group(struct perf_event *event)
 		    unc_collect(sibling, slots, &n))
 			return -EINVAL;
 	}
-	return unc_slots_fit(slots, n) ? 0 : -EINVAL;
+	return unc_slot_fit_all(slots, n) ? 0 : -EINVAL;
 }
 
 /*
@@ -216,7 +216,7 @@ static void unc_event_destroy(struct perf_event *event)
 	if (ue->own)
 		unc_own_event_put(ue->own);
 	if (unc_is_delivered(event))
-		unc_pmi_put();
+		unc_nmi_put();
 	kfree(ue);
 }
 
@@ -244,7 +244,7 @@ static int unc_event_prepare(struct perf_event *event, struct unc_event *ue)
 	int err;
 
 	if (unc_is_delivered(event)) {
-		err = unc_pmi_get();
+		err = unc_nmi_get();
 		if (err)
 			return err;
 	}
@@ -252,7 +252,7 @@ static int unc_event_prepare(struct perf_event *event, struct unc_event *ue)
 		own = unc_own_event_get(event, event->group_leader == event);
 		if (IS_ERR(own)) {
 			if (unc_is_delivered(event))
-				unc_pmi_put();
+				unc_nmi_put();
 			return PTR_ERR(own);
 		}
 		ue->own = own;
@@ -266,16 +266,16 @@ static struct unc_box *unc_find_box(const struct perf_event *event)
 						 pmu);
 	struct unc_package *pkg = unc_package_of_cpu(event->cpu);
 
-	return pkg ? *unc_box_place(pkg, pmu->type, pmu->index) : NULL;
+	return pkg ? *unc_package_box_place(pkg, pmu->type, pmu->index) : NULL;
 }
 
 /**
- * unc_event_init() - perf's event_init
+ * unc_open_event() - perf's event_init
  * @event: the event
  *
  * Context: process; perf holds the lock of the group's context if there is a group.
  */
-int unc_event_init(struct perf_event *event)
+int unc_open_event(struct perf_event *event)
 {
 	struct unc_slot want;
 	struct unc_event *ue;
@@ -331,11 +331,11 @@ int unc_event_init(struct perf_event *event)
 }
 
 /**
- * unc_event_check_period() - perf's check_period
+ * unc_open_check_period() - perf's check_period
  * @event: the event, which samples
  * @period: its new period, or frequency
  */
-int unc_event_check_period(struct perf_event *event, u64 period)
+int unc_open_check_period(struct perf_event *event, u64 period)
 {
 	const struct unc_event *ue = event->pmu_private;
 

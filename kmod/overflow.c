@@ -20,7 +20,7 @@
 #define UNC_POLL_NS	NSEC_PER_MSEC		/* boxes that do not signal */
 #define UNC_WATCH_NS	(20 * NSEC_PER_MSEC)	/* for overflows without a PMI */
 
-u64 unc_global_bits(const struct unc_box *box)
+u64 unc_overflow_bits(const struct unc_box *box)
 {
 	return box->type->global ? box->type->global[box->index] :
 				   box->type->global_bits;
@@ -34,14 +34,14 @@ static void unc_overflow_handle_box(struct unc_box *box, u64 since)
 	unsigned long flags;
 	unsigned int i;
 
-	flags = unc_lock(box);
+	flags = unc_lock_box(box);
 	box->still = true;
 	for (i = 0; i < UNC_MAX_COUNTERS && box->samplers; i++) {
 		struct unc_slot *slot = &box->slot[i];
 
 		if ((!slot->users && !slot->held) || !slot->sampling.period)
 			continue;
-		unc_box_refresh(box, slot);
+		unc_refresh_slot(box, slot);
 		unc_sampling_account(box, slot,
 				     ktime_get_mono_fast_ns() - since);
 		/* it may have been accounted before, as an event was taken off */
@@ -50,8 +50,8 @@ static void unc_overflow_handle_box(struct unc_box *box, u64 since)
 			unc_sampling_arm(box, slot);
 	}
 	box->still = false;
-	unc_clear_status(box);
-	unc_unlock(box, flags);
+	unc_access_clear_status(box);
+	unc_lock_release(box, flags);
 }
 
 /* The package counts again: charge the time that it did not. */
@@ -87,27 +87,27 @@ void unc_overflow_handle(struct unc_package *pkg, u64 status, u64 since,
 	struct unc_overflow *ov = &pkg->overflow;
 	unsigned int b;
 
-	unc_raw_lock(&ov->lock);
+	unc_lock_raw(&ov->lock);
 	if (!status || freeze != ov->freeze) {
 		status = unc_global_status();
 		since = ktime_get_mono_fast_ns();
 	}
 	if (!status) {
-		unc_raw_unlock(&ov->lock);
+		unc_lock_raw_release(&ov->lock);
 		return;
 	}
 	/* boxes share bits; only one with samplers has set its own */
 	for_each_set_bit(b, pkg->samplers, unc.boxes_per_package) {
-		if (unc_global_bits(pkg->boxes[b]) & status)
+		if (unc_overflow_bits(pkg->boxes[b]) & status)
 			unc_overflow_handle_box(pkg->boxes[b], since);
 	}
 	unc_global_clear(status);
 	/* not before the status is cleared; see unc_look() */
 	smp_wmb();
 	WRITE_ONCE(ov->freeze, ov->freeze + 1);
-	unc_overflow_unfreeze(ov);
+	unc_global_unfreeze(ov);
 	unc_overflow_end(pkg, since);
-	unc_raw_unlock(&ov->lock);
+	unc_lock_raw_release(&ov->lock);
 	unc_pmi_kick(pkg);
 }
 
@@ -132,8 +132,8 @@ static void unc_overflow_poll_slot(struct unc_box *box, struct unc_slot *slot)
 {
 	struct unc_sampling *s = &slot->sampling;
 
-	unc_box_refresh(box, slot);
-	unc_sampling_pace(slot, unc_counter_bits(box, slot->ctr));
+	unc_refresh_slot(box, slot);
+	unc_sampling_pace(slot, unc_access_bits(box, slot->ctr));
 	if (slot->arm) {
 		unc_overflow_poll_signalling(box, slot);
 		return;
@@ -156,7 +156,7 @@ static bool unc_overflow_poll_box(struct unc_box *box, bool watch)
 	unsigned long flags;
 	unsigned int i;
 
-	flags = unc_lock(box);
+	flags = unc_lock_box(box);
 	for (i = 0; i < UNC_MAX_COUNTERS && !box->dead; i++) {
 		struct unc_slot *slot = &box->slot[i];
 
@@ -168,7 +168,7 @@ static bool unc_overflow_poll_box(struct unc_box *box, bool watch)
 			unc_overflow_poll_slot(box, slot);
 		waiting |= !slot->sampling.armed;
 	}
-	unc_unlock(box, flags);
+	unc_lock_release(box, flags);
 	return waiting;
 }
 
@@ -178,7 +178,7 @@ static bool unc_overflow_poll_boxes(struct unc_package *pkg, bool watch)
 	unsigned int n = unc.boxes_per_package, i, b;
 	bool waiting = false;
 
-	unc_raw_lock(&ov->lock);
+	unc_lock_raw(&ov->lock);
 	/* the first box may use up the freeze budget: another one each time */
 	b = find_next_bit(pkg->samplers, n, ov->first + 1);
 	ov->first = b < n ? b : find_first_bit(pkg->samplers, n);
@@ -188,7 +188,7 @@ static bool unc_overflow_poll_boxes(struct unc_package *pkg, bool watch)
 			waiting |= unc_overflow_poll_box(pkg->boxes[b], watch);
 	}
 	ov->storm = 0;
-	unc_raw_unlock(&ov->lock);
+	unc_lock_raw_release(&ov->lock);
 	return waiting;
 }
 
@@ -198,11 +198,11 @@ static void unc_overflow_end_watch(struct unc_overflow *ov, u64 now)
 	if (atomic_read(&ov->signalled) ||
 	    (s64)(now - READ_ONCE(ov->watch_until)) < 0)
 		return;
-	unc_raw_lock(&ov->ctl_lock);
+	unc_lock_raw(&ov->ctl_lock);
 	/* a sampling event may have been added */
 	if (!atomic_read(&ov->signalled))
 		WRITE_ONCE(ov->watching, false);
-	unc_raw_unlock(&ov->ctl_lock);
+	unc_lock_raw_release(&ov->ctl_lock);
 }
 
 static bool unc_overflow_watch(struct unc_package *pkg, u64 now)

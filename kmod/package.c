@@ -1,188 +1,261 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A package's own registers: global control, which freezes it and selects the cores
- * to interrupt, and global status.  Where a generation has no such registers nothing
- * is done.
+ * The machine: which packages and boxes there are, and how one is found.  All
+ * else in the driver is built on this; topology.c fills it in.
  */
-#include <linux/ktime.h>
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/irq_work.h>
+#include <linux/pci.h>
 #include <linux/slab.h>
+#include <linux/topology.h>
+#include <linux/workqueue.h>
 
 #include "xeon_uncore.h"
 #include "compat.h"
 
-/* After the last sampling event, its overflows may still show up for this long. */
-#define UNC_LINGER_NS	(2 * NSEC_PER_SEC)
+struct unc_machine unc = {
+	.pmus = LIST_HEAD_INIT(unc.pmus),
+};
 
 /**
- * unc_package_look() - read the leftover register state of this CPU's package
- * @ctl: where to put the global control register; untouched where there is none
- * @status: where to put the global status; the same
+ * unc_package_of_id() - the package with a number
+ * @id: topology_physical_package_id() of its CPUs
  *
- * Return: false when it has these registers and does not answer.
+ * Return: the package, or NULL when it had no CPU online at load.
  */
-bool unc_package_look(u64 *ctl, u64 *status)
+struct unc_package *unc_package_of_id(int id)
 {
-	return !(unc.gen->global_ctl &&
-		 rdmsrq_safe(unc.gen->global_ctl, ctl)) &&
-	       !(unc.gen->global_status &&
-		 rdmsrq_safe(unc.gen->global_status, status));
-}
-
-/**
- * unc_global_status() - read which boxes of this CPU's package have overflowed
- *
- * Return: bits of the boxes; 0 where no box signals.
- */
-u64 unc_global_status(void)
-{
-	u64 status = 0;
-
-	if (unc.gen->global_status)
-		rdmsrq(unc.gen->global_status, status);
-	return status;
-}
-
-/**
- * unc_global_clear() - clear overflows that have been handled
- * @status: those bits of the global status, which the package has
- */
-void unc_global_clear(u64 status)
-{
-	wrmsrq(unc.gen->global_status, status);
-}
-
-/**
- * unc_package_freeze() - stop all boxes of a package, if it can be frozen
- *
- * Context: on a CPU of the package.
- */
-void unc_package_freeze(void)
-{
-	if (unc.gen->global_ctl)
-		wrmsrq(unc.gen->global_ctl, unc.gen->freeze);
-}
-
-/**
- * unc_package_unfreeze() - start all boxes of a package, with overflows cleared
- * @ctl: cores to interrupt, bits of the global control register
- *
- * Context: on a CPU of the package.
- */
-void unc_package_unfreeze(u64 ctl)
-{
-	u64 status = unc_global_status();
-
-	if (!unc.gen->global_ctl)
-		return;
-	if (status)
-		unc_global_clear(status);
-	wrmsrq(unc.gen->global_ctl, ctl | unc.gen->unfreeze);
-}
-
-/**
- * unc_package_select() - select the cores that a package interrupts
- * @cores: their bits of the global control register
- *
- * Context: on a CPU of the package, which boxes can freeze.
- */
-void unc_package_select(u64 cores)
-{
-	wrmsrq(unc.gen->global_ctl, cores | unc.gen->wake);
-}
-
-/**
- * unc_overflow_unfreeze() - start a package that an overflow or another program froze
- * @ov: its overflows
- *
- * Context: interrupts off, on a CPU of the package.
- */
-void unc_overflow_unfreeze(struct unc_overflow *ov)
-{
-	unc_raw_lock(&ov->ctl_lock);
-	wrmsrq(unc.gen->global_ctl, ov->ctl | unc.gen->unfreeze);
-	unc_raw_unlock(&ov->ctl_lock);
-}
-
-/* --- cores to interrupt ---------------------------------------------------- */
-
-/**
- * unc_overflow_select() - change how many sampling events need a core's interrupt
- * @ov: its package's overflows
- * @core: the core's bit in the global control register, or one beyond: all cores
- * @users: 1 or -1
- *
- * Context: interrupts off, on a CPU of the package, @ov->ctl_lock held.
- */
-void unc_overflow_select(struct unc_overflow *ov, int core, int users)
-{
-	const unsigned long cores = unc.gen->cores;
 	unsigned int i;
-	u64 ctl = 0;
 
-	ov->core_users[core] += users;
-	for_each_set_bit(i, &cores, BITS_PER_LONG) {
-		if (ov->core_users[i])
-			ctl |= BIT_ULL(i);
+	for (i = 0; i < unc.num_packages; i++) {
+		if (unc.packages[i].phys_id == id)
+			return &unc.packages[i];
 	}
-	if (ov->core_users[fls64(cores)])
-		ctl |= cores;
-	if (ctl)
-		ctl |= unc.gen->wake;
-	if (ctl != ov->ctl)
-		wrmsrq(unc.gen->global_ctl, ctl);
-	ov->ctl = ctl;
+	return NULL;
 }
 
 /**
- * unc_overflow_leave() - a sampling event in a box that signals goes
- * @ov: its package's overflows
- * @core: the core whose interrupt it needed
+ * unc_package_of_cpu() - the package that a CPU is in
+ * @cpu: the CPU
  *
- * Its overflow may come even later than this: the timer polls for it for a while.
- *
- * Context: interrupts off, on a CPU of the package.
- * Return: an overflow waits to be handled.
+ * Return: the package, or NULL when it had no CPU online at load.
  */
-bool unc_overflow_leave(struct unc_overflow *ov, int core)
+struct unc_package *unc_package_of_cpu(unsigned int cpu)
 {
-	bool pending;
-
-	unc_raw_lock(&ov->ctl_lock);
-	pending = unc_global_status();
-	unc_overflow_select(ov, core, -1);
-	WRITE_ONCE(ov->watch_until, ktime_get_mono_fast_ns() + UNC_LINGER_NS);
-	atomic_dec(&ov->signalled);
-	unc_raw_unlock(&ov->ctl_lock);
-	return pending;
+	return unc_package_of_id(topology_physical_package_id(cpu));
 }
 
-/* --- life cycle ----------------------------------------------------------- */
+/**
+ * unc_package_pick_cpu() - choose the CPU that programs a package's counters
+ * @pkg: the package
+ * @but: CPU that goes offline, or nr_cpu_ids
+ *
+ * An isolated CPU is chosen only where the package has no other one online.
+ *
+ * Context: CPU hotplug must be held off by the caller.
+ * Return: the CPU, or nr_cpu_ids when the package has none online but @but.
+ */
+unsigned int unc_package_pick_cpu(const struct unc_package *pkg, unsigned int but)
+{
+	unsigned int cpu, isolated = nr_cpu_ids;
+
+	for_each_online_cpu(cpu) {
+		if (cpu == but || unc_package_of_cpu(cpu) != pkg)
+			continue;
+		if (!unc_cpu_is_isolated(cpu))
+			return cpu;
+		isolated = min(isolated, cpu);
+	}
+	return isolated;
+}
 
 /**
- * unc_overflow_package_init() - prepare a package for sampling
+ * unc_package_of_bus() - the package whose uncore is on a PCI bus
+ * @bus: the bus
+ *
+ * Return: the package, or NULL where no UBox says which.
+ */
+struct unc_package *unc_package_of_bus(struct pci_bus *bus)
+{
+	unsigned int i;
+
+	for (i = 0; i < unc.num_packages; i++) {
+		struct unc_package *pkg = &unc.packages[i];
+
+		if (pkg->bus == bus->number && pkg->domain == pci_domain_nr(bus))
+			return pkg;
+	}
+	return NULL;
+}
+
+/**
+ * unc_package_box_place() - where a package keeps the pointer to a box
+ * @pkg: the package
+ * @type: the box's type
+ * @index: which of that type
+ */
+struct unc_box **unc_package_box_place(const struct unc_package *pkg,
+				       const struct unc_type *type, unsigned int index)
+{
+	const struct unc_type *t;
+	unsigned int place = index;
+
+	for (t = unc.gen->types; t != type; t++)
+		place += t->max_boxes;
+	return &pkg->boxes[place];
+}
+
+/**
+ * unc_package_box_number() - a box's number among all of its package
+ * @box: the box
+ *
+ * Return: its index in unc_package.boxes.
+ */
+unsigned int unc_package_box_number(const struct unc_box *box)
+{
+	return unc_package_box_place(box->pkg, box->type, box->index) - box->pkg->boxes;
+}
+
+/**
+ * unc_package_any_box() - check whether any package has a box of a type and index
+ * @type: the box's type
+ * @index: which of that type
+ */
+bool unc_package_any_box(const struct unc_type *type, unsigned int index)
+{
+	unsigned int i;
+
+	for (i = 0; i < unc.num_packages; i++) {
+		const struct unc_box *box;
+
+		box = *unc_package_box_place(&unc.packages[i], type, index);
+		if (box && !box->dead)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * unc_package_clock_box() - find the box whose clock the driver may use
  * @pkg: the package
  *
- * Return: 0 or -ENOMEM; unc_overflow_package_exit() cleans up either way.
+ * Return: a box with a fixed counter that can overflow, and whose registers take no
+ * lock; or NULL.
  */
-int unc_overflow_package_init(struct unc_package *pkg)
+struct unc_box *unc_package_clock_box(const struct unc_package *pkg)
 {
-	struct unc_overflow *ov = &pkg->overflow;
+	unsigned int b;
 
-	raw_spin_lock_init(&ov->lock);
-	raw_spin_lock_init(&ov->ctl_lock);
-	pkg->idle = true;
-	ov->core_users = kcalloc(fls64(unc.gen->cores) + 1,
-				 sizeof(*ov->core_users), GFP_KERNEL);
-	pkg->samplers = bitmap_zalloc(unc.boxes_per_package, GFP_KERNEL);
-	return ov->core_users && pkg->samplers ? 0 : -ENOMEM;
+	for (b = 0; b < unc.boxes_per_package; b++) {
+		struct unc_box *box = pkg->boxes[b];
+
+		if (box && !box->dead && box->type->space->lockless &&
+		    box->type->signals && box->type->fixed_ctl)
+			return box;
+	}
+	return NULL;
 }
 
 /**
- * unc_overflow_package_exit() - free what unc_overflow_package_init() made
- * @pkg: the package, in which nothing samples any more
+ * unc_access_num_filters() - how many filter registers a box has
+ * @type: its type
  */
-void unc_overflow_package_exit(struct unc_package *pkg)
+unsigned int unc_access_num_filters(const struct unc_type *type)
 {
-	bitmap_free(pkg->samplers);
-	kfree(pkg->overflow.core_users);
+	unsigned int n = 0;
+
+	while (type->filters && type->filters[n].reg)
+		n++;
+	return n;
+}
+
+/**
+ * unc_pmu_name() - what a box is called
+ * @type: its type
+ * @index: which of them
+ *
+ * Context: process.
+ * Return: the name, to be freed with kfree(), or NULL.
+ */
+char *unc_pmu_name(const struct unc_type *type, unsigned int index)
+{
+	if (type->max_boxes == 1)
+		return kasprintf(GFP_KERNEL, "%s_%s", unc.prefix, type->name);
+	return kasprintf(GFP_KERNEL, "%s_%s_%u", unc.prefix, type->name, index);
+}
+
+/* --- reports -------------------------------------------------------------- */
+
+/*
+ * A box is found dead, or its registers changed, with its lock held, and perhaps by
+ * a BPF program that the scheduler runs with a run queue locked.  A message may wake
+ * a task, so it is printed from an irq_work.
+ */
+static void unc_report(struct irq_work *work)
+{
+	struct unc_box *box = container_of(work, struct unc_box, report);
+	struct unc_package *pkg = box->pkg;
+
+	if (box->dead && !atomic_cmpxchg(&box->dead_logged, 0, 1))
+		pr_warn("%s of package %d stopped answering: its events stop at their last count; reload %s once it is back\n",
+			box->name, pkg->phys_id, KBUILD_MODNAME);
+	if (atomic64_read(&pkg->stats.foreign_writes) &&
+	    !atomic_cmpxchg(&pkg->foreign_logged, 0, 1))
+		pr_warn("%s of package %d: another program writes its registers; counts may be too small while it runs (PCM, LIKWID, wrmsr, setpci? /sys/module/%s/package%d/foreign_writes)\n",
+			box->name, pkg->phys_id, KBUILD_MODNAME, pkg->phys_id);
+	if (box->dead)
+		schedule_work(&box->resched);
+}
+
+/* Process context: perf finds that the events of a dead box cannot be added. */
+static void unc_report_resched(struct work_struct *work)
+{
+	struct unc_box *box = container_of(work, struct unc_box, resched);
+
+	if (unc.resched)
+		unc.resched(box);
+}
+
+/**
+ * unc_report_init() - set up a box's reports
+ * @box: the box
+ */
+void unc_report_init(struct unc_box *box)
+{
+	init_irq_work(&box->report, unc_report);
+	INIT_WORK(&box->resched, unc_report_resched);
+}
+
+/**
+ * unc_report_exit() - wait for a box's reports to end
+ * @box: the box, which nothing reports on any more
+ *
+ * Context: process.
+ */
+void unc_report_exit(struct unc_box *box)
+{
+	irq_work_sync(&box->report);
+	cancel_work_sync(&box->resched);
+}
+
+/**
+ * unc_report_dead() - a box has stopped answering
+ * @box: the box, locked
+ */
+void unc_report_dead(struct unc_box *box)
+{
+	box->dead = true;
+	irq_work_queue(&box->report);
+}
+
+/**
+ * unc_report_foreign() - another program has written a register while it counted
+ * @box: the box, locked
+ */
+void unc_report_foreign(struct unc_box *box)
+{
+	atomic64_inc(&box->pkg->stats.foreign_writes);
+	if (!atomic_read(&box->pkg->foreign_logged))
+		irq_work_queue(&box->report);
 }

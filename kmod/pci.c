@@ -50,7 +50,7 @@ static int unc_pci_find_boxes(struct unc_function *f, struct unc_package *pkg,
 	unsigned int i;
 
 	for (i = 0; i < f->num; i++) {
-		f->box[i] = unc_box_create(pkg, type, index + i);
+		f->box[i] = unc_topology_box(pkg, type, index + i);
 		if (!f->box[i])
 			return -ENOMEM;
 	}
@@ -126,12 +126,12 @@ static void unc_pci_remove_box(struct unc_box *box)
 {
 	unsigned long flags;
 
-	flags = unc_lock(box);
-	unc_box_refresh_all(box);
+	flags = unc_lock_box(box);
+	unc_refresh_box(box);
 	/* nothing may be left that overflows; if it is still there */
 	unc_box_restore(box);
 	box->dead = true;
-	unc_unlock(box, flags);
+	unc_lock_release(box, flags);
 	/* a report of that may still be on its way */
 	irq_work_sync(&box->report);
 	box->regs = NULL;
@@ -143,11 +143,11 @@ static void unc_pci_remove_filter(struct unc_box *box)
 {
 	unsigned long flags;
 
-	flags = unc_lock(box);
+	flags = unc_lock_box(box);
 	unc_box_lose_filters(box);
 	box->filter_pdev = NULL;
 	box->filter_regs = NULL;
-	unc_unlock(box, flags);
+	unc_lock_release(box, flags);
 }
 
 /* The function is going away, or we are. */
@@ -206,7 +206,7 @@ static void unc_pci_drop_incomplete(const struct unc_package *pkg,
 	unsigned int b, unfiltered = 0;
 
 	for (b = 0; b < type->max_boxes; b++) {
-		struct unc_box *box = *unc_box_place(pkg, type, b);
+		struct unc_box *box = *unc_package_box_place(pkg, type, b);
 
 		if (!box)
 			continue;

@@ -446,7 +446,7 @@ static void unc_nmi_unregister(void)
 static void unc_pmi_idle(struct work_struct *work)
 {
 	mutex_lock(&unc_pmi_mutex);
-	if (!unc_pmi_users && unc_pmi_registered && unc_pmi_settle())
+	if (!unc_pmi_users && unc_pmi_registered && unc_nmi_settle())
 		unc_nmi_unregister();
 	mutex_unlock(&unc_pmi_mutex);
 }
@@ -454,12 +454,12 @@ static void unc_pmi_idle(struct work_struct *work)
 static DECLARE_DELAYED_WORK(unc_pmi_idle_work, unc_pmi_idle);
 
 /**
- * unc_pmi_get() - a sampling event is opened: have its PMIs handled
+ * unc_nmi_get() - a sampling event is opened: have its PMIs handled
  *
  * Context: process.
- * Return: 0, or -ENOMEM; undone by unc_pmi_put().
+ * Return: 0, or -ENOMEM; undone by unc_nmi_put().
  */
-int unc_pmi_get(void)
+int unc_nmi_get(void)
 {
 	int err = 0;
 
@@ -476,11 +476,11 @@ int unc_pmi_get(void)
 }
 
 /**
- * unc_pmi_put() - a sampling event is closed
+ * unc_nmi_put() - a sampling event is closed
  *
  * Context: process.
  */
-void unc_pmi_put(void)
+void unc_nmi_put(void)
 {
 	if (!unc.gen->global_status)
 		return;
@@ -498,14 +498,14 @@ static void unc_lvtpc_check(void *masked)
 }
 
 /**
- * unc_pmi_settle() - wait for PMIs that are on their way
+ * unc_nmi_settle() - wait for PMIs that are on their way
  *
  * While one has been delivered and not been handled, LVTPC is masked.
  *
  * Context: process.
  * Return: false when some CPU's LVTPC stays masked.
  */
-bool unc_pmi_settle(void)
+bool unc_nmi_settle(void)
 {
 	unsigned int i;
 
@@ -521,42 +521,33 @@ bool unc_pmi_settle(void)
 }
 
 /**
- * unc_pmi_arm() - have this CPU take PMIs
+ * unc_nmi_arm() - have this CPU take PMIs
  *
  * Context: interrupts off.
  */
-void unc_pmi_arm(void)
+void unc_nmi_arm(void)
 {
 	unc_lvtpc_arm(NULL);
 }
 
 /**
- * unc_pmi_is_armed() - check whether a CPU takes PMIs
- * @cpu: the CPU
- */
-bool unc_pmi_is_armed(unsigned int cpu)
-{
-	return per_cpu(unc_pmi, cpu).armed;
-}
-
-/**
- * unc_pmi_cpu_online() - note that LVTPC of a CPU that came online is not armed
+ * unc_nmi_cpu_online() - note that LVTPC of a CPU that came online is not armed
  *
  * Its LVTPC is as the kernel has set it up.
  *
  * Context: on that CPU, interrupts off.
  */
-void unc_pmi_cpu_online(void)
+void unc_nmi_cpu_online(void)
 {
 	this_cpu_write(unc_pmi.armed, false);
 }
 
 /**
- * unc_pmi_measure_begin() - note which CPUs of a package get PMIs
+ * unc_nmi_measure_begin() - note which CPUs of a package get PMIs
  * @pkg: the package, in which nothing counts
  * @answered: CPUs that got one
  */
-void unc_pmi_measure_begin(struct unc_package *pkg, struct cpumask *answered)
+void unc_nmi_measure_begin(struct unc_package *pkg, struct cpumask *answered)
 {
 	unc_pmi_answered = answered;
 	/* an NMI that sees the package finds the mask as well */
@@ -565,11 +556,11 @@ void unc_pmi_measure_begin(struct unc_package *pkg, struct cpumask *answered)
 }
 
 /**
- * unc_pmi_measure_end() - go back to handling PMIs
+ * unc_nmi_measure_end() - go back to handling PMIs
  */
-void unc_pmi_measure_end(void)
+void unc_nmi_measure_end(void)
 {
-	unc_pmi_settle();
+	unc_nmi_settle();
 	WRITE_ONCE(unc_pmi_measured, NULL);
 }
 
@@ -605,7 +596,7 @@ void unc_pmi_exit(void)
 	/* a PMI that is on its way must still find the handlers */
 	if (unc_pmi_registered) {
 		msleep(50);
-		unc_pmi_settle();
+		unc_nmi_settle();
 		unc_nmi_unregister();
 	}
 	for_each_possible_cpu(cpu) {

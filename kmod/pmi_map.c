@@ -66,16 +66,16 @@ struct unc_map {
 
 static void unc_map_set_clock(struct unc_box *box, u64 ctl, u64 left)
 {
-	u64 mask = GENMASK_ULL(unc_counter_bits(box, UNC_FIXED) - 1, 0);
+	u64 mask = GENMASK_ULL(unc_access_bits(box, UNC_FIXED) - 1, 0);
 	unsigned long flags;
 
-	flags = unc_lock(box);
-	unc_write_ctl(box, UNC_FIXED, 0);
-	unc_clear_status(box);
-	unc_write_counter(box, UNC_FIXED, (mask + 1 - left) & mask);
+	flags = unc_lock_box(box);
+	unc_access_write_ctl(box, UNC_FIXED, 0);
+	unc_access_clear_status(box);
+	unc_access_write_counter(box, UNC_FIXED, (mask + 1 - left) & mask);
 	if (ctl)
-		unc_write_ctl(box, UNC_FIXED, ctl);
-	unc_unlock(box, flags);
+		unc_access_write_ctl(box, UNC_FIXED, ctl);
+	unc_lock_release(box, flags);
 }
 
 /* How long to wait for a PMI that may not come. */
@@ -97,7 +97,7 @@ static void unc_map_overflow(struct unc_map *map, u64 cores, u64 first_ns)
 
 	cpumask_clear(map->answered);
 	map->overflowed = false;
-	unc_package_select(cores);
+	unc_global_select(cores);
 	start = ktime_get_mono_fast_ns();
 	unc_map_set_clock(map->box, layout->en | layout->ov_en, 1);
 	do {
@@ -118,7 +118,7 @@ static void unc_map_overflow(struct unc_map *map, u64 cores, u64 first_ns)
 		cpu_relax();
 	} while (passed < wait && !cpumask_subset(map->cpus, map->answered));
 	unc_map_set_clock(map->box, 0, 0);
-	unc_package_unfreeze(0);
+	unc_global_restart(0);
 }
 
 static void unc_debugctl_allow(void *unused)
@@ -255,18 +255,18 @@ static int unc_map_run(void *data)
 {
 	struct unc_map *map = data;
 
-	unc_pmi_measure_begin(map->pkg, map->answered);
+	unc_nmi_measure_begin(map->pkg, map->answered);
 	if (unc_map_all(map)) {
 		map->pkg->overflow.cores = unc_map_cores(map);
 		map->pkg->overflow.latency = unc_map_latency(map);
 	}
-	unc_pmi_measure_end();
+	unc_nmi_measure_end();
 	return 0;
 }
 
 static void unc_map_arm(void *unused)
 {
-	unc_pmi_arm();
+	unc_nmi_arm();
 }
 
 static void unc_map_package(struct unc_map *map)
@@ -303,11 +303,11 @@ void unc_pmi_map_measure(struct unc_package *pkg)
 {
 	struct unc_map map = {
 		.pkg = pkg,
-		.box = unc_clock_box(pkg),
+		.box = unc_package_clock_box(pkg),
 		.patience = 1,
 	};
 
-	if (!map.box || unc_pmi_get())
+	if (!map.box || unc_nmi_get())
 		return;
 	if (zalloc_cpumask_var(&map.cpus, GFP_KERNEL)) {
 		if (zalloc_cpumask_var(&map.answered, GFP_KERNEL)) {
@@ -316,7 +316,7 @@ void unc_pmi_map_measure(struct unc_package *pkg)
 		}
 		free_cpumask_var(map.cpus);
 	}
-	unc_pmi_put();
+	unc_nmi_put();
 }
 
 /**

@@ -42,10 +42,10 @@ static void unc_end(struct unc_pmu *pmu)
 	if (!cpu->changing)
 		return;
 	cpu->changing = false;
-	box = *unc_box_place(pkg, pmu->type, pmu->index);
-	flags = unc_lock(box);
+	box = *unc_package_box_place(pkg, pmu->type, pmu->index);
+	flags = unc_lock_box(box);
 	unc_box_end(box);
-	unc_unlock(box, flags);
+	unc_lock_release(box, flags);
 }
 
 /* The box is frozen by the first operation that needs it, not here. */
@@ -94,7 +94,7 @@ static struct unc_slot *unc_migrated_slot(struct unc_event *ue)
 /* The event counts and samples what the slot does from now on; the box is locked. */
 static void unc_join(struct unc_event *ue, struct unc_slot *slot)
 {
-	unc_box_refresh(ue->box, slot);
+	unc_refresh_slot(ue->box, slot);
 	/* samples that were due before are not this event's */
 	if (slot->sampling.period)
 		unc_sampling_account(ue->box, slot, 0);
@@ -171,7 +171,7 @@ static int unc_event_add(struct perf_event *event, int how)
 	unsigned long flags;
 	int err;
 
-	flags = unc_lock(box);
+	flags = unc_lock_box(box);
 	unc_check_new_period(ue);
 	if (box->dead || !unc_box_has_filters(box, &ue->want))
 		err = -ENODEV;
@@ -184,7 +184,7 @@ static int unc_event_add(struct perf_event *event, int how)
 		if (is_sampling_event(event) && !unc_own_event_is(event))
 			unc_add_sampling(ue);
 	}
-	unc_unlock(box, flags);
+	unc_lock_release(box, flags);
 	return err;
 }
 
@@ -195,7 +195,7 @@ static struct unc_slot *unc_update(struct unc_event *ue)
 
 	if (!slot)
 		return NULL;
-	unc_box_refresh(ue->box, slot);
+	unc_refresh_slot(ue->box, slot);
 	unc_event_count(ue, slot);
 	return slot;
 }
@@ -210,7 +210,7 @@ static void unc_del_counter(struct unc_event *ue, struct unc_slot *slot)
 	unc_event_count(ue, slot);
 	ue->tag = unc_migration_tag(box, slot);
 	if (ue->tag) {
-		unc_box_hold(box, slot);
+		unc_box_migrate(box, slot);
 		return;
 	}
 	if (slot->sampling.period)
@@ -237,7 +237,7 @@ static void unc_event_del(struct perf_event *event, int how)
 	unsigned long flags;
 	bool delivered = !list_empty(&ue->sampling);
 
-	flags = unc_lock(box);
+	flags = unc_lock_box(box);
 	slot = unc_event_slot(ue);
 	if (slot && ue->follower)
 		unc_del_follower(ue);
@@ -251,7 +251,7 @@ static void unc_event_del(struct perf_event *event, int how)
 	if (delivered)
 		unc_sampling_del(ue);
 	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	unc_unlock(box, flags);
+	unc_lock_release(box, flags);
 	unc_sampling_flush(ue, due, weight);
 }
 
@@ -263,10 +263,10 @@ static void unc_event_stop(struct perf_event *event, int how)
 
 	if (event->hw.state & PERF_HES_STOPPED)
 		return;
-	flags = unc_lock(ue->box);
+	flags = unc_lock_box(ue->box);
 	unc_update(ue);
 	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	unc_unlock(ue->box, flags);
+	unc_lock_release(ue->box, flags);
 }
 
 /* The user has changed the event's sample period. */
@@ -277,7 +277,7 @@ static void unc_set_period(struct unc_event *ue)
 
 	unc_sampling_describe(ue->event, ue->want.sampling.freq, &ue->want);
 	ue->carry = 0;
-	if (ue->follower || !slot || unc_slots_equal(slot, &ue->want))
+	if (ue->follower || !slot || unc_slot_equals(slot, &ue->want))
 		return;
 	unc_begin(to_unc_pmu(ue->event->pmu), box);
 	if (slot->users == 1 && !slot->held) {
@@ -291,7 +291,7 @@ static void unc_set_period(struct unc_event *ue)
 		slot->users--;
 		slot = other;
 	}
-	unc_box_refresh(box, slot);
+	unc_refresh_slot(box, slot);
 	unc_sampling_start(box, slot, 0);
 	box->ctr[slot->ctr].dirty = true;
 	unc_event_join(ue, slot);
@@ -305,7 +305,7 @@ static void unc_event_start(struct perf_event *event, int how)
 
 	if (!(event->hw.state & PERF_HES_STOPPED))
 		return;
-	flags = unc_lock(ue->box);
+	flags = unc_lock_box(ue->box);
 	if ((how & PERF_EF_RELOAD) && is_sampling_event(event))
 		unc_set_period(ue);
 	slot = unc_event_slot(ue);
@@ -314,7 +314,7 @@ static void unc_event_start(struct perf_event *event, int how)
 		slot->sampling.rest = 0;
 	}
 	event->hw.state = 0;
-	unc_unlock(ue->box, flags);
+	unc_lock_release(ue->box, flags);
 }
 
 /* --- reading ------------------------------------------------------------- */
@@ -332,7 +332,7 @@ static void unc_event_read(struct perf_event *event)
 	    event->group_leader->nr_siblings && unc_event_slot(ue))
 		unc_begin(pmu, ue->box);
 	unc_update(ue);
-	unc_unlock(ue->box, flags);
+	unc_lock_release(ue->box, flags);
 }
 
 static void unc_start_txn(struct pmu *pmu, unsigned int flags)
@@ -360,7 +360,7 @@ const struct pmu unc_pmu_template = {
 	.module		= THIS_MODULE,
 	.capabilities	= PERF_PMU_CAP_NO_EXCLUDE,
 	.task_ctx_nr	= perf_invalid_context,
-	.event_init	= unc_event_init,
+	.event_init	= unc_open_event,
 	.pmu_enable	= unc_pmu_enable,
 	.pmu_disable	= unc_pmu_disable,
 	.add		= unc_event_add,
@@ -371,5 +371,5 @@ const struct pmu unc_pmu_template = {
 	.start_txn	= unc_start_txn,
 	.commit_txn	= unc_commit_txn,
 	.cancel_txn	= unc_cancel_txn,
-	.check_period	= unc_event_check_period,
+	.check_period	= unc_open_check_period,
 };

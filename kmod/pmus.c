@@ -29,8 +29,8 @@ static void unc_pmu_tell_boxes(const struct unc_pmu *pmu)
 	unsigned int i;
 
 	for (i = 0; i < unc.num_packages; i++) {
-		struct unc_box *box = *unc_box_place(&unc.packages[i], pmu->type,
-						     pmu->index);
+		struct unc_box *box = *unc_package_box_place(&unc.packages[i], pmu->type,
+							     pmu->index);
 
 		if (box)
 			WRITE_ONCE(box->pmu_type, pmu->pmu.type);
@@ -86,7 +86,7 @@ int unc_pmus_register(void)
 
 	for (t = 0; t < unc.gen->num_types; t++, type++) {
 		for (i = 0; i < type->max_boxes; i++) {
-			if (!unc_any_box(type, i))
+			if (!unc_package_any_box(type, i))
 				continue;
 			err = unc_pmu_register(type, i);
 			if (err)
@@ -138,12 +138,12 @@ static void unc_pmu_set_migrating(struct unc_box *box, bool on)
 {
 	unsigned long flags;
 
-	flags = unc_lock(box);
+	flags = unc_lock_box(box);
 	if (on)
 		box->migrating = ++box->migrations;
 	else
 		unc_box_end_migration(box);
-	unc_unlock(box, flags);
+	unc_lock_release(box, flags);
 }
 
 /*
@@ -188,7 +188,7 @@ void unc_pmus_migrate(struct unc_package *pkg, unsigned int from,
 
 	mutex_lock(&unc_pmus_lock);
 	list_for_each_entry(pmu, &unc.pmus, list) {
-		struct unc_box *box = *unc_box_place(pkg, pmu->type, pmu->index);
+		struct unc_box *box = *unc_package_box_place(pkg, pmu->type, pmu->index);
 
 		if (box)
 			unc_pmu_migrate(pmu, box, from, to);

@@ -14,12 +14,12 @@
 #include "compat.h"
 
 /**
- * unc_package_suspend() - bring all counts up to date, while there is power
+ * unc_power_suspend() - bring all counts up to date, while there is power
  * @pkg: the package
  *
  * Context: on a CPU of the package, interrupts off.
  */
-void unc_package_suspend(struct unc_package *pkg)
+void unc_power_suspend(struct unc_package *pkg)
 {
 	unsigned long flags;
 	unsigned int b;
@@ -29,37 +29,37 @@ void unc_package_suspend(struct unc_package *pkg)
 
 		if (!box || box->dead)
 			continue;
-		flags = unc_lock(box);
-		unc_box_refresh_all(box);
-		unc_unlock(box, flags);
+		flags = unc_lock_box(box);
+		unc_refresh_box(box);
+		unc_lock_release(box, flags);
 	}
 }
 
 /**
- * unc_package_resume() - program all boxes again, whatever their registers hold
+ * unc_power_resume() - program all boxes again, whatever their registers hold
  * @pkg: the package
  *
  * Context: on a CPU of the package, interrupts off.
  */
-void unc_package_resume(struct unc_package *pkg)
+void unc_power_resume(struct unc_package *pkg)
 {
 	struct unc_overflow *ov = &pkg->overflow;
 	unsigned long flags;
 	unsigned int b;
 
-	unc_package_freeze();
+	unc_global_freeze();
 	for (b = 0; b < unc.boxes_per_package; b++) {
 		struct unc_box *box = pkg->boxes[b];
 
 		if (!box || box->dead)
 			continue;
-		flags = unc_lock(box);
+		flags = unc_lock_box(box);
 		unc_box_reprogram(box);
-		unc_unlock(box, flags);
+		unc_lock_release(box, flags);
 	}
-	unc_raw_lock(&ov->ctl_lock);
-	unc_package_unfreeze(ov->ctl);
-	unc_raw_unlock(&ov->ctl_lock);
+	unc_lock_raw(&ov->ctl_lock);
+	unc_global_restart(ov->ctl);
+	unc_lock_raw_release(&ov->ctl_lock);
 }
 
 /* With one CPU left and interrupts off; other packages' CPUs are offline. */
@@ -68,7 +68,7 @@ static int unc_suspend(UNC_SYSCORE_ARGS)
 	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
 
 	if (pkg)
-		unc_package_suspend(pkg);
+		unc_power_suspend(pkg);
 	return 0;
 }
 
@@ -77,7 +77,7 @@ static void unc_resume(UNC_SYSCORE_ARGS)
 	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
 
 	if (pkg)
-		unc_package_resume(pkg);
+		unc_power_resume(pkg);
 }
 
 static struct unc_syscore unc_syscore = {
@@ -91,7 +91,7 @@ static struct unc_syscore unc_syscore = {
 static int unc_reboot(struct notifier_block *nb, unsigned long action,
 		      void *data)
 {
-	unc_boxes_stop();
+	unc_power_stop();
 	return NOTIFY_DONE;
 }
 

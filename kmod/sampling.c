@@ -57,7 +57,7 @@ static void unc_sampling_set(struct unc_box *box, struct unc_slot *slot,
 {
 	slot->stamp = ktime_get_mono_fast_ns();
 	slot->raw = value;
-	unc_write_counter(box, slot->ctr, value);
+	unc_access_write_counter(box, slot->ctr, value);
 }
 
 /**
@@ -106,7 +106,7 @@ void unc_sampling_merge(struct unc_slot *slot)
  */
 void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
 {
-	u64 mask = GENMASK_ULL(unc_counter_bits(box, slot->ctr) - 1, 0);
+	u64 mask = GENMASK_ULL(unc_access_bits(box, slot->ctr) - 1, 0);
 	struct unc_sampling *s = &slot->sampling;
 	u64 left;
 
@@ -137,7 +137,7 @@ void unc_sampling_rearm(struct unc_box *box, struct unc_slot *slot)
 	unc_box_begin_forced(box);
 	if (!box->frozen)
 		unc_box_run(box, slot, false);
-	unc_box_refresh(box, slot);
+	unc_refresh_slot(box, slot);
 	unc_sampling_account(box, slot, 0);
 	unc_sampling_arm(box, slot);
 	if (!box->frozen)
@@ -194,7 +194,7 @@ void unc_sampling_start(struct unc_box *box, struct unc_slot *slot, u64 carry)
 		slot->arm = unc_sampling_arm;
 		/* counters that do not sample may have left overflow bits */
 		if (box->samplers == 1)
-			unc_clear_status(box);
+			unc_access_clear_status(box);
 	}
 	unc_timer_want(box->pkg, s->paced + NSEC_PER_MSEC);
 }
@@ -241,11 +241,11 @@ static void unc_sampling_rest(struct unc_event *ue)
 	struct unc_box *box = ue->box;
 	unsigned long flags;
 
-	flags = unc_lock(box);
+	flags = unc_lock_box(box);
 	if (ue->slot >= 0 && box->slot[ue->slot].serial == ue->serial)
 		box->slot[ue->slot].sampling.rest =
 			ktime_get_mono_fast_ns() + UNC_REST_NS;
-	unc_unlock(box, flags);
+	unc_lock_release(box, flags);
 }
 
 /* On the event's CPU, interrupts off, no lock of the driver held. */
@@ -322,7 +322,7 @@ static void unc_sampling_deliver_event(struct unc_event *ue,
 	unsigned long flags;
 	unsigned int ctr;
 
-	flags = unc_lock(box);
+	flags = unc_lock_box(box);
 	slot = unc_event_slot(ue);
 	if (slot && !(ue->event->hw.state & PERF_HES_STOPPED)) {
 		due = unc_sampling_take(ue, slot, &weight);
@@ -330,7 +330,7 @@ static void unc_sampling_deliver_event(struct unc_event *ue,
 		frozen_ns = slot->sampling.frozen_ns;
 		ctr = slot->ctr;
 	}
-	unc_unlock(box, flags);
+	unc_lock_release(box, flags);
 	if (!due)
 		return;
 	trace_overflow(box->name, ctr, box->pkg->phys_id,
@@ -368,7 +368,7 @@ void unc_sampling_deliver(struct unc_package *pkg, struct pt_regs *regs)
 bool unc_sampling_fits(const struct unc_box *box, const struct unc_slot *slot,
 		       u64 period)
 {
-	unsigned int bits = unc_counter_bits(box, __ffs(slot->allowed));
+	unsigned int bits = unc_access_bits(box, __ffs(slot->allowed));
 
 	return period <= GENMASK_ULL(bits - 1, 0);
 }
@@ -468,13 +468,13 @@ void unc_sampling_add(struct unc_event *ue)
 		unc_timer_want(pkg, now + NSEC_PER_MSEC);
 		return;
 	}
-	unc_pmi_arm();
-	unc_raw_lock(&ov->ctl_lock);
+	unc_nmi_arm();
+	unc_lock_raw(&ov->ctl_lock);
 	atomic_inc(&ov->signalled);
 	WRITE_ONCE(ov->watching, true);
 	ue->core = unc_pmi_map_core(pkg, smp_processor_id());
-	unc_overflow_select(ov, ue->core, 1);
-	unc_raw_unlock(&ov->ctl_lock);
+	unc_global_select_core(ov, ue->core, 1);
+	unc_lock_raw_release(&ov->ctl_lock);
 	unc_timer_want(pkg, now + NSEC_PER_MSEC);
 }
 
@@ -493,7 +493,7 @@ void unc_sampling_del(struct unc_event *ue)
 		cpumask_clear_cpu(smp_processor_id(), &pkg->sampling_cpus);
 	if (!unc_box_signals(ue->box))
 		atomic_dec(&pkg->overflow.polled);
-	else if (unc_overflow_leave(&pkg->overflow, ue->core))
+	else if (unc_global_deselect_core(&pkg->overflow, ue->core))
 		unc_pmi_raise();
 	/* no CPU is interrupted for counters that are still armed */
 	if (!atomic_read(&pkg->overflow.signalled))

@@ -45,7 +45,7 @@ static bool unc_msr_read_counter(struct unc_box *box, u32 reg,
 	return true;
 }
 
-const struct unc_space unc_msr_space = {
+const struct unc_space unc_space_msr = {
 	.lockless	= true,
 	.present	= unc_msr_present,
 	.read		= unc_msr_read,

@@ -207,7 +207,7 @@ static void unc_pci_write_counter(struct unc_box *box, u32 reg, u64 value)
 	unc_pci_write32(box, reg + 4, upper_32_bits(value));
 }
 
-const struct unc_space unc_pci_space = {
+const struct unc_space unc_space_pci = {
 	.map		= unc_map_config,
 	.present	= unc_pci_present,
 	.read		= unc_pci_read,

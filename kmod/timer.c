@@ -113,24 +113,24 @@ static bool unc_timer_refresh_narrow(struct unc_box *box)
 	unsigned int ctr;
 
 	for (ctr = 0; ctr < UNC_MAX_COUNTERS; ctr++) {
-		if (box->ctr[ctr].slot < 0 || unc_counter_bits(box, ctr) > 32)
+		if (box->ctr[ctr].slot < 0 || unc_access_bits(box, ctr) > 32)
 			continue;
 		narrow = true;
-		unc_box_refresh(box, &box->slot[box->ctr[ctr].slot]);
+		unc_refresh_slot(box, &box->slot[box->ctr[ctr].slot]);
 	}
 	return narrow;
 }
 
 static void unc_timer_verify_package(struct unc_package *pkg)
 {
-	struct unc_box *clock = unc_clock_box(pkg);
+	struct unc_box *clock = unc_package_clock_box(pkg);
 	unsigned long flags;
 
 	if (!clock)
 		return;
-	flags = unc_lock(clock);
-	unc_box_verify_package(clock);
-	unc_unlock(clock, flags);
+	flags = unc_lock_box(clock);
+	unc_refresh_verify_package(clock);
+	unc_lock_release(clock, flags);
 }
 
 static bool unc_timer_refresh(struct unc_package *pkg, bool only_narrow)
@@ -146,12 +146,12 @@ static bool unc_timer_refresh(struct unc_package *pkg, bool only_narrow)
 		if (!box || !READ_ONCE(box->active) ||
 		    (only_narrow && !unc_may_be_narrow(box->type)))
 			continue;
-		flags = unc_lock(box);
+		flags = unc_lock_box(box);
 		if (only_narrow)
 			narrow |= unc_timer_refresh_narrow(box);
 		else
-			unc_box_verify(box);
-		unc_unlock(box, flags);
+			unc_refresh_verify(box);
+		unc_lock_release(box, flags);
 	}
 	if (!only_narrow)
 		unc_timer_verify_package(pkg);

@@ -16,23 +16,23 @@
 #include "compat.h"
 
 /**
- * unc_box_create() - find a box's state, make it when there is none yet
+ * unc_topology_box() - find a box's state, make it when there is none yet
  * @pkg: the package
  * @type: the box's type
  * @index: which of that type
  *
  * Return: the box, or NULL without memory.
  */
-struct unc_box *unc_box_create(struct unc_package *pkg,
-			       const struct unc_type *type, unsigned int index)
+struct unc_box *unc_topology_box(struct unc_package *pkg,
+				 const struct unc_type *type, unsigned int index)
 {
-	struct unc_box **place = unc_box_place(pkg, type, index);
+	struct unc_box **place = unc_package_box_place(pkg, type, index);
 	struct unc_box *box = *place;
 	unsigned int i;
 
 	if (box)
 		return box;
-	box = kzalloc(struct_size(box, filter, unc_num_filters(type)),
+	box = kzalloc(struct_size(box, filter, unc_access_num_filters(type)),
 		      GFP_KERNEL);
 	if (!box)
 		return NULL;
@@ -103,7 +103,7 @@ static int unc_create_boxes(struct unc_package *pkg)
 		n = unc.gen->count_boxes ? unc.gen->count_boxes(pkg, type) :
 					   type->max_boxes;
 		for (i = 0; i < n; i++) {
-			if (!unc_box_create(pkg, type, i))
+			if (!unc_topology_box(pkg, type, i))
 				return -ENOMEM;
 		}
 	}
@@ -129,7 +129,7 @@ static unsigned int unc_count_packages(void)
 static int unc_package_init(struct unc_package *pkg, unsigned int cpu)
 {
 	pkg->phys_id = topology_physical_package_id(cpu);
-	pkg->cpu = unc_pick_cpu(pkg, nr_cpu_ids);
+	pkg->cpu = unc_package_pick_cpu(pkg, nr_cpu_ids);
 	pkg->bus = -1;
 	unc_freeze_init(pkg);
 	unc_timer_init(pkg, unc_overflow_poll);
@@ -137,7 +137,7 @@ static int unc_package_init(struct unc_package *pkg, unsigned int cpu)
 			     GFP_KERNEL);
 	if (!pkg->boxes)
 		return -ENOMEM;
-	return unc_overflow_package_init(pkg);
+	return unc_global_init(pkg);
 }
 
 /**
@@ -196,7 +196,7 @@ void unc_topology_exit(void)
 		struct unc_package *pkg = &unc.packages[i];
 
 		unc_timer_exit(pkg);
-		unc_overflow_package_exit(pkg);
+		unc_global_exit(pkg);
 		for (b = 0; pkg->boxes && b < unc.boxes_per_package; b++)
 			unc_box_free(&pkg->boxes[b]);
 		kfree(pkg->boxes);
@@ -231,9 +231,9 @@ static void unc_start_boxes(void *data)
 	struct unc_package *pkg = found->pkg;
 	unsigned int b;
 
-	if (!unc_package_look(&found->ctl, &found->status))
+	if (!unc_global_look(&found->ctl, &found->status))
 		return;
-	unc_package_freeze();
+	unc_global_freeze();
 	for (b = 0; b < unc.boxes_per_package; b++) {
 		struct unc_box *box = pkg->boxes[b];
 		bool running = false;
@@ -241,14 +241,14 @@ static void unc_start_boxes(void *data)
 
 		if (!box || box->dead)
 			continue;
-		flags = unc_lock(box);
+		flags = unc_lock_box(box);
 		if (unc_box_start(box, &running))
 			box->dead = true;
 		found->running += running;
-		unc_unlock(box, flags);
+		unc_lock_release(box, flags);
 	}
 	/* with what overflowed before it was frozen */
-	unc_package_unfreeze(0);
+	unc_global_restart(0);
 }
 
 static void unc_stop_boxes(void *data)
@@ -257,20 +257,20 @@ static void unc_stop_boxes(void *data)
 	unsigned long flags;
 	unsigned int b;
 
-	unc_package_freeze();
+	unc_global_freeze();
 	for (b = 0; b < unc.boxes_per_package; b++) {
 		struct unc_box *box = pkg->boxes[b];
 
 		if (!box)
 			continue;
-		flags = unc_lock(box);
-		unc_box_refresh_all(box);
+		flags = unc_lock_box(box);
+		unc_refresh_box(box);
 		unc_box_restore(box);
 		/* an event may still exist: the box is never accessed again */
 		box->dead = true;
-		unc_unlock(box, flags);
+		unc_lock_release(box, flags);
 	}
-	unc_package_unfreeze(0);
+	unc_global_restart(0);
 }
 
 /* A package without a CPU online is left as it is: no way to its MSRs. */
@@ -280,7 +280,7 @@ static void unc_on_package(struct unc_package *pkg, smp_call_func_t func,
 	unsigned int cpu;
 
 	cpus_read_lock();
-	cpu = unc_pick_cpu(pkg, nr_cpu_ids);
+	cpu = unc_package_pick_cpu(pkg, nr_cpu_ids);
 	if (cpu < nr_cpu_ids)
 		smp_call_function_single(cpu, func, data, 1);
 	cpus_read_unlock();
@@ -300,23 +300,23 @@ static bool unc_clock_runs(struct unc_box *box)
 	unsigned long flags;
 	u64 count = 0;
 
-	flags = unc_lock(box);
-	unc_write_ctl(box, UNC_FIXED, box->type->layout->en);
-	unc_write_box_ctl(box, 0);
+	flags = unc_lock_box(box);
+	unc_access_write_ctl(box, UNC_FIXED, box->type->layout->en);
+	unc_access_write_box_ctl(box, 0);
 	box->frozen = false;
-	unc_unlock(box, flags);
+	unc_lock_release(box, flags);
 	while (!count && tries++ < UNC_CLOCK_TRIES) {
 		usleep_range(50, 100);
-		flags = unc_lock(box);
+		flags = unc_lock_box(box);
 		clock.stamp = 0;
-		if (!unc_read_counter(box, &clock, &count))
+		if (!unc_access_read_counter(box, &clock, &count))
 			tries = UNC_CLOCK_TRIES;
-		unc_unlock(box, flags);
+		unc_lock_release(box, flags);
 	}
-	flags = unc_lock(box);
+	flags = unc_lock_box(box);
 	if (unc_box_start(box, &running))
 		box->dead = true;
-	unc_unlock(box, flags);
+	unc_lock_release(box, flags);
 	return count;
 }
 
@@ -333,10 +333,10 @@ static void unc_leave_out_unclocked(struct unc_package *pkg)
 		    !(box->type->quirks & UNC_QUIRK_UNCLOCKED) ||
 		    unc_clock_runs(box))
 			continue;
-		flags = unc_lock(box);
+		flags = unc_lock_box(box);
 		unc_box_restore(box);
 		box->dead = true;
-		unc_unlock(box, flags);
+		unc_lock_release(box, flags);
 		pr_warn("%s of package %d: its clock stands still (no memory there?): left out\n",
 			box->name, pkg->phys_id);
 	}
@@ -367,13 +367,13 @@ static void unc_report_found(const struct unc_found *found)
 }
 
 /**
- * unc_boxes_start() - clear and probe every box; those that do not answer are
+ * unc_power_start() - clear and probe every box; those that do not answer are
  * dead from the start
  *
  * Context: process.
  * Return: 0, or -ENODEV when no box answers.
  */
-int unc_boxes_start(void)
+int unc_power_start(void)
 {
 	unsigned int i, b, n = 0;
 
@@ -397,11 +397,11 @@ int unc_boxes_start(void)
 }
 
 /**
- * unc_boxes_stop() - give every box its reset state back, for good
+ * unc_power_stop() - give every box its reset state back, for good
  *
  * Context: process.
  */
-void unc_boxes_stop(void)
+void unc_power_stop(void)
 {
 	unsigned int i;
 

@@ -131,7 +131,7 @@ struct unc_function {
 /**
  * struct unc_box - a box of a package
  * @lock: guards everything below @filter_regs and the box's registers.  Raw, taken
- *	with interrupts off by unc_lock(), on a CPU of the package, never in an NMI.
+ *	with interrupts off by unc_lock_box(), on a CPU of the package, never in an NMI.
  * @type: its box type
  * @index: its number among the boxes of its type
  * @pkg: its package
@@ -453,20 +453,20 @@ struct unc_machine {
  * timer's poll, a slot's arm, the PMI's handlers.
  */
 
-/* --- machine.c: which packages and boxes there are ----------------------- */
+/* --- package.c: which packages and boxes there are ----------------------- */
 
 extern struct unc_machine unc;
 
 struct unc_package *unc_package_of_id(int id);
 struct unc_package *unc_package_of_cpu(unsigned int cpu);
-unsigned int unc_pick_cpu(const struct unc_package *pkg, unsigned int but);
+unsigned int unc_package_pick_cpu(const struct unc_package *pkg, unsigned int but);
 struct unc_package *unc_package_of_bus(struct pci_bus *bus);
-struct unc_box **unc_box_place(const struct unc_package *pkg,
-			       const struct unc_type *type, unsigned int index);
-unsigned int unc_box_number(const struct unc_box *box);
-bool unc_any_box(const struct unc_type *type, unsigned int index);
-struct unc_box *unc_clock_box(const struct unc_package *pkg);
-unsigned int unc_num_filters(const struct unc_type *type);
+struct unc_box **unc_package_box_place(const struct unc_package *pkg,
+				       const struct unc_type *type, unsigned int index);
+unsigned int unc_package_box_number(const struct unc_box *box);
+bool unc_package_any_box(const struct unc_type *type, unsigned int index);
+struct unc_box *unc_package_clock_box(const struct unc_package *pkg);
+unsigned int unc_access_num_filters(const struct unc_type *type);
 char *unc_pmu_name(const struct unc_type *type, unsigned int index);
 void unc_report_init(struct unc_box *box);
 void unc_report_exit(struct unc_box *box);
@@ -486,58 +486,58 @@ static inline u64 unc_mul_div(u64 a, u64 mul, u64 div)
 
 /* --- lock.c: locks, and which contexts may wait for them ------------------ */
 
-unsigned long unc_lock(struct unc_box *box) __acquires(&box->lock);
-void unc_unlock(struct unc_box *box, unsigned long flags)
+unsigned long unc_lock_box(struct unc_box *box) __acquires(&box->lock);
+void unc_lock_release(struct unc_box *box, unsigned long flags)
 	__releases(&box->lock);
 bool unc_lock_to_read(struct unc_box *box, unsigned long *flags);
-void unc_raw_lock(raw_spinlock_t *lock) __acquires(lock);
-void unc_raw_unlock(raw_spinlock_t *lock) __releases(lock);
+void unc_lock_raw(raw_spinlock_t *lock) __acquires(lock);
+void unc_lock_raw_release(raw_spinlock_t *lock) __releases(lock);
 
 /* --- space_msr.c --------------------------------------------------------- */
 
-extern const struct unc_space unc_msr_space;
+extern const struct unc_space unc_space_msr;
 
 /* --- space_pci.c --------------------------------------------------------- */
 
-extern const struct unc_space unc_pci_space;
+extern const struct unc_space unc_space_pci;
 
 const char *unc_pci_access(void);
 
 /* --- access.c: registers; call with the box's lock held ------------------ */
 
-bool unc_read_counter(struct unc_box *box, struct unc_slot *slot, u64 *value);
-unsigned int unc_counter_bits(const struct unc_box *box, unsigned int ctr);
-bool unc_box_reachable(const struct unc_box *box);
-bool unc_box_present(struct unc_box *box);
-int unc_probe_box(struct unc_box *box);
-u64 unc_read_ctl(struct unc_box *box, unsigned int ctr);
-void unc_write_ctl(struct unc_box *box, unsigned int ctr, u64 value);
-void unc_write_filter(struct unc_box *box, unsigned int i, u32 value);
-void unc_write_box_ctl(struct unc_box *box, u32 value);
-void unc_write_counter(struct unc_box *box, unsigned int ctr, u64 value);
-void unc_clear_status(struct unc_box *box);
+bool unc_access_read_counter(struct unc_box *box, struct unc_slot *slot, u64 *value);
+unsigned int unc_access_bits(const struct unc_box *box, unsigned int ctr);
+bool unc_access_reachable(const struct unc_box *box);
+bool unc_access_present(struct unc_box *box);
+int unc_access_probe(struct unc_box *box);
+u64 unc_access_read_ctl(struct unc_box *box, unsigned int ctr);
+void unc_access_write_ctl(struct unc_box *box, unsigned int ctr, u64 value);
+void unc_access_write_filter(struct unc_box *box, unsigned int i, u32 value);
+void unc_access_write_box_ctl(struct unc_box *box, u32 value);
+void unc_access_write_counter(struct unc_box *box, unsigned int ctr, u64 value);
+void unc_access_clear_status(struct unc_box *box);
 
-/* --- package.c: a package's registers ------------------------------------ */
+/* --- global.c: a package's registers ------------------------------------ */
 
-bool unc_package_look(u64 *ctl, u64 *status);
+bool unc_global_look(u64 *ctl, u64 *status);
 u64 unc_global_status(void);
 void unc_global_clear(u64 status);
-void unc_package_freeze(void);
-void unc_package_unfreeze(u64 ctl);
-void unc_package_select(u64 cores);
-void unc_overflow_unfreeze(struct unc_overflow *ov);
-void unc_overflow_select(struct unc_overflow *ov, int core, int users);
-bool unc_overflow_leave(struct unc_overflow *ov, int core);
-int unc_overflow_package_init(struct unc_package *pkg);
-void unc_overflow_package_exit(struct unc_package *pkg);
+void unc_global_freeze(void);
+void unc_global_restart(u64 ctl);
+void unc_global_select(u64 cores);
+void unc_global_unfreeze(struct unc_overflow *ov);
+void unc_global_select_core(struct unc_overflow *ov, int core, int users);
+bool unc_global_deselect_core(struct unc_overflow *ov, int core);
+int unc_global_init(struct unc_package *pkg);
+void unc_global_exit(struct unc_package *pkg);
 
 /* --- freeze.c: freezing boxes within a budget ----------------------------- */
 
 void unc_freeze_init(struct unc_package *pkg);
 bool unc_freeze_allowed(struct unc_package *pkg);
 void unc_freeze_charge(struct unc_package *pkg, u64 ns);
-bool unc_freeze_box(struct unc_box *box, bool force);
-void unc_unfreeze_box(struct unc_box *box);
+bool unc_freeze_get(struct unc_box *box, bool force);
+void unc_freeze_put(struct unc_box *box);
 
 /* --- box.c: counting; call with the box's lock held ---------------------- */
 
@@ -550,14 +550,14 @@ void unc_box_reprogram(struct unc_box *box);
 void unc_box_begin(struct unc_box *box);
 void unc_box_begin_forced(struct unc_box *box);
 void unc_box_end(struct unc_box *box);
-void unc_box_refresh(struct unc_box *box, struct unc_slot *slot);
-void unc_box_refresh_all(struct unc_box *box);
-void unc_box_verify(struct unc_box *box);
-void unc_box_verify_package(struct unc_box *box);
+void unc_refresh_slot(struct unc_box *box, struct unc_slot *slot);
+void unc_refresh_box(struct unc_box *box);
+void unc_refresh_verify(struct unc_box *box);
+void unc_refresh_verify_package(struct unc_box *box);
 void unc_box_assign(struct unc_box *box, struct unc_slot *slot, int ctr);
 void unc_box_leave(struct unc_box *box, struct unc_slot *slot);
 void unc_box_release(struct unc_box *box, struct unc_slot *slot);
-void unc_box_hold(struct unc_box *box, struct unc_slot *slot);
+void unc_box_migrate(struct unc_box *box, struct unc_slot *slot);
 void unc_box_end_migration(struct unc_box *box);
 void unc_box_run(struct unc_box *box, struct unc_slot *slot, bool run);
 
@@ -571,14 +571,14 @@ void unc_timer_online(struct unc_package *pkg);
 void unc_timer_exit(struct unc_package *pkg);
 void unc_csd_wait(call_single_data_t *csd);
 
-/* --- alloc.c: which counter counts what ---------------------------------- */
+/* --- slot.c: which counter counts what ---------------------------------- */
 
 int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 		      struct unc_slot *slot);
-bool unc_slots_equal(const struct unc_slot *a, const struct unc_slot *b);
+bool unc_slot_equals(const struct unc_slot *a, const struct unc_slot *b);
 struct unc_slot *unc_slot_find(struct unc_box *box, const struct unc_slot *like);
 struct unc_slot *unc_slot_get(struct unc_box *box, const struct unc_slot *like);
-bool unc_slots_fit(const struct unc_slot *slots, unsigned int n);
+bool unc_slot_fit_all(const struct unc_slot *slots, unsigned int n);
 
 /* --- event.c: an event and its slot --------------------------------------- */
 
@@ -601,19 +601,18 @@ struct unc_pmi_calls {
 
 void unc_pmi_init(const struct unc_pmi_calls *calls);
 void unc_pmi_exit(void);
-int unc_pmi_get(void);
-void unc_pmi_put(void);
-void unc_pmi_arm(void);
-void unc_pmi_cpu_online(void);
+int unc_nmi_get(void);
+void unc_nmi_put(void);
+void unc_nmi_arm(void);
+void unc_nmi_cpu_online(void);
 void unc_pmi_raise(void);
 void unc_pmi_kick(struct unc_package *pkg);
 bool unc_pmi_in_handler(bool on);
-bool unc_pmi_settle(void);
-bool unc_pmi_is_armed(unsigned int cpu);
+bool unc_nmi_settle(void);
 struct pt_regs *unc_pmi_regs(struct pt_regs *here);
 void unc_pmi_caller(struct pt_regs *here);
-void unc_pmi_measure_begin(struct unc_package *pkg, struct cpumask *answered);
-void unc_pmi_measure_end(void);
+void unc_nmi_measure_begin(struct unc_package *pkg, struct cpumask *answered);
+void unc_nmi_measure_end(void);
 
 /* --- pmi_map.c: which core each bit interrupts ---------------------------- */
 
@@ -649,7 +648,7 @@ void unc_sampling_deliver(struct unc_package *pkg, struct pt_regs *regs);
 
 /* --- overflow.c: a package's overflows ----------------------------------- */
 
-u64 unc_global_bits(const struct unc_box *box);
+u64 unc_overflow_bits(const struct unc_box *box);
 void unc_overflow_handle(struct unc_package *pkg, u64 status, u64 since,
 			 u32 freeze);
 u64 unc_overflow_poll(struct unc_package *pkg);
@@ -658,10 +657,10 @@ u64 unc_overflow_poll(struct unc_package *pkg);
 
 int unc_topology_init(void);
 void unc_topology_exit(void);
-struct unc_box *unc_box_create(struct unc_package *pkg,
-			       const struct unc_type *type, unsigned int index);
-int unc_boxes_start(void);
-void unc_boxes_stop(void);
+struct unc_box *unc_topology_box(struct unc_package *pkg,
+				 const struct unc_type *type, unsigned int index);
+int unc_power_start(void);
+void unc_power_stop(void);
 
 /* --- pci.c --------------------------------------------------------------- */
 
@@ -672,8 +671,8 @@ void unc_pci_exit(void);
 
 int unc_power_init(void);
 void unc_power_exit(void);
-void unc_package_suspend(struct unc_package *pkg);
-void unc_package_resume(struct unc_package *pkg);
+void unc_power_suspend(struct unc_package *pkg);
+void unc_power_resume(struct unc_package *pkg);
 
 /* --- sysfs.c ------------------------------------------------------------- */
 
@@ -695,8 +694,8 @@ void unc_own_event_resched(struct unc_box *box);
 
 /* --- open.c: opening an event --------------------------------------------- */
 
-int unc_event_init(struct perf_event *event);
-int unc_event_check_period(struct perf_event *event, u64 period);
+int unc_open_event(struct perf_event *event);
+int unc_open_check_period(struct perf_event *event, u64 period);
 
 /* --- pmu.c: what perf calls ----------------------------------------------- */
 

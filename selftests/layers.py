@@ -24,8 +24,8 @@ UPWARDS = [
      "box.c uses unc_pmi_raise() of pmi.c"),
     ("access.c", "void *const f = unc_overflow_poll;",
      "access.c uses unc_overflow_poll() of overflow.c"),
-    ("alloc.c", "int f(void)\n{\n\treturn\n\t\tunc_pmus_register ();\n}",
-     "alloc.c uses unc_pmus_register() of pmus.c"),
+    ("slot.c", "int f(void)\n{\n\treturn\n\t\tunc_pmus_register ();\n}",
+     "slot.c uses unc_pmus_register() of pmus.c"),
 ]
 NOTHING = ["/* unc_pmi_raise() */", 'const char f[] = "unc_pmi_raise";',
            "// unc_pmi_raise()"]

@@ -29,7 +29,7 @@
 static const struct unc_layout joint_layout = { .count = U32_MAX };
 
 #define BOX(box, BOX_)						\
-	.name = #box, .space = &unc_msr_space,				\
+	.name = #box, .space = &unc_space_msr,				\
 	.layout = &joint_layout,				\
 	.quirks = UNC_QUIRK_FREEZE_ALL,				\
 	.max_boxes = UP(BOX_, BOXES), .bits = UP(BOX_, WIDTH),	\

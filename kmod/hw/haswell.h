@@ -123,12 +123,12 @@ static const u64 r3qpi_global[] = {
 
 /* --- all of them --------------------------------------------------------- */
 
-#define MSR_SPACE	.space = &unc_msr_space, .bits = 48
+#define MSR_SPACE	.space = &unc_space_msr, .bits = 48
 #define MSR_BOX		MSR_SPACE, .layout = &unc_e5_layout
 
 /* The addresses that PCI boxes share (Table 1-3). */
 #define PCI_BOX					\
-	.space = &unc_pci_space,			\
+	.space = &unc_space_pci,			\
 	.layout = &unc_e5_layout, .bits = 48,	\
 	.box_ctl = 0xf4, .status = 0xf8,	\
 	.ctl = { 0xd8, 0xdc, 0xe0, 0xe4 },	\

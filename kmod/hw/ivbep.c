@@ -68,7 +68,7 @@ static const u64 imc_global[] = {
 
 /* no bit of the global status is its: polled */
 #define IRP								\
-	.name = "irp", .space = &unc_pci_space, .layout = &unc_e5_layout, \
+	.name = "irp", .space = &unc_space_pci, .layout = &unc_e5_layout, \
 	.bits = REG(IRP_WIDTH), CONTROLLED(IRP), .io_bus = true,	\
 	.ctl = REG(IRP_CONTROL), .ctr = REG(IRP_COUNTER),		\
 	.max_inc = 128,							\

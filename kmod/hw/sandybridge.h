@@ -23,18 +23,18 @@
 #define CONTROLLED(BOX_)					\
 	.box_ctl = REG(BOX_##_BOX_CONTROL), .box_ctl_base = BOX_CTL_BASE
 #define PCI_BOX(box, BOX_)					\
-	BOX(box, BOX_), .space = &unc_pci_space, CONTROLLED(BOX_)
+	BOX(box, BOX_), .space = &unc_space_pci, CONTROLLED(BOX_)
 #define FIXED(BOX_)						\
 	.fixed_ctl = REG(BOX_##_FIXED_CONTROL),			\
 	.fixed_ctr = REG(BOX_##_FIXED_COUNTER)
 
 #define UBOX							\
-	BOX(ubox, UBOX), .space = &unc_msr_space, FIXED(UBOX),		\
+	BOX(ubox, UBOX), .space = &unc_space_msr, FIXED(UBOX),		\
 	.general = 2, .max_inc = 1,				\
 	.ctl_mask = CTL_COMMON | CTL_THRESH5
 
 #define CBOX							\
-	BOX(cbox, CBOX), .space = &unc_msr_space, CONTROLLED(CBOX),	\
+	BOX(cbox, CBOX), .space = &unc_space_msr, CONTROLLED(CBOX),	\
 	.general = 4, .max_inc = 20, .stride = REG(CBOX_STRIDE), \
 	.ctl_mask = CTL_COMMON | CTL_THRESH8 | BIT_ULL(19),	\
 	.uses = OF(cbox, uses), .filters = cbox_filters
@@ -51,7 +51,7 @@
 /* its invert bit is the other boxes' */
 #define PCU							\
 	BOX_WITHOUT_LAYOUT(pcu, PCU), .layout = &unc_e5_pcu_layout,	\
-	.space = &unc_msr_space, CONTROLLED(PCU),		\
+	.space = &unc_space_msr, CONTROLLED(PCU),		\
 	.general = 4, .max_inc = 31,				\
 	.ctl_mask = CTL_EVENT | CTL_EXT | GENMASK_ULL(15, 14) | \
 		    (CTL_COMMON & ~GENMASK_ULL(15, 0)) | CTL_THRESH5 | \

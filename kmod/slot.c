@@ -133,14 +133,14 @@ static bool unc_slot_in_use(const struct unc_slot *slot)
 }
 
 /**
- * unc_slots_equal() - check whether two events can share a slot
+ * unc_slot_equals() - check whether two events can share a slot
  * @a: what the one counts
  * @b: what the other counts
  *
  * Events that sample share one only when they have the same period or frequency: the
  * counter is set to overflow for them.
  */
-bool unc_slots_equal(const struct unc_slot *a, const struct unc_slot *b)
+bool unc_slot_equals(const struct unc_slot *a, const struct unc_slot *b)
 {
 	if (a->sampling.freq != b->sampling.freq ||
 	    !a->sampling.period != !b->sampling.period)
@@ -165,7 +165,7 @@ struct unc_slot *unc_slot_find(struct unc_box *box, const struct unc_slot *like)
 	for (i = 0; i < UNC_MAX_COUNTERS; i++) {
 		struct unc_slot *slot = &box->slot[i];
 
-		if (slot->serial && unc_slots_equal(slot, like))
+		if (slot->serial && unc_slot_equals(slot, like))
 			return slot;
 	}
 	return NULL;
@@ -237,11 +237,11 @@ static bool unc_match(const struct unc_slot *slots, s8 *owner, int s,
 }
 
 /**
- * unc_slots_fit() - could these all be counted at once by an idle box?
+ * unc_slot_fit_all() - could these all be counted at once by an idle box?
  * @slots: the slots, as unc_slot_describe() fills them in
  * @n: how many, at most UNC_MAX_COUNTERS
  */
-bool unc_slots_fit(const struct unc_slot *slots, unsigned int n)
+bool unc_slot_fit_all(const struct unc_slot *slots, unsigned int n)
 {
 	s8 owner[UNC_MAX_COUNTERS];
 	unsigned int i, j;
@@ -276,7 +276,7 @@ static bool unc_place(struct unc_box *box, struct unc_slot *slot)
 		s8 old = box->ctr[c].slot;
 
 		if (old >= 0 && owner[c] != old) {
-			unc_box_refresh(box, &box->slot[old]);
+			unc_refresh_slot(box, &box->slot[old]);
 			unc_box_assign(box, &box->slot[old], -1);
 		}
 	}
@@ -324,9 +324,9 @@ struct unc_slot *unc_slot_get(struct unc_box *box, const struct unc_slot *like)
 		return NULL;
 	free->users = 1;
 	if (free->sampling.period && !box->samplers++)
-		set_bit(unc_box_number(box), pkg->samplers);
+		set_bit(unc_package_box_number(box), pkg->samplers);
 	if (!box->active++)
 		atomic_inc(&pkg->active);
-	unc_timer_refresh_by(pkg, unc_counter_bits(box, free->ctr) <= 32);
+	unc_timer_refresh_by(pkg, unc_access_bits(box, free->ctr) <= 32);
 	return free;
 }

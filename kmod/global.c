@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A package's own registers: global control, which freezes it and selects the cores
+ * to interrupt, and global status.  Where a generation has no such registers nothing
+ * is done.
+ */
+#include <linux/ktime.h>
+#include <linux/slab.h>
+
+#include "xeon_uncore.h"
+#include "compat.h"
+
+/* After the last sampling event, its overflows may still show up for this long. */
+#define UNC_LINGER_NS	(2 * NSEC_PER_SEC)
+
+/**
+ * unc_global_look() - read the leftover register state of this CPU's package
+ * @ctl: where to put the global control register; untouched where there is none
+ * @status: where to put the global status; the same
+ *
+ * Return: false when it has these registers and does not answer.
+ */
+bool unc_global_look(u64 *ctl, u64 *status)
+{
+	return !(unc.gen->global_ctl &&
+		 rdmsrq_safe(unc.gen->global_ctl, ctl)) &&
+	       !(unc.gen->global_status &&
+		 rdmsrq_safe(unc.gen->global_status, status));
+}
+
+/**
+ * unc_global_status() - read which boxes of this CPU's package have overflowed
+ *
+ * Return: bits of the boxes; 0 where no box signals.
+ */
+u64 unc_global_status(void)
+{
+	u64 status = 0;
+
+	if (unc.gen->global_status)
+		rdmsrq(unc.gen->global_status, status);
+	return status;
+}
+
+/**
+ * unc_global_clear() - clear overflows that have been handled
+ * @status: those bits of the global status, which the package has
+ */
+void unc_global_clear(u64 status)
+{
+	wrmsrq(unc.gen->global_status, status);
+}
+
+/**
+ * unc_global_freeze() - stop all boxes of a package, if it can be frozen
+ *
+ * Context: on a CPU of the package.
+ */
+void unc_global_freeze(void)
+{
+	if (unc.gen->global_ctl)
+		wrmsrq(unc.gen->global_ctl, unc.gen->freeze);
+}
+
+/**
+ * unc_global_restart() - start all boxes of a package, with overflows cleared
+ * @ctl: cores to interrupt, bits of the global control register
+ *
+ * Context: on a CPU of the package.
+ */
+void unc_global_restart(u64 ctl)
+{
+	u64 status = unc_global_status();
+
+	if (!unc.gen->global_ctl)
+		return;
+	if (status)
+		unc_global_clear(status);
+	wrmsrq(unc.gen->global_ctl, ctl | unc.gen->unfreeze);
+}
+
+/**
+ * unc_global_select() - select the cores that a package interrupts
+ * @cores: their bits of the global control register
+ *
+ * Context: on a CPU of the package, which boxes can freeze.
+ */
+void unc_global_select(u64 cores)
+{
+	wrmsrq(unc.gen->global_ctl, cores | unc.gen->wake);
+}
+
+/**
+ * unc_global_unfreeze() - start a package that an overflow or another program froze
+ * @ov: its overflows
+ *
+ * Context: interrupts off, on a CPU of the package.
+ */
+void unc_global_unfreeze(struct unc_overflow *ov)
+{
+	unc_lock_raw(&ov->ctl_lock);
+	wrmsrq(unc.gen->global_ctl, ov->ctl | unc.gen->unfreeze);
+	unc_lock_raw_release(&ov->ctl_lock);
+}
+
+/* --- cores to interrupt ---------------------------------------------------- */
+
+/**
+ * unc_global_select_core() - change how many sampling events need a core's interrupt
+ * @ov: its package's overflows
+ * @core: the core's bit in the global control register, or one beyond: all cores
+ * @users: 1 or -1
+ *
+ * Context: interrupts off, on a CPU of the package, @ov->ctl_lock held.
+ */
+void unc_global_select_core(struct unc_overflow *ov, int core, int users)
+{
+	const unsigned long cores = unc.gen->cores;
+	unsigned int i;
+	u64 ctl = 0;
+
+	ov->core_users[core] += users;
+	for_each_set_bit(i, &cores, BITS_PER_LONG) {
+		if (ov->core_users[i])
+			ctl |= BIT_ULL(i);
+	}
+	if (ov->core_users[fls64(cores)])
+		ctl |= cores;
+	if (ctl)
+		ctl |= unc.gen->wake;
+	if (ctl != ov->ctl)
+		wrmsrq(unc.gen->global_ctl, ctl);
+	ov->ctl = ctl;
+}
+
+/**
+ * unc_global_deselect_core() - a sampling event in a box that signals goes
+ * @ov: its package's overflows
+ * @core: the core whose interrupt it needed
+ *
+ * Its overflow may come even later than this: the timer polls for it for a while.
+ *
+ * Context: interrupts off, on a CPU of the package.
+ * Return: an overflow waits to be handled.
+ */
+bool unc_global_deselect_core(struct unc_overflow *ov, int core)
+{
+	bool pending;
+
+	unc_lock_raw(&ov->ctl_lock);
+	pending = unc_global_status();
+	unc_global_select_core(ov, core, -1);
+	WRITE_ONCE(ov->watch_until, ktime_get_mono_fast_ns() + UNC_LINGER_NS);
+	atomic_dec(&ov->signalled);
+	unc_lock_raw_release(&ov->ctl_lock);
+	return pending;
+}
+
+/* --- life cycle ----------------------------------------------------------- */
+
+/**
+ * unc_global_init() - prepare a package for sampling
+ * @pkg: the package
+ *
+ * Return: 0 or -ENOMEM; unc_global_exit() cleans up either way.
+ */
+int unc_global_init(struct unc_package *pkg)
+{
+	struct unc_overflow *ov = &pkg->overflow;
+
+	raw_spin_lock_init(&ov->lock);
+	raw_spin_lock_init(&ov->ctl_lock);
+	pkg->idle = true;
+	ov->core_users = kcalloc(fls64(unc.gen->cores) + 1,
+				 sizeof(*ov->core_users), GFP_KERNEL);
+	pkg->samplers = bitmap_zalloc(unc.boxes_per_package, GFP_KERNEL);
+	return ov->core_users && pkg->samplers ? 0 : -ENOMEM;
+}
+
+/**
+ * unc_global_exit() - free what unc_global_init() made
+ * @pkg: the package, in which nothing samples any more
+ */
+void unc_global_exit(struct unc_package *pkg)
+{
+	bitmap_free(pkg->samplers);
+	kfree(pkg->overflow.core_users);
+}
