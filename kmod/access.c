@@ -17,7 +17,7 @@ static u32 unc_ctl_reg(const struct unc_box *box, unsigned int ctr)
 {
 	if (ctr == UNC_FIXED)
 		return box->type->fixed_ctl;
-	return box->type->ctl[box->first + ctr];
+	return box->type->ctl[box->io.first + ctr];
 }
 
 static u32 unc_ctr_reg(const struct unc_box *box, unsigned int ctr)
@@ -28,7 +28,7 @@ static u32 unc_ctr_reg(const struct unc_box *box, unsigned int ctr)
 		return type->fixed_ctr;
 	if (ctr >= UNC_FREERUN0)
 		return type->freerun[ctr - UNC_FREERUN0].reg;
-	return (box->other_ctr ? type->other_ctr : type->ctr)[box->first + ctr];
+	return (box->probed.other_ctr ? type->other_ctr : type->ctr)[box->io.first + ctr];
 }
 
 /**
@@ -40,7 +40,7 @@ unsigned int unc_access_bits(const struct unc_box *box, unsigned int ctr)
 {
 	if (ctr >= UNC_FREERUN0)
 		return box->type->freerun[ctr - UNC_FREERUN0].bits;
-	return ctr == UNC_FIXED ? box->fixed_bits : box->bits;
+	return ctr == UNC_FIXED ? box->probed.fixed_bits : box->probed.bits;
 }
 
 static u64 unc_counter_mask(const struct unc_box *box, unsigned int ctr)
@@ -144,7 +144,7 @@ static bool unc_has_enabled(const struct unc_box *box)
  */
 static void unc_write_shared_ctl(struct unc_box *box)
 {
-	struct unc_function *f = box->function;
+	struct unc_function *f = box->io.function;
 	const struct unc_type *type = box->type;
 	u32 frz = type->layout->frz, bit = BIT(box->index % type->in_function);
 	u32 frozen;
@@ -153,14 +153,14 @@ static void unc_write_shared_ctl(struct unc_box *box)
 		return;
 	unc_lock_raw(&f->lock);
 	frozen = f->frozen & ~bit;
-	if ((box->box_ctl & frz) && unc_has_enabled(box))
+	if ((box->hw.box_ctl & frz) && unc_has_enabled(box))
 		frozen |= bit;
-	if (!box->box_ctl_known || !frozen != !f->frozen)
+	if (!box->hw.box_ctl_known || !frozen != !f->frozen)
 		unc_write(box, type->box_ctl,
 			  type->box_ctl_base | (frozen ? frz : 0));
 	f->frozen = frozen;
 	unc_lock_raw_release(&f->lock);
-	box->box_ctl_known = true;
+	box->hw.box_ctl_known = true;
 }
 
 /**
@@ -181,19 +181,19 @@ void unc_access_write_ctl(struct unc_box *box, unsigned int ctr, u64 value)
 	u32 reg = unc_ctl_reg(box, ctr);
 	u64 en = box->type->layout->en;
 
-	if (box->function && (value & en)) {
+	if (box->io.function && (value & en)) {
 		box->ctr[ctr].ctl = value;
 		unc_write_shared_ctl(box);
 	}
 	if (box->type->quirks & UNC_QUIRK_WRITE_TWICE) {
-		if (!box->frozen && (value & en))
+		if (!box->hw.frozen && (value & en))
 			unc_write_twice(box, reg, value & ~en);
 		unc_write_twice(box, reg, value);
 	} else {
 		unc_write(box, reg, value);
 	}
 	box->ctr[ctr].ctl = value;
-	if (box->function && !(value & en))
+	if (box->io.function && !(value & en))
 		unc_write_shared_ctl(box);
 }
 
@@ -238,8 +238,8 @@ void unc_access_write_box_ctl(struct unc_box *box, u32 value)
 	u32 reg = box->type->box_ctl;
 	u32 base = box->type->box_ctl_base;
 
-	if (box->function) {
-		box->box_ctl = value;
+	if (box->io.function) {
+		box->hw.box_ctl = value;
 		unc_write_shared_ctl(box);
 		return;
 	}
@@ -248,18 +248,18 @@ void unc_access_write_box_ctl(struct unc_box *box, u32 value)
 		unc_write(box, reg, value);
 	} else {
 		/* it cannot be read: see whether the constant bits are set */
-		if (!box->box_ctl_known) {
+		if (!box->hw.box_ctl_known) {
 			if (unc_try_write(box, reg, base))
 				unc_step_box_ctl(box, 0, base);
-			box->box_ctl = base;
+			box->hw.box_ctl = base;
 		}
-		if (value & ~box->box_ctl)
-			unc_step_box_ctl(box, box->box_ctl, value);
+		if (value & ~box->hw.box_ctl)
+			unc_step_box_ctl(box, box->hw.box_ctl, value);
 		else
 			unc_write(box, reg, value);
 	}
-	box->box_ctl_known = true;
-	box->box_ctl = value;
+	box->hw.box_ctl_known = true;
+	box->hw.box_ctl = value;
 }
 
 /**
@@ -270,7 +270,7 @@ void unc_access_clear_status(struct unc_box *box)
 {
 	if (box->type->status)
 		unc_write(box, box->type->status,
-			  box->type->status_mask << box->first);
+			  box->type->status_mask << box->io.first);
 }
 
 /**
@@ -279,7 +279,7 @@ void unc_access_clear_status(struct unc_box *box)
  */
 bool unc_access_reachable(const struct unc_box *box)
 {
-	return !box->dead && (box->pdev || !box->type->space->map);
+	return !box->dead && (box->io.pdev || !box->type->space->map);
 }
 
 /**
@@ -322,7 +322,7 @@ static u8 unc_probe_width(struct unc_box *box, unsigned int ctr)
 	if (kept == GENMASK_ULL(documented - 1, 0) >> (documented - bits) &&
 	    (bits > 32 || bits == documented))
 		return bits;
-	box->kept = kept;
+	box->probed.kept = kept;
 	return documented;
 }
 
@@ -353,8 +353,8 @@ static void unc_probe_addresses(struct unc_box *box)
 		return;
 	here = unc_keeps(box, type->only_ctr);
 	there = unc_keeps(box, type->only_other_ctr);
-	box->other_ctr = there && !here;
-	box->undecided = here == there;
+	box->probed.other_ctr = there && !here;
+	box->probed.undecided = here == there;
 }
 
 /**
@@ -371,18 +371,18 @@ int unc_access_probe(struct unc_box *box)
 	const struct unc_type *type = box->type;
 	u8 bits;
 
-	box->kept = 0;
-	box->bits = type->bits;
-	box->fixed_bits = type->bits;
+	box->probed.kept = 0;
+	box->probed.bits = type->bits;
+	box->probed.fixed_bits = type->bits;
 	unc_probe_addresses(box);
 	bits = unc_probe_width(box, 0);
 	/* a hypervisor may read absent MSRs as 0 and ignore writes */
 	if (!bits)
 		return -ENODEV;
-	box->bits = bits;
+	box->probed.bits = bits;
 	if (type->fixed_ctl) {
 		bits = unc_probe_width(box, UNC_FIXED);
-		box->fixed_bits = bits ?: type->bits;
+		box->probed.fixed_bits = bits ?: type->bits;
 		unc_access_write_counter(box, UNC_FIXED, 0);
 	}
 	return 0;

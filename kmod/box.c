@@ -59,7 +59,7 @@ static unsigned int unc_next_programmed(const struct unc_type *type,
  */
 bool unc_box_signals(const struct unc_box *box)
 {
-	return box->type->signals && box->pkg->overflow.cores;
+	return box->type->signals && box->pkg->overflow.cores.reach;
 }
 
 /* Are a counter's control and its count one register? */
@@ -111,11 +111,11 @@ static void unc_box_clear(struct unc_box *box)
 	const struct unc_type *type = box->type;
 	unsigned int ctr;
 
-	box->idle = true;
-	box->box_ctl_known = false;
+	box->hw.idle = true;
+	box->hw.box_ctl_known = false;
 	if (type->box_ctl) {
 		unc_access_write_box_ctl(box, type->layout->frz);
-		box->frozen = true;
+		box->hw.frozen = true;
 	}
 	if (unc_box_resets(box))
 		unc_box_write_reset(box);
@@ -147,7 +147,7 @@ int unc_box_start(struct unc_box *box, bool *found)
 {
 	int err;
 
-	box->started = true;
+	box->probed.started = true;
 	if (!unc_access_present(box))
 		return -ENODEV;
 	if (unc_box_is_dirty(box))
@@ -172,7 +172,7 @@ void unc_box_restore(struct unc_box *box)
 	if (!unc_access_reachable(box))
 		return;
 	unc_box_clear(box);
-	box->since = 0;
+	box->hw.since = 0;
 	unc_freeze_put(box);
 }
 
@@ -188,7 +188,7 @@ void unc_box_lose_filters(struct unc_box *box)
 	bool used = false;
 	unsigned int i;
 
-	for (i = 0; box->active && i < unc_access_num_filters(box->type); i++)
+	for (i = 0; box->use.active && i < unc_access_num_filters(box->type); i++)
 		used |= box->filter[i];
 	if (used) {
 		unc_refresh_box(box);
@@ -208,7 +208,7 @@ void unc_box_lose_filters(struct unc_box *box)
  */
 bool unc_box_has_filters(const struct unc_box *box, const struct unc_slot *slot)
 {
-	return !box->type->filters_apart || box->filter_pdev ||
+	return !box->type->filters_apart || box->io.filter_pdev ||
 	       !(slot->fields[0] | slot->fields[1] | slot->fields[2]);
 }
 
@@ -232,7 +232,7 @@ void unc_box_reprogram(struct unc_box *box)
 		c->known = unc_is_programmed(ctr);
 	}
 	/* a change in progress programs it when it ends */
-	box->changes++;
+	box->hw.changes++;
 	unc_box_end(box);
 }
 
@@ -380,11 +380,11 @@ void unc_refresh_verify(struct unc_box *box)
 	unc_refresh_box(box);
 	for_each_programmed(box->type, ctr)
 		unc_refresh_verify_ctl(box, ctr);
-	if (box->dead || box->frozen)
+	if (box->dead || box->hw.frozen)
 		return;
 	if (box->type->box_ctl) {
 		/* a shared one is written only if it changes, or is not known */
-		box->box_ctl_known &= !box->function;
+		box->hw.box_ctl_known &= !box->io.function;
 		unc_access_write_box_ctl(box, 0);
 	}
 	if (clock && clock->total == before && !box->ctr[UNC_FIXED].dirty)
@@ -401,7 +401,7 @@ static void unc_box_set_filters(struct unc_box *box)
 	for (i = 0; i < UNC_MAX_COUNTERS; i++) {
 		const struct unc_slot *slot = &box->slot[i];
 
-		if (!slot->users && !slot->held)
+		if (!slot->users && !slot->migrating)
 			continue;
 		for (w = 0; w < 3; w++) {
 			state[w] |= slot->config[w] & slot->fields[w];
@@ -417,10 +417,10 @@ static void unc_box_set_filters(struct unc_box *box)
 		/* fields that no slot uses may stay as they are */
 		value |= box->filter[i] & ~mask;
 		if (value == box->filter[i] &&
-		    (!mask || (box->filters_known & BIT(i))))
+		    (!mask || (box->hw.filters_known & BIT(i))))
 			continue;
 		unc_access_write_filter(box, i, value);
-		box->filters_known |= BIT(i);
+		box->hw.filters_known |= BIT(i);
 	}
 }
 
@@ -483,7 +483,7 @@ static void unc_box_program(struct unc_box *box, unsigned int ctr)
 		/* one write has it stop, begin at 0 and count something else */
 		c->raw = 0;
 		c->known = true;
-	} else if (!box->frozen && c->ctl) {
+	} else if (!box->hw.frozen && c->ctl) {
 		/* it may still count what it counted before */
 		unc_access_write_ctl(box, ctr, 0);
 	}
@@ -505,7 +505,7 @@ static void unc_box_park(struct unc_box *box)
 	bool reset = false;
 	unsigned int ctr;
 
-	box->idle = true;
+	box->hw.idle = true;
 	for_each_programmed(type, ctr) {
 		struct unc_counter *c = &box->ctr[ctr];
 
@@ -523,8 +523,8 @@ static void unc_box_park(struct unc_box *box)
 		return;
 	}
 	/* frozen from here on at no event's cost */
-	box->since = 0;
-	if (box->frozen && !reset)
+	box->hw.since = 0;
+	if (box->hw.frozen && !reset)
 		return;
 	if (unc_box_resets(box)) {
 		unc_box_write_reset(box);
@@ -533,7 +533,7 @@ static void unc_box_park(struct unc_box *box)
 	} else {
 		unc_access_write_box_ctl(box, type->layout->frz);
 	}
-	box->frozen = true;
+	box->hw.frozen = true;
 }
 
 /* A box starts to count: other programs may have written any of its registers. */
@@ -543,9 +543,9 @@ static void unc_box_wake(struct unc_box *box)
 	struct unc_package *pkg = box->pkg;
 	unsigned int ctr;
 
-	box->idle = false;
-	box->filters_known = 0;
-	box->box_ctl_known = false;
+	box->hw.idle = false;
+	box->hw.filters_known = 0;
+	box->hw.box_ctl_known = false;
 	if (unc_box_resets(box))
 		unc_box_write_reset(box);
 	for_each_programmed(type, ctr) {
@@ -570,7 +570,7 @@ static void unc_box_wake(struct unc_box *box)
 
 static void unc_box_begin_change(struct unc_box *box, bool force)
 {
-	if (box->changes++ || box->frozen || box->dead)
+	if (box->hw.changes++ || box->hw.frozen || box->dead)
 		return;
 	if (!unc_freeze_get(box, force) &&
 	    (box->type->box_ctl || (box->type->quirks & UNC_QUIRK_FREEZE_ALL)))
@@ -606,7 +606,7 @@ void unc_box_end(struct unc_box *box)
 {
 	unsigned int ctr;
 
-	if (--box->changes)
+	if (--box->hw.changes)
 		return;
 	/* free-running counters are not programmed, only read */
 	for (ctr = UNC_FREERUN0; ctr < UNC_MAX_COUNTERS; ctr++) {
@@ -617,7 +617,7 @@ void unc_box_end(struct unc_box *box)
 		unc_box_park(box);
 		return;
 	}
-	if (box->idle)
+	if (box->hw.idle)
 		unc_box_wake(box);
 	unc_box_set_filters(box);
 	for_each_programmed(box->type, ctr) {
@@ -647,7 +647,7 @@ void unc_box_assign(struct unc_box *box, struct unc_slot *slot, int ctr)
 		/* a counter that was never started still is where it was */
 		if (!c->dirty) {
 			c->raw = slot->raw;
-			c->known = (box->frozen || !c->ctl) && !box->dead &&
+			c->known = (box->hw.frozen || !c->ctl) && !box->dead &&
 				   unc_is_programmed(slot->ctr);
 		}
 		c->slot = -1;
@@ -672,7 +672,7 @@ void unc_box_leave(struct unc_box *box, struct unc_slot *slot)
 {
 	struct unc_counter *c = &box->ctr[slot->ctr];
 
-	if (slot->users + slot->held == 1 && !box->frozen && !box->migrating &&
+	if (slot->users + slot->migrating == 1 && !box->hw.frozen && !box->use.migration &&
 	    unc_is_programmed(slot->ctr) && c->ctl && !c->dirty)
 		unc_box_set_ctl(box, slot->ctr, 0);
 	unc_refresh_slot(box, slot);
@@ -682,9 +682,9 @@ void unc_box_leave(struct unc_box *box, struct unc_slot *slot)
 static void unc_box_free_slot(struct unc_box *box, struct unc_slot *slot)
 {
 	unc_box_assign(box, slot, -1);
-	if (slot->sampling.period && !--box->samplers)
+	if (slot->sampling.period && !--box->use.samplers)
 		clear_bit(unc_package_box_number(box), box->pkg->samplers);
-	if (--box->active)
+	if (--box->use.active)
 		return;
 	if (atomic_dec_and_test(&box->pkg->active))
 		box->pkg->idle = true;
@@ -697,7 +697,7 @@ static void unc_box_free_slot(struct unc_box *box, struct unc_slot *slot)
  */
 void unc_box_release(struct unc_box *box, struct unc_slot *slot)
 {
-	if (!--slot->users && !slot->held)
+	if (!--slot->users && !slot->migrating)
 		unc_box_free_slot(box, slot);
 }
 
@@ -709,7 +709,7 @@ void unc_box_release(struct unc_box *box, struct unc_slot *slot)
 void unc_box_migrate(struct unc_box *box, struct unc_slot *slot)
 {
 	slot->users--;
-	slot->held++;
+	slot->migrating++;
 }
 
 /**
@@ -722,18 +722,18 @@ void unc_box_end_migration(struct unc_box *box)
 {
 	unsigned int i;
 
-	box->migrating = 0;
+	box->use.migration = 0;
 	unc_box_begin(box);
 	for (i = 0; i < UNC_MAX_COUNTERS; i++) {
 		struct unc_slot *slot = &box->slot[i];
 
-		if (!slot->held)
+		if (!slot->migrating)
 			continue;
 		if (!slot->users) {
-			slot->held = 1;
+			slot->migrating = 1;
 			unc_box_leave(box, slot);
 		}
-		slot->held = 0;
+		slot->migrating = 0;
 		if (!slot->users)
 			unc_box_free_slot(box, slot);
 	}

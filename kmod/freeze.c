@@ -128,14 +128,14 @@ bool unc_freeze_get(struct unc_box *box, bool force)
 {
 	if (!box->type->box_ctl) {
 		if (box->type->quirks & UNC_QUIRK_FREEZE_ALL)
-			box->frozen = unc_freeze_share_get(box->pkg, force);
-		return box->frozen;
+			box->hw.frozen = unc_freeze_share_get(box->pkg, force);
+		return box->hw.frozen;
 	}
 	if (!force && !unc_freeze_allowed(box->pkg))
 		return false;
-	box->since = ktime_get_mono_fast_ns();
+	box->hw.since = ktime_get_mono_fast_ns();
 	unc_access_write_box_ctl(box, box->type->layout->frz);
-	box->frozen = true;
+	box->hw.frozen = true;
 	return true;
 }
 
@@ -143,21 +143,21 @@ bool unc_freeze_get(struct unc_box *box, bool force)
  * unc_freeze_put() - start all counters of a box at once
  * @box: the box, locked
  *
- * Charges the time that it was frozen to the package's budget, unless @box->since
+ * Charges the time that it was frozen to the package's budget, unless @box->hw.since
  * is 0.
  */
 void unc_freeze_put(struct unc_box *box)
 {
-	if (!box->frozen)
+	if (!box->hw.frozen)
 		return;
-	box->frozen = false;
+	box->hw.frozen = false;
 	if (!box->type->box_ctl) {
 		unc_freeze_share_put(box->pkg);
 		return;
 	}
 	unc_access_write_box_ctl(box, 0);
 	unc_lock_raw(&box->pkg->freeze.lock);
-	unc_freeze_end(box->pkg, box->since);
+	unc_freeze_end(box->pkg, box->hw.since);
 	unc_lock_raw_release(&box->pkg->freeze.lock);
-	box->since = 0;
+	box->hw.since = 0;
 }

@@ -98,9 +98,9 @@ void unc_global_select(u64 cores)
  */
 void unc_global_unfreeze(struct unc_overflow *ov)
 {
-	unc_lock_raw(&ov->ctl_lock);
-	wrmsrq(unc.gen->global_ctl, ov->ctl | unc.gen->unfreeze);
-	unc_lock_raw_release(&ov->ctl_lock);
+	unc_lock_raw(&ov->cores.lock);
+	wrmsrq(unc.gen->global_ctl, ov->cores.ctl | unc.gen->unfreeze);
+	unc_lock_raw_release(&ov->cores.lock);
 }
 
 /* --- cores to interrupt ---------------------------------------------------- */
@@ -111,7 +111,7 @@ void unc_global_unfreeze(struct unc_overflow *ov)
  * @core: the core's bit in the global control register, or one beyond: all cores
  * @users: 1 or -1
  *
- * Context: interrupts off, on a CPU of the package, @ov->ctl_lock held.
+ * Context: interrupts off, on a CPU of the package, @ov->cores.lock held.
  */
 void unc_global_select_core(struct unc_overflow *ov, int core, int users)
 {
@@ -119,18 +119,18 @@ void unc_global_select_core(struct unc_overflow *ov, int core, int users)
 	unsigned int i;
 	u64 ctl = 0;
 
-	ov->core_users[core] += users;
+	ov->cores.users[core] += users;
 	for_each_set_bit(i, &cores, BITS_PER_LONG) {
-		if (ov->core_users[i])
+		if (ov->cores.users[i])
 			ctl |= BIT_ULL(i);
 	}
-	if (ov->core_users[fls64(cores)])
+	if (ov->cores.users[fls64(cores)])
 		ctl |= cores;
 	if (ctl)
 		ctl |= unc.gen->wake;
-	if (ctl != ov->ctl)
+	if (ctl != ov->cores.ctl)
 		wrmsrq(unc.gen->global_ctl, ctl);
-	ov->ctl = ctl;
+	ov->cores.ctl = ctl;
 }
 
 /**
@@ -147,12 +147,12 @@ bool unc_global_deselect_core(struct unc_overflow *ov, int core)
 {
 	bool pending;
 
-	unc_lock_raw(&ov->ctl_lock);
+	unc_lock_raw(&ov->cores.lock);
 	pending = unc_global_status();
 	unc_global_select_core(ov, core, -1);
-	WRITE_ONCE(ov->watch_until, ktime_get_mono_fast_ns() + UNC_LINGER_NS);
+	WRITE_ONCE(ov->watch.until, ktime_get_mono_fast_ns() + UNC_LINGER_NS);
 	atomic_dec(&ov->signalled);
-	unc_lock_raw_release(&ov->ctl_lock);
+	unc_lock_raw_release(&ov->cores.lock);
 	return pending;
 }
 
@@ -169,12 +169,12 @@ int unc_global_init(struct unc_package *pkg)
 	struct unc_overflow *ov = &pkg->overflow;
 
 	raw_spin_lock_init(&ov->lock);
-	raw_spin_lock_init(&ov->ctl_lock);
+	raw_spin_lock_init(&ov->cores.lock);
 	pkg->idle = true;
-	ov->core_users = kcalloc(fls64(unc.gen->cores) + 1,
-				 sizeof(*ov->core_users), GFP_KERNEL);
+	ov->cores.users = kcalloc(fls64(unc.gen->cores) + 1,
+				  sizeof(*ov->cores.users), GFP_KERNEL);
 	pkg->samplers = bitmap_zalloc(unc.boxes_per_package, GFP_KERNEL);
-	return ov->core_users && pkg->samplers ? 0 : -ENOMEM;
+	return ov->cores.users && pkg->samplers ? 0 : -ENOMEM;
 }
 
 /**
@@ -184,5 +184,5 @@ int unc_global_init(struct unc_package *pkg)
 void unc_global_exit(struct unc_package *pkg)
 {
 	bitmap_free(pkg->samplers);
-	kfree(pkg->overflow.core_users);
+	kfree(pkg->overflow.cores.users);
 }

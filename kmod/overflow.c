@@ -35,11 +35,11 @@ static void unc_overflow_handle_box(struct unc_box *box, u64 since)
 	unsigned int i;
 
 	flags = unc_lock_box(box);
-	box->still = true;
-	for (i = 0; i < UNC_MAX_COUNTERS && box->samplers; i++) {
+	box->hw.still = true;
+	for (i = 0; i < UNC_MAX_COUNTERS && box->use.samplers; i++) {
 		struct unc_slot *slot = &box->slot[i];
 
-		if ((!slot->users && !slot->held) || !slot->sampling.period)
+		if ((!slot->users && !slot->migrating) || !slot->sampling.period)
 			continue;
 		unc_refresh_slot(box, slot);
 		unc_sampling_account(box, slot,
@@ -49,7 +49,7 @@ static void unc_overflow_handle_box(struct unc_box *box, u64 since)
 		    slot->sampling.set != slot->sampling.next)
 			unc_sampling_arm(box, slot);
 	}
-	box->still = false;
+	box->hw.still = false;
 	unc_access_clear_status(box);
 	unc_lock_release(box, flags);
 }
@@ -160,7 +160,7 @@ static bool unc_overflow_poll_box(struct unc_box *box, bool watch)
 	for (i = 0; i < UNC_MAX_COUNTERS && !box->dead; i++) {
 		struct unc_slot *slot = &box->slot[i];
 
-		if ((!slot->users && !slot->held) || !slot->sampling.period ||
+		if ((!slot->users && !slot->migrating) || !slot->sampling.period ||
 		    box->ctr[slot->ctr].dirty)
 			continue;
 		if (watch || !slot->arm || !slot->sampling.armed ||
@@ -196,22 +196,22 @@ static bool unc_overflow_poll_boxes(struct unc_package *pkg, bool watch)
 static void unc_overflow_end_watch(struct unc_overflow *ov, u64 now)
 {
 	if (atomic_read(&ov->signalled) ||
-	    (s64)(now - READ_ONCE(ov->watch_until)) < 0)
+	    (s64)(now - READ_ONCE(ov->watch.until)) < 0)
 		return;
-	unc_lock_raw(&ov->ctl_lock);
+	unc_lock_raw(&ov->cores.lock);
 	/* a sampling event may have been added */
 	if (!atomic_read(&ov->signalled))
-		WRITE_ONCE(ov->watching, false);
-	unc_lock_raw_release(&ov->ctl_lock);
+		WRITE_ONCE(ov->watch.on, false);
+	unc_lock_raw_release(&ov->cores.lock);
 }
 
 static bool unc_overflow_watch(struct unc_package *pkg, u64 now)
 {
 	struct unc_overflow *ov = &pkg->overflow;
 
-	if (!READ_ONCE(ov->watching) || now - ov->watched < UNC_WATCH_NS)
+	if (!READ_ONCE(ov->watch.on) || now - ov->watch.last < UNC_WATCH_NS)
 		return false;
-	ov->watched = now;
+	ov->watch.last = now;
 	/*
 	 * The status is read again under the lock: another CPU may have handled this
 	 * overflow, and the bits may be those of the next one.
@@ -241,7 +241,7 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 	bool waiting, was;
 
 	if (bitmap_empty(pkg->samplers, unc.boxes_per_package) &&
-	    !READ_ONCE(ov->watching))
+	    !READ_ONCE(ov->watch.on))
 		return UNC_NEVER;
 	was = unc_pmi_in_handler(true);
 	before = atomic64_read(&pkg->stats.overflows);
@@ -259,7 +259,7 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 	waiting &= atomic_read(&ov->signalled) != 0;
 	if (atomic_read(&ov->polled) || waiting)
 		next = before + max_t(u64, UNC_POLL_NS, before - now);
-	if (READ_ONCE(ov->watching))
+	if (READ_ONCE(ov->watch.on))
 		next = min_t(u64, next, before + UNC_WATCH_NS);
 	return next;
 }

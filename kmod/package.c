@@ -194,10 +194,10 @@ char *unc_pmu_name(const struct unc_type *type, unsigned int index)
  */
 static void unc_report(struct irq_work *work)
 {
-	struct unc_box *box = container_of(work, struct unc_box, report);
+	struct unc_box *box = container_of(work, struct unc_box, report.work);
 	struct unc_package *pkg = box->pkg;
 
-	if (box->dead && !atomic_cmpxchg(&box->dead_logged, 0, 1))
+	if (box->dead && !atomic_cmpxchg(&box->report.dead_logged, 0, 1))
 		pr_warn("%s of package %d stopped answering: its events stop at their last count; reload %s once it is back\n",
 			box->name, pkg->phys_id, KBUILD_MODNAME);
 	if (atomic64_read(&pkg->stats.foreign_writes) &&
@@ -205,13 +205,14 @@ static void unc_report(struct irq_work *work)
 		pr_warn("%s of package %d: another program writes its registers; counts may be too small while it runs (PCM, LIKWID, wrmsr, setpci? /sys/module/%s/package%d/foreign_writes)\n",
 			box->name, pkg->phys_id, KBUILD_MODNAME, pkg->phys_id);
 	if (box->dead)
-		schedule_work(&box->resched);
+		schedule_work(&box->report.resched);
 }
 
 /* Process context: perf finds that the events of a dead box cannot be added. */
 static void unc_report_resched(struct work_struct *work)
 {
-	struct unc_box *box = container_of(work, struct unc_box, resched);
+	struct unc_box *box = container_of(work, struct unc_box,
+					   report.resched);
 
 	if (unc.resched)
 		unc.resched(box);
@@ -223,8 +224,8 @@ static void unc_report_resched(struct work_struct *work)
  */
 void unc_report_init(struct unc_box *box)
 {
-	init_irq_work(&box->report, unc_report);
-	INIT_WORK(&box->resched, unc_report_resched);
+	init_irq_work(&box->report.work, unc_report);
+	INIT_WORK(&box->report.resched, unc_report_resched);
 }
 
 /**
@@ -235,8 +236,8 @@ void unc_report_init(struct unc_box *box)
  */
 void unc_report_exit(struct unc_box *box)
 {
-	irq_work_sync(&box->report);
-	cancel_work_sync(&box->resched);
+	irq_work_sync(&box->report.work);
+	cancel_work_sync(&box->report.resched);
 }
 
 /**
@@ -246,7 +247,7 @@ void unc_report_exit(struct unc_box *box)
 void unc_report_dead(struct unc_box *box)
 {
 	box->dead = true;
-	irq_work_queue(&box->report);
+	irq_work_queue(&box->report.work);
 }
 
 /**
@@ -257,5 +258,5 @@ void unc_report_foreign(struct unc_box *box)
 {
 	atomic64_inc(&box->pkg->stats.foreign_writes);
 	if (!atomic_read(&box->pkg->foreign_logged))
-		irq_work_queue(&box->report);
+		irq_work_queue(&box->report.work);
 }

@@ -41,7 +41,7 @@ UNC_PACKAGE_COUNT(overflow_frozen_ns, overflow_frozen_ns);
 UNC_PACKAGE_COUNT(overflow_timer_served, by_timer);
 UNC_PACKAGE_COUNT(overflow_late, late);
 UNC_PACKAGE_COUNT(throttled, throttled);
-UNC_PACKAGE_ATTR(overflow_cores, "%#llx", pkg->overflow.cores);
+UNC_PACKAGE_ATTR(overflow_cores, "%#llx", pkg->overflow.cores.reach);
 UNC_PACKAGE_COUNT(group_frozen_ns, group_frozen_ns);
 UNC_PACKAGE_COUNT(group_unfrozen, group_unfrozen);
 UNC_PACKAGE_COUNT(foreign_writes, foreign_writes);

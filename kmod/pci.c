@@ -63,7 +63,7 @@ static int unc_pci_join(struct pci_dev *pdev, struct unc_function *f,
 	struct unc_box *box = f->box[0];
 	unsigned int i;
 
-	if (filter ? box->filter_pdev : box->pdev) {
+	if (filter ? box->io.filter_pdev : box->io.pdev) {
 		pci_warn(pdev, "a second %s of package %d: left out\n",
 			 box->name, box->pkg->phys_id);
 		return -ENODEV;
@@ -72,16 +72,16 @@ static int unc_pci_join(struct pci_dev *pdev, struct unc_function *f,
 		return -ENODEV;
 	f->regs = box->type->space->map(pdev);
 	if (filter) {
-		box->filter_regs = f->regs;
-		box->filter_pdev = pdev;
+		box->io.filter_regs = f->regs;
+		box->io.filter_pdev = pdev;
 		return 0;
 	}
 	for (i = 0; i < f->num; i++) {
 		box = f->box[i];
-		box->regs = f->regs;
-		box->pdev = pdev;
-		box->first = i * box->type->general;
-		box->function = f->num > 1 ? f : NULL;
+		box->io.regs = f->regs;
+		box->io.pdev = pdev;
+		box->io.first = i * box->type->general;
+		box->io.function = f->num > 1 ? f : NULL;
 	}
 	return 0;
 }
@@ -133,10 +133,10 @@ static void unc_pci_remove_box(struct unc_box *box)
 	box->dead = true;
 	unc_lock_release(box, flags);
 	/* a report of that may still be on its way */
-	irq_work_sync(&box->report);
-	box->regs = NULL;
-	box->pdev = NULL;
-	box->function = NULL;
+	irq_work_sync(&box->report.work);
+	box->io.regs = NULL;
+	box->io.pdev = NULL;
+	box->io.function = NULL;
 }
 
 static void unc_pci_remove_filter(struct unc_box *box)
@@ -145,8 +145,8 @@ static void unc_pci_remove_filter(struct unc_box *box)
 
 	flags = unc_lock_box(box);
 	unc_box_lose_filters(box);
-	box->filter_pdev = NULL;
-	box->filter_regs = NULL;
+	box->io.filter_pdev = NULL;
+	box->io.filter_regs = NULL;
 	unc_lock_release(box, flags);
 }
 
@@ -158,16 +158,16 @@ static void unc_pci_remove(struct pci_dev *pdev)
 
 	for (i = 0; i < f->num; i++) {
 		struct unc_box *box = f->box[i];
-		bool counting = READ_ONCE(box->active) && !box->dead;
+		bool counting = READ_ONCE(box->use.active) && !box->dead;
 
-		if (pdev == box->pdev)
+		if (pdev == box->io.pdev)
 			unc_pci_remove_box(box);
 		else
 			unc_pci_remove_filter(box);
 		if (!counting || !box->dead)
 			continue;
 		/* perf finds that the box's events cannot be added any more */
-		schedule_work(&box->resched);
+		schedule_work(&box->report.resched);
 		dev_warn(&pdev->dev, "%s of package %d: removed while counting: its events stop at their last count\n",
 			 box->name, box->pkg->phys_id);
 	}
@@ -210,9 +210,9 @@ static void unc_pci_drop_incomplete(const struct unc_package *pkg,
 
 		if (!box)
 			continue;
-		if (!box->pdev)
+		if (!box->io.pdev)
 			box->dead = true;
-		else if (!box->filter_pdev && unc_pci_has_filters(type, b))
+		else if (!box->io.filter_pdev && unc_pci_has_filters(type, b))
 			unfiltered++;
 	}
 	if (unfiltered)

@@ -386,7 +386,7 @@ static int unc_nmi(unsigned int type, struct pt_regs *regs)
 	pmi->is_pmi = unc_lvtpc_is_masked() || unc_was_latched(pmi, regs);
 	if (READ_ONCE(unc_pmi_measured) == pkg)
 		return unc_nmi_measured(pmi);
-	if (!READ_ONCE(ov->watching))
+	if (!READ_ONCE(ov->watch.on))
 		return NMI_DONE;
 	if (!unc_look(ov, pmi, regs) && pmi->is_pmi)
 		atomic64_inc(&pkg->stats.late);
@@ -410,7 +410,7 @@ static int unc_nmi_end(unsigned int type, struct pt_regs *regs)
 		pmi->unmasked_at = ktime_get_mono_fast_ns();
 	}
 	pkg = unc_package_of_cpu(smp_processor_id());
-	if (READ_ONCE(pkg->overflow.watching) &&
+	if (READ_ONCE(pkg->overflow.watch.on) &&
 	    READ_ONCE(unc_pmi_measured) != pkg && !READ_ONCE(pmi->pending))
 		unc_look(&pkg->overflow, pmi, regs);
 	return NMI_DONE;

@@ -257,7 +257,7 @@ static int unc_map_run(void *data)
 
 	unc_nmi_measure_begin(map->pkg, map->answered);
 	if (unc_map_all(map)) {
-		map->pkg->overflow.cores = unc_map_cores(map);
+		map->pkg->overflow.cores.reach = unc_map_cores(map);
 		map->pkg->overflow.latency = unc_map_latency(map);
 	}
 	unc_nmi_measure_end();
@@ -284,7 +284,7 @@ static void unc_map_package(struct unc_map *map)
 		smp_call_on_cpu(cpu, unc_map_run, map, false);
 	}
 	cpus_read_unlock();
-	if (!map->pkg->overflow.cores)
+	if (!map->pkg->overflow.cores.reach)
 		pr_warn("package %d: %s: boxes are polled every millisecond instead\n",
 			map->pkg->phys_id, map->overflowed ?
 			"no CPU gets the uncore's interrupt" :

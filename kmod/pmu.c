@@ -71,7 +71,7 @@ static void unc_pmu_enable(struct pmu *pmu)
 static u64 unc_migration_tag(const struct unc_box *box,
 			     const struct unc_slot *slot)
 {
-	return box->migrating ? (u64)box->migrating << 32 | slot->serial : 0;
+	return box->use.migration ? (u64)box->use.migration << 32 | slot->serial : 0;
 }
 
 /* The slot that has run on since the event was taken off another CPU, or NULL. */
@@ -84,9 +84,9 @@ static struct unc_slot *unc_migrated_slot(struct unc_event *ue)
 	if (!tag || ue->slot < 0)
 		return NULL;
 	slot = &ue->box->slot[ue->slot];
-	if (tag != unc_migration_tag(ue->box, slot) || !slot->held)
+	if (tag != unc_migration_tag(ue->box, slot) || !slot->migrating)
 		return NULL;
-	slot->held--;
+	slot->migrating--;
 	slot->users++;
 	return slot;
 }
@@ -106,7 +106,7 @@ static int unc_add_follower(struct unc_event *ue)
 	struct unc_slot *slot = unc_slot_find(ue->box, &ue->want);
 
 	ue->slot = -1;
-	if (slot && (slot->users || slot->held))
+	if (slot && (slot->users || slot->migrating))
 		unc_join(ue, slot);
 	else if (slot)
 		unc_event_join(ue, slot);
@@ -129,7 +129,7 @@ static int unc_add_counter(struct unc_event *ue)
 	slot = unc_slot_get(box, &ue->want);
 	if (!slot)
 		return -EAGAIN;
-	if (slot->sampling.period && slot->users == 1 && !slot->held) {
+	if (slot->sampling.period && slot->users == 1 && !slot->migrating) {
 		unc_sampling_start(box, slot, ue->carry);
 		slot->sampling.merge = ue->merge;
 	}
@@ -280,7 +280,7 @@ static void unc_set_period(struct unc_event *ue)
 	if (ue->follower || !slot || unc_slot_equals(slot, &ue->want))
 		return;
 	unc_begin(to_unc_pmu(ue->event->pmu), box);
-	if (slot->users == 1 && !slot->held) {
+	if (slot->users == 1 && !slot->migrating) {
 		slot->sampling.freq = ue->want.sampling.freq;
 		slot->sampling.period = ue->want.sampling.period;
 	} else {

@@ -140,7 +140,7 @@ static void unc_pmu_set_migrating(struct unc_box *box, bool on)
 
 	flags = unc_lock_box(box);
 	if (on)
-		box->migrating = ++box->migrations;
+		box->use.migration = ++box->use.migrations;
 	else
 		unc_box_end_migration(box);
 	unc_lock_release(box, flags);
@@ -169,7 +169,7 @@ static void unc_pmu_migrate(struct unc_pmu *pmu, struct unc_box *box,
 		perf_pmu_migrate_context(&pmu->pmu, from, to);
 		left = unc_pmu_count_events(pmu, from, &waiting);
 	} while (left && left < before);
-	if (box->migrating)
+	if (box->use.migration)
 		unc_pmu_set_migrating(box, false);
 }
 

@@ -57,9 +57,9 @@ void unc_power_resume(struct unc_package *pkg)
 		unc_box_reprogram(box);
 		unc_lock_release(box, flags);
 	}
-	unc_lock_raw(&ov->ctl_lock);
-	unc_global_restart(ov->ctl);
-	unc_lock_raw_release(&ov->ctl_lock);
+	unc_lock_raw(&ov->cores.lock);
+	unc_global_restart(ov->cores.ctl);
+	unc_lock_raw_release(&ov->cores.lock);
 }
 
 /* With one CPU left and interrupts off; other packages' CPUs are offline. */

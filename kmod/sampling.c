@@ -69,7 +69,7 @@ static void unc_sampling_set(struct unc_box *box, struct unc_slot *slot,
  */
 bool unc_sampling_has_pmi(const struct unc_box *box, const struct unc_slot *slot)
 {
-	return slot->held || atomic_read(&box->pkg->overflow.signalled);
+	return slot->migrating || atomic_read(&box->pkg->overflow.signalled);
 }
 
 /*
@@ -135,12 +135,12 @@ void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
 void unc_sampling_rearm(struct unc_box *box, struct unc_slot *slot)
 {
 	unc_box_begin_forced(box);
-	if (!box->frozen)
+	if (!box->hw.frozen)
 		unc_box_run(box, slot, false);
 	unc_refresh_slot(box, slot);
 	unc_sampling_account(box, slot, 0);
 	unc_sampling_arm(box, slot);
-	if (!box->frozen)
+	if (!box->hw.frozen)
 		unc_box_run(box, slot, true);
 	unc_box_end(box);
 }
@@ -193,7 +193,7 @@ void unc_sampling_start(struct unc_box *box, struct unc_slot *slot, u64 carry)
 	if (unc_box_signals(box)) {
 		slot->arm = unc_sampling_arm;
 		/* counters that do not sample may have left overflow bits */
-		if (box->samplers == 1)
+		if (box->use.samplers == 1)
 			unc_access_clear_status(box);
 	}
 	unc_timer_want(box->pkg, s->paced + NSEC_PER_MSEC);
@@ -469,12 +469,12 @@ void unc_sampling_add(struct unc_event *ue)
 		return;
 	}
 	unc_nmi_arm();
-	unc_lock_raw(&ov->ctl_lock);
+	unc_lock_raw(&ov->cores.lock);
 	atomic_inc(&ov->signalled);
-	WRITE_ONCE(ov->watching, true);
+	WRITE_ONCE(ov->watch.on, true);
 	ue->core = unc_pmi_map_core(pkg, smp_processor_id());
 	unc_global_select_core(ov, ue->core, 1);
-	unc_lock_raw_release(&ov->ctl_lock);
+	unc_lock_raw_release(&ov->cores.lock);
 	unc_timer_want(pkg, now + NSEC_PER_MSEC);
 }
 

@@ -129,7 +129,7 @@ int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 
 static bool unc_slot_in_use(const struct unc_slot *slot)
 {
-	return slot->users || slot->held;
+	return slot->users || slot->migrating;
 }
 
 /**
@@ -185,7 +185,7 @@ static void unc_slot_take(struct unc_box *box, struct unc_slot *slot,
 
 	*slot = *like;
 	if (!again) {
-		slot->serial = ++box->serial;
+		slot->serial = ++box->use.serial;
 		return;
 	}
 	slot->serial = serial;
@@ -323,9 +323,9 @@ struct unc_slot *unc_slot_get(struct unc_box *box, const struct unc_slot *like)
 	if (!unc_place(box, free))
 		return NULL;
 	free->users = 1;
-	if (free->sampling.period && !box->samplers++)
+	if (free->sampling.period && !box->use.samplers++)
 		set_bit(unc_package_box_number(box), pkg->samplers);
-	if (!box->active++)
+	if (!box->use.active++)
 		atomic_inc(&pkg->active);
 	unc_timer_refresh_by(pkg, unc_access_bits(box, free->ctr) <= 32);
 	return free;

@@ -115,12 +115,12 @@ static void unc_config_write(struct pci_dev *pdev, void __iomem *regs, u32 reg,
 
 static u32 unc_pci_read32(struct unc_box *box, u32 reg)
 {
-	return unc_config_read(box->pdev, box->regs, reg);
+	return unc_config_read(box->io.pdev, box->io.regs, reg);
 }
 
 static void unc_pci_write32(struct unc_box *box, u32 reg, u32 value)
 {
-	unc_config_write(box->pdev, box->regs, reg, value);
+	unc_config_write(box->io.pdev, box->io.regs, reg, value);
 }
 
 /* A removed function reads all ones everywhere, its IDs included. */
@@ -133,7 +133,7 @@ static bool unc_pci_gone(struct unc_box *box)
 
 static bool unc_pci_present(struct unc_box *box)
 {
-	return box->pdev && !unc_pci_gone(box);
+	return box->io.pdev && !unc_pci_gone(box);
 }
 
 static u64 unc_pci_read(struct unc_box *box, u32 reg)
@@ -154,8 +154,8 @@ static void unc_pci_write_filter(struct unc_box *box, u32 reg, u64 value)
 {
 	if (!box->type->filters_apart)
 		unc_pci_write(box, reg, value);
-	else if (box->filter_pdev)
-		unc_config_write(box->filter_pdev, box->filter_regs, reg,
+	else if (box->io.filter_pdev)
+		unc_config_write(box->io.filter_pdev, box->io.filter_regs, reg,
 				 lower_32_bits(value));
 }
 
@@ -171,7 +171,7 @@ static bool unc_read_high(struct unc_box *box, u32 reg, u32 lo, u64 *value)
 		hi = unc_pci_read32(box, reg + 4);
 		if (hi == U32_MAX && unc_pci_gone(box))
 			return false;
-		if (box->frozen || box->still)
+		if (box->hw.frozen || box->hw.still)
 			break;
 		again = unc_pci_read32(box, reg);
 		if (again >= lo)

@@ -143,7 +143,7 @@ static bool unc_timer_refresh(struct unc_package *pkg, bool only_narrow)
 		struct unc_box *box = pkg->boxes[b];
 
 		/* racy, but a box that starts now need not be read now */
-		if (!box || !READ_ONCE(box->active) ||
+		if (!box || !READ_ONCE(box->use.active) ||
 		    (only_narrow && !unc_may_be_narrow(box->type)))
 			continue;
 		flags = unc_lock_box(box);

@@ -45,8 +45,8 @@ struct unc_box *unc_topology_box(struct unc_package *pkg,
 	box->type = type;
 	box->index = index;
 	box->pkg = pkg;
-	box->bits = type->bits;
-	box->fixed_bits = type->bits;
+	box->probed.bits = type->bits;
+	box->probed.fixed_bits = type->bits;
 	unc_report_init(box);
 	for (i = 0; i < UNC_MAX_COUNTERS; i++)
 		box->ctr[i].slot = -1;
@@ -303,7 +303,7 @@ static bool unc_clock_runs(struct unc_box *box)
 	flags = unc_lock_box(box);
 	unc_access_write_ctl(box, UNC_FIXED, box->type->layout->en);
 	unc_access_write_box_ctl(box, 0);
-	box->frozen = false;
+	box->hw.frozen = false;
 	unc_lock_release(box, flags);
 	while (!count && tries++ < UNC_CLOCK_TRIES) {
 		usleep_range(50, 100);
@@ -354,12 +354,12 @@ static void unc_report_found(const struct unc_found *found)
 	for (b = 0; b < unc.boxes_per_package; b++) {
 		const struct unc_box *box = pkg->boxes[b];
 
-		if (box && box->kept)
+		if (box && box->probed.kept)
 			pr_warn("%s of package %d: a counter keeps %#llx of all ones: taking its documented %u bits; is another program writing it?\n",
-				box->name, pkg->phys_id, box->kept,
+				box->name, pkg->phys_id, box->probed.kept,
 				box->type->bits);
 		/* once for all boxes of a function */
-		if (box && box->undecided && !box->first)
+		if (box && box->probed.undecided && !box->io.first)
 			pr_warn("%s of package %d: registers %#x and %#x do not tell where the counters are: taking the first reading\n",
 				box->name, pkg->phys_id, box->type->only_ctr,
 				box->type->only_other_ctr);
@@ -387,7 +387,7 @@ int unc_power_start(void)
 			struct unc_box *box = found.pkg->boxes[b];
 
 			/* not even reached, where the package does not answer */
-			if (box && !box->started)
+			if (box && !box->probed.started)
 				box->dead = true;
 			if (box && !box->dead)
 				n++;
