@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include <uncore/counter_set.hpp>
 #include <uncore/error.hpp>
 #include <uncore/plan.hpp>
 #include <uncore/session.hpp>
@@ -52,5 +53,10 @@ std::shared_ptr<counter_backend> kernel_backend();
 result<session> open_session(plan what, const topology &machine,
 			     const session_options &options,
 			     std::shared_ptr<counter_backend> backend);
+
+/// counter_set::open(), with counters of the caller's.
+result<void> open_counters(counter_set &counters,
+			   const session_options &options,
+			   std::shared_ptr<counter_backend> backend);
 
 } // namespace uncore

@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "format.hpp"
+#include "options.hpp"
 #include "perf_events.hpp"
 
 namespace uncore {
@@ -119,7 +120,7 @@ result<void> sampler::state::open(const event &one,
 {
 	const event &copy = wanted.emplace_back(one);
 	perf_event_attr attr = sampling_attr(copy, options);
-	std::vector<int> cpus = options.cpus;
+	std::vector<int> cpus(options.cpus.begin(), options.cpus.end());
 
 	if (is_free_running(copy))
 		return not_sampled(copy);
@@ -153,8 +154,9 @@ result<void> sampler::state::watch_tasks()
 
 result<sampler> sampler::open(std::span<const event> events,
 			      const topology &machine,
-			      const sampling_options &options)
+			      const sampling_options &given)
 {
+	const sampling_options options = complete_options(given);
 	std::unique_ptr<state> made(new state{machine, {}, {}, {}, {}});
 
 	for (const event &wanted : events)

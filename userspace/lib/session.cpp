@@ -10,6 +10,7 @@
 #include "backend.hpp"
 #include "estimate.hpp"
 #include "format.hpp"
+#include "options.hpp"
 
 namespace uncore {
 
@@ -157,7 +158,8 @@ result<session> open_session(plan what, const topology &machine,
 			     std::shared_ptr<counter_backend> backend)
 {
 	auto made = std::make_unique<session::state>(
-		std::move(what), machine, options, std::move(backend));
+		std::move(what), machine, complete_options(options),
+		std::move(backend));
 
 	for (uint32_t i = 0; i < made->what.groups.size(); i++) {
 		made->add_units(i);

@@ -35,7 +35,7 @@ protected:
 	{
 		plan_ = std::move(planner_).finish();
 
-		auto opened = open_session(plan_, machine_, {true}, backend_);
+		auto opened = open_session(plan_, machine_, {.visit_packages = true}, backend_);
 
 		EXPECT_TRUE(opened);
 		EXPECT_TRUE(opened->enable());

@@ -44,7 +44,7 @@ protected:
 			EXPECT_TRUE(made.add(group));
 		plan_ = std::move(made).finish();
 
-		auto opened = open_session(plan_, machine_, {true}, backend_);
+		auto opened = open_session(plan_, machine_, {.visit_packages = true}, backend_);
 
 		EXPECT_TRUE(opened);
 		return *std::move(opened);

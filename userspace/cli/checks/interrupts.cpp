@@ -64,7 +64,7 @@ uncore::result<sampled> sample_clock(const uncore::topology &machine,
 	if (!groups)
 		return groups.error();
 	const int first = cpus.empty() ? box.cpus.front() : cpus.front();
-	options.cpus = std::move(cpus);
+	options.cpus = cpus;
 	auto opened = uncore::sampler::open(groups->front().terms[0].events,
 					    machine, options);
 	if (!opened)

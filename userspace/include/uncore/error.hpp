@@ -22,6 +22,7 @@ enum class errc {
 	no_driver,   ///< no uncore PMU on this machine
 	gone,	     ///< a CPU or a device disappeared
 	system,	     ///< any other failed system call
+	misuse,	     ///< functions called in an order that makes no sense
 };
 
 /// A failure.  @c message is one line without a final full stop or newline: it

@@ -43,7 +43,7 @@ public:
 	double evaluate(std::span<const double> values,
 			std::span<const double> sources = {}) const;
 
-	struct step;
+	struct UNCORE_HIDDEN step;
 
 private:
 	std::shared_ptr<const std::vector<step>> steps_;

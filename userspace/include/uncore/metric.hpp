@@ -62,7 +62,7 @@ public:
 					   uncore::scope where) const;
 
 private:
-	struct parts;
+	struct UNCORE_HIDDEN parts;
 
 	const metric_info *info_ = nullptr;
 	std::shared_ptr<parts> parts_;

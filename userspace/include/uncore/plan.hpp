@@ -78,10 +78,11 @@ public:
 private:
 	using members = std::vector<const event *>;
 
-	bool has_room(const counter_group &group, const members &more) const;
-	uint32_t group_for(const members &wanted, bool closed);
-	counter_id place(uint32_t group, const event &wanted);
-	std::vector<members> split_up(const members &wanted) const;
+	UNCORE_HIDDEN bool has_room(const counter_group &group, const members &more) const;
+	UNCORE_HIDDEN uint32_t group_for(const members &wanted, bool closed);
+	UNCORE_HIDDEN counter_id place(uint32_t group, const event &wanted);
+	UNCORE_HIDDEN std::vector<members>
+	split_up(const members &wanted) const;
 
 	topology machine_;
 	std::string_view generation_;

@@ -21,7 +21,9 @@ struct perf_event_header;
 
 namespace uncore {
 
+/// Programs leave size as it is: it tells the library which members there are.
 struct sampling_options {
+	size_t size = sizeof(sampling_options);
 	/// A sample every so many counts, where an event has no period= of its
 	/// own; 0: by frequency.
 	uint64_t period = 0;
@@ -29,7 +31,7 @@ struct sampling_options {
 	uint64_t frequency = 1000;
 	/// Whose tasks are sampled; those of a PMU's cpumask where it is empty.
 	/// An event takes a counter for each of them.
-	std::vector<int> cpus;
+	std::span<const int> cpus;
 	/// Of each CPU's ring buffer; a power of 2.
 	unsigned pages = 128;
 	/// poll_fd() is readable when so many samples are there; 0: when a ring
@@ -81,8 +83,8 @@ public:
 	std::span<const sampled_event> events() const;
 
 private:
-	struct state;
-	explicit sampler(std::unique_ptr<state> opened);
+	struct UNCORE_HIDDEN state;
+	explicit UNCORE_HIDDEN sampler(std::unique_ptr<state> opened);
 	std::unique_ptr<state> state_;
 };
 

@@ -70,7 +70,9 @@ struct sum_set {
 	uint32_t index = 0;
 };
 
+/// Programs leave size as it is: it tells the library which members there are.
 struct session_options {
+	size_t size = sizeof(session_options);
 	/// read() has the calling thread visit each package's CPUs in turn, so
 	/// as not to interrupt others; then its affinity is what it was.
 	/// Without, the kernel interrupts a CPU of each package, for each box.
@@ -137,8 +139,8 @@ private:
 		     const session_options &options,
 		     std::shared_ptr<counter_backend> backend);
 
-	struct state;
-	explicit session(std::unique_ptr<state> opened);
+	struct UNCORE_HIDDEN state;
+	explicit UNCORE_HIDDEN session(std::unique_ptr<state> opened);
 	std::unique_ptr<state> state_;
 };
 

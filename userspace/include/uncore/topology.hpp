@@ -107,9 +107,9 @@ public:
 	int package_of(int cpu) const;
 
 private:
-	struct description;
+	struct UNCORE_HIDDEN description;
 
-	explicit topology(std::shared_ptr<const description> known);
+	explicit UNCORE_HIDDEN topology(std::shared_ptr<const description> known);
 	std::shared_ptr<const description> known_;
 };
 

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// @file
+/// Counting in one object: add events and metrics by text, open, enable, read,
+/// and take the values of each box, each package or the machine.
+///
+///     uncore::counter_set counters(*uncore::topology::read());
+///
+///     if (auto done = counters.add_metrics("mem_bw_total_rate"); !done)
+///             return complain(done.error().message);
+///     counters.open(); counters.enable(); sleep(1); counters.read();
+///     for (const auto &v : counters.values(uncore::scope::package,
+///                                          uncore::period::total))
+///             print(v.package(), v.value(), v.unit());
+///
+/// The layers below (parse_events(), planner, session, metric) remain for
+/// programs that need more. The objects that this header returns are views of
+/// one pointer each, so that they can grow without a new interface.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include <uncore/catalogue.hpp>
+#include <uncore/error.hpp>
+#include <uncore/event.hpp>
+#include <uncore/export.hpp>
+#include <uncore/metric.hpp>
+#include <uncore/session.hpp>
+#include <uncore/topology.hpp>
+
+namespace uncore {
+
+class counter_backend;
+
+/// An event's count or a metric's value at one place. Its numbers do not
+/// change any more; its strings and pointers refer to the counter_set.
+class UNCORE_EXPORT counted_value {
+public:
+	/// Index of the event or metric: events come first, each kind in the
+	/// order of adding.
+	size_t index() const;
+	/// As it was written, or as name= says.
+	std::string_view name() const;
+	/// "", "Bytes", "GiB/s", "ns" of duration_time.
+	std::string_view unit() const;
+	/// The box with scope::box; nullptr otherwise and for events that no
+	/// box counts.
+	const uncore::pmu *pmu() const;
+	/// physical_package_id; -1 with scope::machine and for duration_time.
+	int package() const;
+	/// The metric; nullptr for an event.
+	const metric_info *metric() const;
+	/// The first of the events of which value() is the sum; nullptr for a
+	/// metric.
+	const uncore::event *event() const;
+
+	/// In unit(). Scaled where the event was multiplexed; not a number
+	/// where it never ran or where a metric divides by 0.
+	double value() const;
+	/// Standard error of value() that multiplexing brings, in unit().
+	double error() const;
+	/// Part of the time that it was counted, 0 to 1; of a metric, the
+	/// smallest of its events'.
+	double share() const;
+	/// An event's count as the hardware has it, without scale; 0 for a
+	/// metric.
+	uint64_t raw() const;
+	/// Time for which it was enabled: the sum over an event's counters, the
+	/// average over a metric's.
+	std::chrono::nanoseconds enabled() const;
+
+private:
+	friend class counter_set;
+	struct UNCORE_HIDDEN record;
+	explicit UNCORE_HIDDEN
+	counted_value(std::shared_ptr<const record> record);
+	std::shared_ptr<const record> record_;
+};
+
+/// A metric of a group that this machine does not have.
+class UNCORE_EXPORT unavailable_metric {
+public:
+	const metric_info &info() const;
+	/// One line: which event, field or box is missing.
+	std::string_view reason() const;
+
+private:
+	friend class counter_set;
+	struct UNCORE_HIDDEN record;
+	explicit UNCORE_HIDDEN unavailable_metric(const record *record);
+	const record *record_;
+};
+
+/// The metrics of a comma-separated list of names, each that of a metric or of
+/// a group of metrics, in any case; of the catalogue of the machine's
+/// generation. Errors: errc::not_found (names the nearest ones).
+UNCORE_EXPORT result<std::vector<const metric_info *>>
+find_metrics(const topology &machine, std::string_view names);
+
+/// Check that a machine has all that an event or a metric needs. An event's
+/// parameters are taken for 0.
+/// Errors: of parse_events() or metric::prepare(), with the reason.
+UNCORE_EXPORT result<void> check_available(const event_info &info,
+					   const topology &machine);
+UNCORE_EXPORT result<void> check_available(const metric_info &info,
+					   const topology &machine);
+
+class UNCORE_EXPORT counter_set {
+public:
+	explicit counter_set(const topology &machine);
+	counter_set(counter_set &&) noexcept;
+	counter_set &operator=(counter_set &&) noexcept;
+	~counter_set();
+
+	const topology &machine() const;
+
+	/// Add a list of events, in the syntax of parse_events(). A list with
+	/// an error adds nothing.
+	/// Errors: of parse_events() and planner::add(); errc::misuse when the
+	/// counters are open.
+	result<void> add_events(std::string_view list);
+	/// Add metrics, by the comma-separated names of metrics or of groups of
+	/// metrics, in any case. What the machine lacks of a group is left out,
+	/// see unavailable(). A list with an error adds nothing.
+	/// Errors: errc::not_found (names the nearest ones), those of
+	/// metric::prepare() for a metric that was named or when the machine
+	/// has none of a group; errc::misuse when the counters are open.
+	result<void> add_metrics(std::string_view names);
+	/// Events and metrics that were added.
+	size_t size() const;
+	/// Metrics that add_metrics() left out. Good until the next
+	/// add_metrics().
+	std::vector<unavailable_metric> unavailable() const;
+
+	/// Open the counters, stopped. After an error, or after close(), it
+	/// may be called again.
+	/// Errors: of session::open(); errc::misuse when nothing was added or
+	/// the counters are open.
+	result<void> open(const session_options &options = {});
+	bool is_open() const;
+	/// Close the counters; what was added remains, without
+	/// values.
+	void close();
+
+	/// Errors of these three: of session; errc::misuse when the counters
+	/// are not open.
+	result<void> enable();
+	result<void> disable();
+	result<void> read();
+
+	/// The values of the last read(): of each event, then of each metric,
+	/// in the order of adding; of each by package, then in the order of
+	/// topology::pmus(). Empty when the counters are not open.
+	std::vector<counted_value> values(scope where, period when) const;
+	/// Time between the last two reads (or enable() and the only one), or
+	/// from enable() to the last. 0 when the counters are not open.
+	std::chrono::nanoseconds elapsed(period when) const;
+	/// Did any group run for less than the time that it was enabled?
+	bool was_multiplexed() const;
+
+private:
+	friend result<void>
+	open_counters(counter_set &counters, const session_options &options,
+		      std::shared_ptr<counter_backend> backend);
+
+	struct UNCORE_HIDDEN state;
+	std::unique_ptr<state> state_;
+};
+
+} // namespace uncore

@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Counting in one object: which counters make up each value, of the events and
+// metrics that were added by text.
+#include <uncore/counter_set.hpp>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <optional>
+
+#include <uncore/plan.hpp>
+
+#include "backend.hpp"
+#include "format.hpp"
+#include "text.hpp"
+
+namespace uncore {
+
+using std::chrono::nanoseconds;
+
+struct counted_value::record {
+	size_t index;
+	std::string_view name, unit;
+	const uncore::pmu *pmu;
+	int package;
+	const metric_info *metric;
+	const uncore::event *event;
+	double value, error, share;
+	uint64_t raw;
+	nanoseconds enabled;
+};
+
+struct unavailable_metric::record {
+	const metric_info *info;
+	std::string reason;
+};
+
+namespace {
+
+/// Counters that make up one value of an event.
+struct event_value {
+	size_t index;
+	const event_term *term;
+	const uncore::pmu *pmu;
+	int package;
+	std::vector<counter_at> counters; ///< none for duration_time
+	sum_set sum{};
+};
+
+error not_open()
+{
+	return {errc::misuse, "the counters are not open"};
+}
+
+/// The metric of that name, or those of the group.
+std::vector<const metric_info *> named(std::string_view name,
+				       const catalogue &known)
+{
+	if (const metric_info *info = known.metric(name))
+		return {info};
+	return known.metrics_of_group(name);
+}
+
+error no_metric(std::string_view name, const catalogue &known)
+{
+	const auto nearest = known.nearest_metrics(name);
+
+	return {errc::not_found,
+		uncore::format("no metric or group of metrics {}{}{}",
+			       quote(name),
+			       nearest.empty() ? "" : "; the nearest: ",
+			       join(nearest))};
+}
+
+} // namespace
+
+struct counter_set::state {
+	explicit state(const topology &on) : machine(on), planning(on) {}
+
+	topology machine;
+	/// With all that was added; open() plans a copy.
+	planner planning;
+	std::deque<event_group> groups;
+	std::deque<planner::places> places;
+	std::deque<metric> metrics;
+	std::deque<unavailable_metric::record> lacking;
+	std::optional<session> counts;
+	/// By scope, of the open session.
+	std::array<std::vector<event_value>, 3> rows;
+
+	result<void> may_add() const
+	{
+		if (counts)
+			return error{errc::misuse,
+				     "the counters are open already"};
+		return {};
+	}
+	size_t terms() const
+	{
+		size_t n = 0;
+
+		for (const event_group &group : groups)
+			n += group.terms.size();
+		return n;
+	}
+	/// What is to be added all at once, or not at all.
+	struct addition {
+		planner planning;
+		std::vector<metric> metrics;
+		std::vector<unavailable_metric::record> lacking;
+	};
+	result<void> prepare(std::string_view name, addition &more) const;
+	void watch(scope where);
+	void add_rows(size_t index, const event_term &term,
+		      const std::vector<counter_id> &ids, scope where);
+	counted_value::record value_of(const event_value &row,
+				       period when) const;
+};
+
+result<std::vector<const metric_info *>> find_metrics(const topology &machine,
+						      std::string_view names)
+{
+	const catalogue &known = catalogue::of(machine);
+	std::vector<const metric_info *> all;
+
+	for (std::string_view name : split(names, ',')) {
+		const auto found = named(trim(name), known);
+
+		if (found.empty())
+			return no_metric(trim(name), known);
+		all.insert(all.end(), found.begin(), found.end());
+	}
+	return all;
+}
+
+result<void> check_available(const event_info &info, const topology &machine)
+{
+	std::string text = uncore::format("{}/{}", info.box, info.name);
+
+	for (std::string_view parameter : info.parameters)
+		text += uncore::format(",{}=0", parameter);
+
+	auto parsed = parse_events(text + '/', machine);
+
+	if (!parsed)
+		return parsed.error();
+	return {};
+}
+
+result<void> check_available(const metric_info &info, const topology &machine)
+{
+	planner planning(machine);
+	auto ready = metric::prepare(info, machine, planning);
+
+	if (!ready)
+		return ready.error();
+	return {};
+}
+
+// --- views
+
+counted_value::counted_value(std::shared_ptr<const record> record)
+	: record_(std::move(record))
+{
+}
+
+size_t counted_value::index() const
+{
+	return record_->index;
+}
+
+std::string_view counted_value::name() const
+{
+	return record_->name;
+}
+
+std::string_view counted_value::unit() const
+{
+	return record_->unit;
+}
+
+const uncore::pmu *counted_value::pmu() const
+{
+	return record_->pmu;
+}
+
+int counted_value::package() const
+{
+	return record_->package;
+}
+
+const metric_info *counted_value::metric() const
+{
+	return record_->metric;
+}
+
+const uncore::event *counted_value::event() const
+{
+	return record_->event;
+}
+
+double counted_value::value() const
+{
+	return record_->value;
+}
+
+double counted_value::error() const
+{
+	return record_->error;
+}
+
+double counted_value::share() const
+{
+	return record_->share;
+}
+
+uint64_t counted_value::raw() const
+{
+	return record_->raw;
+}
+
+nanoseconds counted_value::enabled() const
+{
+	return record_->enabled;
+}
+
+unavailable_metric::unavailable_metric(const record *record) : record_(record)
+{
+}
+
+const metric_info &unavailable_metric::info() const
+{
+	return *record_->info;
+}
+
+std::string_view unavailable_metric::reason() const
+{
+	return record_->reason;
+}
+
+// --- adding
+
+counter_set::counter_set(const topology &machine)
+	: state_(std::make_unique<state>(machine))
+{
+}
+
+counter_set::counter_set(counter_set &&) noexcept = default;
+counter_set &counter_set::operator=(counter_set &&) noexcept = default;
+counter_set::~counter_set() = default;
+
+const topology &counter_set::machine() const
+{
+	return state_->machine;
+}
+
+result<void> counter_set::add_events(std::string_view list)
+{
+	if (auto checked = state_->may_add(); !checked)
+		return checked;
+
+	auto parsed = parse_events(list, state_->machine);
+
+	if (!parsed)
+		return parsed.error();
+
+	planner planning = state_->planning;
+	std::vector<planner::places> places;
+
+	for (const event_group &group : *parsed) {
+		auto placed = planning.add(group);
+
+		if (!placed)
+			return placed.error();
+		places.push_back(*std::move(placed));
+	}
+	state_->planning = std::move(planning);
+	for (size_t i = 0; i < parsed->size(); i++) {
+		state_->groups.push_back(std::move((*parsed)[i]));
+		state_->places.push_back(std::move(places[i]));
+	}
+	return {};
+}
+
+/// Prepares a metric, or those of a group that the machine has.
+result<void> counter_set::state::prepare(std::string_view name,
+					 addition &more) const
+{
+	const catalogue &known = catalogue::of(machine);
+	const auto found = named(name, known);
+	const size_t before = more.metrics.size();
+	std::optional<error> failed;
+
+	if (found.empty())
+		return no_metric(name, known);
+	for (const metric_info *info : found) {
+		planner planning = more.planning;
+		auto ready = metric::prepare(*info, machine, planning);
+
+		if (ready) {
+			more.planning = std::move(planning);
+			more.metrics.push_back(*std::move(ready));
+			continue;
+		}
+		more.lacking.push_back({info, ready.error().message});
+		failed = ready.error();
+	}
+	if (more.metrics.size() == before)
+		return *failed;
+	return {};
+}
+
+result<void> counter_set::add_metrics(std::string_view names)
+{
+	if (auto checked = state_->may_add(); !checked)
+		return checked;
+
+	state::addition more{state_->planning, {}, {}};
+
+	for (std::string_view name : split(names, ','))
+		if (auto done = state_->prepare(trim(name), more); !done)
+			return done;
+	state_->planning = std::move(more.planning);
+	for (metric &ready : more.metrics)
+		state_->metrics.push_back(std::move(ready));
+	state_->lacking.assign(more.lacking.begin(), more.lacking.end());
+	return {};
+}
+
+size_t counter_set::size() const
+{
+	return state_->terms() + state_->metrics.size();
+}
+
+std::vector<unavailable_metric> counter_set::unavailable() const
+{
+	std::vector<unavailable_metric> all;
+
+	for (const auto &record : state_->lacking)
+		all.push_back(unavailable_metric(&record));
+	return all;
+}
+
+// --- counting
+
+/// Adds an event's counters to its rows, one for each place.
+void counter_set::state::add_rows(size_t index, const event_term &term,
+				  const std::vector<counter_id> &ids,
+				  scope where)
+{
+	std::vector<event_value> &all = rows[size_t(where)];
+	const ptrdiff_t first = ptrdiff_t(all.size());
+
+	for (size_t e = 0; e < ids.size(); e++)
+		for (size_t c = 0; c < counts->cpus(ids[e]).size(); c++) {
+			const int package =
+				where == scope::machine
+					? -1
+					: counts->package(ids[e], c);
+			const uncore::pmu *pmu = where == scope::box
+							 ? term.events[e].pmu
+							 : nullptr;
+			auto row = std::find_if(
+				all.begin() + first, all.end(),
+				[&](const event_value &v) {
+					return v.package == package &&
+					       v.pmu == pmu;
+				});
+
+			if (row == all.end())
+				row = all.insert(
+					row, {index, &term, pmu, package, {}});
+			row->counters.push_back({ids[e], c});
+		}
+	if (ids.empty())
+		all.push_back({index, &term, nullptr, -1, {}});
+	std::stable_sort(all.begin() + first, all.end(),
+			 [](const event_value &a, const event_value &b) {
+				 return a.package < b.package;
+			 });
+}
+
+/// Has the session add up what the values of that scope need.
+void counter_set::state::watch(scope where)
+{
+	size_t index = 0;
+
+	rows[size_t(where)].clear();
+	for (size_t g = 0; g < groups.size(); g++)
+		for (size_t t = 0; t < groups[g].terms.size(); t++)
+			add_rows(index++, groups[g].terms[t], places[g][t],
+				 where);
+	for (event_value &row : rows[size_t(where)])
+		if (!row.counters.empty())
+			row.sum = counts->add_up({&row.counters, 1});
+	for (metric &m : metrics)
+		m.watch(*counts, where);
+}
+
+result<void> open_counters(counter_set &counters,
+			   const session_options &options,
+			   std::shared_ptr<counter_backend> backend)
+{
+	counter_set::state &s = *counters.state_;
+
+	if (auto checked = s.may_add(); !checked)
+		return checked;
+	if (!counters.size())
+		return error{errc::misuse,
+			     "nothing was added that could be counted"};
+
+	planner planning = s.planning;
+	auto opened = open_session(std::move(planning).finish(), s.machine,
+				   options, std::move(backend));
+
+	if (!opened)
+		return opened.error();
+	s.counts.emplace(*std::move(opened));
+	for (scope where : {scope::box, scope::package, scope::machine})
+		s.watch(where);
+	return {};
+}
+
+result<void> counter_set::open(const session_options &options)
+{
+	return open_counters(*this, options, kernel_backend());
+}
+
+bool counter_set::is_open() const
+{
+	return state_->counts.has_value();
+}
+
+void counter_set::close()
+{
+	state_->counts.reset();
+}
+
+result<void> counter_set::enable()
+{
+	return state_->counts ? state_->counts->enable() : not_open();
+}
+
+result<void> counter_set::disable()
+{
+	return state_->counts ? state_->counts->disable() : not_open();
+}
+
+result<void> counter_set::read()
+{
+	return state_->counts ? state_->counts->read() : not_open();
+}
+
+counted_value::record counter_set::state::value_of(const event_value &row,
+						   period when) const
+{
+	const uncore::event &first = row.term->events.front();
+	std::string_view unit = first.unit;
+	count got;
+
+	if (row.counters.empty() && unit.empty())
+		unit = "ns";
+	if (!row.counters.empty()) {
+		got = when == period::interval ? counts->interval(row.sum, 0)
+					       : counts->total(row.sum, 0);
+	} else {
+		got.enabled = got.running = when == period::interval
+						    ? counts->interval_time()
+						    : counts->total_time();
+		got.raw = uint64_t(got.enabled.count());
+		got.value = double(got.raw);
+	}
+	return {row.index,
+		row.term->name,
+		unit,
+		row.pmu,
+		row.package,
+		nullptr,
+		&first,
+		got.value * first.scale,
+		got.error * first.scale,
+		got.share(),
+		got.raw,
+		got.enabled};
+}
+
+std::vector<counted_value> counter_set::values(scope where, period when) const
+{
+	std::vector<counted_value> all;
+	auto add = [&](counted_value::record &&record) {
+		all.push_back(counted_value(
+			std::make_shared<const counted_value::record>(
+				std::move(record))));
+	};
+
+	if (!state_->counts)
+		return all;
+	for (const event_value &row : state_->rows[size_t(where)])
+		add(state_->value_of(row, when));
+
+	size_t index = state_->terms();
+
+	for (const metric &m : state_->metrics) {
+		const metric_info &info = m.info();
+
+		for (const metric_value &v :
+		     m.evaluate(*state_->counts, when, where))
+			add({index, info.name, info.unit, v.pmu, v.package,
+			     &info, nullptr, v.value, v.error, v.share, 0,
+			     v.time});
+		index++;
+	}
+	return all;
+}
+
+nanoseconds counter_set::elapsed(period when) const
+{
+	if (!state_->counts)
+		return {};
+	return when == period::interval ? state_->counts->interval_time()
+					: state_->counts->total_time();
+}
+
+bool counter_set::was_multiplexed() const
+{
+	return state_->counts && state_->counts->was_multiplexed();
+}
+
+} // namespace uncore

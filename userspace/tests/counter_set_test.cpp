@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Counting by text, on made-up counts: values by box, package and machine,
+// retries, and unavailable metrics.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include <uncore/counter_set.hpp>
+#include <uncore/sampler.hpp>
+
+#include "fake_backend.hpp"
+#include "options.hpp"
+#include "tree.hpp"
+
+using namespace uncore;
+using namespace std::chrono_literals;
+
+namespace {
+
+class counter_sets : public testing::Test {
+protected:
+	explicit counter_sets(const char *listing = "hswep")
+		: recorded_(listing), counters_(recorded_.topology()),
+		  backend_(std::make_shared<fake_backend>())
+	{
+	}
+
+	result<void> open() { return open_counters(counters_, {}, backend_); }
+	/// Opens what was added, and lets it count for that long.
+	void count(std::chrono::nanoseconds time)
+	{
+		auto opened = open();
+
+		ASSERT_TRUE(opened) << opened.error().message;
+		ASSERT_TRUE(counters_.enable());
+		backend_->advance(time);
+		ASSERT_TRUE(counters_.read());
+	}
+	std::vector<counted_value> totals(scope where) const
+	{
+		return counters_.values(where, period::total);
+	}
+	void add_metrics(const char *names)
+	{
+		auto added = counters_.add_metrics(names);
+
+		ASSERT_TRUE(added) << added.error().message;
+	}
+	void add_events(const char *list)
+	{
+		auto added = counters_.add_events(list);
+
+		ASSERT_TRUE(added) << added.error().message;
+	}
+
+	tree recorded_;
+	counter_set counters_;
+	std::shared_ptr<fake_backend> backend_;
+};
+
+class counter_sets_in_tree : public counter_sets {
+protected:
+	counter_sets_in_tree() : counter_sets("intel-uncore") {}
+};
+
+} // namespace
+
+TEST_F(counter_sets, values_by_box_package_and_machine)
+{
+	add_events("imc/cas_count.rd/");
+	count(1000ns);
+
+	const auto boxes = totals(scope::box);
+	const auto packages = totals(scope::package);
+	const auto all = totals(scope::machine);
+
+	ASSERT_EQ(boxes.size(), 16u);
+	EXPECT_EQ(boxes[0].pmu()->name, "hswep_imc_0");
+	EXPECT_EQ(boxes[7].pmu()->name, "hswep_imc_7");
+	EXPECT_EQ(boxes[7].package(), 0);
+	EXPECT_EQ(boxes[8].package(), 1);
+	EXPECT_EQ(boxes[8].raw(), 1000u);
+	ASSERT_EQ(packages.size(), 2u);
+	EXPECT_EQ(packages[1].package(), 1);
+	EXPECT_EQ(packages[1].pmu(), nullptr);
+	EXPECT_EQ(packages[1].raw(), 8000u);
+	EXPECT_DOUBLE_EQ(packages[1].value(), 8000.0 * 64 / (1 << 20));
+	EXPECT_EQ(packages[1].unit(), "MiB");
+	ASSERT_EQ(all.size(), 1u);
+	EXPECT_EQ(all[0].package(), -1);
+	EXPECT_EQ(all[0].raw(), 16000u);
+	EXPECT_EQ(all[0].enabled(), 16000ns);
+	EXPECT_EQ(all[0].share(), 1);
+	EXPECT_EQ(all[0].error(), 0);
+	EXPECT_EQ(all[0].metric(), nullptr);
+	EXPECT_EQ(all[0].event()->pmu->name, "hswep_imc_0");
+}
+
+TEST_F(counter_sets, metrics_come_after_events_each_in_order_of_adding)
+{
+	add_metrics("mem_bw_reads");
+	add_events("pcu/clockticks/,duration_time");
+	add_metrics("mem_bw_writes");
+	EXPECT_EQ(counters_.size(), 4u);
+	count(1s);
+
+	const auto all = totals(scope::machine);
+	const char *const names[] = {"pcu/clockticks/", "duration_time",
+				     "mem_bw_reads", "mem_bw_writes"};
+
+	ASSERT_EQ(all.size(), 4u);
+	for (size_t i = 0; i < all.size(); i++) {
+		EXPECT_EQ(all[i].index(), i);
+		EXPECT_EQ(all[i].name(), names[i]);
+	}
+	EXPECT_EQ(all[2].metric()->name, "mem_bw_reads");
+	EXPECT_EQ(all[2].event(), nullptr);
+}
+
+TEST_F(counter_sets, duration_time_is_the_elapsed_time)
+{
+	add_events("{imc_0/dclk/,duration_time}");
+	count(1500us);
+	EXPECT_EQ(counters_.elapsed(period::total), 1500us);
+	backend_->advance(500us);
+	ASSERT_TRUE(counters_.read());
+	EXPECT_EQ(counters_.elapsed(period::interval), 500us);
+	EXPECT_EQ(counters_.elapsed(period::total), 2ms);
+	for (const scope where : {scope::box, scope::package, scope::machine}) {
+		const auto last = counters_.values(where, period::interval);
+
+		ASSERT_FALSE(last.empty());
+		EXPECT_EQ(last.back().name(), "duration_time");
+		EXPECT_EQ(last.back().unit(), "ns");
+		EXPECT_EQ(last.back().package(), -1);
+		EXPECT_EQ(last.back().value(), 500e3);
+		EXPECT_EQ(totals(where).back().raw(), 2000000u);
+	}
+}
+
+TEST_F(counter_sets, opens_again_after_a_failure)
+{
+	add_events("imc/cas_count.rd/");
+	add_metrics("mem_bw_reads");
+	backend_->refusal = error{errc::system, "too many open files"};
+	auto failed = open();
+	ASSERT_FALSE(failed);
+	EXPECT_EQ(failed.error().message, "too many open files");
+	EXPECT_FALSE(counters_.is_open());
+
+	// What was added is still there, and more can be added.
+	backend_ = std::make_shared<fake_backend>();
+	add_events("pcu/clockticks/");
+	count(1s);
+	EXPECT_EQ(totals(scope::machine).size(), 3u);
+	EXPECT_EQ(totals(scope::machine)[0].raw(), 16000000000u);
+}
+
+TEST_F(counter_sets, opens_again_after_close)
+{
+	add_events("imc_0/dclk/");
+	add_metrics("mem_bw_reads");
+	count(1s);
+	counters_.close();
+	EXPECT_FALSE(counters_.is_open());
+	EXPECT_TRUE(totals(scope::machine).empty());
+	EXPECT_EQ(counters_.elapsed(period::total), 0ns);
+	backend_ = std::make_shared<fake_backend>();
+	count(2s);
+	ASSERT_EQ(totals(scope::machine).size(), 2u);
+	EXPECT_EQ(totals(scope::machine)[0].raw(), 4000000000u);
+}
+
+TEST_F(counter_sets, bad_input_changes_nothing)
+{
+	add_events("imc_0/dclk/");
+	EXPECT_EQ(
+		counters_.add_events("imc_1/dclk/,imc_1/no_such/").error().code,
+		errc::not_found);
+	EXPECT_EQ(counters_
+			  .add_events("imc_1/dclk/,"
+				      "{imc_0/cas_count.rd/,imc_1/dclk/}")
+			  .error()
+			  .code,
+		  errc::conflict);
+	auto failed = counters_.add_metrics("mem_bw_reads,mem_bw_raeds");
+	ASSERT_FALSE(failed);
+	EXPECT_EQ(failed.error().message.find('\n'), std::string::npos);
+	EXPECT_NE(failed.error().message.find("mem_bw_reads"),
+		  std::string::npos);
+	EXPECT_EQ(counters_.size(), 1u);
+	count(1s);
+	EXPECT_EQ(backend_->groups.size(), 1u);
+	EXPECT_EQ(totals(scope::box).size(), 2u);
+}
+
+TEST_F(counter_sets, order_of_calls)
+{
+	EXPECT_EQ(open().error().code, errc::misuse);
+	EXPECT_EQ(counters_.enable().error().code, errc::misuse);
+	EXPECT_EQ(counters_.disable().error().code, errc::misuse);
+	EXPECT_EQ(counters_.read().error().code, errc::misuse);
+	add_events("imc_0/dclk/");
+	count(1s);
+	EXPECT_EQ(open().error().code, errc::misuse);
+	EXPECT_EQ(counters_.add_events("imc_1/dclk/").error().code,
+		  errc::misuse);
+	EXPECT_EQ(counters_.add_metrics("mem_bw_reads").error().code,
+		  errc::misuse);
+	ASSERT_TRUE(counters_.disable());
+	EXPECT_EQ(totals(scope::box).size(), 2u);
+}
+
+TEST_F(counter_sets_in_tree, metrics_that_the_machine_lacks_have_reasons)
+{
+	add_metrics("qpi,mem_bw_reads");
+
+	const auto lacking = counters_.unavailable();
+
+	ASSERT_FALSE(lacking.empty());
+	for (const unavailable_metric &one : lacking) {
+		auto checked = check_available(one.info(), counters_.machine());
+
+		ASSERT_FALSE(checked) << one.info().name;
+		EXPECT_EQ(one.reason(), checked.error().message);
+	}
+
+	const auto qpi = find_metrics(counters_.machine(), "QPI");
+
+	ASSERT_TRUE(qpi);
+	for (const metric_info *info : *qpi)
+		EXPECT_EQ(std::count_if(lacking.begin(), lacking.end(),
+					[&](const auto &one) {
+						return &one.info() == info;
+					}),
+			  !check_available(*info, counters_.machine()));
+	// Named, it is an error.
+	const auto refused = counters_.add_metrics(lacking[0].info().name);
+
+	ASSERT_FALSE(refused);
+	EXPECT_EQ(refused.error().message, lacking[0].reason());
+}
+
+TEST_F(counter_sets_in_tree, events_that_the_driver_counts_wrongly)
+{
+	const catalogue &known = catalogue::of(counters_.machine());
+
+	EXPECT_TRUE(check_available(*known.event("imc", "cas_count.rd"),
+				    counters_.machine()));
+	EXPECT_EQ(check_available(*known.event("sbox", "clockticks"),
+				  counters_.machine())
+			  .error()
+			  .code,
+		  errc::unsupported);
+}
+
+TEST(options, members_that_a_program_does_not_know_have_defaults)
+{
+	sampling_options given;
+
+	given.period = 5;
+	given.pages = 1;
+	given.size = offsetof(sampling_options, pages);
+
+	const sampling_options complete = complete_options(given);
+
+	EXPECT_EQ(complete.period, 5u);
+	EXPECT_EQ(complete.pages, 128u);
+	EXPECT_EQ(complete.size, sizeof(sampling_options));
+	// A program of a later version knows more.
+	given.size = sizeof(sampling_options) + 8;
+	EXPECT_EQ(complete_options(given).pages, 1u);
+}
