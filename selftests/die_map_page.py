@@ -6,8 +6,7 @@ it is recorded while "uncore stat" counts; the recordings are then shown on this
 machine, where the page's numbers must be uncore stat's, its shares those that
 follow from them, and keys, small windows and broken recordings must do.
 
-Chromium is not installed for it: without one it is skipped. With --screenshots
-FOLDER it leaves pictures of each scenario there.
+With --screenshots FOLDER it leaves pictures of each scenario there.
 """
 
 import argparse

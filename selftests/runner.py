@@ -118,14 +118,14 @@ class Runner:
             lines.append("%s | host | cat %s; %s\n" % (name, path, end))
         return self.file("tests.list", "".join(lines))
 
-    def check(self, tests, skips=SKIPS, kernel=OLD):
+    def check(self, tests, skips=SKIPS, kernel=OLD, ci=""):
         """What it prints, its exit status, and its rows."""
         logs = os.path.join(self.folder, "logs")
         done = subprocess.run(
             [os.path.join(TOP, "scripts", "check"), "--kernel", kernel,
              "--list", self.test_list(tests), "--logs", logs,
              "--skips", self.file("skips.list", skips)],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env={**os.environ, "CI": ci}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             encoding="utf-8", check=False)
         rows = {}
         with contextlib.suppress(FileNotFoundError), open(
@@ -182,6 +182,10 @@ def test_conditions(tap, runner):
                            ("7.3.4-rt", 0)):
         said, status, _ = runner.check(tests, skips, kernel)
         tap.ok(status == wanted, "since 6.5, on %s" % kernel, said)
+    for ci, wanted in (("", 0), ("true", 1)):
+        said, status, _ = runner.check(tests, skips.replace("since 6.5", "tool"),
+                                       ci=ci)
+        tap.ok(status == wanted, "a missing tool, with CI=%s" % ci, said)
     said, status, _ = runner.check(tests, skips.replace("since 6.5", "debug"))
     tap.ok(status == 1, "not a kernel from a folder", said)
 
