@@ -32,7 +32,7 @@ SANITIZE := -fsanitize=address,undefined -fno-omit-frame-pointer
 .DELETE_ON_ERROR:
 .PHONY: all help modules userspace selftests model-test demo demo-web check check-generations check-debug check-hardware \
 	sanitize soak soak-serve mutate bench vm lint abi install install-modules install-userspace dkms \
-	deb check-kernels check-packages catalogues version clean do-demo do-demo-web do-check do-check-generations do-soak do-soak-serve do-mutate \
+	deb check-kernels check-packages catalogues docs version clean do-demo do-demo-web do-check do-check-generations do-soak do-soak-serve do-mutate \
 	do-bench do-vm kdir
 
 all: modules userspace selftests model-test ## the modules, the userspace and the tests
@@ -70,6 +70,13 @@ build/catalogue.tsv: $(CATALOGUE)
 build/catalogue-%.tsv: $(CATALOGUE)
 	@echo '  GEN     $@'
 	@mkdir -p build && events/generate.py --generation $* --tsv $@ && touch $@
+
+# Not in the repository: every change of the catalogue would be there twice.
+build/Documentation/events/index.rst: $(CATALOGUE)
+	@echo '  GEN     $(@D)'
+	@events/generate.py --docs $(@D) && touch $@
+
+docs: build/Documentation/events/index.rst ## the event reference, into build/Documentation/events
 
 catalogues: build/catalogue.tsv $(OTHERS:%=build/catalogue-%.tsv)
 

@@ -9,8 +9,10 @@ import argparse
 import os
 import sys
 
-from gen import check, cpp, derived, docs, kernel, registers, table
+from gen import (absent, check, cpp, derived, docs, kernel, notes, registers,
+                 table)
 from gen.catalogue import CatalogueError, load_generations, load_json
+from gen.where import located
 
 TOP = os.path.dirname(os.path.abspath(__file__))
 SHOWN = "events"
@@ -70,8 +72,11 @@ def checked_generations(top):
         reasons.extend(_merged_reasons(generation, events))
         if reasons:
             break       # what is like this one would only repeat them
+    for generation in generations if not reasons else ():
+        reasons.extend(absent.check_absences(generation, generations))
+        reasons.extend(notes.check_notes(generation, generations))
     for reason in reasons:
-        print(reason, file=sys.stderr)
+        print(located(reason, generations), file=sys.stderr)
     return None if reasons else generations
 
 
@@ -103,6 +108,9 @@ def main():
     parser.add_argument("--docs", metavar="DIR",
                         help="write the event reference of all generations "
                              "into DIR")
+    parser.add_argument("--absent-metrics", action="store_true",
+                        help="list the metrics that each generation does not "
+                             "have and a related one has, with the reason")
     parser.add_argument("--generation", default="hswep", metavar="NAME",
                         help="whose outputs to write (default: hswep), or "
                              "all for --kernel of every one")
@@ -125,6 +133,10 @@ def main():
         parser.error("no generation %s" % args.generation)
     for generation in wanted:
         write_outputs(generation, args)
+    if args.absent_metrics:
+        for generation in generations:
+            for one in absent.absences(generation, generations):
+                print("%s\t%s\t%s" % (generation.name, one.name, one.reason))
     if args.docs:
         for file, text in docs.pages(generations).items():
             write_file(os.path.join(args.docs, file), text)

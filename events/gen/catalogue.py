@@ -82,6 +82,14 @@ class FilterRule:
         return words
 
 
+def noted(raw, manual):
+    """The notes of an entry, or None.  @manual: as for cited()."""
+    misprint = raw.get("Misprint")
+    if misprint and manual:
+        misprint = "%s: %s" % (manual, misprint)
+    return ". ".join(filter(None, (raw.get("Note"), misprint))) or None
+
+
 def cited(section, manual):
     """A section, with its manual where that is another generation's."""
     if manual and section.startswith("§"):
@@ -110,7 +118,7 @@ class Event:
         self.wave = raw.get("Wave")
         self.cited = cited(raw["Section"], manual)
         self.section = raw["Section"] if own else self.cited
-        self.note = raw.get("Note")
+        self.note = noted(raw, None if own else manual)
         self.alias = raw.get("Alias")
         self.filters = self._parse_filters(raw.get("Filter"))
         self.scale, self.unit = self._parse_scale(raw.get("ScaleUnit"))
@@ -297,7 +305,8 @@ class Generation:
         Each Entry of @file.  @adapt makes the inherited ones this
         generation's.  What is wrong with the difference is kept.
         """
-        base = [one._replace(raw=adapt(one.raw, self)) for one in
+        base = [one._replace(raw=adapt(self._own_words(one.raw), self))
+                for one in
                 (self.base.merged.get(file, []) if self.base else [])]
         reasons = []
         if isinstance(own, dict):
@@ -310,6 +319,17 @@ class Generation:
         self.reasons.extend("%s/%s: %s: %s" % (self.shown, file, *reason)
                             for reason in reasons)
         return base
+
+    def _own_words(self, raw):
+        """An inherited entry without what another manual misprints."""
+        if not self.manual or "Misprint" not in raw:
+            return raw
+        return {key: raw[key] for key in raw if key != "Misprint"}
+
+    @property
+    def root(self):
+        """The generation that this one goes back to."""
+        return self.base.root if self.base else self
 
     def merge_events(self):
         for box in self.boxes:

@@ -7,7 +7,7 @@ to what the catalogue has.
 
 import re
 
-from .catalogue import cited
+from .catalogue import cited, noted
 from .check import without_threshold
 from .inherit import check_difference
 from .schema import validate
@@ -38,7 +38,7 @@ class Metric:
         self.box = raw["Box"]
         self.unit = raw.get("ScaleUnit")
         self.section = cited(raw["Section"], manual)
-        self.note = raw.get("Note")
+        self.note = noted(raw, manual)
         self.groups = raw["MetricGroup"].split(";")
         self.one_group = "MetricConstraint" not in raw
         self.references = [Reference(*match) for match
@@ -138,6 +138,28 @@ def _check_value(box, name, value):
         yield "%s=%s is wider than %d bits" % (name, value, len(field.bits))
 
 
+def _check_raw_terms(box, fields):
+    """
+    event=,umask= without a name: some event must have the code, and its names
+    together the unit mask.
+    """
+    if not all(re.fullmatch(r"0x[0-9a-f]+|[0-9]+", fields.get(name, "0"))
+               for name in ("event", "umask")):
+        return          # said by _check_value()
+    code, umask = (int(fields.get(name, "0"), 0) for name in
+                   ("event", "umask"))
+    known = [event for event in box.events if event.code == code]
+    if not known:
+        yield "the %s has no event 0x%02x" % (box.title, code)
+        return
+    covered = sum({1 << bit for event in known for bit in range(8)
+                   if event.rule == "any" and not event.umask & ~umask
+                   and event.umask >> bit & 1})
+    if umask not in [event.umask for event in known] and covered != umask:
+        yield "no unit mask of %s is or adds up to 0x%02x" % (
+            known[0].base, umask)
+
+
 def _check_reference(generation, reference):
     boxes = {"%s_%s" % (generation.name, box.name): box
              for box in generation.boxes}
@@ -152,6 +174,10 @@ def _check_reference(generation, reference):
         for name, value in events[reference.event].filters:
             if value is None and name not in reference.fields:
                 yield "%s needs %s" % (reference.event, name)
+    elif "event" not in reference.fields:
+        yield "%s: neither an event's name nor event=" % reference.pmu
+    else:
+        yield from _check_raw_terms(box, reference.fields)
     for name, value in reference.fields.items():
         yield from _check_value(box, name, value)
     yield from without_threshold(

@@ -6,6 +6,7 @@ generation, and an index that counts the names against the manuals' own tables.
 
 import re
 
+from .absent import absences
 from .derived import METRICS, OPCODES, load
 from .registers import KEYS
 
@@ -20,13 +21,10 @@ def _title(text, line="="):
 
 
 def _table(header, rows):
-    """A list-table, which needs no column widths."""
-    text = ".. list-table::\n   :header-rows: 1\n\n"
-    for row in [header] + rows:
-        for number, cell in enumerate(row):
-            mark = "   * - " if number == 0 else "     - "
-            text += (mark + cell).rstrip() + "\n"
-    return text + "\n"
+    """A csv-table: a line a row, and no column widths."""
+    lines = ["   " + ", ".join('"%s"' % cell.replace('"', '""') for cell in row)
+             for row in [header] + rows]
+    return ".. csv-table::\n   :header-rows: 1\n\n%s\n\n" % "\n".join(lines)
 
 
 def _plain(text):
@@ -315,15 +313,16 @@ def _count_section(generation):
     return text + _table(["Box type", "Where they differ"], differences)
 
 
-def _omitted_section(generation):
+def _omitted_section(generation, generations):
     """What the manual has and the catalogue has not, and lost metrics."""
     rows = [[item["Box"], item["What"], item["Section"],
              _plain(item["Reason"])]
-            for item in generation.load("omitted.json", missing=[])]
+            for item in generation.load("omitted.json", missing=[])
+            if "What" in item]
     titles = {box.name: box.title for box in generation.boxes}
     lost = {}
-    for raw, reason in generation.left_out[METRICS]:
-        lost.setdefault((raw["Box"], reason), []).append(raw["MetricName"])
+    for one in absences(generation, generations):
+        lost.setdefault((one.box, one.reason), []).append(one.name)
     for (box, reason), metrics in lost.items():
         rows.append([titles.get(box, box), "metric%s %s" % (
             "s" * (len(metrics) > 1), ", ".join(metrics)), "",
@@ -380,7 +379,8 @@ def _index(generations, names):
     for generation in generations:
         if generation.load("manual.json", missing={}):
             text += _count_section(generation)
-        text += _omitted_section(generation) + _corrected_section(generation)
+        text += (_omitted_section(generation, generations) +
+                 _corrected_section(generation))
     return text.rstrip("\n") + "\n"
 
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What is generated from the catalogue and kept in the repository is what the
-# generator makes of it today.
+# What is generated from the catalogue and no other test reads: the event reference
+# and the library's tables.
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/tap.sh
 . "$here/../lib/tap.sh"
@@ -11,8 +11,11 @@ trap 'rm -rf "$fresh"' EXIT
 
 said=$("$top/events/generate.py" --docs "$fresh" 2>&1)
 tap_eq "$?$said" 0 'the event reference is generated'
-tap_eq "$(diff -r -u "$fresh" "$top/Documentation/events" 2>&1 | head -20)" '' \
-	'Documentation/events is current (else: events/generate.py --docs Documentation/events)'
+missing=$(for file in "$top"/events/*/*.json; do
+	page=$(basename "$file" .json).rst
+	grep -q '"EventName"' "$file" && [[ ! -e $fresh/$page ]] && echo "$page"
+done)
+tap_eq "$missing" '' 'it has a page for each box type'
 
 # Nothing else compiles the tables of a generation that is not built yet.
 for boxes in "$top"/events/*/boxes.json; do

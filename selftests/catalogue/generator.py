@@ -44,7 +44,7 @@ def edited(folder, file, edit, generation="hswep"):
     if isinstance(changed, str):
         text = changed
     else:
-        text = json.dumps(content)
+        text = json.dumps(content, indent=1)
     with open(path, "w", encoding="utf-8") as handle:
         handle.write(text)
 
@@ -256,11 +256,15 @@ BROKEN_DIFFERENCE = [
 ]
 
 
+def copy_catalogue(folder, names=()):
+    for name in names or generations():
+        shutil.copytree(os.path.join(EVENTS, name),
+                        os.path.join(folder, name))
+
+
 def refused(title, generation, file, edit, message):
     with tempfile.TemporaryDirectory() as folder:
-        for name in {"hswep", generation}:
-            shutil.copytree(os.path.join(EVENTS, name),
-                            os.path.join(folder, name))
+        copy_catalogue(folder, {"hswep", generation})
         path = os.path.join(folder, generation, file)
         if not os.path.exists(path):
             with open(path, "w", encoding="utf-8") as handle:
@@ -269,7 +273,9 @@ def refused(title, generation, file, edit, message):
         kernel = os.path.join(folder, "kernel")
         run = generate("--catalogue", folder, "--kernel", kernel)
         wanted = "events/%s/%s: %s" % (generation, file, message)
-        result(run.returncode == 1 and wanted in run.stderr and
+        # with the line, where the file names the entry
+        said = re.sub(r"(\.json):\d+: ", r"\1: ", run.stderr)
+        result(run.returncode == 1 and wanted in said and
                "Traceback" not in run.stderr and not os.path.exists(kernel),
                "refused: " + title, "wanted " + wanted, run.stderr)
 
@@ -286,15 +292,95 @@ def test_broken():
             change(LOOKUP, EventCode=None), LOOKUP + ": EventCode is missing")
 
 
+# What a user must be told the line of: file, what in it becomes what, and the
+# message after the line.
+LINES = [
+    ("a metric that uses an absent event", "ivbep", "metrics.json",
+     "ivbep_imc@wpq_inserts@", "ivbep_imc@wpq_insert@",
+     "imc_pct_rd_requests: MetricExpr: ivbep_imc has no event wpq_insert"),
+    ("a raw unit mask that no event has", "hswep", "metrics.json",
+     r"umask\\=0x0b", r"umask\\=0x1b",
+     "pct_requests_page_empty: MetricExpr: no unit mask of act_count is or "
+     "adds up to 0x1b"),
+    ("a raw unit mask of an event that has none", "snbep", "metrics.json",
+     "(snbep_imc@act_count@", r"(snbep_imc@event\\=0x01\\,umask\\=0x0b@",
+     "pct_requests_page_empty: MetricExpr: no unit mask of act_count is or "
+     "adds up to 0x0b"),
+    ("a raw event that the box has not", "hswep", "metrics.json",
+     r"event\\=0x01\\,umask\\=0x0b@ -", r"event\\=0xee\\,umask\\=0x0b@ -",
+     "pct_requests_page_empty: MetricExpr: the iMC has no event 0xee"),
+    ("a note that names another generation's event", "snbep", "metrics.json",
+     '"Note": "CAS_COUNT.ALL is', '"Note": "ACT_COUNT.RD is',
+     "pct_requests_page_empty: Note: ACT_COUNT.RD is a name of hswep, bdwep, "
+     "bdwde, ivbep and not of this generation"),
+    ("a note that denies an event that is there", "hswep", "metrics.json",
+     '"WPQ_INSERTS is not an event', '"RPQ_INSERTS is not an event',
+     "imc_pct_rd_requests: Note: RPQ_INSERTS is an event of this part"),
+    ("an absent metric with an empty reason", "ivbep", "omitted.json",
+     '"No directory cache: neither HITME_LOOKUP nor HITME_HIT is an event of '
+     'this part"', '""', "hitme_*: Reason is empty"),
+    ("a reason for a metric that is there", "ivbep", "omitted.json",
+     '"hitme_*"', '"hitme_* io_*_bw"',
+     "io_*_bw: the generation has it, or no related one has"),
+]
+
+
+def test_lines():
+    for title, generation, file, old, new, message in LINES:
+        with tempfile.TemporaryDirectory() as folder:
+            copy_catalogue(folder)
+            path = os.path.join(folder, generation, file)
+            with open(path, encoding="utf-8") as handle:
+                text = handle.read()
+            at = text.find(old)
+            text = text[:at] + new + text[at + len(old):]
+            with open(path, "w", encoding="utf-8") as handle:
+                handle.write(text)
+            # the line of the entry's name: the last one before, or the same
+            names = [match.start() for match in re.finditer(
+                r'"(MetricName|Metrics)"', text) if match.start() <= at]
+            wanted = "events/%s/%s:%d: %s" % (
+                generation, file, text.count("\n", 0, names[-1]) + 1, message)
+            run = generate("--catalogue", folder, "--check")
+            result(at >= 0 and run.returncode == 1 and
+                   wanted in run.stderr.splitlines(),
+                   "refused, with its line: " + title, "wanted " + wanted,
+                   run.stderr)
+
+
 def test_inherited_metric():
-    """One whose event is gone is left out, and the reference says why."""
+    """
+    One whose event is gone is an error, until a reason is given: then it is left
+    out, and the reference and the list say why.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("hswep", "bdwep"):
-            shutil.copytree(os.path.join(EVENTS, name),
-                            os.path.join(folder, name))
+        copy_catalogue(folder)
         with open(os.path.join(folder, "bdwep", "ha.json"), "w",
                   encoding="utf-8") as handle:
             json.dump({"Remove": ["hitme_*"]}, handle)
+        run = generate("--catalogue", folder, "--check")
+        result(run.returncode == 1 and all(re.search(
+            r"^events/%s/metrics.json: hitme_inval: %s_ha has no event "
+            r"hitme_hit.invals: .* omitted.json \(inherited from "
+            r"events/hswep/metrics.json:\d+\)$" % (name, name), run.stderr, re.M)
+            for name in ("bdwep",)),
+               "refused: an inherited metric whose event is gone, without a "
+               "reason", run.stderr)
+        for name in ("bdwep", "bdwde"):
+            path = os.path.join(folder, name, "omitted.json")
+            with open(path, encoding="utf-8") as handle:
+                omitted = json.load(handle)
+            omitted.append({"Metrics": "hitme_*", "Section": "perf",
+                            "Reason": "No newspapers"})
+            with open(path, "w", encoding="utf-8") as handle:
+                json.dump(omitted, handle)
+        run = generate("--catalogue", folder, "--absent-metrics")
+        result(run.returncode == 0 and
+               "bdwep\thitme_inval\tNo newspapers\n" in run.stdout and
+               "bdwde\tqpi_speed\tthere is no QPI\n" in run.stdout and
+               not re.search(r"\t(None)?$", run.stdout, re.M),
+               "the list of absent metrics has the reasons", run.stdout,
+               run.stderr)
         run = generate("--catalogue", folder, "--generation", "bdwep",
                        "--cpp", folder + "/c.cpp", "--docs", folder + "/docs")
         with open(folder + "/c.cpp", encoding="utf-8") as file:
@@ -303,8 +389,8 @@ def test_inherited_metric():
             index = file.read()
         result(run.returncode == 0 and "hitme_inval" not in tables and
                "avg_ingress_depth" in tables and
-               re.search(r"metric hitme_inval\n +-\n +- bdwep_ha has no event",
-                         index),
+               '"metrics hitme_inserts, hitme_inval", "", "No newspapers"' in
+               index,
                "a metric whose event is gone is left out, with the reason",
                run.stderr)
 
@@ -313,7 +399,7 @@ def test_missing_box():
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(os.path.join(EVENTS, "hswep"),
                         os.path.join(folder, "hswep"))
-        for file in ("sbox.json", "metrics.json"):
+        for file in ("sbox.json", "metrics.json", "omitted.json"):
             os.remove(os.path.join(folder, "hswep", file))
         run = generate("--catalogue", folder, "--check")
         result(run.returncode == 0, "a missing box file is an empty one",
@@ -442,6 +528,7 @@ def check_table(rows, name):
 def main():
     print("TAP version 13")
     test_broken()
+    test_lines()
     test_inherited_metric()
     test_missing_box()
     test_outputs()
