@@ -11,7 +11,8 @@
 #include <linux/kernel.h>
 #include <linux/ktime.h>
 
-#include "xeon_uncore.h"
+#include "access.h"
+#include "lock.h"
 
 static u32 unc_ctl_reg(const struct unc_box *box, unsigned int ctr)
 {
@@ -198,6 +199,19 @@ void unc_access_write_ctl(struct unc_box *box, unsigned int ctr, u64 value)
 }
 
 /**
+ * unc_access_num_filters() - how many filter registers a box has
+ * @type: its type
+ */
+unsigned int unc_access_num_filters(const struct unc_type *type)
+{
+	unsigned int n = 0;
+
+	while (type->filters && type->filters[n].reg)
+		n++;
+	return n;
+}
+
+/**
  * unc_access_write_filter() - program a filter register
  * @box: the box
  * @i: index into the type's table
@@ -279,7 +293,7 @@ void unc_access_clear_status(struct unc_box *box)
  */
 bool unc_access_reachable(const struct unc_box *box)
 {
-	return !box->dead && (box->io.pdev || !box->type->space->map);
+	return !box->dead && (box->io.pdev || !box->type->space->pci);
 }
 
 /**

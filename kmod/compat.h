@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What differs between the kernels that the driver is built for (6.1 and
- * later).  The only file of the driver that may look at LINUX_VERSION_CODE.
+ * later), and what none of them has.  The only file of the driver that may look at
+ * LINUX_VERSION_CODE.
  */
 #ifndef XEON_UNCORE_COMPAT_H
 #define XEON_UNCORE_COMPAT_H
 
+#include <linux/delay.h>
 #include <linux/hrtimer.h>
 #include <linux/kprobes.h>
+#include <linux/math64.h>
 #include <linux/perf_event.h>
 #include <linux/sched/isolation.h>
+#include <linux/smp.h>
 #include <linux/syscore_ops.h>
 #include <linux/version.h>
 #include <asm/msr.h>
@@ -164,6 +168,28 @@ static inline bool unc_counts_cgroup(const struct perf_event *event)
 static inline u64 unc_context_time(const struct perf_event *event)
 {
 	return *(const u64 *)&event->ctx->time;
+}
+
+/*
+ * @a * @mul / @div, all of 64 bits, at most U64_MAX.  The kernel's own function
+ * divides by hardware, which faults when the result does not fit.
+ */
+static inline u64 unc_mul_div(u64 a, u64 mul, u64 div)
+{
+	if (mul_u64_u64_shr(a, mul, 64) >= div)
+		return U64_MAX;
+	return mul_u64_u64_div_u64(a, mul, div);
+}
+
+/*
+ * Wait for an asynchronous function call that nothing queues again.  The kernel unlocks a
+ * call before it runs the function, with interrupts off: the caller waits for that with
+ * synchronize_rcu().
+ */
+static inline void unc_csd_wait(call_single_data_t *csd)
+{
+	while (READ_ONCE(csd->node.u_flags) & CSD_FLAG_LOCK)
+		usleep_range(50, 100);
 }
 
 /* Bits that newer kernels let a user set and that mean nothing to any box. */

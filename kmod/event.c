@@ -5,7 +5,8 @@
  */
 #include <linux/perf_event.h>
 
-#include "xeon_uncore.h"
+#include "event.h"
+#include "slot.h"
 
 static void unc_event_follow(struct unc_event *ue, const struct unc_slot *slot,
 			     u64 total, u64 seq)

@@ -9,7 +9,10 @@
 #include <linux/minmax.h>
 #include <linux/module.h>
 
-#include "xeon_uncore.h"
+#include "access.h"
+#include "freeze.h"
+#include "global.h"
+#include "lock.h"
 
 /* Unused budget (ns) is kept, and overdrawn budget is remembered, up to this much. */
 #define UNC_FREEZE_BURST	(5 * (s64)NSEC_PER_MSEC)

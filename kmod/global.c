@@ -7,8 +7,10 @@
 #include <linux/ktime.h>
 #include <linux/slab.h>
 
-#include "xeon_uncore.h"
 #include "compat.h"
+#include "global.h"
+#include "lock.h"
+#include "package.h"
 
 /* After the last sampling event, its overflows may still show up for this long. */
 #define UNC_LINGER_NS	(2 * NSEC_PER_SEC)

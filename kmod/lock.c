@@ -15,8 +15,8 @@
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 
-#include "xeon_uncore.h"
 #include "compat.h"
+#include "lock.h"
 
 /*
  * A lock's holder is done within some ten microseconds, unless it waits itself.  A

@@ -16,7 +16,19 @@
 #include <linux/topology.h>
 #include <asm/cpu_device_id.h>
 
-#include "xeon_uncore.h"
+#include "nmi.h"
+#include "overflow.h"
+#include "package.h"
+#include "package_sysfs.h"
+#include "pci.h"
+#include "pmi.h"
+#include "pmi_map.h"
+#include "pmus.h"
+#include "power.h"
+#include "sampling.h"
+#include "sysfs.h"
+#include "timer.h"
+#include "topology.h"
 #include "hw/hw.h"
 
 static char *pmu_prefix;
@@ -253,11 +265,6 @@ static void unc_log_summary(void)
 		unc.gen->name, n, unc.num_packages, unc_pci_access());
 }
 
-static const struct unc_pmi_calls unc_pmi_calls = {
-	.handle		= unc_overflow_handle,
-	.deliver	= unc_sampling_deliver,
-};
-
 /* Down to where unc_power_start() began. */
 static void unc_tear_down(void)
 {
@@ -293,10 +300,9 @@ static int __init unc_start(void)
 		goto no_boxes;
 	}
 	unc_sampling_init();
-	unc_pmi_init(&unc_pmi_calls);
+	unc_pmi_init(unc_overflow_work);
 	for (i = 0; i < unc.num_packages; i++)
 		unc_pmi_map_measure(&unc.packages[i]);
-	unc.resched = unc_own_event_resched;
 	err = unc_package_sysfs_init() ?: unc_sysfs_init();
 	if (!err)
 		err = unc_pmus_register();

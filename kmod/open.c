@@ -11,8 +11,14 @@
 #include <linux/spinlock.h>
 #include <linux/string.h>
 
-#include "xeon_uncore.h"
+#include "box.h"
 #include "compat.h"
+#include "nmi.h"
+#include "open.h"
+#include "own_event.h"
+#include "package.h"
+#include "sampling.h"
+#include "slot.h"
 
 static struct unc_pmu *to_unc_pmu(struct pmu *pmu)
 {

@@ -12,15 +12,26 @@
  */
 #include <linux/ktime.h>
 #include <linux/minmax.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
 
-#include "xeon_uncore.h"
-#include "compat.h"
+#include "access.h"
+#include "freeze.h"
+#include "global.h"
+#include "lock.h"
+#include "nmi.h"
+#include "overflow.h"
+#include "package.h"
+#include "pmi.h"
+#include "refresh.h"
+#include "sampling.h"
 
 /* How often the timer polls. */
 #define UNC_POLL_NS	NSEC_PER_MSEC		/* boxes that do not signal */
 #define UNC_WATCH_NS	(20 * NSEC_PER_MSEC)	/* for overflows without a PMI */
 
-u64 unc_overflow_bits(const struct unc_box *box)
+static u64 unc_overflow_bits(const struct unc_box *box)
 {
 	return box->type->global ? box->type->global[box->index] :
 				   box->type->global_bits;
@@ -71,18 +82,12 @@ static void unc_overflow_end(struct unc_package *pkg, u64 since)
 	unc_freeze_charge(pkg, frozen);
 }
 
-/**
- * unc_overflow_handle() - handle the overflows of a frozen package, unless another
- * CPU has
- * @pkg: the package
- * @status: global status as it was read; 0: it was not
- * @since: when it was
- * @freeze: number of the freeze to which @status belongs
- *
- * Context: hard interrupt, on a CPU of the package.
+/*
+ * Handle the overflows of a frozen package, unless another CPU has.  @status is that of
+ * the freeze with number @freeze, read at @since; 0: it was not read.
  */
-void unc_overflow_handle(struct unc_package *pkg, u64 status, u64 since,
-			 u32 freeze)
+static void unc_overflow_handle(struct unc_package *pkg, u64 status, u64 since,
+				u32 freeze)
 {
 	struct unc_overflow *ov = &pkg->overflow;
 	unsigned int b;
@@ -122,7 +127,7 @@ static void unc_overflow_poll_signalling(struct unc_box *box,
 	bool signalled = unc_sampling_has_pmi(box, slot);
 
 	if (s->armed ? signalled && s->set == s->next &&
-		       (s64)(slot->total - s->next) < 0 :
+	    (s64)(slot->total - s->next) < 0 :
 		       !signalled || !unc_freeze_allowed(box->pkg))
 		return;
 	unc_sampling_rearm(box, slot);
@@ -262,4 +267,34 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 	if (READ_ONCE(ov->watch.on))
 		next = min_t(u64, next, before + UNC_WATCH_NS);
 	return next;
+}
+
+/**
+ * unc_overflow_work() - what a PMI leads to, on each CPU with sampling events
+ *
+ * The first CPU to come handles the hardware, every one its own events.
+ *
+ * Context: hard interrupt.
+ */
+void unc_overflow_work(void)
+{
+	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
+	struct unc_hit *hit = this_cpu_ptr(&unc_nmi.hit);
+	bool pending = READ_ONCE(hit->pending);
+	struct pt_regs here, *regs = NULL;
+	bool was;
+
+	if (!pkg)
+		return;
+	was = unc_pmi_in_handler(true);
+	if (pending) {
+		unc_overflow_handle(pkg, hit->status, hit->stamp, hit->freeze);
+		/* the NMI may have hit the scheduler, and another task runs now */
+		if (!hit->own && hit->task == current)
+			regs = &hit->regs;
+	}
+	unc_sampling_deliver(pkg, regs ?: unc_pmi_regs(&here));
+	if (pending)
+		WRITE_ONCE(hit->pending, false);
+	unc_pmi_in_handler(was);
 }

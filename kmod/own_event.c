@@ -15,7 +15,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
-#include "xeon_uncore.h"
+#include "own_event.h"
 
 /**
  * struct unc_own_event - an event of the driver's
@@ -168,14 +168,15 @@ void unc_own_event_put(struct unc_own_event *own)
 
 /**
  * unc_own_event_resched() - have perf schedule the events of a box again
- * @box: the box, which is dead: its events cannot be added any more
+ * @work: of the box, which is dead: its events cannot be added any more
  *
  * perf schedules the events of a CPU when another one is installed there.
  *
  * Context: process, without a lock of perf's.
  */
-void unc_own_event_resched(struct unc_box *box)
+void unc_own_event_resched(struct work_struct *work)
 {
+	struct unc_box *box = container_of(work, struct unc_box, report.resched);
 	struct perf_event_attr attr = {
 		.type	= READ_ONCE(box->pmu_type),
 		.size	= sizeof(attr),

@@ -11,8 +11,8 @@
 #include <linux/topology.h>
 #include <linux/workqueue.h>
 
-#include "xeon_uncore.h"
 #include "compat.h"
+#include "package.h"
 
 struct unc_machine unc = {
 	.pmus = LIST_HEAD_INIT(unc.pmus),
@@ -118,25 +118,6 @@ unsigned int unc_package_box_number(const struct unc_box *box)
 }
 
 /**
- * unc_package_any_box() - check whether any package has a box of a type and index
- * @type: the box's type
- * @index: which of that type
- */
-bool unc_package_any_box(const struct unc_type *type, unsigned int index)
-{
-	unsigned int i;
-
-	for (i = 0; i < unc.num_packages; i++) {
-		const struct unc_box *box;
-
-		box = *unc_package_box_place(&unc.packages[i], type, index);
-		if (box && !box->dead)
-			return true;
-	}
-	return false;
-}
-
-/**
  * unc_package_clock_box() - find the box whose clock the driver may use
  * @pkg: the package
  *
@@ -150,7 +131,7 @@ struct unc_box *unc_package_clock_box(const struct unc_package *pkg)
 	for (b = 0; b < unc.boxes_per_package; b++) {
 		struct unc_box *box = pkg->boxes[b];
 
-		if (box && !box->dead && box->type->space->lockless &&
+		if (box && !box->dead && !box->type->space->pci &&
 		    box->type->signals && box->type->fixed_ctl)
 			return box;
 	}
@@ -158,105 +139,22 @@ struct unc_box *unc_package_clock_box(const struct unc_package *pkg)
 }
 
 /**
- * unc_access_num_filters() - how many filter registers a box has
- * @type: its type
- */
-unsigned int unc_access_num_filters(const struct unc_type *type)
-{
-	unsigned int n = 0;
-
-	while (type->filters && type->filters[n].reg)
-		n++;
-	return n;
-}
-
-/**
- * unc_pmu_name() - what a box is called
- * @type: its type
- * @index: which of them
+ * unc_package_any_box() - find a box of a type and index in any package
+ * @type: the box's type
+ * @index: which of that type
  *
- * Context: process.
- * Return: the name, to be freed with kfree(), or NULL.
+ * Return: a box that is not dead, or NULL.
  */
-char *unc_pmu_name(const struct unc_type *type, unsigned int index)
+struct unc_box *unc_package_any_box(const struct unc_type *type, unsigned int index)
 {
-	if (type->max_boxes == 1)
-		return kasprintf(GFP_KERNEL, "%s_%s", unc.prefix, type->name);
-	return kasprintf(GFP_KERNEL, "%s_%s_%u", unc.prefix, type->name, index);
-}
+	unsigned int i;
 
-/* --- reports -------------------------------------------------------------- */
+	for (i = 0; i < unc.num_packages; i++) {
+		struct unc_box *box;
 
-/*
- * A box is found dead, or its registers changed, with its lock held, and perhaps by
- * a BPF program that the scheduler runs with a run queue locked.  A message may wake
- * a task, so it is printed from an irq_work.
- */
-static void unc_report(struct irq_work *work)
-{
-	struct unc_box *box = container_of(work, struct unc_box, report.work);
-	struct unc_package *pkg = box->pkg;
-
-	if (box->dead && !atomic_cmpxchg(&box->report.dead_logged, 0, 1))
-		pr_warn("%s of package %d stopped answering: its events stop at their last count; reload %s once it is back\n",
-			box->name, pkg->phys_id, KBUILD_MODNAME);
-	if (atomic64_read(&pkg->stats.foreign_writes) &&
-	    !atomic_cmpxchg(&pkg->foreign_logged, 0, 1))
-		pr_warn("%s of package %d: another program writes its registers; counts may be too small while it runs (PCM, LIKWID, wrmsr, setpci? /sys/module/%s/package%d/foreign_writes)\n",
-			box->name, pkg->phys_id, KBUILD_MODNAME, pkg->phys_id);
-	if (box->dead)
-		schedule_work(&box->report.resched);
-}
-
-/* Process context: perf finds that the events of a dead box cannot be added. */
-static void unc_report_resched(struct work_struct *work)
-{
-	struct unc_box *box = container_of(work, struct unc_box,
-					   report.resched);
-
-	if (unc.resched)
-		unc.resched(box);
-}
-
-/**
- * unc_report_init() - set up a box's reports
- * @box: the box
- */
-void unc_report_init(struct unc_box *box)
-{
-	init_irq_work(&box->report.work, unc_report);
-	INIT_WORK(&box->report.resched, unc_report_resched);
-}
-
-/**
- * unc_report_exit() - wait for a box's reports to end
- * @box: the box, which nothing reports on any more
- *
- * Context: process.
- */
-void unc_report_exit(struct unc_box *box)
-{
-	irq_work_sync(&box->report.work);
-	cancel_work_sync(&box->report.resched);
-}
-
-/**
- * unc_report_dead() - a box has stopped answering
- * @box: the box, locked
- */
-void unc_report_dead(struct unc_box *box)
-{
-	box->dead = true;
-	irq_work_queue(&box->report.work);
-}
-
-/**
- * unc_report_foreign() - another program has written a register while it counted
- * @box: the box, locked
- */
-void unc_report_foreign(struct unc_box *box)
-{
-	atomic64_inc(&box->pkg->stats.foreign_writes);
-	if (!atomic_read(&box->pkg->foreign_logged))
-		irq_work_queue(&box->report.work);
+		box = *unc_package_box_place(&unc.packages[i], type, index);
+		if (box && !box->dead)
+			return box;
+	}
+	return NULL;
 }

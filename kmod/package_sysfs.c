@@ -8,7 +8,8 @@
 #include <linux/module.h>
 #include <linux/sysfs.h>
 
-#include "xeon_uncore.h"
+#include "package.h"
+#include "package_sysfs.h"
 
 static struct unc_package *unc_package_of(struct kobject *kobj)
 {

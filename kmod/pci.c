@@ -5,6 +5,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/acpi.h>
 #include <linux/io.h>
 #include <linux/irq_work.h>
 #include <linux/minmax.h>
@@ -14,7 +15,90 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
-#include "xeon_uncore.h"
+#include "box.h"
+#include "lock.h"
+#include "package.h"
+#include "pci.h"
+#include "refresh.h"
+#include "topology.h"
+
+/* --- reaching a function -------------------------------------------------- */
+
+static bool mmconfig = true;
+module_param(mmconfig, bool, 0444);
+MODULE_PARM_DESC(mmconfig,
+		 "reach PCI registers through memory (MMCONFIG) where the machine can, instead of through its two ports (default Y)");
+
+/* Functions that are reached through memory, and those that are not. */
+static unsigned int unc_pci_mapped, unc_pci_ported;
+
+#define UNC_PCI_CONFIG_SIZE	4096
+
+/* Address of a function's configuration space by the firmware's table, or 0. */
+static phys_addr_t unc_pci_config_address(const struct pci_dev *pdev)
+{
+	const struct acpi_mcfg_allocation *entry, *end;
+	struct acpi_table_header *table;
+	u8 bus = pdev->bus->number;
+	phys_addr_t address = 0;
+
+	if (ACPI_FAILURE(acpi_get_table(ACPI_SIG_MCFG, 0, &table)))
+		return 0;
+	entry = (void *)table + sizeof(struct acpi_table_mcfg);
+	end = (void *)table + table->length;
+	for (; entry + 1 <= end; entry++) {
+		if (entry->pci_segment == pci_domain_nr(pdev->bus) &&
+		    bus >= entry->start_bus_number &&
+		    bus <= entry->end_bus_number)
+			address = entry->address +
+				  (((phys_addr_t)bus << 8 | pdev->devfn) *
+				   UNC_PCI_CONFIG_SIZE);
+	}
+	acpi_put_table(table);
+	return address;
+}
+
+/*
+ * Through memory an access takes no lock and a fraction of the time.  The
+ * kernel itself trusts the firmware's table with care only: so the function
+ * that answers there must be the one.
+ */
+static void __iomem *unc_pci_map(struct pci_dev *pdev)
+{
+	phys_addr_t address = mmconfig ? unc_pci_config_address(pdev) : 0;
+	void __iomem *regs = NULL;
+	u32 id, class;
+
+	if (address && pdev->cfg_size >= UNC_PCI_CONFIG_SIZE)
+		regs = ioremap(address, UNC_PCI_CONFIG_SIZE);
+	if (!regs)
+		goto ports;
+	id = readl(regs + PCI_VENDOR_ID);
+	class = readl(regs + PCI_CLASS_REVISION);
+	if (id == (u32)(pdev->device << 16 | pdev->vendor) &&
+	    class == (pdev->class << 8 | pdev->revision)) {
+		unc_pci_mapped++;
+		return regs;
+	}
+	iounmap(regs);
+ports:
+	unc_pci_ported++;
+	return NULL;
+}
+
+/**
+ * unc_pci_access() - how PCI registers are reached, for the log
+ */
+const char *unc_pci_access(void)
+{
+	if (!unc.gen->pci_ids)
+		return "nothing: there are none";
+	if (!unc_pci_mapped)
+		return "ports";
+	return unc_pci_ported ? "memory and ports" : "memory";
+}
+
+/* --- claiming functions --------------------------------------------------- */
 
 /* Functions that appear after the module was loaded have no PMU to join. */
 static bool unc_pci_closed;
@@ -70,7 +154,7 @@ static int unc_pci_join(struct pci_dev *pdev, struct unc_function *f,
 	}
 	if (filter && !unc_filters_reachable(pdev, box->type))
 		return -ENODEV;
-	f->regs = box->type->space->map(pdev);
+	f->regs = unc_pci_map(pdev);
 	if (filter) {
 		box->io.filter_regs = f->regs;
 		box->io.filter_pdev = pdev;
@@ -241,7 +325,7 @@ int unc_pci_init(void)
 	unc_pci_closed = true;
 	for (i = 0; i < unc.num_packages; i++) {
 		for (t = 0; t < unc.gen->num_types; t++) {
-			if (unc.gen->types[t].space->map)
+			if (unc.gen->types[t].space->pci)
 				unc_pci_drop_incomplete(&unc.packages[i],
 							&unc.gen->types[t]);
 		}

@@ -20,8 +20,13 @@
 #include <linux/sort.h>
 #include <linux/topology.h>
 
-#include "xeon_uncore.h"
+#include "access.h"
 #include "compat.h"
+#include "global.h"
+#include "lock.h"
+#include "nmi.h"
+#include "package.h"
+#include "pmi_map.h"
 
 /* Lets a CPU receive PMIs of the uncore; IA32_DEBUGCTL. */
 #define UNC_DEBUGCTL_PMI	BIT_ULL(13)

@@ -11,8 +11,16 @@
 #include <linux/perf_event.h>
 #include <linux/smp.h>
 
-#include "xeon_uncore.h"
-#include "compat.h"
+#include "box.h"
+#include "event.h"
+#include "lock.h"
+#include "open.h"
+#include "own_event.h"
+#include "package.h"
+#include "pmu.h"
+#include "refresh.h"
+#include "sampling.h"
+#include "slot.h"
 
 static struct unc_pmu *to_unc_pmu(struct pmu *pmu)
 {

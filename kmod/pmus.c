@@ -10,7 +10,12 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include "xeon_uncore.h"
+#include "box.h"
+#include "lock.h"
+#include "package.h"
+#include "pmu.h"
+#include "pmus.h"
+#include "sysfs.h"
 
 /* --- registration -------------------------------------------------------- */
 
@@ -20,7 +25,6 @@ static DEFINE_MUTEX(unc_pmus_lock);
 static void unc_pmu_free(struct unc_pmu *pmu)
 {
 	free_percpu(pmu->cpu);
-	kfree(pmu->name);
 	kfree(pmu);
 }
 
@@ -37,27 +41,26 @@ static void unc_pmu_tell_boxes(const struct unc_pmu *pmu)
 	}
 }
 
-static int unc_pmu_register(const struct unc_type *type, unsigned int index)
+static int unc_pmu_register(const struct unc_box *box)
 {
 	struct unc_pmu *pmu = kzalloc(sizeof(*pmu), GFP_KERNEL);
 	int err = -ENOMEM;
 
 	if (!pmu)
 		return err;
-	pmu->type = type;
-	pmu->index = index;
+	pmu->type = box->type;
+	pmu->index = box->index;
 	pmu->cpu = alloc_percpu(struct unc_cpu);
-	pmu->name = unc_pmu_name(type, index);
-	if (!pmu->cpu || !pmu->name)
+	if (!pmu->cpu)
 		goto fail;
 
 	spin_lock_init(&pmu->lock);
 	INIT_LIST_HEAD(&pmu->events);
 	pmu->pmu = unc_pmu_template;
-	pmu->pmu.attr_groups = unc_sysfs_groups(type);
-	err = perf_pmu_register(&pmu->pmu, pmu->name, -1);
+	pmu->pmu.attr_groups = unc_sysfs_groups(box->type);
+	err = perf_pmu_register(&pmu->pmu, box->name, -1);
 	if (err) {
-		pr_err("cannot register PMU %s (%d)%s\n", pmu->name, err,
+		pr_err("cannot register PMU %s (%d)%s\n", box->name, err,
 		       err == -EEXIST ?
 		       ": that name is taken, choose another pmu_prefix=" : "");
 		goto fail;
@@ -81,14 +84,14 @@ fail:
 int unc_pmus_register(void)
 {
 	const struct unc_type *type = unc.gen->types;
+	const struct unc_box *box;
 	unsigned int t, i;
 	int err;
 
 	for (t = 0; t < unc.gen->num_types; t++, type++) {
 		for (i = 0; i < type->max_boxes; i++) {
-			if (!unc_package_any_box(type, i))
-				continue;
-			err = unc_pmu_register(type, i);
+			box = unc_package_any_box(type, i);
+			err = box ? unc_pmu_register(box) : 0;
 			if (err)
 				return err;
 		}

@@ -10,8 +10,221 @@
 #include <linux/reboot.h>
 #include <linux/smp.h>
 
-#include "xeon_uncore.h"
+#include "access.h"
+#include "box.h"
 #include "compat.h"
+#include "global.h"
+#include "lock.h"
+#include "package.h"
+#include "power.h"
+#include "refresh.h"
+
+/* --- loading and unloading ------------------------------------------------ */
+
+/**
+ * struct unc_found - what others have left in a package
+ * @pkg: the package
+ * @status: its global status
+ * @ctl: its global control register
+ * @running: boxes with a counter enabled
+ */
+struct unc_found {
+	struct unc_package *pkg;
+	u64 status;
+	u64 ctl;
+	unsigned int running;
+};
+
+/*
+ * On a CPU of the package, interrupts off: registers are a package's own.  First all
+ * of it is frozen, so that nothing can overflow while it is cleared.
+ */
+static void unc_start_boxes(void *data)
+{
+	struct unc_found *found = data;
+	struct unc_package *pkg = found->pkg;
+	unsigned int b;
+
+	if (!unc_global_look(&found->ctl, &found->status))
+		return;
+	unc_global_freeze();
+	for (b = 0; b < unc.boxes_per_package; b++) {
+		struct unc_box *box = pkg->boxes[b];
+		bool running = false;
+		unsigned long flags;
+
+		if (!box || box->dead)
+			continue;
+		flags = unc_lock_box(box);
+		if (unc_box_start(box, &running))
+			box->dead = true;
+		found->running += running;
+		unc_lock_release(box, flags);
+	}
+	/* with what overflowed before it was frozen */
+	unc_global_restart(0);
+}
+
+static void unc_stop_boxes(void *data)
+{
+	struct unc_package *pkg = data;
+	unsigned long flags;
+	unsigned int b;
+
+	unc_global_freeze();
+	for (b = 0; b < unc.boxes_per_package; b++) {
+		struct unc_box *box = pkg->boxes[b];
+
+		if (!box)
+			continue;
+		flags = unc_lock_box(box);
+		unc_refresh_box(box);
+		unc_box_restore(box);
+		/* an event may still exist: the box is never accessed again */
+		box->dead = true;
+		unc_lock_release(box, flags);
+	}
+	unc_global_restart(0);
+}
+
+/* A package without a CPU online is left as it is: no way to its MSRs. */
+static void unc_on_package(struct unc_package *pkg, smp_call_func_t func,
+			   void *data)
+{
+	unsigned int cpu;
+
+	cpus_read_lock();
+	cpu = unc_package_pick_cpu(pkg, nr_cpu_ids);
+	if (cpu < nr_cpu_ids)
+		smp_call_function_single(cpu, func, data, 1);
+	cpus_read_unlock();
+}
+
+#define UNC_CLOCK_TRIES	20
+
+/*
+ * Let the fixed counter run until it moves.  The box is idle, and is idle
+ * again afterwards: no event can use it yet.
+ */
+static bool unc_clock_runs(struct unc_box *box)
+{
+	struct unc_slot clock = { .ctr = UNC_FIXED };
+	unsigned int tries = 0;
+	bool running = false;
+	unsigned long flags;
+	u64 count = 0;
+
+	flags = unc_lock_box(box);
+	unc_access_write_ctl(box, UNC_FIXED, box->type->layout->en);
+	unc_access_write_box_ctl(box, 0);
+	box->hw.frozen = false;
+	unc_lock_release(box, flags);
+	while (!count && tries++ < UNC_CLOCK_TRIES) {
+		usleep_range(50, 100);
+		flags = unc_lock_box(box);
+		clock.stamp = 0;
+		if (!unc_access_read_counter(box, &clock, &count))
+			tries = UNC_CLOCK_TRIES;
+		unc_lock_release(box, flags);
+	}
+	flags = unc_lock_box(box);
+	if (unc_box_start(box, &running))
+		box->dead = true;
+	unc_lock_release(box, flags);
+	return count;
+}
+
+/* A box without a clock counts nothing, or random values. */
+static void unc_leave_out_unclocked(struct unc_package *pkg)
+{
+	unsigned long flags;
+	unsigned int b;
+
+	for (b = 0; b < unc.boxes_per_package; b++) {
+		struct unc_box *box = pkg->boxes[b];
+
+		if (!box || box->dead ||
+		    !(box->type->quirks & UNC_QUIRK_UNCLOCKED) ||
+		    unc_clock_runs(box))
+			continue;
+		flags = unc_lock_box(box);
+		unc_box_restore(box);
+		box->dead = true;
+		unc_lock_release(box, flags);
+		pr_warn("%s of package %d: its clock stands still (no memory there?): left out\n",
+			box->name, pkg->phys_id);
+	}
+}
+
+static void unc_report_found(const struct unc_found *found)
+{
+	const struct unc_package *pkg = found->pkg;
+	unsigned int b;
+
+	if (found->running || found->status || (found->ctl & unc.gen->cores))
+		pr_info("package %d: firmware or another tool had left %u boxes counting, global status %#llx and control %#llx: all cleared\n",
+			pkg->phys_id, found->running, found->status,
+			found->ctl);
+	for (b = 0; b < unc.boxes_per_package; b++) {
+		const struct unc_box *box = pkg->boxes[b];
+
+		if (box && box->probed.kept)
+			pr_warn("%s of package %d: a counter keeps %#llx of all ones: taking its documented %u bits; is another program writing it?\n",
+				box->name, pkg->phys_id, box->probed.kept,
+				box->type->bits);
+		/* once for all boxes of a function */
+		if (box && box->probed.undecided && !box->io.first)
+			pr_warn("%s of package %d: registers %#x and %#x do not tell where the counters are: taking the first reading\n",
+				box->name, pkg->phys_id, box->type->only_ctr,
+				box->type->only_other_ctr);
+	}
+}
+
+/**
+ * unc_power_start() - clear and probe every box; those that do not answer are
+ * dead from the start
+ *
+ * Context: process.
+ * Return: 0, or -ENODEV when no box answers.
+ */
+int unc_power_start(void)
+{
+	unsigned int i, b, n = 0;
+
+	for (i = 0; i < unc.num_packages; i++) {
+		struct unc_found found = { .pkg = &unc.packages[i] };
+
+		unc_on_package(found.pkg, unc_start_boxes, &found);
+		unc_report_found(&found);
+		unc_leave_out_unclocked(found.pkg);
+		for (b = 0; b < unc.boxes_per_package; b++) {
+			struct unc_box *box = found.pkg->boxes[b];
+
+			/* not even reached, where the package does not answer */
+			if (box && !box->probed.started)
+				box->dead = true;
+			if (box && !box->dead)
+				n++;
+		}
+	}
+	return n ? 0 : -ENODEV;
+}
+
+/**
+ * unc_power_stop() - give every box its reset state back, for good
+ *
+ * Context: process.
+ */
+void unc_power_stop(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < unc.num_packages; i++)
+		unc_on_package(&unc.packages[i], unc_stop_boxes,
+			       &unc.packages[i]);
+}
+
+/* --- loss of the registers ------------------------------------------------- */
 
 /**
  * unc_power_suspend() - bring all counts up to date, while there is power

@@ -19,8 +19,20 @@
 #include <linux/sched/clock.h>
 #include <linux/smp.h>
 
-#include "xeon_uncore.h"
+#include "access.h"
+#include "box.h"
 #include "compat.h"
+#include "event.h"
+#include "freeze.h"
+#include "global.h"
+#include "lock.h"
+#include "nmi.h"
+#include "package.h"
+#include "pmi.h"
+#include "pmi_map.h"
+#include "refresh.h"
+#include "sampling.h"
+#include "timer.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"

@@ -10,7 +10,12 @@
 #include <linux/math64.h>
 #include <linux/string.h>
 
-#include "xeon_uncore.h"
+#include "access.h"
+#include "box.h"
+#include "package.h"
+#include "refresh.h"
+#include "slot.h"
+#include "timer.h"
 
 static int unc_info_cmp(const void *key, const void *elt)
 {

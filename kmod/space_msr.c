@@ -3,8 +3,8 @@
  * Boxes whose registers are MSRs, a package's own: an access costs hundreds of
  * cycles and takes no lock.  One that the box does not have faults.
  */
-#include "xeon_uncore.h"
 #include "compat.h"
+#include "state.h"
 
 static u32 unc_msr(const struct unc_box *box, u32 reg)
 {
@@ -46,7 +46,6 @@ static bool unc_msr_read_counter(struct unc_box *box, u32 reg,
 }
 
 const struct unc_space unc_space_msr = {
-	.lockless	= true,
 	.present	= unc_msr_present,
 	.read		= unc_msr_read,
 	.write		= unc_msr_write,

@@ -1,97 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Boxes whose registers are in the configuration space of a PCI function, which
- * may go away.  Where the firmware says so that is memory; otherwise an access
- * takes about a microsecond, and the lock of the machine's two ports.  The
- * function that answers to pci.c may be a box's or that of its filters.
+ * may be removed.  Where pci.c has mapped it an access takes no lock; otherwise it takes
+ * about a microsecond, and the lock of the machine's two ports.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
-#include <linux/acpi.h>
 #include <linux/io.h>
 #include <linux/ktime.h>
-#include <linux/module.h>
 #include <linux/pci.h>
 
-#include "xeon_uncore.h"
-
-static bool mmconfig = true;
-module_param(mmconfig, bool, 0444);
-MODULE_PARM_DESC(mmconfig,
-		 "reach PCI registers through memory (MMCONFIG) where the machine can, instead of through its two ports (default Y)");
-
-/* --- reaching a function -------------------------------------------------- */
-
-/* Functions that are reached through memory, and those that are not. */
-static unsigned int unc_mapped, unc_ported;
-
-#define UNC_CONFIG_SIZE	4096
-
-/* Address of a function's configuration space by the firmware's table, or 0. */
-static phys_addr_t unc_config_address(const struct pci_dev *pdev)
-{
-	const struct acpi_mcfg_allocation *entry, *end;
-	struct acpi_table_header *table;
-	u8 bus = pdev->bus->number;
-	phys_addr_t address = 0;
-
-	if (ACPI_FAILURE(acpi_get_table(ACPI_SIG_MCFG, 0, &table)))
-		return 0;
-	entry = (void *)table + sizeof(struct acpi_table_mcfg);
-	end = (void *)table + table->length;
-	for (; entry + 1 <= end; entry++) {
-		if (entry->pci_segment == pci_domain_nr(pdev->bus) &&
-		    bus >= entry->start_bus_number &&
-		    bus <= entry->end_bus_number)
-			address = entry->address +
-				  (((phys_addr_t)bus << 8 | pdev->devfn) *
-				   UNC_CONFIG_SIZE);
-	}
-	acpi_put_table(table);
-	return address;
-}
-
-/*
- * Through memory an access takes no lock and a fraction of the time.  The
- * kernel itself trusts the firmware's table with care only: so the function
- * that answers there must be the one.
- */
-static void __iomem *unc_map_config(struct pci_dev *pdev)
-{
-	phys_addr_t address = mmconfig ? unc_config_address(pdev) : 0;
-	void __iomem *regs = NULL;
-	u32 id, class;
-
-	if (address && pdev->cfg_size >= UNC_CONFIG_SIZE)
-		regs = ioremap(address, UNC_CONFIG_SIZE);
-	if (!regs)
-		goto ports;
-	id = readl(regs + PCI_VENDOR_ID);
-	class = readl(regs + PCI_CLASS_REVISION);
-	if (id == (u32)(pdev->device << 16 | pdev->vendor) &&
-	    class == (pdev->class << 8 | pdev->revision)) {
-		unc_mapped++;
-		return regs;
-	}
-	iounmap(regs);
-ports:
-	unc_ported++;
-	return NULL;
-}
-
-/**
- * unc_pci_access() - how PCI registers are reached, for the log
- */
-const char *unc_pci_access(void)
-{
-	if (!unc.gen->pci_ids)
-		return "nothing: there are none";
-	if (!unc_mapped)
-		return "ports";
-	return unc_ported ? "memory and ports" : "memory";
-}
-
-/* --- registers ------------------------------------------------------------ */
+#include "report.h"
 
 static u32 unc_config_read(struct pci_dev *pdev, void __iomem *regs, u32 reg)
 {
@@ -208,7 +125,7 @@ static void unc_pci_write_counter(struct unc_box *box, u32 reg, u64 value)
 }
 
 const struct unc_space unc_space_pci = {
-	.map		= unc_map_config,
+	.pci		= true,
 	.present	= unc_pci_present,
 	.read		= unc_pci_read,
 	.write		= unc_pci_write,

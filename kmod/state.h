@@ -281,7 +281,6 @@ struct unc_pmu {
 	struct pmu pmu;
 	const struct unc_type *type;
 	unsigned int index;
-	char *name;
 	struct unc_cpu __percpu *cpu;
 	struct list_head list;	/* in the machine's list */
 	spinlock_t lock;	/* guards @events */
@@ -297,7 +296,6 @@ struct unc_machine {
 	struct list_head pmus;
 	const char *prefix;	/* of the PMUs' names */
 	bool lenient;		/* mask bits that intel_uncore masks */
-	void (*resched)(struct unc_box *box);
 	bool ready;		/* loaded; no event may be opened before */
 };
 

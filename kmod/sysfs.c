@@ -14,7 +14,8 @@
 #include <linux/string.h>
 #include <linux/sysfs.h>
 
-#include "xeon_uncore.h"
+#include "package.h"
+#include "sysfs.h"
 
 struct unc_attr {
 	struct device_attribute dev;

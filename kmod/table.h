@@ -73,11 +73,9 @@ struct unc_slot;
 
 /**
  * struct unc_space - how the registers of a kind of box are reached
- * @lockless: no access takes a lock; else one does where the registers are not
- *	mapped (struct unc_box's @regs)
- * @map: maps the registers that are in, or behind, a PCI function, or returns NULL
- *	where they are reached without; may sleep.  NULL: no box of this space has
- *	a function, the generation knows how many there are
+ * @pci: they are in a PCI function, which may be removed.  An access takes a lock where
+ *	they are not mapped.  Else an access takes no lock, and the generation knows
+ *	how many boxes there are
  * @present: does the box answer?
  * @read: what a control register holds, 0 for one that faults
  * @write: sets a control register
@@ -89,14 +87,13 @@ struct unc_slot;
  *	box is dead
  * @write_counter: sets a counter
  *
- * All but @map are called with the box's lock held and interrupts off, on a CPU of
+ * All are called with the box's lock held and interrupts off, on a CPU of
  * its package, and never in an NMI; all but @present, of a box that has answered
  * before and is not dead.  Registers are those of the type's table: the
  * space finds the box's address for them.
  */
 struct unc_space {
-	bool lockless;
-	void __iomem *(*map)(struct pci_dev *pdev);
+	bool pci;
 	bool (*present)(struct unc_box *box);
 	u64 (*read)(struct unc_box *box, u32 reg);
 	void (*write)(struct unc_box *box, u32 reg, u64 value);
@@ -106,6 +103,8 @@ struct unc_space {
 			     const struct unc_slot *slot, u64 mask, u64 *value);
 	void (*write_counter)(struct unc_box *box, u32 reg, u64 value);
 };
+
+extern const struct unc_space unc_space_msr, unc_space_pci;
 
 /**
  * struct unc_field - a field of perf's format directory

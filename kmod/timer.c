@@ -17,8 +17,12 @@
 #include <linux/smp.h>
 #include <linux/topology.h>
 
-#include "xeon_uncore.h"
+#include "access.h"
 #include "compat.h"
+#include "lock.h"
+#include "package.h"
+#include "refresh.h"
+#include "timer.h"
 
 /*
  * The narrowest counters, of 32 bits, wrap in 0.86 s at the fastest clock; a counter of
@@ -261,21 +265,6 @@ void unc_timer_init(struct unc_package *pkg,
 void unc_timer_online(struct unc_package *pkg)
 {
 	unc_timer_here(pkg);
-}
-
-/**
- * unc_csd_wait() - wait for an asynchronous function call that nothing queues again
- * @csd: the call
- *
- * The kernel unlocks a call before it runs the function, with interrupts off: the
- * caller waits for that with synchronize_rcu().
- *
- * Context: process.
- */
-void unc_csd_wait(call_single_data_t *csd)
-{
-	while (READ_ONCE(csd->node.u_flags) & CSD_FLAG_LOCK)
-		usleep_range(50, 100);
 }
 
 /**

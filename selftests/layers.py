@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The driver's files are built on one another one way (scripts/check-layers); and
-the check notices a call up, however it is written, a file that has no place
-and one that is gone.
+The driver's files build on one another without circles (scripts/check-layers); and
+the check notices an include that closes one, and functions that are in no header,
+have another file's prefix, or are not defined.
 """
 
 import os
@@ -19,16 +19,19 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 KMOD = os.path.join(TOP, "kmod")
 
 # What is added to a file, and what the check says.
-UPWARDS = [
-    ("box.c", "void f(struct unc_box *b) { unc_pmi_raise(); }",
-     "box.c uses unc_pmi_raise() of pmi.c"),
-    ("access.c", "void *const f = unc_overflow_poll;",
-     "access.c uses unc_overflow_poll() of overflow.c"),
-    ("slot.c", "int f(void)\n{\n\treturn\n\t\tunc_pmus_register ();\n}",
-     "slot.c uses unc_pmus_register() of pmus.c"),
+FAULTS = [
+    ("access.c", '#include "overflow.h"', "a circle of includes: "),
+    ("lock.c", '#include "slot.h"', "a circle of includes: "),
+    ("box.c", "void unc_box_hidden(void)\n{\n}",
+     "box.c: unc_box_hidden() is not static and not in box.h"),
+    ("box.h", "void unc_box_absent(void);",
+     "box.h declares unc_box_absent(), which box.c does not define"),
+    ("box.h", "void unc_slot_stray(void);",
+     "box.c: unc_slot_stray() must begin with unc_box_"),
+    ("freeze.h", '#include "box.h"', "freeze.h includes box.h"),
 ]
-NOTHING = ["/* unc_pmi_raise() */", 'const char f[] = "unc_pmi_raise";',
-           "// unc_pmi_raise()"]
+NOTHING = ['/* #include "pmu.h" */', 'const char f[] = "unc_pmi_raise()";',
+           "static void unc_helper(void) {}"]
 
 
 def check(change=None):
@@ -61,15 +64,15 @@ def main():
         tap.ok(got == status and said in output and bool(output) == bool(said),
                name, ["status %d" % got] + output.splitlines())
 
-    expect(None, 0, "", "all calls of the driver run one way")
-    for file, text, said in UPWARDS:
+    expect(None, 0, "", "the driver's files build on one another")
+    for file, text, said in FAULTS:
         expect(adding(file, text), 1, said, "noticed: " + said)
     for text in NOTHING:
-        expect(adding("box.c", text), 0, "", "no call: " + text)
-    expect(adding("stray.c", ""), 1, "stray.c: no part",
-           "a file that has no place is noticed")
+        expect(adding("box.c", text), 0, "", "no fault: " + text)
+    expect(adding("stray.c", ""), 1, "stray.c: no stray.h",
+           "a file without a header is noticed")
     expect(lambda folder: os.remove(os.path.join(folder, "freeze.c")), 1,
-           "freeze.c, which is not there", "a file that is gone is noticed")
+           "freeze.h has no file", "a header without its file is noticed")
     tap.end()
 
 

@@ -8,7 +8,7 @@
 
 #include <linux/build_bug.h>
 
-#include "../xeon_uncore.h"
+#include "../package.h"
 
 extern const struct unc_generation unc_hswep;
 extern const struct unc_generation unc_bdwep;

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reading a box's counters into the totals of its slots, and verifying its registers:
+ * other programs write them, too.  All functions are called with the box's lock held and
+ * interrupts off, on a CPU of its package.
+ */
+#include <linux/kernel.h>
+#include <linux/ktime.h>
+
+#include "access.h"
+#include "compat.h"
+#include "global.h"
+#include "package.h"
+#include "refresh.h"
+#include "report.h"
+
+/* Counts that may come at once whatever the time passed: injected traffic, skew. */
+#define UNC_SLACK	(1ULL << 16)
+/* Reads until a clock that runs has moved. */
+#define UNC_CLOCK_TRIES	10
+
+/* The most that a slot can count in some time: twice what the fastest clock allows. */
+static u64 unc_refresh_most(const struct unc_slot *slot, u64 ns)
+{
+	u64 most = unc_mul_div(ns, 2ULL * U32_MAX, slot->low_ns);
+
+	return most < U64_MAX - UNC_SLACK ? most + UNC_SLACK : U64_MAX;
+}
+
+/* Another program wrote the counter: count on from the value it has now. */
+static void unc_refresh_resync(struct unc_box *box, struct unc_slot *slot)
+{
+	slot->stamp = 0;
+	unc_access_read_counter(box, slot, &slot->raw);
+	slot->sampling.armed = false;
+	unc_report_foreign(box);
+}
+
+/**
+ * unc_refresh_slot() - bring a slot's total up to date
+ * @box: the box
+ * @slot: the slot
+ *
+ * A counter that does not answer adds nothing, and neither does one that has changed
+ * by more than it can count in the time passed: another program wrote it.
+ */
+void unc_refresh_slot(struct unc_box *box, struct unc_slot *slot)
+{
+	unsigned int shift = 64 - unc_access_bits(box, slot->ctr);
+	u64 before = slot->stamp;
+	u64 raw, grown;
+
+	/* assigned a counter, but not started yet */
+	if (box->ctr[slot->ctr].dirty)
+		return;
+	if (!unc_access_read_counter(box, slot, &raw))
+		return;
+	grown = ((raw << shift) - (slot->raw << shift)) >> shift;
+	/* 64 bits never wrap: one that seems to go backwards has not moved */
+	if (!shift && (s64)grown < 0)
+		return;
+	if (before && grown > UNC_SLACK &&
+	    grown > unc_refresh_most(slot, ktime_get_mono_fast_ns() - before)) {
+		unc_refresh_resync(box, slot);
+		return;
+	}
+	slot->total += grown;
+	slot->raw = raw;
+}
+
+/**
+ * unc_refresh_box() - bring every slot's total up to date
+ * @box: the box
+ */
+void unc_refresh_box(struct unc_box *box)
+{
+	unsigned int ctr;
+
+	for (ctr = 0; ctr < UNC_MAX_COUNTERS; ctr++) {
+		if (box->ctr[ctr].slot >= 0)
+			unc_refresh_slot(box, &box->slot[box->ctr[ctr].slot]);
+	}
+}
+
+static void unc_refresh_verify_ctl(struct unc_box *box, unsigned int ctr)
+{
+	const struct unc_layout *layout = box->type->layout;
+	u64 mask = box->type->ctl_mask | layout->en | layout->ov_en;
+	struct unc_counter *c = &box->ctr[ctr];
+
+	if (box->dead || c->slot < 0 || c->dirty ||
+	    !((unc_access_read_ctl(box, ctr) ^ c->ctl) & mask))
+		return;
+	/* it may have counted another event */
+	unc_access_write_ctl(box, ctr, c->ctl);
+	unc_refresh_resync(box, &box->slot[c->slot]);
+}
+
+/* Does the fixed counter move within a few reads? */
+static bool unc_refresh_clock_moves(struct unc_box *box)
+{
+	struct unc_slot clock = { .ctr = UNC_FIXED };
+	unsigned int tries;
+	u64 first, now;
+
+	if (!unc_access_read_counter(box, &clock, &first))
+		return false;
+	for (tries = 0; tries < UNC_CLOCK_TRIES; tries++) {
+		clock.stamp = 0;
+		if (unc_access_read_counter(box, &clock, &now) && now != first)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The fixed counter stands still.  Its clock may have stopped, or another program may
+ * have frozen the box or the package: then it moves once they are unfrozen.  An
+ * overflow that has frozen the package shows in the status.
+ */
+static void unc_refresh_verify_clock(struct unc_box *box)
+{
+	if (unc.gen->global_status && unc_global_status())
+		return;
+	if (unc.gen->global_ctl)
+		unc_global_unfreeze(&box->pkg->overflow);
+	if (unc_refresh_clock_moves(box))
+		unc_report_foreign(box);
+}
+
+/**
+ * unc_refresh_verify_package() - check that no other program has frozen a package
+ * @box: its box with a clock, see unc_package_clock_box()
+ *
+ * No register shows that.  So the clock, if no event counts it, is started for a moment.
+ */
+void unc_refresh_verify_package(struct unc_box *box)
+{
+	/* unc_refresh_verify() has checked it */
+	if (box->ctr[UNC_FIXED].slot >= 0)
+		return;
+	unc_access_write_ctl(box, UNC_FIXED, box->type->layout->en);
+	if (!unc_refresh_clock_moves(box))
+		unc_refresh_verify_clock(box);
+	unc_access_write_ctl(box, UNC_FIXED, 0);
+}
+
+/**
+ * unc_refresh_verify() - bring all totals up to date, and check that the registers are
+ * as the driver left them
+ * @box: the box
+ *
+ * What another program has changed is written again.  A box that another program has
+ * frozen does not tell, so it is unfrozen in any case.
+ */
+void unc_refresh_verify(struct unc_box *box)
+{
+	s8 fixed = box->ctr[UNC_FIXED].slot;
+	struct unc_slot *clock = fixed < 0 ? NULL : &box->slot[fixed];
+	u64 before = clock ? clock->total : 0;
+	unsigned int ctr;
+
+	unc_refresh_box(box);
+	for_each_programmed(box->type, ctr)
+		unc_refresh_verify_ctl(box, ctr);
+	if (box->dead || box->hw.frozen)
+		return;
+	if (box->type->box_ctl) {
+		/* a shared one is written only if it changes, or is not known */
+		box->hw.box_ctl_known &= !box->io.function;
+		unc_access_write_box_ctl(box, 0);
+	}
+	if (clock && clock->total == before && !box->ctr[UNC_FIXED].dirty)
+		unc_refresh_verify_clock(box);
+}
