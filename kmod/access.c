@@ -8,17 +8,14 @@
  * An access costs hundreds of cycles, or thousands.  So nothing here reads a
  * control register back, except once at load.
  */
-#include <linux/kernel.h>
-#include <linux/ktime.h>
-
 #include "access.h"
 #include "lock.h"
 
 static u32 unc_ctl_reg(const struct unc_box *box, unsigned int ctr)
 {
 	if (ctr == UNC_FIXED)
-		return box->type->fixed_ctl;
-	return box->type->ctl[box->io.first + ctr];
+		return box->type->regs.fixed_ctl;
+	return box->type->regs.ctl[box->io.first + ctr];
 }
 
 static u32 unc_ctr_reg(const struct unc_box *box, unsigned int ctr)
@@ -26,17 +23,13 @@ static u32 unc_ctr_reg(const struct unc_box *box, unsigned int ctr)
 	const struct unc_type *type = box->type;
 
 	if (ctr == UNC_FIXED)
-		return type->fixed_ctr;
+		return type->regs.fixed_ctr;
 	if (ctr >= UNC_FREERUN0)
 		return type->freerun[ctr - UNC_FREERUN0].reg;
-	return (box->probed.other_ctr ? type->other_ctr : type->ctr)[box->io.first + ctr];
+	return (box->probed.other_ctr ? type->moved.ctr : type->regs.ctr)[box->io.first + ctr];
 }
 
-/**
- * unc_access_bits() - width of a counter
- * @box: its box
- * @ctr: its index
- */
+/* Width of a counter. */
 unsigned int unc_access_bits(const struct unc_box *box, unsigned int ctr)
 {
 	if (ctr >= UNC_FREERUN0)
@@ -68,13 +61,9 @@ static void unc_write(struct unc_box *box, u32 reg, u64 value)
 		box->type->space->write(box, reg, value);
 }
 
-/**
- * unc_access_read_counter() - read what a slot's counter holds
- * @box: the box
- * @slot: the slot; its stamp is renewed
- * @value: where to put the value
- *
- * Return: false when the box is, or just turned out to be, dead.
+/*
+ * Read what a slot's counter holds.  Returns false when the box is, or just turned out
+ * to be, dead.
  */
 bool unc_access_read_counter(struct unc_box *box, struct unc_slot *slot, u64 *value)
 {
@@ -90,12 +79,7 @@ bool unc_access_read_counter(struct unc_box *box, struct unc_slot *slot, u64 *va
 	return true;
 }
 
-/**
- * unc_access_write_counter() - set a counter
- * @box: the box
- * @ctr: general or fixed counter
- * @value: its new value
- */
+/* Set a counter. */
 void unc_access_write_counter(struct unc_box *box, unsigned int ctr, u64 value)
 {
 	u32 reg = unc_ctr_reg(box, ctr);
@@ -107,11 +91,7 @@ void unc_access_write_counter(struct unc_box *box, unsigned int ctr, u64 value)
 	box->type->space->write_counter(box, reg, value);
 }
 
-/**
- * unc_access_read_ctl() - what a control register holds, as others have left it
- * @box: the box
- * @ctr: general or fixed counter
- */
+/* What a control register holds, as others have left it. */
 u64 unc_access_read_ctl(struct unc_box *box, unsigned int ctr)
 {
 	u32 reg = unc_ctl_reg(box, ctr);
@@ -147,7 +127,7 @@ static void unc_write_shared_ctl(struct unc_box *box)
 {
 	struct unc_function *f = box->io.function;
 	const struct unc_type *type = box->type;
-	u32 frz = type->layout->frz, bit = BIT(box->index % type->in_function);
+	u32 frz = type->layout->frz, bit = BIT(box->index % type->pci.in_function);
 	u32 frozen;
 
 	if (box->dead)
@@ -157,25 +137,18 @@ static void unc_write_shared_ctl(struct unc_box *box)
 	if ((box->hw.box_ctl & frz) && unc_has_enabled(box))
 		frozen |= bit;
 	if (!box->hw.box_ctl_known || !frozen != !f->frozen)
-		unc_write(box, type->box_ctl,
-			  type->box_ctl_base | (frozen ? frz : 0));
+		unc_write(box, type->regs.box_ctl,
+			  type->regs.box_ctl_base | (frozen ? frz : 0));
 	f->frozen = frozen;
 	unc_lock_raw_release(&f->lock);
 	box->hw.box_ctl_known = true;
 }
 
-/**
- * unc_access_write_ctl() - program a counter
- * @box: the box
- * @ctr: general or fixed counter
- * @value: its control register
- *
- * Where the count is in the same register, it is 0 then.
- *
- * Where it takes two writes, a counter in a box that runs must not count what
- * the first one may have left, so it is given its event before it is enabled.
- * A shared box control is frozen before a counter is enabled, and not unfrozen
- * before it is disabled.
+/*
+ * Program a counter.  Where the count is in the same register, it is 0 then.  Where it
+ * takes two writes, a counter in a box that runs must not count what the first one may
+ * have left, so it is given its event before it is enabled. A shared box control is
+ * frozen before a counter is enabled, and not unfrozen before it is disabled.
  */
 void unc_access_write_ctl(struct unc_box *box, unsigned int ctr, u64 value)
 {
@@ -198,32 +171,24 @@ void unc_access_write_ctl(struct unc_box *box, unsigned int ctr, u64 value)
 		unc_write_shared_ctl(box);
 }
 
-/**
- * unc_access_num_filters() - how many filter registers a box has
- * @type: its type
- */
+/* How many filter registers a box has. */
 unsigned int unc_access_num_filters(const struct unc_type *type)
 {
 	unsigned int n = 0;
 
-	while (type->filters && type->filters[n].reg)
+	while (type->filter.regs && type->filter.regs[n].reg)
 		n++;
 	return n;
 }
 
-/**
- * unc_access_write_filter() - program a filter register
- * @box: the box
- * @i: index into the type's table
- * @value: its new value
- */
+/* Program a filter register. */
 void unc_access_write_filter(struct unc_box *box, unsigned int i, u32 value)
 {
 	const struct unc_type *type = box->type;
 
 	box->filter[i] = value;
 	if (!box->dead)
-		type->space->write_filter(box, type->filters[i].reg, value);
+		type->space->write_filter(box, type->filter.regs[i].reg, value);
 }
 
 /* Set the bits that @value has more than @from, one a write, the highest first. */
@@ -238,7 +203,7 @@ static void unc_step_box_ctl(struct unc_box *box, u32 from, u32 value)
 
 		step |= bit;
 		more &= ~bit;
-		unc_try_write(box, box->type->box_ctl, step);
+		unc_try_write(box, box->type->regs.box_ctl, step);
 	}
 }
 
@@ -249,8 +214,8 @@ static void unc_step_box_ctl(struct unc_box *box, u32 from, u32 value)
  */
 void unc_access_write_box_ctl(struct unc_box *box, u32 value)
 {
-	u32 reg = box->type->box_ctl;
-	u32 base = box->type->box_ctl_base;
+	u32 reg = box->type->regs.box_ctl;
+	u32 base = box->type->regs.box_ctl_base;
 
 	if (box->io.function) {
 		box->hw.box_ctl = value;
@@ -276,30 +241,21 @@ void unc_access_write_box_ctl(struct unc_box *box, u32 value)
 	box->hw.box_ctl = value;
 }
 
-/**
- * unc_access_clear_status() - clear all overflow bits of a box
- * @box: the box
- */
+/* Clear all overflow bits of a box. */
 void unc_access_clear_status(struct unc_box *box)
 {
-	if (box->type->status)
-		unc_write(box, box->type->status,
-			  box->type->status_mask << box->io.first);
+	if (box->type->regs.status)
+		unc_write(box, box->type->regs.status,
+			  box->type->regs.status_mask << box->io.first);
 }
 
-/**
- * unc_access_reachable() - can its registers be accessed?
- * @box: the box
- */
+/* Can its registers be accessed? */
 bool unc_access_reachable(const struct unc_box *box)
 {
 	return !box->dead && (box->io.pdev || !box->type->space->pci);
 }
 
-/**
- * unc_access_present() - does the box answer at all?
- * @box: the box
- */
+/* Does the box answer at all? */
 bool unc_access_present(struct unc_box *box)
 {
 	return box->type->space->present(box);
@@ -363,10 +319,10 @@ static void unc_probe_addresses(struct unc_box *box)
 	const struct unc_type *type = box->type;
 	bool here, there;
 
-	if (!type->only_ctr)
+	if (!type->moved.only_old)
 		return;
-	here = unc_keeps(box, type->only_ctr);
-	there = unc_keeps(box, type->only_other_ctr);
+	here = unc_keeps(box, type->moved.only_old);
+	there = unc_keeps(box, type->moved.only_new);
 	box->probed.other_ctr = there && !here;
 	box->probed.undecided = here == there;
 }
@@ -394,7 +350,7 @@ int unc_access_probe(struct unc_box *box)
 	if (!bits)
 		return -ENODEV;
 	box->probed.bits = bits;
-	if (type->fixed_ctl) {
+	if (type->regs.fixed_ctl) {
 		bits = unc_probe_width(box, UNC_FIXED);
 		box->probed.fixed_bits = bits ?: type->bits;
 		unc_access_write_counter(box, UNC_FIXED, 0);

@@ -15,7 +15,7 @@ static inline unsigned int unc_access_next_programmed(const struct unc_type *typ
 {
 	ctr++;
 	if (ctr >= type->general && ctr <= UNC_FIXED)
-		return type->fixed_ctl ? UNC_FIXED : UNC_FREERUN0;
+		return type->regs.fixed_ctl ? UNC_FIXED : UNC_FREERUN0;
 	return ctr;
 }
 

@@ -12,9 +12,6 @@
  * trusted only while the box counts: a box that starts is reset and all of its
  * registers are written.
  */
-#include <linux/kernel.h>
-#include <linux/ktime.h>
-
 #include "access.h"
 #include "box.h"
 #include "freeze.h"
@@ -33,13 +30,10 @@ static bool unc_box_is_unused(const struct unc_box *box)
 	return true;
 }
 
-/**
- * unc_box_signals() - check whether an overflow of the box's counters interrupts
- * @box: the box
- */
+/* Check whether an overflow of the box's counters interrupts. */
 bool unc_box_signals(const struct unc_box *box)
 {
-	return box->type->signals && box->pkg->overflow.cores.reach;
+	return box->type->overflow.signals && box->pkg->overflow.cores.reach;
 }
 
 /* Are a counter's control and its count one register? */
@@ -75,7 +69,7 @@ static void unc_box_clear_filters(struct unc_box *box)
 /* Does its box control clear controls and counters, but the fixed ones? */
 static bool unc_box_resets(const struct unc_box *box)
 {
-	return box->type->box_ctl && !(box->type->quirks & UNC_QUIRK_NO_RESET);
+	return box->type->regs.box_ctl && !(box->type->quirks & UNC_QUIRK_NO_RESET);
 }
 
 static void unc_box_write_reset(struct unc_box *box)
@@ -93,7 +87,7 @@ static void unc_box_clear(struct unc_box *box)
 
 	box->hw.idle = true;
 	box->hw.box_ctl_known = false;
-	if (type->box_ctl) {
+	if (type->regs.box_ctl) {
 		unc_access_write_box_ctl(box, type->layout->frz);
 		box->hw.frozen = true;
 	}
@@ -143,10 +137,7 @@ int unc_box_start(struct unc_box *box, bool *found)
 	return 0;
 }
 
-/**
- * unc_box_restore() - bring a box back to its state after a hardware reset
- * @box: the box
- */
+/* Bring a box back to its state after a hardware reset. */
 void unc_box_restore(struct unc_box *box)
 {
 	if (!unc_access_reachable(box))
@@ -188,7 +179,7 @@ void unc_box_lose_filters(struct unc_box *box)
  */
 bool unc_box_has_filters(const struct unc_box *box, const struct unc_slot *slot)
 {
-	return !box->type->filters_apart || box->io.filter_pdev ||
+	return !box->type->filter.apart || box->io.filter_pdev ||
 	       !(slot->fields[0] | slot->fields[1] | slot->fields[2]);
 }
 
@@ -219,7 +210,7 @@ void unc_box_reprogram(struct unc_box *box)
 /* Write the filter registers for the slots in use. */
 static void unc_box_set_filters(struct unc_box *box)
 {
-	const struct unc_filter_reg *reg = box->type->filters;
+	const struct unc_filter_reg *reg = box->type->filter.regs;
 	u64 state[3] = { 0 }, used[3] = { 0 };
 	unsigned int i, w;
 
@@ -258,7 +249,7 @@ static u64 unc_box_slot_ctl(const struct unc_box *box, const struct unc_slot *sl
 	if (slot->sampling.period && signals)
 		ctl |= type->layout->ov_en;
 	if (slot->ctr != UNC_FIXED)
-		ctl |= slot->config[0] & type->ctl_mask;
+		ctl |= slot->config[0] & type->regs.ctl_mask;
 	return ctl;
 }
 
@@ -342,7 +333,7 @@ static void unc_box_park(struct unc_box *box)
 		else
 			reset = true;
 	}
-	if (!type->box_ctl) {
+	if (!type->regs.box_ctl) {
 		/* other boxes may count on */
 		unc_freeze_put(box);
 		return;
@@ -378,7 +369,7 @@ static void unc_box_wake(struct unc_box *box)
 		bool reset = unc_box_resets(box) && ctr != UNC_FIXED;
 
 		/* leftover .ov_en would freeze the package */
-		if (!reset && type->signals)
+		if (!reset && type->overflow.signals)
 			unc_access_write_ctl(box, ctr, 0);
 		c->known = reset;
 		c->raw = 0;
@@ -387,7 +378,7 @@ static void unc_box_wake(struct unc_box *box)
 	if (!pkg->idle)
 		return;
 	pkg->idle = false;
-	if (unc.gen->global_ctl && !(type->quirks & UNC_QUIRK_FREEZE_ALL))
+	if (unc.gen->global.ctl && !(type->quirks & UNC_QUIRK_FREEZE_ALL))
 		unc_global_unfreeze(&pkg->overflow);
 }
 
@@ -398,16 +389,14 @@ static void unc_box_begin_change(struct unc_box *box, bool force)
 	if (box->hw.changes++ || box->hw.frozen || box->dead)
 		return;
 	if (!unc_freeze_get(box, force) &&
-	    (box->type->box_ctl || (box->type->quirks & UNC_QUIRK_FREEZE_ALL)))
+	    (box->type->regs.box_ctl || (box->type->quirks & UNC_QUIRK_FREEZE_ALL)))
 		atomic64_inc(&box->pkg->stats.group_unfrozen);
 }
 
-/**
- * unc_box_begin() - begin to change or read several counters of a box
- * @box: the box
- *
- * Freezes it, if it can be frozen and the budget allows that; else the counters are
- * changed or read one after the other.  Nests; unc_box_end() ends it.
+/*
+ * Begin to change or read several counters of a box.  Freezes it, if it can be frozen
+ * and the budget allows that; else the counters are changed or read one after the
+ * other.  Nests; unc_box_end() ends it.
  */
 void unc_box_begin(struct unc_box *box)
 {
@@ -423,10 +412,7 @@ void unc_box_begin_forced(struct unc_box *box)
 	unc_box_begin_change(box, true);
 }
 
-/**
- * unc_box_end() - end a change: program what has changed, and unfreeze the box
- * @box: the box
- */
+/* End a change: program what has changed, and unfreeze the box. */
 void unc_box_end(struct unc_box *box)
 {
 	unsigned int ctr;
@@ -485,13 +471,10 @@ void unc_box_assign(struct unc_box *box, struct unc_slot *slot, int ctr)
 	c->dirty = true;
 }
 
-/**
- * unc_box_leave() - refresh a slot that is about to lose a user
- * @box: the box, between unc_box_begin() and unc_box_end()
- * @slot: the slot
- *
- * In a box that counts, a counter that loses its last user is stopped first, so that
- * nothing is counted after the read; but not while its events migrate.
+/*
+ * Refresh a slot that is about to lose a user.  In a box that counts, a counter that
+ * loses its last user is stopped first, so that nothing is counted after the read; but
+ * not while its events migrate.  Call between unc_box_begin() and unc_box_end().
  */
 void unc_box_leave(struct unc_box *box, struct unc_slot *slot)
 {
@@ -516,21 +499,16 @@ static void unc_box_free_slot(struct unc_box *box, struct unc_slot *slot)
 		box->pkg->idle = true;
 }
 
-/**
- * unc_box_release() - drop a user of a slot
- * @box: the box, between unc_box_begin() and unc_box_end()
- * @slot: the slot
- */
+/* Drop a user of a slot.  Call between unc_box_begin() and unc_box_end(). */
 void unc_box_release(struct unc_box *box, struct unc_slot *slot)
 {
 	if (!--slot->users && !slot->migrating)
 		unc_box_free_slot(box, slot);
 }
 
-/**
- * unc_box_migrate() - keep a slot running for a user that migrates to another CPU
- * @box: the box, between unc_box_begin() and unc_box_end()
- * @slot: the slot
+/*
+ * Keep a slot running for a user that migrates to another CPU.  Call between
+ * unc_box_begin() and unc_box_end().
  */
 void unc_box_migrate(struct unc_box *box, struct unc_slot *slot)
 {
@@ -538,11 +516,9 @@ void unc_box_migrate(struct unc_box *box, struct unc_slot *slot)
 	slot->migrating++;
 }
 
-/**
- * unc_box_end_migration() - free the slots whose events did not migrate
- * @box: the box
- *
- * An event may have been closed or disabled during the migration, or may not fit.
+/*
+ * Free the slots whose events did not migrate.  An event may have been closed or
+ * disabled during the migration, or may not fit.
  */
 void unc_box_end_migration(struct unc_box *box)
 {

@@ -3,8 +3,6 @@
  * An event and its slot.  An event of the perf CPU has its slot while perf has it on the
  * counters.  A follower looks for one that an equal event has, each time.
  */
-#include <linux/perf_event.h>
-
 #include "event.h"
 #include "slot.h"
 
@@ -28,11 +26,9 @@ void unc_event_join(struct unc_event *ue, const struct unc_slot *slot)
 	unc_event_follow(ue, slot, slot->total, slot->sampling.seq);
 }
 
-/**
- * unc_event_slot() - find the slot that an event has or follows
- * @ue: the event, its box locked
- *
- * Return: the slot, or NULL while nothing counts the event.
+/*
+ * Find the slot that an event has or follows.  Returns the slot, or NULL while nothing
+ * counts the event.  The box is locked.
  */
 struct unc_slot *unc_event_slot(struct unc_event *ue)
 {
@@ -56,15 +52,12 @@ struct unc_slot *unc_event_slot(struct unc_event *ue)
 	return NULL;
 }
 
-/**
- * unc_event_count() - add what a slot has counted since the last time
- * @ue: an event of the slot
- * @slot: the slot, up to date; its box is locked
- *
- * Since Linux 6.8 a BPF program may read an event on any CPU of its package, so this is
- * all that a read may change.  hw.prev_count is the slot's total up to which the event
- * has counted; less the event's count it is where the event began, which is what
- * programs need that read several events of one slot (bpf/attribution.bpf.c).
+/*
+ * Add what a slot has counted since the last time.  Since Linux 6.8 a BPF program may
+ * read an event on any CPU of its package, so this is all that a read may change.
+ * hw.prev_count is the slot's total up to which the event has counted; less the event's
+ * count it is where the event began, which is what programs need that read several
+ * events of one slot (bpf/attribution.bpf.c).  The slot is up to date.
  */
 void unc_event_count(struct unc_event *ue, const struct unc_slot *slot)
 {

@@ -5,8 +5,6 @@
  * budget a box is read and changed while it counts, and an overflow's counter is armed
  * later: see unc_freeze_allowed().
  */
-#include <linux/ktime.h>
-#include <linux/minmax.h>
 #include <linux/module.h>
 
 #include "access.h"
@@ -22,10 +20,7 @@ module_param(freeze_budget, uint, 0644);
 MODULE_PARM_DESC(freeze_budget,
 		 "per mille of the time for which a package's boxes may be frozen while events count: by overflows of sampling events, and for groups to be read or changed in one instant (default 10; 1000: no limit)");
 
-/**
- * unc_freeze_init() - set up a package's freeze budget
- * @pkg: the package
- */
+/* Set up a package's freeze budget. */
 void unc_freeze_init(struct unc_package *pkg)
 {
 	raw_spin_lock_init(&pkg->freeze.lock);
@@ -52,10 +47,8 @@ static void unc_freeze_spend(struct unc_freeze *freeze, s64 ns)
 	freeze->credit = max(freeze->credit - ns, -UNC_FREEZE_BURST * 10);
 }
 
-/**
- * unc_freeze_allowed() - check whether the freeze budget has anything left
- * @pkg: the package
- *
+/*
+ * Check whether the freeze budget has anything left.
  * Context: any but NMI, interrupts off.
  */
 bool unc_freeze_allowed(struct unc_package *pkg)
@@ -68,11 +61,8 @@ bool unc_freeze_allowed(struct unc_package *pkg)
 	return allowed;
 }
 
-/**
- * unc_freeze_charge() - charge a freeze of the package to its budget
- * @pkg: the package
- * @ns: how long it was frozen
- *
+/*
+ * Charge a freeze of the package to its budget.
  * Context: any but NMI, interrupts off.
  */
 void unc_freeze_charge(struct unc_package *pkg, u64 ns)
@@ -129,7 +119,7 @@ static void unc_freeze_share_put(struct unc_package *pkg)
  */
 bool unc_freeze_get(struct unc_box *box, bool force)
 {
-	if (!box->type->box_ctl) {
+	if (!box->type->regs.box_ctl) {
 		if (box->type->quirks & UNC_QUIRK_FREEZE_ALL)
 			box->hw.frozen = unc_freeze_share_get(box->pkg, force);
 		return box->hw.frozen;
@@ -142,19 +132,16 @@ bool unc_freeze_get(struct unc_box *box, bool force)
 	return true;
 }
 
-/**
- * unc_freeze_put() - start all counters of a box at once
- * @box: the box, locked
- *
- * Charges the time that it was frozen to the package's budget, unless @box->hw.since
- * is 0.
+/*
+ * Start all counters of a box at once.  Charges the time that it was frozen to the
+ * package's budget, unless @box->hw.since is 0.  The box is locked.
  */
 void unc_freeze_put(struct unc_box *box)
 {
 	if (!box->hw.frozen)
 		return;
 	box->hw.frozen = false;
-	if (!box->type->box_ctl) {
+	if (!box->type->regs.box_ctl) {
 		unc_freeze_share_put(box->pkg);
 		return;
 	}

@@ -4,7 +4,6 @@
  * to interrupt, and global status.  Where a generation has no such registers nothing
  * is done.
  */
-#include <linux/ktime.h>
 #include <linux/slab.h>
 
 #include "compat.h"
@@ -24,44 +23,39 @@
  */
 bool unc_global_look(u64 *ctl, u64 *status)
 {
-	return !(unc.gen->global_ctl &&
-		 rdmsrq_safe(unc.gen->global_ctl, ctl)) &&
-	       !(unc.gen->global_status &&
-		 rdmsrq_safe(unc.gen->global_status, status));
+	return !(unc.gen->global.ctl &&
+		 rdmsrq_safe(unc.gen->global.ctl, ctl)) &&
+	       !(unc.gen->global.status &&
+		 rdmsrq_safe(unc.gen->global.status, status));
 }
 
-/**
- * unc_global_status() - read which boxes of this CPU's package have overflowed
- *
- * Return: bits of the boxes; 0 where no box signals.
+/*
+ * Read which boxes of this CPU's package have overflowed.  Returns bits of the boxes; 0
+ * where no box signals.
  */
 u64 unc_global_status(void)
 {
 	u64 status = 0;
 
-	if (unc.gen->global_status)
-		rdmsrq(unc.gen->global_status, status);
+	if (unc.gen->global.status)
+		rdmsrq(unc.gen->global.status, status);
 	return status;
 }
 
-/**
- * unc_global_clear() - clear overflows that have been handled
- * @status: those bits of the global status, which the package has
- */
+/* Clear overflows that have been handled. */
 void unc_global_clear(u64 status)
 {
-	wrmsrq(unc.gen->global_status, status);
+	wrmsrq(unc.gen->global.status, status);
 }
 
-/**
- * unc_global_freeze() - stop all boxes of a package, if it can be frozen
- *
+/*
+ * Stop all boxes of a package, if it can be frozen.
  * Context: on a CPU of the package.
  */
 void unc_global_freeze(void)
 {
-	if (unc.gen->global_ctl)
-		wrmsrq(unc.gen->global_ctl, unc.gen->freeze);
+	if (unc.gen->global.ctl)
+		wrmsrq(unc.gen->global.ctl, unc.gen->global.freeze);
 }
 
 /**
@@ -74,11 +68,11 @@ void unc_global_restart(u64 ctl)
 {
 	u64 status = unc_global_status();
 
-	if (!unc.gen->global_ctl)
+	if (!unc.gen->global.ctl)
 		return;
 	if (status)
 		unc_global_clear(status);
-	wrmsrq(unc.gen->global_ctl, ctl | unc.gen->unfreeze);
+	wrmsrq(unc.gen->global.ctl, ctl | unc.gen->global.unfreeze);
 }
 
 /**
@@ -89,19 +83,17 @@ void unc_global_restart(u64 ctl)
  */
 void unc_global_select(u64 cores)
 {
-	wrmsrq(unc.gen->global_ctl, cores | unc.gen->wake);
+	wrmsrq(unc.gen->global.ctl, cores | unc.gen->global.wake);
 }
 
-/**
- * unc_global_unfreeze() - start a package that an overflow or another program froze
- * @ov: its overflows
- *
+/*
+ * Start a package that an overflow or another program froze.
  * Context: interrupts off, on a CPU of the package.
  */
 void unc_global_unfreeze(struct unc_overflow *ov)
 {
 	unc_lock_raw(&ov->cores.lock);
-	wrmsrq(unc.gen->global_ctl, ov->cores.ctl | unc.gen->unfreeze);
+	wrmsrq(unc.gen->global.ctl, ov->cores.ctl | unc.gen->global.unfreeze);
 	unc_lock_raw_release(&ov->cores.lock);
 }
 
@@ -117,7 +109,7 @@ void unc_global_unfreeze(struct unc_overflow *ov)
  */
 void unc_global_select_core(struct unc_overflow *ov, int core, int users)
 {
-	const unsigned long cores = unc.gen->cores;
+	const unsigned long cores = unc.gen->global.cores;
 	unsigned int i;
 	u64 ctl = 0;
 
@@ -129,21 +121,16 @@ void unc_global_select_core(struct unc_overflow *ov, int core, int users)
 	if (ov->cores.users[fls64(cores)])
 		ctl |= cores;
 	if (ctl)
-		ctl |= unc.gen->wake;
+		ctl |= unc.gen->global.wake;
 	if (ctl != ov->cores.ctl)
-		wrmsrq(unc.gen->global_ctl, ctl);
+		wrmsrq(unc.gen->global.ctl, ctl);
 	ov->cores.ctl = ctl;
 }
 
-/**
- * unc_global_deselect_core() - a sampling event in a box that signals goes
- * @ov: its package's overflows
- * @core: the core whose interrupt it needed
- *
- * Its overflow may come even later than this: the timer polls for it for a while.
- *
+/*
+ * A sampling event in a box that signals goes.  Its overflow may come even later than
+ * this: the timer polls for it for a while.  Returns an overflow waits to be handled.
  * Context: interrupts off, on a CPU of the package.
- * Return: an overflow waits to be handled.
  */
 bool unc_global_deselect_core(struct unc_overflow *ov, int core)
 {
@@ -160,11 +147,9 @@ bool unc_global_deselect_core(struct unc_overflow *ov, int core)
 
 /* --- life cycle ----------------------------------------------------------- */
 
-/**
- * unc_global_init() - prepare a package for sampling
- * @pkg: the package
- *
- * Return: 0 or -ENOMEM; unc_global_exit() cleans up either way.
+/*
+ * Prepare a package for sampling.  Returns 0 or -ENOMEM; unc_global_exit() cleans up
+ * either way.
  */
 int unc_global_init(struct unc_package *pkg)
 {
@@ -173,7 +158,7 @@ int unc_global_init(struct unc_package *pkg)
 	raw_spin_lock_init(&ov->lock);
 	raw_spin_lock_init(&ov->cores.lock);
 	pkg->idle = true;
-	ov->cores.users = kcalloc(fls64(unc.gen->cores) + 1,
+	ov->cores.users = kcalloc(fls64(unc.gen->global.cores) + 1,
 				  sizeof(*ov->cores.users), GFP_KERNEL);
 	pkg->samplers = bitmap_zalloc(unc.boxes_per_package, GFP_KERNEL);
 	return ov->cores.users && pkg->samplers ? 0 : -ENOMEM;

@@ -11,10 +11,6 @@
  *
  * A reader that does not get the lock returns the event's last count.
  */
-#include <linux/ktime.h>
-#include <linux/percpu.h>
-#include <linux/preempt.h>
-
 #include "compat.h"
 #include "lock.h"
 
@@ -28,10 +24,8 @@
 /* Locks of the driver that this CPU holds or waits for. */
 static DEFINE_PER_CPU(unsigned int, unc_busy);
 
-/**
- * unc_lock_raw() - take one of the driver's locks that does not belong to a box
- * @lock: the lock
- *
+/*
+ * Take one of the driver's locks that does not belong to a box.
  * Context: any but NMI, interrupts off.
  */
 void unc_lock_raw(raw_spinlock_t *lock)
@@ -41,10 +35,7 @@ void unc_lock_raw(raw_spinlock_t *lock)
 	raw_spin_lock(lock);
 }
 
-/**
- * unc_lock_raw_release() - release it
- * @lock: the lock
- */
+/* Release it. */
 void unc_lock_raw_release(raw_spinlock_t *lock)
 	__releases(lock)
 {
@@ -52,12 +43,9 @@ void unc_lock_raw_release(raw_spinlock_t *lock)
 	__this_cpu_dec(unc_busy);
 }
 
-/**
- * unc_lock_box() - take a box's lock
- * @box: the box
- *
+/*
+ * Take a box's lock.  Returns the interrupt flags for unc_lock_release().
  * Context: any but NMI.
- * Return: the interrupt flags for unc_lock_release().
  */
 unsigned long unc_lock_box(struct unc_box *box)
 	__acquires(&box->lock)
@@ -69,11 +57,7 @@ unsigned long unc_lock_box(struct unc_box *box)
 	return flags;
 }
 
-/**
- * unc_lock_release() - release a box's lock
- * @box: the box
- * @flags: what unc_lock_box() returned
- */
+/* Release a box's lock. */
 void unc_lock_release(struct unc_box *box, unsigned long flags)
 	__releases(&box->lock)
 {
@@ -93,14 +77,11 @@ static bool unc_trylock_for(struct unc_box *box, u64 ns)
 	return false;
 }
 
-/**
- * unc_lock_to_read() - take a box's lock if that can be done here
- * @box: the box
- * @flags: for unc_lock_release()
- *
+/*
+ * Take a box's lock if that can be done here.  Returns false, without the lock, in an
+ * NMI, inside of one of the driver's locks, and when the lock is not free within
+ * UNC_PATIENCE_NS.
  * Context: any.
- * Return: false, without the lock, in an NMI, inside of one of the driver's
- * locks, and when the lock is not free within UNC_PATIENCE_NS.
  */
 bool unc_lock_to_read(struct unc_box *box, unsigned long *flags)
 	unc_true_acquires(&box->lock)

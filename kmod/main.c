@@ -5,7 +5,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/cpu.h>
 #include <linux/ctype.h>
 #include <linux/device/driver.h>
 #include <linux/kobject.h>
@@ -13,7 +12,6 @@
 #include <linux/notifier.h>
 #include <linux/pci.h>
 #include <linux/slab.h>
-#include <linux/topology.h>
 #include <asm/cpu_device_id.h>
 
 #include "nmi.h"

@@ -11,17 +11,8 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/cpu.h>
 #include <linux/delay.h>
-#include <linux/irq_work.h>
-#include <linux/ktime.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
-#include <linux/percpu.h>
-#include <linux/rcupdate.h>
-#include <linux/sched.h>
-#include <linux/smp.h>
-#include <linux/workqueue.h>
 #include <asm/apic.h>
 #include <asm/nmi.h>
 #include <asm/unwind.h>
@@ -265,18 +256,17 @@ static void unc_nmi_idle(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(unc_nmi_idle_work, unc_nmi_idle);
 
-/**
- * unc_nmi_get() - a sampling event is opened: have its PMIs handled
- *
+/*
+ * A sampling event is opened: have its PMIs handled.  Returns 0, or -ENOMEM; undone by
+ * unc_nmi_put().
  * Context: process.
- * Return: 0, or -ENOMEM; undone by unc_nmi_put().
  */
 int unc_nmi_get(void)
 {
 	int err = 0;
 
 	/* where no box signals, all are polled */
-	if (!unc.gen->global_status)
+	if (!unc.gen->global.status)
 		return 0;
 	mutex_lock(&unc_nmi_mutex);
 	if (!unc_nmi_registered)
@@ -287,14 +277,10 @@ int unc_nmi_get(void)
 	return err;
 }
 
-/**
- * unc_nmi_put() - a sampling event is closed
- *
- * Context: process.
- */
+/* A sampling event is closed.  Context: process. */
 void unc_nmi_put(void)
 {
-	if (!unc.gen->global_status)
+	if (!unc.gen->global.status)
 		return;
 	mutex_lock(&unc_nmi_mutex);
 	if (!--unc_nmi_users)
@@ -309,13 +295,10 @@ static void unc_nmi_lvtpc_check(void *masked)
 		WRITE_ONCE(*(bool *)masked, true);
 }
 
-/**
- * unc_nmi_settle() - wait for PMIs that are on their way
- *
- * While one has been delivered and not been handled, LVTPC is masked.
- *
+/*
+ * Wait for PMIs that are on their way.  While one has been delivered and not been
+ * handled, LVTPC is masked.  Returns false when some CPU's LVTPC stays masked.
  * Context: process.
- * Return: false when some CPU's LVTPC stays masked.
  */
 bool unc_nmi_settle(void)
 {
@@ -332,21 +315,15 @@ bool unc_nmi_settle(void)
 	return false;
 }
 
-/**
- * unc_nmi_arm() - have this CPU take PMIs
- *
- * Context: interrupts off.
- */
+/* Have this CPU take PMIs.  Context: interrupts off. */
 void unc_nmi_arm(void)
 {
 	unc_nmi_lvtpc_arm(NULL);
 }
 
-/**
- * unc_nmi_cpu_online() - note that LVTPC of a CPU that came online is not armed
- *
- * Its LVTPC is as the kernel has set it up.
- *
+/*
+ * Note that LVTPC of a CPU that came online is not armed.  Its LVTPC is as the kernel
+ * has set it up.
  * Context: on that CPU, interrupts off.
  */
 void unc_nmi_cpu_online(void)
@@ -367,18 +344,15 @@ void unc_nmi_measure_begin(struct unc_package *pkg, struct cpumask *answered)
 	WRITE_ONCE(unc_nmi_measured_pkg, pkg);
 }
 
-/**
- * unc_nmi_measure_end() - go back to handling PMIs
- */
+/* Go back to handling PMIs. */
 void unc_nmi_measure_end(void)
 {
 	unc_nmi_settle();
 	WRITE_ONCE(unc_nmi_measured_pkg, NULL);
 }
 
-/**
- * unc_nmi_exit() - unregister the handlers, after PMIs that are on their way
- *
+/*
+ * Unregister the handlers, after PMIs that are on their way.
  * Context: process; no event is left, and the boxes are reset.
  */
 void unc_nmi_exit(void)

@@ -4,12 +4,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/err.h>
-#include <linux/perf_event.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/spinlock.h>
-#include <linux/string.h>
 
 #include "box.h"
 #include "compat.h"
@@ -31,7 +26,7 @@ static bool unc_known_bits(const struct unc_type *type, const u64 config[3])
 	u64 known[3] = { 0 };
 	unsigned int w;
 
-	for (f = type->fields; f->name; f++)
+	for (f = type->events.fields; f->name; f++)
 		known[f->word] |= f->mask;
 	for (w = 0; w < 3; w++) {
 		if (config[w] & ~known[w])
@@ -275,10 +270,8 @@ static struct unc_box *unc_find_box(const struct perf_event *event)
 	return pkg ? *unc_package_box_place(pkg, pmu->type, pmu->index) : NULL;
 }
 
-/**
- * unc_open_event() - perf's event_init
- * @event: the event
- *
+/*
+ * Perf's event_init.
  * Context: process; perf holds the lock of the group's context if there is a group.
  */
 int unc_open_event(struct perf_event *event)

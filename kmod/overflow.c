@@ -10,12 +10,6 @@
  * Either way samples are due by the counter's value and not by status bits, so none is
  * lost or doubled, whichever CPU reads first and however often.
  */
-#include <linux/ktime.h>
-#include <linux/minmax.h>
-#include <linux/percpu.h>
-#include <linux/sched.h>
-#include <linux/smp.h>
-
 #include "access.h"
 #include "freeze.h"
 #include "global.h"
@@ -33,8 +27,8 @@
 
 static u64 unc_overflow_bits(const struct unc_box *box)
 {
-	return box->type->global ? box->type->global[box->index] :
-				   box->type->global_bits;
+	return box->type->overflow.status ? box->type->overflow.status[box->index] :
+				   box->type->overflow.status_bits;
 }
 
 /* --- the interrupt --------------------------------------------------------- */
@@ -227,15 +221,11 @@ static bool unc_overflow_watch(struct unc_package *pkg, u64 now)
 	return true;
 }
 
-/**
- * unc_overflow_poll() - what the package's timer does for sampling
- * @pkg: the package
- *
- * Polls boxes that do not signal and counters that are to be armed; and less often
- * for overflows without a PMI.
- *
+/*
+ * What the package's timer does for sampling.  Polls boxes that do not signal and
+ * counters that are to be armed; and less often for overflows without a PMI.  Returns
+ * when it is to be called again (monotonic ns), UNC_NEVER for never.
  * Context: hard interrupt, on a CPU of the package.
- * Return: when it is to be called again (monotonic ns), UNC_NEVER for never.
  */
 u64 unc_overflow_poll(struct unc_package *pkg)
 {
@@ -269,11 +259,9 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 	return next;
 }
 
-/**
- * unc_overflow_work() - what a PMI leads to, on each CPU with sampling events
- *
- * The first CPU to come handles the hardware, every one its own events.
- *
+/*
+ * What a PMI leads to, on each CPU with sampling events.  The first CPU to come handles
+ * the hardware, every one its own events.
  * Context: hard interrupt.
  */
 void unc_overflow_work(void)

@@ -8,12 +8,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/err.h>
-#include <linux/list.h>
-#include <linux/perf_event.h>
 #include <linux/slab.h>
-#include <linux/spinlock.h>
-#include <linux/workqueue.h>
 
 #include "own_event.h"
 
@@ -47,10 +42,7 @@ static void unc_own_overflow(struct perf_event *event,
 {
 }
 
-/**
- * unc_own_event_is() - check whether the driver opened an event itself
- * @event: the event
- */
+/* Check whether the driver opened an event itself. */
 bool unc_own_event_is(const struct perf_event *event)
 {
 	return event->overflow_handler == unc_own_overflow;
@@ -143,12 +135,7 @@ found:
 	return ERR_PTR(err);
 }
 
-/**
- * unc_own_event_put() - a follower is closed
- * @own: from unc_own_event_get()
- *
- * Context: process, without a lock of perf's.
- */
+/* A follower is closed.  Context: process, without a lock of perf's. */
 void unc_own_event_put(struct unc_own_event *own)
 {
 	bool last;
@@ -180,7 +167,7 @@ void unc_own_event_resched(struct work_struct *work)
 	struct perf_event_attr attr = {
 		.type	= READ_ONCE(box->pmu_type),
 		.size	= sizeof(attr),
-		.config	= box->type->ctl_must,
+		.config	= box->type->regs.ctl_must,
 		/* or perf would reschedule the events that are not pinned only */
 		.pinned	= 1,
 	};
@@ -191,7 +178,7 @@ void unc_own_event_resched(struct work_struct *work)
 		return;
 	/* without an enable bit a control of 0 counts nothing, and is refused */
 	if (!(box->type->layout->en | attr.config))
-		attr.config = BIT_ULL(__ffs64(box->type->ctl_mask));
+		attr.config = BIT_ULL(__ffs64(box->type->regs.ctl_mask));
 	event = perf_event_create_kernel_counter(&attr, cpu, NULL,
 						 unc_own_overflow, NULL);
 	if (!IS_ERR(event))

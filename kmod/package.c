@@ -5,11 +5,8 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/irq_work.h>
 #include <linux/pci.h>
 #include <linux/slab.h>
-#include <linux/topology.h>
-#include <linux/workqueue.h>
 
 #include "compat.h"
 #include "package.h"
@@ -18,11 +15,9 @@ struct unc_machine unc = {
 	.pmus = LIST_HEAD_INIT(unc.pmus),
 };
 
-/**
- * unc_package_of_id() - the package with a number
- * @id: topology_physical_package_id() of its CPUs
- *
- * Return: the package, or NULL when it had no CPU online at load.
+/*
+ * The package with a number.  Returns the package, or NULL when it had no CPU online at
+ * load.
  */
 struct unc_package *unc_package_of_id(int id)
 {
@@ -35,26 +30,20 @@ struct unc_package *unc_package_of_id(int id)
 	return NULL;
 }
 
-/**
- * unc_package_of_cpu() - the package that a CPU is in
- * @cpu: the CPU
- *
- * Return: the package, or NULL when it had no CPU online at load.
+/*
+ * The package that a CPU is in.  Returns the package, or NULL when it had no CPU online
+ * at load.
  */
 struct unc_package *unc_package_of_cpu(unsigned int cpu)
 {
 	return unc_package_of_id(topology_physical_package_id(cpu));
 }
 
-/**
- * unc_package_pick_cpu() - choose the CPU that programs a package's counters
- * @pkg: the package
- * @but: CPU that goes offline, or nr_cpu_ids
- *
- * An isolated CPU is chosen only where the package has no other one online.
- *
+/*
+ * Choose the CPU that programs a package's counters.  An isolated CPU is chosen only
+ * where the package has no other one online.  Returns the CPU, or nr_cpu_ids when the
+ * package has none online but @but.
  * Context: CPU hotplug must be held off by the caller.
- * Return: the CPU, or nr_cpu_ids when the package has none online but @but.
  */
 unsigned int unc_package_pick_cpu(const struct unc_package *pkg, unsigned int but)
 {
@@ -70,11 +59,9 @@ unsigned int unc_package_pick_cpu(const struct unc_package *pkg, unsigned int bu
 	return isolated;
 }
 
-/**
- * unc_package_of_bus() - the package whose uncore is on a PCI bus
- * @bus: the bus
- *
- * Return: the package, or NULL where no UBox says which.
+/*
+ * The package whose uncore is on a PCI bus.  Returns the package, or NULL where no UBox
+ * says which.
  */
 struct unc_package *unc_package_of_bus(struct pci_bus *bus)
 {
@@ -89,12 +76,7 @@ struct unc_package *unc_package_of_bus(struct pci_bus *bus)
 	return NULL;
 }
 
-/**
- * unc_package_box_place() - where a package keeps the pointer to a box
- * @pkg: the package
- * @type: the box's type
- * @index: which of that type
- */
+/* Where a package keeps the pointer to a box. */
 struct unc_box **unc_package_box_place(const struct unc_package *pkg,
 				       const struct unc_type *type, unsigned int index)
 {
@@ -106,23 +88,15 @@ struct unc_box **unc_package_box_place(const struct unc_package *pkg,
 	return &pkg->boxes[place];
 }
 
-/**
- * unc_package_box_number() - a box's number among all of its package
- * @box: the box
- *
- * Return: its index in unc_package.boxes.
- */
+/* A box's number among all of its package.  Returns its index in unc_package.boxes. */
 unsigned int unc_package_box_number(const struct unc_box *box)
 {
 	return unc_package_box_place(box->pkg, box->type, box->index) - box->pkg->boxes;
 }
 
-/**
- * unc_package_clock_box() - find the box whose clock the driver may use
- * @pkg: the package
- *
- * Return: a box with a fixed counter that can overflow, and whose registers take no
- * lock; or NULL.
+/*
+ * Find the box whose clock the driver may use.  Returns a box with a fixed counter that
+ * can overflow, and whose registers take no lock; or NULL.
  */
 struct unc_box *unc_package_clock_box(const struct unc_package *pkg)
 {
@@ -132,18 +106,15 @@ struct unc_box *unc_package_clock_box(const struct unc_package *pkg)
 		struct unc_box *box = pkg->boxes[b];
 
 		if (box && !box->dead && !box->type->space->pci &&
-		    box->type->signals && box->type->fixed_ctl)
+		    box->type->overflow.signals && box->type->regs.fixed_ctl)
 			return box;
 	}
 	return NULL;
 }
 
-/**
- * unc_package_any_box() - find a box of a type and index in any package
- * @type: the box's type
- * @index: which of that type
- *
- * Return: a box that is not dead, or NULL.
+/*
+ * Find a box of a type and index in any package.  Returns a box that is not dead, or
+ * NULL.
  */
 struct unc_box *unc_package_any_box(const struct unc_type *type, unsigned int index)
 {

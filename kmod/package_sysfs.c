@@ -64,10 +64,9 @@ static const struct attribute_group unc_package_group = {
 	.attrs = unc_package_attrs,
 };
 
-/**
- * unc_package_sysfs_init() - make a folder for each package
- *
- * Return: 0 or a negative errno; unc_package_sysfs_exit() cleans up either way.
+/*
+ * Make a folder for each package.  Returns 0 or a negative errno;
+ * unc_package_sysfs_exit() cleans up either way.
  */
 int unc_package_sysfs_init(void)
 {
@@ -91,9 +90,7 @@ int unc_package_sysfs_init(void)
 	return 0;
 }
 
-/**
- * unc_package_sysfs_exit() - remove the packages' folders
- */
+/* Remove the packages' folders. */
 void unc_package_sysfs_exit(void)
 {
 	unsigned int i;

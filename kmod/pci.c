@@ -7,13 +7,10 @@
 
 #include <linux/acpi.h>
 #include <linux/io.h>
-#include <linux/irq_work.h>
-#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/overflow.h>
 #include <linux/pci.h>
 #include <linux/slab.h>
-#include <linux/workqueue.h>
 
 #include "box.h"
 #include "lock.h"
@@ -86,9 +83,7 @@ ports:
 	return NULL;
 }
 
-/**
- * unc_pci_access() - how PCI registers are reached, for the log
- */
+/* How PCI registers are reached, for the log. */
 const char *unc_pci_access(void)
 {
 	if (!unc.gen->pci_ids)
@@ -110,7 +105,7 @@ static bool unc_filters_reachable(struct pci_dev *pdev,
 	const struct unc_filter_reg *reg;
 	u32 value;
 
-	for (reg = type->filters; reg->reg; reg++) {
+	for (reg = type->filter.regs; reg->reg; reg++) {
 		if (pci_read_config_dword(pdev, reg->reg, &value) ||
 		    value == U32_MAX)
 			return false;
@@ -124,7 +119,7 @@ static const struct unc_type *unc_pci_type(const struct pci_device_id *id)
 	const struct unc_type *type =
 		&unc.gen->types[UNC_PCI_TYPE(id->driver_data)];
 
-	return unc.lenient && type->in_tree ? type->in_tree : type;
+	return unc.lenient && type->pci.in_tree ? type->pci.in_tree : type;
 }
 
 /* Fill in the boxes of a function: those from @index on, or one with filters. */
@@ -175,8 +170,8 @@ static int unc_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	const struct unc_type *type = unc_pci_type(id);
 	unsigned int index = UNC_PCI_INDEX(id->driver_data);
 	bool filter = UNC_PCI_ROLE(id->driver_data) == UNC_PCI_FILTER;
-	unsigned int num = filter ? 1 : max_t(u8, type->in_function, 1);
-	struct unc_package *pkg = type->io_bus ?
+	unsigned int num = filter ? 1 : max_t(u8, type->pci.in_function, 1);
+	struct unc_package *pkg = type->pci.io_bus ?
 		unc.gen->map_io_bus(pdev->bus) :
 		unc_package_of_bus(pdev->bus);
 	struct unc_function *f;
@@ -304,11 +299,9 @@ static void unc_pci_drop_incomplete(const struct unc_package *pkg,
 			pkg->phys_id, unfiltered, type->name);
 }
 
-/**
- * unc_pci_init() - claim the PCI functions and make their boxes
- *
+/*
+ * Claim the PCI functions and make their boxes.  Returns 0 or a negative errno.
  * Context: process.
- * Return: 0 or a negative errno.
  */
 int unc_pci_init(void)
 {
@@ -333,9 +326,7 @@ int unc_pci_init(void)
 	return 0;
 }
 
-/**
- * unc_pci_exit() - let the PCI functions go
- */
+/* Let the PCI functions go. */
 void unc_pci_exit(void)
 {
 	if (unc.gen->pci_ids)

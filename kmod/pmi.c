@@ -4,13 +4,7 @@
  * another CPU that has handled an overflow.  And the registers of what a hard interrupt
  * has interrupted.
  */
-#include <linux/irq_work.h>
 #include <linux/module.h>
-#include <linux/percpu.h>
-#include <linux/perf_event.h>
-#include <linux/rcupdate.h>
-#include <linux/sched.h>
-#include <linux/smp.h>
 #include <asm/unwind.h>
 
 #include "compat.h"
@@ -27,12 +21,10 @@ static DEFINE_PER_CPU(struct unc_pmi, unc_pmi);
 /* Handles overflows and delivers samples. */
 static void (*unc_pmi_work)(void);
 
-/**
- * unc_pmi_in_handler() - keep an NMI that comes now from sampling the driver itself
- * @on: begin or end
- *
+/*
+ * Keep an NMI that comes now from sampling the driver itself.  Returns what it was
+ * before.
  * Context: hard interrupt.
- * Return: what it was before.
  */
 bool unc_pmi_in_handler(bool on)
 {
@@ -67,14 +59,11 @@ void unc_pmi_caller(struct pt_regs *here)
 	here->bp = 0;
 }
 
-/**
- * unc_pmi_regs() - find the registers of what an interrupt has interrupted
- * @here: room for registers
- *
- * Not all interrupts leave their registers to be found, but the unwinder knows them.
- *
+/*
+ * Find the registers of what an interrupt has interrupted.  Not all interrupts leave
+ * their registers to be found, but the unwinder knows them.  Returns these registers;
+ * @here, without a stack, where there are none.
  * Context: hard interrupt, on the CPU to be sampled.
- * Return: these registers; @here, without a stack, where there are none.
  */
 struct pt_regs *unc_pmi_regs(struct pt_regs *here)
 {
@@ -104,13 +93,9 @@ static void unc_pmi_kicked(void *data)
 	unc_pmi_work();
 }
 
-/**
- * unc_pmi_kick() - have the other CPUs of a package deliver their samples
- * @pkg: the package
- *
- * A CPU that has got the PMI itself needs no kick: its work is still to run, or waits
- * for the caller.
- *
+/*
+ * Have the other CPUs of a package deliver their samples.  A CPU that has got the PMI
+ * itself needs no kick: its work is still to run, or waits for the caller.
  * Context: hard interrupt, no lock of the driver held.
  */
 void unc_pmi_kick(struct unc_package *pkg)
@@ -130,11 +115,7 @@ void unc_pmi_kick(struct unc_package *pkg)
 	}
 }
 
-/**
- * unc_pmi_raise() - do on this CPU what a PMI would have done
- *
- * Context: interrupts off.
- */
+/* Do on this CPU what a PMI would have done.  Context: interrupts off. */
 void unc_pmi_raise(void)
 {
 	struct unc_nmi *nmi = this_cpu_ptr(&unc_nmi);
@@ -163,9 +144,8 @@ void unc_pmi_init(void (*work)(void))
 	}
 }
 
-/**
- * unc_pmi_exit() - end what unc_pmi_init() began
- *
+/*
+ * End what unc_pmi_init() began.
  * Context: process; no event is left, and the boxes are reset.
  */
 void unc_pmi_exit(void)

@@ -10,15 +10,8 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/cpu.h>
 #include <linux/delay.h>
-#include <linux/ktime.h>
-#include <linux/minmax.h>
-#include <linux/percpu.h>
-#include <linux/sched.h>
-#include <linux/smp.h>
 #include <linux/sort.h>
-#include <linux/topology.h>
 
 #include "access.h"
 #include "compat.h"
@@ -150,10 +143,10 @@ static void unc_debugctl_restore(void *unused)
 /* Interrupt all cores; leaves in @map->cpus the CPUs that answer. */
 static bool unc_map_all(struct unc_map *map)
 {
-	unc_map_overflow(map, unc.gen->cores, UNC_ANSWER_NS);
+	unc_map_overflow(map, unc.gen->global.cores, UNC_ANSWER_NS);
 	if (map->overflowed && cpumask_empty(map->answered)) {
 		on_each_cpu_mask(map->cpus, unc_debugctl_allow, NULL, 1);
-		unc_map_overflow(map, unc.gen->cores, UNC_ANSWER_NS);
+		unc_map_overflow(map, unc.gen->global.cores, UNC_ANSWER_NS);
 		unc_debugctl_needed |= !cpumask_empty(map->answered);
 	}
 	cpumask_copy(map->cpus, map->answered);
@@ -174,7 +167,7 @@ static bool unc_map_is_complete(const struct unc_map *map)
 /* One bit after the other.  Returns the bits that reach a CPU. */
 static u64 unc_map_each(struct unc_map *map)
 {
-	const unsigned long cores = unc.gen->cores;
+	const unsigned long cores = unc.gen->global.cores;
 	unsigned int bit, cpu;
 	u64 reach = 0;
 
@@ -252,7 +245,7 @@ static u64 unc_map_cores(struct unc_map *map)
 	unc_map_forget(map);
 	pr_warn("package %d: no two attempts agree on which CPUs its interrupt reaches: all are interrupted while something samples\n",
 		map->pkg->phys_id);
-	return unc.gen->cores;
+	return unc.gen->global.cores;
 }
 
 /* On a CPU of the package; process context. */
@@ -324,11 +317,7 @@ void unc_pmi_map_measure(struct unc_package *pkg)
 	unc_nmi_put();
 }
 
-/**
- * unc_pmi_map_online() - let a CPU that came online receive PMIs
- *
- * Context: on that CPU, interrupts off.
- */
+/* Let a CPU that came online receive PMIs.  Context: on that CPU, interrupts off. */
 void unc_pmi_map_online(void)
 {
 	this_cpu_write(unc_debugctl, false);
@@ -358,12 +347,10 @@ int unc_pmi_map_core(const struct unc_package *pkg, unsigned int cpu)
 		    per_cpu(unc_core, other) >= 0)
 			return per_cpu(unc_core, other);
 	}
-	return fls64(unc.gen->cores);
+	return fls64(unc.gen->global.cores);
 }
 
-/**
- * unc_pmi_map_exit() - undo what the measurement has changed on CPUs
- */
+/* Undo what the measurement has changed on CPUs. */
 void unc_pmi_map_exit(void)
 {
 	on_each_cpu(unc_debugctl_restore, NULL, 1);

@@ -7,10 +7,6 @@
  * events but followers are on their package's perf CPU.  read() may also be called by a
  * BPF program, and so from anywhere that a kprobe or an NMI can hit.
  */
-#include <linux/ktime.h>
-#include <linux/perf_event.h>
-#include <linux/smp.h>
-
 #include "box.h"
 #include "event.h"
 #include "lock.h"

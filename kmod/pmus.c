@@ -4,11 +4,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/mutex.h>
-#include <linux/perf_event.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/spinlock.h>
 
 #include "box.h"
 #include "lock.h"
@@ -75,11 +71,10 @@ fail:
 	return err;
 }
 
-/**
- * unc_pmus_register() - register a PMU for each box that any package has
- *
+/*
+ * Register a PMU for each box that any package has.  Returns 0 or a negative errno;
+ * unc_pmus_unregister() cleans up either way.
  * Context: process.
- * Return: 0 or a negative errno; unc_pmus_unregister() cleans up either way.
  */
 int unc_pmus_register(void)
 {
@@ -99,11 +94,7 @@ int unc_pmus_register(void)
 	return 0;
 }
 
-/**
- * unc_pmus_unregister() - unregister all PMUs
- *
- * Context: process, after the hotplug callbacks are removed.
- */
+/* Unregister all PMUs.  Context: process, after the hotplug callbacks are removed. */
 void unc_pmus_unregister(void)
 {
 	struct unc_pmu *pmu, *next;

@@ -6,9 +6,7 @@
  * Nothing can be done before a crash kernel starts; a driver that is loaded there
  * clears what it finds.
  */
-#include <linux/cpu.h>
 #include <linux/reboot.h>
-#include <linux/smp.h>
 
 #include "access.h"
 #include "box.h"
@@ -161,7 +159,7 @@ static void unc_report_found(const struct unc_found *found)
 	const struct unc_package *pkg = found->pkg;
 	unsigned int b;
 
-	if (found->running || found->status || (found->ctl & unc.gen->cores))
+	if (found->running || found->status || (found->ctl & unc.gen->global.cores))
 		pr_info("package %d: firmware or another tool had left %u boxes counting, global status %#llx and control %#llx: all cleared\n",
 			pkg->phys_id, found->running, found->status,
 			found->ctl);
@@ -175,17 +173,15 @@ static void unc_report_found(const struct unc_found *found)
 		/* once for all boxes of a function */
 		if (box && box->probed.undecided && !box->io.first)
 			pr_warn("%s of package %d: registers %#x and %#x do not tell where the counters are: taking the first reading\n",
-				box->name, pkg->phys_id, box->type->only_ctr,
-				box->type->only_other_ctr);
+				box->name, pkg->phys_id, box->type->moved.only_old,
+				box->type->moved.only_new);
 	}
 }
 
-/**
- * unc_power_start() - clear and probe every box; those that do not answer are
- * dead from the start
- *
+/*
+ * Clear and probe every box; those that do not answer are dead from the start.  Returns
+ * 0, or -ENODEV when no box answers.
  * Context: process.
- * Return: 0, or -ENODEV when no box answers.
  */
 int unc_power_start(void)
 {
@@ -210,11 +206,7 @@ int unc_power_start(void)
 	return n ? 0 : -ENODEV;
 }
 
-/**
- * unc_power_stop() - give every box its reset state back, for good
- *
- * Context: process.
- */
+/* Give every box its reset state back, for good.  Context: process. */
 void unc_power_stop(void)
 {
 	unsigned int i;
@@ -226,10 +218,8 @@ void unc_power_stop(void)
 
 /* --- loss of the registers ------------------------------------------------- */
 
-/**
- * unc_power_suspend() - bring all counts up to date, while there is power
- * @pkg: the package
- *
+/*
+ * Bring all counts up to date, while there is power.
  * Context: on a CPU of the package, interrupts off.
  */
 void unc_power_suspend(struct unc_package *pkg)
@@ -248,10 +238,8 @@ void unc_power_suspend(struct unc_package *pkg)
 	}
 }
 
-/**
- * unc_power_resume() - program all boxes again, whatever their registers hold
- * @pkg: the package
- *
+/*
+ * Program all boxes again, whatever their registers hold.
  * Context: on a CPU of the package, interrupts off.
  */
 void unc_power_resume(struct unc_package *pkg)
@@ -312,11 +300,7 @@ static struct notifier_block unc_reboot_notifier = {
 	.notifier_call = unc_reboot,
 };
 
-/**
- * unc_power_init() - register for suspend and reboot
- *
- * Return: 0 or a negative errno.
- */
+/* Register for suspend and reboot.  Returns 0 or a negative errno. */
 int unc_power_init(void)
 {
 	int err = register_reboot_notifier(&unc_reboot_notifier);
@@ -326,9 +310,7 @@ int unc_power_init(void)
 	return err;
 }
 
-/**
- * unc_power_exit() - unregister from suspend and reboot
- */
+/* Unregister from suspend and reboot. */
 void unc_power_exit(void)
 {
 	unc_unregister_syscore(&unc_syscore);

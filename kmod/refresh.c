@@ -4,9 +4,6 @@
  * other programs write them, too.  All functions are called with the box's lock held and
  * interrupts off, on a CPU of its package.
  */
-#include <linux/kernel.h>
-#include <linux/ktime.h>
-
 #include "access.h"
 #include "compat.h"
 #include "global.h"
@@ -36,13 +33,10 @@ static void unc_refresh_resync(struct unc_box *box, struct unc_slot *slot)
 	unc_report_foreign(box);
 }
 
-/**
- * unc_refresh_slot() - bring a slot's total up to date
- * @box: the box
- * @slot: the slot
- *
- * A counter that does not answer adds nothing, and neither does one that has changed
- * by more than it can count in the time passed: another program wrote it.
+/*
+ * Bring a slot's total up to date.  A counter that does not answer adds nothing, and
+ * neither does one that has changed by more than it can count in the time passed:
+ * another program wrote it.
  */
 void unc_refresh_slot(struct unc_box *box, struct unc_slot *slot)
 {
@@ -68,10 +62,7 @@ void unc_refresh_slot(struct unc_box *box, struct unc_slot *slot)
 	slot->raw = raw;
 }
 
-/**
- * unc_refresh_box() - bring every slot's total up to date
- * @box: the box
- */
+/* Bring every slot's total up to date. */
 void unc_refresh_box(struct unc_box *box)
 {
 	unsigned int ctr;
@@ -85,7 +76,7 @@ void unc_refresh_box(struct unc_box *box)
 static void unc_refresh_verify_ctl(struct unc_box *box, unsigned int ctr)
 {
 	const struct unc_layout *layout = box->type->layout;
-	u64 mask = box->type->ctl_mask | layout->en | layout->ov_en;
+	u64 mask = box->type->regs.ctl_mask | layout->en | layout->ov_en;
 	struct unc_counter *c = &box->ctr[ctr];
 
 	if (box->dead || c->slot < 0 || c->dirty ||
@@ -120,9 +111,9 @@ static bool unc_refresh_clock_moves(struct unc_box *box)
  */
 static void unc_refresh_verify_clock(struct unc_box *box)
 {
-	if (unc.gen->global_status && unc_global_status())
+	if (unc.gen->global.status && unc_global_status())
 		return;
-	if (unc.gen->global_ctl)
+	if (unc.gen->global.ctl)
 		unc_global_unfreeze(&box->pkg->overflow);
 	if (unc_refresh_clock_moves(box))
 		unc_report_foreign(box);
@@ -145,13 +136,10 @@ void unc_refresh_verify_package(struct unc_box *box)
 	unc_access_write_ctl(box, UNC_FIXED, 0);
 }
 
-/**
- * unc_refresh_verify() - bring all totals up to date, and check that the registers are
- * as the driver left them
- * @box: the box
- *
- * What another program has changed is written again.  A box that another program has
- * frozen does not tell, so it is unfrozen in any case.
+/*
+ * Bring all totals up to date, and check that the registers are as the driver left
+ * them.  What another program has changed is written again.  A box that another program
+ * has frozen does not tell, so it is unfrozen in any case.
  */
 void unc_refresh_verify(struct unc_box *box)
 {
@@ -165,7 +153,7 @@ void unc_refresh_verify(struct unc_box *box)
 		unc_refresh_verify_ctl(box, ctr);
 	if (box->dead || box->hw.frozen)
 		return;
-	if (box->type->box_ctl) {
+	if (box->type->regs.box_ctl) {
 		/* a shared one is written only if it changes, or is not known */
 		box->hw.box_ctl_known &= !box->io.function;
 		unc_access_write_box_ctl(box, 0);

@@ -4,9 +4,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/irq_work.h>
-#include <linux/workqueue.h>
-
 #include "report.h"
 
 /*
@@ -53,20 +50,14 @@ void unc_report_exit(struct unc_box *box)
 	cancel_work_sync(&box->report.resched);
 }
 
-/**
- * unc_report_dead() - a box has stopped answering
- * @box: the box, locked
- */
+/* A box has stopped answering.  The box is locked. */
 void unc_report_dead(struct unc_box *box)
 {
 	box->dead = true;
 	irq_work_queue(&box->report.work);
 }
 
-/**
- * unc_report_foreign() - another program has written a register while it counted
- * @box: the box, locked
- */
+/* Another program has written a register while it counted.  The box is locked. */
 void unc_report_foreign(struct unc_box *box)
 {
 	atomic64_inc(&box->pkg->stats.foreign_writes);

@@ -10,14 +10,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/ktime.h>
-#include <linux/math64.h>
-#include <linux/minmax.h>
-#include <linux/percpu.h>
-#include <linux/perf_event.h>
-#include <linux/sched.h>
 #include <linux/sched/clock.h>
-#include <linux/smp.h>
 
 #include "access.h"
 #include "box.h"
@@ -72,12 +65,9 @@ static void unc_sampling_set(struct unc_box *box, struct unc_slot *slot,
 	unc_access_write_counter(box, slot->ctr, value);
 }
 
-/**
- * unc_sampling_has_pmi() - check whether a CPU is interrupted for a slot's overflow
- * @box: the box, locked
- * @slot: a slot that samples in it
- *
- * A slot that is held has events that are migrating, and that need the PMI again.
+/*
+ * Check whether a CPU is interrupted for a slot's overflow.  A slot that is held has
+ * events that are migrating, and that need the PMI again.  The box is locked.
  */
 bool unc_sampling_has_pmi(const struct unc_box *box, const struct unc_slot *slot)
 {
@@ -139,11 +129,7 @@ void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
 	unc_sampling_set(box, slot, (mask + 1 - left) & mask);
 }
 
-/**
- * unc_sampling_rearm() - read a counter that counts, and arm it, if it may
- * @box: the box, locked
- * @slot: the slot
- */
+/* Read a counter that counts, and arm it, if it may.  The box is locked. */
 void unc_sampling_rearm(struct unc_box *box, struct unc_slot *slot)
 {
 	unc_box_begin_forced(box);
@@ -187,12 +173,7 @@ bool unc_sampling_account(struct unc_box *box, struct unc_slot *slot,
 	return true;
 }
 
-/**
- * unc_sampling_start() - start the samples of a slot with its first event
- * @box: the box, locked
- * @slot: the slot
- * @carry: counts of the event since its last sample
- */
+/* Start the samples of a slot with its first event.  The box is locked. */
 void unc_sampling_start(struct unc_box *box, struct unc_slot *slot, u64 carry)
 {
 	struct unc_sampling *s = &slot->sampling;
@@ -211,14 +192,11 @@ void unc_sampling_start(struct unc_box *box, struct unc_slot *slot, u64 carry)
 	unc_timer_want(box->pkg, s->paced + NSEC_PER_MSEC);
 }
 
-/**
- * unc_sampling_pace() - adapt the period of a slot in frequency mode
- * @slot: the slot, up to date
- * @bits: width of its counter
- *
- * perf adapts a period from the scheduler's tick, by the count since the last tick.
- * That suits a core's events, which stop when the core idles and has no tick.  The
- * uncore works on, so the driver measures the rate over time.
+/*
+ * Adapt the period of a slot in frequency mode.  perf adapts a period from the
+ * scheduler's tick, by the count since the last tick. That suits a core's events, which
+ * stop when the core idles and has no tick.  The uncore works on, so the driver
+ * measures the rate over time.  The slot is up to date.
  */
 void unc_sampling_pace(struct unc_slot *slot, unsigned int bits)
 {
@@ -292,12 +270,8 @@ static void unc_sampling_output(struct unc_event *ue, u64 due, u64 weight,
 	}
 }
 
-/**
- * unc_sampling_flush() - deliver what was due for an event that is taken off
- * @ue: the event
- * @due: how many samples
- * @weight: the sum of their periods
- *
+/*
+ * Deliver what was due for an event that is taken off.
  * Context: on the event's CPU, interrupts off, no lock of the driver held.
  */
 void unc_sampling_flush(struct unc_event *ue, u64 due, u64 weight)
@@ -350,11 +324,8 @@ static void unc_sampling_deliver_event(struct unc_event *ue,
 	unc_sampling_output(ue, due, weight, regs);
 }
 
-/**
- * unc_sampling_deliver() - deliver the samples of this CPU's events
- * @pkg: the package of this CPU
- * @regs: what is sampled
- *
+/*
+ * Deliver the samples of this CPU's events.
  * Context: hard interrupt: an event of this CPU cannot go away.
  */
 void unc_sampling_deliver(struct unc_package *pkg, struct pt_regs *regs)
@@ -371,12 +342,7 @@ void unc_sampling_deliver(struct unc_package *pkg, struct pt_regs *regs)
 
 /* --- adding and removing events ------------------------------------------- */
 
-/**
- * unc_sampling_fits() - check that a counter can count that far
- * @box: the box
- * @slot: what is counted
- * @period: sample period
- */
+/* Check that a counter can count that far. */
 bool unc_sampling_fits(const struct unc_box *box, const struct unc_slot *slot,
 		       u64 period)
 {
@@ -385,14 +351,7 @@ bool unc_sampling_fits(const struct unc_box *box, const struct unc_slot *slot,
 	return period <= GENMASK_ULL(bits - 1, 0);
 }
 
-/**
- * unc_sampling_check() - check that an event can be sampled
- * @event: the event, which has a sample period
- * @box: its box
- * @slot: what it asks of the box
- *
- * Return: 0, or what open returns.
- */
+/* Check that an event can be sampled.  Returns 0, or what open returns. */
 int unc_sampling_check(const struct perf_event *event,
 		       const struct unc_box *box, const struct unc_slot *slot)
 {
@@ -461,10 +420,8 @@ u64 unc_sampling_take(struct unc_event *ue, const struct unc_slot *slot,
 	return due;
 }
 
-/**
- * unc_sampling_add() - begin to deliver an event's samples on this CPU
- * @ue: the event
- *
+/*
+ * Begin to deliver an event's samples on this CPU.
  * Context: on the event's CPU, interrupts off, its box locked.
  */
 void unc_sampling_add(struct unc_event *ue)
@@ -490,10 +447,8 @@ void unc_sampling_add(struct unc_event *ue)
 	unc_timer_want(pkg, now + NSEC_PER_MSEC);
 }
 
-/**
- * unc_sampling_del() - stop delivering an event's samples on this CPU
- * @ue: the event
- *
+/*
+ * Stop delivering an event's samples on this CPU.
  * Context: on the event's CPU, interrupts off, its box locked.
  */
 void unc_sampling_del(struct unc_event *ue)
@@ -514,10 +469,9 @@ void unc_sampling_del(struct unc_event *ue)
 
 /* --- life cycle ---------------------------------------------------------- */
 
-/**
- * unc_sampling_init() - find the functions that deliver samples
- *
- * Return: 0; without them events can be counted, but not sampled.
+/*
+ * Find the functions that deliver samples.  Returns 0; without them events can be
+ * counted, but not sampled.
  */
 int unc_sampling_init(void)
 {

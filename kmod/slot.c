@@ -6,9 +6,6 @@
  * moving others out of the way when it must.
  */
 #include <linux/bsearch.h>
-#include <linux/errno.h>
-#include <linux/math64.h>
-#include <linux/string.h>
 
 #include "access.h"
 #include "box.h"
@@ -27,12 +24,12 @@ static int unc_info_cmp(const void *key, const void *elt)
 static const struct unc_event_info *unc_info(const struct unc_type *type,
 					     u64 config)
 {
-	u64 ctl = config & type->ctl_mask;
+	u64 ctl = config & type->regs.ctl_mask;
 	u16 code = ctl & type->layout->event;
 
 	if (ctl & type->layout->ext)
 		code |= 0x100;
-	return bsearch(&code, type->info, type->num_info, sizeof(*type->info),
+	return bsearch(&code, type->events.info, type->events.num_info, sizeof(*type->events.info),
 		       unc_info_cmp);
 }
 
@@ -52,7 +49,7 @@ static int unc_describe_special(const struct unc_type *type,
 	if ((slot->config[0] & ~known) ||
 	    slot->config[1] || slot->config[2])
 		return -EINVAL;
-	if (!umask && type->fixed_ctl) {
+	if (!umask && type->regs.fixed_ctl) {
 		slot->allowed = BIT(UNC_FIXED);
 		return 0;
 	}
@@ -65,24 +62,19 @@ static int unc_describe_special(const struct unc_type *type,
 	return -EINVAL;
 }
 
-/**
- * unc_slot_describe() - what a configuration asks of a box
- * @type: the box's type
- * @config: config, config1 and config2
- * @slot: where to put the answer
- *
- * Return: 0, or -EINVAL for bits that this event has no use for, or where bits
- * are missing without which nothing counts, or a threshold without which edge
- * and invert mean nothing.  Where the driver stands in for the kernel's own,
- * which masks bits that it does not know, they are masked in @slot->config, and
- * the threshold may be missing.
+/*
+ * What a configuration asks of a box.  Returns 0, or -EINVAL for bits that this event
+ * has no use for, or where bits are missing without which nothing counts, or a
+ * threshold without which edge and invert mean nothing.  Where the driver stands in for
+ * the kernel's own, which masks bits that it does not know, they are masked in
+ * @slot->config, and the threshold may be missing.
  */
 int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 		      struct unc_slot *slot)
 {
 	const struct unc_layout *layout = type->layout;
-	const struct unc_filter_use *use = type->uses;
-	const u64 ctl = config[0] & type->ctl_mask;
+	const struct unc_filter_use *use = type->filter.uses;
+	const u64 ctl = config[0] & type->regs.ctl_mask;
 	const struct unc_event_info *info;
 	unsigned int max_inc, w;
 	int err;
@@ -91,7 +83,7 @@ int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 		.config = { config[0], config[1], config[2] },
 	};
 	/* without an enable bit, a control of 0 is a counter that is off */
-	if ((config[0] & type->ctl_must) != type->ctl_must ||
+	if ((config[0] & type->regs.ctl_must) != type->regs.ctl_must ||
 	    !(layout->en | ctl))
 		return -EINVAL;
 	if ((ctl & layout->event) == UNC_EVENT_FIXED) {
@@ -100,7 +92,7 @@ int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 			return err;
 		max_inc = 1;
 	} else {
-		u64 valid[3] = { type->ctl_mask };
+		u64 valid[3] = { type->regs.ctl_mask };
 
 		if (!unc.lenient && (ctl & (layout->edge | layout->invert)) &&
 		    !(ctl & layout->thresh))
@@ -137,13 +129,9 @@ static bool unc_slot_in_use(const struct unc_slot *slot)
 	return slot->users || slot->migrating;
 }
 
-/**
- * unc_slot_equals() - check whether two events can share a slot
- * @a: what the one counts
- * @b: what the other counts
- *
- * Events that sample share one only when they have the same period or frequency: the
- * counter is set to overflow for them.
+/*
+ * Check whether two events can share a slot.  Events that sample share one only when
+ * they have the same period or frequency: the counter is set to overflow for them.
  */
 bool unc_slot_equals(const struct unc_slot *a, const struct unc_slot *b)
 {
@@ -156,12 +144,9 @@ bool unc_slot_equals(const struct unc_slot *a, const struct unc_slot *b)
 	return !memcmp(a->config, b->config, sizeof(a->config));
 }
 
-/**
- * unc_slot_find() - find the slot of a box that counts, or has counted, a given event
- * @box: the box, locked
- * @like: what it counts
- *
- * Return: the slot, which may be free, or NULL.
+/*
+ * Find the slot of a box that counts, or has counted, a given event.  Returns the slot,
+ * which may be free, or NULL.  The box is locked.
  */
 struct unc_slot *unc_slot_find(struct unc_box *box, const struct unc_slot *like)
 {

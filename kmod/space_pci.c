@@ -5,7 +5,6 @@
  * about a microsecond, and the lock of the machine's two ports.
  */
 #include <linux/io.h>
-#include <linux/ktime.h>
 #include <linux/pci.h>
 
 #include "report.h"
@@ -69,7 +68,7 @@ static void unc_pci_write(struct unc_box *box, u32 reg, u64 value)
  */
 static void unc_pci_write_filter(struct unc_box *box, u32 reg, u64 value)
 {
-	if (!box->type->filters_apart)
+	if (!box->type->filter.apart)
 		unc_pci_write(box, reg, value);
 	else if (box->io.filter_pdev)
 		unc_config_write(box->io.filter_pdev, box->io.filter_regs, reg,

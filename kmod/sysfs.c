@@ -5,13 +5,9 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/bitops.h>
-#include <linux/cpumask.h>
 #include <linux/device.h>
 #include <linux/moduleparam.h>
-#include <linux/perf_event.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 #include <linux/sysfs.h>
 
 #include "package.h"
@@ -182,8 +178,8 @@ static int unc_events_init(const struct unc_type *type,
 	struct attribute **list = t->events;
 	unsigned int i;
 
-	for (i = 0; i < type->num_events; i++) {
-		const struct unc_named_event *e = &type->events[i];
+	for (i = 0; i < type->events.num_named; i++) {
+		const struct unc_named_event *e = &type->events.named[i];
 
 		if (!unc_event_listed(e))
 			continue;
@@ -219,12 +215,12 @@ static int unc_type_sysfs_init(const struct unc_type *type,
 	unsigned int fields = 0, texts = 0, i;
 	const struct unc_field *f;
 
-	for (f = type->fields; f->name; f++)
+	for (f = type->events.fields; f->name; f++)
 		fields++;
-	for (i = 0; i < type->num_events; i++)
-		if (unc_event_listed(&type->events[i]))
-			texts += 1 + !!type->events[i].unit +
-				 !!type->events[i].scale;
+	for (i = 0; i < type->events.num_named; i++)
+		if (unc_event_listed(&type->events.named[i]))
+			texts += 1 + !!type->events.named[i].unit +
+				 !!type->events.named[i].scale;
 
 	t->attrs = kcalloc(fields + 1 + texts, sizeof(*t->attrs), GFP_KERNEL);
 	t->format = kcalloc(fields + 2, sizeof(*t->format), GFP_KERNEL);
@@ -233,7 +229,7 @@ static int unc_type_sysfs_init(const struct unc_type *type,
 		return -ENOMEM;
 
 	for (i = 0; i < fields; i++)
-		unc_format_add(t, &t->format[i], &type->fields[i]);
+		unc_format_add(t, &t->format[i], &type->events.fields[i]);
 	/* intel_uncore has no such field */
 	if (!unc.lenient)
 		unc_format_add(t, &t->format[i], &unc_local_field);
@@ -247,10 +243,9 @@ static int unc_type_sysfs_init(const struct unc_type *type,
 	return unc_events_init(type, t);
 }
 
-/**
- * unc_sysfs_init() - make the attribute groups of all box types
- *
- * Return: 0 or -ENOMEM; unc_sysfs_exit() cleans up either way.
+/*
+ * Make the attribute groups of all box types.  Returns 0 or -ENOMEM; unc_sysfs_exit()
+ * cleans up either way.
  */
 int unc_sysfs_init(void)
 {
@@ -267,9 +262,7 @@ int unc_sysfs_init(void)
 	return err;
 }
 
-/**
- * unc_sysfs_exit() - free the attribute groups; no PMU uses them any more
- */
+/* Free the attribute groups; no PMU uses them any more. */
 void unc_sysfs_exit(void)
 {
 	unsigned int i, a;
@@ -287,10 +280,7 @@ void unc_sysfs_exit(void)
 	unc_types_sysfs = NULL;
 }
 
-/**
- * unc_sysfs_groups() - the attribute groups of a box type's PMUs
- * @type: the box type
- */
+/* The attribute groups of a box type's PMUs. */
 const struct attribute_group **unc_sysfs_groups(const struct unc_type *type)
 {
 	return unc_types_sysfs[type - unc.gen->types].groups;

@@ -10,12 +10,6 @@
  * (lock.c).
  */
 #include <linux/delay.h>
-#include <linux/ktime.h>
-#include <linux/minmax.h>
-#include <linux/percpu.h>
-#include <linux/rcupdate.h>
-#include <linux/smp.h>
-#include <linux/topology.h>
 
 #include "access.h"
 #include "compat.h"
@@ -87,13 +81,7 @@ void unc_timer_want(struct unc_package *pkg, u64 at)
 		irq_work_queue(&pkg->timer.work);
 }
 
-/**
- * unc_timer_refresh_by() - have a counter that started read in time
- * @pkg: its package
- * @narrow: it wraps within a second
- *
- * Context: as for unc_timer_want().
- */
+/* Have a counter that started read in time.  Context: as for unc_timer_want(). */
 void unc_timer_refresh_by(struct unc_package *pkg, bool narrow)
 {
 	u64 now = ktime_get_mono_fast_ns();

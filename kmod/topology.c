@@ -5,12 +5,10 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/cpu.h>
 #include <linux/delay.h>
 #include <linux/overflow.h>
 #include <linux/pci.h>
 #include <linux/slab.h>
-#include <linux/topology.h>
 
 #include "access.h"
 #include "freeze.h"
@@ -29,13 +27,9 @@ static char *unc_topology_box_name(const struct unc_type *type, unsigned int ind
 	return kasprintf(GFP_KERNEL, "%s_%s_%u", unc.prefix, type->name, index);
 }
 
-/**
- * unc_topology_box() - find a box's state, make it when there is none yet
- * @pkg: the package
- * @type: the box's type
- * @index: which of that type
- *
- * Return: the box, or NULL without memory.
+/*
+ * Find a box's state, make it when there is none yet.  Returns the box, or NULL without
+ * memory.
  */
 struct unc_box *unc_topology_box(struct unc_package *pkg,
 				 const struct unc_type *type, unsigned int index)
@@ -154,11 +148,10 @@ static int unc_package_init(struct unc_package *pkg, unsigned int cpu)
 	return unc_global_init(pkg);
 }
 
-/**
- * unc_topology_init() - find packages, their buses and boxes without a function
- *
+/*
+ * Find packages, their buses and boxes without a function.  Returns 0 or a negative
+ * errno; unc_topology_exit() cleans up either way.
  * Context: process; CPU hotplug must be held off by the caller.
- * Return: 0 or a negative errno; unc_topology_exit() cleans up either way.
  */
 int unc_topology_init(void)
 {
@@ -199,9 +192,7 @@ static void unc_box_free(struct unc_box **place)
 	*place = NULL;
 }
 
-/**
- * unc_topology_exit() - free what unc_topology_init() and box creation made
- */
+/* Free what unc_topology_init() and box creation made. */
 void unc_topology_exit(void)
 {
 	unsigned int i, b;

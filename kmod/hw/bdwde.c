@@ -25,6 +25,6 @@ const struct unc_generation unc_bdwde = {
 	.name = "bdwde",
 	.rival = "bdx_uncore",
 	/* a core a bit, as in Table 2-2 */
-	.cores = GENMASK(15, 0),
+	.global.cores = GENMASK(15, 0),
 	HASWELL_COMMON,
 };

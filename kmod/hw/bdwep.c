@@ -25,6 +25,6 @@ const struct unc_generation unc_bdwep = {
 	.name = "bdwep",
 	.rival = "bdx_uncore",
 	/* a core a bit, as in Table 2-2; bits 28:27 are reserved there */
-	.cores = GENMASK(23, 0),
+	.global.cores = GENMASK(23, 0),
 	HASWELL_COMMON,
 };

@@ -70,7 +70,7 @@ static bool unc_is_uncore_bus(struct pci_dev *pdev)
 {
 	const struct pci_device_id *id = pci_match_id(unc.gen->pci_ids, pdev);
 
-	return id && !unc.gen->types[UNC_PCI_TYPE(id->driver_data)].io_bus;
+	return id && !unc.gen->types[UNC_PCI_TYPE(id->driver_data)].pci.io_bus;
 }
 
 /**

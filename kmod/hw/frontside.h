@@ -28,22 +28,22 @@
  */
 static const struct unc_layout joint_layout = { .count = U32_MAX };
 
-#define BOX(box, BOX_)						\
+#define BOX(box, BOX_)							\
 	.name = #box, .space = &unc_space_msr,				\
-	.layout = &joint_layout,				\
-	.quirks = UNC_QUIRK_FREEZE_ALL,				\
-	.max_boxes = UP(BOX_, BOXES), .bits = UP(BOX_, WIDTH),	\
-	.ctl = UP(BOX_, CONTROL), .ctr = UP(BOX_, CONTROL),	\
+	.layout = &joint_layout,					\
+	.quirks = UNC_QUIRK_FREEZE_ALL,					\
+	.max_boxes = UP(BOX_, BOXES), .bits = UP(BOX_, WIDTH),		\
+	.regs.ctl = UP(BOX_, CONTROL), .regs.ctr = UP(BOX_, CONTROL),	\
 	.max_inc = 1, EVENTS_OF(box)
 
 static const struct unc_type box_types[] = {
 	{
-		BOX(gbsq, GBSQ), .general = 2, .ctl_mask = GBSQ_CTL,
+		BOX(gbsq, GBSQ), .general = 2, .regs.ctl_mask = GBSQ_CTL,
 	}, {
-		BOX(gsnpq, GSNPQ), .general = 2, .ctl_mask = GSNPQ_CTL,
+		BOX(gsnpq, GSNPQ), .general = 2, .regs.ctl_mask = GSNPQ_CTL,
 	}, {
-		BOX(fsb, FSB), .general = 4, .ctl_mask = FSB_CTL,
-		.ctl_must = FSB_VALID,
+		BOX(fsb, FSB), .general = 4, .regs.ctl_mask = FSB_CTL,
+		.regs.ctl_must = FSB_VALID,
 	},
 };
 
@@ -51,6 +51,6 @@ static const struct unc_type box_types[] = {
 	.types = box_types,					\
 	.num_types = ARRAY_SIZE(box_types),			\
 	.max_khz = 5000000,					\
-	.global_ctl = UP(GLOBAL, CONTROL),			\
-	.freeze = GLOBAL_FREEZE,				\
-	.unfreeze = GLOBAL_UNFREEZE
+	.global.ctl = UP(GLOBAL, CONTROL),			\
+	.global.freeze = GLOBAL_FREEZE,				\
+	.global.unfreeze = GLOBAL_UNFREEZE

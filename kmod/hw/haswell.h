@@ -127,141 +127,141 @@ static const u64 r3qpi_global[] = {
 #define MSR_BOX		MSR_SPACE, .layout = &unc_e5_layout
 
 /* The addresses that PCI boxes share (Table 1-3). */
-#define PCI_BOX					\
+#define PCI_BOX						\
 	.space = &unc_space_pci,			\
-	.layout = &unc_e5_layout, .bits = 48,	\
-	.box_ctl = 0xf4, .status = 0xf8,	\
-	.ctl = { 0xd8, 0xdc, 0xe0, 0xe4 },	\
-	.ctr = { 0xa0, 0xa8, 0xb0, 0xb8 }
+	.layout = &unc_e5_layout, .bits = 48,		\
+	.regs.box_ctl = 0xf4, .regs.status = 0xf8,	\
+	.regs.ctl = { 0xd8, 0xdc, 0xe0, 0xe4 },		\
+	.regs.ctr = { 0xa0, 0xa8, 0xb0, 0xb8 }
 
 /*
  * §2.7.1: "two sets of two" counters, of IRP 0 and IRP 1, in one function with one
  * box control and one status.  Counters by Table 1-3 and the kernel's driver, or by
  * Table 2-144 and LIKWID: 0xa8 or 0xc0 is one of them, the other is not.
  */
-#define IRP								\
-	.name = "irp", PCI_BOX, .io_bus = true,				\
-	.other_ctr = { 0xa0, 0xb0, 0xb8, 0xc0 },			\
-	.only_ctr = 0xa8, .only_other_ctr = 0xc0,			\
-	.max_inc = 127,							\
-	.box_ctl_base = BOX_CTL_ONES,					\
-	.ctl_mask = CTL_COMMON | CTL_THRESH8,				\
-	.signals = true, .global_bits = BIT_ULL(34)
+#define IRP						\
+	.name = "irp", PCI_BOX, .pci.io_bus = true,	\
+	.moved.ctr = { 0xa0, 0xb0, 0xb8, 0xc0 },	\
+	.moved.only_old = 0xa8, .moved.only_new = 0xc0,	\
+	.max_inc = 127,					\
+	.regs.box_ctl_base = BOX_CTL_ONES,		\
+	.regs.ctl_mask = CTL_COMMON | CTL_THRESH8,	\
+	.overflow.signals = true, .overflow.status_bits = BIT_ULL(34)
 
 static const struct unc_type box_types[] = {
 	[TYPE_UBOX] = {
 		.name = "ubox", MSR_BOX,
 		.max_boxes = 1, .general = 2, .max_inc = 1,
-		.status = 0x708, .status_mask = GENMASK(1, 0),
-		.ctl = { 0x705, 0x706 },
-		.ctr = { 0x709, 0x70a },
-		.fixed_ctl = 0x703, .fixed_ctr = 0x704,
-		.ctl_mask = CTL_COMMON | CTL_THRESH5,
-		.uses = OF(ubox, uses),
-		.filters = ubox_filters,
-		.signals = true, .global_bits = GENMASK_ULL(1, 0),
+		.regs.status = 0x708, .regs.status_mask = GENMASK(1, 0),
+		.regs.ctl = { 0x705, 0x706 },
+		.regs.ctr = { 0x709, 0x70a },
+		.regs.fixed_ctl = 0x703, .regs.fixed_ctr = 0x704,
+		.regs.ctl_mask = CTL_COMMON | CTL_THRESH5,
+		.filter.uses = OF(ubox, uses),
+		.filter.regs = ubox_filters,
+		.overflow.signals = true, .overflow.status_bits = GENMASK_ULL(1, 0),
 		EVENTS_OF(ubox),
 	},
 	[TYPE_CBOX] = {
 		.name = "cbox", MSR_BOX,
 		.max_boxes = MAX_CBOXES, .general = 4, .max_inc = 20,
-		.box_ctl = 0xe00, .status = 0xe07, .status_mask = GENMASK(3, 0),
-		.ctl = { 0xe01, 0xe02, 0xe03, 0xe04 },
-		.ctr = { 0xe08, 0xe09, 0xe0a, 0xe0b },
-		.stride = 0x10,
-		.box_ctl_base = BOX_CTL_ONES,
-		.ctl_mask = CTL_COMMON | CTL_THRESH8 | BIT_ULL(19),
-		.uses = OF(cbox, uses),
-		.filters = cbox_filters,
+		.regs.box_ctl = 0xe00, .regs.status = 0xe07, .regs.status_mask = GENMASK(3, 0),
+		.regs.ctl = { 0xe01, 0xe02, 0xe03, 0xe04 },
+		.regs.ctr = { 0xe08, 0xe09, 0xe0a, 0xe0b },
+		.regs.stride = 0x10,
+		.regs.box_ctl_base = BOX_CTL_ONES,
+		.regs.ctl_mask = CTL_COMMON | CTL_THRESH8 | BIT_ULL(19),
+		.filter.uses = OF(cbox, uses),
+		.filter.regs = cbox_filters,
 		EVENTS_OF(cbox),
 	},
 	[TYPE_HA] = {
-		.name = "ha", PCI_BOX, .status_mask = GENMASK(3, 0),
+		.name = "ha", PCI_BOX, .regs.status_mask = GENMASK(3, 0),
 		.max_boxes = 2, .general = 4, .max_inc = 512,
-		.box_ctl_base = BOX_CTL_ONES,
-		.ctl_mask = CTL_COMMON | CTL_THRESH8,
-		.uses = OF(ha, uses), .filters = unc_ha_filters,
-		.signals = true, .global = ha_global,
+		.regs.box_ctl_base = BOX_CTL_ONES,
+		.regs.ctl_mask = CTL_COMMON | CTL_THRESH8,
+		.filter.uses = OF(ha, uses), .filter.regs = unc_ha_filters,
+		.overflow.signals = true, .overflow.status = ha_global,
 		EVENTS_OF(ha),
 	},
 	[TYPE_IMC] = {
-		.name = "imc", PCI_BOX, .status_mask = GENMASK(4, 0),
+		.name = "imc", PCI_BOX, .regs.status_mask = GENMASK(4, 0),
 		.max_boxes = 8, .general = 4, .max_inc = 255,
 		.quirks = IMC_QUIRKS,
-		.fixed_ctl = 0xf0, .fixed_ctr = 0xd0,
-		.box_ctl_base = BOX_CTL_ONES,
-		.ctl_mask = CTL_COMMON | CTL_THRESH8,
-		.signals = true, .global = imc_global,
+		.regs.fixed_ctl = 0xf0, .regs.fixed_ctr = 0xd0,
+		.regs.box_ctl_base = BOX_CTL_ONES,
+		.regs.ctl_mask = CTL_COMMON | CTL_THRESH8,
+		.overflow.signals = true, .overflow.status = imc_global,
 		EVENTS_OF(imc),
 	},
 	[TYPE_IRP] = {
-		IRP, .max_boxes = 2, .in_function = 2, .general = 2,
-		.status_mask = GENMASK(1, 0),
+		IRP, .max_boxes = 2, .pci.in_function = 2, .general = 2,
+		.regs.status_mask = GENMASK(1, 0),
 		.quirks = UNC_QUIRK_NO_RESET,
-		.in_tree = &box_types[TYPE_IRP_IN_TREE],
+		.pci.in_tree = &box_types[TYPE_IRP_IN_TREE],
 		EVENTS_OF(irp),
 	},
 	[TYPE_IRP_IN_TREE] = {
 		IRP, .max_boxes = 1, .general = 4,
-		.status_mask = GENMASK(3, 0),
+		.regs.status_mask = GENMASK(3, 0),
 		NAMES_OF(irp),
 	},
 	[TYPE_PCU] = {
 		.name = "pcu", MSR_SPACE, .layout = &unc_e5_pcu_layout,
 		.max_boxes = 1, .general = 4, .max_inc = 31,
-		.box_ctl = 0x710, .status = 0x716, .status_mask = GENMASK(3, 0),
-		.ctl = { 0x711, 0x712, 0x713, 0x714 },
-		.ctr = { 0x717, 0x718, 0x719, 0x71a },
-		.box_ctl_base = BOX_CTL_ONES,
-		.ctl_mask = PCU_EVENT | GENMASK_ULL(15, 14) | BIT_ULL(18) |
+		.regs.box_ctl = 0x710, .regs.status = 0x716, .regs.status_mask = GENMASK(3, 0),
+		.regs.ctl = { 0x711, 0x712, 0x713, 0x714 },
+		.regs.ctr = { 0x717, 0x718, 0x719, 0x71a },
+		.regs.box_ctl_base = BOX_CTL_ONES,
+		.regs.ctl_mask = PCU_EVENT | GENMASK_ULL(15, 14) | BIT_ULL(18) |
 			    BIT_ULL(23) | CTL_THRESH5 | GENMASK_ULL(31, 30),
-		.uses = OF(pcu, uses),
-		.filters = pcu_filters, FREERUN(unc_package_residencies),
-		.signals = true, .global_bits = BIT_ULL(2),
+		.filter.uses = OF(pcu, uses),
+		.filter.regs = pcu_filters, FREERUN(unc_package_residencies),
+		.overflow.signals = true, .overflow.status_bits = BIT_ULL(2),
 		EVENTS_OF(pcu),
 	},
 	[TYPE_R2PCIE] = {
-		.name = "r2pcie", PCI_BOX, .status_mask = GENMASK(3, 0),
+		.name = "r2pcie", PCI_BOX, .regs.status_mask = GENMASK(3, 0),
 		.max_boxes = 1, .general = 4, .max_inc = 31,
 		/* ignored there today; written as in all other boxes */
-		.box_ctl_base = BOX_CTL_ONES,
+		.regs.box_ctl_base = BOX_CTL_ONES,
 		.quirks = UNC_QUIRK_WRITE_TWICE,	/* §2.10.2.2 */
-		.ctl_mask = CTL_COMMON | CTL_THRESH8,
-		.signals = true, .global_bits = BIT_ULL(29),
+		.regs.ctl_mask = CTL_COMMON | CTL_THRESH8,
+		.overflow.signals = true, .overflow.status_bits = BIT_ULL(29),
 		EVENTS_OF(r2pcie),
 	},
 #ifndef ONE_SOCKET
 	[TYPE_SBOX] = {
 		.name = "sbox", MSR_BOX,
 		.max_boxes = MAX_SBOXES, .general = 4, .max_inc = 12,
-		.box_ctl = 0x720, .status = 0x725, .status_mask = GENMASK(3, 0),
-		.ctl = { 0x721, 0x722, 0x723, 0x724 },
-		.ctr = { 0x726, 0x727, 0x728, 0x729 },
-		.stride = 10,
-		.box_ctl_base = BOX_CTL_ONES,
+		.regs.box_ctl = 0x720, .regs.status = 0x725, .regs.status_mask = GENMASK(3, 0),
+		.regs.ctl = { 0x721, 0x722, 0x723, 0x724 },
+		.regs.ctr = { 0x726, 0x727, 0x728, 0x729 },
+		.regs.stride = 10,
+		.regs.box_ctl_base = BOX_CTL_ONES,
 		/* §2.4.1; box control a bit at a time, or #GP */
 		.quirks = UNC_QUIRK_WRITE_TWICE | UNC_QUIRK_STEPWISE,
-		.ctl_mask = CTL_COMMON | CTL_THRESH8 | BIT_ULL(19),
+		.regs.ctl_mask = CTL_COMMON | CTL_THRESH8 | BIT_ULL(19),
 		EVENTS_OF(sbox),
 	},
 	[TYPE_QPI] = {
-		.name = "qpi", PCI_BOX, .status_mask = GENMASK(3, 0),
+		.name = "qpi", PCI_BOX, .regs.status_mask = GENMASK(3, 0),
 		.max_boxes = 3, .general = 4, .max_inc = 255,
-		.box_ctl_base = BOX_CTL_ONES,
-		.ctl_mask = CTL_COMMON | CTL_THRESH8 | CTL_EXT,
-		.uses = OF(qpi, uses),
-		.filters = qpi_filters, .filters_apart = true,
+		.regs.box_ctl_base = BOX_CTL_ONES,
+		.regs.ctl_mask = CTL_COMMON | CTL_THRESH8 | CTL_EXT,
+		.filter.uses = OF(qpi, uses),
+		.filter.regs = qpi_filters, .filter.apart = true,
 		FREERUN(qpi_freerun),
-		.signals = true, .global = qpi_global,
+		.overflow.signals = true, .overflow.status = qpi_global,
 		EVENTS_OF(qpi),
 	},
 	[TYPE_R3QPI] = {
-		.name = "r3qpi", PCI_BOX, .status_mask = GENMASK(2, 0),
+		.name = "r3qpi", PCI_BOX, .regs.status_mask = GENMASK(2, 0),
 		.max_boxes = 3, .general = 3, .max_inc = 63,
-		.box_ctl_base = BOX_CTL_ONES,
+		.regs.box_ctl_base = BOX_CTL_ONES,
 		.quirks = UNC_QUIRK_WRITE_TWICE,	/* §2.11.1 */
-		.ctl_mask = CTL_COMMON | CTL_THRESH8,
-		.signals = true, .global = r3qpi_global,
+		.regs.ctl_mask = CTL_COMMON | CTL_THRESH8,
+		.overflow.signals = true, .overflow.status = r3qpi_global,
 		EVENTS_OF(r3qpi),
 	},
 #endif
@@ -338,9 +338,9 @@ static unsigned int count_boxes(const struct unc_package *pkg,
 	.map_bus = map_bus,					\
 	.map_io_bus = unc_package_of_io_bus,			\
 	.max_khz = 5000000,					\
-	.global_ctl = MSR_GLOBAL_CTL,				\
-	.global_status = MSR_GLOBAL_STATUS,			\
-	.freeze = GLOBAL_FREEZE,				\
-	.unfreeze = GLOBAL_UNFREEZE,				\
-	.wake = GLOBAL_WAKE,					\
+	.global.ctl = MSR_GLOBAL_CTL,				\
+	.global.status = MSR_GLOBAL_STATUS,			\
+	.global.freeze = GLOBAL_FREEZE,				\
+	.global.unfreeze = GLOBAL_UNFREEZE,			\
+	.global.wake = GLOBAL_WAKE,				\
 	.count_boxes = count_boxes

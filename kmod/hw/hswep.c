@@ -19,6 +19,6 @@
 const struct unc_generation unc_hswep = {
 	.name = "hswep",
 	.rival = "hswep_uncore",
-	.cores = GENMASK(17, 0),	/* Table 2-2 */
+	.global.cores = GENMASK(17, 0),	/* Table 2-2 */
 	HASWELL_COMMON,
 };

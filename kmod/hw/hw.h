@@ -39,14 +39,14 @@ extern const struct unc_generation unc_xeon7400;
  * The generated tables of a box; OF(box, what) is the generation's.  NAMES_OF()
  * leaves out which counters may count what: any may.
  */
-#define NAMES_OF(box)						\
-	.fields = OF(box, fields),				\
-	.events = OF(box, events),				\
-	.num_events = ARRAY_SIZE(OF(box, events))
-#define EVENTS_OF(box)						\
-	NAMES_OF(box),						\
-	.info = OF(box, info),					\
-	.num_info = ARRAY_SIZE(OF(box, info))
+#define NAMES_OF(box)				\
+	.events.fields = OF(box, fields),	\
+	.events.named = OF(box, events),	\
+	.events.num_named = ARRAY_SIZE(OF(box, events))
+#define EVENTS_OF(box)			\
+	NAMES_OF(box),			\
+	.events.info = OF(box, info),	\
+	.events.num_info = ARRAY_SIZE(OF(box, info))
 
 #define BOX_PCI(device, type, index, role)	\
 	{ PCI_VDEVICE(INTEL, device),		\

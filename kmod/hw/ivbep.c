@@ -62,40 +62,40 @@ static const u64 imc_global[] = {
 /* --- all of them ----------------------------------------------------------- */
 
 /* The box status register of a box in PCI space, and a bit for each counter */
-#define STATUS(BOX_, counters)						\
-	.status = IVBEP_##BOX_##_BOX_STATUS,				\
-	.status_mask = GENMASK((counters) - 1, 0)
+#define STATUS(BOX_, counters)				\
+	.regs.status = IVBEP_##BOX_##_BOX_STATUS,	\
+	.regs.status_mask = GENMASK((counters) - 1, 0)
 
 /* no bit of the global status is its: polled */
-#define IRP								\
-	.name = "irp", .space = &unc_space_pci, .layout = &unc_e5_layout, \
-	.bits = REG(IRP_WIDTH), CONTROLLED(IRP), .io_bus = true,	\
-	.ctl = REG(IRP_CONTROL), .ctr = REG(IRP_COUNTER),		\
-	.max_inc = 128,							\
-	.ctl_mask = CTL_COMMON | CTL_THRESH8
+#define IRP									\
+	.name = "irp", .space = &unc_space_pci, .layout = &unc_e5_layout,	\
+	.bits = REG(IRP_WIDTH), CONTROLLED(IRP), .pci.io_bus = true,		\
+	.regs.ctl = REG(IRP_CONTROL), .regs.ctr = REG(IRP_COUNTER),		\
+	.max_inc = 128,								\
+	.regs.ctl_mask = CTL_COMMON | CTL_THRESH8
 
 static const struct unc_type box_types[] = {
 	[TYPE_UBOX] = {
-		UBOX, .status = 0xc15, .status_mask = GENMASK(1, 0),
-		.signals = true, .global_bits = GENMASK_ULL(1, 0),
+		UBOX, .regs.status = 0xc15, .regs.status_mask = GENMASK(1, 0),
+		.overflow.signals = true, .overflow.status_bits = GENMASK_ULL(1, 0),
 	},
 	/* it has no status register, and its overflows are told (§2.3.3.2) */
-	[TYPE_CBOX] = { CBOX, .signals = true, .global = cbox_global },
-	[TYPE_HA] = { HA, STATUS(HA, 4), .signals = true, .global = ha_global },
+	[TYPE_CBOX] = { CBOX, .overflow.signals = true, .overflow.status = cbox_global },
+	[TYPE_HA] = { HA, STATUS(HA, 4), .overflow.signals = true, .overflow.status = ha_global },
 	[TYPE_IMC] = {
 		/*
 		 * Four counters, as the manual has it and the kernel's driver.
 		 * The datasheet's fifth control register, 0xe8, is left alone.
 		 */
 		IMC, STATUS(IMC, 5),
-		.ctl_mask = CTL_COMMON | CTL_THRESH7 | CTL_INVERT,
-		.signals = true, .global = imc_global,
+		.regs.ctl_mask = CTL_COMMON | CTL_THRESH7 | CTL_INVERT,
+		.overflow.signals = true, .overflow.status = imc_global,
 	},
 	[TYPE_IRP] = {
 		IRP, STATUS(IRP, 2), .general = 2,
-		.max_boxes = REG(IRP_BOXES), .in_function = REG(IRP_IN_FUNCTION),
+		.max_boxes = REG(IRP_BOXES), .pci.in_function = REG(IRP_IN_FUNCTION),
 		.quirks = UNC_QUIRK_NO_RESET,
-		.in_tree = &box_types[TYPE_IRP_IN_TREE],
+		.pci.in_tree = &box_types[TYPE_IRP_IN_TREE],
 		EVENTS_OF(irp),
 	},
 	[TYPE_IRP_IN_TREE] = {
@@ -103,19 +103,19 @@ static const struct unc_type box_types[] = {
 		NAMES_OF(irp),
 	},
 	[TYPE_PCU] = {
-		PCU, .status = 0xc35, .status_mask = GENMASK(3, 0),
-		.signals = true, .global_bits = BIT_ULL(2),
+		PCU, .regs.status = 0xc35, .regs.status_mask = GENMASK(3, 0),
+		.overflow.signals = true, .overflow.status_bits = BIT_ULL(2),
 	},
 	[TYPE_QPI] = {
-		QPI, STATUS(QPI, 4), .signals = true, .global_bits = QPI_GLOBAL,
+		QPI, STATUS(QPI, 4), .overflow.signals = true, .overflow.status_bits = QPI_GLOBAL,
 	},
 	[TYPE_R2PCIE] = {
 		R2PCIE, STATUS(R2PCIE, 4),
-		.signals = true, .global_bits = BIT_ULL(26),
+		.overflow.signals = true, .overflow.status_bits = BIT_ULL(26),
 	},
 	[TYPE_R3QPI] = {
 		R3QPI, STATUS(R3QPI, 3),
-		.signals = true, .global_bits = R3QPI_GLOBAL,
+		.overflow.signals = true, .overflow.status_bits = R3QPI_GLOBAL,
 	},
 };
 
@@ -162,11 +162,11 @@ const struct unc_generation unc_ivbep = {
 	.map_bus = map_bus,
 	.map_io_bus = unc_package_of_io_bus,
 	.max_khz = 5000000,
-	.global_ctl = IVBEP_GLOBAL_CONTROL,
-	.global_status = IVBEP_GLOBAL_STATUS,
-	.freeze = BIT(31),		/* Table 2-2 */
-	.wake = BIT(30),
-	.unfreeze = BIT(29),
-	.cores = GENMASK(14, 0),
+	.global.ctl = IVBEP_GLOBAL_CONTROL,
+	.global.status = IVBEP_GLOBAL_STATUS,
+	.global.freeze = BIT(31),		/* Table 2-2 */
+	.global.wake = BIT(30),
+	.global.unfreeze = BIT(29),
+	.global.cores = GENMASK(14, 0),
 	.count_boxes = count_boxes,
 };

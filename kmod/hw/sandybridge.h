@@ -15,63 +15,63 @@
 /* The generated parts of a row.  Some counters have 44 bits: seen at load. */
 #define BOX(box, BOX_)						\
 	BOX_WITHOUT_LAYOUT(box, BOX_), .layout = &unc_e5_layout
-#define BOX_WITHOUT_LAYOUT(box, BOX_)				\
-	.name = #box,						\
-	.max_boxes = REG(BOX_##_BOXES), .bits = 48,		\
-	.ctl = REG(BOX_##_CONTROL), .ctr = REG(BOX_##_COUNTER),	\
+#define BOX_WITHOUT_LAYOUT(box, BOX_)						\
+	.name = #box,								\
+	.max_boxes = REG(BOX_##_BOXES), .bits = 48,				\
+	.regs.ctl = REG(BOX_##_CONTROL), .regs.ctr = REG(BOX_##_COUNTER),	\
 	EVENTS_OF(box)
 #define CONTROLLED(BOX_)					\
-	.box_ctl = REG(BOX_##_BOX_CONTROL), .box_ctl_base = BOX_CTL_BASE
+	.regs.box_ctl = REG(BOX_##_BOX_CONTROL), .regs.box_ctl_base = BOX_CTL_BASE
 #define PCI_BOX(box, BOX_)					\
 	BOX(box, BOX_), .space = &unc_space_pci, CONTROLLED(BOX_)
-#define FIXED(BOX_)						\
-	.fixed_ctl = REG(BOX_##_FIXED_CONTROL),			\
-	.fixed_ctr = REG(BOX_##_FIXED_COUNTER)
+#define FIXED(BOX_)					\
+	.regs.fixed_ctl = REG(BOX_##_FIXED_CONTROL),	\
+	.regs.fixed_ctr = REG(BOX_##_FIXED_COUNTER)
 
 #define UBOX							\
-	BOX(ubox, UBOX), .space = &unc_space_msr, FIXED(UBOX),		\
+	BOX(ubox, UBOX), .space = &unc_space_msr, FIXED(UBOX),	\
 	.general = 2, .max_inc = 1,				\
-	.ctl_mask = CTL_COMMON | CTL_THRESH5
+	.regs.ctl_mask = CTL_COMMON | CTL_THRESH5
 
-#define CBOX							\
+#define CBOX								\
 	BOX(cbox, CBOX), .space = &unc_space_msr, CONTROLLED(CBOX),	\
-	.general = 4, .max_inc = 20, .stride = REG(CBOX_STRIDE), \
-	.ctl_mask = CTL_COMMON | CTL_THRESH8 | BIT_ULL(19),	\
-	.uses = OF(cbox, uses), .filters = cbox_filters
+	.general = 4, .max_inc = 20, .regs.stride = REG(CBOX_STRIDE),	\
+	.regs.ctl_mask = CTL_COMMON | CTL_THRESH8 | BIT_ULL(19),	\
+	.filter.uses = OF(cbox, uses), .filter.regs = cbox_filters
 
-#define HA							\
-	PCI_BOX(ha, HA), .general = 4, .max_inc = 512,		\
-	.ctl_mask = CTL_COMMON | CTL_THRESH8,			\
-	.uses = OF(ha, uses), .filters = unc_ha_filters
+#define HA						\
+	PCI_BOX(ha, HA), .general = 4, .max_inc = 512,	\
+	.regs.ctl_mask = CTL_COMMON | CTL_THRESH8,	\
+	.filter.uses = OF(ha, uses), .filter.regs = unc_ha_filters
 
 /* but for its format fields */
 #define IMC							\
 	PCI_BOX(imc, IMC), FIXED(IMC), .general = 4, .max_inc = 255
 
 /* its invert bit is the other boxes' */
-#define PCU							\
+#define PCU								\
 	BOX_WITHOUT_LAYOUT(pcu, PCU), .layout = &unc_e5_pcu_layout,	\
-	.space = &unc_space_msr, CONTROLLED(PCU),		\
-	.general = 4, .max_inc = 31,				\
-	.ctl_mask = CTL_EVENT | CTL_EXT | GENMASK_ULL(15, 14) | \
-		    (CTL_COMMON & ~GENMASK_ULL(15, 0)) | CTL_THRESH5 | \
-		    GENMASK_ULL(31, 30),			\
-	.uses = OF(pcu, uses), .filters = pcu_filters,		\
+	.space = &unc_space_msr, CONTROLLED(PCU),			\
+	.general = 4, .max_inc = 31,					\
+	.regs.ctl_mask = CTL_EVENT | CTL_EXT | GENMASK_ULL(15, 14) |	\
+		    (CTL_COMMON & ~GENMASK_ULL(15, 0)) | CTL_THRESH5 |	\
+		    GENMASK_ULL(31, 30),				\
+	.filter.uses = OF(pcu, uses), .filter.regs = pcu_filters,	\
 	FREERUN(unc_package_residencies)
 
 #define QPI							\
 	PCI_BOX(qpi, QPI), .general = 4, .max_inc = 255,	\
-	.ctl_mask = CTL_COMMON | CTL_THRESH8 | CTL_EXT,		\
-	.uses = OF(qpi, uses),					\
-	.filters = qpi_filters, .filters_apart = true
+	.regs.ctl_mask = CTL_COMMON | CTL_THRESH8 | CTL_EXT,	\
+	.filter.uses = OF(qpi, uses),				\
+	.filter.regs = qpi_filters, .filter.apart = true
 
 #define R2PCIE							\
 	PCI_BOX(r2pcie, R2PCIE), .general = 4, .max_inc = 31,	\
-	.ctl_mask = CTL_COMMON | CTL_THRESH8
+	.regs.ctl_mask = CTL_COMMON | CTL_THRESH8
 
 #define R3QPI							\
 	PCI_BOX(r3qpi, R3QPI), .general = 3, .max_inc = 63,	\
-	.ctl_mask = CTL_COMMON | CTL_THRESH8
+	.regs.ctl_mask = CTL_COMMON | CTL_THRESH8
 
 /* 327043 Table 2-77, 329468 §2.7.3 */
 static const struct unc_filter_reg pcu_filters[] = {

@@ -45,7 +45,7 @@ static const struct unc_type box_types[] = {
 	[TYPE_CBOX] = { CBOX },
 	[TYPE_HA] = { HA, .quirks = UNC_QUIRK_NO_RESET },
 	[TYPE_IMC] = {
-		IMC, .ctl_mask = CTL_COMMON | CTL_THRESH8,
+		IMC, .regs.ctl_mask = CTL_COMMON | CTL_THRESH8,
 		.quirks = UNC_QUIRK_NO_RESET,
 	},
 	[TYPE_PCU] = { PCU },
