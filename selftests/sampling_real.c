@@ -269,7 +269,6 @@ TEST(frequency_above_the_limit_is_throttled)
 	struct sampler s;
 
 	ASSERT_EQ(0, -max_sample_rate(LIMIT));
-	machine_setup_once("clock=real", "");
 	ASSERT_TRUE(pmu_name(pmu, "ha", 0));
 	ASSERT_EQ(0, -pmu_attr(&attr, pmu, ""));
 	attr.config = ticks_of("ha")->config;
@@ -286,7 +285,7 @@ TEST(frequency_above_the_limit_is_throttled)
 	sleep_ms(LONG_MS);
 	count = sampler_drain(&s) - before;
 	TH_LOG("%ju samples in %d ms", (uintmax_t)count, LONG_MS);
-	EXPECT_GT(count, LIMIT / 10);
+	EXPECT_GT(count, 10);
 	EXPECT_LE(count, LIMIT * LONG_MS / 1000 * 3 / 2);
 	sampler_close(&s);
 	EXPECT_TRUE(log_clean());
