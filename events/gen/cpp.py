@@ -10,6 +10,8 @@ HEAD = """// SPDX-License-Identifier: LGPL-2.1-or-later
 /// The catalogue of %s.
 /// Generated from events/, do not edit.
 
+#include <cmath>
+
 #include "catalogue_tables.hpp"
 
 namespace uncore {
@@ -110,7 +112,9 @@ def _metric_rows(generation, lists):
                    _text(metric.description), _text(metric.note),
                    _text(metric.section), scale, _text(unit.strip()),
                    lists.span(metric.groups),
-                   "true" if metric.one_group else "false")
+                   "true" if metric.one_group else "false",
+                   "%g" % metric.range[0], "HUGE_VAL"
+                   if metric.range[1] is None else "%g" % metric.range[1])
 
 
 def _in_tree(generation):

@@ -41,6 +41,10 @@ class Metric:
         self.note = noted(raw, manual)
         self.groups = raw["MetricGroup"].split(";")
         self.one_group = "MetricConstraint" not in raw
+        # lowest and highest possible value, None for no highest one
+        percent = (self.unit or "").endswith("%")
+        low, high = raw.get("Range", "0..100" if percent else "0..").split("..")
+        self.range = float(low), float(high) if high else None
         self.references = [Reference(*match) for match
                            in REFERENCE.findall(self.expression)]
 

@@ -4,8 +4,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 
 #include <uncore/counter_set.hpp>
 #include <uncore/error.hpp>
@@ -34,13 +37,22 @@ public:
 			     std::span<uint64_t> values) = 0;
 
 	/// Moves the calling thread to one of these CPUs, where reading the
-	/// counters of their package disturbs no other CPU; it stays where it is
-	/// when it may not go there.
+	/// counters of their package disturbs no other CPU; it stays where it
+	/// is when it may not go there.
 	virtual void visit(std::span<const int> cpus) = 0;
 	/// Lets it run again wherever it could before.
 	virtual void leave() = 0;
 
 	virtual bool is_online(int cpu) = 0;
+	/// Does the box of an event answer on a CPU of its package?
+	virtual bool answers(const event &wanted, int cpu) = 0;
+
+	/// Watches a small file of sysfs, which may be missing.  @return its
+	/// number.
+	virtual unsigned watch(const std::filesystem::path &file) = 0;
+	/// Its text, if it has another one than the last time.
+	virtual std::optional<std::string> changed(unsigned file) = 0;
+
 	virtual std::chrono::nanoseconds now() = 0;
 	/// Returns when so much time has passed.
 	virtual void wait(std::chrono::nanoseconds time) = 0;

@@ -34,6 +34,64 @@ struct stratum {
 	double unseen() const { return double(enabled) - double(running); }
 };
 
+/// How much the unseen part of a stratum weighs, and the variance that
+/// independent events would have in it.
+inline double weight_of(const stratum &s)
+{
+	return s.unseen() * double(s.enabled);
+}
+inline double least_of(const stratum &s)
+{
+	return weight_of(s) * double(s.raw) /
+	       (double(s.running) * double(s.running));
+}
+
+/// As many changes as it takes to know how much a rate changes.
+constexpr double enough_pairs = 2;
+
+/// Strata of some time, added up.
+struct tally {
+	stratum all;
+	/// Not seen yet: the time goes to the next stratum.
+	stratum open;
+	double value = 0, weight = 0, least = 0;
+
+	/// @return the stratum that is complete with @p next, unless nothing of
+	/// it was seen.
+	stratum add(const stratum &next)
+	{
+		all += next;
+		open += next;
+		if (!open.running)
+			return {};
+
+		const stratum seen = open;
+
+		open = {};
+		value += seen.value();
+		if (seen.running != seen.enabled) {
+			weight += weight_of(seen);
+			least += least_of(seen);
+		}
+		return seen;
+	}
+	double scaled() const
+	{
+		if (!all.running)
+			return all.enabled ? std::nan("") : 0;
+		if (!open.enabled)
+			return value;
+		return value + double(open.enabled) * all.rate();
+	}
+	/// @param spread variance of the rates, not a number where unknown.
+	double error(double spread) const
+	{
+		if (all.running >= all.enabled)
+			return 0;
+		return std::sqrt((weight + weight_of(open)) * spread + least);
+	}
+};
+
 /// Sums up strata, each of which is scaled by itself: a phase of a program that
 /// went unseen is then filled in from its own neighbourhood.
 ///
@@ -41,79 +99,50 @@ struct stratum {
 /// differs from that of the seen part with variance s^2/(1-f), where s^2 is the
 /// variance of the seen rates; so the count's variance is (1-f) t^2 s^2.  s^2
 /// is half of the mean squared difference of successive rates, which does not
-/// take a slow drift for noise, and at least that of independent events.
+/// take a slow drift for noise, and at least that of independent events.  With
+/// fewer than two such differences it is unknown.
 class estimator {
 public:
+	void begin_interval() { interval_ = {}; }
 	void add(const stratum &next)
 	{
-		all_ += next;
-		// Nothing seen: the time goes to the next stratum.
-		open_ += next;
-		if (!open_.running)
+		const stratum seen = total_.add(next);
+
+		interval_.add(next);
+		if (!seen.running)
 			return;
-		value_ += open_.value();
-		if (open_.running != open_.enabled)
-			add_uncertainty();
-		last_ = open_;
-		open_ = {};
+		if (seen.running != seen.enabled && last_.running)
+			add_change(seen);
+		last_ = seen;
 	}
 
-	double value() const
-	{
-		if (!all_.running)
-			return all_.enabled ? std::nan("") : 0;
-		if (!open_.enabled)
-			return value_;
-		return value_ + double(open_.enabled) * all_.rate();
-	}
-	double error() const { return std::sqrt(weight_ * spread() + least_); }
-	/// Of one stratum, with the spread that has been seen so far.
-	double error_of(const stratum &s) const
-	{
-		if (!s.running || s.running >= s.enabled)
-			return 0;
-		return std::sqrt(weight(s) * spread() + least(s));
-	}
-	const stratum &all() const { return all_; }
+	const tally &total() const { return total_; }
+	const tally &interval() const { return interval_; }
+	double error() const { return total_.error(spread()); }
+	/// With the spread that has been seen so far.
+	double interval_error() const { return interval_.error(spread()); }
 
 private:
-	static double weight(const stratum &s)
-	{
-		return s.unseen() * double(s.enabled);
-	}
-	/// The variance that independent events would have.
-	static double least(const stratum &s)
-	{
-		return weight(s) * double(s.raw) /
-		       (double(s.running) * double(s.running));
-	}
 	/// Variance of the rates, beyond that of independent events.
 	double spread() const
 	{
-		double mean = pairs_ ? squares_ / (2 * pairs_) : 0;
-
-		return std::max(0.0, mean - (pairs_ ? noise_ / pairs_ : 0));
+		if (pairs_ < enough_pairs)
+			return std::nan("");
+		return std::max(0.0, squares_ / (2 * pairs_) - noise_ / pairs_);
 	}
-	void add_uncertainty()
+	void add_change(const stratum &seen)
 	{
-		weight_ += weight(open_);
-		least_ += least(open_);
-		if (!last_.running)
-			return;
-
-		double step = open_.rate() - last_.rate();
+		double step = seen.rate() - last_.rate();
 
 		squares_ += step * step;
-		noise_ += double(open_.raw) /
-			  (double(open_.running) * double(open_.running));
+		noise_ += double(seen.raw) /
+			  (double(seen.running) * double(seen.running));
 		pairs_++;
 	}
 
-	/// All of them, the one before, and the one that has not been seen yet.
-	stratum all_, last_, open_;
-	double value_ = 0;
-	double weight_ = 0, least_ = 0, squares_ = 0, noise_ = 0;
-	uint64_t pairs_ = 0;
+	tally total_, interval_;
+	stratum last_;
+	double squares_ = 0, noise_ = 0, pairs_ = 0;
 };
 
 /// The same for sums of counters, and for functions of several sums: rates are
@@ -121,7 +150,10 @@ private:
 /// that change in step so have the error of one large box, and boxes that do
 /// not have what independent ones have.  Changes of two sums go together (or
 /// against one another) in a function of both, if both are seen at the same
-/// times.
+/// times.  Where they are multiplexed against one another, one is seen while
+/// the other is not: what the
+/// first has too much the second has too little, and a ratio or difference of
+/// them has the error of the traffic's change from turn to turn.
 class sum_estimator {
 public:
 	/// @param counters how many counters each sum is of.
@@ -140,6 +172,12 @@ public:
 		}
 	}
 
+	void begin_interval()
+	{
+		for (sum &s : sums_)
+			s.interval = {};
+		interval_flushed_ = interval_open_ = false;
+	}
 	/// A counter of a sum has been read.
 	void add(size_t sum, size_t counter, const stratum &next)
 	{
@@ -151,8 +189,10 @@ public:
 	{
 		// Nothing seen of one: the time goes to the next stratum.
 		for (const stratum &s : open_)
-			if (s.enabled && !s.running)
+			if (s.enabled && !s.running) {
+				interval_open_ = true;
 				return;
+			}
 
 		bool unseen = false;
 
@@ -162,37 +202,29 @@ public:
 			for (const stratum &part : parts(s))
 				if (part.running)
 					s.now += point(part);
-			s.weight += s.now.weight(s.counters);
-			s.least += s.now.least;
+			s.total += {s.now.weight(s.counters), s.now.least,
+				    s.now.unseen, s.now.enabled};
+			s.interval += {s.now.weight(s.counters), s.now.least,
+				       s.now.unseen, s.now.enabled};
 			unseen |= s.now.unseen > 0;
 		}
 		open_.assign(open_.size(), {});
 		if (unseen && flushed_)
 			add_changes();
-		flushed_ = true;
+		flushed_ = interval_flushed_ = true;
 	}
 
 	/// Standard error of the function that grows by @p gradient for each
-	/// sum's 1, over all that was flushed.
+	/// sum's 1, over all that was flushed; not a number where unknown.
 	double error(std::span<const double> gradient) const
 	{
-		return combine(gradient, [](const sum &s) {
-			return moment{s.weight, s.least};
-		});
+		return combine(gradient, &sum::total);
 	}
-	/// The same over one stratum: @p part gives counter @p c of sum @p s.
-	template <class Part>
-	double error_of(std::span<const double> gradient, Part &&part) const
+	double interval_error(std::span<const double> gradient) const
 	{
-		return combine(gradient, [&](const sum &s) {
-			size_t index = &s - sums_.data();
-			totals all;
-
-			for (size_t c = 0; c < s.counters; c++)
-				if (stratum one = part(index, c); one.running)
-					all += point(one);
-			return moment{all.weight(s.counters), all.least};
-		});
+		if (interval_open_ && !interval_flushed_)
+			return std::nan("");
+		return combine(gradient, &sum::interval);
 	}
 	size_t size() const { return sums_.size(); }
 
@@ -217,13 +249,28 @@ private:
 			return unseen / n * enabled / n;
 		}
 	};
+	struct moment {
+		double weight = 0, least = 0, unseen = 0, enabled = 0;
+
+		moment &operator+=(const moment &more)
+		{
+			weight += more.weight;
+			least += more.least;
+			unseen += more.unseen;
+			enabled += more.enabled;
+			return *this;
+		}
+		/// Seen time for each unseen.
+		double odds() const
+		{
+			return unseen > 0 ? enabled / unseen - 1 : 0;
+		}
+	};
 	struct sum {
 		size_t first = 0, counters = 0;
 		totals now, last;
-		double weight = 0, least = 0, noise = 0;
-	};
-	struct moment {
-		double weight, least;
+		moment total, interval;
+		double noise = 0;
 	};
 
 	std::span<const stratum> parts(const sum &s) const
@@ -254,34 +301,47 @@ private:
 	/// Covariance of two sums' rates, without what independent events have.
 	double spread(size_t i, size_t j) const
 	{
-		if (!pairs_ || together_[i] != together_[j])
-			return 0;
-
 		double mean = changes_[i * sums_.size() + j] / (2 * pairs_);
 
 		return i == j ? std::max(0.0, mean - sums_[i].noise / pairs_)
 			      : mean;
 	}
-	template <class Moment>
-	double combine(std::span<const double> gradient, Moment &&of) const
+	/// Of the product of two gradients.
+	double covariance(double product, size_t i, size_t j, const moment &a,
+			  const moment &b) const
+	{
+		const double weight = std::sqrt(a.weight * b.weight);
+
+		if (together_[i] == together_[j])
+			return product * weight * spread(i, j);
+		// They are multiplexed against one another.  Sums that are
+		// added up are not taken to be better for it.
+		return std::max(0.0, -product) * weight *
+		       std::min(1.0, std::sqrt(a.odds() * b.odds())) *
+		       std::sqrt(spread(i, i) * spread(j, j));
+	}
+	double combine(std::span<const double> gradient,
+		       moment sum::*time) const
 	{
 		double variance = 0, least = 0;
+		bool unseen = false;
 
 		for (size_t i = 0; i < sums_.size(); i++) {
 			if (gradient[i] == 0)
 				continue;
 
-			const moment mi = of(sums_[i]);
+			const moment &a = sums_[i].*time;
 
-			least += gradient[i] * gradient[i] * mi.least;
+			unseen |= a.unseen > 0;
+			least += gradient[i] * gradient[i] * a.least;
 			for (size_t j = 0; j < sums_.size(); j++)
-				if (gradient[j] != 0)
-					variance +=
-						gradient[i] * gradient[j] *
-						std::sqrt(mi.weight *
-							  of(sums_[j]).weight) *
-						spread(i, j);
+				if (gradient[j] != 0 && pairs_ >= enough_pairs)
+					variance += covariance(
+						gradient[i] * gradient[j], i, j,
+						a, sums_[j].*time);
 		}
+		if (unseen && pairs_ < enough_pairs)
+			return std::nan("");
 		return std::sqrt(std::max(0.0, variance) + least);
 	}
 
@@ -290,7 +350,8 @@ private:
 	std::vector<stratum> open_;
 	std::vector<double> changes_;
 	double pairs_ = 0;
-	bool flushed_ = false;
+	bool flushed_ = false, interval_flushed_ = false,
+	     interval_open_ = false;
 };
 
 } // namespace uncore

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fcntl.h>
 #include <optional>
 #include <sched.h>
 #include <thread>
@@ -19,6 +20,12 @@ namespace {
 
 class perf_backend : public counter_backend {
 public:
+	~perf_backend() override
+	{
+		for (const watched_file &one : files_)
+			if (one.fd >= 0)
+				close(one.fd);
+	}
 	result<void> open(const counter_group &group,
 			  std::span<const int> cpus) override;
 	result<void> enable(unsigned group) override;
@@ -28,6 +35,9 @@ public:
 	void visit(std::span<const int> cpus) override;
 	void leave() override;
 	bool is_online(int cpu) override { return counts_events(cpu); }
+	bool answers(const event &wanted, int cpu) override;
+	unsigned watch(const std::filesystem::path &file) override;
+	std::optional<std::string> changed(unsigned file) override;
 	std::chrono::nanoseconds now() override
 	{
 		return std::chrono::steady_clock::now().time_since_epoch();
@@ -44,7 +54,13 @@ private:
 		std::vector<int> descriptors;
 	};
 
+	struct watched_file {
+		int fd;
+		std::string text;
+	};
+
 	perf_events events_;
+	std::vector<watched_file> files_;
 	/// Where the thread that is visiting may run otherwise.
 	cpu_set_t home_;
 	bool away_ = false;
@@ -57,6 +73,10 @@ result<void> perf_backend::open(const counter_group &group,
 	std::optional<perf_events::number> leader;
 	opened made{};
 
+	if (cpus.empty()) {
+		groups_.push_back(std::move(made));
+		return {};
+	}
 	for (const event &wanted : group.members) {
 		perf_event_attr attr = attributes_of(wanted);
 
@@ -81,11 +101,15 @@ result<void> perf_backend::open(const counter_group &group,
 
 result<void> perf_backend::enable(unsigned group)
 {
+	if (groups_[group].descriptors.empty())
+		return {};
 	return events_.enable(groups_[group].leader);
 }
 
 result<void> perf_backend::disable(unsigned group)
 {
+	if (groups_[group].descriptors.empty())
+		return {};
 	return events_.disable(groups_[group].leader);
 }
 
@@ -96,6 +120,39 @@ int64_t perf_backend::read(unsigned group, unsigned cpu_index,
 			      values.data(), values.size_bytes());
 
 	return size < 0 ? -errno : size;
+}
+
+bool perf_backend::answers(const event &wanted, int cpu)
+{
+	perf_event_attr attr = attributes_of(wanted);
+	perf_events trial;
+
+	attr.disabled = 1;
+
+	const auto opened = trial.open(wanted, attr, {&cpu, 1});
+
+	return opened || (opened.error().code != errc::gone &&
+			  opened.error().code != errc::invalid);
+}
+
+unsigned perf_backend::watch(const std::filesystem::path &file)
+{
+	files_.push_back(
+		{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK), "-"});
+	return files_.size() - 1;
+}
+
+std::optional<std::string> perf_backend::changed(unsigned file)
+{
+	watched_file &one = files_[file];
+	char text[1024];
+	const ssize_t n =
+		one.fd < 0 ? -1 : pread(one.fd, text, sizeof(text), 0);
+
+	if (n < 0 || std::string_view(text, n) == one.text)
+		return std::nullopt;
+	one.text.assign(text, n);
+	return one.text;
 }
 
 void perf_backend::visit(std::span<const int> cpus)

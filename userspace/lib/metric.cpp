@@ -61,6 +61,8 @@ struct metric::parts {
 		std::vector<double> values, errors, sources;
 		double share = 1;
 		std::chrono::nanoseconds time{};
+		/// Of the boxes, for people.
+		std::string reason;
 	};
 	/// A place's counters, by operand, and the session's sums of them.
 	struct watched_place {
@@ -76,6 +78,9 @@ struct metric::parts {
 					  scope where) const;
 	inputs collect(const session &counts, period when,
 		       const watched_place &at) const;
+	bool is_of(const uncore::pmu *box) const;
+	std::string reason_at(const session &counts, period when,
+			      const watched_place &at) const;
 	void add_duration(inputs &in, const session &counts, period when,
 			  std::chrono::nanoseconds enabled, size_t n) const;
 	double error_of(const session &counts, period when,
@@ -223,6 +228,33 @@ metric::parts::gather(const session &counts, scope where) const
 	return all;
 }
 
+/// Also of boxes that never answered, which have no counters.
+std::string metric::parts::reason_at(const session &counts, period when,
+				     const watched_place &at) const
+{
+	std::vector<const box_health *> boxes;
+
+	for (const auto &counters : at.counters)
+		for (const counter_at &c : counters)
+			boxes.push_back(
+				&counts.health(c.counter, c.cpu_index, when));
+	for (const box_health &box : counts.health(when))
+		if (box.condition == condition::absent &&
+		    (at.at.package < 0 || box.package == at.at.package) &&
+		    (!at.at.pmu || box.pmu == at.at.pmu) && is_of(box.pmu))
+			boxes.push_back(&box);
+	return reason_of(boxes);
+}
+
+bool metric::parts::is_of(const uncore::pmu *box) const
+{
+	for (const operand &o : operands)
+		for (const source &s : o.sources)
+			if (s.pmu && s.pmu == box)
+				return true;
+	return false;
+}
+
 metric::parts::inputs metric::parts::collect(const session &counts, period when,
 					     const watched_place &at) const
 {
@@ -231,9 +263,15 @@ metric::parts::inputs metric::parts::collect(const session &counts, period when,
 	size_t n = 0;
 
 	for (const auto &counters : at.counters) {
+		size_t sources = 0;
 		count sum;
 
 		for (const counter_at &c : counters) {
+			// A box that is lost has no part in an average.
+			if (!counts.counted(c.counter, c.cpu_index, when))
+				continue;
+			sources++;
+
 			count one =
 				when == period::interval
 					? counts.interval(c.counter,
@@ -242,14 +280,21 @@ metric::parts::inputs metric::parts::collect(const session &counts, period when,
 
 			sum += one;
 			in.share = std::min(in.share, one.share());
+			// One that was lost meanwhile was enabled for less.
+			if (!counts.health(c.counter, c.cpu_index, when)
+				     .measured())
+				continue;
+			enabled += one.enabled;
+			n++;
 		}
-		enabled += sum.enabled;
-		n += counters.size();
+		if (!sources && !counters.empty())
+			sum.value = std::nan("");
 		in.values.push_back(sum.value);
 		in.errors.push_back(sum.error);
-		in.sources.push_back(double(counters.size()));
+		in.sources.push_back(double(sources));
 	}
 	add_duration(in, counts, when, enabled, n);
+	in.reason = reason_at(counts, when, at);
 	return in;
 }
 
@@ -263,21 +308,73 @@ double metric::parts::error_of(const session &counts, period when,
 	double sum = 0;
 
 	for (size_t i = 0; i < in.values.size(); i++) {
-		if (!(in.errors[i] > 0))
+		if (in.errors[i] == 0)
 			continue;
 
 		std::vector<double> moved = in.values;
+		// Where it is unknown, any step will do.
+		const double step = in.errors[i] > 0
+					    ? in.errors[i]
+					    : std::fabs(in.values[i]) / 1024;
 
-		moved[i] += in.errors[i];
+		if (!(step > 0))
+			continue;
+		moved[i] += step;
 
 		double change = expression.evaluate(moved, in.sources) - value;
 
-		gradient[i] = change / in.errors[i];
+		gradient[i] = change / step;
 		sum += change * change;
 	}
-	if (!at.sums || sum == 0)
+	if (sum == 0)
+		return 0;
+	if (!at.sums && std::any_of(in.errors.begin(), in.errors.end(),
+				    [](double e) { return std::isnan(e); }))
+		return std::nan("");
+	if (!at.sums)
 		return std::sqrt(sum);
 	return counts.error(*at.sums, gradient, when);
+}
+
+/// Counters of a box that cannot be frozen are read one after the other.
+static constexpr double read_apart = 0.01;
+
+static std::string range_of(const metric_info &info)
+{
+	const std::string unit =
+		info.unit.empty() ? "" : " " + std::string(info.unit);
+
+	if (std::isinf(info.high))
+		return uncore::format("{}{} or more", info.low, unit);
+	return uncore::format("{} to {}{}", info.low, info.high, unit);
+}
+
+/// A value that is not possible is none.
+static void hold_to_range(metric_value &made, const metric_info &info)
+{
+	const double slack =
+		std::isinf(info.high) ? 0 : (info.high - info.low) * read_apart;
+	const double error = (std::isnan(made.error) ? 0 : made.error) + slack;
+
+	if (std::isnan(made.value) ||
+	    (made.value >= info.low && made.value <= info.high))
+		return;
+	if (made.value + error >= info.low && made.value - error <= info.high) {
+		made.value = std::clamp(made.value, info.low, info.high);
+		return;
+	}
+
+	const std::string why =
+		made.share < 1
+			? "its events were multiplexed while the traffic "
+			  "changed: count fewer at once, or for longer"
+			: "the counts of its events contradict each other";
+
+	made.reason =
+		uncore::format("{:.4g} is not possible for {} ({}): {}{}{}",
+			       made.value, info.name, range_of(info), why,
+			       made.reason.empty() ? "" : "; ", made.reason);
+	made.value = made.error = std::nan("");
 }
 
 void metric::watch(session &counts, scope where)
@@ -303,11 +400,18 @@ std::vector<metric_value> metric::evaluate(const session &counts, period when,
 		double value =
 			parts_->expression.evaluate(in.values, in.sources);
 
-		values.push_back(
-			{at.at.pmu, at.at.package, value * info_->scale,
-			 parts_->error_of(counts, when, at, in, value) *
-				 info_->scale,
-			 in.share, in.time});
+		metric_value made = {
+			at.at.pmu,
+			at.at.package,
+			value * info_->scale,
+			parts_->error_of(counts, when, at, in, value) *
+				info_->scale,
+			in.share,
+			in.time,
+			std::move(in.reason)};
+
+		hold_to_range(made, *info_);
+		values.push_back(std::move(made));
 	}
 	return values;
 }

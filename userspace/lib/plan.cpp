@@ -372,13 +372,19 @@ result<planner::places> planner::add(std::span<const event_term> terms,
 
 		if (!checked && !split)
 			return checked.error();
+		std::vector<uint32_t> parts;
+
 		for (const members &set : checked ? std::vector<members>{wanted}
 						  : split_up(wanted)) {
 			uint32_t index = group_for(set, false);
 
+			parts.push_back(index);
+
 			for (const event *e : set)
 				placed.push_back({e, place(index, *e)});
 		}
+		if (parts.size() > 1)
+			parts_.push_back(std::move(parts));
 	}
 	for (size_t t = 0; t < terms.size(); t++)
 		for (const event &e : terms[t].events)
@@ -388,8 +394,61 @@ result<planner::places> planner::add(std::span<const event_term> terms,
 	return where;
 }
 
+/// Each group is followed by one that is part of the same metric.
+std::vector<uint32_t> planner::order() const
+{
+	const uint32_t none = plan_.groups.size();
+	std::vector<uint32_t> all;
+	auto is_new = [&](uint32_t group) {
+		return std::find(all.begin(), all.end(), group) == all.end();
+	};
+	auto next_of = [&](uint32_t last) {
+		uint32_t next = none;
+
+		for (const auto &parts : parts_)
+			if (std::count(parts.begin(), parts.end(), last))
+				for (uint32_t other : parts)
+					if (is_new(other))
+						next = std::min(next, other);
+		return next;
+	};
+
+	for (uint32_t first = 0; first < none; first++)
+		for (uint32_t next = first; next != none && is_new(next);
+		     next = next_of(next))
+			all.push_back(next);
+	return all;
+}
+
+unsigned planner::turns_of(const pmu *which,
+			   std::span<const uint32_t> order) const
+{
+	unsigned turns = 0;
+	members now;
+
+	for (uint32_t index : order) {
+		const counter_group &group = plan_.groups[index];
+
+		if (group.pmu != which)
+			continue;
+
+		members more = now;
+
+		for (const event &e : group.members)
+			more.push_back(&e);
+		if (turns && fits(more, generation_)) {
+			now = std::move(more);
+			continue;
+		}
+		now = pointers(group.members);
+		turns++;
+	}
+	return turns;
+}
+
 plan planner::finish() &&
 {
+	plan_.order = order();
 	for (const counter_group &group : plan_.groups) {
 		members all;
 
@@ -404,6 +463,9 @@ plan planner::finish() &&
 		if (!fits(all, generation_))
 			plan_.multiplexed.push_back(group.pmu);
 	}
+	for (const pmu *which : plan_.multiplexed)
+		plan_.turns =
+			std::max(plan_.turns, turns_of(which, plan_.order));
 	return std::move(plan_);
 }
 

@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "backend.hpp"
+#include "box_watch.hpp"
 #include "estimate.hpp"
 #include "format.hpp"
 #include "options.hpp"
+#include "sysfs.hpp"
+#include "text.hpp"
 
 namespace uncore {
 
@@ -24,9 +28,13 @@ enum { number_word, enabled_word, running_word, value_word };
 /// A group on one CPU: what one system call reads.
 struct unit {
 	uint32_t group, cpu_index, members;
+	uint32_t opened; ///< the group's number in the order of opening
 	int cpu;
-	size_t words;	   ///< where its words are
-	size_t estimators; ///< where its members' estimators are
+	size_t words;	     ///< where its words are
+	size_t estimators;   ///< where its members' estimators are
+	uint32_t box;	     ///< of box_watch
+	int clock;	     ///< the member that counts the box's clock, or -1
+	bool ticked = false; ///< it ever did
 	bool gone = false;
 };
 
@@ -34,6 +42,7 @@ struct unit {
 struct group_place {
 	std::vector<int> cpus, packages;
 	size_t first_unit;
+	nanoseconds turn; ///< before perf lets another group count
 };
 
 /// The units of a package, which are read from one of its CPUs.
@@ -56,13 +65,23 @@ constexpr size_t worth_a_visit = 4;
 /// interval: reads take their time.
 constexpr nanoseconds may_lag = std::chrono::milliseconds(1);
 
+/// For how long a clock stands still that has stopped, where no other one runs.
+constexpr nanoseconds stands_still = std::chrono::milliseconds(100);
+
+/// perf's own, where a PMU does not say how long a turn is.
+constexpr nanoseconds usual_turn = std::chrono::milliseconds(4);
+constexpr double most_turns = 64;
+/// Of the time, that samples may take.
+constexpr int sample_budget = 20;
+
 } // namespace
 
 struct session::state {
 	state(plan planned, const topology &on, const session_options &wanted,
 	      std::shared_ptr<counter_backend> counters)
 		: what(std::move(planned)), machine(on), options(wanted),
-		  backend(std::move(counters))
+		  backend(std::move(counters)),
+		  boxes(machine, *backend, options.packages)
 	{
 	}
 
@@ -70,6 +89,8 @@ struct session::state {
 	topology machine;
 	session_options options;
 	std::shared_ptr<counter_backend> backend;
+	box_watch boxes;
+	std::vector<std::string> news;
 	std::vector<group_place> groups;
 	std::vector<unit> units;
 	std::vector<stop> tour;
@@ -77,17 +98,29 @@ struct session::state {
 	std::vector<uint64_t> now, before;
 	std::vector<estimator> estimators;
 	std::vector<watched_sums> sums;
-	nanoseconds started{}, read_at{}, read_before{};
+	nanoseconds started{}, read_at{}, read_before{}, interval_began{};
+	/// That the last read took.
+	nanoseconds cost{};
+	uint32_t opened = 0; ///< groups
 	bool counting = false, multiplexed = false;
-	std::vector<uint32_t> lagging;	///< units, in the last read
-	std::vector<uint64_t> words;	///< of one unit, for look_again()
+	/// The next read is of a new interval.
+	bool begins = false;
+	std::vector<uint32_t> lagging; ///< units, in the last read
+	std::vector<uint64_t> words;   ///< of one unit, for look_again()
 
-	void add_units(uint32_t group);
+	result<void> open_group(uint32_t group);
+	void add_units(uint32_t group, box_watch::place where);
 	void plan_tour();
-	void read_stop(const stop &where, std::vector<const unit *> &lost);
+	void read_stop(const stop &where);
+	void lose(unit &u, condition why);
+	void check_boxes();
+	void check_clocks();
+	void begin_interval();
+	void read_all();
+	result<void> report();
 	bool lags(const unit &u) const;
 	bool goes_on(const unit &u);
-	void look_again(std::vector<const unit *> &lost);
+	void look_again();
 	stratum between(const unit &u, uint32_t member) const;
 	bool read_unit(unit &u);
 	void account(const unit &u);
@@ -97,7 +130,6 @@ struct session::state {
 		return between(unit_of(c.counter, c.cpu_index),
 			       c.counter.member);
 	}
-	uncore::error gone(const std::vector<const unit *> &lost) const;
 	const unit &unit_of(counter_id id, size_t cpu_index) const
 	{
 		return units[groups[id.group].first_unit + cpu_index];
@@ -119,23 +151,39 @@ session::session(session &&) noexcept = default;
 session &session::operator=(session &&) noexcept = default;
 session::~session() = default;
 
-void session::state::add_units(uint32_t group)
+static nanoseconds turn_of(const pmu *which)
 {
-	const counter_group &wanted = what.groups[group];
-	group_place place{{}, {}, units.size()};
+	const auto text =
+		which ? read_text(which->folder / "perf_event_mux_interval_ms")
+		      : std::nullopt;
+	const auto ms = text ? parse_number(*text) : std::nullopt;
 
-	place.cpus = wanted.pmu && !wanted.pmu->cpus.empty() ? wanted.pmu->cpus
-							     : machine.cpus();
-	for (uint32_t i = 0; i < place.cpus.size(); i++) {
-		uint32_t members = wanted.members.size();
+	return ms && *ms && *ms < 1000 ? std::chrono::milliseconds(*ms)
+				       : usual_turn;
+}
 
-		place.packages.push_back(machine.package_of(place.cpus[i]));
-		units.push_back({group, i, members, place.cpus[i], now.size(),
-				 estimators.size()});
-		now.resize(now.size() + value_word + members);
-		estimators.resize(estimators.size() + members);
+void session::state::add_units(uint32_t group, box_watch::place where)
+{
+	const auto &members = what.groups[group].members;
+	const auto clock = std::find_if(
+		members.begin(), members.end(), [&](const event &e) {
+			return is_clock(e, machine.generation());
+		});
+
+	for (uint32_t i = 0; i < where.cpus.size(); i++) {
+		units.push_back({group, i, uint32_t(members.size()), opened,
+				 where.cpus[i], now.size(), estimators.size(),
+				 where.boxes[i],
+				 clock == members.end()
+					 ? -1
+					 : int(clock - members.begin())});
+		now.resize(now.size() + value_word + members.size());
+		estimators.resize(estimators.size() + members.size());
 	}
-	groups.push_back(std::move(place));
+	groups[group] = {std::move(where.cpus), std::move(where.packages),
+			 units.size() - where.boxes.size(),
+			 turn_of(what.groups[group].pmu)};
+	opened++;
 }
 
 void session::state::plan_tour()
@@ -153,6 +201,34 @@ void session::state::plan_tour()
 	std::erase_if(tour, [](const stop &s) { return s.units.empty(); });
 }
 
+/// Boxes that do not answer are left out.
+result<void> session::state::open_group(uint32_t group)
+{
+	const counter_group &wanted = what.groups[group];
+	box_watch::place where = boxes.place_of(wanted.pmu);
+
+	for (;;) {
+		auto opened = backend->open(wanted, where.cpus);
+		std::vector<int> silent;
+
+		if (opened) {
+			add_units(group, std::move(where));
+			return {};
+		}
+		if (opened.error().code == errc::gone ||
+		    opened.error().code == errc::invalid)
+			for (int cpu : where.cpus)
+				if (!backend->answers(wanted.members.front(),
+						      cpu))
+					silent.push_back(cpu);
+		// None takes it: the event is to blame.
+		if (silent.empty() || (opened.error().code == errc::invalid &&
+				       silent.size() == where.cpus.size()))
+			return opened;
+		boxes.leave_out(where, silent);
+	}
+}
+
 result<session> open_session(plan what, const topology &machine,
 			     const session_options &options,
 			     std::shared_ptr<counter_backend> backend)
@@ -161,15 +237,16 @@ result<session> open_session(plan what, const topology &machine,
 		std::move(what), machine, complete_options(options),
 		std::move(backend));
 
-	for (uint32_t i = 0; i < made->what.groups.size(); i++) {
-		made->add_units(i);
-
-		auto opened = made->backend->open(made->what.groups[i],
-						  made->groups.back().cpus);
-
-		if (!opened)
+	made->groups.resize(made->what.groups.size());
+	if (made->what.order.empty())
+		for (uint32_t i = 0; i < made->what.groups.size(); i++)
+			made->what.order.push_back(i);
+	for (uint32_t group : made->what.order)
+		if (auto opened = made->open_group(group); !opened)
 			return opened.error();
-	}
+	(void)made->report();
+	if (made->units.empty() && !made->news.empty())
+		return error{errc::gone, made->news.front()};
 	made->before = made->now;
 	made->plan_tour();
 	return session(std::move(made));
@@ -184,7 +261,8 @@ result<session> session::open(plan what, const topology &machine,
 
 result<void> session::enable()
 {
-	state_->started = state_->read_at = state_->backend->now();
+	state_->started = state_->read_at = state_->interval_began =
+		state_->backend->now();
 	for (uint32_t i = 0; i < state_->groups.size(); i++)
 		if (auto done = state_->backend->enable(i); !done)
 			return done;
@@ -209,7 +287,7 @@ bool session::state::read_unit(unit &u)
 {
 	std::span<uint64_t> words(&now[u.words], value_word + u.members);
 	const uint64_t *last = &before[u.words];
-	int64_t size = backend->read(u.group, u.cpu_index, words);
+	int64_t size = backend->read(u.opened, u.cpu_index, words);
 
 	if (size != int64_t(words.size_bytes()) ||
 	    words[number_word] != u.members) {
@@ -221,37 +299,35 @@ bool session::state::read_unit(unit &u)
 	       backend->now() - read_before < may_lag;
 }
 
-/// Has it counted for less than the time that passed?  So does one whose CPU went
-/// offline in between; or it was only read early this time, or late before.
+/// Has it counted for less than the time that passed?  So does one whose CPU
+/// went offline in between; or it was only read early this time, or late
+/// before.
 bool session::state::lags(const unit &u) const
 {
 	const nanoseconds passed = read_at - read_before;
 	const nanoseconds enabled(now[u.words + enabled_word] -
 				  before[u.words + enabled_word]);
 
-	return counting &&
-	       passed - enabled > std::max(may_lag, passed / 100);
+	return counting && passed - enabled > std::max(may_lag, passed / 100);
 }
 
 bool session::state::goes_on(const unit &u)
 {
 	words.resize(value_word + u.members);
-	return backend->read(u.group, u.cpu_index, words) ==
+	return backend->read(u.opened, u.cpu_index, words) ==
 		       int64_t(words.size() * sizeof(uint64_t)) &&
 	       words[enabled_word] != now[u.words + enabled_word];
 }
 
 /// There may be no next read() to see that a counter stands still.
-void session::state::look_again(std::vector<const unit *> &lost)
+void session::state::look_again()
 {
 	if (lagging.empty())
 		return;
 	backend->wait(may_lag);
 	for (uint32_t i : lagging)
-		if (!goes_on(units[i])) {
-			units[i].gone = true;
-			lost.push_back(&units[i]);
-		}
+		if (!goes_on(units[i]))
+			lose(units[i], condition::offline);
 	lagging.clear();
 }
 
@@ -274,25 +350,13 @@ void session::state::account(const unit &u)
 	}
 }
 
-uncore::error session::state::gone(const std::vector<const unit *> &lost) const
+void session::state::lose(unit &u, condition why)
 {
-	const unit &first = *lost.front();
-	const event &e = what.groups[first.group].members.front();
-	std::string who = e.pmu ? e.pmu->name : e.text;
-
-	if (lost.size() > 1)
-		who += uncore::format(" and {} more", lost.size() - 1);
-	return {errc::gone,
-		uncore::format("CPU {} {}: what {} count{} there is lost",
-			       first.cpu,
-			       backend->is_online(first.cpu)
-				       ? "was offline for a while"
-				       : "went offline",
-			       who, lost.size() > 1 ? "" : "s")};
+	u.gone = true;
+	boxes.worsen(u.box, why);
 }
 
-void session::state::read_stop(const stop &where,
-			       std::vector<const unit *> &lost)
+void session::state::read_stop(const stop &where)
 {
 	if (options.visit_packages && tour.size() > 1 &&
 	    where.units.size() >= worth_a_visit)
@@ -300,38 +364,167 @@ void session::state::read_stop(const stop &where,
 	for (uint32_t i : where.units) {
 		unit &u = units[i];
 
-		if (u.gone) {
+		if (u.gone)
 			std::copy_n(&before[u.words], value_word + u.members,
 				    &now[u.words]);
+		else if (!read_unit(u))
+			lose(u, condition::offline);
+		else if (lags(u))
+			lagging.push_back(i);
+	}
+}
+
+/// A box that has died was counted until then: the time after it is not one in
+/// which it had no counter.
+void session::state::check_boxes()
+{
+	const auto lost = boxes.check();
+
+	if (lost.empty())
+		return;
+	for (unit &u : units) {
+		if (u.gone ||
+		    std::find(lost.begin(), lost.end(), u.box) == lost.end())
+			continue;
+		u.gone = true;
+		now[u.words + enabled_word] = before[u.words + enabled_word] +
+					      (now[u.words + running_word] -
+					       before[u.words + running_word]);
+	}
+}
+
+/// A clock has stopped where others of its type go on, or where it went on
+/// before.
+void session::state::check_clocks()
+{
+	auto ticks = [&](const unit &u) {
+		return u.clock >= 0 && !u.gone && between(u, u.clock).raw;
+	};
+
+	for (unit &u : units) {
+		if (u.clock < 0 || u.gone)
+			continue;
+
+		const nanoseconds ran(between(u, u.clock).running);
+		const counter_group &group = what.groups[u.group];
+
+		if (ticks(u) || ran < may_lag) {
+			u.ticked |= ticks(u);
 			continue;
 		}
-		if (!read_unit(u)) {
-			u.gone = true;
-			lost.push_back(&u);
-		} else if (lags(u)) {
-			lagging.push_back(i);
-		}
-		account(u);
+		if ((u.ticked && ran >= stands_still) ||
+		    std::any_of(units.begin(), units.end(), [&](const unit &v) {
+			    return ticks(v) && what.groups[v.group].pmu->box ==
+						       group.pmu->box;
+		    }))
+			boxes.worsen(u.box, condition::stopped);
 	}
+}
+
+/// @return an error where something was lost.
+result<void> session::state::report()
+{
+	result<void> outcome;
+
+	for (auto &line : boxes.news()) {
+		if (line.what >= condition::dead && outcome)
+			outcome = uncore::error{errc::gone, line.text};
+		news.push_back(std::move(line.text));
+	}
+	return outcome;
+}
+
+void session::state::begin_interval()
+{
+	interval_began = read_at;
+	for (estimator &one : estimators)
+		one.begin_interval();
+	for (watched_sums &set : sums)
+		set.estimator.begin_interval();
+	boxes.begin_interval();
+}
+
+void session::state::read_all()
+{
+	if (std::exchange(begins, false))
+		begin_interval();
+	std::swap(now, before);
+	read_before = read_at;
+	read_at = backend->now();
+	for (const stop &where : tour)
+		read_stop(where);
+	if (options.visit_packages && tour.size() > 1)
+		backend->leave();
+	cost = backend->now() - read_at;
+	check_boxes();
+	look_again();
+	check_clocks();
+	for (const unit &u : units)
+		account(u);
+	add_up();
 }
 
 result<void> session::read()
 {
-	state &s = *state_;
-	std::vector<const unit *> lost;
+	state_->read_all();
+	state_->begins = true;
+	return state_->report();
+}
 
-	std::swap(s.now, s.before);
-	s.read_before = s.read_at;
-	s.read_at = s.backend->now();
-	for (const stop &where : s.tour)
-		s.read_stop(where, lost);
-	if (s.options.visit_packages && s.tour.size() > 1)
-		s.backend->leave();
-	s.look_again(lost);
-	s.add_up();
-	if (!lost.empty())
-		return s.gone(lost);
-	return {};
+result<void> session::sample()
+{
+	state_->read_all();
+	return state_->report();
+}
+
+nanoseconds session::sample_time() const
+{
+	nanoseconds longest{};
+
+	for (const unit &u : state_->units) {
+		const stratum &all =
+			state_->estimators[u.estimators].total().all;
+
+		if (u.gone || !all.running || all.running >= all.enabled)
+			continue;
+
+		const double turns =
+			std::min(most_turns, std::ceil(double(all.enabled) /
+						       double(all.running)));
+
+		longest = std::max(
+			longest, std::chrono::duration_cast<nanoseconds>(
+					 turns * state_->groups[u.group].turn));
+	}
+	if (!longest.count() && !state_->multiplexed)
+		return longest;
+	return std::max({longest, usual_turn, sample_budget * state_->cost});
+}
+
+std::span<const box_health> session::health(period when) const
+{
+	return state_->boxes.health(when);
+}
+
+const box_health &session::health(counter_id id, size_t cpu_index,
+				  period when) const
+{
+	return health(when)[state_->unit_of(id, cpu_index).box];
+}
+
+bool session::counted(counter_id id, size_t cpu_index, period when) const
+{
+	const unit &u = state_->unit_of(id, cpu_index);
+	const estimator &known = state_->estimators[u.estimators + id.member];
+
+	return !u.gone ||
+	       (when == period::interval ? known.interval() : known.total())
+		       .all.running;
+}
+
+std::vector<std::string> session::news()
+{
+	return std::exchange(state_->news, {});
 }
 
 std::span<const int> session::cpus(counter_id id) const
@@ -354,10 +547,11 @@ count session::interval(counter_id id, size_t cpu_index) const
 {
 	const unit &u = state_->unit_of(id, cpu_index);
 	const estimator &known = state_->estimators[u.estimators + id.member];
-	stratum s = state_->between(u, id.member);
-	double value = s.running ? s.value() : s.enabled ? std::nan("") : 0;
+	const tally &t = known.interval();
 
-	return count_of(s, value, known.error_of(s));
+	return count_of(t.all,
+			u.gone && !t.all.running ? std::nan("") : t.scaled(),
+			known.interval_error());
 }
 
 count session::total(counter_id id, size_t cpu_index) const
@@ -365,7 +559,8 @@ count session::total(counter_id id, size_t cpu_index) const
 	const unit &u = state_->unit_of(id, cpu_index);
 	const estimator &known = state_->estimators[u.estimators + id.member];
 
-	return count_of(known.all(), known.value(), known.error());
+	return count_of(known.total().all, known.total().scaled(),
+			known.error());
 }
 
 /// For each sum, the first one that is counted in the same groups on the same
@@ -421,11 +616,8 @@ double session::error(sum_set sums, std::span<const double> gradient,
 {
 	const watched_sums &set = state_->sums[sums.index];
 
-	if (when == period::total)
-		return set.estimator.error(gradient);
-	return set.estimator.error_of(gradient, [&](size_t s, size_t c) {
-		return state_->between(set.counters[s][c]);
-	});
+	return when == period::total ? set.estimator.error(gradient)
+				     : set.estimator.interval_error(gradient);
 }
 
 /// The sum of its counters' counts, with the error of the whole.
@@ -436,12 +628,20 @@ static count sum_of(const session &from,
 	std::vector<double> gradient(size);
 	count all;
 
+	size_t lost = 0;
+
 	for (const counter_at &c : counters)
-		all += when == period::interval
-			       ? from.interval(c.counter, c.cpu_index)
-			       : from.total(c.counter, c.cpu_index);
+		if (!from.counted(c.counter, c.cpu_index, when))
+			lost++;
+		else
+			all += when == period::interval
+				       ? from.interval(c.counter, c.cpu_index)
+				       : from.total(c.counter, c.cpu_index);
+	if (lost && lost == counters.size())
+		all.value = std::nan("");
 	gradient[index] = 1;
-	all.error = all.error > 0 ? from.error(sums, gradient, when) : 0;
+	// also where it is unknown
+	all.error = all.error == 0 ? 0 : from.error(sums, gradient, when);
 	return all;
 }
 
@@ -463,7 +663,7 @@ count session::total(sum_set sums, size_t index) const
 
 nanoseconds session::interval_time() const
 {
-	return state_->read_at - state_->read_before;
+	return state_->read_at - state_->interval_began;
 }
 
 nanoseconds session::total_time() const

@@ -2,6 +2,7 @@
 // Counters and a clock that do what a test says.
 #pragma once
 
+#include <map>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -35,10 +36,16 @@ public:
 		double share = 1; ///< of the time that it runs
 		double rate = 1;  ///< counts a nanosecond, of member 0; others
 				  ///< count 1, 2, ... times more
+		std::vector<double> rates{}; ///< instead, of each member
 	};
 
 	std::vector<fake_group> groups;
 	std::set<int> offline;
+	/// Boxes that do not answer: PMUs, and CPUs of theirs.
+	std::set<std::pair<std::string, int>> silent;
+	/// Files of sysfs, and what was seen of them.
+	std::map<std::filesystem::path, std::string> files;
+	std::vector<std::pair<std::filesystem::path, std::string>> watched;
 	unsigned reads = 0;
 	/// Where reading has been; an empty list is home.
 	std::vector<std::vector<int>> visited;
@@ -50,6 +57,10 @@ public:
 	{
 		if (refusal)
 			return *refusal;
+		for (int cpu : cpus)
+			if (group.pmu && silent.count({group.pmu->name, cpu}))
+				return uncore::error{uncore::errc::gone,
+						     "no answer"};
 
 		fake_group made;
 
@@ -84,6 +95,24 @@ public:
 			words[3 + i] = uint64_t(c.values[i] + 0.5);
 		return words.size_bytes();
 	}
+	bool answers(const uncore::event &wanted, int cpu) override
+	{
+		return is_online(cpu) && !silent.count({wanted.pmu->name, cpu});
+	}
+	unsigned watch(const std::filesystem::path &file) override
+	{
+		watched.push_back({file, "-"});
+		return watched.size() - 1;
+	}
+	std::optional<std::string> changed(unsigned file) override
+	{
+		auto &[path, text] = watched[file];
+		auto now = files.find(path);
+
+		if (now == files.end() || now->second == text)
+			return std::nullopt;
+		return text = now->second;
+	}
 	void visit(std::span<const int> cpus) override
 	{
 		visited.emplace_back(cpus.begin(), cpus.end());
@@ -102,7 +131,10 @@ private:
 		c.enabled += time.count();
 		c.running += ran;
 		for (size_t i = 0; i < c.values.size(); i++)
-			c.values[i] += double(ran) * group.rate * double(i + 1);
+			c.values[i] += double(ran) *
+				       (group.rates.empty()
+						? group.rate * double(i + 1)
+						: group.rates[i]);
 	}
 
 	nanoseconds now_{1000000000};

@@ -80,6 +80,9 @@ struct metric_info {
 	std::span<const std::string_view> groups; ///< "memory", "llc", ...
 	/// Its events must be counted at the same time, in one group.
 	bool one_group = false;
+	/// The lowest and the highest possible value, in its unit; infinity
+	/// where there is no highest one.
+	double low = 0, high = 0;
 };
 
 /// One generation's events, values and metrics.  Lives as long as the program;

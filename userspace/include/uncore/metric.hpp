@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <uncore/catalogue.hpp>
@@ -24,8 +25,9 @@ enum class scope {
 	machine, ///< all boxes
 };
 
-/// A metric's value at one place.  Not a number where it divides by 0 or where
-/// an event was never counted.
+/// A metric's value at one place.  Not a number where it divides by 0, where
+/// an event was never counted, or where it and its error are outside of the
+/// metric's possible range; within the error it is the nearest possible one.
 struct metric_value {
 	const uncore::pmu *pmu = nullptr; ///< with scope::box
 	int package = -1;		  ///< but for scope::machine
@@ -34,6 +36,9 @@ struct metric_value {
 	double share = 1; ///< least part of the time that one of its events ran
 	/// duration_time: for how long its events were enabled, on average.
 	std::chrono::nanoseconds time{};
+	/// Why there is no value, or which boxes it is not of, for people;
+	/// empty where nothing is wrong.
+	std::string reason{};
 };
 
 class UNCORE_EXPORT metric {

@@ -42,6 +42,12 @@ struct plan {
 	/// PMUs whose groups do not fit at once, so that each counts for a part
 	/// of the time.
 	std::vector<const pmu *> multiplexed;
+	/// In which order to open the groups, so that the kernel lets those of
+	/// a metric that cannot count at once follow one another; empty for
+	/// any.
+	std::vector<uint32_t> order;
+	/// How many turns there are on the PMU that has most.
+	unsigned turns = 1;
 };
 
 /// Can these events count at once on one box?  They are taken to be of one PMU.
@@ -83,10 +89,15 @@ private:
 	UNCORE_HIDDEN counter_id place(uint32_t group, const event &wanted);
 	UNCORE_HIDDEN std::vector<members>
 	split_up(const members &wanted) const;
+	UNCORE_HIDDEN std::vector<uint32_t> order() const;
+	UNCORE_HIDDEN unsigned turns_of(const pmu *which,
+					std::span<const uint32_t> order) const;
 
 	topology machine_;
 	std::string_view generation_;
 	plan plan_;
+	/// Groups of one PMU's events of a metric, where they are several.
+	std::vector<std::vector<uint32_t>> parts_;
 };
 
 } // namespace uncore

@@ -14,10 +14,12 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <uncore/error.hpp>
 #include <uncore/export.hpp>
+#include <uncore/health.hpp>
 #include <uncore/plan.hpp>
 #include <uncore/topology.hpp>
 
@@ -38,8 +40,9 @@ struct count {
 	double value = 0;
 	/// Standard error of value that comes from scaling; 0 where it ran all
 	/// of the time.  It is estimated from how much the event's rate changed
-	/// from read to read, and is never less than that of events that come
-	/// independently of each other.
+	/// from read to read (and sample), and is never less than that of
+	/// events that come independently of each other.  Not a number where it
+	/// is unknown: with fewer than three of them.
 	double error = 0;
 	/// As the hardware counted.
 	uint64_t raw = 0;
@@ -77,16 +80,19 @@ struct session_options {
 	/// as not to interrupt others; then its affinity is what it was.
 	/// Without, the kernel interrupts a CPU of each package, for each box.
 	bool visit_packages = false;
+	/// Count on these packages only; empty: on all.
+	std::vector<int> packages{};
 };
 
 class UNCORE_EXPORT session {
 public:
 	/// Opens all events, stopped.  It takes a descriptor for each event on
-	/// each CPU: raising the limit (RLIMIT_NOFILE) is left to the program.
+	/// each CPU, and some: raising the limit (RLIMIT_NOFILE) is left to the
+	/// program.  Boxes that do not answer are left out, see health().
 	/// @param machine is read for the packages of CPUs.
 	/// Errors: errc::permission (says what to set), errc::conflict (the
-	/// kernel cannot put a group's events together), errc::gone (a CPU or a
-	/// PMU disappeared), errc::system.
+	/// kernel cannot put a group's events together), errc::gone (no box
+	/// answers, or all CPUs disappeared), errc::system.
 	static result<session> open(plan what, const topology &machine,
 				    const session_options &options = {});
 
@@ -102,10 +108,32 @@ public:
 	/// Reads all groups, one system call for each box.  What was counted
 	/// since the last read is then interval(), since enable() total().
 	/// Allocates nothing.
-	/// Errors: errc::gone, when a CPU went offline and its events with it;
-	/// names CPU and events once, and goes on with the others at the next
-	/// call.  Whatever could be read is there.
+	/// Errors: errc::gone, when a box stopped answering, or a CPU went
+	/// offline and its events with it; names them once, and continues with
+	/// the others at the next call.  Whatever could be read is there.
 	result<void> read();
+	/// The same within an interval, which continues: interval() is of the
+	/// time since the last read().  Where events are multiplexed, scaling
+	/// is better, and its error known, with some of these between two
+	/// reads.
+	result<void> sample();
+	/// In how much time to sample() again: when every event had its turn,
+	/// but not so often that it takes more than a twentieth of the time.  0
+	/// where no event has been multiplexed yet.
+	std::chrono::nanoseconds sample_time() const;
+
+	/// The boxes of the plan on each package of the machine, and the CPUs
+	/// with their own events, as of the last read(), or the worst
+	/// since enable().
+	std::span<const box_health> health(period when) const;
+	/// That of what an event is counted in.
+	const box_health &health(counter_id id, size_t cpu_index,
+				 period when) const;
+	/// Did it count at all in that time?  Not where its box was lost.
+	bool counted(counter_id id, size_t cpu_index, period when) const;
+	/// What became worse since this was called the last time, a line for
+	/// people for all boxes of a socket to which the same happened.
+	std::vector<std::string> news();
 
 	/// CPUs that an event is counted on, ascending.
 	std::span<const int> cpus(counter_id id) const;

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Metrics whose events are multiplexed: of runs that begin at any time of
+// changing traffic, the stated error covers as many as it claims, and none of
+// the values is impossible.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <random>
+
+#include <uncore/metric.hpp>
+
+#include "fake_backend.hpp"
+#include "tree.hpp"
+
+using namespace uncore;
+using namespace std::chrono_literals;
+using std::chrono::nanoseconds;
+
+namespace {
+
+constexpr nanoseconds turn = 4ms, slice = 2ms;
+constexpr int runs = 100;
+
+/// What the events of a CBo follow from, at some time.
+struct causes {
+	double reads;  ///< each nanosecond
+	double misses; ///< share of them
+	double hit_time, miss_time;
+};
+
+class rotating : public testing::Test {
+protected:
+	rotating() : recorded_("hswep")
+	{
+		// One box is enough: all of them are in step.
+		for (int box = 1; box < 18; box++)
+			std::filesystem::remove_all(
+				recorded_.path() / devices /
+				("hswep_cbox_" + std::to_string(box)));
+		machine_.emplace(recorded_.topology());
+	}
+
+	/// Phases of some seconds, and bursts of some milliseconds.
+	causes at(nanoseconds time)
+	{
+		const double s =
+			std::chrono::duration<double>(time).count() + began_;
+		const double slow =
+			std::sin(2 * std::numbers::pi * s / 3.1) / 2 + 0.5;
+		const double fast = std::sin(2 * std::numbers::pi * s / 0.037);
+
+		return {(0.01 + 0.04 * slow) * (1 + 0.3 * fast) *
+				std::exp(0.3 * burst_(random_)),
+			0.05 + 0.5 * slow, 45, 180 + 60 * slow};
+	}
+
+	static double rate(const event &e, const causes &c)
+	{
+		auto has = [&](const char *part) {
+			return e.text.find(part) != e.text.npos;
+		};
+
+		if (has("clockticks"))
+			return 2.5;
+		if (has("llc_lookup.data_read"))
+			return has("filter_state=0x1,") ||
+					       has("filter_state=0x1/")
+				       ? c.reads * c.misses
+				       : c.reads;
+		if (!has("tor_"))
+			return c.reads;
+
+		// data reads, and fewer of them for ownership
+		const double all = c.reads * (has("0x180") ? 0.2 : 1) *
+				   (has("tid_en") ? 0.1 : 1);
+		const double misses = all * c.misses;
+		const double hits = has("miss_") ? 0 : all - misses;
+
+		if (has("tor_occupancy"))
+			return hits * c.hit_time + misses * c.miss_time;
+		return hits + misses;
+	}
+
+	/// The groups of a PMU are multiplexed in the order of opening.
+	void pass(session &counts, nanoseconds time)
+	{
+		nanoseconds next = 5ms;
+
+		for (nanoseconds t{}; t < time; t += slice) {
+			const causes now = at(t);
+			std::map<const pmu *, std::vector<size_t>> of;
+
+			for (size_t g = 0; g < backend_->groups.size(); g++)
+				of[backend_->groups[g].members[0].pmu]
+					.push_back(g);
+			for (auto &[pmu, groups] : of)
+				for (size_t i = 0; i < groups.size(); i++) {
+					auto &group =
+						backend_->groups[groups[i]];
+
+					group.share =
+						(t / turn) % groups.size() == i;
+					group.rates.clear();
+					for (const event &e : group.members)
+						group.rates.push_back(
+							rate(e, now));
+				}
+			truth(now);
+			backend_->advance(slice);
+			if (t + slice < next)
+				continue;
+			EXPECT_TRUE(counts.sample());
+			next = t + slice +
+			       std::max<nanoseconds>(counts.sample_time(), 5ms);
+		}
+		EXPECT_TRUE(counts.read());
+	}
+
+	void truth(const causes &c)
+	{
+		reads_ += c.reads;
+		misses_ += c.reads * c.misses;
+		hit_time_ += c.reads * (1 - c.misses) * c.hit_time;
+		miss_time_ += c.reads * c.misses * c.miss_time;
+	}
+
+	tree recorded_;
+	std::optional<topology> machine_;
+	std::shared_ptr<fake_backend> backend_;
+	std::mt19937_64 random_{7};
+	std::normal_distribution<double> burst_;
+	double began_ = 0;
+	double reads_ = 0, misses_ = 0, hit_time_ = 0, miss_time_ = 0;
+};
+
+constexpr const char *names[] = {
+	"llc_drd_miss_pct", "avg_tor_drd_hit_latency", "avg_tor_drd_latency",
+	"avg_tor_drd_miss_latency", "llc_rfo_miss_pct"};
+
+} // namespace
+
+TEST_F(rotating, the_stated_error_is_honest)
+{
+	std::array<int, std::size(names)> within{};
+	std::uniform_real_distribution<double> phase(0, 100);
+
+	for (int run = 0; run < runs; run++) {
+		planner made(*machine_);
+		std::vector<metric> metrics;
+
+		for (const char *name : names) {
+			auto ready = metric::prepare(
+				*catalogue::of(*machine_).metric(name),
+				*machine_, made);
+
+			ASSERT_TRUE(ready) << ready.error().message;
+			metrics.push_back(*std::move(ready));
+		}
+		backend_ = std::make_shared<fake_backend>();
+
+		auto counts = open_session(std::move(made).finish(), *machine_,
+					   {}, backend_);
+
+		ASSERT_TRUE(counts);
+		for (metric &m : metrics)
+			m.watch(*counts, scope::machine);
+		ASSERT_TRUE(counts->enable());
+		began_ = phase(random_);
+		reads_ = misses_ = hit_time_ = miss_time_ = 0;
+		pass(*counts, 1s);
+
+		const double want[] = {
+			100 * misses_ / reads_, hit_time_ / (reads_ - misses_),
+			(hit_time_ + miss_time_) / reads_, miss_time_ / misses_,
+			100 * misses_ / reads_};
+
+		for (size_t i = 0; i < metrics.size(); i++) {
+			const metric_info &info = metrics[i].info();
+			const metric_value got = metrics[i].evaluate(
+				*counts, period::total, scope::machine)[0];
+
+			ASSERT_LT(got.share, 1) << names[i];
+			if (std::isnan(got.value)) {
+				EXPECT_FALSE(got.reason.empty());
+				continue;
+			}
+			EXPECT_GE(got.value, info.low) << names[i];
+			EXPECT_LE(got.value, info.high) << names[i];
+			within[i] +=
+				std::fabs(got.value - want[i]) <= got.error;
+		}
+	}
+	for (size_t i = 0; i < within.size(); i++) {
+		EXPECT_GE(within[i], runs * 60 / 100) << names[i];
+		RecordProperty(names[i], within[i]);
+		printf("%s: %d of %d\n", names[i], within[i], runs);
+	}
+}
+
+TEST_F(rotating, parts_of_a_metric_follow_one_another)
+{
+	planner made(*machine_);
+
+	for (const char *name :
+	     {"llc_drd_miss_pct", "avg_tor_drd_hit_latency", "llc_rfo_miss_pct",
+	      "avg_tor_drd_rem_miss_latency", "avg_ingress_latency_when_ne"})
+		ASSERT_TRUE(
+			metric::prepare(*catalogue::of(*machine_).metric(name),
+					*machine_, made));
+
+	const plan all = std::move(made).finish();
+	std::vector<size_t> at(all.groups.size());
+
+	ASSERT_EQ(all.order.size(), all.groups.size());
+	for (size_t i = 0; i < all.order.size(); i++)
+		at[all.order[i]] = i;
+	EXPECT_EQ(all.turns, all.groups.size());
+
+	auto group_of = [&](const char *part) {
+		for (size_t g = 0; g < all.groups.size(); g++)
+			for (const event &e : all.groups[g].members)
+				if (e.text.find(part) != e.text.npos)
+					return g;
+		ADD_FAILURE() << part;
+		return size_t(0);
+	};
+	const size_t apart =
+		at[group_of("tor_occupancy.opcode,filter_opc=0x182")] >
+				at[group_of("tor_occupancy.miss_opcode,filter_"
+					    "opc=0x182")]
+			? at[group_of(
+				  "tor_occupancy.opcode,filter_opc=0x182")] -
+				  at[group_of("tor_occupancy.miss_opcode,"
+					      "filter_opc=0x182")]
+			: at[group_of("tor_occupancy.miss_opcode,filter_opc="
+				      "0x182")] -
+				  at[group_of("tor_occupancy.opcode,filter_opc="
+					      "0x182")];
+
+	EXPECT_TRUE(apart == 1 || apart == all.groups.size() - 1);
+}
