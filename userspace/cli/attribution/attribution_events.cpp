@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Opens the events that the programs read: one a package, and where the kernel lets a
-// CPU read none but its own, a copy for each CPU.  Says where each began to count.
+// Opens the events that the programs read: one a package, and where the kernel
+// lets a CPU read none but its own, a copy for each CPU.  Says where each began
+// to count.
 #include "attribution/attribution_state.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <thread>
 
+#include <fmt/format.h>
+
 namespace cli {
 
 /// The field that makes an event a passive copy of its package's.
 static constexpr const char *local_field = "local";
 
-/// How often what is gone is asked for in vain, and how long after the last time.
+/// How often what is gone is asked for in vain, and how long after the last
+/// time.
 static constexpr unsigned most_tries = 20;
 static constexpr std::chrono::milliseconds between_tries{5};
 
@@ -65,15 +69,15 @@ static uncore::error no_counter(const uncore::event &event)
 /// From 6.8 on a kernel lets each CPU of a package read the package's event.
 uncore::result<void> attribution::state::probe_sharing()
 {
-	const attribution_counter &c = counters.front();
-
 	if (options.each_cpu)
 		return {};
-	for (unsigned pkg = 0; pkg < n_packages(); pkg++) {
+	for (unsigned i = 0; i < n_packages() * counters.size(); i++) {
+		const attribution_counter &c = counters[i / n_packages()];
+		const unsigned pkg = i % n_packages();
 		const auto &all = machine->packages()[pkg].cpus;
 		int cpu = cpu_for(*c.event.pmu, cpus, pkg);
 
-		if (cpu < 0 || all.size() < 2)
+		if (cpu < 0 || all.size() < 2 || c.gone.contains(pkg))
 			continue;
 		int other = all[0] == cpu ? all[1] : all[0];
 		auto probe = cpu_event::open(c.event, pinned(c.event), cpu);
@@ -91,8 +95,8 @@ uncore::result<void> attribution::state::probe_sharing()
 	return {};
 }
 
-/// Whether each CPU has a copy of the counter's event.  The driver has none in the
-/// place of the kernel's own.
+/// Whether each CPU has a copy of the counter's event.  The driver has none in
+/// the place of the kernel's own.
 bool attribution::state::has_copies(const attribution_counter &c) const
 {
 	return !shared && c.event.pmu->field(local_field);
@@ -203,6 +207,8 @@ uncore::result<void> attribution::state::open_on(attribution_counter &c,
 	unsigned pkg = cpus.at(cpu);
 	uncore::result<void> done;
 
+	if (c.gone.contains(pkg))
+		return done;
 	if (!c.open.contains(pkg))
 		done = open_counter(c, at, pkg);
 	if (!done)
@@ -254,8 +260,8 @@ uncore::result<void> attribution::state::open_cpu(int cpu)
 	return done;
 }
 
-/// Waits, as a CPU is online before the driver has its package's PMUs back.  @return
-/// whether to ask again for what did not answer.
+/// Waits, as a CPU is online before the driver has its package's PMUs back.
+/// @return whether to ask again for what did not answer.
 bool attribution::state::ask_again(unsigned &tries)
 {
 	if (++tries >= most_tries)
@@ -278,8 +284,55 @@ bool attribution::state::drop_offline(const uncore::error &why, unsigned &tries)
 			went.push_back(cpu);
 	for (int cpu : went)
 		cpu_went(cpu);
-	// Who was away may be back by now; a box that does not answer is not.
-	return !went.empty() || ask_again(tries);
+	// A CPU that was away may be back by now; a box that does not answer is
+	// not.
+	if (!went.empty() || ask_again(tries))
+		return true;
+	tries = 0;
+	return leave_out_dead();
+}
+
+/// The others are counted.
+bool attribution::state::leave_out_dead()
+{
+	bool any = false;
+
+	for (attribution_counter &c : counters)
+		for (unsigned pkg = 0; pkg < n_packages(); pkg++) {
+			const int cpu = cpu_for(*c.event.pmu, cpus, pkg);
+
+			if (cpu < 0 || c.open.contains(pkg) ||
+			    c.gone.contains(pkg) || box_answers(c.event, cpu))
+				continue;
+			any = c.gone.insert(pkg).second;
+			warnings.push_back(fmt::format(
+				"{} of socket {} does not answer, and is not "
+				"counted",
+				c.event.pmu->name,
+				machine->packages()[pkg].id));
+		}
+	std::sort(warnings.begin(), warnings.end());
+	warnings.erase(std::unique(warnings.begin(), warnings.end()),
+		       warnings.end());
+	return any;
+}
+
+/// Tasks of other CPUs have part in what is read there later.
+void attribution::state::note_reading()
+{
+	for (const attribution_counter &c : counters) {
+		if (shared || has_copies(c))
+			continue;
+		warnings.push_back(fmt::format(
+			"{} is read on one CPU of each socket only, and tasks "
+			"of other CPUs are told apart less exactly: {}",
+			c.event.pmu->name,
+			c.event.pmu->driver == uncore::driver::xeon_uncore
+				? "load xeon_uncore without pmu_prefix=uncore, "
+				  "or use Linux 6.8"
+				: "use xeon_uncore, or Linux 6.8"));
+		return;
+	}
 }
 
 uncore::result<void> attribution::state::open_everywhere()
@@ -300,6 +353,8 @@ uncore::result<void> attribution::state::open_everywhere()
 			++number;
 		cpu = cpus.lower_bound(number);
 	}
+	if (done)
+		note_reading();
 	return done;
 }
 

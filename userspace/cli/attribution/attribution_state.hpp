@@ -81,6 +81,8 @@ struct attribution::state {
 	bool any_has_gone(unsigned package) const;
 	static bool ask_again(unsigned &tries);
 	bool drop_offline(const uncore::error &why, unsigned &tries);
+	bool leave_out_dead();
+	void note_reading();
 	bool has_copies(const attribution_counter &c) const;
 	uncore::result<void> open_counter(attribution_counter &c, size_t at,
 					  unsigned pkg);

@@ -20,8 +20,8 @@ uint64_t sum_of(const std::vector<uint64_t> &counts)
 // --- rounding
 
 /// A package's counts in one column, made whole so that they add up: each gets
-/// by how much the sum of all up to it, to the nearest count, grows.  What is not divided yet
-/// goes with the first.
+/// by how much the sum of all up to it, to the nearest count, grows.  What is
+/// not divided yet goes with the first.
 class rounding {
 public:
 	rounding(fixed_count left, fixed_count left_before)
@@ -35,9 +35,9 @@ public:
 
 		sum_ += static_cast<wide>(share);
 		if (sum_ > 0)
-			whole_ = std::max(whole_, static_cast<uint64_t>(
-							  (sum_ + half) >>
-							  fixed_bits));
+			whole_ = std::max(whole_,
+					  static_cast<uint64_t>((sum_ + half) >>
+								fixed_bits));
 		return whole_ - before;
 	}
 
@@ -91,19 +91,29 @@ static void add_task(top_row &row, const task_share &task,
 
 using roundings = std::vector<std::vector<rounding>>; // [column][package]
 
-static void sum_rows(top_table &table, const account &a, top_by by,
-		     roundings &whole)
+static void sum_rows(top_table &table, const account &a,
+		     const top_settings &settings, roundings &whole)
 {
+	const top_by by = settings.by;
 	std::map<row_key, top_row> rows;
 	std::vector<uint64_t> counts(whole.size());
 
+	widen(table.other, whole.size(), a.packages.size());
 	for (const auto &task : a.tasks) {
+		for (size_t c = 0; c < whole.size(); c++)
+			counts[c] = whole[c][task.package].next(task.counts[c]);
+		if (settings.wanted && !settings.wanted(task)) {
+			table.other.cpu_ns += task.cpu_ns;
+			for (size_t c = 0; c < counts.size(); c++)
+				table.other.counts[c][task.package] +=
+					counts[c];
+			continue;
+		}
+
 		top_row &row = rows[key_of(task, by)];
 
 		if (row.counts.empty())
 			widen(row, whole.size(), a.packages.size());
-		for (size_t c = 0; c < whole.size(); c++)
-			counts[c] = whole[c][task.package].next(task.counts[c]);
 		add_task(row, task, counts, by);
 	}
 	for (auto &[key, row] : rows) {
@@ -117,7 +127,6 @@ static void sum_rest(top_table &table, const account &a, roundings &whole)
 {
 	size_t packages = a.packages.size(), columns = whole.size();
 
-	widen(table.other, columns, packages);
 	widen(table.idle, columns, packages);
 	table.other.comm = "other";
 	table.idle.comm = "idle";
@@ -131,7 +140,7 @@ static void sum_rest(top_table &table, const account &a, roundings &whole)
 		table.folded += account.folded;
 		table.unkept += account.unkept;
 		for (size_t c = 0; c < columns; c++) {
-			table.other.counts[c][p] =
+			table.other.counts[c][p] +=
 				whole[c][p].next(account.other[c]);
 			table.idle.counts[c][p] = account.idle[c];
 			table.totals[c][p] = account.totals[c];
@@ -142,8 +151,7 @@ static void sum_rest(top_table &table, const account &a, roundings &whole)
 // --- both
 
 double top_metric::value(const std::vector<std::vector<uint64_t>> &counts,
-			 const std::vector<double> &seconds,
-			 int package) const
+			 const std::vector<double> &seconds, int package) const
 {
 	std::vector<double> values, sources;
 	double time = 0;
@@ -190,7 +198,7 @@ top_table make_table(const account &a, const top_settings &settings)
 		for (const auto &package : a.packages)
 			whole[c].emplace_back(package.left[c],
 					      package.left_before[c]);
-	sum_rows(table, a, settings.by, whole);
+	sum_rows(table, a, settings, whole);
 	sum_rest(table, a, whole);
 	sort_rows(table.rows, settings, table.package_seconds);
 	return table;

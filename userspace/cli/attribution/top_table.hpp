@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,6 +62,8 @@ struct top_settings {
 	bool reverse = false;
 	bool per_socket = false;
 	size_t rows = 0; ///< 0: all
+	/// Which tasks to tell apart; the rest is "other".  None: all.
+	std::function<bool(const task_share &)> wanted;
 };
 
 /// A line of the table.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -32,6 +33,8 @@ struct top_options {
 	std::string output;
 	unsigned resolution_us = 100;
 	bool each_cpu = false;
+	std::vector<int> pids;
+	std::vector<std::string> comms, cgroups;
 };
 
 // --- what to count
@@ -283,16 +286,11 @@ static int run_top(const top_options &options, top_settings &settings,
 
 	auto ended = run(times, hooks);
 
-	const bool interactive = output.on_screen();
-
 	output.close_screen();
 	if (!ended)
 		return fail(ended);
 	if (!outcome)
 		return fail(outcome.error());
-	// On a screen Ctrl-C quits, as q does.
-	if (interactive && ended.status() > by_signal)
-		return success;
 	return printed ? ended.status() : failure;
 }
 
@@ -309,6 +307,42 @@ static int check_options(const top_options &options, top_settings &settings)
 	else
 		settings.sort = options.sort;
 	return success;
+}
+
+/// Does a cgroup's path name it, or one that it is in?
+static bool is_within(std::string_view path, std::string_view of)
+{
+	while (of.size() > 1 && of.ends_with('/'))
+		of.remove_suffix(1);
+	return of == "/" || path == of ||
+	       (path.starts_with(of) && path[of.size()] == '/');
+}
+
+/// The tasks that the options name.
+static std::function<bool(const task_share &)>
+filter_of(const top_options &options)
+{
+	if (options.pids.empty() && options.comms.empty() &&
+	    options.cgroups.empty())
+		return {};
+
+	auto names = std::make_shared<cgroup_names>();
+	auto has = [](const auto &list, const auto &value) {
+		return list.empty() ||
+		       std::find(list.begin(), list.end(), value) != list.end();
+	};
+
+	return [=, pids = options.pids, comms = options.comms,
+		cgroups = options.cgroups](const task_share &task) {
+		return has(pids, int(task.tgid)) && has(comms, task.comm) &&
+		       (cgroups.empty() ||
+			std::any_of(cgroups.begin(), cgroups.end(),
+				    [&](const std::string &of) {
+					    return is_within(
+						    names->name(task.cgroup),
+						    of);
+				    }));
+	};
 }
 
 static int top(const top_options &options, const context &shared)
@@ -334,6 +368,7 @@ static int top(const top_options &options, const context &shared)
 	settings.reverse = options.reverse;
 	settings.per_socket = options.per_socket;
 	settings.rows = options.rows;
+	settings.wanted = filter_of(options);
 	attributed.max_tasks = options.max_tasks;
 	attributed.each_cpu = options.each_cpu;
 	attributed.resolution =
@@ -370,6 +405,19 @@ void add_top(parser &app, context &shared)
 			   "An event of the core: a task's share is as its "
 			   "CPU's rate of it (default equal shares)");
 	command.add_flag("--once", o->once, "One table, then end");
+	command.add_option("-p,--pid", o->pids,
+			   "Processes to tell apart; the rest is other")
+		.one_value()
+		.type_name("PID");
+	command.add_option("--comm", o->comms,
+			   "Names of tasks to tell apart; the rest is other")
+		.one_value()
+		.type_name("NAME");
+	command.add_option("--cgroup", o->cgroups,
+			   "Cgroups to tell apart, with those in them; the "
+			   "rest is other")
+		.one_value()
+		.type_name("PATH");
 	command.add_option("--rows", o->rows, "Tasks to show (0: all)");
 	command.add_option("--max-tasks", o->max_tasks,
 			   "Tasks told apart in an interval (8192)")
