@@ -8,6 +8,7 @@ output that agree, how it ends, and one clear line for what cannot be done.
 import contextlib
 import csv
 import io
+import json
 import os
 import re
 import signal
@@ -16,11 +17,12 @@ import tempfile
 import time
 
 from lib.command import LIMIT, PATIENCE, started
-from lib.top import cpu_packages, online_file, set_online
+from lib.top import cpu_packages, dead_box, online_file, set_online
 from lib.traffic import UNCORE, Event, Uncore, while_sending
-from lib.uncore import SIM, Machine, Tap, pmus, read
+from lib.uncore import SIM, Machine, Tap, pmus, read, write
 
 READS = "imc/cas_count.rd/"
+CBOX0_CTR0 = 0xe08
 
 
 def running(name):
@@ -279,23 +281,117 @@ def test_offline(tap):
     bad = []
     for _ in range(4):
         with offline([*others, first]) as process:
+            for _ in range(4):
+                process.stdout.readline()
+            process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=PATIENCE)
-        if process.returncode != 1 or len(err.splitlines()) != 1 or \
-                "went offline" not in err or \
-                '"total":true' not in out.splitlines()[-1]:
+        rows = json.loads(out.splitlines()[-1])["events"]
+        if process.returncode != -signal.SIGINT or \
+                len(err.splitlines()) != 1 or "went offline" not in err or \
+                [row["socket"] for row in rows] != [0, 1] or \
+                "reason" in rows[0] or "offline" not in rows[1]["reason"]:
             bad += [err, *out.splitlines()[-2:]]
-    tap.ok(not bad,
-           "a whole package goes offline: its CPU is named, then the summary",
-           bad)
-    # it is the end, and nobody reads once more
+    tap.ok(not bad, "a whole package goes offline: its CPU is named once, its "
+           "rows are marked, and the other goes on", bad)
+    # it is the end: no read follows
     command = "; ".join("echo 0 > " + online_file(cpu)
                         for cpu in (*others, first))
-    run = Uncore("stat", "-e", READS, command=["sh", "-c", command])
+    run = Uncore("stat", "-e", READS,
+                 command=["sh", "-c", command + "; exit 7"])
     for cpu in (first, *others):
         set_online(cpu, True)
-    tap.ok(run.status == 1 and "went offline" in run.err and
-           "Counted for" in run.out, "and when it goes just before the end",
+    tap.ok(run.status == 7 and "went offline" in run.err and
+           re.search(r"cas_count.rd/ .* went offline$", run.out, re.M),
+           "and when it goes just before the end: the status is the command's",
            run.comments())
+
+
+# --- boxes that are not measured ---------------------------------------------------
+
+def test_dead(tap):
+    """A memory channel stops answering, and is dead in the next run."""
+    reads = Event("imc", "cas_count.rd")
+    send = "echo '%s' > %straffic; " % (
+        "\n".join(reads.line(socket, "imc_%d" % channel, 100)
+                  for socket in range(2) for channel in range(8)), SIM)
+    box = "hswep_imc_2 of socket 1"
+    command = ["sh", "-c", "%s sleep 1; echo '%s' > %sfault; %s sleep 1; "
+               "exit 7" % (send, dead_box(1, "imc_2"), SIM, send)]
+    arguments = ("stat", "-e", READS, "--per-socket", "--json")
+    run = Uncore(*arguments, "-I", "200", command=command)
+    rows = run.lines()[-1]["events"] if run.out else []
+    last = run.lines()[-2]["events"] if run.out else []
+    tap.ok(run.status == 7 and run.err.count("\n") == 1 and
+           box + " does not answer any more" in run.err and
+           [row["raw"] for row in rows] == [1600, 1500] and
+           "reason" not in rows[0] and box in rows[1]["reason"] and
+           "reason" not in last[0] and box in last[1]["reason"] and
+           last[1]["value"] is not None,
+           "a box dies: said once, its socket is marked, others go on",
+           run.comments())
+
+    run = Uncore(*arguments, command=["sh", "-c", send + "exit 7"])
+    rows = run.json()["events"] if run.out else []
+    tap.ok(run.status == 7 and run.err.count("\n") == 1 and
+           box + " does not answer" in run.err and
+           [row["raw"] for row in rows] == [800, 700] and
+           "reason" not in rows[0] and box in rows[1]["reason"],
+           "one that is dead at the start is missed", run.comments())
+
+    run = Uncore("stat", "-e", READS, "--per-box", "--json",
+                 command=["sh", "-c", send])
+    rows = {(row["socket"], row["box"]): row for row in run.json()["events"]}
+    dead = rows.pop((1, "hswep_imc_2"), {})
+    tap.ok(len(rows) == 15 and dead.get("value", 0) is None and
+           box in dead.get("reason", "") and
+           all(row["raw"] == 100 and "reason" not in row
+               for row in rows.values()),
+           "in a list of boxes it has no value", run.comments())
+
+    run = Uncore("metric", "memory", "-d", "0.2")
+    tap.ok(run.status == 0 and run.err.count("\n") == 1 and
+           re.search(r"^\* " + box, run.out, re.M) and
+           len(re.findall(r"\*$", run.out, re.M)) == 2,
+           "metric marks its socket and the sum of all", run.comments())
+
+    run = Uncore("stat", "-e", "hswep_imc_2/cas_count.rd/", "--csv",
+                 "--per-socket", command=["sh", "-c", send])
+    found = list(csv.DictReader(io.StringIO(run.out)))
+    tap.ok([row["raw"] for row in found] == ["100", "0"] and
+           found[1]["value"] == "" and box in found[1]["reason"],
+           "CSV has a column for the reason", run.comments())
+
+
+def test_disturbed(tap):
+    """Another program writes a counter that counts, and a clock stops."""
+    subprocess.run(["modprobe", "msr"], check=False)
+    cpu = cpu_packages()[1][0]
+    command = "sleep 0.3; python3 -c \"import os; os.pwrite(os.open(" \
+        "'/dev/cpu/%d/msr', os.O_WRONLY), bytes([255] * 5 + [0] * 3), %d)\"; " \
+        "sleep 0.3; exit 7" % (cpu, CBOX0_CTR0)
+    run = Uncore("stat", "-e", "cbox_0/llc_lookup.any,filter_state=i/",
+                 "--per-socket", "-I", "50", "--json",
+                 command=["sh", "-c", command])
+    rows = run.lines()[-1]["events"] if run.out else []
+    marked = [line["events"][1].get("reason") is not None
+              for line in run.lines()[:-1]] if run.out else []
+    tap.ok(run.status == 7 and run.err.count("\n") == 1 and
+           "another program writes registers of socket 1" in run.err and
+           rows and "reason" not in rows[0] and "socket 1" in rows[1]["reason"]
+           and marked.count(True) == 1,
+           "a counter that another program writes: said once, marked",
+           run.comments() + ["%s" % marked])
+
+    write(SIM + "fault", "no_clock pkg=1 box=imc_1 on")
+    run = Uncore("stat", "-e", "imc/dclk/", "--per-socket", "--json",
+                 command=["sh", "-c", "echo 1000 > %sadvance; exit 7" % SIM])
+    write(SIM + "fault", "no_clock pkg=1 box=imc_1 off")
+    rows = run.json()["events"] if run.out else []
+    tap.ok(run.status == 7 and run.err.count("\n") == 1 and
+           "hswep_imc_1 of socket 1 counts nothing" in run.err and
+           [row["raw"] for row in rows] == [8000, 7000] and
+           "reason" not in rows[0] and "clock" in rows[1]["reason"],
+           "a clock that stands still: said once, marked", run.comments())
 
 
 def main():
@@ -309,6 +405,8 @@ def main():
         test_refusals(tap)
         test_permission(tap)
         test_offline(tap)
+        test_disturbed(tap)
+        test_dead(tap)
     refused(tap, "no driver", Uncore("stat", "-e", READS), 1, "xeon_uncore")
     tap.end()
 

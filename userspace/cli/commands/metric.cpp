@@ -107,9 +107,11 @@ const char *title_of(const metric_set &set, std::string_view metric)
 	return nullptr;
 }
 
+/// A number with a mark if something is wrong with it, which put_reasons()
+/// says.
 std::string shown(const report_line &l)
 {
-	return human(l.value, l.unit);
+	return human(l.value, l.unit) + (l.reason.empty() ? "" : "*");
 }
 
 /// A metric's numbers at one moment, for all places.
@@ -132,6 +134,7 @@ private:
 	void put_boxes(const std::vector<const reading *> &of);
 	void put_sockets(const std::vector<const reading *> &of);
 	void put_turns(const std::vector<reading> &all);
+	void put_reasons(const std::vector<report_line> &lines);
 	void put_missing();
 
 	const metric_set &set_;
@@ -244,11 +247,7 @@ void table_report::put_turns(const std::vector<reading> &all)
 			continue;
 		any = true;
 		out.add({std::string(r.metric->name), percent(v.share),
-			 std::isfinite(v.value) && v.value
-				 ? fmt::format(
-					   "\u00b1{:.2f} %",
-					   100 * std::fabs(v.error / v.value))
-				 : ""});
+			 std::isfinite(v.value) ? error_text(v) : ""});
 	}
 	if (!any)
 		return;
@@ -256,6 +255,20 @@ void table_report::put_turns(const std::vector<reading> &all)
 			     "Multiplexed, for lack of counters; counted this "
 			     "part of the time:"));
 	put(out);
+}
+
+void table_report::put_reasons(const std::vector<report_line> &lines)
+{
+	std::vector<std::string_view> said;
+
+	for (const report_line &l : lines) {
+		if (l.reason.empty() ||
+		    std::count(said.begin(), said.end(), l.reason))
+			continue;
+		put("{}{}\n", said.empty() ? "\n" : "",
+		    yellow(to_.file(), "* " + l.reason));
+		said.push_back(l.reason);
+	}
 }
 
 void table_report::put_missing()
@@ -301,6 +314,7 @@ void table_report::show(period when, const std::vector<report_line> &lines)
 		put("\n");
 		put_sockets(plain);
 	}
+	put_reasons(lines);
 	put_turns(all);
 	if (when == period::total)
 		put_missing();
@@ -360,19 +374,27 @@ int metric(const context &shared, metric_options &options)
 	if (set == std::end(sets))
 		return unknown_set(options.set);
 
-	count_hooks hooks;
+	auto wanted = start(shared, options.count);
+	sink to;
 
-	hooks.choose = [&](measurement &to) -> uncore::result<void> {
-		add_metrics(to, *set, options.all);
-		return {};
-	};
-	hooks.lay_out = [&](measurement &of, report_options how, sink &to) {
-		how.scopes = {scope::box, scope::package, scope::machine};
-		how.set = set->name;
-		return std::make_unique<table_report>(of, *set, options.per_box,
-						      how, to);
-	};
-	return count(shared, options.count, hooks);
+	if (!wanted)
+		return fail(wanted.error());
+
+	measurement &counts = **wanted;
+
+	add_metrics(counts, *set, options.all);
+	if (auto opened = open(counts, options.count, to); !opened)
+		return fail(opened.error());
+
+	table_report printer(
+		counts, *set, options.per_box,
+		form_of(options.count,
+			{scope::box, scope::package, scope::machine},
+			set->name),
+		to);
+
+	return counts.run(options.count.run,
+			  [&](bool last) { return printer.print(last); });
 }
 
 } // namespace
@@ -382,7 +404,8 @@ void add_metric(parser &app, context &shared)
 	auto options = std::make_shared<metric_options>();
 	parser command = add_command(
 		app, shared, "metric",
-		"Answer one question: memory, llc, qpi, power, pcie, io, ring, bus",
+		"Answer one question: memory, llc, qpi, power, pcie, io, ring, "
+		"bus",
 		[options, &shared] { return metric(shared, *options); });
 
 	command.add_option("set", options->set, set_names())

@@ -6,6 +6,7 @@
 #include "commands/commands.hpp"
 #include "common/count.hpp"
 #include "common/number.hpp"
+#include "sysfs.hpp"
 
 namespace cli {
 
@@ -18,7 +19,7 @@ struct stat_options {
 	std::vector<std::string> events, metrics;
 	count_options count;
 	scope where = scope::machine;
-	std::string pid, tid;
+	std::string pid, tid, cpus;
 	bool all_cpus = false;
 };
 
@@ -85,15 +86,15 @@ void list_report::put_line(const report_line &one)
 	std::string text = human(one.value, one.unit);
 
 	if (!one.metric && !one.counted.running.count())
-		text = "not counted";
+		text = one.reason.empty() ? "not counted" : "-";
 	put("{}{:{}}  {:>20}", one.name, "",
 	    name_width_ - std::min(name_width_, width(one.name)), text);
 	if (one.share < 1 && std::isfinite(one.value)) {
-		double part = one.value ? std::fabs(one.error / one.value) : 0;
-
-		put("  \u00b1{:.2f} %, counted {} of the time", 100 * part,
+		put("  {}, counted {} of the time", error_text(one),
 		    percent(one.share));
 	}
+	if (!one.reason.empty())
+		put("  {}", yellow(to_.file(), one.reason));
 	put("\n");
 }
 
@@ -113,7 +114,7 @@ void list_report::show(period when, const std::vector<report_line> &lines)
 						m.info->name, m.reason)));
 }
 
-uncore::result<void> choose(measurement &to, const stat_options &options)
+uncore::result<void> add(measurement &to, const stat_options &options)
 {
 	for (const std::string &text : options.events)
 		if (auto added = to.add_events(text); !added)
@@ -129,6 +130,31 @@ uncore::result<void> choose(measurement &to, const stat_options &options)
 	return {};
 }
 
+/// The sockets of a list of CPUs.
+uncore::result<std::vector<int>> packages_of(const std::string &cpus,
+					     const uncore::topology &machine)
+{
+	const auto list = uncore::parse_cpu_list(cpus);
+	std::vector<int> packages;
+
+	if (!list || (list->empty() && !cpus.empty()))
+		return uncore::error{uncore::errc::invalid,
+				     fmt::format("'{}' is no list of CPUs such "
+						 "as 0,4-7",
+						 cpus)};
+	for (const int cpu : *list) {
+		const int package = machine.package_of(cpu);
+
+		if (package < 0)
+			return uncore::error{
+				uncore::errc::not_found,
+				fmt::format("CPU {} is not online", cpu)};
+		if (!std::count(packages.begin(), packages.end(), package))
+			packages.push_back(package);
+	}
+	return packages;
+}
+
 int stat(const context &shared, stat_options &options)
 {
 	if (!options.pid.empty() || !options.tid.empty())
@@ -136,20 +162,37 @@ int stat(const context &shared, stat_options &options)
 			"a box counts for all tasks of its socket, so that "
 			"stat has no counts of one process: 'uncore top --by "
 			"process' divides a socket's traffic among processes");
+	if (options.count.append && options.count.output.empty())
+		return fail_usage("--append is for -o FILE");
 	if (options.count.metric_only && options.metrics.empty())
 		return fail_usage("--metric-only is for metrics (-M)");
 	if (options.events.empty() && options.metrics.empty())
 		return fail_usage("nothing to count: give events (-e) or "
 				  "metrics (-M); uncore list shows them");
 
-	count_hooks hooks;
+	auto wanted = start(shared, options.count);
+	sink to;
 
-	hooks.choose = [&](measurement &to) { return choose(to, options); };
-	hooks.lay_out = [&](measurement &of, report_options how, sink &to) {
-		how.scopes = {options.where};
-		return std::make_unique<list_report>(of, how, to);
-	};
-	return count(shared, options.count, hooks);
+	if (!wanted)
+		return fail(wanted.error());
+
+	measurement &counts = **wanted;
+
+	auto packages = packages_of(options.cpus, counts.machine());
+
+	if (!packages)
+		return fail(packages.error());
+	options.count.packages = *std::move(packages);
+	if (auto added = add(counts, options); !added)
+		return fail(added.error());
+	if (auto opened = open(counts, options.count, to); !opened)
+		return fail(opened.error());
+
+	list_report printer(counts, form_of(options.count, {options.where}),
+			    to);
+
+	return counts.run(options.count.run,
+			  [&](bool last) { return printer.print(last); });
 }
 
 } // namespace
@@ -178,6 +221,9 @@ void add_stat(parser &app, context &shared)
 	command.add_flag(
 		"--per-node", [options] { options->where = scope::package; },
 		"The same as --per-socket: boxes belong to sockets");
+	command.add_option("-C,--cpu", options->cpus,
+			   "Count on the sockets of these CPUs only")
+		.type_name("CPUS");
 	command.add_flag("-a,--all-cpus", options->all_cpus,
 			 "No effect: boxes count for all CPUs");
 	command.add_flag("--metric-only", options->count.metric_only,

@@ -229,10 +229,21 @@ private:
 			note("counting until Ctrl-C");
 	}
 
+	void sample()
+	{
+		const auto pause =
+			hooks_.sample ? hooks_.sample() : nanoseconds(0);
+
+		sample_at_ = pause.count() ? clock::now() + pause
+					   : clock::time_point::max();
+	}
+
 	/// @return what has ended the run, for the command to get as well.
 	caught_signal count()
 	{
 		schedule times(options_, hooks_);
+
+		sample();
 		caught_signal why{interruption(), false};
 
 		for (;;) {
@@ -253,6 +264,8 @@ private:
 			if (hooks_.poll && !hooks_.poll())
 				break;
 			progress_.show(times.passed());
+			if (now >= sample_at_)
+				sample();
 			if (!times.due(now))
 				continue;
 			times.advance();
@@ -266,12 +279,16 @@ private:
 
 	std::optional<clock::time_point> wake(const schedule &times) const
 	{
-		auto next = times.wake();
+		auto next = std::min(
+			times.wake().value_or(clock::time_point::max()),
+			sample_at_);
 
-		if (!progress_.is_on())
-			return next;
-		return std::min(next.value_or(clock::time_point::max()),
-				clock::now() + std::chrono::seconds(1));
+		if (progress_.is_on())
+			next = std::min<clock::time_point>(
+				next, clock::now() + std::chrono::seconds(1));
+		if (next == clock::time_point::max())
+			return std::nullopt;
+		return next;
 	}
 
 	const run_options &options_;
@@ -282,6 +299,7 @@ private:
 	progress progress_;
 	const bool has_command_;
 	bool command_ended_ = false;
+	clock::time_point sample_at_ = clock::time_point::max();
 	int ended_by_ = 0; ///< the signal, 0 for none
 };
 

@@ -36,6 +36,9 @@ struct run_hooks {
 	std::function<bool(bool last)> tick;
 	/// Longest time between reads although there are no intervals, 0: none.
 	unsigned read_ms = 0;
+	/// Called when counting begins, and after the time that it returns, as
+	/// long as that is not 0.
+	std::function<std::chrono::nanoseconds()> sample;
 
 	/// What else is to be looked at every so many milliseconds, 0: nothing;
 	/// or as soon as a descriptor is readable.

@@ -53,7 +53,9 @@ uncore::count event_row::read(const uncore::session &counts, period when) const
 {
 	uncore::count all;
 
-	if (parts.empty()) {
+	if (parts.empty() && !absent.empty()) {
+		all.value = std::nan("");
+	} else if (parts.empty()) {
 		all.enabled = all.running = when == period::interval
 						    ? counts.interval_time()
 						    : counts.total_time();
@@ -67,6 +69,18 @@ uncore::count event_row::read(const uncore::session &counts, period when) const
 	all.value *= kind->scale;
 	all.error *= kind->scale;
 	return all;
+}
+
+/// More of them are hard to tell from the traffic's own changes.
+static constexpr unsigned most_turns = 4;
+
+std::string event_row::reason(const uncore::session &counts, period when) const
+{
+	std::vector<const uncore::box_health *> boxes = absent;
+
+	for (const uncore::counter_at &c : parts)
+		boxes.push_back(&counts.health(c.counter, c.cpu_index, when));
+	return uncore::reason_of(boxes);
 }
 
 uncore::result<void> measurement::add_events(std::string_view text)
@@ -98,45 +112,100 @@ void measurement::add_metric(const uncore::metric_info &info)
 		missing_.push_back({&info, ready.error().message});
 }
 
-uncore::result<void> measurement::open()
+/// Lists of metrics that take few turns each.
+std::string measurement::split_advice() const
+{
+	std::vector<std::vector<std::string_view>> sets(1);
+	std::vector<const uncore::metric_info *> chosen;
+
+	for (const uncore::metric &m : metrics_) {
+		uncore::planner trial(machine_);
+
+		chosen.push_back(&m.info());
+		for (const uncore::metric_info *info : chosen)
+			(void)uncore::metric::prepare(*info, machine_, trial);
+		if (std::move(trial).finish().turns > most_turns &&
+		    !sets.back().empty()) {
+			sets.emplace_back();
+			chosen = {&m.info()};
+		}
+		sets.back().push_back(m.info().name);
+	}
+	if (sets.size() < 2 || !groups_.empty())
+		return "count fewer at once, or for longer";
+
+	std::vector<std::string> lists;
+
+	for (const auto &set : sets)
+		lists.push_back(fmt::format("-M {}", fmt::join(set, ",")));
+	return fmt::format("count them apart ({}), or for longer",
+			   fmt::join(lists, "; "));
+}
+
+uncore::result<void> measurement::open(const std::vector<int> &packages)
 {
 	uncore::plan plan = std::move(planner_).finish();
 
-	multiplexes_ = !plan.multiplexed.empty();
+	if (plan.turns > most_turns)
+		note(fmt::format("{} groups of events are multiplexed, so that "
+				 "each counts for 1/{} of the time: {}",
+				 plan.turns, plan.turns, split_advice()));
 
-	auto opened = uncore::session::open(std::move(plan), machine_,
-					    {.visit_packages = true});
+	auto opened = uncore::session::open(
+		std::move(plan), machine_,
+		{.visit_packages = true, .packages = packages});
 
 	if (!opened)
 		return opened.error();
 	session_.emplace(*std::move(opened));
+	report_news();
 	return {};
 }
 
-/// Adds an event's counters to the rows of its term, of which there may be some
-/// from another PMU already.
+/// Boxes and CPUs that are lost end no run: the others go on.
+void measurement::report_news()
+{
+	for (const std::string &line : session_->news())
+		note(line);
+}
+
+/// The row of a term for a box of a package, of which there may be one from
+/// another PMU already.
+event_row &measurement::row_at(std::vector<event_row> &rows,
+			       const uncore::event_term &term, size_t event,
+			       int package, scope where) const
+{
+	const uncore::event &e = term.events[event];
+	const std::string box = where == scope::box && e.pmu ? e.pmu->name : "";
+
+	if (where == scope::machine)
+		package = -1;
+
+	const auto row =
+		std::find_if(rows.begin(), rows.end(), [&](const event_row &r) {
+			return r.package == package && r.box == box;
+		});
+
+	if (row != rows.end())
+		return *row;
+	return *rows.insert(rows.end(),
+			    {term.name, &e, package, box, {}, {}, {}});
+}
+
+/// Adds an event's counters to the rows of its term, and its boxes that have
+/// none.
 void measurement::add_row_parts(std::vector<event_row> &rows,
 				const uncore::event_term &term, size_t event,
 				uncore::counter_id id, scope where) const
 {
-	const uncore::event &e = term.events[event];
-
-	for (size_t c = 0; c < session_->cpus(id).size(); c++) {
-		int package =
-			where == scope::machine ? -1 : session_->package(id, c);
-		std::string box =
-			where == scope::box && e.pmu ? e.pmu->name : "";
-		auto row = std::find_if(
-			rows.begin(), rows.end(), [&](const event_row &r) {
-				return r.package == package && r.box == box;
-			});
-
-		if (row == rows.end())
-			row = rows.insert(
-				rows.end(),
-				{term.name, &e, package, box, {}, {}});
-		row->parts.push_back({id, c});
-	}
+	for (size_t c = 0; c < session_->cpus(id).size(); c++)
+		row_at(rows, term, event, session_->package(id, c), where)
+			.parts.push_back({id, c});
+	for (const uncore::box_health &box : session_->health(period::total))
+		if (box.pmu && box.pmu == term.events[event].pmu &&
+		    box.condition == uncore::condition::absent)
+			row_at(rows, term, event, box.package, where)
+				.absent.push_back(&box);
 }
 
 std::vector<event_row>
@@ -150,7 +219,7 @@ measurement::rows_of(const uncore::event_term &term,
 		add_row_parts(rows, term, i, ids[i], where);
 	if (rows.empty())
 		rows.push_back(
-			{term.name, &term.events.front(), -1, "", {}, {}});
+			{term.name, &term.events.front(), -1, "", {}, {}, {}});
 	std::stable_sort(rows.begin(), rows.end(),
 			 [](const auto &a, const auto &b) {
 				 return a.package < b.package;
@@ -180,6 +249,21 @@ void measurement::watch_metrics(scope where)
 		m.watch(*session_, where);
 }
 
+/// How long other programs' events may share the counters unnoticed: not for
+/// long at the beginning, where there are few reads.
+static constexpr std::chrono::nanoseconds first_pause =
+	std::chrono::milliseconds(5);
+static constexpr std::chrono::nanoseconds longest_pause =
+	std::chrono::seconds(1);
+
+/// What is lost is in the session's news.
+static uncore::result<void> without_gone(uncore::result<void> outcome)
+{
+	if (!outcome && outcome.error().code == uncore::errc::gone)
+		return {};
+	return outcome;
+}
+
 int measurement::run(const run_options &options,
 		     const std::function<bool(bool last)> &print)
 {
@@ -188,14 +272,25 @@ int measurement::run(const run_options &options,
 	bool printed = true;
 
 	hooks.enable = [&] { return session_->enable(); };
+	// Scaling is better, and its error known, with some reads in between.
+	hooks.sample = [&, pause = first_pause]() mutable {
+		outcome = without_gone(session_->sample());
+		report_news();
+
+		const auto turns = session_->sample_time();
+
+		if (turns.count())
+			return turns;
+		pause = std::min(2 * pause, longest_pause);
+		return pause;
+	};
 	hooks.tick = [&](bool last) {
-		outcome = session_->read();
+		outcome = without_gone(session_->read());
+		report_news();
 		if (options.interval_ms || last || !outcome)
 			printed = print(last || !outcome);
 		return outcome && printed && !last;
 	};
-	// Scaling is better, and its error known, with some reads in between.
-	hooks.read_ms = multiplexes() ? 100 : 0;
 	hooks.progress = true;
 
 	auto ended = cli::run(options, hooks);

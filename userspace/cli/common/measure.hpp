@@ -35,10 +35,15 @@ struct event_row {
 	int package = -1;		       ///< -1 for all of them
 	std::string box;		       ///< empty for the sum of all
 	std::vector<uncore::counter_at> parts; ///< none for duration_time
-	uncore::sum_set sum;		       ///< the session's of these
+	/// Boxes that belong to it and never answered.
+	std::vector<const uncore::box_health *> absent;
+	uncore::sum_set sum; ///< the session's of these
 
 	/// What was counted; value and error are scaled to the event's unit.
 	uncore::count read(const uncore::session &counts,
+			   uncore::period when) const;
+	/// What is wrong with its boxes; empty where nothing is.
+	std::string reason(const uncore::session &counts,
 			   uncore::period when) const;
 };
 
@@ -55,8 +60,9 @@ public:
 	uncore::result<void> add_events(std::string_view text);
 	/// What the machine lacks is noted in missing().
 	void add_metric(const uncore::metric_info &info);
+	/// @param packages to count on; empty: all.
 	/// Errors: of session::open().
-	uncore::result<void> open();
+	uncore::result<void> open(const std::vector<int> &packages = {});
 
 	/// Has the session add up what numbers of that scope need.  To be
 	/// called once, before run().
@@ -68,8 +74,6 @@ public:
 	const uncore::topology &machine() const { return machine_; }
 	uncore::session &counts() { return *session_; }
 	const uncore::session &counts() const { return *session_; }
-	/// Will groups take turns?
-	bool multiplexes() const { return multiplexes_; }
 	bool empty() const { return groups_.empty() && metrics_.empty(); }
 
 	/// Counts as the options say, and calls @p print after each interval
@@ -86,10 +90,14 @@ private:
 	void add_row_parts(std::vector<event_row> &rows,
 			   const uncore::event_term &term, size_t event,
 			   uncore::counter_id id, uncore::scope where) const;
+	event_row &row_at(std::vector<event_row> &rows,
+			  const uncore::event_term &term, size_t event,
+			  int package, uncore::scope where) const;
+	void report_news();
+	std::string split_advice() const;
 
 	uncore::topology machine_;
 	uncore::planner planner_;
-	bool multiplexes_ = false;
 	std::vector<uncore::event_group> groups_;
 	std::vector<uncore::planner::places> places_;
 	std::vector<uncore::metric> metrics_;

@@ -24,6 +24,15 @@ static const char *word_of(scope where)
 					 : "machine";
 }
 
+std::string error_text(const report_line &one)
+{
+	if (std::isnan(one.error))
+		return "\u00b1 unknown";
+	return fmt::format("\u00b1{:.2f} %",
+			   one.value ? 100 * std::fabs(one.error / one.value)
+				     : 0.0);
+}
+
 report::report(measurement &of, const report_options &options, sink &to)
 	: of_(of), options_(options), to_(to),
 	  rows_(options.metric_only ? std::vector<event_row>()
@@ -56,7 +65,8 @@ void report::gather(period when)
 				  counted.error,
 				  counted.share(),
 				  {},
-				  counted});
+				  counted,
+				  row.reason(of_.counts(), when)});
 	}
 	for (const uncore::metric &m : of_.metrics())
 		for (scope where : options_.scopes)
@@ -74,7 +84,8 @@ void report::gather(period when)
 					 v.error,
 					 v.share,
 					 v.time,
-					 {}});
+					 {},
+					 v.reason});
 }
 
 /// As csv_cell(), without a string where it needs no quotes.
@@ -115,14 +126,17 @@ void report::put_csv(const report_line &one, bool total)
 	put("{}{}{}", sep, one.share, sep);
 	if (std::isfinite(one.error))
 		put("{}", one.error);
+	put("{}", sep);
+	put_cell(one.reason);
 	put("\n");
 }
 
 void report::put_csv(period when)
 {
 	static constexpr const char *titles[] = {
-		"time",	 "scope", "socket",	"box",	      "name",	 "value",
-		"unit",	 "raw",	  "enabled_ns", "running_ns", "running", "error"};
+		"time",	   "scope", "socket", "box",	    "name",
+		"value",   "unit",  "raw",    "enabled_ns", "running_ns",
+		"running", "error", "reason"};
 
 	if (!titled_)
 		put("{}\n", fmt::join(titles, options_.separator));
@@ -152,6 +166,8 @@ static json as_json(const report_line &one)
 	}
 	entry["running"] = one.share;
 	entry["error"] = one.error;
+	if (!one.reason.empty())
+		entry["reason"] = one.reason;
 	return entry;
 }
 

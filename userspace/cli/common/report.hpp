@@ -28,7 +28,12 @@ struct report_line {
 	double value, error, share;
 	std::chrono::nanoseconds time; ///< a metric's, see metric_value
 	uncore::count counted;	       ///< an event's
+	/// Why there is no value, or which boxes it is not of; or empty.
+	std::string reason;
 };
+
+/// "±1.23 %", of the value; "± unknown".
+std::string error_text(const report_line &one);
 
 struct report_options {
 	format form = format::human;

@@ -3,13 +3,12 @@
 #include "exporter/collector.hpp"
 
 #include <cmath>
-#include <utility>
 #include <sys/stat.h>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "common/cli.hpp"
-#include "common/cpu_event.hpp"
 #include "sysfs.hpp"
 
 namespace cli {
@@ -197,7 +196,6 @@ void collector::close()
 	placed_.clear();
 	events_.clear();
 	open_.clear();
-	moving_.clear();
 	dead_.clear();
 	session_.reset();
 }
@@ -250,27 +248,21 @@ void collector::take_counts()
 	}
 }
 
-/// A box is asked when it stops counting: one that is idle has a clock.
+/// What the session has found.  A CPU that left took events with it, which are
+/// to be opened anew.
 void collector::find_dead()
 {
-	boxes were = std::exchange(moving_, {});
-
-	for (const counter &one : counters_)
-		if (session_->interval(one.id, one.cpu_index).value > 0)
-			moving_.emplace(one.event->pmu, one.package);
-	for (const counter &one : counters_) {
-		const std::pair box(one.event->pmu, one.package);
-
-		if (moving_.contains(box) || !were.erase(box))
-			continue;
-		for (const uncore::package &its : machine_->packages())
-			if (its.id == one.package && !its.cpus.empty() &&
-			    !box_answers(*one.event, its.cpus.front()))
-				dead_.insert(box);
-		if (dead_.contains(box))
-			say(fmt::format("{} of socket {} does not answer any "
-					"more: its counts stay as they are",
-					one.event->pmu->name, one.package));
+	for (const std::string &line : session_->news())
+		say(line);
+	for (const uncore::box_health &box :
+	     session_->health(uncore::period::total)) {
+		if (box.condition == uncore::condition::dead ||
+		    box.condition == uncore::condition::absent)
+			dead_.emplace(box.pmu, box.package);
+		if (box.condition == uncore::condition::offline && !lost_) {
+			errors_++;
+			lost_ = true;
+		}
 	}
 }
 
@@ -361,7 +353,7 @@ std::vector<family> collector::read()
 
 		take_counts();
 		find_dead();
-		if (!done)
+		if (!done && done.error().code != errc::gone)
 			lose(done.error());
 		if (options_.side)
 			if (const auto beside = options_.side->take(); !beside)

@@ -87,8 +87,8 @@ public:
 	/// Those of the last read(), in an order that stays as long as
 	/// revision() does; none when there are no counters.
 	std::vector<box_count> counts() const;
-	/// Boxes that have stopped answering since the counters were opened, each
-	/// with its socket: their counts stay as they were.
+	/// Boxes that do not answer, each with its socket: their counts, if
+	/// they have any, stay as they were.
 	using boxes = std::set<std::pair<const uncore::pmu *, int>>;
 	const boxes &dead() const { return dead_; }
 	/// The machine on which the counters were opened, if they ever were.
@@ -126,7 +126,7 @@ private:
 	/// Seconds in which events were wanted and counted.
 	struct times {
 		tally enabled, running;
-		double share = 1; ///< counted since the read before
+		double share = 1;    ///< counted since the read before
 		double interval = 0; ///< an event's, since the read before
 	};
 	/// A counter of the session.
@@ -173,9 +173,7 @@ private:
 	std::map<place, tally> tallies_;
 	/// Of which tally there is a counter now, and whose box it is.
 	std::map<place, const uncore::pmu *> open_;
-	/// Boxes with an event that counted anything between the last two reads,
-	/// and those that were found dead.
-	boxes moving_, dead_;
+	boxes dead_; ///< do not answer
 	/// By box type and socket.
 	std::map<std::pair<std::string, int>, times> times_;
 	/// The CPUs and the driver that there were when counters were opened,
