@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <deque>
 
+#include <unistd.h>
+
 #include "format.hpp"
 #include "options.hpp"
 #include "perf_events.hpp"
@@ -18,10 +20,35 @@ constexpr uint64_t sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
 				 PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 				 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
 
+/// PERF_FORMAT_LOST, which older headers lack.
+constexpr uint64_t format_lost = 1u << 4;
+
+/// An event's count and its lost records, as read(2) returns them.
+struct lost_reading {
+	uint64_t value = 0, lost = 0;
+};
+
+/// Ask the kernel whether it counts lost records: Linux 6.0 and later do.
+bool counts_lost()
+{
+	perf_event_attr attr{};
+	const int cpu = 0;
+
+	attr.size = sizeof(attr);
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	attr.read_format = format_lost;
+	attr.disabled = 1;
+	return bool(
+		perf_events().open(attr, {&cpu, 1}, "probing lost records"));
+}
+
 void set_common(perf_event_attr &attr)
 {
+	static const bool with_lost = counts_lost();
+
 	attr.sample_type = sample_type;
-	attr.read_format = 0;
+	attr.read_format = with_lost ? format_lost : 0;
 	attr.sample_id_all = 1;
 	attr.disabled = 1;
 }
@@ -37,6 +64,8 @@ perf_event_attr sampling_attr(const event &wanted,
 	attr.freq = period == 0;
 	attr.sample_period = period ? period : options.frequency;
 	attr.wakeup_events = options.wakeup_samples;
+	if (options.call_chains)
+		attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 	return attr;
 }
 
@@ -83,6 +112,7 @@ struct sampler::state {
 	std::vector<sampled_event> events;
 
 	result<void> open(const event &one, const sampling_options &options);
+	std::vector<int> cpus_of(const event &one) const;
 	result<void> watch_tasks();
 	/// The event that tells of tasks is the last one.
 	perf_events::number task_watch() const
@@ -115,6 +145,24 @@ result<void> sampler::state::add(perf_events::number number, const event *one,
 	return {};
 }
 
+/// All CPUs of the sockets in the PMU's cpumask; all CPUs for other events.
+std::vector<int> sampler::state::cpus_of(const event &one) const
+{
+	std::vector<int> cpus;
+
+	if (!one.pmu || one.pmu->cpus.empty())
+		return machine.cpus();
+	for (const package &socket : machine.packages())
+		if (std::any_of(one.pmu->cpus.begin(), one.pmu->cpus.end(),
+				[&](int cpu) {
+					return machine.package_of(cpu) ==
+					       socket.id;
+				}))
+			cpus.insert(cpus.end(), socket.cpus.begin(),
+				    socket.cpus.end());
+	return cpus.empty() ? one.pmu->cpus : cpus;
+}
+
 result<void> sampler::state::open(const event &one,
 				  const sampling_options &options)
 {
@@ -125,8 +173,7 @@ result<void> sampler::state::open(const event &one,
 	if (is_free_running(copy))
 		return not_sampled(copy);
 	if (cpus.empty())
-		cpus = copy.pmu && !copy.pmu->cpus.empty() ? copy.pmu->cpus
-							   : machine.cpus();
+		cpus = cpus_of(copy);
 	std::sort(cpus.begin(), cpus.end());
 	// An event twice on a CPU would fill one ring buffer twice.
 	cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
@@ -197,6 +244,28 @@ void sampler::drain(
 	const std::function<void(const perf_event_header &, int)> &record)
 {
 	state_->opened.drain(record);
+}
+
+std::vector<uint64_t> sampler::lost() const
+{
+	std::vector<uint64_t> all;
+
+	for (size_t i = 0; i < state_->events.size(); i++) {
+		const sampled_event &one = state_->events[i];
+		uint64_t sum = 0;
+
+		if (!(one.attr->read_format & format_lost))
+			return {};
+		for (size_t cpu = 0; cpu < one.cpus.size(); cpu++) {
+			lost_reading found;
+
+			if (::read(state_->opened.fd(unsigned(i), cpu), &found,
+				   sizeof(found)) == sizeof(found))
+				sum += found.lost;
+		}
+		all.push_back(sum);
+	}
+	return all;
 }
 
 std::span<const sampled_event> sampler::events() const

@@ -63,7 +63,9 @@ uncore::result<sampled> sample_clock(const uncore::topology &machine,
 
 	if (!groups)
 		return groups.error();
-	const int first = cpus.empty() ? box.cpus.front() : cpus.front();
+	if (cpus.empty())
+		cpus = box.cpus;
+	const int first = cpus.front();
 	options.cpus = cpus;
 	auto opened = uncore::sampler::open(groups->front().terms[0].events,
 					    machine, options);

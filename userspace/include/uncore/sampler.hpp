@@ -29,9 +29,12 @@ struct sampling_options {
 	uint64_t period = 0;
 	/// Samples a second, when there is no period.
 	uint64_t frequency = 1000;
-	/// Whose tasks are sampled; those of a PMU's cpumask where it is empty.
-	/// An event takes a counter for each of them.
+	/// CPUs to sample; empty: all CPUs of the sockets in a PMU's cpumask.
+	/// The driver shares one counter for all CPUs of a socket, and each of
+	/// them has a sample for each overflow.
 	std::span<const int> cpus;
+	/// Samples have call chains (PERF_SAMPLE_CALLCHAIN).
+	bool call_chains = false;
 	/// Of each CPU's ring buffer; a power of 2.
 	unsigned pages = 128;
 	/// poll_fd() is readable when so many samples are there; 0: when a ring
@@ -45,7 +48,7 @@ struct sampled_event {
 	/// As opened; attr->size says how much of it there is.  The sampler's.
 	const perf_event_attr *attr = nullptr;
 	std::vector<uint64_t> ids; ///< one for each CPU
-	std::vector<int> cpus;
+	std::span<const int> cpus;
 };
 
 class UNCORE_EXPORT sampler {
@@ -53,9 +56,10 @@ public:
 	/// Opens events, stopped, on each of their CPUs, and one on every CPU
 	/// that tells of new tasks, names and mappings from now on: who then
 	/// lists those that there are knows all.
-	/// Samples have, in the kernel's order, IDENTIFIER, IP, TID, TIME, CPU
-	/// and PERIOD (sampled_event::attr->sample_type); with sample_id_all,
-	/// other records end with these, without IP and PERIOD.
+	/// Samples have, in the kernel's order, IDENTIFIER, IP, TID, TIME, CPU,
+	/// PERIOD and, if requested, CALLCHAIN
+	/// (sampled_event::attr->sample_type); with sample_id_all, other
+	/// records end with these, without IP, PERIOD and CALLCHAIN.
 	/// Errors: errc::invalid (an event that cannot be sampled),
 	/// errc::conflict (there are not counters enough),
 	/// errc::permission, errc::gone, errc::system.
@@ -81,6 +85,12 @@ public:
 
 	/// Each event, and last the one that tells of tasks.
 	std::span<const sampled_event> events() const;
+
+	/// Read how many records of each of events() found no room in a ring
+	/// buffer, by the kernel's own count (PERF_FORMAT_LOST, Linux 6.0).
+	/// It has those that were lost after the last PERF_RECORD_LOST; empty
+	/// on older kernels.
+	std::vector<uint64_t> lost() const;
 
 private:
 	struct UNCORE_HIDDEN state;
