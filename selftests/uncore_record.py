@@ -39,6 +39,8 @@ def record(folder, *arguments, package=0, lines=()):
                        for name in ("traffic", "samples"))
     with open(traffic, "w", encoding="ascii") as file:
         file.writelines(lines)
+    if "-C" not in arguments:
+        arguments += ("-C", str(first_cpu(package)))
     run = Uncore("record", "-o", output, *arguments,
                  command=["taskset", "-c", str(first_cpu(package)), "python3",
                           "-c", CULPRIT, traffic])

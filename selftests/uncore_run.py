@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-from lib.command import (EVENT, LIMIT, UNCORE, comments, is_refused,
+from lib.command import (EVENT, FLOOD, LIMIT, UNCORE, comments, is_refused,
                          on_terminal, read_until, run, started, visible,
                          wait_for)
 from lib.uncore import EVENTS, TOP, Tap
@@ -214,6 +214,9 @@ def test_statuses(tap, folder):
     program = os.path.join(folder, "not-executable")
     with open(program, "w", encoding="ascii") as file:
         file.write("text\n")
+    flood = os.path.join(folder, "flood.py")
+    with open(flood, "w", encoding="ascii") as file:
+        file.write(FLOOD)
     cases = {
         "0": [("--version",), ("stat", "-e", EVENT, "true"),
               ("stat", "-e", EVENT, "-d", "0.1", "sleep", "100")],
@@ -224,6 +227,8 @@ def test_statuses(tap, folder):
         "2": [("none",), ("stat",), ("stat", "--none"), ("record",),
               ("stat", "-e", EVENT, "-I", "0", "true"),
               ("record", "-F", "10", "-c", "10", "-e", EVENT, "true")],
+        "3": [("record", "-e", EVENT, "-c", "1", "-o", folder + "/lost",
+               sys.executable, flood)],
         "126": [("stat", "-e", EVENT, program),
                 ("record", "-e", EVENT, "-o", folder + "/file", folder)],
         "127": [("stat", "-e", EVENT, "/none"),
@@ -312,7 +317,6 @@ def test_perf_options(tap, folder):
             ((*stat, "-p", "1"), 2, "uncore top"),
             ((*stat, "--append", "true"), 2, "-o"),
             ((*stat, "--metric-only", "true"), 2, "-M"),
-            (("record", "-g", "-e", EVENT, "true"), 2, "--folded"),
             (("stat", "--none", "3", "-e", EVENT, "true"), 2,
              "expected: --none")):
         done = run(*arguments)

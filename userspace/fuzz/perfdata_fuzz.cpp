@@ -23,6 +23,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(s.event < file->events.size(), "a sample has an event");
 		require(s.time >= time, "samples are in order of time");
 		time = s.time;
+		require(s.frames <= file->frames.size() &&
+				s.first_frame <= file->frames.size() - s.frames,
+			"a sample's call chain is there");
+		for (const file_frame &frame : file->frames_of(s))
+			require(frame.mapping == SIZE_MAX ||
+					(frame.mapping < file->mappings.size() &&
+					 file->mappings[frame.mapping].contains(
+						 frame.ip)),
+				"a function is in its mapping");
 		if (s.mapping == SIZE_MAX)
 			continue;
 		require(s.mapping < file->mappings.size(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore flamegraph: folded stacks as a picture, one SVG file that needs no
-// other; click to zoom, and search.
+// uncore flamegraph: folded stacks or a file of samples as a picture, one SVG
+// file that needs no other; click to zoom, and search.
 
 #include <algorithm>
 #include <cerrno>
@@ -17,11 +17,12 @@
 #include "commands/commands.hpp"
 #include "common/output_file.hpp"
 #include "common/text.hpp"
+#include "perfdata/folded.hpp"
 
 namespace cli {
 
 struct flame_options {
-	std::string input, output, title = "Flame graph";
+	std::string input, output, event, title = "Flame graph";
 };
 
 /// A function with all that was below it on the stacks.
@@ -51,6 +52,22 @@ static std::optional<double> count_of(std::string_view digits)
 	return count;
 }
 
+static void add_stack(frame &root, std::string_view stack, double count)
+{
+	frame *at = &root;
+
+	at->count += count;
+	for (;;) {
+		const size_t next = stack.find(';');
+
+		at = &at->callees[std::string(stack.substr(0, next))];
+		at->count += count;
+		if (next == std::string_view::npos)
+			return;
+		stack.remove_prefix(next + 1);
+	}
+}
+
 /// @return whether the line is a folded stack.
 static bool add_line(frame &root, std::string_view line)
 {
@@ -66,18 +83,8 @@ static bool add_line(frame &root, std::string_view line)
 	    std::count(line.begin(), line.end(), ';') > most_frames)
 		return false;
 
-	frame *at = &root;
-
-	at->count += *count;
-	for (;;) {
-		size_t next = line.find(';');
-
-		at = &at->callees[std::string(line.substr(0, next))];
-		at->count += *count;
-		if (next == std::string_view::npos)
-			return true;
-		line.remove_prefix(next + 1);
-	}
+	add_stack(root, line, *count);
+	return true;
 }
 
 static uncore::result<frame> read_folded(std::istream &in, size_t &skipped)
@@ -100,6 +107,52 @@ static uncore::result<frame> read_folded(std::istream &in, size_t &skipped)
 			skipped ? "no folded stacks to draw: no line is "
 				  "STACK COUNT"
 				: "no folded stacks to draw"};
+	return root;
+}
+
+/// The event to draw of a file of samples: the counts of several cannot be
+/// added.
+static uncore::result<const profile_event *>
+choose(const std::vector<profile_event> &events, const std::string &wanted)
+{
+	std::string names;
+
+	for (const profile_event &event : events) {
+		if (event.name == wanted ||
+		    (wanted.empty() && events.size() == 1))
+			return &event;
+		names += (names.empty() ? "" : ", ") + event.name;
+	}
+	return uncore::error{
+		uncore::errc::invalid,
+		events.empty() ? "no samples to draw"
+			       : fmt::format("choose one event with -e: {}",
+					     names)};
+}
+
+static uncore::result<frame> read_samples(const flame_options &options,
+					  const context &shared)
+{
+	const auto file = perf_file::read(options.input);
+
+	if (!file)
+		return file.error();
+
+	const auto machine = uncore::topology::read(shared.sysfs);
+	const profile found(*file, machine ? &*machine : nullptr);
+	const auto event = choose(found.events(), options.event);
+	symbolizer names;
+	frame root;
+
+	if (!event)
+		return uncore::error{event.error().code,
+				     options.input + ": " +
+					     event.error().message};
+	names.set_recorded_kernel(file->kernel, file->release);
+	for (const auto &[stack, count] : fold(*file, found, **event, names))
+		add_stack(root, stack, double(count));
+	for (const std::string &reason : names.reasons())
+		note(reason);
 	return root;
 }
 
@@ -250,6 +303,17 @@ document.getElementById('search').addEventListener('click', search);
 zoom(frames[0]);
 )js";
 
+/// The title, and the share of samples that were lost.
+static std::string title_of(const frame &root, const std::string &title)
+{
+	const auto lost = root.callees.find(std::string(lost_stack));
+
+	if (lost == root.callees.end())
+		return title;
+	return fmt::format("{} ({:.3g} % of the samples lost)", title,
+			   100 * lost->second.count / root.count);
+}
+
 static void write_svg(std::ostream &out, const frame &root,
 		      const std::string &title)
 {
@@ -272,35 +336,49 @@ static void write_svg(std::ostream &out, const frame &root,
 		"<text id=\"reset\" class=\"b\" x=\"4\" y=\"20\">reset</text>\n"
 		"<text id=\"search\" class=\"b\" x=\"50\" y=\"20\">search"
 		"</text>\n<text id=\"found\" x=\"4\" y=\"36\"></text>\n",
-		page_width, height, page_width / 2, escaped(title));
+		page_width, height, page_width / 2,
+		escaped(title_of(root, title)));
 	d.draw("all", root, 0, 0);
 	out << "<script><![CDATA[" << script << "]]></script>\n</svg>\n";
 }
 
 // --- the command
 
-static int flamegraph(const flame_options &options)
+static uncore::result<frame> read_stacks(const flame_options &options,
+					 const context &shared)
 {
-	bool standard = options.input.empty() || options.input == "-";
+	const bool standard = options.input.empty() || options.input == "-";
+	const std::string name = standard ? "standard input" : options.input;
 	std::ifstream file;
 
 	if (!standard) {
+		if (perf_file::is_one(options.input))
+			return read_samples(options, shared);
 		file.open(options.input);
 		if (!file)
-			return fail(options.input + ": " +
-				    std::strerror(errno));
+			return uncore::error{uncore::errc::system,
+					     name + ": " +
+						     std::strerror(errno)};
 	}
 
 	size_t skipped = 0;
 	auto root = read_folded(standard ? std::cin : file, skipped);
 
 	if (!root)
-		return fail(fmt::format(
-			"{}: {}", standard ? "standard input" : options.input,
-			root.error().message));
+		return uncore::error{root.error().code,
+				     name + ": " + root.error().message};
 	if (skipped)
 		note(fmt::format("{} line{} not STACK COUNT, and skipped",
 				 skipped, skipped == 1 ? " is" : "s are"));
+	return root;
+}
+
+static int flamegraph(const flame_options &options, const context &shared)
+{
+	const auto root = read_stacks(options, shared);
+
+	if (!root)
+		return fail(root.error());
 	if (options.output.empty()) {
 		write_svg(std::cout, *root, options.title);
 		std::cout.flush();
@@ -326,10 +404,15 @@ void add_flamegraph(parser &app, context &shared)
 	auto o = std::make_shared<flame_options>();
 	parser command = add_command(app, shared, "flamegraph",
 				     "Draw folded stacks, as one SVG file",
-				     [o] { return flamegraph(*o); });
+				     [o, &shared] {
+					     return flamegraph(*o, shared);
+				     });
 
 	command.add_option("file", o->input,
-			   "Folded stacks, - or none: standard input");
+			   "Folded stacks, or samples of record -g; - or "
+			   "none: folded stacks on standard input");
+	command.add_option("-e,--event", o->event,
+			   "The event to draw of a file of samples");
 	command.add_option("-o,--output", o->output,
 			   "A file to write to, not standard output");
 	command.add_option("--title", o->title, "What stands above it");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore record: where the traffic comes from, as a perf.data file or as folded
-// stacks; or how much there is of it, for the die map.
+// uncore record: samples where the traffic comes from, as a perf.data file or as
+// folded stacks; or counts it, for the die map.
 
 #include <algorithm>
 #include <chrono>
@@ -9,14 +9,15 @@
 #include <memory>
 #include <optional>
 
-#include "attribution/stacks.hpp"
 #include "commands/commands.hpp"
 #include "common/counting.hpp"
 #include "common/event_notes.hpp"
 #include "common/output_file.hpp"
 #include "common/sink.hpp"
 #include "exporter/recording.hpp"
+#include "perfdata/folded.hpp"
 #include "perfdata/perf_writer.hpp"
+#include "perfdata/profile.hpp"
 
 namespace cli {
 
@@ -29,8 +30,10 @@ struct record_options {
 	bool folded = false, all_cpus = false, chains = false;
 };
 
-/// How often processes are looked at, before they are gone.
+/// How often the files of new processes are opened, before they end.
 static constexpr unsigned look_ms = 50;
+/// How often ring buffers that are not half full are emptied.
+static constexpr unsigned drain_ms = 500;
 /// How often counts are written down.
 static constexpr unsigned series_ms = 1000;
 
@@ -103,124 +106,117 @@ events_of(const record_options &options, const uncore::topology &machine)
 	return events;
 }
 
+/// Folds the samples of a finished file and writes the stacks.
 /// @return the exit status.
-static int write_folded(const stack_report &report, const std::string &path)
+static int write_folded(const perf_writer &samples, symbolizer &names,
+			const std::string &path)
 {
+	const auto file = samples.read_back();
+
+	if (!file)
+		return fail(file.error());
+
+	const profile found(*file, nullptr);
 	std::string text;
 
-	for (const auto &[stack, count] : report.folded)
-		text += fmt::format("{} {}\n", stack, count);
-	if (!path.empty()) {
-		auto file = output_file::create(path, 0666);
-
-		if (!file)
-			return fail(file.error());
-		file->write(text);
-		if (auto written = file->commit(); !written)
-			return fail(written.error());
-		return success;
-	}
-	return sink().write(text) ? success : failure;
-}
-
-static void say_samples(const stack_report &report)
-{
-	fmt::print(stderr, "uncore: {} samples in {} stacks{}{}\n",
-		   report.samples, report.folded.size(),
-		   report.lost ? fmt::format(", {} lost", report.lost) : "",
-		   report.lost_stacks ? fmt::format(", {} stacks not kept",
-						    report.lost_stacks)
-				      : "");
-}
-
-/// Counts stacks in the kernel.
-static int record_folded(const record_options &options,
-			 const std::vector<uncore::event> &events)
-{
-	std::unique_ptr<stack_counter> counter;
-	run_hooks hooks;
-
-	hooks.enable = [&]() -> uncore::result<void> {
-		auto started = stack_counter::start(events, options.cpus,
-						    options.period);
-
-		if (!started)
-			return started.error();
-		counter = std::move(*started);
-		return {};
-	};
-	hooks.tick = [&](bool last) {
-		if (last)
-			counter->stop();
-		counter->tend();
-		return true;
-	};
-	hooks.read_ms = look_ms;
-	const auto ended = run(options.run, hooks);
-
-	if (!ended)
-		return fail(ended);
-	auto report = counter->report();
-
-	if (!report)
-		return fail(report.error());
-	if (int failed = write_folded(*report, options.output))
-		return failed;
-	for (const std::string &reason : report->reasons)
+	names.set_recorded_kernel(file->kernel, file->release);
+	// events_of() permits one event.
+	for (const profile_event &event : found.events())
+		text = folded_text(fold(*file, found, event, names));
+	for (const std::string &reason : names.reasons())
 		note(reason);
-	say_samples(*report);
-	return ended.status();
+	if (path.empty())
+		return sink().write(text) ? success : failure;
+
+	auto output = output_file::create(path, 0666);
+
+	if (!output)
+		return fail(output.error());
+	output->write(text);
+	if (auto written = output->commit(); !written)
+		return fail(written.error());
+	return success;
+}
+
+/// @return the exit status: that of the run, unless samples were lost.
+static int say_samples(const perf_writer &file, const std::string &place,
+		       int status)
+{
+	if (!file.lost()) {
+		fmt::print(stderr, "{} samples in {}\n", file.samples(), place);
+		return status;
+	}
+	note(fmt::format("{} samples in {}, {} lost, as the ring buffers were "
+			 "full: use a larger period (-c) or fewer CPUs (-C)",
+			 file.samples(), place, file.lost()));
+	return status ? status : incomplete;
 }
 
 /// Writes the kernel's samples down.
-static int record_file(const record_options &options,
-		       const std::vector<uncore::event> &events,
-		       const uncore::topology &machine)
+static int record_samples(const record_options &options,
+			  const std::vector<uncore::event> &events,
+			  const uncore::topology &machine)
 {
 	uncore::sampling_options wanted;
 
 	wanted.period = options.frequency ? 0 : options.period;
 	wanted.frequency = limited_frequency(options.frequency);
 	wanted.cpus = options.cpus;
+	wanted.call_chains = options.chains || options.folded;
 
 	auto sampling = uncore::sampler::open(events, machine, wanted);
 
 	if (!sampling)
 		return fail(sampling.error());
 
-	std::string path =
-		options.output.empty() ? "perf.data" : options.output;
+	const std::string path = options.folded		  ? ""
+				 : options.output.empty() ? "perf.data"
+							  : options.output;
+	symbolizer names;
 	signals_held held;
 	auto file = perf_writer::create(path, sampling->events());
 
 	if (!file)
 		return fail(file.error());
+	if (options.folded)
+		file->watch([&](const code_mapping &m) { names.keep(m); });
 	file->describe(machine);
 	file->add_kernel();
 	file->add_tasks();
 
 	run_hooks hooks;
-
-	hooks.enable = [&] { return sampling->enable(); };
-	hooks.tick = [&](bool last) {
-		if (last)
-			(void)!sampling->disable();
+	auto drain = [&] {
 		sampling->drain([&](const perf_event_header &header, int) {
 			file->add(header);
 		});
 		return !file->failed();
 	};
-	hooks.read_ms = look_ms;
+
+	hooks.enable = [&] { return sampling->enable(); };
+	hooks.tick = [&](bool last) {
+		if (last)
+			(void)!sampling->disable();
+		if (options.folded)
+			names.keep_lists();
+		return drain();
+	};
+	hooks.read_ms = options.folded ? look_ms : drain_ms;
+	hooks.poll = drain;
+	hooks.poll_fd = sampling->poll_fd();
 
 	const auto ended = run(options.run, hooks);
 
 	if (!ended)
 		return fail(ended);
+	file->add_lost(sampling->lost());
 	if (auto finished = file->finish(options.run.command); !finished)
 		return fail(finished.error());
-	fmt::print(stderr, "{} samples in {}{}\n", file->samples(), path,
-		   file->lost() ? fmt::format(", {} lost", file->lost()) : "");
-	return ended.status();
+	if (options.folded)
+		if (int failed = write_folded(*file, names, options.output))
+			return failed;
+	return say_samples(*file,
+			   options.folded ? "folded stacks" : path,
+			   ended.status());
 }
 
 /// Writes down what uncore serve shows: its counters, each second.
@@ -270,9 +266,6 @@ static int record(record_options &options, const context &shared)
 		return record_series(options, shared);
 	if (options.events.empty())
 		return fail_usage("--event is required, or --series");
-	if (options.chains && !options.folded)
-		return fail_usage("-g: files of samples have no call chains; "
-				  "'uncore record --folded' counts stacks");
 
 	// An event is opened once on a CPU, however often that is named.
 	std::sort(options.cpus.begin(), options.cpus.end());
@@ -289,8 +282,7 @@ static int record(record_options &options, const context &shared)
 
 	if (!events)
 		return fail(events.error());
-	return options.folded ? record_folded(options, *events)
-			      : record_file(options, *events, *machine);
+	return record_samples(options, *events, *machine);
 }
 
 void add_record(parser &app, context &shared)
@@ -306,12 +298,12 @@ void add_record(parser &app, context &shared)
 
 	events.one_value();
 	command.add_flag("-a,--all-cpus", o->all_cpus,
-			 "No effect: boxes count for all CPUs");
-	command.add_flag("-g", o->chains, "Call chains: with --folded only")
-		.hidden();
+			 "No effect: all CPUs are sampled");
+	command.add_flag("-g,--call-graph", o->chains,
+			 "Samples with their call chains, by frame pointers");
 	const option folded = command.add_flag(
 		"--folded", o->folded,
-		"Stacks as flame-graph tools read them, counted in the kernel");
+		"Stacks as flame-graph tools read them, instead of samples");
 	const option period =
 		command.add_option("-c,--period", o->period,
 				   "For events without period= (100000)")
@@ -320,12 +312,11 @@ void add_record(parser &app, context &shared)
 		command.add_option("-F,--freq", o->frequency,
 				   "Samples a second, instead of a period")
 			.range(1, 100000)
-			.excludes(period)
-			.excludes(folded);
+			.excludes(period);
 	const option cpus =
 		command.add_option(
 			       "-C,--cpu", o->cpus,
-			       "CPUs whose tasks are sampled (one a socket)")
+			       "CPUs to sample (all of the events' sockets)")
 			.delimiter(',')
 			.one_value()
 			.range(0, 65535);

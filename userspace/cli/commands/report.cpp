@@ -2,20 +2,17 @@
 // uncore report: which tasks, functions and boxes a file of samples is of.
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <memory>
-#include <set>
 #include <unordered_map>
 
 #include <nlohmann/json.hpp>
 
-#include <uncore/catalogue.hpp>
 #include <uncore/topology.hpp>
 
 #include "commands/commands.hpp"
 #include "common/number.hpp"
 #include "common/text.hpp"
-#include "perfdata/perf_reader.hpp"
+#include "perfdata/profile.hpp"
 #include "symbols/symbolizer.hpp"
 
 namespace cli {
@@ -36,7 +33,7 @@ struct file_options {
 struct share {
 	std::string name;
 	uint64_t samples = 0;
-	double counts = 0; ///< the sum of the samples' periods
+	long double counts = 0;
 };
 
 /// A list of an event's shares by one key.
@@ -46,20 +43,17 @@ struct ranking {
 	std::vector<share> shares;
 };
 
-/// The samples of one event: of different ones counts cannot be added.
+/// An event with its lists.
 struct event_report {
-	std::string name;
-	uint64_t samples = 0;
-	double counts = 0;
-	std::set<int> cpus{}; ///< that have samples
-	std::vector<ranking> rankings{};
+	const profile_event &event;
+	std::vector<ranking> rankings;
 };
 
 class analysis {
 public:
 	analysis(const perf_file &file, const uncore::topology *machine,
 		 symbolizer::debuginfod servers)
-		: file_(file), machine_(machine), names_(servers)
+		: file_(file), profile_(file, machine), names_(servers)
 	{
 		names_.set_recorded_kernel(file.kernel, file.release);
 	}
@@ -70,27 +64,16 @@ public:
 	std::vector<std::string> reasons() const { return names_.reasons(); }
 
 private:
-	using samples = std::vector<const file_sample *>;
-
 	template <class Name>
-	ranking rank(const char *key, const char *title, const samples &of,
-		     Name name) const;
-	int socket_of(uint32_t cpu) const;
-	std::string pmu_of(const file_event &event) const;
-	bool is_uncore(const file_event &event) const;
-	std::string without_box(const file_event &event) const;
-	void find_weights();
-	double counts_of(const file_sample &s) const;
+	ranking rank(const char *key, const char *title,
+		     const profile_event &event, Name name) const;
 	static std::string task(const file_sample &s);
 	std::string function(const file_sample &s);
 	std::string box(const file_sample &s) const;
 
 	const perf_file &file_;
-	const uncore::topology *machine_;
+	profile profile_;
 	symbolizer names_;
-	/// Factors for the counts of samples, by event and socket; 1 for those
-	/// that are missing.
-	std::map<std::pair<size_t, int>, double> weights_;
 };
 
 std::string analysis::task(const file_sample &s)
@@ -139,7 +122,7 @@ std::string analysis::function(const file_sample &s)
 
 std::string analysis::box(const file_sample &s) const
 {
-	const int package = socket_of(s.cpu);
+	const int package = profile_.socket_of(s.cpu);
 	std::string event = printable(file_.events[s.event].name);
 
 	return package < 0 ? fmt::format("CPU {} {}", s.cpu, event)
@@ -147,13 +130,13 @@ std::string analysis::box(const file_sample &s) const
 }
 
 template <class Name>
-ranking analysis::rank(const char *key, const char *title, const samples &of,
-		       Name name) const
+ranking analysis::rank(const char *key, const char *title,
+		       const profile_event &event, Name name) const
 {
 	std::unordered_map<std::string, size_t> places;
 	ranking made{key, title, {}};
 
-	for (const file_sample *s : of) {
+	for (const file_sample *s : event.samples) {
 		std::string text = name(*s);
 		auto [at, is_new] =
 			places.try_emplace(text, made.shares.size());
@@ -164,7 +147,7 @@ ranking analysis::rank(const char *key, const char *title, const samples &of,
 		share &one = made.shares[at->second];
 
 		one.samples++;
-		one.counts += counts_of(*s);
+		one.counts += profile_.counts_of(*s);
 	}
 	std::sort(made.shares.begin(), made.shares.end(),
 		  [](const share &a, const share &b) {
@@ -174,114 +157,27 @@ ranking analysis::rank(const char *key, const char *title, const samples &of,
 	return made;
 }
 
-/// As recorded: this may be another machine.
-int analysis::socket_of(uint32_t cpu) const
-{
-	if (!file_.sockets.empty())
-		return cpu < file_.sockets.size() ? file_.sockets[cpu] : -1;
-	return machine_ ? machine_->package_of(int(cpu)) : -1;
-}
-
-/// "" where the file does not have it.
-std::string analysis::pmu_of(const file_event &event) const
-{
-	const auto at = file_.pmus.find(event.attr.type);
-
-	return at == file_.pmus.end() ? "" : at->second;
-}
-
-/// Whether each CPU of a socket samples the same counts.
-bool analysis::is_uncore(const file_event &event) const
-{
-	const std::string name = pmu_of(event);
-	const auto all = uncore::catalogue::generations();
-	const std::string_view prefix =
-		std::string_view(name).substr(0, name.find('_'));
-
-	return prefix == "uncore" ||
-	       std::find(all.begin(), all.end(), prefix) != all.end() ||
-	       (machine_ && !machine_->match(name).empty());
-}
-
-/// An event that was opened on several boxes is one event: record puts a blank
-/// and the box's PMU behind its name.
-std::string analysis::without_box(const file_event &event) const
-{
-	const std::string pmu = pmu_of(event);
-	std::string name = event.name;
-
-	if (!pmu.empty() && name.ends_with(' ' + pmu))
-		name.resize(name.size() - pmu.size() - 1);
-	return printable(name);
-}
-
-/// Each CPU of a socket that is sampled has samples of all that a box counts:
-/// with two of them, the sum is twice the count.
-void analysis::find_weights()
-{
-	std::map<std::pair<size_t, int>, std::set<uint32_t>> cpus;
-	std::vector<bool> shared;
-
-	for (const file_event &event : file_.events)
-		shared.push_back(is_uncore(event));
-	for (const file_sample &s : file_.samples)
-		if (shared[s.event])
-			cpus[{s.event, socket_of(s.cpu)}].insert(s.cpu);
-	for (const auto &[place, all] : cpus)
-		weights_[place] = 1.0 / double(all.size());
-}
-
-double analysis::counts_of(const file_sample &s) const
-{
-	const auto at = weights_.find({s.event, socket_of(s.cpu)});
-
-	return double(s.period) * (at == weights_.end() ? 1 : at->second);
-}
-
 std::vector<event_report> analysis::events()
 {
 	std::vector<event_report> all;
-	std::vector<samples> members;
-	std::map<std::string, size_t> places;
-	std::vector<size_t> place_of;
 
-	find_weights();
-	for (const file_event &event : file_.events) {
-		std::string name = without_box(event);
-		auto [at, is_new] = places.try_emplace(name, all.size());
-
-		if (is_new)
-			all.push_back({std::move(name)});
-		place_of.push_back(at->second);
-	}
-	members.resize(all.size());
-	for (const file_sample &s : file_.samples) {
-		event_report &event = all[place_of[s.event]];
-
-		event.samples++;
-		event.counts += counts_of(s);
-		event.cpus.insert(int(s.cpu));
-		members[place_of[s.event]].push_back(&s);
-	}
-	for (size_t i = 0; i < all.size(); i++)
-		if (all[i].samples)
-			all[i].rankings = {
-				rank("task", "TASK", members[i], task),
-				rank("function", "FUNCTION", members[i],
+	for (const profile_event &event : profile_.events())
+		all.push_back({event,
+			       {rank("task", "TASK", event, task),
+				rank("function", "FUNCTION", event,
 				     [this](const file_sample &s) {
 					     return function(s);
 				     }),
-				rank("box", "EVENT", members[i],
+				rank("box", "EVENT", event,
 				     [this](const file_sample &s) {
 					     return box(s);
-				     })};
-	std::erase_if(all, [](const event_report &e) { return !e.samples; });
+				     })}});
 	return all;
 }
 
-double percent_of(const share &part, const event_report &whole)
+double percent_of(const share &part, const profile_event &whole)
 {
-	return whole.counts > 0 ? 100 * part.counts / whole.counts : 0;
+	return whole.counts > 0 ? double(100 * part.counts / whole.counts) : 0;
 }
 
 /// Cut to the terminal's width.
@@ -290,7 +186,7 @@ void print_line(const std::string &text)
 	fmt::print("{}\n", fit(text, columns_of(stdout)));
 }
 
-void print_ranking(const ranking &r, const event_report &event,
+void print_ranking(const ranking &r, const profile_event &event,
 		   const file_options &options)
 {
 	table out({{"SHARE", table::align::right},
@@ -303,7 +199,8 @@ void print_ranking(const ranking &r, const event_report &event,
 		out.add({fmt::format("{:.2f} %",
 				     percent_of(r.shares[i], event)),
 			 grouped(double(r.shares[i].samples)),
-			 grouped(r.shares[i].counts), r.shares[i].name});
+			 grouped(double(r.shares[i].counts)),
+			 r.shares[i].name});
 	out.print(stdout);
 	if (r.shares.size() > options.lines)
 		print_line(dim(stdout,
@@ -319,7 +216,7 @@ void print_human(const std::vector<event_report> &all, const perf_file &file,
 		printable(options.input), file.lost ? ", " : "",
 		file.lost ? red(stdout, fmt::format("{} lost", file.lost))
 			  : ""));
-	for (const event_report &event : all) {
+	for (const auto &[event, rankings] : all) {
 		print_line("");
 
 		const std::vector<int> cpus(event.cpus.begin(),
@@ -327,11 +224,11 @@ void print_human(const std::vector<event_report> &all, const perf_file &file,
 
 		print_line(fmt::format("{}: {} samples, {} counts, on CPU{} {}",
 				       bold(stdout, event.name),
-				       grouped(double(event.samples)),
-				       grouped(event.counts),
+				       grouped(double(event.samples.size())),
+				       grouped(double(event.counts)),
 				       cpus.size() == 1 ? "" : "s",
 				       cpu_list(cpus)));
-		for (const ranking &r : event.rankings)
+		for (const ranking &r : rankings)
 			print_ranking(r, event, options);
 	}
 }
@@ -339,13 +236,13 @@ void print_human(const std::vector<event_report> &all, const perf_file &file,
 void print_csv(const std::vector<event_report> &all)
 {
 	fmt::print("event,kind,name,samples,counts,percent\n");
-	for (const event_report &event : all)
-		for (const ranking &r : event.rankings)
+	for (const auto &[event, rankings] : all)
+		for (const ranking &r : rankings)
 			for (const share &s : r.shares)
 				fmt::print("{}",
 					   csv_line({event.name, r.key, s.name,
 						     std::to_string(s.samples),
-						     exact(s.counts),
+						     exact(double(s.counts)),
 						     exact(percent_of(
 							     s, event))}));
 }
@@ -356,12 +253,12 @@ void print_json(const std::vector<event_report> &all, const perf_file &file)
 
 	for (const char *list : {"events", "tasks", "functions", "boxes"})
 		document[list] = json::array();
-	for (const event_report &event : all) {
+	for (const auto &[event, rankings] : all) {
 		document["events"].push_back({{"event", event.name},
-					      {"samples", event.samples},
-					      {"counts", event.counts},
+					      {"samples", event.samples.size()},
+					      {"counts", double(event.counts)},
 					      {"cpus", event.cpus}});
-		for (const ranking &r : event.rankings) {
+		for (const ranking &r : rankings) {
 			std::string_view key = r.key;
 			auto &list = document[fmt::format(
 				"{}{}", key, key == "box" ? "es" : "s")];
@@ -371,7 +268,7 @@ void print_json(const std::vector<event_report> &all, const perf_file &file)
 					{{"event", event.name},
 					 {r.key, s.name},
 					 {"samples", s.samples},
-					 {"counts", s.counts},
+					 {"counts", double(s.counts)},
 					 {"percent", percent_of(s, event)}});
 		}
 	}

@@ -181,6 +181,17 @@ uncore::result<output_file> output_file::open(const std::string &path,
 	return made;
 }
 
+uncore::result<output_file> output_file::unnamed()
+{
+	output_file made("temporary file in " P_tmpdir);
+
+	made.file_.reset(std::tmpfile());
+	if (!made.file_ ||
+	    fcntl(fileno(made.file_.get()), F_SETFD, FD_CLOEXEC))
+		return made.broken(errno);
+	return made;
+}
+
 output_file::~output_file()
 {
 	if (!file_)
@@ -236,6 +247,9 @@ uncore::result<void> output_file::commit(bool keep_old)
 	flush();
 	if (error_)
 		return broken(error_);
+	// Without a name.
+	if (!target_.folder)
+		return {};
 	if (!aside_.empty()) {
 		const std::string kept = target_.name + ".old";
 

@@ -34,6 +34,11 @@ public:
 	static uncore::result<output_file> open(const std::string &path,
 						content old = content::replace);
 
+	/// Creates a file in /tmp that has no name and is removed when it is
+	/// closed.  commit() leaves it open.
+	/// Errors: errc::system.
+	static uncore::result<output_file> unnamed();
+
 	output_file(output_file &&) noexcept = default;
 	output_file &operator=(output_file &&) = delete;
 	/// Removes a file that was not committed, or to which nothing was

@@ -39,6 +39,9 @@ enum : unsigned {
 	features = 64,
 };
 
+/// PERF_FORMAT_LOST, which older headers lack.
+constexpr uint64_t format_lost = 1u << 4;
+
 /// Records that perf adds to the kernel's.
 enum : uint32_t {
 	record_user_start = 64,

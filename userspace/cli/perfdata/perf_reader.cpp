@@ -83,6 +83,9 @@ private:
 	/// Where a record has no time, its place in the file stands for it.
 	bool has_times_ = true, within_compressed_ = false;
 	uint64_t records_ = 0;
+	/// By PERF_RECORD_LOST, as it happens, and by PERF_RECORD_LOST_SAMPLES,
+	/// at the end: the same ones.
+	uint64_t lost_records_ = 0, lost_samples_ = 0;
 	process_history history_;
 	decompressor compressed_;
 	const char *what_ = nullptr;
@@ -342,11 +345,11 @@ bool reader::read_sample(const perf_event_header &header, byte_reader body)
 		file_.foreign++;
 		return true;
 	}
-	if (!layouts_[sample.event].read(body, sample))
+	sample.mode = mode_of(header);
+	if (!layouts_[sample.event].read(body, sample, file_.frames))
 		return refuse("cut off or damaged: a sample is too short");
 	if (!has_times_)
 		sample.time = records_;
-	sample.mode = mode_of(header);
 	file_.samples.push_back(std::move(sample));
 	return true;
 }
@@ -354,24 +357,14 @@ bool reader::read_sample(const perf_event_header &header, byte_reader body)
 void reader::read_mapping(const perf_event_header &header, byte_reader body,
 			  uint64_t time)
 {
-	cpu_mode mode = mode_of(header);
-	auto place = body.take<mmap_record>();
-	code_mapping m;
+	const cpu_mode mode = mode_of(header);
+	auto found = mapping_of(header, body);
 
-	m.pid = place.pid;
-	m.start = place.start;
-	m.length = place.length;
-	m.offset = place.offset;
-	if (header.type == PERF_RECORD_MMAP2) {
-		auto more = body.take<mmap2_record>();
-
-		if (header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID &&
-		    more.id_size <= sizeof(more.id))
-			m.id = build_id({more.id, more.id_size});
-	}
-	m.path = body.text();
-	if (!body.good() || !m.length)
+	if (!found)
 		return;
+
+	code_mapping &m = *found;
+
 	if (mode == cpu_mode::kernel) {
 		file_.kernel.push_back(std::move(m));
 	} else if (mode == cpu_mode::user) {
@@ -407,9 +400,10 @@ void reader::read_task(const perf_event_header &header, byte_reader body)
 		break;
 	case PERF_RECORD_LOST:
 		body.take<uint64_t>();
-		[[fallthrough]];
+		lost_records_ += body.take<uint64_t>();
+		break;
 	case PERF_RECORD_LOST_SAMPLES:
-		file_.lost += body.take<uint64_t>();
+		lost_samples_ += body.take<uint64_t>();
 		break;
 	default:
 		break;
@@ -507,6 +501,10 @@ void reader::complete_samples()
 		s.task = history_.name_of(s.tid);
 		if (s.mode == cpu_mode::user)
 			s.mapping = history_.mapping_at(s.pid, s.ip);
+		for (file_frame &frame : file_.frames_of(s))
+			if (frame.mode == cpu_mode::user)
+				frame.mapping =
+					history_.mapping_at(s.pid, frame.ip);
 	}
 }
 
@@ -527,6 +525,7 @@ uncore::result<perf_file> reader::read()
 		return bad(what_);
 	if (compressed_.left())
 		return bad("cut off or damaged");
+	file_.lost = std::max(lost_records_, lost_samples_);
 	give_build_ids();
 	complete_samples();
 	return std::move(file_);
@@ -569,26 +568,47 @@ uncore::result<perf_file> perf_file::parse(std::span<const char> contents,
 	return reader(contents, path).read();
 }
 
+static error broken(const std::string &path, const char *why)
+{
+	return {errc::system, fmt::format("{}: {}", path, why)};
+}
+
 uncore::result<perf_file> perf_file::read(const std::string &path)
 {
-	auto broken = [&path](const char *why) {
-		return error{errc::system, fmt::format("{}: {}", path, why)};
-	};
 	unique_fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+
+	if (!fd)
+		return broken(path, std::strerror(errno));
+	return read(fd.get(), path);
+}
+
+bool perf_file::is_one(const std::string &path)
+{
+	const unique_fd fd = open_regular(path);
+	char magic[sizeof(file_header::magic)];
+
+	return fd &&
+	       pread(fd.get(), magic, sizeof(magic), 0) == sizeof(magic) &&
+	       (!std::memcmp(magic, file_magic, sizeof(magic)) ||
+		!std::memcmp(magic, file_magic_swapped, sizeof(magic)));
+}
+
+uncore::result<perf_file> perf_file::read(int fd, const std::string &path)
+{
 	struct stat status;
 
-	if (!fd || fstat(fd.get(), &status))
-		return broken(std::strerror(errno));
+	if (fstat(fd, &status))
+		return broken(path, std::strerror(errno));
 	if (S_ISDIR(status.st_mode))
-		return broken("a folder, as of perf record --threads; only "
-			      "files are read");
+		return broken(path, "a folder, as of perf record --threads; only "
+				    "files are read");
 	if (!S_ISREG(status.st_mode))
-		return broken("not a regular file");
+		return broken(path, "not a regular file");
 
-	mapped_file file(fd.get(), size_t(status.st_size));
+	mapped_file file(fd, size_t(status.st_size));
 
 	if (!file.good())
-		return broken(std::strerror(errno));
+		return broken(path, std::strerror(errno));
 	return parse(file.contents(), path);
 }
 

@@ -27,6 +27,7 @@ struct file_event {
 struct perf_file {
 	std::vector<file_event> events;
 	std::vector<file_sample> samples;     ///< in order of time
+	std::vector<file_frame> frames;	      ///< of the samples' call chains
 	std::vector<code_mapping> mappings;   ///< of processes
 	std::vector<code_mapping> kernel;     ///< the kernel's and its modules'
 	std::string release;		      ///< of the kernel, "" for unknown
@@ -37,9 +38,24 @@ struct perf_file {
 
 	/// Errors: errc::system, errc::invalid (no such file as this; cut off).
 	static uncore::result<perf_file> read(const std::string &path);
-	/// The same of one in memory; @p path is for messages.
+	/// Whether a file begins as perf.data files do.
+	static bool is_one(const std::string &path);
+	/// The same as read() for one that is open; @p path is for messages.
+	static uncore::result<perf_file> read(int fd, const std::string &path);
+	/// The same for one in memory; @p path is for messages.
 	static uncore::result<perf_file> parse(std::span<const char> contents,
 					       const std::string &path);
+
+	std::span<file_frame> frames_of(const file_sample &sample)
+	{
+		return std::span(frames).subspan(sample.first_frame,
+						 sample.frames);
+	}
+	std::span<const file_frame> frames_of(const file_sample &sample) const
+	{
+		return std::span(frames).subspan(sample.first_frame,
+						 sample.frames);
+	}
 };
 
 } // namespace cli

@@ -37,7 +37,8 @@ uncore::result<perf_writer>
 perf_writer::create(const std::string &path,
 		    std::span<const uncore::sampled_event> events)
 {
-	auto file = output_file::create(path, 0600);
+	auto file = path.empty() ? output_file::unnamed()
+				 : output_file::create(path, 0600);
 
 	if (!file)
 		return file.error();
@@ -65,6 +66,8 @@ perf_writer::create(const std::string &path,
 	return made;
 }
 
+constexpr size_t trailer_size = 32;
+
 /// Samples that a full ring buffer had no room for.
 static uint64_t lost_by(const perf_event_header &record)
 {
@@ -86,23 +89,47 @@ void perf_writer::add(const perf_event_header &record)
 	samples_ += record.type == PERF_RECORD_SAMPLE;
 	lost_ += lost_by(record);
 	put(&record, record.size);
+	if (!watch_ || record.type != PERF_RECORD_MMAP2 ||
+	    mode_of(record) != cpu_mode::user)
+		return;
+	if (const auto mapping = mapping_of(
+		    record, {reinterpret_cast<const char *>(&record + 1),
+			     record.size - sizeof(record)}))
+		watch_(*mapping);
 }
 
-/// What sample_id_all adds to records: of the event that tells of tasks, at
-/// time 0, so that it comes before all samples.
-void perf_writer::put_trailer(uint32_t pid, uint32_t tid)
+void perf_writer::add_lost(std::span<const uint64_t> lost)
+{
+	for (size_t i = 0; i < lost.size() && i < ids_.size(); i++) {
+		struct {
+			perf_event_header header;
+			uint64_t lost;
+		} record{};
+
+		if (!lost[i])
+			continue;
+		lost_at_end_ += lost[i];
+		record.header.type = PERF_RECORD_LOST_SAMPLES;
+		record.header.size = sizeof(record) + trailer_size;
+		record.lost = lost[i];
+		put(&record, sizeof(record));
+		put_trailer(0, 0, ids_[i].front());
+	}
+}
+
+/// What sample_id_all adds to records, at time 0, so that they come before all
+/// samples.
+void perf_writer::put_trailer(uint32_t pid, uint32_t tid, uint64_t id)
 {
 	struct {
 		uint32_t pid, tid;
 		uint64_t time;
 		uint32_t cpu, reserved;
 		uint64_t id;
-	} trailer{pid, tid, 0, 0, 0, ids_.back().front()};
+	} trailer{pid, tid, 0, 0, 0, id};
 
 	put(&trailer, sizeof(trailer));
 }
-
-constexpr size_t trailer_size = 32;
 
 void perf_writer::add_mapping(const process_mapping &m, uint16_t mode)
 {
@@ -131,7 +158,9 @@ void perf_writer::add_mapping(const process_mapping &m, uint16_t mode)
 	}
 	put(&record, sizeof(record));
 	put(name.data(), name.size());
-	put_trailer(m.pid, m.pid);
+	put_trailer(m.pid, m.pid, ids_.back().front());
+	if (watch_ && mode == PERF_RECORD_MISC_USER)
+		watch_(m);
 }
 
 void perf_writer::add_kernel()
@@ -197,7 +226,7 @@ void perf_writer::add_task(uint32_t pid)
 			uint32_t(std::atoi(entry.path().filename().c_str()));
 		name.copy(record.name, sizeof(record.name) - 1);
 		put(&record, sizeof(record));
-		put_trailer(record.pid, record.tid);
+		put_trailer(record.pid, record.tid, ids_.back().front());
 	}
 	for (process_mapping &m : executable_mappings(pid)) {
 		m.id = id_of(m);
@@ -322,6 +351,11 @@ perf_writer::finish(const std::vector<std::string> &command)
 	file_.seek(0);
 	put(&header, sizeof(header));
 	return file_.commit(true);
+}
+
+uncore::result<perf_file> perf_writer::read_back() const
+{
+	return perf_file::read(fileno(file_.stream()), "the samples");
 }
 
 } // namespace cli

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <linux/perf_event.h>
 
 #include "perfdata/byte_reader.hpp"
+#include "symbols/process_maps.hpp"
 
 namespace cli {
 
@@ -26,7 +28,22 @@ struct file_sample {
 	size_t event = 0;	   ///< index into perf_file::events
 	size_t mapping = SIZE_MAX; ///< into perf_file::mappings; none: unknown
 	std::string task; ///< the name that the task had then, "" for unknown
+	/// Call chain in perf_file::frames, innermost first; 0 frames: none.
+	size_t first_frame = 0, frames = 0;
 };
+
+/// A function of a call chain.
+struct file_frame {
+	uint64_t ip = 0;
+	size_t mapping = SIZE_MAX; ///< into perf_file::mappings; none: unknown
+	cpu_mode mode = cpu_mode::unknown;
+	bool calls = false; ///< the address is where a call returns to
+};
+
+/// Decode a record of code that was mapped (PERF_RECORD_MMAP, _MMAP2); none if
+/// it is too short.
+std::optional<code_mapping> mapping_of(const perf_event_header &header,
+				       byte_reader body);
 
 class sample_layout {
 public:
@@ -38,13 +55,16 @@ public:
 	std::optional<size_t> id_from_end() const;
 	bool has_time() const { return attr_.sample_type & PERF_SAMPLE_TIME; }
 
+	/// Append a sample's call chain to @p frames.
 	/// @return false when @p body is too short.
-	bool read(byte_reader body, file_sample &sample) const;
+	bool read(byte_reader body, file_sample &sample,
+		  std::vector<file_frame> &frames) const;
 	/// The time at the end of a record that is no sample, or 0.
 	uint64_t time_at_end(byte_reader body) const;
 
 private:
 	uint64_t count(uint64_t bits) const;
+	void skip_counts(byte_reader &body) const;
 
 	perf_event_attr attr_;
 };

@@ -7,7 +7,9 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "common/text.hpp"
 
@@ -69,50 +71,85 @@ static bool is_vdso(const code_mapping &mapping)
 	return mapping.path == "[vdso]" && mapping.start >> 32;
 }
 
-// --- processes that run now
+// --- while processes run
 
-std::shared_ptr<elf_object> symbolizer::object_of(const process_mapping &m)
+/// Other processes need descriptors as well.
+static constexpr size_t most_kept = 256;
+
+static std::string key_of(const code_mapping &m)
 {
-	if (is_vdso(m))
-		return vdso();
-	if (is_anonymous(m.path))
-		return nullptr;
-
-	auto [at, is_new] = files_.try_emplace(
-		{m.device_major, m.device_minor, m.inode, m.path});
-
-	if (is_new)
-		at->second = elf_object::open(open_mapped(m), m.path);
-	return at->second;
+	return m.id ? m.id.hex() + m.path : m.path;
 }
 
-void symbolizer::learn(uint32_t process)
+static bool same_file(int a, int b)
 {
-	std::vector<live_mapping> mappings;
-	bool makes_code = false;
+	struct stat one, other;
 
-	for (process_mapping &m : executable_mappings(process)) {
-		auto object = guarded(m.path, [&] { return object_of(m); });
+	return !fstat(a, &one) && !fstat(b, &other) &&
+	       one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
 
-		makes_code |= !object;
-		mappings.push_back({std::move(m), std::move(object)});
+/// Code of the kernel that each process has.
+static bool is_kernels(const std::string &path)
+{
+	return path == "[vdso]" || path == "[vsyscall]" || path == "[uprobes]";
+}
+
+void symbolizer::keep(const code_mapping &m)
+{
+	if (is_kernels(m.path))
+		return;
+	if (is_anonymous(m.path)) {
+		if (lists_.contains(m.pid) || without_list_.contains(m.pid))
+			return;
+
+		// As the process numbers itself.
+		std::string path = perf_map_path(identity_of(m.pid).pid);
+
+		if (!keep_list(m.pid, path))
+			without_list_[m.pid] = std::move(path);
+		return;
 	}
-	// It may be gone, or on its way: what was there before stays.
-	if (mappings.empty())
+
+	const std::string key = key_of(m);
+
+	if (!m.id || n_kept_ >= most_kept || kept_.contains(key))
 		return;
 
-	live_process &known = processes_[process];
+	unique_fd file = open_mapped(m);
 
-	known.mappings = std::move(mappings);
-	if (!makes_code)
+	// The process has ended: another one may run the same file.
+	if (!file)
 		return;
 
-	// Opened now, read when the process may have ended.
-	const process_identity identity = identity_of(process);
-	std::string path = perf_map_path(identity.pid);
+	const unique_fd here = open_regular(m.path);
 
-	if (unique_fd file = open_in_root_of(process, path))
-		known.made = {std::move(file), std::move(path), identity.user};
+	if (here && same_file(file.get(), here.get()))
+		file = {};
+	n_kept_ += bool(file);
+	kept_.emplace(key, std::move(file));
+}
+
+/// Opened while the process runs, read when it may have ended.
+bool symbolizer::keep_list(uint32_t process, const std::string &path)
+{
+	unique_fd file = open_in_root_of(process, path);
+
+	if (!file || n_kept_ >= most_kept)
+		return false;
+	n_kept_++;
+	lists_[process] = {std::move(file), path, identity_of(process).user};
+	return true;
+}
+
+void symbolizer::keep_lists()
+{
+	std::erase_if(without_list_, [this](const auto &entry) {
+		const auto &[process, path] = entry;
+
+		return keep_list(process, path) ||
+		       access(fmt::format("/proc/{}", process).c_str(), F_OK);
+	});
 }
 
 perf_map symbolizer::read_map(const perf_map_file &from)
@@ -126,78 +163,27 @@ perf_map symbolizer::read_map(const perf_map_file &from)
 	return {};
 }
 
-/// Of a process that runs now, or of one that was recorded.
 const perf_map &symbolizer::made_by(uint32_t process)
 {
 	auto [at, is_new] = made_.try_emplace(process);
-	auto live = processes_.find(process);
+	const auto kept = lists_.find(process);
 
 	if (!is_new)
 		return at->second;
 
-	perf_map_file recorded;
+	perf_map_file here;
 
-	// The user of a recorded process is not known.
-	if (live == processes_.end()) {
-		recorded.path = perf_map_path(process);
-		recorded.file = open_regular(recorded.path);
+	// The user of a process that has ended is not known.
+	if (kept == lists_.end()) {
+		here.path = perf_map_path(process);
+		here.file = open_regular(here.path);
 	}
 
-	const perf_map_file &from =
-		live == processes_.end() ? recorded : live->second.made;
+	const perf_map_file &from = kept == lists_.end() ? here : kept->second;
 
 	if (from.file)
 		at->second = guarded(from.path, [&] { return read_map(from); });
 	return at->second;
-}
-
-std::string symbolizer::user(uint32_t process, uint64_t address)
-{
-	auto live = processes_.find(process);
-
-	if (live == processes_.end())
-		return "[unknown]";
-
-	const auto &all = live->second.mappings;
-	auto next = std::upper_bound(all.begin(), all.end(), address,
-				     [](uint64_t value, const live_mapping &m) {
-					     return value < m.start;
-				     });
-
-	if (next == all.begin() || !std::prev(next)->contains(address))
-		return "[unknown]";
-
-	const live_mapping &m = *std::prev(next);
-	std::string object = object_name(m.path);
-	std::string found;
-
-	if (m.object) {
-		uint64_t offset = address - m.start + m.offset;
-
-		found = name(m.object.get(), offset,
-			     guarded(m.path,
-				     [&] {
-					     return m.object->function_at(
-						     offset);
-				     }),
-			     object)
-				.function;
-	} else if (is_anonymous(m.path)) {
-		const perf_map &made = made_by(process);
-
-		found = name(&made, address, made.find(address), object)
-				.function;
-	}
-	if (!found.empty())
-		return found;
-	return object.starts_with('[') ? object : "[" + object + "]";
-}
-
-std::string symbolizer::kernel(uint64_t address)
-{
-	std::string found = printable(kernel_symbols().find(address));
-
-	return found.empty() ? "[kernel]" : found;
 }
 
 // --- what was recorded
@@ -228,7 +214,7 @@ std::vector<std::string> symbolizer::reasons() const
 }
 
 /// Files that may be the recorded one, the likeliest first.
-static std::vector<unique_fd> candidates(const code_mapping &m)
+std::vector<unique_fd> symbolizer::candidates(const code_mapping &m)
 {
 	static constexpr std::string_view deleted = " (deleted)";
 	std::string path = m.path;
@@ -236,6 +222,8 @@ static std::vector<unique_fd> candidates(const code_mapping &m)
 
 	if (path.ends_with(deleted))
 		path.resize(path.size() - deleted.size());
+	if (const auto kept = kept_.find(key_of(m)); kept != kept_.end())
+		files.push_back(std::move(kept->second));
 	// A process of that number may be another one by now, so that only a
 	// build id can tell.
 	if (m.id)
@@ -259,7 +247,7 @@ static std::vector<unique_fd> candidates(const code_mapping &m)
 std::shared_ptr<elf_object> symbolizer::recorded_object(const code_mapping &m)
 {
 	auto [at, is_new] =
-		recorded_.try_emplace(m.id ? m.id.hex() + m.path : m.path);
+		recorded_.try_emplace(key_of(m));
 	bool there = false;
 
 	if (!is_new)

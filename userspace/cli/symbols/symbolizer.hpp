@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names for addresses: of processes that run now, and of those that a file of
-// samples tells of.  A name is given when it is sure: build ids, where they are
-// known, decide whether a file is the one that ran.
+// Names for addresses in processes that a file of samples describes.  A name is
+// given when it is sure: build ids, where they are known, decide whether a file
+// is the one that ran.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -38,14 +37,15 @@ public:
 	explicit symbolizer(debuginfod servers = debuginfod::never);
 	symbolizer(const symbolizer &) = delete;
 
-	// --- processes that run now
+	// --- while processes run
 
-	/// Reads what a process has mapped, while it is there.
-	void learn(uint32_t process);
-	/// The function, or else the mapped file's name in brackets, or
-	/// [unknown].
-	std::string user(uint32_t process, uint64_t address);
-	std::string kernel(uint64_t address);
+	/// Keep the file of a mapping open if it is not the one that has its
+	/// path here: a process in another mount namespace, a file that was
+	/// deleted.  Or the process's list of functions made at run time.
+	void keep(const code_mapping &mapping);
+	/// Look again for lists that were not there.  To be called several
+	/// times a second.
+	void keep_lists();
 
 	// --- what was recorded, maybe on another machine
 
@@ -60,19 +60,11 @@ public:
 	std::vector<std::string> reasons() const;
 
 private:
-	/// Where a process has what.
-	struct live_mapping : code_mapping {
-		std::shared_ptr<elf_object> object;
-	};
 	/// The list of the functions that a process has made.
 	struct perf_map_file {
 		unique_fd file;
 		std::string path;
 		uid_t user = 0; ///< the process's
-	};
-	struct live_process {
-		std::vector<live_mapping> mappings; ///< by address
-		perf_map_file made;
 	};
 	/// How recorded addresses of the kernel become those of a table.
 	struct kernel_part : code_mapping {
@@ -87,7 +79,8 @@ private:
 			      const std::string &object);
 	const kallsyms &kernel_symbols();
 	std::shared_ptr<elf_object> vdso();
-	std::shared_ptr<elf_object> object_of(const process_mapping &mapping);
+	bool keep_list(uint32_t process, const std::string &path);
+	std::vector<unique_fd> candidates(const code_mapping &m);
 	std::shared_ptr<elf_object> recorded_object(const code_mapping &m);
 	const perf_map &made_by(uint32_t process);
 	perf_map read_map(const perf_map_file &from);
@@ -118,11 +111,12 @@ private:
 	std::unique_ptr<kallsyms> kernel_;
 	std::shared_ptr<elf_object> vdso_;
 	bool vdso_read_ = false, same_kernel_ = false;
-	std::map<uint32_t, live_process> processes_;
-	/// By device, inode and path; what is kept open keeps its inode.
-	std::map<std::tuple<unsigned, unsigned, uint64_t, std::string>,
-		 std::shared_ptr<elf_object>>
-		files_;
+	/// Files by build id and path; none for those that are not kept.
+	std::map<std::string, unique_fd> kept_;
+	size_t n_kept_ = 0;
+	std::map<uint32_t, perf_map_file> lists_; ///< by process
+	/// Paths that lists would have, by process.
+	std::map<uint32_t, std::string> without_list_;
 	/// By build id, or by path.
 	std::map<std::string, std::shared_ptr<elf_object>> recorded_;
 	std::map<uint32_t, perf_map> made_;

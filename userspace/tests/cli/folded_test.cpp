@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Names in folded stacks, which other users choose.
-#include "attribution/folded.hpp"
+#include "perfdata/folded.hpp"
 
 #include <gtest/gtest.h>
 

@@ -292,6 +292,84 @@ TEST(PerfReader, NoFile)
 	EXPECT_EQ(device.error().message, "/dev/null: not a regular file");
 }
 
+/// The user's part of a call chain is in the mappings of its time; addresses are
+/// innermost first.
+TEST(PerfReader, CallChains)
+{
+	constexpr uint64_t type = with_period | PERF_SAMPLE_CALLCHAIN;
+	auto chained = [](uint64_t time, std::vector<uint64_t> chain) {
+		byte_writer body;
+
+		body.add(uint64_t(7)).add(uint64_t(0x1010)).add(who{5, 5});
+		body.add(time).add(uint64_t(3)).add(uint64_t(100));
+		body.add(uint64_t(chain.size()));
+		for (uint64_t address : chain)
+			body.add(address);
+		return record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL,
+			      body);
+	};
+	const std::string records =
+		mapping(7, 1, 5, 0x1000, 0x1000, 0, "/one") +
+		chained(10, {uint64_t(PERF_CONTEXT_KERNEL), 0xffffffff81000010,
+			     uint64_t(PERF_CONTEXT_USER), 0x1010, 0x1020,
+			     0x9000}) +
+		chained(20, {});
+	const auto file = cli::perf_file::parse(
+		perf_data({{7, type, 100, false, {}}}, records), "file");
+
+	ASSERT_TRUE(bool(file)) << file.error().message;
+	ASSERT_EQ(file->samples.size(), 2u);
+	EXPECT_EQ(file->frames_of(file->samples[1]).size(), 0u);
+
+	const auto frames = file->frames_of(file->samples[0]);
+
+	ASSERT_EQ(frames.size(), 4u);
+	EXPECT_EQ(frames[0].mode, cli::cpu_mode::kernel);
+	EXPECT_FALSE(frames[0].calls || frames[1].calls);
+	EXPECT_TRUE(frames[2].calls && frames[3].calls);
+	EXPECT_EQ(frames[2].ip, 0x1020u);
+	EXPECT_EQ(frames[2].mapping, 0u);
+	EXPECT_EQ(frames[3].mapping, SIZE_MAX);
+
+	byte_writer longer;
+
+	longer.add(uint64_t(7)).add(uint64_t(0)).add(who{5, 5});
+	longer.add(uint64_t(1)).add(uint64_t(3)).add(uint64_t(100));
+	longer.add(UINT64_MAX);
+
+	const auto bad = cli::perf_file::parse(
+		perf_data({{7, type, 100, false, {}}},
+			  record(PERF_RECORD_SAMPLE, 0, longer)),
+		"file");
+
+	ASSERT_FALSE(bool(bad));
+	EXPECT_EQ(bad.error().message,
+		  "file: cut off or damaged: a sample is too short");
+}
+
+/// perf record has the same losses twice: as they happen and at the end.
+TEST(PerfReader, LostOnce)
+{
+	auto lost = [](uint32_t type, uint64_t count) {
+		byte_writer body;
+
+		if (type == PERF_RECORD_LOST)
+			body.add(uint64_t(7));
+		body.add(count);
+		return record(type, 0, trailer(body, 7, 1));
+	};
+	const auto file = cli::perf_file::parse(
+		perf_data({{7, with_period, 100, false, {}}},
+			  sample(7, 1, {1, 1}, 1, 100) +
+				  lost(PERF_RECORD_LOST, 5) +
+				  lost(PERF_RECORD_LOST, 6) +
+				  lost(PERF_RECORD_LOST_SAMPLES, 13)),
+		"file");
+
+	ASSERT_TRUE(bool(file));
+	EXPECT_EQ(file->lost, 13u);
+}
+
 TEST(AddressSpace, LaterMappingsTakeThePlace)
 {
 	cli::address_space space;

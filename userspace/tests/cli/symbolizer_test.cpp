@@ -50,19 +50,6 @@ static cli::build_id own_id()
 		cli::open_regular("/proc/self/exe").get());
 }
 
-TEST(Symbolizer, LiveProcess)
-{
-	symbolizer names;
-	auto self = uint32_t(getpid());
-
-	EXPECT_EQ(names.user(self, address_of(plain::twice)), "[unknown]");
-	names.learn(self);
-	EXPECT_EQ(names.user(self, address_of(plain::twice)),
-		  "int plain::twice<int>(int)");
-	EXPECT_EQ(names.user(self, 16), "[unknown]");
-	EXPECT_EQ(plain::twice(2), 4);
-}
-
 TEST(Symbolizer, RecordedProcess)
 {
 	symbolizer names;
@@ -121,10 +108,34 @@ TEST(Symbolizer, DeletedFile)
 		  "int plain::twice<int>(int)");
 }
 
+/// The process that ran it has ended, and its path has another file.
+TEST(Symbolizer, KeptFile)
+{
+	symbolizer kept, late;
+	char path[] = "/tmp/uncore-kept.XXXXXX";
+
+	close(mkstemp(path));
+	fs::copy_file("/proc/self/exe", path,
+		      fs::copy_options::overwrite_existing);
+	fs::permissions(path, fs::perms::owner_all);
+
+	uint64_t address = address_of(plain::twice);
+	code_mapping m = mapping_of(address);
+
+	m.id = own_id();
+	m.path = std::string(path) + " (deleted)";
+	kept.keep(m);
+	// What /proc has of a process that has ended: nothing.
+	m.pid = 0x7fffffff;
+	unlink(path);
+	EXPECT_EQ(kept.recorded_user(m, address).function,
+		  "int plain::twice<int>(int)");
+	EXPECT_EQ(late.recorded_user(m, address).function, "");
+}
+
 TEST(Symbolizer, Vdso)
 {
 	symbolizer names;
-	auto self = uint32_t(getpid());
 	uint64_t start = getauxval(AT_SYSINFO_EHDR);
 	auto image = cli::elf_object::vdso();
 
@@ -134,15 +145,24 @@ TEST(Symbolizer, Vdso)
 	uint64_t function = image->address_of("__vdso_clock_gettime");
 
 	ASSERT_NE(function, 0u);
-	names.learn(self);
+	code_mapping kernel, m = mapping_of(start);
+
+	kernel.start = kernel.offset = cli::kallsyms::read().address_of("_text");
+	kernel.length = 0x1000000;
+	kernel.path = "[kernel.kallsyms]_text";
+	kernel.id = cli::build_id::of_running_kernel();
+	if (!kernel.id || !kernel.start)
+		GTEST_SKIP() << "the running kernel is not known here";
+	names.set_recorded_kernel({&kernel, 1}, "");
 	// the weak name and the one with underscores are of one place
-	EXPECT_NE(names.user(self, start + function + 4).find("clock_gettime"),
+	EXPECT_NE(names.recorded_user(m, start + function + 4)
+			  .function.find("clock_gettime"),
 		  std::string::npos);
 }
 
 TEST(Symbolizer, CodeMadeAtRunTime)
 {
-	symbolizer live, recorded;
+	symbolizer kept, recorded;
 	auto self = uint32_t(getpid());
 	std::string path = "/tmp/perf-" + std::to_string(self) + ".map";
 	void *code = mmap(nullptr, 4096, PROT_READ | PROT_EXEC,
@@ -151,24 +171,24 @@ TEST(Symbolizer, CodeMadeAtRunTime)
 	ASSERT_NE(code, MAP_FAILED);
 
 	auto address = reinterpret_cast<uint64_t>(code);
+	code_mapping m = mapping_of(address);
 
+	m.path = "//anon";
+	// The list is written after the memory is mapped.
+	kept.keep(m);
 	std::ofstream(path) << std::hex << address << " 10 first one\n"
 			    << "no line of it\n"
 			    << address + 0x20 << " 10 was\033here\n"
 			    << address + 0x20 << " 10 is\033here\n";
-	live.learn(self);
-	EXPECT_EQ(live.user(self, address + 0xf), "first one");
-	EXPECT_EQ(live.user(self, address + 0x10), "[anonymous]");
-	EXPECT_EQ(live.user(self, address + 0x20), "is?here");
-
-	code_mapping m = mapping_of(address);
-
-	m.path = "//anon";
+	kept.keep_lists();
 	EXPECT_EQ(recorded.recorded_user(m, address).function, "first one");
 	EXPECT_EQ(recorded.recorded_user(m, address + 0x10).function, "");
 	EXPECT_EQ(recorded.recorded_user(m, address).object, "//anon");
 	unlink(path.c_str());
 	munmap(code, 4096);
+	EXPECT_EQ(kept.recorded_user(m, address + 0xf).function, "first one");
+	EXPECT_EQ(kept.recorded_user(m, address + 0x10).function, "");
+	EXPECT_EQ(kept.recorded_user(m, address + 0x20).function, "is?here");
 }
 
 /// A map of functions that were made at run time, and a page of code for it.
@@ -187,10 +207,12 @@ protected:
 	}
 
 	uint64_t address() const { return reinterpret_cast<uint64_t>(code_); }
-	std::string live()
+	std::string name()
 	{
-		names_.learn(self_);
-		return names_.user(self_, address());
+		const code_mapping m = mapping_of(address());
+
+		names_.keep(m);
+		return names_.recorded_user(m, address()).function;
 	}
 
 	uint32_t self_ = uint32_t(getpid());
@@ -203,7 +225,7 @@ TEST_F(RunTimeCode, OfAnotherUser)
 {
 	if (chown(path_.c_str(), 65534, 65534))
 		GTEST_SKIP() << "only root can give files away";
-	EXPECT_EQ(live(), "[anonymous]");
+	EXPECT_EQ(name(), "");
 	ASSERT_EQ(names_.reasons().size(), 1u);
 	EXPECT_EQ(names_.reasons()[0],
 		  path_ + ": it belongs to user 65534, who is not the "
@@ -214,7 +236,7 @@ TEST_F(RunTimeCode, OfAnotherUser)
 TEST_F(RunTimeCode, TooLarge)
 {
 	ASSERT_EQ(truncate(path_.c_str(), off_t{20} << 30), 0);
-	EXPECT_EQ(live(), "[anonymous]");
+	EXPECT_EQ(name(), "");
 	ASSERT_EQ(names_.reasons().size(), 1u);
 	EXPECT_EQ(names_.reasons()[0], path_ + ": larger than 64 MiB, so its "
 					       "functions have no names");
@@ -223,7 +245,7 @@ TEST_F(RunTimeCode, TooLarge)
 TEST_F(RunTimeCode, JustNotTooLarge)
 {
 	ASSERT_EQ(truncate(path_.c_str(), cli::perf_map::max_size), 0);
-	EXPECT_EQ(live(), "made");
+	EXPECT_EQ(name(), "made");
 	EXPECT_TRUE(names_.reasons().empty());
 }
 
