@@ -283,6 +283,48 @@ static __always_inline void switch_tasks(struct attr_package *p,
 	enter(p, c, cpu);
 }
 
+/* --- weights ------------------------------------------------------------- */
+
+/* The mean weight; weights are from 1 to MAX_WEIGHT. */
+#define MEAN_WEIGHT	1024
+#define MAX_WEIGHT	(64 * MEAN_WEIGHT)
+/* For how long the weight event's rates are remembered. */
+#define TASK_MEMORY_NS	(100 * 1000 * 1000)
+#define MEAN_MEMORY_NS	(1000 * 1000 * 1000)
+
+/* Add @grown to @rate.  Counts that are older than @memory ns weigh less. */
+static __always_inline void rate_add(struct attr_rate *rate,
+				     const struct attr_rate *grown,
+				     __u64 memory)
+{
+	__u64 times;
+
+	rate->measured += grown->measured;
+	rate->ns += grown->ns;
+	if (rate->ns > memory) {
+		times = rate->ns / memory + 1;
+		rate->measured /= times;
+		rate->ns /= times;
+	}
+}
+
+/* Weigh a task by its rate, if any, against the mean of its package. */
+static __always_inline __u64 weight_of(const struct attr_rate *mean,
+				       const struct attr_rate *known)
+{
+	__u64 measured, expected, weight;
+
+	if (!known || !known->ns || !mean->measured || !mean->ns)
+		return MEAN_WEIGHT;
+	/* the times in microseconds or so, so that the products fit */
+	measured = known->measured * ((mean->ns >> 10) + 1);
+	expected = mean->measured * ((known->ns >> 10) + 1);
+	weight = measured * MEAN_WEIGHT / expected;
+	if (weight < 1)
+		return 1;
+	return weight > MAX_WEIGHT ? MAX_WEIGHT : weight;
+}
+
 /* --- windows ------------------------------------------------------------- */
 
 /* It is @now; those that run have run until then. */

@@ -18,12 +18,6 @@
 /* The kernel's limit for a loop; time is up long before. */
 #define LOCK_TRIES	(1 << 23)
 
-/* The mean weight; weights are from 1 to MAX_WEIGHT. */
-#define MEAN_WEIGHT	1024
-#define MAX_WEIGHT	(64 * MEAN_WEIGHT)
-/* For how long the weight event's rates are remembered. */
-#define TASK_MEMORY_NS	(100 * 1000 * 1000)
-#define MEAN_MEMORY_NS	(1000 * 1000 * 1000)
 
 const volatile __u32 n_events;
 const volatile __u32 n_columns;
@@ -232,7 +226,8 @@ static struct attr_share *share_of(struct attr_package *p,
 
 static __u64 cgroup_of(struct task_struct *task)
 {
-	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+	/* loads that the kernel checks cost less than a helper for each */
+	return task->cgroups->dfl_cgrp->kn->id;
 }
 
 /* --- weights ------------------------------------------------------------- */
@@ -242,25 +237,11 @@ static __u64 rate_key(__u32 pid, __u64 start_time)
 	return start_time ^ ((__u64)pid << 40);
 }
 
-/* What is older than @memory ns counts for less. */
-static void add_rate(struct attr_rate *rate, const struct attr_rate *grown, __u64 memory)
-{
-	__u64 times;
-
-	rate->measured += grown->measured;
-	rate->ns += grown->ns;
-	if (rate->ns > memory) {
-		times = rate->ns / memory + 1;
-		rate->measured /= times;
-		rate->ns /= times;
-	}
-}
-
 /* What the weight event counted of the task that has run until now. */
 static void measure(struct attr_cpu *c, __u64 now, struct attr_rate *grown)
 {
 	struct bpf_perf_event_value value;
-	struct attr_rate *known;
+	struct attr_rate *known, first = { 0 };
 	__u64 key;
 
 	if (bpf_perf_event_read_value(&weight_events, BPF_F_CURRENT_CPU, &value,
@@ -278,26 +259,11 @@ static void measure(struct attr_cpu *c, __u64 now, struct attr_rate *grown)
 	key = rate_key(c->pid, c->start_time);
 	known = bpf_map_lookup_elem(&rates, &key);
 	if (!known) {
-		bpf_map_update_elem(&rates, &key, grown, BPF_ANY);
+		rate_add(&first, grown, TASK_MEMORY_NS);
+		bpf_map_update_elem(&rates, &key, &first, BPF_ANY);
 		return;
 	}
-	add_rate(known, grown, TASK_MEMORY_NS);
-}
-
-/* A task of which nothing is known weighs as much as the mean. */
-static __u64 weigh(const struct attr_package *p, const struct attr_rate *known)
-{
-	__u64 measured, mean, weight;
-
-	if (!known || !known->ns || !p->mean.measured || !p->mean.ns)
-		return MEAN_WEIGHT;
-	/* the times in microseconds or so, so that the products fit */
-	measured = known->measured * ((p->mean.ns >> 10) + 1);
-	mean = p->mean.measured * ((known->ns >> 10) + 1);
-	weight = measured * MEAN_WEIGHT / mean;
-	if (weight < 1)
-		return 1;
-	return weight > MAX_WEIGHT ? MAX_WEIGHT : weight;
+	rate_add(known, grown, TASK_MEMORY_NS);
 }
 
 /* --- looking ------------------------------------------------------------- */
@@ -333,7 +299,7 @@ static void describe(struct task_struct *task, struct attr_task *next)
 	next->tgid = task->tgid;
 	next->start_time = task->start_time;
 	next->cgroup = cgroup_of(task);
-	bpf_core_read(next->comm, sizeof(next->comm), &task->comm);
+	__builtin_memcpy(next->comm, task->comm, sizeof(next->comm));
 }
 
 /*
@@ -391,7 +357,7 @@ static int look(struct task_struct *prev, struct task_struct *next, bool asked)
 	if (p->epoch != epoch)
 		share = NULL;
 	if (prev->pid == c->pid)
-		bpf_core_read(c->comm, sizeof(c->comm), &prev->comm);
+		__builtin_memcpy(c->comm, prev->comm, sizeof(c->comm));
 	advance(p, now);
 	if (reads) {
 		collect(p, window_of(package, p->window), s);
@@ -399,8 +365,8 @@ static int look(struct task_struct *prev, struct task_struct *next, bool asked)
 		pay_read(p, since, resolution_ns);
 	}
 	if (weighted) {
-		add_rate(&p->mean, &grown, MEAN_MEMORY_NS);
-		weight = weigh(p, known);
+		rate_add(&p->mean, &grown, MEAN_MEMORY_NS);
+		weight = weight_of(&p->mean, known);
 	}
 	switch_tasks(p, c, cpu, &key, share, &coming, weight);
 	bpf_loop(HOME_A_SWITCH, take_home, &package, 0);

@@ -47,6 +47,33 @@ wide value(attr_number n)
 	return (static_cast<wide>(n.whole) << 64) + n.fraction;
 }
 
+// --- weights
+
+/// A task that had its CPU for long before it was first measured.
+TEST(weights, first_rate_of_a_long_time_slice)
+{
+	const attr_rate mean{4000000000, 1000000000};
+
+	for (__u64 seconds : {1, 6, 60, 3600}) {
+		const attr_rate grown{mean.measured * seconds,
+				      mean.ns * seconds};
+		attr_rate first{0, 0};
+
+		rate_add(&first, &grown, TASK_MEMORY_NS);
+		EXPECT_LE(first.ns, __u64(TASK_MEMORY_NS));
+		EXPECT_NEAR(double(weight_of(&mean, &first)), MEAN_WEIGHT, 1)
+			<< seconds;
+
+		const attr_rate twice{2 * grown.measured, grown.ns};
+		attr_rate fast{0, 0};
+
+		rate_add(&fast, &twice, TASK_MEMORY_NS);
+		EXPECT_NEAR(double(weight_of(&mean, &fast)), 2 * MEAN_WEIGHT,
+			    1);
+	}
+	EXPECT_EQ(weight_of(&mean, nullptr), __u64(MEAN_WEIGHT));
+}
+
 // --- arithmetic
 
 class arithmetic : public testing::Test {
