@@ -94,7 +94,7 @@ def test_by_time(tap, cpu):
     table = measure("%s & %s & wait" % (busy % (cpu, "long", 300000),
                                         busy % (cpu, "short", 100000)),
                     "--resolution", "50000", event="qpi/clockticks,name=rd/")
-    rows = [row for row in table.rows if row["comm"] in ("long", "short")]
+    rows = [row for row in table.rows if row["command"] in ("long", "short")]
     prices = [table.count(row) / row["cpu_ns"] for row in rows]
     tap.ok(len(rows) == 2 and max(prices) < 1.5 * min(prices),
            "tasks that take turns between two reads have theirs by their time",
@@ -117,7 +117,7 @@ def test_short_task(tap, cpu):
     """A task that is gone before anybody looks."""
     table = measure("for i in 1 2 3; do %s; done; sleep 0.1" %
                     task(cpu, 12345, 1, 1000, "brief"), *EACH_SWITCH)
-    rows = [row for row in table.rows if row["comm"] == "brief"]
+    rows = [row for row in table.rows if row["command"] == "brief"]
     tap.ok(len(rows) == 3, "three tasks that live 1 ms are there",
            ["%d" % len(rows)])
     exact(tap, table, {"brief": 3 * 12345}, "with what they caused")
@@ -169,8 +169,8 @@ def test_cgroups(tap, cpu):
            ["%s, want %s" % (got, want)])
     got = {}
     for row in table.rows:
-        if row["comm"] in [name for name, _ in tasks]:
-            who = row["comm"], row["cgroup"]
+        if row["command"] in [name for name, _ in tasks]:
+            who = row["command"], row["cgroup"]
             got[who] = got.get(who, 0) + table.count(row)
     tap.ok(got == tasks or missed,
            "and another run beside it names each task's cgroup, and what it sent",
@@ -274,9 +274,9 @@ def test_metrics(tap, cpu):
         return
     data = tables[0].data
     # a program that either starts has the name for a moment, too
-    rows = {row["comm"]: row["metrics"] for row in sorted(
+    rows = {row["command"]: row["metrics"] for row in sorted(
         tables[0].rows, key=lambda row: row["metrics"]["mem_bw_total"]["value"])
-            if row["comm"] in ("near", "far")}
+            if row["command"] in ("near", "far")}
     said = ["%s" % rows, "%s" % data["total_metrics"]]
     total = data["total_metrics"]
     tap.ok(total["mem_bw_total"]["value"] == (5 << 20) * 64 and
@@ -352,12 +352,12 @@ def test_unmodified(tap, cpus):
         "status=none; wait" % (cpus[0], cpus[0]),
         "--by", "process", event="imc/cas_count.all,name=rd/")
     page_faults(0)
-    rows = [(row["comm"], table.count(row)) for row in table.rows[:4]]
+    rows = [(row["command"], table.count(row)) for row in table.rows[:4]]
     tap.ok(rows[0][0].startswith("stress-ng"),
            "stress-ng, unmodified, is on top in page-fault mode",
            ["%s" % (rows,)])
     dd = table.named("dd")
-    tap.ok(any(row["comm"] == "dd" for row in table.rows) and
+    tap.ok(any(row["command"] == "dd" for row in table.rows) and
            dd * 5 < rows[0][1], "and dd far below", ["dd: %d" % dd])
     tap.ok(table.adds_up(), "the sum is exact")
 
@@ -372,7 +372,7 @@ def test_steady(tap, cpu, package, mode):
                  text=True) as run:
         for line in run.stdout:
             tables.append(Table(json.loads(line)))
-            seen += [row for row in tables[-1].rows if row["comm"] == "spin_task"]
+            seen += [row for row in tables[-1].rows if row["command"] == "spin_task"]
             if len(seen) > 11 + SLOWNESS or len(tables) > 1000:
                 break
         until = len(tables)
@@ -387,13 +387,13 @@ def test_steady(tap, cpu, package, mode):
     tap.ok(all(table.adds_up() for table in tables), "each adds up exactly")
     # it may sleep while it starts
     inner = [table for table in tables[:until]
-             if "spin_task" in (row["comm"] for row in table.rows)][SLOWNESS:]
+             if "spin_task" in (row["command"] for row in table.rows)][SLOWNESS:]
     tap.ok(len(inner) > 2 and tables.index(inner[-1]) - tables.index(inner[0])
            == len(inner) - 1, "a task that never stops is in all of its time's",
            ["%d of %d" % (len(inner), len(tables))])
     idle = [table.data["idle"]["rd"][package] for table in inner]
     tap.ok(not any(idle), "and its package is never idle", ["%s" % idle])
-    names = {row["comm"] for table in inner for row in table.rows}
+    names = {row["command"] for table in inner for row in table.rows}
     tap.ok("" not in names, "every task has a name", ["%s" % sorted(names)])
 
 

@@ -57,7 +57,7 @@ def test_cpu_without_events(tap, packages, box, mode):
                   "be opened %s" % " ".join(mode), [errors]):
         return
     table = tables[0]
-    rows = [row for row in table.rows if row["comm"] == "stranger"]
+    rows = [row for row in table.rows if row["command"] == "stranger"]
     said = ["%s" % [row["counts"] for row in rows],
             "total %s" % table.data["total"], errors]
     lines = ["CPU %d came online: " % cpu]

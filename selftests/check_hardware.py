@@ -14,6 +14,8 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from lib.command import comments, is_refused, run  # noqa: E402
+from lib.schema import (document_schema, errors_of,  # noqa: E402
+                        python_with_jsonschema)
 from lib.top import cpu_packages, dead_box  # noqa: E402
 from lib.uncore import SIM, TOP, Machine, Tap, read, write  # noqa: E402
 
@@ -49,7 +51,11 @@ def test_right(tap, report):
     with open(report, encoding="utf-8") as file:
         text = file.read()
     told = json.loads(text)
-    tap.ok(told["findings"] == checks, "the report has what was printed")
+    tap.ok(told["checks"] == checks, "the report has what was printed")
+    if python_with_jsonschema():
+        wrong = sum(errors_of(document_schema(),
+                              [told, json.loads(done.stdout)]), [])
+        tap.ok(not wrong, "both are as their schema has them", wrong)
     sizes = {"clocks": sum(sum(one["boxes"].values())
                            for one in told["sockets"]),
              "interrupts": sum(len(package) for package in cpu_packages())}
@@ -58,8 +64,8 @@ def test_right(tap, report):
                for what, size in sizes.items()),
            "and a number of each box and CPU",
            [repr(sizes), text[:600]])
-    tap.ok(told["driver"]["parameters"] and "overflow_count" in
-           told["driver"]["package0"] and any("PMUs" in line
+    tap.ok(told["driver_state"]["parameters"] and "overflow_count" in
+           told["driver_state"]["package0"] and any("PMUs" in line
                                               for line in told["log"]),
            "and what the driver says of itself", [text[:2000]])
     host = os.uname().nodename

@@ -97,7 +97,7 @@ def test_conservation(tap, folder, package, resolution):
     tap.ok(len(values) == 1 and abs(values[0] - 1) < 1e-5,
            "its metric, too, %s" % words, ["%s" % values, said["stat"][:900]])
     data = json.loads(said["top"])
-    table = Table(data, data["columns"][0]["name"])
+    table = Table(data, data["columns"][0]["event"])
     tap.ok(table.total() == want and table.total(package) == want and
            table.adds_up(), "and top, whose rows add up to it, %s" % words,
            ["total %s, idle %d, other %d" % (data["total"], table.idle(),

@@ -330,7 +330,7 @@ def estimate(verdicts, metrics, terms):
 def judge_instructions(verdicts, metric, folder, waves):
     """Of it, everything but what the cores count."""
     listed, = [row for row in Uncore("list", "metrics", "--json").json()
-               ["metrics"] if row["name"] == metric.name]
+               ["metrics"] if row["metric"] == metric.name]
     term = re.search(r"(\w+)@([^@]+)@", listed["expression"])
     event = "%s/%s/" % (term.group(1), term.group(2).replace("\\", ""))
     batch = Batch()
@@ -360,7 +360,7 @@ def judge_instructions(verdicts, metric, folder, waves):
 def main():
     tap = Tap()
     waves = read_waves()
-    listed = [row["name"] for row in
+    listed = [row["metric"] for row in
               Uncore("list", "metrics", "--json").json()["metrics"]]
     differ = set(listed) ^ {metric.name for metric in METRICS}
     tap.ok(not differ and len(listed) == len(METRICS),

@@ -17,6 +17,8 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "monitoring")]
 from figures import ALERTS, FIGURES  # noqa: E402
 from lib.prometheus import find  # noqa: E402
+from lib.schema import (errors_of, python_with_jsonschema,  # noqa: E402
+                        without_one)
 from lib.uncore import Tap  # noqa: E402
 
 FOLDER = os.path.join(TOP, "monitoring")
@@ -28,15 +30,6 @@ DASHBOARD = os.path.join(FOLDER, "grafana", "uncore.json")
 SERIES = os.path.join(TOP, "Documentation", "exporter.rst")
 NAME = r"[a-z_]*:?\buncore_\w+(?::\w+)?"
 LIMIT = 120
-# For each of some documents what is wrong, or nothing, by Debian's jsonschema.
-VALIDATE = """
-import json, jsonschema, sys
-schema, documents = json.load(sys.stdin)
-jsonschema.Draft7Validator.check_schema(schema)
-check = jsonschema.Draft7Validator(schema)
-json.dump([[str(list(one.absolute_path)) for one in check.iter_errors(document)]
-           for document in documents], sys.stdout)
-"""
 
 
 def read(path):
@@ -134,30 +127,6 @@ def test_wrong(tap, promtool):
            len(FIGURES), missed)
 
 
-def validator():
-    """A Python that has jsonschema, or None."""
-    for python in sys.executable, "/usr/bin/python3":
-        if os.path.exists(python) and not \
-                run(python, "-c", "import jsonschema").returncode:
-            return python
-    return None
-
-
-def without_one(part):
-    """All ways in which a document is without one of its objects' parts, or has
-    a list's first thing as something else."""
-    if isinstance(part, dict):
-        for key, value in part.items():
-            rest = {name: one for name, one in part.items() if name != key}
-            yield key, rest
-            for what, changed in without_one(value):
-                yield "%s.%s" % (key, what), {**part, key: changed}
-    elif isinstance(part, list) and part:
-        yield "0", [None, *part[1:]]
-        for what, changed in without_one(part[0]):
-            yield "0." + what, [changed, *part[1:]]
-
-
 # What Grafana has a default for, that would do.
 OPTIONAL = {"tags", "description", "editable", "timezone", "links", "label", "sort",
             "includeAll", "multi", "current", "repeat", "min", "max", "decimals",
@@ -167,8 +136,7 @@ OPTIONAL = {"tags", "description", "editable", "timezone", "links", "label", "so
 def test_schema(tap, dashboard):
     """The dashboard is what Grafana reads; and each part that it cannot do without
     is missed."""
-    python = validator()
-    if not python:
+    if not python_with_jsonschema():
         tap.skip("the dashboard against its schema",
                  "no jsonschema here (Debian: python3-jsonschema)")
         return
@@ -181,15 +149,12 @@ def test_schema(tap, dashboard):
                 {"list": dashboard["templating"]["list"][1:]}})
               for what, document in without_one(document)
               if what.rsplit(".", 1)[-1] not in OPTIONAL]
-    done = subprocess.run(
-        [python, "-c", VALIDATE], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, encoding="utf-8", timeout=LIMIT, check=False,
-        input=json.dumps([json.loads(read(SCHEMA)), [
-            dashboard, *(document for _, document in broken)]]))
-    if not tap.ok(done.returncode == 0, "the schema is one",
-                  done.stderr.splitlines()[-3:]):
+    try:
+        wrong, *found = errors_of(json.loads(read(SCHEMA)), [
+            dashboard, *(document for _, document in broken)])
+    except ValueError as error:
+        tap.ok(False, "the schema is one", [str(error)])
         return
-    wrong, *found = json.loads(done.stdout)
     tap.ok(not wrong, "the dashboard is as its schema wants it", wrong)
     missed = sorted({what for (what, _), errors in zip(broken, found)
                      if not errors})

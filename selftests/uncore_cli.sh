@@ -99,12 +99,12 @@ tap_eq $? 1 'but not against NO_COLOR'
 
 "$uncore" topology --json > "$out" 2> "$err"
 pmus=$(cd $devices && printf '%s\n' hswep_* | sort | tr '\n' ' ')
-tap_eq "$(json "' '.join(sorted(p['name'] for p in data['pmus']))") " "$pmus" \
+tap_eq "$(json "' '.join(sorted(p['pmu'] for p in data['pmus']))") " "$pmus" \
 	"topology has the $(wc -w <<< "$pmus") PMUs of sysfs"
 tap_eq "$(json "data['driver'], data['generation']")" \
 	"('xeon_uncore', 'hswep')" 'and knows whose they are'
 tap_eq "$(json "[p for p in data['pmus'] if str(p['type']) != \
-	open('$devices/%s/type' % p['name']).read().strip()]")" '[]' \
+	open('$devices/%s/type' % p['pmu']).read().strip()]")" '[]' \
 	"and their types"
 tap_eq "$(json "sum(len(p['cpus']) for p in data['sockets'])")" \
 	"$(nproc --all)" 'and all CPUs'
@@ -112,7 +112,7 @@ tap_eq "$(json "sum(len(p['cpus']) for p in data['sockets'])")" \
 "$uncore" list --json > "$out" 2> "$err"
 tap_eq "$(json "[e['name'] for e in data['events'] if not e['usable']]")" '[]' \
 	'list: every event of the catalogue can be counted'
-tap_eq "$(json "[m['name'] for m in data['metrics'] if not m['usable']]")" '[]' \
+tap_eq "$(json "[m['metric'] for m in data['metrics'] if not m['usable']]")" '[]' \
 	'and every metric'
 tap_eq "$(json "[e['event'] for e in data['events'] if e['terms'] != \
 	open('$devices/%s/events/%s' % (next(p.name for p in __import__('os').scandir('$devices') \

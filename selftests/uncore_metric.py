@@ -41,7 +41,7 @@ class Values:
 
     def get(self, name, socket=None, box=None):
         for row in self.rows:
-            if (row["metric"], row.get("socket"), row.get("box")) == \
+            if (row["metric"], row.get("socket"), row.get("pmu")) == \
                     (name, socket, box and "%s_%s" % (PREFIX, box)):
                 return row["value"]
         return math.nan
@@ -50,7 +50,7 @@ class Values:
         """For how long a metric's events were counted, which is the time that
         rates are of. Every box starts and ends a little later than the last."""
         for row in self.rows:
-            if (row["metric"], row.get("socket"), row.get("box")) == \
+            if (row["metric"], row.get("socket"), row.get("pmu")) == \
                     (name, socket, box and "%s_%s" % (PREFIX, box)):
                 return row["seconds"]
         return math.nan

@@ -71,15 +71,16 @@ def test_samples(tap, folder, package):
         tap.ok(False, "report --json", report.comments())
         return
     facts = report.json()
-    tasks = {row["task"].split(" ", 1)[-1]: row["samples"]
-             for row in facts["tasks"]}
+    tasks = {row["command"]: row["samples"] for row in facts["tasks"]}
     tap.ok(facts["samples"] == PACKETS and not facts["lost"] and
            tasks.get("python3", 0) >= PACKETS * 0.9,
            "report: the task that caused them", [json.dumps(facts["tasks"])])
-    boxes = [(row["box"], row["counts"]) for row in facts["boxes"]]
-    tap.ok(len(boxes) == 1 and boxes[0][0].startswith("socket %d" % package)
-           and "ha_0/requests.reads/" in boxes[0][0] and
-           boxes[0][1] == PERIOD * PACKETS,
+    boxes = [(row["socket"], row["pmu"], row["event"], row["counts"])
+             for row in facts["boxes"]]
+    tap.ok(len(boxes) == 1 and boxes[0][0] == package and
+           boxes[0][1] == "hswep_ha_0" and
+           "ha_0/requests.reads/" in boxes[0][2] and
+           boxes[0][3] == PERIOD * PACKETS,
            "report: the box and socket, and what it counted", [repr(boxes)])
     functions = [row["function"] for row in facts["functions"]]
     tap.ok(functions and not any(re.fullmatch(r"0x[0-9a-f]+|\[kernel\]", name)
@@ -112,7 +113,7 @@ def test_two_boxes(tap, folder):
                        "ha_1/requests.writes/", "-c", str(PERIOD),
                        lines=lines)
     report = Uncore("report", "-i", path, "--json")
-    boxes = {row["box"]: row["samples"] for row in report.json()["boxes"]} \
+    boxes = {row["pmu"]: row["samples"] for row in report.json()["boxes"]} \
         if report.status == 0 else {}
     counts = sorted(boxes.values())
     tap.ok(run.status == 0 and counts == [10, 20],
@@ -127,7 +128,7 @@ def test_perf_file(tap, folder):
     report = Uncore("report", "-i", path, "--json")
     facts = report.json() if report.status == 0 else {"samples": None}
     tap.ok(facts["samples"] == PACKETS and any(
-        "python3" in row["task"] for row in facts["tasks"]),
+        row["command"] == "python3" for row in facts["tasks"]),
         "report reads perf record's file", report.comments()[:20])
 
 

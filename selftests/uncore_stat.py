@@ -17,6 +17,7 @@ import tempfile
 import time
 
 from lib.command import LIMIT, PATIENCE, started
+from lib.schema import check_documents
 from lib.top import cpu_packages, dead_box, online_file, set_online
 from lib.traffic import UNCORE, Event, Uncore, while_sending
 from lib.uncore import SIM, Machine, Tap, pmus, read, write
@@ -36,7 +37,7 @@ def running(name):
 
 
 def rows_of(run):
-    return {(row["event"], row.get("socket"), row.get("box")): row
+    return {(row["event"], row.get("socket"), row.get("pmu")): row
             for row in run.json()["events"]}
 
 
@@ -65,7 +66,7 @@ def test_exact(tap, folder):
     run = while_sending(folder, lines, "stat", "-e", READS, "--csv",
                         "--per-box", seconds=0.1)
     rows = list(csv.DictReader(io.StringIO(run.out)))
-    got = {(int(row["socket"]), row["box"]): int(row["raw"]) for row in rows}
+    got = {(int(row["socket"]), row["pmu"]): int(row["raw"]) for row in rows}
     tap.ok(got == counts, "stat --csv carries the same", run.comments())
 
     run = while_sending(folder, lines, "stat", "-e", READS, seconds=0.1)
@@ -340,7 +341,7 @@ def test_dead(tap):
 
     run = Uncore("stat", "-e", READS, "--per-box", "--json",
                  command=["sh", "-c", send])
-    rows = {(row["socket"], row["box"]): row for row in run.json()["events"]}
+    rows = {(row["socket"], row["pmu"]): row for row in run.json()["events"]}
     dead = rows.pop((1, "hswep_imc_2"), {})
     tap.ok(len(rows) == 15 and dead.get("value", 0) is None and
            box in dead.get("reason", "") and
@@ -394,6 +395,30 @@ def test_disturbed(tap):
            "a clock that stands still: said once, marked", run.comments())
 
 
+def test_documents(tap, folder):
+    """JSON of each subcommand, against the schema that is installed."""
+    data = os.path.join(folder, "data")
+    Uncore("record", "-e", "ha_0/requests.reads/", "-c", "1", "-o", data, "-d",
+           "0.2")
+    documents = check_documents(tap, [
+        ("check", "--json"), ("topology", "--json"), ("list", "--json"),
+        ("stat", "-j", "-e", READS, "-M", "llc,qpi", "-d", "0.1"),
+        ("stat", "-j", "-e", READS, "-A", "-I", "50", "--interval-count", "3"),
+        ("stat", "-j", "-e", READS, "--per-socket", "-d", "0.1"),
+        ("metric", "memory", "-j", "-d", "0.1"),
+        ("metric", "power", "--all", "-j", "-d", "0.1"),
+        ("top", "-j", "--once", "-d", "0.3"),
+        ("top", "-j", "--once", "--by", "cgroup", "-M",
+         "mem_bw_total_rate", "-d", "0.3"),
+        ("report", "-j", "-i", data), ("serve", "--json", "-d", "0.1"),
+        ("serve", "--json", "-d", "0.1", "--per-box", "--cgroups", "2")])
+    heads = {(one["host"], one["driver"], one["generation"])
+             for one in documents}
+    tap.ok(heads == {(os.uname().nodename, "xeon_uncore", "hswep")} or
+           not documents, "each names the machine and its driver",
+           [repr(heads)])
+
+
 def main():
     tap = Tap()
     with Machine(tap), tempfile.TemporaryDirectory() as folder:
@@ -407,6 +432,7 @@ def main():
         test_offline(tap)
         test_disturbed(tap)
         test_dead(tap)
+        test_documents(tap, folder)
     refused(tap, "no driver", Uncore("stat", "-e", READS), 1, "xeon_uncore")
     tap.end()
 

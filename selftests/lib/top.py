@@ -44,10 +44,10 @@ class Table:
     def other(self):
         return sum(self.data["other"][self.column])
 
-    def named(self, comm):
+    def named(self, command):
         """What the tasks of that name caused."""
         return sum(self.count(row) for row in self.rows
-                   if row.get("comm") == comm)
+                   if row.get("command") == command)
 
     def adds_up(self):
         """Rows, idle and other are the total, in each package and column."""

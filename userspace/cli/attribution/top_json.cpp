@@ -54,12 +54,12 @@ json json_table(const top_table &t, const top_settings &settings,
 
 	document["columns"] = json::array();
 	for (const auto &column : settings.columns)
-		document["columns"].push_back({{"name", column.name},
+		document["columns"].push_back({{"event", column.name},
 					       {"scale", column.scale},
 					       {"unit", column.unit}});
 	for (const auto &metric : settings.metrics)
 		document["metrics"].push_back(
-			{{"name", metric.name}, {"unit", metric.unit}});
+			{{"metric", metric.name}, {"unit", metric.unit}});
 	if (!settings.metrics.empty()) {
 		document["total_metrics"] = metrics_json(t.totals, t, settings);
 		document["idle_metrics"] =
@@ -87,7 +87,7 @@ json json_table(const top_table &t, const top_settings &settings,
 		} else {
 			r["pid"] = row.pid;
 			r["tgid"] = row.tgid;
-			r["comm"] = row.comm;
+			r["command"] = row.comm;
 			r["cgroup"] = cgroups.name(row.cgroup);
 		}
 		document["rows"].push_back(std::move(r));

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/cli.hpp"
+#include "common/document.hpp"
 
 namespace cli {
 
@@ -78,8 +79,10 @@ json to_json(const std::vector<finding> &findings)
 }
 
 void print(const std::vector<finding> &findings, format form,
-	   std::string_view last)
+	   const uncore::topology &machine, std::string_view last)
 {
+	json document;
+
 	switch (form) {
 	case format::human:
 		print_human(findings, last);
@@ -88,9 +91,10 @@ void print(const std::vector<finding> &findings, format form,
 		print_csv(findings);
 		break;
 	case format::json:
-		fmt::print("{}\n", dump({{"ready", none_bad(findings)},
-					 {"checks", to_json(findings)}},
-					1));
+		document = begin_document("check", &machine);
+		document["ready"] = none_bad(findings);
+		document["checks"] = to_json(findings);
+		fmt::print("{}", document_line(document));
 		break;
 	}
 }

@@ -31,6 +31,6 @@ nlohmann::ordered_json to_json(const std::vector<finding> &findings);
 
 /// @param last what it amounts to, for people.
 void print(const std::vector<finding> &findings, format form,
-	   std::string_view last);
+	   const uncore::topology &machine, std::string_view last);
 
 } // namespace cli

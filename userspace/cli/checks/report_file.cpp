@@ -8,10 +8,9 @@
 
 #include <fmt/format.h>
 
-#include <uncore/version.hpp>
-
 #include "checks/hardware.hpp"
 #include "common/cpuinfo.hpp"
+#include "common/document.hpp"
 #include "common/unique_fd.hpp"
 #include "sysfs.hpp"
 
@@ -48,7 +47,7 @@ json sockets(const uncore::topology &machine)
 			for (const int cpu : pmu.cpus)
 				if (machine.package_of(cpu) == one.id)
 					boxes[pmu.prefix + "_" + pmu.box]++;
-		all.push_back({{"id", one.id},
+		all.push_back({{"socket", one.id},
 			       {"cpus", cpu_list(one.cpus)},
 			       {"boxes", boxes}});
 	}
@@ -74,8 +73,7 @@ json files_of(const fs::path &folder)
 json driver_state(const fs::path &sys, const uncore::topology &machine)
 {
 	const fs::path module = sys / "module/xeon_uncore";
-	json state = {{"name", driver_name(machine)},
-		      {"parameters", files_of(module / "parameters")}};
+	json state = {{"parameters", files_of(module / "parameters")}};
 
 	for (const uncore::package &one : machine.packages()) {
 		const std::string name = fmt::format("package{}", one.id);
@@ -123,19 +121,19 @@ uncore::result<void> write_report(output_file &report,
 	utsname kernel;
 
 	uname(&kernel);
-	const json all = {
-		{"report", "uncore check --hardware"},
-		{"version", uncore::version()},
-		{"kernel", {{"release", kernel.release},
-			    {"version", kernel.version}}},
-		{"processor", processor(where.proc)},
-		{"sockets", sockets(machine)},
-		{"driver", driver_state(where.sys, machine)},
-		{"log", driver_log()},
-		{"findings", to_json(results.findings)},
-		{"measured", results.measured},
-	};
-	report.write(dump(all, 1) + "\n");
+	json all = begin_document("check", &machine);
+
+	all["host"] = nullptr; // it is attached to issues
+	all["kernel"] = {{"release", kernel.release},
+			 {"version", kernel.version}};
+	all["processor"] = processor(where.proc);
+	all["sockets"] = sockets(machine);
+	all["driver_state"] = driver_state(where.sys, machine);
+	all["log"] = driver_log();
+	all["ready"] = none_bad(results.findings);
+	all["checks"] = to_json(results.findings);
+	all["measured"] = results.measured;
+	report.write(document_line(all));
 	return report.commit();
 }
 

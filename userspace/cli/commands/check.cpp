@@ -42,7 +42,7 @@ int check_boxes(const check_options &options, const uncore::topology &machine)
 			return fail(written.error());
 	}
 	const bool right = none_bad(results.findings);
-	print(results.findings, options.form,
+	print(results.findings, options.form, machine,
 	      right ? "The boxes do what the manual says, as far as can be "
 		      "told."
 		    : bold(stdout, "Some boxes do not do what the manual "
@@ -71,7 +71,7 @@ int check(const context &shared, const check_options &options)
 
 	const auto findings = check_readiness(options.where, *machine);
 	const bool ready = none_bad(findings);
-	print(findings, options.form,
+	print(findings, options.form, *machine,
 	      ready ? "This machine is ready."
 		    : bold(stdout, "This machine is not ready."));
 	return ready ? success : failure;

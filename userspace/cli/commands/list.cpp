@@ -13,6 +13,7 @@
 #include <uncore/topology.hpp>
 
 #include "commands/commands.hpp"
+#include "common/document.hpp"
 
 namespace cli {
 
@@ -276,7 +277,7 @@ private:
 				fmt::format("note: {}", info.note));
 		one.object = {{"kind", "metric"},
 			      {"box", info.box},
-			      {"name", info.name},
+			      {"metric", info.name},
 			      {"description", info.description},
 			      {"expression", info.expression},
 			      {"scale", info.scale},
@@ -445,12 +446,12 @@ void print_csv(const std::vector<entry> &found)
 void print_json(const std::vector<entry> &found,
 		const uncore::topology &machine, const uncore::catalogue &known)
 {
-	json all = {{"generation", known.generation()},
-		    {"driver", driver_name(machine)},
-		    {"boxes", json::array()},
-		    {"events", json::array()},
-		    {"metrics", json::array()},
-		    {"values", json::array()}};
+	json all = begin_document("list", &machine);
+
+	// of the catalogue, where the machine's is unknown
+	all["generation"] = known.generation();
+	for (const char *kind : kinds)
+		all[kind] = json::array();
 
 	for (const entry &one : found) {
 		json object = one.object;
@@ -466,7 +467,7 @@ void print_json(const std::vector<entry> &found,
 		all[one.kind == "box" ? "boxes" : one.kind + "s"].push_back(
 			std::move(object));
 	}
-	fmt::print("{}\n", dump(all, 1));
+	fmt::print("{}", document_line(all));
 }
 
 /// What the reader should know about the list as a whole.

@@ -10,6 +10,7 @@
 #include <uncore/topology.hpp>
 
 #include "commands/commands.hpp"
+#include "common/document.hpp"
 #include "common/number.hpp"
 #include "common/text.hpp"
 #include "perfdata/profile.hpp"
@@ -32,6 +33,7 @@ struct file_options {
 /// What shares a name.
 struct share {
 	std::string name;
+	json parts; ///< of the name, for JSON
 	uint64_t samples = 0;
 	long double counts = 0;
 };
@@ -67,6 +69,8 @@ private:
 	template <class Name>
 	ranking rank(const char *key, const char *title,
 		     const profile_event &event, Name name) const;
+	json parts_of(std::string_view key, const file_sample &s,
+		      const std::string &name) const;
 	static std::string task(const file_sample &s);
 	std::string function(const file_sample &s);
 	std::string box(const file_sample &s) const;
@@ -129,6 +133,25 @@ std::string analysis::box(const file_sample &s) const
 			   : fmt::format("socket {} {}", package, event);
 }
 
+json analysis::parts_of(std::string_view key, const file_sample &s,
+			const std::string &name) const
+{
+	if (key == "task")
+		return {{"pid", s.tid == UINT32_MAX ? json() : json(s.tid)},
+			{"command", printable(s.task)}};
+	if (key == "function")
+		return {{key, name}};
+
+	const int package = profile_.socket_of(s.cpu);
+	const std::string pmu = profile_.pmu_of(file_.events[s.event]);
+	json parts = {{"socket", package < 0 ? json() : json(package)},
+		      {"pmu", pmu.empty() ? json() : json(printable(pmu))}};
+
+	if (package < 0)
+		parts["cpu"] = s.cpu;
+	return parts;
+}
+
 template <class Name>
 ranking analysis::rank(const char *key, const char *title,
 		       const profile_event &event, Name name) const
@@ -142,7 +165,7 @@ ranking analysis::rank(const char *key, const char *title,
 			places.try_emplace(text, made.shares.size());
 
 		if (is_new)
-			made.shares.push_back({std::move(text)});
+			made.shares.push_back({text, parts_of(key, *s, text)});
 
 		share &one = made.shares[at->second];
 
@@ -247,10 +270,31 @@ void print_csv(const std::vector<event_report> &all)
 							     s, event))}));
 }
 
+/// A document on the machine that has recorded.
+json head_of(const perf_file &file)
+{
+	json head = begin_document("report", nullptr);
+
+	// It does not say when.
+	head["start"] = nullptr;
+	head["host"] = file.host.empty() ? json() : json(file.host);
+	for (const auto &[type, name] : file.pmus) {
+		const std::string prefix = name.substr(0, name.find('_'));
+
+		if (!uncore::catalogue::find(prefix))
+			continue;
+		head["driver"] = driver_name(uncore::driver::xeon_uncore);
+		head["generation"] = prefix;
+	}
+	return head;
+}
+
 void print_json(const std::vector<event_report> &all, const perf_file &file)
 {
-	json document = {{"samples", file.samples.size()}, {"lost", file.lost}};
+	json document = head_of(file);
 
+	document["samples"] = file.samples.size();
+	document["lost"] = file.lost;
 	for (const char *list : {"events", "tasks", "functions", "boxes"})
 		document[list] = json::array();
 	for (const auto &[event, rankings] : all) {
@@ -263,17 +307,18 @@ void print_json(const std::vector<event_report> &all, const perf_file &file)
 			auto &list = document[fmt::format(
 				"{}{}", key, key == "box" ? "es" : "s")];
 
-			for (const share &s : r.shares)
-				list.push_back(
-					{{"event", event.name},
-					 {r.key, s.name},
-					 {"samples", s.samples},
-					 {"counts", double(s.counts)},
-					 {"percent", percent_of(s, event)}});
+			for (const share &s : r.shares) {
+				json one = {{"event", event.name}};
+
+				one.update(s.parts);
+				one["samples"] = s.samples;
+				one["counts"] = double(s.counts);
+				one["percent"] = percent_of(s, event);
+				list.push_back(std::move(one));
+			}
 		}
 	}
-	fmt::print("{}\n", document.dump(2, ' ', false,
-					 json::error_handler_t::replace));
+	fmt::print("{}", document_line(document));
 }
 
 /// The list for a key, also one of perf's; "" for none.

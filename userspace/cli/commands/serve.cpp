@@ -181,7 +181,8 @@ int write_once(collector &counters, const serve_options &options,
 		return success;
 	if (path.empty()) {
 		const std::string text =
-			render(counters.read(), exposition::json);
+			render(counters.read(), exposition::json,
+			       counters.machine());
 
 		std::fwrite(text.data(), 1, text.size(), stdout);
 		return success;

@@ -15,6 +15,7 @@
 #include "attribution/top_table.hpp"
 #include "commands/commands.hpp"
 #include "common/counting.hpp"
+#include "common/document.hpp"
 #include "common/screen.hpp"
 #include "common/sink.hpp"
 
@@ -72,8 +73,10 @@ namespace {
 /// Where tables go: a screen that takes keys, or the output.
 class display {
 public:
-	display(const top_options &options, top_settings &settings, sink &to)
-		: options_(options), settings_(settings), to_(to)
+	display(const top_options &options, top_settings &settings,
+		const uncore::topology &machine, sink &to)
+		: options_(options), settings_(settings), machine_(machine),
+		  to_(to)
 	{
 	}
 
@@ -97,6 +100,7 @@ private:
 
 	const top_options &options_;
 	top_settings &settings_;
+	const uncore::topology &machine_;
 	sink &to_;
 	cgroup_names cgroups_;
 	std::unique_ptr<screen> screen_;
@@ -124,10 +128,11 @@ bool display::print(const top_table &table)
 	if (first && lacks_cgroups())
 		note(no_cgroups);
 	if (options_.form == format::json) {
-		auto document = json_table(table, settings_, cgroups_, now_);
+		auto document = begin_document("top", &machine_);
 
+		document.update(json_table(table, settings_, cgroups_, now_));
 		document["weight"] = options_.weight;
-		return to_.write(dump(document, -1) + '\n');
+		return to_.write(document_line(document));
 	}
 	if (options_.form == format::csv)
 		return to_.write((first ? csv_titles() : "") +
@@ -243,7 +248,7 @@ static int run_top(const top_options &options, top_settings &settings,
 	std::unique_ptr<attribution> programs;
 	uncore::result<void> outcome;
 	sink to;
-	display output(options, settings, to);
+	display output(options, settings, machine, to);
 	bool printed = true;
 	run_hooks hooks;
 

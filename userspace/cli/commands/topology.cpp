@@ -8,6 +8,7 @@
 #include <uncore/topology.hpp>
 
 #include "commands/commands.hpp"
+#include "common/document.hpp"
 
 namespace cli {
 
@@ -120,7 +121,7 @@ json describe(const uncore::pmu &pmu)
 		fields.push_back({{"name", field.name},
 				  {"word", field.word},
 				  {"bits", bits_of(field)}});
-	return {{"name", pmu.name},
+	return {{"pmu", pmu.name},
 		{"box", pmu.box},
 		{"instance",
 		 pmu.instance ? json(*pmu.instance) : json(nullptr)},
@@ -137,16 +138,15 @@ void print_json(const uncore::topology &machine)
 
 	for (const auto &package : machine.packages())
 		packages.push_back(
-			{{"id", package.id}, {"cpus", package.cpus}});
+			{{"socket", package.id}, {"cpus", package.cpus}});
 	for (const auto &pmu : machine.pmus())
 		pmus.push_back(describe(pmu));
-	const json all = {{"generation", machine.generation().empty()
-						 ? json(nullptr)
-						 : json(machine.generation())},
-			  {"driver", driver_name(machine)},
-			  {"sockets", std::move(packages)},
-			  {"pmus", std::move(pmus)}};
-	fmt::print("{}\n", dump(all, 1));
+
+	json document = begin_document("topology", &machine);
+
+	document["sockets"] = std::move(packages);
+	document["pmus"] = std::move(pmus);
+	fmt::print("{}", document_line(document));
 }
 
 int topology(const context &shared, format form)

@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/document.hpp"
+
 namespace cli {
 
 using uncore::period;
@@ -134,7 +136,7 @@ void report::put_csv(const report_line &one, bool total)
 void report::put_csv(period when)
 {
 	static constexpr const char *titles[] = {
-		"time",	   "scope", "socket", "box",	    "name",
+		"time",	   "scope", "socket", "pmu",	    "name",
 		"value",   "unit",  "raw",    "enabled_ns", "running_ns",
 		"running", "error", "reason"};
 
@@ -154,7 +156,7 @@ static json as_json(const report_line &one)
 	if (one.package >= 0)
 		entry["socket"] = one.package;
 	if (!one.box.empty())
-		entry["box"] = one.box;
+		entry["pmu"] = one.box;
 	entry["value"] = one.value;
 	entry["unit"] = one.unit;
 	if (one.metric) {
@@ -173,7 +175,9 @@ static json as_json(const report_line &one)
 
 void report::put_json(period when)
 {
-	json document, missing = json::array();
+	json document = begin_document(
+		options_.set.empty() ? "stat" : "metric", &of_.machine());
+	json missing = json::array();
 
 	if (!options_.set.empty())
 		document["set"] = options_.set;
@@ -189,7 +193,7 @@ void report::put_json(period when)
 		missing.push_back(
 			{{"metric", m.info->name}, {"reason", m.reason}});
 	document["unavailable"] = std::move(missing);
-	put("{}\n", dump(document, options_.intervals ? -1 : 2));
+	put("{}", document_line(document));
 }
 
 void report::put_arguments(fmt::string_view text, fmt::format_args arguments)

@@ -2,7 +2,6 @@
 #include "exporter/die_map.hpp"
 
 #include <cmath>
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -11,6 +10,7 @@
 
 #include "common/cli.hpp"
 #include "common/cpuinfo.hpp"
+#include "common/document.hpp"
 
 namespace cli {
 
@@ -28,14 +28,6 @@ json finite_or_null(double value)
 	if (value >= 0 && value < exact_to && value == std::floor(value))
 		return uint64_t(value);
 	return value;
-}
-
-std::string host_name()
-{
-	char name[256] = "";
-
-	gethostname(name, sizeof(name) - 1);
-	return name;
 }
 
 json sockets_of(const uncore::topology &machine)

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/cli.hpp"
+#include "common/document.hpp"
 
 namespace cli {
 
@@ -104,9 +105,11 @@ void put_family(std::string &text, const family &one, bool openmetrics)
 		put_sample(text, one, each);
 }
 
-std::string render_json(const std::vector<family> &families)
+std::string render_json(const std::vector<family> &families,
+			const std::optional<uncore::topology> &machine)
 {
-	json all = json::array();
+	json document = begin_document("serve", machine ? &*machine : nullptr);
+	json &all = document["metrics"] = json::array();
 
 	for (const family &one : families) {
 		json samples = json::array();
@@ -125,7 +128,7 @@ std::string render_json(const std::vector<family> &families)
 			       {"help", one.help},
 			       {"samples", std::move(samples)}});
 	}
-	return dump({{"metrics", std::move(all)}}, 1) + "\n";
+	return document_line(document);
 }
 
 std::string_view trimmed(std::string_view text)
@@ -195,12 +198,13 @@ media_range parse_range(std::string_view text)
 
 } // namespace
 
-std::string render(const std::vector<family> &families, exposition form)
+std::string render(const std::vector<family> &families, exposition form,
+		   const std::optional<uncore::topology> &machine)
 {
 	std::string text;
 
 	if (form == exposition::json)
-		return render_json(families);
+		return render_json(families, machine);
 	for (const family &one : families)
 		if (!one.samples.empty())
 			put_family(text, one, form == exposition::openmetrics);

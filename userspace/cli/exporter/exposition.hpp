@@ -3,10 +3,13 @@
 // the Prometheus text format 0.0.4, and JSON.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <uncore/topology.hpp>
 
 namespace cli {
 
@@ -31,7 +34,9 @@ struct family {
 	std::vector<sample> samples;
 };
 
-std::string render(const std::vector<family> &families, exposition form);
+/// @param machine for the head of a JSON document.
+std::string render(const std::vector<family> &families, exposition form,
+		   const std::optional<uncore::topology> &machine = {});
 const char *content_type(exposition form);
 
 /// The form of metrics that an Accept header asks for: OpenMetrics for who

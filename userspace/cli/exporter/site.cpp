@@ -72,7 +72,7 @@ site::text site::metrics(exposition form)
 	text &made = rendered_[form];
 
 	if (!made)
-		made = made_of(render(known_, form));
+		made = made_of(render(known_, form, counters_.machine()));
 	return made;
 }
 

@@ -30,6 +30,7 @@ constexpr uint64_t pipe_header_size = 16;
 /// Numbers of features.
 enum : unsigned {
 	feature_build_id = 2,
+	feature_host_name = 3,
 	feature_os_release = 4,
 	feature_cpu_count = 7,
 	feature_command = 11,

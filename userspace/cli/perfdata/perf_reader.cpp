@@ -206,6 +206,8 @@ bool reader::read_features(const file_header &header)
 			read_names(*body);
 		else if (i == feature_build_id)
 			read_build_ids(*body);
+		else if (i == feature_host_name)
+			file_.host = take_string(*body);
 		else if (i == feature_os_release)
 			file_.release = take_string(*body);
 		else if (i == feature_pmus)

@@ -30,6 +30,7 @@ struct perf_file {
 	std::vector<file_frame> frames;	      ///< of the samples' call chains
 	std::vector<code_mapping> mappings;   ///< of processes
 	std::vector<code_mapping> kernel;     ///< the kernel's and its modules'
+	std::string host;		      ///< "" for unknown
 	std::string release;		      ///< of the kernel, "" for unknown
 	std::map<uint32_t, std::string> pmus; ///< names by attr.type
 	std::vector<int> sockets; ///< of each CPU, -1 for unknown; may be empty

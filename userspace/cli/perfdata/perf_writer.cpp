@@ -304,10 +304,8 @@ void perf_writer::put_features(const std::vector<std::string> &command)
 			    uint32_t(sysconf(_SC_NPROCESSORS_ONLN))};
 	uint32_t words = command.size();
 	const std::function<void()> put_each[] = {
-		[&] {
-			uname(&system);
-			put_string(system.release);
-		},
+		[&] { put_string(system.nodename); },
+		[&] { put_string(system.release); },
 		[&] { put(cpus, sizeof(cpus)); },
 		[&] {
 			put(&words, sizeof(words));
@@ -319,6 +317,7 @@ void perf_writer::put_features(const std::vector<std::string> &command)
 		[&] { put_pmus(); },
 	};
 
+	uname(&system);
 	file_.seek(places + std::size(put_each) * sizeof(file_section));
 	for (const auto &put_feature : put_each) {
 		const uint64_t start = file_.tell();
@@ -345,8 +344,9 @@ perf_writer::finish(const std::vector<std::string> &command)
 	header.data = {data_start_, data_end - data_start_};
 	// In the order of put_features().
 	for (unsigned feature :
-	     {feature_os_release, feature_cpu_count, feature_command,
-	      feature_events, feature_cpu_topology, feature_pmus})
+	     {feature_host_name, feature_os_release, feature_cpu_count,
+	      feature_command, feature_events, feature_cpu_topology,
+	      feature_pmus})
 		header.features[0] |= uint64_t{1} << feature;
 	file_.seek(0);
 	put(&header, sizeof(header));

@@ -37,9 +37,10 @@ public:
 	long double counts_of(const file_sample &sample) const;
 	/// The socket of a CPU of the recorded machine, or -1.
 	int socket_of(uint32_t cpu) const;
+	/// "" where the file does not have it.
+	std::string pmu_of(const file_event &event) const;
 
 private:
-	std::string pmu_of(const file_event &event) const;
 	bool is_uncore(const file_event &event) const;
 	std::string without_box(const file_event &event) const;
 	void find_weights();

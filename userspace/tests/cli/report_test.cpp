@@ -100,9 +100,13 @@ TEST(Report, CountsOfSeveralCpus)
 	EXPECT_EQ(events[1]["counts"], 2);
 	EXPECT_EQ(events[1]["cpus"], (json{0, 1}));
 	ASSERT_EQ(shown["boxes"].size(), 3u);
-	EXPECT_EQ(shown["boxes"][0]["box"], "socket 0 reads");
+	EXPECT_EQ(shown["boxes"][0]["socket"], 0);
+	EXPECT_EQ(shown["boxes"][0]["event"], "reads");
+	EXPECT_EQ(shown["boxes"][0]["pmu"], "hswep_imc_0");
 	EXPECT_EQ(shown["boxes"][0]["counts"], 100);
-	EXPECT_EQ(shown["boxes"][1]["box"], "socket 1 reads");
+	EXPECT_EQ(shown["boxes"][1]["socket"], 1);
+	EXPECT_EQ(shown["driver"], "xeon_uncore");
+	EXPECT_EQ(shown["generation"], "hswep");
 }
 
 } // namespace
