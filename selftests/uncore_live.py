@@ -356,15 +356,15 @@ def test_signals(tap):
             was = shown.screen.alternate and not shown.is_restored()
             shown.signal(number)
             status, error = shown.end()
-            tap.ok(there and was and status == 0 and not error and
-                   shown.is_restored(), "%s: the terminal is as it was" %
-                   number.name, ["status %s" % status, error, repr(was)])
+            tap.ok(there and was and status == -number and not error and
+                   shown.is_restored(), "%s ends it as it ends others, and the "
+                   "terminal is as it was" % number.name, ["status %s" % status, error, repr(was)])
     with live(24, 80, "--no-tasks") as shown:
         there = shown.shows(KEYS)
         shown.send("\x03")
         status, error = shown.end()
-        tap.ok(there and status == 0 and not error and shown.is_restored(),
-               "Ctrl-C: the terminal is as it was", ["status %s" % status, error])
+        tap.ok(there and status == -signal.SIGINT and not error and
+               shown.is_restored(), "Ctrl-C: the terminal is as it was", ["status %s" % status, error])
 
 
 def test_stop(tap):

@@ -487,7 +487,8 @@ def test_driver(tap, sysfs):
     for number in (signal.SIGINT, signal.SIGHUP):
         with Daemon("--sysfs", sysfs, "serve") as daemon:
             status, said = daemon.end(number)
-            tap.ok(status == 0 and not said, "%s ends it" % number.name,
+            tap.ok(status == -number and not said,
+                   "%s ends it as it ends others" % number.name,
                    ["status %d" % status, said])
 
 
@@ -539,6 +540,15 @@ def test_files(tap, folder, sysfs):
            os.listdir(place) == ["uncore.prom"],
            "-I writes again and again, and the file goes with the program",
            [out, err, *os.listdir(place)])
+    with started([UNCORE, "--sysfs", sysfs, "serve", "--json", "-d", "100"],
+                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                 encoding="utf-8") as process:
+        time.sleep(1)
+        process.terminate()
+        out, err = process.communicate(timeout=LIMIT)
+    tap.ok(process.returncode == -signal.SIGTERM and not out + err,
+           "--json that a signal ends has printed nothing, and no success",
+           ["status %d" % process.returncode, out, err])
     one_line(tap, "a folder that is not there",
              run("--sysfs", sysfs, "serve", "--textfile",
                  folder + "/none/x.prom", "-d", "0.1"), 1, "none/x.prom")

@@ -258,6 +258,7 @@ int live_view::run()
 	}
 
 	auto next = live_clock::now() + interval;
+	int ended_by = 0;
 
 	draw();
 	for (;;) {
@@ -265,7 +266,11 @@ int live_view::run()
 			std::min(next, live_clock::now() + live_tick),
 			STDIN_FILENO);
 
-		if (!attend(got.number) || is_hung_up() || !keys())
+		if (!attend(got.number)) {
+			ended_by = got.number;
+			break;
+		}
+		if (is_hung_up() || !keys())
 			break;
 		tasks_.tend();
 		if (live_clock::now() < next)
@@ -275,7 +280,7 @@ int live_view::run()
 		next = std::max(next + interval, live_clock::now());
 	}
 	screen_.reset();
-	return success;
+	return ended_by ? by_signal + ended_by : success;
 }
 
 } // namespace

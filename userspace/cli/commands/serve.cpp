@@ -44,9 +44,16 @@ std::optional<clock::time_point> earlier(std::optional<clock::time_point> one,
 	return one && other ? std::min(one, other) : one ? one : other;
 }
 
+/// A service is stopped by SIGTERM.  Any other signal ends it as it ends other
+/// programs.
+int status_of(int number)
+{
+	return number == SIGTERM ? success : by_signal + number;
+}
+
 /// Waits as signals::wait() does, or for less.
-/// @return whether to go on.
-bool attend(const signals &caught, collector &counters,
+/// @return the signal that ends it, or 0.
+int attend(const signals &caught, collector &counters,
 	    std::optional<clock::time_point> deadline, int other = -1)
 {
 	if (counters.wants_tending())
@@ -60,8 +67,8 @@ bool attend(const signals &caught, collector &counters,
 	else if (number == SIGUSR2)
 		counters.resume();
 	else
-		return !number;
-	return true;
+		return number;
+	return 0;
 }
 
 // --- over HTTP
@@ -93,9 +100,14 @@ int serve_recording(const serve_options &options)
 		return cannot_listen(server.error());
 	note(fmt::format("listening on {}/, which shows a recording",
 			 server->url()));
-	while (!caught.wait(server->deadline(), server->fd()).number)
+	for (;;) {
+		const int number =
+			caught.wait(server->deadline(), server->fd()).number;
+
+		if (number)
+			return status_of(number);
 		server->run();
-	return success;
+	}
 }
 
 int serve_http(collector &counters, const serve_options &options)
@@ -112,24 +124,29 @@ int serve_http(collector &counters, const serve_options &options)
 	if (auto opened = counters.open(); !opened)
 		return fail(opened.error());
 	note(fmt::format("listening on {}/metrics", server->url()));
-	while (attend(caught, counters,
-		      earlier(server->deadline(), pages.deadline(*server)),
-		      server->fd())) {
+	for (;;) {
+		const int number = attend(
+			caught, counters,
+			earlier(server->deadline(), pages.deadline(*server)),
+			server->fd());
+
+		if (number)
+			return status_of(number);
 		pages.publish(*server);
 		server->run();
 	}
-	return success;
 }
 
 // --- into files
 
-/// @return whether the time has passed, and no signal ended it.
-bool pass(const signals &caught, collector &counters, clock::time_point until)
+/// Waits until then.
+/// @return the signal that ends it earlier, or 0.
+int pass(const signals &caught, collector &counters, clock::time_point until)
 {
 	while (clock::now() < until)
-		if (!attend(caught, counters, until))
-			return false;
-	return true;
+		if (const int number = attend(caught, counters, until))
+			return number;
+	return 0;
 }
 
 uncore::result<void> write_file(const std::string &path, std::string_view text)
@@ -150,6 +167,7 @@ int keep_file(collector &counters, const serve_options &options,
 	const milliseconds interval(options.interval_ms);
 	const signals caught(wanted);
 	auto next = clock::now();
+	int number;
 
 	if (auto opened = counters.open(); !opened)
 		return fail(opened.error());
@@ -160,9 +178,10 @@ int keep_file(collector &counters, const serve_options &options,
 		if (!written)
 			return fail(written.error());
 		next = std::max(next + interval, clock::now());
-	} while (pass(caught, counters, next));
+		number = pass(caught, counters, next);
+	} while (!number);
 	std::remove(path.c_str());
-	return success;
+	return status_of(number);
 }
 
 /// What was counted in a second, or as long as -d says.
@@ -175,10 +194,11 @@ int write_once(collector &counters, const serve_options &options,
 
 	if (auto opened = counters.open(); !opened)
 		return fail(opened.error());
-	if (!pass(caught, counters,
-		  clock::now() +
-			  std::chrono::duration_cast<clock::duration>(time)))
-		return success;
+	if (const int number = pass(
+		    caught, counters,
+		    clock::now() +
+			    std::chrono::duration_cast<clock::duration>(time)))
+		return by_signal + number;
 	if (path.empty()) {
 		const std::string text =
 			render(counters.read(), exposition::json,
