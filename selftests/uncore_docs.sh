@@ -7,7 +7,8 @@ here=$(dirname "$0")
 . "$here/lib/tap.sh"
 top=$(readlink -f "$here/..")
 uncore=$top/build/userspace/bin/uncore
-pages=("$top"/userspace/cli/man/*.[13])
+built=$top/build/userspace/cli/man
+pages=("$built"/*.1 "$top"/userspace/cli/man/*.3)
 completion=$top/userspace/cli/completion/uncore.bash
 [[ -x $uncore ]] || tap_skip_all "$uncore is not built"
 
@@ -20,13 +21,18 @@ else
 	tap_skip 'groff is not installed' 'man pages are well-formed'
 fi
 
-page=$top/userspace/cli/man/uncore.1
 mapfile -t commands < <("$uncore" __complete '')
 ((${#commands[@]} >= 5))
 tap_ok $? "there are subcommands: ${commands[*]}"
 for command in "${commands[@]}"; do
+	page=$built/uncore-$command.1
 	missing=''
-	grep -q "^\.It Cm $command\b" "$page" || missing+=" $command"
+	grep -q "^\.It Xr uncore-$command 1" "$built/uncore.1" ||
+		missing+=' uncore.1'
+	for section in SYNOPSIS DESCRIPTION FILES ENVIRONMENT 'EXIT STATUS' \
+		EXAMPLES DIAGNOSTICS 'SEE ALSO'; do
+		grep -q "^\.Sh $section$" "$page" || missing+=" $section"
+	done
 	mapfile -t options < <("$uncore" __complete "$command" -)
 	for option in "${options[@]}"; do
 		# mdoc writes the first dash itself
@@ -35,8 +41,12 @@ for command in "${commands[@]}"; do
 			missing+=" $option"
 	done
 	tap_eq "$missing" '' \
-		"uncore.1 has $command and its ${#options[@]} options"
+		"uncore-$command.1 has all sections and ${#options[@]} options"
 done
+tap_eq "$(cat "${pages[@]}" | sed -n 's/^\.Xr \(uncore[a-z-]*\) 1.*/\1/p' | sort -u |
+	while read -r name; do [[ -e $built/$name.1 ]] || echo "$name"; done)" '' \
+	'pages that are named exist'
+tap_eq "$(grep -l '@[A-Z_]*@' "${pages[@]}")" '' 'all parts are filled in'
 
 # What bash would offer for a line, in one line.
 offered()

@@ -24,9 +24,10 @@ import time
 from lib.command import (EVENT, FLOOD, LIMIT, UNCORE, comments, is_refused,
                          on_terminal, read_until, run, started, visible,
                          wait_for)
+from lib.fake_pmu import make_pmu
 from lib.uncore import EVENTS, TOP, Tap
 
-MAN = os.path.join(TOP, "userspace", "cli", "man", "uncore.1")
+MAN = os.path.join(TOP, "build", "userspace", "cli", "man", "uncore.1")
 # Writes down each signal that it gets, and ends a while after the first one.
 NOTES_SIGNALS = """
 import signal, sys, time
@@ -206,62 +207,141 @@ def test_default_time(tap):
            ["status %d" % status, first, *rest])
 
 
-def test_statuses(tap, folder):
-    """Those of the table in the man page."""
-    with open(MAN, encoding="utf-8") as file:
-        table = re.search(r"\.Sh EXIT STATUS\n(.*?)\.Sh", file.read(), re.S)
-    listed = re.findall(r"^\.It (.*)$", table.group(1), re.M)
-    program = os.path.join(folder, "not-executable")
-    with open(program, "w", encoding="ascii") as file:
-        file.write("text\n")
-    flood = os.path.join(folder, "flood.py")
-    with open(flood, "w", encoding="ascii") as file:
-        file.write(FLOOD)
-    cases = {
-        "0": [("--version",), ("stat", "-e", EVENT, "true"),
-              ("stat", "-e", EVENT, "-d", "0.1", "sleep", "100")],
-        "1": [("stat", "-e", "no_such_event", "true"),
-              ("stat", "-e", EVENT, "-o", "/none/file", "true"),
-              ("report", "-i", "/none"), ("flamegraph", "/dev/null"),
-              ("--sysfs", "/none", "topology")],
-        "2": [("none",), ("stat",), ("stat", "--none"), ("record",),
-              ("stat", "-e", EVENT, "-I", "0", "true"),
-              ("record", "-F", "10", "-c", "10", "-e", EVENT, "true")],
-        "3": [("record", "-e", EVENT, "-c", "1", "-o", folder + "/lost",
-               sys.executable, flood)],
-        "126": [("stat", "-e", EVENT, program),
-                ("record", "-e", EVENT, "-o", folder + "/file", folder)],
-        "127": [("stat", "-e", EVENT, "/none"),
-                ("stat", "-e", EVENT, "-o", folder + "/file", "no-such-thing"),
-                ("record", "-e", EVENT, "-o", folder + "/file", "/none")],
-        "Ar status": [("stat", "-e", EVENT, "sh", "-c", "exit 42"),
-                      ("record", "-e", EVENT, "-o", folder + "/data", "sh",
-                       "-c", "exit 42")],
-        "128 + signal": [("stat", "-e", EVENT, "sh", "-c", "kill -KILL $$")],
+def parse_table(text):
+    """Statuses that each subcommand has, of the table in the man page."""
+    rows = re.findall(r"^\.It (?:Sy|Cm) (.* Ta .*)$", text, re.M)
+    titles, *rows = [row.replace("Sy ", "").split(" Ta ") for row in rows]
+    return {row[0]: {title for title, cell in zip(titles[1:], row[1:])
+                     if cell != "-"} | {"2"} for row in rows}
+
+
+def status_calls(folder, program, sysfs):
+    """For each subcommand and status of the table, calls that end with it."""
+    file, data = folder + "/file", folder + "/data"
+    fake = ("--sysfs", sysfs)
+    run("record", "-e", EVENT, "-c", "1", "-o", data, "ls")
+    calls = {
+        ("check", "1"): [("--sysfs", folder, "check")],
+        ("check", "2"): [("check", "--report", file)],
+        ("flamegraph", "0"): [("flamegraph", folder + "/stacks")],
+        ("flamegraph", "1"): [("flamegraph", "/dev/null")],
+        ("flamegraph", "2"): [("flamegraph", "--none")],
+        ("list", "0"): [("list",)],
+        ("list", "1"): [("list", "no-such-thing")],
+        ("list", "2"): [("list", "--json", "--csv")],
+        ("live", "0"): [(*fake, "live", "--once", "-I", "100", "--no-tasks")],
+        ("live", "1"): [(*fake, "live")],
+        ("live", "2"): [("live", "-I", "1")],
+        ("record", "3"): [("record", "-e", EVENT, "-c", "1", "-o",
+                           folder + "/lost", sys.executable,
+                           folder + "/flood")],
+        ("report", "0"): [("report", "-i", data)],
+        ("report", "1"): [("report", "-i", "/none")],
+        ("report", "2"): [("report", "-n", "0"), ("report", "-s", "none", "-i",
+                                                   data)],
+        ("serve", "0"): [(*fake, "serve", "--json", "-d", "0.01")],
+        ("serve", "1"): [("serve", "--replay", "/none")],
+        ("serve", "2"): [("serve", "-I", "1000"),
+                         ("serve", "--listen", "none", *fake)],
+        ("topology", "0"): [("topology",)],
+        ("topology", "1"): [("--sysfs", "/none", "topology")],
+        ("topology", "2"): [("topology", "none")],
     }
-    wanted = {"Ar status": 42, "128 + signal": 128 + signal.SIGKILL}
-    tap.ok([*cases, "signal"] == listed, "the man page lists exit statuses",
-           listed)
-    for name, commands in cases.items():
-        status = wanted.get(name) or int("0" + name if name.isdigit() else "0")
+    measured = {
+        "stat": ("stat", "-e", EVENT),
+        "record": ("record", "-e", EVENT, "-o", file),
+        "metric": (*fake, "metric", "memory"),
+        "top": ("top", "-e", "imc/cas_count.rd/"),
+    }
+    for name, call in measured.items():
+        # what is found before anything is counted needs no box
+        calls[name, "1"] = [
+            (*call, "-o", "/none/file", "true") if name != "record" else
+            (*call[:-1], "/none/file", "true")]
+        calls[name, "2"] = [(*call, "-d", "0", "true"), (*call, "--none")]
+        if name == "top":
+            continue
+        calls[name, "0"] = [(*call, "true"), (*call, "-d", "0.1", "sleep", "9")]
+        fails = [word.replace(file, folder + "/none") for word in call]
+        calls[name, "126"] = [(*fails, program), (*fails, folder)]
+        calls[name, "127"] = [(*fails, "/none"), (*fails, "no-such-thing")]
+        calls[name, "status"] = [(*call, "sh", "-c", "exit 42")]
+        calls[name, "128 + signal"] = [(*call, "sh", "-c", "kill -KILL $$")]
+    return calls
+
+
+# What needs a driver is in uncore_cli.sh and uncore_stat.py.
+IN_VM = {("check", "0"), ("top", "0"), ("top", "126"), ("top", "127"),
+         ("top", "status"), ("top", "signal")}
+
+
+def test_statuses(tap, folder):
+    """Those of the tables in the man page."""
+    with open(MAN, encoding="utf-8") as file:
+        text = re.search(r"\.Sh EXIT STATUS\n(.*?)\.Sh", file.read(),
+                         re.S).group(1)
+    listed = re.findall(r"^\.It (?:Ar )?(\S.*)$", text.split(".El")[0], re.M)
+    tap.ok(listed == ["0", "1", "2", "3", "126", "127", "status", "128 + signal",
+                      "signal"], "the man page lists exit statuses", listed)
+    program, sysfs, stacks = (os.path.join(folder, name) for name in (
+        "not-executable", "fake", "stacks"))
+    make_pmu(sysfs)
+    for path, line in ((program, "text"), (stacks, "main;work 7"),
+                       (folder + "/flood", FLOOD)):
+        with open(path, "w", encoding="ascii") as file:
+            file.write(line + "\n")
+    calls = status_calls(folder, program, sysfs)
+    table = {(name, status) for name, statuses in parse_table(text).items()
+             for status in statuses for status in status.split(", ")}
+    have = {(name, status) for name, status in calls
+            if status != "128 + signal"} | IN_VM | {
+                (name, "signal") for name in ("live", "metric", "record",
+                                              "serve", "stat")}
+    tap.ok(have == table and
+           {name for name, _ in table} == set(
+               run("__complete", "").stdout.split()),
+           "each status of each subcommand in the table is tested",
+           ["%s" % sorted(have ^ table)])
+    numbers = {"status": 42, "128 + signal": 128 + signal.SIGKILL}
+    for (_, status), commands in calls.items():
+        number = numbers.get(status) or int("0" + status)
         for arguments in commands:
             done = run(*arguments)
-            lines = len(done.stderr.splitlines())
-            good = status in (0, wanted["Ar status"],
-                              wanted["128 + signal"]) or \
-                lines == 1 and done.stderr.startswith("uncore: ")
-            tap.ok(done.returncode == status and good,
-                   "status %d: uncore %s" % (status, " ".join(arguments)),
+            good = number not in (1, 2, 3, 126, 127) or \
+                is_refused(done, status=number) or arguments[-1] == "check"
+            tap.ok(done.returncode == number and good,
+                   "status %d: uncore %s" % (number, " ".join(arguments)),
                    comments(done))
-    # the last of the table
-    process = subprocess.run(
-        "%s stat -e %s -I 50 -- sh -c 'kill -TERM $PPID; sleep 100'" %
-        (UNCORE, EVENT), shell=True, check=False, stdout=subprocess.PIPE,
-        encoding="utf-8", timeout=LIMIT)
-    tap.ok(process.returncode in (-signal.SIGTERM, 128 + signal.SIGTERM) and
-           "Total of" in process.stdout, "a signal ends uncore: its own",
-           ["status %d" % process.returncode, process.stdout])
-    tap.ok(not os.path.exists(folder + "/file"),
+    for name, call in (("stat", "stat -e %s -I 50" % EVENT),
+                       ("metric", "--sysfs %s metric memory -I 50" % sysfs),
+                       ("record", "record -e %s -o %s" % (EVENT, program))):
+        process = subprocess.run(
+            "%s %s -- sh -c 'kill -TERM $PPID; sleep 100'" % (UNCORE, call),
+            shell=True, check=False, stdout=subprocess.PIPE,
+            encoding="utf-8", timeout=LIMIT)
+        tap.ok(process.returncode in (-signal.SIGTERM, 128 + signal.SIGTERM),
+               "a signal ends %s: its own" % name,
+               ["status %d" % process.returncode, process.stdout])
+    for key, want in (("\x03", -signal.SIGINT), ("q", 0)):
+        def press(_process, master, key=key):
+            read_until(master, b"quit")
+            os.write(master, key.encode())
+
+        status, shown = on_terminal(80, "--sysfs", sysfs, "live", "--no-tasks",
+                                    after=press)
+        tap.ok(status == want and "\x1b[?1049l" in shown,
+               "live: %r ends it with status %d, and its screen" % (key, want),
+               ["status %d" % status, repr(shown[-300:])])
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        with started([UNCORE, "--sysfs", sysfs, "serve", "--listen",
+                      "127.0.0.1:0"], stderr=subprocess.PIPE,
+                     encoding="utf-8") as process:
+            process.stderr.readline()
+            process.send_signal(number)
+            status = process.wait(timeout=LIMIT)
+        tap.ok(status == (0 if number == signal.SIGTERM else -number),
+               "serve: %s" % number.name, ["status %d" % status])
+    tap.ok(not os.path.exists(folder + "/none"),
            "a command that cannot be executed leaves no file",
            os.listdir(folder))
     path = os.path.join(folder, "before")

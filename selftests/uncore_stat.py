@@ -419,6 +419,17 @@ def test_documents(tap, folder):
            [repr(heads)])
 
 
+def test_top_statuses(tap, folder):
+    """Those of the man page's table that top needs boxes for."""
+    top = ("top", "--once", "-e", READS, "--")
+    for status, command in (
+            (0, ["true"]), (126, [folder]), (127, ["/none"]),
+            (42, ["sh", "-c", "exit 42"]),
+            (-signal.SIGTERM, ["sh", "-c", "kill -TERM $PPID; sleep 9"])):
+        run = Uncore(*top, *command)
+        tap.ok(run.status == status, "top: status %d" % status, run.comments())
+
+
 def main():
     tap = Tap()
     with Machine(tap), tempfile.TemporaryDirectory() as folder:
@@ -433,6 +444,7 @@ def main():
         test_disturbed(tap)
         test_dead(tap)
         test_documents(tap, folder)
+        test_top_statuses(tap, folder)
     refused(tap, "no driver", Uncore("stat", "-e", READS), 1, "xeon_uncore")
     tap.end()
 
