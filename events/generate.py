@@ -9,8 +9,8 @@ import argparse
 import os
 import sys
 
-from gen import (absent, check, cpp, derived, docs, kernel, notes, registers,
-                 table)
+from gen import (absent, check, cpp, derived, docs, kernel, notes, perf_names,
+                 registers, table)
 from gen.catalogue import CatalogueError, load_generations, load_json
 from gen.where import located
 
@@ -92,7 +92,7 @@ def write_outputs(generation, args):
     if args.tsv:
         write_file(args.tsv, table.tsv(generation))
     if args.cpp:
-        write_file(args.cpp, cpp.source(generation))
+        write_file(args.cpp, cpp.source(generation, args.catalogue))
 
 
 def main():
@@ -111,6 +111,10 @@ def main():
     parser.add_argument("--absent-metrics", action="store_true",
                         help="list the metrics that each generation does not "
                              "have and a related one has, with the reason")
+    parser.add_argument("--perf-names", metavar="FOLDER", nargs="+",
+                        help="collect names of perf's event files in these "
+                             "folders (of a kernel's tools/perf/pmu-events, or "
+                             "of perfmon) into " + perf_names.FILE)
     parser.add_argument("--generation", default="hswep", metavar="NAME",
                         help="whose outputs to write (default: hswep), or "
                              "all for --kernel of every one")
@@ -137,6 +141,10 @@ def main():
         for generation in generations:
             for one in absent.absences(generation, generations):
                 print("%s\t%s\t%s" % (generation.name, one.name, one.reason))
+    if args.perf_names:
+        write_file(os.path.join(args.catalogue, perf_names.FILE),
+                   perf_names.text(perf_names.collect(generations,
+                                                      args.perf_names)))
     if args.docs:
         for file, text in docs.pages(generations).items():
             write_file(os.path.join(args.docs, file), text)

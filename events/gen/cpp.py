@@ -3,6 +3,7 @@
 
 import re
 
+from . import perf_names
 from .derived import METRICS, OPCODES, in_tree, load
 
 HEAD = """// SPDX-License-Identifier: LGPL-2.1-or-later
@@ -26,7 +27,7 @@ TAIL = """
 extern const catalogue_tables %s_tables;
 const catalogue_tables %s_tables = {
 	"%s", "%s", boxes, fields, events, values, metrics,
-	in_tree_filters, in_tree_wrong, shared_fields,
+	in_tree_filters, in_tree_wrong, shared_fields, perf_names,
 };
 
 } // namespace uncore
@@ -154,7 +155,7 @@ def _shared_rows(generation):
                                                 for word in words))
 
 
-def source(generation):
+def source(generation, top):
     """The file's text."""
     parameters, groups = Lists("parameters"), Lists("groups")
     events = _array("event_info", "events",
@@ -169,4 +170,6 @@ def source(generation):
             metrics + "".join(_in_tree(generation)) +
             _array("shared_field", "shared_fields",
                    _shared_rows(generation)) +
+            _array("perf_name", "perf_names",
+                   perf_names.rows(top, generation)) +
             TAIL % ((generation.name,) * 3 + (generation.title,)))

@@ -40,6 +40,12 @@ struct shared_field {
 	std::array<uint64_t, 3> bits;
 };
 
+/// A name of perf's event files, and the event string for it.
+struct perf_name {
+	std::string_view name; ///< in lower case
+	std::string_view event;
+};
+
 struct catalogue_tables {
 	std::string_view generation, title;
 	std::span<const box_info> boxes;
@@ -50,6 +56,7 @@ struct catalogue_tables {
 	std::span<const in_tree_filter> in_tree_filters;
 	std::span<const in_tree_fault> in_tree_faults;
 	std::span<const shared_field> shared_fields;
+	std::span<const perf_name> perf_names; ///< by name
 
 	/// The tables of a generation, or nullptr.
 	static const catalogue_tables *find(std::string_view generation);

@@ -9,6 +9,7 @@
 
 #include <uncore/catalogue.hpp>
 
+#include "catalogue_tables.hpp"
 #include "format.hpp"
 #include "text.hpp"
 
@@ -41,12 +42,6 @@ constexpr alias counters[] = {
 	{"wbox", "pcu"},    {"sbox", "qpi"},   {"qbox", "qpi"},
 	{"pbox", "r2pcie"}, {"rbox", "r3qpi"}, {"ubox", "ubox"},
 	{"ibox", "irp"},
-};
-
-/// Names that perf's lists have beside the manual's.
-constexpr alias perf_names[] = {
-	{"llc_misses.mem_read", "imc/cas_count.rd/"},
-	{"llc_misses.mem_write", "imc/cas_count.wr/"},
 };
 
 template <size_t N>
@@ -159,14 +154,21 @@ std::string of_ucevent(const catalogue &all, std::string_view text)
 
 std::string perf_spelling(std::string_view name, const topology &machine)
 {
-	const std::string_view known = find(perf_names, name, "");
+	const catalogue &all = catalogue::of(machine);
 
-	if (!known.empty())
-		return std::string(known);
+	if (const event_info *info = manuals_name(all, name))
+		return written(*info);
 
-	const event_info *info = manuals_name(catalogue::of(machine), name);
+	const auto names = catalogue_tables::find(all.generation())->perf_names;
+	const std::string small = lower(name);
+	const auto at = std::lower_bound(
+		names.begin(), names.end(), small,
+		[](const perf_name &one, std::string_view wanted) {
+			return one.name < wanted;
+		});
 
-	return info ? written(*info) : std::string();
+	return at != names.end() && at->name == small ? std::string(at->event)
+						      : std::string();
 }
 
 std::string foreign_spelling(std::string_view text, const catalogue &all)

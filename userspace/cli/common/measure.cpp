@@ -14,6 +14,18 @@ namespace cli {
 using uncore::period;
 using uncore::scope;
 
+/// perf's names of metrics that the catalogue has.  The manual names IO by what
+/// memory does, perf by what devices do.
+static constexpr std::pair<const char *, const char *> perf_metrics[] = {
+	{"dram_bw_use", "mem_bw_total_rate"},
+	{"memory_bandwidth_read", "mem_bw_reads_rate"},
+	{"memory_bandwidth_write", "mem_bw_writes_rate"},
+	{"memory_bandwidth_total", "mem_bw_total_rate"},
+	{"qpi_data_transmit_bw", "qpi_data_bw_rate"},
+	{"io_bandwidth_read", "io_write_bw_rate"},
+	{"io_bandwidth_write", "io_read_bw_rate"},
+};
+
 uncore::result<std::vector<const uncore::metric_info *>>
 find_metrics(const uncore::topology &machine, const std::string &names)
 {
@@ -24,9 +36,9 @@ find_metrics(const uncore::topology &machine, const std::string &names)
 
 	std::getline(list, name, ',');
 	do {
-		// perf's name for the bandwidth of memory
-		if (lower(name) == "dram_bw_use")
-			name = "mem_bw_total_rate";
+		for (const auto &[perfs, ours] : perf_metrics)
+			if (lower(name) == perfs)
+				name = ours;
 
 		auto group = known.metrics_of_group(name);
 

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Names of perf's event files that do not follow from the catalogue's: those of
+events with a filter (llc_misses.pcie_read), those of events that the manual does
+not have, and a few that are spelled differently. Collected from perf's files into
+perf-names.json, and from there into the library.
+"""
+
+import glob
+import json
+import os
+import re
+
+FILE = "perf-names.json"
+# perf's folder of a generation, or how its file is called.
+FOLDERS = {"hswep": "haswellx", "bdwep": "broadwellx", "bdwde": "broadwellde",
+           "ivbep": "ivytown", "snbep": "jaketown"}
+UNITS = {"CBO": "cbox", "CBOX": "cbox", "SBO": "sbox", "SBOX": "sbox",
+         "HA": "ha", "IMC": "imc", "IRP": "irp", "PCU": "pcu", "QPI LL": "qpi",
+         "QPI": "qpi", "UBOX": "ubox", "R2PCIE": "r2pcie", "R3QPI": "r3qpi"}
+# UNC_M_CAS_COUNT: the letter, and the box.
+LETTERS = {"m": "imc", "c": "cbox", "h": "ha", "p": "pcu", "q": "qpi",
+           "u": "ubox", "i": "irp", "s": "sbox", "r2": "r2pcie", "r3": "r3qpi"}
+
+
+def follows(name, events):
+    """Is it the name of one of the events, as the library finds it?"""
+    letter, _, event = name.removeprefix("unc_").partition("_")
+    return name.startswith("unc_") and (LETTERS.get(letter), event) in events
+
+
+def number(entry, key):
+    return int(entry.get(key) or "0", 0)
+
+
+def terms_of(entry, box, events):
+    """The event string for an entry of perf's; None if it cannot be written."""
+    fields = re.sub(r"\s|^(na|null)$", "", entry.get("Filter") or "")
+    if fields and not re.fullmatch(r"(filter_\w+=\w+,?)+", fields):
+        return None
+    fields = [field for field in fields.split(",") if field]
+    if any(field.split("=")[0] not in box.format for field in fields):
+        return None
+    # perf leaves out the bit without which the filter has no effect
+    if any(field.startswith("filter_tid=") for field in fields):
+        fields.append("tid_en=1")
+    code, umask = number(entry, "EventCode"), number(entry, "UMask")
+    # the UBox has a clock on its fixed counter alone
+    if (box.name, "uclk") in events and not code | umask:
+        return "ubox/uclk/"
+    if number(entry, "ExtSel"):
+        code |= 1 << (len(box.format["event"].bits) - 1)
+    given = {field.split("=")[0] for field in fields}
+    same = sorted(name for (kind, name), event in events.items()
+                  if kind == box.name and not event.alias and
+                  event.config() == [box_config(box, code, umask), 0, 0] and
+                  {key for key, _ in event.filters} <= given)
+    first = [same[0]] if same else ["event=%#x" % code] + \
+        ["umask=%#x" % umask] * bool(umask)
+    return "%s/%s/" % (box.name, ",".join(first + fields))
+
+
+def box_config(box, code, umask):
+    config = box.format["event"].place(code)
+    if "umask" in box.format:
+        config |= box.format["umask"].place(umask)
+    return config
+
+
+def collect(generations, folders):
+    """{generation: {name: event string}} of the files in those folders."""
+    files = sorted(path for folder in folders for path in glob.glob(
+        os.path.join(folder, "**", "*.json"), recursive=True))
+    found = {}
+    for generation in generations:
+        perfs = FOLDERS.get(generation.name)
+        events = {(box.name, event.name): event for box in generation.boxes
+                  for event in box.events}
+        boxes = {box.name: box for box in generation.boxes}
+        for path in files if perfs else ():
+            if perfs not in path.lower() or "uncore" not in path.lower():
+                continue
+            with open(path, encoding="utf-8") as file:
+                data = json.load(file)
+            for entry in data["Events"] if isinstance(data, dict) else data:
+                name = entry["EventName"].lower()
+                box = boxes.get(UNITS.get(entry["Unit"].upper()))
+                if box is None or follows(name, events):
+                    continue
+                terms = terms_of(entry, box, events)
+                if terms:
+                    found.setdefault(generation.name, {})[name] = terms
+    return found
+
+
+def text(names):
+    return json.dumps(names, indent=1, sort_keys=True) + "\n"
+
+
+def rows(top, generation):
+    """The rows of the library's table: of names and event strings."""
+    return ['\t{ "%s"sv, "%s"sv },\n' % each
+            for each in sorted(load(top, generation).items())]
+
+
+def load(top, generation):
+    """The names of a generation, from perf-names.json."""
+    path = os.path.join(top, FILE)
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as file:
+        return json.load(file).get(generation.name, {})

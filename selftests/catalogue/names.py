@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Names of other tools on a machine of every generation, as the uncore command takes
+them: it understands each name of perf's event files, and answers names of libpfm4
+with one that it understands. Prints TAP.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+sys.path[:0] = [HERE, os.path.join(TOP, "events"), os.path.dirname(HERE)]
+
+from compare import (READINGS, Unavailable, build_dumper,  # noqa: E402
+                     packaged_files)
+from gen import perf_names  # noqa: E402
+from generate import checked_generations  # noqa: E402
+from lib.uncore import UNCORE, Tap  # noqa: E402
+
+EVENTS = os.path.join(TOP, "events")
+# The refusal of a name that is understood: only the machine is missing.
+UNDERSTOOD = "this machine does not count"
+PFM_NAMES = 20      # of a generation: each takes a process
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+
+
+def make_machine(top, generation):
+    """Sysfs of a machine with a box of each type."""
+    family, model = re.search(r"family (\d+) model (\d+)",
+                              generation.models).groups()
+    cpus = top + "/devices/system/cpu/"
+    write(cpus + "modalias", "cpu:type:x86,ven0000fam%04Xmod%04X:feature:" %
+          (int(family), int(model)))
+    write(cpus + "cpu0/topology/physical_package_id", "0")
+    for number, box in enumerate(generation.boxes):
+        folder = "%s/bus/event_source/devices/%s_%s_0/" % (
+            top, generation.name, box.name)
+        write(folder + "type", "%d" % (3000 + number))
+        write(folder + "cpumask", "0")
+        for name, bits in box.format_text.items():
+            write(folder + "format/" + name, bits)
+
+
+def answer(sysfs, events, option="-e"):
+    """The last line that is said of events, or of metrics."""
+    done = subprocess.run([UNCORE, "--sysfs", sysfs, "stat", option, events,
+                           "true"], stdout=subprocess.PIPE, check=False,
+                          stderr=subprocess.PIPE, encoding="utf-8", timeout=300)
+    return (done.stderr.splitlines() or [done.stdout])[-1]
+
+
+def test_perf(tap, generation, sysfs, texts):
+    boxes = {box.name for box in generation.boxes}
+    # perf counts nothing with the filter that these lack
+    filtered = {"unc_%s_%s" % (letter, event.name)
+                for letter, name in perf_names.LETTERS.items()
+                for box in generation.boxes if box.name == name
+                for event in box.events
+                if any(value is None for _, value in event.filters)}
+    names = {entry["EventName"] for text in texts for entry in json.loads(text)
+             if perf_names.UNITS.get(entry["Unit"].upper()) in boxes and
+             entry["EventName"].lower() not in filtered}
+    said = answer(sysfs, sorted(filtered)[0])
+    tap.ok(re.search(r"needs \w+=", said), "%s: %s needs a filter" % (
+        generation.name, sorted(filtered)[0]), [said])
+    said = answer(sysfs, ",".join(sorted(names)))
+    tap.ok(len(names) > 300 and UNDERSTOOD in said,
+           "%s: %d names of perf's are understood" % (generation.name,
+                                                      len(names)), [said])
+    for name, want in (("unc_m_cas_count.rd", "imc"),
+                       ("unc_m_no_such_thing", None)):
+        said = answer(sysfs, name)
+        tap.ok((UNDERSTOOD in said) == (want in boxes),
+               "%s: %s" % (generation.name, name), [said])
+
+
+def test_metrics(tap, generation, sysfs):
+    for name in ("DRAM_BW_Use", "memory_bandwidth_read",
+                 "memory_bandwidth_write", "memory_bandwidth_total",
+                 "io_bandwidth_read", "io_bandwidth_write",
+                 "qpi_data_transmit_bw"):
+        said = answer(sysfs, name, "-M")
+        tap.ok(UNDERSTOOD in said, "%s: -M %s" % (generation.name, name),
+               [said])
+
+
+def test_collected(tap, generations, files):
+    """The names that the repository has are those of the files."""
+    with tempfile.TemporaryDirectory() as folder:
+        for perfs, texts in files.items():
+            for number, text in enumerate(texts):
+                write("%s/%s/uncore-%d.json" % (folder, perfs, number), text)
+        found = perf_names.collect(generations, [folder])
+    wrong = ["%s: %s is %s" % (generation.name, name, event)
+             for generation in generations
+             for name, event in found.get(generation.name, {}).items()
+             if perf_names.load(EVENTS, generation).get(name) != event]
+    tap.ok(found and not wrong, "perf-names.json is what generate.py "
+           "--perf-names collects", wrong)
+
+
+def test_libpfm4(tap, generation, sysfs):
+    prefix = READINGS[generation.name][0]
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            dumper = build_dumper(folder)
+        except Unavailable as error:
+            tap.skip("%s: names of libpfm4" % generation.name, str(error))
+            return
+        lines = subprocess.run([dumper, prefix], check=True,
+                               capture_output=True, text=True).stdout
+    names = ["%s::%s:%s" % (pmu, event, more[0])
+             for pmu, event, _, *more in map(str.split, lines.splitlines())
+             if more and re.search(r"_(cbo0|ha0?|imc0|pcu|qpi0|r2pcie|ubo)$",
+                                   pmu)]
+    names = names[::-(-len(names) // PFM_NAMES)]
+    answered = [re.search(r" is libpfm4's name: write (\S+)$",
+                          answer(sysfs, name)) for name in names]
+    ours = [found.group(1) for found in answered if found]
+    said = answer(sysfs, ",".join(re.sub(r"_\d+/", "/", one) for one in ours))
+    tap.ok(len(ours) > len(names) * 0.6,
+           "%s: %d of %d names of libpfm4 have an answer" % (
+               generation.name, len(ours), len(names)),
+           [name for name, found in zip(names, answered) if not found])
+    tap.ok(UNDERSTOOD in said or "needs" in said,
+           "%s: which is understood" % generation.name, [said])
+
+
+def test_modifiers(tap, generation, sysfs):
+    event = next("%s/%s/" % (box.name, event.name) for box in generation.boxes
+                 for event in box.events
+                 if all(value is not None for _, value in event.filters))
+    for modifier, good in (("S", True), (":D", True), ("W", True),
+                           (":SDW", True), ("u", False), (":k", False)):
+        said = answer(sysfs, event + modifier)
+        tap.ok((UNDERSTOOD in said) == good,
+               "%s: %s%s" % (generation.name, event, modifier), [said])
+
+
+def main():
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    tap = Tap()
+    if not os.path.exists(UNCORE):
+        tap.skip_all("%s is not built" % UNCORE)
+    generations, files = checked_generations(EVENTS), packaged_files()
+    if files:
+        test_collected(tap, generations, files)
+    else:
+        tap.skip("perf-names.json", "no kernel source (linux-source)")
+    for generation in generations:
+        with tempfile.TemporaryDirectory() as sysfs:
+            make_machine(sysfs, generation)
+            test_modifiers(tap, generation, sysfs)
+            texts = files.get(perf_names.FOLDERS.get(generation.name))
+            if texts:
+                test_perf(tap, generation, sysfs, texts)
+            if generation.name == "hswep":
+                test_metrics(tap, generation, sysfs)
+            if generation.name in READINGS:
+                test_libpfm4(tap, generation, sysfs)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
