@@ -8,6 +8,7 @@ kernel's own stand in for those of boxes.
 """
 
 import contextlib
+import csv
 import ctypes
 import errno
 import json
@@ -383,7 +384,7 @@ def test_perf_options(tap, folder):
     done = run(*stat, "-x", ";", "true")
     lines = [line.split(";") for line in done.stdout.splitlines()]
     tap.ok(done.returncode == 0 and len(lines) == 2 and
-           [len(line) for line in lines] == [12, 12] and lines[1][4] == EVENT,
+           [len(line) for line in lines] == [13, 13] and lines[1][4] == EVENT,
            "stat -x ';'", comments(done))
     done = run(*stat, "--timeout", "200", "--json", "sleep", "100")
     tap.ok(done.returncode == 0 and
@@ -424,10 +425,14 @@ def test_period(tap):
 
 # --- what is printed ---------------------------------------------------------------
 
-def test_widths(tap):
+def test_widths(tap, sysfs):
+    make_pmu(sysfs)
     for columns in (1, 40, 100):
         for arguments in ([], ["list", "imc"], ["list", "-v", "cbox"],
-                          ["topology"], ["stat", "-e", EVENT, "true"]):
+                          ["topology"], ["stat", "-e", EVENT, "true"],
+                          ["--sysfs", sysfs, "metric", "memory", "true"],
+                          ["--sysfs", sysfs, "live", "--once", "-I", "100",
+                           "--no-tasks"]):
             status, shown = on_terminal(columns, *arguments)
             wide = [line for line in shown.split("\n")
                     if len(visible(line)) > columns and
@@ -435,6 +440,14 @@ def test_widths(tap):
             tap.ok(status == 0 and not wide,
                    "uncore %s on %d columns" % (" ".join(arguments), columns),
                    ["status %d" % status, *wide])
+    def press(_process, master):
+        read_until(master, b"\x1b[?1049h")
+        os.write(master, b"q")
+
+    status, shown = on_terminal(1, "--sysfs", sysfs, "live", "--no-tasks",
+                                rows=1, after=press)
+    tap.ok(status == 0 and "\x1b[?1049l" in shown,
+           "live on a terminal of one character", [repr(shown[:300])])
     for arguments in (["list", "-v", "cbox"], ["list", "-v", "metrics"]):
         words = "".join(run(*arguments).stdout.split())
         status, shown = on_terminal(70, *arguments)
@@ -450,6 +463,63 @@ def test_widths(tap):
            "colour on a terminal, and none elsewhere", [shown[:200]])
     status, shown = on_terminal(100, "list", "imc", NO_COLOR="1")
     tap.ok("\x1b" not in shown, "nor against NO_COLOR", [shown[:200]])
+
+
+def test_closed_streams(tap, folder):
+    """A file is not opened as a standard stream that the caller has closed."""
+    path = os.path.join(folder, "closed.data")
+    for call in ("list", "topology --json", "stat -e %s true" % EVENT,
+                 "stat -j -e %s true" % EVENT, "check", "--version"):
+        done = subprocess.run("%s %s >&- <&-" % (UNCORE, call), shell=True,
+                              stderr=subprocess.PIPE, encoding="utf-8",
+                              check=False, timeout=LIMIT)
+        last = (done.stderr.splitlines() or [""])[-1]
+        tap.ok(done.returncode == 1 and "standard output: Bad file descriptor" in
+               done.stderr and last.startswith("uncore: "),
+               "uncore %s: standard output is closed" % call, comments(done))
+    done = subprocess.run(
+        "%s record -e %s -c 1 -o %s sh -c 'echo stranger' >&- <&- 2>&-" % (
+            UNCORE, EVENT, path), shell=True, check=False, timeout=LIMIT)
+    with open(path, "rb") as file:
+        data = file.read()
+    tap.ok(data.startswith(b"PERFILE2") and b"samples in" not in data and
+           b"stranger\n" not in data and
+           run("report", "-i", path).returncode == 0,
+           "record: its file has nothing of what is printed")
+
+
+def test_decimal_comma(tap, folder):
+    """A locale changes no number."""
+    done = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8",
+                           os.path.join(folder, "de_DE.UTF-8")], check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if not os.path.isdir(os.path.join(folder, "de_DE.UTF-8")):
+        tap.skip("a decimal comma", "no locale can be made here: %r" %
+                 done.stdout[:100])
+        return
+    german = {**os.environ, "LOCPATH": folder, "LC_ALL": "de_DE.UTF-8"}
+    shown = subprocess.run([sys.executable, "-c", "import locale; "
+                            "locale.setlocale(locale.LC_ALL, ''); "
+                            "print(locale.str(0.5))"], env=german, check=False,
+                           stdout=subprocess.PIPE, encoding="utf-8")
+    tap.ok(shown.stdout == "0,5\n", "this locale has a decimal comma",
+           [shown.stdout])
+    stat = ("stat", "-d", "0.05", "-e", EVENT + ",duration_time")
+    done = run(*stat, "-j", env=german)
+    tap.ok(done.returncode == 0 and
+           0.04 < json.loads(done.stdout)["seconds"] < 9, "stat -j",
+           comments(done))
+    done = run(*stat, "--csv", env=german)
+    rows = list(csv.reader(done.stdout.splitlines()))
+    tap.ok({len(row) for row in rows} == {13} and 0.04 < float(rows[1][0]) < 9,
+           "stat --csv", comments(done))
+    done = run(*stat, env=german)
+    tap.ok(re.search(r"Counted for 0\.\d+ s", done.stdout), "stat",
+           comments(done))
+    for arguments in (["list", "-v", "metrics"], ["list", "--csv", "events"],
+                      ["--help"]):
+        tap.ok(run(*arguments, env=german).stdout == run(*arguments).stdout,
+               "uncore %s: the same text" % " ".join(arguments))
 
 
 def test_no_text(tap):
@@ -679,7 +749,9 @@ def main():
         test_frequency(tap, folder)
         test_perf_options(tap, folder)
         test_period(tap)
-        test_widths(tap)
+        test_widths(tap, os.path.join(folder, "narrow"))
+        test_closed_streams(tap, folder)
+        test_decimal_comma(tap, folder)
         test_no_text(tap)
         test_full_disk(tap)
         test_no_proc(tap)

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 
 #include <uncore/version.hpp>
 
@@ -49,6 +50,16 @@ static int finish(int status)
 		fmt::format("standard output: {}", std::strerror(errno)));
 }
 
+/// Keep numbers 0 to 2 for the standard streams: a file that is opened while
+/// one of them is closed would get its number, and the text that is printed.
+/// Reading and writing them still fails.
+static void reserve_standard_streams()
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)open("/dev/null", fd ? O_RDONLY : O_WRONLY);
+}
+
 static void add_subcommands(cli::parser &app, cli::context &shared)
 {
 	cli::add_check(app, shared);
@@ -66,6 +77,8 @@ static void add_subcommands(cli::parser &app, cli::context &shared)
 
 int main(int argc, char **argv)
 {
+	reserve_standard_streams();
+
 	cli::command_line app(
 		"uncore",
 		"Uncore performance counters of Intel Xeon processors",
@@ -99,6 +112,9 @@ int main(int argc, char **argv)
 			       ? cli::end_by(status - cli::by_signal)
 			       : status;
 	} catch (const std::exception &error) {
+		// fmt throws when it cannot print.
+		if (std::ferror(stdout))
+			return finish(cli::failure);
 		return cli::fail(error.what());
 	}
 }
