@@ -112,23 +112,17 @@ int width_of(wchar_t c)
 
 glyph first_glyph(std::string_view text)
 {
-	const unsigned char lead = text[0];
-	size_t bytes = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-	wchar_t c = bytes == 1 ? lead : lead & (0xff >> (bytes + 1));
-
-	if (lead == '\033') {
+	if (text[0] == '\033') {
 		const size_t end = text.find('m');
 
 		return {end == text.npos ? text.size() : end + 1, 0, true};
 	}
-	if (lead >= 0x20 && lead < 0x7f)
-		return {1, 1, false};
-	for (size_t i = 1; i < bytes; i++) {
-		if (i >= text.size() || (text[i] & 0xc0) != 0x80)
-			return {i, 1, false}; // no UTF-8
-		c = c << 6 | (text[i] & 0x3f);
-	}
-	return {bytes, size_t(std::max(0, bytes == 1 ? 1 : width_of(c))),
+
+	const character c = first_character(text);
+
+	if (c.length < 2)
+		return {1, 1, false}; // ASCII, or not UTF-8
+	return {c.length, size_t(std::max(0, width_of(wchar_t(c.code)))),
 		false};
 }
 

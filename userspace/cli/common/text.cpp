@@ -2,20 +2,8 @@
 // Text that somebody else has chosen.
 #include "common/text.hpp"
 
-#include <cstddef>
-#include <cstdint>
-
 namespace cli {
 
-namespace {
-
-/// A character of UTF-8; length 0: the text does not start with one.
-struct character {
-	uint32_t code = 0;
-	size_t length = 0;
-};
-
-/// In the shortest form only, no surrogates, as RFC 3629 has it.
 character first_character(std::string_view text)
 {
 	static constexpr uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -43,7 +31,7 @@ character first_character(std::string_view text)
 	return {code, length};
 }
 
-bool is_printable(uint32_t code)
+static bool is_printable(uint32_t code)
 {
 	// Controls, C0 and C1.
 	if (code < ' ' || (code >= 0x7f && code < 0xa0))
@@ -55,8 +43,6 @@ bool is_printable(uint32_t code)
 	// No characters at all; XML refuses them.
 	return (code & 0xfffe) != 0xfffe;
 }
-
-} // namespace
 
 std::string printable(std::string_view text)
 {
