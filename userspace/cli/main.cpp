@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // uncore: the uncore performance counters of Intel Xeon processors, for people.
-// This file reads the command line; each subcommand is in a file of its own.
+// This file reads the command line; commands/ has a file for each subcommand.
 #include "commands/commands.hpp"
 
 #include <cerrno>
@@ -13,8 +13,8 @@
 #include "common/help.hpp"
 #include "common/signals.hpp"
 
-/// The first word that is no option, if there is no such subcommand; CLI11
-/// would only say that one is missing.
+/// Find the first word that is not an option, and return it if it is not a
+/// subcommand: CLI11's message would not name it.
 static std::string unknown_command(const cli::parser &app, int argc,
 				   char **argv)
 {
@@ -60,21 +60,6 @@ static void reserve_standard_streams()
 			(void)open("/dev/null", fd ? O_RDONLY : O_WRONLY);
 }
 
-static void add_subcommands(cli::parser &app, cli::context &shared)
-{
-	cli::add_check(app, shared);
-	cli::add_flamegraph(app, shared);
-	cli::add_list(app, shared);
-	cli::add_live(app, shared);
-	cli::add_metric(app, shared);
-	cli::add_record(app, shared);
-	cli::add_report(app, shared);
-	cli::add_serve(app, shared);
-	cli::add_stat(app, shared);
-	cli::add_topology(app, shared);
-	cli::add_top(app, shared);
-}
-
 int main(int argc, char **argv)
 {
 	reserve_standard_streams();
@@ -88,8 +73,8 @@ int main(int argc, char **argv)
 	app.add_option("--sysfs", shared.sysfs, "Where sysfs is mounted")
 		.hidden();
 	shared.action = [&shared] { return cli::overview(shared); };
-	add_subcommands(app, shared);
-	cli::add_examples(app);
+	for (const auto add : cli::add_functions)
+		add(app, shared);
 
 	if (argc > 1 && argv[1] == std::string_view("__complete"))
 		return cli::complete(app, {argv + 2, argv + argc});

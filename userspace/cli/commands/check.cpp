@@ -89,6 +89,8 @@ void add_check(parser &app, context &shared)
 					     return check(shared, *options);
 				     });
 
+	add_examples(command, "uncore check",
+		     "uncore check --hardware --report report.json");
 	add_format(command, options->form);
 	command.add_flag("--hardware", options->hardware,
 			 "Count, sample and read memory for half a minute: do "

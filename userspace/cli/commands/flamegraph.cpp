@@ -408,6 +408,9 @@ void add_flamegraph(parser &app, context &shared)
 					     return flamegraph(*o, shared);
 				     });
 
+	add_examples(command, "uncore flamegraph stacks.folded -o stacks.svg",
+		     "uncore record --folded -e imc/cas_count.rd/ -d 5 | "
+		     "uncore flamegraph > reads.svg");
 	command.add_option("file", o->input,
 			   "Folded stacks, or samples of record -g; - or "
 			   "none: folded stacks on standard input");

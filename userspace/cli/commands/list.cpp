@@ -555,6 +555,8 @@ void add_list(parser &app, context &shared)
 		"Show boxes, events, metrics and names of filter values",
 		[options, &shared] { return list(shared, *options); });
 
+	add_examples(command, "uncore list events imc",
+		     "uncore list -v tor_inserts opcode");
 	command.add_option("words", options->words,
 			   "Only what has all of these words; boxes, events, "
 			   "metrics or values: only these")

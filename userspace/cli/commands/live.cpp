@@ -296,6 +296,7 @@ void add_live(parser &app, context &shared)
 			return options->once ? view.once() : view.run();
 		});
 
+	add_examples(command, "uncore live", "uncore live --once -I 5000");
 	command.add_option("-I,--interval", options->interval_ms,
 			   "Read the counters every so many milliseconds, 100 "
 			   "or more (1000)")

@@ -408,6 +408,8 @@ void add_metric(parser &app, context &shared)
 		"bus",
 		[options, &shared] { return metric(shared, *options); });
 
+	add_examples(command, "uncore metric memory",
+		     "uncore metric qpi --per-box make -j");
 	command.add_option("set", options->set, set_names())
 		.required()
 		.type_name("SET");

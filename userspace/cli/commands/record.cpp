@@ -292,6 +292,9 @@ void add_record(parser &app, context &shared)
 		app, shared, "record", "Sample what runs when events overflow",
 		[o, &shared] { return record(*o, shared); });
 
+	add_examples(command, "uncore record -e imc/cas_count.rd/ make -j",
+		     "uncore record --folded -e imc/cas_count.rd,period=10000/ "
+		     "-d 5 -o stacks.folded");
 	option events = command.add_option(
 		"-e,--event", o->events,
 		"Events; period= says how many make a sample");

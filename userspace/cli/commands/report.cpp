@@ -400,6 +400,8 @@ void add_report(parser &app, context &shared)
 		"Show which tasks and functions a file of samples is of",
 		[options, &shared] { return report_file(shared, *options); });
 
+	add_examples(command, "uncore report",
+		     "uncore report -i reads.data -n 30");
 	command.add_option("-i,--input", options->input, "The file (perf.data)")
 		.type_name("FILE");
 	command.add_option("-n,--lines", options->lines,

@@ -262,6 +262,9 @@ void add_serve(parser &app, context &shared)
 		app, shared, "serve",
 		"Export counters to Prometheus, and show a die map",
 		[options, &shared] { return serve(shared, *options); });
+	add_examples(command, "uncore serve",
+		     "uncore serve --textfile "
+		     "/var/lib/prometheus/node-exporter -I 15000");
 	const option listen =
 		command.add_option("--listen", options->http.listen,
 				   "Where to listen; port 0 for any")

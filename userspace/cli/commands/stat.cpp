@@ -204,6 +204,10 @@ void add_stat(parser &app, context &shared)
 		app, shared, "stat", "Count events and metrics",
 		[options, &shared] { return stat(shared, *options); });
 
+	add_examples(
+		command,
+		"uncore stat -e imc/cas_count.rd/,imc/cas_count.wr/ make -j",
+		"uncore stat -M mem_bw_total_rate -I 1000 --per-socket");
 	command.add_option("-e,--event", options->events,
 			   "What to count, as perf writes events; more than "
 			   "once for more")

@@ -390,6 +390,8 @@ void add_top(parser &app, context &shared)
 			    "Show which tasks or cgroups cause the traffic",
 			    [o, &shared] { return top(*o, shared); });
 
+	add_examples(command, "uncore top",
+		     "uncore top -e qpi --by cgroup -I 2000");
 	o->weight = "equal";
 	command.add_option("-e,--event", o->events,
 			   "Events, or memory (the default: what is read and "

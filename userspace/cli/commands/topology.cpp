@@ -181,6 +181,7 @@ void add_topology(parser &app, context &shared)
 		app, shared, "topology", "Show sockets, CPUs, boxes and PMUs",
 		[form, &shared] { return topology(shared, *form); });
 
+	add_examples(command, "uncore topology", "uncore topology --csv");
 	add_format(command, *form);
 }
 

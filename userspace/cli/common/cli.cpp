@@ -12,6 +12,11 @@ parser add_command(parser &app, context &shared, const char *name,
 			       });
 }
 
+void add_examples(parser &command, const char *first, const char *second)
+{
+	command.footer(fmt::format("Examples:\n  {}\n  {}", first, second));
+}
+
 void add_format(parser &command, format &chosen)
 {
 	const option csv = command.add_flag(

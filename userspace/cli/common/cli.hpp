@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the subcommands of uncore share: how they are registered, how they fail,
-// and in which form they print.  A subcommand is one file with one add_...()
-// function, which is listed in commands/commands.hpp.
+// and in which form they print.  A subcommand is one file in commands/ with the
+// function add_NAME().
 #pragma once
 
 #include <cstdio>
@@ -53,10 +53,15 @@ struct context {
 ///             parser command = add_command(app, shared, "list", "Show ...",
 ///                                          [=, &shared] { return list(...);
 ///                                          });
+///             add_examples(command, "uncore list", "uncore list imc");
 ///             command.add_option(...);
 ///     }
 parser add_command(parser &app, context &shared, const char *name,
 		   const char *description, std::function<int()> action);
+
+/// Two examples below its help, that do something on any machine with a
+/// driver.
+void add_examples(parser &command, const char *first, const char *second);
 
 /// Adds --csv and --json.
 void add_format(parser &command, format &chosen);

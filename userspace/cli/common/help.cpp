@@ -55,38 +55,7 @@ constexpr const char *tour[][2] = {
 	{"uncore check", "Is all ready? See also topology"},
 };
 
-/// Two of each, that do something on any machine with a driver.
-constexpr const char *examples[][3] = {
-	{"check", "uncore check",
-	 "uncore check --hardware --report report.json"},
-	{"flamegraph", "uncore flamegraph stacks.folded -o stacks.svg",
-	 "uncore record --folded -e imc/cas_count.rd/ -d 5 | uncore flamegraph "
-	 "> reads.svg"},
-	{"list", "uncore list events imc", "uncore list -v tor_inserts opcode"},
-	{"live", "uncore live", "uncore live --once -I 5000"},
-	{"metric", "uncore metric memory",
-	 "uncore metric qpi --per-box make -j"},
-	{"record", "uncore record -e imc/cas_count.rd/ make -j",
-	 "uncore record --folded -e imc/cas_count.rd,period=10000/ -d 5 -o "
-	 "stacks.folded"},
-	{"report", "uncore report", "uncore report -i reads.data -n 30"},
-	{"serve", "uncore serve",
-	 "uncore serve --textfile /var/lib/prometheus/node-exporter -I 15000"},
-	{"stat", "uncore stat -e imc/cas_count.rd/,imc/cas_count.wr/ make -j",
-	 "uncore stat -M mem_bw_total_rate -I 1000 --per-socket"},
-	{"top", "uncore top", "uncore top -e qpi --by cgroup -I 2000"},
-	{"topology", "uncore topology", "uncore topology --csv"},
-};
-
 } // namespace
-
-void add_examples(const parser &app)
-{
-	for (const auto &[name, first, second] : examples)
-		if (auto command = app.find_command(name))
-			command->footer(fmt::format("Examples:\n  {}\n  {}",
-						    first, second));
-}
 
 int overview(const context &shared)
 {

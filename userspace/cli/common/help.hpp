@@ -10,9 +10,6 @@
 
 namespace cli {
 
-/// Adds examples to the help of each subcommand.
-void add_examples(const parser &app);
-
 /// What can be done with this machine, in ten lines.
 /// @return the exit status.
 int overview(const context &shared);
