@@ -30,7 +30,7 @@ WARNINGS := -Wall -Wextra -Werror
 SANITIZE := -fsanitize=address,undefined -fno-omit-frame-pointer
 
 .DELETE_ON_ERROR:
-.PHONY: all help modules userspace selftests model-test demo demo-web check check-generations check-debug check-hardware \
+.PHONY: all help deps modules userspace selftests model-test demo demo-web check check-generations check-debug check-hardware \
 	sanitize soak soak-serve mutate bench vm lint abi install install-modules install-userspace dkms \
 	deb check-kernels check-packages catalogues docs version clean do-demo do-demo-web do-check do-check-generations do-soak do-soak-serve do-mutate \
 	do-bench do-vm kdir
@@ -168,6 +168,10 @@ $(MODEL_TESTS): build/model/%.o: selftests/model/%.cpp $(MODEL_HEADERS) kmod/gen
 	@$(CXX) -std=c++20 $(MODEL_FLAGS) -c -o $@ $<
 
 # --- runs. What is missing is installed first; then a second make sees it.
+
+deps: ## install the Debian packages that building, the tests and make lint need
+	@scripts/install-deps --check
+	@scripts/install-deps --lint
 
 demo: ## watch perf stat count on every box type of a simulated two-socket machine
 	@scripts/install-deps
