@@ -80,8 +80,8 @@ struct session_options {
 	/// as not to interrupt others; then its affinity is what it was.
 	/// Without, the kernel interrupts a CPU of each package, for each box.
 	bool visit_packages = false;
-	/// Count on these packages only; empty: on all.
-	std::vector<int> packages{};
+	/// Count on these packages only; empty: on all.  Used by open() alone.
+	std::span<const int> packages{};
 };
 
 class UNCORE_EXPORT session {
