@@ -17,7 +17,7 @@ import time
 
 from lib.command import LIMIT, comments, one_line, run
 from lib.exposition import Daemon, value
-from lib.fake_pmu import make_pmu
+from lib.fake_pmu import make_pmu, write
 from lib.uncore import TOP, Tap
 
 STREAMS = 32                # at a time, Documentation/die-map.rst
@@ -81,6 +81,7 @@ def test_documents(tap, daemon):
     snapshot = json.loads(text)
     tap.ok(len(snapshot["counts"]) == len(counters) and
            snapshot["revision"] == topology["revision"] and
+           snapshot["instance"] == topology["instance"] and
            abs(snapshot["time"] - time.time()) < LIMIT,
            "/api/snapshot has a count for each", [text])
     for name in os.listdir(WEB):
@@ -88,6 +89,42 @@ def test_documents(tap, daemon):
             with open(os.path.join(WEB, name), encoding="utf-8") as file:
                 tap.ok(daemon.request("/" + name)[2] == file.read(),
                        "/%s is as it was built of" % name)
+
+
+def make_port(sysfs, name, width, speed, device_speed=None, cpus="0", kind="0x060400"):
+    """A root port, and the device below it."""
+    port = os.path.join(sysfs, "devices", "pci0000:00", name)
+    write(port + "/class", kind)
+    write(port + "/local_cpulist", cpus)
+    write(port + "/current_link_width", width)
+    write(port + "/max_link_speed", speed)
+    if device_speed:
+        write(port + "/0000:03:00.0/current_link_width", width)
+        write(port + "/0000:03:00.0/max_link_speed", device_speed)
+
+
+def test_links(tap, folder):
+    """What a socket's PCIe links transfer at most: of those that are up."""
+    sysfs = os.path.join(folder, "links")
+    make_pmu(sysfs)
+    with Daemon("--sysfs", sysfs, "serve") as daemon:
+        socket_ = json.loads(daemon.request("/api/topology")[2])["sockets"][0]
+        tap.ok("pcie_bytes_per_second" not in socket_,
+               "without links nobody knows what PCIe can do", [repr(socket_)])
+    make_port(sysfs, "0000:00:01.0", "16", "8.0 GT/s PCIe", "16.0 GT/s PCIe")
+    make_port(sysfs, "0000:00:02.0", "4", "8.0 GT/s PCIe", "5.0 GT/s PCIe")
+    make_port(sysfs, "0000:00:03.0", "8", "8.0 GT/s PCIe")
+    make_port(sysfs, "0000:00:04.0", "8", "Unknown", "8.0 GT/s PCIe")
+    make_port(sysfs, "0000:00:05.0", "8", "8.0 GT/s PCIe", "8.0 GT/s PCIe", "1")
+    make_port(sysfs, "0000:00:06.0", "8", "8.0 GT/s PCIe", "8.0 GT/s PCIe", "0-7")
+    make_port(sysfs, "0000:00:07.0", "8", "8.0 GT/s PCIe", "8.0 GT/s PCIe",
+              kind="0x020000")
+    with Daemon("--sysfs", sysfs, "serve") as daemon:
+        socket_ = json.loads(daemon.request("/api/topology")[2])["sockets"][0]
+        want = 16 * 8e9 / 8 * 128 / 130 + 4 * 5e9 / 8 * 8 / 10
+        tap.ok(abs(socket_.get("pcie_bytes_per_second", 0) - want) < 1,
+               "width times speed of the links that are up, of this socket",
+               [repr(socket_), "%f" % want])
 
 
 def test_policy(tap, daemon):
@@ -102,10 +139,10 @@ def test_policy(tap, daemon):
            "unsafe" not in policy, "the policy lets in its own files only", [policy])
     found = re.findall(r"(?:src|href)=\"([^\"]*)\"", page)
     tap.ok(len(found) > 3 and not
-           [one for one in found if not re.match(r"/|data:,$", one) or
-            one.startswith("//")] and
+           [one for one in found
+            if not re.match(r"[a-z][a-z.\-/]*$|data:,$", one)] and
            not re.search(r"<style|\son\w+=|style=|<script(?![^>]*src)", page),
-           "and the page needs no other", found)
+           "and the page needs no other, by paths that are relative", found)
 
 
 def test_stream(tap, daemon):
@@ -207,6 +244,10 @@ def record(tap, folder, sysfs):
     tap.ok(all(now["seconds"] > before["seconds"] and
                now["counts"][0] > before["counts"][0]
                for before, now in zip(shots, shots[1:])), "which go on")
+    tap.ok("limits" not in parts[0] and not
+           [one for one in shots if "instance" in one or "revision" in one] and
+           {one["box"] for one in replay(path)[0]["limits"]} >= {"imc", "qpi"},
+           "without what boxes can do at most, which the program knows that shows it")
     return lines
 
 
@@ -364,6 +405,7 @@ def main():
             test_policy(tap, daemon)
             test_stream(tap, daemon)
             test_many_streams(tap, daemon)
+        test_links(tap, folder)
         test_slow_reader(tap, large)
         lines = record(tap, folder, sysfs)
         test_recording(tap, folder, sysfs)

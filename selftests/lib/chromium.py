@@ -110,11 +110,7 @@ class Chromium:
         self.number, self.text = 0, b""
         self.said, self.asked = [], []      # complaints; addresses
         self.session = None
-        target = self.send("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.send("Target.attachToTarget", targetId=target,
-                                 flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.send(domain + ".enable")
+        self.tab()
 
     def __enter__(self):
         return self
@@ -152,6 +148,21 @@ class Chromium:
             self.said.append(json.dumps(params)[:500])
         elif event["method"] == "Network.requestWillBeSent":
             self.asked.append(params["request"]["url"])
+
+    def tab(self):
+        """Opens another tab, which all that follows is for; its name, by which
+        one can go back to it."""
+        self.session = None
+        target = self.send("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.send("Target.attachToTarget", targetId=target,
+                                 flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.send(domain + ".enable")
+        return self.session
+
+    def close_tab(self):
+        """Closes the tab that was opened last."""
+        self.send("Page.close")
 
     def send(self, method, **params):
         self.number += 1

@@ -322,6 +322,7 @@ void collector::check_machine()
 		if (now && layout_of(*now) == layout_of(*machine_)) {
 			machine_ = *std::move(now);
 			cpus_ = cpus;
+			moves_++;
 			return;
 		}
 	}

@@ -96,8 +96,16 @@ public:
 	{
 		return machine_;
 	}
-	/// Grows whenever counters are opened: boxes may be other ones then.
-	uint64_t revision() const { return opens_; }
+	/// Grows whenever counters are opened or CPUs come or go: boxes may be
+	/// other ones then.
+	uint64_t revision() const { return opens_ + moves_; }
+	/// Adds what the counters of another kind have, if there are any.
+	void add_side(std::vector<family> &to) const
+	{
+		if (session_ && options_.side)
+			options_.side->add_to(to);
+	}
+	const std::filesystem::path &sysfs() const { return options_.sysfs; }
 
 	/// Why there are no counters now; empty when there are.
 	const std::string &problem() const { return problem_; }
@@ -181,7 +189,7 @@ private:
 	std::string cpus_, driver_, released_;
 	std::string problem_;
 	bool lost_ = false; ///< some counters cannot be read any more
-	uint64_t reads_ = 0, errors_ = 0, opens_ = 0;
+	uint64_t reads_ = 0, errors_ = 0, opens_ = 0, moves_ = 0;
 	double duration_ = 0;
 };
 

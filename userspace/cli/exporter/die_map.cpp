@@ -2,6 +2,7 @@
 #include "exporter/die_map.hpp"
 
 #include <cmath>
+#include <ctime>
 
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,8 @@
 #include "common/cli.hpp"
 #include "common/cpuinfo.hpp"
 #include "common/document.hpp"
+#include "exporter/limits.hpp"
+#include "sysfs.hpp"
 
 namespace cli {
 
@@ -30,13 +33,64 @@ json finite_or_null(double value)
 	return value;
 }
 
-json sockets_of(const uncore::topology &machine)
+/// This process, as no other process of any machine is called: counts of
+/// another one do not continue its own.
+const std::string &instance()
+{
+	static const std::string made = [] {
+		timespec now{};
+
+		clock_gettime(CLOCK_BOOTTIME, &now);
+		return fmt::format(
+			"{}-{}.{:09}",
+			uncore::read_text("/proc/sys/kernel/random/boot_id")
+				.value_or(host_name()),
+			now.tv_sec, now.tv_nsec);
+	}();
+
+	return made;
+}
+
+json sockets_of(const collector &counters)
 {
 	json all = json::array();
 
-	for (const uncore::package &one : machine.packages())
-		all.push_back({{"id", one.id}, {"cpus", cpu_list(one.cpus)}});
+	for (const uncore::package &one : counters.machine()->packages()) {
+		json its = {{"id", one.id}, {"cpus", cpu_list(one.cpus)}};
+
+		if (const auto most = pcie_capacity(counters.sysfs(), one))
+			its["pcie_bytes_per_second"] = *most;
+		all.push_back(std::move(its));
+	}
 	return all;
+}
+
+/// Bytes by socket and cgroup, both ways; nothing where no cgroups are counted.
+json cgroups_of(const collector &counters)
+{
+	std::vector<family> all;
+	std::map<std::string, std::map<std::string, double>> sums;
+	json made = json::object();
+
+	counters.add_side(all);
+	for (const family &one : all) {
+		if (one.name != "uncore_cgroup_memory_bytes")
+			continue;
+		for (const sample &each : one.samples) {
+			std::string socket, cgroup;
+
+			for (const auto &[name, value] : each.labels)
+				if (name == "socket")
+					socket = value;
+				else if (name == "cgroup")
+					cgroup = value;
+			sums[socket][cgroup] += each.value;
+		}
+	}
+	for (const auto &[socket, cgroups] : sums)
+		for (const auto &[cgroup, bytes] : cgroups)
+			made[socket][cgroup] = finite_or_null(bytes);
+	return made;
 }
 
 /// Every box, counted or not, and where it is in the list.
@@ -121,30 +175,28 @@ json describe(const collector &counters)
 	json all = {{"format", series_format},
 		    {"version", series_version},
 		    {"program", uncore::version()},
+		    {"instance", instance()},
 		    {"revision", counters.revision()}};
 
 	if (!counters.machine()) {
 		all["machine"] = describe_host("");
 		for (const char *name :
-		     {"sockets", "boxes", "series", "counters"})
+		     {"sockets", "boxes", "series", "limits", "counters"})
 			all[name] = json::array();
 		return all;
 	}
 
 	const uncore::topology &machine = *counters.machine();
 	const std::string_view generation = machine.generation();
-	const bool slow_clock = generation == "snbep" || generation == "ivbep";
 	box_places places;
 
 	all["machine"] = describe_host(generation);
 	all["machine"]["title"] = uncore::catalogue::of(machine).title();
 	all["machine"]["driver"] = driver_name(machine);
-	// The clock is a quarter of the link's transfer rate, before Haswell an
-	// eighth; a flit is four transfers.
-	all["machine"]["flits_per_qpi_clock"] = slow_clock ? 2 : 1;
-	all["sockets"] = sockets_of(machine);
+	all["sockets"] = sockets_of(counters);
 	all["boxes"] = boxes_of(machine, places);
 	all["series"] = series_of();
+	all["limits"] = limits_of(generation);
 	all["counters"] = counters_of(counters, places);
 	return all;
 }
@@ -157,12 +209,14 @@ json snapshot(const collector &counters,
 	const auto wall =
 		system_clock::now() - duration_cast<milliseconds>(age);
 	json counts = json::array(), shared = json::object();
+	json dead = json::array();
 	json all = {
 		{"time",
 		 duration_cast<milliseconds>(wall.time_since_epoch()).count() /
 			 1e3},
 		{"seconds",
 		 duration<double>(read_at.time_since_epoch()).count()},
+		{"instance", instance()},
 		{"revision", counters.revision()}};
 
 	if (!counters.problem().empty()) {
@@ -170,7 +224,11 @@ json snapshot(const collector &counters,
 		return all;
 	}
 	for (const box_count &one : counters.counts()) {
-		counts.push_back(finite_or_null(one.total));
+		// A box that does not answer has a count from before.
+		counts.push_back(
+			counters.dead().contains({one.pmu, one.package})
+				? json(nullptr)
+				: finite_or_null(one.total));
 		if (one.share < 1)
 			shared[fmt::format("{}/{}", one.package,
 					   one.pmu->box)] = one.share;
@@ -178,6 +236,12 @@ json snapshot(const collector &counters,
 	all["counts"] = std::move(counts);
 	if (!shared.empty())
 		all["shared"] = std::move(shared);
+	for (const auto &[pmu, package] : counters.dead())
+		dead.push_back(fmt::format("{}/{}", package, pmu->name));
+	if (!dead.empty())
+		all["dead"] = std::move(dead);
+	if (json cgroups = cgroups_of(counters); !cgroups.empty())
+		all["cgroups"] = std::move(cgroups);
 	return all;
 }
 

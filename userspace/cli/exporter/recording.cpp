@@ -13,6 +13,7 @@
 
 #include "common/cli.hpp"
 #include "exporter/die_map.hpp"
+#include "exporter/limits.hpp"
 
 namespace cli {
 
@@ -60,7 +61,12 @@ void recorder::begin(const collector &counters)
 {
 	for (const box_count &one : counters.counts())
 		counters_.push_back(key_of(one));
-	write(dump(describe(counters), -1));
+
+	json machine = describe(counters);
+
+	// Whoever shows it has these, and knows better by then.
+	machine.erase("limits");
+	write(dump(machine, -1));
 }
 
 void recorder::add(const collector &counters,
@@ -80,6 +86,7 @@ void recorder::add(const collector &counters,
 		made["counts"] = std::move(counts);
 	}
 	made.erase("revision");
+	made.erase("instance");
 	write(dump(made, -1));
 	snapshots_++;
 }
@@ -204,15 +211,20 @@ json known_of(const json &header)
 	json made = only(header, {"format", "version", "program"});
 
 	made["machine"] =
-		only(header["machine"], {"host", "model", "generation", "title",
-					 "driver", "flits_per_qpi_clock"});
-	made["sockets"] = only_all(header["sockets"], {"id", "cpus"});
+		only(header["machine"],
+		     {"host", "model", "generation", "title", "driver"});
+	made["sockets"] = only_all(header["sockets"],
+				   {"id", "cpus", "pcie_bytes_per_second"});
 	made["boxes"] = only_all(header["boxes"],
 				 {"socket", "pmu", "box", "title", "number"});
 	made["series"] = only_all(header["series"], {"name", "unit", "help"});
 	made["counters"] =
 		only_all(header["counters"],
 			 {"box", "event", "series", "factor", "most"});
+	made["limits"] = limits_of(
+		is_text(made["machine"], "generation")
+			? made["machine"]["generation"].get<std::string>()
+			: "");
 	for (size_t i = 0; i < made["counters"].size(); i++) {
 		json &labels = made["counters"][i]["labels"] = json::object();
 

@@ -1,27 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page: where snapshots come from, which one is shown, and what a person does.
-import {History, Machine} from "/model.js";
-import {DieMap, legend} from "/draw.js";
-import {Detail, Table, Tip, copy, eventOf} from "/panels.js";
+import {History, Machine} from "./model.js";
+import {DieMap, legend} from "./draw.js";
+import {Detail, Table, Tip, Verdicts, copy, eventOf} from "./panels.js";
+import {Feed, at, fetchJson} from "./feed.js";
 
 const NARROW = matchMedia("(max-width: 820px)");
 const LIGHT = matchMedia("(prefers-color-scheme: light)");
-const RETRY = 10000;		// ms, where the server has refused a stream
+const RETRY = 10000;		// ms, where the server has no topology
+const STALLED = 5000;		// ms without a snapshot
 
 const $ = (id) => document.getElementById(id);
 /* #at=12&table&box=0/hswep_imc_0&theme=dark: a place to link to */
 const place = new URLSearchParams(location.hash.slice(1));
 
-let machine, history, map, table, detail, tip;
+let machine, history, map, table, detail, tip, verdicts;
 let shown = -1, paused = false, replay = false, playing = 0;
+let heard = 0, trouble = "";	// when the last snapshot came; why none comes
 
 function theme() {
 	const chosen = document.documentElement.dataset.theme;
 	return chosen || (LIGHT.matches ? "light" : "dark");
 }
 
+/** Set only when it changes: a screen reader says it each time. */
 function say(text, kind) {
-	$("status").textContent = text;
+	if ($("status").textContent !== text)
+		$("status").textContent = text;
 	$("status").className = kind || "";
 }
 
@@ -39,10 +44,10 @@ function draw() {
 	map = new DieMap(machine, NARROW.matches, theme());
 	$("map").replaceChildren(map.svg);
 	const line = document.createElement("p");
-	line.textContent = "Share of a peak. Channels, QPI, rings and PCU: of what their " +
-		"clock allows. Slices, home agents and PCIe: of the most that was seen on this " +
-		"page. ≈: counted for a part of the time. Boxes are in the order of their " +
-		"numbers, which is not where they are on the die.";
+	line.textContent = "Share of what a box can do at most, where that is known " +
+		"(a box's details say what it is); grey where it is not, and where nothing " +
+		"is counted. ≈: counted for a part of the time. Boxes are in the order of " +
+		"their numbers, which is not where they are on the die.";
 	$("legend").replaceChildren(legend(theme()), line);
 	focusable(detail.box || machine.boxes[0]);
 	show();
@@ -51,6 +56,7 @@ function draw() {
 function show() {
 	const view = history.view(shown), now = view.snapshot;
 	map.update(view);
+	verdicts.update(view);
 	table.update(view);
 	detail.update(view);
 	tip.update(view);
@@ -60,9 +66,19 @@ function show() {
 	$("when").textContent = now ? new Date(now.time * 1000).toLocaleTimeString("en-GB") +
 		(replay ? ` (${shown + 1} of ${history.length})` :
 			shown < history.length - 1 ? ` (−${history.length - 1 - shown})` : "") : "–";
-	document.body.classList.toggle("problem", !!view.problem);
-	if (view.problem && now)
-		say(view.problem, "bad");
+	showStatus();
+}
+
+/** A page that is open tells what is so now, or that it does not know. */
+function showStatus() {
+	const now = history && history.all[shown];
+	const stalled = !replay && heard && performance.now() - heard > STALLED;
+	const problem = trouble || (stalled ? "stalled: the server has sent nothing since " +
+		new Date(Date.now() - (performance.now() - heard)).toLocaleTimeString("en-GB") :
+		(now || {}).problem);
+	document.body.classList.toggle("problem", !!problem);
+	if (problem)
+		say(problem, "bad");
 	else if (replay)
 		say(paused ? "replay, paused" : "replay", paused ? "" : "good");
 	else if (now)
@@ -99,18 +115,16 @@ function step() {
 
 // --- where snapshots come from
 
-async function fetchJson(path) {
-	const answer = await fetch(path, {cache: "no-store"});
-	if (!answer.ok)
-		throw new Error(`${path}: ${answer.status} ${(await answer.text()).trim()}`);
-	return answer.json();
-}
-
 /** Takes in a machine; what was counted stays where it is the same one. */
 function setMachine(topology) {
-	const fresh = new Machine(topology);
-	const same = machine && machine.layout === fresh.layout;
+	const fresh = new Machine(topology), before = machine;
+	const same = before && before.layout === fresh.layout;
 	machine = fresh;
+	if (before && before.instance !== machine.instance)
+		notice([(before.facts.host === machine.facts.host ?
+			"The exporter was started anew" :
+			`Another machine answers: ${machine.facts.host}, not ` +
+			`${before.facts.host}`) + `, at ${new Date().toLocaleTimeString("en-GB")}.`]);
 	if (same && history) {
 		history.machine = machine;
 	} else {
@@ -121,72 +135,76 @@ function setMachine(topology) {
 	$("machine").textContent = [host, model, title || generation, driver]
 		.filter(Boolean).join(" · ");
 	document.title = "uncore: " + (host || "die map");
+	verdicts = new Verdicts($("verdicts"), machine);
 	table = new Table($("rows"), $("table"), machine);
 	detail = new Detail($("detail"), history, detail && machine.box(detail.id));
 	draw();
 }
 
-async function live() {
-	try {
-		setMachine(await fetchJson("/api/topology"));
-	} catch (error) {
-		say(error.message, "bad");
-		setTimeout(live, RETRY);
+function take(message) {
+	if (message.topology) {
+		const known = machine && machine.topology;
+		if (!known || known.instance !== message.topology.instance ||
+		    known.revision !== message.topology.revision)
+			setMachine(message.topology);
 		return;
 	}
-	const events = new EventSource("/events");
-	let renewing = false;
-	events.onmessage = async (event) => {
-		const snapshot = JSON.parse(event.data);
-		if (snapshot.revision !== machine.topology.revision && !renewing) {
-			// counters were opened anew: boxes may be other ones
-			renewing = true;
-			try {
-				setMachine(await fetchJson("/api/topology"));
-			} catch (error) {
-				say(error.message, "bad");
-			}
-			renewing = false;
-		}
-		if (snapshot.revision !== machine.topology.revision)
-			return;
-		const last = history.all[history.length - 1], kept = history.dropped;
-		if (last && snapshot.seconds <= last.seconds)
+	trouble = message.trouble || "";
+	if (message.snapshot) {
+		const {snapshot} = message, last = history.all[history.length - 1];
+		const kept = history.dropped;
+		heard = performance.now();
+		if (last && snapshot.instance === last.instance && snapshot.seconds <= last.seconds)
 			return;
 		history.push(snapshot);
 		if (!paused)
 			shown = history.length - 1;
 		else
 			shown = Math.max(shown - (history.dropped - kept), 0);
-		show();
-	};
-	events.onerror = () => {
-		say("no connection; trying again", "bad");
-		if (events.readyState === EventSource.CLOSED) {
-			// refused: as many look on as may
-			say("no event stream: too many look on, or the server has gone", "bad");
-			setTimeout(live, RETRY);
-		}
-	};
+		return show();
+	}
+	showStatus();
+}
+
+/** One stream for all tabs where the browser has workers that they share. */
+function live() {
+	heard = performance.now();
+	setInterval(showStatus, 1000);
+	if (!self.SharedWorker)
+		return new Feed(take);
+	const worker = new SharedWorker(at("feed-worker.js"), {type: "module"});
+	worker.port.onmessage = (event) => take(event.data);
+	addEventListener("pagehide", () => worker.port.postMessage("closed"));
+	addEventListener("pageshow", (event) => event.persisted && location.reload());
 }
 
 async function start() {
 	tip = new Tip($("tip"));
-	const topology = await fetchJson("/api/topology");
-	if (!topology.replay)
+	let topology;
+	while (!topology) {
+		try {
+			topology = await fetchJson("api/topology");
+		} catch (error) {
+			say(error.message, "bad");
+			await new Promise((done) => setTimeout(done, RETRY));
+		}
+	}
+	if (!topology.replay) {
+		setMachine(topology);
 		return live();
+	}
 	replay = true;
 	$("speed-label").hidden = false;
 	$("live-links").hidden = true;
 	notice(topology.replay.notices.map((text) => `${topology.replay.file}: ${text}.`));
 	setMachine(topology);
-	const answer = await fetch("/api/recording", {cache: "no-store"});
+	const answer = await fetch(at("api/recording"), {cache: "no-store"});
 	for (const line of (await answer.text()).split("\n"))
 		if (line)
 			history.push(JSON.parse(line));
-	const at = place.get("at");
-	shown = Math.min(at === null ? 1 : Number(at) || 0, history.length - 1);
-	if (at !== null || !history.length)
+	const from = place.get("at");
+	shown = Math.min(from === null ? 1 : Number(from) || 0, history.length - 1);
+	if (from !== null || !history.length)
 		pause(true);
 	else
 		pause(false);
@@ -210,13 +228,27 @@ function open(box) {
 	detail.show(box, history.view(shown));
 	for (const one of $("map").querySelectorAll(".chosen"))
 		one.classList.remove("chosen");
-	if (map.element(box))
+	if (map.element(box)) {
 		map.element(box).classList.add("chosen");
+		reveal(map.element(box));
+	}
+}
+
+/** Scrolls so that the panel, which lies over the page's end, does not hide a box. */
+function reveal(element) {
+	tip.hide();
+	document.body.style.paddingBottom = $("detail").offsetHeight + "px";
+	const box = element.getBoundingClientRect();
+	const top = document.querySelector("nav").offsetHeight;
+	const bottom = innerHeight - $("detail").offsetHeight;
+	if (box.top < top || box.bottom > bottom)
+		scrollBy(0, box.top - (top + bottom - box.height) / 2);
 }
 
 function close() {
 	const box = detail.box;
 	detail.hide();
+	document.body.style.paddingBottom = "";
 	for (const one of $("map").querySelectorAll(".chosen"))
 		one.classList.remove("chosen");
 	if (box && focusable(box))

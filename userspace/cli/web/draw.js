@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The map as SVG: where each box is, and how full it looks. Text comes from the
 // machine and is only ever set as text.
-import {bytes, percent, summary} from "/model.js";
+import {bytes, percent, summary} from "./model.js";
 
 const NS = "http://www.w3.org/2000/svg";
 
@@ -256,7 +256,9 @@ export class DieMap {
 		this.plan.panels.forEach((one) => this.drawPanel(one));
 		this.loops = this.plan.loops.map((one) => this.drawLoop(one));
 		this.links = this.plan.links.map((one) => this.drawLink(one));
-		this.flows = this.plan.flows.map((one) => this.drawFlow(one));
+		// A socket alone sends to one that is not on the map, if any.
+		this.flows = machine.sockets.length < 2 ? [] :
+			this.plan.flows.map((one) => this.drawFlow(one));
 		this.plan.places.forEach((one) => this.drawBox(one));
 	}
 
@@ -303,7 +305,8 @@ export class DieMap {
 			const at = x + (back ? 9 : -9), way = back ? -1 : 1;
 			d = `M${at} ${from + way * 2}v${way * (length - 8)}`;
 			tip = `M${at - 7} ${from + way * (length - 8)}h14l-7 ${way * 10}z`;
-			text = {x: at + (back ? 8 : -8), y: from + way * length / 2 + 4,
+			// Each way at its own height, so that neighbours do not meet.
+			text = {x: at + (back ? 8 : -8), y: from + way * length * 0.3 + 4,
 				"text-anchor": back ? "start" : "end"};
 		} else {
 			const at = y + (back ? 13 : -13), way = back ? -1 : 1;
@@ -316,7 +319,7 @@ export class DieMap {
 		const head = make("path", {class: "tip", d: tip});
 		const label = make("text", {class: "flow", ...text});
 		this.svg.append(line, head, label);
-		return {box, line, head, label};
+		return {box, line, head, label, room: upright ? 90 : (only ? gap : gap / 2) - 8};
 	}
 
 	drawBox({box, x, y, width, height, pill}) {
@@ -349,11 +352,12 @@ export class DieMap {
 				this.paint(line, share, 2 + 5 * Math.min(share || 0, 1));
 				this.paint(tips[i], share);
 			});
-		for (const {box, line, head, label} of this.flows) {
+		for (const {box, line, head, label, room} of this.flows) {
 			const load = view.load(box);
 			this.paint(line, load.share, 3 + 9 * Math.min(load.share || 0, 1));
 			this.paint(head, load.share);
 			label.textContent = load.value > 0 ? bytes(load.value) : "";
+			squeeze(label, room);
 		}
 		for (const {socket, lines} of this.summaries) {
 			const said = summary(view, socket);
@@ -377,6 +381,7 @@ export class DieMap {
 		const approx = view.share(box) < 1 ? "≈" : "";
 		rect.style.fill = css(rgb) || "";
 		group.classList.toggle("unknown", !rgb);
+		group.classList.toggle("dead", load.text === "dead");
 		for (const text of texts)
 			text.style.fill = rgb ? ink(rgb) : "";
 		const known = Number.isFinite(load.value);
@@ -385,6 +390,7 @@ export class DieMap {
 		} else {
 			texts[0].textContent = box.name;
 			texts[1].textContent = known ? approx + load.text :
+				load.text === "dead" ? "dead" :
 				box.counters.length ? "–" : width > 80 ? "not counted" : "";
 			if (texts[2])
 				texts[2].textContent = Number.isFinite(load.share) ?
@@ -393,8 +399,9 @@ export class DieMap {
 		for (const text of texts)
 			squeeze(text, width - 4);
 		group.setAttribute("aria-label", `${box.name} of socket ${box.socket}: ` +
-			(known ? `${load.text} ${load.what}, ${percent(load.share)} of the peak` :
-				load.text === "not counted" ? "not counted" : "no counts"));
+			(known ? `${load.text} ${load.what}` + (Number.isFinite(load.share) ?
+				`, ${percent(load.share)} of the most` : "") :
+				["dead", "not counted"].includes(load.text) ? load.text : "no counts"));
 	}
 
 	/** The box that is next to another in a direction. */
@@ -424,7 +431,7 @@ export class DieMap {
 
 export function legend(theme) {
 	const svg = make("svg", {viewBox: "0 0 260 34", class: "scale", role: "img",
-		"aria-label": "Colours from 0 to 100 % of the peak"});
+		"aria-label": "Colours from 0 to 100 % of the most"});
 	for (let i = 0; i < 26; i++) {
 		const cell = make("rect", {x: i * 10, y: 0, width: 10.5, height: 16});
 		cell.style.fill = css(colour(theme, i / 25));

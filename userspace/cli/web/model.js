@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What is known of the machine and what it counted: the topology document, a
-// history of snapshots, and what they say of each box. No drawing.
+// history of snapshots, and how full each box is by the topology's limits. No
+// drawing.
 
-const LINE_TIMES = 16;		// bytes a channel's clock cycle: two transfers of 8
-const FLIT = 8;			// bytes of data in a flit
+const NOTABLE = 0.02;		// by which a box is fuller than all together
 const LIVE_MOST = 3600;		// snapshots that are kept of a machine that is live
-const LEAST_OF_CLOCK = 0.01;	// what a peak that was only seen is at least
 
-const STATED = {
-	imc: "two transfers of 8 bytes in each of the channel's clock cycles, which are counted",
-	qpi: "a flit in each slot of the port's clock, which is counted",
-	ring: "a packet in each slot of the ring's clock, which is counted",
-	pcu: "all of the time",
-};
-const SEEN = "the most that any box of its kind has had on this page, or 1 % of its clock";
-
-/* Who looks for PCIe does not know that it is the "IRP". */
+/* Users look for PCIe, not for "IRP". */
 const CALLED = {irp: "PCIe (IRP)"};
 
 /** A box of a socket, and its counters' places in a snapshot. */
@@ -36,7 +27,7 @@ export class Machine {
 		this.facts = topology.machine;
 		this.boxes = topology.boxes.map((one, i) => new Box(one, i));
 		this.counters = topology.counters.map((one, i) => ({
-			...one, index: i,
+			...one, index: i, by: one.labels,
 			series: topology.series[one.series],
 			labels: Object.values(one.labels),
 		}));
@@ -46,15 +37,25 @@ export class Machine {
 		this.sockets = topology.sockets.map((one) => ({
 			...one, boxes: this.boxes.filter((box) => box.socket === one.id),
 		}));
+		this.limits = topology.limits || [];
+	}
+
+	/** The process that counts: another one's counts do not continue its own. */
+	get instance() {
+		return this.topology.instance;
 	}
 
 	/** What must be the same for a history to go on. */
 	get layout() {
-		return JSON.stringify([this.topology.boxes, this.topology.counters]);
+		return JSON.stringify([this.facts, this.topology.boxes, this.topology.counters]);
 	}
 
 	box(id) {
 		return this.boxes.find((box) => box.id === id);
+	}
+
+	limitOf(box) {
+		return this.limits.find((one) => one.box === box.box);
 	}
 }
 
@@ -64,8 +65,6 @@ export class History {
 		this.most = most;
 		this.all = [];
 		this.dropped = 0;
-		this.first = null;	// counts, when the page began
-		this.seen = {};		// the most of a kind of box
 	}
 
 	get length() {
@@ -73,20 +72,22 @@ export class History {
 	}
 
 	push(snapshot) {
+		const last = this.all[this.all.length - 1];
 		const counts = snapshot.counts ?
 			Float64Array.from(snapshot.counts, (one) => one === null ? NaN : one) : null;
-		this.all.push({...snapshot, counts});
-		if (counts && !this.first)
-			this.first = counts;
+		// Counts of one process, since it was first seen.
+		const run = last && last.instance === snapshot.instance ? last.run : {first: null};
+		if (counts && !run.first)
+			run.first = counts;
+		this.all.push({...snapshot, counts, run});
 		if (this.all.length > this.most) {
 			this.all.shift();
 			this.dropped++;
 		}
 		const view = this.view(this.all.length - 1);
-		for (const box of view.counted ? this.machine.boxes : [])
-			if (box.box in MEASURED)
-				this.seen[box.box] = Math.max(this.seen[box.box] || 0,
-					MEASURED[box.box](view, box).value || 0);
+		view.snapshot.uses = Object.fromEntries(this.machine.sockets.map((socket) =>
+			[socket.id, Object.fromEntries(view.uses(socket).map((use) =>
+				[use.name, use.share]))]));
 	}
 
 	view(index) {
@@ -103,10 +104,12 @@ export class View {
 		this.snapshot = now;
 		this.index = index;
 		this.problem = now ? now.problem : "nothing has come yet";
-		this.counted = !!(now && before && now.counts && before.counts);
+		this.counted = !!(now && before && now.counts && before.counts &&
+				  now.run === before.run);
 		this.seconds = this.counted ? now.seconds - before.seconds : NaN;
 		this.now = now && now.counts;
 		this.before = before && before.counts;
+		this.dead = new Set(now && Array.isArray(now.dead) ? now.dead : []);
 	}
 
 	/** How often in that time. */
@@ -116,10 +119,11 @@ export class View {
 		return grown >= 0 ? grown : NaN;
 	}
 
-	/** How often since the first snapshot. */
+	/** How often since the first snapshot of this process. */
 	total(counter) {
-		return this.now && this.history.first ?
-			this.now[counter.index] - this.history.first[counter.index] : NaN;
+		const grown = this.now && this.snapshot.run.first ?
+			this.now[counter.index] - this.snapshot.run.first[counter.index] : NaN;
+		return grown >= 0 ? grown : NaN;
 	}
 
 	rate(counter) {
@@ -140,125 +144,209 @@ export class View {
 		return typeof part === "number" ? part : 1;
 	}
 
+	/** What a box can do a second at most, by a limit. */
+	capacity(limit, box, socket) {
+		const {fact, box: other, series, factor, most} = limit.capacity;
+		if (fact)
+			return typeof socket[fact] === "number" ? socket[fact] : NaN;
+		const from = !other ? box : socket.boxes.find((one) => one.box === other);
+		const used = box.counters.find((one) =>
+			one.series.name === limit.used[0].series);
+		return from && used ?
+			this.sum(from, series) * factor * (most ? used.most : 1) : NaN;
+	}
+
+	/** What boxes do, each way, and what share of their capacity that is. */
+	use(limit, boxes, capacity) {
+		const ways = {};
+		for (const box of boxes)
+			for (const {series, factor} of limit.used)
+				for (const one of box.counters.filter((each) =>
+					each.series.name === series)) {
+					const way = limit.by ? one.by[limit.by] : "";
+					ways[way] = (ways[way] || 0) + this.rate(one) * factor;
+				}
+		const all = Object.values(ways);
+		return {ways, capacity, share: all.length && capacity > 0 ?
+			Math.max(...all.map((one) => one / capacity)) : NaN};
+	}
+
+	/** How full a box is; of links, which are the socket's, all of its boxes together. */
+	boxUse(limit, box) {
+		const socket = this.machine.sockets.find((one) => one.id === box.socket);
+		const boxes = limit.capacity.fact ?
+			socket.boxes.filter((one) => one.box === limit.box) : [box];
+		return this.use(limit, boxes, this.capacity(limit, box, socket));
+	}
+
+	/** How full a socket is: by each limit that is known of it. */
+	uses(socket) {
+		return this.machine.limits.map((limit) => {
+			const boxes = socket.boxes.filter((box) => box.box === limit.box &&
+				!this.dead.has(box.id) &&
+				(!limit.populated || this.hasMoved(limit, box)));
+			const each = boxes.map((box) => ({box, ...this.boxUse(limit, box)}))
+				.filter((one) => Number.isFinite(one.share));
+			if (!each.length)
+				return null;
+			const fullest = each.reduce((a, b) => b.share > a.share ? b : a);
+			const capacity = limit.capacity.fact ? each[0].capacity :
+				each.reduce((sum, one) => sum + one.capacity, 0);
+			const all = this.use(limit, each.map((one) => one.box), capacity);
+			return {limit, name: limit.name, capacity, fullest, boxes: each.length,
+				share: limit.socket === "sum" ? all.share : fullest.share};
+		}).filter(Boolean);
+	}
+
+	/** A channel without a module has a clock, too. */
+	hasMoved(limit, box) {
+		return box.counters.some((one) => this.now && this.now[one.index] > 0 &&
+			limit.used.some(({series}) => series === one.series.name));
+	}
+
+	/** Bytes a second of a socket's cgroups, most first. */
+	cgroups(socket) {
+		const last = this.history.all[this.index - 1];
+		const [now, before] = [this.snapshot, last].map((one) =>
+			one && one.cgroups && one.cgroups[socket.id]);
+		if (!this.counted || !now || !before)
+			return [];
+		return Object.entries(now).filter(([name]) => name in before)
+			.map(([name, bytes]) => [name, (bytes - before[name]) / this.seconds])
+			.sort((a, b) => b[1] - a[1]);
+	}
+
 	load(box) {
-		const kind = KINDS[box.box] || MEASURED[box.box];
+		if (this.dead.has(box.id))
+			return {value: NaN, share: NaN, text: "dead", parts: []};
+		const kind = KINDS[box.box];
 		if (!kind || !box.counters.length)
 			return {value: NaN, share: NaN, text: "not counted", parts: []};
-		const load = {parts: [], ...kind(this, box)};
-		if (box.box in MEASURED) {
-			load.peak = Math.max(this.history.seen[box.box] || 0,
-					     LEAST_OF_CLOCK * (load.bound || 0));
-			load.share = load.value / load.peak;
-			load.basis = SEEN;
-		}
-		if (load.value === 0)
-			load.share = 0;
-		return load;
+		const limit = this.machine.limitOf(box);
+		const use = limit ? this.boxUse(limit, box) : {share: NaN, ways: {}};
+		const load = kind(this, box, use);
+		return {parts: [], share: use.share, capacity: use.capacity, limit, ...load};
 	}
 }
 
 /** A part of the ring's slots, each way. */
-function ring(view, box, used, clock, ways) {
-	const cycles = view.sum(box, clock);
-	const most = (box.counters.find((one) => one.series.name === used) || {}).most || 1;
-	const parts = ways.map(([label, sign]) => ({
-		label, sign, share: view.sum(box, used, label) / (cycles * most),
-	}));
-	const share = Math.max(...parts.map((one) => one.share));
-	return {value: share, share, peak: 1, parts, basis: STATED.ring,
-		text: parts.map((one) => one.sign + percent(one.share).replace(" %", ""))
-			.join(" ") + " %",
-		what: "of the data ring's slots"};
+function ring(ways) {
+	return (view, box, use) => {
+		const parts = ways.map(([label, sign]) => ({
+			label, sign, share: use.ways[label] / use.capacity,
+		}));
+		return {value: use.share, parts, what: "of the data ring's slots",
+			text: parts.map((one) => one.sign + percent(one.share).replace(" %", ""))
+				.join(" ") + " %"};
+	};
 }
 
 const WAYS = [["clockwise", "↻"], ["counterclockwise", "↺"]];
 
-/** Boxes whose peak is known: what goes on in one, and what share of the peak that is. */
+/** What is shown of a type of box; its share of the capacity is its limit's. */
 const KINDS = {
-	imc(view, box) {
-		const read = view.sum(box, "uncore_memory_bytes", "read");
-		const write = view.sum(box, "uncore_memory_bytes", "write");
-		const peak = LINE_TIMES * view.sum(box, "uncore_memory_clock_cycles");
-		const value = read + write;
-		return {value, peak, share: value / peak, basis: STATED.imc,
-			text: bytes(value), what: "read and written",
-			parts: [{label: "read", value: read, share: read / peak},
-				{label: "write", value: write, share: write / peak}]};
+	imc(view, box, use) {
+		const [read, write] = ["read", "write"].map((label) =>
+			view.sum(box, "uncore_memory_bytes", label));
+		return {value: read + write, text: bytes(read + write), what: "read and written",
+			parts: [{label: "read", value: read, share: read / use.capacity},
+				{label: "write", value: write, share: write / use.capacity}]};
 	},
 	qpi(view, box) {
 		const data = view.sum(box, "uncore_qpi_data_bytes");
-		const flits = data / FLIT + view.sum(box, "uncore_qpi_overhead_flits");
-		const slots = view.sum(box, "uncore_qpi_clock_cycles") *
-			(view.machine.facts.flits_per_qpi_clock || 1);
-		return {value: data, peak: FLIT * slots, share: flits / slots,
-			basis: STATED.qpi, text: bytes(data), what: "of data sent",
-			// headers and the like take slots, too
-			of: "the slots for flits,"};
+		return {value: data, text: bytes(data), what: "of data sent"};
 	},
-	sbox: (view, box) => ring(view, box, "uncore_ring_used_cycles",
-		"uncore_ring_clock_cycles", [["up", "↑"], ["down", "↓"]]),
-	r2pcie: (view, box) => ring(view, box, "uncore_pcie_ring_used_cycles",
-		"uncore_pcie_ring_clock_cycles", WAYS),
-	r3qpi: (view, box) => ring(view, box, "uncore_qpi_ring_used_cycles",
-		"uncore_qpi_ring_clock_cycles", WAYS),
+	sbox: ring([["up", "↑"], ["down", "↓"]]),
+	r2pcie: ring(WAYS),
+	r3qpi: ring(WAYS),
 	pcu(view, box) {
 		const clock = view.sum(box, "uncore_pcu_clock_cycles");
 		const cores = view.sum(box, "uncore_active_core_cycles") / clock;
-		const share = view.sum(box, "uncore_frequency_limited_cycles") / clock;
-		return {value: share, share, peak: 1, basis: STATED.pcu,
+		return {value: cores,
 			text: Number.isFinite(cores) ? cores.toFixed(1) + " cores on" : "–",
-			what: "of the time held back by power or heat"};
+			what: "in C0 or C1; held back by power or heat"};
 	},
 	ubox(view, box) {
 		const clock = view.sum(box, "uncore_clock_cycles");
-		return {value: clock, share: NaN, text: short(clock, "Hz"), what: "uncore clock"};
+		return {value: clock, text: short(clock, "Hz"), what: "uncore clock"};
 	},
-};
-
-/** Boxes of which no manual states a peak. */
-const MEASURED = {
 	cbox(view, box) {
 		const value = view.sum(box, "uncore_llc_lookups");
-		return {value, bound: uncoreClock(view, box), text: short(value, "/s"),
-			what: "lookups in the cache"};
+		return {value, text: short(value, "/s"), what: "lookups in the cache"};
 	},
 	ha(view, box) {
 		const value = view.sum(box, "uncore_home_agent_requests");
-		return {value, bound: uncoreClock(view, box), text: short(value, "/s"),
-			what: "requests"};
+		return {value, text: short(value, "/s"), what: "requests"};
 	},
 	irp(view, box) {
 		const value = view.sum(box, "uncore_pcie_bytes");
-		return {value, bound: 64 * uncoreClock(view, box),
-			text: bytes(value), what: "read and written by devices"};
+		return {value, text: bytes(value), what: "read and written by devices"};
 	},
 };
 
-function uncoreClock(view, box) {
-	const ubox = view.machine.boxes.find((one) => one.box === "ubox" &&
-					     one.socket === box.socket);
-	return ubox ? view.sum(ubox, "uncore_clock_cycles") : NaN;
+// --- what limits a socket
+
+function useText({limit, share, capacity, fullest, boxes}) {
+	const sum = limit.unit === "B/s";
+	const text = percent(share) + (sum ? " of " + bytes(capacity) : "");
+	if (boxes < 2 || !(fullest.share > 0) ||
+	    sum && fullest.share - share < NOTABLE)
+		return text;
+	const one = `${limit.one} ${fullest.box.number}`;
+	return sum ? `${text}, ${one} is the fullest (${percent(fullest.share)})` :
+		`${text} (${one})`;
 }
 
-/** A line about a socket. */
+/** Above 1 it limits: as a whole, or one box of it. */
+const pressure = ({limit, share, fullest}) =>
+	Math.max(share / limit.busy, fullest.share / ((1 + limit.busy) / 2));
+
+/** What limits a socket, and how full memory and QPI are. @returns what it is, if
+    anything is; a sentence; and which limit's history tells most. */
+export function verdict(view, socket) {
+	const all = view.uses(socket);
+	const limiting = all.filter((one) => pressure(one) >= 1)
+		.sort((a, b) => pressure(b) - pressure(a))[0];
+	const others = all.filter((one) => one !== limiting &&
+		["memory", "QPI"].includes(one.name)).map((one) => `${one.name} ${useText(one)}`);
+	const dead = socket.boxes.filter((box) => view.dead.has(box.id))
+		.map((box) => `${box.name} is dead`);
+	const said = [...(limiting ? [useText(limiting)] : []), ...others, ...dead];
+	const [top] = view.cgroups(socket).filter(([name]) => name !== "idle");
+	if (top && top[1] > 0)
+		said.push(`most by ${middle(top[0], 48)} (${bytes(top[1])})`);
+	return {limited: limiting ? limiting.name : "", told: (limiting || all[0] || {}).name,
+		head: limiting ? "limited by " + limiting.name :
+			all.length ? "nothing limits" : "not measured",
+		text: said.join("; ")};
+}
+
+/** More about a socket, in its picture. */
 export function summary(view, socket) {
 	const of = (kind) => socket.boxes.filter((box) => box.box === kind);
-	const add = (kind, series, label) => of(kind).reduce((sum, box) =>
-		sum + (view.sum(box, series, label) || 0), 0);
-	const channels = of("imc").map((box) => view.load(box));
-	// a channel without a module has a clock, too
-	const peak = channels.reduce((sum, one) => sum + (one.value > 0 ? one.peak : 0), 0);
-	const memory = channels.reduce((sum, one) => sum + one.value, 0);
+	const add = (kind, series, label) => {
+		const all = of(kind).map((box) => view.sum(box, series, label))
+			.filter(Number.isFinite);
+		return all.length ? all.reduce((a, b) => a + b) : NaN;
+	};
+	const [read, write] = ["read", "write"].map((way) =>
+		add("imc", "uncore_memory_bytes", way));
 	const missed = add("cbox", "uncore_llc_misses");
 	const remote = add("cbox", "uncore_llc_misses", "remote");
 	const said = [];
-	if (channels.length)
-		said.push("memory " + bytes(memory) + (peak ? ", " + percent(memory / peak) +
-			" of " + bytes(peak) : ""));
-	if (of("cbox").length)
-		said.push("LLC misses " + short(missed, "/s") +
-			(missed ? ", " + percent(remote / missed) + " remote" : ""));
+	if (Number.isFinite(read))
+		said.push(`memory reads ${bytes(read)}, writes ${bytes(write)}`);
+	if (Number.isFinite(missed))
+		said.push("LLC misses " + short(missed, "/s") + (missed > 0 &&
+			Number.isFinite(remote) ? `, ${percent(remote / missed)} remote` : ""));
 	return said;
+}
+
+/** A text cut in its middle: paths begin alike. */
+export function middle(text, most) {
+	const head = Math.floor((most - 1) / 3);
+	return text.length <= most ? text :
+		text.slice(0, head) + "…" + text.slice(text.length - (most - 1 - head));
 }
 
 // --- numbers for people

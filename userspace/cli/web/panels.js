@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What is said of boxes beside the map: the tip, the box that is looked at with its
 // time series, and the table that has everything as text.
-import {bytes, exact, percent, short} from "/model.js";
-import {make} from "/draw.js";
+import {bytes, exact, percent, short, verdict} from "./model.js";
+import {make} from "./draw.js";
 
 const SPAN = 300;		// snapshots that a time series has at most
 
@@ -46,15 +46,58 @@ function rateText(view, counter) {
 function meaning(load) {
 	if (load.text === "not counted")
 		return "not counted here";
-	const peak = !load.basis ? "" : load.peak === 1 ?
-		`: ${percent(load.share)} (peak: ${load.basis})` :
-		`: ${percent(load.share)} of ${load.of ? load.of + " " : ""}` +
-		`${short(load.peak, unit(load))} (peak: ${load.basis})`;
-	return `${load.text} ${load.what}${peak}`;
+	if (load.text === "dead")
+		return "dead: it does not answer; what it does is not known";
+	const {limit, capacity, share} = load;
+	const most = !limit ? "" : !Number.isFinite(share) ?
+		`; what it can do at most is not known (${limit.basis})` :
+		`: ${percent(share)} of ` + (!limit.unit ? "the most" : limit.unit === "B/s" ?
+			bytes(capacity) : short(capacity, "/s")) + ` (the most: ${limit.basis})`;
+	return `${load.text} ${load.what}${most}`;
 }
 
-function unit(load) {
-	return load.text.endsWith("B/s") ? "B/s" : "/s";
+// --- what limits each socket
+
+const PAST = 60;		// snapshots of a sparkline
+
+/** A line of shares, 0 to 1. */
+function sparkline(shares) {
+	const svg = make("svg", {viewBox: "0 0 120 20", class: "spark", "aria-hidden": "true"});
+	let d = "", pen = false;
+	shares.forEach((share, i) => {
+		const known = Number.isFinite(share);
+		if (known)
+			d += (pen ? "L" : "M") + (120 - 2 * (shares.length - 1 - i)).toFixed(0) +
+				" " + (18 - 16 * Math.min(share, 1)).toFixed(1);
+		pen = known;
+	});
+	svg.append(make("path", {d: "M0 19H120", class: "axis"}), make("path", {d, class: "line"}));
+	return svg;
+}
+
+export class Verdicts {
+	constructor(root, machine) {
+		this.rows = machine.sockets.map((socket) => {
+			const head = element("strong"), text = element("span"), spark = element("span");
+			const line = element("p", {"data-socket": socket.id},
+				element("span", {class: "name"}, `Socket ${socket.id}`), " · ", head, text, spark);
+			return {socket, line, head, text, spark};
+		});
+		root.replaceChildren(...this.rows.map((row) => row.line));
+	}
+
+	update(view) {
+		const {all} = view.history;
+		for (const {socket, line, head, text, spark} of this.rows) {
+			const said = verdict(view, socket);
+			line.className = said.limited ? "limited" : "";
+			head.textContent = said.head;
+			text.textContent = said.text ? ": " + said.text : "";
+			spark.title = said.told ? said.told + ", the last minute" : "";
+			spark.replaceChildren(sparkline(all.slice(Math.max(view.index + 1 - PAST, 0),
+				view.index + 1).map((one) => (one.uses[socket.id] || {})[said.told])));
+		}
+	}
 }
 
 // --- hover
@@ -213,7 +256,7 @@ export class Table {
 			}
 		}
 		const head = ["Socket", "Box", "Event", "A second", "Counted", "In all",
-			"Share of the peak"].map((text) => element("th", {scope: "col"}, text));
+			"Of the most"].map((text) => element("th", {scope: "col"}, text));
 		root.replaceChildren(element("table", {},
 			element("caption", {}, "Counted: between this snapshot and the one before. " +
 				"In all: since the first one."),

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "exporter/limits.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <uncore/catalogue.hpp>
+
+#include "common/number.hpp"
+#include "exporter/limits_json.hpp"
+#include "sysfs.hpp"
+
+namespace cli {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// By how much a box is fuller than all together for it to be named.
+constexpr double notable = 0.02;
+
+/// A fraction of a transfer's bits carries data: 8b/10b up to 5 GT/s, then
+/// 128b/130b.
+constexpr double slow_link = 5, slow_share = 8.0 / 10, fast_share = 128.0 / 130;
+
+const json &limits()
+{
+	static const json all = json::parse(limits_json);
+
+	return all;
+}
+
+/// A number at the start of a file: "16", "8.0 GT/s PCIe".
+std::optional<double> number_in(const std::filesystem::path &file)
+{
+	const std::string text = uncore::read_text(file).value_or("");
+	double value = 0;
+	const auto [end, error] =
+		std::from_chars(text.data(), text.data() + text.size(), value);
+
+	if (error != std::errc() || value <= 0)
+		return std::nullopt;
+	return value;
+}
+
+/// The device at the other end of a port's link.
+std::optional<std::filesystem::path> child_of(const std::filesystem::path &port)
+{
+	for (const std::string &name : uncore::list_folder(port))
+		if (name.find(':') != name.npos &&
+		    uncore::read_text(port / name / "current_link_width"))
+			return port / name;
+	return std::nullopt;
+}
+
+double link_capacity(const std::filesystem::path &port)
+{
+	const auto child = child_of(port);
+	const auto width = number_in(port / "current_link_width");
+	const auto here = number_in(port / "max_link_speed");
+
+	if (!child || !width || !here)
+		return 0;
+
+	const double speed = std::min(
+		*here, number_in(*child / "max_link_speed").value_or(*here));
+
+	return *width * speed * 1e9 / 8 *
+	       (speed <= slow_link ? slow_share : fast_share);
+}
+
+bool is_root_port(const std::filesystem::path &device)
+{
+	constexpr std::string_view bridge = "0x0604";
+	const std::string kind =
+		uncore::read_text(device / "class").value_or("");
+
+	return kind.starts_with(bridge);
+}
+
+/// "pci0000:00", a bus that is below no port.
+bool is_root_bus(std::string_view name)
+{
+	return name.starts_with("pci") && name.find(':') != name.npos;
+}
+
+} // namespace
+
+json limits_of(std::string_view generation)
+{
+	json all = limits();
+
+	for (json &one : all) {
+		json &capacity = one["capacity"];
+
+		if (!capacity.contains("generations"))
+			continue;
+
+		const json others = capacity["generations"];
+
+		capacity.erase("generations");
+		if (const auto its = others.find(std::string(generation));
+		    its != others.end())
+			capacity["factor"] = *its;
+	}
+	return all;
+}
+
+std::optional<double> pcie_capacity(const std::filesystem::path &sysfs,
+				    const uncore::package &of)
+{
+	double sum = 0;
+
+	if (of.cpus.empty())
+		return std::nullopt;
+	for (const std::string &bus : uncore::list_folder(sysfs / "devices")) {
+		if (!is_root_bus(bus))
+			continue;
+		for (const std::string &name :
+		     uncore::list_folder(sysfs / "devices" / bus)) {
+			const auto port = sysfs / "devices" / bus / name;
+			const auto near = uncore::parse_cpu_list(
+				uncore::read_text(port / "local_cpulist")
+					.value_or(""));
+
+			// One that is as near to CPUs of all sockets tells
+			// nothing.
+			if (is_root_port(port) && near &&
+			    std::find(near->begin(), near->end(),
+				      of.cpus.front()) != near->end() &&
+			    near->size() <= of.cpus.size())
+				sum += link_capacity(port);
+		}
+	}
+	if (sum <= 0)
+		return std::nullopt;
+	return sum;
+}
+
+// --- uses
+
+namespace {
+
+/// What a box did between two reads, each way, and what it could have done.
+struct box_use {
+	std::map<std::string, double> used;
+	double capacity = 0;
+	bool ever = false; ///< did anything since it is counted
+
+	double share() const
+	{
+		double most = capacity > 0 ? 0 : std::nan("");
+
+		for (const auto &[way, value] : used)
+			if (value >= 0)
+				most = std::max(most, value / capacity);
+			else
+				return std::nan("");
+		return used.empty() ? std::nan("") : most;
+	}
+	double sum() const
+	{
+		double all = 0;
+
+		for (const auto &[way, value] : used)
+			all += value;
+		return all;
+	}
+};
+
+using box_uses = std::map<unsigned, box_use>;
+
+/// A limit at a socket's boxes.
+class limit_at {
+public:
+	limit_at(const json &limit, int socket, const collector &of,
+		 const std::vector<box_count> &before,
+		 const std::vector<box_count> &now)
+		: limit_(limit), socket_(socket), of_(of), before_(before),
+		  now_(now)
+	{
+	}
+	std::optional<limit_use> use() const;
+
+private:
+	void add_used(box_uses &to) const;
+	void add_capacity(box_uses &to) const;
+	bool is_dead(unsigned instance) const;
+	double most(std::string_view series) const;
+
+	const json &limit_;
+	int socket_;
+	const collector &of_;
+	const std::vector<box_count> &before_, &now_;
+};
+
+bool limit_at::is_dead(unsigned instance) const
+{
+	return std::any_of(
+		of_.dead().begin(), of_.dead().end(), [&](const auto &one) {
+			return one.second == socket_ &&
+			       one.first->box == limit_["box"] &&
+			       one.first->instance.value_or(0) == instance;
+		});
+}
+
+void limit_at::add_used(box_uses &to) const
+{
+	const std::string box = limit_["box"], by = limit_.value("by", "");
+
+	for (const json &part : limit_["used"])
+		for (size_t i = 0; i < now_.size(); i++) {
+			const box_count &one = now_[i];
+			const unsigned number = one.pmu->instance.value_or(0);
+			std::string way;
+
+			if (one.package != socket_ || one.pmu->box != box ||
+			    part["series"] != one.of->name || is_dead(number))
+				continue;
+			for (const label &each : one.event->labels)
+				if (each.name == by)
+					way = each.value;
+
+			box_use &use = to[number];
+
+			use.used[way] += (one.total - before_[i].total) *
+					 one.event->factor *
+					 part["factor"].get<double>();
+			use.ever |= one.total > 0;
+		}
+}
+
+/// How much an event of the series counts in a cycle at most.
+double limit_at::most(std::string_view series) const
+{
+	const auto &known = uncore::catalogue::of(*of_.machine());
+
+	for (const box_count &one : now_)
+		if (one.of->name == series) {
+			const std::string_view text = one.event->event;
+			const auto *info = known.event(
+				one.of->box, text.substr(0, text.find(',')));
+
+			return info ? info->max_increment : 1;
+		}
+	return 1;
+}
+
+void limit_at::add_capacity(box_uses &to) const
+{
+	const json &capacity = limit_["capacity"];
+
+	if (capacity.contains("fact")) {
+		const double seconds = of_.interval(limit_["box"], socket_);
+
+		for (const uncore::package &one : of_.machine()->packages())
+			if (one.id == socket_)
+				for (auto &[number, use] : to)
+					use.capacity =
+						pcie_capacity(of_.sysfs(), one)
+							.value_or(0) *
+						seconds;
+		return;
+	}
+
+	const std::string own = limit_["box"];
+	const std::string box = capacity.value("box", own);
+	const std::string used = limit_["used"][0]["series"];
+	const double factor = capacity["factor"].get<double>() *
+			      (capacity.contains("most") ? most(used) : 1);
+
+	for (size_t i = 0; i < now_.size(); i++) {
+		const box_count &one = now_[i];
+		const double cycles = one.total - before_[i].total;
+
+		if (one.package != socket_ || one.pmu->box != box ||
+		    capacity["series"] != one.of->name)
+			continue;
+		if (box != own)
+			for (auto &[number, use] : to)
+				use.capacity += cycles * factor;
+		else if (const auto its =
+				 to.find(one.pmu->instance.value_or(0));
+			 its != to.end())
+			its->second.capacity += cycles * factor;
+	}
+}
+
+std::optional<limit_use> limit_at::use() const
+{
+	box_uses boxes;
+
+	add_used(boxes);
+	add_capacity(boxes);
+	if (limit_.contains("populated"))
+		std::erase_if(boxes,
+			      [](const auto &one) { return !one.second.ever; });
+	std::erase_if(boxes, [](const auto &one) {
+		return !std::isfinite(one.second.share());
+	});
+	if (boxes.empty())
+		return std::nullopt;
+
+	limit_use made{.name = limit_["name"],
+		       .one = limit_["one"],
+		       .unit = limit_["unit"],
+		       .busy = limit_["busy"],
+		       .boxes = unsigned(boxes.size())};
+	box_use all;
+	const bool links = limit_["capacity"].contains("fact");
+
+	made.fullest_share = -1;
+	for (const auto &[number, use] : boxes) {
+		for (const auto &[way, value] : use.used)
+			all.used[way] += value;
+		// Links are the socket's, not a box's.
+		all.capacity = (links ? 0 : all.capacity) + use.capacity;
+		if (use.share() > made.fullest_share) {
+			made.fullest_share = use.share();
+			made.fullest = number;
+		}
+	}
+
+	const double seconds = of_.interval(limit_["box"], socket_);
+
+	made.share =
+		limit_["socket"] == "sum" ? all.share() : made.fullest_share;
+	made.capacity = seconds > 0 ? all.capacity / seconds : 0;
+	return made;
+}
+
+std::string percent(double part)
+{
+	return fmt::format("{:.{}f} %", 100 * part,
+			   part > 0 && part < 0.0995 ? 1 : 0);
+}
+
+bool is_sum(const limit_use &of)
+{
+	return of.unit == "B/s";
+}
+
+/// "72 % of 68.2 GB/s, channel 2 is the fullest (75 %)"
+std::string text_of(const limit_use &of)
+{
+	std::string text = percent(of.share);
+
+	if (is_sum(of))
+		text += fmt::format(" of {}B/s", short_number(of.capacity));
+	if (of.boxes < 2 || of.fullest_share <= 0 ||
+	    (is_sum(of) && of.fullest_share - of.share < notable))
+		return text;
+	if (is_sum(of))
+		return text + fmt::format(", {} {} is the fullest ({})", of.one,
+					  of.fullest,
+					  percent(of.fullest_share));
+	return text + fmt::format(" ({} {})", of.one, of.fullest);
+}
+
+/// Above 1 it limits: as a whole, or one box of it.
+double pressure(const limit_use &of)
+{
+	return std::max(of.share / of.busy,
+			of.fullest_share / ((1 + of.busy) / 2));
+}
+
+} // namespace
+
+void limit_uses::take(const collector &of)
+{
+	auto now = of.counts();
+
+	sockets_.clear();
+	if (of.revision() == revision_ && now.size() == before_.size() &&
+	    of.machine() && of.problem().empty()) {
+		const json all = limits_of(of.machine()->generation());
+
+		for (const uncore::package &socket : of.machine()->packages())
+			for (const json &one : all)
+				if (auto use = limit_at(one, socket.id, of,
+							before_, now)
+						       .use())
+					sockets_[socket.id].push_back(
+						*std::move(use));
+	}
+	before_ = std::move(now);
+	revision_ = of.revision();
+}
+
+std::string verdict(const std::vector<limit_use> &of)
+{
+	const limit_use *fullest = nullptr;
+	std::string text;
+
+	for (const limit_use &one : of)
+		if (pressure(one) >= 1 &&
+		    (!fullest || pressure(one) > pressure(*fullest)))
+			fullest = &one;
+	if (of.empty())
+		return "not measured";
+	if (fullest)
+		text = fmt::format("limited by {}: {}", fullest->name,
+				   text_of(*fullest));
+	else
+		text = "nothing limits";
+	for (const limit_use &one : of)
+		if (&one != fullest &&
+		    (one.name == "memory" || one.name == "QPI"))
+			text += fmt::format("{} {} {}",
+					    text == "nothing limits" ? ":"
+								     : ";",
+					    one.name, text_of(one));
+	return text;
+}
+
+} // namespace cli
