@@ -45,8 +45,21 @@ def live(rows, columns, *arguments, before=(), **more):
                       [*before, UNCORE, "live", *QUICK, *arguments], **more)
 
 
+def verdicts(screen):
+    """What each socket's line at the top says: (memory, QPI) in percent."""
+    found = []
+    for line in screen.lines():
+        match = re.match(r" \d+: +(?:limited by|nothing limits).*memory:? ([0-9.]+) %.*"
+                         r"QPI ([0-9.]+) %", line)
+        if match:
+            found.append((float(match[1]), float(match[2])))
+    return found
+
+
 def cells(screen, label):
     """A row's cell of each socket: (value, share in percent), as they are shown."""
+    if label == "verdict":
+        return verdicts(screen)
     for line in screen.lines():
         name, *rest = re.split("[\u2502|]", line)
         if name.strip() == label and rest:
@@ -108,6 +121,10 @@ def wanted():
     for i in range(links):
         rate("link %d" % i, lambda v, s: v["qpi_data_bw_rate"] / links, GIB)
         share("link %d" % i, lambda v, s: v["qpi_link_util"])
+    for which, name in enumerate(("mem_bw_total", "qpi_link_util")):
+        most = 100 / peak if which == 0 else 1
+        want["verdict " + name] = "verdict", which, [
+            most * v[name] for v in values], False
     rate("PCIe reads", lambda v, s: s.causes.device_reads)
     rate("PCIe writes", lambda v, s: s.causes.device_writes)
     rate("Uncore clock", lambda v, s: hardware.uclk)
@@ -535,7 +552,8 @@ def test_sockets(tap):
         """Of each socket an interval that has its number, on a page of these."""
         seen[:] = screen.lines()
         found = cells(screen, "read")
-        headed = re.findall(r"socket (\d+)", (seen + [""] * 2)[1])
+        headed = next(filter(None, (re.findall(r"socket (\d+)", line)
+                                    for line in seen)), [])
         if [int(number) for number in headed] == list(sockets) and \
                 len(found) == len(sockets):
             right.update(socket for socket, cell in zip(sockets, found)

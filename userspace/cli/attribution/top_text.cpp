@@ -136,8 +136,8 @@ static std::vector<std::string> cells(const top_table &t,
 					metric.value(row.counts,
 						     t.package_seconds, p),
 					unit));
-		all.push_back(shown(
-			metric.value(row.counts, t.package_seconds), unit));
+		all.push_back(shown(metric.value(row.counts, t.package_seconds),
+				    unit));
 	}
 	all.push_back(std::move(name));
 	return all;
@@ -157,7 +157,8 @@ std::vector<std::string> show_table(const top_table &t,
 				    const top_settings &settings,
 				    cgroup_names &cgroups, size_t width)
 {
-	std::vector<std::string> lines;
+	constexpr size_t least_name = 12;
+	std::vector<std::string> lines, names;
 	table text(titles(t, settings));
 	size_t n = settings.rows ? std::min(settings.rows, t.rows.size())
 				 : t.rows.size();
@@ -175,14 +176,30 @@ std::vector<std::string> show_table(const top_table &t,
 		const top_row &row = t.rows[i];
 		bool grouped = settings.by == top_by::cgroup;
 
+		names.push_back(printable(grouped ? cgroups.name(row.cgroup)
+						  : row.comm));
 		text.add(cells(t, settings, row,
 			       std::to_string(grouped ? row.tasks : row.pid),
-			       printable(grouped ? cgroups.name(row.cgroup)
-						 : row.comm)));
+			       names.back()));
 	}
 	lines = text.lines();
-	for (auto &line : lines)
-		line = fit(line, width);
+	for (size_t i = 0; i < lines.size(); i++) {
+		const size_t first = lines.size() - names.size();
+		const size_t has = cli::width(lines[i]);
+
+		// The name, which ends the line, is cut in its middle.
+		if (width && has > width && i >= first) {
+			const std::string &name = names[i - first];
+			const size_t room =
+				width - std::min(width, has - cli::width(name));
+
+			if (room >= least_name) {
+				lines[i].resize(lines[i].size() - name.size());
+				lines[i] += fit_middle(name, room);
+			}
+		}
+		lines[i] = fit(lines[i], width);
+	}
 	return lines;
 }
 

@@ -124,6 +124,7 @@ void live_view::read()
 	const bool was_there = counters_.problem().empty();
 
 	content_.numbers.take(counters_.read(), counters_);
+	content_.limits.take(counters_);
 	if (!options_.no_tasks) {
 		if (!was_there && counters_.problem().empty())
 			tasks_.start(sysfs_);

@@ -91,6 +91,9 @@ std::string green(std::FILE *out, std::string_view text);
 size_t columns_of(std::FILE *out);
 /// Each line of @p text cut to so many columns; 0: as they are.
 std::string fit(std::string_view text, size_t columns);
+/// A line cut in its middle, "/kubepods.slice...d4c.scope": paths begin alike and
+/// end with what tells them apart.
+std::string fit_middle(std::string_view text, size_t columns);
 
 /// @p text in lines of so many columns (0: one line), broken between words
 /// where possible.  The first begins with @p head, the others with as many

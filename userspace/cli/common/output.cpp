@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <cwchar>
 #include <locale.h>
-#include <utility>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -182,6 +182,27 @@ std::string fit(std::string_view text, size_t columns)
 		text.remove_prefix(end + 1);
 	}
 	return fitted;
+}
+
+std::string fit_middle(std::string_view text, size_t columns)
+{
+	constexpr std::string_view gap = "...";
+	const size_t has = width(text);
+
+	if (has <= columns || columns <= gap.size())
+		return fit(text, columns);
+
+	const size_t head = (columns - gap.size()) / 3;
+	size_t skip = has - (columns - gap.size() - head);
+
+	std::string made = fit(text, head) + std::string(gap);
+	while (skip) {
+		const glyph g = first_glyph(text);
+
+		skip -= std::min(skip, size_t(g.columns));
+		text.remove_prefix(g.bytes);
+	}
+	return made + std::string(text);
 }
 
 /// Takes as much of @p text as fits so many columns, a character at least.

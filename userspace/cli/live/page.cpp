@@ -130,6 +130,8 @@ private:
 	void choose_tasks();
 
 	styled_line title() const;
+	void add_verdicts();
+	std::string top_of(int socket) const;
 	styled_line headings() const;
 	styled_line number_line(const live_row &row, double most) const;
 	void add_numbers(size_t room);
@@ -200,8 +202,10 @@ std::vector<const live_row *> layout::rows_with(bool each_box) const
 void layout::choose_rows()
 {
 	const size_t tasks = content_.tasks ? few_tasks + 3 : 1;
-	// title, headings, message, keys
-	const size_t others = tasks + 4;
+	// title, verdicts, headings, message, keys
+	const size_t others =
+		tasks + 4 +
+		std::min(content_.limits.sockets().size(), size_.lines / 4);
 	const auto all = rows_with(true);
 	const bool fits = endless() || all.size() + others <= size_.lines;
 
@@ -236,7 +240,8 @@ void layout::choose_tasks()
 			       std::to_string(row.pid) != state_.task_filter;
 		});
 
-	auto lines = show_table(table, settings, cgroups_, 0);
+	auto lines = show_table(table, settings, cgroups_,
+				endless() ? 0 : size_.columns - 1);
 	const auto head = lines.end() - std::ptrdiff_t(table.rows.size());
 
 	task_head_.assign(lines.begin(), head);
@@ -272,6 +277,59 @@ styled_line layout::title() const
 	if (state_.paused)
 		text += "  PAUSED";
 	return {{padded(std::move(text), size_.columns), emphasis::title}};
+}
+
+/// The task or cgroup that moved most of a socket's memory, and its part.
+std::string layout::top_of(int socket) const
+{
+	std::map<std::string, double> sums;
+	double all = 0;
+
+	if (!content_.tasks)
+		return "";
+	for (const task_share &one : content_.tasks->tasks) {
+		if (content_.tasks->packages[one.package].id != socket)
+			continue;
+		for (const fixed_count count : one.counts) {
+			sums[state_.by == top_by::cgroup
+				     ? cgroups_.name(one.cgroup)
+				     : one.comm] += to_double(count);
+			all += to_double(count);
+		}
+	}
+
+	const auto most = std::max_element(sums.begin(), sums.end(),
+					   [](const auto &a, const auto &b) {
+						   return a.second < b.second;
+					   });
+
+	if (most == sums.end() || most->second <= 0)
+		return "";
+	return fmt::format("; most by {} ({:.0f} %)",
+			   fit_middle(printable(most->first), 40),
+			   100 * most->second / all);
+}
+
+/// A line a socket: the first thing to read.
+void layout::add_verdicts()
+{
+	const auto &all = content_.limits.sockets();
+	// At most a quarter of the page.
+	size_t room = endless() ? all.size() : size_.lines / 4;
+
+	for (const auto &[socket, uses] : all) {
+		if (!room--)
+			break;
+
+		const std::string said = verdict(uses);
+		const bool limited = said.starts_with("limited");
+
+		page_.push_back(
+			{{padded(fmt::format(" {}: ", socket), 5),
+			  emphasis::bold},
+			 {fit(said + top_of(socket), size_.columns - 5),
+			  limited ? emphasis::warning : emphasis::none}});
+	}
 }
 
 styled_line layout::headings() const
@@ -452,6 +510,7 @@ std::vector<styled_line> layout::make()
 	choose_rows();
 	choose_tasks();
 	page_.push_back(title());
+	add_verdicts();
 	page_.push_back(headings());
 
 	// message and keys

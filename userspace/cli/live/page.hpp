@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/screen.hpp"
+#include "exporter/limits.hpp"
 #include "live/numbers.hpp"
 #include "live/state.hpp"
 #include "live/tasks.hpp"
@@ -18,6 +19,7 @@ namespace cli {
 /// What is shown, as it was at one time.
 struct live_content {
 	live_numbers numbers;
+	limit_uses limits;
 	std::optional<account> tasks;
 	top_settings columns;
 	std::string no_tasks; ///< why there are none
