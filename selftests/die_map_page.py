@@ -351,6 +351,37 @@ def test_keys(tap, browser, daemon, recording):
            "T opens the table")
 
 
+def test_down(tap, browser, recording, folder):
+    """A channel that stops answering: it has no counts, and is not idle."""
+    path = os.path.join(folder, "down.series")
+    at = next(i for i, box in enumerate(recording.topology["boxes"])
+              if box["pmu"] == "hswep_imc_2" and box["socket"] == 1)
+    lines = recording.lines[:]
+    shot = json.loads(lines[recording.at + 1])
+    shot["down"] = {str(at): "dead"}
+    shot["counts"] = [None if one["box"] == at else count for one, count in
+                      zip(recording.topology["counters"], shot["counts"])]
+    lines[recording.at + 1] = json.dumps(shot)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("".join(line + "\n" for line in lines))
+    with Daemon("serve", "--replay", path, replay=True) as daemon:
+        show(browser, daemon, "at=%d&table" % recording.at, WIDE)
+        label = browser.ask(LABELS)["1/hswep_imc_2"]
+        said = dict(browser.ask(VERDICTS))
+        counts = recording.counts(recording.at)
+        right = share_of_memory({place: count for place, count in counts.items()
+                                 if "hswep_imc_2/" not in place[1]}, 1)
+        got = re.search(r"memory:? ([0-9.]+) % of", said[1])
+        cells = [row[3] for row in browser.ask(ROWS)
+                 if row[0] == 1 and "imc_2/" in row[1]]
+        tap.ok(label.endswith(": dead") and "iMC 2 is dead" in said[1] and
+               "dead" not in said[0] and got and
+               abs(float(got[1]) - right) <= 0.501 and set(cells) == {"–"},
+               "a channel that does not answer is dead, not idle, and no part of "
+               "the socket's share", [label, repr(said), "%.2f" % right,
+                                      repr(cells)])
+
+
 def test_broken(tap, browser, recording, folder):
     """Cut short, and of a machine whose name is no name."""
     path = os.path.join(folder, "broken.series")
@@ -407,6 +438,7 @@ def main():
                     tap.ok([socket for socket, _ in said] == list(range(count)),
                            "%s: a line for each" % one.name, [repr(said)])
             if recordings:
+                test_down(tap, browser, recordings[0], folder)
                 test_broken(tap, browser, recordings[0], folder)
             tap.ok(not browser.said, "the browser has nothing to complain of",
                    browser.said)

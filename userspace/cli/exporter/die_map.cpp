@@ -77,14 +77,14 @@ json cgroups_of(const collector &counters)
 		if (one.name != "uncore_cgroup_memory_bytes")
 			continue;
 		for (const sample &each : one.samples) {
-			std::string socket, cgroup;
+			std::map<std::string, std::string> its(
+				each.labels.begin(), each.labels.end());
+			const std::string &pod = its["pod"];
 
-			for (const auto &[name, value] : each.labels)
-				if (name == "socket")
-					socket = value;
-				else if (name == "cgroup")
-					cgroup = value;
-			sums[socket][cgroup] += each.value;
+			sums[its["socket"]]
+			    [pod.empty() ? its["cgroup"]
+					 : its["namespace"] + "/" + pod] +=
+				each.value;
 		}
 	}
 	for (const auto &[socket, cgroups] : sums)
@@ -209,7 +209,6 @@ json snapshot(const collector &counters,
 	const auto wall =
 		system_clock::now() - duration_cast<milliseconds>(age);
 	json counts = json::array(), shared = json::object();
-	json dead = json::array();
 	json all = {
 		{"time",
 		 duration_cast<milliseconds>(wall.time_since_epoch()).count() /
@@ -236,10 +235,22 @@ json snapshot(const collector &counters,
 	all["counts"] = std::move(counts);
 	if (!shared.empty())
 		all["shared"] = std::move(shared);
-	for (const auto &[pmu, package] : counters.dead())
-		dead.push_back(fmt::format("{}/{}", package, pmu->name));
-	if (!dead.empty())
-		all["dead"] = std::move(dead);
+
+	// Of the boxes of the topology, by their places in it.
+	box_places places;
+	json down = json::object();
+
+	if (!counters.dead().empty())
+		boxes_of(*counters.machine(), places);
+	for (const auto &[pmu, package] : counters.dead()) {
+		const auto at = places.find(
+			{counters.machine()->find(pmu->name), package});
+
+		if (at != places.end())
+			down[std::to_string(at->second)] = "dead";
+	}
+	if (!down.empty())
+		all["down"] = std::move(down);
 	if (json cgroups = cgroups_of(counters); !cgroups.empty())
 		all["cgroups"] = std::move(cgroups);
 	return all;

@@ -381,7 +381,7 @@ export class DieMap {
 		const approx = view.share(box) < 1 ? "≈" : "";
 		rect.style.fill = css(rgb) || "";
 		group.classList.toggle("unknown", !rgb);
-		group.classList.toggle("dead", load.text === "dead");
+		group.classList.toggle("dead", !!load.down);
 		for (const text of texts)
 			text.style.fill = rgb ? ink(rgb) : "";
 		const known = Number.isFinite(load.value);
@@ -390,7 +390,7 @@ export class DieMap {
 		} else {
 			texts[0].textContent = box.name;
 			texts[1].textContent = known ? approx + load.text :
-				load.text === "dead" ? "dead" :
+				load.down ? load.text :
 				box.counters.length ? "–" : width > 80 ? "not counted" : "";
 			if (texts[2])
 				texts[2].textContent = Number.isFinite(load.share) ?
@@ -401,7 +401,7 @@ export class DieMap {
 		group.setAttribute("aria-label", `${box.name} of socket ${box.socket}: ` +
 			(known ? `${load.text} ${load.what}` + (Number.isFinite(load.share) ?
 				`, ${percent(load.share)} of the most` : "") :
-				["dead", "not counted"].includes(load.text) ? load.text : "no counts"));
+				load.down || load.text === "not counted" ? load.text : "no counts"));
 	}
 
 	/** The box that is next to another in a direction. */

@@ -109,7 +109,9 @@ export class View {
 		this.seconds = this.counted ? now.seconds - before.seconds : NaN;
 		this.now = now && now.counts;
 		this.before = before && before.counts;
-		this.dead = new Set(now && Array.isArray(now.dead) ? now.dead : []);
+		// Boxes that are not measured, and a word for why: dead, stopped.
+		this.down = new Map(Object.entries((now && now.down) || {})
+			.map(([place, why]) => [this.machine.boxes[place], String(why)]));
 	}
 
 	/** How often in that time. */
@@ -183,7 +185,7 @@ export class View {
 	uses(socket) {
 		return this.machine.limits.map((limit) => {
 			const boxes = socket.boxes.filter((box) => box.box === limit.box &&
-				!this.dead.has(box.id) &&
+				!this.down.has(box) &&
 				(!limit.populated || this.hasMoved(limit, box)));
 			const each = boxes.map((box) => ({box, ...this.boxUse(limit, box)}))
 				.filter((one) => Number.isFinite(one.share));
@@ -217,8 +219,9 @@ export class View {
 	}
 
 	load(box) {
-		if (this.dead.has(box.id))
-			return {value: NaN, share: NaN, text: "dead", parts: []};
+		if (this.down.has(box))
+			return {value: NaN, share: NaN, text: this.down.get(box), parts: [],
+				down: true};
 		const kind = KINDS[box.box];
 		if (!kind || !box.counters.length)
 			return {value: NaN, share: NaN, text: "not counted", parts: []};
@@ -309,8 +312,8 @@ export function verdict(view, socket) {
 		.sort((a, b) => pressure(b) - pressure(a))[0];
 	const others = all.filter((one) => one !== limiting &&
 		["memory", "QPI"].includes(one.name)).map((one) => `${one.name} ${useText(one)}`);
-	const dead = socket.boxes.filter((box) => view.dead.has(box.id))
-		.map((box) => `${box.name} is dead`);
+	const dead = socket.boxes.filter((box) => view.down.has(box))
+		.map((box) => `${box.name} is ${view.down.get(box)}`);
 	const said = [...(limiting ? [useText(limiting)] : []), ...others, ...dead];
 	const [top] = view.cgroups(socket).filter(([name]) => name !== "idle");
 	if (top && top[1] > 0)

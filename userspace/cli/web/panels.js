@@ -46,8 +46,8 @@ function rateText(view, counter) {
 function meaning(load) {
 	if (load.text === "not counted")
 		return "not counted here";
-	if (load.text === "dead")
-		return "dead: it does not answer; what it does is not known";
+	if (load.down)
+		return `${load.text}: it is not measured, and what it does is not known`;
 	const {limit, capacity, share} = load;
 	const most = !limit ? "" : !Number.isFinite(share) ?
 		`; what it can do at most is not known (${limit.basis})` :
