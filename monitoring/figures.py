@@ -1,205 +1,315 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-What is made of the series of "uncore serve" for people: figures, which Prometheus
-records and Grafana shows, and alerts on them. generate.py writes all files of it.
+Figures and alerts that are made of the series of "uncore serve", for Prometheus and
+Grafana. generate.py writes all files. Shares of what boxes can do at most follow
+from userspace/cli/exporter/limits.json, as on the die map and in "uncore live".
 
-Rates are over a minute, which wants a scrape at least each 20 seconds. Sums are
-"without" labels, so that those that a site adds to its targets stay.
+An expression is for any window and any choice of machines: @W is the range of its
+rates, @S is where labels are matched, @I the same without sockets. Rules and alerts
+have windows of five minutes, which are five scrapes at an interval of 60 s; panels
+have $__rate_interval. Sums are "without" labels, so that those that a site adds to
+its targets stay.
 """
 
+import json
+import os
 from dataclasses import dataclass
+
+WINDOW = "5m"           # of rules and alerts
+TARGETS = 'job=~".*uncore.*"'   # Prometheus' own series of these targets
+HERE = os.path.dirname(os.path.abspath(__file__))
+with open(os.path.join(HERE, "..", "userspace", "cli", "exporter", "limits.json"),
+          encoding="utf-8") as _file:
+    LIMITS = {one["name"]: one for one in json.load(_file)}
+# What boxes are told apart by; slices and the like have labels with --per-box only.
+BOX_LABELS = "slice, agent, stop, unit"
 
 
 @dataclass
 class Figure:
-    """Something that is recorded."""
+    """Something that is recorded and shown."""
     record: str         # its name: what is left of the labels, of what, how made
-    expr: str
+    template: str
     title: str
     help: str           # what it means, and what to think of it
     unit: str           # Grafana's
     legend: str         # of its lines, by their labels
-    row: str            # where it is shown: machine or socket; "" is not shown
+    row: str            # where it is shown: machine or socket
     most: float = None  # the scale's end
+    limit: float = None     # where its alert is
+
+    def expr(self, window=WINDOW, match=""):
+        return expression(self.template, window, match)
 
 
 @dataclass
 class Alert:
     name: str
-    expr: str
+    template: str
     wait: str           # for so long
     severity: str       # warning or info
     summary: str
     help: str           # what to do
 
+    @property
+    def expr(self):
+        return expression(self.template, WINDOW, "")
+
+
+def expression(template, window, match):
+    """A template for a window and for label matchers, such as 'instance="a"'."""
+    of_machine = ", ".join(one for one in match.split(", ") if one and
+                           not one.startswith("socket"))
+    for token, value in ("@S", match), ("@I", of_machine):
+        template = template.replace("{%s}" % token, "{%s}" % value if value else "")
+        template = template.replace(", " + token, ", " + value if value else "")
+    return template.replace("@W", window)
+
+
+def rate(series, match=""):
+    return "rate(%s_total{%s}[@W])" % (series, match + ", @S" if match else "@S")
+
+
+def scaled(factor, expr):
+    """Times a factor, or divided by one that reads better."""
+    if factor == 1:
+        return expr
+    return "%s / %d" % (expr, 1 / factor) if factor < 1 else \
+        "%d * %s" % (factor, expr)
+
+
+def used(name):
+    """What a limit's boxes do, in slots a second; each box and way of its own."""
+    return "\n+ ".join(scaled(part["factor"], rate(part["series"]))
+                       for part in LIMITS[name]["used"])
+
+
+def clock_share(name):
+    """Of a clock of the uncore, which all boxes of the type have: a mean of them."""
+    limit = LIMITS[name]
+    return "sum without (%s, request, origin) (%s)\n" \
+        "/ on (job, instance, socket) group_left () (\n" \
+        "  %s\n" \
+        "  * on (job, instance, socket) uncore_socket_boxes{box=\"%s\", @S}\n)" % (
+            BOX_LABELS, used(name), rate(limit["capacity"]["series"]),
+            limit["box"])
+
+
+def flits_per_cycle():
+    """By generation; 1 of those that are not named."""
+    capacity = LIMITS["QPI"]["capacity"]
+    odd = {}
+    for name, factor in capacity["generations"].items():
+        odd.setdefault(factor, []).append(name)
+    return "\nor ".join(["%d * max by (job, instance) (uncore_info{machine=~\"%s\", "
+                         "@I})" % (factor, "|".join(names))
+                         for factor, names in odd.items()] +
+                        ["max by (job, instance) (uncore_info{@I})"])
+
+
+def indented(text, by="  "):
+    return "\n".join(by + line for line in text.split("\n"))
+
+
+BYTES = "uncore_memory_bytes"
+CLOCK = LIMITS["memory"]["capacity"]["series"]
+WIDTH = LIMITS["memory"]["capacity"]["factor"]
+MEMORY = "sum without (channel, direction) (%s)" % rate(BYTES)
+# A channel without a module has a clock, too.
+PEAK = "%d * sum without (channel) (\n" \
+    "  %s\n" \
+    "  and sum without (direction) (%s_total{@S}) > 0\n" \
+    ")" % (WIDTH, rate(CLOCK), BYTES)
+MEMORY_USE = MEMORY + "\n/ (\n" + indented(PEAK) + "\n)"
+THROTTLED = rate("uncore_memory_throttled_cycles") + "\n/ " + rate(CLOCK)
+QPI_USE = "(\n%s\n)\n/ ignoring (direction) (\n" \
+    "  %s\n  * on (job, instance) group_left () (\n%s\n  )\n)" % (
+        indented(used("QPI")), rate(LIMITS["QPI"]["capacity"]["series"]),
+        indented(flits_per_cycle(), "    "))
+LIMITED = "%s\n/ ignoring (limit) group_left ()\n  %s" % (
+    rate("uncore_frequency_limited_cycles"),
+    rate(LIMITS["power or heat"]["capacity"]["series"]))
+COUNTED = rate("uncore_events_running_seconds") + "\n/ " + \
+    rate("uncore_events_enabled_seconds")
+REMOTE = "sum without (memory, slice) (\n  %s\n)\n" \
+    "/ sum without (memory, slice) (%s)" % (
+        rate("uncore_llc_misses", 'memory="remote"'), rate("uncore_llc_misses"))
+PCIE = "sum without (unit) (%s)" % rate("uncore_pcie_bytes")
 
 FIGURES = (
     Figure(
-        "socket_direction:uncore_memory_bytes:rate1m",
-        "sum without (channel) (rate(uncore_memory_bytes_total[1m]))",
+        "socket_direction:uncore_memory_bytes:rate5m",
+        "sum without (channel) (%s)" % rate(BYTES),
         "Memory bandwidth",
         "What the socket's channels read and write, whoever asked for it.",
         "Bps", "socket {{socket}} {{direction}}", "machine"),
     Figure(
-        "socket:uncore_memory_bytes:rate1m",
-        "sum without (direction) (socket_direction:uncore_memory_bytes:rate1m)",
-        "", "", "Bps", "", ""),
-    Figure(
-        "socket:uncore_memory_peak_bytes:rate1m",
-        # A channel without a module has a clock, too.
-        "16 * sum without (channel) (\n"
-        "  rate(uncore_memory_clock_cycles_total[1m])\n"
-        "  and sum without (direction) (uncore_memory_bytes_total) > 0\n"
-        ")",
-        "", "", "Bps", "", ""),
-    Figure(
-        "socket:uncore_memory_use:ratio",
-        "socket:uncore_memory_bytes:rate1m\n"
-        "/ socket:uncore_memory_peak_bytes:rate1m",
+        "socket:uncore_memory_use:ratio_rate5m", MEMORY_USE,
         "Memory bandwidth in use",
         "Share of what the clock of those channels allows that have transferred "
         "anything: two times 8 bytes a cycle. Refresh, turns of the bus and "
         "missed pages leave some 80 to 90 % of it; waiting times grow from "
         "about 60 % on.",
-        "percentunit", "socket {{socket}}", "machine", 1),
+        "percentunit", "socket {{socket}}", "machine", 1, 0.75),
     Figure(
-        "channel:uncore_memory_use:ratio",
-        "sum without (direction) (rate(uncore_memory_bytes_total[1m]))\n"
-        "/ (16 * rate(uncore_memory_clock_cycles_total[1m]))",
+        "channel:uncore_memory_use:ratio_rate5m",
+        "sum without (direction) (%s)\n/ (%d * %s)" % (
+            rate(BYTES), WIDTH, rate(CLOCK)),
         "Use by channel",
         "Channels that differ much: modules are missing or unlike one another, or "
         "an address pattern hits some channels only.",
         "percentunit", "channel {{channel}}", "socket", 1),
     Figure(
-        "channel:uncore_memory_throttled:ratio",
-        "rate(uncore_memory_throttled_cycles_total[1m])\n"
-        "/ rate(uncore_memory_clock_cycles_total[1m])",
+        "channel:uncore_memory_throttled:ratio_rate5m", THROTTLED,
         "Memory throttled",
         "Share of the time in which a channel was blocked for its temperature.",
-        "percentunit", "channel {{channel}}", "socket", 1),
+        "percentunit", "channel {{channel}}", "socket", 1, 0.01),
     Figure(
-        "channel:uncore_memory_self_refresh:ratio",
-        "rate(uncore_memory_self_refresh_cycles_total[1m])\n"
-        "/ rate(uncore_memory_clock_cycles_total[1m])",
+        "channel:uncore_memory_self_refresh:ratio_rate5m",
+        rate("uncore_memory_self_refresh_cycles") + "\n/ " + rate(CLOCK),
         "Memory asleep",
         "Share of the time that a channel was in self-refresh.",
         "percentunit", "channel {{channel}}", "socket", 1),
     Figure(
-        "socket:uncore_llc_misses:ratio",
-        "sum without (memory, slice) (rate(uncore_llc_misses_total[1m]))\n"
-        "/ sum without (slice) (rate(uncore_llc_lookups_total[1m]))",
+        "socket:uncore_llc_use:ratio_rate5m", clock_share("cache"),
+        "Cache in use",
+        "Lookups for each clock cycle of a slice, the mean of all slices; a "
+        "slice can do one.",
+        "percentunit", "socket {{socket}}", "machine", 1),
+    Figure(
+        "socket:uncore_home_agent_use:ratio_rate5m", clock_share("home agent"),
+        "Home agents in use",
+        "Requests for each clock cycle of a home agent, the mean of all; one "
+        "can take one.",
+        "percentunit", "socket {{socket}}", "machine", 1),
+    Figure(
+        "socket:uncore_llc_misses:ratio_rate5m",
+        "sum without (memory, slice) (%s)\n/ sum without (slice) (%s)" % (
+            rate("uncore_llc_misses"), rate("uncore_llc_lookups")),
         "Misses of the last-level cache",
         "Of all that was looked up, with what prefetchers and devices ask for.",
         "percentunit", "socket {{socket}}", "machine", 1),
     Figure(
-        "socket:uncore_llc_remote_misses:ratio",
-        "sum without (memory, slice) (\n"
-        "  rate(uncore_llc_misses_total{memory=\"remote\"}[1m])\n"
-        ")\n"
-        "/ sum without (memory, slice) (rate(uncore_llc_misses_total[1m]))",
+        "socket:uncore_llc_remote_misses:ratio_rate5m", REMOTE,
         "Misses served by another socket",
         "High and unwanted: memory is not where its users run. numactl, or the "
         "scheduler's NUMA balancing, can tell why.",
         "percentunit", "socket {{socket}}", "machine", 1),
     Figure(
-        "instance:uncore_qpi_flits_per_cycle:count",
-        # the clock of these is an eighth of the link's transfer rate, of those
-        # that came after a quarter; a flit is four transfers
-        "2 * max by (job, instance) (uncore_info{machine=~\"snbep|ivbep\"})\n"
-        "or max by (job, instance) (uncore_info)",
-        "", "", "none", "", ""),
-    Figure(
-        "link:uncore_qpi_use:ratio",
-        "(\n"
-        "  rate(uncore_qpi_data_bytes_total[1m]) / 8\n"
-        "  + rate(uncore_qpi_overhead_flits_total[1m])\n"
-        ")\n"
-        "/ ignoring (direction) (\n"
-        "  rate(uncore_qpi_clock_cycles_total[1m])\n"
-        "  * on (job, instance) group_left\n"
-        "    instance:uncore_qpi_flits_per_cycle:count\n"
-        ")",
+        "link:uncore_qpi_use:ratio_rate5m", QPI_USE,
         "QPI in use",
         "Share of a port's slots for flits that it sent something in: data, "
         "headers, requests, responses.",
-        "percentunit", "socket {{socket}} link {{link}}", "machine", 1),
+        "percentunit", "socket {{socket}} link {{link}}", "machine", 1, 0.8),
     Figure(
-        "link:uncore_qpi_data_bytes:rate1m",
-        "rate(uncore_qpi_data_bytes_total[1m])",
+        "link:uncore_qpi_data_bytes:rate5m", rate("uncore_qpi_data_bytes"),
         "Data sent over QPI",
         "By the port that sends it, without headers.",
         "Bps", "link {{link}}", "socket"),
     Figure(
-        "socket_direction:uncore_pcie_bytes:rate1m",
-        "rate(uncore_pcie_bytes_total[1m])",
+        "socket_direction:uncore_pcie_bytes:rate5m", PCIE,
         "PCIe bandwidth",
         "What devices read from memory, and wrote to it in whole lines.",
         "Bps", "socket {{socket}} {{direction}}", "machine"),
     Figure(
-        "socket:uncore_clock:hertz",
-        "rate(uncore_clock_cycles_total[1m])",
+        "socket:uncore_clock_cycles:rate5m", rate("uncore_clock_cycles"),
         "Uncore clock",
-        "Of rings and cache. It follows the load, and stands still in package "
+        "Of rings and cache. It follows the load, and stops in package "
         "C-states.",
         "hertz", "socket {{socket}}", "machine"),
     Figure(
-        "socket:uncore_active_cores:mean",
-        "rate(uncore_active_core_cycles_total[1m])\n"
-        "/ rate(uncore_pcu_clock_cycles_total[1m])",
+        "socket:uncore_active_cores:mean5m",
+        rate("uncore_active_core_cycles") + "\n/ " +
+        rate("uncore_pcu_clock_cycles"),
         "Cores at work",
         "Mean number of cores in C0 or C1.",
         "short", "socket {{socket}}", "machine"),
     Figure(
-        "socket_limit:uncore_frequency_limited:ratio",
-        "rate(uncore_frequency_limited_cycles_total[1m])\n"
-        "/ ignoring (limit) group_left\n"
-        "  rate(uncore_pcu_clock_cycles_total[1m])",
+        "socket_limit:uncore_frequency_limited:ratio_rate5m", LIMITED,
         "Frequency held down",
         "Share of the time in which temperature or power kept cores from "
         "running faster.",
-        "percentunit", "socket {{socket}} by {{limit}}", "machine", 1),
+        "percentunit", "socket {{socket}} by {{limit}}", "machine", 1, 0.1),
     Figure(
-        "socket_box:uncore_events_running:ratio",
-        "rate(uncore_events_running_seconds_total[1m])\n"
-        "/ rate(uncore_events_enabled_seconds_total[1m])",
+        "socket_box:uncore_events_running:ratio_rate5m", COUNTED,
         "Counted",
-        "Share of the time in which a box's events had counters. Below 1 somebody "
-        "else counts as well, and numbers are scaled up.",
+        "Share of the time in which a box's events had counters. Below 1 another "
+        "program counts as well, and numbers are scaled up.",
         "percentunit", "{{box}}", "socket", 1),
 )
 
+# Rows of the fleet's tables: the sockets or links that have most of it.
+FLEET = (
+    ("Memory", "The sockets whose memory is used most.", MEMORY_USE,
+     "instance, socket", 0.75),
+    ("QPI", "The links that are used most.", QPI_USE, "instance, socket, link", 0.8),
+    ("Misses served by another socket", "The sockets that have most of them.",
+     REMOTE, "instance, socket", None),
+    ("Held down by heat or power", "The sockets that are held down most.", LIMITED,
+     "instance, socket, limit", 0.1),
+)
+
 ALERTS = (
+    Alert(
+        "UncoreTargetDown", "up{%s} == 0" % TARGETS, "5m", "warning",
+        "{{ $labels.instance }} cannot be scraped",
+        "uncore serve has ended there, or it cannot be reached: \"systemctl status "
+        "uncore-serve\", or the pod's log, says which."),
+    Alert(
+        "UncoreNoTargets", "absent(up{%s})" % TARGETS, "15m", "warning",
+        "Prometheus has no target whose job has uncore in its name",
+        "The scrape configuration, or the PodMonitor, was removed or finds no "
+        "machine."),
     Alert(
         "UncoreCountersGone", "uncore_up == 0", "5m", "warning",
         "no uncore counters on {{ $labels.instance }}",
         "The driver is not loaded, or the exporter may not open its PMUs: "
         "\"uncore check\" there says which, and what to do."),
     Alert(
+        "UncoreReadErrors",
+        "increase(uncore_read_errors_total[@W]) > 0\nand uncore_up == 1",
+        "15m", "warning",
+        "reads of counters fail on {{ $labels.instance }}",
+        "Counters get lost and are opened again, again and again. The exporter's "
+        "log says what it lost, and \"uncore check\" there looks for the cause."),
+    Alert(
+        "UncoreBoxDown", "uncore_box_up == 0", "5m", "warning",
+        "{{ $labels.box }} {{ $labels.number }} of socket {{ $labels.socket }} of "
+        "{{ $labels.instance }} is not measured",
+        "The box does not answer, or its clock stands still. Its series are absent; "
+        "sums of the socket are without it. \"uncore check\" there says more."),
+    Alert(
+        "UncoreForeignWrites",
+        "increase(uncore_foreign_writes_total[@W]) > 0", "15m", "warning",
+        "another program writes uncore registers of socket {{ $labels.socket }} of "
+        "{{ $labels.instance }}",
+        "Counts may be too small. Programs that write registers themselves, such as "
+        "PCM, LIKWID or wrmsr, cannot be used beside the driver."),
+    Alert(
         "UncoreCountersShared",
-        "min without (box) (socket_box:uncore_events_running:ratio) < 0.95",
+        "min without (box) (\n%s\n) < 0.95" % indented(COUNTED),
         "15m", "info",
-        "others count on socket {{ $labels.socket }} of "
+        "another program counts on socket {{ $labels.socket }} of "
         "{{ $labels.instance }}, too",
         "Counters are shared with another program, such as perf or a second "
         "exporter. What is shown was counted for a part of the time, and scaled."),
     Alert(
-        "UncoreMemoryBandwidthHigh",
-        "socket:uncore_memory_use:ratio > 0.75", "10m", "warning",
+        "UncoreMemoryBandwidthHigh", "%s\n> 0.75" % MEMORY_USE, "10m", "warning",
         "memory of socket {{ $labels.socket }} of {{ $labels.instance }} is at "
         "{{ $value | humanizePercentage }} of its peak",
         "More is hardly possible, and everything waits longer for memory. "
         "\"uncore top -e memory\" there tells whose traffic it is."),
     Alert(
         "UncoreMemoryThrottled",
-        "max without (channel) (channel:uncore_memory_throttled:ratio) > 0.01",
+        "max without (channel) (\n%s\n) > 0.01" % indented(THROTTLED),
         "5m", "warning",
         "memory of socket {{ $labels.socket }} of {{ $labels.instance }} is "
         "throttled for its temperature",
-        "Look after fans, airflow, and the modules of the channel that "
-        "channel:uncore_memory_throttled:ratio names."),
+        "Check fans, airflow, and the modules of the channel that the dashboard's "
+        "\"Memory throttled\" shows."),
     Alert(
         "UncoreQpiSaturated",
-        "max without (link) (link:uncore_qpi_use:ratio) > 0.8",
+        "max without (link) (\n%s\n) > 0.8" % indented(QPI_USE),
         "10m", "warning",
         "a QPI link of socket {{ $labels.socket }} of {{ $labels.instance }} is "
         "full to {{ $value | humanizePercentage }}",
@@ -207,9 +317,9 @@ ALERTS = (
         "(numactl), or have it follow them."),
     Alert(
         "UncoreThermalLimit",
-        "socket_limit:uncore_frequency_limited:ratio{limit=\"thermal\"} > 0.1",
+        LIMITED.replace("{@S}", '{limit="thermal", @S}', 1) + "\n> 0.1",
         "5m", "warning",
         "socket {{ $labels.socket }} of {{ $labels.instance }} is held down by "
         "its temperature",
-        "Look after fans, airflow and the heat sink."),
+        "Check fans, airflow and the heat sink."),
 )

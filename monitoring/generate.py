@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Writes Prometheus' rules and Grafana's dashboard of figures.py. --check only says
-which of the files are not what it would write.
+Writes Prometheus' rules, Grafana's dashboards and Kubernetes' manifests of
+figures.py and manifests.py. --check only says which of the files are not what it
+would write.
 """
 
 import argparse
@@ -12,11 +13,13 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-from figures import ALERTS, FIGURES  # noqa: E402
+from figures import (ALERTS, FIGURES, FLEET, MEMORY_USE, QPI_USE,  # noqa: E402
+                     TARGETS, expression)
+from manifests import manifests  # noqa: E402
 
 RULES = "prometheus/uncore.rules.yml"
 ALERT_RULES = "prometheus/uncore.alerts.yml"
-DASHBOARD = "grafana/uncore.json"
+DASHBOARD, FLEET_DASHBOARD = "grafana/uncore.json", "grafana/uncore-fleet.json"
 HEAD = "# SPDX-License-Identifier: GPL-2.0-or-later\n" \
     "# Written by monitoring/generate.py of monitoring/figures.py.\n"
 WIDTH, HEIGHT = 8, 8    # of a panel; a dashboard has 24 columns
@@ -35,7 +38,7 @@ def rules():
     text = HEAD + "groups:\n  - name: uncore\n    rules:\n"
     for one in FIGURES:
         text += "      - record: %s\n        expr: |\n%s" % (
-            one.record, indented(one.expr, 10))
+            one.record, indented(one.expr(), 10))
     return text
 
 
@@ -50,6 +53,17 @@ def alerts():
             "          description: %s\n" % (quoted(one.summary),
                                              quoted(one.help))
     return text
+
+
+def defaults_of(unit, most=None, limit=None, **custom):
+    """A panel's field options; lines and colours where the alert is."""
+    made = {"unit": unit, "min": 0, "custom": custom}
+    if most:
+        made["max"] = most
+    if limit:
+        made["thresholds"] = {"mode": "absolute", "steps": [
+            {"color": "green", "value": None}, {"color": "red", "value": limit}]}
+    return made
 
 
 class Dashboard:
@@ -76,83 +90,144 @@ class Dashboard:
         self.add(row, 24, 1)
         self.x, self.y = 0, self.y + 1
 
-    def series(self, title, description, expr, legend, unit, most=None):
-        defaults = {"unit": unit, "min": 0,
-                    "custom": {"fillOpacity": 10, "showPoints": "never"}}
-        if most:
-            defaults["max"] = most
+    def panel(self, kind, title, description, expr, defaults, options, width=WIDTH,
+              **target):
+        target.setdefault("legendFormat", "__auto")
         self.add({
-            "type": "timeseries", "title": title, "description": description,
-            "datasource": SOURCE,
+            "type": kind, "title": title, "description": description,
+            "datasource": SOURCE, "options": options,
             "fieldConfig": {"defaults": defaults, "overrides": []},
-            "options": {"legend": {"displayMode": "list", "placement": "bottom"},
-                        "tooltip": {"mode": "multi", "sort": "desc"}},
             "targets": [{"refId": "A", "datasource": SOURCE, "expr": expr,
-                         "legendFormat": legend}],
-        }, WIDTH, HEIGHT)
+                         "interval": "$scrape", **target}],
+        }, width, HEIGHT)
+
+    def series(self, title, description, expr, legend, unit, most=None, limit=None):
+        style = {"thresholdsStyle": {"mode": "line"}} if limit else {}
+        self.panel(
+            "timeseries", title, description, expr,
+            defaults_of(unit, most, limit, fillOpacity=10, showPoints="never",
+                        **style),
+            {"legend": {"displayMode": "list", "placement": "bottom"},
+             "tooltip": {"mode": "multi", "sort": "desc"}}, legendFormat=legend)
+
+    def heat_map(self, title, description, expr):
+        """How many have how much, for as many lines as there are."""
+        self.panel(
+            "heatmap", title, description, expr, defaults_of("percentunit"),
+            {"calculate": True,
+             "calculation": {"yBuckets": {"mode": "size", "value": "0.1"}},
+             "color": {"mode": "scheme", "scheme": "Oranges", "steps": 16},
+             "yAxis": {"unit": "percentunit", "min": 0, "max": 1},
+             "legend": {"show": True}, "tooltip": {"mode": "single"}}, 12)
+
+    def table(self, title, description, expr, labels, limit=None):
+        """The most of all, each with a way to its machine."""
+        defaults = defaults_of("percentunit", 1, limit, cellOptions={
+            "type": "color-text" if limit else "auto"})
+        self.panel("table", title, description, expr, defaults,
+                   {"showHeader": True, "cellHeight": "sm",
+                    "sortBy": [{"displayName": "Value", "desc": True}]},
+                   12, format="table", instant=True)
+        panel = self.panels[-1]
+        panel["fieldConfig"]["overrides"] = [{
+            "matcher": {"id": "byName", "options": "instance"},
+            "properties": [{"id": "links", "value": LINKS}]}]
+        panel["transformations"] = [{"id": "organize", "options": {
+            "excludeByName": {"Time": True},
+            "indexByName": {name: i for i, name in enumerate(
+                [*labels.split(", "), "Value"])}}}]
 
 
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
+LINKS = [
+    {"title": "Die map of ${__value.text}", "targetBlank": True,
+     "url": "http://${__value.raw}/"},
+    {"title": "All of ${__value.text}", "targetBlank": False,
+     "url": "/d/uncore?var-instance=${__value.raw}&${datasource:queryparam}"}]
 
 
 def variable(name, label, query, **more):
     return {"name": name, "label": label, "type": "query", "datasource": SOURCE,
             "query": {"query": query, "refId": name}, "definition": query,
-            "refresh": 2, "sort": 3, "includeAll": True, "multi": True,
-            "current": {"text": ["All"], "value": ["$__all"]}, **more}
+            "refresh": 2, "sort": 3, **more}
 
 
-def of_fleet(function, record):
-    return "%s by (instance) (%s)" % (function, record)
+def choice(name, label, values):
+    """A variable of the dashboard's own; the first value at first."""
+    return {"name": name, "label": label, "type": "custom",
+            "query": ", ".join(values),
+            "current": {"text": values[0], "value": values[0]},
+            "options": [{"text": one, "value": one, "selected": one == values[0]}
+                        for one in values]}
 
 
-def dashboard():
+def document(title, uid, description, board, *variables):
+    """@scrape: of 60 s, Prometheus' default, first: it is never too short."""
+    return json.dumps({
+        "title": title, "uid": uid, "tags": ["uncore", "xeon"],
+        "description": description, "schemaVersion": 38, "version": 1,
+        "editable": True, "timezone": "browser", "refresh": "1m",
+        "time": {"from": "now-1h", "to": "now"},
+        "templating": {"list": [
+            {"name": "datasource", "label": "Prometheus", "type": "datasource",
+             "query": "prometheus"},
+            choice("scrape", "Scrape interval", ("60s", "30s", "15s")),
+            *variables]},
+        "annotations": {"list": []}, "panels": board.panels,
+        "links": [{"type": "dashboards", "title": "Uncore", "tags": ["uncore"],
+                   "asDropdown": False}],
+    }, indent=1) + "\n"
+
+
+RANGE = "$__rate_interval"
+
+
+def fleet():
     board = Dashboard()
-    board.row("Fleet")
-    for title, description, expr, unit, most in (
-            ("Memory bandwidth", "Of all of a machine's sockets.",
-             of_fleet("sum", "socket:uncore_memory_bytes:rate1m"), "Bps", None),
-            ("Memory bandwidth in use", "Of the socket that uses most of its.",
-             of_fleet("max", "socket:uncore_memory_use:ratio"),
-             "percentunit", 1),
-            ("QPI in use", "Of the link that is used most.",
-             of_fleet("max", "link:uncore_qpi_use:ratio"), "percentunit", 1),
-            ("Misses served by another socket",
-             "Of the socket that has most of them.",
-             of_fleet("max", "socket:uncore_llc_remote_misses:ratio"),
-             "percentunit", 1),
-            ("PCIe bandwidth", "Of all devices, both ways.",
-             of_fleet("sum", "socket_direction:uncore_pcie_bytes:rate1m"),
-             "Bps", None),
-            ("Counters there", "0: no driver, or no right to use it.",
-             "min by (instance) (uncore_up)", "short", 1)):
-        board.series(title, description, expr, "{{instance}}", unit, most)
+    board.row("How many use how much")
+    for title, description, template in (
+            ("Memory", "Sockets by how much of their memory's peak they use.",
+             MEMORY_USE),
+            ("QPI", "Links by how much of their slots they use.", QPI_USE)):
+        board.heat_map(title, description, expression(template, RANGE, ""))
+    board.row("The most of all machines")
+    for title, description, template, labels, limit in FLEET:
+        board.table(title, description, "topk($top, max by (%s) (\n%s))" % (
+            labels, indented(expression(template, RANGE, ""), 2)), labels, limit)
+    board.row("Machines")
+    board.series(
+        "Memory bandwidth", "Of all machines together.",
+        "sum by (direction) (%s)" % expression(FIGURES[0].template, RANGE, ""),
+        "{{direction}}", "Bps")
+    board.series("Machines that count", "Exporters whose counters are open.",
+                 "sum(uncore_up)", "machines", "short")
+    board.series(
+        "Machines that do not", "No driver, no right to use it, or no answer.",
+        "count(up{%s} == 0) or vector(0)" % TARGETS, "no answer", "short")
+    return document(
+        "Uncore: fleet", "uncore-fleet", "The sockets and links of all machines "
+        "that are used most, by uncore serve", board,
+        choice("top", "Rows", ("10", "25", "100")))
+
+
+def machine():
+    board = Dashboard()
     for row, title, repeat, labels, more in (
-            ("machine", "Machine $instance", "instance",
-             'instance=~"$instance"', ""),
+            ("machine", "Machine $instance", None, 'instance=~"$instance"', ""),
             ("socket", "Socket $socket", "socket",
              'instance=~"$instance", socket=~"$socket"', "{{instance}} ")):
         board.row(title, repeat)
         for one in FIGURES:
             if one.row == row:
-                board.series(one.title, one.help,
-                             "%s{%s}" % (one.record, labels),
-                             more + one.legend, one.unit, one.most)
-    return json.dumps({
-        "title": "Uncore", "uid": "uncore", "tags": ["uncore", "xeon"],
-        "description": "What Intel Xeon sockets do outside their cores, as "
-                       "uncore serve exports it and uncore.rules.yml records it",
-        "schemaVersion": 38, "version": 1, "editable": True,
-        "timezone": "browser", "refresh": "30s",
-        "time": {"from": "now-1h", "to": "now"},
-        "templating": {"list": [
-            {"name": "datasource", "label": "Prometheus", "type": "datasource",
-             "query": "prometheus"},
-            variable("instance", "Machine", "label_values(uncore_up, instance)"),
-            variable("socket", "Socket", "label_values(uncore_socket_cpus"
-                     '{instance=~"$instance"}, socket)')]},
-        "annotations": {"list": []}, "links": [], "panels": board.panels,
-    }, indent=1) + "\n"
+                board.series(one.title, one.help, one.expr(RANGE, labels),
+                             more + one.legend, one.unit, one.most, one.limit)
+    return document(
+        "Uncore: machine", "uncore", "What the sockets of a machine do outside "
+        "their cores, by uncore serve", board,
+        variable("instance", "Machine", "label_values(uncore_up, instance)"),
+        variable("socket", "Socket", "label_values(uncore_socket_cpus"
+                 '{instance=~"$instance"}, socket)', includeAll=True, multi=True,
+                 current={"text": ["All"], "value": ["$__all"]}))
 
 
 def main():
@@ -161,8 +236,9 @@ def main():
     args = parser.parse_args()
 
     stale = []
-    for name, text in ((RULES, rules()), (ALERT_RULES, alerts()),
-                       (DASHBOARD, dashboard())):
+    files = {RULES: rules(), ALERT_RULES: alerts(), DASHBOARD: machine(),
+             FLEET_DASHBOARD: fleet(), **manifests(HEAD, [rules(), alerts()])}
+    for name, text in files.items():
         path = os.path.join(HERE, name)
         if args.check:
             if not os.path.exists(path) or \

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+The manifests for Kubernetes, of the same tables as Prometheus' files. monitoring/
+is a kustomize base: kubectl apply -k monitoring.
+"""
+
+PORT = 10331
+USER = 65534
+CAPABILITIES = "PERFMON", "BPF"
+NAME = "uncore-serve"
+
+DAEMON_SET = """\
+apiVersion: apps/v1
+kind: DaemonSet
+metadata:
+  name: %(name)s
+  labels: &labels
+    app.kubernetes.io/name: %(name)s
+spec:
+  selector:
+    matchLabels: *labels
+  updateStrategy:
+    rollingUpdate:
+      maxUnavailable: 10%%
+  template:
+    metadata:
+      labels: *labels
+    spec:
+      automountServiceAccountToken: false
+      nodeSelector:
+        kubernetes.io/arch: amd64
+        kubernetes.io/os: linux
+      tolerations:
+        - operator: Exists
+      securityContext:
+        runAsNonRoot: true
+        runAsUser: %(user)d
+        runAsGroup: %(user)d
+        seccompProfile:
+          type: RuntimeDefault
+      containers:
+        - name: uncore
+          image: localhost/uncore:latest
+          args: ["serve", "--listen", "0.0.0.0:%(port)d"]
+          ports:
+            - name: metrics
+              containerPort: %(port)d
+          securityContext:
+            allowPrivilegeEscalation: false
+            privileged: false
+            readOnlyRootFilesystem: true
+            capabilities:
+              drop: ["ALL"]
+              add: [%(capabilities)s]
+          # The page is there whatever the counters do.
+          livenessProbe:
+            httpGet:
+              path: /
+              port: metrics
+            periodSeconds: 30
+          readinessProbe:
+            httpGet:
+              path: /healthz
+              port: metrics
+            periodSeconds: 30
+          resources:
+            requests:
+              cpu: 10m
+              memory: 32Mi
+            limits:
+              memory: 128Mi
+"""
+
+POD_MONITOR = """\
+apiVersion: monitoring.coreos.com/v1
+kind: PodMonitor
+metadata:
+  name: %(name)s
+  labels:
+    app.kubernetes.io/name: %(name)s
+spec:
+  # The job's name, by which alerts find targets that are down.
+  jobLabel: app.kubernetes.io/name
+  selector:
+    matchLabels:
+      app.kubernetes.io/name: %(name)s
+  podMetricsEndpoints:
+    - port: metrics
+      interval: 30s
+      relabelings:
+        - sourceLabels: [__meta_kubernetes_pod_node_name]
+          targetLabel: node
+"""
+
+RULE = """\
+apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata:
+  name: %(name)s
+  labels:
+    app.kubernetes.io/name: %(name)s
+spec:
+"""
+
+KUSTOMIZATION = """\
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources:
+  - kubernetes/daemonset.yaml
+  - kubernetes/podmonitor.yaml
+  - kubernetes/prometheusrule.yaml
+# Grafana's sidecar loads what has this label.
+configMapGenerator:
+  - name: uncore-dashboards
+    files:
+      - grafana/uncore.json
+      - grafana/uncore-fleet.json
+    options:
+      disableNameSuffixHash: true
+      labels:
+        grafana_dashboard: "1"
+"""
+
+
+def manifests(head, groups):
+    """{file: text}; @groups: of rules, as Prometheus' files have them."""
+    values = {"name": NAME, "user": USER, "port": PORT,
+              "capabilities": ", ".join('"%s"' % one for one in CAPABILITIES)}
+    rules = "groups:\n" + "".join(
+        text.split("groups:\n", 1)[1] for text in groups)
+    return {
+        "kustomization.yaml": head + KUSTOMIZATION,
+        "kubernetes/daemonset.yaml": head + DAEMON_SET % values,
+        "kubernetes/podmonitor.yaml": head + POD_MONITOR % values,
+        "kubernetes/prometheusrule.yaml": head + RULE % values + "".join(
+            "  " + line + "\n" if line else "\n" for line in rules.splitlines()),
+    }
