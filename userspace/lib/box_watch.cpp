@@ -66,7 +66,7 @@ std::string box_health::reason() const
 			"another program writes registers of socket {}",
 			package);
 	case condition::stopped:
-		return uncore::format("the clock of {} stands still",
+		return uncore::format("the clock of {} has stopped",
 				      name_of(*this));
 	case condition::absent:
 		return uncore::format("{} does not answer", name_of(*this));
@@ -357,8 +357,8 @@ std::string box_watch::line_of(condition what, std::span<const uint32_t> boxes)
 			"/sys/module/xeon_uncore/package{}/foreign_writes)",
 			first.package, first.package);
 	case condition::stopped:
-		return uncore::format("{} count{} nothing: the clock stands "
-				      "still",
+		return uncore::format("{} count{} nothing: the clock has "
+				      "stopped",
 				      several, s);
 	case condition::absent:
 		return uncore::format("{} do{} not answer, and {} not counted "

@@ -452,7 +452,7 @@ TEST_F(counting, a_clock_that_stops_beside_others_is_named)
 
 	ASSERT_EQ(news.size(), 2u);
 	EXPECT_EQ(news[0], "hswep_imc_0 of socket 0 counts nothing: the clock "
-			   "stands still");
+			   "has stopped");
 	EXPECT_TRUE(counts.health(first, 0, period::total).measured());
 }
 

@@ -85,7 +85,8 @@ struct uncore_value {
 	int package;	   /* physical_package_id; -1 for UNCORE_MACHINE */
 	int is_metric;
 	double value;	   /* in the unit; not a number where never counted */
-	double error;	   /* standard error that multiplexing brings */
+	double error;	   /* standard error that multiplexing brings; not a
+			      number where unknown, with less than three reads */
 	double running;	   /* part of the time that it was counted, 0 to 1 */
 	uint64_t raw;	   /* an event's count as the hardware has it */
 };
@@ -132,8 +133,8 @@ UNCORE_EXPORT int uncore_session_open(struct uncore_session *session,
 UNCORE_EXPORT int uncore_session_enable(struct uncore_session *session);
 UNCORE_EXPORT int uncore_session_disable(struct uncore_session *session);
 /*
- * Reads all counters.  UNCORE_GONE names a CPU that went offline; whatever could
- * be read is there.
+ * Reads all counters.  UNCORE_GONE names a box that stopped answering or a CPU
+ * that went offline, once; whatever could be read is there.
  */
 UNCORE_EXPORT int uncore_session_read(struct uncore_session *session);
 
