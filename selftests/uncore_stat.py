@@ -125,6 +125,33 @@ def test_turns(tap):
            run.comments())
 
 
+def test_options(tap, folder):
+    """What perf users type."""
+    reads = Event("imc", "cas_count.rd")
+    lines = [reads.line(socket, "imc_0", 1000 + socket) for socket in range(2)]
+    cpu = cpu_packages()[1][-1]
+    run = while_sending(folder, lines, "stat", "-e", READS, "--json",
+                        "--per-socket", "-C", "%d" % cpu, seconds=0.1)
+    rows = run.json()["events"] if run.status == 0 else []
+    tap.ok([(row["socket"], row["raw"]) for row in rows] == [(1, 1001)],
+           "stat -C counts on the socket of that CPU only", run.comments())
+    refused(tap, "stat -C of a CPU that is not there",
+            Uncore("stat", "-e", READS, "-C", "900"), 1, "CPU 900")
+
+    path = os.path.join(folder, "runs")
+    script = "echo >> %s; n=$(wc -l < %s); echo '%s' | sed s/=77/=${n}00/ " \
+        "> %straffic" % (path, path, reads.line(1, "imc_0", 77).strip(), SIM)
+    run = Uncore("stat", "-e", READS, "-r", "3", "--json", command=["sh", "-c", script])
+    rows = run.json() if run.status == 0 else {}
+    got = [(row["value"], row["error"]) for row in rows.get("events", [])]
+    mib = 64 / (1 << 20)
+    # 100, 200 and 300: a deviation of 100
+    tap.ok(rows.get("runs") == 3 and len(got) == 1 and
+           abs(got[0][0] / mib - 200) < 1e-6 and
+           abs(got[0][1] / mib - 100 / 3 ** 0.5) < 1e-6,
+           "stat -r: the mean of three runs, and its error", run.comments())
+
+
 # --- how it ends ------------------------------------------------------------------
 
 def wait_until_it_counts(pid):
@@ -367,9 +394,11 @@ def test_disturbed(tap):
     """Another program writes a counter that counts, and a clock stops."""
     subprocess.run(["modprobe", "msr"], check=False)
     cpu = cpu_packages()[1][0]
-    command = "sleep 0.3; python3 -c \"import os; os.pwrite(os.open(" \
-        "'/dev/cpu/%d/msr', os.O_WRONLY), bytes([255] * 5 + [0] * 3), %d)\"; " \
-        "sleep 0.3; exit 7" % (cpu, CBOX0_CTR0)
+    # whichever of its counters it is
+    command = "sleep 0.3; python3 -c \"import os; [os.pwrite(os.open(" \
+        "'/dev/cpu/%d/msr', os.O_WRONLY), bytes([255] * 5 + [0] * 3), n) " \
+        "for n in range(%d, %d)]\"; sleep 0.3; exit 7" % (
+            cpu, CBOX0_CTR0, CBOX0_CTR0 + 4)
     run = Uncore("stat", "-e", "cbox_0/llc_lookup.any,filter_state=i/",
                  "--per-socket", "-I", "50", "--json",
                  command=["sh", "-c", command])
@@ -438,6 +467,7 @@ def main():
         test_beside_perf(tap, folder)
         test_turns(tap)
         test_end(tap)
+        test_options(tap, folder)
         test_refusals(tap)
         test_permission(tap)
         test_offline(tap)

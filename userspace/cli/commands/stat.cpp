@@ -21,6 +21,7 @@ struct stat_options {
 	scope where = scope::machine;
 	std::string pid, tid, cpus;
 	bool all_cpus = false;
+	unsigned repeat = 1;
 };
 
 /// A line a number.
@@ -56,6 +57,9 @@ void list_report::put_title(period when)
 {
 	if (when == period::total && options_.intervals)
 		put("\nTotal of {:.3f} s\n", now());
+	else if (options_.means)
+		put("Means of {} runs, the last of {:.3f} s\n\n",
+		    options_.means->runs(), now());
 	else if (when == period::total)
 		put("Counted for {:.3f} s\n\n", now());
 	else if (titled_)
@@ -93,6 +97,8 @@ void list_report::put_line(const report_line &one)
 		put("  {}, counted {} of the time", error_text(one),
 		    percent(one.share));
 	}
+	if (options_.means && one.share >= 1)
+		put("  {}", error_text(one));
 	if (!one.reason.empty())
 		put("  {}", yellow(to_.file(), one.reason));
 	put("\n");
@@ -155,21 +161,9 @@ uncore::result<std::vector<int>> packages_of(const std::string &cpus,
 	return packages;
 }
 
-int stat(const context &shared, stat_options &options)
+/// Counts once, in four steps.
+int count_once(const context &shared, stat_options &options, run_means *means)
 {
-	if (!options.pid.empty() || !options.tid.empty())
-		return fail_usage(
-			"a box counts for all tasks of its socket, so that "
-			"stat has no counts of one process: 'uncore top --by "
-			"process' divides a socket's traffic among processes");
-	if (options.count.append && options.count.output.empty())
-		return fail_usage("--append is for -o FILE");
-	if (options.count.metric_only && options.metrics.empty())
-		return fail_usage("--metric-only is for metrics (-M)");
-	if (options.events.empty() && options.metrics.empty())
-		return fail_usage("nothing to count: give events (-e) or "
-				  "metrics (-M); uncore list shows them");
-
 	auto wanted = start(shared, options.count);
 	sink to;
 
@@ -188,11 +182,39 @@ int stat(const context &shared, stat_options &options)
 	if (auto opened = open(counts, options.count, to); !opened)
 		return fail(opened.error());
 
-	list_report printer(counts, form_of(options.count, {options.where}),
-			    to);
+	list_report printer(
+		counts, form_of(options.count, {options.where}, {}, means), to);
 
 	return counts.run(options.count.run,
 			  [&](bool last) { return printer.print(last); });
+}
+
+int stat(const context &shared, stat_options &options)
+{
+	if (!options.pid.empty() || !options.tid.empty())
+		return fail_usage(
+			"a box counts for all tasks of its socket, so that "
+			"stat has no counts of one process: 'uncore top --by "
+			"process' divides a socket's traffic among processes");
+	if (options.count.append && options.count.output.empty())
+		return fail_usage("--append is for -o FILE");
+	if (options.count.metric_only && options.metrics.empty())
+		return fail_usage("--metric-only is for metrics (-M)");
+	if (options.events.empty() && options.metrics.empty())
+		return fail_usage("nothing to count: give events (-e) or "
+				  "metrics (-M); uncore list shows them");
+
+	if (options.repeat > 1 && options.count.run.interval_ms)
+		return fail_usage("-r and -I do not go together: a run has no "
+				  "intervals where its mean is printed");
+
+	run_means means(options.repeat);
+	int status = success;
+
+	for (unsigned run = 0; run < options.repeat && status < by_signal; run++)
+		status = count_once(shared, options,
+				    options.repeat > 1 ? &means : nullptr);
+	return status;
 }
 
 } // namespace
@@ -228,6 +250,11 @@ void add_stat(parser &app, context &shared)
 	command.add_option("-C,--cpu", options->cpus,
 			   "Count on the sockets of these CPUs only")
 		.type_name("CPUS");
+	command.add_option("-r,--repeat", options->repeat,
+			   "Count N times, and print the means and their "
+			   "standard errors")
+		.range(1, 1000000)
+		.type_name("N");
 	command.add_flag("-a,--all-cpus", options->all_cpus,
 			 "No effect: boxes count for all CPUs");
 	command.add_flag("--metric-only", options->count.metric_only,

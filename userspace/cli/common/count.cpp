@@ -49,14 +49,16 @@ uncore::result<void> open(measurement &wanted, const count_options &options,
 }
 
 report_options form_of(const count_options &options,
-		       std::vector<uncore::scope> scopes, std::string_view set)
+		       std::vector<uncore::scope> scopes, std::string_view set,
+		       run_means *means)
 {
 	return {options.form,
 		options.run.interval_ms > 0,
 		std::move(scopes),
 		std::string(set),
 		options.separator.empty() ? "," : options.separator,
-		options.metric_only};
+		options.metric_only,
+		means};
 }
 
 } // namespace cli

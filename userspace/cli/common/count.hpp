@@ -34,6 +34,6 @@ uncore::result<void> open(measurement &wanted, const count_options &options,
 /// How numbers are to be printed.
 report_options form_of(const count_options &options,
 		       std::vector<uncore::scope> scopes,
-		       std::string_view set = {});
+		       std::string_view set = {}, run_means *means = nullptr);
 
 } // namespace cli

@@ -35,6 +35,29 @@ std::string error_text(const report_line &one)
 				     : 0.0);
 }
 
+void run_means::add(const std::vector<report_line> &lines)
+{
+	numbers_.resize(lines.size());
+	done_++;
+	for (size_t i = 0; i < lines.size(); i++) {
+		const double step = lines[i].value - numbers_[i].mean;
+
+		numbers_[i].mean += step / done_;
+		numbers_[i].squares += step * (lines[i].value - numbers_[i].mean);
+	}
+}
+
+void run_means::put_into(std::vector<report_line> &lines) const
+{
+	for (size_t i = 0; i < lines.size(); i++) {
+		lines[i].value = numbers_[i].mean;
+		lines[i].error =
+			done_ > 1 ? std::sqrt(numbers_[i].squares /
+					      (double(done_) * (done_ - 1)))
+				  : std::nan("");
+	}
+}
+
 report::report(measurement &of, const report_options &options, sink &to)
 	: of_(of), options_(options), to_(to),
 	  rows_(options.metric_only ? std::vector<event_row>()
@@ -184,6 +207,8 @@ void report::put_json(period when)
 	document["time"] = now();
 	document["seconds"] = seconds(when);
 	document["total"] = when == period::total;
+	if (options_.means)
+		document["runs"] = options_.means->runs();
 	document["events"] = json::array();
 	document["metrics"] = json::array();
 	for (const report_line &one : lines_)
@@ -216,6 +241,12 @@ bool report::print(bool last)
 		if (when == period::total && !last)
 			continue;
 		gather(when);
+		if (options_.means) {
+			options_.means->add(lines_);
+			if (!options_.means->complete())
+				return true;
+			options_.means->put_into(lines_);
+		}
 		switch (options_.form) {
 		case format::human:
 			show(when, lines_);

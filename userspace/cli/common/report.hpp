@@ -35,6 +35,25 @@ struct report_line {
 /// "±1.23 %", of the value; "± unknown".
 std::string error_text(const report_line &one);
 
+/// Numbers of several runs: their means, and the standard errors of these.
+class run_means {
+public:
+	explicit run_means(unsigned runs) : runs_(runs) {}
+	/// Adds the numbers of a run.
+	void add(const std::vector<report_line> &lines);
+	bool complete() const { return done_ == runs_; }
+	unsigned runs() const { return runs_; }
+	void put_into(std::vector<report_line> &lines) const;
+
+private:
+	struct number {
+		double mean = 0, squares = 0;
+	};
+
+	unsigned runs_, done_ = 0;
+	std::vector<number> numbers_;
+};
+
 struct report_options {
 	format form = format::human;
 	bool intervals = false; ///< -I: totals are told apart
@@ -43,6 +62,7 @@ struct report_options {
 	std::string_view set;	     ///< metric's, or empty
 	std::string separator = ","; ///< of CSV
 	bool metric_only = false;    ///< without events
+	run_means *means = nullptr;  ///< of several runs, which print once
 };
 
 class report {
