@@ -1,41 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How a package's counts are divided among tasks: the arithmetic and the
- * windows, without where tasks, counters and maps come from.  attribution.bpf.c
- * runs this; the unit tests run the same text against a plain model.
+ * Division of a package's counts among tasks: the arithmetic and the windows.
+ * Tasks, counters and maps are attribution.bpf.c's, which runs this code; the unit
+ * tests run the same text against a plain model.
  *
- * A window is the time between two reads of a package's counters.  At its end
- * what they counted is divided by the time, times weight, that tasks ran in it;
- * that gives a price.  A task that ran all through windows gets what the running
- * sum of price times length grew by.  One that came in mid-window has its share
- * of the sum put right when the window ends; one that left in mid-window waits
- * for that in the window's table.  So a switch takes the same time however many
- * tasks run, and each table's tasks get their shares a few a switch, in the
- * window after.  Reading at each switch is the case of windows in which nobody
- * comes and goes.
+ * A window is the time between two reads of a package's counters.  At its end the
+ * counts are divided by the tasks' time, times weight; that is the window's rate.
+ * A task that ran through whole windows is charged by the growth of the running
+ * sum of rate times length.  If it got its CPU within a window, its copy of the
+ * sum is adjusted when the window ends.  If its time slice ended within a window,
+ * the slice is kept in the window's table and charged in the next window, a few
+ * slices at each switch.  So a switch takes the same time for any number of tasks.
+ * Reading at each switch is the case of windows without such tasks.
  *
- * All is in integers, of 64 bits before and 64 behind the binary point.  What a
- * division leaves goes into the next window: shares, idle time and what is left
- * over add up to what the counters saw.
+ * All numbers are integers, with 64 bits before and 64 behind the binary point.
+ * The remainder of a division is carried into the next window: shares, idle counts
+ * and remainders add up to the counters' counts.
  *
- * Who includes this has before: packages[], cpus[], windows[], n_columns,
- * bpf_loop(), __always_inline, __noinline.
+ * The including file provides: packages[], cpus[], windows[], n_columns,
+ * repeat(), REPEATED(), __always_inline, __noinline.
  */
 #ifndef XEON_UNCORE_BPF_ACCOUNT_H
 #define XEON_UNCORE_BPF_ACCOUNT_H
 
 #include "attribution.h"
 
-/* In an account that lasts so long, time goes on but is not weighed. */
+/* In an account that lasts longer, further time is not weighed. */
 #define MAX_RAN		(1ULL << 62)
 /* Places of a window's table that are tried for a task. */
 #define PROBES		8
 /* 2^64 divided by the golden ratio */
 #define HASH_FACTOR	0x9e3779b97f4a7c15ULL
-/* Tasks of the last window that get their shares at a switch. */
-#define HOME_A_SWITCH	2
+/* Slices of the last window that are charged at a switch. */
+#define SLICES_A_SWITCH	2
 
-/* The share of a task, made if there is none; or that of those without one. */
+/* Find or make a task's share; without room, that of dropped tasks. */
 static struct attr_share *share_of(struct attr_package *p,
 				   const struct attr_key *key);
 
@@ -115,14 +114,14 @@ static __always_inline struct attr_number number_over(struct attr_number n,
 }
 
 /*
- * @price times @by is added to @to.  A function of its own: where a loop's
+ * @rate times @by is added to @to.  A separate function: where a loop's
  * counter finds no register, kernels before 6.7 take the loop for an endless one.
  */
 static __noinline void number_add_times(struct attr_number *to,
-					const struct attr_number *price,
+					const struct attr_number *rate,
 					__u64 by)
 {
-	number_add(to, number_times(*price, by));
+	number_add(to, number_times(*rate, by));
 }
 
 /* What @sum grew by since @since, times @by, is added to @to. */
@@ -147,17 +146,14 @@ static __always_inline void name_share(struct attr_share *share,
 				       __u32 window)
 {
 	share->tgid = tgid;
-	/* one who comes home late may have had another name since */
+	/* a slice that is charged late may have an older name */
 	if (share->comm[0] && (__s32)(window - share->named) < 0)
 		return;
 	__builtin_memcpy(share->comm, comm, sizeof(share->comm));
 	share->named = window;
 }
 
-/*
- * The task on @c gets its part of all windows that are over; of the open one it
- * will later.
- */
+/* Charge the task on @c for all windows that have ended. */
 static __noinline void settle(struct attr_package *p, struct attr_cpu *c,
 		   struct attr_share *share)
 {
@@ -179,60 +175,60 @@ static __always_inline bool same_task(const struct attr_key *a,
 	       a->cgroup == b->cgroup;
 }
 
-/* The task's place in the open window's table. */
-static __noinline struct attr_stint *stint_of(struct attr_package *p,
+/* Find or make a task's slice in the open window's table. */
+static __noinline struct attr_slice *slice_of(struct attr_package *p,
 					      struct attr_window *w,
 					      const struct attr_key *key)
 {
 	__u64 hash = key->start_time * HASH_FACTOR ^ key->cgroup;
-	struct attr_stint *stint;
+	struct attr_slice *slice;
 	__u32 i, place;
 
 	hash = (hash * HASH_FACTOR ^ key->pid) * HASH_FACTOR;
 	for (i = 0; i < PROBES; i++) {
 		place = ((hash >> 48) + i) % ATTR_WINDOW_TASKS;
-		stint = &w->stints[place];
-		if (stint->window != p->window)
+		slice = &w->slices[place];
+		if (slice->window != p->window)
 			goto make;
-		if (same_task(&stint->key, key))
-			return stint;
+		if (same_task(&slice->key, key))
+			return slice;
 	}
 	place = ATTR_WINDOW_TASKS;
-	stint = &w->stints[place];
-	if (stint->window == p->window)
-		return stint;
+	slice = &w->slices[place];
+	if (slice->window == p->window)
+		return slice;
 make:
-	__builtin_memset(stint, 0, sizeof(*stint));
+	__builtin_memset(slice, 0, sizeof(*slice));
 	if (place < ATTR_WINDOW_TASKS)
-		stint->key = *key;
-	stint->window = p->window;
-	i = w->left;
+		slice->key = *key;
+	slice->window = p->window;
+	i = w->used;
 	if (i <= ATTR_WINDOW_TASKS) {
 		w->place[i] = place;
-		w->left = i + 1;
+		w->used = i + 1;
 	}
-	return stint;
+	return slice;
 }
 
-/* The task leaves @c: its part of the open window is remembered. */
-static void leave(struct attr_package *p, struct attr_cpu *c,
+/* The task's time on @c ends: keep its slice of the open window. */
+static void end_slice(struct attr_package *p, struct attr_cpu *c,
 		  const struct attr_key *key)
 {
 	__u64 ns = p->clock - c->since;
-	struct attr_stint *stint;
+	struct attr_slice *slice;
 
 	if (!ns)
 		return;
-	stint = stint_of(p, window_of(key->package, p->window), key);
-	__builtin_memcpy(stint->comm, c->comm, sizeof(stint->comm));
-	stint->tgid = c->tgid;
-	stint->stretches++;
-	stint->ns += ns;
-	stint->ran += c->weight * ns;
+	slice = slice_of(p, window_of(key->package, p->window), key);
+	__builtin_memcpy(slice->comm, c->comm, sizeof(slice->comm));
+	slice->tgid = c->tgid;
+	slice->stretches++;
+	slice->ns += ns;
+	slice->ran += c->weight * ns;
 }
 
-/* A task has @c from now on; the caller has said which, and its weight. */
-static __noinline void enter(struct attr_package *p, struct attr_cpu *c,
+/* Begin the time of the task that the caller has put into @c. */
+static __noinline void begin_slice(struct attr_package *p, struct attr_cpu *c,
 			     __u32 cpu)
 {
 	struct attr_window *w = window_of(c->package, p->window);
@@ -248,17 +244,14 @@ static __noinline void enter(struct attr_package *p, struct attr_cpu *c,
 	if (p->clock == p->opened || c->listed == p->window)
 		return;
 	c->listed = p->window;
-	i = w->came;
+	i = w->entered;
 	if (i < ATTR_MAX_CPUS) {
 		w->cpu[i] = cpu;
-		w->came = i + 1;
+		w->entered = i + 1;
 	}
 }
 
-/*
- * @next gets the CPU from the task with @key, which may have its @share found
- * already.
- */
+/* Replace the task with @key by @next.  @share: that of @key, if known. */
 static __always_inline void switch_tasks(struct attr_package *p,
 					 struct attr_cpu *c, __u32 cpu,
 					 const struct attr_key *key,
@@ -269,7 +262,7 @@ static __always_inline void switch_tasks(struct attr_package *p,
 	if (c->watched && c->pid) {
 		if (c->since < p->opened)
 			settle(p, c, share ? share : share_of(p, key));
-		leave(p, c, key);
+		end_slice(p, c, key);
 		p->running--;
 		p->weight -= c->weight;
 	}
@@ -280,7 +273,7 @@ static __always_inline void switch_tasks(struct attr_package *p,
 	c->cgroup = next->cgroup;
 	__builtin_memcpy(c->comm, next->comm, sizeof(c->comm));
 	c->weight = weight;
-	enter(p, c, cpu);
+	begin_slice(p, c, cpu);
 }
 
 /* --- weights ------------------------------------------------------------- */
@@ -327,7 +320,7 @@ static __always_inline __u64 weight_of(const struct attr_rate *mean,
 
 /* --- windows ------------------------------------------------------------- */
 
-/* It is @now; those that run have run until then. */
+/* Set the package's time to @now: its tasks have run until then. */
 static void advance(struct attr_package *p, __u64 now)
 {
 	__u64 step, most;
@@ -352,39 +345,39 @@ static void advance(struct attr_package *p, __u64 now)
 	p->clock += step;
 }
 
-/* One who left in the last window gets its share. */
-static long take_home(__u32 i, __u32 *package)
+/* Charge the next slice of the last window. */
+static long charge_slice(__u32 i, __u32 *package)
 {
 	struct attr_package *p = &packages[*package % ATTR_MAX_PACKAGES];
 	struct attr_window *w = window_of(*package, p->window - 1);
-	struct attr_stint *stint;
+	struct attr_slice *slice;
 	struct attr_share *share;
 	struct attr_key key;
 
-	i = w->home;
-	if (i >= w->left || i > ATTR_WINDOW_TASKS)
+	i = w->charged;
+	if (i >= w->used || i > ATTR_WINDOW_TASKS)
 		return 1;
-	w->home = i + 1;
+	w->charged = i + 1;
 	i = w->place[i];
 	if (i > ATTR_WINDOW_TASKS)
 		return 1;
-	stint = &w->stints[i];
-	key = stint->key;
+	slice = &w->slices[i];
+	key = slice->key;
 	if (i < ATTR_WINDOW_TASKS) {
 		share = share_of(p, &key);
-		name_share(share, stint->comm, stint->tgid, stint->window);
+		name_share(share, slice->comm, slice->tgid, slice->window);
 	} else {
-		share = &p->unkept[p->epoch & 1];
+		share = &p->dropped[p->epoch & 1];
 	}
-	share->stretches += stint->stretches;
-	share->cpu_ns += stint->ns;
+	share->stretches += slice->stretches;
+	share->cpu_ns += slice->ns;
 	for (i = 0; i < n_columns && i < ATTR_MAX_COLUMNS; i++)
-		number_add_times(&share->count[i], &w->price[i], stint->ran);
+		number_add_times(&share->count[i], &w->rate[i], slice->ran);
 	return 0;
 }
 
-/* A task that came in the open window has no part in what was before. */
-static long put_right(__u32 i, __u32 *package)
+/* A task that got its CPU within the open window has no part in its beginning. */
+static long adjust_entered(__u32 i, __u32 *package)
 {
 	struct attr_package *p = &packages[*package % ATTR_MAX_PACKAGES];
 	struct attr_window *w = window_of(*package, p->window);
@@ -396,46 +389,51 @@ static long put_right(__u32 i, __u32 *package)
 	if (!c->pid || c->since <= p->opened)
 		return 0;
 	for (i = 0; i < n_columns && i < ATTR_MAX_COLUMNS; i++)
-		number_add_times(&c->sum[i], &w->price[i],
+		number_add_times(&c->sum[i], &w->rate[i],
 				 c->since - p->opened);
 	return 0;
 }
 
-/* What a column's counters saw in the open window, which ends, is divided. */
+/* Divide a column's counts of the open window, which ends. */
 static long divide(__u32 column, __u32 *package)
 {
 	struct attr_package *p = &packages[*package % ATTR_MAX_PACKAGES];
 	struct attr_window *w = window_of(*package, p->window);
-	struct attr_number all, price = { 0, 0 };
+	struct attr_number all, rate = { 0, 0 };
 
 	if (column >= ATTR_MAX_COLUMNS)
 		return 1;
 	if (!p->ran && !p->weight) {
 		p->now.idle[column] += w->delta[column];
 	} else {
-		all = p->now.left[column];
+		all = p->now.remainder[column];
 		all.whole += w->delta[column];
 		/* it may have had no time to run yet */
 		if (p->ran)
-			price = number_over(all, p->ran);
-		p->now.left[column] =
-			number_minus(all, number_times(price, p->ran));
+			rate = number_over(all, p->ran);
+		p->now.remainder[column] =
+			number_minus(all, number_times(rate, p->ran));
 		number_add(&p->sum[column],
-			   number_times(price, p->clock - p->opened));
+			   number_times(rate, p->clock - p->opened));
 	}
-	w->price[column] = price;
+	w->rate[column] = rate;
 	return 0;
 }
 
-/* The counters were read: what they saw is in the open window's @delta. */
+REPEATED(charge_slice)
+REPEATED(divide)
+REPEATED(adjust_entered)
+
+/* End the open window, whose @delta has the counts that were read. */
 static void end_window(struct attr_package *p, __u32 package)
 {
 	struct attr_window *w = window_of(package, p->window);
 
-	/* whoever left in the window before must be home: its place is needed */
-	bpf_loop(ATTR_WINDOW_TASKS + 1, take_home, &package, 0);
-	bpf_loop(n_columns, divide, &package, 0);
-	bpf_loop(w->came, put_right, &package, 0);
+	/* the table of the window before is used again: charge all its slices */
+	repeat(ATTR_WINDOW_TASKS + 1, ATTR_WINDOW_TASKS + 1, charge_slice,
+	       package);
+	repeat(n_columns, ATTR_MAX_COLUMNS, divide, package);
+	repeat(w->entered, ATTR_MAX_CPUS, adjust_entered, package);
 	p->now.idle_ns += p->idled;
 	p->now.at = p->time;
 	p->idled = 0;
@@ -444,17 +442,16 @@ static void end_window(struct attr_package *p, __u32 package)
 	p->window++;
 	p->reads++;
 	w = window_of(package, p->window);
-	w->left = w->home = w->came = 0;
+	w->used = w->charged = w->entered = 0;
 }
 
 /* --- when to read -------------------------------------------------------- */
 
 /*
- * Is it time to read the counters, @since the last time?  Once in @resolution ns
- * is enough.  But when
- * the last task leaves its package there is time to do so, and what comes then
- * is not a task's: a few reads that were not needed before are there for that.
- * And nobody may go nameless because so many ran.
+ * Decide whether to read the counters, @since ns after the last read.  One read in
+ * @resolution ns is enough, with two exceptions.  If the package becomes idle, no
+ * task has the later counts: reads that were saved up are used for that.  And a read
+ * empties a table that is nearly full.
  */
 static __always_inline bool is_due(const struct attr_package *p,
 				   const struct attr_window *w, __u64 since,
@@ -462,12 +459,12 @@ static __always_inline bool is_due(const struct attr_package *p,
 {
 	if (since >= resolution)
 		return true;
-	if (w->left >= ATTR_WINDOW_CROWD)
+	if (w->used >= ATTR_WINDOW_CROWD)
 		return true;
 	return goes_idle && p->running == 1 && p->spare >= resolution;
 }
 
-/* A read was made @since the one before it. */
+/* Account for a read @since ns after the last one. */
 static __always_inline void pay_read(struct attr_package *p, __u64 since,
 				     __u64 resolution)
 {

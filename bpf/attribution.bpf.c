@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which task caused the traffic: programs that watch context switches, read the
- * packages' counters now and then, and divide what they counted among the tasks
- * that ran since.  account.h says how; here is where tasks, counters, locks and
- * maps come from.
+ * Attribution of traffic to tasks: programs that watch context switches, read the
+ * packages' counters now and then, and divide the counts among the tasks that ran
+ * since.  account.h has the arithmetic; this file has tasks, counters, locks and
+ * maps.
  */
 #include "kernel_types.h"
 #include <linux/bpf.h>
@@ -17,6 +17,8 @@
 #define LOCK_NS		(10 * 1000 * 1000)
 /* The kernel's limit for a loop; time is up long before. */
 #define LOCK_TRIES	(1 << 23)
+/* Without bpf_loop(): the cube of it, less than LOCK_NS. */
+#define LOCK_ROUNDS	50
 
 
 const volatile __u32 n_events;
@@ -28,6 +30,8 @@ const volatile __u32 column_of[ATTR_MAX_EVENTS];
 const volatile __u64 resolution_ns;
 /* There is an event on every CPU that weighs its task. */
 const volatile bool weighted;
+/* The kernel has bpf_loop(): since 5.17. */
+const volatile bool has_loop;
 
 struct attr_package packages[ATTR_MAX_PACKAGES];
 struct attr_cpu cpus[ATTR_MAX_CPUS];
@@ -89,16 +93,49 @@ struct {
 
 static const struct attr_share no_share;
 
+/*
+ * Call @step(i, &@package) for each i below @n, which is at most @most, until it returns
+ * other than 0.  Without bpf_loop() the verifier goes through each round of a loop.  It
+ * checks a global function once, so that loops in two levels are checked in time.
+ */
+#define SOME	32
+#define repeat(n, most, step, package)					\
+	do {								\
+		if (has_loop) {						\
+			bpf_loop(n, step, &(package), 0);		\
+			break;						\
+		}							\
+		for (__u32 round = 0; round <= (most) / SOME &&		\
+				      !step##_some(round * SOME, n, package); \
+		     round++)						\
+			;						\
+	} while (0)
+/* What repeat() calls; @step has been declared. */
+#define REPEATED(step)							\
+	__noinline int step##_once(__u32 i, __u32 package)		\
+	{								\
+		return step(i, &package);				\
+	}								\
+	__noinline int step##_some(__u32 from, __u32 n, __u32 package)	\
+	{								\
+		for (__u32 i = 0; i < SOME; i++)			\
+			if (from + i >= n ||				\
+			    step##_once(from + i, package))		\
+				return 1;				\
+		return 0;						\
+	}
+
 #include "account.h"
 
 /* --- a package's lock ---------------------------------------------------- */
 
 /*
- * bpf_spin_lock() is not for tracing programs.  All who take this lock run with
+ * bpf_spin_lock() is not for tracing programs.  All users of this lock run with
  * preemption off and not in an NMI, so it is held for a moment only; but a
- * hypervisor may take the holder's CPU away, so it is not waited for without
- * end: who has waited in vain says so, and until the holder is back nobody else
- * waits at all.  Who waits only looks, so that the holder keeps the cache line.
+ * hypervisor may take the holder's CPU away, so every wait is bounded.  A CPU that
+ * has waited in vain marks the lock as stalled, and until the holder continues no
+ * other CPU waits at all.  Waiting CPUs only read, so that the holder keeps the cache
+ * line.
  */
 enum { LOCK_FREE, LOCK_HELD, LOCK_STALLED };
 
@@ -129,15 +166,47 @@ static long wait_step(__u32 i, struct wait *w)
 	       bpf_ktime_get_ns() > w->until;
 }
 
-static bool lock(struct attr_package *p, __u32 package)
+/* Without bpf_loop(): @return 0 while the lock is busy, 1 with the lock, else -1. */
+__noinline int wait_round(__u32 package, __u64 until)
+{
+	struct wait w = { .package = package, .until = until };
+	__u32 i;
+
+	for (i = 0; i < LOCK_ROUNDS; i++)
+		if (wait_step(i, &w))
+			return w.locked ? 1 : -1;
+	return 0;
+}
+
+__noinline int wait_rounds(__u32 package, __u64 until)
+{
+	int over = 0;
+	__u32 i;
+
+	for (i = 0; i < LOCK_ROUNDS && !over; i++)
+		over = wait_round(package, until);
+	return over;
+}
+
+static __noinline bool wait_for_lock(__u32 package)
 {
 	struct wait w = { .package = package };
+	int over = 0;
+	__u32 i;
 
-	if (try_lock(p))
-		return true;
 	w.until = bpf_ktime_get_ns() + LOCK_NS;
-	bpf_loop(LOCK_TRIES, wait_step, &w, 0);
-	if (w.locked)
+	if (has_loop) {
+		bpf_loop(LOCK_TRIES, wait_step, &w, 0);
+		return w.locked;
+	}
+	for (i = 0; i < LOCK_ROUNDS && !over; i++)
+		over = wait_rounds(package, w.until);
+	return over == 1;
+}
+
+static bool lock(struct attr_package *p, __u32 package)
+{
+	if (try_lock(p) || wait_for_lock(package))
 		return true;
 	__sync_val_compare_and_swap(&p->lock, LOCK_HELD, LOCK_STALLED);
 	__sync_fetch_and_add(&p->missed, 1);
@@ -170,8 +239,8 @@ static __noinline void read_events(struct scratch *s, __u32 cpu)
 }
 
 /*
- * Another CPU may have read later and come here earlier: counts only grow.  Bases
- * wrap; what seems to be less than what was seen is, and not nearly 2^64 more.
+ * Another CPU may have read later and taken the lock earlier: counts only grow.  Bases
+ * wrap: a difference with the highest bit set is negative, and is dropped.
  */
 static __noinline void collect(struct attr_package *p, struct attr_window *w,
 			       const struct scratch *s)
@@ -221,12 +290,12 @@ static struct attr_share *share_of(struct attr_package *p,
 {
 	struct attr_share *share = make_share(p, key, p->epoch);
 
-	return share ? share : &p->unkept[p->epoch & 1];
+	return share ? share : &p->dropped[p->epoch & 1];
 }
 
 static __u64 cgroup_of(struct task_struct *task)
 {
-	/* loads that the kernel checks cost less than a helper for each */
+	/* loads of BTF pointers, which cost less than calls of a helper */
 	return task->cgroups->dfl_cgrp->kn->id;
 }
 
@@ -353,7 +422,7 @@ static int look(struct task_struct *prev, struct task_struct *next, bool asked)
 
 	if (!lock(p, package))
 		return 0;
-	/* the maps may have changed places meanwhile */
+	/* the maps may have changed places since */
 	if (p->epoch != epoch)
 		share = NULL;
 	if (prev->pid == c->pid)
@@ -369,7 +438,7 @@ static int look(struct task_struct *prev, struct task_struct *next, bool asked)
 		weight = weight_of(&p->mean, known);
 	}
 	switch_tasks(p, c, cpu, &key, share, &coming, weight);
-	bpf_loop(HOME_A_SWITCH, take_home, &package, 0);
+	repeat(SLICES_A_SWITCH, SLICES_A_SWITCH, charge_slice, package);
 	unlock(p);
 	return 0;
 }
@@ -397,7 +466,7 @@ int look_here(void *ctx)
 static __noinline void vacate(__u32 cpu)
 {
 	struct attr_cpu *c = &cpus[cpu % ATTR_MAX_CPUS];
-	struct attr_task nobody = { 0 };
+	struct attr_task none = { 0 };
 	struct attr_key key = { 0 };
 	struct attr_package *p;
 	__u32 package;
@@ -411,7 +480,7 @@ static __noinline void vacate(__u32 cpu)
 		return;
 	advance(p, bpf_ktime_get_ns());
 	identify(c, &key);
-	switch_tasks(p, c, cpu, &key, NULL, &nobody, 0);
+	switch_tasks(p, c, cpu, &key, NULL, &none, 0);
 	unlock(p);
 }
 
@@ -434,7 +503,7 @@ int BPF_PROG(on_hotplug, unsigned int cpu, int state, int step, int err)
 
 /*
  * What was divided since a CPU was last looked at belongs to this account, not
- * to the next: its task gets it now.  It may be running meanwhile; its next
+ * to the next: its task gets it now.  It may be running; its next
  * switch waits for the lock.
  */
 static long settle_cpu(__u32 cpu, __u32 *package)
@@ -451,6 +520,8 @@ static long settle_cpu(__u32 cpu, __u32 *package)
 	return 0;
 }
 
+REPEATED(settle_cpu)
+
 /*
  * args[0]: a package, whose other map of shares is used from here on.  What its
  * counters were seen to count until now is in the one before, all of it.
@@ -463,8 +534,9 @@ int flip(struct bpf_raw_tracepoint_args *ctx)
 
 	if (!lock(p, package))
 		return 1;
-	bpf_loop(ATTR_WINDOW_TASKS + 1, take_home, &package, 0);
-	bpf_loop(n_cpus, settle_cpu, &package, 0);
+	repeat(ATTR_WINDOW_TASKS + 1, ATTR_WINDOW_TASKS + 1, charge_slice,
+	       package);
+	repeat(n_cpus, ATTR_MAX_CPUS, settle_cpu, package);
 	p->flipped = p->now;
 	p->epoch++;
 	unlock(p);
@@ -482,8 +554,8 @@ int try_read(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /*
- * args[0]: a descriptor of the user's, of an event that counts and that nobody
- * reads just now.  A package's event and its copies began at different counts of
+ * args[0]: a descriptor of the user's, of an event that counts and is not
+ * being read.  A package's event and its copies began at different counts of
  * their counter.  The driver keeps in hw.prev_count at which count an event was
  * last brought up to date: that less its own count is where it began.
  */

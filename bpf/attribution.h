@@ -16,11 +16,11 @@ extern "C" {
 #define ATTR_MAX_PACKAGES	8
 #define ATTR_MAX_CPUS		1024	/* a power of two */
 
-/* Tasks that are told apart between two reads of a package; a power of two. */
+/* Tasks with a slice each between two reads of a package; a power of two. */
 #define ATTR_WINDOW_TASKS	256
-/* So many have their traffic found out early. */
+/* With this number of tasks the counters are read early. */
 #define ATTR_WINDOW_CROWD	192
-/* Reads that a package may save up, for when its last task leaves. */
+/* Reads that a package may save up for the moment when it becomes idle. */
 #define ATTR_SPARE_READS	8
 
 #define ATTR_COMM_LEN		16
@@ -93,15 +93,15 @@ struct attr_share {
 };
 
 /**
- * struct attr_stint - a task that left its CPU in a window: its part of that
- * @key: who
+ * struct attr_slice - the time slices of a task that ended in a window
+ * @key: the task
  * @comm, @tgid: its name and process
- * @window: number of the window; another: this place is free
+ * @window: number of the window; with another number this place is free
  * @stretches: how often it was on a CPU
  * @ns: time on a CPU
  * @ran: the same, times its weight
  */
-struct attr_stint {
+struct attr_slice {
 	struct attr_key key;
 	char comm[ATTR_COMM_LEN];
 	__u32 tgid;
@@ -113,38 +113,38 @@ struct attr_stint {
 
 /**
  * struct attr_window - what happened between two reads of a package's counters
- * @left: places of @stints that are in use
- * @home: so many of them have their shares already
- * @came: CPUs that got a task meanwhile
- * @delta: at its end: what each column's counters saw in it
- * @price: and after that: counts for each ns and unit of weight
- * @place: which those are
- * @cpu: which those are
- * @stints: by a hash of their task; the last one is for all that found no place
+ * @used: number of @slices in use
+ * @charged: number of them whose tasks have their counts
+ * @entered: number of CPUs that got a task in the window
+ * @delta: at its end: counts of each column's counters in it
+ * @rate: after that: counts for each ns and unit of weight
+ * @place: indexes of the @used slices
+ * @cpu: numbers of the @entered CPUs
+ * @slices: by a hash of the task; the last one is for tasks without a place
  */
 struct attr_window {
-	__u32 left;
-	__u32 home;
-	__u32 came;
+	__u32 used;
+	__u32 charged;
+	__u32 entered;
 	__u32 unused;
 	__u64 delta[ATTR_MAX_COLUMNS];
-	struct attr_number price[ATTR_MAX_COLUMNS];
+	struct attr_number rate[ATTR_MAX_COLUMNS];
 	__u16 place[ATTR_WINDOW_TASKS + 1];
 	__u16 cpu[ATTR_MAX_CPUS];
-	struct attr_stint stints[ATTR_WINDOW_TASKS + 1];
+	struct attr_slice slices[ATTR_WINDOW_TASKS + 1];
 };
 
 /**
  * struct attr_state - the accounts of a package, as of one read of its counters
  * @seen: what each counter showed
- * @left: a column's counts that are too few to be divided
+ * @remainder: a column's counts that are too few to be divided
  * @idle: a column's counts while no task ran
  * @idle_ns: time while no task ran
  * @at: when that was, nanoseconds of the monotonic clock
  */
 struct attr_state {
 	__u64 seen[ATTR_MAX_EVENTS];
-	struct attr_number left[ATTR_MAX_COLUMNS];
+	struct attr_number remainder[ATTR_MAX_COLUMNS];
 	__u64 idle[ATTR_MAX_COLUMNS];
 	__u64 idle_ns;
 	__u64 at;
@@ -152,19 +152,19 @@ struct attr_state {
 
 /**
  * struct attr_package - a package
- * @lock: 0, or not while somebody changes the members below
+ * @lock: 0, or not while a CPU changes the members below
  * @running: CPUs that run a task
  * @weight: sum of their weights
  * @epoch: odd or even: which map of shares is in use
  * @entries: shares in each of the two maps, of this package
  * @window: number of the window that is open; which of two is its lowest bit
- * @missed: looks that were given up because @lock was not to be had; what they
- *	would have accounted for, the next one does
- * @read_at: when somebody last set out to read the counters
+ * @missed: looks that were given up because @lock was busy; the next look
+ *	accounts for their time
+ * @read_at: when a CPU last began to read the counters
  * @spare: reads that were saved up, as the time for which they would have done
  * @reads: how often they were read
  * @time: the time of the last look
- * @clock: the same, but for times too long to be weighed
+ * @clock: the same, except for times too long to be weighed
  * @opened: @clock when the open window began
  * @ran: of all tasks in the open window: time times weight
  * @idled: time in it when no task ran
@@ -173,7 +173,7 @@ struct attr_state {
  * @mean: of the weight event, of all CPUs
  * @now: the accounts; the user says what counters show at the start
  * @flipped: a copy of them from the last flip
- * @unkept: shares for which the map had no room, one for each map
+ * @dropped: shares for which the map had no room, one for each map
  */
 struct attr_package {
 	__u32 lock;
@@ -195,7 +195,7 @@ struct attr_package {
 	struct attr_rate mean;
 	struct attr_state now;
 	struct attr_state flipped;
-	struct attr_share unkept[2];
+	struct attr_share dropped[2];
 } __attribute__((aligned(64)));
 
 /**

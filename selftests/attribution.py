@@ -23,7 +23,8 @@ from lib.top import (EACH_SWITCH, EVENT, FAULTS, SPIN, TASK,  # noqa: E402
                      set_online, task, top)
 from lib.uncore import SIM, SLOWNESS, Machine, Tap, loops  # noqa: E402
 
-MODES = ((), ("--each-cpu",))
+# The second is what kernels before 6.8 and before 5.17 need.
+MODES = ((), ("--each-cpu", "--bounded-loops"))
 
 
 def exact(tap, table, want, name):

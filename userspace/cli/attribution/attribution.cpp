@@ -85,6 +85,10 @@ uncore::result<void> attribution::state::load()
 	programs->rodata->n_cpus = n_cpus;
 	programs->rodata->resolution_ns = options.resolution.count();
 	programs->rodata->weighted = options.weight.has_value();
+	programs->rodata->has_loop =
+		!options.bounded_loops &&
+		libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT,
+					BPF_FUNC_loop, nullptr) == 1;
 	for (size_t i = 0; i < counters.size(); i++)
 		programs->rodata->column_of[i] = counters[i].column;
 	if (bpf_map__set_max_entries(maps.events, entries) ||
@@ -146,8 +150,9 @@ attribution::attribution() : state_(std::make_unique<state>()) {}
 
 attribution::~attribution() = default;
 
-static constexpr bpf_need loops = {BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_loop,
-				   "bpf_loop()", "5.17"};
+static constexpr bpf_need needs[] = {{BPF_PROG_TYPE_RAW_TRACEPOINT,
+				      BPF_FUNC_get_current_task_btf,
+				      "bpf_get_current_task_btf()", "5.11"}};
 
 uncore::result<std::unique_ptr<attribution>>
 attribution::start(attribution_options options, const uncore::topology &machine)
@@ -161,7 +166,7 @@ attribution::start(attribution_options options, const uncore::topology &machine)
 	auto done = s.prepare();
 
 	if (done)
-		done = check_bpf({&loops, 1});
+		done = check_bpf(needs);
 	if (done)
 		done = s.load();
 	if (done)

@@ -44,6 +44,8 @@ struct attribution_options {
 	std::chrono::nanoseconds resolution = std::chrono::microseconds(100);
 	/// Open a copy for each CPU also where an event a package would do.
 	bool each_cpu = false;
+	/// Do without bpf_loop() also where the kernel has it.
+	bool bounded_loops = false;
 };
 
 /// A task in one package, and in one cgroup.

@@ -100,7 +100,7 @@ uncore::result<void> attribution::state::drain_map(bpf_map *map)
 void attribution::state::drain_unkept(unsigned parity)
 {
 	for (unsigned pkg = 0; pkg < n_packages(); pkg++) {
-		attr_share &share = programs->bss->packages[pkg].unkept[parity];
+		attr_share &share = programs->bss->packages[pkg].dropped[parity];
 		package_account &p = packages[pkg];
 
 		add(p.other, share);
@@ -175,8 +175,8 @@ static void fill_package(package_account &p, const attr_state &now,
 		p.totals[counters[i].column] += now.seen[i] - then.seen[i];
 	for (size_t i = 0; i < n_columns; i++) {
 		p.idle.push_back(now.idle[i] - then.idle[i]);
-		p.left.push_back(fixed(now.left[i]));
-		p.left_before.push_back(fixed(then.left[i]));
+		p.left.push_back(fixed(now.remainder[i]));
+		p.left_before.push_back(fixed(then.remainder[i]));
 	}
 	p.idle_ns = now.idle_ns - then.idle_ns;
 	p.ns = then.at ? now.at - then.at : 0;

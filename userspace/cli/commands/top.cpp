@@ -33,7 +33,7 @@ struct top_options {
 	format form = format::human;
 	std::string output;
 	unsigned resolution_us = 100;
-	bool each_cpu = false;
+	bool each_cpu = false, bounded_loops = false;
 	std::vector<int> pids;
 	std::vector<std::string> comms, cgroups;
 };
@@ -376,6 +376,7 @@ static int top(const top_options &options, const context &shared)
 	settings.wanted = filter_of(options);
 	attributed.max_tasks = options.max_tasks;
 	attributed.each_cpu = options.each_cpu;
+	attributed.bounded_loops = options.bounded_loops;
 	attributed.resolution =
 		std::chrono::microseconds(options.resolution_us);
 
@@ -437,6 +438,9 @@ void add_top(parser &app, context &shared)
 			 "Open a copy of each event for each CPU even where "
 			 "the kernel can read a socket's event from all of "
 			 "them");
+	command.add_flag("--bounded-loops", o->bounded_loops,
+			 "Do without the kernel's bpf_loop()")
+		.hidden();
 	add_run_options(command, o->run);
 	add_format(command, o->form);
 	add_output(command, o->output);

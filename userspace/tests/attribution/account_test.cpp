@@ -19,14 +19,14 @@ std::array<attr_package, ATTR_MAX_PACKAGES> packages;
 std::array<attr_cpu, ATTR_MAX_CPUS> cpus;
 std::array<std::array<attr_window, 2>, ATTR_MAX_PACKAGES> windows;
 
-template <class F, class C> long bpf_loop(__u32 n, F *step, C *context, __u64)
+template <class F> void repeat(__u32 n, __u32 most, F *step, __u32 package)
 {
-	for (__u32 i = 0; i < n; i++)
-		if (step(i, context))
+	for (__u32 i = 0; i < n && i < most; i++)
+		if (step(i, &package))
 			break;
-	return 0;
 }
 
+#define REPEATED(step)
 #undef __always_inline
 #define __always_inline inline
 #define __noinline
@@ -282,7 +282,7 @@ protected:
 		advance(&p, time_);
 		ASSERT_EQ(p.clock, time_) << "no time is left out here";
 		if (below(100) < GetParam().read_percent ||
-		    windows[package][p.window & 1].left >=
+		    windows[package][p.window & 1].used >=
 			    ATTR_WINDOW_CROWD)
 			read();
 		if (std::get<2>(was.who))
@@ -290,14 +290,14 @@ protected:
 				   was.weight);
 		was = {{next.start_time, next.cgroup, next.pid}, time_, weight};
 		switch_tasks(&p, &c, cpu, &key, nullptr, &next, weight);
-		for (int i = 0; i < HOME_A_SWITCH; i++)
-			take_home(0, &one_);
+		for (int i = 0; i < SLICES_A_SWITCH; i++)
+			charge_slice(0, &one_);
 	}
 
 	/// As the program that closes an account does.
 	void settle_all()
 	{
-		bpf_loop(ATTR_WINDOW_TASKS + 1, take_home, &one_, 0);
+		repeat(ATTR_WINDOW_TASKS + 1, ATTR_WINDOW_TASKS + 1, charge_slice, one_);
 		for (unsigned cpu = 0; cpu < GetParam().n_cpus; cpu++) {
 			attr_cpu &c = cpus[cpu];
 			attr_key key{c.start_time, c.cgroup, c.pid, package};
@@ -313,9 +313,9 @@ protected:
 		const attr_package &p = packages[package];
 
 		for (unsigned column = 0; column < n_columns; column++) {
-			wide sum = value(p.now.left[column]) +
+			wide sum = value(p.now.remainder[column]) +
 				   value({p.now.idle[column], 0}) +
-				   value(p.unkept[0].count[column]);
+				   value(p.dropped[0].count[column]);
 
 			for (const auto &[who, share] : shares)
 				sum += value(share.count[column]);
@@ -410,15 +410,15 @@ TEST_P(window, tasks_without_a_place_are_not_lost)
 	switch_tasks(&p, &c, 0, &key, nullptr, &none, 1);
 	end(delta);
 	one_ = package;
-	bpf_loop(ATTR_WINDOW_TASKS + 1, take_home, &one_, 0);
+	repeat(ATTR_WINDOW_TASKS + 1, ATTR_WINDOW_TASKS + 1, charge_slice, one_);
 
-	wide sum = value(p.now.left[0]) + value(p.unkept[0].count[0]);
+	wide sum = value(p.now.remainder[0]) + value(p.dropped[0].count[0]);
 
 	for (const auto &[who, share] : shares)
 		sum += value(share.count[0]);
 	EXPECT_EQ(sum, value({1000000, 0}));
 	EXPECT_GT(shares.size(), size_t(ATTR_WINDOW_TASKS) / 2);
-	EXPECT_GT(p.unkept[0].stretches, 100u);
+	EXPECT_GT(p.dropped[0].stretches, 100u);
 }
 
 TEST_P(window, time_that_is_too_long_is_not_weighed)
@@ -441,7 +441,7 @@ TEST_P(window, time_that_is_too_long_is_not_weighed)
 
 	wide got = value(shares[{1, 0, 1}].count[0]);
 
-	EXPECT_EQ(got + value(p.now.left[0]), value({1ULL << 50, 0}));
+	EXPECT_EQ(got + value(p.now.remainder[0]), value({1ULL << 50, 0}));
 	EXPECT_GT(got, value({(1ULL << 50) - (1 << 20), 0}));
 }
 
@@ -471,7 +471,7 @@ TEST(reads, are_once_in_the_resolution)
 
 	EXPECT_FALSE(is_due(&p, &w, 99999, false, 100000));
 	EXPECT_TRUE(is_due(&p, &w, 100000, false, 100000));
-	w.left = ATTR_WINDOW_CROWD;
+	w.used = ATTR_WINDOW_CROWD;
 	EXPECT_TRUE(is_due(&p, &w, 1, false, 100000)) << "a crowd";
 }
 
