@@ -269,6 +269,7 @@ do-bench: modules selftests userspace
 	@selftests/bench_load.sh '$(VM_KERNEL)' '$(STAGE)'
 	@$(VM) --no-sim --driver none -- build/selftests/bench_sampling
 	@$(VM) --no-sim --driver none -- selftests/bench_attribution.py
+	@$(VM) --no-sim --driver none --sockets 1 --cores 8 -- selftests/bench_attribution.py --parallel
 	@selftests/bench_report.py
 
 do-vm: modules selftests

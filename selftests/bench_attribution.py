@@ -3,7 +3,8 @@
 """
 What attribution costs: time and register accesses for each context switch, with
 no event, 1, 4 and 16, reading at each switch and once in 100 us, how many
-switches the machine makes, and how long perf bench sched messaging takes. It
+switches the machine makes, how long perf bench sched messaging takes, and what a
+switch costs while 1, 4 and 8 CPUs of a package switch. It
 reports and judges nothing but one thing, whose failure is an error: that a switch
 costs one access an event at most, that reading seldom costs no more than reading
 always, and that nothing is read when nothing is watched.
@@ -88,13 +89,14 @@ def end(top):
         top.wait()
 
 
-def measure(cpu, count, resolution):
-    """Switches a second; ns and accesses for each look of the program."""
+def measure(cpus, count, resolution):
+    """Switches a second, of all CPUs together; ns and accesses for each look of
+    the program."""
     top = watch(count, resolution)
     before = accesses(), looks(), switches()
-    rate = float(subprocess.run(
-        [sys.executable, "-c", PING % (cpu, SECONDS)], capture_output=True,
-        text=True, check=True).stdout)
+    pairs = [subprocess.Popen([sys.executable, "-c", PING % (cpu, SECONDS)],
+                              stdout=subprocess.PIPE, text=True) for cpu in cpus]
+    rate = sum(float(pair.communicate()[0]) for pair in pairs)
     after = accesses(), looks(), switches()
     end(top)
     ran = after[1][1] - before[1][1] if count else after[2] - before[2]
@@ -118,7 +120,7 @@ def bench_switches(tap, cpu):
     for count in (0, 1, 4, 16):
         costs = []
         for resolution in RESOLUTIONS if count else (0,):
-            rate, ns, cost = measure(cpu, count, resolution)
+            rate, ns, cost = measure([cpu], count, resolution)
             print("# %-10s %-12s %14.0f %16.0f %18.2f" % (
                 count or "none", words(resolution) if count else "", rate, ns,
                 cost), flush=True)
@@ -130,6 +132,19 @@ def bench_switches(tap, cpu):
             tap.ok(0 < costs[1] <= costs[0],
                    "%d counters: no more when they are read seldom" % count,
                    ["%.3f, %.3f" % tuple(costs)])
+
+
+def bench_parallel(cpus):
+    print("# %-10s %-12s %14s %16s" % ("CPUs", "read", "switches/s",
+                                       "ns a switch"))
+    for n in (1, 4, 8):
+        if n > len(cpus):
+            print("# %-10d this package has %d CPUs" % (n, len(cpus)))
+            continue
+        for resolution in RESOLUTIONS:
+            rate, ns, _ = measure(cpus[:n], 4, resolution)
+            print("# %-10d %-12s %14.0f %16.0f" % (n, words(resolution), rate,
+                                                   ns), flush=True)
 
 
 def bench_messaging(tap):
@@ -157,8 +172,12 @@ def main():
     with Machine(tap):
         subprocess.run(["sysctl", "-q", "kernel.bpf_stats_enabled=1"],
                        check=True)
-        bench_switches(tap, cpu_packages()[-1][0])
-        bench_messaging(tap)
+        cpus = cpu_packages()[-1]
+        if "--parallel" in sys.argv:
+            bench_parallel(cpus)
+        else:
+            bench_switches(tap, cpus[0])
+            bench_messaging(tap)
         print("# of simulated hardware in a VM; the program's own part has its "
               "register accesses in it")
     tap.end()
