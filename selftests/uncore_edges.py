@@ -344,7 +344,8 @@ def test_bad_files(tap, folder, samples):
     def read(content):
         with open(path, "wb") as file:
             file.write(content)
-        return run("report", "-i", path)
+        drawn = run("flamegraph", path)
+        return run("report", "-i", path) if is_refused(drawn, path) else drawn
 
     wrong = []
     for size in [*range(0, 200, 8), *range(201, len(whole) - 1,
@@ -352,7 +353,7 @@ def test_bad_files(tap, folder, samples):
         done = read(whole[:size])
         if not is_refused(done, path):
             wrong += ["the first %d bytes" % size, *comments(done)]
-    tap.ok(not wrong, "report: a file that is cut off anywhere", wrong)
+    tap.ok(not wrong, "report, flamegraph: a file that is cut off anywhere", wrong)
     wrong = []
     for name, content in (
             ("nothing", b""), ("zeros", bytes(4096)),
@@ -368,6 +369,16 @@ def test_bad_files(tap, folder, samples):
         done = run("report", "-i", other)
         if not is_refused(done, other):
             wrong += [other, *comments(done)]
+    for start, command in ((b"PERFILE2", ("report", "-i")),
+                           (b"PERFILE2", ("flamegraph",)),
+                           (b"a;b 1", ("flamegraph",))):
+        with open(path, "wb") as file:
+            file.write(start)
+            file.truncate(4 << 30)
+        done = run(*command, path, before=["prlimit", "--as=%d" % (6 << 30),
+                                           "--data=%d" % (1 << 28)])
+        if not is_refused(done, path):
+            wrong += ["4 GiB of nothing", *comments(done)]
     os.mkfifo(path + ".fifo")
     done = run("report", "-i", path + ".fifo")
     if not is_refused(done):

@@ -28,7 +28,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			"a sample's call chain is there");
 		for (const file_frame &frame : file->frames_of(s))
 			require(frame.mapping == SIZE_MAX ||
-					(frame.mapping < file->mappings.size() &&
+					(frame.mapping <
+						 file->mappings.size() &&
 					 file->mappings[frame.mapping].contains(
 						 frame.ip)),
 				"a function is in its mapping");

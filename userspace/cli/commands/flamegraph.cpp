@@ -9,10 +9,12 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <vector>
 
 #include "commands/commands.hpp"
 #include "common/output_file.hpp"
@@ -32,7 +34,8 @@ struct frame {
 };
 
 static constexpr double page_width = 1200, row = 17, top_margin = 44;
-static constexpr long most_frames = 1000;
+/// A line that is longer is no folded stack.
+static constexpr size_t longest_line = 1 << 20;
 /// Narrower ones cannot be seen.
 static constexpr double narrowest = 0.2;
 
@@ -80,7 +83,7 @@ static bool add_line(frame &root, std::string_view line)
 
 	line = line.substr(0, line.find_last_not_of(" \t", space) + 1);
 	if (!count || line.empty() ||
-	    std::count(line.begin(), line.end(), ';') > most_frames)
+	    std::count(line.begin(), line.end(), ';') > long(most_frames))
 		return false;
 
 	add_stack(root, line, *count);
@@ -89,12 +92,21 @@ static bool add_line(frame &root, std::string_view line)
 
 static uncore::result<frame> read_folded(std::istream &in, size_t &skipped)
 {
-	std::string line;
+	std::vector<char> buffer(longest_line);
 	frame root;
 
-	while (std::getline(in, line)) {
+	while (in.getline(buffer.data(), longest_line) || in.gcount()) {
+		std::string_view line(buffer.data());
+
+		if (in.fail() && !in.eof()) {
+			in.clear();
+			in.ignore(std::numeric_limits<std::streamsize>::max(),
+				  '\n');
+			skipped++;
+			continue;
+		}
 		if (line.ends_with('\r'))
-			line.pop_back();
+			line.remove_suffix(1);
 		if (!line.empty() && !add_line(root, line))
 			skipped++;
 	}
@@ -125,9 +137,9 @@ choose(const std::vector<profile_event> &events, const std::string &wanted)
 	}
 	return uncore::error{
 		uncore::errc::invalid,
-		events.empty() ? "no samples to draw"
-			       : fmt::format("choose one event with -e: {}",
-					     names)};
+		events.empty()
+			? "no samples to draw"
+			: fmt::format("choose one event with -e: {}", names)};
 }
 
 static uncore::result<frame> read_samples(const flame_options &options,
@@ -402,11 +414,10 @@ static int flamegraph(const flame_options &options, const context &shared)
 void add_flamegraph(parser &app, context &shared)
 {
 	auto o = std::make_shared<flame_options>();
-	parser command = add_command(app, shared, "flamegraph",
-				     "Draw folded stacks, as one SVG file",
-				     [o, &shared] {
-					     return flamegraph(*o, shared);
-				     });
+	parser command =
+		add_command(app, shared, "flamegraph",
+			    "Draw folded stacks, as one SVG file",
+			    [o, &shared] { return flamegraph(*o, shared); });
 
 	add_examples(command, "uncore flamegraph stacks.folded -o stacks.svg",
 		     "uncore record --folded -e imc/cas_count.rd/ -d 5 | "

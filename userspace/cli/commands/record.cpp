@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore record: samples where the traffic comes from, as a perf.data file or as
-// folded stacks; or counts it, for the die map.
+// uncore record: samples where the traffic comes from, as a perf.data file or
+// as folded stacks; or counts it, for the die map.
 
 #include <algorithm>
 #include <chrono>
@@ -123,18 +123,20 @@ static int write_folded(const perf_writer &samples, symbolizer &names,
 	// events_of() permits one event.
 	for (const profile_event &event : found.events())
 		text = folded_text(fold(*file, found, event, names));
+	if (path.empty()) {
+		if (!sink().write(text))
+			return failure;
+	} else {
+		auto output = output_file::create(path, 0666);
+
+		if (!output)
+			return fail(output.error());
+		output->write(text);
+		if (auto written = output->commit(); !written)
+			return fail(written.error());
+	}
 	for (const std::string &reason : names.reasons())
 		note(reason);
-	if (path.empty())
-		return sink().write(text) ? success : failure;
-
-	auto output = output_file::create(path, 0666);
-
-	if (!output)
-		return fail(output.error());
-	output->write(text);
-	if (auto written = output->commit(); !written)
-		return fail(written.error());
 	return success;
 }
 
@@ -214,8 +216,7 @@ static int record_samples(const record_options &options,
 	if (options.folded)
 		if (int failed = write_folded(*file, names, options.output))
 			return failed;
-	return say_samples(*file,
-			   options.folded ? "folded stacks" : path,
+	return say_samples(*file, options.folded ? "folded stacks" : path,
 			   ended.status());
 }
 

@@ -59,7 +59,8 @@ static std::string name_of(const perf_file &file, const file_frame &frame,
 static std::string stack_of(const perf_file &file, const file_sample &sample,
 			    symbolizer &names)
 {
-	const auto frames = file.frames_of(sample);
+	const auto all = file.frames_of(sample);
+	const auto frames = all.first(std::min(all.size(), most_frames));
 	std::string stack;
 
 	add_frame(stack, sample.tid ? sample.task : "idle");

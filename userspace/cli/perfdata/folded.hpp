@@ -15,6 +15,9 @@ namespace cli {
 /// of the others.
 inline constexpr std::string_view lost_stack = "[lost samples]";
 
+/// Functions of a stack; outer ones are left out of a longer one.
+inline constexpr size_t most_frames = 1000;
+
 /// Append a frame to a stack.  Names come from other users' tasks and programs:
 /// a name cannot look like several frames, end the line, or control a terminal.
 void add_frame(std::string &stack, std::string_view name);

@@ -26,8 +26,8 @@ struct profile_event {
 
 class profile {
 public:
-	/// @p machine says which CPU is of which socket where the file does not;
-	/// it may be nullptr.
+	/// @p machine says which CPU is of which socket where the file does
+	/// not; it may be nullptr.
 	profile(const perf_file &file, const uncore::topology *machine);
 
 	/// Events that have samples, in the order of the file.

@@ -246,8 +246,7 @@ std::vector<unique_fd> symbolizer::candidates(const code_mapping &m)
 
 std::shared_ptr<elf_object> symbolizer::recorded_object(const code_mapping &m)
 {
-	auto [at, is_new] =
-		recorded_.try_emplace(key_of(m));
+	auto [at, is_new] = recorded_.try_emplace(key_of(m));
 	bool there = false;
 
 	if (!is_new)
