@@ -255,12 +255,6 @@ bool unc_access_reachable(const struct unc_box *box)
 	return !box->dead && (box->io.pdev || !box->type->space->pci);
 }
 
-/* Does the box answer at all? */
-bool unc_access_present(struct unc_box *box)
-{
-	return box->type->space->present(box);
-}
-
 /* Give a counter as many ones as it takes: bits that it lacks may fault. */
 static void unc_write_ones(struct unc_box *box, unsigned int ctr)
 {

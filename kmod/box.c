@@ -107,34 +107,30 @@ static void unc_box_clear(struct unc_box *box)
 	unc_box_clear_filters(box);
 }
 
-/**
- * unc_box_start() - bring a box from an unknown to the driver's idle state
- * @box: the box; its package is frozen
- * @found: set when a counter was left enabled
+/*
+ * Bring a box of a frozen package from an unknown to the driver's idle state.  One that
+ * does not answer is dead.  In this order: freeze, clear, probe.  A counter that is
+ * probed while it runs with .ov_en would freeze the package.
  *
- * In this order: freeze, clear, probe.  A counter that is probed while it runs
- * with .ov_en would freeze the package.
- *
- * Return: 0 or a negative errno when the box does not answer.
+ * Returns whether a counter was left enabled.
  */
-int unc_box_start(struct unc_box *box, bool *found)
+bool unc_box_start(struct unc_box *box)
 {
-	int err;
+	bool dirty = false;
 
-	box->probed.started = true;
-	if (!unc_access_present(box))
-		return -ENODEV;
-	if (unc_box_is_dirty(box))
-		*found = true;
-	unc_box_clear(box);
-	err = unc_access_probe(box);
-	if (err)
-		return err;
+	box->dead = !box->type->space->present(box);
+	if (!box->dead) {
+		dirty = unc_box_is_dirty(box);
+		unc_box_clear(box);
+		box->dead = unc_access_probe(box);
+	}
+	if (box->dead)
+		return dirty;
 	if (unc_box_resets(box))
 		unc_box_write_reset(box);
 	else
 		unc_access_write_counter(box, 0, 0);
-	return 0;
+	return dirty;
 }
 
 /* Bring a box back to its state after a hardware reset. */

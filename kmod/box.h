@@ -5,7 +5,7 @@
 #include "state.h"
 
 bool unc_box_signals(const struct unc_box *box);
-int unc_box_start(struct unc_box *box, bool *found);
+bool unc_box_start(struct unc_box *box);
 void unc_box_restore(struct unc_box *box);
 void unc_box_lose_filters(struct unc_box *box);
 bool unc_box_has_filters(const struct unc_box *box, const struct unc_slot *slot);

@@ -38,7 +38,7 @@ struct unc_slot *unc_event_slot(struct unc_event *ue)
 			     ue->box->slot[ue->slot].serial != ue->serial)) {
 		ue->slot = -1;
 		slot = unc_slot_find(ue->box, &ue->want);
-		/* it has come into use since */
+		/* it is in use since */
 		if (slot)
 			unc_event_follow(ue, slot, 0, 0);
 	}

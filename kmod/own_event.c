@@ -12,24 +12,15 @@
 
 #include "own_event.h"
 
-/**
- * struct unc_own_event - an event of the driver's
- * @list: in the list of all
- * @users: followers that need it
- * @attr: what it is opened with
- * @cpu: a CPU of its package
- * @pkg: the package
- * @event: the event, or an ERR_PTR() when it could not be opened
- * @work: opens it
- */
+/* An event of the driver's. */
 struct unc_own_event {
-	struct list_head list;
-	unsigned int users;
-	struct perf_event_attr attr;
-	unsigned int cpu;
+	struct list_head list;		/* in the list of all */
+	unsigned int users;		/* followers that need it */
+	struct perf_event_attr attr;	/* it is opened with this */
+	unsigned int cpu;		/* a CPU of its package */
 	struct unc_package *pkg;
-	struct perf_event *event;
-	struct work_struct work;
+	struct perf_event *event;	/* ERR_PTR() if it could not be opened */
+	struct work_struct work;	/* opens it */
 };
 
 static LIST_HEAD(unc_own_events);

@@ -100,14 +100,23 @@ unsigned int unc_package_box_number(const struct unc_box *box)
  */
 struct unc_box *unc_package_clock_box(const struct unc_package *pkg)
 {
+	struct unc_box *box;
 	unsigned int b;
 
-	for (b = 0; b < unc.boxes_per_package; b++) {
-		struct unc_box *box = pkg->boxes[b];
-
-		if (box && !box->dead && !box->type->space->pci &&
-		    box->type->overflow.signals && box->type->regs.fixed_ctl)
+	for_each_box(pkg, b, box) {
+		if (!box->type->space->pci && box->type->overflow.signals &&
+		    box->type->regs.fixed_ctl)
 			return box;
+	}
+	return NULL;
+}
+
+/* Find the first box from a place on that answers, or NULL; for for_each_box(). */
+struct unc_box *unc_package_next_box(const struct unc_package *pkg, unsigned int *b)
+{
+	for (; *b < unc.boxes_per_package; (*b)++) {
+		if (pkg->boxes[*b] && !pkg->boxes[*b]->dead)
+			return pkg->boxes[*b];
 	}
 	return NULL;
 }

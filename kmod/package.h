@@ -15,5 +15,10 @@ struct unc_box *unc_package_clock_box(const struct unc_package *pkg);
 struct unc_box *unc_package_any_box(const struct unc_type *type, unsigned int index);
 unsigned int unc_package_pick_cpu(const struct unc_package *pkg, unsigned int but);
 unsigned int unc_package_box_number(const struct unc_box *box);
+struct unc_box *unc_package_next_box(const struct unc_package *pkg, unsigned int *b);
+
+/* The boxes of a package that answer. */
+#define for_each_box(pkg, b, box)					\
+	for ((b) = 0; ((box) = unc_package_next_box(pkg, &(b))); (b)++)
 
 #endif

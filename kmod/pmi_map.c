@@ -38,28 +38,17 @@ static DEFINE_PER_CPU(int, unc_core) = -1;
 static bool unc_debugctl_needed;
 static DEFINE_PER_CPU(bool, unc_debugctl);
 
-/**
- * struct unc_map - a measurement
- * @pkg: the package
- * @box: the box whose clock overflows
- * @cpus: CPUs of the package that answer
- * @answered: CPUs that got the last PMI
- * @overflowed: the global status has shown the last overflow
- * @delay: how long (ns) the first answer to the last overflow of each bit took
- * @delays: how many of these there are
- * @slowest: the same of the slowest answer of all
- * @patience: factor on how long to wait for PMIs that may not come
- */
+/* A measurement. */
 struct unc_map {
 	struct unc_package *pkg;
-	struct unc_box *box;
-	cpumask_var_t cpus;
-	cpumask_var_t answered;
-	bool overflowed;
-	u64 delay[2 * BITS_PER_LONG];
-	unsigned int delays;
-	u64 slowest;
-	unsigned int patience;
+	struct unc_box *box;		/* its clock overflows */
+	struct cpumask *cpus;		/* CPUs of the package that answer */
+	struct cpumask *answered;	/* CPUs that got the last PMI */
+	bool overflowed;		/* the global status has shown the last overflow */
+	u64 delay[2 * BITS_PER_LONG];	/* ns until the first answer to each one */
+	unsigned int delays;		/* how many of these there are */
+	u64 slowest;			/* the same of the slowest answer of all */
+	unsigned int patience;		/* factor on the wait for PMIs that may not come */
 };
 
 static void unc_map_set_clock(struct unc_box *box, u64 ctl, u64 left)
@@ -218,7 +207,7 @@ static int unc_map_cmp(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The median: one answer of a CPU that was held up must not be charged for ever. */
+/* The median: a CPU that was held up once must not raise the charge of every freeze. */
 static u64 unc_map_latency(struct unc_map *map)
 {
 	if (!map->delays)
@@ -271,6 +260,7 @@ static void unc_map_package(struct unc_map *map)
 {
 	unsigned int cpu;
 
+	cpumask_clear(map->cpus);
 	cpus_read_lock();
 	for_each_online_cpu(cpu) {
 		if (unc_package_of_cpu(cpu) == map->pkg)
@@ -299,21 +289,19 @@ static void unc_map_package(struct unc_map *map)
  */
 void unc_pmi_map_measure(struct unc_package *pkg)
 {
+	/* one package at a time, while the module is loaded */
+	static struct cpumask cpus, answered;
 	struct unc_map map = {
 		.pkg = pkg,
+		.cpus = &cpus,
+		.answered = &answered,
 		.box = unc_package_clock_box(pkg),
 		.patience = 1,
 	};
 
 	if (!map.box || unc_nmi_get())
 		return;
-	if (zalloc_cpumask_var(&map.cpus, GFP_KERNEL)) {
-		if (zalloc_cpumask_var(&map.answered, GFP_KERNEL)) {
-			unc_map_package(&map);
-			free_cpumask_var(map.answered);
-		}
-		free_cpumask_var(map.cpus);
-	}
+	unc_map_package(&map);
 	unc_nmi_put();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loss of the registers, and handover to another kernel: suspend and resume, packages
- * all of whose CPUs were offline, reboot and kexec.
+ * Bringing all boxes into and out of service: load and unload, suspend and resume,
+ * packages all of whose CPUs were offline, reboot and kexec.
  *
  * Nothing can be done before a crash kernel starts; a driver that is loaded there
  * clears what it finds.
@@ -19,18 +19,13 @@
 
 /* --- loading and unloading ------------------------------------------------ */
 
-/**
- * struct unc_found - what others have left in a package
- * @pkg: the package
- * @status: its global status
- * @ctl: its global control register
- * @running: boxes with a counter enabled
- */
+/* Leftover register state of a package. */
 struct unc_found {
 	struct unc_package *pkg;
-	u64 status;
-	u64 ctl;
-	unsigned int running;
+	u64 status;		/* its global status */
+	u64 ctl;		/* its global control */
+	unsigned int running;	/* boxes with a counter enabled */
+	bool answers;		/* it has a CPU, and global registers if it must */
 };
 
 /*
@@ -41,22 +36,17 @@ static void unc_start_boxes(void *data)
 {
 	struct unc_found *found = data;
 	struct unc_package *pkg = found->pkg;
+	struct unc_box *box;
+	unsigned long flags;
 	unsigned int b;
 
-	if (!unc_global_look(&found->ctl, &found->status))
+	found->answers = unc_global_look(&found->ctl, &found->status);
+	if (!found->answers)
 		return;
 	unc_global_freeze();
-	for (b = 0; b < unc.boxes_per_package; b++) {
-		struct unc_box *box = pkg->boxes[b];
-		bool running = false;
-		unsigned long flags;
-
-		if (!box || box->dead)
-			continue;
+	for_each_box(pkg, b, box) {
 		flags = unc_lock_box(box);
-		if (unc_box_start(box, &running))
-			box->dead = true;
-		found->running += running;
+		found->running += unc_box_start(box);
 		unc_lock_release(box, flags);
 	}
 	/* with what overflowed before it was frozen */
@@ -67,14 +57,11 @@ static void unc_stop_boxes(void *data)
 {
 	struct unc_package *pkg = data;
 	unsigned long flags;
+	struct unc_box *box;
 	unsigned int b;
 
 	unc_global_freeze();
-	for (b = 0; b < unc.boxes_per_package; b++) {
-		struct unc_box *box = pkg->boxes[b];
-
-		if (!box)
-			continue;
+	for_each_box(pkg, b, box) {
 		flags = unc_lock_box(box);
 		unc_refresh_box(box);
 		unc_box_restore(box);
@@ -108,7 +95,6 @@ static bool unc_clock_runs(struct unc_box *box)
 {
 	struct unc_slot clock = { .ctr = UNC_FIXED };
 	unsigned int tries = 0;
-	bool running = false;
 	unsigned long flags;
 	u64 count = 0;
 
@@ -126,8 +112,7 @@ static bool unc_clock_runs(struct unc_box *box)
 		unc_lock_release(box, flags);
 	}
 	flags = unc_lock_box(box);
-	if (unc_box_start(box, &running))
-		box->dead = true;
+	unc_box_start(box);
 	unc_lock_release(box, flags);
 	return count;
 }
@@ -136,13 +121,11 @@ static bool unc_clock_runs(struct unc_box *box)
 static void unc_leave_out_unclocked(struct unc_package *pkg)
 {
 	unsigned long flags;
+	struct unc_box *box;
 	unsigned int b;
 
-	for (b = 0; b < unc.boxes_per_package; b++) {
-		struct unc_box *box = pkg->boxes[b];
-
-		if (!box || box->dead ||
-		    !(box->type->quirks & UNC_QUIRK_UNCLOCKED) ||
+	for_each_box(pkg, b, box) {
+		if (!(box->type->quirks & UNC_QUIRK_UNCLOCKED) ||
 		    unc_clock_runs(box))
 			continue;
 		flags = unc_lock_box(box);
@@ -157,21 +140,20 @@ static void unc_leave_out_unclocked(struct unc_package *pkg)
 static void unc_report_found(const struct unc_found *found)
 {
 	const struct unc_package *pkg = found->pkg;
+	const struct unc_box *box;
 	unsigned int b;
 
 	if (found->running || found->status || (found->ctl & unc.gen->global.cores))
 		pr_info("package %d: firmware or another tool had left %u boxes counting, global status %#llx and control %#llx: all cleared\n",
 			pkg->phys_id, found->running, found->status,
 			found->ctl);
-	for (b = 0; b < unc.boxes_per_package; b++) {
-		const struct unc_box *box = pkg->boxes[b];
-
-		if (box && box->probed.kept)
+	for_each_box(pkg, b, box) {
+		if (box->probed.kept)
 			pr_warn("%s of package %d: a counter keeps %#llx of all ones: taking its documented %u bits; is another program writing it?\n",
 				box->name, pkg->phys_id, box->probed.kept,
 				box->type->bits);
 		/* once for all boxes of a function */
-		if (box && box->probed.undecided && !box->io.first)
+		if (box->probed.undecided && !box->io.first)
 			pr_warn("%s of package %d: registers %#x and %#x do not tell where the counters are: taking the first reading\n",
 				box->name, pkg->phys_id, box->type->moved.only_old,
 				box->type->moved.only_new);
@@ -186,22 +168,18 @@ static void unc_report_found(const struct unc_found *found)
 int unc_power_start(void)
 {
 	unsigned int i, b, n = 0;
+	struct unc_box *box;
 
 	for (i = 0; i < unc.num_packages; i++) {
 		struct unc_found found = { .pkg = &unc.packages[i] };
 
 		unc_on_package(found.pkg, unc_start_boxes, &found);
+		for_each_box(found.pkg, b, box)
+			box->dead = !found.answers;
 		unc_report_found(&found);
 		unc_leave_out_unclocked(found.pkg);
-		for (b = 0; b < unc.boxes_per_package; b++) {
-			struct unc_box *box = found.pkg->boxes[b];
-
-			/* not even reached, where the package does not answer */
-			if (box && !box->probed.started)
-				box->dead = true;
-			if (box && !box->dead)
-				n++;
-		}
+		for_each_box(found.pkg, b, box)
+			n++;
 	}
 	return n ? 0 : -ENODEV;
 }
@@ -225,13 +203,10 @@ void unc_power_stop(void)
 void unc_power_suspend(struct unc_package *pkg)
 {
 	unsigned long flags;
+	struct unc_box *box;
 	unsigned int b;
 
-	for (b = 0; b < unc.boxes_per_package; b++) {
-		struct unc_box *box = pkg->boxes[b];
-
-		if (!box || box->dead)
-			continue;
+	for_each_box(pkg, b, box) {
 		flags = unc_lock_box(box);
 		unc_refresh_box(box);
 		unc_lock_release(box, flags);
@@ -246,14 +221,11 @@ void unc_power_resume(struct unc_package *pkg)
 {
 	struct unc_overflow *ov = &pkg->overflow;
 	unsigned long flags;
+	struct unc_box *box;
 	unsigned int b;
 
 	unc_global_freeze();
-	for (b = 0; b < unc.boxes_per_package; b++) {
-		struct unc_box *box = pkg->boxes[b];
-
-		if (!box || box->dead)
-			continue;
+	for_each_box(pkg, b, box) {
 		flags = unc_lock_box(box);
 		unc_box_reprogram(box);
 		unc_lock_release(box, flags);

@@ -105,7 +105,7 @@ static bool unc_refresh_clock_moves(struct unc_box *box)
 }
 
 /*
- * The fixed counter stands still.  Its clock may have stopped, or another program may
+ * The fixed counter does not move.  Its clock may have stopped, or another program may
  * have frozen the box or the package: then it moves once they are unfrozen.  An
  * overflow that has frozen the package shows in the status.
  */

@@ -36,7 +36,7 @@
 #define UNC_FAR_OFF	4
 /* Overflows without a pause between them, after which the counter has to rest. */
 #define UNC_STORM	64
-/* A polled box can have any number of samples due: at most so many at a time. */
+/* A polled box can have any number of samples due; the most of one delivery. */
 #define UNC_MAX_SAMPLES	16384
 /* How long (ns) a throttled event's counter rests, unless perf starts it earlier. */
 #define UNC_REST_NS	(100 * NSEC_PER_MSEC)

@@ -5,6 +5,7 @@
  * obey; and a slot gets one of the counters that its event is allowed on,
  * moving others out of the way when it must.
  */
+#include <linux/bitfield.h>
 #include <linux/bsearch.h>
 
 #include "access.h"
@@ -39,7 +40,7 @@ static int unc_describe_special(const struct unc_type *type,
 {
 	const struct unc_freerun *f = type->freerun;
 	const u64 known = UNC_CONFIG_EVENT | UNC_CONFIG_UMASK;
-	u64 umask = slot->config[0] & UNC_CONFIG_UMASK;
+	u8 umask = FIELD_GET(UNC_CONFIG_UMASK, slot->config[0]);
 
 	if (unc.lenient) {
 		slot->config[0] &= known;
@@ -54,7 +55,7 @@ static int unc_describe_special(const struct unc_type *type,
 		return 0;
 	}
 	for (; f && f->reg; f++) {
-		if (umask == f->umask << 8) {
+		if (umask == f->umask) {
 			slot->allowed = BIT(UNC_FREERUN0 + (f - type->freerun));
 			return 0;
 		}
@@ -163,8 +164,8 @@ struct unc_slot *unc_slot_find(struct unc_box *box, const struct unc_slot *like)
 
 /*
  * perf takes events off and adds them again whenever another one is opened.  One that
- * gets its slot again goes on from the slot's total, so that followers, which look
- * at it now and then, miss nothing.
+ * gets its slot again continues from the slot's total, so that followers, which read
+ * it from time to time, miss nothing.
  */
 static void unc_slot_take(struct unc_box *box, struct unc_slot *slot,
 			  const struct unc_slot *like, bool again)

@@ -29,20 +29,20 @@ static void unc_config_write(struct pci_dev *pdev, void __iomem *regs, u32 reg,
 		pci_write_config_dword(pdev, reg, value);
 }
 
-static u32 unc_pci_read32(struct unc_box *box, u32 reg)
+static u64 unc_pci_read(struct unc_box *box, u32 reg)
 {
 	return unc_config_read(box->io.pdev, box->io.regs, reg);
 }
 
-static void unc_pci_write32(struct unc_box *box, u32 reg, u32 value)
+static void unc_pci_write(struct unc_box *box, u32 reg, u64 value)
 {
-	unc_config_write(box->io.pdev, box->io.regs, reg, value);
+	unc_config_write(box->io.pdev, box->io.regs, reg, lower_32_bits(value));
 }
 
 /* A removed function reads all ones everywhere, its IDs included. */
 static bool unc_pci_gone(struct unc_box *box)
 {
-	if (unc_pci_read32(box, PCI_VENDOR_ID) == U32_MAX)
+	if (unc_pci_read(box, PCI_VENDOR_ID) == U32_MAX)
 		unc_report_dead(box);
 	return box->dead;
 }
@@ -50,16 +50,6 @@ static bool unc_pci_gone(struct unc_box *box)
 static bool unc_pci_present(struct unc_box *box)
 {
 	return box->io.pdev && !unc_pci_gone(box);
-}
-
-static u64 unc_pci_read(struct unc_box *box, u32 reg)
-{
-	return unc_pci_read32(box, reg);
-}
-
-static void unc_pci_write(struct unc_box *box, u32 reg, u64 value)
-{
-	unc_pci_write32(box, reg, lower_32_bits(value));
 }
 
 /*
@@ -84,12 +74,12 @@ static bool unc_read_high(struct unc_box *box, u32 reg, u32 lo, u64 *value)
 	u32 hi, again;
 
 	for (;;) {
-		hi = unc_pci_read32(box, reg + 4);
+		hi = unc_pci_read(box, reg + 4);
 		if (hi == U32_MAX && unc_pci_gone(box))
 			return false;
 		if (box->hw.frozen || box->hw.still)
 			break;
-		again = unc_pci_read32(box, reg);
+		again = unc_pci_read(box, reg);
 		if (again >= lo)
 			break;
 		lo = again;
@@ -103,7 +93,7 @@ static bool unc_pci_read_counter(struct unc_box *box, u32 reg,
 				 const struct unc_slot *slot, u64 mask,
 				 u64 *value)
 {
-	u32 lo = unc_pci_read32(box, reg);
+	u32 lo = unc_pci_read(box, reg);
 
 	if (lo == U32_MAX && unc_pci_gone(box))
 		return false;
@@ -119,8 +109,8 @@ static bool unc_pci_read_counter(struct unc_box *box, u32 reg,
 
 static void unc_pci_write_counter(struct unc_box *box, u32 reg, u64 value)
 {
-	unc_pci_write32(box, reg, lower_32_bits(value));
-	unc_pci_write32(box, reg + 4, upper_32_bits(value));
+	unc_pci_write(box, reg, value);
+	unc_pci_write(box, reg + 4, value >> 32);
 }
 
 const struct unc_space unc_space_pci = {

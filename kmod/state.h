@@ -77,7 +77,7 @@ struct unc_slot {
 	/* sets the counter to overflow, where its box signals and the slot samples */
 	void (*arm)(struct unc_box *box, struct unc_slot *slot);
 	struct unc_sampling sampling;
-	u64 low_ns;		/* it counts less than 2^32 in so many ns */
+	u64 low_ns;		/* it counts less than 2^32 in that time (ns) */
 	u64 raw;		/* the counter's value at the last read */
 	u64 total;		/* counts since the slot came into use */
 	u64 stamp;		/* time (ns) before @raw was read; 0: not known */
@@ -119,7 +119,6 @@ struct unc_box_probed {
 	u8 fixed_bits;		/* width of the fixed counter */
 	bool other_ctr;		/* counters are at the type's other addresses */
 	bool undecided;		/* they may be there, or may not */
-	bool started;		/* the box has been probed */
 	u64 kept;		/* odd value that a counter kept of all ones; or 0 */
 };
 

@@ -128,14 +128,13 @@ static void unc_timer_verify_package(struct unc_package *pkg)
 static bool unc_timer_refresh(struct unc_package *pkg, bool only_narrow)
 {
 	unsigned long flags;
+	struct unc_box *box;
 	bool narrow = false;
 	unsigned int b;
 
-	for (b = 0; b < unc.boxes_per_package; b++) {
-		struct unc_box *box = pkg->boxes[b];
-
+	for_each_box(pkg, b, box) {
 		/* racy, but a box that starts now need not be read now */
-		if (!box || !READ_ONCE(box->use.active) ||
+		if (!READ_ONCE(box->use.active) ||
 		    (only_narrow && !unc_may_be_narrow(box->type)))
 			continue;
 		flags = unc_lock_box(box);

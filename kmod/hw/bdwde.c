@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Broadwell-DE (Xeon D-1500, family 6 model 86): Broadwell-EP's boxes but for
+ * Broadwell-DE (Xeon D-1500, family 6 model 86): Broadwell-EP's boxes except
  * those that join sockets and rings, as the kernel's own driver and libpfm4 have
  * it; no manual of it has been read.
  */

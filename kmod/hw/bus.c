@@ -11,7 +11,7 @@
 
 #include "hw.h"
 
-/* The node-id map: as many fields of so many bits. */
+/* The node-id map: NODES fields of NODE_BITS bits. */
 #define NODES		8
 #define NODE_BITS	3
 #define NODE_ID		GENMASK(NODE_BITS - 1, 0)
@@ -78,7 +78,7 @@ static bool unc_is_uncore_bus(struct pci_dev *pdev)
  * @bus: the bus
  *
  * That is the package of the next higher uncore bus, also when this one's UBox
- * is hidden and nobody knows which package that is.
+ * is hidden, so that its package is unknown.
  *
  * Context: process.
  * Return: the package, or NULL.

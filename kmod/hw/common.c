@@ -14,7 +14,7 @@
 	.frz	= BIT(8),	\
 	.rst	= BIT(1) | BIT(0)
 
-/* Tables 2-7 and 2-14 and those like them; Sandy Bridge's alike but for .ov_en */
+/* Tables 2-7 and 2-14 and those like them; Sandy Bridge has no .ov_en */
 const struct unc_layout unc_e5_layout = {
 	E5_COMMON,
 	.thresh	= CTL_THRESH8,
@@ -22,7 +22,7 @@ const struct unc_layout unc_e5_layout = {
 	.invert	= CTL_INV,
 };
 
-/* Table 2-158: occupancy events have an edge and an invert bit of their own */
+/* Table 2-158: occupancy events have separate edge and invert bits */
 const struct unc_layout unc_e5_pcu_layout = {
 	E5_COMMON,
 	.thresh	= CTL_THRESH5,

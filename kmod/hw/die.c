@@ -60,7 +60,7 @@ unsigned int unc_die_sboxes(const struct unc_package *pkg, u16 device,
 		pci_dev_put(pdev);
 		return capid4 & CAPID4_CHOP ? most : least;
 	}
-	/* without a UBox no bus is known to be the package's: that was told */
+	/* without a UBox no bus is known to be the package's, and the log says so */
 	if (pkg->bus >= 0)
 		pr_warn("package %d: no capability registers on PCI (device 8086:%04x): looking for %u SBos, and those that do not answer are left out\n",
 			pkg->phys_id, device, most);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Ivy Bridge-EP/EX (Xeon E5/E7 v2, family 6 model 62): Intel's manual 329468, of
- * which the sections are; where its pages were not at hand, the kernel's own
+ * which the sections are; where its pages were missing, the kernel's own
  * driver and LIKWID.  Addresses of counters and controls are events/ivbep's.
  */
 #include <linux/pci.h>
@@ -79,7 +79,7 @@ static const struct unc_type box_types[] = {
 		UBOX, .regs.status = 0xc15, .regs.status_mask = GENMASK(1, 0),
 		.overflow.signals = true, .overflow.status_bits = GENMASK_ULL(1, 0),
 	},
-	/* it has no status register, and its overflows are told (§2.3.3.2) */
+	/* it has no status register, and its overflows are signalled (§2.3.3.2) */
 	[TYPE_CBOX] = { CBOX, .overflow.signals = true, .overflow.status = cbox_global },
 	[TYPE_HA] = { HA, STATUS(HA, 4), .overflow.signals = true, .overflow.status = ha_global },
 	[TYPE_IMC] = {

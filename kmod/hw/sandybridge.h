@@ -44,7 +44,7 @@
 	.regs.ctl_mask = CTL_COMMON | CTL_THRESH8,	\
 	.filter.uses = OF(ha, uses), .filter.regs = unc_ha_filters
 
-/* but for its format fields */
+/* without its format fields */
 #define IMC							\
 	PCI_BOX(imc, IMC), FIXED(IMC), .general = 4, .max_inc = 255
 

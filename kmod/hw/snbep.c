@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Sandy Bridge-EP (Xeon E5-2600, family 6 model 45): Intel's manual 327043, whose
- * sections and tables these are; where its pages were not at hand, the kernel's
- * own driver and LIKWID.  Nothing tells of overflows (§2.1): there are neither
+ * sections and tables these are; where its pages were missing, the kernel's
+ * own driver and LIKWID.  Overflows are not signalled (§2.1): there are neither
  * global registers nor overflow bits, and all boxes are polled.
  */
 #include <linux/pci.h>
@@ -36,9 +36,9 @@ static const struct unc_filter_reg cbox_filters[] = {
 };
 
 /*
- * Bits 1:0 of box control reset a box but in HA and iMC, where software must
- * write 0 (Tables 2-34 and 2-60).  The pages on R2PCIe and R3QPI were not at hand,
- * so there they are not used, either.
+ * Bits 1:0 of box control reset a box except in HA and iMC, where software must
+ * write 0 (Tables 2-34 and 2-60).  The pages on R2PCIe and R3QPI were missing,
+ * so these bits are not used there, either.
  */
 static const struct unc_type box_types[] = {
 	[TYPE_UBOX] = { UBOX },
