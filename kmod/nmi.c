@@ -9,8 +9,6 @@
  * already.  Handlers are registered while sampling events exist: the first one looks
  * at LVTPC, the last one, behind perf's, unmasks it unless perf has.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/delay.h>
 #include <linux/module.h>
 #include <asm/apic.h>

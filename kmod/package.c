@@ -3,8 +3,6 @@
  * The machine: which packages and boxes there are, and how one is found.  All
  * else in the driver is built on this; topology.c fills it in.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/pci.h>
 #include <linux/slab.h>
 

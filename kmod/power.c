@@ -6,6 +6,8 @@
  * Nothing can be done before a crash kernel starts; a driver that is loaded there
  * clears what it finds.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/reboot.h>
 
 #include "access.h"
