@@ -282,8 +282,9 @@ lint: kdir kmod/generated/stamp ## sparse, W=1, checkpatch, shellcheck and abidi
 
 abi: build/userspace/Makefile ## store libuncore's interface as it is now, for make lint to compare
 	@scripts/install-deps --lint
-	+@$(MAKE) $(JOBS_FLAG) --no-print-directory -C build/userspace uncore-shared
+	+@$(MAKE) $(JOBS_FLAG) --no-print-directory -C build/userspace uncore-c uncore-shared
 	@scripts/abi --update build/userspace/lib/libuncore.so
+	@scripts/abi --update build/userspace/lib/libuncore++.so
 
 DKMS := $(DESTDIR)/usr/src/xeon-uncore-$(VERSION)
 
@@ -298,7 +299,7 @@ dkms: kmod/generated/stamp ## install the driver's source for dkms, which builds
 	$(if $(DESTDIR),,dkms add -m xeon-uncore -v $(VERSION))
 
 # DEB_BUILD_OPTIONS=nocheck leaves the unit tests out.
-deb: ## Debian packages in build/deb: xeon-uncore-dkms, uncore, libuncore0.1, libuncore-dev
+deb: ## Debian packages in build/deb: xeon-uncore-dkms, uncore, libuncore1, libuncore++0.1, libuncore-dev
 	@scripts/install-deps --packages
 	@scripts/make-deb
 

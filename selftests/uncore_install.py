@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 libuncore as a user has it: installed into a folder, found there by find_package
-and by pkg-config, and linked into the two example programs, which stay in
-build/examples for a test on simulated hardware. Also what the shared library
-shows of itself.
+and by pkg-config, and linked into the example programs, which stay in
+build/examples for a test on simulated hardware. Also the names that the shared
+libraries export.
 """
 
 import glob
@@ -38,29 +38,63 @@ def library(pattern):
                      recursive=True)
 
 
+def private_names(lines):
+    """Names of nested structures that no public header defines, and members that
+    come after "private:" in one."""
+    headers = ""
+    for path in glob.glob(os.path.join(PREFIX, "include", "uncore", "*.hpp")):
+        with open(path, encoding="utf-8") as file:
+            headers += re.sub(r"//.*", "", file.read())
+    private = set()
+    for name, body in re.findall(r"^class UNCORE_EXPORT (\w+) {$(.*?)^};$",
+                                 headers, re.M | re.S):
+        _, _, part = body.partition("\nprivate:\n")
+        private |= {(name, member) for member in
+                    re.findall(r"\b(\w+)\(", part) if member != name}
+    for line in lines:
+        match = re.search(r" uncore::(\w+)::(\w+)(::|\()", line)
+        if not match:
+            continue
+        if match[3] == "::" and \
+                not re.search(r"\b(struct|class) %s {" % match[2], headers):
+            yield line
+        elif (match[1], match[2]) in private:
+            yield line
+
+
+def test_soname(tap, path, name):
+    _, lines = run("objdump", "-p", path)
+    tap.ok(any(re.search("SONAME +%s$" % re.escape(name), line)
+               for line in lines), "its soname is " + name, lines[-30:])
+
+
 def test_library(tap):
-    """Names of namespace uncore and the C functions, and no others; a soname."""
-    path, = [path for path in library("libuncore.so.*.*.*")]
+    """The names of each interface, and no others; a soname."""
+    path, = library("libuncore++.so.*.*.*")
     _, lines = run("nm", "-DC", "--defined-only", path)
     others = [line for line in lines
               if not re.search(r" [A-Za-z] (typeinfo (name )?for |vtable for )?"
-                               r"(uncore::|uncore_|LIBUNCORE_)", line)]
+                               r"(uncore::|LIBUNCORE_CXX_)", line)]
     tap.ok(len(lines) > 20 and not others,
-           "the shared library shows %d names, all of them its own" %
+           "the C++ library shows %d names, all of them its own" %
            len(lines), others)
+    undeclared = sorted(set(private_names(lines)))
+    tap.ok(not undeclared, "and none that its headers keep private",
+           undeclared)
+    test_soname(tap, path, "libuncore++.so.0.1")
+    path, = library("libuncore.so.1")
+    test_soname(tap, path, "libuncore.so.1")
+    _, lines = run("nm", "-D", "--defined-only", path)
     shown = {line.split()[-1].split("@")[0] for line in lines
-             if re.search(r" T uncore_\w+(@|$)", line)}
+             if not re.search(r" A LIBUNCORE_1\.\d+$", line)}
     with open(os.path.join(PREFIX, "include", "uncore", "uncore.h"),
               encoding="utf-8") as file:
         declared = set(re.findall(r"\b(uncore_\w+)\(", re.sub(
             r"/\*.*?\*/", "", file.read(), flags=re.S)))
     tap.ok(shown == declared and len(shown) > 10,
-           "its %d C functions are those of uncore.h" % len(shown),
+           "the C library shows the %d functions of uncore.h, nothing else" %
+           len(shown),
            [repr(shown ^ declared)])
-    _, lines = run("objdump", "-p", path)
-    tap.ok(any(re.search(r"SONAME +libuncore\.so\.0\.1$", line)
-               for line in lines), "its soname is libuncore.so.0.1",
-           lines[-30:])
     found, = library("uncore-config-version.cmake")
     with open(found, encoding="utf-8") as file:
         tap.ok("PACKAGE_FIND_VERSION_MINOR" in file.read(),
@@ -120,9 +154,10 @@ def main():
     shutil.copytree(os.path.join(EXAMPLES, "c"), rates)
     step(tap, "the example in C builds as strict C11", "make", "-C", rates,
          env=env)
-    status, lines = run(os.path.join(rates, "rates"), env=env)
-    tap.ok(status == 1 and len(lines) == 1 and "no " in lines[0],
-           "and says what this machine lacks", lines)
+    for name in ("rates", "samples"):
+        status, lines = run(os.path.join(rates, name), env=env)
+        tap.ok(status == 1 and len(lines) == 1 and "no " in lines[0],
+               "%s says what this machine lacks" % name, lines)
     test_python(tap, env)
 
     # no hardware here: they load the library and say so

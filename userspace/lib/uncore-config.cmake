@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# find_package(uncore): the targets uncore::uncore-shared and
-# uncore::uncore-static, and uncore::uncore for the one that is usual.
+# find_package(uncore): the targets uncore::uncore for C++, which is
+# uncore::uncore-shared, uncore::uncore-c for C, and uncore::uncore-static.
 include(${CMAKE_CURRENT_LIST_DIR}/uncore-targets.cmake)
 if(NOT TARGET uncore::uncore)
 	add_library(uncore::uncore INTERFACE IMPORTED)

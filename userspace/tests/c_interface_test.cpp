@@ -76,6 +76,46 @@ TEST_F(c_interface, orders_that_make_no_sense)
 	EXPECT_EQ(uncore_session_value(counts_, 0, &value), UNCORE_MISUSE);
 }
 
+TEST_F(c_interface, events_of_a_box_type)
+{
+	struct uncore_event event {};
+
+	ASSERT_GT(uncore_session_list_events(counts_, "CBOX"), 100u);
+	event.size = sizeof(event);
+	ASSERT_EQ(uncore_session_event(counts_, 0, &event), UNCORE_OK);
+	EXPECT_STREQ(event.box, "cbox");
+	EXPECT_STREQ(event.reason, "");
+	EXPECT_EQ(uncore_session_list_events(counts_, "fsb"), 0u);
+	EXPECT_EQ(uncore_session_event(counts_, 0, &event), UNCORE_MISUSE);
+}
+
+/// What add_metrics() leaves out of a group has a reason, the same as when it
+/// is named.
+TEST(c_interface_in_tree, unavailable_metrics_of_a_group)
+{
+	const tree recorded("intel-uncore");
+	struct uncore_session *counts =
+		uncore_session_new(recorded.path().c_str());
+	const size_t n = uncore_session_list_metrics(counts, "qpi");
+	size_t lacking = 0;
+
+	EXPECT_GT(n, 5u);
+	for (size_t i = 0; i < n; i++) {
+		struct uncore_metric metric {};
+
+		metric.size = sizeof(metric);
+		ASSERT_EQ(uncore_session_metric(counts, i, &metric), UNCORE_OK);
+		const int status =
+			uncore_session_add_metrics(counts, metric.name);
+		EXPECT_EQ(status == UNCORE_OK, !*metric.reason) << metric.name;
+		EXPECT_STREQ(uncore_session_error(counts), metric.reason);
+		lacking += status != UNCORE_OK;
+	}
+	EXPECT_GT(lacking, 0u);
+	EXPECT_LT(lacking, n);
+	uncore_session_free(counts);
+}
+
 TEST(c_interface_here, counts)
 {
 	struct uncore_session *counts = uncore_session_new(nullptr);
@@ -97,18 +137,18 @@ TEST(c_interface_here, counts)
 		memory[i] = 1;
 	ASSERT_EQ(uncore_session_read(counts), UNCORE_OK);
 	ASSERT_EQ(uncore_session_evaluate(counts, UNCORE_MACHINE, UNCORE_TOTAL),
-		  1u);
+		  2u);
 
 	struct uncore_value value {};
 
-	EXPECT_EQ(uncore_session_value(counts, 0, &value), UNCORE_MISUSE);
+	EXPECT_EQ(uncore_session_value(counts, 0, &value), UNCORE_INVALID);
 	value.size = sizeof(value);
 	EXPECT_EQ(uncore_session_value(counts, 0, &value), UNCORE_OK);
 	EXPECT_STREQ(value.name, "page-faults");
 	EXPECT_GE(value.raw, 200u);
 	EXPECT_EQ(value.package, -1);
 	EXPECT_EQ(value.running, 1);
-	EXPECT_EQ(uncore_session_value(counts, 1, &value), UNCORE_MISUSE);
+	EXPECT_EQ(uncore_session_value(counts, 2, &value), UNCORE_MISUSE);
 
 	// an older program's, which ends before raw
 	value.raw = 7;

@@ -28,7 +28,7 @@ class Session:
     """struct uncore_session, with errors as exceptions."""
 
     def __init__(self):
-        self.lib = ctypes.CDLL("libuncore.so.0.1")
+        self.lib = ctypes.CDLL("libuncore.so.1")
         self.lib.uncore_session_new.restype = ctypes.c_void_p
         self.lib.uncore_session_error.restype = ctypes.c_char_p
         self.lib.uncore_session_evaluate.restype = ctypes.c_size_t

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Counting by the C interface, uncore.h, over counter_set.
+#include "c/session.hpp"
+
+#include <uncore/version.hpp>
+
+using namespace uncore;
+using uncore::c::guarded;
+using uncore::c::null_argument;
+
+static_assert(int(scope::box) == UNCORE_BOX);
+static_assert(int(scope::machine) == UNCORE_MACHINE);
+static_assert(int(period::interval) == UNCORE_INTERVAL);
+static_assert(int(period::total) == UNCORE_TOTAL);
+
+const char *uncore_version(void)
+{
+	return uncore::version().data();
+}
+
+struct uncore_session *uncore_session_new(const char *sysfs)
+{
+	try {
+		return new uncore_session(sysfs);
+	} catch (const std::exception &) {
+		return nullptr;
+	}
+}
+
+void uncore_session_free(struct uncore_session *session)
+{
+	delete session;
+}
+
+const char *uncore_session_error(const struct uncore_session *session)
+{
+	return session ? session->message.c_str() : "the session is NULL";
+}
+
+size_t uncore_session_packages(const struct uncore_session *session)
+{
+	return session && session->machine ? session->machine->packages().size()
+					   : 0;
+}
+
+int uncore_session_package(const struct uncore_session *session, size_t index)
+{
+	if (index >= uncore_session_packages(session))
+		return -1;
+	return session->machine->packages()[index].id;
+}
+
+int uncore_session_add_events(struct uncore_session *session,
+			      const char *events)
+{
+	return guarded(session, [&]() -> result<void> {
+		if (!events)
+			return null_argument("the list of events");
+		return session->counters->add_events(events);
+	});
+}
+
+int uncore_session_add_metrics(struct uncore_session *session,
+			       const char *names)
+{
+	return guarded(session, [&]() -> result<void> {
+		if (!names)
+			return null_argument("the list of metrics");
+		return session->counters->add_metrics(names);
+	});
+}
+
+int uncore_session_open(struct uncore_session *session, unsigned int flags)
+{
+	return guarded(session, [&]() -> result<void> {
+		if (flags & ~unsigned(UNCORE_VISIT_PACKAGES))
+			return error{errc::invalid, "there is no such flag"};
+		return session->counters->open(
+			{.visit_packages =
+				 (flags & UNCORE_VISIT_PACKAGES) != 0});
+	});
+}
+
+int uncore_session_close(struct uncore_session *session)
+{
+	return guarded(session, [&]() -> result<void> {
+		session->values.clear();
+		session->counters->close();
+		return {};
+	});
+}
+
+int uncore_session_enable(struct uncore_session *session)
+{
+	return guarded(session, [&] { return session->counters->enable(); });
+}
+
+int uncore_session_disable(struct uncore_session *session)
+{
+	return guarded(session, [&] { return session->counters->disable(); });
+}
+
+int uncore_session_read(struct uncore_session *session)
+{
+	return guarded(session, [&] { return session->counters->read(); });
+}
+
+static bool is_period(enum uncore_period period)
+{
+	return period == UNCORE_INTERVAL || period == UNCORE_TOTAL;
+}
+
+uint64_t uncore_session_elapsed(const struct uncore_session *session,
+				enum uncore_period period)
+{
+	if (!session || !session->counters || !is_period(period))
+		return 0;
+	return uint64_t(
+		session->counters->elapsed(uncore::period(period)).count());
+}
+
+static uncore_value value_of(struct uncore_session &session,
+			     const counted_value &v)
+{
+	auto text = [&](std::string_view of) {
+		return session.value_texts.emplace_back(of).c_str();
+	};
+
+	return {.size = sizeof(uncore_value),
+		.name = text(v.name()),
+		.unit = text(v.unit()),
+		.pmu = v.pmu() ? v.pmu()->name.c_str() : "",
+		.package = v.package(),
+		.is_metric = v.metric() != nullptr,
+		.value = v.value(),
+		.error = v.error(),
+		.running = v.share(),
+		.raw = v.raw()};
+}
+
+size_t uncore_session_evaluate(struct uncore_session *session,
+			       enum uncore_scope scope,
+			       enum uncore_period period)
+{
+	if (!session)
+		return 0;
+	session->values.clear();
+	session->value_texts.clear();
+	(void)guarded(session, [&]() -> result<void> {
+		if (scope < UNCORE_BOX || scope > UNCORE_MACHINE)
+			return error{errc::invalid, "there is no such scope"};
+		if (!is_period(period))
+			return error{errc::invalid, "there is no such period"};
+		for (const counted_value &v : session->counters->values(
+			     uncore::scope(scope), uncore::period(period)))
+			session->values.push_back(value_of(*session, v));
+		return {};
+	});
+	return session->values.size();
+}
+
+int uncore_session_value(const struct uncore_session *session, size_t index,
+			 struct uncore_value *value)
+{
+	if (!session || !value)
+		return UNCORE_INVALID;
+	if (index >= session->values.size())
+		return UNCORE_MISUSE;
+	return uncore::c::copy_out(session->values[index], value);
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The session of uncore.h: its counters, and the lists that it was asked for.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "handle.hpp"
+
+struct uncore_session : uncore::c::handle {
+	explicit uncore_session(const char *sysfs) : handle(sysfs)
+	{
+		if (machine)
+			counters.emplace(*machine);
+	}
+
+	std::optional<uncore::counter_set> counters;
+	std::vector<uncore_value> values;
+	std::vector<uncore_event> events;
+	std::vector<uncore_metric> metrics;
+	/// The strings of values, events and metrics; a deque leaves them where
+	/// they are.
+	std::deque<std::string> value_texts, event_texts, metric_texts;
+};
