@@ -1,53 +1,55 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Prints each socket's memory bandwidth once a second: metrics with libuncore.
+// Prints each socket's memory bandwidth once a second: metrics in C++.
+//
+//	bandwidth [SECONDS [METRIC,...]]
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
 
-#include <uncore/metric.hpp>
+#include <uncore/counter_set.hpp>
 
-static int fail(const uncore::error &failure)
+static void print(const uncore::counter_set &counters)
 {
-	std::fprintf(stderr, "bandwidth: %s\n", failure.message.c_str());
-	return 1;
+	for (const uncore::counted_value &v :
+	     counters.values(uncore::scope::package, uncore::period::interval))
+		std::printf("socket %d: %.*s %.3f %.*s\n", v.package(),
+			    int(v.name().size()), v.name().data(), v.value(),
+			    int(v.unit().size()), v.unit().data());
+	std::fflush(stdout);
+}
+
+static uncore::result<void> run(int seconds, const char *metrics)
+{
+	auto machine = uncore::topology::read();
+
+	if (!machine)
+		return machine.error();
+
+	uncore::counter_set counters(*machine);
+
+	if (auto added = counters.add_metrics(metrics); !added)
+		return added;
+	if (auto opened = counters.open(); !opened)
+		return opened;
+	if (auto enabled = counters.enable(); !enabled)
+		return enabled;
+	for (int i = 0; i < seconds; i++) {
+		std::this_thread::sleep_for(std::chrono::seconds(1));
+		if (auto done = counters.read(); !done)
+			return done;
+		print(counters);
+	}
+	return {};
 }
 
 int main(int argc, char **argv)
 {
-	int seconds = argc > 1 ? std::atoi(argv[1]) : 5;
-	auto machine = uncore::topology::read();
+	auto done = run(argc > 1 ? std::atoi(argv[1]) : 5,
+			argc > 2 ? argv[2] : "mem_bw_total_rate");
 
-	if (!machine)
-		return fail(machine.error());
-
-	// What is wanted, and with it what has to be counted.
-	uncore::planner planner(*machine);
-	const auto *wanted =
-		uncore::catalogue::standard().metric("mem_bw_total_rate");
-	auto bandwidth = uncore::metric::prepare(*wanted, *machine, planner);
-
-	if (!bandwidth)
-		return fail(bandwidth.error());
-
-	auto session =
-		uncore::session::open(std::move(planner).finish(), *machine);
-
-	if (!session)
-		return fail(session.error());
-	if (auto enabled = session->enable(); !enabled)
-		return fail(enabled.error());
-	for (int i = 0; i < seconds; i++) {
-		std::this_thread::sleep_for(std::chrono::seconds(1));
-		if (auto done = session->read(); !done)
-			return fail(done.error());
-		for (const uncore::metric_value &v :
-		     bandwidth->evaluate(*session, uncore::period::interval,
-					 uncore::scope::package))
-			std::printf("socket %d: %.3f %.*s\n", v.package,
-				    v.value, int(wanted->unit.size()),
-				    wanted->unit.data());
-		std::fflush(stdout);
-	}
-	return 0;
+	if (!done)
+		std::fprintf(stderr, "bandwidth: %s\n",
+			     done.error().message.c_str());
+	return !done;
 }

@@ -6,69 +6,43 @@
 #include <cstdio>
 #include <thread>
 
-#include <uncore/event.hpp>
-#include <uncore/plan.hpp>
-#include <uncore/session.hpp>
+#include <uncore/counter_set.hpp>
 
-static int fail(const uncore::error &failure)
+static uncore::result<void> run(const char *events)
 {
-	std::fprintf(stderr, "count: %s\n", failure.message.c_str());
-	return 1;
-}
+	auto machine = uncore::topology::read();
 
-/// An event's count on each of its CPUs, which is one of each socket.
-static void print(const uncore::event &event, uncore::counter_id counter,
-		  const uncore::session &session)
-{
-	for (size_t i = 0; i < session.cpus(counter).size(); i++) {
-		uncore::count total = session.total(counter, i);
+	if (!machine)
+		return machine.error();
 
-		std::printf("socket %d  %-14s %-20s %.0f\n",
-			    session.package(counter, i),
-			    event.pmu ? event.pmu->name.c_str() : "",
-			    event.name.c_str(), total.value);
-	}
+	uncore::counter_set counters(*machine);
+
+	if (auto added = counters.add_events(events); !added)
+		return added;
+	if (auto opened = counters.open(); !opened)
+		return opened;
+	if (auto enabled = counters.enable(); !enabled)
+		return enabled;
+	std::this_thread::sleep_for(std::chrono::seconds(1));
+	if (auto done = counters.read(); !done)
+		return done;
+	for (const uncore::counted_value &v :
+	     counters.values(uncore::scope::box, uncore::period::total))
+		std::printf("socket %d  %-14s %-20.*s %.6g %.*s\n", v.package(),
+			    v.pmu() ? v.pmu()->name.c_str() : "",
+			    int(v.name().size()), v.name().data(), v.value(),
+			    int(v.unit().size()), v.unit().data());
+	return {};
 }
 
 int main(int argc, char **argv)
 {
-	auto machine = uncore::topology::read();
+	auto done = argc == 2 ? run(argv[1])
+			      : uncore::error{uncore::errc::invalid,
+					      "usage: count EVENT,..."};
 
-	if (argc != 2)
-		return fail({uncore::errc::invalid, "usage: count EVENT,..."});
-	if (!machine)
-		return fail(machine.error());
-
-	auto groups = uncore::parse_events(argv[1], *machine);
-
-	if (!groups)
-		return fail(groups.error());
-
-	uncore::planner planner(*machine);
-	std::vector<uncore::planner::places> places;
-
-	for (const uncore::event_group &group : *groups) {
-		auto placed = planner.add(group);
-
-		if (!placed)
-			return fail(placed.error());
-		places.push_back(*std::move(placed));
-	}
-
-	auto session =
-		uncore::session::open(std::move(planner).finish(), *machine);
-
-	if (!session)
-		return fail(session.error());
-	if (auto enabled = session->enable(); !enabled)
-		return fail(enabled.error());
-	std::this_thread::sleep_for(std::chrono::seconds(1));
-	if (auto done = session->read(); !done)
-		return fail(done.error());
-	for (size_t g = 0; g < places.size(); g++)
-		for (size_t t = 0; t < places[g].size(); t++)
-			for (size_t e = 0; e < places[g][t].size(); e++)
-				print((*groups)[g].terms[t].events[e],
-				      places[g][t][e], *session);
-	return 0;
+	if (!done)
+		std::fprintf(stderr, "count: %s\n",
+			     done.error().message.c_str());
+	return !done;
 }
