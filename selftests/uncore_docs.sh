@@ -21,6 +21,13 @@ else
 	tap_skip 'groff is not installed' 'man pages are well-formed'
 fi
 
+missing=''
+for name in $(grep -o '\buncore_[a-z_]*(' "$top/userspace/include/uncore/uncore.h" |
+	tr -d '(' | sort -u); do
+	grep -q "^\.Fn $name\b" "$top"/userspace/cli/man/uncore_s*.3 || missing+=" $name"
+done
+tap_eq "$missing" '' 'the man pages have each function of uncore.h'
+
 mapfile -t commands < <("$uncore" __complete '')
 ((${#commands[@]} >= 5))
 tap_ok $? "there are subcommands: ${commands[*]}"
