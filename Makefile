@@ -128,8 +128,9 @@ sanitize: build/userspace/Makefile ## the library's unit tests under ASan, UBSan
 	+@$(MAKE) --no-print-directory -C build/userspace libperf
 	+@for kind in $(SANITIZED); do \
 		$(call sanitize_in,$$kind) && \
-		$(MAKE) $(JOBS_FLAG) --no-print-directory -C build/sanitize/$$kind unit-tests && \
-		build/sanitize/$$kind/bin/unit-tests --gtest_brief=1 || exit 1; \
+		$(MAKE) $(JOBS_FLAG) --no-print-directory -C build/sanitize/$$kind unit-tests c-interface-test && \
+		build/sanitize/$$kind/bin/unit-tests --gtest_brief=1 && \
+		build/sanitize/$$kind/bin/c-interface-test || exit 1; \
 	done
 
 install-userspace: userspace ## install libuncore and the uncore command alone (DESTDIR=, PREFIX=/usr/local)

@@ -2,6 +2,7 @@
 // Event strings on recorded machines, one under each driver.
 #include "fuzz.hpp"
 
+#include <uncore/counter_set.hpp>
 #include <uncore/event.hpp>
 
 #include "tree.hpp"
@@ -46,6 +47,25 @@ void check_term(const event_term &term, const topology &on)
 		require(same(events[i], term.events[i]), "that are the same");
 }
 
+/// A list is added as a whole or not at all.
+void check_counters(std::string_view list, const topology &on)
+{
+	counter_set counters(on);
+	const auto events = counters.add_events(list);
+	const size_t terms = counters.size();
+
+	if (!events)
+		require_clean(events.error());
+	require(bool(events) == (terms > 0), "events are added or not");
+
+	const auto metrics = counters.add_metrics(list);
+
+	if (!metrics)
+		require_clean(metrics.error());
+	require(bool(metrics) == (counters.size() > terms),
+		"metrics are added or not");
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -54,6 +74,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		none("no-driver");
 
 	for (const machine *on : {&ours, &in_tree, &none}) {
+		check_counters(as_text(data, size), on->topology);
+
 		const auto groups =
 			parse_events(as_text(data, size), on->topology);
 

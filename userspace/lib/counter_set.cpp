@@ -21,10 +21,10 @@ using std::chrono::nanoseconds;
 struct counted_value::record {
 	size_t index;
 	std::string_view name, unit;
-	const uncore::pmu *pmu;
+	const pmu_info *pmu;
 	int package;
 	const metric_info *metric;
-	const uncore::event *event;
+	const uncore::event *first_event;
 	double value, error, share;
 	uint64_t raw;
 	nanoseconds enabled;
@@ -41,7 +41,7 @@ namespace {
 struct event_value {
 	size_t index;
 	const event_term *term;
-	const uncore::pmu *pmu;
+	const pmu_info *pmu;
 	int package;
 	std::vector<counter_at> counters; ///< none for duration_time
 	sum_set sum{};
@@ -179,7 +179,7 @@ std::string_view counted_value::unit() const
 	return record_->unit;
 }
 
-const uncore::pmu *counted_value::pmu() const
+const pmu_info *counted_value::pmu() const
 {
 	return record_->pmu;
 }
@@ -194,9 +194,9 @@ const metric_info *counted_value::metric() const
 	return record_->metric;
 }
 
-const uncore::event *counted_value::event() const
+const event *counted_value::first_event() const
 {
-	return record_->event;
+	return record_->first_event;
 }
 
 double counted_value::value() const
@@ -204,7 +204,7 @@ double counted_value::value() const
 	return record_->value;
 }
 
-double counted_value::error() const
+double counted_value::standard_error() const
 {
 	return record_->error;
 }
@@ -357,9 +357,9 @@ void counter_set::state::add_rows(size_t index, const event_term &term,
 				where == scope::machine
 					? -1
 					: counts->package(ids[e], c);
-			const uncore::pmu *pmu = where == scope::box
-							 ? term.events[e].pmu
-							 : nullptr;
+			const pmu_info *pmu = where == scope::box
+						      ? term.events[e].pmu
+						      : nullptr;
 			auto row = std::find_if(
 				all.begin() + first, all.end(),
 				[&](const event_value &v) {
@@ -454,7 +454,7 @@ result<void> counter_set::read()
 counted_value::record counter_set::state::value_of(const event_value &row,
 						   period when) const
 {
-	const uncore::event &first = row.term->events.front();
+	const event &first = row.term->events.front();
 	std::string_view unit = first.unit;
 	count got;
 

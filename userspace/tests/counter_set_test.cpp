@@ -91,9 +91,9 @@ TEST_F(counter_sets, values_by_box_package_and_machine)
 	EXPECT_EQ(all[0].raw(), 16000u);
 	EXPECT_EQ(all[0].enabled(), 16000ns);
 	EXPECT_EQ(all[0].share(), 1);
-	EXPECT_EQ(all[0].error(), 0);
+	EXPECT_EQ(all[0].standard_error(), 0);
 	EXPECT_EQ(all[0].metric(), nullptr);
-	EXPECT_EQ(all[0].event()->pmu->name, "hswep_imc_0");
+	EXPECT_EQ(all[0].first_event()->pmu->name, "hswep_imc_0");
 }
 
 TEST_F(counter_sets, metrics_come_after_events_each_in_order_of_adding)
@@ -114,7 +114,7 @@ TEST_F(counter_sets, metrics_come_after_events_each_in_order_of_adding)
 		EXPECT_EQ(all[i].name(), names[i]);
 	}
 	EXPECT_EQ(all[2].metric()->name, "mem_bw_reads");
-	EXPECT_EQ(all[2].event(), nullptr);
+	EXPECT_EQ(all[2].first_event(), nullptr);
 }
 
 TEST_F(counter_sets, duration_time_is_the_elapsed_time)

@@ -49,20 +49,20 @@ public:
 	std::string_view unit() const;
 	/// The box with scope::box; nullptr otherwise and for events that no
 	/// box counts.
-	const uncore::pmu *pmu() const;
+	const pmu_info *pmu() const;
 	/// physical_package_id; -1 with scope::machine and for duration_time.
 	int package() const;
 	/// The metric; nullptr for an event.
 	const metric_info *metric() const;
 	/// The first of the events of which value() is the sum; nullptr for a
 	/// metric.
-	const uncore::event *event() const;
+	const event *first_event() const;
 
 	/// In unit(). Scaled where the event was multiplexed; not a number
 	/// where it never ran or where a metric divides by 0.
 	double value() const;
-	/// Standard error of value() that multiplexing brings, in unit().
-	double error() const;
+	/// Error of value() that multiplexing brings, in unit().
+	double standard_error() const;
 	/// Part of the time that it was counted, 0 to 1; of a metric, the
 	/// smallest of its events'.
 	double share() const;

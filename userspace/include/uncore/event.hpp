@@ -31,7 +31,7 @@ struct event {
 
 	std::string name;		  ///< what to show: name=, or the text
 	std::string text;		  ///< as it was written
-	const uncore::pmu *pmu = nullptr; ///< nullptr: counted on every CPU
+	const pmu_info *pmu = nullptr;	  ///< nullptr: counted on every CPU
 	const event_info *info = nullptr; ///< of the catalogue, if it is there
 	uint32_t type = 0;		  ///< perf_event_attr's
 	uint64_t config = 0, config1 = 0, config2 = 0;

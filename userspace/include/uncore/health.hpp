@@ -24,7 +24,7 @@ enum class condition {
 
 /// A box of a package, or a CPU with its own events.
 struct box_health {
-	const uncore::pmu *pmu = nullptr; ///< nullptr for a CPU's own events
+	const pmu_info *pmu = nullptr; ///< nullptr for a CPU's own events
 	int package = -1;
 	/// On which its events were opened, -1 where they were not.
 	int cpu = -1;

@@ -29,10 +29,10 @@ enum class scope {
 /// an event was never counted, or where it and its error are outside of the
 /// metric's possible range; within the error it is the nearest possible one.
 struct metric_value {
-	const uncore::pmu *pmu = nullptr; ///< with scope::box
-	int package = -1;		  ///< but for scope::machine
-	double value = 0;		  ///< in the metric's unit
-	double error = 0; ///< standard error that scaling brings
+	const pmu_info *pmu = nullptr; ///< with scope::box
+	int package = -1;	       ///< but for scope::machine
+	double value = 0;	       ///< in the metric's unit
+	double error = 0;	       ///< standard error that scaling brings
 	double share = 1; ///< least part of the time that one of its events ran
 	/// duration_time: for how long its events were enabled, on average.
 	std::chrono::nanoseconds time{};

@@ -30,7 +30,7 @@ struct counter_id {
 
 /// Events that count in the same cycles.
 struct counter_group {
-	const uncore::pmu *pmu = nullptr; ///< nullptr: counted on every CPU
+	const pmu_info *pmu = nullptr; ///< nullptr: counted on every CPU
 	std::vector<event> members;
 	/// Was asked for as it is: nothing else is added.
 	bool closed = false;
@@ -41,7 +41,7 @@ struct plan {
 	std::vector<counter_group> groups;
 	/// PMUs whose groups do not fit at once, so that each counts for a part
 	/// of the time.
-	std::vector<const pmu *> multiplexed;
+	std::vector<const pmu_info *> multiplexed;
 	/// In which order to open the groups, so that the kernel lets those of
 	/// a metric that cannot count at once follow one another; empty for
 	/// any.
@@ -84,13 +84,14 @@ public:
 private:
 	using members = std::vector<const event *>;
 
-	UNCORE_HIDDEN bool has_room(const counter_group &group, const members &more) const;
+	UNCORE_HIDDEN bool has_room(const counter_group &group,
+				    const members &more) const;
 	UNCORE_HIDDEN uint32_t group_for(const members &wanted, bool closed);
 	UNCORE_HIDDEN counter_id place(uint32_t group, const event &wanted);
 	UNCORE_HIDDEN std::vector<members>
 	split_up(const members &wanted) const;
 	UNCORE_HIDDEN std::vector<uint32_t> order() const;
-	UNCORE_HIDDEN unsigned turns_of(const pmu *which,
+	UNCORE_HIDDEN unsigned turns_of(const pmu_info *which,
 					std::span<const uint32_t> order) const;
 
 	topology machine_;

@@ -38,18 +38,18 @@ struct UNCORE_EXPORT format_field {
 };
 
 /// Whose PMU it is.
-enum class driver {
+enum class pmu_driver {
 	xeon_uncore,  ///< this project's, under any prefix
 	intel_uncore, ///< the kernel's own
 	other,	      ///< neither, such as the core's
 };
 
 /// A PMU; an uncore PMU is one box of every package.
-struct UNCORE_EXPORT pmu {
+struct UNCORE_EXPORT pmu_info {
 	std::string name; ///< "hswep_cbox_3"
-	uncore::driver driver = driver::other;
-	std::string prefix;		  ///< "hswep"; empty with driver::other
-	std::string box;		  ///< "cbox"
+	pmu_driver driver = pmu_driver::other;
+	std::string prefix; ///< "hswep"; empty with pmu_driver::other
+	std::string box;    ///< "cbox"
 	std::optional<unsigned> instance; ///< 3; none where there is one only
 	uint32_t type = 0;		  ///< perf_event_attr.type
 	/// Its cpumask: one CPU for each package; empty for a PMU of every CPU.
@@ -59,6 +59,10 @@ struct UNCORE_EXPORT pmu {
 
 	const format_field *field(std::string_view name) const;
 };
+
+/// Names of before, which members have as well.
+using driver = pmu_driver;
+using pmu = pmu_info;
 
 /// A socket.
 struct package {
@@ -88,19 +92,19 @@ public:
 
 	std::span<const package> packages() const;
 	/// The uncore PMUs, sorted by box and instance.
-	std::span<const pmu> pmus() const;
+	std::span<const pmu_info> pmus() const;
 	/// All others: "cpu", "msr", "power", ...
-	std::span<const pmu> others() const;
+	std::span<const pmu_info> others() const;
 	/// The processor's generation, as the catalogue calls it ("hswep");
 	/// empty where the library has none for it.
 	std::string_view generation() const;
 
 	/// The PMU of that full name, uncore or not, or nullptr.
-	const pmu *find(std::string_view name) const;
+	const pmu_info *find(std::string_view name) const;
 	/// Uncore PMUs by full name ("hswep_cbox_3"), by name without instance
 	/// ("hswep_cbox"), without prefix ("cbox", "cbox_3"), or by a pattern
 	/// with * and ?.  Empty when none matches.
-	std::vector<const pmu *> match(std::string_view pattern) const;
+	std::vector<const pmu_info *> match(std::string_view pattern) const;
 	/// Online CPUs of all packages, ascending.
 	std::vector<int> cpus() const;
 	/// The package of an online CPU, or -1.
@@ -109,7 +113,8 @@ public:
 private:
 	struct UNCORE_HIDDEN description;
 
-	explicit UNCORE_HIDDEN topology(std::shared_ptr<const description> known);
+	explicit UNCORE_HIDDEN
+	topology(std::shared_ptr<const description> known);
 	std::shared_ptr<const description> known_;
 };
 

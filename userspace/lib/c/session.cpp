@@ -133,7 +133,7 @@ static uncore_value value_of(struct uncore_session &session,
 		.package = v.package(),
 		.is_metric = v.metric() != nullptr,
 		.value = v.value(),
-		.error = v.error(),
+		.error = v.standard_error(),
 		.running = v.share(),
 		.raw = v.raw()};
 }
