@@ -107,6 +107,29 @@ def test_library(tap):
            "the static library keeps libperf to itself", others)
 
 
+def test_cmake_in_c(tap):
+    """A project without C++, by the target of the C library."""
+    source = os.path.join(OUT, "cmake-c")
+    os.makedirs(source)
+    with open(os.path.join(source, "CMakeLists.txt"), "w",
+              encoding="utf-8") as file:
+        file.write("cmake_minimum_required(VERSION 3.20)\n"
+                   "project(outside LANGUAGES C)\n"
+                   "find_package(uncore 0.1 REQUIRED)\n"
+                   "add_executable(rates %s)\n"
+                   "target_link_libraries(rates PRIVATE uncore::uncore-c)\n" %
+                   os.path.join(EXAMPLES, "c", "rates.c"))
+    build = os.path.join(source, "build")
+    step(tap, "find_package(uncore) in a project without C++", "cmake", "-S",
+         source, "-B", build, "-DCMAKE_PREFIX_PATH=" + PREFIX)
+    step(tap, "builds a program in C", "cmake", "--build", build)
+    _, lines = run("objdump", "-p", os.path.join(build, "rates"))
+    needed = [line.split()[1] for line in lines if "NEEDED" in line]
+    tap.ok("libuncore.so.1" in needed and
+           not any("++" in name for name in needed),
+           "which needs libuncore.so.1 and nothing of C++", needed)
+
+
 def test_python(tap, env):
     """The kernel's own events stand in for those of boxes."""
     program = os.path.join(EXAMPLES, "python", "count.py")
@@ -140,6 +163,8 @@ def main():
          os.path.join(EXAMPLES, "bandwidth"), "-B", cmake,
          "-DCMAKE_PREFIX_PATH=" + PREFIX)
     step(tap, "and the example builds", "cmake", "--build", cmake)
+
+    test_cmake_in_c(tap)
 
     count = os.path.join(OUT, "count")
     shutil.copytree(os.path.join(EXAMPLES, "count"), count)

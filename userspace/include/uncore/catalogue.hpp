@@ -46,8 +46,8 @@ struct event_info {
 	std::string_view unit;
 	/// perf_event_attr's words.
 	uint64_t config = 0, config1 = 0, config2 = 0;
-	/// Counters that can count it, bit n for counter n; 0 for a fixed or
-	/// free-running counter of its own.
+	/// Counters that can count it, bit n for counter n; 0 for an event
+	/// of a fixed or free-running counter.
 	uint32_t counters = 0;
 	/// The most it can grow in a cycle.
 	unsigned max_increment = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// What libuncore's functions return when something a caller can handle goes
-/// wrong.  The library throws nothing of its own.
+/// The results of functions that can fail.  The library throws no exceptions,
+/// except std::bad_alloc.
 #pragma once
 
 #include <cstdio>
@@ -40,8 +40,8 @@ struct error {
 	std::abort();
 }
 
-/// Either a value or an error; test it before use.  Who takes the value of an
-/// error, or the error of a value, is ended with a message.
+/// Either a value or an error; test it before use.  Taking the value of an
+/// error, or the error of a value, ends the program with a message.
 template <class T> class [[nodiscard]] result {
 public:
 	result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
@@ -54,11 +54,12 @@ public:
 
 	T &operator*() & { return const_cast<T &>(std::as_const(*this).get()); }
 	const T &operator*() const & { return get(); }
-	T &&operator*() && { return std::move(**this); }
+	/// By value, so that "for (x : *function())" has something to refer to.
+	T operator*() && { return std::move(**this); }
 	T *operator->() { return &**this; }
 	const T *operator->() const { return &get(); }
 
-	/// The failure; only when there is no value.
+	/// The failure, of a result without a value.
 	const uncore::error &error() const
 	{
 		if (const auto *failure = std::get_if<1>(&state_))

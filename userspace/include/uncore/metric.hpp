@@ -30,7 +30,7 @@ enum class scope {
 /// metric's possible range; within the error it is the nearest possible one.
 struct metric_value {
 	const pmu_info *pmu = nullptr; ///< with scope::box
-	int package = -1;	       ///< but for scope::machine
+	int package = -1;	       ///< -1 with scope::machine
 	double value = 0;	       ///< in the metric's unit
 	double error = 0;	       ///< standard error that scaling brings
 	double share = 1; ///< least part of the time that one of its events ran
@@ -54,7 +54,7 @@ public:
 	const metric_info &info() const { return *info_; }
 
 	/// Has the session add up what the values of each box, package or of
-	/// the machine need, so that these have an error of their own.  To be
+	/// the machine need, so that the session estimates their errors.  To be
 	/// called before session::enable(); without, the errors of parts add
 	/// up.
 	void watch(session &counts, uncore::scope where);

@@ -4,8 +4,8 @@
 /// one PMU: a group's events count in the same cycles, and one system call
 /// reads them all.  The planner knows how many counters a box has, which of
 /// them an event may use and which filters events share; so it puts together
-/// what fits, lets groups take turns where they do not all fit (the kernel
-/// multiplexes them), and refuses what can never be counted, with the reason.
+/// what fits, leaves groups that do not fit together to the kernel, which
+/// multiplexes them, and refuses what can never be counted, with the reason.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +60,7 @@ UNCORE_EXPORT result<void> fit(std::span<const event> events,
 class UNCORE_EXPORT planner {
 public:
 	/// For each term of what was added, where each of its events is
-	/// counted. An event that is no counter (duration_time) has none.
+	/// counted. duration_time, which needs no counter, has none.
 	using places = std::vector<std::vector<counter_id>>;
 
 	explicit planner(const topology &machine);

@@ -60,7 +60,7 @@ struct UNCORE_EXPORT pmu_info {
 	const format_field *field(std::string_view name) const;
 };
 
-/// Names of before, which members have as well.
+/// Former names; members have them as well.
 using driver = pmu_driver;
 using pmu = pmu_info;
 
@@ -79,11 +79,10 @@ public:
 	topology(const topology &) = default;
 	topology &operator=(const topology &) = default;
 
-	/// Reads the machine; a driver that is not loaded is no error, pmus()
-	/// is empty then.
+	/// Reads the machine; pmus() is empty when no driver is loaded.
 	/// @param sysfs where sysfs is; tests give recorded trees.
-	/// Errors: errc::system when there is no such tree.  Entries that make
-	/// no sense are left out.
+	/// Errors: errc::system when the tree does not exist.  Entries that
+	/// make no sense are left out.
 	static result<topology>
 	read(const std::filesystem::path &sysfs = "/sys");
 	/// A machine of that generation of which nothing else is known: no
