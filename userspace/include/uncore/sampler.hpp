@@ -48,7 +48,7 @@ struct sampled_event {
 	/// As opened; attr->size says how much of it there is.  The sampler's.
 	const perf_event_attr *attr = nullptr;
 	std::vector<uint64_t> ids; ///< one for each CPU
-	std::span<const int> cpus;
+	std::vector<int> cpus;
 };
 
 class UNCORE_EXPORT sampler {
