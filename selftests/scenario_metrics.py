@@ -17,7 +17,8 @@ import subprocess
 import sys
 
 from lib.metric_causes import FIXED, METRICS, is_relay
-from lib.uncore import SIM, Machine, Tap, pmus, read, write
+from lib.traffic import Uncore
+from lib.uncore import SIM, Machine, Tap, pmus, read, running_clock, write
 from metrics import count, fit
 from scenarios import causes, flow
 from scenarios.expected import NO_CAUSE, expected
@@ -133,6 +134,34 @@ def test_mixed(tap):
     tap.ok(done.returncode == 0 and got == want,
            "mixed: a package has one frequency, after some of them",
            ["got %r, want %r" % (got, want), done.stdout, *numbers.comments])
+
+
+def test_possible(tap):
+    """Metrics of more events than counters, while traffic changes."""
+    wrong, values, advice = [], [], True
+    with running_clock(), subprocess.Popen(
+            [sys.executable, PLAY, "--for", "30", "mixed"],
+            stdout=subprocess.DEVNULL) as player:
+        for _ in range(3):
+            run = Uncore("stat", "-M", "llc", "-d", "2", "--per-socket",
+                         "--json")
+            advice &= "are multiplexed" in run.err and \
+                "count them apart (-M " in run.err
+            rows = run.json()["metrics"] if run.status == 0 else []
+            values += [row["value"] for row in rows]
+            wrong += run.comments()[:2] if not rows else [
+                "%s" % row for row in rows
+                if (row["value"] is not None and
+                    not 0 <= row["value"] <= (
+                        100 if row["unit"] == "%" else math.inf)) or
+                (row["value"] is None and "not possible" not in
+                 row.get("reason", "not possible"))]
+        player.terminate()
+    write(SIM + "rates", "off")
+    tap.ok(not wrong and len(values) - values.count(None) > len(values) / 2,
+           "mixed: of %d values of stat -M llc none is impossible" %
+           len(values), wrong + ["%d have none" % values.count(None)])
+    tap.ok(advice, "and it says how to count them apart")
 
 
 # --- what is counted together ------------------------------------------------------
@@ -338,6 +367,7 @@ def main():
         for name in causes.STEADY:
             done |= test_scenario(tap, name, everything, together)
         test_mixed(tap)
+        test_possible(tap)
         left = {metric.name for metric in METRICS} - done
         tap.ok(left == set(NO_CAUSE), "all metrics but %d, each with a reason" %
                len(NO_CAUSE), sorted(left ^ set(NO_CAUSE)))
