@@ -15,11 +15,6 @@
 #include "sampling.h"
 #include "slot.h"
 
-static struct unc_pmu *to_unc_pmu(struct pmu *pmu)
-{
-	return container_of(pmu, struct unc_pmu, pmu);
-}
-
 static bool unc_known_bits(const struct unc_type *type, const u64 config[3])
 {
 	const struct unc_field *f;
@@ -263,8 +258,7 @@ static int unc_event_prepare(struct perf_event *event, struct unc_event *ue)
 
 static struct unc_box *unc_find_box(const struct perf_event *event)
 {
-	const struct unc_pmu *pmu = container_of(event->pmu, struct unc_pmu,
-						 pmu);
+	const struct unc_pmu *pmu = to_unc_pmu(event->pmu);
 	struct unc_package *pkg = unc_package_of_cpu(event->cpu);
 
 	return pkg ? *unc_package_box_place(pkg, pmu->type, pmu->index) : NULL;

@@ -18,11 +18,6 @@
 #include "sampling.h"
 #include "slot.h"
 
-static struct unc_pmu *to_unc_pmu(struct pmu *pmu)
-{
-	return container_of(pmu, struct unc_pmu, pmu);
-}
-
 /* --- counting ------------------------------------------------------------ */
 
 /* Freeze the box until perf enables the PMU on this CPU, so that all starts at once. */

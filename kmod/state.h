@@ -298,6 +298,11 @@ struct unc_pmu {
 	struct list_head events;
 };
 
+static inline struct unc_pmu *to_unc_pmu(struct pmu *pmu)
+{
+	return container_of(pmu, struct unc_pmu, pmu);
+}
+
 /* The machine; there is one, unc. */
 struct unc_machine {
 	const struct unc_generation *gen;

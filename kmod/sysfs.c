@@ -105,8 +105,7 @@ static ssize_t unc_text_show(struct device *dev, struct device_attribute *attr,
 static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr,
 			    char *page)
 {
-	struct unc_pmu *pmu = container_of(dev_get_drvdata(dev),
-					   struct unc_pmu, pmu);
+	struct unc_pmu *pmu = to_unc_pmu(dev_get_drvdata(dev));
 	cpumask_var_t mask;
 	unsigned int i;
 	ssize_t n;
