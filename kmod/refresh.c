@@ -13,8 +13,8 @@
 
 /* Counts that may come at once whatever the time passed: injected traffic, skew. */
 #define UNC_SLACK	(1ULL << 16)
-/* Reads until a clock that runs has moved. */
-#define UNC_CLOCK_TRIES	10
+/* Reads that tell whether a clock runs: each one sees it move, or none does. */
+#define UNC_CLOCK_READS	10
 
 /* The most that a slot can count in some time: twice what the fastest clock allows. */
 static u64 unc_refresh_most(const struct unc_slot *slot, u64 ns)
@@ -87,27 +87,27 @@ static void unc_refresh_verify_ctl(struct unc_box *box, unsigned int ctr)
 	unc_refresh_resync(box, &box->slot[c->slot]);
 }
 
-/* Does the fixed counter move within a few reads? */
-static bool unc_refresh_clock_moves(struct unc_box *box)
+/* How many of UNC_CLOCK_READS reads see the fixed counter move? */
+static unsigned int unc_refresh_clock_moves(struct unc_box *box)
 {
 	struct unc_slot clock = { .ctr = UNC_FIXED };
-	unsigned int tries;
-	u64 first, now;
+	unsigned int reads, moves = 0;
+	u64 before = 0, now = 0;
 
-	if (!unc_access_read_counter(box, &clock, &first))
-		return false;
-	for (tries = 0; tries < UNC_CLOCK_TRIES; tries++) {
+	for (reads = 0; reads <= UNC_CLOCK_READS; reads++) {
+		before = now;
 		clock.stamp = 0;
-		if (unc_access_read_counter(box, &clock, &now) && now != first)
-			return true;
+		if (!unc_access_read_counter(box, &clock, &now))
+			return 0;
+		moves += reads && now != before;
 	}
-	return false;
+	return moves;
 }
 
 /*
  * The fixed counter does not move.  Its clock may have stopped, or another program may
- * have frozen the box or the package: then it moves once they are unfrozen.  An
- * overflow that has frozen the package shows in the status.
+ * have frozen the box or the package: then each read sees it move once they are
+ * unfrozen.  An overflow that has frozen the package shows in the status.
  */
 static void unc_refresh_verify_clock(struct unc_box *box)
 {
@@ -115,7 +115,7 @@ static void unc_refresh_verify_clock(struct unc_box *box)
 		return;
 	if (unc.gen->global.ctl)
 		unc_global_unfreeze(&box->pkg->overflow);
-	if (unc_refresh_clock_moves(box))
+	if (unc_refresh_clock_moves(box) == UNC_CLOCK_READS)
 		unc_report_foreign(box);
 }
 
