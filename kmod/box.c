@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programming and reading a box.  All functions are called with the box's lock held
+ * Programming a box.  All functions are called with the box's lock held
  * and interrupts off, on a CPU of its package.
  *
  * Changes are collected between unc_box_begin() and unc_box_end() and reach the

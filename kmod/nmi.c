@@ -13,7 +13,6 @@
 #include <linux/module.h>
 #include <asm/apic.h>
 #include <asm/nmi.h>
-#include <asm/unwind.h>
 
 #include "global.h"
 #include "nmi.h"
