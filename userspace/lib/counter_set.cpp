@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <deque>
 #include <optional>
 
@@ -28,6 +29,7 @@ struct counted_value::record {
 	double value, error, share;
 	uint64_t raw;
 	nanoseconds enabled;
+	std::string reason;
 };
 
 struct unavailable_metric::record {
@@ -45,6 +47,8 @@ struct event_value {
 	int package;
 	std::vector<counter_at> counters; ///< none for duration_time
 	sum_set sum{};
+	/// Boxes that did not answer when the counters were opened.
+	std::vector<const box_health *> absent{};
 };
 
 error not_open()
@@ -111,6 +115,8 @@ struct counter_set::state {
 	};
 	result<void> prepare(std::string_view name, addition &more) const;
 	void watch(scope where);
+	event_value &row_at(size_t first, const event_value &wanted,
+			    scope where);
 	void add_rows(size_t index, const event_term &term,
 		      const std::vector<counter_id> &ids, scope where);
 	counted_value::record value_of(const event_value &row,
@@ -222,6 +228,11 @@ uint64_t counted_value::raw() const
 nanoseconds counted_value::enabled() const
 {
 	return record_->enabled;
+}
+
+std::string_view counted_value::reason() const
+{
+	return record_->reason;
 }
 
 unavailable_metric::unavailable_metric(const record *record) : record_(record)
@@ -343,38 +354,55 @@ std::vector<unavailable_metric> counter_set::unavailable() const
 
 // --- counting
 
-/// Adds an event's counters to its rows, one for each place.
+/// The row of a term for a box of a package, of those from @p first on.
+event_value &counter_set::state::row_at(size_t first, const event_value &wanted,
+					scope where)
+{
+	std::vector<event_value> &all = rows[size_t(where)];
+	event_value made = wanted;
+
+	if (where == scope::machine)
+		made.package = -1;
+	if (where != scope::box)
+		made.pmu = nullptr;
+
+	const auto row = std::find_if(
+		all.begin() + ptrdiff_t(first), all.end(),
+		[&](const event_value &v) {
+			return v.package == made.package && v.pmu == made.pmu;
+		});
+
+	return row != all.end() ? *row : all.emplace_back(std::move(made));
+}
+
+/// Adds an event's counters to its rows, one for each place, and its boxes that
+/// have none.
 void counter_set::state::add_rows(size_t index, const event_term &term,
 				  const std::vector<counter_id> &ids,
 				  scope where)
 {
 	std::vector<event_value> &all = rows[size_t(where)];
-	const ptrdiff_t first = ptrdiff_t(all.size());
+	const size_t first = all.size();
 
-	for (size_t e = 0; e < ids.size(); e++)
+	for (size_t e = 0; e < ids.size(); e++) {
+		event_value wanted{index, &term, term.events[e].pmu, -1, {}};
+
 		for (size_t c = 0; c < counts->cpus(ids[e]).size(); c++) {
-			const int package =
-				where == scope::machine
-					? -1
-					: counts->package(ids[e], c);
-			const pmu_info *pmu = where == scope::box
-						      ? term.events[e].pmu
-						      : nullptr;
-			auto row = std::find_if(
-				all.begin() + first, all.end(),
-				[&](const event_value &v) {
-					return v.package == package &&
-					       v.pmu == pmu;
-				});
-
-			if (row == all.end())
-				row = all.insert(
-					row, {index, &term, pmu, package, {}});
-			row->counters.push_back({ids[e], c});
+			wanted.package = counts->package(ids[e], c);
+			row_at(first, wanted, where)
+				.counters.push_back({ids[e], c});
 		}
+		for (const box_health &box : counts->health(period::total)) {
+			if (!box.pmu || box.pmu != wanted.pmu ||
+			    box.condition != condition::absent)
+				continue;
+			wanted.package = box.package;
+			row_at(first, wanted, where).absent.push_back(&box);
+		}
+	}
 	if (ids.empty())
 		all.push_back({index, &term, nullptr, -1, {}});
-	std::stable_sort(all.begin() + first, all.end(),
+	std::stable_sort(all.begin() + ptrdiff_t(first), all.end(),
 			 [](const event_value &a, const event_value &b) {
 				 return a.package < b.package;
 			 });
@@ -451,16 +479,38 @@ result<void> counter_set::read()
 	return state_->counts ? state_->counts->read() : not_open();
 }
 
+result<void> counter_set::sample()
+{
+	return state_->counts ? state_->counts->sample() : not_open();
+}
+
+nanoseconds counter_set::sample_time() const
+{
+	return state_->counts ? state_->counts->sample_time() : nanoseconds();
+}
+
+std::vector<std::string> counter_set::news()
+{
+	return state_->counts ? state_->counts->news()
+			      : std::vector<std::string>();
+}
+
 counted_value::record counter_set::state::value_of(const event_value &row,
 						   period when) const
 {
 	const event &first = row.term->events.front();
 	std::string_view unit = first.unit;
+	std::vector<const box_health *> boxes = row.absent;
 	count got;
 
-	if (row.counters.empty() && unit.empty())
+	for (const counter_at &c : row.counters)
+		boxes.push_back(&counts->health(c.counter, c.cpu_index, when));
+
+	if (first.type == event::duration_time && unit.empty())
 		unit = "ns";
-	if (!row.counters.empty()) {
+	if (row.counters.empty() && !row.absent.empty()) {
+		got.value = std::nan("");
+	} else if (!row.counters.empty()) {
 		got = when == period::interval ? counts->interval(row.sum, 0)
 					       : counts->total(row.sum, 0);
 	} else {
@@ -481,7 +531,8 @@ counted_value::record counter_set::state::value_of(const event_value &row,
 		got.error * first.scale,
 		got.share(),
 		got.raw,
-		got.enabled};
+		got.enabled,
+		reason_of(boxes)};
 }
 
 std::vector<counted_value> counter_set::values(scope where, period when) const
@@ -507,7 +558,7 @@ std::vector<counted_value> counter_set::values(scope where, period when) const
 		     m.evaluate(*state_->counts, when, where))
 			add({index, info.name, info.unit, v.pmu, v.package,
 			     &info, nullptr, v.value, v.error, v.share, 0,
-			     v.time});
+			     v.time, v.reason});
 		index++;
 	}
 	return all;

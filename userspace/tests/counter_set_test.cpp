@@ -171,6 +171,51 @@ TEST_F(counter_sets, opens_again_after_close)
 	EXPECT_EQ(totals(scope::machine)[0].raw(), 4000000000u);
 }
 
+/// A box that does not answer when the counters are opened, and one that is
+/// lost.
+TEST_F(counter_sets, boxes_that_are_missing_have_reasons)
+{
+	const int cpu =
+		counters_.machine().match("imc_2").front()->cpus.front();
+
+	add_events("imc/cas_count.rd/");
+	add_metrics("mem_bw_reads");
+	backend_->silent.insert({"hswep_imc_2", cpu});
+	count(1s);
+
+	const auto boxes = totals(scope::box);
+	const auto all = totals(scope::machine);
+
+	ASSERT_GE(boxes.size(), 16u);
+	EXPECT_EQ(boxes[1].reason(), "");
+	EXPECT_EQ(boxes[2].pmu()->name, "hswep_imc_2");
+	EXPECT_TRUE(std::isnan(boxes[2].value()));
+	EXPECT_NE(boxes[2].reason().find("hswep_imc_2"), std::string::npos);
+	ASSERT_EQ(all.size(), 2u);
+	EXPECT_EQ(all[0].raw(), 15000000000u);
+	EXPECT_EQ(all[0].reason(), boxes[2].reason());
+	EXPECT_EQ(all[1].reason(), boxes[2].reason());
+	EXPECT_EQ(counters_.news().size(), 1u);
+	EXPECT_TRUE(counters_.news().empty());
+}
+
+TEST_F(counter_sets, sampling_keeps_the_interval)
+{
+	add_events("imc_0/dclk/,duration_time");
+	count(1s);
+	backend_->advance(1s);
+	ASSERT_TRUE(counters_.sample());
+	backend_->advance(1s);
+	ASSERT_TRUE(counters_.read());
+	EXPECT_EQ(counters_.elapsed(period::interval), 2s);
+	EXPECT_EQ(counters_.values(scope::machine, period::interval)[0].raw(),
+		  4000000000u);
+	EXPECT_EQ(counters_.sample_time(), 0s);
+	counters_.close();
+	EXPECT_EQ(counters_.sample().error().code, errc::misuse);
+	EXPECT_TRUE(counters_.news().empty());
+}
+
 TEST_F(counter_sets, bad_input_changes_nothing)
 {
 	add_events("imc_0/dclk/");

@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -59,9 +60,11 @@ public:
 	const event *first_event() const;
 
 	/// In unit(). Scaled where the event was multiplexed; not a number
-	/// where it never ran or where a metric divides by 0.
+	/// where it never ran, where no box answers, and where a metric divides
+	/// by 0 or is outside of its possible range.
 	double value() const;
-	/// Error of value() that multiplexing brings, in unit().
+	/// Error of value() that multiplexing brings, in unit(); not a number
+	/// where it is unknown, with fewer than three reads.
 	double standard_error() const;
 	/// Part of the time that it was counted, 0 to 1; of a metric, the
 	/// smallest of its events'.
@@ -72,6 +75,9 @@ public:
 	/// Time for which it was enabled: the sum over an event's counters, the
 	/// average over a metric's.
 	std::chrono::nanoseconds enabled() const;
+	/// One line: why there is no value, or which boxes are missing from it;
+	/// empty if none.
+	std::string_view reason() const;
 
 private:
 	friend class counter_set;
@@ -146,11 +152,20 @@ public:
 	/// values.
 	void close();
 
-	/// Errors of these three: of session; errc::misuse when the counters
+	/// Errors of these four: of session; errc::misuse when the counters
 	/// are not open.
 	result<void> enable();
 	result<void> disable();
+	/// After errc::gone the boxes and CPUs that remain are read, and values
+	/// have a reason().
 	result<void> read();
+	/// Read within an interval, for better scaling of multiplexed events;
+	/// and the time after which to do so again, see session.
+	result<void> sample();
+	std::chrono::nanoseconds sample_time() const;
+	/// Lines about boxes and CPUs that were lost since the last call, or
+	/// that did not answer when the counters were opened.
+	std::vector<std::string> news();
 
 	/// The values of the last read(): of each event, then of each metric,
 	/// in the order of adding; of each by package, then in the order of

@@ -103,6 +103,8 @@ struct uncore_value {
 	double running;	   /* part of the time that it was counted, 0 to 1 */
 	uint64_t raw;	   /* an event's count as the hardware has it; 0 for a
 			      metric */
+	const char *reason; /* why a value is missing, or which boxes are missing
+			       from it; "" if none */
 };
 
 /* An event of the catalogue that a box of this machine has. */
@@ -216,10 +218,21 @@ UNCORE_EXPORT int uncore_session_close(struct uncore_session *session);
 UNCORE_EXPORT int uncore_session_enable(struct uncore_session *session);
 UNCORE_EXPORT int uncore_session_disable(struct uncore_session *session);
 /*
- * Read all counters. UNCORE_GONE names a box that stopped answering or a CPU
- * that went offline, once; whatever could be read is there.
+ * Read all counters. UNCORE_GONE names, once, a box that stopped answering or a
+ * CPU that went offline: what remains is read, and values have a reason.
  */
 UNCORE_EXPORT int uncore_session_read(struct uncore_session *session);
+/*
+ * Read all counters within an interval, which continues. If events are
+ * multiplexed, this makes scaling better and its error known.
+ */
+UNCORE_EXPORT int uncore_session_sample(struct uncore_session *session);
+/*
+ * Time in nanoseconds after which to call uncore_session_sample() again; 0 where
+ * no event has been multiplexed.
+ */
+UNCORE_EXPORT uint64_t
+uncore_session_sample_time(const struct uncore_session *session);
 /*
  * Time in nanoseconds between the last two reads (or enable and the only one), or
  * from enable to the last read; 0 when the session is not open.
@@ -273,7 +286,8 @@ struct uncore_sampler;
 
 /*
  * Create a sampler on this machine: it records what ran on a CPU each time that
- * an event has counted a number of times.
+ * an event has counted a number of times. A box's event is sampled on all CPUs of
+ * its sockets: each of them has a sample for each overflow.
  * @sysfs: as for uncore_session_new(), also in what is returned.
  */
 UNCORE_EXPORT struct uncore_sampler *uncore_sampler_new(const char *sysfs);

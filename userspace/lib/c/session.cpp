@@ -105,6 +105,18 @@ int uncore_session_read(struct uncore_session *session)
 	return guarded(session, [&] { return session->counters->read(); });
 }
 
+int uncore_session_sample(struct uncore_session *session)
+{
+	return guarded(session, [&] { return session->counters->sample(); });
+}
+
+uint64_t uncore_session_sample_time(const struct uncore_session *session)
+{
+	if (!session || !session->counters)
+		return 0;
+	return uint64_t(session->counters->sample_time().count());
+}
+
 static bool is_period(enum uncore_period period)
 {
 	return period == UNCORE_INTERVAL || period == UNCORE_TOTAL;
@@ -135,7 +147,8 @@ static uncore_value value_of(struct uncore_session &session,
 		.value = v.value(),
 		.error = v.standard_error(),
 		.running = v.share(),
-		.raw = v.raw()};
+		.raw = v.raw(),
+		.reason = text(v.reason())};
 }
 
 size_t uncore_session_evaluate(struct uncore_session *session,

@@ -123,6 +123,7 @@ static void test_null(void)
 		uncore_session_enable(NULL),
 		uncore_session_disable(NULL),
 		uncore_session_read(NULL),
+		uncore_session_sample(NULL),
 		uncore_session_value(NULL, 0, NULL),
 		uncore_session_value(s, 0, NULL),
 		uncore_session_event(NULL, 0, NULL),
@@ -151,6 +152,7 @@ static void test_null(void)
 	good &= same(uncore_session_evaluate(NULL, UNCORE_BOX, UNCORE_TOTAL),
 		     0, "values");
 	good &= same(uncore_session_elapsed(NULL, UNCORE_TOTAL), 0, "time");
+	good &= same(uncore_session_sample_time(NULL), 0, "time");
 	good &= same(uncore_sampler_fd(NULL), -1, "descriptor");
 	uncore_session_free(NULL);
 	uncore_sampler_free(NULL);
@@ -186,6 +188,7 @@ static void test_elapsed(void)
 	struct uncore_value v;
 
 	good &= start(s);
+	good &= same(uncore_session_sample(s), UNCORE_OK, "sample");
 	nanosleep(&pause, NULL);
 	good &= same(uncore_session_read(s), UNCORE_OK, "read");
 	nanosleep(&pause, NULL);
@@ -493,7 +496,8 @@ static void test_counts(const char *event)
 		const struct uncore_value v = value_at(s, i);
 
 		good &= same(v.raw, 3 * CYCLES, v.pmu) &&
-			v.value == v.raw && v.running == 1 && !v.error;
+			v.value == v.raw && v.running == 1 && !v.error &&
+			!v.reason[0];
 		good &= same(v.package, uncore_session_package(s, i),
 			     "its package");
 		good &= !!strchr(v.pmu, '_');
@@ -509,6 +513,7 @@ static void test_samples(const char *event)
 {
 	struct uncore_session *names = session_of(event, NULL);
 	const size_t packages = uncore_session_packages(names);
+	const int cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	struct samples all = { .pmu = "", .period = PERIOD };
 	struct uncore_sampler *s = sampler_of(event, PERIOD);
 	bool good;
@@ -520,19 +525,19 @@ static void test_samples(const char *event)
 	for (int i = 1; i <= SAMPLES; i++) {
 		advance(PERIOD);
 		good &= is_readable(s, PATIENCE_MS);
-		collect(s, i * packages, &all);
+		collect(s, i * cpus, &all);
 	}
 	good &= same(uncore_sampler_disable(s), UNCORE_OK, "disable");
-	good &= same(all.n, SAMPLES * packages, "samples");
+	good &= same(all.n, SAMPLES * cpus, "samples");
 	good &= same(all.wrong, 0, "wrong samples");
 	good &= same(all.lost, 0, "lost samples");
 	for (size_t i = 0; i < packages; i++)
 		good &= same(all.by_package[uncore_session_package(names, i)],
-			     SAMPLES, "samples of a package");
+			     SAMPLES * cpus / packages, "samples of a package");
 	good &= !is_readable(s, 0);
 	uncore_session_free(names);
 	uncore_sampler_free(s);
-	ok(good, "samples of each package, each announced by the descriptor");
+	ok(good, "samples of each CPU, each announced by the descriptor");
 }
 
 static bool may_count(void)
