@@ -195,7 +195,7 @@ def test_figures(tap, prometheus, port):
     late: of each figure a minute that has it right."""
     hardware, want = machine(), causes_of(SCENARIO)
     # a rate is of a minute, which must have passed
-    scraped = prometheus.wait_for("uncore_up offset 70s",
+    scraped = prometheus.wait_for("max by (instance) (uncore_up offset 70s)",
                                   lambda got: len(got) == 3)
     tap.ok(len(scraped) == 3, "it scrapes three machines", [repr(scraped)])
     for name, expr, close, value_of in (

@@ -7,14 +7,16 @@ again, while CPUs go and come, while it is stopped, and while another program wa
 the counters too. A box dies.
 """
 
+import json
 import os
 import re
 import signal
 import subprocess
+import sys
 import time
 
 from lib.command import LIMIT, PATIENCE, comments, one_line, run, started
-from lib.exposition import Daemon, value
+from lib.exposition import Daemon, up, value
 from lib.top import TASK, dead_box, hold_tracepoint
 from lib.traffic import UNCORE, Event
 from lib.uncore import (BUILD, SIM, TOP, Machine, Tap, pmus, read,
@@ -191,14 +193,14 @@ def test_reload(tap, machine, daemon):
     tap.ok(refused.returncode != 0, "counters that are open keep the driver")
     # What was counted up to the signal is not lost, though no scrape saw it.
     daemon.send(signal.SIGUSR1)
-    gone = daemon.wait_for(lambda now: value(now, "uncore_up") == 0)
+    gone = daemon.wait_for(lambda now: up(now) == 0)
     Machine.wait_unused()
     done = subprocess.run(["rmmod", "xeon_uncore"], check=False,
                           stderr=subprocess.PIPE)
     tap.ok(done.returncode == 0, "SIGUSR1 lets it be unloaded",
            [done.stderr.decode()])
     gone = daemon.fresh()
-    tap.ok(value(gone, "uncore_up") == 0 and
+    tap.ok(up(gone) == 0 and
            not [key for key in gone if key[0] == "uncore_memory_bytes_total"],
            "without a driver it is not up, and has no series")
     tap.ok(value(daemon.fresh(), "uncore_read_errors_total") >
@@ -206,7 +208,7 @@ def test_reload(tap, machine, daemon):
     send([reads()])             # which nobody counts
     with running_clock():
         subprocess.run(["insmod", DRIVER], check=True)
-    back = daemon.wait_for(lambda now: value(now, "uncore_up") == 1)
+    back = daemon.wait_for(lambda now: up(now) == 1)
     tap.ok(lines_read(back, before) == 1000,
            "with the driver loaded again it is up, and counts go on",
            ["%s" % lines_read(back, before)])
@@ -244,7 +246,7 @@ def test_hotplug(tap, daemon):
         now, "uncore_clock_cycles_total", socket="1") is None)
     tap.ok(value(gone, "uncore_clock_cycles_total", socket="1") is None and
            value(gone, "uncore_clock_cycles_total", socket="0") is not None and
-           value(gone, "uncore_up") == 1,
+           up(gone) == 1,
            "all of its socket go: so do its series, and no others")
     for cpu in cpus:
         write(CPU % cpu, "1")
@@ -276,7 +278,7 @@ def test_suspended(tap, daemon):
         daemon.send(signal.SIGCONT)
         answer = connection.getresponse()
         text = answer.read().decode()
-    tap.ok(answer.status == 200 and "uncore_up 1" in text,
+    tap.ok(answer.status == 200 and "uncore_up{socket=\"1\"} 1" in text,
            "stopped and continued: who has asked meanwhile gets an answer",
            ["status %d" % answer.status, text[:200]])
     after = daemon.fresh()
@@ -305,15 +307,90 @@ def test_dead_box(tap):
         others = {channel: counted(after, moved, "uncore_memory_clock_cycles",
                                    socket="1", channel=channel)
                   for channel in ("1", "2", "3")}
-        tap.ok(lines_read(after, moved) == 0 and
-               others == {"1": 1000, "2": 0, "3": 1000},
-               "a box that stops answering: its last count; others go on",
+        tap.ok(lines_read(after, moved) is None and
+               others == {"1": 1000, "2": None, "3": 1000},
+               "a box that stops answering: its series end; others go on",
                ["%s" % lines_read(after, moved), repr(others)])
+        boxes = {(dict(labels)["socket"], dict(labels)["box"],
+                  dict(labels)["number"]): count
+                 for (name, labels), count in after.items()
+                 if name == "uncore_box_up"}
+        tap.ok([box for box, is_up in boxes.items() if not is_up] ==
+               [("1", "imc", "2")] and len(boxes) > 20 and up(after) == 1 and
+               value(after, "uncore_box_down_info", socket="1", box="imc",
+                     number="2", reason="dead") == 1,
+               "uncore_box_up says which it is, and why", [repr(boxes)])
+        topology, snapshot = (json.loads(daemon.request("/api/" + name)[2])
+                              for name in ("topology", "snapshot"))
+        down = [(topology["boxes"][int(at)]["pmu"],
+                 topology["boxes"][int(at)]["socket"], why)
+                for at, why in snapshot.get("down", {}).items()]
+        unknown = {topology["counters"][i]["event"].split("/")[0]
+                   for i, count in enumerate(snapshot["counts"])
+                   if count is None}
+        tap.ok(down == [("hswep_imc_2", 1, "dead")] and
+               unknown == {"hswep_imc_2"},
+               "the map is told: dead, and no counts",
+               [repr(down), repr(unknown)])
         status, said = daemon.end()
         tap.ok(status == 0 and said.count("\n") == 1 and
                "hswep_imc_2 of socket 1 does not answer" in said,
                "and one line says so", ["status %d" % status, said])
+    test_dead_at_start(tap)
     write(SIM + "fault", dead_box(1, "imc_2", False))
+
+
+def test_dead_at_start(tap):
+    """The channel is dead already: the others are exported, and cgroups, too."""
+    with Daemon("serve", "--cgroups", "2") as daemon:
+        seen = daemon.fresh()
+        channels = {dict(labels)["channel"] for name, labels in seen
+                    if name == "uncore_memory_clock_cycles_total" and
+                    dict(labels)["socket"] == "1"}
+        scraper = Scraper(seen)
+        work_in("")
+        daemon.wait_for(scraper.take)
+        daemon.fresh(scraper.take)
+        tap.ok(up(seen) == 1 and "1" in channels and "2" not in channels and
+               scraper.adds_up(),
+               "started with a dead channel: others are exported, with cgroups",
+               [repr(channels), *scraper.comments()])
+        status, said = daemon.end()
+        tap.ok(status == 0, "SIGTERM ends it",
+               ["status %d" % status, *said.splitlines()])
+
+
+def test_generation(tap):
+    """Whatever the generation: all that is counted is counted all of the time, for
+    Prometheus, on the map and in uncore live, beside each other."""
+    with Daemon("serve", "--per-box") as daemon:
+        daemon.fresh()
+        with Daemon("serve") as second:
+            second.fresh()
+            time.sleep(1)
+            seen = daemon.fresh()
+            shares = [count for (name, _), count in seen.items()
+                      if name == "uncore_events_running_ratio"]
+            counts = {name for name, labels in seen if name.endswith("_total")
+                      and "socket" in dict(labels)
+                      and not name.startswith("uncore_events_")}
+            tap.ok(len(counts) >= 7 and set(shares) == {1.0},
+                   "serve: %d series, each counted all of the time, also when "
+                   "there are two" % len(counts),
+                   [repr(sorted(counts)), repr(shares)])
+        topology, snapshot = (json.loads(daemon.request("/api/" + name)[2])
+                              for name in ("topology", "snapshot"))
+        tap.ok(len(topology["counters"]) == len(snapshot["counts"]) > 0 and
+               None not in snapshot["counts"] and "shared" not in snapshot and
+               "down" not in snapshot,
+               "map: so are all %d counters" % len(snapshot["counts"]),
+               [repr(snapshot)])
+    done = run("live", "--once", "--no-tasks", "-I", "500")
+    rows = [line for line in done.stdout.splitlines()
+            if re.search(r"\d(?:B/s|/s|Hz|%)", line)]
+    tap.ok(done.returncode == 0 and len(rows) >= 4 and
+           "counted" not in done.stdout, "live: %d rows have numbers" % len(rows),
+           comments(done))
 
 
 def test_rival(tap, daemon):
@@ -478,7 +555,7 @@ def test_cgroups_reload(tap, daemon, name):
     """The driver goes and comes: nothing goes back, and it still adds up."""
     before = daemon.scrape()
     daemon.send(signal.SIGUSR1)
-    daemon.wait_for(lambda now: value(now, "uncore_up") == 0)
+    daemon.wait_for(lambda now: up(now) == 0)
     Machine.wait_unused()
     done = subprocess.run(["rmmod", "xeon_uncore"], check=False,
                           stderr=subprocess.PIPE)
@@ -486,7 +563,7 @@ def test_cgroups_reload(tap, daemon, name):
            [done.stderr.decode()])
     with running_clock():
         subprocess.run(["insmod", DRIVER], check=True)
-    back = daemon.wait_for(lambda now: value(now, "uncore_up") == 1)
+    back = daemon.wait_for(lambda now: up(now) == 1)
     went_back = [repr(key) for key, count in back.items()
                  if key[0] == "uncore_cgroup_memory_bytes_total" and
                  count < before.get(key, 0)]
@@ -502,6 +579,10 @@ def test_cgroups_reload(tap, daemon, name):
 
 def main():
     tap = Tap()
+    if sys.argv[1:] == ["generation"]:
+        with Machine(tap, clock="real"):
+            test_generation(tap)
+        tap.end()
     if not os.access(TASK, os.X_OK):
         tap.skip_all("%s is not built" % os.path.relpath(TASK, TOP))
     with Machine(tap) as machine:

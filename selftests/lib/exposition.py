@@ -94,6 +94,12 @@ def value(samples, name, **labels):
     return samples.get((name, frozenset(labels.items())))
 
 
+def up(samples):
+    """uncore_up of the socket with the least, or None."""
+    return min((count for (name, _), count in samples.items()
+                if name == "uncore_up"), default=None)
+
+
 class Daemon:
     """uncore serve on a port, or on one that the kernel chooses; @replay is for
     one that shows a recording, which may have something to say of it first."""
@@ -108,7 +114,7 @@ class Daemon:
         deadline = time.monotonic() + PATIENCE
         # byte by byte, as more may be said later
         while not self.said.endswith("\n") or \
-                replay and "listening on" not in self.said:
+                not re.search(r"listening on \w+://127", self.said):
             ready, _, _ = select.select([self.process.stderr], [], [],
                                         max(0, deadline - time.monotonic()))
             part = os.read(self.process.stderr.fileno(), 1).decode() \
@@ -119,7 +125,7 @@ class Daemon:
             self.said += part
         match = re.fullmatch(
             r"%suncore: listening on %s://127\.0\.0\.1:(\d+)/%s\n" % (
-                r"(?:uncore: .*\n)*" if replay else "", scheme,
+                r"(?:uncore: .*\n)*", scheme,
                 ", which shows a recording" if replay else "metrics"),
             self.said)
         if not match:
@@ -143,6 +149,15 @@ class Daemon:
         self.send(number)
         out, err = self.process.communicate(timeout=LIMIT)
         return self.process.returncode, out + err
+
+    def more(self, words, seconds=LIMIT):
+        """What it says from here on, until it has said that."""
+        said, deadline = "", time.monotonic() + seconds
+        while words not in said and time.monotonic() < deadline:
+            ready, _, _ = select.select([self.process.stderr], [], [], 0.2)
+            if ready:
+                said += os.read(self.process.stderr.fileno(), 4096).decode()
+        return said
 
     def connected(self):
         return contextlib.closing(http.client.HTTPConnection(

@@ -92,15 +92,19 @@ std::string live_view::message() const
 				   offline.size() > 1 ? "s" : "",
 				   fmt::join(offline, ", "),
 				   offline.size() > 1 ? "ve" : "s");
-	if (const auto &dead = counters_.dead(); !dead.empty())
-		return fmt::format("{} of socket {}{} does not answer: its "
-				   "counts stay as they are",
-				   dead.begin()->first->name,
-				   dead.begin()->second,
-				   dead.size() > 1
-					   ? fmt::format(", one of {} boxes,",
-							 dead.size())
-					   : "");
+	if (const auto &down = counters_.down(); !down.empty()) {
+		const auto &[box, reason] = *down.begin();
+
+		return fmt::format(
+			"{} of socket {}{} {}: it is not measured",
+			box.first->name, box.second,
+			down.size() > 1
+				? fmt::format(", one of {} boxes,", down.size())
+				: "",
+			reason == "dead" ? "does not answer"
+					 : "has a clock that stands "
+					   "still");
+	}
 	if (live_clock::now() - said_at_ < message_time)
 		return message_;
 	return "";

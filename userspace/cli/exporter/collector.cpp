@@ -2,7 +2,9 @@
 // The counters of uncore serve: what is opened, and what it adds up to.
 #include "exporter/collector.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <sys/stat.h>
 #include <utility>
 
@@ -18,15 +20,29 @@ using clock = std::chrono::steady_clock;
 
 namespace {
 
+/// How often counters that could not be opened are tried again.
+constexpr std::chrono::seconds try_time{1};
+
+/// A word for why counters cannot be opened.
+const char *reason_of(const uncore::error &failure)
+{
+	switch (failure.code) {
+	case errc::no_driver:
+		return "no_driver";
+	case errc::permission:
+		return "permission";
+	case errc::unsupported:
+		return "unsupported";
+	case errc::gone:
+		return "gone";
+	default:
+		return "error";
+	}
+}
+
 double seconds(clock::duration time)
 {
 	return std::chrono::duration<double>(time).count();
-}
-
-/// Does the machine just not have it?
-bool is_missing(const uncore::error &failure)
-{
-	return failure.code != errc::no_driver && failure.code != errc::system;
 }
 
 /// What another driver's PMUs, or the same driver's when it is loaded again,
@@ -68,57 +84,6 @@ collector::collector(collector_options options)
 {
 }
 
-uncore::result<void> collector::choose(uncore::planner &plan, size_t index,
-				       size_t event, bool &missing)
-{
-	const series &of = all_series()[index];
-	const auto parsed = uncore::parse_events(
-		fmt::format("{}/{}/", of.box, of.events[event].event),
-		*machine_);
-
-	missing = !parsed && is_missing(parsed.error());
-	if (!parsed)
-		return missing ? uncore::result<void>() : parsed.error();
-	for (const uncore::event_group &group : *parsed) {
-		const auto places = plan.add(group);
-
-		missing = !places && is_missing(places.error());
-		if (!places)
-			return missing ? uncore::result<void>()
-				       : places.error();
-		const auto &events = group.terms.front().events;
-		for (size_t i = 0; i < events.size(); i++) {
-			events_.push_back(events[i]);
-			placed_.push_back({index, event, &events_.back(),
-					   places->front()[i]});
-		}
-	}
-	return {};
-}
-
-/// All events that this machine has.
-uncore::result<void> collector::choose(uncore::planner &plan)
-{
-	for (size_t f = 0; f < all_series().size(); f++) {
-		std::vector<std::string_view> lacking;
-
-		for (size_t e = 0; e < all_series()[f].events.size(); e++) {
-			const counted_event &event = all_series()[f].events[e];
-			bool missing = false;
-
-			if (!event.instead_of.empty() &&
-			    std::find(lacking.begin(), lacking.end(),
-				      event.instead_of) == lacking.end())
-				continue;
-			if (auto done = choose(plan, f, e, missing); !done)
-				return done;
-			if (missing)
-				lacking.push_back(event.event);
-		}
-	}
-	return {};
-}
-
 uncore::result<void> collector::try_open()
 {
 	auto machine = uncore::topology::read(options_.sysfs);
@@ -134,12 +99,13 @@ uncore::result<void> collector::try_open()
 	cpus_ = uncore::read_text(cpus_file_).value_or("");
 	driver_ = identity_of(*machine_);
 
-	uncore::planner plan(*machine_);
+	auto chosen = choose_events(*machine_, bool(options_.side));
 
-	if (auto chosen = choose(plan); !chosen)
-		return chosen;
+	if (!chosen)
+		return chosen.error();
+	chosen_ = *std::move(chosen);
 
-	auto opened = uncore::session::open(std::move(plan).finish(), *machine_,
+	auto opened = uncore::session::open(chosen_.plan, *machine_,
 					    {.visit_packages = true});
 
 	if (!opened)
@@ -151,7 +117,9 @@ uncore::result<void> collector::try_open()
 			return beside;
 	session_ = *std::move(opened);
 	lost_ = false;
-	for (const placed &one : placed_) {
+	for (const uncore::package &one : machine_->packages())
+		written_[one.id] = foreign_writes(one.id);
+	for (const chosen_event &one : chosen_.chosen) {
 		const uncore::pmu *pmu = one.what->pmu;
 
 		for (size_t c = 0; c < session_->cpus(one.id).size(); c++) {
@@ -174,9 +142,11 @@ uncore::result<void> collector::open()
 {
 	auto opened = try_open();
 
+	tried_ = clock::now();
 	if (!opened)
 		close();
 	problem_ = opened ? "" : opened.error().message;
+	reason_ = opened ? "" : reason_of(opened.error());
 	return opened;
 }
 
@@ -193,10 +163,9 @@ void collector::close()
 			1,
 			0};
 	counters_.clear();
-	placed_.clear();
-	events_.clear();
+	chosen_ = {};
 	open_.clear();
-	dead_.clear();
+	down_.clear();
 	session_.reset();
 }
 
@@ -208,6 +177,7 @@ void collector::release()
 	released_ = driver_;
 	close();
 	problem_ = "the counters are released, for another driver to be loaded";
+	reason_ = "released";
 }
 
 void collector::resume()
@@ -248,22 +218,80 @@ void collector::take_counts()
 	}
 }
 
-/// What the session has found.  A CPU that left took events with it, which are
-/// to be opened anew.
-void collector::find_dead()
+/// What the session has found at the last read.  A CPU that left took events
+/// with it, which are to be opened anew.
+void collector::find_down()
 {
-	for (const std::string &line : session_->news())
-		say(line);
+	const auto before = std::exchange(down_, {});
+	std::vector<const uncore::box_health *> worse;
+
+	// Clocks of an idle socket stop as well: that is not for the log.
+	(void)session_->news();
 	for (const uncore::box_health &box :
 	     session_->health(uncore::period::total)) {
 		if (box.condition == uncore::condition::dead ||
-		    box.condition == uncore::condition::absent)
-			dead_.emplace(box.pmu, box.package);
+		    box.condition == uncore::condition::absent) {
+			down_[{box.pmu, box.package}] = "dead";
+			if (!before.contains({box.pmu, box.package}))
+				worse.push_back(&box);
+		}
 		if (box.condition == uncore::condition::offline && !lost_) {
 			errors_++;
 			lost_ = true;
 		}
 	}
+	if (!worse.empty())
+		say(fmt::format("{}: no series", uncore::reason_of(worse)));
+	find_frozen(before);
+}
+
+/// A socket of which nothing counts, since another program has written its
+/// registers.
+void collector::find_frozen(const std::map<box_at, std::string> &before)
+{
+	std::set<int> counting, stopped;
+
+	for (const counter &one : counters_)
+		if (session_->interval(one.id, one.cpu_index).value > 0)
+			counting.insert(one.package);
+	for (const uncore::box_health &box :
+	     session_->health(uncore::period::interval))
+		if (box.condition == uncore::condition::stopped &&
+		    !counting.contains(box.package) &&
+		    foreign_writes(box.package) > written_[box.package])
+			stopped.insert(box.package);
+	for (const auto &[where, pmu] : open_)
+		if (stopped.contains(where.package))
+			down_.try_emplace({pmu, where.package}, "stopped");
+	for (const int package : stopped)
+		if (std::none_of(before.begin(), before.end(),
+				 [package](const auto &one) {
+					 return one.first.second == package &&
+						one.second == "stopped";
+				 }))
+			say(fmt::format("another program has stopped the boxes "
+					"of socket {}: no series",
+					package));
+}
+
+/// As the driver counts them; 0 where it does not.
+double collector::foreign_writes(int package) const
+{
+	const auto text = uncore::read_text(
+		options_.sysfs /
+		fmt::format("module/xeon_uncore/package{}/foreign_writes",
+			    package));
+
+	return text ? std::strtod(text->c_str(), nullptr) : 0;
+}
+
+/// Does any box of a socket count?
+bool collector::is_measured(int package) const
+{
+	return std::any_of(open_.begin(), open_.end(), [&](const auto &one) {
+		return one.first.package == package &&
+		       !down_.contains({one.second, package});
+	});
 }
 
 double collector::interval(const std::string &box, int package) const
@@ -290,7 +318,9 @@ std::vector<box_count> collector::counts() const
 		const series &of = all_series()[where.family];
 
 		all.push_back({&of, &of.events[where.event], pmu, where.package,
-			       tallies_.at(where).total(),
+			       down_.contains({pmu, where.package})
+				       ? std::nan("")
+				       : tallies_.at(where).total(),
 			       times_.at({pmu->box, where.package}).share});
 	}
 	return all;
@@ -326,7 +356,8 @@ void collector::check_machine()
 			return;
 		}
 	}
-	(void)open();
+	if (session_ || clock::now() - tried_ >= try_time)
+		(void)open();
 }
 
 void collector::lose(const uncore::error &why)
@@ -353,7 +384,7 @@ std::vector<family> collector::read()
 		const auto done = session_->read();
 
 		take_counts();
-		find_dead();
+		find_down();
 		if (!done && done.error().code != errc::gone)
 			lose(done.error());
 		if (options_.side)

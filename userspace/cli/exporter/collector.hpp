@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -21,6 +20,7 @@
 #include <uncore/session.hpp>
 #include <uncore/topology.hpp>
 
+#include "exporter/choice.hpp"
 #include "exporter/exposition.hpp"
 #include "exporter/series.hpp"
 
@@ -58,7 +58,9 @@ struct box_count {
 	const counted_event *event;
 	const uncore::pmu *pmu; ///< good until the next read()
 	int package;
-	double total; ///< in counts, not in the series' unit
+	/// In counts, not in the series' unit; not a number where the box is
+	/// not measured now.
+	double total;
 	double share; ///< of the time since the read before, that it counted
 };
 
@@ -87,10 +89,12 @@ public:
 	/// Those of the last read(), in an order that stays as long as
 	/// revision() does; none when there are no counters.
 	std::vector<box_count> counts() const;
-	/// Boxes that do not answer, each with its socket: their counts, if
-	/// they have any, stay as they were.
-	using boxes = std::set<std::pair<const uncore::pmu *, int>>;
-	const boxes &dead() const { return dead_; }
+	/// A box of a socket.
+	using box_at = std::pair<const uncore::pmu *, int>;
+	using boxes = std::set<box_at>;
+	/// Boxes that are not measured now, and a word for why: "dead",
+	/// "stopped".  Their counts say nothing, and have no series.
+	const std::map<box_at, std::string> &down() const { return down_; }
 	/// The machine on which the counters were opened, if they ever were.
 	const std::optional<uncore::topology> &machine() const
 	{
@@ -143,16 +147,16 @@ private:
 		size_t cpu_index;
 		tally *count;
 		times *time;
-		const uncore::event *event; ///< in events_
+		const uncore::event *event; ///< in chosen_
 		int package;
 	};
-	uncore::result<void> choose(uncore::planner &plan);
-	uncore::result<void> choose(uncore::planner &plan, size_t family,
-				    size_t event, bool &missing);
 	uncore::result<void> try_open();
 	void close();
 	void take_counts();
-	void find_dead();
+	void find_down();
+	void find_frozen(const std::map<box_at, std::string> &before);
+	double foreign_writes(int package) const;
+	bool is_measured(int package) const;
 	void check_machine();
 	void lose(const uncore::error &why);
 	void check_released();
@@ -161,6 +165,9 @@ private:
 
 	std::vector<family> families() const;
 	family counts_of(size_t index) const;
+	void add_up(std::vector<family> &to) const;
+	void add_boxes(std::vector<family> &to) const;
+	void add_foreign(std::vector<family> &to) const;
 	void add_times(std::vector<family> &to) const;
 	void add_machine(std::vector<family> &to) const;
 	void add_own(std::vector<family> &to) const;
@@ -169,25 +176,23 @@ private:
 	std::string cpus_file_;
 	std::optional<uncore::topology> machine_;
 	std::optional<uncore::session> session_;
-	/// What the planner placed, for as long as the session is not open.
-	struct placed {
-		size_t family, event;
-		const uncore::event *what; ///< in events_
-		uncore::counter_id id;
-	};
-	std::deque<uncore::event> events_;
-	std::vector<placed> placed_;
+	choice chosen_;
 	std::vector<counter> counters_;
 	std::map<place, tally> tallies_;
 	/// Of which tally there is a counter now, and whose box it is.
 	std::map<place, const uncore::pmu *> open_;
-	boxes dead_; ///< do not answer
+	std::map<box_at, std::string> down_; ///< of the last read
+	/// Foreign writes of sockets when the counters were opened.
+	std::map<int, double> written_;
 	/// By box type and socket.
 	std::map<std::pair<std::string, int>, times> times_;
 	/// The CPUs and the driver that there were when counters were opened,
 	/// and the driver that was let go of.
 	std::string cpus_, driver_, released_;
-	std::string problem_;
+	/// Why there are no counters: a sentence, and a word for a label.
+	std::string problem_, reason_;
+	/// When they were last tried to be opened.
+	std::chrono::steady_clock::time_point tried_{};
 	bool lost_ = false; ///< some counters cannot be read any more
 	uint64_t reads_ = 0, errors_ = 0, opens_ = 0, moves_ = 0;
 	double duration_ = 0;

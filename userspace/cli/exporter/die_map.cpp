@@ -240,14 +240,15 @@ json snapshot(const collector &counters,
 	box_places places;
 	json down = json::object();
 
-	if (!counters.dead().empty())
+	if (!counters.down().empty())
 		boxes_of(*counters.machine(), places);
-	for (const auto &[pmu, package] : counters.dead()) {
-		const auto at = places.find(
-			{counters.machine()->find(pmu->name), package});
+	for (const auto &[box, reason] : counters.down()) {
+		const auto at =
+			places.find({counters.machine()->find(box.first->name),
+				     box.second});
 
 		if (at != places.end())
-			down[std::to_string(at->second)] = "dead";
+			down[std::to_string(at->second)] = reason;
 	}
 	if (!down.empty())
 		all["down"] = std::move(down);

@@ -118,6 +118,9 @@ family collector::counts_of(size_t index) const
 		    {}};
 	/// Where the sample of some labels is.
 	std::map<labels, size_t> known;
+	/// Is any of its boxes measured?  A sum goes on without those that are
+	/// not, and a series of these alone ends.
+	std::vector<bool> measured;
 
 	for (auto it = tallies_.lower_bound({index, 0, 0, INT32_MIN});
 	     it != tallies_.end() && it->first.family == index; ++it) {
@@ -137,10 +140,23 @@ family collector::counts_of(size_t index) const
 		const auto [at, is_new] =
 			known.try_emplace(have, made.samples.size());
 
-		if (is_new)
+		if (is_new) {
 			made.samples.push_back({std::move(have), 0});
+			measured.push_back(false);
+		}
 		made.samples[at->second].value += count.total() * event.factor;
+
+		const auto open = open_.find(where);
+
+		if (open == open_.end() ||
+		    !down_.contains({open->second, where.package}))
+			measured[at->second] = true;
 	}
+
+	size_t at = 0;
+
+	std::erase_if(made.samples,
+		      [&](const sample &) { return !measured[at++]; });
 	return made;
 }
 
@@ -234,7 +250,7 @@ void collector::add_own(std::vector<family> &to) const
 {
 	to.push_back(single(kind::counter, "uncore_reads", "",
 			    "Times that the counters were read; scrapes that "
-			    "follow within a second share one.",
+			    "follow within 50 ms share one.",
 			    double(reads_)));
 	to.push_back(single(kind::counter, "uncore_read_errors", "",
 			    "Reads at which counters were not there, or were "
@@ -250,17 +266,101 @@ void collector::add_own(std::vector<family> &to) const
 		add_process(to);
 }
 
+/// Sockets are known without a driver as well.
+void collector::add_up(std::vector<family> &to) const
+{
+	family up{"uncore_up",
+		  kind::gauge,
+		  "",
+		  "Whether a socket's counters are open and count.",
+		  {}};
+	family down{
+		"uncore_down", kind::info, "", "Why no counters are open.", {}};
+
+	if (!machine_ || machine_->packages().empty())
+		up.samples.push_back({{}, 0});
+	else
+		for (const uncore::package &one : machine_->packages())
+			up.samples.push_back(
+				{{{"socket", std::to_string(one.id)}},
+				 session_ && is_measured(one.id) ? 1.0 : 0.0});
+	if (!session_)
+		down.samples.push_back(
+			{{{"reason", reason_}, {"message", problem_}}, 1});
+	to.push_back(std::move(up));
+	to.push_back(std::move(down));
+}
+
+/// A box that is not measured has a 0, while its series are absent.
+void collector::add_boxes(std::vector<family> &to) const
+{
+	family up{"uncore_box_up",
+		  kind::gauge,
+		  "",
+		  "Whether a box is measured.",
+		  {}};
+	family down{"uncore_box_down",
+		    kind::info,
+		    "",
+		    "Why a box is not measured.",
+		    {}};
+	boxes counted;
+
+	for (const auto &[where, pmu] : open_)
+		counted.emplace(pmu, where.package);
+	for (const auto &[box, reason] : down_)
+		counted.insert(box);
+	for (const auto &[pmu, package] : counted) {
+		if (!pmu)
+			continue;
+
+		const auto found = down_.find({pmu, package});
+		labels have = {
+			{"socket", std::to_string(package)},
+			{"box", pmu->box},
+			{"number", std::to_string(pmu->instance.value_or(0))}};
+
+		up.samples.push_back({have, found == down_.end() ? 1.0 : 0.0});
+		if (found == down_.end())
+			continue;
+		have.emplace_back("reason", found->second);
+		down.samples.push_back({std::move(have), 1});
+	}
+	to.push_back(std::move(up));
+	to.push_back(std::move(down));
+}
+
+/// The driver counts register writes that are not its own.
+void collector::add_foreign(std::vector<family> &to) const
+{
+	family writes{"uncore_foreign_writes",
+		      kind::counter,
+		      "",
+		      "Times that the driver found registers of a socket "
+		      "written by another program: counts may be too small.",
+		      {}};
+
+	if (!machine_->pmus().empty() &&
+	    machine_->pmus().front().driver == uncore::driver::xeon_uncore)
+		for (const uncore::package &one : machine_->packages())
+			writes.samples.push_back(
+				{{{"socket", std::to_string(one.id)}},
+				 foreign_writes(one.id)});
+	to.push_back(std::move(writes));
+}
+
 std::vector<family> collector::families() const
 {
 	std::vector<family> all;
 
-	all.push_back(single(kind::gauge, "uncore_up", "",
-			     "Whether the counters are open.",
-			     session_ ? 1 : 0));
+	add_up(all);
 	add_machine(all);
 	if (session_) {
 		for (size_t i = 0; i < all_series().size(); i++)
-			all.push_back(counts_of(i));
+			if (family made = counts_of(i); !made.samples.empty())
+				all.push_back(std::move(made));
+		add_boxes(all);
+		add_foreign(all);
 		add_times(all);
 		if (options_.side)
 			options_.side->add_to(all);

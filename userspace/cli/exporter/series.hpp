@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which events uncore serve counts, and as which series: data only.  What is
-// chosen here fits a box's counters all at once, so that nothing takes turns.
+// Which events uncore serve counts, and as which series: data only.  The first
+// ones of a box come first where it cannot count all of them at once
+// (exporter/choice.hpp).
 #pragma once
 
 #include <span>
@@ -20,8 +21,10 @@ struct counted_event {
 	std::vector<label> labels;
 	/// Of the family's unit, what one count is.
 	double factor = 1;
-	/// Only counted where that event is missing, which says more.
+	/// Only counted where that event or set is not, which says more.
 	std::string_view instead_of = {};
+	/// Neighbours with the same name are counted together or not at all.
+	std::string_view set = {};
 };
 
 /// A family of counters.
@@ -31,6 +34,9 @@ struct series {
 	std::string_view help;
 	std::string_view box; ///< box type, "imc"
 	std::vector<counted_event> events;
+	/// Left out where accounts of cgroups need the counters too: under
+	/// intel_uncore equal events do not share a counter.
+	bool gives_way = false;
 };
 
 /// How a box type's boxes are told apart.

@@ -75,22 +75,26 @@ int number_of(const std::string &text)
 	return number;
 }
 
-/// Has it stopped answering?  What it does then is not known.
+/// Is a box not measured?  What it does then is not known.
 bool is_dead(const collector &of, std::string_view box,
 	     const std::string &instance, int socket)
 {
-	return std::any_of(of.dead().begin(), of.dead().end(),
-			   [&](const auto &one) {
-				   const auto &[pmu, package] = one;
+	return std::any_of(
+		of.down().begin(), of.down().end(), [&](const auto &one) {
+			const auto &[pmu, package] = one.first;
 
-				   return package == socket &&
-					  pmu->box == box &&
-					  int(pmu->instance.value_or(0)) ==
-						  number_of(instance);
-			   });
+			return package == socket && pmu->box == box &&
+			       int(pmu->instance.value_or(0)) ==
+				       number_of(instance);
+		});
 }
 
 } // namespace
+
+bool live_numbers::has(std::string_view name) const
+{
+	return family_named(now_, name) || family_named(before_, name);
+}
 
 double live_numbers::grown(std::string_view name, int socket,
 			   const wanted &labels) const
@@ -123,10 +127,13 @@ double live_numbers::grown(std::string_view name, int socket,
 
 std::vector<std::string> live_numbers::labels_of(std::string_view name,
 						 int socket,
-						 std::string_view label) const
+						 std::string_view label)
 {
 	std::vector<std::string> all;
 
+	// A box whose series has ended is shown as dead.
+	for (const std::string &known : known_labels_[{name, socket}])
+		all.push_back(known);
 	if (const family *now = family_named(now_, name))
 		for (const sample &one : now->samples) {
 			const std::string *value =
@@ -140,6 +147,7 @@ std::vector<std::string> live_numbers::labels_of(std::string_view name,
 	std::sort(all.begin(), all.end(), [](const auto &a, const auto &b) {
 		return number_of(a) < number_of(b);
 	});
+	known_labels_[{name, socket}] = all;
 	return all;
 }
 
@@ -181,14 +189,19 @@ void live_numbers::take_memory(int socket, const collector &of)
 	std::vector<std::pair<std::string, double>> uses;
 	double peak = 0;
 
+	if (!has(moved))
+		return;
+
 	// A channel without memory has a clock too: one counts that ever
 	// transferred anything.
 	for (const std::string &channel : labels_of(moved, socket, "channel")) {
 		const double cycles =
 			grown(clock, socket, {{"channel", channel}});
 		double ever = 0;
+		const family *now = family_named(now_, moved);
 
-		for (const sample &one : family_named(now_, moved)->samples)
+		for (const sample &one :
+		     now ? now->samples : std::vector<sample>())
 			if (has_labels(one, socket, {{"channel", channel}}))
 				ever += one.value;
 		if (ever > 0 && cycles > 0)
@@ -212,14 +225,16 @@ void live_numbers::take_memory(int socket, const collector &of)
 	all.parts.clear();
 	for (const auto &[channel, use] : uses) {
 		all.parts.push_back(use);
+		const bool dead = is_dead(of, "imc", channel, socket);
+
 		put({fmt::format("  channel {}", channel), measure::bytes,
 		     row_room::large, false, true},
 		    socket,
-		    is_dead(of, "imc", channel, socket)
-			    ? std::nan("")
-			    : divided(seconds, grown(moved, socket,
-						     {{"channel", channel}})),
-		    use);
+		    dead ? std::nan("")
+			 : divided(seconds, grown(moved, socket,
+						  {{"channel", channel}})),
+		    use)
+			.dead = dead;
 	}
 
 	const double cycles = grown(clock, socket);
@@ -233,20 +248,34 @@ void live_numbers::take_memory(int socket, const collector &of)
 
 void live_numbers::take_llc(int socket, const collector &of)
 {
-	const double seconds = of.interval("cbox", socket);
+	// Xeon 7100 and 7400 have one cache, which is not in slices.
+	const double slices = of.interval("cbox", socket);
+	const double seconds =
+		slices > 0 ? slices : of.interval("gbsq", socket);
 	const double lookups = grown("uncore_llc_lookups", socket);
 	const double misses = grown("uncore_llc_misses", socket);
 	const double remote =
 		grown("uncore_llc_misses", socket, {{"memory", "remote"}});
 
-	put({"LLC misses", measure::events, row_room::any, true, false}, socket,
-	    divided(seconds, misses), divided(lookups, misses));
-	put({"  remote", measure::events}, socket, divided(seconds, remote),
-	    divided(misses, remote));
-	put({"  lookups", measure::events, row_room::large}, socket,
-	    divided(seconds, lookups));
-	put({"  written back", measure::events, row_room::large}, socket,
-	    divided(seconds, grown("uncore_llc_modified_victims", socket)));
+	if (has("uncore_llc_misses"))
+		put({"LLC misses", measure::events, row_room::any, true, false},
+		    socket, divided(seconds, misses), divided(lookups, misses));
+	if (has("uncore_llc_misses") && slices > 0)
+		put({"  remote", measure::events}, socket,
+		    divided(seconds, remote), divided(misses, remote));
+	// It is the heading where no misses are counted.
+	if (has("uncore_llc_misses"))
+		put({"  lookups", measure::events, row_room::large}, socket,
+		    divided(seconds, lookups));
+	else if (has("uncore_llc_lookups"))
+		put({"LLC lookups", measure::events, row_room::any, true,
+		     false},
+		    socket, divided(seconds, lookups));
+	if (has("uncore_llc_modified_victims"))
+		put({"  written back", measure::events, row_room::large},
+		    socket,
+		    divided(seconds,
+			    grown("uncore_llc_modified_victims", socket)));
 }
 
 void live_numbers::take_qpi(int socket, const collector &of)
@@ -275,13 +304,15 @@ void live_numbers::take_qpi(int socket, const collector &of)
 		const wanted its = {{"link", link}};
 
 		all.parts.push_back(use(its));
+		const bool dead = is_dead(of, "qpi", link, socket);
+
 		put({fmt::format("  link {}", link), measure::bytes,
 		     row_room::large, false, true},
 		    socket,
-		    is_dead(of, "qpi", link, socket)
-			    ? std::nan("")
-			    : divided(seconds, grown(data, socket, its)),
-		    use(its));
+		    dead ? std::nan("")
+			 : divided(seconds, grown(data, socket, its)),
+		    use(its))
+			.dead = dead;
 	}
 	put({"  shut down", measure::share, row_room::large}, socket,
 	    divided(grown(clock, socket),
@@ -292,6 +323,8 @@ void live_numbers::take_pcie(int socket, const collector &of)
 {
 	const double seconds = of.interval("irp", socket);
 
+	if (!has("uncore_pcie_bytes"))
+		return;
 	for (const char *way : {"read", "write"})
 		put({fmt::format("PCIe {}s", way), measure::bytes,
 		     row_room::any, true, false},
@@ -300,10 +333,35 @@ void live_numbers::take_pcie(int socket, const collector &of)
 					   {{"direction", way}})));
 }
 
+/// The front side bus of Xeon 7100 and 7400, which stands for memory, QPI and
+/// PCIe.
+void live_numbers::take_bus(int socket, const collector &of)
+{
+	static constexpr std::string_view busy = "uncore_bus_busy_cycles";
+	const double seconds = of.interval("fsb", socket);
+	const double clock = grown("uncore_bus_clock_cycles", socket);
+	const double any =
+		divided(clock, grown(busy, socket, {{"agent", "any"}}));
+
+	if (!has(busy))
+		return;
+	put({"Bus busy", measure::share, row_room::any, true, true}, socket,
+	    any, any);
+	put({"  by this socket", measure::share}, socket,
+	    divided(clock, grown(busy, socket, {{"agent", "own"}})));
+	put({"  transactions", measure::events}, socket,
+	    divided(seconds, grown("uncore_bus_transactions", socket)));
+	put({"Snoops", measure::events, row_room::any, true, false}, socket,
+	    divided(of.interval("gsnpq", socket),
+		    grown("uncore_snoops", socket)));
+}
+
 void live_numbers::take_power(int socket, const collector &of)
 {
 	const double cycles = grown("uncore_pcu_clock_cycles", socket);
 
+	if (!has("uncore_pcu_clock_cycles"))
+		return;
 	put({"Active cores", measure::cores, row_room::any, true, false},
 	    socket,
 	    divided(cycles, grown("uncore_active_core_cycles", socket)));
@@ -359,6 +417,7 @@ void live_numbers::take(std::vector<family> families, const collector &of)
 	for (live_row &row : rows_)
 		for (auto &[socket, cell] : row.sockets) {
 			cell.value = cell.share = std::nan("");
+			cell.dead = false;
 			cell.parts.clear();
 		}
 
@@ -377,7 +436,7 @@ void live_numbers::take(std::vector<family> families, const collector &of)
 	for (const auto part :
 	     {&live_numbers::take_memory, &live_numbers::take_llc,
 	      &live_numbers::take_qpi, &live_numbers::take_pcie,
-	      &live_numbers::take_power})
+	      &live_numbers::take_bus, &live_numbers::take_power})
 		for (const int socket : sockets_)
 			(this->*part)(socket, of);
 	if (!known_)

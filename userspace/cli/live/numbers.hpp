@@ -28,6 +28,7 @@ struct live_cell {
 	double value = std::nan("");
 	/// Of the most that is possible, 0 to 1, or of another row.
 	double share = std::nan("");
+	bool dead = false; ///< its box is not measured
 	/// The shares of each box, in their order; for row_room::small.
 	std::vector<double> parts;
 	std::deque<double> past; ///< values, the last is the newest
@@ -67,18 +68,21 @@ public:
 private:
 	using wanted = std::vector<std::pair<std::string_view, std::string>>;
 
+	/// Is anything of that exported?
+	bool has(std::string_view family) const;
 	/// By how much the samples of a family that have these labels grew.
 	double grown(std::string_view family, int socket,
 		     const wanted &labels = {}) const;
 	/// The values of a label that a socket's samples of a family have.
 	std::vector<std::string> labels_of(std::string_view family, int socket,
-					   std::string_view label) const;
+					   std::string_view label);
 	void note_machine();
 
 	void take_memory(int socket, const collector &of);
 	void take_llc(int socket, const collector &of);
 	void take_qpi(int socket, const collector &of);
 	void take_pcie(int socket, const collector &of);
+	void take_bus(int socket, const collector &of);
 	void take_power(int socket, const collector &of);
 
 	/// The cell of a row that is made when it is not there.
@@ -89,6 +93,9 @@ private:
 	}
 
 	std::vector<family> now_, before_;
+	/// Labels that a family of a socket has had.
+	std::map<std::pair<std::string_view, int>, std::vector<std::string>>
+		known_labels_;
 	std::vector<live_row> rows_;
 	std::set<int> sockets_, offline_;
 	std::string machine_, driver_;

@@ -43,6 +43,7 @@ constexpr const char *help_text[] = {
 	"             cores' frequency down.",
 	"-            not known: nothing was counted, or a driver or CPU is "
 	"gone",
+	"dead         the box does not answer, or its clock stands still",
 };
 
 std::string padded(std::string text, size_t columns, bool right = false)
@@ -71,6 +72,8 @@ bool contains(std::string_view text, std::string_view part)
 
 std::string value_text(const live_cell &cell, measure unit)
 {
+	if (cell.dead)
+		return "dead";
 	if (!std::isfinite(cell.value))
 		return unit == measure::share && !cell.parts.empty() ? "" : "-";
 	switch (unit) {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which of the exported events a machine counts: those that it has, and of
+// these as many as each box can count all of the time.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include <uncore/event.hpp>
+#include <uncore/plan.hpp>
+#include <uncore/topology.hpp>
+
+#include "exporter/series.hpp"
+
+namespace cli {
+
+/// An event of all_series() at a box.
+struct chosen_event {
+	size_t family, event; ///< indices
+	const uncore::event *what;
+	uncore::counter_id id;
+};
+
+/// What is chosen, with the plan that counts it: nothing in it is multiplexed.
+struct choice {
+	std::deque<uncore::event> events;
+	std::vector<chosen_event> chosen;
+	uncore::plan plan;
+};
+
+/// @param machine has to outlive the choice.
+/// @param with_accounts whether tasks' memory traffic is counted as well.
+/// Errors: errc::no_driver, errc::system.
+uncore::result<choice> choose_events(const uncore::topology &machine,
+				     bool with_accounts = false);
+
+} // namespace cli

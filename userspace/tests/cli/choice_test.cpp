@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What uncore serve, its die map and uncore live count on each generation: each
+// box's events at once, all of the time.
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "exporter/choice.hpp"
+#include "tree.hpp"
+
+using namespace cli;
+
+namespace {
+
+struct machine {
+	const char *tree;
+	/// Series that it has at least, and that it has not.
+	std::set<std::string> has, lacks;
+	/// The states in which lookups are counted: all that there are.
+	const char *states;
+};
+
+void PrintTo(const machine &one, std::ostream *to)
+{
+	*to << one.tree;
+}
+
+class choice_test : public testing::TestWithParam<machine> {};
+
+TEST_P(choice_test, fits_each_box_at_once)
+{
+	const tree sysfs(GetParam().tree);
+	const uncore::topology on = sysfs.topology();
+	const auto chosen = choose_events(on);
+
+	ASSERT_TRUE(chosen) << chosen.error().message;
+	EXPECT_TRUE(chosen->plan.multiplexed.empty());
+
+	std::map<const uncore::pmu *, std::vector<uncore::event>> boxes;
+	std::map<std::string, std::set<std::string>> have;
+
+	for (const chosen_event &one : chosen->chosen) {
+		boxes[one.what->pmu].push_back(*one.what);
+		have[std::string(all_series()[one.family].name)].insert(
+			std::string(all_series()[one.family]
+					    .events[one.event]
+					    .event));
+	}
+	for (const auto &[pmu, events] : boxes) {
+		const auto fits = uncore::fit(events, on.generation());
+
+		EXPECT_TRUE(fits) << pmu->name << ": " << fits.error().message;
+	}
+	for (const std::string &name : GetParam().has)
+		EXPECT_TRUE(have.contains(name)) << name;
+	for (const std::string &name : GetParam().lacks) {
+		EXPECT_EQ(have.contains(name), GetParam().has.contains(name))
+			<< name;
+	}
+	if (*GetParam().states) {
+		EXPECT_EQ(have["uncore_llc_lookups"],
+			  std::set<std::string>{
+				  std::string("llc_lookup.any,filter_state=") +
+				  GetParam().states});
+	}
+}
+
+/// Under intel_uncore accounts of tasks count what is exported once more.
+TEST(choice, leaves_counters_to_accounts_under_intel_uncore)
+{
+	for (const char *listing : {"intel-uncore", "hswep"}) {
+		const tree sysfs(listing);
+		const uncore::topology on = sysfs.topology();
+		const auto chosen = choose_events(on, true);
+		std::map<const uncore::pmu *, size_t> channels;
+
+		ASSERT_TRUE(chosen);
+		for (const chosen_event &one : chosen->chosen)
+			if (one.what->pmu->box == "imc" &&
+			    (one.what->config & 0xff) != 0xff)
+				channels[one.what->pmu]++;
+		EXPECT_FALSE(channels.empty());
+		for (const auto &[pmu, events] : channels)
+			EXPECT_EQ(events, listing[0] == 'i' ? 2u : 4u);
+	}
+}
+
+using names = std::set<std::string>;
+
+names operator+(names all, const names &more)
+{
+	all.insert(more.begin(), more.end());
+	return all;
+}
+
+const names everywhere = {"uncore_memory_bytes",
+			  "uncore_memory_clock_cycles",
+			  "uncore_llc_lookups",
+			  "uncore_home_agent_requests",
+			  "uncore_clock_cycles",
+			  "uncore_pcu_clock_cycles",
+			  "uncore_active_core_cycles",
+			  "uncore_frequency_limited_cycles",
+			  "uncore_memory_self_refresh_cycles"};
+const names qpi = {"uncore_qpi_data_bytes", "uncore_qpi_overhead_flits",
+		   "uncore_qpi_clock_cycles"};
+const names pcie = {"uncore_pcie_bytes"};
+const names misses = {"uncore_llc_misses"};
+const names stops = {"uncore_pcie_ring_used_cycles",
+		     "uncore_pcie_ring_clock_cycles"};
+const names bus = {"uncore_llc_lookups",      "uncore_llc_misses",
+		   "uncore_snoops",	      "uncore_snoop_modified_hits",
+		   "uncore_bus_clock_cycles", "uncore_bus_busy_cycles",
+		   "uncore_bus_transactions"};
+
+// Ivy Bridge counts lookups and TOR entries with two counters alone.
+INSTANTIATE_TEST_SUITE_P(
+	generations, choice_test,
+	testing::Values(machine{"hswep",
+				everywhere + qpi + pcie + misses + stops,
+				{},
+				"0x7f"},
+			machine{"bdwep",
+				everywhere + qpi + pcie + misses + stops,
+				{},
+				"0x7f"},
+			machine{"bdwde", everywhere + pcie + misses + stops,
+				qpi, "0x7f"},
+			machine{"ivbep", everywhere + qpi + stops, misses,
+				"0x3f"},
+			machine{"snbep", everywhere + qpi + misses, {}, "0x1f"},
+			machine{"intel-uncore",
+				everywhere + qpi + pcie + misses,
+				{},
+				"0x7f"},
+			machine{"xeon7100", bus, everywhere + qpi, ""},
+			machine{"xeon7400", bus, everywhere + qpi, ""}),
+	[](const auto &one) {
+		std::string name = one.param.tree;
+
+		for (char &c : name)
+			c = c == '-' ? '_' : c;
+		return name;
+	});
+
+} // namespace
