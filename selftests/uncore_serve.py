@@ -10,7 +10,9 @@ memory channel, by a sysfs of our own. Numbers are serve.py's.
 """
 
 import argparse
+import base64
 import contextlib
+import ctypes
 import http.client
 import json
 import os
@@ -28,7 +30,7 @@ import time
 
 from lib.command import LIMIT, comments, one_line, run, started
 from lib.exposition import (OPENMETRICS, PROMETHEUS, Daemon, Malformed, parse,
-                            value)
+                            up, value)
 from lib.fake_pmu import PMU, make_pmu, write
 from lib.prometheus import find
 from lib.uncore import TOP, UNCORE, Tap
@@ -56,6 +58,9 @@ def test_arguments(tap, folder):
     for arguments, words in (
             (["--tls-cert", "a"], ["--tls-key"]),
             (["--tls-key", "a"], ["--tls-cert"]),
+            (["--tls-cert", "", "--tls-key", ""], ["--tls-cert", "empty"]),
+            (["--web-config", ""], ["--web-config", "empty"]),
+            (["--web-config", "a", "--tls-cert", "a"], ["--tls-cert"]),
             (["--json", "--textfile", folder], ["--json"]),
             (["--json", "--listen", "[::1]:0"], ["--json"]),
             (["--textfile", folder + "/metrics"], [".prom"]),
@@ -87,8 +92,7 @@ def test_arguments(tap, folder):
     empty = os.path.join(folder, "no-driver")
     write(empty + "/devices/system/cpu/online", "0")
     os.makedirs(empty + "/bus/event_source/devices")
-    for arguments in (["--listen", "127.0.0.1:0"], ["--json"],
-                      ["--textfile", folder]):
+    for arguments in (["--json"], ["--textfile", folder]):
         one_line(tap, "serve %s: no driver" % arguments[0],
                  run("--sysfs", empty, "serve", *arguments), 1,
                  "no uncore driver", "uncore check")
@@ -142,7 +146,7 @@ def test_forms(tap, daemon):
         status, got, text = daemon.request(**headers)
         samples = check_text(tap, "a form", text, want == OPENMETRICS)
         tap.ok(status == 200 and got["Content-Type"] == want and
-               value(samples, "uncore_up") == 1,
+               up(samples) == 1,
                "Accept: %s" % accept, ["%d %s" % (status, got), text[-500:]])
 
     status, headers, text = daemon.request()
@@ -207,7 +211,7 @@ def test_methods(tap, daemon):
 
 def malformed_request(dice):
     """A request with something wrong, or not."""
-    lines = [b"GET /metrics HTTP/1.1", b"Host: x", b"Accept: */*"]
+    lines = [b"GET /metrics HTTP/1.1", b"Host: localhost", b"Accept: */*"]
     kind = dice.randrange(12)
     if kind == 0:
         return dice.randbytes(dice.randrange(1, 2000))
@@ -285,7 +289,7 @@ def hold(daemon):
             ("127.0.0.1", daemon.port), timeout=LIMIT,
             source_address=("127.0.0.2", 0)))
         with contextlib.suppress(OSError):      # one too many: turned away
-            held[-1].sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n")
+            held[-1].sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n")
     return held
 
 
@@ -296,7 +300,7 @@ def scrape_in_parallel(daemon):
     def scraper(_):
         try:
             for _ in range(EACH):
-                if value(daemon.scrape(), "uncore_up") != 1:
+                if up(daemon.scrape()) != 1:
                     failures.append("it is not up")
         except (OSError, Malformed) as error:
             failures.append(repr(error))
@@ -316,7 +320,7 @@ def scrape_at_once(daemon):
         all_of_them.append(socket.create_connection(
             ("127.0.0.1", daemon.port), timeout=LIMIT,
             source_address=("127.0.0.%d" % (2 + i % ADDRESSES), 0)))
-        all_of_them[-1].sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n"
+        all_of_them[-1].sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n"
                                 b"Connection: close\r\n\r\n")
     for one in all_of_them:
         text = b""
@@ -324,7 +328,7 @@ def scrape_at_once(daemon):
             while part := one.recv(65536):
                 text += part
         if text.startswith(b"HTTP/1.1 200 ") and text.endswith(b"\n") and \
-                b"\nuncore_up 1\n" in text:
+                b'\nuncore_up{socket="0"} 1\n' in text:
             good += 1
         else:
             bad.append(repr(text[:80]))
@@ -343,7 +347,8 @@ def scrape_on(daemon, count):
                 "Accept": OPENMETRICS if i % 2 else PROMETHEUS})
             answer = connection.getresponse()
             text = answer.read()
-            good += answer.status == 200 and b"\nuncore_up 1\n" in text
+            good += answer.status == 200 and \
+                b'\nuncore_up{socket="0"} 1\n' in text
     return good
 
 
@@ -376,15 +381,15 @@ def test_attacks(tap, daemon, malformed):
     reads = value(daemon.scrape(), "uncore_reads_total")
     failures += scrape_in_parallel(daemon)
     reads = value(daemon.scrape(), "uncore_reads_total") - reads
-    most = time.monotonic() - start + 2
+    most = 20 * (time.monotonic() - start) + 2
     tap.ok(not failures, "%d scrapers at once, %d scrapes each" %
            (SCRAPERS, EACH), failures)
-    tap.ok(reads <= most, "scrapes within a second share a read",
+    tap.ok(reads <= most, "scrapes within 50 ms share a read",
            ["%d reads, at most %d" % (reads, most)])
     attack(daemon, malformed, 331052)
     daemon.wait_until_answered()
     after = daemon.memory()
-    tap.ok(value(daemon.scrape(), "uncore_up") == 1 and
+    tap.ok(up(daemon.scrape()) == 1 and
            daemon.process.poll() is None,
            "after %d malformed requests it answers" % malformed)
     tap.ok(after - before < 6 * MEMORY, "and its memory is the same",
@@ -397,7 +402,7 @@ def test_slow(tap, daemon):
     """Clients that hold connections: those of one address leave room for others,
     and none is kept for longer than a request may take."""
     held = hold(daemon)
-    tap.ok(value(daemon.scrape(), "uncore_up") == 1,
+    tap.ok(up(daemon.scrape()) == 1,
            "while 400 slow clients of one address wait, others are answered")
     # A byte now and then does not make it longer.
     drop, ended = held[0], False
@@ -428,6 +433,254 @@ def test_slow(tap, daemon):
         one.close()
 
 
+def crowd(daemon, count, addresses, request):
+    """Connections of several addresses, each with the beginning of a request."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE,
+                       (min(hard, count + soft), hard))
+    held = []
+    for i in range(count):
+        held.append(socket.create_connection(
+            ("127.0.0.1", daemon.port), timeout=LIMIT,
+            source_address=("127.0.1.%d" % (1 + i % addresses), 0)))
+        with contextlib.suppress(OSError):      # it had to give way
+            held[-1].sendall(request)
+    return held
+
+
+def slowest_scrape(daemon, count=5):
+    """In seconds."""
+    slowest = 0
+    for _ in range(count):
+        start = time.monotonic()
+        good = up(daemon.scrape()) == 1
+        slowest = max(slowest, time.monotonic() - start if good else LIMIT)
+    return slowest
+
+
+def test_crowd(tap, daemon):
+    """More slow clients than there may be connections, of many addresses; more
+    event streams than there may be. Who asks and goes is answered at once."""
+    for name, request, count in (
+            ("slow connections", b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n",
+             1500),
+            ("event streams", b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n",
+             500)):
+        before = daemon.memory()
+        held = crowd(daemon, count, 8, request)
+        slowest = slowest_scrape(daemon)
+        tap.ok(slowest < 1, "%d %s of 8 addresses: scrapes take less than a "
+               "second" % (count, name), ["%.3f s" % slowest])
+        tap.say("the slowest took %.3f s; memory %d kB, then %d kB" %
+                (slowest, before, daemon.memory()))
+        for one in held:
+            one.close()
+    daemon.wait_until_answered()
+
+
+# --- how it may be reached ---------------------------------------------------------
+
+def answer_of(family, address, port, host):
+    """The status line's number for a request with that Host header."""
+    with socket.socket(family) as to:
+        to.settimeout(LIMIT)
+        to.connect((address, port))
+        to.sendall(b"GET /livez HTTP/1.1\r\nHost: %s\r\n"
+                   b"Connection: close\r\n\r\n" % host)
+        text = b""
+        while part := to.recv(4096):
+            text += part
+    return int(text.split()[1])
+
+
+def test_listeners(tap, sysfs):
+    """Several addresses, one of which is all of the machine's; whose Host headers
+    are taken."""
+    with Daemon("--sysfs", sysfs, "serve", "--listen", "[::]:0", "--allow-host",
+                "uncore.example") as daemon:
+        said = daemon.said
+        match = re.search(r"http://\[::\]:(\d+)/metrics\n", said)
+        every = int(match[1]) if match else 0
+        got = [answer_of(socket.AF_INET6, "::1", every, b"a.example"),
+               answer_of(socket.AF_INET, "127.0.0.1", every, b"a.example"),
+               answer_of(socket.AF_INET, "127.0.0.1", daemon.port,
+                         b"localhost")] if every else []
+        tap.ok(got == [200] * 3, "[::] is IPv4's addresses as well, beside "
+               "another --listen", [said, repr(got)])
+        name = socket.gethostname().encode()
+        for host, want in ((b"127.0.0.1:%d" % daemon.port, 200),
+                           (b"localhost", 200), (b"LOCALHOST:1", 200),
+                           (b"[::1]:1", 200), (name, 200),
+                           (b"uncore.example:80", 200),
+                           (b"rebound.example", 403), (b"127.0.0.1.a", 403),
+                           (b"localhost.example", 403), (b"192.0.2.1", 403),
+                           (b"[::2]", 403), (b"[", 403), (b"", 403),
+                           (b"x" * 4000, 403), (b"%s\xff" % name, 403)):
+            status = answer_of(socket.AF_INET, "127.0.0.1", daemon.port, host)
+            tap.ok(status == want, "Host: %r on a loopback address: %d" %
+                   (host[:20], want), ["%d" % status])
+
+
+def bcrypt(password):
+    """htpasswd is not everywhere; crypt(3) is."""
+    lib = ctypes.CDLL("libcrypt.so.1")
+    lib.crypt.restype = ctypes.c_char_p
+    return lib.crypt(password.encode(), b"$2y$05$" + b"a" * 22).decode()
+
+
+def certificates(folder, names):
+    """{name: [certificate, key]}, each signed by itself."""
+    files = {}
+    for name in names:
+        files[name] = [os.path.join(folder, name + end)
+                       for end in (".crt", ".key")]
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+             "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+             "/CN=" + name, "-addext", "subjectAltName=IP:127.0.0.1,DNS:" + name,
+             "-out", files[name][0], "-keyout", files[name][1]],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
+            timeout=LIMIT)
+    return files
+
+
+def ask(daemon, path="/livez", client=None, user=None):
+    """(status, body, certificate) over TLS; status 0 where the handshake fails."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    if client:
+        context.load_cert_chain(*client)
+    headers = {} if user is None else {
+        "Authorization": "Basic " + base64.b64encode(user.encode()).decode()}
+    connection = http.client.HTTPSConnection("127.0.0.1", daemon.port,
+                                             timeout=LIMIT, context=context)
+    with contextlib.closing(connection):
+        try:
+            connection.request("GET", path, headers=headers)
+            answer = connection.getresponse()
+            # "Connection: close" closes the socket with the body
+            its = connection.sock.getpeercert(True) if connection.sock else b""
+            return answer.status, answer.read().decode(), its
+        except (OSError, http.client.HTTPException):
+            return 0, "", b""
+
+
+def patient(*arguments, **more):
+    """The status once there is time to check the password."""
+    deadline = time.monotonic() + LIMIT
+    while (status := ask(*arguments, **more)[0]) == 503 and \
+            time.monotonic() < deadline:
+        time.sleep(0.2)
+    return status
+
+
+def shown(daemon):
+    """The certificate that a client is shown now, in PEM."""
+    return ssl.DER_cert_to_PEM_cert(ask(daemon)[2])
+
+
+def replace(files, targets):
+    for new, old in zip(files, targets):
+        shutil.copy(new, old + ".new")
+        os.rename(old + ".new", old)
+
+
+def test_reload(tap, folder, sysfs, files):
+    """Certificates that change under it."""
+    used = [os.path.join(folder, "used" + end) for end in (".crt", ".key")]
+    pem = {}
+    for name, its in files.items():
+        with open(its[0], encoding="ascii") as file:
+            pem[name] = file.read()
+    replace(files["one"], used)
+    with Daemon("--sysfs", sysfs, "serve", "--tls-cert", used[0], "--tls-key",
+                used[1], scheme="https") as daemon:
+        tap.ok(shown(daemon) == pem["one"], "it shows its certificate")
+        replace(files["two"], used)
+        deadline = time.monotonic() + LIMIT
+        while shown(daemon) != pem["two"] and time.monotonic() < deadline:
+            time.sleep(0.2)
+        tap.ok(shown(daemon) == pem["two"],
+               "a certificate that is replaced is shown from then on")
+        said = daemon.more("loaded again")
+        # garbage, and then nothing
+        for text in ("garbage", ""):
+            write(used[0], text)
+            time.sleep(1.1)
+            kept = [shown(daemon) == pem["two"] for _ in range(3)]
+            time.sleep(1.1)
+            kept.append(shown(daemon) == pem["two"])
+            said = daemon.more("\n")
+            tap.ok(kept == [True] * 4 and said.count("\n") == 1 and
+                   used[0] in said and "stays" in said,
+                   "%s instead: the one before stays, and one line says so" %
+                   (text or "nothing"), [repr(kept), said])
+        replace(files["one"], used)
+        daemon.send(signal.SIGHUP)
+        said = daemon.more("loaded again")
+        tap.ok("loaded again" in said and shown(daemon) == pem["one"],
+               "SIGHUP has it read them at once", [said])
+        status, _ = daemon.end()
+        tap.ok(status == 0, "and it ends as ever", ["status %d" % status])
+
+
+def test_web_config(tap, folder, sysfs, files):
+    """Exporter-toolkit's file."""
+    path = os.path.join(folder, "web.yml")
+    tls = ("tls_server_config:\n  cert_file: one.crt\n  key_file: one.key\n"
+           "  client_auth_type: RequireAndVerifyClientCert\n"
+           "  client_ca_file: two.crt\n")
+    users = "basic_auth_users:\n  alice: %s\n" % bcrypt("secret")
+    write(path, tls + users)
+    with Daemon("--sysfs", sysfs, "serve", "--web-config", path,
+                scheme="https") as daemon:
+        client = files["two"]
+        for name, got, want in (
+                ("without a certificate", ask(daemon), 0),
+                ("another authority's", ask(daemon, client=files["one"]), 0),
+                ("without a user", ask(daemon, client=client), 401),
+                ("with both", ask(daemon, client=client, user="alice:secret"),
+                 200),
+                ("metrics", ask(daemon, "/metrics", client, "alice:secret"),
+                 200)):
+            tap.ok(got[0] == want, "a web configuration: %s: %d" %
+                   (name, want), [repr(got[:2])])
+        wrong = [patient(daemon, client=client, user=user)
+                 for user in ("alice:wrong", "bob:secret", "alice:")]
+        tap.ok(wrong == [401] * 3, "others are refused", [repr(wrong)])
+        write(path, tls + "basic_auth_users:\n  bob: %s\n" % bcrypt("other"))
+        daemon.send(signal.SIGHUP)
+        daemon.more("loaded again")
+        got = [patient(daemon, client=client, user="bob:other"),
+               patient(daemon, client=client, user="alice:secret")]
+        tap.ok(got == [200, 401],
+               "other users after SIGHUP", [repr(got)])
+        status, _ = daemon.end()
+        tap.ok(status == 0, "it ends as ever", ["status %d" % status])
+    write(path, users)
+    with Daemon("--sysfs", sysfs, "serve", "--web-config", path) as daemon:
+        got = [daemon.request("/livez")[0], daemon.request(
+            "/livez", Authorization="Basic " + base64.b64encode(
+                b"alice:secret").decode())[0]]
+        tap.ok(got == [401, 200], "users without TLS", [repr(got)])
+    listen = ["--sysfs", sysfs, "serve", "--listen", "127.0.0.1:0",
+              "--web-config", path]
+    for text, *words in (
+            ("tls_server_config: {}", "cert_file"),
+            ("basic_auth_users: {alice: plain}", "alice", "bcrypt"),
+            ("basic_auth_users: [", "line"), ("other: 1", "other", "unknown"),
+            (tls.replace("RequireAnd", "Ask"), "client_auth_type"),
+            (tls.replace("two.crt", "none.crt"), "none.crt"),
+            (tls + "  cipher_suites: [X]", "cipher_suites"),
+            (tls.split("  client_auth")[0] + "  client_ca_file: two.crt",
+             "client_auth_type"),
+            ("http_server_config: {headers: {Host: x}}", "Host")):
+        write(path, text)
+        one_line(tap, "a web configuration of %r" % text[:40],
+                 run(*listen), 1, "web.yml" if "none" not in words[0] else "",
+                 *words)
+
+
 # --- drivers that go and come ------------------------------------------------------
 
 def clock_cycles(samples):
@@ -435,21 +688,46 @@ def clock_cycles(samples):
                  channel="0")
 
 
+def test_late_driver(tap, folder):
+    """It is started before the driver is loaded."""
+    sysfs = os.path.join(folder, "no-driver")
+    with Daemon("--sysfs", sysfs, "serve") as daemon:
+        none = daemon.fresh()
+        answers = [daemon.request(path)[0] for path in ("/readyz", "/livez",
+                                                        "/", "/events")[:3]]
+        tap.ok(up(none) == 0 and clock_cycles(none) is None and
+               [dict(labels)["reason"] for name, labels in none
+                if name == "uncore_down_info"] == ["no_driver"] and
+               answers == [503, 200, 200],
+               "without a driver it runs, is not up and says why",
+               [repr(none), repr(answers)])
+        make_pmu(sysfs)
+        there = daemon.wait_for(lambda now: up(now) == 1)
+        tap.ok(clock_cycles(there) is not None and
+               daemon.request("/readyz")[0] == 200,
+               "when the driver comes, it is", [repr(there)])
+        status, said = daemon.end()
+        tap.ok(status == 0, "SIGTERM ends it", ["status %d" % status, said])
+
+
 def test_driver(tap, sysfs):
     with Daemon("--sysfs", sysfs, "serve") as daemon:
         before = daemon.wait_for(clock_cycles)
         errors = value(before, "uncore_read_errors_total")
         os.rename(os.path.join(sysfs, PMU), os.path.join(sysfs, "aside"))
-        gone = daemon.wait_for(lambda now: value(now, "uncore_up") == 0)
-        tap.ok(value(gone, "uncore_up") == 0 and clock_cycles(gone) is None and
+        gone = daemon.wait_for(lambda now: up(now) == 0)
+        tap.ok(up(gone) == 0 and clock_cycles(gone) is None and
                value(gone, "uncore_read_errors_total") > errors,
                "without PMUs: not up, no series, and an error more",
                [repr(gone)])
-        status, _, text = daemon.request("/healthz")
-        tap.ok(status == 503 and "no uncore driver" in text,
-               "/healthz says so", [text])
+        answers = [daemon.request(path) for path in ("/readyz", "/livez",
+                                                     "/healthz")]
+        tap.ok([one[0] for one in answers] == [503, 200, 200] and
+               "no uncore driver" in answers[0][2],
+               "it lives, and is not ready: /readyz says why",
+               [repr(one) for one in answers])
         make_pmu(sysfs, package=False)
-        back = daemon.wait_for(lambda now: value(now, "uncore_up") == 1)
+        back = daemon.wait_for(lambda now: up(now) == 1)
         tap.ok(clock_cycles(before) > 0 and
                (clock_cycles(back) or 0) >= clock_cycles(before) and
                value(back, "uncore_opens_total") == 2,
@@ -457,8 +735,8 @@ def test_driver(tap, sysfs):
         shutil.rmtree(os.path.join(sysfs, "aside"))
 
         daemon.send(signal.SIGUSR1)
-        gone = daemon.wait_for(lambda now: value(now, "uncore_up") == 0)
-        tap.ok(value(gone, "uncore_up") == 0 and clock_cycles(gone) is None,
+        gone = daemon.wait_for(lambda now: up(now) == 0)
+        tap.ok(up(gone) == 0 and clock_cycles(gone) is None,
                "SIGUSR1: the counters are released", [repr(gone)])
         links, fds = [], "/proc/%d/fd/" % daemon.process.pid
         for fd in os.listdir(fds):
@@ -467,29 +745,31 @@ def test_driver(tap, sysfs):
         tap.ok(not [link for link in links if "perf" in link],
                "and nothing keeps the driver", links)
         still = daemon.fresh()
-        tap.ok(value(still, "uncore_up") == 0,
+        tap.ok(up(still) == 0,
                "as long as the same driver is there")
         os.rename(os.path.join(sysfs, PMU), os.path.join(sysfs, "aside"))
         make_pmu(sysfs, package=False)
-        again = daemon.wait_for(lambda now: value(now, "uncore_up") == 1)
+        again = daemon.wait_for(lambda now: up(now) == 1)
         tap.ok((clock_cycles(again) or 0) >= clock_cycles(back),
                "with another one they are opened, and counts go on",
                [repr(again)])
         shutil.rmtree(os.path.join(sysfs, "aside"))
         daemon.send(signal.SIGUSR1)
-        daemon.wait_for(lambda now: value(now, "uncore_up") == 0)
+        daemon.wait_for(lambda now: up(now) == 0)
         daemon.send(signal.SIGUSR2)
-        last = daemon.wait_for(lambda now: value(now, "uncore_up") == 1)
-        tap.ok(value(last, "uncore_up") == 1, "SIGUSR2 opens them as well")
+        last = daemon.wait_for(lambda now: up(now) == 1)
+        tap.ok(up(last) == 1, "SIGUSR2 opens them as well")
         status, said = daemon.end()
         tap.ok(status == 0 and said.count("\n") < 10, "SIGTERM ends it",
                ["status %d" % status, *said.splitlines()])
-    for number in (signal.SIGINT, signal.SIGHUP):
-        with Daemon("--sysfs", sysfs, "serve") as daemon:
-            status, said = daemon.end(number)
-            tap.ok(status == -number and not said,
-                   "%s ends it as it ends others" % number.name,
-                   ["status %d" % status, said])
+    with Daemon("--sysfs", sysfs, "serve") as daemon:
+        daemon.send(signal.SIGHUP)
+        tap.ok(up(daemon.fresh()) == 1,
+               "SIGHUP does not end it")
+        status, said = daemon.end(signal.SIGINT)
+        tap.ok(status == -signal.SIGINT and not said,
+               "SIGINT ends it as it ends others",
+               ["status %d" % status, said])
 
 
 # --- without HTTP ------------------------------------------------------------------
@@ -510,7 +790,7 @@ def test_files(tap, folder, sysfs):
             text = file.read()
     samples = check_text(tap, "a textfile", text or "\n", False)
     tap.ok(done.returncode == 0 and os.listdir(place) == ["uncore.prom"] and
-           value(samples, "uncore_up") == 1 and
+           up(samples) == 1 and
            os.stat(path).st_mode & 0o777 == 0o644,
            "--textfile writes uncore.prom, for all to read", comments(done))
     tap.ok(not [name for name, _ in samples if name.startswith("process_")],
@@ -558,17 +838,9 @@ def test_tls(tap, folder, sysfs):
     if not shutil.which("openssl"):
         tap.skip("HTTPS", "no openssl here")
         return
-    files = {}
-    for name in ("one", "two"):
-        files[name] = [os.path.join(folder, name + end)
-                       for end in (".crt", ".key")]
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-             "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-             "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
-             "-out", files[name][0], "-keyout", files[name][1]],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
-            timeout=LIMIT)
+    files = certificates(folder, ("one", "two"))
+    test_reload(tap, folder, sysfs, files)
+    test_web_config(tap, folder, sysfs, files)
     certificate, key = files["one"]
     with Daemon("--sysfs", sysfs, "serve", "--tls-cert", certificate,
                 "--tls-key", key, scheme="https") as daemon:
@@ -576,7 +848,7 @@ def test_tls(tap, folder, sysfs):
         with socket.create_connection(("127.0.0.1", daemon.port),
                                       timeout=LIMIT) as plain, \
                 context.wrap_socket(plain, server_hostname="127.0.0.1") as to:
-            to.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
+            to.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
                        b"Connection: close\r\n\r\n")
             text = b""
             while part := to.recv(4096):
@@ -585,7 +857,7 @@ def test_tls(tap, folder, sysfs):
                    text.endswith(b"\r\n\r\nok\n") and
                    to.version() in ("TLSv1.2", "TLSv1.3"),
                    "HTTPS, by %s" % to.version(), [repr(text)])
-        send(daemon.port, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        send(daemon.port, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         attack(daemon, 50, 1)
         status, _ = daemon.end()
         tap.ok(status == 0, "it ends after plain HTTP was sent to it")
@@ -595,6 +867,8 @@ def test_tls(tap, folder, sysfs):
             ("no key", certificate, folder + "/no.key", ["no.key"]),
             ("a folder", folder, key, [folder]),
             ("another's key", certificate, files["two"][1], ["certificate"]),
+            ("an empty file", "/dev/null", key, ["/dev/null", "empty"]),
+            ("an empty key", certificate, "/dev/null", ["/dev/null", "empty"]),
             ("no certificate", "/proc/version", key, ["certificate"])):
         one_line(tap, "a certificate: " + name,
                  run(*listen, "--tls-cert", crt, "--tls-key", its), 1, *words)
@@ -649,10 +923,13 @@ def main():
             test_many(tap, daemon, options.scrapes)
             test_attacks(tap, daemon, options.malformed)
             test_slow(tap, daemon)
+            test_crowd(tap, daemon)
             status, said = daemon.end()
             tap.ok(status == 0 and not said, "after all that it ends as ever",
                    ["status %d" % status, *said.splitlines()])
+        test_late_driver(tap, folder)
         test_driver(tap, sysfs)
+        test_listeners(tap, sysfs)
         test_tls(tap, folder, sysfs)
     tap.end()
 

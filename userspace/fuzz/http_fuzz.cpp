@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "exporter/collector.hpp"
-#include "exporter/http_server.hpp"
 #include "exporter/site.hpp"
+#include "http/server.hpp"
 
 using namespace cli;
 
@@ -84,7 +84,7 @@ size_t open_files()
 
 http_server listening(site &pages)
 {
-	auto made = http_server::start({"127.0.0.1:0", "", ""},
+	auto made = http_server::start({{"127.0.0.1:0"}, {}, "", "", ""},
 				       [&pages](const http_request &request) {
 					       return pages.answer(request);
 				       });
@@ -102,7 +102,7 @@ struct exporter {
 			    }}),
 		  pages(counters), server(listening(pages))
 	{
-		const std::string url = server.url();
+		const std::string url = server.urls().front();
 
 		// Without leave to count it is a machine with a problem.
 		(void)counters.open();

@@ -3,6 +3,7 @@
 // HTTP, or as a file for node_exporter.
 #include <chrono>
 #include <memory>
+#include <tuple>
 
 #include "attribution/cgroup_traffic.hpp"
 #include "commands/commands.hpp"
@@ -10,9 +11,9 @@
 #include "common/signals.hpp"
 #include "exporter/collector.hpp"
 #include "exporter/exposition.hpp"
-#include "exporter/http_server.hpp"
 #include "exporter/recording.hpp"
 #include "exporter/site.hpp"
+#include "http/server.hpp"
 
 namespace cli {
 
@@ -22,15 +23,17 @@ using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 struct serve_options {
-	http_options http{"127.0.0.1:10331", "", ""};
+	http_options http{{}, {}, "", "", ""};
+	/// As given, as an empty name is not the same as none.
+	std::vector<std::string> certificates, keys, web_configs;
 	std::string textfile, replay;
-	bool json = false, per_box = false, listens = false;
+	bool json = false, per_box = false;
 	unsigned interval_ms = 0, cgroups = 0;
 	double duration = 0;
 };
 
-const std::initializer_list<int> ending = {SIGINT, SIGTERM, SIGHUP};
-/// What ends it, and what releases and resumes the counters.
+/// What ends it; SIGHUP has files read again; the other two release and resume
+/// the counters.
 const std::initializer_list<int> wanted = {SIGINT, SIGTERM, SIGHUP, SIGUSR1,
 					   SIGUSR2};
 
@@ -52,9 +55,9 @@ int status_of(int number)
 }
 
 /// Waits as signals::wait() does, or for less.
-/// @return the signal that ends it, or 0.
+/// @return a signal that is the caller's, or 0.
 int attend(const signals &caught, collector &counters,
-	    std::optional<clock::time_point> deadline, int other = -1)
+	   std::optional<clock::time_point> deadline, int other = -1)
 {
 	if (counters.wants_tending())
 		deadline = earlier(deadline, clock::now() + serve_tick);
@@ -71,6 +74,20 @@ int attend(const signals &caught, collector &counters,
 	return 0;
 }
 
+/// Opens the counters, or goes on without: they are tried again at each read.
+/// Errors: what only the administrator can change.
+uncore::result<void> open_if_possible(collector &counters)
+{
+	auto opened = counters.open();
+
+	if (opened || opened.error().code == uncore::errc::permission ||
+	    opened.error().code == uncore::errc::unsupported)
+		return opened;
+	note(fmt::format("{}; uncore_up is 0 until counters can be opened",
+			 opened.error().message));
+	return {};
+}
+
 // --- over HTTP
 
 int cannot_listen(const uncore::error &why)
@@ -82,12 +99,12 @@ int cannot_listen(const uncore::error &why)
 /// Serves a recording, which needs no driver.
 int serve_recording(const serve_options &options)
 {
-	const signals caught(ending);
+	const signals caught({SIGINT, SIGTERM, SIGHUP});
 	auto shown = recording::read(options.replay);
 
 	if (!shown)
 		return fail(shown.error());
-	for (const std::string &notice : shown->notices)
+	for (const std::string &notice : shown->notices())
 		note(fmt::format("{}: {}", options.replay, notice));
 
 	const replay_site pages(*std::move(shown));
@@ -98,13 +115,16 @@ int serve_recording(const serve_options &options)
 
 	if (!server)
 		return cannot_listen(server.error());
-	note(fmt::format("listening on {}/, which shows a recording",
-			 server->url()));
+	for (const std::string &url : server->urls())
+		note(fmt::format("listening on {}/, which shows a recording",
+				 url));
 	for (;;) {
 		const int number =
 			caught.wait(server->deadline(), server->fd()).number;
 
-		if (number)
+		if (number == SIGHUP)
+			server->reload();
+		else if (number)
 			return status_of(number);
 		server->run();
 	}
@@ -121,16 +141,19 @@ int serve_http(collector &counters, const serve_options &options)
 
 	if (!server)
 		return cannot_listen(server.error());
-	if (auto opened = counters.open(); !opened)
+	if (auto opened = open_if_possible(counters); !opened)
 		return fail(opened.error());
-	note(fmt::format("listening on {}/metrics", server->url()));
+	for (const std::string &url : server->urls())
+		note(fmt::format("listening on {}/metrics", url));
 	for (;;) {
 		const int number = attend(
 			caught, counters,
 			earlier(server->deadline(), pages.deadline(*server)),
 			server->fd());
 
-		if (number)
+		if (number == SIGHUP)
+			server->reload();
+		else if (number)
 			return status_of(number);
 		pages.publish(*server);
 		server->run();
@@ -143,9 +166,12 @@ int serve_http(collector &counters, const serve_options &options)
 /// @return the signal that ends it earlier, or 0.
 int pass(const signals &caught, collector &counters, clock::time_point until)
 {
-	while (clock::now() < until)
-		if (const int number = attend(caught, counters, until))
+	while (clock::now() < until) {
+		const int number = attend(caught, counters, until);
+
+		if (number && number != SIGHUP)
 			return number;
+	}
 	return 0;
 }
 
@@ -169,7 +195,7 @@ int keep_file(collector &counters, const serve_options &options,
 	auto next = clock::now();
 	int number;
 
-	if (auto opened = counters.open(); !opened)
+	if (auto opened = open_if_possible(counters); !opened)
 		return fail(opened.error());
 	do {
 		const auto written = write_file(
@@ -214,13 +240,53 @@ int write_once(collector &counters, const serve_options &options,
 	return written ? success : fail(written.error());
 }
 
-int serve(const context &shared, const serve_options &options)
+/// A file that is to be used; an empty name would quietly do without.
+uncore::result<std::string> file_of(const std::vector<std::string> &given,
+				    const char *option)
+{
+	if (given.empty())
+		return std::string();
+	if (given.back().empty())
+		return uncore::error{
+			uncore::errc::invalid,
+			fmt::format("{}: the file's name is empty", option)};
+	return given.back();
+}
+
+/// The options of HTTP as the server wants them.
+uncore::result<http_options> http_of(const serve_options &options)
+{
+	http_options made = options.http;
+
+	for (const auto &[given, name, to] :
+	     {std::tuple(&options.certificates, "--tls-cert",
+			 &made.certificate),
+	      std::tuple(&options.keys, "--tls-key", &made.key),
+	      std::tuple(&options.web_configs, "--web-config",
+			 &made.web_config)}) {
+		auto file = file_of(*given, name);
+
+		if (!file)
+			return file.error();
+		*to = *std::move(file);
+	}
+	if (made.certificate.empty() != made.key.empty())
+		return uncore::error{uncore::errc::invalid,
+				     "--tls-cert and --tls-key go together"};
+	if (made.listen.empty())
+		made.listen = {"127.0.0.1:10331"};
+	return made;
+}
+
+int serve(const context &shared, serve_options options)
 {
 	const bool file = !options.textfile.empty();
 	std::string path = options.textfile;
 
-	if (options.http.certificate.empty() != options.http.key.empty())
-		return fail_usage("--tls-cert and --tls-key go together");
+	if (auto http = http_of(options); http)
+		options.http = *std::move(http);
+	else
+		return fail_usage(http.error().message);
 	if (options.interval_ms && !file)
 		return fail_usage("-I is for --textfile");
 	if (options.duration > 0 &&
@@ -241,8 +307,8 @@ int serve(const context &shared, const serve_options &options)
 	collector_options what{shared.sysfs, options.per_box, !file};
 
 	if (options.cgroups)
-		what.side = std::make_shared<cgroup_traffic>(shared.sysfs,
-							     options.cgroups);
+		what.side = std::make_shared<cgroup_traffic>(
+			shared.sysfs, options.cgroups);
 
 	collector counters(std::move(what));
 
@@ -265,16 +331,35 @@ void add_serve(parser &app, context &shared)
 	add_examples(command, "uncore serve",
 		     "uncore serve --textfile "
 		     "/var/lib/prometheus/node-exporter -I 15000");
-	const option listen =
-		command.add_option("--listen", options->http.listen,
-				   "Where to listen; port 0 for any")
-			.type_name("ADDRESS:PORT");
-	const option certificate =
-		command.add_option("--tls-cert", options->http.certificate,
-				   "Certificate, for HTTPS")
-			.type_name("FILE");
-	command.add_option("--tls-key", options->http.key, "Its key")
+	option listen = command.add_option(
+		"--listen", options->http.listen,
+		"Where to listen, each time that it is given; port 0 for any "
+		"(127.0.0.1:10331)");
+
+	listen.one_value().type_name("ADDRESS:PORT");
+
+	option hosts = command.add_option(
+		"--allow-host", options->http.hosts,
+		"A name that requests to a loopback address may be for, beside "
+		"this machine's");
+
+	hosts.one_value().type_name("NAME");
+
+	option certificate = command.add_option(
+		"--tls-cert", options->certificates, "Certificate, for HTTPS");
+
+	certificate.one_value().type_name("FILE");
+	command.add_option("--tls-key", options->keys, "Its key")
+		.one_value()
 		.type_name("FILE");
+
+	option web = command.add_option(
+		"--web-config", options->web_configs,
+		"Web configuration file of Prometheus' exporters: TLS, client "
+		"certificates, users");
+
+	web.one_value().type_name("FILE");
+	web.excludes(certificate);
 	command.add_flag("--per-box", options->per_box,
 			 "Tell cache slices, home agents and ring stops apart");
 
@@ -289,6 +374,7 @@ void add_serve(parser &app, context &shared)
 
 	json.excludes(listen);
 	json.excludes(certificate);
+	json.excludes(web);
 
 	option textfile = command.add_option(
 		"--textfile", options->textfile,
@@ -297,6 +383,7 @@ void add_serve(parser &app, context &shared)
 	textfile.type_name("FOLDER|FILE.prom");
 	textfile.excludes(listen);
 	textfile.excludes(certificate);
+	textfile.excludes(web);
 	textfile.excludes(json);
 
 	option replay = command.add_option(

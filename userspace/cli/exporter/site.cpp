@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "exporter/site.hpp"
 
+#include <charconv>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -15,8 +17,11 @@ namespace {
 using std::chrono::milliseconds;
 using text = std::shared_ptr<const std::string>;
 
-/// Reads that are asked for closer together than this are one.
-constexpr milliseconds shared_time{1000};
+/// Reads that are asked for closer together than this are one: each is as old
+/// as that at most, and there are no more of them however many ask.
+constexpr milliseconds shared_time{50};
+/// Between two messages of a stream.
+constexpr milliseconds publish_time{1000};
 
 text made_of(std::string said)
 {
@@ -31,6 +36,13 @@ http_reply plain(unsigned status, std::string said)
 http_reply json_of(text body)
 {
 	return {200, "application/json", std::move(body)};
+}
+
+/// Does the process answer?  Counters that cannot be opened are no reason to
+/// start it again: /readyz has these.
+bool is_health(std::string_view path)
+{
+	return path == "/livez" || path == "/healthz";
 }
 
 /// The page's files; nothing when it is none of them.
@@ -98,7 +110,7 @@ site::deadline(const http_server &of) const
 {
 	if (!of.streams())
 		return std::nullopt;
-	return std::max(read_at_, published_) + shared_time;
+	return published_ + publish_time;
 }
 
 void site::publish(http_server &to)
@@ -107,8 +119,8 @@ void site::publish(http_server &to)
 
 	if (!due || clock::now() < *due)
 		return;
-	to.publish(message());
 	published_ = clock::now();
+	to.publish(message());
 }
 
 http_reply site::answer(const http_request &to)
@@ -129,21 +141,53 @@ http_reply site::answer(const http_request &to)
 		return json_of(snapshot_);
 	}
 	if (to.path == "/events")
-		return {200, "text/event-stream", message(), true};
-	if (to.path == "/healthz")
+		return {200, "text/event-stream", message(), nullptr, true};
+	if (to.path == "/readyz")
 		return counters_.problem().empty()
 			       ? plain(200, "ok\n")
 			       : plain(503, counters_.problem() + "\n");
+	if (is_health(to.path))
+		return plain(200, "ok\n");
 	if (auto file = page_file(to.path))
 		return *std::move(file);
 	return plain(404, "there are /, /metrics, /json, /events, "
-			  "/api/topology, /api/snapshot and /healthz\n");
+			  "/api/topology, /api/snapshot, /livez and /readyz\n");
 }
 
 replay_site::replay_site(recording shown)
-	: topology_(made_of(std::move(shown.topology))),
-	  snapshots_(made_of(std::move(shown.snapshots)))
+	: shown_(std::move(shown)), topology_(made_of(shown_.topology()))
 {
+}
+
+/// "?from=INDEX&step=N&count=N": those that were recorded; without, as many as
+/// a page can hold.
+http_reply replay_site::snapshots(const http_request &to) const
+{
+	recording::part which = shown_.usual();
+	const std::pair<const char *, size_t *> numbers[] = {
+		{"from", &which.from},
+		{"step", &which.step},
+		{"count", &which.count}};
+	bool asked = false;
+
+	for (const auto &[name, number] : numbers)
+		asked |= to.argument && !to.argument(name).empty();
+	if (asked)
+		which = {};
+	for (const auto &[name, number] : numbers) {
+		const std::string_view text =
+			asked ? to.argument(name) : std::string_view();
+		const char *end = text.data() + text.size();
+
+		if (text.empty())
+			continue;
+		if (const auto read =
+			    std::from_chars(text.data(), end, *number);
+		    read.ec != std::errc() || read.ptr != end)
+			return plain(400,
+				     fmt::format("{}: not a number\n", name));
+	}
+	return {200, "application/x-ndjson", nullptr, shown_.snapshots(which)};
 }
 
 http_reply replay_site::answer(const http_request &to) const
@@ -151,13 +195,13 @@ http_reply replay_site::answer(const http_request &to) const
 	if (to.path == "/api/topology")
 		return json_of(topology_);
 	if (to.path == "/api/recording")
-		return {200, "application/x-ndjson", snapshots_};
-	if (to.path == "/healthz")
+		return snapshots(to);
+	if (is_health(to.path) || to.path == "/readyz")
 		return plain(200, "ok\n");
 	if (auto file = page_file(to.path))
 		return *std::move(file);
-	return plain(404, "there are /, /api/topology, /api/recording and "
-			  "/healthz\n");
+	return plain(404, "there are /, /api/topology, /api/recording, /livez "
+			  "and /readyz\n");
 }
 
 } // namespace cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What uncore serve answers at which path.  Numbers of all forms are of the
-// same reads, of which there is at most one a second.
+// same reads, of which there are at most 20 a second.
 #pragma once
 
 #include <chrono>
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "exporter/collector.hpp"
-#include "exporter/http_server.hpp"
 #include "exporter/recording.hpp"
+#include "http/server.hpp"
 
 namespace cli {
 
@@ -53,7 +53,10 @@ public:
 	http_reply answer(const http_request &to) const;
 
 private:
-	std::shared_ptr<const std::string> topology_, snapshots_;
+	http_reply snapshots(const http_request &to) const;
+
+	recording shown_;
+	std::shared_ptr<const std::string> topology_;
 };
 
 } // namespace cli

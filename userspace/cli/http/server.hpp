@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <uncore/error.hpp>
 
@@ -16,13 +17,28 @@ namespace cli {
 
 struct http_options {
 	/// "127.0.0.1:10331", "[::1]:0"
-	std::string listen;
+	std::vector<std::string> listen;
+	/// Names that a Host header may have beside this machine's.
+	std::vector<std::string> hosts;
 	/// Files in PEM; empty for plain HTTP.
 	std::string certificate, key;
+	/// Exporter-toolkit's file; empty for none.
+	std::string web_config;
 };
 
 struct http_request {
 	std::string_view path, accept;
+	/// The value of "?NAME=VALUE"; empty when there is none.
+	std::function<std::string_view(const char *name)> argument = {};
+};
+
+/// An answer that is made while it is taken.
+class http_source {
+public:
+	virtual ~http_source() = default;
+	/// @return how much of @p most was written; 0 at the end, -1 for an
+	/// answer that cannot be finished.
+	virtual ssize_t read(char *to, size_t most) = 0;
 };
 
 struct http_reply {
@@ -30,6 +46,8 @@ struct http_reply {
 	std::string type;
 	/// May be one that others are being answered with.
 	std::shared_ptr<const std::string> body;
+	/// Instead of a body.
+	std::shared_ptr<http_source> source = {};
 	/// Does what is published follow the body, for as long as the client
 	/// stays?  503 is answered instead where enough have such a stream.
 	bool stream = false;
@@ -39,21 +57,25 @@ class http_server {
 public:
 	using handler = std::function<http_reply(const http_request &)>;
 
-	/// Errors: errc::invalid (the address), errc::system (port in use,
-	/// files).
+	/// Errors: errc::invalid (the address, files), errc::system (port in
+	/// use, files).
 	static uncore::result<http_server> start(const http_options &options,
 						 handler answer);
 	http_server(http_server &&) noexcept;
 	~http_server();
 
-	/// "http://127.0.0.1:10331", with the port that was chosen for 0.
-	std::string url() const;
+	/// "http://127.0.0.1:10331" of each address, with the ports that were
+	/// chosen for 0.
+	const std::vector<std::string> &urls() const;
 
 	/// To be waited for until it is readable or it is that time, if there
 	/// is any; then run() is due.
 	int fd() const;
 	std::optional<std::chrono::steady_clock::time_point> deadline() const;
 	void run();
+	/// Reads certificates and the web configuration again.  run() does so
+	/// when the files have changed.
+	void reload();
 
 	/// Sends that to all who have a stream.  Who has not taken what was
 	/// published before does without this, and is hung up on when that

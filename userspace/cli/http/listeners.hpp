@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The sockets on which uncore serve listens: numeric addresses, IPv6's with
+// IPv4 where the address is the unspecified one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <sys/socket.h>
+#include <vector>
+
+#include <uncore/error.hpp>
+
+#include "common/unique_fd.hpp"
+
+namespace cli {
+
+/// A connection that was accepted.
+struct accepted {
+	unique_fd socket;
+	sockaddr_storage from{};
+	socklen_t size = 0;
+	/// Did it come to a listener that only this machine reaches?
+	bool loopback = false;
+};
+
+class listeners {
+public:
+	/// @param addresses "127.0.0.1:10331", "[::]:0"
+	/// Errors: errc::invalid (an address), errc::system (port in use).
+	static uncore::result<listeners>
+	open(const std::vector<std::string> &addresses);
+
+	/// Their addresses, with the ports that were chosen for 0.
+	std::vector<std::string> names() const;
+	std::vector<int> fds() const;
+
+	/// The next connection that waits; none: @p failed says whether there
+	/// may be one, for which there is no descriptor or memory.
+	std::optional<accepted> accept(bool &failed);
+
+private:
+	struct listener {
+		unique_fd socket;
+		bool loopback;
+	};
+
+	std::vector<listener> all_;
+};
+
+} // namespace cli

@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// HTTP by libmicrohttpd.  Whoever can reach the port may send anything: how
+// many connections there are, how much memory each takes and how long it may
+// take for a request are all bounded.
+#include "http/server.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sys/epoll.h>
+
+#include <fmt/format.h>
+#include <microhttpd.h>
+
+#include "common/unique_fd.hpp"
+#include "http/access.hpp"
+#include "http/clients.hpp"
+#include "http/listeners.hpp"
+#include "http/streams.hpp"
+#include "http/web_config.hpp"
+
+namespace cli {
+
+using clock = std::chrono::steady_clock;
+using uncore::errc;
+
+namespace {
+
+/// Beyond, the connection that waits longest gives way to a new one.
+constexpr size_t most_connections = 512;
+/// For a request's line and headers, and for the answer's headers.
+constexpr size_t connection_memory = 16 * 1024;
+/// Bodies from here on are handed out in parts, so that it is seen that they
+/// are being taken.
+constexpr size_t large_body = 256 * 1024;
+/// How long no connection is taken where there is no descriptor for it.
+constexpr std::chrono::milliseconds accept_pause{100};
+
+struct daemon_closer {
+	void operator()(MHD_Daemon *daemon) const { MHD_stop_daemon(daemon); }
+};
+
+/// What the library has to say goes into a string, its last line counts.
+void log_to(void *cls, const char *format, va_list arguments)
+{
+	char line[256];
+
+	vsnprintf(line, sizeof(line), format, arguments);
+	*static_cast<std::string *>(cls) = line;
+}
+
+http_reply text_reply(unsigned status, std::string text)
+{
+	return {status, "text/plain; charset=utf-8",
+		std::make_shared<const std::string>(std::move(text))};
+}
+
+/// A body that others may be answered with as well.
+class body_source : public http_source {
+public:
+	explicit body_source(std::shared_ptr<const std::string> body)
+		: body_(std::move(body))
+	{
+	}
+	ssize_t read(char *to, size_t most) override
+	{
+		const size_t n = body_->copy(to, most, sent_);
+
+		sent_ += n;
+		return ssize_t(n);
+	}
+
+private:
+	std::shared_ptr<const std::string> body_;
+	size_t sent_ = 0;
+};
+
+} // namespace
+
+struct http_server::state {
+	state(web_files_watch files, listeners bound, host_names names)
+		: config(std::move(files)), sockets(std::move(bound)),
+		  hosts(std::move(names))
+	{
+	}
+	~state();
+
+	handler answer;
+	web_files_watch config;
+	listeners sockets;
+	host_names hosts;
+	password_check passwords;
+	std::string log;
+	std::vector<std::string> urls;
+	client_list clients;
+	stream_list streams;
+	unique_fd epoll;
+	/// Until when no connection is taken, if it is not now.
+	std::optional<clock::time_point> paused;
+	std::unique_ptr<MHD_Daemon, daemon_closer> daemon;
+
+	uncore::result<void> start();
+	uncore::result<void> watch();
+	void listen(bool whether);
+	void accept();
+	bool make_room();
+	MHD_Result reply(MHD_Connection *to, http_reply with);
+	MHD_Response *respond(MHD_Connection *to, const http_reply &with);
+	std::optional<http_reply> refuse(MHD_Connection *from);
+	std::optional<http_reply> refuse_user(MHD_Connection *from);
+	MHD_Result take(MHD_Connection *from, const char *path,
+			const char *method, size_t *body, void **request);
+
+	static MHD_Result on_request(void *cls, MHD_Connection *connection,
+				     const char *path, const char *method,
+				     const char *version, const char *body,
+				     size_t *size, void **request);
+	static void on_connection(void *cls, MHD_Connection *connection,
+				  void **context,
+				  MHD_ConnectionNotificationCode what);
+	static void on_completed(void *cls, MHD_Connection *connection,
+				 void **request,
+				 MHD_RequestTerminationCode how);
+};
+
+void http_server::state::on_connection(void *cls, MHD_Connection *connection,
+				       void **context,
+				       MHD_ConnectionNotificationCode what)
+{
+	auto *self = static_cast<state *>(cls);
+
+	if (what == MHD_CONNECTION_NOTIFY_STARTED)
+		self->clients.start(connection, context);
+	else
+		self->clients.close(context);
+}
+
+void http_server::state::on_completed(void *cls, MHD_Connection *connection,
+				      void **, MHD_RequestTerminationCode)
+{
+	auto *self = static_cast<state *>(cls);
+
+	self->streams.close(connection);
+	if (client *known = client_list::of(connection)) {
+		known->answered = known->streams = false;
+		self->clients.waits_anew(connection);
+	}
+}
+
+// --- answers
+
+namespace {
+
+/// An answer that is made while it is taken.
+struct source_handle {
+	std::shared_ptr<http_source> source;
+	client_list *clients;
+	MHD_Connection *connection;
+};
+
+ssize_t read_source(void *cls, uint64_t, char *to, size_t most)
+{
+	auto *handle = static_cast<source_handle *>(cls);
+
+	try {
+		const ssize_t n = handle->source->read(to, most);
+
+		handle->clients->waits_anew(handle->connection);
+		return n > 0   ? n
+		       : n < 0 ? MHD_CONTENT_READER_END_WITH_ERROR
+			       : MHD_CONTENT_READER_END_OF_STREAM;
+	} catch (const std::exception &) {
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	}
+}
+
+void free_source(void *cls)
+{
+	delete static_cast<source_handle *>(cls);
+}
+
+} // namespace
+
+MHD_Response *http_server::state::respond(MHD_Connection *to,
+					  const http_reply &with)
+{
+	using held = std::shared_ptr<const std::string>;
+
+	if (with.stream)
+		return streams.begin(to, with.body);
+	if (with.source || with.body->size() >= large_body) {
+		auto *handle = new source_handle{
+			with.source ? with.source
+				    : std::make_shared<body_source>(with.body),
+			&clients, to};
+		MHD_Response *made = MHD_create_response_from_callback(
+			with.source ? MHD_SIZE_UNKNOWN : with.body->size(),
+			16 * 1024, read_source, handle, free_source);
+
+		if (!made)
+			free_source(handle);
+		return made;
+	}
+
+	auto *body = new held(with.body);
+	MHD_Response *made =
+		MHD_create_response_from_buffer_with_free_callback_cls(
+			(*body)->size(), const_cast<char *>((*body)->data()),
+			[](void *cls) { delete static_cast<held *>(cls); },
+			body);
+
+	if (!made)
+		delete body;
+	return made;
+}
+
+MHD_Result http_server::state::reply(MHD_Connection *to, http_reply with)
+{
+	if (with.stream && !streams.has_room())
+		with = text_reply(
+			MHD_HTTP_SERVICE_UNAVAILABLE,
+			fmt::format("too many event streams: at most {} "
+				    "at a time\n",
+				    streams.size()));
+
+	MHD_Response *made = respond(to, with);
+
+	if (!made)
+		return MHD_NO;
+
+	auto add = [made](const char *name, const char *value) {
+		MHD_add_response_header(made, name, value);
+	};
+
+	add(MHD_HTTP_HEADER_CONTENT_TYPE, with.type.c_str());
+	add(MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+	add(MHD_HTTP_HEADER_VARY, "Accept");
+	add("Referrer-Policy", "no-referrer");
+	add("Cross-Origin-Resource-Policy", "same-origin");
+	for (const auto &[name, value] : config.now().headers)
+		add(name.c_str(), value.c_str());
+	if (!MHD_get_response_header(made, "X-Content-Type-Options"))
+		add("X-Content-Type-Options", "nosniff");
+	// Scripts and styles are files of this server, never part of a page.
+	if (!MHD_get_response_header(made, "Content-Security-Policy"))
+		add("Content-Security-Policy",
+		    "default-src 'none'; script-src 'self'; style-src 'self'; "
+		    "connect-src 'self'; img-src data:; base-uri 'none'; "
+		    "form-action 'none'; frame-ancestors 'none'");
+	// A proxy is to pass on what it gets, when it gets it.
+	if (with.stream || with.source)
+		add("X-Accel-Buffering", "no");
+	if (with.status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		add(MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	if (with.status == MHD_HTTP_UNAUTHORIZED)
+		add(MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+		    "Basic realm=\"uncore\", charset=\"UTF-8\"");
+	if (with.status == MHD_HTTP_SERVICE_UNAVAILABLE)
+		add(MHD_HTTP_HEADER_RETRY_AFTER, "1");
+	if (client *known = client_list::of(to))
+		known->answered = true;
+
+	const MHD_Result queued = MHD_queue_response(to, with.status, made);
+
+	MHD_destroy_response(made);
+	return queued;
+}
+
+/// The password of whoever asks, where there are users.
+std::optional<http_reply> http_server::state::refuse_user(MHD_Connection *from)
+{
+	const auto &users = config.now().users;
+
+	if (users.empty())
+		return std::nullopt;
+
+	char *password = nullptr;
+	char *user = MHD_basic_auth_get_username_password(from, &password);
+	auto verdict = password_check::verdict::wrong;
+
+	if (user && password)
+		verdict = passwords.check(users, user, password);
+	if (password)
+		explicit_bzero(password, std::strlen(password));
+	MHD_free(password);
+	MHD_free(user);
+	if (verdict == password_check::verdict::right)
+		return std::nullopt;
+	if (verdict == password_check::verdict::later)
+		return text_reply(MHD_HTTP_SERVICE_UNAVAILABLE,
+				  "too many passwords to check\n");
+	return text_reply(MHD_HTTP_UNAUTHORIZED,
+			  "a user and a password of the web "
+			  "configuration are needed\n");
+}
+
+std::optional<http_reply> http_server::state::refuse(MHD_Connection *from)
+{
+	const char *host = MHD_lookup_connection_value(from, MHD_HEADER_KIND,
+						       MHD_HTTP_HEADER_HOST);
+	const client *known = client_list::of(from);
+
+	if (known && known->loopback && host && !hosts.allows(host))
+		return text_reply(
+			MHD_HTTP_FORBIDDEN,
+			"the Host header has no name of this machine: use "
+			"localhost, or allow the name with --allow-host\n");
+	return refuse_user(from);
+}
+
+MHD_Result http_server::state::take(MHD_Connection *from, const char *path,
+				    const char *method, size_t *body,
+				    void **request)
+{
+	static char seen;
+
+	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 &&
+	    strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+		return reply(from, text_reply(MHD_HTTP_METHOD_NOT_ALLOWED,
+					      "GET and HEAD only\n"));
+	// The headers are there; then what follows them, which nobody reads.
+	if (!*request) {
+		*request = &seen;
+		return MHD_YES;
+	}
+	if (*body) {
+		*body = 0;
+		return MHD_YES;
+	}
+	if (auto refused = refuse(from))
+		return reply(from, *std::move(refused));
+
+	const char *accept = MHD_lookup_connection_value(
+		from, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+	const auto argument = [from](const char *name) -> std::string_view {
+		const char *value = MHD_lookup_connection_value(
+			from, MHD_GET_ARGUMENT_KIND, name);
+
+		return value ? value : "";
+	};
+
+	return reply(from, answer({path, accept ? accept : "", argument}));
+}
+
+MHD_Result http_server::state::on_request(void *cls, MHD_Connection *connection,
+					  const char *path, const char *method,
+					  const char *, const char *,
+					  size_t *size, void **request)
+{
+	// No exception may pass the library, which is in C.
+	try {
+		return static_cast<state *>(cls)->take(connection, path, method,
+						       size, request);
+	} catch (const std::exception &) {
+		return MHD_NO;
+	}
+}
+
+// --- connections
+
+/// @return whether there is room for a connection.
+bool http_server::state::make_room()
+{
+	if (clients.size() < most_connections)
+		return true;
+	if (!clients.give_way())
+		return false;
+	MHD_run(daemon.get());
+	return clients.size() < most_connections;
+}
+
+/// Takes connections only as fast as there is room, or gives them some.
+void http_server::state::accept()
+{
+	const auto now = clock::now();
+
+	if (paused && now < *paused)
+		return;
+	if (paused)
+		listen(true);
+	paused.reset();
+	// Those that are there have to be answered meanwhile.
+	for (size_t i = 0; i < most_connections; i++) {
+		bool failed = false;
+
+		if (!make_room()) {
+			failed = true;
+		} else if (auto one = sockets.accept(failed)) {
+			const int fd = one->socket.release();
+
+			clients.expect(fd, one->loopback);
+			// It closes the socket when it does not take it.
+			if (MHD_add_connection(
+				    daemon.get(), fd,
+				    reinterpret_cast<sockaddr *>(&one->from),
+				    one->size) != MHD_YES)
+				clients.forget(fd);
+			MHD_run(daemon.get());
+			continue;
+		}
+		if (failed) {
+			clients.give_way();
+			listen(false);
+			paused = now + accept_pause;
+		}
+		return;
+	}
+}
+
+/// Waits for connections, or not.
+void http_server::state::listen(bool whether)
+{
+	for (const int fd : sockets.fds()) {
+		epoll_event event{};
+
+		event.events = whether ? uint32_t(EPOLLIN) : 0;
+		epoll_ctl(epoll.get(), EPOLL_CTL_MOD, fd, &event);
+	}
+}
+
+http_server::state::~state()
+{
+	streams.resume_all();
+	daemon.reset();
+}
+
+/// One descriptor to wait for all that may happen.
+uncore::result<void> http_server::state::watch()
+{
+	const MHD_DaemonInfo *info =
+		MHD_get_daemon_info(daemon.get(), MHD_DAEMON_INFO_EPOLL_FD);
+	std::vector<int> all = sockets.fds();
+	epoll_event event{};
+
+	epoll = unique_fd(epoll_create1(EPOLL_CLOEXEC));
+	all.push_back(info ? info->epoll_fd : -1);
+	event.events = EPOLLIN;
+	for (const int fd : all)
+		if (epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &event))
+			return uncore::error{
+				errc::system,
+				fmt::format("epoll: {}", strerror(errno))};
+	return {};
+}
+
+uncore::result<void> http_server::state::start()
+{
+	std::vector<MHD_OptionItem> tls;
+	const bool secure = bool(config.now().tls);
+
+	if (secure)
+		tls = {{MHD_OPTION_HTTPS_CERT_CALLBACK, 0, identity_callback()},
+		       {MHD_OPTION_HTTPS_PRIORITIES, 0,
+			const_cast<char *>(config.now().only_tls13
+						   ? "NORMAL:-VERS-ALL:"
+						     "+VERS-TLS1.3"
+						   : "NORMAL:-VERS-ALL:"
+						     "+VERS-TLS1.3:"
+						     "+VERS-TLS1.2")}};
+	tls.push_back({MHD_OPTION_END, 0, nullptr});
+	for (const std::string &name : sockets.names())
+		urls.push_back(fmt::format("{}://{}", secure ? "https" : "http",
+					   name));
+	daemon.reset(MHD_start_daemon(
+		MHD_USE_EPOLL | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME |
+			MHD_USE_NO_LISTEN_SOCKET | (secure ? MHD_USE_TLS : 0),
+		0, nullptr, nullptr, on_request, this,
+		MHD_OPTION_EXTERNAL_LOGGER, log_to, &log,
+		MHD_OPTION_CONNECTION_LIMIT, unsigned(most_connections + 1),
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_memory,
+		MHD_OPTION_CONNECTION_TIMEOUT, unsigned(request_time.count()),
+		MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, this,
+		MHD_OPTION_NOTIFY_COMPLETED, on_completed, this,
+		MHD_OPTION_ARRAY, tls.data(), MHD_OPTION_END));
+	if (!daemon)
+		return uncore::error{errc::system,
+				     fmt::format("no HTTP: {}", log)};
+	return watch();
+}
+
+// --- the server
+
+http_server::http_server(std::unique_ptr<state> made) : state_(std::move(made))
+{
+}
+http_server::http_server(http_server &&) noexcept = default;
+http_server::~http_server() = default;
+
+uncore::result<http_server> http_server::start(const http_options &options,
+					       handler answer)
+{
+	web_files_watch files(options.certificate, options.key,
+			      options.web_config);
+	auto bound = listeners::open(options.listen);
+
+	if (!bound)
+		return bound.error();
+	if (auto loaded = files.load(); !loaded)
+		return uncore::error{errc::system, loaded.error().message};
+
+	auto made = std::make_unique<state>(std::move(files), *std::move(bound),
+					    host_names(options.hosts));
+
+	made->answer = std::move(answer);
+	if (auto started = made->start(); !started)
+		return started.error();
+	return http_server(std::move(made));
+}
+
+const std::vector<std::string> &http_server::urls() const
+{
+	return state_->urls;
+}
+
+int http_server::fd() const
+{
+	return state_->epoll.get();
+}
+
+std::optional<clock::time_point> http_server::deadline() const
+{
+	constexpr MHD_UNSIGNED_LONG_LONG day = 24 * 3600 * 1000;
+	std::optional<clock::time_point> first = state_->clients.deadline();
+	MHD_UNSIGNED_LONG_LONG library = 0;
+
+	if (MHD_get_timeout(state_->daemon.get(), &library) == MHD_YES) {
+		const auto then =
+			clock::now() +
+			std::chrono::milliseconds(std::min(library, day));
+
+		first = std::min(first.value_or(then), then);
+	}
+	if (state_->paused)
+		first = std::min(first.value_or(*state_->paused),
+				 *state_->paused);
+	return first;
+}
+
+void http_server::publish(const std::shared_ptr<const std::string> &message)
+{
+	state_->streams.publish(message);
+}
+
+size_t http_server::streams() const
+{
+	return state_->streams.size();
+}
+
+void http_server::reload()
+{
+	state_->config.reload(true);
+}
+
+void http_server::run()
+{
+	state_->config.reload(false);
+	state_->clients.end_slow();
+	state_->accept();
+	MHD_run(state_->daemon.get());
+	state_->clients.end_closed();
+}
+
+} // namespace cli

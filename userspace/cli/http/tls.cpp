@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "http/tls.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <list>
+
+#include <fmt/format.h>
+#include <gnutls/abstract.h>
+#include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
+
+namespace cli {
+
+using clock = std::chrono::steady_clock;
+using uncore::errc;
+
+namespace {
+
+/// A chain of certificates is shorter than this.
+constexpr unsigned most_certificates = 16;
+/// Longer than any handshake may take.
+constexpr std::chrono::seconds handshake_time{60};
+
+uncore::result<std::string> read_pem(const std::string &path, const char *what)
+{
+	std::unique_ptr<FILE, int (*)(FILE *)> file(fopen(path.c_str(), "re"),
+						    fclose);
+	std::string text;
+	char part[4096];
+
+	if (!file)
+		return uncore::error{
+			errc::system,
+			fmt::format("{}: {}", path, strerror(errno))};
+	while (size_t n = fread(part, 1, sizeof(part), file.get()))
+		text.append(part, n);
+	if (ferror(file.get()))
+		return uncore::error{
+			errc::system,
+			fmt::format("{}: {}", path, strerror(errno))};
+	if (text.empty())
+		return uncore::error{
+			errc::invalid,
+			fmt::format("{}: the file is empty (expected a {} in "
+				    "PEM)",
+				    path, what)};
+	return text;
+}
+
+gnutls_datum_t datum_of(const std::string &text)
+{
+	return {reinterpret_cast<unsigned char *>(
+			const_cast<char *>(text.data())),
+		unsigned(text.size())};
+}
+
+uncore::error unusable(const std::string &path, const char *what, int code)
+{
+	return {errc::invalid, fmt::format("{}: no usable {} in PEM: {}", path,
+					   what, gnutls_strerror(code))};
+}
+
+} // namespace
+
+struct tls_identity {
+	std::vector<gnutls_pcert_st> chain;
+	gnutls_privkey_t key = nullptr;
+	gnutls_x509_trust_list_t authorities = nullptr;
+	client_auth clients = client_auth::none;
+	std::vector<std::string> client_names;
+
+	tls_identity() = default;
+	tls_identity(const tls_identity &) = delete;
+	tls_identity &operator=(const tls_identity &) = delete;
+	~tls_identity();
+	uncore::result<void> load(const tls_files &files);
+	bool matches() const;
+	bool trusts(gnutls_session_t session) const;
+	bool has_name(gnutls_x509_crt_t certificate) const;
+};
+
+tls_identity::~tls_identity()
+{
+	for (gnutls_pcert_st &one : chain)
+		gnutls_pcert_deinit(&one);
+	if (key)
+		gnutls_privkey_deinit(key);
+	if (authorities)
+		gnutls_x509_trust_list_deinit(authorities, 1);
+}
+
+uncore::result<void> tls_identity::load(const tls_files &files)
+{
+	const auto certificate = read_pem(files.certificate, "certificate");
+	const auto its_key = read_pem(files.key, "key");
+	unsigned count = most_certificates;
+
+	if (!certificate)
+		return certificate.error();
+	if (!its_key)
+		return its_key.error();
+
+	const gnutls_datum_t certificate_text = datum_of(*certificate);
+	const gnutls_datum_t key_text = datum_of(*its_key);
+
+	chain.resize(count);
+	if (int err = gnutls_pcert_list_import_x509_raw(
+		    chain.data(), &count, &certificate_text,
+		    GNUTLS_X509_FMT_PEM, 0)) {
+		chain.clear();
+		return unusable(files.certificate, "certificate", err);
+	}
+	chain.resize(count);
+	gnutls_privkey_init(&key);
+	if (int err = gnutls_privkey_import_x509_raw(
+		    key, &key_text, GNUTLS_X509_FMT_PEM, nullptr, 0))
+		return unusable(files.key, "key", err);
+	if (!matches())
+		return uncore::error{
+			errc::invalid,
+			fmt::format("{}: not the key of the certificate in {}",
+				    files.key, files.certificate)};
+	clients = files.clients;
+	client_names = files.client_names;
+	if (files.client_ca.empty())
+		return {};
+
+	const auto trusted = read_pem(files.client_ca, "certificate");
+
+	if (!trusted)
+		return trusted.error();
+
+	const gnutls_datum_t trusted_text = datum_of(*trusted);
+
+	gnutls_x509_trust_list_init(&authorities, 0);
+
+	const int added = gnutls_x509_trust_list_add_trust_mem(
+		authorities, &trusted_text, nullptr, GNUTLS_X509_FMT_PEM, 0, 0);
+
+	if (added <= 0)
+		return unusable(files.client_ca, "certificate", added);
+	return {};
+}
+
+/// Is the key that of the first certificate?
+bool tls_identity::matches() const
+{
+	unsigned char ids[2][64];
+	size_t sizes[2] = {sizeof(ids[0]), sizeof(ids[1])};
+	gnutls_pubkey_t its;
+
+	if (chain.empty() || gnutls_pubkey_init(&its))
+		return false;
+
+	const bool read =
+		!gnutls_pubkey_import_privkey(its, key, 0, 0) &&
+		!gnutls_pubkey_get_key_id(its, GNUTLS_KEYID_USE_SHA256, ids[0],
+					  &sizes[0]) &&
+		!gnutls_pubkey_get_key_id(chain.front().pubkey,
+					  GNUTLS_KEYID_USE_SHA256, ids[1],
+					  &sizes[1]);
+
+	gnutls_pubkey_deinit(its);
+	return read && sizes[0] == sizes[1] &&
+	       !std::memcmp(ids[0], ids[1], sizes[0]);
+}
+
+bool tls_identity::has_name(gnutls_x509_crt_t certificate) const
+{
+	if (client_names.empty())
+		return true;
+	for (unsigned i = 0;; i++) {
+		char name[512];
+		size_t size = sizeof(name);
+		const int type = gnutls_x509_crt_get_subject_alt_name(
+			certificate, i, name, &size, nullptr);
+
+		if (type == GNUTLS_E_SHORT_MEMORY_BUFFER)
+			continue;
+		if (type < 0)
+			return false;
+		if (std::find(client_names.begin(), client_names.end(),
+			      std::string(name, size)) != client_names.end())
+			return true;
+	}
+}
+
+/// Is what the client has shown signed by an authority?
+bool tls_identity::trusts(gnutls_session_t session) const
+{
+	unsigned count = 0, status = 0;
+	const gnutls_datum_t *shown =
+		gnutls_certificate_get_peers(session, &count);
+	std::vector<gnutls_x509_crt_t> its;
+	bool good = shown && count && count <= most_certificates;
+
+	for (unsigned i = 0; i < count && good; i++) {
+		gnutls_x509_crt_t one;
+
+		good = !gnutls_x509_crt_init(&one);
+		if (!good)
+			break;
+		its.push_back(one);
+		good = !gnutls_x509_crt_import(one, &shown[i],
+					       GNUTLS_X509_FMT_DER);
+	}
+	if (good) {
+		char purpose[] = GNUTLS_KP_TLS_WWW_CLIENT;
+		gnutls_typed_vdata_st wanted = {
+			GNUTLS_DT_KEY_PURPOSE_OID,
+			reinterpret_cast<unsigned char *>(purpose), 0};
+
+		good = !gnutls_x509_trust_list_verify_crt2(
+			       authorities, its.data(), count, &wanted, 1, 0,
+			       &status, nullptr) &&
+		       !status && has_name(its.front());
+	}
+	for (gnutls_x509_crt_t one : its)
+		gnutls_x509_crt_deinit(one);
+	return good;
+}
+
+uncore::result<std::shared_ptr<const tls_identity>>
+load_identity(const tls_files &files)
+{
+	auto made = std::make_shared<tls_identity>();
+
+	if (auto loaded = made->load(files); !loaded)
+		return loaded.error();
+	return std::shared_ptr<const tls_identity>(std::move(made));
+}
+
+namespace {
+
+/// A process has one: the library's callback is given nothing of its caller's.
+std::shared_ptr<const tls_identity> current;
+
+/// Those that handshakes may still use.
+struct retired {
+	std::shared_ptr<const tls_identity> identity;
+	clock::time_point since;
+};
+std::list<retired> earlier;
+
+int verify_client(gnutls_session_t session)
+{
+	const auto with = current;
+	unsigned count = 0;
+
+	if (!with || !with->authorities)
+		return 0;
+	if (!gnutls_certificate_get_peers(session, &count) || !count)
+		return with->clients == client_auth::verify_if_given ? 0 : -1;
+	return with->trusts(session) ? 0 : -1;
+}
+
+int retrieve(gnutls_session_t session, const gnutls_datum_t *, int,
+	     const gnutls_pk_algorithm_t *, int, gnutls_pcert_st **chain,
+	     unsigned *count, gnutls_privkey_t *key)
+{
+	if (!current)
+		return -1;
+
+	const client_auth clients = current->clients;
+
+	*chain = const_cast<gnutls_pcert_st *>(current->chain.data());
+	*count = unsigned(current->chain.size());
+	*key = current->key;
+	if (clients == client_auth::none)
+		return 0;
+	gnutls_certificate_server_set_request(
+		session,
+		clients == client_auth::require_any ||
+				clients == client_auth::require_verified
+			? GNUTLS_CERT_REQUIRE
+			: GNUTLS_CERT_REQUEST);
+	if (clients == client_auth::verify_if_given ||
+	    clients == client_auth::require_verified)
+		gnutls_session_set_verify_function(session, verify_client);
+	return 0;
+}
+
+} // namespace
+
+void use_identity(std::shared_ptr<const tls_identity> identity)
+{
+	const auto now = clock::now();
+
+	std::erase_if(earlier, [now](const retired &one) {
+		return now - one.since > handshake_time;
+	});
+	if (current)
+		earlier.push_back({std::move(current), now});
+	current = std::move(identity);
+}
+
+void *identity_callback()
+{
+	return reinterpret_cast<void *>(&retrieve);
+}
+
+} // namespace cli
