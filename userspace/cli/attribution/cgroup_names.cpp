@@ -22,15 +22,28 @@ namespace cli {
 
 cgroup_names::cgroup_names()
 {
-	std::ifstream mounts("/proc/self/mounts");
-	std::string line, device, folder, type;
+	std::ifstream mounts("/proc/self/mountinfo");
+	std::string line;
+	size_t above = 0;
 
-	while (mount_.empty() && std::getline(mounts, line)) {
+	while (std::getline(mounts, line)) {
 		std::istringstream words(line);
+		std::string skipped, root, folder, word;
+		size_t levels = 0;
 
-		words >> device >> folder >> type;
-		if (type == "cgroup2")
+		words >> skipped >> skipped >> skipped >> root >> folder;
+		while (words >> word && word != "-")
+			;
+		words >> word;
+		if (word != "cgroup2")
+			continue;
+		// In a container with a cgroup namespace, the host's tree is
+		// the one that begins above.
+		while (root.compare(3 * levels, 3, "/..") == 0)
+			levels++;
+		if (mount_.empty() || levels > above)
 			mount_ = folder;
+		above = std::max(above, levels);
 	}
 }
 

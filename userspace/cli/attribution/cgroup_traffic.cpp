@@ -14,10 +14,41 @@ constexpr std::chrono::milliseconds resolution{1};
 
 } // namespace
 
-cgroup_traffic::cgroup_traffic(std::filesystem::path sysfs, size_t most)
-	: sysfs_(std::move(sysfs)),
-	  shares_(most, [this](uint64_t id) { return names_.path(id); })
+cgroup_traffic::cgroup_traffic(std::filesystem::path sysfs, size_t most,
+			       std::filesystem::path pods)
+	: sysfs_(std::move(sysfs)), containers_(std::move(pods)),
+	  shares_(
+		  most, [this](uint64_t id) { return path_of(id); },
+		  [this](const std::string &path) { return labels_of(path); })
 {
+}
+
+/// What a container has below its cgroup is the container's.
+std::string cgroup_traffic::path_of(uint64_t id)
+{
+	std::string path = names_.path(id);
+	auto its = container_of(path);
+
+	return its ? std::move(its->cgroup) : path;
+}
+
+cgroup_shares::label_list cgroup_traffic::labels_of(const std::string &path)
+{
+	auto its = container_of(path);
+	cgroup_shares::label_list labels;
+
+	if (!its)
+		return labels;
+	containers_.add_to(*its);
+	// An empty label is the same as none.
+	for (const auto &[name, value] :
+	     {std::pair("namespace", &its->pod_namespace),
+	      std::pair("pod", &its->pod), std::pair("container", &its->name),
+	      std::pair("pod_uid", &its->pod_uid),
+	      std::pair("container_id", &its->id)})
+		if (!value->empty())
+			labels.emplace_back(name, *value);
+	return labels;
 }
 
 uncore::result<void> cgroup_traffic::start()
@@ -34,6 +65,8 @@ uncore::result<void> cgroup_traffic::start()
 		return uncore::error{uncore::errc::unsupported,
 				     "no file system of cgroups (cgroup2) is "
 				     "mounted here, which --cgroups needs"};
+	if (auto checked = containers_.check(); !checked)
+		return checked;
 	machine_ = *std::move(machine);
 	if (auto added = add_columns({reads_and_writes}, {}, *machine_,
 				     options.columns, columns);

@@ -9,6 +9,7 @@
 
 #include "attribution/attribution.hpp"
 #include "attribution/cgroup_names.hpp"
+#include "attribution/containers.hpp"
 #include "exporter/cgroup_shares.hpp"
 #include "exporter/collector.hpp"
 
@@ -16,8 +17,11 @@ namespace cli {
 
 class cgroup_traffic : public side_counters {
 public:
-	/// At most @p most cgroups have series of their own.
-	cgroup_traffic(std::filesystem::path sysfs, size_t most);
+	/// At most @p most cgroups have series of their own; a container's are
+	/// one.
+	/// @param pods where names of pods are, see container_names.
+	cgroup_traffic(std::filesystem::path sysfs, size_t most,
+		       std::filesystem::path pods);
 
 	/// Errors: those of attribution::start(); errc::unsupported (no cgroup
 	/// file system, no memory channels).
@@ -28,8 +32,12 @@ public:
 	void add_to(std::vector<family> &families) const override;
 
 private:
+	std::string path_of(uint64_t id);
+	cgroup_shares::label_list labels_of(const std::string &path);
+
 	std::filesystem::path sysfs_;
 	cgroup_names names_;
+	container_names containers_;
 	cgroup_shares shares_;
 	/// What the accounts point into.
 	std::optional<uncore::topology> machine_;

@@ -26,7 +26,7 @@ struct serve_options {
 	http_options http{{}, {}, "", "", ""};
 	/// As given, as an empty name is not the same as none.
 	std::vector<std::string> certificates, keys, web_configs;
-	std::string textfile, replay;
+	std::string textfile, replay, pods;
 	bool json = false, per_box = false;
 	unsigned interval_ms = 0, cgroups = 0;
 	double duration = 0;
@@ -287,6 +287,8 @@ int serve(const context &shared, serve_options options)
 		options.http = *std::move(http);
 	else
 		return fail_usage(http.error().message);
+	if (!options.pods.empty() && !options.cgroups)
+		return fail_usage("--pods is for --cgroups");
 	if (options.interval_ms && !file)
 		return fail_usage("-I is for --textfile");
 	if (options.duration > 0 &&
@@ -308,7 +310,7 @@ int serve(const context &shared, serve_options options)
 
 	if (options.cgroups)
 		what.side = std::make_shared<cgroup_traffic>(
-			shared.sysfs, options.cgroups);
+			shared.sysfs, options.cgroups, options.pods);
 
 	collector counters(std::move(what));
 
@@ -368,6 +370,12 @@ void add_serve(parser &app, context &shared)
 		"Memory traffic of the cgroups with the most, that many");
 
 	cgroups.range(1, 1000).type_name("COUNT");
+
+	command.add_option(
+		       "--pods", options->pods,
+		       "Names of the cgroups' pods: /var/log/containers, or "
+		       "a list as the kubelet's")
+		.type_name("FOLDER|FILE");
 
 	option json = command.add_flag("--json", options->json,
 				       "Print JSON once, and serve nothing");

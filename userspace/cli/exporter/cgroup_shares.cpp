@@ -14,6 +14,8 @@ constexpr double half_life = 60;
 /// How much more than another a cgroup has to do to get its series: less would
 /// have two of a kind take turns.
 constexpr double clearly_more = 2;
+/// Cgroups that are remembered of a series.
+constexpr size_t most_ids = 64;
 /// Cgroups without a series that are remembered.
 constexpr size_t most_hidden = 1024;
 
@@ -21,8 +23,8 @@ const char *const way_names[] = {"read", "write"};
 
 } // namespace
 
-cgroup_shares::cgroup_shares(size_t most, path_of path)
-	: most_(most), path_(std::move(path))
+cgroup_shares::cgroup_shares(size_t most, path_of path, labels_of labels)
+	: most_(most), path_(std::move(path)), labels_(std::move(labels))
 {
 }
 
@@ -36,7 +38,7 @@ void cgroup_shares::fade(double seconds)
 		one.recent *= left;
 }
 
-/// A path that is there again, with another id, is the same to who looks.
+/// A path that is there again, or that is another part's, is one series.
 cgroup_shares::shown *cgroup_shares::find(uint64_t id)
 {
 	if (const auto known = known_.find(id); known != known_.end())
@@ -51,8 +53,15 @@ cgroup_shares::shown *cgroup_shares::find(uint64_t id)
 		hide(id, path, 0);
 		return nullptr;
 	}
-	known_.erase(same->second.id);
-	same->second.id = id;
+
+	std::set<uint64_t> &ids = same->second.ids;
+
+	// Those that were removed long ago have the lowest ids.
+	if (ids.size() >= most_ids) {
+		known_.erase(*ids.begin());
+		ids.erase(ids.begin());
+	}
+	ids.insert(id);
 	known_[id] = same;
 	return &same->second;
 }
@@ -117,8 +126,10 @@ std::set<std::string> cgroup_shares::make_room()
 		    recent <= clearly_more * least->second.recent)
 			break;
 		left.insert(least->first);
-		hide(least->second.id, least->first, least->second.recent);
-		known_.erase(least->second.id);
+		hide(*least->second.ids.rbegin(), least->first,
+		     least->second.recent);
+		for (const uint64_t its : least->second.ids)
+			known_.erase(its);
 		shown_.erase(least);
 		changes_++;
 	}
@@ -136,7 +147,8 @@ void cgroup_shares::fill_room(const std::set<std::string> &but)
 
 		if (but.contains(path))
 			continue;
-		known_[id] = shown_.emplace(path, shown{id, recent, {}}).first;
+		known_[id] =
+			shown_.emplace(path, shown{{id}, recent, {}}).first;
 		hidden_.erase(id);
 	}
 }
@@ -188,13 +200,18 @@ void cgroup_shares::add_to(std::vector<family> &families) const
 		     "cgroup whose tasks ran meanwhile.",
 		     {}};
 	const auto put = [&bytes](const std::string &cgroup, int socket,
-				  const counts &of) {
-		for (size_t way = 0; way < ways; way++)
+				  const counts &of,
+				  const label_list &more = {}) {
+		for (size_t way = 0; way < ways; way++) {
+			label_list have = {{"socket", std::to_string(socket)},
+					   {"cgroup", cgroup},
+					   {"direction", way_names[way]}};
+
+			have.insert(have.end(), more.begin(), more.end());
 			bytes.samples.push_back(
-				{{{"socket", std::to_string(socket)},
-				  {"cgroup", cgroup},
-				  {"direction", way_names[way]}},
+				{std::move(have),
 				 to_double(of[way]) * bytes_of_line});
+		}
 	};
 	const auto single = [&families](const char *name, family::kind type,
 					const char *help, double value) {
@@ -206,7 +223,8 @@ void cgroup_shares::add_to(std::vector<family> &families) const
 			const auto its = one.counted.find(socket);
 
 			put(path, socket,
-			    its == one.counted.end() ? counts{} : its->second);
+			    its == one.counted.end() ? counts{} : its->second,
+			    labels_ ? labels_(path) : label_list());
 		}
 		put("other", socket, counted);
 		put("idle", socket, idle_.at(socket));

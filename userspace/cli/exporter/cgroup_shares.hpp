@@ -27,8 +27,12 @@ public:
 	/// Columns of the accounts, which count lines.
 	enum : size_t { read, write, ways };
 
+	/// Further labels of a path's series.
+	using label_list = decltype(sample::labels);
+	using labels_of = std::function<label_list(const std::string &)>;
+
 	/// At most @p most have a series.
-	cgroup_shares(size_t most, path_of path);
+	cgroup_shares(size_t most, path_of path, labels_of labels = {});
 
 	/// What happened in so many seconds.
 	void add(const account &taken, double seconds);
@@ -40,7 +44,9 @@ private:
 
 	/// One that has a series.
 	struct shown {
-		uint64_t id;
+		/// Of the cgroups with this path: a container's parts, and
+		/// those that were made again.
+		std::set<uint64_t> ids;
 		double recent; ///< lines lately
 		by_socket counted;
 	};
@@ -61,6 +67,7 @@ private:
 
 	size_t most_;
 	path_of path_;
+	labels_of labels_;
 	std::map<std::string, shown> shown_; ///< by their paths
 	std::map<uint64_t, std::map<std::string, shown>::iterator> known_;
 	std::map<uint64_t, hidden> hidden_;

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "attribution/containers.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace cli {
+
+using uncore::errc;
+
+namespace {
+
+/// How often names are read again for containers that are not known.
+constexpr std::chrono::seconds read_time{5};
+/// A list of pods is smaller, by far.
+constexpr uintmax_t most_bytes = 64 << 20;
+constexpr size_t id_length = 64, static_uid_length = 32, uid_length = 36;
+
+bool is_hex(std::string_view text)
+{
+	return std::all_of(text.begin(), text.end(), [](unsigned char c) {
+		return std::isdigit(c) || (c >= 'a' && c <= 'f');
+	});
+}
+
+bool is_id(std::string_view text)
+{
+	return text.size() == id_length && is_hex(text);
+}
+
+/// A pod's uid as it is written in paths: systemd has no hyphens in the middle
+/// of names.
+std::string uid_of(std::string_view text)
+{
+	std::string uid(text);
+
+	std::replace(uid.begin(), uid.end(), '_', '-');
+	if (uid.size() == static_uid_length && is_hex(uid))
+		return uid;
+	if (uid.size() != uid_length)
+		return "";
+	for (size_t i = 0; i < uid.size(); i++) {
+		const bool hyphen = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (hyphen ? uid[i] != '-' : !is_hex(uid.substr(i, 1)))
+			return "";
+	}
+	return uid;
+}
+
+void remove_suffix(std::string_view &text, std::string_view suffix)
+{
+	if (text.ends_with(suffix))
+		text.remove_suffix(suffix.size());
+}
+
+/// "pod<uid>", "kubepods-burstable-pod<uid>.slice"
+std::string uid_in(std::string_view part)
+{
+	const size_t at = part.rfind("pod");
+
+	remove_suffix(part, ".slice");
+	if (at == part.npos || (at && part[at - 1] != '-'))
+		return "";
+	return uid_of(part.substr(at + 3));
+}
+
+/// "<id>", "cri-containerd-<id>.scope", "crio-<id>", "docker-<id>.scope",
+/// "libpod-<id>.scope"; not what stands beside a container, such as
+/// "crio-conmon-<id>.scope".
+std::string_view id_in(std::string_view part)
+{
+	static constexpr std::string_view runtimes[] = {
+		"", "cri-containerd-", "crio-", "docker-", "libpod-"};
+
+	remove_suffix(part, ".scope");
+	for (const std::string_view runtime : runtimes)
+		if (part.starts_with(runtime) &&
+		    is_id(part.substr(runtime.size())))
+			return part.substr(runtime.size());
+	return {};
+}
+
+/// The text up to that, which goes with it.
+std::string_view cut(std::string_view &rest, char end)
+{
+	const size_t at = rest.find(end);
+	const std::string_view first = rest.substr(0, at);
+
+	rest.remove_prefix(at == rest.npos ? rest.size() : at + 1);
+	return first;
+}
+
+} // namespace
+
+std::optional<container> container_of(std::string_view cgroup)
+{
+	container found;
+	size_t begin = 0;
+
+	// Nodes may be containers themselves, and containers may have some: the
+	// last pod counts, and the first container in it.
+	while (begin < cgroup.size()) {
+		const size_t end =
+			std::min(cgroup.find('/', begin + 1), cgroup.size());
+		std::string_view part = cgroup.substr(begin, end - begin);
+		const bool slash = part.starts_with('/');
+
+		part.remove_prefix(slash);
+
+		// With a path of systemd's for the cgroupfs driver, containerd
+		// makes "<slice>:cri-containerd:<id>".
+		if (const size_t colon = part.rfind(":cri-containerd:");
+		    colon != part.npos && is_id(part.substr(colon + 16))) {
+			found.pod_uid = uid_in(part.substr(0, colon));
+			found.id = part.substr(colon + 16);
+			found.cgroup = cgroup.substr(0, end);
+		} else if (std::string uid = uid_in(part); !uid.empty()) {
+			found = {};
+			found.pod_uid = std::move(uid);
+		} else if (const auto id = id_in(part);
+			   !id.empty() && found.id.empty()) {
+			found.id = id;
+			found.cgroup = cgroup.substr(0, end);
+		}
+		begin = end;
+	}
+	if (found.id.empty())
+		return std::nullopt;
+	return found;
+}
+
+container_names::container_names(std::filesystem::path source)
+	: source_(std::move(source))
+{
+}
+
+uncore::result<void> container_names::check()
+{
+	return source_.empty() ? uncore::result<void>() : read();
+}
+
+uncore::result<void> container_names::read()
+{
+	std::error_code failed;
+
+	read_at_ = clock::now();
+	return std::filesystem::is_directory(source_, failed) ? read_folder()
+							      : read_list();
+}
+
+/// "<pod>_<namespace>_<container>-<id>.log"
+uncore::result<void> container_names::read_folder()
+{
+	std::map<std::string, named, std::less<>> found;
+	std::error_code failed;
+
+	for (std::filesystem::directory_iterator it(source_, failed), end;
+	     !failed && it != end; it.increment(failed)) {
+		const std::string file = it->path().filename().string();
+		std::string_view rest = file;
+
+		if (!rest.ends_with(".log"))
+			continue;
+		remove_suffix(rest, ".log");
+
+		const size_t hyphen = rest.rfind('-');
+
+		if (hyphen == rest.npos || !is_id(rest.substr(hyphen + 1)))
+			continue;
+
+		const std::string id(rest.substr(hyphen + 1));
+
+		rest = rest.substr(0, hyphen);
+
+		const std::string_view pod = cut(rest, '_');
+		const std::string_view pod_namespace = cut(rest, '_');
+
+		if (!pod.empty() && !pod_namespace.empty() && !rest.empty())
+			found[id] = {std::string(pod_namespace),
+				     std::string(pod), std::string(rest), ""};
+	}
+	if (failed)
+		return uncore::error{errc::system,
+				     fmt::format("{}: {}", source_.string(),
+						 failed.message())};
+	known_ = std::move(found);
+	return {};
+}
+
+/// A v1.PodList, of which statuses have the containers' ids.
+uncore::result<void> container_names::read_list()
+{
+	using json = nlohmann::json;
+	const std::string path = source_.string();
+	std::error_code failed;
+	const auto size = std::filesystem::file_size(source_, failed);
+	std::ifstream file(source_, std::ios::binary);
+	std::map<std::string, named, std::less<>> found;
+
+	if (failed || !file)
+		return uncore::error{
+			errc::system,
+			fmt::format("{}: {}", path,
+				    failed ? failed.message()
+					   : std::string(strerror(errno)))};
+	if (size > most_bytes)
+		return uncore::error{
+			errc::invalid,
+			fmt::format("{}: more than 64 MiB, which no list of a "
+				    "machine's pods has",
+				    path)};
+
+	const json list = json::parse(file, nullptr, false);
+	const auto text = [](const json &of, const char *key) {
+		return of.is_object() && of.contains(key) && of[key].is_string()
+			       ? of[key].get<std::string>()
+			       : std::string();
+	};
+
+	if (!list.is_object() || !list.contains("items") ||
+	    !list["items"].is_array())
+		return uncore::error{errc::invalid,
+				     fmt::format("{}: not a list of pods in "
+						 "JSON, as the kubelet has "
+						 "at /pods",
+						 path)};
+	for (const json &pod : list["items"]) {
+		const json meta = pod.is_object()
+					  ? pod.value("metadata", json())
+					  : json();
+		const json status =
+			pod.is_object() ? pod.value("status", json()) : json();
+
+		for (const char *which :
+		     {"containerStatuses", "initContainerStatuses",
+		      "ephemeralContainerStatuses"}) {
+			if (!status.is_object() || !status.contains(which) ||
+			    !status[which].is_array())
+				continue;
+			for (const json &one : status[which]) {
+				std::string id = text(one, "containerID");
+
+				// "containerd://<id>"
+				id.erase(0, id.rfind('/') + 1);
+				if (is_id(id))
+					found[id] = {text(meta, "namespace"),
+						     text(meta, "name"),
+						     text(one, "name"),
+						     text(meta, "uid")};
+			}
+		}
+	}
+	known_ = std::move(found);
+	return {};
+}
+
+void container_names::add_to(container &of)
+{
+	auto its = known_.find(of.id);
+
+	if (its == known_.end() && !source_.empty() &&
+	    (!read_at_ || clock::now() - *read_at_ >= read_time)) {
+		// What cannot be read now leaves the names that are known.
+		(void)read();
+		its = known_.find(of.id);
+	}
+	if (its == known_.end())
+		return;
+	of.pod_namespace = its->second.pod_namespace;
+	of.pod = its->second.pod;
+	of.name = its->second.name;
+	if (of.pod_uid.empty())
+		of.pod_uid = its->second.pod_uid;
+}
+
+} // namespace cli
