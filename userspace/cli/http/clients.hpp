@@ -57,8 +57,8 @@ public:
 	/// The library's own limit is for silence: a byte now and then would
 	/// do.
 	void end_slow();
-	/// The library is told of news once.  Of a request and its client's
-	/// end at once it takes in the first alone, and would keep the
+	/// The library sees an event once.  Where a request and its client's
+	/// end come together it handles the first alone, and would keep the
 	/// connection.
 	void end_closed();
 	/// When end_slow() is due.

@@ -34,8 +34,8 @@ public:
 	std::vector<std::string> names() const;
 	std::vector<int> fds() const;
 
-	/// The next connection that waits; none: @p failed says whether there
-	/// may be one, for which there is no descriptor or memory.
+	/// The next connection that waits.  Where there is none, @p failed says
+	/// whether descriptors or memory for it were lacking.
 	std::optional<accepted> accept(bool &failed);
 
 private:

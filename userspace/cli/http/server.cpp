@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// HTTP by libmicrohttpd.  Whoever can reach the port may send anything: how
-// many connections there are, how much memory each takes and how long it may
-// take for a request are all bounded.
+// HTTP by libmicrohttpd.  Any program that reaches the port may send
+// anything: the number of connections, the memory of each and the time for a
+// request are bounded.
 #include "http/server.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ constexpr size_t connection_memory = 16 * 1024;
 /// Bodies from here on are handed out in parts, so that it is seen that they
 /// are being taken.
 constexpr size_t large_body = 256 * 1024;
-/// How long no connection is taken where there is no descriptor for it.
+/// How long no connection is taken for want of descriptors.
 constexpr std::chrono::milliseconds accept_pause{100};
 
 struct daemon_closer {
@@ -269,7 +269,7 @@ MHD_Result http_server::state::reply(MHD_Connection *to, http_reply with)
 	return queued;
 }
 
-/// The password of whoever asks, where there are users.
+/// Checks the user and the password, where there are users.
 std::optional<http_reply> http_server::state::refuse_user(MHD_Connection *from)
 {
 	const auto &users = config.now().users;
@@ -321,7 +321,7 @@ MHD_Result http_server::state::take(MHD_Connection *from, const char *path,
 	    strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return reply(from, text_reply(MHD_HTTP_METHOD_NOT_ALLOWED,
 					      "GET and HEAD only\n"));
-	// The headers are there; then what follows them, which nobody reads.
+	// The headers are there; then what follows them, which is not read.
 	if (!*request) {
 		*request = &seen;
 		return MHD_YES;
@@ -382,7 +382,7 @@ void http_server::state::accept()
 	if (paused)
 		listen(true);
 	paused.reset();
-	// Those that are there have to be answered meanwhile.
+	// Those that are connected have to be answered in between.
 	for (size_t i = 0; i < most_connections; i++) {
 		bool failed = false;
 

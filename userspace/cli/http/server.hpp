@@ -49,7 +49,7 @@ struct http_reply {
 	/// Instead of a body.
 	std::shared_ptr<http_source> source = {};
 	/// Does what is published follow the body, for as long as the client
-	/// stays?  503 is answered instead where enough have such a stream.
+	/// stays?  503 is answered instead above the limit of streams.
 	bool stream = false;
 };
 
@@ -77,9 +77,9 @@ public:
 	/// when the files have changed.
 	void reload();
 
-	/// Sends that to all who have a stream.  Who has not taken what was
-	/// published before does without this, and is hung up on when that
-	/// takes long.
+	/// Sends that to all streams.  A client that has not taken the message
+	/// before does without this one, and is disconnected when that takes
+	/// long.
 	void publish(const std::shared_ptr<const std::string> &message);
 	/// How many have one.
 	size_t streams() const;

@@ -38,7 +38,7 @@ struct tls_identity;
 uncore::result<std::shared_ptr<const tls_identity>>
 load_identity(const tls_files &files);
 
-/// What handshakes use from now on.  Those that have begun go on with what they
+/// What handshakes use from now on.  Those that have begun keep what they
 /// had.
 void use_identity(std::shared_ptr<const tls_identity> identity);
 
