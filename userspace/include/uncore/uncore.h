@@ -310,8 +310,8 @@ UNCORE_EXPORT int uncore_sampler_enable(struct uncore_sampler *sampler);
 UNCORE_EXPORT int uncore_sampler_disable(struct uncore_sampler *sampler);
 /*
  * A descriptor for poll(2), select(2) and event loops: readable when there are
- * samples to drain. The sampler's: not to be read or closed. -1 when the sampler
- * is not open.
+ * samples to drain, and at times when they have been drained already. The
+ * sampler's: not to be read or closed. -1 when the sampler is not open.
  */
 UNCORE_EXPORT int uncore_sampler_fd(const struct uncore_sampler *sampler);
 /*

@@ -534,6 +534,8 @@ static void test_samples(const char *event)
 	for (size_t i = 0; i < packages; i++)
 		good &= same(all.by_package[uncore_session_package(names, i)],
 			     SAMPLES * cpus / packages, "samples of a package");
+	/* Samples that were drained before a poll may announce themselves once. */
+	is_readable(s, 0);
 	good &= !is_readable(s, 0);
 	uncore_session_free(names);
 	uncore_sampler_free(s);
