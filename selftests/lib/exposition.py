@@ -95,9 +95,8 @@ def value(samples, name, **labels):
 
 
 def up(samples):
-    """uncore_up of the socket with the least, or None."""
-    return min((count for (name, _), count in samples.items()
-                if name == "uncore_up"), default=None)
+    """Whether the counters are open, 0 or 1."""
+    return value(samples, "uncore_up")
 
 
 class Daemon:

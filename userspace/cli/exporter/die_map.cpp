@@ -223,11 +223,7 @@ json snapshot(const collector &counters,
 		return all;
 	}
 	for (const box_count &one : counters.counts()) {
-		// A box that does not answer has a count from before.
-		counts.push_back(
-			counters.dead().contains({one.pmu, one.package})
-				? json(nullptr)
-				: finite_or_null(one.total));
+		counts.push_back(finite_or_null(one.total));
 		if (one.share < 1)
 			shared[fmt::format("{}/{}", one.package,
 					   one.pmu->box)] = one.share;

@@ -269,25 +269,29 @@ void collector::add_own(std::vector<family> &to) const
 /// Sockets are known without a driver as well.
 void collector::add_up(std::vector<family> &to) const
 {
-	family up{"uncore_up",
-		  kind::gauge,
-		  "",
-		  "Whether a socket's counters are open and count.",
-		  {}};
-	family down{
-		"uncore_down", kind::info, "", "Why no counters are open.", {}};
+	family sockets{"uncore_socket_up",
+		       kind::gauge,
+		       "",
+		       "Whether a socket's counters are open and count.",
+		       {}};
+	family down{"uncore_down",
+		    kind::info,
+		    "",
+		    "Why no counters are open.",
+		    {}};
 
-	if (!machine_ || machine_->packages().empty())
-		up.samples.push_back({{}, 0});
-	else
+	to.push_back(single(kind::gauge, "uncore_up", "",
+			    "Whether the counters are open.",
+			    session_ ? 1 : 0));
+	if (machine_)
 		for (const uncore::package &one : machine_->packages())
-			up.samples.push_back(
+			sockets.samples.push_back(
 				{{{"socket", std::to_string(one.id)}},
 				 session_ && is_measured(one.id) ? 1.0 : 0.0});
 	if (!session_)
 		down.samples.push_back(
 			{{{"reason", reason_}, {"message", problem_}}, 1});
-	to.push_back(std::move(up));
+	to.push_back(std::move(sockets));
 	to.push_back(std::move(down));
 }
 

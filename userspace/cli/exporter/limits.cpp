@@ -201,10 +201,11 @@ private:
 bool limit_at::is_dead(unsigned instance) const
 {
 	return std::any_of(
-		of_.dead().begin(), of_.dead().end(), [&](const auto &one) {
-			return one.second == socket_ &&
-			       one.first->box == limit_["box"] &&
-			       one.first->instance.value_or(0) == instance;
+		of_.down().begin(), of_.down().end(), [&](const auto &one) {
+			const auto &[pmu, package] = one.first;
+
+			return package == socket_ && pmu->box == limit_["box"] &&
+			       pmu->instance.value_or(0) == instance;
 		});
 }
 
