@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include <fmt/format.h>
+
 #include <uncore/catalogue.hpp>
 
 namespace cli {
