@@ -223,7 +223,11 @@ json snapshot(const collector &counters,
 		return all;
 	}
 	for (const box_count &one : counters.counts()) {
-		counts.push_back(finite_or_null(one.total));
+		// A box that is not measured has a count from before.
+		counts.push_back(
+			counters.down().contains({one.pmu, one.package})
+				? json(nullptr)
+				: finite_or_null(one.total));
 		if (one.share < 1)
 			shared[fmt::format("{}/{}", one.package,
 					   one.pmu->box)] = one.share;

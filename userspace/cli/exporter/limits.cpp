@@ -202,9 +202,9 @@ bool limit_at::is_dead(unsigned instance) const
 {
 	return std::any_of(
 		of_.down().begin(), of_.down().end(), [&](const auto &one) {
-			const auto &[pmu, package] = one.first;
+			const auto &[pmu, socket] = one.first;
 
-			return package == socket_ && pmu->box == limit_["box"] &&
+			return socket == socket_ && pmu->box == limit_["box"] &&
 			       pmu->instance.value_or(0) == instance;
 		});
 }
