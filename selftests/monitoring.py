@@ -38,8 +38,6 @@ SERIES = os.path.join(TOP, "Documentation", "exporter.rst")
 NAME = r"[a-z_]*:?\buncore_\w+(?::\w+)?"
 LIMIT = 120
 INTERVALS = 15, 30, 60
-# Series of exporters with a driver that finds such things.
-NOT_EVERYWHERE = {"uncore_box_up", "uncore_foreign_writes_total"}
 
 
 def read(path):
@@ -74,7 +72,7 @@ def expressions(dashboard):
 
 
 def test_names(tap, dashboards):
-    known = exported() | NOT_EVERYWHERE
+    known = exported()
     texts = [(one.record, one.expr()) for one in FIGURES] + \
         [(one.name, one.expr) for one in ALERTS] + \
         [(panel["title"], expr) for dashboard in dashboards
