@@ -20,7 +20,7 @@ from lib.command import on_terminal, read_until, started  # noqa: E402
 from lib.top import (EVENT, TASK, UNCORE, clear_cpus,  # noqa: E402
                      cpu_packages, dead_box, measure, need, online_file,
                      set_online, task, top)
-from lib.uncore import SIM, SLOWNESS, Machine, Tap  # noqa: E402
+from lib.uncore import SIM, SLOWNESS, Machine, Tap, write  # noqa: E402
 
 # An online CPU is taken up within 50 ms by a program that has a CPU to itself.
 TAKEN_UP = "sleep %d" % (2 * SLOWNESS)
@@ -170,6 +170,46 @@ def test_interrupted(tap):
            ["status %d" % status, repr(seen[-200:])])
 
 
+def test_filters(tap, cpus):
+    """Some tasks are told apart; what the rest causes is other."""
+    table = measure("%s & %s; wait" % (
+        task(cpus[0], 1000, 100, 1000, "wanted"),
+        task(cpus[-1], 1000, 50, 1000, "another")), "--comm", "wanted")
+    said = ["%s" % table.data]
+    tap.ok([row["command"] for row in table.rows] == ["wanted"] and
+           table.named("wanted") > 0 and table.other() > 0 and
+           table.total() == 150 * 1000 and table.adds_up(),
+           "top --comm: the rest is other, and the sum is exact", said)
+    table = measure("%s & wait" % task(cpus[0], 1000, 100, 1000, "wanted"),
+                    "--pid", "1")
+    tap.ok(not [row for row in table.rows if row["tgid"] != 1] and
+           table.total() == 100 * 1000 and table.adds_up(),
+           "top --pid: no other process", ["%s" % table.data])
+    table = measure(task(cpus[0], 1000, 100, 1000, "wanted"),
+                    "--cgroup", "/no/such")
+    tap.ok(not table.rows and table.adds_up(), "top --cgroup: no other cgroup",
+           ["%s" % table.data])
+
+
+def test_dead_at_start(tap, packages):
+    """A box that does not answer keeps nothing from being counted."""
+    pkg, cpu = len(packages) - 1, packages[-1][0]
+    write(SIM + "fault", dead_box(pkg, "imc_3"))
+    # the driver finds it, and takes it out of the cpumask
+    subprocess.run([UNCORE, "stat", "-e", "hswep_imc_3/cas_count.rd/", "-d",
+                    "0.1"], capture_output=True, check=False)
+    status, tables, errors = top(
+        "--once", "-e", "hswep_imc_3/cas_count.rd,name=dead/,%s" % EVENT, "--",
+        "bash", "-c", task(cpu, 1000, 100, 1000, "resident"))
+    tap.ok(status == 0 and len(tables) == 1 and
+           tables[0].total(pkg) == 100 * 1000 and tables[0].adds_up() and
+           errors.count("\n") == 1 and
+           "hswep_imc_3 of socket %d does not answer" % pkg in errors,
+           "a box that is dead at the start: said once, and others are counted",
+           [errors] + ["%s" % table.data["total"] for table in tables])
+    write(SIM + "fault", dead_box(pkg, "imc_3", False))
+
+
 def test_no_cgroups(tap):
     """Without names of cgroups a line says why there is one row."""
     run = subprocess.run(
@@ -242,6 +282,8 @@ def main():
         test_no_cgroups(tap)
         test_output(tap, cpu)
         test_reader_gone(tap)
+        test_filters(tap, packages[-1])
+        test_dead_at_start(tap, packages)
     tap.end()
 
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -162,7 +163,6 @@ void attribution::state::reset_accounts()
 		packages[i].other.assign(n_columns(), 0);
 	}
 	tasks.clear();
-	warnings.clear();
 }
 
 /// What the packages' counters saw since the last account.
@@ -201,7 +201,7 @@ uncore::result<account> attribution::state::settle()
 	for (auto &[key, task] : tasks)
 		a.tasks.push_back(std::move(task));
 	a.packages = std::move(packages);
-	a.warnings = std::move(warnings);
+	a.warnings = std::exchange(warnings, {});
 	reset_accounts();
 	auto good = check(a);
 
