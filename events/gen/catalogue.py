@@ -5,6 +5,7 @@ JSON files and turns an event into the perf configuration that selects it.
 Whether the result makes sense is for gen/check.py to say.
 """
 
+import fnmatch
 import json
 import os
 import re
@@ -97,10 +98,18 @@ def cited(section, manual):
     return section
 
 
-class Event:
-    """One name of the catalogue and the encoding behind it."""
+# Readings by who made them: perf's files are made from Intel's.
+MAKERS = (("libpfm4",), ("perf", "perfmon"))
 
-    def __init__(self, box, raw, manual=None, own=True):
+
+class Event:
+    """
+    One name of the catalogue and the encoding behind it. @own: the section is
+    of the generation's own manual; @readings: who else has it there, None where
+    there are none to ask.
+    """
+
+    def __init__(self, box, raw, manual=None, own=True, readings=None):
         self.box = box
         self.name = raw["EventName"]
         self.base = self.name.split(".")[0]
@@ -116,12 +125,28 @@ class Event:
         self.category = raw["Category"]
         self.description = raw["BriefDescription"]
         self.wave = raw.get("Wave")
-        self.cited = cited(raw["Section"], manual)
-        self.section = raw["Section"] if own else self.cited
+        self._cite(raw.get("Section", ""), manual, own, readings)
         self.note = noted(raw, None if own else manual)
         self.alias = raw.get("Alias")
         self.filters = self._parse_filters(raw.get("Filter"))
         self.scale, self.unit = self._parse_scale(raw.get("ScaleUnit"))
+
+    def _cite(self, section, manual, own, readings):
+        """By the manual and the readings that have it, and whether it is one."""
+        self.cited = cited(section, manual)
+        self.section = section if own else self.cited
+        self.single = False
+        if readings is None or not self.general:
+            return
+        makers = [next(name for name in names if name in readings)
+                  for names in MAKERS if set(names) & set(readings)]
+        stated = own and section.startswith("§")
+        self.single = stated + len(makers) < 2
+        for attribute in ("cited", "section"):
+            parts = [getattr(self, attribute)] if stated else []
+            setattr(self, attribute, ", ".join(parts + makers) +
+                    "; a single reading" * bool(self.single and
+                                                parts + makers))
 
     @staticmethod
     def _parse_filters(text):
@@ -251,6 +276,7 @@ class Generation:
         self.boxes = []
         self.reasons = []           # what is wrong with the differences
         self.merged = {}            # file to its list of Entry
+        self.readings = self.load("readings.json", missing={})
         own = {key: value for key, value in facts.items()
                if not key[0].isupper()}
         self.facts = self._box_facts(own, facts.get("Remove", []))
@@ -335,7 +361,7 @@ class Generation:
         for box in self.boxes:
             every = ",".join(str(n) for n in range(box.counters))
             defaults = {"Counter": every, "MaxInc": "1"}
-            if not self.facts[box.name].get("SectionOf"):
+            if not self.facts[box.name].get("SectionOf") and not self.readings:
                 defaults["Section"] = self.facts[box.name]["Section"]
             box.raw = self.merge("%s.json" % box.name, box.own, "EventName",
                                  defaults)
@@ -348,8 +374,18 @@ class Generation:
         """Make Events of the raw objects; they must have passed the schema."""
         for box in self.boxes:
             box.events = [Event(box, one.raw, self.manual_of(one.source),
-                                one.source == self.name)
+                                one.source == self.name,
+                                self._readings_of(box, one.raw["EventName"]))
                           for one in box.raw]
+
+    def _readings_of(self, box, name):
+        """Those that have the event, by what readings.json says they lack."""
+        if not self.readings:
+            return None
+        name = "%s/%s" % (box.name, name)
+        return [source for source, lacks in self.readings.items()
+                if not any(fnmatch.fnmatchcase(name, pattern)
+                           for pattern in lacks)]
 
 
 def _check_objects(facts, shown):

@@ -125,5 +125,7 @@ def check_events(box):
                            % event.alias)
         elif other != event.name and not event.alias:
             reasons.append("%s is already %s" % (event.perf_string, other))
+        if event.general and not event.section:
+            reasons.append("Section is missing, and no reading has the event")
         for reason in reasons:
             yield "%s: %s: %s" % (box.shown, event.name, reason)

@@ -102,20 +102,24 @@ def _value_rows(generation):
                    "true" if opcode.combine else "false")
 
 
+def _without_prefix(generation, expression):
+    """So that it goes with any driver's PMUs."""
+    return re.sub(r"\b%s_([a-z0-9_]+@)" % generation.name, r"\1", expression)
+
+
 def _metric_rows(generation, lists):
     for metric in load(generation, METRICS):
         scale, unit = re.fullmatch(r"([0-9.]+(?:e[+-]?[0-9]+)?)(.+)",
                                    metric.unit or "1 ").groups()
-        # Without the prefix, the expression goes with any driver's PMUs.
-        expression = re.sub(r"\b%s_([a-z0-9_]+@)" % generation.name, r"\1",
-                            metric.expression)
+        expression = _without_prefix(generation, metric.expression)
         yield _row(_text(metric.name), _text(metric.box), _text(expression),
                    _text(metric.description), _text(metric.note),
                    _text(metric.section), scale, _text(unit.strip()),
                    lists.span(metric.groups),
                    "true" if metric.one_group else "false",
                    "%g" % metric.range[0], "HUGE_VAL"
-                   if metric.range[1] is None else "%g" % metric.range[1])
+                   if metric.range[1] is None else "%g" % metric.range[1],
+                   _text(_without_prefix(generation, metric.weight)))
 
 
 def _in_tree(generation):

@@ -36,6 +36,7 @@ class Metric:
         self.expression = raw["MetricExpr"]
         self.description = raw["BriefDescription"]
         self.box = raw["Box"]
+        self.weight = raw.get("Weight", "")
         self.unit = raw.get("ScaleUnit")
         self.section = cited(raw["Section"], manual)
         self.note = noted(raw, manual)
@@ -92,11 +93,10 @@ def _check_own(generation, file, schema):
 
 def _prefixed(raw, generation):
     """An inherited metric, of this generation's PMUs."""
-    if "MetricExpr" not in raw:
-        return raw
-    return {**raw, "MetricExpr": re.sub(
+    return {**raw, **{key: re.sub(
         r"\b%s_([a-z0-9_]+@)" % generation.base.name,
-        generation.name + r"_\1", raw["MetricExpr"])}
+        generation.name + r"_\1", raw[key])
+        for key in ("MetricExpr", "Weight") if key in raw}}
 
 
 def _impossible(generation, file, raw):
@@ -223,6 +223,23 @@ def _check_at_once(generation, metric):
                    "MetricConstraint is missing" % (pmu, len(events)))
 
 
+def _check_weight(metric):
+    """
+    What is counted by a clock and turned into time has a factor of its own in
+    each package: of a machine, it is a mean of packages.
+    """
+    by_clock = re.search(r"source_count\(([^)]*)\) / \1(?!\w)",
+                         metric.expression)
+    if by_clock and not metric.weight:
+        yield "Weight is missing: packages differ in %s" % by_clock.group(1)
+    if metric.weight and not by_clock:
+        yield "Weight: no factor differs from package to package"
+    used = {match.group() for match in REFERENCE.finditer(metric.expression)}
+    for match in REFERENCE.finditer(metric.weight):
+        if match.group() not in used:
+            yield "Weight: %s is not in MetricExpr" % match.group()
+
+
 def _check_metrics(generation):
     names = set()
     for metric in load(generation, METRICS):
@@ -238,6 +255,7 @@ def _check_metrics(generation):
         for reference in metric.references:
             reasons.extend("MetricExpr: " + reason for reason in
                            _check_reference(generation, reference))
+        reasons.extend(_check_weight(metric))
         if not reasons:
             reasons.extend("MetricExpr: " + reason for reason in
                            _check_at_once(generation, metric))

@@ -16,6 +16,9 @@ HEAD = """.. SPDX-License-Identifier: GPL-2.0-or-later
 """
 
 
+SINGLE = " †"               # a name that rests on one reading
+
+
 def _title(text, line="="):
     return "%s\n%s\n\n" % (text, line * len(text))
 
@@ -66,7 +69,7 @@ def _words(key):
 def _mask(event):
     """The unit mask, or the upper half of a control word without one."""
     if event.box.has_select:
-        return _literal("0x%02x" % event.umask)
+        return _literal("0x%02x" % event.umask) + SINGLE * event.single
     return _literal("0x%08x" % (event.config()[0] >> 32))
 
 
@@ -264,7 +267,8 @@ class Page:
                 self._pmus() +
                 "A generation's column has %s.\nNames with an asterisk are in "
                 "sysfs by default, all with the module parameter\n"
-                "``events=all``.\n\n" % column +
+                "``events=all``. A dagger (†) marks names that rest on a single "
+                "reading there.\n\n" % column +
                 self._fields() + self._registers() + self._events() +
                 self._metrics() + self._values())
 

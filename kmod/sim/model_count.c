@@ -635,14 +635,19 @@ bool model_takes(const struct model_box *b, unsigned int ctr,
 	const struct model_filter *f;
 	const struct model_wave *w;
 	unsigned int i, count, ctrs = 0, idle = 0;
+	enum model_rule rule;
 
 	if (b->type->quirks & QUIRK_JOINT)
 		return model_joint_takes(b, ctr, t);
 	if (s.code != t->code)
 		return false;
 	w = find_event(b->type, s.code, &count);
+	rule = w->rule;
 	for (i = 0; i < count; i++) {
 		ctrs |= w[i].ctrs;
+		/* one name may have another rule than the event's others */
+		if (w[i].umask == s.umask)
+			rule = w[i].rule;
 		if (w[i].zeros & s.umask)
 			idle |= w[i].umask;
 	}
@@ -659,9 +664,9 @@ bool model_takes(const struct model_box *b, unsigned int ctr,
 			dropped |= f->umask;
 	}
 	umask &= ~dropped;
-	if (w->rule == MODEL_ALL)
+	if (rule == MODEL_ALL)
 		return (umask & t->umask) == umask;
-	if (w->rule == MODEL_EXACT)
+	if (rule == MODEL_EXACT)
 		return umask == t->umask;
 	if (!umask)
 		return dropped || !t->umask;

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Holds the event catalogue of every generation against two independent readings
-of the hardware, libpfm4 and perf's own JSON files. A difference is an error
-unless it is listed in the generation's differences.json, or in that of the
-generation that it is like, with its reason; so is a listed difference that is
-none. Prints TAP.
+Holds the event catalogue of every generation against readings of the same
+hardware: libpfm4, perf's own JSON files, and Intel's files of today (perfmon)
+where an archive of them is at hand. A difference is an error unless a rule of the
+generation's differences.json has it, with its reason; so is a rule that has more
+than differences. What each reading has of an event is in readings.json, from
+which the reference cites: --update writes it. Prints TAP; --table a summary.
 """
 
 import argparse
@@ -26,14 +27,14 @@ sys.path.insert(0, os.path.join(TOP, "events"))
 
 from generate import checked_generations  # noqa: E402
 
-# How libpfm4's PMUs begin, and perf's folder. libpfm4 has one description of
+# How libpfm4's PMUs begin, perf's folder, and Intel's. libpfm4 has one description of
 # Broadwell for all of it, of which Broadwell-DE has some of the boxes.
 READINGS = {
-    "hswep": ("hswep_unc_", "haswellx"),
-    "bdwep": ("bdx_unc_", "broadwellx"),
-    "bdwde": ("bdx_unc_", "broadwellde"),
-    "ivbep": ("ivbep_unc_", "ivytown"),
-    "snbep": ("snbep_unc_", "jaketown"),
+    "hswep": ("hswep_unc_", "haswellx", "HSX"),
+    "bdwep": ("bdx_unc_", "broadwellx", "BDX"),
+    "bdwde": ("bdx_unc_", "broadwellde", "BDW-DE"),
+    "ivbep": ("ivbep_unc_", "ivytown", "IVT"),
+    "snbep": ("snbep_unc_", "jaketown", "JKT"),
 }
 # A box of each type as libpfm4 calls it; the instances are all alike.
 PFM_BOXES = {"ubo": "ubox", "cbo0": "cbox", "sbo0": "sbox", "ha0": "ha",
@@ -45,6 +46,14 @@ PERF_UNITS = {"UBOX": "ubox", "CBO": "cbox", "SBO": "sbox", "HA": "ha",
               "R2PCIe": "r2pcie", "R3QPI": "r3qpi"}
 PERF_FOLDER = "tools/perf/pmu-events/arch/x86"
 EXTENSION = 1 << 21
+
+
+# Beside the repository, where its keepers have them.
+ARCHIVES = os.environ.get("UNCORE_READINGS", os.path.join(
+    os.path.dirname(TOP), "shared", "readings"))
+KINDS = {
+    "differs": "different", "has": "missing", "lacks": "more",
+}
 
 
 class Unavailable(Exception):
@@ -157,110 +166,213 @@ def perf(generation, args):
     return found
 
 
+def perfmon(generation, _args):
+    """What Intel's files have."""
+    path = os.path.join(ARCHIVES, "perfmon",
+                        READINGS[generation.name][2] + ".tar.xz")
+    if not os.path.exists(path):
+        raise Unavailable("no %s (UNCORE_READINGS)" % os.path.basename(path))
+    with tarfile.open(path) as tar:
+        member, = [one for one in tar if re.search(
+            r"/events/\w+_uncore\.json$", one.name)]
+        events = json.load(tar.extractfile(member))["Events"]
+    return {full_name(generation, PERF_UNITS[event["Unit"]],
+                      event["EventName"]): {
+                          "code": int(event["EventCode"], 0),
+                          "umask": int(event["UMask"], 0),
+                          "ext": int(event.get("ExtSel") or 0),
+                          "ctrs": event["Counter"]}
+            for event in events}
+
+
+SOURCES = {"libpfm4": libpfm4, "perf": perf, "perfmon": perfmon}
+
+
 def show(encoding, keys):
     return " ".join("%s=%s" % (key, encoding[key]) if key in ("ext", "ctrs")
                     else "%s=0x%02x" % (key, encoding[key]) for key in keys)
 
 
 def differences(ours, theirs):
-    """(event, what we say, what they say) of every difference."""
+    """{(event, kind): what the two say} of every difference; the kind is what
+    the reading does: it has what we lack, lacks what we have, or differs."""
+    found = {}
     for name in sorted(set(ours) | set(theirs)):
         if name not in theirs:
-            yield name, "present", "absent"
+            found[name, "lacks"] = "not there"
         elif name not in ours:
             keys = ["code", "umask"] + ["ext"] * bool(theirs[name]["ext"])
-            yield name, "absent", show(theirs[name], keys)
+            found[name, "has"] = show(theirs[name], keys)
         else:
             keys = [key for key in theirs[name]
                     if ours[name][key] != theirs[name][key]]
             if keys:
-                yield name, show(ours[name], keys), show(theirs[name], keys)
-
-
-class Listed:
-    """A difference, or a pattern of some, that we know and have a reason for."""
-
-    def __init__(self, entry, generation, source_generation):
-        self.own = generation is source_generation
-        self.event = re.sub(r"^%s_" % source_generation.name,
-                            generation.name + "_", entry["Event"])
-        self.ours, self.theirs = entry.get("Ours"), entry.get("Theirs")
-        self.explained = bool(entry["Reason"] and re.match(
-            r"§|perf|libpfm4|linux", entry["Section"]))
-
-    def means(self, event, ours, theirs):
-        return (fnmatch.fnmatchcase(event, self.event) and
-                self.ours in (None, ours) and self.theirs in (None, theirs))
-
-
-def listed(generation, source):
-    """The generation's own, and those of what it is like."""
-    found, one = [], generation
-    while one:
-        found += [Listed(entry, generation, one) for entry in
-                  one.load("differences.json", missing=[])
-                  if entry["Source"] == source]
-        one = one.base
+                found[name, "differs"] = "%s, the catalogue %s" % (
+                    show(theirs[name], keys), show(ours[name], keys))
     return found
 
 
-def report(number, generation, source, ours, theirs):
-    """One TAP line for each thing that we claim about a source."""
-    known = listed(generation, source)
-    exact, patterns = {}, []
-    for entry in known:
-        if "*" in entry.event or None in (entry.ours, entry.theirs):
-            patterns.append(entry)
-        else:
-            exact.setdefault((entry.event, entry.ours, entry.theirs),
-                             []).append(entry)
-    used, unknown = set(), []
-    for difference in differences(ours, theirs):
-        hit = exact.get(difference, []) + [
-            entry for entry in patterns if entry.means(*difference)]
-        used.update(map(id, hit))
-        if not hit:
-            unknown.append(difference)
-    both = len(set(ours) & set(theirs))
-    own = [entry for entry in known if entry.own]
+class Rule:
+    """Names, or patterns of some, that differ in a way for a reason."""
 
-    def rows(entries):
-        return sorted((entry.event, str(entry.ours), str(entry.theirs))
-                      for entry in entries)
-    title = "%s: %s" % (generation.name, source)
-    results = [
-        ("%s: %d names here, %d there, %d common ones agree, or the "
-         "difference is listed" % (title, len(ours), len(theirs), both),
-         unknown),
-        ("%s: %d listed differences still are" % (title, len(own)),
-         rows(entry for entry in own if id(entry) not in used)),
-        ("%s: every listed difference has a reason and a section" % title,
-         rows(entry for entry in own if not entry.explained)),
-    ]
-    failed = False
-    for text, wrong in results:
-        number += 1
-        print("%sok %d %s" % ("not " * bool(wrong), number, text))
-        for name, our, their in wrong:
-            print("# %s: catalogue %s, %s %s" % (name, our, source, their))
-        failed = failed or bool(wrong)
-    return number, failed
+    def __init__(self, entry, generation):
+        self.sources = entry["Source"].split(", ")
+        self.kind, self.reason = entry["Kind"], entry["Reason"].strip()
+        self.patterns = ["%s_%s" % (generation.name, one)
+                         for one in entry["Events"]]
+
+    def means(self, event, kind):
+        return kind == self.kind and any(
+            fnmatch.fnmatchcase(event, pattern) for pattern in self.patterns)
+
+
+def rules(generation):
+    return [Rule(entry, generation) for entry in
+            generation.load("differences.json", missing=[])
+            if entry["Source"] != "registers"]
+
+
+def wrong_rules(source, known, found, ours, theirs):
+    """Patterns that have no difference, or something that is none."""
+    for rule in known:
+        names = theirs if rule.kind == "has" else ours
+        for pattern in rule.patterns:
+            hits = fnmatch.filter(names, pattern)
+            if rule.kind == "has":
+                hits = [name for name in hits if name not in ours]
+            if rule.kind == "differs":
+                hits = [name for name in hits if name in theirs]
+            same = [name for name in hits if (name, rule.kind) not in found]
+            if not hits:
+                yield "%s: %s %s nothing of it" % (pattern, source, rule.kind)
+            for name in same:
+                yield "%s: %s: no reading %s it" % (pattern, name, rule.kind)
+        if not rule.reason:
+            yield "%s: the reason is empty" % rule.patterns
+
+
+def had(generation, theirs):
+    """Events whose encoding a reading has, by whatever name."""
+    codes = {}
+    for name, encoding in theirs.items():
+        codes.setdefault(name.split("/")[0], set()).add(
+            (encoding["code"], encoding["umask"], encoding["ext"]))
+    for box in generation.boxes:
+        known = codes.get("%s_%s" % (generation.name, box.name), set())
+        for event in box.events:
+            if event.general and (event.event, event.select[1],
+                                  event.ext) in known:
+                yield "%s/%s" % (box.name, event.name)
+
+
+def patterns(names, every):
+    """@names as patterns that mean no other of @every."""
+    found, rest = [], set(names)
+    for base in sorted({name.split(".")[0] + ".*" for name in names
+                        if "." in name}):
+        hits = set(fnmatch.filter(every, base))
+        if len(hits) > 1 and hits <= rest:
+            found.append(base)
+            rest -= hits
+    return sorted(found + list(rest))
+
+
+def lacking(generation, readings):
+    """readings.json: by reading, what it has not, as patterns."""
+    every = ["%s/%s" % (box.name, event.name) for box in generation.boxes
+             for event in box.events if event.general]
+    return {source: patterns(set(every) - set(had(generation, theirs)), every)
+            for source, theirs in readings.items()}
+
+
+def update(generation, readings):
+    path = os.path.join(generation.folder, "readings.json")
+    now = {**generation.load("readings.json", missing={}),
+           **lacking(generation, readings)}
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(now, file, indent=1)
+        file.write("\n")
+
+
+class Report:
+    """TAP lines, and the figures of the table."""
+
+    def __init__(self):
+        self.number, self.failed, self.rows = 0, False, []
+
+    def line(self, text, wrong):
+        self.number += 1
+        print("%sok %d %s" % ("not " * bool(wrong), self.number, text))
+        for one in wrong:
+            print("# %s" % one)
+        self.failed = self.failed or bool(wrong)
+
+    def skip(self, text, why):
+        self.number += 1
+        print("ok %d %s # SKIP %s" % (self.number, text, why))
+
+    def compare(self, generation, source, theirs):
+        """Everything that we claim about a reading."""
+        ours = our_catalogue(generation)
+        found = differences(ours, theirs)
+        known = [rule for rule in rules(generation) if source in rule.sources]
+        unknown = ["%s: %s %s: %s" % (event, source, kind, said)
+                   for (event, kind), said in found.items()
+                   if not any(rule.means(event, kind) for rule in known)]
+        figures = {word: sum(kind == one for _, one in found)
+                   for kind, word in KINDS.items()}
+        same = len(set(ours) & set(theirs)) - figures["different"]
+        title = "%s: %s: " % (generation.name, source)
+        self.line(title + "%d the same, %d different, %d missing here, %d more "
+                  "here, each with a reason" % (same, *figures.values()),
+                  unknown)
+        self.line(title + "%d rules, none of more than differences" %
+                  len(known), list(wrong_rules(source, known, found, ours,
+                                               theirs)))
+        stated = generation.load("readings.json", missing={}).get(source)
+        self.line(title + "readings.json says what it lacks (else: --update)",
+                  [] if stated == lacking(generation, {source: theirs})[source]
+                  else [source])
+        self.rows.append([generation.name, source, same, *figures.values(),
+                          len(unknown)])
+
+    def table(self, generations):
+        head = ["generation", "reading", "same", *KINDS.values(),
+                "unexplained"]
+        for row in [head, *self.rows]:
+            print("# " + "".join("%-12s" % one for one in row).rstrip())
+        for generation in generations:
+            every = [event for box in generation.boxes for event in box.events
+                     if event.general and not event.alias]
+            print("# %s: %d of %d names rest on a single reading" % (
+                generation.name, sum(event.single for event in every),
+                len(every)))
+
+
+def lineage(generation):
+    while generation:
+        yield generation
+        generation = generation.base
 
 
 def addresses(generation):
     """Registers at one address or another: all listed, and so in boxes.json."""
-    known = [entry for entry in listed(generation, "registers")
-             if entry.explained]
+    known = [(one, entry) for one in lineage(generation)
+             for entry in one.load("differences.json", missing=[])
+             if entry["Source"] == "registers" and entry["Reason"]]
     found = set()
     for box in generation.boxes:
         registers = box.registers or {}
         if "OtherCounter" in registers:
             found.add(("%s_%s/Counter" % (generation.name, box.name),
                        registers["Counter"], registers["OtherCounter"]))
-    rows = {(entry.event, entry.ours, entry.theirs) for entry in known}
+    rows = {one: {(re.sub(r"^[a-z0-9]+_", generation.name + "_",
+                          entry["Event"]), entry["Ours"], entry["Theirs"])
+                  for whose, entry in known if whose is one}
+            for one in lineage(generation)}
     # Haswell's own addresses are in the driver, not here
-    own = {(entry.event, entry.ours, entry.theirs) for entry in known
-           if entry.own and generation.registers}
+    own = rows[generation] if generation.registers else set()
+    rows = set().union(*rows.values())
     return sorted(found - rows) + sorted(own - found)
 
 
@@ -268,38 +380,37 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--linux", action="append", default=[],
                         metavar="TREE", help="a kernel source tree")
+    parser.add_argument("--table", action="store_true",
+                        help="print a table of generations and readings")
+    parser.add_argument("--update", action="store_true",
+                        help="write what readings lack into readings.json")
     args = parser.parse_args()
     generations = checked_generations(os.path.join(TOP, "events"))
     if generations is None:
         return 1
-    number, failed, compared = 0, False, 0
+    generations = [one for one in generations if one.name in READINGS]
+    report = Report()
     print("TAP version 13")
     for generation in generations:
-        if generation.name not in READINGS:
-            continue
-        ours = our_catalogue(generation)
-        wrong = addresses(generation)
-        number += 1
-        print("%sok %d %s: registers at contested addresses are listed" % (
-            "not " * bool(wrong), number, generation.name))
-        for row in wrong:
-            print("# %s: %s or %s" % row)
-        failed = failed or bool(wrong)
-        for name, source in (("libpfm4", libpfm4), ("perf", perf)):
+        report.line("%s: registers at contested addresses are listed" %
+                    generation.name, ["%s: %s or %s" % row
+                                      for row in addresses(generation)])
+        for name, source in SOURCES.items():
             try:
                 theirs = source(generation, args)
             except Unavailable as err:
-                number += 1
-                print("ok %d %s: %s # SKIP %s" % (number, generation.name,
-                                                  name, err))
+                report.skip("%s: %s" % (generation.name, name), err)
                 continue
-            compared += 1
-            number, bad = report(number, generation, name, ours, theirs)
-            failed = failed or bad
-    print("1..%d" % number)
-    if not compared:
+            if args.update:
+                update(generation, {name: theirs})
+            else:
+                report.compare(generation, name, theirs)
+    print("1..%d" % report.number)
+    if args.table:
+        report.table(generations)
+    if not report.rows and not args.update:
         return 4
-    return 1 if failed else 0
+    return 1 if report.failed else 0
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The catalogue's metrics against the formulas of lib/metric_causes.py without a
-machine: the same of the same causes. Then each expression is broken in all ways
+Each generation's metrics against the formulas of lib/metric_formulas.py without
+a machine: the same of the same causes. Then each expression is broken in all ways
 that are a step away, and each of those must make another number. (metrics.py
 asks the same of "uncore stat -M" on simulated hardware.)
 """
@@ -12,26 +12,27 @@ import os
 import re
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                ".."))
-from lib.metric_causes import (CODES, FIXED, METRICS, Term,  # noqa: E402
-                               counted)
-from lib.uncore import Tap, catalogue  # noqa: E402
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "events")]
+from gen.derived import METRICS, load  # noqa: E402
+from generate import checked_generations  # noqa: E402
+from lib import metric_causes  # noqa: E402
+from lib.metric_causes import FIXED, Term, counted  # noqa: E402
+from lib.metric_formulas import CODES, TABLES  # noqa: E402
+from lib.uncore import Tap  # noqa: E402
 
 BOXES = {"cbox": 3, "sbox": 2, "ha": 2, "imc": 3, "pcu": 1, "qpi": 3,
-         "r2pcie": 1}
-NAMES = {"duration_time": 0.37, "instructions": 987654321, "__builtins__": {}}
+         "r2pcie": 1, "r3qpi": 3}
+NAMES = {"duration_time": 0.37, "instructions": 987654321, "max": max,
+         "__builtins__": {}}
 CYCLES = 1009               # of a fixed counter
-TERM = re.compile(r"hswep_(\w+)@([^@]+)@")
-
-
-def read_events():
-    return {(box, event["EventName"]): event
-            for box in CODES for event in catalogue(box)}
+PACKAGES = range(16)        # with other counts each: of max(), each part must be seen
+TERM = re.compile(r"\b[a-z]+_(\w+)@([^@]+)@")
 
 
 class CatalogueTerm(Term):
-    """What hswep_BOX@...@ in an expression is."""
+    """What GENERATION_BOX@...@ in an expression is."""
 
     def __init__(self, box, text, events):
         self.box, self.filters = box, {}
@@ -41,13 +42,9 @@ class CatalogueTerm(Term):
             key, _, value = part.partition("=")
             if not value:
                 event = events[box, key]
-                self.code = int(event["EventCode"], 16) | (
-                    0x100 if event.get("ExtSel") == "1" else 0)
-                self.umask = int(event.get("UMask", "0"), 16)
-                fields = [field.split("=") for field in
-                          event.get("Filter", "").split(",") if field]
-                self.filters.update((field, int(number, 16)) for field, number
-                                    in fields if number != "?")
+                self.code, self.umask = event.code, event.umask
+                self.filters.update((field, number) for field, number
+                                    in event.filters if number is not None)
             elif key in ("umask", "thresh", "edge"):
                 setattr(self, key, int(value, 0))
             elif key == "event":
@@ -61,17 +58,19 @@ class CatalogueTerm(Term):
             self.filters["tid"] = tid.get("filter_tid", 0)
 
 
-def count(term, others, boxes):
+def count(term, others, boxes, package):
     if term.code == FIXED:
         return boxes * CYCLES
-    return counted(term, others, range(boxes), 0)
+    return counted(term, others, range(boxes), package)
 
 
 class Evaluator:
     """What expressions and formulas say of the causes."""
 
-    def __init__(self):
-        self.events = read_events()
+    def __init__(self, generation):
+        self.events = {(box.name, event.name): event
+                       for box in generation.boxes if box.name in CODES
+                       for event in box.events}
         self.known = {}
 
     def term(self, box, text):
@@ -79,22 +78,32 @@ class Evaluator:
             self.known[box, text] = CatalogueTerm(box, text, self.events)
         return self.known[box, text]
 
-    def expression(self, text, box, scale):
+    def expression(self, text, box, scale, package=0):
         terms = [self.term(*match) for match in TERM.findall(text)]
         boxes = BOXES[box]
         text = re.sub(r"source_count\(%s\)" % TERM.pattern, str(boxes), text)
-        counts = iter([count(self.term(*match), terms, boxes)
+        counts = iter([count(self.term(*match), terms, boxes, package)
                        for match in TERM.findall(text)])
         return eval(TERM.sub(lambda _: str(next(counts)), text),
                     dict(NAMES)) * scale
 
     @staticmethod
-    def formula(metric):
+    def formula(metric, package=0):
         boxes = BOXES[metric.box]
         return metric.value(
-            [count(term, metric.terms, boxes) for term in metric.terms],
+            [count(term, metric.terms, boxes, package)
+             for term in metric.terms],
             SECONDS=NAMES["duration_time"], BOXES=boxes,
             INSTRUCTIONS=NAMES["instructions"])
+
+
+    def same(self, metric, text, scale, package):
+        try:
+            return math.isclose(
+                self.expression(text, metric.box, scale, package),
+                self.formula(metric, package), rel_tol=1e-9)
+        except ZeroDivisionError:
+            return False
 
 
 # --- what is a step away -----------------------------------------------------
@@ -148,21 +157,22 @@ def mutants(text, events):
     yield from other_arithmetic(text)
 
 
-def main():
-    tap = Tap()
-    evaluator = Evaluator()
-    formulas = {metric.name: metric for metric in METRICS}
-    listed = catalogue("metrics")
-    differ = set(formulas) ^ {facts["MetricName"] for facts in listed}
-    tap.ok(not differ, "each metric has a formula", sorted(differ))
+def judge(tap, generation):
+    evaluator = Evaluator(generation)
+    metric_causes.GENERATION = generation.name
+    formulas = {metric.name: metric
+                for metric in metric_causes.metrics(generation.name)}
+    listed = load(generation, METRICS)
+    title = generation.name + ": "
+    differ = set(formulas) ^ {facts.name for facts in listed}
+    tap.ok(not differ, title + "each metric has a formula", sorted(differ))
     wrong, unseen, broken = [], [], 0
     for facts in listed:
-        scale, unit = re.fullmatch(r"([0-9.]*)(.*)",
-                                   facts.get("ScaleUnit", "1")).groups()
-        metric = formulas.get(facts["MetricName"])
+        scale, unit = re.fullmatch(r"([0-9.]*)(.*)", facts.unit or "1").groups()
+        metric = formulas.get(facts.name)
         if not metric:
             continue
-        box, text = facts["Box"], facts["MetricExpr"]
+        box, text = facts.box, facts.expression
         want = evaluator.formula(metric)
         got = evaluator.expression(text, box, float(scale))
         if not want or not math.isclose(got, want, rel_tol=1e-9) or \
@@ -171,16 +181,20 @@ def main():
                 metric.name, got, unit, box, want, metric.unit, text))
         for mutant in mutants(text, evaluator.events):
             broken += 1
-            try:
-                got = evaluator.expression(mutant, box, float(scale))
-            except ZeroDivisionError:
-                continue
-            if math.isclose(got, want, rel_tol=1e-9):
+            if all(evaluator.same(metric, mutant, float(scale), package)
+                   for package in PACKAGES):
                 unseen.append("%s: %s" % (metric.name, mutant))
-    tap.ok(not wrong, "%d expressions say what the manual's formulas say" %
+    tap.ok(not wrong, title + "%d expressions say what the formulas say" %
            len(listed), wrong)
-    tap.ok(broken and not unseen, "each of %d broken ones says something else" %
-           broken, unseen)
+    tap.ok(broken and not unseen, title + "each of %d broken ones says "
+           "something else" % broken, unseen)
+
+
+def main():
+    tap = Tap()
+    for generation in checked_generations(os.path.join(TOP, "events")):
+        if generation.name in TABLES:
+            judge(tap, generation)
     tap.end()
 
 

@@ -233,8 +233,8 @@ BROKEN_DIFFERENCE = [
      put(Change=[{"EventName": "llc_lookup.any", "UMask": "17"}]),
      "llc_lookup.any: Change: UMask: "),
     ("a change that takes a required key away", "cbox.json",
-     put(Change=[{"EventName": "llc_lookup.any", "Section": None}]),
-     "llc_lookup.any: Section is missing"),
+     put(Change=[{"EventName": "llc_lookup.any", "Category": None}]),
+     "llc_lookup.any: Category is missing"),
     ("a change to a counter that the box has not", "cbox.json",
      put(Change=[{"EventName": "llc_lookup.*", "Counter": "4"}]),
      "llc_lookup."),
@@ -325,6 +325,23 @@ LINES = [
 ]
 
 
+def test_unread():
+    """An event of another generation's manual, which no reading has here."""
+    def unread(content):
+        for lacks in content.values():
+            lacks.append("cbox/llc_lookup.any")
+
+    with tempfile.TemporaryDirectory() as folder:
+        copy_catalogue(folder)
+        edited(folder, "readings.json", unread, "bdwep")
+        run = generate("--catalogue", folder, "--check")
+        result(run.returncode == 1 and re.search(
+            r"^events/bdwep/cbox.json: llc_lookup.any: Section is missing, and no "
+            r"reading has the event \(inherited from events/hswep/cbox.json:\d+\)$",
+            run.stderr, re.M), "refused: an event that no reading has",
+               run.stderr)
+
+
 def test_lines():
     for title, generation, file, old, new, message in LINES:
         with tempfile.TemporaryDirectory() as folder:
@@ -387,6 +404,11 @@ def test_inherited_metric():
             tables = file.read()
         with open(folder + "/docs/index.rst", encoding="utf-8") as file:
             index = file.read()
+        with open(folder + "/docs/qpi.rst", encoding="utf-8") as file:
+            page = file.read()
+        result(re.search(r'"``rxl_stalls.gv``", .*"``0x80`` †"', page) and
+               not re.search(r"``cto_count``.*†", page),
+               "the reference marks single readings")
         result(run.returncode == 0 and "hitme_inval" not in tables and
                "avg_ingress_depth" in tables and
                '"metrics hitme_inserts, hitme_inval", "", "No newspapers"' in
@@ -528,6 +550,7 @@ def check_table(rows, name):
 def main():
     print("TAP version 13")
     test_broken()
+    test_unread()
     test_lines()
     test_inherited_metric()
     test_missing_box()

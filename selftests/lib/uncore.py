@@ -19,6 +19,30 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(
 UNCORE = os.environ.get("UNCORE_COMMAND", os.path.join(
     TOP, "build", "userspace", "bin", "uncore"))
 EVENTS = os.path.join(TOP, "events", "hswep")
+
+
+def _generation():
+    """The generation of this machine's processor, whose PMUs bear its name; that
+    of UNCORE_GENERATION on others, or Haswell."""
+    asked = os.environ.get("UNCORE_GENERATION")
+    if asked:
+        return asked
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        text = file.read()
+    here = [re.search(r"^%s\s*: (\d+)$" % name, text, re.M)
+            for name in ("cpu family", "model")]
+    for path in sorted(glob.glob(os.path.join(TOP, "events", "*",
+                                              "boxes.json"))):
+        with open(path, encoding="utf-8") as file:
+            models = json.load(file).get("Models", "")
+        if all(here) and "family %s model %s" % tuple(
+                match.group(1) for match in here) == re.sub(
+                    r".*, (?=family )", "", models):
+            return os.path.basename(os.path.dirname(path))
+    return "hswep"
+
+
+GENERATION = _generation()
 BUILD = os.environ.get("UNCORE_BUILD",
                        os.path.join(TOP, "build", os.uname().release))
 SIM = "/sys/kernel/debug/xeon_uncore_sim/"
@@ -170,5 +194,5 @@ def boxes():
 def pmus(kind):
     """The PMUs of a box type: ["hswep_imc_0", ...] or ["hswep_pcu"]."""
     names = [name for name in os.listdir(DEVICES)
-             if re.fullmatch(r"hswep_%s(_\d+)?" % kind, name)]
+             if re.fullmatch(r"%s_%s(_\d+)?" % (GENERATION, kind), name)]
     return sorted(names, key=lambda name: (len(name), name))

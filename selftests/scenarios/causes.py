@@ -14,6 +14,20 @@ GB, MB = 1e9, 1e6
 # Module parameters of the simulator that make it such a machine.
 MACHINE = {"imcs": 4, "qpi_ports": 2, "uclk_khz": 2500000,
            "dclk_khz": 1066500, "qclk_khz": 2400000, "pclk_khz": 800000}
+# The link layer's clock before Haswell: an eighth of 8 GT/s.
+EARLIER = {"qclk_khz": 1000000}
+
+
+def parameters(generation):
+    """Of the simulator, for such a machine of a generation."""
+    if generation in ("snbep", "ivbep"):
+        return {**MACHINE, **EARLIER}
+    if generation == "bdwde":
+        return {name: value for name, value in MACHINE.items()
+                if name != "qpi_ports"}
+    return MACHINE
+
+
 PEAK = 4 * 8 * 2 * 1066.5e6         # of a socket's memory, bytes a second
 LINK = 4 * 2400e6 * 2               # of a link, each way
 

@@ -8,6 +8,12 @@ A value is of a socket, in the metric's unit, with all its boxes counted for a
 second.
 """
 
+import copy
+import dataclasses
+import math
+
+from lib.metric_formulas import rows
+from scenarios import generations
 from scenarios.flow import FLITS, LINE, RANKS
 
 GIB = 1 << 30
@@ -30,7 +36,8 @@ def _latencies(s):
                       c.hit_ns * hits + miss * (1 - hits)),
                      ("avg_tor_drd_loc_miss_latency", c.local_ns),
                      ("avg_tor_drd_miss_latency", miss),
-                     ("avg_tor_drd_rem_miss_latency", c.remote_ns)):
+                     ("avg_tor_drd_rem_miss_latency",
+                      c.remote_ns if remote else math.nan)):
         yield name, ns * ghz
         yield name + "_ns", ns
     # how many wait in a slice (Little), of which there is one when there is any
@@ -51,8 +58,16 @@ def _cache(s):
     yield "llc_drd_miss_pct", 100 * (1 - c.data_hits)
     yield "llc_rfo_miss_pct", 100 * (1 - c.ownership_hits)
     yield "mem_wb_bytes", c.writes + writes * (1 - c.device_write_hits)
-    yield "fast_str_llc_req", writes / LINE
-    yield "fast_str_llc_miss", writes / LINE * (1 - c.device_write_hits)
+    # lines that devices write are ItoM only where the thread tells them
+    if _generation(s).device_tid:
+        yield "fast_str_llc_req", writes / LINE
+        yield "fast_str_llc_miss", writes / LINE * (1 - c.device_write_hits)
+    else:
+        yield "fast_str_llc_req", 0.0
+        yield "fast_str_llc_miss", 0.0
+        yield "pcie_data_bytes", writes
+        yield "llc_drd_rfo_miss_to_loc_mem", 100 * (1 - c.remote)
+        yield "llc_drd_rfo_miss_to_rem_mem", 100 * c.remote
     yield "pci_writes", writes / LINE
     yield "pci_reads", reads / LINE
     yield "partial_pci_writes", writes / LINE * c.device_parts
@@ -75,15 +90,29 @@ def _rings(s):
     for name in ("up", "dn"):
         yield "cbox_ring_thru_%s_bytes" % name, way
         yield "cbox_cyc_used_" + name, _share(way, slots)
+        for polarity in ("even", "odd"):
+            yield "cbox_ring_thru_%s%s_bytes" % (name, polarity), way / 2
+            yield "cbox_cyc_used_" + name + polarity, _share(way / 2, slots)
+    # two packets a clock each way since Haswell
+    yield "cbox_ring_util", _share(way, slots * (
+        2 if _generation(s).device_tid else 1))
     way = s.ring_lines * LINE / 2 / 4
     slots = s.machine.sboxes * s.machine.uclk * 32
     for name in ("upeven", "upodd", "dneven", "dnodd"):
         yield "ring_thru_%s_bytes" % name, way
         yield "cyc_used_" + name, _share(way, slots)
+    yield "sbox_ring_util", _share(2 * way, 2 * slots)
     for name, size in (("up", s.causes.device_writes),
                        ("dn", s.causes.device_reads)):
         yield "r2pcie_ring_thru_%s_bytes" % name, size
-        yield "r2pcie_cyc_used_" + name, _share(size, s.machine.uclk * 32)
+        used = _share(size, s.machine.uclk * 32)
+        yield "r2pcie_cyc_used_" + name, used
+        for polarity in ("even", "odd"):
+            yield "r2pcie_ring_thru_%s%s_bytes" % (name, polarity), size / 2
+            yield "r2pcie_cyc_used_" + name + polarity, used / 2
+    yield "r2pcie_ring_util", _share(
+        max(s.causes.device_writes, s.causes.device_reads),
+        s.machine.uclk * 32)
 
 
 def _from_memory(c, other):
@@ -103,6 +132,10 @@ def _memory(s, other):
                        ("total", reads + writes)):
         yield "mem_bw_" + name, size
         yield "mem_bw_%s_rate" % name, size / GIB
+    yield "imc_util", _share(reads + writes,
+                             s.machine.imcs * s.machine.dclk * 16)
+    yield "ha_util", _share((reads + writes) / LINE,
+                            s.machine.has * s.machine.uclk)
     for box in ("ha", "imc"):
         yield box + "_pct_rd_requests", _share(reads, reads + writes)
         yield box + "_pct_wr_requests", _share(writes, reads + writes)
@@ -167,9 +200,40 @@ def _links(s, other):
     for name, size in (("data", sent), ("link", link)):
         yield "qpi_%s_bw" % name, size
         yield "qpi_%s_bw_rate" % name, size / GIB
-    yield "qpi_link_util", _share(
-        link, s.machine.qpi_ports * s.machine.qclk * LINE / FLITS)
-    yield "qpi_speed", 4 * s.machine.qclk / 1e9
+    received = answers + returns + posted + (
+        answers / LINE + returns / LINE + other.posted +
+        3 * other.interrupts + asked_of(s, other)) * LINE / FLITS
+    # Haswell's clock has one slot for a flit and is a quarter of the rate
+    slots = 1 if _generation(s).device_tid else 2
+    room = s.machine.qpi_ports * s.machine.qclk * slots * LINE / FLITS
+    yield "qpi_tx_util", _share(link, room)
+    yield "qpi_rx_util", _share(received, room)
+    yield "qpi_link_util", _share(link if slots == 1 else received, room)
+    yield "qpi_speed", 4 * slots * s.machine.qclk / 1e9
+    lines = max(answers + returns,
+                answered * LINE + given * LINE)
+    yield "r3qpi_ring_util", _share(
+        lines, s.machine.qpi_ports * s.machine.uclk * 32)
+
+
+def asked_of(s, other):
+    """Packets without data that a socket receives: requests for its lines,
+    snoops for those that it asked for, and that its writes are done."""
+    c = s.causes
+    return other.reads * other.remote / LINE + \
+        c.reads * c.remote / LINE * c.forwarded + \
+        (c.writes + c.streamed) * c.remote / LINE
+
+
+def _generation(s):
+    return generations.load(s.machine.generation)
+
+
+def _lookups(s, other):
+    c = s.causes
+    yield "cbox_util", _share(
+        sum(s.own.asked.values()) + c.writes / LINE * c.victims +
+        other.reads * other.remote / LINE, s.machine.cboxes * s.machine.uclk)
 
 
 def _power(s):
@@ -179,6 +243,9 @@ def _power(s):
 
 
 NO_CAUSE = {
+    "partial_pci_reads": "devices read whole lines only",
+    "pct_cyc_freq_current_ltd": "no current limits the frequency",
+    "pct_cycles_conflict": "conflicts follow from when requests come",
     "avg_ingress_latency_when_ne":
         "busy periods follow from how requests are spread; rates are even",
     "llc_mpi": "instructions are the cores', which the simulator has not",
@@ -191,11 +258,17 @@ NO_CAUSE = {
 def expected(socket, other):
     """The metrics' values of a socket (flow.Socket); @other: the causes of the
     other one, of two."""
+    if socket.machine.packages == 1:
+        # all memory is its own, whatever its causes ask for
+        socket = copy.copy(socket)
+        socket.causes = dataclasses.replace(socket.causes, remote=0.0)
+        other = dataclasses.replace(other, remote=0.0)
     values = {}
     for part in (_latencies(socket), _cache(socket), _rings(socket),
                  _memory(socket, other), _links(socket, other),
-                 _power(socket)):
+                 _lookups(socket, other), _power(socket)):
         for name, value in part:
             assert name not in values, name
             values[name] = value
-    return values
+    known = {name for _, name, *_ in rows(socket.machine.generation)}
+    return {name: values[name] for name in values if name in known}

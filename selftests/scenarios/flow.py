@@ -12,11 +12,15 @@ the simulator's "traffic".
 
 import collections
 
+from scenarios import generations
+
 LINE = 64
 DEVICE = 0x3e               # tid of what devices ask for (§2.3.2.3)
 DRD, RFO, CRD, ITOM = 0x182, 0x180, 0x181, 0x1c8
 UNCACHED, MMIO_WRITE, STREAM_FULL, STREAM_PART = 0x187, 0x18f, 0x18c, 0x18d
 DEVICE_READ = 0x19e
+# of generations whose thread field has no number for devices
+DEVICE_WRITE, DEVICE_PART = 0x19c, 0x1e5
 # Unit mask of the TOR's events (§2.3.6): conditions
 OPCODE, MISS, ANY, LOCAL, REMOTE, NODE = 0x01, 0x02, 0x08, 0x20, 0x80, 0x40
 FLITS = 8                   # of data, in a line; its packet has one more
@@ -28,7 +32,8 @@ CLOCK = {"ubox": "uclk", "cbox": "uclk", "sbox": "uclk", "ha": "uclk",
 
 class Machine(collections.namedtuple(
         "Machine", "packages cboxes sboxes has imcs qpi_ports "
-        "uclk dclk qclk pclk nodes")):
+        "uclk dclk qclk pclk nodes generation",
+        defaults=(generations.MODEL,))):
     """What there is of each, of a package; clocks in Hz."""
 
     def boxes(self, kind):
@@ -132,9 +137,12 @@ class Socket:
                      self._home, self._memory, self._links, self._devices,
                      self._power):
             part()
+        self.flows = generations.adapted(self.flows, machine.generation)
 
     def _add(self, box, code, umask, per_second, **keys):
         """So many a second, in all boxes of the type together."""
+        if not self.machine.boxes(box):
+            return
         rate = per_second / self.machine.boxes(box) / self.machine.hertz(box)
         self.flows.append(Flow(box, code, umask, rate, **keys))
 
@@ -180,10 +188,13 @@ class Socket:
         self._requests(UNCACHED, c.uncached, c.local_ns, LOCAL | MISS)
         self._requests(UNCACHED, c.mmio_reads, c.remote_ns, LOCAL, nc=1)
         self._requests(MMIO_WRITE, c.mmio_writes, c.remote_ns, LOCAL, nc=1)
-        self._reads(ITOM, own.device_writes, own.device_fills, 0, tid=DEVICE)
-        self._reads(RFO, own.device_parts, 0, 0, tid=DEVICE)
-        self._reads(DEVICE_READ, own.device_reads, own.device_misses, 0,
-                    tid=DEVICE)
+        if generations.load(self.machine.generation).device_tid:
+            whole, part, keys = ITOM, RFO, {"tid": DEVICE}
+        else:
+            whole, part, keys = DEVICE_WRITE, DEVICE_PART, {}
+        self._reads(whole, own.device_writes, own.device_fills, 0, **keys)
+        self._reads(part, own.device_parts, 0, 0, **keys)
+        self._reads(DEVICE_READ, own.device_reads, own.device_misses, 0, **keys)
         # what is written back and evicted has no opcode that a metric asks for
         self._add("cbox", 0x35, ANY | 0x10, c.writes / LINE * c.victims)
         self._add("cbox", 0x35, ANY | 0x04, own.dirty)
@@ -264,6 +275,7 @@ class Socket:
         self._add("imc", 0x04, 0x01, reads)
         self._add("imc", 0x04, 0x04, writes)
         self._add("imc", 0x10, 0x00, reads)                 # RPQ_INSERTS
+        self._add("imc", 0x20, 0x00, writes)                # WPQ_INSERTS
         for umask, lines in ((0x01, reads), (0x02, writes)):
             self._add("imc", 0x01, umask, lines * (1 - c.page_hits))
         self._add("imc", 0x02, 0x01, (reads + writes) * c.page_misses)
@@ -317,11 +329,12 @@ class Socket:
                     (0, 0x08, data), (0, 0x10, headers), (1, 0x01, p["done"]),
                     (1, 0x04, posted), (1, 0x08, small)):
                 self._add("qpi", code + group, umask, flits)
+            others = headers + small + p["snoops"] + p["asks"] + p["done"]
             if not received:
-                self._add("qpi", 0x00, 0x02, data + posted)
-                self.other_flits = headers + small + p["snoops"] + \
-                    p["asks"] + p["done"]
-                self._add("qpi", 0x00, 0x04, self.other_flits)
+                self.other_flits = others
+            # group 0; Haswell does not count it on the receive side
+            self._add("qpi", int(received), 0x02, data + posted)
+            self._add("qpi", int(received), 0x04, others)
             last = 1 - c.modified - c.exclusive
             for rds, share in ((8, c.modified), (4, c.exclusive), (1, last)):
                 self._packets(0xe, 0, p["answers"] * share, received, rds)

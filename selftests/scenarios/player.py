@@ -5,6 +5,7 @@ Writes scenarios to the simulator's "rates", for the machine that it simulates.
 
 import os
 
+from lib.uncore import GENERATION
 from scenarios import causes, flow
 
 SIM = "/sys/kernel/debug/xeon_uncore_sim"
@@ -27,16 +28,18 @@ def parameter(name, default):
 
 def machine():
     """What is simulated."""
-    uclk = parameter("uclk_khz", causes.MACHINE["uclk_khz"])
+    known = {**causes.MACHINE, **causes.parameters(GENERATION)}
+    uclk = parameter("uclk_khz", known["uclk_khz"])
     packages = parameter("packages", 2)
     node_map = parameter("node_map", 0) or 0o76543210
-    clocks = [(parameter(name + "_khz", causes.MACHINE[name + "_khz"]) or
+    clocks = [(parameter(name + "_khz", known[name + "_khz"]) or
                uclk) * 1e3 for name in ("dclk", "qclk", "pclk")]
     return flow.Machine(
         packages, parameter("cboxes", 18), parameter("sboxes", 4),
         parameter("has", 2), parameter("imcs", causes.MACHINE["imcs"]),
         parameter("qpi_ports", causes.MACHINE["qpi_ports"]), uclk * 1e3,
-        *clocks, tuple(node_map >> 3 * i & 7 for i in range(packages)))
+        *clocks, tuple(node_map >> 3 * i & 7 for i in range(packages)),
+        GENERATION)
 
 
 class Player:

@@ -54,6 +54,8 @@ const uncore::pmu *box_of(const event &e)
 struct metric::parts {
 	uncore::topology machine; ///< which the events' PMUs are of
 	uncore::expression expression;
+	std::optional<uncore::expression> weight;
+	std::vector<size_t> weighed; ///< operands that are the weight's terms
 	std::vector<operand> operands;
 
 	/// What the operands are at one place.
@@ -86,7 +88,54 @@ struct metric::parts {
 	double error_of(const session &counts, period when,
 			const watched_place &at, const inputs &in,
 			double value) const;
+	scope summed_over(scope where) const;
+	result<void> weigh(std::string_view text);
+	double weight_of(const inputs &in) const;
+	metric_value mean(const session &counts, period when,
+			  const std::vector<watched_place> &packages) const;
 };
+
+/// The scope whose counts are added up for values of @where.
+scope metric::parts::summed_over(scope where) const
+{
+	return weight && where == scope::machine ? scope::package : where;
+}
+
+/// Parse the weight; its terms are some of the expression's.
+result<void> metric::parts::weigh(std::string_view text)
+{
+	auto parsed = uncore::expression::parse(text);
+
+	if (!parsed)
+		return parsed.error();
+	for (const expression::term &wanted : parsed->terms()) {
+		const auto &known = expression.terms();
+		auto same = std::find_if(known.begin(), known.end(),
+					 [&](const expression::term &one) {
+						 return one.name == wanted.name;
+					 });
+
+		if (same == known.end())
+			return error{errc::invalid,
+				     uncore::format("'{}' of the weight is not "
+						    "in the expression",
+						    wanted.name)};
+		weighed.push_back(size_t(same - known.begin()));
+	}
+	weight = std::move(*parsed);
+	return {};
+}
+
+double metric::parts::weight_of(const inputs &in) const
+{
+	std::vector<double> values, sources;
+
+	for (size_t i : weighed) {
+		values.push_back(in.values[i]);
+		sources.push_back(in.sources[i]);
+	}
+	return weight->evaluate(values, sources);
+}
 
 /// A virtual machine may have cores without counters.
 static bool has_core_counters(const topology &machine)
@@ -126,7 +175,13 @@ result<metric> metric::prepare(const metric_info &info, const topology &machine,
 	if (!parsed)
 		return parsed.error();
 
-	auto made = std::make_shared<parts>(parts{machine, *parsed, {}, {}});
+	auto made = std::make_shared<parts>(
+		parts{machine, *parsed, {}, {}, {}, {}});
+
+	if (!info.weight.empty())
+		if (auto ok = made->weigh(info.weight); !ok)
+			return ok.error();
+
 	std::vector<event_term> terms;
 	std::vector<size_t> operand_of_term;
 
@@ -377,11 +432,43 @@ static void hold_to_range(metric_value &made, const metric_info &info)
 	made.value = made.error = std::nan("");
 }
 
+/// The packages' mean by weight; what has no weight was not used, and has no
+/// value.
+metric_value
+metric::parts::mean(const session &counts, period when,
+		    const std::vector<watched_place> &packages) const
+{
+	metric_value all{nullptr, -1, 0, 0, 1, {}, {}};
+	double whole = 0, sum = 0, squares = 0;
+
+	for (const watched_place &at : packages) {
+		inputs in = collect(counts, when, at);
+		double part = weight_of(in);
+
+		all.share = std::min(all.share, in.share);
+		all.time += in.time / packages.size();
+		if (all.reason.empty())
+			all.reason = std::move(in.reason);
+		if (!(part > 0))
+			continue;
+
+		double value = expression.evaluate(in.values, in.sources);
+		double error = part * error_of(counts, when, at, in, value);
+
+		whole += part;
+		sum += part * value;
+		squares += error * error;
+	}
+	all.value = sum / whole;
+	all.error = std::sqrt(squares) / whole;
+	return all;
+}
+
 void metric::watch(session &counts, scope where)
 {
 	auto &watched = parts_->watched[size_t(where)];
 
-	watched = parts_->gather(counts, where);
+	watched = parts_->gather(counts, parts_->summed_over(where));
 	for (auto &at : watched)
 		at.sums = counts.add_up(at.counters);
 }
@@ -394,7 +481,16 @@ std::vector<metric_value> metric::evaluate(const session &counts, period when,
 	std::vector<metric_value> values;
 
 	if (watched.empty())
-		now = parts_->gather(counts, where);
+		now = parts_->gather(counts, parts_->summed_over(where));
+	if (parts_->summed_over(where) != where) {
+		metric_value all = parts_->mean(
+			counts, when, watched.empty() ? now : watched);
+
+		all.value *= info_->scale;
+		all.error *= info_->scale;
+		hold_to_range(all, *info_);
+		return {std::move(all)};
+	}
 	for (const auto &at : watched.empty() ? now : watched) {
 		parts::inputs in = parts_->collect(counts, when, at);
 		double value =

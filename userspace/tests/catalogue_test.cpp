@@ -273,7 +273,8 @@ TEST(catalogue, every_metrics_events_resolve)
 		}
 		checked++;
 	}
-	EXPECT_EQ(checked, 148u);
+	EXPECT_EQ(checked, catalogue::standard().metrics().size());
+	EXPECT_GT(checked, 100u);
 }
 
 TEST(catalogue, every_value_fits)

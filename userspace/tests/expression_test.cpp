@@ -170,7 +170,8 @@ TEST(expression, every_metric_of_the_catalogue)
 		EXPECT_FALSE(std::isinf(result)) << metric.name;
 		parsed++;
 	}
-	EXPECT_EQ(parsed, 148u);
+	EXPECT_EQ(parsed, catalogue::standard().metrics().size());
+	EXPECT_GT(parsed, 100u);
 }
 
 TEST(expression, a_metrics_value)

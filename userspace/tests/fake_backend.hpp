@@ -2,6 +2,7 @@
 // Counters and a clock that do what a test says.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -37,6 +38,8 @@ public:
 		double rate = 1;  ///< counts a nanosecond, of member 0; others
 				  ///< count 1, 2, ... times more
 		std::vector<double> rates{}; ///< instead, of each member
+		/// And by how much more on a CPU, for a member.
+		std::function<double(size_t cpu, size_t member)> factor;
 	};
 
 	std::vector<fake_group> groups;
@@ -131,10 +134,12 @@ private:
 		c.enabled += time.count();
 		c.running += ran;
 		for (size_t i = 0; i < c.values.size(); i++)
-			c.values[i] += double(ran) *
-				       (group.rates.empty()
-						? group.rate * double(i + 1)
-						: group.rates[i]);
+			c.values[i] +=
+				double(ran) *
+				(group.rates.empty()
+					 ? group.rate * double(i + 1)
+					 : group.rates[i]) *
+				(group.factor ? group.factor(cpu, i) : 1);
 	}
 
 	nanoseconds now_{1000000000};

@@ -35,7 +35,8 @@ protected:
 	{
 		plan_ = std::move(planner_).finish();
 
-		auto opened = open_session(plan_, machine_, {.visit_packages = true}, backend_);
+		auto opened = open_session(plan_, machine_,
+					   {.visit_packages = true}, backend_);
 
 		EXPECT_TRUE(opened);
 		EXPECT_TRUE(opened->enable());
@@ -120,6 +121,51 @@ TEST_F(metrics, sources_are_counted)
 		for (const metric_value &v :
 		     speed.evaluate(counts, period::total, where))
 			EXPECT_NEAR(v.value, 4.0, 1e-9);
+}
+
+TEST_F(metrics, clocks_of_packages_differ)
+{
+	// nanoseconds: occupancy / inserts, member 0 by member 1, by the
+	// clock's frequency, member 2
+	metric latency = prepare("avg_tor_drd_miss_latency_ns");
+	session counts = start();
+
+	ASSERT_EQ(machine_.packages().size(), 2u);
+	for (auto &group : backend_->groups)
+		group.factor = [](size_t cpu, size_t member) {
+			// one has half the clock and three times the reads
+			return cpu == 0 ? 1 : member == 2 ? 0.5 : 3;
+		};
+	latency.watch(counts, scope::machine);
+	backend_->advance(1ms);
+	ASSERT_TRUE(counts.read());
+
+	auto by_package =
+		latency.evaluate(counts, period::total, scope::package);
+	auto all = latency.evaluate(counts, period::total, scope::machine);
+
+	ASSERT_EQ(by_package.size(), 2u);
+	EXPECT_NEAR(by_package[0].value, 0.5 / 3, 1e-6);
+	EXPECT_NEAR(by_package[1].value, 0.5 / 1.5, 1e-6);
+	ASSERT_EQ(all.size(), 1u);
+	EXPECT_NEAR(all[0].value, (0.5 / 3 + 3 * 0.5 / 1.5) / 4, 1e-6);
+	EXPECT_EQ(all[0].package, -1);
+	EXPECT_EQ(all[0].time, 1ms);
+	EXPECT_DOUBLE_EQ(all[0].share, 1);
+}
+
+TEST_F(metrics, a_package_with_a_stopped_clock_does_not_count)
+{
+	metric latency = prepare("avg_tor_drd_miss_latency_ns");
+	session counts = start();
+
+	for (auto &group : backend_->groups)
+		group.factor = [](size_t cpu, size_t) { return cpu == 0; };
+	backend_->advance(1ms);
+	ASSERT_TRUE(counts.read());
+	EXPECT_NEAR(latency.evaluate(counts, period::total, scope::machine)[0]
+			    .value,
+		    0.5 / 3, 1e-6);
 }
 
 TEST_F(metrics, intervals_are_of_the_last_read)

@@ -83,6 +83,10 @@ struct metric_info {
 	/// The lowest and the highest possible value, in its unit; infinity
 	/// where there is no highest one.
 	double low = 0, high = 0;
+	/// Where factors differ from package to package, as clocks do: the
+	/// machine's value is the mean of the packages', weighted by this.  In
+	/// terms of @expression; empty where sums over the machine will do.
+	std::string_view weight = {};
 };
 
 /// One generation's events, values and metrics.  Lives as long as the program;

@@ -60,7 +60,8 @@ public:
 	void watch(session &counts, uncore::scope where);
 
 	/// The value of each box, package, or the machine; by package, then in
-	/// the order of topology::pmus().  duration_time is the time for which
+	/// the order of topology::pmus().  The machine's is of the sums over all
+	/// packages or, where the metric has a weight, the packages' mean.  duration_time is the time for which
 	/// the events were enabled.
 	std::vector<metric_value> evaluate(const session &counts,
 					   uncore::period when,

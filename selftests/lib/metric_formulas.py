@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+The derived events of Intel's manuals as formulas over event codes, unit masks and
+filter values, typed from the manuals and not from the catalogue, which is what
+they are held against: Haswell's from 331051, the generations before it from what
+ucevent has of 329468 and 327043, and utilisations from what an event can count at
+most in a clock.
+
+A term is EVENT.UMASK{filters}, the unit mask in hexadecimal. BOXES is how many
+boxes a value is of, SECONDS for how long its events were counted. Rows stand in
+the order of the manual; what its tables misprint is corrected, and says so.
+"""
+
+# "Events Ordered By Code" of each box: §2.3.4, §2.4.4, §2.5.3, §2.6.5, §2.8.4,
+# §2.9.4 and §2.10.4. Bit 8 is the extra select bit; 0xff the fixed counter.
+CODES = {
+    "cbox": {"CLOCKTICKS": 0x00, "RxR_OCCUPANCY": 0x11,
+             "RxR_EXT_STARVED": 0x12, "RxR_INSERTS": 0x13,
+             "RING_BL_USED": 0x1d, "COUNTER0_OCCUPANCY": 0x1f,
+             "LLC_LOOKUP": 0x34, "TOR_INSERTS": 0x35, "TOR_OCCUPANCY": 0x36,
+             "LLC_VICTIMS": 0x37},
+    "sbox": {"CLOCKTICKS": 0x00, "RING_BL_USED": 0x1d},
+    "ha": {"CLOCKTICKS": 0x00, "REQUESTS": 0x01,
+           "CONFLICT_CYCLES": 0x0b, "DIRECT2CORE_CYCLES_DISABLED": 0x12,
+           "TxR_BL_CYCLES_FULL": 0x36,
+           "HITME_LOOKUP": 0x70, "HITME_HIT": 0x71},
+    "imc": {"ACT_COUNT": 0x01, "PRE_COUNT": 0x02, "CAS_COUNT": 0x04,
+            "RPQ_INSERTS": 0x10, "WPQ_INSERTS": 0x20, "POWER_THROTTLE_CYCLES": 0x41,
+            "POWER_SELF_REFRESH": 0x43, "POWER_CKE_CYCLES": 0x83,
+            "POWER_CHANNEL_DLLOFF": 0x84, "POWER_CHANNEL_PPD": 0x85,
+            "POWER_CRITICAL_THROTTLE_CYCLES": 0x86, "CTR_FIXED": 0xff},
+    "pcu": {"CLOCKTICKS": 0x00, "FREQ_MAX_LIMIT_THERMAL_CYCLES": 0x04,
+            "FREQ_MAX_POWER_CYCLES": 0x05, "FREQ_MAX_OS_CYCLES": 0x06,
+            "FREQ_MAX_CURRENT_CYCLES": 0x07},
+    "qpi": {"TxL_FLITS_G0": 0x00, "RxL_FLITS_G0": 0x01, "RxL0_POWER_CYCLES": 0x0f,
+            "RxL0P_POWER_CYCLES": 0x10, "L1_POWER_CYCLES": 0x12,
+            "DIRECT2CORE": 0x13, "CLOCKTICKS": 0x14, "RxL_FLITS_G1": 0x102,
+            "RxL_FLITS_G2": 0x103, "CTO_COUNT": 0x138},
+    "r2pcie": {"CLOCKTICKS": 0x01, "RING_BL_USED": 0x09},
+    "r3qpi": {"CLOCKTICKS": 0x01, "RING_BL_USED": 0x09},
+}
+DRD, RFO, ITOM, PCI_READ = "opc=0x182", "opc=0x180", "opc=0x1c8", "opc=0x19e"
+DEVICE = "tid=0x3e"
+PER_CLOCK = " / CLOCKTICKS"         # SAMPLE_INTERVAL, in the box's own clock
+GIB_A_SECOND = " / SECONDS / 1024 ** 3"                         # §1.7.1
+# §1.7.1, whose "-" is a misprint: clocks by the frequency in GHz
+TO_NS = " / (CLOCKTICKS / BOXES / SECONDS / 1e9)"
+
+
+def cbox():
+    """§2.3.5; unit masks of Tables 2-21 to 2-41."""
+    tor = "TOR_OCCUPANCY.%s / TOR_INSERTS.%s"
+    hit = "(TOR_OCCUPANCY.01{%s} - TOR_OCCUPANCY.03{%s}) / " \
+        "(TOR_INSERTS.01{%s} - TOR_INSERTS.03{%s})" % ((DRD,) * 4)
+    latencies = {
+        "avg_ingress_latency": "RxR_OCCUPANCY.01 / RxR_INSERTS.01",
+        "avg_tor_drd_hit_latency": hit,
+        "avg_tor_drd_latency": tor % (("01{%s}" % DRD,) * 2),
+        # misprint: nid, which these unit masks do not look at (Table 2-40);
+        # home and other nodes have unit masks of their own
+        "avg_tor_drd_loc_miss_latency": tor % (("23{%s}" % DRD,) * 2),
+        "avg_tor_drd_miss_latency": tor % (("03{%s}" % DRD,) * 2),
+        "avg_tor_drd_rem_miss_latency": tor % (("83{%s}" % DRD,) * 2),
+    }
+    for name, formula in latencies.items():
+        yield name, "cycles", formula
+        yield name + "_ns", "ns", formula + TO_NS
+    yield "avg_ingress_depth", "", "RxR_OCCUPANCY.01" + PER_CLOCK
+    yield ("avg_ingress_latency_when_ne", "cycles",
+           "RxR_OCCUPANCY.01 / COUNTER0_OCCUPANCY{edge=1,thresh=1}")
+    # misprint: edge_det, which counts busy periods; an average number of
+    # entries is of cycles
+    yield ("avg_tor_drds_miss_when_ne", "",
+           "TOR_OCCUPANCY.03{%s} / COUNTER0_OCCUPANCY{thresh=1}" % DRD)
+    yield ("avg_tor_drds_when_ne", "",
+           "TOR_OCCUPANCY.01{%s} / COUNTER0_OCCUPANCY{thresh=1}" % DRD)
+    yield "cyc_ingress_blocked", "%", "RxR_EXT_STARVED.01" + PER_CLOCK
+    # misprint: CCW and CW, which Table 2-26 calls DOWN and UP
+    yield "cbox_cyc_used_dn", "%", "RING_BL_USED.0c" + PER_CLOCK
+    yield "cbox_cyc_used_up", "%", "RING_BL_USED.03" + PER_CLOCK
+    yield "cbox_ring_thru_dn_bytes", "Bytes", "RING_BL_USED.0c * 32"
+    yield "cbox_ring_thru_up_bytes", "Bytes", "RING_BL_USED.03 * 32"
+    yield "fast_str_llc_miss", "", "TOR_INSERTS.03{%s}" % ITOM
+    yield "fast_str_llc_req", "", "TOR_INSERTS.01{%s}" % ITOM
+    yield "ingress_rej_v_ins", "", "RxR_INSERTS.02 / RxR_INSERTS.01"
+    reads = "(TOR_INSERTS.01{%s,%s} + TOR_INSERTS.01{opc=0x1e6}) * 64" % (
+        ITOM, DEVICE)
+    writes = "(TOR_INSERTS.01{%s} + TOR_INSERTS.01{opc=0x1e4}) * 64" % PCI_READ
+    yield "io_read_bw", "MB", reads + " / 1000000"
+    yield "io_write_bw", "MB", writes + " / 1000000"
+    yield "io_read_bw_rate", "GiB/s", reads + GIB_A_SECOND
+    yield "io_write_bw_rate", "GiB/s", writes + GIB_A_SECOND
+    # misprint: 0x3f of all states, which are seven bits (§2.3.2.3)
+    yield ("llc_drd_miss_pct", "%",
+           "LLC_LOOKUP.03{state=0x01} / LLC_LOOKUP.03{state=0x7f}")
+    yield "llc_mpi", "", "LLC_LOOKUP.11{state=0x01} / INSTRUCTIONS"
+    # misprint: a difference of two ratios, which is none; devices are taken
+    # off both
+    yield ("llc_rfo_miss_pct", "%",
+           "(TOR_INSERTS.03{%s} - TOR_INSERTS.03{%s,%s}) / "
+           "(TOR_INSERTS.01{%s} - TOR_INSERTS.01{%s,%s})" %
+           ((RFO, RFO, DEVICE) * 2))
+    yield "mem_wb_bytes", "Bytes", "LLC_VICTIMS.01 * 64"
+    yield "mmio_partial_reads_cpu", "", "TOR_INSERTS.01{opc=0x187,nc=1}"
+    yield "mmio_writes_cpu", "", "TOR_INSERTS.01{opc=0x18f,nc=1}"
+    yield "partial_pci_writes", "", "TOR_INSERTS.01{%s,%s}" % (RFO, DEVICE)
+    yield "pci_reads", "", "TOR_INSERTS.01{%s}" % PCI_READ
+    yield "pci_writes", "", "TOR_INSERTS.01{%s,%s}" % (ITOM, DEVICE)
+    yield "streamed_full_stores", "", "TOR_INSERTS.01{opc=0x18c}"
+    yield "streamed_part_stores", "", "TOR_INSERTS.01{opc=0x18d}"
+    yield "uc_reads", "", "TOR_INSERTS.03{opc=0x187}"
+
+
+def sbox():
+    """§2.4.5; Table 2-51. Misprint: DN_, which the table calls DOWN_."""
+    for name, umask in (("upeven", "01"), ("upodd", "02"), ("dneven", "04"),
+                        ("dnodd", "08")):
+        ring = "RING_BL_USED." + umask
+        yield "cyc_used_" + name, "%", ring + PER_CLOCK
+        yield "ring_thru_%s_bytes" % name, "Bytes", ring + " * 32"
+
+
+def ha():
+    """§2.5.4; Tables 2-74, 2-76, 2-82 and 2-107."""
+    # misprint: HITME_HITS
+    yield "hitme_inserts", "", "HITME_LOOKUP.70 - HITME_HIT.70"
+    yield "hitme_inval", "", "HITME_HIT.26"
+    yield "pct_cycles_bl_full", "%", "TxR_BL_CYCLES_FULL.03" + PER_CLOCK
+    yield "pct_cycles_d2c_disabled", "%", \
+        "DIRECT2CORE_CYCLES_DISABLED" + PER_CLOCK
+    for name, umask in (("rd", "03"), ("wr", "0c")):
+        yield ("ha_pct_%s_requests" % name, "%",
+               "REQUESTS.%s / (REQUESTS.03 + REQUESTS.0c)" % umask)
+
+
+def imc():
+    """§2.6.6; Tables 2-117, 2-119, 2-122, 2-123 and 2-125."""
+    for name, count in (("reads", "CAS_COUNT.03"), ("writes", "CAS_COUNT.0c"),
+                        ("total", "(CAS_COUNT.03 + CAS_COUNT.0c)")):
+        yield "mem_bw_" + name, "Bytes", count + " * 64"
+        yield ("mem_bw_%s_rate" % name, "GiB/s",
+               count + " * 64" + GIB_A_SECOND)
+    for name, event in (("critical_throttle", "POWER_CRITICAL_THROTTLE_CYCLES"),
+                        ("dlloff", "POWER_CHANNEL_DLLOFF"),
+                        ("ppd", "POWER_CHANNEL_PPD"),
+                        ("self_refresh", "POWER_SELF_REFRESH")):
+        yield "pct_cycles_" + name, "%", event + " / CTR_FIXED"
+    for rank in range(8):
+        for name, event in (("cke", "CKE"), ("thr", "THROTTLE")):
+            yield ("pct_cycles_dram_rank%d_in_%s" % (rank, name), "%",
+                   "POWER_%s_CYCLES.%02x / CTR_FIXED" % (event, 1 << rank))
+    # misprint: WPQ_INSERTS, which §2.6.5 has not; a write leaves as a CAS
+    for name, event in (("rd", "RPQ_INSERTS"), ("wr", "CAS_COUNT.0c")):
+        yield ("imc_pct_%s_requests" % name, "%",
+               event + " / (RPQ_INSERTS + CAS_COUNT.0c)")
+    # ACT_COUNT without a unit mask: all of Table 2-117
+    # and ALL for RD + WR, one counter for two (Table 2-119)
+    empty = "(ACT_COUNT.0b - PRE_COUNT.01) / CAS_COUNT.0f"
+    miss = "PRE_COUNT.01 / CAS_COUNT.0f"
+    yield "pct_requests_page_empty", "%", empty
+    yield "pct_requests_page_miss", "%", miss
+    yield "pct_requests_page_hit", "%", "1 - (%s + %s)" % (empty, miss)
+
+
+def pcu():
+    """§2.8.5. Misprint: FREQ_MAX_CURRENT_CYCLES for the thermal limit; that is
+    no event of §2.8.4, and so there is no metric of it."""
+    for name, event in (("os", "FREQ_MAX_OS_CYCLES"),
+                        ("power", "FREQ_MAX_POWER_CYCLES"),
+                        ("thermal", "FREQ_MAX_LIMIT_THERMAL_CYCLES")):
+        yield "pct_cyc_freq_%s_ltd" % name, "%", event + PER_CLOCK
+
+
+def packet(match, mask, rds=None):
+    more = "" if rds is None else ",match_rds=%#x,mask_rds=0xf" % rds
+    return "CTO_COUNT{match0=%#x,mask0=%#x%s}" % (match, mask, more)
+
+
+def qpi_nodes():
+    """§2.9.5's rows of node x, which is MATCH0's bits 17:13 (Table 2-173)."""
+    for node in range(8):
+        dnid = node << 13
+        datac = packet(dnid | 0x1c00, 0x3ff80)
+        drs = packet(dnid | 0x1c00, 0x3fe00)
+        ncb = packet(dnid | 0x1800, 0x3fe00)
+        interrupts = packet(dnid | 0x1900, 0x3ff80)
+        for name, count in (
+                ("data", "%s + (%s - %s) + (%s - %s)" % (
+                    datac, drs, datac, ncb, interrupts)),
+                ("drs_datac", datac),
+                ("drs_write", "%s - %s" % (drs, datac)),
+                ("ncb_data", "%s - %s" % (ncb, interrupts))):
+            yield ("%s_from_qpi_to_node%d" % (name, node), "Bytes",
+                   "(%s) * 64" % count)
+
+
+def qpi():
+    """§2.9.5; Tables 2-176, 2-180, 2-183, 2-184 and 2-197."""
+    drs, ncb = "RxL_FLITS_G1.08 * 8", "RxL_FLITS_G2.04 * 8"
+    llc = "DIRECT2CORE.01 * 64"
+    yield "data_from_qpi", "Bytes", "%s + %s" % (drs, ncb)
+    yield "data_from_qpi_to_ha_or_iio", "Bytes", "%s + %s - %s" % (
+        drs, ncb, llc)
+    yield "data_from_qpi_to_llc", "Bytes", llc
+    yield "drs_data_msgs_from_qpi", "Bytes", drs
+    yield "ncb_data_msgs_from_qpi", "Bytes", ncb
+    # §2.9.5's DRS_DataC_M has RDS 1 and speaks of F; M is 8 (Table 2-172), and
+    # so is DRS_M
+    for name, rds in (("drs_datac_m", 8), ("drs_m", 8), ("drs_datac_f", 1)):
+        yield (name + "_from_qpi", "Bytes",
+               packet(0x1c00, 0x1fe0, rds) + " * 64")
+    for name, match in (("full", 0x1c00), ("ptl", 0x1d00)):
+        yield ("drs_%s_cacheline_msgs_from_qpi" % name, "Bytes",
+               packet(match, 0x1f00) + " * 64")
+    # misprint: MASK0 for MATCH0 and the like. "Three flavors {DataC,
+    # DataC_FrcAckCnflt, DataC_Cmp}", in E and in F
+    yield "drs_f_or_e_from_qpi", "Bytes", "(%s) * 64" % " + ".join(
+        packet(match, 0x1fe0, rds) for match in (0x1c00, 0x1c20, 0x1c40)
+        for rds in (4, 1))
+    written = {"e": packet(0x1cc0, 0x1fe0), "i": packet(0x1c80, 0x1fe0),
+               "s": packet(0x1ca0, 0x1fe0)}
+    for name, count in written.items():
+        yield "drs_wb%s_from_qpi" % name, "Bytes", count + " * 64"
+    yield "drs_wb_from_qpi", "Bytes", "(%s) * 64" % " + ".join(
+        written.values())
+    # L0 includes L0p (RxL0_POWER_CYCLES' note); full power is without
+    yield ("pct_link_full_power_cycles", "%",
+           "(RxL0_POWER_CYCLES - RxL0P_POWER_CYCLES)" + PER_CLOCK)
+    yield ("pct_link_half_disabled_cycles", "%",
+           "RxL0P_POWER_CYCLES" + PER_CLOCK)
+    yield "pct_link_shutdown_cycles", "%", "L1_POWER_CYCLES" + PER_CLOCK
+    data, link = "TxL_FLITS_G0.02", "(TxL_FLITS_G0.02 + TxL_FLITS_G0.04)"
+    for name, flits in (("data", data), ("link", link)):
+        yield "qpi_%s_bw" % name, "Bytes", flits + " * 8"
+        yield "qpi_%s_bw_rate" % name, "GiB/s", flits + " * 8" + GIB_A_SECOND
+    # misprint: RxL_FLITS_G0, which §2.9.4 has not, and 2 slots a clock, as
+    # where the clock was an eighth of the rate; it is a quarter (§2.9.6)
+    yield "qpi_link_util", "%", link + PER_CLOCK
+    yield "qpi_speed", "GT/s", "4 * CLOCKTICKS / BOXES / SECONDS / 1e9"
+
+
+def r2pcie():
+    """§2.10.5; Table 2-221."""
+    for name, umask in (("up", "03"), ("dn", "0c")):
+        ring = "RING_BL_USED." + umask
+        yield "r2pcie_cyc_used_" + name, "%", ring + PER_CLOCK
+        yield "r2pcie_ring_thru_%s_bytes" % name, "Bytes", ring + " * 32"
+
+
+def utilisations():
+    """Of what fits into a clock: §2.6.3.2, §2.9.6, and the largest increments of
+    §2.3.4, §2.4.4, §2.5.3, §2.10.4 and §2.11.4."""
+    yield "imc", "imc_util", "%", "4 * (CAS_COUNT.03 + CAS_COUNT.0c) / CTR_FIXED"
+    yield "qpi", "qpi_tx_util", "%", \
+        "(TxL_FLITS_G0.02 + TxL_FLITS_G0.04)" + PER_CLOCK
+    yield "qpi", "qpi_rx_util", "%", \
+        "(RxL_FLITS_G1.1f + RxL_FLITS_G2.1f)" + PER_CLOCK
+    yield "cbox", "cbox_util", "%", "LLC_LOOKUP.11{state=0x7f}" + PER_CLOCK
+    yield "ha", "ha_util", "%", "(REQUESTS.03 + REQUESTS.0c)" + PER_CLOCK
+    for box, most in (("cbox", 2), ("sbox", 2), ("r2pcie", 1), ("r3qpi", 1)):
+        yield box, box + "_ring_util", "%", ring_util("03", "0c", most)
+
+
+def ring_util(up, down, most=1):
+    return "max(RING_BL_USED.%s, RING_BL_USED.%s) / (%d * CLOCKTICKS)" % (
+        up, down, most)
+
+
+def haswell():
+    for table in (cbox, sbox, ha, imc, pcu, qpi, qpi_nodes, r2pcie):
+        for row in table():
+            yield (table.__name__.split("_", maxsplit=1)[0], *row)
+    yield from utilisations()
+
+
+def ivy_bridge():
+    """Devices have opcodes of their own; two rings, both polarities; a clock of
+    the link layer has two slots."""
+    def inserts(*opcodes, umask="01"):
+        return " + ".join("TOR_INSERTS.%s{opc=%#x}" % (umask, opcode)
+                          for opcode in opcodes)
+    writes = "(%s) * 64" % inserts(0x19c, 0x1e6)
+    yield "cbox", "io_read_bw", "MB", writes + " / 1000000"
+    yield "cbox", "io_read_bw_rate", "GiB/s", writes + GIB_A_SECOND
+    yield "cbox", "pci_writes", "", inserts(0x19c)
+    yield "cbox", "partial_pci_writes", "", inserts(0x1e5)
+    yield "cbox", "partial_pci_reads", "", inserts(0x195)
+    yield "cbox", "pcie_data_bytes", "Bytes", "(%s) * 64" % inserts(0x194, 0x19c)
+    yield "cbox", "llc_rfo_miss_pct", "%", "%s / %s" % (
+        inserts(0x180, umask="03"), inserts(0x180))
+    for name, umask in (("loc", "23"), ("rem", "83")):
+        yield "cbox", "llc_drd_rfo_miss_to_%s_mem" % name, "%", "(%s) / (%s)" % (
+            inserts(0x182, 0x180, umask=umask), inserts(0x182, 0x180, umask="03"))
+    yield "cbox", "llc_drd_miss_pct", "%", \
+        "LLC_LOOKUP.03{state=0x01} / LLC_LOOKUP.03{state=0x3f}"
+    yield "cbox", "cbox_util", "%", "LLC_LOOKUP.11{state=0x3f}" + PER_CLOCK
+    yield from rings("33", "cc")
+    requests = "(RPQ_INSERTS + WPQ_INSERTS)"
+    yield "imc", "imc_pct_rd_requests", "%", "RPQ_INSERTS / " + requests
+    yield "imc", "imc_pct_wr_requests", "%", "WPQ_INSERTS / " + requests
+    yield "pcu", "pct_cyc_freq_current_ltd", "%", \
+        "FREQ_MAX_CURRENT_CYCLES" + PER_CLOCK
+    received = "(RxL_FLITS_G0.02 + RxL_FLITS_G0.04) / (2 * CLOCKTICKS)"
+    yield "qpi", "qpi_link_util", "%", received
+    yield "qpi", "qpi_rx_util", "%", received
+    yield "qpi", "qpi_tx_util", "%", received.replace("Rx", "Tx")
+    yield "qpi", "qpi_speed", "GT/s", "8 * CLOCKTICKS / BOXES / SECONDS / 1e9"
+
+
+def rings(up, down):
+    """Both polarities of both rings, or of the one."""
+    for box in ("cbox", "r2pcie"):
+        for name, umask in (("up", up), ("dn", down)):
+            used = "RING_BL_USED." + umask
+            yield box, "%s_cyc_used_%s" % (box, name), "%", used + PER_CLOCK
+            yield box, "%s_ring_thru_%s_bytes" % (box, name), "Bytes", \
+                used + " * 32"
+        yield box, box + "_ring_util", "%", ring_util(up, down)
+    yield "r3qpi", "r3qpi_ring_util", "%", ring_util(up, down)
+
+
+def sandy_bridge():
+    """One ring; five line states; ACT_COUNT without unit masks."""
+    yield "cbox", "llc_drd_miss_pct", "%", \
+        "LLC_LOOKUP.03{state=0x01} / LLC_LOOKUP.03{state=0x1f}"
+    yield "cbox", "llc_mpi", "", "LLC_LOOKUP.1f{state=0x01} / INSTRUCTIONS"
+    yield "cbox", "cbox_util", "%", "LLC_LOOKUP.1f{state=0x1f}" + PER_CLOCK
+    yield from rings("03", "0c")
+    for box in ("cbox", "r2pcie"):
+        for name, umask in (("upeven", "01"), ("upodd", "02"), ("dneven", "04"),
+                            ("dnodd", "08")):
+            used = "RING_BL_USED." + umask
+            yield box, "%s_cyc_used_%s" % (box, name), "%", used + PER_CLOCK
+            yield box, "%s_ring_thru_%s_bytes" % (box, name), "Bytes", \
+                used + " * 32"
+    yield "ha", "pct_cycles_conflict", "%", "CONFLICT_CYCLES.02" + PER_CLOCK
+    empty = "(ACT_COUNT - PRE_COUNT.01) / CAS_COUNT.0f"
+    yield "imc", "pct_requests_page_empty", "%", empty
+    yield "imc", "pct_requests_page_hit", "%", "1 - ACT_COUNT / CAS_COUNT.0f"
+
+
+# What a generation has besides, or otherwise, of those before it in the list, and
+# what it does not have.
+TABLES = {"hswep": (haswell,), "bdwep": (haswell,), "bdwde": (haswell,),
+          "ivbep": (haswell, ivy_bridge),
+          "snbep": (haswell, ivy_bridge, sandy_bridge)}
+NO_BOX = {"bdwde": ("sbox", "qpi", "r3qpi"), "ivbep": ("sbox",),
+          "snbep": ("sbox",)}
+NO_METRIC = {
+    "ivbep": ("hitme_inserts", "hitme_inval"),
+    "snbep": ("hitme_inserts", "hitme_inval", "mmio_partial_reads_cpu",
+              "mmio_writes_cpu", "avg_tor_drd_loc_miss_latency",
+              "avg_tor_drd_rem_miss_latency", "avg_tor_drd_loc_miss_latency_ns",
+              "avg_tor_drd_rem_miss_latency_ns", "llc_drd_rfo_miss_to_loc_mem",
+              "llc_drd_rfo_miss_to_rem_mem"),
+}
+
+
+def rows(generation):
+    """(box, name, unit, formula) of each metric of a generation."""
+    found = {}
+    for table in TABLES.get(generation, ()):
+        for box, name, *row in table():
+            found[name] = (box, name, *row)
+    return [row for row in found.values()
+            if row[0] not in NO_BOX.get(generation, ()) and
+            row[1] not in NO_METRIC.get(generation, ())]
