@@ -76,7 +76,7 @@ TEST(limits, of_qpi_are_the_catalogues_metric)
 
 	for (const char *generation : generations) {
 		const auto *metric = uncore::catalogue::find(generation)
-					     ->metric("qpi_link_util");
+					     ->metric("qpi_tx_util");
 
 		if (!metric)
 			continue;
