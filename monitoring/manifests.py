@@ -52,15 +52,14 @@ spec:
             capabilities:
               drop: ["ALL"]
               add: [%(capabilities)s]
-          # The page is there whatever the counters do.
           livenessProbe:
             httpGet:
-              path: /
+              path: /livez
               port: metrics
             periodSeconds: 30
           readinessProbe:
             httpGet:
-              path: /healthz
+              path: /readyz
               port: metrics
             periodSeconds: 30
           resources:

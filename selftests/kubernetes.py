@@ -210,7 +210,7 @@ class Container(Daemon):
         deadline = time.monotonic() + PATIENCE
         while self.process.poll() is None and time.monotonic() < deadline:
             try:
-                self.request("/healthz")
+                self.request("/livez")
                 return
             except OSError:
                 time.sleep(0.1)
