@@ -387,7 +387,8 @@ std::vector<box_watch::news_line> box_watch::news()
 	std::vector<news_line> lines;
 
 	while (!pending_.empty()) {
-		const auto [first, what] = pending_.front();
+		const auto first = pending_.front().first;
+		const auto what = pending_.front().second;
 		std::vector<uint32_t> boxes;
 
 		std::erase_if(pending_, [&](const auto &other) {
