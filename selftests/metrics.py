@@ -302,9 +302,10 @@ class Verdicts:
         except (ZeroDivisionError, TypeError):
             want = math.nan
         self.values[metric.name] = want
-        if row["value"] is None and metric.unit == "%" and \
-                not 0 <= want <= 100:
-            return      # what the causes say is not possible, and so refused
+        # What the causes say is not possible: refused, or the nearest possible value.
+        if (want < 0 or metric.unit == "%" and want > 100) and \
+                row["value"] in (None, 0, 100):
+            return
         # what took turns was not counted at the same times as its events
         error = 5 * (row["error"] or 0) if running != (1, 1) else 0
         if row["value"] is None or not math.isclose(
