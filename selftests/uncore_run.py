@@ -317,7 +317,7 @@ def test_statuses(tap, folder):
                        ("metric", "--sysfs %s metric memory -I 50" % sysfs),
                        ("record", "record -e %s -o %s" % (EVENT, program))):
         process = subprocess.run(
-            "%s %s -- sh -c 'kill -TERM $PPID; sleep 100'" % (UNCORE, call),
+            "%s %s -- sh -c 'kill -TERM $PPID; exec sleep 100'" % (UNCORE, call),
             shell=True, check=False, stdout=subprocess.PIPE,
             encoding="utf-8", timeout=LIMIT)
         tap.ok(process.returncode in (-signal.SIGTERM, 128 + signal.SIGTERM),
@@ -721,7 +721,7 @@ def test_large(tap, folder):
            all(event["usable"] for event in known["events"]),
            "all events can be counted there", comments(done)[:5])
     # Planned for all boxes; it is this machine that has none to open.
-    for arguments in (["stat", "-M", "memory", "--per-box", "true"],
+    for arguments in (["stat", "-M", "mem_bw_total", "--per-box", "true"],
                       ["metric", "ring", "--all", "true"],
                       ["stat", "-e", "{cbox/tor_inserts.opcode,filter_opc=drd/,"
                        "cbox/clockticks/},qpi/clockticks/", "true"],

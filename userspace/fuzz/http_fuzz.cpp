@@ -225,7 +225,7 @@ void check_answer(const std::string &answer)
 
 	const int status = std::atoi(answer.substr(9, 3).c_str());
 
-	for (const int known : {100, 200, 400, 404, 405, 408, 411, 413, 414,
+	for (const int known : {100, 200, 400, 401, 403, 404, 405, 408, 411, 413, 414,
 				431, 500, 501, 503, 505})
 		if (status == known)
 			return;
