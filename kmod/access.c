@@ -232,10 +232,11 @@ void unc_access_write_box_ctl(struct unc_box *box, u32 value)
 				unc_step_box_ctl(box, 0, base);
 			box->hw.box_ctl = base;
 		}
+		/* it faults if another program has cleared bits since */
 		if (value & ~box->hw.box_ctl)
 			unc_step_box_ctl(box, box->hw.box_ctl, value);
-		else
-			unc_write(box, reg, value);
+		else if (unc_try_write(box, reg, value))
+			unc_step_box_ctl(box, 0, value);
 	}
 	box->hw.box_ctl_known = true;
 	box->hw.box_ctl = value;

@@ -154,8 +154,8 @@ void unc_refresh_verify(struct unc_box *box)
 	if (box->dead || box->hw.frozen)
 		return;
 	if (box->type->regs.box_ctl) {
-		/* a shared one is written only if it changes, or is not known */
-		box->hw.box_ctl_known &= !box->io.function;
+		/* another program may have written it; a shared one is written only then */
+		box->hw.box_ctl_known = false;
 		unc_access_write_box_ctl(box, 0);
 	}
 	if (clock && clock->total == before && !box->ctr[UNC_FIXED].dirty)
