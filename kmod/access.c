@@ -191,20 +191,25 @@ void unc_access_write_filter(struct unc_box *box, unsigned int i, u32 value)
 		type->space->write_filter(box, type->filter.regs[i].reg, value);
 }
 
-/* Set the bits that @value has more than @from, one a write, the highest first. */
-static void unc_step_box_ctl(struct unc_box *box, u32 from, u32 value)
+/*
+ * Write @value where no write may set two bits: a register that holds @from gets its new
+ * bits one a write, the highest first, as bits 17:16 must be 1 in every write.  Returns
+ * an error if a write faults, which has changed nothing then.
+ */
+static int unc_step_box_ctl(struct unc_box *box, u32 from, u32 value)
 {
 	u32 step = from & value;
 	u32 more = value & ~step;
+	int err;
 
-	/* bits 17:16 must be 1 in every write, so they come first */
-	while (more) {
-		u32 bit = BIT(fls(more) - 1);
+	do {
+		u32 bit = more ? BIT(fls(more) - 1) : 0;
 
 		step |= bit;
 		more &= ~bit;
-		unc_try_write(box, box->type->regs.box_ctl, step);
-	}
+		err = unc_try_write(box, box->type->regs.box_ctl, step);
+	} while (more && !err);
+	return err;
 }
 
 /**
@@ -223,21 +228,11 @@ void unc_access_write_box_ctl(struct unc_box *box, u32 value)
 		return;
 	}
 	value |= base;
-	if (!(box->type->quirks & UNC_QUIRK_STEPWISE)) {
+	/* it cannot be read, and firmware or another program may have cleared bits */
+	if (!(box->type->quirks & UNC_QUIRK_STEPWISE))
 		unc_write(box, reg, value);
-	} else {
-		/* it cannot be read: see whether the constant bits are set */
-		if (!box->hw.box_ctl_known) {
-			if (unc_try_write(box, reg, base))
-				unc_step_box_ctl(box, 0, base);
-			box->hw.box_ctl = base;
-		}
-		/* it faults if another program has cleared bits since */
-		if (value & ~box->hw.box_ctl)
-			unc_step_box_ctl(box, box->hw.box_ctl, value);
-		else if (unc_try_write(box, reg, value))
-			unc_step_box_ctl(box, 0, value);
-	}
+	else if (unc_step_box_ctl(box, box->hw.box_ctl_known ? box->hw.box_ctl : base, value))
+		unc_step_box_ctl(box, 0, value);
 	box->hw.box_ctl_known = true;
 	box->hw.box_ctl = value;
 }
