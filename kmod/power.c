@@ -55,22 +55,37 @@ static void unc_start_boxes(void *data)
 	unc_global_restart(0);
 }
 
-static void unc_stop_boxes(void *data)
+/* Call @visit for each box of a package, with the box's lock held. */
+static void unc_visit_boxes(struct unc_package *pkg, void (*visit)(struct unc_box *box))
 {
-	struct unc_package *pkg = data;
 	unsigned long flags;
 	struct unc_box *box;
 	unsigned int b;
 
-	unc_global_freeze();
 	for_each_box(pkg, b, box) {
 		flags = unc_lock_box(box);
-		unc_refresh_box(box);
-		unc_box_restore(box);
-		/* an event may still exist: the box is never accessed again */
-		box->dead = true;
+		visit(box);
 		unc_lock_release(box, flags);
 	}
+}
+
+/* An event may still exist: the box is never accessed again. */
+static void unc_retire_box(struct unc_box *box)
+{
+	unc_box_restore(box);
+	box->dead = true;
+}
+
+static void unc_stop_box(struct unc_box *box)
+{
+	unc_refresh_box(box);
+	unc_retire_box(box);
+}
+
+static void unc_stop_boxes(void *data)
+{
+	unc_global_freeze();
+	unc_visit_boxes(data, unc_stop_box);
 	unc_global_restart(0);
 }
 
@@ -131,8 +146,7 @@ static void unc_leave_out_unclocked(struct unc_package *pkg)
 		    unc_clock_runs(box))
 			continue;
 		flags = unc_lock_box(box);
-		unc_box_restore(box);
-		box->dead = true;
+		unc_retire_box(box);
 		unc_lock_release(box, flags);
 		pr_warn("%s of package %d: its clock stands still (no memory there?): left out\n",
 			box->name, pkg->phys_id);
@@ -204,15 +218,7 @@ void unc_power_stop(void)
  */
 void unc_power_suspend(struct unc_package *pkg)
 {
-	unsigned long flags;
-	struct unc_box *box;
-	unsigned int b;
-
-	for_each_box(pkg, b, box) {
-		flags = unc_lock_box(box);
-		unc_refresh_box(box);
-		unc_lock_release(box, flags);
-	}
+	unc_visit_boxes(pkg, unc_refresh_box);
 }
 
 /*
@@ -222,16 +228,9 @@ void unc_power_suspend(struct unc_package *pkg)
 void unc_power_resume(struct unc_package *pkg)
 {
 	struct unc_overflow *ov = &pkg->overflow;
-	unsigned long flags;
-	struct unc_box *box;
-	unsigned int b;
 
 	unc_global_freeze();
-	for_each_box(pkg, b, box) {
-		flags = unc_lock_box(box);
-		unc_box_reprogram(box);
-		unc_lock_release(box, flags);
-	}
+	unc_visit_boxes(pkg, unc_box_reprogram);
 	unc_lock_raw(&ov->cores.lock);
 	unc_global_restart(ov->cores.ctl);
 	unc_lock_raw_release(&ov->cores.lock);

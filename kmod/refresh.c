@@ -13,7 +13,7 @@
 
 /* Counts that may come at once whatever the time passed: injected traffic, skew. */
 #define UNC_SLACK	(1ULL << 16)
-/* Reads that tell whether a clock runs: each one sees it move, or none does. */
+/* Reads that check a clock: each one sees it move, or none does. */
 #define UNC_CLOCK_READS	10
 
 /* The most that a slot can count in some time: twice what the fastest clock allows. */
