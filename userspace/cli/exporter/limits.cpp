@@ -177,11 +177,12 @@ using box_uses = std::map<unsigned, box_use>;
 /// A limit at a socket's boxes.
 class limit_at {
 public:
-	limit_at(const json &limit, int socket, const collector &of,
-		 const std::vector<box_count> &before,
+	/// @param links of the socket's PCIe links, see pcie_capacity()
+	limit_at(const json &limit, int socket, double links,
+		 const collector &of, const std::vector<box_count> &before,
 		 const std::vector<box_count> &now)
-		: limit_(limit), socket_(socket), of_(of), before_(before),
-		  now_(now)
+		: limit_(limit), socket_(socket), links_(links), of_(of),
+		  before_(before), now_(now)
 	{
 	}
 	std::optional<limit_use> use() const;
@@ -194,6 +195,7 @@ private:
 
 	const json &limit_;
 	int socket_;
+	double links_;
 	const collector &of_;
 	const std::vector<box_count> &before_, &now_;
 };
@@ -258,13 +260,8 @@ void limit_at::add_capacity(box_uses &to) const
 	if (capacity.contains("fact")) {
 		const double seconds = of_.interval(limit_["box"], socket_);
 
-		for (const uncore::package &one : of_.machine()->packages())
-			if (one.id == socket_)
-				for (auto &[number, use] : to)
-					use.capacity =
-						pcie_capacity(of_.sysfs(), one)
-							.value_or(0) *
-						seconds;
+		for (auto &[number, use] : to)
+			use.capacity = links_ * seconds;
 		return;
 	}
 
@@ -371,23 +368,41 @@ double pressure(const limit_use &of)
 
 } // namespace
 
+/// What does not change while the machine is the same.
+struct limit_uses::capacities {
+	explicit capacities(const collector &of)
+		: limits(limits_of(of.machine()->generation()))
+	{
+		for (const uncore::package &one : of.machine()->packages())
+			links[one.id] =
+				pcie_capacity(of.sysfs(), one).value_or(0);
+	}
+
+	json limits;
+	std::map<int, double> links; ///< of each socket
+};
+
+limit_uses::limit_uses() = default;
+limit_uses::~limit_uses() = default;
+
 void limit_uses::take(const collector &of)
 {
 	auto now = of.counts();
 
 	sockets_.clear();
+	if (of.revision() != revision_)
+		known_.reset();
+	if (!known_ && of.machine())
+		known_ = std::make_unique<const capacities>(of);
 	if (of.revision() == revision_ && now.size() == before_.size() &&
-	    of.machine() && of.problem().empty()) {
-		const json all = limits_of(of.machine()->generation());
-
-		for (const uncore::package &socket : of.machine()->packages())
-			for (const json &one : all)
-				if (auto use = limit_at(one, socket.id, of,
+	    of.machine() && of.problem().empty())
+		for (const auto &[socket, links] : known_->links)
+			for (const json &one : known_->limits)
+				if (auto use = limit_at(one, socket, links, of,
 							before_, now)
 						       .use())
-					sockets_[socket.id].push_back(
+					sockets_[socket].push_back(
 						*std::move(use));
-	}
 	before_ = std::move(now);
 	revision_ = of.revision();
 }

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,6 +45,8 @@ struct limit_use {
 /// Uses of each socket between two reads, in the order of limits.json.
 class limit_uses {
 public:
+	limit_uses();
+	~limit_uses();
 	void take(const collector &of);
 	const std::map<int, std::vector<limit_use>> &sockets() const
 	{
@@ -51,6 +54,10 @@ public:
 	}
 
 private:
+	struct capacities;
+
+	/// Of the machine that has this revision.
+	std::unique_ptr<const capacities> known_;
 	std::vector<box_count> before_;
 	uint64_t revision_ = 0;
 	std::map<int, std::vector<limit_use>> sockets_;

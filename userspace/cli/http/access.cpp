@@ -6,10 +6,9 @@
 #include <crypt.h>
 #include <cstring>
 #include <gnutls/crypto.h>
-#include <netdb.h>
-#include <unistd.h>
 
 #include "common/cli.hpp"
+#include "common/document.hpp"
 
 namespace cli {
 
@@ -50,13 +49,13 @@ bool is_loopback(const std::string &name)
 
 host_names::host_names(std::vector<std::string> more)
 {
-	char name[256] = "";
+	const std::string own = lower(host_name());
 
 	for (const std::string &one : more)
 		names_.push_back(name_in(one));
 	names_.emplace_back("localhost");
-	if (!gethostname(name, sizeof(name) - 1) && *name)
-		names_.push_back(lower(name));
+	if (!own.empty())
+		names_.push_back(own);
 }
 
 bool host_names::allows(std::string_view host) const
