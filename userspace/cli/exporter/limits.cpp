@@ -382,9 +382,6 @@ struct limit_uses::capacities {
 	std::map<int, double> links; ///< of each socket
 };
 
-limit_uses::limit_uses() = default;
-limit_uses::~limit_uses() = default;
-
 void limit_uses::take(const collector &of)
 {
 	auto now = of.counts();
@@ -393,7 +390,7 @@ void limit_uses::take(const collector &of)
 	if (of.revision() != revision_)
 		known_.reset();
 	if (!known_ && of.machine())
-		known_ = std::make_unique<const capacities>(of);
+		known_ = std::make_shared<const capacities>(of);
 	if (of.revision() == revision_ && now.size() == before_.size() &&
 	    of.machine() && of.problem().empty())
 		for (const auto &[socket, links] : known_->links)

@@ -45,8 +45,6 @@ struct limit_use {
 /// Uses of each socket between two reads, in the order of limits.json.
 class limit_uses {
 public:
-	limit_uses();
-	~limit_uses();
 	void take(const collector &of);
 	const std::map<int, std::vector<limit_use>> &sockets() const
 	{
@@ -57,7 +55,7 @@ private:
 	struct capacities;
 
 	/// Of the machine that has this revision.
-	std::unique_ptr<const capacities> known_;
+	std::shared_ptr<const capacities> known_;
 	std::vector<box_count> before_;
 	uint64_t revision_ = 0;
 	std::map<int, std::vector<limit_use>> sockets_;
