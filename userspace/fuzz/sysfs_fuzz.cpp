@@ -63,7 +63,7 @@ void check_machine(const topology &machine)
 		require(std::is_sorted(one.cpus.begin(), one.cpus.end()),
 			"CPUs ascend");
 	}
-	for (const pmu &one : machine.pmus()) {
+	for (const pmu_info &one : machine.pmus()) {
 		require(!one.cpus.empty(), "an uncore PMU has CPUs");
 		require(!one.box.empty() && !one.prefix.empty(),
 			"an uncore PMU has a prefix and a box");

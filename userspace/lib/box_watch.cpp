@@ -20,7 +20,7 @@ constexpr unsigned most_tries = 20;
 constexpr std::chrono::nanoseconds between_tries = std::chrono::milliseconds(5);
 
 /// A PMU's folder is bus/event_source/devices/NAME.
-std::filesystem::path sysfs_of(const pmu &which)
+std::filesystem::path sysfs_of(const pmu_info &which)
 {
 	return which.folder.parent_path()
 		.parent_path()
@@ -46,7 +46,7 @@ bool is_clock(const event &counted, std::string_view generation)
 		"clockticks", "uclk", "dclk", "dclockticks", "bus_clocks"};
 	const catalogue *known = catalogue::find(generation);
 
-	if (!known || !counted.pmu || counted.pmu->driver == driver::other)
+	if (!known || !counted.pmu || counted.pmu->driver == pmu_driver::other)
 		return false;
 	for (const std::string_view name : clocks)
 		if (const auto *info = known->event(counted.pmu->box, name);
@@ -102,7 +102,7 @@ std::string reason_of(std::span<const box_health *const> boxes)
 			      reasons.size() - 1);
 }
 
-uint32_t box_watch::box_at(const pmu *which, int package, int cpu)
+uint32_t box_watch::box_at(const pmu_info *which, int package, int cpu)
 {
 	auto found = std::find_if(
 		total_.begin(), total_.end(), [&](const box_health &b) {
@@ -119,7 +119,7 @@ uint32_t box_watch::box_at(const pmu *which, int package, int cpu)
 	return found - total_.begin();
 }
 
-int box_watch::package_of(const pmu &which, int cpu) const
+int box_watch::package_of(const pmu_info &which, int cpu) const
 {
 	const int known = machine_.package_of(cpu);
 
@@ -147,7 +147,7 @@ bool box_watch::read_mask(watched_pmu &of)
 	return cpus.has_value();
 }
 
-box_watch::watched_pmu &box_watch::watch(const pmu &which)
+box_watch::watched_pmu &box_watch::watch(const pmu_info &which)
 {
 	for (watched_pmu &known : pmus_)
 		if (known.which == &which)
@@ -158,9 +158,9 @@ box_watch::watched_pmu &box_watch::watch(const pmu &which)
 	return pmus_.back();
 }
 
-void box_watch::watch_package(const pmu &which, int package)
+void box_watch::watch_package(const pmu_info &which, int package)
 {
-	if (which.driver != driver::xeon_uncore ||
+	if (which.driver != pmu_driver::xeon_uncore ||
 	    std::any_of(
 		    packages_.begin(), packages_.end(),
 		    [&](const watched_package &p) { return p.id == package; }))
@@ -183,11 +183,11 @@ bool box_watch::is_chosen(int package) const
 	       std::count(chosen_.begin(), chosen_.end(), package);
 }
 
-box_watch::place box_watch::place_of(const pmu *which)
+box_watch::place box_watch::place_of(const pmu_info *which)
 {
 	place made;
 
-	if (!which || which->driver == driver::other) {
+	if (!which || which->driver == pmu_driver::other) {
 		made.cpus = which && !which->cpus.empty() ? which->cpus
 							  : machine_.cpus();
 		std::vector<int> chosen;
@@ -316,7 +316,7 @@ void box_watch::check_package(watched_package &of)
 		return;
 	for (uint32_t i = 0; i < total_.size(); i++)
 		if (total_[i].package == of.id && total_[i].pmu &&
-		    total_[i].pmu->driver == driver::xeon_uncore &&
+		    total_[i].pmu->driver == pmu_driver::xeon_uncore &&
 		    total_[i].measured())
 			worsen(i, condition::disturbed);
 }

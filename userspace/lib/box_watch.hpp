@@ -37,7 +37,7 @@ public:
 		std::vector<uint32_t> boxes;
 	};
 	/// Where the boxes of a PMU answer now; nullptr for each CPU.
-	place place_of(const pmu *which);
+	place place_of(const pmu_info *which);
 	/// Leaves out CPUs of a place where the PMU's box does not answer.
 	void leave_out(place &from, std::span<const int> cpus);
 
@@ -62,7 +62,7 @@ public:
 
 private:
 	struct watched_pmu {
-		const pmu *which;
+		const pmu_info *which;
 		unsigned file; ///< its cpumask
 		std::vector<int> cpus;
 	};
@@ -72,11 +72,11 @@ private:
 		uint64_t writes;
 	};
 
-	uint32_t box_at(const pmu *which, int package, int cpu);
-	watched_pmu &watch(const pmu &which);
-	void watch_package(const pmu &which, int package);
+	uint32_t box_at(const pmu_info *which, int package, int cpu);
+	watched_pmu &watch(const pmu_info &which);
+	void watch_package(const pmu_info &which, int package);
 	bool read_mask(watched_pmu &of);
-	int package_of(const pmu &which, int cpu) const;
+	int package_of(const pmu_info &which, int cpu) const;
 	bool is_in_mask(const watched_pmu &of, int package) const;
 	bool is_back(watched_pmu &of, int package);
 	void check_boxes(watched_pmu &of);

@@ -102,15 +102,15 @@ result<written_event> take_apart(std::string_view text)
 }
 
 /// The PMUs that an event names, or why there are none.
-result<std::vector<const pmu *>> find_pmus(const written_event &written,
-					   const topology &machine)
+result<std::vector<const pmu_info *>> find_pmus(const written_event &written,
+						const topology &machine)
 {
 	auto found = machine.match(written.name);
 
 	if (!found.empty())
 		return found;
-	if (const pmu *other = machine.find(written.name))
-		return std::vector<const pmu *>{other};
+	if (const pmu_info *other = machine.find(written.name))
+		return std::vector<const pmu_info *>{other};
 
 	const std::string name = quote(written.name);
 	if (machine.pmus().empty())
@@ -136,7 +136,7 @@ result<std::vector<const pmu *>> find_pmus(const written_event &written,
 				     "no PMU is called " + name + ": " + why};
 
 	std::vector<std::string_view> names;
-	for (const pmu &one : machine.pmus()) {
+	for (const pmu_info &one : machine.pmus()) {
 		names.push_back(one.name);
 		names.push_back(one.box);
 	}
@@ -185,7 +185,7 @@ result<event_term> resolve(const written_event &written,
 	const auto pmus = find_pmus(written, machine);
 	if (!pmus)
 		return pmus.error();
-	for (const pmu *on : *pmus) {
+	for (const pmu_info *on : *pmus) {
 		auto found = resolve_on_pmu(written, *on, machine);
 
 		if (!found)

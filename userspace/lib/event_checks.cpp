@@ -62,7 +62,7 @@ static result<void> check_threshold(const known_pmu &p,
 {
 	const format_field *thresh = p.on.field("thresh");
 
-	if (p.on.driver != driver::xeon_uncore || p.on.prefix == "uncore" ||
+	if (p.on.driver != pmu_driver::xeon_uncore || p.on.prefix == "uncore" ||
 	    !thresh || (words.word[0] & 0xff) == 0xff ||
 	    words.word[thresh->word] & thresh->place(thresh->max()))
 		return {};
@@ -82,7 +82,7 @@ static result<void> check_threshold(const known_pmu &p,
 result<void> check_words(const known_pmu &p, const config_words &words,
 			 std::string_view text)
 {
-	if (p.on.driver == driver::other)
+	if (p.on.driver == pmu_driver::other)
 		return {};
 	if (const auto clean = check_stray_bits(p, words); !clean)
 		return clean;
@@ -129,7 +129,7 @@ const event_info *find_info(const known_pmu &p, const config_words &words)
 result<void> check_filters(const known_pmu &p, const config_words &words,
 			   const event &wanted)
 {
-	if (!p.known || p.on.driver != driver::xeon_uncore ||
+	if (!p.known || p.on.driver != pmu_driver::xeon_uncore ||
 	    (wanted.config & 0xff) == 0xff)
 		return {};
 	const demand looks = demand_of(wanted, p.known->generation());

@@ -43,7 +43,8 @@ std::string use_our_driver(std::string_view what)
 	return "; load xeon_uncore instead, which " + std::string(what);
 }
 
-result<void> check_in_tree_field(const pmu &on, const catalogue_tables &tables,
+result<void> check_in_tree_field(const pmu_info &on,
+				 const catalogue_tables &tables,
 				 std::string_view name, uint64_t value)
 {
 	const format_field *published = on.field(name);
@@ -71,7 +72,7 @@ result<void> check_in_tree_field(const pmu &on, const catalogue_tables &tables,
 	return {};
 }
 
-result<void> check_in_tree(const pmu &on, const catalogue_tables &tables,
+result<void> check_in_tree(const pmu_info &on, const catalogue_tables &tables,
 			   const config_words &words)
 {
 	const unsigned instance = on.instance.value_or(0);

@@ -48,7 +48,7 @@ result<event> resolve_core_name(const written_event &written,
 std::vector<std::string_view> core_names();
 
 /// An event of @p on, which is any PMU.
-result<event> resolve_on_pmu(const written_event &written, const pmu &on,
+result<event> resolve_on_pmu(const written_event &written, const pmu_info &on,
 			     const topology &machine);
 
 /// Fills in the exclude flags; @p uncore events have no such thing.
@@ -64,14 +64,14 @@ struct config_words {
 /// A PMU, and what the catalogue knows of its box: nothing, when it is another
 /// processor's or none of the uncore's.
 struct known_pmu {
-	const pmu &on;
+	const pmu_info &on;
 	const catalogue *known = nullptr;
 	const catalogue_tables *tables = nullptr;
 
 	/// Are its words the kernel's own driver's, which gets some wrong?
 	bool in_tree() const
 	{
-		return tables && on.driver == driver::intel_uncore;
+		return tables && on.driver == pmu_driver::intel_uncore;
 	}
 };
 
@@ -105,10 +105,11 @@ const event_info *find_info(const known_pmu &p, const config_words &words);
 
 /// Would intel_uncore count @p words on @p on wrongly?  Then an error that says
 /// why.
-result<void> check_in_tree(const pmu &on, const catalogue_tables &tables,
+result<void> check_in_tree(const pmu_info &on, const catalogue_tables &tables,
 			   const config_words &words);
 /// Does @p field of intel_uncore put @p value where the hardware has it?
-result<void> check_in_tree_field(const pmu &on, const catalogue_tables &tables,
+result<void> check_in_tree_field(const pmu_info &on,
+				 const catalogue_tables &tables,
 				 std::string_view field, uint64_t value);
 /// "; xeon_uncore has it", where to go.
 std::string use_our_driver(std::string_view what);

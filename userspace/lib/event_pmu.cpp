@@ -27,11 +27,11 @@ error invalid(std::string message)
 /// Turns one event's terms into words, for one PMU.
 class resolver {
 public:
-	resolver(const written_event &written, const pmu &on,
+	resolver(const written_event &written, const pmu_info &on,
 		 const topology &machine)
 		: written_(written), pmu_{on}
 	{
-		if (on.driver == driver::other)
+		if (on.driver == pmu_driver::other)
 			return;
 		const catalogue *known = catalogue::find(machine.generation());
 		if (!known || !known->box(on.box))
@@ -434,7 +434,7 @@ private:
 		    !heard)
 			return heard.error();
 		const auto done = apply_modifiers(
-			written_, pmu_.on.driver != driver::other, event_);
+			written_, pmu_.on.driver != pmu_driver::other, event_);
 		if (!done)
 			return done.error();
 		return std::move(event_);
@@ -452,7 +452,7 @@ private:
 
 } // namespace
 
-result<event> resolve_on_pmu(const written_event &written, const pmu &on,
+result<event> resolve_on_pmu(const written_event &written, const pmu_info &on,
 			     const topology &machine)
 {
 	return resolver(written, on, machine).resolve();

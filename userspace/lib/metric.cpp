@@ -22,7 +22,7 @@ namespace {
 /// and belongs to each of its package's.
 struct source {
 	counter_id counter;
-	const uncore::pmu *pmu;
+	const uncore::pmu_info *pmu;
 };
 
 /// A name of the expression.
@@ -34,7 +34,7 @@ struct operand {
 /// Who a value is of; values are in this order.
 struct place {
 	int package;
-	const uncore::pmu *pmu;
+	const uncore::pmu_info *pmu;
 
 	auto operator<=>(const place &) const = default;
 };
@@ -44,9 +44,9 @@ double seconds(std::chrono::nanoseconds time)
 	return std::chrono::duration<double>(time).count();
 }
 
-const uncore::pmu *box_of(const event &e)
+const uncore::pmu_info *box_of(const event &e)
 {
-	return e.pmu && e.pmu->driver != driver::other ? e.pmu : nullptr;
+	return e.pmu && e.pmu->driver != pmu_driver::other ? e.pmu : nullptr;
 }
 
 } // namespace
@@ -80,7 +80,7 @@ struct metric::parts {
 					  scope where) const;
 	inputs collect(const session &counts, period when,
 		       const watched_place &at) const;
-	bool is_of(const uncore::pmu *box) const;
+	bool is_of(const uncore::pmu_info *box) const;
 	std::string reason_at(const session &counts, period when,
 			      const watched_place &at) const;
 	void add_duration(inputs &in, const session &counts, period when,
@@ -142,7 +142,7 @@ static bool has_core_counters(const topology &machine)
 {
 	return std::any_of(
 		machine.others().begin(), machine.others().end(),
-		[](const pmu &p) { return p.name.starts_with("cpu"); });
+		[](const pmu_info &p) { return p.name.starts_with("cpu"); });
 }
 
 static result<event_term> term_of(const expression::term &wanted,
@@ -301,7 +301,7 @@ std::string metric::parts::reason_at(const session &counts, period when,
 	return reason_of(boxes);
 }
 
-bool metric::parts::is_of(const uncore::pmu *box) const
+bool metric::parts::is_of(const uncore::pmu_info *box) const
 {
 	for (const operand &o : operands)
 		for (const source &s : o.sources)

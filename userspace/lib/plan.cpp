@@ -30,7 +30,7 @@ bool is_counter(const event &e)
 
 bool is_uncore(const event &e)
 {
-	return e.pmu && e.pmu->driver != driver::other;
+	return e.pmu && e.pmu->driver != pmu_driver::other;
 }
 
 /// An event and what it asks of its box.
@@ -347,7 +347,7 @@ result<planner::places> planner::add(std::span<const event_term> terms,
 				     bool split)
 {
 	// The events of each PMU, in order of appearance.
-	std::vector<std::pair<const pmu *, members>> by_pmu;
+	std::vector<std::pair<const pmu_info *, members>> by_pmu;
 	places where(terms.size());
 
 	for (const event_term &term : terms)
@@ -420,7 +420,7 @@ std::vector<uint32_t> planner::order() const
 	return all;
 }
 
-unsigned planner::turns_of(const pmu *which,
+unsigned planner::turns_of(const pmu_info *which,
 			   std::span<const uint32_t> order) const
 {
 	unsigned turns = 0;
@@ -463,7 +463,7 @@ plan planner::finish() &&
 		if (!fits(all, generation_))
 			plan_.multiplexed.push_back(group.pmu);
 	}
-	for (const pmu *which : plan_.multiplexed)
+	for (const pmu_info *which : plan_.multiplexed)
 		plan_.turns =
 			std::max(plan_.turns, turns_of(which, plan_.order));
 	return std::move(plan_);

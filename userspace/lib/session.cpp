@@ -151,7 +151,7 @@ session::session(session &&) noexcept = default;
 session &session::operator=(session &&) noexcept = default;
 session::~session() = default;
 
-static nanoseconds turn_of(const pmu *which)
+static nanoseconds turn_of(const pmu_info *which)
 {
 	const auto text =
 		which ? read_text(which->folder / "perf_event_mux_interval_ms")

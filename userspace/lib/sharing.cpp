@@ -36,7 +36,7 @@ demand demand_of(const event &wanted, std::string_view generation)
 	const box_info *box = nullptr;
 	demand asked;
 
-	if (known && wanted.pmu && wanted.pmu->driver != driver::other)
+	if (known && wanted.pmu && wanted.pmu->driver != pmu_driver::other)
 		box = known->box(wanted.pmu->box);
 	if (!box)
 		return asked;

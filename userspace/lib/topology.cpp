@@ -90,7 +90,7 @@ std::vector<package> read_packages(const fs::path &sysfs)
 }
 
 /// Finds prefix, box and instance in a PMU's name.
-void split_name(pmu &found)
+void split_name(pmu_info &found)
 {
 	std::string_view rest = found.name;
 	const size_t last = rest.rfind('_');
@@ -115,7 +115,7 @@ void split_name(pmu &found)
 
 /// The kernel's own driver names 3 events of the iMC, without a dot; this
 /// project's has the catalogue's names, as many as it was told to list.
-bool has_catalogue_names(const pmu &found, const catalogue &names)
+bool has_catalogue_names(const pmu_info &found, const catalogue &names)
 {
 	for (const std::string &name : list_folder(found.folder / "events")) {
 		const event_info *event = names.event(found.box, name);
@@ -127,25 +127,27 @@ bool has_catalogue_names(const pmu &found, const catalogue &names)
 }
 
 /// @p loaded: this project's driver is; the kernel's own cannot be beside it.
-driver find_driver(const pmu &found, const catalogue &names, bool loaded)
+pmu_driver find_driver(const pmu_info &found, const catalogue &names,
+		       bool loaded)
 {
 	const bool known = names.box(found.box);
 
 	if (known && !found.prefix.empty() && found.prefix != "uncore")
-		return driver::xeon_uncore;
+		return pmu_driver::xeon_uncore;
 	if (known && (loaded || has_catalogue_names(found, names)))
-		return driver::xeon_uncore;
+		return pmu_driver::xeon_uncore;
 	return found.prefix == "uncore" && !found.box.empty()
-		       ? driver::intel_uncore
-		       : driver::other;
+		       ? pmu_driver::intel_uncore
+		       : pmu_driver::other;
 }
 
-std::optional<pmu> read_pmu(const fs::path &folder, const std::string &name,
-			    const catalogue &names, bool loaded)
+std::optional<pmu_info> read_pmu(const fs::path &folder,
+				 const std::string &name,
+				 const catalogue &names, bool loaded)
 {
 	const auto type = read_text(folder / "type");
 	const auto number = type ? parse_number(*type) : std::nullopt;
-	pmu found;
+	pmu_info found;
 
 	if (!number || *number >= UINT32_MAX)
 		return std::nullopt;
@@ -170,13 +172,13 @@ std::optional<pmu> read_pmu(const fs::path &folder, const std::string &name,
 	}
 	split_name(found);
 	found.driver = find_driver(found, names, loaded);
-	if (found.driver == driver::other) {
+	if (found.driver == pmu_driver::other) {
 		found.prefix.clear();
 		found.box.clear();
 		found.instance.reset();
 	}
 	// An empty mask is that of a box which is gone; it is not every CPU's.
-	if (found.cpus.empty() && (mask || found.driver != driver::other))
+	if (found.cpus.empty() && (mask || found.driver != pmu_driver::other))
 		return std::nullopt;
 	return found;
 }
@@ -185,8 +187,8 @@ std::optional<pmu> read_pmu(const fs::path &folder, const std::string &name,
 
 struct topology::description {
 	std::vector<package> packages;
-	std::vector<pmu> pmus;
-	std::vector<pmu> others;
+	std::vector<pmu_info> pmus;
+	std::vector<pmu_info> others;
 	std::string generation;
 };
 
@@ -200,12 +202,12 @@ std::span<const package> topology::packages() const
 	return known_->packages;
 }
 
-std::span<const pmu> topology::pmus() const
+std::span<const pmu_info> topology::pmus() const
 {
 	return known_->pmus;
 }
 
-std::span<const pmu> topology::others() const
+std::span<const pmu_info> topology::others() const
 {
 	return known_->others;
 }
@@ -215,7 +217,7 @@ std::string_view topology::generation() const
 	return known_->generation;
 }
 
-const format_field *pmu::field(std::string_view name) const
+const format_field *pmu_info::field(std::string_view name) const
 {
 	for (const format_field &format : formats)
 		if (format.name == name)
@@ -250,17 +252,18 @@ result<topology> topology::read(const fs::path &sysfs)
 		auto found = read_pmu(devices / name, name, names, loaded);
 		if (!found)
 			continue;
-		auto &list = found->driver == driver::other ? machine->others
-							    : machine->pmus;
+		auto &list = found->driver == pmu_driver::other
+				     ? machine->others
+				     : machine->pmus;
 		list.push_back(std::move(*found));
 	}
 	std::sort(machine->pmus.begin(), machine->pmus.end(),
-		  [](const pmu &a, const pmu &b) {
+		  [](const pmu_info &a, const pmu_info &b) {
 			  return std::tie(a.prefix, a.box, a.instance) <
 				 std::tie(b.prefix, b.box, b.instance);
 		  });
 	// This project's driver loads on the processors that it knows.
-	for (const pmu &found : machine->pmus)
+	for (const pmu_info &found : machine->pmus)
 		if (machine->generation.empty() &&
 		    catalogue::find(found.prefix))
 			machine->generation = found.prefix;
@@ -275,21 +278,21 @@ topology topology::blank(std::string_view generation)
 	return topology(std::move(machine));
 }
 
-const pmu *topology::find(std::string_view name) const
+const pmu_info *topology::find(std::string_view name) const
 {
 	for (const auto *list : {&known_->pmus, &known_->others})
-		for (const pmu &one : *list)
+		for (const pmu_info &one : *list)
 			if (one.name == name)
 				return &one;
 	return nullptr;
 }
 
-std::vector<const pmu *> topology::match(std::string_view pattern) const
+std::vector<const pmu_info *> topology::match(std::string_view pattern) const
 {
 	const bool wild = pattern.find_first_of("*?") != pattern.npos;
-	std::vector<const pmu *> found;
+	std::vector<const pmu_info *> found;
 
-	for (const pmu &one : known_->pmus) {
+	for (const pmu_info &one : known_->pmus) {
 		const std::string_view name = one.name;
 		const std::string_view bare =
 			name.substr(one.prefix.size() + 1);

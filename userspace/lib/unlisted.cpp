@@ -14,7 +14,7 @@ std::string unlisted_code(const event &wanted, const topology &machine)
 	const catalogue *known = catalogue::find(machine.generation());
 
 	if (!known || !wanted.pmu || wanted.info ||
-	    wanted.pmu->driver == driver::other)
+	    wanted.pmu->driver == pmu_driver::other)
 		return {};
 
 	const std::string &box = wanted.pmu->box;

@@ -108,9 +108,9 @@ private:
 	std::string folder_;
 };
 
-const pmu &first_of(const topology &machine, std::string_view box)
+const pmu_info &first_of(const topology &machine, std::string_view box)
 {
-	for (const pmu &one : machine.pmus())
+	for (const pmu_info &one : machine.pmus())
 		if (one.box == box)
 			return one;
 	throw std::runtime_error("no box " + std::string(box));
@@ -151,7 +151,7 @@ TEST(catalogue, is_the_kernels)
 	size_t checked = 0;
 
 	for (const auto &[box, tables] : kernel) {
-		const pmu &on = first_of(machine, box);
+		const pmu_info &on = first_of(machine, box);
 		const plain_reader reader(recorded, devices + on.name);
 
 		for (const unc_named_event &event : tables.events) {
@@ -190,7 +190,7 @@ TEST(catalogue, has_the_words)
 	for (const event_info &info : catalogue::standard().events()) {
 		if (!info.parameters.empty())
 			continue;
-		const pmu &on = first_of(machine, info.box);
+		const pmu_info &on = first_of(machine, info.box);
 		const auto words = plain_reader(recorded, devices + on.name)
 					   .read(std::string(info.terms));
 
@@ -234,7 +234,7 @@ TEST(catalogue, has_the_fields_that_the_driver_publishes)
 	size_t checked = 0;
 
 	for (const field_info &info : catalogue::standard().fields()) {
-		const pmu &on = first_of(machine, info.box);
+		const pmu_info &on = first_of(machine, info.box);
 
 		EXPECT_EQ(recorded.read(devices + on.name + "/format/" +
 					std::string(info.name)),
@@ -267,7 +267,7 @@ TEST(catalogue, every_metrics_events_resolve)
 				continue;
 			const auto &events = groups->front().terms[0].events;
 			size_t boxes = 0;
-			for (const pmu &one : machine.pmus())
+			for (const pmu_info &one : machine.pmus())
 				boxes += one.box == metric.box;
 			EXPECT_EQ(events.size(), boxes) << term.name;
 		}
@@ -284,7 +284,7 @@ TEST(catalogue, every_value_fits)
 	std::set<std::string> fields;
 
 	for (const value_info &value : catalogue::standard().values()) {
-		const pmu &on = first_of(machine, value.box);
+		const pmu_info &on = first_of(machine, value.box);
 		const format_field *field = on.field(value.field);
 
 		ASSERT_TRUE(field) << value.field;

@@ -91,7 +91,7 @@ protected:
 
 		for (nanoseconds t{}; t < time; t += slice) {
 			const causes now = at(t);
-			std::map<const pmu *, std::vector<size_t>> of;
+			std::map<const pmu_info *, std::vector<size_t>> of;
 
 			for (size_t g = 0; g < backend_->groups.size(); g++)
 				of[backend_->groups[g].members[0].pmu]

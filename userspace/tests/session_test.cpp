@@ -261,7 +261,7 @@ TEST_F(counting, a_cpu_that_goes_offline_is_named_once)
 
 namespace {
 
-std::filesystem::path mask_of(const pmu &which)
+std::filesystem::path mask_of(const pmu_info &which)
 {
 	return which.folder / "cpumask";
 }
@@ -273,7 +273,7 @@ std::filesystem::path mask_of(const pmu &which)
 TEST_F(counting, a_box_that_dies_is_named_once)
 {
 	session counts = start("imc_0/cas_count.rd/,imc_1/cas_count.rd/");
-	const pmu &box = *plan_.groups[0].pmu;
+	const pmu_info &box = *plan_.groups[0].pmu;
 	const int stays = box.cpus[0], package = counts.package(first, 1);
 
 	backend_->advance(10ms);
@@ -315,7 +315,7 @@ TEST_F(counting, a_box_that_dies_is_named_once)
 TEST_F(counting, a_box_that_died_is_found_by_the_only_read)
 {
 	session counts = start("imc_0/cas_count.rd/");
-	const pmu &box = *plan_.groups[0].pmu;
+	const pmu_info &box = *plan_.groups[0].pmu;
 
 	backend_->files[mask_of(box)] = std::to_string(box.cpus[0]);
 	backend_->advance(10ms);
@@ -333,7 +333,7 @@ TEST_F(counting, sums_go_on_without_a_dead_box)
 			all.push_back({{g, 0}, c});
 
 	sum_set sums = counts.add_up(std::vector<std::vector<counter_at>>{all});
-	const pmu &box = *plan_.groups[0].pmu;
+	const pmu_info &box = *plan_.groups[0].pmu;
 
 	ASSERT_TRUE(counts.enable());
 	backend_->files[mask_of(box)] = "";
@@ -354,8 +354,8 @@ TEST_F(counting, a_box_that_is_dead_at_the_start_is_left_out)
 
 	ASSERT_TRUE(groups);
 
-	const pmu &in_mask = *groups->front().terms[0].events[0].pmu;
-	const pmu &silent = *groups->back().terms[0].events[0].pmu;
+	const pmu_info &in_mask = *groups->front().terms[0].events[0].pmu;
+	const pmu_info &silent = *groups->back().terms[0].events[0].pmu;
 
 	// one is no longer in the mask, one dies as it is opened
 	backend_->files[mask_of(in_mask)] = std::to_string(in_mask.cpus[0]);

@@ -24,11 +24,11 @@ std::vector<int> range(int first, int last)
 	return numbers;
 }
 
-std::vector<std::string> names(const std::vector<const pmu *> &pmus)
+std::vector<std::string> names(const std::vector<const pmu_info *> &pmus)
 {
 	std::vector<std::string> found;
 
-	for (const pmu *one : pmus)
+	for (const pmu_info *one : pmus)
 		found.push_back(one->name);
 	return found;
 }
@@ -37,7 +37,7 @@ size_t count_of(const topology &machine, std::string_view box)
 {
 	size_t count = 0;
 
-	for (const pmu &one : machine.pmus())
+	for (const pmu_info &one : machine.pmus())
 		count += one.box == box;
 	return count;
 }
@@ -83,16 +83,16 @@ TEST(topology, boxes_of_xeon_uncore)
 	const topology machine = recorded.topology();
 
 	expect_boxes(machine, 2);
-	const pmu *cbox = machine.find("hswep_cbox_17");
+	const pmu_info *cbox = machine.find("hswep_cbox_17");
 	ASSERT_TRUE(cbox);
-	EXPECT_EQ(cbox->driver, driver::xeon_uncore);
+	EXPECT_EQ(cbox->driver, pmu_driver::xeon_uncore);
 	EXPECT_EQ(cbox->prefix, "hswep");
 	EXPECT_EQ(cbox->box, "cbox");
 	EXPECT_EQ(cbox->instance, 17u);
 	EXPECT_EQ(cbox->cpus, (std::vector<int>{0, 18}));
 	EXPECT_EQ(std::to_string(cbox->type) + "\n",
 		  recorded.read(devices + "hswep_cbox_17/type"));
-	const pmu *pcu = machine.find("hswep_pcu");
+	const pmu_info *pcu = machine.find("hswep_pcu");
 	ASSERT_TRUE(pcu);
 	EXPECT_EQ(pcu->instance, std::nullopt);
 }
@@ -103,8 +103,8 @@ TEST(topology, boxes_of_the_kernels_own_driver)
 	const topology machine = recorded.topology();
 
 	expect_boxes(machine, 1);
-	for (const pmu &one : machine.pmus())
-		EXPECT_EQ(one.driver, driver::intel_uncore) << one.name;
+	for (const pmu_info &one : machine.pmus())
+		EXPECT_EQ(one.driver, pmu_driver::intel_uncore) << one.name;
 	EXPECT_EQ(machine.generation(), "hswep");
 }
 
@@ -120,11 +120,13 @@ TEST(topology, any_prefix)
 	const topology machine = recorded.topology();
 	ASSERT_TRUE(machine.find("uncore_cbox_0"));
 	// it has the catalogue's names, so it is not the kernel's own
-	EXPECT_EQ(machine.find("uncore_cbox_0")->driver, driver::xeon_uncore);
+	EXPECT_EQ(machine.find("uncore_cbox_0")->driver,
+		  pmu_driver::xeon_uncore);
 	ASSERT_TRUE(machine.find("my_own_cbox_0"));
 	EXPECT_EQ(machine.find("my_own_cbox_0")->prefix, "my_own");
 	EXPECT_EQ(machine.find("my_own_cbox_0")->box, "cbox");
-	EXPECT_EQ(machine.find("my_own_cbox_0")->driver, driver::xeon_uncore);
+	EXPECT_EQ(machine.find("my_own_cbox_0")->driver,
+		  pmu_driver::xeon_uncore);
 }
 
 TEST(topology, no_driver)
@@ -135,7 +137,7 @@ TEST(topology, no_driver)
 	EXPECT_TRUE(machine.pmus().empty());
 	EXPECT_EQ(machine.packages().size(), 2u);
 	ASSERT_TRUE(machine.find("msr"));
-	EXPECT_EQ(machine.find("msr")->driver, driver::other);
+	EXPECT_EQ(machine.find("msr")->driver, pmu_driver::other);
 	EXPECT_TRUE(machine.match("msr").empty());
 }
 
@@ -377,7 +379,7 @@ TEST(hostile, names)
 	}
 	const topology machine = recorded.topology();
 	EXPECT_FALSE(machine.find("a\nb_cbox_0"));
-	for (const pmu &one : machine.pmus()) {
+	for (const pmu_info &one : machine.pmus()) {
 		EXPECT_FALSE(one.prefix.empty()) << one.name;
 		EXPECT_FALSE(one.box.empty()) << one.name;
 	}

@@ -34,7 +34,7 @@ void attribution::state::take_out(bpf_map *map, uint32_t key)
 	bpf_map_delete_elem(bpf_map__fd(map), &key);
 }
 
-int cpu_for(const uncore::pmu &pmu, const std::map<int, unsigned> &cpus,
+int cpu_for(const uncore::pmu_info &pmu, const std::map<int, unsigned> &cpus,
 	    unsigned package)
 {
 	for (int cpu : pmu.cpus) {
@@ -327,7 +327,7 @@ void attribution::state::note_reading()
 			"{} is read on one CPU of each socket only, and tasks "
 			"of other CPUs are told apart less exactly: {}",
 			c.event.pmu->name,
-			c.event.pmu->driver == uncore::driver::xeon_uncore
+			c.event.pmu->driver == uncore::pmu_driver::xeon_uncore
 				? "load xeon_uncore without pmu_prefix=uncore, "
 				  "or use Linux 6.8"
 				: "use xeon_uncore, or Linux 6.8"));

@@ -114,7 +114,7 @@ struct attribution::state {
 };
 
 /// The CPU of a package at which tools open a PMU's events, or -1.
-int cpu_for(const uncore::pmu &pmu, const std::map<int, unsigned> &cpus,
+int cpu_for(const uncore::pmu_info &pmu, const std::map<int, unsigned> &cpus,
 	    unsigned package);
 
 } // namespace cli

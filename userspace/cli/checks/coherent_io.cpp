@@ -25,7 +25,8 @@ constexpr int intervals = 10;
 using pairs = std::map<int, std::vector<std::pair<uint64_t, uint64_t>>>;
 
 uncore::result<pairs> count(const uncore::topology &machine,
-			    const uncore::pmu &first, const uncore::pmu &second)
+			    const uncore::pmu_info &first,
+			    const uncore::pmu_info &second)
 {
 	pairs counted_pairs;
 

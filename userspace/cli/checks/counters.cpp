@@ -4,7 +4,7 @@
 namespace cli {
 
 const uncore::event_info *event_for_trial(const uncore::topology &machine,
-					  const uncore::pmu &pmu)
+					  const uncore::pmu_info &pmu)
 {
 	if (pmu.field("event"))
 		return nullptr;

@@ -16,7 +16,7 @@ namespace cli {
 /// What an event counted in a box of a package.
 struct counted {
 	std::string name;
-	const uncore::pmu *box;
+	const uncore::pmu_info *box;
 	int package;
 	uncore::count count;
 };
@@ -24,7 +24,7 @@ struct counted {
 /// The event with which to try whether a PMU counts at all, where event=0 is none as
 /// its registers have no event select; else nullptr.
 const uncore::event_info *event_for_trial(const uncore::topology &machine,
-					  const uncore::pmu &pmu);
+					  const uncore::pmu_info &pmu);
 
 class counters {
 public:
@@ -42,7 +42,7 @@ public:
 private:
 	struct place {
 		std::string name;
-		const uncore::pmu *box;
+		const uncore::pmu_info *box;
 		uncore::counter_id id;
 	};
 

@@ -87,7 +87,7 @@ private:
 	struct box_type {
 		std::string_view name;
 		const uncore::event_info *clock;
-		const uncore::pmu *first;
+		const uncore::pmu_info *first;
 	};
 
 	void step(const char *what, const std::function<void()> &check)
@@ -124,7 +124,7 @@ private:
 		size_t boxes = 0;
 		bool failed = false;
 
-		for (const uncore::pmu &pmu : machine_.pmus()) {
+		for (const uncore::pmu_info &pmu : machine_.pmus()) {
 			const auto *info = event_for_trial(machine_, pmu);
 			const auto opened = counters::open(
 				machine_,
@@ -284,7 +284,7 @@ private:
 
 	void check_sum(const sum &one)
 	{
-		const uncore::pmu &box = *machine_.match(one.box).front();
+		const uncore::pmu_info &box = *machine_.match(one.box).front();
 		auto opened = counters::open(
 			machine_, fmt::format("{{{0}/{1}/,{0}/{2}/,{0}/{3}/}}",
 					      box.name, one.whole, one.part,

@@ -51,7 +51,7 @@ uint64_t time_of(const perf_event_header &record)
 } // namespace
 
 uncore::result<sampled> sample_clock(const uncore::topology &machine,
-				     const uncore::pmu &box,
+				     const uncore::pmu_info &box,
 				     std::string_view event, uint64_t period,
 				     std::vector<int> cpus,
 				     std::chrono::milliseconds time)

@@ -26,7 +26,7 @@ struct sampled {
 /// @param cpus on which it is sampled; empty: those that the box's PMU names.
 /// With several of them, intervals and span are the first one's.
 uncore::result<sampled> sample_clock(const uncore::topology &machine,
-				     const uncore::pmu &box,
+				     const uncore::pmu_info &box,
 				     std::string_view event, uint64_t period,
 				     std::vector<int> cpus,
 				     std::chrono::milliseconds time);

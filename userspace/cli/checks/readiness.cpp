@@ -94,7 +94,7 @@ private:
 	bool is_ours() const
 	{
 		return has_driver() && machine_.pmus().front().driver ==
-					       uncore::driver::xeon_uncore;
+					       uncore::pmu_driver::xeon_uncore;
 	}
 
 	bool loaded(const char *module) const
@@ -229,7 +229,7 @@ private:
 	}
 
 	/// Opens an event, which is what it is all about.
-	uncore::result<void> try_event(const uncore::pmu &pmu) const
+	uncore::result<void> try_event(const uncore::pmu_info &pmu) const
 	{
 		const auto *info = event_for_trial(machine_, pmu);
 		uncore::perf_events opened;

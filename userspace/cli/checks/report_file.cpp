@@ -43,7 +43,7 @@ json sockets(const uncore::topology &machine)
 	for (const uncore::package &one : machine.packages()) {
 		std::map<std::string, unsigned> boxes;
 
-		for (const uncore::pmu &pmu : machine.pmus())
+		for (const uncore::pmu_info &pmu : machine.pmus())
 			for (const int cpu : pmu.cpus)
 				if (machine.package_of(cpu) == one.id)
 					boxes[pmu.prefix + "_" + pmu.box]++;

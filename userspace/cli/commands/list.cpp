@@ -232,7 +232,7 @@ private:
 			}
 	}
 
-	static std::vector<std::string> event_files(const uncore::pmu &pmu)
+	static std::vector<std::string> event_files(const uncore::pmu_info &pmu)
 	{
 		std::vector<std::string> names;
 		std::error_code err;

@@ -283,7 +283,7 @@ json head_of(const perf_file &file)
 
 		if (!uncore::catalogue::find(prefix))
 			continue;
-		head["driver"] = driver_name(uncore::driver::xeon_uncore);
+		head["driver"] = driver_name(uncore::pmu_driver::xeon_uncore);
 		head["generation"] = prefix;
 	}
 	return head;

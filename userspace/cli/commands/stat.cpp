@@ -37,7 +37,7 @@ public:
 		for (const uncore::metric &m : of_.metrics())
 			name_width_ =
 				std::max(name_width_, m.info().name.size());
-		for (const uncore::pmu &pmu : of_.machine().pmus())
+		for (const uncore::pmu_info &pmu : of_.machine().pmus())
 			if (!of_.metrics().empty())
 				box_width_ =
 					std::max(box_width_, pmu.name.size());

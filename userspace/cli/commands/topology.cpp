@@ -18,11 +18,11 @@ using json = nlohmann::ordered_json;
 
 /// Boxes of a type: PMUs with the same box and CPUs, next to one another.
 struct run {
-	const uncore::pmu *first = nullptr, *last = nullptr;
+	const uncore::pmu_info *first = nullptr, *last = nullptr;
 	size_t count = 0;
 };
 
-std::vector<run> runs_of(std::span<const uncore::pmu> pmus)
+std::vector<run> runs_of(std::span<const uncore::pmu_info> pmus)
 {
 	std::vector<run> runs;
 
@@ -113,7 +113,7 @@ json bits_of(const uncore::format_field &field)
 	return bits;
 }
 
-json describe(const uncore::pmu &pmu)
+json describe(const uncore::pmu_info &pmu)
 {
 	json fields = json::array();
 

@@ -150,7 +150,7 @@ std::string lower(std::string_view text);
 std::string cpu_list(std::span<const int> cpus);
 
 /// "xeon_uncore", "intel_uncore"; "" for another.
-const char *driver_name(uncore::driver driver);
+const char *driver_name(uncore::pmu_driver driver);
 /// The driver of the uncore PMUs, JSON's null where there is none.
 nlohmann::ordered_json driver_name(const uncore::topology &machine);
 

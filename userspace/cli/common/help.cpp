@@ -32,7 +32,7 @@ std::string machine_line(const uncore::topology &machine)
 {
 	size_t boxes = 0;
 
-	for (const uncore::pmu &pmu : machine.pmus())
+	for (const uncore::pmu_info &pmu : machine.pmus())
 		boxes += pmu.cpus.size();
 	if (!boxes)
 		return "No uncore driver is loaded here: 'uncore check' says "

@@ -387,12 +387,12 @@ std::string cpu_list(std::span<const int> cpus)
 	return text;
 }
 
-const char *driver_name(uncore::driver driver)
+const char *driver_name(uncore::pmu_driver driver)
 {
 	switch (driver) {
-	case uncore::driver::xeon_uncore:
+	case uncore::pmu_driver::xeon_uncore:
 		return "xeon_uncore";
-	case uncore::driver::intel_uncore:
+	case uncore::pmu_driver::intel_uncore:
 		return "intel_uncore";
 	default:
 		return "";

@@ -48,7 +48,7 @@ private:
 	uncore::planner planner_;
 	choice made_;
 	/// What each box counts already.
-	std::map<const uncore::pmu *, std::vector<uncore::event>> counted_;
+	std::map<const uncore::pmu_info *, std::vector<uncore::event>> counted_;
 	/// Events and names of sets that are not counted, of a family.
 	std::set<std::pair<size_t, std::string_view>> lacking_;
 };
@@ -153,9 +153,9 @@ choice chooser::finish() &&
 uncore::result<choice> choose_events(const uncore::topology &machine,
 				     bool with_accounts)
 {
-	const bool few =
-		with_accounts && !machine.pmus().empty() &&
-		machine.pmus().front().driver == uncore::driver::intel_uncore;
+	const bool few = with_accounts && !machine.pmus().empty() &&
+			 machine.pmus().front().driver ==
+				 uncore::pmu_driver::intel_uncore;
 	chooser chosen(machine);
 
 	for (size_t family = 0; family < all_series().size(); family++) {

@@ -51,7 +51,7 @@ std::string identity_of(const uncore::topology &machine)
 {
 	std::string all;
 
-	for (const uncore::pmu &pmu : machine.pmus()) {
+	for (const uncore::pmu_info &pmu : machine.pmus()) {
 		struct stat status;
 
 		if (!stat(pmu.folder.c_str(), &status))
@@ -66,7 +66,7 @@ std::string layout_of(const uncore::topology &machine)
 {
 	std::string all;
 
-	for (const uncore::pmu &pmu : machine.pmus()) {
+	for (const uncore::pmu_info &pmu : machine.pmus()) {
 		all += pmu.name;
 		for (const int cpu : pmu.cpus)
 			fmt::format_to(std::back_inserter(all), " {}",
@@ -120,7 +120,7 @@ uncore::result<void> collector::try_open()
 	for (const uncore::package &one : machine_->packages())
 		written_[one.id] = foreign_writes(one.id);
 	for (const chosen_event &one : chosen_.chosen) {
-		const uncore::pmu *pmu = one.what->pmu;
+		const uncore::pmu_info *pmu = one.what->pmu;
 
 		for (size_t c = 0; c < session_->cpus(one.id).size(); c++) {
 			const int package = session_->package(one.id, c);

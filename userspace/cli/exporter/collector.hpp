@@ -56,7 +56,7 @@ struct collector_options {
 struct box_count {
 	const series *of;
 	const counted_event *event;
-	const uncore::pmu *pmu; ///< good until the next read()
+	const uncore::pmu_info *pmu; ///< good until the next read()
 	int package;
 	/// In counts, not in the series' unit; not a number where the box is
 	/// not measured now.
@@ -90,7 +90,7 @@ public:
 	/// revision() does; none when there are no counters.
 	std::vector<box_count> counts() const;
 	/// A box of a socket.
-	using box_at = std::pair<const uncore::pmu *, int>;
+	using box_at = std::pair<const uncore::pmu_info *, int>;
 	using boxes = std::set<box_at>;
 	/// Boxes that are not measured now, and a word for why: "dead",
 	/// "stopped".  Their counts say nothing, and have no series.
@@ -180,7 +180,7 @@ private:
 	std::vector<counter> counters_;
 	std::map<place, tally> tallies_;
 	/// Of which tally there is a counter now, and whose box it is.
-	std::map<place, const uncore::pmu *> open_;
+	std::map<place, const uncore::pmu_info *> open_;
 	std::map<box_at, std::string> down_; ///< of the last read
 	/// Foreign writes of sockets when the counters were opened.
 	std::map<int, double> written_;

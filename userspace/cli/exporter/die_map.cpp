@@ -94,14 +94,14 @@ json cgroups_of(const collector &counters)
 }
 
 /// Every box, counted or not, and where it is in the list.
-using box_places = std::map<std::pair<const uncore::pmu *, int>, size_t>;
+using box_places = std::map<std::pair<const uncore::pmu_info *, int>, size_t>;
 
 json boxes_of(const uncore::topology &machine, box_places &places)
 {
 	const auto &known = uncore::catalogue::of(machine);
 	json all = json::array();
 
-	for (const uncore::pmu &pmu : machine.pmus()) {
+	for (const uncore::pmu_info &pmu : machine.pmus()) {
 		const auto *info = known.box(pmu.box);
 
 		for (const int cpu : pmu.cpus) {

@@ -222,7 +222,7 @@ void collector::add_machine(std::vector<family> &to) const
 	for (const uncore::package &one : machine_->packages())
 		cpus.samples.push_back({{{"socket", std::to_string(one.id)}},
 					double(one.cpus.size())});
-	for (const uncore::pmu &pmu : machine_->pmus())
+	for (const uncore::pmu_info &pmu : machine_->pmus())
 		for (const int cpu : pmu.cpus)
 			counts[{machine_->package_of(cpu), pmu.box}]++;
 	for (const auto &[where, n] : counts)
@@ -345,7 +345,7 @@ void collector::add_foreign(std::vector<family> &to) const
 		      {}};
 
 	if (!machine_->pmus().empty() &&
-	    machine_->pmus().front().driver == uncore::driver::xeon_uncore)
+	    machine_->pmus().front().driver == uncore::pmu_driver::xeon_uncore)
 		for (const uncore::package &one : machine_->packages())
 			writes.samples.push_back(
 				{{{"socket", std::to_string(one.id)}},

@@ -264,7 +264,7 @@ void perf_writer::put_events()
 
 void perf_writer::describe(const uncore::topology &machine)
 {
-	for (const uncore::pmu &pmu : machine.pmus())
+	for (const uncore::pmu_info &pmu : machine.pmus())
 		pmus_[pmu.type] = pmu.name;
 	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++)
 		sockets_.push_back(machine.package_of(cpu));

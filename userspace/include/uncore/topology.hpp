@@ -60,10 +60,6 @@ struct UNCORE_EXPORT pmu_info {
 	const format_field *field(std::string_view name) const;
 };
 
-/// Former names; members have them as well.
-using driver = pmu_driver;
-using pmu = pmu_info;
-
 /// A socket.
 struct package {
 	int id = 0;	       ///< physical_package_id

@@ -37,7 +37,7 @@ TEST_P(choice_test, fits_each_box_at_once)
 	ASSERT_TRUE(chosen) << chosen.error().message;
 	EXPECT_TRUE(chosen->plan.multiplexed.empty());
 
-	std::map<const uncore::pmu *, std::vector<uncore::event>> boxes;
+	std::map<const uncore::pmu_info *, std::vector<uncore::event>> boxes;
 	std::map<std::string, std::set<std::string>> have;
 
 	for (const chosen_event &one : chosen->chosen) {
@@ -73,7 +73,7 @@ TEST(choice, leaves_counters_to_accounts_under_intel_uncore)
 		const tree sysfs(listing);
 		const uncore::topology on = sysfs.topology();
 		const auto chosen = choose_events(on, true);
-		std::map<const uncore::pmu *, size_t> channels;
+		std::map<const uncore::pmu_info *, size_t> channels;
 
 		ASSERT_TRUE(chosen);
 		for (const chosen_event &one : chosen->chosen)
