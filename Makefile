@@ -147,8 +147,8 @@ selftests: ## the tests' programs, and build/kselftest_install/run_kselftest.sh
 	+@$(MAKE) -s $(JOBS_FLAG) --no-print-directory -C selftests install USERCFLAGS=-Werror TESTS=
 
 MODEL := $(patsubst kmod/sim/%.c,build/model/%.o,$(wildcard kmod/sim/model*.c kmod/sim/hw/*.c))
-MODEL_TESTS := $(patsubst selftests/model/%.cpp,build/model/%.o,$(wildcard selftests/model/*.cpp))
-MODEL_HEADERS := $(wildcard kmod/sim/*.h kmod/sim/hw/*.h selftests/model/*.h selftests/model/*.hpp)
+MODEL_TESTS := $(patsubst selftests/sim/model/%.cpp,build/model/%.o,$(wildcard selftests/sim/model/*.cpp))
+MODEL_HEADERS := $(wildcard kmod/sim/*.h kmod/sim/hw/*.h selftests/sim/model/*.h selftests/sim/model/*.hpp)
 MODEL_FLAGS := -O1 -g $(WARNINGS) $(SANITIZE) -Ikmod -Ikmod/sim -Iselftests/model
 
 model-test: kmod/generated/stamp
@@ -163,7 +163,7 @@ $(MODEL): build/model/%.o: kmod/sim/%.c $(MODEL_HEADERS) kmod/generated/stamp
 	@mkdir -p $(@D)
 	@$(CC) -std=gnu11 $(MODEL_FLAGS) -c -o $@ $<
 
-$(MODEL_TESTS): build/model/%.o: selftests/model/%.cpp $(MODEL_HEADERS) kmod/generated/stamp
+$(MODEL_TESTS): build/model/%.o: selftests/sim/model/%.cpp $(MODEL_HEADERS) kmod/generated/stamp
 	@echo '  CXX     $@'
 	@mkdir -p $(@D)
 	@$(CXX) -std=c++20 $(MODEL_FLAGS) -c -o $@ $<
@@ -192,7 +192,7 @@ check-generations: ## the tests of generations other than Haswell, all of them (
 
 check-debug: ## the same under a debug kernel: DEBUG_KERNEL=folder or .tar.xz, or one is built
 	@scripts/install-deps --check
-	+@folder=$$(scripts/debug-kernel $(DEBUG_KERNEL)) && \
+	+@folder=$$(selftests/runner/debug-kernel $(DEBUG_KERNEL)) && \
 		$(MAKE) --no-print-directory do-check KERNEL= KDIR=$$folder/build
 
 check-hardware: userspace ## on a real Xeon, with the driver loaded: do its boxes do what the manual says? (REPORT=build/hardware-report.json)
@@ -219,23 +219,23 @@ vm: ## a shell on the simulated machine, with the driver loaded
 	+@$(MAKE) --no-print-directory do-vm
 
 do-demo: modules build/catalogue.tsv
-	@$(VM) --scenario mixed -- selftests/demo.sh
+	@$(VM) --scenario mixed -- selftests/demo/demo.sh
 
 PORT ?= 10331
 
 do-demo-web: modules userspace
-	@$(VM) --scenario mixed --forward $(PORT) --timeout 1000000 -- selftests/demo_web.sh $(PORT)
+	@$(VM) --scenario mixed --forward $(PORT) --timeout 1000000 -- selftests/demo/demo_web.sh $(PORT)
 
 # VMs side by side, each of which keeps one processor busy, but when its tests wait.
 JOBS ?= $(shell n=$$(nproc); echo $$((n > 5 ? 6 : n + 1)))
 
 do-check: all
 	@# for three tests, of which what needs it is skipped where there is none
-	@scripts/get-prometheus build/prometheus > /dev/null || true
-	@scripts/check --kernel $(VM_KERNEL) --jobs $(JOBS) $(TESTS)
+	@selftests/runner/get-prometheus build/prometheus > /dev/null || true
+	@selftests/runner/check --kernel $(VM_KERNEL) --jobs $(JOBS) $(TESTS)
 
 do-check-generations: modules selftests
-	@scripts/check --generations --kernel $(VM_KERNEL) --jobs $(JOBS) $(TESTS)
+	@selftests/runner/check --generations --kernel $(VM_KERNEL) --jobs $(JOBS) $(TESTS)
 
 SECONDS ?= 1800
 SCALE ?= 100
@@ -248,7 +248,7 @@ do-soak: modules selftests
 	@$(SOAK) --append slub_debug=F -- \
 		build/selftests/reload --rounds $$((100 * $(SCALE)))
 
-SOAK_SERVE := selftests/uncore_serve.py --malformed 100000 --scrapes 100000
+SOAK_SERVE := selftests/exporter/uncore_serve.py --malformed 100000 --scrapes 100000
 ADDRESS_SANITIZED := build/sanitize/address,undefined
 
 # ASan keeps what is freed out of use for a while; the memory would grow by that.
@@ -262,16 +262,16 @@ do-soak-serve: userspace
 		ASAN_OPTIONS=$(NO_QUARANTINE) $(SOAK_SERVE)
 
 do-mutate: modules selftests
-	@scripts/mutate --kernel $(KVER) $(MUTATIONS)
+	@selftests/runner/mutate --kernel $(KVER) $(MUTATIONS)
 
 do-bench: modules selftests userspace
 	@$(VM) --no-sim --driver none -- sh -c \
-		'build/selftests/bench && selftests/bench_uncore.py'
-	@selftests/bench_load.sh '$(VM_KERNEL)' '$(STAGE)'
+		'build/selftests/bench && selftests/bench/bench_uncore.py'
+	@selftests/bench/bench_load.sh '$(VM_KERNEL)' '$(STAGE)'
 	@$(VM) --no-sim --driver none -- build/selftests/bench_sampling
-	@$(VM) --no-sim --driver none -- selftests/bench_attribution.py
-	@$(VM) --no-sim --driver none --sockets 1 --cores 8 -- selftests/bench_attribution.py --parallel
-	@selftests/bench_report.py
+	@$(VM) --no-sim --driver none -- selftests/bench/bench_attribution.py
+	@$(VM) --no-sim --driver none --sockets 1 --cores 8 -- selftests/bench/bench_attribution.py --parallel
+	@selftests/bench/bench_report.py
 
 do-vm: modules selftests
 	@$(VM) --scenario mixed --shell
@@ -306,7 +306,7 @@ deb: ## Debian packages in build/deb: xeon-uncore-dkms, uncore, libuncore1, libu
 
 check-kernels: ## the tests on Debian 12's and 13's kernels, each in its own root (TESTS="name..." for some; for root)
 	@scripts/install-deps --check-packages
-	@scripts/check-kernels $(TESTS)
+	@selftests/runner/check-kernels $(TESTS)
 
 check-packages: ## build, install, use, upgrade and purge them in Debian 12 and 13 (ROOTS="bookworm"; for root)
 	@scripts/install-deps --check-packages

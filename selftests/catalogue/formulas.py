@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Each generation's metrics against the formulas of lib/metric_formulas.py without
+Each generation's metrics against the formulas of lib/python/metric_formulas.py without
 a machine: the same of the same causes. Then each expression is broken in all ways
 that are a step away, and each of those must make another number. (metrics.py
 asks the same of "uncore stat -M" on simulated hardware.)
@@ -17,10 +17,10 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(
 sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "events")]
 from gen.derived import METRICS, load  # noqa: E402
 from generate import checked_generations  # noqa: E402
-from lib import metric_causes  # noqa: E402
-from lib.metric_causes import FIXED, Term, counted  # noqa: E402
-from lib.metric_formulas import CODES, TABLES  # noqa: E402
-from lib.uncore import Tap  # noqa: E402
+from lib.python import metric_causes  # noqa: E402
+from lib.python.metric_causes import FIXED, Term, counted  # noqa: E402
+from lib.python.metric_formulas import CODES, TABLES  # noqa: E402
+from lib.python.uncore import Tap  # noqa: E402
 
 BOXES = {"cbox": 3, "sbox": 2, "ha": 2, "imc": 3, "pcu": 1, "qpi": 3,
          "r2pcie": 1, "r3qpi": 3}

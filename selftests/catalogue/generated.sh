@@ -3,8 +3,8 @@
 # What is generated from the catalogue and no other test reads: the event reference
 # and the library's tables.
 here=$(dirname "$0")
-# shellcheck source=selftests/lib/tap.sh
-. "$here/../lib/tap.sh"
+# shellcheck source=selftests/lib/shell/tap.sh
+. "$here/../lib/shell/tap.sh"
 top=$(readlink -f "$here/../..")
 fresh=$(mktemp -d) || exit 1
 trap 'rm -rf "$fresh"' EXIT

@@ -500,7 +500,7 @@ def test_shown_names():
                 if "Common" in raw:
                     common.add((box, raw["EventName"]))
     shown = set()
-    for path in ["README.md", "selftests/demo.sh", *glob.glob(
+    for path in ["README.md", "selftests/demo/demo.sh", *glob.glob(
             "Documentation/*.rst", root_dir=top)]:
         with open(os.path.join(top, path), encoding="utf-8") as file:
             text = file.read()

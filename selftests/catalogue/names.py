@@ -22,7 +22,7 @@ from compare import (READINGS, Unavailable, build_dumper,  # noqa: E402
                      packaged_files)
 from gen import perf_names  # noqa: E402
 from generate import checked_generations  # noqa: E402
-from lib.uncore import UNCORE, Tap  # noqa: E402
+from lib.python.uncore import UNCORE, Tap  # noqa: E402
 
 EVENTS = os.path.join(TOP, "events")
 # The refusal of a name that is understood: only the machine is missing.

@@ -12,7 +12,7 @@ import copy
 import dataclasses
 import math
 
-from lib.metric_formulas import rows
+from lib.python.metric_formulas import rows
 from scenarios import generations
 from scenarios.flow import FLITS, LINE, RANKS
 

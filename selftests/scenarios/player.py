@@ -5,7 +5,7 @@ Writes scenarios to the simulator's "rates", for the machine that it simulates.
 
 import os
 
-from lib.uncore import GENERATION
+from lib.python.uncore import GENERATION
 from scenarios import causes, flow
 
 SIM = "/sys/kernel/debug/xeon_uncore_sim"

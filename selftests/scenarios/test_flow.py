@@ -17,10 +17,10 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
-from lib import metric_causes  # noqa: E402
-from lib.metric_causes import counter_0, is_relay, metrics  # noqa: E402
-from lib.metric_formulas import TABLES  # noqa: E402
-from lib.uncore import Tap  # noqa: E402
+from lib.python import metric_causes  # noqa: E402
+from lib.python.metric_causes import counter_0, is_relay, metrics  # noqa: E402
+from lib.python.metric_formulas import TABLES  # noqa: E402
+from lib.python.uncore import Tap  # noqa: E402
 from scenarios import causes, flow, generations  # noqa: E402
 from scenarios.expected import NO_CAUSE, expected  # noqa: E402
 

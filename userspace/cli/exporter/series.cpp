@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which events uncore serve counts.  Documentation/exporter.rst has the same
-// list for people; selftests/serve.py holds one against the other.
+// list for people; selftests/exporter/serve.py holds one against the other.
 #include "exporter/series.hpp"
 
 namespace cli {

@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+What goes wrong around attribution: a kernel without type information, no
+permission, no counter, boxes that die and CPUs that come and go meanwhile. Each
+time a clear line, right sums, and nothing stays attached.
+"""
+
+import ctypes
+import json
+import mmap
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from lib.python.command import (LIMIT, PATIENCE, on_terminal, one_line,  # noqa: E402
+                                read_until, started, wait_for)
+from lib.python.top import (EVENT, TASK, UNCORE, Table, cpu_packages,  # noqa: E402
+                            dead_box, measure, need, online_file, task, top)
+from lib.python.uncore import SIM, Machine, Tap  # noqa: E402
+
+QUICK = ("--once", "-I", "100")
+
+
+def attached():
+    """Our programs that are in the kernel."""
+    shown = subprocess.run(["bpftool", "prog", "show"], capture_output=True,
+                           text=True, check=True).stdout
+    return len(re.findall(r"name (?:on_switch|look_here|flip) ", shown))
+
+
+def wait_attached():
+    """Until they are, however slow the machine; @return whether they are."""
+    end = time.monotonic() + LIMIT
+    while attached() < 3 and time.monotonic() < end:
+        time.sleep(0.2)
+    time.sleep(1)       # for the first look
+    return attached() >= 3
+
+
+def wait_detached():
+    """
+    Until nothing is, which may be after its owner's end: the kernel does it.
+    @return how many programs stay attached.
+    """
+    end = time.monotonic() + LIMIT
+    while attached() and time.monotonic() < end:
+        time.sleep(0.1)
+    return attached()
+
+
+def registers():
+    """Registers of the simulated hardware that are not as after reset."""
+    with open(SIM + "registers", encoding="utf-8") as file:
+        return file.read()
+
+
+def run_top(*args, before=()):
+    return subprocess.run([*before, UNCORE, "top", *args], text=True,
+                          capture_output=True, check=False,
+                          timeout=PATIENCE)
+
+
+def test_command_line(tap):
+    for name, args, status, text in (
+            ("an unknown event", ("-e", "hswep_imc_0/cas_cuont.rd/"), 1,
+             "cas_count.rd"),
+            ("a word that is no event", ("-e", "nonsense"), 1, "nonsense"),
+            ("a core's event", ("-e", "page-faults"), 1, "weight"),
+            ("an uncore event as weight", ("--weight", EVENT), 1, "weight"),
+            ("no such weight", ("--weight", "nonsense"), 1, "nonsense"),
+            ("an event twice", ("-e", EVENT + "," + EVENT), 1, "twice"),
+            ("an event that samples",
+             ("-e", "hswep_imc_0/cas_count.rd,period=100/"), 1, "period"),
+            ("more counters than fit",
+             ("-e", ",".join("cbox/event=0x34,umask=%d,filter_state=1,name=e%d/"
+                             % (m, m) for m in (1, 2, 4, 8))), 1, "too many"),
+            ("nothing to sort by", ("--sort", "colour"), 2, "sort"),
+            ("a way to sum that is none", ("--by", "colour"), 2, "--by"),
+            ("no interval", ("-I", "0"), 2, "nterval"),
+            ("room for no task", ("--max-tasks", "0"), 2, "max-tasks"),
+            ("a resolution that is none", ("--resolution", "-1"), 2,
+             "resolution"),
+            ("a resolution of more than a second",
+             ("--resolution", "1000001"), 2, "resolution"),
+            ("a command that does not exist", ("--", "/nonexistent"), 127,
+             "/nonexistent"),
+    ):
+        one_line(tap, name, run_top(*QUICK, *args), status, text)
+    run = run_top(*QUICK, "--", "sh", "-c", "exit 7")
+    tap.ok(run.returncode == 7, "the command's exit status is passed on",
+           ["%d" % run.returncode])
+
+
+def test_no_support(tap):
+    """Kernels and users that cannot do it."""
+    hide = ["unshare", "-m", "sh", "-c",
+            "mount -t tmpfs none /sys/kernel/btf && exec \"$@\"", "-"]
+    one_line(tap, "no type information", run_top(*QUICK, before=hide), 1,
+             "CONFIG_DEBUG_INFO_BTF")
+    old = ["setarch", "x86_64", "--uname-2.6"]
+    run = run_top(*QUICK, before=old)
+    tap.ok(run.returncode == 0 and not run.stderr,
+           "a kernel is judged by what it has, not by its number",
+           [run.stderr])
+    one_line(tap, "a user", run_top(*QUICK, before=[
+        "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+        "--inh-caps=-all"]), 1, "CAP_BPF")
+    one_line(tap, "root without capabilities", run_top(*QUICK, before=[
+        "setpriv", "--bounding-set=-all", "--inh-caps=-all"]), 1, "CAP_BPF")
+
+
+def test_no_counter(tap):
+    """Somebody has pinned all counters of the box."""
+    events = ",".join("hswep_imc_0/cas_count.rd,thresh=%d/D" % n
+                      for n in range(1, 5))
+    with started(["perf", "stat", "-a", "-e", events],
+                 stderr=subprocess.DEVNULL) as holder:
+        # perf enables them on one package after the other
+        wait_for(SIM + "registers", "%d imc_0 ctl3" % (len(cpu_packages()) - 1))
+        one_line(tap, "no counter is left", run_top(*QUICK, "-e", EVENT), 1,
+                 "taken")
+        holder.send_signal(signal.SIGINT)
+    tap.ok(wait_detached() == 0, "nothing stays attached after failures",
+           ["%d programs" % attached()])
+
+
+def test_hotplug(tap, cpus, mode):
+    """A CPU goes and comes back while tasks cause traffic."""
+    words = " ".join(mode)
+    for which, cpu in (("perf's CPU", cpus[0]), ("another CPU", cpus[1])):
+        other = cpus[1] if cpu == cpus[0] else cpus[0]
+        script = "%s & sleep 0.5; echo 0 > %s; sleep 0.5; %s; " \
+            "echo 1 > %s; sleep 0.5; %s & wait" % (
+                task(other, 1000, 100, 10000, "stays"), online_file(cpu),
+                task(other, 500, 20, 1000, "between"), online_file(cpu),
+                task(cpu, 2000, 50, 5000, "after"))
+        table = measure(script, *mode)
+        said = ["total %d, idle %d, missed %d, after %d" % (
+            table.total(), table.idle(), table.data["missed"],
+            table.named("after"))]
+        tap.ok(table.total() == 100000 + 10000 + 100000 and table.adds_up(),
+               "%s goes and comes back: the sum is exact %s" % (which, words),
+               said)
+        # how much depends on when the newcomer is seen, and what else runs
+        tap.ok(table.named("after") > 0 and table.named("stays") > 0 and
+               table.named("between") > 0,
+               "and tasks there get their shares %s" % words, said)
+
+
+def test_package_away(tap, cpus, mode):
+    """All CPUs of a package go, and come back."""
+    off = "; ".join("echo 0 > " + online_file(cpu) for cpu in cpus)
+    on = "; ".join("echo 1 > " + online_file(cpu) for cpu in cpus)
+    table = measure("%s; %s; sleep 0.5; %s; sleep 1; %s; sleep 0.2" % (
+        task(cpus[0], 1000, 50, 1000, "before"), off, on,
+        task(cpus[0], 1000, 50, 1000, "after")), *mode)
+    tap.ok(table.total() == 100000 and table.adds_up(),
+           "a whole package goes and comes back %s" % " ".join(mode),
+           ["total %d, before %d, after %d" % (
+               table.total(), table.named("before"), table.named("after"))])
+
+
+def test_dead_box(tap, cpu):
+    """A box that stops answering meanwhile."""
+    pkg = len(cpu_packages()) - 1
+    script = "%s; echo '%s' > %sfault; %s; sleep 3" % (
+        task(cpu, 1000, 50, 1000, "alive"), dead_box(pkg, "imc_0"), SIM,
+        task(cpu, 1000, 50, 1000, "dead"))
+    status, tables, errors = top("-I", "500", "-e", EVENT, "--", "bash", "-c",
+                                 script)
+    total = sum(table.total() for table in tables)
+    tap.ok(status == 0 and total == 50000, "a box that dies: its last count",
+           ["status %d, total %d" % (status, total), errors])
+    tap.ok(all(table.adds_up() for table in tables), "every table adds up")
+    lines = errors.splitlines()
+    tap.ok(len(lines) == 1 and "hswep_imc_0 of socket" in lines[0] and
+           "answer" in lines[0], "and one line says so", [errors])
+    with open(SIM + "fault", "w", encoding="utf-8") as file:
+        file.write(dead_box(pkg, "imc_0", False))
+
+
+def test_ends(tap, cpu):
+    """However it ends, nothing stays, and what was counted is shown."""
+    with started([UNCORE, "top", "--once", "--json", "-I", "600000", "-e",
+                  EVENT], stdout=subprocess.PIPE, text=True) as run:
+        tap.ok(wait_attached(), "programs are attached meanwhile")
+        subprocess.run(task(cpu, 1000, 10, 1000).split(), check=True)
+        run.send_signal(signal.SIGINT)
+        out = run.stdout.read()
+    table = Table(json.loads(out)) if out else None
+    tap.ok(run.returncode == -signal.SIGINT and table and
+           table.total() == 10000 and
+           table.adds_up(), "Ctrl-C ends it with the table so far", [out[:200]])
+    with started([UNCORE, "top", "--json", "-e", EVENT],
+                 stdout=subprocess.DEVNULL) as run:
+        wait_attached()
+        run.kill()
+    tap.ok(wait_detached() == 0, "killed: the kernel detaches the programs")
+    tap.ok("imc_0 ctl" not in registers(), "and the counters are free",
+           [registers()[:200]])
+
+
+class Locks:
+    """The packages' locks in the memory that the BPF programs work on."""
+
+    def __init__(self):
+        shown = json.loads(subprocess.run(
+            ["bpftool", "-j", "map", "show"], capture_output=True, text=True,
+            check=True).stdout)
+        bss = next(one for one in shown
+                   if one.get("name", "").startswith("attribut") and
+                   one["name"].endswith(".bss"))
+        types = subprocess.run(
+            ["bpftool", "btf", "dump", "id", str(bss["btf_id"])],
+            capture_output=True, text=True, check=True).stdout
+        start, size = (int(number) for number in re.search(
+            r"offset=(\d+) size=(\d+) \(VAR 'packages'\)", types).groups())
+        step = int(re.search(r"STRUCT 'attr_package' size=(\d+)",
+                             types).group(1))
+        self.places = range(start, start + size, step)
+        # BPF_MAP_GET_FD_BY_ID
+        wanted = struct.pack("III", bss["id"], 0, 0)
+        fd = ctypes.CDLL(None, use_errno=True).syscall(
+            321, 14, ctypes.create_string_buffer(wanted), len(wanted))
+        self.memory = mmap.mmap(fd, (start + size + 4095) & ~4095)
+        os.close(fd)
+
+    def set(self, value):
+        for place in self.places:
+            self.memory[place:place + 4] = struct.pack("I", value)
+
+    def take(self):
+        """As a CPU would that is then taken away by a hypervisor."""
+        self.set(1)
+        time.sleep(0.1)     # who had one meanwhile has given it back
+        self.set(1)
+
+
+def test_lock(tap, cpu):
+    """Who holds the lock does not go on: nobody waits without end."""
+    with started([UNCORE, "top", "--once", "--json", "-I", "600000",
+                  "--resolution", "0", "-e", EVENT],
+                 stdout=subprocess.PIPE, text=True) as run:
+        wait_attached()
+        locks = Locks()
+        send = task(cpu, 1000, 10, 1000).split()
+        subprocess.run(send, check=True)
+        locks.take()
+        subprocess.run(send, check=True)
+        locks.set(0)
+        subprocess.run(send, check=True)
+        run.send_signal(signal.SIGINT)
+        out = run.stdout.read()
+    table = Table(json.loads(out)) if out else None
+    tap.ok(table and table.data["missed"], "looks that get no lock are given up, "
+           "and counted", ["%s" % (table and table.data["missed"])])
+    tap.ok(run.returncode == -signal.SIGINT and table and
+           table.total() == 30000 and
+           table.adds_up(), "and no count of theirs is lost", [out[:300]])
+
+
+def test_screen(tap, cpu):
+    """The live table on a terminal."""
+    def press(_process, master):
+        press.seen = read_until(master, b"busybody")
+        for key in b"sbbbrq":
+            os.write(master, bytes([key]))
+            time.sleep(0.2)
+
+    # for as long as the table takes to come up
+    with started(task(cpu, 1000, 1 << 30, 10000, "busybody").split()) as busy:
+        status, seen = on_terminal(80, "top", "-I", "300", "-e", EVENT,
+                                   after=press)
+        busy.kill()
+    tap.ok(b"[idle" in press.seen and b"busybody" in press.seen, "the table is on the screen",
+           [repr(press.seen[-300:])])
+    tap.ok(status == 0, "q ends it", ["status %d" % status])
+    tap.ok("\x1b[?1049l" in seen, "and the terminal is put right")
+
+
+def main():
+    tap = Tap()
+    need(tap, TASK)
+    with Machine(tap):
+        packages = cpu_packages()
+        cpu = packages[-1][0]
+        test_command_line(tap)
+        test_no_support(tap)
+        test_no_counter(tap)
+        for mode in ((), ("--each-cpu",)):
+            test_hotplug(tap, packages[-1], mode)
+            test_package_away(tap, packages[-1], mode)
+        test_ends(tap, cpu)
+        test_lock(tap, cpu)
+        test_screen(tap, cpu)
+        test_dead_box(tap, cpu)
+        tap.ok(wait_detached() == 0, "nothing stays attached")
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Where attribution's events and output come to their limits: a CPU whose events
+cannot be opened after it came online, a top that is stopped, few file descriptors,
+narrow terminals, odd names and readers that go away. Counts that do not fit 44
+bits at a time are the unit tests'.
+"""
+
+import csv
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from lib.python.command import on_terminal, read_until, started  # noqa: E402
+from lib.python.top import (EVENT, TASK, UNCORE, clear_cpus, cpu_packages,  # noqa: E402
+                            dead_box, measure, need, online_file, set_online, task, top)
+from lib.python.uncore import SIM, SLOWNESS, Machine, Tap, write  # noqa: E402
+
+# An online CPU is taken up within 50 ms by a program that has a CPU to itself.
+TAKEN_UP = "sleep %d" % (2 * SLOWNESS)
+
+
+def test_stopped(tap, cpu):
+    """top is stopped while tasks go on."""
+    script = "%s & kill -STOP $PPID; %s; kill -CONT $PPID; wait" % (
+        task(cpu, 1000, 500, 1000, "steady"),
+        task(-1, 1, 8, 100000, "beside"))
+    table = measure(script)
+    want = 500 * 1000 + 8
+    tap.ok(table.total() == want and table.adds_up(),
+           "a stopped top goes on with exact sums",
+           ["total %d of %d" % (table.total(), want)])
+
+
+def test_cpu_without_events(tap, packages, box, mode):
+    """
+    A CPU comes online while one of the boxes does not answer. What runs there
+    belongs to its own package, not to package 0.
+    """
+    cpu, pkg = packages[-1][1], len(packages) - 1
+    set_online(cpu, False)
+    # a stranger on the new CPU, and then traffic of package 0 at the same time
+    script = "echo '%s' > %sfault; echo 1 > %s; %s; " \
+        "%s & sleep 1; %s; wait" % (
+            dead_box(pkg, box), SIM, online_file(cpu), TAKEN_UP,
+            task(cpu, 1000, 200, 10000, "stranger"),
+            task(packages[0][0], 1000, 100, 500, "resident"))
+    status, tables, errors = top(
+        "--once", "-e", "hswep_%s/cas_count.wr,name=dead/,%s" % (box, EVENT),
+        *mode, "--", "bash", "-c", script)
+    if not tap.ok(status == 0 and len(tables) == 1, "a CPU whose events cannot "
+                  "be opened %s" % " ".join(mode), [errors]):
+        return
+    table = tables[0]
+    rows = [row for row in table.rows if row["command"] == "stranger"]
+    said = ["%s" % [row["counts"] for row in rows],
+            "total %s" % table.data["total"], errors]
+    lines = ["CPU %d came online: " % cpu]
+    if not mode:
+        # from 6.8 on it reads its package's event, which is open already
+        lines.append("hswep_%s of socket %d does not answer any more" %
+                     (box, pkg))
+    tap.ok(any(line in errors for line in lines), "a line says so", said)
+    # it starts where the shell is, and is somewhere else from then on
+    elsewhere = sum(table.count(row, 0) for row in rows)
+    own = sum(table.count(row, pkg) for row in rows)
+    tap.ok(own * 2 > table.total(pkg) > 0,
+           "its tasks have the traffic of its own package", said)
+    tap.ok(elsewhere * 20 < table.total(0),
+           "and none of package 0's", said)
+    tap.ok(table.total() == 100 * 1000 + 200 * 1000 and table.adds_up(),
+           "exactly in sum", said)
+
+
+def test_gone_cpu(tap, cpus, mode):
+    """
+    A CPU goes for long. The last that ran there is the kernel's own thread that
+    stopped it, which gets nothing of what others cause meanwhile.
+    """
+    stays, goes = cpus[0], cpus[1]
+    table = measure("echo 0 > %s; %s; echo 1 > %s" % (
+        online_file(goes), task(stays, 1000, 200, 5000, "resident"),
+        online_file(goes)), *mode)
+    stopper = table.named("migration/%d" % goes)
+    said = ["total %d, resident %d, migration/%d %d" % (
+        table.total(), table.named("resident"), goes, stopper)]
+    tap.ok(table.total() == 200 * 1000 and table.adds_up(),
+           "a CPU is away: the sum is exact %s" % " ".join(mode), said)
+    tap.ok(stopper * 20 < table.total(),
+           "and who stopped it has no part in it", said)
+
+
+def test_away_and_back(tap, cpus, mode):
+    """All CPUs of a package go and come back before top gets to look."""
+    there_and_back = "; ".join("echo %d > %s" % (online, online_file(cpu))
+                               for online in (0, 1) for cpu in cpus)
+    table = measure("kill -STOP $PPID; %s; kill -CONT $PPID; %s; %s" % (
+        there_and_back, TAKEN_UP, task(cpus[0], 1000, 100, 1000, "after")),
+                    *mode)
+    said = ["total %d, after %d" % (table.total(), table.named("after"))]
+    tap.ok(table.total() == 100 * 1000 and table.adds_up(),
+           "CPUs that are back at once are counted on again %s" %
+           " ".join(mode), said)
+
+
+def test_descriptors(tap):
+    """Many events and few descriptors: raised for us, not for the command."""
+    for name, args in (
+            ("top", ("top", "--once", "--each-cpu", "-e", "memory,llc")),
+            ("record --folded", ("record", "--folded", "-C", "0,1,2,3", "-e",
+                                 "cbox/clockticks,period=2000000000/"))):
+        run = subprocess.run(
+            ["bash", "-c", "ulimit -Sn 40; exec \"$@\"", "-", UNCORE, *args,
+             "--", "sh", "-c", "ulimit -Sn >&2"],
+            capture_output=True, text=True, check=False, timeout=300)
+        said = [run.stderr]
+        tap.ok(run.returncode == 0,
+               "%s opens more events than the soft limit" % name, said)
+        tap.ok("40" in run.stderr.splitlines(),
+               "and its command has the caller's limit", said)
+
+
+def test_terminals(tap):
+    """Any size of terminal, and names of any bytes."""
+    for columns, rows in ((1, 1), (1, 24), (20, 2), (500, 3)):
+        status, seen = on_terminal(columns, "top", "-I", "100",
+                                   "--interval-count", "3", "-e", EVENT,
+                                   rows=rows)
+        tap.ok(status == 0 and "\x1b[?1049l" in seen,
+               "a terminal of %d columns and %d lines" % (columns, rows),
+               ["status %d" % status, repr(seen[-200:])])
+    # one that talks to the terminal
+    script = "for n in 'a\\x1b[2Jb' '\\xe6\\xbc\\xa2'; do " \
+        "bash -c 'printf \"$0\" > /proc/$$/comm; for i in 1 2 3; do " \
+        "echo box=imc_0 event=4 umask=1 count=1000; done > " \
+        "/dev/xeon_uncore_sim' \"$n\"; done"
+    run = subprocess.run([UNCORE, "top", "--once", "-e", EVENT, "--", "bash",
+                          "-c", script], capture_output=True, check=False,
+                         timeout=300)
+    try:
+        text = run.stdout.decode("utf-8")
+    except UnicodeDecodeError:
+        text = ""
+    tap.ok(run.returncode == 0 and text and
+           not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text),
+           "names of any bytes give printable text", [repr(run.stdout[-400:])])
+    tap.ok("\u6f22" in text, "and a good one stays as it is", [text])
+
+
+def test_interrupted(tap):
+    """Ctrl-C ends it, and gives the terminal back as it was."""
+    def press(_process, master):
+        read_until(master, b"[total]")
+        os.write(master, b"\x03")
+
+    status, seen = on_terminal(80, "top", "-e", EVENT, after=press)
+    tap.ok(status == -signal.SIGINT and "\x1b[?1049l" in seen,
+           "Ctrl-C ends top as it ends others, and its screen",
+           ["status %d" % status, repr(seen[-200:])])
+    status, seen = on_terminal(80, "top", "-I", "100", "--interval-count", "2",
+                               "-e", EVENT, TERM="no-such-terminal")
+    tap.ok(status == 0 and seen.count("[total]") == 2,
+           "a terminal that nobody knows gets lines",
+           ["status %d" % status, repr(seen[-200:])])
+
+
+def test_filters(tap, cpus):
+    """Some tasks are told apart; what the rest causes is other."""
+    table = measure("%s & %s; wait" % (
+        task(cpus[0], 1000, 100, 1000, "wanted"),
+        task(cpus[-1], 1000, 50, 1000, "another")), "--comm", "wanted")
+    said = ["%s" % table.data]
+    tap.ok([row["command"] for row in table.rows] == ["wanted"] and
+           table.named("wanted") > 0 and table.other() > 0 and
+           table.total() == 150 * 1000 and table.adds_up(),
+           "top --comm: the rest is other, and the sum is exact", said)
+    table = measure("%s & wait" % task(cpus[0], 1000, 100, 1000, "wanted"),
+                    "--pid", "1")
+    tap.ok(not [row for row in table.rows if row["tgid"] != 1] and
+           table.total() == 100 * 1000 and table.adds_up(),
+           "top --pid: no other process", ["%s" % table.data])
+    table = measure(task(cpus[0], 1000, 100, 1000, "wanted"),
+                    "--cgroup", "/no/such")
+    tap.ok(not table.rows and table.adds_up(), "top --cgroup: no other cgroup",
+           ["%s" % table.data])
+
+
+def test_dead_at_start(tap, packages):
+    """A box that does not answer keeps nothing from being counted."""
+    pkg, cpu = len(packages) - 1, packages[-1][0]
+    write(SIM + "fault", dead_box(pkg, "imc_3"))
+    # the driver finds it, and takes it out of the cpumask
+    subprocess.run([UNCORE, "stat", "-e", "hswep_imc_3/cas_count.rd/", "-d",
+                    "0.1"], capture_output=True, check=False)
+    status, tables, errors = top(
+        "--once", "-e", "hswep_imc_3/cas_count.rd,name=dead/,%s" % EVENT, "--",
+        "bash", "-c", task(cpu, 1000, 100, 1000, "resident"))
+    tap.ok(status == 0 and len(tables) == 1 and
+           tables[0].total(pkg) == 100 * 1000 and tables[0].adds_up() and
+           errors.count("\n") == 1 and
+           "hswep_imc_3 of socket %d does not answer" % pkg in errors,
+           "a box that is dead at the start: said once, and others are counted",
+           [errors] + ["%s" % table.data["total"] for table in tables])
+    write(SIM + "fault", dead_box(pkg, "imc_3", False))
+
+
+def test_no_cgroups(tap):
+    """Without names of cgroups a line says why there is one row."""
+    run = subprocess.run(
+        ["unshare", "-m", "sh", "-c", "umount -a -t cgroup2; exec \"$@\"", "-",
+         UNCORE, "top", "--once", "--by", "cgroup", "-I", "200", "-e", EVENT],
+        capture_output=True, text=True, check=False, timeout=300)
+    tap.ok(run.returncode == 0 and "[total]" in run.stdout and
+           "no cgroup2 file system is mounted" in run.stderr,
+           "top --by cgroup without a cgroup2 mount has a note",
+           run.stderr.splitlines() + run.stdout.splitlines()[:5])
+
+
+def test_output(tap, cpu):
+    """The same table as CSV, in a file, and on a full disk."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "top.csv")
+        run = subprocess.run(
+            [UNCORE, "top", "--once", "--csv", "-o", path, "-e", EVENT, "--",
+             "bash", "-c", task(cpu, 1000, 50, 1000, "steady")],
+            capture_output=True, text=True, check=False, timeout=300)
+        with open(path, encoding="utf-8") as file:
+            lines = list(csv.DictReader(file))
+    of = {kind: sum(int(line["raw"]) for line in lines if line["row"] == kind)
+          for kind in ("total", "idle", "other", "task")}
+    tap.ok(run.returncode == 0 and not run.stdout and
+           of["total"] == 50 * 1000 and
+           of["total"] == of["idle"] + of["other"] + of["task"],
+           "--csv -o: lines of values, which add up", [repr(of), run.stderr])
+    for args in (("--csv",), ("--json",), ()):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            run = subprocess.run(
+                [UNCORE, "top", "--once", "-I", "100", "-e", EVENT, *args],
+                stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+                timeout=300)
+        tap.ok(run.returncode == 1 and "No space left" in run.stderr and
+               len(run.stderr.splitlines()) == 1,
+               "a full disk is one line, and a status %s" % " ".join(args),
+               ["status %d" % run.returncode, run.stderr])
+
+
+def test_reader_gone(tap):
+    """The reader of a pipe goes away."""
+    for args in (("--json",), ()):
+        with started([UNCORE, "top", "-I", "100", "-e", EVENT, *args],
+                     stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+            run.stdout.readline()
+            run.stdout.close()
+            errors = run.stderr.read()
+            status = run.wait(120)
+        tap.ok(status in (0, 1) and not errors,
+               "who reads no more ends it quietly %s" % " ".join(args),
+               ["status %d: %s" % (status, errors)])
+
+
+def main():
+    tap = Tap()
+    need(tap, TASK)
+    with Machine(tap):
+        packages = cpu_packages()
+        clear_cpus(packages[0][0])
+        cpu = packages[-1][0]
+        test_stopped(tap, cpu)
+        test_descriptors(tap)
+        for box, mode in (("imc_1", ()), ("imc_2", ("--each-cpu",))):
+            test_cpu_without_events(tap, packages, box, mode)
+            test_gone_cpu(tap, packages[-1], mode)
+            test_away_and_back(tap, packages[-1], mode)
+        test_terminals(tap)
+        test_interrupted(tap)
+        test_no_cgroups(tap)
+        test_output(tap, cpu)
+        test_reader_gone(tap)
+        test_filters(tap, packages[-1])
+        test_dead_at_start(tap, packages)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Conservation: stat, its metrics, top and record --folded count the same traffic at
+the same time, one inside the other, and each says exactly what was sent.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from lib.python.top import UNCORE, Table, cpu_packages, need  # noqa: E402
+from lib.python.traffic import Event  # noqa: E402
+from lib.python.uncore import SIM, Machine, Tap, read  # noqa: E402
+
+PERIOD = 1000       # counts to a sample
+PACKETS = 40        # each of one period, so that each is one overflow
+LINE = 64           # bytes
+EVENT = "imc_0/cas_count.rd/"
+SENDER = """import sys, time
+open("/proc/self/comm", "w").write("sender")
+time.sleep(0.2)
+for line in open(sys.argv[1]):
+    with open("%straffic", "w") as file:
+        file.write(line)
+    time.sleep(0.02)
+time.sleep(0.2)
+""" % SIM
+
+
+def first_cpu(package):
+    """The CPU at which tools open a package's events."""
+    return int(read("/sys/bus/event_source/devices/hswep_imc_0/cpumask")
+               .split(",")[package])
+
+
+def nest(folder, commands, innermost):
+    """Each command runs the next one, and leaves its output in a file."""
+    words = innermost
+    for name, command in reversed(list(commands.items())):
+        words = ["sh", "-c", "exec \"$@\" > %s" % os.path.join(folder, name),
+                 "-", UNCORE, *command, "--", *words]
+    return words
+
+
+def outputs(folder, commands):
+    found = {}
+    for name in commands:
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            found[name] = file.read()
+    return found
+
+
+def run_all(tap, folder, package, resolution):
+    """What each of them said of the same traffic; None when one failed."""
+    traffic = os.path.join(folder, "traffic")
+    with open(traffic, "w", encoding="ascii") as file:
+        file.writelines([Event("imc", "cas_count.rd").line(
+            package, "imc_0", PERIOD)] * PACKETS)
+    commands = {
+        "stat": ("stat", "--json", "--per-box", "-e", EVENT, "-M",
+                 "mem_bw_reads"),
+        "top": ("top", "--once", "--json", "--resolution", str(resolution),
+                "-e", EVENT),
+        "folded": ("record", "--folded", "-c", str(PERIOD), "-C",
+                   str(first_cpu(package)), "-e", EVENT),
+    }
+    run = subprocess.run(
+        nest(folder, commands, ["taskset", "-c", str(first_cpu(package)),
+                                "python3", "-c", SENDER, traffic]),
+        capture_output=True, text=True, check=False, timeout=600)
+    if not tap.ok(run.returncode == 0, "stat, metrics, top and record at a time",
+                  ["status %d" % run.returncode, *run.stderr.splitlines()]):
+        return None
+    return outputs(folder, commands)
+
+
+def test_conservation(tap, folder, package, resolution):
+    said = run_all(tap, folder, package, resolution)
+    if said is None:
+        return
+    want = PERIOD * PACKETS
+    words = "of package %d, resolution %d us" % (package, resolution)
+    stat = sum(row["raw"] for row in json.loads(said["stat"])["events"]
+               if "imc_0" in row["event"] and row.get("raw"))
+    tap.ok(stat == want, "stat has what was sent, %s" % words,
+           ["%d of %d" % (stat, want)])
+    # A moment in which the package stood still, or others had its counters, is
+    # made up for by the time that it lasted; each box's is taken out again here.
+    values = [row["value"] * row["running"] / LINE / want
+              for row in json.loads(said["stat"])["metrics"]
+              if row["metric"] == "mem_bw_reads" and row["value"]]
+    tap.ok(len(values) == 1 and abs(values[0] - 1) < 1e-5,
+           "its metric, too, %s" % words, ["%s" % values, said["stat"][:900]])
+    data = json.loads(said["top"])
+    table = Table(data, data["columns"][0]["event"])
+    tap.ok(table.total() == want and table.total(package) == want and
+           table.adds_up(), "and top, whose rows add up to it, %s" % words,
+           ["total %s, idle %d, other %d" % (data["total"], table.idle(),
+                                             table.other())])
+    folded = sum(int(count) for count in
+                 re.findall(r" (\d+)$", said["folded"], re.M))
+    tap.ok(folded == want, "and record --folded, %s" % words,
+           ["%d of %d" % (folded, want), *said["folded"].splitlines()[:5]])
+
+
+def main():
+    tap = Tap()
+    need(tap)
+    with Machine(tap), tempfile.TemporaryDirectory() as folder:
+        for package in range(len(cpu_packages())):
+            for resolution in (0, 100):
+                test_conservation(tap, folder, package, resolution)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What counting costs, under the kernel's own driver and under this one, on the
+ * same simulated hardware: register accesses by kind, and time. It reports and
+ * judges nothing; what must hold is in cost.c.
+ */
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/c/boxes.h"
+#include "lib/c/generation.h"
+#include "lib/c/machine.h"
+#include "lib/c/perf.h"
+#include "lib/c/rival.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+#include "lib/c/tap.h"
+
+extern char **environ;
+
+enum { EVENTS = 4, BATCHES = 21, READS = 50, RUNS = 3 };
+enum { MAX_BOXES = 64, MAX_ROWS = 64 };
+/* Intervals of the two perf stat runs whose difference is taken. */
+enum { FEW = 2, MANY = 12 };
+/* Until a box may stand still for a group again. */
+enum { BUDGET_MS = 600 };
+
+enum kind { MSR_READ, MSR_WRITE, PCI_READ, PCI_WRITE, KINDS };
+static const char *const kind_stats[KINDS] = {
+	"msr_read", "msr_write", "pci_read", "pci_write",
+};
+static const char *const kind_names[KINDS] = {
+	"MSR reads", "MSR writes", "PCI reads", "PCI writes",
+};
+
+/* A line of the table; lines of zeros are left out. */
+static struct row {
+	char scenario[64];
+	const char *what;
+	double value[DRIVERS];
+	int digits;
+} rows[MAX_ROWS];
+static unsigned int n_rows;
+
+static void put(enum driver driver, const char *scenario, const char *what,
+		double value, int digits)
+{
+	struct row *r = rows;
+
+	while (r < rows + n_rows && (strcmp(r->scenario, scenario) ||
+				     strcmp(r->what, what)))
+		r++;
+	if (r == rows + n_rows) {
+		if (++n_rows == MAX_ROWS)
+			tap_bail("the table is full");
+		snprintf(r->scenario, sizeof(r->scenario), "%s", scenario);
+		r->what = what;
+		r->digits = digits;
+	}
+	r->value[driver] = value;
+}
+
+static void print_table(void)
+{
+	const char *last = "";
+
+	printf("\n%-34s %-12s %12s %12s %7s\n", "", "",
+	       driver_names[IN_TREE], driver_names[OURS], "ratio");
+	for (struct row *r = rows; r < rows + n_rows; r++) {
+		double theirs = r->value[IN_TREE], ours = r->value[OURS];
+
+		if (!theirs && !ours)
+			continue;
+		printf("%-34s %-12s %12.*f %12.*f",
+		       strcmp(last, r->scenario) ? r->scenario : "", r->what, r->digits, theirs, r->digits, ours);
+		if (theirs)
+			printf(" %7.2f", ours / theirs);
+		putchar('\n');
+		last = r->scenario;
+	}
+}
+
+static void note_accesses(double n[KINDS])
+{
+	for (int k = 0; k < KINDS; k++)
+		n[k] = sim_stat(kind_stats[k]);
+}
+
+static void put_accesses(enum driver driver, const char *scenario,
+			 const double n[KINDS])
+{
+	double all = 0;
+
+	for (int k = 0; k < KINDS; k++) {
+		put(driver, scenario, kind_names[k], n[k], 0);
+		all += n[k];
+	}
+	put(driver, scenario, "all", all, 0);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median(double *values, int n)
+{
+	qsort(values, n, sizeof(*values), by_value);
+	return values[n / 2];
+}
+
+/* A read()'s microseconds: the median batch, as others may use the machine. */
+static double time_reads(const struct event_group *group)
+{
+	uint64_t values[EVENTS];
+	double us[BATCHES];
+
+	for (int b = 0; b < BATCHES; b++) {
+		uint64_t began = now_ns();
+
+		for (int i = 0; i < READS; i++)
+			group_read(group, values, NULL);
+		us[b] = (now_ns() - began) / READS / 1000;
+	}
+	return median(us, BATCHES);
+}
+
+/* Start, read and stop of a group, as perf stat does it. */
+static void bench_group(enum driver driver, const char *box)
+{
+	static const char *const phases[] = { "start", "read", "stop" };
+	const char *pmu = driver_pmu(driver, box);
+	struct perf_event_attr attrs[EVENTS];
+	struct event_group group;
+	uint64_t values[EVENTS];
+	double n[KINDS];
+	char scenario[64], event[32];
+
+	for (int i = 0; i < EVENTS; i++) {
+		snprintf(event, sizeof(event), "config=%#x", i << 24);
+		pmu_attr(&attrs[i], pmu, event);
+	}
+	attrs[0].disabled = 1;
+	if (group_open_attr(&group, attrs, pmu_cpu(pmu, 0), EVENTS))
+		tap_bail("a group on %s does not open", pmu);
+	for (int phase = 0; phase < 3; phase++) {
+		snprintf(scenario, sizeof(scenario), "%s, 4-event group: %s",
+			 box, phases[phase]);
+		/* the reads have used up the time for which a box may stand still */
+		if (phase == 2)
+			sleep_ms(BUDGET_MS);
+		sim_stats_clear();
+		if (phase == 1)
+			group_read(&group, values, NULL);
+		else
+			ioctl(group.fd[0], phase ? PERF_EVENT_IOC_DISABLE :
+						   PERF_EVENT_IOC_ENABLE, 0);
+		note_accesses(n);
+		put_accesses(driver, scenario, n);
+		if (phase == 1)
+			put(driver, scenario, "us a read()",
+			    time_reads(&group), 1);
+	}
+	group_close(&group);
+}
+
+/*
+ * The boxes that both drivers have, and how many events fit on each: the
+ * in-tree one's, which has no more CBos than a package has cores.
+ */
+static struct bench_box {
+	char name[24];
+	int counters;
+} boxes[MAX_BOXES];
+static unsigned int n_boxes;
+
+static void find_boxes(void)
+{
+	static const int most[BOX_KINDS] = { 1, 18, 4, 2, 8, 1, 1, 3, 1, 3 };
+
+	n_boxes = 0;
+	for (int k = 0; k < BOX_KINDS; k++)
+		for (int i = 0; i < most[k]; i++) {
+			struct bench_box *b = &boxes[n_boxes];
+
+			snprintf(b->name, sizeof(b->name),
+				 most[k] > 1 ? "%s_%d" : "%s", box_kinds[k], i);
+			b->counters = !strcmp(box_kinds[k], "ubox") ? 2 :
+				      !strcmp(box_kinds[k], "r3qpi") ? 3 : 4;
+			n_boxes += pmu_type(driver_pmu(IN_TREE, b->name)) >= 0;
+		}
+}
+
+/* Runs perf with its output thrown away; seconds, or a negative number. */
+static double run_perf(char *const argv[])
+{
+	posix_spawn_file_actions_t actions;
+	uint64_t began = now_ns();
+	int status;
+	pid_t pid;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+	status = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (status || waitpid(pid, &status, 0) != pid || status)
+		return -1;
+	return (now_ns() - began) / 1e9;
+}
+
+static void bench_interval(enum driver driver, bool grouped)
+{
+	static char events[16384];
+	char count[16], *argv[] = { "perf", "stat", "-a", "-x,", "-I", "100",
+				    "--interval-count", count, "-e", events,
+				    NULL };
+	double few[KINDS], many[KINDS];
+	size_t at = 0;
+
+	for (struct bench_box *b = boxes; b < boxes + n_boxes; b++) {
+		at += snprintf(events + at, sizeof(events) - at, "%s%s",
+			       at ? "," : "", grouped ? "{" : "");
+		for (int i = 0; i < b->counters; i++)
+			at += snprintf(events + at, sizeof(events) - at,
+				       "%s%s/config=%#x/", i ? "," : "",
+				       driver_pmu(driver, b->name), i << 24);
+		at += snprintf(events + at, sizeof(events) - at, "%s",
+			       grouped ? "}" : "");
+	}
+	for (int run = 0; run < 2; run++) {
+		snprintf(count, sizeof(count), "%d", run ? MANY : FEW);
+		sim_stats_clear();
+		if (run_perf(argv) < 0)
+			tap_bail("perf stat -I 100 failed under %s",
+				 driver_names[driver]);
+		note_accesses(run ? many : few);
+	}
+	for (int k = 0; k < KINDS; k++)
+		many[k] = (many[k] - few[k]) / (MANY - FEW);
+	put_accesses(driver, grouped ? "perf stat -I 100, groups: interval" :
+				       "perf stat -I 100: interval", many);
+}
+
+/*
+ * A named event: perf looks it up among all that the PMUs have. $PERF names
+ * another perf than the one in $PATH.
+ */
+static double time_named(enum driver driver)
+{
+	char *perf = getenv("PERF") ?: "perf", event[64];
+	char *argv[] = { perf, "stat", "-e", event, "true", NULL };
+	double seconds[RUNS];
+
+	snprintf(event, sizeof(event), "%s/%s/", driver_pmu(driver, "imc_0"),
+		 driver == OURS ? "cas_count.rd" : "cas_count_read");
+	for (int i = 0; i < RUNS; i++) {
+		seconds[i] = run_perf(argv);
+		if (seconds[i] < 0) {
+			printf("# %s does not count\n", event);
+			return 0;
+		}
+	}
+	return median(seconds, RUNS);
+}
+
+static void bench_named(enum driver driver)
+{
+	static const struct {
+		const char *params, *scenario;
+	} listings[] = {
+		{ "events=common", "perf -e imc_0/<named>/, default" },
+		{ "events=all", "perf -e imc_0/<named>/, events=all" },
+	};
+
+	for (int i = 0; i < 2; i++) {
+		if (driver == OURS) {
+			driver_none();
+			if (driver_load(listings[i].params))
+				tap_bail("%s: does not load", listings[i].params);
+		}
+		put(driver, listings[i].scenario, "ms, median",
+		    time_named(driver) * 1000, 0);
+	}
+}
+
+/*
+ * What loading costs on this machine. All registers are cleared; and who gets
+ * interrupts is found out, for which an MSR is polled: how often says little.
+ */
+static void bench_load(void)
+{
+	double n[KINDS], all = 0;
+	unsigned int boxes = 0;
+
+	machine_setup_sim("clock=real");
+	sim_stats_clear();
+	if (driver_load(""))
+		tap_bail("it does not load");
+	note_accesses(n);
+	for (int pkg = 0; pkg < packages(); pkg++)
+		boxes += boxes_there(pkg);
+	printf("%-10s %3u boxes", generation()->name, boxes);
+	for (int k = 0; k < KINDS; k++) {
+		printf(" %6.0f %s", n[k], kind_names[k]);
+		all += k == MSR_READ ? 0 : n[k];
+	}
+	printf(" %5.1f a box but for the MSR reads\n", all / boxes);
+}
+
+int main(int argc, char *argv[])
+{
+	enum driver first = rival_exists() ? IN_TREE : OURS;
+	bool named_only = argc > 1 && !strcmp(argv[1], "named");
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc > 1 && !strcmp(argv[1], "load")) {
+		bench_load();
+		return 0;
+	}
+	if (first == OURS)
+		puts("# there is no intel_uncore module for this kernel");
+	for (enum driver driver = first; driver < DRIVERS; driver++) {
+		printf("# measuring under %s ...\n", driver_names[driver]);
+		driver_setup(driver, "clock=real");
+		if (driver == IN_TREE)
+			find_boxes();
+		bench_named(driver);
+		if (named_only)
+			continue;
+		bench_group(driver, "cbox_0");
+		bench_group(driver, "imc_0");
+		if (n_boxes) {
+			bench_interval(driver, false);
+			bench_interval(driver, true);
+		}
+	}
+	print_table();
+	printf("\n%u boxes both drivers have, in two packages; times are of simulated hardware in a VM.\n",
+	       n_boxes);
+	return 0;
+}

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+What attribution costs: time and register accesses for each context switch, with
+no event, 1, 4 and 16, reading at each switch and once in 100 us, how many
+switches the machine makes, how long perf bench sched messaging takes, and what a
+switch costs while 1, 4 and 8 CPUs of a package switch. It
+reports and judges nothing but one thing, whose failure is an error: that a switch
+costs one access an event at most, that reading seldom costs no more than reading
+always, and that nothing is read when nothing is watched.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from lib.python.top import UNCORE, cpu_packages, hold_tracepoint  # noqa: E402
+from lib.python.uncore import SIM, Machine, Tap, read  # noqa: E402
+
+SECONDS = 4
+RESOLUTIONS = (0, 100)      # microseconds between reads; 0: at each switch
+# Two tasks that pass a byte back and forth on one CPU: two switches a round.
+PING = """
+import os, sys, time
+os.sched_setaffinity(0, {%d})
+a, b = os.pipe(), os.pipe()
+if os.fork() == 0:
+    os.close(a[1])
+    while os.read(a[0], 1):
+        os.write(b[1], b'x')
+    os._exit(0)
+os.close(a[0])
+n, start = 0, time.monotonic()
+while time.monotonic() < start + %d:
+    os.write(a[1], b'x')
+    os.read(b[0], 1)
+    n += 2
+print(n / (time.monotonic() - start))
+"""
+
+
+def accesses():
+    """Register accesses so far."""
+    stats = dict(line.split() for line in
+                 read(SIM + "stats").splitlines())
+    return sum(int(stats[kind]) for kind in ("msr_read", "msr_write",
+                                             "pci_read", "pci_write"))
+
+
+def switches():
+    """Context switches of the machine so far."""
+    return int(re.search(r"^ctxt (\d+)", read("/proc/stat"), re.M).group(1))
+
+
+def looks():
+    """How often our program ran, and for how long (needs bpf_stats)."""
+    shown = subprocess.run(["bpftool", "prog", "show", "name", "on_switch"],
+                           capture_output=True, text=True, check=False).stdout
+    match = re.search(r"run_time_ns (\d+) run_cnt (\d+)", shown)
+    return (int(match.group(1)), int(match.group(2))) if match else (0, 0)
+
+
+def events(count):
+    """As many counters of a package, on four boxes at most each four."""
+    return ",".join("hswep_cbox_%d/event=0,thresh=%d,name=e%d/" % (
+        i // 4, i % 4, i) for i in range(count))
+
+
+def watch(count, resolution):
+    """uncore top in the background, or None for no events."""
+    if not count:
+        return None
+    top = subprocess.Popen(
+        [UNCORE, "top", "--json", "-I", "3600000", "--resolution",
+         str(resolution), "-e", events(count)], stdout=subprocess.DEVNULL)
+    while not looks()[1] and top.poll() is None:
+        time.sleep(0.2)
+    time.sleep(1)
+    return top
+
+
+def end(top):
+    if top:
+        top.send_signal(signal.SIGINT)
+        top.wait()
+
+
+def measure(cpus, count, resolution):
+    """Switches a second, of all CPUs together; ns and accesses for each look of
+    the program."""
+    top = watch(count, resolution)
+    before = accesses(), looks(), switches()
+    pairs = [subprocess.Popen([sys.executable, "-c", PING % (cpu, SECONDS)],
+                              stdout=subprocess.PIPE, text=True) for cpu in cpus]
+    rate = sum(float(pair.communicate()[0]) for pair in pairs)
+    after = accesses(), looks(), switches()
+    end(top)
+    ran = after[1][1] - before[1][1] if count else after[2] - before[2]
+    return (rate, (after[1][0] - before[1][0]) / max(ran, 1),
+            (after[0] - before[0]) / max(ran, 1))
+
+
+def messaging(count, resolution):
+    """Seconds of perf's benchmark of a busy scheduler."""
+    top = watch(count, resolution)
+    run = subprocess.run(["perf", "bench", "-f", "simple", "sched", "messaging",
+                          "-g", "4", "-l", "100"], capture_output=True,
+                         text=True, check=False)
+    end(top)
+    return float(run.stdout.split()[0]) if run.returncode == 0 else None
+
+
+def bench_switches(tap, cpu):
+    print("# %-10s %-12s %14s %16s %18s" % (
+        "counters", "read", "switches/s", "ns a switch", "accesses a switch"))
+    for count in (0, 1, 4, 16):
+        costs = []
+        for resolution in RESOLUTIONS if count else (0,):
+            rate, ns, cost = measure([cpu], count, resolution)
+            print("# %-10s %-12s %14.0f %16.0f %18.2f" % (
+                count or "none", words(resolution) if count else "", rate, ns,
+                cost), flush=True)
+            costs.append(cost)
+        tap.ok(costs[0] <= count * 1.02 + 0.01 and (costs[0] > 0 or not count),
+               "%d counters: one access each at most" % count,
+               ["%.3f" % costs[0]])
+        if count:
+            tap.ok(0 < costs[1] <= costs[0],
+                   "%d counters: no more when they are read seldom" % count,
+                   ["%.3f, %.3f" % tuple(costs)])
+
+
+def bench_parallel(cpus):
+    print("# %-10s %-12s %14s %16s" % ("CPUs", "read", "switches/s",
+                                       "ns a switch"))
+    for n in (1, 4, 8):
+        if n > len(cpus):
+            print("# %-10d this package has %d CPUs" % (n, len(cpus)))
+            continue
+        for resolution in RESOLUTIONS:
+            rate, ns, _ = measure(cpus[:n], 4, resolution)
+            print("# %-10d %-12s %14.0f %16.0f" % (n, words(resolution), rate,
+                                                   ns), flush=True)
+
+
+def bench_messaging(tap):
+    print("# %-10s %-12s %14s" % ("counters", "read", "s, messaging"))
+    for count in (0, 1, 4, 16):
+        for resolution in RESOLUTIONS if count else (0,):
+            seconds = messaging(count, resolution)
+            if seconds is None:
+                tap.say("perf bench sched messaging does not run here")
+                return
+            print("# %-10s %-12s %14.2f" % (
+                count or "none", words(resolution) if count else "", seconds),
+                  flush=True)
+
+
+def words(resolution):
+    return "in %d us" % resolution if resolution else "each switch"
+
+
+def main():
+    tap = Tap()
+    if not os.access(UNCORE, os.X_OK):
+        tap.skip_all("uncore is not built")
+    hold_tracepoint()
+    with Machine(tap):
+        subprocess.run(["sysctl", "-q", "kernel.bpf_stats_enabled=1"],
+                       check=True)
+        cpus = cpu_packages()[-1]
+        if "--parallel" in sys.argv:
+            bench_parallel(cpus)
+        else:
+            bench_switches(tap, cpus[0])
+            bench_messaging(tap)
+        print("# of simulated hardware in a VM; the program's own part has its "
+              "register accesses in it")
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

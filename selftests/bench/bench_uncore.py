@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+What an interval of "uncore stat -I 100" costs beside one of "perf stat -I 100":
+the same events on every box of two sockets with 18 CBos each, a line for each
+box and socket. CPU time is the process's own as the scheduler has it, system
+calls are counted by perf at the raw_syscalls tracepoint. Then what a scrape of
+"uncore serve" takes beside an interval of "uncore stat" of the same events. It
+reports and judges nothing.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from lib.python import perfdata  # noqa: E402
+from lib.python.exposition import Daemon, value  # noqa: E402
+from lib.python.traffic import UNCORE  # noqa: E402
+from lib.python.uncore import BUILD, DEVICES, read  # noqa: E402
+
+SECONDS = 4         # of measuring
+PATIENCE = 120      # until the first lines
+FEW, MANY = 2, 12   # intervals of two runs whose system calls are compared
+SCRAPES, APART = 100, 1.1   # and the seconds between them: each reads anew
+EVERY = 15          # seconds, as Prometheus scrapes by default
+COUNTERS = {"ubox": 2, "r3qpi": 3}      # others have 4
+
+
+def load():
+    for module in ("xeon_uncore", "xeon_uncore_sim", "intel_uncore"):
+        if os.path.exists("/sys/module/" + module):
+            subprocess.run(["rmmod", module], check=True)
+    for module, parameters in (("sim/xeon_uncore_sim", ["clock=real",
+                                                        "packages=2",
+                                                        "cboxes=18"]),
+                               ("xeon_uncore", [])):
+        subprocess.run(["insmod", os.path.join(BUILD, "kmod", module + ".ko"),
+                        *parameters], check=True)
+
+
+def events():
+    """For each box as many events as it has counters."""
+    for pmu in sorted(os.listdir(DEVICES)):
+        kind = re.fullmatch(r"hswep_([a-z0-9]+?)(_\d+)?", pmu)
+        if kind:
+            yield ["%s/event=0x0,thresh=%d/" % (pmu, i)
+                   for i in range(COUNTERS.get(kind.group(1), 4))]
+
+
+def cpu_ms(pid):
+    """Time on a CPU, user and system, of the main thread."""
+    return int(read("/proc/%d/schedstat" % pid).split()[0]) / 1e6
+
+
+def syscalls(command, folder):
+    """A long run's less a short one's, by their number of intervals."""
+    path = os.path.join(folder, "syscalls")
+    counts = []
+    for number in FEW, MANY:
+        subprocess.run(
+            ["perf", "stat", "-x,", "-e", "raw_syscalls:sys_enter", "-o", path,
+             "--", *command[:-2], "--interval-count", str(number),
+             *command[-2:]],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        counts.append(int(re.search(r"^(\d+),", read(path), re.M).group(1)))
+    return (counts[1] - counts[0]) / (MANY - FEW)
+
+
+def intervals(path):
+    """How many intervals have been printed: the times in the first column."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return len({line.split(",")[0] for line in file
+                    if re.match(r" *\d+\.\d+,", line)})
+
+
+def cpu_of_interval(command, folder):
+    path = os.path.join(folder, "output")
+    with open(path, "wb") as output, subprocess.Popen(
+            command, stdout=output, stderr=subprocess.STDOUT) as process:
+        deadline = time.monotonic() + PATIENCE
+        while intervals(path) < 3 and process.poll() is None and \
+                time.monotonic() < deadline:
+            time.sleep(0.2)
+        before, cpu = intervals(path), cpu_ms(process.pid)
+        time.sleep(SECONDS)
+        cpu = cpu_ms(process.pid) - cpu
+        after = intervals(path)
+        process.send_signal(signal.SIGINT)
+        process.wait()
+    if before == after:
+        raise SystemExit("%s printed nothing: %s" % (command[0], read(path)))
+    return cpu / (after - before)
+
+
+def measure(command, folder):
+    return cpu_of_interval(command, folder), syscalls(command, folder)
+
+
+def bench_serve(folder):
+    """Scrapes that each read all counters, by the clock and by the CPU."""
+    times = []
+    with Daemon("serve") as daemon:
+        topology = json.loads(daemon.request("/api/topology")[2])
+        reads = value(daemon.scrape(), "uncore_reads_total")
+        cpu = cpu_ms(daemon.process.pid)
+        for _ in range(SCRAPES):
+            time.sleep(APART)
+            start = time.monotonic()
+            daemon.request()
+            times.append((time.monotonic() - start) * 1e3)
+        cpu = (cpu_ms(daemon.process.pid) - cpu) / SCRAPES
+        size = len(daemon.request()[2])
+        samples = daemon.scrape()
+        reads = value(samples, "uncore_reads_total") - reads
+        daemon.end()
+    events = list(dict.fromkeys(one["event"] for one in topology["counters"]))
+    stat = cpu_of_interval(
+        [UNCORE, "stat", "-I", "1000", "--csv", "--per-box", "-e",
+         ",".join(events)], folder)
+    times.sort()
+    most = times[SCRAPES * 99 // 100 - 1]
+    print("\nuncore serve: %d series of %d counters, %d kB; %d scrapes, of which "
+          "%d read them:" % (len(samples), len(topology["counters"]),
+                             size // 1000, SCRAPES, min(reads, SCRAPES)))
+    print("%-24s %14s %14s" % ("", "ms", "of uncore stat"))
+    for name, took in (("uncore stat, CPU", stat), ("a scrape, CPU", cpu),
+                       ("median scrape", times[SCRAPES // 2]),
+                       ("99 % of scrapes", most)):
+        print("%-24s %14.1f %13.0f%%" % (name, took, 100 * took / stat))
+    print("a scrape each %d s: %.3f %% of a CPU" % (
+        EVERY, 100 * cpu / 1e3 / EVERY), flush=True)
+
+
+def samples_file(path, samples, mappings):
+    """A process that maps much, and samples all over that."""
+    size = 0x1000
+    records = [perfdata.comm(1, "busy")]
+    records += [perfdata.mapping(1, size * i, size, "//anon")
+                for i in range(1, mappings + 1)]
+    records += [perfdata.sample(7, size * (1 + i * 7919 % mappings), 1, i, 1)
+                for i in range(samples)]
+    kind = perfdata.BASE | perfdata.PERIOD
+    with open(path, "wb") as file:
+        file.write(perfdata.perf_data([(7, kind, 1, "one")],
+                                      b"".join(records)))
+
+
+def report_seconds(command):
+    """Of CPU time."""
+    before = os.times()
+    subprocess.run(command, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, check=True)
+    after = os.times()
+    return after.children_user - before.children_user + \
+        after.children_system - before.children_system
+
+
+def bench_report(folder):
+    """Four times as many samples and mappings take four times as long, not
+    sixteen times."""
+    path = os.path.join(folder, "samples")
+    print("\nuncore report, of samples in mappings of one process:")
+    print("%-24s %14s %14s" % ("samples, mappings", "uncore, s", "perf, s"))
+    for samples, mappings in ((25000, 10000), (100000, 40000)):
+        samples_file(path, samples, mappings)
+        print("%-24s %14.2f %14.2f" % (
+            "%d, %d" % (samples, mappings),
+            report_seconds([UNCORE, "report", "-i", path]),
+            report_seconds(["perf", "report", "--stdio", "-i", path])),
+            flush=True)
+
+
+def main():
+    load()
+    single = [event for box in events() for event in box]
+    groups = ["{%s}" % ",".join(box) for box in events()]
+    perf = ["perf", "stat", "-a", "-I", "100", "-x,", "--per-socket", "-e"]
+    uncore = [UNCORE, "stat", "-I", "100", "--csv", "--per-box", "-e"]
+    rows = (("perf stat", perf + [",".join(single)]),
+            ("perf stat, in groups", perf + [",".join(groups)]),
+            ("uncore stat", uncore + [",".join(single)]))
+    print("\n%d events of %d boxes on two sockets, an interval of 100 ms:" %
+          (len(single), len(groups)))
+    print("%-24s %14s %14s" % ("", "ms of CPU", "system calls"))
+    first = None
+    with tempfile.TemporaryDirectory() as folder:
+        for name, command in rows:
+            values = measure(command, folder)
+            first = first or values
+            print("%-24s %8.1f %4.0f%% %8.0f %4.0f%%" % (
+                name, values[0], 100 * values[0] / first[0],
+                values[1], 100 * values[1] / first[1]), flush=True)
+        bench_serve(folder)
+        bench_report(folder)
+
+
+if __name__ == "__main__":
+    main()

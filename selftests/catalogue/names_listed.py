@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Does sysfs list the catalogue? For every PMU: the files of events/ are the
+names of events/hswep/*.json, none missing and none extra, with encoding, unit
+and scale as the JSON says; and the files of format/ are the catalogue's fields.
+With events=all these are all names, by default the common ones, with events=none
+there are none; libuncore has them all each time.
+The JSON is read here anew, not by the generator.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from lib.python.top import UNCORE  # noqa: E402
+from lib.python.uncore import (BUILD, DEVICES, SIM, Machine, Tap, boxes,  # noqa: E402
+                               catalogue, pmus, read)
+
+DRIVER = os.path.join(BUILD, "kmod", "xeon_uncore.ko")
+
+
+def listing(folder):
+    return {name: read(os.path.join(folder, name))
+            for name in os.listdir(folder)}
+
+
+def terms(text):
+    """{"event": 0x102, "filter_state": "?"} of a perf event string."""
+    result = {}
+    for term in text.split(","):
+        name, _, value = term.partition("=")
+        if name in result:
+            raise ValueError("%s is given twice" % name)
+        result[name] = value if value == "?" else int(value or "1", 0)
+    return result
+
+
+def encoding(event):
+    result = {"event": int(event["EventCode"], 16) |
+                       int(event.get("ExtSel", "0")) << 8}
+    if int(event.get("UMask", "0"), 16):
+        result["umask"] = int(event["UMask"], 16)
+    if "Filter" in event:
+        result.update(terms(event["Filter"]))
+    return result
+
+
+def scale_unit(text):
+    return re.fullmatch(r"([0-9.]+(?:e[+-]?[0-9]+)?)(\D.*)", text).groups()
+
+
+def wrong_events(events, files):
+    """What is wrong with a PMU's events folder."""
+    files = dict(files)
+    for event in events:
+        name = event["EventName"]
+        text = files.pop(name, None)
+        if text is None:
+            yield "%s is missing" % name
+        elif terms(text) != encoding(event):
+            yield "%s is %s, want %s" % (name, text, encoding(event))
+        if "ScaleUnit" not in event:
+            continue
+        scale, unit = scale_unit(event["ScaleUnit"])
+        if float(files.pop(name + ".scale", "nan")) != float(scale):
+            yield "%s.scale is not %s" % (name, scale)
+        if files.pop(name + ".unit", None) != unit:
+            yield "%s.unit is not %s" % (name, unit)
+    for name in sorted(files):
+        yield "%s is not in the catalogue" % name
+
+
+def wrong_fields(fields, files):
+    fields = dict(fields, local="config:63")    # the driver's own, of no register
+    for name in sorted(fields.keys() | files.keys()):
+        if fields.get(name) != files.get(name):
+            yield "%s is %s, want %s" % (name, files.get(name),
+                                         fields.get(name))
+
+
+def test_listing(tap, mode, params):
+    """The names of every PMU, with these parameters of the driver."""
+    with Machine(tap, params=params):
+        for kind, facts in boxes().items():
+            events = [event for event in catalogue(kind) if mode == "all" or
+                      (mode == "common" and "Common" in event)]
+            units = sum("ScaleUnit" in event for event in events)
+            wrong = []
+            names = pmus(kind)
+            for pmu in names:
+                files = listing(DEVICES + pmu + "/events")
+                fields = listing(DEVICES + pmu + "/format")
+                wrong += ["%s: %s" % (pmu, text) for text in
+                          list(wrong_events(events, files)) +
+                          list(wrong_fields(facts["Format"], fields))]
+            tap.ok(names and not wrong, "events=%s: %s: %d PMUs list %d names, %d of them"
+                   " with a unit, and %d fields" %
+                   (mode, kind, len(names), len(events), units,
+                    len(facts["Format"])), wrong)
+        libuncore_names(tap, mode)
+
+
+def libuncore_names(tap, mode):
+    """Names that sysfs lacks are libuncore's all the same."""
+    if not os.access(UNCORE, os.X_OK):
+        tap.say("%s is not built" % UNCORE)
+        return
+    for name, code, umask in (("power_self_refresh", 0x43, 0),
+                              ("act_count.rd", 0x01, 1)):
+        run = subprocess.run(
+            [UNCORE, "stat", "--json", "-e", "imc_0/%s,name=probe/" % name,
+             "--", "sh", "-c", "echo pkg=0 box=imc_0 event=%#x umask=%#x "
+             "count=37 > %straffic" % (code, umask, SIM)],
+            capture_output=True, text=True)
+        shown = run.stdout + run.stderr
+        tap.ok(run.returncode == 0 and "probe" in shown and
+               re.search(r"[^0-9]37(\.0*)?[^0-9.]", shown),
+               "%s: uncore counts imc_0/%s/" % (mode, name), [shown])
+
+
+def test_bad_word(tap):
+    """Anything else is refused, and the log says what there is."""
+    with Machine(tap):
+        pass
+    run = subprocess.run(["insmod", DRIVER, "events=some"],
+                         capture_output=True, text=True)
+    log = subprocess.run(["dmesg"], capture_output=True, text=True).stdout
+    tap.ok(run.returncode and "must be all, common or none" in log,
+           "events=some is refused", [run.stderr])
+
+
+def main():
+    tap = Tap()
+    for mode, params in (("all", ["events=all"]), ("common", []),
+                         ("none", ["events=none"])):
+        test_listing(tap, mode, params)
+    with Machine(tap, params=["events=none", "pmu_prefix=uncore"]):
+        libuncore_names(tap, "none, under the in-tree driver's names")
+    test_bad_word(tap)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

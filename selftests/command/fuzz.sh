@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Fuzzes what libuncore reads (event strings, metric expressions, sysfs) and what
+# the command does (perf.data files, programs, HTTP requests), for a minute in all;
+# FUZZ_SECONDS=n changes that. Each crash, leak, hang or undefined
+# operation is a failure, and its input is kept.
+here=$(dirname "$0")
+# shellcheck source=selftests/lib/shell/tap.sh
+. "$here/../lib/shell/tap.sh"
+source=$here/../../userspace
+build=$here/../../build/fuzz
+targets=(event expression sysfs perfdata elf http)
+seconds=$((${FUZZ_SECONDS:-60} / ${#targets[@]}))
+
+echo 'extern "C" int LLVMFuzzerTestOneInput(const char *, long) { return 0; }' |
+	clang++ -x c++ -fsanitize=fuzzer,address,undefined -o /dev/null - \
+	2> /dev/null ||
+	tap_skip_all "clang++ with libFuzzer is not installed (Debian: clang, libclang-rt-14-dev)"
+
+mkdir -p "$build" || tap_bail "$build cannot be made"
+log=$build/build.log
+# It is not fuzzed, and takes long to build.
+libperf=$(readlink -f "$here/../../build/userspace/libperf")
+[[ -e $libperf/libperf.o ]] && libperf=(-DUNCORE_LIBPERF="$libperf") || libperf=()
+{
+	cmake -S "$source" -B "$build" -DCMAKE_CXX_COMPILER=clang++ \
+		-DCMAKE_C_COMPILER=clang -DUNCORE_TESTS=OFF -DUNCORE_FUZZ=ON \
+		"${libperf[@]}" &&
+		cmake --build "$build" --target fuzz -j "$(nproc)"
+} > "$log" 2>&1
+tap_ok $? 'the targets build' || {
+	tap_diag "$(tail -20 "$log")"
+	tap_end
+}
+
+# A small program, with symbols and a build id, and files of samples; each target
+# takes what is its own.
+make_seeds()
+{
+	case $1 in
+	elf)
+		printf 'int main(void) { return 0; }\n' | gcc -x c -g -s -nostdlib \
+			-Wl,--build-id,-emain -o "$2/seed-1" - &&
+			printf 'int main(void) { return 0; }\n' |
+			gcc -x c -nostdlib -Wl,--build-id,-emain -o "$2/seed-2" -
+		;;
+	perfdata)
+		python3 "$here/../lib/python/perfdata.py" "$2"
+		;;
+	esac
+}
+
+# Text: a seed a line; | stands for the end of a line in sysfs', for that of HTTP in
+# requests.
+for target in "${targets[@]}"; do
+	corpus=$build/corpus/$target
+	rm -rf "$corpus"
+	mkdir -p "$corpus" "$build/found"
+	seeds=0
+	text=$source/fuzz/seeds/$target.txt
+	options=(-max_len=4096)
+	if [[ -e $text ]]; then
+		options+=(-dict="$source/fuzz/seeds/$target.dict")
+		while IFS= read -r seed; do
+			seeds=$((seeds + 1))
+			[[ $target == sysfs ]] && seed=${seed//|/$'\n'}
+			[[ $target == http ]] && seed=${seed//|/$'\r\n'}
+			printf '%s\n' "$seed" > "$corpus/seed-$seeds"
+		done < "$text"
+	else
+		options=(-max_len=32768)
+		make_seeds "$target" "$corpus" >> "$log" 2>&1
+		seeds=$(find "$corpus" -type f | wc -l)
+	fi
+
+	log=$build/$target.log
+	total=0 spent=0
+	# as often as it takes where other programs leave little time
+	while
+		"$build/bin/fuzz-$target" -max_total_time="$seconds" -timeout=10 \
+			-rss_limit_mb=2048 -print_final_stats=1 "${options[@]}" \
+			-artifact_prefix="$build/found/$target-" "$corpus" \
+			> "$log" 2>&1
+		status=$?
+		runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+		total=$((total + ${runs:-0})) spent=$((spent + seconds))
+		((status == 0 && total <= seeds * 10 && spent < 10 * seconds))
+	do :; done
+	tap_ok "$status" \
+		"$target: $total inputs in $spent s, grown from $seeds" ||
+		tap_diag "$(grep -E 'ERROR|SUMMARY|broken promise|runtime error|Test unit' "$log")"
+	((total > seeds * 10))
+	tap_ok $? "$target: that is more than the seeds"
+done
+tap_end

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+JSON of the uncore command, without any uncore: what each subcommand prints of a
+recorded machine, of a large one or of the kernel's own events is as the installed
+schema has it, and the schema notices what is missing.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from lib.python.command import EVENT, UNCORE, run  # noqa: E402
+from lib.python.schema import (check_documents, document_schema,  # noqa: E402
+                               errors_of, python_with_jsonschema, without_one)
+from lib.python.uncore import TOP, Tap  # noqa: E402
+from uncore_run import make_large
+
+RECORDED = os.path.join(TOP, "userspace", "tests", "data", "hswep.sysfs")
+# What is not in every document, or whose names are data.
+OPTIONAL = {"socket", "pmu", "lacking", "set", "reason"}
+OPEN = ("labels", "samples.0.labels")
+
+
+def make_recorded(top):
+    """The tree of a recording."""
+    with open(RECORDED, encoding="utf-8") as file:
+        for line in file:
+            path, found, text = line.rstrip("\n").partition(" = ")
+            if found and not path.startswith("#"):
+                path = os.path.join(top, path)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "w", encoding="utf-8") as to:
+                    to.write(text + "\n")
+
+
+def test_heads(tap, documents):
+    for name in {one["subcommand"] for one in documents}:
+        hosts = {one["host"] for one in documents if one["subcommand"] == name}
+        tap.ok(hosts == {os.uname().nodename}, "%s: the host" % name,
+               [repr(hosts)])
+    machines = {(one["driver"], one["generation"]) for one in documents
+                if one["subcommand"] == "topology"}
+    tap.ok(machines == {("xeon_uncore", "hswep")},
+           "driver and generation of the recorded machines", [repr(machines)])
+
+
+def test_notices(tap, documents):
+    """One of each subcommand, without each of its parts."""
+    first = {one["subcommand"]: one for one in documents}
+    broken = [("%s: %s" % (name, what), document)
+              for name, one in first.items()
+              for what, document in without_one(one)
+              if what.rsplit(".", 1)[-1] not in OPTIONAL]
+    found = errors_of(document_schema(), [document for _, document in broken])
+    missed = [what for (what, _), errors in zip(broken, found) if not errors]
+    tap.ok(len(broken) > 120 and not missed,
+           "the schema misses each of %d parts that are not there" %
+           len(broken), missed)
+    strangers = [{**one, "stranger": 1} for one in first.values()]
+    tap.ok(all(errors_of(document_schema(), strangers)),
+           "and the tests' notices a member that it does not describe")
+
+
+def main():
+    tap = Tap()
+    if not os.path.exists(UNCORE):
+        tap.skip_all("%s is not built" % UNCORE)
+    if not python_with_jsonschema():
+        tap.skip_all("no jsonschema here (Debian: python3-jsonschema)")
+    with tempfile.TemporaryDirectory() as folder:
+        recorded, large, data = (os.path.join(folder, name) for name in
+                                 ("recorded", "large", "data"))
+        make_recorded(recorded)
+        make_large(large, packages=2)
+        calls = [("--sysfs", sysfs, *call) for sysfs in (recorded, large)
+                 for call in (("check", "--json"), ("topology", "--json"),
+                              ("list", "--json"))]
+        names = run("list", "--machine", "none").stderr
+        calls += [("list", "--json", "--machine", name)
+                  for name in re.findall(r"\w+", names.rpartition(" of ")[2])]
+        calls += [("check", "--json"), ("topology", "--json")]
+        if run("record", "-e", EVENT, "-c", "1", "-o", data,
+               "true").returncode == 0:
+            calls += [("stat", "-j", "-e", EVENT + ",duration_time", "true"),
+                      ("stat", "-j", "-I", "20", "-e", EVENT, "sleep", "0.1"),
+                      ("report", "-j", "-i", data)]
+        else:
+            tap.say("this user may not count %s: stat and report are left out" %
+                    EVENT)
+        documents = check_documents(tap, calls)
+        test_heads(tap, [one for one in documents if one["driver"] or
+                         one["subcommand"] != "topology"])
+        test_notices(tap, documents)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

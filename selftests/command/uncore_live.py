@@ -1,0 +1,623 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+"uncore live" on terminals of several sizes: the numbers of a scenario are its
+causes, keys do what they say, names of tasks cannot write on the terminal, and the
+terminal is as it was, whatever ends the program. CPUs go and come meanwhile.
+
+Nothing is expected at a time: what has to appear is awaited. The first argument is a
+part of it, "page", "ends" or "sockets"; more are names of its tests.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from lib.python.command import PATIENCE, comments, one_line, run  # noqa: E402
+from lib.python.terminal import OnTerminal  # noqa: E402
+from lib.python.top import (TASK, cpu_packages, dead_box, hold_tracepoint,  # noqa: E402
+                            online_file, set_online)
+from lib.python.uncore import SIM, TOP, UNCORE, Machine, Tap, write  # noqa: E402
+from scenarios import causes, flow  # noqa: E402
+from scenarios.expected import expected  # noqa: E402
+from scenarios.player import Player, machine  # noqa: E402
+
+SIZE = ["%s=%d" % item for item in causes.MACHINE.items()]
+SCENARIO = "numa"           # the one that has traffic everywhere
+GIB = 1 << 30
+INTERVAL = 500      # ms; a slow machine draws all the time, and is never still
+QUICK = ("-I", str(INTERVAL))
+# Rates have the clock of this machine in them, of which an emulated CPU is told
+# late; shares, in percent as they are shown, do not.
+CLOSE_RATE, CLOSE_SHARE = 0.05, 0.6
+PREFIXES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "Ki": 1 << 10, "Mi": 1 << 20,
+            "Gi": 1 << 30}
+EVIL = "\x1b[31m\u00e9vil"
+BLOCKS = "\u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588"
+KEYS = "q quit"
+
+
+def live(rows, columns, *arguments, before=(), **more):
+    return OnTerminal(rows, columns,
+                      [*before, UNCORE, "live", *QUICK, *arguments], **more)
+
+
+def verdicts(screen):
+    """What each socket's line at the top says: (memory, QPI) in percent."""
+    found = []
+    for line in screen.lines():
+        match = re.match(r" \d+: +(?:limited by|nothing limits).*memory:? ([0-9.]+) %.*"
+                         r"QPI ([0-9.]+) %", line)
+        if match:
+            found.append((float(match[1]), float(match[2])))
+    return found
+
+
+def cells(screen, label):
+    """A row's cell of each socket: (value, share in percent), as they are shown."""
+    if label == "verdict":
+        return verdicts(screen)
+    for line in screen.lines():
+        name, *rest = re.split("[\u2502|]", line)
+        if name.strip() == label and rest:
+            found = []
+            for text in rest:
+                match = re.match(r" *([0-9.]+)([kMGT]?i?)(B/s|/s|Hz|%)?"
+                                 r"(?: +([0-9]+)%!?)?", text)
+                found.append(match and (
+                    float(match[1]) * PREFIXES[match[2]],
+                    float(match[4]) if match[4] else None))
+            return found
+    return []
+
+
+def tasks(screen):
+    """The rows of tasks: their words."""
+    rows, there = [], False
+    for line in screen.lines():
+        there = there or re.match(r"[> ] *(PID|TASKS) ", line)
+        if there and re.match(r" *\d+ ", line):
+            rows.append(line.split())
+    return rows
+
+
+# --- numbers -------------------------------------------------------------------
+
+def close(got, want, part):
+    return got is not None and abs(got - want) <= part * want
+
+
+def wanted():
+    """{label: what to take of a cell, and what it is to be, of each socket}"""
+    hardware = machine()
+    sockets = flow.sockets(hardware, causes.at(SCENARIO, 0, hardware.packages))
+    values = [expected(one, sockets[1 - i].causes)
+              for i, one in enumerate(sockets)]
+    channels, links = hardware.imcs, hardware.qpi_ports
+    peak = channels * hardware.dclk * 16
+    want = {}
+
+    def rate(label, of, scale=1.0):
+        want[label + " rate"] = label, 0, [of(v, s) * scale for v, s in
+                                           zip(values, sockets)], True
+
+    def share(label, of):
+        want[label + " share"] = label, 1, [of(v, s) for v, s in
+                                            zip(values, sockets)], False
+
+    rate("Memory", lambda v, s: v["mem_bw_total_rate"], GIB)
+    share("Memory", lambda v, s: 100 * v["mem_bw_total"] / peak)
+    rate("read", lambda v, s: v["mem_bw_reads_rate"], GIB)
+    rate("write", lambda v, s: v["mem_bw_writes_rate"], GIB)
+    for i in range(channels):
+        rate("channel %d" % i,
+             lambda v, s: v["mem_bw_total_rate"] / channels, GIB)
+        share("channel %d" % i, lambda v, s: 100 * v["mem_bw_total"] / peak)
+    rate("QPI sent", lambda v, s: v["qpi_data_bw_rate"], GIB)
+    share("QPI sent", lambda v, s: v["qpi_link_util"])
+    for i in range(links):
+        rate("link %d" % i, lambda v, s: v["qpi_data_bw_rate"] / links, GIB)
+        share("link %d" % i, lambda v, s: v["qpi_link_util"])
+    for which, name in enumerate(("mem_bw_total", "qpi_link_util")):
+        most = 100 / peak if which == 0 else 1
+        want["verdict " + name] = "verdict", which, [
+            most * v[name] for v in values], False
+    rate("PCIe reads", lambda v, s: s.causes.device_reads)
+    rate("PCIe writes", lambda v, s: s.causes.device_writes)
+    rate("Uncore clock", lambda v, s: hardware.uclk)
+    want["cores"] = "Active cores", 0, [
+        one.causes.core_c0 * hardware.cboxes for one in sockets], False
+    want["power"] = "Held by power", 0, [
+        100 * one.causes.limit_power for one in sockets], False
+    want["heat"] = "Held by heat", 0, [
+        100 * one.causes.limit_thermal for one in sockets], False
+    # Of all that misses, the cores' is of remote memory as the causes say.
+    share("remote", lambda v, s: 100 * sum(
+        of.rate for of in s.flows if of.box == "cbox" and of.code == 0x35 and
+        of.umask & flow.MISS and of.umask & flow.REMOTE) / sum(
+            of.rate for of in s.flows if of.box == "cbox" and
+            of.code == 0x35 and of.umask & flow.MISS))
+    return want
+
+
+def test_numbers(tap):
+    """Of each number an interval that has it right: they are the same in all."""
+    Player(SIM).write(["off\n", "on\n"])
+    Player(SIM).show(machine(), SCENARIO, 0)
+    left, seen = wanted(), {}
+    count = len(left)
+    with live(60, 200, "--no-tasks") as shown:
+        def right(screen):
+            for name, (label, which, want, is_rate) in list(left.items()):
+                got = [cell and cell[which] for cell in cells(screen, label)]
+                seen[name] = got
+                if len(got) == len(want) and all(
+                        close(one, its, CLOSE_RATE) if is_rate else
+                        one is not None and abs(one - its) <= CLOSE_SHARE
+                        for one, its in zip(got, want)):
+                    del left[name]
+            return not left
+        shown.wait(right)
+        tap.ok(not left, "%d numbers of each socket are those of '%s'" %
+               (count, SCENARIO),
+               ["%s: %r, want %r" % (name, seen.get(name), one[2])
+                for name, one in left.items()] + shown.screen.lines())
+        shown.send("d")
+        rows = ("Memory", "read", "write", "channels", "LLC misses", "remote",
+                "QPI sent", "links", "PCIe reads", "PCIe writes",
+                "Active cores", "Uncore clock", "Held by power", "Held by heat")
+        shown.send("d")         # each box, then a row for all
+        good = shown.wait(lambda screen: not cells(screen, "channel 0") and
+                          all(cells(screen, row) for row in rows))
+        tap.ok(good, "d: a row for all boxes of a kind", shown.screen.lines())
+        shown.send("q")
+        status, error = shown.end()
+        tap.ok(status == 0 and not error and shown.is_restored(),
+               "q ends it, and the terminal is as it was",
+               ["status %s" % status, error])
+
+
+def test_once(tap):
+    done = run("live", "--once", *QUICK, "--no-tasks",
+               env={**os.environ, "LC_ALL": "C.UTF-8"})
+    first = done.stdout.splitlines()
+    tap.ok(done.returncode == 0 and not done.stderr and
+           "\x1b" not in done.stdout and "socket 0" in done.stdout and
+           "socket 1" in done.stdout and "channel 3" in done.stdout and
+           "QPI sent" in done.stdout and KEYS not in done.stdout and
+           all(line == line.rstrip() for line in first),
+           "--once prints a page as text, without keys", comments(done))
+    done = run("live", "--once", *QUICK, "--no-tasks",
+               env={**os.environ, "LC_ALL": "C"})
+    tap.ok(done.returncode == 0 and done.stdout.isascii(),
+           "--once: ASCII where the locale has no more", comments(done))
+
+
+# --- layout --------------------------------------------------------------------
+
+def test_sizes(tap):
+    with live(24, 80) as shown:
+        good = shown.shows("socket 0", "socket 1", KEYS, "Held by heat",
+                           "COMMAND", "[total]")
+        # something to draw lines of
+        good = good and shown.wait(lambda screen: sum(
+            character in BLOCKS for character in screen.text()) > 20)
+        tap.ok(good and KEYS in shown.screen.lines()[-1] and
+               len(tasks(shown.screen)) >= 2,
+               "80x24: two sockets side by side, tasks, history and keys",
+               shown.screen.lines())
+        tap.ok(shown.screen.colours, "with colours")
+        shown.resize(60, 200)
+        tap.ok(shown.shows("channel 3", "link 1", "self-refresh", KEYS) and
+               KEYS in shown.screen.lines()[-1] and
+               "[total]" in shown.screen.text(),
+               "resized to 200x60: each box", shown.screen.lines())
+        shown.resize(5, 20)
+        tap.ok(shown.wait(lambda screen: "too small" in
+                          " ".join(screen.text().split())),
+               "20x5: too small, and says so", shown.screen.lines())
+        shown.send("s /x\x1bdhh\t")
+        shown.resize(1, 1)
+        shown.resize(24, 80)
+        tap.ok(shown.shows("socket 1", KEYS), "and goes on when it is larger",
+               shown.screen.lines())
+        shown.resize(15, 50)
+        tap.ok(shown.shows("socket 0", "Memory") and
+               "socket 1" not in shown.screen.text() and
+               "1 more" in shown.screen.text(),
+               "50x15: one socket at a time", shown.screen.lines())
+        shown.send("\x1bOC")
+        tap.ok(shown.shows("socket 1"), "and the right arrow goes to the next",
+               shown.screen.lines())
+        shown.send("q")
+        status, error = shown.end()
+        tap.ok(status == 0 and not error and shown.is_restored(),
+               "it ends as it should", ["status %s" % status, error])
+
+
+def test_plain(tap):
+    with live(24, 80, "--no-tasks", LC_ALL="C", NO_COLOR="1") as shown:
+        good = shown.shows("socket 1", KEYS) and shown.wait(
+            lambda screen: re.search(r"[#*+]{2}", screen.text()))
+        shown.send("q")
+        status, _ = shown.end()
+        tap.ok(good and status == 0 and shown.raw.isascii(),
+               "a locale without UTF-8: ASCII alone", shown.screen.lines())
+        tap.ok(not shown.screen.colours, "NO_COLOR: no colours",
+               [repr(shown.screen.colours)])
+
+
+# --- keys ------------------------------------------------------------------------
+
+def sorted_by(rows, key, order):
+    values = [key(row) for row in rows]
+    return len(values) > 2 and values == sorted(values, reverse=order)
+
+
+def test_keys(tap):
+    Player(SIM).write(["off\n", "on\n"])
+    author = subprocess.Popen([TASK, "-1", "1000000", "100000000", "20000",
+                               EVIL])
+    try:
+        with live(40, 100) as shown:
+            test_tasks(tap, shown, author)
+            test_filter(tap, shown)
+            test_pause(tap, shown)
+            shown.send("h")
+            tap.ok(shown.shows("keys and numbers", "the pane to scroll"),
+                   "h: help", shown.screen.lines())
+            shown.send("h")
+            shown.shows("socket 0")
+            shown.send("q")
+            tap.ok(shown.end()[0] == 0 and b"\x1b[31m" + "\u00e9".encode()
+                   not in shown.raw, "no name has written on the terminal")
+    finally:
+        author.kill()
+        author.wait()
+
+
+def test_tasks(tap, shown, author):
+    name = "?[31m\u00e9vil"
+    good = shown.wait(lambda screen: tasks(screen) and
+                      tasks(screen)[0][-1] == name and
+                      float(tasks(screen)[0][3]) > 0)
+    tap.ok(good and tasks(shown.screen)[0][0] == str(author.pid),
+           "the first task is who reads most, by a name without control characters",
+           shown.screen.lines())
+    shown.send("/\u00e9vil\n")
+    tap.ok(shown.wait(lambda screen: len(tasks(screen)) == 1 and
+                      "/\u00e9vil" in screen.text()),
+           "/: the tasks with a text", shown.screen.lines())
+    shown.send("/\x1b")
+    tap.ok(shown.wait(lambda screen: len(tasks(screen)) > 3),
+           "Escape: all of them", shown.screen.lines())
+    shown.send("/%d\n" % author.pid)
+    tap.ok(shown.wait(lambda screen: [row[0] for row in tasks(screen)] ==
+                      [str(author.pid)]), "/: by its number",
+           shown.screen.lines())
+    shown.send("/\x1b")
+    shown.wait(lambda screen: len(tasks(screen)) > 3)
+    for key, column, order in (("read", None, True), ("write", None, True),
+                               ("cpu", 1, True), ("pid", 0, False),
+                               ("name", None, False)):
+        shown.send("s")
+        tap.ok(shown.wait(lambda screen, key=key, column=column, order=order:
+                          "by " + key in screen.text() and
+                          (column is None or sorted_by(
+                              tasks(screen),
+                              lambda row: float(row[column]), order))),
+               "s: sorted by " + key, shown.screen.lines())
+    shown.send("s")
+    shown.shows("by memory")
+    shown.send("r")
+    tap.ok(shown.wait(lambda screen: "by memory, least first" in
+                      screen.text() and tasks(screen) and
+                      tasks(screen)[0][-1] != name),
+           "r: the other way round", shown.screen.lines())
+    shown.send("rb")
+    tap.ok(shown.wait(lambda screen: tasks(screen) and "least first" not in
+                      screen.text() and tasks(screen)[0][-1] == name),
+           "b: by process", shown.screen.lines())
+    shown.send("b")
+    tap.ok(shown.shows("TASKS", "CGROUP"), "b: by cgroup", shown.screen.lines())
+    shown.send("b")
+    shown.shows("COMMAND")
+
+
+def test_filter(tap, shown):
+    shown.send("\t/pcie\n")
+    tap.ok(shown.wait(lambda screen: cells(screen, "PCIe reads") and not
+                      cells(screen, "Memory")),
+           "Tab: / is of the numbers then", shown.screen.lines())
+    shown.send("/nothing has this\n")
+    tap.ok(shown.shows("no row with that text"), "and may find none",
+           shown.screen.lines())
+    shown.send("/\x1b\t")
+    tap.ok(shown.wait(lambda screen: cells(screen, "Memory")),
+           "Escape: all rows", shown.screen.lines())
+
+
+def test_pause(tap, shown):
+    """Traffic ends while the page stands still, which says that it does."""
+    busy = shown.wait(lambda screen: cells(screen, "Memory") and any(
+        cell and cell[0] > 0 for cell in cells(screen, "Memory")))
+    shown.send(" ")
+    paused = shown.shows("PAUSED")
+    while shown.pump(1):        # what was on its way
+        pass
+    page = shown.screen.text()
+    Player(SIM).show(machine(), "io", 0)
+    end = time.monotonic() + 2
+    while time.monotonic() < end:
+        shown.pump(0.1)
+    tap.ok(busy and paused and shown.screen.text() == page,
+           "space: the page stands still", shown.screen.lines())
+    shown.send(" ")
+    tap.ok(shown.wait(lambda screen: "PAUSED" not in screen.text() and
+                      cells(screen, "PCIe writes") and
+                      all(cell and cell[0] > 0 for cell in
+                          cells(screen, "PCIe writes"))),
+           "space again: it shows what is now", shown.screen.lines())
+    Player(SIM).write(["off\n", "on\n"])
+
+
+# --- ends ------------------------------------------------------------------------
+
+def test_signals(tap):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        with live(24, 80, "--no-tasks") as shown:
+            there = shown.shows(KEYS)
+            was = shown.screen.alternate and not shown.is_restored()
+            shown.signal(number)
+            status, error = shown.end()
+            tap.ok(there and was and status == -number and not error and
+                   shown.is_restored(), "%s ends it as it ends others, and the "
+                   "terminal is as it was" % number.name, ["status %s" % status, error, repr(was)])
+    with live(24, 80, "--no-tasks") as shown:
+        there = shown.shows(KEYS)
+        shown.send("\x03")
+        status, error = shown.end()
+        tap.ok(there and status == -signal.SIGINT and not error and
+               shown.is_restored(), "Ctrl-C: the terminal is as it was", ["status %s" % status, error])
+
+
+def test_stop(tap):
+    """Ctrl-Z gives the terminal back, and fg takes it again."""
+    with OnTerminal(24, 80, ["bash", "--norc", "--noprofile", "-i"],
+                    stderr=None, PS1="ready> ") as shown:
+        shown.shows("ready>")
+        shown.send("%s live --no-tasks %s\n" % (UNCORE, " ".join(QUICK)))
+        there = shown.shows("socket 0", KEYS)
+        shown.send("\x1a")
+        stopped = shown.wait(lambda screen: "Stopped" in screen.text() and not
+                             screen.alternate and screen.cursor_shown)
+        tap.ok(there and stopped, "Ctrl-Z stops it, with the terminal restored",
+               shown.screen.lines())
+        shown.resize(30, 100)
+        shown.send("fg\n")
+        tap.ok(shown.wait(lambda screen: screen.alternate and
+                          KEYS in screen.lines()[-1]),
+               "fg: it is there again, in the size that the terminal has now",
+               shown.screen.lines())
+        shown.send("q")
+        shown.wait(lambda screen: not screen.alternate)
+        shown.send("echo status=$?.\n")
+        tap.ok(shown.shows("status=0."), "and ends well", shown.screen.lines())
+
+
+def test_no_terminal(tap):
+    one_line(tap, "no terminal", run("live", stdin=subprocess.DEVNULL), 1,
+             "--once", "uncore stat")
+    for name in ("dumb", "no-such-terminal", None):
+        with live(24, 80, "--no-tasks", TERM=name) as shown:
+            status, error = shown.end()
+            tap.ok(status == 1 and error.count("\n") == 1 and
+                   "terminal" in error and not shown.raw,
+                   "TERM=%s: one line, and nothing drawn" % name,
+                   ["status %s" % status, error, repr(shown.raw)])
+    one_line(tap, "too short an interval", run("live", "-I", "99"), 2,
+             "nterval")
+
+
+# --- what goes wrong meanwhile ------------------------------------------------------
+
+def has_numbers(screen, sockets=2):
+    found = cells(screen, "Uncore clock")
+    return len(found) >= sockets and all(cell and cell[0] > 0
+                                         for cell in found[:sockets])
+
+
+def test_no_bpf(tap):
+    path = "/proc/sys/kernel/perf_event_paranoid"
+    with open(path, encoding="ascii") as file:
+        before = file.read().strip()
+    write(path, "-1")
+    try:
+        with live(24, 80, before=("setpriv", "--bounding-set=-all",
+                                  "--inh-caps=-all")) as shown:
+            tap.ok(shown.shows("No tasks:", "CAP_BPF") and
+                   shown.wait(has_numbers),
+                   "without CAP_BPF: numbers, and why there are no tasks",
+                   shown.screen.lines())
+            shown.send("\t/sb\nq")
+            tap.ok(shown.end()[0] == 0, "keys work there too",
+                   shown.screen.lines())
+    finally:
+        write(path, before)
+
+
+def test_cpus(tap):
+    """A socket whose last CPU goes has no numbers until one comes back."""
+    last = cpu_packages()[1]
+    if not all(map(os.path.exists, map(online_file, last))):
+        tap.skip("CPUs that go", "they cannot be taken offline here")
+        return
+    seen = []
+
+    def is_gone(screen):
+        seen[:] = screen.lines()
+        return has_numbers(screen, 1) and \
+            cells(screen, "Uncore clock")[1:] == [None] and \
+            "socket 1 has no CPU online" in screen.text()
+
+    # They go at any moment of an interval, also while the counters are read.
+    with live(40, 100, "--no-tasks") as shown:
+        good = shown.wait(has_numbers)
+        for moment in range(0, INTERVAL, INTERVAL // 8):
+            time.sleep(moment / 1000)
+            for cpu in last:
+                set_online(cpu, False)
+            good = good and shown.wait(is_gone)
+            for cpu in last:
+                set_online(cpu, True)
+            back = shown.wait(has_numbers)
+            if not (good and back):
+                break
+        tap.ok(good, "all CPUs of a socket go: it says so, and the other one's "
+               "numbers go on", seen)
+        tap.ok(back and "no CPU online" not in shown.screen.text(),
+               "and come back", shown.screen.lines())
+        shown.send("q")
+        status, error = shown.end()
+        tap.ok(status == 0 and not error, "nothing was printed beside the page",
+               [error])
+
+
+def test_dead_box(tap):
+    """A channel, and then a port of QPI, stop answering while they count."""
+    Player(SIM).write(["off\n", "on\n"])
+    Player(SIM).show(machine(), SCENARIO, 0)
+    rows = [*("channel %d" % i for i in range(machine().imcs)),
+            *("link %d" % i for i in range(machine().qpi_ports))]
+    seen = []
+
+    def goes_on_but(screen, dead, said):
+        """All rows have numbers, but for those, of socket 1."""
+        seen[:] = screen.lines()
+        return said in screen.text() and "Memory" in screen.text() and all(
+            len(found) == 2 and found[0] and found[0][0] > 0 and
+            (found[1] is None if row in dead else
+             found[1] and found[1][0] > 0)
+            for row, found in ((row, cells(screen, row))
+                               for row in (*rows, "Memory", "QPI sent")))
+
+    with live(60, 100, "--no-tasks") as shown:
+        tap.ok(shown.wait(lambda screen: goes_on_but(screen, (), KEYS)),
+               "all boxes have numbers", seen)
+        for box, dead, said in (
+                ("imc_2", ["channel 2"],
+                 "hswep_imc_2 of socket 1 does not answer"),
+                ("qpi_1", ["channel 2", "link 1"], "one of 2 boxes")):
+            write(SIM + "fault", dead_box(1, box))
+            tap.ok(shown.wait(lambda screen, dead=dead, said=said:
+                              goes_on_but(screen, dead, said)),
+                   "%s dies: it has no numbers any more, others do, and a line "
+                   "says so" % box, seen)
+        shown.send("q")
+        status, error = shown.end()
+        tap.ok(status == 0 and not error and shown.is_restored(),
+               "nothing was printed beside the page",
+               ["status %s" % status, error])
+    for box in ("imc_2", "qpi_1"):
+        write(SIM + "fault", dead_box(1, box, False))
+
+
+# --- other machines -----------------------------------------------------------------
+
+class Text:
+    """A page that was printed."""
+
+    def __init__(self, text):
+        self._lines = text.splitlines()
+
+    def lines(self):
+        return self._lines
+
+
+def test_sockets(tap):
+    """Socket N reads N + 1 times as much as socket 0."""
+    count = len(cpu_packages())
+    one = 0.02              # lines a cycle and channel
+    want = [one * (i + 1) * 64 * machine().imcs * machine().dclk
+            for i in range(count)]
+    Player(SIM).write(["off\n", "on\n", *(
+        "pkg=%d box=imc event=0x4 umask=0x1 rate=%.9f\n" % (i, one * (i + 1))
+        for i in range(count))])
+    seen, right = [], set()
+
+    def has(screen, sockets):
+        """Of each socket an interval that has its number, on a page of these."""
+        seen[:] = screen.lines()
+        found = cells(screen, "read")
+        headed = next(filter(None, (re.findall(r"socket (\d+)", line)
+                                    for line in seen)), [])
+        if [int(number) for number in headed] == list(sockets) and \
+                len(found) == len(sockets):
+            right.update(socket for socket, cell in zip(sockets, found)
+                         if cell and close(cell[0], want[socket], CLOSE_RATE))
+        return right.issuperset(sockets)
+
+    def comes(shown, *sockets):
+        right.clear()
+        return shown.wait(lambda screen: has(screen, sockets))
+
+    with live(24, 80, "--no-tasks") as shown:
+        tap.ok(comes(shown, 0, 1) and
+               "(%d more)" % (count - 2) in shown.screen.text(),
+               "80x24: two of %d sockets, with their own numbers" % count, seen)
+        shown.send("\x1bOC" * (count + 1))
+        tap.ok(comes(shown, count - 2, count - 1),
+               "right arrows: the last two, and no further", seen)
+        shown.send("\x1bOD")
+        tap.ok(comes(shown, count - 3, count - 2),
+               "a left arrow: one back", seen)
+        shown.resize(30, 14 + 33 * count)
+        tap.ok(comes(shown, *range(count)),
+               "resized: all sockets side by side", seen)
+        shown.send("q")
+        status, error = shown.end()
+        tap.ok(status == 0 and not error and shown.is_restored(),
+               "it ends as it should", ["status %s" % status, error])
+    right.clear()
+    deadline = time.monotonic() + PATIENCE
+    interval = INTERVAL
+    while True:
+        done = run("live", "--once", "-I", str(interval), "--no-tasks",
+                   env={**os.environ, "LC_ALL": "C.UTF-8"})
+        good = has(Text(done.stdout), range(count))
+        if good or done.returncode or time.monotonic() > deadline:
+            break
+        # where all of it takes longer than that to open
+        interval *= 2
+    tap.ok(good and not done.returncode, "--once prints all of them",
+           comments(done))
+
+
+# What tests.list has apart, as all of it takes long on an emulated machine.
+PARTS = {
+    "page": (test_numbers, test_once, test_sizes, test_plain, test_keys),
+    "ends": (test_signals, test_stop, test_no_terminal, test_no_bpf, test_cpus,
+             test_dead_box),
+    "sockets": (test_sockets,),     # of a machine with four or more
+}
+
+
+def main():
+    tap = Tap()
+    part = PARTS[sys.argv[1]]
+    if not os.access(TASK, os.X_OK):
+        tap.skip_all("%s is not built" % os.path.relpath(TASK, TOP))
+    with Machine(tap, clock="real", sim=SIZE):
+        hold_tracepoint()
+        for test in part:
+            if len(sys.argv) < 3 or test.__name__ in sys.argv:
+                test(tap)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,767 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+The uncore command where there is no uncore: how it starts and ends the measured
+command, what it prints on terminals of any width, on full disks and of names that
+are no text, and what it says to somebody who has just installed it. Events of the
+kernel's own stand in for those of boxes.
+"""
+
+import contextlib
+import csv
+import ctypes
+import errno
+import json
+import os
+import re
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from lib.python.command import (EVENT, FLOOD, LIMIT, UNCORE, comments,  # noqa: E402
+                                is_refused, on_terminal, read_until, run, started,
+                                visible, wait_for)
+from lib.python.fake_pmu import make_pmu  # noqa: E402
+from lib.python.uncore import EVENTS, TOP, Tap  # noqa: E402
+
+MAN = os.path.join(TOP, "build", "userspace", "cli", "man", "uncore.1")
+# Writes down each signal that it gets, and ends a while after the first one.
+NOTES_SIGNALS = """
+import signal, sys, time
+def note(number, _):
+    with open(sys.argv[1], "a") as file:
+        file.write("%d\\n" % number)
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, note)
+with open(sys.argv[1], "a") as file:
+    file.write("ready\\n")
+deadline = time.monotonic() + 60
+while time.monotonic() < deadline:
+    time.sleep(0.1)
+    with open(sys.argv[1]) as file:
+        if len(file.readlines()) > 1:
+            time.sleep(1)
+            sys.exit(5)
+"""
+IGNORES = """
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+with open(sys.argv[1], "w") as file:
+    file.write("ready\\n")
+time.sleep(3)
+print("unharmed", flush=True)
+"""
+
+
+# --- the measured command --------------------------------------------------------
+
+def test_one_interrupt(tap, folder):
+    for name, number in (("SIGINT", signal.SIGINT), ("SIGTERM", signal.SIGTERM),
+                         ("the end of time", None)):
+        path = os.path.join(folder, name.replace(" ", "-"))
+        duration = [] if number else ["-d", "1"]
+        with started([UNCORE, "stat", "-e", EVENT, *duration, "--",
+                      sys.executable, "-c", NOTES_SIGNALS, path],
+                     stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                     encoding="utf-8") as process:
+            wait_for(path, "ready")
+            if number:
+                process.send_signal(number)
+            out, err = process.communicate(timeout=LIMIT)
+        with open(path, encoding="ascii") as file:
+            got = file.read().split()
+        tap.ok(got == ["ready", "%d" % (number or signal.SIGINT)] and
+               process.returncode == -(number or 0) and
+               "Counted for" in out and not err,
+               "%s: the command gets one signal, and is waited for; uncore "
+               "ends by the same" % name,
+               [repr(got), "status %d" % process.returncode, out, err])
+
+
+def test_ignored(tap, folder):
+    path = os.path.join(folder, "ignored")
+    command = ["stat", "-e", EVENT, "--", sys.executable, "-c", IGNORES, path]
+    with started([UNCORE, *command], stdout=subprocess.PIPE,
+                 stderr=subprocess.PIPE, encoding="utf-8") as process:
+        wait_for(path, "ready")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=LIMIT)
+    tap.ok(process.returncode == -signal.SIGINT and "unharmed" in out and
+           "Counted for" in out and not err,
+           "a command that ignores SIGINT is waited for", [out, err])
+    os.remove(path)
+
+    def interrupt(process, _master):
+        wait_for(path, "ready")
+        process.send_signal(signal.SIGINT)
+
+    status, shown = on_terminal(80, *command, after=interrupt)
+    tap.ok(status == -signal.SIGINT and "unharmed" in shown and
+           shown.count("waiting for") == 1,
+           "on a terminal, once, it says what it waits for", [repr(shown)])
+
+
+def test_terminal_interrupt(tap, folder):
+    """Ctrl-C goes to both: the command gets it once."""
+    path = os.path.join(folder, "ctrl-c")
+
+    def press(_process, master):
+        wait_for(path, "ready")
+        os.write(master, b"\x03")
+
+    status, shown = on_terminal(80, "stat", "-e", EVENT, "--", sys.executable,
+                                "-c", NOTES_SIGNALS, path, after=press)
+    with open(path, encoding="ascii") as file:
+        got = file.read().split()
+    tap.ok(status == -signal.SIGINT and
+           got == ["ready", "%d" % signal.SIGINT], "Ctrl-C: the command gets one SIGINT, the terminal's",
+           [repr(got), repr(shown)])
+
+
+def test_background(tap):
+    """A script's background job has SIGINT ignored, and its children too."""
+    done = run("stat", "-e", EVENT, "-d", "0.2", "--", "sleep", "1000",
+               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    tap.ok(done.returncode == 0 and "Counted for" in done.stdout,
+           "where SIGINT is ignored from the start, -d ends the command still",
+           comments(done))
+
+    # nohup, and a shell's background jobs
+    for number in (signal.SIGHUP, signal.SIGINT):
+        with started([UNCORE, "stat", "-e", EVENT, "-I", "100",
+                      "--interval-count", "15"], stdout=subprocess.PIPE,
+                     encoding="utf-8", preexec_fn=lambda number=number:
+                     signal.signal(number, signal.SIG_IGN)) as process:
+            process.stdout.readline()
+            process.send_signal(number)
+            out, _ = process.communicate(timeout=LIMIT)
+        tap.ok(process.returncode == 0 and len(out.splitlines()) > 15 and
+               "Total of" in out,
+               "signal %d is ignored from the start, and stays so" % number,
+               ["status %d" % process.returncode, *out.splitlines()])
+    done = run("stat", "-e", EVENT, "--", "sh", "-c", "exit 3",
+               preexec_fn=lambda: signal.signal(signal.SIGCHLD,
+                                                signal.SIG_IGN))
+    tap.ok(done.returncode == 3,
+           "where SIGCHLD is ignored, the command is waited for",
+           comments(done))
+
+
+def test_file_limit(tap):
+    soft = 150
+
+    def lower():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, 4096))
+
+    events = ",".join([EVENT] * soft)
+    done = run("stat", "-e", events, "--", "sh", "-c", "ulimit -n",
+               preexec_fn=lower)
+    tap.ok(done.returncode == 0 and
+           done.stdout.splitlines()[:1] == ["%d" % soft],
+           "more events than the file limit: raised, but not for the command",
+           comments(done))
+
+
+def test_without_dashes(tap):
+    for arguments in (["stat", "-e", EVENT, "sh", "-c", "exit 7"],
+                      ["stat", "--event", EVENT, "--json", "-I", "100", "sh",
+                       "-c", "exit 7"],
+                      ["stat", "--event=" + EVENT, "--", "sh", "-c", "exit 7"],
+                      ["stat", "-e" + EVENT, "env", "-i", "sh", "-c", "exit 7"]):
+        done = run(*arguments)
+        tap.ok(done.returncode == 7, "uncore " + " ".join(arguments),
+               comments(done))
+
+
+def test_default_time(tap):
+    done = run("stat", "-e", EVENT, "--json")
+    tap.ok(done.returncode == 0 and 0.9 < json.loads(done.stdout)["seconds"],
+           "stat with neither time nor command counts for a second",
+           comments(done))
+
+    def press(_process, master):
+        press.shown = read_until(master, b"TIME").decode()
+        os.write(master, b"\x03")
+
+    status, shown = on_terminal(80, "stat", "-e", EVENT, "-I", "100",
+                                after=press)
+    tap.ok(status == -signal.SIGINT and "until Ctrl-C" in press.shown + shown and
+           "Total of" in shown, "-I goes on until Ctrl-C, and says so",
+           [repr(press.shown), repr(shown)])
+
+    # intervals go by while it cannot print any
+    with started([UNCORE, "stat", "-e", EVENT, "-I", "50", "--interval-count",
+                  "4", "--json"], stdout=subprocess.PIPE,
+                 encoding="utf-8") as process:
+        first = process.stdout.readline()
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGCONT)
+        rest = process.stdout.readlines()
+        status = process.wait(timeout=LIMIT)
+    tap.ok(status == 0 and first and len(rest) == 3 + 1,
+           "--interval-count prints so many, some being missed",
+           ["status %d" % status, first, *rest])
+
+
+def parse_table(text):
+    """Statuses that each subcommand has, of the table in the man page."""
+    rows = re.findall(r"^\.It (?:Sy|Cm) (.* Ta .*)$", text, re.M)
+    titles, *rows = [row.replace("Sy ", "").split(" Ta ") for row in rows]
+    return {row[0]: {title for title, cell in zip(titles[1:], row[1:])
+                     if cell != "-"} | {"2"} for row in rows}
+
+
+def status_calls(folder, program, sysfs):
+    """For each subcommand and status of the table, calls that end with it."""
+    file, data = folder + "/file", folder + "/data"
+    fake = ("--sysfs", sysfs)
+    run("record", "-e", EVENT, "-c", "1", "-o", data, "ls")
+    calls = {
+        ("check", "1"): [("--sysfs", folder, "check")],
+        ("check", "2"): [("check", "--report", file)],
+        ("flamegraph", "0"): [("flamegraph", folder + "/stacks")],
+        ("flamegraph", "1"): [("flamegraph", "/dev/null")],
+        ("flamegraph", "2"): [("flamegraph", "--none")],
+        ("list", "0"): [("list",)],
+        ("list", "1"): [("list", "no-such-thing")],
+        ("list", "2"): [("list", "--json", "--csv")],
+        ("live", "0"): [(*fake, "live", "--once", "-I", "100", "--no-tasks")],
+        ("live", "1"): [(*fake, "live")],
+        ("live", "2"): [("live", "-I", "1")],
+        ("record", "3"): [("record", "-e", EVENT, "-c", "1", "-o",
+                           folder + "/lost", sys.executable,
+                           folder + "/flood")],
+        ("report", "0"): [("report", "-i", data)],
+        ("report", "1"): [("report", "-i", "/none")],
+        ("report", "2"): [("report", "-n", "0"), ("report", "-s", "none", "-i",
+                                                   data)],
+        ("serve", "0"): [(*fake, "serve", "--json", "-d", "0.01")],
+        ("serve", "1"): [("serve", "--replay", "/none")],
+        ("serve", "2"): [("serve", "-I", "1000"),
+                         ("serve", "--listen", "none", *fake)],
+        ("topology", "0"): [("topology",)],
+        ("topology", "1"): [("--sysfs", "/none", "topology")],
+        ("topology", "2"): [("topology", "none")],
+    }
+    measured = {
+        "stat": ("stat", "-e", EVENT),
+        "record": ("record", "-e", EVENT, "-o", file),
+        "metric": (*fake, "metric", "memory"),
+        "top": ("top", "-e", "imc/cas_count.rd/"),
+    }
+    for name, call in measured.items():
+        # what is found before anything is counted needs no box
+        calls[name, "1"] = [
+            (*call, "-o", "/none/file", "true") if name != "record" else
+            (*call[:-1], "/none/file", "true")]
+        calls[name, "2"] = [(*call, "-d", "0", "true"), (*call, "--none")]
+        if name == "top":
+            continue
+        calls[name, "0"] = [(*call, "true"), (*call, "-d", "0.1", "sleep", "9")]
+        fails = [word.replace(file, folder + "/none") for word in call]
+        calls[name, "126"] = [(*fails, program), (*fails, folder)]
+        calls[name, "127"] = [(*fails, "/none"), (*fails, "no-such-thing")]
+        calls[name, "status"] = [(*call, "sh", "-c", "exit 42")]
+        calls[name, "128 + signal"] = [(*call, "sh", "-c", "kill -KILL $$")]
+    return calls
+
+
+# What needs a driver is in uncore_cli.sh and uncore_stat.py.
+IN_VM = {("check", "0"), ("top", "0"), ("top", "126"), ("top", "127"),
+         ("top", "status"), ("top", "signal")}
+
+
+def test_statuses(tap, folder):
+    """Those of the tables in the man page."""
+    with open(MAN, encoding="utf-8") as file:
+        text = re.search(r"\.Sh EXIT STATUS\n(.*?)\.Sh", file.read(),
+                         re.S).group(1)
+    listed = re.findall(r"^\.It (?:Ar )?(\S.*)$", text.split(".El")[0], re.M)
+    tap.ok(listed == ["0", "1", "2", "3", "126", "127", "status", "128 + signal",
+                      "signal"], "the man page lists exit statuses", listed)
+    program, sysfs, stacks = (os.path.join(folder, name) for name in (
+        "not-executable", "fake", "stacks"))
+    make_pmu(sysfs)
+    for path, line in ((program, "text"), (stacks, "main;work 7"),
+                       (folder + "/flood", FLOOD)):
+        with open(path, "w", encoding="ascii") as file:
+            file.write(line + "\n")
+    calls = status_calls(folder, program, sysfs)
+    table = {(name, status) for name, statuses in parse_table(text).items()
+             for status in statuses for status in status.split(", ")}
+    have = {(name, status) for name, status in calls
+            if status != "128 + signal"} | IN_VM | {
+                (name, "signal") for name in ("live", "metric", "record",
+                                              "serve", "stat")}
+    tap.ok(have == table and
+           {name for name, _ in table} == set(
+               run("__complete", "").stdout.split()),
+           "each status of each subcommand in the table is tested",
+           ["%s" % sorted(have ^ table)])
+    numbers = {"status": 42, "128 + signal": 128 + signal.SIGKILL}
+    for (_, status), commands in calls.items():
+        number = numbers.get(status) or int("0" + status)
+        for arguments in commands:
+            done = run(*arguments)
+            good = number not in (1, 2, 3, 126, 127) or \
+                is_refused(done, status=number) or arguments[-1] == "check"
+            tap.ok(done.returncode == number and good,
+                   "status %d: uncore %s" % (number, " ".join(arguments)),
+                   comments(done))
+    for name, call in (("stat", "stat -e %s -I 50" % EVENT),
+                       ("metric", "--sysfs %s metric memory -I 50" % sysfs),
+                       ("record", "record -e %s -o %s" % (EVENT, program))):
+        process = subprocess.run(
+            "%s %s -- sh -c 'kill -TERM $PPID; exec sleep 100'" % (UNCORE, call),
+            shell=True, check=False, stdout=subprocess.PIPE,
+            encoding="utf-8", timeout=LIMIT)
+        tap.ok(process.returncode in (-signal.SIGTERM, 128 + signal.SIGTERM),
+               "a signal ends %s: its own" % name,
+               ["status %d" % process.returncode, process.stdout])
+    for key, want in (("\x03", -signal.SIGINT), ("q", 0)):
+        def press(_process, master, key=key):
+            read_until(master, b"quit")
+            os.write(master, key.encode())
+
+        status, shown = on_terminal(80, "--sysfs", sysfs, "live", "--no-tasks",
+                                    after=press)
+        tap.ok(status == want and "\x1b[?1049l" in shown,
+               "live: %r ends it with status %d, and its screen" % (key, want),
+               ["status %d" % status, repr(shown[-300:])])
+    # SIGHUP has it read its certificates again: uncore_serve.py.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with started([UNCORE, "--sysfs", sysfs, "serve", "--listen",
+                      "127.0.0.1:0"], stderr=subprocess.PIPE,
+                     encoding="utf-8") as process:
+            process.stderr.readline()
+            process.send_signal(number)
+            status = process.wait(timeout=LIMIT)
+        tap.ok(status == (0 if number == signal.SIGTERM else -number),
+               "serve: %s" % number.name, ["status %d" % status])
+    tap.ok(not os.path.exists(folder + "/none"),
+           "a command that cannot be executed leaves no file",
+           os.listdir(folder))
+    path = os.path.join(folder, "before")
+    for arguments in (("no_such_event", "true"), (EVENT, "/none")):
+        with open(path, "w", encoding="ascii") as file:
+            file.write("before\n")
+        run("stat", "-e", arguments[0], "-o", path, arguments[1])
+        with open(path, encoding="ascii") as file:
+            tap.ok(file.read() == "before\n", "stat -o, with %s %s: the file "
+                   "stays as it was" % arguments)
+
+
+def test_frequency(tap, folder):
+    """A frequency above the kernel's limit is lowered."""
+    limit = os.path.join(folder, "limit")
+    with open(limit, "w", encoding="ascii") as file:
+        file.write("500\n")
+    done = run("record", "-e", EVENT, "-F", "600", "-o", folder + "/data",
+               "true", before=[
+                   "unshare", "-m", "sh", "-c", "mount --bind %s /proc/sys/"
+                   "kernel/perf_event_max_sample_rate && exec \"$@\"" % limit,
+                   "-"])
+    if "mount" in done.stderr or "unshare" in done.stderr:
+        tap.say("no mount namespaces here: -F is left out")
+        return
+    tap.ok(done.returncode == 0 and "500 samples a second are used, not 600" in
+           done.stderr and "samples in" in done.stderr,
+           "-F above the kernel's limit is lowered, with a note",
+           comments(done))
+
+
+def test_perf_options(tap, folder):
+    """Options that perf users type."""
+    stat = ("stat", "-e", EVENT)
+    path = os.path.join(folder, "appended")
+    done = run(*stat, "-a", "-A", "-j", "true")
+    tap.ok(done.returncode == 0 and json.loads(done.stdout), "stat -a -A -j",
+           comments(done))
+    done = run(*stat, "-x", ";", "true")
+    lines = [line.split(";") for line in done.stdout.splitlines()]
+    tap.ok(done.returncode == 0 and len(lines) == 2 and
+           [len(line) for line in lines] == [13, 13] and lines[1][4] == EVENT,
+           "stat -x ';'", comments(done))
+    done = run(*stat, "--timeout", "200", "--json", "sleep", "100")
+    tap.ok(done.returncode == 0 and
+           0.15 < json.loads(done.stdout)["seconds"] < 5,
+           "stat --timeout", comments(done))
+    for _ in range(2):
+        run(*stat, "--csv", "-o", path, "--append", "true")
+    with open(path, encoding="ascii") as file:
+        tap.ok(len(file.readlines()) == 4, "stat -o FILE --append")
+    for arguments, status, word in (
+            ((*stat, "-p", "1"), 2, "uncore top"),
+            ((*stat, "--append", "true"), 2, "-o"),
+            ((*stat, "--metric-only", "true"), 2, "-M"),
+            (("stat", "--none", "3", "-e", EVENT, "true"), 2,
+             "expected: --none")):
+        done = run(*arguments)
+        tap.ok(is_refused(done, word, status=status) and
+               ": -- " not in done.stderr,
+               "uncore %s is refused" % " ".join(arguments), comments(done))
+    data = os.path.join(folder, "sorted.data")
+    run("record", "-a", "-e", EVENT, "-c", "1", "-o", data, "ls", folder)
+    done = run("report", "-i", data, "-s", "comm,sym")
+    tap.ok(done.returncode == 0 and "TASK" in done.stdout and "FUNCTION" in
+           done.stdout and "EVENT" not in done.stdout, "report -s comm,sym",
+           comments(done)[:10])
+    done = run("report", "-i", data, "-s", "dso")
+    tap.ok(is_refused(done, "function", status=2), "report -s dso is refused",
+           comments(done))
+
+
+def test_period(tap):
+    """An event for record, given to stat."""
+    done = run("stat", "-e", "software/config=2,period=1000/", "--json", "true")
+    tap.ok(done.returncode == 0 and json.loads(done.stdout) and
+           len(done.stderr.splitlines()) == 1 and "period=" in done.stderr,
+           "stat notes that period= has no effect", comments(done))
+
+
+# --- what is printed ---------------------------------------------------------------
+
+def test_widths(tap, sysfs):
+    make_pmu(sysfs)
+    for columns in (1, 40, 100):
+        for arguments in ([], ["list", "imc"], ["list", "-v", "cbox"],
+                          ["topology"], ["stat", "-e", EVENT, "true"],
+                          ["--sysfs", sysfs, "metric", "memory", "true"],
+                          ["--sysfs", sysfs, "live", "--once", "-I", "100",
+                           "--no-tasks"]):
+            status, shown = on_terminal(columns, *arguments)
+            wide = [line for line in shown.split("\n")
+                    if len(visible(line)) > columns and
+                    not line.startswith("uncore: ")]
+            tap.ok(status == 0 and not wide,
+                   "uncore %s on %d columns" % (" ".join(arguments), columns),
+                   ["status %d" % status, *wide])
+    def press(_process, master):
+        read_until(master, b"\x1b[?1049h")
+        os.write(master, b"q")
+
+    status, shown = on_terminal(1, "--sysfs", sysfs, "live", "--no-tasks",
+                                rows=1, after=press)
+    tap.ok(status == 0 and "\x1b[?1049l" in shown,
+           "live on a terminal of one character", [repr(shown[:300])])
+    for arguments in (["list", "-v", "cbox"], ["list", "-v", "metrics"]):
+        words = "".join(run(*arguments).stdout.split())
+        status, shown = on_terminal(70, *arguments)
+        shown = "\n".join(line for line in shown.splitlines()
+                          if not line.startswith("uncore: "))
+        tap.ok(status == 0 and
+               "".join(visible(shown).split()) == words,
+               "uncore %s: lines are wrapped, and nothing is cut off" %
+               " ".join(arguments), shown.splitlines()[:12])
+    status, shown = on_terminal(100, "list", "imc")
+    plain = run("list", "imc").stdout
+    tap.ok("\x1b" in shown and "\x1b" not in plain,
+           "colour on a terminal, and none elsewhere", [shown[:200]])
+    status, shown = on_terminal(100, "list", "imc", NO_COLOR="1")
+    tap.ok("\x1b" not in shown, "nor against NO_COLOR", [shown[:200]])
+
+
+def test_closed_streams(tap, folder):
+    """A file is not opened as a standard stream that the caller has closed."""
+    path = os.path.join(folder, "closed.data")
+    for call in ("list", "topology --json", "stat -e %s true" % EVENT,
+                 "stat -j -e %s true" % EVENT, "check", "--version"):
+        done = subprocess.run("%s %s >&- <&-" % (UNCORE, call), shell=True,
+                              stderr=subprocess.PIPE, encoding="utf-8",
+                              check=False, timeout=LIMIT)
+        last = (done.stderr.splitlines() or [""])[-1]
+        tap.ok(done.returncode == 1 and "standard output: Bad file descriptor" in
+               done.stderr and last.startswith("uncore: "),
+               "uncore %s: standard output is closed" % call, comments(done))
+    done = subprocess.run(
+        "%s record -e %s -c 1 -o %s sh -c 'echo stranger' >&- <&- 2>&-" % (
+            UNCORE, EVENT, path), shell=True, check=False, timeout=LIMIT)
+    with open(path, "rb") as file:
+        data = file.read()
+    tap.ok(data.startswith(b"PERFILE2") and b"samples in" not in data and
+           b"stranger\n" not in data and
+           run("report", "-i", path).returncode == 0,
+           "record: its file has nothing of what is printed")
+
+
+def test_decimal_comma(tap, folder):
+    """A locale changes no number."""
+    done = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8",
+                           os.path.join(folder, "de_DE.UTF-8")], check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if not os.path.isdir(os.path.join(folder, "de_DE.UTF-8")):
+        tap.skip("a decimal comma", "no locale can be made here: %r" %
+                 done.stdout[:100])
+        return
+    german = {**os.environ, "LOCPATH": folder, "LC_ALL": "de_DE.UTF-8"}
+    shown = subprocess.run([sys.executable, "-c", "import locale; "
+                            "locale.setlocale(locale.LC_ALL, ''); "
+                            "print(locale.str(0.5))"], env=german, check=False,
+                           stdout=subprocess.PIPE, encoding="utf-8")
+    tap.ok(shown.stdout == "0,5\n", "this locale has a decimal comma",
+           [shown.stdout])
+    stat = ("stat", "-d", "0.05", "-e", EVENT + ",duration_time")
+    done = run(*stat, "-j", env=german)
+    tap.ok(done.returncode == 0 and
+           0.04 < json.loads(done.stdout)["seconds"] < 9, "stat -j",
+           comments(done))
+    done = run(*stat, "--csv", env=german)
+    rows = list(csv.reader(done.stdout.splitlines()))
+    tap.ok({len(row) for row in rows} == {13} and 0.04 < float(rows[1][0]) < 9,
+           "stat --csv", comments(done))
+    done = run(*stat, env=german)
+    tap.ok(re.search(r"Counted for 0\.\d+ s", done.stdout), "stat",
+           comments(done))
+    for arguments in (["list", "-v", "metrics"], ["list", "--csv", "events"],
+                      ["--help"]):
+        tap.ok(run(*arguments, env=german).stdout == run(*arguments).stdout,
+               "uncore %s: the same text" % " ".join(arguments))
+
+
+def test_no_text(tap):
+    for arguments in (["--json"], ["--json", "-I", "100"], ["--csv"], []):
+        done = subprocess.run(
+            [UNCORE, "stat", *arguments, "-e",
+             b"software/config=2,name=\xff\xfe\xc3/", "true"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+            timeout=LIMIT)
+        good = done.returncode == 0 and not done.stderr and done.stdout
+        if "--json" in arguments and good:
+            with contextlib.suppress(ValueError):
+                good = [json.loads(part) for part in (
+                    done.stdout.splitlines() if "-I" in arguments
+                    else [done.stdout])]
+        tap.ok(good, "stat %s: a name that is no UTF-8" % " ".join(arguments),
+               [repr(done)])
+
+
+def test_full_disk(tap):
+    for arguments in (["list"], ["check", "--json"], ["list", "--json"],
+                      ["stat", "-e", EVENT, "true"],
+                      ["stat", "-e", EVENT, "--json", "true"], ["--help"]):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = run(*arguments, stdout=full)
+        tap.ok(done.returncode == 1 and
+               len(done.stderr.splitlines()) == 1 and
+               "No space left" in done.stderr,
+               "uncore %s on a full disk" % " ".join(arguments),
+               comments(done))
+    done = run("stat", "-e", EVENT, "-o", "/dev/full", "true")
+    tap.ok(done.returncode == 1 and "/dev/full: No space left" in done.stderr,
+           "stat -o on a full disk", comments(done))
+    done = subprocess.run("%s list | head -1" % UNCORE, shell=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          check=False, timeout=LIMIT)
+    tap.ok(not done.stderr and len(done.stdout.splitlines()) == 1,
+           "a reader that leaves early hears nothing of it", [repr(done)])
+
+
+def test_no_proc(tap):
+    def without(*arguments):
+        return subprocess.run(
+            ["unshare", "-m", "sh", "-c",
+             'mount -t tmpfs none /proc && exec "$@"', "-", UNCORE,
+             *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            encoding="utf-8", check=False, timeout=LIMIT)
+
+    done = without("check")
+    if "mount" in done.stderr or "unshare" in done.stderr:
+        tap.say("no mount namespaces here: without /proc is left out")
+        return
+    tap.ok(done.returncode == 1 and "without /proc" in done.stdout and
+           not done.stderr, "check without /proc", comments(done))
+    done = without("stat", "-e", EVENT, "true")
+    tap.ok(done.returncode == 0 and "Counted" in done.stdout,
+           "stat without /proc", comments(done))
+
+
+# --- the first hour ------------------------------------------------------------------
+
+def test_first_hour(tap):
+    done = run()
+    lines = done.stdout.splitlines()
+    tap.ok(done.returncode == 0 and len(lines) == 10 and
+           sum(line.startswith("uncore ") for line in lines) >= 8,
+           "bare uncore: ten lines, with examples", comments(done))
+    for line in lines:
+        example = line.split("  ")[0].split()
+        if example[0] == "uncore" and example[1] not in ("SUBCOMMAND", "top"):
+            parsed = run(*example[1:], "--help") if "ls" not in example else done
+            tap.ok(parsed.returncode == 0, " ".join(example) + " is understood",
+                   comments(parsed))
+
+    commands = run("__complete", "").stdout.split()
+    for command in commands:
+        done = run(command, "--help")
+        found = re.findall(r"^  uncore %s\b" % command, done.stdout, re.M)
+        found += re.findall(r"\| uncore %s\b" % command, done.stdout)
+        odd = re.findall(r".*(?:\bU?INT\b|\bFLOAT\b|\bTEXT\b| in \[|:\{).*",
+                         done.stdout)
+        tap.ok(done.returncode == 0 and len(found) >= 2 and not odd,
+               "uncore %s --help: for people, with two examples" % command,
+               odd + done.stdout.splitlines())
+
+    done = run("stat", "-M", "mem_bw_raeds")
+    tap.ok(done.returncode == 1 and "mem_bw_reads" in done.stderr,
+           "a metric's wrong name: the nearest one", comments(done))
+    done = run("metric", "memroy")
+    tap.ok(done.returncode == 2 and "did you mean memory" in done.stderr,
+           "a set's wrong name: the nearest one", comments(done))
+    done = run("list", "cas_count.rd_reg")
+    tap.ok(re.search(r"^  imc/cas_count\.rd_reg/ +\w+", done.stdout, re.M),
+           "list has descriptions", comments(done))
+
+
+# --- refusals ------------------------------------------------------------------------
+
+PERF_EVENT_OPEN = 298
+
+
+def filter_calls(number, error):
+    """In a new process: one system call fails with that errno."""
+    def add():
+        libc = ctypes.CDLL(None, use_errno=True)
+        program = b"".join(struct.pack("<HBBI", *each) for each in (
+            (0x20, 0, 0, 0),                # load the call's number
+            (0x15, 0, 1, number),
+            (0x06, 0, 0, 0x00050000 | error),
+            (0x06, 0, 0, 0x7fff0000)))      # allowed
+        text = ctypes.create_string_buffer(program)
+        filters = struct.pack("<HxxxxxxQ", 4, ctypes.addressof(text))
+        libc.prctl(38, 1, 0, 0, 0)          # no new privileges
+        if libc.prctl(22, 2, ctypes.c_char_p(filters), 0, 0):
+            os._exit(99)
+    return add
+
+
+def test_refusals(tap):
+    """The cause that is named is the one that holds."""
+    stat = ("stat", "-e", EVENT, "-d", "0.1")
+    for error in (errno.EPERM, errno.ENOSYS):
+        done = run(*stat, preexec_fn=filter_calls(PERF_EVENT_OPEN, error))
+        if done.returncode == 99:
+            tap.say("no seccomp here: filters are left out")
+            break
+        tap.ok(is_refused(done, "seccomp") and "run as root" not in done.stderr,
+               "a seccomp filter, with %s" % errno.errorcode[error],
+               comments(done))
+        done = run("check", preexec_fn=filter_calls(PERF_EVENT_OPEN, error))
+        tap.ok(done.returncode == 1 and "seccomp" in done.stdout,
+               "check, with %s" % errno.errorcode[error], comments(done))
+    with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
+        paranoid = int(file.read())
+    done = run(*stat, before=["unshare", "--user", "--map-root-user"])
+    if paranoid <= 0 or "unshare" in done.stderr:
+        tap.say("no user namespaces here, or all users may count: left out")
+    else:
+        tap.ok(is_refused(done, "user namespace"),
+               "root of a user namespace", comments(done))
+    done = run("check", before=["unshare", "-m", "sh", "-c", "mount -t tmpfs "
+                                "none /sys/devices/system && exec \"$@\"", "-"])
+    if "unshare" not in done.stderr and "mount:" not in done.stderr:
+        tap.ok(done.returncode == 1 and "not supported" not in done.stdout and
+               "mount sysfs" in done.stdout,
+               "check without /sys/devices/system names what is missing",
+               comments(done))
+
+
+# --- a large machine ------------------------------------------------------------------
+
+def make_large(top, packages=8):
+    """A tree of sysfs with 60 boxes a socket, and 16 CPUs."""
+    with open(os.path.join(EVENTS, "boxes.json"), encoding="utf-8") as file:
+        kinds = json.load(file)
+    boxes = {"cbox": 35, "sbox": 4, "ha": 2, "imc": 8, "qpi": 3, "r3qpi": 3,
+             "irp": 2, "pcu": 1, "r2pcie": 1, "ubox": 1}
+
+    def write(path, text):
+        path = os.path.join(top, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text + "\n")
+
+    write("devices/system/cpu/modalias",
+          "cpu:type:x86,ven0000fam0006mod003F:feature:")
+    for cpu in range(16 * packages):
+        write("devices/system/cpu/cpu%d/topology/physical_package_id" % cpu,
+              "%d" % (cpu // 16))
+    number = 20
+    for kind, count in boxes.items():
+        for i in range(count):
+            folder = "bus/event_source/devices/hswep_%s%s/" % (
+                kind, "_%d" % i if count > 1 else "")
+            number += 1
+            write(folder + "type", "%d" % number)
+            write(folder + "cpumask",
+                  ",".join("%d" % (16 * p) for p in range(packages)))
+            for name, bits in kinds[kind]["Format"].items():
+                write(folder + "format/" + name, bits)
+    return sum(boxes.values()) * packages
+
+
+def test_large(tap, folder):
+    boxes = make_large(folder)
+    done = run("--sysfs", folder)
+    tap.ok(done.returncode == 0 and "8 sockets and %d boxes" % boxes in
+           done.stdout, "a machine of 8 sockets with 60 boxes each",
+           comments(done))
+    done = run("--sysfs", folder, "topology", "--json")
+    machine = json.loads(done.stdout) if done.returncode == 0 else {}
+    tap.ok(len(machine.get("sockets", [])) == 8 and
+           sum(len(pmu["cpus"]) for pmu in machine["pmus"]) == boxes,
+           "its topology", comments(done)[:5])
+    done = run("--sysfs", folder, "list", "--json")
+    known = json.loads(done.stdout) if done.returncode == 0 else {}
+    tap.ok(known.get("events") and
+           all(event["usable"] for event in known["events"]),
+           "all events can be counted there", comments(done)[:5])
+    # Planned for all boxes; it is this machine that has none to open.
+    for arguments in (["stat", "-M", "mem_bw_total", "--per-box", "true"],
+                      ["metric", "ring", "--all", "true"],
+                      ["stat", "-e", "{cbox/tor_inserts.opcode,filter_opc=drd/,"
+                       "cbox/clockticks/},qpi/clockticks/", "true"],
+                      ["top", "--once"]):
+        done = run("--sysfs", folder, *arguments)
+        tap.ok(is_refused(done, "this machine does not count"),
+               "uncore %s is planned for %d boxes" % (
+                   " ".join(arguments[:3]), boxes), comments(done))
+
+
+def main():
+    tap = Tap()
+    if not os.path.exists(UNCORE):
+        tap.skip_all("%s is not built" % UNCORE)
+    if run("stat", "-e", EVENT, "true").returncode:
+        tap.skip_all("this user may not count " + EVENT)
+    with tempfile.TemporaryDirectory() as folder:
+        test_one_interrupt(tap, folder)
+        test_ignored(tap, folder)
+        test_terminal_interrupt(tap, folder)
+        test_background(tap)
+        test_file_limit(tap)
+        test_without_dashes(tap)
+        test_default_time(tap)
+        test_statuses(tap, folder)
+        test_frequency(tap, folder)
+        test_perf_options(tap, folder)
+        test_period(tap)
+        test_widths(tap, os.path.join(folder, "narrow"))
+        test_closed_streams(tap, folder)
+        test_decimal_comma(tap, folder)
+        test_no_text(tap)
+        test_full_disk(tap)
+        test_no_proc(tap)
+        test_first_hour(tap)
+        test_refusals(tap)
+        test_large(tap, os.path.join(folder, "large"))
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

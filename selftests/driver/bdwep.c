@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What Broadwell has and Haswell has not: dies without SBos, 24 CBos, memory
+ * channels that answer but have no clock. What all generations do is in the other
+ * programs.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/c/boxes.h"
+#include "lib/c/generation.h"
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+enum { CBOXES = 24, SBOXES = 4, BOXES = 49, CYCLES = 1000, OVERFLOWS = 3 };
+
+#define SUMMARY	1	/* line in the log when the driver loads */
+
+static void __attribute__((constructor)) need_broadwell(void)
+{
+	if (strcmp(generation()->name, "bdwep"))
+		tap_skip_all("this processor is no Broadwell");
+}
+
+FIXTURE(bdwep) {};
+
+FIXTURE_SETUP(bdwep)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+}
+
+FIXTURE_TEARDOWN(bdwep)
+{
+	expect_nothing_left(_metadata);
+}
+
+/* Loads the driver, which has so many lines in the log beside its summary. */
+static void load(struct __test_metadata *_metadata, const char *sim_params,
+		 const char *fault, int lines)
+{
+	machine_setup_sim(sim_params);
+	if (fault) {
+		ASSERT_EQ(0, -sim_fault("%s", fault));
+	}
+	log_mark();
+	ASSERT_EQ(0, -driver_load(""));
+	EXPECT_EQ(SUMMARY + lines, log_count("xeon_uncore: ")) {
+		log_show("xeon_uncore");
+	}
+}
+
+static bool kind_there(const char *kind, unsigned int index)
+{
+	char pmu[PMU_NAME_MAX];
+
+	return pmu_name(pmu, kind, index);
+}
+
+TEST_F_TIMEOUT(bdwep, all_boxes_count_and_sample_exactly, UNHURRIED)
+{
+	load(_metadata, "clock=manual", NULL, 0);
+	EXPECT_TRUE(kind_there("cbox", CBOXES - 1));
+	EXPECT_TRUE(kind_there("sbox", SBOXES - 1));
+	EXPECT_EQ(BOXES, pmus_there());
+	for (int pkg = 0; pkg < packages(); pkg++)
+		EXPECT_EQ(BOXES, boxes_that_count(pkg, CYCLES));
+	EXPECT_TRUE(samples_exactly("cbox", 0, OVERFLOWS));
+	EXPECT_TRUE(samples_exactly("imc", packages() - 1, OVERFLOWS));
+}
+
+/* CAPID4 tells a die without SBos; nothing is to be said about it. */
+TEST_F_TIMEOUT(bdwep, die_without_sboxes, UNHURRIED)
+{
+	load(_metadata, "clock=manual sboxes=0", NULL, 0);
+	EXPECT_FALSE(kind_there("sbox", 0));
+	for (int pkg = 0; pkg < packages(); pkg++)
+		EXPECT_EQ(BOXES - SBOXES, boxes_that_count(pkg, CYCLES));
+}
+
+/* Nobody says that there are none: their registers fault. */
+TEST_F_TIMEOUT(bdwep, die_without_sboxes_nor_capability_registers, UNHURRIED)
+{
+	load(_metadata, "clock=manual sboxes=0 missing=capid@0", NULL, 1);
+	EXPECT_EQ(1, log_count("no capability registers"));
+	EXPECT_FALSE(kind_there("sbox", 0));
+}
+
+TEST_F_TIMEOUT(bdwep, channel_without_clock_is_left_out, UNHURRIED)
+{
+	char pmu[PMU_NAME_MAX];
+
+	load(_metadata, "clock=manual", "no_clock pkg=0 box=imc_3 on", 1);
+	EXPECT_EQ(1, log_count("bdwep_imc_3 of package 0: its clock stands still"));
+	/* the other package's is there */
+	ASSERT_TRUE(pmu_name(pmu, "imc", 3));
+	EXPECT_LT(pmu_cpu(pmu, 0), 0);
+	EXPECT_EQ(ENODEV, -event_open(pmu, package_cpu(0, 0), "clockticks"));
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		EXPECT_EQ(BOXES - !pkg, boxes_that_count(pkg, CYCLES)) {
+			TH_LOG("of package %d", pkg);
+		}
+	}
+}
+
+/* Tables of one processor do not drive another one's uncore. */
+TEST_F_TIMEOUT(bdwep, pci_devices_of_haswell_are_left_alone, UNHURRIED)
+{
+	machine_setup_sim("clock=manual model=hswep");
+	log_mark();
+	ASSERT_EQ(0, -driver_load(""));
+	EXPECT_EQ(packages(), log_count("no UBox on PCI (device 8086:6f1e)"));
+	EXPECT_FALSE(kind_there("imc", 0));
+}
+
+TEST_HARNESS_MAIN

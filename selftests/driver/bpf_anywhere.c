@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * BPF programs read copies of an event on every CPU at tracepoints that the driver itself
+ * passes, with locks held: in the start of its timer, in interrupts, between the
+ * tasks. Nothing waits for itself, and counts and samples stay exact.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "lib/c/bpf_read.h"
+#include "lib/c/catalogue.h"
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+enum { MAX_CPUS = 64, ROUNDS = 60, CYCLES = 1000, PERIOD = 700,
+       PATIENCE_MS = 10000 };
+
+MACHINE_OF_ALL_TESTS("clock=manual", "");
+
+/* The same event for each CPU, in the box that is being worked on: passive copies. */
+static unsigned int open_everywhere(const char *pmu, int *fd)
+{
+	unsigned int cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	for (unsigned int cpu = 0; cpu < cpus && cpu < MAX_CPUS; cpu++)
+		fd[cpu] = event_open(pmu, cpu, "clockticks,local=1");
+	return cpus < MAX_CPUS ? cpus : MAX_CPUS;
+}
+
+/*
+ * A count, read again while it is lower than it must be: who does not get the box's
+ * lock in time has the event's last count (kmod/lock.c), which is no more than a host
+ * that takes away the CPU of the lock's holder. What was not counted does not come by
+ * waiting.
+ */
+static uint64_t count_of(int fd, uint64_t want)
+{
+	uint64_t count = event_count(fd);
+
+	for (unsigned int i = 0; i < PATIENCE_MS && count < want; i++) {
+		sleep_ms(1);
+		count = event_count(fd);
+	}
+	return count;
+}
+
+FIXTURE(read_by_bpf)
+{
+	char pmu[PMU_NAME_MAX];
+	unsigned int cpus;
+	int counting[2];
+	int fd[MAX_CPUS];
+};
+
+FIXTURE_VARIANT(read_by_bpf)
+{
+	const char *kind, *tracepoint;
+};
+
+#define READ_AT(box, at)						\
+	FIXTURE_VARIANT_ADD(read_by_bpf, box##_at_##at) {		\
+		.kind = #box, .tracepoint = #at,			\
+	}
+#define READ_EVERYWHERE(box)						\
+	READ_AT(box, hrtimer_start);					\
+	READ_AT(box, hrtimer_cancel);					\
+	READ_AT(box, hrtimer_expire_entry);				\
+	READ_AT(box, irq_work_entry);					\
+	READ_AT(box, local_timer_entry);				\
+	READ_AT(box, nmi_handler);					\
+	READ_AT(box, sched_switch);					\
+	READ_AT(box, read_msr);						\
+	READ_AT(box, write_msr)
+
+READ_EVERYWHERE(cbox);
+READ_EVERYWHERE(imc);
+
+FIXTURE_SETUP(read_by_bpf)
+{
+	log_mark();
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	ASSERT_TRUE(pmu_name(self->pmu, variant->kind, 0));
+	/* which the copies follow */
+	for (int pkg = 0; pkg < 2; pkg++)
+		self->counting[pkg] = pkg < packages() ?
+			event_open(self->pmu, pmu_cpu(self->pmu, pkg), "clockticks") : -1;
+	ASSERT_GE(self->counting[0], 0);
+	self->cpus = open_everywhere(self->pmu, self->fd);
+}
+
+/*
+ * A map lets go of its events only when all programs that may have seen them are done,
+ * and in a worker: then it is the kernel that takes them off their CPUs, and not our
+ * close(). Each holds the box still for a moment, in which no cycles may pass that
+ * the next test counts.
+ */
+static bool rests(const char *box)
+{
+	for (unsigned int i = 0; i < PATIENCE_MS && sim_box_counts(box); i++)
+		sleep_ms(1);
+	return !sim_box_counts(box);
+}
+
+FIXTURE_TEARDOWN(read_by_bpf)
+{
+	for (unsigned int i = 0; i < self->cpus; i++)
+		if (self->fd[i] >= 0)
+			close(self->fd[i]);
+	for (int pkg = 0; pkg < 2; pkg++)
+		if (self->counting[pkg] >= 0)
+			close(self->counting[pkg]);
+	EXPECT_TRUE(rests(pmu_box(self->pmu)));
+	EXPECT_TRUE(log_clean());
+}
+
+/* Events of the box begin and end, and so start the timer; another one samples. */
+TEST_F_TIMEOUT(read_by_bpf, counts_and_samples_stay_exact, UNHURRIED)
+{
+	int cpu = pmu_cpu(self->pmu, 0), err, other;
+	uint64_t start = sim_cycles(), want, runs;
+	const char *pmu = self->pmu;
+	struct bpf_reader reader;
+	struct sampler s;
+
+	err = bpf_reader_attach(&reader, variant->tracepoint, self->fd, self->cpus);
+	if (err)
+		SKIP(return, "%s", strerror(-err));
+	ASSERT_EQ(0, -sampler_open(&s, pmu, cpu, PERIOD, "clockticks,thresh=1"));
+	for (unsigned int i = 0; i < loops(ROUNDS); i++) {
+		other = event_open(pmu, cpu, "clockticks,thresh=2,inv=1");
+		sim_advance(CYCLES);
+		EXPECT_EQ(CYCLES, count_of(other, CYCLES)) {
+			TH_LOG("round %u", i);
+		}
+		close(other);
+	}
+	want = sim_cycles() - start;
+	sampler_disable(&s);
+	EXPECT_EQ(want, count_of(s.fd, want)) {
+		TH_LOG("its sampling event");
+	}
+	EXPECT_EQ(want / PERIOD, sampler_wait(&s, want / PERIOD)) {
+		TH_LOG("samples");
+	}
+	sampler_close(&s);
+	runs = bpf_reader_detach(&reader);
+	for (unsigned int i = 0; i < self->cpus; i++) {
+		if (cpu_package(i) != 0)
+			continue;
+		EXPECT_EQ(want, count_of(self->fd[i], want)) {
+			TH_LOG("the event that is read on CPU %u", i);
+		}
+	}
+	TH_LOG("read %ju times", (uintmax_t)runs);
+	if (!strcmp(variant->tracepoint, "hrtimer_start")) {
+		EXPECT_GT(runs, 0);
+	}
+}
+
+TEST_HARNESS_MAIN

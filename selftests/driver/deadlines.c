@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Events that come and go all the time put off nothing that is due: narrow
+ * counters are read before they wrap, boxes without interrupts are polled, and a
+ * package that pauses in a storm goes on.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "lib/c/bpf_read.h"
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+#include "lib/c/stall.h"
+
+/* The fastest clock there is: counters of 32 bits wrap in 0.86 s. */
+#define FASTEST	"clock=real uclk_khz=5000000"
+
+/* --- an event that is switched on and off --------------------------------- */
+
+struct toggler {
+	pthread_t thread;
+	int cpu, fd;
+	atomic_bool stop;
+	uint64_t rounds;
+};
+
+static void *toggle(void *arg)
+{
+	struct toggler *t = arg;
+
+	/* on its CPU, where it takes no interrupt to another */
+	cpu_pin(t->cpu);
+	for (; !t->stop; t->rounds++) {
+		ioctl(t->fd, PERF_EVENT_IOC_DISABLE, 0);
+		ioctl(t->fd, PERF_EVENT_IOC_ENABLE, 0);
+	}
+	return NULL;
+}
+
+static void start_toggling(struct toggler *t, const char *pmu, int cpu,
+			   const char *event, uint64_t period)
+{
+	struct perf_event_attr attr;
+	int err = pmu_attr(&attr, pmu, event);
+
+	*t = (struct toggler){ .cpu = cpu, .fd = -1 };
+	attr.sample_period = period;
+	if (!err)
+		t->fd = perf_open(&attr, -1, cpu, -1);
+	if (t->fd < 0 || pthread_create(&t->thread, NULL, toggle, t))
+		tap_bail("%s/%s/ cannot be switched on and off", pmu, event);
+}
+
+/* Returns how often it has been. */
+static uint64_t stop_toggling(struct toggler *t)
+{
+	t->stop = true;
+	pthread_join(t->thread, NULL);
+	close(t->fd);
+	return t->rounds;
+}
+
+/* --- counters of 32 bits --------------------------------------------------- */
+
+enum { MARGIN_BITS = 31, STALL_MS = 300, TRIES = 20 };
+
+/* What a counter had counted at a moment between two reads of another. */
+struct beside {
+	uint64_t before, count, after;
+};
+
+static struct beside read_beside(int wide, int narrow)
+{
+	struct beside b;
+
+	b.before = event_count(wide);
+	b.count = event_count(narrow);
+	b.after = event_count(wide);
+	return b;
+}
+
+/*
+ * How many of the cycles that one of 48 bits counted one of 32 bits has lost at
+ * least; negative: has too many.
+ */
+static int64_t lost_beside(const int fd[2], uint64_t *cycles)
+{
+	enum { LONG_MS = 3000 };
+	uint64_t least, count, most;
+	struct beside from, to;
+
+	from = read_beside(fd[0], fd[1]);
+	sleep_ms(LONG_MS);
+	/* what is lost is lost when somebody reads */
+	to = read_beside(fd[0], fd[1]);
+	least = to.before - from.after;
+	count = to.count - from.count;
+	most = to.after - from.before;
+	*cycles = least;
+	return count < least ? least - count : count > most ? most - count : 0;
+}
+
+FIXTURE(narrow) {};
+
+FIXTURE_VARIANT(narrow)
+{
+	const char *pmu, *event;	/* that is switched on and off beside it */
+};
+
+FIXTURE_VARIANT_ADD(narrow, cbox_beside)
+{
+	.pmu = "hswep_cbox_0", .event = "clockticks",
+};
+
+FIXTURE_VARIANT_ADD(narrow, qpi_beside)
+{
+	.pmu = "hswep_qpi_1", .event = "link_idle",
+};
+
+FIXTURE_SETUP(narrow)
+{
+	machine_setup_once(FASTEST, "");
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(narrow)
+{
+	expect_no_complaint(_metadata);
+}
+
+TEST_F_TIMEOUT(narrow, link_idle_loses_no_wrap, UNHURRIED)
+{
+	int cpu = pmu_cpu("hswep_qpi_0", 0), fd[2], tries = 0;
+	uint64_t wide, rounds, stalled;
+	struct stall_watch watch;
+	struct toggler t;
+	int64_t lost;
+
+	fd[0] = event_open("hswep_qpi_0", cpu, "clockticks");
+	ASSERT_GE(fd[0], 0);
+	fd[1] = event_open("hswep_qpi_0", cpu, "link_idle");
+	ASSERT_GE(fd[1], 0);
+	start_toggling(&t, variant->pmu, cpu, variant->event, 0);
+	/* a CPU that is not there cannot read in time */
+	do {
+		stall_watch_start(&watch, cpu);
+		lost = lost_beside(fd, &wide);
+		stalled = stall_watch_stop(&watch);
+	} while (stalled > STALL_MS && ++tries < TRIES);
+	rounds = stop_toggling(&t);
+	close(fd[0]);
+	close(fd[1]);
+	if (tries == TRIES)
+		SKIP(return, "the host has no time for that CPU");
+	EXPECT_GT(wide, 1ULL << 33);
+	EXPECT_LT(lost, 1LL << MARGIN_BITS);
+	EXPECT_GT(lost, -(1LL << MARGIN_BITS));
+	EXPECT_GT(rounds, 0);
+}
+
+/* --- polling, and storms ------------------------------------------------------ */
+
+FIXTURE(beside_another) {};
+
+FIXTURE_SETUP(beside_another)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup_once(FASTEST, "");
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(beside_another)
+{
+	expect_no_complaint(_metadata);
+}
+
+/*
+ * While the other one is switched on and off, not when it has ended: at least
+ * half of the samples of what was counted have come.
+ */
+TEST_F_TIMEOUT(beside_another, a_polled_event_has_its_samples, UNHURRIED)
+{
+	enum { PERIOD = 5000003, LONG_MS = 1500 };
+	int cpu = pmu_cpu("hswep_cbox_0", 0);
+	uint64_t count, samples;
+	struct toggler t;
+	struct sampler s;
+
+	start_toggling(&t, "hswep_cbox_1", cpu, "clockticks", 1ULL << 40);
+	ASSERT_EQ(0, -sampler_open(&s, "hswep_cbox_0", cpu, PERIOD,
+				   "clockticks"));
+	sleep_ms(LONG_MS);
+	samples = sampler_drain(&s);
+	count = event_count(s.fd);
+	stop_toggling(&t);
+	EXPECT_GT(count, 0);
+	EXPECT_GE(samples, count / PERIOD / 2);
+	sampler_disable(&s);
+	count = event_count(s.fd);
+	EXPECT_EQ(count / PERIOD, sampler_settle(&s, count / PERIOD));
+	EXPECT_TRUE(sampler_clean(&s, "hswep_cbox_0"));
+	sampler_close(&s);
+}
+
+/* How many overflows of a storm of them are served. */
+static uint64_t served(int cpu)
+{
+	enum { LONG_MS = 700 };
+	uint64_t before = overflow_stat(0, "count");
+	struct perf_event_attr attr;
+	int fd;
+
+	pmu_attr(&attr, "hswep_ha_0", "clockticks");
+	attr.sample_period = 1;
+	fd = perf_open(&attr, -1, cpu, -1);
+	sleep_ms(LONG_MS);
+	close(fd);
+	return overflow_stat(0, "count") - before;
+}
+
+TEST_F_TIMEOUT(beside_another, a_storm_is_served, UNHURRIED)
+{
+	int cpu = pmu_cpu("hswep_ha_0", 0);
+	uint64_t alone, beside;
+	struct toggler t;
+
+	alone = served(cpu);
+	start_toggling(&t, "hswep_cbox_1", cpu, "clockticks", 1ULL << 40);
+	beside = served(cpu);
+	stop_toggling(&t);
+	EXPECT_GT(alone, 0);
+	/* a package that is put off for good has a hundredth */
+	EXPECT_GE(beside, alone / 40) {
+		TH_LOG("overflows served, of %ju without the other event",
+		       (uintmax_t)alone);
+	}
+}
+
+/* --- while the timer is at work ----------------------------------------------- */
+
+enum { BOXES = 17, EACH = 4, READS = BOXES * EACH };
+
+/* Counters that the timer refreshes every 10 s: many, so that it takes a while. */
+static bool open_many(int cpu, int *fd)
+{
+	bool ok = true;
+
+	for (unsigned int i = 0; i < READS; i++) {
+		char pmu[PMU_NAME_MAX];
+
+		if (!pmu_name(pmu, "cbox", 1 + i / EACH))
+			tap_bail("too few boxes");
+		fd[i] = event_open(pmu, cpu, "clockticks,thresh=%u", i % EACH);
+		ok &= check(fd[i] >= 0, "%s opens", pmu);
+	}
+	return ok;
+}
+
+/*
+ * A sampling event that begins on another CPU while the timer refreshes, which a
+ * BPF program draws out: it wants the timer in a millisecond, and what the timer
+ * itself wants when it is done, in 10 s, must not undo that. Sets @beside if the
+ * timer was still at it then; false: it does not come at all.
+ */
+static bool begin_beside(struct sampler *s, int cpu, bool *beside)
+{
+	enum { PERIOD = 1000, LIMIT_MS = 120000 };
+	uint64_t end = now_ns() + LIMIT_MS * 1000000ULL;
+	uint64_t reads = sim_stat("msr_read");
+	int err;
+
+	while (sim_stat("msr_read") == reads)
+		if (!check(now_ns() < end, "no refresh in %d s",
+			   LIMIT_MS / 1000))
+			return false;
+	err = sampler_open(s, "hswep_cbox_0", cpu, PERIOD, "clockticks");
+	/* the timer's are not more than all */
+	*beside = sim_stat("msr_read") - reads < READS;
+	return check_eq(-err, 0, "hswep_cbox_0 opens on CPU %d", cpu);
+}
+
+FIXTURE(refresh) {};
+
+FIXTURE_SETUP(refresh)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup_once("clock=manual", "");
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(refresh)
+{
+	expect_no_complaint(_metadata);
+}
+
+/* Who begins while the timer refreshes is polled before it does so again. */
+TEST_F_TIMEOUT(refresh, who_begins_beside_it_is_polled, UNHURRIED)
+{
+	enum { ROUNDS = 5, CYCLES = 1001, DELAY = 400000 };
+	int home = package_cpu(0, 0), cpu = package_cpu(0, 1), fd[READS], err;
+	struct bpf_delay delay;
+	bool beside = false;
+	struct sampler s;
+
+	if (cpu < 0)
+		SKIP(return, "needs two CPUs");
+	err = bpf_delay_attach(&delay, "read_msr", home, DELAY);
+	if (err)
+		SKIP(return, "%s", strerror(-err));
+	cpu_pin(cpu);
+	ASSERT_TRUE(open_many(home, fd));
+	for (unsigned int i = 0; !beside && i < ROUNDS; i++) {
+		s = (struct sampler){ .fd = -1 };
+		ASSERT_TRUE(begin_beside(&s, cpu, &beside));
+		sim_advance(CYCLES);
+		ASSERT_EQ(1, sampler_wait(&s, 1));
+		sampler_close(&s);
+	}
+	bpf_delay_detach(&delay);
+	for (unsigned int i = 0; i < READS; i++)
+		close(fd[i]);
+	if (!beside)
+		SKIP(return, "the timer was always done before");
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Hardware as firmware, another tool or a kernel that died has left it: frozen,
+ * with stale status, with counters that run and interrupt, with filters set.
+ * The driver says so in one line a package, and then all is as after reset.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "lib/c/boxes.h"
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+enum { CYCLES = 1009, TRAFFIC = 500, OVERFLOWS = 3 };
+
+FIXTURE(dirty)
+{
+	unsigned int registers;	/* that were not as after reset */
+};
+
+FIXTURE_VARIANT(dirty)
+{
+	const char *params;
+	bool told;	/* what others will miss is told, a mere freeze is not */
+};
+
+FIXTURE_VARIANT_ADD(dirty, freeze)
+{
+	.params = "dirty=freeze",
+};
+
+FIXTURE_VARIANT_ADD(dirty, status)
+{
+	.params = "dirty=status", .told = true,
+};
+
+FIXTURE_VARIANT_ADD(dirty, counters)
+{
+	.params = "dirty=counters", .told = true,
+};
+
+FIXTURE_VARIANT_ADD(dirty, cores)
+{
+	.params = "dirty=cores", .told = true,
+};
+
+FIXTURE_VARIANT_ADD(dirty, boxes)
+{
+	.params = "dirty=boxes",
+};
+
+FIXTURE_VARIANT_ADD(dirty, all)
+{
+	.params = "dirty=all", .told = true,
+};
+
+FIXTURE_VARIANT_ADD(dirty, all_44_bits)
+{
+	.params = "dirty=all counter_bits=44 counter_gp=1", .told = true,
+};
+
+FIXTURE_SETUP(dirty)
+{
+	char params[96];
+
+	snprintf(params, sizeof(params), "clock=manual %s", variant->params);
+	machine_setup_sim(params);
+	self->registers = sim_dirty_registers();
+	log_mark();
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	ASSERT_EQ(0, -driver_load("events=none"));
+}
+
+FIXTURE_TEARDOWN(dirty)
+{
+	expect_nothing_left(_metadata);
+}
+
+/*
+ * Events that obey filters and leave others open, and traffic that filters of
+ * all ones would keep out.
+ */
+static void expect_no_filters(struct __test_metadata *_metadata, int pkg)
+{
+	static const struct {
+		const char *kind, *event, *traffic;
+	} filtered[] = {
+		{ "cbox", "event=0x35,umask=0x8", "event=0x35 umask=0x8 opc=0x182 nid=0x1" },
+		{ "pcu", "event=0xb", "event=0xb freq=12" },
+		{ "qpi", "event=0x138,match_tx=1,match_mc=0xe,mask_mc=0xf",
+		  "event=0x138 dir=tx match0=0x1c00" },
+		{ "qpi", "event=0x138,match_mc=0xe,mask_mc=0xf",
+		  "event=0x138 dir=rx match0=0x1c00" },
+	};
+	char pmu[PMU_NAME_MAX];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(filtered); i++) {
+		int fd;
+
+		pmu_name(pmu, filtered[i].kind, 0);
+		fd = event_open(pmu, pmu_cpu(pmu, pkg), "%s", filtered[i].event);
+		ASSERT_GE(fd, 0) {
+			TH_LOG("%s/%s/ does not open: %s", pmu,
+			       filtered[i].event, strerror(-fd));
+		}
+		ASSERT_EQ(0, -sim_traffic("pkg=%d box=%s %s count=%d", pkg,
+					  pmu_box(pmu), filtered[i].traffic,
+					  TRAFFIC));
+		EXPECT_EQ(TRAFFIC, event_count(fd)) {
+			TH_LOG("%s/%s/ of package %d", pmu, filtered[i].event,
+			       pkg);
+		}
+		close(fd);
+	}
+}
+
+TEST_F_TIMEOUT(dirty, told_in_one_line_a_package, UNHURRIED)
+{
+	int told = variant->told ? packages() : 0;
+
+	EXPECT_GT(self->registers, 0);
+	/* with the summary */
+	EXPECT_EQ(1 + told, log_count("xeon_uncore: ") +
+			    log_count("xeon_uncore 0000")) {
+		log_show("xeon_uncore");
+	}
+	EXPECT_EQ(told, log_count("had left"));
+}
+
+TEST_F_TIMEOUT(dirty, boxes_count_exactly, UNHURRIED)
+{
+	EXPECT_EQ(PACKAGE_BOXES, pmus_there());
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		EXPECT_EQ(PACKAGE_BOXES, boxes_that_count(pkg, CYCLES)) {
+			TH_LOG("of package %d", pkg);
+		}
+		expect_no_filters(_metadata, pkg);
+	}
+}
+
+TEST_F_TIMEOUT(dirty, samples_exactly, UNHURRIED)
+{
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		EXPECT_TRUE(samples_exactly("pcu", pkg, OVERFLOWS));
+		EXPECT_TRUE(samples_exactly("imc", pkg, OVERFLOWS));
+		EXPECT_TRUE(samples_exactly("cbox", pkg, OVERFLOWS));
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Each allocation of opening, first use, CPU hotplug and loading fails once in
+ * turn: that is a clean error and leaves nothing, and the next try works.  Needs
+ * a kernel with failslab and fail_page_alloc; its kmemleak looks at the end.
+ *
+ * usage: fault_injection [--tries N] [--first NTH] [STEP...]
+ *
+ * A step's allocations are counted first.  Where they are more than @tries, one
+ * in so many fails, beginning with number @first: the line of its result says
+ * which.  Runs with --first 1, 2, ... up to that stride leave none out.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "lib/c/catalogue.h"
+#include "lib/c/machine.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+#include "lib/c/tap.h"
+
+#define OF_THIS_THREAD	"/proc/thread-self/fail-nth"
+#define DEBUGFS		"/sys/kernel/debug/"
+#define SMALL		"clock=manual cboxes=1 sboxes=2 has=1 imcs=1 qpi_ports=1"
+
+/* More allocations than any step has. */
+enum { MANY = 1000000 };
+
+/* Also allocations that may sleep, of any order, without a word in the log. */
+static bool configure(void)
+{
+	file_write(DEBUGFS "fail_page_alloc/ignore-gfp-highmem", "N");
+	file_write(DEBUGFS "fail_page_alloc/min-order", "0");
+	file_write(DEBUGFS "fail_page_alloc/verbose", "0");
+	file_write(DEBUGFS "failslab/verbose", "0");
+	if (file_write(DEBUGFS "fail_page_alloc/ignore-gfp-wait", "N"))
+		tap_diag("without CONFIG_FAIL_PAGE_ALLOC: slabs only");
+	return !file_write(OF_THIS_THREAD, "0") &&
+	       !file_write(DEBUGFS "failslab/ignore-gfp-wait", "N");
+}
+
+/* --- what is tried -------------------------------------------------------- */
+
+/**
+ * struct step - something that allocates
+ * @try: does it; 0 or -errno
+ * @undo: what has succeeded
+ * @clean: is all as before, after it has failed or been undone?
+ * @path: whose allocations; NULL: this thread's
+ * @optional: the kernel may have none there, or do without what it did not get
+ */
+struct step {
+	const char *name;
+	int (*try)(void);
+	void (*undo)(void);
+	bool (*clean)(void);
+	const char *path;
+	bool optional;
+};
+
+/*
+ * The kernel's own: for want of memory its BTF drops a type of the module, and then
+ * refuses what is left for another reason (kernel/bpf/btf.c, btf_add_type()).
+ */
+#define BTF_REFUSED	"failed to validate module [xeon_uncore] BTF:"
+
+static bool is_btf_refusal(void)
+{
+	static int seen;
+	int all = log_count(BTF_REFUSED) - log_count(BTF_REFUSED " -12");
+	bool is_new = all > seen;
+
+	seen = all;
+	return is_new;
+}
+
+/*
+ * The module's file, opened once: what a file system does in want of memory is not
+ * looked for.  9p forgets the number of a file that it cannot tell the host to close,
+ * and opens none any more, as the host knows that number.
+ */
+static int module = -1;
+
+/* Without names of events: each of those takes some allocations of sysfs's. */
+static int try_load(void)
+{
+	return driver_load_from(module, "events=none");
+}
+
+static int try_load_names(void)
+{
+	return driver_load_from(module, "events=all");
+}
+
+static void undo_load(void)
+{
+	int err = driver_unload();
+
+	check(!err, "unload: %s", strerror(-err));
+}
+
+static bool load_clean(void)
+{
+	bool ok = check(!module_loaded("xeon_uncore"), "it is still loaded") &
+		  check(access("/sys/bus/pci/drivers/xeon_uncore", F_OK),
+			"its PCI driver is still there") &
+		  check(pmu_type("hswep_pcu") < 0, "a PMU is still there");
+
+	if (sim_dirty_registers()) {
+		sim_show_registers();
+		ok = check(false, "registers are not as after reset");
+	}
+	return ok;
+}
+
+/*
+ * What is tried shall be no more than the system calls that it is about: whatever
+ * reads sysfs besides says anything when it gets no memory.
+ */
+static struct perf_event_attr attrs[BOX_KINDS];
+static int n_attrs, home;
+
+/* An event of each kind of box. */
+static void prepare_events(void)
+{
+	home = package_cpu(0, 0);
+	for (unsigned int k = 0; k < BOX_KINDS; k++) {
+		const struct cat_event *e = plain_of(box_kinds[k]);
+		char pmu[PMU_NAME_MAX];
+
+		if (e && pmu_name(pmu, box_kinds[k], 0) &&
+		    !pmu_attr(&attrs[n_attrs], pmu, ""))
+			attrs[n_attrs++].config = e->config;
+	}
+	if (!n_attrs)
+		tap_bail("no event opens");
+}
+
+static int opened[BOX_KINDS], n_opened;
+
+static void undo_open(void)
+{
+	while (n_opened)
+		close(opened[--n_opened]);
+}
+
+static int try_open(void)
+{
+	for (int i = 0; i < n_attrs; i++) {
+		int fd = perf_open(&attrs[i], -1, home, -1);
+
+		if (fd < 0) {
+			undo_open();
+			return fd;
+		}
+		opened[n_opened++] = fd;
+	}
+	return 0;
+}
+
+static struct sampler sampler;
+
+static void undo_sample(void)
+{
+	sampler_close(&sampler);
+}
+
+static struct perf_event_attr sampled;
+
+static void prepare_sample(void)
+{
+	if (pmu_attr(&sampled, "hswep_ha_0", ""))
+		tap_bail("hswep_ha_0 is not there");
+	sampled.config = ticks_of("ha")->config;
+	sampled.sample_period = 1000;
+}
+
+/* The first sampler of a package, its buffer, and its first sample. */
+static int try_sample(void)
+{
+	int err = sampler_open_attr(&sampler, &sampled, home);
+
+	if (!err)
+		err = sim_advance(1500);
+	if (!err && sampler_wait(&sampler, 1) != 1)
+		err = -EIO;
+	if (err)
+		sampler_close(&sampler);
+	return err;
+}
+
+/* Whatever failed, counting goes on as if nothing had been. */
+static bool counts(void)
+{
+	int fd = event_open("hswep_ha_0", package_cpu(0, 0), "config=%#" PRIx64,
+			    ticks_of("ha")->config);
+	bool ok;
+
+	sim_advance(1003);
+	ok = check_eq(event_count(fd), 1003, "clockticks afterwards");
+	close(fd);
+	return ok;
+}
+
+/* A CPU's file "online". */
+static int online = -1;
+
+static void prepare_hotplug(int cpu)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online",
+		 cpu);
+	online = open(path, O_WRONLY | O_CLOEXEC);
+	if (online < 0)
+		tap_bail("%s: %s", path, strerror(errno));
+}
+
+static int try_leave(void)
+{
+	return pwrite(online, "0", 1, 0) == 1 ? 0 : -errno;
+}
+
+static int try_return(void)
+{
+	return pwrite(online, "1", 1, 0) == 1 ? 0 : -errno;
+}
+
+static void undo_leave(void)
+{
+	int err = try_return();
+
+	check(!err, "the CPU does not come back: %s", strerror(-err));
+}
+
+static void undo_return(void)
+{
+	int err = try_leave();
+
+	check(!err, "the CPU does not leave: %s", strerror(-err));
+}
+
+/* --- each in turn --------------------------------------------------------- */
+
+/*
+ * The file that says which allocation fails, of the step's thread: opening it takes
+ * some allocations, reading and writing it none.
+ */
+static int nth_file = -1;
+
+static void open_nth(const struct step *s)
+{
+	const char *path = s->path ?: OF_THIS_THREAD;
+
+	nth_file = open(path, O_RDWR | O_CLOEXEC);
+	if (nth_file < 0)
+		tap_bail("%s: %s", path, strerror(errno));
+}
+
+static void fail_nth(unsigned int nth)
+{
+	char text[16];
+	int n = snprintf(text, sizeof(text), "%u", nth);
+
+	if (pwrite(nth_file, text, n, 0) != n)
+		tap_bail("fail-nth cannot be written: %s", strerror(errno));
+}
+
+/* How many more allocations until one fails; 0: one has. */
+static unsigned int left_to_fail(void)
+{
+	char text[16] = "";
+
+	if (pread(nth_file, text, sizeof(text) - 1, 0) <= 0)
+		tap_bail("fail-nth cannot be read: %s", strerror(errno));
+	fail_nth(0);
+	return strtoul(text, NULL, 10);
+}
+
+/* How many there are when none fails.  Returns whether all went well. */
+static bool count_allocations(const struct step *s, unsigned int *n)
+{
+	int err;
+
+	fail_nth(MANY);
+	err = s->try();
+	*n = MANY - left_to_fail();
+	if (!check(!err, "%s, and nothing fails: %s", s->name, strerror(-err)))
+		return false;
+	s->undo();
+	return s->clean();
+}
+
+/* How many tries a step may take, and the first allocation that fails. */
+static unsigned int tries = 100, first = 1;
+
+static void test_step(const struct step *s)
+{
+	unsigned int all, stride, nth, tried = 0, failed = 0;
+	uint64_t start = now_ns();
+	bool ok, came;
+	int err;
+
+	open_nth(s);
+	ok = count_allocations(s, &all);
+	/* odd: with kmemleak every other one is its own, for the one before */
+	stride = (all > tries ? (all + tries - 1) / tries : 1) | 1;
+	tap_diag("%s: %u allocations, one in %u is to fail, from number %u on",
+		 s->name, all, stride, first);
+	/* their number is not the same each time: until there are no more */
+	for (nth = first, came = ok; ok && came; nth += stride) {
+		fail_nth(nth);
+		err = s->try();
+		came = !left_to_fail();
+		tried += came;
+		if (err)
+			failed++;
+		else
+			s->undo();
+		/* a kernel may do without something that it did not get */
+		ok = check(!err || err == -ENOMEM || is_btf_refusal(),
+			   "allocation %u: %s", nth, strerror(-err)) &
+		     check(came || !err, "no allocation failed, but: %s",
+			   strerror(-err)) &
+		     s->clean();
+	}
+	close(nth_file);
+	tap_ok(ok && (s->optional || failed),
+	       "%s: of %u allocations one in %u from number %u on, %u in all, failed; %u times it gave up (%" PRIu64 " s)",
+	       s->name, all, stride, first, tried, failed,
+	       (now_ns() - start) / 1000000000);
+}
+
+/* --- the steps ------------------------------------------------------------ */
+
+static int n_wanted;
+static char **wanted;
+
+static bool is_wanted(const char *name)
+{
+	for (int i = 0; i < n_wanted; i++)
+		if (!strcmp(wanted[i], name))
+			return true;
+	return !n_wanted;
+}
+
+/* Of the thread in which CPU @cpu's hotplug callbacks run. */
+static bool hotplug_thread(char *path, size_t size, int cpu)
+{
+	char name[32], comm[32];
+	struct dirent *entry;
+	DIR *proc = opendir("/proc");
+	bool found = false;
+
+	snprintf(name, sizeof(name), "cpuhp/%d\n", cpu);
+	while (proc && !found && (entry = readdir(proc))) {
+		FILE *f;
+
+		snprintf(path, size, "/proc/%.16s/comm", entry->d_name);
+		f = fopen(path, "re");
+		if (!f)
+			continue;
+		found = fgets(comm, sizeof(comm), f) && !strcmp(comm, name);
+		fclose(f);
+		snprintf(path, size, "/proc/%.16s/fail-nth", entry->d_name);
+	}
+	if (proc)
+		closedir(proc);
+	return found;
+}
+
+static void test_use(void)
+{
+	static const struct step used[] = {
+		{ "open", try_open, undo_open, counts, NULL, false },
+		{ "sample", try_sample, undo_sample, counts, NULL, false },
+	};
+
+	prepare_events();
+	prepare_sample();
+	for (unsigned int i = 0; i < sizeof(used) / sizeof(*used); i++)
+		if (is_wanted(used[i].name))
+			test_step(&used[i]);
+}
+
+/* In the thread that asks for it, and in the CPU's own. */
+static void test_hotplug(void)
+{
+	static char path[64];
+	const struct step leave[] = {
+		{ "leave", try_leave, undo_leave, counts, NULL, true },
+		{ "leave-there", try_leave, undo_leave, counts, path, true },
+	}, back[] = {
+		{ "return", try_return, undo_return, counts, NULL, true },
+		{ "return-there", try_return, undo_return, counts, path, true },
+	};
+	int cpu = packages() > 1 ? package_cpu(1, 1) : -1;
+
+	if (cpu < 0 || !hotplug_thread(path, sizeof(path), cpu)) {
+		tap_skip("no second CPU of a second package", "hotplug");
+		return;
+	}
+	prepare_hotplug(cpu);
+	for (unsigned int i = 0; i < 2; i++)
+		if (is_wanted(leave[i].name))
+			test_step(&leave[i]);
+	for (unsigned int i = 0; i < 2; i++) {
+		if (!is_wanted(back[i].name))
+			continue;
+		if (try_leave())
+			tap_bail("CPU %d does not go offline any more", cpu);
+		test_step(&back[i]);
+		if (!cpu_is_online(cpu))
+			undo_leave();
+	}
+	close(online);
+}
+
+static void test_load(void)
+{
+	static const struct step loads[] = {
+		{ "load", try_load, undo_load, load_clean, NULL, false },
+		{ "load-names", try_load_names, undo_load, load_clean, NULL,
+		  false },
+	};
+
+	for (unsigned int i = 0; i < sizeof(loads) / sizeof(*loads); i++)
+		if (is_wanted(loads[i].name))
+			test_step(&loads[i]);
+}
+
+int main(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i + 1 < argc && !strncmp(argv[i], "--", 2); i += 2) {
+		unsigned int n = strtoul(argv[i + 1], NULL, 0);
+
+		if (!n)
+			tap_bail("%s wants a number above 0", argv[i]);
+		if (!strcmp(argv[i], "--tries"))
+			tries = n;
+		else if (!strcmp(argv[i], "--first"))
+			first = n;
+		else
+			tap_bail("no option %s", argv[i]);
+	}
+	wanted = argv + i;
+	n_wanted = argc - i;
+	catalogue(NULL);
+	machine_setup_sim(SMALL);
+	if (!configure())
+		tap_skip_all("this kernel cannot let allocations fail (CONFIG_FAILSLAB, CONFIG_FAULT_INJECTION_DEBUG_FS)");
+	log_mark();
+	module = driver_open();
+	if (module < 0)
+		tap_bail("the driver's module: %s", strerror(-module));
+	if (try_load())
+		tap_bail("the driver does not load");
+	test_use();
+	test_hotplug();
+	/* the slowest at the end */
+	driver_unload();
+	test_load();
+	tap_ok(log_clean(), "the kernel's log is clean");
+	return tap_end();
+}

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A machine that misbehaves: PCI functions that stop answering, a register that
+ * reports nonsense, another driver on the same hardware.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+enum { CYCLES = 1000 };
+
+/* --- a PCI function that stops answering --------------------------------- */
+
+/* Counts before, during and after a fault of one of a kind's boxes. */
+struct victims {
+	char pmu[PMU_NAME_MAX];
+	int victim, twin, cbox;		/* the box, its twin in package 0, another */
+	struct event_group group;	/* of the victim */
+};
+
+static bool open_victims(struct victims *v, const char *kind, unsigned int box,
+			 int pkg)
+{
+	static const char *const events[] = { "event=0,thresh=1", "event=0,thresh=2,inv=1" };
+	char cbox[PMU_NAME_MAX];
+	bool ok;
+	int err;
+
+	*v = (struct victims){ .victim = -1 };
+	if (!pmu_name(v->pmu, kind, box) || !pmu_name(cbox, "cbox", 0))
+		return check(false, "no such PMU");
+	v->victim = event_open(v->pmu, pmu_cpu(v->pmu, pkg), "event=0");
+	v->twin = event_open(v->pmu, pmu_cpu(v->pmu, 0), "event=0");
+	v->cbox = event_open(cbox, pmu_cpu(cbox, pkg), "event=0");
+	err = group_open(&v->group, v->pmu, pmu_cpu(v->pmu, pkg), events, 2);
+	ok = check(v->victim >= 0 && v->twin >= 0 && v->cbox >= 0, "open");
+	return check(!err, "group: %s", strerror(-err)) && ok;
+}
+
+static bool expect(struct victims *v, uint64_t victim, uint64_t others,
+		   const char *when)
+{
+	uint64_t values[2] = { 0 };
+	bool ok;
+
+	ok = check_eq(event_count(v->victim), victim, "%s, %s", v->pmu, when);
+	ok &= check(!group_read(&v->group, values, NULL), "group read");
+	ok &= check_eq(values[0], victim, "group, first, %s", when);
+	ok &= check_eq(values[1], victim, "group, second, %s", when);
+	ok &= check_eq(event_count(v->twin), others, "the other package's, %s",
+		       when);
+	ok &= check_eq(event_count(v->cbox), others, "cbox_0, %s", when);
+	return ok;
+}
+
+FIXTURE(dead_pci) {};
+
+FIXTURE_VARIANT(dead_pci)
+{
+	const char *kind;	/* whose event 0 is clockticks: counts are cycles */
+	unsigned int box;
+};
+
+FIXTURE_VARIANT_ADD(dead_pci, imc_0)
+{
+	.kind = "imc", .box = 0,
+};
+
+FIXTURE_VARIANT_ADD(dead_pci, ha_1)
+{
+	.kind = "ha", .box = 1,
+};
+
+FIXTURE_VARIANT_ADD(dead_pci, imc_5)
+{
+	.kind = "imc", .box = 5,
+};
+
+FIXTURE_SETUP(dead_pci)
+{
+	machine_setup("clock=manual", "");
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(dead_pci)
+{
+	/* a worker has perf schedule the dead box's events: it holds the module */
+	EXPECT_EQ(0, -module_unload("xeon_uncore"));
+	EXPECT_TRUE(machine_leave());
+}
+
+TEST_F_TIMEOUT(dead_pci, keeps_its_last_count_and_the_others_go_on, UNHURRIED)
+{
+	int pkg = packages() - 1, fd;
+	struct victims v;
+
+	if (pkg == 0)
+		SKIP(return, "needs two packages");
+	ASSERT_TRUE(open_victims(&v, variant->kind, variant->box, pkg));
+	sim_advance(CYCLES);
+	ASSERT_TRUE(expect(&v, CYCLES, CYCLES, "before"));
+	ASSERT_EQ(0, -sim_fault("dead_pci pkg=%d box=%s on", pkg,
+				pmu_box(v.pmu)));
+	sim_advance(CYCLES);
+	for (unsigned int i = 0; i < 3; i++)
+		ASSERT_TRUE(expect(&v, CYCLES, 2 * CYCLES, "dead"));
+	/* Events may still come and go; they count nothing. */
+	fd = event_open(v.pmu, package_cpu(pkg, 0), "event=0,thresh=3,inv=1");
+	sim_advance(CYCLES);
+	EXPECT_TRUE(expect(&v, CYCLES, 3 * CYCLES, "dead for long"));
+	if (fd >= 0) {
+		EXPECT_EQ(0, event_count(fd)) {
+			TH_LOG("of an event opened afterwards");
+		}
+		close(fd);
+	}
+	EXPECT_EQ(1, log_count("stopped answering")) {
+		log_show("stopped answering");
+	}
+	/* Back again: still no jump, whatever the driver makes of it. */
+	EXPECT_EQ(0, -sim_fault("dead_pci pkg=%d box=%s off", pkg,
+				pmu_box(v.pmu)));
+	sim_advance(CYCLES);
+	EXPECT_LE(event_count(v.victim), 4 * CYCLES);
+	EXPECT_EQ(4 * CYCLES, event_count(v.twin));
+	close(v.victim);
+	close(v.twin);
+	close(v.cbox);
+	group_close(&v.group);
+}
+
+/* Its events do not run any more, and perf shows that. */
+TEST_F_TIMEOUT(dead_pci, stops_the_time_running, UNHURRIED)
+{
+	int pkg = packages() - 1, fd;
+	struct event_reading before, after;
+	char pmu[PMU_NAME_MAX];
+
+	ASSERT_TRUE(pmu_name(pmu, variant->kind, variant->box));
+	fd = event_open(pmu, pmu_cpu(pmu, pkg), "event=0");
+	ASSERT_GE(fd, 0);
+	sim_advance(CYCLES);
+	ASSERT_EQ(0, -event_read(fd, &before));
+	EXPECT_EQ(before.enabled, before.running);
+	ASSERT_EQ(0, -sim_fault("dead_pci pkg=%d box=%s on", pkg, pmu_box(pmu)));
+	/* the read finds it */
+	event_count(fd);
+	sleep_ms(200);
+	ASSERT_EQ(0, -event_read(fd, &before));
+	sleep_ms(200);
+	ASSERT_EQ(0, -event_read(fd, &after));
+	EXPECT_EQ(CYCLES, after.value);
+	EXPECT_EQ(before.running, after.running);
+	EXPECT_GT(after.enabled, before.enabled);
+	EXPECT_EQ(0, -sim_fault("dead_pci pkg=%d box=%s off", pkg,
+				pmu_box(pmu)));
+	close(fd);
+}
+
+FIXTURE(dead_from_start) {};
+
+FIXTURE_SETUP(dead_from_start)
+{
+	machine_setup_sim("clock=manual");
+	ASSERT_EQ(0, -sim_fault("dead_pci pkg=%d box=imc_7 on",
+				packages() - 1));
+	ASSERT_EQ(0, -driver_load(""));
+}
+
+FIXTURE_TEARDOWN(dead_from_start)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
+/* The box of the other package is there. */
+TEST_F_TIMEOUT(dead_from_start, is_left_out, UNHURRIED)
+{
+	int last = packages() - 1, fd;
+	char pmu[PMU_NAME_MAX];
+
+	if (last == 0) {
+		EXPECT_FALSE(pmu_name(pmu, "imc", 7));
+		return;
+	}
+	ASSERT_TRUE(pmu_name(pmu, "imc", 7));
+	EXPECT_EQ(-1, pmu_cpu(pmu, last));
+	fd = event_open(pmu, package_cpu(last, 0), "event=0");
+	EXPECT_TRUE(fd == -EINVAL || fd == -ENODEV) {
+		TH_LOG("open: %s", fd < 0 ? strerror(-fd) : "succeeds");
+	}
+	fd = event_open(pmu, package_cpu(0, 0), "event=0");
+	ASSERT_GE(fd, 0);
+	sim_advance(CYCLES);
+	EXPECT_EQ(CYCLES, event_count(fd));
+	close(fd);
+}
+
+/* --- a PCI function that is taken from the driver -------------------------- */
+
+FIXTURE(unbind) {};
+
+FIXTURE_SETUP(unbind)
+{
+	machine_setup("clock=manual", "");
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(unbind)
+{
+	expect_nothing_left(_metadata);
+}
+
+/* A counter that went on with .ov_en would freeze the package at its overflow. */
+TEST_F_TIMEOUT(unbind, stops_what_samples_and_the_others_go_on, UNHURRIED)
+{
+	static const char *const left[] = {
+		"imc_0 ctl0", "imc_0 ctl1", "imc_0 ctl2", "imc_0 ctl3",
+		"imc_0 fixed_ctl", "imc_0 box_ctl", "imc_0 status",
+	};
+	int pkg = packages() - 1, cpu = pmu_cpu("hswep_imc_0", pkg);
+	uint64_t value, pmis;
+	char function[16];
+	struct sampler s;
+	int same, other;
+
+	same = event_open("hswep_imc_0", cpu, "dclk");
+	ASSERT_GE(same, 0);
+	other = event_open("hswep_cbox_0", cpu, "clockticks");
+	ASSERT_GE(other, 0);
+	ASSERT_EQ(0, -sampler_open(&s, "hswep_imc_0", cpu, 10 * CYCLES,
+				   "clockticks"));
+	sim_advance(CYCLES);
+	ASSERT_TRUE(pci_find(function, 0x2fb0, pkg));
+	ASSERT_EQ(0, -file_write("/sys/bus/pci/drivers/xeon_uncore/unbind",
+				 function));
+	EXPECT_EQ(1, log_count("removed while counting")) {
+		log_show("removed while counting");
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(left); i++) {
+		EXPECT_FALSE(sim_register(pkg, left[i], &value)) {
+			TH_LOG("%s is %#jx", left[i], (uintmax_t)value);
+		}
+	}
+	pmis = sim_stat("pmi");
+	sim_advance(20 * CYCLES);
+	EXPECT_EQ(pmis, sim_stat("pmi"));
+	EXPECT_EQ(CYCLES, event_count(same));
+	EXPECT_EQ(CYCLES, event_count(s.fd));
+	EXPECT_EQ(21 * CYCLES, event_count(other));
+	sampler_close(&s);
+	close(same);
+	close(other);
+}
+
+/* An event whose filter has lost its PCI function gets no counter. */
+TEST_F_TIMEOUT(unbind, takes_the_filter_and_events_that_use_it, UNHURRIED)
+{
+	int pkg = packages() - 1, cpu = pmu_cpu("hswep_qpi_0", pkg), fd, plain;
+	struct perf_event_attr attr;
+	struct event_reading r;
+	char function[16];
+
+	ASSERT_EQ(0, -pmu_attr(&attr, "hswep_qpi_0", 
+			       "event=0x138,match_dnid=3,mask_dnid=0x1f"));
+	attr.disabled = 1;
+	fd = perf_open(&attr, -1, cpu, -1);
+	ASSERT_GE(fd, 0);
+	plain = event_open("hswep_qpi_0", cpu, "clockticks");
+	ASSERT_GE(plain, 0);
+	ASSERT_TRUE(pci_find(function, 0x2f86, pkg));
+	ASSERT_EQ(0, -file_write("/sys/bus/pci/drivers/xeon_uncore/unbind",
+				 function));
+	sim_advance(CYCLES);
+	EXPECT_EQ(CYCLES, event_count(plain));
+	/* perf tries it in turns with the other event */
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
+	sleep_ms(20);
+	ASSERT_EQ(0, -event_read(fd, &r));
+	EXPECT_EQ(0, r.running);
+	EXPECT_GT(r.enabled, 0);
+	EXPECT_EQ(ENODEV, -perf_open(&attr, -1, cpu, -1));
+	close(fd);
+	close(plain);
+}
+
+/* --- U_MSR_PMON_GLOBAL_CONFIG.num_c --------------------------------------- */
+
+FIXTURE(num_c) {};
+
+FIXTURE_VARIANT(num_c)
+{
+	const char *params;
+	unsigned int cboxes;
+};
+
+FIXTURE_VARIANT_ADD(num_c, 0_of_18)
+{
+	.params = "num_c=0 cboxes=18", .cboxes = 18,
+};
+
+FIXTURE_VARIANT_ADD(num_c, 31_of_18)
+{
+	.params = "num_c=31 cboxes=18", .cboxes = 18,
+};
+
+FIXTURE_VARIANT_ADD(num_c, 0_of_12)
+{
+	.params = "num_c=0 cboxes=12", .cboxes = 12,
+};
+
+FIXTURE_SETUP(num_c)
+{
+	char params[64];
+
+	snprintf(params, sizeof(params), "clock=manual %s", variant->params);
+	machine_setup_sim(params);
+	log_mark();
+	ASSERT_EQ(0, -driver_load(""));
+}
+
+FIXTURE_TEARDOWN(num_c)
+{
+	expect_nothing_left(_metadata);
+}
+
+/* Nonsense: look for all 18, leave out those whose registers fault. */
+TEST_F_TIMEOUT(num_c, is_clamped_with_one_warning, UNHURRIED)
+{
+	unsigned int found = 0;
+	char pmu[PMU_NAME_MAX];
+
+	while (found < 32 && pmu_name(pmu, "cbox", found)) {
+		int fd = event_open(pmu, pmu_cpu(pmu, 0), "event=0");
+
+		sim_advance(CYCLES);
+		EXPECT_EQ(CYCLES, event_count(fd)) {
+			TH_LOG("%s", pmu);
+		}
+		close(fd);
+		found++;
+	}
+	EXPECT_EQ(variant->cboxes, found);
+	EXPECT_EQ(1, log_count("CBos")) {
+		log_show("CBos");
+	}
+}
+
+/* --- intel_uncore --------------------------------------------------------- */
+
+FIXTURE(rival) {};
+
+FIXTURE_SETUP(rival)
+{
+	machine_setup_sim("clock=manual");
+}
+
+FIXTURE_TEARDOWN(rival)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
+TEST_F_TIMEOUT(rival, that_is_there_makes_us_leave_in_one_line, UNHURRIED)
+{
+	int err, lines, writes;
+	char pmu[PMU_NAME_MAX];
+	bool there;
+
+	machine_allow_undefined();
+	if (system("modprobe intel_uncore 2>/dev/null") ||
+	    !module_loaded("intel_uncore"))
+		SKIP(return, "this kernel has no intel_uncore module");
+	log_mark();
+	sim_trace_clear();
+	err = driver_load("");
+	lines = log_count("intel_uncore");
+	writes = sim_trace_writes();
+	there = pmu_name(pmu, "cbox", 0);
+	ASSERT_EQ(0, system("rmmod intel_uncore"));
+	EXPECT_EQ(EBUSY, -err);
+	EXPECT_EQ(1, lines) {
+		log_show("intel_uncore");
+	}
+	EXPECT_EQ(0, writes);
+	EXPECT_FALSE(there) {
+		TH_LOG("%s is there", pmu);
+	}
+	EXPECT_EQ(0, -driver_load("")) {
+		TH_LOG("once intel_uncore is gone");
+	}
+}
+
+/* The kernel's module loader refuses it. */
+TEST_F_TIMEOUT(rival, that_comes_later_is_refused_in_one_line, UNHURRIED)
+{
+	int fd;
+
+	ASSERT_EQ(0, -driver_load(""));
+	if (system("modinfo -n intel_uncore > /dev/null 2>&1"))
+		SKIP(return, "this kernel has no intel_uncore module");
+	fd = event_open("hswep_cbox_0", pmu_cpu("hswep_cbox_0", 0), "clockticks");
+	ASSERT_GE(fd, 0);
+	sim_advance(CYCLES);
+	log_mark();
+	sim_trace_clear();
+	EXPECT_NE(0, system("modprobe intel_uncore 2>/dev/null"));
+	EXPECT_FALSE(module_loaded("intel_uncore"));
+	EXPECT_EQ(1, log_count("intel_uncore")) {
+		log_show("intel_uncore");
+	}
+	EXPECT_EQ(0, sim_trace_writes());
+	sim_advance(CYCLES);
+	EXPECT_EQ(2 * CYCLES, event_count(fd));
+	close(fd);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Another program writes the registers, before the driver counts and meanwhile: counts
+ * stay right, and the driver reports what it finds.
+ */
+#include <string.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+#define GLOBAL_CTL	0x700
+#define FREEZE_ALL	(1ULL << 31)
+
+#define BOX_FREEZE	(3ULL << 16 | 1 << 8)
+
+enum { CYCLES = 1000, MANY = 1000000, CBOX0_BOX_CTL = 0xe00, CBOX0_FILTER0 = 0xe05,
+       CBOX0_CTR = 0xe08, SBOX0_BOX_CTL = 0x720 };
+
+static void __attribute__((constructor)) need_msr(void)
+{
+	if (system("modprobe msr"))
+		tap_skip_all("no msr module");
+}
+
+FIXTURE(foreign)
+{
+	int cpu;
+	uint64_t writes;
+};
+
+FIXTURE_SETUP(foreign)
+{
+	machine_setup("clock=manual", "");
+	log_mark();
+	self->cpu = pmu_cpu("hswep_cbox_0", 0);
+	self->writes = package_stat(0, "foreign_writes");
+}
+
+FIXTURE_TEARDOWN(foreign)
+{
+	expect_nothing_left(_metadata);
+}
+
+/* The first counter of CBo 0: the only event has it. */
+static uint64_t counted(int cpu, uint64_t cycles)
+{
+	int fd = event_open("hswep_cbox_0", cpu, "clockticks");
+	uint64_t count;
+
+	if (fd < 0)
+		return UINT64_MAX;
+	sim_advance(cycles);
+	count = event_count(fd);
+	close(fd);
+	return count;
+}
+
+TEST_F_TIMEOUT(foreign, value_of_an_idle_counter_is_not_counted, UNHURRIED)
+{
+	EXPECT_EQ(MANY, counted(self->cpu, MANY));
+	for (unsigned int i = 0; i < 4; i++) {
+		ASSERT_EQ(0, -msr_write(self->cpu, CBOX0_CTR + i, 77));
+	}
+	EXPECT_EQ(CYCLES, counted(self->cpu, CYCLES));
+	EXPECT_EQ(self->writes, package_stat(0, "foreign_writes"));
+}
+
+/* The fixed counter has no reset of its own. */
+TEST_F_TIMEOUT(foreign, value_of_an_idle_fixed_counter_is_not_counted, UNHURRIED)
+{
+	int fd = event_open("hswep_ubox", self->cpu, "uclk");
+
+	ASSERT_GE(fd, 0);
+	sim_advance(MANY);
+	EXPECT_EQ(MANY, event_count(fd));
+	close(fd);
+	ASSERT_EQ(0, -msr_write(self->cpu, 0x704, 77));
+	fd = event_open("hswep_ubox", self->cpu, "uclk");
+	ASSERT_GE(fd, 0);
+	sim_advance(CYCLES);
+	EXPECT_EQ(CYCLES, event_count(fd));
+	close(fd);
+}
+
+TEST_F_TIMEOUT(foreign, filter_that_was_cleared_is_written_again, UNHURRIED)
+{
+	static const char *const event = "event=0x34,umask=0x3,filter_state=0x1f";
+	uint64_t before, after;
+	int fd;
+
+	fd = event_open("hswep_cbox_0", self->cpu, "%s", event);
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, -msr_read(self->cpu, CBOX0_FILTER0, &before));
+	EXPECT_NE(0, before);
+	close(fd);
+	ASSERT_EQ(0, -msr_write(self->cpu, CBOX0_FILTER0, 0));
+	fd = event_open("hswep_cbox_0", self->cpu, "%s", event);
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, -msr_read(self->cpu, CBOX0_FILTER0, &after));
+	EXPECT_EQ(before, after);
+	close(fd);
+}
+
+TEST_F_TIMEOUT(foreign, value_of_a_counter_that_counts_is_not_counted, UNHURRIED)
+{
+	int fd = event_open("hswep_cbox_0", self->cpu, "clockticks");
+
+	ASSERT_GE(fd, 0);
+	sim_advance(MANY);
+	EXPECT_EQ(MANY, event_count(fd));
+	for (unsigned int i = 0; i < 4; i++) {
+		ASSERT_EQ(0, -msr_write(self->cpu, CBOX0_CTR + i, 0));
+	}
+	EXPECT_EQ(MANY, event_count(fd));
+	EXPECT_EQ(self->writes + 1, package_stat(0, "foreign_writes"));
+	sim_advance(CYCLES);
+	EXPECT_EQ(MANY + CYCLES, event_count(fd));
+	EXPECT_EQ(1, log_count("another program writes its registers")) {
+		log_show("xeon_uncore");
+	}
+	close(fd);
+}
+
+TEST_F_TIMEOUT(foreign, freeze_of_an_idle_package_is_ended, UNHURRIED)
+{
+	ASSERT_EQ(0, -msr_write(self->cpu, GLOBAL_CTL, FREEZE_ALL));
+	EXPECT_EQ(CYCLES, counted(self->cpu, CYCLES));
+}
+
+/*
+ * Bits 17:16 of an SBo's box control are 1, and a write that sets two bits faults
+ * (LIKWID clears both). Each write of the driver finds them cleared here: that of a second
+ * event, that of its end, and that of the check every two seconds.
+ */
+TEST_F_TIMEOUT(foreign, box_control_that_was_cleared_is_set_bit_by_bit, UNHURRIED)
+{
+	int first = event_open("hswep_sbox_0", self->cpu, "clockticks"), second;
+
+	ASSERT_GE(first, 0);
+	ASSERT_EQ(0, -msr_write(self->cpu, SBOX0_BOX_CTL, 0));
+	second = event_open("hswep_sbox_0", self->cpu, "clockticks,thresh=1");
+	ASSERT_GE(second, 0);
+	sim_advance(CYCLES);
+	EXPECT_EQ(CYCLES, event_count(second));
+	ASSERT_EQ(0, -msr_write(self->cpu, SBOX0_BOX_CTL, 0));
+	close(second);
+	sim_advance(CYCLES);
+	EXPECT_EQ(2 * CYCLES, event_count(first));
+	ASSERT_EQ(0, -msr_write(self->cpu, SBOX0_BOX_CTL, 0));
+	sleep_ms(2500);
+	/* they are set again: this write sets none */
+	EXPECT_EQ(0, -msr_write(self->cpu, SBOX0_BOX_CTL, 3 << 16));
+	EXPECT_EQ(0, log_count("unchecked MSR access"));
+	close(first);
+	/* the three above, and none of the driver's */
+	EXPECT_EQ(3, sim_stat("undefined"));
+	machine_allow_undefined();
+}
+
+FIXTURE(frozen) {};
+
+FIXTURE_VARIANT(frozen)
+{
+	uint32_t msr;
+	uint64_t value;
+	bool uclk, reported;
+};
+
+FIXTURE_VARIANT_ADD(frozen, package_with_a_clock)
+{
+	.msr = GLOBAL_CTL, .value = FREEZE_ALL, .uclk = true, .reported = true,
+};
+
+FIXTURE_VARIANT_ADD(frozen, package)
+{
+	.msr = GLOBAL_CTL, .value = FREEZE_ALL, .reported = true,
+};
+
+/* Nothing tells of that. */
+FIXTURE_VARIANT_ADD(frozen, box)
+{
+	.msr = CBOX0_BOX_CTL, .value = BOX_FREEZE,
+};
+
+FIXTURE_SETUP(frozen)
+{
+	machine_setup("clock=real", "");
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(frozen)
+{
+	expect_nothing_left(_metadata);
+}
+
+/* The driver verifies what counts every two seconds. */
+TEST_F_TIMEOUT(frozen, is_unfrozen_while_it_counts, UNHURRIED)
+{
+	int cpu = pmu_cpu("hswep_ubox", 0), uclk = -1, fd;
+	uint64_t writes = package_stat(0, "foreign_writes"), count;
+	unsigned int i;
+
+	if (variant->uclk) {
+		uclk = event_open("hswep_ubox", cpu, "uclk");
+		ASSERT_GE(uclk, 0);
+	}
+	fd = event_open("hswep_cbox_0", cpu, "clockticks");
+	ASSERT_GE(fd, 0);
+	/* a package that is not frozen gives no cause for complaint */
+	sleep_ms(2500);
+	EXPECT_EQ(writes, package_stat(0, "foreign_writes"));
+	ASSERT_EQ(0, -msr_write(cpu, variant->msr, variant->value));
+	count = event_count(fd);
+	for (i = 0; i < 100 && event_count(fd) == count; i++)
+		sleep_ms(100);
+	TH_LOG("unfrozen after %u ms", i * 100);
+	EXPECT_LT(i, 100);
+	EXPECT_EQ(variant->reported, package_stat(0, "foreign_writes") > writes);
+	EXPECT_EQ(variant->reported,
+		  log_count("another program writes its registers")) {
+		log_show("xeon_uncore");
+	}
+	close(uclk);
+	close(fd);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Time for which boxes are frozen: the driver's figures in sysfs against those of the
+ * simulated hardware; the budget that limits it, however short the sample periods
+ * are; and the end of a freeze that comes after the last sampling event has closed.
+ */
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+enum { KHZ = 2500000 };		/* the simulated hardware's UCLK */
+
+static void __attribute__((constructor)) need_two_packages(void)
+{
+	if (packages() < 2)
+		tap_skip_all("needs two packages");
+}
+
+/* In package 0: a sample each @period cycles. 0 or -errno. */
+static int open_ticks(struct sampler *s, const char *pmu, const char *kind,
+		      uint64_t period)
+{
+	return sampler_open(s, pmu, pmu_cpu(pmu, 0), period,
+			    "config=%#" PRIx64, ticks_of(kind)->config);
+}
+
+/* --- sampling while time goes on ---------------------------------------------- */
+
+FIXTURE(sampled)
+{
+	char pmu[PMU_NAME_MAX];
+};
+
+FIXTURE_VARIANT(sampled)
+{
+	const char *kind;
+};
+
+VARIANT_OF_KIND(sampled, ha);
+VARIANT_OF_KIND(sampled, pcu);
+
+FIXTURE_SETUP(sampled)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup_once("clock=real", "freeze_budget=1000");
+	log_mark();
+	ASSERT_TRUE(pmu_name(self->pmu, variant->kind, 0));
+}
+
+FIXTURE_TEARDOWN(sampled)
+{
+	expect_no_complaint(_metadata);
+}
+
+/*
+ * Overflows with so much time between them that the clock tells little of how long
+ * they froze the package: then the delay of an NMI that the driver measured when it was
+ * loaded does.  A busy machine's delays are longer, then or now, so it is loaded anew for
+ * each round, and one in which it is about right will do; without that delay there is
+ * none.
+ */
+TEST_F_TIMEOUT(sampled, time_before_lone_nmis_is_accounted, UNHURRIED)
+{
+	enum { LONG_MS = 300, EVERY_MS = 10, ROUNDS = 8 };
+	uint64_t frozen = 0, said = 0;
+	struct sampler s;
+	bool right = false;
+
+	for (int i = 0; !right && i < ROUNDS; i++) {
+		if (i)
+			machine_setup("clock=real", "freeze_budget=1000");
+		ASSERT_EQ(0, -open_ticks(&s, self->pmu, variant->kind,
+					 (uint64_t)EVERY_MS * KHZ));
+		frozen = sim_stat("frozen_ns");
+		said = overflow_stat(0, "frozen_ns");
+		sleep_ms(LONG_MS);
+		frozen = sim_stat("frozen_ns") - frozen;
+		said = overflow_stat(0, "frozen_ns") - said;
+		right = frozen && 2 * said >= frozen && said <= 2 * frozen;
+		sampler_close(&s);
+	}
+	EXPECT_TRUE(right) {
+		TH_LOG("overflow_frozen_ns says %ju of %ju ns",
+		       (uintmax_t)said, (uintmax_t)frozen);
+	}
+}
+
+/* --- groups ------------------------------------------------------------------ */
+
+FIXTURE(grouped)
+{
+	char pmu[PMU_NAME_MAX];
+};
+
+FIXTURE_VARIANT(grouped)
+{
+	const char *kind;
+};
+
+VARIANT_OF_KIND(grouped, cbox);
+VARIANT_OF_KIND(grouped, imc);
+
+FIXTURE_SETUP(grouped)
+{
+	machine_setup_once("clock=real", "");
+	log_mark();
+	ASSERT_EQ(0, -driver_freeze_budget(1000));
+	ASSERT_TRUE(pmu_name(self->pmu, variant->kind, 0));
+}
+
+FIXTURE_TEARDOWN(grouped)
+{
+	expect_no_complaint(_metadata);
+}
+
+/* Never less than what others lost. */
+TEST_F_TIMEOUT(grouped, what_others_lose_is_accounted, UNHURRIED)
+{
+	static const char *const two[] = { "clockticks", "clockticks,thresh=1" };
+	uint64_t clock_from, from, to, now = 0, said, values[2], lost;
+	int cpu = pmu_cpu(self->pmu, 0), clock, victim;
+	struct event_group g;
+
+	clock = event_open("hswep_ubox", cpu, "uclk");
+	ASSERT_GE(clock, 0);
+	victim = event_open(self->pmu, cpu, "clockticks,thresh=2,inv=1");
+	ASSERT_GE(victim, 0);
+	ASSERT_EQ(0, -group_open(&g, self->pmu, cpu, two, 2));
+	said = package_stat(0, "group_frozen_ns");
+	/* the clock's time is within the other's: reading takes some, too */
+	from = event_count(victim);
+	clock_from = event_count(clock);
+	while (now < 1000ULL * KHZ) {
+		ASSERT_EQ(0, -group_read(&g, values, NULL));
+		now = event_count(clock) - clock_from;
+	}
+	now = event_count(clock) - clock_from;
+	to = event_count(victim) - from;
+	said = package_stat(0, "group_frozen_ns") - said;
+	lost = now > to ? (now - to) * 1000000 / KHZ : 0;
+	EXPECT_GT(said, 0);
+	EXPECT_GE(said, lost - lost / 10);
+	EXPECT_LE(said, 1000000000);
+	group_close(&g);
+	close(victim);
+	close(clock);
+}
+
+/* --- the budget -------------------------------------------------------------------- */
+
+/*
+ * Events of package 0 with so short a period that their overflows would keep it
+ * frozen all the time, and events of both packages that only count.
+ */
+static const struct {
+	const char *kind;
+	unsigned int box;
+} storm[] = {
+	{ "ha", 0 }, { "ha", 1 }, { "pcu", 0 }, { "imc", 0 }, { "imc", 1 },
+	{ "r3qpi", 0 }, { "r3qpi", 1 }, { "r2pcie", 0 },
+};
+
+static const struct {
+	const char *kind, *event;
+} counted[] = {
+	{ "ubox", "uclk" }, { "cbox", "clockticks" }, { "sbox", "clockticks" },
+	{ "imc", "dclk" }, { "qpi", "clockticks" },
+};
+
+enum { STORM = ARRAY_SIZE(storm), COUNTED = ARRAY_SIZE(counted),
+       STORM_PERIOD = 1000 };
+
+struct budget {
+	struct sampler s[STORM];
+	uint64_t weight[STORM];
+	int fd[2][COUNTED];
+	struct event_reading from[2][COUNTED], to[2][COUNTED];
+};
+
+static struct budget budget;
+
+static void add_weight(struct sampler *s, const struct sample *sample)
+{
+	budget.weight[s - budget.s] += sample->period;
+}
+
+static bool storm_open(void)
+{
+	char pmu[PMU_NAME_MAX];
+	bool ok = true;
+
+	for (unsigned int i = 0; i < COUNTED; i++) {
+		if (!pmu_name(pmu, counted[i].kind, 0))
+			return check(false, "no %s", counted[i].kind);
+		for (int pkg = 0; pkg < 2; pkg++) {
+			budget.fd[pkg][i] = event_open(pmu, pmu_cpu(pmu, pkg),
+						       "%s", counted[i].event);
+			ok &= check(budget.fd[pkg][i] >= 0, "%s/%s/ opens", pmu,
+				    counted[i].event);
+		}
+	}
+	for (unsigned int i = 0; i < STORM; i++) {
+		if (!pmu_name(pmu, storm[i].kind, storm[i].box))
+			return check(false, "no %s", storm[i].kind);
+		ok &= check_eq(-open_ticks(&budget.s[i], pmu, storm[i].kind,
+					   STORM_PERIOD), 0, "%s opens", pmu);
+		budget.s[i].each = add_weight;
+	}
+	return ok;
+}
+
+static void storm_read(struct event_reading r[2][COUNTED])
+{
+	for (unsigned int i = 0; i < COUNTED; i++)
+		for (int pkg = 0; pkg < 2; pkg++)
+			event_read(budget.fd[pkg][i], &r[pkg][i]);
+}
+
+static bool ran_all_the_time(int fd, const char *what)
+{
+	struct event_reading r = { 0 };
+
+	event_read(fd, &r);
+	return check(r.running && r.running == r.enabled,
+		     "%s ran for %ju of %ju ns", what, (uintmax_t)r.running,
+		     (uintmax_t)r.enabled);
+}
+
+static bool storm_ran(void)
+{
+	bool ok = true;
+
+	for (unsigned int i = 0; i < COUNTED; i++)
+		for (int pkg = 0; pkg < 2; pkg++)
+			ok &= ran_all_the_time(budget.fd[pkg][i],
+					       counted[i].kind);
+	for (unsigned int i = 0; i < STORM; i++)
+		ok &= ran_all_the_time(budget.s[i].fd, storm[i].kind);
+	return ok;
+}
+
+static void storm_close(void)
+{
+	for (unsigned int i = 0; i < COUNTED; i++)
+		for (int pkg = 0; pkg < 2; pkg++)
+			close(budget.fd[pkg][i]);
+	for (unsigned int i = 0; i < STORM; i++)
+		sampler_close(&budget.s[i]);
+}
+
+FIXTURE(storm) {};
+
+FIXTURE_SETUP(storm)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(storm)
+{
+	storm_close();
+	EXPECT_TRUE(log_clean());
+	EXPECT_TRUE(machine_leave());
+}
+
+/* By how much package 0 counted less than package 1, which is never frozen; the most. */
+static double storm_loss(unsigned int ms)
+{
+	double most = 0;
+
+	storm_read(budget.from);
+	sleep_ms(ms);
+	storm_read(budget.to);
+	for (unsigned int i = 0; i < COUNTED; i++) {
+		double n[2], loss;
+
+		for (int pkg = 0; pkg < 2; pkg++)
+			n[pkg] = budget.to[pkg][i].value -
+				 budget.from[pkg][i].value;
+		loss = 1 - n[0] / n[1];
+		most = loss > most ? loss : most;
+	}
+	return most;
+}
+
+/*
+ * A host that takes a virtual CPU away while the package is frozen lengthens the freeze;
+ * one round without that will do.
+ */
+TEST_F_TIMEOUT(storm, costs_no_more_than_the_budget, UNHURRIED)
+{
+	enum { ROUNDS = 5, LONG_MS = 3000 };
+	uint64_t throttled, frozen, charged;
+	double loss = 1;
+
+	machine_setup("clock=real", "");
+	ASSERT_TRUE(storm_open());
+	/* the credit for a burst is used up */
+	sleep_ms(200);
+	throttled = package_stat(0, "throttled");
+	for (int i = 0; i < ROUNDS && loss > 0.015; i++) {
+		frozen = sim_stat("frozen_ns");
+		charged = overflow_stat(0, "frozen_ns");
+		loss = storm_loss(LONG_MS);
+		frozen = sim_stat("frozen_ns") - frozen;
+		charged = overflow_stat(0, "frozen_ns") - charged;
+		TH_LOG("frozen for %ju us of %d ms, charged %ju us, lost %.2f %%",
+		       (uintmax_t)frozen / 1000, LONG_MS,
+		       (uintmax_t)charged / 1000, 100 * loss);
+	}
+	EXPECT_LE(loss, 0.015);
+	EXPECT_TRUE(storm_ran());
+	EXPECT_GT(package_stat(0, "throttled"), throttled);
+	/* each box has its part of the budget */
+	for (unsigned int i = 0; i < STORM; i++) {
+		EXPECT_GT(sampler_wait(&budget.s[i], 1), 0) {
+			TH_LOG("no samples of %s_%u", storm[i].kind,
+			       storm[i].box);
+		}
+	}
+}
+
+/*
+ * With the manual clock a freeze costs no cycle: all counts are exact, and the samples
+ * stand for all of the counts.
+ */
+TEST_F_TIMEOUT(storm, leaves_counts_and_weights_exact, UNHURRIED)
+{
+	enum { CYCLES = 10000, ADVANCES = 1000 };
+	uint64_t start, passed;
+
+	machine_setup("clock=manual", "freeze_budget=10");
+	ASSERT_TRUE(storm_open());
+	storm_read(budget.from);
+	start = sim_cycles();
+	for (unsigned int i = 0; i < loops(ADVANCES); i++)
+		sim_advance(CYCLES);
+	passed = sim_cycles() - start;
+	/* the timer arms counters that wait for budget: each overflows once more */
+	ASSERT_EQ(0, -driver_freeze_budget(1000));
+	for (unsigned int i = 0; i < 3; i++) {
+		sleep_ms(100);
+		sim_advance(STORM_PERIOD);
+		passed += STORM_PERIOD;
+	}
+	storm_read(budget.to);
+	for (unsigned int i = 0; i < COUNTED; i++) {
+		for (int pkg = 0; pkg < 2; pkg++) {
+			EXPECT_EQ(passed, budget.to[pkg][i].value -
+					  budget.from[pkg][i].value) {
+				TH_LOG("%s/%s/ of package %d", counted[i].kind,
+				       counted[i].event, pkg);
+			}
+		}
+	}
+	EXPECT_TRUE(storm_ran());
+	for (unsigned int i = 0; i < STORM; i++) {
+		uint64_t count;
+
+		sampler_settle(&budget.s[i], 1);
+		count = event_count(budget.s[i].fd);
+		EXPECT_EQ(passed, count);
+		EXPECT_EQ(count, budget.weight[i]) {
+			TH_LOG("%s_%u: sum of the periods", storm[i].kind,
+			       storm[i].box);
+		}
+	}
+}
+
+/* --- after the last one ------------------------------------------------------- */
+
+FIXTURE(late_freeze)
+{
+	char pmu[PMU_NAME_MAX];
+};
+
+FIXTURE_VARIANT(late_freeze)
+{
+	const char *kind;
+};
+
+VARIANT_OF_KIND(late_freeze, ha);
+VARIANT_OF_KIND(late_freeze, pcu);
+
+FIXTURE_SETUP(late_freeze)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup_once("clock=manual freeze_delay=1000", "");
+	log_mark();
+	ASSERT_TRUE(pmu_name(self->pmu, variant->kind, 0));
+}
+
+FIXTURE_TEARDOWN(late_freeze)
+{
+	expect_no_complaint(_metadata);
+}
+
+static void too_long(int signal)
+{
+	(void)signal;
+}
+
+/*
+ * The counter overflows at cycle 500, the event is closed at 600, and the
+ * package freezes at 1500. Nothing signals that to anybody any more.
+ */
+TEST_F_TIMEOUT(late_freeze, is_ended_without_any_event, UNHURRIED)
+{
+	struct sigaction action = { .sa_handler = too_long };
+	struct sampler s;
+	int witness, err;
+
+	witness = event_open("hswep_cbox_0", pmu_cpu(self->pmu, 0), "clockticks");
+	ASSERT_GE(witness, 0);
+	ASSERT_EQ(0, -open_ticks(&s, self->pmu, variant->kind, 500));
+	sim_advance(600);
+	sampler_close(&s);
+	/* the simulated hardware waits for somebody to unfreeze */
+	sigaction(SIGALRM, &action, NULL);
+	alarm(20);
+	err = sim_advance(2000);
+	alarm(0);
+	EXPECT_EQ(0, -err);
+	EXPECT_EQ(2600, event_count(witness));
+	close(witness);
+}
+
+TEST_HARNESS_MAIN

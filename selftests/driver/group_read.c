@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A group read is of one instant: two counters of a box that both count every
+ * cycle, but are configured differently, never differ while real time goes on,
+ * also when other events come and go beside them.  And it takes few counts from
+ * others: who reads without end gets readings of a box that runs.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+
+enum { READS = 10000, DISTURB = 1000, STARTS = 500 };
+
+MACHINE_OF_ALL_TESTS("clock=real", "");
+
+static const char *const ticks[] = {
+	"clockticks", "clockticks,thresh=1", "clockticks,thresh=2,inv=1",
+	"clockticks,thresh=3,inv=1",
+};
+
+/* The last package where @last is set, else the first. */
+static int package_of(bool last)
+{
+	return last ? packages() - 1 : 0;
+}
+
+/* Opens the group stopped and starts it as one. */
+static bool start(struct event_group *g, const char *pmu, int cpu,
+		  const char *const *events, unsigned int n)
+{
+	struct perf_event_attr attrs[MAX_GROUP];
+	bool ok = true;
+	int err;
+
+	for (unsigned int i = 0; i < n; i++) {
+		err = pmu_attr(&attrs[i], pmu, events[i]);
+		ok &= check(!err, "%s/%s/: %s", pmu, events[i], strerror(-err));
+	}
+	attrs[0].disabled = 1;
+	err = ok ? group_open_attr(g, attrs, cpu, n) : 0;
+	ok &= check(!err, "open: %s", strerror(-err));
+	return ok && check(!ioctl(g->fd[0], PERF_EVENT_IOC_ENABLE, 0), "enable");
+}
+
+FIXTURE(group_reads) {};
+
+FIXTURE_VARIANT(group_reads)
+{
+	const char *kind;
+	unsigned int index, n;
+	bool last;		/* package */
+	bool disturb;		/* other events come and go meanwhile */
+};
+
+FIXTURE_VARIANT_ADD(group_reads, cbox)
+{
+	.kind = "cbox", .n = 2,
+};
+
+FIXTURE_VARIANT_ADD(group_reads, imc)
+{
+	.kind = "imc", .n = 2,
+};
+
+FIXTURE_VARIANT_ADD(group_reads, four_of_cbox_1)
+{
+	.kind = "cbox", .n = 4, .index = 1, .last = true,
+};
+
+FIXTURE_VARIANT_ADD(group_reads, four_of_imc_1)
+{
+	.kind = "imc", .n = 4, .index = 1, .last = true,
+};
+
+FIXTURE_VARIANT_ADD(group_reads, sbox)
+{
+	.kind = "sbox", .n = 2, .last = true,
+};
+
+FIXTURE_VARIANT_ADD(group_reads, ha)
+{
+	.kind = "ha", .n = 2, .last = true,
+};
+
+/* It shares a box control with the other one. */
+FIXTURE_VARIANT_ADD(group_reads, irp_1)
+{
+	.kind = "irp", .n = 2, .index = 1, .last = true,
+};
+
+FIXTURE_VARIANT_ADD(group_reads, cbox_disturbed)
+{
+	.kind = "cbox", .n = 2, .last = true, .disturb = true,
+};
+
+FIXTURE_VARIANT_ADD(group_reads, imc_disturbed)
+{
+	.kind = "imc", .n = 2, .last = true, .disturb = true,
+};
+
+FIXTURE_SETUP(group_reads)
+{
+	ASSERT_EQ(0, -driver_freeze_budget(1000));
+}
+
+FIXTURE_TEARDOWN(group_reads)
+{
+}
+
+/* Equal in each read, and never less than in the read before. */
+TEST_F_TIMEOUT(group_reads, counters_agree, UNHURRIED)
+{
+	uint64_t values[MAX_GROUP], before = 0, first = 0;
+	int pkg = package_of(variant->last), cpu, other = -1;
+	struct event_reading times;
+	struct event_group g = { 0 };
+	char pmu[PMU_NAME_MAX];
+
+	if (!pmu_name(pmu, variant->kind, variant->index))
+		SKIP(return, "no such PMU");
+	cpu = pmu_cpu(pmu, pkg);
+	ASSERT_TRUE(start(&g, pmu, cpu, ticks, variant->n));
+	for (unsigned int reads = 0; reads < loops(READS); reads++) {
+		if (variant->disturb && reads % DISTURB == DISTURB / 2)
+			other = event_open(pmu, cpu, "%s,thresh=1,edge=1",
+					   ticks[0]);
+		if (variant->disturb && reads % DISTURB == 0 && reads)
+			close(other);
+		ASSERT_EQ(0, -group_read(&g, values, &times));
+		for (unsigned int i = 1; i < variant->n; i++) {
+			ASSERT_EQ(values[0], values[i]) {
+				TH_LOG("read %u: %s", reads, ticks[i]);
+			}
+		}
+		ASSERT_GE(values[0], before) {
+			TH_LOG("read %u goes back", reads);
+		}
+		if (!reads)
+			first = values[0];
+		before = values[0];
+	}
+	EXPECT_GT(before, first) {
+		TH_LOG("time stands still");
+	}
+	EXPECT_EQ(times.enabled, times.running);
+	if (variant->disturb && other >= 0)
+		close(other);
+	group_close(&g);
+}
+
+/* Reads a group of its own on another CPU of the package, until it is ended. */
+static pid_t start_reader(const char *pmu, int cpu,
+			  const char *const *events, unsigned int n)
+{
+	uint64_t values[MAX_GROUP];
+	struct event_group g;
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	if (pipe(ready))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		cpu_pin(cpu);
+		if (group_open(&g, pmu, cpu, events, n) ||
+		    write(ready[1], "", 1) != 1)
+			_exit(1);
+		while (!group_read(&g, values, NULL))
+			cpu_relax();
+		_exit(1);
+	}
+	close(ready[1]);
+	if (pid > 0 && read(ready[0], &c, 1) != 1) {
+		waitpid(pid, NULL, 0);
+		pid = -1;
+	}
+	close(ready[0]);
+	return pid;
+}
+
+FIXTURE(two_cpus) {};
+
+FIXTURE_VARIANT(two_cpus)
+{
+	const char *kind;
+	bool last;		/* package */
+};
+
+VARIANT_OF_KIND(two_cpus, cbox);
+
+FIXTURE_VARIANT_ADD(two_cpus, imc)
+{
+	.kind = "imc", .last = true,
+};
+
+FIXTURE_SETUP(two_cpus)
+{
+	ASSERT_EQ(0, -driver_freeze_budget(1000));
+}
+
+FIXTURE_TEARDOWN(two_cpus)
+{
+}
+
+/* A group starts in one cycle although another CPU lets go of the box meanwhile. */
+TEST_F_TIMEOUT(two_cpus, group_starts_in_one_cycle, UNHURRIED)
+{
+	const char *const *theirs = ticks, *const *ours = ticks + 2;
+	int pkg = package_of(variant->last);
+	int cpu = package_cpu(pkg, 0), other = package_cpu(pkg, 1);
+	uint64_t values[MAX_GROUP];
+	char pmu[PMU_NAME_MAX];
+	struct event_group g;
+	pid_t reader;
+
+	if (other < 0 || !pmu_name(pmu, variant->kind, 0))
+		SKIP(return, "one CPU, or no box");
+	cpu_pin(cpu);
+	reader = start_reader(pmu, other, theirs, 2);
+	ASSERT_GT(reader, 0);
+	for (unsigned int starts = 0; starts < loops(STARTS); starts++) {
+		g.n = 0;
+		ASSERT_TRUE(start(&g, pmu, cpu, ours, 2));
+		ASSERT_EQ(0, -group_read(&g, values, NULL));
+		ASSERT_EQ(values[0], values[1]) {
+			TH_LOG("start %u", starts);
+		}
+		group_close(&g);
+	}
+	EXPECT_EQ(0, waitpid(reader, NULL, WNOHANG)) {
+		TH_LOG("the reader has ended");
+	}
+	kill(reader, SIGKILL);
+	waitpid(reader, NULL, 0);
+}
+
+/*
+ * Per mille of the cycles that somebody else's event has lost while groups of
+ * its box were read for as many of the UBox's cycles: that box is never frozen.
+ */
+static bool loss(const char *pmu, int cpu, const char *ubox, uint64_t cycles,
+		 uint64_t *lost)
+{
+	uint64_t values[MAX_GROUP], from, to, now = 0;
+	struct event_group g = { 0 };
+	struct event_reading times;
+	int clock, victim;
+	bool ok;
+
+	clock = event_open(ubox, cpu, "uclk");
+	victim = event_open(pmu, cpu, "clockticks,thresh=2,inv=1");
+	ok = start(&g, pmu, cpu, ticks, 2) &&
+	     check(clock >= 0 && victim >= 0, "open");
+	from = event_count(clock);
+	to = event_count(victim);
+	while (ok && now < cycles) {
+		ok = check(!group_read(&g, values, &times), "read");
+		now = event_count(clock) - from;
+	}
+	to = event_count(victim) - to;
+	*lost = now > to ? (now - to) * 1000 / now : 0;
+	group_close(&g);
+	close(victim);
+	close(clock);
+	return ok;
+}
+
+FIXTURE(budget) {};
+
+FIXTURE_VARIANT(budget)
+{
+	const char *kind;
+	bool last;		/* package */
+};
+
+VARIANT_OF_KIND(budget, cbox);
+
+FIXTURE_VARIANT_ADD(budget, imc)
+{
+	.kind = "imc", .last = true,
+};
+
+FIXTURE_SETUP(budget)
+{
+}
+
+FIXTURE_TEARDOWN(budget)
+{
+}
+
+TEST_F_TIMEOUT(budget, limits_what_a_tight_loop_takes, UNHURRIED)
+{
+	const uint64_t cycles = 2500000000;	/* a second and more */
+	uint64_t unlimited = 0, limited = 0, running;
+	char pmu[PMU_NAME_MAX], ubox[PMU_NAME_MAX];
+	int pkg = package_of(variant->last), cpu;
+
+	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
+	ASSERT_TRUE(pmu_name(ubox, "ubox", 0));
+	cpu = pmu_cpu(pmu, pkg);
+	/* from there, or the share that is lost is that of calls between CPUs */
+	cpu_pin(cpu);
+	ASSERT_EQ(0, -driver_freeze_budget(1000));
+	ASSERT_TRUE(loss(pmu, cpu, ubox, cycles, &unlimited));
+	ASSERT_EQ(0, -driver_freeze_budget(10));
+	running = package_stat(pkg, "group_unfrozen");
+	ASSERT_TRUE(loss(pmu, cpu, ubox, cycles, &limited));
+	running = package_stat(pkg, "group_unfrozen") - running;
+	TH_LOG("%s: %ju per mille lost, %ju without a limit", pmu,
+	       (uintmax_t)limited, (uintmax_t)unlimited);
+	EXPECT_GT(running, 0) {
+		TH_LOG("no group was read running");
+	}
+	EXPECT_LT(limited, unlimited / 2);
+}
+
+TEST_HARNESS_MAIN

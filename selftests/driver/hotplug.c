@@ -1,0 +1,623 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * CPUs leave and come back while events count: with the manual clock, counts
+ * are exactly the cycles that passed, whoever programs the box.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/c/catalogue.h"
+#include "lib/c/generation.h"
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+#define NO_SHAPE	((struct shape){ 0 })
+#define ROUNDS		4
+
+static void __attribute__((constructor)) need_two_packages(void)
+{
+	if (packages() < 2)
+		tap_skip_all("needs two packages");
+}
+
+MACHINE_OF_ALL_TESTS("clock=manual", NULL);
+
+/* The @nth event that any general counter may count and that has no filter. */
+static const struct cat_event *plain_event(const char *kind, unsigned int nth)
+{
+	size_t n;
+	const struct cat_event *e = catalogue(&n);
+	unsigned int all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(e[i].box, kind))
+			all |= e[i].ctrs;
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(e[i].box, kind) && !e[i].fixed && !e[i].free &&
+		    e[i].ctrs == all && !strchr(e[i].string, '?') && !nth--)
+			return &e[i];
+	return NULL;
+}
+
+/* What counts during a test: an event of each kind of box, and groups. */
+struct watched {
+	char pmu[PMU_NAME_MAX];
+	const struct cat_event *event;
+	int fd;
+	uint64_t since;
+};
+
+#define MAX_WATCHED	BOX_KINDS
+static struct watched watched[MAX_WATCHED];
+static unsigned int n_watched;
+
+struct watched_group {
+	char pmu[PMU_NAME_MAX];
+	const struct cat_event *event[4];
+	struct event_group group;
+	uint64_t since;
+};
+
+static struct watched_group groups[3];	/* cbox, imc, fsb */
+static unsigned int n_groups;
+
+static void watch_group(const char *kind, int cpu)
+{
+	struct watched_group *g = &groups[n_groups];
+	const char *strings[4];
+	unsigned int n = 0;
+
+	/* the second box, or the only one */
+	if (!pmu_name(g->pmu, kind, 1) && !pmu_name(g->pmu, kind, 0))
+		return;
+	while (n < 4 && (g->event[n] = plain_event(kind, n)))
+		n++;
+	for (unsigned int i = 0; i < n; i++)
+		strings[i] = g->event[i]->string;
+	g->since = sim_cycles();
+	if (n && check_eq(-group_open(&g->group, g->pmu, cpu, strings, n), 0,
+			  "a group on %s opens", g->pmu))
+		n_groups++;
+}
+
+static void watch(int cpu)
+{
+	n_watched = 0;
+	n_groups = 0;
+	for (int k = 0; k < BOX_KINDS; k++) {
+		struct watched *w = &watched[n_watched];
+
+		w->event = plain_event(box_kinds[k], 0);
+		if (!w->event || !pmu_name(w->pmu, box_kinds[k], 0))
+			continue;
+		w->since = sim_cycles();
+		w->fd = event_open(w->pmu, cpu, "%s", w->event->string);
+		if (check(w->fd >= 0, "%s/%s/ on CPU %d: %s", w->pmu,
+			  w->event->name, cpu, strerror(-w->fd)))
+			n_watched++;
+	}
+	watch_group("cbox", cpu);
+	watch_group("imc", cpu);
+	watch_group("fsb", cpu);
+}
+
+static void unwatch(void)
+{
+	for (unsigned int i = 0; i < n_watched; i++)
+		close(watched[i].fd);
+	for (unsigned int i = 0; i < n_groups; i++)
+		group_close(&groups[i].group);
+}
+
+/* Are all counts what @cycles cycles since watch() give, and never paused? */
+static bool exact(uint64_t cycles, const char *when)
+{
+	bool ok = n_watched > 0;
+
+	for (unsigned int i = 0; i < n_watched; i++) {
+		struct watched *w = &watched[i];
+		struct event_reading r = { 0 };
+
+		event_read(w->fd, &r);
+		ok &= check_eq(r.value, cat_expect(w->event, NO_SHAPE, w->since,
+						   cycles),
+			       "%s/%s/ %s", w->pmu, w->event->name, when);
+		ok &= check_eq(r.running, r.enabled, "%s/%s/ %s: time running",
+			       w->pmu, w->event->name, when);
+	}
+	for (unsigned int i = 0; i < n_groups; i++) {
+		struct watched_group *g = &groups[i];
+		uint64_t values[4];
+
+		ok &= check_eq(-group_read(&g->group, values, NULL), 0,
+			       "group on %s is read %s", g->pmu, when);
+		for (unsigned int j = 0; ok && j < g->group.n; j++)
+			ok &= check_eq(values[j],
+				       cat_expect(g->event[j], NO_SHAPE,
+						  g->since, cycles),
+				       "%s/%s/ in a group, %s", g->pmu,
+				       g->event[j]->name, when);
+	}
+	return ok;
+}
+
+/* The CPU that perf's tools use for a package, as every PMU's cpumask has it. */
+static int home_cpu(int pkg)
+{
+	char pmu[PMU_NAME_MAX];
+
+	return pmu_name(pmu, box_kinds[0], 0) ? pmu_cpu(pmu, pkg) : -1;
+}
+
+/* Does every PMU name @cpu (-1: none) for the package? */
+static bool cpumask_names(int pkg, int cpu)
+{
+	char pmu[PMU_NAME_MAX];
+	bool ok = true;
+
+	for (int k = 0; k < BOX_KINDS; k++)
+		for (unsigned int i = 0; pmu_name(pmu, box_kinds[k], i); i++)
+			ok &= check_eq(pmu_cpu(pmu, pkg), cpu,
+				       "CPU of package %d in %s's cpumask", pkg,
+				       pmu);
+	return ok;
+}
+
+static bool leave(int cpu)
+{
+	return check_eq(-cpu_set_online(cpu, false), 0, "CPU %d goes offline", cpu);
+}
+
+static bool come_back(int cpu)
+{
+	return check_eq(-cpu_set_online(cpu, true), 0, "CPU %d comes back", cpu);
+}
+
+/*
+ * Writes to a CBo's or a PCI box's counters and their control registers (Tables
+ * 1-2, 1-3): a move must leave them alone, or cycles pass unseen.
+ */
+static void note_stop(const struct sim_access *a, void *arg)
+{
+	const struct generation *g = generation();
+	unsigned int *stops = arg;
+	unsigned int reg = (a->reg - g->cbox_msr) % g->cbox_stride;
+
+	if (a->kind == SIM_WRMSR && a->reg >= g->cbox_msr &&
+	    a->reg < g->cbox_msr + g->cboxes * g->cbox_stride)
+		*stops += reg - g->cbox_ctl < 4 || reg - g->cbox_ctr < 4;
+	else if (a->kind == SIM_PCIWR)
+		*stops += (a->reg >= 0xa0 && a->reg < 0xc0) ||
+			  (a->reg >= 0xd8 && a->reg < 0xe8);
+}
+
+/* Also where a test has ended between. */
+static void all_come_back(void)
+{
+	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++)
+		if (!cpu_is_online(cpu))
+			come_back(cpu);
+}
+
+/* --- the CPU that perf's tools use ------------------------------------------- */
+
+FIXTURE(perf_cpu)
+{
+	int cpu;
+};
+
+FIXTURE_VARIANT(perf_cpu)
+{
+	int pkg;
+};
+
+FIXTURE_VARIANT_ADD(perf_cpu, package_0)
+{
+	.pkg = 0,
+};
+
+FIXTURE_VARIANT_ADD(perf_cpu, package_1)
+{
+	.pkg = 1,
+};
+
+FIXTURE_SETUP(perf_cpu)
+{
+	self->cpu = home_cpu(variant->pkg);
+}
+
+FIXTURE_TEARDOWN(perf_cpu)
+{
+	all_come_back();
+}
+
+/* It leaves and comes back; the other one takes over, and stays. */
+TEST_F_TIMEOUT(perf_cpu, leaves_and_nothing_is_lost_or_doubled, UNHURRIED)
+{
+	int pkg = variant->pkg, first = self->cpu, second;
+	unsigned int stops = 0;
+
+	second = package_cpu(pkg, 0) == first ? package_cpu(pkg, 1) :
+						package_cpu(pkg, 0);
+	if (second < 0)
+		SKIP(return, "needs two CPUs in a package");
+	if (!cpu_can_leave(first))
+		SKIP(return,
+		     "this kernel keeps CPU 0 online (6.1 needs cpu0_hotplug)");
+	watch(first);
+	sim_advance(1003);
+	EXPECT_TRUE(exact(1003, "before"));
+	sim_trace_clear();
+	ASSERT_TRUE(leave(first));
+	sim_trace(note_stop, &stops);
+	EXPECT_EQ(0, stops) {
+		TH_LOG("writes to counters while events move");
+	}
+	EXPECT_TRUE(cpumask_names(pkg, second));
+	sim_advance(507);
+	EXPECT_TRUE(exact(1510, "with the perf CPU offline"));
+	ASSERT_TRUE(come_back(first));
+	EXPECT_TRUE(cpumask_names(pkg, second));
+	sim_advance(211);
+	EXPECT_TRUE(exact(1721, "with the perf CPU back"));
+
+	for (int i = 0; i < ROUNDS; i++) {
+		int now = i % 2 ? first : second, next = i % 2 ? second : first;
+
+		ASSERT_TRUE(leave(now));
+		ASSERT_TRUE(cpumask_names(pkg, next));
+		sim_advance(13);
+		ASSERT_TRUE(come_back(now));
+		sim_advance(17);
+	}
+	EXPECT_TRUE(exact(1721 + 30 * ROUNDS, "after all moves"));
+	unwatch();
+}
+
+/* Time that goes on by itself. */
+static atomic_bool stop_clock;
+
+static void *clock_thread(void *arg)
+{
+	while (!stop_clock) {
+		sim_advance(10);
+		cpu_relax();
+	}
+	return arg;
+}
+
+/* The perf CPU leaves and comes back, four times, while time goes on. */
+static bool move_under_way(int pkg)
+{
+	pthread_t clock;
+	bool ok = true;
+
+	stop_clock = false;
+	if (pthread_create(&clock, NULL, clock_thread, NULL))
+		tap_bail("no thread");
+	for (int i = 0; i < ROUNDS && ok; i++) {
+		int now = home_cpu(pkg);
+
+		ok = leave(now) & come_back(now);
+	}
+	stop_clock = true;
+	pthread_join(clock, NULL);
+	return ok;
+}
+
+/*
+ * Cycles pass while the events are moving.  Perf freezes a box while it changes
+ * its events, so some may be lost; none may be counted twice.
+ */
+TEST_F_TIMEOUT(perf_cpu, leaves_while_the_clock_runs_and_nothing_is_doubled,
+	       UNHURRIED)
+{
+	uint64_t began = sim_cycles(), passed;
+
+	if (!cpu_can_leave(self->cpu) || package_cpu(variant->pkg, 1) < 0)
+		SKIP(return, "its perf CPU cannot leave");
+	watch(self->cpu);
+	EXPECT_TRUE(move_under_way(variant->pkg));
+	passed = sim_cycles() - began;
+	EXPECT_GT(n_watched, 0);
+	for (unsigned int i = 0; i < n_watched; i++) {
+		struct watched *w = &watched[i];
+		uint64_t n = event_count(w->fd);
+		uint64_t most = cat_expect(w->event, NO_SHAPE, began, passed);
+
+		EXPECT_TRUE(n <= most && (n || !most)) {
+			TH_LOG("%s/%s/: %ju of at most %ju", w->pmu,
+			       w->event->name, (uintmax_t)n, (uintmax_t)most);
+		}
+	}
+	unwatch();
+}
+
+/* --- a CPU that the cpumask does not name -------------------------------------- */
+
+struct programmers {
+	int cpu, writes, elsewhere;
+};
+
+static void note_programmer(const struct sim_access *a, void *arg)
+{
+	struct programmers *p = arg;
+
+	if (a->kind != SIM_WRMSR && a->kind != SIM_PCIWR)
+		return;
+	p->writes++;
+	p->elsewhere += a->cpu != p->cpu;
+}
+
+/* A CPU that can leave and is not the package's perf CPU, or -1. */
+static int other_cpu_of(int pkg)
+{
+	int cpu;
+
+	for (unsigned int i = 0; (cpu = package_cpu(pkg, i)) >= 0; i++)
+		if (cpu != home_cpu(pkg) && cpu_can_leave(cpu))
+			return cpu;
+	return -1;
+}
+
+FIXTURE(other_cpu)
+{
+	struct programmers who;
+	int other;
+	const struct cat_event *event;
+	char pmu[PMU_NAME_MAX];
+	bool there;
+	uint64_t start;
+	int ours, theirs;	/* the event, on the perf CPU and on that one */
+};
+
+FIXTURE_VARIANT(other_cpu)
+{
+	const char *kind;
+	int pkg;
+};
+
+#define OTHER_CPU(name, package)					\
+	FIXTURE_VARIANT_ADD(other_cpu, name##_of_package_##package) {	\
+		.kind = #name, .pkg = package,				\
+	}
+
+OTHER_CPU(cbox, 0);
+OTHER_CPU(imc, 0);
+OTHER_CPU(fsb, 0);
+OTHER_CPU(cbox, 1);
+OTHER_CPU(imc, 1);
+OTHER_CPU(fsb, 1);
+
+/* First for the other CPU: the perf CPU programs the box all the same. */
+FIXTURE_SETUP(other_cpu)
+{
+	const struct cat_event *e = plain_event(variant->kind, 0);
+
+	self->event = e;
+	self->who.cpu = home_cpu(variant->pkg);
+	self->other = other_cpu_of(variant->pkg);
+	self->there = e && pmu_name(self->pmu, variant->kind, 0) &&
+		      self->other >= 0;
+	if (!self->there)
+		return;
+	sim_trace_clear();
+	self->start = sim_cycles();
+	self->theirs = event_open(self->pmu, self->other, "%s", e->string);
+	ASSERT_GE(self->theirs, 0) {
+		TH_LOG("open on CPU %d: %s", self->other,
+		       strerror(-self->theirs));
+	}
+	sim_trace(note_programmer, &self->who);
+	self->ours = event_open(self->pmu, home_cpu(variant->pkg), "%s",
+				e->string);
+	ASSERT_GE(self->ours, 0);
+}
+
+FIXTURE_TEARDOWN(other_cpu)
+{
+	all_come_back();
+}
+
+/* An event of the package runs on the perf CPU: that its own CPU leaves is nothing. */
+TEST_F_TIMEOUT(other_cpu, events_opened_there_run_on_the_perf_cpu, UNHURRIED)
+{
+	const struct cat_event *e = self->event;
+	uint64_t start = self->start;
+
+	if (!e)
+		SKIP(return, "no plain event");
+	if (!self->there)
+		SKIP(return, "no second CPU that can leave");
+	EXPECT_GT(self->who.writes, 0);
+	EXPECT_EQ(0, self->who.elsewhere) {
+		TH_LOG("writes that are not from CPU %d", self->who.cpu);
+	}
+	sim_advance(104);
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start, 104), event_count(self->theirs));
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start, 104), event_count(self->ours));
+
+	ASSERT_TRUE(leave(self->other));
+	sim_advance(50);
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start, 154), event_count(self->ours));
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start, 154), event_count(self->theirs));
+	ASSERT_TRUE(come_back(self->other));
+	sim_advance(25);
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start, 179), event_count(self->ours));
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start, 179), event_count(self->theirs));
+	close(self->ours);
+	close(self->theirs);
+}
+
+/* --- a whole package ------------------------------------------------------------ */
+
+FIXTURE(package)
+{
+	const char *kind;
+	int cpus[16], n;
+	bool can_leave;
+};
+
+FIXTURE_SETUP(package)
+{
+	self->kind = cat_find("fsb", "bus_clocks") ? "fsb" : "cbox";
+	self->can_leave = true;
+	for (; self->n < 16 && package_cpu(1, self->n) >= 0; self->n++) {
+		self->cpus[self->n] = package_cpu(1, self->n);
+		self->can_leave &= cpu_can_leave(self->cpus[self->n]);
+	}
+}
+
+FIXTURE_TEARDOWN(package)
+{
+	all_come_back();
+}
+
+/* Its events end with their counts, others go on; new ones count when it is back. */
+TEST_F_TIMEOUT(package, leaves_and_comes_back, UNHURRIED)
+{
+	const struct cat_event *e = plain_event(self->kind, 0);
+	unsigned int dirty = sim_dirty_registers();
+	int last = self->cpus[self->n - 1], fd;
+	uint64_t start = sim_cycles();
+	char pmu[PMU_NAME_MAX];
+
+	if (!self->can_leave || !e || !pmu_name(pmu, self->kind, 0))
+		SKIP(return, "its CPUs cannot leave");
+	fd = event_open(pmu, home_cpu(0), "%s", e->string);
+	watch(home_cpu(1));
+	EXPECT_GT(n_watched, 0);
+	sim_advance(600);
+	for (int i = 0; i < self->n; i++) {
+		ASSERT_TRUE(leave(self->cpus[i]));
+	}
+	sim_advance(400);
+	for (unsigned int i = 0; i < n_watched; i++) {
+		EXPECT_EQ(cat_expect(watched[i].event, NO_SHAPE, start, 600),
+			  event_count(watched[i].fd)) {
+			TH_LOG("%s/%s/ of the package that left",
+			       watched[i].pmu, watched[i].event->name);
+		}
+	}
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start, 1000), event_count(fd)) {
+		TH_LOG("the other package's event");
+	}
+	EXPECT_TRUE(cpumask_names(1, -1));
+	for (int i = 0; i < self->n; i++)
+		EXPECT_EQ(ENODEV, -event_open(pmu, self->cpus[i], "%s",
+					      e->string));
+	unwatch();
+
+	for (int i = self->n - 1; i >= 0; i--) {
+		ASSERT_TRUE(come_back(self->cpus[i]));
+	}
+	EXPECT_TRUE(cpumask_names(1, last));
+	watch(last);
+	sim_advance(320);
+	EXPECT_TRUE(exact(320, "after the package came back"));
+	unwatch();
+	close(fd);
+	EXPECT_EQ(dirty, sim_dirty_registers()) {
+		sim_show_registers();
+	}
+}
+
+/*
+ * perf takes the groups of a package apart when its last CPU goes.  It would let
+ * others join what led one, once the CPU is back, and forget about them when that
+ * is closed: they would keep a pointer to memory that has become somebody else's.
+ */
+TEST_F_TIMEOUT(package, groups_that_left_take_no_more_members, UNHURRIED)
+{
+	const struct cat_event *e = plain_event(self->kind, 0);
+	int last = self->cpus[self->n - 1], leader, member;
+	struct perf_event_attr attr;
+	char pmu[PMU_NAME_MAX];
+
+	if (!self->can_leave || !e || !pmu_name(pmu, self->kind, 0))
+		SKIP(return, "its CPUs cannot leave");
+	ASSERT_EQ(0, pmu_attr(&attr, pmu, e->string));
+	leader = perf_open(&attr, -1, home_cpu(1), -1);
+	ASSERT_LE(0, leader);
+	for (int i = 0; i < self->n; i++) {
+		ASSERT_TRUE(leave(self->cpus[i]));
+	}
+	for (int i = 0; i < self->n; i++) {
+		ASSERT_TRUE(come_back(self->cpus[i]));
+	}
+	member = perf_open(&attr, -1, last, leader);
+	EXPECT_EQ(ENODEV, -member);
+	if (member >= 0)
+		close(member);
+	close(leader);
+}
+
+/* --- the UBox's clock, which stays as it is until a package is reset ------------- */
+
+FIXTURE(clock)
+{
+	char ubox[PMU_NAME_MAX];
+	int cpu;
+};
+
+FIXTURE_VARIANT(clock)
+{
+	int pkg;
+};
+
+FIXTURE_VARIANT_ADD(clock, package_0)
+{
+	.pkg = 0,
+};
+
+FIXTURE_VARIANT_ADD(clock, package_1)
+{
+	.pkg = 1,
+};
+
+FIXTURE_SETUP(clock)
+{
+	self->cpu = home_cpu(variant->pkg);
+}
+
+FIXTURE_TEARDOWN(clock)
+{
+	all_come_back();
+}
+
+/*
+ * The UBox cannot be frozen: two events that share its clock, on CPUs that leave
+ * in turn while time goes on, miss nothing.
+ */
+TEST_F_TIMEOUT(clock, events_that_share_it_move_and_miss_nothing, UNHURRIED)
+{
+	uint64_t began = sim_cycles();
+	int twin[2];
+
+	if (!cpu_can_leave(self->cpu) || package_cpu(variant->pkg, 1) < 0)
+		SKIP(return, "its perf CPU cannot leave");
+	if (!pmu_name(self->ubox, "ubox", 0))
+		SKIP(return, "there is no UBox");
+	for (int i = 0; i < 2; i++) {
+		twin[i] = event_open(self->ubox, package_cpu(variant->pkg, i),
+				     "event=0xff");
+		ASSERT_GE(twin[i], 0) {
+			TH_LOG("clock %d: %s", i, strerror(-twin[i]));
+		}
+	}
+	EXPECT_TRUE(move_under_way(variant->pkg));
+	for (int i = 0; i < 2; i++) {
+		EXPECT_EQ(sim_cycles() - began, event_count(twin[i])) {
+			TH_LOG("clock %d", i);
+		}
+		close(twin[i]);
+	}
+}
+
+TEST_HARNESS_MAIN

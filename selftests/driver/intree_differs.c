@@ -1,0 +1,716 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Where the kernel's own driver is wrong or lacking, on the same simulated
+ * hardware: each test shows what intel_uncore does there and what this driver
+ * does. Where both are right is in intree_same.c.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/c/bpf_read.h"
+#include "lib/c/catalogue.h"
+#include "lib/c/machine.h"
+#include "lib/c/perf.h"
+#include "lib/c/rival.h"
+#include "lib/c/sim.h"
+#include "lib/c/tap.h"
+
+/*
+ * Each test runs under one driver after the other, and notes here what it saw;
+ * the verdict comes when both have run.
+ */
+enum { NOTES = 12 };
+struct notes {
+	int64_t v[NOTES];
+};
+
+/* Opens an event for package 0 on the perf CPU. */
+static int open_on(enum driver driver, const char *box, const char *event)
+{
+	const char *pmu = driver_pmu(driver, box);
+
+	return event_open(pmu, pmu_cpu(pmu, 0), "%s", event);
+}
+
+/* The count of @event over @cycles cycles, or -errno of open. */
+static int64_t count_cycles(enum driver driver, const char *box,
+			    const char *event, uint64_t cycles)
+{
+	int fd = open_on(driver, box, event);
+	int64_t count;
+
+	if (fd < 0)
+		return fd;
+	sim_advance(cycles);
+	count = event_count(fd);
+	close(fd);
+	return count;
+}
+
+/* --- named events -------------------------------------------------------- */
+
+static int names_of(const char *pmu)
+{
+	char path[128];
+	struct dirent *d;
+	int n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path),
+		 "/sys/bus/event_source/devices/%s/events", pmu);
+	dir = opendir(path);
+	if (!dir)
+		return 0;
+	while ((d = readdir(dir))) {
+		const char *last = strrchr(d->d_name, '.');
+
+		/* attributes of an event are no events */
+		if (d->d_name[0] != '.' &&
+		    !(last && (!strcmp(last, ".scale") || !strcmp(last, ".unit"))))
+			n++;
+	}
+	closedir(dir);
+	return n;
+}
+
+static void named_events(enum driver driver, struct notes *n)
+{
+	char box[16];
+
+	for (int k = 0; k < BOX_KINDS; k++) {
+		snprintf(box, sizeof(box), "%s_0", box_kinds[k]);
+		if (pmu_type(driver_pmu(driver, box)) < 0)
+			snprintf(box, sizeof(box), "%s", box_kinds[k]);
+		n->v[k] = names_of(driver_pmu(driver, box));
+	}
+}
+
+static void named_events_verdict(const struct notes *theirs,
+				 const struct notes *ours)
+{
+	size_t n;
+	const struct cat_event *e = catalogue(&n);
+	bool ok = true;
+
+	for (int k = 0; k < BOX_KINDS; k++) {
+		int in_catalogue = 0;
+
+		for (size_t i = 0; i < n; i++)
+			in_catalogue += !strcmp(e[i].box, box_kinds[k]);
+		ok &= check_eq(theirs->v[k], strcmp(box_kinds[k], "imc") ? 0 : 3,
+			       "names that intel_uncore has for %s",
+			       box_kinds[k]);
+		ok &= check_eq(ours->v[k], in_catalogue,
+			       "names that xeon_uncore has for %s",
+			       box_kinds[k]);
+	}
+	tap_ok(ok, "named events: intel_uncore has 3, of the iMC; xeon_uncore has the catalogue's %zu",
+	       n);
+}
+
+/* --- CBo: invert --------------------------------------------------------- */
+
+static void cbox_invert(enum driver driver, struct notes *n)
+{
+	n->v[0] = count_cycles(driver, "cbox_0", "event=0,thresh=1,inv=1", 1000);
+	n->v[1] = count_cycles(driver, "cbox_0", "event=0,thresh=2,inv=1", 1000);
+}
+
+static void cbox_invert_verdict(const struct notes *theirs,
+				const struct notes *ours)
+{
+	bool ok = check_eq(-theirs->v[0], ENOENT, "inv under intel_uncore");
+
+	ok &= check_eq(ours->v[0], 0, "clockticks below 1 in 1000 cycles");
+	ok &= check_eq(ours->v[1], 1000, "clockticks below 2 in 1000 cycles");
+	tap_ok(ok, "CBo inv: intel_uncore has no such field");
+}
+
+/* --- HA: address and opcode match ---------------------------------------- */
+
+static const char *const ha_traffic[] = {
+	"box=ha_0 event=0x20 umask=0x07 addr=0x12340000 opc=0x02 count=1000",
+	"box=ha_0 event=0x20 umask=0x07 addr=0x12340000 opc=0x33 count=100",
+	"box=ha_0 event=0x20 umask=0x07 addr=0x56780000 opc=0x02 count=10",
+	"box=ha_0 event=0x20 umask=0x07 addr=0 opc=0 count=1",
+	NULL
+};
+
+/* The configuration word, so that intel_uncore gets to see the filter. */
+static void ha_match(enum driver driver, struct notes *n)
+{
+	n->v[0] = driver_count(driver, "ha_0",
+				"event=0x20,umask=0x01,filter_addr=0x12340000",
+				ha_traffic);
+	n->v[1] = driver_count(driver, "ha_0", "config=0x120,config1=0x12340000",
+				ha_traffic);
+	n->v[2] = driver_count(driver, "ha_0",
+				"config=0x220,config1=0x0002000000000000",
+				ha_traffic);
+	n->v[3] = driver_count(driver, "ha_0",
+				"config=0x320,config1=0x0002000012340000",
+				ha_traffic);
+}
+
+static void ha_match_verdict(const struct notes *theirs,
+			     const struct notes *ours)
+{
+	bool ok = check_eq(-theirs->v[0], ENOENT, "filter_addr under intel_uncore");
+
+	/* its match registers are those after reset */
+	ok &= check_eq(theirs->v[1], 1, "address under intel_uncore");
+	ok &= check_eq(theirs->v[2], 1, "opcode under intel_uncore");
+	ok &= check_eq(theirs->v[3], 1, "both under intel_uncore");
+	ok &= check_eq(ours->v[0], 1100, "address, by field");
+	ok &= check_eq(ours->v[1], 1100, "address");
+	ok &= check_eq(ours->v[2], 1010, "opcode");
+	ok &= check_eq(ours->v[3], 1000, "both");
+	tap_ok(ok, "HA match: intel_uncore never writes the match registers");
+}
+
+/* --- QPI: transmit filters, and port 2 ----------------------------------- */
+
+static const char *const qpi_traffic[] = {
+	"box=qpi_0 event=0x138 dir=tx match0=0x1c00 count=100",
+	"box=qpi_0 event=0x138 dir=tx match0=0x1800 count=10",
+	"box=qpi_0 event=0x138 dir=rx match0=0x1c00 count=1",
+	NULL
+};
+static const char *const qpi2_traffic[] = {
+	"box=qpi_2 event=0x138 dir=rx match0=0x1c00 count=100",
+	"box=qpi_2 event=0x138 dir=rx match0=0x1800 count=10",
+	NULL
+};
+
+static void qpi_filters(enum driver driver, struct notes *n)
+{
+	n->v[0] = driver_count(driver, "qpi_0",
+				"event=0x138,match_tx=1,match_mc=0xe,mask_mc=0xf",
+				qpi_traffic);
+	n->v[1] = driver_count(driver, "qpi_0",
+				"event=0x138,match_mc=0xe,mask_mc=0xf",
+				qpi_traffic);
+	n->v[2] = driver_count(driver, "qpi_2",
+				"event=0x138,match_mc=0xe,mask_mc=0xf",
+				qpi2_traffic);
+}
+
+static void qpi_filters_verdict(const struct notes *theirs,
+				const struct notes *ours)
+{
+	bool ok = check_eq(-theirs->v[0], ENOENT, "match_tx under intel_uncore");
+
+	ok &= check_eq(theirs->v[1], 1, "received under intel_uncore");
+	ok &= check_eq(ours->v[0], 100, "transmitted");
+	ok &= check_eq(ours->v[1], 1, "received");
+	tap_ok(ok, "QPI transmit filters: intel_uncore has the receive ones only");
+	/* no mask is set, so no packet is asked for */
+	ok = check_eq(theirs->v[2], 0, "port 2 under intel_uncore");
+	ok &= check_eq(ours->v[2], 100, "port 2");
+	tap_ok(ok, "QPI port 2: intel_uncore does not know its filter device");
+}
+
+/* --- PCU ----------------------------------------------------------------- */
+
+enum { CTL_EXT = 1 << 21, CTL_EN = 1 << 22 };
+
+/* The control register of the one counter that counts. */
+static uint64_t only_control(const char *box)
+{
+	char name[32];
+	uint64_t ctl;
+
+	for (int i = 0; i < 4; i++) {
+		snprintf(name, sizeof(name), "%s ctl%d", box, i);
+		if (sim_register(0, name, &ctl) && ctl & CTL_EN)
+			return ctl;
+	}
+	return 0;
+}
+
+/* Event 0x100 is none that is documented; it must not become event 0. */
+static void pcu_extension(enum driver driver, struct notes *n)
+{
+	int fd = open_on(driver, "pcu", "config=0x200000");
+
+	n->v[0] = fd;
+	if (fd < 0)
+		return;
+	n->v[1] = only_control("pcu") & (CTL_EXT | 0xff);
+	sim_advance(1000);
+	n->v[2] = event_count(fd);
+	close(fd);
+}
+
+static void pcu_extension_verdict(const struct notes *theirs,
+				  const struct notes *ours)
+{
+	bool ok = check(theirs->v[0] >= 0 && ours->v[0] >= 0,
+			"event 0x100 opens");
+
+	ok &= check_eq(theirs->v[1], 0, "event select under intel_uncore");
+	ok &= check_eq(theirs->v[2], 1000, "count under intel_uncore");
+	ok &= check_eq(ours->v[1], CTL_EXT, "event select");
+	ok &= check_eq(ours->v[2], 0, "count");
+	tap_ok(ok, "PCU ev_sel_ext: intel_uncore drops the bit and counts another event");
+}
+
+/* Occupancy event 0x80: cores in C0, with edges of the comparison only. */
+static const char pcu_edge_event[] =
+	"event=0x80,occ_sel=1,thresh=2,occ_edge=1";
+
+static void pcu_edge(enum driver driver, struct notes *n)
+{
+	struct perf_event_attr attr;
+	uint64_t start;
+	int fd;
+
+	pmu_attr(&attr, driver_pmu(driver, "pcu"), "occ_edge=1");
+	n->v[0] = attr.config;
+	fd = open_on(driver, "pcu", pcu_edge_event);
+	n->v[1] = -1;
+	if (fd < 0)
+		return;
+	sim_advance(48);
+	start = event_count(fd);
+	n->v[2] = sim_cycles();
+	sim_advance(1000);
+	n->v[1] = event_count(fd) - start;
+	close(fd);
+}
+
+static void pcu_edge_verdict(const struct notes *theirs,
+			     const struct notes *ours)
+{
+	const struct cat_event *e = cat_find_code("pcu", 0x80, 0x40);
+	bool ok = check_eq(theirs->v[0], 1 << 14, "occ_edge under intel_uncore");
+	uint64_t want;
+
+	ok &= check_eq(ours->v[0], 1U << 31, "occ_edge");
+	if (!e) {
+		tap_skip("no occupancy event in the catalogue", "PCU occ_edge");
+		return;
+	}
+	want = cat_expect(e, (struct shape){ .thresh = 2, .edge = true },
+			  ours->v[2], 1000);
+	ok &= check(want > 0, "the wave has no edge");
+	ok &= check_eq(ours->v[1], want, "edges");
+	ok &= check(theirs->v[1] != (int64_t)want,
+		    "intel_uncore counts the edges, too");
+	tap_ok(ok, "PCU occ_edge: intel_uncore publishes it as config:14-51");
+}
+
+static void pcu_bands(enum driver driver, struct notes *n)
+{
+	static const char *const events[] = {
+		"config=0x0b,config1=0x0000000a", "config=0x0c,config1=0x00001400",
+		"config=0x0d,config1=0x001e0000", "config=0x0e,config1=0x28000000",
+	};
+	static const unsigned int freq[] = { 15, 25, 35, 45 };
+	const char *pmu = driver_pmu(driver, "pcu");
+	struct event_group g;
+	uint64_t values[4] = { 0 };
+
+	n->v[4] = group_open(&g, pmu, pmu_cpu(pmu, 0), events, 4);
+	if (n->v[4])
+		return;
+	for (int f = 0, count = 1; f < 4; f++, count *= 10)
+		for (int band = 0; band < 4; band++)
+			sim_traffic("pkg=0 box=pcu event=%#x freq=%u count=%d",
+				    0x0b + band, freq[f], count);
+	n->v[5] = group_read(&g, values, NULL);
+	for (int band = 0; band < 4; band++)
+		n->v[band] = values[band];
+	group_close(&g);
+}
+
+static void pcu_bands_verdict(const struct notes *theirs,
+			      const struct notes *ours)
+{
+	static const int want[] = { 1111, 1110, 1100, 1000 };
+	bool ok = check(!ours->v[4] && !ours->v[5], "a group of four bands");
+	int wrong = 0;
+
+	for (int band = 0; band < 4; band++) {
+		ok &= check_eq(ours->v[band], want[band], "band %d", band);
+		wrong += theirs->v[band] != want[band];
+	}
+	/* its masks let through a part of band 0's byte and no other */
+	ok &= check_eq(wrong, 3, "bands that are wrong under intel_uncore");
+	tap_ok(ok, "PCU bands: four at once; intel_uncore's masks are shifted by bits, not by bytes");
+}
+
+/* --- control registers that must be written twice ------------------------ */
+
+static const struct twice {
+	const char *box, *kind;
+} twice[] = {
+	{ "sbox_0", "sbox" }, { "r2pcie", "r2pcie" }, { "r3qpi_0", "r3qpi" },
+};
+enum { TWICE = sizeof(twice) / sizeof(twice[0]) };
+
+/* An event that is not event 0, which is what hardware after reset selects. */
+static const struct cat_event *later_event(const char *kind)
+{
+	size_t n;
+	const struct cat_event *e = catalogue(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(e[i].box, kind) && e[i].code && !e[i].fixed &&
+		    (e[i].ctrs & 1) && cat_expect(&e[i], (struct shape){ 0 }, 0, 1000))
+			return &e[i];
+	return NULL;
+}
+
+/* Must run first on hardware after reset. */
+static void write_twice(enum driver driver, struct notes *n)
+{
+	for (int i = 0; i < TWICE; i++) {
+		const struct cat_event *e = later_event(twice[i].kind);
+		int64_t *v = &n->v[i * 4];
+		int fd;
+
+		if (!e)
+			continue;
+		fd = open_on(driver, twice[i].box, e->string);
+		v[0] = sim_cycles();
+		sim_advance(1000);
+		v[1] = event_count(fd);
+		if (driver == IN_TREE &&
+		    !rival_write_twice(twice[i].box, 0, e->code))
+			tap_bail("registers of %s cannot be written",
+				 twice[i].box);
+		v[2] = sim_cycles();
+		sim_advance(1000);
+		v[3] = event_count(fd) - v[1];
+		close(fd);
+	}
+}
+
+static void write_twice_verdict(const struct notes *theirs,
+				const struct notes *ours)
+{
+	for (int i = 0; i < TWICE; i++) {
+		const struct cat_event *e = later_event(twice[i].kind);
+		const int64_t *t = &theirs->v[i * 4], *o = &ours->v[i * 4];
+		struct shape none = { 0 };
+		bool ok;
+
+		if (!e) {
+			tap_skip("no event in the catalogue",
+				 "%s: control registers written twice",
+				 twice[i].box);
+			continue;
+		}
+		ok = check_eq(o[1], cat_expect(e, none, o[0], 1000), "%s",
+			      e->name);
+		ok &= check_eq(o[3], cat_expect(e, none, o[2], 1000),
+			       "%s, later", e->name);
+		ok &= check((uint64_t)t[1] != cat_expect(e, none, t[0], 1000),
+			    "intel_uncore is right at the first start");
+		ok &= check_eq(t[3], cat_expect(e, none, t[2], 1000),
+			       "%s under intel_uncore, its register written twice by hand",
+			       e->name);
+		tap_ok(ok, "%s: intel_uncore writes control registers once, and another event counts",
+		       twice[i].box);
+	}
+}
+
+/* --- UBox: its filter ---------------------------------------------------- */
+
+static const char *const ubox_traffic[] = {
+	"box=ubox event=0x42 umask=0x08 tid=0x07 count=100",
+	"box=ubox event=0x42 umask=0x08 tid=0x06 count=10",
+	"box=ubox event=0x42 umask=0x08 tid=0 count=1",
+	NULL
+};
+
+static void ubox_filter(enum driver driver, struct notes *n)
+{
+	n->v[0] = driver_count(driver, "ubox", "config=0x842,config1=0x7",
+				ubox_traffic);
+}
+
+static void ubox_filter_verdict(const struct notes *theirs,
+				const struct notes *ours)
+{
+	bool ok = check_eq(theirs->v[0], 1, "core 3 thread 1 under intel_uncore");
+
+	tap_ok(ok & check_eq(ours->v[0], 100, "core 3 thread 1"),
+	       "UBox filter: intel_uncore always writes 0");
+}
+
+/* --- HA: an event for one counter only ------------------------------------ */
+
+static const struct cat_event *restricted_event(void)
+{
+	return cat_find("ha", "conflict_cycles");
+}
+
+static void restricted(enum driver driver, struct notes *n)
+{
+	const struct cat_event *e = restricted_event();
+
+	n->v[0] = sim_cycles();
+	n->v[1] = e ? count_cycles(driver, "ha_0", e->string, 1000) : 0;
+}
+
+static void restricted_verdict(const struct notes *theirs,
+			       const struct notes *ours)
+{
+	const struct cat_event *e = restricted_event();
+	bool ok;
+
+	if (!e || e->ctrs & 1) {
+		tap_skip("no such event in the catalogue",
+			 "HA event for counter 1 only");
+		return;
+	}
+	ok = check_eq(ours->v[1], cat_expect(e, (struct shape){ 0 }, ours->v[0],
+					     1000), "%s", e->name);
+	ok &= check_eq(theirs->v[1], 0, "%s under intel_uncore", e->name);
+	tap_ok(ok, "HA %s: intel_uncore puts it on counter 0, which cannot count it",
+	       e->name);
+}
+
+/* --- sampling ------------------------------------------------------------ */
+
+enum { PERIOD = 100000, SAMPLES = 10 };
+
+/* PERF_RECORD_SAMPLE records in a ring of one page, of @wanted at most. */
+static int samples(const struct perf_event_mmap_page *ring, size_t page,
+		   int wanted)
+{
+	const char *data = (const char *)ring + page;
+	uint64_t head, at = 0;
+	int n = 0;
+
+	/* they come out of an interrupt's work, a moment after the overflow */
+	for (int i = 0; i < 500 && n < wanted; i++) {
+		head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
+		while (at < head) {
+			const struct perf_event_header *h =
+				(const void *)(data + at % page);
+
+			n += h->type == PERF_RECORD_SAMPLE;
+			at += h->size;
+		}
+		if (n < wanted)
+			usleep(10000);
+	}
+	return n;
+}
+
+static void sampling(enum driver driver, struct notes *n)
+{
+	const char *pmu = driver_pmu(driver, "imc_0");
+	size_t page = sysconf(_SC_PAGESIZE);
+	struct perf_event_attr attr;
+	void *ring;
+	int fd;
+
+	pmu_attr(&attr, pmu, "config=0");
+	attr.sample_period = PERIOD;
+	attr.sample_type = PERF_SAMPLE_TIME;
+	fd = perf_open(&attr, -1, pmu_cpu(pmu, 0), -1);
+	n->v[0] = fd;
+	if (fd < 0)
+		return;
+	ring = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (ring == MAP_FAILED)
+		tap_bail("mmap: %s", strerror(errno));
+	sim_advance(SAMPLES * PERIOD);
+	n->v[1] = samples(ring, page, SAMPLES);
+	munmap(ring, 2 * page);
+	close(fd);
+}
+
+static void sampling_verdict(const struct notes *theirs,
+			     const struct notes *ours)
+{
+	bool ok = check_eq(-theirs->v[0], EINVAL, "intel_uncore");
+
+	ok &= check(ours->v[0] >= 0, "xeon_uncore: %s", strerror(-ours->v[0]));
+	ok &= check_eq(ours->v[1], SAMPLES, "samples in %d periods", SAMPLES);
+	tap_ok(ok, "sampling: intel_uncore takes it for a mistake");
+}
+
+/* --- local reads --------------------------------------------------------- */
+
+struct programmers {
+	int cpu, there, elsewhere;
+};
+
+static void note_programmer(const struct sim_access *a, void *arg)
+{
+	struct programmers *p = arg;
+
+	if (a->kind != SIM_WRMSR)
+		return;
+	if (a->cpu == p->cpu)
+		p->there++;
+	else
+		p->elsewhere++;
+}
+
+/* The CPU of package 0 that the cpumask does not name. */
+static void local_reads(enum driver driver, struct notes *n)
+{
+	const char *pmu = driver_pmu(driver, "cbox_0");
+	int cpu = package_cpu(0, 0);
+	struct programmers who;
+	uint32_t value = 0;
+	int fd, copy;
+
+	if (cpu == pmu_cpu(pmu, 0))
+		cpu = package_cpu(0, 1);
+	n->v[0] = cpu;
+	if (cpu < 0)
+		return;
+	who = (struct programmers){ .cpu = cpu };
+	sim_trace_clear();
+	fd = event_open(pmu, cpu, "config=0");
+	sim_trace(note_programmer, &who);
+	n->v[1] = who.there;
+	n->v[2] = who.elsewhere;
+	/* a copy that stays on its CPU; intel_uncore has none */
+	copy = driver == OURS ? event_open(pmu, cpu, "config=0,local=1") : fd;
+	sim_advance(1234);
+	n->v[3] = bpf_event_read(copy, cpu, &value);
+	n->v[4] = value;
+	n->v[5] = event_count(fd);
+	if (copy != fd)
+		close(copy);
+	close(fd);
+}
+
+static void local_reads_verdict(const struct notes *theirs,
+				const struct notes *ours)
+{
+	bool ok = true;
+
+	if (ours->v[0] < 0 || ours->v[3] == -ENOSYS) {
+		tap_skip(ours->v[0] < 0 ? "package 0 has one CPU only" :
+			 "this kernel does not run the BPF program",
+			 "local reads");
+		return;
+	}
+	ok &= check(!theirs->v[1] && theirs->v[2],
+		    "intel_uncore programs the box on that CPU");
+	/* newer kernels let a program read events of its whole package */
+	if (theirs->v[3])
+		ok &= check_eq(-theirs->v[3], EINVAL,
+			       "a BPF program's read under intel_uncore");
+	else
+		ok &= check_eq(theirs->v[4], 1234,
+			       "what the BPF program reads under intel_uncore");
+	ok &= check(!ours->v[1] && ours->v[2],
+		    "xeon_uncore programs the box on that CPU");
+	ok &= check_eq(-ours->v[3], 0, "a BPF program's read of a copy");
+	ok &= check_eq(ours->v[4], 1234, "what the BPF program reads of it");
+	ok &= check_eq(ours->v[5], 1234, "what read() reads");
+	ok &= check_eq(theirs->v[5], 1234, "what read() reads under intel_uncore");
+	tap_ok(ok, "local reads: intel_uncore has no copies that stay on a CPU%s",
+	       theirs->v[3] ? ", and BPF programs on others cannot read its events" :
+			      "; this kernel's BPF programs can read its events all the same");
+}
+
+/* --- group reads; with the clock running --------------------------------- */
+
+enum { READS = 2000 };
+
+static int64_t differing_reads(enum driver driver, const char *box)
+{
+	static const char *const events[] = { "config=0", "config=0x1000000" };
+	const char *pmu = driver_pmu(driver, box);
+	struct perf_event_attr attrs[2];
+	struct event_group g;
+	uint64_t values[2];
+	int differ = 0;
+
+	for (int i = 0; i < 2; i++)
+		pmu_attr(&attrs[i], pmu, events[i]);
+	/* both are to start in the same cycle */
+	attrs[0].disabled = 1;
+	if (group_open_attr(&g, attrs, pmu_cpu(pmu, 0), 2) ||
+	    ioctl(g.fd[0], PERF_EVENT_IOC_ENABLE, 0))
+		return -1;
+	for (int i = 0; i < READS; i++) {
+		if (group_read(&g, values, NULL))
+			return -1;
+		differ += values[0] != values[1];
+	}
+	group_close(&g);
+	return differ;
+}
+
+static void group_reads(enum driver driver, struct notes *n)
+{
+	/* so many in a row would freeze the boxes for more than a hundredth */
+	if (driver == OURS)
+		check(!driver_freeze_budget(1000), "freeze_budget");
+	n->v[0] = differing_reads(driver, "cbox_0");
+	n->v[1] = differing_reads(driver, "imc_0");
+}
+
+static void group_reads_verdict(const struct notes *theirs,
+				const struct notes *ours)
+{
+	static const char *const boxes[] = { "cbox_0", "imc_0" };
+
+	for (int i = 0; i < 2; i++) {
+		bool ok = check(theirs->v[i] > 0,
+				"no read differs under intel_uncore");
+
+		tap_ok(ok & check_eq(ours->v[i], 0, "reads that differ"),
+		       "group reads of %s: of %d, %d are not of one instant under intel_uncore, none here",
+		       boxes[i], READS, (int)theirs->v[i]);
+	}
+}
+
+static const struct difference {
+	const char *sim_params;		/* hardware after reset; NULL: as it is */
+	void (*run)(enum driver driver, struct notes *n);
+	void (*verdict)(const struct notes *theirs, const struct notes *ours);
+} differences[] = {
+	{ "clock=manual", write_twice, write_twice_verdict },
+	{ "clock=manual", named_events, named_events_verdict },
+	{ NULL, cbox_invert, cbox_invert_verdict },
+	{ NULL, ha_match, ha_match_verdict },
+	{ NULL, qpi_filters, qpi_filters_verdict },
+	{ NULL, pcu_extension, pcu_extension_verdict },
+	{ NULL, pcu_edge, pcu_edge_verdict },
+	{ NULL, pcu_bands, pcu_bands_verdict },
+	{ NULL, ubox_filter, ubox_filter_verdict },
+	{ NULL, restricted, restricted_verdict },
+	{ NULL, sampling, sampling_verdict },
+	{ NULL, local_reads, local_reads_verdict },
+	{ "clock=real", group_reads, group_reads_verdict },
+};
+enum { DIFFERENCES = sizeof(differences) / sizeof(differences[0]) };
+
+int main(void)
+{
+	static struct notes notes[DRIVERS][DIFFERENCES];
+
+	if (!rival_exists())
+		tap_skip_all("no intel_uncore module for this kernel");
+	catalogue(NULL);
+	for (int d = 0; d < DRIVERS; d++) {
+		for (int i = 0; i < DIFFERENCES; i++) {
+			if (differences[i].sim_params)
+				driver_setup(d, differences[i].sim_params);
+			differences[i].run(d, &notes[d][i]);
+		}
+		driver_none();
+	}
+	for (int i = 0; i < DIFFERENCES; i++)
+		differences[i].verdict(&notes[IN_TREE][i], &notes[OURS][i]);
+	return tap_end();
+}

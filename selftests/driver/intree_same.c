@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The kernel's own driver and this one on the same simulated hardware: wherever
+ * intel_uncore is right, both count the same. Every event of the catalogue that
+ * both accept, its thresholds and edges, and the filters that both have.
+ * Where it is wrong or lacking is in intree_differs.c.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/c/catalogue.h"
+#include "lib/c/generation.h"
+#include "lib/c/machine.h"
+#include "lib/c/perf.h"
+#include "lib/c/rival.h"
+#include "lib/c/sim.h"
+#include "lib/c/tap.h"
+
+/* One box of each kind, not the first where there are several. */
+static const char *boxes[BOX_KINDS] = {
+	"ubox", "cbox_1", "sbox_1", "ha_1", "imc_5",
+	"irp_0", "pcu", "qpi_1", "r2pcie", "r3qpi_1",
+};
+
+static void choose_boxes(void)
+{
+	for (int kind = 0; kind < BOX_KINDS; kind++) {
+		if (!strcmp(box_kinds[kind], "ha") && generation()->has == 1)
+			boxes[kind] = "ha";
+		if (!strcmp(box_kinds[kind], "imc") && generation()->imcs < 6)
+			boxes[kind] = "imc_3";
+	}
+}
+
+/* Cycles before counting is compared, so that edges have a past; and after. */
+enum { LEAD_IN = 48, CYCLES = 1000, TRANSACTIONS = 7 };
+
+/* Repeats on another counter what counter 0 counts (§2.3.1.1). */
+enum { COUNTER0_OCCUPANCY = 0x1f };
+
+static int kind_of(const char *box)
+{
+	int kind = 0;
+
+	while (kind < BOX_KINDS - 1 && strcmp(box_kinds[kind], box))
+		kind++;
+	return kind;
+}
+
+/* Why intel_uncore cannot count an event; NULL if it can. */
+static const char *beyond_in_tree(const struct cat_event *e)
+{
+	if (e->free)
+		return "free-running";
+	if (!strcmp(e->box, "pcu") && e->code >= 0x100)
+		return "ev_sel_ext of the PCU";
+	if (!e->fixed && !(e->ctrs & 1))
+		return "not for counter 0, which it would use";
+	if (!strcmp(e->box, "cbox") && e->code == COUNTER0_OCCUPANCY)
+		return "is nothing by itself, see below";
+	return NULL;
+}
+
+struct measured {
+	int64_t wave, traffic;	/* or -errno in @wave */
+};
+
+static int open_raw(const char *pmu, int pkg, uint64_t config, uint64_t config1,
+		    uint64_t config2)
+{
+	return event_open(pmu, pmu_cpu(pmu, pkg),
+			  "config=%#" PRIx64 ",config1=%#" PRIx64
+			  ",config2=%#" PRIx64, config, config1, config2);
+}
+
+/*
+ * intel_uncore does not write control registers twice where it must, which is a
+ * difference of its own; here that is made good, so that the rest can be seen.
+ */
+static void make_good(enum driver driver, const struct cat_event *e, int pkg)
+{
+	const char *box = boxes[kind_of(e->box)];
+
+	if (driver == IN_TREE && generation()->written_twice &&
+	    (!strcmp(e->box, "sbox") || !strcmp(e->box, "r2pcie") ||
+	     !strcmp(e->box, "r3qpi")) &&
+	    !rival_write_twice(box, pkg, e->code))
+		tap_bail("registers of %s cannot be written", box);
+}
+
+/* What an event with @extra bits in its control register counts. */
+static void measure(enum driver driver, const struct cat_event *e, int pkg,
+		    uint64_t extra, struct measured *m)
+{
+	const char *box = boxes[kind_of(e->box)];
+	int fd = open_raw(driver_pmu(driver, box), pkg, e->config | extra,
+			    e->config1, e->config2);
+	uint64_t before;
+
+	m->wave = fd;
+	m->traffic = 0;
+	if (fd < 0)
+		return;
+	make_good(driver, e, pkg);
+	sim_advance(LEAD_IN);
+	before = event_count(fd);
+	sim_advance(CYCLES);
+	m->wave = event_count(fd) - before;
+	before = event_count(fd);
+	if (!e->fixed &&
+	    sim_traffic("pkg=%d box=%s event=%#x umask=%#x value=3 count=%d",
+			pkg, box, e->code, e->umask, TRANSACTIONS))
+		tap_bail("traffic for %s is refused", box);
+	m->traffic = event_count(fd) - before;
+	close(fd);
+}
+
+/* Shapes that go with any event, where the field is there. */
+static const struct shape_bits {
+	const char *name;
+	uint64_t bits;
+} shapes[] = {
+	{ "", 0 },
+	{ " thresh=1", 1 << 24 },
+	{ " thresh=2", 2 << 24 },
+	{ " thresh=2 inv", 2 << 24 | 1 << 23 },
+	{ " thresh=1 edge", 1 << 24 | 1 << 18 },
+	{ " thresh=2 inv edge", 2 << 24 | 1 << 23 | 1 << 18 },
+};
+enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
+
+/* Both have the shape: intel_uncore has no inv where one box type lacks it. */
+static bool has_shape(int shape)
+{
+	return !strstr(shapes[shape].name, "inv") ||
+	       !generation_lacks("cbox", "inv");
+}
+
+/* The events of a box type that are measured in all shapes, to save time. */
+enum { SHAPED_EVENTS = 4 };
+
+#define LOOKUP		"event=0x34 umask=0x53 "
+#define TOR		"event=0x35 umask=0x49 "
+#define PACKET		"event=0x138 dir=rx "
+
+/*
+ * Filters that both drivers have, by the same names: what they let pass comes 100
+ * or 1000 times, what they must keep out 10 times or once.
+ */
+static const struct filter_case {
+	const char *box, *name, *event;
+	const char *traffic[4];
+	uint64_t want;
+} filters[] = {
+	{ "cbox_1", "tid",
+	  "event=0x34,umask=0x03,tid_en=1,filter_tid=5,filter_state=0x1f",
+	  { LOOKUP "state=2 tid=5 count=100", LOOKUP "state=2 tid=4 count=10" },
+	  100 },
+	{ "cbox_1", "state", "event=0x34,umask=0x03,filter_state=0x06",
+	  { LOOKUP "state=2 count=100", LOOKUP "state=4 count=1000",
+	    LOOKUP "state=8 count=10" }, 1100 },
+	{ "cbox_1", "nid", "event=0x35,umask=0x48,filter_nid=0x2",
+	  { TOR "nid=2 count=100", TOR "nid=1 count=10" }, 100 },
+	{ "cbox_1", "opc", "event=0x35,umask=0x01,filter_opc=0x182",
+	  { TOR "opc=0x182 count=100", TOR "opc=0x180 count=10" }, 100 },
+	{ "cbox_1", "opc and nid",
+	  "event=0x35,umask=0x41,filter_opc=0x182,filter_nid=0x5",
+	  { TOR "opc=0x182 nid=4 count=100", TOR "opc=0x182 nid=1 count=1000",
+	    TOR "opc=0x182 nid=2 count=10", TOR "opc=0x180 nid=1 count=1" },
+	  1100 },
+	{ "cbox_1", "opc and link",
+	  "event=0x35,umask=0x01,filter_opc=0x182,filter_link=0x2",
+	  { TOR "opc=0x182 link=2 count=100", TOR "opc=0x182 link=1 count=10" },
+	  100 },
+	{ "cbox_1", "opc and c6",
+	  "event=0x35,umask=0x01,filter_opc=0x182,filter_c6=1",
+	  { TOR "opc=0x182 c6=1 count=100", TOR "opc=0x182 nc=1 count=10" },
+	  100 },
+	{ "cbox_1", "opc and nc",
+	  "event=0x35,umask=0x01,filter_opc=0x182,filter_nc=1",
+	  { TOR "opc=0x182 nc=1 count=100", TOR "opc=0x182 isoc=1 count=10" },
+	  100 },
+	{ "cbox_1", "opc and isoc",
+	  "event=0x35,umask=0x01,filter_opc=0x182,filter_isoc=1",
+	  { TOR "opc=0x182 isoc=1 count=100", TOR "opc=0x182 c6=1 count=10" },
+	  100 },
+	{ "pcu", "band0", "event=0x0b,filter_band0=20",
+	  { "event=0x0b freq=21 count=100", "event=0x0b freq=19 count=10" },
+	  100 },
+	{ "qpi_0", "match and mask", "event=0x138,match_mc=0xe,mask_mc=0xf",
+	  { PACKET "match0=0x1c00 count=100", PACKET "match0=0x1800 count=10" },
+	  100 },
+	{ "qpi_1", "match1 and mask1", "event=0x138,match_rds=0x8,mask_rds=0xf",
+	  { PACKET "match1=0x80000 count=100",
+	    PACKET "match1=0x40000 count=10" }, 100 },
+};
+enum { FILTERS = sizeof(filters) / sizeof(filters[0]) };
+
+/* Why this generation cannot have such a filter, or NULL. */
+static const char *beyond(const struct filter_case *f)
+{
+	char kind[16];
+
+	snprintf(kind, sizeof(kind), "%.*s", (int)strcspn(f->box, "_"), f->box);
+	if (generation_lacks(kind, f->event))
+		return "no such field";
+	if (strstr(f->name, "link") && generation()->links_of.event != 0x35)
+		return "links are of another event";
+	return NULL;
+}
+
+static uint64_t filtered(enum driver driver, const struct filter_case *f,
+			 int pkg)
+{
+	const char *pmu = driver_pmu(driver, f->box);
+	int fd = event_open(pmu, pmu_cpu(pmu, pkg), "%s", f->event);
+	uint64_t count;
+
+	if (fd < 0)
+		return fd;
+	for (int i = 0; i < 4 && f->traffic[i]; i++)
+		if (sim_traffic("pkg=%d box=%s %s", pkg, f->box, f->traffic[i]))
+			tap_bail("traffic '%s' is refused", f->traffic[i]);
+	count = event_count(fd);
+	close(fd);
+	return count;
+}
+
+/*
+ * TOR occupancy, which only counter 0 can count, and on another counter the
+ * cycles in which there is any.
+ */
+static void relayed(enum driver driver, uint64_t values[2])
+{
+	static const char *const events[] = {
+		"event=0x36,umask=0x08", "event=0x1f,thresh=1",
+	};
+	const char *pmu = driver_pmu(driver, "cbox_1");
+	struct event_group g;
+	uint64_t before[2];
+
+	if (group_open(&g, pmu, pmu_cpu(pmu, 0), events, 2))
+		return;
+	sim_advance(LEAD_IN);
+	group_read(&g, before, NULL);
+	sim_advance(CYCLES);
+	group_read(&g, values, NULL);
+	for (int i = 0; i < 2; i++)
+		values[i] -= before[i];
+	group_close(&g);
+}
+
+/* Results of both drivers: [event][shape]. */
+static struct measured (*results[DRIVERS])[SHAPES];
+static uint64_t filter_results[DRIVERS][FILTERS][2];
+static uint64_t relay_results[DRIVERS][2];
+
+static bool shaped(const struct cat_event *all, size_t i)
+{
+	size_t before = i;
+
+	if (all[i].fixed)
+		return false;
+	while (before && !strcmp(all[before - 1].box, all[i].box))
+		before--;
+	return i - before < SHAPED_EVENTS;
+}
+
+static void measure_all(enum driver driver)
+{
+	size_t n;
+	const struct cat_event *e = catalogue(&n);
+
+	driver_setup(driver, "clock=manual");
+	results[driver] = calloc(n, sizeof(*results[driver]));
+	for (size_t i = 0; i < n; i++) {
+		if (beyond_in_tree(&e[i]))
+			continue;
+		for (int s = 0; s < (shaped(e, i) ? SHAPES : 1); s++)
+			if (has_shape(s))
+				measure(driver, &e[i], i % 2, shapes[s].bits,
+					&results[driver][i][s]);
+	}
+	for (int f = 0; f < FILTERS; f++)
+		for (int pkg = 0; pkg < 2 && !beyond(&filters[f]); pkg++)
+			filter_results[driver][f][pkg] =
+				filtered(driver, &filters[f], pkg);
+	relayed(driver, relay_results[driver]);
+	driver_none();
+}
+
+static void compare_kind(int kind)
+{
+	size_t n, compared = 0, zero = 0;
+	const struct cat_event *e = catalogue(&n);
+	bool ok = true;
+
+	for (size_t i = 0; i < n; i++) {
+		if (kind_of(e[i].box) != kind || beyond_in_tree(&e[i]))
+			continue;
+		for (int s = 0; s < (shaped(e, i) ? SHAPES : 1); s++) {
+			struct measured *theirs = &results[IN_TREE][i][s];
+			struct measured *ours = &results[OURS][i][s];
+
+			if (!has_shape(s))
+				continue;
+			ok &= check_eq(ours->wave, theirs->wave, "%s/%s/%s waves",
+				       boxes[kind], e[i].name, shapes[s].name);
+			ok &= check_eq(ours->traffic, theirs->traffic,
+				       "%s/%s/%s traffic", boxes[kind],
+				       e[i].name, shapes[s].name);
+			ok &= check(ours->wave >= 0, "%s/%s/%s: %s", boxes[kind],
+				    e[i].name, shapes[s].name,
+				    strerror(-ours->wave));
+			compared++;
+			zero += !ours->wave;
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		if (kind_of(e[i].box) == kind && beyond_in_tree(&e[i]))
+			tap_diag("left out: %s %s: %s", e[i].box, e[i].name,
+				 beyond_in_tree(&e[i]));
+	if (!compared)
+		tap_skip("no events in the catalogue", "%s", box_kinds[kind]);
+	else
+		tap_ok(ok & check(zero * 2 < compared, "%zu counts are zero",
+				  zero),
+		       "%s: %zu counts are the same", box_kinds[kind], compared);
+}
+
+static void compare_relay(void)
+{
+	uint64_t *theirs = relay_results[IN_TREE], *ours = relay_results[OURS];
+	bool ok = check(ours[0] && ours[1], "nothing was counted");
+
+	ok &= check_eq(ours[0], theirs[0], "TOR occupancy");
+	ok &= check_eq(ours[1], theirs[1], "cycles with any TOR occupancy");
+	tap_ok(ok, "cbox_1: counter 0's occupancy on another counter");
+}
+
+static void compare_filter(int i)
+{
+	const struct filter_case *f = &filters[i];
+	bool ok = true;
+
+	if (beyond(f)) {
+		tap_skip(beyond(f), "%s: filter %s", f->box, f->name);
+		return;
+	}
+	for (int pkg = 0; pkg < 2; pkg++)
+		for (int d = 0; d < DRIVERS; d++)
+			ok &= check_eq(filter_results[d][i][pkg], f->want,
+				       "package %d under %s", pkg,
+				       driver_names[d]);
+	tap_ok(ok, "%s: filter %s passes the same traffic", f->box, f->name);
+}
+
+int main(void)
+{
+	if (!rival_exists())
+		tap_skip_all("no intel_uncore module for this kernel");
+	catalogue(NULL);
+	choose_boxes();
+	for (int d = 0; d < DRIVERS; d++)
+		measure_all(d);
+	for (int kind = 0; kind < BOX_KINDS; kind++)
+		compare_kind(kind);
+	compare_relay();
+	for (int f = 0; f < FILTERS; f++)
+		compare_filter(f);
+	return tap_end();
+}

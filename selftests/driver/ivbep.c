@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What only Ivy Bridge has: a second filter register of the CBo, a bit of the
+ * home agent's controls that clears a queue's occupancy, a fifth control register
+ * of the iMC, and invert in the iMC alone. Porting.rst says whom the driver
+ * follows where the manual, the datasheet and the kernel's own driver differ. What
+ * all generations do is in the other programs.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/c/boxes.h"
+#include "lib/c/catalogue.h"
+#include "lib/c/generation.h"
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+#define BIT(n)		(1ULL << (n))
+#define NO_SHAPE	((struct shape){ 0 })
+
+enum { BOXES = 36, CYCLES = 1009, OVERFLOWS = 3, TRACE_LENGTH = 4096 };
+
+/* PCI devices of home agents and memory controllers, and registers there */
+enum { HA_0 = 14, HA_1 = 28, IMC_0 = 16, IMC_1 = 30 };
+enum { CTL_FIRST = 0xd8, CTL_LAST = 0xe4, CTL_FIFTH = 0xe8 };
+enum { CTL_QUEUE_RST = 16, CTL_RST = 17, CTL_EN = 22, CTL_INVERT = 23 };
+enum { DEVICE_HA_0 = 0x0e30 };
+
+static void __attribute__((constructor)) need_ivy_bridge(void)
+{
+	if (strcmp(generation()->name, "ivbep"))
+		tap_skip_all("this processor is no Ivy Bridge");
+	if (packages() < 2)
+		tap_skip_all("needs two packages");
+}
+
+/* --- what is written ---------------------------------------------------------- */
+
+struct seen {
+	unsigned int controls, queue_resets, resets, inverts, fifths;
+};
+
+static void note(const struct sim_access *a, void *arg)
+{
+	bool imc = a->device == IMC_0 || a->device == IMC_1;
+	bool ha = a->device == HA_0 || a->device == HA_1;
+	struct seen *s = arg;
+
+	if (a->kind != SIM_PCIRD && a->kind != SIM_PCIWR)
+		return;
+	s->fifths += imc && a->reg == CTL_FIFTH;
+	if (a->kind != SIM_PCIWR || a->reg < CTL_FIRST || a->reg > CTL_LAST)
+		return;
+	s->controls++;
+	s->queue_resets += ha && a->value & BIT(CTL_QUEUE_RST);
+	s->resets += !!(a->value & BIT(CTL_RST));
+	s->inverts += !imc && a->value & BIT(CTL_INVERT);
+}
+
+FIXTURE(controls)
+{
+	unsigned int written;
+};
+
+FIXTURE_SETUP(controls)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup_sim("clock=manual");
+	log_mark();
+	ASSERT_EQ(0, -driver_load(""));
+	/* whom the interrupt reaches was measured */
+	sim_trace_clear();
+}
+
+FIXTURE_TEARDOWN(controls)
+{
+	expect_nothing_left(_metadata);
+}
+
+/* Of what has been written since the last time. */
+static void expect_no_clears(struct __test_metadata *_metadata,
+			     unsigned int *written, const char *when)
+{
+	struct seen s = { 0 };
+	int n = sim_trace(note, &s);
+
+	EXPECT_GT(n, 0);
+	EXPECT_LT(n, TRACE_LENGTH) {
+		TH_LOG("%s: not all are in the trace", when);
+	}
+	EXPECT_EQ(0, s.queue_resets) {
+		TH_LOG("%s: resets of a home agent's queue", when);
+	}
+	EXPECT_EQ(0, s.resets) {
+		TH_LOG("%s: resets of a counter by its control", when);
+	}
+	EXPECT_EQ(0, s.inverts) {
+		TH_LOG("%s: inverts in other boxes than iMCs", when);
+	}
+	EXPECT_EQ(0, s.fifths) {
+		TH_LOG("%s: accesses of the iMC's fifth control", when);
+	}
+	*written += s.controls;
+	sim_trace_clear();
+}
+
+/* Occupancies, of which none may be disturbed by others that come and go. */
+static void expect_occupancy_counts(struct __test_metadata *_metadata)
+{
+	const struct cat_event *e = cat_find("ha", "bt_occupancy.local");
+	char pmu[PMU_NAME_MAX];
+	uint64_t start;
+	int fd, other;
+
+	ASSERT_NE(NULL, e);
+	ASSERT_TRUE(pmu_name(pmu, "ha", 1));
+	start = sim_cycles();
+	fd = event_open(pmu, pmu_cpu(pmu, 0), "%s", e->string);
+	ASSERT_GE(fd, 0) {
+		TH_LOG("%s: %s", e->name, strerror(-fd));
+	}
+	for (int i = 0; i < 5; i++) {
+		other = event_open(pmu, pmu_cpu(pmu, 0), "event=0,thresh=%d", i);
+		ASSERT_GE(other, 0) {
+			TH_LOG("another: %s", strerror(-other));
+		}
+		sim_advance(CYCLES);
+		close(other);
+	}
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start, 5 * CYCLES), event_count(fd));
+	close(fd);
+}
+
+TEST_F_TIMEOUT(controls, counting_never_clears_a_queue, UNHURRIED)
+{
+	EXPECT_EQ(BOXES, pmus_there());
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		EXPECT_EQ(BOXES, boxes_that_count(pkg, CYCLES)) {
+			TH_LOG("of package %d", pkg);
+		}
+		expect_no_clears(_metadata, &self->written, "counting");
+	}
+	expect_occupancy_counts(_metadata);
+	expect_no_clears(_metadata, &self->written, "an occupancy beside others");
+	EXPECT_GT(self->written, 0) {
+		TH_LOG("no control was written at all");
+	}
+}
+
+/* Nor do they; and of the iMC four controls are used. */
+TEST_F_TIMEOUT(controls, sampling_and_unloading_never_do, UNHURRIED)
+{
+	static const char *const kinds[] = { "ha", "imc", "cbox", "pcu" };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
+		EXPECT_TRUE(samples_exactly(kinds[i], i % packages(), OVERFLOWS));
+		expect_no_clears(_metadata, &self->written, "sampling");
+	}
+	EXPECT_EQ(0, -driver_unload());
+	expect_no_clears(_metadata, &self->written, "unloading");
+	EXPECT_GT(self->written, 0) {
+		TH_LOG("no control was written at all");
+	}
+}
+
+/* --- a queue that is cleared ----------------------------------------------------- */
+
+/*
+ * The control register of the only home agent 0 that counts @event: its function's
+ * configuration space, open; -1: there is none.
+ */
+static int find_control(uint32_t event, off_t *reg)
+{
+	glob_t functions;
+	int found = -1;
+
+	if (glob("/sys/bus/pci/devices/*/config", 0, NULL, &functions))
+		return -1;
+	for (size_t i = 0; i < functions.gl_pathc && found < 0; i++) {
+		int fd = open(functions.gl_pathv[i], O_RDWR | O_CLOEXEC);
+		uint32_t id = 0, ctl;
+
+		if (fd < 0)
+			continue;
+		for (*reg = CTL_FIRST; found < 0 && *reg <= CTL_LAST; *reg += 4) {
+			if (pread(fd, &id, sizeof(id), 0) == sizeof(id) &&
+			    id >> 16 == DEVICE_HA_0 &&
+			    pread(fd, &ctl, sizeof(ctl), *reg) == sizeof(ctl) &&
+			    ctl == (event | BIT(CTL_EN)))
+				found = fd;
+		}
+		if (found < 0)
+			close(fd);
+		else
+			*reg -= 4;
+	}
+	globfree(&functions);
+	return found;
+}
+
+/* What is in the queue in one cycle. */
+static uint64_t occupancy(const struct cat_event *e, uint64_t cycle)
+{
+	return cat_expect(e, NO_SHAPE, cycle, 1);
+}
+
+FIXTURE(ivbep) {};
+
+FIXTURE_SETUP(ivbep)
+{
+	log_mark();
+	machine_setup("clock=manual", "");
+}
+
+FIXTURE_TEARDOWN(ivbep)
+{
+	expect_nothing_left(_metadata);
+}
+
+/*
+ * Table 2-40, and why the driver never does it: what was in the queue when it was
+ * cleared is missing until the queue has been empty.
+ */
+TEST_F_TIMEOUT(ivbep, cleared_queue_lacks_what_was_in_it_until_it_is_empty,
+	       UNHURRIED)
+{
+	const struct cat_event *e = cat_find("ha", "bt_occupancy.local");
+	const uint32_t event = 0x43 | 0x01 << 8;
+	uint64_t was, has = 0, sum = 0, before, start;
+	const uint32_t clear = event | BIT(CTL_EN) | BIT(CTL_QUEUE_RST);
+	char pmu[PMU_NAME_MAX];
+	int fd, config;
+	off_t reg = 0;
+
+	ASSERT_NE(NULL, e);
+	ASSERT_TRUE(pmu_name(pmu, "ha", 0));
+	fd = event_open(pmu, pmu_cpu(pmu, 1), "%s", e->string);
+	ASSERT_GE(fd, 0) {
+		TH_LOG("%s", strerror(-fd));
+	}
+	config = find_control(event, &reg);
+	ASSERT_GE(config, 0) {
+		TH_LOG("no control register has it");
+	}
+	/* to where it is in use, and stays so for a cycle */
+	do
+		sim_advance(1);
+	while (!(occupancy(e, sim_cycles() - 1) && occupancy(e, sim_cycles())));
+	start = sim_cycles();
+	before = event_count(fd);
+	ASSERT_EQ(sizeof(clear), pwrite(config, &clear, sizeof(clear), reg));
+	was = occupancy(e, start - 1);
+	for (int i = 0; i < CYCLES; i++) {
+		uint64_t is = occupancy(e, sim_cycles());
+
+		has = has + is > was ? has + is - was : 0;
+		was = is;
+		sum += has;
+		sim_advance(1);
+		ASSERT_EQ(sum, event_count(fd) - before) {
+			TH_LOG("%d cycles after it was cleared", i + 1);
+		}
+	}
+	EXPECT_LT(sum, cat_expect(e, NO_SHAPE, start, CYCLES)) {
+		TH_LOG("nothing is missing");
+	}
+	start = sim_cycles();
+	before = event_count(fd);
+	sim_advance(CYCLES);
+	EXPECT_EQ(cat_expect(e, NO_SHAPE, start, CYCLES),
+		  event_count(fd) - before) {
+		TH_LOG("since it has been empty");
+	}
+	close(config);
+	close(fd);
+}
+
+/* --- the CBo's filters --------------------------------------------------------- */
+
+/* Fields that no event is using may stay as they were. */
+static const struct {
+	const char *event, *reg;
+	uint64_t field, value;
+} filters[] = {
+	{ "event=0x34,umask=0x11,filter_state=0x21", "filter0",
+	  0x3f << 17, 0x21 << 17 },
+	{ "event=0x35,umask=0x01,filter_opc=0x182", "filter1",
+	  0x1ff << 20, 0x182 << 20 },
+	{ "event=0x35,umask=0x41,filter_opc=0x187,filter_nid=0x8001", "filter1",
+	  0x1ff << 20 | 0xffff, 0x187 << 20 | 0x8001 },
+	{ "event=0x35,umask=0x08,tid_en=1,filter_tid=0x1f", "filter0",
+	  0x1f, 0x1f },
+	{ "event=0x35,umask=0x48,filter_nid=0x4", "filter1", 0xffff, 0x4 },
+};
+
+TEST_F_TIMEOUT(ivbep, two_filter_registers_hold_what_they_are_for, UNHURRIED)
+{
+	char pmu[PMU_NAME_MAX];
+
+	ASSERT_TRUE(pmu_name(pmu, "cbox", 14));
+	for (unsigned int i = 0; i < ARRAY_SIZE(filters); i++) {
+		char name[32] = "cbox_14 ";
+		uint64_t value = 0;
+		int fd = event_open(pmu, pmu_cpu(pmu, 1), "%s", filters[i].event);
+
+		ASSERT_GE(fd, 0) {
+			TH_LOG("%s: %s", filters[i].event, strerror(-fd));
+		}
+		sim_register(1, strcat(name, filters[i].reg), &value);
+		EXPECT_EQ(filters[i].value, value & filters[i].field) {
+			TH_LOG("%s: %s", filters[i].event, filters[i].reg);
+		}
+		close(fd);
+	}
+}
+
+/* --- invert ---------------------------------------------------------------------- */
+
+/* As the datasheet has it. */
+TEST_F_TIMEOUT(ivbep, imc_inverts, UNHURRIED)
+{
+	const struct shape below = { .thresh = 3, .invert = true };
+	const struct cat_event *e = NULL;
+	char pmu[PMU_NAME_MAX];
+	uint64_t start, ctl = 0;
+	size_t n;
+	const struct cat_event *all = catalogue(&n);
+	int fd;
+
+	for (size_t i = 0; i < n && !e; i++)
+		if (cat_is_plain(&all[i], "imc") && all[i].max_inc > below.thresh)
+			e = &all[i];
+	ASSERT_NE(NULL, e);
+	ASSERT_TRUE(pmu_name(pmu, "imc", 7));
+	start = sim_cycles();
+	fd = event_open(pmu, pmu_cpu(pmu, 0), "%s,inv=1,thresh=%u", e->string,
+			below.thresh);
+	ASSERT_GE(fd, 0) {
+		TH_LOG("%s: %s", e->name, strerror(-fd));
+	}
+	sim_advance(CYCLES);
+	for (int i = 0; i < 4 && !ctl; i++) {
+		char name[] = "imc_7 ctl0";
+
+		name[sizeof(name) - 2] += i;
+		sim_register(0, name, &ctl);
+	}
+	EXPECT_NE(0, ctl & BIT(CTL_INVERT));
+	EXPECT_EQ(cat_expect(e, below, start, CYCLES), event_count(fd));
+	close(fd);
+}
+
+TEST_F_TIMEOUT(ivbep, invert_of_other_boxes_is_refused, UNHURRIED)
+{
+	unsigned int tried = 0;
+	char pmu[PMU_NAME_MAX];
+
+	for (unsigned int k = 0; k < BOX_KINDS; k++) {
+		if (!strcmp(box_kinds[k], "imc") || !pmu_name(pmu, box_kinds[k], 0))
+			continue;
+		EXPECT_EQ(EINVAL, -event_open(pmu, pmu_cpu(pmu, 0), "config=%#llx",
+					      BIT(CTL_INVERT))) {
+			TH_LOG("%s with bit %d", pmu, CTL_INVERT);
+		}
+		tried++;
+	}
+	EXPECT_GT(tried, 0);
+}
+
+TEST_F_TIMEOUT(ivbep, bits_of_a_home_agent_that_clear_are_refused, UNHURRIED)
+{
+	char pmu[PMU_NAME_MAX];
+
+	ASSERT_TRUE(pmu_name(pmu, "ha", 0));
+	for (int bit = CTL_QUEUE_RST; bit <= CTL_RST; bit++) {
+		EXPECT_EQ(EINVAL, -event_open(pmu, pmu_cpu(pmu, 0), "config=%#llx",
+					      BIT(bit))) {
+			TH_LOG("bit %d", bit);
+		}
+	}
+}
+
+TEST_HARNESS_MAIN

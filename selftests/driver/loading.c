@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Loading beside intel_uncore, loading that fails late while a program opens
+ * events, and events that perf alone does not refuse.
+ *
+ * usage: loading [order | race | failure | cgroup | name]
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/klog.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "lib/c/machine.h"
+#include "lib/c/perf.h"
+#include "lib/c/rival.h"
+#include "lib/c/sim.h"
+#include "lib/c/tap.h"
+
+#define OURS_NAME	"xeon_uncore"
+#define RIVAL_NAME	"intel_uncore"
+#define PCU		"hswep_pcu"
+
+/* --- intel_uncore at the same time ---------------------------------------- */
+
+enum { RACES = 30, RACE_STEP_US = 8000, RACE_STEPS = 15, RACE_EARLIEST = -12 };
+
+struct race {
+	int won[DRIVERS];	/* rounds */
+	int both, neither;
+};
+
+static bool counts_cycles(const char *pmu)
+{
+	int fd = event_open(pmu, pmu_cpu(pmu, 0), "config=0");
+	bool ok;
+
+	sim_advance(1009);
+	ok = check_eq(event_count(fd), 1009, "cycles of %s", pmu);
+	close(fd);
+	return ok;
+}
+
+/* A round: intel_uncore begins @us after this driver, or before it. */
+static bool race_once(struct race *r, int us)
+{
+	int status, err, module = driver_open();
+	bool ours, rival, ok = true;
+	pid_t child;
+
+	log_mark();
+	child = fork();
+	if (!child) {
+		if (us > 0)
+			usleep(us);
+		execlp("modprobe", "modprobe", "-q", RIVAL_NAME, NULL);
+		_exit(127);
+	}
+	if (us < 0)
+		usleep(-us);
+	err = driver_load_from(module, "events=none");
+	close(module);
+	waitpid(child, &status, 0);
+
+	ours = module_loaded(OURS_NAME);
+	rival = module_loaded(RIVAL_NAME);
+	r->both += ours && rival;
+	r->neither += !ours && !rival;
+	r->won[OURS] += ours;
+	r->won[IN_TREE] += rival;
+	ok &= check(!(ours && rival), "%d us: both are loaded", us);
+	ok &= check(ours == !err, "%d us: insmod says %s", us, strerror(-err));
+	ok &= check(rival == !status, "%d us: modprobe ends with %d", us,
+		    status);
+	ok &= check_eq(log_count("not loaded: "), 1,
+		       "%d us: lines on the one that is not loaded", us);
+	if (ours && !rival)
+		ok &= counts_cycles(PCU);
+	if (rival && !ours)
+		ok &= counts_cycles("uncore_pcu");
+	ok &= check(log_clean(), "%d us: the log", us);
+	driver_none();
+	return ok;
+}
+
+static void test_race(void)
+{
+	struct race r = { 0 };
+	bool ok = true;
+
+	if (!rival_exists()) {
+		tap_skip("no " RIVAL_NAME " module for this kernel", "race");
+		return;
+	}
+	machine_setup_sim("clock=manual");
+	machine_allow_undefined();
+	/* so that its file is in memory, as this driver's is */
+	ok &= check(!system("modprobe " RIVAL_NAME), RIVAL_NAME " loads");
+	driver_none();
+	for (int i = 0; i < RACES; i++)
+		ok &= race_once(&r, (i % RACE_STEPS + RACE_EARLIEST) *
+				    RACE_STEP_US);
+	tap_diag("%d races: %d won by " OURS_NAME ", %d by " RIVAL_NAME
+		 ", %d by both, %d by neither", RACES, r.won[OURS],
+		 r.won[IN_TREE], r.both, r.neither);
+	tap_ok(ok, "loaded together with " RIVAL_NAME ", one of them refuses in one line, and the other counts");
+}
+
+/* One is loaded, and then the other. */
+static void test_order(void)
+{
+	if (!rival_exists()) {
+		tap_skip("no " RIVAL_NAME " module for this kernel", "order");
+		return;
+	}
+	driver_setup(IN_TREE, "clock=manual");
+	log_mark();
+	tap_eq(-driver_load(NULL), EBUSY, "after " RIVAL_NAME ": not loaded");
+	tap_eq(log_count("not loaded: " RIVAL_NAME " drives this uncore"), 1,
+	       "and one line says why");
+	driver_change(OURS);
+	log_mark();
+	tap_ok(system("modprobe -q " RIVAL_NAME), RIVAL_NAME " after it: not loaded");
+	tap_eq(log_count(RIVAL_NAME " not loaded: "), 1, "and one line says why");
+	tap_ok(counts_cycles(PCU), "it goes on counting");
+	driver_none();
+}
+
+/* --- loading that fails when PMUs are there already ------------------------ */
+
+enum { TYPES = 128, FAILURES = 5 };
+
+struct opener {
+	pthread_t thread;
+	atomic_bool stop;
+	bool known[TYPES];	/* PMUs of others */
+	int cpu;
+	int opened, refused;
+};
+
+static int open_type(unsigned int type, int cpu)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr), .type = type };
+
+	return perf_open(&attr, -1, cpu, -1);
+}
+
+/* Opens an event on every PMU that appears, and keeps it. */
+static void *open_events(void *data)
+{
+	struct opener *o = data;
+
+	while (!atomic_load(&o->stop)) {
+		for (unsigned int type = 6; type < TYPES; type++) {
+			int fd = o->known[type] ? -ENOENT :
+						  open_type(type, o->cpu);
+
+			o->opened += fd >= 0;
+			o->refused += fd == -ENODEV;
+		}
+	}
+	return NULL;
+}
+
+static void test_failure(void)
+{
+	struct opener o = { .cpu = package_cpu(1, 0) };
+	bool ok = true;
+
+	machine_setup_sim("clock=manual other_pmu=hswep_r3qpi_2");
+	log_mark();
+	for (unsigned int type = 0; type < TYPES; type++) {
+		int fd = open_type(type, o.cpu);
+
+		o.known[type] = fd != -ENOENT || type < 6;
+		if (fd >= 0)
+			close(fd);
+	}
+	o.known[pmu_type("hswep_r3qpi_2")] = true;
+	if (pthread_create(&o.thread, NULL, open_events, &o))
+		tap_bail("no thread");
+	for (int i = 0; i < FAILURES; i++) {
+		ok &= check_eq(-driver_load(NULL), EEXIST, "loading fails");
+		ok &= check(!module_loaded(OURS_NAME), "it is not there");
+	}
+	atomic_store(&o.stop, true);
+	pthread_join(o.thread, NULL);
+	tap_diag("%d loads that fail: %d events opened, %d refused", FAILURES,
+		 o.opened, o.refused);
+	tap_ok(ok, "a PMU's name is taken: loading fails");
+	tap_eq(o.opened, 0, "no event is opened before loading has succeeded");
+	tap_ok(o.refused > 0, "some were tried meanwhile");
+	tap_ok(log_clean(), "the kernel's log has no warning");
+	tap_eq(sim_dirty_registers(), 0, "registers are as after reset");
+}
+
+/* --- cgroups --------------------------------------------------------------- */
+
+#define CGROUPS	"/tmp/loading-cgroups"
+
+static int open_cgroup(void)
+{
+	mkdir(CGROUPS, 0755);
+	if (mount("none", CGROUPS, "cgroup2", 0, NULL) && errno != EBUSY)
+		return -errno;
+	/* the kernel enables perf's own controller with the first other one */
+	file_write(CGROUPS "/cgroup.subtree_control", "+pids");
+	mkdir(CGROUPS "/loading", 0755);
+	return open(CGROUPS "/loading", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+}
+
+static int open_in_cgroup(const struct perf_event_attr *attr, int cgroup, int cpu)
+{
+	return syscall(SYS_perf_event_open, attr, cgroup, cpu, -1,
+		       PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC) < 0 ? -errno : 0;
+}
+
+static void test_cgroup(void)
+{
+	struct perf_event_attr leader = {
+		.size = sizeof(leader), .type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+	}, uncore;
+	int cgroup = open_cgroup(), cpu, fd;
+
+	if (cgroup < 0)
+		tap_bail("no cgroup: %s", strerror(-cgroup));
+	machine_setup("clock=manual", NULL);
+	cpu = pmu_cpu(PCU, 0);
+	if (pmu_attr(&uncore, PCU, "config=0"))
+		tap_bail("no " PCU);
+	tap_eq(-open_in_cgroup(&uncore, cgroup, cpu), EINVAL,
+	       "an event of a cgroup is refused");
+	fd = syscall(SYS_perf_event_open, &leader, cgroup, cpu, -1,
+		     PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		tap_bail("a cgroup's CPU clock: %s", strerror(errno));
+	tap_eq(-perf_open(&uncore, -1, cpu, fd), EINVAL,
+	       "and one in the group of a cgroup's event");
+	close(fd);
+	close(cgroup);
+	rmdir(CGROUPS "/loading");
+	umount(CGROUPS);
+	rmdir(CGROUPS);
+}
+
+/* --- a name in the log ------------------------------------------------------ */
+
+static void test_name(void)
+{
+	static char log[1 << 20];
+	struct perf_event_attr attr;
+	int fd, n;
+
+	machine_setup("clock=manual", "pmu_prefix=uncore");
+	klogctl(5 /* clear */, NULL, 0);
+	prctl(PR_SET_NAME, "a\nforged\033[7m");
+	if (pmu_attr(&attr, "uncore_pcu", "config=0x8000000000000000"))
+		tap_bail("no uncore_pcu");
+	fd = perf_open(&attr, -1, pmu_cpu("uncore_pcu", 0), -1);
+	tap_ok(fd >= 0, "an unknown bit is masked");
+	close(fd);
+	n = klogctl(3 /* read all */, log, sizeof(log) - 1);
+	log[n < 0 ? 0 : n] = '\0';
+	tap_ok(strstr(log, "forged"), "the log names the program");
+	tap_ok(!strstr(log, "] forged") && !strstr(log, "\nforged") &&
+	       !strchr(log, '\033'),
+	       "in one line, without control characters");
+	prctl(PR_SET_NAME, "loading");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*test)(void);
+	} parts[] = {
+		{ "order", test_order },
+		{ "race", test_race },
+		{ "failure", test_failure },
+		{ "cgroup", test_cgroup },
+		{ "name", test_name },
+	};
+
+	if (packages() < 2)
+		tap_skip_all("needs two packages");
+	for (unsigned int i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (argc < 2 || !strcmp(argv[1], parts[i].name))
+			parts[i].test();
+	return tap_end();
+}

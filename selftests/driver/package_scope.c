@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * All events of a package run on its perf CPU, whichever CPU they were opened on: they
+ * get equal shares of the counters, equal ones share a counter, and sampling events
+ * of other CPUs still sample those CPUs.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+enum { MAX_CPUS = 16, COUNTERS = 4, PERIOD = 1000, ROUNDS = 20 };
+
+static void __attribute__((constructor)) need_two_cpus(void)
+{
+	if (package_cpu(0, 1) < 0)
+		tap_skip_all("needs a package with two CPUs");
+}
+
+/* The @nth CPU of package 0 that is not its perf CPU, or -1. */
+static int other_cpu(const char *pmu, unsigned int nth)
+{
+	int cpu;
+
+	for (unsigned int i = 0; (cpu = package_cpu(0, i)) >= 0; i++)
+		if (cpu != pmu_cpu(pmu, 0) && !nth--)
+			return cpu;
+	return -1;
+}
+
+/* How many general counters of a box of package 0 are programmed. */
+static unsigned int counters_in_use(const char *pmu)
+{
+	unsigned int n = 0;
+	uint64_t value;
+	char name[80];
+
+	for (unsigned int i = 0; i < COUNTERS; i++) {
+		snprintf(name, sizeof(name), "%s ctl%u", pmu_box(pmu), i);
+		n += sim_register(0, name, &value);
+	}
+	return n;
+}
+
+static int open_flagged(const char *pmu, int cpu, const char *event, bool pinned,
+			bool exclusive)
+{
+	struct perf_event_attr attr;
+	int err = pmu_attr(&attr, pmu, event);
+
+	attr.pinned = pinned;
+	attr.exclusive = exclusive;
+	return err ? err : perf_open(&attr, -1, cpu, -1);
+}
+
+/* --- shares of the counters ---------------------------------------------------- */
+
+FIXTURE(share)
+{
+	char pmu[PMU_NAME_MAX];
+	int home, other;
+};
+
+FIXTURE_VARIANT(share)
+{
+	const char *kind;
+};
+
+VARIANT_OF_KIND(share, cbox);
+VARIANT_OF_KIND(share, imc);
+VARIANT_OF_KIND(share, ha);
+VARIANT_OF_KIND(share, pcu);
+
+FIXTURE_SETUP(share)
+{
+	machine_setup_once("clock=real", "");
+	log_mark();
+	ASSERT_TRUE(pmu_name(self->pmu, variant->kind, 0));
+	self->home = pmu_cpu(self->pmu, 0);
+	self->other = other_cpu(self->pmu, 0);
+}
+
+FIXTURE_TEARDOWN(share)
+{
+	expect_no_complaint(_metadata);
+}
+
+/* Two users, each with as many different events as the box has counters. */
+TEST_F_TIMEOUT(share, is_equal_for_events_of_two_cpus, UNHURRIED)
+{
+	enum { EVENTS = 2 * COUNTERS, LONG_MS = 2000 };
+	double share, least = 2, most = -1;
+	struct event_reading r;
+	int fd[EVENTS];
+
+	for (unsigned int i = 0; i < EVENTS; i++) {
+		fd[i] = event_open(self->pmu,
+				   i < COUNTERS ? self->home : self->other,
+				   "clockticks,thresh=%u", i + 1);
+		ASSERT_GE(fd[i], 0);
+	}
+	sleep_ms(LONG_MS);
+	for (unsigned int i = 0; i < EVENTS; i++) {
+		ASSERT_EQ(0, -event_read(fd[i], &r));
+		ASSERT_GT(r.enabled, 0);
+		share = (double)r.running / r.enabled;
+		least = share < least ? share : least;
+		most = share > most ? share : most;
+		EXPECT_GT(r.running, 0) {
+			TH_LOG("event %u is not counted", i);
+		}
+	}
+	TH_LOG("%s: shares from %.3f to %.3f", self->pmu, least, most);
+	EXPECT_LT(most - least, 0.1 * most);
+	EXPECT_GT(least, 0.4);
+	for (unsigned int i = 0; i < EVENTS; i++)
+		close(fd[i]);
+}
+
+/* It keeps its counter while events of another CPU take turns. */
+TEST_F_TIMEOUT(share, of_a_pinned_event_is_all, UNHURRIED)
+{
+	int fd[COUNTERS], pinned;
+	struct event_reading r;
+
+	for (unsigned int i = 0; i < COUNTERS; i++) {
+		fd[i] = event_open(self->pmu, self->home, "clockticks,thresh=%u",
+				   i + 1);
+		ASSERT_GE(fd[i], 0);
+	}
+	pinned = open_flagged(self->pmu, self->other, "clockticks,thresh=9", true,
+			      false);
+	ASSERT_GE(pinned, 0);
+	sleep_ms(500);
+	ASSERT_EQ(0, -event_read(pinned, &r));
+	EXPECT_GT(r.running, 0);
+	EXPECT_EQ(r.enabled, r.running);
+	for (unsigned int i = 0; i < COUNTERS; i++) {
+		ASSERT_EQ(0, -event_read(fd[i], &r));
+		EXPECT_LT(r.running, r.enabled) {
+			TH_LOG("event %u has not made room", i);
+		}
+		EXPECT_GT(r.running, r.enabled / 2);
+		close(fd[i]);
+	}
+	close(pinned);
+}
+
+/* As perf documents: a pinned event without a counter is in error, and reads nothing. */
+TEST_F_TIMEOUT(share, of_one_pinned_event_too_many_is_an_error, UNHURRIED)
+{
+	int fd[COUNTERS + 1];
+	struct event_reading r;
+
+	for (unsigned int i = 0; i <= COUNTERS; i++) {
+		char event[40];
+
+		snprintf(event, sizeof(event), "clockticks,thresh=%u", i + 1);
+		fd[i] = open_flagged(self->pmu, i % 2 ? self->other : self->home,
+				     event, true, false);
+		ASSERT_GE(fd[i], 0);
+	}
+	sleep_ms(100);
+	for (unsigned int i = 0; i < COUNTERS; i++) {
+		EXPECT_EQ(0, -event_read(fd[i], &r));
+		EXPECT_EQ(r.enabled, r.running);
+	}
+	EXPECT_EQ(0, read(fd[COUNTERS], &r, sizeof(r)));
+	for (unsigned int i = 0; i <= COUNTERS; i++)
+		close(fd[i]);
+}
+
+/* It is alone in its PMU while it runs, also without events of other CPUs. */
+TEST_F_TIMEOUT(share, of_an_exclusive_event_is_not_shared, UNHURRIED)
+{
+	struct event_reading alone, beside;
+	int exclusive, fd;
+
+	fd = event_open(self->pmu, self->home, "clockticks,thresh=1");
+	exclusive = open_flagged(self->pmu, self->other, "clockticks,thresh=2",
+				 false, true);
+	ASSERT_GE(fd, 0);
+	ASSERT_GE(exclusive, 0);
+	sleep_ms(1000);
+	ASSERT_EQ(0, -event_read(exclusive, &alone));
+	ASSERT_EQ(0, -event_read(fd, &beside));
+	EXPECT_GT(alone.running, 0);
+	EXPECT_GT(beside.running, 0);
+	EXPECT_LE(alone.running + beside.running,
+		  beside.enabled + beside.enabled / 50) {
+		TH_LOG("%ju and %ju of %ju ns", (uintmax_t)alone.running,
+		       (uintmax_t)beside.running, (uintmax_t)beside.enabled);
+	}
+	close(exclusive);
+	close(fd);
+}
+
+/* --- passive copies -------------------------------------------------------------- */
+
+FIXTURE(local)
+{
+	char pmu[PMU_NAME_MAX];
+	int home;
+};
+
+FIXTURE_VARIANT(local)
+{
+	const char *kind;
+};
+
+VARIANT_OF_KIND(local, cbox);
+VARIANT_OF_KIND(local, imc);
+VARIANT_OF_KIND(local, pcu);
+
+FIXTURE_SETUP(local)
+{
+	machine_setup_once("clock=manual", "");
+	log_mark();
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	ASSERT_TRUE(pmu_name(self->pmu, variant->kind, 0));
+	self->home = pmu_cpu(self->pmu, 0);
+}
+
+FIXTURE_TEARDOWN(local)
+{
+	EXPECT_FALSE(sim_box_counts(pmu_box(self->pmu)));
+	expect_no_complaint(_metadata);
+}
+
+TEST_F_TIMEOUT(local, copies_follow_the_event_exactly, UNHURRIED)
+{
+	int copy[MAX_CPUS], fd, cpu;
+	unsigned int n = 0;
+
+	for (; n < MAX_CPUS && (cpu = package_cpu(0, n)) >= 0; n++) {
+		copy[n] = event_open(self->pmu, cpu, "clockticks,local=1");
+		ASSERT_GE(copy[n], 0);
+	}
+	sim_advance(1000);
+	EXPECT_EQ(0, counters_in_use(self->pmu));
+	for (unsigned int i = 0; i < n; i++) {
+		EXPECT_EQ(0, event_count(copy[i]));
+	}
+	/* another event of the box is no concern of theirs */
+	fd = event_open(self->pmu, self->home, "clockticks,thresh=1");
+	ASSERT_GE(fd, 0);
+	sim_advance(1000);
+	for (unsigned int i = 0; i < n; i++) {
+		EXPECT_EQ(0, event_count(copy[i]));
+	}
+	close(fd);
+	fd = event_open(self->pmu, self->home, "clockticks");
+	ASSERT_GE(fd, 0);
+	for (unsigned int round = 1; round <= ROUNDS; round++) {
+		sim_advance(777);
+		for (unsigned int i = 0; i < n; i++) {
+			EXPECT_EQ(777 * round, event_count(copy[i])) {
+				TH_LOG("copy %u, round %u", i, round);
+			}
+		}
+	}
+	EXPECT_EQ(1, counters_in_use(self->pmu));
+	EXPECT_EQ(777 * ROUNDS, event_count(fd));
+	sim_advance(223);
+	close(fd);
+	sim_advance(5000);
+	EXPECT_EQ(0, counters_in_use(self->pmu));
+	for (unsigned int i = 0; i < n; i++) {
+		EXPECT_EQ(777 * ROUNDS + 223, event_count(copy[i])) {
+			TH_LOG("copy %u, after the event was closed", i);
+		}
+		close(copy[i]);
+	}
+}
+
+TEST_F_TIMEOUT(local, copies_cannot_sample, UNHURRIED)
+{
+	struct sampler s;
+
+	EXPECT_EQ(EINVAL, -sampler_open(&s, self->pmu, self->home, PERIOD,
+					"clockticks,local=1"));
+}
+
+/* --- sampling on all CPUs ---------------------------------------------------------- */
+
+/* Sums of the periods that the samples of each sampler have told. */
+static struct sampler samplers[MAX_CPUS];
+static uint64_t weights[MAX_CPUS];
+static unsigned int n_samplers;
+
+static void add_weight(struct sampler *s, const struct sample *sample)
+{
+	weights[s - samplers] += sample->period;
+}
+
+static int add_sampler(const char *pmu, int cpu)
+{
+	struct sampler *s = &samplers[n_samplers];
+	int err = sampler_open(s, pmu, cpu, PERIOD, "clockticks");
+
+	if (err)
+		return err;
+	s->each = add_weight;
+	weights[n_samplers++] = 0;
+	return 0;
+}
+
+/* Each period alone: a box that does not signal takes what is due at one moment. */
+static void pass_periods(unsigned int n)
+{
+	while (n--) {
+		sim_advance(PERIOD);
+		sleep_ms(2);
+	}
+}
+
+/* Have all samplers that are open this many samples, and as much weight as counts? */
+static bool samples_are(uint64_t n, const char *when)
+{
+	bool ok = true;
+
+	for (unsigned int i = 0; i < n_samplers; i++) {
+		struct sampler *s = &samplers[i];
+
+		if (s->fd < 0)
+			continue;
+		ok &= check_eq(sampler_wait(s, n), n, "%s: samples on CPU %d",
+			       when, s->cpu);
+		ok &= check_eq(weights[i], event_count(s->fd),
+			       "%s: sum of the periods on CPU %d", when, s->cpu);
+		ok &= sampler_clean(s, when);
+	}
+	return ok;
+}
+
+FIXTURE(sampling)
+{
+	char pmu[PMU_NAME_MAX];
+	int home, other;
+};
+
+FIXTURE_VARIANT(sampling)
+{
+	const char *kind;
+};
+
+VARIANT_OF_KIND(sampling, cbox);
+VARIANT_OF_KIND(sampling, ha);
+VARIANT_OF_KIND(sampling, imc);
+VARIANT_OF_KIND(sampling, pcu);
+
+FIXTURE_SETUP(sampling)
+{
+	machine_setup_once("clock=manual", "");
+	log_mark();
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	ASSERT_TRUE(pmu_name(self->pmu, variant->kind, 0));
+	self->home = pmu_cpu(self->pmu, 0);
+	self->other = other_cpu(self->pmu, 0);
+}
+
+FIXTURE_TEARDOWN(sampling)
+{
+	while (n_samplers)
+		sampler_close(&samplers[--n_samplers]);
+	EXPECT_FALSE(sim_box_counts(pmu_box(self->pmu)));
+	expect_no_complaint(_metadata);
+}
+
+/* The @nth of the samplers to be closed: first, last, second, ... */
+static unsigned int in_some_order(unsigned int nth)
+{
+	return nth % 2 ? n_samplers - 1 - nth / 2 : nth / 2;
+}
+
+TEST_F_TIMEOUT(sampling, on_all_cpus_takes_one_counter, UNHURRIED)
+{
+	uint64_t n = ROUNDS;
+	int cpu;
+
+	while (n_samplers < MAX_CPUS &&
+	       (cpu = package_cpu(0, n_samplers)) >= 0) {
+		ASSERT_EQ(0, -add_sampler(self->pmu, cpu));
+	}
+	pass_periods(ROUNDS);
+	EXPECT_EQ(1, counters_in_use(self->pmu));
+	EXPECT_TRUE(samples_are(n, "all"));
+	for (unsigned int i = 0; i + 1 < n_samplers; i++) {
+		sampler_close(&samplers[in_some_order(i)]);
+		EXPECT_EQ(1, counters_in_use(self->pmu));
+		pass_periods(ROUNDS);
+		n += ROUNDS;
+		EXPECT_TRUE(samples_are(n, "some closed")) {
+			TH_LOG("%u closed", i + 1);
+		}
+	}
+}
+
+TEST_F_TIMEOUT(sampling, on_another_cpu_alone_works, UNHURRIED)
+{
+	ASSERT_EQ(0, -add_sampler(self->pmu, self->other));
+	pass_periods(ROUNDS);
+	EXPECT_EQ(1, counters_in_use(self->pmu));
+	EXPECT_TRUE(samples_are(ROUNDS, "alone"));
+}
+
+/* The perf CPU's event comes and goes while another CPU's samples. */
+TEST_F_TIMEOUT(sampling, goes_on_when_the_perf_cpus_event_closes, UNHURRIED)
+{
+	ASSERT_EQ(0, -add_sampler(self->pmu, self->home));
+	ASSERT_EQ(0, -add_sampler(self->pmu, self->other));
+	pass_periods(ROUNDS);
+	EXPECT_TRUE(samples_are(ROUNDS, "both"));
+	sampler_close(&samplers[0]);
+	pass_periods(ROUNDS);
+	EXPECT_TRUE(samples_are(2 * ROUNDS, "the other one"));
+}
+
+/* A counter that was disabled is not charged for what the sampler freezes afterwards. */
+TEST_F_TIMEOUT(sampling, leaves_a_disabled_counters_times_alone, UNHURRIED)
+{
+	int fd = event_open(self->pmu, self->home, "clockticks,thresh=1");
+	struct event_reading r;
+
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, -add_sampler(self->pmu, self->home));
+	pass_periods(ROUNDS);
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_DISABLE, 0));
+	pass_periods(ROUNDS);
+	ASSERT_EQ(0, -event_read(fd, &r));
+	EXPECT_EQ(ROUNDS * PERIOD, r.value);
+	EXPECT_GT(r.running, 0);
+	EXPECT_EQ(r.enabled, r.running);
+	close(fd);
+}
+
+/* A member cannot leave its leader's CPU: it follows the driver's event. */
+TEST_F_TIMEOUT(sampling, counts_in_a_group_led_from_another_cpu, UNHURRIED)
+{
+	struct perf_event_attr leader = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(leader),
+		.config = PERF_COUNT_SW_DUMMY,
+	}, attr;
+	int lead, fd;
+	uint64_t before;
+
+	ASSERT_EQ(0, -pmu_attr(&attr, self->pmu, "clockticks"));
+	lead = perf_open(&leader, -1, self->other, -1);
+	ASSERT_GE(lead, 0);
+	fd = perf_open(&attr, -1, self->other, lead);
+	ASSERT_GE(fd, 0);
+	/* the driver's event is opened by a worker */
+	for (int i = 0; i < 1000 && !counters_in_use(self->pmu); i++)
+		sleep_ms(1);
+	before = event_count(fd);
+	for (unsigned int i = 1; i <= ROUNDS; i++) {
+		sim_advance(777);
+		EXPECT_EQ(777 * i, event_count(fd) - before);
+	}
+	close(lead);
+	close(fd);
+	for (int i = 0; i < 1000 && counters_in_use(self->pmu); i++)
+		sleep_ms(1);
+}
+
+/* --- tasks -------------------------------------------------------------------------- */
+
+/* Two programs on a CPU, of different nice values. */
+struct pair {
+	pid_t pid[2];
+	uint64_t samples[2];
+};
+
+static struct pair pairs[MAX_CPUS];
+
+static pid_t start_spinner(int cpu, int nice)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		tap_bail("fork: %s", strerror(errno));
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	cpu_pin(cpu);
+	setpriority(PRIO_PROCESS, 0, nice);
+	for (;;)
+		cpu_relax();
+}
+
+/* Nanoseconds of CPU time that a process has had. */
+static uint64_t cpu_time(pid_t pid)
+{
+	struct timespec t;
+	clockid_t id;
+
+	if (clock_getcpuclockid(pid, &id) || clock_gettime(id, &t))
+		tap_bail("no CPU clock of task %d", pid);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+static void note_task(struct sampler *s, const struct sample *sample)
+{
+	struct pair *pair = &pairs[s - samplers];
+
+	for (int i = 0; i < 2; i++)
+		pair->samples[i] += (pid_t)sample->pid == pair->pid[i];
+}
+
+FIXTURE(tasks) {};
+
+/* On an emulated machine a freeze takes milliseconds: there is no budget for many. */
+FIXTURE_SETUP(tasks)
+{
+	machine_setup_once("clock=real", "freeze_budget=1000");
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+}
+
+FIXTURE_TEARDOWN(tasks)
+{
+	while (n_samplers) {
+		struct pair *pair = &pairs[--n_samplers];
+
+		sampler_close(&samplers[n_samplers]);
+		for (int i = 0; i < 2; i++) {
+			kill(pair->pid[i], SIGKILL);
+			waitpid(pair->pid[i], NULL, 0);
+		}
+	}
+	expect_no_complaint(_metadata);
+}
+
+/*
+ * Chi-squared with one degree of freedom, per CPU, against the CPU time that each of the
+ * two had: beyond 24 once in a million. The period is no multiple of a time slice.
+ */
+TEST_F_TIMEOUT(tasks, of_all_cpus_are_sampled_in_proportion, UNHURRIED)
+{
+	enum { EVERY = 27182818, LONG_MS = 4000, LEAST = 100 };
+	uint64_t time[MAX_CPUS][2];
+	char pmu[PMU_NAME_MAX];
+	int cpu;
+
+	ASSERT_TRUE(pmu_name(pmu, "ha", 0));
+	while (n_samplers < MAX_CPUS &&
+	       (cpu = package_cpu(0, n_samplers)) >= 0) {
+		struct pair *pair = &pairs[n_samplers];
+
+		for (int i = 0; i < 2; i++)
+			pair->pid[i] = start_spinner(cpu, 3 * i);
+		ASSERT_EQ(0, -sampler_open(&samplers[n_samplers], pmu, cpu,
+					   EVERY, "clockticks"));
+		samplers[n_samplers++].each = note_task;
+	}
+	sleep_ms(100);
+	for (unsigned int i = 0; i < n_samplers; i++) {
+		for (int j = 0; j < 2; j++)
+			time[i][j] = cpu_time(pairs[i].pid[j]);
+		sampler_drain(&samplers[i]);
+		memset(pairs[i].samples, 0, sizeof(pairs[i].samples));
+	}
+	sleep_ms(LONG_MS);
+	for (unsigned int i = 0; i < n_samplers; i++) {
+		struct pair *pair = &pairs[i];
+		double n, all, expected, off;
+
+		for (int j = 0; j < 2; j++)
+			time[i][j] = cpu_time(pair->pid[j]) - time[i][j];
+		sampler_drain(&samplers[i]);
+		n = pair->samples[0] + pair->samples[1];
+		all = time[i][0] + time[i][1];
+		expected = n * time[i][0] / all;
+		off = pair->samples[0] - expected;
+		TH_LOG("CPU %d: %ju and %ju samples, CPU time %.3f", samplers[i].cpu,
+		       (uintmax_t)pair->samples[0], (uintmax_t)pair->samples[1],
+		       time[i][0] / all);
+		EXPECT_GT(n, LEAST);
+		EXPECT_LT(off * off / expected + off * off / (n - expected), 24);
+	}
+}
+
+TEST_HARNESS_MAIN

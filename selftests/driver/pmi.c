@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Interrupts that are never there, or late: where none comes everything is
+ * polled, and the log and sysfs say so; late ones cost no sample, and no NMI of
+ * ours is unknown to anybody. And control registers of which the whole value
+ * wants the second write.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/c/boxes.h"
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+enum { OVERFLOWS = 10, PERIOD = 1000, CYCLES = 20500 };
+
+static const char *const some_kinds[] = { "ubox", "ha", "pcu", "cbox", "r3qpi" };
+#define SOME	ARRAY_SIZE(some_kinds)
+
+/* --- none comes ------------------------------------------------------------- */
+
+FIXTURE(no_pmi) {};
+
+FIXTURE_SETUP(no_pmi)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup_sim("clock=manual pmi=off");
+	log_mark();
+	ASSERT_EQ(0, -driver_load(""));
+}
+
+FIXTURE_TEARDOWN(no_pmi)
+{
+	EXPECT_TRUE(log_clean());
+	EXPECT_TRUE(machine_leave());
+}
+
+TEST_F_TIMEOUT(no_pmi, told_in_one_line_a_package, UNHURRIED)
+{
+	EXPECT_EQ(packages(), log_count("polled every millisecond"));
+	/* with the summary */
+	EXPECT_EQ(1 + packages(), log_count("xeon_uncore: "));
+	for (int pkg = 0; pkg < packages(); pkg++)
+		EXPECT_EQ(0, overflow_stat(pkg, "cores"));
+	log_show("every millisecond");
+}
+
+TEST_F_TIMEOUT(no_pmi, all_samples_by_polling_and_nothing_frozen, UNHURRIED)
+{
+	uint64_t pmis = sim_stat("pmi"), frozen = sim_stat("frozen_ns"), polled;
+
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		polled = overflow_stat(pkg, "timer_served");
+		for (unsigned int k = 0; k < SOME; k++)
+			EXPECT_TRUE(samples_exactly(some_kinds[k], pkg,
+						    OVERFLOWS));
+		polled = overflow_stat(pkg, "timer_served") - polled;
+		EXPECT_EQ(SOME * OVERFLOWS, polled) {
+			TH_LOG("overflows that the timer has found");
+		}
+		EXPECT_EQ(PACKAGE_BOXES, boxes_that_count(pkg, CYCLES)) {
+			TH_LOG("of package %d", pkg);
+		}
+	}
+	/* a counter that interrupts nobody must not freeze the package either */
+	EXPECT_EQ(pmis, sim_stat("pmi"));
+	EXPECT_EQ(frozen, sim_stat("frozen_ns"));
+}
+
+/* --- late ones -------------------------------------------------------------- */
+
+FIXTURE(late) {};
+
+FIXTURE_VARIANT(late)
+{
+	const char *params;
+	uint64_t lost;	/* cycles of each overflow in which nobody counts */
+};
+
+FIXTURE_VARIANT_ADD(late, freeze)
+{
+	.params = "freeze_delay=300",
+};
+
+FIXTURE_VARIANT_ADD(late, status)
+{
+	.params = "status_delay=70", .lost = 70,
+};
+
+FIXTURE_VARIANT_ADD(late, pmi)
+{
+	.params = "pmi_delay=90", .lost = 90,
+};
+
+FIXTURE_VARIANT_ADD(late, all)
+{
+	.params = "freeze_delay=300 status_delay=70 pmi_delay=90", .lost = 160,
+};
+
+FIXTURE_SETUP(late)
+{
+	char params[96];
+
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	snprintf(params, sizeof(params), "clock=manual %s", variant->params);
+	machine_setup_sim(params);
+	log_mark();
+	ASSERT_EQ(0, -driver_load(""));
+}
+
+FIXTURE_TEARDOWN(late)
+{
+	expect_nothing_left(_metadata);
+}
+
+/*
+ * Each cycle counts, but for those between freeze and PMI: in these the clock
+ * goes on, and the package stands still.
+ */
+static bool cycles_exactly(const char *kind, int pkg, uint64_t lost)
+{
+	const struct cat_event *e = ticks_of(kind);
+	uint64_t want = CYCLES / PERIOD, count;
+	char pmu[PMU_NAME_MAX];
+	struct sampler s;
+	bool ok;
+
+	if (!pmu_name(pmu, kind, 0))
+		return check(false, "no PMU for %s", kind);
+	ok = check_eq(-sampler_open(&s, pmu, pmu_cpu(pmu, pkg), PERIOD,
+				    "config=%#" PRIx64, e->config), 0,
+		      "%s opens", pmu);
+	sim_advance(CYCLES);
+	count = event_count(s.fd);
+	if (signals(kind) && lost)
+		want = count / PERIOD;
+	ok &= check_eq(sampler_settle(&s, want), want, "%s: samples", pmu);
+	ok &= check_eq(count, CYCLES - (signals(kind) ? want * lost : 0),
+		       "%s: count of %d cycles", pmu, CYCLES);
+	ok &= sampler_clean(&s, pmu);
+	sampler_close(&s);
+	return ok;
+}
+
+TEST_F_TIMEOUT(late, counts_and_samples_exact, UNHURRIED)
+{
+	EXPECT_EQ(1, log_count("xeon_uncore: "));
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		EXPECT_NE(0, overflow_stat(pkg, "cores")) {
+			TH_LOG("package %d is polled", pkg);
+		}
+		for (unsigned int k = 0; k < SOME; k++) {
+			EXPECT_TRUE(samples_exactly(some_kinds[k], pkg,
+						    OVERFLOWS));
+			/* freezes that were still to come */
+			sim_advance(CYCLES);
+			EXPECT_TRUE(cycles_exactly(some_kinds[k], pkg,
+						   variant->lost));
+		}
+	}
+}
+
+static bool set_pmi_delay(const char *cycles)
+{
+	FILE *f = fopen("/sys/module/xeon_uncore_sim/parameters/pmi_delay",
+			"we");
+
+	if (!f)
+		return false;
+	fputs(cycles, f);
+	return !fclose(f);
+}
+
+FIXTURE(pmi) {};
+
+FIXTURE_SETUP(pmi)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+}
+
+FIXTURE_TEARDOWN(pmi)
+{
+	expect_nothing_left(_metadata);
+}
+
+/* So late that the timer has served them: nobody else may get these NMIs. */
+TEST_F_TIMEOUT(pmi, late_after_the_timer, UNHURRIED)
+{
+	const struct cat_event *e = ticks_of("ha");
+	uint64_t late = 0, count;
+	struct sampler s[2];
+
+	/* 60 ms: the timer looks every 20 */
+	machine_setup("clock=real", "freeze_budget=1000");
+	log_mark();
+	ASSERT_TRUE(set_pmi_delay("150000000"));
+	for (int pkg = 0; pkg < 2; pkg++)
+		ASSERT_EQ(0, -sampler_open(&s[pkg], "hswep_ha_0",
+					   pmu_cpu("hswep_ha_0", pkg % packages()),
+					   20000003, "config=%#" PRIx64,
+					   e->config));
+	sleep_ms(1500);
+	for (int pkg = 0; pkg < 2; pkg++)
+		sampler_disable(&s[pkg]);
+	for (int pkg = 0; pkg < 2; pkg++) {
+		count = event_count(s[pkg].fd);
+		EXPECT_EQ(count / s[pkg].period,
+			  sampler_wait(&s[pkg], count / s[pkg].period));
+		EXPECT_GT(count, 0);
+		sampler_close(&s[pkg]);
+		late += overflow_stat(pkg % packages(), "late");
+	}
+	EXPECT_GT(late, 0);
+	TH_LOG("%ju are late", (uintmax_t)late);
+	set_pmi_delay("0");
+	/* for those that are on their way */
+	sleep_ms(200);
+}
+
+/* Control registers of SBo, R2PCIe and R3QPI, of which all bits need two writes. */
+TEST_F_TIMEOUT(pmi, whole_control_registers_are_written_twice, UNHURRIED)
+{
+	machine_setup("clock=manual errata=whole", "");
+	log_mark();
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		EXPECT_EQ(PACKAGE_BOXES, boxes_that_count(pkg, CYCLES)) {
+			TH_LOG("of package %d", pkg);
+		}
+		EXPECT_TRUE(samples_exactly("sbox", pkg, OVERFLOWS));
+		EXPECT_TRUE(samples_exactly("r2pcie", pkg, OVERFLOWS));
+		EXPECT_TRUE(samples_exactly("r3qpi", pkg, OVERFLOWS));
+	}
+}
+
+TEST_HARNESS_MAIN

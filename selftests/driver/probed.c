@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Registers that sources disagree on, which the driver finds out about when it is
+ * loaded: the two IRPs of a package, with two counters each at one address or
+ * another, in one PCI function; and how wide fixed counters are.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/c/generation.h"
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sim.h"
+
+enum { UNITS = 2, CYCLES = 1000, STARTS = 50 };
+
+/* An event of all IRPs that transactions feed. */
+#define INSERTS "event=0x0a"
+
+/* --- IRP ------------------------------------------------------------------ */
+
+FIXTURE(irp)
+{
+	char pmu[UNITS][PMU_NAME_MAX];
+};
+
+FIXTURE_VARIANT(irp)
+{
+	const char *sim;	/* where the counters are */
+	bool undecided;
+};
+
+FIXTURE_VARIANT_ADD(irp, table_1_3) { .sim = "irp_counters=0" };
+FIXTURE_VARIANT_ADD(irp, table_2_144) { .sim = "irp_counters=1" };
+/* Both addresses keep what is written: the first table is taken. */
+FIXTURE_VARIANT_ADD(irp, undecided)
+{
+	.sim = "irp_counters=2", .undecided = true,
+};
+
+/* Loads the driver, which says once a package when it cannot tell. */
+static void load(struct __test_metadata *_metadata, const char *sim,
+		 bool undecided, const char *driver)
+{
+	char params[64];
+
+	snprintf(params, sizeof(params), "clock=manual %s", sim);
+	machine_setup_sim(params);
+	log_mark();
+	ASSERT_EQ(0, -driver_load(driver));
+	/* only Haswell and Broadwell are in question */
+	EXPECT_EQ(undecided && generation()->written_twice ? packages() : 0,
+		  log_count("do not tell where the counters are")) {
+		log_show("xeon_uncore");
+	}
+}
+
+/* Are there IRPs at all? */
+static bool has_irps(void)
+{
+	return !generation_lacks("irp", "event") && !generation()->one_a_cycle;
+}
+
+FIXTURE_SETUP(irp)
+{
+	if (!has_irps())
+		return;
+	load(_metadata, variant->sim, variant->undecided, "");
+	for (unsigned int unit = 0; unit < UNITS; unit++) {
+		ASSERT_TRUE(pmu_name(self->pmu[unit], "irp", unit)) {
+			TH_LOG("no IRP %u", unit);
+		}
+	}
+}
+
+FIXTURE_TEARDOWN(irp)
+{
+	expect_nothing_left(_metadata);
+}
+
+/* How many transactions a unit of a package gets. */
+static uint64_t share(int pkg, unsigned int unit)
+{
+	return 1000 + 100 * unit + pkg;
+}
+
+static void send_shares(void)
+{
+	for (int pkg = 0; pkg < packages(); pkg++)
+		for (unsigned int unit = 0; unit < UNITS; unit++)
+			sim_traffic("pkg=%d box=irp_%u " INSERTS " count=%" PRIu64,
+				    pkg, unit, share(pkg, unit));
+}
+
+TEST_F_TIMEOUT(irp, counts_what_is_its_own_on_both_counters, UNHURRIED)
+{
+	static const char *const events[] = { INSERTS, INSERTS ",thresh=1" };
+	struct event_group g[8][UNITS];
+	uint64_t values[2];
+
+	if (!has_irps())
+		SKIP(return, "no such box");
+	ASSERT_LE(packages(), 8);
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		for (unsigned int unit = 0; unit < UNITS; unit++) {
+			const char *pmu = self->pmu[unit];
+
+			ASSERT_EQ(0, -group_open(&g[pkg][unit], pmu,
+						 pmu_cpu(pmu, pkg), events, 2));
+		}
+	}
+	send_shares();
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		for (unsigned int unit = 0; unit < UNITS; unit++) {
+			ASSERT_EQ(0, -group_read(&g[pkg][unit], values, NULL));
+			for (unsigned int i = 0; i < 2; i++) {
+				EXPECT_EQ(share(pkg, unit), values[i]) {
+					TH_LOG("%s package %d %s",
+					       self->pmu[unit], pkg, events[i]);
+				}
+			}
+			group_close(&g[pkg][unit]);
+		}
+	}
+}
+
+TEST_F_TIMEOUT(irp, has_no_third_counter, UNHURRIED)
+{
+	static const char *const events[] = {
+		INSERTS, INSERTS ",thresh=1", INSERTS ",thresh=2",
+	};
+	struct event_group g;
+
+	if (!has_irps())
+		SKIP(return, "no such box");
+	for (unsigned int unit = 0; unit < UNITS; unit++) {
+		const char *pmu = self->pmu[unit];
+
+		EXPECT_EQ(EINVAL, -group_open(&g, pmu, pmu_cpu(pmu, 0), events, 3));
+	}
+}
+
+/* One box control freezes both: an idle unit, or one that changes, stops none. */
+TEST_F_TIMEOUT(irp, goes_on_while_the_other_one_starts_and_stops, UNHURRIED)
+{
+	static const char *const events[] = { INSERTS, INSERTS ",thresh=1" };
+
+	if (!has_irps())
+		SKIP(return, "no such box");
+	for (unsigned int unit = 0; unit < UNITS; unit++) {
+		const char *pmu = self->pmu[unit], *other = self->pmu[!unit];
+		int fd = event_open(pmu, pmu_cpu(pmu, 0), INSERTS);
+		uint64_t sent = 0, values[2];
+		struct event_group g;
+
+		ASSERT_GE(fd, 0);
+		for (unsigned int i = 0; i < STARTS; i++) {
+			sim_traffic("pkg=0 box=irp_%u " INSERTS " count=7", unit);
+			ASSERT_EQ(0, -group_open(&g, other, pmu_cpu(other, 0),
+						 events, 2));
+			sim_traffic("pkg=0 box=irp_%u " INSERTS " count=11", unit);
+			sim_traffic("pkg=0 box=irp_%u " INSERTS " count=5", !unit);
+			ASSERT_EQ(0, -group_read(&g, values, NULL));
+			EXPECT_EQ(5, values[0]);
+			EXPECT_EQ(5, values[1]);
+			sent += 18;
+			ASSERT_EQ(sent, event_count(fd)) {
+				TH_LOG("%s, start %u of the other one", pmu, i);
+			}
+			group_close(&g);
+		}
+		close(fd);
+	}
+}
+
+TEST_F_TIMEOUT(irp, goes_with_its_function, UNHURRIED)
+{
+	int fd[UNITS], last = packages() - 1;
+	char function[16];
+
+	if (!has_irps())
+		SKIP(return, "no such box");
+	for (unsigned int unit = 0; unit < UNITS; unit++) {
+		const char *pmu = self->pmu[unit];
+
+		fd[unit] = event_open(pmu, pmu_cpu(pmu, last), INSERTS);
+		ASSERT_GE(fd[unit], 0);
+	}
+	send_shares();
+	ASSERT_TRUE(pci_find(function, 0x2f39, last));
+	ASSERT_EQ(0, -file_write("/sys/bus/pci/drivers/xeon_uncore/unbind",
+				 function));
+	send_shares();
+	for (unsigned int unit = 0; unit < UNITS; unit++) {
+		EXPECT_EQ(share(last, unit), event_count(fd[unit])) {
+			TH_LOG("%s after its function went", self->pmu[unit]);
+		}
+		close(fd[unit]);
+		EXPECT_EQ(ENODEV, -event_open(self->pmu[unit],
+					      package_cpu(last, 0), INSERTS));
+	}
+	EXPECT_EQ(UNITS, log_count("removed while counting"));
+}
+
+/* --- under the names of the kernel's own driver: one box of four ------------- */
+
+FIXTURE(one_box) {};
+
+FIXTURE_VARIANT(one_box)
+{
+	const char *sim;
+	bool undecided;
+};
+
+FIXTURE_VARIANT_ADD(one_box, table_1_3) { .sim = "irp_counters=0" };
+FIXTURE_VARIANT_ADD(one_box, table_2_144) { .sim = "irp_counters=1" };
+
+FIXTURE_SETUP(one_box)
+{
+	if (!has_irps())
+		return;
+	load(_metadata, variant->sim, variant->undecided, "pmu_prefix=uncore");
+}
+
+FIXTURE_TEARDOWN(one_box)
+{
+	expect_nothing_left(_metadata);
+}
+
+TEST_F_TIMEOUT(one_box, has_the_counters_of_both_units, UNHURRIED)
+{
+	static const char *const events[] = {
+		INSERTS, INSERTS ",thresh=1", INSERTS ",thresh=1,edge=1",
+		INSERTS ",edge=1",
+	};
+	unsigned int of[UNITS] = { 0 };
+	struct event_group g;
+	uint64_t values[4];
+
+	if (!has_irps())
+		SKIP(return, "no such box");
+	EXPECT_LT(pmu_type("uncore_irp_0"), 0);
+	ASSERT_GE(pmu_type("uncore_irp"), 0);
+	ASSERT_EQ(0, -group_open(&g, "uncore_irp", pmu_cpu("uncore_irp", 0),
+				 events, 4));
+	send_shares();
+	ASSERT_EQ(0, -group_read(&g, values, NULL));
+	for (unsigned int i = 0; i < 4; i++)
+		for (unsigned int unit = 0; unit < UNITS; unit++)
+			of[unit] += values[i] == share(0, unit);
+	for (unsigned int unit = 0; unit < UNITS; unit++) {
+		EXPECT_EQ(2, of[unit]) {
+			TH_LOG("counters of unit %u", unit);
+		}
+	}
+	group_close(&g);
+}
+
+/* --- fixed counters ----------------------------------------------------------- */
+
+FIXTURE(fixed) {};
+
+FIXTURE_VARIANT(fixed)
+{
+	const char *kind;
+	unsigned int bits;
+};
+
+FIXTURE_VARIANT_ADD(fixed, ubox_34) { .kind = "ubox", .bits = 34 };
+FIXTURE_VARIANT_ADD(fixed, ubox_48) { .kind = "ubox", .bits = 48 };
+FIXTURE_VARIANT_ADD(fixed, imc_34) { .kind = "imc", .bits = 34 };
+FIXTURE_VARIANT_ADD(fixed, imc_48) { .kind = "imc", .bits = 48 };
+
+FIXTURE_SETUP(fixed)
+{
+	char params[64];
+
+	if (generation()->one_a_cycle)
+		return;
+	snprintf(params, sizeof(params), "clock=manual fixed_bits=%u",
+		 variant->bits);
+	machine_setup_sim(params);
+	log_mark();
+	ASSERT_EQ(0, -driver_load(""));
+	EXPECT_EQ(0, log_count("of all ones"));
+}
+
+FIXTURE_TEARDOWN(fixed)
+{
+	expect_nothing_left(_metadata);
+}
+
+/* Rounds that each take the count half the way to the end of 34 bits: 2 s at 4 GHz. */
+TEST_F_TIMEOUT(fixed, goes_around_twice, UNHURRIED)
+{
+	const uint64_t half = 1ULL << 33;
+	char pmu[PMU_NAME_MAX];
+	uint64_t before;
+	int fd;
+
+	if (generation()->one_a_cycle)
+		SKIP(return, "no such counters");
+	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
+	fd = event_open(pmu, pmu_cpu(pmu, 0), "event=0xff");
+	ASSERT_GE(fd, 0);
+	before = event_count(fd);
+	for (unsigned int round = 1; round <= 5; round++) {
+		sim_advance(half);
+		/* the high half of a PCI register is read when a second has passed */
+		if (!strcmp(variant->kind, "imc"))
+			sleep(1);
+		EXPECT_EQ(round * half, event_count(fd) - before) {
+			TH_LOG("round %u of %s", round, pmu);
+		}
+	}
+	close(fd);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Random use: several processes open, group, read, map, tell and close events of
+ * all PMUs at random, while CPUs leave and come back, PCI functions are taken
+ * away and the driver is loaded anew.  Part of the time the clock stands still
+ * while they work, and every count is known; part of the time it runs, and
+ * counts must be possible.  The seed that is printed repeats a run.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <stdnoreturn.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/c/machine.h"
+#include "lib/c/perf.h"
+#include "lib/c/random_worker.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+#include "lib/c/tap.h"
+
+#define COUNT(array)	(sizeof(array) / sizeof(*(array)))
+
+#define SIM_PARAMETERS	"/sys/module/xeon_uncore_sim/parameters/"
+
+enum {
+	MAX_CPUS = 64,
+	SECONDS = 60,
+	CHAOS_MS = 4000,
+	CHAOS_EVERY = 4,	/* of so many lives of the driver one is chaos */
+	OPERATIONS = 8,
+	UCLK_KHZ = 400000,
+	THAW_MS = 1000000,
+};
+
+static struct crew *crew;
+static struct model *model;
+static struct rng rng;
+static struct {
+	int in, out;
+	pid_t pid;
+} workers[MODEL_WORKERS];
+
+/* What --without has left out, to narrow a failure down. */
+static bool no_hotplug, no_unbind, no_chaos;
+
+/* What happened to the machine. */
+static struct {
+	unsigned int lives, rounds, hotplugs, unbound, refused;
+} tally;
+
+/* --- the processes -------------------------------------------------------- */
+
+static void start_worker(unsigned int i, uint64_t seed)
+{
+	int to[2], from[2];
+
+	if (pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC))
+		tap_bail("pipe: %s", strerror(errno));
+	fflush(stdout);
+	workers[i].pid = fork();
+	if (workers[i].pid < 0)
+		tap_bail("fork: %s", strerror(errno));
+	if (!workers[i].pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(to[1]);
+		close(from[0]);
+		for (unsigned int j = 0; j < i; j++) {
+			close(workers[j].in);
+			close(workers[j].out);
+		}
+		worker_run(crew, i, seed, to[0], from[1]);
+		fflush(stdout);
+		_exit(0);
+	}
+	close(to[0]);
+	close(from[1]);
+	workers[i].in = from[0];
+	workers[i].out = to[1];
+}
+
+static void start_workers(uint64_t seed)
+{
+	pthread_rwlockattr_t shared;
+
+	crew = mmap(NULL, sizeof(*crew), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (crew == MAP_FAILED)
+		tap_bail("mmap: %s", strerror(errno));
+	model = &crew->model;
+	model->workers = MODEL_WORKERS;
+	crew->operations = OPERATIONS;
+	pthread_rwlockattr_init(&shared);
+	pthread_rwlockattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+	pthread_rwlockattr_setkind_np(&shared,
+				      PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(&crew->groups, &shared);
+	for (unsigned int i = 0; i < MODEL_WORKERS; i++)
+		start_worker(i, seed);
+}
+
+static noreturn void bury(unsigned int i)
+{
+	int status = 0;
+
+	model_tell(model, "");
+	waitpid(workers[i].pid, &status, 0);
+	tap_bail("worker %u has died, status %#x", i, status);
+}
+
+static void tell_workers(char command)
+{
+	for (unsigned int i = 0; i < MODEL_WORKERS; i++)
+		if (write(workers[i].out, &command, 1) != 1)
+			bury(i);
+}
+
+static void wait_for_workers(void)
+{
+	char answer;
+
+	for (unsigned int i = 0; i < MODEL_WORKERS; i++)
+		if (read(workers[i].in, &answer, 1) != 1)
+			bury(i);
+}
+
+static void let_workers(char command)
+{
+	tell_workers(command);
+	wait_for_workers();
+}
+
+/* --- the machine ---------------------------------------------------------- */
+
+/*
+ * How late the hardware is, in cycles, where the simulator can be; 0 again at the
+ * end.  For chaos only: what passes while a package is frozen nobody counts.
+ */
+static void set_delays(bool some)
+{
+	static const struct {
+		const char *name;
+		unsigned int most;
+	} delays[] = {
+		{ "freeze_delay", 10000 }, { "status_delay", 10000 },
+		{ "pmi_delay", 100000 },
+	};
+
+	for (unsigned int i = 0; i < COUNT(delays); i++) {
+		unsigned int most = delays[i].most;
+		char path[96], text[16];
+
+		snprintf(path, sizeof(path), SIM_PARAMETERS "%s",
+			 delays[i].name);
+		snprintf(text, sizeof(text), "%u\n",
+			 some && rng_chance(&rng, 50) ? rng_below(&rng, most) : 0);
+		file_write(path, text);
+	}
+}
+
+static int perf_cpu(int pkg)
+{
+	return pmu_cpu("hswep_pcu", pkg);
+}
+
+static void see_cpus(void)
+{
+	for (int cpu = 0; cpu < MAX_CPUS; cpu++)
+		model->online[cpu] = cpu < sysconf(_SC_NPROCESSORS_CONF) &&
+				     cpu_is_online(cpu);
+}
+
+static void fail(const char *what, int err)
+{
+	model->failures++;
+	check(false, "%s: %s", what, strerror(err));
+}
+
+static int pick_cpu(bool online)
+{
+	int first = rng_below(&rng, MAX_CPUS), others = 0, found = -1;
+
+	for (int i = 0; i < MAX_CPUS; i++) {
+		int cpu = (first + i) % MAX_CPUS;
+
+		if (cpu >= sysconf(_SC_NPROCESSORS_CONF) ||
+		    !cpu_can_leave(cpu) || cpu_is_online(cpu) != online)
+			continue;
+		if (found < 0)
+			found = cpu;
+		else
+			others++;
+	}
+	/* somebody has to be there; and leave some to work */
+	return online && others < 1 ? -1 : found;
+}
+
+/* A CPU leaves or comes back, and the model is told where its events went. */
+static void hotplug(void)
+{
+	bool leaves = rng_chance(&rng, 50);
+	int cpu = pick_cpu(leaves), pkg, err, heir = -1;
+	bool was_perfs;
+
+	if (cpu < 0 || no_hotplug)
+		return;
+	pkg = cpu_package(cpu);
+	was_perfs = leaves && perf_cpu(pkg) == cpu;
+	pthread_rwlock_wrlock(&crew->groups);
+	err = cpu_set_online(cpu, !leaves);
+	pthread_rwlock_unlock(&crew->groups);
+	if (err)
+		fail(leaves ? "a CPU cannot leave" : "a CPU cannot come back",
+		     -err);
+	tally.hotplugs++;
+	if (model->chaos) {
+		model->online[cpu] = cpu_is_online(cpu);
+		return;
+	}
+	if (leaves) {
+		if (was_perfs)
+			heir = perf_cpu(pkg);
+		model_cpu_left(model, cpu, heir);
+	} else {
+		model->online[cpu] = true;
+	}
+	model_note(model, MODEL_ALL, "CPU %d %s, heir %d", cpu,
+		   leaves ? "left" : "came back", heir);
+}
+
+/* The registers of a package without a CPU are out of everybody's reach. */
+static void all_cpus_back(void)
+{
+	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++)
+		if (!cpu_is_online(cpu))
+			cpu_set_online(cpu, true);
+}
+
+static void box_gone(const char *pmu, int pkg)
+{
+	for (unsigned int i = 0; i < model->boxes; i++) {
+		struct model_box *box = &model->box[i];
+
+		if (strcmp(box->pmu, pmu) || box->pkg != pkg)
+			continue;
+		model_box_gone(model, box);
+		model_note(model, MODEL_ALL, "%s of package %d unbound", pmu,
+			   pkg);
+	}
+}
+
+/* A PCI function is taken from the driver. */
+static void unbind(void)
+{
+	static const struct {
+		const char *pmu;
+		uint16_t device;
+	} functions[] = {
+		{ "hswep_ha_0", 0x2f30 }, { "hswep_ha_1", 0x2f38 },
+		{ "hswep_imc_1", 0x2fb1 }, { "hswep_imc_6", 0x2fd4 },
+		{ "hswep_qpi_2", 0x2f3a }, { "hswep_r3qpi_0", 0x2f36 },
+		{ "hswep_irp_0", 0x2f39 }, { "hswep_irp_1", 0x2f39 },
+		{ "hswep_r2pcie", 0x2f34 },
+	};
+	unsigned int f = rng_below(&rng, COUNT(functions));
+	char name[16];
+	int err;
+
+	for (unsigned int i = 0; i < model->boxes; i++) {
+		struct model_box *box = &model->box[i];
+
+		if (strcmp(box->pmu, functions[f].pmu) || box->dead ||
+		    rng_chance(&rng, 50) ||
+		    !pci_find(name, functions[f].device, box->pkg))
+			continue;
+		err = file_write("/sys/bus/pci/drivers/xeon_uncore/unbind", name);
+		if (err)
+			fail(name, -err);
+		tally.unbound++;
+		for (unsigned int k = 0; k < COUNT(functions); k++)
+			if (functions[k].device == functions[f].device)
+				box_gone(functions[k].pmu, box->pkg);
+		return;
+	}
+}
+
+/* Nobody may take the driver away from its users. */
+static void unload_in_use(void)
+{
+	bool used = false;
+
+	for (unsigned int w = 0; w < MODEL_WORKERS; w++)
+		for (unsigned int i = 0; i < MODEL_EVENTS; i++)
+			used |= model->worker[w].event[i].life == MODEL_OPEN &&
+				model->worker[w].event[i].cat;
+	if (!used)
+		return;
+	if (driver_unload() != -EAGAIN)
+		tap_bail("the driver unloads under its users");
+	tally.refused++;
+}
+
+/* Transactions for something that somebody counts. */
+static void traffic(void)
+{
+	static const char *const kinds[] = {
+		"cbox", "sbox", "imc", "irp", "r2pcie", "r3qpi",
+	};
+	struct model_worker *w = &model->worker[rng_below(&rng, MODEL_WORKERS)];
+	struct model_event *e = &w->event[rng_below(&rng, MODEL_EVENTS)];
+	unsigned int opcode, n = 1 + rng_below(&rng, 1000);
+	bool known = false;
+
+	for (unsigned int i = 0; i < COUNT(kinds); i++)
+		known |= e->box && !strcmp(e->box->kind, kinds[i]);
+	if (e->life != MODEL_OPEN || !known || !e->cat || e->cat->fixed ||
+	    e->cat->free || !e->cat->umask ||
+	    (!strcmp(e->box->kind, "cbox") && !model_obeys_opcode(e->cat)))
+		return;
+	opcode = rng_chance(&rng, 70) ? e->config1 >> 52 : 0x181;
+	if (sim_traffic("pkg=%d box=%s event=%#x umask=%#x count=%u opc=%#x",
+			e->box->pkg, pmu_box(e->box->pmu), e->cat->code,
+			e->cat->umask, n, opcode))
+		fail("traffic", EINVAL);
+	model_transactions(model, e->box, e->cat, opcode, n);
+	model_note(model, MODEL_ALL,
+		   "%s of package %d: %u transactions of %s, opcode %#x",
+		   e->box->pmu, e->box->pkg, n, e->cat->name, opcode);
+}
+
+static void advance(void)
+{
+	uint64_t start = sim_cycles(), cycles = 1 + rng_below(&rng, 3000);
+	int err = sim_advance(cycles);
+
+	if (err)
+		fail("advance", -err);
+	model_pass(model, start, cycles);
+	model_note(model, MODEL_ALL, "from cycle %" PRIu64 " on %" PRIu64
+		   " more", start, cycles);
+}
+
+/* --- the driver's lives --------------------------------------------------- */
+
+static void begin_life(bool chaos)
+{
+	int err;
+
+	model->chaos = chaos;
+	err = sim_clock_set(chaos ? "real" : "manual");
+	if (err)
+		tap_bail("the clock cannot be changed: %s", strerror(-err));
+	err = driver_load("freeze_budget=1000");
+	if (err)
+		tap_bail("the driver does not load: %s", strerror(-err));
+	model_find_boxes(model);
+	model_heat(model, &rng);
+	see_cpus();
+	set_delays(chaos);
+	tally.lives++;
+}
+
+static void exact_life(void)
+{
+	unsigned int rounds = 10 + rng_below(&rng, 20);
+
+	while (rounds-- && !model->failures) {
+		let_workers(WORKER_WORK);
+		model_settle(model);
+		if (rng_chance(&rng, 15))
+			hotplug();
+		if (rng_chance(&rng, 3) && !no_unbind)
+			unbind();
+		if (rng_chance(&rng, 3))
+			unload_in_use();
+		if (rng_chance(&rng, 40))
+			traffic();
+		advance();
+		tally.rounds++;
+	}
+}
+
+static void chaos_life(void)
+{
+	uint64_t end = now_ns() + CHAOS_MS * 1000000ULL;
+
+	model->stop = false;
+	tell_workers(WORKER_CHAOS);
+	while (now_ns() < end) {
+		sleep_ms(rng_below(&rng, 100));
+		hotplug();
+	}
+	__atomic_store_n(&model->stop, true, __ATOMIC_RELAXED);
+	wait_for_workers();
+}
+
+/* Everything is closed and unloaded: the hardware must be as after reset. */
+static void end_life(void)
+{
+	int err;
+
+	let_workers(WORKER_CLOSE);
+	model_settle(model);
+	set_delays(false);
+	all_cpus_back();
+	err = driver_unload();
+	if (err)
+		tap_bail("the driver does not unload: %s", strerror(-err));
+	if (sim_dirty_registers()) {
+		fail("registers are not as after reset", EIO);
+		sim_show_registers();
+	}
+	if (sim_stat("undefined"))
+		fail("undefined writes", EIO);
+}
+
+static void live(unsigned int seconds)
+{
+	uint64_t end = now_ns() + seconds * 1000000000ULL, said = now_ns();
+
+	for (unsigned int i = 0; now_ns() < end && !model->failures; i++) {
+		bool chaos = i % CHAOS_EVERY == 1 && !no_chaos;
+
+		begin_life(chaos);
+		if (chaos)
+			chaos_life();
+		else
+			exact_life();
+		end_life();
+		if (now_ns() - said > 60000000000ULL) {
+			said = now_ns();
+			tap_diag("%u lives, %" PRIu64 " operations, %u failures",
+				 tally.lives, model->operations,
+				 model->failures);
+		}
+	}
+}
+
+static void options(int argc, char **argv, uint64_t *seed, unsigned int *seconds)
+{
+	static const struct option names[] = {
+		{ "seed", required_argument, NULL, 'S' },
+		{ "seconds", required_argument, NULL, 's' },
+		{ "without", required_argument, NULL, 'w' },
+		{ }
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", names, NULL)) != -1) {
+		if (c == 'S')
+			*seed = strtoull(optarg, NULL, 0);
+		else if (c == 's')
+			*seconds = strtoul(optarg, NULL, 0);
+		else if (c != 'w')
+			tap_bail("usage: random_use [--seed N] [--seconds S] [--without hotplug|unbind|chaos]");
+		else if (!strcmp(optarg, "hotplug"))
+			no_hotplug = true;
+		else if (!strcmp(optarg, "unbind"))
+			no_unbind = true;
+		else if (!strcmp(optarg, "chaos"))
+			no_chaos = true;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t seed = now_ns() ^ getpid();
+	unsigned int seconds = SECONDS;
+	char params[64];
+
+	options(argc, argv, &seed, &seconds);
+	catalogue(NULL);
+	/* However slow the host: what passes while a package is frozen nobody counts. */
+	snprintf(params, sizeof(params), "clock=manual uclk_khz=%u thaw_ms=%u",
+		 UCLK_KHZ, THAW_MS);
+	machine_setup_sim(params);
+	if (max_sample_rate(100000000))
+		tap_bail("perf_event_max_sample_rate");
+	tap_diag("--seed %" PRIu64 " --seconds %u", seed, seconds);
+	log_mark();
+	rng_seed(&rng, seed);
+	start_workers(seed);
+	atexit(all_cpus_back);
+	live(seconds);
+	tap_ok(!model->failures && model->exact_checks,
+	       "%u processes, %" PRIu64 " operations, %" PRIu64
+	       " events: %" PRIu64 " comparisons hold, %" PRIu64 " exactly",
+	       MODEL_WORKERS, model->operations, model->opened, model->checks,
+	       model->exact_checks);
+	tap_diag("%" PRIu64 " samples; %u lives of the driver, %u rounds, %u CPUs came or went, %u functions taken away, %u times not unloaded",
+		 model->samples, tally.lives, tally.rounds, tally.hotplugs,
+		 tally.unbound, tally.refused);
+	tap_ok(log_clean(), "the kernel's log is clean");
+	return tap_end();
+}

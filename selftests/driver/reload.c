@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Load, count, unload, many times: nothing remains in the hardware, in the
+ * kernel's log or in its memory.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/c/machine.h"
+#include "lib/c/perf.h"
+#include "lib/c/sim.h"
+#include "lib/c/tap.h"
+
+#define KMEMLEAK	"/sys/kernel/debug/kmemleak"
+
+/*
+ * A kernel that checks every access is slow. KASAN keeps freed memory back, too,
+ * so there objects are not counted; kmemleak looks at the end of the VM's life.
+ */
+enum { ROUNDS = 200, DEBUG_ROUNDS = 12, WARM_UP = 20, FULL_ROUNDS = 3,
+       COLLECTED_S = 6 };
+
+/* Every kind of box, and few of each: most of a round is making PMUs. */
+#define SMALL	"clock=manual cboxes=2 sboxes=2 has=1 imcs=2 qpi_ports=1"
+#define FULL	"clock=manual"
+
+/* --- memory: what a leak of one object a round would show in -------------- */
+
+enum { MAX_CACHES = 400 };
+struct memory {
+	unsigned int n;
+	struct cache {
+		char name[64];
+		long objects;
+	} cache[MAX_CACHES];
+	long percpu_kb, vmalloc_areas;
+};
+
+static long meminfo(const char *name)
+{
+	FILE *f = fopen("/proc/meminfo", "re");
+	char key[64];
+	long value, result = 0;
+
+	while (f && fscanf(f, "%63[^:]: %ld%*[^\n]\n", key, &value) == 2)
+		if (!strcmp(key, name))
+			result = value;
+	if (f)
+		fclose(f);
+	return result;
+}
+
+static long count_lines(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	long n = 0;
+	int c;
+
+	while (f && (c = getc(f)) != EOF)
+		n += c == '\n';
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static long slab_number(const char *cache, const char *name)
+{
+	char path[128];
+	long n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/kernel/slab/%s/%s", cache, name);
+	f = fopen(path, "re");
+	if (!f || fscanf(f, "%ld", &n) != 1)
+		n = 0;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/*
+ * Does the kernel count objects one by one?  Usually a slab that a CPU has taken
+ * for itself counts as full: that is up to 512 objects which may or may not be
+ * there.  With slub_debug= no CPU takes any, and caches are not merged either.
+ */
+static bool objects_are_counted(void)
+{
+	return slab_number("kmalloc-8", "sanity_checks");
+}
+
+/* What is in use now. */
+static void measure(struct memory *m)
+{
+	char line[512];
+	FILE *f;
+
+	memset(m, 0, sizeof(*m));
+	sync();
+	file_write("/proc/sys/vm/drop_caches", "3");
+	f = fopen("/proc/slabinfo", "re");
+	while (f && fgets(line, sizeof(line), f) && m->n < MAX_CACHES)
+		if (sscanf(line, "%63s %*d %*d %*d %*d", m->cache[m->n].name) == 1 &&
+		    line[0] != '#')
+			m->n++;
+	if (f)
+		fclose(f);
+	for (unsigned int i = 0; i < m->n; i++)
+		m->cache[i].objects = slab_number(m->cache[i].name, "objects");
+	m->percpu_kb = meminfo("Percpu");
+	m->vmalloc_areas = count_lines("/proc/vmallocinfo");
+}
+
+static long objects_of(const struct memory *m, const char *name)
+{
+	for (unsigned int i = 0; i < m->n; i++)
+		if (!strcmp(m->cache[i].name, name))
+			return m->cache[i].objects;
+	return 0;
+}
+
+/* What is more for every second of so many rounds; says so, if asked to. */
+static bool grew(const struct memory *before, const struct memory *after,
+		 long rounds, bool say)
+{
+	bool grown = false;
+	const char *name = "";
+	long most = 0, more;
+
+	for (unsigned int i = 0; i < after->n; i++) {
+		const struct cache *c = &after->cache[i];
+
+		more = c->objects - objects_of(before, c->name);
+		if (more > most) {
+			most = more;
+			name = c->name;
+		}
+		/* the rest of the system may have come to use some as well */
+		if (2 * more < rounds)
+			continue;
+		grown = true;
+		if (say)
+			tap_diag("%s: %ld objects more", c->name, more);
+	}
+	more = after->percpu_kb - before->percpu_kb;
+	grown |= 2 * more >= rounds;
+	if (say)
+		tap_diag("most: %ld objects more in %s; %ld KB per-CPU; %ld vmalloc areas",
+			 most, name, more,
+			 after->vmalloc_areas - before->vmalloc_areas);
+	return grown || 2 * (after->vmalloc_areas - before->vmalloc_areas) >= rounds;
+}
+
+/*
+ * What is freed through RCU and work queues comes home late: kernels collect it for
+ * some seconds. It counts as lost when it has not come by the end of the wait.
+ */
+static bool is_lost(const struct memory *before, long rounds)
+{
+	enum { WAIT_S = 30 };
+	static struct memory now;
+	bool grown = true;
+
+	for (int i = 0; grown && i < WAIT_S; i++) {
+		if (i)
+			sleep(1);
+		measure(&now);
+		if (!now.n)
+			tap_bail("/proc/slabinfo cannot be read");
+		grown = grew(before, &now, rounds, false);
+	}
+	grew(before, &now, rounds, true);
+	return grown;
+}
+
+/* --- a round -------------------------------------------------------------- */
+
+static bool count_on(const char *pmu, uint64_t cycles)
+{
+	const char *const events[] = {
+		"config=0", "config=0x1000000", "config=0x2000000",
+	};
+	struct event_group g;
+	uint64_t values[3];
+	bool ok = true;
+
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		int err = group_open(&g, pmu, pmu_cpu(pmu, pkg), events, 3);
+
+		if (!check(!err, "%s: %s", pmu, strerror(-err)))
+			return false;
+		sim_advance(cycles);
+		ok &= check(!group_read(&g, values, NULL), "read of %s", pmu);
+		ok &= check_eq(values[0], cycles, "%s", pmu);
+		ok &= check_eq(values[1], cycles, "%s/thresh=1/", pmu);
+		ok &= check_eq(values[2], 0, "%s/thresh=2/", pmu);
+		group_close(&g);
+	}
+	return ok;
+}
+
+static bool one_round(int i)
+{
+	static const char *const pmus[] = {
+		"hswep_cbox_0", "hswep_imc_0", "hswep_sbox_0",
+	};
+	int err = driver_load(NULL);
+	bool ok;
+
+	if (!check(!err, "round %d: load: %s", i, strerror(-err)))
+		return false;
+	ok = true;
+	for (int p = 0; p < 3; p++)
+		ok &= count_on(pmus[p], 100 + i);
+	err = driver_unload();
+	ok &= check(!err, "round %d: unload: %s", i, strerror(-err));
+	return ok & check(!sim_dirty_registers(),
+			  "round %d: %u registers are not as after reset", i,
+			  sim_dirty_registers());
+}
+
+
+static bool full_rounds(int rounds)
+{
+	bool ok;
+
+	machine_setup_sim(FULL);
+	ok = check(!sim_dirty_registers(), "hardware after reset");
+	for (int i = 0; i < rounds && ok; i++)
+		ok = one_round(i);
+	return ok;
+}
+
+int main(int argc, char **argv)
+{
+	static struct memory before;
+	bool debug = access(KMEMLEAK, F_OK) == 0, ok = true;
+	int rounds = argc > 2 && !strcmp(argv[1], "--rounds") ? atoi(argv[2]) :
+		     debug ? DEBUG_ROUNDS : ROUNDS;
+	int full = debug ? 1 : FULL_ROUNDS;
+
+	log_mark();
+	tap_ok(full_rounds(full),
+	       "full machine, %d times: counts exact, registers as after reset",
+	       full);
+	machine_setup_sim(SMALL);
+	if (debug)
+		tap_diag("%d rounds instead of %d: this is a debug kernel",
+			 rounds, ROUNDS);
+	for (int i = 0; i < rounds && ok; i++) {
+		/* twice: looking takes memory the first time */
+		if (i == WARM_UP - 1 || i == WARM_UP)
+			measure(&before);
+		if (i == WARM_UP) {
+			sleep(COLLECTED_S);
+			measure(&before);
+		}
+		ok = one_round(i);
+		if (i % 1000 == 999)
+			tap_diag("%d of %d rounds", i + 1, rounds);
+	}
+	tap_ok(ok, "%d times load, count, unload: counts exact, registers as after reset",
+	       rounds);
+	if (debug) {
+		tap_skip("a debug kernel keeps freed memory back; kmemleak looks instead",
+			 "memory");
+	} else if (!objects_are_counted()) {
+		tap_skip("boot with slub_debug=F to have objects counted",
+			 "memory");
+	} else if (ok) {
+		tap_ok(!is_lost(&before, rounds - WARM_UP),
+		       "memory: no cache has an object more for every second of the last %d rounds",
+		       rounds - WARM_UP);
+	}
+	tap_ok(log_clean(), "the kernel's log has no warning");
+	tap_eq(sim_stat("undefined"), 0, "no undefined writes");
+	return tap_end();
+}

@@ -1,0 +1,609 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Sampling is exact: with the manual clock N = period x k increments give k
+ * samples, none lost and none twice, in every box type, for several counters,
+ * boxes and packages that overflow in the same cycle, and with counting events
+ * beside them. The moments are the interrupt's or, where none comes, a timer's.
+ */
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "lib/c/catalogue.h"
+#include "lib/c/generation.h"
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+#define NO_SHAPE	((struct shape){ 0 })
+
+enum {
+	PERIOD = 7,
+	OVERFLOWS = 6300,	/* of each kind, in each of two packages */
+	MAX_SAMPLERS = 64,
+};
+
+_Static_assert(OVERFLOWS * 2 * 8 >= 100000, "of Haswell's 8 types that signal");
+
+MACHINE_OF_ALL_TESTS("clock=manual", "");
+
+/* Exactly @samples, @count counted, nothing odd; drains the buffer. */
+static bool is_exact(struct sampler *s, uint64_t samples, uint64_t count,
+		     const char *what)
+{
+	bool ok = check_eq(sampler_settle(s, samples), samples, "%s: samples",
+			   what);
+
+	ok &= check_eq(event_count(s->fd), count, "%s: count", what);
+	ok &= check_eq(s->throttled, 0, "%s: throttled", what);
+	return ok & sampler_clean(s, what);
+}
+
+static bool open_sampler(struct sampler *s, const char *pmu, int pkg,
+			 uint64_t period, const struct cat_event *e)
+{
+	int err = sampler_open(s, pmu, pmu_cpu(pmu, pkg), period,
+			       "config=%#" PRIx64, e->config);
+
+	return check_eq(-err, 0, "%s/%s/ package %d opens", pmu, e->name, pkg);
+}
+
+/* The first box of package 0, the last one of the last package. */
+static bool pick_box(char *pmu, const char *kind, int pkg)
+{
+	unsigned int n = 0;
+
+	while (pmu_name(pmu, kind, n))
+		n++;
+	return n && pmu_name(pmu, kind, pkg ? n - 1 : 0);
+}
+
+/* --- one event ----------------------------------------------------------- */
+
+/* Who serves an overflow clears what says so: others would serve it again. */
+static bool no_status_left(const char *pmu, int pkg)
+{
+	uint64_t status = 0;
+	char name[80];
+
+	snprintf(name, sizeof(name), "%s box_status", pmu_box(pmu));
+	sim_register(pkg, name, &status);
+	return check_eq(status, 0, "%s: status", pmu);
+}
+
+static bool any_signals(void)
+{
+	char pmu[PMU_NAME_MAX];
+
+	for (unsigned int k = 0; k < BOX_KINDS; k++)
+		if (signals(box_kinds[k]) && pmu_name(pmu, box_kinds[k], 0))
+			return true;
+	return false;
+}
+
+static void prepare(struct __test_metadata *_metadata)
+{
+	/* here samples come as fast as the machine can give them */
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+}
+
+/* Of any test on this machine. */
+static void expect_no_pmi_where_none_signals(struct __test_metadata *_metadata)
+{
+	if (!any_signals()) {
+		EXPECT_EQ(0, sim_stat("pmi"));
+	}
+}
+
+FIXTURE(kind)
+{
+	const struct cat_event *plain, *ticks;
+};
+
+FIXTURE_VARIANT(kind)
+{
+	const char *kind;
+};
+
+VARIANTS_OF_ALL_KINDS(kind);
+
+FIXTURE_SETUP(kind)
+{
+	prepare(_metadata);
+	self->plain = plain_of(variant->kind);
+	self->ticks = ticks_of(variant->kind);
+}
+
+FIXTURE_TEARDOWN(kind)
+{
+	expect_no_pmi_where_none_signals(_metadata);
+}
+
+static void expect_each_overflow(struct __test_metadata *_metadata,
+				 const char *kind, const struct cat_event *e,
+				 int pkg)
+{
+	uint64_t before = overflow_stat(pkg, "count");
+	char pmu[PMU_NAME_MAX];
+	struct sampler s;
+
+	ASSERT_TRUE(pick_box(pmu, kind, pkg));
+	ASSERT_TRUE(open_sampler(&s, pmu, pkg, PERIOD, e));
+	send_traffic(pmu, pkg, e, (uint64_t)PERIOD * OVERFLOWS + 3, 1);
+	EXPECT_TRUE(is_exact(&s, OVERFLOWS, (uint64_t)PERIOD * OVERFLOWS + 3,
+			     pmu));
+	/* the rest of a period that has begun */
+	send_traffic(pmu, pkg, e, PERIOD - 4, 1);
+	EXPECT_TRUE(is_exact(&s, OVERFLOWS,
+			     (uint64_t)PERIOD * (OVERFLOWS + 1) - 1,
+			     "one before the next"));
+	send_traffic(pmu, pkg, e, 1, 1);
+	EXPECT_TRUE(is_exact(&s, OVERFLOWS + 1,
+			     (uint64_t)PERIOD * (OVERFLOWS + 1), "the next"));
+	EXPECT_EQ(OVERFLOWS + 1, overflow_stat(pkg, "count") - before);
+	if (signals(kind)) {
+		EXPECT_TRUE(no_status_left(pmu, pkg));
+	}
+	sampler_close(&s);
+}
+
+/* By interrupt or, where none comes, by the timer. */
+TEST_F_TIMEOUT(kind, each_overflow_gives_a_sample, UNHURRIED)
+{
+	const uint64_t want = (uint64_t)(OVERFLOWS + 1) * packages();
+	uint64_t pmi = sim_stat("pmi"), timer = 0;
+
+	if (!self->plain)
+		SKIP(return, "no event, or no box");
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		timer -= overflow_stat(pkg, "timer_served");
+		expect_each_overflow(_metadata, variant->kind, self->plain, pkg);
+		timer += overflow_stat(pkg, "timer_served");
+	}
+	pmi = sim_stat("pmi") - pmi;
+	TH_LOG("%s: %ju interrupts, %ju by the timer", self->plain->name,
+	       (uintmax_t)pmi, (uintmax_t)timer);
+	/*
+	 * The timer may be there before the interrupt, but never before the
+	 * overflow: with the last increment of each period there is one.
+	 */
+	if (signals(variant->kind)) {
+		EXPECT_EQ(want, pmi);
+		EXPECT_LT(timer, want);
+	} else {
+		EXPECT_EQ(0, pmi);
+		EXPECT_EQ(want, timer);
+	}
+}
+
+/* Increments larger than the period: one overflow, several samples. */
+TEST_F_TIMEOUT(kind, steps_larger_and_smaller_than_the_period, UNHURRIED)
+{
+	static const struct {
+		uint64_t period;
+		unsigned int value, n;
+	} steps[] = {
+		{ 1, 1, 100 }, { 3, 10, 100 }, { 10, 3, 200 }, { 1, 20, 20 },
+		{ 1000, 999, 50 },
+	};
+	const struct cat_event *e = self->plain;
+	int pkg = packages() - 1;
+	char pmu[PMU_NAME_MAX];
+
+	if (!e || !pick_box(pmu, variant->kind, pkg))
+		SKIP(return, "no event, or no box");
+	if (generation()->one_a_cycle)
+		SKIP(return, "no increment is larger than one");
+	for (unsigned int i = 0; i < ARRAY_SIZE(steps); i++) {
+		uint64_t total = (uint64_t)steps[i].n * steps[i].value;
+		struct sampler s;
+
+		ASSERT_TRUE(open_sampler(&s, pmu, pkg, steps[i].period, e));
+		send_traffic(pmu, pkg, e, steps[i].n, steps[i].value);
+		EXPECT_TRUE(is_exact(&s, total / steps[i].period, total, pmu));
+		sampler_close(&s);
+	}
+}
+
+/* An event that grows by different amounts, in every cycle. */
+static const struct cat_event *uneven_of(const char *kind)
+{
+	const struct cat_event *best = NULL;
+	size_t n;
+	const struct cat_event *e = catalogue(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(e[i].box, kind) && !e[i].fixed && !e[i].free &&
+		    !strchr(e[i].string, '?') &&
+		    (!best || e[i].max_inc > best->max_inc))
+			best = &e[i];
+	return best;
+}
+
+TEST_F_TIMEOUT(kind, all_increments_in_2011_cycles, UNHURRIED)
+{
+	const struct cat_event *event[] = {
+		self->ticks, uneven_of(variant->kind),
+		!strcmp(variant->kind, "imc") ? cat_find("imc", "dclk") : NULL,
+	};
+	unsigned int tried = 0;
+
+	if (!cat_has_waves(variant->kind))
+		SKIP(return, "no event, or no box");
+	for (unsigned int i = 0; i < ARRAY_SIZE(event); i++) {
+		const struct cat_event *e = event[i];
+		uint64_t start = sim_cycles(), n, timer;
+		char pmu[PMU_NAME_MAX];
+		struct sampler s;
+
+		if (!e)
+			continue;
+		timer = overflow_stat(0, "timer_served");
+		ASSERT_TRUE(pick_box(pmu, variant->kind, 0));
+		ASSERT_TRUE(open_sampler(&s, pmu, 0, 97, e));
+		sim_advance(2011);
+		n = cat_expect(e, NO_SHAPE, start, 2011);
+		EXPECT_TRUE(is_exact(&s, n / 97, n, pmu)) {
+			TH_LOG("%s", e->name);
+		}
+		sampler_close(&s);
+		timer = overflow_stat(0, "timer_served") - timer;
+		EXPECT_TRUE(!signals(variant->kind) || timer < n / 97) {
+			TH_LOG("%s: all by the timer, none by interrupt", e->name);
+		}
+		tried++;
+	}
+	if (!tried)
+		SKIP(return, "no event, or no box");
+}
+
+/*
+ * A period of more than half the counter, or that nearly fills it. Of counters
+ * in PCI space the driver reads 32 bits when no more can have passed in the
+ * time, and here cycles take none: for them 32 bits are the most.
+ */
+FIXTURE(long_periods) {};
+
+FIXTURE_VARIANT(long_periods)
+{
+	const char *kind;
+	unsigned int bits;	/* 0: of the generation's narrow counters */
+};
+
+VARIANT_OF_KIND(long_periods, ubox);
+VARIANT_OF_KIND(long_periods, cbox);
+
+FIXTURE_VARIANT_ADD(long_periods, pcu)
+{
+	.kind = "pcu", .bits = 48,
+};
+
+FIXTURE_VARIANT_ADD(long_periods, imc)
+{
+	.kind = "imc", .bits = 32,
+};
+
+FIXTURE_VARIANT_ADD(long_periods, qpi)
+{
+	.kind = "qpi", .bits = 32,
+};
+
+FIXTURE_VARIANT_ADD(long_periods, fsb)
+{
+	.kind = "fsb", .bits = 32,
+};
+
+FIXTURE_SETUP(long_periods)
+{
+	prepare(_metadata);
+}
+
+FIXTURE_TEARDOWN(long_periods)
+{
+	expect_no_pmi_where_none_signals(_metadata);
+}
+
+/* Is some counter of a box set to @value? */
+static bool starts_at(const char *pmu, uint64_t value)
+{
+	const char *box = strchr(pmu, '_') + 1;
+	char name[64];
+	uint64_t raw;
+
+	for (int i = 0; i < 5; i++) {
+		snprintf(name, sizeof(name), "%s ctr%d", box, i);
+		if (i == 4)
+			snprintf(name, sizeof(name), "%s fixed_ctr", box);
+		if (sim_register(0, name, &raw) && raw == value)
+			return true;
+	}
+	return check(false, "%s: no counter is set to %#jx", pmu,
+		     (uintmax_t)value);
+}
+
+/*
+ * A counter of 44 bits or more does not count that far in a test's time: then the value
+ * that it starts at tells.
+ */
+TEST_F_TIMEOUT(long_periods, end_in_the_right_cycle, UNHURRIED)
+{
+	unsigned int bits = variant->bits ? variant->bits : generation()->narrow;
+	const struct cat_event *e = ticks_of(variant->kind);
+	const uint64_t periods[] = { (1ULL << (bits - 1)) + 5,
+				     (1ULL << bits) - 1 };
+	char pmu[PMU_NAME_MAX];
+
+	if (!e || !pick_box(pmu, variant->kind, 0))
+		SKIP(return, "no event, or no box");
+	for (unsigned int i = 0; i < ARRAY_SIZE(periods); i++) {
+		struct sampler s;
+
+		ASSERT_TRUE(open_sampler(&s, pmu, 0, periods[i], e));
+		if (bits > 32) {
+			if (signals(variant->kind))
+				EXPECT_TRUE(starts_at(pmu, (1ULL << bits) -
+						      periods[i]));
+			sampler_close(&s);
+			continue;
+		}
+		sim_advance(periods[i] - 1);
+		EXPECT_TRUE(is_exact(&s, 0, periods[i] - 1,
+				     "one before the first"));
+		sim_advance(1);
+		EXPECT_TRUE(is_exact(&s, 1, periods[i], "the first"));
+		sim_advance(periods[i]);
+		EXPECT_TRUE(is_exact(&s, 2, 2 * periods[i], "the second"));
+		sampler_close(&s);
+	}
+}
+
+/* --- what an event can be told ------------------------------------------- */
+
+FIXTURE(control)
+{
+	struct sampler s;
+	bool open;
+};
+
+FIXTURE_VARIANT(control)
+{
+	const char *kind;
+};
+
+VARIANT_OF_KIND(control, ha);
+VARIANT_OF_KIND(control, imc);
+VARIANT_OF_KIND(control, ubox);
+VARIANT_OF_KIND(control, cbox);
+VARIANT_OF_KIND(control, fsb);
+
+FIXTURE_SETUP(control)
+{
+	const struct cat_event *e = ticks_of(variant->kind);
+	char pmu[PMU_NAME_MAX];
+
+	prepare(_metadata);
+	if (!e || !pick_box(pmu, variant->kind, 0))
+		return;
+	self->open = open_sampler(&self->s, pmu, 0, 100, e);
+	ASSERT_TRUE(self->open);
+}
+
+FIXTURE_TEARDOWN(control)
+{
+	if (self->open)
+		sampler_close(&self->s);
+	expect_no_pmi_where_none_signals(_metadata);
+}
+
+/* A pause takes nothing from the period, and a new one holds from its announcement on. */
+TEST_F_TIMEOUT(control, pause_new_period_and_limit, UNHURRIED)
+{
+	struct sampler *s = &self->s;
+	uint64_t period = 30;
+
+	if (!self->open)
+		SKIP(return, "no event, or no box");
+	sim_advance(160);
+	EXPECT_TRUE(is_exact(s, 1, 160, "at first"));
+	sampler_disable(s);
+	sim_advance(1000);
+	EXPECT_TRUE(is_exact(s, 1, 160, "disabled"));
+	sampler_enable(s);
+	sim_advance(39);
+	EXPECT_TRUE(is_exact(s, 1, 199, "enabled"));
+	sim_advance(1);
+	EXPECT_TRUE(is_exact(s, 2, 200, "with the rest of the period"));
+
+	s->period = period;
+	ASSERT_EQ(0, ioctl(s->fd, PERF_EVENT_IOC_PERIOD, &period));
+	sim_advance(29);
+	EXPECT_TRUE(is_exact(s, 2, 229, "one before the new period"));
+	sim_advance(1);
+	EXPECT_TRUE(is_exact(s, 3, 230, "the new period"));
+	sim_advance(300);
+	EXPECT_TRUE(is_exact(s, 13, 530, "ten more"));
+
+	sampler_disable(s);
+	if (!signals(variant->kind))
+		return;
+	/* perf disables the event when the last of them has come */
+	ASSERT_EQ(0, ioctl(s->fd, PERF_EVENT_IOC_REFRESH, 3));
+	for (int i = 0; i < 5; i++) {
+		sim_advance(30);
+		sampler_settle(s, 0);
+	}
+	EXPECT_TRUE(is_exact(s, 16, 620, "three more"));
+}
+
+/* --- several at once ----------------------------------------------------- */
+
+static struct sampler samplers[MAX_SAMPLERS];
+static unsigned int n_samplers;
+
+static bool add_sampler(const char *pmu, int pkg, uint64_t period,
+			const struct cat_event *e)
+{
+	struct sampler *s = &samplers[n_samplers];
+
+	if (n_samplers == MAX_SAMPLERS || !open_sampler(s, pmu, pkg, period, e))
+		return false;
+	n_samplers++;
+	return true;
+}
+
+/* All of them, after @cycles cycles in which they all counted each. */
+static bool all_exact(uint64_t cycles)
+{
+	bool ok = n_samplers > 0;
+
+	for (unsigned int i = 0; i < n_samplers; i++) {
+		char what[32];
+
+		snprintf(what, sizeof(what), "sampler %u", i);
+		sampler_wait(&samplers[i], cycles / samplers[i].period);
+		ok &= check_eq(event_count(samplers[i].fd), cycles, "%s: count",
+			       what);
+		ok &= sampler_clean(&samplers[i], what);
+	}
+	sleep_ms(60);
+	for (unsigned int i = 0; i < n_samplers; i++)
+		ok &= check_eq(sampler_drain(&samplers[i]),
+			       cycles / samplers[i].period,
+			       "sampler %u: samples of period %" PRIu64, i,
+			       samplers[i].period);
+	return ok;
+}
+
+static void close_all(void)
+{
+	while (n_samplers)
+		sampler_close(&samplers[--n_samplers]);
+}
+
+TEST_F_TIMEOUT(kind, several_in_one_box, UNHURRIED)
+{
+	static const uint64_t periods[2][4] = {
+		/* always in the same cycle, and not */
+		{ 100, 100, 100, 100 }, { 60, 90, 150, 100 },
+	};
+	const struct cat_event *e = self->ticks;
+	char pmu[PMU_NAME_MAX];
+	unsigned int n;
+
+	if (!e || !pick_box(pmu, variant->kind, 0))
+		SKIP(return, "no event, or no box");
+	if (e->fixed)
+		SKIP(return, "only one counter has a clock");
+	n = __builtin_popcount(e->ctrs);
+	for (unsigned int i = 0; i < 2; i++) {
+		for (unsigned int j = 0; j < n; j++) {
+			ASSERT_TRUE(add_sampler(pmu, 0, periods[i][j], e));
+		}
+		sim_advance(3600);
+		EXPECT_TRUE(all_exact(3600)) {
+			TH_LOG("%u in %s, %s", n, pmu, i ? "different periods" :
+			       "the same period");
+		}
+		close_all();
+	}
+}
+
+TEST_F_TIMEOUT(kind, all_boxes_in_the_same_cycle, UNHURRIED)
+{
+	const struct cat_event *e = self->ticks;
+	char pmu[PMU_NAME_MAX];
+
+	if (!e || !pmu_name(pmu, variant->kind, 0))
+		SKIP(return, "no event, or no box");
+	if (!pmu_name(pmu, variant->kind, 1))
+		SKIP(return, "there is only one");
+	for (unsigned int i = 0; pmu_name(pmu, variant->kind, i); i++) {
+		ASSERT_TRUE(add_sampler(pmu, 0, 500, e));
+	}
+	sim_advance(20000);
+	EXPECT_TRUE(all_exact(20000));
+	close_all();
+}
+
+FIXTURE(all_kinds) {};
+
+FIXTURE_SETUP(all_kinds)
+{
+	prepare(_metadata);
+}
+
+FIXTURE_TEARDOWN(all_kinds)
+{
+	expect_no_pmi_where_none_signals(_metadata);
+}
+
+TEST_F_TIMEOUT(all_kinds, of_all_packages_in_the_same_cycle, UNHURRIED)
+{
+	char pmu[PMU_NAME_MAX];
+
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		for (unsigned int k = 0; k < BOX_KINDS; k++) {
+			const struct cat_event *e = ticks_of(box_kinds[k]);
+
+			/* not all generations have all types */
+			if (!e)
+				continue;
+			ASSERT_TRUE(pick_box(pmu, box_kinds[k], pkg));
+			ASSERT_TRUE(add_sampler(pmu, pkg, 400, e));
+		}
+	}
+	sim_advance(20000);
+	EXPECT_TRUE(all_exact(20000));
+	close_all();
+}
+
+/* --- counting beside it -------------------------------------------------- */
+
+TEST_F_TIMEOUT(kind, counters_beside_it_lose_nothing, UNHURRIED)
+{
+	static const char *const beside[][2] = {
+		{ "cbox", "clockticks" }, { "sbox", "clockticks" },
+		{ "ha", "clockticks" }, { "ubox", "uclk" }, { "imc", "dclk" },
+		{ "qpi", "clockticks" }, { "pcu", "clockticks" },
+		{ "pcu", "pkg_c2_residency" }, { "r3qpi", "clockticks" },
+		{ "fsb", "bus_clocks" },
+	};
+	const struct cat_event *e = self->ticks;
+	int fd[2 * ARRAY_SIZE(beside) + 1], n = 0;
+	char pmu[PMU_NAME_MAX];
+	struct sampler s;
+
+	if (!e || !pick_box(pmu, variant->kind, 0))
+		SKIP(return, "no event, or no box");
+	ASSERT_TRUE(open_sampler(&s, pmu, 0, 1000, e));
+	/* the same event in the same box, if it can be counted twice */
+	if (!e->fixed)
+		fd[n++] = event_open(pmu, pmu_cpu(pmu, 0), "config=%#" PRIx64,
+				     e->config);
+	for (unsigned int i = 0; i < ARRAY_SIZE(beside); i++) {
+		if ((e->fixed && !strcmp(variant->kind, beside[i][0])) ||
+		    !cat_find(beside[i][0], beside[i][1]))
+			continue;
+		for (int pkg = 0; pkg < packages() && pkg < 2; pkg++) {
+			pick_box(pmu, beside[i][0], pkg);
+			fd[n++] = event_open(pmu, pmu_cpu(pmu, pkg), "%s",
+					     beside[i][1]);
+		}
+	}
+	EXPECT_GT(n, 0);
+	sim_advance(50000);
+	EXPECT_TRUE(is_exact(&s, 50, 50000, "the sampler"));
+	for (int i = 0; i < n; i++) {
+		EXPECT_EQ(50000, event_count(fd[i])) {
+			TH_LOG("counter %d of %d", i, n);
+		}
+		close(fd[i]);
+	}
+	sampler_close(&s);
+}
+
+TEST_HARNESS_MAIN

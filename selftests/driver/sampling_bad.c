@@ -1,0 +1,595 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What sampling must refuse at open, and with which error; what it must accept
+ * besides; and that a storm of overflows stops neither the machine nor the
+ * counting: perf's throttling works, and nothing is left frozen.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "lib/c/catalogue.h"
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+/* Fixtures that load modules with other parameters come last. */
+MACHINE_OF_ALL_TESTS("clock=manual", "");
+
+/* --- refusals ------------------------------------------------------------ */
+
+/*
+ * Without a register write: the driver may just be done with an earlier event,
+ * which it watches for 2 s, but not every time.
+ */
+static bool refused(const struct perf_event_attr *attr, int cpu, int error,
+		    const char *what)
+{
+	unsigned int writes = 1;
+	bool ok = true;
+
+	for (unsigned int i = 0; ok && writes && i < 3; i++) {
+		int fd;
+
+		sim_trace_clear();
+		fd = perf_open(attr, -1, cpu, -1);
+		writes = sim_trace_writes();
+		ok = check(fd == -error, "%s: %s, expected %s", what,
+			   fd >= 0 ? "opened" : strerror(-fd), strerror(error));
+		if (fd >= 0)
+			close(fd);
+	}
+	return ok & check_eq(writes, 0, "%s: register writes", what);
+}
+
+static bool accepted(const struct perf_event_attr *attr, int cpu,
+		     const char *what)
+{
+	int fd = perf_open(attr, -1, cpu, -1);
+
+	if (fd >= 0)
+		close(fd);
+	return check_eq(fd < 0 ? -fd : 0, 0, "%s", what);
+}
+
+FIXTURE(refusals)
+{
+	char pmu[PMU_NAME_MAX];
+	bool there;
+	int cpu;
+	struct perf_event_attr base;	/* of no event yet */
+};
+
+FIXTURE_VARIANT(refusals)
+{
+	const char *kind;
+};
+
+VARIANTS_OF_ALL_KINDS(refusals);
+
+FIXTURE_SETUP(refusals)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	self->there = pmu_name(self->pmu, variant->kind, 0);
+	if (!self->there)
+		return;
+	self->cpu = pmu_cpu(self->pmu, 0);
+	ASSERT_EQ(0, -pmu_attr(&self->base, self->pmu, ""));
+	self->base.sample_period = 1000;
+	self->base.sample_type = SAMPLER_TYPE;
+}
+
+FIXTURE_TEARDOWN(refusals)
+{
+}
+
+TEST_F_TIMEOUT(refusals, period_wider_than_the_counter, UNHURRIED)
+{
+	const struct cat_event *e = ticks_of(variant->kind);
+	struct perf_event_attr attr = self->base;
+
+	if (!e || !self->there)
+		SKIP(return, "no event, or no box");
+	attr.config = e->config;
+	for (unsigned int bits = 48; bits < 64; bits++) {
+		attr.sample_period = 1ULL << bits;
+		EXPECT_TRUE(refused(&attr, self->cpu, EINVAL, "too wide")) {
+			TH_LOG("a period of 2^%u", bits);
+		}
+	}
+	attr.sample_period = UINT64_MAX >> 1;
+	EXPECT_TRUE(refused(&attr, self->cpu, EINVAL, "the widest period"));
+}
+
+TEST_F_TIMEOUT(refusals, other_periods_and_a_frequency_are_accepted, UNHURRIED)
+{
+	const struct cat_event *e = ticks_of(variant->kind);
+	struct perf_event_attr attr = self->base;
+
+	if (!e || !self->there)
+		SKIP(return, "no event, or no box");
+	attr.config = e->config;
+	attr.sample_period = (1ULL << 48) - 1;
+	EXPECT_TRUE(accepted(&attr, self->cpu, "as wide as the counter"));
+	attr.sample_period = 1;
+	EXPECT_TRUE(accepted(&attr, self->cpu, "a period of 1"));
+	attr.freq = 1;
+	attr.sample_freq = 100;
+	EXPECT_TRUE(accepted(&attr, self->cpu, "100 samples a second"));
+}
+
+TEST_F_TIMEOUT(refusals, frequency_of_0, UNHURRIED)
+{
+	const struct cat_event *e = ticks_of(variant->kind);
+	struct perf_event_attr attr = self->base;
+
+	if (!e || !self->there)
+		SKIP(return, "no event, or no box");
+	attr.config = e->config;
+	attr.freq = 1;
+	attr.sample_freq = 0;
+	EXPECT_TRUE(refused(&attr, self->cpu, EINVAL, "a frequency of 0"));
+}
+
+/* What only a core can say of an event, and what hangs some kernels. */
+TEST_F_TIMEOUT(refusals, samples_with_what_only_a_core_knows, UNHURRIED)
+{
+	static const struct {
+		uint64_t type;
+		const char *name;
+	} types[] = {
+		{ PERF_SAMPLE_ADDR, "address" },
+		{ PERF_SAMPLE_PHYS_ADDR, "physical address" },
+		{ PERF_SAMPLE_DATA_SRC, "data source" },
+		{ PERF_SAMPLE_WEIGHT, "weight" },
+		{ PERF_SAMPLE_WEIGHT_STRUCT, "three weights" },
+		{ PERF_SAMPLE_TRANSACTION, "transaction" },
+		{ PERF_SAMPLE_DATA_PAGE_SIZE, "data page size" },
+		{ PERF_SAMPLE_CODE_PAGE_SIZE, "code page size" },
+	};
+	const struct cat_event *e = plain_of(variant->kind);
+
+	if (!e || !self->there)
+		SKIP(return, "no event, or no box");
+	for (unsigned int i = 0; i < ARRAY_SIZE(types); i++) {
+		struct perf_event_attr attr = self->base;
+
+		attr.config = e->config;
+		attr.sample_type |= types[i].type;
+		EXPECT_TRUE(refused(&attr, self->cpu, EOPNOTSUPP, types[i].name));
+	}
+}
+
+TEST_F_TIMEOUT(refusals, precise_ip_branch_stacks_and_aux_output, UNHURRIED)
+{
+	const struct cat_event *e = plain_of(variant->kind);
+	struct perf_event_attr attr;
+
+	if (!e || !self->there)
+		SKIP(return, "no event, or no box");
+	self->base.config = e->config;
+	for (unsigned int i = 1; i <= 3; i++) {
+		attr = self->base;
+		attr.precise_ip = i;
+		EXPECT_TRUE(refused(&attr, self->cpu, EOPNOTSUPP, "precise_ip"));
+	}
+	attr = self->base;
+	attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
+	attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
+	EXPECT_TRUE(refused(&attr, self->cpu, EOPNOTSUPP, "branch stack"));
+	attr.branch_sample_type = PERF_SAMPLE_BRANCH_CALL_STACK |
+				  PERF_SAMPLE_BRANCH_USER;
+	EXPECT_TRUE(refused(&attr, self->cpu, EOPNOTSUPP, "branch call stack"));
+	attr = self->base;
+	attr.aux_output = 1;
+	EXPECT_TRUE(refused(&attr, self->cpu, EOPNOTSUPP, "aux_output"));
+}
+
+FIXTURE(free_running) {};
+
+FIXTURE_SETUP(free_running)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+}
+
+FIXTURE_TEARDOWN(free_running)
+{
+}
+
+TEST_F_TIMEOUT(free_running, counters_can_be_read_not_sampled, UNHURRIED)
+{
+	struct perf_event_attr attr;
+	char pmu[PMU_NAME_MAX];
+	unsigned int tried = 0;
+	size_t n;
+	const struct cat_event *e = catalogue(&n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!e[i].free || !pmu_name(pmu, e[i].box, 0))
+			continue;
+		pmu_attr(&attr, pmu, e[i].name);
+		EXPECT_TRUE(accepted(&attr, pmu_cpu(pmu, 0), e[i].name));
+		attr.sample_period = 100000;
+		EXPECT_TRUE(refused(&attr, pmu_cpu(pmu, 0), EINVAL, e[i].name));
+		attr.freq = 1;
+		attr.sample_freq = 10;
+		EXPECT_TRUE(refused(&attr, pmu_cpu(pmu, 0), EINVAL, e[i].name));
+		tried++;
+	}
+	EXPECT_GT(tried, 0);
+}
+
+/* --- what is accepted ------------------------------------------------------ */
+
+FIXTURE(accepted)
+{
+	char pmu[PMU_NAME_MAX];
+	const struct cat_event *event;
+};
+
+FIXTURE_VARIANT(accepted)
+{
+	const char *kind;
+};
+
+VARIANT_OF_KIND(accepted, ha);
+VARIANT_OF_KIND(accepted, cbox);
+
+FIXTURE_SETUP(accepted)
+{
+	/* large samples take long where the CPU is emulated: none is throttled */
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	self->event = plain_of(variant->kind);
+	if (!pmu_name(self->pmu, variant->kind, 0))
+		self->event = NULL;
+}
+
+FIXTURE_TEARDOWN(accepted)
+{
+}
+
+/* An ioctl may set no period that open refuses; a good one is used from then on. */
+TEST_F_TIMEOUT(accepted, new_period_by_ioctl, UNHURRIED)
+{
+	static const uint64_t bad[] = { 0, 1ULL << 48, 1ULL << 62, 1ULL << 63 };
+	const struct cat_event *e = self->event;
+	uint64_t period;
+	struct sampler s;
+
+	if (!e)
+		SKIP(return, "no event, or no box");
+	ASSERT_EQ(0, -sampler_open(&s, self->pmu, pmu_cpu(self->pmu, 0), 10,
+				   "config=%#" PRIx64, e->config));
+	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
+		period = bad[i];
+		EXPECT_EQ(-1, ioctl(s.fd, PERF_EVENT_IOC_PERIOD, &period)) {
+			TH_LOG("a period of %#" PRIx64, bad[i]);
+		}
+		EXPECT_EQ(EINVAL, errno);
+	}
+	send_traffic(self->pmu, 0, e, 100, 1);
+	EXPECT_EQ(10, sampler_settle(&s, 10)) {
+		TH_LOG("samples by 10");
+	}
+	s.period = period = 50;
+	EXPECT_EQ(0, ioctl(s.fd, PERF_EVENT_IOC_PERIOD, &period));
+	send_traffic(self->pmu, 0, e, 500, 1);
+	EXPECT_EQ(20, sampler_settle(&s, 20)) {
+		TH_LOG("samples by 10, then by 50");
+	}
+	EXPECT_TRUE(sampler_clean(&s, self->pmu));
+	sampler_close(&s);
+}
+
+/* Everything that can be had of the interrupted program, in one sample. */
+TEST_F_TIMEOUT(accepted, registers_stacks_call_chains_and_counts, UNHURRIED)
+{
+	const struct cat_event *e = self->event;
+	uint64_t before = overflow_stat(0, "count");
+	struct perf_event_attr attr;
+	int fd;
+
+	if (!e)
+		SKIP(return, "no event, or no box");
+	pmu_attr(&attr, self->pmu, "");
+	attr.config = e->config;
+	attr.sample_period = 10;
+	attr.sample_type = SAMPLER_TYPE | PERF_SAMPLE_IDENTIFIER |
+			   PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_READ |
+			   PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER |
+			   PERF_SAMPLE_STACK_USER | PERF_SAMPLE_CGROUP;
+	attr.sample_regs_intr = attr.sample_regs_user = 0xff;
+	attr.sample_stack_user = 512;
+	fd = perf_open(&attr, -1, pmu_cpu(self->pmu, 0), -1);
+	ASSERT_GE(fd, 0) {
+		TH_LOG("%s", strerror(-fd));
+	}
+	send_traffic(self->pmu, 0, e, 200, 1);
+	sleep_ms(20);
+	EXPECT_EQ(200, event_count(fd));
+	EXPECT_EQ(20, overflow_stat(0, "count") - before);
+	close(fd);
+}
+
+/* What samples cost is told to perf, which lowers its limit when they cost much. */
+TEST_F_TIMEOUT(accepted, cost_of_samples_is_told_to_perf, UNHURRIED)
+{
+	enum { RATE = 100000, SAMPLES = 1000, EACH = 100 };
+	unsigned int limit = RATE;
+	struct sampler s;
+	FILE *f;
+
+	if (!self->event)
+		SKIP(return, "no event, or no box");
+	/* so many a second in that part of the time: 100 ns each, which none takes */
+	ASSERT_EQ(0, -file_write("/proc/sys/kernel/perf_cpu_time_max_percent", "1"));
+	ASSERT_EQ(0, -file_write("/proc/sys/kernel/perf_event_max_sample_rate",
+				 "100000"));
+	ASSERT_EQ(0, -sampler_open(&s, self->pmu, pmu_cpu(self->pmu, 0), EACH,
+				   "config=%#" PRIx64, self->event->config));
+	send_traffic(self->pmu, 0, self->event, SAMPLES * EACH, 1);
+	sampler_close(&s);
+	f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
+	ASSERT_NE(NULL, f);
+	EXPECT_EQ(1, fscanf(f, "%u", &limit));
+	fclose(f);
+	EXPECT_LT(limit, RATE);
+	EXPECT_EQ(0, -file_write("/proc/sys/kernel/perf_cpu_time_max_percent",
+				 "25"));
+}
+
+/* --- narrow counters --------------------------------------------------------- */
+
+FIXTURE(narrow) {};
+
+FIXTURE_SETUP(narrow)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup("clock=manual counter_bits=44", "");
+}
+
+FIXTURE_TEARDOWN(narrow)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
+/* The counters of which public sources say that they have 44 or 48 bits. */
+TEST_F_TIMEOUT(narrow, width_that_counts_is_the_one_that_was_found, UNHURRIED)
+{
+	struct perf_event_attr attr;
+	unsigned int tried = 0;
+	char pmu[PMU_NAME_MAX];
+
+	for (unsigned int k = 0; k < BOX_KINDS; k++) {
+		const struct cat_event *e = plain_of(box_kinds[k]);
+		bool narrow = !strcmp(box_kinds[k], "ubox") ||
+			      !strcmp(box_kinds[k], "sbox") ||
+			      !strcmp(box_kinds[k], "r3qpi");
+		int cpu;
+
+		if (!e || !pmu_name(pmu, box_kinds[k], 0))
+			continue;
+		cpu = pmu_cpu(pmu, 0);
+		pmu_attr(&attr, pmu, "");
+		attr.config = e->config;
+		attr.sample_period = (1ULL << 44) - 1;
+		EXPECT_TRUE(accepted(&attr, cpu, pmu));
+		attr.sample_period = 1ULL << 44;
+		EXPECT_TRUE(narrow ? refused(&attr, cpu, EINVAL, pmu) :
+				     accepted(&attr, cpu, pmu));
+		tried++;
+	}
+	EXPECT_GT(tried, 0);
+}
+
+/* --- storms -------------------------------------------------------------- */
+
+enum { STORM_RATE = 1000, STORM_MS = 2000 };
+
+struct runner {
+	pthread_t thread;
+	int cpu;
+	_Atomic uint64_t work;
+};
+
+static atomic_bool stop_running;
+
+static void *run(void *arg)
+{
+	struct runner *r = arg;
+
+	cpu_pin(r->cpu);
+	while (!stop_running) {
+		r->work++;
+		cpu_relax();
+	}
+	return NULL;
+}
+
+/* Is time passing in every package, without anybody sampling? */
+static bool nothing_frozen(void)
+{
+	uint64_t frozen = sim_stat("frozen_ns");
+	char pmu[PMU_NAME_MAX];
+	bool ok = true;
+
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		for (unsigned int k = 0; k < BOX_KINDS; k++) {
+			const struct cat_event *e = ticks_of(box_kinds[k]);
+			uint64_t first;
+			int fd;
+
+			if (!e || !pmu_name(pmu, box_kinds[k], 0))
+				continue;
+			fd = event_open(pmu, pmu_cpu(pmu, pkg),
+					"config=%#" PRIx64, e->config);
+			first = event_count(fd);
+			sleep_ms(2);
+			ok &= check(event_count(fd) > first,
+				    "%s in package %d stands still", pmu, pkg);
+			close(fd);
+		}
+	}
+	return ok & check_eq(sim_stat("frozen_ns"), frozen, "frozen_ns at rest");
+}
+
+/* Sample periods that ended, by the driver's accounts. */
+static uint64_t periods_ended(void)
+{
+	uint64_t count = 0;
+
+	for (int pkg = 0; pkg < packages(); pkg++)
+		count += overflow_stat(pkg, "count");
+	return count;
+}
+
+/* Overflows after which the driver did not arm a counter at once. */
+static uint64_t periods_throttled(void)
+{
+	uint64_t count = 0;
+
+	for (int pkg = 0; pkg < packages(); pkg++)
+		count += package_stat(pkg, "throttled");
+	return count;
+}
+
+/* A sample of each cycle is asked for, of @n kinds in all packages. */
+static unsigned int open_storm(struct sampler *s, const char *const *kinds,
+			       unsigned int n)
+{
+	unsigned int opened = 0;
+	char pmu[PMU_NAME_MAX];
+
+	for (unsigned int k = 0; k < n; k++)
+		for (int pkg = 0; pkg < packages() && pkg < 2; pkg++)
+			if (pmu_name(pmu, kinds[k], 0) &&
+			    check_eq(-sampler_open(&s[opened], pmu,
+						   pmu_cpu(pmu, pkg), 1,
+						   "config=%#" PRIx64,
+						   ticks_of(kinds[k])->config),
+				     0, "%s opens", pmu))
+				opened++;
+	return opened;
+}
+
+/*
+ * The most samples of an event that perf lets pass at @rate a second: between two
+ * of its ticks a part of the rate, rounded up, and the one that throttles.  It ticks
+ * with the scheduler; on a CPU that is @idle may do so, and the driver does as often.
+ */
+static uint64_t most_samples(unsigned int rate, uint64_t ns, bool idle)
+{
+	const uint64_t second = 1000000000;
+	uint64_t tick, hz;
+	struct timespec t;
+
+	/* what this clock goes on by */
+	clock_getres(CLOCK_MONOTONIC_COARSE, &t);
+	tick = t.tv_sec * second + t.tv_nsec;
+	hz = second / tick;
+	return ((rate + hz - 1) / hz + 1) * (ns / tick + 2) * (idle ? 2 : 1);
+}
+
+FIXTURE(storm) {};
+
+FIXTURE_VARIANT(storm)
+{
+	const char *kind;	/* NULL: all at once */
+};
+
+VARIANT_OF_KIND(storm, pcu);
+VARIANT_OF_KIND(storm, imc);
+VARIANT_OF_KIND(storm, cbox);
+
+FIXTURE_VARIANT_ADD(storm, all)
+{
+};
+
+FIXTURE_SETUP(storm)
+{
+	machine_setup("clock=real", "");
+	ASSERT_EQ(0, -max_sample_rate(STORM_RATE));
+}
+
+FIXTURE_TEARDOWN(storm)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
+/*
+ * Programs go on; perf throttles, or the driver does, whose budget for freezes is used
+ * up; each THROTTLE has its UNTHROTTLE, and nothing stays frozen.
+ */
+TEST_F_TIMEOUT(storm, is_throttled_and_ends, UNHURRIED)
+{
+	const char *const *kinds = variant->kind ? &variant->kind : box_kinds;
+	uint64_t ended = periods_ended(), by_driver = periods_throttled();
+	uint64_t start = now_ns(), samples = 0;
+	uint64_t counted = 0, throttled = 0, work[2], most = 0, ns;
+	struct sampler s[2 * BOX_KINDS];
+	struct runner r[2] = { 0 };
+	unsigned int opened;
+
+	r[0].cpu = package_cpu(0, 0);
+	r[1].cpu = package_cpu(0, 1) >= 0 ? package_cpu(0, 1) : 0;
+	for (unsigned int i = 0; i < 2; i++) {
+		ASSERT_EQ(0, pthread_create(&r[i].thread, NULL, run, &r[i]));
+	}
+	opened = open_storm(s, kinds, variant->kind ? 1 : BOX_KINDS);
+	EXPECT_GT(opened, 0) {
+		TH_LOG("nothing opens");
+	}
+	for (unsigned int i = 0; i < 2; i++)
+		work[i] = r[i].work;
+	sleep_ms(STORM_MS);
+	for (unsigned int i = 0; i < 2; i++)
+		work[i] = r[i].work - work[i];
+	for (unsigned int i = 0; i < opened; i++)
+		sampler_disable(&s[i]);
+	ns = now_ns() - start;
+	for (unsigned int i = 0; i < opened; i++) {
+		most += most_samples(STORM_RATE, ns, s[i].cpu != r[0].cpu &&
+						     s[i].cpu != r[1].cpu);
+		samples += sampler_drain(&s[i]) + s[i].lost;
+		throttled += s[i].throttled;
+		/* the last one may have been stopped while it was throttled */
+		EXPECT_TRUE(s[i].lost || s[i].throttled - s[i].unthrottled <= 1) {
+			TH_LOG("event %u: %ju times throttled, %ju unthrottled", i,
+			       (uintmax_t)s[i].throttled,
+			       (uintmax_t)s[i].unthrottled);
+		}
+		counted += event_count(s[i].fd);
+	}
+	ended = periods_ended() - ended;
+	for (unsigned int i = 0; i < opened; i++)
+		sampler_close(&s[i]);
+	stop_running = true;
+	for (unsigned int i = 0; i < 2; i++) {
+		pthread_join(r[i].thread, NULL);
+		EXPECT_GT(work[i], 0) {
+			TH_LOG("program %u does not go on", i);
+		}
+	}
+	TH_LOG("%ju samples of at most %ju, %ju times throttled",
+	       (uintmax_t)samples, (uintmax_t)most, (uintmax_t)throttled);
+	/* of one count each, or of more */
+	EXPECT_LE(ended, counted);
+	EXPECT_GT(samples, 0);
+	EXPECT_LE(samples, ended);
+	EXPECT_LE(samples, most);
+	by_driver = periods_throttled() - by_driver;
+	EXPECT_TRUE(throttled || by_driver || samples == ended) {
+		TH_LOG("samples are missing, and it was never throttled");
+	}
+	EXPECT_TRUE(nothing_frozen());
+}
+
+TEST_HARNESS_MAIN

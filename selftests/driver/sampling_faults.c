@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Overflows when something goes wrong: interrupts that are lost or come to the
+ * wrong CPU, status bits that do not clear, events that end and CPUs that leave
+ * while an interrupt is on its way, and the driver's end after a storm. Then no
+ * sample is lost, nothing stays frozen, and counts are right afterwards.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/c/boxes.h"
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+enum { OVERFLOWS = 20, CYCLES = 1000 };
+
+static void load(struct __test_metadata *_metadata, const char *sim_params)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup_once(sim_params, "");
+	log_mark();
+}
+
+static bool open_sampler(struct sampler *s, const char *pmu, int cpu,
+			 uint64_t period, const struct cat_event *e)
+{
+	int err = sampler_open(s, pmu, cpu, period, "config=%#" PRIx64,
+			       e->config);
+
+	return check_eq(-err, 0, "%s/%s/ opens on CPU %d", pmu, e->name, cpu);
+}
+
+/* With the manual clock: all boxes of a package count, and can be sampled. */
+static bool unharmed(int pkg)
+{
+	int fd[BOX_KINDS];
+	char pmu[PMU_NAME_MAX];
+	bool ok = true;
+
+	for (unsigned int k = 0; k < BOX_KINDS; k++) {
+		pmu_name(pmu, box_kinds[k], 0);
+		fd[k] = event_open(pmu, pmu_cpu(pmu, pkg), "config=%#" PRIx64,
+				   ticks_of(box_kinds[k])->config);
+	}
+	sim_advance(CYCLES);
+	for (unsigned int k = 0; k < BOX_KINDS; k++) {
+		ok &= check_eq(event_count(fd[k]), CYCLES,
+			       "%s in package %d afterwards", box_kinds[k], pkg);
+		close(fd[k]);
+	}
+	ok &= samples_exactly("imc", pkg, 3);
+	return ok & samples_exactly("ubox", pkg, 3);
+}
+
+/* --- a box or the way of its interrupt is broken -------------------------- */
+
+FIXTURE(box_fault) {};
+
+FIXTURE_VARIANT(box_fault)
+{
+	const char *fault;	/* no interrupt, or status that does not clear */
+	const char *kind;
+	bool by_timer;
+};
+
+FIXTURE_VARIANT_ADD(box_fault, no_pmi_ha)
+{
+	.fault = "no_pmi", .kind = "ha", .by_timer = true,
+};
+
+FIXTURE_VARIANT_ADD(box_fault, no_pmi_pcu)
+{
+	.fault = "no_pmi", .kind = "pcu", .by_timer = true,
+};
+
+FIXTURE_VARIANT_ADD(box_fault, no_pmi_ubox)
+{
+	.fault = "no_pmi", .kind = "ubox", .by_timer = true,
+};
+
+FIXTURE_VARIANT_ADD(box_fault, stuck_status_imc)
+{
+	.fault = "stuck_status", .kind = "imc",
+};
+
+FIXTURE_VARIANT_ADD(box_fault, stuck_status_pcu)
+{
+	.fault = "stuck_status", .kind = "pcu",
+};
+
+FIXTURE_VARIANT_ADD(box_fault, stuck_status_ubox)
+{
+	.fault = "stuck_status", .kind = "ubox",
+};
+
+FIXTURE_VARIANT_ADD(box_fault, stuck_status_cbox)
+{
+	.fault = "stuck_status", .kind = "cbox", .by_timer = true,
+};
+
+FIXTURE_SETUP(box_fault)
+{
+	load(_metadata, "clock=manual");
+}
+
+FIXTURE_TEARDOWN(box_fault)
+{
+	expect_no_complaint(_metadata);
+}
+
+TEST_F_TIMEOUT(box_fault, costs_no_sample_and_nothing_remains_of_it, UNHURRIED)
+{
+	uint64_t timer = overflow_stat(0, "timer_served");
+	char pmu[PMU_NAME_MAX];
+
+	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
+	ASSERT_EQ(0, -sim_fault("%s pkg=0 box=%s on", variant->fault,
+				pmu_box(pmu)));
+	EXPECT_TRUE(samples_exactly(variant->kind, 0, OVERFLOWS));
+	if (variant->by_timer) {
+		EXPECT_GE(overflow_stat(0, "timer_served") - timer, OVERFLOWS);
+	}
+	EXPECT_EQ(0, -sim_fault("%s pkg=0 box=%s off", variant->fault,
+				pmu_box(pmu)));
+	EXPECT_TRUE(unharmed(0));
+}
+
+FIXTURE(wrong_cpu) {};
+
+FIXTURE_SETUP(wrong_cpu)
+{
+	load(_metadata, "clock=manual");
+}
+
+FIXTURE_TEARDOWN(wrong_cpu)
+{
+	expect_no_complaint(_metadata);
+}
+
+TEST_F_TIMEOUT(wrong_cpu, pmis_are_carried_over_and_leave_nothing, UNHURRIED)
+{
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		ASSERT_EQ(0, -sim_fault("wrong_cpu pkg=%d on", pkg));
+		for (unsigned int k = 0; k < BOX_KINDS; k++)
+			EXPECT_TRUE(samples_exactly(box_kinds[k], pkg, OVERFLOWS));
+		ASSERT_EQ(0, -sim_fault("wrong_cpu pkg=%d off", pkg));
+	}
+	for (int pkg = 0; pkg < packages(); pkg++)
+		EXPECT_TRUE(unharmed(pkg));
+}
+
+/* --- traffic that goes on ------------------------------------------------- */
+
+struct stream {
+	pthread_t thread;
+	char pmu[PMU_NAME_MAX];
+	int pkg;
+	const struct cat_event *event;
+	unsigned int pause_us;	/* where samples have to fit into a ring */
+	atomic_bool stop;
+};
+
+static void *flow(void *arg)
+{
+	struct stream *s = arg;
+
+	while (!s->stop) {
+		send_traffic(s->pmu, s->pkg, s->event, 5, 1);
+		if (s->pause_us)
+			usleep(s->pause_us);
+		else
+			cpu_relax();
+	}
+	return NULL;
+}
+
+static void start_stream(struct stream *s, const char *kind, int pkg)
+{
+	s->event = plain_of(kind);
+	s->pkg = pkg;
+	s->stop = false;
+	if (!s->event || !pmu_name(s->pmu, kind, 0) ||
+	    pthread_create(&s->thread, NULL, flow, s))
+		tap_bail("no traffic for %s", kind);
+}
+
+static void stop_stream(struct stream *s)
+{
+	s->stop = true;
+	pthread_join(s->thread, NULL);
+}
+
+/* --- CPUs that are away for a while ---------------------------------------- */
+
+#define SIM_PARAM(name)	"/sys/module/xeon_uncore_sim/parameters/" name
+
+FIXTURE(away) {};
+
+/* For how long it is away, and an access of the box takes. */
+FIXTURE_VARIANT(away)
+{
+	const char *status_us, *pci_us;
+};
+
+#define AWAY(status, pci)						\
+	FIXTURE_VARIANT_ADD(away, for_##status##_us_and_##pci) {	\
+		.status_us = #status, .pci_us = #pci,			\
+	}
+
+AWAY(300, 30);
+AWAY(600, 100);
+
+FIXTURE_SETUP(away)
+{
+	load(_metadata, "clock=manual");
+}
+
+FIXTURE_TEARDOWN(away)
+{
+	file_write(SIM_PARAM("status_us"), "0");
+	file_write(SIM_PARAM("pci_us"), "0");
+	expect_no_complaint(_metadata);
+}
+
+/*
+ * The timer's CPU sees an overflow, another one serves it, and the next overflow has
+ * come when the first goes on. It must not let the package run before that is served.
+ */
+TEST_F_TIMEOUT(away, what_a_cpu_saw_before_it_went_loses_nothing, UNHURRIED)
+{
+	enum { PERIOD = 700 };
+	char pmu[PMU_NAME_MAX];
+	struct sampler s[2];
+	uint64_t count;
+
+	if (package_cpu(0, 1) < 0)
+		SKIP(return, "needs two CPUs in a package");
+	ASSERT_TRUE(pmu_name(pmu, "imc", 0));
+	for (int i = 0; i < 2; i++)
+		ASSERT_EQ(0, -sampler_open(&s[i], pmu, package_cpu(0, i),
+					   PERIOD << 10 * i, "clockticks"));
+	count = sim_cycles();
+	ASSERT_EQ(0, -file_write(SIM_PARAM("status_us"), variant->status_us));
+	ASSERT_EQ(0, -file_write(SIM_PARAM("pci_us"), variant->pci_us));
+	EXPECT_EQ(0, -sim_advance(200 * OVERFLOWS * PERIOD));
+	EXPECT_EQ(0, -file_write(SIM_PARAM("pci_us"), "0"));
+	count = sim_cycles() - count;
+	for (int i = 0; i < 2; i++) {
+		sampler_disable(&s[i]);
+		EXPECT_EQ(count, event_count(s[i].fd)) {
+			TH_LOG("event of CPU %d", s[i].cpu);
+		}
+		EXPECT_EQ(count / s[i].period,
+			  sampler_settle(&s[i], count / s[i].period)) {
+			TH_LOG("samples of CPU %d", s[i].cpu);
+		}
+		sampler_close(&s[i]);
+	}
+	EXPECT_TRUE(unharmed(0));
+}
+
+/* Is less than a period of @count without a sample? */
+static bool has_all(const struct sampler *s, uint64_t count)
+{
+	return s->weight <= count && count - s->weight < s->period;
+}
+
+/* --- events that end ------------------------------------------------------ */
+
+FIXTURE(deleted) {};
+
+FIXTURE_VARIANT(deleted)
+{
+	const char *kind;
+	int rounds;
+};
+
+FIXTURE_VARIANT_ADD(deleted, ha)
+{
+	.kind = "ha", .rounds = 150,
+};
+
+FIXTURE_VARIANT_ADD(deleted, pcu)
+{
+	.kind = "pcu", .rounds = 150,
+};
+
+FIXTURE_VARIANT_ADD(deleted, ubox)
+{
+	.kind = "ubox", .rounds = 150,
+};
+
+FIXTURE_VARIANT_ADD(deleted, sbox)
+{
+	.kind = "sbox", .rounds = 60,
+};
+
+FIXTURE_SETUP(deleted)
+{
+	load(_metadata, "clock=manual");
+}
+
+FIXTURE_TEARDOWN(deleted)
+{
+	expect_no_complaint(_metadata);
+}
+
+/* With interrupts on their way; every other one is stopped first. */
+TEST_F_TIMEOUT(deleted, events_lose_no_sample_and_nothing_remains_of_them, UNHURRIED)
+{
+	struct stream stream = { 0 };
+	uint64_t samples = 0, count;
+
+	start_stream(&stream, variant->kind, 0);
+	for (int i = 0; i < (int)loops(variant->rounds); i++) {
+		int cpu = package_cpu(0, i % 2);
+		struct sampler s;
+
+		ASSERT_TRUE(open_sampler(&s, stream.pmu,
+					 cpu < 0 ? package_cpu(0, 0) : cpu,
+					 1 + i % 4, stream.event));
+		usleep(i % 7 * 100);
+		if (i % 2) {
+			sampler_disable(&s);
+			count = event_count(s.fd);
+			sampler_wait(&s, count / s.period);
+			EXPECT_TRUE(has_all(&s, count)) {
+				TH_LOG("%ju samples of a count of %ju",
+				       (uintmax_t)s.samples, (uintmax_t)count);
+			}
+		}
+		samples += sampler_drain(&s);
+		EXPECT_TRUE(sampler_clean(&s, stream.pmu));
+		sampler_close(&s);
+	}
+	stop_stream(&stream);
+	EXPECT_GT(samples, 0);
+	EXPECT_TRUE(unharmed(0));
+}
+
+/* --- CPUs that leave ------------------------------------------------------ */
+
+FIXTURE(offline) {};
+
+FIXTURE_VARIANT(offline)
+{
+	const char *kind;
+};
+
+VARIANT_OF_KIND(offline, imc);
+VARIANT_OF_KIND(offline, pcu);
+VARIANT_OF_KIND(offline, cbox);
+
+FIXTURE_SETUP(offline)
+{
+	load(_metadata, "clock=manual");
+}
+
+FIXTURE_TEARDOWN(offline)
+{
+	expect_no_complaint(_metadata);
+}
+
+/* All samples of a CPU that stayed; of one that left the last may be missing. */
+static void expect_samples(struct __test_metadata *_metadata, struct sampler *s,
+			   bool stayed)
+{
+	uint64_t count;
+
+	sampler_disable(s);
+	count = event_count(s->fd);
+	sampler_wait(s, count / 2);
+	EXPECT_GT(s->samples, 0);
+	EXPECT_LE(s->weight, count);
+	if (stayed) {
+		EXPECT_TRUE(has_all(s, count)) {
+			TH_LOG("event of CPU %d, which stayed: %ju samples of a count of %ju",
+			       s->cpu, (uintmax_t)s->samples, (uintmax_t)count);
+		}
+	}
+	sampler_close(s);
+}
+
+/* The perf CPU's event moves to the other one, that one's own event ends. */
+TEST_F_TIMEOUT(offline, cpus_leave_with_interrupts_on_their_way, UNHURRIED)
+{
+	int pkg = packages() - 1, cpu[2];
+	/* a CPU may take long to leave */
+	struct stream stream = { .pause_us = 100 };
+	struct sampler s[2];
+
+	cpu[0] = package_cpu(pkg, 0);
+	cpu[1] = package_cpu(pkg, 1);
+	if (pkg < 1 || cpu[1] < 0)
+		SKIP(return, "needs a second package with two CPUs");
+	start_stream(&stream, variant->kind, pkg);
+	for (int i = 0; i < 4; i++) {
+		for (int j = 0; j < 2; j++)
+			ASSERT_TRUE(open_sampler(&s[j], stream.pmu, cpu[j], 2,
+						 stream.event));
+		/* the first of them has one of the driver's beside it, or is it */
+		s[0].shares = true;
+		s[1].shares = true;
+		sleep_ms(20);
+		for (int j = 0; j < 2; j++) {
+			uint64_t due = event_count(s[j].fd) / 2;
+
+			EXPECT_GE(sampler_wait(&s[j], due), due) {
+				TH_LOG("CPU %d is there", cpu[j]);
+			}
+		}
+		ASSERT_EQ(0, -cpu_set_online(cpu[i % 2], false));
+		sleep_ms(20);
+		ASSERT_EQ(0, -cpu_set_online(cpu[i % 2], true));
+		for (int j = 0; j < 2; j++)
+			expect_samples(_metadata, &s[j], j != i % 2);
+	}
+	stop_stream(&stream);
+	EXPECT_TRUE(unharmed(pkg));
+}
+
+/* --- the driver's end ------------------------------------------------------ */
+
+FIXTURE(storm) {};
+
+FIXTURE_SETUP(storm)
+{
+	load(_metadata, "clock=real");
+}
+
+FIXTURE_TEARDOWN(storm)
+{
+	expect_no_complaint(_metadata);
+}
+
+/* Time goes on by itself: it does in every box. */
+static void expect_all_running(struct __test_metadata *_metadata)
+{
+	struct event_reading r;
+	char pmu[PMU_NAME_MAX];
+	int fd;
+
+	for (int pkg = 0; pkg < packages(); pkg++)
+		for (unsigned int k = 0; k < BOX_KINDS; k++) {
+			ASSERT_TRUE(pmu_name(pmu, box_kinds[k], 0));
+			fd = event_open(pmu, pmu_cpu(pmu, pkg),
+					"config=%#" PRIx64,
+					ticks_of(box_kinds[k])->config);
+			ASSERT_GE(fd, 0);
+			sleep_ms(1);
+			ASSERT_EQ(0, -event_read(fd, &r));
+			EXPECT_GT(r.value, 0) {
+				TH_LOG("%s in package %d stands still", pmu, pkg);
+			}
+			close(fd);
+		}
+}
+
+TEST_F_TIMEOUT(storm, the_driver_unloads_right_after_it, UNHURRIED)
+{
+	enum { ROUNDS = 4 };
+	struct sampler s[2 * BOX_KINDS];
+	char pmu[PMU_NAME_MAX];
+	unsigned int n = 0;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		for (unsigned int k = 0; k < BOX_KINDS; k++)
+			for (int pkg = 0; pkg < packages() && pkg < 2; pkg++) {
+				ASSERT_TRUE(pmu_name(pmu, box_kinds[k], 0));
+				ASSERT_TRUE(open_sampler(&s[n++], pmu,
+							 pmu_cpu(pmu, pkg), 5,
+							 ticks_of(box_kinds[k])));
+			}
+		sleep_ms(100);
+		while (n)
+			sampler_close(&s[--n]);
+		ASSERT_EQ(0, -driver_unload());
+		EXPECT_EQ(0, sim_dirty_registers()) {
+			sim_show_registers();
+		}
+		ASSERT_EQ(0, -driver_load(""));
+	}
+	expect_all_running(_metadata);
+}
+
+TEST_HARNESS_MAIN

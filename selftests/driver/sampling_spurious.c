@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A PMI without any overflow is taken for one that is late while somebody samples:
+ * no sample comes of it, and LVTPC is unmasked again. While nobody does it is not
+ * the driver's. Run it where the log may say so.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+#define UNKNOWN	"NMI received for unknown reason"
+
+enum {
+	PERIOD = 7,
+	SPURIOUS = 3,
+	LATE_MS = 1200,
+};
+
+/* One every half second: the kernel limits the rate of its messages. */
+static void send_spurious(int pkg)
+{
+	for (int i = 0; i < SPURIOUS; i++) {
+		sim_fault("spurious_pmi pkg=%d cores=0x1", pkg);
+		sleep_ms(500);
+	}
+}
+
+FIXTURE(spurious) {};
+
+FIXTURE_SETUP(spurious)
+{
+	machine_setup("clock=manual", "");
+}
+
+FIXTURE_TEARDOWN(spurious)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
+TEST_F_TIMEOUT(spurious, while_nobody_samples_no_concern_of_ours, UNHURRIED)
+{
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		uint64_t before = overflow_stat(pkg, "late");
+
+		log_mark();
+		send_spurious(pkg);
+		EXPECT_EQ(before, overflow_stat(pkg, "late")) {
+			TH_LOG("package %d", pkg);
+		}
+		/* all, or the first, when no handler unmasks LVTPC any more */
+		EXPECT_TRUE(log_count(UNKNOWN) >= 1 &&
+			    log_count(UNKNOWN) <= SPURIOUS) {
+			TH_LOG("package %d", pkg);
+		}
+	}
+}
+
+FIXTURE(spurious_beside) {};
+
+FIXTURE_VARIANT(spurious_beside)
+{
+	const char *kind;
+};
+
+VARIANT_OF_KIND(spurious_beside, ha);
+VARIANT_OF_KIND(spurious_beside, pcu);
+
+FIXTURE_SETUP(spurious_beside)
+{
+	machine_setup("clock=manual", "");
+}
+
+FIXTURE_TEARDOWN(spurious_beside)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
+TEST_F_TIMEOUT(spurious_beside, taken_for_late_ones, UNHURRIED)
+{
+	const struct cat_event *e = plain_of(variant->kind);
+	char pmu[PMU_NAME_MAX];
+	struct sampler s;
+	uint64_t before;
+
+	if (!e || !pmu_name(pmu, variant->kind, 0))
+		SKIP(return, "no event, or no box");
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		TH_LOG("%s in package %d", pmu, pkg);
+		ASSERT_EQ(0, -sampler_open(&s, pmu, pmu_cpu(pmu, pkg), PERIOD,
+					   "config=%#" PRIx64, e->config));
+		send_traffic(pmu, pkg, e, 10 * PERIOD, 1);
+		/* where a CPU was held up, some of these have come late */
+		sleep_ms(LATE_MS);
+		before = overflow_stat(pkg, "late");
+		log_mark();
+		send_spurious(pkg);
+		EXPECT_EQ(SPURIOUS, overflow_stat(pkg, "late") - before);
+		EXPECT_EQ(0, log_count(UNKNOWN));
+		send_traffic(pmu, pkg, e, 10 * PERIOD, 1);
+		EXPECT_EQ(20, sampler_settle(&s, 20));
+		EXPECT_EQ(20 * PERIOD, event_count(s.fd));
+		sampler_close(&s);
+	}
+}
+
+TEST_HARNESS_MAIN

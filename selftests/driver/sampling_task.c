@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A sample says what ran on the event's CPU when the counter overflowed:
+ * programs that spin on every CPU are told apart by their samples, in both
+ * packages, for events on any CPU, wherever the interrupt went.
+ *
+ * While they are sampled the programs are of a class that nobody else gets the
+ * CPU from, so each sample must be theirs, and if it is of user space, of their
+ * loop.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/c/bpf_read.h"
+#include "lib/c/catalogue.h"
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+enum {
+	MAX_CPUS = 16,
+	SAMPLES = 200,
+	PERIOD = 5,
+};
+
+static void __attribute__((constructor)) need_two_packages(void)
+{
+	if (packages() < 2)
+		tap_skip_all("needs two packages");
+}
+
+/* The fixture that lets time run by itself comes last. */
+MACHINE_OF_ALL_TESTS("clock=manual", "");
+
+#define RT_RUNTIME "/proc/sys/kernel/sched_rt_runtime_us"
+
+/* In user space for good; the address of a sample tells. */
+static __attribute__((noinline, section("spinning"))) void spin(void)
+{
+	for (;;)
+		cpu_relax();
+}
+
+/* The linker's names for where that section begins and ends. */
+extern const char __start_spinning[], __stop_spinning[];
+
+struct spinner {
+	int cpu;
+	pid_t pid;
+};
+
+static struct spinner spinners[MAX_CPUS];
+static unsigned int n_spinners;
+
+/* Whether anybody else may have their CPUs. */
+static void spin_alone(bool alone)
+{
+	struct sched_param param = { .sched_priority = alone ? 99 : 0 };
+
+	for (unsigned int i = 0; i < n_spinners; i++)
+		if (sched_setscheduler(spinners[i].pid,
+				       alone ? SCHED_FIFO : SCHED_OTHER, &param))
+			tap_bail("sched_setscheduler: %s", strerror(errno));
+}
+
+static char rt_runtime[32];
+
+/*
+ * Newer kernels have a server that runs other tasks all the same. It is not
+ * given its time back: 6.12 miscounts then, and warns at its next stop.
+ */
+static void no_fair_server(void)
+{
+	char path[80];
+
+	for (int cpu = 0; cpu < MAX_CPUS; cpu++) {
+		snprintf(path, sizeof(path),
+			 "/sys/kernel/debug/sched/fair_server/cpu%d/runtime",
+			 cpu);
+		file_write(path, "0");
+	}
+}
+
+static void restore_rt_runtime(void)
+{
+	file_write(RT_RUNTIME, rt_runtime);
+}
+
+/* The kernel keeps no part of a CPU for others. */
+static void unlimited_rt(void)
+{
+	FILE *f = fopen(RT_RUNTIME, "re");
+
+	if (!f || !fgets(rt_runtime, sizeof(rt_runtime), f))
+		tap_bail(RT_RUNTIME " cannot be read");
+	fclose(f);
+	if (file_write(RT_RUNTIME, "-1"))
+		tap_bail(RT_RUNTIME " cannot be written");
+	/* for a test that gives up */
+	atexit(restore_rt_runtime);
+	no_fair_server();
+}
+
+/* One on every CPU of a package. */
+static void start_spinners(int pkg)
+{
+	for (unsigned int i = 0; i < MAX_CPUS; i++) {
+		struct spinner *s = &spinners[n_spinners];
+
+		s->cpu = package_cpu(pkg, i);
+		if (s->cpu < 0)
+			return;
+		s->pid = fork();
+		if (s->pid < 0)
+			tap_bail("fork: %s", strerror(errno));
+		if (!s->pid) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			cpu_pin(s->cpu);
+			spin();
+		}
+		n_spinners++;
+	}
+}
+
+static void stop_spinners(void)
+{
+	while (n_spinners) {
+		kill(spinners[--n_spinners].pid, SIGKILL);
+		waitpid(spinners[n_spinners].pid, NULL, 0);
+	}
+}
+
+/* What the samples of one event said. */
+struct tally {
+	pid_t pid, other;
+	unsigned int right, inside, kernel, driver;
+	bool ran;
+};
+
+/* Where the driver's code is. */
+static uint64_t driver_start, driver_end;
+
+static void find_driver(void)
+{
+	FILE *f = fopen("/proc/modules", "re");
+	unsigned long start, size;
+	char line[512];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "xeon_uncore %lu %*s %*s %*s %lx", &size,
+			   &start) == 2) {
+			driver_start = start;
+			driver_end = start + size;
+		}
+	if (f)
+		fclose(f);
+}
+
+static struct tally tallies[MAX_CPUS];
+static struct sampler samplers[MAX_CPUS];
+
+/* The one thread that goes before real-time tasks, when it stops a CPU. */
+static bool is_stopper(pid_t tid, int cpu)
+{
+	char path[32], want[32], name[32] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", tid);
+	snprintf(want, sizeof(want), "migration/%d\n", cpu);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	if (!fgets(name, sizeof(name), f))
+		name[0] = '\0';
+	fclose(f);
+	return !strcmp(name, want);
+}
+
+static void note(struct sampler *s, const struct sample *sample)
+{
+	struct tally *t = &tallies[s - samplers];
+
+	if (sample->ip >= driver_start && sample->ip < driver_end)
+		t->driver++;
+	if (((pid_t)sample->pid == t->pid && (pid_t)sample->tid == t->pid) ||
+	    (sample->kernel && is_stopper(sample->tid, s->cpu)))
+		t->right++;
+	else
+		t->other = sample->tid;
+	if (sample->kernel)
+		t->kernel++;
+	else if (sample->ip >= (uintptr_t)__start_spinning &&
+		 sample->ip < (uintptr_t)__stop_spinning)
+		t->inside++;
+}
+
+/*
+ * The UBox has one clock: while one of its events has that, the others wait.
+ * (The time that an event ran may be nought although it has samples: a CPU's
+ * clock stands still when its tick is late.)
+ */
+static void see_who_runs(void)
+{
+	for (unsigned int i = 0; i < n_spinners; i++) {
+		struct event_reading r = { 0 };
+
+		event_read(samplers[i].fd, &r);
+		tallies[i].ran = r.running;
+	}
+}
+
+/* All by pid and by address, and none is of the driver. */
+static bool named_well(const char *what)
+{
+	unsigned int ran = 0;
+	bool ok = true;
+
+	for (unsigned int i = 0; i < n_spinners; i++) {
+		const struct sampler *s = &samplers[i];
+		const struct tally *t = &tallies[i];
+
+		if (!t->ran && !s->samples)
+			continue;
+		ran++;
+		if (!check(s->samples > 0, "%s, CPU %d: no samples", what, s->cpu))
+			return false;
+		ok &= check(t->right == s->samples,
+			    "%s, CPU %d: of %" PRIu64 " samples %u are of the program there, one is of task %d",
+			    what, s->cpu, s->samples, t->right, t->other);
+		ok &= check(t->inside + t->kernel == s->samples,
+			    "%s, CPU %d: of %" PRIu64 " samples %u are of the program's loop, %u of the kernel",
+			    what, s->cpu, s->samples, t->inside, t->kernel);
+		/* what else is there are the interrupts that the CPU takes */
+		ok &= check(s->samples < SAMPLES || t->inside > t->kernel,
+			    "%s, CPU %d: most of %" PRIu64 " samples, %u, are of the kernel",
+			    what, s->cpu, s->samples, t->kernel);
+		ok &= check_eq(t->driver, 0, "%s: samples of the driver", what);
+		ok &= sampler_clean(s, what);
+	}
+	return ok && ran;
+}
+
+static bool open_all(const char *pmu, uint64_t period, const struct cat_event *e)
+{
+	bool ok = true;
+
+	spin_alone(true);
+	for (unsigned int i = 0; i < n_spinners; i++) {
+		int err = sampler_open(&samplers[i], pmu, spinners[i].cpu,
+				       period, "config=%#" PRIx64, e->config);
+
+		ok &= check_eq(-err, 0, "%s opens on CPU %d", pmu,
+			       spinners[i].cpu);
+		samplers[i].each = note;
+		tallies[i] = (struct tally){ .pid = spinners[i].pid };
+	}
+	return ok;
+}
+
+static void close_all(void)
+{
+	spin_alone(false);
+	for (unsigned int i = 0; i < n_spinners; i++)
+		sampler_close(&samplers[i]);
+}
+
+/* An event on each CPU of the package, all of them in one box. */
+static bool tell_apart(const char *kind, int pkg, const char *how)
+{
+	const struct cat_event *e = plain_of(kind);
+	char pmu[PMU_NAME_MAX];
+	bool ok;
+
+	if (!e || !pmu_name(pmu, kind, 0))
+		return check(false, "no event, or no box");
+	ok = open_all(pmu, PERIOD, e);
+	/* a few at a time: CBo and SBo take all that is due at one moment */
+	for (unsigned int i = 0; i < SAMPLES; i++) {
+		send_traffic(pmu, pkg, e, PERIOD, 1);
+		if (!signals(kind))
+			sleep_ms(1);
+	}
+	for (unsigned int i = 0; i < n_spinners; i++)
+		ok &= check_eq(sampler_wait(&samplers[i], SAMPLES), SAMPLES,
+			       "%s: samples on CPU %d", pmu, spinners[i].cpu);
+	see_who_runs();
+	ok &= named_well(how);
+	close_all();
+	return ok;
+}
+
+static void prepare(struct __test_metadata *_metadata)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	unlimited_rt();
+	find_driver();
+	ASSERT_NE(0, driver_start) {
+		TH_LOG("where is the driver?");
+	}
+}
+
+static void leave(void)
+{
+	stop_spinners();
+	restore_rt_runtime();
+}
+
+/* Programs on all CPUs of a package, and this one out of the way. */
+static void spin_in(int pkg)
+{
+	cpu_pin(package_cpu((pkg + 1) % packages(), 0));
+	start_spinners(pkg);
+	sleep_ms(50);
+}
+
+FIXTURE(samples) {};
+
+FIXTURE_VARIANT(samples)
+{
+	const char *kind;
+};
+
+VARIANTS_OF_ALL_KINDS(samples);
+
+FIXTURE_SETUP(samples)
+{
+	prepare(_metadata);
+}
+
+FIXTURE_TEARDOWN(samples)
+{
+	leave();
+}
+
+TEST_F_TIMEOUT(samples, name_the_program_of_the_events_cpu, UNHURRIED)
+{
+	char pmu[PMU_NAME_MAX];
+
+	if (!plain_of(variant->kind) || !pmu_name(pmu, variant->kind, 0))
+		SKIP(return, "no event, or no box");
+	for (int pkg = 0; pkg < 2; pkg++) {
+		spin_in(pkg);
+		EXPECT_TRUE(tell_apart(variant->kind, pkg, variant->kind)) {
+			TH_LOG("package %d, on %u CPUs", pkg, n_spinners);
+		}
+		stop_spinners();
+	}
+}
+
+FIXTURE(wrong_cpu) {};
+
+FIXTURE_VARIANT(wrong_cpu)
+{
+	const char *kind;
+};
+
+VARIANT_OF_KIND(wrong_cpu, ha);
+VARIANT_OF_KIND(wrong_cpu, pcu);
+
+FIXTURE_SETUP(wrong_cpu)
+{
+	prepare(_metadata);
+	for (int pkg = 0; pkg < 2; pkg++) {
+		ASSERT_EQ(0, -sim_fault("wrong_cpu pkg=%d on", pkg));
+	}
+}
+
+FIXTURE_TEARDOWN(wrong_cpu)
+{
+	for (int pkg = 0; pkg < 2; pkg++)
+		sim_fault("wrong_cpu pkg=%d off", pkg);
+	leave();
+}
+
+/* So they do when the PMI goes elsewhere. */
+TEST_F_TIMEOUT(wrong_cpu, samples_name_the_program_of_the_events_cpu, UNHURRIED)
+{
+	for (int pkg = 0; pkg < 2; pkg++) {
+		spin_in(pkg);
+		EXPECT_TRUE(tell_apart(variant->kind, pkg, "wrong CPU")) {
+			TH_LOG("package %d, on %u CPUs", pkg, n_spinners);
+		}
+		stop_spinners();
+	}
+}
+
+/* --- between two tasks ------------------------------------------------------ */
+
+/* Where the kernel is kept on its way from one task to the next. */
+static struct bpf_delay between;
+static unsigned int between_tasks;
+
+static void note_place(struct sampler *s, const struct sample *sample)
+{
+	(void)s;
+	between_tasks += sample->ip >= between.start && sample->ip < between.end;
+}
+
+/* Two programs that wake each other, with nothing else to do. */
+static void start_pair(int cpu, pid_t *pid)
+{
+	int pipes[2][2];
+
+	if (pipe(pipes[0]) || pipe(pipes[1]))
+		tap_bail("pipe: %s", strerror(errno));
+	for (int i = 0; i < 2; i++) {
+		char byte = 0;
+
+		pid[i] = fork();
+		if (pid[i] < 0)
+			tap_bail("fork: %s", strerror(errno));
+		if (pid[i])
+			continue;
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		cpu_pin(cpu);
+		while (write(pipes[i][1], &byte, 1) == 1 &&
+		       read(pipes[!i][0], &byte, 1) == 1)
+			;
+		_exit(1);
+	}
+	for (int i = 0; i < 2; i++) {
+		close(pipes[i][0]);
+		close(pipes[i][1]);
+	}
+}
+
+FIXTURE(between_tasks)
+{
+	pid_t pid[2];
+};
+
+FIXTURE_VARIANT(between_tasks)
+{
+	const char *kind;
+};
+
+VARIANT_OF_KIND(between_tasks, ha);
+VARIANT_OF_KIND(between_tasks, pcu);
+
+FIXTURE_SETUP(between_tasks)
+{
+	prepare(_metadata);
+	cpu_pin(package_cpu(0, 0));
+}
+
+FIXTURE_TEARDOWN(between_tasks)
+{
+	for (int i = 0; i < 2; i++) {
+		if (self->pid[i] <= 0)
+			continue;
+		kill(self->pid[i], SIGKILL);
+		waitpid(self->pid[i], NULL, 0);
+	}
+	leave();
+}
+
+/*
+ * An overflow that comes while the scheduler goes from one task to another is
+ * delivered when the second one runs. Where the first one was is no place of it:
+ * it was in a BPF program then, for most of the time, and no sample may say so.
+ */
+TEST_F_TIMEOUT(between_tasks, a_samples_task_and_place_are_of_one_moment,
+	       UNHURRIED)
+{
+	enum { ROUNDS = 200, DELAY = 200000 };
+	const struct cat_event *e = plain_of(variant->kind);
+	int pkg = packages() - 1, cpu = package_cpu(pkg, 0), err;
+	unsigned int rounds = loops(ROUNDS);
+	char pmu[PMU_NAME_MAX];
+	struct sampler s;
+
+	if (!e || !pmu_name(pmu, variant->kind, 0))
+		SKIP(return, "no event, or no box");
+	ASSERT_EQ(0, -sampler_open(&s, pmu, cpu, PERIOD, "config=%#" PRIx64,
+				   e->config));
+	s.each = note_place;
+	start_pair(cpu, self->pid);
+	err = bpf_delay_attach(&between, "sched_switch", cpu, DELAY);
+	if (err) {
+		sampler_close(&s);
+		SKIP(return, "%s", strerror(-err));
+	}
+	for (unsigned int i = 0; i < rounds; i++) {
+		send_traffic(pmu, pkg, e, PERIOD, 1);
+		sampler_wait(&s, i + 1);
+	}
+	EXPECT_EQ(rounds, sampler_settle(&s, rounds));
+	EXPECT_GT(bpf_delay_detach(&between), 0) {
+		TH_LOG("the program never ran");
+	}
+	EXPECT_EQ(0, between_tasks) {
+		TH_LOG("samples of one task, at the place of another");
+	}
+	sampler_close(&s);
+}
+
+/* --- while time runs by itself: no moment is chosen by anyone ------------------- */
+
+FIXTURE(real_clock) {};
+
+FIXTURE_SETUP(real_clock)
+{
+	machine_setup("clock=real uclk_khz=400000", "freeze_budget=1000");
+	prepare(_metadata);
+}
+
+FIXTURE_TEARDOWN(real_clock)
+{
+	leave();
+	EXPECT_TRUE(machine_leave());
+}
+
+TEST_F_TIMEOUT(real_clock, samples_name_the_program_of_the_events_cpu, UNHURRIED)
+{
+	static const char *const kinds[] = { "imc", "ubox", "cbox" };
+
+	spin_in(packages() - 1);
+	for (unsigned int k = 0; k < ARRAY_SIZE(kinds); k++) {
+		uint64_t samples = 0;
+		char pmu[PMU_NAME_MAX];
+
+		ASSERT_TRUE(pmu_name(pmu, kinds[k], 0));
+		EXPECT_TRUE(open_all(pmu, 2000003, ticks_of(kinds[k])));
+		sleep_ms(1000);
+		/* before the first one leaves its counter to the next */
+		see_who_runs();
+		for (unsigned int i = 0; i < n_spinners; i++) {
+			sampler_disable(&samplers[i]);
+			samples += sampler_drain(&samplers[i]);
+		}
+		EXPECT_TRUE(named_well(kinds[k]));
+		TH_LOG("%s: %ju samples", pmu, (uintmax_t)samples);
+		EXPECT_GT(samples, 0);
+		close_all();
+	}
+}
+
+TEST_HARNESS_MAIN

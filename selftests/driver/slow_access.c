@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A CPU that is away for longer than a reader waits, in the middle of an access with
+ * the box's lock held: whoever reads an event of that box then gets its last count, and
+ * neither count nor times ever go back.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+
+#define PCI_US	"/sys/module/xeon_uncore_sim/parameters/pci_us"
+
+enum { AWAY_US = 50000, LONG_MS = 2000, FEW = 5 };
+
+/**
+ * struct other - reads another event of the box without end, on another CPU
+ * @fd: that event
+ */
+struct other {
+	pthread_t thread;
+	int fd;
+	atomic_bool stop;
+};
+
+static void *keep_reading(void *arg)
+{
+	struct other *other = arg;
+
+	while (!other->stop) {
+		event_count(other->fd);
+		cpu_relax();
+	}
+	return NULL;
+}
+
+static void stop_reading(struct other *other)
+{
+	if (other->stop)
+		return;
+	other->stop = true;
+	pthread_join(other->thread, NULL);
+}
+
+FIXTURE(slow)
+{
+	struct other other;
+	int fd;
+};
+
+FIXTURE_VARIANT(slow)
+{
+	const char *kind;
+};
+
+VARIANT_OF_KIND(slow, imc);
+VARIANT_OF_KIND(slow, qpi);
+
+FIXTURE_SETUP(slow)
+{
+	int cpu2 = package_cpu(0, 1);
+	char pmu[PMU_NAME_MAX];
+
+	machine_setup("clock=real", "");
+	log_mark();
+	if (!pmu_name(pmu, variant->kind, 0))
+		SKIP(return, "no such PMU");
+	if (cpu2 < 0)
+		SKIP(return, "needs two CPUs in a package");
+	self->fd = event_open(pmu, pmu_cpu(pmu, 0), "clockticks");
+	self->other.fd = event_open(pmu, cpu2, "clockticks,thresh=1");
+	ASSERT_GE(self->fd, 0);
+	ASSERT_GE(self->other.fd, 0);
+	ASSERT_EQ(0, pthread_create(&self->other.thread, NULL, keep_reading,
+				    &self->other));
+}
+
+FIXTURE_TEARDOWN(slow)
+{
+	file_write(PCI_US, "0");
+	stop_reading(&self->other);
+	close(self->other.fd);
+	close(self->fd);
+	expect_nothing_left(_metadata);
+}
+
+/*
+ * Most of the time the package stands still, for somebody's storm. Perf has the event
+ * running meanwhile, also when it cannot be looked at.
+ */
+TEST_F_TIMEOUT(slow, nothing_goes_back, UNHURRIED)
+{
+	struct event_reading before = { 0 }, now;
+	uint64_t end = now_ns() + LONG_MS * 1000000ULL;
+	unsigned int reads = 0, stale = 0;
+	struct sampler storm;
+	char us[16];
+
+	ASSERT_EQ(0, max_sample_rate(100000000));
+	ASSERT_EQ(0, -sampler_open(&storm, "hswep_pcu", pmu_cpu("hswep_pcu", 0),
+				   1, "clockticks"));
+	while (now_ns() < end || stale < FEW) {
+		/* now and then all is well */
+		snprintf(us, sizeof(us), "%d", reads % 4 ? AWAY_US : 0);
+		ASSERT_EQ(0, file_write(PCI_US, us));
+		event_read(self->fd, &now);
+		EXPECT_GE(now.value, before.value);
+		EXPECT_GE(now.enabled, before.enabled);
+		EXPECT_GE(now.running, before.running) {
+			TH_LOG("read %u, %u stale", reads, stale);
+		}
+		EXPECT_LE(now.running, now.enabled);
+		stale += now.value == before.value;
+		before = now;
+		reads++;
+	}
+	sampler_close(&storm);
+}
+
+/* What it could not see then it sees later. */
+TEST_F_TIMEOUT(slow, nothing_is_lost, UNHURRIED)
+{
+	uint64_t from, to, before, after;
+	char us[16];
+
+	from = event_count(self->fd);
+	before = sim_cycles();
+	snprintf(us, sizeof(us), "%d", AWAY_US);
+	ASSERT_EQ(0, file_write(PCI_US, us));
+	for (int i = 0; i < FEW; i++)
+		event_count(self->fd);
+	ASSERT_EQ(0, file_write(PCI_US, "0"));
+	/* it may still be at it */
+	stop_reading(&self->other);
+	after = sim_cycles();
+	to = event_count(self->fd);
+	EXPECT_GE(to - from, after - before);
+}
+
+TEST_HARNESS_MAIN

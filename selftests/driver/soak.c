@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Long runs: overflows with a clock that nobody holds, against what the
+ * hardware has counted beside them; and CPUs that leave while events sample.
+ * Says what was lost or doubled.  The options say how long; without them it
+ * is what "make check" has time for.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/c/catalogue.h"
+#include "lib/c/machine.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+#include "lib/c/tap.h"
+
+#define CTL_EV_SEL	0xffULL
+#define CTL_OV_EN	(1ULL << 20)
+#define CTL_EN		(1ULL << 22)
+
+enum {
+	OVERFLOWS = 10000,
+	CYCLES = 30,		/* of CPUs */
+	UCLK_KHZ = 400000,
+	OFTEN = 4000037,	/* cycles between samples: some 100 a second, of each */
+	SELDOM = 40000003,	/* so that CPUs find the time to come and go */
+	PROGRESS_S = 60,
+	MAX_PAIRS = 64,
+};
+
+/**
+ * struct pair - a sampling event and a counting one of the same in one box
+ * @keep: a third event, so that the box does not go idle with the others
+ * @ctr: the hardware counter of @counter, @truth: what that holds in the end
+ */
+struct pair {
+	char pmu[PMU_NAME_MAX];
+	int pkg, keep, counter;
+	struct sampler sampler;
+	unsigned int ctr;
+	uint64_t truth;
+};
+
+static struct pair pairs[MAX_PAIRS];
+static unsigned int n_pairs;
+static uint64_t period;
+
+/* A register as the simulated hardware has it; the driver takes no part. */
+static uint64_t reg(const struct pair *p, const char *name, unsigned int n)
+{
+	uint64_t value = 0;
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s %s%u", pmu_box(p->pmu), name, n);
+	sim_register(p->pkg, text, &value);
+	return value;
+}
+
+/* The counter that counts @e and cannot interrupt. */
+static bool find_counter(struct pair *p, const struct cat_event *e)
+{
+	for (p->ctr = 0; p->ctr < 4; p->ctr++) {
+		uint64_t ctl = reg(p, "ctl", p->ctr);
+
+		if ((ctl & CTL_EN) && (ctl & CTL_EV_SEL) == (e->config & CTL_EV_SEL) &&
+		    !(ctl & CTL_OV_EN) && !(ctl >> 24))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * @group: the sampler leads the counter, so both start and stop in one cycle.
+ * A box whose sampler cannot interrupt has no mark to tell the two apart by.
+ */
+static bool open_pair(struct pair *p, const char *kind, int pkg,
+		      const struct cat_event *e, bool group)
+{
+	struct perf_event_attr attr;
+	int cpu, err;
+
+	p->pkg = pkg;
+	if (!pmu_name(p->pmu, kind, 0))
+		return check(false, "no %s", kind);
+	cpu = pmu_cpu(p->pmu, pkg);
+	p->keep = event_open(p->pmu, cpu, "config=%#" PRIx64,
+			     e->config | (uint64_t)1 << 24);
+	pmu_attr(&attr, p->pmu, "");
+	attr.config = e->config;
+	attr.disabled = 1;
+	attr.sample_period = period;
+	err = sampler_open_attr(&p->sampler, &attr, cpu);
+	attr.sample_period = 0;
+	attr.disabled = !group;
+	attr.use_clockid = 1;
+	attr.clockid = CLOCK_MONOTONIC;
+	p->counter = perf_open(&attr, -1, cpu, group ? p->sampler.fd : -1);
+	return check(!err && p->keep >= 0 && p->counter >= 0,
+		     "%s of package %d opens", p->pmu, pkg);
+}
+
+/* Both counters run; before that the one beside the sampler had counted 0. */
+static bool start_pair(struct pair *p, const struct cat_event *e, bool group)
+{
+	bool ok = !sampler_enable(&p->sampler);
+
+	if (!group)
+		ok &= !ioctl(p->counter, PERF_EVENT_IOC_ENABLE, 0);
+	return check(ok && find_counter(p, e), "%s starts", p->pmu);
+}
+
+static bool open_pairs(bool group)
+{
+	bool ok = true;
+
+	n_pairs = 0;
+	for (unsigned int k = 0; k < BOX_KINDS; k++) {
+		const struct cat_event *e = ticks_of(box_kinds[k]);
+
+		/* a UBox cannot be frozen, so nothing there is of one cycle */
+		if (!e || e->fixed || !signals(box_kinds[k]) ||
+		    !strcmp(box_kinds[k], "ubox"))
+			continue;
+		/* the sampler, the counter, and what keeps the box counting */
+		if (__builtin_popcount(e->ctrs) < 3)
+			continue;
+		for (int pkg = 0; pkg < packages(); pkg++) {
+			struct pair *p = &pairs[n_pairs++];
+
+			ok = ok && open_pair(p, box_kinds[k], pkg, e, group) &&
+			     start_pair(p, e, group);
+		}
+	}
+	return ok && n_pairs;
+}
+
+static void stop_pair(struct pair *p)
+{
+	sampler_disable(&p->sampler);
+	ioctl(p->counter, PERF_EVENT_IOC_DISABLE, 0);
+	p->truth = reg(p, "ctr", p->ctr);
+}
+
+static void close_pair(struct pair *p)
+{
+	close(p->counter);
+	sampler_close(&p->sampler);
+	close(p->keep);
+}
+
+static uint64_t take_samples(void)
+{
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; i < n_pairs; i++)
+		n += sampler_drain(&pairs[i].sampler);
+	return n;
+}
+
+static void progress(const char *what, uint64_t done, uint64_t all)
+{
+	static uint64_t said;
+
+	if (now_ns() - said < PROGRESS_S * 1000000000ULL)
+		return;
+	if (said)
+		tap_diag("%s: %" PRIu64 " of %" PRIu64, what, done, all);
+	said = now_ns();
+}
+
+/* Samples that came, against those that the hardware's count stands for. */
+static bool account(const char *what, bool group, uint64_t *samples)
+{
+	uint64_t lost = 0, doubled = 0;
+	bool ok = true;
+
+	for (unsigned int i = 0; i < n_pairs; i++)
+		stop_pair(&pairs[i]);
+	for (unsigned int i = 0; i < n_pairs; i++) {
+		struct pair *p = &pairs[i];
+		uint64_t count = event_count(p->sampler.fd), got, want;
+
+		/* alone, it pauses while its CPU hands it over */
+		want = (group ? p->truth : count) / period;
+		got = sampler_settle(&p->sampler, want);
+		*samples += got;
+		lost += want > got ? want - got : 0;
+		doubled += got > want ? got - want : 0;
+		ok &= check_eq(got, want, "%s of package %d: samples", p->pmu,
+			       p->pkg);
+		ok &= check_eq(event_count(p->counter), p->truth,
+			       "%s of package %d: the event beside it", p->pmu,
+			       p->pkg);
+		if (group)
+			ok &= check_eq(count, p->truth,
+				       "%s of package %d: the sampler's count",
+				       p->pmu, p->pkg);
+		/* alone, it has come from more than one CPU */
+		if (!group)
+			p->sampler.odd = 0;
+		ok &= sampler_clean(&p->sampler, p->pmu);
+		close_pair(p);
+	}
+	tap_diag("%s: %" PRIu64 " samples lost, %" PRIu64 " doubled", what,
+		 lost, doubled);
+	return ok;
+}
+
+static void test_overflows(uint64_t overflows)
+{
+	uint64_t samples = 0;
+	bool ok;
+
+	period = OFTEN;
+	ok = open_pairs(true);
+	while (ok && (samples = take_samples()) < overflows) {
+		progress("overflows", samples, overflows);
+		sleep_ms(20);
+	}
+	samples = 0;
+	ok &= account("overflows", true, &samples);
+	tap_ok(ok && samples >= overflows, "%" PRIu64 " overflows of %u events: a sample for each, and counts as the hardware's",
+	       samples, n_pairs);
+}
+
+/* The CPU that has the events goes, with all that is under way. */
+static bool cycle_cpu(int pkg)
+{
+	int cpu = pmu_cpu("hswep_pcu", pkg);
+	int err = cpu_set_online(cpu, false);
+
+	if (!check(!err, "CPU %d leaves: %s", cpu, strerror(-err)))
+		return false;
+	sleep_ms(5);
+	err = cpu_set_online(cpu, true);
+	return check(!err, "CPU %d comes back: %s", cpu, strerror(-err));
+}
+
+static void test_hotplug(unsigned int cycles)
+{
+	uint64_t samples = 0;
+	bool ok = true;
+
+	for (int pkg = 0; pkg < packages(); pkg++)
+		ok &= cpu_can_leave(package_cpu(pkg, 0)) &&
+		      package_cpu(pkg, 1) >= 0;
+	if (!ok) {
+		tap_skip("needs two CPUs a package that can all leave (6.1: cpu0_hotplug)",
+			 "%u CPUs leave and come back", cycles);
+		return;
+	}
+	period = SELDOM;
+	ok = open_pairs(false);
+	for (unsigned int i = 0; i < cycles && ok; i++) {
+		ok = cycle_cpu(i % packages());
+		take_samples();
+		progress("CPUs", i, cycles);
+	}
+	ok &= account("CPUs", false, &samples);
+	tap_ok(ok && samples, "%u CPUs leave and come back under %u events: %" PRIu64
+	       " samples, none lost and none doubled", cycles, n_pairs, samples);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option names[] = {
+		{ "overflows", required_argument, NULL, 'o' },
+		{ "hotplugs", required_argument, NULL, 'h' },
+		{ }
+	};
+	uint64_t overflows = OVERFLOWS, cycles = CYCLES;
+	char params[64];
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", names, NULL)) != -1) {
+		if (c == 'o')
+			overflows = strtoull(optarg, NULL, 0);
+		else if (c == 'h')
+			cycles = strtoull(optarg, NULL, 0);
+		else
+			tap_bail("usage: soak [--overflows N] [--hotplugs N]");
+	}
+	catalogue(NULL);
+	snprintf(params, sizeof(params), "clock=real uclk_khz=%u", UCLK_KHZ);
+	machine_setup(params, "freeze_budget=1000");
+	if (max_sample_rate(100000000))
+		tap_bail("perf_event_max_sample_rate");
+	log_mark();
+	test_overflows(overflows);
+	test_hotplug(cycles);
+	tap_ok(log_clean(), "the kernel's log is clean");
+	tap_eq(sim_stat("undefined"), 0, "no undefined writes");
+	return tap_end();
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The system sleeps, all CPUs but one leave, and the uncore loses its registers,
+ * or keeps them: counts go on without a jump, and sampling goes on.
+ *
+ * The VM's disk does not survive a sleep. So this program is linked statically,
+ * takes all that it needs into memory first, and ends the VM itself, as
+ * selftests/vm/tap-run and selftests/vm/init would: it must be its VM's only test.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/reboot.h>
+#include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "lib/c/boxes.h"
+#include "lib/c/generation.h"
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+#define MEMORY	"/dev/shm/suspend"
+
+enum {
+	BEFORE = 1003, AFTER = 507, PERIOD = 100, SLEEPS = 2, MAX_WATCHED = 16,
+	SAMPLERS = 3,
+};
+
+/* --- everything into memory -------------------------------------------------- */
+
+static void copy(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC);
+	int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+	char buffer[1 << 16];
+	ssize_t n;
+
+	if (in < 0)
+		tap_skip_all("%s: %s", from, strerror(errno));
+	while ((n = read(in, buffer, sizeof(buffer))) > 0)
+		if (out < 0 || write(out, buffer, n) != n)
+			tap_bail("%s: %s", to, strerror(errno));
+	close(in);
+	close(out);
+}
+
+static void move_into_memory(char **argv)
+{
+	const char *build = getenv("UNCORE_BUILD");
+	char path[512];
+
+	if (!build)
+		tap_skip_all("UNCORE_BUILD is not set: this is no test VM");
+	mkdir(MEMORY, 0755);
+	mkdir(MEMORY "/kmod", 0755);
+	mkdir(MEMORY "/kmod/sim", 0755);
+	snprintf(path, sizeof(path), "%s/kmod/xeon_uncore.ko", build);
+	copy(path, MEMORY "/kmod/xeon_uncore.ko");
+	snprintf(path, sizeof(path), "%s/kmod/sim/xeon_uncore_sim.ko", build);
+	copy(path, MEMORY "/kmod/sim/xeon_uncore_sim.ko");
+	if (strcmp(generation()->name, "hswep"))
+		snprintf(path, sizeof(path), "%s/../catalogue-%s.tsv", build,
+			 generation()->name);
+	else
+		snprintf(path, sizeof(path), "%s/../catalogue.tsv", build);
+	copy(getenv("UNCORE_CATALOGUE") ?: path, MEMORY "/catalogue.tsv");
+	copy("/proc/self/exe", MEMORY "/suspend");
+	setenv("UNCORE_BUILD", MEMORY, 1);
+	setenv("UNCORE_CATALOGUE", MEMORY "/catalogue.tsv", 1);
+	if (chdir(MEMORY))
+		tap_bail(MEMORY ": %s", strerror(errno));
+	argv[0] = MEMORY "/suspend";
+	execv(argv[0], argv);
+	tap_bail("%s: %s", argv[0], strerror(errno));
+}
+
+/* Of selftests/vm/run: virtio's ports may be dead after a sleep, as in 7.3. */
+#define OUTPUT	"/dev/ttyS1"
+#define STATUS	"/dev/ttyS2"
+
+/* For text, as it is. */
+static int serial_port(const char *path)
+{
+	int fd = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	struct termios settings;
+
+	if (fd < 0 || tcgetattr(fd, &settings))
+		return -1;
+	cfmakeraw(&settings);
+	return tcsetattr(fd, TCSANOW, &settings) ? -1 : fd;
+}
+
+static void talk_by_serial_port(void)
+{
+	int fd = serial_port(OUTPUT);
+
+	if (fd < 0)
+		tap_skip_all("%s: %s", OUTPUT, strerror(errno));
+	dup2(fd, STDOUT_FILENO);
+	dup2(fd, STDERR_FILENO);
+	close(fd);
+}
+
+/* Nobody else in the VM may be able to run any more. */
+static void power_off(int status)
+{
+	int port = serial_port(STATUS);
+
+	printf("\n##end suspend %d\n", status);
+	fflush(stdout);
+	tcdrain(STDOUT_FILENO);
+	if (dprintf(port, "exit 0\n") > 0)
+		tcdrain(port);
+	reboot(RB_POWER_OFF);
+	pause();
+}
+
+/* At exit of the process that all tests are children of, @tests. */
+static void end(int status, void *tests)
+{
+	if (getpid() == (pid_t)(intptr_t)tests)
+		power_off(status);
+}
+
+/* Before the harness begins. */
+static void __attribute__((constructor)) prepare(int argc, char **argv)
+{
+	(void)argc;
+	if (access("/sys/power/pm_test", W_OK))
+		tap_skip_all("this kernel cannot test a sleep");
+	if (strcmp(argv[0], MEMORY "/suspend"))
+		move_into_memory(argv);
+	talk_by_serial_port();
+	on_exit(end, (void *)(intptr_t)getpid());
+}
+
+/* --- asleep -------------------------------------------------------------------- */
+
+/* All of it but for the firmware: CPUs and devices go, and come back at once. */
+static int fall_asleep(void)
+{
+	int err = file_write("/sys/power/pm_test", "core");
+
+	file_write("/sys/power/mem_sleep", "deep");
+	return err ?: file_write("/sys/power/state", "mem");
+}
+
+/* --- what counts --------------------------------------------------------------- */
+
+static struct {
+	char name[96];
+	int fd;
+} watched[MAX_WATCHED];
+static unsigned int n_watched;
+
+static void watch(const char *pmu, const char *event)
+{
+	int fd = event_open(pmu, 0, "%s", event);
+
+	if (fd < 0)
+		tap_bail("%s/%s/: %s", pmu, event, strerror(-fd));
+	snprintf(watched[n_watched].name, sizeof(watched[0].name), "%s/%s/",
+		 pmu, event);
+	watched[n_watched++].fd = fd;
+}
+
+static bool all_count(uint64_t cycles, const char *when)
+{
+	bool ok = true;
+
+	for (unsigned int i = 0; i < n_watched; i++)
+		ok &= check_eq(event_count(watched[i].fd), cycles, "%s %s",
+			       watched[i].name, when);
+	return ok;
+}
+
+/* Boxes that only count transactions have nothing that counts by itself. */
+static bool ticks(const char *kind)
+{
+	return cat_has_waves(kind) && ticks_of(kind);
+}
+
+static void watch_free(const char *kind, const char *name)
+{
+	char pmu[PMU_NAME_MAX];
+
+	if (cat_find(kind, name) && pmu_name(pmu, kind, 0))
+		watch(pmu, name);
+}
+
+/* One of each kind on the CPU that stays, and the free-running counters. */
+static void watch_all(void)
+{
+	char pmu[PMU_NAME_MAX], config[32];
+
+	n_watched = 0;
+	for (unsigned int k = 0; k < BOX_KINDS; k++) {
+		if (!pmu_name(pmu, box_kinds[k], 0) || !ticks(box_kinds[k]))
+			continue;
+		snprintf(config, sizeof(config), "config=%#" PRIx64,
+			 ticks_of(box_kinds[k])->config);
+		watch(pmu, config);
+	}
+	if (!n_watched)
+		tap_bail("nothing to watch");
+	watch_free("qpi", "link_idle");
+	watch_free("pcu", "pkg_c6_residency");
+}
+
+/* A box whose overflows interrupt, where any do, and one that is polled. */
+static unsigned int open_samplers(struct sampler *s, char (*pmu)[PMU_NAME_MAX])
+{
+	static const char *const kinds[SAMPLERS] = { "ha", "cbox", "fsb" };
+	char config[32];
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < SAMPLERS; i++) {
+		if (!pmu_name(pmu[n], kinds[i], 1) &&
+		    !pmu_name(pmu[n], kinds[i], 0))
+			continue;
+		snprintf(config, sizeof(config), "config=%#" PRIx64,
+			 ticks_of(kinds[i])->config);
+		if (!check_eq(-sampler_open(&s[n], pmu[n], 0, PERIOD, "%s",
+					    config), 0, "%s opens", pmu[n]))
+			tap_bail("no sampling before the sleep");
+		n++;
+	}
+	return n;
+}
+
+/* Is there a box of that kind? */
+static bool kind_there(const char *kind)
+{
+	char pmu[PMU_NAME_MAX];
+
+	return pmu_name(pmu, kind, 0);
+}
+
+static bool sampled(struct sampler *s, uint64_t cycles, const char *when)
+{
+	bool ok = check_eq(sampler_settle(s, cycles / PERIOD), cycles / PERIOD,
+			   "samples %s", when);
+
+	return ok & check_eq(event_count(s->fd), cycles,
+			     "count of what samples, %s", when);
+}
+
+FIXTURE(asleep) {};
+
+FIXTURE_VARIANT(asleep)
+{
+	const char *params;
+};
+
+FIXTURE_VARIANT_ADD(asleep, registers_reset)
+{
+	.params = "clock=manual resume=reset",
+};
+
+FIXTURE_VARIANT_ADD(asleep, registers_kept)
+{
+	.params = "clock=manual resume=keep",
+};
+
+FIXTURE_SETUP(asleep)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup(variant->params, "");
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(asleep)
+{
+	expect_nothing_left(_metadata);
+}
+
+TEST_F_TIMEOUT(asleep, counts_and_sampling_go_on_without_a_jump, UNHURRIED)
+{
+	static const char *const sampling[] = { "pcu", "imc", "gbsq", "fsb" };
+	char pmu[SAMPLERS][PMU_NAME_MAX];
+	uint64_t cycles = BEFORE;
+	struct sampler s[SAMPLERS];
+	unsigned int samplers;
+
+	watch_all();
+	samplers = open_samplers(s, pmu);
+	sim_advance(cycles);
+	ASSERT_TRUE(all_count(cycles, "before"));
+	for (unsigned int sleep = 0; sleep < SLEEPS; sleep++) {
+		ASSERT_EQ(0, -fall_asleep());
+		ASSERT_TRUE(all_count(cycles, "after the sleep"));
+		sim_advance(AFTER);
+		cycles += AFTER;
+		ASSERT_TRUE(all_count(cycles, "and then"));
+	}
+	for (unsigned int i = 0; i < samplers; i++) {
+		EXPECT_TRUE(sampled(&s[i], cycles, pmu[i]));
+		EXPECT_TRUE(sampler_clean(&s[i], pmu[i]));
+		sampler_close(&s[i]);
+	}
+	for (unsigned int i = 0; i < n_watched; i++)
+		close(watched[i].fd);
+
+	/* and so does what begins then */
+	for (int pkg = 0; pkg < packages(); pkg++) {
+		if (ticks(box_kinds[0])) {
+			EXPECT_EQ(pmus_there(), boxes_that_count(pkg, AFTER)) {
+				TH_LOG("of package %d", pkg);
+			}
+		}
+		for (unsigned int i = 0; i < ARRAY_SIZE(sampling); i++)
+			if (kind_there(sampling[i]))
+				EXPECT_TRUE(samples_exactly(sampling[i], pkg, 3));
+	}
+}
+
+TEST_HARNESS_MAIN

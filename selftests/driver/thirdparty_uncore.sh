@@ -1,0 +1,281 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Other people's uncore tools as their distribution ships them. LIKWID programs the
+# registers itself, past any driver: a dozen events have the counts that the
+# manual clock and the catalogue's waves give. Intel PCM over perf, PAPI and
+# perf's own event names run on the kernel's driver, and on ours under its
+# names: PCM's rates of known traffic, a number from PAPI, and all names that
+# perf has, a dozen of each box type with their exact counts. With "all", perf
+# opens all others of its names, too.
+#
+# usage: thirdparty_uncore.sh likwid|intel_uncore|xeon_uncore [all]
+here=$(dirname "$0")
+# shellcheck source=selftests/lib/shell/tap.sh
+. "$here/../lib/shell/tap.sh"
+# shellcheck source=selftests/lib/shell/machine.sh
+. "$here/../lib/shell/machine.sh"
+
+limit='timeout -k 5 600'
+at_once=200		# of perf's names
+channels=4		# of a package, where not LIKWID looks at them
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"; unload' EXIT
+
+# --- LIKWID, by itself
+
+# LIKWID's event | its counter | the catalogue's box and event
+likwid_events()
+{
+	cat <<-'END'
+	UNCORE_CLOCK UBOXFIX ubox uclk
+	CBOX_CLOCKTICKS CBOX0C0 cbox clockticks
+	CBOX_CLOCKTICKS CBOX17C3 cbox clockticks
+	SBOX_CLOCKTICKS SBOX0C0 sbox clockticks
+	BBOX_CLOCKTICKS BBOX0C0 ha clockticks
+	CAS_COUNT_RD MBOX0C0 imc cas_count.rd
+	CAS_COUNT_WR MBOX7C1 imc cas_count.wr
+	DRAM_CLOCKTICKS MBOX0C2 imc dclockticks
+	WBOX_CLOCKTICKS WBOX0 pcu clockticks
+	PBOX_CLOCKTICKS PBOX0 r2pcie clockticks
+	RBOX_CLOCKTICKS RBOX0C0 r3qpi clockticks
+	QBOX_CLOCKTICKS QBOX0C0 qpi clockticks
+	END
+}
+
+likwid()
+{
+	local event counter box name list='' start cycles=10007 want
+	if ! command -v likwid-perfctr > /dev/null; then
+		tap_skip "likwid is not installed" "LIKWID counts"
+		return
+	fi
+	while read -r event counter _; do
+		list+=${list:+,}$event:$counter
+	done < <(likwid_events)
+	start=$(< "$sim/advance")
+	# likwid-perfctr joins the command's words without quoting them
+	printf '#!/bin/sh\necho %s > %s\n' "$cycles" "$sim/advance" > "$work/go"
+	chmod +x "$work/go"
+	$limit likwid-perfctr -M 0 -C S0:0@S1:0 -O -g "$list" "$work/go" \
+		> "$work/likwid" 2>&1
+	tap_ok $? "likwid-perfctr runs" || tap_diag "$(cat "$work/likwid")"
+	while read -r event counter box name; do
+		want=$(wave "$box" "$name" "$start" $cycles)
+		tap_eq "$(awk -F, -v e="$event" -v c="$counter" \
+			'$1 == e && $2 == c { print $3, $4; exit }' "$work/likwid")" \
+			"$want $want" "LIKWID's $event on $counter in both packages"
+	done < <(likwid_events)
+}
+
+# --- PCM, PAPI and perf's names, on a driver with the names uncore_*
+
+# How many boxes of a type there are, in all packages.
+boxes()
+{
+	local a_package
+	a_package=$(compgen -G "/sys/bus/event_source/devices/uncore_$1*" | wc -l)
+	echo $((a_package * sockets))
+}
+
+# Of hundred million cache lines, how many channel $2 of package $1 reads. It
+# writes half as many.
+share()
+{
+	echo $((2 * (channels * $1 + $2 + 1)))
+}
+
+channel_traffic()
+{
+	local package channel
+	for ((package = 0; package < sockets; package++)); do
+		for ((channel = 0; channel < channels; channel++)); do
+			printf "pkg=$package box=imc_$channel event=0x4 %s\n" \
+				"umask=1 count=$(share "$package" "$channel")00000000" \
+				"umask=4 count=$(($(share "$package" "$channel") / 2))00000000"
+		done
+	done
+}
+
+# PACKAGE CHANNEL READ WRITE, in megabytes a second, from PCM's table.
+pcm_rates()
+{
+	awk -F, '
+		/^,,/ { split($0, socket) }
+		/^Date,Time/ { split($0, column) }
+		/^[0-9]+-/ { split($0, value) }
+		END {
+			for (i = 1; i in column; i++)
+				if (match(column[i], /Ch[0-9]+Read/)) {
+					gsub(/[^0-9]/, "", socket[i])
+					gsub(/[^0-9]/, "", column[i])
+					printf "%d %d %.2f %.2f\n", socket[i],
+						column[i], value[i], value[i + 1]
+				}
+		}' "$1"
+}
+
+# It shows rates, of a time that it does not say; so each is held against the
+# first one, as far as two decimals say.
+pcm()
+{
+	local wrong
+	if ! command -v pcm-memory > /dev/null; then
+		tap_skip "pcm is not installed" "$1: PCM"
+		return
+	fi
+	channel_traffic > "$work/traffic"
+	printf '#!/bin/sh\nsleep 1\ncat %s > %s\n' "$work/traffic" \
+		"$sim/traffic" > "$work/go"
+	chmod +x "$work/go"
+	PCM_USE_UNCORE_PERF=1 $limit pcm-memory -csv -- "$work/go" \
+		> "$work/pcm" 2> "$work/errors"
+	tap_ok $? "$1: pcm-memory ends well" ||
+		tap_diag "$(tail -5 "$work/errors")"
+	pcm_rates "$work/pcm" > "$work/rates"
+	tap_eq "$(wc -l < "$work/rates")" $((sockets * channels)) \
+		"$1: pcm-memory shows each channel" || tap_diag "$(cat "$work/pcm")"
+	wrong=$(while read -r package channel rates; do
+		echo "$(share "$package" "$channel")" "$rates"
+	done < "$work/rates" | awk '
+		NR == 1 { of = $1; rate = $2 }
+		function differs(got, share) {
+			got = got * of - rate * share
+			return got * got > (0.01 * (of + share)) ^ 2
+		}
+		rate < 1 || differs($2, $1) || differs($3, $1 / 2)')
+	tap_eq "$wrong" '' "$1: its rates are to each other as the traffic is" ||
+		tap_diag "$(cat "$work/rates")"
+}
+
+papi()
+{
+	local event=hswep_unc_imc0::UNC_M_CAS_COUNT:RD:cpu=0
+	if ! command -v papi_command_line > /dev/null; then
+		tap_skip "papi-tools is not installed" "$1: PAPI"
+		return
+	fi
+	echo real > "$sim/clock"
+	$limit papi_command_line $event > "$work/papi" 2>&1
+	grep -Eq "^${event}[[:space:]]*:[[:space:]]*[1-9]" "$work/papi"
+	tap_ok $? "$1: PAPI counts $event" || tap_diag "$(tail -5 "$work/papi")"
+	echo manual > "$sim/clock"
+}
+
+# opens NAME...: does perf open these events?
+opens()
+{
+	local list
+	list=$(IFS=,; echo "$*")
+	perf stat -a -x, -e "$list" true > "$work/perf" 2>&1 &&
+		! grep -q 'not supported' "$work/perf"
+}
+
+# perf's name | box | the catalogue's name, of events that every counter of
+# their box can count without a filter: the first dozen of each box type. Where
+# $1 is the kernel's driver, not of boxes whose errata it does not know (§2.4.2.2,
+# §2.10.2.2, §2.11.2.2).
+countable()
+{
+	awk -F '\t' -v driver="$1" '
+		BEGIN {
+			split("c cbox h ha i irp m imc p pcu q qpi r2 r2pcie " \
+				"r3 r3qpi s sbox u ubox", word, " ")
+			for (i = 1; word[i]; i += 2)
+				letter[word[i + 1]] = word[i]
+			all["ubox"] = all["irp"] = "0x3"
+			all["r3qpi"] = "0x7"
+		}
+		NR == FNR { listed[$1] = 1; next }
+		driver == "intel_uncore" && $1 ~ /^(sbox|r2pcie|r3qpi)$/ { next }
+		$7 == ($1 in all ? all[$1] : "0xf") && $3 !~ /[?]/ && $5 == "0x0" &&
+		listed["unc_" letter[$1] "_" $2] && n[$1]++ < 12 {
+			print "unc_" letter[$1] "_" $2, $1, $2
+		}' "$work/names" "$wave_table"
+}
+
+# Three of each box at a time, so that no two have to take turns.
+perf_counts()
+{
+	local round name box event start cycles wrong='' counted=0 got want
+	countable "$1" > "$work/countable"
+	for round in 0 1 2 3 4 5; do
+		awk -v round="$round" '{
+			size = $2 == "ubox" || $2 == "r3qpi" ? 2 : 3
+			at = n[$2]++
+			if (int(at / size) == round)
+				print
+		}' "$work/countable" > "$work/round"
+		[[ -s $work/round ]] || break
+		start=$(< "$sim/advance")
+		cycles=$((1009 + round))
+		perf stat -a -x, -o "$work/perf" \
+			-e "$(awk '{ print $1 }' "$work/round" | paste -sd,)" \
+			-- sh -c "echo $cycles > $sim/advance"
+		while read -r name box event; do
+			want=$(($(wave "$box" "$event" "$start" $cycles) * $(boxes "$box")))
+			got=$(awk -F, -v name="$name" '$3 == name && $2 == "" {
+				print $1; exit }' "$work/perf")
+			[[ $got == "$want" ]] ||
+				wrong+="$name: got $got, want $want; "
+			counted=$((counted + 1))
+		done < "$work/round"
+	done
+	tap_eq "$wrong" '' "$1: perf's counts of $counted of them are exact"
+	((counted >= 60))
+	tap_ok $? "$1: which are a dozen of each box type"
+}
+
+# Perf knows these names from its own tables, for this processor model.
+perf_names()
+{
+	local names
+	perf list 2> /dev/null | grep -oE '^ +unc_[a-z0-9_.]+' | tr -d ' ' |
+		sort -u > "$work/names"
+	mapfile -t names < "$work/names"
+	if ((${#names[@]} == 0)); then
+		tap_skip "this perf has none" "$1: perf's names"
+		return
+	fi
+	[[ $2 != all ]] || open_all "$1" "${names[@]}"
+	perf_counts "$1"
+}
+
+open_all()
+{
+	local driver=$1 names=("${@:2}") refused=() name i
+	for ((i = 0; i < ${#names[@]}; i += at_once)); do
+		opens "${names[@]:i:at_once}" && continue
+		for name in "${names[@]:i:at_once}"; do
+			opens "$name" || refused+=("$name")
+		done
+	done
+	tap_eq "${refused[*]}" '' "$driver: perf opens its ${#names[@]} own names"
+}
+
+tools()
+{
+	pcm "$1"
+	papi "$1"
+	perf_names "$1" "$2"
+}
+
+modprobe -q msr
+# Hardware after reset: LIKWID, for one, leaves the packages frozen.
+small=(cboxes=3 "imcs=$channels")
+[[ ${1-} != likwid ]] || small=()
+load_sim clock=manual packages="$sockets" "${small[@]}"
+case ${1-} in
+likwid)
+	likwid ;;
+intel_uncore)
+	on_running_clock modprobe intel_uncore ||
+		tap_skip_all "the kernel has no intel_uncore"
+	tools intel_uncore "${2-}" ;;
+xeon_uncore)
+	load_driver pmu_prefix=uncore
+	tools "xeon_uncore pmu_prefix=uncore" "${2-}" ;;
+*)
+	tap_bail "usage: $0 likwid|intel_uncore|xeon_uncore" ;;
+esac
+tap_end

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A machine of another shape: every PMU is there with a CPU of each package,
+ * what happens in a package counts there and nowhere else, and a sampling event
+ * on each CPU gets its samples by PMIs that come to that CPU's core, and to no
+ * other. The arguments are parameters of the simulated hardware; the shape is
+ * the VM's.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/c/boxes.h"
+#include "lib/c/catalogue.h"
+#include "lib/c/machine.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+#include "lib/c/tap.h"
+
+enum {
+	MAX_PACKAGES = 16,
+	MAX_CPUS = 256,
+	CYCLES = 10007,
+	PERIOD = 1000,
+	OVERFLOWS = 10,
+};
+
+static int n_packages;
+
+static void each_pmu(bool (*fn)(const char *pmu, const char *kind),
+		     const char *what)
+{
+	char pmu[PMU_NAME_MAX];
+	bool ok = true;
+
+	for (unsigned int k = 0; k < BOX_KINDS; k++)
+		for (unsigned int i = 0; i < package_boxes[k]; i++)
+			ok &= check(pmu_name(pmu, box_kinds[k], i),
+				    "%s %u is there", box_kinds[k], i) &&
+			      fn(pmu, box_kinds[k]);
+	tap_ok(ok, "%d packages: %s", n_packages, what);
+}
+
+static bool has_cpus(const char *pmu, const char *kind)
+{
+	bool ok = true;
+
+	(void)kind;
+	for (int pkg = 0; pkg < n_packages; pkg++)
+		ok &= check(pmu_cpu(pmu, pkg) >= 0, "%s: a CPU of package %d",
+			    pmu, pkg);
+	return ok;
+}
+
+static void open_all(const char *pmu, uint64_t config, int *fd)
+{
+	for (int pkg = 0; pkg < n_packages; pkg++) {
+		fd[pkg] = event_open(pmu, pmu_cpu(pmu, pkg),
+				     "config=%#" PRIx64, config);
+		check(fd[pkg] >= 0, "%s opens in package %d", pmu, pkg);
+	}
+}
+
+static void close_all(const int *fd)
+{
+	for (int pkg = 0; pkg < n_packages; pkg++)
+		if (fd[pkg] >= 0)
+			close(fd[pkg]);
+}
+
+static bool counts_cycles(const char *pmu, const char *kind)
+{
+	const struct cat_event *e = ticks_of(kind);
+	int fd[MAX_PACKAGES];
+	bool ok = true;
+
+	if (!e)
+		return true;
+	open_all(pmu, e->config, fd);
+	sim_advance(CYCLES);
+	for (int pkg = 0; pkg < n_packages; pkg++)
+		ok &= check_eq(event_count(fd[pkg]), CYCLES,
+			       "%s: cycles of package %d", pmu, pkg);
+	close_all(fd);
+	return ok;
+}
+
+/* Another number to each package. */
+static bool counts_own(const char *pmu, const char *kind)
+{
+	const struct cat_event *e = plain_of(kind);
+	int fd[MAX_PACKAGES];
+	bool ok = true;
+
+	if (!e)
+		return true;
+	open_all(pmu, e->config, fd);
+	for (int pkg = 0; pkg < n_packages; pkg++)
+		send_traffic(pmu, pkg, e, 100 + pkg, 1);
+	for (int pkg = 0; pkg < n_packages; pkg++)
+		ok &= check_eq(event_count(fd[pkg]), 100 + pkg,
+			       "%s: transactions of package %d", pmu, pkg);
+	close_all(fd);
+	return ok;
+}
+
+static int core_of(int cpu)
+{
+	char path[128], text[32];
+	FILE *f;
+	int core = -1;
+
+	snprintf(path, sizeof(path),
+		 "/sys/devices/system/cpu/cpu%d/topology/core_id", cpu);
+	f = fopen(path, "re");
+	if (f && fgets(text, sizeof(text), f))
+		core = atoi(text);
+	if (f)
+		fclose(f);
+	return core;
+}
+
+/* Each CPU's NMIs so far: the columns of /proc/interrupts are the online CPUs. */
+static void nmis(uint64_t *of)
+{
+	static char line[1 << 14];
+	FILE *f = fopen("/proc/interrupts", "re");
+	int cpu[MAX_CPUS], n = 0, used;
+	char *at;
+
+	if (!f || !fgets(line, sizeof(line), f))
+		tap_bail("/proc/interrupts cannot be read");
+	for (at = line; n < MAX_CPUS && sscanf(at, " CPU%d%n", &cpu[n], &used) == 1;
+	     at += used)
+		n++;
+	while (fgets(line, sizeof(line), f)) {
+		at = strstr(line, "NMI:");
+		if (!at)
+			continue;
+		at += strlen("NMI:");
+		for (int i = 0; i < n; i++, at += used)
+			if (sscanf(at, "%" SCNu64 "%n", &of[cpu[i]], &used) != 1)
+				tap_bail("no NMIs of CPU %d", cpu[i]);
+	}
+	fclose(f);
+}
+
+/* Where the PMIs of an event on @cpu went. */
+static bool came_to(int cpu, const uint64_t *before, const uint64_t *after)
+{
+	bool ok = check(after[cpu] > before[cpu], "CPU %d gets NMIs", cpu);
+
+	for (int pkg = 0; pkg < n_packages; pkg++) {
+		int other;
+
+		for (unsigned int n = 0; (other = package_cpu(pkg, n)) >= 0; n++)
+			if (pkg != cpu_package(cpu) || core_of(other) != core_of(cpu))
+				ok &= check_eq(after[other] - before[other], 0,
+					       "NMIs of CPU %d for an event of CPU %d",
+					       other, cpu);
+	}
+	return ok;
+}
+
+static bool samples_on(const char *kind, int cpu, int pkg)
+{
+	static uint64_t before[MAX_CPUS], after[MAX_CPUS];
+	const struct cat_event *e = plain_of(kind);
+	char pmu[PMU_NAME_MAX];
+	struct sampler s;
+	bool ok;
+
+	if (!e || !pmu_name(pmu, kind, 0))
+		return check(false, "%s has a box and an event", kind);
+	if (!check_eq(-sampler_open(&s, pmu, cpu, PERIOD, "config=%#" PRIx64,
+				    e->config), 0, "%s opens on CPU %d", pmu,
+		      cpu))
+		return false;
+	nmis(before);
+	send_traffic(pmu, pkg, e, OVERFLOWS * PERIOD, 1);
+	ok = check_eq(sampler_settle(&s, OVERFLOWS), OVERFLOWS,
+		      "%s: samples on CPU %d", pmu, cpu);
+	nmis(after);
+	ok &= check_eq(event_count(s.fd), OVERFLOWS * PERIOD,
+		       "%s: count on CPU %d", pmu, cpu);
+	ok &= sampler_clean(&s, pmu);
+	ok &= came_to(cpu, before, after);
+	sampler_close(&s);
+	return ok;
+}
+
+static void test_samples(const char *kind)
+{
+	bool ok = true;
+	int cpu;
+
+	for (int pkg = 0; pkg < n_packages; pkg++)
+		for (unsigned int n = 0; (cpu = package_cpu(pkg, n)) >= 0; n++)
+			ok &= samples_on(kind, cpu, pkg);
+	tap_ok(ok, "%s: %d overflows are %d samples on each CPU, and the PMIs come to its core",
+	       kind, OVERFLOWS, OVERFLOWS);
+}
+
+int main(int argc, char **argv)
+{
+	char params[256] = "clock=manual";
+
+	for (int i = 1; i < argc; i++) {
+		strncat(params, " ", sizeof(params) - strlen(params) - 1);
+		strncat(params, argv[i], sizeof(params) - strlen(params) - 1);
+	}
+	machine_setup(params, NULL);
+	n_packages = packages();
+	each_pmu(has_cpus, "all PMUs are there");
+	each_pmu(counts_cycles, "each counts the cycles");
+	each_pmu(counts_own, "each counts what happens in its package");
+	test_samples("ha");
+	test_samples("pcu");
+	tap_eq(sim_stat("undefined"), 0, "no write was undefined");
+	return tap_end();
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Events come and go in boxes that count on meanwhile, because they have stood
+ * still for as long as they may (freeze_budget=0 and what there was at first used
+ * up): the events beside them miss nothing, and the new ones count themselves
+ * alone, from their first cycle on, also where a control register takes effect
+ * with its second write.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+enum {
+	MOST_OPENS = 100000,	/* that may be needed to use a budget up */
+	MOST_EVENTS = 16,	/* of a kind, one after the other */
+	MOST_RATES = 100,	/* a box has room for some more */
+	CYCLES = 1009,
+	ROUNDS = 200,
+};
+
+static void load(struct __test_metadata *_metadata, const char *sim_params)
+{
+	machine_setup_once(sim_params, "");
+	log_mark();
+	ASSERT_EQ(0, -driver_freeze_budget(0));
+}
+
+static int open_event(const char *pmu, const struct cat_event *e)
+{
+	return event_open(pmu, pmu_cpu(pmu, 0), "config=%#" PRIx64
+			  ",config1=%#" PRIx64 ",config2=%#" PRIx64, e->config,
+			  e->config1, e->config2);
+}
+
+/* What has none is never frozen. */
+static bool has_box_control(const char *pmu)
+{
+	return strcmp(pmu_box(pmu), "ubox");
+}
+
+/*
+ * Has the box counting and frozen again and again, until the driver leaves it
+ * running.
+ */
+static bool use_up(const char *pmu, const struct cat_event *beside)
+{
+	uint64_t before = package_stat(0, "group_unfrozen");
+
+	if (!has_box_control(pmu))
+		return true;
+	for (unsigned int i = 0; i < MOST_OPENS; i++) {
+		close(open_event(pmu, beside));
+		if (package_stat(0, "group_unfrozen") > before)
+			return true;
+	}
+	return check(false, "%s is still frozen after %u events", pmu,
+		     MOST_OPENS);
+}
+
+/* --- counts, with the manual clock --------------------------------------- */
+
+/* One event beside another; the next one takes the counter that it leaves. */
+static bool counts_beside(const char *pmu, const struct cat_event *e,
+			  int anchor, const struct cat_event *anchor_event)
+{
+	uint64_t start = sim_cycles(), want, before = event_count(anchor);
+	int fd = open_event(pmu, e);
+	bool ok;
+
+	if (!check(fd >= 0, "%s/%s/: %s", pmu, e->name, strerror(-fd)))
+		return false;
+	ok = check(!sim_advance(CYCLES), "advance");
+	want = cat_expect(e, (struct shape){ 0 }, start, CYCLES);
+	ok &= check_eq(event_count(fd), want, "%s/%s/", pmu, e->name);
+	close(fd);
+	ok &= check(!sim_advance(CYCLES), "advance");
+	want = cat_expect(anchor_event, (struct shape){ 0 }, start, 2 * CYCLES);
+	return ok & check_eq(event_count(anchor) - before, want,
+			     "%s/%s/ beside %s", pmu, anchor_event->name,
+			     e->name);
+}
+
+FIXTURE(unfrozen) {};
+
+FIXTURE_VARIANT(unfrozen)
+{
+	const char *kind;
+};
+
+VARIANTS_OF_E5_KINDS(unfrozen);
+
+FIXTURE_SETUP(unfrozen)
+{
+	load(_metadata, "clock=manual");
+}
+
+FIXTURE_TEARDOWN(unfrozen)
+{
+	expect_no_complaint(_metadata);
+}
+
+TEST_F_TIMEOUT(unfrozen, events_come_and_go_and_all_counts_are_exact, UNHURRIED)
+{
+	const struct cat_event *anchor_event = plain_of(variant->kind), *e;
+	unsigned int events = 0;
+	uint64_t unfrozen;
+	char pmu[PMU_NAME_MAX];
+	int anchor;
+	size_t n;
+
+	ASSERT_NE(NULL, anchor_event);
+	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
+	anchor = open_event(pmu, anchor_event);
+	ASSERT_GE(anchor, 0);
+	e = catalogue(&n);
+	for (size_t i = 0; i < n && events < MOST_EVENTS; i++) {
+		if (!cat_is_plain(&e[i], variant->kind) || &e[i] == anchor_event)
+			continue;
+		if (!events) {
+			ASSERT_TRUE(use_up(pmu, &e[i]));
+		}
+		unfrozen = package_stat(0, "group_unfrozen");
+		ASSERT_TRUE(counts_beside(pmu, &e[i], anchor, anchor_event));
+		if (has_box_control(pmu)) {
+			ASSERT_GT(package_stat(0, "group_unfrozen"), unfrozen) {
+				TH_LOG("%s was frozen", pmu);
+			}
+		}
+		events++;
+	}
+	close(anchor);
+	if (!events)
+		SKIP(return, "it has no other event");
+}
+
+/* --- nothing of another event, while time goes on -------------------------- */
+
+/*
+ * All that the kind can count happens in every cycle, but for two events: what
+ * these count is something else.
+ */
+static bool all_but(const char *kind, const struct cat_event *a,
+		    const struct cat_event *b)
+{
+	unsigned int taken = 0;
+	size_t n;
+	const struct cat_event *e = catalogue(&n);
+
+	if (!check(!sim_rates("off") && !sim_rates("on"), "rates"))
+		return false;
+	for (size_t i = 0; i < n && taken < MOST_RATES; i++) {
+		if (strcmp(e[i].box, kind) || e[i].fixed || e[i].free ||
+		    e[i].code == a->code || e[i].code == b->code)
+			continue;
+		if (sim_rates("pkg=0 box=%s event=%#x umask=%#x rate=1", kind,
+			      e[i].code, e[i].umask))
+			return check(false, "%s has no rate", e[i].name);
+		taken++;
+	}
+	/* with any unit mask, where the kind has an event 0 at all */
+	if (a->code && b->code)
+		sim_rates("pkg=0 box=%s event=0 umask=0xff rate=1",
+				  kind);
+	return check(taken, "no other event happens");
+}
+
+/*
+ * Another event than these, and not the one whose code is 0: that is what a
+ * counter that is off would count if only its enable bit took effect.
+ */
+static const struct cat_event *other_than(const char *kind,
+					  const struct cat_event *a,
+					  const struct cat_event *b)
+{
+	size_t n;
+	const struct cat_event *e = catalogue(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (cat_is_plain(&e[i], kind) && e[i].code &&
+		    e[i].code != a->code && (!b || e[i].code != b->code))
+			return &e[i];
+	return NULL;
+}
+
+static void expect_nothing_else(struct __test_metadata *_metadata,
+				const char *kind)
+{
+	const struct cat_event *rest = plain_of(kind), *quiet, *busy;
+	uint64_t counted = 0;
+	char pmu[PMU_NAME_MAX];
+	int anchor, fd;
+
+	quiet = rest ? other_than(kind, rest, NULL) : NULL;
+	busy = quiet ? other_than(kind, rest, quiet) : NULL;
+	if (!busy || !pmu_name(pmu, kind, 0))
+		SKIP(return, "too few events, or no box");
+	ASSERT_TRUE(all_but(kind, rest, quiet));
+	anchor = open_event(pmu, rest);
+	ASSERT_GE(anchor, 0);
+	ASSERT_TRUE(use_up(pmu, busy));
+	for (unsigned int round = 0; round < loops(ROUNDS); round++) {
+		fd = open_event(pmu, busy);
+		counted += event_count(fd);
+		close(fd);
+		fd = open_event(pmu, quiet);
+		ASSERT_EQ(0, event_count(fd)) {
+			TH_LOG("round %u: %s, which does not happen", round,
+			       quiet->name);
+		}
+		close(fd);
+	}
+	EXPECT_GT(counted, 0) {
+		TH_LOG("%s happens in every cycle", busy->name);
+	}
+	EXPECT_EQ(0, event_count(anchor)) {
+		TH_LOG("%s does not happen", rest->name);
+	}
+	close(anchor);
+}
+
+FIXTURE(select_written_twice) {};
+
+FIXTURE_VARIANT(select_written_twice)
+{
+	const char *kind;
+};
+
+VARIANTS_OF_E5_KINDS(select_written_twice);
+
+FIXTURE_SETUP(select_written_twice)
+{
+	load(_metadata, "clock=real errata=select");
+}
+
+FIXTURE_TEARDOWN(select_written_twice)
+{
+	expect_no_complaint(_metadata);
+}
+
+TEST_F_TIMEOUT(select_written_twice, nothing_else_is_counted, UNHURRIED)
+{
+	expect_nothing_else(_metadata, variant->kind);
+}
+
+FIXTURE(whole_written_twice) {};
+
+FIXTURE_VARIANT(whole_written_twice)
+{
+	const char *kind;
+};
+
+VARIANTS_OF_E5_KINDS(whole_written_twice);
+
+FIXTURE_SETUP(whole_written_twice)
+{
+	load(_metadata, "clock=real errata=whole");
+}
+
+FIXTURE_TEARDOWN(whole_written_twice)
+{
+	expect_no_complaint(_metadata);
+}
+
+TEST_F_TIMEOUT(whole_written_twice, nothing_else_is_counted, UNHURRIED)
+{
+	expect_nothing_else(_metadata, variant->kind);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,604 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A counter that wraps is extended exactly: counters are set close to their
+ * end through the register itself, past the driver, while an event counts.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/c/catalogue.h"
+#include "lib/c/generation.h"
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+enum {
+	AHEAD = 100,		/* cycles' worth before the end */
+	CYCLES = 2500,
+	MAX_COUNTERS = 32,
+};
+
+/* Where the first counter of a box is (Tables 1-2 and 1-3). */
+struct place {
+	const char *kind;
+	unsigned int box;
+	bool last;		/* the last CBo, which is another one each time */
+	const char *event;	/* NULL: the first one of the catalogue */
+	bool fixed;
+	bool disputed;		/* 44 or 48 bits, by the simulator's choice */
+	bool joint;		/* 32 bits, below the control register */
+	uint32_t msr;		/* of counter 0, or 0 */
+	uint16_t device;	/* PCI device ID, counter 0 at @offset */
+	unsigned int offset;
+};
+
+static struct place places[] = {
+	{ .kind = "ubox", .disputed = true, .msr = 0x709 },
+	{ .kind = "ubox", .disputed = true, .msr = 0x704, .fixed = true,
+	  .event = "uclk" },
+	{ .kind = "cbox", .box = 0, .msr = 0xe08 },
+	{ .kind = "cbox", .last = true, .msr = 0xe08 },
+	{ .kind = "sbox", .box = 3, .disputed = true, .msr = 0x744 },
+	{ .kind = "pcu", .msr = 0x717 },
+	{ .kind = "ha", .box = 1, .device = 0x2f38, .offset = 0xa0 },
+	{ .kind = "imc", .box = 0, .device = 0x2fb0, .offset = 0xa0 },
+	{ .kind = "imc", .box = 7, .device = 0x2fd5, .offset = 0xd0,
+	  .fixed = true, .event = "dclk" },
+	{ .kind = "irp", .box = 1, .device = 0x2f39, .offset = 0xb0 },
+	{ .kind = "qpi", .box = 2, .device = 0x2f3a, .offset = 0xa0 },
+	{ .kind = "r2pcie", .device = 0x2f34, .offset = 0xa0 },
+	{ .kind = "r3qpi", .box = 1, .disputed = true, .device = 0x2f37,
+	  .offset = 0xa0 },
+};
+
+/* Of Xeon 7100 and 7400; look-ups and snoops have no waveforms. */
+static struct place front_side[] = {
+	{ .kind = "fsb", .joint = true, .msr = 0x107d0, .event = "bus_clocks" },
+	{ .kind = "fsb", .joint = true, .msr = 0x107d0, .event = "drdy" },
+};
+
+static struct place *the_places = places;
+static unsigned int n_places = ARRAY_SIZE(places);
+
+enum { CBOX_STRIDE = 0x10 };
+
+/* The last CBo of this generation. */
+static void find_last_boxes(void)
+{
+	for (unsigned int i = 0; i < n_places; i++) {
+		if (!places[i].last)
+			continue;
+		places[i].box = generation()->cboxes - 1;
+		places[i].msr += CBOX_STRIDE * places[i].box;
+	}
+}
+
+static void __attribute__((constructor)) prepare(void)
+{
+	if (system("modprobe msr"))
+		tap_skip_all("no msr module");
+	find_last_boxes();
+	if (!generation()->one_a_cycle)
+		return;
+	the_places = front_side;
+	n_places = ARRAY_SIZE(front_side);
+}
+
+/* An event that counts on one of them, in one package. */
+struct counter {
+	const struct place *at;
+	const struct cat_event *event;
+	int pkg, cpu, fd;
+	unsigned int number;		/* of the counter in its box */
+	char function[16];		/* PCI */
+	bool high_seen;
+	bool ok;
+};
+
+static const struct cat_event *event_of(const struct place *at)
+{
+	size_t n;
+	const struct cat_event *e = catalogue(&n);
+
+	if (at->event)
+		return cat_find(at->kind, at->event);
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(e[i].box, at->kind) && !e[i].fixed && !e[i].free &&
+		    e[i].ctrs & 1)
+			return &e[i];
+	return NULL;
+}
+
+/* Which counter the driver took: the one whose control register is set. */
+static bool counter_of(int pkg, const char *box, unsigned int *number)
+{
+	char name[80];
+	uint64_t value;
+
+	for (*number = 0; *number < 4; ++*number) {
+		snprintf(name, sizeof(name), "%s ctl%u", box, *number);
+		if (sim_register(pkg, name, &value))
+			return true;
+	}
+	return false;
+}
+
+static void open_counter(struct counter *c, const struct place *at, int pkg)
+{
+	char pmu[PMU_NAME_MAX];
+
+	*c = (struct counter){ .at = at, .pkg = pkg, .fd = -1 };
+	c->event = event_of(at);
+	if (!c->event || !pmu_name(pmu, at->kind, at->box))
+		return;
+	c->cpu = pmu_cpu(pmu, pkg);
+	c->fd = event_open(pmu, c->cpu, "config=%#" PRIx64, c->event->config);
+	c->ok = check(c->fd >= 0, "%s: open: %s", pmu, strerror(-c->fd));
+	if (c->ok && !at->fixed)
+		c->ok = check(counter_of(pkg, pmu_box(pmu), &c->number),
+			      "%s: no control register set", pmu);
+	if (at->device)
+		c->ok &= check(pci_find(c->function, at->device, pkg),
+			       "no PCI function %#x", at->device);
+}
+
+/* The fixed counters have their 48 bits always. */
+static unsigned int width_of(const struct place *at, int counter_bits)
+{
+	if (at->joint)
+		return 32;
+	return at->disputed && !at->fixed ? counter_bits : 48;
+}
+
+/* Past the driver, as wrmsr and setpci would do it. */
+static bool set_register(struct counter *c, uint64_t value)
+{
+	unsigned int at = c->at->offset + 8 * c->number;
+
+	if (c->at->joint)
+		value |= c->event->config;
+	if (c->at->msr)
+		return !msr_write(c->cpu, c->at->msr + c->number, value);
+	return !pci_config_write(c->function, at, value) &&
+	       !pci_config_write(c->function, at + 4, value >> 32);
+}
+
+static bool get_register(struct counter *c, uint64_t *value)
+{
+	unsigned int at = c->at->offset + 8 * c->number;
+	uint32_t low, high;
+
+	if (c->at->msr) {
+		if (msr_read(c->cpu, c->at->msr + c->number, value))
+			return false;
+		*value &= c->at->joint ? 0xffffffff : ~0ULL;
+		return true;
+	}
+	if (pci_config_read(c->function, at, &low) ||
+	    pci_config_read(c->function, at + 4, &high))
+		return false;
+	*value = low | (uint64_t)high << 32;
+	return true;
+}
+
+/* Was the high half of this counter read? */
+static void look_for_high(const struct sim_access *a, void *arg)
+{
+	struct counter *c = arg;
+	unsigned int bus, device, function;
+
+	if (sscanf(c->function, "%*x:%x:%x.%x", &bus, &device, &function) == 3 &&
+	    a->kind == SIM_PCIRD && a->bus == bus && a->device == device &&
+	    a->function == function &&
+	    a->reg == c->at->offset + 8 * c->number + 4)
+		c->high_seen = true;
+}
+
+/*
+ * Have the driver see what was written into the registers. It leaves out the
+ * high half of a PCI counter as long as the low one cannot have come around
+ * since its last read, by real time and the event's greatest increment:
+ * hardware cannot jump, a register written from here can. So read all of them
+ * once a second until it has looked at the high halves.
+ */
+static void absorb(struct counter *counters, unsigned int n, uint64_t *count)
+{
+	unsigned int left;
+
+	for (unsigned int tries = 0; tries < 10; tries++) {
+		if (tries)
+			sleep(1);
+		left = 0;
+		for (unsigned int i = 0; i < n; i++) {
+			struct counter *c = &counters[i];
+
+			if (c->high_seen)
+				continue;
+			sim_trace_clear();
+			count[i] = event_count(c->fd);
+			if (c->at->device)
+				sim_trace(look_for_high, c);
+			else
+				c->high_seen = true;
+			left += !c->high_seen;
+		}
+		if (!left)
+			return;
+	}
+	for (unsigned int i = 0; i < n; i++)
+		counters[i].ok &= check(counters[i].high_seen,
+					"%s_%u: the high half is never read",
+					counters[i].at->kind,
+					counters[i].at->box);
+}
+
+static uint64_t near_end(unsigned int width)
+{
+	return (1ULL << width) - AHEAD;
+}
+
+static uint64_t near_half(unsigned int width)
+{
+	(void)width;
+	return 0x1234ffffff9cULL;	/* AHEAD before the low half's carry */
+}
+
+static void show(const struct counter *c, unsigned int width)
+{
+	tap_diag("%s_%u of package %d, %s counter %u of %u bits", c->at->kind,
+		 c->at->box, c->pkg, c->at->fixed ? "fixed" : "general",
+		 c->number, width);
+}
+
+FIXTURE(over) {};
+
+FIXTURE_VARIANT(over)
+{
+	int counter_bits;
+	uint64_t (*preset)(unsigned int width);
+	bool pci_only;
+};
+
+FIXTURE_VARIANT_ADD(over, the_end_of_48_bits)
+{
+	.counter_bits = 48, .preset = near_end,
+};
+
+FIXTURE_VARIANT_ADD(over, the_end_of_44_bits)
+{
+	.counter_bits = 44, .preset = near_end,
+};
+
+FIXTURE_VARIANT_ADD(over, the_carry_into_the_high_half)
+{
+	.counter_bits = 48, .preset = near_half, .pci_only = true,
+};
+
+FIXTURE_SETUP(over)
+{
+	char params[64];
+
+	snprintf(params, sizeof(params), "clock=manual counter_bits=%d",
+		 variant->counter_bits);
+	machine_setup(params, "");
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(over)
+{
+	EXPECT_TRUE(log_clean());
+	EXPECT_TRUE(machine_leave());
+}
+
+/* Cycles pass that take every counter over the edge. */
+TEST_F_TIMEOUT(over, counts_and_registers_are_exact, UNHURRIED)
+{
+	static struct counter counters[MAX_COUNTERS];
+	uint64_t before[MAX_COUNTERS], start, gained, raw;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < n_places; i++)
+		if ((the_places[i].disputed || variant->counter_bits == 48) &&
+		    (!variant->pci_only || the_places[i].device)) {
+			open_counter(&counters[n], &the_places[i],
+				     n % packages());
+			n++;
+		}
+	if (!n)
+		SKIP(return, "no such counters");
+	sim_advance(1000);
+	for (unsigned int i = 0; i < n; i++) {
+		struct counter *c = &counters[i];
+		unsigned int width = width_of(c->at, variant->counter_bits);
+
+		ASSERT_TRUE(c->ok) {
+			TH_LOG("%s_%u does not count", c->at->kind, c->at->box);
+		}
+		ASSERT_TRUE(set_register(c, variant->preset(width)));
+	}
+	absorb(counters, n, before);
+	start = sim_cycles();
+	sim_advance(CYCLES);
+	for (unsigned int i = 0; i < n; i++) {
+		struct counter *c = &counters[i];
+		unsigned int width = width_of(c->at, variant->counter_bits);
+
+		raw = 0;
+		gained = cat_expect(c->event, (struct shape){ 0 }, start, CYCLES);
+		EXPECT_TRUE(c->ok);
+		EXPECT_GT(gained, AHEAD) {
+			TH_LOG("the event is too rare");
+		}
+		EXPECT_EQ(gained, event_count(c->fd) - before[i]) {
+			show(c, width);
+		}
+		EXPECT_TRUE(get_register(c, &raw));
+		EXPECT_EQ((variant->preset(width) + gained) & ((1ULL << width) - 1),
+			  raw) {
+			show(c, width);
+		}
+		close(c->fd);
+	}
+}
+
+/* --- the driver's timer -------------------------------------------------- */
+
+struct read_watch {
+	const uint32_t *msr;
+	unsigned int msrs;
+	unsigned int seen;	/* a bit each */
+};
+
+static void watch_reads(const struct sim_access *a, void *arg)
+{
+	struct read_watch *w = arg;
+
+	for (unsigned int i = 0; i < w->msrs; i++)
+		if (a->kind == SIM_RDMSR && a->reg == w->msr[i])
+			w->seen |= 1U << i;
+}
+
+/* Nobody reads an event from here on, until the driver's timer has read all. */
+static bool wait_for_timer(const uint32_t *msr, unsigned int msrs)
+{
+	const unsigned int all = (1U << msrs) - 1;
+	struct read_watch w = { .msr = msr, .msrs = msrs };
+	unsigned int tries = 0;
+
+	for (sim_trace_clear(); w.seen != all && tries++ < 12000; usleep(10000)) {
+		w.seen = 0;
+		sim_trace(watch_reads, &w);
+	}
+	return check(w.seen == all,
+		     "the timer has not read MSR %#x in two minutes",
+		     msr[w.seen & 1]);
+}
+
+FIXTURE(timer) {};
+
+FIXTURE_SETUP(timer)
+{
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(timer)
+{
+	EXPECT_TRUE(log_clean());
+	EXPECT_TRUE(machine_leave());
+}
+
+/*
+ * Rounds that each take the 32-bit free-running counter and the low halves half
+ * the way around: after three of them a single read could not tell.
+ */
+TEST_F_TIMEOUT(timer, follows_narrow_counters_and_low_halves_around, UNHURRIED)
+{
+	enum { ROUNDS = 3 };
+	static const struct {
+		const char *kind, *event;
+	} watched[] = {
+		{ "qpi", "link_idle" }, { "qpi", "clockticks" },
+		{ "imc", "dclk" }, { "imc", "clockticks" }, { "ha", "clockticks" },
+		{ "cbox", "clockticks" },
+	};
+	int fd[ARRAY_SIZE(watched)];
+	char pmu[PMU_NAME_MAX];
+	unsigned int number;
+	uint32_t msr;
+
+	if (generation()->one_a_cycle)
+		SKIP(return, "no such counters");
+	machine_setup("clock=manual", "");
+	for (unsigned int i = 0; i < ARRAY_SIZE(watched); i++) {
+		ASSERT_TRUE(pmu_name(pmu, watched[i].kind, 0));
+		fd[i] = event_open(pmu, pmu_cpu(pmu, 0), "%s",
+				   watched[i].event);
+		ASSERT_GE(fd[i], 0) {
+			TH_LOG("%s/%s/", pmu, watched[i].event);
+		}
+	}
+	ASSERT_TRUE(counter_of(0, "cbox_0", &number));
+	msr = 0xe08 + number;
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		ASSERT_TRUE(wait_for_timer(&msr, 1));
+		sim_advance(1ULL << 31);
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(watched); i++) {
+		EXPECT_EQ(ROUNDS * (1ULL << 31), event_count(fd[i])) {
+			TH_LOG("%s/%s/", watched[i].kind, watched[i].event);
+		}
+		close(fd[i]);
+	}
+}
+
+/*
+ * A value that is written into a counter is not counted: the driver finds that it cannot
+ * have grown so far, and goes on from there. So it does over the counter's end.
+ */
+TEST_F_TIMEOUT(timer, follows_written_counters_over_their_end, UNHURRIED)
+{
+	static const struct {
+		const char *kind;
+		uint32_t msr;
+		unsigned int width;
+	} watched[] = {
+		{ "cbox", 0xe08, 48 }, { "sbox", 0x726, 44 },
+	};
+	enum { N = ARRAY_SIZE(watched), LAPS = 2 };
+	uint64_t start, counted[N] = { 0 }, before[N], foreign;
+	const struct cat_event *e[N];
+	char pmu[PMU_NAME_MAX];
+	unsigned int number;
+	uint32_t msr[N];
+	int fd[N], idle;
+
+	if (generation()->one_a_cycle)
+		SKIP(return, "no such counters");
+	machine_setup("clock=manual counter_bits=44", "");
+	/* A 32-bit counter beside them: the timer comes for it more often. */
+	ASSERT_TRUE(pmu_name(pmu, "qpi", 0));
+	idle = event_open(pmu, pmu_cpu(pmu, 0), "link_idle");
+	ASSERT_GE(idle, 0);
+	for (unsigned int i = 0; i < N; i++) {
+		e[i] = cat_find_code(watched[i].kind, 0, 0);
+		ASSERT_NE(NULL, e[i]);
+		ASSERT_TRUE(pmu_name(pmu, watched[i].kind, 0));
+		fd[i] = event_open(pmu, pmu_cpu(pmu, 0), "event=0");
+		ASSERT_GE(fd[i], 0);
+		ASSERT_TRUE(counter_of(0, pmu_box(pmu), &number));
+		msr[i] = watched[i].msr + number;
+	}
+	foreign = package_stat(0, "foreign_writes");
+	for (unsigned int lap = 0; lap < LAPS; lap++) {
+		for (unsigned int i = 0; i < N; i++)
+			before[i] = event_count(fd[i]);
+		for (unsigned int i = 0; i < N; i++) {
+			ASSERT_EQ(0, -msr_write(package_cpu(0, 0), msr[i],
+						(1ULL << watched[i].width) - AHEAD));
+		}
+		/* The timer has to see it before the counter is over its end. */
+		ASSERT_TRUE(wait_for_timer(msr, N));
+		for (unsigned int i = 0; i < N; i++) {
+			EXPECT_EQ(before[i], event_count(fd[i])) {
+				TH_LOG("%s_0 counts what was written",
+				       watched[i].kind);
+			}
+		}
+		EXPECT_EQ(foreign + (lap + 1) * N,
+			  package_stat(0, "foreign_writes"));
+		start = sim_cycles();
+		sim_advance(CYCLES);
+		for (unsigned int i = 0; i < N; i++)
+			counted[i] += cat_expect(e[i], (struct shape){ 0 }, start,
+						 CYCLES);
+		ASSERT_TRUE(wait_for_timer(msr, N));
+	}
+	for (unsigned int i = 0; i < N; i++) {
+		EXPECT_EQ(counted[i], event_count(fd[i])) {
+			TH_LOG("%s_0, %u bits", watched[i].kind,
+			       watched[i].width);
+		}
+		close(fd[i]);
+	}
+	EXPECT_EQ(1, log_count("another program")) {
+		log_show("xeon_uncore");
+	}
+	close(idle);
+}
+
+/*
+ * At the fastest bus clock, 800 MHz, a count goes round in 5.4 s. Rounds that each
+ * take it half the way, with nobody to read it but the timer.
+ */
+TEST_F_TIMEOUT(timer, follows_bus_clocks_around_twice, UNHURRIED)
+{
+	enum { ROUNDS = 5 };
+	struct counter c;
+	uint64_t value;
+	uint32_t msr;
+
+	if (!generation()->one_a_cycle)
+		SKIP(return, "no such counters");
+	machine_setup("clock=manual uclk_khz=800000", "");
+	open_counter(&c, &front_side[0], 0);
+	ASSERT_TRUE(c.ok);
+	msr = c.at->msr + c.number;
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		ASSERT_TRUE(wait_for_timer(&msr, 1));
+		sim_advance(1ULL << 31);
+	}
+	EXPECT_EQ(ROUNDS * (1ULL << 31), event_count(c.fd));
+	ASSERT_TRUE(get_register(&c, &value));
+	EXPECT_EQ(ROUNDS * (1ULL << 31) & 0xffffffff, value);
+	close(c.fd);
+}
+
+/* --- reads -------------------------------------------------------------------- */
+
+FIXTURE(fast_clock) {};
+
+FIXTURE_SETUP(fast_clock)
+{
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(fast_clock)
+{
+	EXPECT_TRUE(log_clean());
+	EXPECT_TRUE(machine_leave());
+}
+
+/*
+ * Nobody holds it: low halves go round between two reads that are far enough
+ * apart for the driver to know that they may have.
+ */
+TEST_F_TIMEOUT(fast_clock, low_halves_go_round_between_two_reads, UNHURRIED)
+{
+	static const struct {
+		const char *kind;
+		unsigned int box;
+		const char *clock;
+	} watched[] = {
+		{ "imc", 0, "event=0" }, { "ha", 1, "clockticks" },
+		{ "irp", 0, "clockticks" }, { "qpi", 0, "clockticks" },
+	};
+	enum { PMUS = ARRAY_SIZE(watched), SECONDS = 4 };
+	uint64_t first[PMUS], begun[PMUS], least, most, count;
+	char pmu[PMU_NAME_MAX];
+	int fd[PMUS];
+
+	if (generation()->one_a_cycle)
+		SKIP(return, "no such counters");
+	machine_setup("clock=real uclk_khz=4000000", "");
+	for (unsigned int i = 0; i < PMUS; i++) {
+		ASSERT_TRUE(pmu_name(pmu, watched[i].kind, watched[i].box));
+		fd[i] = event_open(pmu, pmu_cpu(pmu, 0), "%s",
+				   watched[i].clock);
+		ASSERT_GE(fd[i], 0) {
+			TH_LOG("%s: %s", pmu, strerror(-fd[i]));
+		}
+		first[i] = event_count(fd[i]);
+		begun[i] = sim_cycles();
+	}
+	sleep(SECONDS);
+	for (unsigned int i = 0; i < PMUS; i++) {
+		least = sim_cycles() - begun[i];
+		count = event_count(fd[i]) - first[i];
+		/* what passed between reading and looking at the clock, as well */
+		most = sim_cycles() - begun[i] + (1ULL << 31);
+		EXPECT_GE(count, least) {
+			TH_LOG("%s", watched[i].kind);
+		}
+		EXPECT_LE(count, most) {
+			TH_LOG("%s", watched[i].kind);
+		}
+		EXPECT_GT(least, 1ULL << 32);
+		close(fd[i]);
+	}
+}
+
+TEST_HARNESS_MAIN

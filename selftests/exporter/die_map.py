@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+The die map's numbers against the simulated hardware: known traffic, and what
+snapshots, event streams and recordings have of it is what "uncore stat" counts at
+the same time, box by box, to the last count.
+"""
+
+import json
+import os
+import re
+import signal
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from lib.python.command import LIMIT  # noqa: E402
+from lib.python.exposition import Daemon  # noqa: E402
+from lib.python.traffic import Uncore  # noqa: E402
+from lib.python.uncore import SIM, UNCORE, Machine, Tap, pmus  # noqa: E402
+from serve import LABEL_PER_BOX, expected
+from uncore_series import Stream, replay
+
+KINDS = ("cbox", "ha", "imc", "irp", "pcu", "qpi", "r2pcie", "r3qpi", "sbox",
+         "ubox")
+CYCLES = 1234567
+SEND = """import sys
+for line in open(sys.argv[1]):
+    with open("%straffic", "w") as file:
+        file.write(line)
+with open("%sadvance", "w") as file:
+    file.write(sys.argv[2])
+""" % (SIM, SIM)
+
+
+def get(daemon, path):
+    status, _, text = daemon.request(path)
+    return json.loads(text) if status == 200 else {"problem": text}
+
+
+def fresh(daemon):
+    """A snapshot of a read that has not begun yet."""
+    before = now = get(daemon, "/api/snapshot")
+    deadline = time.monotonic() + LIMIT
+    while now["seconds"] <= before["seconds"] and time.monotonic() < deadline:
+        time.sleep(0.2)
+        now = get(daemon, "/api/snapshot")
+    return now
+
+
+def places(topology):
+    """(socket, event) of each counter."""
+    return [(topology["boxes"][one["box"]]["socket"], one["event"])
+            for one in topology["counters"]]
+
+
+def grown(topology, before, after):
+    return {place: new - old for place, old, new in zip(
+        places(topology), before["counts"], after["counts"])}
+
+
+def counted(run):
+    """{(socket, event): what uncore stat has counted}"""
+    return {(row["socket"], row["event"]): row["raw"]
+            for row in run.json()["events"]}
+
+
+def differences(want, got):
+    return ["%s: stat %s, here %s" % (place, want.get(place), got.get(place))
+            for place in sorted({*want, *got}) if want.get(place) != got.get(place)]
+
+
+def test_topology(tap, machine, topology):
+    wrong = []
+    for kind in KINDS:
+        for package in range(machine.packages):
+            have = sorted(one["pmu"] for one in topology["boxes"]
+                          if one["box"] == kind and one["socket"] == package)
+            if have != sorted(pmus(kind)):
+                wrong.append("%s of %d: %s" % (kind, package, have))
+    tap.ok(not wrong, "every box of every socket is on the map", wrong)
+    counting = {topology["boxes"][one["box"]]["box"]
+                for one in topology["counters"]}
+    tap.ok(counting == set(KINDS), "and each kind has counters",
+           [repr(counting ^ set(KINDS))])
+
+
+def test_counts(tap, machine, daemon, folder):
+    """All at once: the daemon, a stream, a recording and uncore stat."""
+    topology = get(daemon, "/api/topology")
+    test_topology(tap, machine, topology)
+    lines, _ = expected(machine, LABEL_PER_BOX)
+    traffic, series, said = (os.path.join(folder, name)
+                             for name in ("traffic", "series", "stat"))
+    with open(traffic, "w", encoding="ascii") as file:
+        file.writelines(lines)
+    events = list(dict.fromkeys(one["event"] for one in topology["counters"]))
+    with Stream(daemon) as stream:
+        stream.status()
+        before = fresh(daemon)
+        run = Uncore("record", "--series", series, command=[
+            UNCORE, "stat", "--per-box", "--json", "-o", said, "-e",
+            ",".join(events), "--", "python3", "-c", SEND, traffic,
+            "%d" % CYCLES])
+        after = fresh(daemon)
+        event = stream.event()
+        while event and event["seconds"] < after["seconds"]:
+            event = stream.event()
+    with open(said, encoding="utf-8") as file:
+        run.out = file.read()
+    want, here = counted(run), grown(topology, before, after)
+    tap.ok(run.status == 0 and len(want) == len(topology["counters"]) and
+           sum(map(bool, want.values())) > len(lines),
+           "uncore stat counts all events of the map",
+           ["%d of %d" % (len(want), len(topology["counters"])),
+            *run.comments()])
+    tap.ok(here == want, "snapshots have grown by what uncore stat has counted",
+           differences(want, here))
+    tap.ok(event and event["counts"] == after["counts"],
+           "and the event stream has the same")
+    served, snapshots, _ = replay(series)
+    tap.ok(places(served) == places(topology) and
+           grown(served, snapshots[0], snapshots[-1]) == want,
+           "and so has a recording that is shown again",
+           differences(want, grown(served, snapshots[0], snapshots[-1])))
+    tap.ok(served["replay"]["notices"] == [], "of this machine, and whole",
+           served["replay"]["notices"])
+    tap.ok(not [one for one in snapshots if "shared" in one] and
+           "shared" not in after, "nothing took turns")
+    test_scaled_units(tap, topology, run)
+
+
+def test_scaled_units(tap, topology, run):
+    """A count's factor is what uncore stat makes of it."""
+    units = {"Bytes": 1, "MiB": 1 << 20}
+    factors = {one["event"]: one["factor"] for one in topology["counters"]}
+    wrong = ["%s" % row for row in run.json()["events"]
+             if row["unit"] in units and row["raw"] and
+             abs(row["value"] * units[row["unit"]] /
+                 (row["raw"] * factors[row["event"]]) - 1) > 1e-9]
+    tap.ok(not wrong, "bytes are uncore stat's bytes", wrong)
+
+
+def test_gone(tap, daemon):
+    """Released counters: a problem that is said, and no counts."""
+    with Stream(daemon) as stream:
+        stream.status()
+        daemon.send(signal.SIGUSR1)
+        event = stream.event()
+        while event and "problem" not in event:
+            event = stream.event()
+        tap.ok(event and "counts" not in event and
+               re.search("released", event["problem"]),
+               "a stream says when there are no counters", [repr(event)])
+        daemon.send(signal.SIGUSR2)
+        while event and "problem" in event:
+            event = stream.event()
+        topology = get(daemon, "/api/topology")
+        tap.ok(event and len(event["counts"]) == len(topology["counters"]) and
+               event["revision"] == topology["revision"] > 1,
+               "and goes on, of another revision, when they are back",
+               [repr(event)[:200]])
+
+
+def main():
+    tap = Tap()
+    with Machine(tap) as machine, tempfile.TemporaryDirectory() as folder:
+        with Daemon("serve") as daemon:
+            test_counts(tap, machine, daemon, folder)
+            test_gone(tap, daemon)
+            status, said = daemon.end()
+            tap.ok(status == 0, "SIGTERM ends it",
+                   ["status %d" % status, *said.splitlines()])
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

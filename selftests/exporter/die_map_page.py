@@ -1,0 +1,453 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+The die map in a real Chromium. Each scenario plays on a simulated machine, where
+it is recorded while "uncore stat" counts; the recordings are then shown on this
+machine, where the page's numbers must be uncore stat's, its shares those that
+follow from them, and keys, small windows and broken recordings must do.
+
+With --screenshots FOLDER it leaves pictures of each scenario there.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from die_map import SEND, counted, places
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from lib.python import chromium  # noqa: E402
+from lib.python.command import PATIENCE, run  # noqa: E402
+from lib.python.exposition import Daemon  # noqa: E402
+from lib.python.traffic import Uncore  # noqa: E402
+from lib.python.uncore import TOP, UNCORE, Machine, Tap  # noqa: E402
+from scenarios import causes  # noqa: E402
+
+MARK = "die-map: "          # before what the guest has to say
+WIDE, NARROW = (1400, 980), (400, 1500)
+ADVANCES = 3                # of a second each
+ROWS = """[...document.querySelectorAll("#rows tbody tr")].map((row) =>
+	[Number(row.dataset.socket), row.dataset.event,
+	 ...[...row.querySelectorAll(".number")].map((one) => one.textContent)])"""
+LABELS = """Object.fromEntries([...document.querySelectorAll("#map [data-box]")].map(
+	(one) => [one.dataset.box, one.getAttribute("aria-label")]))"""
+VERDICTS = """[...document.querySelectorAll("#verdicts p")].map((one) => [
+	Number(one.dataset.socket), one.querySelector("strong").textContent +
+	one.querySelector("strong + span").textContent])"""
+# Texts that are wider than their box, and boxes and labels that lie on others.
+CRAMPED = """(() => {
+	const wrong = [], boxes = [...document.querySelectorAll("#map [data-box]")];
+	for (const box of boxes)
+		for (const text of box.querySelectorAll("text"))
+			if (text.getBBox().width > box.querySelector("rect").getBBox().width)
+				wrong.push(box.dataset.box + ": " + text.textContent);
+	const places = [...boxes.map((box) => [box.dataset.box, box.querySelector("rect")]),
+		...[...document.querySelectorAll("#map .flow")].filter((one) => one.textContent)
+			.map((one, i) => [`flow ${i}: ${one.textContent}`, one])]
+		.map(([name, one]) => [name, one.getBoundingClientRect()]);
+	for (const [one, a] of places)
+		for (const [other, b] of places)
+			if (one < other && a.left < b.right - 1 && b.left < a.right - 1 &&
+			    a.top < b.bottom - 1 && b.top < a.bottom - 1)
+				wrong.push(one + " is on " + other);
+	return wrong;
+})()"""
+
+
+# --- in the VM -----------------------------------------------------------------------
+
+class Quiet:
+    """Results are the host's to tell."""
+
+    def ok(self, good, name, comments=()):
+        if not good:
+            sys.exit("%s: %s" % (name, " ".join(comments)))
+
+    @staticmethod
+    def skip_all(why):
+        sys.exit(why)
+
+
+def guest():
+    steps = "; ".join(["python3 -c '%s' /dev/null %d && sleep 1.2" % (
+        SEND, causes.MACHINE["uclk_khz"] * 1000)] * ADVANCES)
+    with Machine(Quiet(), sim=["%s=%d" % item for item in
+                               causes.MACHINE.items()]), \
+            tempfile.TemporaryDirectory() as folder:
+        series, said = folder + "/series", folder + "/stat"
+        for name in causes.STEADY:
+            subprocess.run([os.path.join(TOP, "selftests", "scenarios", "play"), name],
+                           check=True)
+            run("record", "--series", series, "--", "true")
+            with open(series, encoding="utf-8") as file:
+                topology = json.loads(file.readline())
+            events = dict.fromkeys(one["event"] for one in topology["counters"])
+            done = Uncore("record", "--series", series, command=[
+                UNCORE, "stat", "--per-box", "--json", "-o", said, "-e",
+                ",".join(events), "--", "sh", "-c", "sleep 1; " + steps])
+            if done.status:
+                sys.exit(" ".join(done.comments()))
+            with open(series, encoding="utf-8") as one, \
+                    open(said, encoding="utf-8") as other:
+                print(MARK + json.dumps({"name": name, "series": one.read(),
+                                         "stat": other.read()}), flush=True)
+
+
+# --- on the host ---------------------------------------------------------------------
+
+class Recording:
+    """Of a scenario, with what uncore stat has counted meanwhile."""
+
+    def __init__(self, said, folder):
+        self.name = said["name"]
+        self.path = os.path.join(folder, self.name + ".series")
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write(said["series"])
+        self.lines = said["series"].splitlines()
+        parts = [json.loads(line) for line in self.lines]
+        self.topology, self.shots = parts[0], parts[1:-1]
+        done = argparse.Namespace(json=lambda: json.loads(said["stat"]))
+        self.stat = counted(done)
+        self.places = places(self.topology)
+        # where most happened: the picture
+        self.at = max(range(1, len(self.shots)), key=lambda i: sum(
+            self.counts(i).values()))
+
+    def counts(self, i):
+        """Between a snapshot and the one before."""
+        return {place: new - old for place, old, new in zip(
+            self.places, self.shots[i - 1]["counts"], self.shots[i]["counts"])}
+
+
+def with_sockets(recording, count, folder):
+    """A recording of as many sockets, which do what the two did by turns."""
+    topology = json.loads(json.dumps(recording.topology))
+    boxes, counters, counts = [], [], []
+    for socket in range(count):
+        places_ = {}
+        for i, box in enumerate(topology["boxes"]):
+            if box["socket"] == socket % 2:
+                places_[i] = len(boxes)
+                boxes.append({**box, "socket": socket})
+        for i, one in enumerate(topology["counters"]):
+            if one["box"] in places_:
+                counters.append({**one, "box": places_[one["box"]]})
+                counts.append(i)
+    topology.update(boxes=boxes, counters=counters, sockets=[
+        {**topology["sockets"][i % 2], "id": i} for i in range(count)])
+    shots = [{**shot, "counts": [shot["counts"][i] for i in counts]}
+             for shot in recording.shots]
+    return Recording({
+        "name": "sockets-%d" % count, "stat": json.dumps({"events": []}),
+        "series": "".join(json.dumps(one) + "\n" for one in [
+            topology, *shots, {"end": True, "snapshots": len(shots)}])}, folder)
+
+
+def record_scenarios(tap, folder):
+    kernel = os.environ.get("VM_KERNEL")
+    done = subprocess.run(
+        [os.path.join(TOP, "selftests", "vm", "run"),
+         *(["--kernel", kernel] if kernel else []), "--driver", "none", "--no-sim",
+         "--timeout", "900", "--", "selftests/exporter/die_map_page.py", "--guest"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+        check=False, timeout=2 * PATIENCE)
+    found = [Recording(json.loads(line.removeprefix(MARK)), folder)
+             for line in done.stdout.splitlines() if line.startswith(MARK)]
+    tap.ok(done.returncode == 0 and
+           [one.name for one in found] == list(causes.STEADY),
+           "%d scenarios are recorded" % len(causes.STEADY),
+           ["status %d" % done.returncode, *done.stderr.splitlines(),
+            *done.stdout[-2000:].splitlines()])
+    return found
+
+
+def show(browser, daemon, place, size, ready="replay, paused"):
+    browser.open("http://127.0.0.1:%d/#%s" % (daemon.port, place), *size)
+    return browser.wait_for(
+        "document.getElementById('status').textContent === '%s' && "
+        "document.querySelectorAll('#map [data-box]').length" % ready)
+
+
+def digits(number):
+    return "{:,}".format(number)
+
+
+def share_of_channel(counts, socket, pmu):
+    """By Documentation/die-map.rst, in percent."""
+    get = {name: counts[socket, "%s/%s/" % (pmu, name)]
+           for name in ("cas_count.rd", "cas_count.wr", "dclk")}
+    return 100 * 64 * (get["cas_count.rd"] + get["cas_count.wr"]) / \
+        (16 * get["dclk"])
+
+
+def share_of_memory(counts, socket):
+    """Of those channels that transferred anything."""
+    names = [event.split("/")[0] for place, event in counts
+             if place == socket and event.endswith("/dclk/")]
+    lines = {name: counts[socket, name + "/cas_count.rd/"] +
+             counts[socket, name + "/cas_count.wr/"] for name in names}
+    return 100 * 64 * sum(lines.values()) / (16 * sum(
+        counts[socket, name + "/dclk/"] for name in names if lines[name]))
+
+
+def share_of_slice(counts, socket, pmu):
+    return 100 * counts[socket, pmu + "/llc_lookup.any,filter_state=0x7f/"] / \
+        counts[socket, "hswep_ubox/uclk/"]
+
+
+def share_of_agent(counts, socket, pmu):
+    return 100 * sum(
+        counts[socket, "%s/requests.%s_%s/" % (pmu, what, where)]
+        for what in ("reads", "writes") for where in ("local", "remote")) / \
+        counts[socket, "hswep_ubox/uclk/"]
+
+
+def share_of_link(counts, socket, pmu):
+    get = {name: counts[socket, "%s/%s/" % (pmu, name)]
+           for name in ("txl_flits_g0.data", "txl_flits_g0.non_data",
+                        "clockticks")}
+    return 100 * (get["txl_flits_g0.data"] + get["txl_flits_g0.non_data"]) / \
+        get["clockticks"]
+
+
+def test_numbers(tap, browser, daemon, recording):
+    name, last = recording.name, len(recording.shots) - 1
+    show(browser, daemon, "at=%d&table" % last, WIDE)
+    # a second, counted, in all, share
+    total = {(socket, event): cells[2] for socket, event, *cells in
+             browser.ask(ROWS)}
+    want = {place: digits(count) for place, count in recording.stat.items()}
+    tap.ok(total == want and len(want) > 100,
+           "%s: the page has uncore stat's %d counts" % (name, len(want)),
+           ["%s: %s, not %s" % (place, total.get(place), want[place])
+            for place in want if total.get(place) != want[place]])
+    show(browser, daemon, "at=%d&table" % recording.at, WIDE)
+    counts = recording.counts(recording.at)
+    grown = {(socket, event): cells[1] for socket, event, *cells in
+             browser.ask(ROWS)}
+    want = {place: digits(count) for place, count in counts.items()}
+    tap.ok(grown == want, "%s: and of a snapshot what came since the one before" %
+           name, ["%s: %s, not %s" % (place, grown.get(place), want[place])
+                  for place in want if grown.get(place) != want[place]])
+    labels, wrong, checked = browser.ask(LABELS), [], 0
+    for box in recording.topology["boxes"]:
+        share = {"imc": share_of_channel, "qpi": share_of_link,
+                 "cbox": share_of_slice, "ha": share_of_agent}.get(box["box"])
+        label = labels["%d/%s" % (box["socket"], box["pmu"])]
+        if box["box"] in ("irp", "ubox") and "of the most" in label:
+            wrong.append("%s: nobody knows the most" % label)
+        if not share:
+            continue
+        checked += 1
+        shown = re.search(r"([0-9.]+) % of the most", label)
+        right = share(counts, box["socket"], box["pmu"])
+        if not shown or abs(float(shown[1]) - right) > (
+                0.501 if right >= 9.95 else 0.0501):
+            wrong.append("%s, not %.2f" % (label, right))
+    tap.ok(not wrong and checked >= 8,
+           "%s: channels, links, slices and home agents have the share that follows "
+           "from them, and others none" % name, wrong)
+    said, wrong = browser.ask(VERDICTS), []
+    for socket, text in said:
+        got = re.search(r"memory:? ([0-9.]+) % of", text)
+        right = share_of_memory(counts, socket)
+        if not got or abs(float(got[1]) - right) > 0.501 or \
+                text.startswith("limited by memory") != (right >= 60):
+            wrong.append("%d: %s, not %.2f" % (socket, text, right))
+    tap.ok(not wrong and len(said) == 2,
+           "%s: each socket has a line that says how full its memory is" % name,
+           wrong)
+
+
+def test_sizes(tap, browser, daemon, recording, folder):
+    for theme in ("dark", "light"):
+        for width, height in (WIDE, NARROW):
+            shown = show(browser, daemon, "at=%d&theme=%s" % (
+                recording.at, theme), (width, height))
+            over = browser.ask("document.documentElement.scrollWidth")
+            cramped = browser.ask(CRAMPED)
+            tap.ok(shown == len(recording.topology["boxes"]) and over <= width and
+                   not cramped, "%s, %s, %d pixels: all boxes, none too small" %
+                   (recording.name, theme, width),
+                   ["%s boxes, %d pixels" % (shown, over), *cramped])
+            if folder:
+                browser.photograph(os.path.join(folder, "%s-%d%s.png" % (
+                    recording.name, width, "" if theme == "dark" else "-light")))
+
+
+def test_revealed(tap, browser):
+    """On a phone's screen each box that is clicked stays in sight."""
+    browser.size(400, 800)
+    hidden = browser.ask("""(async () => {
+        const hidden = [];
+        await new Promise((done) => setTimeout(done, 300));
+        for (const id of [...document.querySelectorAll("#map [data-box]")]
+                .map((one) => one.dataset.box)) {
+            const one = document.querySelector(`#map [data-box="${id}"]`);
+            one.dispatchEvent(new MouseEvent("click", {bubbles: true}));
+            const box = one.getBoundingClientRect();
+            const panel = document.getElementById("detail").getBoundingClientRect();
+            if (box.bottom > panel.top + 1 || box.top < 0 || !panel.height)
+                hidden.push(`${id}: ${box.bottom} of ${panel.top}`);
+        }
+        return hidden;
+    })()""")
+    tap.ok(not hidden, "on 400 pixels the panel hides none of the boxes that are "
+           "clicked", hidden)
+    browser.size(*WIDE)
+    browser.wait_for("document.querySelectorAll('#map [data-box]').length")
+
+
+def test_keys(tap, browser, daemon, recording):
+    show(browser, daemon, "at=1", WIDE)
+    focused = "document.activeElement.dataset.box"
+    browser.ask("document.querySelector('#map [tabindex=\"0\"]').focus()")
+    seen = [browser.ask(focused)]
+    for key in ("ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp"):
+        browser.press(key)
+        seen.append(browser.ask(focused))
+    tap.ok(len(set(seen[:4])) == 4 and all(seen) and browser.ask(
+        "document.querySelectorAll('#map [tabindex=\"0\"]').length") == 1,
+           "arrows go from box to box", seen)
+    tap.ok(browser.ask("!document.getElementById('tip').hidden && "
+                       "document.getElementById('tip').textContent.includes("
+                       "%s.split('/')[1])" % focused),
+           "of which its events are shown")
+    box = browser.ask(focused)
+    browser.press("Enter")
+    text = browser.wait_for("!document.getElementById('detail').hidden && "
+                            "document.getElementById('detail').textContent")
+    events = [one["event"] for one in recording.topology["counters"]
+              if "%d/%s" % (recording.topology["boxes"][one["box"]]["socket"],
+                            recording.topology["boxes"][one["box"]]["pmu"]) == box]
+    tap.ok(text and events and all(one in text for one in events) and
+           browser.ask("document.querySelectorAll('#detail .chart').length") ==
+           len(events), "Enter opens it, with each event's time series",
+           [box, str(text)])
+    copied = browser.ask("[...document.querySelectorAll('[data-copy]')].map("
+                         "(one) => one.dataset.copy)")
+    tap.ok(copied == events, "and the events to copy", copied)
+    browser.press("Escape")
+    tap.ok(browser.ask("document.getElementById('detail').hidden") and
+           browser.ask(focused) == box, "Escape closes it, and goes back there")
+    at = "Number(document.getElementById('time').value)"
+    steps = []
+    for key in (".", "."):
+        browser.press(key)
+        steps.append(browser.ask(at))
+    browser.press(",")
+    steps.append(browser.ask(at))
+    tap.ok(steps == [2, 3, 2], "period and comma step", [repr(steps)])
+    browser.press("p")
+    tap.ok(browser.wait_for("%s === %d" % (at, len(recording.shots) - 1)),
+           "P plays it to its end")
+    browser.press("t")
+    tap.ok(browser.wait_for("document.getElementById('table').open && %s.length" %
+                            ROWS) and
+           browser.ask("%s.every((row) => row.length === 6 || row[1])" % ROWS),
+           "T opens the table")
+
+
+def test_down(tap, browser, recording, folder):
+    """A channel that stops answering: it has no counts, and is not idle."""
+    path = os.path.join(folder, "down.series")
+    at = next(i for i, box in enumerate(recording.topology["boxes"])
+              if box["pmu"] == "hswep_imc_2" and box["socket"] == 1)
+    lines = recording.lines[:]
+    shot = json.loads(lines[recording.at + 1])
+    shot["down"] = {str(at): "dead"}
+    shot["counts"] = [None if one["box"] == at else count for one, count in
+                      zip(recording.topology["counters"], shot["counts"])]
+    lines[recording.at + 1] = json.dumps(shot)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("".join(line + "\n" for line in lines))
+    with Daemon("serve", "--replay", path, replay=True) as daemon:
+        show(browser, daemon, "at=%d&table" % recording.at, WIDE)
+        label = browser.ask(LABELS)["1/hswep_imc_2"]
+        said = dict(browser.ask(VERDICTS))
+        counts = recording.counts(recording.at)
+        right = share_of_memory({place: count for place, count in counts.items()
+                                 if "hswep_imc_2/" not in place[1]}, 1)
+        got = re.search(r"memory:? ([0-9.]+) % of", said[1])
+        cells = [row[3] for row in browser.ask(ROWS)
+                 if row[0] == 1 and "imc_2/" in row[1]]
+        tap.ok(label.endswith(": dead") and "iMC 2 is dead" in said[1] and
+               "dead" not in said[0] and got and
+               abs(float(got[1]) - right) <= 0.501 and set(cells) == {"–"},
+               "a channel that does not answer is dead, not idle, and no part of "
+               "the socket's share", [label, repr(said), "%.2f" % right,
+                                      repr(cells)])
+
+
+def test_broken(tap, browser, recording, folder):
+    """Cut short, and of a machine whose name is no name."""
+    path = os.path.join(folder, "broken.series")
+    header = json.loads(recording.lines[0])
+    header["machine"]["host"] = "<b id=evil>x</b><img src=http://192.0.2.1/>"
+    header["boxes"][0]["title"] = "<b id=evil>x</b>"
+    header["boxes"][1]["box"] = "of-another-time"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join([json.dumps(header), *recording.lines[1:4],
+                              recording.lines[4][:50]]))
+    with Daemon("serve", "--replay", path, replay=True) as daemon:
+        shown = show(browser, daemon, "at=1&table", WIDE)
+        said = browser.ask("document.getElementById('notices').textContent")
+        tap.ok(shown == len(header["boxes"]) and "cut short" in said and
+               "another machine" in said and
+               browser.ask("Number(document.getElementById('time').max)") == 2,
+               "a recording that is cut short is shown, and the page says so",
+               [said])
+        tap.ok(browser.ask("!document.querySelector('#evil, img, b') && "
+                           "document.body.textContent.includes('<b id=evil>')"),
+               "what the machine calls itself is text")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--guest", action="store_true")
+    parser.add_argument("--screenshots", metavar="FOLDER")
+    options = parser.parse_args()
+    if options.guest:
+        guest()
+        return
+    tap, path = Tap(), chromium.find()
+    if not path:
+        tap.skip_all("no chromium here (Debian's package chromium)")
+    if os.path.isdir(os.environ.get("VM_KERNEL", "")):
+        tap.skip_all("a debug kernel boots slowly, and the page is the same")
+    if options.screenshots:
+        os.makedirs(options.screenshots, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        recordings = record_scenarios(tap, folder)
+        with chromium.Chromium(path) as browser:
+            for one in recordings:
+                with Daemon("serve", "--replay", one.path, replay=True) as daemon:
+                    test_numbers(tap, browser, daemon, one)
+                    test_sizes(tap, browser, daemon, one, options.screenshots)
+                    if one is recordings[0]:
+                        test_keys(tap, browser, daemon, one)
+                        test_revealed(tap, browser)
+            for count in (1, 4, 8) if recordings else ():
+                one = with_sockets(recordings[-1], count, folder)
+                with Daemon("serve", "--replay", one.path, replay=True) as daemon:
+                    test_sizes(tap, browser, daemon, one, options.screenshots)
+                    said = browser.ask(VERDICTS)
+                    tap.ok([socket for socket, _ in said] == list(range(count)),
+                           "%s: a line for each" % one.name, [repr(said)])
+            if recordings:
+                test_down(tap, browser, recordings[0], folder)
+                test_broken(tap, browser, recordings[0], folder)
+            tap.ok(not browser.said, "the browser has nothing to complain of",
+                   browser.said)
+            elsewhere = [one for one in browser.asked if not re.match(
+                r"http://127\.0\.0\.1:\d+/|data:,$|about:blank$", one)]
+            tap.ok(browser.asked and not elsewhere,
+                   "nothing was asked of anybody else", elsewhere)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

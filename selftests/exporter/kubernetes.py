@@ -1,0 +1,310 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+The manifests for Kubernetes and the image: objects are as their schemas want them,
+capabilities are the service's, rules are Prometheus' files; the image's last stage is
+built without a container runtime, and "uncore serve" counts in it as the manifest
+lets it, with no right more. There is no uncore here (lib/python/fake_pmu.py), and no cluster.
+
+With the argument "guest", in a VM: the command in a container beside the simulated
+machine, to the last count.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from lib.python import container  # noqa: E402
+from lib.python.command import LIMIT, PATIENCE  # noqa: E402
+from lib.python.exposition import Daemon, value  # noqa: E402
+from lib.python.fake_pmu import make_pmu  # noqa: E402
+from lib.python.prometheus import find  # noqa: E402
+from lib.python.uncore import TOP, Machine, Tap  # noqa: E402
+from serve import LABEL, test_exact
+
+FOLDER = os.path.join(TOP, "monitoring")
+KUBERNETES = os.path.join(FOLDER, "kubernetes")
+UNIT = os.path.join(TOP, "userspace", "cli", "systemd", "uncore-serve.service.in")
+PORT = 10331
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.path.join(TOP, "selftests")}
+# Where an object's parts are not what Debian's Kubernetes client has as its model.
+CHECK = """
+import json, sys
+import kubernetes.client.models as models
+
+def wrong(kind, value, where):
+    if kind.startswith("list["):
+        if not isinstance(value, list):
+            return ["%s is not a list" % where]
+        return sum((wrong(kind[5:-1], one, "%s[%d]" % (where, i))
+                    for i, one in enumerate(value)), [])
+    if kind.startswith("dict("):
+        return [] if isinstance(value, dict) and all(
+            isinstance(one, str) for one in value.values()) else \\
+            ["%s is not a map of texts" % where]
+    simple = {"str": str, "int": int, "bool": bool, "float": (int, float),
+              "object": (str, int)}.get(kind)
+    if simple:
+        good = isinstance(value, simple) and (kind == "bool") == isinstance(value, bool)
+        return [] if good else ["%s is %r, not %s" % (where, value, kind)]
+    model = getattr(models, kind)
+    names = {json_name: name for name, json_name in model.attribute_map.items()}
+    found = []
+    for key, one in value.items():
+        if key not in names:
+            found.append("%s has no %s" % (where, key))
+        else:
+            found += wrong(model.openapi_types[names[key]], one,
+                           where + "." + key)
+    try:
+        model(**{names[key]: one for key, one in value.items() if key in names})
+    except ValueError as error:
+        found.append("%s: %s" % (where, error))
+    return found
+
+print(json.dumps([wrong("V1DaemonSet", one, "") for one in json.load(sys.stdin)]))
+"""
+POD_MONITOR = {
+    "type": "object", "additionalProperties": False,
+    "required": ["apiVersion", "kind", "metadata", "spec"],
+    "properties": {
+        "apiVersion": {"const": "monitoring.coreos.com/v1"},
+        "kind": {"const": "PodMonitor"},
+        "metadata": {"type": "object", "required": ["name"]},
+        "spec": {
+            "type": "object", "additionalProperties": False,
+            "required": ["selector", "podMetricsEndpoints"],
+            "properties": {
+                "jobLabel": {"type": "string"},
+                "selector": {"type": "object", "required": ["matchLabels"]},
+                "podMetricsEndpoints": {"type": "array", "minItems": 1, "items": {
+                    "type": "object", "additionalProperties": False,
+                    "required": ["port"],
+                    "properties": {
+                        "port": {"type": "string"},
+                        "interval": {"type": "string", "pattern": "^[0-9]+[sm]$"},
+                        "relabelings": {"type": "array", "items": {
+                            "type": "object", "additionalProperties": False,
+                            "required": ["sourceLabels", "targetLabel"],
+                            "properties": {
+                                "sourceLabels": {"type": "array",
+                                                 "items": {"type": "string"}},
+                                "targetLabel": {"type": "string"}}}}}}}}}}}
+LOAD = """
+import json, sys, yaml
+print(json.dumps([yaml.safe_load(open(path)) for path in sys.argv[1:]]))
+"""
+VALIDATE = """
+import json, jsonschema, sys
+schema, document = json.load(sys.stdin)
+print(json.dumps([str(list(one.absolute_path)) for one in
+                  jsonschema.Draft7Validator(schema).iter_errors(document)]))
+"""
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def python(program, *arguments, given=None):
+    """What a program of Debian's Python prints, from JSON."""
+    done = subprocess.run(
+        ["/usr/bin/python3", "-c", program, *arguments],
+        input=json.dumps(given), stdout=subprocess.PIPE, encoding="utf-8",
+        timeout=LIMIT, check=True)
+    return json.loads(done.stdout)
+
+
+def load(*paths):
+    return python(LOAD, *[os.path.join(FOLDER, path) for path in paths])
+
+
+def security_of(daemon_set):
+    """The manifest's for its container."""
+    pod = daemon_set["spec"]["template"]["spec"]
+    return {**pod["securityContext"], **pod["containers"][0]["securityContext"]}
+
+
+def test_objects(tap):
+    kustomization, = load("kustomization.yaml")
+    files = kustomization["resources"] + [
+        name for one in kustomization["configMapGenerator"] for name in one["files"]]
+    missing = [name for name in files
+               if not os.path.exists(os.path.join(FOLDER, name))]
+    tap.ok(len(files) == 5 and not missing, "the base's files exist", missing)
+    daemon_set, monitor, rule = load(*kustomization["resources"])
+    broken = json.loads(json.dumps(daemon_set))
+    pod = broken["spec"]["template"]["spec"]
+    pod["containers"][0]["securityContext"]["readOnlyRootFileSystem"] = True
+    pod["hostPid"] = True
+    pod["containers"][0]["ports"][0]["containerPort"] = "10331"
+    del broken["spec"]["selector"]
+    wrong, noticed = python(CHECK, given=[daemon_set, broken])
+    tap.ok(not wrong, "the DaemonSet is as Kubernetes' model has it", wrong)
+    tap.ok(len(noticed) == 4, "which notices four things that are wrong", noticed)
+    labels = daemon_set["spec"]["template"]["metadata"]["labels"]
+    ports = [one["name"] for one in
+             daemon_set["spec"]["template"]["spec"]["containers"][0]["ports"]]
+    tap.ok(daemon_set["spec"]["selector"]["matchLabels"] == labels and
+           monitor["spec"]["selector"]["matchLabels"] == labels and
+           [one["port"] for one in monitor["spec"]["podMetricsEndpoints"]] == ports and
+           "uncore" in labels[monitor["spec"]["jobLabel"]],
+           "selectors and ports meet, and the job has a name that alerts find")
+    wrong = python(VALIDATE, given=[POD_MONITOR, monitor])
+    tap.ok(not wrong, "the PodMonitor has what one may have", wrong)
+    alone = sum((one["groups"] for one in load(
+        "prometheus/uncore.rules.yml", "prometheus/uncore.alerts.yml")), [])
+    tap.ok(rule["kind"] == "PrometheusRule" and rule["spec"]["groups"] == alone,
+           "the PrometheusRule has the rules and alerts of Prometheus' files")
+    promtool, why = find("promtool")
+    if not promtool:
+        tap.skip("Prometheus takes them", why)
+    else:
+        with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
+            json.dump(rule["spec"], file)
+            file.flush()
+            done = subprocess.run([promtool, "check", "rules", file.name],
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  encoding="utf-8", check=False)
+        tap.ok(done.returncode == 0, "Prometheus takes them",
+               done.stdout.splitlines())
+    return daemon_set
+
+
+def test_rights(tap, security):
+    unit = re.search(r"^CapabilityBoundingSet=(.*)$", read(UNIT), re.M)[1].split()
+    add = ["CAP_" + name for name in security["capabilities"]["add"]]
+    stage = container.last_stage()
+    tap.ok(unit == add and security["capabilities"]["drop"] == ["ALL"] and
+           stage["setcap"] == (",".join(add).lower() + "+ep", "/usr/bin/uncore"),
+           "capabilities are the service's, for pod and file", [repr(unit), repr(add)])
+    tap.ok(security["runAsNonRoot"] and security["runAsUser"] == stage["user"] > 0 and
+           security["readOnlyRootFilesystem"] and not security["privileged"] and
+           not security["allowPrivilegeEscalation"] and
+           security["seccompProfile"] == {"type": "RuntimeDefault"},
+           "no root, nothing to write, no way to more", [repr(security)])
+
+
+def status_of(pid):
+    return dict(line.split(":\t", 1) for line in
+                read("/proc/%d/status" % pid).splitlines() if ":\t" in line)
+
+
+class Container(Daemon):
+    """The manifest's container."""
+
+    def __init__(self, root, sysfs, daemon_set):    # pylint: disable=W0231
+        pod = daemon_set["spec"]["template"]["spec"]
+        self.port = PORT
+        self.process = subprocess.Popen(
+            [sys.executable, container.__file__, root, sysfs,
+             json.dumps(security_of(daemon_set)), "/usr/bin/uncore",
+             *pod["containers"][0]["args"]], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, encoding="utf-8", env=ENVIRONMENT)
+        deadline = time.monotonic() + PATIENCE
+        while self.process.poll() is None and time.monotonic() < deadline:
+            try:
+                self.request("/livez")
+                return
+            except OSError:
+                time.sleep(0.1)
+        self.process.kill()
+        raise RuntimeError("it does not serve: " + self.process.communicate()[1])
+
+
+def test_running(tap, root, sysfs, daemon_set, machine=None):
+    """As the manifest starts it: its arguments, and what it may."""
+    security = security_of(daemon_set)
+    with Container(root, sysfs, daemon_set) as daemon:
+        samples = daemon.scrape()
+        counts = [name for name, _ in samples if name == "uncore_memory_bytes_total"]
+        tap.ok(value(samples, "uncore_up") == 1 and len(counts) >= 2, "it counts",
+               sorted(name for name, _ in samples)[:3])
+        if machine:
+            test_exact(tap, machine, daemon, LABEL, "in a container")
+        status = status_of(daemon.process.pid)
+        mask = sum(1 << container.CAPABILITIES[name]
+                   for name in security["capabilities"]["add"])
+        tap.ok(int(status["CapEff"], 16) == int(status["CapPrm"], 16) ==
+               int(status["CapBnd"], 16) == mask and status["NoNewPrivs"] == "1" and
+               set(status["Uid"].split()) == {str(security["runAsUser"])} and
+               set(status["Gid"].split()) == {str(security["runAsGroup"])},
+               "with the two capabilities, as a user without any other right",
+               ["%s: %s" % (name, status[name]) for name in (
+                   "CapEff", "CapPrm", "CapBnd", "NoNewPrivs", "Uid", "Gid")])
+        mounts = {line.split()[4]: line.split()[5] for line in
+                  read("/proc/%d/mountinfo" % daemon.process.pid).splitlines()}
+        tap.ok("ro" in mounts["/"].split(",") and "ro" in mounts["/sys"].split(","),
+               "and its files can only be read", [repr(mounts)])
+        status, said = daemon.end()
+        tap.ok(status == 0, "SIGTERM ends it", said.splitlines())
+
+
+def test_without(tap, root, sysfs, daemon_set):
+    """A manifest that does not add them: it says what it lacks."""
+    security = {**security_of(daemon_set),
+                "capabilities": {"drop": ["ALL"], "add": []}}
+    done = subprocess.run(
+        [sys.executable, container.__file__, root, sysfs, json.dumps(security),
+         "/usr/bin/uncore", "serve", "--json", "-d", "0.1"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
+        timeout=LIMIT, check=False, env=ENVIRONMENT)
+    tap.ok(done.returncode != 0, "a container without the capabilities does not "
+           "start", done.stdout.splitlines())
+
+
+def guest():
+    tap = Tap()
+    # Debian refuses CAP_PERFMON, too, at the level that it has
+    with open("/proc/sys/kernel/perf_event_paranoid", "w", encoding="ascii") as file:
+        file.write("2")
+    with Machine(tap) as machine, tempfile.TemporaryDirectory() as root:
+        os.chmod(root, 0o755)
+        container.copy(root)
+        daemon_set, = load("kubernetes/daemonset.yaml")
+        test_running(tap, root, "/sys", daemon_set, machine)
+        test_without(tap, root, "/sys", daemon_set)
+    tap.end()
+
+
+def main():
+    if sys.argv[1:] == ["guest"]:
+        guest()
+        return
+    tap = Tap()
+    daemon_set = test_objects(tap)
+    test_rights(tap, security_of(daemon_set))
+    if os.geteuid():
+        tap.skip("the image", "this user may not build one")
+        tap.end()
+    if not shutil.which("mmdebstrap"):
+        tap.skip("the image", "mmdebstrap is not installed")
+        tap.end()
+    release = re.search(r'^VERSION_ID="?(\d+)', read("/etc/os-release"), re.M)
+    if not release or release[1] != container.last_stage()["release"]:
+        tap.skip("the image", "the command is built on another release of Debian "
+                 "than the image's")
+        tap.end()
+    with tempfile.TemporaryDirectory() as folder:
+        root, sysfs = os.path.join(folder, "root"), os.path.join(folder, "sys")
+        failed = container.build(root)
+        if failed:
+            tap.skip("the image", "no Debian mirror here: " + failed)
+            tap.end()
+        tap.ok(True, "the image's last stage is built")
+        make_pmu(sysfs)
+        os.chmod(folder, 0o755)
+        test_running(tap, root, sysfs, daemon_set)
+        test_without(tap, root, sysfs, daemon_set)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

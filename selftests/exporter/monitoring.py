@@ -1,0 +1,391 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+The files for Prometheus and Grafana in monitoring/: they are current, Prometheus
+takes them, rules and alerts say of known counters what they must at scrape intervals
+of 15, 30 and 60 seconds, all that they name exists, and each panel has data without
+rules at each of these intervals.
+"""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "monitoring")]
+from figures import ALERTS, FIGURES  # noqa: E402
+from lib.python.prometheus import find  # noqa: E402
+from lib.python.schema import (errors_of, python_with_jsonschema,  # noqa: E402
+                               without_one)
+from lib.python.uncore import Tap  # noqa: E402
+
+FOLDER = os.path.join(TOP, "monitoring")
+RULES = os.path.join(FOLDER, "prometheus", "uncore.rules.yml")
+ALERT_RULES = os.path.join(FOLDER, "prometheus", "uncore.alerts.yml")
+UNIT_TESTS = os.path.join(FOLDER, "prometheus", "tests.yml")
+SCHEMA = os.path.join(FOLDER, "grafana", "schema.json")
+DASHBOARDS = [os.path.join(FOLDER, "grafana", name)
+              for name in ("uncore.json", "uncore-fleet.json")]
+SERIES = os.path.join(TOP, "Documentation", "exporter.rst")
+NAME = r"[a-z_]*:?\buncore_\w+(?::\w+)?"
+LIMIT = 120
+INTERVALS = 15, 30, 60
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def run(*command):
+    return subprocess.run(command, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, encoding="utf-8",
+                          timeout=LIMIT, check=False)
+
+
+def exported():
+    """The series that the exporter's documentation lists."""
+    names = set()
+    for name in re.findall(r"^``(uncore_\w+)``", read(SERIES), re.M):
+        names |= {name, name + "_total"}
+    return names
+
+
+def names_in(expr):
+    """Series in an expression; not what is in strings or is a label."""
+    expr = re.sub(r'"[^"]*"', '""', expr)
+    return set(re.findall(NAME, re.sub(r"\{[^}]*\}", "", expr)))
+
+
+def expressions(dashboard):
+    for panel in dashboard["panels"]:
+        for target in panel.get("targets", ()):
+            yield panel, target["expr"]
+
+
+def test_names(tap, dashboards):
+    known = exported()
+    texts = [(one.record, one.expr()) for one in FIGURES] + \
+        [(one.name, one.expr) for one in ALERTS] + \
+        [(panel["title"], expr) for dashboard in dashboards
+         for panel, expr in expressions(dashboard)]
+    unknown = ["%s: %s" % (where, name) for where, expr in texts
+               for name in sorted(names_in(expr) - known)]
+    tap.ok(not unknown and len(known) > 40, "all series that are named exist",
+           unknown)
+    queries = [variable["query"]["query"] for dashboard in dashboards
+               for variable in dashboard["templating"]["list"]
+               if variable["type"] == "query"]
+    unknown = [query for query in queries if
+               not set(re.findall(r"uncore_\w+", query)) <= known]
+    tap.ok(len(queries) == 2 and not unknown, "variables' queries, too", unknown)
+
+
+def at_interval(text, seconds):
+    """The unit tests' counters as seen each so many seconds, not each 15: a step is
+    so much larger, and there are so many fewer."""
+    times = seconds // 15
+
+    def scaled(match):
+        start, step, count = match.groups()
+        return "%s%sx%d" % (start, "+%d" % (int(step) * times) if step else "",
+                            int(count) // times)
+
+    text = text.replace("- interval: 15s", "- interval: %ds" % seconds)
+    return re.sub(r"\b(\d+)(?:\+(\d+))?x(\d+)\b", scaled, text)
+
+
+def test_rules(tap, promtool):
+    done = run(promtool, "check", "rules", RULES, ALERT_RULES)
+    tap.ok(done.returncode == 0 and
+           "%d rules found" % len(FIGURES) in done.stdout and
+           "%d rules found" % len(ALERTS) in done.stdout,
+           "Prometheus takes rules and alerts", done.stdout.splitlines())
+    for seconds in INTERVALS:
+        with tempfile.TemporaryDirectory() as folder:
+            for path in (RULES, ALERT_RULES):
+                os.symlink(path, os.path.join(folder, os.path.basename(path)))
+            path = os.path.join(folder, "tests.yml")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(at_interval(read(UNIT_TESTS), seconds))
+            done = run(promtool, "test", "rules", path)
+        tap.ok(done.returncode == 0, "of known counters, scraped each %d s, they say "
+               "what they must" % seconds, done.stdout.splitlines())
+    text = read(UNIT_TESTS)
+    untested = [one.record for one in FIGURES
+                if not re.search(r"expr: .*%s\b" % one.record, text)]
+    tap.ok(not untested, "each figure has a unit test", untested)
+    for what, pattern in (("sets off", r"\n {10}- exp_labels"),
+                          ("stays silent", r" \[\]\n")):
+        untested = [one.name for one in ALERTS if not re.search(
+            r"alertname: %s\n.*\n +exp_alerts:%s" % (one.name, pattern), text)]
+        tap.ok(not untested, "each alert %s in one" % what, untested)
+
+
+def test_wrong(tap, promtool):
+    """Would a wrong rule be noticed? Each figure with another factor."""
+    missed = []
+    with tempfile.TemporaryDirectory() as folder:
+        for path in (ALERT_RULES, UNIT_TESTS):
+            with open(os.path.join(folder, os.path.basename(path)), "w",
+                      encoding="utf-8") as file:
+                file.write(read(path))
+        for one in FIGURES:
+            start = "- record: %s\n        expr: |\n" % one.record
+            text = read(RULES).replace(
+                start, start + "          1.01 *\n", 1)
+            with open(os.path.join(folder, os.path.basename(RULES)), "w",
+                      encoding="utf-8") as file:
+                file.write(text)
+            done = run(promtool, "test", "rules",
+                       os.path.join(folder, os.path.basename(UNIT_TESTS)))
+            if done.returncode == 0 or one.record not in done.stdout:
+                missed.append(one.record)
+    tap.ok(not missed, "they notice each of %d rules made wrong by 1 %%" %
+           len(FIGURES), missed)
+
+
+# What Grafana has a default for, that would do.
+OPTIONAL = {"tags", "description", "editable", "timezone", "links", "label", "sort",
+            "includeAll", "multi", "current", "repeat", "min", "max", "decimals",
+            "custom", "fillOpacity", "showPoints", "thresholds", "thresholdsStyle",
+            "cellOptions", "cellHeight", "sortBy", "legend", "show", "tooltip",
+            "asDropdown", "targetBlank", "mode", "Time", "instance", "socket", "link", "limit",
+            "Value", "format", "instant"}
+
+
+def test_schema(tap, dashboards):
+    """The dashboards are what Grafana reads; and each part that they cannot do
+    without is missed."""
+    if not python_with_jsonschema():
+        tap.skip("the dashboard against its schema",
+                 "no jsonschema here (Debian: python3-jsonschema)")
+        return
+    # One panel of each type is tried, and one variable, in the same way.
+    panels = {panel["type"]: panel for dashboard in dashboards
+              for panel in dashboard["panels"]}
+    variables = {one["type"]: one for dashboard in dashboards
+                 for one in dashboard["templating"]["list"]}
+    first = dashboards[0]
+    small = [{**first, "panels": [panel]} for panel in panels.values()] + \
+        [{**first, "panels": [panels["row"]], "templating": {"list": [one]}}
+         for one in variables.values()]
+    broken = [(what, document) for part in small
+              for what, document in without_one(part)
+              if what.rsplit(".", 1)[-1] not in OPTIONAL]
+    try:
+        found = errors_of(json.loads(read(SCHEMA)), [
+            *dashboards, *(document for _, document in broken)])
+    except ValueError as error:
+        tap.ok(False, "the schema is one", [str(error)])
+        return
+    wrong, found = sum(found[:len(dashboards)], []), found[len(dashboards):]
+    tap.ok(not wrong, "the dashboards are as their schema wants it", wrong)
+    missed = sorted({what for (what, _), errors in zip(broken, found)
+                     if not errors})
+    tap.ok(len(broken) > 80 and not missed,
+           "which misses each of %d parts that are not there" % len(broken),
+           missed)
+
+
+def queries(dashboard, interval):
+    """What Grafana asks of each panel, for a machine of the unit tests."""
+    values = {"$__rate_interval": "%ds" % (4 * interval), "$instance": "a",
+              "$socket": ".*", "$top": "10", "$scrape": "%ds" % interval}
+    for panel, expr in expressions(dashboard):
+        for name, value in values.items():
+            expr = expr.replace(name, value)
+        yield panel, expr
+
+
+def test_dashboard(tap, dashboard, promtool):
+    wrong = []
+    with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
+        print("groups:\n- name: dashboard\n  rules:", file=file)
+        count = 0
+        for _, expr in queries(dashboard, 15):
+            count += 1
+            print("  - record: query%d\n    expr: %s" % (count, json.dumps(expr)),
+                  file=file)
+        file.flush()
+        done = run(promtool, "check", "rules", file.name)
+    tap.ok(done.returncode == 0 and "%d rules found" % count in done.stdout,
+           "%s: Prometheus takes its %d queries" % (dashboard["title"], count),
+           done.stdout.splitlines())
+    for panel, expr in expressions(dashboard):
+        for key in ("title", "description"):
+            if not panel[key]:
+                wrong.append("panel %d has no %s" % (panel["id"], key))
+        if not panel["fieldConfig"]["defaults"]["unit"]:
+            wrong.append("panel %d has no unit" % panel["id"])
+        if "rate(" in expr and re.findall(r"\[([^]]*)\]", expr) != \
+                ["$__rate_interval"] * expr.count("["):
+            wrong.append("panel %d has a range of its own" % panel["id"])
+    places = {}
+    for panel in dashboard["panels"]:
+        at = panel["gridPos"]
+        if at["x"] + at["w"] > 24:
+            wrong.append("panel %d is too far right" % panel["id"])
+        for x in range(at["x"], at["x"] + at["w"]):
+            for y in range(at["y"], at["y"] + at["h"]):
+                if places.setdefault((x, y), panel["id"]) != panel["id"]:
+                    wrong.append("panels %d and %d are in one place" %
+                                 (panel["id"], places[x, y]))
+    numbers = [panel["id"] for panel in dashboard["panels"]]
+    tap.ok(not wrong and len(set(numbers)) == len(numbers),
+           "its panels have titles, units, and places of their own", wrong)
+
+
+def test_shown(tap, machine):
+    shown = {panel["title"] for panel in machine["panels"]}
+    missing = [one.title for one in FIGURES if one.title not in shown]
+    tap.ok(not missing, "the machine's dashboard shows every figure", missing)
+    # A limit is where its alert is.
+    far = ["%s: %s" % (panel["title"], limit) for panel in machine["panels"]
+           for limit in [panel.get("fieldConfig", {}).get("defaults", {}).get(
+               "thresholds", {"steps": [{"value": None}]})["steps"][-1]["value"]]
+           if limit and not any("> %g" % limit in one.expr for one in ALERTS)]
+    tap.ok(not far, "thresholds are where the alerts are", far)
+
+
+# --- a real Prometheus that has scraped for an hour, without waiting for it
+
+BEGIN = 1704067200          # of the hour
+HOUR = 3600
+
+
+def openmetrics(interval):
+    """The first two machines of the unit tests, scraped for an hour."""
+    text = at_interval(read(UNIT_TESTS), interval).split("\n  # Machine c")[0]
+    families, seen = {}, set()
+    for series, start, step, count in re.findall(
+            r"- series: (\S.*)\n +values: (\d+)(?:\+(\d+))?x(\d+)\n", text):
+        name = series.split("{")[0]
+        if series in seen or int(count) * interval < HOUR // 2:
+            continue
+        seen.add(series)
+        for i in range(HOUR // interval + 1):
+            families.setdefault(name, []).append("%s %d %d" % (
+                series.replace('", ', '",'), int(start) + i * int(step or 0),
+                BEGIN + i * interval))
+    lines = []
+    for name, samples in families.items():
+        lines += ["# TYPE %s %s" % (name.removesuffix("_total"),
+                                    "counter" if name.endswith("_total") else
+                                    "gauge"), *samples]
+    return "\n".join([*lines, "# EOF", ""])
+
+
+class Backfilled:
+    """Prometheus with what it would have scraped, and with no rules."""
+
+    def __init__(self, interval, folder):
+        self.folder = folder
+        metrics = os.path.join(folder, "metrics")
+        with open(metrics, "w", encoding="utf-8") as file:
+            file.write(openmetrics(interval))
+        promtool, _ = find("promtool")
+        self.made = run(promtool, "tsdb", "create-blocks-from", "openmetrics",
+                        metrics, os.path.join(folder, "data"))
+        with socket.socket() as one:
+            one.bind(("127.0.0.1", 0))
+            self.port = one.getsockname()[1]
+        config = os.path.join(folder, "prometheus.yml")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write("global: {scrape_interval: %ds}\n" % interval)
+        program, _ = find("prometheus")
+        self.process = subprocess.Popen(
+            [program, "--config.file=" + config, "--log.level=error",
+             "--storage.tsdb.path=" + os.path.join(folder, "data"),
+             "--storage.tsdb.retention.time=100y",
+             "--web.listen-address=127.0.0.1:%d" % self.port],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(timeout=LIMIT)
+
+    def range(self, expr, step):
+        """{labels: {time after BEGIN: value}}"""
+        url = "http://127.0.0.1:%d/api/v1/query_range?%s" % (
+            self.port, urllib.parse.urlencode({
+                "query": expr, "start": BEGIN, "end": BEGIN + HOUR, "step": step}))
+        deadline = time.monotonic() + LIMIT
+        while True:
+            try:
+                with urllib.request.urlopen(url, timeout=LIMIT) as reply:
+                    answer = json.load(reply)
+                break
+            except (urllib.error.URLError, ConnectionError):
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
+        return {tuple(sorted(one["metric"].items())): {
+            int(at) - BEGIN: float(value) for at, value in one["values"]}
+                for one in answer["data"]["result"]}
+
+
+def test_intervals(tap, dashboards):
+    """Each panel of both dashboards has data all the time, with no rule."""
+    for interval in INTERVALS:
+        empty, gaps, values, count = [], [], {}, 0
+        with tempfile.TemporaryDirectory() as folder, \
+                Backfilled(interval, folder) as prometheus:
+            for dashboard in dashboards:
+                for panel, expr in queries(dashboard, interval):
+                    count += 1
+                    found = prometheus.range(expr, interval)
+                    # two scrapes are the least of which there is a rate
+                    want = set(range(2 * interval, HOUR + 1, interval))
+                    if not found:
+                        empty.append(panel["title"])
+                    gaps += ["%s: %d of %d" % (panel["title"], len(got), len(want))
+                             for got in found.values() if not want <= set(got)]
+                    values[dashboard["uid"], panel["title"]] = {
+                        round(got[max(got)], 4) for got in found.values()}
+        tap.ok(not empty and count >= 20, "scraped each %d s, and without rules, each "
+               "of %d panels has data" % (interval, count),
+               [*empty, *prometheus.made.stdout.splitlines()[-2:]])
+        tap.ok(not gaps, "at each step of an hour", gaps)
+        tap.ok(values["uncore", "Memory bandwidth in use"] == {0.875, 0.1875} and
+               values["uncore-fleet", "QPI"] >= {0.9167, 0.1, 0.25} and
+               values["uncore", "Cache in use"] == {0.1},
+               "and the values that the counters have", [repr(values)])
+
+
+def main():
+    tap = Tap()
+    done = run(os.path.join(FOLDER, "generate.py"), "--check")
+    tap.ok(done.returncode == 0, "the files are current",
+           done.stdout.splitlines())
+    dashboards = [json.loads(read(path)) for path in DASHBOARDS]
+    test_names(tap, dashboards)
+    test_schema(tap, dashboards)
+    test_shown(tap, dashboards[0])
+    promtool, why = find("promtool")
+    if not promtool:
+        for name in ("rules", "unit tests of rules", "the dashboards' queries"):
+            tap.skip(name, why)
+        tap.end()
+    test_rules(tap, promtool)
+    test_wrong(tap, promtool)
+    for dashboard in dashboards:
+        test_dashboard(tap, dashboard, promtool)
+    test_intervals(tap, dashboards)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,353 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+A real Prometheus with the rules of monitoring/ scrapes three machines: uncore serve
+on simulated hardware where a scenario plays, and two recordings of it under other
+scenarios. What it records of each, and what the dashboard asks for, are its
+scenario's causes; what cgroups transferred adds up to what their sockets did. The
+exporter ends and is started again, and gives its counters back.
+"""
+
+import contextlib
+import http.server
+import json
+import math
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from lib.python.command import LIMIT, PATIENCE, started  # noqa: E402
+from lib.python.exposition import PROMETHEUS, Daemon  # noqa: E402
+from lib.python.prometheus import find  # noqa: E402
+from lib.python.top import hold_tracepoint  # noqa: E402
+from lib.python.uncore import TOP, Machine, Tap  # noqa: E402
+from scenarios import causes, flow  # noqa: E402
+from scenarios.expected import expected  # noqa: E402
+from scenarios.player import machine  # noqa: E402
+
+PLAY = os.path.join(TOP, "selftests", "scenarios", "play")
+RULES = os.path.join(TOP, "monitoring", "prometheus")
+GRAFANA = os.path.join(TOP, "monitoring", "grafana")
+# Rules are of five minutes, as scrapes may be a minute apart; here they are not.
+WINDOW = "1m"
+SCENARIO = "numa"           # the one that has traffic everywhere
+RECORDED = "io", "latency"  # and two that it is not mistaken for
+CGROUPS = 3
+# Rates have the clock of this machine in them, of which an emulated CPU is told
+# late; shares do not.
+CLOSE_RATE, CLOSE_SHARE = 0.05, 0.01
+CONFIG = """\
+global:
+  scrape_interval: 1s
+  evaluation_interval: 1s
+rule_files: [%(rules)s/uncore.rules.yml, %(rules)s/uncore.alerts.yml]
+scrape_configs:
+  - job_name: uncore
+    static_configs:
+      - targets: [%(targets)s]
+        labels: {site: here}
+"""
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def instance(port):
+    """What Prometheus tells a machine by."""
+    return "127.0.0.1:%d" % port
+
+
+class Recording:
+    """An exporter's answers under a scenario, at two times, which go on for ever as
+    they did in between."""
+
+    CLOCK = 'uncore_memory_clock_cycles_total{socket="0",channel="0"}'
+    SECONDS = 5                 # of recording
+
+    def __init__(self, scenario):
+        self.scenario = scenario
+        subprocess.run([sys.executable, PLAY, scenario], check=True)
+        deadline = time.monotonic() + PATIENCE
+        with Daemon("serve") as daemon:
+            self.old, self.took = self.samples(daemon.request()[2]), 0
+            while self.took < self.SECONDS and time.monotonic() < deadline:
+                time.sleep(1)
+                self.text = daemon.request()[2]
+                self.new = self.samples(self.text)
+                # by the memory's clock, which nobody reads late
+                self.took = (self.new[self.CLOCK] - self.old[self.CLOCK]) / \
+                    machine().dclk
+            daemon.end()
+        self.start = time.monotonic()
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0),
+                                                 self.handler())
+        self.port = server.server_port
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    @staticmethod
+    def samples(text):
+        """{name and labels, as they stand there: value}"""
+        return {key: float(number) for key, number in (
+            line.rsplit(" ", 1) for line in text.splitlines()
+            if not line.startswith("#"))}
+
+    def answer(self):
+        later = (time.monotonic() - self.start) / self.took
+        lines = []
+        for line in self.text.splitlines():
+            key = line.rsplit(" ", 1)[0]
+            if not line.startswith("#") and "_total" in key:
+                line = "%s %r" % (key, self.new[key] + later * (
+                    self.new[key] - self.old.get(key, self.new[key])))
+            lines.append(line + "\n")
+        return "".join(lines).encode()
+
+    def handler(self):
+        recording = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):       # pylint: disable=invalid-name
+                body = recording.answer()
+                self.send_response(200)
+                self.send_header("Content-Type", PROMETHEUS)
+                self.send_header("Content-Length", str(len(body)))
+                # who scrapes waits for a second only
+                with contextlib.suppress(OSError):
+                    self.end_headers()
+                    self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        return Handler
+
+
+class Prometheus:
+    def __init__(self, program, folder, ports):
+        self.port = free_port()
+        for name in os.listdir(RULES):
+            with open(os.path.join(RULES, name), encoding="utf-8") as of, \
+                    open(os.path.join(folder, name), "w",
+                         encoding="utf-8") as file:
+                file.write(of.read().replace("[5m]", "[%s]" % WINDOW))
+        config = os.path.join(folder, "prometheus.yml")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write(CONFIG % {"rules": folder, "targets": ", ".join(
+                "'%s'" % instance(port) for port in ports)})
+        self.command = [program, "--config.file=" + config,
+                        "--storage.tsdb.path=" + os.path.join(folder, "data"),
+                        "--web.listen-address=127.0.0.1:%d" % self.port,
+                        "--log.level=warn"]
+
+    def query(self, expr):
+        """{labels that were asked for: value}, or nothing while it cannot say."""
+        url = "http://127.0.0.1:%d/api/v1/query?%s" % (
+            self.port, urllib.parse.urlencode({"query": expr}))
+        try:
+            with urllib.request.urlopen(url, timeout=LIMIT) as reply:
+                answer = json.load(reply)
+        except (urllib.error.URLError, ConnectionError):
+            return []
+        return [(one["metric"], float(one["value"][1]))
+                for one in answer["data"]["result"]]
+
+    def wait_for(self, expr, good):
+        """The first answer that is good, or the last one."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            answer = self.query(expr)
+            if good(answer) or time.monotonic() > deadline:
+                return answer
+            time.sleep(0.5)
+
+
+def near(got, want, close):
+    return got is not None and math.isclose(got, want, rel_tol=close)
+
+
+def causes_of(scenario):
+    """What metrics have to show of each socket."""
+    hardware = machine()
+    sockets = flow.sockets(hardware, causes.at(scenario, 0, hardware.packages))
+    return [expected(one, sockets[1 - i].causes)
+            for i, one in enumerate(sockets)]
+
+
+def per_socket(answers, of):
+    return {labels.get("socket"): value for labels, value in answers
+            if labels.get("instance") == of}
+
+
+def test_figures(tap, prometheus, port):
+    """A rate has the clock of this machine in it, of which an emulated CPU is told
+    late: of each figure a minute that has it right."""
+    hardware, want = machine(), causes_of(SCENARIO)
+    # a rate is of a minute, which must have passed
+    scraped = prometheus.wait_for("max by (instance) (uncore_up offset 70s)",
+                                  lambda got: len(got) == 3)
+    tap.ok(len(scraped) == 3, "it scrapes three machines", [repr(scraped)])
+    for name, expr, close, value_of in (
+            ("memory that is read",
+             'socket_direction:uncore_memory_bytes:rate5m{direction="read"}',
+             CLOSE_RATE, lambda one: one["mem_bw_reads"]),
+            ("memory that is written",
+             'socket_direction:uncore_memory_bytes:rate5m{direction="write"}',
+             CLOSE_RATE, lambda one: one["mem_bw_writes"]),
+            ("use of memory", "socket:uncore_memory_use:ratio_rate5m", CLOSE_SHARE,
+             lambda one: one["mem_bw_total"] / causes.PEAK),
+            ("use of QPI", "avg without (link) (link:uncore_qpi_use:ratio_rate5m)",
+             CLOSE_SHARE, lambda one: one["qpi_link_util"] / 100),
+            ("the uncore's clock", "socket:uncore_clock_cycles:rate5m", CLOSE_RATE,
+             lambda one: hardware.uclk)):
+        values = [value_of(one) for one in want]
+
+        def right(answer, values=values, close=close):
+            got = per_socket(answer, instance(port))
+            return len(got) == len(values) and all(
+                near(got.get(str(i)), value, close)
+                for i, value in enumerate(values))
+
+        answer = prometheus.wait_for(expr, right)
+        tap.ok(right(answer),
+               "%s is the scenario's, within %g %%" % (name, 100 * close),
+               ["%r, want %r" % (answer, values)])
+    labels = [labels for labels, _ in prometheus.wait_for(
+        "socket:uncore_memory_use:ratio_rate5m", bool)]
+    tap.ok(labels and all(one["site"] == "here" and one["job"] == "uncore"
+                          for one in labels),
+           "labels of a site stay", [repr(labels)])
+    # a busy machine may take longer than a scrape may
+    alerts = prometheus.query('ALERTS{alertname!="UncoreTargetDown"}')
+    tap.ok(not alerts, "no alert", [repr(alerts)])
+
+
+def dashboard_query(name, kind, title):
+    """What a dashboard's panel asks for."""
+    with open(os.path.join(GRAFANA, name), encoding="utf-8") as file:
+        panels = json.load(file)["panels"]
+    for panel in panels:
+        if panel["type"] == kind and panel["title"] == title:
+            return panel["targets"][0]["expr"].replace(
+                "$__rate_interval", WINDOW).replace("$top", "10")
+    raise KeyError(title)
+
+
+def test_fleet(tap, prometheus, machines):
+    """Each machine's numbers are its own, by what the dashboard asks."""
+    in_fleet = dashboard_query("uncore-fleet.json", "table", "Memory")
+    of_machine = dashboard_query("uncore.json", "timeseries", "Memory bandwidth")
+    for scenario, port in machines:
+        want = causes_of(scenario)
+        shares = {(instance(port), str(i)): one["mem_bw_total"] / causes.PEAK
+                  for i, one in enumerate(want)}
+        each = {(instance(port), str(i), way): one["mem_bw_" + way + "s"]
+                for i, one in enumerate(want) for way in ("read", "write")}
+
+        def shares_right(answer, shares=shares):
+            got = {(labels["instance"], labels["socket"]): value
+                   for labels, value in answer}
+            return len(got) == 2 * len(machines) and all(
+                near(got.get(key), value, CLOSE_SHARE)
+                for key, value in shares.items())
+
+        def each_right(answer, each=each):
+            got = {(labels["instance"], labels["socket"],
+                    labels["direction"]): value for labels, value in answer}
+            return set(got) == set(each) and all(
+                near(got[key], each[key], CLOSE_RATE) for key in each)
+
+        answer = prometheus.wait_for(in_fleet, shares_right)
+        tap.ok(shares_right(answer),
+               "%s: its sockets' memory in the fleet's table, within %g %%" %
+               (scenario, 100 * CLOSE_SHARE), ["%r, want %r" % (answer, shares)])
+        answer = prometheus.wait_for(of_machine.replace(
+            "$instance", re.escape(instance(port)).replace("\\", "\\\\")),
+                                     each_right)
+        tap.ok(each_right(answer), "%s: and on its own, by socket" % scenario,
+               ["%r, want %r" % (answer, each)])
+
+
+def test_cgroups(tap, prometheus, port):
+    """Of a minute; the two are read one after the other, at each scrape."""
+    ratio = "sum by (socket) (rate(uncore_cgroup_memory_bytes_total[1m])) / " \
+        "sum by (socket) (rate(uncore_memory_bytes_total{instance='%s'}[1m]))"
+
+    def good(got):
+        return len(got) == 2 and all(near(value, 1, CLOSE_SHARE)
+                                     for _, value in got)
+
+    got = prometheus.wait_for(ratio % instance(port), good)
+    tap.ok(good(got), "cgroups, other and idle add up to their sockets, within "
+           "%g %%" % (100 * CLOSE_SHARE), [repr(got)])
+    series = prometheus.query(
+        "count by (socket, direction) (uncore_cgroup_memory_bytes_total)")
+    tap.ok(len(series) == 4 and all(3 <= value <= CGROUPS + 2
+                                    for _, value in series),
+           "of at most %d cgroups" % CGROUPS, [repr(series)])
+
+
+def test_restart(tap, prometheus, port):
+    """A new exporter counts from 0: Prometheus takes it for what it is."""
+    with Daemon("serve", port=port) as daemon:
+        resets = prometheus.wait_for(
+            "max(resets(uncore_memory_bytes_total[10m]))",
+            lambda got: got and got[0][1] == 1)
+        most = prometheus.wait_for(
+            "max(max_over_time(socket:uncore_memory_use:ratio_rate5m[10m]))", bool)
+        tap.ok(resets and resets[0][1] == 1 and most and most[0][1] < 1,
+               "an exporter that begins anew is a reset, and no burst",
+               [repr((resets, most))])
+        daemon.send(signal.SIGUSR1)
+        gone = prometheus.wait_for(
+            'ALERTS{alertname="UncoreCountersGone"}', bool)
+        tap.ok(bool(gone) and gone[0][0]["alertstate"] == "pending",
+               "an exporter that gave its counters back: an alert is near",
+               [repr(gone)])
+        daemon.send(signal.SIGUSR2)
+        gone = prometheus.wait_for(
+            'ALERTS{alertname="UncoreCountersGone"}', lambda got: not got)
+        tap.ok(not gone, "and off again when it has them", [repr(gone)])
+        daemon.end()
+
+
+def main():
+    tap = Tap()
+    program, why = find("prometheus")
+    if not program:
+        tap.skip_all(why)
+    size = ["%s=%d" % item for item in causes.MACHINE.items()]
+    with Machine(tap, "real", sim=size), \
+            tempfile.TemporaryDirectory() as folder:
+        hold_tracepoint()
+        recordings = [Recording(scenario) for scenario in RECORDED]
+        subprocess.run([sys.executable, PLAY, SCENARIO], check=True)
+        with Daemon("serve", "--cgroups", str(CGROUPS)) as daemon:
+            machines = [(SCENARIO, daemon.port),
+                        *((one.scenario, one.port) for one in recordings)]
+            prometheus = Prometheus(program, folder,
+                                    [port for _, port in machines])
+            with started(prometheus.command) as process:
+                test_figures(tap, prometheus, daemon.port)
+                test_fleet(tap, prometheus, machines)
+                test_cgroups(tap, prometheus, daemon.port)
+                daemon.end()
+                test_restart(tap, prometheus, daemon.port)
+                process.terminate()
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,614 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+What "uncore serve" exports, against the simulated hardware: known traffic gives
+exact numbers with the right labels, and they stay right while the driver is loaded
+again, while CPUs go and come, while it is stopped, and while another program wants
+the counters too. A box dies.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from lib.python.command import (LIMIT, PATIENCE, comments, one_line, run,  # noqa: E402
+                                started)
+from lib.python.exposition import Daemon, up, value  # noqa: E402
+from lib.python.top import TASK, dead_box, hold_tracepoint  # noqa: E402
+from lib.python.traffic import UNCORE, Event  # noqa: E402
+from lib.python.uncore import (BUILD, SIM, TOP, Machine, Tap, pmus, read,  # noqa: E402
+                               running_clock, write)
+
+CPU = "/sys/devices/system/cpu/cpu%d/online"
+DRIVER = os.path.join(BUILD, "kmod", "xeon_uncore.ko")
+
+
+def send(lines):
+    for line in lines:
+        write(SIM + "traffic", line)
+
+
+def advance(cycles):
+    write(SIM + "advance", "%d" % cycles)
+
+
+def counted(after, before, name, **labels):
+    """By how much a counter has grown; nothing where it is not there."""
+    new, old = (value(samples, name + "_total", **labels)
+                for samples in (after, before))
+    return None if new is None or old is None else new - old
+
+
+# Of each series an event that feeds it, its labels, and what one count is.
+SERIES = (
+    ("uncore_memory_bytes", "imc", "cas_count.rd",
+     {"direction": "read"}, 64, {}),
+    ("uncore_memory_bytes", "imc", "cas_count.wr",
+     {"direction": "write"}, 64, {}),
+    ("uncore_llc_lookups", "cbox", "llc_lookup.any", {}, 1, {"state": 1}),
+    ("uncore_llc_misses", "cbox", "tor_inserts.miss_local",
+     {"memory": "local"}, 1, {}),
+    ("uncore_llc_misses", "cbox", "tor_inserts.miss_remote",
+     {"memory": "remote"}, 1, {}),
+    ("uncore_llc_modified_victims", "cbox", "llc_victims.m_state", {}, 1, {}),
+    ("uncore_home_agent_requests", "ha", "requests.reads_local",
+     {"request": "read", "origin": "local"}, 1, {}),
+    ("uncore_home_agent_requests", "ha", "requests.writes_remote",
+     {"request": "write", "origin": "remote"}, 1, {}),
+    ("uncore_qpi_data_bytes", "qpi", "txl_flits_g0.data",
+     {"direction": "transmit"}, 8, {}),
+    ("uncore_qpi_overhead_flits", "qpi", "txl_flits_g0.non_data",
+     {"direction": "transmit"}, 1, {}),
+    ("uncore_pcie_bytes", "irp", "coherent_ops.pcirdcur",
+     {"direction": "read"}, 64, {}),
+    ("uncore_pcie_bytes", "irp", "coherent_ops.pcitom",
+     {"direction": "write"}, 64, {}),
+    ("uncore_pcie_ring_used_cycles", "r2pcie", "ring_bl_used.cw",
+     {"direction": "clockwise"}, 1, {}),
+    ("uncore_ring_used_cycles", "sbox", "ring_bl_used.down",
+     {"direction": "down"}, 1, {}),
+    ("uncore_qpi_ring_used_cycles", "r3qpi", "ring_bl_used.ccw",
+     {"direction": "counterclockwise"}, 1, {}),
+)
+LABEL = {"imc": "channel", "qpi": "link"}
+LABEL_PER_BOX = {**LABEL, "cbox": "slice", "ha": "agent", "sbox": "stop",
+                 "r3qpi": "stop", "irp": "unit"}
+
+
+def instance_of(pmu):
+    match = re.search(r"_(\d+)$", pmu)
+    return int(match[1]) if match else 0
+
+
+def expected(machine, labels):
+    """Lines of traffic, other counts for each box, and {(series, labels): sum}."""
+    lines, want, count = [], {}, 1000
+    for name, box, event, more, factor, keys in SERIES:
+        for package in range(machine.packages):
+            for pmu in pmus(box):
+                count += 7
+                lines.append(Event(box, event).line(
+                    package, pmu.removeprefix("hswep_"), count, **keys))
+                have = {"socket": str(package), **more}
+                if box in labels:
+                    have[labels[box]] = str(instance_of(pmu))
+                key = name, frozenset(have.items())
+                want[key] = want.get(key, 0) + count * factor
+    return lines, want
+
+
+def test_exact(tap, machine, daemon, labels, name):
+    lines, want = expected(machine, labels)
+    before = daemon.fresh()
+    send(lines)
+    after = daemon.fresh()
+    wrong = ["%s%s: want %d, got %s" % (
+        series, sorted(have), total,
+        counted(after, before, series, **dict(have)))
+             for (series, have), total in want.items()
+             if counted(after, before, series, **dict(have)) != total]
+    tap.ok(not wrong, "%s: %d series have exactly what was sent" %
+           (name, len(want)), wrong)
+    # The clock stands still: all that grew was sent.
+    names = {series + "_total" for series, *_ in SERIES}
+    extra = [repr(key) for key, count in after.items()
+             if key[0] in names and count != before.get(key) and
+             (key[0].removesuffix("_total"), key[1]) not in want]
+    tap.ok(not extra, "%s: and no other series grew" % name, extra)
+    still = daemon.fresh()
+    tap.ok({key: still[key] for key in after if key[0] in names} ==
+           {key: after[key] for key in after if key[0] in names},
+           "%s: without traffic they stand still" % name)
+
+
+def test_clocks(tap, machine, daemon):
+    """All clocks of the simulated hardware are one."""
+    before = daemon.fresh()
+    cycles = machine.cycles()
+    advance(1_000_000)
+    after = daemon.fresh()
+    cycles = machine.cycles() - cycles
+    wrong = []
+    for name, more in (("uncore_clock_cycles", {}),
+                       ("uncore_pcu_clock_cycles", {}),
+                       ("uncore_qpi_clock_cycles", {"link": "0"}),
+                       ("uncore_memory_clock_cycles", {"channel": "0"})):
+        grown = counted(after, before, name, socket="1", **more)
+        if grown != cycles:
+            wrong.append("%s: %s of %d" % (name, grown, cycles))
+    tap.ok(not wrong, "clocks have as many cycles as passed", wrong)
+
+
+def documented():
+    """The series of the documentation's first table, of the generations with CBos."""
+    with open(os.path.join(TOP, "Documentation", "exporter.rst"),
+              encoding="utf-8") as file:
+        text = file.read()
+    table = text.split("Series     ", 1)[1].split("\nXeon 7100", 1)[0]
+    return set(re.findall(r"^``(uncore_\w+)``", table, re.M))
+
+
+def test_default(tap, machine, samples):
+    shown = {name.removesuffix("_total") for name, labels in samples
+             if name.endswith("_total") and "socket" in dict(labels) and
+             not name.startswith(("uncore_events_", "uncore_foreign_"))}
+    tap.ok(shown == documented() and len(shown) > 20,
+           "the series are the %d that are documented" % len(shown),
+           [repr(shown ^ documented())])
+    shares = {key: part for key, part in samples.items()
+              if key[0] == "uncore_events_running_ratio"}
+    tap.ok(len(shares) >= 8 * machine.packages and
+           set(shares.values()) == {1.0},
+           "nothing takes turns", ["%s %s" % item for item in shares.items()])
+    wrong = ["%s on %d" % (kind, package) for kind in ("imc", "cbox", "pcu")
+             for package in range(machine.packages)
+             if value(samples, "uncore_socket_boxes", socket=str(package),
+                      box=kind) != len(pmus(kind))]
+    tap.ok(not wrong, "the topology is the machine's", wrong)
+    info = [dict(labels) for name, labels in samples if name == "uncore_info"]
+    tap.ok(len(info) == 1 and info[0]["driver"] == "xeon_uncore" and
+           info[0]["machine"] == "hswep" and info[0]["model"] and
+           info[0]["version"], "uncore_info says what it is", [repr(info)])
+
+
+def reads(socket="1", channel="2"):
+    return Event("imc", "cas_count.rd").line(
+        int(socket), "imc_" + channel, 1000)
+
+
+def lines_read(after, before):
+    grown = counted(after, before, "uncore_memory_bytes", socket="1",
+                    channel="2", direction="read")
+    return None if grown is None else grown / 64
+
+
+def test_reload(tap, machine, daemon):
+    before = daemon.fresh()
+    send([reads()])
+    refused = subprocess.run(["rmmod", "xeon_uncore"], check=False,
+                             stderr=subprocess.PIPE)
+    tap.ok(refused.returncode != 0, "counters that are open keep the driver")
+    # What was counted up to the signal is not lost, though no scrape saw it.
+    daemon.send(signal.SIGUSR1)
+    gone = daemon.wait_for(lambda now: up(now) == 0)
+    Machine.wait_unused()
+    done = subprocess.run(["rmmod", "xeon_uncore"], check=False,
+                          stderr=subprocess.PIPE)
+    tap.ok(done.returncode == 0, "SIGUSR1 lets it be unloaded",
+           [done.stderr.decode()])
+    gone = daemon.fresh()
+    tap.ok(up(gone) == 0 and
+           not [key for key in gone if key[0] == "uncore_memory_bytes_total"],
+           "without a driver it is not up, and has no series")
+    tap.ok(value(daemon.fresh(), "uncore_read_errors_total") >
+           value(gone, "uncore_read_errors_total"), "and counts errors")
+    send([reads()])             # which nobody counts
+    with running_clock():
+        subprocess.run(["insmod", DRIVER], check=True)
+    back = daemon.wait_for(lambda now: up(now) == 1)
+    tap.ok(lines_read(back, before) == 1000,
+           "with the driver loaded again it is up, and counts go on",
+           ["%s" % lines_read(back, before)])
+    send([reads()])
+    after = daemon.fresh()
+    tap.ok(lines_read(after, before) == 2000, "exactly",
+           ["%s" % lines_read(after, before)])
+    del machine
+
+
+def test_hotplug(tap, daemon):
+    """The CPU that counts goes; then all of its socket, as far as this kernel has
+    CPUs go."""
+    cpus = [cpu for cpu in range(os.sysconf("SC_NPROCESSORS_CONF"))
+            if read("/sys/devices/system/cpu/cpu%d/topology/"
+                    "physical_package_id" % cpu) == "1"]
+    designated = int(read("/sys/bus/event_source/devices/hswep_imc_2/cpumask")
+                     .split(",")[1])
+    before = daemon.fresh()
+    opens = value(before, "uncore_opens_total")
+    send([reads()])
+    write(CPU % designated, "0")
+    send([reads()])
+    after = daemon.fresh()
+    tap.ok(lines_read(after, before) == 2000 and
+           value(after, "uncore_opens_total") == opens,
+           "the counting CPU goes: nothing is lost, nothing opened anew",
+           ["%s" % lines_read(after, before)])
+    tap.ok(value(after, "uncore_socket_cpus", socket="1") == len(cpus) - 1,
+           "and it is gone from the topology")
+    for cpu in cpus:
+        if cpu != designated:
+            write(CPU % cpu, "0")
+    gone = daemon.wait_for(lambda now: value(
+        now, "uncore_clock_cycles_total", socket="1") is None)
+    tap.ok(value(gone, "uncore_clock_cycles_total", socket="1") is None and
+           value(gone, "uncore_clock_cycles_total", socket="0") is not None and
+           up(gone) == 1,
+           "all of its socket go: so do its series, and no others")
+    for cpu in cpus:
+        write(CPU % cpu, "1")
+    back = daemon.wait_for(lambda now: value(
+        now, "uncore_clock_cycles_total", socket="1") is not None)
+    tap.ok(lines_read(back, before) == 2000,
+           "they come back: counts are where they were",
+           ["%s" % lines_read(back, before)])
+    send([reads()])
+    after = daemon.fresh()
+    tap.ok(lines_read(after, before) == 3000, "and go on",
+           ["%s" % lines_read(after, before)])
+
+
+def test_suspended(tap, daemon):
+    """The exporter is stopped for a while; what is scraped meanwhile waits for it."""
+    before = daemon.fresh()
+    opens = value(before, "uncore_opens_total")
+    send([reads()])
+    daemon.send(signal.SIGSTOP)
+    stat = "/proc/%d/stat" % daemon.process.pid
+    deadline = time.monotonic() + LIMIT
+    while read(stat).rsplit(")", 1)[1].split()[0] != "T" and \
+            time.monotonic() < deadline:
+        time.sleep(0.05)
+    send([reads()])
+    with daemon.connected() as connection:
+        connection.request("GET", "/metrics")
+        daemon.send(signal.SIGCONT)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+    tap.ok(answer.status == 200 and "uncore_up 1" in text,
+           "stopped and continued: who has asked meanwhile gets an answer",
+           ["status %d" % answer.status, text[:200]])
+    after = daemon.fresh()
+    tap.ok(lines_read(after, before) == 2000 and
+           value(after, "uncore_opens_total") == opens,
+           "and counts are what they would be: no reset, nothing lost",
+           ["%s" % lines_read(after, before)])
+    send([reads()])
+    after = daemon.fresh()
+    tap.ok(lines_read(after, before) == 3000, "and they go on, exactly",
+           ["%s" % lines_read(after, before)])
+
+
+def test_dead_box(tap):
+    """A memory channel stops answering. The driver gives it up until it is loaded
+    again."""
+    with Daemon("serve") as daemon:
+        daemon.fresh()
+        send([reads()])
+        advance(1000)
+        moved = daemon.fresh()
+        write(SIM + "fault", dead_box(1, "imc_2"))
+        send([reads()])
+        advance(1000)
+        after = daemon.fresh()
+        others = {channel: counted(after, moved, "uncore_memory_clock_cycles",
+                                   socket="1", channel=channel)
+                  for channel in ("1", "2", "3")}
+        tap.ok(lines_read(after, moved) is None and
+               others == {"1": 1000, "2": None, "3": 1000},
+               "a box that stops answering: its series end; others go on",
+               ["%s" % lines_read(after, moved), repr(others)])
+        boxes = {(dict(labels)["socket"], dict(labels)["box"],
+                  dict(labels)["number"]): count
+                 for (name, labels), count in after.items()
+                 if name == "uncore_box_up"}
+        tap.ok([box for box, is_up in boxes.items() if not is_up] ==
+               [("1", "imc", "2")] and len(boxes) > 20 and up(after) == 1 and
+               value(after, "uncore_socket_up", socket="1") == 1 and
+               value(after, "uncore_box_down_info", socket="1", box="imc",
+                     number="2", reason="dead") == 1,
+               "uncore_box_up says which it is, and why", [repr(boxes)])
+        topology, snapshot = (json.loads(daemon.request("/api/" + name)[2])
+                              for name in ("topology", "snapshot"))
+        down = [(topology["boxes"][int(at)]["pmu"],
+                 topology["boxes"][int(at)]["socket"], why)
+                for at, why in snapshot.get("down", {}).items()]
+        unknown = {topology["counters"][i]["event"].split("/")[0]
+                   for i, count in enumerate(snapshot["counts"])
+                   if count is None}
+        tap.ok(down == [("hswep_imc_2", 1, "dead")] and
+               unknown == {"hswep_imc_2"},
+               "the map is told: dead, and no counts",
+               [repr(down), repr(unknown)])
+        status, said = daemon.end()
+        tap.ok(status == 0 and said.count("\n") == 1 and
+               "hswep_imc_2 of socket 1 does not answer" in said,
+               "and one line says so", ["status %d" % status, said])
+    test_dead_at_start(tap)
+    write(SIM + "fault", dead_box(1, "imc_2", False))
+
+
+def test_dead_at_start(tap):
+    """The channel is dead already: the others are exported, and cgroups, too."""
+    with Daemon("serve", "--cgroups", "2") as daemon:
+        seen = daemon.fresh()
+        channels = {dict(labels)["channel"] for name, labels in seen
+                    if name == "uncore_memory_clock_cycles_total" and
+                    dict(labels)["socket"] == "1"}
+        scraper = Scraper(seen)
+        work_in("")
+        daemon.wait_for(scraper.take)
+        daemon.fresh(scraper.take)
+        tap.ok(up(seen) == 1 and "1" in channels and "2" not in channels and
+               scraper.adds_up(),
+               "started with a dead channel: others are exported, with cgroups",
+               [repr(channels), *scraper.comments()])
+        status, said = daemon.end()
+        tap.ok(status == 0, "SIGTERM ends it",
+               ["status %d" % status, *said.splitlines()])
+
+
+def test_generation(tap):
+    """Whatever the generation: all that is counted is counted all of the time, for
+    Prometheus, on the map and in uncore live, beside each other."""
+    with Daemon("serve", "--per-box") as daemon:
+        daemon.fresh()
+        with Daemon("serve") as second:
+            second.fresh()
+            time.sleep(1)
+            seen = daemon.fresh()
+            shares = [count for (name, _), count in seen.items()
+                      if name == "uncore_events_running_ratio"]
+            counts = {name for name, labels in seen if name.endswith("_total")
+                      and "socket" in dict(labels)
+                      and not name.startswith("uncore_events_")}
+            tap.ok(len(counts) >= 7 and set(shares) == {1.0},
+                   "serve: %d series, each counted all of the time, also when "
+                   "there are two" % len(counts),
+                   [repr(sorted(counts)), repr(shares)])
+        topology, snapshot = (json.loads(daemon.request("/api/" + name)[2])
+                              for name in ("topology", "snapshot"))
+        tap.ok(len(topology["counters"]) == len(snapshot["counts"]) > 0 and
+               None not in snapshot["counts"] and "shared" not in snapshot and
+               "down" not in snapshot,
+               "map: so are all %d counters" % len(snapshot["counts"]),
+               [repr(snapshot)])
+    done = run("live", "--once", "--no-tasks", "-I", "500")
+    rows = [line for line in done.stdout.splitlines()
+            if re.search(r"\d(?:B/s|/s|Hz|%)", line)]
+    tap.ok(done.returncode == 0 and len(rows) >= 4 and
+           "counted" not in done.stdout, "live: %d rows have numbers" % len(rows),
+           comments(done))
+
+
+def test_rival(tap, daemon):
+    """Another program's events take turns with the exporter's: it says so."""
+    write(SIM + "clock", "real")
+    events = ",".join("imc_0/%s/" % name for name in (
+        "act_count.rd", "act_count.wr", "act_count.byp", "clockticks"))
+    with started([UNCORE, "stat", "-e", "{%s}" % events, "-d", "1000"],
+                 stdout=subprocess.DEVNULL,
+                 stderr=subprocess.DEVNULL) as rival:
+        try:
+            samples = daemon.wait_for(lambda now: value(
+                now, "uncore_events_running_ratio", socket="0",
+                box="imc") < 1)
+        finally:
+            rival.terminate()
+    write(SIM + "clock", "manual")
+    ratio = value(samples, "uncore_events_running_ratio", socket="0",
+                  box="imc")
+    running, enabled = (value(samples, "uncore_events_%s_seconds_total" % name,
+                              socket="0", box="imc")
+                        for name in ("running", "enabled"))
+    tap.ok(0 < ratio < 1 and running < enabled,
+           "while others count too, it says for how long it did",
+           ["%s %s %s" % (ratio, running, enabled)])
+
+
+# --- cgroups -----------------------------------------------------------------------
+
+CGROUPS = "/sys/fs/cgroup"
+WAYS = "read", "write"
+ROUNDING = 2 * 64           # bytes: what is not divided yet, each way
+
+
+class Scraper:
+    """What a scraper makes of series that come and go: a series' growth since the
+    scrape before, as far as it was there. It must see all scrapes: how much a series
+    had grown that goes is in the last one that has it."""
+
+    def __init__(self, samples):
+        self.last, self.apart, self.late = samples, {}, []
+
+    def take(self, samples):
+        """Do cgroups and sockets add up to the same, so far?"""
+        for (name, labels), count in samples.items():
+            sign = {"uncore_cgroup_memory_bytes_total": 1,
+                    "uncore_memory_bytes_total": -1}.get(name)
+            if not sign:
+                continue
+            have = dict(labels)
+            place = have["socket"], have["direction"]
+            old = self.last.get((name, labels))
+            if old is None and count:
+                self.late.append("%s begins with %g" % (have, count))
+            self.apart[place] = self.apart.get(place, 0) + \
+                sign * (count - (old or 0))
+        self.last = samples
+        return self.adds_up()
+
+    def adds_up(self):
+        return not self.late and self.apart and all(
+            abs(bytes_apart) <= ROUNDING
+            for bytes_apart in self.apart.values())
+
+    def comments(self):
+        return [*self.late, "bytes apart: %r" % self.apart]
+
+
+def of_cgroup(samples, cgroup):
+    """{(socket, direction): bytes or None}"""
+    return {(socket, way): value(samples, "uncore_cgroup_memory_bytes_total",
+                                 socket=socket, direction=way, cgroup=cgroup)
+            for socket in ("0", "1") for way in WAYS}
+
+
+def cgroups_in(samples):
+    return {dict(labels)["cgroup"] for name, labels in samples
+            if name == "uncore_cgroup_memory_bytes_total"}
+
+
+def work_in(cgroup, cpu=0):
+    """A task that reads a million lines."""
+    subprocess.run(["sh", "-c", "echo $$ > %s%s/cgroup.procs && exec %s %d "
+                    "10000 100 1000 worker" % (CGROUPS, cgroup, TASK, cpu)],
+                   check=True)
+
+
+def test_cgroups(tap):
+    """Traffic of tasks in cgroups, of which as many have series as are asked for."""
+    names = ["/uncore-test-%d" % i for i in range(3)]
+    for name in names:
+        os.mkdir(CGROUPS + name)
+    with Daemon("serve", "--cgroups", "2") as daemon:
+        seen = daemon.fresh()
+        scraper, rounds = Scraper(seen), 0
+        tap.ok(None not in {*of_cgroup(seen, "other").values(),
+                            *of_cgroup(seen, "idle").values()},
+               "other and idle are there on each socket",
+               [repr(key) for key in seen if "cgroup" in key[0]])
+        while of_cgroup(seen, names[0])["0", "read"] is None and rounds < 20:
+            work_in(names[0])
+            seen, rounds = daemon.fresh(scraper.take), rounds + 1
+        tap.ok(of_cgroup(seen, names[0])["0", "read"] == 0,
+               "a cgroup gets series, which begin with 0",
+               [repr(of_cgroup(seen, names[0]))])
+        work_in(names[0])
+        seen = daemon.wait_for(lambda now: scraper.take(now) and
+                               of_cgroup(now, names[0])["0", "read"])
+        mine = of_cgroup(seen, names[0])
+        tap.ok((mine["0", "read"] or 0) > 0 and not mine["0", "write"] and
+               not mine["1", "read"], "and its share of what is read then",
+               [repr(mine)])
+        daemon.fresh(scraper.take)
+        tap.ok(scraper.adds_up(),
+               "all cgroups, other and idle add up to their sockets",
+               scraper.comments())
+        for name in names[1:]:
+            for _ in range(3):
+                work_in(name)
+        # they add up before any of these has its series, too
+        seen = daemon.wait_for(lambda now: scraper.take(now) and
+                               len(cgroups_in(now)) > 3)
+        shown = cgroups_in(seen)
+        daemon.fresh(scraper.take)
+        tap.ok(scraper.adds_up() and
+               {"other", "idle"} < shown and len(shown) == 4,
+               "and do so when more of them work than have series",
+               [repr(shown), *scraper.comments()])
+        test_cgroups_reload(tap, daemon, names[0])
+        status, said = daemon.end()
+        tap.ok(status == 0, "SIGTERM ends it",
+               ["status %d" % status, *said.splitlines()])
+    for name in names:
+        os.rmdir(CGROUPS + name)
+
+
+def test_cgroups_users(tap):
+    """The two capabilities of the service are what it takes, and both."""
+    two = "-all,+perfmon,+bpf"
+    path = "/proc/sys/kernel/perf_event_paranoid"
+    paranoid = read(path)
+    try:
+        write(path, "2")        # Debian's 3 wants root
+        done = run("serve", "--cgroups", "2", "--json", timeout=PATIENCE,
+                   before=["setpriv", "--reuid=65534", "--regid=65534",
+                           "--clear-groups", "--inh-caps=" + two,
+                           "--ambient-caps=" + two, "--bounding-set=" + two])
+        tap.ok(done.returncode == 0 and not done.stderr and
+               "uncore_cgroup_memory_bytes" in done.stdout and
+               "uncore_up" in done.stdout,
+               "no root: CAP_PERFMON and CAP_BPF will do", comments(done))
+        write(path, "-1")       # all but CAP_BPF
+        one_line(tap, "without CAP_BPF: refused", run(
+            "serve", "--cgroups", "2", "--json", timeout=PATIENCE, before=[
+                "setpriv", "--bounding-set=-all", "--inh-caps=-all"]),
+                 1, "CAP_BPF")
+    finally:
+        write(path, paranoid)
+
+
+def test_cgroups_reload(tap, daemon, name):
+    """The driver goes and comes: nothing goes back, and it still adds up."""
+    before = daemon.scrape()
+    daemon.send(signal.SIGUSR1)
+    daemon.wait_for(lambda now: up(now) == 0)
+    Machine.wait_unused()
+    done = subprocess.run(["rmmod", "xeon_uncore"], check=False,
+                          stderr=subprocess.PIPE)
+    tap.ok(done.returncode == 0, "SIGUSR1 gives these counters back, too",
+           [done.stderr.decode()])
+    with running_clock():
+        subprocess.run(["insmod", DRIVER], check=True)
+    back = daemon.wait_for(lambda now: up(now) == 1)
+    went_back = [repr(key) for key, count in back.items()
+                 if key[0] == "uncore_cgroup_memory_bytes_total" and
+                 count < before.get(key, 0)]
+    # the clock ran meanwhile, and may be read at another time by either
+    scraper = Scraper(daemon.fresh())
+    work_in(name)
+    daemon.wait_for(scraper.take)
+    daemon.fresh(scraper.take)
+    tap.ok(not went_back and scraper.adds_up(),
+           "with the driver loaded again none goes back, and they add up",
+           [*went_back, *scraper.comments()])
+
+
+def main():
+    tap = Tap()
+    if sys.argv[1:] == ["generation"]:
+        with Machine(tap, clock="real"):
+            test_generation(tap)
+        tap.end()
+    if not os.access(TASK, os.X_OK):
+        tap.skip_all("%s is not built" % os.path.relpath(TASK, TOP))
+    with Machine(tap) as machine:
+        with Daemon("serve") as daemon:
+            test_default(tap, machine, daemon.scrape())
+            test_exact(tap, machine, daemon, LABEL, "by default")
+            test_clocks(tap, machine, daemon)
+            test_reload(tap, machine, daemon)
+            test_hotplug(tap, daemon)
+            test_suspended(tap, daemon)
+            test_rival(tap, daemon)
+            status, said = daemon.end()
+            tap.ok(status == 0, "SIGTERM ends it",
+                   ["status %d" % status, *said.splitlines()])
+        with Daemon("serve", "--per-box") as daemon:
+            test_exact(tap, machine, daemon, LABEL_PER_BOX, "--per-box")
+            daemon.end()
+        hold_tracepoint()
+        test_cgroups(tap)
+        test_cgroups_users(tap)
+        test_dead_box(tap)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

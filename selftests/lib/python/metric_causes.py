@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+What the formulas of lib/python/metric_formulas.py are to say: their terms, and
+transactions that tell each term from all others.
+"""
+
+import functools
+import random
+import re
+
+from lib.python.metric_formulas import CODES, rows
+from lib.python.uncore import GENERATION
+
+# The unit mask's bits are conditions that all have to hold (§2.3.6).
+CONDITIONS = {("cbox", 0x34), ("cbox", 0x35), ("cbox", 0x36)}
+# What can be counted by counter 0 only (§2.3.4).
+COUNTER_0 = {("cbox", 0x11), ("cbox", 0x36)}
+RELAY = ("cbox", 0x1f)
+FIXED = 0xff
+COUNTERS = 4
+# On Sandy Bridge "any" lookup is one of any of the kinds, each with a bit.
+ANY_OF = {("snbep", "cbox", 0x34, 0x1f)}
+# What perf's event strings call the filters.
+FIELDS = {"opc": "filter_opc=%#x", "tid": "tid_en=1,filter_tid=%#x",
+          "state": "filter_state=%#x", "nc": "filter_nc=%#x"}
+
+
+class Term:
+    """What a counter is to count, in the manual's words."""
+
+    def __init__(self, box, name, umask, filters):
+        self.box, self.code = box, CODES[box][name]
+        self.umask = int(umask or "0", 16)
+        self.filters = {key: int(value, 16) for key, value in
+                        re.findall(r"(\w+)=(\w+)", filters or "")}
+        self.thresh = self.filters.pop("thresh", 0)
+        self.edge = self.filters.pop("edge", 0)
+
+    def key(self):
+        return (self.box, self.code, self.umask, self.thresh, self.edge,
+                *sorted(self.filters.items()))
+
+    def event(self, box=None):
+        """As perf writes it."""
+        return "%s/event=%#x,umask=%#x%s/" % (
+            box or self.box, self.code, self.umask, "".join(
+                "," + FIELDS.get(key, key + "=%#x") % value
+                for key, value in self.filters.items()))
+
+    def counts(self, cause):
+        """How much a counter counts of each of the cause's transactions."""
+        if self.code != cause.code:
+            return 0
+        met = self.umask & cause.umask
+        if (self.box, self.code) in CONDITIONS and \
+                (GENERATION, self.box, self.code, self.umask) not in ANY_OF:
+            if met != self.umask:
+                return 0
+        elif not met and (self.umask or cause.umask):
+            return 0
+        if not all(self._passes(cause.keys, *one)
+                   for one in self.filters.items()):
+            return 0
+        return cause.value
+
+    def _passes(self, keys, field, value):
+        """§2.3.2.3 and §2.9.2.3."""
+        if field in ("opc", "tid"):
+            return keys.get(field, 0) == value
+        if field in ("state", "nc"):
+            return keys.get(field, 0) & value
+        if field == "match0":
+            return not (keys["match0"] ^ value) & self.filters["mask0"]
+        if field == "match_rds":
+            return keys["match1"] >> 16 & self.filters["mask_rds"] == value
+        return field in ("mask0", "mask_rds")
+
+
+class Metric:
+    """A row: a formula and its terms."""
+
+    def __init__(self, box, name, unit, formula):
+        self.box, self.name, self.unit, self.formula = box, name, unit, formula
+        self.terms, found = [], {}
+
+        def number(match):
+            term = Term(box, *match.groups())
+            at = found.setdefault(term.key(), len(self.terms))
+            if at == len(self.terms):
+                self.terms.append(term)
+            return "n[%d]" % at
+
+        names = "|".join(sorted(CODES[box], key=len, reverse=True))
+        self._python = re.sub(
+            r"\b(%s)\b(?:\.([0-9a-f]{2}))?(?:\{([^}]*)\})?" % names, number,
+            formula)
+
+    def value(self, counts, **names):
+        """In its unit, of its terms' counts."""
+        value = eval(self._python, {"n": counts, "__builtins__": {}, "max": max,
+                                    **names})
+        return value * 100 if self.unit == "%" else value
+
+
+class Cause:
+    """Some equal transactions that a box sees."""
+
+    def __init__(self, box, code, umask=0, value=1, **keys):
+        self.box, self.code, self.umask = box, code, umask
+        self.value, self.keys = value, keys
+
+    @functools.cache
+    def count(self, instance, package):
+        """Different everywhere, and the same each time."""
+        count = random.Random("%s %s" % (vars(self), (instance, package))) \
+            .randrange(1000, 10000)
+        # so that few shares of a clock are more than all of it
+        if self.code == CODES[self.box].get("CLOCKTICKS"):
+            return 64 * count
+        return count // 100 if self.box == "imc" else count
+
+    def line(self, name, instance, package):
+        keys = "".join(" %s=%#x" % item for item in self.keys.items())
+        return "pkg=%d box=%s event=%#x umask=%#x value=%d count=%d%s\n" % (
+            package, name, self.code, self.umask, self.value,
+            self.count(instance, package), keys)
+
+
+def requests(code):
+    """Of the TOR: hits and misses, of here and elsewhere, with each opcode of
+    the metrics and another; from cores and devices."""
+    for i, opc in enumerate((0x180, 0x182, 0x187, 0x18c, 0x18d, 0x18f, 0x194,
+                             0x195, 0x19c, 0x19e, 0x1c8, 0x1e4, 0x1e5, 0x1e6,
+                             0x181)):
+        for j, umask in enumerate((0x21, 0x23, 0x81, 0x83)):
+            # entries stay for some cycles, inserts are one each
+            value = 2 + (i + j) % 5 if code == 0x36 else 1
+            yield Cause("cbox", code, umask, value, opc=opc)
+            if opc in (0x180, 0x1c8):
+                yield Cause("cbox", code, umask, value, opc=opc, tid=0x3e)
+            if opc in (0x187, 0x18f):
+                yield Cause("cbox", code, umask, value, opc=opc, nc=1)
+
+
+def packets():
+    """Message class and opcode (Table 2-173, §2.12) for each node, with a
+    response state where there is one (Table 2-172)."""
+    for node in range(8):
+        for drs in (0, 1, 2, 4, 5, 6, 8):
+            rds = 1 << (node + drs) % 4 if drs < 4 else 0
+            yield Cause("qpi", 0x138, match1=rds << 16,
+                        match0=node << 13 | 0xe << 9 | drs << 5)
+        for ncb in (0, 8, 12):
+            yield Cause("qpi", 0x138, match1=0,
+                        match0=node << 13 | 0xc << 9 | ncb << 5)
+
+
+@functools.cache
+def causes_of(box, code):
+    """For each thing that a term with this code can tell from others."""
+    if code == FIXED:
+        return []
+    if (box, code) in (("cbox", 0x35), ("cbox", 0x36)):
+        return list(requests(code))
+    if (box, code) == ("qpi", 0x138):
+        return list(packets())
+    if (box, code) == ("cbox", 0x34):
+        return [Cause(box, code, 1 | kind, state=1 << state)
+                for kind in (2, 4, 8, 0x10, 0x20) for state in range(7)]
+    return [Cause(box, code, umask, i + 2 if (box, code) in COUNTER_0 else 1)
+            for i, umask in enumerate((0, *(1 << bit for bit in range(8))))]
+
+
+def is_relay(term):
+    return (term.box, term.code) == RELAY
+
+
+def counter_0(terms):
+    """The one of them that counter 0 counts."""
+    found, = [term for term in terms if (term.box, term.code) in COUNTER_0]
+    return found
+
+
+def counted(term, others, instances, package):
+    """What these boxes count of the causes. @others are of the same metric: a
+    relay counts what counter 0 does (§2.3.1.1)."""
+    seen = counter_0(others) if is_relay(term) else term
+    count = 0
+    for cause in causes_of(seen.box, seen.code):
+        value = seen.counts(cause)
+        if term.thresh:
+            value = value >= term.thresh
+        if value:
+            count += value * sum(cause.count(i, package) for i in instances)
+    return count
+
+
+def metrics(generation):
+    return [Metric(*row) for row in rows(generation)]
+
+
+METRICS = metrics(GENERATION)

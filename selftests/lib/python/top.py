@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+What tests of attribution share: runs of `uncore top --json` and of tasks that
+cause traffic.
+"""
+
+import contextlib
+import errno
+import glob
+import json
+import os
+import subprocess
+
+from lib.python.uncore import TOP, UNCORE, read
+
+TASK = os.path.join(TOP, "build", "selftests", "traffic_task")
+SPIN = os.path.join(TOP, "build", "selftests", "spin_task")
+FAULTS = os.path.join(TOP, "build", "selftests", "fault_task")
+EVENT = "hswep_imc_0/cas_count.rd,name=rd/"
+# Counters are read at each switch, so that who caused what is known exactly.
+EACH_SWITCH = ("--resolution", "0")
+LIMIT = 300     # seconds; nothing here takes that long by itself
+
+
+class Table:
+    """One table of uncore top."""
+
+    def __init__(self, data, column="rd"):
+        self.data = data
+        self.column = column
+        self.rows = data["rows"]
+
+    def count(self, row, package=None):
+        counts = row["counts"][self.column]
+        return sum(counts) if package is None else counts[package]
+
+    def total(self, package=None):
+        counts = self.data["total"][self.column]
+        return sum(counts) if package is None else counts[package]
+
+    def idle(self):
+        return sum(self.data["idle"][self.column])
+
+    def other(self):
+        return sum(self.data["other"][self.column])
+
+    def named(self, command):
+        """What the tasks of that name caused."""
+        return sum(self.count(row) for row in self.rows
+                   if row.get("command") == command)
+
+    def adds_up(self):
+        """Rows, idle and other are the total, in each package and column."""
+        for column, totals in self.data["total"].items():
+            for package, total in enumerate(totals):
+                total -= self.data["idle"][column][package]
+                total -= self.data["other"][column][package]
+                total -= sum(row["counts"][column][package]
+                             for row in self.rows)
+                if total:
+                    return False
+        return True
+
+
+def top(*args, check=True, env=None):
+    """Runs uncore top; (exit status, its tables, its errors)."""
+    run = subprocess.run([UNCORE, "top", "--json", *args], timeout=LIMIT,
+                         capture_output=True, text=True, check=False, env=env)
+    tables = [Table(json.loads(line)) for line in run.stdout.splitlines()
+              if line.startswith("{")]
+    if check and (run.returncode or not tables):
+        print("# uncore top ended with %d: %s" % (run.returncode,
+                                                  run.stderr.strip()))
+    return run.returncode, tables, run.stderr
+
+
+def measure(script, *args, event=EVENT):
+    """The table of all that a shell script did."""
+    status, tables, _ = top("--once", "-e", event, *args, "--",
+                            "bash", "-c", script)
+    if status or len(tables) != 1:
+        raise SystemExit("Bail out! uncore top gave no table")
+    return tables[0]
+
+
+def task(cpu, count, times, sleep_us, name="traffic_task"):
+    """A shell command."""
+    return "%s %d %d %d %d %s" % (TASK, cpu, count, times, sleep_us, name)
+
+
+def cpu_packages():
+    """Online CPUs by the index of their package."""
+    packages = {}
+    for folder in glob.glob("/sys/devices/system/cpu/cpu[0-9]*/topology"):
+        cpu = int(folder.split("/")[-2][3:])
+        packages.setdefault(
+            int(read(folder + "/physical_package_id")), []).append(cpu)
+    return [sorted(packages[key]) for key in sorted(packages)]
+
+
+def online_file(cpu):
+    """What takes a CPU offline by 0, and back by 1."""
+    return "/sys/devices/system/cpu/cpu%d/online" % cpu
+
+
+def set_online(cpu, online):
+    """Linux gives a CPU ten seconds to come up, which a busy host may take; it is
+    then asked for again."""
+    for tries in range(10):
+        try:
+            with open(online_file(cpu), "w", encoding="utf-8") as file:
+                file.write(str(int(online)))
+            return
+        except OSError as error:
+            if error.errno != errno.EIO or not online or tries == 9:
+                raise
+
+
+def dead_box(package, box, dead=True):
+    """What makes a box stop to answer, for the simulator's fault file."""
+    return "dead_pci pkg=%d box=%s %s" % (package, box, "on" if dead else "off")
+
+
+@contextlib.contextmanager
+def alone(cpus):
+    """
+    Leaves a package its first CPU. There nobody runs at the same time as
+    another, so that what a task causes is its own, however slow the machine.
+    """
+    for cpu in cpus[1:]:
+        set_online(cpu, False)
+    try:
+        yield cpus[0]
+    finally:
+        for cpu in cpus[1:]:
+            set_online(cpu, True)
+
+
+def clear_cpus(cpu):
+    """Sends all tasks that can be moved to one CPU, so that others are quiet."""
+    for pid in os.listdir("/proc"):
+        if not pid.isdigit():
+            continue
+        try:
+            os.sched_setaffinity(int(pid), {cpu})
+        except OSError:
+            pass    # a kernel thread of another CPU, or gone
+
+
+def need(tap, *programs):
+    """Skips all where these are not built; makes ready for tracing."""
+    if not all(os.access(path, os.X_OK) for path in (UNCORE, *programs)):
+        tap.skip_all("uncore is not built")
+    hold_tracepoint()
+
+
+def hold_tracepoint():
+    """
+    Keeps sched_switch enabled, with two probes of the tracer's own, for as long
+    as the machine runs. Otherwise each program that is attached or detached has
+    the kernel rewrite its code, and an emulated processor rarely, but now and
+    then, still executes the breakpoint that was there meanwhile.
+    """
+    with open("/sys/kernel/tracing/set_event_pid", "w",
+              encoding="utf-8") as file:
+        file.write("1")

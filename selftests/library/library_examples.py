@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+The library's examples in C++, C and Python with a driver: they use the catalogue
+of the machine's generation.
+
+usage: library_examples.py METRIC EVENT
+METRIC is one that this generation has, EVENT counts each cycle of a box.
+"""
+
+import math
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from lib.python.uncore import TOP, Tap  # noqa: E402
+
+BUILD = os.path.join(TOP, "build", "userspace")
+ENV = {**os.environ, "LD_LIBRARY_PATH": os.path.join(BUILD, "lib")}
+
+
+def example(name):
+    return os.path.join(BUILD, "bin", "example-" + name)
+
+
+def run(*command):
+    """Status and lines."""
+    done = subprocess.run(command, env=ENV, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, encoding="utf-8",
+                          check=False)
+    return done.returncode, done.stdout.splitlines()
+
+
+def sockets_of(lines, pattern):
+    """{socket: number}, of the lines that match."""
+    found = (re.fullmatch(pattern, line) for line in lines)
+    return {int(match[1]): float(match[2]) for match in found if match}
+
+
+def main():
+    tap = Tap()
+    metric, event = sys.argv[1:]
+    status, lines = run(example("bandwidth"), "1", metric)
+    values = sockets_of(lines, r"socket (\d+): %s (\S+) ?\S*" % metric)
+    tap.ok(status == 0 and len(values) == len(lines) > 1 and
+           all(map(math.isfinite, values.values())),
+           "bandwidth (C++) prints %s of each socket" % metric, lines)
+    sockets = len(values)
+
+    status, lines = run(example("rates"), metric, "1")
+    values = sockets_of(lines, r"socket (\d+): %s (\S+) ?\S*" % metric)
+    tap.ok(status == 0 and len(values) == len(lines) == sockets,
+           "rates (C) prints the same", lines)
+
+    status, lines = run(example("bandwidth"), "1", "no_such_metric")
+    tap.ok(status == 1 and len(lines) == 1 and "no metric" in lines[0],
+           "an unknown metric is an error of one line", lines)
+
+    status, lines = run(example("count"), event)
+    values = sockets_of(lines, r"socket (\d+)  \S+_\S+ +%s +(\S+) *" %
+                        re.escape(event))
+    tap.ok(status == 0 and len(values) == sockets and
+           all(value > 1e6 for value in values.values()),
+           "count (C++) prints the cycles of a second", lines)
+
+    status, lines = run(sys.executable, os.path.join(
+        TOP, "userspace", "examples", "python", "count.py"), event, "sleep", "1")
+    values = sockets_of(lines, r"socket (\d+)  %s +(\S+)" % re.escape(event))
+    tap.ok(status == 0 and len(values) == sockets and
+           all(value > 1e6 for value in values.values()),
+           "count.py (Python) as well", lines)
+
+    status, lines = run(example("samples"), event[:-1] + ",period=1000000/",
+                        "2")
+    counts = [int(match[1]) for match in
+              (re.fullmatch(r" *(?:\d+|lost)  (\d+) samples", line)
+               for line in lines) if match]
+    tap.ok(status == 0 and counts and len(counts) == len(lines),
+           "samples (C) prints samples of tasks", lines)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+libuncore as a user has it: installed into a folder, found there by find_package
+and by pkg-config, and linked into the example programs, which stay in
+build/examples for a test on simulated hardware. Also the names that the shared
+libraries export.
+"""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from lib.python.uncore import TOP, Tap  # noqa: E402
+
+BUILD = os.path.join(TOP, "build", "userspace")
+OUT = os.path.join(TOP, "build", "examples")
+PREFIX = os.path.join(OUT, "prefix")
+EXAMPLES = os.path.join(TOP, "userspace", "examples")
+
+
+def run(*command, **more):
+    done = subprocess.run(command, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, encoding="utf-8",
+                          check=False, **more)
+    return done.returncode, done.stdout.splitlines()
+
+
+def step(tap, name, *command, **more):
+    status, lines = run(*command, **more)
+    return tap.ok(status == 0, name, lines[-15:])
+
+
+def library(pattern):
+    return glob.glob(os.path.join(PREFIX, "lib*", "**", pattern),
+                     recursive=True)
+
+
+def private_names(lines):
+    """Names of nested structures that no public header defines, and members that
+    come after "private:" in one."""
+    headers = ""
+    for path in glob.glob(os.path.join(PREFIX, "include", "uncore", "*.hpp")):
+        with open(path, encoding="utf-8") as file:
+            headers += re.sub(r"//.*", "", file.read())
+    private = set()
+    for name, body in re.findall(r"^class UNCORE_EXPORT (\w+) {$(.*?)^};$",
+                                 headers, re.M | re.S):
+        _, _, part = body.partition("\nprivate:\n")
+        private |= {(name, member) for member in
+                    re.findall(r"\b(\w+)\(", part) if member != name}
+    for line in lines:
+        match = re.search(r" uncore::(\w+)::(\w+)(::|\()", line)
+        if not match:
+            continue
+        if match[3] == "::" and \
+                not re.search(r"\b(struct|class) %s {" % match[2], headers):
+            yield line
+        elif (match[1], match[2]) in private:
+            yield line
+
+
+def test_soname(tap, path, name):
+    _, lines = run("objdump", "-p", path)
+    tap.ok(any(re.search("SONAME +%s$" % re.escape(name), line)
+               for line in lines), "its soname is " + name, lines[-30:])
+
+
+def test_library(tap):
+    """The names of each interface, and no others; a soname."""
+    path, = library("libuncore++.so.*.*.*")
+    _, lines = run("nm", "-DC", "--defined-only", path)
+    others = [line for line in lines
+              if not re.search(r" [A-Za-z] (typeinfo (name )?for |vtable for )?"
+                               r"(uncore::|LIBUNCORE_CXX_)", line)]
+    tap.ok(len(lines) > 20 and not others,
+           "the C++ library shows %d names, all of them its own" %
+           len(lines), others)
+    undeclared = sorted(set(private_names(lines)))
+    tap.ok(not undeclared, "and none that its headers keep private",
+           undeclared)
+    test_soname(tap, path, "libuncore++.so.0.1")
+    path, = library("libuncore.so.1")
+    test_soname(tap, path, "libuncore.so.1")
+    _, lines = run("nm", "-D", "--defined-only", path)
+    shown = {line.split()[-1].split("@")[0] for line in lines
+             if not re.search(r" A LIBUNCORE_1\.\d+$", line)}
+    with open(os.path.join(PREFIX, "include", "uncore", "uncore.h"),
+              encoding="utf-8") as file:
+        declared = set(re.findall(r"\b(uncore_\w+)\(", re.sub(
+            r"/\*.*?\*/", "", file.read(), flags=re.S)))
+    tap.ok(shown == declared and len(shown) > 10,
+           "the C library shows the %d functions of uncore.h, nothing else" %
+           len(shown),
+           [repr(shown ^ declared)])
+    found, = library("uncore-config-version.cmake")
+    with open(found, encoding="utf-8") as file:
+        tap.ok("PACKAGE_FIND_VERSION_MINOR" in file.read(),
+               "find_package() takes the same for compatible")
+    path, = library("libuncore.a")
+    _, lines = run("nm", "-C", "--defined-only", "--extern-only", path)
+    others = [line for line in lines
+              if re.search(r" T (perf_|libperf|xyarray|fdarray)", line)]
+    tap.ok(len(lines) > 20 and not others,
+           "the static library keeps libperf to itself", others)
+
+
+def test_cmake_in_c(tap):
+    """A project without C++, by the target of the C library."""
+    source = os.path.join(OUT, "cmake-c")
+    os.makedirs(source)
+    with open(os.path.join(source, "CMakeLists.txt"), "w",
+              encoding="utf-8") as file:
+        file.write("cmake_minimum_required(VERSION 3.20)\n"
+                   "project(outside LANGUAGES C)\n"
+                   "find_package(uncore 0.1 REQUIRED)\n"
+                   "add_executable(rates %s)\n"
+                   "target_link_libraries(rates PRIVATE uncore::uncore-c)\n" %
+                   os.path.join(EXAMPLES, "c", "rates.c"))
+    build = os.path.join(source, "build")
+    step(tap, "find_package(uncore) in a project without C++", "cmake", "-S",
+         source, "-B", build, "-DCMAKE_PREFIX_PATH=" + PREFIX)
+    step(tap, "builds a program in C", "cmake", "--build", build)
+    _, lines = run("objdump", "-p", os.path.join(build, "rates"))
+    needed = [line.split()[1] for line in lines if "NEEDED" in line]
+    tap.ok("libuncore.so.1" in needed and
+           not any("++" in name for name in needed),
+           "which needs libuncore.so.1 and nothing of C++", needed)
+
+
+def test_python(tap, env):
+    """The kernel's own events stand in for those of boxes."""
+    program = os.path.join(EXAMPLES, "python", "count.py")
+    status, lines = run("python3", program, "page-faults,context-switches",
+                        "sh", "-c", "true; exit 3", env=env)
+    counts = [int(match[1]) for match in
+              (re.search(r"^socket \d+ +page-faults +(\d+)$", line)
+               for line in lines) if match]
+    tap.ok(status == 3 and counts and sum(counts) > 20,
+           "the example in Python counts by the C interface",
+           ["status %d" % status, *lines])
+    status, lines = run("python3", program, "imc/cas_count.rd/", "true",
+                        env=env)
+    tap.ok(status == 1 and len(lines) == 1 and "no uncore driver" in lines[0],
+           "and shows the library's messages", lines)
+
+
+def main():
+    tap = Tap()
+    if not shutil.which("cmake") or not shutil.which("pkg-config"):
+        tap.skip_all("cmake and pkg-config are not both installed")
+    shutil.rmtree(OUT, ignore_errors=True)
+    os.makedirs(OUT)
+    if not step(tap, "it installs", "cmake", "--install", BUILD, "--prefix",
+                PREFIX):
+        tap.end()
+    test_library(tap)
+
+    cmake = os.path.join(OUT, "cmake")
+    step(tap, "find_package(uncore) finds it", "cmake", "-S",
+         os.path.join(EXAMPLES, "bandwidth"), "-B", cmake,
+         "-DCMAKE_PREFIX_PATH=" + PREFIX)
+    step(tap, "and the example builds", "cmake", "--build", cmake)
+
+    test_cmake_in_c(tap)
+
+    count = os.path.join(OUT, "count")
+    shutil.copytree(os.path.join(EXAMPLES, "count"), count)
+    folders = library("pkgconfig")
+    libraries = os.path.dirname(folders[0])
+    env = {**os.environ, "PKG_CONFIG_PATH": ":".join(folders),
+           "LD_LIBRARY_PATH": libraries}
+    step(tap, "pkg-config finds it, and the other example builds", "make",
+         "-C", count, env=env)
+
+    rates = os.path.join(OUT, "c")
+    shutil.copytree(os.path.join(EXAMPLES, "c"), rates)
+    step(tap, "the example in C builds as strict C11", "make", "-C", rates,
+         env=env)
+    for name in ("rates", "samples"):
+        status, lines = run(os.path.join(rates, name), env=env)
+        tap.ok(status == 1 and len(lines) == 1 and "no " in lines[0],
+               "%s says what this machine lacks" % name, lines)
+    test_python(tap, env)
+
+    # no hardware here: they load the library and say so
+    for name, program in (("bandwidth", [os.path.join(cmake, "bandwidth")]),
+                          ("count", [os.path.join(count, "count"),
+                                     "imc/cas_count.rd/"])):
+        status, lines = run(*program, env=env)
+        tap.ok(status == 1 and len(lines) == 1 and "no uncore driver" in
+               lines[0], "%s runs" % name, lines)
+    tap.ok(os.path.exists(os.path.join(PREFIX, "bin", "uncore")),
+           "the command is installed")
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# All mutations of selftests/runner/mutate apply to the sources as they are, and one that does
+# not apply is noticed: it tests nothing.
+cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
+# shellcheck source=selftests/lib/shell/tap.sh
+. selftests/lib/shell/tap.sh
+list=$(mktemp)
+trap 'rm -f "$list"' EXIT
+
+said=$(selftests/runner/mutate --dry-run)
+tap_ok $? 'every mutation applies' || tap_diag "$said"
+
+# try FIND FILE [WITHIN]: a list with this mutation alone
+try()
+{
+	printf '%s\n' '[stale]' "file: $2" "find: $1" 'tests: exact' > "$list"
+	[[ ! ${3-} ]] || echo "within: $3" >> "$list"
+	said=$(selftests/runner/mutate --dry-run --list "$list" 2>&1)
+}
+
+try 'MODULE_LICENSE("GPL");' kmod/main.c
+tap_ok $? 'a text that is there once applies' || tap_diag "$said"
+try 'no such text' kmod/main.c
+tap_eq "$?$said" "1stale does not apply any more: kmod/main.c must have 'no such text' once" \
+	'a text that is not there is noticed'
+try 'pr_err(' kmod/main.c
+tap_eq "$?" 1 'a text that is there several times is noticed'
+try 'MODULE_LICENSE("GPL");' kmod/main.c 'no such function'
+tap_eq "$?" 1 'and a function that is not there'
+try 'text' kmod/no_such.c
+tap_eq "$?$said" '1stale does not apply any more: there is no kmod/no_such.c' \
+	'and a file that is not there'
+tap_end

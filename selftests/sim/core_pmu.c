@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The simulated core PMU: a rate of NMIs through LVTPC, claimed by a handler that
+ * behaves as perf's. The listener on NMI_UNKNOWN. PMIs of the uncore that no driver expects are unknown NMIs:
+ * the kernel's log may have them.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "lib/c/harness.h"
+#include "lib/c/lapic.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+enum { HZ = 2000, LIMIT_MS = 10000, SOME = 200, PMIS = 400 };
+
+static void __attribute__((constructor)) map_lapic(void)
+{
+	lapic_map();
+}
+
+static bool wait_for(const char *stat, uint64_t value)
+{
+	uint64_t end = now_ns() + LIMIT_MS * 1000000ULL;
+
+	while (sim_stat(stat) < value && now_ns() < end)
+		sleep_ms(1);
+	return sim_stat(stat) >= value;
+}
+
+FIXTURE(core_pmu)
+{
+	int cpu;
+};
+
+FIXTURE_VARIANT(core_pmu)
+{
+	const char *unmask;
+};
+
+FIXTURE_VARIANT_ADD(core_pmu, early) { .unmask = "early" };
+FIXTURE_VARIANT_ADD(core_pmu, late) { .unmask = "late" };
+
+FIXTURE_SETUP(core_pmu)
+{
+	machine_setup_sim("clock=real");
+	log_mark();
+	self->cpu = package_cpu(0, 0);
+}
+
+FIXTURE_TEARDOWN(core_pmu)
+{
+	EXPECT_EQ(0, -sim_core_pmu("off"));
+	set_lvtpc(self->cpu, LVT_FIXED | LVT_MASKED);
+	EXPECT_TRUE(machine_leave());
+}
+
+/* The listener is called for an NMI that no handler claims, and for no other. */
+TEST_F_TIMEOUT(core_pmu, listener_hears_unclaimed_nmis_only, UNHURRIED)
+{
+	set_lvtpc(self->cpu, LVT_NMI);
+	EXPECT_EQ(0, -sim_nmi_listener(true));
+	EXPECT_EQ(0, -sim_core_pmu("hz=%d unmask=%s cpus=%d", HZ,
+				   variant->unmask, self->cpu));
+	EXPECT_TRUE(wait_for("core_pmi", SOME));
+	EXPECT_EQ(0, sim_stat("nmi_unknown"));
+	EXPECT_EQ(0, -sim_core_pmu("off"));
+	for (int i = 1; i <= 3; i++) {
+		set_lvtpc(self->cpu, LVT_NMI);
+		EXPECT_EQ(0, -sim_fault("spurious_pmi pkg=0 cores=0x1"));
+		EXPECT_TRUE(wait_for("nmi_unknown", i));
+	}
+	EXPECT_EQ(3, sim_stat("nmi_unknown"));
+	/* it does not claim them: the kernel reports each */
+	EXPECT_EQ(3, log_count("NMI received for unknown reason"));
+	EXPECT_EQ(0, -sim_nmi_listener(false));
+	set_lvtpc(self->cpu, LVT_NMI);
+	EXPECT_EQ(0, -sim_fault("spurious_pmi pkg=0 cores=0x1"));
+	sleep_ms(50);
+	EXPECT_EQ(3, sim_stat("nmi_unknown"));
+	/* unloading unregisters it */
+	EXPECT_EQ(0, -sim_nmi_listener(true));
+}
+
+/* All NMIs of the chosen CPU are claimed; other CPUs have none. */
+TEST_F_TIMEOUT(core_pmu, interrupts_chosen_cpus_and_claims_all, UNHURRIED)
+{
+	int other = package_cpu(0, 1);
+	uint64_t before = nmis(self->cpu), others = nmis(other);
+
+	EXPECT_EQ(0, -sim_core_pmu("hz=%d unmask=%s cpus=%d", HZ,
+				   variant->unmask, self->cpu));
+	EXPECT_TRUE(wait_for("core_pmi", SOME));
+	EXPECT_EQ(0, -sim_core_pmu("off"));
+	EXPECT_EQ(nmis(self->cpu) - before, sim_stat("core_pmi"));
+	EXPECT_EQ(others, nmis(other));
+	EXPECT_EQ(0, sim_stat("core_pmi_dropped"));
+	EXPECT_EQ(LVT_NMI, get_lvtpc(self->cpu));
+	EXPECT_EQ(0, log_count("NMI received for unknown reason"));
+	before = sim_stat("core_pmi");
+	sleep_ms(20);
+	EXPECT_EQ(before, sim_stat("core_pmi"));
+}
+
+/* A masked entry drops them; the status bit stays, and any later NMI finds it. */
+TEST_F_TIMEOUT(core_pmu, masked_entry_drops_them, UNHURRIED)
+{
+	uint64_t claimed;
+
+	set_lvtpc(self->cpu, LVT_NMI);
+	EXPECT_EQ(0, -sim_core_pmu("hz=%d unmask=%s cpus=%d", HZ,
+				   variant->unmask, self->cpu));
+	EXPECT_TRUE(wait_for("core_pmi", SOME));
+	set_lvtpc(self->cpu, LVT_NMI | LVT_MASKED);
+	claimed = sim_stat("core_pmi");
+	EXPECT_TRUE(wait_for("core_pmi_dropped", SOME));
+	EXPECT_EQ(claimed, sim_stat("core_pmi"));
+	set_lvtpc(self->cpu, LVT_NMI);
+	EXPECT_TRUE(wait_for("core_pmi", claimed + SOME));
+}
+
+/* Like perf's, it unmasks LVTPC in NMIs that are not its own, but only while active. */
+TEST_F_TIMEOUT(core_pmu, unmasks_in_every_nmi_while_active, UNHURRIED)
+{
+	int other = package_cpu(0, 1);
+	uint64_t pmis = nmis(other);
+
+	set_lvtpc(other, LVT_NMI);
+	EXPECT_EQ(0, -sim_core_pmu("hz=%d unmask=%s cpus=%d", HZ,
+				   variant->unmask, self->cpu));
+	EXPECT_EQ(0, -sim_fault("spurious_pmi pkg=0 cores=0x2"));
+	sleep_ms(50);
+	EXPECT_EQ(pmis + 1, nmis(other));
+	EXPECT_EQ(LVT_NMI, get_lvtpc(other));
+	EXPECT_EQ(0, -sim_core_pmu("off"));
+	EXPECT_EQ(0, -sim_fault("spurious_pmi pkg=0 cores=0x2"));
+	sleep_ms(50);
+	EXPECT_EQ(pmis + 2, nmis(other));
+	EXPECT_EQ(LVT_NMI | LVT_MASKED, get_lvtpc(other));
+	set_lvtpc(other, LVT_FIXED | LVT_MASKED);
+}
+
+/* PMIs of the uncore, sent at any time from another CPU. */
+TEST_F_TIMEOUT(core_pmu, drops_pmis_of_the_uncore_only_if_late, UNHURRIED)
+{
+	bool late = variant->unmask[0] == 'l';
+	uint64_t dropped, masked_ns, expected, start;
+
+	set_lvtpc(self->cpu, LVT_NMI);
+	cpu_pin(package_cpu(0, 1));
+	/* the handler has LVTPC masked for 40 % of the time, where timers are on time */
+	EXPECT_EQ(0, -sim_core_pmu("hz=4000 us=100 unmask=%s cpus=%d",
+				   variant->unmask, self->cpu));
+	ASSERT_TRUE(wait_for("core_pmi", SOME));
+	masked_ns = sim_stat("core_pmi");
+	start = now_ns();
+	for (int i = 0; i < PMIS; i++) {
+		EXPECT_EQ(0, -sim_fault("spurious_pmi pkg=0 cores=0x1"));
+		usleep(500 + i % 250);
+	}
+	sleep_ms(50);
+	dropped = sim_stat("pmi_dropped");
+	masked_ns = (sim_stat("core_pmi") - masked_ns) * 100000;
+	expected = PMIS * masked_ns / (now_ns() - start);
+	TH_LOG("%ju of %d dropped, %ju expected", (uintmax_t)dropped, PMIS,
+	       (uintmax_t)expected);
+	if (late) {
+		EXPECT_GT(expected, 0);
+		EXPECT_GE(dropped, expected / 4);
+	} else {
+		EXPECT_LT(dropped, PMIS / 10);
+	}
+	EXPECT_LT(dropped, PMIS * 9 / 10);
+}
+
+FIXTURE(control) {};
+
+FIXTURE_SETUP(control)
+{
+	machine_setup_sim("clock=manual");
+}
+
+FIXTURE_TEARDOWN(control)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
+TEST_F_TIMEOUT(control, refuses_what_it_does_not_know, UNHURRIED)
+{
+	EXPECT_EQ(EINVAL, -sim_core_pmu("hz=0"));
+	EXPECT_EQ(EINVAL, -sim_core_pmu("hz=10001"));
+	EXPECT_EQ(EINVAL, -sim_core_pmu("hz=1000 unmask=never"));
+	EXPECT_EQ(EINVAL, -sim_core_pmu("hz=1000 cpus=x"));
+	EXPECT_EQ(EINVAL, -sim_core_pmu("hz=1000 cores=1"));
+	EXPECT_EQ(EINVAL, -sim_core_pmu("unmask=late"));
+	EXPECT_EQ(0, sim_stat("core_pmi"));
+}
+
+/* A CPU that goes offline and comes back has its counter again. */
+TEST_F_TIMEOUT(control, follows_cpus_that_come_back, UNHURRIED)
+{
+	int cpu = package_cpu(0, 1);
+	uint64_t claimed;
+
+	if (!cpu_can_leave(cpu))
+		SKIP(return, "CPU %d cannot be taken offline", cpu);
+	EXPECT_EQ(0, -sim_core_pmu("hz=%d cpus=%d", HZ, cpu));
+	EXPECT_TRUE(wait_for("core_pmi", SOME));
+	ASSERT_EQ(0, -cpu_set_online(cpu, false));
+	claimed = sim_stat("core_pmi");
+	sleep_ms(20);
+	EXPECT_EQ(claimed, sim_stat("core_pmi"));
+	ASSERT_EQ(0, -cpu_set_online(cpu, true));
+	EXPECT_TRUE(wait_for("core_pmi", claimed + SOME));
+	/* unloading stops it */
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The simulated hardware's way from PMI to NMI, by itself: a CPU's local APIC
+ * drops a PMI while its LVTPC is masked or not in NMI mode, and masks the entry
+ * when it delivers. IA32_DEBUGCTL and pmi=off. NMIs are counted by the kernel,
+ * which does not know them: run it where the log may say so, and where the local
+ * APIC's page can be mapped (iomem=relaxed). Then the driver, of which somebody
+ * has masked LVTPC.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/c/harness.h"
+#include "lib/c/lapic.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+#define DEBUGCTL	0x1d9
+#define DEBUGCTL_PMI	(1 << 13)
+
+enum { MAX_CPUS = 256, LIMIT_MS = 10000, ARRIVE_MS = 50, COMING_MS = 1100, PERIOD = 7 };
+
+/*
+ * A PMI to the core of @cpu, rank @rank of package @pkg; what comes of it.
+ */
+static bool sends(int cpu, int pkg, unsigned int rank, unsigned int arrive,
+		  const char *when)
+{
+	uint64_t before = nmis(cpu), dropped = sim_stat("pmi_dropped");
+	uint64_t end = now_ns() + LIMIT_MS * 1000000ULL;
+	bool ok;
+
+	ok = check_eq(-sim_fault("spurious_pmi pkg=%d cores=%#x", pkg,
+				 1 << rank), 0, "the fault is taken");
+	/* one way or the other; then time for what must not come */
+	while (nmis(cpu) == before && sim_stat("pmi_dropped") == dropped &&
+	       now_ns() < end)
+		sleep_ms(1);
+	sleep_ms(ARRIVE_MS);
+	ok &= check_eq(nmis(cpu) - before, arrive, "CPU %d: NMIs with %s", cpu,
+		       when);
+	ok &= check_eq(sim_stat("pmi_dropped") - dropped, !arrive,
+		       "CPU %d: dropped PMIs with %s", cpu, when);
+	return ok;
+}
+
+/* Once: the tests, which are its children, have it too. */
+static void __attribute__((constructor)) map_lapic(void)
+{
+	lapic_map();
+}
+
+FIXTURE(strict) {};
+
+FIXTURE_SETUP(strict)
+{
+}
+
+FIXTURE_TEARDOWN(strict)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
+static void expect_lvtpc_obeyed(struct __test_metadata *_metadata, int cpu,
+				int pkg, unsigned int rank)
+{
+	set_lvtpc(cpu, LVT_NMI | LVT_MASKED);
+	EXPECT_TRUE(sends(cpu, pkg, rank, 0, "LVTPC masked"));
+	set_lvtpc(cpu, LVT_FIXED);
+	EXPECT_TRUE(sends(cpu, pkg, rank, 0, "LVTPC in fixed mode"));
+	EXPECT_EQ(LVT_FIXED, get_lvtpc(cpu));
+	set_lvtpc(cpu, LVT_NMI);
+	EXPECT_TRUE(sends(cpu, pkg, rank, 1, "LVTPC in NMI mode"));
+	EXPECT_EQ(LVT_NMI | LVT_MASKED, get_lvtpc(cpu)) {
+		TH_LOG("CPU %d: LVTPC after an NMI", cpu);
+	}
+	EXPECT_TRUE(sends(cpu, pkg, rank, 0, "LVTPC not written again"));
+	set_lvtpc(cpu, LVT_NMI);
+	EXPECT_TRUE(sends(cpu, pkg, rank, 1, "LVTPC written again"));
+}
+
+static void expect_debugctl_obeyed(struct __test_metadata *_metadata, int cpu,
+				   int pkg, unsigned int rank)
+{
+	uint64_t value = ~0ULL;
+
+	set_lvtpc(cpu, LVT_NMI);
+	EXPECT_EQ(0, -msr_read(cpu, DEBUGCTL, &value));
+	EXPECT_EQ(0, value);
+	EXPECT_TRUE(sends(cpu, pkg, rank, 0, "IA32_DEBUGCTL clear"));
+	EXPECT_EQ(LVT_NMI, get_lvtpc(cpu));
+	EXPECT_NE(0, msr_write(cpu, DEBUGCTL, 1ULL << 40)) {
+		TH_LOG("a reserved bit does not fault");
+	}
+	EXPECT_EQ(0, -msr_write(cpu, DEBUGCTL, DEBUGCTL_PMI));
+	EXPECT_EQ(0, -msr_read(cpu, DEBUGCTL, &value));
+	EXPECT_EQ(DEBUGCTL_PMI, value);
+	EXPECT_TRUE(sends(cpu, pkg, rank, 1, "IA32_DEBUGCTL bit 13"));
+}
+
+static void on_each_cpu(struct __test_metadata *_metadata,
+			void (*expect)(struct __test_metadata *_metadata, int cpu,
+				       int pkg, unsigned int rank))
+{
+	for (int pkg = 0; pkg < packages(); pkg++)
+		for (unsigned int n = 0; package_cpu(pkg, n) >= 0; n++) {
+			TH_LOG("CPU %d", package_cpu(pkg, n));
+			expect(_metadata, package_cpu(pkg, n), pkg, n);
+		}
+}
+
+TEST_F_TIMEOUT(strict, pmi_comes_through_nmi_mode_and_masks, UNHURRIED)
+{
+	machine_setup_sim("clock=manual lvtpc=strict");
+	on_each_cpu(_metadata, expect_lvtpc_obeyed);
+}
+
+TEST_F_TIMEOUT(strict, pmi_needs_bit_13_of_debugctl, UNHURRIED)
+{
+	if (system("modprobe msr"))
+		SKIP(return, "the kernel has no msr driver");
+	machine_setup_sim("clock=manual lvtpc=strict debugctl=1");
+	on_each_cpu(_metadata, expect_debugctl_obeyed);
+}
+
+TEST_F_TIMEOUT(strict, pmi_off_sends_none, UNHURRIED)
+{
+	machine_setup_sim("clock=manual lvtpc=strict pmi=off");
+	set_lvtpc(0, LVT_NMI);
+	EXPECT_TRUE(sends(0, 0, 0, 0, "pmi=off"));
+}
+
+TEST_F_TIMEOUT(strict, other_words_are_refused, UNHURRIED)
+{
+	machine_setup_sim("clock=manual");
+	EXPECT_EQ(0, -sim_unload());
+	EXPECT_EQ(EINVAL, -sim_load("lvtpc=no"));
+	EXPECT_EQ(EINVAL, -sim_load("pmi=no"));
+	EXPECT_EQ(0, -sim_load("clock=manual"));
+}
+
+/* An event that begins, has some samples, all of them, and ends. */
+static bool samples(const char *pmu, int cpu, unsigned int n)
+{
+	struct sampler s;
+	bool ok;
+
+	ok = check_eq(-sampler_open(&s, pmu, cpu, PERIOD, "config=%#" PRIx64,
+				    plain_of("ha")->config), 0, "%s opens", pmu);
+	for (unsigned int i = 0; i < n; i++)
+		send_traffic(pmu, 0, plain_of("ha"), PERIOD, 1);
+	ok &= check_eq(sampler_settle(&s, n), n, "samples");
+	sampler_close(&s);
+	return ok;
+}
+
+FIXTURE(masked) {};
+
+FIXTURE_SETUP(masked)
+{
+	machine_setup("clock=manual lvtpc=strict", "");
+}
+
+FIXTURE_TEARDOWN(masked)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
+/*
+ * Nobody can tell a PMI that is on its way from one that somebody has masked, but
+ * by waiting: meanwhile the timer serves.
+ */
+TEST_F_TIMEOUT(masked, for_good_is_unmasked_again, UNHURRIED)
+{
+	const char *pmu = "hswep_ha_0";
+	int cpu = pmu_cpu(pmu, 0);
+	uint64_t dropped;
+
+	set_lvtpc(cpu, LVT_NMI | LVT_MASKED);
+	dropped = sim_stat("pmi_dropped");
+	EXPECT_TRUE(samples(pmu, cpu, 3));
+	EXPECT_GT(sim_stat("pmi_dropped"), dropped);
+	sleep_ms(COMING_MS);
+	dropped = sim_stat("pmi_dropped");
+	EXPECT_TRUE(samples(pmu, cpu, 3));
+	EXPECT_EQ(dropped, sim_stat("pmi_dropped"));
+	EXPECT_EQ(LVT_NMI, get_lvtpc(cpu));
+}
+
+/*
+ * A moment at which it was found masked counts no more once it has been found as
+ * it should be, without an NMI in between: the next PMI would be told twice.
+ */
+TEST_F_TIMEOUT(masked, again_has_a_second_of_its_own, UNHURRIED)
+{
+	const char *pmu = "hswep_ha_0";
+	int cpu = pmu_cpu(pmu, 0);
+	uint64_t dropped;
+
+	set_lvtpc(cpu, LVT_NMI | LVT_MASKED);
+	EXPECT_TRUE(samples(pmu, cpu, 0));
+	set_lvtpc(cpu, LVT_NMI);
+	EXPECT_TRUE(samples(pmu, cpu, 0));
+	sleep_ms(COMING_MS);
+	set_lvtpc(cpu, LVT_NMI | LVT_MASKED);
+	dropped = sim_stat("pmi_dropped");
+	EXPECT_TRUE(samples(pmu, cpu, 3));
+	EXPECT_GT(sim_stat("pmi_dropped"), dropped);
+	set_lvtpc(cpu, LVT_NMI);
+}
+
+TEST_HARNESS_MAIN

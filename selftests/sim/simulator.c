@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The simulated hardware's own controls: clock, reset, parameters. What the
+ * hardware does is tested by the model's tests, and by all others.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/c/generation.h"
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+enum { CYCLES = 1000 };
+
+/* §2.3.2, Tables 2-10 and 2-11 */
+#define BOX_ONES	(1U << 16 | 1U << 17)	/* .frz_en, and one to be written 1 */
+#define BOX_FRZ		(BOX_ONES | 1U << 8)
+#define CTL_EN		(1U << 22)
+
+FIXTURE(simulator) {};
+
+FIXTURE_SETUP(simulator)
+{
+}
+
+FIXTURE_TEARDOWN(simulator)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
+static void need_msr(struct __test_metadata *_metadata)
+{
+	ASSERT_TRUE(!access("/dev/cpu/0/msr", F_OK) || !system("modprobe msr")) {
+		TH_LOG("the kernel has no msr driver");
+	}
+}
+
+/* What passes under the real clock is counted, and the manual one is exact. */
+TEST_F_TIMEOUT(simulator, clock_is_switched_and_no_count_lost, UNHURRIED)
+{
+	uint64_t running, still, exact;
+	char pmu[PMU_NAME_MAX];
+	int fd;
+
+	machine_setup("clock=manual", "");
+	EXPECT_EQ(0, sim_cycles()) {
+		TH_LOG("a driver that loads leaves the manual clock at 0");
+	}
+	ASSERT_TRUE(pmu_name(pmu, "cbox", 0));
+	fd = event_open(pmu, pmu_cpu(pmu, 0), "event=0");
+	EXPECT_EQ(0, sim_clock_set("real"));
+	EXPECT_EQ(EINVAL, -sim_advance(CYCLES));
+	usleep(1000);
+	running = event_count(fd);
+	EXPECT_GT(running, 0);
+	EXPECT_EQ(0, sim_clock_set("manual"));
+	still = event_count(fd);
+	EXPECT_GE(still, running);
+	EXPECT_EQ(still, event_count(fd));
+	EXPECT_EQ(0, sim_cycles());
+	sim_advance(CYCLES);
+	exact = event_count(fd) - still;
+	EXPECT_EQ(CYCLES, exact);
+	EXPECT_EQ(EINVAL, -sim_clock_set("slow"));
+	EXPECT_EQ(CYCLES, event_count(fd) - still);
+	close(fd);
+}
+
+/* A loss of power, with registers written past any driver, which could not know. */
+TEST_F_TIMEOUT(simulator, reset_leaves_no_register_as_written, UNHURRIED)
+{
+	static const struct {
+		uint32_t msr;
+		uint64_t value;
+	} some[] = { { 0x700, 1 }, { 0x705, 1 << 22 }, { 0xe06, 5 } };
+
+	machine_setup_sim("clock=manual");
+	need_msr(_metadata);
+	for (unsigned int i = 0; i < ARRAY_SIZE(some); i++)
+		EXPECT_EQ(0, -msr_write(package_cpu(0, 0), some[i].msr,
+					some[i].value));
+	EXPECT_EQ(ARRAY_SIZE(some), sim_dirty_registers());
+	EXPECT_EQ(EINVAL, -sim_reset("0"));
+	EXPECT_EQ(ERANGE, -sim_reset("2"));
+	EXPECT_EQ(ARRAY_SIZE(some), sim_dirty_registers());
+	EXPECT_EQ(0, -sim_reset("1"));
+	EXPECT_EQ(0, sim_dirty_registers());
+}
+
+/*
+ * The way of an overflow through the simulator: of 1000 cycles to the overflow
+ * and 300 to the freeze, nothing is lost and no more is counted.
+ */
+TEST_F_TIMEOUT(simulator, overflow_takes_what_the_delays_say, UNHURRIED)
+{
+	enum { UBOX_FIXED_CTL = 0x703, UBOX_FIXED_CTR, GLOBAL_CTL = 0x700,
+	       GLOBAL_STATUS };
+	const uint64_t en_ov_en = 1 << 22 | 1 << 20;
+	uint64_t value = 0;
+	int cpu;
+
+	machine_setup_sim("clock=manual freeze_delay=300 status_delay=20 pmi_delay=7");
+	need_msr(_metadata);
+	cpu = package_cpu(0, 0);
+	EXPECT_EQ(0, -msr_write(cpu, UBOX_FIXED_CTR, (1ULL << 48) - CYCLES));
+	EXPECT_EQ(0, -msr_write(cpu, UBOX_FIXED_CTL, en_ov_en));
+	sim_advance(CYCLES + 300);
+	EXPECT_EQ(0, -msr_read(cpu, GLOBAL_STATUS, &value));
+	EXPECT_EQ(0, value) {
+		TH_LOG("status at the freeze");
+	}
+	/* not a cycle more: it would wait for somebody to unfreeze */
+	sim_advance(20);
+	EXPECT_EQ(0, -msr_read(cpu, GLOBAL_STATUS, &value));
+	EXPECT_EQ(1, value) {
+		TH_LOG("status after its delay");
+	}
+	sim_advance(6);
+	EXPECT_EQ(0, -msr_read(cpu, UBOX_FIXED_CTR, &value));
+	EXPECT_EQ(300, value) {
+		TH_LOG("counted on");
+	}
+	msr_write(cpu, UBOX_FIXED_CTL, 0);
+	msr_write(cpu, GLOBAL_STATUS, 1);
+	msr_write(cpu, GLOBAL_CTL, 1 << 29);
+}
+
+/* UCLK of one package slows down and stops; the memory's clock does not. */
+TEST_F_TIMEOUT(simulator, uclk_changes_and_stops, UNHURRIED)
+{
+	enum { UBOX_FIXED_CTL = 0x703, UBOX_FIXED_CTR };
+	static const unsigned int khz[] = { 2500000, 1250000, 0, 5000000 };
+	uint64_t value = 0, before, want = 0;
+	int cpu, other;
+
+	machine_setup_sim("clock=manual");
+	need_msr(_metadata);
+	cpu = package_cpu(0, 0);
+	other = package_cpu(packages() - 1, 0);
+	EXPECT_EQ(0, -msr_write(cpu, UBOX_FIXED_CTL, CTL_EN));
+	EXPECT_EQ(0, -msr_write(other, UBOX_FIXED_CTL, CTL_EN));
+	for (unsigned int i = 0; i < ARRAY_SIZE(khz); i++) {
+		EXPECT_EQ(0, -sim_uclk(0, khz[i]));
+		sim_advance(CYCLES);
+		want += (uint64_t)CYCLES * khz[i] / 2500000;
+		EXPECT_EQ(0, -msr_read(cpu, UBOX_FIXED_CTR, &value));
+		EXPECT_EQ(want, value) {
+			TH_LOG("at %u kHz", khz[i]);
+		}
+		EXPECT_EQ(0, -msr_read(other, UBOX_FIXED_CTR, &value));
+		if (other != cpu)
+			EXPECT_EQ((i + 1) * CYCLES, value);
+	}
+
+	EXPECT_EQ(0, -sim_clock_set("real"));
+	EXPECT_EQ(0, -sim_uclk(0, 0));
+	EXPECT_EQ(0, -msr_read(cpu, UBOX_FIXED_CTR, &before));
+	usleep(1000);
+	EXPECT_EQ(0, -msr_read(cpu, UBOX_FIXED_CTR, &value));
+	EXPECT_EQ(before, value);
+	EXPECT_EQ(0, -sim_uclk(0, 1200000));
+	usleep(1000);
+	EXPECT_EQ(0, -msr_read(cpu, UBOX_FIXED_CTR, &value));
+	EXPECT_GE(value - before, 1200000);
+
+	EXPECT_EQ(EINVAL, -sim_uclk(0, 99999));
+	EXPECT_EQ(EINVAL, -sim_uclk(8, 1200000));
+	msr_write(cpu, UBOX_FIXED_CTL, 0);
+	msr_write(other, UBOX_FIXED_CTL, 0);
+}
+
+/* The bits above read as 0, and it wraps there. */
+TEST_F_TIMEOUT(simulator, fixed_counter_is_narrow, UNHURRIED)
+{
+	enum { UBOX_FIXED_CTL = 0x703, UBOX_FIXED_CTR };
+	uint64_t value = 0;
+	int cpu;
+
+	machine_setup_sim("clock=manual fixed_bits=44");
+	need_msr(_metadata);
+	cpu = package_cpu(0, 0);
+	EXPECT_EQ(0, -msr_write(cpu, UBOX_FIXED_CTR, (1ULL << 48) - 7));
+	EXPECT_EQ(0, -msr_read(cpu, UBOX_FIXED_CTR, &value));
+	EXPECT_EQ((1ULL << 44) - 7, value);
+	EXPECT_EQ(0, -msr_write(cpu, UBOX_FIXED_CTL, CTL_EN));
+	sim_advance(CYCLES);
+	EXPECT_EQ(0, -msr_read(cpu, UBOX_FIXED_CTR, &value));
+	EXPECT_EQ(CYCLES - 7, value);
+	msr_write(cpu, UBOX_FIXED_CTL, 0);
+	/* with counter_gp=1 such a write faults */
+	EXPECT_EQ(0, -sim_unload());
+	EXPECT_EQ(0, -sim_load("fixed_bits=44 counter_bits=48 counter_gp=1"));
+	EXPECT_EQ(0, -msr_write(cpu, UBOX_FIXED_CTR, (1ULL << 44) - 1));
+	EXPECT_NE(0, msr_write(cpu, UBOX_FIXED_CTR, 1ULL << 44));
+	EXPECT_EQ(0, -msr_write(cpu, UBOX_FIXED_CTR, 0));
+}
+
+static uint64_t count_in(int cpu, uint32_t ctr)
+{
+	uint64_t value = UINT64_MAX;
+
+	msr_read(cpu, ctr, &value);
+	return value;
+}
+
+/*
+ * The manual clock's pace: CBo 0's cycles, and traffic that a counter takes by tens,
+ * grow no faster than 4 GHz allow between any two reads.
+ */
+FIXTURE(pace)
+{
+	uint32_t ctr;
+	int cpu;
+};
+
+FIXTURE_SETUP(pace)
+{
+	uint32_t ctl;
+
+	machine_setup_sim("clock=manual");
+	need_msr(_metadata);
+	self->cpu = package_cpu(0, 0);
+	ctl = generation()->cbox_msr + generation()->cbox_ctl;
+	self->ctr = generation()->cbox_msr + generation()->cbox_ctr;
+	ASSERT_EQ(0, -msr_write(self->cpu, ctl, CTL_EN));
+	ASSERT_EQ(0, -msr_write(self->cpu, ctl + 1, CTL_EN | 0x135));
+}
+
+FIXTURE_TEARDOWN(pace)
+{
+	uint32_t ctl = generation()->cbox_msr + generation()->cbox_ctl;
+
+	msr_write(self->cpu, ctl, 0);
+	msr_write(self->cpu, ctl + 1, 0);
+	EXPECT_TRUE(machine_leave());
+}
+
+static uint64_t read_at(int fd, uint32_t ctr)
+{
+	uint64_t value;
+
+	return pread(fd, &value, sizeof(value), ctr) == sizeof(value) ? value : 0;
+}
+
+/* The most that a counter grew beyond its reads' time at 4 GHz, until the child ends. */
+static int64_t most_beyond(int cpu, uint32_t ctr, pid_t child, unsigned int *reads)
+{
+	int64_t beyond, most = INT64_MIN;
+	uint64_t from, count, before;
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/cpu/%d/msr", cpu);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	from = now_ns();
+	before = read_at(fd, ctr);
+	for (*reads = 0; !waitpid(child, NULL, WNOHANG); ++*reads) {
+		uint64_t begun = now_ns();
+
+		count = read_at(fd, ctr);
+		beyond = (int64_t)(count - before) - (int64_t)(now_ns() - from) * 4;
+		if (beyond > most)
+			most = beyond;
+		from = begun;
+		before = count;
+	}
+	close(fd);
+	return most;
+}
+
+TEST_F_TIMEOUT(pace, cycles_take_their_time, UNHURRIED)
+{
+	const uint64_t leap = 1ULL << 30;
+	uint64_t start = now_ns();
+	unsigned int reads;
+	int64_t beyond;
+	pid_t child;
+
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		sim_advance(leap);
+		for (int i = 0; i < 100; i++)
+			sim_advance(CYCLES);
+		_exit(0);
+	}
+	beyond = most_beyond(self->cpu, self->ctr, child, &reads);
+	TH_LOG("%u reads, at most %jd beyond", reads, (intmax_t)beyond);
+	EXPECT_LE(beyond, 0);
+	EXPECT_GT(reads, 10);
+	EXPECT_GE(now_ns() - start, (leap + 100 * CYCLES) / 4);
+	EXPECT_LE(now_ns() - start, 30 * 1000000000ULL);
+	EXPECT_EQ(leap + 100 * CYCLES, count_in(self->cpu, self->ctr));
+}
+
+TEST_F_TIMEOUT(pace, traffic_takes_its_time, UNHURRIED)
+{
+	enum { COUNT = 1000000, VALUE = 20 };
+	uint64_t start = now_ns();
+	unsigned int reads;
+	int64_t beyond;
+	pid_t child;
+
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		sim_traffic("pkg=0 box=cbox_0 event=0x35 umask=0x1 value=%d count=%d",
+			    VALUE, COUNT);
+		_exit(0);
+	}
+	beyond = most_beyond(self->cpu, self->ctr + 1, child, &reads);
+	TH_LOG("%u reads, at most %jd beyond", reads, (intmax_t)beyond);
+	/* what may come at once */
+	EXPECT_LE(beyond, 8000);
+	EXPECT_GE(now_ns() - start, COUNT * VALUE / 4);
+	EXPECT_EQ(COUNT * VALUE, count_in(self->cpu, self->ctr + 1));
+}
+
+TEST_F_TIMEOUT(pace, may_be_off, UNHURRIED)
+{
+	const uint64_t leap = 1ULL << 46;
+	uint64_t start = now_ns();
+
+	EXPECT_EQ(0, -sim_pace(false));
+	EXPECT_EQ(0, -sim_advance(leap));
+	EXPECT_EQ(leap, count_in(self->cpu, self->ctr));
+	EXPECT_LE(now_ns() - start, 30 * 1000000000ULL);
+}
+
+/* CBo 0 counts cycles (Table 2-12), and is frozen by .frz. */
+FIXTURE(held)
+{
+	uint32_t box_ctl, ctl, ctr;
+	int cpu;
+};
+
+FIXTURE_SETUP(held)
+{
+	machine_setup_sim("clock=manual");
+	need_msr(_metadata);
+	self->box_ctl = generation()->cbox_msr;
+	self->ctl = self->box_ctl + generation()->cbox_ctl;
+	self->ctr = self->box_ctl + generation()->cbox_ctr;
+	self->cpu = package_cpu(0, 0);
+	ASSERT_EQ(0, -msr_write(self->cpu, self->ctl, CTL_EN));
+}
+
+FIXTURE_TEARDOWN(held)
+{
+	msr_write(self->cpu, self->ctl, 0);
+	msr_write(self->cpu, self->box_ctl, BOX_ONES);
+	EXPECT_TRUE(machine_leave());
+}
+
+/* Who has frozen a box for a moment may be held up: time waits, and traffic. */
+TEST_F_TIMEOUT(held, for_a_moment_and_nothing_passes, UNHURRIED)
+{
+	char begun;
+	int to[2], status;
+	pid_t pid;
+
+	ASSERT_EQ(0, -msr_write(self->cpu, self->ctl + 1, CTL_EN | 0x135));
+	ASSERT_EQ(0, pipe(to));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		for (int i = 0; i < 2; i++) {
+			msr_write(self->cpu, self->box_ctl, BOX_FRZ);
+			if (write(to[1], "", 1) != 1)
+				_exit(1);
+			usleep(200000);
+			msr_write(self->cpu, self->box_ctl, BOX_ONES);
+			usleep(200000);
+		}
+		_exit(0);
+	}
+	ASSERT_EQ(1, read(to[0], &begun, 1));
+	EXPECT_EQ(0, -sim_traffic("pkg=0 box=cbox_0 event=0x35 umask=0x1 count=7"));
+	EXPECT_EQ(7, count_in(self->cpu, self->ctr + 1));
+	ASSERT_EQ(1, read(to[0], &begun, 1));
+	EXPECT_EQ(0, -sim_advance(CYCLES));
+	EXPECT_EQ(CYCLES, count_in(self->cpu, self->ctr));
+	EXPECT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+/* What stays frozen does not count, of course. */
+TEST_F_TIMEOUT(held, for_good_and_time_goes_on, UNHURRIED)
+{
+	ASSERT_EQ(0, -msr_write(self->cpu, self->box_ctl, BOX_FRZ));
+	EXPECT_EQ(0, -sim_advance(CYCLES));
+	EXPECT_EQ(0, count_in(self->cpu, self->ctr));
+	EXPECT_EQ(0, -msr_write(self->cpu, self->box_ctl, BOX_ONES));
+	EXPECT_EQ(0, -sim_advance(CYCLES));
+	EXPECT_EQ(CYCLES, count_in(self->cpu, self->ctr));
+}
+
+/*
+ * CPU B is held. An access of its MSRs by another CPU is an asynchronous call there;
+ * a read of its software event is a synchronous one.
+ */
+enum { HOLD_MS = 100, AGAIN_MS = 400 };
+
+FIXTURE(hold)
+{
+	int a, b, event;
+};
+
+FIXTURE_SETUP(hold)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+	};
+
+	machine_setup_sim("clock=manual");
+	need_msr(_metadata);
+	self->a = package_cpu(0, 0);
+	self->b = package_cpu(0, 1);
+	ASSERT_GE(self->b, 0);
+	cpu_pin(self->a);
+	self->event = syscall(SYS_perf_event_open, &attr, -1, self->b, -1, 0);
+	ASSERT_GE(self->event, 0);
+}
+
+FIXTURE_TEARDOWN(hold)
+{
+	close(self->event);
+	EXPECT_TRUE(machine_leave());
+}
+
+static unsigned int msr_ms(int cpu)
+{
+	uint64_t start = now_ns(), value;
+
+	msr_read(cpu, 0x700, &value);
+	return (now_ns() - start) / 1000000;
+}
+
+static unsigned int event_ms(int fd)
+{
+	uint64_t start = now_ns();
+
+	event_count(fd);
+	return (now_ns() - start) / 1000000;
+}
+
+TEST_F_TIMEOUT(hold, begins_at_once, UNHURRIED)
+{
+	EXPECT_EQ(0, -sim_hold("cpu=%d us=%d", self->b, HOLD_MS * 1000));
+	EXPECT_GE(msr_ms(self->b), HOLD_MS / 2);
+	EXPECT_LT(msr_ms(self->b), HOLD_MS / 2);
+}
+
+TEST_F_TIMEOUT(hold, begins_at_an_access, UNHURRIED)
+{
+	EXPECT_EQ(0, -sim_hold("cpu=%d us=%d by=%d", self->b, HOLD_MS * 1000,
+			       self->a));
+	EXPECT_LT(event_ms(self->event), HOLD_MS / 2);
+	/* the access does not wait for the end */
+	EXPECT_LT(msr_ms(self->a), HOLD_MS / 2);
+	EXPECT_GE(event_ms(self->event), HOLD_MS / 2);
+	/* and only the next one begins it */
+	msr_ms(self->a);
+	EXPECT_LT(event_ms(self->event), HOLD_MS / 2);
+	/* a CPU may hold itself */
+	EXPECT_EQ(0, -sim_hold("cpu=%d us=%d by=%d", self->a, HOLD_MS * 1000,
+			       self->a));
+	EXPECT_GE(msr_ms(self->a), HOLD_MS);
+}
+
+/* Between the two holds synchronous calls run, and asynchronous ones do not. */
+TEST_F_TIMEOUT(hold, again_before_asynchronous_calls, UNHURRIED)
+{
+	unsigned int ms;
+
+	EXPECT_EQ(0, -sim_hold("cpu=%d us=%d again_us=%d", self->b,
+			       HOLD_MS * 1000, AGAIN_MS * 1000));
+	ms = event_ms(self->event);
+	EXPECT_GE(ms, HOLD_MS / 2);
+	EXPECT_LT(ms, AGAIN_MS);
+	EXPECT_GE(msr_ms(self->b), AGAIN_MS / 2);
+	EXPECT_EQ(0, -sim_hold("cpu=%d us=%d again_us=%d", self->b,
+			       HOLD_MS * 1000, AGAIN_MS * 1000));
+	EXPECT_GE(msr_ms(self->b), AGAIN_MS);
+}
+
+TEST_F_TIMEOUT(hold, refuses_what_it_cannot, UNHURRIED)
+{
+	EXPECT_EQ(EINVAL, -sim_hold("us=10"));
+	EXPECT_EQ(EINVAL, -sim_hold("cpu=%d us=2000001", self->b));
+	EXPECT_EQ(EINVAL, -sim_hold("cpu=%d us=10 by=9999", self->b));
+	EXPECT_EQ(EINVAL, -sim_hold("cpu=%d ms=10", self->b));
+	EXPECT_EQ(0, -sim_hold("cpu=%d us=%d", self->b, HOLD_MS * 1000));
+	EXPECT_EQ(EBUSY, -sim_hold("cpu=%d us=10", self->b));
+	/* unloading waits for its end */
+}
+
+FIXTURE(parameters) {};
+
+FIXTURE_VARIANT(parameters)
+{
+	const char *params, *line;
+};
+
+#define REFUSED_WITH(name, text, said)					\
+	FIXTURE_VARIANT_ADD(parameters, name) {				\
+		.params = text, .line = said,				\
+	}
+#define REFUSED(name, text) REFUSED_WITH(name, text, text " is not possible")
+
+REFUSED(clock, "clock=slow");
+REFUSED(resume, "resume=later");
+REFUSED(packages, "packages=0");
+REFUSED(uclk_khz, "uclk_khz=1");
+REFUSED(dclk_khz, "dclk_khz=99999");
+REFUSED(pclk_khz, "pclk_khz=10000001");
+REFUSED(freeze_delay, "freeze_delay=1000000001");
+REFUSED(dirty, "dirty=freeze,dust");
+REFUSED(missing, "missing=ubox@9");
+REFUSED(twice, "twice=cbox_0");
+REFUSED(twice_imc, "twice=imc_8");
+REFUSED(errata, "errata=none");
+REFUSED(fixed_bits, "fixed_bits=31");
+REFUSED(counter_gp, "counter_gp=1");
+REFUSED_WITH(pmi_delay, "pmi_delay=soon", "`soon' invalid for parameter `pmi_delay'");
+
+/* Limits are the model's. */
+REFUSED_WITH(model, "model=bdw", "model=bdw is not possible: give hswep bdwep");
+REFUSED_WITH(cboxes_of_bdwep, "model=bdwep cboxes=25",
+	     "cboxes=25 is not possible: give 1 to 24");
+REFUSED_WITH(sboxes_of_bdwep, "model=bdwep sboxes=2",
+	     "sboxes=2 is not possible: give 0 or 4");
+REFUSED_WITH(cboxes_of_bdwde, "model=bdwde cboxes=17",
+	     "cboxes=17 is not possible: give 1 to 16");
+REFUSED_WITH(cboxes_of_hswep, "model=hswep cboxes=19",
+	     "cboxes=19 is not possible: give 1 to 18");
+REFUSED_WITH(sboxes_of_hswep, "model=hswep sboxes=0",
+	     "sboxes=0 is not possible: give 2 or 4");
+
+FIXTURE_SETUP(parameters)
+{
+	driver_unload();
+	sim_unload();
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(parameters)
+{
+	EXPECT_TRUE(machine_leave());
+}
+
+TEST_F_TIMEOUT(parameters, refused_with_one_line, UNHURRIED)
+{
+	EXPECT_EQ(EINVAL, -sim_load(variant->params));
+	EXPECT_EQ(1, log_count(variant->line));
+	EXPECT_EQ(1, log_count("xeon_uncore_sim: "));
+	log_show("xeon_uncore_sim: ");
+}
+
+TEST_F_TIMEOUT(simulator, missing_nothing_is_no_mistake, UNHURRIED)
+{
+	driver_unload();
+	sim_unload();
+	EXPECT_EQ(0, -sim_load("missing="));
+}
+
+TEST_HARNESS_MAIN
