@@ -146,10 +146,10 @@ selftests: ## the tests' programs, and build/kselftest_install/run_kselftest.sh
 	@echo '  MAKE    $@'
 	+@$(MAKE) -s $(JOBS_FLAG) --no-print-directory -C selftests install USERCFLAGS=-Werror TESTS=
 
-MODEL := $(patsubst kmod/sim/%.c,build/model/%.o,$(wildcard kmod/sim/model*.c kmod/sim/hw/*.c))
-MODEL_TESTS := $(patsubst selftests/sim/model/%.cpp,build/model/%.o,$(wildcard selftests/sim/model/*.cpp))
-MODEL_HEADERS := $(wildcard kmod/sim/*.h kmod/sim/hw/*.h selftests/sim/model/*.h selftests/sim/model/*.hpp)
-MODEL_FLAGS := -O1 -g $(WARNINGS) $(SANITIZE) -Ikmod -Ikmod/sim -Iselftests/model
+MODEL := $(patsubst kmod/sim/%.c,build/model/%.o,$(wildcard kmod/sim/model/*.c kmod/sim/hw/*.c))
+MODEL_TESTS := $(patsubst selftests/sim/model/%.cpp,build/model/test/%.o,$(wildcard selftests/sim/model/*.cpp))
+MODEL_HEADERS := $(wildcard kmod/sim/model/*.h kmod/sim/hw/*.h selftests/sim/model/*.h selftests/sim/model/*.hpp)
+MODEL_FLAGS := -O1 -g $(WARNINGS) $(SANITIZE) -Ikmod -Ikmod/sim -Iselftests/sim/model
 
 model-test: kmod/generated/stamp
 	+@$(MAKE) $(JOBS_FLAG) --no-print-directory build/model-test
@@ -163,7 +163,7 @@ $(MODEL): build/model/%.o: kmod/sim/%.c $(MODEL_HEADERS) kmod/generated/stamp
 	@mkdir -p $(@D)
 	@$(CC) -std=gnu11 $(MODEL_FLAGS) -c -o $@ $<
 
-$(MODEL_TESTS): build/model/%.o: selftests/sim/model/%.cpp $(MODEL_HEADERS) kmod/generated/stamp
+$(MODEL_TESTS): build/model/test/%.o: selftests/sim/model/%.cpp $(MODEL_HEADERS) kmod/generated/stamp
 	@echo '  CXX     $@'
 	@mkdir -p $(@D)
 	@$(CXX) -std=c++20 $(MODEL_FLAGS) -c -o $@ $<

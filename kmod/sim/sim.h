@@ -13,7 +13,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
-#include "model.h"
+#include "model/model.h"
 
 struct file;
 struct inode;
@@ -26,7 +26,7 @@ struct seq_file;
  * @model: its registers and counters
  * @lock: guards @model.  MSRs and configuration space are accessed in any
  *	context but for NMIs, so it is raw and taken with interrupts off; see
- *	sim_msr.c for what an NMI may do.
+ *	front/msr.c for what an NMI may do.
  */
 struct sim {
 	struct model_config config;
@@ -69,22 +69,22 @@ static inline void sim_unlock(unsigned long flags)
 	raw_spin_unlock_irqrestore(&sim.lock, flags);
 }
 
-/* --- MSRs: sim_msr.c ---------------------------------------------------- */
+/* --- MSRs: front/msr.c ---------------------------------------------------- */
 
 int sim_msr_init(void);
 void sim_msr_exit(void);
 
-/* --- CPUs that come online: sim_hotplug.c -------------------------------- */
+/* --- CPUs that come online: front/hotplug.c -------------------------------- */
 
 int sim_hotplug_init(void);
 void sim_hotplug_exit(void);
 
-/* --- PCI configuration space: sim_pci.c --------------------------------- */
+/* --- PCI configuration space: front/pci.c --------------------------------- */
 
 int sim_pci_init(void);
 void sim_pci_exit(void);
 
-/* --- Interrupts: sim_pmi.c ---------------------------------------------- */
+/* --- Interrupts: front/pmi.c ---------------------------------------------- */
 
 int sim_pmi_init(void);
 void sim_pmi_exit(void);
@@ -93,7 +93,7 @@ bool sim_pmi_misrouted(unsigned int pkg);
 void sim_pmi_seen(void);
 void sim_pmi(void *ctx, unsigned int pkg, u32 core_mask, bool wake);
 
-/* --- The local APIC: sim_lapic.c ----------------------------------------- */
+/* --- The local APIC: front/lapic.c ----------------------------------------- */
 
 int sim_lapic_init(void);
 void sim_lapic_online(void);
@@ -106,7 +106,7 @@ void sim_lapic_unmask(void);
 bool sim_lapic_claims(u32 msr);
 int sim_lapic_msr(bool write, u64 *value);
 
-/* --- The core PMU: sim_core_pmu.c ---------------------------------------- */
+/* --- The core PMU: front/core_pmu.c ---------------------------------------- */
 
 int sim_core_pmu_init(void);
 void sim_core_pmu_exit(void);
@@ -114,14 +114,14 @@ bool sim_core_pmu_masks(unsigned int cpu, u64 ns);
 int sim_core_pmu_line(char *line);
 void sim_core_pmu_show(struct seq_file *s);
 
-/* --- A listener on NMI_UNKNOWN: sim_nmi_listener.c ------------------------ */
+/* --- A listener on NMI_UNKNOWN: front/nmi_listener.c ------------------------ */
 
 int sim_nmi_listener_init(void);
 int sim_nmi_listener_line(char *line);
 void sim_nmi_listener_show(struct seq_file *s);
 void sim_nmi_listener_exit(void);
 
-/* --- Time: sim_clock.c, sim_pace.c, sim_uclk.c -------------------------- */
+/* --- Time: clock/clock.c, clock/pace.c, clock/uclk.c -------------------------- */
 
 #define SIM_MIN_KHZ	100000
 #define SIM_MAX_KHZ	MODEL_MAX_KHZ
@@ -152,30 +152,30 @@ bool sim_pace_wait(u64 until_ns);
 int sim_uclk_line(char *line);
 void sim_uclk_show(struct seq_file *s);
 
-/* --- The ways of an overflow: sim_delay.c ------------------------------- */
+/* --- The ways of an overflow: clock/delay.c ------------------------------- */
 
 int sim_delay_check(void);
 
-/* --- What a driver would not like: sim_impolite.c ------------------------- */
+/* --- What a driver would not like: control/impolite.c ------------------------- */
 
 int sim_impolite_check(void);
 int sim_impolite_init(void);
 void sim_impolite_exit(void);
 
-/* --- A CPU that is busy with interrupts off: sim_hold.c ------------------- */
+/* --- A CPU that is busy with interrupts off: clock/hold.c ------------------- */
 
 void sim_hold_access(void);
 int sim_hold_line(char *line);
 int sim_hold_init(void);
 void sim_hold_exit(void);
 
-/* --- Loss of power: sim_power.c ------------------------------------------ */
+/* --- Loss of power: front/power.c ------------------------------------------ */
 
 int sim_power_init(void);
 void sim_power_exit(void);
 void sim_power_reset(void);
 
-/* --- Accounts: sim_stats.c ---------------------------------------------- */
+/* --- Accounts: control/stats.c ---------------------------------------------- */
 
 enum sim_stat {
 	SIM_MSR_READ, SIM_MSR_WRITE, SIM_PCI_READ, SIM_PCI_WRITE,
@@ -197,7 +197,7 @@ u64 sim_trace_first(void);
 void sim_trace_show(struct seq_file *s, u64 seq);
 void sim_trace_clear(void);
 
-/* --- Text of the control files: sim_text.c, sim_traffic.c ... --- */
+/* --- Text of the control files: control/text.c, control/traffic.c ... --- */
 
 int sim_parse_u64(const char *text, u64 max, u64 *value);
 int sim_parse_box(const char *text, enum model_box_kind *kind, unsigned int *box);
@@ -224,7 +224,7 @@ void sim_rate_exit(void);
 int sim_fault_line(char *line);
 void sim_fault_show(struct seq_file *s);
 
-/* --- Files that take lines: sim_writer.c --------------------------------- */
+/* --- Files that take lines: control/writer.c --------------------------------- */
 
 int sim_writer_open(struct file *file, int (*line)(char *line));
 ssize_t sim_writer_write(struct file *file, const char __user *buf,
@@ -233,7 +233,7 @@ int sim_writer_release(struct inode *inode, struct file *file);
 ssize_t sim_writer_text(int (*line)(char *line), const char __user *buf,
 			size_t count);
 
-/* --- Traffic with an author: sim_device.c, sim_page_faults.c ------------- */
+/* --- Traffic with an author: control/device.c, control/page_faults.c ------------- */
 
 int sim_other_pmu_init(void);
 void sim_other_pmu_exit(void);
@@ -244,7 +244,7 @@ void sim_page_faults_exit(void);
 int sim_page_faults_set(u32 lines);
 void sim_page_faults_show(struct seq_file *s);
 
-/* --- The control files: sim_debugfs.c ----------------------------------- */
+/* --- The control files: control/debugfs.c ----------------------------------- */
 
 int sim_debugfs_init(void);
 void sim_debugfs_exit(void);

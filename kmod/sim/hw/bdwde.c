@@ -2,7 +2,7 @@
 /*
  * Broadwell-DE (Xeon D-1500): Broadwell-EP without what joins sockets and rings.
  */
-#include "model_priv.h"
+#include "model/priv.h"
 #include "generated/bdwde_waves.h"
 
 #define WAVES(box)	bdwde_##box##_waves

@@ -3,7 +3,7 @@
  * Broadwell-EP/EX (Xeon E5/E7 v4): Haswell's registers, with more CBos and cores,
  * other PCI devices, and a die without SBos.
  */
-#include "model_priv.h"
+#include "model/priv.h"
 #include "generated/bdwep_waves.h"
 
 #define WAVES(box)	bdwep_##box##_waves

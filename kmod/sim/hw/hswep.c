@@ -2,7 +2,7 @@
 /*
  * Haswell-EP/EX (Xeon E5/E7 v3), by document 331051.
  */
-#include "model_priv.h"
+#include "model/priv.h"
 #include "generated/hswep_waves.h"
 
 #define WAVES(box)	hswep_##box##_waves

@@ -4,7 +4,7 @@
  * sections and tables these are; by the datasheet of the E7 v2 for the iMC; and
  * by the kernel's driver and LIKWID for what their pages at hand do not have.
  */
-#include "model_priv.h"
+#include "model/priv.h"
 #include "generated/ivbep_waves.h"
 
 #define WAVES(box)	ivbep_##box##_waves

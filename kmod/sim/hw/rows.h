@@ -6,7 +6,7 @@
 #ifndef XEON_UNCORE_SIM_HW_ROWS_H
 #define XEON_UNCORE_SIM_HW_ROWS_H
 
-#include "model_priv.h"
+#include "model/priv.h"
 
 #define THRESH_8	(0xffu << CTL_THRESH_SHIFT)
 #define THRESH_5	(0x1fu << CTL_THRESH_SHIFT)

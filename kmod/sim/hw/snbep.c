@@ -6,7 +6,7 @@
  * global registers nor overflow bits nor .ov_en.  Where its successors have such
  * registers, accesses of MSRs fault and writes are noted.
  */
-#include "model_priv.h"
+#include "model/priv.h"
 #include "generated/snbep_waves.h"
 
 #define WAVES(box)	snbep_##box##_waves

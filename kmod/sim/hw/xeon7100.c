@@ -2,7 +2,7 @@
 /*
  * Xeon 7100: two cores of two threads.
  */
-#include "model_priv.h"
+#include "model/priv.h"
 #include "generated/xeon7100_waves.h"
 
 #define WAVES(box)	xeon7100_##box##_waves

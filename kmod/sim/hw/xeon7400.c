@@ -2,7 +2,7 @@
 /*
  * Xeon 7400: three modules of two cores.
  */
-#include "model_priv.h"
+#include "model/priv.h"
 #include "generated/xeon7400_waves.h"
 
 #define WAVES(box)	xeon7400_##box##_waves

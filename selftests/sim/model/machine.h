@@ -6,7 +6,7 @@
 #define SELFTESTS_MODEL_MACHINE_H
 
 extern "C" {
-#include "model.h"
+#include "model/model.h"
 }
 
 #include <string>

@@ -3,7 +3,7 @@
  * The model of the uncore as a whole: its life cycle, freezing and faults.
  * Time, registers, counting and transactions are in the files beside this one.
  */
-#include "model_priv.h"
+#include "model/priv.h"
 
 const struct model_generation *const model_generations[] = {
 	&model_hswep,

@@ -3,7 +3,7 @@
  * What firmware, a kernel before this one or another tool may have left in the
  * registers when a driver comes.
  */
-#include "model_priv.h"
+#include "model/priv.h"
 
 /* Counters that were left running still have so far to their next overflow. */
 #define DIRTY_DISTANCE	(1ULL << 40)

@@ -4,7 +4,7 @@
  * many a cycle, which the counters' events and filters take as they take those
  * of traffic.  Where the rates come from is no business of the model's.
  */
-#include "model_priv.h"
+#include "model/priv.h"
 
 /* No count of so many cycles overflows; it is more than a day. */
 #define HORIZON		(1ULL << 48)

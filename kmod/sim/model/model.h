@@ -11,7 +11,7 @@
 #ifndef XEON_UNCORE_SIM_MODEL_H
 #define XEON_UNCORE_SIM_MODEL_H
 
-#include "model_types.h"
+#include "model/types.h"
 
 #define MODEL_MAX_PACKAGES	16
 #define MODEL_NODES		8	/* node ids of the UBox's map */

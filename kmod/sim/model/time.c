@@ -2,9 +2,9 @@
 /*
  * Time: the clocks of the boxes, and what a package's UBox does about overflows
  * (§2.1.1), when it is due.  What a counter adds in a number of cycles is in
- * model_count.c.
+ * model/count.c.
  */
-#include "model_priv.h"
+#include "model/priv.h"
 
 /* --- clocks -------------------------------------------------------------- */
 

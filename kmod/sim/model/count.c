@@ -5,7 +5,7 @@
  * which transactions a counter takes.  What follows from an overflow is not
  * here but in model.c.
  */
-#include "model_priv.h"
+#include "model/priv.h"
 
 /* The event of a counter: @ctr is another one where @relay applies. */
 struct selection {

@@ -14,7 +14,7 @@
 #include <linux/topology.h>
 #include <linux/tracepoint-defs.h>
 
-#include "../compat.h"
+#include "compat.h"
 #include "sim.h"
 
 static unsigned int sim_status_us;

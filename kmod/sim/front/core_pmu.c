@@ -11,7 +11,7 @@
  * Hardware drops a PMI of the uncore that arrives while LVTPC is masked, also
  * while the CPU is in an NMI handler.  Here a PMI reaches its CPU as an interrupt,
  * which waits for the end of the handler.  So each CPU records when LVTPC was last
- * masked, and sim_pmi.c compares the time of the overflow with that.
+ * masked, and front/pmi.c compares the time of the overflow with that.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": core_pmu: " fmt
 
@@ -30,7 +30,7 @@
 #include <asm/irq_vectors.h>
 #include <asm/nmi.h>
 
-#include "../compat.h"
+#include "compat.h"
 #include "sim.h"
 
 #define SIM_CORE_PMU_MAX_HZ	10000

@@ -6,7 +6,7 @@
 #ifndef XEON_UNCORE_SIM_MODEL_PRIV_H
 #define XEON_UNCORE_SIM_MODEL_PRIV_H
 
-#include "model.h"
+#include "model/model.h"
 
 #define MODEL_BIT(n)		(1u << (n))
 #define MODEL_COUNT(array)	(sizeof(array) / sizeof((array)[0]))
@@ -230,7 +230,7 @@ enum model_rates_shape {
  * @inc: what it adds in each cycle
  * @sum: of a period
  * @head: what it adds instead in the @heads cycles from @head_from on
- * @rated: none of these, but flows: model_rate.c
+ * @rated: none of these, but flows: model/rate.c
  * @shape: what it adds of them, enum model_rates_shape
  * @steady: their value in every cycle, which is one more in some
  * @flows: those that it takes, a bit each
@@ -395,7 +395,7 @@ u32 model_config_reset(const struct model *m);
 u32 model_node_map(const struct model_config *c);
 u64 model_now_ns(const struct model *m);
 
-/* model_time.c */
+/* model/time.c */
 void model_init_clocks(struct model *m);
 u64 model_box_cycles(const struct model *m, const struct model_box *b,
 		     u64 at);
@@ -403,11 +403,11 @@ u64 model_box_uclk(const struct model *m, const struct model_box *b,
 		   u64 cycles);
 bool model_overflow(struct model *m, struct model_box *b, unsigned int ctrs);
 
-/* model_regs.c */
+/* model/regs.c */
 bool model_reg_dirty(const struct model *m, const struct model_box *b,
 		     const struct model_reg *r, u64 *value);
 
-/* model_count.c */
+/* model/count.c */
 bool model_waves_valid(const struct model_type *type);
 unsigned int model_ctr_bits(const struct model *m, const struct model_box *b,
 			    unsigned int ctr);
@@ -423,7 +423,7 @@ u64 model_attribute(const struct model_txn *t, unsigned int attr,
 		    const struct model_filter *f);
 bool model_field_passes(unsigned int op, u64 field, u64 attr);
 
-/* model_joint.c */
+/* model/joint.c */
 void model_joint_plan(const struct model_box *b, unsigned int ctr,
 		      struct model_plan *p);
 bool model_joint_takes(const struct model_box *b, unsigned int ctr,
@@ -433,7 +433,7 @@ u64 model_joint_global_read(const struct model *m, unsigned int pkg);
 void model_joint_global_write(struct model *m, unsigned int pkg, u64 value);
 bool model_joint_global_undefined(u64 value);
 
-/* model_rate.c */
+/* model/rate.c */
 bool model_plan_rates(const struct model_box *b, unsigned int ctr, u32 code,
 		      u32 thresh, bool invert, bool edge,
 		      struct model_plan *p);

@@ -15,7 +15,7 @@
 #include <linux/sched/signal.h>
 #include <linux/timekeeping.h>
 
-#include "../compat.h"
+#include "compat.h"
 #include "sim.h"
 
 /* No use in a timer that fires sooner than interrupts can be served. */

@@ -45,7 +45,7 @@
 #include <asm/processor.h>
 #include <asm/processor-flags.h>
 
-#include "../compat.h"
+#include "compat.h"
 #include "sim.h"
 
 static char *sim_pmi_switch = "on";

@@ -3,7 +3,7 @@
  * Registers: which one an MSR number or a PCI address is, what it reads and
  * what a write does.  Where the registers are is in the generation's tables.
  */
-#include "model_priv.h"
+#include "model/priv.h"
 
 /* PCI configuration header, as far as a bus scan looks at it: its dwords */
 #define HEADER_ID			0x00

@@ -4,7 +4,7 @@
  * the lower (Xeon 7100 and 7400), and the register that freezes, clears and tells
  * of all of them, MSR_EMON_L3_GL_CTL.  Sections are those of the SDM, volume 3B.
  */
-#include "model_priv.h"
+#include "model/priv.h"
 
 /* MSR_EMON_L3_GL_CTL, §18.24.5; the other bits are reserved */
 #define GL_FREEZE		0x1u
