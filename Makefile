@@ -296,7 +296,7 @@ dkms: kmod/generated/stamp ## install the driver's source for dkms, which builds
 	install -m 644 kmod/generated/*.h $(DKMS)/generated
 	install -m 644 LICENSES/GPL-2.0-only.txt $(DKMS)/COPYING
 	sed '/sim/d' kmod/Kbuild > $(DKMS)/Kbuild
-	sed 's/@VERSION@/$(VERSION)/' dkms.conf > $(DKMS)/dkms.conf
+	sed 's/@VERSION@/$(VERSION)/' kmod/dkms.conf.in > $(DKMS)/dkms.conf
 	$(if $(DESTDIR),,dkms add -m xeon-uncore -v $(VERSION))
 
 # DEB_BUILD_OPTIONS=nocheck leaves the unit tests out.

@@ -28,7 +28,7 @@ from lib.python.prometheus import find  # noqa: E402
 from lib.python.uncore import TOP, Machine, Tap  # noqa: E402
 from serve import LABEL, test_exact
 
-FOLDER = os.path.join(TOP, "monitoring")
+FOLDER = os.path.join(TOP, "userspace", "monitoring")
 KUBERNETES = os.path.join(FOLDER, "kubernetes")
 UNIT = os.path.join(TOP, "userspace", "cli", "systemd", "uncore-serve.service.in")
 PORT = 10331

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The files for Prometheus and Grafana in monitoring/: they are current, Prometheus
+The files for Prometheus and Grafana in userspace/monitoring/: they are current, Prometheus
 takes them, rules and alerts say of known counters what they must at scrape intervals
 of 15, 30 and 60 seconds, all that they name exists, and each panel has data without
 rules at each of these intervals.
@@ -21,14 +21,14 @@ import urllib.request
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "monitoring")]
+sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "userspace", "monitoring")]
 from figures import ALERTS, FIGURES  # noqa: E402
 from lib.python.prometheus import find  # noqa: E402
 from lib.python.schema import (errors_of, python_with_jsonschema,  # noqa: E402
                                without_one)
 from lib.python.uncore import Tap  # noqa: E402
 
-FOLDER = os.path.join(TOP, "monitoring")
+FOLDER = os.path.join(TOP, "userspace", "monitoring")
 RULES = os.path.join(FOLDER, "prometheus", "uncore.rules.yml")
 ALERT_RULES = os.path.join(FOLDER, "prometheus", "uncore.alerts.yml")
 UNIT_TESTS = os.path.join(FOLDER, "prometheus", "tests.yml")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-A real Prometheus with the rules of monitoring/ scrapes three machines: uncore serve
+A real Prometheus with the rules of userspace/monitoring/ scrapes three machines: uncore serve
 on simulated hardware where a scenario plays, and two recordings of it under other
 scenarios. What it records of each, and what the dashboard asks for, are its
 scenario's causes; what cgroups transferred adds up to what their sockets did. The
@@ -36,8 +36,8 @@ from scenarios.expected import expected  # noqa: E402
 from scenarios.player import machine  # noqa: E402
 
 PLAY = os.path.join(TOP, "selftests", "scenarios", "play")
-RULES = os.path.join(TOP, "monitoring", "prometheus")
-GRAFANA = os.path.join(TOP, "monitoring", "grafana")
+RULES = os.path.join(TOP, "userspace", "monitoring", "prometheus")
+GRAFANA = os.path.join(TOP, "userspace", "monitoring", "grafana")
 # Rules are of five minutes, as scrapes may be a minute apart; here they are not.
 WINDOW = "1m"
 SCENARIO = "numa"           # the one that has traffic everywhere

@@ -15,7 +15,7 @@ import sys
 
 from lib.python.uncore import TOP, UNCORE
 
-CONTAINERFILE = os.path.join(TOP, "monitoring", "kubernetes", "Containerfile")
+CONTAINERFILE = os.path.join(TOP, "userspace", "monitoring", "kubernetes", "Containerfile")
 NAMES = {"12": "bookworm", "13": "trixie"}
 CAPABILITIES = {"CHOWN": 0, "DAC_OVERRIDE": 1, "NET_BIND_SERVICE": 10,
                 "SYS_ADMIN": 21, "PERFMON": 38, "BPF": 39}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What a box can do at most, and how much of that it does: limits.json, the one
 // place where these formulas are.  The die map's page has them from
-// /api/topology, and monitoring/generate.py makes rules and panels of them.
+// /api/topology, and userspace/monitoring/generate.py makes rules and panels of them.
 #pragma once
 
 #include <filesystem>

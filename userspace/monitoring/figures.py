@@ -18,7 +18,7 @@ from dataclasses import dataclass
 WINDOW = "5m"           # of rules and alerts
 TARGETS = 'job=~".*uncore.*"'   # Prometheus' own series of these targets
 HERE = os.path.dirname(os.path.abspath(__file__))
-with open(os.path.join(HERE, "..", "userspace", "cli", "exporter", "limits.json"),
+with open(os.path.join(HERE, "..", "cli", "exporter", "limits.json"),
           encoding="utf-8") as _file:
     LIMITS = {one["name"]: one for one in json.load(_file)}
 # What boxes are told apart by; slices and the like have labels with --per-box only.

@@ -21,7 +21,7 @@ RULES = "prometheus/uncore.rules.yml"
 ALERT_RULES = "prometheus/uncore.alerts.yml"
 DASHBOARD, FLEET_DASHBOARD = "grafana/uncore.json", "grafana/uncore-fleet.json"
 HEAD = "# SPDX-License-Identifier: GPL-2.0-or-later\n" \
-    "# Written by monitoring/generate.py of monitoring/figures.py.\n"
+    "# Written by userspace/monitoring/generate.py of userspace/monitoring/figures.py.\n"
 WIDTH, HEIGHT = 8, 8    # of a panel; a dashboard has 24 columns
 
 
@@ -248,7 +248,7 @@ def main():
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
     if stale:
-        sys.exit("monitoring/%s is not current: run monitoring/generate.py" %
+        sys.exit("userspace/monitoring/%s is not current: run userspace/monitoring/generate.py" %
                  ", monitoring/".join(stale))
 
 
