@@ -49,12 +49,6 @@ static bool within(u32 value, u32 min, u32 max)
 	return value >= min && value <= max;
 }
 
-/* The node id of package i is in bits 3i+2:3i; from the eighth on they repeat. */
-u32 model_node_map(const struct model_config *c)
-{
-	return c->node_map ? c->node_map : 076543210;
-}
-
 /* The first package with a node id has it. */
 static bool node_map_valid(const struct model_config *c)
 {
@@ -140,11 +134,6 @@ int model_init(struct model *m, const struct model_config *cfg,
 	return 0;
 }
 
-u32 model_config_reset(const struct model *m)
-{
-	return m->cfg.num_c >= 0 ? (u32)m->cfg.num_c : m->cfg.cboxes;
-}
-
 void model_reset(struct model *m)
 {
 	unsigned int pkg, i, ctr;
@@ -173,39 +162,6 @@ void model_reset(struct model *m)
 					model_box_cycles(m, b, m->cycles);
 		}
 	}
-	m->deadline_known = false;
-}
-
-/* A box, or NULL when the machine has none such. */
-struct model_box *model_box(struct model *m, unsigned int pkg,
-			    unsigned int kind, unsigned int index)
-{
-	if (pkg >= m->cfg.packages || kind >= MODEL_BOX_KINDS ||
-	    index >= m->count[kind])
-		return NULL;
-	return &m->box[pkg][m->first[kind] + index];
-}
-
-u64 model_now_ns(const struct model *m)
-{
-	return m->ops.now_ns ? m->ops.now_ns(m->ctx) : 0;
-}
-
-/* Freeze or unfreeze all boxes of a package. */
-void model_set_frozen(struct model *m, unsigned int pkg, bool frozen)
-{
-	struct model_package *p = &m->pkg[pkg];
-	unsigned int i;
-
-	if (p->frozen == frozen)
-		return;
-	for (i = 0; i < m->boxes; i++)
-		model_box_sync(m, &m->box[pkg][i]);
-	p->frozen = frozen;
-	if (p->by_overflow)
-		m->frozen_ns += model_now_ns(m) - p->frozen_at;
-	p->by_overflow = false;
-	p->frozen_at = model_now_ns(m);
 	m->deadline_known = false;
 }
 

@@ -380,67 +380,136 @@ struct model {
 	struct model_box box[MODEL_MAX_PACKAGES][MODEL_MAX_BOXES];
 };
 
-/* model.c */
+/**
+ * struct model_selection - the event that a counter has selected
+ * @code, @umask: the event
+ * @ctl: the control register that selects it
+ * @ctr: its counter; another one where @relay applies
+ */
+struct model_selection {
+	u32 code, umask, ctl;
+	unsigned int ctr;
+};
+
+/* A comparison that a control register applies to an event's value (§1.4). */
+struct model_shape {
+	u32 thresh;
+	bool invert, edge;
+};
+
+static inline bool model_one_bit(u32 value)
+{
+	return value && !(value & (value - 1));
+}
+
+/*
+ * The files from the lowest layer to the highest: each uses those above it only.
+ */
+
+/* model/box.c */
+u32 model_node_map(const struct model_config *c);
+u32 model_config_reset(const struct model *m);
+struct model_box *model_box(struct model *m, unsigned int pkg,
+			    unsigned int kind, unsigned int index);
+u64 model_now_ns(const struct model *m);
 unsigned int model_in_function(const struct model_type *type);
 unsigned int model_status_shift(const struct model_box *b);
 u32 model_own_status(const struct model_box *b);
+bool model_reg_shared(const struct model_reg *r);
 bool model_reg_of(const struct model_box *b, const struct model_reg *r);
 const struct model_reg *model_type_regs(const struct model *m,
 					const struct model_type *type,
 					unsigned int *count);
-struct model_box *model_box(struct model *m, unsigned int pkg,
-			    unsigned int kind, unsigned int index);
-void model_set_frozen(struct model *m, unsigned int pkg, bool frozen);
-u32 model_config_reset(const struct model *m);
-u32 model_node_map(const struct model_config *c);
-u64 model_now_ns(const struct model *m);
 
-/* model/time.c */
+/* model/clock.c */
 void model_init_clocks(struct model *m);
-u64 model_box_cycles(const struct model *m, const struct model_box *b,
-		     u64 at);
+u64 model_box_cycles(const struct model *m, const struct model_box *b, u64 at);
 u64 model_box_uclk(const struct model *m, const struct model_box *b,
 		   u64 cycles);
-bool model_overflow(struct model *m, struct model_box *b, unsigned int ctrs);
+void model_change_uclk(struct model *m, unsigned int pkg, u32 khz);
 
-/* model/regs.c */
-bool model_reg_dirty(const struct model *m, const struct model_box *b,
-		     const struct model_reg *r, u64 *value);
-
-/* model/count.c */
-bool model_waves_valid(const struct model_type *type);
-unsigned int model_ctr_bits(const struct model *m, const struct model_box *b,
-			    unsigned int ctr);
-bool model_box_counts(const struct model *m, const struct model_box *b);
-unsigned int model_box_sync(const struct model *m, struct model_box *b);
-void model_box_changed(struct model *m, struct model_box *b);
-void model_clear_queue(const struct model *m, struct model_box *b, u32 code);
-u64 model_box_deadline(const struct model *m, const struct model_box *b);
+/* model/event.c */
+const struct model_wave *model_find_event(const struct model_type *type,
+					  u32 code, unsigned int *count);
 bool model_knows_event(const struct model_type *type, u32 code);
-bool model_takes(const struct model_box *b, unsigned int ctr,
-		 const struct model_txn *t);
+struct model_selection model_selected(const struct model_box *b,
+				      unsigned int ctr);
+struct model_shape model_shape_of(const struct model_box *b, unsigned int ctr);
+u64 model_filter_field(const struct model_box *b, const struct model_filter *f);
+
+/* model/txn.c */
 u64 model_attribute(const struct model_txn *t, unsigned int attr,
 		    const struct model_filter *f);
 bool model_field_passes(unsigned int op, u64 field, u64 attr);
 
 /* model/joint.c */
+bool model_joint_valid(const struct model_type *type);
 void model_joint_plan(const struct model_box *b, unsigned int ctr,
 		      struct model_plan *p);
 bool model_joint_takes(const struct model_box *b, unsigned int ctr,
 		       const struct model_txn *t);
-bool model_joint_valid(const struct model_type *type);
-u64 model_joint_global_read(const struct model *m, unsigned int pkg);
-void model_joint_global_write(struct model *m, unsigned int pkg, u64 value);
-bool model_joint_global_undefined(u64 value);
+
+/* model/match.c */
+bool model_takes(const struct model_box *b, unsigned int ctr,
+		 const struct model_txn *t);
 
 /* model/rate.c */
+u64 model_flow_passed(const struct model_flow *f, u64 cycle, u32 *rest);
+struct model_flow *model_find_flow(const struct model_box *b,
+				   const struct model_txn *t);
+bool model_plan_takes(const struct model_plan *p, unsigned int flow);
 bool model_plan_rates(const struct model_box *b, unsigned int ctr, u32 code,
-		      u32 thresh, bool invert, bool edge,
-		      struct model_plan *p);
+		      u32 thresh, bool invert, bool edge, struct model_plan *p);
 u64 model_rates_count(const struct model_box *b, const struct model_plan *p,
 		      u64 from, u64 cycles);
 u64 model_rates_reach(const struct model_box *b, const struct model_plan *p,
 		      u64 from, u64 need);
 void model_restart_rates(struct model_box *b);
+
+/* model/wave.c */
+bool model_waves_valid(const struct model_type *type);
+void model_clear_queue(const struct model *m, struct model_box *b, u32 code);
+void model_plan_counter(const struct model_box *b, unsigned int ctr,
+			struct model_plan *p);
+u64 model_plan_count(const struct model_box *b, const struct model_plan *p,
+		     u64 from, u64 cycles);
+u64 model_plan_reach(const struct model_box *b, const struct model_plan *p,
+		     u64 from, u64 need);
+
+/* model/sync.c */
+unsigned int model_ctr_bits(const struct model *m, const struct model_box *b,
+			    unsigned int ctr);
+void model_count_on(const struct model *m, struct model_box *b,
+		    unsigned int ctr, u64 count, bool over);
+u32 model_status_bit(const struct model_box *b, unsigned int ctr);
+bool model_box_counts(const struct model *m, const struct model_box *b);
+unsigned int model_box_sync(const struct model *m, struct model_box *b);
+void model_box_changed(struct model *m, struct model_box *b);
+u64 model_box_deadline(const struct model *m, const struct model_box *b);
+void model_set_frozen(struct model *m, unsigned int pkg, bool frozen);
+
+/* model/overflow.c */
+u64 model_global_bits(const struct model_box *b, unsigned int ctr);
+u64 model_status_to_be(const struct model *m, unsigned int pkg);
+void model_note_overflow(const struct model *m, const struct model_box *b,
+			 unsigned int ctrs, struct model_message *word);
+bool model_serve_messages(struct model *m, unsigned int pkg);
+void model_post_message(struct model *m, unsigned int pkg,
+			struct model_message *word);
+bool model_overflow(struct model *m, struct model_box *b, unsigned int ctrs);
+u64 model_message_deadline(const struct model_package *p);
+
+/* model/joint_global.c */
+u64 model_joint_global_read(const struct model *m, unsigned int pkg);
+void model_joint_global_write(struct model *m, unsigned int pkg, u64 value);
+bool model_joint_global_undefined(u64 value);
+
+/* model/regs.c */
+u64 model_reg_read(const struct model *m, const struct model_box *b,
+		   const struct model_reg *r);
+bool model_reg_dirty(const struct model *m, const struct model_box *b,
+		     const struct model_reg *r, u64 *value);
+int model_reg_write(struct model *m, struct model_box *b,
+		    const struct model_reg *r, u64 value, u64 mask);
 
 #endif

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events at given rates instead of their waveforms: flows of transactions, so
- * many a cycle, which the counters' events and filters take as they take those
- * of traffic.  Where the rates come from is no business of the model's.
+ * Events at given rates instead of waves: flows of transactions at a number a
+ * cycle, which events and filters select as they select those of traffic.
  */
 #include "model/priv.h"
 
 /* No count of so many cycles overflows; it is more than a day. */
 #define HORIZON		(1ULL << 48)
 
-/* --- flows --------------------------------------------------------------- */
-
 /*
  * Transactions of a flow up to a cycle of the box's clock; @rest: what there is
  * of the next one.  In decimal parts, so that no rate that can be written is
  * rounded, and nothing drifts.
  */
-static u64 flow_passed(const struct model_flow *f, u64 cycle, u32 *rest)
+u64 model_flow_passed(const struct model_flow *f, u64 cycle, u32 *rest)
 {
 	u64 n = cycle - f->from, parts;
 
@@ -36,8 +33,8 @@ static bool same_kind(const struct model_txn *a, const struct model_txn *b)
 	       a->freq == b->freq;
 }
 
-static struct model_flow *find_flow(const struct model_box *b,
-				    const struct model_txn *t)
+struct model_flow *model_find_flow(const struct model_box *b,
+				   const struct model_txn *t)
 {
 	unsigned int i;
 
@@ -57,9 +54,7 @@ static bool has_flow_of(const struct model_box *b, u32 code)
 	return false;
 }
 
-/* --- what a counter makes of them ---------------------------------------- */
-
-static bool plan_takes(const struct model_plan *p, unsigned int flow)
+bool model_plan_takes(const struct model_plan *p, unsigned int flow)
 {
 	return p->flows[flow / 32] & MODEL_BIT(flow % 32);
 }
@@ -73,8 +68,8 @@ static u64 passed(const struct model_box *b, const struct model_plan *p,
 	u32 rest;
 
 	for (i = 0; i < b->flows; i++)
-		if (plan_takes(p, i))
-			count += flow_passed(&b->flow[i], cycle, &rest);
+		if (model_plan_takes(p, i))
+			count += model_flow_passed(&b->flow[i], cycle, &rest);
 	return count;
 }
 
@@ -87,9 +82,9 @@ static u64 passed_together(const struct model_box *b,
 	u32 rest;
 
 	for (i = 0; i < b->flows; i++) {
-		if (!plan_takes(p, i))
+		if (!model_plan_takes(p, i))
 			continue;
-		count += flow_passed(&b->flow[i], cycle, &rest);
+		count += model_flow_passed(&b->flow[i], cycle, &rest);
 		parts += rest;
 	}
 	return count + parts / MODEL_RATE_ONE;
@@ -191,134 +186,6 @@ u64 model_rates_reach(const struct model_box *b, const struct model_plan *p,
 			high = middle;
 	}
 	return high;
-}
-
-/* --- for the front ------------------------------------------------------- */
-
-size_t model_rates_size(const struct model *m)
-{
-	return sizeof(struct model_flow) * MODEL_MAX_FLOWS * m->boxes *
-	       m->cfg.packages;
-}
-
-void model_give_rates(struct model *m, void *memory)
-{
-	struct model_flow *flow = memory;
-	unsigned int pkg, i;
-
-	for (pkg = 0; pkg < m->cfg.packages; pkg++) {
-		for (i = 0; i < m->boxes; i++) {
-			m->box[pkg][i].flow = flow;
-			flow += MODEL_MAX_FLOWS;
-		}
-	}
-}
-
-int model_rate_check(struct model *m, const struct model_txn *t,
-		     const struct model_rate *rate)
-{
-	struct model_box *b = model_box(m, t->pkg, t->kind, t->box);
-
-	if (!b || !b->flow || (b->type->quirks & QUIRK_JOINT) ||
-	    !model_knows_event(b->type, t->code) ||
-	    rate->whole > MODEL_MAX_RATE || rate->frac >= MODEL_RATE_ONE)
-		return -1;
-	return b->flows < MODEL_MAX_FLOWS || find_flow(b, t) ? 0 : -2;
-}
-
-/* Does another rate of a flow make a counter's plan another one? */
-static bool reshapes(const struct model_box *b, unsigned int flow)
-{
-	const struct model_plan *p;
-	unsigned int ctr;
-
-	for (ctr = 0; ctr < MODEL_MAX_COUNTERS; ctr++) {
-		p = &b->plan[ctr];
-		if ((b->active & MODEL_BIT(ctr)) && p->rated &&
-		    p->shape != RATES_SUM && plan_takes(p, flow))
-			return true;
-	}
-	return false;
-}
-
-int model_rate(struct model *m, const struct model_txn *t,
-	       const struct model_rate *rate)
-{
-	struct model_box *b = model_box(m, t->pkg, t->kind, t->box);
-	int ret = model_rate_check(m, t, rate);
-	struct model_flow *f;
-	bool replan = true;
-	u64 now;
-
-	if (ret)
-		return ret;
-	model_box_sync(m, b);
-	now = model_box_cycles(m, b, m->cycles);
-	f = find_flow(b, t);
-	if (f) {
-		flow_passed(f, now, &f->rest);
-		replan = reshapes(b, f - b->flow);
-	} else {
-		f = &b->flow[b->flows++];
-		*f = (struct model_flow){ .txn = *t };
-	}
-	f->from = now;
-	f->rate = *rate;
-	if (replan)
-		model_box_changed(m, b);
-	m->deadline_known = false;
-	return 0;
-}
-
-/* Free-running counters have no rate: they stand still while rates alone count. */
-static void stop_free(const struct model *m, struct model_box *b, bool stop)
-{
-	u64 now = model_box_cycles(m, b, m->cycles);
-	unsigned int i;
-
-	if (b->only_rates == stop)
-		return;
-	for (i = 0; i < MODEL_MAX_FREE; i++)
-		b->free_from[i] = now - b->free_from[i];
-	b->only_rates = stop;
-}
-
-static void set_all(struct model *m, bool only, bool forget)
-{
-	struct model_box *b;
-	unsigned int pkg, i;
-
-	for (pkg = 0; pkg < m->cfg.packages; pkg++) {
-		for (i = 0; i < m->boxes; i++) {
-			b = &m->box[pkg][i];
-			model_box_sync(m, b);
-			stop_free(m, b, only);
-			if (forget)
-				b->flows = 0;
-			model_box_changed(m, b);
-		}
-	}
-}
-
-void model_only_rates(struct model *m)
-{
-	set_all(m, true, false);
-}
-
-void model_forget_rates(struct model *m)
-{
-	set_all(m, false, true);
-}
-
-unsigned int model_rates(const struct model *m, bool *only)
-{
-	unsigned int pkg, i, count = 0;
-
-	*only = m->box[0][0].only_rates;
-	for (pkg = 0; pkg < m->cfg.packages; pkg++)
-		for (i = 0; i < m->boxes; i++)
-			count += m->box[pkg][i].flows;
-	return count;
 }
 
 /* Cycles are counted from 0 again, and every flow with them. */

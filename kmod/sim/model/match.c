@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which transactions a counter counts, by its event and the filters.
+ */
+#include "model/priv.h"
+
+/*
+ * §2.9.2.3: match and mask words of one direction follow each other in the
+ * order match 0, match 1, mask 0, mask 1.  A direction without any mask bit
+ * is not armed, or the reset state would let every packet of the other
+ * direction count.
+ */
+static bool packet_matches(const struct model_box *b, const struct model_txn *t)
+{
+	const u32 *match = &b->filter[t->dir == MODEL_TX ? 4 : 0];
+	const u32 *mask = match + 2;
+
+	if (!mask[0] && !mask[1])
+		return false;
+	return !((t->pkt[0] ^ match[0]) & mask[0]) &&
+	       !((t->pkt[1] ^ match[1]) & mask[1]);
+}
+
+static bool filter_passes(const struct model_box *b,
+			  const struct model_filter *f,
+			  const struct model_txn *t)
+{
+	if (f->op == FILTER_UMASK)
+		return false;
+	if (f->op == FILTER_PACKET)
+		return packet_matches(b, t);
+	return model_field_passes(f->op, model_filter_field(b, f),
+				  model_attribute(t, f->attr, f));
+}
+
+static bool filter_applies(const struct model_filter *f,
+			   const struct model_selection *s)
+{
+	if (s->code < f->first || s->code > f->last)
+		return false;
+	if ((s->ctl & f->ctl) != f->ctl)
+		return false;
+	if (f->op == FILTER_UMASK)
+		return !(s->umask & f->umask);
+	return !f->umask || (s->umask & f->umask);
+}
+
+/* Does the event that counter @ctr selects take the transaction? */
+bool model_takes(const struct model_box *b, unsigned int ctr,
+		 const struct model_txn *t)
+{
+	struct model_selection s = model_selected(b, ctr);
+	u32 umask = s.umask, dropped = 0;
+	const struct model_filter *f;
+	const struct model_wave *w;
+	unsigned int i, count, ctrs = 0, idle = 0;
+	enum model_rule rule;
+
+	if (b->type->quirks & QUIRK_JOINT)
+		return model_joint_takes(b, ctr, t);
+	if (s.code != t->code)
+		return false;
+	w = model_find_event(b->type, s.code, &count);
+	rule = w->rule;
+	for (i = 0; i < count; i++) {
+		ctrs |= w[i].ctrs;
+		/* one name may have another rule than the event's others */
+		if (w[i].umask == s.umask)
+			rule = w[i].rule;
+		if (w[i].zeros & s.umask)
+			idle |= w[i].umask;
+	}
+	if (!(ctrs & MODEL_BIT(s.ctr)))
+		return false;
+
+	for (i = 0; i < b->type->nfilters; i++) {
+		f = &b->type->filters[i];
+		if (!filter_applies(f, &s))
+			continue;
+		if (!filter_passes(b, f, t))
+			return false;
+		if (f->drop_umask)
+			dropped |= f->umask;
+	}
+	umask &= ~dropped;
+	if (rule == MODEL_ALL)
+		return (umask & t->umask) == umask;
+	if (rule == MODEL_EXACT)
+		return umask == t->umask;
+	if (!umask)
+		return dropped || !t->umask;
+	return umask & ~idle & t->umask;
+}

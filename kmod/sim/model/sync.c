@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A box's counters over time: account for the cycles that have passed, plan what
+ * follows from the control registers, and find the next overflow.
+ */
+#include "model/priv.h"
+
+unsigned int model_ctr_bits(const struct model *m, const struct model_box *b,
+			    unsigned int ctr)
+{
+	if (b->type->quirks & QUIRK_JOINT)
+		return 32;
+	if (ctr == MODEL_FIXED)
+		return m->cfg.fixed_bits;
+	if (b->type->quirks & QUIRK_NARROW)
+		return m->cfg.counter_bits;
+	return MODEL_COUNTER_BITS;
+}
+
+/* @count more, with which the counter is @over its end, or not. */
+void model_count_on(const struct model *m, struct model_box *b,
+		    unsigned int ctr, u64 count, bool over)
+{
+	u64 last = (1ULL << model_ctr_bits(m, b, ctr)) - 1;
+
+	if (over && (b->ctl[ctr] & b->type->saturate))
+		b->ctr[ctr] = last;
+	else
+		b->ctr[ctr] = (b->ctr[ctr] + count) & last;
+}
+
+/* The bit that says in the box's status register that @ctr overflowed. */
+u32 model_status_bit(const struct model_box *b, unsigned int ctr)
+{
+	if (b->type->quirks & QUIRK_NO_STATUS)
+		return 0;
+	if (ctr == MODEL_FIXED)
+		return b->type->fixed_status;
+	return MODEL_BIT(ctr + model_status_shift(b));
+}
+
+bool model_box_counts(const struct model *m, const struct model_box *b)
+{
+	return !m->pkg[b->pkg].frozen && !(b->box_ctl & BOX_CTL_FRZ) &&
+	       !(b->faults & (MODEL_BIT(MODEL_FAULT_DEAD_PCI) |
+			      MODEL_BIT(MODEL_FAULT_NO_CLOCK)));
+}
+
+/*
+ * Account for the cycles since the box was last looked at.  Returns the
+ * counters that overflowed and had no status bit set before.
+ */
+unsigned int model_box_sync(const struct model *m, struct model_box *b)
+{
+	u64 from = model_box_cycles(m, b, b->stamp), size, need, count;
+	u64 cycles = model_box_cycles(m, b, m->cycles) - from;
+	unsigned int ctr, overflowed = 0;
+	const struct model_plan *p;
+	bool over;
+	u32 bit;
+
+	b->stamp = m->cycles;
+	if (!cycles || !b->active || !model_box_counts(m, b))
+		return 0;
+	for (ctr = 0; ctr < MODEL_MAX_COUNTERS; ctr++) {
+		if (!(b->active & MODEL_BIT(ctr)))
+			continue;
+		p = &b->plan[ctr];
+		size = 1ULL << model_ctr_bits(m, b, ctr);
+		need = size - b->ctr[ctr];
+		count = model_plan_count(b, p, from, cycles);
+		/* a wave's count may have wrapped; a search takes long */
+		over = p->rated ? count >= need :
+				  model_plan_reach(b, p, from, need) <= cycles;
+		if (over) {
+			bit = model_status_bit(b, ctr);
+			if (!(b->status & bit))
+				overflowed |= MODEL_BIT(ctr);
+			b->status |= bit;
+		}
+		model_count_on(m, b, ctr, count, over);
+	}
+	return overflowed;
+}
+
+static bool is_enabled(const struct model_box *b, unsigned int ctr)
+{
+	if (b->type->quirks & QUIRK_JOINT)
+		return b->ctl[ctr];
+	return (b->ctl[ctr] & CTL_EN) && !(b->held & MODEL_BIT(ctr));
+}
+
+/* Does its overflow tell the UBox? */
+static bool is_armed(const struct model_box *b, unsigned int ctr)
+{
+	return !(b->type->quirks & QUIRK_JOINT) && (b->ctl[ctr] & CTL_OV_EN);
+}
+
+/* A control or filter register changed: the box must have been synced. */
+void model_box_changed(struct model *m, struct model_box *b)
+{
+	unsigned int ctr, t, was_armed = b->armed;
+	struct model_plan *p;
+
+	b->active = 0;
+	b->armed = 0;
+	for (ctr = 0; ctr < MODEL_MAX_COUNTERS; ctr++) {
+		p = &b->plan[ctr];
+		if (!is_enabled(b, ctr))
+			continue;
+		if (b->type->quirks & QUIRK_JOINT)
+			model_joint_plan(b, ctr, p);
+		else if (ctr == MODEL_FIXED)
+			*p = (struct model_plan){ .period = 1, .inc = { 1 } };
+		else
+			model_plan_counter(b, ctr, p);
+		for (p->sum = 0, t = 0; t < p->period; t++)
+			p->sum += p->inc[t];
+		b->active |= MODEL_BIT(ctr);
+		if (is_armed(b, ctr))
+			b->armed |= MODEL_BIT(ctr);
+	}
+	if (was_armed || b->armed)
+		m->deadline_known = false;
+}
+
+/*
+ * The UCLK cycle at the end of which the box next tells the UBox of an overflow;
+ * U64_MAX: never.  A counter whose status bit is set tells nothing (§2.2.1.1
+ * and its like).
+ */
+u64 model_box_deadline(const struct model *m, const struct model_box *b)
+{
+	u64 deadline = U64_MAX, from, size, cycles;
+	unsigned int ctr;
+
+	if (!b->armed || !model_box_counts(m, b))
+		return U64_MAX;
+	from = model_box_cycles(m, b, b->stamp);
+	for (ctr = 0; ctr < MODEL_MAX_COUNTERS; ctr++) {
+		if (!(b->armed & MODEL_BIT(ctr)) ||
+		    (b->status & model_status_bit(b, ctr)))
+			continue;
+		size = 1ULL << model_ctr_bits(m, b, ctr);
+		cycles = model_plan_reach(b, &b->plan[ctr], from, size - b->ctr[ctr]);
+		if (cycles < U64_MAX - from && from + cycles < deadline)
+			deadline = from + cycles;
+	}
+	return deadline == U64_MAX ? U64_MAX : model_box_uclk(m, b, deadline);
+}
+
+/* Freeze or unfreeze all boxes of a package. */
+void model_set_frozen(struct model *m, unsigned int pkg, bool frozen)
+{
+	struct model_package *p = &m->pkg[pkg];
+	unsigned int i;
+
+	if (p->frozen == frozen)
+		return;
+	for (i = 0; i < m->boxes; i++)
+		model_box_sync(m, &m->box[pkg][i]);
+	p->frozen = frozen;
+	if (p->by_overflow)
+		m->frozen_ns += model_now_ns(m) - p->frozen_at;
+	p->by_overflow = false;
+	p->frozen_at = model_now_ns(m);
+	m->deadline_known = false;
+}
