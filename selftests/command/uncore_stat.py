@@ -22,7 +22,8 @@ from lib.python.command import LIMIT, PATIENCE, started  # noqa: E402
 from lib.python.schema import check_documents  # noqa: E402
 from lib.python.top import cpu_packages, dead_box, online_file, set_online  # noqa: E402
 from lib.python.traffic import UNCORE, Event, Uncore, while_sending  # noqa: E402
-from lib.python.uncore import SIM, Machine, Tap, pmus, read, write  # noqa: E402
+from lib.python.uncore import (SIM, Machine, Tap, pmus, read,  # noqa: E402
+                               running_clock, write)
 
 READS = "imc/cas_count.rd/"
 CBOX0_CTR0 = 0xe08
@@ -414,16 +415,20 @@ def test_disturbed(tap):
            "a counter that another program writes: said once, marked",
            run.comments() + ["%s" % marked])
 
+    # The clock runs: of a manual one, a read may see some boxes before it is
+    # advanced and others after it.
     write(SIM + "fault", "no_clock pkg=1 box=imc_1 on")
-    run = Uncore("stat", "-e", "imc/dclk/", "--per-socket", "--json",
-                 command=["sh", "-c", "echo 1000 > %sadvance; exit 7" % SIM])
+    with running_clock():
+        run = Uncore("stat", "-e", "imc/dclk/", "--per-socket", "--json",
+                     command=["sh", "-c", "sleep 0.5; exit 7"])
     write(SIM + "fault", "no_clock pkg=1 box=imc_1 off")
     rows = run.json()["events"] if run.out else []
+    raw = [row["raw"] for row in rows]
     tap.ok(run.status == 7 and run.err.count("\n") == 1 and
            "hswep_imc_1 of socket 1 counts nothing" in run.err and
-           [row["raw"] for row in rows] == [8000, 7000] and
+           len(raw) == 2 and raw[0] and 0.8 < raw[1] / raw[0] < 0.95 and
            "reason" not in rows[0] and "clock" in rows[1]["reason"],
-           "a clock that stands still: said once, marked", run.comments())
+           "a stopped clock is reported once and marked", run.comments())
 
 
 def test_documents(tap, folder):

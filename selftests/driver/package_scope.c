@@ -96,12 +96,51 @@ FIXTURE_TEARDOWN(share)
 	expect_no_complaint(_metadata);
 }
 
+/* Range of the shares of the time for which events have counted. */
+static void shares_of(struct __test_metadata *_metadata, const int *fd,
+		      unsigned int n, double *least, double *most)
+{
+	struct event_reading r;
+	double share;
+
+	*least = 2;
+	*most = -1;
+	for (unsigned int i = 0; i < n; i++) {
+		ASSERT_EQ(0, -event_read(fd[i], &r));
+		ASSERT_GT(r.enabled, 0);
+		share = (double)r.running / r.enabled;
+		*least = share < *least ? share : *least;
+		*most = share > *most ? share : *most;
+	}
+}
+
+/*
+ * Wait until the shares are above @bound and within 10 % of each other. A busy host
+ * delays some of perf's rotations and not others, so that fair shares become equal
+ * over time only; unfair ones never do.
+ */
+static void expect_fair(struct __test_metadata *_metadata, const int *fd,
+			unsigned int n, double bound)
+{
+	enum { STEP_MS = 1000, STEPS = 40 };
+	double least, most;
+
+	for (unsigned int i = 0; i < STEPS; i++) {
+		sleep_ms(STEP_MS);
+		shares_of(_metadata, fd, n, &least, &most);
+		if (least > bound && most - least < 0.1 * most)
+			break;
+	}
+	TH_LOG("shares from %.3f to %.3f", least, most);
+	EXPECT_LT(most - least, 0.1 * most);
+	EXPECT_GT(least, bound);
+	EXPECT_LT(most, 1);
+}
+
 /* Two users, each with as many different events as the box has counters. */
 TEST_F_TIMEOUT(share, is_equal_for_events_of_two_cpus, UNHURRIED)
 {
-	enum { EVENTS = 2 * COUNTERS, LONG_MS = 2000 };
-	double share, least = 2, most = -1;
-	struct event_reading r;
+	enum { EVENTS = 2 * COUNTERS };
 	int fd[EVENTS];
 
 	for (unsigned int i = 0; i < EVENTS; i++) {
@@ -110,20 +149,7 @@ TEST_F_TIMEOUT(share, is_equal_for_events_of_two_cpus, UNHURRIED)
 				   "clockticks,thresh=%u", i + 1);
 		ASSERT_GE(fd[i], 0);
 	}
-	sleep_ms(LONG_MS);
-	for (unsigned int i = 0; i < EVENTS; i++) {
-		ASSERT_EQ(0, -event_read(fd[i], &r));
-		ASSERT_GT(r.enabled, 0);
-		share = (double)r.running / r.enabled;
-		least = share < least ? share : least;
-		most = share > most ? share : most;
-		EXPECT_GT(r.running, 0) {
-			TH_LOG("event %u is not counted", i);
-		}
-	}
-	TH_LOG("%s: shares from %.3f to %.3f", self->pmu, least, most);
-	EXPECT_LT(most - least, 0.1 * most);
-	EXPECT_GT(least, 0.4);
+	expect_fair(_metadata, fd, EVENTS, 0.4);
 	for (unsigned int i = 0; i < EVENTS; i++)
 		close(fd[i]);
 }
@@ -142,18 +168,12 @@ TEST_F_TIMEOUT(share, of_a_pinned_event_is_all, UNHURRIED)
 	pinned = open_flagged(self->pmu, self->other, "clockticks,thresh=9", true,
 			      false);
 	ASSERT_GE(pinned, 0);
-	sleep_ms(500);
+	expect_fair(_metadata, fd, COUNTERS, 0.6);
 	ASSERT_EQ(0, -event_read(pinned, &r));
 	EXPECT_GT(r.running, 0);
 	EXPECT_EQ(r.enabled, r.running);
-	for (unsigned int i = 0; i < COUNTERS; i++) {
-		ASSERT_EQ(0, -event_read(fd[i], &r));
-		EXPECT_LT(r.running, r.enabled) {
-			TH_LOG("event %u has not made room", i);
-		}
-		EXPECT_GT(r.running, r.enabled / 2);
+	for (unsigned int i = 0; i < COUNTERS; i++)
 		close(fd[i]);
-	}
 	close(pinned);
 }
 
