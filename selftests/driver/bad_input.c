@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What must be refused at open, with which error, and that nothing has been
- * programmed after it: reserved bits, filters without use, groups that can
- * never count together, and what an uncore cannot do at all.
+ * Configurations that open must refuse: the error, and no register write after it. They
+ * are reserved bits, filters that an event ignores, groups that can never count
+ * together, and features that an uncore does not have.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,12 +18,12 @@
 #include "lib/c/perf.h"
 #include "lib/c/sim.h"
 
-/* The fixture that loads hardware of another shape comes last. */
+/* Fixtures that load other simulated hardware come last. */
 MACHINE_OF_ALL_TESTS("clock=manual", "");
 
 /* --- refusals ------------------------------------------------------------ */
 
-/* Opens @attr, expects @error and no write to any register. */
+/* Open @attr, and expect @error and no register write. */
 static bool refused(const struct perf_event_attr *attr, int pid, int cpu,
 		    int group, int error, const char *what)
 {
@@ -40,7 +40,7 @@ static bool refused(const struct perf_event_attr *attr, int pid, int cpu,
 	return ok;
 }
 
-/* Bits of config, config1 and config2 that the PMU's format directory names. */
+/* Bits of config, config1 and config2 in the PMU's format directory */
 static void format_bits(const char *pmu, uint64_t bits[3])
 {
 	static const char *const fields[] = {
@@ -76,8 +76,8 @@ static void format_bits(const char *pmu, uint64_t bits[3])
 }
 
 /*
- * The configuration of an event that opens: 0, or the first of the catalogue where
- * 0 is a counter that is off.
+ * Configuration of a valid event: 0, or the first event of the catalogue where 0 means
+ * that the counter is off.
  */
 static uint64_t right_config(const char *kind)
 {
@@ -98,7 +98,7 @@ FIXTURE(box)
 	char pmu[PMU_NAME_MAX];
 	bool there;
 	int cpu;
-	struct perf_event_attr base;	/* of an event that is right */
+	struct perf_event_attr base;	/* of a valid event */
 };
 
 FIXTURE_VARIANT(box)
@@ -122,7 +122,7 @@ FIXTURE_TEARDOWN(box)
 {
 }
 
-/* Every bit without a name, one at a time, over an event that is right. */
+/* Each bit without a format field is refused when added to a valid event. */
 TEST_F_TIMEOUT(box, bits_without_a_name_are_refused, UNHURRIED)
 {
 	unsigned int n = 0;
@@ -265,7 +265,7 @@ TEST_F_TIMEOUT(bad_event, is_refused, UNHURRIED)
 			    variant->event));
 }
 
-/* Groups whose last member is refused; all before it fit. */
+/* Groups whose last member is refused; the members before it fit. */
 FIXTURE(bad_group) {};
 
 FIXTURE_VARIANT(bad_group)
@@ -354,7 +354,7 @@ TEST_F_TIMEOUT(bad_group, last_one_is_refused, UNHURRIED)
 	if (!pmu_name(pmu, variant->kind, 0))
 		SKIP(return, "no such PMU");
 	cpu = pmu_cpu(pmu, 0);
-	/* The leader is off, so that nothing but open itself could write. */
+	/* The leader is disabled, so only open itself could write registers. */
 	for (; n < last; n++) {
 		ASSERT_EQ(0, -pmu_attr(&attr, pmu, variant->event[n]));
 		attr.disabled = n == 0;
@@ -386,7 +386,7 @@ TEST_F_TIMEOUT(group_of_two_boxes, is_refused, UNHURRIED)
 	const char *kind = "cbox", *other = "cbox";
 	int fd;
 
-	/* also where one register freezes both: perf has no groups across PMUs */
+	/* also where one register freezes both boxes: perf has no groups across PMUs */
 	if (generation()->one_a_cycle) {
 		kind = "fsb";
 		other = "gbsq";
@@ -407,7 +407,7 @@ TEST_F_TIMEOUT(group_of_two_boxes, is_refused, UNHURRIED)
 	close(fd);
 }
 
-/* --- what an uncore cannot do -------------------------------------------- */
+/* --- features that an uncore does not have ------------------------------- */
 
 FIXTURE(attributes)
 {
@@ -486,7 +486,7 @@ TEST_F_TIMEOUT(attributes, no_cpu_is_refused, UNHURRIED)
 	EXPECT_TRUE(refused(&self->base, -1, -1, -1, EINVAL, "cpu=-1"));
 }
 
-/* Kernels since 6.3 have config3; older ones refuse what they do not know. */
+/* Kernels since 6.3 have config3; older ones refuse attributes beyond their size. */
 TEST_F_TIMEOUT(attributes, bit_in_config3_is_refused, UNHURRIED)
 {
 	struct {
@@ -546,7 +546,7 @@ TEST_F_TIMEOUT(user_without_cap_perfmon, gets_eacces, UNHURRIED)
 	EXPECT_EQ(0, sim_trace_writes());
 }
 
-/* --- under the names of the kernel's own driver ---------------------------- */
+/* --- under the names of the in-tree driver --------------------------------- */
 
 FIXTURE(drop_in) {};
 
@@ -560,7 +560,7 @@ FIXTURE_TEARDOWN(drop_in)
 	EXPECT_TRUE(machine_leave());
 }
 
-/* That driver passes edge and inv on as they are. */
+/* The in-tree driver passes edge and inv on unchanged. */
 TEST_F_TIMEOUT(drop_in, edge_needs_no_threshold, UNHURRIED)
 {
 	static const char *const pmus[] = {
@@ -584,7 +584,7 @@ TEST_F_TIMEOUT(drop_in, edge_needs_no_threshold, UNHURRIED)
 
 FIXTURE(absent_package) {};
 
-/* The simulated hardware has one package less than the machine. */
+/* The simulated hardware has one package fewer than the machine. */
 FIXTURE_SETUP(absent_package)
 {
 	char params[64];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where a D-1500 is no Broadwell-EP: it has 16 CBos at the most. What all
- * generations do is in the other programs.
+ * Differences of a D-1500 from Broadwell-EP: it has at most 16 CBos. Other test
+ * programs cover features of all generations.
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void __attribute__((constructor)) need_d_1500(void)
 
 FIXTURE(cboxes) {};
 
-/* What their register says, but for a number that there cannot be. */
+/* Reported number of CBos, except for an impossible one */
 FIXTURE_VARIANT(cboxes)
 {
 	const char *params, *line;

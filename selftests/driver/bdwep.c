@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What Broadwell has and Haswell has not: dies without SBos, 24 CBos, memory
- * channels that answer but have no clock. What all generations do is in the other
- * programs.
+ * Differences of Broadwell from Haswell: dies without SBos, 24 CBos, and memory
+ * channels that answer but have no clock. Other test programs cover features of all
+ * generations.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ FIXTURE_TEARDOWN(bdwep)
 	expect_nothing_left(_metadata);
 }
 
-/* Loads the driver, which has so many lines in the log beside its summary. */
+/* Load the driver; its log has @lines lines besides the summary. */
 static void load(struct __test_metadata *_metadata, const char *sim_params,
 		 const char *fault, int lines)
 {
@@ -72,7 +72,7 @@ TEST_F_TIMEOUT(bdwep, all_boxes_count_and_sample_exactly, UNHURRIED)
 	EXPECT_TRUE(samples_exactly("imc", packages() - 1, OVERFLOWS));
 }
 
-/* CAPID4 tells a die without SBos; nothing is to be said about it. */
+/* CAPID4 shows that the die has no SBos: the log has no line about them. */
 TEST_F_TIMEOUT(bdwep, die_without_sboxes, UNHURRIED)
 {
 	load(_metadata, "clock=manual sboxes=0", NULL, 0);
@@ -81,7 +81,7 @@ TEST_F_TIMEOUT(bdwep, die_without_sboxes, UNHURRIED)
 		EXPECT_EQ(BOXES - SBOXES, boxes_that_count(pkg, CYCLES));
 }
 
-/* Nobody says that there are none: their registers fault. */
+/* The number of SBos is unknown, and their registers fault. */
 TEST_F_TIMEOUT(bdwep, die_without_sboxes_nor_capability_registers, UNHURRIED)
 {
 	load(_metadata, "clock=manual sboxes=0 missing=capid@0", NULL, 1);
@@ -95,7 +95,7 @@ TEST_F_TIMEOUT(bdwep, channel_without_clock_is_left_out, UNHURRIED)
 
 	load(_metadata, "clock=manual", "no_clock pkg=0 box=imc_3 on", 1);
 	EXPECT_EQ(1, log_count("bdwep_imc_3 of package 0: its clock stands still"));
-	/* the other package's is there */
+	/* the box of the other package works */
 	ASSERT_TRUE(pmu_name(pmu, "imc", 3));
 	EXPECT_LT(pmu_cpu(pmu, 0), 0);
 	EXPECT_EQ(ENODEV, -event_open(pmu, package_cpu(0, 0), "clockticks"));
@@ -106,7 +106,7 @@ TEST_F_TIMEOUT(bdwep, channel_without_clock_is_left_out, UNHURRIED)
 	}
 }
 
-/* Tables of one processor do not drive another one's uncore. */
+/* The tables of one processor are not used for another one's uncore. */
 TEST_F_TIMEOUT(bdwep, pci_devices_of_haswell_are_left_alone, UNHURRIED)
 {
 	machine_setup_sim("clock=manual model=hswep");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * BPF programs read copies of an event on every CPU at tracepoints that the driver itself
- * passes, with locks held: in the start of its timer, in interrupts, between the
- * tasks. Nothing waits for itself, and counts and samples stay exact.
+ * BPF programs read copies of an event on every CPU, at tracepoints that the driver
+ * itself passes with locks held: when it starts its timer, in interrupts, between
+ * tasks. No read deadlocks, and counts and samples stay exact.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,7 +23,7 @@ enum { MAX_CPUS = 64, ROUNDS = 60, CYCLES = 1000, PERIOD = 700,
 
 MACHINE_OF_ALL_TESTS("clock=manual", "");
 
-/* The same event for each CPU, in the box that is being worked on: passive copies. */
+/* Open passive copies of the event, one on each CPU, in the box under test. */
 static unsigned int open_everywhere(const char *pmu, int *fd)
 {
 	unsigned int cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -34,10 +34,9 @@ static unsigned int open_everywhere(const char *pmu, int *fd)
 }
 
 /*
- * A count, read again while it is lower than it must be: who does not get the box's
- * lock in time has the event's last count (kmod/lock.c), which is no more than a host
- * that takes away the CPU of the lock's holder. What was not counted does not come by
- * waiting.
+ * Read a count again while it is lower than expected. If a host stops the CPU that
+ * holds the box's lock, a reader gets the last known count (kmod/lock.c). Waiting does
+ * not add counts that were lost.
  */
 static uint64_t count_of(int fd, uint64_t want)
 {
@@ -95,10 +94,10 @@ FIXTURE_SETUP(read_by_bpf)
 }
 
 /*
- * A map lets go of its events only when all programs that may have seen them are done,
- * and in a worker: then it is the kernel that takes them off their CPUs, and not our
- * close(). Each holds the box still for a moment, in which no cycles may pass that
- * the next test counts.
+ * Wait until the box counts nothing. A map releases its events in a worker, when all
+ * programs that may use them have ended. The kernel then removes the events from their
+ * CPUs, later than close(). Each removal freezes the box for a moment, which the next
+ * test must not see.
  */
 static bool rests(const char *box)
 {
@@ -119,7 +118,10 @@ FIXTURE_TEARDOWN(read_by_bpf)
 	EXPECT_TRUE(log_clean());
 }
 
-/* Events of the box begin and end, and so start the timer; another one samples. */
+/*
+ * Events of the box are opened and closed, which starts the timer; another event
+ * samples.
+ */
 TEST_F_TIMEOUT(read_by_bpf, counts_and_samples_stay_exact, UNHURRIED)
 {
 	int cpu = pmu_cpu(self->pmu, 0), err, other;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a group of four events costs in register accesses, which are the price
- * of counting on real hardware. The counts are exact and the same in each run.
+ * Register accesses of a group of four events, which dominate the cost on real
+ * hardware. The numbers are exact and the same in each run.
  */
 #include <sys/ioctl.h>
 
@@ -10,7 +10,7 @@
 #include "lib/c/rival.h"
 #include "lib/c/sim.h"
 
-/* Four configurations of an event that every counter of the box may count. */
+/* Four configurations of an event that any counter of the box can count */
 enum { EVENTS = 4 };
 static const char *const events[EVENTS] = {
 	"config=0x00000000", "config=0x01000000", "config=0x02000000",
@@ -20,7 +20,7 @@ static const char *const events[EVENTS] = {
 enum phase { START, READ, STOP, PHASES };
 static const char *const phase_names[PHASES] = { "start", "read", "stop" };
 
-/* What the driver promises: four counters, and freeze and unfreeze. */
+/* The documented cost: four counters, a freeze and an unfreeze. */
 enum { MOST = EVENTS + 2 };
 
 static uint64_t accesses(void)
@@ -50,8 +50,8 @@ FIXTURE_VARIANT_ADD(cost, imc)
 };
 
 /*
- * What the first start in a package takes besides, as other programs may have written
- * the registers: unfreeze the package, and reset the box.
+ * Further writes at the first start in a package, because other programs may have
+ * written the registers: unfreeze the package, reset the box.
  */
 enum { FIRST = 2 };
 
@@ -66,7 +66,7 @@ static void measure(struct __test_metadata *_metadata, enum driver driver,
 	int err;
 
 	driver_setup(driver, "clock=manual");
-	/* else a box that a slow machine has frozen for long is not frozen for more */
+	/* otherwise a slow machine could use up the freeze budget */
 	if (driver == OURS)
 		ASSERT_EQ(0, -driver_freeze_budget(1000));
 	for (int i = 0; i < EVENTS; i++)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Events that come and go all the time put off nothing that is due: narrow
+ * Events that are switched on and off all the time postpone no deadline: narrow
  * counters are read before they wrap, boxes without interrupts are polled, and a
- * package that pauses in a storm goes on.
+ * package that pauses in a storm continues.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@
 #include "lib/c/sim.h"
 #include "lib/c/stall.h"
 
-/* The fastest clock there is: counters of 32 bits wrap in 0.86 s. */
+/* The fastest possible clock: counters of 32 bits wrap in 0.86 s. */
 #define FASTEST	"clock=real uclk_khz=5000000"
 
 /* --- an event that is switched on and off --------------------------------- */
@@ -36,7 +36,7 @@ static void *toggle(void *arg)
 {
 	struct toggler *t = arg;
 
-	/* on its CPU, where it takes no interrupt to another */
+	/* on the event's CPU, so that it sends no interrupt to another one */
 	cpu_pin(t->cpu);
 	for (; !t->stop; t->rounds++) {
 		ioctl(t->fd, PERF_EVENT_IOC_DISABLE, 0);
@@ -59,7 +59,7 @@ static void start_toggling(struct toggler *t, const char *pmu, int cpu,
 		tap_bail("%s/%s/ cannot be switched on and off", pmu, event);
 }
 
-/* Returns how often it has been. */
+/* Stop the thread. Return the number of its rounds. */
 static uint64_t stop_toggling(struct toggler *t)
 {
 	t->stop = true;
@@ -72,7 +72,7 @@ static uint64_t stop_toggling(struct toggler *t)
 
 enum { MARGIN_BITS = 31, STALL_MS = 300, TRIES = 20 };
 
-/* What a counter had counted at a moment between two reads of another. */
+/* Count of one event at a moment between two reads of another */
 struct beside {
 	uint64_t before, count, after;
 };
@@ -88,8 +88,8 @@ static struct beside read_beside(int wide, int narrow)
 }
 
 /*
- * How many of the cycles that one of 48 bits counted one of 32 bits has lost at
- * least; negative: has too many.
+ * Return the number of cycles that a 32-bit counter lost at least, against a 48-bit
+ * counter; negative: it counted too many.
  */
 static int64_t lost_beside(const int fd[2], uint64_t *cycles)
 {
@@ -99,7 +99,7 @@ static int64_t lost_beside(const int fd[2], uint64_t *cycles)
 
 	from = read_beside(fd[0], fd[1]);
 	sleep_ms(LONG_MS);
-	/* what is lost is lost when somebody reads */
+	/* a wrapped counter loses counts when it is read */
 	to = read_beside(fd[0], fd[1]);
 	least = to.before - from.after;
 	count = to.count - from.count;
@@ -112,7 +112,7 @@ FIXTURE(narrow) {};
 
 FIXTURE_VARIANT(narrow)
 {
-	const char *pmu, *event;	/* that is switched on and off beside it */
+	const char *pmu, *event;	/* event that is switched on and off in the same box */
 };
 
 FIXTURE_VARIANT_ADD(narrow, cbox_beside)
@@ -149,7 +149,7 @@ TEST_F_TIMEOUT(narrow, link_idle_loses_no_wrap, UNHURRIED)
 	fd[1] = event_open("hswep_qpi_0", cpu, "link_idle");
 	ASSERT_GE(fd[1], 0);
 	start_toggling(&t, variant->pmu, cpu, variant->event, 0);
-	/* a CPU that is not there cannot read in time */
+	/* an offline CPU cannot read in time */
 	do {
 		stall_watch_start(&watch, cpu);
 		lost = lost_beside(fd, &wide);
@@ -183,8 +183,8 @@ FIXTURE_TEARDOWN(beside_another)
 }
 
 /*
- * While the other one is switched on and off, not when it has ended: at least
- * half of the samples of what was counted have come.
+ * Check while the other event is switched on and off, not after it has ended: at least
+ * half of the samples have arrived.
  */
 TEST_F_TIMEOUT(beside_another, a_polled_event_has_its_samples, UNHURRIED)
 {
@@ -210,7 +210,7 @@ TEST_F_TIMEOUT(beside_another, a_polled_event_has_its_samples, UNHURRIED)
 	sampler_close(&s);
 }
 
-/* How many overflows of a storm of them are served. */
+/* Return the number of overflows that are handled in a storm. */
 static uint64_t served(int cpu)
 {
 	enum { LONG_MS = 700 };
@@ -237,18 +237,20 @@ TEST_F_TIMEOUT(beside_another, a_storm_is_served, UNHURRIED)
 	beside = served(cpu);
 	stop_toggling(&t);
 	EXPECT_GT(alone, 0);
-	/* a package that is put off for good has a hundredth */
+	/* a package that never gets its turn has a hundredth */
 	EXPECT_GE(beside, alone / 40) {
 		TH_LOG("overflows served, of %ju without the other event",
 		       (uintmax_t)alone);
 	}
 }
 
-/* --- while the timer is at work ----------------------------------------------- */
+/* --- while the timer runs ----------------------------------------------------- */
 
 enum { BOXES = 17, EACH = 4, READS = BOXES * EACH };
 
-/* Counters that the timer refreshes every 10 s: many, so that it takes a while. */
+/*
+ * Open many counters that the timer refreshes every 10 s, so that a refresh takes long.
+ */
 static bool open_many(int cpu, int *fd)
 {
 	bool ok = true;
@@ -265,10 +267,10 @@ static bool open_many(int cpu, int *fd)
 }
 
 /*
- * A sampling event that begins on another CPU while the timer refreshes, which a
- * BPF program draws out: it wants the timer in a millisecond, and what the timer
- * itself wants when it is done, in 10 s, must not undo that. Sets @beside if the
- * timer was still at it then; false: it does not come at all.
+ * Open a sampling event on another CPU while the timer refreshes; a BPF program makes
+ * the refresh slow. The event needs the timer in a millisecond. The timer, when it is
+ * done, asks for 10 s, which must not replace the shorter deadline. Set @beside if the
+ * timer was still running then. Return false if no refresh started.
  */
 static bool begin_beside(struct sampler *s, int cpu, bool *beside)
 {
@@ -282,7 +284,7 @@ static bool begin_beside(struct sampler *s, int cpu, bool *beside)
 			   LIMIT_MS / 1000))
 			return false;
 	err = sampler_open(s, "hswep_cbox_0", cpu, PERIOD, "clockticks");
-	/* the timer's are not more than all */
+	/* the timer's reads alone are not more than all counters */
 	*beside = sim_stat("msr_read") - reads < READS;
 	return check_eq(-err, 0, "hswep_cbox_0 opens on CPU %d", cpu);
 }
@@ -301,7 +303,7 @@ FIXTURE_TEARDOWN(refresh)
 	expect_no_complaint(_metadata);
 }
 
-/* Who begins while the timer refreshes is polled before it does so again. */
+/* An event that is opened during a refresh is polled before the next refresh. */
 TEST_F_TIMEOUT(refresh, who_begins_beside_it_is_polled, UNHURRIED)
 {
 	enum { ROUNDS = 5, CYCLES = 1001, DELAY = 400000 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Hardware as firmware, another tool or a kernel that died has left it: frozen,
- * with stale status, with counters that run and interrupt, with filters set.
- * The driver says so in one line a package, and then all is as after reset.
+ * Register state left by firmware, another tool or a kernel that died: boxes frozen,
+ * status set, counters running with interrupts enabled, filters set. The driver logs
+ * one line a package, and then everything works as after reset.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,13 +18,13 @@ enum { CYCLES = 1009, TRAFFIC = 500, OVERFLOWS = 3 };
 
 FIXTURE(dirty)
 {
-	unsigned int registers;	/* that were not as after reset */
+	unsigned int registers;	/* registers that differed from their reset values */
 };
 
 FIXTURE_VARIANT(dirty)
 {
 	const char *params;
-	bool told;	/* what others will miss is told, a mere freeze is not */
+	bool told;	/* state that other programs may depend on is logged, a mere freeze is not */
 };
 
 FIXTURE_VARIANT_ADD(dirty, freeze)
@@ -80,8 +80,8 @@ FIXTURE_TEARDOWN(dirty)
 }
 
 /*
- * Events that obey filters and leave others open, and traffic that filters of
- * all ones would keep out.
+ * Events that obey some filters and leave others at their defaults, with traffic that
+ * filters of all ones would reject.
  */
 static void expect_no_filters(struct __test_metadata *_metadata, int pkg)
 {

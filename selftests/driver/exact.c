@@ -23,21 +23,21 @@ enum {
 	MAX_PACKAGES = 4,
 	MAX_BOXES = 24,
 	MAX_SHAPES = 8,
-	WARM_UP = 37,		/* no multiple of a wave's period */
+	WARM_UP = 37,		/* not a multiple of a wave's period */
 	CYCLES = 1009,
 };
 
 #define BIT(n)		(1ULL << (n))
 #define PCU_BAND0	0x0b
 #define PCU_BAND3	0x0e
-#define CBO_OCCUPANCY0	0x1f	/* counts what counter 0 sees (§2.3.1.1) */
-#define QPI_CTO_COUNT	0x138	/* counts what the port's filters let pass */
+#define CBO_OCCUPANCY0	0x1f	/* counts the entries that counter 0 sees (§2.3.1.1) */
+#define QPI_CTO_COUNT	0x138	/* counts the packets that pass the port's filters */
 
 static int n_packages;
 
 /* --- every box, the clock ------------------------------------------------ */
 
-/* An event of this kind that counts each cycle, for a general counter. */
+/* An event of this box type that counts each cycle, for a general counter */
 static const struct cat_event *general_ticks_of(const char *kind)
 {
 	size_t n;
@@ -50,7 +50,7 @@ static const struct cat_event *general_ticks_of(const char *kind)
 	return NULL;
 }
 
-/* Any event for a general counter: the UBox has no clock among its own. */
+/* Any event for a general counter: the UBox has no clock event for these. */
 static const struct cat_event *plain_event_of(const char *kind)
 {
 	size_t n;
@@ -62,7 +62,7 @@ static const struct cat_event *plain_event_of(const char *kind)
 	return NULL;
 }
 
-/* All boxes of a kind in all packages at once, so that mix-ups show. */
+/* All boxes of a type in all packages count at once, so that a mix-up shows. */
 static void test_every_box(const char *kind)
 {
 	const struct cat_event *e = general_ticks_of(kind);
@@ -108,13 +108,13 @@ static void test_every_box(const char *kind)
 
 /* --- every event, every shape -------------------------------------------- */
 
-/* PCU occupancy events have an invert bit and an edge bit of their own. */
+/* PCU occupancy events have separate invert and edge bits. */
 static bool is_occupancy(const struct cat_event *e)
 {
 	return !strcmp(e->box, "pcu") && (e->code & 0x80);
 }
 
-/* Control bits of a shape. */
+/* Control bits of a shape: threshold, invert, edge. */
 static uint64_t shape_bits(const struct cat_event *e, struct shape s)
 {
 	return (uint64_t)s.thresh << 24 |
@@ -182,7 +182,7 @@ static bool count_shapes(const struct cat_event *e, unsigned int box, int pkg,
 	sim_advance(CYCLES);
 	ok = ok && check(!group_read(&g, last, NULL), "%s: read", pmu);
 	for (unsigned int i = 0; ok && i < n; i++) {
-		/* No edge without the cycle before the first. */
+		/* The cycle before the first has no edge. */
 		if (!s[i].edge)
 			ok &= check_eq(first[i],
 				       cat_expect(e, s[i], start, WARM_UP),
@@ -207,7 +207,7 @@ static bool is_special(const struct cat_event *e)
 	return !strcmp(e->box, "cbox") && e->code == CBO_OCCUPANCY0;
 }
 
-/* How many of a kind's boxes can count it. */
+/* Return the number of boxes of the type that can count the event. */
 static unsigned int boxes_for(const struct cat_event *e, unsigned int boxes)
 {
 	if (strcmp(e->box, "qpi") || e->code != QPI_CTO_COUNT)
@@ -215,7 +215,7 @@ static unsigned int boxes_for(const struct cat_event *e, unsigned int boxes)
 	return generation()->qpi_filters;
 }
 
-/* Where nothing but transactions counts: those that the name is about. */
+/* For boxes that count transactions only: the transactions of the event's name */
 static bool count_transactions(const struct cat_event *e, unsigned int box,
 			       int pkg, uint64_t n)
 {
@@ -235,8 +235,8 @@ static bool count_transactions(const struct cat_event *e, unsigned int box,
 }
 
 /*
- * Spread over packages and the kind's boxes, with as many shapes at a time as
- * there are counters that may count the event.
+ * Spread the shapes over packages and boxes of the type, as many at a time as there are
+ * counters that may count the event.
  */
 static void test_every_event(const char *kind)
 {
@@ -266,7 +266,7 @@ static void test_every_event(const char *kind)
 				  pmu, e[i].name);
 		if (e[i].fixed || e[i].free || is_special(&e[i]))
 			continue;
-		/* where time is short, some of them */
+		/* some of them, where time is short */
 		if ((seen - 1) % every)
 			continue;
 		counted++;
@@ -300,8 +300,8 @@ static void test_every_event(const char *kind)
 /* --- fixed and free-running counters ------------------------------------- */
 
 /*
- * As all of these count cycles, only the register that is read tells which one it
- * is (Tables 1-2, 2-178 and 2-179).
+ * All of these count cycles, so only the register that is read identifies the counter
+ * (Tables 1-2, 2-178 and 2-179).
  */
 static const struct {
 	const char *event;
@@ -330,7 +330,7 @@ static void count_read(const struct sim_access *a, void *arg)
 		a->reg == r->reg;
 }
 
-/* Is @fd read from the register of the free-running @event? */
+/* Return whether @fd is read from the register of the free-running @event. */
 static bool reads_its_own(int fd, const char *event)
 {
 	struct reads r = { 0 };
@@ -392,8 +392,8 @@ static void note_msr(const struct sim_access *a, void *arg)
 }
 
 /*
- * Residencies are all alike on the simulated hardware: a count does not tell
- * them apart, the register that was read does (Table 1-2, and Intel's SDM).
+ * All residencies count the same on the simulated hardware, so only the register that
+ * was read identifies them (Table 1-2, and Intel's SDM).
  */
 static void test_residencies(void)
 {
@@ -426,7 +426,7 @@ static void test_residencies(void)
 	}
 }
 
-/* A fixed counter takes none of the general ones. */
+/* A fixed counter takes no general counter. */
 static void test_fixed_beside_general(const char *kind, const char *fixed,
 				      unsigned int general)
 {
@@ -465,7 +465,7 @@ static void test_fixed_beside_general(const char *kind, const char *fixed,
 	       kind, general);
 }
 
-/* --- events that need another -------------------------------------------- */
+/* --- events that depend on another event --------------------------------- */
 
 /* Counters 1 to 3 can threshold the occupancy that counter 0 sees (§2.3.1.1). */
 static void test_counter0_occupancy(void)
@@ -503,7 +503,7 @@ static void test_counter0_occupancy(void)
 	tap_ok(ok, "cbox: counter0_occupancy thresholds counter 0's tor_occupancy.all");
 }
 
-/* Cycles at or above a frequency, of the wave's. */
+/* Cycles at or above a frequency of the wave */
 static uint64_t cycles_at(const struct cat_event *e, unsigned int least,
 			  uint64_t start, uint64_t cycles)
 {
@@ -569,7 +569,7 @@ static const struct pcu_case pcu_cases[] = {
 	  { .thresh = 4, .invert = true }, "event=0x0b,filter_band0=0x14" },
 };
 
-/* The second counter's count: 0x03 has traffic only, 0x0b a wave. */
+/* Count of the second counter: 0x03 has traffic only, 0x0b a wave. */
 static uint64_t other_count(const struct pcu_case *c, int pkg, uint64_t start,
 			    uint64_t cycles)
 {

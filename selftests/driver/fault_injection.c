@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Each allocation of opening, first use, CPU hotplug and loading fails once in
- * turn: that is a clean error and leaves nothing, and the next try works.  Needs
- * a kernel with failslab and fail_page_alloc; its kmemleak looks at the end.
+ * Each allocation of opening, first use, CPU hotplug and loading fails once in turn:
+ * the operation returns an error without leftover state, and the next try works. Needs
+ * a kernel with failslab and fail_page_alloc; its kmemleak checks at the end.
  *
  * usage: fault_injection [--tries N] [--first NTH] [STEP...]
  *
- * A step's allocations are counted first.  Where they are more than @tries, one
- * in so many fails, beginning with number @first: the line of its result says
- * which.  Runs with --first 1, 2, ... up to that stride leave none out.
+ * A step's allocations are counted first. If there are more than @tries, one in N
+ * fails, beginning with number @first; the step's result has N. Runs with --first 1, 2,
+ * ... N cover all allocations.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -34,7 +34,7 @@
 /* More allocations than any step has. */
 enum { MANY = 1000000 };
 
-/* Also allocations that may sleep, of any order, without a word in the log. */
+/* Also fail allocations that may sleep, of any order, without a line in the log. */
 static bool configure(void)
 {
 	file_write(DEBUGFS "fail_page_alloc/ignore-gfp-highmem", "N");
@@ -47,15 +47,15 @@ static bool configure(void)
 	       !file_write(DEBUGFS "failslab/ignore-gfp-wait", "N");
 }
 
-/* --- what is tried -------------------------------------------------------- */
+/* --- steps ---------------------------------------------------------------- */
 
 /**
- * struct step - something that allocates
- * @try: does it; 0 or -errno
- * @undo: what has succeeded
- * @clean: is all as before, after it has failed or been undone?
+ * struct step - an operation that allocates
+ * @try: do it; 0 or -errno
+ * @undo: undo it after success
+ * @clean: is the state as before, after a failure or after @undo?
  * @path: whose allocations; NULL: this thread's
- * @optional: the kernel may have none there, or do without what it did not get
+ * @optional: the kernel may make no allocation there, or may succeed without it
  */
 struct step {
 	const char *name;
@@ -67,8 +67,9 @@ struct step {
 };
 
 /*
- * The kernel's own: for want of memory its BTF drops a type of the module, and then
- * refuses what is left for another reason (kernel/bpf/btf.c, btf_add_type()).
+ * A failure of the kernel itself: if memory is short, its BTF code drops a type of the
+ * module and then refuses the other types with another error (kernel/bpf/btf.c,
+ * btf_add_type()).
  */
 #define BTF_REFUSED	"failed to validate module [xeon_uncore] BTF:"
 
@@ -83,13 +84,13 @@ static bool is_btf_refusal(void)
 }
 
 /*
- * The module's file, opened once: what a file system does in want of memory is not
- * looked for.  9p forgets the number of a file that it cannot tell the host to close,
- * and opens none any more, as the host knows that number.
+ * The module's file, opened once, because failures of a file system are not tested
+ * here. 9p loses the number of a file that it cannot close on the host, and the host
+ * then refuses that number, so no file can be opened any more.
  */
 static int module = -1;
 
-/* Without names of events: each of those takes some allocations of sysfs's. */
+/* Load without event names, each of which takes some allocations in sysfs. */
 static int try_load(void)
 {
 	return driver_load_from(module, "events=none");
@@ -122,13 +123,13 @@ static bool load_clean(void)
 }
 
 /*
- * What is tried shall be no more than the system calls that it is about: whatever
- * reads sysfs besides says anything when it gets no memory.
+ * Attributes prepared in advance: a step may contain only the system calls under test,
+ * because reading sysfs without memory returns arbitrary results.
  */
 static struct perf_event_attr attrs[BOX_KINDS];
 static int n_attrs, home;
 
-/* An event of each kind of box. */
+/* An event of each box type */
 static void prepare_events(void)
 {
 	home = package_cpu(0, 0);
@@ -197,7 +198,7 @@ static int try_sample(void)
 	return err;
 }
 
-/* Whatever failed, counting goes on as if nothing had been. */
+/* After any failure, counting works as before. */
 static bool counts(void)
 {
 	int fd = event_open("hswep_ha_0", package_cpu(0, 0), "config=%#" PRIx64,
@@ -248,11 +249,11 @@ static void undo_return(void)
 	check(!err, "the CPU does not leave: %s", strerror(-err));
 }
 
-/* --- each in turn --------------------------------------------------------- */
+/* --- each allocation in turn ---------------------------------------------- */
 
 /*
- * The file that says which allocation fails, of the step's thread: opening it takes
- * some allocations, reading and writing it none.
+ * The file that selects the allocation of this thread that fails. Opening it takes some
+ * allocations, reading and writing it none.
  */
 static int nth_file = -1;
 
@@ -274,7 +275,7 @@ static void fail_nth(unsigned int nth)
 		tap_bail("fail-nth cannot be written: %s", strerror(errno));
 }
 
-/* How many more allocations until one fails; 0: one has. */
+/* Return the number of allocations until one fails; 0: one has failed. */
 static unsigned int left_to_fail(void)
 {
 	char text[16] = "";
@@ -285,7 +286,7 @@ static unsigned int left_to_fail(void)
 	return strtoul(text, NULL, 10);
 }
 
-/* How many there are when none fails.  Returns whether all went well. */
+/* Count the allocations of a step without failures. Return whether it succeeded. */
 static bool count_allocations(const struct step *s, unsigned int *n)
 {
 	int err;
@@ -299,7 +300,7 @@ static bool count_allocations(const struct step *s, unsigned int *n)
 	return s->clean();
 }
 
-/* How many tries a step may take, and the first allocation that fails. */
+/* Maximum number of tries of a step, and the first allocation that fails */
 static unsigned int tries = 100, first = 1;
 
 static void test_step(const struct step *s)
@@ -311,11 +312,14 @@ static void test_step(const struct step *s)
 
 	open_nth(s);
 	ok = count_allocations(s, &all);
-	/* odd: with kmemleak every other one is its own, for the one before */
+	/*
+	 * odd: with kmemleak every other allocation is kmemleak's record of the one
+	 * before
+	 */
 	stride = (all > tries ? (all + tries - 1) / tries : 1) | 1;
 	tap_diag("%s: %u allocations, one in %u is to fail, from number %u on",
 		 s->name, all, stride, first);
-	/* their number is not the same each time: until there are no more */
+	/* the number differs from run to run: continue until no allocation fails */
 	for (nth = first, came = ok; ok && came; nth += stride) {
 		fail_nth(nth);
 		err = s->try();
@@ -325,7 +329,7 @@ static void test_step(const struct step *s)
 			failed++;
 		else
 			s->undo();
-		/* a kernel may do without something that it did not get */
+		/* a kernel may succeed without an optional allocation */
 		ok = check(!err || err == -ENOMEM || is_btf_refusal(),
 			   "allocation %u: %s", nth, strerror(-err)) &
 		     check(came || !err, "no allocation failed, but: %s",
@@ -352,7 +356,7 @@ static bool is_wanted(const char *name)
 	return !n_wanted;
 }
 
-/* Of the thread in which CPU @cpu's hotplug callbacks run. */
+/* Allocations of the thread that runs the hotplug callbacks of CPU @cpu */
 static bool hotplug_thread(char *path, size_t size, int cpu)
 {
 	char name[32], comm[32];
@@ -391,7 +395,7 @@ static void test_use(void)
 			test_step(&used[i]);
 }
 
-/* In the thread that asks for it, and in the CPU's own. */
+/* in the thread that writes the file, and in the CPU's thread */
 static void test_hotplug(void)
 {
 	static char path[64];

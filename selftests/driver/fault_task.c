@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A task that takes so many page faults in each round and sleeps in between, as
- * programs do that know nothing of the simulated hardware; or, with none, one
- * that never sleeps.
+ * A task that takes a number of page faults in each round and sleeps in between, like a
+ * program that knows nothing of the simulated hardware. With 0 page faults it never
+ * sleeps.
  *
  * usage: fault_task CPU PAGES TIMES PERIOD_US NAME
  */

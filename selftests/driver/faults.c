@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A machine that misbehaves: PCI functions that stop answering, a register that
- * reports nonsense, another driver on the same hardware.
+ * Faulty hardware: PCI functions that stop answering, a register with an impossible
+ * value, another driver on the same hardware.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,11 +20,11 @@ enum { CYCLES = 1000 };
 
 /* --- a PCI function that stops answering --------------------------------- */
 
-/* Counts before, during and after a fault of one of a kind's boxes. */
+/* Counts before, during and after a fault of one box of a type */
 struct victims {
 	char pmu[PMU_NAME_MAX];
-	int victim, twin, cbox;		/* the box, its twin in package 0, another */
-	struct event_group group;	/* of the victim */
+	int victim, twin, cbox;		/* the faulty box, the same box in package 0, a box of another type */
+	struct event_group group;	/* of the faulty box */
 };
 
 static bool open_victims(struct victims *v, const char *kind, unsigned int box,
@@ -93,7 +93,10 @@ FIXTURE_SETUP(dead_pci)
 
 FIXTURE_TEARDOWN(dead_pci)
 {
-	/* a worker has perf schedule the dead box's events: it holds the module */
+	/*
+	 * a worker makes perf schedule the dead box's events; it holds a module
+	 * reference
+	 */
 	EXPECT_EQ(0, -module_unload("xeon_uncore"));
 	EXPECT_TRUE(machine_leave());
 }
@@ -113,7 +116,7 @@ TEST_F_TIMEOUT(dead_pci, keeps_its_last_count_and_the_others_go_on, UNHURRIED)
 	sim_advance(CYCLES);
 	for (unsigned int i = 0; i < 3; i++)
 		ASSERT_TRUE(expect(&v, CYCLES, 2 * CYCLES, "dead"));
-	/* Events may still come and go; they count nothing. */
+	/* Events can still be opened and closed; they count nothing. */
 	fd = event_open(v.pmu, package_cpu(pkg, 0), "event=0,thresh=3,inv=1");
 	sim_advance(CYCLES);
 	EXPECT_TRUE(expect(&v, CYCLES, 3 * CYCLES, "dead for long"));
@@ -126,7 +129,9 @@ TEST_F_TIMEOUT(dead_pci, keeps_its_last_count_and_the_others_go_on, UNHURRIED)
 	EXPECT_EQ(1, log_count("stopped answering")) {
 		log_show("stopped answering");
 	}
-	/* Back again: still no jump, whatever the driver makes of it. */
+	/*
+	 * The box answers again: no count jumps, whatever the driver does with the box.
+	 */
 	EXPECT_EQ(0, -sim_fault("dead_pci pkg=%d box=%s off", pkg,
 				pmu_box(v.pmu)));
 	sim_advance(CYCLES);
@@ -138,7 +143,7 @@ TEST_F_TIMEOUT(dead_pci, keeps_its_last_count_and_the_others_go_on, UNHURRIED)
 	group_close(&v.group);
 }
 
-/* Its events do not run any more, and perf shows that. */
+/* The events of the box do not run any more, and perf shows that. */
 TEST_F_TIMEOUT(dead_pci, stops_the_time_running, UNHURRIED)
 {
 	int pkg = packages() - 1, fd;
@@ -152,7 +157,7 @@ TEST_F_TIMEOUT(dead_pci, stops_the_time_running, UNHURRIED)
 	ASSERT_EQ(0, -event_read(fd, &before));
 	EXPECT_EQ(before.enabled, before.running);
 	ASSERT_EQ(0, -sim_fault("dead_pci pkg=%d box=%s on", pkg, pmu_box(pmu)));
-	/* the read finds it */
+	/* the read finds the fault */
 	event_count(fd);
 	sleep_ms(200);
 	ASSERT_EQ(0, -event_read(fd, &before));
@@ -181,7 +186,7 @@ FIXTURE_TEARDOWN(dead_from_start)
 	EXPECT_TRUE(machine_leave());
 }
 
-/* The box of the other package is there. */
+/* The same box of the other package works. */
 TEST_F_TIMEOUT(dead_from_start, is_left_out, UNHURRIED)
 {
 	int last = packages() - 1, fd;
@@ -204,7 +209,7 @@ TEST_F_TIMEOUT(dead_from_start, is_left_out, UNHURRIED)
 	close(fd);
 }
 
-/* --- a PCI function that is taken from the driver -------------------------- */
+/* --- a PCI function that is unbound from the driver ------------------------ */
 
 FIXTURE(unbind) {};
 
@@ -219,7 +224,7 @@ FIXTURE_TEARDOWN(unbind)
 	expect_nothing_left(_metadata);
 }
 
-/* A counter that went on with .ov_en would freeze the package at its overflow. */
+/* A counter that kept counting with .ov_en would freeze the package at its overflow. */
 TEST_F_TIMEOUT(unbind, stops_what_samples_and_the_others_go_on, UNHURRIED)
 {
 	static const char *const left[] = {
@@ -261,7 +266,7 @@ TEST_F_TIMEOUT(unbind, stops_what_samples_and_the_others_go_on, UNHURRIED)
 	close(other);
 }
 
-/* An event whose filter has lost its PCI function gets no counter. */
+/* An event whose filter's PCI function was unbound gets no counter. */
 TEST_F_TIMEOUT(unbind, takes_the_filter_and_events_that_use_it, UNHURRIED)
 {
 	int pkg = packages() - 1, cpu = pmu_cpu("hswep_qpi_0", pkg), fd, plain;
@@ -281,7 +286,7 @@ TEST_F_TIMEOUT(unbind, takes_the_filter_and_events_that_use_it, UNHURRIED)
 				 function));
 	sim_advance(CYCLES);
 	EXPECT_EQ(CYCLES, event_count(plain));
-	/* perf tries it in turns with the other event */
+	/* perf alternates it with the other event */
 	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
 	sleep_ms(20);
 	ASSERT_EQ(0, -event_read(fd, &r));
@@ -332,7 +337,10 @@ FIXTURE_TEARDOWN(num_c)
 	expect_nothing_left(_metadata);
 }
 
-/* Nonsense: look for all 18, leave out those whose registers fault. */
+/*
+ * An impossible number: the driver probes 18 CBos, and skips those whose registers
+ * fault.
+ */
 TEST_F_TIMEOUT(num_c, is_clamped_with_one_warning, UNHURRIED)
 {
 	unsigned int found = 0;
@@ -398,7 +406,7 @@ TEST_F_TIMEOUT(rival, that_is_there_makes_us_leave_in_one_line, UNHURRIED)
 	}
 }
 
-/* The kernel's module loader refuses it. */
+/* The kernel's module loader refuses to load it. */
 TEST_F_TIMEOUT(rival, that_comes_later_is_refused_in_one_line, UNHURRIED)
 {
 	int fd;

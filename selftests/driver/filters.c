@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Filters: mixed traffic goes in, and an event with a filter counts exactly
- * its share of it. What the share is, this file works out by itself from the
- * manual's filter tables.
+ * Filters: of mixed traffic, an event with a filter counts exactly its share. This file
+ * computes the share independently, from the manual's filter tables.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +17,9 @@
 
 MACHINE_OF_ALL_TESTS("clock=manual", "");
 
-/* Transaction @i comes 2^i times, so that a sum says who was counted. */
+/*
+ * Transaction @i is sent 2^i times, so that a sum identifies the transactions counted.
+ */
 static uint64_t times(unsigned int i)
 {
 	return 1ULL << i;
@@ -81,7 +82,7 @@ FIXTURE(cbox) {};
 
 FIXTURE_VARIANT(cbox)
 {
-	unsigned int nth;	/* of the variants: each has another box */
+	unsigned int nth;	/* of the variants: each uses another box */
 	unsigned int event, umask;
 	bool tid_en, by_state, by_nid, by_request;
 	struct request f;
@@ -175,7 +176,7 @@ static bool cbox_counts(const FIXTURE_VARIANT(cbox) *c,
 	       (!f->isoc || r->isoc);
 }
 
-/* Why this generation cannot have such a filter, or NULL. */
+/* Return why this generation does not have the filter, or NULL. */
 static const char *beyond(const FIXTURE_VARIANT(cbox) *c)
 {
 	const struct generation *g = generation();
@@ -200,7 +201,7 @@ static const char *beyond(const FIXTURE_VARIANT(cbox) *c)
 	return NULL;
 }
 
-/* The event as a string; a field that is 0 may be one that there is not. */
+/* Write the event as a string, without fields that are 0 and may not exist. */
 static void cbox_string(const FIXTURE_VARIANT(cbox) *c, char *text,
 			size_t size)
 {
@@ -223,7 +224,7 @@ static void cbox_string(const FIXTURE_VARIANT(cbox) *c, char *text,
 				       fields[i].name, fields[i].value);
 }
 
-/* Everything into one box, and once more into a neighbour. */
+/* Send all transactions to one box, and again to a neighbour. */
 static bool send_requests(int pkg, const char *box)
 {
 	bool ok = true;
@@ -253,7 +254,7 @@ TEST_F_TIMEOUT(cbox, counts_exactly_its_share, UNHURRIED)
 		SKIP(return, "%s", why);
 	if (!pmu_name(pmu, "cbox", box) || !pmu_name(other, "cbox", box ^ 1))
 		SKIP(return, "no such PMU");
-	/* of several states, those that there are */
+	/* the states of the field that exist */
 	here.f.state &= generation()->states;
 	cbox_string(&here, text, sizeof(text));
 	fd = event_open(pmu, pmu_cpu(pmu, pkg), "%s", text);
@@ -501,7 +502,7 @@ static void expect_bands(struct __test_metadata *_metadata,
 	group_close(&g);
 }
 
-/* All four at once; the frequency passes each event's own threshold. */
+/* All four at once; the frequency crosses each event's threshold. */
 TEST_F_TIMEOUT(pcu, four_at_once, UNHURRIED)
 {
 	char pmu[PMU_NAME_MAX];
@@ -612,7 +613,7 @@ static void expect_qpi_share(struct __test_metadata *_metadata,
 	fd = event_open(pmu, pmu_cpu(pmu, pkg), "event=0x138,%s%s", side,
 			c->terms);
 	if (port >= generation()->qpi_filters) {
-		/* none that are known */
+		/* none are known */
 		EXPECT_EQ(ENODEV, -fd);
 		return;
 	}

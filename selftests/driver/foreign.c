@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Another program writes the registers, before the driver counts and meanwhile: counts
- * stay right, and the driver reports what it finds.
+ * Another program writes the registers, before the driver counts and while it counts:
+ * counts stay right, and the driver reports the writes.
  */
 #include <string.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ FIXTURE_TEARDOWN(foreign)
 	expect_nothing_left(_metadata);
 }
 
-/* The first counter of CBo 0: the only event has it. */
+/* The first counter of CBo 0, which the only event uses */
 static uint64_t counted(int cpu, uint64_t cycles)
 {
 	int fd = event_open("hswep_cbox_0", cpu, "clockticks");
@@ -69,7 +69,7 @@ TEST_F_TIMEOUT(foreign, value_of_an_idle_counter_is_not_counted, UNHURRIED)
 	EXPECT_EQ(self->writes, package_stat(0, "foreign_writes"));
 }
 
-/* The fixed counter has no reset of its own. */
+/* The fixed counter has no reset bit. */
 TEST_F_TIMEOUT(foreign, value_of_an_idle_fixed_counter_is_not_counted, UNHURRIED)
 {
 	int fd = event_open("hswep_ubox", self->cpu, "uclk");
@@ -133,8 +133,8 @@ TEST_F_TIMEOUT(foreign, freeze_of_an_idle_package_is_ended, UNHURRIED)
 
 /*
  * Bits 17:16 of an SBo's box control are 1, and a write that sets two bits faults
- * (LIKWID clears both). Each write of the driver finds them cleared here: that of a second
- * event, that of its end, and that of the check every two seconds.
+ * (LIKWID clears both). Here each write of the driver finds them cleared: when a second
+ * event starts, when it ends, and in the check every two seconds.
  */
 TEST_F_TIMEOUT(foreign, box_control_that_was_cleared_is_set_bit_by_bit, UNHURRIED)
 {
@@ -152,11 +152,11 @@ TEST_F_TIMEOUT(foreign, box_control_that_was_cleared_is_set_bit_by_bit, UNHURRIE
 	EXPECT_EQ(2 * CYCLES, event_count(first));
 	ASSERT_EQ(0, -msr_write(self->cpu, SBOX0_BOX_CTL, 0));
 	sleep_ms(2500);
-	/* they are set again: this write sets none */
+	/* they are set again: this write sets no new bit */
 	EXPECT_EQ(0, -msr_write(self->cpu, SBOX0_BOX_CTL, 3 << 16));
 	EXPECT_EQ(0, log_count("unchecked MSR access"));
 	close(first);
-	/* the three above, and none of the driver's */
+	/* the three writes above, and none by the driver */
 	EXPECT_EQ(3, sim_stat("undefined"));
 	machine_allow_undefined();
 }
@@ -180,7 +180,7 @@ FIXTURE_VARIANT_ADD(frozen, package)
 	.msr = GLOBAL_CTL, .value = FREEZE_ALL, .reported = true,
 };
 
-/* Nothing tells of that. */
+/* The driver cannot detect that. */
 FIXTURE_VARIANT_ADD(frozen, box)
 {
 	.msr = CBOX0_BOX_CTL, .value = BOX_FREEZE,
@@ -197,7 +197,7 @@ FIXTURE_TEARDOWN(frozen)
 	expect_nothing_left(_metadata);
 }
 
-/* The driver verifies what counts every two seconds. */
+/* The driver verifies running counters every two seconds. */
 TEST_F_TIMEOUT(frozen, is_unfrozen_while_it_counts, UNHURRIED)
 {
 	int cpu = pmu_cpu("hswep_ubox", 0), uclk = -1, fd;
@@ -210,7 +210,7 @@ TEST_F_TIMEOUT(frozen, is_unfrozen_while_it_counts, UNHURRIED)
 	}
 	fd = event_open("hswep_cbox_0", cpu, "clockticks");
 	ASSERT_GE(fd, 0);
-	/* a package that is not frozen gives no cause for complaint */
+	/* a package that is not frozen is not reported */
 	sleep_ms(2500);
 	EXPECT_EQ(writes, package_stat(0, "foreign_writes"));
 	ASSERT_EQ(0, -msr_write(cpu, variant->msr, variant->value));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What only Xeon 7100 and 7400 have: counters that share a register with their
- * control, look-ups and snoops by conditions that must all hold, sub-events of the
- * bus that are ORed, and one register that freezes all boxes of a package.
+ * Features that only Xeon 7100 and 7400 have: counters that share a register with their
+ * control, look-ups and snoops by conditions that must all hold, bus sub-events that
+ * are ORed, and one register that freezes all boxes of a package.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ enum {
 	GLOBAL_FREEZE = 1,
 	GLOBAL_UNFREEZE = 2,
 	CYCLES = 1009,
-	PACKAGE = 1,		/* where nothing says otherwise */
+	PACKAGE = 1,		/* the default */
 };
 
 static bool is_7400(void)
@@ -45,12 +45,12 @@ static void __attribute__((constructor)) need_frontside(void)
 		tap_skip_all("needs two packages");
 }
 
-/* The fixture that loads hardware with parameters of its own comes last. */
+/* Fixtures that load the simulator with other parameters come last. */
 MACHINE_OF_ALL_TESTS("clock=manual", "");
 
 /* --- conditions ----------------------------------------------------------- */
 
-/* A field of a control, and the key that says the same of a transaction. */
+/* A field of a control register, and the matching key of a transaction */
 struct condition {
 	const char *field, *key;
 	unsigned int bits;
@@ -66,7 +66,7 @@ static const struct condition snoop_conditions[] = {
 	{ "state", "state", 7 }, { NULL, NULL, 0 },
 };
 
-/* Values of "agent" in order: where the 7400's field has a gap, none is there. */
+/* Values of "agent" in order; the 7400's field has reserved bits, without a value. */
 static unsigned int agents(const char *kind)
 {
 	if (!strcmp(kind, "gbsq"))
@@ -74,13 +74,16 @@ static unsigned int agents(const char *kind)
 	return is_7400() ? 4 : 6;
 }
 
-/* What a transaction's agent is for bit @i of the field. */
+/* Agent of a transaction for bit @i of the field */
 static unsigned int agent_bit(const char *kind, unsigned int i)
 {
 	return !strcmp(kind, "gsnpq") && is_7400() && i == 3 ? 5 : i;
 }
 
-/* The event string that lets all pass, but in one field only @value. */
+/*
+ * The event string that passes all transactions, except for one field that passes only
+ * @value
+ */
 static void event_with(char *text, size_t size, const char *kind,
 		       const struct condition *all, const char *field,
 		       unsigned int value)
@@ -116,7 +119,7 @@ FIXTURE(conditions) {};
 FIXTURE_VARIANT(conditions)
 {
 	const char *kind, *field;
-	const struct condition *all;	/* of its kind */
+	const struct condition *all;	/* of the box type */
 };
 
 #define LOOKUP(name)							\
@@ -147,8 +150,8 @@ FIXTURE_TEARDOWN(conditions)
 }
 
 /*
- * Each bit of a field lets its own transactions pass, and no others: two counters
- * with one bit and with all the others, whose counts must add up.
+ * Each bit of a field passes its transactions and no others: two counters, one with one
+ * bit and one with all other bits, have counts that add up.
  */
 TEST_F_TIMEOUT(conditions, bits_count_their_own, UNHURRIED)
 {
@@ -195,8 +198,8 @@ TEST_F_TIMEOUT(conditions, bits_count_their_own, UNHURRIED)
 }
 
 /*
- * Fields that are numbers: what each value counts of transactions with each, of
- * which there are 10 times 10 to the power of that one.
+ * Fields that are numbers: counts of each field value for transactions with each value.
+ * The number of transactions with value v is 10^(v+1).
  */
 FIXTURE(numbers) {};
 
@@ -204,7 +207,7 @@ FIXTURE_VARIANT(numbers)
 {
 	const char *kind, *key;
 	unsigned int from;		/* the first value of the field */
-	uint64_t want[4], want_7400[4];	/* the latter where it differs */
+	uint64_t want[4], want_7400[4];	/* the second one where it differs */
 };
 
 FIXTURE_VARIANT_ADD(numbers, gbsq_core)
@@ -217,7 +220,9 @@ FIXTURE_VARIANT_ADD(numbers, gbsq_fill)
 	.kind = "gbsq", .key = "fill", .want = { 11010, 11000, 1000, 10000 },
 };
 
-/* Just one core, this, the other, both; modules: 1, from 1, from 2, 3. */
+/*
+ * Cores: just one, this one, the other one, both. Modules: 1, 1 or more, 2 or more, 3.
+ */
 FIXTURE_VARIANT_ADD(numbers, gsnpq_core_from_4)
 {
 	.kind = "gsnpq", .key = "core", .from = 4,
@@ -262,7 +267,7 @@ TEST_F_TIMEOUT(numbers, values_count_their_own, UNHURRIED)
 			       strerror(-fd));
 		}
 		for (unsigned int attr = 0; attr < 4; attr++, n *= 10) {
-			/* to fill is with an eviction or without one */
+			/* a fill is with or without an eviction */
 			if (!strcmp(key, "fill") && attr == 1)
 				continue;
 			ASSERT_EQ(0, -sim_traffic("pkg=%d box=%s agent=1 flow=1 type=1 snoop=1 state=1 %s=%u count=%" PRIu64,
@@ -295,7 +300,7 @@ FIXTURE_TEARDOWN(fsb)
 	driver_freeze_budget(10);
 }
 
-/* Several sub-events in a counter add one in each cycle in which any holds. */
+/* Several sub-events in a counter add one in each cycle in which any of them holds. */
 TEST_F_TIMEOUT(fsb, sub_events_are_ored_cycle_by_cycle, UNHURRIED)
 {
 	static const char *const names[] = { "dbsy", "bnr", "l_hit", "l_defer" };
@@ -392,13 +397,13 @@ TEST_F_TIMEOUT(fsb, group_starts_is_read_and_stops_in_one_freeze_each, UNHURRIED
 	}
 }
 
-/* While real time goes on, two counters of the bus clock never differ. */
+/* While real time passes, two counters of the bus clock never differ. */
 TEST_F_TIMEOUT(fsb, group_reads_are_of_one_instant, UNHURRIED)
 {
 	enum { READS = 5000, DISTURB = 500 };
 	static const char *const two[] = {
 		"bus_clocks",
-		/* the same clock, and something that never happens */
+		/* the same clock, and an event that never occurs */
 		"submask=0x28001,valid=0x1",
 	};
 	uint64_t values[MAX_GROUP], before = 0;
@@ -418,7 +423,7 @@ TEST_F_TIMEOUT(fsb, group_reads_are_of_one_instant, UNHURRIED)
 	ASSERT_EQ(0, ioctl(g.fd[0], PERF_EVENT_IOC_ENABLE, 0));
 	sim_clock_run(&was_manual);
 	for (unsigned int i = 0; fine && i < READS; i++) {
-		/* a box that shares the freeze comes and goes */
+		/* an event is opened and closed in a box that shares the freeze */
 		if (i % DISTURB == DISTURB / 2)
 			fd = event_open(other, self->cpu, "lookups.any");
 		else if (i && i % DISTURB == 0)
@@ -440,7 +445,7 @@ TEST_F_TIMEOUT(fsb, group_reads_are_of_one_instant, UNHURRIED)
 	group_close(&g);
 }
 
-/* Use up what a package has saved up to stand still: each freeze costs some of it. */
+/* Use up the saved freeze budget: each freeze costs some of it. */
 static bool spend_budget(const struct event_group *g)
 {
 	uint64_t running = package_stat(PACKAGE, "group_unfrozen");
@@ -452,7 +457,7 @@ static bool spend_budget(const struct event_group *g)
 	return ok;
 }
 
-/* What its freezes have cost beyond the budget, nobody is frozen for any more. */
+/* While the budget is overdrawn, no further freeze happens. */
 TEST_F_TIMEOUT(fsb, shared_freeze_has_a_budget, UNHURRIED)
 {
 	static const char *const two[] = { "dbsy", "drdy" };
@@ -478,7 +483,7 @@ TEST_F_TIMEOUT(fsb, shared_freeze_has_a_budget, UNHURRIED)
 	group_close(&g);
 }
 
-/* Its count from one stop to the next, in a box that is not frozen for it. */
+/* Count between two stops, in a box that is not frozen for it */
 TEST_F_TIMEOUT(fsb, counter_that_stops_while_its_box_runs_loses_nothing, UNHURRIED)
 {
 	static const char *const two[] = { "dbsy", "drdy" };
@@ -497,7 +502,7 @@ TEST_F_TIMEOUT(fsb, counter_that_stops_while_its_box_runs_loses_nothing, UNHURRI
 	ASSERT_EQ(0, -sampler_open(&s, self->pmu, self->cpu, 1 << 20, "drdy"));
 	for (int i = 1; i < 4; i++) {
 		sim_advance(CYCLES);
-		/* stops the sampling event, and starts it again */
+		/* stops and restarts the sampling event */
 		ASSERT_EQ(0, ioctl(s.fd, PERF_EVENT_IOC_PERIOD, &period));
 		ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_DISABLE, 0));
 		EXPECT_EQ(cat_expect(e, NO_SHAPE, start, i * CYCLES),
@@ -515,7 +520,7 @@ TEST_F_TIMEOUT(fsb, counter_that_stops_while_its_box_runs_loses_nothing, UNHURRI
 	group_close(&g);
 }
 
-/* Opened stopped, or closed: the whole register is 0, and counts nothing. */
+/* Opened disabled, or closed: the whole register is 0, and nothing is counted. */
 TEST_F_TIMEOUT(fsb, counter_that_is_off_is_0_and_begins_there, UNHURRIED)
 {
 	const struct cat_event *e = cat_find("fsb", "drdy");
@@ -609,7 +614,7 @@ TEST_F_TIMEOUT(gbsq, equal_events_share_a_counter, UNHURRIED)
 	}
 }
 
-/* What does not fit takes turns. */
+/* Events that do not fit are multiplexed. */
 static bool both_ran(int one, int other)
 {
 	struct event_reading a, b;
@@ -634,7 +639,7 @@ TEST_F_TIMEOUT(gbsq, third_event_takes_turns_on_two_counters, UNHURRIED)
 	close(fd);
 }
 
-/* --- what firmware or another tool has left counting ------------------------- */
+/* --- counters left running by firmware or another tool ----------------------- */
 
 FIXTURE(dirty) {};
 
@@ -653,7 +658,7 @@ FIXTURE_TEARDOWN(dirty)
 
 TEST_F_TIMEOUT(dirty, counters_left_running_are_cleared, UNHURRIED)
 {
-	/* the overflow bits, which nothing clears, in each package */
+	/* the overflow bits in each package, which only a reset clears */
 	EXPECT_EQ(packages(), sim_dirty_registers()) {
 		sim_show_registers();
 	}

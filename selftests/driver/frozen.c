@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Time for which boxes are frozen: the driver's figures in sysfs against those of the
- * simulated hardware; the budget that limits it, however short the sample periods
- * are; and the end of a freeze that comes after the last sampling event has closed.
+ * Frozen time of boxes: the driver's statistics in sysfs against the simulator's; the
+ * budget that limits it, for any sample period; and the end of a freeze that begins
+ * after the last sampling event was closed.
  */
 #include <inttypes.h>
 #include <sched.h>
@@ -24,7 +24,7 @@ static void __attribute__((constructor)) need_two_packages(void)
 		tap_skip_all("needs two packages");
 }
 
-/* In package 0: a sample each @period cycles. 0 or -errno. */
+/* In package 0, a sample each @period cycles. Return 0 or -errno. */
 static int open_ticks(struct sampler *s, const char *pmu, const char *kind,
 		      uint64_t period)
 {
@@ -32,7 +32,7 @@ static int open_ticks(struct sampler *s, const char *pmu, const char *kind,
 			    "config=%#" PRIx64, ticks_of(kind)->config);
 }
 
-/* --- sampling while time goes on ---------------------------------------------- */
+/* --- sampling while time passes ----------------------------------------------- */
 
 FIXTURE(sampled)
 {
@@ -61,11 +61,10 @@ FIXTURE_TEARDOWN(sampled)
 }
 
 /*
- * Overflows with so much time between them that the clock tells little of how long
- * they froze the package: then the delay of an NMI that the driver measured when it was
- * loaded does.  A busy machine's delays are longer, then or now, so it is loaded anew for
- * each round, and one in which it is about right will do; without that delay there is
- * none.
+ * With long gaps between overflows the clock cannot show how long each one froze the
+ * package. The driver then adds the NMI delay that it measured at load. On a busy
+ * machine the delays vary, so each round loads the driver again, and one good round is
+ * enough. Without the measured delay no round would pass.
  */
 TEST_F_TIMEOUT(sampled, time_before_lone_nmis_is_accounted, UNHURRIED)
 {
@@ -121,7 +120,7 @@ FIXTURE_TEARDOWN(grouped)
 	expect_no_complaint(_metadata);
 }
 
-/* Never less than what others lost. */
+/* Never less than the time that other events lost. */
 TEST_F_TIMEOUT(grouped, what_others_lose_is_accounted, UNHURRIED)
 {
 	static const char *const two[] = { "clockticks", "clockticks,thresh=1" };
@@ -135,7 +134,7 @@ TEST_F_TIMEOUT(grouped, what_others_lose_is_accounted, UNHURRIED)
 	ASSERT_GE(victim, 0);
 	ASSERT_EQ(0, -group_open(&g, self->pmu, cpu, two, 2));
 	said = package_stat(0, "group_frozen_ns");
-	/* the clock's time is within the other's: reading takes some, too */
+	/* the clock's time is within the other's: a read takes time as well */
 	from = event_count(victim);
 	clock_from = event_count(clock);
 	while (now < 1000ULL * KHZ) {
@@ -157,8 +156,8 @@ TEST_F_TIMEOUT(grouped, what_others_lose_is_accounted, UNHURRIED)
 /* --- the budget -------------------------------------------------------------------- */
 
 /*
- * Events of package 0 with so short a period that their overflows would keep it
- * frozen all the time, and events of both packages that only count.
+ * Events of package 0 with so short a period that their overflows would keep it frozen
+ * all the time, and counting events of both packages
  */
 static const struct {
 	const char *kind;
@@ -271,7 +270,10 @@ FIXTURE_TEARDOWN(storm)
 	EXPECT_TRUE(machine_leave());
 }
 
-/* By how much package 0 counted less than package 1, which is never frozen; the most. */
+/*
+ * The largest difference by which package 0 counted less than package 1, which is never
+ * frozen
+ */
 static double storm_loss(unsigned int ms)
 {
 	double most = 0;
@@ -292,8 +294,8 @@ static double storm_loss(unsigned int ms)
 }
 
 /*
- * A host that takes a virtual CPU away while the package is frozen lengthens the freeze;
- * one round without that will do.
+ * A host that stops a virtual CPU while the package is frozen prolongs the freeze; one
+ * round without that is enough.
  */
 TEST_F_TIMEOUT(storm, costs_no_more_than_the_budget, UNHURRIED)
 {
@@ -330,7 +332,7 @@ TEST_F_TIMEOUT(storm, costs_no_more_than_the_budget, UNHURRIED)
 
 /*
  * With the manual clock a freeze costs no cycle: all counts are exact, and the samples
- * stand for all of the counts.
+ * account for all counts.
  */
 TEST_F_TIMEOUT(storm, leaves_counts_and_weights_exact, UNHURRIED)
 {
@@ -375,7 +377,7 @@ TEST_F_TIMEOUT(storm, leaves_counts_and_weights_exact, UNHURRIED)
 	}
 }
 
-/* --- after the last one ------------------------------------------------------- */
+/* --- after the last sampling event -------------------------------------------- */
 
 FIXTURE(late_freeze)
 {
@@ -409,8 +411,8 @@ static void too_long(int signal)
 }
 
 /*
- * The counter overflows at cycle 500, the event is closed at 600, and the
- * package freezes at 1500. Nothing signals that to anybody any more.
+ * The counter overflows at cycle 500, the event is closed at 600, and the package
+ * freezes at 1500. No event is left to report that freeze.
  */
 TEST_F_TIMEOUT(late_freeze, is_ended_without_any_event, UNHURRIED)
 {
@@ -423,7 +425,7 @@ TEST_F_TIMEOUT(late_freeze, is_ended_without_any_event, UNHURRIED)
 	ASSERT_EQ(0, -open_ticks(&s, self->pmu, variant->kind, 500));
 	sim_advance(600);
 	sampler_close(&s);
-	/* the simulated hardware waits for somebody to unfreeze */
+	/* the simulator waits until software unfreezes the package */
 	sigaction(SIGALRM, &action, NULL);
 	alarm(20);
 	err = sim_advance(2000);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A group read is of one instant: two counters of a box that both count every
- * cycle, but are configured differently, never differ while real time goes on,
- * also when other events come and go beside them.  And it takes few counts from
- * others: who reads without end gets readings of a box that runs.
+ * A group read is of one instant: two counters of a box that both count every cycle,
+ * with different configurations, never differ while real time passes, also when other
+ * events are opened and closed in the box. And it takes few counts from other events:
+ * without freeze budget the box keeps counting during reads.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -33,7 +33,7 @@ static int package_of(bool last)
 	return last ? packages() - 1 : 0;
 }
 
-/* Opens the group stopped and starts it as one. */
+/* Open the group disabled and start it as one. */
 static bool start(struct event_group *g, const char *pmu, int cpu,
 		  const char *const *events, unsigned int n)
 {
@@ -58,7 +58,7 @@ FIXTURE_VARIANT(group_reads)
 	const char *kind;
 	unsigned int index, n;
 	bool last;		/* package */
-	bool disturb;		/* other events come and go meanwhile */
+	bool disturb;		/* other events are opened and closed at the same time */
 };
 
 FIXTURE_VARIANT_ADD(group_reads, cbox)
@@ -91,7 +91,7 @@ FIXTURE_VARIANT_ADD(group_reads, ha)
 	.kind = "ha", .n = 2, .last = true,
 };
 
-/* It shares a box control with the other one. */
+/* It shares a box control with the other IRP. */
 FIXTURE_VARIANT_ADD(group_reads, irp_1)
 {
 	.kind = "irp", .n = 2, .index = 1, .last = true,
@@ -157,7 +157,7 @@ TEST_F_TIMEOUT(group_reads, counters_agree, UNHURRIED)
 	group_close(&g);
 }
 
-/* Reads a group of its own on another CPU of the package, until it is ended. */
+/* Read another group on another CPU of the package until the process is killed. */
 static pid_t start_reader(const char *pmu, int cpu,
 			  const char *const *events, unsigned int n)
 {
@@ -213,7 +213,9 @@ FIXTURE_TEARDOWN(two_cpus)
 {
 }
 
-/* A group starts in one cycle although another CPU lets go of the box meanwhile. */
+/*
+ * A group starts in one cycle although another CPU unfreezes the box at the same time.
+ */
 TEST_F_TIMEOUT(two_cpus, group_starts_in_one_cycle, UNHURRIED)
 {
 	const char *const *theirs = ticks, *const *ours = ticks + 2;
@@ -246,8 +248,8 @@ TEST_F_TIMEOUT(two_cpus, group_starts_in_one_cycle, UNHURRIED)
 }
 
 /*
- * Per mille of the cycles that somebody else's event has lost while groups of
- * its box were read for as many of the UBox's cycles: that box is never frozen.
+ * Compute the share of cycles, per mille, that an event of another user lost while
+ * groups of its box were read. The UBox, which is never frozen, measures the cycles.
  */
 static bool loss(const char *pmu, int cpu, const char *ubox, uint64_t cycles,
 		 uint64_t *lost)
@@ -301,7 +303,7 @@ FIXTURE_TEARDOWN(budget)
 
 TEST_F_TIMEOUT(budget, limits_what_a_tight_loop_takes, UNHURRIED)
 {
-	const uint64_t cycles = 2500000000;	/* a second and more */
+	const uint64_t cycles = 2500000000;	/* more than a second */
 	uint64_t unlimited = 0, limited = 0, running;
 	char pmu[PMU_NAME_MAX], ubox[PMU_NAME_MAX];
 	int pkg = package_of(variant->last), cpu;
@@ -309,7 +311,7 @@ TEST_F_TIMEOUT(budget, limits_what_a_tight_loop_takes, UNHURRIED)
 	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
 	ASSERT_TRUE(pmu_name(ubox, "ubox", 0));
 	cpu = pmu_cpu(pmu, pkg);
-	/* from there, or the share that is lost is that of calls between CPUs */
+	/* on the package's CPU: otherwise IPIs between CPUs limit the lost share */
 	cpu_pin(cpu);
 	ASSERT_EQ(0, -driver_freeze_budget(1000));
 	ASSERT_TRUE(loss(pmu, cpu, ubox, cycles, &unlimited));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * CPUs leave and come back while events count: with the manual clock, counts
- * are exactly the cycles that passed, whoever programs the box.
+ * CPUs go offline and online while events count: with the manual clock, counts are
+ * exactly the cycles that passed, whichever CPU programs the box.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@ static void __attribute__((constructor)) need_two_packages(void)
 
 MACHINE_OF_ALL_TESTS("clock=manual", NULL);
 
-/* The @nth event that any general counter may count and that has no filter. */
+/* The @nth event without a filter that any general counter may count */
 static const struct cat_event *plain_event(const char *kind, unsigned int nth)
 {
 	size_t n;
@@ -45,7 +45,7 @@ static const struct cat_event *plain_event(const char *kind, unsigned int nth)
 	return NULL;
 }
 
-/* What counts during a test: an event of each kind of box, and groups. */
+/* Events that count during a test: one of each box type, and groups */
 struct watched {
 	char pmu[PMU_NAME_MAX];
 	const struct cat_event *event;
@@ -115,7 +115,9 @@ static void unwatch(void)
 		group_close(&groups[i].group);
 }
 
-/* Are all counts what @cycles cycles since watch() give, and never paused? */
+/*
+ * Return whether all counts are those of @cycles cycles since watch(), without a pause.
+ */
 static bool exact(uint64_t cycles, const char *when)
 {
 	bool ok = n_watched > 0;
@@ -147,7 +149,7 @@ static bool exact(uint64_t cycles, const char *when)
 	return ok;
 }
 
-/* The CPU that perf's tools use for a package, as every PMU's cpumask has it. */
+/* Return the CPU of a package in the cpumask of every PMU. */
 static int home_cpu(int pkg)
 {
 	char pmu[PMU_NAME_MAX];
@@ -155,7 +157,7 @@ static int home_cpu(int pkg)
 	return pmu_name(pmu, box_kinds[0], 0) ? pmu_cpu(pmu, pkg) : -1;
 }
 
-/* Does every PMU name @cpu (-1: none) for the package? */
+/* Return whether every PMU's cpumask has @cpu for the package; -1: no CPU. */
 static bool cpumask_names(int pkg, int cpu)
 {
 	char pmu[PMU_NAME_MAX];
@@ -180,8 +182,8 @@ static bool come_back(int cpu)
 }
 
 /*
- * Writes to a CBo's or a PCI box's counters and their control registers (Tables
- * 1-2, 1-3): a move must leave them alone, or cycles pass unseen.
+ * Count writes to the counters and control registers of a CBo or a PCI box (Tables 1-2,
+ * 1-3): a migration must not write them, or cycles are lost.
  */
 static void note_stop(const struct sim_access *a, void *arg)
 {
@@ -197,7 +199,7 @@ static void note_stop(const struct sim_access *a, void *arg)
 			  (a->reg >= 0xd8 && a->reg < 0xe8);
 }
 
-/* Also where a test has ended between. */
+/* Also after a test that failed halfway. */
 static void all_come_back(void)
 {
 	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++)
@@ -205,7 +207,7 @@ static void all_come_back(void)
 			come_back(cpu);
 }
 
-/* --- the CPU that perf's tools use ------------------------------------------- */
+/* --- the perf CPU ------------------------------------------------------------ */
 
 FIXTURE(perf_cpu)
 {
@@ -237,7 +239,7 @@ FIXTURE_TEARDOWN(perf_cpu)
 	all_come_back();
 }
 
-/* It leaves and comes back; the other one takes over, and stays. */
+/* It goes offline and comes back; the other CPU takes over, and stays the perf CPU. */
 TEST_F_TIMEOUT(perf_cpu, leaves_and_nothing_is_lost_or_doubled, UNHURRIED)
 {
 	int pkg = variant->pkg, first = self->cpu, second;
@@ -280,7 +282,7 @@ TEST_F_TIMEOUT(perf_cpu, leaves_and_nothing_is_lost_or_doubled, UNHURRIED)
 	unwatch();
 }
 
-/* Time that goes on by itself. */
+/* Let real time pass. */
 static atomic_bool stop_clock;
 
 static void *clock_thread(void *arg)
@@ -292,7 +294,7 @@ static void *clock_thread(void *arg)
 	return arg;
 }
 
-/* The perf CPU leaves and comes back, four times, while time goes on. */
+/* The perf CPU goes offline and comes back, four times, while real time passes. */
 static bool move_under_way(int pkg)
 {
 	pthread_t clock;
@@ -312,8 +314,8 @@ static bool move_under_way(int pkg)
 }
 
 /*
- * Cycles pass while the events are moving.  Perf freezes a box while it changes
- * its events, so some may be lost; none may be counted twice.
+ * Cycles pass during a migration. perf freezes a box while it changes its events, so
+ * some cycles may be lost, but none may be counted twice.
  */
 TEST_F_TIMEOUT(perf_cpu, leaves_while_the_clock_runs_and_nothing_is_doubled,
 	       UNHURRIED)
@@ -339,7 +341,7 @@ TEST_F_TIMEOUT(perf_cpu, leaves_while_the_clock_runs_and_nothing_is_doubled,
 	unwatch();
 }
 
-/* --- a CPU that the cpumask does not name -------------------------------------- */
+/* --- a CPU that is not in the cpumask ------------------------------------------ */
 
 struct programmers {
 	int cpu, writes, elsewhere;
@@ -355,7 +357,7 @@ static void note_programmer(const struct sim_access *a, void *arg)
 	p->elsewhere += a->cpu != p->cpu;
 }
 
-/* A CPU that can leave and is not the package's perf CPU, or -1. */
+/* Return a CPU that can go offline and is not the package's perf CPU, or -1. */
 static int other_cpu_of(int pkg)
 {
 	int cpu;
@@ -374,7 +376,7 @@ FIXTURE(other_cpu)
 	char pmu[PMU_NAME_MAX];
 	bool there;
 	uint64_t start;
-	int ours, theirs;	/* the event, on the perf CPU and on that one */
+	int ours, theirs;	/* the event on the perf CPU and on the other CPU */
 };
 
 FIXTURE_VARIANT(other_cpu)
@@ -395,7 +397,7 @@ OTHER_CPU(cbox, 1);
 OTHER_CPU(imc, 1);
 OTHER_CPU(fsb, 1);
 
-/* First for the other CPU: the perf CPU programs the box all the same. */
+/* Opened for the other CPU first: the perf CPU programs the box all the same. */
 FIXTURE_SETUP(other_cpu)
 {
 	const struct cat_event *e = plain_event(variant->kind, 0);
@@ -425,7 +427,10 @@ FIXTURE_TEARDOWN(other_cpu)
 	all_come_back();
 }
 
-/* An event of the package runs on the perf CPU: that its own CPU leaves is nothing. */
+/*
+ * An event of the package runs on the perf CPU: it does not notice when the CPU goes
+ * offline on which it was opened.
+ */
 TEST_F_TIMEOUT(other_cpu, events_opened_there_run_on_the_perf_cpu, UNHURRIED)
 {
 	const struct cat_event *e = self->event;
@@ -479,7 +484,10 @@ FIXTURE_TEARDOWN(package)
 	all_come_back();
 }
 
-/* Its events end with their counts, others go on; new ones count when it is back. */
+/*
+ * The package's events end with their counts, others keep counting, and new events
+ * count when the package is back.
+ */
 TEST_F_TIMEOUT(package, leaves_and_comes_back, UNHURRIED)
 {
 	const struct cat_event *e = plain_event(self->kind, 0);
@@ -529,9 +537,9 @@ TEST_F_TIMEOUT(package, leaves_and_comes_back, UNHURRIED)
 }
 
 /*
- * perf takes the groups of a package apart when its last CPU goes.  It would let
- * others join what led one, once the CPU is back, and forget about them when that
- * is closed: they would keep a pointer to memory that has become somebody else's.
+ * perf dissolves the groups of a package when its last CPU goes offline. When the CPU
+ * is back, perf would let events join a former leader, and would not detach them when
+ * that is closed: they would keep a pointer to freed memory.
  */
 TEST_F_TIMEOUT(package, groups_that_left_take_no_more_members, UNHURRIED)
 {
@@ -558,7 +566,7 @@ TEST_F_TIMEOUT(package, groups_that_left_take_no_more_members, UNHURRIED)
 	close(leader);
 }
 
-/* --- the UBox's clock, which stays as it is until a package is reset ------------- */
+/* --- the UBox's clock, which keeps its value until a package is reset ------------ */
 
 FIXTURE(clock)
 {
@@ -592,8 +600,8 @@ FIXTURE_TEARDOWN(clock)
 }
 
 /*
- * The UBox cannot be frozen: two events that share its clock, on CPUs that leave
- * in turn while time goes on, miss nothing.
+ * The UBox cannot be frozen: two events that share its clock, on CPUs that go offline
+ * in turn while real time passes, lose no cycle.
  */
 TEST_F_TIMEOUT(clock, events_that_share_it_move_and_miss_nothing, UNHURRIED)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The perf CPU goes offline while many events are open: that takes no longer for many
- * than for few, and events that are multiplexed do not count twice.
+ * events than for few, and multiplexed events do not count twice.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -40,7 +40,7 @@ FIXTURE_TEARDOWN(perf_cpu)
 	expect_nothing_left(_metadata);
 }
 
-/* Milliseconds that the perf CPU takes to go offline with @n events, at best. */
+/* The best time in milliseconds that the perf CPU takes to go offline with @n events */
 static uint64_t leave_ms(unsigned int n)
 {
 	uint64_t best = UINT64_MAX, took;
@@ -64,7 +64,7 @@ static uint64_t leave_ms(unsigned int n)
 	return best / 1000000;
 }
 
-/* vm/run has the kernel expedite grace periods: here it is not to. */
+/* vm/run has the kernel expedite grace periods; this test needs normal ones. */
 TEST_F_TIMEOUT(perf_cpu, leaves_as_fast_with_many_events, UNHURRIED)
 {
 	uint64_t few, many;
@@ -78,7 +78,7 @@ TEST_F_TIMEOUT(perf_cpu, leaves_as_fast_with_many_events, UNHURRIED)
 	EXPECT_LT(many, few + MANY);
 }
 
-/* Each of them counts every cycle while it runs: so does the count that is scaled. */
+/* Each event counts every cycle while it runs, and so does its scaled count. */
 TEST_F_TIMEOUT(perf_cpu, leaves_while_events_are_multiplexed, UNHURRIED)
 {
 	int pkg = packages() - 1, fd[EVENTS], uclk;

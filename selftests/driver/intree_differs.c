@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where the kernel's own driver is wrong or lacking, on the same simulated
- * hardware: each test shows what intel_uncore does there and what this driver
- * does. Where both are right is in intree_same.c.
+ * Faults and gaps of the in-tree driver on the same simulated hardware: each test shows
+ * the result of intel_uncore and the result of this driver. intree_same.c has the cases
+ * in which both are right.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,15 +22,15 @@
 #include "lib/c/tap.h"
 
 /*
- * Each test runs under one driver after the other, and notes here what it saw;
- * the verdict comes when both have run.
+ * Results of the first driver: each test runs under one driver after the other, stores
+ * its results here, and compares them when both have run.
  */
 enum { NOTES = 12 };
 struct notes {
 	int64_t v[NOTES];
 };
 
-/* Opens an event for package 0 on the perf CPU. */
+/* Open an event for package 0 on the perf CPU. */
 static int open_on(enum driver driver, const char *box, const char *event)
 {
 	const char *pmu = driver_pmu(driver, box);
@@ -38,7 +38,7 @@ static int open_on(enum driver driver, const char *box, const char *event)
 	return event_open(pmu, pmu_cpu(pmu, 0), "%s", event);
 }
 
-/* The count of @event over @cycles cycles, or -errno of open. */
+/* Return the count of @event over @cycles cycles, or -errno of open. */
 static int64_t count_cycles(enum driver driver, const char *box,
 			    const char *event, uint64_t cycles)
 {
@@ -70,7 +70,7 @@ static int names_of(const char *pmu)
 	while ((d = readdir(dir))) {
 		const char *last = strrchr(d->d_name, '.');
 
-		/* attributes of an event are no events */
+		/* attributes of an event are not events */
 		if (d->d_name[0] != '.' &&
 		    !(last && (!strcmp(last, ".scale") || !strcmp(last, ".unit"))))
 			n++;
@@ -142,7 +142,7 @@ static const char *const ha_traffic[] = {
 	NULL
 };
 
-/* The configuration word, so that intel_uncore gets to see the filter. */
+/* The configuration word, so that intel_uncore receives the filter. */
 static void ha_match(enum driver driver, struct notes *n)
 {
 	n->v[0] = driver_count(driver, "ha_0",
@@ -163,7 +163,7 @@ static void ha_match_verdict(const struct notes *theirs,
 {
 	bool ok = check_eq(-theirs->v[0], ENOENT, "filter_addr under intel_uncore");
 
-	/* its match registers are those after reset */
+	/* its match registers have their reset values */
 	ok &= check_eq(theirs->v[1], 1, "address under intel_uncore");
 	ok &= check_eq(theirs->v[2], 1, "opcode under intel_uncore");
 	ok &= check_eq(theirs->v[3], 1, "both under intel_uncore");
@@ -210,7 +210,7 @@ static void qpi_filters_verdict(const struct notes *theirs,
 	ok &= check_eq(ours->v[0], 100, "transmitted");
 	ok &= check_eq(ours->v[1], 1, "received");
 	tap_ok(ok, "QPI transmit filters: intel_uncore has the receive ones only");
-	/* no mask is set, so no packet is asked for */
+	/* no mask is set, so no packet is selected */
 	ok = check_eq(theirs->v[2], 0, "port 2 under intel_uncore");
 	ok &= check_eq(ours->v[2], 100, "port 2");
 	tap_ok(ok, "QPI port 2: intel_uncore does not know its filter device");
@@ -220,7 +220,7 @@ static void qpi_filters_verdict(const struct notes *theirs,
 
 enum { CTL_EXT = 1 << 21, CTL_EN = 1 << 22 };
 
-/* The control register of the one counter that counts. */
+/* The control register of the only enabled counter */
 static uint64_t only_control(const char *box)
 {
 	char name[32];
@@ -234,7 +234,7 @@ static uint64_t only_control(const char *box)
 	return 0;
 }
 
-/* Event 0x100 is none that is documented; it must not become event 0. */
+/* Event 0x100 is undocumented; it must not become event 0. */
 static void pcu_extension(enum driver driver, struct notes *n)
 {
 	int fd = open_on(driver, "pcu", "config=0x200000");
@@ -341,7 +341,7 @@ static void pcu_bands_verdict(const struct notes *theirs,
 		ok &= check_eq(ours->v[band], want[band], "band %d", band);
 		wrong += theirs->v[band] != want[band];
 	}
-	/* its masks let through a part of band 0's byte and no other */
+	/* its masks pass a part of band 0's byte and no other */
 	ok &= check_eq(wrong, 3, "bands that are wrong under intel_uncore");
 	tap_ok(ok, "PCU bands: four at once; intel_uncore's masks are shifted by bits, not by bytes");
 }
@@ -355,7 +355,7 @@ static const struct twice {
 };
 enum { TWICE = sizeof(twice) / sizeof(twice[0]) };
 
-/* An event that is not event 0, which is what hardware after reset selects. */
+/* An event other than event 0, which hardware selects after reset */
 static const struct cat_event *later_event(const char *kind)
 {
 	size_t n;
@@ -483,7 +483,7 @@ static void restricted_verdict(const struct notes *theirs,
 
 enum { PERIOD = 100000, SAMPLES = 10 };
 
-/* PERF_RECORD_SAMPLE records in a ring of one page, of @wanted at most. */
+/* Count the PERF_RECORD_SAMPLE records in a ring of one page, up to @wanted. */
 static int samples(const struct perf_event_mmap_page *ring, size_t page,
 		   int wanted)
 {
@@ -491,7 +491,7 @@ static int samples(const struct perf_event_mmap_page *ring, size_t page,
 	uint64_t head, at = 0;
 	int n = 0;
 
-	/* they come out of an interrupt's work, a moment after the overflow */
+	/* they are delivered by an irq_work, a moment after the overflow */
 	for (int i = 0; i < 500 && n < wanted; i++) {
 		head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
 		while (at < head) {
@@ -559,7 +559,7 @@ static void note_programmer(const struct sim_access *a, void *arg)
 		p->elsewhere++;
 }
 
-/* The CPU of package 0 that the cpumask does not name. */
+/* A CPU of package 0 that is not in the cpumask */
 static void local_reads(enum driver driver, struct notes *n)
 {
 	const char *pmu = driver_pmu(driver, "cbox_0");
@@ -579,7 +579,7 @@ static void local_reads(enum driver driver, struct notes *n)
 	sim_trace(note_programmer, &who);
 	n->v[1] = who.there;
 	n->v[2] = who.elsewhere;
-	/* a copy that stays on its CPU; intel_uncore has none */
+	/* a copy that stays on its CPU; intel_uncore has no copies */
 	copy = driver == OURS ? event_open(pmu, cpu, "config=0,local=1") : fd;
 	sim_advance(1234);
 	n->v[3] = bpf_event_read(copy, cpu, &value);
@@ -603,7 +603,7 @@ static void local_reads_verdict(const struct notes *theirs,
 	}
 	ok &= check(!theirs->v[1] && theirs->v[2],
 		    "intel_uncore programs the box on that CPU");
-	/* newer kernels let a program read events of its whole package */
+	/* from 6.8 on a program can read events of its whole package */
 	if (theirs->v[3])
 		ok &= check_eq(-theirs->v[3], EINVAL,
 			       "a BPF program's read under intel_uncore");
@@ -636,7 +636,7 @@ static int64_t differing_reads(enum driver driver, const char *box)
 
 	for (int i = 0; i < 2; i++)
 		pmu_attr(&attrs[i], pmu, events[i]);
-	/* both are to start in the same cycle */
+	/* both must start in the same cycle */
 	attrs[0].disabled = 1;
 	if (group_open_attr(&g, attrs, pmu_cpu(pmu, 0), 2) ||
 	    ioctl(g.fd[0], PERF_EVENT_IOC_ENABLE, 0))
@@ -652,7 +652,9 @@ static int64_t differing_reads(enum driver driver, const char *box)
 
 static void group_reads(enum driver driver, struct notes *n)
 {
-	/* so many in a row would freeze the boxes for more than a hundredth */
+	/*
+	 * reads in a row would freeze the boxes for more than a hundredth of the time
+	 */
 	if (driver == OURS)
 		check(!driver_freeze_budget(1000), "freeze_budget");
 	n->v[0] = differing_reads(driver, "cbox_0");
@@ -675,7 +677,7 @@ static void group_reads_verdict(const struct notes *theirs,
 }
 
 static const struct difference {
-	const char *sim_params;		/* hardware after reset; NULL: as it is */
+	const char *sim_params;		/* hardware after reset; NULL: keep the state */
 	void (*run)(enum driver driver, struct notes *n);
 	void (*verdict)(const struct notes *theirs, const struct notes *ours);
 } differences[] = {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The kernel's own driver and this one on the same simulated hardware: wherever
- * intel_uncore is right, both count the same. Every event of the catalogue that
- * both accept, its thresholds and edges, and the filters that both have.
- * Where it is wrong or lacking is in intree_differs.c.
+ * The in-tree driver and this one on the same simulated hardware: where intel_uncore is
+ * right, both count the same. The tests cover every event of the catalogue that both
+ * accept, its thresholds and edges, and the filters that both have. intree_differs.c
+ * has the faults and gaps of intel_uncore.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +20,7 @@
 #include "lib/c/sim.h"
 #include "lib/c/tap.h"
 
-/* One box of each kind, not the first where there are several. */
+/* One box of each type, not the first one where there are several. */
 static const char *boxes[BOX_KINDS] = {
 	"ubox", "cbox_1", "sbox_1", "ha_1", "imc_5",
 	"irp_0", "pcu", "qpi_1", "r2pcie", "r3qpi_1",
@@ -36,10 +36,12 @@ static void choose_boxes(void)
 	}
 }
 
-/* Cycles before counting is compared, so that edges have a past; and after. */
+/*
+ * Cycles before the comparison, so that edges have a previous cycle; and cycles after
+ */
 enum { LEAD_IN = 48, CYCLES = 1000, TRANSACTIONS = 7 };
 
-/* Repeats on another counter what counter 0 counts (§2.3.1.1). */
+/* Repeats the entries of counter 0 on another counter (§2.3.1.1). */
 enum { COUNTER0_OCCUPANCY = 0x1f };
 
 static int kind_of(const char *box)
@@ -51,7 +53,7 @@ static int kind_of(const char *box)
 	return kind;
 }
 
-/* Why intel_uncore cannot count an event; NULL if it can. */
+/* Return why intel_uncore cannot count an event; NULL if it can. */
 static const char *beyond_in_tree(const struct cat_event *e)
 {
 	if (e->free)
@@ -78,8 +80,9 @@ static int open_raw(const char *pmu, int pkg, uint64_t config, uint64_t config1,
 }
 
 /*
- * intel_uncore does not write control registers twice where it must, which is a
- * difference of its own; here that is made good, so that the rest can be seen.
+ * intel_uncore does not write some control registers twice as required, which
+ * intree_differs.c shows. Write them the second time here, so that the counts can be
+ * compared.
  */
 static void make_good(enum driver driver, const struct cat_event *e, int pkg)
 {
@@ -92,7 +95,7 @@ static void make_good(enum driver driver, const struct cat_event *e, int pkg)
 		tap_bail("registers of %s cannot be written", box);
 }
 
-/* What an event with @extra bits in its control register counts. */
+/* Count of an event with the bits @extra in its control register */
 static void measure(enum driver driver, const struct cat_event *e, int pkg,
 		    uint64_t extra, struct measured *m)
 {
@@ -119,7 +122,7 @@ static void measure(enum driver driver, const struct cat_event *e, int pkg,
 	close(fd);
 }
 
-/* Shapes that go with any event, where the field is there. */
+/* Shapes that every event can have if the field exists */
 static const struct shape_bits {
 	const char *name;
 	uint64_t bits;
@@ -133,14 +136,19 @@ static const struct shape_bits {
 };
 enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
-/* Both have the shape: intel_uncore has no inv where one box type lacks it. */
+/*
+ * Return whether both drivers have the shape: intel_uncore has no inv on one box type.
+ */
 static bool has_shape(int shape)
 {
 	return !strstr(shapes[shape].name, "inv") ||
 	       !generation_lacks("cbox", "inv");
 }
 
-/* The events of a box type that are measured in all shapes, to save time. */
+/*
+ * Events of a box type that are measured in all shapes; the others are not, to save
+ * time.
+ */
 enum { SHAPED_EVENTS = 4 };
 
 #define LOOKUP		"event=0x34 umask=0x53 "
@@ -148,8 +156,8 @@ enum { SHAPED_EVENTS = 4 };
 #define PACKET		"event=0x138 dir=rx "
 
 /*
- * Filters that both drivers have, by the same names: what they let pass comes 100
- * or 1000 times, what they must keep out 10 times or once.
+ * Filters that both drivers have under the same names. Transactions that pass are sent
+ * 100 or 1000 times, others once or 10 times.
  */
 static const struct filter_case {
 	const char *box, *name, *event;
@@ -200,7 +208,7 @@ static const struct filter_case {
 };
 enum { FILTERS = sizeof(filters) / sizeof(filters[0]) };
 
-/* Why this generation cannot have such a filter, or NULL. */
+/* Return why this generation does not have the filter, or NULL. */
 static const char *beyond(const struct filter_case *f)
 {
 	char kind[16];
@@ -231,8 +239,8 @@ static uint64_t filtered(enum driver driver, const struct filter_case *f,
 }
 
 /*
- * TOR occupancy, which only counter 0 can count, and on another counter the
- * cycles in which there is any.
+ * TOR occupancy, which only counter 0 can count, and on another counter the cycles with
+ * any entry.
  */
 static void relayed(enum driver driver, uint64_t values[2])
 {

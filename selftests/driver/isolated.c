@@ -78,7 +78,10 @@ TEST_F(isolated, cpus_are_not_chosen)
 	}
 }
 
-/* Moving events costs all of their users: a CPU that comes back is left alone. */
+/*
+ * Migration disturbs all users of a package: a CPU that comes back online changes
+ * nothing.
+ */
 TEST_F(isolated, cpu_steps_in_and_stays)
 {
 	ASSERT_EQ(0, -cpu_set_online(self->cpu[1], false));
@@ -89,14 +92,14 @@ TEST_F(isolated, cpu_steps_in_and_stays)
 	EXPECT_EQ(self->cpu[0], pmu_cpu(PCU, 1));
 	sim_advance(1009);
 	EXPECT_EQ(2018, event_count(self->fd));
-	/* and when it goes, the other one is chosen again */
+	/* and when it goes offline, the first one is chosen again */
 	ASSERT_EQ(0, -cpu_set_online(self->cpu[0], false));
 	EXPECT_EQ(self->cpu[1], pmu_cpu(PCU, 1));
 	ASSERT_EQ(0, -cpu_set_online(self->cpu[0], true));
 	EXPECT_EQ(self->cpu[1], pmu_cpu(PCU, 1));
 }
 
-/* The first CPU of a package that comes back is all that there is. */
+/* The first CPU of a package that comes back online is its only CPU. */
 TEST_F(isolated, cpu_serves_a_package_that_comes_back)
 {
 	ASSERT_EQ(0, -cpu_set_online(self->cpu[1], false));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What only Ivy Bridge has: a second filter register of the CBo, a bit of the
- * home agent's controls that clears a queue's occupancy, a fifth control register
- * of the iMC, and invert in the iMC alone. Porting.rst says whom the driver
- * follows where the manual, the datasheet and the kernel's own driver differ. What
- * all generations do is in the other programs.
+ * Features that only Ivy Bridge has: a second filter register of the CBo, a bit of the
+ * home agent's controls that clears a queue's occupancy, a fifth control register of
+ * the iMC, and invert in the iMC alone. porting.rst has the source that the driver
+ * follows where the manual, the datasheet and the in-tree driver differ. Other test
+ * programs cover features of all generations.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +40,7 @@ static void __attribute__((constructor)) need_ivy_bridge(void)
 		tap_skip_all("needs two packages");
 }
 
-/* --- what is written ---------------------------------------------------------- */
+/* --- register writes ---------------------------------------------------------- */
 
 struct seen {
 	unsigned int controls, queue_resets, resets, inverts, fifths;
@@ -74,7 +74,7 @@ FIXTURE_SETUP(controls)
 	machine_setup_sim("clock=manual");
 	log_mark();
 	ASSERT_EQ(0, -driver_load(""));
-	/* whom the interrupt reaches was measured */
+	/* the driver has measured the CPUs that a PMI interrupts */
 	sim_trace_clear();
 }
 
@@ -83,7 +83,7 @@ FIXTURE_TEARDOWN(controls)
 	expect_nothing_left(_metadata);
 }
 
-/* Of what has been written since the last time. */
+/* Check the writes since the last call. */
 static void expect_no_clears(struct __test_metadata *_metadata,
 			     unsigned int *written, const char *when)
 {
@@ -110,7 +110,7 @@ static void expect_no_clears(struct __test_metadata *_metadata,
 	sim_trace_clear();
 }
 
-/* Occupancies, of which none may be disturbed by others that come and go. */
+/* Occupancies, which other events that are opened and closed must not disturb */
 static void expect_occupancy_counts(struct __test_metadata *_metadata)
 {
 	const struct cat_event *e = cat_find("ha", "bt_occupancy.local");
@@ -153,7 +153,9 @@ TEST_F_TIMEOUT(controls, counting_never_clears_a_queue, UNHURRIED)
 	}
 }
 
-/* Nor do they; and of the iMC four controls are used. */
+/*
+ * Sampling and unloading do not clear a queue either, and use only four iMC controls.
+ */
 TEST_F_TIMEOUT(controls, sampling_and_unloading_never_do, UNHURRIED)
 {
 	static const char *const kinds[] = { "ha", "imc", "cbox", "pcu" };
@@ -169,11 +171,11 @@ TEST_F_TIMEOUT(controls, sampling_and_unloading_never_do, UNHURRIED)
 	}
 }
 
-/* --- a queue that is cleared ----------------------------------------------------- */
+/* --- clearing a queue ------------------------------------------------------------ */
 
 /*
- * The control register of the only home agent 0 that counts @event: its function's
- * configuration space, open; -1: there is none.
+ * Open the configuration space of home agent 0 at the control register of the only
+ * counter for @event; -1: there is none.
  */
 static int find_control(uint32_t event, off_t *reg)
 {
@@ -204,7 +206,7 @@ static int find_control(uint32_t event, off_t *reg)
 	return found;
 }
 
-/* What is in the queue in one cycle. */
+/* Number of entries in the queue in one cycle */
 static uint64_t occupancy(const struct cat_event *e, uint64_t cycle)
 {
 	return cat_expect(e, NO_SHAPE, cycle, 1);
@@ -224,8 +226,8 @@ FIXTURE_TEARDOWN(ivbep)
 }
 
 /*
- * Table 2-40, and why the driver never does it: what was in the queue when it was
- * cleared is missing until the queue has been empty.
+ * Table 2-40: the reason why the driver never clears a queue. The entries at that
+ * moment are missing until the queue has been empty.
  */
 TEST_F_TIMEOUT(ivbep, cleared_queue_lacks_what_was_in_it_until_it_is_empty,
 	       UNHURRIED)
@@ -248,7 +250,7 @@ TEST_F_TIMEOUT(ivbep, cleared_queue_lacks_what_was_in_it_until_it_is_empty,
 	ASSERT_GE(config, 0) {
 		TH_LOG("no control register has it");
 	}
-	/* to where it is in use, and stays so for a cycle */
+	/* to a cycle in which the queue is in use and stays so */
 	do
 		sim_advance(1);
 	while (!(occupancy(e, sim_cycles() - 1) && occupancy(e, sim_cycles())));
@@ -283,7 +285,7 @@ TEST_F_TIMEOUT(ivbep, cleared_queue_lacks_what_was_in_it_until_it_is_empty,
 
 /* --- the CBo's filters --------------------------------------------------------- */
 
-/* Fields that no event is using may stay as they were. */
+/* Filter fields that no event uses may keep their values. */
 static const struct {
 	const char *event, *reg;
 	uint64_t field, value;
@@ -322,7 +324,7 @@ TEST_F_TIMEOUT(ivbep, two_filter_registers_hold_what_they_are_for, UNHURRIED)
 
 /* --- invert ---------------------------------------------------------------------- */
 
-/* As the datasheet has it. */
+/* As in the datasheet. */
 TEST_F_TIMEOUT(ivbep, imc_inverts, UNHURRIED)
 {
 	const struct shape below = { .thresh = 3, .invert = true };

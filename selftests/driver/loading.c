@@ -30,7 +30,7 @@
 #define RIVAL_NAME	"intel_uncore"
 #define PCU		"hswep_pcu"
 
-/* --- intel_uncore at the same time ---------------------------------------- */
+/* --- loading at the same time as intel_uncore ----------------------------- */
 
 enum { RACES = 30, RACE_STEP_US = 8000, RACE_STEPS = 15, RACE_EARLIEST = -12 };
 
@@ -50,7 +50,7 @@ static bool counts_cycles(const char *pmu)
 	return ok;
 }
 
-/* A round: intel_uncore begins @us after this driver, or before it. */
+/* A round: intel_uncore starts to load @us after this driver, or before it. */
 static bool race_once(struct race *r, int us)
 {
 	int status, err, module = driver_open();
@@ -103,7 +103,7 @@ static void test_race(void)
 	}
 	machine_setup_sim("clock=manual");
 	machine_allow_undefined();
-	/* so that its file is in memory, as this driver's is */
+	/* so that its file is in the page cache, like this driver's */
 	ok &= check(!system("modprobe " RIVAL_NAME), RIVAL_NAME " loads");
 	driver_none();
 	for (int i = 0; i < RACES; i++)
@@ -115,7 +115,7 @@ static void test_race(void)
 	tap_ok(ok, "loaded together with " RIVAL_NAME ", one of them refuses in one line, and the other counts");
 }
 
-/* One is loaded, and then the other. */
+/* Load one driver, and then the other. */
 static void test_order(void)
 {
 	if (!rival_exists()) {
@@ -135,14 +135,14 @@ static void test_order(void)
 	driver_none();
 }
 
-/* --- loading that fails when PMUs are there already ------------------------ */
+/* --- loading that fails when PMUs are registered --------------------------- */
 
 enum { TYPES = 128, FAILURES = 5 };
 
 struct opener {
 	pthread_t thread;
 	atomic_bool stop;
-	bool known[TYPES];	/* PMUs of others */
+	bool known[TYPES];	/* PMUs of other drivers */
 	int cpu;
 	int opened, refused;
 };
@@ -154,7 +154,7 @@ static int open_type(unsigned int type, int cpu)
 	return perf_open(&attr, -1, cpu, -1);
 }
 
-/* Opens an event on every PMU that appears, and keeps it. */
+/* Open an event on every PMU that appears, and keep it open. */
 static void *open_events(void *data)
 {
 	struct opener *o = data;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Hardware with parts missing, or there twice, as firmware hides and fuses take:
- * one line in the log each, and what is there works, in the package where it is.
+ * Hardware with missing or duplicate parts, as with hidden functions and fuses: one
+ * line in the log for each, and all existing boxes work in their package.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,17 +21,17 @@ enum { MSR_BOXES = 1 + 18 + 4 + 1 };
 
 FIXTURE(missing)
 {
-	int lines;	/* that the log must have of it */
+	int lines;	/* expected lines in the log */
 };
 
 FIXTURE_VARIANT(missing)
 {
 	const char *params;
-	const char *line;		/* what the log says, a time a package */
-	int only;			/* the package that lacks it, -1: all */
-	unsigned int boxes;		/* that such a package still has */
-	unsigned int others_lack;	/* boxes that the other packages lack */
-	bool filters;			/* of QPI, in such a package */
+	const char *line;		/* log line, once a package */
+	int only;			/* the package without it, -1: all */
+	unsigned int boxes;		/* boxes of that package */
+	unsigned int others_lack;	/* boxes of the other packages that this one lacks */
+	bool filters;			/* of QPI, in that package */
 };
 
 FIXTURE_VARIANT_ADD(missing, qpi_filters_of_one)
@@ -101,7 +101,7 @@ FIXTURE_TEARDOWN(missing)
 	expect_nothing_left(_metadata);
 }
 
-/* An event with a filter of QPI's is refused where the filters are not. */
+/* An event with a QPI filter is refused in a package without the filters. */
 static void expect_filters(struct __test_metadata *_metadata, int pkg, bool there)
 {
 	int fd = event_open("hswep_qpi_0", pmu_cpu("hswep_qpi_0", pkg),

@@ -27,7 +27,7 @@ enum {
 	MAX_GENERAL = 4,
 	MAX_CHOSEN = 9,		/* general, and fixed or free-running ones */
 	MAX_FILTERS = 8,
-	MAX_FAILURES = 20,	/* that are told of one PMU */
+	MAX_FAILURES = 20,	/* that are reported for one PMU */
 	CYCLES = 1009,		/* of the first round */
 };
 
@@ -42,13 +42,13 @@ enum {
 #define PCU_BAND3	0x0e
 #define QPI_CTO_COUNT	0x138
 
-/* --- what the manual says of registers ------------------------------------ */
+/* --- registers, by the manual --------------------------------------------- */
 
-/* Fields of filters that an event string leaves to the user, as "?". */
+/* Filter fields that an event string leaves to the user, as "?" */
 static const struct field {
 	const char *box, *name;
 	unsigned int word, low;
-	uint64_t valid;		/* values that it may have */
+	uint64_t valid;		/* valid values */
 } fields[] = {
 	{ "ubox", "filter_tid", 1, 0, 0x1 },
 	{ "ubox", "filter_cid", 1, 1, 0x1f },
@@ -65,7 +65,7 @@ static const struct field {
 	{ "qpi", "mask0", 2, 0, 0x8003fff8 },
 };
 
-/* Filter registers: which bits of config1 or config2 each one has. */
+/* Filter registers: the bits of config1 or config2 of each one */
 struct filter_reg {
 	const char *name;
 	unsigned int word, shift;
@@ -74,10 +74,10 @@ struct filter_reg {
 };
 
 /*
- * Registers of a box type: MSRs of box 0 and their distance, or PCI device IDs
- * with offsets of the first box there, and the distance; @apart are the IDs of the functions that have the filters. IDs
- * are Haswell's, and those of others by the lower byte. @joint: the control is
- * the upper half of a counter's register, and has no enable bit.
+ * Registers of a box type: MSRs of box 0 and their distance, or PCI device IDs with
+ * offsets of the first box there, and the distance. @apart are the IDs of the functions
+ * that have the filters. IDs are Haswell's; other generations have the same lower byte.
+ * @joint: the control is the upper half of a counter's register, and has no enable bit.
  */
 struct kind {
 	const char *name;
@@ -169,7 +169,7 @@ static const struct kind front_side[BOX_KINDS] = {
 	{ "fsb", 4, .ctl = 0x107d0, .ctl_step = 1, .joint = true },
 };
 
-/* Those of Sandy Bridge that are elsewhere. */
+/* Registers of Sandy Bridge at other addresses */
 static const struct field sandy_bridge_fields[] = {
 	{ "cbox", "filter_state", 1, 18, 0x1f },
 	{ "cbox", "filter_nid", 1, 10, 0xff },
@@ -177,8 +177,8 @@ static const struct field sandy_bridge_fields[] = {
 };
 
 /*
- * The registers of a generation, the bits of config1 that say which request, and
- * fields that come before those of all.
+ * Registers of a generation, the bits of config1 that select a request, and fields that
+ * override those of all generations
  */
 static const struct layout {
 	const char *generation;
@@ -197,20 +197,20 @@ static const struct layout {
 };
 static const struct layout *layout = layouts;
 
-/* --- boxes, and what they count in a round -------------------------------- */
+/* --- boxes, and their names in a round ------------------------------------ */
 
-/* A name while it is counted. */
+/* A name that is being counted */
 struct chosen {
 	const struct cat_event *e;
-	uint64_t config[3];	/* the catalogue's, "?" filled in */
-	uint64_t used[3];	/* fields of filters that the event obeys */
+	uint64_t config[3];	/* of the catalogue, with "?" filled in */
+	uint64_t used[3];	/* filter fields that the event obeys */
 	char text[400];
 	struct perf_event_attr attr;
 	bool open, failed;
-	int ctr;		/* general counter that has it, or -1 */
+	int ctr;		/* general counter with this event, or -1 */
 };
 
-/* What the simulated hardware says is in a box's registers. */
+/* Register contents of a box, by the simulator */
 struct registers {
 	uint64_t ctl[MAX_GENERAL], fixed, filter[MAX_FILTERS];
 };
@@ -220,8 +220,8 @@ static struct box {
 	unsigned int index, names, left, good, bad;
 	int pkg, cpu;
 	char pmu[PMU_NAME_MAX];
-	char function[2][16];	/* in PCI space: the box's, the filters' */
-	const struct cat_event **todo;	/* names that wait, best first */
+	char function[2][16];	/* in PCI space: of the box, of the filters */
+	const struct cat_event **todo;	/* names to be counted, best first */
 	struct chosen chosen[MAX_CHOSEN];
 	unsigned int n;
 	struct event_group group;
@@ -229,7 +229,7 @@ static struct box {
 	char *failures[MAX_FAILURES];
 } boxes[MAX_BOXES];
 static unsigned int n_boxes, rounds, raw_boxes, raw_wrong;
-/* A kind of boxes of which one has no PMU, but a later one has. */
+/* A box type of which one box has no PMU, but a later one has */
 static const char *gap;
 
 __attribute__((format(printf, 3, 4)))
@@ -249,7 +249,7 @@ static void fail(struct box *b, const struct cat_event *e, const char *why, ...)
 		b->chosen[i].failed |= b->chosen[i].e == e;
 }
 
-/* Is the name of no use to the box, whose filters are not known? */
+/* Return whether the box cannot count the name because its filters are unknown. */
 static bool needs_filters(const struct box *b, const struct cat_event *e)
 {
 	return b->kind->apart[0] && !b->kind->apart[b->index] &&
@@ -261,13 +261,13 @@ static bool is_relay(const struct cat_event *e)
 	return !strcmp(e->box, "cbox") && e->code == CBO_OCCUPANCY0;
 }
 
-/* Those that few sets have room for come first. */
+/* Names that few groups have room for come first. */
 static int rank(const struct cat_event *e)
 {
 	return is_relay(e) ? 2 : __builtin_popcount(e->ctrs);
 }
 
-/* Boxes start with different names, so that mix-ups show. */
+/* Boxes start with different names, so that a mix-up shows. */
 static void plan(struct box *b)
 {
 	size_t n, first = 0;
@@ -298,7 +298,7 @@ static void plan(struct box *b)
 	b->names -= useless;
 }
 
-/* Where there is none, its registers cannot be read, and that is told. */
+/* A missing box has no readable registers, and that is reported. */
 static void find_functions(struct box *b)
 {
 	if (b->kind->ids[0])
@@ -307,7 +307,7 @@ static void find_functions(struct box *b)
 		pci_find(b->function[1], b->kind->apart[b->index], b->pkg);
 }
 
-/* Is there a PMU of a box beyond one that is missing? */
+/* Return whether there is a PMU of a box beyond a missing one. */
 static bool has_gap(const char *kind, unsigned int missing)
 {
 	char name[PMU_NAME_MAX];
@@ -344,14 +344,14 @@ static void find_boxes(void)
 
 /* --- a name's configuration ----------------------------------------------- */
 
-/* The values that a field may have here. */
+/* Values of a field on this generation */
 static uint64_t valid_of(const struct field *f)
 {
 	return strcmp(f->name, "filter_state") ? f->valid :
 						 f->valid & generation()->states;
 }
 
-/* A value for a field: other ones in other rounds, never 0. */
+/* A value for a field: another one in each round, never 0 */
 static uint64_t value_for(const struct field *f)
 {
 	uint64_t x = (rounds + 1) * 0x9e3779b97f4a7c15 +
@@ -374,7 +374,7 @@ static const struct field *find_field(const struct field *f, size_t n,
 	return NULL;
 }
 
-/* The bits of filters that a name obeys beside those that it mentions. */
+/* Filter bits that a name obeys in addition to those that it mentions */
 static void add_companions(struct chosen *c)
 {
 	const struct cat_event *e = c->e;
@@ -386,7 +386,7 @@ static void add_companions(struct chosen *c)
 		c->used[1] = c->used[2] = ~0ULL;
 }
 
-/* Fills in the parameters: the text for perf and the words it must become. */
+/* Fill in the parameters: the text for perf, and the expected words. */
 static void configure(struct chosen *c, const struct cat_event *e)
 {
 	char copy[sizeof(e->string)], *save, *term;
@@ -430,7 +430,7 @@ static bool is_special(const struct cat_event *e)
 	return e->fixed || e->free;
 }
 
-/* Is there a counter for each of the general ones from @i on? */
+/* Return whether each of the general events from @i on can get a counter. */
 static bool counters_fit(const struct box *b, unsigned int i, unsigned int taken)
 {
 	if (i == b->n)
@@ -444,7 +444,7 @@ static bool counters_fit(const struct box *b, unsigned int i, unsigned int taken
 	return false;
 }
 
-/* Does the last of the chosen ones get on with the others? */
+/* Return whether the last chosen name is compatible with the others. */
 static bool last_fits(const struct box *b)
 {
 	const struct chosen *last = &b->chosen[b->n - 1];
@@ -453,11 +453,14 @@ static bool last_fits(const struct box *b)
 	for (unsigned int i = 0; i < b->n - 1; i++) {
 		const struct chosen *c = &b->chosen[i];
 
-		/* names for the same thing, and the one filter of QPI */
+		/* names of the same event, and the one filter of QPI */
 		if (!memcmp(c->config, last->config, sizeof(c->config)) ||
 		    (c->used[2] && last->used[2]))
 			return false;
-		/* it counts what counter 0 sees: that must be known */
+		/*
+		 * it repeats the entries of counter 0, so counter 0's event must be
+		 * known
+		 */
 		if (c->e->ctrs == 1)
 			relay = false;
 	}
@@ -536,7 +539,7 @@ static void take_register(struct box *b, const char *reg, uint64_t value)
 			b->regs.filter[i] = value;
 }
 
-/* What is not in the file has its reset value: 0. */
+/* Registers that are not in the file have their reset value, 0. */
 static void read_registers(void)
 {
 	FILE *f = fopen("/sys/kernel/debug/xeon_uncore_sim/registers", "re");
@@ -553,7 +556,9 @@ static void read_registers(void)
 		if (sscanf(line, "%d %63s %63s %" SCNx64, &pkg, name, reg,
 			   &value) != 4)
 			continue;
-		/* the file goes box by box: mostly it is the same again */
+		/*
+		 * the file is sorted by box, so the next line is mostly of the same box
+		 */
 		for (unsigned int i = 0; i < n_boxes &&
 		     (b->pkg != pkg || strcmp(pmu_box(b->pmu), name)); i++)
 			b = b + 1 < boxes + n_boxes ? b + 1 : boxes;
@@ -563,7 +568,7 @@ static void read_registers(void)
 	fclose(f);
 }
 
-/* Each name is on one of its counters, and nothing is on the others. */
+/* Each name is on one of its counters, and no other counter is enabled. */
 static void check_controls(struct box *b)
 {
 	unsigned int taken = 0;
@@ -602,7 +607,10 @@ static void check_controls(struct box *b)
 		     PRIx64, b->regs.fixed);
 }
 
-/* Does a filter register belong to the side that the name does not match? */
+/*
+ * Return whether a filter register belongs to the direction that the name does not
+ * match.
+ */
 static bool other_side(const struct chosen *c, const struct filter_reg *r)
 {
 	return !strcmp(c->e->box, "qpi") &&
@@ -629,7 +637,10 @@ static void check_filters(struct box *b)
 		}
 }
 
-/* A register of a box past the driver; @apart: of the filters' function. */
+/*
+ * Read a register of a box without the driver; @apart: of the function with the
+ * filters.
+ */
 static bool raw_read(const struct box *b, unsigned int at, bool apart,
 		     uint64_t *value)
 {
@@ -658,7 +669,7 @@ static bool raw_equal(const struct box *b, unsigned int at, bool apart,
 	return ok;
 }
 
-/* Do rdmsr and setpci see what the simulator's own file says? */
+/* Compare rdmsr and setpci with the simulator's register file. */
 static void check_raw(const struct box *b)
 {
 	const struct kind *k = b->kind;
@@ -676,7 +687,7 @@ static void check_raw(const struct box *b)
 
 /* --- counts --------------------------------------------------------------- */
 
-/* The event that a counter really sees: the CBo's relay stands for another. */
+/* The event that a counter sees: the CBo's relay event stands for another one. */
 static const struct cat_event *seen_by(const struct box *b,
 				       const struct chosen *c)
 {
@@ -726,7 +737,7 @@ static void check_counts(struct box *b, uint64_t start, uint64_t cycles)
 	}
 }
 
-/* --- all of it ------------------------------------------------------------ */
+/* --- the whole test ------------------------------------------------------- */
 
 static bool round_of_all(void)
 {

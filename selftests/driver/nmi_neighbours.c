@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Other users of NMIs beside sampling: a listener on NMI_UNKNOWN, which must not hear
- * of the uncore's PMIs, and a core PMU that unmasks LVTPC late, so that PMIs are dropped.
+ * Other users of NMIs during sampling: a listener on NMI_UNKNOWN, which must not see
+ * the uncore's PMIs, and a core PMU that unmasks LVTPC late, so that PMIs are dropped.
  */
 #include <unistd.h>
 
@@ -45,7 +45,9 @@ FIXTURE_TEARDOWN(neighbours)
 	expect_no_complaint(_metadata);
 }
 
-/* Also threads of the core that get the PMI without being the first to handle it. */
+/*
+ * Also threads that share a core and get the PMI without being the first to handle it.
+ */
 TEST_F_TIMEOUT(neighbours, listener_hears_of_no_pmi, UNHURRIED)
 {
 	uint64_t before = sim_stat("nmi_unknown"), pmis = sim_stat("pmi");
@@ -59,7 +61,7 @@ TEST_F_TIMEOUT(neighbours, listener_hears_of_no_pmi, UNHURRIED)
 	}
 }
 
-/* How long package 0 is frozen a sample, in ns. */
+/* Time for which package 0 is frozen by each sample, in ns */
 static uint64_t frozen_each(struct sampler *s)
 {
 	uint64_t frozen = sim_stat("frozen_ns"), samples = sampler_drain(s);
@@ -71,8 +73,9 @@ static uint64_t frozen_each(struct sampler *s)
 }
 
 /*
- * Found by the timer only, each would freeze the package for up to 20 ms. The handler
- * takes the same time whenever it unmasks LVTPC, but drops PMIs only if that is late.
+ * If only the timer found dropped PMIs, each would freeze the package for up to 20 ms.
+ * The core PMU's handler takes the same time in both cases, but drops PMIs only when it
+ * unmasks LVTPC late.
  */
 TEST_F_TIMEOUT(neighbours, dropped_pmis_are_found_at_once, UNHURRIED)
 {

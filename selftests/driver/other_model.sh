@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# On a processor of another model the driver does not load: ENODEV, one line in
-# the log that names the model, nothing left behind. To be run on such a machine
-# (run --cpu-model).
+# On an unsupported processor model the driver does not load: ENODEV, one line in the
+# log with the model, no leftover state. Run this test on that model (run --cpu-model).
 #
 # usage: other_model.sh [NAME]	NAME is what the line calls the processor
 here=$(dirname "$0")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * All events of a package run on its perf CPU, whichever CPU they were opened on: they
- * get equal shares of the counters, equal ones share a counter, and sampling events
+ * All events of a package run on its perf CPU, whichever CPU they were opened on. They
+ * get equal shares of the counters, equal events share a counter, and sampling events
  * of other CPUs still sample those CPUs.
  */
 #include <errno.h>
@@ -39,7 +39,7 @@ static int other_cpu(const char *pmu, unsigned int nth)
 	return -1;
 }
 
-/* How many general counters of a box of package 0 are programmed. */
+/* Number of enabled general counters of a box of package 0 */
 static unsigned int counters_in_use(const char *pmu)
 {
 	unsigned int n = 0;
@@ -154,7 +154,7 @@ TEST_F_TIMEOUT(share, is_equal_for_events_of_two_cpus, UNHURRIED)
 		close(fd[i]);
 }
 
-/* It keeps its counter while events of another CPU take turns. */
+/* It keeps its counter while events of another CPU are multiplexed. */
 TEST_F_TIMEOUT(share, of_a_pinned_event_is_all, UNHURRIED)
 {
 	int fd[COUNTERS], pinned;
@@ -201,7 +201,7 @@ TEST_F_TIMEOUT(share, of_one_pinned_event_too_many_is_an_error, UNHURRIED)
 		close(fd[i]);
 }
 
-/* It is alone in its PMU while it runs, also without events of other CPUs. */
+/* It runs alone in its PMU, also without events of other CPUs. */
 TEST_F_TIMEOUT(share, of_an_exclusive_event_is_not_shared, UNHURRIED)
 {
 	struct event_reading alone, beside;
@@ -272,7 +272,7 @@ TEST_F_TIMEOUT(local, copies_follow_the_event_exactly, UNHURRIED)
 	for (unsigned int i = 0; i < n; i++) {
 		EXPECT_EQ(0, event_count(copy[i]));
 	}
-	/* another event of the box is no concern of theirs */
+	/* another event of the box does not disturb the copies */
 	fd = event_open(self->pmu, self->home, "clockticks,thresh=1");
 	ASSERT_GE(fd, 0);
 	sim_advance(1000);
@@ -314,7 +314,7 @@ TEST_F_TIMEOUT(local, copies_cannot_sample, UNHURRIED)
 
 /* --- sampling on all CPUs ---------------------------------------------------------- */
 
-/* Sums of the periods that the samples of each sampler have told. */
+/* Sums of the periods in the samples of each sampler */
 static struct sampler samplers[MAX_CPUS];
 static uint64_t weights[MAX_CPUS];
 static unsigned int n_samplers;
@@ -336,7 +336,7 @@ static int add_sampler(const char *pmu, int cpu)
 	return 0;
 }
 
-/* Each period alone: a box that does not signal takes what is due at one moment. */
+/* Each period alone: a box that is polled delivers all due samples at one moment. */
 static void pass_periods(unsigned int n)
 {
 	while (n--) {
@@ -345,7 +345,10 @@ static void pass_periods(unsigned int n)
 	}
 }
 
-/* Have all samplers that are open this many samples, and as much weight as counts? */
+/*
+ * Return whether all open samplers have this many samples, and periods as large as
+ * counts.
+ */
 static bool samples_are(uint64_t n, const char *when)
 {
 	bool ok = true;
@@ -435,7 +438,7 @@ TEST_F_TIMEOUT(sampling, on_another_cpu_alone_works, UNHURRIED)
 	EXPECT_TRUE(samples_are(ROUNDS, "alone"));
 }
 
-/* The perf CPU's event comes and goes while another CPU's samples. */
+/* The perf CPU's event is opened and closed while another CPU's event samples. */
 TEST_F_TIMEOUT(sampling, goes_on_when_the_perf_cpus_event_closes, UNHURRIED)
 {
 	ASSERT_EQ(0, -add_sampler(self->pmu, self->home));
@@ -447,7 +450,7 @@ TEST_F_TIMEOUT(sampling, goes_on_when_the_perf_cpus_event_closes, UNHURRIED)
 	EXPECT_TRUE(samples_are(2 * ROUNDS, "the other one"));
 }
 
-/* A counter that was disabled is not charged for what the sampler freezes afterwards. */
+/* A disabled counter is not charged for later freezes of the sampler. */
 TEST_F_TIMEOUT(sampling, leaves_a_disabled_counters_times_alone, UNHURRIED)
 {
 	int fd = event_open(self->pmu, self->home, "clockticks,thresh=1");
@@ -465,7 +468,7 @@ TEST_F_TIMEOUT(sampling, leaves_a_disabled_counters_times_alone, UNHURRIED)
 	close(fd);
 }
 
-/* A member cannot leave its leader's CPU: it follows the driver's event. */
+/* A member stays on its leader's CPU: it follows the driver's event. */
 TEST_F_TIMEOUT(sampling, counts_in_a_group_led_from_another_cpu, UNHURRIED)
 {
 	struct perf_event_attr leader = {
@@ -519,7 +522,7 @@ static pid_t start_spinner(int cpu, int nice)
 		cpu_relax();
 }
 
-/* Nanoseconds of CPU time that a process has had. */
+/* CPU time of a process in nanoseconds */
 static uint64_t cpu_time(pid_t pid)
 {
 	struct timespec t;
@@ -540,7 +543,7 @@ static void note_task(struct sampler *s, const struct sample *sample)
 
 FIXTURE(tasks) {};
 
-/* On an emulated machine a freeze takes milliseconds: there is no budget for many. */
+/* On an emulated machine a freeze takes milliseconds, so the budget allows few. */
 FIXTURE_SETUP(tasks)
 {
 	machine_setup_once("clock=real", "freeze_budget=1000");
@@ -562,8 +565,8 @@ FIXTURE_TEARDOWN(tasks)
 }
 
 /*
- * Chi-squared with one degree of freedom, per CPU, against the CPU time that each of the
- * two had: beyond 24 once in a million. The period is no multiple of a time slice.
+ * Chi-squared with one degree of freedom, for each CPU, against the CPU time of the two
+ * programs: above 24 once in a million. The period is not a multiple of a time slice.
  */
 TEST_F_TIMEOUT(tasks, of_all_cpus_are_sampled_in_proportion, UNHURRIED)
 {

@@ -17,7 +17,7 @@ trap 'rm -f "$out"; unload' EXIT
 load_sim clock=manual packages="$sockets"
 load_driver events=common
 
-# count CYCLES ARGUMENTS...: perf stat while so many cycles pass; CSV in $out
+# count CYCLES ARGUMENTS...: perf stat while CYCLES cycles pass; CSV in $out
 count()
 {
 	local cycles=$1

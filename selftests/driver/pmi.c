@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Interrupts that are never there, or late: where none comes everything is
- * polled, and the log and sysfs say so; late ones cost no sample, and no NMI of
- * ours is unknown to anybody. And control registers of which the whole value
- * wants the second write.
+ * Interrupts that never arrive, or arrive late. Without interrupts everything is
+ * polled, and the log and sysfs report it. A late interrupt loses no sample, and no NMI
+ * of the uncore is unknown. And control registers whose whole value needs the second
+ * write.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ enum { OVERFLOWS = 10, PERIOD = 1000, CYCLES = 20500 };
 static const char *const some_kinds[] = { "ubox", "ha", "pcu", "cbox", "r3qpi" };
 #define SOME	ARRAY_SIZE(some_kinds)
 
-/* --- none comes ------------------------------------------------------------- */
+/* --- no interrupt arrives --------------------------------------------------- */
 
 FIXTURE(no_pmi) {};
 
@@ -66,19 +66,19 @@ TEST_F_TIMEOUT(no_pmi, all_samples_by_polling_and_nothing_frozen, UNHURRIED)
 			TH_LOG("of package %d", pkg);
 		}
 	}
-	/* a counter that interrupts nobody must not freeze the package either */
+	/* a counter that cannot interrupt must not freeze the package either */
 	EXPECT_EQ(pmis, sim_stat("pmi"));
 	EXPECT_EQ(frozen, sim_stat("frozen_ns"));
 }
 
-/* --- late ones -------------------------------------------------------------- */
+/* --- late interrupts -------------------------------------------------------- */
 
 FIXTURE(late) {};
 
 FIXTURE_VARIANT(late)
 {
 	const char *params;
-	uint64_t lost;	/* cycles of each overflow in which nobody counts */
+	uint64_t lost;	/* cycles of each overflow in which nothing is counted */
 };
 
 FIXTURE_VARIANT_ADD(late, freeze)
@@ -118,8 +118,8 @@ FIXTURE_TEARDOWN(late)
 }
 
 /*
- * Each cycle counts, but for those between freeze and PMI: in these the clock
- * goes on, and the package stands still.
+ * Each cycle counts, except those between freeze and PMI, in which the clock runs and
+ * the package is frozen.
  */
 static bool cycles_exactly(const char *kind, int pkg, uint64_t lost)
 {
@@ -156,7 +156,7 @@ TEST_F_TIMEOUT(late, counts_and_samples_exact, UNHURRIED)
 		for (unsigned int k = 0; k < SOME; k++) {
 			EXPECT_TRUE(samples_exactly(some_kinds[k], pkg,
 						    OVERFLOWS));
-			/* freezes that were still to come */
+			/* freezes that were still pending */
 			sim_advance(CYCLES);
 			EXPECT_TRUE(cycles_exactly(some_kinds[k], pkg,
 						   variant->lost));
@@ -187,14 +187,17 @@ FIXTURE_TEARDOWN(pmi)
 	expect_nothing_left(_metadata);
 }
 
-/* So late that the timer has served them: nobody else may get these NMIs. */
+/*
+ * So late that the timer has handled the overflows: another handler must not see these
+ * NMIs.
+ */
 TEST_F_TIMEOUT(pmi, late_after_the_timer, UNHURRIED)
 {
 	const struct cat_event *e = ticks_of("ha");
 	uint64_t late = 0, count;
 	struct sampler s[2];
 
-	/* 60 ms: the timer looks every 20 */
+	/* 60 ms: the timer polls every 20 */
 	machine_setup("clock=real", "freeze_budget=1000");
 	log_mark();
 	ASSERT_TRUE(set_pmi_delay("150000000"));
@@ -217,11 +220,11 @@ TEST_F_TIMEOUT(pmi, late_after_the_timer, UNHURRIED)
 	EXPECT_GT(late, 0);
 	TH_LOG("%ju are late", (uintmax_t)late);
 	set_pmi_delay("0");
-	/* for those that are on their way */
+	/* for late PMIs */
 	sleep_ms(200);
 }
 
-/* Control registers of SBo, R2PCIe and R3QPI, of which all bits need two writes. */
+/* Control registers of SBo, R2PCIe and R3QPI, all bits of which need two writes */
 TEST_F_TIMEOUT(pmi, whole_control_registers_are_written_twice, UNHURRIED)
 {
 	machine_setup("clock=manual errata=whole", "");

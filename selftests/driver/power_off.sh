@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The power goes, as for a reboot or kexec, while events of every PMU count, take
-# turns and sample: the VM ends with all of them alive, and the simulated hardware
-# looks last what is left in its registers. Run it with --left 0, in a VM of its own.
+# Power off, as for a reboot or kexec, while events of every PMU count, are multiplexed
+# and sample. The VM ends with all of them open, and the simulator checks its registers
+# last. Run this test with --left 0, in a separate VM.
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/tap.sh
 . "$here/../lib/shell/tap.sh"
@@ -13,7 +13,7 @@ command -v perf > /dev/null || tap_skip_all 'perf is not installed'
 load_sim packages="$sockets"
 load_driver events=common
 
-# until_true COMMAND...: waits for what may take its time
+# until_true COMMAND...: poll until the command succeeds
 until_true()
 {
 	local i
@@ -33,7 +33,7 @@ samples()
 	((total > 0))
 }
 
-# of a memory channel's eight events four run at a time
+# four of a memory channel's eight events run at a time
 turns=()
 for i in {0..7}; do
 	turns+=(-e "hswep_imc_0/event=0x$i,umask=0xf/")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Registers that sources disagree on, which the driver finds out about when it is
- * loaded: the two IRPs of a package, with two counters each at one address or
- * another, in one PCI function; and how wide fixed counters are.
+ * Registers that sources disagree on, which the driver probes at load: the two IRPs of
+ * a package, with two counters each at one address or another, in one PCI function; and
+ * the width of fixed counters.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 
 enum { UNITS = 2, CYCLES = 1000, STARTS = 50 };
 
-/* An event of all IRPs that transactions feed. */
+/* An event of all IRPs that counts transactions */
 #define INSERTS "event=0x0a"
 
 /* --- IRP ------------------------------------------------------------------ */
@@ -29,19 +29,19 @@ FIXTURE(irp)
 
 FIXTURE_VARIANT(irp)
 {
-	const char *sim;	/* where the counters are */
+	const char *sim;	/* addresses of the counters */
 	bool undecided;
 };
 
 FIXTURE_VARIANT_ADD(irp, table_1_3) { .sim = "irp_counters=0" };
 FIXTURE_VARIANT_ADD(irp, table_2_144) { .sim = "irp_counters=1" };
-/* Both addresses keep what is written: the first table is taken. */
+/* Both addresses keep written values: the first table is used. */
 FIXTURE_VARIANT_ADD(irp, undecided)
 {
 	.sim = "irp_counters=2", .undecided = true,
 };
 
-/* Loads the driver, which says once a package when it cannot tell. */
+/* Load the driver, which logs one line a package if it cannot decide. */
 static void load(struct __test_metadata *_metadata, const char *sim,
 		 bool undecided, const char *driver)
 {
@@ -51,14 +51,14 @@ static void load(struct __test_metadata *_metadata, const char *sim,
 	machine_setup_sim(params);
 	log_mark();
 	ASSERT_EQ(0, -driver_load(driver));
-	/* only Haswell and Broadwell are in question */
+	/* the sources differ only for Haswell and Broadwell */
 	EXPECT_EQ(undecided && generation()->written_twice ? packages() : 0,
 		  log_count("do not tell where the counters are")) {
 		log_show("xeon_uncore");
 	}
 }
 
-/* Are there IRPs at all? */
+/* Return whether there are IRPs. */
 static bool has_irps(void)
 {
 	return !generation_lacks("irp", "event") && !generation()->one_a_cycle;
@@ -81,7 +81,7 @@ FIXTURE_TEARDOWN(irp)
 	expect_nothing_left(_metadata);
 }
 
-/* How many transactions a unit of a package gets. */
+/* Number of transactions for each IRP of a package */
 static uint64_t share(int pkg, unsigned int unit)
 {
 	return 1000 + 100 * unit + pkg;
@@ -143,7 +143,9 @@ TEST_F_TIMEOUT(irp, has_no_third_counter, UNHURRIED)
 	}
 }
 
-/* One box control freezes both: an idle unit, or one that changes, stops none. */
+/*
+ * One box control freezes both IRPs: an idle or a changing one does not stop the other.
+ */
 TEST_F_TIMEOUT(irp, goes_on_while_the_other_one_starts_and_stops, UNHURRIED)
 {
 	static const char *const events[] = { INSERTS, INSERTS ",thresh=1" };
@@ -205,7 +207,7 @@ TEST_F_TIMEOUT(irp, goes_with_its_function, UNHURRIED)
 	EXPECT_EQ(UNITS, log_count("removed while counting"));
 }
 
-/* --- under the names of the kernel's own driver: one box of four ------------- */
+/* --- under the names of the in-tree driver: one box of four counters --------- */
 
 FIXTURE(one_box) {};
 
@@ -293,7 +295,7 @@ FIXTURE_TEARDOWN(fixed)
 	expect_nothing_left(_metadata);
 }
 
-/* Rounds that each take the count half the way to the end of 34 bits: 2 s at 4 GHz. */
+/* Rounds that each take the count half the way to the end of 34 bits: 2 s at 4 GHz */
 TEST_F_TIMEOUT(fixed, goes_around_twice, UNHURRIED)
 {
 	const uint64_t half = 1ULL << 33;

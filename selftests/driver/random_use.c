@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Random use: several processes open, group, read, map, tell and close events of
- * all PMUs at random, while CPUs leave and come back, PCI functions are taken
- * away and the driver is loaded anew.  Part of the time the clock stands still
- * while they work, and every count is known; part of the time it runs, and
- * counts must be possible.  The seed that is printed repeats a run.
+ * Random use: several processes open, group, read, map, control and close events of all
+ * PMUs at random, while CPUs go offline and online, PCI functions are unbound and the
+ * driver is reloaded. Part of the time the clock is stopped while they work, and every
+ * count is known; part of the time it runs, and counts must be possible. The printed
+ * seed repeats a run.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ enum {
 	MAX_CPUS = 64,
 	SECONDS = 60,
 	CHAOS_MS = 4000,
-	CHAOS_EVERY = 4,	/* of so many lives of the driver one is chaos */
+	CHAOS_EVERY = 4,	/* one of this many lives of the driver is chaos */
 	OPERATIONS = 8,
 	UCLK_KHZ = 400000,
 	THAW_MS = 1000000,
@@ -49,10 +49,10 @@ static struct {
 	pid_t pid;
 } workers[MODEL_WORKERS];
 
-/* What --without has left out, to narrow a failure down. */
+/* Events that --without excludes, to narrow a failure down */
 static bool no_hotplug, no_unbind, no_chaos;
 
-/* What happened to the machine. */
+/* Changes of the machine */
 static struct {
 	unsigned int lives, rounds, hotplugs, unbound, refused;
 } tally;
@@ -141,8 +141,8 @@ static void let_workers(char command)
 /* --- the machine ---------------------------------------------------------- */
 
 /*
- * How late the hardware is, in cycles, where the simulator can be; 0 again at the
- * end.  For chaos only: what passes while a package is frozen nobody counts.
+ * Delays of the hardware in cycles, where the simulator has them; 0 again at the end.
+ * For chaos only: cycles of a frozen package are not counted.
  */
 static void set_delays(bool some)
 {
@@ -199,11 +199,11 @@ static int pick_cpu(bool online)
 		else
 			others++;
 	}
-	/* somebody has to be there; and leave some to work */
+	/* one CPU must stay online, and some CPUs must be left to work */
 	return online && others < 1 ? -1 : found;
 }
 
-/* A CPU leaves or comes back, and the model is told where its events went. */
+/* A CPU goes offline or online, and the model learns where its events are. */
 static void hotplug(void)
 {
 	bool leaves = rng_chance(&rng, 50);
@@ -236,7 +236,7 @@ static void hotplug(void)
 		   leaves ? "left" : "came back", heir);
 }
 
-/* The registers of a package without a CPU are out of everybody's reach. */
+/* The registers of a package without an online CPU cannot be accessed. */
 static void all_cpus_back(void)
 {
 	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++)
@@ -257,7 +257,7 @@ static void box_gone(const char *pmu, int pkg)
 	}
 }
 
-/* A PCI function is taken from the driver. */
+/* Unbind a PCI function from the driver. */
 static void unbind(void)
 {
 	static const struct {
@@ -292,7 +292,7 @@ static void unbind(void)
 	}
 }
 
-/* Nobody may take the driver away from its users. */
+/* The driver cannot be unloaded while it has users. */
 static void unload_in_use(void)
 {
 	bool used = false;
@@ -308,7 +308,7 @@ static void unload_in_use(void)
 	tally.refused++;
 }
 
-/* Transactions for something that somebody counts. */
+/* Send transactions for an event that is being counted. */
 static void traffic(void)
 {
 	static const char *const kinds[] = {
@@ -348,7 +348,7 @@ static void advance(void)
 		   " more", start, cycles);
 }
 
-/* --- the driver's lives --------------------------------------------------- */
+/* --- lives of the driver -------------------------------------------------- */
 
 static void begin_life(bool chaos)
 {
@@ -402,7 +402,7 @@ static void chaos_life(void)
 	wait_for_workers();
 }
 
-/* Everything is closed and unloaded: the hardware must be as after reset. */
+/* Everything is closed and unloaded: the registers must have their reset values. */
 static void end_life(void)
 {
 	int err;
@@ -478,7 +478,7 @@ int main(int argc, char **argv)
 
 	options(argc, argv, &seed, &seconds);
 	catalogue(NULL);
-	/* However slow the host: what passes while a package is frozen nobody counts. */
+	/* On a slow host as well: cycles of a frozen package are not counted. */
 	snprintf(params, sizeof(params), "clock=manual uclk_khz=%u thaw_ms=%u",
 		 UCLK_KHZ, THAW_MS);
 	machine_setup_sim(params);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Load, count, unload, many times: nothing remains in the hardware, in the
- * kernel's log or in its memory.
+ * Load, count and unload many times: nothing remains in the registers, in the kernel's
+ * log or in its memory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,17 +19,18 @@
 #define KMEMLEAK	"/sys/kernel/debug/kmemleak"
 
 /*
- * A kernel that checks every access is slow. KASAN keeps freed memory back, too,
- * so there objects are not counted; kmemleak looks at the end of the VM's life.
+ * A kernel that checks every access is slow. KASAN also delays the reuse of freed
+ * memory, so objects are not counted there; kmemleak checks at the end of the VM's
+ * life.
  */
 enum { ROUNDS = 200, DEBUG_ROUNDS = 12, WARM_UP = 20, FULL_ROUNDS = 3,
        COLLECTED_S = 6 };
 
-/* Every kind of box, and few of each: most of a round is making PMUs. */
+/* Every box type, and few boxes of each: most of a round is registering PMUs. */
 #define SMALL	"clock=manual cboxes=2 sboxes=2 has=1 imcs=2 qpi_ports=1"
 #define FULL	"clock=manual"
 
-/* --- memory: what a leak of one object a round would show in -------------- */
+/* --- memory: caches in which a leak of one object a round shows ----------- */
 
 enum { MAX_CACHES = 400 };
 struct memory {
@@ -84,16 +85,16 @@ static long slab_number(const char *cache, const char *name)
 }
 
 /*
- * Does the kernel count objects one by one?  Usually a slab that a CPU has taken
- * for itself counts as full: that is up to 512 objects which may or may not be
- * there.  With slub_debug= no CPU takes any, and caches are not merged either.
+ * Return whether the kernel counts objects one by one. Usually a slab that is a CPU's
+ * current one counts as full: up to 512 objects of which an unknown number is in use.
+ * With slub_debug= no CPU has a current slab, and caches are not merged.
  */
 static bool objects_are_counted(void)
 {
 	return slab_number("kmalloc-8", "sanity_checks");
 }
 
-/* What is in use now. */
+/* Objects in use now */
 static void measure(struct memory *m)
 {
 	char line[512];
@@ -123,7 +124,10 @@ static long objects_of(const struct memory *m, const char *name)
 	return 0;
 }
 
-/* What is more for every second of so many rounds; says so, if asked to. */
+/*
+ * Return the number of objects that grew by one in every second round; report them if
+ * asked to.
+ */
 static bool grew(const struct memory *before, const struct memory *after,
 		 long rounds, bool say)
 {
@@ -139,7 +143,7 @@ static bool grew(const struct memory *before, const struct memory *after,
 			most = more;
 			name = c->name;
 		}
-		/* the rest of the system may have come to use some as well */
+		/* the rest of the system may use more objects as well */
 		if (2 * more < rounds)
 			continue;
 		grown = true;
@@ -156,8 +160,8 @@ static bool grew(const struct memory *before, const struct memory *after,
 }
 
 /*
- * What is freed through RCU and work queues comes home late: kernels collect it for
- * some seconds. It counts as lost when it has not come by the end of the wait.
+ * Wait for deferred frees: memory freed through RCU and work queues is returned some
+ * seconds later. It counts as lost if it is not back by the end of the wait.
  */
 static bool is_lost(const struct memory *before, long rounds)
 {
@@ -252,7 +256,7 @@ int main(int argc, char **argv)
 		tap_diag("%d rounds instead of %d: this is a debug kernel",
 			 rounds, ROUNDS);
 	for (int i = 0; i < rounds && ok; i++) {
-		/* twice: looking takes memory the first time */
+		/* twice: the first measurement allocates memory */
 		if (i == WARM_UP - 1 || i == WARM_UP)
 			measure(&before);
 		if (i == WARM_UP) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which events may count together, and where: counter restrictions, filters as
- * shared resources, and equal events that share one counter. Where an event
- * went, the simulated control registers tell.
+ * Rules for events that count together: counter restrictions, filters as shared
+ * resources, and equal events that share one counter. The simulated control registers
+ * show the counter of each event.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -46,8 +46,8 @@ static unsigned int counters_with(const char *pmu, int pkg, uint64_t config)
 }
 
 /*
- * How many general counters of a box are enabled. Where a register is control and
- * count at once, one that is not 0 is.
+ * Number of enabled general counters of a box. Where one register has both control and
+ * count, a counter is enabled if the register is not 0.
  */
 static unsigned int counters_enabled(const char *pmu, int pkg)
 {
@@ -64,7 +64,9 @@ static unsigned int counters_enabled(const char *pmu, int pkg)
 	return n;
 }
 
-/* Opens independent events, not a group; false and a comment if one fails. */
+/*
+ * Open independent events, not a group. Return false and print a comment if one fails.
+ */
 static bool open_all(int *fd, const char *pmu, int cpu,
 		     const char *const *events, unsigned int n)
 {
@@ -92,12 +94,12 @@ static bool unmultiplexed(int fd, const char *what)
 	       check_eq(r.running, r.enabled, "%s: time running", what);
 }
 
-/* Polls for something that perf's rotation brings about. */
+/* Poll for a state that perf's rotation brings about. */
 static bool wait_until(bool (*done)(void *arg), void *arg)
 {
 	time_t end = time(NULL) + PATIENCE_S;
 
-	/* at no fixed moment of a turn: those may last as long as some sleep */
+	/* at random moments: a rotation interval may be as long as a sleep */
 	for (unsigned int tries = 0; !done(arg); tries++) {
 		if (time(NULL) > end)
 			return false;
@@ -118,7 +120,7 @@ static unsigned int general_counters(const char *kind)
 	return !strcmp(kind, "r3qpi") ? 3 : 4;
 }
 
-/* Alone, and with every other counter in use by unconstrained events. */
+/* Alone, and with all other counters in use by unrestricted events. */
 static bool lands_well(const struct cat_event *e, const char *pmu, int pkg,
 		       unsigned int fillers)
 {
@@ -198,13 +200,13 @@ FIXTURE_TEARDOWN(cbox)
 }
 
 /*
- * Four events fill the box, one that is not on counter 0 ends, and then comes
- * one that needs counter 0: who is there must move, and loses nothing.
+ * Four events fill the box, one that is not on counter 0 is closed, and then an event
+ * that needs counter 0 is opened. The event on counter 0 must move, and loses no count.
  */
 TEST_F_TIMEOUT(cbox, event_on_counter_0_makes_room_for_one_that_needs_it,
 	       UNHURRIED)
 {
-	/* each cycle has one; none of those beyond it counts where inv is not */
+	/* each cycle has one increment; beyond it nothing counts unless inv is set */
 	static const char *const with_inv[] = {
 		"event=0", "event=0,thresh=1", "event=0,thresh=2,inv=1",
 		"event=0,thresh=3,inv=1",
@@ -254,9 +256,9 @@ TEST_F_TIMEOUT(cbox, event_on_counter_0_makes_room_for_one_that_needs_it,
 	close(last);
 }
 
-/* --- as many as there are counters ---------------------------------------- */
+/* --- as many events as there are counters --------------------------------- */
 
-/* Does an event ask for anything but itself: a filter, a threshold, an edge? */
+/* Return whether an event needs a filter, a threshold or an edge. */
 static bool is_bare(const struct cat_event *e)
 {
 	bool selects = !generation_lacks(e->box, "event");
@@ -265,7 +267,7 @@ static bool is_bare(const struct cat_event *e)
 	       (!selects || !(e->config & ~CTL_SELECT));
 }
 
-/* Different events of a box that may be on any of its counters, and no others. */
+/* Different events of a box that may use any of its counters, and need no filter */
 static unsigned int find_different(const char *kind, const struct cat_event **found,
 				   unsigned int most)
 {
@@ -300,7 +302,7 @@ static bool all_fit(const struct cat_event *const *e, const char *pmu, int pkg,
 	sim_advance(CYCLES);
 	for (unsigned int i = 0; ok && i < n; i++) {
 		ok &= unmultiplexed(fd[i], e[i]->name);
-		/* no other counter's count */
+		/* not the count of another counter */
 		if (cat_has_waves(e[i]->box))
 			ok &= check_eq(event_count(fd[i]),
 				       cat_expect(e[i], NO_SHAPE, start,
@@ -312,7 +314,7 @@ static bool all_fit(const struct cat_event *const *e, const char *pmu, int pkg,
 	return ok;
 }
 
-/* What a group of the first @n events comes to, 0 or -errno. */
+/* Open a group of the first @n events. Return 0 or -errno. */
 static int group_of(const struct cat_event *const *e, const char *pmu, int pkg,
 		    unsigned int n)
 {
@@ -354,7 +356,7 @@ static bool take_turns(const struct cat_event *const *e, const char *pmu, int pk
 	return ok;
 }
 
-/* As many as there are counters fit, and a group of one more does not. */
+/* As many events as there are counters fit, and a group of one more does not. */
 TEST_F_TIMEOUT(kind, full_box_has_events_take_turns, UNHURRIED)
 {
 	unsigned int counters = general_counters(variant->kind);
@@ -373,14 +375,14 @@ TEST_F_TIMEOUT(kind, full_box_has_events_take_turns, UNHURRIED)
 
 /* --- conflicts ----------------------------------------------------------- */
 
-/* Two events that must not count at the same time, and traffic of each's own. */
+/* Two events that must not count at the same time, and traffic of each */
 FIXTURE(conflict) {};
 
 FIXTURE_VARIANT(conflict)
 {
 	const char *kind;
 	const char *event[2];
-	const char *traffic[2];		/* NULL: only look at the times */
+	const char *traffic[2];		/* NULL: check only the times */
 };
 
 FIXTURE_VARIANT_ADD(conflict, cbox_two_events_that_need_counter_0)
@@ -530,7 +532,7 @@ FIXTURE_TEARDOWN(conflict)
 {
 }
 
-/* Both have counted, so perf has given each of them a turn. */
+/* Both have counted, so perf has scheduled each of them. */
 static bool both_ran(void *arg)
 {
 	struct event_reading a, b;
@@ -553,7 +555,10 @@ static bool counted(void *arg)
 	       event_count(s->fd) > 0;
 }
 
-/* Not all generations have all events; of these all start with "event=". */
+/*
+ * Not all generations have all events; the strings of the common ones start with
+ * "event=".
+ */
 static bool known(const char *kind, const char *event)
 {
 	unsigned int code = 0;
@@ -561,13 +566,13 @@ static bool known(const char *kind, const char *event)
 	return sscanf(event, "event=%x", &code) == 1 && cat_has_code(kind, code);
 }
 
-/* The second box's PMU, or that of the only one. */
+/* The PMU of the second box, or of the only one */
 static bool any_pmu(char *pmu, const char *kind)
 {
 	return pmu_name(pmu, kind, 1) || pmu_name(pmu, kind, 0);
 }
 
-/* What this machine has not of what a test with @event wants, or NULL. */
+/* Return the missing feature that a test with @event needs, or NULL. */
 static const char *lacking(const char *kind, const char *event)
 {
 	char pmu[PMU_NAME_MAX];
@@ -605,7 +610,10 @@ TEST_F_TIMEOUT(conflict, never_count_together, UNHURRIED)
 			       variant->event[1 - i]);
 		}
 	}
-	/* Turns do not overlap: together no longer than the first is open. */
+	/*
+	 * Their times do not overlap: the sum is not longer than the first event is
+	 * open.
+	 */
 	ASSERT_EQ(0, -event_read(fd[0], &first));
 	ASSERT_EQ(0, -event_read(fd[1], &second));
 	ASSERT_EQ(0, -event_read(fd[0], &last));
@@ -741,7 +749,7 @@ FIXTURE_TEARDOWN(company)
 {
 }
 
-/* Counters that some events with these codes may have, of the first @n. */
+/* Counters, of the first @n, that some events with these codes may use */
 static unsigned int room(const FIXTURE_VARIANT(company) *c, unsigned int n)
 {
 	unsigned int ctrs = 0;
@@ -796,7 +804,7 @@ TEST_F_TIMEOUT(company, count_together, UNHURRIED)
 
 FIXTURE(copies) {};
 
-/* Five of an event, beside others. */
+/* Five equal events, with others in the box. */
 FIXTURE_VARIANT(copies)
 {
 	const char *kind, *event;
@@ -848,7 +856,7 @@ TEST_F_TIMEOUT(copies, use_one_counter, UNHURRIED)
 
 	if (!pmu_name(pmu, variant->kind, variant->index))
 		SKIP(return, "no such PMU");
-	/* The package's CPUs take turns: a counter belongs to the box. */
+	/* The CPUs of the package alternate: a counter belongs to the box. */
 	for (unsigned int i = 0; i < 5; i++) {
 		int cpu = package_cpu(pkg, i % 2);
 
@@ -895,7 +903,7 @@ FIXTURE_TEARDOWN(copies_of)
 {
 }
 
-/* Each counts from its own opening on, and until its own end. */
+/* Each event counts from its open to its close. */
 TEST_F_TIMEOUT(copies_of, come_and_go, UNHURRIED)
 {
 	char pmu[PMU_NAME_MAX];
@@ -938,7 +946,7 @@ FIXTURE_TEARDOWN(group_with_copies)
 {
 }
 
-/* They take one counter, so six members fit a box of four. */
+/* Equal events take one counter, so six members fit a box of four. */
 TEST_F_TIMEOUT(group_with_copies, counts, UNHURRIED)
 {
 	static const char *const with_inv[] = {

@@ -23,7 +23,7 @@
 
 enum {
 	PERIOD = 7,
-	OVERFLOWS = 6300,	/* of each kind, in each of two packages */
+	OVERFLOWS = 6300,	/* of each box type, in each of two packages */
 	MAX_SAMPLERS = 64,
 };
 
@@ -31,7 +31,7 @@ _Static_assert(OVERFLOWS * 2 * 8 >= 100000, "of Haswell's 8 types that signal");
 
 MACHINE_OF_ALL_TESTS("clock=manual", "");
 
-/* Exactly @samples, @count counted, nothing odd; drains the buffer. */
+/* Exactly @samples samples, count @count, no unexpected record; drain the buffer. */
 static bool is_exact(struct sampler *s, uint64_t samples, uint64_t count,
 		     const char *what)
 {
@@ -64,7 +64,10 @@ static bool pick_box(char *pmu, const char *kind, int pkg)
 
 /* --- one event ----------------------------------------------------------- */
 
-/* Who serves an overflow clears what says so: others would serve it again. */
+/*
+ * The handler of an overflow clears its status; otherwise another CPU would handle it
+ * again.
+ */
 static bool no_status_left(const char *pmu, int pkg)
 {
 	uint64_t status = 0;
@@ -87,11 +90,11 @@ static bool any_signals(void)
 
 static void prepare(struct __test_metadata *_metadata)
 {
-	/* here samples come as fast as the machine can give them */
+	/* here samples arrive as fast as the machine can deliver them */
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 }
 
-/* Of any test on this machine. */
+/* Check that there was no PMI on a machine without overflow interrupts. */
 static void expect_no_pmi_where_none_signals(struct __test_metadata *_metadata)
 {
 	if (!any_signals()) {
@@ -136,7 +139,7 @@ static void expect_each_overflow(struct __test_metadata *_metadata,
 	send_traffic(pmu, pkg, e, (uint64_t)PERIOD * OVERFLOWS + 3, 1);
 	EXPECT_TRUE(is_exact(&s, OVERFLOWS, (uint64_t)PERIOD * OVERFLOWS + 3,
 			     pmu));
-	/* the rest of a period that has begun */
+	/* the remainder of a started period */
 	send_traffic(pmu, pkg, e, PERIOD - 4, 1);
 	EXPECT_TRUE(is_exact(&s, OVERFLOWS,
 			     (uint64_t)PERIOD * (OVERFLOWS + 1) - 1,
@@ -151,7 +154,7 @@ static void expect_each_overflow(struct __test_metadata *_metadata,
 	sampler_close(&s);
 }
 
-/* By interrupt or, where none comes, by the timer. */
+/* By interrupt or, for boxes without one, by the timer. */
 TEST_F_TIMEOUT(kind, each_overflow_gives_a_sample, UNHURRIED)
 {
 	const uint64_t want = (uint64_t)(OVERFLOWS + 1) * packages();
@@ -168,8 +171,8 @@ TEST_F_TIMEOUT(kind, each_overflow_gives_a_sample, UNHURRIED)
 	TH_LOG("%s: %ju interrupts, %ju by the timer", self->plain->name,
 	       (uintmax_t)pmi, (uintmax_t)timer);
 	/*
-	 * The timer may be there before the interrupt, but never before the
-	 * overflow: with the last increment of each period there is one.
+	 * The timer may come before the interrupt, but never before the overflow: the
+	 * last increment of each period yields a sample.
 	 */
 	if (signals(variant->kind)) {
 		EXPECT_EQ(want, pmi);
@@ -262,9 +265,9 @@ TEST_F_TIMEOUT(kind, all_increments_in_2011_cycles, UNHURRIED)
 }
 
 /*
- * A period of more than half the counter, or that nearly fills it. Of counters
- * in PCI space the driver reads 32 bits when no more can have passed in the
- * time, and here cycles take none: for them 32 bits are the most.
+ * A period of more than half the counter, or of nearly all of it. The driver reads only
+ * 32 bits of a PCI counter if no more can have passed in the time; here cycles take no
+ * time, so 32 bits are the maximum for these.
  */
 FIXTURE(long_periods) {};
 
@@ -307,7 +310,7 @@ FIXTURE_TEARDOWN(long_periods)
 	expect_no_pmi_where_none_signals(_metadata);
 }
 
-/* Is some counter of a box set to @value? */
+/* Return whether a counter of the box is set to @value. */
 static bool starts_at(const char *pmu, uint64_t value)
 {
 	const char *box = strchr(pmu, '_') + 1;
@@ -326,8 +329,8 @@ static bool starts_at(const char *pmu, uint64_t value)
 }
 
 /*
- * A counter of 44 bits or more does not count that far in a test's time: then the value
- * that it starts at tells.
+ * A counter of 44 bits or more does not count that far in a test's time, so the test
+ * checks its start value.
  */
 TEST_F_TIMEOUT(long_periods, end_in_the_right_cycle, UNHURRIED)
 {
@@ -361,7 +364,7 @@ TEST_F_TIMEOUT(long_periods, end_in_the_right_cycle, UNHURRIED)
 	}
 }
 
-/* --- what an event can be told ------------------------------------------- */
+/* --- controlling an event ------------------------------------------------ */
 
 FIXTURE(control)
 {
@@ -399,7 +402,7 @@ FIXTURE_TEARDOWN(control)
 	expect_no_pmi_where_none_signals(_metadata);
 }
 
-/* A pause takes nothing from the period, and a new one holds from its announcement on. */
+/* A pause takes nothing from the period, and a new period is used from the ioctl on. */
 TEST_F_TIMEOUT(control, pause_new_period_and_limit, UNHURRIED)
 {
 	struct sampler *s = &self->s;
@@ -430,7 +433,7 @@ TEST_F_TIMEOUT(control, pause_new_period_and_limit, UNHURRIED)
 	sampler_disable(s);
 	if (!signals(variant->kind))
 		return;
-	/* perf disables the event when the last of them has come */
+	/* perf disables the event at the last of them */
 	ASSERT_EQ(0, ioctl(s->fd, PERF_EVENT_IOC_REFRESH, 3));
 	for (int i = 0; i < 5; i++) {
 		sim_advance(30);
@@ -455,7 +458,7 @@ static bool add_sampler(const char *pmu, int pkg, uint64_t period,
 	return true;
 }
 
-/* All of them, after @cycles cycles in which they all counted each. */
+/* All samples after @cycles cycles in which each event counted each cycle */
 static bool all_exact(uint64_t cycles)
 {
 	bool ok = n_samplers > 0;
@@ -487,7 +490,7 @@ static void close_all(void)
 TEST_F_TIMEOUT(kind, several_in_one_box, UNHURRIED)
 {
 	static const uint64_t periods[2][4] = {
-		/* always in the same cycle, and not */
+		/* always in the same cycle, and in different cycles */
 		{ 100, 100, 100, 100 }, { 60, 90, 150, 100 },
 	};
 	const struct cat_event *e = self->ticks;
@@ -561,7 +564,7 @@ TEST_F_TIMEOUT(all_kinds, of_all_packages_in_the_same_cycle, UNHURRIED)
 	close_all();
 }
 
-/* --- counting beside it -------------------------------------------------- */
+/* --- counting beside a sampling event ------------------------------------ */
 
 TEST_F_TIMEOUT(kind, counters_beside_it_lose_nothing, UNHURRIED)
 {
@@ -580,7 +583,7 @@ TEST_F_TIMEOUT(kind, counters_beside_it_lose_nothing, UNHURRIED)
 	if (!e || !pick_box(pmu, variant->kind, 0))
 		SKIP(return, "no event, or no box");
 	ASSERT_TRUE(open_sampler(&s, pmu, 0, 1000, e));
-	/* the same event in the same box, if it can be counted twice */
+	/* the same event in the same box, if it has two counters for it */
 	if (!e->fixed)
 		fd[n++] = event_open(pmu, pmu_cpu(pmu, 0), "config=%#" PRIx64,
 				     e->config);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What sampling must refuse at open, and with which error; what it must accept
- * besides; and that a storm of overflows stops neither the machine nor the
- * counting: perf's throttling works, and nothing is left frozen.
+ * Sampling events that open must refuse, with the error; attributes that it must
+ * accept; and a storm of overflows, which must stop neither the machine nor the
+ * counting: perf throttles, and nothing stays frozen.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,8 +27,8 @@ MACHINE_OF_ALL_TESTS("clock=manual", "");
 /* --- refusals ------------------------------------------------------------ */
 
 /*
- * Without a register write: the driver may just be done with an earlier event,
- * which it watches for 2 s, but not every time.
+ * Without a register write. The driver may still be watching for late overflows of an
+ * earlier event, for 2 s; so one attempt without a write is enough.
  */
 static bool refused(const struct perf_event_attr *attr, int cpu, int error,
 		    const char *what)
@@ -65,7 +65,7 @@ FIXTURE(refusals)
 	char pmu[PMU_NAME_MAX];
 	bool there;
 	int cpu;
-	struct perf_event_attr base;	/* of no event yet */
+	struct perf_event_attr base;	/* not a defined event */
 };
 
 FIXTURE_VARIANT(refusals)
@@ -139,7 +139,7 @@ TEST_F_TIMEOUT(refusals, frequency_of_0, UNHURRIED)
 	EXPECT_TRUE(refused(&attr, self->cpu, EINVAL, "a frequency of 0"));
 }
 
-/* What only a core can say of an event, and what hangs some kernels. */
+/* Attributes that only a core PMU supports, and some that hang some kernels */
 TEST_F_TIMEOUT(refusals, samples_with_what_only_a_core_knows, UNHURRIED)
 {
 	static const struct {
@@ -245,7 +245,7 @@ VARIANT_OF_KIND(accepted, cbox);
 
 FIXTURE_SETUP(accepted)
 {
-	/* large samples take long where the CPU is emulated: none is throttled */
+	/* large samples take long on an emulated CPU: none may be throttled */
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	self->event = plain_of(variant->kind);
 	if (!pmu_name(self->pmu, variant->kind, 0))
@@ -256,7 +256,7 @@ FIXTURE_TEARDOWN(accepted)
 {
 }
 
-/* An ioctl may set no period that open refuses; a good one is used from then on. */
+/* An ioctl cannot set a period that open refuses; a valid one is used from then on. */
 TEST_F_TIMEOUT(accepted, new_period_by_ioctl, UNHURRIED)
 {
 	static const uint64_t bad[] = { 0, 1ULL << 48, 1ULL << 62, 1ULL << 63 };
@@ -289,7 +289,7 @@ TEST_F_TIMEOUT(accepted, new_period_by_ioctl, UNHURRIED)
 	sampler_close(&s);
 }
 
-/* Everything that can be had of the interrupted program, in one sample. */
+/* A sample with every field that can be had of the interrupted program */
 TEST_F_TIMEOUT(accepted, registers_stacks_call_chains_and_counts, UNHURRIED)
 {
 	const struct cat_event *e = self->event;
@@ -319,7 +319,10 @@ TEST_F_TIMEOUT(accepted, registers_stacks_call_chains_and_counts, UNHURRIED)
 	close(fd);
 }
 
-/* What samples cost is told to perf, which lowers its limit when they cost much. */
+/*
+ * The driver reports the cost of a sample to perf, which lowers its limit when it is
+ * high.
+ */
 TEST_F_TIMEOUT(accepted, cost_of_samples_is_told_to_perf, UNHURRIED)
 {
 	enum { RATE = 100000, SAMPLES = 1000, EACH = 100 };
@@ -329,7 +332,7 @@ TEST_F_TIMEOUT(accepted, cost_of_samples_is_told_to_perf, UNHURRIED)
 
 	if (!self->event)
 		SKIP(return, "no event, or no box");
-	/* so many a second in that part of the time: 100 ns each, which none takes */
+	/* this rate in that part of the time: 100 ns each, which no sample takes */
 	ASSERT_EQ(0, -file_write("/proc/sys/kernel/perf_cpu_time_max_percent", "1"));
 	ASSERT_EQ(0, -file_write("/proc/sys/kernel/perf_event_max_sample_rate",
 				 "100000"));
@@ -361,7 +364,7 @@ FIXTURE_TEARDOWN(narrow)
 	EXPECT_TRUE(machine_leave());
 }
 
-/* The counters of which public sources say that they have 44 or 48 bits. */
+/* Counters that have 44 or 48 bits by public sources */
 TEST_F_TIMEOUT(narrow, width_that_counts_is_the_one_that_was_found, UNHURRIED)
 {
 	struct perf_event_attr attr;
@@ -414,7 +417,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Is time passing in every package, without anybody sampling? */
+/* Return whether time passes in every package, without a sampling event. */
 static bool nothing_frozen(void)
 {
 	uint64_t frozen = sim_stat("frozen_ns");
@@ -461,7 +464,7 @@ static uint64_t periods_throttled(void)
 	return count;
 }
 
-/* A sample of each cycle is asked for, of @n kinds in all packages. */
+/* Ask for a sample of each cycle, for @n box types in all packages. */
 static unsigned int open_storm(struct sampler *s, const char *const *kinds,
 			       unsigned int n)
 {
@@ -481,9 +484,9 @@ static unsigned int open_storm(struct sampler *s, const char *const *kinds,
 }
 
 /*
- * The most samples of an event that perf lets pass at @rate a second: between two
- * of its ticks a part of the rate, rounded up, and the one that throttles.  It ticks
- * with the scheduler; on a CPU that is @idle may do so, and the driver does as often.
+ * Return the largest number of samples of an event that perf allows at @rate a second:
+ * in each tick its part of the rate, rounded up, and the one that throttles. perf's
+ * tick is the scheduler's; on an @idle CPU the driver calls it at the same rate.
  */
 static uint64_t most_samples(unsigned int rate, uint64_t ns, bool idle)
 {
@@ -491,7 +494,7 @@ static uint64_t most_samples(unsigned int rate, uint64_t ns, bool idle)
 	uint64_t tick, hz;
 	struct timespec t;
 
-	/* what this clock goes on by */
+	/* the unit of this clock */
 	clock_getres(CLOCK_MONOTONIC_COARSE, &t);
 	tick = t.tv_sec * second + t.tv_nsec;
 	hz = second / tick;
@@ -525,8 +528,8 @@ FIXTURE_TEARDOWN(storm)
 }
 
 /*
- * Programs go on; perf throttles, or the driver does, whose budget for freezes is used
- * up; each THROTTLE has its UNTHROTTLE, and nothing stays frozen.
+ * Programs keep running. perf throttles, or the driver does when the freeze budget is
+ * used up. Each THROTTLE has an UNTHROTTLE, and nothing stays frozen.
  */
 TEST_F_TIMEOUT(storm, is_throttled_and_ends, UNHURRIED)
 {
@@ -560,7 +563,7 @@ TEST_F_TIMEOUT(storm, is_throttled_and_ends, UNHURRIED)
 						     s[i].cpu != r[1].cpu);
 		samples += sampler_drain(&s[i]) + s[i].lost;
 		throttled += s[i].throttled;
-		/* the last one may have been stopped while it was throttled */
+		/* the last event may have been stopped while it was throttled */
 		EXPECT_TRUE(s[i].lost || s[i].throttled - s[i].unthrottled <= 1) {
 			TH_LOG("event %u: %ju times throttled, %ju unthrottled", i,
 			       (uintmax_t)s[i].throttled,

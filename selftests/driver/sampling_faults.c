@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Overflows when something goes wrong: interrupts that are lost or come to the
- * wrong CPU, status bits that do not clear, events that end and CPUs that leave
- * while an interrupt is on its way, and the driver's end after a storm. Then no
- * sample is lost, nothing stays frozen, and counts are right afterwards.
+ * Overflows under faults: interrupts that are lost or sent to the wrong CPU, status
+ * bits that do not clear, events that are closed and CPUs that go offline while an
+ * interrupt is pending, and unloading after a storm. No sample is lost, nothing stays
+ * frozen, and later counts are right.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@ static bool open_sampler(struct sampler *s, const char *pmu, int cpu,
 	return check_eq(-err, 0, "%s/%s/ opens on CPU %d", pmu, e->name, cpu);
 }
 
-/* With the manual clock: all boxes of a package count, and can be sampled. */
+/* With the manual clock: all boxes of a package count, and can sample. */
 static bool unharmed(int pkg)
 {
 	int fd[BOX_KINDS];
@@ -60,7 +60,7 @@ static bool unharmed(int pkg)
 	return ok & samples_exactly("ubox", pkg, 3);
 }
 
-/* --- a box or the way of its interrupt is broken -------------------------- */
+/* --- a faulty box or interrupt -------------------------------------------- */
 
 FIXTURE(box_fault) {};
 
@@ -157,7 +157,7 @@ TEST_F_TIMEOUT(wrong_cpu, pmis_are_carried_over_and_leave_nothing, UNHURRIED)
 		EXPECT_TRUE(unharmed(pkg));
 }
 
-/* --- traffic that goes on ------------------------------------------------- */
+/* --- traffic that continues ----------------------------------------------- */
 
 struct stream {
 	pthread_t thread;
@@ -198,13 +198,13 @@ static void stop_stream(struct stream *s)
 	pthread_join(s->thread, NULL);
 }
 
-/* --- CPUs that are away for a while ---------------------------------------- */
+/* --- CPUs that are stopped for a while ------------------------------------- */
 
 #define SIM_PARAM(name)	"/sys/module/xeon_uncore_sim/parameters/" name
 
 FIXTURE(away) {};
 
-/* For how long it is away, and an access of the box takes. */
+/* Time for which the CPU is stopped, and duration of a register access */
 FIXTURE_VARIANT(away)
 {
 	const char *status_us, *pci_us;
@@ -231,8 +231,9 @@ FIXTURE_TEARDOWN(away)
 }
 
 /*
- * The timer's CPU sees an overflow, another one serves it, and the next overflow has
- * come when the first goes on. It must not let the package run before that is served.
+ * The timer's CPU sees an overflow, another CPU handles it, and the next overflow
+ * arrives before the first CPU continues. The first CPU must not unfreeze the package
+ * before that overflow is handled.
  */
 TEST_F_TIMEOUT(away, what_a_cpu_saw_before_it_went_loses_nothing, UNHURRIED)
 {
@@ -267,13 +268,13 @@ TEST_F_TIMEOUT(away, what_a_cpu_saw_before_it_went_loses_nothing, UNHURRIED)
 	EXPECT_TRUE(unharmed(0));
 }
 
-/* Is less than a period of @count without a sample? */
+/* Return whether less than a period of @count has no sample. */
 static bool has_all(const struct sampler *s, uint64_t count)
 {
 	return s->weight <= count && count - s->weight < s->period;
 }
 
-/* --- events that end ------------------------------------------------------ */
+/* --- events that are closed ----------------------------------------------- */
 
 FIXTURE(deleted) {};
 
@@ -313,7 +314,7 @@ FIXTURE_TEARDOWN(deleted)
 	expect_no_complaint(_metadata);
 }
 
-/* With interrupts on their way; every other one is stopped first. */
+/* Close events with interrupts pending; every other one is disabled first. */
 TEST_F_TIMEOUT(deleted, events_lose_no_sample_and_nothing_remains_of_them, UNHURRIED)
 {
 	struct stream stream = { 0 };
@@ -346,7 +347,7 @@ TEST_F_TIMEOUT(deleted, events_lose_no_sample_and_nothing_remains_of_them, UNHUR
 	EXPECT_TRUE(unharmed(0));
 }
 
-/* --- CPUs that leave ------------------------------------------------------ */
+/* --- CPUs that go offline ------------------------------------------------- */
 
 FIXTURE(offline) {};
 
@@ -369,7 +370,10 @@ FIXTURE_TEARDOWN(offline)
 	expect_no_complaint(_metadata);
 }
 
-/* All samples of a CPU that stayed; of one that left the last may be missing. */
+/*
+ * All samples of a CPU that stayed online; a CPU that went offline may lack the last
+ * one.
+ */
 static void expect_samples(struct __test_metadata *_metadata, struct sampler *s,
 			   bool stayed)
 {
@@ -389,11 +393,11 @@ static void expect_samples(struct __test_metadata *_metadata, struct sampler *s,
 	sampler_close(s);
 }
 
-/* The perf CPU's event moves to the other one, that one's own event ends. */
+/* The perf CPU's event migrates to the other CPU; the event of that CPU ends. */
 TEST_F_TIMEOUT(offline, cpus_leave_with_interrupts_on_their_way, UNHURRIED)
 {
 	int pkg = packages() - 1, cpu[2];
-	/* a CPU may take long to leave */
+	/* offlining a CPU may take long */
 	struct stream stream = { .pause_us = 100 };
 	struct sampler s[2];
 
@@ -406,7 +410,7 @@ TEST_F_TIMEOUT(offline, cpus_leave_with_interrupts_on_their_way, UNHURRIED)
 		for (int j = 0; j < 2; j++)
 			ASSERT_TRUE(open_sampler(&s[j], stream.pmu, cpu[j], 2,
 						 stream.event));
-		/* the first of them has one of the driver's beside it, or is it */
+		/* the first event is the driver's event, or has one beside it */
 		s[0].shares = true;
 		s[1].shares = true;
 		sleep_ms(20);
@@ -427,7 +431,7 @@ TEST_F_TIMEOUT(offline, cpus_leave_with_interrupts_on_their_way, UNHURRIED)
 	EXPECT_TRUE(unharmed(pkg));
 }
 
-/* --- the driver's end ------------------------------------------------------ */
+/* --- unloading the driver -------------------------------------------------- */
 
 FIXTURE(storm) {};
 
@@ -441,7 +445,7 @@ FIXTURE_TEARDOWN(storm)
 	expect_no_complaint(_metadata);
 }
 
-/* Time goes on by itself: it does in every box. */
+/* Let real time pass in every box. */
 static void expect_all_running(struct __test_metadata *_metadata)
 {
 	struct event_reading r;

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Stock "perf record" on the driver: periods, -F, several events, perf report and
-# perf script name the program, the tracepoint; and sampling beside it, on
-# the software clock and by the NMI watchdog, goes on undisturbed.
+# Stock "perf record" on the driver: periods, -F, several events, program names in perf
+# report and perf script, the tracepoint. Sampling by the software clock and by the NMI
+# watchdog continues undisturbed beside it.
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/tap.sh
 . "$here/../lib/shell/tap.sh"
@@ -25,31 +25,31 @@ clean()
 }
 trap clean EXIT
 
-# load PARAMETERS...: both modules anew, the simulated hardware with these. A sample is
-# wanted for each period, whatever freezes an emulated machine takes for that.
+# load PARAMETERS...: load both modules again, the simulator with these parameters. Each
+# period must give a sample, however long an emulated machine is frozen for it.
 load()
 {
 	load_sim "$@" packages="$sockets"
 	load_driver events=common freeze_budget=1000
 }
 
-# What takes perf most of its time under emulation is of no use here.
+# Exclude the fields that take perf most time under emulation.
 quick=(-q --no-buildid --no-buildid-cache --no-bpf-event)
 
-# record ARGUMENTS...: perf record into $work/data, out of the spinners' way
+# record ARGUMENTS...: perf record into $work/data, on a CPU without spinners
 record()
 {
 	taskset -c "$others" perf record "${quick[@]}" -o "$work/data" "$@" 2> "$work/err" ||
 		tap_diag "perf record: $(cat "$work/err")"
 }
 
-# script FIELDS: a line a sample
+# script FIELDS: print a line for each sample
 script()
 {
 	perf script -i "$work/data" -F "$1" 2> /dev/null
 }
 
-# most PERCENT PATTERN: do so many of the lines on standard input match?
+# most PERCENT PATTERN: do PERCENT of the lines on standard input match?
 most()
 {
 	awk -v percent="$1" -v pattern="$2" '
@@ -58,9 +58,9 @@ most()
 		END { exit !(all && match_ * 100 >= all * percent) }'
 }
 
-# truthful: are the samples of whom the scheduler says was running? Of lines of the
-# fields tid, cpu, event and trace, with all of its switches among them. What was
-# sampled before a CPU's first switch is of whom that ends.
+# truthful: is each sample of the task that the scheduler's events show? The input has
+# the fields tid, cpu, event and trace, with all context switches. A sample before a
+# CPU's first switch belongs to the task that this switch ends.
 truthful()
 {
 	awk '
@@ -88,7 +88,7 @@ truthful()
 		}'
 }
 
-# unclaimed: NMIs that nobody claimed, so far
+# unclaimed: number of NMIs so far that no handler claimed
 unclaimed()
 {
 	dmesg | grep -c 'NMI received for unknown reason'
@@ -96,7 +96,7 @@ unclaimed()
 
 load clock=real uclk_khz=400000
 
-# A program of its own name on each CPU that perf opens uncore events on.
+# A program with a separate name on each CPU on which perf opens uncore events.
 IFS=, read -ra cpus < /sys/bus/event_source/devices/hswep_ha_0/cpumask
 others=$(seq 0 $(($(nproc --all) - 1)) |
 	grep -vxF "$(printf '%s\n' "${cpus[@]}")" | paste -sd,)
@@ -107,8 +107,8 @@ for cpu in "${cpus[@]}"; do
 done
 sleep 0.5
 
-# Four boxes of each package, one of which is polled; and every switch, as a
-# tracepoint's period is what -c says.
+# Four boxes of each package, one of which is polled; and every context switch, since -c
+# sets the period of the tracepoint as well.
 events=()
 for pmu in ha_0 imc_0 pcu cbox_0; do
 	events+=(-e "hswep_$pmu/clockticks,period=4000000/")
@@ -120,11 +120,12 @@ for pmu in ha_0 imc_0 pcu cbox_0; do
 	tap_ok $? "perf record: samples of $pmu" ||
 		tap_diag "$(sort "$work/out" | uniq -c)"
 done
-# How much time kernel threads take is the machine's affair.
+# The CPU time of kernel threads depends on the machine.
 judgement=$(script tid,cpu,event,trace | truthful)
 tap_ok $? 'perf script: samples are of the program that ran there' ||
 	tap_diag "$judgement"$'\n'"$(sort "$work/out" | uniq -c)"
-# A sample that waited for a thread would be that thread's: the scheduler would agree.
+# A sample that waited for a thread would name that thread, and the scheduler's events
+# would agree.
 missing=
 for pmu in ha_0 imc_0 pcu cbox_0; do
 	for i in "${!cpus[@]}"; do

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sampling while cycles follow time: a stopped event has had exactly count /
- * period samples, perf's frequency mode finds its period, counting events
- * beside it lose the frozen time and nothing else, and call chains are of stacks
- * that are there.
+ * Sampling while cycles follow real time: a stopped event has had exactly count /
+ * period samples, frequency mode finds its period, counting events beside it lose only
+ * the frozen time, and call chains have existing stacks.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,9 +39,9 @@ static bool last_box(char *pmu, const char *kind)
 	return n && pmu_name(pmu, kind, n - 1);
 }
 
-/* --- events that have been stopped --------------------------------------- */
+/* --- stopped events ------------------------------------------------------ */
 
-/* It is disabled: all samples of what it counted have come, or are coming. */
+/* It is disabled: all samples of its count have arrived, or will. */
 static bool all_there(struct sampler *s, const char *what)
 {
 	uint64_t count = event_count(s->fd), want = count / s->period;
@@ -66,7 +65,7 @@ FIXTURE_TEARDOWN(stopped)
 	expect_no_complaint(_metadata);
 }
 
-/* For a while, all box types of all packages together. */
+/* All box types of all packages together, for a while. */
 TEST_F_TIMEOUT(stopped, all_box_types_at_once_have_all_samples, UNHURRIED)
 {
 	struct sampler s[MAX_SAMPLERS];
@@ -118,7 +117,7 @@ FIXTURE_TEARDOWN(on_and_off)
 	expect_no_complaint(_metadata);
 }
 
-/* Stopped and started often, so that overflows are often just on their way. */
+/* Stopped and started often, so that overflows are often pending. */
 TEST_F_TIMEOUT(on_and_off, has_all_samples, UNHURRIED)
 {
 	enum { ROUNDS = 100 };
@@ -171,7 +170,7 @@ FIXTURE_VARIANT(frequency)
 {
 	const char *kind;
 	unsigned int hz;
-	bool busy;		/* the CPU, or it mostly idles and so has no tick */
+	bool busy;		/* keep the CPU busy, or let it idle mostly, without a tick */
 };
 
 FIXTURE_VARIANT_ADD(frequency, ha_on_idle_cpu)
@@ -257,8 +256,8 @@ TEST_F_TIMEOUT(frequency, is_met_and_periods_add_up_to_the_count, UNHURRIED)
 }
 
 /*
- * perf checks a new frequency against its limit only where it adapts periods itself.  But
- * it throttles what samples more often than that.
+ * perf checks a new frequency against its limit only if it adapts periods itself. But
+ * it throttles events that sample more often than that.
  */
 TEST(frequency_above_the_limit_is_throttled)
 {
@@ -300,7 +299,7 @@ struct instant {
 	uint64_t frozen_ns;
 };
 
-/* The best of some tries: the one with the least time between. */
+/* The best of several tries: the one with the shortest time between */
 static void look(const int *here, unsigned int n, int there,
 		 struct instant *best)
 {
@@ -343,8 +342,8 @@ FIXTURE_TEARDOWN(frozen_time)
 }
 
 /*
- * Package 1 is not sampled and has all the cycles there are. What package 0
- * counted less is the time that the simulator says it was frozen for.
+ * Package 1 is not sampled and counts all cycles. Package 0 must count less by exactly
+ * the simulator's frozen time.
  */
 TEST_F_TIMEOUT(frozen_time, is_all_that_counters_lose, UNHURRIED)
 {
@@ -365,7 +364,7 @@ TEST_F_TIMEOUT(frozen_time, is_all_that_counters_lose, UNHURRIED)
 	if (packages() < 2)
 		SKIP(return, "needs two packages");
 	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
-	/* another box than the sampler's: that one also stops to be programmed */
+	/* another box than the sampler's, which also stops to be programmed */
 	for (unsigned int i = 0; i < BESIDE; i++) {
 		if (!strcmp(beside[i][0], variant->kind))
 			continue;
@@ -393,7 +392,7 @@ TEST_F_TIMEOUT(frozen_time, is_all_that_counters_lose, UNHURRIED)
 		int64_t lost = (after.there - before.there) -
 			       (after.here[i] - before.here[i]);
 		int64_t more = lost - (int64_t)frozen;
-		/* a cycle at both ends of each freeze, besides */
+		/* and a cycle at both ends of each freeze */
 		int64_t grain = before.spread + after.spread + 2 * freezes;
 
 		EXPECT_TRUE(more <= grain && -more <= grain) {
@@ -421,8 +420,8 @@ struct chains {
 static struct chains chains;
 
 /*
- * A sample is made when interrupts are on again: the stack of who had them off is
- * gone by then, and may not be taken for its callers'.
+ * A sample is delivered when interrupts are on again. By then the stack of the function
+ * that had them off is invalid, and its callers must not be taken from it.
  */
 static void look_at_chain(struct sampler *s, const struct sample *sample)
 {
@@ -461,7 +460,7 @@ FIXTURE_SETUP(call_chain)
 	ASSERT_GE(chains.pid, 0);
 	if (chains.pid)
 		return;
-	/* always in the kernel: with interrupts off, and on */
+	/* always in the kernel, with interrupts off or on */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	cpu_pin(cpu);
 	zero = open("/dev/zero", O_RDONLY);
@@ -514,9 +513,9 @@ TEST_F_TIMEOUT(call_chain, is_of_a_stack_that_is_there, UNHURRIED)
 	}
 }
 
-/* --- samples that no NMI delivers ----------------------------------------------- */
+/* --- samples without an NMI ----------------------------------------------------- */
 
-/* Of a task that is in the kernel for most of its time. */
+/* Of a task that is in the kernel for most of its time */
 static struct {
 	pid_t pid;
 	unsigned int kernel, user, wrong;
@@ -537,7 +536,7 @@ static void look_at_registers(struct sampler *s, const struct sample *sample)
 		polled.kernel++;
 	else
 		polled.user++;
-	/* a stack pointer of 0: the stack is not known any more */
+	/* a stack pointer of 0: the stack is unknown */
 	if (sample->kernel == is_kernel(sample->ip) &&
 	    (!sample->sp || sample->kernel == is_kernel(sample->sp)))
 		return;
@@ -576,7 +575,7 @@ FIXTURE_TEARDOWN(polled)
 	expect_no_complaint(_metadata);
 }
 
-/* A CBo does not signal: the timer, or an interrupt that it sends, delivers. */
+/* A CBo has no interrupt: the timer, or an IPI from it, delivers. */
 TEST_F_TIMEOUT(polled, samples_have_registers_of_the_kernel, UNHURRIED)
 {
 	struct perf_event_attr attr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A PMI without any overflow is taken for one that is late while somebody samples:
- * no sample comes of it, and LVTPC is unmasked again. While nobody does it is not
- * the driver's. Run it where the log may say so.
+ * A PMI without an overflow: while an event samples it is claimed as a late PMI, no
+ * sample comes of it, and LVTPC is unmasked again. Without a sampling event the driver
+ * does not claim it. Run this where the log may report unknown NMIs.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -51,7 +51,7 @@ TEST_F_TIMEOUT(spurious, while_nobody_samples_no_concern_of_ours, UNHURRIED)
 		EXPECT_EQ(before, overflow_stat(pkg, "late")) {
 			TH_LOG("package %d", pkg);
 		}
-		/* all, or the first, when no handler unmasks LVTPC any more */
+		/* all, or only the first if no handler unmasks LVTPC any more */
 		EXPECT_TRUE(log_count(UNKNOWN) >= 1 &&
 			    log_count(UNKNOWN) <= SPURIOUS) {
 			TH_LOG("package %d", pkg);
@@ -93,7 +93,7 @@ TEST_F_TIMEOUT(spurious_beside, taken_for_late_ones, UNHURRIED)
 		ASSERT_EQ(0, -sampler_open(&s, pmu, pmu_cpu(pmu, pkg), PERIOD,
 					   "config=%#" PRIx64, e->config));
 		send_traffic(pmu, pkg, e, 10 * PERIOD, 1);
-		/* where a CPU was held up, some of these have come late */
+		/* on a CPU that was delayed, some of these were late */
 		sleep_ms(LATE_MS);
 		before = overflow_stat(pkg, "late");
 		log_mark();

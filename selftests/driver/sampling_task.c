@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A sample says what ran on the event's CPU when the counter overflowed:
- * programs that spin on every CPU are told apart by their samples, in both
- * packages, for events on any CPU, wherever the interrupt went.
+ * A sample has the task that ran on the event's CPU when the counter overflowed.
+ * Programs that spin on every CPU are identified by their samples, in both packages,
+ * for events on any CPU, whichever CPU took the interrupt.
  *
- * While they are sampled the programs are of a class that nobody else gets the
- * CPU from, so each sample must be theirs, and if it is of user space, of their
- * loop.
+ * While they are sampled the programs are in the highest scheduling class. So each
+ * sample must be of these programs, and if it is of user space, of their loop.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -38,19 +37,19 @@ static void __attribute__((constructor)) need_two_packages(void)
 		tap_skip_all("needs two packages");
 }
 
-/* The fixture that lets time run by itself comes last. */
+/* The fixture with the real clock comes last. */
 MACHINE_OF_ALL_TESTS("clock=manual", "");
 
 #define RT_RUNTIME "/proc/sys/kernel/sched_rt_runtime_us"
 
-/* In user space for good; the address of a sample tells. */
+/* Spin in user space; the address of a sample identifies this function. */
 static __attribute__((noinline, section("spinning"))) void spin(void)
 {
 	for (;;)
 		cpu_relax();
 }
 
-/* The linker's names for where that section begins and ends. */
+/* Linker symbols of the start and end of that section */
 extern const char __start_spinning[], __stop_spinning[];
 
 struct spinner {
@@ -61,7 +60,7 @@ struct spinner {
 static struct spinner spinners[MAX_CPUS];
 static unsigned int n_spinners;
 
-/* Whether anybody else may have their CPUs. */
+/* Allow or forbid other tasks on the CPUs of the programs. */
 static void spin_alone(bool alone)
 {
 	struct sched_param param = { .sched_priority = alone ? 99 : 0 };
@@ -75,8 +74,8 @@ static void spin_alone(bool alone)
 static char rt_runtime[32];
 
 /*
- * Newer kernels have a server that runs other tasks all the same. It is not
- * given its time back: 6.12 miscounts then, and warns at its next stop.
+ * Newer kernels have a deadline server that runs other tasks nevertheless. Its runtime
+ * is not restored afterwards: 6.12 miscounts then, and warns at its next stop.
  */
 static void no_fair_server(void)
 {
@@ -95,7 +94,7 @@ static void restore_rt_runtime(void)
 	file_write(RT_RUNTIME, rt_runtime);
 }
 
-/* The kernel keeps no part of a CPU for others. */
+/* The kernel reserves no CPU time for other tasks. */
 static void unlimited_rt(void)
 {
 	FILE *f = fopen(RT_RUNTIME, "re");
@@ -105,7 +104,7 @@ static void unlimited_rt(void)
 	fclose(f);
 	if (file_write(RT_RUNTIME, "-1"))
 		tap_bail(RT_RUNTIME " cannot be written");
-	/* for a test that gives up */
+	/* after a test that failed halfway */
 	atexit(restore_rt_runtime);
 	no_fair_server();
 }
@@ -139,14 +138,14 @@ static void stop_spinners(void)
 	}
 }
 
-/* What the samples of one event said. */
+/* Results from the samples of one event */
 struct tally {
 	pid_t pid, other;
 	unsigned int right, inside, kernel, driver;
 	bool ran;
 };
 
-/* Where the driver's code is. */
+/* Address range of the driver's code */
 static uint64_t driver_start, driver_end;
 
 static void find_driver(void)
@@ -168,7 +167,7 @@ static void find_driver(void)
 static struct tally tallies[MAX_CPUS];
 static struct sampler samplers[MAX_CPUS];
 
-/* The one thread that goes before real-time tasks, when it stops a CPU. */
+/* The stopper thread, which runs before real-time tasks */
 static bool is_stopper(pid_t tid, int cpu)
 {
 	char path[32], want[32], name[32] = "";
@@ -204,9 +203,9 @@ static void note(struct sampler *s, const struct sample *sample)
 }
 
 /*
- * The UBox has one clock: while one of its events has that, the others wait.
- * (The time that an event ran may be nought although it has samples: a CPU's
- * clock stands still when its tick is late.)
+ * The UBox has one clock: while one of its events uses the counter, the others wait.
+ * (The running time of an event may be 0 although it has samples: a CPU's clock does
+ * not advance when its tick is late.)
  */
 static void see_who_runs(void)
 {
@@ -218,7 +217,7 @@ static void see_who_runs(void)
 	}
 }
 
-/* All by pid and by address, and none is of the driver. */
+/* All samples match by pid and address, and none is of the driver. */
 static bool named_well(const char *what)
 {
 	unsigned int ran = 0;
@@ -239,7 +238,7 @@ static bool named_well(const char *what)
 		ok &= check(t->inside + t->kernel == s->samples,
 			    "%s, CPU %d: of %" PRIu64 " samples %u are of the program's loop, %u of the kernel",
 			    what, s->cpu, s->samples, t->inside, t->kernel);
-		/* what else is there are the interrupts that the CPU takes */
+		/* other samples are of interrupts on that CPU */
 		ok &= check(s->samples < SAMPLES || t->inside > t->kernel,
 			    "%s, CPU %d: most of %" PRIu64 " samples, %u, are of the kernel",
 			    what, s->cpu, s->samples, t->kernel);
@@ -283,7 +282,7 @@ static bool tell_apart(const char *kind, int pkg, const char *how)
 	if (!e || !pmu_name(pmu, kind, 0))
 		return check(false, "no event, or no box");
 	ok = open_all(pmu, PERIOD, e);
-	/* a few at a time: CBo and SBo take all that is due at one moment */
+	/* a few at a time: CBo and SBo deliver all due samples at one moment */
 	for (unsigned int i = 0; i < SAMPLES; i++) {
 		send_traffic(pmu, pkg, e, PERIOD, 1);
 		if (!signals(kind))
@@ -314,7 +313,7 @@ static void leave(void)
 	restore_rt_runtime();
 }
 
-/* Programs on all CPUs of a package, and this one out of the way. */
+/* Programs on all CPUs of a package; move this process to another CPU. */
 static void spin_in(int pkg)
 {
 	cpu_pin(package_cpu((pkg + 1) % packages(), 0));
@@ -381,7 +380,7 @@ FIXTURE_TEARDOWN(wrong_cpu)
 	leave();
 }
 
-/* So they do when the PMI goes elsewhere. */
+/* The same holds when the PMI goes to another CPU. */
 TEST_F_TIMEOUT(wrong_cpu, samples_name_the_program_of_the_events_cpu, UNHURRIED)
 {
 	for (int pkg = 0; pkg < 2; pkg++) {
@@ -395,7 +394,7 @@ TEST_F_TIMEOUT(wrong_cpu, samples_name_the_program_of_the_events_cpu, UNHURRIED)
 
 /* --- between two tasks ------------------------------------------------------ */
 
-/* Where the kernel is kept on its way from one task to the next. */
+/* The kernel is delayed here between one task and the next. */
 static struct bpf_delay between;
 static unsigned int between_tasks;
 
@@ -405,7 +404,7 @@ static void note_place(struct sampler *s, const struct sample *sample)
 	between_tasks += sample->ip >= between.start && sample->ip < between.end;
 }
 
-/* Two programs that wake each other, with nothing else to do. */
+/* Two programs that wake each other in a loop. */
 static void start_pair(int cpu, pid_t *pid)
 {
 	int pipes[2][2];
@@ -464,9 +463,8 @@ FIXTURE_TEARDOWN(between_tasks)
 }
 
 /*
- * An overflow that comes while the scheduler goes from one task to another is
- * delivered when the second one runs. Where the first one was is no place of it:
- * it was in a BPF program then, for most of the time, and no sample may say so.
+ * An overflow during a task switch is delivered when the second task runs. The address
+ * must not be that of the first task, which was mostly in a BPF program at that moment.
  */
 TEST_F_TIMEOUT(between_tasks, a_samples_task_and_place_are_of_one_moment,
 	       UNHURRIED)
@@ -503,7 +501,7 @@ TEST_F_TIMEOUT(between_tasks, a_samples_task_and_place_are_of_one_moment,
 	sampler_close(&s);
 }
 
-/* --- while time runs by itself: no moment is chosen by anyone ------------------- */
+/* --- real clock: random moments ------------------------------------------------- */
 
 FIXTURE(real_clock) {};
 
@@ -531,7 +529,7 @@ TEST_F_TIMEOUT(real_clock, samples_name_the_program_of_the_events_cpu, UNHURRIED
 		ASSERT_TRUE(pmu_name(pmu, kinds[k], 0));
 		EXPECT_TRUE(open_all(pmu, 2000003, ticks_of(kinds[k])));
 		sleep_ms(1000);
-		/* before the first one leaves its counter to the next */
+		/* before the first event gives its counter to the next */
 		see_who_runs();
 		for (unsigned int i = 0; i < n_spinners; i++) {
 			sampler_disable(&samplers[i]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A CPU that is away for longer than a reader waits, in the middle of an access with
- * the box's lock held: whoever reads an event of that box then gets its last count, and
- * neither count nor times ever go back.
+ * A CPU is stopped in an access, with the box's lock held, for longer than a reader
+ * waits. A reader of an event of that box then gets its last count, and neither counts
+ * nor times ever decrease.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@
 enum { AWAY_US = 50000, LONG_MS = 2000, FEW = 5 };
 
 /**
- * struct other - reads another event of the box without end, on another CPU
+ * struct other - reads another event of the box in a loop, on another CPU
  * @fd: that event
  */
 struct other {
@@ -90,8 +90,8 @@ FIXTURE_TEARDOWN(slow)
 }
 
 /*
- * Most of the time the package stands still, for somebody's storm. Perf has the event
- * running meanwhile, also when it cannot be looked at.
+ * The package is frozen most of the time by the storm of another event. perf counts the
+ * event as running, also while it cannot be read.
  */
 TEST_F_TIMEOUT(slow, nothing_goes_back, UNHURRIED)
 {
@@ -105,7 +105,7 @@ TEST_F_TIMEOUT(slow, nothing_goes_back, UNHURRIED)
 	ASSERT_EQ(0, -sampler_open(&storm, "hswep_pcu", pmu_cpu("hswep_pcu", 0),
 				   1, "clockticks"));
 	while (now_ns() < end || stale < FEW) {
-		/* now and then all is well */
+		/* now and then without a fault */
 		snprintf(us, sizeof(us), "%d", reads % 4 ? AWAY_US : 0);
 		ASSERT_EQ(0, file_write(PCI_US, us));
 		event_read(self->fd, &now);
@@ -122,7 +122,7 @@ TEST_F_TIMEOUT(slow, nothing_goes_back, UNHURRIED)
 	sampler_close(&storm);
 }
 
-/* What it could not see then it sees later. */
+/* The reader later sees the counts that it could not read. */
 TEST_F_TIMEOUT(slow, nothing_is_lost, UNHURRIED)
 {
 	uint64_t from, to, before, after;
@@ -135,7 +135,7 @@ TEST_F_TIMEOUT(slow, nothing_is_lost, UNHURRIED)
 	for (int i = 0; i < FEW; i++)
 		event_count(self->fd);
 	ASSERT_EQ(0, file_write(PCI_US, "0"));
-	/* it may still be at it */
+	/* it may still be running */
 	stop_reading(&self->other);
 	after = sim_cycles();
 	to = event_count(self->fd);

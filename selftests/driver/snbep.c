@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What Sandy Bridge has not and its successors have: registers that freeze a
- * package and tell of overflows, one that counts CBos, and bits that reset HA and
- * iMC. And where the kernel's own driver is wrong about it. What all generations
- * do is in the other programs.
+ * Differences of Sandy Bridge from its successors: it has no registers that freeze a
+ * package or report overflows, none with the number of CBos, and no bits that reset HA
+ * and iMC. And the faults of the in-tree driver on it. Other test programs cover
+ * features of all generations.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -36,10 +36,10 @@ static void __attribute__((constructor)) need_sandy_bridge(void)
 		tap_skip_all("this processor is no Sandy Bridge");
 }
 
-/* Who loads hardware with other parameters comes after those that use it. */
+/* Fixtures that load the simulator with other parameters come last. */
 MACHINE_OF_ALL_TESTS("clock=manual", "");
 
-/* --- registers that are not there ------------------------------------------ */
+/* --- missing registers ----------------------------------------------------- */
 
 /* Of Ivy Bridge: global control, status, configuration; status of UBox and PCU */
 static const uint32_t absent_msrs[] = { 0xc00, 0xc01, 0xc06, 0xc15, 0xc35 };
@@ -47,7 +47,7 @@ enum { ABSENT_MSRS = ARRAY_SIZE(absent_msrs) };
 
 enum { PCI_BOX_CTL = 0xf4, PCI_BOX_STATUS = 0xf8 };
 
-/* Accesses of what is not there, and of box controls, by what they say. */
+/* Accesses of missing registers and of box controls, by type */
 struct seen {
 	unsigned int absent, freezes, without_enable, reserved, resets, no_resets;
 };
@@ -80,7 +80,7 @@ static void note(const struct sim_access *a, void *arg)
 		s->resets += !!(a->value & BOX_RST);
 }
 
-/* Of what has been done since the last time. */
+/* Check the accesses since the last call. */
 static void expect_those_there(struct __test_metadata *_metadata,
 			       struct seen *all, const char *when)
 {
@@ -136,7 +136,7 @@ TEST_F_TIMEOUT(registers, absent_ones_not_accessed_by_counting, UNHURRIED)
 	}
 }
 
-/* By a timer. */
+/* By the timer. */
 TEST_F_TIMEOUT(registers, absent_ones_not_accessed_by_sampling_and_unloading,
 	       UNHURRIED)
 {
@@ -201,7 +201,7 @@ FIXTURE_TEARDOWN(simulated)
 	EXPECT_TRUE(machine_leave());
 }
 
-/* What the tests above rely on: the simulated hardware notices. */
+/* The tests above rely on it: the simulator reports these accesses. */
 TEST_F_TIMEOUT(simulated, absent_msr_faults_and_its_writes_are_counted, UNHURRIED)
 {
 	int cpu = package_cpu(0, 0);
@@ -237,7 +237,7 @@ FIXTURE_TEARDOWN(six_cboxes)
 	expect_nothing_left(_metadata);
 }
 
-/* More of them than cores are not. */
+/* Not more CBos than cores. */
 TEST_F_TIMEOUT(six_cboxes, those_that_do_not_answer_are_left_out, UNHURRIED)
 {
 	char pmu[PMU_NAME_MAX];
@@ -266,7 +266,9 @@ FIXTURE_TEARDOWN(group_reads)
 	EXPECT_TRUE(machine_leave());
 }
 
-/* With the clock running two counters agree only if they start and stop at once. */
+/*
+ * With the clock running two counters agree only if they start and stop in one cycle.
+ */
 static void expect_reads_agree(struct __test_metadata *_metadata, const char *kind)
 {
 	static const char *const events[] = { "config=0", "config=0x1000000" };
@@ -302,7 +304,7 @@ TEST_F_TIMEOUT(group_reads, are_of_one_instant_in_cbox_ha_imc_and_pcu, UNHURRIED
 	expect_reads_agree(_metadata, "pcu");
 }
 
-/* --- the kernel's own driver -------------------------------------------------- */
+/* --- the in-tree driver ------------------------------------------------------- */
 
 static const struct difference {
 	const char *box, *event, *traffic[4];

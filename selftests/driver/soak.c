@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Long runs: overflows with a clock that nobody holds, against what the
- * hardware has counted beside them; and CPUs that leave while events sample.
- * Says what was lost or doubled.  The options say how long; without them it
- * is what "make check" has time for.
+ * Long runs: overflows with a free-running clock, against counts of the hardware; and
+ * CPUs that go offline while events sample. Reports lost or doubled counts. The options
+ * set the duration; the default suits "make check".
  */
 #include <errno.h>
 #include <getopt.h>
@@ -31,15 +30,15 @@ enum {
 	CYCLES = 30,		/* of CPUs */
 	UCLK_KHZ = 400000,
 	OFTEN = 4000037,	/* cycles between samples: some 100 a second, of each */
-	SELDOM = 40000003,	/* so that CPUs find the time to come and go */
+	SELDOM = 40000003,	/* so that CPUs have the time to go offline and online */
 	PROGRESS_S = 60,
 	MAX_PAIRS = 64,
 };
 
 /**
- * struct pair - a sampling event and a counting one of the same in one box
- * @keep: a third event, so that the box does not go idle with the others
- * @ctr: the hardware counter of @counter, @truth: what that holds in the end
+ * struct pair - a sampling event and an equal counting one in one box
+ * @keep: a third event, so that the box does not become idle with the others
+ * @ctr: the hardware counter of @counter, @truth: its last value
  */
 struct pair {
 	char pmu[PMU_NAME_MAX];
@@ -53,7 +52,7 @@ static struct pair pairs[MAX_PAIRS];
 static unsigned int n_pairs;
 static uint64_t period;
 
-/* A register as the simulated hardware has it; the driver takes no part. */
+/* Read a register from the simulator, without the driver. */
 static uint64_t reg(const struct pair *p, const char *name, unsigned int n)
 {
 	uint64_t value = 0;
@@ -64,7 +63,7 @@ static uint64_t reg(const struct pair *p, const char *name, unsigned int n)
 	return value;
 }
 
-/* The counter that counts @e and cannot interrupt. */
+/* The counter that counts @e and cannot interrupt */
 static bool find_counter(struct pair *p, const struct cat_event *e)
 {
 	for (p->ctr = 0; p->ctr < 4; p->ctr++) {
@@ -78,8 +77,8 @@ static bool find_counter(struct pair *p, const struct cat_event *e)
 }
 
 /*
- * @group: the sampler leads the counter, so both start and stop in one cycle.
- * A box whose sampler cannot interrupt has no mark to tell the two apart by.
+ * @group: the sampler leads the counter, so both start and stop in one cycle. If the
+ * sampler's box cannot interrupt, no bit identifies the sampler's counter.
  */
 static bool open_pair(struct pair *p, const char *kind, int pkg,
 		      const struct cat_event *e, bool group)
@@ -107,7 +106,7 @@ static bool open_pair(struct pair *p, const char *kind, int pkg,
 		     "%s of package %d opens", p->pmu, pkg);
 }
 
-/* Both counters run; before that the one beside the sampler had counted 0. */
+/* Both counters run; the second one had counted 0 before. */
 static bool start_pair(struct pair *p, const struct cat_event *e, bool group)
 {
 	bool ok = !sampler_enable(&p->sampler);
@@ -125,11 +124,13 @@ static bool open_pairs(bool group)
 	for (unsigned int k = 0; k < BOX_KINDS; k++) {
 		const struct cat_event *e = ticks_of(box_kinds[k]);
 
-		/* a UBox cannot be frozen, so nothing there is of one cycle */
+		/* a UBox cannot be frozen, so its events do not start in one cycle */
 		if (!e || e->fixed || !signals(box_kinds[k]) ||
 		    !strcmp(box_kinds[k], "ubox"))
 			continue;
-		/* the sampler, the counter, and what keeps the box counting */
+		/*
+		 * the sampler, the counter, and the event that keeps the box counting
+		 */
 		if (__builtin_popcount(e->ctrs) < 3)
 			continue;
 		for (int pkg = 0; pkg < packages(); pkg++) {
@@ -176,7 +177,7 @@ static void progress(const char *what, uint64_t done, uint64_t all)
 	said = now_ns();
 }
 
-/* Samples that came, against those that the hardware's count stands for. */
+/* Compare the samples with the hardware's count. */
 static bool account(const char *what, bool group, uint64_t *samples)
 {
 	uint64_t lost = 0, doubled = 0;
@@ -188,7 +189,7 @@ static bool account(const char *what, bool group, uint64_t *samples)
 		struct pair *p = &pairs[i];
 		uint64_t count = event_count(p->sampler.fd), got, want;
 
-		/* alone, it pauses while its CPU hands it over */
+		/* alone, it pauses while its events migrate */
 		want = (group ? p->truth : count) / period;
 		got = sampler_settle(&p->sampler, want);
 		*samples += got;
@@ -203,7 +204,7 @@ static bool account(const char *what, bool group, uint64_t *samples)
 			ok &= check_eq(count, p->truth,
 				       "%s of package %d: the sampler's count",
 				       p->pmu, p->pkg);
-		/* alone, it has come from more than one CPU */
+		/* alone, it was read on more than one CPU */
 		if (!group)
 			p->sampler.odd = 0;
 		ok &= sampler_clean(&p->sampler, p->pmu);
@@ -231,7 +232,7 @@ static void test_overflows(uint64_t overflows)
 	       samples, n_pairs);
 }
 
-/* The CPU that has the events goes, with all that is under way. */
+/* The CPU of the events goes offline, with interrupts pending. */
 static bool cycle_cpu(int pkg)
 {
 	int cpu = pmu_cpu("hswep_pcu", pkg);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The system sleeps, all CPUs but one leave, and the uncore loses its registers,
- * or keeps them: counts go on without a jump, and sampling goes on.
+ * The system sleeps, all CPUs except one go offline, and the uncore loses its
+ * registers, or keeps them: counts continue without a jump, and sampling continues.
  *
- * The VM's disk does not survive a sleep. So this program is linked statically,
- * takes all that it needs into memory first, and ends the VM itself, as
- * selftests/vm/tap-run and selftests/vm/init would: it must be its VM's only test.
+ * The VM's disk does not survive a sleep. So this program is linked statically, reads
+ * all its files into memory first, and ends the VM itself, as selftests/vm/tap-run and
+ * selftests/vm/init would: it must be its VM's only test.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -84,7 +84,7 @@ static void move_into_memory(char **argv)
 #define OUTPUT	"/dev/ttyS1"
 #define STATUS	"/dev/ttyS2"
 
-/* For text, as it is. */
+/* For text, unchanged */
 static int serial_port(const char *path)
 {
 	int fd = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -107,7 +107,7 @@ static void talk_by_serial_port(void)
 	close(fd);
 }
 
-/* Nobody else in the VM may be able to run any more. */
+/* No other process in the VM may run any more. */
 static void power_off(int status)
 {
 	int port = serial_port(STATUS);
@@ -121,7 +121,7 @@ static void power_off(int status)
 	pause();
 }
 
-/* At exit of the process that all tests are children of, @tests. */
+/* At exit of @tests, the parent process of all tests */
 static void end(int status, void *tests)
 {
 	if (getpid() == (pid_t)(intptr_t)tests)
@@ -142,7 +142,7 @@ static void __attribute__((constructor)) prepare(int argc, char **argv)
 
 /* --- asleep -------------------------------------------------------------------- */
 
-/* All of it but for the firmware: CPUs and devices go, and come back at once. */
+/* All of it except the firmware: CPUs and devices are suspended and resumed at once. */
 static int fall_asleep(void)
 {
 	int err = file_write("/sys/power/pm_test", "core");
@@ -151,7 +151,7 @@ static int fall_asleep(void)
 	return err ?: file_write("/sys/power/state", "mem");
 }
 
-/* --- what counts --------------------------------------------------------------- */
+/* --- events -------------------------------------------------------------------- */
 
 static struct {
 	char name[96];
@@ -180,7 +180,7 @@ static bool all_count(uint64_t cycles, const char *when)
 	return ok;
 }
 
-/* Boxes that only count transactions have nothing that counts by itself. */
+/* Boxes that only count transactions have no event that counts without traffic. */
 static bool ticks(const char *kind)
 {
 	return cat_has_waves(kind) && ticks_of(kind);
@@ -194,7 +194,10 @@ static void watch_free(const char *kind, const char *name)
 		watch(pmu, name);
 }
 
-/* One of each kind on the CPU that stays, and the free-running counters. */
+/*
+ * One event of each box type on the CPU that stays online, and the free-running
+ * counters
+ */
 static void watch_all(void)
 {
 	char pmu[PMU_NAME_MAX], config[32];
@@ -213,7 +216,7 @@ static void watch_all(void)
 	watch_free("pcu", "pkg_c6_residency");
 }
 
-/* A box whose overflows interrupt, where any do, and one that is polled. */
+/* A box with overflow interrupts, if any has them, and one that is polled */
 static unsigned int open_samplers(struct sampler *s, char (*pmu)[PMU_NAME_MAX])
 {
 	static const char *const kinds[SAMPLERS] = { "ha", "cbox", "fsb" };
@@ -234,7 +237,7 @@ static unsigned int open_samplers(struct sampler *s, char (*pmu)[PMU_NAME_MAX])
 	return n;
 }
 
-/* Is there a box of that kind? */
+/* Return whether there is a box of that type. */
 static bool kind_there(const char *kind)
 {
 	char pmu[PMU_NAME_MAX];
@@ -307,7 +310,7 @@ TEST_F_TIMEOUT(asleep, counts_and_sampling_go_on_without_a_jump, UNHURRIED)
 	for (unsigned int i = 0; i < n_watched; i++)
 		close(watched[i].fd);
 
-	/* and so does what begins then */
+	/* and so does an event that is opened then */
 	for (int pkg = 0; pkg < packages(); pkg++) {
 		if (ticks(box_kinds[0])) {
 			EXPECT_EQ(pmus_there(), boxes_that_count(pkg, AFTER)) {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Unmodified tools of other people run on the simulated hardware: rdmsr, wrmsr
-# and setpci read and write the registers that the driver programs.
+# Unmodified third-party tools run on the simulated hardware: rdmsr, wrmsr and setpci
+# read and write the registers that the driver programs.
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/tap.sh
 . "$here/../lib/shell/tap.sh"
@@ -27,7 +27,7 @@ pci_function()
 	lspci -D -d "8086:$1" | sort | sed -n "$(($2 + 1))s/ .*//p"
 }
 
-# package_cpu PACKAGE: the CPU that the driver names for it.
+# package_cpu PACKAGE: its CPU in the driver's cpumask
 package_cpu()
 {
 	local cpu
@@ -37,8 +37,8 @@ package_cpu()
 	done
 }
 
-# count EVENT FUNCTION: counts in both packages while the function runs, and
-# leaves what perf says of package 0 and 1 in counts[0] and counts[1].
+# count EVENT FUNCTION: count in both packages while the function runs; perf's counts of
+# package 0 and 1 are in counts[0] and counts[1]
 count()
 {
 	perf stat -a --per-socket -x, -o "$work/stat" -e "$1" \
@@ -61,7 +61,7 @@ qpi=$(pci_function 2f32 0)
 inside_msr()
 {
 	local i ctl counters=()
-	# which of the four counters it is, is the driver's choice
+	# the driver chooses one of the four counters
 	for cpu in "${cpus[@]}"; do
 		for i in 0 1 2 3; do
 			ctl=0x$(rdmsr -p "$cpu" $((0xe01 + i)))
@@ -71,7 +71,7 @@ inside_msr()
 	((${#counters[@]} == 2)) || exit 1
 	echo 500 > "$sim/advance"
 	printf '%d\n' "0x$(rdmsr -p "${cpus[0]}" $((0xe08 + counters[0])))"
-	# the packages have registers of their own
+	# each package has separate registers
 	wrmsr -p "${cpus[0]}" $((0xe08 + counters[0])) 0x10000
 	wrmsr -p "${cpus[1]}" $((0xe08 + counters[1])) 0x20000
 	echo 7 > "$sim/advance"

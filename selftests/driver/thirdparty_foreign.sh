@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Unmodified tools that write the registers past any driver, LIKWID (with filters) and
-# Intel PCM, run before and beside events of this driver, on every box type. Afterwards
-# each event has its exact count, and its filter. Beside a tool a count may be too small,
+# Unmodified tools that write the registers directly, LIKWID (with filters) and Intel
+# PCM, run before and during events of this driver, on every box type. Afterwards each
+# event has its exact count, and its filter. While a tool runs a count may be too small
 # if the driver reports the other program; it is never more than the hardware counted.
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/tap.sh
@@ -62,7 +62,7 @@ transactions()
 	done
 }
 
-# What the tools set is not what the events above need.
+# The tools leave registers that differ from those that the events above need.
 likwid_plain=UNCORE_CLOCK:UBOXFIX,CBOX_CLOCKTICKS:CBOX0C0,CBOX_CLOCKTICKS:CBOX1C1
 likwid_plain+=,SBOX_CLOCKTICKS:SBOX0C0,BBOX_CLOCKTICKS:BBOX0C0,CAS_COUNT_WR:MBOX0C0
 likwid_plain+=,CAS_COUNT_RD:MBOX1C1,WBOX_CLOCKTICKS:WBOX0,PBOX_CLOCKTICKS:PBOX0
@@ -130,7 +130,7 @@ modprobe -q msr
 load_sim clock=manual packages="$sockets" pace=0
 load_driver events=common
 transactions > "$work/transactions"
-# Of the table only the lines that are needed: it is read for each event.
+# Select only the needed lines of the table, which is read for each event.
 awk 'BEGIN { FS = "[ \t]+" } NR == FNR { need[$(NF - 1), $NF]; next } ($1, $2) in need' \
 	<(events; filtered) "$wave_table" > "$work/waves"
 wave_table=$work/waves

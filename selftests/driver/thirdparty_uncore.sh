@@ -1,12 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Other people's uncore tools as their distribution ships them. LIKWID programs the
-# registers itself, past any driver: a dozen events have the counts that the
-# manual clock and the catalogue's waves give. Intel PCM over perf, PAPI and
-# perf's own event names run on the kernel's driver, and on ours under its
-# names: PCM's rates of known traffic, a number from PAPI, and all names that
-# perf has, a dozen of each box type with their exact counts. With "all", perf
-# opens all others of its names, too.
+# Third-party uncore tools as the distribution ships them. LIKWID programs the registers
+# directly, without a driver: a dozen events have the counts of the manual clock and the
+# catalogue's waves. Intel PCM over perf, PAPI and perf's event names run on the in-tree
+# driver, and on this driver under its names. The tests compare PCM's rates of known
+# traffic, a number from PAPI, and perf's names: a dozen of each box type with their
+# exact counts. With "all", perf opens all its other names, too.
 #
 # usage: thirdparty_uncore.sh likwid|intel_uncore|xeon_uncore [all]
 here=$(dirname "$0")
@@ -22,7 +21,7 @@ channels=4		# of a package, where not LIKWID looks at them
 work=$(mktemp -d)
 trap 'rm -rf "$work"; unload' EXIT
 
-# --- LIKWID, by itself
+# --- LIKWID, without a driver
 
 # LIKWID's event | its counter | the catalogue's box and event
 likwid_events()
@@ -70,7 +69,7 @@ likwid()
 
 # --- PCM, PAPI and perf's names, on a driver with the names uncore_*
 
-# How many boxes of a type there are, in all packages.
+# Number of boxes of a type, in all packages
 boxes()
 {
 	local a_package
@@ -78,8 +77,8 @@ boxes()
 	echo $((a_package * sockets))
 }
 
-# Of hundred million cache lines, how many channel $2 of package $1 reads. It
-# writes half as many.
+# Number of lines, of a hundred million, that channel $2 of package $1 reads. It writes
+# half as many.
 share()
 {
 	echo $((2 * (channels * $1 + $2 + 1)))
@@ -115,8 +114,8 @@ pcm_rates()
 		}' "$1"
 }
 
-# It shows rates, of a time that it does not say; so each is held against the
-# first one, as far as two decimals say.
+# PCM prints rates over an unknown time, so each is compared with the first one, as far
+# as two decimals allow.
 pcm()
 {
 	local wrong
@@ -162,7 +161,7 @@ papi()
 	echo manual > "$sim/clock"
 }
 
-# opens NAME...: does perf open these events?
+# opens NAME...: can perf open these events?
 opens()
 {
 	local list
@@ -171,10 +170,9 @@ opens()
 		! grep -q 'not supported' "$work/perf"
 }
 
-# perf's name | box | the catalogue's name, of events that every counter of
-# their box can count without a filter: the first dozen of each box type. Where
-# $1 is the kernel's driver, not of boxes whose errata it does not know (§2.4.2.2,
-# §2.10.2.2, §2.11.2.2).
+# perf's name | box | the catalogue's name, of events that every counter of their box
+# can count without a filter: the first dozen of each box type. If $1 is the in-tree
+# driver, without the boxes whose errata it ignores (§2.4.2.2, §2.10.2.2, §2.11.2.2).
 countable()
 {
 	awk -F '\t' -v driver="$1" '
@@ -194,7 +192,7 @@ countable()
 		}' "$work/names" "$wave_table"
 }
 
-# Three of each box at a time, so that no two have to take turns.
+# Three of each box at a time, so that none is multiplexed.
 perf_counts()
 {
 	local round name box event start cycles wrong='' counted=0 got want
@@ -261,7 +259,7 @@ tools()
 }
 
 modprobe -q msr
-# Hardware after reset: LIKWID, for one, leaves the packages frozen.
+# Reset the hardware: LIKWID, for one, leaves the packages frozen.
 small=(cboxes=3 "imcs=$channels")
 [[ ${1-} != likwid ]] || small=()
 load_sim clock=manual packages="$sockets" "${small[@]}"

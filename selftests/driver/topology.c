@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A machine of another shape: every PMU is there with a CPU of each package,
- * what happens in a package counts there and nowhere else, and a sampling event
- * on each CPU gets its samples by PMIs that come to that CPU's core, and to no
- * other. The arguments are parameters of the simulated hardware; the shape is
- * the VM's.
+ * Machines of other shapes: every PMU has a CPU of each package, traffic of a package
+ * counts only there, and a sampling event on each CPU gets its samples by PMIs to that
+ * CPU's core and to no other. The arguments are parameters of the simulator; the VM has
+ * the shape.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -123,7 +122,7 @@ static int core_of(int cpu)
 	return core;
 }
 
-/* Each CPU's NMIs so far: the columns of /proc/interrupts are the online CPUs. */
+/* NMIs of each CPU so far; the columns of /proc/interrupts are the online CPUs */
 static void nmis(uint64_t *of)
 {
 	static char line[1 << 14];
@@ -148,7 +147,7 @@ static void nmis(uint64_t *of)
 	fclose(f);
 }
 
-/* Where the PMIs of an event on @cpu went. */
+/* CPUs that got PMIs of an event on @cpu */
 static bool came_to(int cpu, const uint64_t *before, const uint64_t *after)
 {
 	bool ok = check(after[cpu] > before[cpu], "CPU %d gets NMIs", cpu);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Events come and go in boxes that count on meanwhile, because they have stood
- * still for as long as they may (freeze_budget=0 and what there was at first used
- * up): the events beside them miss nothing, and the new ones count themselves
- * alone, from their first cycle on, also where a control register takes effect
- * with its second write.
+ * Events are opened and closed in boxes that keep counting, because the freeze budget
+ * is used up (freeze_budget=0, and the initial budget spent). The events beside them
+ * lose no count. The new ones count only their event, from their first cycle on, also
+ * where a control register takes effect with its second write.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,8 +16,8 @@
 #include "lib/c/sim.h"
 
 enum {
-	MOST_OPENS = 100000,	/* that may be needed to use a budget up */
-	MOST_EVENTS = 16,	/* of a kind, one after the other */
+	MOST_OPENS = 100000,	/* needed at most to use up a budget */
+	MOST_EVENTS = 16,	/* of a box type, one after the other */
 	MOST_RATES = 100,	/* a box has room for some more */
 	CYCLES = 1009,
 	ROUNDS = 200,
@@ -38,16 +37,13 @@ static int open_event(const char *pmu, const struct cat_event *e)
 			  e->config1, e->config2);
 }
 
-/* What has none is never frozen. */
+/* Boxes that cannot be frozen */
 static bool has_box_control(const char *pmu)
 {
 	return strcmp(pmu_box(pmu), "ubox");
 }
 
-/*
- * Has the box counting and frozen again and again, until the driver leaves it
- * running.
- */
+/* Freeze and unfreeze the box again and again, until the driver leaves it running. */
 static bool use_up(const char *pmu, const struct cat_event *beside)
 {
 	uint64_t before = package_stat(0, "group_unfrozen");
@@ -65,7 +61,7 @@ static bool use_up(const char *pmu, const struct cat_event *beside)
 
 /* --- counts, with the manual clock --------------------------------------- */
 
-/* One event beside another; the next one takes the counter that it leaves. */
+/* One event beside another; the next one gets the counter that it released. */
 static bool counts_beside(const char *pmu, const struct cat_event *e,
 			  int anchor, const struct cat_event *anchor_event)
 {
@@ -139,11 +135,11 @@ TEST_F_TIMEOUT(unfrozen, events_come_and_go_and_all_counts_are_exact, UNHURRIED)
 		SKIP(return, "it has no other event");
 }
 
-/* --- nothing of another event, while time goes on -------------------------- */
+/* --- no count of another event, while real time passes --------------------- */
 
 /*
- * All that the kind can count happens in every cycle, but for two events: what
- * these count is something else.
+ * All events of the box type occur in every cycle, except two: counts of these are
+ * wrong.
  */
 static bool all_but(const char *kind, const struct cat_event *a,
 		    const struct cat_event *b)
@@ -163,7 +159,7 @@ static bool all_but(const char *kind, const struct cat_event *a,
 			return check(false, "%s has no rate", e[i].name);
 		taken++;
 	}
-	/* with any unit mask, where the kind has an event 0 at all */
+	/* with any unit mask, if the box type has an event 0 at all */
 	if (a->code && b->code)
 		sim_rates("pkg=0 box=%s event=0 umask=0xff rate=1",
 				  kind);
@@ -171,8 +167,8 @@ static bool all_but(const char *kind, const struct cat_event *a,
 }
 
 /*
- * Another event than these, and not the one whose code is 0: that is what a
- * counter that is off would count if only its enable bit took effect.
+ * Another event than these, and not the one with code 0, which a disabled counter would
+ * count if only its enable bit took effect.
  */
 static const struct cat_event *other_than(const char *kind,
 					  const struct cat_event *a,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A counter that wraps is extended exactly: counters are set close to their
- * end through the register itself, past the driver, while an event counts.
+ * A counter that wraps is extended exactly: counters are set close to their end by
+ * direct register writes, without the driver, while an event counts.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,17 +17,17 @@
 #include "lib/c/sim.h"
 
 enum {
-	AHEAD = 100,		/* cycles' worth before the end */
+	AHEAD = 100,		/* cycles before the end */
 	CYCLES = 2500,
 	MAX_COUNTERS = 32,
 };
 
-/* Where the first counter of a box is (Tables 1-2 and 1-3). */
+/* Address of the first counter of a box (Tables 1-2 and 1-3) */
 struct place {
 	const char *kind;
 	unsigned int box;
-	bool last;		/* the last CBo, which is another one each time */
-	const char *event;	/* NULL: the first one of the catalogue */
+	bool last;		/* the last CBo, which differs between machines */
+	const char *event;	/* NULL: the first event of the catalogue */
 	bool fixed;
 	bool disputed;		/* 44 or 48 bits, by the simulator's choice */
 	bool joint;		/* 32 bits, below the control register */
@@ -88,7 +88,7 @@ static void __attribute__((constructor)) prepare(void)
 	n_places = ARRAY_SIZE(front_side);
 }
 
-/* An event that counts on one of them, in one package. */
+/* An event that counts on one of them, in one package */
 struct counter {
 	const struct place *at;
 	const struct cat_event *event;
@@ -113,7 +113,7 @@ static const struct cat_event *event_of(const struct place *at)
 	return NULL;
 }
 
-/* Which counter the driver took: the one whose control register is set. */
+/* The counter that the driver chose: the one with a control register that is set */
 static bool counter_of(int pkg, const char *box, unsigned int *number)
 {
 	char name[80];
@@ -146,7 +146,7 @@ static void open_counter(struct counter *c, const struct place *at, int pkg)
 			       "no PCI function %#x", at->device);
 }
 
-/* The fixed counters have their 48 bits always. */
+/* The fixed counters always have 48 bits. */
 static unsigned int width_of(const struct place *at, int counter_bits)
 {
 	if (at->joint)
@@ -154,7 +154,7 @@ static unsigned int width_of(const struct place *at, int counter_bits)
 	return at->disputed && !at->fixed ? counter_bits : 48;
 }
 
-/* Past the driver, as wrmsr and setpci would do it. */
+/* Write it without the driver, as wrmsr and setpci would. */
 static bool set_register(struct counter *c, uint64_t value)
 {
 	unsigned int at = c->at->offset + 8 * c->number;
@@ -185,7 +185,7 @@ static bool get_register(struct counter *c, uint64_t *value)
 	return true;
 }
 
-/* Was the high half of this counter read? */
+/* Return whether the high half of this counter was read. */
 static void look_for_high(const struct sim_access *a, void *arg)
 {
 	struct counter *c = arg;
@@ -199,11 +199,11 @@ static void look_for_high(const struct sim_access *a, void *arg)
 }
 
 /*
- * Have the driver see what was written into the registers. It leaves out the
- * high half of a PCI counter as long as the low one cannot have come around
- * since its last read, by real time and the event's greatest increment:
- * hardware cannot jump, a register written from here can. So read all of them
- * once a second until it has looked at the high halves.
+ * Make the driver read the values that were written into the registers. It does not
+ * read the high half of a PCI counter while the low half cannot have wrapped since its
+ * last read, by real time and the event's largest increment. A register that was
+ * written from here can jump. So read all of them once a second until the driver has
+ * read the high halves.
  */
 static void absorb(struct counter *counters, unsigned int n, uint64_t *count)
 {
@@ -294,7 +294,7 @@ FIXTURE_TEARDOWN(over)
 	EXPECT_TRUE(machine_leave());
 }
 
-/* Cycles pass that take every counter over the edge. */
+/* Let cycles pass that make every counter wrap. */
 TEST_F_TIMEOUT(over, counts_and_registers_are_exact, UNHURRIED)
 {
 	static struct counter counters[MAX_COUNTERS];
@@ -362,7 +362,7 @@ static void watch_reads(const struct sim_access *a, void *arg)
 			w->seen |= 1U << i;
 }
 
-/* Nobody reads an event from here on, until the driver's timer has read all. */
+/* No event is read from here on, until the driver's timer has read all of them. */
 static bool wait_for_timer(const uint32_t *msr, unsigned int msrs)
 {
 	const unsigned int all = (1U << msrs) - 1;
@@ -392,8 +392,8 @@ FIXTURE_TEARDOWN(timer)
 }
 
 /*
- * Rounds that each take the 32-bit free-running counter and the low halves half
- * the way around: after three of them a single read could not tell.
+ * Rounds that each advance the 32-bit free-running counter and the low halves by half
+ * their range: after three rounds a single read would be ambiguous.
  */
 TEST_F_TIMEOUT(timer, follows_narrow_counters_and_low_halves_around, UNHURRIED)
 {
@@ -436,8 +436,8 @@ TEST_F_TIMEOUT(timer, follows_narrow_counters_and_low_halves_around, UNHURRIED)
 }
 
 /*
- * A value that is written into a counter is not counted: the driver finds that it cannot
- * have grown so far, and goes on from there. So it does over the counter's end.
+ * A value that is written into a counter is not counted: the driver detects an
+ * impossible growth and continues from the new value, also when the counter wraps.
  */
 TEST_F_TIMEOUT(timer, follows_written_counters_over_their_end, UNHURRIED)
 {
@@ -459,7 +459,7 @@ TEST_F_TIMEOUT(timer, follows_written_counters_over_their_end, UNHURRIED)
 	if (generation()->one_a_cycle)
 		SKIP(return, "no such counters");
 	machine_setup("clock=manual counter_bits=44", "");
-	/* A 32-bit counter beside them: the timer comes for it more often. */
+	/* A 32-bit counter in the same box: the timer reads it more often. */
 	ASSERT_TRUE(pmu_name(pmu, "qpi", 0));
 	idle = event_open(pmu, pmu_cpu(pmu, 0), "link_idle");
 	ASSERT_GE(idle, 0);
@@ -480,7 +480,7 @@ TEST_F_TIMEOUT(timer, follows_written_counters_over_their_end, UNHURRIED)
 			ASSERT_EQ(0, -msr_write(package_cpu(0, 0), msr[i],
 						(1ULL << watched[i].width) - AHEAD));
 		}
-		/* The timer has to see it before the counter is over its end. */
+		/* The timer has to read it before the counter wraps. */
 		ASSERT_TRUE(wait_for_timer(msr, N));
 		for (unsigned int i = 0; i < N; i++) {
 			EXPECT_EQ(before[i], event_count(fd[i])) {
@@ -511,8 +511,8 @@ TEST_F_TIMEOUT(timer, follows_written_counters_over_their_end, UNHURRIED)
 }
 
 /*
- * At the fastest bus clock, 800 MHz, a count goes round in 5.4 s. Rounds that each
- * take it half the way, with nobody to read it but the timer.
+ * At the fastest bus clock, 800 MHz, a count wraps in 5.4 s. Rounds that each advance
+ * it by half its range, read only by the timer.
  */
 TEST_F_TIMEOUT(timer, follows_bus_clocks_around_twice, UNHURRIED)
 {
@@ -553,8 +553,8 @@ FIXTURE_TEARDOWN(fast_clock)
 }
 
 /*
- * Nobody holds it: low halves go round between two reads that are far enough
- * apart for the driver to know that they may have.
+ * Real clock: low halves wrap between two reads that are far enough apart for the
+ * driver to expect it.
  */
 TEST_F_TIMEOUT(fast_clock, low_halves_go_round_between_two_reads, UNHURRIED)
 {
@@ -588,7 +588,7 @@ TEST_F_TIMEOUT(fast_clock, low_halves_go_round_between_two_reads, UNHURRIED)
 	for (unsigned int i = 0; i < PMUS; i++) {
 		least = sim_cycles() - begun[i];
 		count = event_count(fd[i]) - first[i];
-		/* what passed between reading and looking at the clock, as well */
+		/* and the counts between the read and the reading of the clock */
 		most = sim_cycles() - begun[i] + (1ULL << 31);
 		EXPECT_GE(count, least) {
 			TH_LOG("%s", watched[i].kind);
