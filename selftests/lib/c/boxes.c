@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Counts and samples of all boxes, against cycles and transactions put in.
- */
+/* Counts and samples of all boxes, compared with the cycles and transactions sent. */
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -73,7 +71,7 @@ static unsigned int open_each(int pkg, const struct cat_event *(*event)(const ch
 	return n;
 }
 
-/* How many transactions box @n of a package gets. */
+/* Number of transactions that box @n of a package gets */
 static uint64_t share(int pkg, unsigned int n)
 {
 	return 1000 * (pkg + 1) + n;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * BPF programs of the tests. Each is a handful of instructions written out here,
- * so that the tests need no BPF compiler.
+ * BPF programs of the tests. Each is a handful of instructions, written here so that
+ * the tests need no BPF compiler.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -70,7 +70,7 @@ static int make_program(int map)
 		  .imm = sizeof(struct bpf_perf_event_value) },
 		{ .code = BPF_JMP | BPF_CALL,
 		  .imm = BPF_FUNC_perf_event_read_value },
-		/* an error is the result; otherwise the counter's low bits */
+		/* the result is an error, or else the counter's low bits */
 		{ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = 0, .off = 2 },
 		{ .code = BPF_LDX | BPF_DW | BPF_MEM, .dst_reg = 0,
 		  .src_reg = 10,
@@ -101,7 +101,7 @@ int bpf_event_read(int fd, int cpu, uint32_t *value)
 	run.test.cpu = cpu;
 	err = bpf(BPF_PROG_TEST_RUN, &run, sizeof(run));
 	close(program);
-	/* not before: the entry goes with the map's last descriptor */
+	/* not before: the entry is removed with the map's last descriptor */
 	close(map);
 	if (err < 0)
 		return -ENOSYS;
@@ -112,7 +112,7 @@ int bpf_event_read(int fd, int cpu, uint32_t *value)
 	return 0;
 }
 
-/* Have the kernel count how often programs run. */
+/* Make the kernel count the runs of programs. */
 static void count_runs(const char *on)
 {
 	int fd = open("/proc/sys/kernel/bpf_stats_enabled", O_WRONLY | O_CLOEXEC);
@@ -124,7 +124,7 @@ static void count_runs(const char *on)
 	close(fd);
 }
 
-/* Have a program run at a tracepoint. Returns a descriptor or -errno. */
+/* Attach a program to a tracepoint. Return a descriptor or -errno. */
 static int attach(int program, const char *tracepoint)
 {
 	union bpf_attr attach = {
@@ -146,7 +146,7 @@ static int get_info(int program, struct bpf_prog_info *info)
 	return bpf(BPF_OBJ_GET_INFO_BY_FD, &get, sizeof(get));
 }
 
-/* Returns how often the program has run. */
+/* Return the number of runs of the program. */
 static uint64_t detach(int program, int link)
 {
 	struct bpf_prog_info info = { 0 };
@@ -221,7 +221,7 @@ int bpf_delay_attach(struct bpf_delay *d, const char *tracepoint, int cpu,
 
 	*d = (struct bpf_delay){ .program = make_delay(cpu, rounds), .link = -1 };
 	err = d->program < 0 ? d->program : get_info(d->program, &info);
-	/* not compiled, or addresses are kept from us */
+	/* not compiled, or addresses are hidden */
 	if (!err && (!d->start || !info.jited_prog_len))
 		err = -EOPNOTSUPP;
 	if (!err) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The event catalogue as tests see it, and what a counter must show.
- */
+/* The event catalogue for tests, and expected counts. */
 #include <errno.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -57,8 +55,8 @@ static bool parse(char *line, struct cat_event *e)
 }
 
 /*
- * Beside the program, where it is installed; beside its folder, where it was built;
- * or what belongs to the modules.
+ * Path of the table: beside the program, where it is installed; beside its folder,
+ * where it was built; or the build folder of the modules
  */
 static void find_table(char *path, size_t size)
 {
@@ -165,7 +163,9 @@ bool cat_has_waves(const char *box)
 	return false;
 }
 
-/* Does cycle @t pass the threshold comparison? Without one: any increment. */
+/*
+ * Return whether cycle @t passes the threshold comparison; without one: any increment.
+ */
 static bool asserted(const struct cat_event *e, struct shape s, uint64_t t)
 {
 	unsigned int v = e->wave[t % e->period];

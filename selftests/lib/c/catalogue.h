@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The event catalogue as tests see it, and what a counter must show: an
- * independent reading of §1.4 of the manual, one cycle at a time.
+ * The event catalogue for tests, and expected counts: an independent reading of §1.4 of
+ * the manual, one cycle at a time.
  */
 #ifndef SELFTESTS_CATALOGUE_H
 #define SELFTESTS_CATALOGUE_H
@@ -32,10 +32,9 @@ struct cat_event {
 };
 
 /*
- * Reads the table once ($UNCORE_CATALOGUE, default: catalogue.tsv, or
- * catalogue-NAME.tsv of another generation than hswep, beside the program, its
- * folder or $UNCORE_BUILD);
- * @count may be NULL. Skips the program when it is missing.
+ * Read the table once ($UNCORE_CATALOGUE, default: catalogue.tsv, or catalogue-NAME.tsv
+ * of another generation than hswep, beside the program, its folder or $UNCORE_BUILD).
+ * @count may be NULL. Skip the program if the table is missing.
  */
 const struct cat_event *catalogue(size_t *count);
 /* The event with that name, or NULL. */
@@ -44,25 +43,25 @@ const struct cat_event *cat_find(const char *box, const char *name);
 const struct cat_event *cat_find_code(const char *box, unsigned int code,
 				      unsigned int umask);
 
-/* Has its box waveforms, or counts it transactions only? */
+/* Return whether its box has waveforms; otherwise the box counts transactions only. */
 bool cat_has_waves(const char *box);
 /*
- * Is it one of @kind's for general counters, which needs neither a filter nor an
- * event on counter 0?
+ * Return whether it is an event of box type @kind for general counters, which needs
+ * neither a filter nor an event on counter 0.
  */
 bool cat_is_plain(const struct cat_event *e, const char *kind);
-/* Has the generation any event with that code? */
+/* Return whether the generation has any event with that code. */
 bool cat_has_code(const char *box, unsigned int code);
 
-/* How a control register shapes an event (§1.4). */
+/* Control bits that shape an event (§1.4) */
 struct shape {
 	unsigned int thresh;
 	bool invert, edge;
 };
 
 /*
- * What a counter with @shape gains in @cycles cycles from cycle @start on, if
- * it has been programmed since before @start (an edge needs the cycle before).
+ * Increments of a counter with @shape in @cycles cycles from cycle @start on, if it was
+ * programmed before @start (an edge needs the previous cycle).
  */
 uint64_t cat_expect(const struct cat_event *e, struct shape shape,
 		    uint64_t start, uint64_t cycles);

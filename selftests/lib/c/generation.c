@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Generations as tests know them; this machine's by the processor's model.
+ * Properties of generations for tests; the machine's generation is that of the
+ * processor's model.
  */
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static const struct generation generations[] = {
 	{ "ivbep", UNCORE(62), .cboxes = 15, .devices = 0x0e00,
 	  .has = 2, .imcs = 8, SANDY_BRIDGE, .states = 0x3f, .nids = 0xffff,
 	  .links_of = { 0x32, 0x10 }, .polled = { "irp" },
-	  /* it has room for two R3QPI, and faults with a third (6.1) */
+	  /* it supports two R3QPI, and faults with a third (6.1) */
 	  .rival_sim = "qpi_ports=2",
 	  .lacks = { "inv", "imc+inv", "ubox/filter_tid", "ubox/filter_cid",
 		     "qpi/match_tx", "sbox/event" } },
@@ -98,7 +99,7 @@ uint16_t generation_device(uint16_t haswell)
 	return haswell - generations[0].devices + generation()->devices;
 }
 
-/* Is @field one that boxes of @kind lack? */
+/* Return whether boxes of @kind do not have @field. */
 static bool lacks(const char *kind, const char *field)
 {
 	const char *const *row = generation()->lacks;

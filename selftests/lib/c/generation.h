@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What tests must know of the generation of processors that they run on. All
- * else they see through the PMUs, or have from the catalogue.
+ * Properties of a processor generation that tests need. Everything else comes from the
+ * PMUs or from the catalogue.
  */
 #ifndef SELFTESTS_GENERATION_H
 #define SELFTESTS_GENERATION_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BOX_KINDS	10	/* of the generation that has most */
+#define BOX_KINDS	10	/* of the generation with the most */
 
 /**
  * struct generation - a generation of processors
@@ -50,11 +50,13 @@ struct generation {
 	const char *polled[9], *lacks[12];
 };
 
-/* This machine's, or the first one where none is meant for it. */
+/* Generation of this machine, or the first one if none matches */
 const struct generation *generation(void);
-/* Its device that stands where a device of Haswell's does. */
+/* The device of this generation that corresponds to a Haswell device */
 uint16_t generation_device(uint16_t haswell);
-/* Has @event, such as "event=0,inv=1", a field that its boxes of @kind lack? */
+/*
+ * Return whether @event, such as "event=0,inv=1", has a field that boxes of @kind lack.
+ */
 bool generation_lacks(const char *kind, const char *event);
 
 #endif

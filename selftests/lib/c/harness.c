@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * What programs of the kernel's harness do before their first test.
- */
+/* Preparation of programs that use the kernel's harness, before their first test. */
 #include "catalogue.h"
 #include "machine.h"
 #include "sampler.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's kselftest_harness.h on the machine under test: each test is a process
- * of its own, whose fixture loads the modules anew. Include it once a program.
+ * The kernel's kselftest_harness.h on the machine under test. Each test is a separate
+ * process, whose fixture loads the modules again. Include it once a program.
  */
 #ifndef SELFTESTS_HARNESS_H
 #define SELFTESTS_HARNESS_H
@@ -13,8 +13,8 @@
 #include "tap.h"
 
 /*
- * Seconds for TEST_F_TIMEOUT(), more than who runs the program gives all of it: how
- * long a test takes is for it to judge, which knows the kernel and the host.
+ * Seconds for TEST_F_TIMEOUT(): more than the runner allows for the whole program. The
+ * runner limits the time of a test, because it knows the kernel and the host.
  */
 #define UNHURRIED	7200
 
@@ -23,7 +23,7 @@ static void __attribute__((constructor)) harness_prepare_first(void)
 	harness_prepare();
 }
 
-/* For a teardown: whatever the test has done, the driver leaves nothing behind. */
+/* For a teardown: whatever the test did, no register is left changed by the driver. */
 static inline void expect_nothing_left(struct __test_metadata *_metadata)
 {
 	EXPECT_EQ(0, -driver_unload());
@@ -41,7 +41,7 @@ static inline void expect_no_complaint(struct __test_metadata *_metadata)
 	EXPECT_TRUE(log_clean());
 }
 
-/* Loads the modules once for all tests of the program, where none changes them. */
+/* Load the modules once for all tests of a program that do not change them. */
 #define MACHINE_OF_ALL_TESTS(sim_params, driver_params)			\
 	static void __attribute__((constructor)) harness_load(void)	\
 	{								\
@@ -49,11 +49,11 @@ static inline void expect_no_complaint(struct __test_metadata *_metadata)
 	}								\
 	struct harness_needs_a_semicolon
 
-/* A variant named as a type of boxes, of a fixture whose only parameter is .kind. */
+/* A variant named after a box type, for a fixture whose only parameter is .kind */
 #define VARIANT_OF_KIND(fixture, name)					\
 	FIXTURE_VARIANT_ADD(fixture, name) { .kind = #name }
 
-/* One for each type of an E5's, or of all generations'. */
+/* One for each box type of an E5, or of all generations */
 #define VARIANTS_OF_E5_KINDS(fixture)					\
 	VARIANT_OF_KIND(fixture, ubox);					\
 	VARIANT_OF_KIND(fixture, cbox);					\

@@ -30,7 +30,7 @@ uint32_t get_lvtpc(int cpu)
 	return *lvtpc;
 }
 
-/* A column of a line in /proc/interrupts. */
+/* Read a column of a line in /proc/interrupts. */
 uint64_t nmis(int cpu)
 {
 	FILE *f = fopen("/proc/interrupts", "re");

@@ -13,14 +13,14 @@
 #define LVT_NMI		0x00400
 #define LVT_MASKED	0x10000
 
-/* Maps the page, once for a program and its children; skips the program if it cannot. */
+/* Map the page, once for a program and its children; skip the program if that fails. */
 void lapic_map(void);
 
-/* Both move the caller to @cpu: each CPU sees its own local APIC there. */
+/* Both move the caller to @cpu: each CPU has its local APIC at the same address. */
 void set_lvtpc(int cpu, uint32_t value);
 uint32_t get_lvtpc(int cpu);
 
-/* NMIs of a CPU so far, by /proc/interrupts. */
+/* Number of NMIs of a CPU so far, from /proc/interrupts */
 uint64_t nmis(int cpu);
 
 #endif

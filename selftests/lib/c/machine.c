@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Loads and unloads the modules of this build; reads the kernel's log.
- */
+/* Load and unload the modules of this build; read the kernel's log. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -24,13 +22,13 @@
 
 enum { UNLOAD_TRIES = 250, MAX_PARAMS = 512 };
 
-/* What is there now, of all processes of the program. */
+/* Current state, for all processes of the program */
 static struct {
 	bool ours;			/* loaded by one of them */
 	char params[2 * MAX_PARAMS];	/* by machine_setup_once(), or "" */
 } *loaded;
 
-/* Where modules_install has put a module of this kernel's, as modprobe has it. */
+/* Path of a module that modules_install has installed, found like modprobe does */
 static bool installed_path(char *path, size_t size, const char *release,
 			   const char *file)
 {
@@ -150,8 +148,8 @@ int driver_load_from(int fd, const char *params)
 	err = load_from(fd, params);
 	sim_clock_return(was_manual);
 	/*
-	 * A freeze costs no counts on the manual clock. With a budget it would depend on
-	 * the host's speed how many samples there are.
+	 * A freeze costs no counts on the manual clock. With a budget the number of
+	 * samples would depend on the host's speed.
 	 */
 	if (!err && was_manual && !strstr(params, "freeze_budget="))
 		err = driver_freeze_budget(1000);
@@ -226,7 +224,7 @@ void machine_allow_undefined(void)
 	undefined_allowed = true;
 }
 
-/* No driver is loaded any more: has one written what it must not? */
+/* The driver is unloaded: report undefined writes. */
 static void judge_writes(void)
 {
 	uint64_t n = sim_present() ? sim_stat("undefined") : 0;
@@ -254,7 +252,7 @@ bool machine_leave(void)
 
 static void leave_at_exit(void)
 {
-	/* the results have been printed, but the status can still tell */
+	/* the results have been printed, but the exit status can still fail */
 	if (!machine_leave() && undefined_seen) {
 		fflush(stdout);
 		_exit(EXIT_FAILURE);
@@ -287,7 +285,7 @@ void machine_setup_sim(const char *sim_params)
 	int err;
 
 	machine_require();
-	/* Fails when it is mounted, which is as good. */
+	/* Fails if it is mounted already, which is fine. */
 	mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
 	err = driver_unload();
 	if (!err && loaded->ours)
@@ -376,7 +374,7 @@ bool cpu_can_leave(int cpu)
 	return access(path, W_OK) == 0;
 }
 
-/* The log since the mark: what read() has given so far. */
+/* The log since the mark: the text that read() has returned so far */
 static int log_fd = -1;
 static char log_text[1 << 18];
 static size_t log_used;

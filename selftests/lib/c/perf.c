@@ -66,7 +66,7 @@ const char *pmu_box(const char *pmu)
 	return strchr(pmu, '_') + 1;
 }
 
-/* Is @cpu in a list such as "0-3,8"? */
+/* Return whether @cpu is in a list such as "0-3,8". */
 static bool list_has(const char *list, int cpu)
 {
 	char *end;
@@ -127,7 +127,7 @@ int pmu_cpu(const char *pmu, int pkg)
 	return -1;
 }
 
-/* Puts @value into the bits that a format string such as "config:0-7,21" names. */
+/* Store @value in the bits of a format string such as "config:0-7,21". */
 static int place(struct perf_event_attr *attr, const char *format,
 		 uint64_t value)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The driver's PMUs through perf_event_open(2) and sysfs, as any program sees
- * them: event strings are translated with the PMU's own format and events
- * files. No library between, so that nothing hides what the kernel answers.
+ * The driver's PMUs through perf_event_open(2) and sysfs, like any program: event
+ * strings are translated with the PMU's format and events files. No library is used, so
+ * that the kernel's answers are visible.
  */
 #ifndef SELFTESTS_PERF_H
 #define SELFTESTS_PERF_H
@@ -17,28 +17,28 @@
 #define PMU_NAME_MAX	48
 #define MAX_GROUP	16
 
-/* "ubox", "cbox", ... in the order of the manual's chapter 2; "": no more. */
+/* "ubox", "cbox", ... in the order of the manual's chapter 2; "" ends the list. */
 #define box_kinds	(generation()->kinds)
 
 /*
- * Name of the PMU of a kind's box @index ("hswep_cbox_3", "hswep_pcu") in
- * @name[PMU_NAME_MAX]; false when there is no such PMU.
+ * Write the PMU name of box @index of a type ("hswep_cbox_3", "hswep_pcu") to
+ * @name[PMU_NAME_MAX]. Return false if that PMU does not exist.
  */
 bool pmu_name(char *name, const char *kind, unsigned int index);
-/* The box part of a PMU's name, as the simulator knows it: "cbox_3". */
+/* The box part of a PMU's name, as in the simulator's files: "cbox_3" */
 const char *pmu_box(const char *pmu);
-/* perf's type number of a PMU, or -1. */
+/* perf's type number of a PMU, or -1 */
 int pmu_type(const char *pmu);
 /* The CPU of package @pkg in the PMU's cpumask, or -1. */
 int pmu_cpu(const char *pmu, int pkg);
-/* Reads /sys/bus/event_source/devices/@pmu/@file, without the newline. */
+/* Read /sys/bus/event_source/devices/@pmu/@file, without the newline. */
 int pmu_file(const char *pmu, const char *file, char *text, size_t size);
 
 /* Package of a CPU, or -1. */
 int cpu_package(int cpu);
 /* The @nth (from 0) online CPU of a package, or -1. */
 int package_cpu(int pkg, unsigned int nth);
-/* How many packages the machine has. */
+/* Number of packages of the machine */
 int packages(void);
 
 /*

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * What random use must have counted.
- */
+/* Expected counts of random use. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,10 +103,10 @@ static bool both(const struct model_event *a, const struct model_event *b,
 	       b->cat->code == code;
 }
 
-/* Do they want different things of one filter? */
+/* Return whether they need different values of one filter. */
 static bool collide(const struct model_event *a, const struct model_event *b)
 {
-	/* QPI's match what is received or what is sent */
+	/* QPI's filters match received or sent packets */
 	if (both(a, b, "qpi", CTO_COUNT) &&
 	    ((a->config ^ b->config) & QPI_MATCH_TX))
 		return true;
@@ -118,7 +116,7 @@ static bool collide(const struct model_event *a, const struct model_event *b)
 	       both(a, b, "cbox", LLC_LOOKUP) || both(a, b, "qpi", CTO_COUNT);
 }
 
-/* Gives event @i and all after it a counter that is not in @taken. */
+/* Give event @i and all later ones a counter that is not in @taken. */
 static bool place(struct model_event *const *set, unsigned int n,
 		  unsigned int i, unsigned int taken)
 {
@@ -166,7 +164,7 @@ bool model_counts(const struct model_worker *w, const struct model_event *e)
 	for ((w) = (m)->worker; (w) < (m)->worker + (m)->workers; (w)++)	\
 		for ((e) = (w)->event; (e) < (w)->event + MODEL_EVENTS; (e)++)
 
-/* Some small sets are tried in every way; this many are not. */
+/* Small sets are tried in every order; larger ones than this are not. */
 enum { MAX_SET = 12 };
 
 static void settle_box(struct model *m, struct model_box *box)
@@ -259,7 +257,7 @@ void model_transactions(struct model *m, const struct model_box *box,
 			all = 0;
 		if (model_obeys_opcode(e->cat) && e->config1 >> 52 != opcode)
 			all = 0;
-		/* which other unit masks take it is not ours to say */
+		/* the model does not know which other unit masks count it */
 		grow(e, e->cat->umask == cat->umask ? all : 0, all);
 	}
 }
@@ -279,7 +277,7 @@ void model_cpu_left(struct model *m, int cpu, int heir)
 		}
 		e->cpu = heir;
 		e->moved = true;
-		/* what was disabled now wants a counter, and may get none */
+		/* an event that was disabled now needs a counter, and may get none */
 		e->was_enabled = e->enabled = true;
 	}
 	model_settle(m);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What random use must have counted: a model of events on boxes that knows
- * nothing of how the driver does it.  It is exact while time stands still for
- * everybody who opens, stops or moves events, and says so where it is not.
+ * Expected counts of random use: a model of events on boxes that is independent of the
+ * driver. It is exact while no time passes for the processes that open, stop or migrate
+ * events, and marks counts that are not.
  */
 #ifndef SELFTESTS_RANDOM_MODEL_H
 #define SELFTESTS_RANDOM_MODEL_H
@@ -19,7 +19,7 @@ enum {
 	MODEL_EVENTS = 20,	/* of a worker */
 	MODEL_BOXES = 512,
 	MODEL_LOG = 2048,	/* lines of the diary */
-	MODEL_ALL = -1,		/* not a worker's doing: it concerns all */
+	MODEL_ALL = -1,		/* not of a worker: it concerns all */
 };
 
 /* xorshift64*: the same numbers everywhere for the same seed. */
@@ -36,11 +36,11 @@ bool rng_chance(struct rng *r, unsigned int percent);
 
 /**
  * struct model_box - a box of a package
- * @pmu, @kind, @pkg: which it is; @type: perf's number of the PMU
- * @hot: one of those that are used most
- * @dead: its PCI function was taken away; until the next reload
- * @tainted: perf may take turns here just now, so counts are between bounds;
- *	until nothing is enabled any more
+ * @pmu, @kind, @pkg: its PMU, type and package; @type: perf's number of the PMU
+ * @hot: one of the boxes that are used most
+ * @dead: its PCI function was unbound; until the next reload
+ * @tainted: perf may be multiplexing here, so counts are between bounds; until no event
+ * is enabled any more
  */
 struct model_box {
 	char pmu[PMU_NAME_MAX];
@@ -54,23 +54,23 @@ enum model_life { MODEL_FREE, MODEL_OPEN, MODEL_CLOSED };
 /**
  * struct model_event - an event that a worker holds
  * @life: MODEL_CLOSED: closed since the last quiet moment
- * @box: where it counts
- * @cat: what; NULL: a software event that leads a group
- * @shape, @config, @config1, @config2: how
- * @cpu: whose perf context it is in
+ * @box: the box that counts it
+ * @cat: event of the catalogue; NULL: a software event that leads a group
+ * @shape, @config, @config1, @config2: its configuration
+ * @cpu: CPU of its perf context
  * @leader: index of its group's leader among the worker's events, or -1
  * @period: of a sampling event, else 0
  * @enabled: by its user; @was_enabled: at some time since the last quiet moment
- * @dead: its CPU left and it did not move
- * @moved: it came from another CPU
+ * @dead: its CPU went offline and it did not migrate
+ * @moved: it migrated from another CPU
  * @limited: perf disables it after some samples (refresh)
- * @sure: it has its counter whenever it is enabled
+ * @sure: it has a counter whenever it is enabled
  * @lo, @hi: its count is between these; equal while everything is exact
- * @total: counted since it was opened, as long as that is exact
+ * @total: count since it was opened, while that is exact
  * @since, @samples: @total and number of samples when @period was last set
  * @loose: @total is not exact any more
- * @remade: reset, or its period was changed, or it has counted before it had a
- *	buffer for its samples
+ * @remade: reset, or its period was changed, or it counted before it had a buffer for
+ * its samples
  */
 struct model_event {
 	enum model_life life;
@@ -89,13 +89,13 @@ struct model_worker {
 	struct model_event event[MODEL_EVENTS];
 };
 
-/* Who did what; @worker may be MODEL_ALL. */
+/* A line of the diary; @worker may be MODEL_ALL. */
 struct model_line {
 	int worker;
 	char text[160];
 };
 
-/* Everything; in memory that the processes share. */
+/* The whole model, in memory that the processes share. */
 struct model {
 	struct model_box box[MODEL_BOXES];
 	unsigned int boxes;
@@ -108,44 +108,47 @@ struct model {
 	bool chaos, stop;
 };
 
-/* Finds the boxes; may be called again after a reload. */
+/* Find the boxes; may be called again after a reload. */
 void model_find_boxes(struct model *m);
-/* Picks some boxes that are used most. */
+/* Choose some boxes that are used most. */
 void model_heat(struct model *m, struct rng *r);
-/* Control bits of a shape; the PCU's occupancy events have their own. */
+/* Control bits of a shape; the PCU's occupancy events have separate ones */
 uint64_t model_shape_bits(const struct cat_event *e, struct shape s);
-/* The filters that are used here; all others stay 0. */
+/* The filters that are used here; all others are 0. */
 bool model_obeys_opcode(const struct cat_event *e);
 
-/* Could an idle box count all of these at once? By trying every way. */
+/*
+ * Return whether an idle box could count all of these at once, by trying every
+ * assignment.
+ */
 bool model_fits(struct model_event *const *set, unsigned int n);
-/* Is it enabled, its leader too, its CPU and its box there? */
+/* Return whether it and its leader are enabled, and its CPU and box work. */
 bool model_counts(const struct model_worker *w, const struct model_event *e);
 
 /*
- * A quiet moment has come: nobody opens, closes, enables or disables. Judges
- * whether all that was there since the last one had its counters.
+ * Handle a quiet moment, in which no event is opened, closed, enabled or disabled.
+ * Decide whether all events since the last one had counters.
  */
 void model_settle(struct model *m);
-/* @cycles passed from cycle @start on. */
+/* Account for @cycles cycles from cycle @start on. */
 void model_pass(struct model *m, uint64_t start, uint64_t cycles);
-/* @n transactions of @e with opcode @opcode came to @box. */
+/* Account for @n transactions of @e with opcode @opcode in @box. */
 void model_transactions(struct model *m, const struct model_box *box,
 			const struct cat_event *e, unsigned int opcode,
 			uint64_t n);
 /*
- * CPU @cpu has left. What was on it moved to @heir, which then is enabled
- * (perf_pmu_migrate_context() does that), or, when @heir is negative, ended.
+ * CPU @cpu went offline. Its events migrated to @heir, and are enabled then
+ * (perf_pmu_migrate_context() does that), or ended if @heir is negative.
  */
 void model_cpu_left(struct model *m, int cpu, int heir);
 void model_box_gone(struct model *m, struct model_box *box);
 
-/* Notes what worker @worker does, or, MODEL_ALL, what happens to all. */
+/* Write an operation of worker @worker, or of all (MODEL_ALL), to the diary. */
 void model_note(struct model *m, int worker, const char *text, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * Prints, in their order, the last notes about a PMU and about what happened to
- * all; "": all of the last ones.
+ * Print the last lines of the diary about a PMU and about all, in order; "": the last
+ * lines about any.
  */
 void model_tell(const struct model *m, const char *pmu);
 

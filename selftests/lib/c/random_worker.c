@@ -22,7 +22,7 @@
 
 enum { MAX_CPUS = 64, MAX_MEMBERS = 4 };
 
-/* What the process itself knows of its events. */
+/* State of its events that only this process knows */
 struct holding {
 	int fd;
 	bool group_format;
@@ -112,15 +112,16 @@ static struct model_box *any_box(void)
 	return box;
 }
 
-/* The CPU that all events of the package run on, or -1. */
+/* The CPU on which all events of the package run, or -1 */
 static int perf_cpu(const struct model_box *box)
 {
 	return pmu_cpu(box->pmu, box->pkg);
 }
 
 /*
- * A CPU to open an event for; mostly the one that it will run on. One that samples
- * another CPU shares its counter with an event of the driver's: not here.
+ * Choose a CPU to open an event for; mostly the one on which it will run. An event that
+ * samples another CPU shares its counter with an event of the driver, which is not
+ * tested here.
  */
 static int open_cpu(const struct model_event *e)
 {
@@ -139,7 +140,7 @@ static int open_cpu(const struct model_event *e)
 	return e->cpu;
 }
 
-/* Samplers that are equal share a counter, and their samples its phase. */
+/* Equal samplers share a counter, and their samples have its phase. */
 static void note_sharing(struct model_event *e)
 {
 	for (unsigned int w = 0; w < model->workers; w++) {
@@ -156,7 +157,7 @@ static void note_sharing(struct model_event *e)
 	}
 }
 
-/* The frequency bands want a filter, the relay event (§2.3.1.1) a neighbour. */
+/* The frequency bands need a filter, the relay event (§2.3.1.1) another event. */
 static bool usable(const struct cat_event *e, const char *kind)
 {
 	if (strcmp(e->box, kind))
@@ -173,7 +174,7 @@ static const struct cat_event *any_cat(const char *kind)
 
 	for (;;) {
 		e = &all[rng_below(&rng, n)];
-		/* other filters than the opcode's are for selftests/filters */
+		/* selftests/driver/filters.c tests filters other than the opcode's */
 		if (usable(e, kind) &&
 		    (!model_obeys_opcode(e) || !strstr(e->string, "nid")))
 			return e;
@@ -187,7 +188,7 @@ static unsigned int opcode_of(struct rng *r)
 	return opcodes[rng_below(r, COUNT(opcodes))];
 }
 
-/* What @e is to count in @box: an event, a shape, filters. */
+/* Choose the configuration of @e for @box: an event, a shape, filters. */
 static void choose(struct model_event *e, struct model_box *box)
 {
 	*e = (struct model_event){
@@ -223,7 +224,7 @@ static void attr_of(struct perf_event_attr *attr, const struct model_event *e)
 		.config2 = e->config2,
 		.sample_period = e->period,
 		.disabled = !e->enabled,
-		/* a group's events have one clock, and samplers this one */
+		/* the events of a group have one clock, and samplers use this one */
 		.use_clockid = 1, .clockid = CLOCK_MONOTONIC,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 			       PERF_FORMAT_TOTAL_TIME_RUNNING |
@@ -237,7 +238,7 @@ static void attr_of(struct perf_event_attr *attr, const struct model_event *e)
 		attr->read_format |= PERF_FORMAT_GROUP;
 }
 
-/* Value and times of one event; of its group's reading when it leads one. */
+/* Value and times of one event; of the whole group if it leads one */
 static int read_event(const struct model_event *e, struct event_reading *r)
 {
 	uint64_t buf[3 + 2 * (MODEL_EVENTS + 1)];
@@ -262,8 +263,8 @@ static int read_event(const struct model_event *e, struct event_reading *r)
 }
 
 /*
- * Starts a sampler that has its buffer by now. Its CPU may have left in between:
- * perf starts what it moves, and samples without a buffer are gone.
+ * Start a sampler that has its buffer now. Its CPU may be offline by now:
+ * perf starts events that it migrates, and samples without a buffer are lost.
  */
 static void start_sampler(struct model_event *e)
 {
@@ -275,7 +276,7 @@ static void start_sampler(struct model_event *e)
 		expect_eq(e, "enable", -sampler_enable(&of(e)->sampler), 0);
 }
 
-/* Opens what has been chosen; 0 or -errno. */
+/* Open the chosen event; return 0 or -errno. */
 static int open_event(struct model_event *e)
 {
 	int group = e->leader < 0 ? -1 : holdings[e->leader].fd, fd;
@@ -307,7 +308,7 @@ static int open_event(struct model_event *e)
 	return 0;
 }
 
-/* What opening a single event, or a group's leader, must answer. */
+/* Open a single event, or a group's leader, and check the result. */
 static void open_alone(struct model_event *e)
 {
 	int err, want = e->box->dead ? -ENODEV : 0;
@@ -317,7 +318,7 @@ static void open_alone(struct model_event *e)
 	if (e->period && e->cat->free)
 		want = want ? want : -EINVAL;
 	err = open_event(e);
-	/* the CPU, or in chaos the box, may go this very moment */
+	/* the CPU, or in chaos the box, may fail at this moment */
 	if (model->chaos && (err == -ENODEV || err == -EINVAL) && want != err)
 		return;
 	expect_eq(e, "open", -err, -want);
@@ -337,7 +338,7 @@ static void op_open(void)
 	open_alone(e);
 }
 
-/* The same once more: it must share the first one's counter. */
+/* Open an equal event: it must share the counter of the first one. */
 static void op_twin(void)
 {
 	struct model_event *e = free_event(), *first = any_event();
@@ -369,7 +370,7 @@ static unsigned int members_of(const struct model_event *leader,
 	return n;
 }
 
-/* One more for a group; refused when they could never count together. */
+/* Add a member to a group; refused if the events could never count together. */
 static void join(struct model_event *leader)
 {
 	struct model_event *set[MODEL_EVENTS + 1], *e = free_event();
@@ -388,7 +389,7 @@ static void join(struct model_event *leader)
 	else if (!model_fits(set, n))
 		want = -EINVAL;
 	err = open_event(e);
-	/* its leader may have moved, or the CPU gone */
+	/* its leader may have migrated, or the CPU may be offline */
 	if (model->chaos && (err == -ENODEV || err == -EINVAL))
 		return;
 	expect_eq(e, "open in a group", -err, -want);
@@ -418,7 +419,7 @@ static void op_group(void)
 	pthread_rwlock_unlock(&crew->groups);
 }
 
-/* Late, after the group has counted for a while. */
+/* Add a member late, after the group has counted for a while. */
 static void op_join(void)
 {
 	struct model_event *leader = any_event();
@@ -426,9 +427,10 @@ static void op_join(void)
 	if (!leader || leader->leader >= 0 || leader->dead)
 		return;
 	/*
-	 * A software event that was moved to the uncore's context for its group,
-	 * has lost that and then moved with its CPU looks to perf (6.1 at least)
-	 * like one that is still to be moved: it takes that context's mutex twice.
+	 * A bug of perf (6.1 at least): a software event was moved to the uncore's
+	 * context for its group, left the group and then migrated with its CPU. perf
+	 * takes it for one that must still be moved, and locks that context's mutex
+	 * twice.
 	 */
 	if (!leader->cat)
 		return;
@@ -458,7 +460,7 @@ static void check_samples(struct model_event *e, uint64_t value)
 		  e->remade || e->loose || e->moved ? 0 : s->odd, 0);
 }
 
-/* Between what the model says, and nothing else. */
+/* The count must be within the model's bounds. */
 static void check_exact(struct model_event *e)
 {
 	struct event_reading r = { 0 };
@@ -476,8 +478,8 @@ static void check_exact(struct model_event *e)
 }
 
 /*
- * While everything moves: no step back, no more than time allows, and what is
- * said to run does run.
+ * While other processes change everything: counts do not decrease, do not grow faster
+ * than time allows, and an event that should run does run.
  */
 static void check_moving(struct model_event *e)
 {
@@ -530,7 +532,7 @@ static void op_read(void)
 		check_event(e);
 }
 
-/* --- telling events ------------------------------------------------------- */
+/* --- controlling events --------------------------------------------------- */
 
 static void set_enabled(struct model_event *e, bool on)
 {
@@ -538,7 +540,7 @@ static void set_enabled(struct model_event *e, bool on)
 	if (on && !e->enabled)
 		e->sure = true;
 	e->enabled = on;
-	/* the group comes and goes with its leader */
+	/* the group is added and removed with its leader */
 	for (unsigned int i = 0; on && i < MODEL_EVENTS; i++)
 		if (self->event[i].life == MODEL_OPEN &&
 		    self->event[i].leader == e - self->event)
@@ -607,7 +609,7 @@ static void op_period(void)
 	e->remade = true;
 }
 
-/* From here on perf disables it after @n samples. */
+/* Let perf disable it after @n more samples. */
 static void op_refresh(void)
 {
 	unsigned int n = 1 + rng_below(&rng, 5);
@@ -650,7 +652,7 @@ static void op_map(void)
 			  0);
 }
 
-/* What nobody may open, and what then must not have changed anything. */
+/* Open an event that must be refused, and that must not change anything. */
 static void op_nonsense(void)
 {
 	struct model_event e;
@@ -659,7 +661,7 @@ static void op_nonsense(void)
 
 	choose(&e, any_box());
 	e.cpu = perf_cpu(e.box);
-	/* none of the package is online: that is nonsense enough */
+	/* no CPU of the package is online: refused for that reason */
 	if (e.cpu < 0)
 		return;
 	attr_of(&attr, &e);
@@ -691,7 +693,7 @@ static void op_nonsense(void)
 
 /* --- closing -------------------------------------------------------------- */
 
-/* In chaos: it stands still now, so its samples can be counted. */
+/* In chaos: the clock is stopped now, so its samples can be counted. */
 static void check_last_samples(struct model_event *e)
 {
 	struct holding *h = of(e);
@@ -725,7 +727,7 @@ static void close_event(struct model_event *e)
 	else
 		close(h->fd);
 	e->life = MODEL_CLOSED;
-	/* without their leader they are events of their own */
+	/* without their leader they are single events */
 	for (unsigned int i = 0; i < MODEL_EVENTS; i++) {
 		struct model_event *member = &self->event[i];
 
@@ -733,7 +735,10 @@ static void close_event(struct model_event *e)
 		    member->leader != e - self->event)
 			continue;
 		member->leader = -1;
-		/* one that was off because of its leader comes at some time */
+		/*
+		 * an event that was disabled through its leader starts at an unknown
+		 * time
+		 */
 		if (!e->enabled)
 			e->box->tainted = true;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process that uses the PMUs at random and compares what it reads with the
- * model; random_use tells several of them when.
+ * A process that uses the PMUs at random and compares counts with the model. random_use
+ * starts several of them and sends commands.
  */
 #ifndef SELFTESTS_RANDOM_WORKER_H
 #define SELFTESTS_RANDOM_WORKER_H
@@ -10,7 +10,7 @@
 
 #include "random_model.h"
 
-/* What the worker is told; it answers each with the same letter. */
+/* Commands to the worker, which answers each with the same letter */
 enum {
 	WORKER_WORK = 'w',	/* some operations, at one moment of the clock */
 	WORKER_CHAOS = 'x',	/* operations until model.stop is set */
@@ -18,11 +18,11 @@ enum {
 };
 
 /**
- * struct crew - what all processes of a run share, in shared memory
- * @model: what everybody holds, and what it must show
- * @groups: held for reading where a group is opened, for writing where a CPU
- *	leaves: perf_group_detach() of 6.1 has a BUG for both at once
- * @operations: most of them that WORKER_WORK does
+ * struct crew - shared memory of all processes of a run
+ * @model: all events, and their expected counts
+ * @groups: held for reading while a group is opened, for writing while a CPU goes
+ * offline: perf_group_detach() of 6.1 has a BUG for both at once
+ * @operations: the most that WORKER_WORK does
  */
 struct crew {
 	struct model model;
@@ -30,10 +30,7 @@ struct crew {
 	unsigned int operations;
 };
 
-/*
- * The worker's life: takes commands from @in, answers to @out, ends when @in
- * does.
- */
+/* Main loop of the worker: read commands from @in, answer to @out, end with @in. */
 void worker_run(struct crew *crew, unsigned int number, uint64_t seed, int in,
 		int out);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Loads and unloads the kernel's own driver.
- */
+/* Load and unload the in-tree driver. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +19,7 @@ const char *const driver_names[DRIVERS] = { RIVAL, "xeon_uncore" };
 
 bool rival_exists(void)
 {
-	/* A driver that is built in took its chance before there was hardware. */
+	/* A built-in driver was initialised before the simulator was loaded. */
 	return module_loaded(RIVAL) ||
 	       !system("modprobe --dry-run --quiet " RIVAL
 		       " && ! modprobe --show-depends " RIVAL
@@ -41,7 +39,7 @@ void driver_none(void)
 		tap_bail("driver does not unload: %s", strerror(-err));
 }
 
-/* The simulated hardware is unloaded after this, by whoever loaded it. */
+/* The simulator is unloaded after this, by the process that loaded it. */
 static void leave(void)
 {
 	int err = unload();
@@ -60,7 +58,7 @@ static void load(enum driver driver)
 		atexit(leave);
 	registered = true;
 	sim_clock_run(&was_manual);
-	/* it writes registers as it always has */
+	/* it writes registers unconditionally */
 	if (driver != OURS)
 		machine_allow_undefined();
 	if (driver == OURS)
@@ -95,7 +93,7 @@ const char *driver_pmu(enum driver driver, const char *box)
 {
 	static char name[PMU_NAME_MAX];
 
-	/* it takes both IRPs for one box, whose first counters are IRP 0's */
+	/* it treats both IRPs as one box, whose first counters are those of IRP 0 */
 	if (driver == IN_TREE && !strcmp(box, "irp_0"))
 		box = "irp";
 	snprintf(name, sizeof(name), "%s_%s",
@@ -122,7 +120,7 @@ int64_t driver_count(enum driver driver, const char *box, const char *event,
 
 enum { CTL_EV_SEL = 0xff, CTL_EN = 1 << 22 };
 
-/* Where the control registers of such boxes are; SBos are the MSR ones. */
+/* Addresses of the control registers of these boxes; SBos are the ones in MSRs */
 static const struct twice_box {
 	const char *box;
 	uint32_t first;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * A sampling event with its ring buffer, and the driver's accounts.
- */
+/* A sampling event with its ring buffer, and the driver's statistics. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -28,9 +26,9 @@
 enum {
 	RING_BYTES = 1 << 21,	/* a power of two; some 40,000 samples */
 	WAIT_MS = 5000,
-	SETTLE_MS = 60,		/* longer than the driver looks for lost PMIs */
+	SETTLE_MS = 60,		/* longer than the driver checks for lost PMIs */
 	MAX_CALLS = 32,
-	MAX_CONTEXTS = 4,	/* marks in between: the kernel, the user */
+	MAX_CONTEXTS = 4,	/* marks in the chain: kernel, user */
 	REGISTERS = 3,
 };
 
@@ -132,7 +130,7 @@ void sampler_close(struct sampler *s)
 	s->fd = -EBADF;
 }
 
-/* SAMPLER_TYPE's fields, in the order that the ABI gives them. */
+/* Fields of SAMPLER_TYPE, in the order of the ABI */
 struct record {
 	struct perf_event_header header;
 	union {
@@ -142,7 +140,10 @@ struct record {
 			uint64_t time;
 			uint32_t cpu, unused;
 			uint64_t period;
-			/* their number, the calls; the registers' ABI and they */
+			/*
+			 * number of calls, the calls; ABI of the registers, the
+			 * registers
+			 */
 			uint64_t chain[1 + MAX_CALLS + MAX_CONTEXTS + 1 +
 				       REGISTERS];
 		} sample;
@@ -276,7 +277,7 @@ bool signals(const char *kind)
 	return !*polled;
 }
 
-/* Does it add one in each cycle? */
+/* Return whether it adds one in each cycle. */
 static bool is_clock(const struct cat_event *e)
 {
 	for (unsigned int t = 0; t < e->period; t++)
@@ -347,13 +348,13 @@ static int send_attributes(const char *pmu, int pkg, const struct cat_event *e,
 
 	if (!core)
 		core = term_of(e->string, "module");
-	/* any fill is one without an eviction */
+	/* a fill of any kind is sent as one without an eviction */
 	if (fill == 1)
 		fill = 2;
 	return sim_traffic("pkg=%d box=%s count=%" PRIu64
 			   " agent=%#x flow=%#x type=%#x snoop=%#x state=%#x core=%u fill=%u cross=%u block=%u",
 			   pkg, pmu_box(pmu), n,
-			   /* by the register's bits: 7400's have a gap */
+			   /* by the register's bits, of which the 7400 reserves some */
 			   lowest_bit(e->config >> 32 & 0x3f),
 			   lowest_bit(term_of(e->string, "flow")),
 			   lowest_bit(term_of(e->string, "type")),
@@ -402,8 +403,8 @@ uint64_t overflow_stat(int pkg, const char *name)
 static char old_rate[32];
 
 /*
- * perf lowers the limit by itself when samples take long, as they do on an
- * emulated CPU.  While it is free to do so (25 %), the limit can be set.
+ * perf lowers the limit when samples take long, as on an emulated CPU. With a CPU time
+ * limit (25 %) the sample rate limit can be set.
  */
 static int set_rate(const char *rate)
 {

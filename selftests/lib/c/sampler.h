@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A sampling event with its ring buffer, read here and not by perf, so that
- * each sample is seen once and every lost one is known; and the driver's own
- * accounts of overflows.
+ * A sampling event with its ring buffer, which is read here and not by perf, so that
+ * each sample is seen once and every lost one is noticed; and the driver's statistics
+ * of overflows.
  */
 #ifndef SELFTESTS_SAMPLER_H
 #define SELFTESTS_SAMPLER_H
@@ -14,11 +14,11 @@
 
 #include "catalogue.h"
 
-/* What each sample of a sampler says. */
+/* Fields of each sample */
 #define SAMPLER_TYPE	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 			 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
 
-/* And where an attr's sample_type wants it: how it came there. */
+/* Further fields if attr.sample_type has them: call chain and registers */
 #define SAMPLER_CHAIN	(PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_INTR)
 
 /**
@@ -63,8 +63,8 @@ struct sampler {
 };
 
 /*
- * Opens @attr, which says the period or frequency, on @cpu, and starts it when
- * its buffer is there unless @attr says disabled. 0 or -errno.
+ * Open @attr, which has the period or frequency, on @cpu, and start it when it has its
+ * buffer, unless attr.disabled is set. Return 0 or -errno.
  */
 int sampler_open_attr(struct sampler *s, const struct perf_event_attr *attr,
 		      int cpu);
@@ -74,29 +74,35 @@ int sampler_open_attr(struct sampler *s, const struct perf_event_attr *attr,
  */
 int sampler_open(struct sampler *s, const char *pmu, int cpu, uint64_t period,
 		 const char *event, ...) __attribute__((format(printf, 5, 6)));
-/* Takes what is in the buffer; returns the samples seen so far. */
+/* Read the buffer; return the number of samples so far. */
 uint64_t sampler_drain(struct sampler *s);
-/* Drains until @n samples have come, or a few seconds have passed. */
+/* Read the buffer until @n samples have arrived, or a few seconds have passed. */
 uint64_t sampler_wait(struct sampler *s, uint64_t n);
-/* As above, and then waits for more that must not come. */
+/* The same; then wait for samples that must not arrive. */
 uint64_t sampler_settle(struct sampler *s, uint64_t n);
 int sampler_enable(struct sampler *s);
 int sampler_disable(struct sampler *s);
 void sampler_close(struct sampler *s);
-/* Were all samples in order, of the right CPU and period, and none lost? */
+/*
+ * Return whether all samples were in order, of the right CPU and period, and none was
+ * lost.
+ */
 bool sampler_clean(const struct sampler *s, const char *what);
 
-/* Can boxes of this kind interrupt? CBo and SBo cannot: a timer serves them. */
+/*
+ * Return whether boxes of this type can interrupt. CBo and SBo cannot: a timer polls
+ * them.
+ */
 bool signals(const char *kind);
 /*
- * An event of this kind that counts each cycle, if need be on a fixed counter;
+ * An event of this box type that counts each cycle, if necessary on a fixed counter;
  * and one for any general counter that obeys no filter. NULL: there is none.
  */
 const struct cat_event *ticks_of(const char *kind);
 const struct cat_event *plain_of(const char *kind);
 /*
- * @n transactions of event @e for box @pmu of package @pkg, each @value.  Of an
- * event that is several conditions, they just meet these.
+ * Send @n transactions of event @e to box @pmu of package @pkg, each of @value. For an
+ * event with several conditions they just meet these.
  */
 int send_traffic(const char *pmu, int pkg, const struct cat_event *e,
 		 uint64_t n, unsigned int value);
@@ -106,14 +112,14 @@ uint64_t package_stat(int pkg, const char *name);
 /* The same of overflow_@name. */
 uint64_t overflow_stat(int pkg, const char *name);
 /*
- * Sets perf's limit of samples a second, above which it throttles; the
- * old one comes back at exit. 0 or -errno.
+ * Set perf's limit of samples a second, above which it throttles; the old limit is
+ * restored at exit. Return 0 or -errno.
  */
 int max_sample_rate(unsigned int samples_per_second);
-/* Has it come back at exit, whoever sets it until then: a child may. 0 or -errno. */
+/* Restore it at exit, whichever process sets it until then. Return 0 or -errno. */
 int keep_sample_rate(void);
 void sleep_ms(unsigned int ms);
-/* Nanoseconds of the clock that samples are stamped with. */
+/* Nanoseconds of the clock that samples use */
 uint64_t now_ns(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The simulated hardware's controls in debugfs, and raw access to the
- * registers past the driver, as rdmsr, wrmsr and setpci do it.
+ * The simulator's controls in debugfs, and raw register accesses without the driver,
+ * like rdmsr, wrmsr and setpci.
  */
 #ifndef SELFTESTS_SIM_H
 #define SELFTESTS_SIM_H
@@ -10,19 +10,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Is the simulated hardware there? */
+/* Return whether the simulator is loaded. */
 bool sim_present(void);
 
-/* A line of "stats" (msr_read, pci_write, ...); UINT64_MAX if there is none. */
+/* A number of "stats" (msr_read, pci_write, ...); UINT64_MAX if it does not exist */
 uint64_t sim_stat(const char *name);
 void sim_stats_clear(void);
 
-/* Lets uncore cycles pass (clock=manual). 0 or -errno. */
+/* Let uncore cycles pass (clock=manual). Return 0 or -errno. */
 int sim_advance(uint64_t cycles);
 /*
- * Off: cycles of the manual clock, and traffic, take no time. For leaps of hours; a
- * driver may find such growth impossible. On again when the module is loaded. 0 or
- * -errno.
+ * Off: cycles of the manual clock, and traffic, take no time. For jumps of hours; a
+ * driver may find that growth impossible. On again when the module is loaded. Return 0
+ * or -errno.
  */
 int sim_pace(bool on);
 /* A loss of power, by writing @text, "1", to "reset". 0 or -errno. */
@@ -31,13 +31,12 @@ int sim_reset(const char *text);
 /* "real" or "manual". 0 or -errno. */
 int sim_clock_set(const char *name);
 /*
- * The real clock for the time that a driver loads, which may measure the
- * hardware; sim_clock_return() goes back to what it was. Without simulated
- * hardware nothing happens.
+ * Use the real clock while a driver loads, which may measure the hardware;
+ * sim_clock_return() restores the old setting. Without simulated hardware do nothing.
  */
 void sim_clock_run(bool *was_manual);
 void sim_clock_return(bool was_manual);
-/* Sets the frequency of a package's UCLK; 0 stops it. 0 or -errno. */
+/* Set the frequency of a package's UCLK; 0 stops it. Return 0 or -errno. */
 int sim_uclk(int pkg, unsigned int khz);
 /* Cycles that have passed since the module was loaded or the clock stopped. */
 uint64_t sim_cycles(void);
@@ -50,7 +49,10 @@ int sim_rates(const char *line, ...) __attribute__((format(printf, 1, 2)));
 int sim_fault(const char *line, ...) __attribute__((format(printf, 1, 2)));
 /* One line for "core_pmu": "hz=2000 unmask=late cpus=0", "off". 0 or -errno. */
 int sim_core_pmu(const char *line, ...) __attribute__((format(printf, 1, 2)));
-/* Registers a listener on NMI_UNKNOWN, or not; stats: nmi_unknown. 0 or -errno. */
+/*
+ * Register or unregister a listener on NMI_UNKNOWN; stats: nmi_unknown. Return 0 or
+ * -errno.
+ */
 int sim_nmi_listener(bool on);
 /* One line for "hold": "cpu=1 us=20000 again_us=50000 by=0". 0 or -errno. */
 int sim_hold(const char *line, ...) __attribute__((format(printf, 1, 2)));
@@ -60,11 +62,14 @@ int sim_hold(const char *line, ...) __attribute__((format(printf, 1, 2)));
  * has its reset value (and @value is untouched).
  */
 bool sim_register(int pkg, const char *name, uint64_t *value);
-/* Has a box, "cbox_3", of any package a counter whose control register is set? */
+/*
+ * Return whether any counter of a box, "cbox_3", of any package has a control register
+ * that is set.
+ */
 bool sim_box_counts(const char *box);
-/* How many registers differ from reset, of all packages. */
+/* Number of registers, of all packages, that differ from their reset values */
 unsigned int sim_dirty_registers(void);
-/* Prints them as comments, the first few. */
+/* Print the first ones as comments. */
 void sim_show_registers(void);
 
 enum sim_access_kind { SIM_RDMSR, SIM_WRMSR, SIM_PCIRD, SIM_PCIWR };
@@ -80,12 +85,12 @@ struct sim_access {
 };
 
 void sim_trace_clear(void);
-/* Calls @fn for each access since sim_trace_clear(); returns their number. */
+/* Call @fn for each access since sim_trace_clear(); return their number. */
 int sim_trace(void (*fn)(const struct sim_access *a, void *arg), void *arg);
-/* Number of register writes since sim_trace_clear(). */
+/* Number of register writes since sim_trace_clear() */
 int sim_trace_writes(void);
 
-/* Past the driver: 0 or -errno. /dev/cpu/N/msr must exist (modprobe msr). */
+/* Without the driver: 0 or -errno. /dev/cpu/N/msr must exist (modprobe msr). */
 int msr_read(int cpu, uint32_t msr, uint64_t *value);
 int msr_write(int cpu, uint32_t msr, uint64_t value);
 /* @function_name as in sysfs: "0000:7f:14.0". */
@@ -94,9 +99,10 @@ int pci_config_read(const char *function_name, unsigned int offset,
 int pci_config_write(const char *function_name, unsigned int offset,
 		     uint32_t value);
 /*
- * Name of package @pkg's PCI function with a device ID of Haswell's (vendor
- * 8086), or the one that stands there in this generation, in @name[16]: the @pkg-th such function in bus order, as buses of a simulated
- * board ascend with the package. False if there is none.
+ * Name of package @pkg's PCI function with a device ID of Haswell (vendor 8086), or the
+ * corresponding one of this generation, in @name[16]: the @pkg-th function in bus
+ * order, because buses of the simulator ascend with the package. Return false if there
+ * is none.
  */
 bool pci_find(char *name, uint16_t device_id, int pkg);
 

@@ -6,7 +6,9 @@
 #include "stall.h"
 #include "tap.h"
 
-/* Before all tasks of the CPU but the kernel's own: only a CPU can be late. */
+/*
+ * Above all tasks of the CPU except the kernel's, so that only a stopped CPU is late.
+ */
 static void *look(void *arg)
 {
 	const struct sched_param first = { .sched_priority = 1 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Was a CPU there all the time?  A host may take a virtual one away for seconds;
- * what is late by then is not the driver's fault, and tells nothing about it.
+ * Detect a stopped CPU. A host may stop a virtual CPU for seconds; delays by that are
+ * not the driver's fault, and a test cannot judge them.
  */
 #ifndef SELFTESTS_STALL_H
 #define SELFTESTS_STALL_H
@@ -17,9 +17,9 @@ struct stall_watch {
 	uint64_t worst_ms;
 };
 
-/* Watches a CPU from here on; bails out when it cannot. */
+/* Watch a CPU from here on; bail out if that fails. */
 void stall_watch_start(struct stall_watch *watch, int cpu);
-/* For how many milliseconds the CPU stood still at most. */
+/* The longest time, in milliseconds, for which the CPU was stopped */
 uint64_t stall_watch_stop(struct stall_watch *watch);
 
 #endif

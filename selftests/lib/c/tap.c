@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Results by kselftest.h. The plan comes last, so that a test need not know
- * beforehand how many boxes the machine has.
+ * Results by kselftest.h. The plan comes last, so that a test need not know the
+ * machine's number of boxes in advance.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 enum { MAX_CHECK_COMMENTS = 20, TEXT_MAX = 1024 };
 
 static unsigned int comments;
-static pid_t harness;	/* the process whose children are tests */
+static pid_t harness;	/* the parent process of the tests */
 
 static void start(void)
 {
@@ -36,7 +36,7 @@ void tap_use_harness(void)
 	start();
 }
 
-/* One test cannot end the others; whoever prepares them can. */
+/* A test cannot end the other tests; the parent process can. */
 static bool in_one_of_many(void)
 {
 	if (harness && getpid() != harness)
@@ -79,7 +79,7 @@ bool tap_eq(uint64_t got, uint64_t want, const char *name, ...)
 	return got == want;
 }
 
-/* ksft_test_result_skip() would leave out what is skipped. */
+/* ksft_test_result_skip() would not print skipped results. */
 void tap_skip(const char *why, const char *name, ...)
 {
 	va_list args;
@@ -112,7 +112,7 @@ void tap_diag(const char *text, ...)
 	va_end(args);
 }
 
-/* Is there room for one more comment under this result? */
+/* Return whether another comment under this result is printed. */
 static bool may_comment(void)
 {
 	if (++comments == MAX_CHECK_COMMENTS + 1)
