@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The simulated core PMU: a rate of NMIs through LVTPC, claimed by a handler that
- * behaves as perf's. The listener on NMI_UNKNOWN. PMIs of the uncore that no driver expects are unknown NMIs:
- * the kernel's log may have them.
+ * The simulated core PMU: NMIs through LVTPC at a given rate, claimed by a handler like
+ * perf's. The listener on NMI_UNKNOWN. PMIs of the uncore without a driver are unknown
+ * NMIs, so the kernel's log may have them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -104,7 +104,7 @@ TEST_F_TIMEOUT(core_pmu, interrupts_chosen_cpus_and_claims_all, UNHURRIED)
 	EXPECT_EQ(before, sim_stat("core_pmi"));
 }
 
-/* A masked entry drops them; the status bit stays, and any later NMI finds it. */
+/* A masked entry drops them; the status bit stays set, and any later NMI finds it. */
 TEST_F_TIMEOUT(core_pmu, masked_entry_drops_them, UNHURRIED)
 {
 	uint64_t claimed;
@@ -121,7 +121,10 @@ TEST_F_TIMEOUT(core_pmu, masked_entry_drops_them, UNHURRIED)
 	EXPECT_TRUE(wait_for("core_pmi", claimed + SOME));
 }
 
-/* Like perf's, it unmasks LVTPC in NMIs that are not its own, but only while active. */
+/*
+ * Like perf's handler, it unmasks LVTPC in NMIs of other sources, but only while
+ * active.
+ */
 TEST_F_TIMEOUT(core_pmu, unmasks_in_every_nmi_while_active, UNHURRIED)
 {
 	int other = package_cpu(0, 1);
@@ -198,7 +201,7 @@ TEST_F_TIMEOUT(control, refuses_what_it_does_not_know, UNHURRIED)
 	EXPECT_EQ(0, sim_stat("core_pmi"));
 }
 
-/* A CPU that goes offline and comes back has its counter again. */
+/* A CPU that goes offline and comes back online has its counter again. */
 TEST_F_TIMEOUT(control, follows_cpus_that_come_back, UNHURRIED)
 {
 	int cpu = package_cpu(0, 1);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The simulated hardware's way from PMI to NMI, by itself: a CPU's local APIC
- * drops a PMI while its LVTPC is masked or not in NMI mode, and masks the entry
- * when it delivers. IA32_DEBUGCTL and pmi=off. NMIs are counted by the kernel,
- * which does not know them: run it where the log may say so, and where the local
- * APIC's page can be mapped (iomem=relaxed). Then the driver, of which somebody
- * has masked LVTPC.
+ * The simulator's path from PMI to NMI, without a driver: a CPU's local APIC drops a
+ * PMI while its LVTPC is masked or not in NMI mode, and masks the entry when it
+ * delivers. IA32_DEBUGCTL and pmi=off. The kernel counts the NMIs and does not know
+ * them: run this test where the log may report that, and where the local APIC's page
+ * can be mapped (iomem=relaxed). Then the driver, with LVTPC masked by another program.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,9 +25,7 @@
 
 enum { MAX_CPUS = 256, LIMIT_MS = 10000, ARRIVE_MS = 50, COMING_MS = 1100, PERIOD = 7 };
 
-/*
- * A PMI to the core of @cpu, rank @rank of package @pkg; what comes of it.
- */
+/* Send a PMI to the core of @cpu, rank @rank of package @pkg, and check the result. */
 static bool sends(int cpu, int pkg, unsigned int rank, unsigned int arrive,
 		  const char *when)
 {
@@ -38,7 +35,7 @@ static bool sends(int cpu, int pkg, unsigned int rank, unsigned int arrive,
 
 	ok = check_eq(-sim_fault("spurious_pmi pkg=%d cores=%#x", pkg,
 				 1 << rank), 0, "the fault is taken");
-	/* one way or the other; then time for what must not come */
+	/* one way or the other; then time for PMIs that must not arrive */
 	while (nmis(cpu) == before && sim_stat("pmi_dropped") == dropped &&
 	       now_ns() < end)
 		sleep_ms(1);
@@ -50,7 +47,7 @@ static bool sends(int cpu, int pkg, unsigned int rank, unsigned int arrive,
 	return ok;
 }
 
-/* Once: the tests, which are its children, have it too. */
+/* Map it once: the child processes of the tests inherit it. */
 static void __attribute__((constructor)) map_lapic(void)
 {
 	lapic_map();
@@ -145,7 +142,7 @@ TEST_F_TIMEOUT(strict, other_words_are_refused, UNHURRIED)
 	EXPECT_EQ(0, -sim_load("clock=manual"));
 }
 
-/* An event that begins, has some samples, all of them, and ends. */
+/* An event that starts, has some samples, all of them, and ends. */
 static bool samples(const char *pmu, int cpu, unsigned int n)
 {
 	struct sampler s;
@@ -173,8 +170,8 @@ FIXTURE_TEARDOWN(masked)
 }
 
 /*
- * Nobody can tell a PMI that is on its way from one that somebody has masked, but
- * by waiting: meanwhile the timer serves.
+ * Only waiting can distinguish a pending PMI from an LVTPC that another program has
+ * masked. In the meantime the timer polls.
  */
 TEST_F_TIMEOUT(masked, for_good_is_unmasked_again, UNHURRIED)
 {
@@ -194,8 +191,8 @@ TEST_F_TIMEOUT(masked, for_good_is_unmasked_again, UNHURRIED)
 }
 
 /*
- * A moment at which it was found masked counts no more once it has been found as
- * it should be, without an NMI in between: the next PMI would be told twice.
+ * The time at which LVTPC was found masked is discarded when it is found unmasked
+ * without an NMI in between. Otherwise the next PMI would be handled twice.
  */
 TEST_F_TIMEOUT(masked, again_has_a_second_of_its_own, UNHURRIED)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The simulated hardware's own controls: clock, reset, parameters. What the
- * hardware does is tested by the model's tests, and by all others.
+ * The simulator's controls: clock, reset, parameters. The model's tests and all other
+ * tests cover the hardware.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ static void need_msr(struct __test_metadata *_metadata)
 	}
 }
 
-/* What passes under the real clock is counted, and the manual one is exact. */
+/* Cycles under the real clock are counted, and the manual clock is exact. */
 TEST_F_TIMEOUT(simulator, clock_is_switched_and_no_count_lost, UNHURRIED)
 {
 	uint64_t running, still, exact;
@@ -76,7 +76,7 @@ TEST_F_TIMEOUT(simulator, clock_is_switched_and_no_count_lost, UNHURRIED)
 	close(fd);
 }
 
-/* A loss of power, with registers written past any driver, which could not know. */
+/* A loss of power, with registers written without a driver. */
 TEST_F_TIMEOUT(simulator, reset_leaves_no_register_as_written, UNHURRIED)
 {
 	static const struct {
@@ -98,8 +98,8 @@ TEST_F_TIMEOUT(simulator, reset_leaves_no_register_as_written, UNHURRIED)
 }
 
 /*
- * The way of an overflow through the simulator: of 1000 cycles to the overflow
- * and 300 to the freeze, nothing is lost and no more is counted.
+ * An overflow in the simulator, with 1000 cycles to the overflow and 300 to the freeze:
+ * no count is lost and none is added.
  */
 TEST_F_TIMEOUT(simulator, overflow_takes_what_the_delays_say, UNHURRIED)
 {
@@ -119,7 +119,7 @@ TEST_F_TIMEOUT(simulator, overflow_takes_what_the_delays_say, UNHURRIED)
 	EXPECT_EQ(0, value) {
 		TH_LOG("status at the freeze");
 	}
-	/* not a cycle more: it would wait for somebody to unfreeze */
+	/* not a cycle more: the simulator would wait until software unfreezes */
 	sim_advance(20);
 	EXPECT_EQ(0, -msr_read(cpu, GLOBAL_STATUS, &value));
 	EXPECT_EQ(1, value) {
@@ -197,7 +197,7 @@ TEST_F_TIMEOUT(simulator, fixed_counter_is_narrow, UNHURRIED)
 	EXPECT_EQ(0, -msr_read(cpu, UBOX_FIXED_CTR, &value));
 	EXPECT_EQ(CYCLES - 7, value);
 	msr_write(cpu, UBOX_FIXED_CTL, 0);
-	/* with counter_gp=1 such a write faults */
+	/* with counter_gp=1 a write of these bits faults */
 	EXPECT_EQ(0, -sim_unload());
 	EXPECT_EQ(0, -sim_load("fixed_bits=44 counter_bits=48 counter_gp=1"));
 	EXPECT_EQ(0, -msr_write(cpu, UBOX_FIXED_CTR, (1ULL << 44) - 1));
@@ -252,7 +252,10 @@ static uint64_t read_at(int fd, uint32_t ctr)
 	return pread(fd, &value, sizeof(value), ctr) == sizeof(value) ? value : 0;
 }
 
-/* The most that a counter grew beyond its reads' time at 4 GHz, until the child ends. */
+/*
+ * The largest growth of a counter beyond 4 GHz in the time of its reads, until the
+ * child ends
+ */
 static int64_t most_beyond(int cpu, uint32_t ctr, pid_t child, unsigned int *reads)
 {
 	int64_t beyond, most = INT64_MIN;
@@ -320,7 +323,7 @@ TEST_F_TIMEOUT(pace, traffic_takes_its_time, UNHURRIED)
 	}
 	beyond = most_beyond(self->cpu, self->ctr + 1, child, &reads);
 	TH_LOG("%u reads, at most %jd beyond", reads, (intmax_t)beyond);
-	/* what may come at once */
+	/* growth that is allowed at once */
 	EXPECT_LE(beyond, 8000);
 	EXPECT_GE(now_ns() - start, COUNT * VALUE / 4);
 	EXPECT_EQ(COUNT * VALUE, count_in(self->cpu, self->ctr + 1));
@@ -362,7 +365,9 @@ FIXTURE_TEARDOWN(held)
 	EXPECT_TRUE(machine_leave());
 }
 
-/* Who has frozen a box for a moment may be held up: time waits, and traffic. */
+/*
+ * A CPU that froze a box for a moment may be delayed: time waits for it, and traffic.
+ */
 TEST_F_TIMEOUT(held, for_a_moment_and_nothing_passes, UNHURRIED)
 {
 	char begun;
@@ -394,7 +399,7 @@ TEST_F_TIMEOUT(held, for_a_moment_and_nothing_passes, UNHURRIED)
 	EXPECT_EQ(0, status);
 }
 
-/* What stays frozen does not count, of course. */
+/* A box that stays frozen does not count. */
 TEST_F_TIMEOUT(held, for_good_and_time_goes_on, UNHURRIED)
 {
 	ASSERT_EQ(0, -msr_write(self->cpu, self->box_ctl, BOX_FRZ));
@@ -406,7 +411,7 @@ TEST_F_TIMEOUT(held, for_good_and_time_goes_on, UNHURRIED)
 }
 
 /*
- * CPU B is held. An access of its MSRs by another CPU is an asynchronous call there;
+ * CPU B is stopped. An access of its MSRs by another CPU is an asynchronous call there;
  * a read of its software event is a synchronous one.
  */
 enum { HOLD_MS = 100, AGAIN_MS = 400 };
@@ -470,7 +475,7 @@ TEST_F_TIMEOUT(hold, begins_at_an_access, UNHURRIED)
 	/* the access does not wait for the end */
 	EXPECT_LT(msr_ms(self->a), HOLD_MS / 2);
 	EXPECT_GE(event_ms(self->event), HOLD_MS / 2);
-	/* and only the next one begins it */
+	/* only the next access begins it */
 	msr_ms(self->a);
 	EXPECT_LT(event_ms(self->event), HOLD_MS / 2);
 	/* a CPU may hold itself */
@@ -503,7 +508,7 @@ TEST_F_TIMEOUT(hold, refuses_what_it_cannot, UNHURRIED)
 	EXPECT_EQ(EINVAL, -sim_hold("cpu=%d ms=10", self->b));
 	EXPECT_EQ(0, -sim_hold("cpu=%d us=%d", self->b, HOLD_MS * 1000));
 	EXPECT_EQ(EBUSY, -sim_hold("cpu=%d us=10", self->b));
-	/* unloading waits for its end */
+	/* unloading waits for the end of a hold */
 }
 
 FIXTURE(parameters) {};
@@ -535,7 +540,7 @@ REFUSED(fixed_bits, "fixed_bits=31");
 REFUSED(counter_gp, "counter_gp=1");
 REFUSED_WITH(pmi_delay, "pmi_delay=soon", "`soon' invalid for parameter `pmi_delay'");
 
-/* Limits are the model's. */
+/* Limits depend on the generation. */
 REFUSED_WITH(model, "model=bdw", "model=bdw is not possible: give hswep bdwep");
 REFUSED_WITH(cboxes_of_bdwep, "model=bdwep cboxes=25",
 	     "cboxes=25 is not possible: give 1 to 24");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Traffic that has an author: /dev/xeon_uncore_sim, whose transactions pass in
- * the package of the CPU that writes, and page faults that move cache lines.
+ * Traffic of tasks: /dev/xeon_uncore_sim, whose transactions pass in the package of the
+ * writing CPU, and page faults that move cache lines.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -213,7 +213,7 @@ static uint64_t faults_taken(void)
 	return faults;
 }
 
-/* As an unmodified program does it: use memory for the first time. */
+/* Use memory for the first time, as an unmodified program does. */
 static void touch_pages(void)
 {
 	char *memory = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,
@@ -227,7 +227,7 @@ static void touch_pages(void)
 	munmap(memory, PAGES * PAGE);
 }
 
-/* From here on each fault moves so many lines. 0 or -errno. */
+/* Make each fault move @lines lines. Return 0 or -errno. */
 static int faults_move(unsigned int lines)
 {
 	char text[16];
@@ -302,7 +302,7 @@ TEST_F_TIMEOUT(page_faults, read_and_write_their_lines_where_they_happen, UNHURR
 	}
 }
 
-/* The traffic that faults make is sampled: the freeze comes in the fault. */
+/* The traffic of faults is sampled: the freeze happens in the fault. */
 TEST_F_TIMEOUT(page_faults, overflow_a_counter, UNHURRIED)
 {
 	int fd, cpu = package_cpu(0, 0);
@@ -348,7 +348,7 @@ TEST_F_TIMEOUT(page_faults_file, takes_a_number_and_nothing_else, UNHURRIED)
 	EXPECT_EQ(0, -faults_move(0));
 }
 
-/* --- the module's end -------------------------------------------------------- */
+/* --- unloading the module ---------------------------------------------------- */
 
 FIXTURE(end) {};
 

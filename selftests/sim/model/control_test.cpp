@@ -88,7 +88,7 @@ TEST_P(BoxFreeze, BoxFreezeStopsCounting) {
       << "events go on while the box is frozen";
 }
 
-// What the manual clock waits for: boxes that would count, if nobody had frozen them.
+// The manual clock waits for boxes that would count if software had not frozen them.
 TEST_P(BoxFreeze, HeldSinceTheLastFreezeOfWhatWouldCount) {
   m.now_ns = 1000;
   m.write(box.box_ctl(), box.ones() & (1u << 16));

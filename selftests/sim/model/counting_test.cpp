@@ -201,7 +201,7 @@ TEST_P(Kind, RandomControlsCountLikeTheNaiveLoop) {
   }
 }
 
-// 2^40 cycles are done at once and exactly: whole periods and a rest
+// 2^40 cycles are computed at once and exactly: whole periods and a remainder
 TEST_P(Kind, LongTimesAreExact) {
   const u64 period_sum = expected(0, box.event(), 720720);
   const u64 cycles = (1ull << 40) / 720720 * 720720;

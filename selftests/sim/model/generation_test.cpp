@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Generations other than Haswell: where their machines differ from it.
+// Differences of other generations from Haswell.
 #include <gtest/gtest.h>
 
 #include "machine.h"
@@ -167,7 +167,7 @@ TEST(IvyBridge, AThreadHasFiveBitsAndAStateSix) {
   EXPECT_EQ(m.undefined.size(), 1u) << "that is Haswell's M'";
 }
 
-// Tables 1-3 and 2-144 of 331051, and a register that is no counter.
+// Tables 1-3 and 2-144 of 331051, and a register that is not a counter.
 TEST(Haswell, TheIrpsCountersAreAtOneAddressOrAnother) {
   const unsigned at[][4] = {{0xa0, 0xa8, 0xb0, 0xb8},
                             {0xa0, 0xb0, 0xb8, 0xc0},
@@ -244,7 +244,7 @@ TEST(IvyBridge, TheCountersOfTheIrpAreNotOneAfterTheOther) {
   EXPECT_EQ(m.undefined.size(), 1u) << "it cannot tell of overflows";
 }
 
-// What a home agent's queue holds: the count of each cycle is its occupancy.
+// Number of entries in a home agent's queue: the count of each cycle is its occupancy.
 constexpr u32 kQOccRst = 1u << 16;
 constexpr unsigned kHa = devfn(14, 1), kHaCtl = 0xd8, kHaCtr = 0xa0;
 constexpr u32 kNeverEmpty = 0x34 | umask(3);
@@ -263,7 +263,7 @@ std::vector<unsigned> occupancies(u32 event, unsigned cycles) {
   return list;
 }
 
-// Table 2-40: cleared, from there on by what comes and goes, never below zero.
+// Table 2-40: cleared, then changed by arrivals and departures, never below zero.
 std::vector<unsigned> cleared(std::vector<unsigned> queue, unsigned at) {
   unsigned was = queue[at - 1], has = 0;
   for (unsigned t = at; t < queue.size(); t++) {
@@ -314,7 +314,7 @@ TEST(IvyBridge, AClearedQueueMeetsThresholdsAndEdges) {
     const auto queue = cleared(occupancies(event, kCycles), kClear);
     unsigned above = 0, edges = 0;
     for (unsigned t = kClear; t < kCycles; t++) {
-      // that in which it was cleared is one in which it was empty
+      // the cycle of the clear is one in which the queue was empty
       const bool was = t > kClear && queue[t - 1] >= kThresh;
       above += queue[t] >= kThresh;
       edges += queue[t] >= kThresh && !was;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Hardware that a driver would not like: what others left in the registers,
-// parts that are missing or there twice, and errata in their strict reading.
+// Quirky hardware: leftover register state, parts that are missing or duplicate, and
+// errata in their strict reading.
 #include <gtest/gtest.h>
 
 #include "reference.h"
@@ -11,7 +11,7 @@ namespace {
 constexpr u64 kTop = 1ull << 48;
 constexpr u32 kAbsent = 0xffffffff;
 
-/* --- what was left behind ------------------------------------------------ */
+/* --- leftover register state --------------------------------------------- */
 
 class LeftBehind : public testing::Test {
  protected:
@@ -36,7 +36,7 @@ TEST_F(LeftBehind, FrozenUntilUnfrozen) {
   EXPECT_EQ(model_frozen_ns(m.model()), 0u) << "no overflow did it";
 }
 
-// A status that is set keeps the next overflow from being told (§2.2.1.1).
+// A status that is set prevents a message on the next overflow (§2.2.1.1).
 TEST_F(LeftBehind, StaleStatusHidesOverflows) {
   leave(MODEL_DIRTY_STATUS);
   EXPECT_EQ(m.read(ha.status()), 0xfu);
@@ -54,7 +54,7 @@ TEST_F(LeftBehind, StaleStatusHidesOverflows) {
   EXPECT_TRUE(model_frozen(m.model(), 0));
 }
 
-// The probe of a width by all ones, on a counter that runs and tells.
+// The probe of a width by all ones, on a counter that runs and can interrupt.
 TEST_F(LeftBehind, CountersRunAndTell) {
   leave(MODEL_DIRTY_COUNTERS);
   for (const Box& box : all_boxes()) {
@@ -99,7 +99,7 @@ TEST_F(LeftBehind, AResetCleans) {
   EXPECT_TRUE(m.dirty().empty());
 }
 
-/* --- what is missing ------------------------------------------------------ */
+/* --- missing parts -------------------------------------------------------- */
 
 model_config lacks(u32 first, u32 second) {
   model_config config = kFull;

@@ -44,7 +44,7 @@ class Xeon7100 : public ::testing::Test {
  protected:
   Machine m{frontside(model_xeon7100)};
 
-  // What counter 0 of the look-ups makes of one.
+  // Count of counter 0 of the look-ups for one transaction.
   u64 takes(u64 control, const Txn &t) {
     m.wrmsr(kLookup0, control);
     m.traffic(t);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A simulated machine for the model's tests: register names for addresses that
-// are written down here once more from the manual, independently of the model,
-// and a front that records what the model asks of it.
+// A simulated machine for the model's tests: register names for addresses, which are
+// typed here from the manual, independently of the model, and a front end that records
+// the model's requests.
 #ifndef SELFTESTS_MODEL_MACHINE_H
 #define SELFTESTS_MODEL_MACHINE_H
 
@@ -71,7 +71,7 @@ struct Box {
   bool has_clockticks() const {
     return kind != MODEL_UBOX && kind != MODEL_IRP;
   }
-  // An event that counts something: where there is one, every cycle.
+  // An event that counts: in every cycle if the box has one that does.
   u32 event() const;
   std::string name() const;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Overflow: ov_en -> box status -> global status -> global freeze -> PMI
-// (§2.1.1), what it takes to see the next one, and the recipes of §2.1.2 to
-// §2.1.4.
+// Overflow: ov_en -> box status -> global status -> global freeze -> PMI (§2.1.1), the
+// steps before the next one, and the recipes of §2.1.2 to §2.1.4.
 #include <gtest/gtest.h>
 
 #include "reference.h"
@@ -11,7 +10,7 @@ namespace {
 
 constexpr u64 kTop = 1ull << 48;
 
-// Every counter of every box that can tell the UBox.
+// Every counter of every box that can signal the UBox.
 struct Counter {
   Box box;
   unsigned index;
@@ -295,7 +294,7 @@ TEST(Together, PackagesInOneCycle) {
   EXPECT_TRUE(model_frozen(m.model(), 1));
 }
 
-// One package serves its overflow, the other one counts on
+// One package handles its overflow, the other one keeps counting
 TEST(Together, APackageDoesNotStopTheOther) {
   Machine m;
   const Box pcu{MODEL_PCU, 0};
@@ -308,7 +307,7 @@ TEST(Together, APackageDoesNotStopTheOther) {
   EXPECT_EQ(m.read(pcu.ctr(0), 1), 100u);
 }
 
-// Two ports share ov_q0: the UBox knows one overflow, and wants it cleared
+// Two ports share ov_q0: the UBox has one overflow, which must be cleared
 TEST(Together, BoxesThatShareAGlobalBit) {
   Machine m;
   const Box port0{MODEL_QPI, 0}, port1{MODEL_QPI, 1};
@@ -367,7 +366,7 @@ TEST(GlobalStatus, OnesClearAndZerosDoNot) {
   }
 }
 
-// An overflow that was not cleared stays silent when another box speaks
+// An overflow that was not cleared is not signalled again with another box's
 TEST(GlobalStatus, UnclearedOverflowIsNotReportedAgain) {
   Machine m;
   const Box pcu{MODEL_PCU, 0}, ha{MODEL_HA, 0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Rates instead of waveforms: exact over time whatever the steps, shaped by
-// threshold, invert and edge cycle by cycle (§1.4), taken by filters as traffic
-// is, and no trace of them afterwards.
+// Rates instead of waveforms: exact over time for any steps, shaped by threshold,
+// invert and edge cycle by cycle (§1.4), filtered like traffic, and without trace
+// afterwards.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class Rates : public testing::Test {
     const struct model_rate r = {whole, frac};
     return model_rate(m.model(), &t, &r);
   }
-  // What counter `i` counts of an event in so many cycles.
+  // Count of counter `i` for an event in `cycles` cycles.
   u64 run(const Box& box, unsigned i, u32 ctl, u64 cycles) {
     m.program(box, i, kEn | ctl);
     m.write(box.ctr(i), 0);
@@ -122,7 +122,7 @@ TEST_F(Rates, PartsAddUpToTheirSumAtAnyTime) {
   }
 }
 
-// Cycle by cycle: the value is what a running sum has grown by.
+// Cycle by cycle: the value is the growth of a running sum.
 TEST_F(Rates, ThresholdInvertAndEdge) {
   for (u32 whole : {0u, 2u}) {
     for (u32 frac : {0u, kParts / 5, kParts / 2, kParts / 7 * 6}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a counter ought to count, by the plainest way there is: a look at the
-// table of waves in every single cycle.
+// Expected count of a counter, in the simplest way: from the table of waves in every
+// single cycle.
 #ifndef SELFTESTS_MODEL_REFERENCE_H
 #define SELFTESTS_MODEL_REFERENCE_H
 
@@ -12,7 +12,7 @@ namespace test {
 
 std::span<const model_wave> waves(model_box_kind kind);
 
-// What a box's registers select, as far as one counter depends on it.
+// Configuration of a box, as far as one counter depends on it.
 struct Selection {
   model_box_kind kind;
   unsigned counter;

@@ -314,8 +314,8 @@ TEST_P(BoxRegisters, StatusHasNoOtherBitsAndReservedOnesAreReported) {
 
 // --- MSR space ------------------------------------------------------------
 
-// Table 1-2, with each range as printed, but for 0x3fc and 0x3fd: the SDM has
-// these residencies in each core, not in the package
+// Table 1-2, with each range as printed, except 0x3fc and 0x3fd: the SDM has these
+// residencies in each core, not in the package
 TEST(MsrSpace, ClaimsExactlyTable1_2) {
   Machine m;
   std::vector<std::pair<u32, u32>> ranges = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Time: what passes between an overflow and its freeze, status and PMI, and
-// boxes whose clock is not UCLK.
+// Time between an overflow and its freeze, status and PMI, and boxes whose clock is
+// not UCLK.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -18,7 +18,7 @@ class Delays : public testing::Test {
     const model_delays delays{freeze, status, pmi};
     model_set_delays(m.model(), &delays);
   }
-  // The counter overflows after so many cycles.
+  // Number of cycles after which the counter overflows.
   void arm(const Box& box, u64 cycles) {
     m.write(box.ctr(0), kTop - cycles);
     m.program(box, 0, kEn | kOvEn | box.event());
@@ -79,7 +79,7 @@ TEST_F(Delays, StatusAndPmiComeLater) {
   EXPECT_EQ(m.read(cbox.ctr(0), 1), 170u) << "not the other package";
 }
 
-// Another box overflows while the first one's freeze is on its way.
+// Another box overflows while the first one's freeze is pending.
 TEST_F(Delays, OverflowsBeforeTheFreezeAreTold) {
   delay(30, 10, 5);
   arm(ha, 100);
@@ -96,7 +96,7 @@ TEST_F(Delays, OverflowsBeforeTheFreezeAreTold) {
   EXPECT_EQ(m.read(imc.ctr(0)), 10u);
 }
 
-// Software that unfreezes before the last freeze has come is frozen again.
+// Software that unfreezes before the last freeze takes effect is frozen again.
 TEST_F(Delays, TheLastFreezeComesLate) {
   delay(30, 0, 0);
   arm(ha, 100);
@@ -113,7 +113,7 @@ TEST_F(Delays, TheLastFreezeComesLate) {
   EXPECT_EQ(m.read(cbox.ctr(0)), 150u);
 }
 
-// One box's two counters share a bit: the second says nothing new.
+// One box's two counters share a bit: the second overflow sends no message.
 TEST_F(Delays, ABitOnItsWayIsAsGoodAsSet) {
   delay(30, 10, 5);
   arm(ha, 100);
