@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Which task caused the traffic: tasks that write known amounts to the simulated
-hardware, and what uncore top says about them.
+Attribution of traffic to tasks: tasks write known amounts of traffic to the
+simulated hardware, and uncore top must show them.
 
-Whose traffic it was is known exactly where the counters are read at each switch
-and a package has one CPU, however slow the machine is; so that is what claims
-about shares are made of. Claims about sums hold anyhow.
+The task of each count is known exactly if the counters are read at each switch
+and the package has one CPU, on any machine. Tests of shares use that. Tests of
+sums work in all cases.
 """
 
 import json
@@ -23,12 +23,15 @@ from lib.python.top import (EACH_SWITCH, EVENT, FAULTS, SPIN, TASK,  # noqa: E40
                             need, set_online, task, top)
 from lib.python.uncore import SIM, SLOWNESS, Machine, Tap, loops  # noqa: E402
 
-# The second is what kernels before 6.8 and before 5.17 need.
+# The second set of options is for kernels before 6.8 and before 5.17.
 MODES = ((), ("--each-cpu", "--bounded-loops"))
 
 
 def exact(tap, table, want, name):
-    """Tasks by their name have exactly that, or a look found no lock."""
+    """
+    Tasks of these names have exactly these counts, unless a switch found the
+    lock busy.
+    """
     got = {comm: table.named(comm) for comm in want}
     tap.ok(got == want or table.data["missed"], name,
            ["%s, want %s, missed %d" % (got, want, table.data["missed"])])
@@ -67,7 +70,7 @@ def test_four(tap, packages, mode):
 
 
 def test_price(tap, cpu, packages):
-    """Two tasks that give way to each other all the time, and few reads."""
+    """Two tasks that yield to each other all the time, and few reads."""
     half = "python3 -c 'import os; os.sched_setaffinity(0, {%d}); " \
         "[os.sched_yield() for i in range(%d)]'" % (cpu, loops(20000))
     resolution = 1000000    # microseconds
@@ -75,7 +78,7 @@ def test_price(tap, cpu, packages):
         half, half, task(cpu, 1000, 50, 1000, "sender")),
                     "--resolution", str(resolution))
     cpus = sum(len(package) for package in packages)
-    # that many are due, and may be saved up; and who asks looks at each CPU
+    # that many reads are due, and may be saved up; and each report reads on every CPU
     most = (len(packages) * (table.data["seconds"] * 1e6 / resolution + 10) +
             cpus * (table.data["seconds"] + 3))
     said = ["%d reads, %d looks, %g s" % (
@@ -89,7 +92,9 @@ def test_price(tap, cpu, packages):
 
 
 def test_by_time(tap, cpu):
-    """Between two reads a task has its part of steady traffic by its time."""
+    """
+    Between two reads a task's share of steady traffic follows its run time.
+    """
     busy = "taskset -c %d bash -c 'printf %s > /proc/$$/comm; " \
         "for ((i = 0; i < %d; i++)); do :; done'"
     table = measure("%s & %s & wait" % (busy % (cpu, "long", 300000),
@@ -104,7 +109,7 @@ def test_by_time(tap, cpu):
 
 
 def test_together(tap, cpus):
-    """Two tasks at a time on two CPUs share, whoever it was."""
+    """Two tasks at a time on two CPUs share the counts of either."""
     spin = [task(cpu, 1000, 2000, 0, "busy%d" % cpu) for cpu in cpus[:2]]
     table = measure(" & ".join(spin) + " & wait")
     shares = [table.named("busy%d" % cpu) for cpu in cpus[:2]]
@@ -115,7 +120,7 @@ def test_together(tap, cpus):
 
 
 def test_short_task(tap, cpu):
-    """A task that is gone before anybody looks."""
+    """A task that has ended before the first report."""
     table = measure("for i in 1 2 3; do %s; done; sleep 0.1" %
                     task(cpu, 12345, 1, 1000, "brief"), *EACH_SWITCH)
     rows = [row for row in table.rows if row["command"] == "brief"]
@@ -139,7 +144,7 @@ def test_against_perf(tap, cpu):
 
 
 def test_cgroups(tap, cpu):
-    """By task and by cgroup at a time: each as its tasks were told to send."""
+    """By task and by cgroup at once: each has the traffic of its tasks."""
     base = "/sys/fs/cgroup/attribution"
     tasks = {("first", "/attribution/a"): 900 * 60,
              ("second", "/attribution/a"): 600 * 60,
@@ -181,7 +186,7 @@ def test_cgroups(tap, cpu):
 
 
 def test_processes(tap, cpu):
-    """A process has what its threads have."""
+    """A process has the counts of its threads."""
     script = "import threading, os\n" \
         "def run(n):\n" \
         " os.sched_setaffinity(0, {%d})\n" \
@@ -212,7 +217,7 @@ def test_more_tasks_than_room(tap):
            "the others are counted", said)
     tap.ok(table.total() == 40 * 5000 and table.adds_up(),
            "and what they caused is not lost", said)
-    # busy and quiet ones: it is the quiet ones that are folded
+    # busy and quiet tasks: the quiet ones are merged
     table = measure("%s & for i in $(seq 20); do %s; done; wait" % (
         task(-1, 50000, 30, 5000, "busy"), task(-1, 10, 1, 100, "quiet")),
                     "--max-tasks", "16")
@@ -295,7 +300,7 @@ def test_metrics(tap, cpu):
            "and so is a ratio", said)
     tap.ok(near(total["avg_ingress_latency"]["value"], 70000 / 3000, 0.01),
            "whose total is the ratio of the sums", said)
-    # nothing to divide by in a package where nothing came in
+    # no divisor in a package without inserts
     quiet = total["avg_ingress_latency"]["sockets"]
     tap.ok(len(quiet) < 2 or None in quiet, "a ratio of nothing is null",
            ["%s" % quiet])
@@ -309,17 +314,17 @@ def test_metrics(tap, cpu):
 
 
 def page_faults(lines):
-    """Lets each page fault of user space move that many cache lines."""
+    """Make each page fault of user space move that many cache lines."""
     with open(SIM + "page_faults", "w", encoding="utf-8") as file:
         file.write(str(lines))
 
 
 def test_weight(tap, cpus):
     """
-    Two tasks at a time. One never sleeps and takes no page faults, of the other it
-    is the other way round, and its faults are what moves lines. However slow the
-    machine, the one has run for as long as the other, but for what else its CPU
-    had to do, and the other has done all of it.
+    Two tasks at a time. One never sleeps and takes no page faults; the other
+    sleeps and takes the faults, which move lines. On any machine the first one
+    runs for as long as the test, except for other work of its CPU, and the
+    second one has all traffic.
     """
     # traffic while both run, not while they start or end
     script = ("%s %d 0 1 0 runs & %s %d 60 99999 50000 faults & "
@@ -364,7 +369,7 @@ def test_unmodified(tap, cpus):
 
 
 def test_steady(tap, cpu, package, mode):
-    """Traffic that never stops, not even between a look and the account."""
+    """Traffic that never stops, not even between a report and the account."""
     tables, seen = [], []
     with started([UNCORE, "top", "--json", "-I", "200", "-e",
                   "qpi/clockticks,name=rd/", *mode, "--", SPIN, str(cpu),
@@ -399,7 +404,7 @@ def test_steady(tap, cpu, package, mode):
 
 
 def test_coming_and_going(tap, cpus, mode):
-    """CPUs that come and go all the time, also while top starts."""
+    """CPUs go offline and online all the time, also while top starts."""
     done = threading.Event()
 
     def toggle():

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-What goes wrong around attribution: a kernel without type information, no
-permission, no counter, boxes that die and CPUs that come and go meanwhile. Each
-time a clear line, right sums, and nothing stays attached.
+Failures around attribution: a kernel without type information, missing
+permission, no free counter, boxes that die and CPUs that go offline. Each gives
+a clear line and right sums, and no program stays attached.
 """
 
 import ctypes
@@ -28,14 +28,14 @@ QUICK = ("--once", "-I", "100")
 
 
 def attached():
-    """Our programs that are in the kernel."""
+    """The BPF programs of uncore top that are loaded."""
     shown = subprocess.run(["bpftool", "prog", "show"], capture_output=True,
                            text=True, check=True).stdout
     return len(re.findall(r"name (?:on_switch|look_here|flip) ", shown))
 
 
 def wait_attached():
-    """Until they are, however slow the machine; @return whether they are."""
+    """Wait until they are loaded; @return whether they are."""
     end = time.monotonic() + LIMIT
     while attached() < 3 and time.monotonic() < end:
         time.sleep(0.2)
@@ -45,8 +45,8 @@ def wait_attached():
 
 def wait_detached():
     """
-    Until nothing is, which may be after its owner's end: the kernel does it.
-    @return how many programs stay attached.
+    Wait until no program is attached, which may be after its owner's end: the
+    kernel detaches it. @return the number of programs that stay attached.
     """
     end = time.monotonic() + LIMIT
     while attached() and time.monotonic() < end:
@@ -55,7 +55,9 @@ def wait_detached():
 
 
 def registers():
-    """Registers of the simulated hardware that are not as after reset."""
+    """
+    Registers of the simulated hardware that differ from their reset values.
+    """
     with open(SIM + "registers", encoding="utf-8") as file:
         return file.read()
 
@@ -98,7 +100,7 @@ def test_command_line(tap):
 
 
 def test_no_support(tap):
-    """Kernels and users that cannot do it."""
+    """Kernels and users without the needed features or permissions."""
     hide = ["unshare", "-m", "sh", "-c",
             "mount -t tmpfs none /sys/kernel/btf && exec \"$@\"", "-"]
     one_line(tap, "no type information", run_top(*QUICK, before=hide), 1,
@@ -116,7 +118,7 @@ def test_no_support(tap):
 
 
 def test_no_counter(tap):
-    """Somebody has pinned all counters of the box."""
+    """Another user has pinned all counters of the box."""
     events = ",".join("hswep_imc_0/cas_count.rd,thresh=%d/D" % n
                       for n in range(1, 5))
     with started(["perf", "stat", "-a", "-e", events],
@@ -131,7 +133,7 @@ def test_no_counter(tap):
 
 
 def test_hotplug(tap, cpus, mode):
-    """A CPU goes and comes back while tasks cause traffic."""
+    """A CPU goes offline and comes back online while tasks cause traffic."""
     words = " ".join(mode)
     for which, cpu in (("perf's CPU", cpus[0]), ("another CPU", cpus[1])):
         other = cpus[1] if cpu == cpus[0] else cpus[0]
@@ -147,14 +149,14 @@ def test_hotplug(tap, cpus, mode):
         tap.ok(table.total() == 100000 + 10000 + 100000 and table.adds_up(),
                "%s goes and comes back: the sum is exact %s" % (which, words),
                said)
-        # how much depends on when the newcomer is seen, and what else runs
+        # the amount depends on when the new CPU is noticed, and on other load
         tap.ok(table.named("after") > 0 and table.named("stays") > 0 and
                table.named("between") > 0,
                "and tasks there get their shares %s" % words, said)
 
 
 def test_package_away(tap, cpus, mode):
-    """All CPUs of a package go, and come back."""
+    """All CPUs of a package go offline, and come back online."""
     off = "; ".join("echo 0 > " + online_file(cpu) for cpu in cpus)
     on = "; ".join("echo 1 > " + online_file(cpu) for cpu in cpus)
     table = measure("%s; %s; sleep 0.5; %s; sleep 1; %s; sleep 0.2" % (
@@ -167,7 +169,7 @@ def test_package_away(tap, cpus, mode):
 
 
 def test_dead_box(tap, cpu):
-    """A box that stops answering meanwhile."""
+    """A box stops answering during a run."""
     pkg = len(cpu_packages()) - 1
     script = "%s; echo '%s' > %sfault; %s; sleep 3" % (
         task(cpu, 1000, 50, 1000, "alive"), dead_box(pkg, "imc_0"), SIM,
@@ -186,7 +188,7 @@ def test_dead_box(tap, cpu):
 
 
 def test_ends(tap, cpu):
-    """However it ends, nothing stays, and what was counted is shown."""
+    """However it ends, no program stays, and the counts are shown."""
     with started([UNCORE, "top", "--once", "--json", "-I", "600000", "-e",
                   EVENT], stdout=subprocess.PIPE, text=True) as run:
         tap.ok(wait_attached(), "programs are attached meanwhile")
@@ -236,14 +238,14 @@ class Locks:
             self.memory[place:place + 4] = struct.pack("I", value)
 
     def take(self):
-        """As a CPU would that is then taken away by a hypervisor."""
+        """Hold it like a CPU that a hypervisor has stopped."""
         self.set(1)
         time.sleep(0.1)     # who had one meanwhile has given it back
         self.set(1)
 
 
 def test_lock(tap, cpu):
-    """Who holds the lock does not go on: nobody waits without end."""
+    """The lock's holder does not continue: no CPU waits without bound."""
     with started([UNCORE, "top", "--once", "--json", "-I", "600000",
                   "--resolution", "0", "-e", EVENT],
                  stdout=subprocess.PIPE, text=True) as run:

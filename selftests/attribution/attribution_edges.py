@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Where attribution's events and output come to their limits: a CPU whose events
-cannot be opened after it came online, a top that is stopped, few file descriptors,
-narrow terminals, odd names and readers that go away. Counts that do not fit 44
-bits at a time are the unit tests'.
+Limits of attribution's events and output: a CPU whose events cannot be opened
+after it came online, a stopped top, few file descriptors, narrow terminals, odd
+names and readers that close the pipe. Unit tests cover counts beyond 44 bits.
 """
 
 import csv
@@ -26,7 +25,7 @@ TAKEN_UP = "sleep %d" % (2 * SLOWNESS)
 
 
 def test_stopped(tap, cpu):
-    """top is stopped while tasks go on."""
+    """top is stopped while tasks keep running."""
     script = "%s & kill -STOP $PPID; %s; kill -CONT $PPID; wait" % (
         task(cpu, 1000, 500, 1000, "steady"),
         task(-1, 1, 8, 100000, "beside"))
@@ -39,12 +38,12 @@ def test_stopped(tap, cpu):
 
 def test_cpu_without_events(tap, packages, box, mode):
     """
-    A CPU comes online while one of the boxes does not answer. What runs there
-    belongs to its own package, not to package 0.
+    A CPU comes online while one of the boxes does not answer. Traffic of its
+    tasks belongs to its package, not to package 0.
     """
     cpu, pkg = packages[-1][1], len(packages) - 1
     set_online(cpu, False)
-    # a stranger on the new CPU, and then traffic of package 0 at the same time
+    # another task on the new CPU, and then traffic of package 0 at the same time
     script = "echo '%s' > %sfault; echo 1 > %s; %s; " \
         "%s & sleep 1; %s; wait" % (
             dead_box(pkg, box), SIM, online_file(cpu), TAKEN_UP,
@@ -66,7 +65,7 @@ def test_cpu_without_events(tap, packages, box, mode):
         lines.append("hswep_%s of socket %d does not answer any more" %
                      (box, pkg))
     tap.ok(any(line in errors for line in lines), "a line says so", said)
-    # it starts where the shell is, and is somewhere else from then on
+    # it starts on the shell's CPU, and runs on another one from then on
     elsewhere = sum(table.count(row, 0) for row in rows)
     own = sum(table.count(row, pkg) for row in rows)
     tap.ok(own * 2 > table.total(pkg) > 0,
@@ -79,8 +78,8 @@ def test_cpu_without_events(tap, packages, box, mode):
 
 def test_gone_cpu(tap, cpus, mode):
     """
-    A CPU goes for long. The last that ran there is the kernel's own thread that
-    stopped it, which gets nothing of what others cause meanwhile.
+    A CPU is offline for long. Its last task is the kernel thread that stopped
+    it, which gets no traffic of other tasks in that time.
     """
     stays, goes = cpus[0], cpus[1]
     table = measure("echo 0 > %s; %s; echo 1 > %s" % (
@@ -96,7 +95,7 @@ def test_gone_cpu(tap, cpus, mode):
 
 
 def test_away_and_back(tap, cpus, mode):
-    """All CPUs of a package go and come back before top gets to look."""
+    """All CPUs of a package go offline and online before top notices."""
     there_and_back = "; ".join("echo %d > %s" % (online, online_file(cpu))
                                for online in (0, 1) for cpu in cpus)
     table = measure("kill -STOP $PPID; %s; kill -CONT $PPID; %s; %s" % (
@@ -109,7 +108,10 @@ def test_away_and_back(tap, cpus, mode):
 
 
 def test_descriptors(tap):
-    """Many events and few descriptors: raised for us, not for the command."""
+    """
+    Many events and few descriptors: the limit is raised for uncore, not for the
+    command.
+    """
     for name, args in (
             ("top", ("top", "--once", "--each-cpu", "-e", "memory,llc")),
             ("record --folded", ("record", "--folded", "-C", "0,1,2,3", "-e",
@@ -170,7 +172,7 @@ def test_interrupted(tap):
 
 
 def test_filters(tap, cpus):
-    """Some tasks are told apart; what the rest causes is other."""
+    """Only some tasks have rows; the traffic of the others is in [other]."""
     table = measure("%s & %s; wait" % (
         task(cpus[0], 1000, 100, 1000, "wanted"),
         task(cpus[-1], 1000, 50, 1000, "another")), "--comm", "wanted")
@@ -191,10 +193,10 @@ def test_filters(tap, cpus):
 
 
 def test_dead_at_start(tap, packages):
-    """A box that does not answer keeps nothing from being counted."""
+    """A box that does not answer prevents no count of the other boxes."""
     pkg, cpu = len(packages) - 1, packages[-1][0]
     write(SIM + "fault", dead_box(pkg, "imc_3"))
-    # the driver finds it, and takes it out of the cpumask
+    # the driver notices it, and removes it from the cpumask
     subprocess.run([UNCORE, "stat", "-e", "hswep_imc_3/cas_count.rd/", "-d",
                     "0.1"], capture_output=True, check=False)
     status, tables, errors = top(

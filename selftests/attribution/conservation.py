@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Conservation: stat, its metrics, top and record --folded count the same traffic at
-the same time, one inside the other, and each says exactly what was sent.
+Conservation: stat, its metrics, top and record --folded, each run inside
+another, count the same traffic at the same time, and each shows exactly the
+traffic sent.
 """
 
 import json
@@ -89,8 +90,8 @@ def test_conservation(tap, folder, package, resolution):
                if "imc_0" in row["event"] and row.get("raw"))
     tap.ok(stat == want, "stat has what was sent, %s" % words,
            ["%d of %d" % (stat, want)])
-    # A moment in which the package stood still, or others had its counters, is
-    # made up for by the time that it lasted; each box's is taken out again here.
+    # Time in which the package was frozen, or other events had its counters, is scaled
+    # by its length; here each box's part is removed again.
     values = [row["value"] * row["running"] / LINE / want
               for row in json.loads(said["stat"])["metrics"]
               if row["metric"] == "mem_bw_reads" and row["value"]]

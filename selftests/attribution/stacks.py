@@ -95,8 +95,10 @@ def make_impostor(path):
 
 
 def test_namespace(tap, cpu):
-    """A process in a mount namespace of its own runs another file than the one
-    that has the same path here."""
+    """
+    A process in a separate mount namespace runs another file than the one with
+    the same path here.
+    """
     path = "/tmp/prog"
     make_impostor(path)
     inside = ["unshare", "-m", "sh", "-c", "mount --bind %s %s && exec %s %d 3" %
@@ -143,7 +145,7 @@ def test_namespace(tap, cpu):
 
 
 def test_many_stacks(tap, cpu):
-    """So many different stacks that some have hashes alike in a few bits."""
+    """Enough different stacks that some hashes agree in a few bits."""
     own = []
     for seconds in (3, 9, 27, 81):
         got = run("record", "--folded", "-e", EVENT % (PERIOD // 10), "-C",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A task with very many stacks: it goes down by all ways there are, left or
- * right at each of so many levels, and stays for a while at each end.
+ * A task with very many stacks: it takes all paths, left or right at each of LEVELS
+ * levels, and stays for a while at each end.
  *
  * usage: stacks_task CPU SECONDS
  */
