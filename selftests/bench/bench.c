@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What counting costs, under the kernel's own driver and under this one, on the
- * same simulated hardware: register accesses by kind, and time. It reports and
- * judges nothing; what must hold is in cost.c.
+ * Cost of counting under the in-tree driver and under this one, on the same simulated
+ * hardware: register accesses by type, and time. It prints figures and fails nothing;
+ * cost.c has the limits.
  */
 #include <fcntl.h>
 #include <spawn.h>
@@ -28,7 +28,7 @@ enum { EVENTS = 4, BATCHES = 21, READS = 50, RUNS = 3 };
 enum { MAX_BOXES = 64, MAX_ROWS = 64 };
 /* Intervals of the two perf stat runs whose difference is taken. */
 enum { FEW = 2, MANY = 12 };
-/* Until a box may stand still for a group again. */
+/* Until the freeze budget allows a freeze for a group again */
 enum { BUDGET_MS = 600 };
 
 enum kind { MSR_READ, MSR_WRITE, PCI_READ, PCI_WRITE, KINDS };
@@ -117,7 +117,10 @@ static double median(double *values, int n)
 	return values[n / 2];
 }
 
-/* A read()'s microseconds: the median batch, as others may use the machine. */
+/*
+ * Microseconds of a read(): the median batch, because other programs may use the
+ * machine
+ */
 static double time_reads(const struct event_group *group)
 {
 	uint64_t values[EVENTS];
@@ -154,7 +157,7 @@ static void bench_group(enum driver driver, const char *box)
 	for (int phase = 0; phase < 3; phase++) {
 		snprintf(scenario, sizeof(scenario), "%s, 4-event group: %s",
 			 box, phases[phase]);
-		/* the reads have used up the time for which a box may stand still */
+		/* the reads have used up the freeze budget */
 		if (phase == 2)
 			sleep_ms(BUDGET_MS);
 		sim_stats_clear();
@@ -173,8 +176,8 @@ static void bench_group(enum driver driver, const char *box)
 }
 
 /*
- * The boxes that both drivers have, and how many events fit on each: the
- * in-tree one's, which has no more CBos than a package has cores.
+ * The boxes that both drivers have, and the number of events that fit on each: those of
+ * the in-tree driver, which has no more CBos than a package has cores
  */
 static struct bench_box {
 	char name[24];
@@ -293,8 +296,9 @@ static void bench_named(enum driver driver)
 }
 
 /*
- * What loading costs on this machine. All registers are cleared; and who gets
- * interrupts is found out, for which an MSR is polled: how often says little.
+ * Cost of loading on this machine. All registers are cleared. The driver also measures
+ * the CPUs that a PMI interrupts and polls an MSR for that, so the number of these
+ * reads is arbitrary.
  */
 static void bench_load(void)
 {

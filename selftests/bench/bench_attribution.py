@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-What attribution costs: time and register accesses for each context switch, with
-no event, 1, 4 and 16, reading at each switch and once in 100 us, how many
-switches the machine makes, how long perf bench sched messaging takes, and what a
-switch costs while 1, 4 and 8 CPUs of a package switch. It
-reports and judges nothing but one thing, whose failure is an error: that a switch
-costs one access an event at most, that reading seldom costs no more than reading
-always, and that nothing is read when nothing is watched.
+Cost of attribution: time and register accesses for each context switch, with no
+event, 1, 4 and 16, reading at each switch and once in 100 us; context switches
+of the machine; duration of perf bench sched messaging; and cost of a switch
+while 1, 4 and 8 CPUs of a package switch. It prints figures. It fails only if a
+switch costs more than one access an event, if rare reads cost more than reads
+at each switch, or if counters are read while nothing is watched.
 """
 
 import os

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What an overflow costs: register accesses and frozen time from the overflow
- * of one counter until its package counts again, and how many a second can be
- * served. It reports and judges nothing.
+ * Cost of an overflow: register accesses and frozen time from the overflow of one
+ * counter until its package counts again, and the number of overflows a second that can
+ * be handled. It prints figures and fails nothing.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of an odd number of rounds: in some the timer has looked at counters, too. */
+/* An odd number of rounds: in some the timer has polled the counters as well */
 static uint64_t median(uint64_t *values)
 {
 	qsort(values, ROUNDS, sizeof(*values), by_value);
@@ -72,7 +72,7 @@ static void bench_overflow(const char *kind, const char *space)
 	       median(seen[FROZEN]) / 1000.0);
 }
 
-/* As many as can be: the driver leaves half of the time to the machine. */
+/* As many as possible: the driver leaves half of the time to other tasks. */
 static void bench_storm(const char *kind)
 {
 	uint64_t count, frozen, ns;
