@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Holds the event catalogue of every generation against readings of the same
-hardware: libpfm4, perf's own JSON files, and Intel's files of today (perfmon)
-where an archive of them is at hand. A difference is an error unless a rule of the
-generation's differences.json has it, with its reason; so is a rule that has more
-than differences. What each reading has of an event is in readings.json, from
+Compares the event catalogue of every generation with other readings of the same
+hardware: libpfm4, perf's JSON files, and Intel's current files (perfmon) if an
+archive of them is available. A difference is an error unless a rule of the
+generation's differences.json has it, with its reason; so is a rule that covers
+anything but differences. readings.json has the events of each reading, from
 which the reference cites: --update writes it. Prints TAP; --table a summary.
 """
 

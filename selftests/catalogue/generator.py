@@ -292,8 +292,8 @@ def test_broken():
             change(LOOKUP, EventCode=None), LOOKUP + ": EventCode is missing")
 
 
-# What a user must be told the line of: file, what in it becomes what, and the
-# message after the line.
+# Errors that name a line: file, replaced text and its replacement, and the message
+# after the line
 LINES = [
     ("a metric that uses an absent event", "ivbep", "metrics.json",
      "ivbep_imc@wpq_inserts@", "ivbep_imc@wpq_insert@",

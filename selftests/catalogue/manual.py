@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Holds the catalogue's words against the text of the manual, where a copy is at
-hand (--manual, or UNCORE_MANUAL): what a Note says the manual lacks is not in
-it, what the manual says are cycles is called cycles, and every MSR of a
-free-running counter is in the catalogue or among what was left out. Prints TAP.
+Compares the catalogue's text with the text of the manual, if a copy is
+available (--manual, or UNCORE_MANUAL): things that a Note says the manual lacks
+are not in it, events that count cycles by the manual are called cycles, and
+every MSR of a free-running counter is in the catalogue or in the list of
+omitted ones. Prints TAP.
 """
 
 import argparse

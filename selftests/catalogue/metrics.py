@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 Every metric of the catalogue as "uncore stat -M" shows it, against causes of
-known size: transactions and cycles that this test puts into the simulated
-hardware, by event code, unit mask and filter values. What a metric has to say of
-them is in lib/python/metric_formulas.py, which is typed from the manuals of this machine's
-generation.
+known size: transactions and cycles that this test sends to the simulated
+hardware, by event code, unit mask and filter values. The expected values come
+from lib/python/metric_formulas.py, which is typed from the manuals of this
+machine's generation.
 
-A metric whose events cannot be counted at once is an estimate. Of it, the test
-counts what the formula wants, event by event, and then holds the estimate
-against those of the formula's events in the same run, by its own error.
+A metric whose events cannot be counted at once is an estimate. The test counts
+the formula's events one by one, and then compares the estimate, within its
+error, with the formula's events in the same run.
 """
 
 import itertools
@@ -306,11 +306,11 @@ class Verdicts:
         except (ZeroDivisionError, TypeError):
             want = math.nan
         self.values[metric.name] = want
-        # What the causes say is not possible: refused, or the nearest possible value.
+        # Impossible values by the causes: refused, or the nearest possible value.
         if (want < 0 or metric.unit == "%" and want > 100) and \
                 row["value"] in (None, 0, 100):
             return
-        # what took turns was not counted at the same times as its events
+        # a multiplexed metric was not counted at the same times as its events
         error = 5 * (row["error"] or 0) if running != (1, 1) else 0
         if row["value"] is None or not math.isclose(
                 row["value"], want, rel_tol=1e-9, abs_tol=error):

@@ -23,7 +23,7 @@ field()
 	awk -F, -v name="$1" -v n="$2" 'index($0, name) { print $n; exit }' "$out"
 }
 
-# count CYCLES ARGUMENTS...: perf stat while so many cycles pass; CSV in $out
+# count CYCLES ARGUMENTS...: perf stat while CYCLES cycles pass; CSV in $out
 count()
 {
 	local cycles=$1

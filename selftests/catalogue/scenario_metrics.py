@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The scenarios on the simulated hardware: what "uncore stat" counts while one plays
-gives its causes back within 1 %, for each metric of the catalogue that has a
-cause; and the rates themselves are exact, whatever is written in between.
+The scenarios on the simulated hardware. While one plays, the counts of "uncore
+stat" give its causes within 1 %, for each metric of the catalogue that has a
+cause; and the rates are exact, whatever is written in between.
 
-As all boxes of a type see the same, each counts other events, so that many are
-counted at once; the metrics' formulas are those of lib/python/metric_causes.py. What
-fits into the counters is also asked of "uncore stat -M".
+All boxes of a type have the same rates, so each counts other events, and many
+are counted at once. The metrics' formulas are those of
+lib/python/metric_causes.py. "uncore stat -M" is tested with the metrics that
+fit into the counters.
 """
 
 import errno
@@ -28,8 +29,8 @@ from scenarios.player import machine
 
 PLAY = os.path.join(TOP, "selftests", "scenarios", "play")
 PARAMETERS = causes.parameters(GENERATION)
-# A third link counts for the other two: what takes turns on the packets' filter
-# is most of the time. (Before Haswell it has no filter.)
+# A third link counts for the other two: events that use the packets' filter are
+# multiplexed most of the time. (Before Haswell it has no filter.)
 SIZE = [("%s=%d" % item).replace(
     "qpi_ports=2", "qpi_ports=2" if GENERATION in ("ivbep", "snbep") else
     "qpi_ports=3") for item in PARAMETERS.items()]
@@ -103,7 +104,7 @@ def test_bad(tap):
                 wrong.append("%s: %s" % (line, error))
         if read(SIM + "rates") != before:
             wrong.append("%s: changed something" % line)
-    # a box has room for so many; of its type, all or none
+    # a box has room for a limited number of rates; of its type, all or none
     for i in range(200):
         try:
             write(SIM + "rates", "box=imc_3 event=4 umask=1 rate=1 addr=%d" % i)
