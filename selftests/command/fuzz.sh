@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Fuzzes what libuncore reads (event strings, metric expressions, sysfs) and what
-# the command does (perf.data files, programs, HTTP requests), for a minute in all;
-# FUZZ_SECONDS=n changes that. Each crash, leak, hang or undefined
-# operation is a failure, and its input is kept.
+# Fuzzes the input of libuncore (event strings, metric expressions, sysfs) and of the
+# command (perf.data files, programs, HTTP requests), for a minute in all;
+# FUZZ_SECONDS=n changes that. Each crash, leak, hang or undefined operation is a
+# failure, and its input is kept.
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/tap.sh
 . "$here/../lib/shell/tap.sh"
@@ -33,8 +33,8 @@ tap_ok $? 'the targets build' || {
 	tap_end
 }
 
-# A small program, with symbols and a build id, and files of samples; each target
-# takes what is its own.
+# A small program, with symbols and a build id, and files of samples; each target uses
+# the ones of its type.
 make_seeds()
 {
 	case $1 in

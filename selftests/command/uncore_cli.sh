@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The uncore command on the simulated machine: check, topology and list under
-# each driver, none, for a user without rights and with a CPU offline; event
-# strings that count what they say; and what is said of wrong ones: one line on
-# standard error, the right status, nothing left running.
+# The uncore command on the simulated machine: check, topology and list under each
+# driver, without one, for a user without permissions and with a CPU offline; event
+# strings and their counts; and wrong event strings: one line on standard error, the
+# right status, no process left running.
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/tap.sh
 . "$here/../lib/shell/tap.sh"
@@ -31,8 +31,7 @@ data = json.load(open(sys.argv[1]))
 print(eval(sys.argv[2]))' "$out" "$1" 2>&1
 }
 
-# refused STATUS TEXT NAME ARGUMENTS...: runs uncore, as $as, and looks at how
-# it fails
+# refused STATUS TEXT NAME ARGUMENTS...: run uncore, as $as, and check how it fails
 as=()
 refused()
 {
@@ -123,7 +122,7 @@ tap_eq "$(wc -l < "$out")" 2 'list: a value by its words, as CSV'
 "$uncore" list -v cas_count.rd_underfill > "$out"
 tap_eq "$(grep -c 'event=0x04' "$out")" 1 'list -v shows the encoding'
 
-# Names count what they mean.
+# Names count their events.
 "$uncore" stat --json -o "$out" \
 	-e cbox_1/tor_inserts.opcode,filter_opc=drd,name=reads/ \
 	-e cbox_1/llc_lookup.any,filter_state=i+s,name=lookups/ \
@@ -143,7 +142,7 @@ for expected in reads:700 lookups:37 packets:11; do
 	tap_ok $? "${expected%:*}: ${expected#*:} counted" || tap_diag "$(< "$out")"
 done
 
-### what is wrong is refused
+# ### wrong input is refused
 
 refused 1 "did you mean cas_count.rd" 'an unknown event: the nearest' \
 	stat -e imc/cas_count.rdd/ -- true

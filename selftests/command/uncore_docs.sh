@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What is installed beside the command: the man pages are well-formed and have
-# every subcommand and option, and bash completes what the command knows.
+# Files installed beside the command: the man pages are well-formed and have every
+# subcommand and option, and bash completes them.
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/tap.sh
 . "$here/../lib/shell/tap.sh"
@@ -55,7 +55,7 @@ tap_eq "$(cat "${pages[@]}" | sed -n 's/^\.Xr \(uncore[a-z-]*\) 1.*/\1/p' | sort
 	'pages that are named exist'
 tap_eq "$(grep -l '@[A-Z_]*@' "${pages[@]}")" '' 'all parts are filled in'
 
-# What bash would offer for a line, in one line.
+# The completions that bash would offer for a line, in one line.
 offered()
 {
 	bash -c '

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The uncore command where things end early: readers that leave, interrupts at any
-moment, disks that are full, no /proc, tasks that live for a moment, and files of
-samples that are cut off or no such files. Without PMUs, by events of the kernel's
-own.
+Early ends of the uncore command: readers that close the pipe, interrupts at any
+moment, full disks, no /proc, tasks that live for a moment, and files of samples
+that are cut off or not files of samples. Without PMUs, by kernel events.
 """
 
 import glob
@@ -27,15 +26,15 @@ from lib.python.command import (EVENT, FLOOD, LIMIT, UNCORE, comments,  # noqa: 
 from lib.python.uncore import Tap  # noqa: E402
 
 RECORD = ("record", "-e", EVENT, "-c", "1")
-# What some say of this machine, beside what they print.
+# Warnings about this machine, beside the command's output.
 NO_DRIVER = "uncore: no uncore driver is loaded ('uncore check' says what to " \
     "do)\n"
 NO_NAMES = "uncore: no uncore driver is loaded: this is the catalogue of " \
     "Haswell-EP/EX ('uncore check' says what to do)\n"
-# What has sampled the whole machine may have met a program whose file is gone, as
-# in a folder that was mounted for a moment.
+# Samples of the whole machine may include a program whose file was removed, as in a
+# folder that was mounted for a moment.
 NO_FILES = re.compile("uncore: .* have no names\n")
-# Processes that start all the time, and are still there half a second later.
+# Processes that start all the time, and run for half a second.
 STORM = """
 import subprocess, sys, time
 print("going", flush=True)
@@ -98,7 +97,7 @@ def test_interrupts(tap, folder):
         done = interrupted(number, choose.uniform(0, 0.6), *RECORD, "-o", path,
                            "sleep", "100")
         left = glob.glob(path + "*")
-        # at the very start there is no file yet
+        # at the very start the file does not exist yet
         good = done.returncode == -number and left in ([], [path])
         if left:
             whole += 1
@@ -183,7 +182,9 @@ def test_no_proc(tap, folder, samples):
 # --- tasks that live for a moment ------------------------------------------------------------
 
 def test_short_lived(tap, folder):
-    """All processes have names: those that start and end meanwhile too."""
+    """
+    All processes have names, also those that start and end during the run.
+    """
     path = os.path.join(folder, "storm")
     wrong = []
     for _ in range(5):
@@ -198,7 +199,7 @@ def test_short_lived(tap, folder):
             wrong += comments(done) + comments(report)
             continue
         facts = json.loads(report.stdout)
-        # who lost records may have lost a name
+        # lost records may include a name
         if facts["lost"]:
             continue
         wrong += [repr(task) for task in facts["tasks"]
@@ -335,7 +336,8 @@ def test_event_names(tap, folder):
            comments(done)[:20] + shown.splitlines()[:5])
 
 
-# --- files that are none ------------------------------------------------------------------------
+# --- files that are not samples
+# ----------------------------------------------------------------
 
 def test_bad_files(tap, folder, samples):
     with open(samples, "rb") as file:
@@ -400,7 +402,7 @@ def test_narrow(tap, samples):
 
 
 def main():
-    # whoever started us may have had them ignored, as nohup and shells do
+    # the parent may have ignored them, as nohup and shells do
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     tap = Tap()

@@ -31,8 +31,8 @@ SCENARIO = "numa"           # the one that has traffic everywhere
 GIB = 1 << 30
 INTERVAL = 500      # ms; a slow machine draws all the time, and is never still
 QUICK = ("-I", str(INTERVAL))
-# Rates have the clock of this machine in them, of which an emulated CPU is told
-# late; shares, in percent as they are shown, do not.
+# Rates depend on this machine's clock, which an emulated CPU reads late; shares, in
+# percent as displayed, do not.
 CLOSE_RATE, CLOSE_SHARE = 0.05, 0.6
 PREFIXES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "Ki": 1 << 10, "Mi": 1 << 20,
             "Gi": 1 << 30}
@@ -135,7 +135,7 @@ def wanted():
         100 * one.causes.limit_power for one in sockets], False
     want["heat"] = "Held by heat", 0, [
         100 * one.causes.limit_thermal for one in sockets], False
-    # Of all that misses, the cores' is of remote memory as the causes say.
+    # Of all misses, the cores' are of remote memory as the causes say.
     share("remote", lambda v, s: 100 * sum(
         of.rate for of in s.flows if of.box == "cbox" and of.code == 0x35 and
         of.umask & flow.MISS and of.umask & flow.REMOTE) / sum(
@@ -423,7 +423,8 @@ def test_no_terminal(tap):
              "nterval")
 
 
-# --- what goes wrong meanwhile ------------------------------------------------------
+# --- failures during a run
+# --------------------------------------------------------------
 
 def has_numbers(screen, sockets=2):
     found = cells(screen, "Uncore clock")
@@ -464,7 +465,7 @@ def test_cpus(tap):
             cells(screen, "Uncore clock")[1:] == [None] and \
             "socket 1 has no CPU online" in screen.text()
 
-    # They go at any moment of an interval, also while the counters are read.
+    # They go offline at any moment of an interval, also while the counters are read.
     with live(40, 100, "--no-tasks") as shown:
         good = shown.wait(has_numbers)
         for moment in range(0, INTERVAL, INTERVAL // 8):
@@ -597,7 +598,7 @@ def test_sockets(tap):
            comments(done))
 
 
-# What tests.list has apart, as all of it takes long on an emulated machine.
+# Parts that tests.list runs separately, as all of it takes long on an emulated machine.
 PARTS = {
     "page": (test_numbers, test_once, test_sizes, test_plain, test_keys),
     "ends": (test_signals, test_stop, test_no_terminal, test_no_bpf, test_cpus,

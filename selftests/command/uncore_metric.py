@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 "uncore metric" and "uncore stat -M" on traffic of known size: the numbers for
-boxes, sockets and the machine are what went in, within 1 %, and the table shows
-the numbers of --json. It runs on the PMUs of xeon_uncore or, where
-intel_uncore is loaded, on those; what that driver lacks must be named.
+boxes, sockets and the machine are those of the traffic, within 1 %, and the
+table shows the numbers of --json. It runs on the PMUs of xeon_uncore or of a
+loaded intel_uncore; the output must name the features that intel_uncore lacks.
 """
 
 import contextlib
@@ -320,7 +320,7 @@ def test_sets(tap, folder):
         values = Values(run.json())
         there = {row["metric"] for row in values.rows}
         both = there & set(values.unavailable)
-        # the VM's processors have no counters of their own
+        # the VM's processors have no core counters
         lacking = {name for name, why in values.unavailable.items()
                    if "no core counters" not in why}
         tap.ok(there and not both and (IN_TREE or not lacking),
