@@ -43,8 +43,7 @@ WINDOW = "1m"
 SCENARIO = "numa"           # the one that has traffic everywhere
 RECORDED = "io", "latency"  # and two that it is not mistaken for
 CGROUPS = 3
-# Rates have the clock of this machine in them, of which an emulated CPU is told
-# late; shares do not.
+# Rates depend on this machine's clock, which an emulated CPU reads late; shares do not.
 CLOSE_RATE, CLOSE_SHARE = 0.05, 0.01
 CONFIG = """\
 global:
@@ -87,7 +86,7 @@ class Recording:
                 time.sleep(1)
                 self.text = daemon.request()[2]
                 self.new = self.samples(self.text)
-                # by the memory's clock, which nobody reads late
+                # by the memory's clock, which is not read late
                 self.took = (self.new[self.CLOCK] - self.old[self.CLOCK]) / \
                     machine().dclk
             daemon.end()
@@ -124,7 +123,7 @@ class Recording:
                 self.send_response(200)
                 self.send_header("Content-Type", PROMETHEUS)
                 self.send_header("Content-Length", str(len(body)))
-                # who scrapes waits for a second only
+                # a scraper waits only for a second
                 with contextlib.suppress(OSError):
                     self.end_headers()
                     self.wfile.write(body)

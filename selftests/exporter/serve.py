@@ -114,7 +114,7 @@ def test_exact(tap, machine, daemon, labels, name):
              if counted(after, before, series, **dict(have)) != total]
     tap.ok(not wrong, "%s: %d series have exactly what was sent" %
            (name, len(want)), wrong)
-    # The clock stands still: all that grew was sent.
+    # The clock is stopped: all growth was sent.
     names = {series + "_total" for series, *_ in SERIES}
     extra = [repr(key) for key, count in after.items()
              if key[0] in names and count != before.get(key) and
@@ -193,7 +193,7 @@ def test_reload(tap, machine, daemon):
     refused = subprocess.run(["rmmod", "xeon_uncore"], check=False,
                              stderr=subprocess.PIPE)
     tap.ok(refused.returncode != 0, "counters that are open keep the driver")
-    # What was counted up to the signal is not lost, though no scrape saw it.
+    # Counts up to the signal are not lost, though no scrape saw them.
     daemon.send(signal.SIGUSR1)
     gone = daemon.wait_for(lambda now: up(now) == 0)
     Machine.wait_unused()
@@ -570,7 +570,7 @@ def test_cgroups_reload(tap, daemon, name):
     went_back = [repr(key) for key, count in back.items()
                  if key[0] == "uncore_cgroup_memory_bytes_total" and
                  count < before.get(key, 0)]
-    # the clock ran meanwhile, and may be read at another time by either
+    # the clock ran in between, and either program may read it at another time
     scraper = Scraper(daemon.fresh())
     work_in(name)
     daemon.wait_for(scraper.take)

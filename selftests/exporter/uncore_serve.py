@@ -41,8 +41,8 @@ MALFORMED, SCRAPES = 3000, 10000
 SCRAPERS, EACH = 100, 4
 AT_ONCE, ADDRESSES = 1000, 4
 ATTACKERS = 8
-# What the daemon may have more in the end than once it has met everything: as much
-# as a leak of 100 bytes a scrape, or a tenth of that where there are 10^5.
+# Allowed memory growth of the daemon from its first peak to the end: a leak of 100
+# bytes a scrape, or a tenth of that with 10^5 scrapes.
 MEMORY = 1024               # kB
 
 
@@ -209,7 +209,7 @@ def test_methods(tap, daemon):
                "%s: 405" % method, ["%d %s" % (status, headers)])
 
 
-# --- who means no good -------------------------------------------------------------
+# --- hostile clients ---------------------------------------------------------------
 
 def malformed_request(dice):
     """A request with something wrong, or not."""
@@ -683,7 +683,7 @@ def test_web_config(tap, folder, sysfs, files):
                  *words)
 
 
-# --- drivers that go and come ------------------------------------------------------
+# --- drivers that are reloaded -----------------------------------------------------
 
 def clock_cycles(samples):
     return value(samples, "uncore_memory_clock_cycles_total", socket="0",
