@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-What tests of the uncore command share that need no PMU: it is run, as a program
-or on a terminal of some size, and waited for.
+Shared code of the uncore command's tests that need no PMU: run it, as a program
+or on a terminal of some size, and wait for it.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ import time
 from lib.python.uncore import UNCORE
 
 EVENT = "page-faults"   # the kernel's own, which stands in for those of boxes
-# Stops uncore, has more samples than its ring buffers hold, and lets it go on.
+# Stop uncore, take more samples than its ring buffers hold, and let it continue.
 FLOOD = """
 import mmap, os, signal
 def touch(pages):

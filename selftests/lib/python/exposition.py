@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-What tests of uncore serve share: the daemon, requests to it, and strict readers of
-the forms in which it answers, written from their specifications.
+Shared code of the tests of uncore serve: the daemon, requests to it, and strict
+readers of its output formats, written from their specifications.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-What the formulas of lib/python/metric_formulas.py are to say: their terms, and
-transactions that tell each term from all others.
+Terms of the formulas of lib/python/metric_formulas.py, and transactions that
+distinguish each term from all others.
 """
 
 import functools
@@ -13,14 +13,14 @@ from lib.python.uncore import GENERATION
 
 # The unit mask's bits are conditions that all have to hold (§2.3.6).
 CONDITIONS = {("cbox", 0x34), ("cbox", 0x35), ("cbox", 0x36)}
-# What can be counted by counter 0 only (§2.3.4).
+# Events that only counter 0 can count (§2.3.4).
 COUNTER_0 = {("cbox", 0x11), ("cbox", 0x36)}
 RELAY = ("cbox", 0x1f)
 FIXED = 0xff
 COUNTERS = 4
 # On Sandy Bridge "any" lookup is one of any of the kinds, each with a bit.
 ANY_OF = {("snbep", "cbox", 0x34, 0x1f)}
-# What perf's event strings call the filters.
+# Names of the filters in perf's event strings.
 FIELDS = {"opc": "filter_opc=%#x", "tid": "tid_en=1,filter_tid=%#x",
           "state": "filter_state=%#x", "nc": "filter_nc=%#x"}
 

@@ -56,8 +56,8 @@ def cbox():
         "avg_ingress_latency": "RxR_OCCUPANCY.01 / RxR_INSERTS.01",
         "avg_tor_drd_hit_latency": hit,
         "avg_tor_drd_latency": tor % (("01{%s}" % DRD,) * 2),
-        # misprint: nid, which these unit masks do not look at (Table 2-40);
-        # home and other nodes have unit masks of their own
+        # misprint: nid, which these unit masks ignore (Table 2-40); home and other
+        # nodes have separate unit masks
         "avg_tor_drd_loc_miss_latency": tor % (("23{%s}" % DRD,) * 2),
         "avg_tor_drd_miss_latency": tor % (("03{%s}" % DRD,) * 2),
         "avg_tor_drd_rem_miss_latency": tor % (("83{%s}" % DRD,) * 2),
@@ -339,8 +339,8 @@ def sandy_bridge():
     yield "imc", "pct_requests_page_hit", "%", "1 - ACT_COUNT / CAS_COUNT.0f"
 
 
-# What a generation has besides, or otherwise, of those before it in the list, and
-# what it does not have.
+# Additions and changes of a generation to those before it in the list, and rows that it
+# does not have.
 TABLES = {"hswep": (haswell,), "bdwep": (haswell,), "bdwde": (haswell,),
           "ivbep": (haswell, ivy_bridge),
           "snbep": (haswell, ivy_bridge, sandy_bridge)}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-What tests of attribution share: runs of `uncore top --json` and of tasks that
-cause traffic.
+Shared code of attribution's tests: runs of `uncore top --json` and of tasks
+that cause traffic.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ TASK = os.path.join(TOP, "build", "selftests", "traffic_task")
 SPIN = os.path.join(TOP, "build", "selftests", "spin_task")
 FAULTS = os.path.join(TOP, "build", "selftests", "fault_task")
 EVENT = "hswep_imc_0/cas_count.rd,name=rd/"
-# Counters are read at each switch, so that who caused what is known exactly.
+# Counters are read at each switch, so the task of each count is known exactly.
 EACH_SWITCH = ("--resolution", "0")
 LIMIT = 300     # seconds; nothing here takes that long by itself
 
@@ -124,8 +124,8 @@ def dead_box(package, box, dead=True):
 @contextlib.contextmanager
 def alone(cpus):
     """
-    Leaves a package its first CPU. There nobody runs at the same time as
-    another, so that what a task causes is its own, however slow the machine.
+    Leave a package only its first CPU. Only one task runs there at a time, so
+    its traffic is known exactly, however slow the machine is.
     """
     for cpu in cpus[1:]:
         set_online(cpu, False)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-What tests in Python share: results in the Test Anything Protocol, the modules
-of this build, and the simulated hardware's clock.
+Shared code of tests in Python: results in the Test Anything Protocol, the
+modules of this build, and the simulated hardware's clock.
 """
 
 import contextlib
@@ -47,7 +47,7 @@ BUILD = os.environ.get("UNCORE_BUILD",
 SIM = "/sys/kernel/debug/xeon_uncore_sim/"
 DEVICES = "/sys/bus/event_source/devices/"
 SKIP = 4
-# How many times slower things are here (of selftests/vm/run), as for loops() in C.
+# Slowness factor of this machine (from selftests/vm/run), as for loops() in C.
 SLOWNESS = int(os.environ.get("UNCORE_SLOWNESS", "1"))
 MAX_COMMENTS = 20
 

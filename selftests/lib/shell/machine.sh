@@ -10,9 +10,8 @@ wave_table=$(dirname "$build")/catalogue.tsv
 sockets=$(lscpu | sed -n 's/^Socket(s): *//p')
 [[ -e $build/kmod/xeon_uncore.ko ]] || tap_skip_all "$build is not built"
 
-# on_running_clock COMMAND...: runs it, an insmod or modprobe, while uncore
-# cycles follow time: a driver may measure the hardware while it loads. After
-# that the clock is again what it was.
+# on_running_clock COMMAND...: run it, an insmod or modprobe, while uncore cycles follow
+# time, because a driver may measure the hardware at load. Then restore the clock.
 on_running_clock()
 {
 	local clock=$sim/clock was='' status
@@ -38,7 +37,7 @@ load_sim()
 		tap_bail 'the simulated hardware does not load'
 }
 
-# load_driver PARAMETERS...: ours
+# load_driver PARAMETERS...: load xeon_uncore
 load_driver()
 {
 	on_running_clock insmod "$build/kmod/xeon_uncore.ko" "$@" ||

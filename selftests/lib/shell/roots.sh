@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Debian roots, made once: a base, layers with more packages upon it, and on top a
-# layer that is thrown away. Source this in a mount namespace of its own, with
-# $roots and $top set.
+# Debian roots, made once: a base, layers with more packages on it, and a temporary
+# layer on top. Source this in a separate mount namespace, with $roots and $top set.
 # shellcheck shell=bash
 
 # The kernels of each suite, beside the one of linux-image-amd64.
@@ -24,7 +23,7 @@ base()
 	# No daemon starts in a root.
 	printf '#!/bin/sh\nexit 101\n' > "$folder/base/usr/sbin/policy-rc.d"
 	chmod +x "$folder/base/usr/sbin/policy-rc.d"
-	# A root that is half made is made again: nothing has to be on the disk.
+	# An incomplete root is made again, so it needs no sync to the disk.
 	echo force-unsafe-io > "$folder/base/etc/dpkg/dpkg.cfg.d/unsafe-io"
 	touch "$folder/base.done"
 }
@@ -83,7 +82,7 @@ clone()
 	git clone -q --no-hardlinks "file://$top" "$1/src/xeon-uncore"
 }
 
-# in_root ROOT COMMAND...: there, in the clone where there is one.
+# in_root ROOT COMMAND...: run it there, in the clone if there is one.
 in_root()
 {
 	local root=$1
@@ -105,7 +104,7 @@ in_root_alone()
 		chroot "$root" sh -c 'cd /src/xeon-uncore; exec "$@"' - "$@" < /dev/null
 }
 
-# add_kernels ROOT: every kernel that the suite has, and what the VM and perf need.
+# add_kernels ROOT: every kernel of the suite, and the packages of the VM and perf.
 add_kernels()
 {
 	local suite=$suite_of_layer more
@@ -121,7 +120,7 @@ add_kernels()
 		in_root "$1" apt-get -q -y clean
 }
 
-# add_check ROOT: what make check installs.
+# add_check ROOT: the packages that make check installs.
 add_check()
 {
 	clone "$1"
@@ -131,7 +130,7 @@ add_check()
 	return "$status"
 }
 
-# check_layers SUITE: its layers up to that in which make check runs.
+# check_layers SUITE: names of the layers in which make check runs.
 check_layers()
 {
 	base "$1" || { echo "no root of $1: $(tail -1 "$roots/$1.log")" >&2; return 1; }

@@ -29,21 +29,21 @@ tap_eq()
 	tap_ok $? "$3" || tap_diag "got '$1', want '$2'"
 }
 
-# tap_skip WHY NAME: a result line that says why nothing was tested.
+# tap_skip WHY NAME: a result line with the reason why nothing was tested.
 tap_skip()
 {
 	tap_results=$((tap_results + 1))
 	echo "ok $tap_results - $2 # SKIP $1"
 }
 
-# tap_skip_all WHY: ends the script, nothing can be tested.
+# tap_skip_all WHY: end the script, nothing can be tested.
 tap_skip_all()
 {
 	echo "1..0 # SKIP $*"
 	exit 4
 }
 
-# tap_bail WHY: ends the script, the tests cannot go on.
+# tap_bail WHY: end the script, the tests cannot continue.
 tap_bail()
 {
 	echo "Bail out! $*"
