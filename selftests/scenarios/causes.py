@@ -11,7 +11,7 @@ two links of 9.6 GT/s to the other socket, 19.2 GB/s each way.
 import dataclasses
 
 GB, MB = 1e9, 1e6
-# Module parameters of the simulator that make it such a machine.
+# Module parameters of the simulator for this machine.
 MACHINE = {"imcs": 4, "qpi_ports": 2, "uclk_khz": 2500000,
            "dclk_khz": 1066500, "qclk_khz": 2400000, "pclk_khz": 800000}
 # The link layer's clock before Haswell: an eighth of 8 GT/s.
@@ -81,7 +81,7 @@ class Socket:
     data_full: float = 0.0          # cycles with a full BL egress
     forwarded: float = 0.1          # remote reads that the directory cache knows of
     known: float = 0.6              # share of its lookups that hit
-    # the other socket's answers by state; what is left is F
+    # the other socket's answers by state; the remainder is F
     modified: float = 0.05
     exclusive: float = 0.85
     interrupts: float = 5e3         # between the sockets

@@ -41,7 +41,7 @@ class Generation:
         self.boxes = {box.name for box in merged.boxes}
         tid = next((box.format["filter_tid"] for box in merged.boxes
                     if box.name == "cbox"), None)
-        # else devices have opcodes of their own
+        # otherwise devices have separate opcodes
         self.device_tid = bool(tid and tid.fits(DEVICE_TID))
 
     def has(self, box, base):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The flow model, without a machine: what is conserved is conserved in every
-scenario and at every moment of "mixed"; each metric, worked out from the rates
-that the simulator would be given, says its cause; the numbers are those of a
-machine that exists; and a rate that is wrong does not get past these tests.
+The flow model, without a machine. Conservation laws hold in every scenario and
+at every moment of "mixed". Each metric, computed from the rates that the
+simulator would get, gives its cause. The numbers are those of an existing
+machine. A wrong rate fails these tests.
 """
 
 import dataclasses
@@ -288,7 +288,7 @@ def test_metrics(tap):
     tap.ok(not idle, "all but %d metrics show something" % len(dead), idle)
 
 
-# --- is there such a machine? ------------------------------------------------------
+# --- is the machine possible? ----------------------------------------------------
 
 def test_real(tap):
     wrong, peak = [], 0.0
