@@ -50,11 +50,10 @@ plan_cores()
 	power_of_two "$threads" || gaps=1
 	((sockets == 1)) || power_of_two "$slots" || gaps=1
 
-	# QEMU (7.2 does) stops at the first APIC id that is not there when it looks
-	# for those that a logical destination means: CPUs behind a gap never get
-	# such an interrupt, and the kernel hangs at boot. With more than eight
-	# possible CPUs Linux sends to physical ids: make room for sockets that
-	# never come.
+	# QEMU (7.2 does) stops at the first missing APIC id when it searches the
+	# targets of a logical destination. CPUs behind a gap never get these interrupts,
+	# and the kernel hangs at boot. With more than eight possible CPUs Linux sends
+	# to physical ids: make room for sockets that are never plugged in.
 	while [[ $gaps ]] && ((all_sockets * slots * threads <= 8)); do
 		all_sockets=$((all_sockets + 1))
 	done
