@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The simulated uncore's life: parameters, and bringing its fronts up and
- * down in order.  What the hardware does is in model.c.
+ * Life cycle of the simulator: parameters, and starting and stopping its fronts in
+ * order. model.c has the hardware.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -13,7 +13,7 @@
 
 #include "sim.h"
 
-/* As many as the model has. */
+/* The maximum of the model */
 #define ALL	U32_MAX
 
 struct sim sim = {
@@ -115,7 +115,7 @@ static int sim_check_config(const struct model_config *c)
 	return ret;
 }
 
-/* Without a name, that of this processor or, where there is none, the first. */
+/* The named generation; without a name that of this processor, or else the first one */
 static const struct model_generation *sim_find_model(void)
 {
 	const struct model_generation *const *gen;
@@ -161,7 +161,7 @@ static int sim_choose_model(struct model_config *c)
 	return 0;
 }
 
-/* Real boxes, of any model, must not be hidden behind simulated ones. */
+/* Real boxes, of any generation, must not be hidden by simulated ones. */
 static u16 sim_real_uncore(void)
 {
 	const struct model_generation *const *gen;
@@ -185,7 +185,7 @@ static const struct model_ops sim_model_ops = {
 	.undefined = sim_undefined,
 };
 
-/* Parameters that take a new value at run time look for the model, too. */
+/* Parameters that can be written at run time check for the model as well. */
 static void sim_model_publish(struct model *m)
 {
 	unsigned long flags;
@@ -223,9 +223,9 @@ static void sim_model_exit(void)
 }
 
 /*
- * From the inside out: a front may be used from the moment it is up, so all
- * that it leans on comes before it.  The order down is the same reversed; PCI
- * goes while MSRs still answer, as drivers that are unbound use both.
+ * From the inside out: a front may be used as soon as it is up, so all that it needs
+ * comes before it. They stop in reverse order; PCI stops while MSRs still work, because
+ * drivers that are unbound use both.
  */
 static const struct {
 	const char *what;

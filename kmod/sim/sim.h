@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The simulated uncore's kernel side: what its fronts (MSR, PCI, interrupt,
- * clock, debugfs) share.  The hardware itself is model.h, which knows nothing
- * of the kernel.
+ * The kernel side of the simulator: interfaces that its fronts (MSR, PCI, interrupt,
+ * clock, debugfs) share. model.h has the hardware, which does not depend on the kernel.
  */
 #ifndef XEON_UNCORE_SIM_H
 #define XEON_UNCORE_SIM_H
@@ -21,11 +20,11 @@ struct seq_file;
 
 /**
  * struct sim - the one simulated machine
- * @config: what the module parameters ask for
+ * @config: configuration from the module parameters
  * @delays: of overflows, which may be changed while it runs
  * @model: its registers and counters
  * @lock: guards @model.  MSRs and configuration space are accessed in any
- *	context but for NMIs, so it is raw and taken with interrupts off; see
+ *	context except NMIs, so it is raw and taken with interrupts off; see
  *	front/msr.c for what an NMI may do.
  */
 struct sim {
@@ -40,10 +39,10 @@ extern struct sim sim;
 /**
  * sim_lock() - take the lock of the model, out of turn
  *
- * CPUs are virtual here, and the host may have taken away the one whose turn it is:
- * in a queue all the others, with interrupts off, would wait for that as well, again
- * at every access.  A kernel that knows of its hypervisor has no such queues either;
- * a simulated Xeon's does not.
+ * CPUs are virtual here, and the host may have stopped the CPU that is first in a
+ * queue. All other CPUs would wait for it with interrupts off, at every access.  A
+ * kernel that detects its hypervisor has no queues in its locks either; that of a
+ * simulated Xeon does not detect it.
  *
  * Return: the interrupt flags for sim_unlock().
  */
@@ -60,8 +59,8 @@ static inline unsigned long sim_lock(void)
 }
 
 /**
- * sim_unlock() - let go of it
- * @flags: what sim_lock() returned
+ * sim_unlock() - release the lock
+ * @flags: return value of sim_lock()
  */
 static inline void sim_unlock(unsigned long flags)
 	__releases(&sim.lock)
@@ -152,11 +151,11 @@ bool sim_pace_wait(u64 until_ns);
 int sim_uclk_line(char *line);
 void sim_uclk_show(struct seq_file *s);
 
-/* --- The ways of an overflow: clock/delay.c ------------------------------- */
+/* --- Delays of an overflow: clock/delay.c ------------------------------- */
 
 int sim_delay_check(void);
 
-/* --- What a driver would not like: control/impolite.c ------------------------- */
+/* --- Quirky hardware: control/impolite.c ------------------------- */
 
 int sim_impolite_check(void);
 int sim_impolite_init(void);
@@ -175,7 +174,7 @@ int sim_power_init(void);
 void sim_power_exit(void);
 void sim_power_reset(void);
 
-/* --- Accounts: control/stats.c ---------------------------------------------- */
+/* --- Statistics: control/stats.c ---------------------------------------------- */
 
 enum sim_stat {
 	SIM_MSR_READ, SIM_MSR_WRITE, SIM_PCI_READ, SIM_PCI_WRITE,
@@ -204,7 +203,7 @@ int sim_parse_box(const char *text, enum model_box_kind *kind, unsigned int *box
 int sim_box_name(char *buf, size_t size, enum model_box_kind kind,
 		 unsigned int box);
 /**
- * struct sim_rate - what a line of "rates" has that one of "traffic" has not
+ * struct sim_rate - fields of a line of "rates" that "traffic" does not have
  * @rate: the rate
  * @all: the line means all boxes of the type
  */
@@ -233,7 +232,7 @@ int sim_writer_release(struct inode *inode, struct file *file);
 ssize_t sim_writer_text(int (*line)(char *line), const char __user *buf,
 			size_t count);
 
-/* --- Traffic with an author: control/device.c, control/page_faults.c ------------- */
+/* --- Traffic of tasks: control/device.c, control/page_faults.c ------------- */
 
 int sim_other_pmu_init(void);
 void sim_other_pmu_exit(void);

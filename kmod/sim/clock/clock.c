@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Time for the model: uncore cycles that follow the monotonic clock, or that
- * pass only when told, so that tests can expect exact counts.
+ * Time for the model: uncore cycles that follow the monotonic clock, or that pass only
+ * on request, so that tests can expect exact counts.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -18,11 +18,11 @@
 #include "compat.h"
 #include "sim.h"
 
-/* No use in a timer that fires sooner than interrupts can be served. */
+/* Shortest expiry: a timer must not fire sooner than interrupts can be handled. */
 #define SIM_TIMER_MIN_NS	(10 * NSEC_PER_USEC)
-/* Nobody freezes a box for so long who does not want it to stay so. */
+/* A box that is frozen for longer than this is meant to stay frozen. */
 #define SIM_HOLD_NS		NSEC_PER_SEC
-/* A timer this far off fires early and looks again; no sum overflows. */
+/* A timer this far off fires early and checks again; no sum overflows. */
 #define SIM_TIMER_MAX_CYCLES	(1ULL << 48)
 
 static char *sim_clock = "real";
@@ -45,13 +45,13 @@ MODULE_PARM_DESC(pclk_khz, "Clock of the PCU in kHz (default: UCLK)");
 
 /* The clock's state, under the model's lock. */
 static struct {
-	bool real;		/* cycles follow the clock */
-	u64 start_ns;		/* when @start_cycles was */
+	bool real;		/* cycles follow real time */
+	u64 start_ns;		/* time of @start_cycles */
 	u64 start_cycles;
 	struct hrtimer timer;	/* fires when the model will freeze a package */
-	ktime_t expires;	/* when @timer shall fire; KTIME_MAX: not at all */
+	ktime_t expires;	/* expiry of @timer; KTIME_MAX: not needed */
 	struct irq_work start;	/* starts @timer at @expires */
-	u64 owed;		/* cycles of "advance" that have not passed yet */
+	u64 owed;		/* cycles of "advance" that are still to pass */
 	u32 told;		/* packages that froze: @owed waits for software */
 } sim_time;
 
@@ -70,10 +70,10 @@ u64 sim_clock_ns(void *ctx)
 }
 
 /**
- * sim_away() - firmware or a hypervisor has this CPU
- * @us: for how many microseconds
+ * sim_away() - stop this CPU, like firmware or a hypervisor
+ * @us: duration in microseconds
  *
- * Whoever waits for its locks waits.
+ * CPUs that wait for its locks are stopped as well.
  */
 void sim_away(unsigned int us)
 {
@@ -84,11 +84,11 @@ void sim_away(unsigned int us)
 }
 
 /**
- * sim_clock_model_ns() - when the model's present cycle was
+ * sim_clock_model_ns() - time of the model's present cycle
  * @ctx: unused
  *
- * The model learns late that time has passed; an overflow of then froze the
- * package then.  Called under the model's lock.
+ * The model is brought up to date late; an overflow froze the package at the
+ * cycle of the overflow.  Called under the model's lock.
  */
 u64 sim_clock_model_ns(void *ctx)
 {
@@ -100,7 +100,7 @@ u64 sim_clock_model_ns(void *ctx)
 						   sim_uclk_khz);
 }
 
-/* Let cycles pass; software serves overflows whenever it comes to it. */
+/* Let cycles pass; software handles overflows at any later time. */
 static void sim_pass(u64 cycles)
 {
 	u64 passed;
@@ -114,8 +114,8 @@ static void sim_pass(u64 cycles)
 }
 
 /*
- * Has software just frozen what would count, and not unfrozen it?  It does that for
- * a few accesses.  Called under the model's lock.
+ * Return whether software has just frozen a box that would count, and not unfrozen it.
+ * Software freezes a box for a few accesses. Called under the model's lock.
  */
 static bool sim_is_held(void)
 {
@@ -128,8 +128,8 @@ static bool sim_is_held(void)
 }
 
 /*
- * On the manual clock, let those owed cycles pass that the pace allows by now.
- * Software that reads a counter then sees it grow with time.
+ * On the manual clock, let those owed cycles pass that the pace allows by now. Software
+ * that reads a counter then sees it grow with time.
  */
 static void sim_pass_owed(void)
 {
@@ -155,7 +155,7 @@ static void sim_pass_owed(void)
 /**
  * sim_clock_sync() - bring the model up to the present
  *
- * Called under the model's lock before anything looks at the model.
+ * Called under the model's lock before each access to the model.
  */
 void sim_clock_sync(void)
 {
@@ -175,10 +175,9 @@ void sim_clock_sync(void)
 }
 
 /**
- * sim_clock_rearm() - have the next overflow happen in time
+ * sim_clock_rearm() - start the timer for the next overflow
  *
- * Called under the model's lock after anything that may have changed when a
- * counter overflows next.
+ * Called under the model's lock after any change of the next overflow's time.
  */
 void sim_clock_rearm(void)
 {
@@ -189,7 +188,7 @@ void sim_clock_rearm(void)
 		return;
 
 	cycles = model_cycles_to_freeze(sim.model);
-	/* An armed timer finds nothing to do then; that is cheap enough. */
+	/* An armed timer then finds no work; that is cheap enough. */
 	if (cycles == U64_MAX)
 		return;
 	cycles = min(cycles, SIM_TIMER_MAX_CYCLES);
@@ -197,7 +196,7 @@ void sim_clock_rearm(void)
 	ns = max_t(u64, ns, SIM_TIMER_MIN_NS);
 
 	expires = ns_to_ktime(sim_clock_ns(NULL) + ns);
-	/* Much the same as before: most register writes change nothing. */
+	/* Almost the same expiry as before: most register writes do not change it. */
 	if (expires >= sim_time.expires &&
 	    expires - sim_time.expires < SIM_TIMER_MIN_NS)
 		return;
@@ -207,10 +206,10 @@ void sim_clock_rearm(void)
 }
 
 /*
- * Hardware has no timers of the kernel's: who accesses a register may hold locks
- * that others take while they hold a timer's, as BPF programs do that are called
- * there and read an event.  So timers are started in an interrupt, without locks.
- * CPUs may come here at a time: the last one sees what is wanted.
+ * Start the timer from an interrupt without locks. A register access may hold a lock
+ * that another CPU takes while it holds a timer's lock. BPF programs do that: they are
+ * called under the timer's lock and read an event. Several CPUs may get here at once;
+ * the last one uses the latest expiry.
  */
 static void sim_start_timer(struct irq_work *work)
 {
@@ -227,8 +226,8 @@ static void sim_start_timer(struct irq_work *work)
 }
 
 /**
- * sim_change() - have the model change at the present
- * @how: what changes it, and with it when a counter overflows next
+ * sim_change() - change the model at the present time
+ * @how: function that changes it, and with it the next overflow's time
  *
  * Context: any; takes the model's lock.
  */
@@ -250,7 +249,7 @@ static enum hrtimer_restart sim_timer(struct hrtimer *timer)
 	flags = sim_lock();
 	WRITE_ONCE(sim_time.expires, KTIME_MAX);
 	sim_clock_sync();
-	/* Not by a restart: a register write may start the timer meanwhile. */
+	/* Not by a restart: a register write may start the timer at the same time. */
 	sim_clock_rearm();
 	sim_unlock(flags);
 	return HRTIMER_NORESTART;
@@ -273,10 +272,10 @@ u32 sim_frozen_mask(void)
 }
 
 /**
- * sim_wait_thaw() - wait for software to serve overflows
- * @packages: those that froze just now, a bit each
+ * sim_wait_thaw() - wait for software to handle overflows
+ * @packages: packages that froze just now, a bit each
  *
- * Return: 0 when they are unfrozen or have had the time for it, -EINTR when
+ * Return: 0 when they are unfrozen or the time for that is over, -EINTR when
  * the caller is being killed.
  */
 int sim_wait_thaw(u32 packages)
@@ -290,7 +289,7 @@ int sim_wait_thaw(u32 packages)
 		frozen = sim_frozen_mask();
 		sim_unlock(flags);
 
-		/* One that froze again in the meantime was served before. */
+		/* One that froze again in the meantime was handled before. */
 		packages &= frozen;
 		if (packages && ktime_after(ktime_get(), deadline)) {
 			pr_info("time goes on though packages %#x are frozen: nobody served their overflows in %u ms\n",
@@ -306,14 +305,14 @@ int sim_wait_thaw(u32 packages)
 }
 
 /**
- * sim_lock_at_rest() - take the model's lock to let something pass
+ * sim_lock_at_rest() - take the model's lock to let cycles or traffic pass
  * @flags: the interrupt flags for sim_unlock()
  *
- * A driver freezes a box for some microseconds, and what passes in them is lost,
- * which is nothing to speak of.  On the manual clock that is another matter: the CPU
- * that has frozen a box may be without the host's processor just then, and others
- * cause all that they like meanwhile.  So time stands still for them, too: until
- * nothing is frozen, or so long that it is meant to be.
+ * A driver freezes a box for some microseconds, and loses the counts of that time,
+ * which are few.  On the manual clock they could be many: the host may stop the CPU
+ * that has frozen a box, while other CPUs let any number of cycles pass.  So they
+ * wait until no box is frozen, or until the freeze is so long that it is meant to
+ * stay.
  *
  * Return: 0 with the lock held, or -EINTR without when the caller is being killed.
  */
@@ -334,8 +333,8 @@ int sim_lock_at_rest(unsigned long *flags)
  * sim_clock_settle() - on the manual clock, let an overflow's delays pass
  * @before: sim_frozen_mask() before it
  *
- * For what takes no time itself, like traffic.  An overflow whose freeze is
- * still to come stays as it is.  Called under the model's lock.
+ * For changes that take no time, like traffic.  An overflow whose freeze is
+ * pending is not changed.  Called under the model's lock.
  *
  * Return: packages that froze since @before, a bit each.
  */
@@ -364,7 +363,9 @@ static int sim_advance_begin(u64 cycles)
 	return 0;
 }
 
-/* Wait for software, or for the pace. Called with the model's lock, which it releases. */
+/*
+ * Wait for software, or for the pace. Called with the model's lock, which it releases.
+ */
 static int sim_advance_wait(unsigned long flags)
 	__releases(&sim.lock)
 {
@@ -421,7 +422,7 @@ out:
 
 /**
  * sim_clock_advance() - let cycles pass on the manual clock
- * @cycles: how many
+ * @cycles: number of cycles
  *
  * Return: 0, -EINVAL when the clock is the real one, or -EINTR.
  */
@@ -436,7 +437,7 @@ int sim_clock_advance(u64 cycles)
 	return ret;
 }
 
-/* The clock that a name means: 1 real, 0 manual, or -EINVAL. */
+/* The clock with this name: 1 real, 0 manual, or -EINVAL */
 static int sim_clock_parse(const char *name)
 {
 	if (!strcmp(name, "real"))
@@ -451,8 +452,8 @@ static int sim_clock_parse(const char *name)
  * sim_clock_set() - switch to the other clock
  * @name: "real" or "manual"
  *
- * On the manual clock cycles are counted from 0 again, so that what a counter
- * counts then does not depend on when the switch was.
+ * On the manual clock cycles are counted from 0 again, so that later counts do not
+ * depend on the time of the switch.
  *
  * Return: 0, or -EINVAL for another name (the log says so).
  */
@@ -516,7 +517,7 @@ int sim_clock_check(const struct model_config *c)
 /**
  * sim_clock_init() - start time at cycle 0
  *
- * Return: 0, or -EINVAL for parameters that make no sense.
+ * Return: 0, or -EINVAL for invalid parameters.
  */
 int sim_clock_init(void)
 {
@@ -540,7 +541,7 @@ void sim_clock_exit(void)
 {
 	unsigned long flags;
 
-	/* the timer starts itself no more */
+	/* the timer does not start itself any more */
 	flags = sim_lock();
 	sim_time.real = false;
 	sim_unlock(flags);

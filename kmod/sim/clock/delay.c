@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The ways of an overflow as parameters, which take another value at any time.
- */
+/* The delays of an overflow as parameters, which can be changed at any time. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/kernel.h>
@@ -21,7 +19,7 @@ static int sim_delay_set(const char *text, const struct kernel_param *kp)
 	int ret;
 
 	ret = kstrtou32(text, 0, &value);
-	/* The file is there before and after the model. */
+	/* The parameter's file exists before and after the model. */
 	flags = sim_lock();
 	running = sim.model;
 	if (running && !ret && value > SIM_MAX_DELAY)
@@ -34,7 +32,7 @@ static int sim_delay_set(const char *text, const struct kernel_param *kp)
 	}
 	sim_unlock(flags);
 
-	/* Of one that is refused while the module loads, the kernel tells. */
+	/* The kernel reports a value that is refused while the module loads. */
 	if (ret && running)
 		pr_err("%s=%.*s is not possible: give 0 to %u\n", kp->name,
 		       (int)strcspn(text, "\n"), text, SIM_MAX_DELAY);

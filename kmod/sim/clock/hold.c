@@ -23,7 +23,7 @@
 #include "sim.h"
 
 #define SIM_HOLD_MAX_US		2000000
-/* A CPU that has interrupts off itself, maybe for a lock of the caller's. */
+/* A CPU that disables interrupts itself, maybe for a lock of the caller */
 #define SIM_HOLD_WAIT_NS	(20 * NSEC_PER_MSEC)
 
 /**
@@ -205,7 +205,7 @@ int sim_hold_line(char *line)
 }
 
 /**
- * sim_hold_init() - prepare nothing: a line begins it
+ * sim_hold_init() - do nothing: a line begins a hold
  */
 int sim_hold_init(void)
 {
@@ -219,6 +219,6 @@ void sim_hold_exit(void)
 {
 	while (atomic_read(&sim_hold.pending))
 		usleep_range(100, 1000);
-	/* The last one has been counted, but may not have returned. */
+	/* The last call has been counted, but may not have returned. */
 	synchronize_rcu();
 }

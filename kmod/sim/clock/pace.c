@@ -21,7 +21,7 @@
 /* Longer waits sleep, for no longer than this at a time. */
 #define SIM_PACE_SPIN_NS	(50 * NSEC_PER_USEC)
 #define SIM_PACE_SLEEP_NS	(10 * NSEC_PER_MSEC)
-/* The most cycles that no conversion overflows with. */
+/* Largest number of cycles that no conversion overflows with */
 #define SIM_PACE_MAX_CYCLES	(1ULL << 40)
 /* Growth by traffic that may happen at once. */
 #define SIM_PACE_AT_ONCE	8000
@@ -63,9 +63,9 @@ u64 sim_pace_ns(u64 cycles)
 
 /**
  * sim_pace_allows() - take the cycles that the time since the last reservation allows
- * @cycles: the most that are wanted
+ * @cycles: maximum
  *
- * Return: how many may pass now.
+ * Return: number of cycles that may pass now.
  */
 u64 sim_pace_allows(u64 cycles)
 {
@@ -85,7 +85,7 @@ u64 sim_pace_allows(u64 cycles)
 }
 
 /**
- * sim_pace_start() - have time allow growth from now on only
+ * sim_pace_start() - discard the time before now
  */
 void sim_pace_start(void)
 {
@@ -93,8 +93,8 @@ void sim_pace_start(void)
 }
 
 /**
- * sim_pace_spend() - have later growth wait for cycles that have just passed
- * @cycles: how many
+ * sim_pace_spend() - delay later growth by cycles that have just passed
+ * @cycles: number of cycles
  */
 void sim_pace_spend(u64 cycles)
 {
@@ -106,7 +106,7 @@ void sim_pace_spend(u64 cycles)
  * sim_pace_reserve() - reserve time for traffic
  * @t: the transactions
  *
- * Return: how many of them fit into the reservation.
+ * Return: number of transactions that fit into the reservation.
  */
 u64 sim_pace_reserve(const struct model_txn *t)
 {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The simulated hardware's control files in debugfs: what each does when it
- * is read or written.
- */
+/* The simulator's control files in debugfs: reads and writes of each. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/debugfs.h>
@@ -38,7 +35,7 @@ static const struct file_operations name##_fops = {			\
 
 /* --- files that take a word or a number ----------------------------------*/
 
-/* The word, in @text, or an ERR_PTR. */
+/* Return the word in @text, or an ERR_PTR. */
 static char *sim_word_from_user(char text[SIM_WORD_SIZE],
 				const char __user *buf, size_t count)
 {
@@ -85,7 +82,7 @@ SIM_SHOW_WRITE(stats);
 
 /* --- trace ---------------------------------------------------------------*/
 
-/* The accesses that were there when the file was opened: they move on. */
+/* Accesses in the trace when the file was opened: new ones replace them. */
 struct sim_trace_window {
 	u64 seq, last;
 };
@@ -391,9 +388,9 @@ static const struct file_operations registers_fops = {
 };
 
 /**
- * sim_debugfs_init() - show the control files
+ * sim_debugfs_init() - create the control files
  *
- * Return: always 0; as everywhere, a kernel without debugfs is no error.
+ * Return: always 0; a kernel without debugfs is not an error.
  */
 int sim_debugfs_init(void)
 {
@@ -418,7 +415,7 @@ int sim_debugfs_init(void)
 }
 
 /**
- * sim_debugfs_exit() - remove them, and wait for those who use them
+ * sim_debugfs_exit() - remove them, and wait for their users
  */
 void sim_debugfs_exit(void)
 {

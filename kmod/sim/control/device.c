@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/xeon_uncore_sim: traffic that has an author.  It takes the lines of
- * the control file "traffic"; what is written passes while the writer runs, in
- * the package where it runs unless the line names another.
+ * /dev/xeon_uncore_sim: traffic of a task. It takes the lines of the control file
+ * "traffic". The transactions pass while the writer runs, in the writer's package
+ * unless the line has another one.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -25,7 +25,7 @@ static const struct file_operations sim_device_fops = {
 	.llseek = noop_llseek,
 };
 
-/* As the control file: root writes, nobody reads. */
+/* As for the control file: root writes, and reading is not allowed. */
 static struct miscdevice sim_device = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = KBUILD_MODNAME,
@@ -49,7 +49,7 @@ int sim_device_init(void)
 }
 
 /**
- * sim_device_exit() - remove it; nobody has it open
+ * sim_device_exit() - remove it; it is not open
  */
 void sim_device_exit(void)
 {

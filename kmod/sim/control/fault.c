@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The control file "fault": hardware that misbehaves, to order.
- */
+/* The control file "fault": faulty hardware on request. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": fault: " fmt
 
 #include <linux/bitops.h>
@@ -142,7 +140,7 @@ static int sim_switch_fault(enum model_fault fault, unsigned int pkg,
  * @line: "dead_pci pkg=0 box=imc_0 on", "wrong_cpu pkg=0 on", or
  *	"spurious_pmi pkg=0 cores=0x1"; changed
  *
- * Return: 0, or -EINVAL for a line that makes no sense (the log says why).
+ * Return: 0, or -EINVAL for an invalid line (the log names the cause).
  */
 int sim_fault_line(char *line)
 {
@@ -200,7 +198,7 @@ static void sim_show_boxes(struct seq_file *s, unsigned int fault,
 
 /**
  * sim_fault_show() - print the faults that are on, as lines that set them
- * @s: where to
+ * @s: output
  */
 void sim_fault_show(struct seq_file *s)
 {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Parameters of hardware that is not as a driver would like it: what was left
- * behind, what is missing, and errata.
- */
+/* Parameters of quirky hardware: leftover register state, missing parts, and errata. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/bitops.h>
@@ -44,7 +41,7 @@ static const char * const sim_missing_names[] = {
 	"qpi_filters", "capid", "ubox", "extended",
 };
 
-/* The bit of a word in a list of names, all bits of "all", 0 for another. */
+/* Bit of a word in a list of names, all bits for "all", 0 for an unknown word */
 static u32 sim_word_bits(const char *word, const char * const *names,
 			 unsigned int count)
 {
@@ -128,9 +125,9 @@ static int sim_check_twice(void)
 }
 
 /**
- * sim_impolite_check() - take the parameters into the configuration
+ * sim_impolite_check() - copy the parameters into the configuration
  *
- * Return: 0, or -EINVAL (the log says which one is not possible).
+ * Return: 0, or -EINVAL (the log names the invalid one).
  */
 int sim_impolite_check(void)
 {
@@ -162,9 +159,9 @@ int sim_impolite_check(void)
 }
 
 /**
- * sim_impolite_init() - make the model as the parameters say
+ * sim_impolite_init() - apply the parameters to the model
  *
- * Return: 0, or -EINVAL (the log says which one is not possible).
+ * Return: 0, or -EINVAL (the log names the invalid one).
  */
 int sim_impolite_init(void)
 {
@@ -180,7 +177,7 @@ int sim_impolite_init(void)
 }
 
 /**
- * sim_impolite_exit() - nothing is left to undo
+ * sim_impolite_exit() - do nothing
  */
 void sim_impolite_exit(void)
 {

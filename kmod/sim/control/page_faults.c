@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory traffic of programs that know nothing of the simulator: a page fault
- * of user space moves cache lines through the memory channels of the package
- * whose CPU took it.
+ * Memory traffic of programs that do not know the simulator: a page fault of user space
+ * moves cache lines through the memory channels of the package whose CPU took it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": page_faults: " fmt
 
@@ -24,15 +23,15 @@
 #define SIM_CAS_WR_WMM	0x04
 
 static struct {
-	struct mutex mutex;		/* of those who switch it */
-	struct tracepoint *tracepoint;	/* NULL: this kernel has it not */
+	struct mutex mutex;		/* for tasks that switch it */
+	struct tracepoint *tracepoint;	/* NULL: this kernel does not have it */
 	u32 lines;			/* for each fault; 0: off */
 	atomic64_t faults;		/* since it was last switched on */
 } sim_faults = {
 	.mutex = __MUTEX_INITIALIZER(sim_faults.mutex),
 };
 
-/* An overflow may freeze the package; what comes then is lost, as ever. */
+/* An overflow may freeze the package; later lines are lost, as on hardware. */
 static void sim_cas(struct model_txn *t, u32 umask, u64 count)
 {
 	s64 passed;
@@ -46,10 +45,10 @@ static void sim_cas(struct model_txn *t, u32 umask, u64 count)
 }
 
 /*
- * Consecutive lines go to consecutive channels. The page is cleared by writes
- * and its contents are read.
+ * Consecutive lines go to consecutive channels. The page is cleared by writes and its
+ * contents are read.
  *
- * The fault was in user mode, so this CPU holds no lock, and the model's may be
+ * The fault was in user mode, so this CPU holds no lock, and the model's lock may be
  * taken.
  */
 static void sim_page_fault(void *unused, unsigned long address,
@@ -104,10 +103,10 @@ static void sim_page_faults_off(void)
 }
 
 /**
- * sim_page_faults_set() - let page faults make traffic, or not
+ * sim_page_faults_set() - switch the traffic of page faults on or off
  * @lines: cache lines that each fault writes and reads; 0: no traffic
  *
- * Return: 0, or -EOPNOTSUPP when the kernel does not tell us of page faults.
+ * Return: 0, or -EOPNOTSUPP when the kernel has no tracepoint for page faults.
  */
 int sim_page_faults_set(u32 lines)
 {
@@ -141,9 +140,9 @@ static void sim_find_tracepoint(struct tracepoint *tp, void *unused)
 }
 
 /**
- * sim_page_faults_init() - look for the tracepoint; nothing is switched on
+ * sim_page_faults_init() - find the tracepoint; the mode is off
  *
- * Return: 0; without it only this mode is missing.
+ * Return: 0; without the tracepoint only this mode is missing.
  */
 int sim_page_faults_init(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The control file "rates": transactions that pass the boxes at so many a
- * cycle, one kind a line, until another rate is written.
+ * The control file "rates": transactions that pass the boxes at a rate for each
+ * cycle, one type of transaction a line, until another rate is written.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -21,7 +21,7 @@ static DEFINE_MUTEX(sim_rate_mutex);
 
 /**
  * sim_parse_rate() - a decimal fraction, such as "0.0125"
- * @text: nothing but that, which is changed
+ * @text: the number alone; changed
  * @rate: result
  *
  * Return: 0, or -EINVAL for anything else, or more than nine digits after the
@@ -52,7 +52,7 @@ int sim_parse_rate(char *text, struct model_rate *rate)
 	return 0;
 }
 
-/* The model's memory is there from the first line on. */
+/* The model's memory exists from the first line on. */
 static int sim_rate_prepare(void)
 {
 	unsigned long flags;
@@ -74,7 +74,9 @@ static int sim_rate_prepare(void)
 	return ret;
 }
 
-/* Of a box, or of all of its type when it has no number; of all or of none. */
+/*
+ * Set the rate of a box, or of all boxes of its type if it has no number; all or none.
+ */
 static int sim_rate_set(struct model_txn *t, const struct sim_rate *rate)
 {
 	unsigned int first = rate->all ? 0 : t->box, i;
@@ -112,7 +114,7 @@ static int sim_rate_set(struct model_txn *t, const struct sim_rate *rate)
  *
  * Sleeps.
  *
- * Return: 0, -EINVAL for a line that makes no sense (the log says why), or
+ * Return: 0, -EINVAL for an invalid line (the log names the cause), or
  * -ENOMEM.
  */
 int sim_rate_line(char *line)
@@ -136,8 +138,8 @@ int sim_rate_line(char *line)
 }
 
 /**
- * sim_rate_show() - whether rates alone count, and how many there are
- * @s: where to
+ * sim_rate_show() - print whether rates alone count, and the number of rates
+ * @s: output
  */
 void sim_rate_show(struct seq_file *s)
 {
@@ -152,7 +154,7 @@ void sim_rate_show(struct seq_file *s)
 }
 
 /**
- * sim_rate_exit() - free the memory; nobody may use the model any more
+ * sim_rate_exit() - free the memory; the model is not in use any more
  */
 void sim_rate_exit(void)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Accounts of what software did to the simulated hardware: how many register
- * accesses, and the last of them one by one.  Written in any context, NMIs
- * included, so there is no lock.
+ * Statistics of the accesses to the simulated hardware: their number, and the last of
+ * them one by one. Written in any context, also in NMIs, so there is no lock.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -46,7 +45,7 @@ static atomic64_t sim_trace_seq;	/* number of the last entry */
 static atomic64_t sim_trace_floor;	/* entries up to this are forgotten */
 
 static atomic64_t sim_stats[SIM_STATS];
-/* What was cleared of them. */
+/* Values of the statistics when they were last cleared */
 static atomic64_t sim_cleared[SIM_STATS];
 static atomic64_t sim_frozen_floor;
 
@@ -64,8 +63,8 @@ static const char * const sim_stat_names[SIM_STATS] = {
 };
 
 /**
- * sim_count() - account an event
- * @stat: which
+ * sim_count() - count an access or an interrupt
+ * @stat: its type
  */
 void sim_count(enum sim_stat stat)
 {
@@ -127,12 +126,12 @@ void sim_record_pci(bool write, u8 bus, unsigned int devfn, unsigned int where,
 }
 
 /**
- * sim_undefined() - software did what the manual calls undefined
+ * sim_undefined() - report an access that the manual calls undefined
  * @ctx: unused
  * @pkg: package
  * @what: a short sentence, never freed
  *
- * The trace has it before the access that it is about.
+ * The trace has it before the access itself.
  */
 void sim_undefined(void *ctx, unsigned int pkg, const char *what)
 {
@@ -157,8 +156,8 @@ static u64 sim_frozen_ns(void)
 }
 
 /**
- * sim_stats_show() - print the accounts, a line each
- * @s: where to
+ * sim_stats_show() - print the statistics, a line each
+ * @s: output
  */
 void sim_stats_show(struct seq_file *s)
 {
@@ -174,7 +173,7 @@ void sim_stats_show(struct seq_file *s)
 }
 
 /**
- * sim_stats_clear() - start all accounts at 0
+ * sim_stats_clear() - reset all statistics to 0
  */
 void sim_stats_clear(void)
 {
@@ -192,9 +191,9 @@ static s64 sim_stats_total(enum sim_stat stat)
 }
 
 /**
- * sim_stats_log() - tell the log what somebody should look into
+ * sim_stats_log() - log undefined writes and dropped PMIs
  *
- * selftests/vm/run judges these lines.
+ * selftests/vm/run checks these lines.
  */
 void sim_stats_log(void)
 {
@@ -215,7 +214,7 @@ u64 sim_trace_last(void)
 }
 
 /**
- * sim_trace_first() - number of the oldest access that is still there
+ * sim_trace_first() - number of the oldest access in the trace
  */
 u64 sim_trace_first(void)
 {
@@ -229,8 +228,8 @@ u64 sim_trace_first(void)
 
 /**
  * sim_trace_show() - print an access
- * @s: where to
- * @seq: its number; one that is gone prints nothing
+ * @s: output
+ * @seq: its number; an overwritten one prints nothing
  */
 void sim_trace_show(struct seq_file *s, u64 seq)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Numbers and names of boxes in the text that the control files take.
- */
+/* Numbers and names of boxes in the text of control files. */
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -9,9 +7,9 @@
 #include "sim.h"
 
 /**
- * sim_parse_u64() - a number, decimal or 0x
- * @text: nothing but the number
- * @max: the largest that is accepted
+ * sim_parse_u64() - parse a number, decimal or 0x
+ * @text: the number alone
+ * @max: the largest accepted number
  * @value: result
  *
  * Return: 0, -EINVAL for anything else, -ERANGE when it is too large.
@@ -33,7 +31,7 @@ int sim_parse_u64(const char *text, u64 max, u64 *value)
 }
 
 /**
- * sim_parse_box() - a box by the name that its PMU has: "imc_3", "pcu"
+ * sim_parse_box() - parse the box part of a PMU name: "imc_3", "pcu"
  * @text: the name
  * @kind: result, its type
  * @box: result, its number in the package
@@ -55,7 +53,7 @@ int sim_parse_box(const char *text, enum model_box_kind *kind,
 	if (k == MODEL_BOX_KINDS)
 		return -EINVAL;
 
-	/* Without a number there must be no doubt which one is meant. */
+	/* A name without a number must mean exactly one box. */
 	if (!number && model_boxes(sim.model, k) != 1)
 		return -EINVAL;
 	if (number && sim_parse_u64(number + 1, U32_MAX, &n))
@@ -69,7 +67,7 @@ int sim_parse_box(const char *text, enum model_box_kind *kind,
 }
 
 /**
- * sim_box_name() - the name that sim_parse_box() takes
+ * sim_box_name() - print the name that sim_parse_box() parses
  * @buf: result
  * @size: of @buf
  * @kind: the box's type

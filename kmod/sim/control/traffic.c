@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The control file "traffic" and the device: transactions for the boxes to
- * count, one kind of transaction a line, strictly parsed.  The lines of "rates"
- * are parsed here, too.
+ * The control file "traffic" and the device: transactions for the boxes to count, one
+ * type of transaction a line, strictly parsed. The lines of "rates" are parsed here,
+ * too.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -26,13 +26,13 @@ static int sim_parse_dir(char *text, struct model_txn *t)
 }
 
 /**
- * struct sim_key - what may stand before a "="
+ * struct sim_key - a key of "key=value"
  * @name: the key
  * @offset: of the member of struct model_txn that it sets
  * @size: of that member
  * @min: the smallest number it takes
  * @max: the largest number it takes
- * @required: a line without it makes no sense
+ * @required: a line without it is invalid
  * @traffic: it is for lines of traffic, not of rates
  */
 struct sim_key {
@@ -49,7 +49,7 @@ struct sim_key {
 	.min = lo, .max = hi, __VA_ARGS__			\
 }
 
-/* The widths are those of the registers that a transaction is matched with. */
+/* The widths are those of the registers that match a transaction. */
 static const struct sim_key sim_keys[] = {
 #define SIM_KEY_PKG	0
 	SIM_KEY("pkg", pkg, 0, MODEL_MAX_PACKAGES - 1),
@@ -138,7 +138,7 @@ static unsigned int sim_find_key(const char *name, bool rate)
 	       SIM_NO_KEY : i;
 }
 
-/* Of rates, a box without a number stands for all of its type. */
+/* In a rate, a box without a number means all boxes of its type. */
 static int sim_parse_boxes(const char *text, struct model_txn *t,
 			   struct sim_rate *rate)
 {
@@ -205,13 +205,13 @@ static int sim_parse_pair(char *pair, struct model_txn *t,
 }
 
 /**
- * sim_parse_txn() - a line of transactions
+ * sim_parse_txn() - parse a line of transactions
  * @line: "pkg=0 box=cbox_0 event=0x35 umask=0x1 count=1000 ..."; changed
  * @t: result
  * @rate: result of a line of "rates", which has rate= for count=; else NULL
- * @named_pkg: result: does the line say which package?
+ * @named_pkg: result: does the line name a package?
  *
- * Return: 0, or -EINVAL (the log says why).
+ * Return: 0, or -EINVAL (the log names the cause).
  */
 int sim_parse_txn(char *line, struct model_txn *t, struct sim_rate *rate,
 		  bool *named_pkg)
@@ -258,7 +258,7 @@ static unsigned int sim_running_package(void)
 	return topology_physical_package_id(smp_processor_id());
 }
 
-/* Reserve time for some transactions and wait for its end. @part: those. */
+/* Reserve time for some transactions, @part, and wait for its end. */
 static int sim_traffic_wait(const struct model_txn *t, struct model_txn *part)
 {
 	unsigned long flags;
@@ -279,8 +279,8 @@ static int sim_traffic_wait(const struct model_txn *t, struct model_txn *part)
 }
 
 /*
- * Let transactions pass; @here: in the package of the CPU that runs this. When an
- * overflow freezes the package, the rest passes after software has served it.
+ * Let transactions pass; @here: in the package of this CPU. When an overflow freezes
+ * the package, the remainder passes after software has handled it.
  */
 static int sim_traffic_pass(struct model_txn *t, bool here)
 {
@@ -326,7 +326,7 @@ static int sim_traffic_pass(struct model_txn *t, bool here)
  *
  * Without pkg= it is package 0. Sleeps.
  *
- * Return: 0, -EINVAL for a line that makes no sense (the log says why), or
+ * Return: 0, -EINVAL for an invalid line (the log names the cause), or
  * -EINTR.
  */
 int sim_traffic_line(char *line)
@@ -340,7 +340,7 @@ int sim_traffic_line(char *line)
 }
 
 /**
- * sim_traffic_line_here() - the same, by the task that runs
+ * sim_traffic_line_here() - the same, for the current task
  * @line: as for sim_traffic_line(); changed
  *
  * Without pkg= it is the package of the CPU where the task runs. Sleeps.

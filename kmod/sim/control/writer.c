@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Files that take lines of text: cuts what is written into lines, also where
- * a C library's buffer ends in the middle of one.
+ * Files that take lines of text: split written text into lines, also if a C library's
+ * buffer ends in the middle of one.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -17,13 +17,13 @@
 
 #define SIM_LINE_SIZE		512
 #define SIM_WRITE_SIZE		SZ_64K
-/* C libraries flush a full buffer wherever in a line it is full. */
+/* C libraries flush a full buffer at any position in a line. */
 #define SIM_STDIO_BUFFER	4096
 
 /**
  * struct sim_writer - an open file that takes lines
- * @mutex: against writers that share it
- * @line: what to do with a line
+ * @mutex: serialises writers
+ * @line: handler of a line
  * @len: of @carry
  * @carry: the beginning of a line that a full stdio buffer cut in two
  */
@@ -51,7 +51,7 @@ static int sim_writer_line(struct sim_writer *w, char *line)
 	return *line ? w->line(line) : 0;
 }
 
-/* The carried beginning with the rest that has come, one line. */
+/* One line: the carried beginning and the rest from this write */
 static int sim_writer_join(struct sim_writer *w, const char *rest)
 {
 	size_t size = sizeof(w->carry) - w->len;
@@ -114,7 +114,7 @@ static ssize_t sim_writer_take(struct sim_writer *w, const char __user *buf,
 	return ret ?: count;
 }
 
-/* Nobody is left to hear of an error; the log has it. */
+/* No caller is left to get an error; the log has it. */
 static void sim_writer_free(struct sim_writer *w)
 {
 	if (w->len)
@@ -124,8 +124,8 @@ static void sim_writer_free(struct sim_writer *w)
 
 /**
  * sim_writer_open() - open a file that takes lines
- * @file: the file; its private_data is ours from here on
- * @line: what to do with a line: 0 or a negative error, which ends the write
+ * @file: the file, whose private_data is set
+ * @line: handler of a line; returns 0 or a negative error, which ends the write
  *
  * Return: 0 or -ENOMEM.
  */
@@ -151,8 +151,8 @@ int sim_writer_release(struct inode *inode, struct file *file)
 
 /**
  * sim_writer_text() - take lines that come in one write
- * @line: what to do with a line
- * @buf: what was written
+ * @line: handler of a line
+ * @buf: written text
  * @count: its length
  *
  * Return: bytes taken or a negative error.

@@ -94,7 +94,7 @@ static void sim_core_unmask(struct sim_core *core)
 /**
  * sim_core_pmu_masks() - check whether a core PMU's NMI had LVTPC masked
  * @cpu: CPU
- * @ns: the time that is asked for, now or a moment ago
+ * @ns: time to check, now or a moment ago
  *
  * A virtual CPU may lose its processor in the handler.  Only the handler's nominal
  * time counts, or nearly all PMIs would be dropped on a busy host.
@@ -200,7 +200,7 @@ static void sim_core_set(const struct sim_core_request *r)
 	WRITE_ONCE(sim_core_pmu.request.hz, 0);
 	for_each_online_cpu(cpu)
 		hrtimer_cancel(&per_cpu_ptr(&sim_cores, cpu)->timer);
-	/* An NMI on its way still has a handler. */
+	/* A pending NMI still has a handler. */
 	synchronize_rcu();
 	WRITE_ONCE(sim_core_pmu.active, r->hz);
 	sim_core_pmu.request = *r;

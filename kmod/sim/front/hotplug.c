@@ -30,7 +30,7 @@ static const unsigned int sim_aux_features[] = {
 	X86_FEATURE_RDTSCP, X86_FEATURE_RDPID,
 };
 
-/* Those of the above that are hidden now; CPUs come up one at a time. */
+/* Features of the above that are hidden now; CPUs come up one at a time. */
 static unsigned long sim_hidden;
 
 static enum cpuhp_state sim_prepare_state, sim_online_state;
@@ -57,7 +57,7 @@ static int sim_show_features(unsigned int cpu)
 	return 0;
 }
 
-/* On the new CPU, before it runs any user's task, which could read TSC_AUX. */
+/* On the new CPU, before it runs a user task, which could read TSC_AUX */
 static int sim_write_tsc_aux(unsigned int cpu)
 {
 	bool missed = sim_hidden;
@@ -96,7 +96,7 @@ static struct kprobe sim_segment_probe = {
 static bool sim_segment_probed;
 
 /**
- * sim_hotplug_init() - let CPUs come online from here on
+ * sim_hotplug_init() - support CPUs that come online
  *
  * Return: 0 or a negative error.
  */

@@ -3,10 +3,10 @@
  * The local APIC between a PMI and its CPU: the entry of the vector table for
  * performance counters (LVTPC), and the enable bit in IA32_DEBUGCTL.
  *
- * A virtual machine's local APIC keeps what software writes to LVTPC, but
- * nobody delivers through it.  The rules are those of the SDM (volume 3, "Local
- * Vector Table"), and are obeyed here: a masked entry drops the interrupt, and
- * delivering one masks the entry.
+ * A virtual machine's local APIC keeps the value that software writes to LVTPC, but
+ * delivers no interrupt through it. This file implements the rules of the SDM (volume
+ * 3, "Local Vector Table"): a masked entry drops the interrupt, and delivering one
+ * masks the entry.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -37,7 +37,7 @@ MODULE_PARM_DESC(debugctl,
 
 static bool sim_lvtpc_strict;
 
-/* IA32_DEBUGCTL, of which an emulated CPU keeps nothing. */
+/* IA32_DEBUGCTL, whose bits an emulated CPU does not keep */
 static DEFINE_PER_CPU(u64, sim_debugctls);
 
 static bool sim_debugctl_enabled(void)
@@ -49,7 +49,7 @@ static bool sim_debugctl_enabled(void)
 /**
  * sim_lapic_mask() - mask LVTPC, as the delivery of an NMI through it does
  *
- * Context: on the CPU that gets the NMI, which need not have come yet.
+ * Context: on the CPU that gets the NMI, before or after its arrival.
  */
 void sim_lapic_mask(void)
 {
@@ -58,7 +58,7 @@ void sim_lapic_mask(void)
 }
 
 /**
- * sim_lapic_unmask() - have LVTPC deliver NMIs, as a handler does when it is done
+ * sim_lapic_unmask() - unmask LVTPC in NMI mode, like the end of a handler
  */
 void sim_lapic_unmask(void)
 {
@@ -109,7 +109,7 @@ bool sim_lapic_accepts(void)
 }
 
 /**
- * sim_lapic_claims() - is an MSR one of those that are simulated here?
+ * sim_lapic_claims() - check whether this file simulates an MSR
  * @msr: its number
  */
 bool sim_lapic_claims(u32 msr)
@@ -122,7 +122,7 @@ bool sim_lapic_claims(u32 msr)
  * @write: it is a write
  * @value: read or to be written
  *
- * Context: any, NMIs included; interrupts off or in the way of nobody else.
+ * Context: any, NMIs included; interrupts off, or no other access to this CPU.
  * Return: MODEL_OK, or MODEL_GP for reserved bits.
  */
 int sim_lapic_msr(bool write, u64 *value)
@@ -137,9 +137,9 @@ int sim_lapic_msr(bool write, u64 *value)
 }
 
 /**
- * sim_lapic_online() - this CPU comes up after a reset
+ * sim_lapic_online() - handle this CPU's reset when it comes online
  *
- * Its LVTPC is masked then, which the virtual machine sees to.
+ * Its LVTPC is masked then, by the virtual machine.
  */
 void sim_lapic_online(void)
 {
@@ -147,9 +147,9 @@ void sim_lapic_online(void)
 }
 
 /**
- * sim_lapic_init() - look at the parameters
+ * sim_lapic_init() - check the parameters
  *
- * Return: 0, or -EINVAL for one that makes no sense.
+ * Return: 0, or -EINVAL for an invalid one.
  */
 int sim_lapic_init(void)
 {

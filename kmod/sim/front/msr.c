@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The MSR front: accesses of simulated MSRs that go through the kernel's
- * native_{read,write}_msr*() end up in the model; all others pass.
+ * The MSR front: accesses to simulated MSRs through the kernel's
+ * native_{read,write}_msr*() go to the model; all others are not changed.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -26,7 +26,7 @@ static int sim_msr_model(bool write, u32 msr, u64 *value)
 	unsigned int pkg = topology_physical_package_id(smp_processor_id());
 	int ret;
 
-	/* A preemptible caller moved after the probe looked at its CPU. */
+	/* A preemptible caller moved after the probe read its CPU. */
 	if (pkg >= sim.config.packages)
 		return MODEL_NOT_MINE;
 
@@ -56,9 +56,9 @@ static void sim_status_sync_nmi(bool write)
 }
 
 /*
- * An NMI may have hit this CPU while it holds the model's lock, and waiting
- * would never end.  The registers that an interrupt handler needs live outside
- * the lock; for others only a free lock can be taken.
+ * An NMI may have interrupted this CPU while it holds the model's lock, and waiting
+ * would never end. The registers that an NMI handler needs are outside the lock; for
+ * other registers only a free lock is taken.
  */
 static int sim_msr_access_nmi(bool write, u32 msr, u64 *value)
 {
@@ -109,8 +109,7 @@ static int sim_msr_access(bool write, u32 msr, u64 *value)
 }
 
 /*
- * The MSRs of the VM itself.  Inlined here, native_*_safe() are copies without a
- * probe.
+ * The MSRs of the VM itself. Inlined here, native_*_safe() are copies without a probe.
  */
 static int sim_other_read(u32 msr, u64 *value)
 {
@@ -133,7 +132,10 @@ static int sim_other_write(u32 msr, u64 value)
 #endif
 }
 
-/* What it has seen may be old when it goes on.  Only that register may always be written. */
+/*
+ * Stop the CPU: the value that it read may be old when it continues. Only this register
+ * can be written in any state.
+ */
 static void sim_status_delay(u32 msr, u64 value)
 {
 	if (value && !in_nmi() && model_msr_lockless(sim.model, msr, true))
@@ -141,8 +143,8 @@ static void sim_status_delay(u32 msr, u64 value)
 }
 
 /*
- * What the probed functions become for a simulated MSR.  They run in their
- * caller's context.
+ * Replacements of the probed functions for a simulated MSR. They run in their caller's
+ * context.
  */
 static int sim_msr_read(u32 msr, u64 *value)
 {
@@ -236,7 +238,7 @@ static int sim_native_write_msr_safe(unsigned int msr, u32 low, u32 high)
 }
 #endif
 
-/* A kprobe on a function, and what it becomes for simulated MSRs. */
+/* A kprobe on a function, and its replacement for simulated MSRs */
 struct sim_probe {
 	struct kprobe kprobe;
 	void *instead;
@@ -260,7 +262,7 @@ static int sim_probe_pre(struct kprobe *p, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(sim_probe_pre);
 
-/* Kprobes with a post-handler are never turned into jumps; we need regs->ip. */
+/* Kprobes with a post-handler are never turned into jumps; this code needs regs->ip. */
 static void sim_probe_post(struct kprobe *p, struct pt_regs *regs,
 			   unsigned long flags)
 {
@@ -286,7 +288,7 @@ static struct sim_probe sim_probes[] = {
 static struct kprobe *sim_kprobes[ARRAY_SIZE(sim_probes)];
 
 /**
- * sim_msr_init() - let simulated MSRs answer
+ * sim_msr_init() - start the simulation of MSRs
  *
  * Return: 0, or -ENODEV when the kernel has no function to probe.
  */
@@ -310,15 +312,15 @@ int sim_msr_init(void)
 }
 
 /**
- * sim_msr_exit() - give the MSRs back, and wait for the last access to end
+ * sim_msr_exit() - stop the simulation of MSRs, and wait for the last access
  */
 void sim_msr_exit(void)
 {
 	unregister_kprobes(sim_kprobes, ARRAY_SIZE(sim_kprobes));
 
 	/*
-	 * A task may have been preempted inside sim_native_*(), and a handler
-	 * may run there with interrupts off: wait for both.
+	 * A task may have been preempted inside sim_native_*(), and a handler may run
+	 * there with interrupts off: wait for both.
 	 */
 	synchronize_rcu_tasks();
 	synchronize_rcu();

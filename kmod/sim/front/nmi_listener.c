@@ -65,7 +65,7 @@ void sim_nmi_listener_show(struct seq_file *s)
 }
 
 /**
- * sim_nmi_listener_init() - prepare nothing: it is registered on request
+ * sim_nmi_listener_init() - do nothing: it is registered on request
  */
 int sim_nmi_listener_init(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A PMU of another module, which counts nothing and has a name that a driver may
- * want to give to one of its own.
+ * A PMU of another module, which counts nothing and has a name that a driver may want
+ * to register.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -16,10 +16,10 @@
 
 /**
  * struct sim_bus - a simulated root bus
- * @sysdata: what x86 keeps of a root bus; bus->sysdata points here
+ * @sysdata: x86's data of a root bus; bus->sysdata points here
  * @busn: its bus number as a resource
  * @name: of @busn
- * @bridge: the kernel's view of it, ours to free; NULL while there is none
+ * @bridge: the kernel's host bridge, freed by this file; NULL: none
  * @pkg: the package it belongs to
  * @io: the IO bus (with the IRP), not the uncore bus
  */
@@ -44,9 +44,9 @@ MODULE_PARM_DESC(pci_us, "microseconds that an access to a PMON register in conf
 static struct sim_bus sim_buses[MODEL_MAX_PACKAGES][2];
 
 /*
- * Where PMON registers start in a function, 0 for one that has none; the
- * same in every package.  Only for the accounts: "accesses" are those of PMON
- * registers, not those of a bus scan.
+ * Offset of the PMON registers in a function, 0 for a function without any; the same in
+ * every package. Only for the statistics, which count accesses to PMON registers and
+ * not those of a bus scan.
  */
 static u16 sim_pmon_start[2][256];
 
@@ -78,15 +78,15 @@ static struct sim_bus *to_sim_bus(struct pci_bus *bus)
 }
 
 /*
- * On hardware this deadlocks, if rarely: the interrupted code may hold the
- * lock of the configuration mechanism.
+ * On hardware this can deadlock, if rarely: the interrupted code may hold the lock of
+ * the configuration mechanism.
  */
 static bool sim_pci_forbidden(void)
 {
 	return WARN_ONCE(in_nmi(), "PCI configuration access in an NMI\n");
 }
 
-/* Without MMCONFIG there is no way to registers above 0xff. */
+/* Without MMCONFIG registers above 0xff cannot be accessed. */
 static int sim_pci_result(const struct sim_bus *b, int where)
 {
 	return model_pci_reachable(sim.model, b->pkg, where) ?
@@ -163,9 +163,9 @@ static int sim_package_node(unsigned int pkg)
 }
 
 /*
- * Bus numbers as on boards: the sockets share the 256 buses evenly, and the
- * last of a socket's is its uncore bus.  An IO bus is a socket's first, but
- * bus 0 is the virtual machine's own.
+ * Bus numbers as on boards: the sockets share the 256 buses evenly, and the last bus of
+ * a socket is its uncore bus. An IO bus is a socket's first bus, but bus 0 is the
+ * virtual machine's.
  */
 static u8 sim_bus_number(unsigned int pkg, bool io)
 {
@@ -229,7 +229,7 @@ static void sim_remove_bus(struct sim_bus *b)
 /**
  * sim_pci_init() - add the buses and their devices; drivers may bind at once
  *
- * Return: 0, or a negative error, as when a bus number is taken.
+ * Return: 0, or a negative error, for example if a bus number is in use.
  */
 int sim_pci_init(void)
 {

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The interrupt front: a PMI of the UBox becomes an NMI on the CPUs of the
- * cores that it is sent to.
+ * The interrupt front: a PMI of the UBox becomes an NMI on the CPUs of the selected
+ * cores.
  *
- * An NMI must not hit in the middle of a kprobe's breakpoint: there the MSR
- * accesses of the driver's handler would miss their probe.  So a PMI goes to its
- * CPU as an ordinary interrupt first, which cannot come there.  A CPU that then
- * sends the NMI to itself would always be found in that interrupt's handler.
- * Where it has interrupted a program, another CPU sends it, and the program
- * mostly runs again when it comes.  Should it be in the middle of a breakpoint
- * instead, sim_nmi() sees to it that the PMI comes again.
+ * An NMI must not arrive during a kprobe's breakpoint: there the MSR accesses of the
+ * driver's handler would miss their probe. So a PMI goes to its CPU as an ordinary
+ * interrupt first, which cannot arrive there. A CPU that then sends the NMI to itself
+ * would always be sampled in that interrupt's handler. So if the interrupt has
+ * interrupted a program, another CPU sends the NMI, and the program mostly runs again
+ * when it arrives. If it arrives during a breakpoint nevertheless, sim_nmi() sends the
+ * PMI again.
  *
- * The local APIC decides once, when the PMI arrives at its CPU: one that it
- * accepts (and masks LVTPC for) gets its NMI whatever LVTPC says by then, as
- * an NMI that hardware has latched.  The ways that a PMI can go are
+ * The local APIC decides once, when the PMI arrives at its CPU: an accepted PMI (which
+ * masks LVTPC) gets its NMI whatever LVTPC is by then, like an NMI that hardware has
+ * latched. The paths of a PMI are
  *
  *	sim_pmi_cpu() -> dropped, or accepted -> NMI
  *				     -> timer on another CPU -> NMI [-> again]
  *
- * Another PMI for a CPU to which one is still on its way, not having reached
- * the local APIC, is one with it.
+ * Another PMI for a CPU with a pending one that has not reached the local APIC is
+ * merged with it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -68,21 +68,21 @@ static bool sim_by_id;
 
 #define SIM_MAX_CORE_ID	1024
 
-/* What a CPU may need to be back in the program that it was taken from. */
+/* Time that a CPU may need to return to the interrupted program */
 #define SIM_RETURN_NS	(40 * NSEC_PER_USEC)
 
 /**
- * struct sim_cpu - the way to one CPU
+ * struct sim_cpu - delivery of PMIs to one CPU
  * @csd: sends it there from another CPU
  * @work: sends it there from the CPU itself
- * @direct: @work is to send the NMI itself
- * @wake: the PMI on its way wakes a sleeping core
- * @return_csd: has another CPU start @timer
+ * @direct: @work must send the NMI itself
+ * @wake: the pending PMI wakes a sleeping core
+ * @return_csd: makes another CPU start @timer
  * @timer: sends the NMI to this CPU from another one
  * @again: sends an NMI that may have been missed once more
  * @seen: the last NMI's handler has read the global status
  * @sending: @return_csd or @timer has been started
- * @from_other: an NMI from another CPU is on its way
+ * @from_other: an NMI from another CPU is pending
  * @cpu: its number
  * @pkg: package, or -1 for a CPU that was never seen online
  * @core_id: of its core in the package (with gaps)
@@ -106,27 +106,27 @@ struct sim_cpu {
 static DEFINE_PER_CPU(struct sim_cpu, sim_cpus);
 
 /*
- * The ids of the cores that a package has, whether or not their CPUs are online:
- * by rank, bit N of pmi_core_sel is the package's Nth core id.
+ * Ids of a package's cores, whether or not their CPUs are online, by rank: bit N of
+ * pmi_core_sel is the package's Nth core id.
  */
 static DECLARE_BITMAP(sim_core_ids[MODEL_MAX_PACKAGES], SIM_MAX_CORE_ID);
 
 /*
- * PMIs raised in an NMI, which must not send anything to another CPU: cores, and
- * in a bit beyond those of pmi_core_sel whether to wake them.
+ * PMIs raised in an NMI, which must not send interrupts to another CPU: cores, and
+ * above the bits of pmi_core_sel whether to wake them
  */
 #define SIM_DEFERRED_WAKE	BIT(31)
 static atomic_t sim_deferred[MODEL_MAX_PACKAGES];
 static struct irq_work sim_deferred_work;
 
-/* Packages whose PMIs go to the wrong cores, a bit each. */
+/* Packages whose PMIs go to the wrong cores, a bit each */
 static unsigned long sim_misrouted;
 
-/* PMIs on their way, for the end of the module. */
+/* Pending PMIs, for the unloading of the module */
 static atomic_t sim_pmis_pending;
 static enum cpuhp_state sim_cpuhp;
 
-/* In hard-interrupt context on the target CPU, whose local APIC agreed. */
+/* In hard-interrupt context on the target CPU, whose local APIC accepted the PMI */
 static void sim_send_nmi(void)
 {
 	apic->send_IPI(smp_processor_id(), NMI_VECTOR);
@@ -138,7 +138,7 @@ static enum hrtimer_restart sim_send_nmi_to(struct hrtimer *timer)
 {
 	struct sim_cpu *c = container_of(timer, struct sim_cpu, timer);
 
-	/* a PMI that comes after this needs an NMI of its own */
+	/* a PMI that arrives later needs another NMI */
 	atomic_set(&c->sending, 0);
 	WRITE_ONCE(c->seen, false);
 	WRITE_ONCE(c->from_other, true);
@@ -158,7 +158,10 @@ static void sim_pmi_return(void *info)
 		      HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-/* Has the interrupt that carries the PMI woken the core, and the PMI has not? */
+/*
+ * Return whether the interrupt that carries the PMI has woken the core, which the PMI
+ * itself would not have.
+ */
 static bool sim_asleep(struct sim_cpu *c)
 {
 	bool wake = xchg(&c->wake, false);
@@ -181,7 +184,7 @@ static void sim_pmi_arrived(bool direct)
 		sim_send_nmi();
 		return;
 	}
-	/* An NMI that has not been sent yet serves for this one too. */
+	/* An NMI that has not been sent yet covers this PMI too. */
 	if (atomic_xchg(&c->sending, 1)) {
 		atomic_dec(&sim_pmis_pending);
 		return;
@@ -203,14 +206,14 @@ static void sim_pmi_work(struct irq_work *work)
 }
 
 /*
- * The local APIC has let this one through already: it is not asked again.  The
- * handler that missed it may have written LVTPC, too early.
+ * The local APIC has accepted this PMI already: do not check it again. The handler that
+ * missed it may have written LVTPC, too early.
  */
 static void sim_pmi_again(struct irq_work *work)
 {
 	struct sim_cpu *c = container_of(work, struct sim_cpu, again);
 
-	/* one that is about to be sent serves for both */
+	/* an NMI that is about to be sent covers both */
 	if (!READ_ONCE(c->seen) && !atomic_read(&c->sending) &&
 	    model_global_status(sim.model, c->pkg)) {
 		sim_lapic_mask();
@@ -229,10 +232,9 @@ void sim_pmi_seen(void)
 }
 
 /*
- * NMI context, before or behind the driver's handler.  An NMI that another CPU
- * has sent may have come where that handler's probes are missed.  Then it reads a
- * global status of 0 and takes the NMI for somebody else's: claim it, and later
- * send it again.
+ * NMI context, before or after the driver's handler. An NMI from another CPU may arrive
+ * where the handler's probes are missed. The handler then reads a global status of 0
+ * and does not claim the NMI: claim it here, and send it again later.
  */
 static int sim_nmi(unsigned int type, struct pt_regs *regs)
 {
@@ -251,15 +253,15 @@ static int sim_nmi(unsigned int type, struct pt_regs *regs)
 }
 
 /*
- * Has a task caused the overflow here with a system call, or did time in the
- * middle of one?  It may sleep before another CPU could send an NMI.
+ * Return whether a task's system call caused the overflow here, or time during one. The
+ * task may sleep before another CPU could send an NMI.
  */
 static bool sim_in_kernel(void)
 {
 	return !in_hardirq() || (get_irq_regs() && !user_mode(get_irq_regs()));
 }
 
-/* A PMI that is already under way to the CPU serves for this one too. */
+/* A PMI that is pending for the CPU covers this one too. */
 static void sim_pmi_cpu(unsigned int cpu, bool wake)
 {
 	struct sim_cpu *c = per_cpu_ptr(&sim_cpus, cpu);
@@ -283,7 +285,7 @@ static void sim_pmi_cpu(unsigned int cpu, bool wake)
 		atomic_dec(&sim_pmis_pending);
 }
 
-/* Which bit of pmi_core_sel a CPU's core is. */
+/* Bit of a CPU's core in pmi_core_sel */
 static unsigned int sim_core_number(const struct sim_cpu *c)
 {
 	if (sim_by_id)
@@ -297,7 +299,7 @@ static void sim_pmi_cores(unsigned int pkg, u32 core_mask, bool wake)
 	unsigned int cpu, core;
 	struct sim_cpu *c;
 
-	/* With interrupts off no CPU can leave the mask under our feet. */
+	/* With interrupts off no CPU can be removed from the mask here. */
 	for_each_online_cpu(cpu) {
 		c = per_cpu_ptr(&sim_cpus, cpu);
 		if (READ_ONCE(c->pkg) != pkg)
@@ -326,7 +328,7 @@ static void sim_pmi_deferred(struct irq_work *work)
 	atomic_dec(&sim_pmis_pending);
 }
 
-/* Every core's PMI to the next one; a lone core keeps its own. */
+/* Send each core's PMI to the next core; a lone core gets its PMI. */
 static u32 sim_next_cores(unsigned int pkg, u32 core_mask)
 {
 	unsigned int n = bitmap_weight(sim_core_ids[pkg], SIM_MAX_CORE_ID);
@@ -353,7 +355,7 @@ static u32 sim_next_cores(unsigned int pkg, u32 core_mask)
 /**
  * sim_pmi_misroute() - send a package's PMIs to the wrong cores, or stop that
  * @pkg: package
- * @on: to the wrong ones
+ * @on: true: to the wrong ones
  */
 void sim_pmi_misroute(unsigned int pkg, bool on)
 {
@@ -361,7 +363,7 @@ void sim_pmi_misroute(unsigned int pkg, bool on)
 }
 
 /**
- * sim_pmi_misrouted() - do a package's PMIs go to the wrong cores?
+ * sim_pmi_misrouted() - check whether a package's PMIs go to the wrong cores
  * @pkg: package
  */
 bool sim_pmi_misrouted(unsigned int pkg)
@@ -410,7 +412,7 @@ static int sim_cpu_online(unsigned int cpu)
 		return 0;
 
 	sim_lapic_online();
-	/* one that firmware had not announced */
+	/* a CPU that firmware had not announced */
 	set_bit(core_id, sim_core_ids[pkg]);
 	c->core_id = core_id;
 	WRITE_ONCE(c->pkg, pkg);
@@ -425,19 +427,19 @@ static u32 sim_cpuid_eax(u32 leaf, u32 index)
 	return eax;
 }
 
-/* What CPUID leaf 0xb says of APIC ids: bits for the thread, and up to the core. */
+/* Number of APIC id bits for the thread, and up to the core, by CPUID leaf 0xb */
 #define CPUID_TOPOLOGY		0xb
 #define CPUID_TOPOLOGY_BITS	0x1f
 
 /*
- * The cores of a package by the APIC ids of their CPUs, which the kernel has of
- * those that are offline, too.
+ * Cores of a package by the APIC ids of their CPUs, which the kernel has of offline
+ * CPUs, too
  */
 static void sim_find_cores(void)
 {
 	unsigned int cpu, apicid, pkg, core, thread_bits, core_bits;
 
-	/* then only those that were seen online are known */
+	/* then only CPUs that were online are known */
 	if (boot_cpu_data.cpuid_level < CPUID_TOPOLOGY)
 		return;
 	thread_bits = sim_cpuid_eax(CPUID_TOPOLOGY, 0) & CPUID_TOPOLOGY_BITS;
@@ -470,7 +472,7 @@ static int sim_check_pmi_parameters(void)
 }
 
 /**
- * sim_pmi_init() - learn the CPUs that can get PMIs, now and as they come
+ * sim_pmi_init() - find the CPUs that can get PMIs, now and when they come online
  *
  * Return: 0 or a negative error.
  */
@@ -513,7 +515,7 @@ int sim_pmi_init(void)
 }
 
 /**
- * sim_pmi_exit() - wait for the last PMI; nobody may raise new ones
+ * sim_pmi_exit() - wait for the last PMI; no new ones are raised
  */
 void sim_pmi_exit(void)
 {
@@ -521,6 +523,6 @@ void sim_pmi_exit(void)
 	while (atomic_read(&sim_pmis_pending))
 		usleep_range(100, 1000);
 	unregister_nmi_handler(NMI_LOCAL, "sim");
-	/* The last one is past its count, but maybe not past our code. */
+	/* The last one has been counted, but may still run code of this module. */
 	synchronize_rcu();
 }

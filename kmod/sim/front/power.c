@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loss of power: what a sleep to memory (S3) leaves of the registers, and the
- * control file "reset", which does the same while the machine runs. And what a
- * reboot would leave in them for the next kernel, in the log.
+ * Loss of power: the registers after a sleep to memory (S3), and the control file
+ * "reset", which does the same while the machine runs. Also logs the register state
+ * that a reboot would leave for the next kernel.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -35,14 +35,14 @@ static void sim_left(void *arg, unsigned int pkg, const char *name, u64 value)
 {
 	unsigned int *left = arg;
 
-	/* who goes on counting is of interest, and not of what it would be */
+	/* log the first ones only */
 	if (++*left <= 8)
 		pr_info("left: package %u %s %#llx\n", pkg, name, value);
 }
 
 /*
- * The kernel's last act before firmware, or the next kernel, has the machine: one
- * CPU, no interrupts. A reset of the CPUs does not reach the uncore's registers.
+ * The kernel's last code before firmware, or the next kernel: one CPU, no interrupts. A
+ * reset of the CPUs does not reach the uncore's registers.
  */
 static void sim_shutdown(UNC_SYSCORE_ARGS)
 {
@@ -64,9 +64,9 @@ static struct unc_syscore sim_syscore = {
 };
 
 /**
- * sim_power_init() - follow the system's sleep and its end
+ * sim_power_init() - register for the system's sleep and shutdown
  *
- * Return: 0, or -EINVAL for a parameter that makes no sense.
+ * Return: 0, or -EINVAL for an invalid parameter.
  */
 int sim_power_init(void)
 {
@@ -84,7 +84,7 @@ int sim_power_init(void)
 }
 
 /**
- * sim_power_exit() - sleep and end are of no concern any more
+ * sim_power_exit() - unregister from sleep and shutdown
  */
 void sim_power_exit(void)
 {

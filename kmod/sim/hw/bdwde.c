@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Broadwell-DE (Xeon D-1500): Broadwell-EP without what joins sockets and rings.
- */
+/* Broadwell-DE (Xeon D-1500): Broadwell-EP without links between sockets and rings. */
 #include "model/priv.h"
 #include "generated/bdwde_waves.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What Ivy Bridge, Haswell and Broadwell have alike: filters, and registers beside
- * the boxes.  Sections and tables are those of Intel's uncore manual 331051.
+ * Common tables of Ivy Bridge, Haswell and Broadwell: filters, and registers outside
+ * the boxes. Sections and tables are those of Intel's uncore manual 331051.
  */
 #ifndef XEON_UNCORE_SIM_HW_COMMON_H
 #define XEON_UNCORE_SIM_HW_COMMON_H

@@ -75,7 +75,7 @@ static const struct model_reg fsb_regs[] = {
 	{ .at = 0x107d8, .kind = REG_JOINT_GLOBAL, .name = "gl_ctl" },
 };
 
-/* A bit for each counter in the register of all: those of a box begin there. */
+/* A bit for each counter in the common register: the first bit of a box */
 static const struct model_type box_types[MODEL_BOX_KINDS] = {
 	[MODEL_GBSQ] = {
 		.name = "gbsq", .counters = 2, .quirks = QUIRK_JOINT,

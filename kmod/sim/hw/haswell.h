@@ -13,7 +13,7 @@
 
 #include "common.h"
 
-/* Fields of counters' control registers that all have, and reserved bits */
+/* Fields that all counters' control registers have, and reserved bits */
 #define CTL_COMMON	(CTL_EV_SEL | CTL_UMASK | CTL_EDGE_DET | CTL_EN | \
 			 CTL_INVERT)
 
@@ -145,7 +145,7 @@ static const u64 imc_ov[] = {
 
 IRP_REGS(irp_regs, 0xa8, 0xb0, 0xb8, PCI_CTL, PCI_CTL_RSV);
 IRP_REGS(irp_regs_2_144, 0xb0, 0xb8, 0xc0, PCI_CTL, PCI_CTL_RSV);
-/* a register that is no counter, where one is by the other table */
+/* a register that is not a counter, at the counter's address of the other table */
 IRP_REGS(irp_regs_both, 0xa8, 0xb0, 0xb8, PCI_CTL, PCI_CTL_RSV,
 	ROW_FILTER(0xc0, 0, 0xffffffff, 0, "reserved"));
 
@@ -158,7 +158,7 @@ static const u64 irp_ov[] = { 1ULL << 34, 1ULL << 34 };
 			 CTL_OCC_INVERT | CTL_OCC_EDGE_DET)
 #define PCU_CTL_RSV	(MODEL_BIT(29) | 0x3f00)
 
-/* 0x3fc and 0x3fd, which Table 1-2 has too, are each core's own by the SDM. */
+/* 0x3fc and 0x3fd, which Table 1-2 has too, are in each core by the SDM. */
 static const struct model_reg pcu_regs[] = {
 	ROW_FREE(0x3f8, 0, "pkg_c3_residency"),
 	/* not in Table 2-155, but in Table 1-2 */
@@ -297,7 +297,7 @@ static const struct model_type box_types[MODEL_BOX_KINDS] = {
 		TABLES(r3qpi),
 	},
 #else
-	/* names of which there are none */
+	/* box types that this generation does not have */
 	[MODEL_SBOX] = { .name = "sbox", .numbered = true },
 	[MODEL_QPI] = { .name = "qpi", .numbered = true, .pci = true },
 	[MODEL_R3QPI] = { .name = "r3qpi", .numbered = true, .pci = true },
@@ -367,7 +367,7 @@ static const struct model_function functions[] = {
 		     MODEL_MISSING_CAPID),
 };
 
-/* Where a box appears a second time: no other function is there */
+/* Place of the duplicate box: no other function is there */
 #define SECOND_DEVFN	DEVFN(22, 0)
 
 #define HASWELL_COMMON \

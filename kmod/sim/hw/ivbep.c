@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ivy Bridge-EP/EX (Xeon E5/E7 v2) by its uncore manual, document 329468, whose
- * sections and tables these are; by the datasheet of the E7 v2 for the iMC; and
- * by the kernel's driver and LIKWID for what their pages at hand do not have.
+ * Ivy Bridge-EP/EX (Xeon E5/E7 v2) by its uncore manual, document 329468, to which
+ * sections and tables refer; the iMC by the datasheet of the E7 v2; and pages that were
+ * not available by the in-tree driver and LIKWID.
  */
 #include "model/priv.h"
 #include "generated/ivbep_waves.h"
@@ -14,7 +14,7 @@
 #define MAX_CBOXES	15
 #define CORE_SEL	0x00007fff	/* Table 2-2 */
 
-/* No inverted comparison but in the iMC: bit 23 is reserved, as is 21. */
+/* No inverted comparison except in the iMC: bit 23 is reserved, as is 21. */
 #define CTL_COMMON	(CTL_EV_SEL | CTL_UMASK | CTL_EDGE_DET | CTL_EN | \
 			 CTL_OV_EN)
 #define CTL_RSV		(CTL_INVERT | MODEL_BIT(21))
@@ -42,14 +42,14 @@ static const u64 ubox_ov[] = { 1ULL << 1 };
 
 #define CBOX_CTL	(CTL_COMMON | CTL_TID_EN | THRESH_8)
 
-/* in the filter link (8:5) and c6 (29) are the kernel's driver's, reserved here */
+/* in the filter, link (8:5) and c6 (29) are the in-tree driver's, reserved here */
 CBOX_REGS(CBOX_CTL, CTL_RSV,
 	ROW_BOX_CTL(0x04, BOX_CTL_ONE),
 	ROW_FILTER(0x14, 0, 0x007e01ff, 0xff81fe00, "filter0"),
 	ROW_FILTER(0x1a, 1, 0xfff0ffff, 0, "filter1"));
 
 CBOX_FILTERS(17, 6,
-	/* retries for want of QPI credits, by 327043 §2.3.3.3 */
+	/* retries for lack of QPI credits, by 327043 §2.3.3.3 */
 	{ .first = 0x31, .last = 0x33, .umask = 0x10, .op = FILTER_MEETS_IF_SET,
 	  .attr = ATTR_LINK, .shift = 5, .width = 4 },
 	CBOX_NID(0x34, 1, 0, 16), CBOX_NID(0x35, 1, 0, 16),
@@ -95,7 +95,7 @@ static const u64 imc_ov[] = {
 	1ULL << 21, 1ULL << 21, 1ULL << 21, 1ULL << 21,
 };
 
-/* --- IRP, §2.6: two of two counters; tells nobody of overflows --------------- */
+/* --- IRP, §2.6: two of two counters; cannot signal overflows ---------------- */
 
 #define IRP_CTL_BITS	(PCI_CTL & ~CTL_OV_EN)
 
@@ -156,7 +156,7 @@ static const struct model_type box_types[MODEL_BOX_KINDS] = {
 		CBOX_MSRS(MAX_CBOXES), .ov = cbox_ov,
 		TABLES(cbox), FILTERS(cbox),
 	},
-	/* a name of which there is none */
+	/* a box type that this generation does not have */
 	[MODEL_SBOX] = { .name = "sbox", .numbered = true },
 	[MODEL_HA] = {
 		.name = "ha", .numbered = true, .pci = true, .counters = 4,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How the tables of a generation are written: rows of registers, boxes and PCI
- * functions.  What is the same in all of them, and no fact about any.
+ * Macros for the tables of a generation: rows of registers, boxes and PCI functions.
+ * They contain no facts about a generation.
  */
 #ifndef XEON_UNCORE_SIM_HW_ROWS_H
 #define XEON_UNCORE_SIM_HW_ROWS_H
@@ -51,8 +51,8 @@
 	  .name = (text) }
 
 /*
- * The registers of a box in PCI space: three or four counters and their controls
- * where most boxes have them, and those rows that are its own.
+ * Registers of a box in PCI space: three or four counters and their controls at the
+ * usual offsets, and rows of this box type
  */
 #define PCI_REGS_3(table, fields, rsv, ...) \
 	static const struct model_reg table[] = { \
@@ -67,8 +67,8 @@
 		   __VA_ARGS__)
 
 /*
- * The two IRPs of a function, with two counters each: where the second counter of
- * either and the first one of IRP 1 are depends.
+ * The two IRPs of a function, with two counters each. The second counter of either IRP
+ * and the first one of IRP 1 have two possible addresses.
  */
 #define IRP_REGS(table, ctr01, ctr10, ctr11, fields, rsv, ...) \
 	static const struct model_reg table[] = { \

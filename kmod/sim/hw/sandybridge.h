@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What Sandy Bridge (327043) and Ivy Bridge (329468) have alike: where MSRs are,
- * QPI's filter, and which filters the events of a CBo obey.
+ * Common tables of Sandy Bridge (327043) and Ivy Bridge (329468): MSR addresses, QPI's
+ * filter, and the filters that events of a CBo obey.
  */
 #ifndef XEON_UNCORE_SIM_HW_SANDYBRIDGE_H
 #define XEON_UNCORE_SIM_HW_SANDYBRIDGE_H
@@ -17,7 +17,9 @@
 		__VA_ARGS__ \
 	}
 
-/* 327043 Table 2-8, 329468 §2.3.3: MSRs from 0xd00 on, which themselves are none */
+/*
+ * 327043 Table 2-8, 329468 §2.3.3: MSRs from 0xd00 on; 0xd00 itself is not a register
+ */
 #define CBOX_REGS(fields, rsv, ...) \
 	static const struct model_reg cbox_regs[] = { \
 		ROW_CTL(0x10, 0, fields, rsv), ROW_CTR(0x16, 0), \
@@ -75,7 +77,7 @@
 		   ROW_FILTER(0x48, 2, 0x0000003f, 0, "opcodematch"), \
 		   __VA_ARGS__)
 
-/* 327043 Tables 2-88 to 2-91, 329468 Tables 2-133 to 2-136: of what comes in */
+/* 327043 Tables 2-88 to 2-91, 329468 Tables 2-133 to 2-136: of received packets */
 static const struct model_reg qpi_filter_regs[] = {
 	ROW_PACKET0(0x228, 0, "rx_match0"),
 	ROW_PACKET1(0x22c, 1, "rx_match1"),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sandy Bridge-EP (Xeon E5-2600) by its uncore manual, document 327043, whose
- * sections and tables these are; and by the kernel's driver and LIKWID for what
- * its pages at hand do not have.  It cannot interrupt (§2.1): there are neither
- * global registers nor overflow bits nor .ov_en.  Where its successors have such
- * registers, accesses of MSRs fault and writes are noted.
+ * Sandy Bridge-EP (Xeon E5-2600) by its uncore manual, document 327043, to which
+ * sections and tables refer; and pages that were not available by the in-tree driver
+ * and LIKWID. It cannot interrupt (§2.1): it has neither global registers nor overflow
+ * bits nor .ov_en. At the addresses of these registers on its successors, accesses of
+ * MSRs fault and writes are reported.
  */
 #include "model/priv.h"
 #include "generated/snbep_waves.h"
@@ -15,7 +15,7 @@
 
 #define MAX_CBOXES	8
 
-/* Bits that must be 0: 16 and 21:20, and 17 where there is no .rst */
+/* Bits that must be 0: 16 and 21:20, and 17 in boxes without .rst */
 #define CTL_COMMON	(CTL_EV_SEL | CTL_UMASK | CTL_EDGE_DET | CTL_EN | \
 			 CTL_INVERT)
 #define CTL_RSV		(MODEL_BIT(21) | MODEL_BIT(20) | MODEL_BIT(16))
@@ -33,12 +33,14 @@ UBOX_REGS(CTL_COMMON | THRESH_5, CTL_RSV,
 
 /* --- CBo, Tables 2-8 to 2-12 ------------------------------------------------ */
 
-/* the filter by the kernel: opcode 31:23, state 22:18, node 17:10, thread 4:0 */
+/*
+ * the filter, by the in-tree driver: opcode 31:23, state 22:18, node 17:10, thread 4:0
+ */
 CBOX_REGS(CTL_COMMON | CTL_TID_EN | THRESH_8, CTL_RSV,
 	ROW_BOX_CTL_EN(0x04, BOX_CTL_WO, BOX_CTL_RSV),
 	ROW_FILTER(0x14, 0, 0xfffffc1f, 0x000003e0, "filter"));
 
-/* §2.3.3.3 has QPI_CREDITS filtered by link, too, and no field for it */
+/* §2.3.3.3 has QPI_CREDITS filtered by link, too, without a field for it */
 CBOX_FILTERS(18, 5,
 	CBOX_NID(0x34, 0, 10, 8), CBOX_NID(0x35, 0, 10, 8),
 	CBOX_NID(0x36, 0, 10, 8), CBOX_NID(0x37, 0, 10, 8),
@@ -52,7 +54,7 @@ HA_REGS(PCI_CTL, CTL_RSV_NO_RST,
 	ROW_ABSENT(0xf8),
 	ROW_BOX_CTL_EN(0xf4, BOX_CTL_FRZ, BOX_CTL_RSV | BOX_CTL_RST));
 
-/* the fixed counter's .rst is LIKWID's */
+/* the fixed counter's .rst is from LIKWID */
 PCI_REGS_4(imc_regs, PCI_CTL, CTL_RSV_NO_RST,
 	ROW_FIXED_CTR(0xd0),
 	ROW_FIXED_CTL(0xf0, CTL_EN, MODEL_BIT(19), FIXED_RSV),
@@ -66,7 +68,7 @@ PCI_REGS_4(imc_regs, PCI_CTL, CTL_RSV_NO_RST,
 			 CTL_OCC_EDGE_DET)
 #define PCU_RSV		(MODEL_BIT(29) | MODEL_BIT(20) | MODEL_BIT(16))
 
-/* C3 and C6 of §2.6.3.3, 0x3fc and 0x3fd, are each core's own by the SDM */
+/* C3 and C6 of §2.6.3.3, 0x3fc and 0x3fd, are in each core by the SDM */
 PCU_REGS(PCU_CTL, PCU_RSV,
 	ROW_BOX_CTL_EN(0xc24, BOX_CTL_WO, BOX_CTL_RSV),
 	ROW_ABSENT(0xc35));
@@ -135,7 +137,7 @@ static const struct model_type box_types[MODEL_BOX_KINDS] = {
 		.quirks = QUIRK_NARROW | QUIRK_NO_STATUS, .thresh = 0xff,
 		TABLES(r3qpi),
 	},
-	/* names of which there are none */
+	/* box types that this generation does not have */
 	[MODEL_SBOX] = { .name = "sbox", .numbered = true },
 	[MODEL_IRP] = { .name = "irp", .pci = true },
 };

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What firmware, a kernel before this one or another tool may have left in the
- * registers when a driver comes.
+ * Register state that firmware, an earlier kernel or another tool may leave for a
+ * driver.
  */
 #include "model/priv.h"
 
-/* Counters that were left running still have so far to their next overflow. */
+/* Increments to the next overflow of a counter that was left running */
 #define DIRTY_DISTANCE	(1ULL << 40)
 #define DIRTY_DISTANCE_32	(1ULL << 20)
 
-/* An event that the counter can count and that happens. */
+/* An event that the counter can count and that occurs */
 static u32 some_event(const struct model_type *type, unsigned int ctr)
 {
 	const struct model_wave *w = type->waves, *end = w + type->nwaves;
@@ -83,7 +83,7 @@ static void soil_box(struct model *m, struct model_box *b, u32 what)
 	for (i = 0; i < count; i++)
 		if (model_reg_of(b, &regs[i]))
 			soil_register(m, b, &regs[i], what);
-	/* filters of QPI are in a function of their own */
+	/* filters of QPI are in a separate function */
 	for (i = 0; i < m->gen->nfunctions; i++, f++)
 		if (f->regs && f->box == b->index &&
 		    &m->gen->types[f->kind] == b->type)
@@ -104,7 +104,7 @@ void model_make_dirty(struct model *m, u32 what)
 	u64 status;
 	u32 cores = 0;
 
-	/* of registers that are not there nothing can be left */
+	/* missing registers have no leftover state */
 	if (!m->gen->freezes)
 		what &= ~MODEL_DIRTY_FREEZE;
 	if ((what & MODEL_DIRTY_CORES) && m->gen->core_sel)

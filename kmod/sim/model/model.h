@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The model of a Xeon's uncore performance monitors: registers in, counts
- * and overflows out.  It is plain C without kernel headers, so that the
- * simulated hardware and the host's unit tests run the very same code.  It
- * knows nothing of kprobes, PCI buses or clocks; the fronts beside it do.
+ * The model of a Xeon's uncore performance monitors: registers in, counts and overflows
+ * out. It is plain C without kernel headers, so the simulator and the host's unit tests
+ * run the same code. It does not depend on kprobes, PCI buses or clocks; the fronts do.
  *
- * Every function but those marked "lock-free" must be called under one lock
- * of the caller's for the whole model.
+ * Every function except those marked "lock-free" must be called under one lock of the
+ * caller for the whole model.
  */
 #ifndef XEON_UNCORE_SIM_MODEL_H
 #define XEON_UNCORE_SIM_MODEL_H
@@ -30,7 +29,7 @@ enum model_box_kind {
 
 /* Clocks of a package; each box type runs on one of them. */
 enum model_clock {
-	MODEL_UCLK,		/* of the ring and what sits on it */
+	MODEL_UCLK,		/* of the ring and its boxes */
 	MODEL_DCLK,		/* of the memory channels */
 	MODEL_QCLK,		/* of the QPI link layer */
 	MODEL_PCLK,		/* of the PCU */
@@ -43,19 +42,19 @@ enum model_clock {
 #define MODEL_COUNTER_BITS	48
 #define MODEL_MIN_FIXED_BITS	32
 
-/* Parts that a package may lack. */
+/* Parts that a package may lack */
 enum {
-	MODEL_MISSING_QPI_FILTERS = 1 << 0, /* the functions of match and mask */
-	MODEL_MISSING_CAPID = 1 << 1,	/* the function that tells the die */
-	MODEL_MISSING_UBOX = 1 << 2,	/* the one that tells the package */
+	MODEL_MISSING_QPI_FILTERS = 1 << 0, /* the functions of match and mask registers */
+	MODEL_MISSING_CAPID = 1 << 1,	/* the function that identifies the die */
+	MODEL_MISSING_UBOX = 1 << 2,	/* the function that identifies the package */
 	MODEL_MISSING_EXTENDED = 1 << 3, /* configuration space above 0xff */
 };
 
-/* What others may have left in the registers. */
+/* Leftover register state */
 enum {
 	MODEL_DIRTY_FREEZE = 1 << 0,	/* the package is frozen */
 	MODEL_DIRTY_STATUS = 1 << 1,	/* overflow bits of boxes and global */
-	MODEL_DIRTY_COUNTERS = 1 << 2,	/* counters run, tell, filter */
+	MODEL_DIRTY_COUNTERS = 1 << 2,	/* counters run, can interrupt, and have filters */
 	MODEL_DIRTY_CORES = 1 << 3,	/* PMIs go to all cores */
 	MODEL_DIRTY_BOXES = 1 << 4,	/* every box is frozen */
 };
@@ -67,19 +66,19 @@ struct model_function;
  * struct model_generation - tables of a generation of processors: hw/
  * @name: as in PMU names
  * @cpu_family, @cpu_model: the processors
- * @ubox_device: PCI device ID by which its uncore is known, 0: it has no PCI
+ * @ubox_device: PCI device ID that identifies its uncore, 0: it has no PCI
  *	functions
  * @max_cboxes, @max_has, @max_imcs: CBos, home agents and memory channels that a
  *	package may have
- * @sboxes: how many SBos a package has, on the smallest die and all others
- * @qpi_ports: the most that a package has; 0: it has none
+ * @sboxes: number of SBos of a package, on the smallest die and on all others
+ * @qpi_ports: largest number of ports of a package; 0: none
  * @counter_bits: width of the counters that may be narrower, as documented
  * @freezes: has a package a register that stops all its counters?
  * @core_sel: bits of the global control register that select cores; 0: no box
  *	interrupts
- * @types: the box types, by enum model_box_kind; those without a name are none
+ * @types: the box types, by enum model_box_kind; those without a name do not exist
  * @functions: PCI functions
- * @nfunctions: how many
+ * @nfunctions: their number
  * @second_devfn: where a box may appear a second time
  */
 struct model_generation {
@@ -106,7 +105,7 @@ extern const struct model_generation model_hswep, model_bdwep, model_bdwde,
 extern const struct model_generation *const model_generations[];
 
 /**
- * struct model_config - the machine that is simulated
+ * struct model_config - the simulated machine
  * @gen: the generation
  * @packages: sockets, 1 to MODEL_MAX_PACKAGES
  * @cboxes: CBos of a package, 1 to @gen->max_cboxes
@@ -124,9 +123,9 @@ extern const struct model_generation *const model_generations[];
  * @write_whole: the control registers of SBo and R3QPI record a value that is
  *	written twice with nothing in between (§2.4.1, §2.11.1)
  * @irp_counters: where the IRPs' counters are on Haswell and Broadwell: 0 as
- *	Table 1-3 of 331051 has them, 1 as Table 2-144; 2: as Table 1-3, and what
- *	Table 2-144 has besides keeps what is written, but does not count
- * @missing: what each package lacks, MODEL_MISSING_*
+ *	Table 1-3 of 331051 has them, 1 as Table 2-144; 2: as Table 1-3, and the
+ *	other register of Table 2-144 keeps written values, but does not count
+ * @missing: missing parts of each package, MODEL_MISSING_*
  * @twice: a PCI box that has a second function, or -1; @twice_box: its number
  * @clock_khz: the clocks, by their ratio to UCLK, up to MODEL_MAX_KHZ; 0: as
  *	UCLK
@@ -145,8 +144,8 @@ struct model_config {
 };
 
 /**
- * struct model_delays - the ways of an overflow, in cycles of the nominal UCLK
- * @freeze: from the overflow to the freeze, in which all counters count on
+ * struct model_delays - delays of an overflow, in cycles of the nominal UCLK
+ * @freeze: from the overflow to the freeze, while all counters keep counting
  * @status: from the freeze to the bit in U_MSR_PMON_GLOBAL_STATUS
  * @pmi: from that to the PMI
  */
@@ -155,11 +154,11 @@ struct model_delays {
 };
 
 /**
- * struct model_ops - what the model asks of its front
+ * struct model_ops - functions of the front that the model calls
  * @pmi: package @pkg's UBox sends a PMI to the cores of @core_mask
  *	(U_MSR_PMON_GLOBAL_CTL.pmi_core_sel); called under the model's lock
- * @now_ns: monotonic time, for when something was frozen only
- * @undefined: software wrote what the manual calls undefined; @what is a
+ * @now_ns: monotonic time, only for the times of freezes
+ * @undefined: software made a write that the manual calls undefined; @what is a
  *	short sentence.  May be NULL.
  */
 struct model_ops {
@@ -171,19 +170,19 @@ struct model_ops {
 /* Results of a register access. */
 enum {
 	MODEL_OK = 0,
-	MODEL_NOT_MINE = -1,	/* no such register here: pass it on */
+	MODEL_NOT_MINE = -1,	/* not a register of the model: use the real one */
 	MODEL_GP = -2,		/* the access faults (#GP) */
 };
 
-/* Who sends a QPI packet past the match/mask filter (§2.9.2.3). */
+/* Direction of a QPI packet for the match and mask filter (§2.9.2.3) */
 enum model_dir { MODEL_RX, MODEL_TX };
 
 /**
- * struct model_txn - a number of like transactions that the boxes may count
+ * struct model_txn - a number of equal transactions that the boxes may count
  * @kind, @box, @pkg: the box they pass
  * @code: event select, with the extension bit as bit 8
  * @umask: the properties they have (see model_wave.rule)
- * @count: how many; each is an increment of @value in a cycle of its own
+ * @count: their number; each is an increment of @value in a separate cycle
  *	with idle cycles around it, so that a threshold sees @value and an edge
  *	detector one rising edge
  * @value: increment of one transaction, at least 1
@@ -202,9 +201,9 @@ enum model_dir { MODEL_RX, MODEL_TX };
  * number of its bit in the register; a look-up or a snoop has none, but
  * @agent, @type, @snoop: one-hot as in the register; as is @state
  * @flow: demand or prefetch, one-hot
- * @core: whose line it is, as core_module_select has it; of a snoop, the cores
+ * @core: core of the line, as in core_module_select; of a snoop, the cores
  *	that have the line (bit 0: this one), or how many modules have it
- * @fill: what fill_eviction says to just this: 0, 2 or 3
+ * @fill: value of fill_eviction for just this: 0, 2 or 3
  * @cross, @block: it is a cross snoop; a snoop that was blocked
  */
 struct model_txn {
@@ -230,23 +229,23 @@ struct model_txn {
 /**
  * struct model_rate - transactions in a cycle
  * @whole: up to MODEL_MAX_RATE
- * @frac: and so many parts of MODEL_RATE_ONE
+ * @frac: fraction, in parts of MODEL_RATE_ONE
  */
 struct model_rate {
 	u32 whole, frac;
 };
 
-/* How an event's umask picks subevents. */
+/* Rule by which an event's umask selects subevents */
 enum model_rule {
 	MODEL_ANY,	/* bits are subevents: one in common is enough */
 	MODEL_ALL,	/* bits are conditions: each one set must hold */
-	MODEL_EXACT,	/* not bits but a number, which must be the same */
+	MODEL_EXACT,	/* a number, which must be the same */
 };
 
 #define MODEL_WAVE_MAX	16
 
 /**
- * struct model_wave - what an event does while nothing but time passes
+ * struct model_wave - values of an event while time passes
  * @code: event select, extension bit as bit 8
  * @umask: unit mask
  * @zeros: bits of the counter's umask with which it counts nothing
@@ -272,39 +271,39 @@ struct model_wave {
 
 struct model;
 
-/* Bytes that a model needs; the caller hands model_init() that many zeroes. */
+/* Size of a model; the caller passes that many zeroed bytes to model_init(). */
 size_t model_size(void);
 int model_init(struct model *m, const struct model_config *cfg,
 	       const struct model_ops *ops, void *ctx);
 /* Hardware reset of every register; the configuration and faults stay. */
 void model_reset(struct model *m);
 
-/* Give a box in PCI space a second function; before anybody looks. */
+/* Give a box in PCI space a second function, before the first access. */
 void model_second_function(struct model *m, enum model_box_kind kind,
 			   unsigned int box);
-/* Leave in the registers of every package what @what says, MODEL_DIRTY_*. */
+/* Set the leftover state @what, MODEL_DIRTY_*, in the registers of every package. */
 void model_make_dirty(struct model *m, u32 what);
 
 /* --- registers ---------------------------------------------------------- */
 
-/* Lock-free: is @msr one of the simulated ones? For every MSR access. */
+/* Lock-free: return whether @msr is simulated. Called for every MSR access. */
 bool model_msr_claims(const struct model *m, u32 msr);
 /*
- * Lock-free: may @msr be accessed without the model's lock (from an NMI)?
- * True of reads of U_MSR_PMON_GLOBAL_STATUS and U_MSR_PMON_GLOBAL_CTL and of
- * writes of U_MSR_PMON_GLOBAL_STATUS.
+ * Lock-free: return whether @msr may be accessed without the model's lock (from an
+ * NMI). That holds for reads of U_MSR_PMON_GLOBAL_STATUS and U_MSR_PMON_GLOBAL_CTL and
+ * for writes of U_MSR_PMON_GLOBAL_STATUS.
  */
 bool model_msr_lockless(const struct model *m, u32 msr, bool write);
 int model_msr_read(struct model *m, unsigned int pkg, u32 msr, u64 *value);
 int model_msr_write(struct model *m, unsigned int pkg, u32 msr, u64 value);
 
 /*
- * PCI configuration space.  Package @pkg has an uncore bus and an IO bus
- * (where the IRP sits); @io_bus says which.  Registers of any alignment and of
- * 1, 2 or 4 bytes; an absent function reads all ones and ignores writes, and so
- * does a register that cannot be reached.
+ * PCI configuration space. Package @pkg has an uncore bus and an IO bus (with the IRP);
+ * @io_bus selects the bus. Registers of any alignment and of 1, 2 or 4 bytes. An absent
+ * function reads all ones and ignores writes, and so does a register that cannot be
+ * reached.
  */
-/* Offset of the first register in a function that is or belongs to a box, or 0. */
+/* Offset of the first register in a function of a box, or 0 */
 unsigned int model_pci_first_register(const struct model *m, bool io_bus,
 				      unsigned int devfn);
 bool model_pci_reachable(const struct model *m, unsigned int pkg,
@@ -320,29 +319,30 @@ void model_pci_write(struct model *m, unsigned int pkg, bool io_bus,
 /*
  * Time is counted in cycles of the nominal UCLK, clock_khz[MODEL_UCLK].
  *
- * Let up to @cycles of them pass, and in boxes with another clock as many of theirs.  Returns how many passed: fewer when a counter with ov_en
- * overflowed, its package froze and software has been told of it just now, so
- * that the caller can let software serve the overflow before it goes on.  Cycles
- * that pass while a box is frozen are lost to it.
+ * Let up to @cycles of them pass, and in boxes with another clock the matching number.
+ * Return the number of cycles that passed: fewer if a counter with ov_en overflowed,
+ * its package froze and software was just notified, so that the caller can let software
+ * handle the overflow before it continues. Cycles that pass while a box is frozen are
+ * lost to it.
  */
 u64 model_advance(struct model *m, u64 cycles);
 /*
- * Cycles until the next overflow that freezes a package, or until the next
- * thing that follows from one; U64_MAX: none.
+ * Cycles until the next overflow that freezes a package, or until the next consequence
+ * of one; U64_MAX: none
  */
 u64 model_cycles_to_freeze(const struct model *m);
-/* Is something that follows from an overflow still on its way? */
+/* Return whether a consequence of an overflow is still pending. */
 bool model_pending(const struct model *m);
-/* Packages, a bit each, of whose freeze software was told since last asked. */
+/* Packages, a bit each, whose freeze software was notified of since the last call */
 u32 model_told(struct model *m);
 /*
- * Change the frequency of a package's UCLK; 0 stops it, as package C6 does.  The
- * other clocks keep theirs.  -1: there is no such package, the frequency is too
- * high, or no nominal one was configured.
+ * Change the frequency of a package's UCLK; 0 stops it, as package C6 does. The other
+ * clocks keep theirs. Return -1 if there is no such package, the frequency is too high,
+ * or no nominal one was configured.
  */
 int model_set_uclk(struct model *m, unsigned int pkg, u32 khz);
 u32 model_uclk(const struct model *m, unsigned int pkg);
-/* For the overflows from now on. */
+/* Set the delays of later overflows. */
 void model_set_delays(struct model *m, const struct model_delays *delays);
 /*
  * Offer transactions to the counters. Returns how many were offered before an
@@ -352,16 +352,15 @@ void model_set_delays(struct model *m, const struct model_delays *delays);
 s64 model_traffic(struct model *m, const struct model_txn *t);
 
 /*
- * Rates: from now on a box sees so many transactions like @t in each cycle of
- * its clock, evenly spread; @t's count and value have no meaning.  After n
- * cycles it has seen floor(rate * n), whatever the steps, and a rate that
- * changes goes on with what there is of the next transaction.  Counters take them
- * as they take traffic.  An event code of which a box has any rate has no
- * waveform there.
+ * Rates: from now on a box sees this number of transactions like @t in each cycle of
+ * its clock, evenly spread; @t's count and value are ignored. After n cycles it has
+ * seen floor(rate * n), for any steps. A rate that changes keeps the fraction of the
+ * next transaction. Counters take them as they take traffic. An event code of which a
+ * box has any rate has no waveform there.
  *
- * The front first gives the model memory for them, model_rates_size() zeroed
- * bytes.  model_rate_check() and model_rate() return 0, -1 when the box or the
- * event does not exist or the rate is too large, -2 when the box has too many.
+ * The front first gives the model memory for them, model_rates_size() zeroed bytes.
+ * model_rate_check() and model_rate() return 0, -1 if the box or the event does not
+ * exist or the rate is too large, -2 if the box has too many.
  */
 size_t model_rates_size(const struct model *m);
 void model_give_rates(struct model *m, void *memory);
@@ -369,27 +368,27 @@ int model_rate_check(struct model *m, const struct model_txn *t,
 		     const struct model_rate *rate);
 int model_rate(struct model *m, const struct model_txn *t,
 	       const struct model_rate *rate);
-/* Events without a rate count nothing, and free-running counters stand still. */
+/* Events without a rate count 0, and free-running counters stop. */
 void model_only_rates(struct model *m);
 /* Waveforms everywhere. */
 void model_forget_rates(struct model *m);
-/* How many rates there are; @only: model_only_rates() was the last. */
+/* Number of rates; @only: model_only_rates() was called last */
 unsigned int model_rates(const struct model *m, bool *only);
 
 bool model_frozen(const struct model *m, unsigned int pkg);
 /*
- * The time of the last freeze, by software's hand, of boxes that stand still since
- * and would count; 0: there is none.
+ * Time of the last freeze by software of boxes that are still frozen and would count;
+ * 0: none
  */
 u64 model_held_since(const struct model *m);
 /* U_MSR_PMON_GLOBAL_STATUS; needs no lock. */
 u64 model_global_status(const struct model *m, unsigned int pkg);
-/* Time from overflows' freezes to software's unfreezes, of all packages. */
+/* Time from the freezes of overflows to software's unfreezes, of all packages */
 u64 model_frozen_ns(const struct model *m);
 u64 model_cycles(const struct model *m);
 /*
- * Count cycles from 0 again: waveforms are where they are after model_init().
- * Counters and everything else go on.
+ * Count cycles from 0 again: waveforms are as after model_init(). Counters and
+ * everything else keep their state.
  */
 void model_restart_cycles(struct model *m);
 
@@ -399,30 +398,32 @@ enum model_fault {
 	MODEL_FAULT_DEAD_PCI,	/* the function reads all ones */
 	MODEL_FAULT_STUCK_STATUS, /* box status bits do not clear */
 	MODEL_FAULT_NO_PMI,	/* overflow: status and freeze, but no PMI */
-	MODEL_FAULT_NO_CLOCK,	/* registers, but nothing is counted */
+	MODEL_FAULT_NO_CLOCK,	/* registers work, but nothing is counted */
 	MODEL_FAULTS
 };
 
-/* Switch a fault of one box on or off; -1 when there is no such box. */
+/* Switch a fault of one box on or off. Return -1 if there is no such box. */
 int model_fault(struct model *m, enum model_fault fault, unsigned int pkg,
 		enum model_box_kind kind, unsigned int box, bool on);
 /* A PMI without any status bit. */
 void model_spurious_pmi(struct model *m, unsigned int pkg, u32 core_mask);
 
 /*
- * Registers that differ from their reset value, for tests and people:
- * calls @show for each. Names are "cbox_3 ctl0", "imc_1 box_ctl", ...
+ * Call @show for each register that differs from its reset value, for tests and people.
+ * Names are "cbox_3 ctl0", "imc_1 box_ctl", ...
  */
 void model_show_dirty(const struct model *m,
 			  void (*show)(void *arg, unsigned int pkg,
 				       const char *name, u64 value),
 			  void *arg);
 
-/* Names of box types as in PMU names: "cbox", "imc", ...; how many a package has. */
+/*
+ * Names of box types as in PMU names: "cbox", "imc", ...; number of boxes in a package
+ */
 const char *model_kind_name(const struct model *m, enum model_box_kind kind);
 bool model_kind_pci(const struct model *m, enum model_box_kind kind);
 unsigned int model_boxes(const struct model *m, enum model_box_kind kind);
-/* Do its transactions have an event code?  Look-ups and snoops have none. */
+/* Return whether its transactions have an event code. Look-ups and snoops have none. */
 bool model_kind_has_codes(const struct model *m, enum model_box_kind kind);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of the model share: how a generation's tables describe its
- * boxes, and the state of a simulated box.  Not for the fronts.
+ * Shared by the files of the model: the tables of a generation, and the state of a
+ * simulated box. Not for the fronts.
  */
 #ifndef XEON_UNCORE_SIM_MODEL_PRIV_H
 #define XEON_UNCORE_SIM_MODEL_PRIV_H
@@ -18,9 +18,9 @@
 #define MODEL_MAX_QUEUES	4	/* whose occupancy software can clear */
 
 /*
- * Fields of a counter's control register.  The layout is the same in all
- * boxes (§1.2), except that some lack a field and that the PCU has its own
- * (below); model_reg.keep says which ones a register has.
+ * Fields of a counter's control register. The layout is the same in all boxes (§1.2),
+ * except that some lack a field and that the PCU has another one (below);
+ * model_reg.keep has the fields of a register.
  */
 #define CTL_EV_SEL		0x000000ffu
 #define CTL_UMASK		0x0000ff00u
@@ -58,23 +58,23 @@ enum model_reg_kind {
 	REG_CONST,		/* reads @keep */
 	REG_NODE_ID,		/* reads the package's node id */
 	REG_NODE_MAP,		/* reads those of all packages */
-	REG_DIE,		/* reads @keep but on a die with few SBos: 0 */
-	REG_ABSENT,		/* others have one there: not to be accessed */
-	REG_JOINT,		/* a counter below its control; the masks are of that */
-	REG_JOINT_GLOBAL,	/* freezes, clears and tells of all of these */
+	REG_DIE,		/* reads @keep except on a die with few SBos: 0 */
+	REG_ABSENT,		/* other generations have a register there: must not be accessed */
+	REG_JOINT,		/* a counter below its control; the masks are those of the control */
+	REG_JOINT_GLOBAL,	/* freezes, clears and reports all of these */
 };
 
 /**
- * struct model_reg - a register as its table in the manual describes it
+ * struct model_reg - a register, by its table in the manual
  * @at: MSR number, or offset from the box's first; offset in PCI space
  * @bytes: size in PCI space
- * @kind, @index: what it is
- * @box: whose, where a PCI function has several boxes: 0 for the first of them
- * @keep: bits that keep what is written; of a status register those that a
+ * @kind, @index: its meaning
+ * @box: its box if a PCI function has several boxes: 0 for the first of them
+ * @keep: bits that keep written values; of a status register those that a
  *	written 1 clears (RW1C)
  * @wo: bits that act when written as 1 and read as 0
  * @zero, @one: bits whose other value the manual calls undefined behaviour
- * @name: for people
+ * @name: for output
  */
 struct model_reg {
 	u32 at;
@@ -86,7 +86,7 @@ struct model_reg {
 	const char *name;
 };
 
-/* How a filter compares its field with a transaction. */
+/* How a filter compares its field with a transaction */
 enum model_filter_op {
 	FILTER_EQUAL,		/* the attribute equals the field */
 	FILTER_MEETS,		/* they have a bit in common */
@@ -101,7 +101,7 @@ enum model_filter_op {
 	FILTER_MODULES,		/* ... or three modules */
 };
 
-/* The attribute of struct model_txn that a filter looks at. */
+/* The attribute of struct model_txn that a filter compares */
 enum model_attr {
 	ATTR_NONE, ATTR_TID, ATTR_STATE, ATTR_LINK, ATTR_NID, ATTR_OPC,
 	ATTR_NC, ATTR_C6, ATTR_ISOC, ATTR_ADDR, ATTR_FREQ,
@@ -110,12 +110,12 @@ enum model_attr {
 };
 
 /**
- * struct model_filter - when and how a filter register gates an event; or, of a
- * joint register, a condition in its upper half: @op, @attr, @shift and @width
+ * struct model_filter - a filter register's effect on an event; or, of a joint
+ * register, a condition in its upper half: @op, @attr, @shift and @width
  * @first, @last: the events that it applies to
  * @umask: it applies when the counter's umask has one of these bits; 0: always
  * @ctl: it applies when the control register has these bits
- * @drop_umask: @umask stands for the filter and is no property of its own
+ * @drop_umask: @umask stands for the filter and is not a property itself
  * @op, @attr: the comparison
  * @reg, @shift, @width: the field; 64 bits of two registers may be spanned
  */
@@ -128,14 +128,14 @@ struct model_filter {
 	u8 reg, shift, width;
 };
 
-/* Ways in which a box type departs from the common. */
+/* Quirks of a box type */
 #define QUIRK_NARROW		MODEL_BIT(0) /* counter_bits wide */
 #define QUIRK_WRITE_TWICE	MODEL_BIT(1) /* §2.4.2.2 §2.10.2.2 §2.11.2.2 */
 #define QUIRK_RST_STICKS	MODEL_BIT(2) /* §2.9.2.2 */
 #define QUIRK_ONE_BIT_A_WRITE	MODEL_BIT(3) /* of the SBo's box control */
 #define QUIRK_WRITE_WHOLE	MODEL_BIT(5) /* §2.4.1 §2.11.1 */
 #define QUIRK_OCCUPANCY		MODEL_BIT(4) /* §2.8.2.2, the PCU's fields */
-#define QUIRK_NO_STATUS		MODEL_BIT(6) /* overflows leave no bit behind */
+#define QUIRK_NO_STATUS		MODEL_BIT(6) /* overflows set no bit */
 #define QUIRK_JOINT		MODEL_BIT(7) /* one register: control and count */
 
 /**
@@ -145,7 +145,7 @@ struct model_filter {
  * @pci: its registers are in PCI configuration space
  * @quirks: QUIRK_*
  * @counters: general counters
- * @has_fixed: has a fixed counter too
+ * @has_fixed: it has a fixed counter as well
  * @status_shift: bit of counter 0 in the status register
  * @fixed_status: status bit of the fixed counter, 0: it has none
  * @thresh: largest threshold
@@ -153,7 +153,7 @@ struct model_filter {
  *	no more
  * @relay: event that repeats on any counter the raw value of counter 0's
  *	event (§2.3.1.1); 0: none
- * @first, @last: MSRs of all boxes of the type, for a quick look
+ * @first, @last: MSRs of all boxes of the type, for a quick check
  * @base, @stride: MSR of the first box, distance to the next; of a single box
  *	the register table has the MSR numbers themselves
  * @in_function: boxes that a PCI function has, which share box control and
@@ -166,8 +166,8 @@ struct model_filter {
  * @ov_fixed: those of the fixed counter where they differ
  * @clock: enum model_clock
  * @subevents: of a joint register's upper half, bits that are each an event
- * @must: those without which it counts nothing
- * @saturate: the one with which it stops at its end; 0: there is none
+ * @must: bits without which it counts nothing
+ * @saturate: bit with which it stops at its end; 0: none
  */
 struct model_type {
 	const char *name;
@@ -203,7 +203,7 @@ struct model_type {
  * @id, @class_code: device ID and class code
  * @kind, @box: the function exists when this box does
  * @pmon: it is the box itself: faults of the box apply
- * @missing: MODEL_MISSING_* that stands for it
+ * @missing: its bit of MODEL_MISSING_*
  * @pcie: has a PCI Express capability and therefore 4096 bytes of space
  * @regs: its registers, those of the box if NULL
  */
@@ -219,21 +219,21 @@ struct model_function {
 	u16 nregs;
 };
 
-/* What a counter adds of flows: all, or cycles by their value. */
+/* Increment of a counter from flows: all transactions, or cycles by their value */
 enum model_rates_shape {
 	RATES_SUM, RATES_ALWAYS, RATES_NEVER, RATES_HIGH, RATES_LOW,
 };
 
 /**
- * struct model_plan - what an enabled counter adds
+ * struct model_plan - increments of an enabled counter
  * @period: cycles until @inc repeats
- * @inc: what it adds in each cycle
+ * @inc: increment in each cycle
  * @sum: of a period
- * @head: what it adds instead in the @heads cycles from @head_from on
+ * @head: increments instead in the @heads cycles from @head_from on
  * @rated: none of these, but flows: model/rate.c
- * @shape: what it adds of them, enum model_rates_shape
+ * @shape: how it counts them, enum model_rates_shape
  * @steady: their value in every cycle, which is one more in some
- * @flows: those that it takes, a bit each
+ * @flows: flows that it counts, a bit each
  */
 struct model_plan {
 	u8 period;
@@ -250,9 +250,9 @@ struct model_plan {
 
 /**
  * struct model_flow - transactions that pass a box at a rate
- * @txn: what they are
+ * @txn: their properties
  * @rate: transactions a cycle
- * @rest: what there was at @from of the next one, in MODEL_RATE_ONE
+ * @rest: fraction of the next one at @from, in MODEL_RATE_ONE
  * @from: cycle of the box's clock
  */
 struct model_flow {
@@ -267,16 +267,16 @@ struct model_flow {
  * @cleared: of each queue of the type, 1 and the cycle of the box's clock at whose
  *	beginning its occupancy was last cleared; 0: never
  * @stamp: the cycle of the model's time up to which @ctr and @status are accounted
- * @frozen_at: when .frz was last set
+ * @frozen_at: time at which .frz was last set
  * @ctl: the control registers in effect; the upper halves of joint ones
- * @box_ctl: what was last written
+ * @box_ctl: value last written
  * @free_from: cycle of the box's clock in which a free-running counter was 0;
- *	with @only_rates what it reads
+ *	with @only_rates its value
  * @twice_ctl, @twice_value: control register (from 1) that was written last,
- *	and what it was, of which a part waits for the second write; 0: none
+ *	and its value, of which a part waits for the second write; 0: none
  * @held: counters that .rst holds at 0
- * @active: counters that add something while the box counts
- * @armed: those of @active that tell the UBox of an overflow
+ * @active: counters with increments while the box counts
+ * @armed: those of @active that signal an overflow to the UBox
  * @flow, @flows: its rates
  * @only_rates: events without a rate count nothing
  */
@@ -301,16 +301,16 @@ struct model_box {
 	bool only_rates;
 };
 
-/* What follows from an overflow, in this order. */
+/* Consequences of an overflow, in this order */
 enum model_stage { STAGE_FREEZE, STAGE_STATUS, STAGE_PMI, STAGES };
 
 #define MODEL_MAX_MESSAGES	4
 
 /**
- * struct model_message - an overflow that the UBox has been told of
- * @bits: what it sets in U_MSR_PMON_GLOBAL_STATUS
+ * struct model_message - an overflow that was signalled to the UBox
+ * @bits: bits that it sets in U_MSR_PMON_GLOBAL_STATUS
  * @pmi: it is followed by a PMI
- * @stage: what comes next
+ * @stage: next stage
  * @at: the cycle at the end of which each stage is
  */
 struct model_message {
@@ -331,8 +331,8 @@ struct model_ratio {
  *	handler reads both and clears @status without the model's lock
  * @config: U_MSR_PMON_GLOBAL_CONFIG
  * @frozen: all boxes are frozen, since @frozen_at
- * @by_overflow: an overflow did it
- * @message, @messages: overflows that are not done with
+ * @by_overflow: an overflow froze them
+ * @message, @messages: overflows that are pending
  * @uclk, @uclk_khz: the frequency of UCLK, 0: it is stopped
  * @uclk_from: cycle of the model's time at which that changed
  * @uclk_cycles: UCLK cycles until then
@@ -352,11 +352,11 @@ struct model_package {
 /**
  * struct model - the machine
  * @gen: its generation
- * @first, @count: the boxes of a kind in a package's part of @box
+ * @first, @count: boxes of a type in a package's part of @box
  * @boxes: boxes of a package
  * @ratio: the clocks
  * @delays: of overflows
- * @told: packages of whose freeze software has been told, a bit each
+ * @told: packages whose freeze software was notified of, a bit each
  * @cycles: the time, in cycles of the nominal UCLK
  * @deadline: cycle at the end of which the next armed counter overflows
  * @deadline_known: @deadline is up to date

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The few types that the model of the uncore needs, from the kernel where it
- * is built into the simulator and from the C library in the host's tests.
+ * The few types that the model needs, from the kernel for the simulator and from the C
+ * library for the host's tests.
  */
 #ifndef XEON_UNCORE_SIM_MODEL_TYPES_H
 #define XEON_UNCORE_SIM_MODEL_TYPES_H
