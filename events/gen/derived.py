@@ -60,6 +60,7 @@ class Opcode:
         self.combine = raw.get("Combine")
         self.description = raw["BriefDescription"]
         self.section = cited(raw["Section"], manual)
+        self.note = raw.get("Note")
 
 
 METRICS, OPCODES = "metrics.json", "opcodes.json"

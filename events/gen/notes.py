@@ -37,8 +37,12 @@ def _notes(generation):
             yield generation.shown + "/boxes.json", box.name, rule.get("Note")
         yield (generation.shown + "/boxes.json", box.name,
                (box.registers or {}).get("Note"))
+    yield (generation.shown + "/boxes.json", "Registers",
+           (generation.registers or {}).get("Note"))
     for metric in load(generation, METRICS):
         yield generation.shown + "/metrics.json", metric.name, metric.note
+    for opcode in load(generation, OPCODES):
+        yield generation.shown + "/opcodes.json", opcode.name, opcode.note
 
 
 def _wrong(note, own, others):

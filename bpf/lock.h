@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Locks of packages and CPUs.
+ *
+ * bpf_spin_lock() is not for tracing programs.  All users of these locks run with
+ * preemption off and not in an NMI, so they are held for a moment only; but a
+ * hypervisor may take the holder's CPU away, so every wait is bounded.  A CPU that
+ * has waited in vain marks the lock as stalled, and until the holder continues no
+ * other CPU waits at all.  Waiting CPUs only read, so that the holder keeps the cache
+ * line.
+ *
+ * Order: a package's lock before those of its CPUs.  A program that has only a CPU's
+ * lock waits for no other.
+ *
+ * The including file provides: packages[], cpus[], has_loop.
+ */
+#ifndef XEON_UNCORE_BPF_LOCK_H
+#define XEON_UNCORE_BPF_LOCK_H
+
+#include "attribution.h"
+
+/* For how long a lock is waited for before it is taken for stalled. */
+#define LOCK_NS		(10 * 1000 * 1000)
+/* The kernel's limit for a loop; time is up long before. */
+#define LOCK_TRIES	(1 << 23)
+/* Without bpf_loop(): the cube of it, less than LOCK_NS. */
+#define LOCK_ROUNDS	50
+
+enum { LOCK_FREE, LOCK_HELD, LOCK_STALLED };
+
+/* In a lock's number: it is that of a CPU and not of a package. */
+#define CPU_LOCK	(1U << 31)
+
+static __u32 *lock_word(__u32 number)
+{
+	if (number & CPU_LOCK)
+		return &cpus[number % ATTR_MAX_CPUS].lock;
+	return &packages[number % ATTR_MAX_PACKAGES].lock;
+}
+
+static __u32 lock_state(const __u32 *word)
+{
+	return *(const volatile __u32 *)word;
+}
+
+static bool try_lock(__u32 *word)
+{
+	return lock_state(word) == LOCK_FREE &&
+	       __sync_val_compare_and_swap(word, LOCK_FREE, LOCK_HELD) ==
+		       LOCK_FREE;
+}
+
+struct lock_wait {
+	__u64 until;
+	__u32 number;
+	bool locked;
+};
+
+static long wait_step(__u32 i, struct lock_wait *w)
+{
+	__u32 *word = lock_word(w->number);
+
+	(void)i;
+	w->locked = try_lock(word);
+	return w->locked || lock_state(word) == LOCK_STALLED ||
+	       bpf_ktime_get_ns() > w->until;
+}
+
+/* Without bpf_loop(): @return 0 while the lock is busy, 1 with the lock, else -1. */
+__noinline int wait_round(__u32 number, __u64 until)
+{
+	struct lock_wait w = { until, number, false };
+	__u32 i;
+
+	for (i = 0; i < LOCK_ROUNDS; i++)
+		if (wait_step(i, &w))
+			return w.locked ? 1 : -1;
+	return 0;
+}
+
+__noinline int wait_rounds(__u32 number, __u64 until)
+{
+	int over = 0;
+	__u32 i;
+
+	for (i = 0; i < LOCK_ROUNDS && !over; i++)
+		over = wait_round(number, until);
+	return over;
+}
+
+static __noinline bool wait_for_lock(__u32 number)
+{
+	struct lock_wait w = { bpf_ktime_get_ns() + LOCK_NS, number, false };
+	int over = 0;
+	__u32 i;
+
+	if (has_loop) {
+		bpf_loop(LOCK_TRIES, wait_step, &w, 0);
+		return w.locked;
+	}
+	for (i = 0; i < LOCK_ROUNDS && !over; i++)
+		over = wait_rounds(number, w.until);
+	return over == 1;
+}
+
+static __always_inline bool lock(__u32 *word, __u32 number)
+{
+	if (try_lock(word) || wait_for_lock(number))
+		return true;
+	__sync_val_compare_and_swap(word, LOCK_HELD, LOCK_STALLED);
+	return false;
+}
+
+static __always_inline void unlock(__u32 *word)
+{
+	/* an exchange, for its memory barrier */
+	__sync_lock_test_and_set(word, LOCK_FREE);
+}
+
+static __always_inline bool lock_package(__u32 package)
+{
+	package %= ATTR_MAX_PACKAGES;
+	return lock(&packages[package].lock, package);
+}
+
+static __always_inline void unlock_package(__u32 package)
+{
+	unlock(&packages[package % ATTR_MAX_PACKAGES].lock);
+}
+
+static bool lock_cpu(__u32 cpu)
+{
+	cpu %= ATTR_MAX_CPUS;
+	return lock(&cpus[cpu].lock, CPU_LOCK | cpu);
+}
+
+static void unlock_cpu(__u32 cpu)
+{
+	unlock(&cpus[cpu % ATTR_MAX_CPUS].lock);
+}
+
+#endif
