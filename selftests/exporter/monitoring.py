@@ -10,6 +10,7 @@ rules at each of these intervals.
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -58,6 +59,25 @@ def exported():
     for name in re.findall(r"^``(uncore_\w+)``", read(SERIES), re.M):
         names |= {name, name + "_total"}
     return names
+
+
+def test_catalogue(tap):
+    """Utilisation is the event catalogue's: where a metric of it changes, so do they."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = os.path.join(folder, "events")
+        shutil.copytree(os.path.join(TOP, "events"), copy)
+        path = os.path.join(copy, "hswep", "metrics.json")
+        text = read(path)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace('"4 * (hswep_imc@cas_count.rd@',
+                                    '"8 * (hswep_imc@cas_count.rd@'))
+        done = subprocess.run(
+            [os.path.join(FOLDER, "generate.py"), "--check"], check=False,
+            env={**os.environ, "UNCORE_CATALOGUE": copy}, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, encoding="utf-8", timeout=LIMIT)
+    tap.ok(done.returncode == 1 and all(name in done.stdout for name in (
+        "uncore.rules.yml", "uncore.alerts.yml", "uncore.json", "uncore-fleet.json")),
+           "they follow the catalogue's metrics", done.stdout.splitlines())
 
 
 def names_in(expr):
@@ -370,6 +390,7 @@ def main():
     done = run(os.path.join(FOLDER, "generate.py"), "--check")
     tap.ok(done.returncode == 0, "the files are current",
            done.stdout.splitlines())
+    test_catalogue(tap)
     dashboards = [json.loads(read(path)) for path in DASHBOARDS]
     test_names(tap, dashboards)
     test_schema(tap, dashboards)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 Figures and alerts that are made of the series of "uncore serve", for Prometheus and
-Grafana. generate.py writes all files. Shares of what boxes can do at most follow
-from userspace/cli/exporter/limits.json, as on the die map and in "uncore live".
+Grafana. generate.py writes all files. Shares of what boxes can do at most are metrics
+of the event catalogue, as on the die map and in "uncore live"
+(userspace/cli/exporter/tables.py).
 
 An expression is for any window and any choice of machines: @W is the range of its
 rates, @S is where labels are matched, @I the same without sockets. Rules and alerts
@@ -11,17 +12,36 @@ have $__rate_interval. Sums are "without" labels, so that those that a site adds
 its targets stay.
 """
 
-import json
 import os
+import sys
 from dataclasses import dataclass
 
 WINDOW = "5m"           # of rules and alerts
 TARGETS = 'job=~".*uncore.*"'   # Prometheus' own series of these targets
 HERE = os.path.dirname(os.path.abspath(__file__))
-with open(os.path.join(HERE, "..", "cli", "exporter", "limits.json"),
-          encoding="utf-8") as _file:
-    LIMITS = {one["name"]: one for one in json.load(_file)}
-# What boxes are told apart by; slices and the like have labels with --per-box only.
+sys.path.append(os.path.join(HERE, "..", "cli", "exporter"))
+import tables  # noqa: E402
+
+
+def limits_of_all():
+    """Of all generations, by name: each with the generations of each capacity."""
+    made = {}
+    for generation, limits in tables.limits(
+            os.environ.get("UNCORE_CATALOGUE", tables.EVENTS)).items():
+        for limit in limits:
+            one = made.setdefault(limit["name"], {**limit, "factors": {}})
+            if {**one["capacity"], "factor": 0} != \
+                    {**limit["capacity"], "factor": 0} or \
+                    one["used"] != limit["used"]:
+                raise ValueError("%s: %s is of other series than elsewhere" % (
+                    generation, limit["name"]))
+            one["factors"].setdefault(limit["capacity"].get("factor"),
+                                      []).append(generation)
+    return made
+
+
+LIMITS = limits_of_all()
+# Labels of single boxes; slices and the like have them with --per-box only.
 BOX_LABELS = "slice, agent, stop, unit"
 
 
@@ -84,9 +104,16 @@ def used(name):
                        for part in LIMITS[name]["used"])
 
 
+def factor_of(name):
+    """Of a capacity that has the same formula in all generations."""
+    (factor,) = LIMITS[name]["factors"]
+    return factor
+
+
 def clock_share(name):
     """Of a clock of the uncore, which all boxes of the type have: a mean of them."""
     limit = LIMITS[name]
+    assert factor_of(name) == 1
     return "sum without (%s, request, origin) (%s)\n" \
         "/ on (job, instance, socket) group_left () (\n" \
         "  %s\n" \
@@ -97,12 +124,10 @@ def clock_share(name):
 
 def flits_per_cycle():
     """By generation; 1 of those that are not named."""
-    capacity = LIMITS["QPI"]["capacity"]
-    odd = {}
-    for name, factor in capacity["generations"].items():
-        odd.setdefault(factor, []).append(name)
+    odd = {factor: names for factor, names in LIMITS["QPI"]["factors"].items()
+           if factor != 1}
     return "\nor ".join(["%d * max by (job, instance) (uncore_info{machine=~\"%s\", "
-                         "@I})" % (factor, "|".join(names))
+                         "@I})" % (factor, "|".join(sorted(names)))
                          for factor, names in odd.items()] +
                         ["max by (job, instance) (uncore_info{@I})"])
 
@@ -113,7 +138,7 @@ def indented(text, by="  "):
 
 BYTES = "uncore_memory_bytes"
 CLOCK = LIMITS["memory"]["capacity"]["series"]
-WIDTH = LIMITS["memory"]["capacity"]["factor"]
+WIDTH = factor_of("memory")
 MEMORY = "sum without (channel, direction) (%s)" % rate(BYTES)
 # A channel without a module has a clock, too.
 PEAK = "%d * sum without (channel) (\n" \
@@ -276,7 +301,7 @@ ALERTS = (
         "UncoreBoxDown", "uncore_box_up == 0", "5m", "warning",
         "{{ $labels.box }} {{ $labels.number }} of socket {{ $labels.socket }} of "
         "{{ $labels.instance }} is not measured",
-        "The box does not answer, or its clock stands still. Its series are absent; "
+        "The box does not answer, or another program has stopped it. Its series are absent; "
         "sums of the socket are without it. \"uncore check\" there says more."),
     Alert(
         "UncoreForeignWrites",

@@ -127,8 +127,10 @@ void live_view::read()
 {
 	const bool was_there = counters_.problem().empty();
 
-	content_.numbers.take(counters_.read(), counters_);
+	auto families = counters_.read();
+
 	content_.limits.take(counters_);
+	content_.numbers.take(std::move(families), counters_, content_.limits);
 	if (!options_.no_tasks) {
 		if (!was_there && counters_.problem().empty())
 			tasks_.start(sysfs_);

@@ -8,8 +8,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <uncore/catalogue.hpp>
-
 #include "common/number.hpp"
 #include "exporter/limits_json.hpp"
 #include "sysfs.hpp"
@@ -92,22 +90,7 @@ bool is_root_bus(std::string_view name)
 
 json limits_of(std::string_view generation)
 {
-	json all = limits();
-
-	for (json &one : all) {
-		json &capacity = one["capacity"];
-
-		if (!capacity.contains("generations"))
-			continue;
-
-		const json others = capacity["generations"];
-
-		capacity.erase("generations");
-		if (const auto its = others.find(std::string(generation));
-		    its != others.end())
-			capacity["factor"] = *its;
-	}
-	return all;
+	return limits().value(std::string(generation), json::array());
 }
 
 std::optional<double> pcie_capacity(const std::filesystem::path &sysfs,
@@ -191,7 +174,6 @@ private:
 	void add_used(box_uses &to) const;
 	void add_capacity(box_uses &to) const;
 	bool is_dead(unsigned instance) const;
-	double most(std::string_view series) const;
 
 	const json &limit_;
 	int socket_;
@@ -237,22 +219,6 @@ void limit_at::add_used(box_uses &to) const
 		}
 }
 
-/// How much an event of the series counts in a cycle at most.
-double limit_at::most(std::string_view series) const
-{
-	const auto &known = uncore::catalogue::of(*of_.machine());
-
-	for (const box_count &one : now_)
-		if (one.of->name == series) {
-			const std::string_view text = one.event->event;
-			const auto *info = known.event(
-				one.of->box, text.substr(0, text.find(',')));
-
-			return info ? info->max_increment : 1;
-		}
-	return 1;
-}
-
 void limit_at::add_capacity(box_uses &to) const
 {
 	const json &capacity = limit_["capacity"];
@@ -267,9 +233,7 @@ void limit_at::add_capacity(box_uses &to) const
 
 	const std::string own = limit_["box"];
 	const std::string box = capacity.value("box", own);
-	const std::string used = limit_["used"][0]["series"];
-	const double factor = capacity["factor"].get<double>() *
-			      (capacity.contains("most") ? most(used) : 1);
+	const double factor = capacity["factor"];
 
 	for (size_t i = 0; i < now_.size(); i++) {
 		const box_count &one = now_[i];
@@ -291,9 +255,12 @@ void limit_at::add_capacity(box_uses &to) const
 std::optional<limit_use> limit_at::use() const
 {
 	box_uses boxes;
+	std::map<unsigned, double> each;
 
 	add_used(boxes);
 	add_capacity(boxes);
+	for (const auto &[number, use] : boxes)
+		each[number] = use.share();
 	if (limit_.contains("populated"))
 		std::erase_if(boxes,
 			      [](const auto &one) { return !one.second.ever; });
@@ -325,8 +292,10 @@ std::optional<limit_use> limit_at::use() const
 
 	const double seconds = of_.interval(limit_["box"], socket_);
 
+	made.each = std::move(each);
+	made.together = all.share();
 	made.share =
-		limit_["socket"] == "sum" ? all.share() : made.fullest_share;
+		limit_["socket"] == "sum" ? made.together : made.fullest_share;
 	made.capacity = seconds > 0 ? all.capacity / seconds : 0;
 	return made;
 }
@@ -402,6 +371,18 @@ void limit_uses::take(const collector &of)
 						*std::move(use));
 	before_ = std::move(now);
 	revision_ = of.revision();
+}
+
+const limit_use *limit_uses::find(int socket, std::string_view name) const
+{
+	const auto its = sockets_.find(socket);
+
+	if (its == sockets_.end())
+		return nullptr;
+	for (const limit_use &one : its->second)
+		if (one.name == name)
+			return &one;
+	return nullptr;
 }
 
 std::string verdict(const std::vector<limit_use> &of)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a box can do at most, and how much of that it does: limits.json, the one
-// place where these formulas are.  The die map's page has them from
-// /api/topology, and userspace/monitoring/generate.py makes rules and panels of them.
+// What a box can do at most, and how much of that it does.  The formulas are
+// metrics of the event catalogue, which limits.json names and tables.py makes
+// formulas of series of.  The die map's page has them from /api/topology, and
+// userspace/monitoring/generate.py makes rules and panels of them.
 #pragma once
 
 #include <filesystem>
@@ -20,7 +21,7 @@
 
 namespace cli {
 
-/// limits.json for a generation, as the page reads it.
+/// The limits of a generation's boxes, as the page reads them.
 nlohmann::ordered_json limits_of(std::string_view generation);
 
 /// What the PCIe links below a socket's root ports transfer at most, each way,
@@ -40,6 +41,9 @@ struct limit_use {
 	unsigned boxes = 0;
 	unsigned fullest = 0; ///< box number
 	double fullest_share = 0;
+	double together = 0; ///< share of all boxes, as if they were one
+	/// Of each box, by its number; of an unpopulated one as well.
+	std::map<unsigned, double> each = {};
 };
 
 /// Uses of each socket between two reads, in the order of limits.json.
@@ -50,6 +54,8 @@ public:
 	{
 		return sockets_;
 	}
+	/// nullptr where that is not known.
+	const limit_use *find(int socket, std::string_view name) const;
 
 private:
 	struct capacities;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which events uncore serve counts, and as which series: data only.  The first
-// ones of a box come first where it cannot count all of them at once
+// Which events uncore serve counts, and as which series: series.json.  The
+// first ones of a box come first where it cannot count all of them at once
 // (exporter/choice.hpp).
 #pragma once
 
@@ -39,7 +39,7 @@ struct series {
 	bool gives_way = false;
 };
 
-/// How a box type's boxes are told apart.
+/// The label that distinguishes a box type's boxes.
 struct instance_label {
 	std::string_view box, name;
 	bool always = false; ///< not only with --per-box

@@ -15,10 +15,6 @@ namespace {
 
 /// Intervals that are remembered: more than a terminal has columns.
 constexpr size_t remembered = 600;
-/// Bytes that a memory channel can transfer in a cycle of its clock.
-constexpr double channel_width = 16;
-/// Bytes of data in a QPI data flit.
-constexpr double flit_bytes = 8;
 
 using sample_labels = decltype(sample::labels);
 
@@ -77,6 +73,17 @@ int number_of(const std::string &text)
 	return number;
 }
 
+/// How full a box is; not a number where that is not known.
+double share_of(const limit_use *use, const std::string &instance)
+{
+	if (!use)
+		return std::nan("");
+
+	const auto its = use->each.find(unsigned(number_of(instance)));
+
+	return its == use->each.end() ? std::nan("") : its->second;
+}
+
 /// Is a box not measured?  What it does then is not known.
 bool is_dead(const collector &of, std::string_view box,
 	     const std::string &instance, int socket)
@@ -118,7 +125,7 @@ double live_numbers::grown(std::string_view name, int socket,
 				return other.labels == one.labels;
 			});
 
-		// It came in between: nobody knows since when it counts.
+		// It is new: since when it counts is not known.
 		if (old == before->samples.end())
 			return std::nan("");
 		sum += one.value - old->value;
@@ -182,40 +189,19 @@ live_cell &live_numbers::put(live_row of, int socket, double value,
 
 // --- the boxes
 
-void live_numbers::take_memory(int socket, const collector &of)
+void live_numbers::take_memory(int socket, const collector &of,
+			       const limit_uses &uses)
 {
 	static constexpr std::string_view moved = "uncore_memory_bytes";
 	static constexpr std::string_view clock = "uncore_memory_clock_cycles";
 	const double seconds = of.interval("imc", socket);
-	const double bytes = grown(moved, socket);
-	std::vector<std::pair<std::string, double>> uses;
-	double peak = 0;
+	const limit_use *full = uses.find(socket, "memory");
 
 	if (!has(moved))
 		return;
-
-	// A channel without memory has a clock too: one counts that ever
-	// transferred anything.
-	for (const std::string &channel : labels_of(moved, socket, "channel")) {
-		const double cycles =
-			grown(clock, socket, {{"channel", channel}});
-		double ever = 0;
-		const family *now = family_named(now_, moved);
-
-		for (const sample &one :
-		     now ? now->samples : std::vector<sample>())
-			if (has_labels(one, socket, {{"channel", channel}}))
-				ever += one.value;
-		if (ever > 0 && cycles > 0)
-			peak += channel_width * cycles;
-		uses.emplace_back(
-			channel,
-			divided(channel_width * cycles,
-				grown(moved, socket, {{"channel", channel}})));
-	}
-
 	put({"Memory", measure::bytes, row_room::any, true, true}, socket,
-	    divided(seconds, bytes), divided(peak, bytes));
+	    divided(seconds, grown(moved, socket)),
+	    full ? full->together : std::nan(""));
 	for (const char *way : {"read", "write"})
 		put({fmt::format("  {}", way), measure::bytes}, socket,
 		    divided(seconds,
@@ -225,9 +211,11 @@ void live_numbers::take_memory(int socket, const collector &of)
 			     socket, std::nan(""), std::nan(""));
 
 	all.parts.clear();
-	for (const auto &[channel, use] : uses) {
-		all.parts.push_back(use);
+	for (const std::string &channel : labels_of(moved, socket, "channel")) {
 		const bool dead = is_dead(of, "imc", channel, socket);
+		const double use = share_of(full, channel);
+
+		all.parts.push_back(use);
 
 		put({fmt::format("  channel {}", channel), measure::bytes,
 		     row_room::large, false, true},
@@ -248,7 +236,7 @@ void live_numbers::take_memory(int socket, const collector &of)
 		    grown("uncore_memory_self_refresh_cycles", socket)));
 }
 
-void live_numbers::take_llc(int socket, const collector &of)
+void live_numbers::take_llc(int socket, const collector &of, const limit_uses &)
 {
 	// Xeon 7100 and 7400 have one cache, which is not in slices.
 	const double slices = of.interval("cbox", socket);
@@ -280,23 +268,20 @@ void live_numbers::take_llc(int socket, const collector &of)
 			    grown("uncore_llc_modified_victims", socket)));
 }
 
-void live_numbers::take_qpi(int socket, const collector &of)
+void live_numbers::take_qpi(int socket, const collector &of,
+			    const limit_uses &uses)
 {
 	static constexpr std::string_view data = "uncore_qpi_data_bytes";
 	static constexpr std::string_view clock = "uncore_qpi_clock_cycles";
 	const double seconds = of.interval("qpi", socket);
 	const std::vector<std::string> links = labels_of(data, socket, "link");
-	const auto use = [&](const wanted &link) {
-		return divided(grown(clock, socket, link) * flits_per_cycle_,
-			       grown(data, socket, link) / flit_bytes +
-				       grown("uncore_qpi_overhead_flits",
-					     socket, link));
-	};
+	const limit_use *full = uses.find(socket, "QPI");
 
 	if (links.empty())
 		return;
 	put({"QPI sent", measure::bytes, row_room::any, true, true}, socket,
-	    divided(seconds, grown(data, socket)), use({}));
+	    divided(seconds, grown(data, socket)),
+	    full ? full->together : std::nan(""));
 
 	live_cell &all = put({"  links", measure::share, row_room::small},
 			     socket, std::nan(""), std::nan(""));
@@ -305,15 +290,17 @@ void live_numbers::take_qpi(int socket, const collector &of)
 	for (const std::string &link : links) {
 		const wanted its = {{"link", link}};
 
-		all.parts.push_back(use(its));
 		const bool dead = is_dead(of, "qpi", link, socket);
+		const double use = share_of(full, link);
+
+		all.parts.push_back(use);
 
 		put({fmt::format("  link {}", link), measure::bytes,
 		     row_room::large, false, true},
 		    socket,
 		    dead ? std::nan("")
 			 : divided(seconds, grown(data, socket, its)),
-		    use(its))
+		    use)
 			.dead = dead;
 	}
 	put({"  shut down", measure::share, row_room::large}, socket,
@@ -321,7 +308,8 @@ void live_numbers::take_qpi(int socket, const collector &of)
 		    grown("uncore_qpi_l1_cycles", socket)));
 }
 
-void live_numbers::take_pcie(int socket, const collector &of)
+void live_numbers::take_pcie(int socket, const collector &of,
+			     const limit_uses &)
 {
 	const double seconds = of.interval("irp", socket);
 
@@ -337,7 +325,7 @@ void live_numbers::take_pcie(int socket, const collector &of)
 
 /// The front side bus of Xeon 7100 and 7400, which stands for memory, QPI and
 /// PCIe.
-void live_numbers::take_bus(int socket, const collector &of)
+void live_numbers::take_bus(int socket, const collector &of, const limit_uses &)
 {
 	static constexpr std::string_view busy = "uncore_bus_busy_cycles";
 	const double seconds = of.interval("fsb", socket);
@@ -358,7 +346,8 @@ void live_numbers::take_bus(int socket, const collector &of)
 		    grown("uncore_snoops", socket)));
 }
 
-void live_numbers::take_power(int socket, const collector &of)
+void live_numbers::take_power(int socket, const collector &of,
+			      const limit_uses &)
 {
 	const double cycles = grown("uncore_pcu_clock_cycles", socket);
 
@@ -405,12 +394,11 @@ void live_numbers::note_machine()
 
 		if (known)
 			machine_ = known->title();
-		// Their link's clock was half as fast.
-		flits_per_cycle_ = *name == "snbep" || *name == "ivbep" ? 2 : 1;
 	}
 }
 
-void live_numbers::take(std::vector<family> families, const collector &of)
+void live_numbers::take(std::vector<family> families, const collector &of,
+			const limit_uses &uses)
 {
 	before_ = std::move(now_);
 	now_ = std::move(families);
@@ -440,7 +428,7 @@ void live_numbers::take(std::vector<family> families, const collector &of)
 	      &live_numbers::take_qpi, &live_numbers::take_pcie,
 	      &live_numbers::take_bus, &live_numbers::take_power})
 		for (const int socket : sockets_)
-			(this->*part)(socket, of);
+			(this->*part)(socket, of, uses);
 	if (!known_)
 		return;
 	for (live_row &row : rows_)

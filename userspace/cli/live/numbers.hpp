@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "exporter/collector.hpp"
+#include "exporter/limits.hpp"
 
 namespace cli {
 
@@ -47,14 +48,15 @@ struct live_row {
 class live_numbers {
 public:
 	/// Takes what a read has brought, and what @p of says of its time.
-	/// Numbers are of the time since the read before.
-	void take(std::vector<family> families, const collector &of);
+	/// Numbers are of the time since the read before, as @p uses are.
+	void take(std::vector<family> families, const collector &of,
+		  const limit_uses &uses);
 
 	/// In the order in which they are to be shown; the same ones each time
 	/// once they were there.
 	const std::vector<live_row> &rows() const { return rows_; }
 	const std::set<int> &sockets() const { return sockets_; }
-	/// Those that had CPUs, and have none now: nobody counts there.
+	/// Those that had CPUs, and have none now: nothing is counted there.
 	const std::set<int> &offline() const { return offline_; }
 	/// "Haswell-EP/EX", "xeon_uncore"
 	const std::string &machine() const { return machine_; }
@@ -78,12 +80,14 @@ private:
 					   std::string_view label);
 	void note_machine();
 
-	void take_memory(int socket, const collector &of);
-	void take_llc(int socket, const collector &of);
-	void take_qpi(int socket, const collector &of);
-	void take_pcie(int socket, const collector &of);
-	void take_bus(int socket, const collector &of);
-	void take_power(int socket, const collector &of);
+	void take_memory(int socket, const collector &of,
+			 const limit_uses &uses);
+	void take_llc(int socket, const collector &of, const limit_uses &uses);
+	void take_qpi(int socket, const collector &of, const limit_uses &uses);
+	void take_pcie(int socket, const collector &of, const limit_uses &uses);
+	void take_bus(int socket, const collector &of, const limit_uses &uses);
+	void take_power(int socket, const collector &of,
+			const limit_uses &uses);
 
 	/// The cell of a row that is made when it is not there.
 	live_cell &put(live_row of, int socket, double value, double share);
@@ -99,7 +103,6 @@ private:
 	std::vector<live_row> rows_;
 	std::set<int> sockets_, offline_;
 	std::string machine_, driver_;
-	double flits_per_cycle_ = 1;
 	double counted_ = 1;
 	bool known_ = false;
 };

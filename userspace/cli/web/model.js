@@ -45,7 +45,7 @@ export class Machine {
 		return this.topology.instance;
 	}
 
-	/** What must be the same for a history to go on. */
+	/** What must be the same for a history to continue. */
 	get layout() {
 		return JSON.stringify([this.facts, this.topology.boxes, this.topology.counters]);
 	}
@@ -148,14 +148,11 @@ export class View {
 
 	/** What a box can do a second at most, by a limit. */
 	capacity(limit, box, socket) {
-		const {fact, box: other, series, factor, most} = limit.capacity;
+		const {fact, box: other, series, factor} = limit.capacity;
 		if (fact)
 			return typeof socket[fact] === "number" ? socket[fact] : NaN;
 		const from = !other ? box : socket.boxes.find((one) => one.box === other);
-		const used = box.counters.find((one) =>
-			one.series.name === limit.used[0].series);
-		return from && used ?
-			this.sum(from, series) * factor * (most ? used.most : 1) : NaN;
+		return from ? this.sum(from, series) * factor : NaN;
 	}
 
 	/** What boxes do, each way, and what share of their capacity that is. */
