@@ -7,6 +7,7 @@ of 15, 30 and 60 seconds, all that they name exists, and each panel has data wit
 rules at each of these intervals.
 """
 
+import http.server
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.parse
@@ -305,29 +307,21 @@ def openmetrics(interval):
     return "\n".join([*lines, "# EOF", ""])
 
 
-class Backfilled:
-    """Prometheus with what it would have scraped, and with no rules."""
+class Prometheus:
+    """One of its own, with no rules."""
 
-    def __init__(self, interval, folder):
-        self.folder = folder
-        metrics = os.path.join(folder, "metrics")
-        with open(metrics, "w", encoding="utf-8") as file:
-            file.write(openmetrics(interval))
-        promtool, _ = find("promtool")
-        self.made = run(promtool, "tsdb", "create-blocks-from", "openmetrics",
-                        metrics, os.path.join(folder, "data"))
+    def __init__(self, config, folder, *options):
+        path = os.path.join(folder, "prometheus.yml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(config)
         with socket.socket() as one:
             one.bind(("127.0.0.1", 0))
             self.port = one.getsockname()[1]
-        config = os.path.join(folder, "prometheus.yml")
-        with open(config, "w", encoding="utf-8") as file:
-            file.write("global: {scrape_interval: %ds}\n" % interval)
         program, _ = find("prometheus")
         self.process = subprocess.Popen(
-            [program, "--config.file=" + config, "--log.level=error",
+            [program, "--config.file=" + path, "--log.level=error",
              "--storage.tsdb.path=" + os.path.join(folder, "data"),
-             "--storage.tsdb.retention.time=100y",
-             "--web.listen-address=127.0.0.1:%d" % self.port],
+             "--web.listen-address=127.0.0.1:%d" % self.port, *options],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def __enter__(self):
@@ -337,24 +331,40 @@ class Backfilled:
         self.process.terminate()
         self.process.wait(timeout=LIMIT)
 
-    def range(self, expr, step):
-        """{labels: {time after BEGIN: value}}"""
-        url = "http://127.0.0.1:%d/api/v1/query_range?%s" % (
-            self.port, urllib.parse.urlencode({
-                "query": expr, "start": BEGIN, "end": BEGIN + HOUR, "step": step}))
+    def ask(self, what, **parameters):
+        """The results of an API's query, as soon as it answers."""
+        url = "http://127.0.0.1:%d/api/v1/%s?%s" % (
+            self.port, what, urllib.parse.urlencode(parameters))
         deadline = time.monotonic() + LIMIT
         while True:
             try:
                 with urllib.request.urlopen(url, timeout=LIMIT) as reply:
-                    answer = json.load(reply)
-                break
+                    return json.load(reply)["data"]["result"]
             except (urllib.error.URLError, ConnectionError):
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.2)
+
+
+class Backfilled(Prometheus):
+    """With what it would have scraped."""
+
+    def __init__(self, interval, folder):
+        metrics = os.path.join(folder, "metrics")
+        with open(metrics, "w", encoding="utf-8") as file:
+            file.write(openmetrics(interval))
+        promtool, _ = find("promtool")
+        self.made = run(promtool, "tsdb", "create-blocks-from", "openmetrics",
+                        metrics, os.path.join(folder, "data"))
+        super().__init__("global: {scrape_interval: %ds}\n" % interval, folder,
+                         "--storage.tsdb.retention.time=100y")
+
+    def range(self, expr, step):
+        """{labels: {time after BEGIN: value}}"""
         return {tuple(sorted(one["metric"].items())): {
             int(at) - BEGIN: float(value) for at, value in one["values"]}
-                for one in answer["data"]["result"]}
+                for one in self.ask("query_range", query=expr, start=BEGIN,
+                                    end=BEGIN + HOUR, step=step)}
 
 
 def test_intervals(tap, dashboards):
@@ -385,6 +395,98 @@ def test_intervals(tap, dashboards):
                "and the values that the counters have", [repr(values)])
 
 
+# --- a fleet
+
+MACHINES = 100
+SCRAPE = 2                  # seconds
+ANSWER = 2                  # seconds, in which a panel must have its data
+
+
+class Fleet:
+    """Targets of a real Prometheus: as many machines, each like the first one of the
+    unit tests, but of its memory traffic the machine's share by its number."""
+
+    def __init__(self):
+        text = read(UNIT_TESTS).split("\n  # Machine b")[0]
+        self.series = [
+            (series.split("{")[0], series.split('instance="a"')[1].lstrip(", "),
+             int(start), int(step or 0) / 15)
+            for series, start, step in re.findall(
+                r"- series: (uncore_\w+\{.*\})\n +values: (\d+)(?:\+(\d+))?x", text)]
+        self.began = time.time()
+        fleet = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):       # pylint: disable=invalid-name
+                body = fleet.metrics(int(self.path.lstrip("/m")))
+                self.send_response(200)
+                self.send_header("Content-Type", "text/plain; version=0.0.4")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def metrics(self, number):
+        passed = time.time() - self.began
+        lines = []
+        for name, labels, start, step in self.series:
+            share = number / MACHINES if name == "uncore_memory_bytes_total" else 1
+            lines.append("%s%s %r\n" % (name, "{" + labels if labels != "}" else "",
+                                        start + step * share * passed))
+        return "".join(lines).encode()
+
+    def config(self):
+        targets = "".join(
+            "  - targets: ['127.0.0.1:%d']\n    labels: {__metrics_path__: /m%d, "
+            "instance: 'm%d'}\n" % (self.server.server_port, number, number)
+            for number in range(1, MACHINES + 1))
+        return "global: {scrape_interval: %ds}\nscrape_configs:\n" \
+            "- job_name: uncore\n  static_configs:\n%s" % (SCRAPE, targets)
+
+
+def test_fleet(tap, dashboard, machine):
+    """The dashboards of many machines that are scraped, by a real Prometheus."""
+    fleet, slow, empty = Fleet(), [], []
+    with tempfile.TemporaryDirectory() as folder, \
+            Prometheus(fleet.config(), folder) as prometheus:
+        deadline = time.monotonic() + LIMIT
+        ready = 'count(count_over_time(uncore_up[%ds]) >= 4)' % (8 * SCRAPE)
+        while time.monotonic() < deadline:
+            found = prometheus.ask("query", query=ready)
+            if found and int(found[0]["value"][1]) == MACHINES:
+                break
+            time.sleep(0.5)
+        values = {}
+        for board in dashboard, machine:
+            for panel, expr in queries(board, SCRAPE):
+                began = time.monotonic()
+                answer = prometheus.ask("query", query=expr.replace(
+                    'instance=~"a"', 'instance=~"m7"'))
+                took = time.monotonic() - began
+                values[board["uid"], panel["title"], panel["type"]] = answer
+                if took > ANSWER:
+                    slow.append("%s: %.1f s" % (panel["title"], took))
+                if not answer:
+                    empty.append(panel["title"])
+    top = values["uncore-fleet", "Memory", "table"]
+    tap.ok(not empty and len(values) >= 20,
+           "of %d machines each of %d panels has data" % (MACHINES, len(values)), empty)
+    tap.ok(not slow, "within %d s" % ANSWER, slow)
+    tap.ok({(one["metric"]["instance"], one["metric"]["socket"]) for one in top} ==
+           {("m%d" % number, "0") for number in range(91, 101)},
+           "the table of ten has the machines that use most", [repr(top)])
+    heat = values["uncore-fleet", "Memory", "heatmap"]
+    tap.ok(len(heat) == 2 * MACHINES, "and the heat map all their sockets",
+           ["%d" % len(heat)])
+
+
 def main():
     tap = Tap()
     done = run(os.path.join(FOLDER, "generate.py"), "--check")
@@ -405,6 +507,7 @@ def main():
     for dashboard in dashboards:
         test_dashboard(tap, dashboard, promtool)
     test_intervals(tap, dashboards)
+    test_fleet(tap, *reversed(dashboards))
     tap.end()
 
 
