@@ -12,7 +12,7 @@ constexpr double bytes_of_line = 64;
 /// In which what a cgroup did counts half.
 constexpr double half_life = 60;
 /// How much more than another a cgroup has to do to get its series: less would
-/// have two of a kind take turns.
+/// have two of a kind alternate.
 constexpr double clearly_more = 2;
 /// Cgroups that are remembered of a series.
 constexpr size_t most_ids = 64;
@@ -104,7 +104,7 @@ std::vector<std::pair<double, uint64_t>> cgroup_shares::candidates() const
 }
 
 /// Takes series from those that do least, before what they did since the last
-/// scrape is added: it would be seen by nobody.
+/// scrape is added: no scrape would see it.
 std::set<std::string> cgroup_shares::make_room()
 {
 	std::set<std::string> left;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Who reads and writes memory, as series that scrapers can add up: some cgroups
+// Traffic of memory by cgroup, as series that scrapers can add up: some cgroups
 // by name, the others together.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace cli {
 
 /// Adds accounts up.  No series ever goes back, and whatever was counted is in
 /// one of them, so that rates add up to the sockets' as well: a cgroup gets a
-/// series of its own, which begins with 0, only for what is still to come.
+/// separate series, which begins with 0, only for what is still to come.
 class cgroup_shares {
 public:
 	/// The path of a cgroup, empty when there is none any more.
@@ -34,7 +34,7 @@ public:
 	/// At most @p most have a series.
 	cgroup_shares(size_t most, path_of path, labels_of labels = {});
 
-	/// What happened in so many seconds.
+	/// What happened in that time.
 	void add(const account &taken, double seconds);
 	void add_to(std::vector<family> &families) const;
 

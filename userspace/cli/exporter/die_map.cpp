@@ -139,7 +139,7 @@ json counters_of(const collector &counters, const box_places &places)
 	json all = json::array();
 
 	for (const box_count &one : counters.counts()) {
-		// The session keeps a description of its own.
+		// The session keeps a separate description.
 		const auto at =
 			places.find({machine.find(one.pmu->name), one.package});
 		const std::string_view text = one.event->event;

@@ -150,7 +150,7 @@ std::string_view cut(std::string_view &rest, char end)
 	return trimmed(first);
 }
 
-/// Of 1,000; RFC 9110 §12.4.2 allows three digits.  0 for what is no weight.
+/// Of 1,000; RFC 9110 §12.4.2 allows three digits.  0 for an invalid weight.
 unsigned weight_of(std::string_view text)
 {
 	unsigned value = 0, digits = 0;

@@ -52,7 +52,7 @@ void recorder::begin(const collector &counters)
 
 	json machine = describe(counters);
 
-	// Whoever shows it has these, and knows better by then.
+	// The program that shows it has newer ones.
 	machine.erase("limits");
 	write(dump(machine, -1));
 }

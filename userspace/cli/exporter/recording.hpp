@@ -49,12 +49,12 @@ private:
 /// snapshots stay in the file, compressed ones in one that has no name.
 class recording {
 public:
-	/// Which snapshots: from one on, each step-th, so many.
+	/// Which snapshots: from one on, each step-th, that many.
 	struct part {
 		size_t from = 0, step = 1, count = SIZE_MAX;
 	};
 
-	/// Errors: errc::system; errc::invalid for what is no recording.
+	/// Errors: errc::system; errc::invalid for any other file.
 	static uncore::result<recording> read(const std::string &path);
 
 	/// With a "replay" that has the notices, how many snapshots there are

@@ -25,7 +25,7 @@ public:
 
 	http_reply answer(const http_request &to);
 
-	/// When the next snapshot is due for those who have a stream.
+	/// When the next snapshot of the event streams is due.
 	std::optional<clock::time_point> deadline(const http_server &of) const;
 	/// Sends it when it is.
 	void publish(http_server &to);

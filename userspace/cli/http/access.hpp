@@ -12,7 +12,7 @@
 
 namespace cli {
 
-/// Names by which this machine calls a server of its own: a page of another
+/// Names by which this machine calls its own server: a page of another
 /// name that leads here (DNS rebinding) is refused.
 class host_names {
 public:

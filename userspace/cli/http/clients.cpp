@@ -133,7 +133,7 @@ void client_list::end_slow()
 
 	for (client &one : all_) {
 		if (one.streams)
-			continue; // these have a limit of their own
+			continue; // these have another limit
 		if (now - one.since < request_time)
 			break;
 		end(one);

@@ -36,7 +36,7 @@ constexpr size_t connection_memory = 16 * 1024;
 /// Bodies from here on are handed out in parts, so that it is seen that they
 /// are being taken.
 constexpr size_t large_body = 256 * 1024;
-/// How long no connection is taken for want of descriptors.
+/// How long no connection is taken when descriptors run out.
 constexpr std::chrono::milliseconds accept_pause{100};
 
 struct daemon_closer {

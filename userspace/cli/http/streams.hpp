@@ -20,7 +20,7 @@ public:
 	stream_list(const stream_list &) = delete;
 	stream_list &operator=(const stream_list &) = delete;
 
-	/// @return nullptr for want of memory.
+	/// @return nullptr when memory runs out.
 	MHD_Response *begin(MHD_Connection *to, message first);
 	/// Is there room for one more, of clients that are still there?
 	bool has_room();

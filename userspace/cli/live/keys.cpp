@@ -53,7 +53,7 @@ void next_key_to_sort_by(live_state &state)
 							      : *(at + 1);
 }
 
-/// Up or down by so many rows.
+/// Up or down by some rows.
 void scroll(size_t &first, size_t rows, bool up)
 {
 	first = !up ? first + rows : first > rows ? first - rows : 0;

@@ -16,7 +16,7 @@ namespace cli {
 namespace {
 
 constexpr size_t label_columns = 14;
-/// A socket's: value, share, and a sparkline of what is left.
+/// A socket's: value, share, and a sparkline in the remaining columns.
 constexpr size_t value_columns = 10, share_columns = 6;
 constexpr size_t least_socket = 26, usual_socket = 33;
 constexpr size_t least_lines = 8;

@@ -41,7 +41,7 @@ std::vector<styled_line> make_page(const live_content &content,
 				   live_state &state, cgroup_names &cgroups,
 				   const page_size &size);
 
-/// A line of so many of the last values, from 0 to @p most.
+/// A line of the last values, from 0 to @p most.
 std::string sparkline(const std::deque<double> &past, double most,
 		      size_t columns, bool utf8);
 

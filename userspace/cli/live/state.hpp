@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What somebody who looks at uncore live has chosen by keys.
+// What the user of uncore live has chosen by keys.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The tasks of uncore live: who reads and writes memory, by uncore top's
+// The tasks of uncore live and their memory traffic, by uncore top's
 // accounts where the kernel lets us have them, or why it does not.
 #pragma once
 

@@ -75,11 +75,11 @@ function inRow(places, boxes, x, y, width, height, space, weights) {
 	});
 }
 
-/** Boxes in rows of so many; @returns the y below them. */
+/** Boxes in rows of that many; @returns the y below them. */
 function inRows(places, boxes, perRow, x, y, width, height, space, weights) {
 	for (let i = 0; i < boxes.length; i += perRow) {
 		const row = boxes.slice(i, i + perRow);
-		// the last row's are no wider than the others
+		// the last row's are as wide as the others
 		const part = weights || i === 0 ? width :
 			(width + space) * row.length / perRow - space;
 		inRow(places, row, x, y, part, height, space, weights);
