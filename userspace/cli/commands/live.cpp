@@ -102,8 +102,7 @@ std::string live_view::message() const
 				? fmt::format(", one of {} boxes,", down.size())
 				: "",
 			reason == "dead" ? "does not answer"
-					 : "has a clock that stands "
-					   "still");
+					 : "has stopped counting");
 	}
 	if (live_clock::now() - said_at_ < message_time)
 		return message_;

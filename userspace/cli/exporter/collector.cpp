@@ -245,33 +245,66 @@ void collector::find_down()
 	find_frozen(before);
 }
 
-/// A socket of which nothing counts, since another program has written its
-/// registers.
+/// Boxes of which nothing counts, since another program has stopped them.  An
+/// idle socket's clocks stop as well, so that xeon_uncore has to have found a
+/// foreign write; it starts single boxes again itself.  intel_uncore does not
+/// look, but while a socket's counters are read its clocks run.
 void collector::find_frozen(const std::map<box_at, std::string> &before)
 {
+	const bool looks = finds_foreign_writes();
 	std::set<int> counting, stopped;
 
 	for (const counter &one : counters_)
 		if (session_->interval(one.id, one.cpu_index).value > 0)
 			counting.insert(one.package);
 	for (const uncore::box_health &box :
-	     session_->health(uncore::period::interval))
-		if (box.condition == uncore::condition::stopped &&
-		    !counting.contains(box.package) &&
-		    foreign_writes(box.package) > written_[box.package])
+	     session_->health(uncore::period::interval)) {
+		if (box.condition != uncore::condition::stopped)
+			continue;
+		if (!looks && counting.contains(box.package))
+			down_.try_emplace({box.pmu, box.package}, "stopped");
+		if (!counting.contains(box.package) &&
+		    (!looks ||
+		     foreign_writes(box.package) > written_[box.package]))
 			stopped.insert(box.package);
+	}
+	// After a short while that alone does not say so.
+	for (const auto &[box, reason] : before)
+		if (reason == "stopped" && !counting.contains(box.second))
+			stopped.insert(box.second);
 	for (const auto &[where, pmu] : open_)
 		if (stopped.contains(where.package))
 			down_.try_emplace({pmu, where.package}, "stopped");
-	for (const int package : stopped)
-		if (std::none_of(before.begin(), before.end(),
-				 [package](const auto &one) {
-					 return one.first.second == package &&
-						one.second == "stopped";
-				 }))
-			say(fmt::format("another program has stopped the boxes "
-					"of socket {}: no series",
-					package));
+	report_stopped(before);
+}
+
+/// A line for each socket of which boxes have stopped lately.
+void collector::report_stopped(
+	const std::map<box_at, std::string> &before) const
+{
+	std::map<int, std::vector<std::string>> lately;
+
+	for (const auto &[box, reason] : down_)
+		if (reason == "stopped" && !before.contains(box))
+			lately[box.second].push_back(box.first->name);
+	for (const auto &[package, names] : lately) {
+		std::string which = names.front();
+
+		if (!is_measured(package))
+			which = "the boxes";
+		else if (names.size() > 1)
+			which += fmt::format(" and {} more", names.size() - 1);
+		say(fmt::format("another program has stopped {} of socket {}: "
+				"no series",
+				which, package));
+	}
+}
+
+bool collector::finds_foreign_writes() const
+{
+	return !machine_->pmus().empty() &&
+	       machine_->pmus().front().driver ==
+		       uncore::pmu_driver::xeon_uncore;
 }
 
 /// As the driver counts them; 0 where it does not.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The counters of uncore serve: opened once, read at each scrape, added up for
-// as long as the process lives.  Drivers and CPUs may come and go below them.
+// as long as the process lives.  Drivers and CPUs may be removed and added
+// below them.
 #pragma once
 
 #include <chrono>
@@ -26,7 +27,7 @@
 
 namespace cli {
 
-/// Counters of another kind, which come and go with a collector's.
+/// Counters of another kind, opened and closed with a collector's.
 class side_counters {
 public:
 	virtual ~side_counters() = default;
@@ -44,9 +45,9 @@ struct collector_options {
 	std::filesystem::path sysfs;
 	bool per_box = false; ///< tell all boxes apart
 	/// The exporter's own memory, time and files as well; node_exporter has
-	/// such series of its own and takes no second ones.
+	/// such series itself and refuses second ones.
 	bool process = true;
-	/// Where is said what went wrong meanwhile; without, on standard error.
+	/// Takes messages about what went wrong; without, standard error does.
 	std::function<void(const std::string &)> say = {};
 	std::shared_ptr<side_counters> side = {};
 };
@@ -87,7 +88,7 @@ public:
 	void resume();
 
 	/// Those of the last read(), in an order that stays as long as
-	/// revision() does; none when there are no counters.
+	/// revision() does; none when no counters are open.
 	std::vector<box_count> counts() const;
 	/// A box of a socket.
 	using box_at = std::pair<const uncore::pmu_info *, int>;
@@ -111,7 +112,7 @@ public:
 	}
 	const std::filesystem::path &sysfs() const { return options_.sysfs; }
 
-	/// Why there are no counters now; empty when there are.
+	/// Why no counters are open now; empty when they are.
 	const std::string &problem() const { return problem_; }
 
 	/// For how many seconds a socket's events of a box type were to be
@@ -155,6 +156,8 @@ private:
 	void take_counts();
 	void find_down();
 	void find_frozen(const std::map<box_at, std::string> &before);
+	void report_stopped(const std::map<box_at, std::string> &before) const;
+	bool finds_foreign_writes() const;
 	double foreign_writes(int package) const;
 	bool is_measured(int package) const;
 	void check_machine();
@@ -187,9 +190,9 @@ private:
 	/// By box type and socket.
 	std::map<std::pair<std::string, int>, times> times_;
 	/// The CPUs and the driver that there were when counters were opened,
-	/// and the driver that was let go of.
+	/// and the driver that was released.
 	std::string cpus_, driver_, released_;
-	/// Why there are no counters: a sentence, and a word for a label.
+	/// Why no counters are open: a sentence, and a word for a label.
 	std::string problem_, reason_;
 	/// When they were last tried to be opened.
 	std::chrono::steady_clock::time_point tried_{};

@@ -118,8 +118,8 @@ family collector::counts_of(size_t index) const
 		    {}};
 	/// Where the sample of some labels is.
 	std::map<labels, size_t> known;
-	/// Is any of its boxes measured?  A sum goes on without those that are
-	/// not, and a series of these alone ends.
+	/// Is any of its boxes measured?  A sum continues without those that
+	/// are not, and a series of these alone ends.
 	std::vector<bool> measured;
 
 	for (auto it = tallies_.lower_bound({index, 0, 0, INT32_MIN});
@@ -274,11 +274,8 @@ void collector::add_up(std::vector<family> &to) const
 		       "",
 		       "Whether a socket's counters are open and count.",
 		       {}};
-	family down{"uncore_down",
-		    kind::info,
-		    "",
-		    "Why no counters are open.",
-		    {}};
+	family down{
+		"uncore_down", kind::info, "", "Why no counters are open.", {}};
 
 	to.push_back(single(kind::gauge, "uncore_up", "",
 			    "Whether the counters are open.",
@@ -344,8 +341,7 @@ void collector::add_foreign(std::vector<family> &to) const
 		      "written by another program: counts may be too small.",
 		      {}};
 
-	if (!machine_->pmus().empty() &&
-	    machine_->pmus().front().driver == uncore::pmu_driver::xeon_uncore)
+	if (finds_foreign_writes())
 		for (const uncore::package &one : machine_->packages())
 			writes.samples.push_back(
 				{{{"socket", std::to_string(one.id)}},

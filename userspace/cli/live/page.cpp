@@ -43,7 +43,7 @@ constexpr const char *help_text[] = {
 	"             cores' frequency down.",
 	"-            not known: nothing was counted, or a driver or CPU is "
 	"gone",
-	"dead         the box does not answer, or its clock stands still",
+	"dead         the box does not answer, or has stopped counting",
 };
 
 std::string padded(std::string text, size_t columns, bool right = false)
