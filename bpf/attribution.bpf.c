@@ -24,6 +24,8 @@
 const volatile __u32 n_events;
 const volatile __u32 n_columns;
 const volatile __u32 n_cpus;
+/* whose hierarchy of version 1 has the tasks' cgroups: its place and 1; or 0 */
+const volatile __u32 v1_controller;
 /* Which column an event belongs to. */
 const volatile __u32 column_of[ATTR_MAX_EVENTS];
 /* The least time between two reads of a package, 0: at each switch. */
@@ -295,8 +297,14 @@ static struct attr_share *share_of(struct attr_package *p,
 
 static __u64 cgroup_of(struct task_struct *task)
 {
+	struct cgroup_subsys_state *css = NULL;
+
 	/* loads of BTF pointers, which cost less than calls of a helper */
-	return task->cgroups->dfl_cgrp->kn->id;
+	if (!v1_controller)
+		return task->cgroups->dfl_cgrp->kn->id;
+	bpf_core_read(&css, sizeof(css),
+		      &task->cgroups->subsys[0] + (v1_controller - 1));
+	return BPF_CORE_READ(css, cgroup, kn, id);
 }
 
 /* --- weights ------------------------------------------------------------- */

@@ -16,16 +16,16 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from lib.python.command import (LIMIT, PATIENCE, comments, one_line, run,  # noqa: E402
-                                started)
+from lib.python.command import LIMIT, comments, run, started  # noqa: E402
 from lib.python.exposition import Daemon, up, value  # noqa: E402
 from lib.python.top import TASK, dead_box, hold_tracepoint  # noqa: E402
 from lib.python.traffic import UNCORE, Event  # noqa: E402
-from lib.python.uncore import (BUILD, SIM, TOP, Machine, Tap, pmus, read,  # noqa: E402
+from lib.python.uncore import (SIM, TOP, Machine, Tap, pmus, read,  # noqa: E402
                                running_clock, write)
+from exporter.serve_cgroups import (DRIVER, Scraper, test_cgroups,  # noqa: E402
+                                    test_cgroups_users, test_cgroups_v1, work_in)
 
 CPU = "/sys/devices/system/cpu/cpu%d/online"
-DRIVER = os.path.join(BUILD, "kmod", "xeon_uncore.ko")
 
 
 def send(lines):
@@ -421,165 +421,6 @@ def test_rival(tap, daemon):
            ["%s %s %s" % (ratio, running, enabled)])
 
 
-# --- cgroups -----------------------------------------------------------------------
-
-CGROUPS = "/sys/fs/cgroup"
-WAYS = "read", "write"
-ROUNDING = 2 * 64           # bytes: what is not divided yet, each way
-
-
-class Scraper:
-    """What a scraper makes of series that come and go: a series' growth since the
-    scrape before, as far as it was there. It must see all scrapes: how much a series
-    had grown that goes is in the last one that has it."""
-
-    def __init__(self, samples):
-        self.last, self.apart, self.late = samples, {}, []
-
-    def take(self, samples):
-        """Do cgroups and sockets add up to the same, so far?"""
-        for (name, labels), count in samples.items():
-            sign = {"uncore_cgroup_memory_bytes_total": 1,
-                    "uncore_memory_bytes_total": -1}.get(name)
-            if not sign:
-                continue
-            have = dict(labels)
-            place = have["socket"], have["direction"]
-            old = self.last.get((name, labels))
-            if old is None and count:
-                self.late.append("%s begins with %g" % (have, count))
-            self.apart[place] = self.apart.get(place, 0) + \
-                sign * (count - (old or 0))
-        self.last = samples
-        return self.adds_up()
-
-    def adds_up(self):
-        return not self.late and self.apart and all(
-            abs(bytes_apart) <= ROUNDING
-            for bytes_apart in self.apart.values())
-
-    def comments(self):
-        return [*self.late, "bytes apart: %r" % self.apart]
-
-
-def of_cgroup(samples, cgroup):
-    """{(socket, direction): bytes or None}"""
-    return {(socket, way): value(samples, "uncore_cgroup_memory_bytes_total",
-                                 socket=socket, direction=way, cgroup=cgroup)
-            for socket in ("0", "1") for way in WAYS}
-
-
-def cgroups_in(samples):
-    return {dict(labels)["cgroup"] for name, labels in samples
-            if name == "uncore_cgroup_memory_bytes_total"}
-
-
-def work_in(cgroup, cpu=0):
-    """A task that reads a million lines."""
-    subprocess.run(["sh", "-c", "echo $$ > %s%s/cgroup.procs && exec %s %d "
-                    "10000 100 1000 worker" % (CGROUPS, cgroup, TASK, cpu)],
-                   check=True)
-
-
-def test_cgroups(tap):
-    """Traffic of tasks in cgroups, of which as many have series as are asked for."""
-    names = ["/uncore-test-%d" % i for i in range(3)]
-    for name in names:
-        os.mkdir(CGROUPS + name)
-    with Daemon("serve", "--cgroups", "2") as daemon:
-        seen = daemon.fresh()
-        scraper, rounds = Scraper(seen), 0
-        tap.ok(None not in {*of_cgroup(seen, "other").values(),
-                            *of_cgroup(seen, "idle").values()},
-               "other and idle are there on each socket",
-               [repr(key) for key in seen if "cgroup" in key[0]])
-        while of_cgroup(seen, names[0])["0", "read"] is None and rounds < 20:
-            work_in(names[0])
-            seen, rounds = daemon.fresh(scraper.take), rounds + 1
-        tap.ok(of_cgroup(seen, names[0])["0", "read"] == 0,
-               "a cgroup gets series, which begin with 0",
-               [repr(of_cgroup(seen, names[0]))])
-        work_in(names[0])
-        seen = daemon.wait_for(lambda now: scraper.take(now) and
-                               of_cgroup(now, names[0])["0", "read"])
-        mine = of_cgroup(seen, names[0])
-        tap.ok((mine["0", "read"] or 0) > 0 and not mine["0", "write"] and
-               not mine["1", "read"], "and its share of what is read then",
-               [repr(mine)])
-        daemon.fresh(scraper.take)
-        tap.ok(scraper.adds_up(),
-               "all cgroups, other and idle add up to their sockets",
-               scraper.comments())
-        for name in names[1:]:
-            for _ in range(3):
-                work_in(name)
-        # they add up before any of these has its series, too
-        seen = daemon.wait_for(lambda now: scraper.take(now) and
-                               len(cgroups_in(now)) > 3)
-        shown = cgroups_in(seen)
-        daemon.fresh(scraper.take)
-        tap.ok(scraper.adds_up() and
-               {"other", "idle"} < shown and len(shown) == 4,
-               "and do so when more of them work than have series",
-               [repr(shown), *scraper.comments()])
-        test_cgroups_reload(tap, daemon, names[0])
-        status, said = daemon.end()
-        tap.ok(status == 0, "SIGTERM ends it",
-               ["status %d" % status, *said.splitlines()])
-    for name in names:
-        os.rmdir(CGROUPS + name)
-
-
-def test_cgroups_users(tap):
-    """The two capabilities of the service are what it takes, and both."""
-    two = "-all,+perfmon,+bpf"
-    path = "/proc/sys/kernel/perf_event_paranoid"
-    paranoid = read(path)
-    try:
-        write(path, "2")        # Debian's 3 wants root
-        done = run("serve", "--cgroups", "2", "--json", timeout=PATIENCE,
-                   before=["setpriv", "--reuid=65534", "--regid=65534",
-                           "--clear-groups", "--inh-caps=" + two,
-                           "--ambient-caps=" + two, "--bounding-set=" + two])
-        tap.ok(done.returncode == 0 and not done.stderr and
-               "uncore_cgroup_memory_bytes" in done.stdout and
-               "uncore_up" in done.stdout,
-               "no root: CAP_PERFMON and CAP_BPF will do", comments(done))
-        write(path, "-1")       # all but CAP_BPF
-        one_line(tap, "without CAP_BPF: refused", run(
-            "serve", "--cgroups", "2", "--json", timeout=PATIENCE, before=[
-                "setpriv", "--bounding-set=-all", "--inh-caps=-all"]),
-                 1, "CAP_BPF")
-    finally:
-        write(path, paranoid)
-
-
-def test_cgroups_reload(tap, daemon, name):
-    """The driver goes and comes: nothing goes back, and it still adds up."""
-    before = daemon.scrape()
-    daemon.send(signal.SIGUSR1)
-    daemon.wait_for(lambda now: up(now) == 0)
-    Machine.wait_unused()
-    done = subprocess.run(["rmmod", "xeon_uncore"], check=False,
-                          stderr=subprocess.PIPE)
-    tap.ok(done.returncode == 0, "SIGUSR1 gives these counters back, too",
-           [done.stderr.decode()])
-    with running_clock():
-        subprocess.run(["insmod", DRIVER], check=True)
-    back = daemon.wait_for(lambda now: up(now) == 1)
-    went_back = [repr(key) for key, count in back.items()
-                 if key[0] == "uncore_cgroup_memory_bytes_total" and
-                 count < before.get(key, 0)]
-    # the clock ran in between, and either program may read it at another time
-    scraper = Scraper(daemon.fresh())
-    work_in(name)
-    daemon.wait_for(scraper.take)
-    daemon.fresh(scraper.take)
-    tap.ok(not went_back and scraper.adds_up(),
-           "with the driver loaded again none goes back, and they add up",
-           [*went_back, *scraper.comments()])
-
-
 def main():
     tap = Tap()
     if sys.argv[1:] == ["generation"]:
@@ -605,6 +446,7 @@ def main():
             daemon.end()
         hold_tracepoint()
         test_cgroups(tap)
+        test_cgroups_v1(tap)
         test_cgroups_users(tap)
         test_dead_box(tap)
     tap.end()

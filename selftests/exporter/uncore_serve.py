@@ -36,6 +36,7 @@ from lib.python.exposition import (OPENMETRICS, PROMETHEUS, Daemon,  # noqa: E40
 from lib.python.fake_pmu import PMU, make_pmu, write  # noqa: E402
 from lib.python.prometheus import find  # noqa: E402
 from lib.python.uncore import TOP, UNCORE, Tap  # noqa: E402
+from exporter.serve_cgroups import test_pods  # noqa: E402
 
 MALFORMED, SCRAPES = 3000, 10000
 SCRAPERS, EACH = 100, 4
@@ -919,6 +920,7 @@ def main():
             tap.end()
         test_permission(tap, sysfs)
         test_files(tap, folder, sysfs)
+        test_pods(tap, sysfs)
         with Daemon("--sysfs", sysfs, "serve") as daemon:
             test_forms(tap, daemon)
             test_methods(tap, daemon)

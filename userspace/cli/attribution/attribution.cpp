@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "attribution/attribution_state.hpp"
+#include "attribution/cgroup_names.hpp"
 
 namespace cli {
 
@@ -83,6 +84,8 @@ uncore::result<void> attribution::state::load()
 	programs->rodata->n_events = counters.size();
 	programs->rodata->n_columns = n_columns();
 	programs->rodata->n_cpus = n_cpus;
+	programs->rodata->v1_controller =
+		controller_place(find_cgroups().controller);
 	programs->rodata->resolution_ns = options.resolution.count();
 	programs->rodata->weighted = options.weight.has_value();
 	programs->rodata->has_loop =

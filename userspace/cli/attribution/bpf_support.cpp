@@ -9,7 +9,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <memory>
 
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -72,6 +74,31 @@ uncore::error bpf_failure(std::string_view what, int error)
 	return {uncore::errc::unsupported,
 		fmt::format("{}: {}{}{}", what, std::strerror(-error),
 			    line.empty() ? "" : "; ", line)};
+}
+
+uint32_t controller_place(const std::string &name)
+{
+	const std::unique_ptr<btf, bpf_deleter<btf__free>> types(
+		btf__load_vmlinux_btf());
+
+	if (!types || name.empty())
+		return 0;
+
+	const btf_type *all = btf__type_by_id(
+		types.get(),
+		btf__find_by_name_kind(types.get(), "cgroup_subsys_id",
+				       BTF_KIND_ENUM));
+
+	if (!all || !btf_is_enum(all))
+		return 0;
+	for (unsigned i = 0; i < btf_vlen(all); i++) {
+		const struct btf_enum *one = btf_enum(all) + i;
+
+		if (name + "_cgrp_id" ==
+		    btf__name_by_offset(types.get(), one->name_off))
+			return one->val + 1;
+	}
+	return 0;
 }
 
 std::vector<int> online_cpus()

@@ -40,6 +40,10 @@ uncore::error bpf_failure(std::string_view what, int error);
 /// with UNCORE_DEBUG in the environment they are printed.
 void capture_bpf_messages();
 
+/// A cgroup controller's place in the kernel's lists, from 1 on; 0 for none,
+/// and where that is not known.
+uint32_t controller_place(const std::string &name);
+
 /// CPUs that are online, ascending, from sysfs.
 std::vector<int> online_cpus();
 

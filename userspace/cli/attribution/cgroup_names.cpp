@@ -20,31 +20,80 @@
 
 namespace cli {
 
-cgroup_names::cgroup_names()
+namespace {
+
+/// Controllers by which runtimes limit containers, the surest first.
+constexpr std::array<std::string_view, 3> controllers = {"memory", "cpu",
+							 "pids"};
+
+/// How much of the host's tree a mount has.  In a container with a cgroup
+/// namespace that is the one that begins above; in another one it has all.
+size_t reach(const std::string &root)
 {
-	std::ifstream mounts("/proc/self/mountinfo");
+	size_t levels = 0;
+
+	while (root.compare(3 * levels, 3, "/..") == 0)
+		levels++;
+	return levels ? levels + 1 : root == "/";
+}
+
+/// "rw,cpu,cpuacct" has "cpu".
+bool has_option(const std::string &options, std::string_view which)
+{
+	std::istringstream words(options);
+	std::string word;
+
+	while (std::getline(words, word, ','))
+		if (word == which)
+			return true;
+	return false;
+}
+
+} // namespace
+
+cgroup_mount find_cgroups(std::istream &mounts)
+{
+	/// By version: the controllers', and version 2 as the last.
+	std::array<std::pair<std::string, size_t>, controllers.size() + 1> best;
 	std::string line;
-	size_t above = 0;
 
 	while (std::getline(mounts, line)) {
 		std::istringstream words(line);
-		std::string skipped, root, folder, word;
-		size_t levels = 0;
+		std::string skipped, root, folder, word, type, options;
 
 		words >> skipped >> skipped >> skipped >> root >> folder;
 		while (words >> word && word != "-")
 			;
-		words >> word;
-		if (word != "cgroup2")
-			continue;
-		// In a container with a cgroup namespace, the host's tree is
-		// the one that begins above.
-		while (root.compare(3 * levels, 3, "/..") == 0)
-			levels++;
-		if (mount_.empty() || levels > above)
-			mount_ = folder;
-		above = std::max(above, levels);
+		words >> type >> skipped >> options;
+		for (size_t i = 0; i < best.size(); i++) {
+			auto &[its, most] = best[i];
+
+			if (i == controllers.size()
+				    ? type != "cgroup2"
+				    : type != "cgroup" ||
+					      !has_option(options,
+							  controllers[i]))
+				continue;
+			if (its.empty() || reach(root) > most) {
+				its = folder;
+				most = reach(root);
+			}
+		}
 	}
+	for (size_t i = 0; i < best.size(); i++)
+		if (!best[i].first.empty())
+			return {best[i].first,
+				i < controllers.size()
+					? std::string(controllers[i])
+					: ""};
+	return {};
+}
+
+cgroup_mount find_cgroups()
+{
+	std::ifstream mounts("/proc/self/mountinfo");
+
+	return find_cgroups(mounts);
 }
 
 /// A cgroup's id is its folder's number as well.

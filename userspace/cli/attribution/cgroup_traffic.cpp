@@ -8,14 +8,14 @@ namespace cli {
 
 namespace {
 
-/// A tenth of uncore top's accesses: this goes on all the time, and a scrape's
+/// A tenth of uncore top's accesses: this runs all the time, and a scrape's
 /// cgroups have run for many seconds.
 constexpr std::chrono::milliseconds resolution{1};
 
 } // namespace
 
 cgroup_traffic::cgroup_traffic(std::filesystem::path sysfs, size_t most,
-			       std::filesystem::path pods)
+			       pod_source pods)
 	: sysfs_(std::move(sysfs)), containers_(std::move(pods)),
 	  shares_(
 		  most, [this](uint64_t id) { return path_of(id); },
@@ -63,8 +63,9 @@ uncore::result<void> cgroup_traffic::start()
 		return machine.error();
 	if (!names_.are_there())
 		return uncore::error{uncore::errc::unsupported,
-				     "no file system of cgroups (cgroup2) is "
-				     "mounted here, which --cgroups needs"};
+				     "no file system of cgroups is mounted "
+				     "here, which --cgroups needs: mount -t "
+				     "cgroup2 none /sys/fs/cgroup"};
 	if (auto checked = containers_.check(); !checked)
 		return checked;
 	machine_ = *std::move(machine);

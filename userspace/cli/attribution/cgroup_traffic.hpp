@@ -17,11 +17,10 @@ namespace cli {
 
 class cgroup_traffic : public side_counters {
 public:
-	/// At most @p most cgroups have series of their own; a container's are
+	/// At most @p most cgroups have a series each; a container's are
 	/// one.
-	/// @param pods where names of pods are, see container_names.
 	cgroup_traffic(std::filesystem::path sysfs, size_t most,
-		       std::filesystem::path pods);
+		       pod_source pods);
 
 	/// Errors: those of attribution::start(); errc::unsupported (no cgroup
 	/// file system, no memory channels).

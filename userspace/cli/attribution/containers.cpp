@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <sstream>
+#include <iterator>
 #include <vector>
 
 #include <fmt/format.h>
@@ -138,14 +138,13 @@ std::optional<container> container_of(std::string_view cgroup)
 	return found;
 }
 
-container_names::container_names(std::filesystem::path source)
-	: source_(std::move(source))
+container_names::container_names(pod_source source) : source_(std::move(source))
 {
 }
 
 uncore::result<void> container_names::check()
 {
-	return source_.empty() ? uncore::result<void>() : read();
+	return source_.where.empty() ? uncore::result<void>() : read();
 }
 
 uncore::result<void> container_names::read()
@@ -153,8 +152,14 @@ uncore::result<void> container_names::read()
 	std::error_code failed;
 
 	read_at_ = clock::now();
-	return std::filesystem::is_directory(source_, failed) ? read_folder()
-							      : read_list();
+	if (is_address(source_.where)) {
+		const auto list = get_pod_list(source_);
+
+		return list ? take_list(*list) : list.error();
+	}
+	return std::filesystem::is_directory(source_.where, failed)
+		       ? read_folder()
+		       : read_list();
 }
 
 /// "<pod>_<namespace>_<container>-<id>.log"
@@ -163,7 +168,7 @@ uncore::result<void> container_names::read_folder()
 	std::map<std::string, named, std::less<>> found;
 	std::error_code failed;
 
-	for (std::filesystem::directory_iterator it(source_, failed), end;
+	for (std::filesystem::directory_iterator it(source_.where, failed), end;
 	     !failed && it != end; it.increment(failed)) {
 		const std::string file = it->path().filename().string();
 		std::string_view rest = file;
@@ -189,22 +194,19 @@ uncore::result<void> container_names::read_folder()
 				     std::string(pod), std::string(rest), ""};
 	}
 	if (failed)
-		return uncore::error{errc::system,
-				     fmt::format("{}: {}", source_.string(),
-						 failed.message())};
+		return uncore::error{
+			errc::system,
+			fmt::format("{}: {}", source_.where, failed.message())};
 	known_ = std::move(found);
 	return {};
 }
 
-/// A v1.PodList, of which statuses have the containers' ids.
 uncore::result<void> container_names::read_list()
 {
-	using json = nlohmann::json;
-	const std::string path = source_.string();
+	const std::string &path = source_.where;
 	std::error_code failed;
-	const auto size = std::filesystem::file_size(source_, failed);
-	std::ifstream file(source_, std::ios::binary);
-	std::map<std::string, named, std::less<>> found;
+	const auto size = std::filesystem::file_size(path, failed);
+	std::ifstream file(path, std::ios::binary);
 
 	if (failed || !file)
 		return uncore::error{
@@ -219,7 +221,15 @@ uncore::result<void> container_names::read_list()
 				    "machine's pods has",
 				    path)};
 
-	const json list = json::parse(file, nullptr, false);
+	return take_list({std::istreambuf_iterator<char>(file), {}});
+}
+
+/// A v1.PodList, of which statuses have the containers' ids.
+uncore::result<void> container_names::take_list(const std::string &from)
+{
+	using json = nlohmann::json;
+	std::map<std::string, named, std::less<>> found;
+	const json list = json::parse(from, nullptr, false);
 	const auto text = [](const json &of, const char *key) {
 		return of.is_object() && of.contains(key) && of[key].is_string()
 			       ? of[key].get<std::string>()
@@ -232,7 +242,7 @@ uncore::result<void> container_names::read_list()
 				     fmt::format("{}: not a list of pods in "
 						 "JSON, as the kubelet has "
 						 "at /pods",
-						 path)};
+						 source_.where)};
 	for (const json &pod : list["items"]) {
 		const json meta = pod.is_object()
 					  ? pod.value("metadata", json())
@@ -267,7 +277,7 @@ void container_names::add_to(container &of)
 {
 	auto its = known_.find(of.id);
 
-	if (its == known_.end() && !source_.empty() &&
+	if (its == known_.end() && !source_.where.empty() &&
 	    (!read_at_ || clock::now() - *read_at_ >= read_time)) {
 		// What cannot be read now leaves the names that are known.
 		(void)read();

@@ -4,13 +4,14 @@
 #pragma once
 
 #include <chrono>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include <uncore/error.hpp>
+
+#include "attribution/pod_list.hpp"
 
 namespace cli {
 
@@ -32,10 +33,7 @@ std::optional<container> container_of(std::string_view cgroup);
 /// Names of pods and containers by the ids of containers.
 class container_names {
 public:
-	/// @param source a folder of logs, as /var/log/containers, whose files'
-	/// names have them; or a file with a list of pods, as the kubelet's
-	/// /pods has; empty for none.
-	explicit container_names(std::filesystem::path source);
+	explicit container_names(pod_source source);
 
 	/// Errors: errc::system, errc::invalid; for the start.
 	uncore::result<void> check();
@@ -52,8 +50,9 @@ private:
 	uncore::result<void> read();
 	uncore::result<void> read_folder();
 	uncore::result<void> read_list();
+	uncore::result<void> take_list(const std::string &from);
 
-	std::filesystem::path source_;
+	pod_source source_;
 	std::map<std::string, named, std::less<>> known_;
 	std::optional<clock::time_point> read_at_;
 };

@@ -26,7 +26,9 @@ struct serve_options {
 	http_options http{{}, {}, "", "", ""};
 	/// As given, as an empty name is not the same as none.
 	std::vector<std::string> certificates, keys, web_configs;
-	std::string textfile, replay, pods;
+	std::string textfile, replay;
+	pod_source pods;
+	std::string pods_token, pods_authorities;
 	bool json = false, per_box = false;
 	unsigned interval_ms = 0, cgroups = 0;
 	double duration = 0;
@@ -226,9 +228,8 @@ int write_once(collector &counters, const serve_options &options,
 			    std::chrono::duration_cast<clock::duration>(time)))
 		return by_signal + number;
 	if (path.empty()) {
-		const std::string text =
-			render(counters.read(), exposition::json,
-			       counters.machine());
+		const std::string text = render(
+			counters.read(), exposition::json, counters.machine());
 
 		std::fwrite(text.data(), 1, text.size(), stdout);
 		return success;
@@ -287,8 +288,14 @@ int serve(const context &shared, serve_options options)
 		options.http = *std::move(http);
 	else
 		return fail_usage(http.error().message);
-	if (!options.pods.empty() && !options.cgroups)
+	if (!options.pods.where.empty() && !options.cgroups)
 		return fail_usage("--pods is for --cgroups");
+	if (!is_address(options.pods.where) &&
+	    !(options.pods_token + options.pods_authorities).empty())
+		return fail_usage("--pods-token and --pods-ca are for a list "
+				  "of pods that --pods gets from an address");
+	options.pods.token = options.pods_token;
+	options.pods.authorities = options.pods_authorities;
 	if (options.interval_ms && !file)
 		return fail_usage("-I is for --textfile");
 	if (options.duration > 0 &&
@@ -372,10 +379,16 @@ void add_serve(parser &app, context &shared)
 	cgroups.range(1, 1000).type_name("COUNT");
 
 	command.add_option(
-		       "--pods", options->pods,
+		       "--pods", options->pods.where,
 		       "Names of the cgroups' pods: /var/log/containers, or "
-		       "a list as the kubelet's")
-		.type_name("FOLDER|FILE");
+		       "a list as the kubelet's, a file or its address")
+		.type_name("FOLDER|FILE|URL");
+	command.add_option("--pods-token", options->pods_token,
+			   "The bearer token for that address")
+		.type_name("FILE");
+	command.add_option("--pods-ca", options->pods_authorities,
+			   "Certificates of the authorities that vouch for it")
+		.type_name("FILE");
 
 	option json = command.add_flag("--json", options->json,
 				       "Print JSON once, and serve nothing");

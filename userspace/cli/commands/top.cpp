@@ -65,8 +65,8 @@ static uncore::result<void> choose_weight(const top_options &options,
 // --- showing
 
 static constexpr const char *no_cgroups =
-	"no cgroup2 file system is mounted, so that all tasks are in one row: "
-	"mount -t cgroup2 none /sys/fs/cgroup";
+	"no file system of cgroups is mounted, so that all tasks are in one "
+	"row: mount -t cgroup2 none /sys/fs/cgroup";
 
 namespace {
 

@@ -127,7 +127,7 @@ TEST(container_names, are_those_of_log_files)
 	files.write("logs/not a log", "");
 	files.write("logs/a_b-" + id + ".log", "");
 
-	container_names names(files / "logs");
+	container_names names({.where = files / "logs"});
 	container one = *container_of("/docker/" + id);
 
 	ASSERT_TRUE(names.check());
@@ -157,7 +157,7 @@ TEST(container_names, are_those_of_a_list_of_pods)
 					   {"items", {pod, 1, nullptr}}}
 				    .dump());
 
-	container_names names(files / "pods");
+	container_names names({.where = files / "pods"});
 	container one = *container_of("/docker/" + id);
 
 	ASSERT_TRUE(names.check());
@@ -168,9 +168,10 @@ TEST(container_names, are_those_of_a_list_of_pods)
 	EXPECT_EQ(one.pod_uid, uid);
 	for (const char *text : {"", "{", "[]", "{\"items\": 1}"}) {
 		files.write("pods", text);
-		EXPECT_FALSE(container_names(files / "pods").check()) << text;
+		EXPECT_FALSE(container_names({.where = files / "pods"}).check())
+			<< text;
 	}
-	EXPECT_FALSE(container_names(files / "none").check());
+	EXPECT_FALSE(container_names({.where = files / "none"}).check());
 }
 
 } // namespace

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Cgroups of "uncore serve": a part of serve.py, which runs it."""
+
+import contextlib
+import http.server
+import json
+import os
+import signal
+import ssl
+import subprocess
+import tempfile
+import threading
+import time
+
+from lib.python.command import PATIENCE, comments, one_line, run
+from lib.python.exposition import Daemon, up, value
+from lib.python.top import TASK
+from lib.python.uncore import BUILD, Machine, read, running_clock, write
+
+DRIVER = os.path.join(BUILD, "kmod", "xeon_uncore.ko")
+CGROUPS = "/sys/fs/cgroup"
+WAYS = "read", "write"
+ROUNDING = 2 * 64           # bytes: what is not divided yet, each way
+
+
+class Scraper:
+    """What a scraper makes of series that come and go: a series' growth since the
+    scrape before, as far as it was there. It must see all scrapes: how much a series
+    had grown that goes is in the last one that has it."""
+
+    def __init__(self, samples):
+        self.last, self.apart, self.late = samples, {}, []
+
+    def take(self, samples):
+        """Do cgroups and sockets add up to the same, so far?"""
+        for (name, labels), count in samples.items():
+            sign = {"uncore_cgroup_memory_bytes_total": 1,
+                    "uncore_memory_bytes_total": -1}.get(name)
+            if not sign:
+                continue
+            have = dict(labels)
+            place = have["socket"], have["direction"]
+            old = self.last.get((name, labels))
+            if old is None and count:
+                self.late.append("%s begins with %g" % (have, count))
+            self.apart[place] = self.apart.get(place, 0) + \
+                sign * (count - (old or 0))
+        self.last = samples
+        return self.adds_up()
+
+    def adds_up(self):
+        return not self.late and self.apart and all(
+            abs(bytes_apart) <= ROUNDING
+            for bytes_apart in self.apart.values())
+
+    def comments(self):
+        return [*self.late, "bytes apart: %r" % self.apart]
+
+
+def of_cgroup(samples, cgroup):
+    """{(socket, direction): bytes or None}"""
+    return {(socket, way): value(samples, "uncore_cgroup_memory_bytes_total",
+                                 socket=socket, direction=way, cgroup=cgroup)
+            for socket in ("0", "1") for way in WAYS}
+
+
+def cgroups_in(samples):
+    return {dict(labels)["cgroup"] for name, labels in samples
+            if name == "uncore_cgroup_memory_bytes_total"}
+
+
+def work_in(cgroup, cpu=0, top=CGROUPS):
+    """A task that reads a million lines."""
+    subprocess.run(["sh", "-c", "echo $$ > %s%s/cgroup.procs && exec %s %d "
+                    "10000 100 1000 worker" % (top, cgroup, TASK, cpu)],
+                   check=True)
+
+
+def test_cgroups(tap):
+    """Traffic of tasks in cgroups, of which as many have series as are asked for."""
+    names = ["/uncore-test-%d" % i for i in range(3)]
+    for name in names:
+        os.mkdir(CGROUPS + name)
+    with Daemon("serve", "--cgroups", "2") as daemon:
+        seen = daemon.fresh()
+        scraper, rounds = Scraper(seen), 0
+        tap.ok(None not in {*of_cgroup(seen, "other").values(),
+                            *of_cgroup(seen, "idle").values()},
+               "other and idle are there on each socket",
+               [repr(key) for key in seen if "cgroup" in key[0]])
+        while of_cgroup(seen, names[0])["0", "read"] is None and rounds < 20:
+            work_in(names[0])
+            seen, rounds = daemon.fresh(scraper.take), rounds + 1
+        tap.ok(of_cgroup(seen, names[0])["0", "read"] == 0,
+               "a cgroup gets series, which begin with 0",
+               [repr(of_cgroup(seen, names[0]))])
+        work_in(names[0])
+        seen = daemon.wait_for(lambda now: scraper.take(now) and
+                               of_cgroup(now, names[0])["0", "read"])
+        mine = of_cgroup(seen, names[0])
+        tap.ok((mine["0", "read"] or 0) > 0 and not mine["0", "write"] and
+               not mine["1", "read"], "and its share of what is read then",
+               [repr(mine)])
+        daemon.fresh(scraper.take)
+        tap.ok(scraper.adds_up(),
+               "all cgroups, other and idle add up to their sockets",
+               scraper.comments())
+        for name in names[1:]:
+            for _ in range(3):
+                work_in(name)
+        # they add up before any of these has its series, too
+        seen = daemon.wait_for(lambda now: scraper.take(now) and
+                               len(cgroups_in(now)) > 3)
+        shown = cgroups_in(seen)
+        daemon.fresh(scraper.take)
+        tap.ok(scraper.adds_up() and
+               {"other", "idle"} < shown and len(shown) == 4,
+               "and do so when more of them work than have series",
+               [repr(shown), *scraper.comments()])
+        test_cgroups_reload(tap, daemon, names[0])
+        status, said = daemon.end()
+        tap.ok(status == 0, "SIGTERM ends it",
+               ["status %d" % status, *said.splitlines()])
+    for name in names:
+        os.rmdir(CGROUPS + name)
+
+
+# Its uid, and its container's id.
+POD = "0f8d3c1e-7a55-4b8f-9c39-3f1f3f6f2a10", "1f" * 32
+
+
+class Kubelet:
+    """Has a list of one pod for clients with a token; or says nothing."""
+
+    TOKEN = "one.two.three"
+
+    def __init__(self, folder, uid, ident, tls=True):
+        self.hangs = False
+        self.certificate, key, self.token, self.wrong = (
+            os.path.join(folder, name) for name in ("crt", "key", "token", "wrong"))
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+             "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=node", "-addext",
+             "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out",
+             self.certificate], check=True, stderr=subprocess.DEVNULL)
+        write(self.token, self.TOKEN + "\n")
+        write(self.wrong, "another\n")
+        pods = json.dumps({"kind": "PodList", "items": [{
+            "metadata": {"namespace": "shop", "name": "web-0", "uid": uid},
+            "status": {"containerStatuses": [
+                {"name": "nginx", "containerID": "containerd://" + ident}]}}]})
+        kubelet = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):       # pylint: disable=invalid-name
+                if kubelet.hangs:
+                    time.sleep(5)
+                good = self.headers["Authorization"] == "Bearer " + kubelet.TOKEN
+                body = pods.encode() if good else b"no"
+                with contextlib.suppress(OSError):
+                    self.send_response(200 if good else 401)
+                    self.send_header("Content-Length", str(len(body)))
+                    self.end_headers()
+                    self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        class Server(http.server.ThreadingHTTPServer):
+            def handle_error(self, *_):     # clients that do not trust it
+                pass
+
+        server = Server(("127.0.0.1", 0), Handler)
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(self.certificate, key)
+            server.socket = context.wrap_socket(server.socket, server_side=True,
+                                                do_handshake_on_connect=False)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.options = [
+            "--pods", "http%s://127.0.0.1:%d/pods" % ("s" if tls else "",
+                                                      server.server_port),
+            "--pods-token", self.token, "--pods-ca", self.certificate]
+
+    def refusals(self):
+        """Options with which there is no list, and why."""
+        where, authorities = self.options[:2], self.options[4:]
+        yield [*where, "--pods-token", self.wrong, *authorities], "status 401", False
+        yield self.options[:4], "certificate", False
+        yield ["--pods", "http://127.0.0.1:1/pods"], "127.0.0.1:1/pods", False
+        yield [*where, "--pods-token", "/none", *authorities], "/none has no token", \
+            False
+        yield self.options, "timed out", True
+
+
+def test_pods(tap, sysfs):
+    """The list of pods cannot be had: a line says so, within seconds. On the host, as
+    an emulated machine needs more than a second for TLS."""
+    with tempfile.TemporaryDirectory() as folder:
+        kubelet = Kubelet(folder, *POD)
+        for options, why, hangs in kubelet.refusals():
+            kubelet.hangs = hangs
+            one_line(tap, "no list of pods: %s" % why, run(
+                "--sysfs", sysfs, "serve", "--cgroups", "2", "--json", *options), 1,
+                     why)
+
+
+def test_cgroups_v1(tap):
+    """A host whose containers are in cgroups of version 1."""
+    uid, ident = POD
+    name = "/kubepods/besteffort/pod%s/%s" % (uid, ident)
+
+    def bytes_of(samples):
+        return sum(count for (of, labels), count in samples.items()
+                   if of == "uncore_cgroup_memory_bytes_total" and
+                   dict(labels).get("cgroup") == name and
+                   dict(labels).get("pod_uid") == uid and
+                   dict(labels).get("container_id") == ident and
+                   [dict(labels).get(one) for one in (
+                       "namespace", "pod", "container")] == ["shop", "web-0", "nginx"])
+
+    with tempfile.TemporaryDirectory() as top, \
+            tempfile.TemporaryDirectory() as folder:
+        kubelet = Kubelet(folder, *POD, tls=False)
+        subprocess.run(["mount", "-t", "cgroup", "-o", "pids", "none", top],
+                       check=True)
+        os.makedirs(top + name)
+        with Daemon("serve", "--cgroups", "2", *kubelet.options) as daemon:
+            scraper, rounds = Scraper(daemon.fresh()), 0
+            while name not in cgroups_in(daemon.fresh(scraper.take)) and rounds < 20:
+                work_in(name, top=top)
+                rounds += 1
+            work_in(name, top=top)
+            seen = daemon.wait_for(lambda now: scraper.take(now) and bytes_of(now))
+            tap.ok(bytes_of(seen) > 0 and scraper.adds_up(),
+                   "cgroups of version 1 have series, with their pods, and add up",
+                   [repr(cgroups_in(seen)), *scraper.comments()])
+            daemon.end()
+        for path, *_ in os.walk(top + "/kubepods", topdown=False):
+            os.rmdir(path)
+        subprocess.run(["umount", top], check=True)
+
+
+def test_cgroups_users(tap):
+    """The two capabilities of the service are what it takes, and both."""
+    two = "-all,+perfmon,+bpf"
+    path = "/proc/sys/kernel/perf_event_paranoid"
+    paranoid = read(path)
+    try:
+        write(path, "2")        # Debian's 3 wants root
+        done = run("serve", "--cgroups", "2", "--json", timeout=PATIENCE,
+                   before=["setpriv", "--reuid=65534", "--regid=65534",
+                           "--clear-groups", "--inh-caps=" + two,
+                           "--ambient-caps=" + two, "--bounding-set=" + two])
+        tap.ok(done.returncode == 0 and not done.stderr and
+               "uncore_cgroup_memory_bytes" in done.stdout and
+               "uncore_up" in done.stdout,
+               "no root: CAP_PERFMON and CAP_BPF will do", comments(done))
+        write(path, "-1")       # all but CAP_BPF
+        one_line(tap, "without CAP_BPF: refused", run(
+            "serve", "--cgroups", "2", "--json", timeout=PATIENCE, before=[
+                "setpriv", "--bounding-set=-all", "--inh-caps=-all"]),
+                 1, "CAP_BPF")
+    finally:
+        write(path, paranoid)
+
+
+def test_cgroups_reload(tap, daemon, name):
+    """The driver goes and comes: nothing goes back, and it still adds up."""
+    before = daemon.scrape()
+    daemon.send(signal.SIGUSR1)
+    daemon.wait_for(lambda now: up(now) == 0)
+    Machine.wait_unused()
+    done = subprocess.run(["rmmod", "xeon_uncore"], check=False,
+                          stderr=subprocess.PIPE)
+    tap.ok(done.returncode == 0, "SIGUSR1 gives these counters back, too",
+           [done.stderr.decode()])
+    with running_clock():
+        subprocess.run(["insmod", DRIVER], check=True)
+    back = daemon.wait_for(lambda now: up(now) == 1)
+    went_back = [repr(key) for key, count in back.items()
+                 if key[0] == "uncore_cgroup_memory_bytes_total" and
+                 count < before.get(key, 0)]
+    # the clock ran in between, and either program may read it at another time
+    scraper = Scraper(daemon.fresh())
+    work_in(name)
+    daemon.wait_for(scraper.take)
+    daemon.fresh(scraper.take)
+    tap.ok(not went_back and scraper.adds_up(),
+           "with the driver loaded again none goes back, and they add up",
+           [*went_back, *scraper.comments()])
