@@ -50,18 +50,15 @@ CATALOGUE := events/generate.py $(wildcard events/*.json) \
 	$(dir $(wildcard events/*/boxes.json)) \
 	$(wildcard events/gen/*.py events/*/*.json)
 
-# Those that the driver has tables for.
-GENERATIONS := $(patsubst events/%/boxes.json,%,$(wildcard \
-	$(patsubst kmod/hw/%.c,events/%/boxes.json,$(wildcard kmod/hw/*.c))))
+# Those that the driver supports: the folders that name a processor.
+GENERATIONS := $(patsubst events/%/boxes.json,%,$(shell grep -l '^  "Model":' events/*/boxes.json))
 
 # The others' tests have catalogues of their own.
 OTHERS := $(filter-out hswep,$(GENERATIONS))
 
-kmod/generated/stamp: $(CATALOGUE) $(wildcard kmod/hw/*.c)
+kmod/generated/stamp: $(CATALOGUE)
 	@echo '  GEN     kmod/generated'
-	@for name in $(GENERATIONS); do \
-		events/generate.py --kernel kmod/generated --generation $$name || exit 1; \
-	done && touch $@
+	@events/generate.py --kernel kmod/generated --generation all && touch $@
 
 build/catalogue.tsv: $(CATALOGUE)
 	@echo '  GEN     $@'
@@ -293,7 +290,7 @@ dkms: kmod/generated/stamp ## install the driver's source for dkms, which builds
 	install -d $(DKMS)/generated $(DKMS)/hw
 	install -m 644 kmod/*.c kmod/*.h $(DKMS)
 	install -m 644 kmod/hw/*.c kmod/hw/*.h $(DKMS)/hw
-	install -m 644 kmod/generated/*.h $(DKMS)/generated
+	install -m 644 kmod/generated/*.[ch] kmod/generated/Kbuild $(DKMS)/generated
 	install -m 644 LICENSES/GPL-2.0-only.txt $(DKMS)/COPYING
 	sed '/sim/d' kmod/Kbuild > $(DKMS)/Kbuild
 	sed 's/@VERSION@/$(VERSION)/' kmod/dkms.conf.in > $(DKMS)/dkms.conf

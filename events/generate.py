@@ -9,8 +9,8 @@ import argparse
 import os
 import sys
 
-from gen import (absent, check, cpp, derived, docs, kernel, notes, perf_names,
-                 registers, table)
+from gen import (absent, boxes, check, cpp, derived, docs, kernel, lists, notes,
+                 perf_names, registers, table)
 from gen.catalogue import CatalogueError, load_generations, load_json
 from gen.where import located
 
@@ -34,7 +34,7 @@ def write_file(path, text):
 
 
 def _merged_reasons(generation, schema):
-    """Build the generation's events on those it inherits; what is wrong."""
+    """Build the generation's events on those it inherits; yield the faults."""
     generation.merge_events()
     yield from generation.reasons
     yield from registers.check_registers(generation)
@@ -53,8 +53,8 @@ def _merged_reasons(generation, schema):
     yield from derived.check_content(generation)
 
 
-def checked_generations(top):
-    """The catalogue, or None after saying what is wrong with it."""
+def read_catalogue(top):
+    """The generations, and the faults of the catalogue."""
     events, metrics, opcodes, in_tree = (
         load_json(os.path.join(TOP, file), "%s/%s" % (SHOWN, file))
         for file in ("schema.json", "metrics-schema.json",
@@ -71,10 +71,16 @@ def checked_generations(top):
     for generation in generations if not reasons else ():
         reasons.extend(_merged_reasons(generation, events))
         if reasons:
-            break       # what is like this one would only repeat them
+            break       # a generation like this one would only repeat them
     for generation in generations if not reasons else ():
         reasons.extend(absent.check_absences(generation, generations))
         reasons.extend(notes.check_notes(generation, generations))
+    return generations, reasons
+
+
+def checked_generations(top):
+    """Read the catalogue; print its faults and return None where it has any."""
+    generations, reasons = read_catalogue(top)
     for reason in reasons:
         print(located(reason, generations), file=sys.stderr)
     return None if reasons else generations
@@ -86,9 +92,8 @@ def write_outputs(generation, args):
         write_file(prefix + "_events.h", kernel.events_header(generation))
         write_file(prefix + "_fields.h", kernel.fields_header(generation))
         write_file(prefix + "_waves.h", kernel.waves_header(generation))
-        where = registers.header(generation)
-        if where:
-            write_file(prefix + "_regs.h", where)
+        if lists.in_driver(generation):
+            write_file(prefix + ".c", boxes.table(generation))
     if args.tsv:
         write_file(args.tsv, table.tsv(generation))
     if args.cpp:
@@ -105,6 +110,8 @@ def main():
                         help="write the table for tests")
     parser.add_argument("--cpp", metavar="FILE",
                         help="write the library's tables into FILE")
+    parser.add_argument("--cpp-list", metavar="FILE",
+                        help="write the library's list of generations into FILE")
     parser.add_argument("--docs", metavar="DIR",
                         help="write the event reference of all generations "
                              "into DIR")
@@ -137,6 +144,11 @@ def main():
         parser.error("no generation %s" % args.generation)
     for generation in wanted:
         write_outputs(generation, args)
+    if args.kernel:
+        for file, text in lists.kernel(generations).items():
+            write_file(os.path.join(args.kernel, file), text)
+    if args.cpp_list:
+        write_file(args.cpp_list, lists.cpp(generations))
     if args.absent_metrics:
         for generation in generations:
             for one in absent.absences(generation, generations):

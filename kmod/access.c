@@ -26,7 +26,7 @@ static u32 unc_ctr_reg(const struct unc_box *box, unsigned int ctr)
 		return type->regs.fixed_ctr;
 	if (ctr >= UNC_FREERUN0)
 		return type->freerun[ctr - UNC_FREERUN0].reg;
-	return (box->probed.other_ctr ? type->moved.ctr : type->regs.ctr)[box->io.first + ctr];
+	return (box->probed.other_ctr ? type->regs.moved.ctr : type->regs.ctr)[box->io.first + ctr];
 }
 
 /* Width of a counter. */
@@ -309,10 +309,10 @@ static void unc_probe_addresses(struct unc_box *box)
 	const struct unc_type *type = box->type;
 	bool here, there;
 
-	if (!type->moved.only_old)
+	if (!type->regs.moved.only_old)
 		return;
-	here = unc_keeps(box, type->moved.only_old);
-	there = unc_keeps(box, type->moved.only_new);
+	here = unc_keeps(box, type->regs.moved.only_old);
+	there = unc_keeps(box, type->regs.moved.only_new);
 	box->probed.other_ctr = there && !here;
 	box->probed.undecided = here == there;
 }

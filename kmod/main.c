@@ -34,18 +34,6 @@ module_param(pmu_prefix, charp, 0444);
 MODULE_PARM_DESC(pmu_prefix,
 		 "first part of the PMUs' names (default: the generation's, such as hswep); \"uncore\" gives the names of the kernel's own driver");
 
-static const struct x86_cpu_id unc_cpus[] = {
-	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 29, &unc_xeon7400),
-	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 45, &unc_snbep),
-	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 62, &unc_ivbep),
-	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 63, &unc_hswep),
-	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 79, &unc_bdwep),
-	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 86, &unc_bdwde),
-	/* models 3 and 4 have other registers at the same addresses */
-	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 15, 6, &unc_xeon7100),
-	{ }
-};
-
 /*
  * Processors that have uncore counters as well, of which no manual has been read:
  * to guess at registers would be wrong numbers at best.

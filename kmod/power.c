@@ -171,8 +171,8 @@ static void unc_report_found(const struct unc_found *found)
 		/* once for all boxes of a function */
 		if (box->probed.undecided && !box->io.first)
 			pr_warn("%s of package %d: registers %#x and %#x do not tell where the counters are: taking the first reading\n",
-				box->name, pkg->phys_id, box->type->moved.only_old,
-				box->type->moved.only_new);
+				box->name, pkg->phys_id, box->type->regs.moved.only_old,
+				box->type->regs.moved.only_new);
 	}
 }
 

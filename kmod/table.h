@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tables that describe a generation's hardware: const data that hw/ fills and the
- * rest of the driver reads.
+ * Tables that describe a generation's hardware: const data that is generated from
+ * events/ and that the driver reads.
  */
 #ifndef XEON_UNCORE_TABLE_H
 #define XEON_UNCORE_TABLE_H
@@ -14,10 +14,11 @@ struct pci_dev;
 struct unc_box;
 struct unc_package;
 struct unc_slot;
+struct unc_type;
 
 /*
- * Limits of one box.  Lists of counters are on the stack; hw/hw.h checks the tables
- * against these at compile time.
+ * Limits of one box.  Lists of counters are on the stack; the compiler checks the
+ * tables against these.
  */
 #define UNC_MAX_GENERAL		4	/* counters that count any event */
 #define UNC_MAX_FREERUN		4
@@ -145,6 +146,15 @@ struct unc_freerun {
 	u32 reg;		/* MSR or offset */
 };
 
+/*
+ * Where the general counters are instead, if @only_new keeps what is written and
+ * @only_old does not; both 0: that is not in question.
+ */
+struct unc_type_moved {
+	u32 ctr[UNC_MAX_GENERAL];
+	u32 only_old, only_new;
+};
+
 /* Registers of a type's first box. */
 struct unc_type_regs {
 	/* box control; 0: it cannot be frozen, or only with the package */
@@ -159,15 +169,15 @@ struct unc_type_regs {
 	u32 stride;		/* distance between two boxes, for MSRs */
 	u64 ctl_mask;		/* bits of config that go to the control register */
 	u64 ctl_must;		/* those without which it counts nothing */
+	struct unc_type_moved moved;
 };
 
-/*
- * Where the general counters are instead, if @only_new keeps what is written and
- * @only_old does not; both 0: that is not in question.
- */
-struct unc_type_moved {
-	u32 ctr[UNC_MAX_GENERAL];
-	u32 only_old, only_new;
+/* How many boxes of a type without PCI functions a package has. */
+struct unc_type_count {
+	/* may sleep; NULL: as many as the type's max_boxes */
+	unsigned int (*read)(const struct unc_package *pkg,
+			     const struct unc_type *type);
+	u8 min;			/* boxes of the smallest die */
 };
 
 /* A type's PCI functions. */
@@ -210,13 +220,13 @@ struct unc_type {
 	const char *name;	/* middle part of the PMU's name */
 	const struct unc_space *space;
 	const struct unc_layout *layout;
-	u8 max_boxes;		/* how many a package has at most */
+	u8 max_boxes;		/* of a package, at most */
+	struct unc_type_count count;
 	u8 general;		/* counters that count any event */
 	u8 bits;		/* documented width; the real one is probed */
 	u16 max_inc;		/* largest increment of events that no table knows */
 	unsigned int quirks;	/* enum unc_quirk */
 	struct unc_type_regs regs;
-	struct unc_type_moved moved;
 	struct unc_type_pci pci;
 	struct unc_type_overflow overflow;
 	struct unc_type_filter filter;
@@ -236,9 +246,17 @@ enum unc_pci_role { UNC_PCI_BOX, UNC_PCI_FILTER };
 struct unc_global_regs {
 	u32 ctl;		/* 0: there is none, and nothing freezes a package */
 	u32 status;		/* boxes that overflowed; 0: there is none, none signals */
+	u32 config;		/* how many CBos there are */
 	u64 freeze, unfreeze;	/* stops all boxes; starts them again */
 	u64 wake;		/* wakes a sleeping core for the interrupt */
 	u64 cores;		/* selects cores */
+};
+
+/* The PCI device that each uncore bus has one of, and its registers. */
+struct unc_ubox {
+	u16 device;
+	u16 node_id;		/* offset of the NUMA node's number */
+	u16 node_map;		/* offset of the numbers of all packages' nodes */
 };
 
 /* A generation of processors. */
@@ -248,19 +266,14 @@ struct unc_generation {
 	unsigned int num_types;
 	const struct pci_device_id *pci_ids;	/* functions of boxes, or NULL */
 	const char *rival;	/* intel_uncore's PCI driver for it, or NULL */
-	u16 ubox_device;	/* PCI device that each uncore bus has one of */
-	/* package whose uncore is on that device's bus, or an errno; may sleep */
-	int (*map_bus)(struct pci_dev *pdev);
+	struct unc_ubox ubox;
+	u16 capability_device;	/* PCI device that tells which die a package has */
+	/* package whose uncore is on the bus of a UBox, or an errno; may sleep */
+	int (*map_bus)(struct pci_dev *ubox);
 	/* package of an IO bus, as one of its uncore buses says, or NULL; may sleep */
 	struct unc_package *(*map_io_bus)(struct pci_bus *bus);
 	u32 max_khz;		/* no uncore clock is faster */
 	struct unc_global_regs global;
-	/*
-	 * How many boxes of @type a package has, of a type whose boxes have no PCI
-	 * function; may sleep.  NULL: as many as the type's max_boxes.
-	 */
-	unsigned int (*count_boxes)(const struct unc_package *pkg,
-				    const struct unc_type *type);
 };
 
 #endif

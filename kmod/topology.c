@@ -70,7 +70,7 @@ static void unc_find_buses(void)
 	if (!unc.gen->pci_ids)
 		return;
 	while ((pdev = pci_get_device(PCI_VENDOR_ID_INTEL,
-				      unc.gen->ubox_device, pdev))) {
+				      unc.gen->ubox.device, pdev))) {
 		int id = unc.gen->map_bus(pdev);
 		struct unc_package *pkg = unc_package_of_id(id);
 
@@ -95,7 +95,7 @@ static void unc_find_buses(void)
 	for (i = 0; i < unc.num_packages; i++) {
 		if (unc.packages[i].bus < 0)
 			pr_warn("package %d: no UBox on PCI (device 8086:%04x): its HA, iMC, QPI and other PCI boxes are left out; is the uncore bus hidden by the firmware?\n",
-				unc.packages[i].phys_id, unc.gen->ubox_device);
+				unc.packages[i].phys_id, unc.gen->ubox.device);
 	}
 }
 
@@ -108,8 +108,7 @@ static int unc_create_boxes(struct unc_package *pkg)
 	for (t = 0; t < unc.gen->num_types; t++, type++) {
 		if (type->space->pci)
 			continue;
-		n = unc.gen->count_boxes ? unc.gen->count_boxes(pkg, type) :
-					   type->max_boxes;
+		n = type->count.read ? type->count.read(pkg, type) : type->max_boxes;
 		for (i = 0; i < n; i++) {
 			if (!unc_topology_box(pkg, type, i))
 				return -ENOMEM;

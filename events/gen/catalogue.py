@@ -98,15 +98,15 @@ def cited(section, manual):
     return section
 
 
-# Readings by who made them: perf's files are made from Intel's.
+# Readings by origin: perf's files are made from Intel's.
 MAKERS = (("libpfm4",), ("perf", "perfmon"))
 
 
 class Event:
     """
-    One name of the catalogue and the encoding behind it. @own: the section is
-    of the generation's own manual; @readings: who else has it there, None where
-    there are none to ask.
+    A name of the catalogue and its encoding.  @own: the section is of the
+    generation's own manual; @readings: the readings that have the event, or None for a
+    generation without readings.
     """
 
     def __init__(self, box, raw, manual=None, own=True, readings=None):
@@ -132,7 +132,7 @@ class Event:
         self.scale, self.unit = self._parse_scale(raw.get("ScaleUnit"))
 
     def _cite(self, section, manual, own, readings):
-        """By the manual and the readings that have it, and whether it is one."""
+        """Set the sources of the event, and whether it has only one."""
         self.cited = cited(section, manual)
         self.section = section if own else self.cited
         self.single = False
@@ -266,7 +266,7 @@ class Box:
 
 
 class Generation:
-    """A folder of the catalogue, such as hswep."""
+    """A folder of the catalogue, for example hswep."""
 
     def __init__(self, folder, shown, facts, base):
         self.name = os.path.basename(folder)
@@ -282,8 +282,15 @@ class Generation:
         self.facts = self._box_facts(own, facts.get("Remove", []))
         self.title = facts.get("Title", self.name)
         self.manual = facts.get("Manual")
-        self.models = facts.get("Models", "")
-        self.registers = facts.get("Registers", base and base.registers)
+        self.processor = self._processor(facts)
+        self.models = ", ".join(filter(None, (
+            facts.get("Models"),
+            self.processor and "family %d model %d" % self.processor)))
+        self.year = int(facts.get("Year", "0"))
+        self.in_tree_driver = facts.get("InTreeDriver",
+                                        base and base.in_tree_driver)
+        self.max_mhz = int(facts.get("MaxMHz", base.max_mhz if base else "0"))
+        self.registers = self._registers(facts.get("Registers"))
         for name, box_facts in self.facts.items():
             try:
                 box = Box(name, box_facts, "%s/%s.json" % (shown, name),
@@ -291,9 +298,33 @@ class Generation:
             except KeyError as err:
                 raise CatalogueError("%s/boxes.json: %s: %s is missing"
                                      % (shown, name, err.args[0]))
-            # A box whose file is not written has no events of its own.
+            # Without a file, a box type has only inherited events.
             box.own = self.load("%s.json" % name, missing={} if base else [])
             self.boxes.append(box)
+
+    def _processor(self, facts):
+        """(family, model) that the driver binds to, or None."""
+        try:
+            numbers = [int(facts[key]) for key in ("Family", "Model")
+                       if key in facts]
+        except (TypeError, ValueError):
+            numbers = [0]
+        if len(numbers) == 1:
+            raise CatalogueError("%s/boxes.json: Family and Model are two "
+                                 "numbers" % self.shown)
+        return tuple(numbers) or None
+
+    def _registers(self, own):
+        """The package's registers, those of the generation it is like first."""
+        if self.base is None or self.base.registers is None:
+            return own
+        if not isinstance(own, dict):
+            return own or self.base.registers
+        merged, wrong = inherit.merge_registers(self.base.registers, own,
+                                                self.base.name)
+        self.reasons.extend("%s/boxes.json: %s" % (self.shown, reason)
+                            for reason in wrong)
+        return merged
 
     def _box_facts(self, own, removed):
         """The boxes' facts, those of the generation it is like first."""

@@ -117,7 +117,7 @@ def merge(generation):
     """
     The generation's metrics and opcodes.  What it inherits but has not the
     events or the filters for is left out, and generation.left_out says why;
-    what it has in files of its own must fit, and is checked.
+    the entries of its own files are checked.
     """
     generation.left_out = {METRICS: [], OPCODES: []}
     for file, key in KEYS.items():
@@ -226,8 +226,8 @@ def _check_at_once(generation, metric):
 
 def _check_weight(metric):
     """
-    What is counted by a clock and turned into time has a factor of its own in
-    each package: of a machine, it is a mean of packages.
+    A count of clock cycles that is turned into time has another factor in each
+    package: a machine's value is a mean of the packages'.
     """
     by_clock = re.search(r"source_count\(([^)]*)\) / \1(?!\w)",
                          metric.expression)

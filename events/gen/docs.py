@@ -8,7 +8,7 @@ import re
 
 from .absent import absences
 from .derived import METRICS, OPCODES, load
-from .registers import KEYS
+from .registers import DRIVER_ONLY, KEYS
 
 HEAD = """.. SPDX-License-Identifier: GPL-2.0-or-later
 .. Generated from events/, do not edit.
@@ -66,6 +66,12 @@ def _words(key):
                   key)
 
 
+def _values(value):
+    """The value of a register's key, or its list of values."""
+    return "; ".join(value if isinstance(value, list) else
+                     [value.replace(",", ", ")])
+
+
 def _mask(event):
     """The unit mask, or the upper half of a control word without one."""
     if event.box.has_select:
@@ -81,7 +87,7 @@ def _filters(event):
     return text if text else "none"
 
 
-def _ranges(bits):
+def ranges(bits):
     """[0, 1, 2, 21] as "0-2", "21"."""
     start = bits[0]
     for bit, after in zip(bits, bits[1:] + [None]):
@@ -131,13 +137,13 @@ class Page:
         """Where they are, as far as boxes.json has it."""
         where = [(generation.title, box.registers) for generation, box
                  in zip(self.generations, self.boxes) if box.registers]
-        keys = [key for key in KEYS if key != "Note" and
+        keys = [key for key in KEYS if key not in DRIVER_ONLY and
                 any(key in one for _, one in where)]
         if not keys:
             return ""
         text = _table(["Registers"] + [title for title, _ in where], [
-            [_words(key)] + [one.get(key, "").replace(",", ", ")
-                             for _, one in where] for key in keys])
+            [_words(key)] + [_values(one.get(key, "")) for _, one in where]
+            for key in keys])
         notes = {}
         for title, one in where:
             notes.setdefault(one.get("Note"), []).append(title)
@@ -153,7 +159,7 @@ class Page:
             for box in self.boxes:
                 field = box.format.get(name)
                 cells.append("config%s: %s" % (
-                    field.word or "", ", ".join(_ranges(field.bits)))
+                    field.word or "", ", ".join(ranges(field.bits)))
                     if field else "")
             rows.append([_literal(name)] + cells)
         return _table(["Field"] + self.headings, rows)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-A generation as the difference from the one that it is like: what is gone, what
-changed, what was added.  A difference from something that the other one does
+A generation as the difference from the one that it is like: entries that are removed,
+changed and added.  A difference from something that the other one does
 not have is an error, and so is one that makes no difference: either would be a
 story about hardware that there never was.
 """
@@ -105,6 +105,24 @@ def apply_difference(base, own, key, like, name, defaults):
     return entries, reasons
 
 
+def merge_registers(base, own, like):
+    """
+    Registers with the keys that differ, and the faults of the difference.  A note
+    belongs to the section beside it: a new section replaces both.
+    """
+    merged, reasons = dict(base), []
+    if "Section" in own:
+        merged.pop("Note", None)
+    for key, value in own.items():
+        if key != "Section" and base.get(key) == value:
+            reasons.append("Registers: %s is what %s has" % (key, like))
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = value
+    return merged, reasons
+
+
 def merge_box(base, own, like):
     """Facts of a box type that differs, and what is wrong with that."""
     merged, reasons = dict(base), []
@@ -114,9 +132,9 @@ def merge_box(base, own, like):
         if key in ("Format", "Remove"):
             continue
         if key == "Registers":
-            value = {**base.get(key, {}), **value}
-            value = {one: text for one, text in value.items()
-                     if text is not None}
+            merged[key], wrong = merge_registers(base.get(key, {}), value, like)
+            reasons += wrong
+            continue
         if key != "Section" and merged.get(key) == value:
             reasons.append("%s is what %s has" % (key, like))
         merged[key] = value

@@ -2,7 +2,7 @@
 """
 What notes say of names: a note is of one generation, and a name in it that only
 another generation has is a story about other hardware.  "NAME is not an event
-of this part" is the one way to speak of such a name, and must be true.
+of this part" is the only way to mention that name, and must be true.
 """
 
 import re

@@ -1,54 +1,120 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Where a generation's registers are: facts of boxes.json, checked, and written
-out as C macros so that a driver's tables need not have them a second time.
-The simulated hardware types its own, to hold both against each other.
+Check the registers of a generation in boxes.json.  The driver's tables and the event
+reference are generated from them; the simulated hardware's tables are typed
+separately, so that the two readings can be compared.
 """
 
+import collections
 import re
 
-from .kernel import HEAD
+from .catalogue import CatalogueError, Field
 
-# What a box type's Registers may say, and whether it is a list.
+NUMBER = r"(?:0x[0-9a-f]+|[0-9]+)"
+BITS = r"[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*"
+FILTER = re.compile(r"(0x[0-9a-f]+) (config([12]):%s)(?: from (\d+))?"
+                    r"(?: if (\w+)=(%s))?" % (BITS, NUMBER))
+FREE = re.compile(r"(0x[0-9a-f]+) umask=(0x[0-9a-f]{2}) width=(\d+)")
+
+QUIRKS = ("write_twice", "stepwise", "unclocked", "no_reset", "freeze_all")
+LAYOUTS = ("e5", "e5_pcu", "joint")
+COUNTS = ("cboxes", "sboxes")
+
+
+def _one_of(*words):
+    return "|".join(words)
+
+
+def _some_of(*words):
+    return "(?:%s)(?:,(?:%s))*" % ((_one_of(*words),) * 2)
+
+
+ANY = ".*"
+NUMBERS = "%s(?:,%s)*" % (NUMBER, NUMBER)
+# The keys of a box type's Registers, and the form of their values; of a list, that
+# of each item.
 KEYS = {
-    "Space": False, "Boxes": False, "InFunction": False, "Width": False,
-    "Stride": False, "OtherCounter": True,
-    "BoxControl": False, "BoxStatus": False, "Control": True, "Counter": True,
-    "Filter": True, "FixedControl": False, "FixedCounter": False,
-    "Devices": True, "FilterDevices": True, "Section": False, "Note": False,
+    "Space": _one_of("msr", "pci"), "IoBus": "1", "Layout": _one_of(*LAYOUTS),
+    "Boxes": NUMBER, "Least": NUMBER, "Count": _one_of(*COUNTS),
+    "InFunction": NUMBER, "Width": NUMBER, "MaxInc": NUMBER, "Stride": NUMBER,
+    "BoxControl": NUMBER, "BoxControlOnes": BITS, "BoxStatus": NUMBER,
+    "StatusBits": BITS, "Control": NUMBERS, "Counter": NUMBERS,
+    "OtherCounter": NUMBERS, "FixedControl": NUMBER, "FixedCounter": NUMBER,
+    "Filter": FILTER.pattern, "FreeRunning": FREE.pattern, "Devices": NUMBERS,
+    "FilterDevices": NUMBERS, "GlobalStatus": BITS, "Must": r"\w+",
+    "Quirks": _some_of(*QUIRKS), "Section": ANY, "Note": ANY,
 }
-# And what those of the whole package are.
+LISTS = {"Filter", "FreeRunning", "GlobalStatus"}
+# Keys that only the driver reads: they are not in the event reference.
+DRIVER_ONLY = {"Layout", "Least", "Count", "MaxInc", "Must", "Quirks", "Note"}
+# The keys of a package's Registers.  Layout and BoxControlOnes hold for all its boxes.
 GLOBAL_KEYS = {
-    "Control": False, "Status": False, "UboxDevice": False, "NodeId": False,
-    "NodeMap": False, "CapabilityDevice": False, "Capability": False,
-    "Section": False, "Note": False,
+    "Control": NUMBER, "Status": NUMBER, "Config": NUMBER, "Freeze": BITS,
+    "Unfreeze": BITS, "Wake": BITS, "Cores": BITS, "UboxDevice": NUMBER,
+    "NodeId": NUMBER, "NodeMap": NUMBER, "CapabilityDevice": NUMBER,
+    "Capability": NUMBER, "Layout": KEYS["Layout"], "BoxControlOnes": BITS,
+    "Section": ANY, "Note": ANY,
 }
-WORDS = {"Space", "Section", "Note"}
+
+FilterRegister = collections.namedtuple("FilterRegister",
+                                        "reg word shift mask when equals")
+FreeCounter = collections.namedtuple("FreeCounter", "reg umask width")
 
 
 def _check(registers, known):
     if not isinstance(registers, dict):
         yield "Registers: is not an object"
         return
-    for key, text in registers.items():
+    for key, value in registers.items():
         if key not in known:
             yield "Registers: %s is not a known key" % key
-        elif not isinstance(text, str):
+            continue
+        if isinstance(value, list) and key not in LISTS:
             yield "Registers: %s is not a string" % key
-        elif key not in WORDS and not all(
-                re.fullmatch(r"0x[0-9a-f]+|[0-9]+", one)
-                for one in text.split(",")):
-            yield "Registers: %s: %r is not a number" % (key, text)
-        elif key not in WORDS and not known[key] and "," in text:
-            yield "Registers: %s is one number" % key
-    if registers.get("Space", "msr") not in ("msr", "pci"):
-        yield "Registers: Space is msr or pci"
+            continue
+        for text in value if isinstance(value, list) else [value]:
+            if not isinstance(text, str):
+                yield "Registers: %s is not a string" % key
+            elif re.fullmatch(known[key], text):
+                continue
+            elif known[key] == NUMBER and re.fullmatch(NUMBERS, text):
+                yield "Registers: %s is one number" % key
+            elif known[key] in (NUMBER, NUMBERS):
+                yield "Registers: %s: %r is not a number" % (key, text)
+            else:
+                yield "Registers: %s: %r is not of the form %s" % (
+                    key, text, known[key])
     if "Section" not in registers:
         yield "Registers: Section is missing"
 
 
+def _check_box(box):
+    """Faults of a box type's registers whose form is right."""
+    registers = box.registers
+    counters = box.counters * in_function(box)
+    for key in ("Control", "Counter", "OtherCounter"):
+        many = registers.get(key, "").split(",")
+        if len(many) not in (1, counters):
+            yield "Registers: %s: %d addresses for %d counters" % (
+                key, len(many), counters)
+    bits = registers.get("GlobalStatus")
+    if isinstance(bits, list) and len(bits) != int(registers["Boxes"], 0):
+        yield "Registers: GlobalStatus: %d entries for %s boxes" % (
+            len(bits), registers["Boxes"])
+    for key, wanted in (("Devices", 1), ("FilterDevices", 1)):
+        most = int(registers.get("Boxes", "0"), 0) // in_function(box)
+        if len(registers.get(key, "0").split(",")) > most >= wanted:
+            yield "Registers: %s: more than %d" % (key, most)
+    if registers.get("Must", "event") not in box.format and "Must" in registers:
+        yield "Registers: Must: no field %s" % registers["Must"]
+    try:
+        list(filter_registers(box))
+    except CatalogueError as err:
+        yield "Registers: Filter: %s" % err
+
+
 def check_registers(generation):
-    """Reasons why what boxes.json says of registers cannot be."""
+    """Reasons why the registers of boxes.json cannot be right."""
     shown = "%s/boxes.json" % generation.shown
     if generation.registers is not None:
         for reason in _check(generation.registers, GLOBAL_KEYS):
@@ -56,47 +122,50 @@ def check_registers(generation):
     for box in generation.boxes:
         if box.registers is None:
             continue
-        for reason in _check(box.registers, KEYS):
+        reasons = list(_check(box.registers, KEYS))
+        for reason in reasons or _check_box(box):
             yield "%s: %s: %s" % (shown, box.name, reason)
-        counters = box.counters * int(box.registers.get("InFunction", "1"), 0)
-        for key in ("Control", "Counter", "OtherCounter"):
-            many = box.registers.get(key, "").split(",")
-            if len(many) not in (1, counters):
-                yield "%s: %s: Registers: %s: %d addresses for %d counters" % (
-                    shown, box.name, key, len(many), counters)
 
 
-def _macros(prefix, registers, known):
-    for key, text in registers.items():
-        if key in WORDS:
-            continue
-        name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).upper()
-        value = "{ %s }" % text.replace(",", ", ") if known[key] else text
-        yield "#define %s_%s\t%s\n" % (prefix, name, value)
+def in_function(box):
+    """The boxes that share a PCI function."""
+    return int(box.registers.get("InFunction", "1"), 0)
 
 
-def _each(registers, counters):
-    """One address for each counter: a single one is the first of several."""
-    registers = dict(registers)
-    for key in ("Control", "Counter"):
-        if "," not in registers.get(key, ","):
-            first = int(registers[key], 0)
-            registers[key] = ",".join("%#x" % (first + i)
-                                      for i in range(counters))
-    return registers
+def bits_mask(text):
+    """The mask of bits such as "3-5,8"."""
+    return Field("config:" + text).mask
 
 
-def header(generation):
-    """The macros, or None for a generation that has no Registers."""
-    text = ""
-    if generation.registers:
-        text += "\n" + "".join(_macros(generation.name.upper() + "_GLOBAL",
-                                       generation.registers, GLOBAL_KEYS))
-    for box in generation.boxes:
-        if box.registers:
-            text += "\n" + "".join(_macros(
-                ("%s_%s" % (generation.name, box.name)).upper(),
-                _each(box.registers, box.counters), KEYS))
-    if not text:
-        return None
-    return HEAD % "Where registers are, for the driver." + text
+def addresses(box, key):
+    """An address for each counter: a single one is the first of consecutive MSRs."""
+    text = box.registers.get(key)
+    if text is None:
+        return []
+    if "," in text:
+        return [int(one, 0) for one in text.split(",")]
+    return [int(text, 0) + i for i in range(box.counters)]
+
+
+def filter_registers(box):
+    """Each FilterRegister of a box type."""
+    for text in box.registers.get("Filter", []):
+        reg, field, word, shift, name, value = FILTER.fullmatch(text).groups()
+        field = Field(field)
+        shift = min(field.bits) if shift is None else int(shift)
+        mask = field.mask >> shift
+        if mask >> 32 or mask << shift != field.mask:
+            raise CatalogueError("%s: the register has 32 bits" % text)
+        when = equals = 0
+        if name:
+            if name not in box.format or box.format[name].word:
+                raise CatalogueError("%s: no field %s of config" % (text, name))
+            when = box.format[name].mask
+            equals = box.format[name].place(int(value, 0))
+        yield FilterRegister(int(reg, 0), int(word), shift, mask, when, equals)
+
+
+def free_counters(box):
+    """Each FreeCounter of a box type."""
+    for text in box.registers.get("FreeRunning", []):
+        yield FreeCounter(*(int(one, 0) for one in FREE.fullmatch(text).groups()))

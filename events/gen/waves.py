@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 The simulated hardware's waveforms: what each event does, cycle by cycle, when
-nothing but time passes.  They are made up, but for ever the same, so that a
+nothing but time passes.  They are made up, but always the same, so that a
 test can say how much an event must count.
 """
 
@@ -86,7 +86,7 @@ def _values(event, siblings):
 
 def subevent_waves(box):
     """
-    Where bits of the control register are events of their own, which a counter
+    Where bits of the control register are an event each, which a counter
     ORs: the waves by bit, for each that has a name to itself.
     """
     waves, values = {}, []

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which package a PCI bus belongs to, on E5 and E7: each has one bus for its
- * uncore, with a UBox, and one below it for IO.  Where the UBox's registers are is
- * the generation's.
+ * The package of a PCI bus, on E5 and E7: each package has one bus for its uncore,
+ * with a UBox, and one below it for IO.
  */
 #include <linux/cpumask.h>
 #include <linux/nodemask.h>
@@ -29,10 +28,8 @@ static int unc_node_package(int node)
 }
 
 /**
- * unc_ubox_package() - the number of the package that a UBox is in
- * @pdev: the UBox
- * @node_id: offset of the local node id there
- * @node_map: offset of the map from packages to node ids
+ * unc_bus_of_ubox() - the number of the package that a UBox is in
+ * @ubox: the UBox
  *
  * The UBox's own node id, looked up in its map of node ids, gives the number
  * of the package.  The manual's example forgets to shift the map's fields.
@@ -42,20 +39,20 @@ static int unc_node_package(int node)
  *
  * Return: the number, or a negative errno.
  */
-int unc_ubox_package(struct pci_dev *pdev, u16 node_id, u16 node_map)
+int unc_bus_of_ubox(struct pci_dev *ubox)
 {
 	u32 node, map;
 	unsigned int i;
 	int id;
 
 	if (nr_node_ids > NODES || unc.num_packages > NODES) {
-		id = unc_node_package(pcibus_to_node(pdev->bus));
+		id = unc_node_package(pcibus_to_node(ubox->bus));
 		if (id >= 0 || unc.num_packages > NODES)
 			return id;
 	}
 
-	if (pci_read_config_dword(pdev, node_id, &node) ||
-	    pci_read_config_dword(pdev, node_map, &map) ||
+	if (pci_read_config_dword(ubox, unc.gen->ubox.node_id, &node) ||
+	    pci_read_config_dword(ubox, unc.gen->ubox.node_map, &map) ||
 	    (node == U32_MAX && map == U32_MAX))
 		return -EIO;
 	for (i = 0; i < NODES; i++) {
@@ -74,7 +71,7 @@ static bool unc_is_uncore_bus(struct pci_dev *pdev)
 }
 
 /**
- * unc_package_of_io_bus() - the package that an IO bus belongs to
+ * unc_bus_of_io() - the package that an IO bus belongs to
  * @bus: the bus
  *
  * That is the package of the next higher uncore bus, also when this one's UBox
@@ -83,7 +80,7 @@ static bool unc_is_uncore_bus(struct pci_dev *pdev)
  * Context: process.
  * Return: the package, or NULL.
  */
-struct unc_package *unc_package_of_io_bus(struct pci_bus *bus)
+struct unc_package *unc_bus_of_io(struct pci_bus *bus)
 {
 	struct pci_bus *best = NULL;
 	struct pci_dev *pdev = NULL;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The registers that say how many CBos and SBos a package has, which depends on
- * its die; where they are is the generation's.
+ * The number of CBos and SBos of a package, which depends on its die.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -18,19 +17,21 @@
 #define CAPID4_CHOP		GENMASK(7, 6)
 
 /**
- * unc_die_cboxes() - how many CBos a package has
+ * unc_die_cboxes() - read the number of CBos from the global configuration register
  * @pkg: the package
- * @msr: the global configuration register
- * @most: how many the manual knows
+ * @type: the CBo
+ *
+ * Return: the number, or the maximum when the register makes no sense.
  */
-unsigned int unc_die_cboxes(const struct unc_package *pkg, u32 msr,
-			    unsigned int most)
+unsigned int unc_die_cboxes(const struct unc_package *pkg,
+			    const struct unc_type *type)
 {
+	const unsigned int most = type->max_boxes;
 	u64 config = 0;
 	unsigned int n;
 
 	/* a register that faults reads as 0 here and is reported below */
-	rdmsrq_safe_on_cpu(pkg->cpu, msr, &config);
+	rdmsrq_safe_on_cpu(pkg->cpu, unc.gen->global.config, &config);
 	n = config & GLOBAL_CONFIG_NUM_C;
 	if (n >= 1 && n <= most)
 		return n;
@@ -40,15 +41,16 @@ unsigned int unc_die_cboxes(const struct unc_package *pkg, u32 msr,
 }
 
 /**
- * unc_die_sboxes() - how many SBos a package has
+ * unc_die_sboxes() - read from the capability registers which die a package has
  * @pkg: the package
- * @device: the PCI device with the capability registers
- * @most: of all dies but the smallest kind
- * @least: of that
+ * @type: the SBo, of which the smallest die has the minimum and others the maximum
+ *
+ * Return: the number, or the maximum when there are no capability registers.
  */
-unsigned int unc_die_sboxes(const struct unc_package *pkg, u16 device,
-			    unsigned int most, unsigned int least)
+unsigned int unc_die_sboxes(const struct unc_package *pkg,
+			    const struct unc_type *type)
 {
+	const u16 device = unc.gen->capability_device;
 	struct pci_dev *pdev = NULL;
 	u32 capid4;
 
@@ -58,11 +60,11 @@ unsigned int unc_die_sboxes(const struct unc_package *pkg, u16 device,
 		if (pci_read_config_dword(pdev, CAPID4, &capid4))
 			capid4 = CAPID4_CHOP;
 		pci_dev_put(pdev);
-		return capid4 & CAPID4_CHOP ? most : least;
+		return capid4 & CAPID4_CHOP ? type->max_boxes : type->count.min;
 	}
 	/* without a UBox no bus is known to be the package's, and the log says so */
 	if (pkg->bus >= 0)
 		pr_warn("package %d: no capability registers on PCI (device 8086:%04x): looking for %u SBos, and those that do not answer are left out\n",
-			pkg->phys_id, device, most);
-	return most;
+			pkg->phys_id, device, type->max_boxes);
+	return type->max_boxes;
 }

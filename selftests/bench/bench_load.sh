@@ -16,17 +16,16 @@ bytes()
 
 whole=$(bytes "$folder/xeon_uncore.ko")
 printf '\n%-26s %8d bytes\n' 'the module' "$whole"
-for file in "$folder"/hw/*.o; do
+for file in "$folder"/generated/*.o; do
 	name=${file##*/}
 	printf '  %-24s %8d bytes\n' "${name%.o}" "$(bytes "$file")"
 done
 
 echo
 echo 'Loading, register accesses of all packages:'
-for machine in hswep bdwep bdwde ivbep snbep xeon7100 xeon7400; do
-	sockets=2
-	[[ $machine != bdwde ]] || sockets=1
-	selftests/vm/run --kernel "$kernel" --machine "$machine" \
-		--sockets "$sockets" --no-sim --driver none -- \
+for boxes in events/*/boxes.json; do
+	grep -q '^  "Model":' "$boxes" || continue
+	machine=$(basename "$(dirname "$boxes")")
+	selftests/vm/run --kernel "$kernel" --machine "$machine" --no-sim --driver none -- \
 		build/selftests/bench load
 done

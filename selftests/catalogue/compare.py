@@ -370,8 +370,7 @@ def addresses(generation):
                           entry["Event"]), entry["Ours"], entry["Theirs"])
                   for whose, entry in known if whose is one}
             for one in lineage(generation)}
-    # Haswell's own addresses are in the driver, not here
-    own = rows[generation] if generation.registers else set()
+    own = rows[generation]
     rows = set().union(*rows.values())
     return sorted(found - rows) + sorted(own - found)
 

@@ -161,6 +161,31 @@ BROKEN = [
     ("a filter rule with a key too many", "boxes.json",
      lambda content: content["cbox"]["Filters"][1].update(Colour="red"),
      "Filters: unknown key Colour"),
+    ("a processor's family without its model", "boxes.json",
+     lambda content: content.update(Model=None), "Family and Model are two numbers"),
+    ("a filter register of more than 32 bits", "boxes.json",
+     lambda content: content["ubox"]["Registers"].update(
+         Filter=["0x707 config1:0-32"]),
+     "ubox: Registers: Filter: 0x707 config1:0-32: the register has 32 bits"),
+    ("a filter register that holds no field", "boxes.json",
+     lambda content: content["ubox"]["Registers"].update(Filter=["0x707"]),
+     "ubox: Registers: Filter: '0x707' is not of the form"),
+    ("a filter register for a value of an unknown field", "boxes.json",
+     lambda content: content["ubox"]["Registers"].update(
+         Filter=["0x707 config1:0-5 if colour=1"]),
+     "ubox: Registers: Filter: 0x707 config1:0-5 if colour=1: no field colour"),
+    ("global status bits of fewer boxes than there are", "boxes.json",
+     lambda content: content["ha"]["Registers"].update(GlobalStatus=["21"]),
+     "ha: Registers: GlobalStatus: 1 entries for 2 boxes"),
+    ("more PCI devices than boxes", "boxes.json",
+     lambda content: content["irp"]["Registers"].update(
+         Devices="0x2f39,0x2f3a"), "irp: Registers: Devices: more than 1"),
+    ("a quirk that the driver does not know", "boxes.json",
+     lambda content: content["ha"]["Registers"].update(Quirks="fast"),
+     "ha: Registers: Quirks: 'fast' is not of the form"),
+    ("a required field that is none", "boxes.json",
+     lambda content: content["ha"]["Registers"].update(Must="valid"),
+     "ha: Registers: Must: no field valid"),
     ("a fact about the in-tree driver, of a field that is none",
      "in-tree.json", lambda content: content["Filters"][0].update(
          Fields="filter_colour"), "fact 1: the CBo has no field filter_colour"),
@@ -208,6 +233,9 @@ BROKEN_DIFFERENCE = [
     ("as many controls as there are no counters", "boxes.json",
      lambda content: content["ha"]["Registers"].update(Control="0xd8,0xdc"),
      "ha: Registers: Control: 2 addresses for 4 counters"),
+    ("a register that is what it was", "boxes.json",
+     lambda content: content["ha"]["Registers"].update(Boxes="2"),
+     "ha: Registers: Boxes is what hswep has"),
     ("a register that nothing knows", "boxes.json",
      lambda content: content["ha"]["Registers"].update(Colour="0x1"),
      "ha: Registers: Colour is not a known key"),
@@ -495,6 +523,21 @@ def test_all():
                "refused: a table of all generations", run.stderr)
 
 
+def test_driver_table():
+    """The driver's table is flat: an address is in it as a number."""
+    with tempfile.TemporaryDirectory() as folder:
+        generate("--generation", "all", "--kernel", folder)
+        with open(folder + "/ivbep.c", encoding="utf-8") as file:
+            row = file.read().split("[TYPE_CBOX] = {")[1].split("\n\t}")[0]
+        with open(folder + "/Kbuild", encoding="utf-8") as file:
+            listed = file.read().split("generations := ")[1].split()
+    result(".ctl = { 0xd10, 0xd11, 0xd12, 0xd13 }," in row and
+           ".stride = 0x20," in row and ".box_ctl = 0xd04," in row,
+           "the table has the registers of Ivy Bridge's CBo", row)
+    result(sorted(listed) == generations(),
+           "the driver's list has all generations with a processor", *listed)
+
+
 def test_shown_names():
     """Names that users are shown for perf are in sysfs by default."""
     top = os.path.dirname(EVENTS)
@@ -569,6 +612,7 @@ def main():
         if name != "hswep":
             test_generation(name)
     test_all()
+    test_driver_table()
     test_shown_names()
     print("1..%d" % len(results))
     return 0 if all(results) else 1

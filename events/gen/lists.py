@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The lists of all generations, for the driver and for the library."""
+
+from .kernel import HEAD
+from .boxes import HEAD as C_HEAD
+
+CPP = """// SPDX-License-Identifier: LGPL-2.1-or-later
+/// @file
+/// The generations of the catalogue, and the processors of each.
+/// Generated from events/, do not edit.
+
+#include "catalogue_tables.hpp"
+
+namespace uncore {
+
+extern const catalogue_tables %s;
+
+namespace {
+
+constexpr const catalogue_tables *generations[] = {
+%s};
+
+constexpr processor processors[] = {
+%s};
+
+} // namespace
+
+const std::span<const catalogue_tables *const> catalogue_tables::all = generations;
+const std::span<const processor> processor::all = processors;
+
+} // namespace uncore
+"""
+
+
+def in_driver(generation):
+    """Does the driver support it?  A folder may be only a catalogue."""
+    return generation.processor is not None
+
+
+def _driven(generations):
+    return [one for one in generations if in_driver(one)]
+
+
+def _newest_first(generations):
+    """The one that others are like, then from the newest to the oldest."""
+    first = max(generations, key=lambda one: sum(
+        other.root is one for other in generations))
+    return [first] + sorted((one for one in generations if one is not first),
+                            key=lambda one: (-one.year, one.name))
+
+
+def kernel(generations):
+    """{file: text}: what the driver must know of all generations."""
+    driven = _driven(generations)
+    declared = "".join("extern const struct unc_generation unc_%s;\n" % one.name
+                       for one in driven)
+    cpus = "".join("\tX86_MATCH_VENDOR_FAM_MODEL(INTEL, %d, %d, &unc_%s),\n" % (
+        one.processor + (one.name,))
+        for one in sorted(driven, key=lambda one: one.processor))
+    return {
+        "generations.h": HEAD % "The generations that the driver supports." +
+        "#include <asm/cpu_device_id.h>\n\nstruct unc_generation;\n\n" +
+        declared + "extern const struct x86_cpu_id unc_cpus[];\n",
+        "generations.c": C_HEAD % "The processors that the driver supports." +
+        '#include "generated/generations.h"\n\n'
+        "const struct x86_cpu_id unc_cpus[] = {\n%s\t{ }\n};\n" % cpus,
+        "Kbuild": "# SPDX-License-Identifier: GPL-2.0-only\n"
+        "# Generated from events/, do not edit.\n"
+        "generations := %s\n" % " ".join(one.name for one in driven),
+    }
+
+
+def cpp(generations):
+    """The library's list: every folder, and the processors that the driver knows."""
+    ordered = _newest_first(generations)
+    return CPP % (
+        ",\n\t".join("%s_tables" % one.name for one in ordered),
+        "".join("\t&%s_tables,\n" % one.name for one in ordered),
+        "".join('\t{"ven0000fam%04Xmod%04X", "%s"},\n' % (
+            one.processor + (one.name,)) for one in _driven(ordered)))
