@@ -5,7 +5,7 @@
 #include <uncore/catalogue.hpp>
 
 #include <algorithm>
-#include <array>
+#include <vector>
 
 #include <uncore/topology.hpp>
 
@@ -14,24 +14,15 @@
 
 namespace uncore {
 
-extern const catalogue_tables bdwde_tables, bdwep_tables, hswep_tables,
-	ivbep_tables, snbep_tables, xeon7100_tables, xeon7400_tables;
-
 namespace {
 
-/// The standard one first, then from the newest to the oldest.
-constexpr std::array generations = {
-	&hswep_tables, &bdwep_tables,	 &bdwde_tables,	  &ivbep_tables,
-	&snbep_tables, &xeon7400_tables, &xeon7100_tables,
-};
-
-const std::array<catalogue, generations.size()> &all_catalogues()
+const std::vector<catalogue> &all_catalogues()
 {
 	static const auto all = [] {
-		std::array<catalogue, generations.size()> made;
+		std::vector<catalogue> made;
 
-		for (size_t i = 0; i < made.size(); i++)
-			made[i] = catalogue_tables::make(*generations[i]);
+		for (const catalogue_tables *tables : catalogue_tables::all)
+			made.push_back(catalogue_tables::make(*tables));
 		return made;
 	}();
 
@@ -42,7 +33,7 @@ const std::array<catalogue, generations.size()> &all_catalogues()
 
 const catalogue_tables *catalogue_tables::find(std::string_view generation)
 {
-	for (const catalogue_tables *tables : generations)
+	for (const catalogue_tables *tables : all)
 		if (tables->generation == generation)
 			return tables;
 	return nullptr;
@@ -78,10 +69,10 @@ const catalogue *catalogue::find(std::string_view generation)
 std::span<const std::string_view> catalogue::generations()
 {
 	static const auto names = [] {
-		std::array<std::string_view, uncore::generations.size()> made;
+		std::vector<std::string_view> made;
 
-		for (size_t i = 0; i < made.size(); i++)
-			made[i] = uncore::generations[i]->generation;
+		for (const catalogue_tables *tables : catalogue_tables::all)
+			made.push_back(tables->generation);
 		return made;
 	}();
 

@@ -46,6 +46,14 @@ struct perf_name {
 	std::string_view event;
 };
 
+/// A processor that xeon_uncore supports.
+struct processor {
+	std::string_view modalias; ///< part of the kernel's name for it
+	std::string_view generation;
+
+	static const std::span<const processor> all;
+};
+
 struct catalogue_tables {
 	std::string_view generation, title;
 	std::span<const box_info> boxes;
@@ -58,6 +66,8 @@ struct catalogue_tables {
 	std::span<const shared_field> shared_fields;
 	std::span<const perf_name> perf_names; ///< by name
 
+	/// The standard generation first, then from the newest to the oldest.
+	static const std::span<const catalogue_tables *const> all;
 	/// The tables of a generation, or nullptr.
 	static const catalogue_tables *find(std::string_view generation);
 	static catalogue make(const catalogue_tables &tables);

@@ -11,6 +11,7 @@
 
 #include <uncore/catalogue.hpp>
 
+#include "catalogue_tables.hpp"
 #include "sysfs.hpp"
 #include "text.hpp"
 
@@ -24,28 +25,13 @@ constexpr size_t most_pmus = 4096;
 constexpr size_t most_fields = 256;
 constexpr uint64_t most_packages = 4096;
 
-/// Processors with a driver of this project's, by what the kernel calls them in
-/// modalias.
-constexpr struct {
-	std::string_view modalias;
-	std::string_view generation;
-} processors[] = {
-	{"ven0000fam0006mod001D", "xeon7400"},
-	{"ven0000fam0006mod002D", "snbep"},
-	{"ven0000fam0006mod003E", "ivbep"},
-	{"ven0000fam0006mod003F", "hswep"},
-	{"ven0000fam0006mod004F", "bdwep"},
-	{"ven0000fam0006mod0056", "bdwde"},
-	{"ven0000fam000Fmod0006", "xeon7100"},
-};
-
 std::string read_generation(const fs::path &sysfs)
 {
 	const auto alias = read_text(sysfs / "devices/system/cpu/modalias");
 
-	for (const auto &processor : processors)
-		if (alias && alias->find(processor.modalias) != alias->npos)
-			return std::string(processor.generation);
+	for (const processor &one : processor::all)
+		if (alias && alias->find(one.modalias) != alias->npos)
+			return std::string(one.generation);
 	return {};
 }
 
