@@ -10,7 +10,7 @@ import os
 import sys
 
 from gen import (absent, boxes, check, cpp, derived, docs, kernel, lists, notes,
-                 perf_names, registers, table)
+                 perf_names, registers, table, todo)
 from gen.catalogue import CatalogueError, load_generations, load_json
 from gen.where import located
 
@@ -100,6 +100,22 @@ def write_outputs(generation, args):
         write_file(args.cpp, cpp.source(generation, args.catalogue))
 
 
+def list_work(name, top):
+    """Print a line for each thing to do; return 0 when there is none."""
+    generations, reasons = read_catalogue(top)
+    found = [one for one in generations if one.name == name]
+    left = list(todo.work(found[0], os.path.dirname(TOP))) if found else [
+        ("%s/%s/boxes.json" % (SHOWN, name),
+         "write it, with at least Title and Like (%s/README.md)" % SHOWN)]
+    faults = sum(reason.startswith("%s/%s/" % (SHOWN, name)) for reason in reasons)
+    if faults:
+        left.append(("%s/%s/" % (SHOWN, name),
+                     "%s/generate.py --check finds %d faults" % (SHOWN, faults)))
+    for file, what in left:
+        print("%s: %s" % (file, what))
+    return 1 if left else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true",
@@ -115,6 +131,9 @@ def main():
     parser.add_argument("--docs", metavar="DIR",
                         help="write the event reference of all generations "
                              "into DIR")
+    parser.add_argument("--todo", metavar="NAME",
+                        help="list the work that is left for a generation, which may "
+                             "be one that has no folder yet")
     parser.add_argument("--absent-metrics", action="store_true",
                         help="list the metrics that each generation does not "
                              "have and a related one has, with the reason")
@@ -130,6 +149,8 @@ def main():
                              "this program)")
     args = parser.parse_args()
     try:
+        if args.todo:
+            return list_work(args.todo, args.catalogue)
         generations = checked_generations(args.catalogue)
     except CatalogueError as err:
         print(err, file=sys.stderr)

@@ -538,6 +538,33 @@ def test_driver_table():
            "the driver's list has all generations with a processor", *listed)
 
 
+def test_todo():
+    """The work that is left for a generation: none, all of it, or one line."""
+    for name in generations():
+        run = generate("--todo", name)
+        result(run.returncode == 0 and not run.stdout,
+               "nothing is left for %s" % name, run.stdout, run.stderr)
+    run = generate("--todo", "p6")
+    result(run.returncode == 1 and
+           run.stdout.startswith("events/p6/boxes.json: write it"),
+           "a generation without a folder has a first step", run.stdout)
+    with tempfile.TemporaryDirectory() as folder:
+        copy_catalogue(folder, {"hswep"})
+        os.mkdir(folder + "/p6")
+        with open(folder + "/p6/boxes.json", "w", encoding="utf-8") as file:
+            json.dump({"Title": "P6", "Like": "hswep", "Models": "Pro",
+                       "ha": {"Registers": {"Devices": "0x1234"}}}, file)
+        run = generate("--catalogue", folder, "--todo", "p6")
+    lines = run.stdout.splitlines()
+    for wanted in ("events/p6/boxes.json: give Family and Model",
+                   "events/p6/: events/generate.py --check finds",
+                   "events/p6/boxes.json: ha: Registers: Devices: 1 boxes of 2",
+                   "kmod/sim/hw/p6.c: write", "selftests/lib/c/generation.c: add",
+                   "Documentation/porting.rst: describe"):
+        result(any(line.startswith(wanted) for line in lines),
+               "of a new generation: " + wanted, run.stdout, run.stderr)
+
+
 def test_shown_names():
     """Names that users are shown for perf are in sysfs by default."""
     top = os.path.dirname(EVENTS)
@@ -613,6 +640,7 @@ def main():
             test_generation(name)
     test_all()
     test_driver_table()
+    test_todo()
     test_shown_names()
     print("1..%d" % len(results))
     return 0 if all(results) else 1

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+List the work that is left for a generation.  The driver, the library and the machines
+of the tests follow from its folder; the places below are written by hand.
+"""
+
+import os
+import re
+
+from .registers import in_function
+
+# A file, the text in it that shows that the generation is there (a pattern), and
+# what to do otherwise.  {name} is the generation, {model} its processor's model.
+PLACES = (
+    ("events/{name}/readings.json", "", "hold the events against other readings: "
+     "selftests/catalogue/compare.py --update"),
+    ("selftests/catalogue/compare.py", '"{name}"', "add the names that libpfm4, perf "
+     "and perfmon give it to READINGS"),
+    ("kmod/sim/hw/{name}.c", "", "write the simulated hardware's tables, from the "
+     "documents and not from boxes.json"),
+    ("kmod/sim/model/model.h", r"\bmodel_{name}\b", "declare model_{name}"),
+    ("kmod/sim/model/model.c", r"&model_{name}\b", "add it to model_generations[]"),
+    ("selftests/lib/c/generation.c", '"{name}"', "add a row with what the tests must "
+     "know of it"),
+    ("selftests/lib/python/metric_formulas.py", '"{name}"', "add it to TABLES"),
+    ("selftests/scenarios/test_flow.py", '"{name}"', "add it to MACHINES"),
+    ("userspace/cli/checks/readiness.cpp", r"\b{model}\b", "name its model in the "
+     "advice for unsupported processors"),
+    ("userspace/cli/man/uncore-list.1.in", r"\b{name}\b", "name it under --machine"),
+    ("Documentation/driver.rst", r"\b{pattern}", "name its PMUs"),
+    ("Documentation/simulator.rst", r"``{name}``", "name it as a value of model"),
+    ("Documentation/porting.rst", r"``{name}``", "describe where its sources differ"),
+)
+# The generations without an event select, whose PMUs are listed by a pattern, and
+# whose metrics have no formulas to be held against.
+FRONTSIDE = re.compile(r"xeon7[0-9]00")
+ONLY_UNCORE = {"events/{name}/readings.json", "selftests/catalogue/compare.py",
+               "selftests/lib/python/metric_formulas.py",
+               "selftests/scenarios/test_flow.py"}
+# Keys without which a box type has no row in the driver's table.
+NEEDED = ("Space", "Boxes", "Width", "MaxInc", "Control")
+
+
+def _read(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def _data(generation):
+    """(file, work) for keys that boxes.json lacks."""
+    file = "%s/boxes.json" % generation.shown
+    if not generation.processor:
+        yield file, ("give Family and Model: without them there is a catalogue, and "
+                     "neither driver nor machine")
+    if not generation.models:
+        yield file, "give Models"
+    if not generation.year:
+        yield file, "give Year, in which it was released"
+    if not generation.max_mhz:
+        yield file, "give MaxMHz, which no uncore clock exceeds"
+    if not generation.registers:
+        yield file, "give the package's Registers"
+    for box in generation.boxes:
+        registers = box.registers or {}
+        lacks = [key for key in NEEDED if key not in registers]
+        if registers.get("Space") == "pci":
+            lacks += [key for key in ("Devices",) if key not in registers]
+        if lacks:
+            yield file, "%s: Registers: give %s" % (box.name, ", ".join(lacks))
+        elif registers["Space"] == "pci":
+            found = len(registers["Devices"].split(",")) * in_function(box)
+            if found < int(registers["Boxes"], 0):
+                yield file, "%s: Registers: Devices: %d boxes of %s have none" % (
+                    box.name, int(registers["Boxes"], 0) - found,
+                    registers["Boxes"])
+        if not box.raw:
+            yield file.replace("boxes", box.name), "write its events"
+
+
+def work(generation, top):
+    """(file, task) of a generation, in order."""
+    yield from _data(generation)
+    frontside = FRONTSIDE.fullmatch(generation.name)
+    words = {"name": generation.name,
+             "model": generation.processor[1] if generation.processor else 0,
+             "pattern": r"xeon7\*00_" if frontside else generation.name + "_"}
+    for place, pattern, what in PLACES:
+        if frontside and place in ONLY_UNCORE:
+            continue
+        path = place.format(**words)
+        text = _read(os.path.join(top, path))
+        if text is None or not re.search(pattern.format(**words), text):
+            yield path, what.format(**words)
