@@ -188,7 +188,7 @@ bool limit_at::is_dead(unsigned instance) const
 		of_.down().begin(), of_.down().end(), [&](const auto &one) {
 			const auto &[pmu, socket] = one.first;
 
-			return socket == socket_ && pmu->box == limit_["box"] &&
+			return socket == socket_ && limit_["box"] == pmu->box &&
 			       pmu->instance.value_or(0) == instance;
 		});
 }
