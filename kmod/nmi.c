@@ -76,8 +76,10 @@ static void unc_nmi_lvtpc_arm(void *unused)
 	/* the next mask that is found starts its own second */
 	if (!coming)
 		WRITE_ONCE(nmi->masked_since, 0);
+	/* a PMI of the core PMU has masked it for now: it must not stay so */
 	if (!nmi->armed)
-		nmi->lvtpc = lvtpc;
+		nmi->lvtpc = (lvtpc & UNC_LVT_MODE) == UNC_LVT_MASKED ?
+			     APIC_DM_NMI : lvtpc;
 	if (lvtpc != APIC_DM_NMI && !coming)
 		unc_nmi_lvtpc_unmask();
 	WRITE_ONCE(nmi->armed, true);

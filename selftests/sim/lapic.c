@@ -24,6 +24,8 @@
 #define DEBUGCTL_PMI	(1 << 13)
 
 enum { MAX_CPUS = 256, LIMIT_MS = 10000, ARRIVE_MS = 50, COMING_MS = 1100, PERIOD = 7 };
+/* After the last sampling event, until LVTPC is as it was before. */
+enum { LINGER_MS = 3000 };
 
 /* Send a PMI to the core of @cpu, rank @rank of package @pkg, and check the result. */
 static bool sends(int cpu, int pkg, unsigned int rank, unsigned int arrive,
@@ -210,6 +212,26 @@ TEST_F_TIMEOUT(masked, again_has_a_second_of_its_own, UNHURRIED)
 	EXPECT_TRUE(samples(pmu, cpu, 3));
 	EXPECT_GT(sim_stat("pmi_dropped"), dropped);
 	set_lvtpc(cpu, LVT_NMI);
+}
+
+/*
+ * The first sampling event may find the entry masked by a PMI of the core PMU that is
+ * on its way.  Left like that after the last one, it would drop all of the core PMU's.
+ */
+TEST_F_TIMEOUT(masked, at_first_is_not_left_masked, UNHURRIED)
+{
+	const char *pmu = "hswep_ha_0";
+	int cpu = pmu_cpu(pmu, 0);
+
+	sleep_ms(LINGER_MS);
+	set_lvtpc(cpu, LVT_NMI | LVT_MASKED);
+	EXPECT_TRUE(samples(pmu, cpu, 3));
+	sleep_ms(LINGER_MS);
+	EXPECT_EQ(LVT_NMI, get_lvtpc(cpu));
+	set_lvtpc(cpu, LVT_FIXED | LVT_MASKED);
+	EXPECT_TRUE(samples(pmu, cpu, 3));
+	sleep_ms(LINGER_MS);
+	EXPECT_EQ(LVT_FIXED | LVT_MASKED, get_lvtpc(cpu));
 }
 
 TEST_HARNESS_MAIN
