@@ -79,6 +79,7 @@ static struct unc_own_event *unc_own_new(const struct perf_event *event,
 		/* and sample_freq, which is the same word */
 		.sample_period	= attr->sample_period,
 		.pinned		= attr->pinned,
+		.exclusive	= attr->exclusive,
 	};
 	INIT_WORK(&own->work, unc_own_open);
 	return own;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * All events of a package run on its perf CPU, whichever CPU they were opened on. They
- * get equal shares of the counters, equal events share a counter, and sampling events
- * of other CPUs still sample those CPUs.
+ * All events of a package run on its perf CPU, whichever CPU they were opened on: equal
+ * ones share a counter, and sampling events of other CPUs still sample those CPUs.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -28,17 +27,6 @@ static void __attribute__((constructor)) need_two_cpus(void)
 		tap_skip_all("needs a package with two CPUs");
 }
 
-/* The @nth CPU of package 0 that is not its perf CPU, or -1. */
-static int other_cpu(const char *pmu, unsigned int nth)
-{
-	int cpu;
-
-	for (unsigned int i = 0; (cpu = package_cpu(0, i)) >= 0; i++)
-		if (cpu != pmu_cpu(pmu, 0) && !nth--)
-			return cpu;
-	return -1;
-}
-
 /* Number of enabled general counters of a box of package 0 */
 static unsigned int counters_in_use(const char *pmu)
 {
@@ -51,179 +39,6 @@ static unsigned int counters_in_use(const char *pmu)
 		n += sim_register(0, name, &value);
 	}
 	return n;
-}
-
-static int open_flagged(const char *pmu, int cpu, const char *event, bool pinned,
-			bool exclusive)
-{
-	struct perf_event_attr attr;
-	int err = pmu_attr(&attr, pmu, event);
-
-	attr.pinned = pinned;
-	attr.exclusive = exclusive;
-	return err ? err : perf_open(&attr, -1, cpu, -1);
-}
-
-/* --- shares of the counters ---------------------------------------------------- */
-
-FIXTURE(share)
-{
-	char pmu[PMU_NAME_MAX];
-	int home, other;
-};
-
-FIXTURE_VARIANT(share)
-{
-	const char *kind;
-};
-
-VARIANT_OF_KIND(share, cbox);
-VARIANT_OF_KIND(share, imc);
-VARIANT_OF_KIND(share, ha);
-VARIANT_OF_KIND(share, pcu);
-
-FIXTURE_SETUP(share)
-{
-	machine_setup_once("clock=real", "");
-	log_mark();
-	ASSERT_TRUE(pmu_name(self->pmu, variant->kind, 0));
-	self->home = pmu_cpu(self->pmu, 0);
-	self->other = other_cpu(self->pmu, 0);
-}
-
-FIXTURE_TEARDOWN(share)
-{
-	expect_no_complaint(_metadata);
-}
-
-/* Range of the shares of the time for which events have counted. */
-static void shares_of(struct __test_metadata *_metadata, const int *fd,
-		      unsigned int n, double *least, double *most)
-{
-	struct event_reading r;
-	double share;
-
-	*least = 2;
-	*most = -1;
-	for (unsigned int i = 0; i < n; i++) {
-		ASSERT_EQ(0, -event_read(fd[i], &r));
-		ASSERT_GT(r.enabled, 0);
-		share = (double)r.running / r.enabled;
-		*least = share < *least ? share : *least;
-		*most = share > *most ? share : *most;
-	}
-}
-
-/*
- * Wait until the shares are above @bound and within 10 % of each other. A busy host
- * delays some of perf's rotations and not others, so that fair shares become equal
- * over time only; unfair ones never do.
- */
-static void expect_fair(struct __test_metadata *_metadata, const int *fd,
-			unsigned int n, double bound)
-{
-	enum { STEP_MS = 1000, STEPS = 40 };
-	double least, most;
-
-	for (unsigned int i = 0; i < STEPS; i++) {
-		sleep_ms(STEP_MS);
-		shares_of(_metadata, fd, n, &least, &most);
-		if (least > bound && most - least < 0.1 * most)
-			break;
-	}
-	TH_LOG("shares from %.3f to %.3f", least, most);
-	EXPECT_LT(most - least, 0.1 * most);
-	EXPECT_GT(least, bound);
-	EXPECT_LT(most, 1);
-}
-
-/* Two users, each with as many different events as the box has counters. */
-TEST_F_TIMEOUT(share, is_equal_for_events_of_two_cpus, UNHURRIED)
-{
-	enum { EVENTS = 2 * COUNTERS };
-	int fd[EVENTS];
-
-	for (unsigned int i = 0; i < EVENTS; i++) {
-		fd[i] = event_open(self->pmu,
-				   i < COUNTERS ? self->home : self->other,
-				   "clockticks,thresh=%u", i + 1);
-		ASSERT_GE(fd[i], 0);
-	}
-	expect_fair(_metadata, fd, EVENTS, 0.4);
-	for (unsigned int i = 0; i < EVENTS; i++)
-		close(fd[i]);
-}
-
-/* It keeps its counter while events of another CPU are multiplexed. */
-TEST_F_TIMEOUT(share, of_a_pinned_event_is_all, UNHURRIED)
-{
-	int fd[COUNTERS], pinned;
-	struct event_reading r;
-
-	for (unsigned int i = 0; i < COUNTERS; i++) {
-		fd[i] = event_open(self->pmu, self->home, "clockticks,thresh=%u",
-				   i + 1);
-		ASSERT_GE(fd[i], 0);
-	}
-	pinned = open_flagged(self->pmu, self->other, "clockticks,thresh=9", true,
-			      false);
-	ASSERT_GE(pinned, 0);
-	expect_fair(_metadata, fd, COUNTERS, 0.6);
-	ASSERT_EQ(0, -event_read(pinned, &r));
-	EXPECT_GT(r.running, 0);
-	EXPECT_EQ(r.enabled, r.running);
-	for (unsigned int i = 0; i < COUNTERS; i++)
-		close(fd[i]);
-	close(pinned);
-}
-
-/* As perf documents: a pinned event without a counter is in error, and reads nothing. */
-TEST_F_TIMEOUT(share, of_one_pinned_event_too_many_is_an_error, UNHURRIED)
-{
-	int fd[COUNTERS + 1];
-	struct event_reading r;
-
-	for (unsigned int i = 0; i <= COUNTERS; i++) {
-		char event[40];
-
-		snprintf(event, sizeof(event), "clockticks,thresh=%u", i + 1);
-		fd[i] = open_flagged(self->pmu, i % 2 ? self->other : self->home,
-				     event, true, false);
-		ASSERT_GE(fd[i], 0);
-	}
-	sleep_ms(100);
-	for (unsigned int i = 0; i < COUNTERS; i++) {
-		EXPECT_EQ(0, -event_read(fd[i], &r));
-		EXPECT_EQ(r.enabled, r.running);
-	}
-	EXPECT_EQ(0, read(fd[COUNTERS], &r, sizeof(r)));
-	for (unsigned int i = 0; i <= COUNTERS; i++)
-		close(fd[i]);
-}
-
-/* It runs alone in its PMU, also without events of other CPUs. */
-TEST_F_TIMEOUT(share, of_an_exclusive_event_is_not_shared, UNHURRIED)
-{
-	struct event_reading alone, beside;
-	int exclusive, fd;
-
-	fd = event_open(self->pmu, self->home, "clockticks,thresh=1");
-	exclusive = open_flagged(self->pmu, self->other, "clockticks,thresh=2",
-				 false, true);
-	ASSERT_GE(fd, 0);
-	ASSERT_GE(exclusive, 0);
-	sleep_ms(1000);
-	ASSERT_EQ(0, -event_read(exclusive, &alone));
-	ASSERT_EQ(0, -event_read(fd, &beside));
-	EXPECT_GT(alone.running, 0);
-	EXPECT_GT(beside.running, 0);
-	EXPECT_LE(alone.running + beside.running,
-		  beside.enabled + beside.enabled / 50) {
-		TH_LOG("%ju and %ju of %ju ns", (uintmax_t)alone.running,
-		       (uintmax_t)beside.running, (uintmax_t)beside.enabled);
-	}
-	close(exclusive);
-	close(fd);
 }
 
 /* --- passive copies -------------------------------------------------------------- */
@@ -390,7 +205,7 @@ FIXTURE_SETUP(sampling)
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	ASSERT_TRUE(pmu_name(self->pmu, variant->kind, 0));
 	self->home = pmu_cpu(self->pmu, 0);
-	self->other = other_cpu(self->pmu, 0);
+	self->other = pmu_other_cpu(self->pmu, 0);
 }
 
 FIXTURE_TEARDOWN(sampling)
@@ -570,7 +385,7 @@ FIXTURE_TEARDOWN(tasks)
  */
 TEST_F_TIMEOUT(tasks, of_all_cpus_are_sampled_in_proportion, UNHURRIED)
 {
-	enum { EVERY = 27182818, LONG_MS = 4000, LEAST = 100 };
+	enum { EVERY = 27182818, TASKS_MS = 4000, LEAST = 100 };
 	uint64_t time[MAX_CPUS][2];
 	char pmu[PMU_NAME_MAX];
 	int cpu;
@@ -593,7 +408,8 @@ TEST_F_TIMEOUT(tasks, of_all_cpus_are_sampled_in_proportion, UNHURRIED)
 		sampler_drain(&samplers[i]);
 		memset(pairs[i].samples, 0, sizeof(pairs[i].samples));
 	}
-	sleep_ms(LONG_MS);
+	sleep_ms(TASKS_MS);
+	EXPECT_EQ(1, counters_in_use(pmu));
 	for (unsigned int i = 0; i < n_samplers; i++) {
 		struct pair *pair = &pairs[i];
 		double n, all, expected, off;

@@ -127,6 +127,16 @@ int pmu_cpu(const char *pmu, int pkg)
 	return -1;
 }
 
+int pmu_other_cpu(const char *pmu, int pkg)
+{
+	int home = pmu_cpu(pmu, pkg), cpu;
+
+	for (unsigned int i = 0; (cpu = package_cpu(pkg, i)) >= 0; i++)
+		if (cpu != home)
+			return cpu;
+	return -1;
+}
+
 /* Store @value in the bits of a format string such as "config:0-7,21". */
 static int place(struct perf_event_attr *attr, const char *format,
 		 uint64_t value)

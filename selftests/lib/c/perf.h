@@ -31,6 +31,8 @@ const char *pmu_box(const char *pmu);
 int pmu_type(const char *pmu);
 /* The CPU of package @pkg in the PMU's cpumask, or -1. */
 int pmu_cpu(const char *pmu, int pkg);
+/* The first online CPU of package @pkg that is not in the PMU's cpumask, or -1. */
+int pmu_other_cpu(const char *pmu, int pkg);
 /* Read /sys/bus/event_source/devices/@pmu/@file, without the newline. */
 int pmu_file(const char *pmu, const char *file, char *text, size_t size);
 

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Users on two CPUs of a package, whose events all run on its perf CPU: they get equal
+ * shares of the counters, unless they ask for more.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/sim.h"
+
+enum { COUNTERS = 4 };
+
+static void __attribute__((constructor)) need_two_cpus(void)
+{
+	if (package_cpu(0, 1) < 0)
+		tap_skip_all("needs a package with two CPUs");
+}
+
+static int open_flagged(const char *pmu, int cpu, const char *event, bool pinned,
+			bool exclusive)
+{
+	struct perf_event_attr attr;
+	int err = pmu_attr(&attr, pmu, event);
+
+	attr.pinned = pinned;
+	attr.exclusive = exclusive;
+	return err ? err : perf_open(&attr, -1, cpu, -1);
+}
+
+/* --- shares of the counters ---------------------------------------------------- */
+
+FIXTURE(share)
+{
+	char pmu[PMU_NAME_MAX];
+	int home, other;
+};
+
+FIXTURE_VARIANT(share)
+{
+	const char *kind;
+};
+
+VARIANT_OF_KIND(share, cbox);
+VARIANT_OF_KIND(share, imc);
+VARIANT_OF_KIND(share, ha);
+VARIANT_OF_KIND(share, pcu);
+
+FIXTURE_SETUP(share)
+{
+	machine_setup_once("clock=real", "");
+	log_mark();
+	ASSERT_TRUE(pmu_name(self->pmu, variant->kind, 0));
+	self->home = pmu_cpu(self->pmu, 0);
+	self->other = pmu_other_cpu(self->pmu, 0);
+}
+
+FIXTURE_TEARDOWN(share)
+{
+	expect_no_complaint(_metadata);
+}
+
+/* It keeps its counter while events of another CPU are multiplexed. */
+TEST_F_TIMEOUT(share, of_a_pinned_event_is_all, UNHURRIED)
+{
+	int fd[COUNTERS], pinned;
+	struct event_reading r;
+
+	for (unsigned int i = 0; i < COUNTERS; i++) {
+		fd[i] = event_open(self->pmu, self->home, "clockticks,thresh=%u",
+				   i + 1);
+		ASSERT_GE(fd[i], 0);
+	}
+	pinned = open_flagged(self->pmu, self->other, "clockticks,thresh=9", true,
+			      false);
+	ASSERT_GE(pinned, 0);
+	sleep_ms(500);
+	ASSERT_EQ(0, -event_read(pinned, &r));
+	EXPECT_GT(r.running, 0);
+	EXPECT_EQ(r.enabled, r.running);
+	for (unsigned int i = 0; i < COUNTERS; i++) {
+		ASSERT_EQ(0, -event_read(fd[i], &r));
+		EXPECT_LT(r.running, r.enabled) {
+			TH_LOG("event %u has not made room", i);
+		}
+		EXPECT_GT(r.running, r.enabled / 2);
+		close(fd[i]);
+	}
+	close(pinned);
+}
+
+/* As perf documents: a pinned event without a counter is in error, and reads nothing. */
+TEST_F_TIMEOUT(share, of_one_pinned_event_too_many_is_an_error, UNHURRIED)
+{
+	int fd[COUNTERS + 1];
+	struct event_reading r;
+
+	for (unsigned int i = 0; i <= COUNTERS; i++) {
+		char event[40];
+
+		snprintf(event, sizeof(event), "clockticks,thresh=%u", i + 1);
+		fd[i] = open_flagged(self->pmu, i % 2 ? self->other : self->home,
+				     event, true, false);
+		ASSERT_GE(fd[i], 0);
+	}
+	sleep_ms(100);
+	for (unsigned int i = 0; i < COUNTERS; i++) {
+		EXPECT_EQ(0, -event_read(fd[i], &r));
+		EXPECT_EQ(r.enabled, r.running);
+	}
+	EXPECT_EQ(0, read(fd[COUNTERS], &r, sizeof(r)));
+	for (unsigned int i = 0; i <= COUNTERS; i++)
+		close(fd[i]);
+}
+
+/* It is alone in its PMU while it runs, also without events of other CPUs. */
+TEST_F_TIMEOUT(share, of_an_exclusive_event_is_not_shared, UNHURRIED)
+{
+	struct event_reading alone, beside;
+	int exclusive, fd;
+
+	fd = event_open(self->pmu, self->home, "clockticks,thresh=1");
+	exclusive = open_flagged(self->pmu, self->other, "clockticks,thresh=2",
+				 false, true);
+	ASSERT_GE(fd, 0);
+	ASSERT_GE(exclusive, 0);
+	sleep_ms(1000);
+	ASSERT_EQ(0, -event_read(exclusive, &alone));
+	ASSERT_EQ(0, -event_read(fd, &beside));
+	EXPECT_GT(alone.running, 0);
+	EXPECT_GT(beside.running, 0);
+	EXPECT_LE(alone.running + beside.running,
+		  beside.enabled + beside.enabled / 50) {
+		TH_LOG("%ju and %ju of %ju ns", (uintmax_t)alone.running,
+		       (uintmax_t)beside.running, (uintmax_t)beside.enabled);
+	}
+	close(exclusive);
+	close(fd);
+}
+
+/*
+ * Nor is one that samples another CPU.  perf does not know for how long that had a
+ * counter, but it counts the same as the event beside it.
+ */
+TEST_F_TIMEOUT(share, of_an_exclusive_sampling_event_is_not_shared, UNHURRIED)
+{
+	struct perf_event_attr attr;
+	struct event_reading beside;
+	double share, other_share;
+	struct sampler s;
+	int fd;
+
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	fd = event_open(self->pmu, self->home, "clockticks,thresh=1");
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, -pmu_attr(&attr, self->pmu, "clockticks"));
+	attr.exclusive = 1;
+	attr.sample_period = 100000000;
+	ASSERT_EQ(0, -sampler_open_attr(&s, &attr, self->other));
+	sleep_ms(1000);
+	ASSERT_EQ(0, -event_read(fd, &beside));
+	ASSERT_GT(beside.value, 0);
+	share = (double)beside.running / beside.enabled;
+	other_share = event_count(s.fd) * share / beside.value;
+	TH_LOG("%s: shares %.3f and %.3f", self->pmu, share, other_share);
+	EXPECT_GT(share, 0);
+	EXPECT_GT(other_share, 0);
+	EXPECT_LE(share + other_share, 1.05);
+	sampler_close(&s);
+	close(fd);
+}
+
+/* --- shares in all box types at a time ---------------------------------------------- */
+
+/* Rounds until the shares are equal: perf's turns are few on a slow machine. */
+enum { ROUNDS = 6, ROUND_MS = 2000 };
+
+/* A box of package 0, and two users with as many events each as it has counters. */
+struct shared_box {
+	char pmu[PMU_NAME_MAX];
+	const struct cat_event *event;
+	unsigned int n;
+	int counting[2 * COUNTERS];
+	struct sampler sampling[COUNTERS];
+};
+
+static struct shared_box shared[BOX_KINDS];
+
+/* The first box of each type, and an event that goes to all of its counters. */
+static bool find_shared(struct shared_box *b, const char *kind)
+{
+	b->event = plain_of(kind);
+	if (!check(b->event && pmu_name(b->pmu, kind, 0), "%s: a box and an event",
+		   kind))
+		return false;
+	b->n = __builtin_popcount(b->event->ctrs);
+	return check(b->n >= 2, "%s: %u counters", kind, b->n);
+}
+
+/* Equal only in what they count: each has another threshold. */
+static int open_different(const struct shared_box *b, int cpu, unsigned int i)
+{
+	return event_open(b->pmu, cpu, "config=%#" PRIx64 ",thresh=%u",
+			  b->event->config, i + 1);
+}
+
+static double running_share(int fd)
+{
+	struct event_reading r;
+
+	return event_read(fd, &r) || !r.enabled ? -1 :
+	       (double)r.running / r.enabled;
+}
+
+/* Is each share of a box half of the time, within 10 %? */
+static bool are_fair(const char *pmu, const double *share, unsigned int n)
+{
+	double least = 2, most = -1;
+	bool fair;
+
+	for (unsigned int i = 0; i < n; i++) {
+		least = share[i] < least ? share[i] : least;
+		most = share[i] > most ? share[i] : most;
+	}
+	fair = least >= 0.45 && most <= 0.55;
+	tap_diag("%s: %s shares, from %.3f to %.3f", pmu,
+		 fair ? "equal" : "unequal", least, most);
+	return fair;
+}
+
+/* Waits until the shares of all boxes are equal; for a while. */
+static bool become_fair(bool (*fair)(const struct shared_box *b))
+{
+	unsigned int unfair = BOX_KINDS;
+
+	for (unsigned int i = 0; i < ROUNDS && unfair; i++) {
+		sleep_ms(ROUND_MS);
+		unfair = 0;
+		for (unsigned int k = 0; k < BOX_KINDS; k++)
+			unfair += !fair(&shared[k]);
+	}
+	return !unfair;
+}
+
+FIXTURE(users) {};
+
+FIXTURE_SETUP(users)
+{
+	machine_setup_once("clock=real", "");
+	log_mark();
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	for (unsigned int k = 0; k < BOX_KINDS; k++) {
+		ASSERT_TRUE(find_shared(&shared[k], box_kinds[k]));
+	}
+}
+
+FIXTURE_TEARDOWN(users)
+{
+	expect_no_complaint(_metadata);
+}
+
+static bool counting_is_fair(const struct shared_box *b)
+{
+	double share[2 * COUNTERS];
+
+	for (unsigned int i = 0; i < 2 * b->n; i++)
+		share[i] = running_share(b->counting[i]);
+	return are_fair(b->pmu, share, 2 * b->n);
+}
+
+TEST_F_TIMEOUT(users, on_two_cpus_count_in_equal_shares, UNHURRIED)
+{
+	int home = pmu_cpu(shared[0].pmu, 0);
+	int other = pmu_other_cpu(shared[0].pmu, 0);
+
+	for (struct shared_box *b = shared; b < shared + BOX_KINDS; b++) {
+		for (unsigned int i = 0; i < 2 * b->n; i++) {
+			b->counting[i] = open_different(b, i < b->n ? home : other,
+							i);
+			ASSERT_GE(b->counting[i], 0);
+		}
+	}
+	EXPECT_TRUE(become_fair(counting_is_fair));
+}
+
+/*
+ * perf does not know for how long events of other CPUs had a counter, so their share is
+ * by their count: the first counting event's threshold is 1, so it counts the same.
+ */
+static bool sampling_is_fair(const struct shared_box *b)
+{
+	double share[2 * COUNTERS];
+	struct event_reading scale;
+
+	if (event_read(b->counting[0], &scale) || !scale.value || !scale.enabled)
+		return false;
+	for (unsigned int i = 0; i < b->n; i++) {
+		share[i] = event_count(b->sampling[i].fd) * (double)scale.running /
+			   scale.value / scale.enabled;
+		share[b->n + i] = running_share(b->counting[i]);
+	}
+	return are_fair(b->pmu, share, 2 * b->n);
+}
+
+/* One user counts, the other one samples another CPU. */
+TEST_F_TIMEOUT(users, count_and_sample_in_equal_shares, UNHURRIED)
+{
+	enum { EVERY = 10000000 };	/* of 100 million a second */
+	int home = pmu_cpu(shared[0].pmu, 0);
+	int other = pmu_other_cpu(shared[0].pmu, 0);
+
+	ASSERT_EQ(0, -sim_rates("on"));
+	for (struct shared_box *b = shared; b < shared + BOX_KINDS; b++) {
+		ASSERT_EQ(0, -sim_rates("pkg=0 box=%s event=%#x umask=%#x rate=0.04",
+					pmu_box(b->pmu), b->event->code,
+					b->event->umask));
+		for (unsigned int i = 0; i < b->n; i++) {
+			b->counting[i] = open_different(b, home, i);
+			ASSERT_GE(b->counting[i], 0);
+			/* of different periods, or they would share a counter */
+			ASSERT_EQ(0, -sampler_open(&b->sampling[i], b->pmu, other,
+						   EVERY + i, "config=%#" PRIx64,
+						   b->event->config));
+		}
+	}
+	EXPECT_TRUE(become_fair(sampling_is_fair));
+	for (struct shared_box *b = shared; b < shared + BOX_KINDS; b++) {
+		for (unsigned int i = 0; i < b->n; i++) {
+			EXPECT_GT(sampler_drain(&b->sampling[i]), 0) {
+				TH_LOG("no sample of event %u of %s", i, b->pmu);
+			}
+			sampler_close(&b->sampling[i]);
+		}
+	}
+	EXPECT_EQ(0, -sim_rates("off"));
+}
+
+TEST_HARNESS_MAIN
