@@ -40,7 +40,6 @@ static void unc_overflow_handle_box(struct unc_box *box, u64 since)
 	unsigned int i;
 
 	flags = unc_lock_box(box);
-	box->hw.still = true;
 	for (i = 0; i < UNC_MAX_COUNTERS && box->use.samplers; i++) {
 		struct unc_slot *slot = &box->slot[i];
 
@@ -54,7 +53,6 @@ static void unc_overflow_handle_box(struct unc_box *box, u64 since)
 		    slot->sampling.set != slot->sampling.next)
 			unc_sampling_arm(box, slot);
 	}
-	box->hw.still = false;
 	unc_access_clear_status(box);
 	unc_lock_release(box, flags);
 }

@@ -77,7 +77,7 @@ static bool unc_read_high(struct unc_box *box, u32 reg, u32 lo, u64 *value)
 		hi = unc_pci_read(box, reg + 4);
 		if (hi == U32_MAX && unc_pci_gone(box))
 			return false;
-		if (box->hw.frozen || box->hw.still)
+		if (box->hw.frozen)
 			break;
 		again = unc_pci_read(box, reg);
 		if (again >= lo)

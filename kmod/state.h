@@ -132,7 +132,6 @@ struct unc_box_report {
 /* What a box's registers hold. */
 struct unc_box_hw {
 	bool frozen;		/* its counters are stopped, by it or its package */
-	bool still;		/* they are, by an overflow of its package */
 	bool idle;		/* none of its counters is in use */
 	bool box_ctl_known;	/* the box control register holds @box_ctl */
 	u32 box_ctl;		/* last value written there */
