@@ -2,7 +2,10 @@
 /*
  * Other users of NMIs during sampling: a listener on NMI_UNKNOWN, which must not see
  * the uncore's PMIs, and a core PMU that unmasks LVTPC late, so that PMIs are dropped.
+ * While nothing samples, the driver handles none of the core PMU's NMIs.
  */
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/c/harness.h"
@@ -92,6 +95,76 @@ TEST_F_TIMEOUT(neighbours, dropped_pmis_are_found_at_once, UNHURRIED)
 	       (uintmax_t)early, (uintmax_t)late, (uintmax_t)dropped);
 	EXPECT_GT(dropped, 20);
 	EXPECT_LT(late, early + 1000000);
+}
+
+/* --- while nothing samples ------------------------------------------------------- */
+
+#define TRACING		"/sys/kernel/tracing/"
+
+FIXTURE(idle) {};
+
+FIXTURE_SETUP(idle)
+{
+	machine_setup_once("clock=real uclk_khz=400000", "freeze_budget=1000");
+	log_mark();
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	if (access(TRACING "events/nmi/nmi_handler/enable", W_OK))
+		SKIP(return, "this kernel does not trace NMI handlers");
+}
+
+FIXTURE_TEARDOWN(idle)
+{
+	EXPECT_EQ(0, -sim_core_pmu("off"));
+	expect_no_complaint(_metadata);
+}
+
+/* Calls of NMI handlers in some time, and those of them that are the driver's. */
+static unsigned int handler_calls(unsigned int ms, unsigned int *ours)
+{
+	unsigned int all = 0;
+	char line[512];
+	FILE *f;
+
+	/* truncation clears it */
+	f = fopen(TRACING "trace", "we");
+	if (f)
+		fclose(f);
+	file_write(TRACING "events/nmi/nmi_handler/enable", "1");
+	sleep_ms(ms);
+	file_write(TRACING "events/nmi/nmi_handler/enable", "0");
+	f = fopen(TRACING "trace", "re");
+	if (!f)
+		tap_bail("the trace cannot be read");
+	*ours = 0;
+	while (fgets(line, sizeof(line), f)) {
+		all += strstr(line, "nmi_handler:") != NULL;
+		*ours += strstr(line, "unc_nmi_") != NULL;
+	}
+	fclose(f);
+	return all;
+}
+
+/* They stay registered for some 2 s after the last sampling event, for late PMIs. */
+TEST_F_TIMEOUT(idle, driver_handles_no_nmi, UNHURRIED)
+{
+	enum { LINGER_MS = 2500, WATCH_MS = 1000 };
+	unsigned int all, ours;
+	char pmu[PMU_NAME_MAX];
+	struct sampler s;
+
+	ASSERT_TRUE(pmu_name(pmu, "ha", 0));
+	ASSERT_EQ(0, -sampler_open(&s, pmu, pmu_cpu(pmu, 0), PERIOD,
+				   "clockticks"));
+	all = handler_calls(WATCH_MS, &ours);
+	TH_LOG("beside a sampling event: %u calls, %u of the driver's", all, ours);
+	EXPECT_GT(ours, 100);
+	sampler_close(&s);
+	sleep_ms(LINGER_MS);
+	ASSERT_EQ(0, -sim_core_pmu("hz=1000 us=10 unmask=early"));
+	all = handler_calls(WATCH_MS, &ours);
+	TH_LOG("beside none: %u calls, %u of the driver's", all, ours);
+	EXPECT_GT(all, 100);
+	EXPECT_EQ(0, ours);
 }
 
 TEST_HARNESS_MAIN
