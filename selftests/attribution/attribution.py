@@ -14,11 +14,12 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.command import started  # noqa: E402
-from lib.python.top import (EACH_SWITCH, EVENT, FAULTS, SPIN, TASK,  # noqa: E402
+from lib.python.top import (EACH_SWITCH, EVENT, FAULTS, LIMIT, SPIN, TASK,  # noqa: E402
                             UNCORE, Table, alone, clear_cpus, cpu_packages, measure,
                             need, set_online, task, top)
 from lib.python.uncore import SIM, SLOWNESS, Machine, Tap, loops  # noqa: E402
@@ -141,6 +142,28 @@ def test_against_perf(tap, cpu):
                if line.count(",") > 3)     # it scales by ScaleUnit
     tap.ok(abs(perf - (777 + 333) * 50 * 64 / 2**20) < 0.01,
            "perf counts the same beside it", [run.stderr, run.stdout[:300]])
+
+
+def test_beside_perf(tap, cpu):
+    """perf counts other events of the box, more than it has counters."""
+    events = ["hswep_imc_0/cas_count.rd,thresh=%d/" % n for n in range(1, 5)]
+    with tempfile.NamedTemporaryFile("r", encoding="ascii") as counted:
+        done = subprocess.run(
+            ["perf", "stat", "-x;", "-a", "-o", counted.name, "-e",
+             ",".join(events), UNCORE, "top", "--once", "--json", "-e", EVENT,
+             "--", "bash", "-c", task(cpu, 1000, 400, 2000)],
+            capture_output=True, text=True, check=False, timeout=LIMIT)
+        lines = [line.split(";") for line in counted
+                 if line.count(";") > 3]
+    tap.ok(len(lines) == len(events) and
+           not [line for line in lines if "<" in line[0]] and
+           not [line for line in lines if not 50 < float(line[4]) < 100],
+           "perf stat of %d other events beside top: each counts" % len(events),
+           ["%s" % lines])
+    tables = [Table(json.loads(line)) for line in done.stdout.splitlines()
+              if line.startswith("{")]
+    tap.ok(len(tables) == 1 and tables[0].total() > 0 and tables[0].adds_up(),
+           "and so does top", [done.stderr, done.stdout[:300]])
 
 
 def test_cgroups(tap, cpu):
@@ -449,6 +472,7 @@ def main():
             test_price(tap, cpu, packages)
         test_together(tap, packages[-1])
         test_against_perf(tap, cpu)
+        test_beside_perf(tap, cpu)
         test_more_tasks_than_room(tap)
         test_intervals(tap, cpu)
         test_columns(tap, cpu)
