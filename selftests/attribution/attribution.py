@@ -104,7 +104,7 @@ def test_by_time(tap, cpu):
     rows = [row for row in table.rows if row["command"] in ("long", "short")]
     prices = [table.count(row) / row["cpu_ns"] for row in rows]
     tap.ok(len(rows) == 2 and max(prices) < 1.5 * min(prices),
-           "tasks that take turns between two reads have theirs by their time",
+           "tasks that alternate between two reads share by their run time",
            ["%s" % rows])
     tap.ok(table.adds_up(), "the shares add up exactly")
 
@@ -194,7 +194,7 @@ def test_cgroups(tap, cpu):
         if row["cgroup"] in want:
             got[row["cgroup"]] = got.get(row["cgroup"], 0) + \
                 by_cgroup.count(row)
-    tap.ok(got == want or missed, "each has what its tasks were told to send",
+    tap.ok(got == want or missed, "each has the traffic of its tasks",
            ["%s, want %s" % (got, want)])
     got = {}
     for row in table.rows:
@@ -446,7 +446,7 @@ def test_coming_and_going(tap, cpus, mode):
         done.set()
         thread.join()
     tap.ok(all(status == 0 for status, _, _ in runs),
-           "a package that comes and goes %s" % " ".join(mode),
+           "a package that goes offline and online %s" % " ".join(mode),
            ["%s" % [(status, errors) for status, _, errors in runs]])
     tap.ok(all(table.adds_up() for _, tables, _ in runs for table in tables),
            "all tables add up exactly")

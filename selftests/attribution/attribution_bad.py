@@ -191,7 +191,7 @@ def test_ends(tap, cpu):
     """However it ends, no program stays, and the counts are shown."""
     with started([UNCORE, "top", "--once", "--json", "-I", "600000", "-e",
                   EVENT], stdout=subprocess.PIPE, text=True) as run:
-        tap.ok(wait_attached(), "programs are attached meanwhile")
+        tap.ok(wait_attached(), "programs are attached during the run")
         subprocess.run(task(cpu, 1000, 10, 1000).split(), check=True)
         run.send_signal(signal.SIGINT)
         out = run.stdout.read()
@@ -264,7 +264,7 @@ def test_lock(tap, cpu):
            "and counted", ["%s" % (table and table.data["missed"])])
     tap.ok(run.returncode == -signal.SIGINT and table and
            table.total() == 30000 and
-           table.adds_up(), "and no count of theirs is lost", [out[:300]])
+           table.adds_up(), "and none of their counts is lost", [out[:300]])
 
 
 def test_screen(tap, cpu):

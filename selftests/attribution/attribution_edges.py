@@ -32,7 +32,7 @@ def test_stopped(tap, cpu):
     table = measure(script)
     want = 500 * 1000 + 8
     tap.ok(table.total() == want and table.adds_up(),
-           "a stopped top goes on with exact sums",
+           "a stopped top continues with exact sums",
            ["total %d of %d" % (table.total(), want)])
 
 
@@ -69,7 +69,7 @@ def test_cpu_without_events(tap, packages, box, mode):
     elsewhere = sum(table.count(row, 0) for row in rows)
     own = sum(table.count(row, pkg) for row in rows)
     tap.ok(own * 2 > table.total(pkg) > 0,
-           "its tasks have the traffic of its own package", said)
+           "its tasks have the traffic of their package", said)
     tap.ok(elsewhere * 20 < table.total(0),
            "and none of package 0's", said)
     tap.ok(table.total() == 100 * 1000 + 200 * 1000 and table.adds_up(),
@@ -167,7 +167,7 @@ def test_interrupted(tap):
     status, seen = on_terminal(80, "top", "-I", "100", "--interval-count", "2",
                                "-e", EVENT, TERM="no-such-terminal")
     tap.ok(status == 0 and seen.count("[total]") == 2,
-           "a terminal that nobody knows gets lines",
+           "an unknown terminal gets lines",
            ["status %d" % status, repr(seen[-200:])])
 
 
@@ -261,7 +261,7 @@ def test_reader_gone(tap):
             errors = run.stderr.read()
             status = run.wait(120)
         tap.ok(status in (0, 1) and not errors,
-               "who reads no more ends it quietly %s" % " ".join(args),
+               "a reader that closes the pipe ends it quietly %s" % " ".join(args),
                ["status %d: %s" % (status, errors)])
 
 

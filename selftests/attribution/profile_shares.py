@@ -93,9 +93,9 @@ def test_file(tap, folder):
            [json.dumps(event)])
     own = sum(row["percent"] for row in facts["tasks"]
               if row["command"] == "uncore")
-    tap.ok(own < 1, "the command has less than 1 % of its own profile",
+    tap.ok(own < 1, "uncore itself has less than 1 % of the profile",
            ["%.2f %%" % own])
-    tap.say("the command has %.3f %% of its own profile" % own)
+    tap.say("uncore itself has %.3f %% of the profile" % own)
 
     picture = subprocess.run([UNCORE, "flamegraph", path], text=True,
                              capture_output=True, check=False)

@@ -317,7 +317,7 @@ static void bench_load(void)
 		printf(" %6.0f %s", n[k], kind_names[k]);
 		all += k == MSR_READ ? 0 : n[k];
 	}
-	printf(" %5.1f a box but for the MSR reads\n", all / boxes);
+	printf(" %5.1f a box without the MSR reads\n", all / boxes);
 }
 
 int main(int argc, char *argv[])

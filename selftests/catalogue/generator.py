@@ -81,7 +81,7 @@ BROKEN = [
      LOOKUP + ": MaxInc is missing"),
     ("an unknown key", "cbox.json", change(LOOKUP, Colour="red"),
      LOOKUP + ": Colour is not a known key"),
-    ("a value that is no string", "cbox.json", change(LOOKUP, MaxInc=1),
+    ("a value that is not a string", "cbox.json", change(LOOKUP, MaxInc=1),
      LOOKUP + ": MaxInc: is not of type string"),
     ("a name with capitals", "cbox.json",
      change(LOOKUP, EventName="LLC_LOOKUP.ANY"), "LLC_LOOKUP.ANY: EventName:"),
@@ -207,9 +207,9 @@ BROKEN_DIFFERENCE = [
     ("a base that is the generation itself", "boxes.json",
      lambda content: content.update(Like="bdwep"),
      "Like: bdwep is like this one"),
-    ("a box that is no object", "boxes.json",
+    ("a box that is not an object", "boxes.json",
      lambda content: content.update(ha="none"), "ha: is not an object"),
-    ("a format that is no object", "boxes.json",
+    ("a format that is not an object", "boxes.json",
      lambda content: content["ha"].update(Format=["edge"]),
      "ha: Format: is not an object"),
     ("a new box without its title", "boxes.json",
@@ -227,10 +227,10 @@ BROKEN_DIFFERENCE = [
     ("a fact that is what it was", "boxes.json",
      lambda content: content["ha"].update(Counters=4),
      "ha: Counters is what hswep has"),
-    ("a register that is no number", "boxes.json",
+    ("a register that is not a number", "boxes.json",
      lambda content: content["ha"]["Registers"].update(BoxControl="f4"),
      "ha: Registers: BoxControl: 'f4' is not a number"),
-    ("as many controls as there are no counters", "boxes.json",
+    ("another number of controls than counters", "boxes.json",
      lambda content: content["ha"]["Registers"].update(Control="0xd8,0xdc"),
      "ha: Registers: Control: 2 addresses for 4 counters"),
     ("a register that is what it was", "boxes.json",
@@ -247,7 +247,7 @@ BROKEN_DIFFERENCE = [
     ("an event changed that never was", "cbox.json",
      put(Change=[{"EventName": "news", "UMask": "0x01"}]),
      "news: Change: hswep has no such entry, or it is gone"),
-    ("an event changed that is gone", "cbox.json",
+    ("a change of a removed event", "cbox.json",
      put(Remove=["llc_lookup.any"],
          Change=[{"EventName": "llc_lookup.any", "UMask": "0x01"}]),
      "llc_lookup.any: Change: hswep has no such entry, or it is gone"),
@@ -313,7 +313,7 @@ def test_broken():
         refused(broken[0], "hswep", *broken[1:])
     for broken in BROKEN_DIFFERENCE:
         refused(broken[0], "bdwep", *broken[1:])
-    refused("an event code where there is no event select", "xeon7100",
+    refused("an event code without an event select", "xeon7100",
             "fsb.json", change("drdy", EventCode="0x01"),
             "drdy: EventCode: the FSB has no event select")
     refused("an event code that is missing", "hswep", "cbox.json",
@@ -419,7 +419,7 @@ def test_inherited_metric():
             r"hitme_hit.invals: .* omitted.json \(inherited from "
             r"events/hswep/metrics.json:\d+\)$" % (name, name), run.stderr, re.M)
             for name in ("bdwep",)),
-               "refused: an inherited metric whose event is gone, without a "
+               "refused: an inherited metric whose event was removed, without a "
                "reason", run.stderr)
         for name in ("bdwep", "bdwde"):
             path = os.path.join(folder, name, "omitted.json")
@@ -451,7 +451,7 @@ def test_inherited_metric():
                "avg_ingress_depth" in tables and
                '"metrics hitme_inserts, hitme_inval", "", "No newspapers"' in
                index,
-               "a metric whose event is gone is left out, with the reason",
+               "a metric whose event was removed is left out, with the reason",
                run.stderr)
 
 

@@ -371,7 +371,7 @@ def judge_instructions(verdicts, metric, folder, waves):
                     command=["sh", "-c", "cat %s > %straffic" % (path, SIM)])
     wrong = verdicts.wrong[metric.name]
     if "no core counters" not in numbers.unavailable.get(metric.name, ""):
-        wrong += ["nobody says that there are no core counters",
+        wrong += ["no message about missing core counters",
                   *numbers.comments]
     for package in range(verdicts.packages):
         raw = numbers.events.get((event, package), {}).get("raw", 0)

@@ -57,7 +57,7 @@ def test_rates(tap):
     for name, want, steps in (
             ("a waveform until there is a rate", None, (1000,)),
             ("0.1 in 10, 25, 65 cycles", 10, (reads + "rate=0.1", 10, 25, 65)),
-            ("3.75, then 0.25: what there is of the next one goes on", 4,
+            ("3.75, then 0.25: the fraction of the next one is kept", 4,
              (reads + "rate=3.75", 1, reads + "rate=0.25", 1)),
             ("0 is a rate", 0, (reads + "rate=0", 1000)),
             ("nine digits", 1, (reads + "rate=0.000000001", 10 ** 9)),

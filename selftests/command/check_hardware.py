@@ -67,7 +67,7 @@ def test_right(tap, report):
     tap.ok(told["driver_state"]["parameters"] and "overflow_count" in
            told["driver_state"]["package0"] and any("PMUs" in line
                                               for line in told["log"]),
-           "and what the driver says of itself", [text[:2000]])
+           "and the driver's statistics", [text[:2000]])
     host = os.uname().nodename
     tap.ok(len(host) < 3 or host not in text, "and no name of the host")
 
@@ -111,7 +111,7 @@ def test_still(tap):
     tap.ok(done.returncode == 1 and clocks and
            all(one["verdict"] == "bad" and "stands still" in one["finding"]
                for one in clocks),
-           "clocks that stand still are bad, each of them", comments(done))
+           "stopped clocks are bad, each of them", comments(done))
 
 
 def test_refused(tap):

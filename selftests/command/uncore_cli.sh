@@ -88,7 +88,7 @@ tap_eq "$(json "[c['subject'] for c in data['checks'] if c['verdict'] == 'bad']"
 	'[]' 'nothing is bad'
 "$uncore" check > "$out"
 tap_eq "$(tail -1 "$out")" 'This machine is ready.' 'the same for people'
-tap_eq "$(grep -c $'\033' "$out")" 0 'without colour where there is no terminal'
+tap_eq "$(grep -c $'\033' "$out")" 0 'without colour if the output is not a terminal'
 script -qec "TERM=xterm $uncore check" /dev/null < /dev/null > "$out"
 grep -q $'\033' "$out"
 tap_ok $? 'with colour on a terminal'

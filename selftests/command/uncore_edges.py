@@ -66,7 +66,7 @@ def test_pipes(tap, samples):
         said = NO_FILES.sub("", done.stderr.replace(NO_DRIVER, "")
                             .replace(NO_NAMES, ""))
         tap.ok(done.returncode in (1, -signal.SIGPIPE) and not said,
-               "uncore %s, and nobody reads it" % " ".join(arguments[:2]),
+               "uncore %s without a reader" % " ".join(arguments[:2]),
                comments(done))
     done = run(*RECORD, "-o", "/dev/stdout", "ls")
     tap.ok(is_refused(done, "/dev/stdout"), "a file of samples needs a file, not "
@@ -385,8 +385,8 @@ def test_bad_files(tap, folder, samples):
     os.mkfifo(path + ".fifo")
     done = run("report", "-i", path + ".fifo")
     if not is_refused(done):
-        wrong += ["a pipe that nobody writes", *comments(done)]
-    tap.ok(not wrong, "report: what is no file of samples", wrong)
+        wrong += ["a pipe without a writer", *comments(done)]
+    tap.ok(not wrong, "report: not a file of samples", wrong)
 
 
 def test_narrow(tap, samples):

@@ -223,7 +223,7 @@ def test_sizes(tap):
         shown.send("s /x\x1bdhh\t")
         shown.resize(1, 1)
         shown.resize(24, 80)
-        tap.ok(shown.shows("socket 1", KEYS), "and goes on when it is larger",
+        tap.ok(shown.shows("socket 1", KEYS), "and continues when it is larger",
                shown.screen.lines())
         shown.resize(15, 50)
         tap.ok(shown.shows("socket 0", "Memory") and
@@ -286,7 +286,7 @@ def test_tasks(tap, shown, author):
                       tasks(screen)[0][-1] == name and
                       float(tasks(screen)[0][3]) > 0)
     tap.ok(good and tasks(shown.screen)[0][0] == str(author.pid),
-           "the first task is who reads most, by a name without control characters",
+           "the first task is the one that reads most, with a name without control characters",
            shown.screen.lines())
     shown.send("/\u00e9vil\n")
     tap.ok(shown.wait(lambda screen: len(tasks(screen)) == 1 and
@@ -355,7 +355,7 @@ def test_pause(tap, shown):
     while time.monotonic() < end:
         shown.pump(0.1)
     tap.ok(busy and paused and shown.screen.text() == page,
-           "space: the page stands still", shown.screen.lines())
+           "space: the page is frozen", shown.screen.lines())
     shown.send(" ")
     tap.ok(shown.wait(lambda screen: "PAUSED" not in screen.text() and
                       cells(screen, "PCIe writes") and
@@ -442,7 +442,7 @@ def test_no_bpf(tap):
                                   "--inh-caps=-all")) as shown:
             tap.ok(shown.shows("No tasks:", "CAP_BPF") and
                    shown.wait(has_numbers),
-                   "without CAP_BPF: numbers, and why there are no tasks",
+                   "without CAP_BPF: numbers, and the reason why no tasks are shown",
                    shown.screen.lines())
             shown.send("\t/sb\nq")
             tap.ok(shown.end()[0] == 0, "keys work there too",
@@ -479,7 +479,7 @@ def test_cpus(tap):
             if not (good and back):
                 break
         tap.ok(good, "all CPUs of a socket go: it says so, and the other one's "
-               "numbers go on", seen)
+               "numbers are updated", seen)
         tap.ok(back and "no CPU online" not in shown.screen.text(),
                "and come back", shown.screen.lines())
         shown.send("q")

@@ -119,7 +119,7 @@ def test_two_boxes(tap, folder):
         if report.status == 0 else {}
     counts = sorted(boxes.values())
     tap.ok(run.status == 0 and counts == [10, 20],
-           "two events: each sample is of its own", run.comments() +
+           "two events: each sample names its event", run.comments() +
            [repr(boxes)])
 
 

@@ -191,7 +191,7 @@ def test_default_time(tap):
     status, shown = on_terminal(80, "stat", "-e", EVENT, "-I", "100",
                                 after=press)
     tap.ok(status == -signal.SIGINT and "until Ctrl-C" in press.shown + shown and
-           "Total of" in shown, "-I goes on until Ctrl-C, and says so",
+           "Total of" in shown, "-I continues until Ctrl-C, and prints that",
            [repr(press.shown), repr(shown)])
 
     # intervals go by while it cannot print any
@@ -205,7 +205,7 @@ def test_default_time(tap):
         rest = process.stdout.readlines()
         status = process.wait(timeout=LIMIT)
     tap.ok(status == 0 and first and len(rest) == 3 + 1,
-           "--interval-count prints so many, some being missed",
+           "--interval-count prints that many, even if some are missed",
            ["status %d" % status, first, *rest])
 
 
@@ -667,7 +667,7 @@ def test_refusals(tap):
     if "unshare" not in done.stderr and "mount:" not in done.stderr:
         tap.ok(done.returncode == 1 and "not supported" not in done.stdout and
                "mount sysfs" in done.stdout,
-               "check without /sys/devices/system names what is missing",
+               "check without /sys/devices/system names the missing folder",
                comments(done))
 
 

@@ -323,7 +323,7 @@ def test_offline(tap):
                 "reason" in rows[0] or "offline" not in rows[1]["reason"]:
             bad += [err, *out.splitlines()[-2:]]
     tap.ok(not bad, "a whole package goes offline: its CPU is named once, its "
-           "rows are marked, and the other goes on", bad)
+           "rows are marked, and the other socket keeps counting", bad)
     # it is the end: no read follows
     command = "; ".join("echo 0 > " + online_file(cpu)
                         for cpu in (*others, first))
@@ -358,7 +358,7 @@ def test_dead(tap):
            "reason" not in rows[0] and box in rows[1]["reason"] and
            "reason" not in last[0] and box in last[1]["reason"] and
            last[1]["value"] is not None,
-           "a box dies: said once, its socket is marked, others go on",
+           "a box dies: one message, its socket is marked, others keep counting",
            run.comments())
 
     run = Uncore(*arguments, command=["sh", "-c", send + "exit 7"])

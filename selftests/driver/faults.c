@@ -402,7 +402,7 @@ TEST_F_TIMEOUT(rival, that_is_there_makes_us_leave_in_one_line, UNHURRIED)
 		TH_LOG("%s is there", pmu);
 	}
 	EXPECT_EQ(0, -driver_load("")) {
-		TH_LOG("once intel_uncore is gone");
+		TH_LOG("once intel_uncore is unloaded");
 	}
 }
 

@@ -439,7 +439,7 @@ TEST_F_TIMEOUT(fsb, group_reads_are_of_one_instant, UNHURRIED)
 	}
 	sim_clock_return(was_manual);
 	EXPECT_GT(before, 0) {
-		TH_LOG("time stands still");
+		TH_LOG("no time passed");
 	}
 	close(fd);
 	group_close(&g);

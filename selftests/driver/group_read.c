@@ -149,7 +149,7 @@ TEST_F_TIMEOUT(group_reads, counters_agree, UNHURRIED)
 		before = values[0];
 	}
 	EXPECT_GT(before, first) {
-		TH_LOG("time stands still");
+		TH_LOG("no time passed");
 	}
 	EXPECT_EQ(times.enabled, times.running);
 	if (variant->disturb && other >= 0)

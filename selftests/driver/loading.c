@@ -131,7 +131,7 @@ static void test_order(void)
 	log_mark();
 	tap_ok(system("modprobe -q " RIVAL_NAME), RIVAL_NAME " after it: not loaded");
 	tap_eq(log_count(RIVAL_NAME " not loaded: "), 1, "and one line says why");
-	tap_ok(counts_cycles(PCU), "it goes on counting");
+	tap_ok(counts_cycles(PCU), "it keeps counting");
 	driver_none();
 }
 
@@ -198,7 +198,7 @@ static void test_failure(void)
 		 o.opened, o.refused);
 	tap_ok(ok, "a PMU's name is taken: loading fails");
 	tap_eq(o.opened, 0, "no event is opened before loading has succeeded");
-	tap_ok(o.refused > 0, "some were tried meanwhile");
+	tap_ok(o.refused > 0, "some were tried in that time");
 	tap_ok(log_clean(), "the kernel's log has no warning");
 	tap_eq(sim_dirty_registers(), 0, "registers are as after reset");
 }

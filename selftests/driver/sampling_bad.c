@@ -437,7 +437,7 @@ static bool nothing_frozen(void)
 			first = event_count(fd);
 			sleep_ms(2);
 			ok &= check(event_count(fd) > first,
-				    "%s in package %d stands still", pmu, pkg);
+				    "%s in package %d is frozen", pmu, pkg);
 			close(fd);
 		}
 	}
@@ -578,7 +578,7 @@ TEST_F_TIMEOUT(storm, is_throttled_and_ends, UNHURRIED)
 	for (unsigned int i = 0; i < 2; i++) {
 		pthread_join(r[i].thread, NULL);
 		EXPECT_GT(work[i], 0) {
-			TH_LOG("program %u does not go on", i);
+			TH_LOG("program %u does not continue", i);
 		}
 	}
 	TH_LOG("%ju samples of at most %ju, %ju times throttled",

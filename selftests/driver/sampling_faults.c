@@ -462,7 +462,7 @@ static void expect_all_running(struct __test_metadata *_metadata)
 			sleep_ms(1);
 			ASSERT_EQ(0, -event_read(fd, &r));
 			EXPECT_GT(r.value, 0) {
-				TH_LOG("%s in package %d stands still", pmu, pkg);
+				TH_LOG("%s in package %d is frozen", pmu, pkg);
 			}
 			close(fd);
 		}

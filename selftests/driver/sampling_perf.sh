@@ -82,7 +82,7 @@ truthful()
 			}
 		}
 		END {
-			printf "%d of %d samples of somebody else\n", wrong, all
+			printf "%d of %d samples of another task\n", wrong, all
 			# a sample taken in an NMI may be in the middle of a switch
 			exit !(all >= 80 && wrong * 100 <= all)
 		}'
@@ -160,9 +160,9 @@ record -a -e cpu-clock -F 200 -- \
 beside=$(script cpu | wc -l)
 uncore=$(perf script -i "$work/uncore" -F cpu 2> /dev/null | wc -l)
 ((alone > 0 && beside > alone / 3 && uncore > 100))
-tap_ok $? 'perf record of the software clock goes on beside it' ||
+tap_ok $? 'perf record of the software clock continues beside it' ||
 	tap_diag "alone $alone samples, beside it $beside, uncore $uncore"
-tap_eq "$(unclaimed)" 0 'no interrupt that nobody knows'
+tap_eq "$(unclaimed)" 0 'no unknown NMI'
 
 watchdog=/proc/sys/kernel/nmi_watchdog
 if echo 1 2> /dev/null > $watchdog && [[ $(cat $watchdog) == 1 ]] &&

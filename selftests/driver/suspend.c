@@ -56,7 +56,7 @@ static void move_into_memory(char **argv)
 	char path[512];
 
 	if (!build)
-		tap_skip_all("UNCORE_BUILD is not set: this is no test VM");
+		tap_skip_all("UNCORE_BUILD is not set: not a test VM");
 	mkdir(MEMORY, 0755);
 	mkdir(MEMORY "/kmod", 0755);
 	mkdir(MEMORY "/kmod/sim", 0755);

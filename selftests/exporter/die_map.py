@@ -127,7 +127,7 @@ def test_counts(tap, machine, daemon, folder):
     tap.ok(served["replay"]["notices"] == [], "of this machine, and whole",
            served["replay"]["notices"])
     tap.ok(not [one for one in snapshots if "shared" in one] and
-           "shared" not in after, "nothing took turns")
+           "shared" not in after, "no event was multiplexed")
     test_scaled_units(tap, topology, run)
 
 
@@ -152,14 +152,14 @@ def test_gone(tap, daemon):
             event = stream.event()
         tap.ok(event and "counts" not in event and
                re.search("released", event["problem"]),
-               "a stream says when there are no counters", [repr(event)])
+               "a stream reports that no counters are open", [repr(event)])
         daemon.send(signal.SIGUSR2)
         while event and "problem" in event:
             event = stream.event()
         topology = get(daemon, "/api/topology")
         tap.ok(event and len(event["counts"]) == len(topology["counters"]) and
                event["revision"] == topology["revision"] > 1,
-               "and goes on, of another revision, when they are back",
+               "and continues, with another revision, when they are back",
                [repr(event)[:200]])
 
 

@@ -125,13 +125,13 @@ def show(browser, daemon):
 def test_goes_on(tap, browser):
     first = browser.ask(COUNT)
     tap.ok(browser.wait_for("%s > %d" % (COUNT, first)),
-           "counts come by themselves")
+           "counts are updated without input")
     browser.press("p")
     paused = browser.ask(COUNT)
     most = browser.ask("Number(document.getElementById('time').max)")
     tap.ok(browser.wait_for("Number(document.getElementById('time').max) > %d" %
                             (most + 1)) and browser.ask(COUNT) == paused,
-           "pause stops what is shown, and not what is kept")
+           "pause stops the display, and not the recording")
     browser.press("p")
     tap.ok(browser.wait_for("%s > %d" % (COUNT, paused)), "and goes on")
 
@@ -154,7 +154,7 @@ def test_stalls(tap, browser, daemon):
     daemon.send(signal.SIGCONT)
     tap.ok(browser.wait_for("%s === 'live' && !document.body.classList"
                             ".contains('problem')" % STATUS),
-           "and is live when it goes on", [str(browser.ask(STATUS))])
+           "and is live when it continues", [str(browser.ask(STATUS))])
 
 
 def test_topology(tap, browser, sysfs):
@@ -165,7 +165,7 @@ def test_topology(tap, browser, sysfs):
     tap.ok(browser.wait_for(cpus + " === 'CPUs 0-1'"),
            "a CPU that comes is on the page", [str(browser.ask(cpus))])
     tap.ok(browser.ask(IMPOSSIBLE) == [] and browser.wait_for(COUNT + " > 0"),
-           "and counts go on")
+           "and counts are updated")
 
 
 def test_restarts(tap, browser, daemon, sysfs):

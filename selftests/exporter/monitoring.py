@@ -251,7 +251,7 @@ def test_dashboard(tap, dashboard, promtool):
             wrong.append("panel %d has no unit" % panel["id"])
         if "rate(" in expr and re.findall(r"\[([^]]*)\]", expr) != \
                 ["$__rate_interval"] * expr.count("["):
-            wrong.append("panel %d has a range of its own" % panel["id"])
+            wrong.append("panel %d sets a separate range" % panel["id"])
     places = {}
     for panel in dashboard["panels"]:
         at = panel["gridPos"]
@@ -264,7 +264,7 @@ def test_dashboard(tap, dashboard, promtool):
                                  (panel["id"], places[x, y]))
     numbers = [panel["id"] for panel in dashboard["panels"]]
     tap.ok(not wrong and len(set(numbers)) == len(numbers),
-           "its panels have titles, units, and places of their own", wrong)
+           "its panels have titles, units, and distinct places", wrong)
 
 
 def test_shown(tap, machine):

@@ -123,7 +123,7 @@ def test_exact(tap, machine, daemon, labels, name):
     still = daemon.fresh()
     tap.ok({key: still[key] for key in after if key[0] in names} ==
            {key: after[key] for key in after if key[0] in names},
-           "%s: without traffic they stand still" % name)
+           "%s: without traffic they do not change" % name)
 
 
 def test_clocks(tap, machine, daemon):
@@ -164,7 +164,7 @@ def test_default(tap, machine, samples):
               if key[0] == "uncore_events_running_ratio"}
     tap.ok(len(shares) >= 8 * machine.packages and
            set(shares.values()) == {1.0},
-           "nothing takes turns", ["%s %s" % item for item in shares.items()])
+           "no event is multiplexed", ["%s %s" % item for item in shares.items()])
     wrong = ["%s on %d" % (kind, package) for kind in ("imc", "cbox", "pcu")
              for package in range(machine.packages)
              if value(samples, "uncore_socket_boxes", socket=str(package),
@@ -212,7 +212,7 @@ def test_reload(tap, machine, daemon):
         subprocess.run(["insmod", DRIVER], check=True)
     back = daemon.wait_for(lambda now: up(now) == 1)
     tap.ok(lines_read(back, before) == 1000,
-           "with the driver loaded again it is up, and counts go on",
+           "with the driver loaded again it is up, and counts continue",
            ["%s" % lines_read(back, before)])
     send([reads()])
     after = daemon.fresh()
@@ -240,7 +240,7 @@ def test_hotplug(tap, daemon):
            "the counting CPU goes: nothing is lost, nothing opened anew",
            ["%s" % lines_read(after, before)])
     tap.ok(value(after, "uncore_socket_cpus", socket="1") == len(cpus) - 1,
-           "and it is gone from the topology")
+           "and the topology does not have it")
     for cpu in cpus:
         if cpu != designated:
             write(CPU % cpu, "0")
@@ -281,7 +281,7 @@ def test_suspended(tap, daemon):
         answer = connection.getresponse()
         text = answer.read().decode()
     tap.ok(answer.status == 200 and "uncore_up 1" in text,
-           "stopped and continued: who has asked meanwhile gets an answer",
+           "stopped and continued: requests of that time get an answer",
            ["status %d" % answer.status, text[:200]])
     after = daemon.fresh()
     tap.ok(lines_read(after, before) == 2000 and
@@ -290,7 +290,7 @@ def test_suspended(tap, daemon):
            ["%s" % lines_read(after, before)])
     send([reads()])
     after = daemon.fresh()
-    tap.ok(lines_read(after, before) == 3000, "and they go on, exactly",
+    tap.ok(lines_read(after, before) == 3000, "and they continue, exactly",
            ["%s" % lines_read(after, before)])
 
 
@@ -311,7 +311,7 @@ def test_dead_box(tap):
                   for channel in ("1", "2", "3")}
         tap.ok(lines_read(after, moved) is None and
                others == {"1": 1000, "2": None, "3": 1000},
-               "a box that stops answering: its series end; others go on",
+               "a box that stops answering: its series end; others continue",
                ["%s" % lines_read(after, moved), repr(others)])
         boxes = {(dict(labels)["socket"], dict(labels)["box"],
                   dict(labels)["number"]): count
@@ -333,7 +333,7 @@ def test_dead_box(tap):
                    if count is None}
         tap.ok(down == [("hswep_imc_2", 1, "dead")] and
                unknown == {"hswep_imc_2"},
-               "the map is told: dead, and no counts",
+               "the map's feed: dead, and no counts",
                [repr(down), repr(unknown)])
         status, said = daemon.end()
         tap.ok(status == 0 and said.count("\n") == 1 and

@@ -115,7 +115,7 @@ def test_links(tap, folder):
     with Daemon("--sysfs", sysfs, "serve") as daemon:
         socket_ = json.loads(daemon.request("/api/topology")[2])["sockets"][0]
         tap.ok("pcie_bytes_per_second" not in socket_,
-               "without links nobody knows what PCIe can do", [repr(socket_)])
+               "without links the PCIe maximum is unknown", [repr(socket_)])
     make_port(sysfs, "0000:00:01.0", "16", "8.0 GT/s PCIe", "16.0 GT/s PCIe")
     make_port(sysfs, "0000:00:02.0", "4", "8.0 GT/s PCIe", "5.0 GT/s PCIe")
     make_port(sysfs, "0000:00:03.0", "8", "8.0 GT/s PCIe")
@@ -162,7 +162,7 @@ def test_stream(tap, daemon):
                  if now["seconds"] != before["seconds"]]
         tap.ok(status == 200 and len(gaps) >= 2 and min(gaps) > 0.9,
                "/events has a snapshot a second, and no more", [repr(gaps)])
-        tap.ok(min(grown) > 0, "with counts that go on", [repr(grown)])
+        tap.ok(min(grown) > 0, "with counts that continue", [repr(grown)])
         start = time.monotonic()
         reads = value(daemon.scrape(), "uncore_reads_total")
         stream.event()
@@ -186,14 +186,14 @@ def test_many_streams(tap, daemon):
                "one more: 503, in a line", ["%d %s" % (status, text)])
         tap.ok(up(daemon.scrape()) == 1 and
                all(one.event() for one in streams),
-               "and scrapes and streams go on")
+               "and scrapes and streams continue")
         streams[0].to.close()
         deadline, status = time.monotonic() + LIMIT, 503
         while status == 503 and time.monotonic() < deadline:
             time.sleep(0.2)
             with Stream(daemon) as again:
                 status = again.status()
-        tap.ok(status == 200, "when one has gone, another may come",
+        tap.ok(status == 200, "when one has closed, another is accepted",
                ["%d" % status])
     daemon.request("/healthz")
 
@@ -276,9 +276,9 @@ def test_recording(tap, folder, sysfs):
              run("--sysfs", empty, "record", "--series", kept, "-d", "0.1"), 1,
              "no uncore driver")
     with open(kept, encoding="ascii") as file:
-        tap.ok(file.read() == "kept", "leaves what was there")
+        tap.ok(file.read() == "kept", "keeps the old file")
     if os.path.exists("/dev/full"):
-        one_line(tap, "record --series where there is no room",
+        one_line(tap, "record --series on a full disk",
                  run("--sysfs", sysfs, "record", "--series", "/dev/full", "-d",
                      "0.1"), 1, "/dev/full")
     for option in ("--json", "--textfile=" + folder):

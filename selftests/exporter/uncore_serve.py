@@ -734,7 +734,7 @@ def test_driver(tap, sysfs):
         tap.ok(clock_cycles(before) > 0 and
                (clock_cycles(back) or 0) >= clock_cycles(before) and
                value(back, "uncore_opens_total") == 2,
-               "when they are back, counts go on", [repr(back)])
+               "when they are back, counts continue", [repr(back)])
         shutil.rmtree(os.path.join(sysfs, "aside"))
 
         daemon.send(signal.SIGUSR1)
@@ -754,7 +754,7 @@ def test_driver(tap, sysfs):
         make_pmu(sysfs, package=False)
         again = daemon.wait_for(lambda now: up(now) == 1)
         tap.ok((clock_cycles(again) or 0) >= clock_cycles(back),
-               "with another one they are opened, and counts go on",
+               "with another one they are opened, and counts continue",
                [repr(again)])
         shutil.rmtree(os.path.join(sysfs, "aside"))
         daemon.send(signal.SIGUSR1)
@@ -797,7 +797,7 @@ def test_files(tap, folder, sysfs):
            os.stat(path).st_mode & 0o777 == 0o644,
            "--textfile writes uncore.prom, for all to read", comments(done))
     tap.ok(not [name for name, _ in samples if name.startswith("process_")],
-           "without what node_exporter has of its own")
+           "without series of node_exporter itself")
 
     with started(
             [UNCORE, "--sysfs", sysfs, "serve",

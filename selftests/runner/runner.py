@@ -197,7 +197,7 @@ def test_bad_lists(tap, runner):
     for what, line, words in (
             ("a column too few", "good | a | b | always", "not TESTS | RESULT"),
             ("no reason why", "good | a | b | always |", "not TESTS | RESULT"),
-            ("a test that is gone", "gone | a | b | always | c", "named gone"),
+            ("a test that was removed", "gone | a | b | always | c", "named gone"),
             ("an unknown condition", "good | a | b | often | c", "'often'")):
         said, status, _ = runner.check(good, "# first\n" + line + "\n")
         tap.ok(status == 1 and len(said) == 1 and words in said[0] and

@@ -513,7 +513,7 @@ static void check_moving(struct model_event *e)
 			break;
 	}
 	expect(b.value > a.value || b.running - a.running < 1000000, e,
-	       "stands still though it runs", b.value, a.value + 1, UINT64_MAX);
+	       "does not grow though it runs", b.value, a.value + 1, UINT64_MAX);
 }
 
 static void check_event(struct model_event *e)

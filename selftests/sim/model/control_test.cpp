@@ -85,7 +85,7 @@ TEST_P(BoxFreeze, BoxFreezeStopsCounting) {
   m.write(box.box_ctl(), box.ones());
   m.advance(50);
   EXPECT_EQ(m.read(box.ctr(0)), expect(0, 100) + expect(133, 50))
-      << "events go on while the box is frozen";
+      << "events occur while the box is frozen";
 }
 
 // The manual clock waits for boxes that would count if software had not frozen them.
@@ -201,7 +201,7 @@ TEST_P(WrittenTwice, TwoWritesMustBeInARowAndOfOneEvent) {
   EXPECT_EQ(m.read(box.ctl(0)), 0x05u);
   m.read(box.ctr(0));
   m.write(box.ctl(0), 0x06);
-  EXPECT_EQ(m.read(box.ctl(0)), 0x06u) << "a read between is no matter";
+  EXPECT_EQ(m.read(box.ctl(0)), 0x06u) << "a read between has no effect";
 }
 
 TEST(Errata, AfterOneWriteTheOldEventIsCounted) {

@@ -241,7 +241,7 @@ TEST(IvyBridge, TheCountersOfTheIrpAreNotOneAfterTheOther) {
   EXPECT_EQ(m.pci_read(irp, 0xa8, 4, 0, true), 0u);
   EXPECT_TRUE(m.undefined.empty());
   m.pci_write(irp, 0xd8, kEn | kOvEn | 0x0b, 4, 0, true);
-  EXPECT_EQ(m.undefined.size(), 1u) << "it cannot tell of overflows";
+  EXPECT_EQ(m.undefined.size(), 1u) << "it cannot signal overflows";
 }
 
 // Number of entries in a home agent's queue: the count of each cycle is its occupancy.
@@ -528,7 +528,7 @@ TEST(SandyBridge, NothingIsLeftInRegistersThatAreNotThere) {
   Machine m(sandy_bridge());
   model_make_dirty(m.model(), MODEL_DIRTY_FREEZE | MODEL_DIRTY_STATUS |
                                   MODEL_DIRTY_CORES);
-  EXPECT_FALSE(model_frozen(m.model(), 0)) << "nobody could unfreeze it";
+  EXPECT_FALSE(model_frozen(m.model(), 0)) << "software could not unfreeze it";
   unsigned dirty = 0;
   model_show_dirty(
       m.model(),

@@ -76,7 +76,7 @@ TEST_F(Xeon7100, CountsFromTheWriteOfItsControlOn) {
   EXPECT_EQ(m.rdmsr(kBus0), kClocks | 105) << "the count below the control";
   m.wrmsr(kBus0, 7);
   m.advance(100);
-  EXPECT_EQ(m.rdmsr(kBus0), 7u) << "no bit of the upper half: it stands still";
+  EXPECT_EQ(m.rdmsr(kBus0), 7u) << "no bit of the upper half: it does not count";
 }
 
 TEST_F(Xeon7100, BusEventsAreOred) {
@@ -198,7 +198,7 @@ TEST_F(Xeon7100, OneRegisterFreezesAllOfOnePackage) {
   EXPECT_EQ(m.rdmsr(kBus0), kClocks | 10);
   EXPECT_EQ(m.rdmsr(kBus0 + 3), kClocks | 10);
   EXPECT_EQ(m.rdmsr(kLookup0), kEveryLookup);
-  EXPECT_EQ(m.rdmsr(kBus0, 1), kClocks | 20) << "the other package goes on";
+  EXPECT_EQ(m.rdmsr(kBus0, 1), kClocks | 20) << "the other package keeps counting";
   m.wrmsr(kGlobal, 2);
   m.advance(10);
   EXPECT_EQ(m.rdmsr(kBus0), kClocks | 20);
@@ -228,7 +228,7 @@ TEST_F(Xeon7100, WrapsAfter32BitsAndTells) {
   m.wrmsr(kLookup0, kEveryLookup | 0xffffffff);
   m.traffic(lookup());
   EXPECT_EQ(m.rdmsr(kGlobal), 1ULL << (48 + 6) | 1ULL << 48);
-  EXPECT_TRUE(m.pmis.empty()) << "there is no interrupt";
+  EXPECT_TRUE(m.pmis.empty()) << "it has no interrupt";
 }
 
 TEST_F(Xeon7100, SaturatesWhenTold) {

@@ -54,7 +54,7 @@ TEST_F(Delays, AllCountOnUntilTheFreeze) {
   EXPECT_EQ(model_told(m.model()), 1u);
   EXPECT_EQ(model_told(m.model()), 0u);
   m.advance(1000);
-  EXPECT_EQ(m.read(ha.ctr(0)), 30u) << "wrapped, and went on";
+  EXPECT_EQ(m.read(ha.ctr(0)), 30u) << "wrapped, and kept counting";
   EXPECT_EQ(m.read(cbox.ctr(0)), 130u);
   EXPECT_EQ(model_cycles_to_freeze(m.model()), U64_MAX);
 }
