@@ -71,7 +71,7 @@ static int sim_check_range(const char *name, unsigned int value,
 	if (value >= min && value <= max)
 		return 0;
 
-	pr_err("%s=%u is not possible: give %u to %u\n", name, value, min, max);
+	pr_err("invalid %s=%u (expected %u to %u)\n", name, value, min, max);
 	return -EINVAL;
 }
 
@@ -81,7 +81,7 @@ static int sim_check_choice(const char *name, unsigned int value,
 	if (value == a || value == b)
 		return 0;
 
-	pr_err("%s=%u is not possible: give %u or %u\n", name, value, a, b);
+	pr_err("invalid %s=%u (expected %u or %u)\n", name, value, a, b);
 	return -EINVAL;
 }
 
@@ -108,7 +108,7 @@ static int sim_check_config(const struct model_config *c)
 	ret = ret ?: sim_impolite_check();
 	ret = ret ?: sim_delay_check();
 	if (!ret && (c->num_c < -1 || c->num_c > 31)) {
-		pr_err("num_c=%d is not possible: give 0 to 31, or -1\n",
+		pr_err("invalid num_c=%d (expected 0 to 31, or -1)\n",
 		       c->num_c);
 		ret = -EINVAL;
 	}
@@ -142,7 +142,7 @@ static int sim_choose_model(struct model_config *c)
 		for (gen = model_generations; *gen; gen++)
 			used += scnprintf(names + used, sizeof(names) - used,
 					  " %s", (*gen)->name);
-		pr_err("model=%s is not possible: give%s\n", sim_model_name,
+		pr_err("invalid model=%s (expected one of:%s)\n", sim_model_name,
 		       names);
 		return -EINVAL;
 	}
@@ -204,7 +204,7 @@ static int sim_model_init(void)
 	if (!m)
 		return -ENOMEM;
 	if (model_init(m, &sim.config, &sim_model_ops, NULL)) {
-		pr_err("node_map=0%o is not possible: give each package a node id of its own\n",
+		pr_err("invalid node_map=0%o (expected a different node id for each package)\n",
 		       sim.config.node_map);
 		kvfree(m);
 		return -EINVAL;

@@ -522,7 +522,7 @@ FIXTURE_VARIANT(parameters)
 	FIXTURE_VARIANT_ADD(parameters, name) {				\
 		.params = text, .line = said,				\
 	}
-#define REFUSED(name, text) REFUSED_WITH(name, text, text " is not possible")
+#define REFUSED(name, text) REFUSED_WITH(name, text, "invalid " text " (expected ")
 
 REFUSED(clock, "clock=slow");
 REFUSED(resume, "resume=later");
@@ -541,17 +541,17 @@ REFUSED(counter_gp, "counter_gp=1");
 REFUSED_WITH(pmi_delay, "pmi_delay=soon", "`soon' invalid for parameter `pmi_delay'");
 
 /* Limits depend on the generation. */
-REFUSED_WITH(model, "model=bdw", "model=bdw is not possible: give hswep bdwep");
+REFUSED_WITH(model, "model=bdw", "invalid model=bdw (expected one of: hswep bdwep");
 REFUSED_WITH(cboxes_of_bdwep, "model=bdwep cboxes=25",
-	     "cboxes=25 is not possible: give 1 to 24");
+	     "invalid cboxes=25 (expected 1 to 24)");
 REFUSED_WITH(sboxes_of_bdwep, "model=bdwep sboxes=2",
-	     "sboxes=2 is not possible: give 0 or 4");
+	     "invalid sboxes=2 (expected 0 or 4)");
 REFUSED_WITH(cboxes_of_bdwde, "model=bdwde cboxes=17",
-	     "cboxes=17 is not possible: give 1 to 16");
+	     "invalid cboxes=17 (expected 1 to 16)");
 REFUSED_WITH(cboxes_of_hswep, "model=hswep cboxes=19",
-	     "cboxes=19 is not possible: give 1 to 18");
+	     "invalid cboxes=19 (expected 1 to 18)");
 REFUSED_WITH(sboxes_of_hswep, "model=hswep sboxes=0",
-	     "sboxes=0 is not possible: give 2 or 4");
+	     "invalid sboxes=0 (expected 2 or 4)");
 
 FIXTURE_SETUP(parameters)
 {

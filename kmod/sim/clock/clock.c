@@ -292,7 +292,7 @@ int sim_wait_thaw(u32 packages)
 		/* One that froze again in the meantime was handled before. */
 		packages &= frozen;
 		if (packages && ktime_after(ktime_get(), deadline)) {
-			pr_info("time goes on though packages %#x are frozen: nobody served their overflows in %u ms\n",
+			pr_info("continuing though packages %#x are frozen: software did not handle their overflows in %u ms\n",
 				packages, READ_ONCE(sim_thaw_ms));
 			break;
 		}
@@ -411,7 +411,7 @@ static int sim_advance(u64 cycles)
 	}
 	sim_unlock(flags);
 	if (ret)
-		pr_warn("advance: the clock runs by itself; write manual to \"clock\" first\n");
+		pr_warn("advance: the clock is real; write manual to \"clock\" first\n");
 out:
 	flags = sim_lock();
 	sim_time.owed = 0;
@@ -444,7 +444,7 @@ static int sim_clock_parse(const char *name)
 		return true;
 	if (!strcmp(name, "manual"))
 		return false;
-	pr_err("clock=%s is not possible: give real or manual\n", name);
+	pr_err("invalid clock=%s (expected real or manual)\n", name);
 	return -EINVAL;
 }
 
@@ -507,7 +507,7 @@ int sim_clock_check(const struct model_config *c)
 		if (c->clock_khz[i] >= SIM_MIN_KHZ &&
 		    c->clock_khz[i] <= SIM_MAX_KHZ)
 			continue;
-		pr_err("%s=%u is not possible: give %u to %u\n", names[i],
+		pr_err("invalid %s=%u (expected %u to %u)\n", names[i],
 		       c->clock_khz[i], SIM_MIN_KHZ, SIM_MAX_KHZ);
 		return -EINVAL;
 	}

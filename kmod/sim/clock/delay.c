@@ -34,7 +34,7 @@ static int sim_delay_set(const char *text, const struct kernel_param *kp)
 
 	/* The kernel reports a value that is refused while the module loads. */
 	if (ret && running)
-		pr_err("%s=%.*s is not possible: give 0 to %u\n", kp->name,
+		pr_err("invalid %s=%.*s (expected 0 to %u)\n", kp->name,
 		       (int)strcspn(text, "\n"), text, SIM_MAX_DELAY);
 	return ret;
 }
@@ -59,7 +59,7 @@ int sim_delay_check(void)
 	for (i = 0; i < ARRAY_SIZE(delays); i++) {
 		if (delays[i].value <= SIM_MAX_DELAY)
 			continue;
-		pr_err("%s=%u is not possible: give 0 to %u\n", delays[i].name,
+		pr_err("invalid %s=%u (expected 0 to %u)\n", delays[i].name,
 		       delays[i].value, SIM_MAX_DELAY);
 		return -EINVAL;
 	}

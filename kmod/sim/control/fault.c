@@ -128,7 +128,7 @@ static int sim_switch_fault(enum model_fault fault, unsigned int pkg,
 	mutex_unlock(&sim_fault_mutex);
 
 	if (ret) {
-		pr_warn("%s is not possible for a %s\n", sim_fault_names[fault],
+		pr_warn("the fault %s does not exist for a %s\n", sim_fault_names[fault],
 			model_kind_name(sim.model, kind));
 		return -EINVAL;
 	}
@@ -158,7 +158,7 @@ int sim_fault_line(char *line)
 
 	fault = match_string(sim_fault_names, MODEL_FAULTS, name);
 	if (fault < 0) {
-		pr_warn("there is no fault \"%s\"\n", name);
+		pr_warn("unknown fault \"%s\"\n", name);
 		return -EINVAL;
 	}
 
@@ -169,7 +169,7 @@ int sim_fault_line(char *line)
 	if (!text)
 		return -EINVAL;
 	if (sim_parse_box(text, &kind, &box)) {
-		pr_warn("box=%s is no box of a package\n", text);
+		pr_warn("a package has no box=%s\n", text);
 		return -EINVAL;
 	}
 

@@ -97,7 +97,7 @@ static int sim_words(const char *name, const char *text, const char *help,
 		ret = take(word);
 	kfree(copy);
 	if (ret)
-		pr_err("%s=%s is not possible: give %s\n", name, text, help);
+		pr_err("invalid %s=%s (expected %s)\n", name, text, help);
 	return ret;
 }
 
@@ -119,7 +119,7 @@ static int sim_check_twice(void)
 	}
 	if (!*sim_twice)
 		return 0;
-	pr_err("twice=%s is not possible: give a PCI box such as imc_0\n",
+	pr_err("invalid twice=%s (expected a PCI box such as imc_0)\n",
 	       sim_twice);
 	return -EINVAL;
 }
@@ -144,14 +144,14 @@ int sim_impolite_check(void)
 		return ret;
 	c->write_whole = !strcmp(sim_errata, "whole");
 	if (!c->write_whole && strcmp(sim_errata, "select")) {
-		pr_err("errata=%s is not possible: give select or whole\n",
+		pr_err("invalid errata=%s (expected select or whole)\n",
 		       sim_errata);
 		return -EINVAL;
 	}
 	if (c->counter_gp > 1 ||
 	    (c->counter_gp && c->counter_bits == MODEL_COUNTER_BITS &&
 	     c->fixed_bits == MODEL_COUNTER_BITS)) {
-		pr_err("counter_gp=%u is not possible: give 0, or 1 with counter_bits=44 or with fixed_bits below 48\n",
+		pr_err("invalid counter_gp=%u (expected 0, or 1 with counter_bits=44 or with fixed_bits below 48)\n",
 		       c->counter_gp);
 		return -EINVAL;
 	}

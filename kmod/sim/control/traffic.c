@@ -172,7 +172,7 @@ static int sim_parse_pair(char *pair, struct model_txn *t,
 
 	i = sim_find_key(pair, rate);
 	if (i == SIM_NO_KEY) {
-		pr_warn("there is no key \"%s\"\n", pair);
+		pr_warn("unknown key \"%s\"\n", pair);
 		return -EINVAL;
 	}
 
@@ -186,7 +186,7 @@ static int sim_parse_pair(char *pair, struct model_txn *t,
 	case SIM_KEY_BOX:
 		ret = sim_parse_boxes(value, t, rate);
 		if (ret)
-			pr_warn("box=%s is no box of a package\n", value);
+			pr_warn("a package has no box=%s\n", value);
 		return ret;
 	case SIM_KEY_DIR:
 		ret = sim_parse_dir(value, t);

@@ -155,7 +155,7 @@ int sim_lapic_init(void)
 {
 	sim_lvtpc_strict = !strcmp(sim_lvtpc, "strict");
 	if (!sim_lvtpc_strict && strcmp(sim_lvtpc, "ignore")) {
-		pr_err("lvtpc=%s is not possible: give strict or ignore\n",
+		pr_err("invalid lvtpc=%s (expected strict or ignore)\n",
 		       sim_lvtpc);
 		return -EINVAL;
 	}

@@ -458,13 +458,13 @@ static int sim_check_pmi_parameters(void)
 {
 	sim_pmis_off = !strcmp(sim_pmi_switch, "off");
 	if (!sim_pmis_off && strcmp(sim_pmi_switch, "on")) {
-		pr_err("pmi=%s is not possible: give on or off\n",
+		pr_err("invalid pmi=%s (expected on or off)\n",
 		       sim_pmi_switch);
 		return -EINVAL;
 	}
 	sim_by_id = !strcmp(sim_core_numbering, "id");
 	if (!sim_by_id && strcmp(sim_core_numbering, "rank")) {
-		pr_err("core_numbering=%s is not possible: give id or rank\n",
+		pr_err("invalid core_numbering=%s (expected id or rank)\n",
 		       sim_core_numbering);
 		return -EINVAL;
 	}

@@ -73,7 +73,7 @@ int sim_power_init(void)
 	bool forget = !strcmp(sim_resume_mode, "reset");
 
 	if (!forget && strcmp(sim_resume_mode, "keep")) {
-		pr_err("resume=%s is not possible: give reset or keep\n",
+		pr_err("invalid resume=%s (expected reset or keep)\n",
 		       sim_resume_mode);
 		return -EINVAL;
 	}
