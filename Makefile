@@ -268,6 +268,7 @@ do-bench: modules selftests userspace
 	@$(VM) --no-sim --driver none -- build/selftests/bench_sampling
 	@$(VM) --no-sim --driver none -- selftests/bench/bench_attribution.py
 	@$(VM) --no-sim --driver none --sockets 1 --cores 8 -- selftests/bench/bench_attribution.py --parallel
+	@build/userspace/bin/bench-switches || test $$? = 4
 	@selftests/bench/bench_report.py
 
 do-vm: modules selftests

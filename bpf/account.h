@@ -1,142 +1,56 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Division of a package's counts among tasks: the arithmetic and the windows.
- * Tasks, counters and maps are attribution.bpf.c's, which runs this code; the unit
- * tests run the same text against a plain model.
+ * Tasks, counters, locks and maps are attribution.bpf.c's, which runs this code; the
+ * unit tests run the same text against a plain model.
  *
  * A window is the time between two reads of a package's counters.  At its end the
  * counts are divided by the tasks' time, times weight; that is the window's rate.
  * A task that ran through whole windows is charged by the growth of the running
  * sum of rate times length.  If it got its CPU within a window, its copy of the
  * sum is adjusted when the window ends.  If its time slice ended within a window,
- * the slice is kept in the window's table and charged in the next window, a few
- * slices at each switch.  So a switch takes the same time for any number of tasks.
- * Reading at each switch is the case of windows without such tasks.
+ * the slice is kept in its CPU's table and charged in the next window.
+ *
+ * A CPU enters a window with its first switch in it.  That takes the package's lock
+ * and charges a few slices of the last window.  Further switches change members of
+ * that CPU alone, with its own lock.  The end of a window takes the locks of all CPUs
+ * that have entered it.
  *
  * All numbers are integers, with 64 bits before and 64 behind the binary point.
  * The remainder of a division is carried into the next window: shares, idle counts
  * and remainders add up to the counters' counts.
  *
- * The including file provides: packages[], cpus[], windows[], n_columns,
- * repeat(), REPEATED(), __always_inline, __noinline.
+ * The including file provides: packages[], cpus[], windows[], n_columns, longest_ns,
+ * weighted, share_of(), slices_of(), lock_cpu(), unlock_cpu(), repeat(), REPEATED(),
+ * __always_inline, __noinline.
  */
 #ifndef XEON_UNCORE_BPF_ACCOUNT_H
 #define XEON_UNCORE_BPF_ACCOUNT_H
 
 #include "attribution.h"
+#include "number.h"
 
-/* In an account that lasts longer, further time is not weighed. */
-#define MAX_RAN		(1ULL << 62)
-/* Places of a window's table that are tried for a task. */
+/* Places of a CPU's table that are tried for a task. */
 #define PROBES		8
 /* 2^64 divided by the golden ratio */
 #define HASH_FACTOR	0x9e3779b97f4a7c15ULL
-/* Slices of the last window that are charged at a switch. */
-#define SLICES_A_SWITCH	2
+/* Slices of the last window that are charged when a CPU enters the next. */
+#define SLICES_AN_ENTRY	8
+#define ALL_SLICES	(ATTR_MAX_CPUS * (ATTR_CPU_TASKS + 2))
 
 /* Find or make a task's share; without room, that of dropped tasks. */
 static struct attr_share *share_of(struct attr_package *p,
 				   const struct attr_key *key);
-
-/* --- numbers ------------------------------------------------------------- */
-
-static __always_inline void number_add(struct attr_number *to,
-				       struct attr_number n)
-{
-	__u64 sum = to->fraction + n.fraction;
-
-	/* the carry, without a branch for the verifier to follow */
-	to->whole += n.whole + (((to->fraction & n.fraction) |
-				 ((to->fraction | n.fraction) & ~sum)) >> 63);
-	to->fraction = sum;
-}
-
-static __always_inline struct attr_number number_minus(struct attr_number a,
-						       struct attr_number b)
-{
-	struct attr_number n;
-
-	n.fraction = a.fraction - b.fraction;
-	n.whole = a.whole - b.whole -
-		  (((~a.fraction & b.fraction) |
-		    (~(a.fraction ^ b.fraction) & n.fraction)) >> 63);
-	return n;
-}
-
-/* The upper half of the product. */
-static __always_inline __u64 multiply_high(__u64 a, __u64 b)
-{
-	__u64 a0 = a & 0xffffffff, a1 = a >> 32;
-	__u64 b0 = b & 0xffffffff, b1 = b >> 32;
-	__u64 low = a0 * b1 + (a0 * b0 >> 32);
-	__u64 middle = a1 * b0 + (low & 0xffffffff);
-
-	return a1 * b1 + (low >> 32) + (middle >> 32);
-}
-
-static __always_inline struct attr_number number_times(struct attr_number n,
-						       __u64 by)
-{
-	n.whole = n.whole * by + multiply_high(n.fraction, by);
-	n.fraction *= by;
-	return n;
-}
-
-/*
- * A quotient that is never too large, and exact for divisors below 2^48; for
- * others, up to 2^63, as good as 32 bits.
- */
-static __always_inline struct attr_number number_over(struct attr_number n,
-						      __u64 by)
-{
-	struct attr_number quotient;
-	__u64 rest, digit;
-	int coarse = by >> 48 != 0, i;
-
-	if (coarse)
-		by = (by >> 16) + 1;
-	quotient.whole = n.whole / by;
-	quotient.fraction = 0;
-	rest = n.whole - quotient.whole * by;
-	/* as on paper, a digit of 16 bits after the other */
-	for (i = 48; i >= 0; i -= 16) {
-		rest = rest << 16 | (n.fraction >> i & 0xffff);
-		digit = rest / by;
-		rest -= digit * by;
-		quotient.fraction = quotient.fraction << 16 | digit;
-	}
-	if (coarse) {
-		quotient.fraction = quotient.fraction >> 16 |
-				    quotient.whole << 48;
-		quotient.whole >>= 16;
-	}
-	return quotient;
-}
-
-/*
- * @rate times @by is added to @to.  A separate function: where a loop's
- * counter finds no register, kernels before 6.7 take the loop for an endless one.
- */
-static __noinline void number_add_times(struct attr_number *to,
-					const struct attr_number *rate,
-					__u64 by)
-{
-	number_add(to, number_times(*rate, by));
-}
-
-/* What @sum grew by since @since, times @by, is added to @to. */
-static __noinline void number_add_growth(struct attr_number *to,
-					 const struct attr_number *sum,
-					 struct attr_number *since, __u64 by)
-{
-	number_add(to, number_times(number_minus(*sum, *since), by));
-	*since = *sum;
-}
+/* The table of a CPU's slices in a window: one of two. */
+static struct attr_slices *slices_of(__u32 cpu, __u64 window);
+/* A CPU's lock; for a caller on that CPU, or one that has the package's lock. */
+static bool lock_cpu(__u32 cpu);
+static void unlock_cpu(__u32 cpu);
 
 /* --- shares -------------------------------------------------------------- */
 
 static __always_inline struct attr_window *window_of(__u32 package,
-						     __u32 number)
+						     __u64 number)
 {
 	return &windows[package % ATTR_MAX_PACKAGES][number & 1];
 }
@@ -175,9 +89,9 @@ static __always_inline bool same_task(const struct attr_key *a,
 	       a->cgroup == b->cgroup;
 }
 
-/* Find or make a task's slice in the open window's table. */
-static __noinline struct attr_slice *slice_of(struct attr_package *p,
-					      struct attr_window *w,
+/* Find or make a task's slice in @s, the table of @c for @window. */
+static __noinline struct attr_slice *slice_of(struct attr_cpu *c,
+					      struct attr_slices *s, __u64 window,
 					      const struct attr_key *key)
 {
 	__u64 hash = key->start_time * HASH_FACTOR ^ key->cgroup;
@@ -186,101 +100,64 @@ static __noinline struct attr_slice *slice_of(struct attr_package *p,
 
 	hash = (hash * HASH_FACTOR ^ key->pid) * HASH_FACTOR;
 	for (i = 0; i < PROBES; i++) {
-		place = ((hash >> 48) + i) % ATTR_WINDOW_TASKS;
-		slice = &w->slices[place];
-		if (slice->window != p->window)
+		place = ((hash >> 48) + i) % ATTR_CPU_TASKS;
+		slice = &s->slice[place];
+		if (slice->window != window)
 			goto make;
 		if (same_task(&slice->key, key))
 			return slice;
 	}
-	place = ATTR_WINDOW_TASKS;
-	slice = &w->slices[place];
-	if (slice->window == p->window)
+	place = ATTR_CPU_TASKS;
+	slice = &s->slice[place];
+	if (slice->window == window)
 		return slice;
 make:
 	__builtin_memset(slice, 0, sizeof(*slice));
-	if (place < ATTR_WINDOW_TASKS)
+	if (place < ATTR_CPU_TASKS)
 		slice->key = *key;
-	slice->window = p->window;
-	i = w->used;
-	if (i <= ATTR_WINDOW_TASKS) {
-		w->place[i] = place;
-		w->used = i + 1;
+	slice->window = window;
+	i = s->used;
+	if (i <= ATTR_CPU_TASKS) {
+		s->place[i] = place;
+		s->used = c->used = i + 1;
 	}
 	return slice;
 }
 
-/* The task's time on @c ends: keep its slice of the open window. */
-static void end_slice(struct attr_package *p, struct attr_cpu *c,
-		  const struct attr_key *key)
+/* Time of a window until @at, as far as it is weighed. */
+static __always_inline __u64 weighed(__u64 opened, __u64 at)
 {
-	__u64 ns = p->clock - c->since;
-	struct attr_slice *slice;
+	__u64 ns = at > opened ? at - opened : 0;
 
-	if (!ns)
+	return ns < longest_ns ? ns : longest_ns;
+}
+
+/* The task's time on @c ends @now: keep its slice of the open window. */
+static __always_inline void end_slice(const struct attr_package *p,
+				      struct attr_cpu *c, __u32 cpu,
+				      const struct attr_key *key, __u64 now)
+{
+	struct attr_slices *s = slices_of(cpu, p->window);
+	struct attr_slice *slice;
+	__u64 ran;
+
+	if (!s || now == c->since)
 		return;
-	slice = slice_of(p, window_of(key->package, p->window), key);
+	ran = c->weight *
+	      (weighed(p->opened, now) - weighed(p->opened, c->since));
+	slice = slice_of(c, s, p->window, key);
 	__builtin_memcpy(slice->comm, c->comm, sizeof(slice->comm));
 	slice->tgid = c->tgid;
 	slice->stretches++;
-	slice->ns += ns;
-	slice->ran += c->weight * ns;
-}
-
-/* Begin the time of the task that the caller has put into @c. */
-static __noinline void begin_slice(struct attr_package *p, struct attr_cpu *c,
-			     __u32 cpu)
-{
-	struct attr_window *w = window_of(c->package, p->window);
-	__u32 i;
-
-	c->since = p->clock;
-	for (i = 0; i < n_columns && i < ATTR_MAX_COLUMNS; i++)
-		c->sum[i] = p->sum[i];
-	if (!c->pid)
-		return;
-	p->running++;
-	p->weight += c->weight;
-	if (p->clock == p->opened || c->listed == p->window)
-		return;
-	c->listed = p->window;
-	i = w->entered;
-	if (i < ATTR_MAX_CPUS) {
-		w->cpu[i] = cpu;
-		w->entered = i + 1;
-	}
-}
-
-/* Replace the task with @key by @next.  @share: that of @key, if known. */
-static __always_inline void switch_tasks(struct attr_package *p,
-					 struct attr_cpu *c, __u32 cpu,
-					 const struct attr_key *key,
-					 struct attr_share *share,
-					 const struct attr_task *next,
-					 __u64 weight)
-{
-	if (c->watched && c->pid) {
-		if (c->since < p->opened)
-			settle(p, c, share ? share : share_of(p, key));
-		end_slice(p, c, key);
-		p->running--;
-		p->weight -= c->weight;
-	}
-	c->watched = 1;
-	c->pid = next->pid;
-	c->tgid = next->tgid;
-	c->start_time = next->start_time;
-	c->cgroup = next->cgroup;
-	__builtin_memcpy(c->comm, next->comm, sizeof(c->comm));
-	c->weight = weight;
-	begin_slice(p, c, cpu);
+	slice->ns += now - c->since;
+	slice->ran += ran;
+	c->ran += ran;
 }
 
 /* --- weights ------------------------------------------------------------- */
 
-/* The mean weight; weights are from 1 to MAX_WEIGHT. */
+/* The mean weight; weights are from 1 to ATTR_MAX_WEIGHT. */
 #define MEAN_WEIGHT	1024
-#define MAX_WEIGHT	(64 * MEAN_WEIGHT)
 /* For how long the weight event's rates are remembered. */
 #define TASK_MEMORY_NS	(100 * 1000 * 1000)
 #define MEAN_MEMORY_NS	(1000 * 1000 * 1000)
@@ -315,35 +192,177 @@ static __always_inline __u64 weight_of(const struct attr_rate *mean,
 	weight = measured * MEAN_WEIGHT / expected;
 	if (weight < 1)
 		return 1;
-	return weight > MAX_WEIGHT ? MAX_WEIGHT : weight;
+	return weight > ATTR_MAX_WEIGHT ? ATTR_MAX_WEIGHT : weight;
+}
+
+/* --- switches ------------------------------------------------------------ */
+
+/*
+ * Open the first window.  @return @now, or the time at which the open window or the
+ * slice of @c began if that is later: CPUs read the clock before they have a lock.
+ */
+static __always_inline __u64 in_window(struct attr_package *p,
+				       const struct attr_cpu *c, __u64 now)
+{
+	if (!p->window) {
+		p->window = 1;
+		p->opened = p->now.at = now;
+		p->idle = -now;
+		window_of(c->package, 1)->opened = now;
+	}
+	if (now < p->opened)
+		now = p->opened;
+	return now < c->since ? c->since : now;
+}
+
+/* With the package's lock: @c switches for the first time in the open window. */
+static __noinline void enter(struct attr_package *p, struct attr_cpu *c,
+			     __u32 cpu)
+{
+	struct attr_window *w = window_of(c->package, p->window);
+	struct attr_slices *s = slices_of(cpu, p->window);
+	__u32 i = w->entered;
+
+	c->entered = p->window;
+	c->ran = 0;
+	c->used = 0;
+	if (s)
+		s->used = 0;
+	if (i < ATTR_MAX_CPUS) {
+		w->cpu[i] = cpu;
+		w->entered = i + 1;
+	}
+}
+
+/*
+ * Replace the task with @key by @next.  The caller has the package's lock, or that of
+ * @c if it has entered the window.
+ */
+static __always_inline void switch_tasks(struct attr_package *p,
+					 struct attr_cpu *c, __u32 cpu,
+					 const struct attr_key *key,
+					 const struct attr_task *next,
+					 __u64 weight, __u64 now)
+{
+	bool was_busy = c->watched && c->pid;
+
+	if (was_busy)
+		end_slice(p, c, cpu, key, now);
+	if (next->pid && !was_busy) {
+		if (!__sync_fetch_and_add(&p->running, 1))
+			__sync_fetch_and_add(&p->idle, now);
+	} else if (!next->pid && was_busy) {
+		if (__sync_fetch_and_add(&p->running, -1) == 1)
+			__sync_fetch_and_add(&p->idle, -now);
+	}
+	c->watched = 1;
+	c->pid = next->pid;
+	c->tgid = next->tgid;
+	c->start_time = next->start_time;
+	c->cgroup = next->cgroup;
+	__builtin_memcpy(c->comm, next->comm, sizeof(c->comm));
+	c->weight = weight;
+	c->since = now;
+}
+
+/*
+ * With the package's lock: enter the window if need be, and switch.  A CPU that switches
+ * at the window's very beginning, after a read, does not enter: its task runs through the
+ * window.  @share: that of @key, if known.
+ */
+static __always_inline void enter_and_switch(struct attr_package *p,
+					     struct attr_cpu *c, __u32 cpu,
+					     const struct attr_key *key,
+					     struct attr_share *share,
+					     const struct attr_task *next,
+					     __u64 weight, __u64 now)
+{
+	__u32 i;
+
+	if (c->entered != p->window) {
+		if (c->watched && c->pid) {
+			if (c->since < p->opened)
+				settle(p, c, share ? share : share_of(p, key));
+			p->weight -= c->weight;
+		}
+		if (now == p->opened) {
+			for (i = 0; i < n_columns && i < ATTR_MAX_COLUMNS; i++)
+				c->sum[i] = p->sum[i];
+			if (next->pid)
+				p->weight += weight;
+		} else {
+			enter(p, c, cpu);
+		}
+	}
+	switch_tasks(p, c, cpu, key, next, weight, now);
+}
+
+/* A switch of a CPU, as far as it is known before a lock is taken. */
+struct turn {
+	struct attr_task coming;
+	struct attr_key key;		/* the task before */
+	char comm[ATTR_COMM_LEN];	/* its name, if @seen */
+	bool seen;			/* it is the task that the CPU had before */
+	__u32 cpu;
+	__u64 now;
+	struct attr_rate grown;
+	struct attr_rate rate;		/* of the task that comes, as far as known */
+};
+
+/*
+ * Note the name and the weight event's counts of the task before.  @return the weight
+ * of the next.
+ */
+static __always_inline __u64 update(const struct attr_package *p,
+				    struct attr_cpu *c, const struct turn *t)
+{
+	if (t->seen)
+		__builtin_memcpy(c->comm, t->comm, sizeof(c->comm));
+	if (!weighted)
+		return 1;
+	c->grown.measured += t->grown.measured;
+	c->grown.ns += t->grown.ns;
+	return weight_of(&p->mean, &t->rate);
+}
+
+/*
+ * Add the weight event's counts on @c to the mean.  All CPUs that may read it are locked
+ * out.
+ */
+static __always_inline void add_grown(struct attr_package *p, struct attr_cpu *c)
+{
+	if (!weighted)
+		return;
+	rate_add(&p->mean, &c->grown, MEAN_MEMORY_NS);
+	c->grown.measured = c->grown.ns = 0;
+}
+
+/*
+ * Switch with the lock of @c alone.  @return false if it has to enter the window
+ * first.
+ */
+static __always_inline bool switch_alone(struct attr_package *p,
+					 struct attr_cpu *c,
+					 const struct turn *t)
+{
+	bool entered;
+
+	if (!c->watched || c->entered != *(volatile __u64 *)&p->window)
+		return false;
+	if (!lock_cpu(t->cpu)) {
+		__sync_fetch_and_add(&p->missed, 1);
+		return true;
+	}
+	/* the window cannot end while this is held */
+	entered = c->entered == *(volatile __u64 *)&p->window;
+	if (entered)
+		switch_tasks(p, c, t->cpu, &t->key, &t->coming,
+			     update(p, c, t), in_window(p, c, t->now));
+	unlock_cpu(t->cpu);
+	return entered;
 }
 
 /* --- windows ------------------------------------------------------------- */
-
-/* Set the package's time to @now: its tasks have run until then. */
-static void advance(struct attr_package *p, __u64 now)
-{
-	__u64 step, most;
-
-	if (!p->time) {
-		p->time = now;
-		p->clock = p->opened = p->now.at = now;
-		p->window = 1;
-	}
-	if (now <= p->time)
-		return;
-	step = now - p->time;
-	p->time = now;
-	if (!p->running)
-		p->idled += step;
-	if (p->weight) {
-		most = p->ran < MAX_RAN ? (MAX_RAN - p->ran) / p->weight : 0;
-		if (step > most)
-			step = most;
-		p->ran += p->weight * step;
-	}
-	p->clock += step;
-}
 
 /* Charge the next slice of the last window. */
 static long charge_slice(__u32 i, __u32 *package)
@@ -351,19 +370,28 @@ static long charge_slice(__u32 i, __u32 *package)
 	struct attr_package *p = &packages[*package % ATTR_MAX_PACKAGES];
 	struct attr_window *w = window_of(*package, p->window - 1);
 	struct attr_slice *slice;
+	struct attr_slices *s;
 	struct attr_share *share;
 	struct attr_key key;
 
+	i = w->charging;
+	if (i >= w->entered || i >= ATTR_MAX_CPUS)
+		return 1;
+	s = slices_of(w->cpu[i], p->window - 1);
 	i = w->charged;
-	if (i >= w->used || i > ATTR_WINDOW_TASKS)
-		return 1;
 	w->charged = i + 1;
-	i = w->place[i];
-	if (i > ATTR_WINDOW_TASKS)
+	if (!s || i + 1 >= s->used) {
+		w->charging++;
+		w->charged = 0;
+	}
+	if (!s || i >= s->used || i > ATTR_CPU_TASKS)
+		return 0;
+	i = s->place[i];
+	if (i > ATTR_CPU_TASKS)
 		return 1;
-	slice = &w->slices[i];
+	slice = &s->slice[i];
 	key = slice->key;
-	if (i < ATTR_WINDOW_TASKS) {
+	if (i < ATTR_CPU_TASKS) {
 		share = share_of(p, &key);
 		name_share(share, slice->comm, slice->tgid, slice->window);
 	} else {
@@ -376,21 +404,41 @@ static long charge_slice(__u32 i, __u32 *package)
 	return 0;
 }
 
-/* A task that got its CPU within the open window has no part in its beginning. */
-static long adjust_entered(__u32 i, __u32 *package)
+/* Lock the next CPU that has entered the open window, and add up its time. */
+static long lock_entered(__u32 i, __u32 *package)
 {
 	struct attr_package *p = &packages[*package % ATTR_MAX_PACKAGES];
 	struct attr_window *w = window_of(*package, p->window);
 	struct attr_cpu *c;
+	__u32 cpu;
 
 	if (i >= ATTR_MAX_CPUS)
 		return 1;
-	c = &cpus[w->cpu[i] % ATTR_MAX_CPUS];
-	if (!c->pid || c->since <= p->opened)
-		return 0;
-	for (i = 0; i < n_columns && i < ATTR_MAX_COLUMNS; i++)
-		number_add_times(&c->sum[i], &w->rate[i],
-				 c->since - p->opened);
+	cpu = w->cpu[i] % ATTR_MAX_CPUS;
+	if (!lock_cpu(cpu))
+		return 1;
+	w->locked = i + 1;
+	c = &cpus[cpu];
+	w->ran += c->ran;
+	if (c->pid) {
+		/* of the time until the window's end, which is not known yet */
+		w->ran -= c->weight * weighed(w->opened, c->since);
+		w->weight += c->weight;
+	}
+	/* it may have switched after the read */
+	if (c->since > p->now.at)
+		p->now.at = c->since;
+	return 0;
+}
+
+static long unlock_entered(__u32 i, __u32 *package)
+{
+	struct attr_package *p = &packages[*package % ATTR_MAX_PACKAGES];
+	struct attr_window *w = window_of(*package, p->window);
+
+	if (i >= ATTR_MAX_CPUS)
+		return 1;
+	unlock_cpu(w->cpu[i] % ATTR_MAX_CPUS);
 	return 0;
 }
 
@@ -403,6 +451,7 @@ static long divide(__u32 column, __u32 *package)
 
 	if (column >= ATTR_MAX_COLUMNS)
 		return 1;
+	w->sum[column] = p->sum[column];
 	if (!p->ran && !p->weight) {
 		p->now.idle[column] += w->delta[column];
 	} else {
@@ -414,35 +463,120 @@ static long divide(__u32 column, __u32 *package)
 		p->now.remainder[column] =
 			number_minus(all, number_times(rate, p->ran));
 		number_add(&p->sum[column],
-			   number_times(rate, p->clock - p->opened));
+			   number_times(rate, weighed(w->opened, p->now.at)));
 	}
 	w->rate[column] = rate;
 	return 0;
 }
 
-REPEATED(charge_slice)
-REPEATED(divide)
-REPEATED(adjust_entered)
+/*
+ * Let the next CPU that has entered the last window switch again.  Its task has no
+ * part in that window's beginning.
+ */
+static long leave_entered(__u32 i, __u32 *package)
+{
+	struct attr_package *p = &packages[*package % ATTR_MAX_PACKAGES];
+	struct attr_window *w = window_of(*package, p->window - 1);
+	struct attr_cpu *c;
+	__u32 cpu, k;
 
-/* End the open window, whose @delta has the counts that were read. */
+	if (i >= ATTR_MAX_CPUS)
+		return 1;
+	cpu = w->cpu[i] % ATTR_MAX_CPUS;
+	c = &cpus[cpu];
+	add_grown(p, c);
+	for (k = 0; c->pid && k < n_columns && k < ATTR_MAX_COLUMNS; k++) {
+		c->sum[k] = w->sum[k];
+		number_add_times(&c->sum[k], &w->rate[k],
+				 weighed(w->opened, c->since));
+	}
+	unlock_cpu(cpu);
+	return 0;
+}
+
+REPEATED(charge_slice)
+REPEATED(lock_entered)
+REPEATED(unlock_entered)
+REPEATED(divide)
+REPEATED(leave_entered)
+
+static __always_inline bool has_slices(const struct attr_package *p,
+				       __u32 package)
+{
+	const struct attr_window *w = window_of(package, p->window - 1);
+
+	return w->charging < w->entered;
+}
+
+/* Charge all slices of the last window. */
+static __always_inline void charge_all(const struct attr_package *p,
+				       __u32 package)
+{
+	if (has_slices(p, package))
+		repeat(ALL_SLICES, ALL_SLICES, charge_slice, package);
+}
+
+/* Charge some slices of the last window; often there is only one. */
+static __always_inline void charge_some(const struct attr_package *p,
+					__u32 package)
+{
+	if (has_slices(p, package))
+		charge_slice(0, &package);
+	if (has_slices(p, package))
+		repeat(SLICES_AN_ENTRY, SLICES_AN_ENTRY, charge_slice, package);
+}
+
+/*
+ * Before the end of a window, with the package's lock: have no CPU switch in it any
+ * more.  Its end is @now, or the last switch.  If that takes too long, nothing has
+ * happened, and the window stays open.
+ */
+static bool lock_window(struct attr_package *p, __u32 package, __u64 now)
+{
+	struct attr_window *w = window_of(package, p->window);
+	__u64 at = p->now.at;
+
+	/* the tables of the window before are used again */
+	charge_all(p, package);
+	w->locked = 0;
+	w->ran = w->weight = 0;
+	p->now.at = now > p->opened ? now : p->opened;
+	repeat(w->entered, ATTR_MAX_CPUS, lock_entered, package);
+	if (w->locked == w->entered)
+		return true;
+	repeat(w->locked, ATTR_MAX_CPUS, unlock_entered, package);
+	p->now.at = at;
+	return false;
+}
+
+static __always_inline void account_idle(struct attr_package *p, __u64 ends)
+{
+	__u64 idle = p->idle + (p->running ? 0 : ends) - p->idle_seen;
+
+	/* the clocks of two CPUs may differ a little */
+	if ((__s64)idle < 0)
+		idle = 0;
+	if (idle > ends - p->opened)
+		idle = ends - p->opened;
+	p->now.idle_ns += idle;
+	p->idle_seen += idle;
+}
+
+/* End the window that is locked, whose @delta has the counts that were read. */
 static void end_window(struct attr_package *p, __u32 package)
 {
 	struct attr_window *w = window_of(package, p->window);
+	struct attr_window *next = window_of(package, p->window + 1);
 
-	/* the table of the window before is used again: charge all its slices */
-	repeat(ATTR_WINDOW_TASKS + 1, ATTR_WINDOW_TASKS + 1, charge_slice,
-	       package);
+	p->weight += w->weight;
+	p->ran = p->weight * weighed(w->opened, p->now.at) + w->ran;
 	repeat(n_columns, ATTR_MAX_COLUMNS, divide, package);
-	repeat(w->entered, ATTR_MAX_CPUS, adjust_entered, package);
-	p->now.idle_ns += p->idled;
-	p->now.at = p->time;
-	p->idled = 0;
-	p->ran = 0;
-	p->opened = p->clock;
+	account_idle(p, p->now.at);
+	next->entered = next->charging = next->charged = 0;
+	next->opened = p->opened = p->now.at;
 	p->window++;
 	p->reads++;
-	w = window_of(package, p->window);
-	w->used = w->charged = w->entered = 0;
+	repeat(w->entered, ATTR_MAX_CPUS, leave_entered, package);
 }
 
 /* --- when to read -------------------------------------------------------- */
@@ -451,15 +585,15 @@ static void end_window(struct attr_package *p, __u32 package)
  * Decide whether to read the counters, @since ns after the last read.  One read in
  * @resolution ns is enough, with two exceptions.  If the package becomes idle, no
  * task has the later counts: reads that were saved up are used for that.  And a read
- * empties a table that is nearly full.
+ * empties the table of @c if that is nearly full.
  */
 static __always_inline bool is_due(const struct attr_package *p,
-				   const struct attr_window *w, __u64 since,
+				   const struct attr_cpu *c, __u64 since,
 				   bool goes_idle, __u64 resolution)
 {
 	if (since >= resolution)
 		return true;
-	if (w->used >= ATTR_WINDOW_CROWD)
+	if (c->entered == p->window && c->used >= ATTR_CPU_CROWD)
 		return true;
 	return goes_idle && p->running == 1 && p->spare >= resolution;
 }

@@ -13,14 +13,6 @@
 
 #include "attribution.h"
 
-/* For how long a package's lock is waited for before it is taken for stalled. */
-#define LOCK_NS		(10 * 1000 * 1000)
-/* The kernel's limit for a loop; time is up long before. */
-#define LOCK_TRIES	(1 << 23)
-/* Without bpf_loop(): the cube of it, less than LOCK_NS. */
-#define LOCK_ROUNDS	50
-
-
 const volatile __u32 n_events;
 const volatile __u32 n_columns;
 const volatile __u32 n_cpus;
@@ -30,6 +22,8 @@ const volatile __u32 v1_controller;
 const volatile __u32 column_of[ATTR_MAX_EVENTS];
 /* The least time between two reads of a package, 0: at each switch. */
 const volatile __u64 resolution_ns;
+/* Further time of a window is not weighed, so that ATTR_MAX_RAN holds. */
+const volatile __u64 longest_ns;
 /* There is an event on every CPU that weighs its task. */
 const volatile bool weighted;
 /* The kernel has bpf_loop(): since 5.17. */
@@ -73,6 +67,14 @@ struct {
 	__uint(max_entries, 1);
 } shares_even SEC(".maps"), shares_odd SEC(".maps");
 
+/* Entry 2 * c and the one after it: CPU c's slices of the open window and the last. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, __u32);
+	__type(value, struct attr_slices);
+	__uint(max_entries, 1);
+} slices SEC(".maps");
+
 /* The weight event's rate of tasks. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -81,18 +83,6 @@ struct {
 	__uint(max_entries, 1);
 } rates SEC(".maps");
 
-/* Too large for the stack. */
-struct scratch {
-	__u64 seen[ATTR_MAX_EVENTS];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__type(key, __u32);
-	__type(value, struct scratch);
-	__uint(max_entries, 1);
-} scratches SEC(".maps");
-
 static const struct attr_share no_share;
 
 /*
@@ -100,16 +90,20 @@ static const struct attr_share no_share;
  * other than 0.  Without bpf_loop() the verifier goes through each round of a loop.  It
  * checks a global function once, so that loops in two levels are checked in time.
  */
-#define SOME	32
+#define SOME	256
 #define repeat(n, most, step, package)					\
 	do {								\
+		if ((n) == 1) {						\
+			step(0, &(package));				\
+			break;						\
+		}							\
 		if (has_loop) {						\
 			bpf_loop(n, step, &(package), 0);		\
 			break;						\
 		}							\
-		for (__u32 round = 0; round <= (most) / SOME &&		\
-				      !step##_some(round * SOME, n, package); \
-		     round++)						\
+		for (__u32 from = 0; from < (most) &&			\
+				     !step##_some(from, n, package);	\
+		     from += SOME)					\
 			;						\
 	} while (0)
 /* What repeat() calls; @step has been declared. */
@@ -127,99 +121,24 @@ static const struct attr_share no_share;
 		return 0;						\
 	}
 
+/* With a read at each switch, a switch has its package's lock. */
+#define cpu_locks	(resolution_ns != 0)
+
 #include "account.h"
+#include "lock.h"
 
-/* --- a package's lock ---------------------------------------------------- */
-
-/*
- * bpf_spin_lock() is not for tracing programs.  All users of this lock run with
- * preemption off and not in an NMI, so it is held for a moment only; but a
- * hypervisor may take the holder's CPU away, so every wait is bounded.  A CPU that
- * has waited in vain marks the lock as stalled, and until the holder continues no
- * other CPU waits at all.  Waiting CPUs only read, so that the holder keeps the cache
- * line.
- */
-enum { LOCK_FREE, LOCK_HELD, LOCK_STALLED };
-
-static __u32 lock_state(const struct attr_package *p)
-{
-	return *(const volatile __u32 *)&p->lock;
-}
-
-static bool try_lock(struct attr_package *p)
-{
-	return lock_state(p) == LOCK_FREE &&
-	       __sync_val_compare_and_swap(&p->lock, LOCK_FREE, LOCK_HELD) ==
-		       LOCK_FREE;
-}
-
-struct wait {
-	__u64 until;
-	__u32 package;
-	bool locked;
+/* Too large for the stack. */
+struct scratch {
+	struct turn turn;
+	__u64 seen[ATTR_MAX_EVENTS];
 };
 
-static long wait_step(__u32 i, struct wait *w)
-{
-	struct attr_package *p = &packages[w->package % ATTR_MAX_PACKAGES];
-
-	w->locked = try_lock(p);
-	return w->locked || lock_state(p) == LOCK_STALLED ||
-	       bpf_ktime_get_ns() > w->until;
-}
-
-/* Without bpf_loop(): @return 0 while the lock is busy, 1 with the lock, else -1. */
-__noinline int wait_round(__u32 package, __u64 until)
-{
-	struct wait w = { .package = package, .until = until };
-	__u32 i;
-
-	for (i = 0; i < LOCK_ROUNDS; i++)
-		if (wait_step(i, &w))
-			return w.locked ? 1 : -1;
-	return 0;
-}
-
-__noinline int wait_rounds(__u32 package, __u64 until)
-{
-	int over = 0;
-	__u32 i;
-
-	for (i = 0; i < LOCK_ROUNDS && !over; i++)
-		over = wait_round(package, until);
-	return over;
-}
-
-static __noinline bool wait_for_lock(__u32 package)
-{
-	struct wait w = { .package = package };
-	int over = 0;
-	__u32 i;
-
-	w.until = bpf_ktime_get_ns() + LOCK_NS;
-	if (has_loop) {
-		bpf_loop(LOCK_TRIES, wait_step, &w, 0);
-		return w.locked;
-	}
-	for (i = 0; i < LOCK_ROUNDS && !over; i++)
-		over = wait_rounds(package, w.until);
-	return over == 1;
-}
-
-static bool lock(struct attr_package *p, __u32 package)
-{
-	if (try_lock(p) || wait_for_lock(package))
-		return true;
-	__sync_val_compare_and_swap(&p->lock, LOCK_HELD, LOCK_STALLED);
-	__sync_fetch_and_add(&p->missed, 1);
-	return false;
-}
-
-static void unlock(struct attr_package *p)
-{
-	/* an exchange, for its memory barrier */
-	__sync_lock_test_and_set(&p->lock, LOCK_FREE);
-}
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, __u32);
+	__type(value, struct scratch);
+	__uint(max_entries, 1);
+} scratches SEC(".maps");
 
 /* --- counting ------------------------------------------------------------ */
 
@@ -295,6 +214,13 @@ static struct attr_share *share_of(struct attr_package *p,
 	return share ? share : &p->dropped[p->epoch & 1];
 }
 
+static struct attr_slices *slices_of(__u32 cpu, __u64 window)
+{
+	__u32 at = 2 * cpu + (window & 1);
+
+	return bpf_map_lookup_elem(&slices, &at);
+}
+
 static __u64 cgroup_of(struct task_struct *task)
 {
 	struct cgroup_subsys_state *css = NULL;
@@ -346,7 +272,7 @@ static void measure(struct attr_cpu *c, __u64 now, struct attr_rate *grown)
 /* --- looking ------------------------------------------------------------- */
 
 /* Has this look to read the counters?  Of several that could, one does. */
-static bool claim_read(struct attr_package *p, const struct attr_window *w,
+static bool claim_read(struct attr_package *p, const struct attr_cpu *c,
 		       __u64 now, bool goes_idle, bool asked, __u64 *since)
 {
 	__u64 read_at = *(volatile __u64 *)&p->read_at;
@@ -356,7 +282,7 @@ static bool claim_read(struct attr_package *p, const struct attr_window *w,
 		*(volatile __u64 *)&p->read_at = now;
 		return true;
 	}
-	return is_due(p, w, *since, goes_idle, resolution_ns) &&
+	return is_due(p, c, *since, goes_idle, resolution_ns) &&
 	       __sync_val_compare_and_swap(&p->read_at, read_at, now) ==
 		       read_at;
 }
@@ -380,22 +306,61 @@ static void describe(struct task_struct *task, struct attr_task *next)
 }
 
 /*
- * @prev has run on this CPU until now, and @next runs from here on.  When the
+ * With the package's lock.  @reads: @s has counts, which were read @since ns after
+ * those before.
+ */
+static __always_inline void switch_locked(struct attr_package *p,
+					  struct attr_cpu *c,
+					  struct scratch *s, bool reads,
+					  __u64 since)
+{
+	__u32 package = c->package, epoch = *(volatile __u32 *)&p->epoch;
+	struct attr_share *share = NULL;
+	struct turn *t = &s->turn;
+	__u64 weight;
+
+	/* found before the lock is taken, where it is known to be needed */
+	if (c->watched && c->pid &&
+	    (reads || c->since < *(volatile __u64 *)&p->opened))
+		share = make_share(p, &t->key, epoch);
+	if (!lock_package(package)) {
+		__sync_fetch_and_add(&p->missed, 1);
+		return;
+	}
+	/* the maps may have changed places since */
+	if (p->epoch != epoch)
+		share = NULL;
+	t->now = in_window(p, c, t->now);
+	if (reads && lock_window(p, package, t->now)) {
+		collect(p, window_of(package, p->window), s);
+		add_grown(p, c);
+		end_window(p, package);
+		pay_read(p, since, resolution_ns);
+		t->now = in_window(p, c, t->now);
+	} else if (reads) {
+		__sync_fetch_and_add(&p->missed, 1);
+	}
+	weight = update(p, c, t);
+	enter_and_switch(p, c, t->cpu, &t->key, share, &t->coming, weight,
+			 t->now);
+	charge_some(p, package);
+	unlock_package(package);
+}
+
+/*
+ * @prev has run on this CPU until now, and @next runs from here on.  When a
  * lock is not to be had it is as if nothing had happened: the CPU still is with
  * the task it was with, and the next look makes up for it.
  */
 static int look(struct task_struct *prev, struct task_struct *next, bool asked)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), zero = 0, package, epoch;
-	struct attr_rate grown = { 0 }, *known = NULL;
-	__u64 now, since, rate, weight = 1;
-	struct attr_share *share = NULL;
-	struct attr_task coming = { 0 };
-	struct attr_key key = { 0 };
+	__u32 cpu = bpf_get_smp_processor_id(), zero = 0;
+	struct attr_rate *known;
 	struct attr_package *p;
-	struct attr_window *w;
 	struct scratch *s;
 	struct attr_cpu *c;
+	struct turn *t;
+	__u64 since, rate;
 	bool reads;
 
 	s = bpf_map_lookup_elem(&scratches, &zero);
@@ -404,50 +369,34 @@ static int look(struct task_struct *prev, struct task_struct *next, bool asked)
 	c = &cpus[cpu];
 	if (!c->watched && prev != next)
 		return 0;
-	package = c->package;
-	p = &packages[package % ATTR_MAX_PACKAGES];
-	w = window_of(package, *(volatile __u32 *)&p->window);
+	p = &packages[c->package % ATTR_MAX_PACKAGES];
+	t = &s->turn;
+	t->cpu = cpu;
 	c->looks++;
-	now = bpf_ktime_get_ns();
-	reads = claim_read(p, w, now, c->pid && !next->pid, asked, &since);
+	t->now = bpf_ktime_get_ns();
+	reads = claim_read(p, c, t->now, c->pid && !next->pid, asked, &since);
 	if (reads) {
 		read_events(s, cpu);
-		now = bpf_ktime_get_ns();
+		t->now = bpf_ktime_get_ns();
 	}
 	if (weighted) {
-		measure(c, now, &grown);
+		t->grown.measured = t->grown.ns = 0;
+		measure(c, t->now, &t->grown);
 		rate = rate_key(next->pid, next->start_time);
 		known = bpf_map_lookup_elem(&rates, &rate);
+		t->rate.ns = 0;
+		if (known)
+			t->rate = *known;
 	}
-	describe(next, &coming);
-	identify(c, &key);
-	if (prev->pid == c->pid)
-		key.cgroup = cgroup_of(prev);
-	epoch = *(volatile __u32 *)&p->epoch;
-	/* found before the lock is taken, where it is known to be needed */
-	if (c->watched && c->pid && (reads || c->since < p->opened))
-		share = make_share(p, &key, epoch);
-
-	if (!lock(p, package))
-		return 0;
-	/* the maps may have changed places since */
-	if (p->epoch != epoch)
-		share = NULL;
-	if (prev->pid == c->pid)
-		__builtin_memcpy(c->comm, prev->comm, sizeof(c->comm));
-	advance(p, now);
-	if (reads) {
-		collect(p, window_of(package, p->window), s);
-		end_window(p, package);
-		pay_read(p, since, resolution_ns);
+	describe(next, &t->coming);
+	identify(c, &t->key);
+	t->seen = prev->pid == c->pid;
+	if (t->seen) {
+		t->key.cgroup = cgroup_of(prev);
+		__builtin_memcpy(t->comm, prev->comm, sizeof(t->comm));
 	}
-	if (weighted) {
-		rate_add(&p->mean, &grown, MEAN_MEMORY_NS);
-		weight = weight_of(&p->mean, known);
-	}
-	switch_tasks(p, c, cpu, &key, share, &coming, weight);
-	repeat(SLICES_A_SWITCH, SLICES_A_SWITCH, charge_slice, package);
-	unlock(p);
+	if (reads || !switch_alone(p, c, t))
+		switch_locked(p, c, s, reads, since);
 	return 0;
 }
 
@@ -484,12 +433,14 @@ static __noinline void vacate(__u32 cpu)
 		return;
 	package = c->package;
 	p = &packages[package % ATTR_MAX_PACKAGES];
-	if (!lock(p, package))
+	if (!lock_package(package)) {
+		__sync_fetch_and_add(&p->missed, 1);
 		return;
-	advance(p, bpf_ktime_get_ns());
+	}
 	identify(c, &key);
-	switch_tasks(p, c, cpu, &key, NULL, &none, 0);
-	unlock(p);
+	enter_and_switch(p, c, cpu, &key, NULL, &none, 0,
+			 in_window(p, c, bpf_ktime_get_ns()));
+	unlock_package(package);
 }
 
 /*
@@ -521,7 +472,7 @@ static long settle_cpu(__u32 cpu, __u32 *package)
 	struct attr_key key = { 0 };
 
 	if (c->package != *package || !c->watched || !c->pid ||
-	    c->since >= p->opened)
+	    c->entered == p->window || c->since >= p->opened)
 		return 0;
 	identify(c, &key);
 	settle(p, c, share_of(p, &key));
@@ -540,14 +491,15 @@ int flip(struct bpf_raw_tracepoint_args *ctx)
 	__u32 package = ctx->args[0];
 	struct attr_package *p = &packages[package % ATTR_MAX_PACKAGES];
 
-	if (!lock(p, package))
+	if (!lock_package(package)) {
+		__sync_fetch_and_add(&p->missed, 1);
 		return 1;
-	repeat(ATTR_WINDOW_TASKS + 1, ATTR_WINDOW_TASKS + 1, charge_slice,
-	       package);
+	}
+	charge_all(p, package);
 	repeat(n_cpus, ATTR_MAX_CPUS, settle_cpu, package);
 	p->flipped = p->now;
 	p->epoch++;
-	unlock(p);
+	unlock_package(package);
 	return 0;
 }
 

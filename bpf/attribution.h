@@ -16,12 +16,17 @@ extern "C" {
 #define ATTR_MAX_PACKAGES	8
 #define ATTR_MAX_CPUS		1024	/* a power of two */
 
-/* Tasks with a slice each between two reads of a package; a power of two. */
-#define ATTR_WINDOW_TASKS	256
-/* With this number of tasks the counters are read early. */
-#define ATTR_WINDOW_CROWD	192
+/* Tasks with a slice each on a CPU between two reads; a power of two. */
+#define ATTR_CPU_TASKS		64
+/* With this number of tasks on a CPU the counters are read early. */
+#define ATTR_CPU_CROWD		48
 /* Reads that a package may save up for the moment when it becomes idle. */
 #define ATTR_SPARE_READS	8
+
+/* Weights of tasks are from 1 to this. */
+#define ATTR_MAX_WEIGHT		(1 << 16)
+/* Of a window, time times weight of all tasks is at most this. */
+#define ATTR_MAX_RAN		(1ULL << 62)
 
 #define ATTR_COMM_LEN		16
 
@@ -93,45 +98,63 @@ struct attr_share {
 };
 
 /**
- * struct attr_slice - the time slices of a task that ended in a window
+ * struct attr_slice - the time slices of a task that ended on a CPU in a window
  * @key: the task
  * @comm, @tgid: its name and process
+ * @stretches: how often it was on the CPU
  * @window: number of the window; with another number this place is free
- * @stretches: how often it was on a CPU
- * @ns: time on a CPU
+ * @ns: time on the CPU
  * @ran: the same, times its weight
  */
 struct attr_slice {
 	struct attr_key key;
 	char comm[ATTR_COMM_LEN];
 	__u32 tgid;
-	__u32 window;
-	__u64 stretches;
+	__u32 stretches;
+	__u64 window;
 	__u64 ns;
 	__u64 ran;
 };
 
 /**
- * struct attr_window - what happened between two reads of a package's counters
- * @used: number of @slices in use
- * @charged: number of them whose tasks have their counts
- * @entered: number of CPUs that got a task in the window
+ * struct attr_slices - all time slices that ended on a CPU in a window
+ * @used: number of @slice in use
+ * @place: indexes of those
+ * @slice: by a hash of the task; the last one is for tasks without a place
+ */
+struct attr_slices {
+	__u32 used;
+	__u16 place[ATTR_CPU_TASKS + 2];
+	struct attr_slice slice[ATTR_CPU_TASKS + 1];
+};
+
+/**
+ * struct attr_window - the time between two reads of a package's counters
+ * @entered: number of CPUs that have switched in the window
+ * @charging: number of them whose slices have been charged
+ * @charged: number of slices of the next one that have been charged
+ * @locked: at the end of the window: number of them whose locks are held
+ * @opened: when it began
+ * @weight: at its end: sum of the weights of tasks on those CPUs
+ * @ran: at its end: the time of their slices, times weight, less that of the tasks
+ *	that they run before these began
  * @delta: at its end: counts of each column's counters in it
- * @rate: after that: counts for each ns and unit of weight
- * @place: indexes of the @used slices
+ * @sum: the package's sums at its begin
+ * @rate: after its end: counts for each ns and unit of weight
  * @cpu: numbers of the @entered CPUs
- * @slices: by a hash of the task; the last one is for tasks without a place
  */
 struct attr_window {
-	__u32 used;
-	__u32 charged;
 	__u32 entered;
-	__u32 unused;
+	__u32 charging;
+	__u32 charged;
+	__u32 locked;
+	__u64 opened;
+	__u64 weight;
+	__u64 ran;
 	__u64 delta[ATTR_MAX_COLUMNS];
+	struct attr_number sum[ATTR_MAX_COLUMNS];
 	struct attr_number rate[ATTR_MAX_COLUMNS];
-	__u16 place[ATTR_WINDOW_TASKS + 1];
 	__u16 cpu[ATTR_MAX_CPUS];
-	struct attr_slice slices[ATTR_WINDOW_TASKS + 1];
 };
 
 /**
@@ -152,47 +175,49 @@ struct attr_state {
 
 /**
  * struct attr_package - a package
- * @lock: 0, or not while a CPU changes the members below
- * @running: CPUs that run a task
- * @weight: sum of their weights
- * @epoch: odd or even: which map of shares is in use
- * @entries: shares in each of the two maps, of this package
- * @window: number of the window that is open; which of two is its lowest bit
- * @missed: looks that were given up because @lock was busy; the next look
+ * @lock: 0, or not while a CPU changes the members below.  Exception: @running and
+ *	@idle change with a CPU's lock as well
+ * @missed: switches that were given up because a lock was busy; the next one
  *	accounts for their time
+ * @weight: sum of the weights of tasks on CPUs that have not entered the window
+ * @ran: at the end of a window: time of all tasks in it, times weight
+ * @reads: how often the counters were read
+ * @entries: shares in each of the two maps, of this package
+ * @idle_seen: the idle time up to the last read
+ * @running: CPUs that run a task
+ * @idle: sum of the times at which the package became busy, less those at which it
+ *	became idle; wraps
+ * @window: number of the window that is open; its lowest bit says which of two
+ * @opened: when it began
  * @read_at: when a CPU last began to read the counters
  * @spare: reads that were saved up, as the time for which they would have done
- * @reads: how often they were read
- * @time: the time of the last look
- * @clock: the same, except for times too long to be weighed
- * @opened: @clock when the open window began
- * @ran: of all tasks in the open window: time times weight
- * @idled: time in it when no task ran
+ * @mean: of the weight event, of all CPUs
+ * @epoch: odd or even: which map of shares is in use
  * @sum: what a task of weight 1 would have got that ran all the time until the
  *	open window; wraps
- * @mean: of the weight event, of all CPUs
  * @now: the accounts; the user says what counters show at the start
  * @flipped: a copy of them from the last flip
  * @dropped: shares for which the map had no room, one for each map
  */
 struct attr_package {
 	__u32 lock;
-	__u32 running;
-	__u64 weight;
-	__u32 epoch;
 	__u32 entries[2];
-	__u32 window;
 	__u64 missed;
+	__u64 weight;
+	__u64 ran;
+	__u64 reads;
+	__u64 idle_seen;
+	/* changes when the package becomes busy or idle */
+	__u32 running __attribute__((aligned(64)));
+	__u64 idle;
+	/* read at each switch, changes with each window */
+	__u64 window __attribute__((aligned(64)));
+	__u64 opened;
 	__u64 read_at;
 	__u64 spare;
-	__u64 reads;
-	__u64 time;
-	__u64 clock;
-	__u64 opened;
-	__u64 ran;
-	__u64 idled;
-	struct attr_number sum[ATTR_MAX_COLUMNS];
 	struct attr_rate mean;
+	__u32 epoch;
+	struct attr_number sum[ATTR_MAX_COLUMNS];
 	struct attr_state now;
 	struct attr_state flipped;
 	struct attr_share dropped[2];
@@ -202,13 +227,17 @@ struct attr_package {
  * struct attr_cpu - a CPU
  * @package: index of its package; set by the user
  * @watched: it has been looked at and takes part
+ * @lock: 0, or not while its members are changed without the package's lock
  * @pid: the task that runs, 0: idle
  * @comm, @tgid, @start_time, @cgroup: of that task, when it got the CPU
  * @weight: its weight
- * @since: its package's @clock when it got the CPU, or was last given a share
- * @listed: the window that has this CPU among those that came
+ * @since: when it got the CPU, or was last given a share
+ * @entered: the last window in which the CPU has switched
+ * @used: tasks with a slice in that window
+ * @ran: time of those slices, times weight
  * @measured_at: when the weight event was last read
  * @measured: what it showed then
+ * @grown: what it counted in the window
  * @looks: how often it was looked at
  * @departures: how often it went offline
  * @sum: the package's @sum, such that what that grew by is the task's
@@ -216,20 +245,23 @@ struct attr_package {
 struct attr_cpu {
 	__u32 package;
 	__u32 watched;
+	__u32 lock;
 	__u32 pid;
 	__u32 tgid;
+	__u32 used;
 	__u64 start_time;
 	__u64 cgroup;
 	__u64 weight;
 	__u64 since;
-	__u32 listed;
-	__u32 unused;
+	__u64 entered;
+	__u64 ran;
 	__u64 measured_at;
 	__u64 measured;
+	struct attr_rate grown;
 	__u64 looks;
 	__u64 departures;
-	struct attr_number sum[ATTR_MAX_COLUMNS];
 	char comm[ATTR_COMM_LEN];
+	struct attr_number sum[ATTR_MAX_COLUMNS];
 } __attribute__((aligned(64)));
 
 #ifdef __cplusplus

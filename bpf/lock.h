@@ -12,7 +12,8 @@
  * Order: a package's lock before those of its CPUs.  A program that has only a CPU's
  * lock waits for no other.
  *
- * The including file provides: packages[], cpus[], has_loop.
+ * The including file provides: packages[], cpus[], has_loop, cpu_locks: whether a
+ * program may have a CPU's lock alone.
  */
 #ifndef XEON_UNCORE_BPF_LOCK_H
 #define XEON_UNCORE_BPF_LOCK_H
@@ -131,12 +132,13 @@ static __always_inline void unlock_package(__u32 package)
 static bool lock_cpu(__u32 cpu)
 {
 	cpu %= ATTR_MAX_CPUS;
-	return lock(&cpus[cpu].lock, CPU_LOCK | cpu);
+	return !cpu_locks || lock(&cpus[cpu].lock, CPU_LOCK | cpu);
 }
 
 static void unlock_cpu(__u32 cpu)
 {
-	unlock(&cpus[cpu % ATTR_MAX_CPUS].lock);
+	if (cpu_locks)
+		unlock(&cpus[cpu % ATTR_MAX_CPUS].lock);
 }
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which task caused the traffic: the user's side of bpf/attribution.bpf.c.
+// Attribution of traffic to tasks: the user's side of bpf/attribution.bpf.c.
 #include "attribution/attribution.hpp"
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace cli {
 
-/// A CPU is looked at so often although its task does not change, so that there
-/// is not much left to do when an account is closed.
+/// How often a CPU whose task does not change is looked at, so that an account
+/// is closed quickly.
 static constexpr std::chrono::seconds longest_stretch(1);
 
 static uncore::error too_many(std::string_view what, size_t n, size_t most)
@@ -87,6 +87,9 @@ uncore::result<void> attribution::state::load()
 	programs->rodata->v1_controller =
 		controller_place(find_cgroups().controller);
 	programs->rodata->resolution_ns = options.resolution.count();
+	programs->rodata->longest_ns =
+		ATTR_MAX_RAN /
+		(n_cpus * (options.weight ? ATTR_MAX_WEIGHT : 1));
 	programs->rodata->weighted = options.weight.has_value();
 	programs->rodata->has_loop =
 		!options.bounded_loops &&
@@ -97,6 +100,7 @@ uncore::result<void> attribution::state::load()
 	if (bpf_map__set_max_entries(maps.events, entries) ||
 	    bpf_map__set_max_entries(maps.bases, entries) ||
 	    bpf_map__set_max_entries(maps.weight_events, n_cpus) ||
+	    bpf_map__set_max_entries(maps.slices, 2 * n_cpus) ||
 	    bpf_map__set_max_entries(maps.shares_even, size) ||
 	    bpf_map__set_max_entries(maps.shares_odd, size) ||
 	    bpf_map__set_max_entries(maps.rates,
@@ -107,7 +111,8 @@ uncore::result<void> attribution::state::load()
 
 	if (err)
 		return bpf_failure("loading the BPF programs", err);
-	// From here on nobody goes unnoticed, however soon he is back.
+	// From here on each CPU that goes offline is noticed, also if it is
+	// online again soon.
 	hotplug_link.reset(bpf_program__attach(programs->progs.on_hotplug));
 	if (!hotplug_link)
 		return bpf_failure("attaching to cpuhp_exit", -errno);
@@ -147,7 +152,7 @@ uncore::result<void> attribution::state::attach()
 	return done;
 }
 
-// --- the outside
+// --- the interface
 
 attribution::attribution() : state_(std::make_unique<state>()) {}
 
@@ -207,7 +212,7 @@ uncore::result<account> attribution::take()
 		s.follow_hotplug();
 		s.look();
 	}
-	s.look_for_the_gone();
+	s.find_dead_boxes();
 	auto done = s.drain();
 
 	if (!done)

@@ -2,8 +2,11 @@
 // bpf/account.h, the same text that runs in the kernel, against a model that
 // does everything the long way: random machines, schedules and reads.
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <map>
 #include <random>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -15,9 +18,13 @@
 namespace {
 
 unsigned n_columns;
+__u64 longest_ns;
+bool weighted;
+constexpr bool has_loop = true, cpu_locks = true;
 std::array<attr_package, ATTR_MAX_PACKAGES> packages;
 std::array<attr_cpu, ATTR_MAX_CPUS> cpus;
 std::array<std::array<attr_window, 2>, ATTR_MAX_PACKAGES> windows;
+std::array<std::array<attr_slices, 2>, ATTR_MAX_CPUS> tables;
 
 template <class F> void repeat(__u32 n, __u32 most, F *step, __u32 package)
 {
@@ -26,11 +33,25 @@ template <class F> void repeat(__u32 n, __u32 most, F *step, __u32 package)
 			break;
 }
 
+template <class F, class T> long bpf_loop(__u32 n, F *step, T *context, __u64)
+{
+	for (__u32 i = 0; i < n; i++)
+		if (step(i, context))
+			return i + 1;
+	return n;
+}
+
+__u64 bpf_ktime_get_ns()
+{
+	return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
 #define REPEATED(step)
 #undef __always_inline
 #define __always_inline inline
 #define __noinline
 #include "account.h"
+#include "lock.h"
 
 using key_tuple = std::tuple<__u64, __u64, __u32>;
 __extension__ typedef unsigned __int128 wide;
@@ -40,6 +61,11 @@ std::map<key_tuple, attr_share> shares;
 attr_share *share_of(attr_package *, const attr_key *key)
 {
 	return &shares[{key->start_time, key->cgroup, key->pid}];
+}
+
+attr_slices *slices_of(__u32 cpu, __u64 window)
+{
+	return &tables[cpu][window & 1];
 }
 
 wide value(attr_number n)
@@ -208,7 +234,11 @@ protected:
 		packages = {};
 		cpus = {};
 		windows = {};
+		tables.fill({});
 		shares.clear();
+		weighted = false;
+		longest_ns = ATTR_MAX_RAN /
+			     (GetParam().n_cpus * GetParam().max_weight);
 		for (auto &cpu : cpus)
 			cpu.package = package;
 		running_.assign(GetParam().n_cpus, {});
@@ -249,13 +279,17 @@ protected:
 		return all;
 	}
 
-	void end(const std::vector<__u64> &delta)
+	/// @p now: at which the counters were read.
+	bool end(const std::vector<__u64> &delta, __u64 now)
 	{
 		attr_package &p = packages[package];
 
+		if (!lock_window(&p, package, now))
+			return false;
 		std::copy(delta.begin(), delta.end(),
 			  window_of(package, p.window)->delta);
 		end_window(&p, package);
+		return true;
 	}
 
 	void read()
@@ -264,8 +298,8 @@ protected:
 
 		for (auto &d : delta)
 			d = below(3) ? below(GetParam().max_delta) : 0;
-		plain_.end(delta, still_running(), !packages[package].weight);
-		end(delta);
+		plain_.end(delta, still_running(), !packages[package].running);
+		ASSERT_TRUE(end(delta, time_));
 		opened_ = time_;
 	}
 
@@ -275,35 +309,50 @@ protected:
 		attr_cpu &c = cpus[cpu];
 		auto &was = running_[cpu];
 		attr_task next = choose(cpu);
-		attr_key key{c.start_time, c.cgroup, c.pid, package};
 		__u64 weight = 1 + below(GetParam().max_weight);
 
 		time_ += below(10) ? below(GetParam().max_step) : 0;
-		advance(&p, time_);
-		ASSERT_EQ(p.clock, time_) << "no time is left out here";
+		ASSERT_EQ(in_window(&p, &c, time_), time_);
+		ASSERT_LE(time_ - p.opened, longest_ns)
+			<< "no time is left out here";
 		if (below(100) < GetParam().read_percent ||
-		    windows[package][p.window & 1].used >=
-			    ATTR_WINDOW_CROWD)
+		    is_due(&p, &c, 0, false, 1))
 			read();
 		if (std::get<2>(was.who))
 			plain_.ran(was.who, std::max(was.from, opened_), time_,
 				   was.weight);
 		was = {{next.start_time, next.cgroup, next.pid}, time_, weight};
-		switch_tasks(&p, &c, cpu, &key, nullptr, &next, weight);
-		for (int i = 0; i < SLICES_A_SWITCH; i++)
-			charge_slice(0, &one_);
+		switch_to(cpu, next, weight);
+	}
+
+	/// As the programs do, with one lock or the other.
+	void switch_to(unsigned cpu, const attr_task &next, __u64 weight)
+	{
+		attr_package &p = packages[package];
+		attr_cpu &c = cpus[cpu];
+		attr_key key{c.start_time, c.cgroup, c.pid, package};
+		__u64 now = in_window(&p, &c, time_);
+
+		if (c.watched && c.entered == p.window) {
+			switch_tasks(&p, &c, cpu, &key, &next, weight, now);
+			return;
+		}
+		enter_and_switch(&p, &c, cpu, &key, nullptr, &next, weight,
+				 now);
+		charge_some(&p, package);
 	}
 
 	/// As the program that closes an account does.
 	void settle_all()
 	{
-		repeat(ATTR_WINDOW_TASKS + 1, ATTR_WINDOW_TASKS + 1, charge_slice, one_);
+		charge_all(&packages[package], package);
 		for (unsigned cpu = 0; cpu < GetParam().n_cpus; cpu++) {
 			attr_cpu &c = cpus[cpu];
 			attr_key key{c.start_time, c.cgroup, c.pid, package};
 			attr_package &p = packages[package];
 
-			if (c.watched && c.pid && c.since < p.opened)
+			if (c.watched && c.pid && c.entered != p.window &&
+			    c.since < p.opened)
 				settle(&p, &c, share_of(&p, &key));
 		}
 	}
@@ -348,7 +397,6 @@ protected:
 	model plain_;
 	std::vector<running> running_;
 	__u64 time_ = 1000000, opened_ = 1000000;
-	__u32 one_ = package;
 };
 
 TEST_P(schedules, shares_are_right_and_sums_exact)
@@ -360,7 +408,6 @@ TEST_P(schedules, shares_are_right_and_sums_exact)
 				return;
 		}
 		time_ += 5;
-		advance(&packages[package], time_);
 		read();
 		settle_all();
 		check();
@@ -393,56 +440,83 @@ class window : public schedules {};
 TEST_P(window, tasks_without_a_place_are_not_lost)
 {
 	attr_package &p = packages[package];
-	attr_cpu &c = cpus[0];
-	std::vector<__u64> delta{1000000};
 
-	advance(&p, time_);
-	for (__u32 pid = 0; pid <= 600; pid++) {
-		attr_key key{c.start_time, c.cgroup, c.pid, package};
-		attr_task next{pid + 1, 0, pid + 1, pid + 1, "many"};
-
-		advance(&p, time_ += 10);
-		switch_tasks(&p, &c, 0, &key, nullptr, &next, 1);
-	}
-	attr_key key{c.start_time, c.cgroup, c.pid, package};
-	attr_task none{};
-
-	switch_tasks(&p, &c, 0, &key, nullptr, &none, 1);
-	end(delta);
-	one_ = package;
-	repeat(ATTR_WINDOW_TASKS + 1, ATTR_WINDOW_TASKS + 1, charge_slice, one_);
+	for (__u32 pid = 0; pid <= 600; pid++, time_ += 10)
+		switch_to(0, {pid + 1, 0, pid + 1, pid + 1, "many"}, 1);
+	switch_to(0, {}, 1);
+	ASSERT_TRUE(end({1000000}, time_));
+	charge_all(&packages[package], package);
 
 	wide sum = value(p.now.remainder[0]) + value(p.dropped[0].count[0]);
 
 	for (const auto &[who, share] : shares)
 		sum += value(share.count[0]);
 	EXPECT_EQ(sum, value({1000000, 0}));
-	EXPECT_GT(shares.size(), size_t(ATTR_WINDOW_TASKS) / 2);
+	EXPECT_GT(shares.size(), size_t(ATTR_CPU_TASKS) / 2);
 	EXPECT_GT(p.dropped[0].stretches, 100u);
 }
 
 TEST_P(window, time_that_is_too_long_is_not_weighed)
 {
 	attr_package &p = packages[package];
-	attr_cpu &c = cpus[0];
-	attr_key key{};
-	attr_task next{1, 0, 1, 1, "heavy"}, none{};
-	std::vector<__u64> delta{1ULL << 50};
 
-	advance(&p, time_);
-	switch_tasks(&p, &c, 0, &key, nullptr, &next, 1 << 16);
-	advance(&p, time_ += 1ULL << 50);
-	EXPECT_LE(p.ran, MAX_RAN);
-	advance(&p, time_ += 1ULL << 50);
-	EXPECT_LE(p.ran, MAX_RAN);
-	end(delta);
-	key = {c.start_time, c.cgroup, c.pid, package};
-	switch_tasks(&p, &c, 0, &key, nullptr, &none, 1);
+	longest_ns = ATTR_MAX_RAN / ATTR_MAX_WEIGHT;
+	switch_to(0, {1, 0, 1, 1, "heavy"}, ATTR_MAX_WEIGHT);
+	time_ += 1ULL << 50;
+	switch_to(0, {2, 0, 2, 2, "late"}, ATTR_MAX_WEIGHT);
+	time_ += 1ULL << 50;
+	ASSERT_TRUE(end({1ULL << 50}, time_));
+	EXPECT_LE(p.ran, ATTR_MAX_RAN);
+	switch_to(0, {}, 1);
+	charge_all(&packages[package], package);
 
-	wide got = value(shares[{1, 0, 1}].count[0]);
+	wide heavy = value(shares[{1, 0, 1}].count[0]);
 
-	EXPECT_EQ(got + value(p.now.remainder[0]), value({1ULL << 50, 0}));
-	EXPECT_GT(got, value({(1ULL << 50) - (1 << 20), 0}));
+	EXPECT_EQ(heavy + value(p.now.remainder[0]), value({1ULL << 50, 0}));
+	EXPECT_GT(heavy, value({(1ULL << 50) - (1 << 20), 0}));
+	EXPECT_EQ((shares[{1, 0, 1}].cpu_ns), 1ULL << 50);
+	EXPECT_EQ((shares[{2, 0, 2}].cpu_ns), 1ULL << 50);
+}
+
+/// A hypervisor has taken away the CPU that has the lock.
+TEST_P(window, stays_open_while_a_cpu_is_stalled)
+{
+	attr_package &p = packages[package];
+
+	switch_to(0, {1, 0, 1, 1, "a"}, 1);
+	time_ += 10;
+	switch_to(1, {2, 0, 2, 2, "b"}, 1);
+	time_ += 10;
+	ASSERT_TRUE(lock_cpu(1));
+	EXPECT_FALSE(end({1000}, time_));
+	EXPECT_EQ(p.window, 1u);
+	EXPECT_EQ(cpus[0].lock, LOCK_FREE) << "is not kept";
+	EXPECT_EQ(cpus[1].lock, LOCK_STALLED);
+	unlock_cpu(1);
+	ASSERT_TRUE(end({3000}, time_));
+	settle_all();
+	EXPECT_NEAR(double((shares[{1, 0, 1}].count[0].whole)), 2000, 1);
+	EXPECT_NEAR(double((shares[{2, 0, 2}].count[0].whole)), 1000, 1);
+}
+
+TEST_P(window, ends_no_earlier_than_its_last_switch)
+{
+	attr_package &p = packages[package];
+
+	switch_to(0, {1, 0, 1, 1, "a"}, 1);
+	time_ += 100;
+	switch_to(0, {2, 0, 2, 2, "b"}, 1);
+	ASSERT_TRUE(end({1000}, time_ - 50)) << "read before, locked after";
+	EXPECT_EQ(p.opened, time_);
+	time_ -= 10;
+	switch_to(0, {}, 1);
+	EXPECT_EQ(cpus[0].since, p.opened) << "read before the window began";
+	time_ += 20;
+	ASSERT_TRUE(end({70}, time_));
+	settle_all();
+	EXPECT_EQ((shares[{1, 0, 1}].count[0].whole), 1000u);
+	EXPECT_EQ(p.now.idle[0], 70u);
+	EXPECT_EQ(p.now.idle_ns, 10u);
 }
 
 TEST_P(window, the_last_name_holds)
@@ -459,38 +533,129 @@ TEST_P(window, the_last_name_holds)
 }
 
 INSTANTIATE_TEST_SUITE_P(account, window,
-			 testing::Values(shape{"one", 1, 1, 1, 1, 10, 10, 10}),
+			 testing::Values(shape{"two", 2, 1, 1, 1, 10, 10, 10}),
 			 [](const auto &at) { return at.param.name; });
+
+// --- CPUs that switch at the same time
+
+class together : public schedules {
+protected:
+	static constexpr int switches = 100000;
+
+	/// Threads that have a CPU each, and take time from one clock.
+	void run(__u32 cpu)
+	{
+		std::mt19937_64 random(cpu);
+		attr_package &p = packages[package];
+		attr_cpu &c = cpus[cpu];
+
+		for (int i = 0; i < switches; i++) {
+			turn t{};
+			__u32 pid = 1 + random() % GetParam().n_tasks;
+
+			t.cpu = cpu;
+			t.key = {c.start_time, c.cgroup, c.pid, package};
+			t.now = clock_ += 1 + random() % 16;
+			t.coming = {pid, 0, pid, pid, "any"};
+			if (random() % 100 < GetParam().read_percent ||
+			    !switch_alone(&p, &c, &t))
+				switch_locked(t, random());
+		}
+	}
+
+	void switch_locked(turn &t, __u64 any)
+	{
+		attr_package &p = packages[package];
+		attr_cpu &c = cpus[t.cpu];
+
+		while (!lock_package(package))
+			;
+		t.now = in_window(&p, &c, t.now);
+		if (any % 100 < GetParam().read_percent) {
+			__u64 delta = any >> 8 & 0xffff;
+
+			seen_ += end({delta}, t.now) ? delta : 0;
+			t.now = in_window(&p, &c, t.now);
+		}
+		if (!begun_[t.cpu])
+			begun_[t.cpu] = t.now;
+		enter_and_switch(&p, &c, t.cpu, &t.key, nullptr, &t.coming,
+				 update(&p, &c, &t), t.now);
+		charge_some(&p, package);
+		unlock_package(package);
+	}
+
+	std::atomic<__u64> clock_ = 1000000;
+	__u64 seen_ = 0;
+	std::array<__u64, ATTR_MAX_CPUS> begun_{};
+};
+
+TEST_P(together, no_count_and_no_time_is_lost)
+{
+	attr_package &p = packages[package];
+	std::vector<std::thread> threads;
+	wide sum;
+	__u64 ns = 0, want = 0;
+
+	for (__u32 cpu = 0; cpu < GetParam().n_cpus; cpu++)
+		threads.emplace_back([this, cpu] { run(cpu); });
+	for (auto &thread : threads)
+		thread.join();
+	ASSERT_TRUE(end({12345}, clock_));
+	settle_all();
+	sum = value(p.now.remainder[0]) + value(p.dropped[0].count[0]) +
+	      value({p.now.idle[0], 0});
+	ns = p.dropped[0].cpu_ns;
+	for (const auto &[who, share] : shares) {
+		sum += value(share.count[0]);
+		ns += share.cpu_ns;
+	}
+	for (__u32 cpu = 0; cpu < GetParam().n_cpus; cpu++)
+		want += p.opened - begun_[cpu];
+	EXPECT_EQ(sum, value({seen_ + 12345, 0}));
+	EXPECT_EQ(ns, want);
+	EXPECT_EQ(p.running, GetParam().n_cpus);
+	EXPECT_GT(p.reads, 100u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+	account, together,
+	testing::Values(shape{"few_reads", 4, 10, 1, 1, 16, 1 << 16, 2},
+			shape{"many_reads", 4, 10, 1, 1, 16, 1 << 16, 50},
+			shape{"many_tasks", 3, 300, 1, 1, 16, 1 << 16, 10}),
+	[](const auto &at) { return at.param.name; });
 
 // --- when to read
 
 TEST(reads, are_once_in_the_resolution)
 {
 	attr_package p{};
-	attr_window w{};
+	attr_cpu c{};
 
-	EXPECT_FALSE(is_due(&p, &w, 99999, false, 100000));
-	EXPECT_TRUE(is_due(&p, &w, 100000, false, 100000));
-	w.used = ATTR_WINDOW_CROWD;
-	EXPECT_TRUE(is_due(&p, &w, 1, false, 100000)) << "a crowd";
+	EXPECT_FALSE(is_due(&p, &c, 99999, false, 100000));
+	EXPECT_TRUE(is_due(&p, &c, 100000, false, 100000));
+	c.used = ATTR_CPU_CROWD;
+	EXPECT_TRUE(is_due(&p, &c, 1, false, 100000)) << "a crowd";
+	c.entered--;
+	EXPECT_FALSE(is_due(&p, &c, 1, false, 100000)) << "of the last window";
 }
 
 TEST(reads, that_were_saved_up_are_for_idle_packages)
 {
 	constexpr __u64 resolution = 100000;
 	attr_package p{};
-	attr_window w{};
+	attr_cpu c{};
 	unsigned early = 0;
 
 	p.running = 1;
-	EXPECT_FALSE(is_due(&p, &w, 10, true, resolution)) << "none yet";
+	EXPECT_FALSE(is_due(&p, &c, 10, true, resolution)) << "none yet";
 	pay_read(&p, 1000 * resolution, resolution);
-	EXPECT_FALSE(is_due(&p, &w, 10, false, resolution));
-	for (; is_due(&p, &w, 10, true, resolution); early++)
+	EXPECT_FALSE(is_due(&p, &c, 10, false, resolution));
+	for (; is_due(&p, &c, 10, true, resolution); early++)
 		pay_read(&p, 10, resolution);
 	EXPECT_EQ(early, ATTR_SPARE_READS - 1u);
 	p.running = 2;
-	EXPECT_FALSE(is_due(&p, &w, 10, true, resolution))
+	EXPECT_FALSE(is_due(&p, &c, 10, true, resolution))
 		<< "others still run";
 }
 
@@ -499,13 +664,13 @@ TEST(reads, are_no_more_than_the_time_is_worth)
 	constexpr __u64 resolution = 100000;
 	std::mt19937_64 random(7);
 	attr_package p{};
-	attr_window w{};
+	attr_cpu c{};
 	__u64 now = 0, at = 0, reads = 0;
 
 	p.running = 1;
 	for (int i = 0; i < 1000000; i++) {
 		now += random() % 20000;
-		if (!is_due(&p, &w, now - at, random() % 2, resolution))
+		if (!is_due(&p, &c, now - at, random() % 2, resolution))
 			continue;
 		pay_read(&p, now - at, resolution);
 		at = now;
