@@ -232,11 +232,11 @@ def test_more_tasks_than_room(tap):
     """40 tasks, room for 4."""
     loop = "for i in $(seq 40); do %s & done; wait" % task(-1, 1000, 5, 1000)
     table = measure(loop, "--max-tasks", "4")
-    said = ["%d rows, folded %d, unkept %d, total %d, other %d" % (
-        len(table.rows), table.data["folded"], table.data["unkept"],
+    said = ["%d rows, merged %d, dropped %d, total %d, other %d" % (
+        len(table.rows), table.data["merged"], table.data["dropped"],
         table.total(), table.other())]
     tap.ok(len(table.rows) <= 4, "no more rows than asked for", said)
-    tap.ok(table.data["folded"] + table.data["unkept"] > 30,
+    tap.ok(table.data["merged"] + table.data["dropped"] > 30,
            "the others are counted", said)
     tap.ok(table.total() == 40 * 5000 and table.adds_up(),
            "and what they caused is not lost", said)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which task caused the traffic: loads bpf/attribution.bpf.c, gives it events
+// Attribution of traffic to tasks: loads bpf/attribution.bpf.c, gives it events
 // to read at each context switch, and keeps its accounts.  It prints nothing.
 //
 // Here and not in libuncore, because the programs are GPL-2.0-only.
@@ -27,7 +27,8 @@ inline double to_double(fixed_count value)
 	return static_cast<double>(value) / 0x1p64;
 }
 
-/// What one column adds up: counters of any boxes, whose counts mean the same.
+/// A column: counters of any boxes, whose counts have one meaning and are
+/// added.
 struct attribution_column {
 	std::string name;
 	std::vector<uncore::event> events;
@@ -37,7 +38,7 @@ struct attribution_options {
 	std::vector<attribution_column> columns;
 	/// Weigh tasks by their CPU's rate of this event; none: equally.
 	std::optional<uncore::event> weight;
-	/// Tasks that are told apart at a time; others are "other".
+	/// Tasks with a row each at a time; further ones are "other".
 	size_t max_tasks = 8192;
 	/// A package's counters are read at most so often, on average; 0: at
 	/// each context switch.
@@ -67,29 +68,29 @@ struct package_account {
 	std::vector<uint64_t> totals; ///< what the counters saw, a column each
 	std::vector<uint64_t> idle;   ///< of that, while no task ran
 	uint64_t idle_ns = 0;
-	/// Tasks that were not told apart.
+	/// Tasks without a row.
 	std::vector<fixed_count> other;
 	uint64_t other_ns = 0;
-	/// Tasks that were put there, least active first; and looks of
-	/// tasks that never had a place of their own.
-	uint64_t folded = 0, unkept = 0;
-	/// What is not divided yet; usually far less than one count.  The same
-	/// at the end of the account before.
-	std::vector<fixed_count> left, left_before;
+	/// Tasks that were merged into it, least active first; and switches of
+	/// tasks for which the programs had no room.
+	uint64_t merged = 0, dropped = 0;
+	/// Counts that are not divided yet, usually far less than one; and
+	/// those of the account before.
+	std::vector<fixed_count> remainder, remainder_before;
 };
 
-/// What happened since the last account.  In each package and column totals are
-/// the sum of the tasks' counts, other, idle and left less left_before,
-/// exactly.
+/// The counts since the last account.  In each package and column totals are
+/// the sum of the tasks' counts, other, idle and remainder less
+/// remainder_before, exactly.
 struct account {
 	std::vector<task_share> tasks;
 	std::vector<package_account> packages;
-	/// Looks that came to nothing because of a busy lock, so far.
+	/// Switches that were given up because of a busy lock, so far.
 	uint64_t missed = 0;
 	/// Context switches and other looks so far, and how many of them read
 	/// their package's counters.
 	uint64_t looks = 0, reads = 0;
-	/// What went wrong since the last account, a line each.
+	/// Faults since the last account, a line each.
 	std::vector<std::string> warnings;
 };
 

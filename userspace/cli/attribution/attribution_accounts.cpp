@@ -98,7 +98,7 @@ uncore::result<void> attribution::state::drain_map(bpf_map *map)
 	return {};
 }
 
-void attribution::state::drain_unkept(unsigned parity)
+void attribution::state::drain_dropped(unsigned parity)
 {
 	for (unsigned pkg = 0; pkg < n_packages(); pkg++) {
 		attr_share &share = programs->bss->packages[pkg].dropped[parity];
@@ -106,7 +106,7 @@ void attribution::state::drain_unkept(unsigned parity)
 
 		add(p.other, share);
 		p.other_ns += share.cpu_ns;
-		p.unkept += share.stretches;
+		p.dropped += share.stretches;
 		share = {};
 		programs->bss->packages[pkg].entries[parity] = 0;
 	}
@@ -122,14 +122,14 @@ uncore::result<void> attribution::state::drain()
 					: programs->maps.shares_even);
 	if (!done)
 		return done;
-	drain_unkept(parity);
+	drain_dropped(parity);
 	if (tasks.size() > 4 * options.max_tasks)
-		fold(options.max_tasks);
+		merge(options.max_tasks);
 	return {};
 }
 
 /// Keeps the @p most active tasks, by the first column.
-void attribution::state::fold(size_t most)
+void attribution::state::merge(size_t most)
 {
 	if (tasks.size() <= most)
 		return;
@@ -150,7 +150,7 @@ void attribution::state::fold(size_t most)
 		for (size_t c = 0; c < n_columns(); c++)
 			p.other[c] += task.counts[c];
 		p.other_ns += task.cpu_ns;
-		p.folded++;
+		p.merged++;
 		tasks.erase(order[i]);
 	}
 }
@@ -165,7 +165,7 @@ void attribution::state::reset_accounts()
 	tasks.clear();
 }
 
-/// What the packages' counters saw since the last account.
+/// Set the packages' counts since the last account.
 static void fill_package(package_account &p, const attr_state &now,
 			 const attr_state &then,
 			 const std::vector<attribution_counter> &counters, size_t n_columns)
@@ -175,8 +175,8 @@ static void fill_package(package_account &p, const attr_state &now,
 		p.totals[counters[i].column] += now.seen[i] - then.seen[i];
 	for (size_t i = 0; i < n_columns; i++) {
 		p.idle.push_back(now.idle[i] - then.idle[i]);
-		p.left.push_back(fixed(now.remainder[i]));
-		p.left_before.push_back(fixed(then.remainder[i]));
+		p.remainder.push_back(fixed(now.remainder[i]));
+		p.remainder_before.push_back(fixed(then.remainder[i]));
 	}
 	p.idle_ns = now.idle_ns - then.idle_ns;
 	p.ns = then.at ? now.at - then.at : 0;
@@ -186,7 +186,7 @@ uncore::result<account> attribution::state::settle()
 {
 	account a;
 
-	fold(options.max_tasks);
+	merge(options.max_tasks);
 	for (unsigned i = 0; i < n_packages(); i++) {
 		const attr_state &flipped = programs->bss->packages[i].flipped;
 
@@ -218,7 +218,8 @@ uncore::result<void> attribution::state::check(const account &a) const
 
 		for (size_t c = 0; c < n_columns(); c++) {
 			fixed_count sum = p.other[c] + fixed(p.idle[c]) +
-					  p.left[c] - p.left_before[c];
+					  p.remainder[c] -
+					  p.remainder_before[c];
 
 			for (const auto &task : a.tasks)
 				if (task.package == i)

@@ -15,8 +15,8 @@ namespace cli {
 /// The field that makes an event a passive copy of its package's.
 static constexpr const char *local_field = "local";
 
-/// How often what is gone is asked for in vain, and how long after the last
-/// time.
+/// How often an event of a CPU that went offline is tried again, and the time
+/// between two tries.
 static constexpr unsigned most_tries = 20;
 static constexpr std::chrono::milliseconds between_tries{5};
 
@@ -77,7 +77,7 @@ uncore::result<void> attribution::state::probe_sharing()
 		const auto &all = machine->packages()[pkg].cpus;
 		int cpu = cpu_for(*c.event.pmu, cpus, pkg);
 
-		if (cpu < 0 || all.size() < 2 || c.gone.contains(pkg))
+		if (cpu < 0 || all.size() < 2 || c.dead.contains(pkg))
 			continue;
 		int other = all[0] == cpu ? all[1] : all[0];
 		auto probe = cpu_event::open(c.event, pinned(c.event), cpu);
@@ -124,8 +124,8 @@ uncore::result<void> attribution::state::set_base(size_t at, int cpu,
 	return {};
 }
 
-/// A package's counter shows @p seen. At the start, that is where accounts
-/// begin; one that was away goes on from where it was.
+/// Set the count at which a package's account begins: @p seen, which its
+/// counter shows.  A counter that was closed continues from its last count.
 uncore::result<void> attribution::state::begin(attribution_counter &c,
 					       size_t at, unsigned pkg,
 					       uint64_t seen)
@@ -207,7 +207,7 @@ uncore::result<void> attribution::state::open_on(attribution_counter &c,
 	unsigned pkg = cpus.at(cpu);
 	uncore::result<void> done;
 
-	if (c.gone.contains(pkg))
+	if (c.dead.contains(pkg))
 		return done;
 	if (!c.open.contains(pkg))
 		done = open_counter(c, at, pkg);
@@ -283,7 +283,7 @@ bool attribution::state::drop_offline(const uncore::error &why, unsigned &tries)
 		if (!uncore::counts_events(cpu))
 			went.push_back(cpu);
 	for (int cpu : went)
-		cpu_went(cpu);
+		cpu_offline(cpu);
 	// A CPU that was away may be back by now; a box that does not answer is
 	// not.
 	if (!went.empty() || ask_again(tries))
@@ -302,9 +302,9 @@ bool attribution::state::leave_out_dead()
 			const int cpu = cpu_for(*c.event.pmu, cpus, pkg);
 
 			if (cpu < 0 || c.open.contains(pkg) ||
-			    c.gone.contains(pkg) || box_answers(c.event, cpu))
+			    c.dead.contains(pkg) || box_answers(c.event, cpu))
 				continue;
-			any = c.gone.insert(pkg).second;
+			any = c.dead.insert(pkg).second;
 			warnings.push_back(fmt::format(
 				"{} of socket {} does not answer, and is not "
 				"counted",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What may happen while attribution runs: CPUs come and go, boxes die.
+// Changes while attribution runs: hotplug of CPUs, and boxes that die.
 #include "attribution/attribution_state.hpp"
 
 #include <algorithm>
@@ -8,11 +8,11 @@
 
 namespace cli {
 
-void attribution::state::cpu_came(int cpu, uint64_t had_gone)
+void attribution::state::cpu_online(int cpu, uint64_t departures_seen)
 {
 	int id = machine->package_of(cpu);
 
-	// All of sysfs takes long to read; most that come were there before.
+	// All of sysfs takes long to read; most CPUs were online before.
 	if (id < 0) {
 		auto again = uncore::topology::read();
 
@@ -36,14 +36,14 @@ void attribution::state::cpu_came(int cpu, uint64_t had_gone)
 	       uncore::counts_events(cpu) && ask_again(tries))
 		done = open_cpu(cpu);
 
-	// If it has gone since it was looked for, it is to be taken for gone
-	// even if it is back by now.
-	departures[cpu] = had_gone;
-	// That is why, or the CPU has gone that has its package's events.  The
-	// next look tries again.
+	// If it went offline since, it is handled as such, even if it is online
+	// again by now.
+	departures[cpu] = departures_seen;
+	// Either it went offline, or the CPU that has its package's events did.
+	// The next look tries again.
 	if (!done && done.error().code == uncore::errc::gone &&
-	    any_has_gone(cpus.at(cpu))) {
-		cpu_went(cpu);
+	    any_went_offline(cpus.at(cpu))) {
+		cpu_offline(cpu);
 		return;
 	}
 	if (!done)
@@ -52,10 +52,10 @@ void attribution::state::cpu_came(int cpu, uint64_t had_gone)
 	run(programs->progs.look_here, cpu, 0);
 }
 
-/// Its copies count nothing any more, also when it has come back since.  What the
-/// programs still have of them must not be read with the bases of those that follow.
-/// The package's event goes on with another CPU, if there is one.
-void attribution::state::cpu_went(int cpu)
+/// Its copies count nothing any more, also when it is online again.  Their
+/// entries in the maps must not be read with the bases of later ones.  The
+/// package's event continues on another CPU, if there is one.
+void attribution::state::cpu_offline(int cpu)
 {
 	unsigned pkg = cpus.at(cpu);
 
@@ -77,26 +77,26 @@ void attribution::state::cpu_went(int cpu)
 	}
 }
 
-/// Also when it is back already.
-bool attribution::state::has_gone(int cpu) const
+/// Also when it is online again.
+bool attribution::state::went_offline(int cpu) const
 {
 	return programs->bss->cpus[cpu].departures != departures[cpu];
 }
 
-bool attribution::state::any_has_gone(unsigned package) const
+bool attribution::state::any_went_offline(unsigned package) const
 {
 	return std::any_of(cpus.begin(), cpus.end(), [&](const auto &each) {
-		return each.second == package && has_gone(each.first);
+		return each.second == package && went_offline(each.first);
 	});
 }
 
 void attribution::state::follow_hotplug()
 {
-	std::vector<uint64_t> had_gone(n_cpus);
+	std::vector<uint64_t> departures_seen(n_cpus);
 	std::vector<int> went;
 
 	for (unsigned cpu = 0; cpu < n_cpus; cpu++)
-		had_gone[cpu] = programs->bss->cpus[cpu].departures;
+		departures_seen[cpu] = programs->bss->cpus[cpu].departures;
 
 	std::vector<int> now = online_cpus();
 
@@ -104,16 +104,16 @@ void attribution::state::follow_hotplug()
 		return;
 	for (auto [cpu, pkg] : cpus)
 		if (!std::binary_search(now.begin(), now.end(), cpu) ||
-		    has_gone(cpu))
+		    went_offline(cpu))
 			went.push_back(cpu);
 	for (int cpu : went)
-		cpu_went(cpu);
+		cpu_offline(cpu);
 	for (int cpu : now)
 		if (!cpus.contains(cpu) && static_cast<unsigned>(cpu) < n_cpus)
-			cpu_came(cpu, had_gone[cpu]);
+			cpu_online(cpu, departures_seen[cpu]);
 }
 
-void attribution::state::look_for_the_gone()
+void attribution::state::find_dead_boxes()
 {
 	for (size_t i = 0; i < counters.size(); i++) {
 		attribution_counter &c = counters[i];
@@ -122,12 +122,12 @@ void attribution::state::look_for_the_gone()
 			int cpu = cpu_for(*c.event.pmu, cpus, pkg);
 			const auto &p = programs->bss->packages[pkg];
 
-			if (cpu < 0 || c.gone.contains(pkg) ||
+			if (cpu < 0 || c.dead.contains(pkg) ||
 			    p.now.seen[i] != before[pkg].seen[i])
 				continue;
 			if (box_answers(c.event, cpu))
 				continue;
-			c.gone.insert(pkg);
+			c.dead.insert(pkg);
 			warnings.push_back(fmt::format(
 				"{} of socket {} does not answer any more: "
 				"its counts stay as they are",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the parts of attribution share, and nobody else: attribution.cpp loads
-// the programs and is the outside, attribution_events.cpp opens events,
+// Internals of attribution, which its parts share: attribution.cpp loads the
+// programs and has the interface, attribution_events.cpp opens events,
 // attribution_accounts.cpp empties the maps and closes accounts,
-// attribution_hotplug.cpp follows CPUs and boxes that come and go.
+// attribution_hotplug.cpp follows hotplug of CPUs and finds dead boxes.
 #pragma once
 
 #include <chrono>
@@ -34,7 +34,7 @@ struct attribution_counter {
 	/// By index of the package: to be added to what the driver counts,
 	/// since all CPUs of it were offline for a time.
 	std::map<unsigned, uint64_t> shift;
-	std::set<unsigned> gone; ///< packages whose box does not answer
+	std::set<unsigned> dead; ///< packages whose box does not answer
 };
 
 using share_key = std::tuple<uint64_t, uint64_t, uint32_t, unsigned>;
@@ -58,7 +58,7 @@ struct attribution::state {
 	bool stopped = false;
 	uint32_t epoch = 0;
 	std::map<int, unsigned> cpus; ///< online: index of the package
-	/// By CPU: how often it had gone when its events were opened.
+	/// By CPU: departures when its events were opened.
 	std::vector<uint64_t> departures;
 	std::vector<attr_state> before;
 	std::chrono::steady_clock::time_point looked;
@@ -77,8 +77,8 @@ struct attribution::state {
 				     int cpu);
 	uncore::result<void> open_weight(int cpu);
 	uncore::result<void> open_cpu(int cpu);
-	bool has_gone(int cpu) const;
-	bool any_has_gone(unsigned package) const;
+	bool went_offline(int cpu) const;
+	bool any_went_offline(unsigned package) const;
 	static bool ask_again(unsigned &tries);
 	bool drop_offline(const uncore::error &why, unsigned &tries);
 	bool leave_out_dead();
@@ -101,13 +101,13 @@ struct attribution::state {
 	uncore::result<void> drain();
 	void keep(const attr_key &key, const attr_share &share);
 	uncore::result<void> drain_map(bpf_map *map);
-	void drain_unkept(unsigned parity);
-	void fold(size_t most);
+	void drain_dropped(unsigned parity);
+	void merge(size_t most);
 	void follow_hotplug();
-	/// @p had_gone: departures, before the CPU was seen to be there
-	void cpu_came(int cpu, uint64_t had_gone);
-	void cpu_went(int cpu);
-	void look_for_the_gone();
+	/// @p departures_seen: departures, read before the CPU was seen online
+	void cpu_online(int cpu, uint64_t departures_seen);
+	void cpu_offline(int cpu);
+	void find_dead_boxes();
 	void reset_accounts();
 	uncore::result<account> settle();
 	uncore::result<void> check(const account &a) const;

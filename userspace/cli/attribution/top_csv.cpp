@@ -25,13 +25,13 @@ public:
 	{
 	}
 
-	/// The lines of a row; @p who is its pid, tgid, command and cgroup.
-	void add(const std::string &kind, const std::vector<std::string> &who,
+	/// The lines of a row; @p task is its pid, tgid, command and cgroup.
+	void add(const std::string &kind, const std::vector<std::string> &task,
 		 const top_row &row)
 	{
 		std::vector<std::string> head{time_, kind};
 
-		head.insert(head.end(), who.begin(), who.end());
+		head.insert(head.end(), task.begin(), task.end());
 		head.push_back(std::to_string(row.cpu_ns));
 		for (size_t p = 0; p < table_.packages.size(); p++) {
 			auto start = head;

@@ -24,8 +24,9 @@ uint64_t sum_of(const std::vector<uint64_t> &counts)
 /// not divided yet goes with the first.
 class rounding {
 public:
-	rounding(fixed_count left, fixed_count left_before)
-		: sum_(static_cast<wide>(left) - static_cast<wide>(left_before))
+	rounding(fixed_count remainder, fixed_count remainder_before)
+		: sum_(static_cast<wide>(remainder) -
+		       static_cast<wide>(remainder_before))
 	{
 	}
 
@@ -137,8 +138,8 @@ static void sum_rest(top_table &table, const account &a, roundings &whole)
 		table.packages.push_back(account.id);
 		table.other.cpu_ns += account.other_ns;
 		table.idle.cpu_ns += account.idle_ns;
-		table.folded += account.folded;
-		table.unkept += account.unkept;
+		table.merged += account.merged;
+		table.dropped += account.dropped;
 		for (size_t c = 0; c < columns; c++) {
 			table.other.counts[c][p] +=
 				whole[c][p].next(account.other[c]);
@@ -196,8 +197,8 @@ top_table make_table(const account &a, const top_settings &settings)
 	table.warnings = a.warnings;
 	for (size_t c = 0; c < whole.size(); c++)
 		for (const auto &package : a.packages)
-			whole[c].emplace_back(package.left[c],
-					      package.left_before[c]);
+			whole[c].emplace_back(package.remainder[c],
+					      package.remainder_before[c]);
 	sum_rows(table, a, settings, whole);
 	sum_rest(table, a, whole);
 	sort_rows(table.rows, settings, table.package_seconds);

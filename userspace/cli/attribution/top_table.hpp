@@ -85,7 +85,7 @@ struct top_table {
 	std::vector<top_row> rows;
 	top_row other, idle;
 	std::vector<std::vector<uint64_t>> totals; ///< [column][package]
-	uint64_t folded = 0, unkept = 0, missed = 0, looks = 0, reads = 0;
+	uint64_t merged = 0, dropped = 0, missed = 0, looks = 0, reads = 0;
 	std::vector<std::string> warnings;
 };
 

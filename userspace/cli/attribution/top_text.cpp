@@ -145,12 +145,12 @@ static std::vector<std::string> cells(const top_table &t,
 
 static std::string rest_name(const top_table &t)
 {
-	if (!t.folded && !t.unkept)
+	if (!t.merged && !t.dropped)
 		return "[other tasks]";
 	return fmt::format(
-		"[other: {} tasks folded{}]", t.folded,
-		t.unkept ? fmt::format(", {} looks without room", t.unkept)
-			 : "");
+		"[other: {} tasks merged{}]", t.merged,
+		t.dropped ? fmt::format(", {} switches dropped", t.dropped)
+			  : "");
 }
 
 std::vector<std::string> show_table(const top_table &t,
@@ -170,7 +170,7 @@ std::vector<std::string> show_table(const top_table &t,
 	total.cpu_ns += t.other.cpu_ns;
 	text.add(cells(t, settings, total, "", "[total]"));
 	text.add(cells(t, settings, t.idle, "", "[idle: no task ran]"));
-	if (t.folded || t.unkept || t.other.cpu_ns)
+	if (t.merged || t.dropped || t.other.cpu_ns)
 		text.add(cells(t, settings, t.other, "", rest_name(t)));
 	for (size_t i = 0; i < n; i++) {
 		const top_row &row = t.rows[i];

@@ -179,7 +179,7 @@ void cgroup_shares::add(const account &taken, double seconds)
 			idle_[one.id][way] += fixed_count(one.idle[way])
 					      << fixed_bits;
 		}
-		folded_ += one.folded + one.unkept;
+		folded_ += one.merged + one.dropped;
 	}
 	for (const task_share &task : taken.tasks) {
 		add_task(task, taken.packages[task.package].id);
