@@ -349,8 +349,8 @@ LINES = [
      '"Note": "As ADDRESS_MATCH.STALL_COUNT. Table',
      "invxtoi: Note: ADDRESS_MATCH.STALL_COUNT is a name of ivbep and not of this "
      "generation"),
-    ("a generation's note that names another one's event", "ivbep", "boxes.json",
-     '"Note": "freeze all is bit 31', '"Note": "HITME_HIT.INVALS is bit 31',
+    ("a generation's note that names another one's event", "snbep", "boxes.json",
+     '"Note": "no global control', '"Note": "HITME_HIT.INVALS, no global control',
      "Registers: Note: HITME_HIT.INVALS is a name of hswep, bdwep, bdwde and not "
      "of this generation"),
     ("an absent metric with an empty reason", "ivbep", "omitted.json",
