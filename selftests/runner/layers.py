@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The driver's files build on one another without circles (selftests/runner/check-layers); and
-the check notices an include that closes one, and functions that are in no header,
-have another file's prefix, or are not defined.
+The driver's files and the command's folders build on one another without circles
+(selftests/runner/check-layers); and the check notices an include that closes one, and
+functions that are in no header, have another file's prefix, or are not defined.
 """
 
 import os
@@ -18,6 +18,7 @@ from lib.python.uncore import Tap  # noqa: E402
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 KMOD = os.path.join(TOP, "kmod")
+COMMAND = os.path.join(TOP, "userspace", "cli")
 
 # What is added to a file, and what the check says.
 FAULTS = [
@@ -34,6 +35,30 @@ FAULTS = [
 NOTHING = ['/* #include "pmu.h" */', 'const char f[] = "unc_pmi_raise()";',
            "static void unc_helper(void) {}"]
 
+# Folders of the command that need each other.
+CIRCLE = {"low/a.hpp": '#include "high/b.hpp"', "high/b.hpp": "",
+          "high/b.cpp": '#include "high/b.hpp"\n#include "low/a.hpp"'}
+
+
+def run(*folders):
+    """Exit status and output of the check."""
+    done = subprocess.run(
+        [os.path.join(TOP, "selftests", "runner", "check-layers"), *folders],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        encoding="utf-8", check=False)
+    return done.returncode, done.stdout
+
+
+def check_command(files):
+    """The same, for a command of these files."""
+    with tempfile.TemporaryDirectory() as top:
+        for name, text in files.items():
+            path = os.path.join(top, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as out:
+                out.write(text)
+        return run(KMOD, top)
+
 
 def check(change=None):
     """Exit status and output of the check, of a driver that is changed."""
@@ -43,11 +68,7 @@ def check(change=None):
                 shutil.copy(os.path.join(KMOD, name), folder)
         if change:
             change(folder)
-        done = subprocess.run(
-            [os.path.join(TOP, "selftests", "runner", "check-layers"), folder],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            encoding="utf-8", check=False)
-    return done.returncode, done.stdout
+        return run(folder)
 
 
 def adding(file, text):
@@ -74,6 +95,15 @@ def main():
            "a file without a header is noticed")
     expect(lambda folder: os.remove(os.path.join(folder, "freeze.c")), 1,
            "freeze.h has no file", "a header without its file is noticed")
+    got, output = run(KMOD, COMMAND)
+    tap.ok((got, output) == (0, ""), "the command's folders build on one another",
+           output.splitlines())
+    got, output = check_command(CIRCLE)
+    tap.ok(got == 1 and "high -> low -> high" in output,
+           "a circle of the command's folders is noticed", output.splitlines())
+    got, output = check_command({**CIRCLE, "high/b.cpp": ""})
+    tap.ok((got, output) == (0, ""), "folders without a circle are no fault",
+           output.splitlines())
     tap.end()
 
 

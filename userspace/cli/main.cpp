@@ -7,11 +7,14 @@
 #include <cstring>
 #include <fcntl.h>
 
+#include <fmt/format.h>
+
 #include <uncore/version.hpp>
 
-#include "common/child.hpp"
-#include "common/help.hpp"
-#include "common/signals.hpp"
+#include "arguments/help.hpp"
+#include "output/message.hpp"
+#include "process/child.hpp"
+#include "process/signals.hpp"
 
 /// Find the first word that is not an option, and return it if it is not a
 /// subcommand: CLI11's message would not name it.

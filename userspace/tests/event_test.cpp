@@ -8,7 +8,7 @@
 #include <uncore/event.hpp>
 
 #include "tree.hpp"
-#include "unlisted.hpp"
+#include "event/unlisted.hpp"
 
 using namespace uncore;
 

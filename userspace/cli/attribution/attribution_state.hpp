@@ -20,7 +20,7 @@
 #include "attribution.skel.h"
 #include "attribution/attribution.hpp"
 #include "attribution/bpf_support.hpp"
-#include "common/cpu_event.hpp"
+#include "counting/cpu_event.hpp"
 
 namespace cli {
 

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 
 #include "attribution/bpf_support.hpp"
-#include "common/unique_fd.hpp"
+#include "process/unique_fd.hpp"
 
 namespace cli {
 

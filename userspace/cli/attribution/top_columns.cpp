@@ -10,8 +10,8 @@
 
 #include <uncore/event.hpp>
 
-#include "common/event_notes.hpp"
-#include "common/measure.hpp"
+#include "counting/event_notes.hpp"
+#include "counting/measurement.hpp"
 
 namespace cli {
 

@@ -3,8 +3,10 @@
 // socket.
 #include "attribution/top_table.hpp"
 
-#include "common/cli.hpp"
-#include "common/text.hpp"
+#include <fmt/format.h>
+
+#include "output/csv.hpp"
+#include "terminal/text.hpp"
 
 namespace cli {
 

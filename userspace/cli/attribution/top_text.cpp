@@ -7,9 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "common/cli.hpp"
-#include "common/number.hpp"
-#include "common/text.hpp"
+#include "output/number.hpp"
+#include "output/table.hpp"
+#include "terminal/layout.hpp"
+#include "terminal/text.hpp"
 
 namespace cli {
 

@@ -3,8 +3,13 @@
 
 #include <algorithm>
 
-#include "common/cli.hpp"
-#include "common/document.hpp"
+#include <fmt/format.h>
+
+#include "output/csv.hpp"
+#include "output/document.hpp"
+#include "terminal/colour.hpp"
+#include "terminal/layout.hpp"
+#include "terminal/text.hpp"
 
 namespace cli {
 

@@ -8,7 +8,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/cli.hpp"
+#include <uncore/topology.hpp>
+
+#include "arguments/subcommand.hpp"
 
 namespace cli {
 

@@ -17,8 +17,8 @@
 #include "checks/counters.hpp"
 #include "checks/interrupts.hpp"
 #include "checks/load.hpp"
-#include "common/cli.hpp"
-#include "common/child.hpp"
+#include "output/machine.hpp"
+#include "process/child.hpp"
 
 namespace cli {
 

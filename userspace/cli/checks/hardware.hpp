@@ -15,7 +15,7 @@
 
 #include "checks/finding.hpp"
 #include "checks/readiness.hpp"
-#include "common/output_file.hpp"
+#include "process/output_file.hpp"
 
 namespace cli {
 

@@ -10,9 +10,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include "checks/counters.hpp"
-#include "common/cli.hpp"
-#include "common/cpuinfo.hpp"
+#include "output/machine.hpp"
+#include "output/message.hpp"
 #include "perf_events.hpp"
 #include "refusal.hpp"
 #include "sysfs.hpp"

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "checks/hardware.hpp"
-#include "common/cpuinfo.hpp"
-#include "common/document.hpp"
-#include "common/unique_fd.hpp"
+#include "output/document.hpp"
+#include "output/machine.hpp"
+#include "process/unique_fd.hpp"
 #include "sysfs.hpp"
 
 namespace cli {

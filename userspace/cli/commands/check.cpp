@@ -4,11 +4,15 @@
 #include <memory>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include <uncore/topology.hpp>
 
 #include "checks/hardware.hpp"
 #include "checks/readiness.hpp"
 #include "commands/commands.hpp"
+#include "output/message.hpp"
+#include "terminal/colour.hpp"
 
 namespace cli {
 

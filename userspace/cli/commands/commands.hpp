@@ -3,7 +3,7 @@
 // of this folder.
 #pragma once
 
-#include "common/cli.hpp"
+#include "arguments/subcommand.hpp"
 #include "subcommands.hpp"
 
 namespace cli {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include <fmt/format.h>
+
 #include <uncore/catalogue.hpp>
 #include <uncore/topology.hpp>
 

@@ -16,10 +16,13 @@
 #include <sstream>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "commands/commands.hpp"
-#include "common/output_file.hpp"
-#include "common/text.hpp"
+#include "output/message.hpp"
 #include "perfdata/folded.hpp"
+#include "process/output_file.hpp"
+#include "terminal/text.hpp"
 
 namespace cli {
 

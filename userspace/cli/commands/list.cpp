@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <uncore/catalogue.hpp>
@@ -13,7 +14,12 @@
 #include <uncore/topology.hpp>
 
 #include "commands/commands.hpp"
-#include "common/document.hpp"
+#include "output/csv.hpp"
+#include "output/document.hpp"
+#include "output/message.hpp"
+#include "terminal/colour.hpp"
+#include "terminal/layout.hpp"
+#include "terminal/text.hpp"
 
 namespace cli {
 

@@ -10,11 +10,13 @@
 #include <unistd.h>
 
 #include "commands/commands.hpp"
-#include "common/screen.hpp"
-#include "common/signals.hpp"
-#include "common/sink.hpp"
 #include "exporter/collector.hpp"
 #include "live/page.hpp"
+#include "output/message.hpp"
+#include "output/sink.hpp"
+#include "process/signals.hpp"
+#include "terminal/layout.hpp"
+#include "terminal/screen.hpp"
 
 namespace cli {
 

@@ -5,9 +5,14 @@
 #include <cmath>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "commands/commands.hpp"
-#include "common/count.hpp"
-#include "common/number.hpp"
+#include "counting/count_options.hpp"
+#include "output/message.hpp"
+#include "output/number.hpp"
+#include "output/table.hpp"
+#include "terminal/colour.hpp"
 #include "text.hpp"
 
 namespace cli {

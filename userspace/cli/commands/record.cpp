@@ -9,15 +9,18 @@
 #include <memory>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "commands/commands.hpp"
-#include "common/counting.hpp"
-#include "common/event_notes.hpp"
-#include "common/output_file.hpp"
-#include "common/sink.hpp"
+#include "counting/event_notes.hpp"
+#include "counting/run.hpp"
 #include "exporter/recording.hpp"
+#include "output/message.hpp"
+#include "output/sink.hpp"
 #include "perfdata/folded.hpp"
 #include "perfdata/perf_writer.hpp"
 #include "perfdata/profile.hpp"
+#include "process/output_file.hpp"
 
 namespace cli {
 

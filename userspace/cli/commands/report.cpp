@@ -5,16 +5,24 @@
 #include <memory>
 #include <unordered_map>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <uncore/catalogue.hpp>
 #include <uncore/topology.hpp>
 
 #include "commands/commands.hpp"
-#include "common/document.hpp"
-#include "common/number.hpp"
-#include "common/text.hpp"
+#include "output/csv.hpp"
+#include "output/document.hpp"
+#include "output/machine.hpp"
+#include "output/message.hpp"
+#include "output/number.hpp"
+#include "output/table.hpp"
 #include "perfdata/profile.hpp"
 #include "symbols/symbolizer.hpp"
+#include "terminal/colour.hpp"
+#include "terminal/layout.hpp"
+#include "terminal/text.hpp"
 
 namespace cli {
 

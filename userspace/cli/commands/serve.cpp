@@ -5,15 +5,18 @@
 #include <memory>
 #include <tuple>
 
-#include "attribution/cgroup_traffic.hpp"
+#include <fmt/format.h>
+
+#include "cgroups/cgroup_traffic.hpp"
 #include "commands/commands.hpp"
-#include "common/output_file.hpp"
-#include "common/signals.hpp"
 #include "exporter/collector.hpp"
 #include "exporter/exposition.hpp"
 #include "exporter/recording.hpp"
 #include "exporter/site.hpp"
 #include "http/server.hpp"
+#include "output/message.hpp"
+#include "process/output_file.hpp"
+#include "process/signals.hpp"
 
 namespace cli {
 

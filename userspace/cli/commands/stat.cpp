@@ -3,10 +3,15 @@
 #include <cmath>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "commands/commands.hpp"
-#include "common/count.hpp"
-#include "common/number.hpp"
+#include "counting/count_options.hpp"
+#include "output/message.hpp"
+#include "output/number.hpp"
 #include "sysfs.hpp"
+#include "terminal/colour.hpp"
+#include "terminal/layout.hpp"
 
 namespace cli {
 

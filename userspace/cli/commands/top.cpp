@@ -8,16 +8,18 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "attribution/attribution.hpp"
 #include "attribution/top_columns.hpp"
 #include "attribution/top_table.hpp"
 #include "commands/commands.hpp"
-#include "common/counting.hpp"
-#include "common/document.hpp"
-#include "common/screen.hpp"
-#include "common/sink.hpp"
+#include "counting/run.hpp"
+#include "output/document.hpp"
+#include "output/message.hpp"
+#include "output/sink.hpp"
+#include "terminal/screen.hpp"
 
 namespace cli {
 

@@ -2,13 +2,18 @@
 // uncore topology: sockets, their CPUs and boxes, and which PMUs these are.
 #include <memory>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <uncore/catalogue.hpp>
 #include <uncore/topology.hpp>
 
 #include "commands/commands.hpp"
-#include "common/document.hpp"
+#include "output/csv.hpp"
+#include "output/document.hpp"
+#include "output/machine.hpp"
+#include "output/message.hpp"
+#include "output/table.hpp"
 
 namespace cli {
 

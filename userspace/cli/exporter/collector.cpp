@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "common/cli.hpp"
+#include "output/message.hpp"
 #include "sysfs.hpp"
 
 namespace cli {

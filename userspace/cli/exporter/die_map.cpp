@@ -4,15 +4,15 @@
 #include <cmath>
 #include <ctime>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <uncore/catalogue.hpp>
 #include <uncore/version.hpp>
 
-#include "common/cli.hpp"
-#include "common/cpuinfo.hpp"
-#include "common/document.hpp"
 #include "exporter/limits.hpp"
+#include "output/document.hpp"
+#include "output/machine.hpp"
 #include "sysfs.hpp"
 
 namespace cli {

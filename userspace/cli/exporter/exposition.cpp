@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "common/cli.hpp"
-#include "common/document.hpp"
+#include "output/document.hpp"
+#include "terminal/text.hpp"
 
 namespace cli {
 

@@ -14,8 +14,7 @@
 #include <uncore/catalogue.hpp>
 #include <uncore/version.hpp>
 
-#include "common/cli.hpp"
-#include "common/cpuinfo.hpp"
+#include "output/machine.hpp"
 
 namespace cli {
 

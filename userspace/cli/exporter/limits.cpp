@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "common/number.hpp"
 #include "exporter/limits_json.hpp"
+#include "output/number.hpp"
 #include "sysfs.hpp"
 
 namespace cli {

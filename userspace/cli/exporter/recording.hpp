@@ -10,10 +10,10 @@
 
 #include <uncore/error.hpp>
 
-#include "common/output_file.hpp"
-#include "common/unique_fd.hpp"
 #include "exporter/collector.hpp"
 #include "http/server.hpp"
+#include "process/output_file.hpp"
+#include "process/unique_fd.hpp"
 
 namespace cli {
 

@@ -15,10 +15,10 @@
 #include <nlohmann/json.hpp>
 #include <zstd.h>
 
-#include "common/cli.hpp"
 #include "exporter/die_map.hpp"
 #include "exporter/limits.hpp"
 #include "exporter/recording.hpp"
+#include "output/document.hpp"
 
 namespace cli {
 

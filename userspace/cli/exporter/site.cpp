@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "common/cli.hpp"
 #include "exporter/die_map.hpp"
 #include "exporter/web_files.hpp"
+#include "output/document.hpp"
 
 namespace cli {
 

@@ -7,8 +7,9 @@
 #include <cstring>
 #include <gnutls/crypto.h>
 
-#include "common/cli.hpp"
-#include "common/document.hpp"
+#include "output/document.hpp"
+#include "output/machine.hpp"
+#include "terminal/text.hpp"
 
 namespace cli {
 

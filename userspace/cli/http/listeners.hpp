@@ -10,7 +10,7 @@
 
 #include <uncore/error.hpp>
 
-#include "common/unique_fd.hpp"
+#include "process/unique_fd.hpp"
 
 namespace cli {
 

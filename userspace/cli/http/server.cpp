@@ -15,12 +15,12 @@
 #include <fmt/format.h>
 #include <microhttpd.h>
 
-#include "common/unique_fd.hpp"
 #include "http/access.hpp"
 #include "http/clients.hpp"
 #include "http/listeners.hpp"
 #include "http/streams.hpp"
 #include "http/web_config.hpp"
+#include "process/unique_fd.hpp"
 
 namespace cli {
 

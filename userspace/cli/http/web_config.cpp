@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
-#include "common/cli.hpp"
+#include "output/message.hpp"
 
 namespace cli {
 

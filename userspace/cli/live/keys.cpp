@@ -6,7 +6,7 @@
 #include <array>
 #include <string_view>
 
-#include "common/screen.hpp"
+#include "terminal/screen.hpp"
 
 namespace cli {
 

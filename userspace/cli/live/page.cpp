@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "common/cli.hpp"
-#include "common/number.hpp"
-#include "common/text.hpp"
+#include "output/number.hpp"
+#include "terminal/layout.hpp"
+#include "terminal/text.hpp"
 
 namespace cli {
 

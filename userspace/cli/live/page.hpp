@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "common/screen.hpp"
 #include "exporter/limits.hpp"
 #include "live/numbers.hpp"
 #include "live/state.hpp"
 #include "live/tasks.hpp"
+#include "terminal/screen.hpp"
 
 namespace cli {
 

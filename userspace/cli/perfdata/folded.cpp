@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "common/text.hpp"
+#include "terminal/text.hpp"
 
 namespace cli {
 

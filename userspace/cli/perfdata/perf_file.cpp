@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/unique_fd.hpp"
 #include "perfdata/perf_format.hpp"
 #include "perfdata/perf_reader.hpp"
+#include "process/unique_fd.hpp"
 
 namespace cli {
 

@@ -18,8 +18,8 @@
 #include <uncore/sampler.hpp>
 #include <uncore/topology.hpp>
 
-#include "common/output_file.hpp"
 #include "perfdata/perf_reader.hpp"
+#include "process/output_file.hpp"
 #include "symbols/process_maps.hpp"
 
 namespace cli {

@@ -6,7 +6,7 @@
 
 #include <uncore/catalogue.hpp>
 
-#include "common/text.hpp"
+#include "terminal/text.hpp"
 
 namespace cli {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/unique_fd.hpp"
+#include "process/unique_fd.hpp"
 #include "symbols/build_id.hpp"
 
 struct Dwfl;

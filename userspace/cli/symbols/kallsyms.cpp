@@ -11,7 +11,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "common/unique_fd.hpp"
+#include "process/unique_fd.hpp"
 
 namespace cli {
 

@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-#include "common/unique_fd.hpp"
+#include "process/unique_fd.hpp"
 #include "symbols/build_id.hpp"
 
 namespace cli {

@@ -11,7 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "common/text.hpp"
+#include "terminal/text.hpp"
 
 namespace cli {
 

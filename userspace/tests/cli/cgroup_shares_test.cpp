@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "exporter/cgroup_shares.hpp"
+#include "cgroups/cgroup_shares.hpp"
 
 using namespace cli;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Output files: whole or not at all, in place, and through symbolic links.
-#include "common/output_file.hpp"
+#include "process/output_file.hpp"
 
 #include <cstdlib>
 #include <filesystem>

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "attribution/top_table.hpp"
-#include "common/cli.hpp"
-#include "common/text.hpp"
+#include "terminal/layout.hpp"
+#include "terminal/text.hpp"
 
 using cli::wrap;
 

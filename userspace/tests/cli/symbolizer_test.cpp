@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "common/text.hpp"
+#include "terminal/text.hpp"
 
 namespace fs = std::filesystem;
 using cli::code_mapping;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Names that somebody else has chosen, as they are printed.
-#include "common/text.hpp"
+#include "terminal/text.hpp"
 
 #include <gtest/gtest.h>
 

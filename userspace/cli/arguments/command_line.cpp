@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The command line, on CLI11.
+#include "arguments/command_line.hpp"
+
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace cli {
+
+namespace {
+
+/// "-d,--duration SECONDS", and nothing of C++'s types and ranges.
+class plain_formatter : public CLI::Formatter {
+public:
+	plain_formatter()
+	{
+		column_width(34);
+		label("OPTIONS", "OPTIONS");
+		label("SUBCOMMAND", "SUBCOMMAND");
+	}
+
+	std::string make_option_opts(const CLI::Option *option) const override
+	{
+		static const std::string_view types[] = {"TEXT", "INT", "UINT",
+							 "FLOAT"};
+		std::string name = option->get_type_name();
+
+		// What validators add.
+		name = name.substr(0, name.find(':'));
+		if (option->get_items_expected_max() == 0)
+			return {};
+		if (std::find(std::begin(types), std::end(types), name) !=
+		    std::end(types))
+			name = name == "TEXT" ? "NAME" : "N";
+		return name.empty() ? name : fmt::format(" {}", name);
+	}
+
+	/// Text that was laid out by hand stays as it is.
+	std::string make_footer(const CLI::App *app) const override
+	{
+		const std::string footer = app->get_footer();
+
+		return footer.empty() ? footer : fmt::format("\n{}\n", footer);
+	}
+};
+
+/// What CLI11 says, with the help that says more.
+std::string one_line(const CLI::App &app, const CLI::ParseError &error)
+{
+	std::string program = app.get_name();
+
+	for (const CLI::App *command : app.get_subcommands())
+		program += " " + command->get_name();
+
+	std::string text = error.what();
+
+	// Not typed: separate_command() has put it there.
+	if (const size_t at = text.find(": -- "); at != text.npos)
+		text.erase(at + 2, 3);
+	return fmt::format("{} (see {} --help)", text, program);
+}
+
+} // namespace
+
+// --- options
+
+option &option::type_name(const std::string &name)
+{
+	made_->type_name(name);
+	return *this;
+}
+
+option &option::required()
+{
+	made_->required();
+	return *this;
+}
+
+option &option::hidden()
+{
+	made_->group("");
+	return *this;
+}
+
+option &option::one_value()
+{
+	made_->allow_extra_args(false);
+	return *this;
+}
+
+option &option::delimiter(char between)
+{
+	made_->delimiter(between);
+	return *this;
+}
+
+template <class T> option &option::range(T least, T most)
+{
+	made_->check(CLI::Range(least, most));
+	return *this;
+}
+
+template option &option::range(int, int);
+template option &option::range(uint64_t, uint64_t);
+template option &option::range(double, double);
+
+option &option::one_of(const std::vector<std::string> &words)
+{
+	made_->check(CLI::IsMember(words));
+	return *this;
+}
+
+option &option::excludes(const option &other)
+{
+	made_->excludes(other.made_);
+	return *this;
+}
+
+std::string option::name() const
+{
+	return made_->get_single_name();
+}
+
+std::vector<std::string> option::spellings() const
+{
+	std::vector<std::string> found;
+
+	for (const std::string &name : made_->get_lnames())
+		found.push_back("--" + name);
+	for (const std::string &name : made_->get_snames())
+		found.push_back("-" + name);
+	return found;
+}
+
+std::string option::description() const
+{
+	return made_->get_description();
+}
+
+bool option::is_hidden() const
+{
+	return made_->get_group().empty();
+}
+
+bool option::is_positional() const
+{
+	return made_->get_positional();
+}
+
+bool option::takes_value() const
+{
+	return made_->get_items_expected_max() > 0;
+}
+
+// --- where they are added
+
+option parser::add_option(const char *names, std::string &to,
+			  const std::string &description)
+{
+	return option(app_->add_option(names, to, description));
+}
+
+option parser::add_option(const char *names, std::filesystem::path &to,
+			  const std::string &description)
+{
+	return option(app_->add_option(names, to, description));
+}
+
+option parser::add_option(const char *names, unsigned &to,
+			  const std::string &description)
+{
+	return option(app_->add_option(names, to, description));
+}
+
+option parser::add_option(const char *names, uint64_t &to,
+			  const std::string &description)
+{
+	return option(app_->add_option(names, to, description));
+}
+
+option parser::add_option(const char *names, double &to,
+			  const std::string &description)
+{
+	return option(app_->add_option(names, to, description));
+}
+
+option parser::add_option(const char *names, std::vector<std::string> &to,
+			  const std::string &description)
+{
+	return option(app_->add_option(names, to, description));
+}
+
+option parser::add_option(const char *names, std::vector<int> &to,
+			  const std::string &description)
+{
+	return option(app_->add_option(names, to, description));
+}
+
+option parser::add_flag(const char *names, bool &to,
+			const std::string &description)
+{
+	return option(app_->add_flag(names, to, description));
+}
+
+option parser::add_flag(const char *names, std::function<void()> action,
+			const std::string &description)
+{
+	return option(
+		app_->add_flag_callback(names, std::move(action), description));
+}
+
+parser parser::add_command(const char *name, const char *description,
+			   std::function<void()> chosen)
+{
+	CLI::App *command = app_->add_subcommand(name, description);
+
+	command->callback(std::move(chosen));
+	return parser(command);
+}
+
+void parser::footer(const std::string &text)
+{
+	app_->footer(text);
+}
+
+std::string parser::name() const
+{
+	return app_->get_name();
+}
+
+std::vector<option> parser::options() const
+{
+	std::vector<option> found;
+
+	for (CLI::Option *one : app_->get_options())
+		found.emplace_back(one);
+	return found;
+}
+
+std::optional<option> parser::find_option(const std::string &name) const
+{
+	CLI::Option *found = app_->get_option_no_throw(name);
+
+	return found ? std::optional(option(found)) : std::nullopt;
+}
+
+std::vector<parser> parser::commands() const
+{
+	std::vector<parser> found;
+
+	for (CLI::App *one : app_->get_subcommands({}))
+		found.emplace_back(one);
+	return found;
+}
+
+std::optional<parser> parser::find_command(std::string_view name) const
+{
+	for (const parser &one : commands())
+		if (one.name() == name)
+			return one;
+	return std::nullopt;
+}
+
+// --- all of it
+
+command_line::command_line(const char *name, const char *description,
+			   const std::string &version)
+	: parser(nullptr), whole_(std::make_unique<CLI::App>(description, name))
+{
+	app_ = whole_.get();
+	app_->set_version_flag("--version", version);
+	app_->require_subcommand(0, 1);
+	// Subcommands take it from here.
+	app_->formatter(std::make_shared<plain_formatter>());
+}
+
+command_line::~command_line() = default;
+
+uncore::result<bool> command_line::parse(std::vector<std::string> arguments)
+{
+	// CLI11 takes them from the end.
+	std::reverse(arguments.begin(), arguments.end());
+	try {
+		app_->parse(std::move(arguments));
+	} catch (const CLI::ParseError &error) {
+		if (error.get_exit_code() != 0)
+			return uncore::error{uncore::errc::invalid,
+					     one_line(*app_, error)};
+		app_->exit(error);
+		return false;
+	}
+	return true;
+}
+
+} // namespace cli

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cgroups/cgroup_traffic.hpp"
+
+#include "attribution/top_columns.hpp"
+#include "output/message.hpp"
+
+namespace cli {
+
+namespace {
+
+/// A tenth of uncore top's accesses: this runs all the time, and a scrape's
+/// cgroups have run for many seconds.
+constexpr std::chrono::milliseconds resolution{1};
+
+} // namespace
+
+cgroup_traffic::cgroup_traffic(std::filesystem::path sysfs, size_t most,
+			       pod_source pods)
+	: sysfs_(std::move(sysfs)), containers_(std::move(pods)),
+	  shares_(
+		  most, [this](uint64_t id) { return path_of(id); },
+		  [this](const std::string &path) { return labels_of(path); })
+{
+}
+
+/// What a container has below its cgroup is the container's.
+std::string cgroup_traffic::path_of(uint64_t id)
+{
+	std::string path = names_.path(id);
+	auto its = container_of(path);
+
+	return its ? std::move(its->cgroup) : path;
+}
+
+cgroup_shares::label_list cgroup_traffic::labels_of(const std::string &path)
+{
+	auto its = container_of(path);
+	cgroup_shares::label_list labels;
+
+	if (!its)
+		return labels;
+	containers_.add_to(*its);
+	// An empty label is the same as none.
+	for (const auto &[name, value] :
+	     {std::pair("namespace", &its->pod_namespace),
+	      std::pair("pod", &its->pod), std::pair("container", &its->name),
+	      std::pair("pod_uid", &its->pod_uid),
+	      std::pair("container_id", &its->id)})
+		if (!value->empty())
+			labels.emplace_back(name, *value);
+	return labels;
+}
+
+uncore::result<void> cgroup_traffic::start()
+{
+	auto machine = uncore::topology::read(sysfs_);
+	attribution_options options;
+	top_settings columns;
+
+	options.resolution = resolution;
+	stop();
+	if (!machine)
+		return machine.error();
+	if (!names_.are_there())
+		return uncore::error{uncore::errc::unsupported,
+				     "no file system of cgroups is mounted "
+				     "here, which --cgroups needs: mount -t "
+				     "cgroup2 none /sys/fs/cgroup"};
+	if (auto checked = containers_.check(); !checked)
+		return checked;
+	machine_ = *std::move(machine);
+	if (auto added = add_columns({reads_and_writes}, {}, *machine_,
+				     options.columns, columns);
+	    !added)
+		return added;
+
+	auto started = attribution::start(std::move(options), *machine_);
+
+	if (!started)
+		return started.error();
+	programs_ = *std::move(started);
+	taken_at_ = std::chrono::steady_clock::now();
+	return {};
+}
+
+/// What happened up to now is kept.
+void cgroup_traffic::stop()
+{
+	if (!programs_)
+		return;
+	programs_->stop();
+	if (auto done = take(); !done)
+		note(done.error().message);
+	programs_.reset();
+}
+
+uncore::result<void> cgroup_traffic::tend()
+{
+	return programs_ ? programs_->tend() : uncore::result<void>();
+}
+
+uncore::result<void> cgroup_traffic::take()
+{
+	if (!programs_)
+		return {};
+
+	const auto now = std::chrono::steady_clock::now();
+	auto taken = programs_->take();
+
+	if (!taken)
+		return taken.error();
+	for (const std::string &warning : taken->warnings)
+		note(warning);
+	names_.forget();
+	shares_.add(*taken,
+		    std::chrono::duration<double>(now - taken_at_).count());
+	taken_at_ = now;
+	return {};
+}
+
+void cgroup_traffic::add_to(std::vector<family> &families) const
+{
+	shares_.add_to(families);
+}
+
+} // namespace cli

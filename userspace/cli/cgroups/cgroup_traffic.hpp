@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The cgroups of uncore serve: uncore top's accounts, all the time.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "attribution/attribution.hpp"
+#include "attribution/cgroup_names.hpp"
+#include "attribution/containers.hpp"
+#include "cgroups/cgroup_shares.hpp"
+#include "exporter/collector.hpp"
+
+namespace cli {
+
+class cgroup_traffic : public side_counters {
+public:
+	/// At most @p most cgroups have a series each; a container's are
+	/// one.
+	cgroup_traffic(std::filesystem::path sysfs, size_t most,
+		       pod_source pods);
+
+	/// Errors: those of attribution::start(); errc::unsupported (no cgroup
+	/// file system, no memory channels).
+	uncore::result<void> start() override;
+	void stop() override;
+	uncore::result<void> tend() override;
+	uncore::result<void> take() override;
+	void add_to(std::vector<family> &families) const override;
+
+private:
+	std::string path_of(uint64_t id);
+	cgroup_shares::label_list labels_of(const std::string &path);
+
+	std::filesystem::path sysfs_;
+	cgroup_names names_;
+	container_names containers_;
+	cgroup_shares shares_;
+	/// What the accounts point into.
+	std::optional<uncore::topology> machine_;
+	std::unique_ptr<attribution> programs_;
+	std::chrono::steady_clock::time_point taken_at_{};
+};
+
+} // namespace cli

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "output/document.hpp"
+
+#include <chrono>
+#include <ctime>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <uncore/version.hpp>
+
+#include "output/machine.hpp"
+
+namespace cli {
+
+using json = nlohmann::ordered_json;
+using wall_clock = std::chrono::system_clock;
+
+static const wall_clock::time_point started = wall_clock::now();
+
+/// "2026-11-26T12:42:50.123Z" (RFC 3339)
+static std::string timestamp(wall_clock::time_point when)
+{
+	const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(
+		when.time_since_epoch());
+	const time_t seconds = since.count() / 1000;
+	char date[32];
+	tm parts{};
+
+	gmtime_r(&seconds, &parts);
+	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &parts);
+	return fmt::format("{}.{:03}Z", date, since.count() % 1000);
+}
+
+json begin_document(const char *subcommand, const uncore::topology *machine)
+{
+	json document = {{"schema", json_schema},
+			 {"subcommand", subcommand},
+			 {"version", uncore::version()},
+			 {"host", host_name()},
+			 {"driver", nullptr},
+			 {"generation", nullptr},
+			 {"start", timestamp(started)}};
+
+	if (!machine)
+		return document;
+	document["driver"] = driver_name(*machine);
+	if (!machine->generation().empty())
+		document["generation"] = machine->generation();
+	return document;
+}
+
+std::string dump(const nlohmann::ordered_json &document, int indent)
+{
+	return document.dump(indent, ' ', false,
+			     nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string document_line(const json &document)
+{
+	return dump(document, -1) + '\n';
+}
+
+} // namespace cli

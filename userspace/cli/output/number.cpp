@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Numbers as people read them.
+#include "output/number.hpp"
+
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace cli {
+
+std::string grouped(double count)
+{
+	if (std::isnan(count))
+		return "-";
+
+	std::string digits = fmt::format("{:.0f}", count);
+	size_t first = digits.front() == '-';
+
+	for (size_t i = digits.size(); i > first + 3;)
+		digits.insert(i -= 3, 1, ',');
+	return digits;
+}
+
+/// As many decimals as make four digits that mean something.
+static std::string four_digits(double value)
+{
+	double size = std::fabs(value);
+
+	if (size >= 1000 || size == 0)
+		return grouped(value);
+	if (size < 0.001)
+		return fmt::format("{:.3g}", value);
+	return fmt::format("{:.{}f}", value,
+			   size >= 100	? 1
+			   : size >= 10 ? 2
+					: 3);
+}
+
+static std::string bytes(double value)
+{
+	static const char *const units[] = {"B",   "KiB", "MiB", "GiB",
+					    "TiB", "PiB", "EiB"};
+	size_t i = 0;
+
+	while (std::fabs(value) >= 1024 && i + 1 < std::size(units)) {
+		value /= 1024;
+		i++;
+	}
+	return fmt::format("{} {}", four_digits(value), units[i]);
+}
+
+std::string human(double value, std::string_view unit)
+{
+	if (std::isnan(value) || std::isinf(value))
+		return "-";
+	if (unit == "Bytes")
+		return bytes(value);
+	if (unit.empty())
+		return value == std::floor(value) ? grouped(value)
+						  : four_digits(value);
+	if (unit == "%") // and no "-0.00"
+		return fmt::format("{:.2f} %",
+				   std::fabs(value) < 0.005 ? 0 : value);
+	return fmt::format("{} {}", four_digits(value), unit);
+}
+
+std::string short_number(double value, bool binary)
+{
+	static constexpr std::array prefixes = {"", "k", "M", "G", "T", "P"};
+	double thousand = binary ? 1024 : 1000;
+	double size = std::fabs(value);
+	size_t i = 0;
+
+	if (!std::isfinite(value))
+		return "-";
+	for (; size >= 999.5 && i + 1 < prefixes.size(); i++)
+		size /= thousand;
+
+	bool whole = i == 0 && size == std::floor(size);
+
+	return fmt::format("{}{:.{}f}{}{}", value < 0 ? "-" : "", size,
+			   whole	  ? 0
+			   : size < 9.995 ? 2
+			   : size < 99.95 ? 1
+					  : 0,
+			   prefixes[i], binary && i ? "i" : "");
+}
+
+std::string percent(double part)
+{
+	return fmt::format("{:.1f} %", 100 * part);
+}
+
+} // namespace cli

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Exit statuses of the command.
+#pragma once
+
+namespace cli {
+
+/// Exit statuses; the man page has a table of them.
+enum : int {
+	success = 0,
+	failure = 1,
+	usage = 2,
+	incomplete = 3,	      ///< written, without samples that were lost
+	not_executable = 126, ///< the command to measure, as in a shell
+	no_command = 127,     ///< there is no such command
+	/// With a signal's number added: main() ends by this signal.
+	by_signal = 256,
+};
+
+} // namespace cli

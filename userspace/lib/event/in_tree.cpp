@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/// @file
+/// What the kernel's own driver, intel_uncore, is known to get wrong: refused
+/// here with the reason, because it would count something else without a word.
+
+#include "event/parts.hpp"
+
+#include <uncore/catalogue.hpp>
+
+#include "catalogue_tables.hpp"
+#include "sysfs.hpp"
+
+namespace uncore {
+
+namespace {
+
+/// The bits of a word that the hardware's fields for @p box cover, and the name
+/// of the first one that has a bit of @p of.
+std::string_view field_with(const catalogue_tables &tables,
+			    std::string_view box, unsigned word, uint64_t of)
+{
+	for (const field_info &info : tables.fields) {
+		if (info.box != box)
+			continue;
+		const auto field = parse_format(info.name, info.bits);
+
+		if (field && field->word == word &&
+		    field->place(field->max()) & of)
+			return info.name;
+	}
+	return {};
+}
+
+error lacking(std::string message)
+{
+	return {errc::unsupported, std::move(message)};
+}
+
+} // namespace
+
+std::string use_our_driver(std::string_view what)
+{
+	return "; load xeon_uncore instead, which " + std::string(what);
+}
+
+result<void> check_in_tree_field(const pmu_info &on,
+				 const catalogue_tables &tables,
+				 std::string_view name, uint64_t value)
+{
+	const format_field *published = on.field(name);
+
+	for (const field_info &info : tables.fields) {
+		if (info.box != on.box || info.name != name)
+			continue;
+		const auto right = parse_format(info.name, info.bits);
+		if (!right || value > right->max())
+			continue;
+		if (!published)
+			return lacking(
+				on.name + ": intel_uncore has no field " +
+				std::string(name) + use_our_driver("has it"));
+		if (published->word == right->word &&
+		    value <= published->max() &&
+		    published->place(value) == right->place(value))
+			continue;
+		return lacking(on.name + ": intel_uncore puts " +
+			       std::string(name) + '=' + hex(value) +
+			       " in other bits than the hardware's " +
+			       std::string(info.bits) +
+			       use_our_driver("has them right"));
+	}
+	return {};
+}
+
+result<void> check_in_tree(const pmu_info &on, const catalogue_tables &tables,
+			   const config_words &words)
+{
+	const unsigned instance = on.instance.value_or(0);
+	uint64_t obeyed[3] = {~uint64_t{0}, 0, 0};
+
+	for (const in_tree_fault &fault : tables.in_tree_faults)
+		if (fault.box == on.box &&
+		    (words.word[0] & fault.mask) == fault.select)
+			return lacking(on.name + ": intel_uncore " +
+				       std::string(fault.reason) + " (" +
+				       std::string(fault.section) + ')' +
+				       use_our_driver("counts it"));
+
+	for (const in_tree_filter &filter : tables.in_tree_filters) {
+		if (filter.box != on.box || instance > 31 ||
+		    !(filter.instances >> instance & 1) ||
+		    (words.word[0] & filter.mask) != filter.select)
+			continue;
+		obeyed[1] |= filter.config1;
+		obeyed[2] |= filter.config2;
+	}
+	for (unsigned word = 1; word < 3; word++) {
+		const uint64_t ignored = words.word[word] & ~obeyed[word];
+
+		if (!ignored)
+			continue;
+		const std::string_view field =
+			field_with(tables, on.box, word, ignored);
+		return lacking(on.name + ": intel_uncore ignores " +
+			       (field.empty() ? "config" + std::to_string(word)
+					      : std::string(field)) +
+			       " for this event" +
+			       use_our_driver("obeys all filters"));
+	}
+	return {};
+}
+
+} // namespace uncore
