@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 #include <string>
+#include <vector>
 
 #include <uncore/counter_set.hpp>
 #include <uncore/error.hpp>
@@ -64,16 +65,32 @@ template <class Handle, class F> int guarded(Handle *of, F &&call)
 	}
 }
 
-/// Copies a structure that begins with its size to a caller whose header may be
-/// an older one.
-template <class T> int copy_out(const T &from, T *to)
+/// Make an object of uncore.h; nullptr if memory runs out.
+template <class Handle> Handle *make(const char *sysfs)
 {
-	if (!to || to->size < sizeof(to->size))
+	try {
+		return new Handle(sysfs);
+	} catch (const std::exception &) {
+		return nullptr;
+	}
+}
+
+/// Copy an element of a list to a caller whose header may be an older one: the
+/// structure begins with its size.
+template <class Handle, class T>
+int copy_out(const Handle *of, const std::vector<T> Handle::*list, size_t index,
+	     T *to)
+{
+	if (!of || !to)
+		return UNCORE_INVALID;
+	if (index >= (of->*list).size())
+		return UNCORE_MISUSE;
+	if (to->size < sizeof(to->size))
 		return UNCORE_INVALID;
 
 	const size_t size = std::min(to->size, sizeof(T));
 
-	std::memcpy(to, &from, size);
+	std::memcpy(to, &(of->*list)[index], size);
 	to->size = size;
 	return UNCORE_OK;
 }

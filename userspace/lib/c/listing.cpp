@@ -23,6 +23,16 @@ static std::string list_of(std::span<const std::string_view> names)
 	return join({names.begin(), names.end()}, ",");
 }
 
+static result<std::vector<const metric_info *>>
+all_metrics(const topology &machine)
+{
+	std::vector<const metric_info *> all;
+
+	for (const metric_info &info : catalogue::of(machine).metrics())
+		all.push_back(&info);
+	return all;
+}
+
 static std::string reason_of(const result<void> &available)
 {
 	return available ? "" : available.error().message;
@@ -65,11 +75,7 @@ size_t uncore_session_list_events(struct uncore_session *session,
 int uncore_session_event(const struct uncore_session *session, size_t index,
 			 struct uncore_event *event)
 {
-	if (!session || !event)
-		return UNCORE_INVALID;
-	if (index >= session->events.size())
-		return UNCORE_MISUSE;
-	return copy_out(session->events[index], event);
+	return copy_out(session, &uncore_session::events, index, event);
 }
 
 size_t uncore_session_list_metrics(struct uncore_session *session,
@@ -81,17 +87,12 @@ size_t uncore_session_list_metrics(struct uncore_session *session,
 	session->metric_texts.clear();
 	(void)guarded(session, [&]() -> result<void> {
 		const topology &machine = *session->machine;
-		auto found = find_metrics(machine, names ? names : "");
+		const auto found = names ? find_metrics(machine, names)
+					 : all_metrics(machine);
 		auto text = [&](std::string_view of) {
 			return session->metric_texts.emplace_back(of).c_str();
 		};
 
-		if (!names) {
-			found = std::vector<const metric_info *>();
-			for (const auto &info :
-			     catalogue::of(machine).metrics())
-				found->push_back(&info);
-		}
 		if (!found)
 			return found.error();
 		for (const metric_info *info : *found)
@@ -113,9 +114,5 @@ size_t uncore_session_list_metrics(struct uncore_session *session,
 int uncore_session_metric(const struct uncore_session *session, size_t index,
 			  struct uncore_metric *metric)
 {
-	if (!session || !metric)
-		return UNCORE_INVALID;
-	if (index >= session->metrics.size())
-		return UNCORE_MISUSE;
-	return copy_out(session->metrics[index], metric);
+	return copy_out(session, &uncore_session::metrics, index, metric);
 }

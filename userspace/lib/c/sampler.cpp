@@ -165,11 +165,7 @@ uncore_sampler::sample_of(const perf_event_header &record, int cpu) const
 
 struct uncore_sampler *uncore_sampler_new(const char *sysfs)
 {
-	try {
-		return new uncore_sampler(sysfs);
-	} catch (const std::exception &) {
-		return nullptr;
-	}
+	return uncore::c::make<uncore_sampler>(sysfs);
 }
 
 void uncore_sampler_free(struct uncore_sampler *sampler)

@@ -20,11 +20,7 @@ const char *uncore_version(void)
 
 struct uncore_session *uncore_session_new(const char *sysfs)
 {
-	try {
-		return new uncore_session(sysfs);
-	} catch (const std::exception &) {
-		return nullptr;
-	}
+	return uncore::c::make<uncore_session>(sysfs);
 }
 
 void uncore_session_free(struct uncore_session *session)
@@ -175,9 +171,6 @@ size_t uncore_session_evaluate(struct uncore_session *session,
 int uncore_session_value(const struct uncore_session *session, size_t index,
 			 struct uncore_value *value)
 {
-	if (!session || !value)
-		return UNCORE_INVALID;
-	if (index >= session->values.size())
-		return UNCORE_MISUSE;
-	return uncore::c::copy_out(session->values[index], value);
+	return uncore::c::copy_out(session, &uncore_session::values, index,
+				   value);
 }

@@ -119,6 +119,19 @@ INSTANTIATE_TEST_SUITE_P(
 		layout{"no_hexadecimal", "/docker/g" + id.substr(1), "", ""}),
 	[](const auto &one) { return std::string(one.param.name); });
 
+/// Expect the names of a container of the pod web-0.
+static container expect_nginx(container_names &names)
+{
+	container one = *container_of("/docker/" + id);
+
+	EXPECT_TRUE(names.check());
+	names.add_to(one);
+	EXPECT_EQ(one.pod_namespace, "shop");
+	EXPECT_EQ(one.pod, "web-0");
+	EXPECT_EQ(one.name, "nginx");
+	return one;
+}
+
 TEST(container_names, are_those_of_log_files)
 {
 	const tree files;
@@ -128,13 +141,8 @@ TEST(container_names, are_those_of_log_files)
 	files.write("logs/a_b-" + id + ".log", "");
 
 	container_names names({.where = files / "logs"});
-	container one = *container_of("/docker/" + id);
 
-	ASSERT_TRUE(names.check());
-	names.add_to(one);
-	EXPECT_EQ(one.pod_namespace, "shop");
-	EXPECT_EQ(one.pod, "web-0");
-	EXPECT_EQ(one.name, "nginx");
+	expect_nginx(names);
 
 	container unknown = *container_of("/docker/" + other);
 
@@ -158,14 +166,8 @@ TEST(container_names, are_those_of_a_list_of_pods)
 				    .dump());
 
 	container_names names({.where = files / "pods"});
-	container one = *container_of("/docker/" + id);
 
-	ASSERT_TRUE(names.check());
-	names.add_to(one);
-	EXPECT_EQ(one.pod_namespace, "shop");
-	EXPECT_EQ(one.pod, "web-0");
-	EXPECT_EQ(one.name, "nginx");
-	EXPECT_EQ(one.pod_uid, uid);
+	EXPECT_EQ(expect_nginx(names).pod_uid, uid);
 	for (const char *text : {"", "{", "[]", "{\"items\": 1}"}) {
 		files.write("pods", text);
 		EXPECT_FALSE(container_names({.where = files / "pods"}).check())
