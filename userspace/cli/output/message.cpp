@@ -2,11 +2,13 @@
 #include "output/message.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "terminal/layout.hpp"
 #include "terminal/text.hpp"
 
 namespace cli {
@@ -18,7 +20,14 @@ int fail(std::string_view message)
 	std::replace(line.begin(), line.end(), '\n', ' ');
 	line = printable(line);
 	std::fflush(stdout);
-	fmt::print(stderr, "uncore: {}\n", line);
+
+	// main() reports why standard output cannot be written.
+	const int error = errno;
+
+	for (const std::string &part :
+	     wrap("uncore: ", line, columns_of(stderr)))
+		fmt::print(stderr, "{}\n", part);
+	errno = error;
 	return failure;
 }
 

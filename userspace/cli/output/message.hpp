@@ -10,7 +10,8 @@
 
 namespace cli {
 
-/// Prints "uncore: MESSAGE", one line, on standard error.
+/// Print "uncore: MESSAGE" on standard error: one line, which is wrapped at a
+/// terminal's width.
 /// @return the exit status for it.
 int fail(const uncore::error &failure);
 int fail(std::string_view message);
