@@ -31,7 +31,7 @@ public:
 	/// Reads a group on the CPU of that index, in one system call, as
 	/// PERF_FORMAT_GROUP has it: number of values, time enabled, time
 	/// running, values.
-	/// @return the number of bytes, 0 when the event is gone, or a negative
+	/// @return the number of bytes, 0 when the event is lost, or a negative
 	/// error number.
 	virtual int64_t read(unsigned group, unsigned cpu_index,
 			     std::span<uint64_t> values) = 0;

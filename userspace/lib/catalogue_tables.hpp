@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// What "events/generate.py --cpp" writes for each generation: the public
-/// catalogue's tables, and what is known of the kernel's own driver.
+/// Tables that "events/generate.py --cpp" writes for each generation: the public
+/// catalogue's, and those about the kernel's own driver.
 #pragma once
 
 #include <array>

@@ -92,8 +92,8 @@ struct tally {
 	}
 };
 
-/// Sums up strata, each of which is scaled by itself: a phase of a program that
-/// went unseen is then filled in from its own neighbourhood.
+/// Sum up strata, each scaled separately: a phase of a program that was not counted
+/// is then filled in from its neighbours in time.
 ///
 /// For a stratum of time t of which f was seen, the rate of the unseen part
 /// differs from that of the seen part with variance s^2/(1-f), where s^2 is the

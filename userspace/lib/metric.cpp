@@ -335,7 +335,7 @@ metric::parts::inputs metric::parts::collect(const session &counts, period when,
 
 			sum += one;
 			in.share = std::min(in.share, one.share());
-			// One that was lost meanwhile was enabled for less.
+			// A box that was lost was enabled for less.
 			if (!counts.health(c.counter, c.cpu_index, when)
 				     .measured())
 				continue;

@@ -92,7 +92,7 @@ void unc_perf_delete(struct unc_perf *perf)
  * system's headers, and either may be the newer one: what only the caller's has is
  * not there, and the kernel must not look for it behind libperf's.
  *
- * Returns whether it can be told without loss.
+ * Returns whether it can be converted without loss.
  */
 static bool convert_attr(struct perf_event_attr *to,
 			 const struct perf_event_attr *from)

@@ -114,7 +114,7 @@ struct sampler::state {
 	result<void> open(const event &one, const sampling_options &options);
 	std::vector<int> cpus_of(const event &one) const;
 	result<void> watch_tasks();
-	/// The event that tells of tasks is the last one.
+	/// The event for records about tasks is the last one.
 	perf_events::number task_watch() const
 	{
 		return perf_events::number(events.size() - 1);

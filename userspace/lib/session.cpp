@@ -61,12 +61,12 @@ struct watched_sums {
 /// Fewer reads than this are not worth going there.
 constexpr size_t worth_a_visit = 4;
 
-/// For how long a counter may stand still unnoticed, beside a hundredth of the
-/// interval: reads take their time.
+/// Time for which a counter may be stopped unnoticed, beside a hundredth of the
+/// interval: reads take time.
 constexpr nanoseconds may_lag = std::chrono::milliseconds(1);
 
-/// For how long a clock stands still that has stopped, where no other one runs.
-constexpr nanoseconds stands_still = std::chrono::milliseconds(100);
+/// Time without a count after which a clock has stopped, where no other one runs.
+constexpr nanoseconds stopped_after = std::chrono::milliseconds(100);
 
 /// perf's own, where a PMU does not say how long a turn is.
 constexpr nanoseconds usual_turn = std::chrono::milliseconds(4);
@@ -281,8 +281,8 @@ result<void> session::disable()
 	return outcome;
 }
 
-/// @return false when it can no longer be read, or has stood still though it
-/// should count: its CPU went offline.
+/// @return false when it can no longer be read, or did not count though it
+/// should: its CPU went offline.
 bool session::state::read_unit(unit &u)
 {
 	std::span<uint64_t> words(&now[u.words], value_word + u.members);
@@ -319,7 +319,7 @@ bool session::state::goes_on(const unit &u)
 	       words[enabled_word] != now[u.words + enabled_word];
 }
 
-/// There may be no next read() to see that a counter stands still.
+/// Read once more: there may be no next read() to find a stopped counter.
 void session::state::look_again()
 {
 	if (lagging.empty())
@@ -393,7 +393,7 @@ void session::state::check_boxes()
 	}
 }
 
-/// A clock has stopped where others of its type go on, or where it went on
+/// Find clocks that have stopped while others of their type run, or while they ran
 /// before.
 void session::state::check_clocks()
 {
@@ -412,7 +412,7 @@ void session::state::check_clocks()
 			u.ticked |= ticks(u);
 			continue;
 		}
-		if ((u.ticked && ran >= stands_still) ||
+		if ((u.ticked && ran >= stopped_after) ||
 		    std::any_of(units.begin(), units.end(), [&](const unit &v) {
 			    return ticks(v) && what.groups[v.group].pmu->box ==
 						       group.pmu->box;

@@ -100,7 +100,7 @@ void split_name(pmu_info &found)
 }
 
 /// The kernel's own driver names 3 events of the iMC, without a dot; this
-/// project's has the catalogue's names, as many as it was told to list.
+/// project's has the catalogue's names, as many as its parameter says.
 bool has_catalogue_names(const pmu_info &found, const catalogue &names)
 {
 	for (const std::string &name : list_folder(found.folder / "events")) {
@@ -163,7 +163,7 @@ std::optional<pmu_info> read_pmu(const fs::path &folder,
 		found.box.clear();
 		found.instance.reset();
 	}
-	// An empty mask is that of a box which is gone; it is not every CPU's.
+	// An empty mask is that of a dead box; it does not stand for every CPU.
 	if (found.cpus.empty() && (mask || found.driver != pmu_driver::other))
 		return std::nullopt;
 	return found;
@@ -220,7 +220,7 @@ result<topology> topology::read(const fs::path &sysfs)
 	if (!fs::is_directory(sysfs, err))
 		return error{errc::system,
 			     "there is no sysfs at " + quote(sysfs.string())};
-	// As in a root that somebody has changed into.
+	// As after chroot(2).
 	if (fs::is_empty(sysfs, err))
 		return error{errc::system,
 			     "nothing is in " + quote(sysfs.string()) +

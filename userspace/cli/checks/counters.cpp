@@ -41,11 +41,11 @@ uncore::result<counters> counters::open(const uncore::topology &machine,
 }
 
 uncore::result<std::vector<counted>>
-counters::during(const std::function<void()> &meanwhile)
+counters::during(const std::function<void()> &work)
 {
 	if (auto done = session_.enable(); !done)
 		return done.error();
-	meanwhile();
+	work();
 	if (auto done = session_.disable(); !done)
 		return done.error();
 	if (auto done = session_.read(); !done)

@@ -32,9 +32,9 @@ public:
 	static uncore::result<counters> open(const uncore::topology &machine,
 					     std::string_view events);
 
-	/// Counts while @p meanwhile runs.
+	/// Count while @p work runs.
 	uncore::result<std::vector<counted>>
-	during(const std::function<void()> &meanwhile);
+	during(const std::function<void()> &work);
 
 	/// Counts since the first of these.
 	uncore::result<std::vector<counted>> so_far();

@@ -3,7 +3,7 @@
 // only be as right as who wrote it; this asks the real one, through the driver
 // that there is, by what must hold on any machine: clocks of boxes of a type
 // agree, counters of a frozen group count the same, parts add up to the whole,
-// overflows come to whom they are for, memory that is read is counted.
+// overflows reach the event that they are for, memory that is read is counted.
 #pragma once
 
 #include <vector>

@@ -15,10 +15,10 @@ namespace cli {
 struct sampled {
 	uint64_t intervals = 0;	       ///< from a sample to the next one
 	std::chrono::nanoseconds span{}; ///< from the first to the last
-	uint64_t overflows = 0;	       ///< that the driver served meanwhile
+	uint64_t overflows = 0;	       ///< that the driver handled in that time
 	uint64_t by_timer = 0;	       ///< of these, without an interrupt
-	/// Part of the time for which the box's package stood still, 0 to 1,
-	/// because overflows freeze it until they are served.
+	/// Part of the time for which the box's package was frozen, 0 to 1:
+	/// overflows freeze it until they are handled.
 	double frozen = 0;
 	bool lost = false, throttled = false;
 };

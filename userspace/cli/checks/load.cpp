@@ -77,7 +77,7 @@ uint64_t memory_stream::read(std::chrono::milliseconds at_least) const
 		do {
 			for (size_t i = 0; i < words; i += 8)
 				sum += memory[i]; // one of each line
-			// who looks at the sum has to read the memory
+			// keeps the compiler from leaving out the reads
 			asm volatile("" : : "r"(sum) : "memory");
 			passes++;
 		} while (clock::now() < end);

@@ -14,7 +14,7 @@
 namespace cli {
 
 /// As long as there is one, a thread of each package computes, so that no package
-/// sleeps, and its clocks go on.
+/// sleeps, which stops its clocks.
 class awake_packages {
 public:
 	explicit awake_packages(const uncore::topology &machine);

@@ -83,7 +83,7 @@ json driver_state(const fs::path &sys, const uncore::topology &machine)
 	return state;
 }
 
-/// What it has said, of what firmware left and of what is missing.
+/// The driver's messages, about leftovers of firmware and missing boxes.
 json driver_log()
 {
 	const unique_fd log(open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
@@ -91,7 +91,7 @@ json driver_log()
 	char record[8192];
 	ssize_t size;
 
-	// EPIPE: some were overwritten meanwhile, the next read goes on
+	// EPIPE: records were overwritten, the next read returns the next one
 	while (log.get() >= 0 &&
 	       ((size = read(log.get(), record, sizeof(record))) > 0 ||
 		(size < 0 && errno == EPIPE))) {

@@ -37,7 +37,7 @@ struct frame {
 };
 
 static constexpr double page_width = 1200, row = 17, top_margin = 44;
-/// A line that is longer is no folded stack.
+/// A longer line is not a folded stack.
 static constexpr size_t longest_line = 1 << 20;
 /// Narrower ones cannot be seen.
 static constexpr double narrowest = 0.2;

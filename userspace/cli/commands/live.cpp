@@ -58,7 +58,7 @@ private:
 	bool attend(int signal);
 	bool keys();
 	void draw();
-	/// Whoever has typed is gone.
+	/// Check that the terminal was closed.
 	static bool is_hung_up();
 
 	const live_options &options_;
@@ -163,7 +163,7 @@ int live_view::once()
 	}
 	read();
 
-	// As wide as it takes where nobody has said how wide it may be.
+	// As wide as it takes where the width is not known.
 	const size_t columns =
 		terminal ? terminal
 			 : std::max<size_t>(

@@ -79,7 +79,7 @@ int attend(const signals &caught, collector &counters,
 	return 0;
 }
 
-/// Opens the counters, or goes on without: they are tried again at each read.
+/// Open the counters; those that fail are tried again at each read.
 /// Errors: what only the administrator can change.
 uncore::result<void> open_if_possible(collector &counters)
 {
@@ -190,8 +190,8 @@ uncore::result<void> write_file(const std::string &path, std::string_view text)
 	return file->commit();
 }
 
-/// Brings the file up to date at each interval.  It goes with the program, as
-/// nobody could tell its numbers from those of a machine that does nothing.
+/// Bring the file up to date at each interval.  The program removes it at its end:
+/// old numbers look like those of an idle machine.
 int keep_file(collector &counters, const serve_options &options,
 	      const std::string &path)
 {

@@ -21,7 +21,7 @@ bool box_answers(const uncore::event &event, int cpu)
 	perf_event_attr attributes = uncore::attributes_of(event);
 
 	attributes.disabled = 1;
-	// the CPU may have come back after the first try
+	// the CPU may be online again after the first try
 	for (int tries = 0; tries < 2; tries++) {
 		auto opened = cpu_event::open(event, attributes, cpu);
 

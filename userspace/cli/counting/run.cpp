@@ -127,8 +127,8 @@ public:
 	{
 		return now >= end_ || (left_ == 1 && due(now));
 	}
-	/// Intervals that were missed are left out, and are none of those that
-	/// were asked for: so many are printed.
+	/// Missed intervals are left out and do not count: the requested number
+	/// of them is printed.
 	void advance()
 	{
 		do

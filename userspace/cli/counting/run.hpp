@@ -19,7 +19,7 @@ namespace cli {
 /// What the command line says of time.
 struct run_options {
 	unsigned interval_ms = 0; ///< 0: no intervals
-	unsigned intervals = 0;	  ///< end after printing so many, 0: do not
+	unsigned intervals = 0;	  ///< end after that many, 0: do not
 	double duration = 0;	  ///< seconds, 0: no limit
 	std::vector<std::string> command;
 };
@@ -35,14 +35,14 @@ struct run_hooks {
 	std::function<uncore::result<void>()> enable;
 	/// Read the counters; @p last is true for the last time.
 	std::function<bool(bool last)> tick;
-	/// Longest time between reads although there are no intervals, 0: none.
+	/// Longest time between reads without -I, 0: none.
 	unsigned read_ms = 0;
 	/// Called when counting begins, and after the time that it returns, as
 	/// long as that is not 0.
 	std::function<std::chrono::nanoseconds()> sample;
 
-	/// What else is to be looked at every so many milliseconds, 0: nothing;
-	/// or as soon as a descriptor is readable.
+	/// Called every poll_ms milliseconds, 0: never; and as soon as a
+	/// descriptor is readable.
 	std::function<bool()> poll;
 	unsigned poll_ms = 0;
 	int poll_fd = -1;
@@ -78,7 +78,7 @@ int fail(const run_end &ended);
 /// of time, unless the caller has them ignored; the command then gets the same
 /// signal, SIGINT at the end of time, and is waited for however long it takes,
 /// with the last tick done.
-/// @return the command's exit status when it ended by itself, by_signal and a
+/// @return the command's exit status when it ended before the run, by_signal and a
 /// signal's number, or 0.  Errors: of child and hooks.
 run_end run(const run_options &options, const run_hooks &hooks);
 

@@ -27,7 +27,7 @@ public:
 		skip(sizeof(T));
 		return value;
 	}
-	/// Up to a zero, in so many bytes.
+	/// Text up to a zero byte, in a field of @p most bytes.
 	std::string text(size_t most)
 	{
 		size_t room = std::min(most, left_);

@@ -19,10 +19,10 @@ public:
 	/// Gives @p use what comes out, as often as there is something; it
 	/// returns how much it has taken, SIZE_MAX to stop.  What it leaves
 	/// comes again before what comes next.
-	/// @return false when @p part is no such data, or @p use has stopped
+	/// @return false when @p part is not compressed data, or @p use has stopped
 	bool feed(std::span<const char> part,
 		  const std::function<size_t(std::span<const char>)> &use);
-	/// What nobody has taken.
+	/// Bytes that @p use has not taken.
 	size_t left() const { return left_.size(); }
 
 private:

@@ -22,8 +22,8 @@ namespace {
 using uncore::errc;
 using uncore::error;
 
-/// An event's number is in one place for all events of a file, or there is but
-/// one event: only so can it be told whose layout a record has.
+/// An event's number is in one place for all events of a file, or there is only
+/// one event: otherwise a record's layout is unknown.
 struct id_place {
 	std::optional<size_t> in_sample, from_end;
 };
@@ -54,7 +54,7 @@ private:
 	void read_sockets(byte_reader topology);
 	void give_build_ids();
 
-	// Each returns false, with why in what_, when it cannot go on.
+	// Each returns false, with the reason in what_, when it fails.
 	bool refuse(const char *what);
 	bool read_records(byte_reader data);
 	bool read_record(const perf_event_header &header, byte_reader &data);
@@ -174,7 +174,7 @@ bool reader::place_ids()
 			   });
 }
 
-/// Strings of features: their length, then so many bytes.
+/// Strings of features: a length, then that number of bytes.
 std::string take_string(byte_reader &from)
 {
 	return from.text(from.take<uint32_t>());
@@ -314,8 +314,8 @@ size_t reader::event_of(uint64_t id) const
 	return file_.events.size() == 1 ? 0 : file_.events.size();
 }
 
-/// From what sample_id_all adds at the end; perf leaves zeros there in records
-/// of its own.
+/// From what sample_id_all adds at the end; perf leaves zeros there in records that
+/// the kernel did not write.
 uint64_t reader::time_of(byte_reader body) const
 {
 	size_t event = 0;
@@ -371,7 +371,7 @@ void reader::read_mapping(const perf_event_header &header, byte_reader body,
 	}
 }
 
-/// What is told of tasks, and of samples that are missing.
+/// Records about tasks, and about lost samples.
 void reader::read_task(const perf_event_header &header, byte_reader body)
 {
 	uint64_t time = time_of(body);
@@ -486,7 +486,7 @@ bool reader::read_records(byte_reader data)
 	return true;
 }
 
-/// With what was known of their tasks when they were taken.
+/// Add the state that their tasks had when they were taken.
 void reader::complete_samples()
 {
 	std::stable_sort(file_.samples.begin(), file_.samples.end(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reading perf.data files, whoever wrote them.
+// Reading perf.data files, of perf and of this command.
 #pragma once
 
 #include <cstdint>

@@ -59,7 +59,7 @@ public:
 	/// @return false when @p body is too short.
 	bool read(byte_reader body, file_sample &sample,
 		  std::vector<file_frame> &frames) const;
-	/// The time at the end of a record that is no sample, or 0.
+	/// The time at the end of a record other than a sample, or 0.
 	uint64_t time_at_end(byte_reader body) const;
 
 private:

@@ -52,7 +52,7 @@ void child::become(const std::vector<std::string> &command, int go, int fate)
 	signal(SIGPIPE, SIG_DFL);
 	if (file_limit)
 		setrlimit(RLIMIT_NOFILE, &*file_limit);
-	// Nobody releases us: the parent is gone.
+	// The parent ended before it released this process.
 	if (read(go, &byte, 1) != 1)
 		_exit(1);
 	execvp(arguments[0], arguments.data());

@@ -11,7 +11,7 @@ enum : int {
 	usage = 2,
 	incomplete = 3,	      ///< written, without samples that were lost
 	not_executable = 126, ///< the command to measure, as in a shell
-	no_command = 127,     ///< there is no such command
+	no_command = 127,     ///< the command to measure does not exist
 	/// With a signal's number added: main() ends by this signal.
 	by_signal = 256,
 };

@@ -42,8 +42,7 @@ private:
 /// signal.  @return the exit status, in case that the action is not to end.
 int end_by(int number);
 
-/// Stops this process as that signal would if nobody took it; returns when it
-/// goes on.
+/// Stop this process as that signal does by default; return when it is continued.
 void stop_by(int number);
 
 } // namespace cli

@@ -10,7 +10,7 @@
 namespace cli {
 
 struct build_id {
-	/// The most that the kernel tells of (BUILD_ID_SIZE_MAX).
+	/// The longest that the kernel reports (BUILD_ID_SIZE_MAX).
 	static constexpr size_t max_size = 20;
 
 	std::array<uint8_t, max_size> bytes{};

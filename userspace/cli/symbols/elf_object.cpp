@@ -197,7 +197,7 @@ uint64_t elf_object::address_of(std::string_view function)
 
 std::string demangled(std::string_view name)
 {
-	// A name that long is no programmer's, and dear to take apart.
+	// Longer names are made to waste time: demangling them is slow.
 	static constexpr size_t longest = 4096;
 	std::string plain(name);
 	int status = -1;

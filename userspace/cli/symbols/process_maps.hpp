@@ -34,7 +34,7 @@ struct process_mapping : code_mapping {
 	uint64_t inode = 0;
 };
 
-/// In order of address; none when the process is gone.
+/// In order of address; none when the process has ended.
 std::vector<process_mapping> executable_mappings(uint32_t process);
 
 /// @return whether that is code that no file has: made at run time, or the

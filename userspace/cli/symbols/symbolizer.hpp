@@ -85,7 +85,7 @@ private:
 	const perf_map &made_by(uint32_t process);
 	perf_map read_map(const perf_map_file &from);
 	/// Read a source of symbols.  One that fails gives a reason and no
-	/// names, and the others go on.
+	/// names; the other sources are read all the same.
 	template <class Read>
 	auto guarded(const std::string &what, Read read) -> decltype(read())
 	{

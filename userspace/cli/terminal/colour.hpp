@@ -12,7 +12,7 @@ namespace cli {
 /// a terminal, NO_COLOR not set, TERM not dumb.
 bool colour(std::FILE *out);
 
-/// Text with emphasis, or as it is where there is no colour.
+/// Text with emphasis; without colour(), plain.
 std::string bold(std::FILE *out, std::string_view text);
 std::string dim(std::FILE *out, std::string_view text);
 std::string red(std::FILE *out, std::string_view text);

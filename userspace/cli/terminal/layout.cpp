@@ -131,7 +131,7 @@ std::string fit_middle(std::string_view text, size_t columns)
 	return made + std::string(text);
 }
 
-/// Takes as much of @p text as fits so many columns, a character at least.
+/// Take as much of @p text as fits the columns, a character at least.
 static std::string_view take(std::string_view &text, size_t columns)
 {
 	size_t bytes = 0, used = 0;

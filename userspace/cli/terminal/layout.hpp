@@ -15,14 +15,14 @@ size_t width(std::string_view text);
 
 /// How many columns the terminal has that @p out is; 0 when it is none.
 size_t columns_of(std::FILE *out);
-/// Each line of @p text cut to so many columns; 0: as they are.
+/// Cut each line of @p text to a number of columns; 0: leave them.
 std::string fit(std::string_view text, size_t columns);
 /// A line cut in its middle, "/kubepods.slice...d4c.scope": paths begin alike and
 /// end with what tells them apart.
 std::string fit_middle(std::string_view text, size_t columns);
 
-/// @p text in lines of so many columns (0: one line), broken between words
-/// where possible.  The first begins with @p head, the others with as many
+/// Break @p text into lines of a number of columns (0: one line), between words
+/// where possible.  The first line begins with @p head, the others with as many
 /// spaces as leave room.
 std::vector<std::string> wrap(std::string head, std::string_view text,
 			      size_t columns);

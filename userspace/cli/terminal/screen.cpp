@@ -36,7 +36,7 @@ std::unique_ptr<screen> screen::open()
 
 	if (!isatty(STDOUT_FILENO) || !name || std::string_view(name) == "dumb")
 		return nullptr;
-	// Names are UTF-8, also where nobody has said so.
+	// Names are UTF-8, in a locale without it as well.
 	if (!has_utf8())
 		std::setlocale(LC_CTYPE, "C.UTF-8");
 	// Unlike initscr(), it does not end the program where it knows no such
@@ -45,7 +45,7 @@ std::unique_ptr<screen> screen::open()
 
 	if (!terminal)
 		return nullptr;
-	// One that can only go on, line after line.
+	// A terminal that cannot move its cursor only prints lines.
 	if (!tigetstr("cup")) {
 		endwin();
 		delscreen(terminal);

@@ -23,14 +23,14 @@ bool has_utf8();
 /// There is one at most; the terminal is put right when it goes.
 class screen {
 public:
-	/// @return nothing where standard output is no terminal, or one that
-	/// can do no more than print lines.
+	/// @return nothing where standard output is not a terminal, or one that
+	/// only prints lines.
 	static std::unique_ptr<screen> open();
 	~screen();
 	screen(const screen &) = delete;
 	screen &operator=(const screen &) = delete;
 
-	/// Keys that are no characters; those of a byte are that byte.
+	/// Keys beside characters; a key of one byte is that byte.
 	enum : int {
 		up = 0x1000,
 		down,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Text that somebody else has chosen.
+// Names of tasks, files and events, which other programs have chosen.
 #include "terminal/text.hpp"
 
 namespace cli {

@@ -81,7 +81,7 @@ struct metric_info {
 	/// Its events must be counted at the same time, in one group.
 	bool one_group = false;
 	/// The lowest and the highest possible value, in its unit; infinity
-	/// where there is no highest one.
+	/// where the highest is not known.
 	double low = 0, high = 0;
 	/// Where factors differ from package to package, as clocks do: the
 	/// machine's value is the mean of the packages', weighted by this.  In

@@ -36,8 +36,8 @@ struct metric_value {
 	double share = 1; ///< least part of the time that one of its events ran
 	/// duration_time: for how long its events were enabled, on average.
 	std::chrono::nanoseconds time{};
-	/// Why there is no value, or which boxes it is not of, for people;
-	/// empty where nothing is wrong.
+	/// The reason for a missing value, or which boxes are missing from it,
+	/// for people; empty if nothing is wrong.
 	std::string reason{};
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// Sampling: what ran on a CPU whenever a box's event had counted so many.  The
-/// samples are the kernel's records, in the layout of perf_event_open(2).
+/// Sampling: the code that ran on a CPU each time that a box's event had counted a
+/// period.  The samples are the kernel's records, in the layout of
+/// perf_event_open(2).
 #pragma once
 
 #include <cstdint>
@@ -24,10 +25,10 @@ namespace uncore {
 /// Programs leave size as it is: it tells the library which members there are.
 struct sampling_options {
 	size_t size = sizeof(sampling_options);
-	/// A sample every so many counts, where an event has no period= of its
-	/// own; 0: by frequency.
+	/// Counts between two samples of an event without period=; 0: by
+	/// frequency.
 	uint64_t period = 0;
-	/// Samples a second, when there is no period.
+	/// Samples a second, for events without a period.
 	uint64_t frequency = 1000;
 	/// CPUs to sample; empty: all CPUs of the sockets in a PMU's cpumask.
 	/// The driver shares one counter for all CPUs of a socket, and each of
@@ -37,14 +38,14 @@ struct sampling_options {
 	bool call_chains = false;
 	/// Of each CPU's ring buffer; a power of 2.
 	unsigned pages = 128;
-	/// poll_fd() is readable when so many samples are there; 0: when a ring
-	/// buffer is half full.
+	/// Number of samples with which poll_fd() becomes readable; 0: when a
+	/// ring buffer is half full.
 	unsigned wakeup_samples = 0;
 };
 
 /// What the kernel was asked for, and how its records name it.
 struct sampled_event {
-	const uncore::event *event = nullptr; ///< nullptr: only tells of tasks
+	const uncore::event *event = nullptr; ///< nullptr: only reports tasks
 	/// As opened; attr->size says how much of it there is.  The sampler's.
 	const perf_event_attr *attr = nullptr;
 	std::vector<uint64_t> ids; ///< one for each CPU
@@ -53,9 +54,9 @@ struct sampled_event {
 
 class UNCORE_EXPORT sampler {
 public:
-	/// Opens events, stopped, on each of their CPUs, and one on every CPU
-	/// that tells of new tasks, names and mappings from now on: who then
-	/// lists those that there are knows all.
+	/// Open events, stopped, on each of their CPUs, and one on every CPU
+	/// that reports new tasks, names and mappings from now on: with a list
+	/// of those that exist already, the caller has all.
 	/// Samples have, in the kernel's order, IDENTIFIER, IP, TID, TIME, CPU,
 	/// PERIOD and, if requested, CALLCHAIN
 	/// (sampled_event::attr->sample_type); with sample_id_all, other
@@ -83,7 +84,7 @@ public:
 	void drain(const std::function<void(const perf_event_header &record,
 					    int cpu)> &record);
 
-	/// Each event, and last the one that tells of tasks.
+	/// Each event, and last the one that reports tasks.
 	std::span<const sampled_event> events() const;
 
 	/// Read how many records of each of events() found no room in a ring

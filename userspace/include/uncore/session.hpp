@@ -143,8 +143,8 @@ public:
 	count interval(counter_id id, size_t cpu_index) const;
 	count total(counter_id id, size_t cpu_index) const;
 
-	/// Has the counts of each of these lists of counters added up, so that
-	/// the sum has an error of its own.  To be called before enable().
+	/// Add up the counts of each of these lists of counters at each read,
+	/// and estimate the error of the sum.  To be called before enable().
 	sum_set add_up(std::span<const std::vector<counter_at>> sums);
 	count interval(sum_set sums, size_t index) const;
 	count total(sum_set sums, size_t index) const;

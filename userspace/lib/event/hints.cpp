@@ -38,7 +38,7 @@ bool is_event_file(std::string_view name)
 	       });
 }
 
-/// perf's terms that are no field of any PMU and that mean nothing here.
+/// perf's terms that are not fields of a PMU and that mean nothing here.
 static bool is_perf_word(std::string_view name)
 {
 	static constexpr std::string_view words[] = {

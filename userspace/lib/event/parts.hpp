@@ -82,8 +82,8 @@ error unknown_value(const known_pmu &p, std::string_view field,
 		    std::string_view part);
 error missing_field(const known_pmu &p, std::string_view alias,
 		    std::string_view name);
-/// Why no PMU of a machine of @p here has that name, when it is a box's that
-/// others have, or that such a machine may lack; else nothing.
+/// The reason why no PMU of a machine of @p here has that name, if it is a box's
+/// of other generations or one that not all machines have; else nothing.
 std::string box_elsewhere(const catalogue &here, std::string_view name);
 /// Has the driver that field?
 result<void> check_field(const known_pmu &p, std::string_view name,
