@@ -28,7 +28,7 @@ struct counted_value::record {
 	const uncore::event *first_event;
 	double value, error, share;
 	uint64_t raw;
-	nanoseconds enabled;
+	nanoseconds enabled, running;
 	std::string reason;
 };
 
@@ -56,10 +56,25 @@ error not_open()
 	return {errc::misuse, "the counters are not open"};
 }
 
+/// perf's names of metrics that the catalogue has. The manual names IO by what
+/// memory does, perf by what devices do.
+constexpr std::pair<std::string_view, std::string_view> perf_metrics[] = {
+	{"DRAM_BW_Use", "mem_bw_total_rate"},
+	{"memory_bandwidth_read", "mem_bw_reads_rate"},
+	{"memory_bandwidth_write", "mem_bw_writes_rate"},
+	{"memory_bandwidth_total", "mem_bw_total_rate"},
+	{"qpi_data_transmit_bw", "qpi_data_bw_rate"},
+	{"io_bandwidth_read", "io_write_bw_rate"},
+	{"io_bandwidth_write", "io_read_bw_rate"},
+};
+
 /// The metric of that name, or those of the group.
 std::vector<const metric_info *> named(std::string_view name,
 				       const catalogue &known)
 {
+	for (const auto &[perfs, ours] : perf_metrics)
+		if (same_name(name, perfs))
+			name = ours;
 	if (const metric_info *info = known.metric(name))
 		return {info};
 	return known.metrics_of_group(name);
@@ -230,6 +245,11 @@ nanoseconds counted_value::enabled() const
 	return record_->enabled;
 }
 
+nanoseconds counted_value::running() const
+{
+	return record_->running;
+}
+
 std::string_view counted_value::reason() const
 {
 	return record_->reason;
@@ -267,18 +287,22 @@ const topology &counter_set::machine() const
 
 result<void> counter_set::add_events(std::string_view list)
 {
-	if (auto checked = state_->may_add(); !checked)
-		return checked;
-
 	auto parsed = parse_events(list, state_->machine);
 
 	if (!parsed)
 		return parsed.error();
+	return add_events(*parsed);
+}
+
+result<void> counter_set::add_events(std::span<const event_group> groups)
+{
+	if (auto checked = state_->may_add(); !checked)
+		return checked;
 
 	planner planning = state_->planning;
 	std::vector<planner::places> places;
 
-	for (const event_group &group : *parsed) {
+	for (const event_group &group : groups) {
 		auto placed = planning.add(group);
 
 		if (!placed)
@@ -286,10 +310,10 @@ result<void> counter_set::add_events(std::string_view list)
 		places.push_back(*std::move(placed));
 	}
 	state_->planning = std::move(planning);
-	for (size_t i = 0; i < parsed->size(); i++) {
-		state_->groups.push_back(std::move((*parsed)[i]));
-		state_->places.push_back(std::move(places[i]));
-	}
+	state_->groups.insert(state_->groups.end(), groups.begin(),
+			      groups.end());
+	std::move(places.begin(), places.end(),
+		  std::back_inserter(state_->places));
 	return {};
 }
 
@@ -336,6 +360,28 @@ result<void> counter_set::add_metrics(std::string_view names)
 		state_->metrics.push_back(std::move(ready));
 	state_->lacking.assign(more.lacking.begin(), more.lacking.end());
 	return {};
+}
+
+result<void> counter_set::add_metric(const metric_info &info)
+{
+	if (auto checked = state_->may_add(); !checked)
+		return checked;
+
+	planner planning = state_->planning;
+	auto ready = metric::prepare(info, state_->machine, planning);
+
+	if (!ready)
+		return ready.error();
+	state_->planning = std::move(planning);
+	state_->metrics.push_back(*std::move(ready));
+	return {};
+}
+
+unsigned counter_set::turns() const
+{
+	planner planning = state_->planning;
+
+	return std::move(planning).finish().turns;
 }
 
 size_t counter_set::size() const
@@ -532,13 +578,14 @@ counted_value::record counter_set::state::value_of(const event_value &row,
 		got.share(),
 		got.raw,
 		got.enabled,
+		got.running,
 		reason_of(boxes)};
 }
 
 std::vector<counted_value> counter_set::values(scope where, period when) const
 {
 	std::vector<counted_value> all;
-	auto add = [&](counted_value::record &&record) {
+	const auto add = [&](counted_value::record &&record) {
 		all.push_back(counted_value(
 			std::make_shared<const counted_value::record>(
 				std::move(record))));
@@ -558,7 +605,7 @@ std::vector<counted_value> counter_set::values(scope where, period when) const
 		     m.evaluate(*state_->counts, when, where))
 			add({index, info.name, info.unit, v.pmu, v.package,
 			     &info, nullptr, v.value, v.error, v.share, 0,
-			     v.time, v.reason});
+			     v.time, {}, v.reason});
 		index++;
 	}
 	return all;

@@ -239,6 +239,66 @@ TEST_F(counter_sets, bad_input_changes_nothing)
 	EXPECT_EQ(totals(scope::box).size(), 2u);
 }
 
+TEST_F(counter_sets, parsed_events_and_single_metrics)
+{
+	const topology &machine = counters_.machine();
+	const metric_info *reads = catalogue::of(machine).metric("mem_bw_reads");
+	const auto parsed = parse_events("imc_0/dclk/,duration_time", machine);
+
+	ASSERT_TRUE(parsed);
+	ASSERT_TRUE(counters_.add_events(*parsed));
+	ASSERT_TRUE(counters_.add_metric(*reads));
+	count(1s);
+
+	const auto all = totals(scope::machine);
+
+	ASSERT_EQ(all.size(), 3u);
+	EXPECT_EQ(all[0].name(), "imc_0/dclk/");
+	EXPECT_EQ(all[0].raw(), 2000000000u);
+	EXPECT_EQ(all[1].raw(), 1000000000u);
+	EXPECT_EQ(all[2].metric(), reads);
+	EXPECT_EQ(counters_.add_events(*parsed).error().code, errc::misuse);
+	EXPECT_EQ(counters_.add_metric(*reads).error().code, errc::misuse);
+}
+
+TEST_F(counter_sets, time_that_multiplexed_events_ran)
+{
+	add_events("imc_0/dclk/");
+	ASSERT_TRUE(open());
+	ASSERT_TRUE(counters_.enable());
+	backend_->groups[0].share = 0.25;
+	backend_->advance(1s);
+	ASSERT_TRUE(counters_.read());
+
+	const counted_value all = totals(scope::machine)[0];
+
+	EXPECT_EQ(all.enabled(), 2s);
+	EXPECT_EQ(all.running(), 500ms);
+	EXPECT_EQ(all.share(), 0.25);
+}
+
+TEST_F(counter_sets, turns_before_opening)
+{
+	EXPECT_EQ(counters_.turns(), 1u);
+	for (int event = 1; event <= 4; event++)
+		add_events(("hswep_pcu/event=" + std::to_string(event) + "/")
+				   .c_str());
+	EXPECT_EQ(counters_.turns(), 1u);
+	add_events("hswep_pcu/event=5/");
+	EXPECT_EQ(counters_.turns(), 2u);
+}
+
+TEST_F(counter_sets, metrics_by_the_names_that_perf_has)
+{
+	const auto found =
+		find_metrics(counters_.machine(), "dram_bw_use,IO_Bandwidth_Read");
+
+	ASSERT_TRUE(found);
+	ASSERT_EQ(found->size(), 2u);
+	EXPECT_EQ((*found)[0]->name, "mem_bw_total_rate");
+	EXPECT_EQ((*found)[1]->name, "io_write_bw_rate");
+}
+
 TEST_F(counter_sets, order_of_calls)
 {
 	EXPECT_EQ(open().error().code, errc::misuse);
@@ -284,6 +344,12 @@ TEST_F(counter_sets_in_tree, metrics_that_the_machine_lacks_have_reasons)
 
 	ASSERT_FALSE(refused);
 	EXPECT_EQ(refused.error().message, lacking[0].reason());
+
+	const size_t before = counters_.size();
+
+	EXPECT_EQ(counters_.add_metric(lacking[0].info()).error().message,
+		  lacking[0].reason());
+	EXPECT_EQ(counters_.size(), before);
 }
 
 TEST_F(counter_sets_in_tree, events_that_the_driver_counts_wrongly)

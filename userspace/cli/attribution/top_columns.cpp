@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
+#include <uncore/counter_set.hpp>
 #include <uncore/event.hpp>
 
 #include "counting/event_notes.hpp"
-#include "counting/measurement.hpp"
 
 namespace cli {
 
@@ -226,7 +226,7 @@ uncore::result<void> add_columns(const std::vector<std::string> &events,
 			return done;
 	}
 	for (const std::string &names : metrics) {
-		auto found = find_metrics(machine, names);
+		auto found = uncore::find_metrics(machine, names);
 
 		if (!found)
 			return found.error();

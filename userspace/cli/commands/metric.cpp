@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "commands/commands.hpp"
-#include "counting/count_options.hpp"
+#include "counting/count_report.hpp"
 #include "output/message.hpp"
 #include "output/number.hpp"
 #include "output/table.hpp"
@@ -83,7 +83,7 @@ const metric_set sets[] = {
 	{"bus",
 	 "How busy is the front-side bus, and with what?",
 	 {},
-	 // as many events as there are counters: none takes turns
+	 // as many events as there are counters: none is multiplexed
 	 {"fsb_utilisation", "fsb_utilisation_own", "fsb_data_utilisation",
 	  "l3_fill", "snoop_hitm"}},
 };
@@ -116,7 +116,8 @@ const char *title_of(const metric_set &set, std::string_view metric)
 /// says.
 std::string shown(const report_line &l)
 {
-	return human(l.value, l.unit) + (l.reason.empty() ? "" : "*");
+	return human(l.value, l.counted.unit()) +
+	       (l.counted.reason().empty() ? "" : "*");
 }
 
 /// A metric's numbers at one moment, for all places.
@@ -128,9 +129,10 @@ struct reading {
 
 class table_report : public report {
 public:
-	table_report(measurement &of, const metric_set &set, bool per_box,
-		     const report_options &options, sink &to)
-		: report(of, options, to), set_(set), per_box_(per_box)
+	table_report(measurement &of, const metric_set &set, bool per_box)
+		: report(of, {scope::box, scope::package, scope::machine},
+			 set.name),
+		  set_(set), per_box_(per_box)
 	{
 	}
 
@@ -151,8 +153,8 @@ std::vector<reading> readings_of(const std::vector<report_line> &lines)
 	std::vector<reading> all;
 
 	for (const report_line &l : lines) {
-		if (all.empty() || all.back().metric != l.metric)
-			all.push_back({l.metric, {}, {}, nullptr});
+		if (all.empty() || all.back().metric != l.counted.metric())
+			all.push_back({l.counted.metric(), {}, {}, nullptr});
 		if (l.where == scope::box)
 			all.back().boxes.push_back(&l);
 		else if (l.where == scope::package)
@@ -175,37 +177,38 @@ void table_report::put_boxes(const std::vector<const reading *> &of)
 				   table::align::right});
 	}
 
-	table out(columns);
+	table rows(columns);
 	const auto &boxes = of.front()->boxes;
 	int package = -1;
 
 	for (size_t i = 0; i < boxes.size(); i++) {
-		std::vector<std::string> row{"", std::string(boxes[i]->box)};
+		std::vector<std::string> row{"", std::string(boxes[i]->box())};
 
-		if (boxes[i]->package != package)
-			row[0] = std::to_string(boxes[i]->package);
-		package = boxes[i]->package;
+		if (boxes[i]->counted.package() != package)
+			row[0] = std::to_string(boxes[i]->counted.package());
+		package = boxes[i]->counted.package();
 		for (const reading *r : of)
 			row.push_back(shown(*r->boxes[i]));
-		out.add(std::move(row));
-		if (i + 1 < boxes.size() && boxes[i + 1]->package == package)
+		rows.add(std::move(row));
+		if (i + 1 < boxes.size() &&
+		    boxes[i + 1]->counted.package() == package)
 			continue;
-		row = {"", bold(to_.file(), "all")};
+		row = {"", bold(out(), "all")};
 		for (const reading *r : of)
 			for (const report_line *l : r->packages)
-				if (l->package == package)
+				if (l->counted.package() == package)
 					row.push_back(
-						bold(to_.file(), shown(*l)));
-		out.add(std::move(row));
+						bold(out(), shown(*l)));
+		rows.add(std::move(row));
 	}
 
-	std::vector<std::string> row{bold(to_.file(), "all"),
-				     bold(to_.file(), "all")};
+	std::vector<std::string> row{bold(out(), "all"),
+				     bold(out(), "all")};
 
 	for (const reading *r : of)
-		row.push_back(bold(to_.file(), shown(*r->machine)));
-	out.add(std::move(row));
-	put(out);
+		row.push_back(bold(out(), shown(*r->machine)));
+	rows.add(std::move(row));
+	put(rows);
 }
 
 /// Rows are metrics, columns sockets.
@@ -213,53 +216,55 @@ void table_report::put_sockets(const std::vector<const reading *> &of)
 {
 	std::vector<table::column> columns{{"METRIC"}};
 
-	for (const uncore::package &p : of_.machine().packages())
+	for (const uncore::package &p : of_.counters().machine().packages())
 		columns.push_back(
 			{fmt::format("SOCKET {}", p.id), table::align::right});
 	columns.push_back({"ALL", table::align::right});
 	columns.push_back({"", table::align::left});
 
-	table out(columns);
+	table rows(columns);
 
 	for (const reading *r : of) {
 		std::vector<std::string> row{std::string(r->metric->name)};
 
-		for (const uncore::package &p : of_.machine().packages()) {
+		for (const uncore::package &p : of_.counters().machine().packages()) {
 			std::string text = "-";
 
 			for (const report_line *l : r->packages)
-				if (l->package == p.id)
+				if (l->counted.package() == p.id)
 					text = shown(*l);
 			row.push_back(text);
 		}
-		row.push_back(bold(to_.file(), shown(*r->machine)));
-		row.push_back(dim(to_.file(), r->metric->description));
-		out.add(std::move(row));
+		row.push_back(bold(out(), shown(*r->machine)));
+		row.push_back(dim(out(), r->metric->description));
+		rows.add(std::move(row));
 	}
-	put(out);
+	put(rows);
 }
 
 /// What did not fit the counters at once, and what that makes of the numbers.
 void table_report::put_turns(const std::vector<reading> &all)
 {
-	table out({{""}, {"", table::align::right}, {""}});
+	table rows({{""}, {"", table::align::right}, {""}});
 	bool any = false;
 
 	for (const reading &r : all) {
 		const report_line &v = *r.machine;
 
-		if (v.share >= 1)
+		const double share = v.counted.share();
+
+		if (share >= 1)
 			continue;
 		any = true;
-		out.add({std::string(r.metric->name), percent(v.share),
+		rows.add({std::string(r.metric->name), percent(share),
 			 std::isfinite(v.value) ? error_text(v) : ""});
 	}
 	if (!any)
 		return;
-	put("\n{}\n", yellow(to_.file(),
+	put("\n{}\n", yellow(out(),
 			     "Multiplexed, for lack of counters; counted this "
 			     "part of the time:"));
-	put(out);
+	put(rows);
 }
 
 void table_report::put_reasons(const std::vector<report_line> &lines)
@@ -267,12 +272,14 @@ void table_report::put_reasons(const std::vector<report_line> &lines)
 	std::vector<std::string_view> said;
 
 	for (const report_line &l : lines) {
-		if (l.reason.empty() ||
-		    std::count(said.begin(), said.end(), l.reason))
+		const std::string_view reason = l.counted.reason();
+
+		if (reason.empty() ||
+		    std::count(said.begin(), said.end(), reason))
 			continue;
 		put("{}{}\n", said.empty() ? "\n" : "",
-		    yellow(to_.file(), "* " + l.reason));
-		said.push_back(l.reason);
+		    yellow(out(), fmt::format("* {}", reason)));
+		said.push_back(reason);
 	}
 }
 
@@ -280,13 +287,13 @@ void table_report::put_missing()
 {
 	if (of_.missing().empty())
 		return;
-	put("\n{}\n", yellow(to_.file(), "Not on this machine:"));
+	put("\n{}\n", yellow(out(), "Not on this machine:"));
 
-	table out({{""}, {""}});
+	table rows({{""}, {""}});
 
 	for (const missing_metric &m : of_.missing())
-		out.add({std::string(m.info->name), m.reason});
-	put(out);
+		rows.add({std::string(m.info->name), m.reason});
+	put(rows);
 }
 
 void table_report::show(period when, const std::vector<report_line> &lines)
@@ -306,7 +313,7 @@ void table_report::show(period when, const std::vector<report_line> &lines)
 		boxed.back().second.push_back(&r);
 	}
 	put("{}{}: {}  {}\n", titled_ ? "\n" : "", set_.name, set_.question,
-	    dim(to_.file(),
+	    dim(out(),
 		fmt::format("{}{:.3f} s",
 			    when == period::total ? "all " : "last ",
 			    seconds(when))));
@@ -327,7 +334,7 @@ void table_report::show(period when, const std::vector<report_line> &lines)
 
 void add_metrics(measurement &to, const metric_set &set, bool all)
 {
-	const auto &known = uncore::catalogue::of(to.machine());
+	const auto &known = uncore::catalogue::of(to.counters().machine());
 	auto add = [&](const char *name) {
 		if (const auto *info = known.metric(name))
 			to.add_metric(*info);
@@ -379,27 +386,18 @@ int metric(const context &shared, metric_options &options)
 	if (set == std::end(sets))
 		return unknown_set(options.set);
 
-	auto wanted = start(shared, options.count);
-	sink to;
+	auto opened = measurement::open(shared, options.count);
 
-	if (!wanted)
-		return fail(wanted.error());
-
-	measurement &counts = **wanted;
-
-	add_metrics(counts, *set, options.all);
-	if (auto opened = open(counts, options.count, to); !opened)
+	if (!opened)
 		return fail(opened.error());
 
-	table_report printer(
-		counts, *set, options.per_box,
-		form_of(options.count,
-			{scope::box, scope::package, scope::machine},
-			set->name),
-		to);
+	measurement &counts = **opened;
 
-	return counts.run(options.count.run,
-			  [&](bool last) { return printer.print(last); });
+	add_metrics(counts, *set, options.all);
+
+	table_report printer(counts, *set, options.per_box);
+
+	return counts.run([&](bool last) { return printer.print(last); });
 }
 
 } // namespace

@@ -6,10 +6,9 @@
 #include <fmt/format.h>
 
 #include "commands/commands.hpp"
-#include "counting/count_options.hpp"
+#include "counting/count_report.hpp"
 #include "output/message.hpp"
 #include "output/number.hpp"
-#include "sysfs.hpp"
 #include "terminal/colour.hpp"
 #include "terminal/layout.hpp"
 
@@ -24,7 +23,7 @@ struct stat_options {
 	std::vector<std::string> events, metrics;
 	count_options count;
 	scope where = scope::machine;
-	std::string pid, tid, cpus;
+	std::string pid, tid;
 	bool all_cpus = false;
 	unsigned repeat = 1;
 };
@@ -32,24 +31,14 @@ struct stat_options {
 /// A line a number.
 class list_report : public report {
 public:
-	list_report(measurement &of, const report_options &options, sink &to)
-		: report(of, options, to), where_(options.scopes.front())
+	list_report(measurement &of, scope where, run_means *means)
+		: report(of, {where}, {}, means), where_(where)
 	{
-		for (const event_row &row : rows_) {
-			name_width_ = std::max(name_width_, width(row.name));
-			box_width_ = std::max(box_width_, row.box.size());
-		}
-		for (const uncore::metric &m : of_.metrics())
-			name_width_ =
-				std::max(name_width_, m.info().name.size());
-		for (const uncore::pmu_info &pmu : of_.machine().pmus())
-			if (!of_.metrics().empty())
-				box_width_ =
-					std::max(box_width_, pmu.name.size());
 	}
 
 private:
 	void show(period when, const std::vector<report_line> &lines) override;
+	void fit_columns(const std::vector<report_line> &lines);
 	void put_title(period when);
 	void put_line(const report_line &one);
 
@@ -58,13 +47,21 @@ private:
 	bool titled_ = false;
 };
 
+void list_report::fit_columns(const std::vector<report_line> &lines)
+{
+	for (const report_line &one : lines) {
+		name_width_ = std::max(name_width_, width(one.counted.name()));
+		box_width_ = std::max(box_width_, one.box().size());
+	}
+}
+
 void list_report::put_title(period when)
 {
-	if (when == period::total && options_.intervals)
+	if (when == period::total && has_intervals())
 		put("\nTotal of {:.3f} s\n", now());
-	else if (options_.means)
+	else if (means_)
 		put("Means of {} runs, the last of {:.3f} s\n\n",
-		    options_.means->runs(), now());
+		    means_->runs(), now());
 	else if (when == period::total)
 		put("Counted for {:.3f} s\n\n", now());
 	else if (titled_)
@@ -80,37 +77,40 @@ void list_report::put_title(period when)
 	if (where_ == scope::box)
 		title += fmt::format("{:<{}}  ", "BOX", box_width_);
 	title += fmt::format("{:<{}}  {:>20}", "NAME", name_width_, "VALUE");
-	put("{}\n", bold(to_.file(), title));
+	put("{}\n", bold(out(), title));
 }
 
 void list_report::put_line(const report_line &one)
 {
+	const uncore::counted_value &counted = one.counted;
+
 	if (where_ != scope::machine)
-		put("{:>6}  ", one.package < 0
+		put("{:>6}  ", counted.package() < 0
 				       ? ""
-				       : fmt::format_int(one.package).c_str());
+				       : std::to_string(counted.package()));
 	if (where_ == scope::box)
-		put("{:<{}}  ", one.box, box_width_);
+		put("{:<{}}  ", one.box(), box_width_);
 
-	std::string text = human(one.value, one.unit);
+	std::string text = human(one.value, counted.unit());
 
-	if (!one.metric && !one.counted.running.count())
-		text = one.reason.empty() ? "not counted" : "-";
-	put("{}{:{}}  {:>20}", one.name, "",
-	    name_width_ - std::min(name_width_, width(one.name)), text);
-	if (one.share < 1 && std::isfinite(one.value)) {
+	if (!counted.metric() && !counted.running().count())
+		text = counted.reason().empty() ? "not counted" : "-";
+	put("{}{:{}}  {:>20}", counted.name(), "",
+	    name_width_ - std::min(name_width_, width(counted.name())), text);
+	if (counted.share() < 1 && std::isfinite(one.value)) {
 		put("  {}, counted {} of the time", error_text(one),
-		    percent(one.share));
+		    percent(counted.share()));
 	}
-	if (options_.means && one.share >= 1)
+	if (means_ && counted.share() >= 1)
 		put("  {}", error_text(one));
-	if (!one.reason.empty())
-		put("  {}", yellow(to_.file(), one.reason));
+	if (!counted.reason().empty())
+		put("  {}", yellow(out(), counted.reason()));
 	put("\n");
 }
 
 void list_report::show(period when, const std::vector<report_line> &lines)
 {
+	fit_columns(lines);
 	put_title(when);
 	for (const report_line &one : lines) {
 		if (when == period::interval)
@@ -121,77 +121,37 @@ void list_report::show(period when, const std::vector<report_line> &lines)
 		return;
 	for (const missing_metric &m : of_.missing())
 		put("{}\n",
-		    dim(to_.file(), fmt::format("{}: not on this machine: {}",
+		    dim(out(), fmt::format("{}: not on this machine: {}",
 						m.info->name, m.reason)));
 }
 
 uncore::result<void> add(measurement &to, const stat_options &options)
 {
-	for (const std::string &text : options.events)
-		if (auto added = to.add_events(text); !added)
+	for (const std::string &list : options.events)
+		if (auto added = to.add_events(list); !added)
 			return added;
-	for (const std::string &names : options.metrics) {
-		auto found = find_metrics(to.machine(), names);
-
-		if (!found)
-			return found.error();
-		for (const auto *info : *found)
-			to.add_metric(*info);
-	}
+	for (const std::string &names : options.metrics)
+		if (auto added = to.add_metrics(names); !added)
+			return added;
 	return {};
 }
 
-/// The sockets of a list of CPUs.
-uncore::result<std::vector<int>> packages_of(const std::string &cpus,
-					     const uncore::topology &machine)
-{
-	const auto list = uncore::parse_cpu_list(cpus);
-	std::vector<int> packages;
-
-	if (!list || (list->empty() && !cpus.empty()))
-		return uncore::error{uncore::errc::invalid,
-				     fmt::format("'{}' is no list of CPUs such "
-						 "as 0,4-7",
-						 cpus)};
-	for (const int cpu : *list) {
-		const int package = machine.package_of(cpu);
-
-		if (package < 0)
-			return uncore::error{
-				uncore::errc::not_found,
-				fmt::format("CPU {} is not online", cpu)};
-		if (!std::count(packages.begin(), packages.end(), package))
-			packages.push_back(package);
-	}
-	return packages;
-}
-
-/// Counts once, in four steps.
+/// Open, add, print, run.
 int count_once(const context &shared, stat_options &options, run_means *means)
 {
-	auto wanted = start(shared, options.count);
-	sink to;
+	auto opened = measurement::open(shared, options.count);
 
-	if (!wanted)
-		return fail(wanted.error());
-
-	measurement &counts = **wanted;
-
-	auto packages = packages_of(options.cpus, counts.machine());
-
-	if (!packages)
-		return fail(packages.error());
-	options.count.packages = *std::move(packages);
-	if (auto added = add(counts, options); !added)
-		return fail(added.error());
-	if (auto opened = open(counts, options.count, to); !opened)
+	if (!opened)
 		return fail(opened.error());
 
-	list_report printer(
-		counts, form_of(options.count, {options.where}, {}, means), to);
+	measurement &counts = **opened;
 
-	return counts.run(options.count.run,
-			  [&](bool last) { return printer.print(last); });
+	if (auto added = add(counts, options); !added)
+		return fail(added.error());
+
+	list_report printer(counts, options.where, means);
+
+	return counts.run([&](bool last) { return printer.print(last); });
 }
 
 int stat(const context &shared, stat_options &options)
@@ -252,7 +212,7 @@ void add_stat(parser &app, context &shared)
 	command.add_flag(
 		"--per-node", [options] { options->where = scope::package; },
 		"The same as --per-socket: boxes belong to sockets");
-	command.add_option("-C,--cpu", options->cpus,
+	command.add_option("-C,--cpu", options->count.cpus,
 			   "Count on the sockets of these CPUs only")
 		.type_name("CPUS");
 	command.add_option("-r,--repeat", options->repeat,

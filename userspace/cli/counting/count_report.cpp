@@ -2,6 +2,7 @@
 // What stat and metric print, for programs.
 #include "counting/count_report.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <nlohmann/json.hpp>
@@ -60,65 +61,35 @@ void run_means::put_into(std::vector<report_line> &lines) const
 	}
 }
 
-report::report(measurement &of, const report_options &options, sink &to)
-	: of_(of), options_(options), to_(to),
-	  rows_(options.metric_only ? std::vector<event_row>()
-				    : of.rows(options.scopes.front()))
-{
-	for (scope where : options_.scopes)
-		of_.watch_metrics(where);
-}
-
 double report::seconds(period when) const
 {
-	return in_seconds(when == period::interval
-				  ? of_.counts().interval_time()
-				  : of_.counts().total_time());
+	return in_seconds(of_.counters().elapsed(when));
 }
 
 void report::gather(period when)
 {
 	lines_.clear();
-	for (const event_row &row : rows_) {
-		const uncore::count counted = row.read(of_.counts(), when);
+	for (const scope where : scopes_)
+		for (uncore::counted_value &v :
+		     of_.counters().values(where, when)) {
+			const double value = v.value();
+			const double error = v.standard_error();
 
-		lines_.push_back({row.name,
-				  row.box,
-				  row.kind->unit,
-				  options_.scopes.front(),
-				  row.package,
-				  nullptr,
-				  counted.value,
-				  counted.error,
-				  counted.share(),
-				  {},
-				  counted,
-				  row.reason(of_.counts(), when)});
-	}
-	for (const uncore::metric &m : of_.metrics())
-		for (scope where : options_.scopes)
-			for (const uncore::metric_value &v :
-			     m.evaluate(of_.counts(), when, where))
+			if (v.metric() || (!options_.metric_only &&
+					   where == scopes_.front()))
 				lines_.push_back(
-					{m.info().name,
-					 v.pmu ? std::string_view(v.pmu->name)
-					       : "",
-					 m.info().unit,
-					 where,
-					 v.package,
-					 &m.info(),
-					 v.value,
-					 v.error,
-					 v.share,
-					 v.time,
-					 {},
-					 v.reason});
+					{std::move(v), where, value, error});
+		}
+	std::stable_sort(lines_.begin(), lines_.end(),
+			 [](const report_line &a, const report_line &b) {
+				 return a.counted.index() < b.counted.index();
+			 });
 }
 
 /// As csv_cell(), without a string where it needs no quotes.
 void report::put_cell(std::string_view cell)
 {
-	if (cell.find_first_of(",\"\r\n" + options_.separator) == cell.npos)
+	if (cell.find_first_of(",\"\r\n" + separator_) == cell.npos)
 		buffer_.append(cell);
 	else if (cell.find_first_of(",\"\r\n") == cell.npos)
 		put("\"{}\"", cell);
@@ -128,33 +99,33 @@ void report::put_cell(std::string_view cell)
 
 void report::put_csv(const report_line &one, bool total)
 {
-	const std::string &sep = options_.separator;
+	const std::string &sep = separator_;
+	const uncore::counted_value &counted = one.counted;
 
 	if (total)
 		put("total{}", sep);
 	else
 		put("{:.6f}{}", now(), sep);
 	put("{}{}", word_of(one.where), sep);
-	if (one.package >= 0)
-		put("{}", one.package);
-	put("{}{}{}", sep, one.box, sep);
-	put_cell(one.name);
+	if (counted.package() >= 0)
+		put("{}", counted.package());
+	put("{}{}{}", sep, one.box(), sep);
+	put_cell(counted.name());
 	put("{}", sep);
 	if (std::isfinite(one.value))
 		put("{}", one.value);
 	put("{}", sep);
-	put_cell(one.unit);
-	if (one.metric)
+	put_cell(counted.unit());
+	if (counted.metric())
 		put("{}{}{}", sep, sep, sep);
 	else
-		put("{}{}{}{}{}{}", sep, one.counted.raw, sep,
-		    one.counted.enabled.count(), sep,
-		    one.counted.running.count());
-	put("{}{}{}", sep, one.share, sep);
+		put("{}{}{}{}{}{}", sep, counted.raw(), sep,
+		    counted.enabled().count(), sep, counted.running().count());
+	put("{}{}{}", sep, counted.share(), sep);
 	if (std::isfinite(one.error))
 		put("{}", one.error);
 	put("{}", sep);
-	put_cell(one.reason);
+	put_cell(counted.reason());
 	put("\n");
 }
 
@@ -166,55 +137,56 @@ void report::put_csv(period when)
 		"running", "error", "reason"};
 
 	if (!titled_)
-		put("{}\n", fmt::join(titles, options_.separator));
+		put("{}\n", fmt::join(titles, separator_));
 	titled_ = true;
 	for (const report_line &one : lines_)
-		put_csv(one, when == period::total && options_.intervals);
+		put_csv(one, when == period::total && has_intervals());
 }
 
 /// nlohmann writes what is not a number as null.
 static json as_json(const report_line &one)
 {
-	json entry = {{one.metric ? "metric" : "event", one.name},
+	const uncore::counted_value &counted = one.counted;
+	json entry = {{counted.metric() ? "metric" : "event", counted.name()},
 		      {"scope", word_of(one.where)}};
 
-	if (one.package >= 0)
-		entry["socket"] = one.package;
-	if (!one.box.empty())
-		entry["pmu"] = one.box;
+	if (counted.package() >= 0)
+		entry["socket"] = counted.package();
+	if (counted.pmu())
+		entry["pmu"] = counted.pmu()->name;
 	entry["value"] = one.value;
-	entry["unit"] = one.unit;
-	if (one.metric) {
-		entry["seconds"] = in_seconds(one.time);
+	entry["unit"] = counted.unit();
+	if (counted.metric()) {
+		entry["seconds"] = in_seconds(counted.enabled());
 	} else {
-		entry["raw"] = one.counted.raw;
-		entry["enabled_ns"] = one.counted.enabled.count();
-		entry["running_ns"] = one.counted.running.count();
+		entry["raw"] = counted.raw();
+		entry["enabled_ns"] = counted.enabled().count();
+		entry["running_ns"] = counted.running().count();
 	}
-	entry["running"] = one.share;
+	entry["running"] = counted.share();
 	entry["error"] = one.error;
-	if (!one.reason.empty())
-		entry["reason"] = one.reason;
+	if (!counted.reason().empty())
+		entry["reason"] = counted.reason();
 	return entry;
 }
 
 void report::put_json(period when)
 {
 	json document = begin_document(
-		options_.set.empty() ? "stat" : "metric", &of_.machine());
+		set_.empty() ? "stat" : "metric", &of_.counters().machine());
 	json missing = json::array();
 
-	if (!options_.set.empty())
-		document["set"] = options_.set;
+	if (!set_.empty())
+		document["set"] = set_;
 	document["time"] = now();
 	document["seconds"] = seconds(when);
 	document["total"] = when == period::total;
-	if (options_.means)
-		document["runs"] = options_.means->runs();
+	if (means_)
+		document["runs"] = means_->runs();
 	document["events"] = json::array();
 	document["metrics"] = json::array();
 	for (const report_line &one : lines_)
-		document[one.metric ? "metrics" : "events"].push_back(
+		document[one.counted.metric() ? "metrics" : "events"].push_back(
 			as_json(one));
 	for (const missing_metric &m : of_.missing())
 		missing.push_back(
@@ -230,7 +202,7 @@ void report::put_arguments(fmt::string_view text, fmt::format_args arguments)
 
 void report::put(const table &rows)
 {
-	for (const std::string &line : rows.lines(to_.file()))
+	for (const std::string &line : rows.lines(out()))
 		put("{}\n", line);
 }
 
@@ -238,16 +210,16 @@ bool report::print(bool last)
 {
 	buffer_.clear();
 	for (period when : {period::interval, period::total}) {
-		if (when == period::interval && !options_.intervals)
+		if (when == period::interval && !has_intervals())
 			continue;
 		if (when == period::total && !last)
 			continue;
 		gather(when);
-		if (options_.means) {
-			options_.means->add(lines_);
-			if (!options_.means->complete())
+		if (means_) {
+			means_->add(lines_);
+			if (!means_->complete())
 				return true;
-			options_.means->put_into(lines_);
+			means_->put_into(lines_);
 		}
 		switch (options_.form) {
 		case format::human:
@@ -265,8 +237,8 @@ bool report::print(bool last)
 	const std::string_view text(buffer_.data(), buffer_.size());
 
 	if (options_.form == format::human)
-		return to_.show(text);
-	return to_.write(text);
+		return of_.output().show(text);
+	return of_.output().write(text);
 }
 
 } // namespace cli

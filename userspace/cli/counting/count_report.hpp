@@ -4,33 +4,30 @@
 // report.
 #pragma once
 
-#include <chrono>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include <uncore/metric.hpp>
-#include <uncore/session.hpp>
+#include <uncore/counter_set.hpp>
 
-#include "arguments/subcommand.hpp"
 #include "counting/measurement.hpp"
-#include "output/sink.hpp"
 #include "output/table.hpp"
 
 namespace cli {
 
 /// An event's count or a metric's value at one place.
 struct report_line {
-	std::string_view name, box, unit;
+	uncore::counted_value counted;
 	uncore::scope where;
-	int package;			   ///< -1 for the machine
-	const uncore::metric_info *metric; ///< nullptr for an event
-	double value, error, share;
-	std::chrono::nanoseconds time; ///< a metric's, see metric_value
-	uncore::count counted;	       ///< an event's
-	/// Why there is no value, or which boxes it is not of; or empty.
-	std::string reason;
+	double value, error; ///< of several runs: the mean's
+
+	std::string_view box() const
+	{
+		return counted.pmu() ? std::string_view(counted.pmu()->name)
+				     : "";
+	}
 };
 
 /// "±1.23 %", of the value; "± unknown".
@@ -55,22 +52,19 @@ private:
 	std::vector<number> numbers_;
 };
 
-struct report_options {
-	format form = format::human;
-	bool intervals = false; ///< -I: totals are told apart
-	/// Scopes to report, in this order; events have the first.
-	std::vector<uncore::scope> scopes;
-	std::string_view set;	     ///< metric's, or empty
-	std::string separator = ","; ///< of CSV
-	bool metric_only = false;    ///< without events
-	run_means *means = nullptr;  ///< of several runs, which print once
-};
-
 class report {
 public:
-	/// Made before counting starts: what an interval needs is prepared, so
-	/// that the loop only reads, formats into one buffer and writes it.
-	report(measurement &of, const report_options &options, sink &to);
+	/// @param scopes to report, in this order; events have the first.
+	/// @param set metric's, or empty.
+	/// @param means of several runs, which print once.
+	report(measurement &of, std::vector<uncore::scope> scopes,
+	       std::string_view set = {}, run_means *means = nullptr)
+		: of_(of), options_(of.options()), scopes_(std::move(scopes)),
+		  means_(means), set_(set),
+		  separator_(options_.separator.empty() ? ","
+							: options_.separator)
+	{
+	}
 	virtual ~report() = default;
 
 	/// @return false when the output cannot be written.
@@ -90,14 +84,17 @@ protected:
 	void put(const table &rows);
 	/// put() for all types, so that fmt is compiled into one file.
 	void put_arguments(fmt::string_view text, fmt::format_args arguments);
+	/// -I, with a total at the end.
+	bool has_intervals() const { return options_.run.interval_ms; }
 	/// Seconds that a report is of, and since the start.
 	double seconds(uncore::period when) const;
 	double now() const { return seconds(uncore::period::total); }
+	std::FILE *out() const { return of_.output().file(); }
 
 	measurement &of_;
-	const report_options options_;
-	sink &to_;
-	std::vector<event_row> rows_;
+	const count_options &options_;
+	const std::vector<uncore::scope> scopes_;
+	run_means *const means_;
 
 private:
 	void gather(uncore::period when);
@@ -106,6 +103,8 @@ private:
 	void put_json(uncore::period when);
 	void put_cell(std::string_view cell);
 
+	const std::string_view set_;
+	const std::string separator_; ///< of CSV
 	std::vector<report_line> lines_;
 	fmt::memory_buffer buffer_;
 	bool titled_ = false;

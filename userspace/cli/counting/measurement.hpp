@@ -1,110 +1,85 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What stat and metric share: from events and metrics to an open session, and
-// to rows of numbers.
+// What stat and metric share of the way from the command line to the numbers: a
+// set of counters, how long it counts, and where the numbers go.
 #pragma once
 
+#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include <uncore/event.hpp>
-#include <uncore/metric.hpp>
-#include <uncore/session.hpp>
+#include <uncore/counter_set.hpp>
 
+#include "arguments/subcommand.hpp"
 #include "counting/run.hpp"
+#include "output/sink.hpp"
 
 namespace cli {
 
-/// The metrics of a list such as "mem_bw_reads,qpi": names, or groups of them.
-/// Errors: errc::not_found (suggests the nearest names).
-uncore::result<std::vector<const uncore::metric_info *>>
-find_metrics(const uncore::topology &machine, const std::string &names);
+struct count_options {
+	run_options run;
+	format form = format::human;
+	std::string output;    ///< a file's path, empty for standard output
+	std::string separator; ///< -x, empty for none
+	std::string cpus;      ///< -C, to count on their sockets only
+	unsigned timeout_ms = 0;
+	bool append = false, metric_only = false;
+};
 
-/// A metric that this machine cannot tell, and why.
+/// Add how long to count, in which form to print, and where to.
+void add_count_options(parser &command, count_options &options);
+/// Add --per-socket and --per-box.
+void add_scope(parser &command, uncore::scope &where);
+
+/// A metric that this machine does not have, and why.
 struct missing_metric {
 	const uncore::metric_info *info;
 	std::string reason;
 };
 
-/// One event at one place: the counters that make up a number.
-struct event_row {
-	std::string name;
-	const uncore::event *kind;	       ///< for scale and unit
-	int package = -1;		       ///< -1 for all of them
-	std::string box;		       ///< empty for the sum of all
-	std::vector<uncore::counter_at> parts; ///< none for duration_time
-	/// Boxes that belong to it and never answered.
-	std::vector<const uncore::box_health *> absent;
-	uncore::sum_set sum; ///< the session's of these
-
-	/// What was counted; value and error are scaled to the event's unit.
-	uncore::count read(const uncore::session &counts,
-			   uncore::period when) const;
-	/// What is wrong with its boxes; empty where nothing is.
-	std::string reason(const uncore::session &counts,
-			   uncore::period when) const;
-};
-
-/// What is measured.
 class measurement {
 public:
-	explicit measurement(uncore::topology machine)
-		: machine_(std::move(machine)), planner_(machine_)
-	{
-	}
-	measurement(const measurement &) = delete;
+	/// Read the machine.
+	/// Errors: of topology::read(); errc::invalid and errc::not_found for
+	/// a wrong -C.
+	static uncore::result<std::unique_ptr<measurement>>
+	open(const context &shared, count_options &options);
 
-	/// Errors: of parse_events() and planner::add().
-	uncore::result<void> add_events(std::string_view text);
-	/// What the machine lacks is noted in missing().
+	/// Errors: of parse_events() and counter_set::add_events().
+	uncore::result<void> add_events(std::string_view list);
+	/// Add metrics by name. Errors: of find_metrics().
+	uncore::result<void> add_metrics(std::string_view names);
+	/// Add a metric, or a line of missing() if the machine lacks it.
 	void add_metric(const uncore::metric_info &info);
-	/// @param packages to count on; empty: all.
-	/// Errors: of session::open().
-	uncore::result<void> open(const std::vector<int> &packages = {});
 
-	/// Has the session add up what numbers of that scope need.  To be
-	/// called once, before run().
-	std::vector<event_row> rows(uncore::scope where);
-	/// The same for metrics.
-	void watch_metrics(uncore::scope where);
-	const std::vector<uncore::metric> &metrics() const { return metrics_; }
+	/// Open the output and the counters, count as the options say, and call
+	/// @p print after each interval and at the end (@p last), until it
+	/// fails.
+	/// @return the exit status.
+	int run(const std::function<bool(bool last)> &print);
+
+	const count_options &options() const { return options_; }
 	const std::vector<missing_metric> &missing() const { return missing_; }
-	const uncore::topology &machine() const { return machine_; }
-	uncore::session &counts() { return *session_; }
-	const uncore::session &counts() const { return *session_; }
-	bool empty() const { return groups_.empty() && metrics_.empty(); }
-
-	/// Counts as the options say, and calls @p print after each interval
-	/// and at the end (@p last), until it fails.
-	/// @return the program's exit status.
-	int run(const run_options &options,
-		const std::function<bool(bool last)> &print);
+	const uncore::counter_set &counters() const { return counters_; }
+	sink &output() { return output_; }
 
 private:
-	std::vector<event_row>
-	rows_of(const uncore::event_term &term,
-		const std::vector<uncore::counter_id> &ids,
-		uncore::scope where) const;
-	void add_row_parts(std::vector<event_row> &rows,
-			   const uncore::event_term &term, size_t event,
-			   uncore::counter_id id, uncore::scope where) const;
-	event_row &row_at(std::vector<event_row> &rows,
-			  const uncore::event_term &term, size_t event,
-			  int package, uncore::scope where) const;
-	void report_news();
+	measurement(uncore::topology &&machine, const count_options &options)
+		: options_(options), counters_(std::move(machine))
+	{
+	}
+	uncore::result<void> choose_sockets();
+	uncore::result<void> open_counters();
 	std::string split_advice() const;
+	void report_news();
 
-	uncore::topology machine_;
-	uncore::planner planner_;
-	std::vector<uncore::event_group> groups_;
-	std::vector<uncore::planner::places> places_;
-	std::vector<uncore::metric> metrics_;
+	const count_options &options_;
+	uncore::counter_set counters_;
+	std::vector<int> sockets_; ///< to count on; empty: all
+	std::vector<const uncore::metric_info *> metrics_;
 	std::vector<missing_metric> missing_;
-	std::optional<uncore::session> session_;
+	sink output_;
 };
-
-/// Adds --per-socket and --per-box.
-void add_scope(parser &command, uncore::scope &where);
 
 } // namespace cli

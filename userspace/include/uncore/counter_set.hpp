@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,8 +76,10 @@ public:
 	/// Time for which it was enabled: the sum over an event's counters, the
 	/// average over a metric's.
 	std::chrono::nanoseconds enabled() const;
-	/// One line: why there is no value, or which boxes are missing from it;
-	/// empty if none.
+	/// Part of enabled() for which the event was counted; 0 for a metric.
+	std::chrono::nanoseconds running() const;
+	/// One line: the reason for a missing value, or which boxes are missing
+	/// from it; empty if none.
 	std::string_view reason() const;
 
 private:
@@ -101,9 +104,9 @@ private:
 	const record *record_;
 };
 
-/// The metrics of a comma-separated list of names, each that of a metric or of
-/// a group of metrics, in any case; of the catalogue of the machine's
-/// generation. Errors: errc::not_found (names the nearest ones).
+/// The metrics of a comma-separated list of names, each that of a metric, also
+/// as perf has it, or of a group of metrics, in any case; of the catalogue of
+/// the machine's generation. Errors: errc::not_found (names the nearest ones).
 UNCORE_EXPORT result<std::vector<const metric_info *>>
 find_metrics(const topology &machine, std::string_view names);
 
@@ -129,15 +132,24 @@ public:
 	/// Errors: of parse_events() and planner::add(); errc::misuse when the
 	/// counters are open.
 	result<void> add_events(std::string_view list);
-	/// Add metrics, by the comma-separated names of metrics or of groups of
-	/// metrics, in any case. What the machine lacks of a group is left out,
-	/// see unavailable(). A list with an error adds nothing.
+	/// The same for events that parse_events() made for machine().
+	result<void> add_events(std::span<const event_group> groups);
+	/// Add metrics by names, as find_metrics() takes them. What the machine
+	/// lacks of a group is left out, see unavailable(). A list with an
+	/// error adds nothing.
 	/// Errors: errc::not_found (names the nearest ones), those of
 	/// metric::prepare() for a metric that was named or when the machine
 	/// has none of a group; errc::misuse when the counters are open.
 	result<void> add_metrics(std::string_view names);
+	/// Add a metric of the catalogue.
+	/// Errors: of metric::prepare(); errc::misuse when the counters are
+	/// open.
+	result<void> add_metric(const metric_info &info);
 	/// Events and metrics that were added.
 	size_t size() const;
+	/// Number of groups, of those that were added, that are multiplexed on
+	/// the box with most; 1 if none is.
+	unsigned turns() const;
 	/// Metrics that add_metrics() left out. Good until the next
 	/// add_metrics().
 	std::vector<unavailable_metric> unavailable() const;
