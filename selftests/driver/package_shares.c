@@ -176,7 +176,7 @@ TEST_F_TIMEOUT(share, of_an_exclusive_sampling_event_is_not_shared, UNHURRIED)
 /* --- shares in all box types at a time ---------------------------------------------- */
 
 /* Rounds until the shares are equal: perf's turns are few on a slow machine. */
-enum { ROUNDS = 6, ROUND_MS = 2000 };
+enum { ROUNDS = 30, ROUND_MS = 2000 };
 
 /* A box of package 0, and two users with as many events each as it has counters. */
 struct shared_box {
