@@ -139,6 +139,10 @@ def main():
                 file.writelines(one.lines())
         for name, value in METRICS.items():
             test_metric(tap, name, value, causes, path)
+        done = Uncore("metric", "memory", command=["true"])
+        tap.ok(done.status == 1 and done.err.count("\n") == 1 and
+               "no metric of the set 'memory' (its sets: bus)" in done.err,
+               "a set that the generation does not have is refused", done.comments())
     tap.end()
 
 

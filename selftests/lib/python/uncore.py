@@ -30,13 +30,14 @@ def _generation():
         text = file.read()
     here = [re.search(r"^%s\s*: (\d+)$" % name, text, re.M)
             for name in ("cpu family", "model")]
+    if not all(here):
+        return "hswep"
     for path in sorted(glob.glob(os.path.join(TOP, "events", "*",
                                               "boxes.json"))):
         with open(path, encoding="utf-8") as file:
-            models = json.load(file).get("Models", "")
-        if all(here) and "family %s model %s" % tuple(
-                match.group(1) for match in here) == re.sub(
-                    r".*, (?=family )", "", models):
+            facts = json.load(file)
+        if [match.group(1) for match in here] == [facts.get("Family"),
+                                                  facts.get("Model")]:
             return os.path.basename(os.path.dirname(path))
     return "hswep"
 

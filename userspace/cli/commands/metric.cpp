@@ -359,6 +359,28 @@ void add_metrics(measurement &to, const metric_set &set, bool all)
 	}
 }
 
+/// The machine has none of the metrics of a set.
+int nothing_of(const metric_set &set, const uncore::topology &machine)
+{
+	const auto &known = uncore::catalogue::of(machine);
+	std::string names;
+
+	for (const metric_set &other : sets)
+		if (std::any_of(other.by_box.begin(), other.by_box.end(),
+				[&](const lead &l) {
+					return known.metric(l.metric);
+				}) ||
+		    std::any_of(other.by_socket.begin(), other.by_socket.end(),
+				[&](const char *name) {
+					return known.metric(name);
+				}))
+			names += fmt::format("{}{}", names.empty() ? "" : ", ",
+					     other.name);
+	return fail(fmt::format("{} has no metric of the set '{}' (its sets: "
+				"{})",
+				machine.generation(), set.name, names));
+}
+
 int unknown_set(const std::string &name)
 {
 	std::vector<std::string_view> names;
@@ -394,6 +416,8 @@ int metric(const context &shared, metric_options &options)
 	measurement &counts = **opened;
 
 	add_metrics(counts, *set, options.all);
+	if (!counts.counters().size() && counts.missing().empty())
+		return nothing_of(*set, counts.counters().machine());
 
 	table_report printer(counts, *set, options.per_box);
 
