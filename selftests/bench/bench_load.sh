@@ -27,5 +27,5 @@ for boxes in events/*/boxes.json; do
 	grep -q '^  "Model":' "$boxes" || continue
 	machine=$(basename "$(dirname "$boxes")")
 	selftests/vm/run --kernel "$kernel" --machine "$machine" --no-sim --driver none -- \
-		build/selftests/bench load
+		build/selftests/bench_driver load
 done
