@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <unistd.h>
 
 #include "lib/c/harness.h"
@@ -29,6 +30,17 @@ static int open_flagged(const char *pmu, int cpu, const char *event, bool pinned
 	attr.pinned = pinned;
 	attr.exclusive = exclusive;
 	return err ? err : perf_open(&attr, -1, cpu, -1);
+}
+
+/* Rounds until the shares are equal: perf's turns are few on a slow machine. */
+enum { ROUNDS = 30, ROUND_MS = 2000 };
+
+static double running_share(int fd)
+{
+	struct event_reading r;
+
+	return event_read(fd, &r) || !r.enabled ? -1 :
+	       (double)r.running / r.enabled;
 }
 
 /* --- shares of the counters ---------------------------------------------------- */
@@ -68,6 +80,7 @@ TEST_F_TIMEOUT(share, of_a_pinned_event_is_all, UNHURRIED)
 {
 	int fd[COUNTERS], pinned;
 	struct event_reading r;
+	double least = 0;
 
 	for (unsigned int i = 0; i < COUNTERS; i++) {
 		fd[i] = event_open(self->pmu, self->home, "clockticks,thresh=%u",
@@ -77,16 +90,21 @@ TEST_F_TIMEOUT(share, of_a_pinned_event_is_all, UNHURRIED)
 	pinned = open_flagged(self->pmu, self->other, "clockticks,thresh=9", true,
 			      false);
 	ASSERT_GE(pinned, 0);
-	sleep_ms(500);
+	/* On a busy host perf's rotations come late: give the others time. */
+	for (unsigned int i = 0; i < ROUNDS && least < 0.5; i++) {
+		sleep_ms(ROUND_MS / 4);
+		least = 1;
+		for (unsigned int k = 0; k < COUNTERS; k++)
+			least = fmin(least, running_share(fd[k]));
+	}
+	EXPECT_GE(least, 0.5);
 	ASSERT_EQ(0, -event_read(pinned, &r));
 	EXPECT_GT(r.running, 0);
 	EXPECT_EQ(r.enabled, r.running);
 	for (unsigned int i = 0; i < COUNTERS; i++) {
-		ASSERT_EQ(0, -event_read(fd[i], &r));
-		EXPECT_LT(r.running, r.enabled) {
+		EXPECT_LT(running_share(fd[i]), 1) {
 			TH_LOG("event %u has not made room", i);
 		}
-		EXPECT_GT(r.running, r.enabled / 2);
 		close(fd[i]);
 	}
 	close(pinned);
@@ -175,9 +193,6 @@ TEST_F_TIMEOUT(share, of_an_exclusive_sampling_event_is_not_shared, UNHURRIED)
 
 /* --- shares in all box types at a time ---------------------------------------------- */
 
-/* Rounds until the shares are equal: perf's turns are few on a slow machine. */
-enum { ROUNDS = 30, ROUND_MS = 2000 };
-
 /* A box of package 0, and two users with as many events each as it has counters. */
 struct shared_box {
 	char pmu[PMU_NAME_MAX];
@@ -205,14 +220,6 @@ static int open_different(const struct shared_box *b, int cpu, unsigned int i)
 {
 	return event_open(b->pmu, cpu, "config=%#" PRIx64 ",thresh=%u",
 			  b->event->config, i + 1);
-}
-
-static double running_share(int fd)
-{
-	struct event_reading r;
-
-	return event_read(fd, &r) || !r.enabled ? -1 :
-	       (double)r.running / r.enabled;
 }
 
 /* Is each share of a box half of the time, within 10 %? */
@@ -305,6 +312,22 @@ static bool sampling_is_fair(const struct shared_box *b)
 	return are_fair(b->pmu, share, 2 * b->n);
 }
 
+/* Waits until each event has a sample: the freeze budget delays some. */
+static unsigned int events_without_sample(void)
+{
+	unsigned int none = 1;
+
+	for (unsigned int i = 0; i < ROUNDS && none; i++) {
+		none = 0;
+		for (struct shared_box *b = shared; b < shared + BOX_KINDS; b++)
+			for (unsigned int k = 0; k < b->n; k++)
+				none += !sampler_drain(&b->sampling[k]);
+		if (none)
+			sleep_ms(ROUND_MS);
+	}
+	return none;
+}
+
 /* One user counts, the other one samples another CPU. */
 TEST_F_TIMEOUT(users, count_and_sample_in_equal_shares, UNHURRIED)
 {
@@ -327,13 +350,10 @@ TEST_F_TIMEOUT(users, count_and_sample_in_equal_shares, UNHURRIED)
 		}
 	}
 	EXPECT_TRUE(become_fair(sampling_is_fair));
+	EXPECT_EQ(0, events_without_sample());
 	for (struct shared_box *b = shared; b < shared + BOX_KINDS; b++) {
-		for (unsigned int i = 0; i < b->n; i++) {
-			EXPECT_GT(sampler_drain(&b->sampling[i]), 0) {
-				TH_LOG("no sample of event %u of %s", i, b->pmu);
-			}
+		for (unsigned int i = 0; i < b->n; i++)
 			sampler_close(&b->sampling[i]);
-		}
 	}
 	EXPECT_EQ(0, -sim_rates("off"));
 }
