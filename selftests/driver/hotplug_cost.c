@@ -94,9 +94,10 @@ TEST_F_TIMEOUT(perf_cpu, leaves_while_events_are_multiplexed, UNHURRIED)
 	for (int i = 0; i < MOVES; i++) {
 		int cpu = pmu_cpu("hswep_cbox_0", pkg);
 
-		sleep_ms(100);
+		/* long beside a move, in which perf's time runs and no event counts */
+		sleep_ms(300);
 		ASSERT_EQ(0, -cpu_set_online(cpu, false));
-		sleep_ms(100);
+		sleep_ms(300);
 		ASSERT_EQ(0, -cpu_set_online(cpu, true));
 	}
 	ASSERT_EQ(0, -event_read(uclk, &clock));
