@@ -318,6 +318,9 @@ static void unc_box_park(struct unc_box *box)
 	unsigned int ctr;
 
 	box->hw.idle = true;
+	/* not when a slot is freed: perf takes events off and puts them back in one change */
+	if (!atomic_read(&box->pkg->active))
+		box->pkg->idle = true;
 	for_each_programmed(type, ctr) {
 		struct unc_counter *c = &box->ctr[ctr];
 
@@ -489,10 +492,8 @@ static void unc_box_free_slot(struct unc_box *box, struct unc_slot *slot)
 	unc_box_assign(box, slot, -1);
 	if (slot->sampling.period && !--box->use.samplers)
 		clear_bit(unc_package_box_number(box), box->pkg->samplers);
-	if (--box->use.active)
-		return;
-	if (atomic_dec_and_test(&box->pkg->active))
-		box->pkg->idle = true;
+	if (!--box->use.active)
+		atomic_dec(&box->pkg->active);
 }
 
 /* Drop a user of a slot.  Call between unc_box_begin() and unc_box_end(). */

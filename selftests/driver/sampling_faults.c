@@ -60,6 +60,57 @@ static bool unharmed(int pkg)
 	return ok & samples_exactly("ubox", pkg, 3);
 }
 
+/* --- a package that is frozen by an overflow ------------------------------- */
+
+FIXTURE(frozen) {};
+
+FIXTURE_SETUP(frozen)
+{
+	/* frozen at once, and the driver learns of it late: there is no status to poll */
+	load(_metadata, "clock=manual status_delay=1000");
+}
+
+FIXTURE_TEARDOWN(frozen)
+{
+	expect_no_complaint(_metadata);
+}
+
+/*
+ * The second event makes perf take off the first one, the package's only one, and put
+ * it back. That must not look as if the package were idle, or the next box that starts
+ * would unfreeze it.
+ */
+TEST_F_TIMEOUT(frozen, package_remains_frozen_when_another_box_starts, UNHURRIED)
+{
+	enum { PERIOD = 500, STATUS_DELAY = 1000, SOME = 10 };
+	const struct cat_event *e = ticks_of("ha");
+	struct sampler s;
+	int beside, imc, cpu;
+
+	cpu = pmu_cpu("hswep_ha_0", 0);
+	ASSERT_TRUE(open_sampler(&s, "hswep_ha_0", cpu, PERIOD, e));
+	beside = event_open("hswep_ha_0", cpu, "config=%#" PRIx64 ",thresh=1",
+			    e->config);
+	ASSERT_GE(beside, 0);
+	sim_advance(PERIOD);
+	EXPECT_EQ(PERIOD, event_count(beside));
+	sim_advance(SOME);
+	EXPECT_EQ(PERIOD, event_count(beside));
+	imc = event_open("hswep_imc_0", cpu, "clockticks");
+	ASSERT_GE(imc, 0);
+	sim_advance(SOME);
+	EXPECT_EQ(PERIOD, event_count(beside));
+	EXPECT_EQ(0, event_count(imc));
+
+	/* handled, and counting again */
+	sim_advance(STATUS_DELAY);
+	EXPECT_EQ(1, sampler_settle(&s, 1));
+	EXPECT_EQ(event_count(beside), event_count(s.fd));
+	close(imc);
+	close(beside);
+	sampler_close(&s);
+}
+
 /* --- a faulty box or interrupt -------------------------------------------- */
 
 FIXTURE(box_fault) {};
