@@ -22,7 +22,7 @@ from lib.python.command import started  # noqa: E402
 from lib.python.top import (EACH_SWITCH, EVENT, FAULTS, LIMIT, SPIN, TASK,  # noqa: E402
                             UNCORE, Table, alone, clear_cpus, cpu_packages, measure,
                             need, set_online, task, top)
-from lib.python.uncore import SIM, SLOWNESS, Machine, Tap, loops  # noqa: E402
+from lib.python.uncore import SIM, Machine, Tap, loops  # noqa: E402
 
 # The second set of options is for kernels before 6.8 and before 5.17.
 MODES = ((), ("--each-cpu", "--bounded-loops"))
@@ -393,7 +393,7 @@ def test_unmodified(tap, cpus):
 
 def test_steady(tap, cpu, package, mode):
     """Traffic that never stops, not even between a report and the account."""
-    tables, seen = [], []
+    tables, pid, busy = [], None, 0
     with started([UNCORE, "top", "--json", "-I", "200", "-e",
                   "qpi/clockticks,name=rd/", *mode, "--", SPIN, str(cpu),
                   "1000000"],
@@ -401,11 +401,15 @@ def test_steady(tap, cpu, package, mode):
                  text=True) as run:
         for line in run.stdout:
             tables.append(Table(json.loads(line)))
-            seen += [row for row in tables[-1].rows if row["command"] == "spin_task"]
-            if len(seen) > 11 + SLOWNESS or len(tables) > 1000:
+            for row in tables[-1].rows:
+                if row["command"] == "spin_task":
+                    pid = row["pid"]
+            # it may sleep while it starts
+            busy += bool(busy or pid and not tables[-1].data["idle"]["rd"][package])
+            if busy > 11 or len(tables) > 1000:
                 break
         until = len(tables)
-        os.kill(seen[0]["pid"] if seen else run.pid, signal.SIGTERM)
+        os.kill(pid or run.pid, signal.SIGTERM)
         tables += [Table(json.loads(line)) for line in run.stdout]
         errors = run.stderr.read()
     status = run.returncode
@@ -414,12 +418,12 @@ def test_steady(tap, cpu, package, mode):
            "steady traffic, a table every 0.2 s %s" % words,
            ["status %d, %d tables, %s" % (status, len(tables), errors)])
     tap.ok(all(table.adds_up() for table in tables), "each adds up exactly")
-    # it may sleep while it starts
-    inner = [table for table in tables[:until]
-             if "spin_task" in (row["command"] for row in table.rows)][SLOWNESS:]
-    tap.ok(len(inner) > 2 and tables.index(inner[-1]) - tables.index(inner[0])
-           == len(inner) - 1, "a task that never stops is in all of its time's",
-           ["%d of %d" % (len(inner), len(tables))])
+    inner = tables[until - busy:until]
+    tap.ok(busy > 11 and
+           all("spin_task" in (row["command"] for row in table.rows)
+               for table in inner),
+           "a task that never stops is in all of its time's",
+           ["%d of %d" % (busy, len(tables))])
     idle = [table.data["idle"]["rd"][package] for table in inner]
     tap.ok(not any(idle), "and its package is never idle", ["%s" % idle])
     names = {row["command"] for table in inner for row in table.rows}

@@ -414,7 +414,7 @@ TEST_F_TIMEOUT(held, for_good_and_time_goes_on, UNHURRIED)
  * CPU B is stopped. An access of its MSRs by another CPU is an asynchronous call there;
  * a read of its software event is a synchronous one.
  */
-enum { HOLD_MS = 100, AGAIN_MS = 400 };
+enum { HOLD_MS = 500, AGAIN_MS = 1500 };
 
 FIXTURE(hold)
 {
