@@ -73,6 +73,17 @@ static u64 unc_migration_tag(const struct unc_box *box,
 	return box->use.migration ? (u64)box->use.migration << 32 | slot->serial : 0;
 }
 
+/*
+ * Return whether an event that perf takes off this CPU returns at once: it migrates, or
+ * it has migrated and makes room for the next one.  On the CPU that events leave perf
+ * may also disable them for the user: then they must not count.
+ */
+static bool unc_is_migrating(const struct unc_box *box)
+{
+	return READ_ONCE(box->pkg->cpu) == smp_processor_id() ||
+	       (box->use.migrator == current && !in_hardirq());
+}
+
 /* The slot that has run on since the event was taken off another CPU, or NULL. */
 static struct unc_slot *unc_migrated_slot(struct unc_event *ue)
 {
@@ -207,7 +218,7 @@ static void unc_del_counter(struct unc_event *ue, struct unc_slot *slot)
 	unc_begin(to_unc_pmu(ue->event->pmu), box);
 	unc_box_leave(box, slot);
 	unc_event_count(ue, slot);
-	ue->tag = unc_migration_tag(box, slot);
+	ue->tag = unc_is_migrating(box) ? unc_migration_tag(box, slot) : 0;
 	if (ue->tag) {
 		unc_box_migrate(box, slot);
 		return;

@@ -133,6 +133,7 @@ static void unc_pmu_set_migrating(struct unc_box *box, bool on)
 	unsigned long flags;
 
 	flags = unc_lock_box(box);
+	box->use.migrator = on ? current : NULL;
 	if (on)
 		box->use.migration = ++box->use.migrations;
 	else

@@ -147,6 +147,7 @@ struct unc_box_use {
 	u32 serial;		/* source of slot serials */
 	u32 migration;		/* number of the migration in progress, or 0 */
 	u32 migrations;		/* migrations so far */
+	struct task_struct *migrator;	/* task that migrates the events, or NULL */
 };
 
 /*

@@ -3,7 +3,11 @@
  * The perf CPU goes offline while many events are open: that takes no longer for many
  * events than for few, and multiplexed events do not count twice.
  */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "lib/c/harness.h"
@@ -14,30 +18,11 @@
 #define TRACING		"/sys/kernel/tracing/"
 #define PROBE		"grace_periods"
 
-enum { MANY = 300, EVENTS = 8, MOVES = 6, WAIT_MS = 300 };
+#define RCU_EXPEDITED	"/sys/kernel/rcu_expedited"
+
+enum { MANY = 300, OTHERS = 100, EVENTS = 8, STEPS = 100, CYCLES = 1000 };
 
 static int fds[MANY];
-
-FIXTURE(perf_cpu)
-{
-	int cpu;
-};
-
-FIXTURE_SETUP(perf_cpu)
-{
-	machine_setup("clock=real", "");
-	log_mark();
-	self->cpu = pmu_cpu("hswep_cbox_0", packages() - 1);
-	if (!cpu_can_leave(self->cpu) || package_cpu(packages() - 1, 1) < 0)
-		SKIP(return, "the perf CPU cannot go offline");
-}
-
-FIXTURE_TEARDOWN(perf_cpu)
-{
-	if (!cpu_is_online(self->cpu))
-		cpu_set_online(self->cpu, true);
-	expect_nothing_left(_metadata);
-}
 
 /* --- how long it takes, in grace periods ------------------------------------------ */
 
@@ -112,57 +97,129 @@ TEST_F_TIMEOUT(probe, leaves_as_fast_with_many_events, UNHURRIED)
 
 /* --- what is counted ------------------------------------------------------------- */
 
-/* Count and time of @fd since @last, as a rate in counts a nanosecond that it ran */
-static double rate_since(int fd, struct event_reading *last)
+FIXTURE(perf_cpu)
 {
-	struct event_reading r;
-	double rate;
+	int cpu;
+};
 
-	if (event_read(fd, &r) || r.running <= last->running)
-		return 0;
-	rate = (double)(r.value - last->value) / (r.running - last->running);
-	*last = r;
-	return rate;
+/* Each event counts in each cycle in which it has a counter; a move takes long. */
+FIXTURE_SETUP(perf_cpu)
+{
+	machine_setup("clock=manual", "");
+	log_mark();
+	self->cpu = pmu_cpu("hswep_cbox_0", packages() - 1);
+	if (!cpu_can_leave(self->cpu) || package_cpu(packages() - 1, 1) < 0)
+		SKIP(return, "the perf CPU cannot go offline");
+	for (unsigned int i = 0; i < OTHERS; i++) {
+		fds[i] = event_open("hswep_cbox_1", self->cpu, "clockticks");
+		ASSERT_GE(fds[i], 0);
+	}
+	ASSERT_EQ(0, -file_write(RCU_EXPEDITED, "0"));
 }
 
-/*
- * Each event counts every cycle while it runs. The rate before the first move is the
- * measure: a rotation costs the counts of a short time on both sides.
- */
+FIXTURE_TEARDOWN(perf_cpu)
+{
+	file_write(RCU_EXPEDITED, "1");
+	for (unsigned int i = 0; i < OTHERS; i++)
+		close(fds[i]);
+	if (!cpu_is_online(self->cpu))
+		cpu_set_online(self->cpu, true);
+	expect_nothing_left(_metadata);
+}
+
+/* CPU that goes offline, and whether it has */
+static struct {
+	int cpu, err;
+	atomic_bool done;
+} moving;
+
+static void *move(void *arg)
+{
+	moving.err = cpu_set_online(moving.cpu, false);
+	moving.done = true;
+	return arg;
+}
+
+/* Call @step until the perf CPU is offline, and some times more. */
+static bool during_move(int cpu, void (*step)(void *arg), void *arg)
+{
+	pthread_t thread;
+
+	moving.cpu = cpu;
+	moving.done = false;
+	if (pthread_create(&thread, NULL, move, NULL))
+		tap_bail("no thread");
+	for (int more = STEPS; more; more -= moving.done)
+		step(arg);
+	pthread_join(thread, NULL);
+	return !moving.err;
+}
+
+/* Most that an event counted in one step, and what all counted */
+struct steps {
+	int fd[EVENTS];
+	uint64_t count[EVENTS], steps, most, total;
+};
+
+static void advance_and_read(void *arg)
+{
+	struct steps *s = arg;
+
+	sim_advance(CYCLES);
+	s->steps++;
+	for (unsigned int i = 0; i < EVENTS; i++) {
+		uint64_t now = event_count(s->fd[i]), more = now - s->count[i];
+
+		s->count[i] = now;
+		s->most = more > s->most ? more : s->most;
+		s->total += more;
+	}
+}
+
 TEST_F_TIMEOUT(perf_cpu, leaves_while_events_are_multiplexed, UNHURRIED)
 {
-	struct event_reading last[EVENTS] = {};
-	int pkg = packages() - 1, fd[EVENTS];
-	double still[EVENTS];
+	struct steps s = {};
 
 	for (unsigned int i = 0; i < EVENTS; i++) {
-		fd[i] = event_open("hswep_cbox_0", self->cpu,
-				   "clockticks,thresh=%u,inv=1", i + 2);
-		ASSERT_GE(fd[i], 0);
+		s.fd[i] = event_open("hswep_cbox_0", self->cpu,
+				     "clockticks,thresh=%u,inv=1", i + 2);
+		ASSERT_GE(s.fd[i], 0);
 	}
-	sleep_ms(MOVES * WAIT_MS);
+	EXPECT_TRUE(during_move(self->cpu, advance_and_read, &s));
+	TH_LOG("at most %.3f of the cycles of one of %d steps, %.3f counters used",
+	       (double)s.most / CYCLES, (int)s.steps,
+	       (double)s.total / (s.steps * CYCLES));
+	EXPECT_EQ(CYCLES, s.most);
+	EXPECT_GT(s.total, 0);
 	for (unsigned int i = 0; i < EVENTS; i++)
-		still[i] = rate_since(fd[i], &last[i]);
-	for (int i = 0; i < MOVES; i++) {
-		int cpu = pmu_cpu("hswep_cbox_0", pkg);
+		close(s.fd[i]);
+}
 
-		/* long beside a move, in which perf's time runs and no event counts */
-		sleep_ms(WAIT_MS);
-		ASSERT_EQ(0, -cpu_set_online(cpu, false));
-		sleep_ms(WAIT_MS);
-		ASSERT_EQ(0, -cpu_set_online(cpu, true));
-	}
-	for (unsigned int i = 0; i < EVENTS; i++) {
-		double moved = rate_since(fd[i], &last[i]);
+static void pause_and_advance(void *arg)
+{
+	struct steps *s = arg;
 
-		ASSERT_GT(still[i], 0);
-		TH_LOG("event %u: %.3f cycles a ns before, %.3f times that beside moves",
-		       i, still[i], moved / still[i]);
-		EXPECT_GT(moved, still[i] * 0.95);
-		EXPECT_LT(moved, still[i] * 1.05);
-		EXPECT_LT(last[i].running, last[i].enabled);
-		close(fd[i]);
-	}
+	ioctl(s->fd[0], PERF_EVENT_IOC_DISABLE, 0);
+	sim_advance(CYCLES);
+	ioctl(s->fd[0], PERF_EVENT_IOC_ENABLE, 0);
+	s->steps++;
+}
+
+/* perf enables the events that it migrates: one pause may be cut short. */
+TEST_F_TIMEOUT(perf_cpu, leaves_while_an_event_pauses, UNHURRIED)
+{
+	struct steps s = {};
+
+	s.fd[0] = event_open("hswep_cbox_1", self->cpu, "clockticks,thresh=2,inv=1");
+	ASSERT_GE(s.fd[0], 0);
+	EXPECT_TRUE(during_move(self->cpu, pause_and_advance, &s));
+	s.total = event_count(s.fd[0]);
+	TH_LOG("%ju cycles in %ju pauses of %d", (uintmax_t)s.total,
+	       (uintmax_t)s.steps, CYCLES);
+	EXPECT_LE(s.total, CYCLES);
+	sim_advance(CYCLES);
+	EXPECT_EQ(s.total + CYCLES, event_count(s.fd[0]));
+	close(s.fd[0]);
 }
 
 TEST_HARNESS_MAIN
