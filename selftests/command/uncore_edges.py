@@ -6,6 +6,8 @@ moment, full disks, no /proc, tasks that live for a moment, and files of samples
 that are cut off or not files of samples. Without PMUs, by kernel events.
 """
 
+import contextlib
+import ctypes
 import glob
 import http.server
 import json
@@ -25,6 +27,7 @@ from lib.python.command import (EVENT, FLOOD, LIMIT, UNCORE, comments,  # noqa: 
                                 is_refused, on_terminal, run, started, visible)
 from lib.python.uncore import Tap  # noqa: E402
 
+IN_OPEN = 0x20          # of linux/inotify.h
 RECORD = ("record", "-e", EVENT, "-c", "1")
 # Warnings about this machine, beside the command's output.
 NO_DRIVER = "uncore: no uncore driver is loaded ('uncore check' says what to " \
@@ -339,6 +342,30 @@ def test_event_names(tap, folder):
 # --- files that are not samples
 # ----------------------------------------------------------------
 
+def test_special_files(tap, folder):
+    """A file of samples may name files that do things when they are opened."""
+    program = os.path.join(folder, "program")
+    path = os.path.join(folder, "special.data")
+    shutil.copy(shutil.which("ls"), program)
+    run(*RECORD, "-o", path, program, "-lR", "/etc")
+    os.unlink(program)
+    os.mkfifo(program)
+    with open(path, "rb") as file:
+        named = program.encode() in file.read()
+    libc = ctypes.CDLL(None)
+    watch = libc.inotify_init1(os.O_NONBLOCK)
+    libc.inotify_add_watch(watch, program.encode(), IN_OPEN)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        run("report", "-i", path, timeout=20)
+    try:
+        opened = bool(os.read(watch, 4096))
+    except BlockingIOError:
+        opened = False
+    os.close(watch)
+    tap.ok(named and not opened, "report does not open a FIFO that is where the program "
+           "was", ["named: %s, opened: %s" % (named, opened)])
+
+
 def test_bad_files(tap, folder, samples):
     with open(samples, "rb") as file:
         whole = file.read()
@@ -424,6 +451,7 @@ def main():
     test_bad_stacks(tap, folder)
     test_debuginfod(tap, folder, samples)
     test_event_names(tap, folder)
+    test_special_files(tap, folder)
     test_bad_files(tap, folder, samples)
     test_narrow(tap, samples)
     shutil.rmtree(folder)
