@@ -388,6 +388,9 @@ def test_perf_options(tap, folder):
     tap.ok(done.returncode == 0 and len(lines) == 2 and
            [len(line) for line in lines] == [13, 13] and lines[1][4] == EVENT,
            "stat -x ';'", comments(done))
+    done = run(*stat, "-x", "\\t", "true")
+    tap.ok(done.returncode == 0 and done.stdout.count("\t") == 24,
+           "stat -x '\\t'", comments(done))
     done = run(*stat, "--timeout", "200", "--json", "sleep", "100")
     tap.ok(done.returncode == 0 and
            0.15 < json.loads(done.stdout)["seconds"] < 5,
@@ -400,6 +403,13 @@ def test_perf_options(tap, folder):
             ((*stat, "-p", "1"), 2, "uncore top"),
             ((*stat, "--append", "true"), 2, "-o"),
             ((*stat, "--metric-only", "true"), 2, "-M"),
+            ((*stat, "-x", "", "true"), 2, "--field-separator"),
+            ((*stat, "-o", "", "true"), 2, "--output"),
+            ((*stat, "-I", "often", "true"), 2, "'often' (expected 1 to 3600000)"),
+            ((*stat, "-d", "0", "true"), 2, "'0' (expected 0.001 to 1000000000)"),
+            (("top", "-p", "init"), 2, "'init' is not a valid number"),
+            (("metric",), 2, "memory, llc"),
+            (("report", "-i", os.path.join(folder, "none")), 1, "uncore record"),
             (("stat", "--none", "3", "-e", EVENT, "true"), 2,
              "expected: --none")):
         done = run(*arguments)

@@ -56,6 +56,14 @@ std::string one_line(const CLI::App &app, const CLI::ParseError &error)
 
 	std::string text = error.what();
 
+	// Only numbers are converted.
+	static const std::string conversion = "Could not convert: ";
+	if (const size_t at = text.find(" = ");
+	    text.starts_with(conversion) && at != text.npos)
+		text = fmt::format(
+			"{}: '{}' is not a valid number",
+			text.substr(conversion.size(), at - conversion.size()),
+			text.substr(at + 3));
 	// Not typed: separate_command() has put it there.
 	if (const size_t at = text.find(": -- "); at != text.npos)
 		text.erase(at + 2, 3);
@@ -69,12 +77,6 @@ std::string one_line(const CLI::App &app, const CLI::ParseError &error)
 option &option::type_name(const std::string &name)
 {
 	made_->type_name(name);
-	return *this;
-}
-
-option &option::required()
-{
-	made_->required();
 	return *this;
 }
 
@@ -98,13 +100,29 @@ option &option::delimiter(char between)
 
 template <class T> option &option::range(T least, T most)
 {
-	made_->check(CLI::Range(least, most));
+	made_->check([least, most](const std::string &text) -> std::string {
+		T value{};
+
+		if (CLI::detail::lexical_cast(text, value) && value >= least &&
+		    value <= most)
+			return {};
+		return fmt::format("invalid value '{}' (expected {} to {})",
+				   text, least, most);
+	});
 	return *this;
 }
 
 template option &option::range(int, int);
 template option &option::range(uint64_t, uint64_t);
 template option &option::range(double, double);
+
+option &option::not_empty()
+{
+	made_->check([](const std::string &text) -> std::string {
+		return text.empty() ? "it needs a text" : "";
+	});
+	return *this;
+}
 
 option &option::one_of(const std::vector<std::string> &words)
 {

@@ -29,7 +29,6 @@ public:
 
 	/// What help calls its value.
 	option &type_name(const std::string &name);
-	option &required();
 	/// Leaves it out of help.
 	option &hidden();
 	/// For lists: a value each time that it is named.
@@ -38,6 +37,8 @@ public:
 	option &delimiter(char between);
 	/// For int, uint64_t and double.
 	template <class T> option &range(T least, T most);
+	/// An empty value is invalid.
+	option &not_empty();
 	option &one_of(const std::vector<std::string> &words);
 	/// The two are not for the same command line.
 	option &excludes(const option &other);

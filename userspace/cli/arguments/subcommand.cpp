@@ -34,6 +34,7 @@ void add_output(parser &command, std::string &path)
 {
 	command.add_option("-o,--output", path,
 			   "Write to a file, not to standard output")
+		.not_empty()
 		.type_name("FILE");
 }
 

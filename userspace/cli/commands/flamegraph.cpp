@@ -431,7 +431,8 @@ void add_flamegraph(parser &app, context &shared)
 	command.add_option("-e,--event", o->event,
 			   "The event to draw of a file of samples");
 	command.add_option("-o,--output", o->output,
-			   "A file to write to, not standard output");
+			   "A file to write to, not standard output")
+		.not_empty();
 	command.add_option("--title", o->title, "What stands above it");
 }
 

@@ -250,9 +250,9 @@ int live_view::run()
 	const milliseconds interval(options_.interval_ms);
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return fail("this is no terminal: 'uncore live --once' prints "
-			    "one page, 'uncore stat -I 1000' numbers all the "
-			    "time");
+		return fail("input or output is not a terminal: 'uncore live "
+			    "--once' prints one page, 'uncore stat -I 1000' "
+			    "numbers all the time");
 	if (auto opened = open(); !opened)
 		return fail(opened.error());
 	screen_ = screen::open();

@@ -330,7 +330,8 @@ void add_record(parser &app, context &shared)
 	const option output =
 		command.add_option("-o,--output", o->output,
 				   "The file (perf.data; standard output with "
-				   "--folded)");
+				   "--folded)")
+			.not_empty();
 	option series = command.add_option(
 		"--series", o->series,
 		"Count what uncore serve does, for serve --replay, and sample "

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <uncore/catalogue.hpp>
 #include <uncore/topology.hpp>
@@ -349,6 +350,10 @@ int report_file(const context &shared, const file_options &options)
 {
 	auto file = perf_file::read(options.input);
 
+	if (!file && access(options.input.c_str(), F_OK))
+		return fail(fmt::format("{} ('uncore record' makes files of "
+					"samples)",
+					file.error().message));
 	if (!file)
 		return fail(file.error());
 

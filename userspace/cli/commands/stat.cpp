@@ -226,6 +226,7 @@ void add_stat(parser &app, context &shared)
 			 "Metrics without events");
 	command.add_option("-x,--field-separator", options->count.separator,
 			   "The same as --csv, with this between the values")
+		.not_empty()
 		.type_name("TEXT");
 	command.add_option("--timeout", options->count.timeout_ms,
 			   "Count for so many milliseconds, perf's -d")

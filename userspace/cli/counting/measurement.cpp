@@ -53,6 +53,8 @@ measurement::open(const context &shared, count_options &options)
 		options.run.duration = options.timeout_ms / 1000.0;
 	if (!options.separator.empty())
 		options.form = format::csv;
+	if (options.separator == "\\t")
+		options.separator = "\t";
 	// Where no time is given, and no command: a second.
 	if (options.run.command.empty() && !options.run.duration &&
 	    !options.run.interval_ms)
@@ -78,8 +80,8 @@ uncore::result<void> measurement::choose_sockets()
 
 	if (!list || (list->empty() && !options_.cpus.empty()))
 		return uncore::error{errc::invalid,
-				     fmt::format("'{}' is no list of CPUs such "
-						 "as 0,4-7",
+				     fmt::format("'{}' is not a list of CPUs "
+						 "such as 0,4-7",
 						 options_.cpus)};
 	for (const int cpu : *list) {
 		const int socket = counters_.machine().package_of(cpu);

@@ -428,7 +428,7 @@ uncore::result<recording> recording_reader::read(unique_fd file,
 	if (!is_text(topology_, "format") ||
 	    topology_["format"] != series_format ||
 	    !is_number(topology_, "version"))
-		return no_recording(path, "it is no recording");
+		return no_recording(path, "not a recording");
 	if (!is_machine(topology_))
 		return no_recording(path, "its first line, which has the "
 					  "machine, is damaged");
