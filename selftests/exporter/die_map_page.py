@@ -37,6 +37,16 @@ LABELS = """Object.fromEntries([...document.querySelectorAll("#map [data-box]")]
 VERDICTS = """[...document.querySelectorAll("#verdicts p")].map((one) => [
 	Number(one.dataset.socket), one.querySelector("strong").textContent +
 	one.querySelector("strong + span").textContent])"""
+# Whether the line of each socket's shares reaches the time that is shown.
+SPARKS = """[...document.querySelectorAll("#verdicts .spark .line")].map((one) => {
+	const [x, y] = one.getAttribute("d").split(/[ML]/).pop().split(/[ h]/).map(Number);
+	return x === 120 && one.isPointInStroke(new DOMPoint(x, y));
+})"""
+# The texts of each type's boxes, and the legend.
+WORDS = """[[...document.querySelectorAll("#map [data-box]")].map((one) =>
+	[one.dataset.box.replace(/.*hswep_|_[0-9]+$/g, ""),
+	 [...one.querySelectorAll("text")].map((text) => text.textContent)]),
+	document.getElementById("legend").textContent]"""
 # Texts that are wider than their box, and boxes and labels that lie on others.
 CRAMPED = """(() => {
 	const wrong = [], boxes = [...document.querySelectorAll("#map [data-box]")];
@@ -262,6 +272,22 @@ def test_numbers(tap, browser, daemon, recording):
            wrong)
 
 
+def test_words(tap, browser, daemon, recording):
+    """What a box's numbers are, for a reader who sees the page for the first time."""
+    show(browser, daemon, "at=%d" % recording.at, WIDE)
+    boxes, legend = browser.ask(WORDS)
+    wrong = [repr(texts) for kind, texts in boxes if not re.search(
+        {"pcu": r"^[0-9.]+ % held back$", "r2pcie": "^of the ring$",
+         "r3qpi": "^of the ring$"}.get(kind, ""), texts[-1])]
+    lacking = [name for name in {texts[0].split()[0] for _, texts in boxes}
+               if name not in legend]
+    tap.ok(not wrong and not lacking, "%s: a percentage has its meaning, and the "
+           "legend has all box types" % recording.name, wrong + lacking)
+    sparks = browser.ask(SPARKS)
+    tap.ok(sparks == [True, True], "%s: the line of shares has the one that is "
+           "shown" % recording.name, [repr(sparks)])
+
+
 def test_sizes(tap, browser, daemon, recording, folder):
     for theme in ("dark", "light"):
         for width, height in (WIDE, NARROW):
@@ -426,6 +452,7 @@ def main():
             for one in recordings:
                 with Daemon("serve", "--replay", one.path, replay=True) as daemon:
                     test_numbers(tap, browser, daemon, one)
+                    test_words(tap, browser, daemon, one)
                     test_sizes(tap, browser, daemon, one, options.screenshots)
                     if one is recordings[0]:
                         test_keys(tap, browser, daemon, one)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The page: where snapshots come from, which one is shown, and what a person does.
-import {History, Machine} from "./model.js";
+import {History, Machine, meanings} from "./model.js";
 import {DieMap, legend} from "./draw.js";
 import {Detail, Table, Tip, Verdicts, copy, eventOf} from "./panels.js";
 import {Feed, at, fetchJson} from "./feed.js";
@@ -47,7 +47,7 @@ function draw() {
 	line.textContent = "Share of what a box can do at most, where that is known " +
 		"(a box's details say what it is); grey where it is not, and where nothing " +
 		"is counted. ≈: counted for a part of the time. Boxes are in the order of " +
-		"their numbers, which is not where they are on the die.";
+		"their numbers, which is not where they are on the die. " + meanings(machine);
 	$("legend").replaceChildren(legend(theme()), line);
 	focusable(detail.box || machine.boxes[0]);
 	show();

@@ -393,8 +393,11 @@ export class DieMap {
 				load.down ? load.text :
 				box.counters.length ? "–" : width > 80 ? "not counted" : "";
 			if (texts[2])
-				texts[2].textContent = Number.isFinite(load.share) ?
-					percent(load.share) : "";
+				texts[2].textContent = known && load.note ? load.note :
+					Number.isFinite(load.share) ? percent(load.share) : "";
+			// two lines of three are in the middle as well
+			const down = texts[2] && !texts[2].textContent ? 7 : 0;
+			texts.forEach((text) => text.setAttribute("dy", down));
 		}
 		for (const text of texts)
 			squeeze(text, width - 4);

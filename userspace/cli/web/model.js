@@ -235,7 +235,7 @@ function ring(ways) {
 		const parts = ways.map(([label, sign]) => ({
 			label, sign, share: use.ways[label] / use.capacity,
 		}));
-		return {value: use.share, parts, what: "of the data ring's slots",
+		return {value: use.share, parts, what: "of the data ring's slots", note: "of the ring",
 			text: parts.map((one) => one.sign + percent(one.share).replace(" %", ""))
 				.join(" ") + " %"};
 	};
@@ -259,11 +259,12 @@ const KINDS = {
 	sbox: ring([["up", "↑"], ["down", "↓"]]),
 	r2pcie: ring(WAYS),
 	r3qpi: ring(WAYS),
-	pcu(view, box) {
+	pcu(view, box, use) {
 		const clock = view.sum(box, "uncore_pcu_clock_cycles");
 		const cores = view.sum(box, "uncore_active_core_cycles") / clock;
 		return {value: cores,
 			text: Number.isFinite(cores) ? cores.toFixed(1) + " cores on" : "–",
+			note: Number.isFinite(use.share) ? percent(use.share) + " held back" : "",
 			what: "in C0 or C1; held back by power or heat"};
 	},
 	ubox(view, box) {
@@ -283,6 +284,23 @@ const KINDS = {
 		return {value, text: bytes(value), what: "read and written by devices"};
 	},
 };
+
+const MEANINGS = {
+	irp: "PCIe (IRP): what devices read and write.",
+	cbox: "CBo: a slice of the last-level cache, and its lookups.",
+	ha: "HA: a home agent, and its requests.",
+	imc: "iMC: a memory channel.",
+	qpi: "QPI: a link to another socket, and the data that it sends.",
+	sbox: "SBo, R2PCIe, R3QPI: stops of the ring, and how much of it is in use each way.",
+	pcu: "PCU: the cores that are on, and for how much of the time power or heat held them back.",
+	ubox: "UBox: the uncore's clock.",
+};
+
+/** The box types of a machine, in words. */
+export function meanings(machine) {
+	return Object.entries(MEANINGS).filter(([kind]) =>
+		machine.boxes.some((one) => one.box === kind)).map(([, text]) => text).join(" ");
+}
 
 // --- what limits a socket
 

@@ -60,7 +60,7 @@ function meaning(load) {
 
 const PAST = 60;		// snapshots of a sparkline
 
-/** A line of shares, 0 to 1. */
+/** A line of shares, 0 to 1; one alone is a dot. */
 function sparkline(shares) {
 	const svg = make("svg", {viewBox: "0 0 120 20", class: "spark", "aria-hidden": "true"});
 	let d = "", pen = false;
@@ -68,7 +68,7 @@ function sparkline(shares) {
 		const known = Number.isFinite(share);
 		if (known)
 			d += (pen ? "L" : "M") + (120 - 2 * (shares.length - 1 - i)).toFixed(0) +
-				" " + (18 - 16 * Math.min(share, 1)).toFixed(1);
+				" " + (18 - 16 * Math.min(share, 1)).toFixed(1) + (pen ? "" : "h0");
 		pen = known;
 	});
 	svg.append(make("path", {d: "M0 19H120", class: "axis"}), make("path", {d, class: "line"}));
@@ -78,9 +78,10 @@ function sparkline(shares) {
 export class Verdicts {
 	constructor(root, machine) {
 		this.rows = machine.sockets.map((socket) => {
-			const head = element("strong"), text = element("span"), spark = element("span");
-			const line = element("p", {"data-socket": socket.id},
-				element("span", {class: "name"}, `Socket ${socket.id}`), " · ", head, text, spark);
+			const head = element("strong"), text = element("span"),
+				spark = element("span", {class: "past"});
+			const line = element("p", {"data-socket": socket.id}, spark,
+				element("span", {class: "name"}, `Socket ${socket.id}`), " · ", head, text);
 			return {socket, line, head, text, spark};
 		});
 		root.replaceChildren(...this.rows.map((row) => row.line));
