@@ -276,7 +276,7 @@ do-vm: modules selftests
 
 # --- for developers and packagers
 
-lint: kdir kmod/generated/stamp ## sparse, W=1, checkpatch, shellcheck and abidiff, as far as this machine has them
+lint: kdir kmod/generated/stamp ## sparse, W=1, checkpatch, shellcheck, abidiff and wording, as far as this machine has them
 	+@scripts/lint $(KDIR)
 
 abi: build/userspace/Makefile ## store libuncore's interface as it is now, for make lint to compare
