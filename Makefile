@@ -53,7 +53,7 @@ CATALOGUE := events/generate.py $(wildcard events/*.json) \
 # Those that the driver supports: the folders that name a processor.
 GENERATIONS := $(patsubst events/%/boxes.json,%,$(shell grep -l '^  "Model":' events/*/boxes.json))
 
-# The others' tests have catalogues of their own.
+# The others' tests have their own catalogues.
 OTHERS := $(filter-out hswep,$(GENERATIONS))
 
 kmod/generated/stamp: $(CATALOGUE)

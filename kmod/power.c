@@ -148,7 +148,7 @@ static void unc_leave_out_unclocked(struct unc_package *pkg)
 		flags = unc_lock_box(box);
 		unc_retire_box(box);
 		unc_lock_release(box, flags);
-		pr_warn("%s of package %d: its clock stands still (no memory there?): left out\n",
+		pr_warn("%s of package %d: its clock does not run (no memory there?): left out\n",
 			box->name, pkg->phys_id);
 	}
 }

@@ -267,7 +267,7 @@ struct unc_generation {
 	const struct pci_device_id *pci_ids;	/* functions of boxes, or NULL */
 	const char *rival;	/* intel_uncore's PCI driver for it, or NULL */
 	struct unc_ubox ubox;
-	u16 capability_device;	/* PCI device that tells which die a package has */
+	u16 capability_device;	/* PCI device that identifies the die of a package */
 	/* package whose uncore is on the bus of a UBox, or an errno; may sleep */
 	int (*map_bus)(struct pci_dev *ubox);
 	/* package of an IO bus, as one of its uncore buses says, or NULL; may sleep */

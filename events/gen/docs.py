@@ -375,7 +375,7 @@ def _generations_section(generations, names):
             [str(sum(events.values())), str(len(load(generation, METRICS)))])
     return _title("Generations", "-") + (
         "Names in the catalogue, by box type. What a generation has in common "
-        "with the\none that it is like is told once, with the section of that "
+        "with the\none that it is like is described once, with the section of that "
         "one's manual.\n\n") + _table(
             ["Generation", "Processors", "PMUs", "Like", "Manual"] + names +
             ["Names", "Metrics"], rows)

@@ -54,7 +54,7 @@ def _removed(entries, patterns, key, like):
     for pattern in patterns:
         gone = set(_matches(pattern, [one.raw[key] for one in entries]))
         if not gone:
-            yield pattern, "Remove: %s has no such entry, or it is gone" % like
+            yield pattern, "Remove: %s has no such entry, or it is removed" % like
         entries[:] = [one for one in entries if one.raw[key] not in gone]
 
 
@@ -75,7 +75,7 @@ def _changed(entries, changes, key, like, name):
         hit = _matches(change[key], [one.raw[key] for one in entries])
         if not hit:
             yield (change[key],
-                   "Change: %s has no such entry, or it is gone" % like)
+                   "Change: %s has no such entry, or it is removed" % like)
             continue
         differs = set()
         for number, (raw, _, source) in enumerate(entries):

@@ -45,7 +45,7 @@ unsigned int unc_die_cboxes(const struct unc_package *pkg,
  * @pkg: the package
  * @type: the SBo, of which the smallest die has the minimum and others the maximum
  *
- * Return: the number, or the maximum when there are no capability registers.
+ * Return: the number, or the maximum without capability registers.
  */
 unsigned int unc_die_sboxes(const struct unc_package *pkg,
 			    const struct unc_type *type)

@@ -72,7 +72,7 @@ def test_command_line(tap):
     for name, args, status, text in (
             ("an unknown event", ("-e", "hswep_imc_0/cas_cuont.rd/"), 1,
              "cas_count.rd"),
-            ("a word that is no event", ("-e", "nonsense"), 1, "nonsense"),
+            ("a word that is not an event", ("-e", "nonsense"), 1, "nonsense"),
             ("a core's event", ("-e", "page-faults"), 1, "weight"),
             ("an uncore event as weight", ("--weight", EVENT), 1, "weight"),
             ("no such weight", ("--weight", "nonsense"), 1, "nonsense"),
@@ -240,7 +240,7 @@ class Locks:
     def take(self):
         """Hold it like a CPU that a hypervisor has stopped."""
         self.set(1)
-        time.sleep(0.1)     # who had one meanwhile has given it back
+        time.sleep(0.1)     # a command that had one has released it
         self.set(1)
 
 

@@ -240,17 +240,17 @@ BROKEN_DIFFERENCE = [
      lambda content: content["ha"]["Registers"].update(Colour="0x1"),
      "ha: Registers: Colour is not a known key"),
     ("an event gone that never was", "cbox.json", put(Remove=["news.*"]),
-     "news.*: Remove: hswep has no such entry, or it is gone"),
+     "news.*: Remove: hswep has no such entry, or it is removed"),
     ("an event gone twice", "cbox.json",
      put(Remove=["llc_lookup.*", "llc_lookup.any"]),
-     "llc_lookup.any: Remove: hswep has no such entry, or it is gone"),
+     "llc_lookup.any: Remove: hswep has no such entry, or it is removed"),
     ("an event changed that never was", "cbox.json",
      put(Change=[{"EventName": "news", "UMask": "0x01"}]),
-     "news: Change: hswep has no such entry, or it is gone"),
+     "news: Change: hswep has no such entry, or it is removed"),
     ("a change of a removed event", "cbox.json",
      put(Remove=["llc_lookup.any"],
          Change=[{"EventName": "llc_lookup.any", "UMask": "0x01"}]),
-     "llc_lookup.any: Change: hswep has no such entry, or it is gone"),
+     "llc_lookup.any: Change: hswep has no such entry, or it is removed"),
     ("a change to what it was", "cbox.json",
      put(Change=[{"EventName": "llc_lookup.any", "UMask": "0x11"}]),
      "llc_lookup.any: Change: UMask is what hswep has"),
@@ -275,7 +275,7 @@ BROKEN_DIFFERENCE = [
     ("a difference with an unknown part", "cbox.json", put(Rename=["x"]),
      "Rename is not a known key"),
     ("a metric gone that never was", "metrics.json", put(Remove=["news"]),
-     "news: Remove: hswep has no such entry, or it is gone"),
+     "news: Remove: hswep has no such entry, or it is removed"),
     ("a metric added without its event", "metrics.json",
      put(Add=[{"MetricName": "news", "MetricGroup": "news", "Box": "cbox",
                "MetricExpr": "bdwep_cbox@news@", "Section": "§2.3.6",
@@ -405,7 +405,7 @@ def test_lines():
 
 def test_inherited_metric():
     """
-    One whose event is gone is an error, until a reason is given: then it is left
+    A metric whose event was removed is an error, until a reason is given: then it is left
     out, and the reference and the list say why.
     """
     with tempfile.TemporaryDirectory() as folder:

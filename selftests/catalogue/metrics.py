@@ -217,7 +217,7 @@ def side_by_side(box, made):
 
 
 def runs():
-    """Each box type's batches side by side; those with cycles by themselves."""
+    """Each box type's batches side by side; those with cycles separately."""
     for cycles in (True, False):
         columns = [side_by_side(box, [
             batch for batch in batches(

@@ -126,7 +126,7 @@ def test_bad(tap):
 
 
 def test_mixed(tap):
-    """Frequencies that are no more must not go on."""
+    """Frequencies of an ended scenario must not continue."""
     done = subprocess.run([sys.executable, PLAY, "--for", "4", "mixed"],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           encoding="utf-8", check=False)

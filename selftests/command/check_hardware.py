@@ -90,7 +90,7 @@ def test_units(tap):
 
 
 def test_wrong(tap):
-    """Every event with a waveform of its own, which no machine has, and a box
+    """Every event with its own waveform, which no machine has, and a box
     that answers no more: no count is made up for it."""
     write(SIM + "rates", "off")
     write(SIM + "fault", dead_box(0, "imc_0"))
@@ -104,12 +104,12 @@ def test_wrong(tap):
 
 
 def test_still(tap):
-    """Clocks that stand still."""
+    """Clocks that do not run."""
     write(SIM + "clock", "manual")
     done = check_hardware("--json")
     clocks = found(json.loads(done.stdout)["checks"], "clocks")
     tap.ok(done.returncode == 1 and clocks and
-           all(one["verdict"] == "bad" and "stands still" in one["finding"]
+           all(one["verdict"] == "bad" and "does not run" in one["finding"]
                for one in clocks),
            "stopped clocks are bad, each of them", comments(done))
 

@@ -3,7 +3,7 @@
 """
 JSON of the uncore command, without any uncore: what each subcommand prints of a
 recorded machine, of a large one or of the kernel's own events is as the installed
-schema has it, and the schema notices what is missing.
+schema has it, and the schema notices a missing member.
 """
 
 import json

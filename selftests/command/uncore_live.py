@@ -3,7 +3,7 @@
 """
 "uncore live" on terminals of several sizes: the numbers of a scenario are its
 causes, keys do what they say, names of tasks cannot write on the terminal, and the
-terminal is as it was, whatever ends the program. CPUs go and come meanwhile.
+terminal is as it was, whatever ends the program. CPUs go offline and online in the meantime.
 
 Nothing is expected at a time: what has to appear is awaited. The first argument is a
 part of it, "page", "ends" or "sockets"; more are names of its tests.
@@ -342,7 +342,7 @@ def test_filter(tap, shown):
 
 
 def test_pause(tap, shown):
-    """Traffic ends while the page stands still, which says that it does."""
+    """Traffic ends while the page is paused, which shows that it is."""
     busy = shown.wait(lambda screen: cells(screen, "Memory") and any(
         cell and cell[0] > 0 for cell in cells(screen, "Memory")))
     shown.send(" ")
@@ -497,7 +497,7 @@ def test_dead_box(tap):
     seen = []
 
     def goes_on_but(screen, dead, said):
-        """All rows have numbers, but for those, of socket 1."""
+        """All rows have numbers, except those of socket 1."""
         seen[:] = screen.lines()
         return said in screen.text() and "Memory" in screen.text() and all(
             len(found) == 2 and found[0] and found[0][0] > 0 and

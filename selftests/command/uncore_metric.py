@@ -171,7 +171,7 @@ def judge_table(run, traffic):
 # --- last-level cache, QPI, power ----------------------------------------------
 
 def test_latency(tap, folder):
-    """Occupancy over inserts: each slice has a latency of its own."""
+    """Occupancy over inserts: each slice has its own latency."""
     occupancy = Event("cbox", "tor_occupancy.miss_opcode")
     inserts = Event("cbox", "tor_inserts.miss_opcode")
     drd, rfo = 0x182, 0x180

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-"uncore record" and "uncore report": a sample for each so many counts, of the
+"uncore record" and "uncore report": a sample for every N counts, of the
 task that caused them, in a file that stock perf reads alike, and refusals of
 what cannot be sampled or read.
 """

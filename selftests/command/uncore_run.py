@@ -3,7 +3,7 @@
 """
 The uncore command where there is no uncore: how it starts and ends the measured
 command, what it prints on terminals of any width, on full disks and of names that
-are no text, and what it says to somebody who has just installed it. Events of the
+are not text, and what it prints right after its installation. Events of the
 kernel's own stand in for those of boxes.
 """
 
@@ -547,7 +547,7 @@ def test_no_text(tap):
                 good = [json.loads(part) for part in (
                     done.stdout.splitlines() if "-I" in arguments
                     else [done.stdout])]
-        tap.ok(good, "stat %s: a name that is no UTF-8" % " ".join(arguments),
+        tap.ok(good, "stat %s: a name that is not UTF-8" % " ".join(arguments),
                [repr(done)])
 
 

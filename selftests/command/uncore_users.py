@@ -134,7 +134,7 @@ def give_capabilities(path, *numbers):
 
 
 def test_capabilities(tap, folder):
-    """The environment of a caller who has less rights than the command."""
+    """The environment of a caller with less rights than the command."""
     command = os.path.join(folder, "uncore")
     shutil.copy(UNCORE, command)
     os.chmod(command, 0o755)

@@ -18,7 +18,7 @@ enum { CBOXES = 16, CYCLES = 1000 };
 static void __attribute__((constructor)) need_d_1500(void)
 {
 	if (strcmp(generation()->name, "bdwde"))
-		tap_skip_all("this processor is no D-1500");
+		tap_skip_all("this processor is not D-1500");
 }
 
 FIXTURE(cboxes) {};

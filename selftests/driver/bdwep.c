@@ -23,7 +23,7 @@ enum { CBOXES = 24, SBOXES = 4, BOXES = 49, CYCLES = 1000, OVERFLOWS = 3 };
 static void __attribute__((constructor)) need_broadwell(void)
 {
 	if (strcmp(generation()->name, "bdwep"))
-		tap_skip_all("this processor is no Broadwell");
+		tap_skip_all("this processor is not Broadwell");
 }
 
 FIXTURE(bdwep) {};
@@ -94,7 +94,7 @@ TEST_F_TIMEOUT(bdwep, channel_without_clock_is_left_out, UNHURRIED)
 	char pmu[PMU_NAME_MAX];
 
 	load(_metadata, "clock=manual", "no_clock pkg=0 box=imc_3 on", 1);
-	EXPECT_EQ(1, log_count("bdwep_imc_3 of package 0: its clock stands still"));
+	EXPECT_EQ(1, log_count("bdwep_imc_3 of package 0: its clock does not run"));
 	/* the box of the other package works */
 	ASSERT_TRUE(pmu_name(pmu, "imc", 3));
 	EXPECT_LT(pmu_cpu(pmu, 0), 0);

@@ -63,7 +63,7 @@ static const char *beyond_in_tree(const struct cat_event *e)
 	if (!e->fixed && !(e->ctrs & 1))
 		return "not for counter 0, which it would use";
 	if (!strcmp(e->box, "cbox") && e->code == COUNTER0_OCCUPANCY)
-		return "is nothing by itself, see below";
+		return "counts nothing alone, see below";
 	return NULL;
 }
 

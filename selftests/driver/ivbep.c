@@ -35,7 +35,7 @@ enum { DEVICE_HA_0 = 0x0e30 };
 static void __attribute__((constructor)) need_ivy_bridge(void)
 {
 	if (strcmp(generation()->name, "ivbep"))
-		tap_skip_all("this processor is no Ivy Bridge");
+		tap_skip_all("this processor is not Ivy Bridge");
 	if (packages() < 2)
 		tap_skip_all("needs two packages");
 }

@@ -33,7 +33,7 @@ enum { BOX_RST = 0x3, BOX_FRZ = 1 << 8, BOX_FRZ_EN = 1 << 16, BOX_RSV = 1 << 17 
 static void __attribute__((constructor)) need_sandy_bridge(void)
 {
 	if (strcmp(generation()->name, "snbep"))
-		tap_skip_all("this processor is no Sandy Bridge");
+		tap_skip_all("this processor is not Sandy Bridge");
 }
 
 /* Fixtures that load the simulator with other parameters come last. */

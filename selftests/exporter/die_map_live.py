@@ -133,7 +133,7 @@ def test_goes_on(tap, browser):
                             (most + 1)) and browser.ask(COUNT) == paused,
            "pause stops the display, and not the recording")
     browser.press("p")
-    tap.ok(browser.wait_for("%s > %d" % (COUNT, paused)), "and goes on")
+    tap.ok(browser.wait_for("%s > %d" % (COUNT, paused)), "and continues")
 
 
 def test_stalls(tap, browser, daemon):

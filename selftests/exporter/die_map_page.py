@@ -109,7 +109,7 @@ def guest():
 # --- on the host ---------------------------------------------------------------------
 
 class Recording:
-    """Of a scenario, with what uncore stat has counted meanwhile."""
+    """A scenario's, with what uncore stat counted at the same time."""
 
     def __init__(self, said, folder):
         self.name = said["name"]
@@ -409,7 +409,7 @@ def test_down(tap, browser, recording, folder):
 
 
 def test_broken(tap, browser, recording, folder):
-    """Cut short, and of a machine whose name is no name."""
+    """Cut short, and of a machine with an invalid name."""
     path = os.path.join(folder, "broken.series")
     header = json.loads(recording.lines[0])
     header["machine"]["host"] = "<b id=evil>x</b><img src=http://192.0.2.1/>"

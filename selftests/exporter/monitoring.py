@@ -113,8 +113,8 @@ def test_names(tap, dashboards):
 
 
 def at_interval(text, seconds):
-    """The unit tests' counters as seen each so many seconds, not each 15: a step is
-    so much larger, and there are so many fewer."""
+    """The unit tests' counters as seen every @seconds, not every 15: steps are
+    larger by this factor, and fewer."""
     times = seconds // 15
 
     def scaled(match):
@@ -308,7 +308,7 @@ def openmetrics(interval):
 
 
 class Prometheus:
-    """One of its own, with no rules."""
+    """Another one, with no rules."""
 
     def __init__(self, config, folder, *options):
         path = os.path.join(folder, "prometheus.yml")

@@ -70,8 +70,8 @@ def instance(port):
 
 
 class Recording:
-    """An exporter's answers under a scenario, at two times, which go on for ever as
-    they did in between."""
+    """An exporter's answers under a scenario, at two times, which continue as they
+    did in between."""
 
     CLOCK = 'uncore_memory_clock_cycles_total{socket="0",channel="0"}'
     SECONDS = 5                 # of recording
@@ -191,7 +191,7 @@ def per_socket(answers, of):
 
 
 def test_figures(tap, prometheus, port):
-    """A rate has the clock of this machine in it, of which an emulated CPU is told
+    """A rate has the clock of this machine in it, which an emulated CPU sees
     late: of each figure a minute that has it right."""
     hardware, want = machine(), causes_of(SCENARIO)
     # a rate is of a minute, which must have passed

@@ -207,7 +207,7 @@ def test_reload(tap, machine, daemon):
            "without a driver it is not up, and has no series")
     tap.ok(value(daemon.fresh(), "uncore_read_errors_total") >
            value(gone, "uncore_read_errors_total"), "and counts errors")
-    send([reads()])             # which nobody counts
+    send([reads()])             # which no event counts
     with running_clock():
         subprocess.run(["insmod", DRIVER], check=True)
     back = daemon.wait_for(lambda now: up(now) == 1)
@@ -259,12 +259,12 @@ def test_hotplug(tap, daemon):
            ["%s" % lines_read(back, before)])
     send([reads()])
     after = daemon.fresh()
-    tap.ok(lines_read(after, before) == 3000, "and go on",
+    tap.ok(lines_read(after, before) == 3000, "and continue",
            ["%s" % lines_read(after, before)])
 
 
 def test_suspended(tap, daemon):
-    """The exporter is stopped for a while; what is scraped meanwhile waits for it."""
+    """The exporter is stopped for a while; a scrape during that time waits for it."""
     before = daemon.fresh()
     opens = value(before, "uncore_opens_total")
     send([reads()])
@@ -397,7 +397,7 @@ def test_generation(tap):
 
 
 def test_rival(tap, daemon):
-    """Another program's events take turns with the exporter's: it says so."""
+    """Another program's events are multiplexed with the exporter's: it says so."""
     write(SIM + "clock", "real")
     events = ",".join("imc_0/%s/" % name for name in (
         "act_count.rd", "act_count.wr", "act_count.byp", "clockticks"))

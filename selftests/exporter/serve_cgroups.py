@@ -24,7 +24,7 @@ ROUNDING = 2 * 64           # bytes: what is not divided yet, each way
 
 
 class Scraper:
-    """What a scraper makes of series that come and go: a series' growth since the
+    """What a scraper makes of series that begin and end: a series' growth since the
     scrape before, as far as it was there. It must see all scrapes: how much a series
     had grown that goes is in the last one that has it."""
 

@@ -88,7 +88,7 @@ def test_socket(tap, daemon):
                 for samples in (before, again))
     tap.ok(not boxes_down(again) and counted_of(again, "1") ==
            counted_of(before, "1") and new is not None and new >= old,
-           "when it counts again its series go on", [repr(boxes_down(again))])
+           "when it counts again its series continue", [repr(boxes_down(again))])
 
 
 def test_channel(tap, daemon):

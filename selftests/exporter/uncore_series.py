@@ -201,13 +201,13 @@ def test_many_streams(tap, daemon):
 def sockets_of(daemon):
     folder, found = "/proc/%d/fd/" % daemon.process.pid, 0
     for fd in os.listdir(folder):
-        with contextlib.suppress(OSError):      # closed meanwhile
+        with contextlib.suppress(OSError):      # closed since
             found += os.readlink(folder + fd).startswith("socket:")
     return found
 
 
 def test_slow_reader(tap, sysfs):
-    """Who takes nothing is hung up on, and nobody else notices."""
+    """A client that reads nothing is disconnected, others are not affected."""
     with Daemon("--sysfs", sysfs, "serve") as daemon, Stream(daemon) as good:
         good.status()
         good.event()
@@ -248,7 +248,7 @@ def record(tap, folder, sysfs):
            "record --series: the machine, snapshots, an end", comments(done))
     tap.ok(all(now["seconds"] > before["seconds"] and
                now["counts"][0] > before["counts"][0]
-               for before, now in zip(shots, shots[1:])), "which go on")
+               for before, now in zip(shots, shots[1:])), "which continue")
     tap.ok("limits" not in parts[0] and not
            [one for one in shots if "instance" in one or "revision" in one] and
            {one["box"] for one in replay(path)[0]["limits"]} >= {"imc", "qpi"},
@@ -470,7 +470,7 @@ def test_mutations(tap, folder, lines):
             if not re.fullmatch(r"uncore serve did not start: uncore: [^\n]*\n",
                                 str(error)):
                 wrong.append(str(error))
-        except ValueError as error:     # what is served is no JSON
+        except ValueError as error:     # the answer is not JSON
             wrong.append(repr(error))
     tap.ok(not wrong, "%d recordings with wrong bytes" % MUTATIONS, wrong)
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-"uncore serve" as whoever can reach its port meets it, and as its administrator
+"uncore serve" as any client of its port meets it, and as its administrator
 does: forms, limits, malformed requests, slow clients, errors, drivers that go and
 come. There is no uncore here: events of the kernel's own stand in for those of a
-memory channel, by a sysfs of our own. Numbers are serve.py's.
+memory channel, by a made-up sysfs. Numbers are serve.py's.
 
 "make soak-serve" has more of it, with --malformed and --scrapes.
 """
@@ -112,7 +112,7 @@ def test_permission(tap, sysfs):
     try:
         done = run("--version", **nobody)
     except OSError:
-        tap.say("nobody else may run this build: permission is not tested")
+        tap.say("no other user may run this build: permission is not tested")
         return
     done = run("--sysfs", sysfs, "serve", "--listen", "127.0.0.1:0", **nobody)
     one_line(tap, "no permission to count", done, 1, "CAP_PERFMON")
@@ -532,7 +532,7 @@ def bcrypt(password):
 
 
 def certificates(folder, names):
-    """{name: [certificate, key]}, each signed by itself."""
+    """{name: [certificate, key]}, each self-signed."""
     files = {}
     for name in names:
         files[name] = [os.path.join(folder, name + end)
@@ -743,7 +743,7 @@ def test_driver(tap, sysfs):
                "SIGUSR1: the counters are released", [repr(gone)])
         links, fds = [], "/proc/%d/fd/" % daemon.process.pid
         for fd in os.listdir(fds):
-            with contextlib.suppress(OSError):      # closed meanwhile
+            with contextlib.suppress(OSError):      # closed since
                 links.append(os.readlink(fds + fd))
         tap.ok(not [link for link in links if "perf" in link],
                "and nothing keeps the driver", links)

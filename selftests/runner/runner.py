@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 Tests of selftests/runner/check itself: what it makes of tests that end early, say too little,
-or skip what nobody expects to be skipped. On the host.
+or skip a result unexpectedly. On the host.
 """
 
 import contextlib
@@ -100,7 +100,7 @@ whole-listed	| the whole test	| no such *	| always	| a shape
 
 
 class Runner:
-    """selftests/runner/check on lists of its own."""
+    """selftests/runner/check on made-up lists."""
 
     def __init__(self, folder):
         self.folder = folder

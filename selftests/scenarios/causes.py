@@ -19,7 +19,7 @@ EARLIER = {"qclk_khz": 1000000}
 
 
 def parameters(generation):
-    """Of the simulator, for such a machine of a generation."""
+    """Of the simulator, for this machine of a generation."""
     if generation in ("snbep", "ivbep"):
         return {**MACHINE, **EARLIER}
     if generation == "bdwde":

@@ -2,7 +2,7 @@
 """
 What each metric of the catalogue has to say of a scenario, from its causes; and
 which ones have no cause. Neither counts nor rates of events appear here: a number
-is a bandwidth, a share, a latency that somebody asked for.
+is a bandwidth, a share, a latency that a scenario asks for.
 
 A value is of a socket, in the metric's unit, with all its boxes counted for a
 second.

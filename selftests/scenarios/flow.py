@@ -110,7 +110,7 @@ class Lines:
 
 
 class Socket:
-    """What a socket's boxes see, of its own causes and the other's."""
+    """What a socket's boxes see, caused by it and by the other."""
 
     def __init__(self, machine, package, own, others):
         self.machine, self.package = machine, package
@@ -140,20 +140,20 @@ class Socket:
         self.flows = generations.adapted(self.flows, machine.generation)
 
     def _add(self, box, code, umask, per_second, **keys):
-        """So many a second, in all boxes of the type together."""
+        """@per_second, in all boxes of the type together."""
         if not self.machine.boxes(box):
             return
         rate = per_second / self.machine.boxes(box) / self.machine.hertz(box)
         self.flows.append(Flow(box, code, umask, rate, **keys))
 
     def _add_by_unit(self, code, umask, per_second):
-        """So many a second, in both units of coherent IO together."""
+        """@per_second, in both units of coherent IO together."""
         for number, share in enumerate(UNITS):
             self.flows.append(Flow("irp", code, umask, per_second * share /
                                    self.machine.hertz("irp"), number))
 
     def _share(self, box, code, umask, share, **keys):
-        """In so many of each box's cycles, or entries in each."""
+        """In a @share of each box's cycles, or entries in each."""
         self.flows.append(Flow(box, code, umask, share, **keys))
 
     def _clock(self, box, code):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 What the flow model has to know of a generation, from the event catalogue: which
-boxes and events it has, by which codes, and how devices are told from cores.
+boxes and events it has, by which codes, and how devices are distinguished from cores.
 flow.py speaks of Haswell's events; here they become another generation's.
 """
 
@@ -48,7 +48,7 @@ class Generation:
         return (box, base) in self.codes
 
     def adapt(self, flows, model):
-        """The flows of events that it has, by its own codes."""
+        """The flows of events that it has, with its own codes."""
         for one in flows:
             base = model.names.get((one.box, one.code))
             code = one.code

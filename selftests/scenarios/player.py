@@ -78,7 +78,7 @@ class Player:
                 self.path, error.strerror)) from error
 
     def show(self, hardware, name, seconds):
-        """The scenario as it is after so many seconds."""
+        """The scenario as it is after @seconds."""
         now = {}
         for socket in flow.sockets(hardware, causes.at(
                 name, seconds, hardware.packages)):

@@ -134,7 +134,7 @@ def laws(pair):
             rate(s, "qpi", 0x103, 0x04), 8 * posted
         yield "remote reads look in the other's caches", \
             rate(s, "cbox", 0x34, 0x08), rate(s, "ha", 0x01, 0x02)
-        yield "lines that come home look in the directory cache", \
+        yield "lines that are written back look in the directory cache", \
             rate(s, "ha", 0x70, 0x02), rate(s, "ha", 0x01, 0x08)
         yield "data flits of all kinds", rate(s, "qpi", 0x00, 0x02), \
             rate(s, "qpi", 0x100, 0x08) + rate(s, "qpi", 0x101, 0x04)
@@ -414,7 +414,7 @@ def test_play(tap):
 
 
 def test_generation(tap, name):
-    """Each metric of another generation, from the rates of its own events."""
+    """Each metric of another generation, from its own events' rates."""
     choose(name)
     names = {metric.name for metric in METRICS}
     pair = sockets("io")

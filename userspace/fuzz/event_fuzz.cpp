@@ -38,7 +38,7 @@ void check_term(const event_term &term, const topology &on)
 	}
 	// what it was written as means the same again
 	const auto again = parse_events(term.text, on);
-	require(bool(again), "a term's text parses by itself");
+	require(bool(again), "a term's text parses alone");
 	require(again->size() == 1 && again->front().terms.size() == 1,
 		"a term's text is one term");
 	const auto &events = again->front().terms.front().events;

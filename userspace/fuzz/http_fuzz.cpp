@@ -126,7 +126,7 @@ sockaddr_in internet(uint32_t address, uint16_t port)
 	return made;
 }
 
-/// libFuzzer's alarm can come in the middle of connect(), which goes on then.
+/// libFuzzer's alarm can come in the middle of connect(), which continues then.
 bool connects(int made)
 {
 	pollfd one = {made, POLLOUT, 0};
@@ -217,7 +217,7 @@ std::string answer_to(exporter &served, const uint8_t *data, size_t size)
 void check_answer(const std::string &answer)
 {
 	if (answer.empty())
-		return; // it was no request, and was hung up on
+		return; // an invalid request: disconnected
 	require(answer.starts_with("HTTP/1.1 ") ||
 			answer.starts_with("HTTP/1.0 "),
 		"an answer is HTTP");
@@ -249,7 +249,7 @@ void check_site(exporter &served, std::string_view text)
 			reply.type.find_first_of("\r\n") == reply.type.npos,
 		"an answer has a type, in one line");
 	require(choose_form(accept) != exposition::json,
-		"nobody gets JSON who has not asked its path");
+		"only its own path serves JSON");
 }
 
 } // namespace
@@ -264,8 +264,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_answer(answer_to(served, data, size));
 	require(served.server.streams() <= 32, "streams are bounded");
 
-	// Those who hung up are gone by now, but for a few streams, of which
-	// the next one that is asked for makes an end.
+	// Closed connections are freed by now, except a few streams, which the
+	// next request for a stream ends.
 	if (++inputs % often == 0) {
 		if (!files)
 			files = open_files();

@@ -48,7 +48,7 @@ BOX_LABELS = "slice, agent, stop, unit"
 @dataclass
 class Figure:
     """Something that is recorded and shown."""
-    record: str         # its name: what is left of the labels, of what, how made
+    record: str         # its name: remaining labels, of what, how made
     template: str
     title: str
     help: str           # what it means, and what to think of it
@@ -99,7 +99,7 @@ def scaled(factor, expr):
 
 
 def used(name):
-    """What a limit's boxes do, in slots a second; each box and way of its own."""
+    """What a limit's boxes do, in slots a second; each box and way separately."""
     return "\n+ ".join(scaled(part["factor"], rate(part["series"]))
                        for part in LIMITS[name]["used"])
 
@@ -166,7 +166,7 @@ FIGURES = (
         "socket_direction:uncore_memory_bytes:rate5m",
         "sum without (channel) (%s)" % rate(BYTES),
         "Memory bandwidth",
-        "What the socket's channels read and write, whoever asked for it.",
+        "What the socket's channels read and write, for all requesters.",
         "Bps", "socket {{socket}} {{direction}}", "machine"),
     Figure(
         "socket:uncore_memory_use:ratio_rate5m", MEMORY_USE,

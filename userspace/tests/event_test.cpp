@@ -390,7 +390,7 @@ TEST_F(events, unknown_names)
 	expect_wrong("uncore_imc_2/cas_count.rd/", errc::not_found,
 		     "no PMU is called 'uncore_imc_2'; here it is hswep_imc_2, "
 		     "or imc_2 for any prefix");
-	// what others have is no slip
+	// names of other boxes are not corrected
 	expect_wrong("ha_0/bt_occupancy.local/", errc::not_found,
 		     "hswep_ha_0 has no event 'bt_occupancy.local', only Ivy "
 		     "Bridge-EP/EX has it");
@@ -435,23 +435,23 @@ TEST_F(events, unknown_fields_and_values)
 		     "hswep_imc_0 has no field 'trehs': did you mean thresh?");
 	expect_wrong("cbox_0/tor_inserts.opcode,filter_opc=drdd/",
 		     errc::not_found,
-		     "filter_opc='drdd' is no number and no name: did you mean "
+		     "filter_opc='drdd' is not a number and no name: did you mean "
 		     "drd, crd, prd?");
 	expect_wrong(
 		"cbox_0/llc_lookup.any,filter_state=zzzzzz/", errc::not_found,
-		"filter_state='zzzzzz' is no number and no name; there are "
+		"filter_state='zzzzzz' is not a number and no name; there are "
 		"i, s, e, m and others");
 	expect_wrong("cbox_0/tor_inserts.opcode,filter_opc=drd+rfo/",
 		     errc::invalid,
 		     "filter_opc takes one value, not 'drd+rfo'");
 	expect_wrong("imc_0/event=4x/", errc::invalid,
-		     "event='4x' is no number");
+		     "event='4x' is not a number");
 	expect_wrong(
 		"cbox_0/tor_inserts.opcode,filter_opc=0x200/", errc::invalid,
 		"hswep_cbox_0: filter_opc=0x200 does not fit, 0x1ff is the "
 		"most");
 	expect_wrong("imc_0/event=18446744073709551616/", errc::invalid,
-		     "event='18446744073709551616' is no number");
+		     "event='18446744073709551616' is not a number");
 	expect_wrong("imc_0/cas_count.rd,freq=100/", errc::unsupported,
 		     "perf's term 'freq' has no meaning here");
 }
@@ -479,7 +479,7 @@ TEST_F(events, contradictions)
 		     "the event 'cas_count.rd' has umask=0x03, so that "
 		     "'imc_0/cas_count.rd,umask=0xc/' is another event: write "
 		     "it without the name");
-	// the same said twice is no contradiction
+	// the same value twice is accepted
 	EXPECT_EQ(one("imc_0/cas_count.rd,umask=3/").config, 0x304u);
 	expect_wrong("imc_0/event=1,event=2/", errc::invalid,
 		     "'event' is given twice in 'imc_0/event=1,event=2/'");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Metric expressions: values, names, and what is no expression.
+// Metric expressions: values, names, and invalid expressions.
 #include <gtest/gtest.h>
 
 #include <cmath>

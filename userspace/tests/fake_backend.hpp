@@ -44,9 +44,9 @@ public:
 
 	std::vector<fake_group> groups;
 	std::set<int> offline;
-	/// Boxes that do not answer: PMUs, and CPUs of theirs.
+	/// Boxes that do not answer: PMUs, and their CPUs.
 	std::set<std::pair<std::string, int>> silent;
-	/// Files of sysfs, and what was seen of them.
+	/// Files of sysfs, and their last contents.
 	std::map<std::filesystem::path, std::string> files;
 	std::vector<std::pair<std::filesystem::path, std::string>> watched;
 	unsigned reads = 0;

@@ -180,7 +180,7 @@ TEST_F(in_tree, events_that_it_miscounts)
 {
 	const std::string twice =
 		": intel_uncore writes a control register once, and the "
-		"hardware goes on with the event before ";
+		"hardware keeps counting the event before ";
 	const std::string end = "; load xeon_uncore instead, which counts it";
 
 	expect_refused("sbox_0/ring_bl_used.up/",

@@ -113,7 +113,7 @@ TEST_F(plan_of, more_events_than_counters_take_turns)
 		       "imc_0/cas_count.all/,imc_0/pre_count.rd/,"
 		       "imc_0/pre_count.wr/,imc_0/dclk/");
 
-	// dclk has a counter of its own
+	// dclk has its own counter
 	EXPECT_EQ(sizes(made), (sizes_t{5, 1}));
 	ASSERT_EQ(made.multiplexed.size(), 1u);
 	EXPECT_EQ(made.multiplexed[0]->name, "hswep_imc_0");

@@ -40,11 +40,11 @@ TEST(result, error)
 
 TEST(result, misuse_ends_the_program)
 {
-	result<int> seven = 7, none = error{errc::gone, "CPU 1 is gone"};
+	result<int> seven = 7, none = error{errc::gone, "CPU 1 is offline"};
 	result<void> done;
 
 	EXPECT_DEATH((void)*none,
-		     "of a result that is an error: CPU 1 is gone");
+		     "of a result that is an error: CPU 1 is offline");
 	EXPECT_DEATH((void)seven.error(), "a result that has a value");
 	EXPECT_DEATH((void)done.error(), "a result that is none");
 }

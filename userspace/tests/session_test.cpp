@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Counting with made-up counters and a clock that stands still: deltas, scaling
+// Counting with made-up counters and a manual clock: deltas, scaling
 // and its error, packages, CPUs that go away.
 #include <gtest/gtest.h>
 
@@ -251,7 +251,7 @@ TEST_F(counting, a_cpu_that_goes_offline_is_named_once)
 	backend_->advance(10ms);
 
 	expect_offline(counts.read(), cpu);
-	// the other package goes on, and what was counted stays
+	// the other package keeps counting, and what was counted stays
 	backend_->advance(10ms);
 	EXPECT_TRUE(counts.read());
 	EXPECT_EQ(counts.total(first, 0).raw, 30000000u);
@@ -437,7 +437,7 @@ TEST_F(counting, a_clock_that_stops_beside_others_is_named)
 {
 	session counts = start("imc/dclk/");
 
-	// none of them ticks, so that there is no telling
+	// none of them ticks, so the fault is not known
 	for (auto &group : backend_->groups)
 		group.rate = 0;
 	backend_->advance(10ms);
@@ -482,7 +482,7 @@ TEST_F(counting, a_cpu_that_was_away_and_goes_on_is_not_gone)
 	ASSERT_TRUE(counts.read());
 	backend_->offline.insert(cpu);
 	backend_->advance(6ms);
-	// or its read came late the last time: there is no telling
+	// or its last read came late: both look alike
 	backend_->offline.clear();
 	backend_->advance(4ms);
 	EXPECT_TRUE(counts.read());

@@ -233,7 +233,7 @@ TEST(cpu_list, parses)
 		EXPECT_FALSE(parse_cpu_list(text)) << text;
 }
 
-// --- trees that are broken, or that somebody made to do harm ---------------
+// --- trees that are broken, or that are made to do harm ---------------
 
 TEST(hostile, no_tree)
 {

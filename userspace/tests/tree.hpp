@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Trees like sysfs in a folder of their own, made from listings that
+// Trees like sysfs in a separate folder, made from listings that
 // record-sysfs wrote on a machine, and broken at will.
 #pragma once
 

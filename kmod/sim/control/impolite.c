@@ -13,7 +13,7 @@
 static char *sim_dirty = "";
 module_param_named(dirty, sim_dirty, charp, 0444);
 MODULE_PARM_DESC(dirty,
-		 "What was left in the registers: freeze,status,counters,cores,boxes or all");
+		 "Leftover register state: freeze,status,counters,cores,boxes or all");
 
 static char *sim_missing = "";
 module_param_named(missing, sim_missing, charp, 0444);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Statistics of the accesses to the simulated hardware: their number, and the last of
- * them one by one. Written in any context, also in NMIs, so there is no lock.
+ * them one by one. Written in any context, also in NMIs, so without a lock.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

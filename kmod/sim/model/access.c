@@ -89,7 +89,7 @@ int model_msr_read(struct model *m, unsigned int pkg, u32 msr, u64 *value)
 	b = model_box(m, pkg, kind, index);
 	if (!lockless(r, false))
 		model_box_sync(m, b);
-	/* it tells of counters in other boxes, too */
+	/* it reports counters of other boxes, too */
 	for (i = 0; r->kind == REG_JOINT_GLOBAL && i < m->boxes; i++)
 		model_box_sync(m, &m->box[pkg][i]);
 	*value = model_reg_read(m, b, r);

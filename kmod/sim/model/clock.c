@@ -49,7 +49,7 @@ static u64 scale(const struct model_ratio *r, u64 cycles)
 	return cycles / r->den * r->num + cycles % r->den * r->num / r->den;
 }
 
-/* The first cycle of the model's time at whose end so many of a clock have passed. */
+/* The first cycle of the model's time at whose end @cycles of a clock have passed. */
 static u64 unscale(const struct model_ratio *r, u64 cycles)
 {
 	u64 whole, rest;
@@ -78,7 +78,7 @@ u64 model_box_cycles(const struct model *m, const struct model_box *b, u64 at)
 	return p->uclk_cycles + scale(&p->uclk, at - p->uclk_from);
 }
 
-/* The first cycle of the model's time at whose end so many of the box's have passed. */
+/* The first cycle of the model's time at whose end @cycles of the box's clock have passed. */
 u64 model_box_uclk(const struct model *m, const struct model_box *b, u64 cycles)
 {
 	const struct model_package *p = &m->pkg[b->pkg];

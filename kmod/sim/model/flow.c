@@ -79,7 +79,7 @@ int model_rate(struct model *m, const struct model_txn *t,
 	return 0;
 }
 
-/* Free-running counters have no rate: they stand still while rates alone count. */
+/* Free-running counters have no rate: they are stopped while rates alone count. */
 static void stop_free(const struct model *m, struct model_box *b, bool stop)
 {
 	u64 now = model_box_cycles(m, b, m->cycles);

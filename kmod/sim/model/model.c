@@ -94,7 +94,7 @@ static bool config_valid(const struct model_config *c)
  * @m: model_size() zeroed bytes
  * @cfg: the machine
  * @ops: the front; its functions may be NULL
- * @ctx: argument of theirs
+ * @ctx: their argument
  *
  * Returns 0, or -1 when @cfg or the tables of events are not sound.
  */

@@ -337,7 +337,7 @@ bool model_pending(const struct model *m);
 u32 model_told(struct model *m);
 /*
  * Change the frequency of a package's UCLK; 0 stops it, as package C6 does. The other
- * clocks keep theirs. Return -1 if there is no such package, the frequency is too high,
+ * clocks keep theirs. Return -1 if the package does not exist, the frequency is too high,
  * or no nominal one was configured.
  */
 int model_set_uclk(struct model *m, unsigned int pkg, u32 khz);
@@ -402,7 +402,7 @@ enum model_fault {
 	MODEL_FAULTS
 };
 
-/* Switch a fault of one box on or off. Return -1 if there is no such box. */
+/* Switch a fault of one box on or off. Return -1 if the box does not exist. */
 int model_fault(struct model *m, enum model_fault fault, unsigned int pkg,
 		enum model_box_kind kind, unsigned int box, bool on);
 /* A PMI without any status bit. */

@@ -87,7 +87,7 @@ static bool message_done(struct model *m, unsigned int pkg,
 	return true;
 }
 
-/* Has software been told of a freeze just now? */
+/* Deliver freeze messages that are due; true if there was one. */
 bool model_serve_messages(struct model *m, unsigned int pkg)
 {
 	struct model_package *p = &m->pkg[pkg];

@@ -90,13 +90,13 @@ struct model_reg {
 enum model_filter_op {
 	FILTER_EQUAL,		/* the attribute equals the field */
 	FILTER_MEETS,		/* they have a bit in common */
-	FILTER_MEETS_IF_SET,	/* the same, but a field of 0 is no filter */
+	FILTER_MEETS_IF_SET,	/* the same, but a field of 0 filters nothing */
 	FILTER_NEEDS,		/* a field of 1 asks for the attribute */
 	FILTER_REACHES,		/* the attribute is at least the field */
 	FILTER_PACKET,		/* QPI match and mask registers */
 	FILTER_UMASK,		/* no field: without @umask nothing counts */
-	FILTER_EQUAL_IF_SET,	/* equal, but a field of 0 is no filter */
-	FILTER_FILL,		/* 1: any but 0; 2, 3: equal; 0 is no filter */
+	FILTER_EQUAL_IF_SET,	/* equal, but a field of 0 filters nothing */
+	FILTER_FILL,		/* 1: any but 0; 2, 3: equal; 0 filters nothing */
 	FILTER_CORES,		/* GSNPQ's core_select: two cores ... */
 	FILTER_MODULES,		/* ... or three modules */
 };

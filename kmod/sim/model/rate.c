@@ -5,7 +5,7 @@
  */
 #include "model/priv.h"
 
-/* No count of so many cycles overflows; it is more than a day. */
+/* No count of this many cycles overflows; it is more than a day. */
 #define HORIZON		(1ULL << 48)
 
 /*

@@ -78,7 +78,7 @@ void model_clear_queue(const struct model *m, struct model_box *b, u32 code)
 
 /*
  * A wave's value in cycle @t.  Of a queue that has been cleared it is what a
- * counter of its entries would hold that was 0 then, follows what comes and goes,
+ * counter of its entries would hold that was 0 then, follows arrivals and departures,
  * and never drops below 0: less than there is by the least that there has been
  * since, counting from what was cleared.
  */
@@ -104,8 +104,8 @@ struct rows {
 
 /*
  * The event's own value in cycle @t.  A umask that the table has not is the sum
- * of its subevents as far as they have a name, up to the largest increment; of
- * conditions there is no sum.
+ * of its subevents as far as they have a name, up to the largest increment;
+ * conditions have no sum.
  */
 static u8 raw_value(const struct rows *r, const struct model_selection *s,
 		    u64 cleared, u64 t)

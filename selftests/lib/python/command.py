@@ -38,8 +38,8 @@ PATIENCE = 600          # and for what does many things, on a slow machine
 
 @contextlib.contextmanager
 def started(arguments, **more):
-    """A process that is killed if the block fails or it hangs, so that whoever
-    waits for it goes on, and can say what is missing."""
+    """A process that is killed if the block fails or it hangs, so that a test
+    that waits for it continues, and can report missing output."""
     process = subprocess.Popen(arguments, **more)
     watch = threading.Timer(PATIENCE, process.kill)
     watch.start()

@@ -95,7 +95,7 @@ def mount(what, where, kind=None, flags=0):
 
 
 def enter(root, sysfs, security):
-    """Becomes the container's first process but for exec. @security: the manifest's,
+    """Becomes the container's first process except for exec. @security: the manifest's,
     of the pod and the container together."""
     must(LIBC.unshare(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC))
     mount("none", "/", None, MS_REC | MS_PRIVATE)

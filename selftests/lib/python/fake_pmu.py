@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-A sysfs of our own, for what the uncore command does where there is no uncore:
+A made-up sysfs, for what the uncore command does where there is no uncore:
 events of the kernel's own stand in for those of boxes.
 """
 

@@ -274,7 +274,7 @@ def haswell():
 
 
 def ivy_bridge():
-    """Devices have opcodes of their own; two rings, both polarities; a clock of
+    """Devices have their own opcodes; two rings, both polarities; a clock of
     the link layer has two slots."""
     def inserts(*opcodes, umask="01"):
         return " + ".join("TOR_INSERTS.%s{opc=%#x}" % (umask, opcode)

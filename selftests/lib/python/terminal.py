@@ -253,7 +253,7 @@ class Screen:
 
 
 class OnTerminal:
-    """A program on such a terminal, whose standard error is read apart."""
+    """A program on a terminal like this, whose standard error is read apart."""
 
     def __init__(self, rows, columns, arguments, stderr=subprocess.PIPE,
                  **environment):
@@ -326,7 +326,7 @@ class OnTerminal:
             text in screen.text() for text in texts), limit)
 
     def end(self):
-        """(status, standard error), when it has ended by itself."""
+        """(status, standard error), when it has ended without a signal."""
         deadline = time.monotonic() + PATIENCE
         while self.process.poll() is None and time.monotonic() < deadline:
             self.pump(0.1)

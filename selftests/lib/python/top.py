@@ -19,7 +19,7 @@ FAULTS = os.path.join(TOP, "build", "selftests", "fault_task")
 EVENT = "hswep_imc_0/cas_count.rd,name=rd/"
 # Counters are read at each switch, so the task of each count is known exactly.
 EACH_SWITCH = ("--resolution", "0")
-LIMIT = 300     # seconds; nothing here takes that long by itself
+LIMIT = 300     # seconds; nothing here takes that long
 
 
 class Table:
@@ -159,7 +159,7 @@ def hold_tracepoint():
     Keeps sched_switch enabled, with two probes of the tracer's own, for as long
     as the machine runs. Otherwise each program that is attached or detached has
     the kernel rewrite its code, and an emulated processor rarely, but now and
-    then, still executes the breakpoint that was there meanwhile.
+    then, still executes the temporary breakpoint.
     """
     with open("/sys/kernel/tracing/set_event_pid", "w",
               encoding="utf-8") as file:

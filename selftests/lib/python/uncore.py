@@ -93,7 +93,7 @@ class Tap:
 
 
 def loops(rounds):
-    """How often to do what a test does so many times: less where time is short."""
+    """How many times to repeat a step of a test: fewer where time is short."""
     return -(-rounds // SLOWNESS)
 
 

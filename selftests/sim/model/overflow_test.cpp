@@ -460,7 +460,7 @@ TEST(FrozenTime, FromOverflowToUnfreeze) {
   m.now_ns = 5000;
   m.advance(10);
   m.now_ns = 5300;
-  EXPECT_EQ(model_frozen_ns(m.model()), 300u) << "still going on";
+  EXPECT_EQ(model_frozen_ns(m.model()), 300u) << "still frozen";
   m.wrmsr(kGlobalCtl, kFrzAll);
   m.now_ns = 5700;
   m.wrmsr(kGlobalCtl, kUnfrzAll);

@@ -325,7 +325,7 @@ void attribution::state::note_reading()
 			continue;
 		warnings.push_back(fmt::format(
 			"{} is read on one CPU of each socket only, and tasks "
-			"of other CPUs are told apart less exactly: {}",
+			"of other CPUs are attributed less exactly: {}",
 			c.event.pmu->name,
 			c.event.pmu->driver == uncore::pmu_driver::xeon_uncore
 				? "load xeon_uncore without pmu_prefix=uncore, "

@@ -197,7 +197,7 @@ void cgroup_shares::add_to(std::vector<family> &families) const
 		     family::kind::counter,
 		     "bytes",
 		     "Data that a socket's memory channels transferred, by the "
-		     "cgroup whose tasks ran meanwhile.",
+		     "cgroup whose tasks ran then.",
 		     {}};
 	const auto put = [&bytes](const std::string &cgroup, int socket,
 				  const counts &of,
@@ -231,14 +231,14 @@ void cgroup_shares::add_to(std::vector<family> &families) const
 	}
 	families.push_back(std::move(bytes));
 	single("uncore_cgroups_in_other", family::kind::gauge,
-	       "Cgroups without a series of their own that had tasks since the "
+	       "Cgroups without their own series that had tasks since the "
 	       "last read.",
 	       double(in_other_));
 	single("uncore_cgroup_changes", family::kind::counter,
 	       "Times that a cgroup lost its series to one that does more.",
 	       double(changes_));
 	single("uncore_cgroup_folded_tasks", family::kind::counter,
-	       "Times that a task was not told apart, as there were too many.",
+	       "Times that a task was not counted separately: too many tasks.",
 	       double(folded_));
 }
 

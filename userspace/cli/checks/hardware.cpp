@@ -187,7 +187,7 @@ private:
 
 		rates_[type] = std::max(rates_[type], *most);
 		if (*least <= 0)
-			add("clocks", verdict::bad, text + ", one stands still",
+			add("clocks", verdict::bad, text + ", one does not run",
 			    "its PCI function or registers may be hidden by "
 			    "firmware");
 		else if (*least < 0.98 * *most)

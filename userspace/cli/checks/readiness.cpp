@@ -304,7 +304,7 @@ private:
 				    level ? std::to_string(*level) : "unknown");
 
 		if (!level && !fs::exists(proc_ / "sys/kernel")) {
-			bad("permission", "cannot be told without /proc",
+			bad("permission", "cannot be checked without /proc",
 			    "mount -t proc none /proc");
 			return;
 		}

@@ -194,7 +194,7 @@ private:
 		one.details.push_back(fmt::format(
 			"{}; {}, at most {} a cycle; {}", info.terms,
 			info.counters ? "counters " + counters_of(info.counters)
-				      : "a counter of its own",
+				      : "its own counter",
 			info.max_increment, info.section));
 		if (!info.unit.empty())
 			one.details.push_back(fmt::format("in {}", info.unit));

@@ -240,7 +240,7 @@ static int record_series(const record_options &options, const context &shared)
 		if (auto opened = counters.open(); !opened)
 			return opened;
 
-		// What is there under that name stays until there are counters.
+		// A file of that name stays until there are counters.
 		auto made = recorder::create(options.series);
 
 		if (!made)

@@ -396,7 +396,7 @@ int report_file(const context &shared, const file_options &options)
 	}
 	if (file->foreign)
 		note(fmt::format("{} samples are of events that the file does "
-				 "not tell of, and are left out",
+				 "not describe, and are left out",
 				 file->foreign));
 	for (const std::string &reason : of.reasons())
 		note(reason);

@@ -419,12 +419,12 @@ void add_serve(parser &app, context &shared)
 	replay.excludes(textfile);
 	replay.excludes(cgroups);
 	command.add_option("-I,--interval", options->interval_ms,
-			   "Write the file every so many milliseconds, 100 or "
+			   "Write the file every N milliseconds, 100 or "
 			   "more")
 		.range(100, 3600000)
 		.type_name("MILLISECONDS");
 	command.add_option("-d,--duration", options->duration,
-			   "Count for so many seconds before writing once (1)")
+			   "Count for N seconds before writing once (1)")
 		.range(0.001, 1e6)
 		.type_name("SECONDS");
 }

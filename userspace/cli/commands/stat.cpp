@@ -229,7 +229,7 @@ void add_stat(parser &app, context &shared)
 		.not_empty()
 		.type_name("TEXT");
 	command.add_option("--timeout", options->count.timeout_ms,
-			   "Count for so many milliseconds, perf's -d")
+			   "Count for N milliseconds, perf's -d")
 		.range(1, 1000000000)
 		.type_name("MILLISECONDS");
 	command.add_flag("--append", options->count.append,

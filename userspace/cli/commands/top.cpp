@@ -430,10 +430,10 @@ void add_top(parser &app, context &shared)
 		.type_name("PATH");
 	command.add_option("--rows", o->rows, "Tasks to show (0: all)");
 	command.add_option("--max-tasks", o->max_tasks,
-			   "Tasks told apart in an interval (8192)")
+			   "Tasks counted separately in an interval (8192)")
 		.range(1, 1 << 20);
 	command.add_option("--resolution", o->resolution_us,
-			   "Read a socket's counters at most every so many "
+			   "Read a socket's counters at most every N "
 			   "microseconds (100); 0: at each context switch")
 		.range(0, 1000000);
 	command.add_flag("--each-cpu", o->each_cpu,

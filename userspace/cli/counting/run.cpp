@@ -22,7 +22,7 @@ using clock = std::chrono::steady_clock;
 void add_time_options(parser &command, run_options &options)
 {
 	command.add_option("-d,--duration", options.duration,
-			   "Count for so many seconds, 0.001 or more")
+			   "Count for N seconds, 0.001 or more")
 		.range(0.001, 1e9)
 		.type_name("SECONDS");
 	command.add_option("command", options.command,
@@ -34,7 +34,7 @@ void add_time_options(parser &command, run_options &options)
 void add_run_options(parser &command, run_options &options)
 {
 	command.add_option("-I,--interval", options.interval_ms,
-			   "Print what was counted every so many milliseconds, "
+			   "Print what was counted every N milliseconds, "
 			   "1 or more")
 		.range(1, 3600000)
 		.type_name("MILLISECONDS");

@@ -18,7 +18,7 @@ inline constexpr const char *series_format = "uncore-series";
 inline constexpr unsigned series_version = 1;
 
 /// Name, processor and generation of this machine, by which a recording of
-/// another one is told.
+/// another one is recognised.
 nlohmann::ordered_json describe_host(std::string_view generation);
 
 /// The machine: sockets, boxes, counters, and in which order a snapshot has

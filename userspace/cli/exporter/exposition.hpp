@@ -39,9 +39,9 @@ std::string render(const std::vector<family> &families, exposition form,
 		   const std::optional<uncore::topology> &machine = {});
 const char *content_type(exposition form);
 
-/// The form of metrics that an Accept header asks for: OpenMetrics for who
-/// names it and wants it at least as much as the other, which is the default
-/// and also what who wants neither gets.
+/// The form of metrics that an Accept header asks for: OpenMetrics if the
+/// header names it and prefers it at least as much as the other, which is the
+/// default, also of a header that accepts neither.
 exposition choose_form(std::string_view accept);
 
 } // namespace cli

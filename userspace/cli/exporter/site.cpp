@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 using text = std::shared_ptr<const std::string>;
 
 /// Reads that are asked for closer together than this are one: each is as old
-/// as that at most, and there are no more of them however many ask.
+/// as that at most, and their number does not grow with the clients.
 constexpr milliseconds shared_time{50};
 /// Between two messages of a stream.
 constexpr milliseconds publish_time{1000};
@@ -38,8 +38,8 @@ http_reply json_of(text body)
 	return {200, "application/json", std::move(body)};
 }
 
-/// Does the process answer?  Counters that cannot be opened are no reason to
-/// start it again: /readyz has these.
+/// Does the process answer?  Counters that cannot be opened do not
+/// require a restart: /readyz has these.
 bool is_health(std::string_view path)
 {
 	return path == "/livez" || path == "/healthz";

@@ -95,8 +95,8 @@ def choices(series):
 
 
 def used_by(formulas, box):
-    """@return what is added up, each series by its factor, and the label by which
-    the ways are told apart."""
+    """@return what is added up, each series by its factor, and the label that
+    distinguishes the ways."""
     factors, labels, events = {}, [], {}
     for way in [way for formula in formulas for way in formula.ways]:
         found = [(counts(box, event), factor) for event, factor in way.items()]

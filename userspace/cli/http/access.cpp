@@ -90,7 +90,7 @@ password_check::verdict
 password_check::check(const std::map<std::string, std::string> &users,
 		      const std::string &user, const std::string &password)
 {
-	// A hash of nobody's password: it takes as long to find that there is
+	// A hash of no user's password: it takes as long to find that there is
 	// no such user.
 	static const std::string nobody =
 		"$2y$10$QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/"

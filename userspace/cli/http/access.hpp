@@ -27,8 +27,8 @@ private:
 };
 
 /// Checks passwords against their hashes by crypt(3), which takes long by
-/// design: pairs that were right are remembered, and of other ones only so many
-/// are tried that others are still answered.
+/// design: pairs that were right are remembered, and the rate of other ones is
+/// limited, so that other requests are still answered.
 class password_check {
 public:
 	enum class verdict { right, wrong, later };

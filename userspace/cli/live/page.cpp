@@ -27,7 +27,7 @@ constexpr double nearly_full = 0.8;
 
 constexpr const char *help_text[] = {
 	"q            quit",
-	"space        pause: the page stands still, counting goes on",
+	"space        pause: the page stops, counting continues",
 	"arrows       scroll rows, and sockets; PgUp, PgDn, Home, End too",
 	"Tab          the pane to scroll and filter: tasks or numbers",
 	"/            show rows with some text; Enter keeps, Escape drops it",

@@ -17,7 +17,7 @@ public:
 	/// Starts to account on the machine that @p sysfs is of.  What is in
 	/// the way is said by problem().
 	void start(const std::filesystem::path &sysfs);
-	/// Lets go of the counters, and says why.
+	/// Closes the counters; the page shows why.
 	void stop(std::string why);
 
 	/// To be called several times a second.

@@ -21,7 +21,7 @@ inline constexpr int json_schema = 1;
 nlohmann::ordered_json begin_document(const char *subcommand,
 				      const uncore::topology *machine);
 
-/// JSON with bytes that are no UTF-8 replaced: names may hold anything.
+/// JSON with bytes that are not UTF-8 replaced: names may hold anything.
 /// @param indent -1 for one line.
 std::string dump(const nlohmann::ordered_json &document, int indent);
 

@@ -24,7 +24,7 @@ public:
 	void map(uint64_t time, uint32_t pid, uint64_t start, uint64_t length,
 		 size_t mapping);
 
-	/// Goes on to a time, which is not before the last one.
+	/// Advances to a time, which is not before the last one.
 	void advance(uint64_t time);
 
 	// As things are then:

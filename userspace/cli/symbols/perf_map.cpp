@@ -66,7 +66,7 @@ uncore::result<perf_map> perf_map::read(int fd, uid_t owner)
 	    status.st_uid != owner)
 		return uncore::error{
 			uncore::errc::permission,
-			fmt::format("it belongs to user {}, who is not the "
+			fmt::format("it belongs to user {}, not to the "
 				    "process's user",
 				    status.st_uid)};
 	if (status.st_size > off_t(max_size))

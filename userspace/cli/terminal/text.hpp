@@ -21,7 +21,7 @@ character first_character(std::string_view text);
 
 /// @p text as it may be printed on a terminal, in JSON and in XML: UTF-8, one
 /// line, without what a terminal takes for a command.  What is none of that
-/// (control characters, bytes that are no UTF-8, characters that change the
+/// (control characters, bytes that are not UTF-8, characters that change the
 /// direction of what follows) becomes a question mark.
 std::string printable(std::string_view text);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is known of the machine and what it counted: the topology document, a
+// The machine and its counts: the topology document, a
 // history of snapshots, and how full each box is by the topology's limits. No
 // drawing.
 
@@ -103,7 +103,7 @@ export class View {
 		this.machine = history.machine;
 		this.snapshot = now;
 		this.index = index;
-		this.problem = now ? now.problem : "nothing has come yet";
+		this.problem = now ? now.problem : "no snapshot yet";
 		this.counted = !!(now && before && now.counts && before.counts &&
 				  now.run === before.run);
 		this.seconds = this.counted ? now.seconds - before.seconds : NaN;

@@ -208,7 +208,7 @@ error unknown_value(const known_pmu &p, std::string_view field,
 			    same_name(value.field, field))
 				names.push_back(value.name);
 	std::string message =
-		std::string(field) + '=' + quote(part) + " is no number";
+		std::string(field) + '=' + quote(part) + " is not a number";
 	if (names.empty())
 		return {errc::invalid, message};
 	const auto near = nearest_names(part, names, 3);

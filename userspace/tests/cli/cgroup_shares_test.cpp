@@ -130,7 +130,7 @@ TEST(cgroup_shares, the_most_active_are_shown_and_who_does_more_takes_over)
 	EXPECT_EQ(all.size(), 2u * 4);
 	EXPECT_EQ(single(shares, "uncore_cgroups_in_other"), 4);
 
-	// A bit more is not enough, as two would take turns.
+	// A bit more is not enough, as two would replace one another.
 	account second = empty_account({0});
 
 	add_task(second, 1, 0, fixed(25));
@@ -143,7 +143,7 @@ TEST(cgroup_shares, the_most_active_are_shown_and_who_does_more_takes_over)
 	shares.add(third, 0);
 	EXPECT_EQ(single(shares, "uncore_cgroups_in_other"), 1);
 
-	// What the one without a series did meanwhile is not lost.
+	// What the one without a series did since is not lost.
 	account last = empty_account({0});
 
 	add_task(last, 3, 0, fixed(7));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reading perf.data files, of perf's and of nobody's making.
+// Reading perf.data files, perf's and malformed ones.
 #include "perfdata/perf_reader.hpp"
 
 #include <gtest/gtest.h>

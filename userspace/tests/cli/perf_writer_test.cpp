@@ -18,7 +18,7 @@
 namespace fs = std::filesystem;
 using cli::output_file;
 
-/// A folder of its own, with nothing else in it.
+/// A separate, empty folder.
 class Output : public testing::Test {
 protected:
 	void SetUp() override

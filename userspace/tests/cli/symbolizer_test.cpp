@@ -228,7 +228,7 @@ TEST_F(RunTimeCode, OfAnotherUser)
 	EXPECT_EQ(name(), "");
 	ASSERT_EQ(names_.reasons().size(), 1u);
 	EXPECT_EQ(names_.reasons()[0],
-		  path_ + ": it belongs to user 65534, who is not the "
+		  path_ + ": it belongs to user 65534, not to the "
 			  "process's user, so its functions have no names");
 }
 

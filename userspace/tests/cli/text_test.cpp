@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names that somebody else has chosen, as they are printed.
+// Names that other users chose, as they are printed.
 #include "terminal/text.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The planner and the driver know the same rules in tables of their own: on a
+// The planner and the driver know the same rules in separate tables: on a
 // machine with the driver, a group opens just when the planner says that it
 // fits.
 #include <gtest/gtest.h>
