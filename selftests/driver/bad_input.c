@@ -123,7 +123,7 @@ FIXTURE_TEARDOWN(box)
 }
 
 /* Each bit without a format field is refused when added to a valid event. */
-TEST_F_TIMEOUT(box, bits_without_a_name_are_refused, UNHURRIED)
+TEST_F(box, bits_without_a_name_are_refused)
 {
 	unsigned int n = 0;
 	uint64_t known[3];
@@ -251,7 +251,7 @@ FIXTURE_TEARDOWN(bad_event)
 {
 }
 
-TEST_F_TIMEOUT(bad_event, is_refused, UNHURRIED)
+TEST_F(bad_event, is_refused)
 {
 	struct perf_event_attr attr;
 	char pmu[PMU_NAME_MAX];
@@ -338,7 +338,7 @@ FIXTURE_TEARDOWN(bad_group)
 {
 }
 
-TEST_F_TIMEOUT(bad_group, last_one_is_refused, UNHURRIED)
+TEST_F(bad_group, last_one_is_refused)
 {
 	int fd[ARRAY_SIZE(variant->event)], cpu;
 	unsigned int n = 0, last = 0;
@@ -379,7 +379,7 @@ FIXTURE_TEARDOWN(group_of_two_boxes)
 {
 }
 
-TEST_F_TIMEOUT(group_of_two_boxes, is_refused, UNHURRIED)
+TEST_F(group_of_two_boxes, is_refused)
 {
 	char pmu[2][PMU_NAME_MAX];
 	struct perf_event_attr attr;
@@ -449,7 +449,7 @@ FIXTURE_TEARDOWN(attributes)
 				    #field));				\
 	} while (0)
 
-TEST_F_TIMEOUT(attributes, exclude_is_refused, UNHURRIED)
+TEST_F(attributes, exclude_is_refused)
 {
 	if (!self->there)
 		SKIP(return, "no such PMU");
@@ -461,14 +461,14 @@ TEST_F_TIMEOUT(attributes, exclude_is_refused, UNHURRIED)
 	REFUSED(exclude_guest, 1, EINVAL);
 }
 
-TEST_F_TIMEOUT(attributes, precise_ip_is_refused, UNHURRIED)
+TEST_F(attributes, precise_ip_is_refused)
 {
 	if (!self->there)
 		SKIP(return, "no such PMU");
 	REFUSED(precise_ip, 1, EOPNOTSUPP);
 }
 
-TEST_F_TIMEOUT(attributes, task_is_refused, UNHURRIED)
+TEST_F(attributes, task_is_refused)
 {
 	struct perf_event_attr *attr = &self->base;
 
@@ -479,7 +479,7 @@ TEST_F_TIMEOUT(attributes, task_is_refused, UNHURRIED)
 	EXPECT_TRUE(refused(attr, 0, self->cpu, -1, EINVAL, "the caller itself"));
 }
 
-TEST_F_TIMEOUT(attributes, no_cpu_is_refused, UNHURRIED)
+TEST_F(attributes, no_cpu_is_refused)
 {
 	if (!self->there)
 		SKIP(return, "no such PMU");
@@ -487,7 +487,7 @@ TEST_F_TIMEOUT(attributes, no_cpu_is_refused, UNHURRIED)
 }
 
 /* Kernels since 6.3 have config3; older ones refuse attributes beyond their size. */
-TEST_F_TIMEOUT(attributes, bit_in_config3_is_refused, UNHURRIED)
+TEST_F(attributes, bit_in_config3_is_refused)
 {
 	struct {
 		struct perf_event_attr attr;
@@ -521,7 +521,7 @@ FIXTURE_TEARDOWN(user_without_cap_perfmon)
 {
 }
 
-TEST_F_TIMEOUT(user_without_cap_perfmon, gets_eacces, UNHURRIED)
+TEST_F(user_without_cap_perfmon, gets_eacces)
 {
 	const char *kind = generation()->one_a_cycle ? "fsb" : "imc";
 	struct perf_event_attr attr;
@@ -561,7 +561,7 @@ FIXTURE_TEARDOWN(drop_in)
 }
 
 /* The in-tree driver passes edge and inv on unchanged. */
-TEST_F_TIMEOUT(drop_in, edge_needs_no_threshold, UNHURRIED)
+TEST_F(drop_in, edge_needs_no_threshold)
 {
 	static const char *const pmus[] = {
 		"uncore_cbox_0", "uncore_imc_0", "uncore_pcu",
@@ -601,7 +601,7 @@ FIXTURE_TEARDOWN(absent_package)
 	EXPECT_TRUE(machine_leave());
 }
 
-TEST_F_TIMEOUT(absent_package, its_cpus_are_refused, UNHURRIED)
+TEST_F(absent_package, its_cpus_are_refused)
 {
 	int n = packages(), cpu = package_cpu(n - 1, 0), fd;
 	struct perf_event_attr attr;

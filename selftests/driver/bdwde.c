@@ -58,7 +58,7 @@ FIXTURE_TEARDOWN(cboxes)
 	expect_nothing_left(_metadata);
 }
 
-TEST_F_TIMEOUT(cboxes, sixteen_count, UNHURRIED)
+TEST_F(cboxes, sixteen_count)
 {
 	char pmu[PMU_NAME_MAX];
 	unsigned int found = 0;

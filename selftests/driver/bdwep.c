@@ -60,7 +60,7 @@ static bool kind_there(const char *kind, unsigned int index)
 	return pmu_name(pmu, kind, index);
 }
 
-TEST_F_TIMEOUT(bdwep, all_boxes_count_and_sample_exactly, UNHURRIED)
+TEST_F(bdwep, all_boxes_count_and_sample_exactly)
 {
 	load(_metadata, "clock=manual", NULL, 0);
 	EXPECT_TRUE(kind_there("cbox", CBOXES - 1));
@@ -73,7 +73,7 @@ TEST_F_TIMEOUT(bdwep, all_boxes_count_and_sample_exactly, UNHURRIED)
 }
 
 /* CAPID4 shows that the die has no SBos: the log has no line about them. */
-TEST_F_TIMEOUT(bdwep, die_without_sboxes, UNHURRIED)
+TEST_F(bdwep, die_without_sboxes)
 {
 	load(_metadata, "clock=manual sboxes=0", NULL, 0);
 	EXPECT_FALSE(kind_there("sbox", 0));
@@ -82,14 +82,14 @@ TEST_F_TIMEOUT(bdwep, die_without_sboxes, UNHURRIED)
 }
 
 /* The number of SBos is unknown, and their registers fault. */
-TEST_F_TIMEOUT(bdwep, die_without_sboxes_nor_capability_registers, UNHURRIED)
+TEST_F(bdwep, die_without_sboxes_nor_capability_registers)
 {
 	load(_metadata, "clock=manual sboxes=0 missing=capid@0", NULL, 1);
 	EXPECT_EQ(1, log_count("no capability registers"));
 	EXPECT_FALSE(kind_there("sbox", 0));
 }
 
-TEST_F_TIMEOUT(bdwep, channel_without_clock_is_left_out, UNHURRIED)
+TEST_F(bdwep, channel_without_clock_is_left_out)
 {
 	char pmu[PMU_NAME_MAX];
 
@@ -107,7 +107,7 @@ TEST_F_TIMEOUT(bdwep, channel_without_clock_is_left_out, UNHURRIED)
 }
 
 /* The tables of one processor are not used for another one's uncore. */
-TEST_F_TIMEOUT(bdwep, pci_devices_of_haswell_are_left_alone, UNHURRIED)
+TEST_F(bdwep, pci_devices_of_haswell_are_left_alone)
 {
 	machine_setup_sim("clock=manual model=hswep");
 	log_mark();

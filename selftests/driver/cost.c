@@ -101,7 +101,7 @@ FIXTURE_TEARDOWN(cost)
 	EXPECT_TRUE(machine_leave());
 }
 
-TEST_F_TIMEOUT(cost, few_accesses, UNHURRIED)
+TEST_F(cost, few_accesses)
 {
 	for (int phase = START; phase < PHASES; phase++) {
 		TH_LOG("%s: %s of a 4-event group takes %u accesses",
@@ -111,7 +111,7 @@ TEST_F_TIMEOUT(cost, few_accesses, UNHURRIED)
 	}
 }
 
-TEST_F_TIMEOUT(cost, half_of_intel_uncore, UNHURRIED)
+TEST_F(cost, half_of_intel_uncore)
 {
 	unsigned int theirs[PHASES];
 

@@ -136,7 +136,7 @@ FIXTURE_TEARDOWN(narrow)
 	expect_no_complaint(_metadata);
 }
 
-TEST_F_TIMEOUT(narrow, link_idle_loses_no_wrap, UNHURRIED)
+TEST_F(narrow, link_idle_loses_no_wrap)
 {
 	int cpu = pmu_cpu("hswep_qpi_0", 0), fd[2], tries = 0;
 	uint64_t wide, rounds, stalled;
@@ -186,7 +186,7 @@ FIXTURE_TEARDOWN(beside_another)
  * Check while the other event is switched on and off, not after it has ended: at least
  * half of the samples have arrived.
  */
-TEST_F_TIMEOUT(beside_another, a_polled_event_has_its_samples, UNHURRIED)
+TEST_F(beside_another, a_polled_event_has_its_samples)
 {
 	enum { PERIOD = 5000003, LONG_MS = 1500 };
 	int cpu = pmu_cpu("hswep_cbox_0", 0);
@@ -226,7 +226,7 @@ static uint64_t served(int cpu)
 	return overflow_stat(0, "count") - before;
 }
 
-TEST_F_TIMEOUT(beside_another, a_storm_is_served, UNHURRIED)
+TEST_F(beside_another, a_storm_is_served)
 {
 	int cpu = pmu_cpu("hswep_ha_0", 0);
 	uint64_t alone, beside;
@@ -304,7 +304,7 @@ FIXTURE_TEARDOWN(refresh)
 }
 
 /* An event that is opened during a refresh is polled before the next refresh. */
-TEST_F_TIMEOUT(refresh, who_begins_beside_it_is_polled, UNHURRIED)
+TEST_F(refresh, who_begins_beside_it_is_polled)
 {
 	enum { ROUNDS = 5, CYCLES = 1001, DELAY = 400000 };
 	int home = package_cpu(0, 0), cpu = package_cpu(0, 1), fd[READS], err;

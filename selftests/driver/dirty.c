@@ -117,7 +117,7 @@ static void expect_no_filters(struct __test_metadata *_metadata, int pkg)
 	}
 }
 
-TEST_F_TIMEOUT(dirty, told_in_one_line_a_package, UNHURRIED)
+TEST_F(dirty, told_in_one_line_a_package)
 {
 	int told = variant->told ? packages() : 0;
 
@@ -130,7 +130,7 @@ TEST_F_TIMEOUT(dirty, told_in_one_line_a_package, UNHURRIED)
 	EXPECT_EQ(told, log_count("had left"));
 }
 
-TEST_F_TIMEOUT(dirty, boxes_count_exactly, UNHURRIED)
+TEST_F(dirty, boxes_count_exactly)
 {
 	EXPECT_EQ(PACKAGE_BOXES, pmus_there());
 	for (int pkg = 0; pkg < packages(); pkg++) {
@@ -141,7 +141,7 @@ TEST_F_TIMEOUT(dirty, boxes_count_exactly, UNHURRIED)
 	}
 }
 
-TEST_F_TIMEOUT(dirty, samples_exactly, UNHURRIED)
+TEST_F(dirty, samples_exactly)
 {
 	for (int pkg = 0; pkg < packages(); pkg++) {
 		EXPECT_TRUE(samples_exactly("pcu", pkg, OVERFLOWS));

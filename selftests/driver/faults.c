@@ -101,7 +101,7 @@ FIXTURE_TEARDOWN(dead_pci)
 	EXPECT_TRUE(machine_leave());
 }
 
-TEST_F_TIMEOUT(dead_pci, keeps_its_last_count_and_the_others_go_on, UNHURRIED)
+TEST_F(dead_pci, keeps_its_last_count_and_the_others_go_on)
 {
 	int pkg = packages() - 1, fd;
 	struct victims v;
@@ -144,7 +144,7 @@ TEST_F_TIMEOUT(dead_pci, keeps_its_last_count_and_the_others_go_on, UNHURRIED)
 }
 
 /* The events of the box do not run any more, and perf shows that. */
-TEST_F_TIMEOUT(dead_pci, stops_the_time_running, UNHURRIED)
+TEST_F(dead_pci, stops_the_time_running)
 {
 	int pkg = packages() - 1, fd;
 	struct event_reading before, after;
@@ -187,7 +187,7 @@ FIXTURE_TEARDOWN(dead_from_start)
 }
 
 /* The same box of the other package works. */
-TEST_F_TIMEOUT(dead_from_start, is_left_out, UNHURRIED)
+TEST_F(dead_from_start, is_left_out)
 {
 	int last = packages() - 1, fd;
 	char pmu[PMU_NAME_MAX];
@@ -225,7 +225,7 @@ FIXTURE_TEARDOWN(unbind)
 }
 
 /* A counter that kept counting with .ov_en would freeze the package at its overflow. */
-TEST_F_TIMEOUT(unbind, stops_what_samples_and_the_others_go_on, UNHURRIED)
+TEST_F(unbind, stops_what_samples_and_the_others_go_on)
 {
 	static const char *const left[] = {
 		"imc_0 ctl0", "imc_0 ctl1", "imc_0 ctl2", "imc_0 ctl3",
@@ -267,7 +267,7 @@ TEST_F_TIMEOUT(unbind, stops_what_samples_and_the_others_go_on, UNHURRIED)
 }
 
 /* An event whose filter's PCI function was unbound gets no counter. */
-TEST_F_TIMEOUT(unbind, takes_the_filter_and_events_that_use_it, UNHURRIED)
+TEST_F(unbind, takes_the_filter_and_events_that_use_it)
 {
 	int pkg = packages() - 1, cpu = pmu_cpu("hswep_qpi_0", pkg), fd, plain;
 	struct perf_event_attr attr;
@@ -341,7 +341,7 @@ FIXTURE_TEARDOWN(num_c)
  * An impossible number: the driver probes 18 CBos, and skips those whose registers
  * fault.
  */
-TEST_F_TIMEOUT(num_c, is_clamped_with_one_warning, UNHURRIED)
+TEST_F(num_c, is_clamped_with_one_warning)
 {
 	unsigned int found = 0;
 	char pmu[PMU_NAME_MAX];
@@ -376,7 +376,7 @@ FIXTURE_TEARDOWN(rival)
 	EXPECT_TRUE(machine_leave());
 }
 
-TEST_F_TIMEOUT(rival, that_is_there_makes_us_leave_in_one_line, UNHURRIED)
+TEST_F(rival, that_is_there_makes_us_leave_in_one_line)
 {
 	int err, lines, writes;
 	char pmu[PMU_NAME_MAX];
@@ -407,7 +407,7 @@ TEST_F_TIMEOUT(rival, that_is_there_makes_us_leave_in_one_line, UNHURRIED)
 }
 
 /* The kernel's module loader refuses to load it. */
-TEST_F_TIMEOUT(rival, that_comes_later_is_refused_in_one_line, UNHURRIED)
+TEST_F(rival, that_comes_later_is_refused_in_one_line)
 {
 	int fd;
 

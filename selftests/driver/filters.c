@@ -241,7 +241,7 @@ static bool send_requests(int pkg, const char *box)
 	return check(ok, "traffic is refused");
 }
 
-TEST_F_TIMEOUT(cbox, counts_exactly_its_share, UNHURRIED)
+TEST_F(cbox, counts_exactly_its_share)
 {
 	unsigned int box = variant->nth % (generation()->cboxes & ~1U);
 	char pmu[PMU_NAME_MAX], other[PMU_NAME_MAX], text[256];
@@ -328,7 +328,7 @@ static void expect_cores_and_threads(struct __test_metadata *_metadata,
 	}
 }
 
-TEST_F_TIMEOUT(ubox, counts_exactly_its_share, UNHURRIED)
+TEST_F(ubox, counts_exactly_its_share)
 {
 	char pmu[PMU_NAME_MAX];
 
@@ -433,12 +433,12 @@ static void expect_ha_share(struct __test_metadata *_metadata,
 	close(fd);
 }
 
-TEST_F_TIMEOUT(ha, ha_0_counts_exactly_its_share, UNHURRIED)
+TEST_F(ha, ha_0_counts_exactly_its_share)
 {
 	expect_ha_share(_metadata, &variant->f, 0);
 }
 
-TEST_F_TIMEOUT(ha, ha_1_counts_exactly_its_share, UNHURRIED)
+TEST_F(ha, ha_1_counts_exactly_its_share)
 {
 	expect_ha_share(_metadata, &variant->f, 1);
 }
@@ -503,7 +503,7 @@ static void expect_bands(struct __test_metadata *_metadata,
 }
 
 /* All four at once; the frequency crosses each event's threshold. */
-TEST_F_TIMEOUT(pcu, four_at_once, UNHURRIED)
+TEST_F(pcu, four_at_once)
 {
 	char pmu[PMU_NAME_MAX];
 
@@ -641,7 +641,7 @@ static void expect_qpi_share(struct __test_metadata *_metadata,
 }
 
 #define QPI_SHARE(port, side, tx)					\
-	TEST_F_TIMEOUT(qpi, qpi_##port##_counts_what_it_##side, UNHURRIED) \
+	TEST_F(qpi, qpi_##port##_counts_what_it_##side)			\
 	{								\
 		expect_qpi_share(_metadata, variant, port, tx);		\
 	}

@@ -59,7 +59,7 @@ static uint64_t counted(int cpu, uint64_t cycles)
 	return count;
 }
 
-TEST_F_TIMEOUT(foreign, value_of_an_idle_counter_is_not_counted, UNHURRIED)
+TEST_F(foreign, value_of_an_idle_counter_is_not_counted)
 {
 	EXPECT_EQ(MANY, counted(self->cpu, MANY));
 	for (unsigned int i = 0; i < 4; i++) {
@@ -70,7 +70,7 @@ TEST_F_TIMEOUT(foreign, value_of_an_idle_counter_is_not_counted, UNHURRIED)
 }
 
 /* The fixed counter has no reset bit. */
-TEST_F_TIMEOUT(foreign, value_of_an_idle_fixed_counter_is_not_counted, UNHURRIED)
+TEST_F(foreign, value_of_an_idle_fixed_counter_is_not_counted)
 {
 	int fd = event_open("hswep_ubox", self->cpu, "uclk");
 
@@ -86,7 +86,7 @@ TEST_F_TIMEOUT(foreign, value_of_an_idle_fixed_counter_is_not_counted, UNHURRIED
 	close(fd);
 }
 
-TEST_F_TIMEOUT(foreign, filter_that_was_cleared_is_written_again, UNHURRIED)
+TEST_F(foreign, filter_that_was_cleared_is_written_again)
 {
 	static const char *const event = "event=0x34,umask=0x3,filter_state=0x1f";
 	uint64_t before, after;
@@ -105,7 +105,7 @@ TEST_F_TIMEOUT(foreign, filter_that_was_cleared_is_written_again, UNHURRIED)
 	close(fd);
 }
 
-TEST_F_TIMEOUT(foreign, value_of_a_counter_that_counts_is_not_counted, UNHURRIED)
+TEST_F(foreign, value_of_a_counter_that_counts_is_not_counted)
 {
 	int fd = event_open("hswep_cbox_0", self->cpu, "clockticks");
 
@@ -125,7 +125,7 @@ TEST_F_TIMEOUT(foreign, value_of_a_counter_that_counts_is_not_counted, UNHURRIED
 	close(fd);
 }
 
-TEST_F_TIMEOUT(foreign, freeze_of_an_idle_package_is_ended, UNHURRIED)
+TEST_F(foreign, freeze_of_an_idle_package_is_ended)
 {
 	ASSERT_EQ(0, -msr_write(self->cpu, GLOBAL_CTL, FREEZE_ALL));
 	EXPECT_EQ(CYCLES, counted(self->cpu, CYCLES));
@@ -136,7 +136,7 @@ TEST_F_TIMEOUT(foreign, freeze_of_an_idle_package_is_ended, UNHURRIED)
  * (LIKWID clears both). Here each write of the driver finds them cleared: when a second
  * event starts, when it ends, and in the check every two seconds.
  */
-TEST_F_TIMEOUT(foreign, box_control_that_was_cleared_is_set_bit_by_bit, UNHURRIED)
+TEST_F(foreign, box_control_that_was_cleared_is_set_bit_by_bit)
 {
 	int first = event_open("hswep_sbox_0", self->cpu, "clockticks"), second;
 
@@ -198,7 +198,7 @@ FIXTURE_TEARDOWN(frozen)
 }
 
 /* The driver verifies running counters every two seconds. */
-TEST_F_TIMEOUT(frozen, is_unfrozen_while_it_counts, UNHURRIED)
+TEST_F(frozen, is_unfrozen_while_it_counts)
 {
 	int cpu = pmu_cpu("hswep_ubox", 0), uclk = -1, fd;
 	uint64_t writes = package_stat(0, "foreign_writes"), count;

@@ -153,7 +153,7 @@ FIXTURE_TEARDOWN(conditions)
  * Each bit of a field passes its transactions and no others: two counters, one with one
  * bit and one with all other bits, have counts that add up.
  */
-TEST_F_TIMEOUT(conditions, bits_count_their_own, UNHURRIED)
+TEST_F(conditions, bits_count_their_own)
 {
 	bool agent = !strcmp(variant->field, "agent");
 	const struct condition *c = variant->all;
@@ -243,7 +243,7 @@ FIXTURE_TEARDOWN(numbers)
 {
 }
 
-TEST_F_TIMEOUT(numbers, values_count_their_own, UNHURRIED)
+TEST_F(numbers, values_count_their_own)
 {
 	const struct cat_event *any = cat_find(variant->kind,
 					       !strcmp(variant->kind, "gbsq") ?
@@ -301,7 +301,7 @@ FIXTURE_TEARDOWN(fsb)
 }
 
 /* Several sub-events in a counter add one in each cycle in which any of them holds. */
-TEST_F_TIMEOUT(fsb, sub_events_are_ored_cycle_by_cycle, UNHURRIED)
+TEST_F(fsb, sub_events_are_ored_cycle_by_cycle)
 {
 	static const char *const names[] = { "dbsy", "bnr", "l_hit", "l_defer" };
 	const struct cat_event *e[ARRAY_SIZE(names)];
@@ -354,7 +354,7 @@ static void note_access(const struct sim_access *a, void *arg)
 }
 
 /* Members start, are read and stop between freeze and unfreeze. */
-TEST_F_TIMEOUT(fsb, group_starts_is_read_and_stops_in_one_freeze_each, UNHURRIED)
+TEST_F(fsb, group_starts_is_read_and_stops_in_one_freeze_each)
 {
 	static const char *const events[] = { "dbsy", "drdy", "ioq_full" };
 	struct freezes open = { 0 }, read = { 0 }, end = { 0 };
@@ -398,7 +398,7 @@ TEST_F_TIMEOUT(fsb, group_starts_is_read_and_stops_in_one_freeze_each, UNHURRIED
 }
 
 /* While real time passes, two counters of the bus clock never differ. */
-TEST_F_TIMEOUT(fsb, group_reads_are_of_one_instant, UNHURRIED)
+TEST_F(fsb, group_reads_are_of_one_instant)
 {
 	enum { READS = 5000, DISTURB = 500 };
 	static const char *const two[] = {
@@ -458,7 +458,7 @@ static bool spend_budget(const struct event_group *g)
 }
 
 /* While the budget is overdrawn, no further freeze happens. */
-TEST_F_TIMEOUT(fsb, shared_freeze_has_a_budget, UNHURRIED)
+TEST_F(fsb, shared_freeze_has_a_budget)
 {
 	static const char *const two[] = { "dbsy", "drdy" };
 	struct freezes none = { 0 }, all = { 0 };
@@ -484,7 +484,7 @@ TEST_F_TIMEOUT(fsb, shared_freeze_has_a_budget, UNHURRIED)
 }
 
 /* Count between two stops, in a box that is not frozen for it */
-TEST_F_TIMEOUT(fsb, counter_that_stops_while_its_box_runs_loses_nothing, UNHURRIED)
+TEST_F(fsb, counter_that_stops_while_its_box_runs_loses_nothing)
 {
 	static const char *const two[] = { "dbsy", "drdy" };
 	const struct cat_event *e = cat_find("fsb", "drdy");
@@ -521,7 +521,7 @@ TEST_F_TIMEOUT(fsb, counter_that_stops_while_its_box_runs_loses_nothing, UNHURRI
 }
 
 /* Opened disabled, or closed: the whole register is 0, and nothing is counted. */
-TEST_F_TIMEOUT(fsb, counter_that_is_off_is_0_and_begins_there, UNHURRIED)
+TEST_F(fsb, counter_that_is_off_is_0_and_begins_there)
 {
 	const struct cat_event *e = cat_find("fsb", "drdy");
 	uint64_t value, start;
@@ -590,7 +590,7 @@ FIXTURE_TEARDOWN(gbsq)
 		close(self->fd[i]);
 }
 
-TEST_F_TIMEOUT(gbsq, equal_events_share_a_counter, UNHURRIED)
+TEST_F(gbsq, equal_events_share_a_counter)
 {
 	struct event_reading r = { 0 };
 	uint64_t ctl, used = 0;
@@ -626,7 +626,7 @@ static bool both_ran(int one, int other)
 	return false;
 }
 
-TEST_F_TIMEOUT(gbsq, third_event_takes_turns_on_two_counters, UNHURRIED)
+TEST_F(gbsq, third_event_takes_turns_on_two_counters)
 {
 	int fd = event_open(self->pmu, self->cpu, "fills.any");
 
@@ -656,7 +656,7 @@ FIXTURE_TEARDOWN(dirty)
 	EXPECT_TRUE(machine_leave());
 }
 
-TEST_F_TIMEOUT(dirty, counters_left_running_are_cleared, UNHURRIED)
+TEST_F(dirty, counters_left_running_are_cleared)
 {
 	/* the overflow bits in each package, which only a reset clears */
 	EXPECT_EQ(packages(), sim_dirty_registers()) {

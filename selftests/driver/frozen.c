@@ -66,7 +66,7 @@ FIXTURE_TEARDOWN(sampled)
  * machine the delays vary, so each round loads the driver again, and one good round is
  * enough. Without the measured delay no round would pass.
  */
-TEST_F_TIMEOUT(sampled, time_before_lone_nmis_is_accounted, UNHURRIED)
+TEST_F(sampled, time_before_lone_nmis_is_accounted)
 {
 	enum { LONG_MS = 300, EVERY_MS = 10, ROUNDS = 8 };
 	uint64_t frozen = 0, said = 0;
@@ -121,7 +121,7 @@ FIXTURE_TEARDOWN(grouped)
 }
 
 /* Never less than the time that other events lost. */
-TEST_F_TIMEOUT(grouped, what_others_lose_is_accounted, UNHURRIED)
+TEST_F(grouped, what_others_lose_is_accounted)
 {
 	static const char *const two[] = { "clockticks", "clockticks,thresh=1" };
 	uint64_t clock_from, from, to, now = 0, said, values[2], lost;
@@ -297,7 +297,7 @@ static double storm_loss(unsigned int ms)
  * A host that stops a virtual CPU while the package is frozen prolongs the freeze; one
  * round without that is enough.
  */
-TEST_F_TIMEOUT(storm, costs_no_more_than_the_budget, UNHURRIED)
+TEST_F(storm, costs_no_more_than_the_budget)
 {
 	enum { ROUNDS = 5, LONG_MS = 3000 };
 	uint64_t throttled, frozen, charged;
@@ -334,7 +334,7 @@ TEST_F_TIMEOUT(storm, costs_no_more_than_the_budget, UNHURRIED)
  * With the manual clock a freeze costs no cycle: all counts are exact, and the samples
  * account for all counts.
  */
-TEST_F_TIMEOUT(storm, leaves_counts_and_weights_exact, UNHURRIED)
+TEST_F(storm, leaves_counts_and_weights_exact)
 {
 	enum { CYCLES = 10000, ADVANCES = 1000 };
 	uint64_t start, passed;
@@ -414,7 +414,7 @@ static void too_long(int signal)
  * The counter overflows at cycle 500, the event is closed at 600, and the package
  * freezes at 1500. No event is left to report that freeze.
  */
-TEST_F_TIMEOUT(late_freeze, is_ended_without_any_event, UNHURRIED)
+TEST_F(late_freeze, is_ended_without_any_event)
 {
 	struct sigaction action = { .sa_handler = too_long };
 	struct sampler s;

@@ -117,7 +117,7 @@ FIXTURE_TEARDOWN(group_reads)
 }
 
 /* Equal in each read, and never less than in the read before. */
-TEST_F_TIMEOUT(group_reads, counters_agree, UNHURRIED)
+TEST_F(group_reads, counters_agree)
 {
 	uint64_t values[MAX_GROUP], before = 0, first = 0;
 	int pkg = package_of(variant->last), cpu, other = -1;
@@ -216,7 +216,7 @@ FIXTURE_TEARDOWN(two_cpus)
 /*
  * A group starts in one cycle although another CPU unfreezes the box at the same time.
  */
-TEST_F_TIMEOUT(two_cpus, group_starts_in_one_cycle, UNHURRIED)
+TEST_F(two_cpus, group_starts_in_one_cycle)
 {
 	const char *const *theirs = ticks, *const *ours = ticks + 2;
 	int pkg = package_of(variant->last);
@@ -301,7 +301,7 @@ FIXTURE_TEARDOWN(budget)
 {
 }
 
-TEST_F_TIMEOUT(budget, limits_what_a_tight_loop_takes, UNHURRIED)
+TEST_F(budget, limits_what_a_tight_loop_takes)
 {
 	const uint64_t cycles = 2500000000;	/* more than a second */
 	uint64_t unlimited = 0, limited = 0, running;

@@ -240,7 +240,7 @@ FIXTURE_TEARDOWN(perf_cpu)
 }
 
 /* It goes offline and comes back; the other CPU takes over, and stays the perf CPU. */
-TEST_F_TIMEOUT(perf_cpu, leaves_and_nothing_is_lost_or_doubled, UNHURRIED)
+TEST_F(perf_cpu, leaves_and_nothing_is_lost_or_doubled)
 {
 	int pkg = variant->pkg, first = self->cpu, second;
 	unsigned int stops = 0;
@@ -317,8 +317,7 @@ static bool move_under_way(int pkg)
  * Cycles pass during a migration. perf freezes a box while it changes its events, so
  * some cycles may be lost, but none may be counted twice.
  */
-TEST_F_TIMEOUT(perf_cpu, leaves_while_the_clock_runs_and_nothing_is_doubled,
-	       UNHURRIED)
+TEST_F(perf_cpu, leaves_while_the_clock_runs_and_nothing_is_doubled)
 {
 	uint64_t began = sim_cycles(), passed;
 
@@ -431,7 +430,7 @@ FIXTURE_TEARDOWN(other_cpu)
  * An event of the package runs on the perf CPU: it does not notice when the CPU goes
  * offline on which it was opened.
  */
-TEST_F_TIMEOUT(other_cpu, events_opened_there_run_on_the_perf_cpu, UNHURRIED)
+TEST_F(other_cpu, events_opened_there_run_on_the_perf_cpu)
 {
 	const struct cat_event *e = self->event;
 	uint64_t start = self->start;
@@ -488,7 +487,7 @@ FIXTURE_TEARDOWN(package)
  * The package's events end with their counts, others keep counting, and new events
  * count when the package is back.
  */
-TEST_F_TIMEOUT(package, leaves_and_comes_back, UNHURRIED)
+TEST_F(package, leaves_and_comes_back)
 {
 	const struct cat_event *e = plain_event(self->kind, 0);
 	unsigned int dirty = sim_dirty_registers();
@@ -541,7 +540,7 @@ TEST_F_TIMEOUT(package, leaves_and_comes_back, UNHURRIED)
  * is back, perf would let events join a former leader, and would not detach them when
  * that is closed: they would keep a pointer to freed memory.
  */
-TEST_F_TIMEOUT(package, groups_that_left_take_no_more_members, UNHURRIED)
+TEST_F(package, groups_that_left_take_no_more_members)
 {
 	const struct cat_event *e = plain_event(self->kind, 0);
 	int last = self->cpus[self->n - 1], leader, member;
@@ -603,7 +602,7 @@ FIXTURE_TEARDOWN(clock)
  * The UBox cannot be frozen: two events that share its clock, on CPUs that go offline
  * in turn while real time passes, lose no cycle.
  */
-TEST_F_TIMEOUT(clock, events_that_share_it_move_and_miss_nothing, UNHURRIED)
+TEST_F(clock, events_that_share_it_move_and_miss_nothing)
 {
 	uint64_t began = sim_cycles();
 	int twin[2];

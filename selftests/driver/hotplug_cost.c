@@ -81,7 +81,7 @@ static long leave(unsigned int n)
 }
 
 /* A grace period takes some 10 ms, and CPUs cannot change in the meantime. */
-TEST_F_TIMEOUT(probe, leaves_as_fast_with_many_events, UNHURRIED)
+TEST_F(probe, leaves_as_fast_with_many_events)
 {
 	int cpu = pmu_cpu("hswep_cbox_0", packages() - 1);
 	long few, many;
@@ -176,7 +176,7 @@ static void advance_and_read(void *arg)
 	}
 }
 
-TEST_F_TIMEOUT(perf_cpu, leaves_while_events_are_multiplexed, UNHURRIED)
+TEST_F(perf_cpu, leaves_while_events_are_multiplexed)
 {
 	struct steps s = {};
 
@@ -206,7 +206,7 @@ static void pause_and_advance(void *arg)
 }
 
 /* perf enables the events that it migrates: one pause may be cut short. */
-TEST_F_TIMEOUT(perf_cpu, leaves_while_an_event_pauses, UNHURRIED)
+TEST_F(perf_cpu, leaves_while_an_event_pauses)
 {
 	struct steps s = {};
 

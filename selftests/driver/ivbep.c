@@ -137,7 +137,7 @@ static void expect_occupancy_counts(struct __test_metadata *_metadata)
 	close(fd);
 }
 
-TEST_F_TIMEOUT(controls, counting_never_clears_a_queue, UNHURRIED)
+TEST_F(controls, counting_never_clears_a_queue)
 {
 	EXPECT_EQ(BOXES, pmus_there());
 	for (int pkg = 0; pkg < packages(); pkg++) {
@@ -156,7 +156,7 @@ TEST_F_TIMEOUT(controls, counting_never_clears_a_queue, UNHURRIED)
 /*
  * Sampling and unloading do not clear a queue either, and use only four iMC controls.
  */
-TEST_F_TIMEOUT(controls, sampling_and_unloading_never_do, UNHURRIED)
+TEST_F(controls, sampling_and_unloading_never_do)
 {
 	static const char *const kinds[] = { "ha", "imc", "cbox", "pcu" };
 
@@ -229,8 +229,7 @@ FIXTURE_TEARDOWN(ivbep)
  * Table 2-40: the reason why the driver never clears a queue. The entries at that
  * moment are missing until the queue has been empty.
  */
-TEST_F_TIMEOUT(ivbep, cleared_queue_lacks_what_was_in_it_until_it_is_empty,
-	       UNHURRIED)
+TEST_F(ivbep, cleared_queue_lacks_what_was_in_it_until_it_is_empty)
 {
 	const struct cat_event *e = cat_find("ha", "bt_occupancy.local");
 	const uint32_t event = 0x43 | 0x01 << 8;
@@ -301,7 +300,7 @@ static const struct {
 	{ "event=0x35,umask=0x48,filter_nid=0x4", "filter1", 0xffff, 0x4 },
 };
 
-TEST_F_TIMEOUT(ivbep, two_filter_registers_hold_what_they_are_for, UNHURRIED)
+TEST_F(ivbep, two_filter_registers_hold_what_they_are_for)
 {
 	char pmu[PMU_NAME_MAX];
 
@@ -325,7 +324,7 @@ TEST_F_TIMEOUT(ivbep, two_filter_registers_hold_what_they_are_for, UNHURRIED)
 /* --- invert ---------------------------------------------------------------------- */
 
 /* As in the datasheet. */
-TEST_F_TIMEOUT(ivbep, imc_inverts, UNHURRIED)
+TEST_F(ivbep, imc_inverts)
 {
 	const struct shape below = { .thresh = 3, .invert = true };
 	const struct cat_event *e = NULL;
@@ -358,7 +357,7 @@ TEST_F_TIMEOUT(ivbep, imc_inverts, UNHURRIED)
 	close(fd);
 }
 
-TEST_F_TIMEOUT(ivbep, invert_of_other_boxes_is_refused, UNHURRIED)
+TEST_F(ivbep, invert_of_other_boxes_is_refused)
 {
 	unsigned int tried = 0;
 	char pmu[PMU_NAME_MAX];
@@ -375,7 +374,7 @@ TEST_F_TIMEOUT(ivbep, invert_of_other_boxes_is_refused, UNHURRIED)
 	EXPECT_GT(tried, 0);
 }
 
-TEST_F_TIMEOUT(ivbep, bits_of_a_home_agent_that_clear_are_refused, UNHURRIED)
+TEST_F(ivbep, bits_of_a_home_agent_that_clear_are_refused)
 {
 	char pmu[PMU_NAME_MAX];
 

@@ -122,7 +122,7 @@ static void expect_filters(struct __test_metadata *_metadata, int pkg, bool ther
 	close(fd);
 }
 
-TEST_F_TIMEOUT(missing, told_in_one_line_a_package, UNHURRIED)
+TEST_F(missing, told_in_one_line_a_package)
 {
 	if (packages() < 2)
 		SKIP(return, "needs two packages");
@@ -134,7 +134,7 @@ TEST_F_TIMEOUT(missing, told_in_one_line_a_package, UNHURRIED)
 	}
 }
 
-TEST_F_TIMEOUT(missing, the_others_count_and_sample_exactly, UNHURRIED)
+TEST_F(missing, the_others_count_and_sample_exactly)
 {
 	if (packages() < 2)
 		SKIP(return, "needs two packages");

@@ -51,7 +51,7 @@ FIXTURE_TEARDOWN(neighbours)
 /*
  * Also threads that share a core and get the PMI without being the first to handle it.
  */
-TEST_F_TIMEOUT(neighbours, listener_hears_of_no_pmi, UNHURRIED)
+TEST_F(neighbours, listener_hears_of_no_pmi)
 {
 	uint64_t before = sim_stat("nmi_unknown"), pmis = sim_stat("pmi");
 
@@ -80,7 +80,7 @@ static uint64_t frozen_each(struct sampler *s)
  * The core PMU's handler takes the same time in both cases, but drops PMIs only when it
  * unmasks LVTPC late.
  */
-TEST_F_TIMEOUT(neighbours, dropped_pmis_are_found_at_once, UNHURRIED)
+TEST_F(neighbours, dropped_pmis_are_found_at_once)
 {
 	uint64_t early, late, dropped;
 
@@ -145,7 +145,7 @@ static unsigned int handler_calls(unsigned int ms, unsigned int *ours)
 }
 
 /* They stay registered for some 2 s after the last sampling event, for late PMIs. */
-TEST_F_TIMEOUT(idle, driver_handles_no_nmi, UNHURRIED)
+TEST_F(idle, driver_handles_no_nmi)
 {
 	enum { LINGER_MS = 2500, WATCH_MS = 1000 };
 	unsigned int all, ours;

@@ -73,7 +73,7 @@ FIXTURE_TEARDOWN(local)
 	expect_no_complaint(_metadata);
 }
 
-TEST_F_TIMEOUT(local, copies_follow_the_event_exactly, UNHURRIED)
+TEST_F(local, copies_follow_the_event_exactly)
 {
 	int copy[MAX_CPUS], fd, cpu;
 	unsigned int n = 0;
@@ -119,7 +119,7 @@ TEST_F_TIMEOUT(local, copies_follow_the_event_exactly, UNHURRIED)
 	}
 }
 
-TEST_F_TIMEOUT(local, copies_cannot_sample, UNHURRIED)
+TEST_F(local, copies_cannot_sample)
 {
 	struct sampler s;
 
@@ -222,7 +222,7 @@ static unsigned int in_some_order(unsigned int nth)
 	return nth % 2 ? n_samplers - 1 - nth / 2 : nth / 2;
 }
 
-TEST_F_TIMEOUT(sampling, on_all_cpus_takes_one_counter, UNHURRIED)
+TEST_F(sampling, on_all_cpus_takes_one_counter)
 {
 	uint64_t n = ROUNDS;
 	int cpu;
@@ -245,7 +245,7 @@ TEST_F_TIMEOUT(sampling, on_all_cpus_takes_one_counter, UNHURRIED)
 	}
 }
 
-TEST_F_TIMEOUT(sampling, on_another_cpu_alone_works, UNHURRIED)
+TEST_F(sampling, on_another_cpu_alone_works)
 {
 	ASSERT_EQ(0, -add_sampler(self->pmu, self->other));
 	pass_periods(ROUNDS);
@@ -254,7 +254,7 @@ TEST_F_TIMEOUT(sampling, on_another_cpu_alone_works, UNHURRIED)
 }
 
 /* The perf CPU's event is opened and closed while another CPU's event samples. */
-TEST_F_TIMEOUT(sampling, goes_on_when_the_perf_cpus_event_closes, UNHURRIED)
+TEST_F(sampling, goes_on_when_the_perf_cpus_event_closes)
 {
 	ASSERT_EQ(0, -add_sampler(self->pmu, self->home));
 	ASSERT_EQ(0, -add_sampler(self->pmu, self->other));
@@ -266,7 +266,7 @@ TEST_F_TIMEOUT(sampling, goes_on_when_the_perf_cpus_event_closes, UNHURRIED)
 }
 
 /* A disabled counter is not charged for later freezes of the sampler. */
-TEST_F_TIMEOUT(sampling, leaves_a_disabled_counters_times_alone, UNHURRIED)
+TEST_F(sampling, leaves_a_disabled_counters_times_alone)
 {
 	int fd = event_open(self->pmu, self->home, "clockticks,thresh=1");
 	struct event_reading r;
@@ -284,7 +284,7 @@ TEST_F_TIMEOUT(sampling, leaves_a_disabled_counters_times_alone, UNHURRIED)
 }
 
 /* A member stays on its leader's CPU: it follows the driver's event. */
-TEST_F_TIMEOUT(sampling, counts_in_a_group_led_from_another_cpu, UNHURRIED)
+TEST_F(sampling, counts_in_a_group_led_from_another_cpu)
 {
 	struct perf_event_attr leader = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(leader),
@@ -383,7 +383,7 @@ FIXTURE_TEARDOWN(tasks)
  * Chi-squared with one degree of freedom, for each CPU, against the CPU time of the two
  * programs: above 24 once in a million. The period is not a multiple of a time slice.
  */
-TEST_F_TIMEOUT(tasks, of_all_cpus_are_sampled_in_proportion, UNHURRIED)
+TEST_F(tasks, of_all_cpus_are_sampled_in_proportion)
 {
 	enum { EVERY = 27182818, TASKS_MS = 4000, LEAST = 100 };
 	uint64_t time[MAX_CPUS][2];

@@ -76,7 +76,7 @@ FIXTURE_TEARDOWN(share)
 }
 
 /* It keeps its counter while events of another CPU are multiplexed. */
-TEST_F_TIMEOUT(share, of_a_pinned_event_is_all, UNHURRIED)
+TEST_F(share, of_a_pinned_event_is_all)
 {
 	int fd[COUNTERS], pinned;
 	struct event_reading r;
@@ -111,7 +111,7 @@ TEST_F_TIMEOUT(share, of_a_pinned_event_is_all, UNHURRIED)
 }
 
 /* As perf documents: a pinned event without a counter is in error, and reads nothing. */
-TEST_F_TIMEOUT(share, of_one_pinned_event_too_many_is_an_error, UNHURRIED)
+TEST_F(share, of_one_pinned_event_too_many_is_an_error)
 {
 	int fd[COUNTERS + 1];
 	struct event_reading r;
@@ -135,7 +135,7 @@ TEST_F_TIMEOUT(share, of_one_pinned_event_too_many_is_an_error, UNHURRIED)
 }
 
 /* It is alone in its PMU while it runs, also without events of other CPUs. */
-TEST_F_TIMEOUT(share, of_an_exclusive_event_is_not_shared, UNHURRIED)
+TEST_F(share, of_an_exclusive_event_is_not_shared)
 {
 	struct event_reading alone, beside;
 	int exclusive, fd;
@@ -163,7 +163,7 @@ TEST_F_TIMEOUT(share, of_an_exclusive_event_is_not_shared, UNHURRIED)
  * Nor is one that samples another CPU.  perf does not know for how long that had a
  * counter, but it counts the same as the event beside it.
  */
-TEST_F_TIMEOUT(share, of_an_exclusive_sampling_event_is_not_shared, UNHURRIED)
+TEST_F(share, of_an_exclusive_sampling_event_is_not_shared)
 {
 	struct perf_event_attr attr;
 	struct event_reading beside;
@@ -278,7 +278,7 @@ static bool counting_is_fair(const struct shared_box *b)
 	return are_fair(b->pmu, share, 2 * b->n);
 }
 
-TEST_F_TIMEOUT(users, on_two_cpus_count_in_equal_shares, UNHURRIED)
+TEST_F(users, on_two_cpus_count_in_equal_shares)
 {
 	int home = pmu_cpu(shared[0].pmu, 0);
 	int other = pmu_other_cpu(shared[0].pmu, 0);
@@ -329,7 +329,7 @@ static unsigned int events_without_sample(void)
 }
 
 /* One user counts, the other one samples another CPU. */
-TEST_F_TIMEOUT(users, count_and_sample_in_equal_shares, UNHURRIED)
+TEST_F(users, count_and_sample_in_equal_shares)
 {
 	enum { EVERY = 10000000 };	/* of 100 million a second */
 	int home = pmu_cpu(shared[0].pmu, 0);

@@ -39,7 +39,7 @@ FIXTURE_TEARDOWN(no_pmi)
 	EXPECT_TRUE(machine_leave());
 }
 
-TEST_F_TIMEOUT(no_pmi, told_in_one_line_a_package, UNHURRIED)
+TEST_F(no_pmi, told_in_one_line_a_package)
 {
 	EXPECT_EQ(packages(), log_count("polled every millisecond"));
 	/* with the summary */
@@ -49,7 +49,7 @@ TEST_F_TIMEOUT(no_pmi, told_in_one_line_a_package, UNHURRIED)
 	log_show("every millisecond");
 }
 
-TEST_F_TIMEOUT(no_pmi, all_samples_by_polling_and_nothing_frozen, UNHURRIED)
+TEST_F(no_pmi, all_samples_by_polling_and_nothing_frozen)
 {
 	uint64_t pmis = sim_stat("pmi"), frozen = sim_stat("frozen_ns"), polled;
 
@@ -146,7 +146,7 @@ static bool cycles_exactly(const char *kind, int pkg, uint64_t lost)
 	return ok;
 }
 
-TEST_F_TIMEOUT(late, counts_and_samples_exact, UNHURRIED)
+TEST_F(late, counts_and_samples_exact)
 {
 	EXPECT_EQ(1, log_count("xeon_uncore: "));
 	for (int pkg = 0; pkg < packages(); pkg++) {
@@ -191,7 +191,7 @@ FIXTURE_TEARDOWN(pmi)
  * So late that the timer has handled the overflows: another handler must not see these
  * NMIs.
  */
-TEST_F_TIMEOUT(pmi, late_after_the_timer, UNHURRIED)
+TEST_F(pmi, late_after_the_timer)
 {
 	const struct cat_event *e = ticks_of("ha");
 	uint64_t late = 0, count;
@@ -225,7 +225,7 @@ TEST_F_TIMEOUT(pmi, late_after_the_timer, UNHURRIED)
 }
 
 /* Control registers of SBo, R2PCIe and R3QPI, all bits of which need two writes */
-TEST_F_TIMEOUT(pmi, whole_control_registers_are_written_twice, UNHURRIED)
+TEST_F(pmi, whole_control_registers_are_written_twice)
 {
 	machine_setup("clock=manual errata=whole", "");
 	log_mark();

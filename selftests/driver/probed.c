@@ -95,7 +95,7 @@ static void send_shares(void)
 				    pkg, unit, share(pkg, unit));
 }
 
-TEST_F_TIMEOUT(irp, counts_what_is_its_own_on_both_counters, UNHURRIED)
+TEST_F(irp, counts_what_is_its_own_on_both_counters)
 {
 	static const char *const events[] = { INSERTS, INSERTS ",thresh=1" };
 	struct event_group g[8][UNITS];
@@ -127,7 +127,7 @@ TEST_F_TIMEOUT(irp, counts_what_is_its_own_on_both_counters, UNHURRIED)
 	}
 }
 
-TEST_F_TIMEOUT(irp, has_no_third_counter, UNHURRIED)
+TEST_F(irp, has_no_third_counter)
 {
 	static const char *const events[] = {
 		INSERTS, INSERTS ",thresh=1", INSERTS ",thresh=2",
@@ -146,7 +146,7 @@ TEST_F_TIMEOUT(irp, has_no_third_counter, UNHURRIED)
 /*
  * One box control freezes both IRPs: an idle or a changing one does not stop the other.
  */
-TEST_F_TIMEOUT(irp, goes_on_while_the_other_one_starts_and_stops, UNHURRIED)
+TEST_F(irp, goes_on_while_the_other_one_starts_and_stops)
 {
 	static const char *const events[] = { INSERTS, INSERTS ",thresh=1" };
 
@@ -178,7 +178,7 @@ TEST_F_TIMEOUT(irp, goes_on_while_the_other_one_starts_and_stops, UNHURRIED)
 	}
 }
 
-TEST_F_TIMEOUT(irp, goes_with_its_function, UNHURRIED)
+TEST_F(irp, goes_with_its_function)
 {
 	int fd[UNITS], last = packages() - 1;
 	char function[16];
@@ -232,7 +232,7 @@ FIXTURE_TEARDOWN(one_box)
 	expect_nothing_left(_metadata);
 }
 
-TEST_F_TIMEOUT(one_box, has_the_counters_of_both_units, UNHURRIED)
+TEST_F(one_box, has_the_counters_of_both_units)
 {
 	static const char *const events[] = {
 		INSERTS, INSERTS ",thresh=1", INSERTS ",thresh=1,edge=1",
@@ -296,7 +296,7 @@ FIXTURE_TEARDOWN(fixed)
 }
 
 /* Rounds that each take the count half the way to the end of 34 bits: 2 s at 4 GHz */
-TEST_F_TIMEOUT(fixed, goes_around_twice, UNHURRIED)
+TEST_F(fixed, goes_around_twice)
 {
 	const uint64_t half = 1ULL << 33;
 	char pmu[PMU_NAME_MAX];

@@ -168,7 +168,7 @@ FIXTURE_TEARDOWN(kind)
 {
 }
 
-TEST_F_TIMEOUT(kind, restricted_events_go_only_where_they_may, UNHURRIED)
+TEST_F(kind, restricted_events_go_only_where_they_may)
 {
 	unsigned int counters = general_counters(variant->kind), n = 0;
 	size_t events;
@@ -203,8 +203,7 @@ FIXTURE_TEARDOWN(cbox)
  * Four events fill the box, one that is not on counter 0 is closed, and then an event
  * that needs counter 0 is opened. The event on counter 0 must move, and loses no count.
  */
-TEST_F_TIMEOUT(cbox, event_on_counter_0_makes_room_for_one_that_needs_it,
-	       UNHURRIED)
+TEST_F(cbox, event_on_counter_0_makes_room_for_one_that_needs_it)
 {
 	/* each cycle has one increment; beyond it nothing counts unless inv is set */
 	static const char *const with_inv[] = {
@@ -357,7 +356,7 @@ static bool take_turns(const struct cat_event *const *e, const char *pmu, int pk
 }
 
 /* As many events as there are counters fit, and a group of one more does not. */
-TEST_F_TIMEOUT(kind, full_box_has_events_take_turns, UNHURRIED)
+TEST_F(kind, full_box_has_events_take_turns)
 {
 	unsigned int counters = general_counters(variant->kind);
 	const struct cat_event *e[MAX_EVENTS];
@@ -584,7 +583,7 @@ static const char *lacking(const char *kind, const char *event)
 	return generation_lacks(kind, event) ? "no such field" : NULL;
 }
 
-TEST_F_TIMEOUT(conflict, never_count_together, UNHURRIED)
+TEST_F(conflict, never_count_together)
 {
 	const char *lacks = lacking(variant->kind, variant->event[0]);
 	struct event_reading first, second, last;
@@ -767,7 +766,7 @@ static unsigned int room(const FIXTURE_VARIANT(company) *c, unsigned int n)
 	return __builtin_popcount(ctrs);
 }
 
-TEST_F_TIMEOUT(company, count_together, UNHURRIED)
+TEST_F(company, count_together)
 {
 	const char *lacks = lacking(variant->kind, variant->event[0]);
 	char pmu[PMU_NAME_MAX];
@@ -844,7 +843,7 @@ FIXTURE_TEARDOWN(copies)
 {
 }
 
-TEST_F_TIMEOUT(copies, use_one_counter, UNHURRIED)
+TEST_F(copies, use_one_counter)
 {
 	static const char *const beside[] = {
 		"event=0,thresh=1,edge=1", "event=0,thresh=2", "event=0,thresh=3",
@@ -904,7 +903,7 @@ FIXTURE_TEARDOWN(copies_of)
 }
 
 /* Each event counts from its open to its close. */
-TEST_F_TIMEOUT(copies_of, come_and_go, UNHURRIED)
+TEST_F(copies_of, come_and_go)
 {
 	char pmu[PMU_NAME_MAX];
 	int fd[3], cpu;
@@ -947,7 +946,7 @@ FIXTURE_TEARDOWN(group_with_copies)
 }
 
 /* Equal events take one counter, so six members fit a box of four. */
-TEST_F_TIMEOUT(group_with_copies, counts, UNHURRIED)
+TEST_F(group_with_copies, counts)
 {
 	static const char *const with_inv[] = {
 		"event=0", "event=0", "event=0,thresh=1",

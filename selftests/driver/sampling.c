@@ -155,7 +155,7 @@ static void expect_each_overflow(struct __test_metadata *_metadata,
 }
 
 /* By interrupt or, for boxes without one, by the timer. */
-TEST_F_TIMEOUT(kind, each_overflow_gives_a_sample, UNHURRIED)
+TEST_F(kind, each_overflow_gives_a_sample)
 {
 	const uint64_t want = (uint64_t)(OVERFLOWS + 1) * packages();
 	uint64_t pmi = sim_stat("pmi"), timer = 0;
@@ -184,7 +184,7 @@ TEST_F_TIMEOUT(kind, each_overflow_gives_a_sample, UNHURRIED)
 }
 
 /* Increments larger than the period: one overflow, several samples. */
-TEST_F_TIMEOUT(kind, steps_larger_and_smaller_than_the_period, UNHURRIED)
+TEST_F(kind, steps_larger_and_smaller_than_the_period)
 {
 	static const struct {
 		uint64_t period;
@@ -227,7 +227,7 @@ static const struct cat_event *uneven_of(const char *kind)
 	return best;
 }
 
-TEST_F_TIMEOUT(kind, all_increments_in_2011_cycles, UNHURRIED)
+TEST_F(kind, all_increments_in_2011_cycles)
 {
 	const struct cat_event *event[] = {
 		self->ticks, uneven_of(variant->kind),
@@ -332,7 +332,7 @@ static bool starts_at(const char *pmu, uint64_t value)
  * A counter of 44 bits or more does not count that far in a test's time, so the test
  * checks its start value.
  */
-TEST_F_TIMEOUT(long_periods, end_in_the_right_cycle, UNHURRIED)
+TEST_F(long_periods, end_in_the_right_cycle)
 {
 	unsigned int bits = variant->bits ? variant->bits : generation()->narrow;
 	const struct cat_event *e = ticks_of(variant->kind);
@@ -403,7 +403,7 @@ FIXTURE_TEARDOWN(control)
 }
 
 /* A pause takes nothing from the period, and a new period is used from the ioctl on. */
-TEST_F_TIMEOUT(control, pause_new_period_and_limit, UNHURRIED)
+TEST_F(control, pause_new_period_and_limit)
 {
 	struct sampler *s = &self->s;
 	uint64_t period = 30;
@@ -487,7 +487,7 @@ static void close_all(void)
 		sampler_close(&samplers[--n_samplers]);
 }
 
-TEST_F_TIMEOUT(kind, several_in_one_box, UNHURRIED)
+TEST_F(kind, several_in_one_box)
 {
 	static const uint64_t periods[2][4] = {
 		/* always in the same cycle, and in different cycles */
@@ -515,7 +515,7 @@ TEST_F_TIMEOUT(kind, several_in_one_box, UNHURRIED)
 	}
 }
 
-TEST_F_TIMEOUT(kind, all_boxes_in_the_same_cycle, UNHURRIED)
+TEST_F(kind, all_boxes_in_the_same_cycle)
 {
 	const struct cat_event *e = self->ticks;
 	char pmu[PMU_NAME_MAX];
@@ -544,7 +544,7 @@ FIXTURE_TEARDOWN(all_kinds)
 	expect_no_pmi_where_none_signals(_metadata);
 }
 
-TEST_F_TIMEOUT(all_kinds, of_all_packages_in_the_same_cycle, UNHURRIED)
+TEST_F(all_kinds, of_all_packages_in_the_same_cycle)
 {
 	char pmu[PMU_NAME_MAX];
 
@@ -566,7 +566,7 @@ TEST_F_TIMEOUT(all_kinds, of_all_packages_in_the_same_cycle, UNHURRIED)
 
 /* --- counting beside a sampling event ------------------------------------ */
 
-TEST_F_TIMEOUT(kind, counters_beside_it_lose_nothing, UNHURRIED)
+TEST_F(kind, counters_beside_it_lose_nothing)
 {
 	static const char *const beside[][2] = {
 		{ "cbox", "clockticks" }, { "sbox", "clockticks" },

@@ -91,7 +91,7 @@ FIXTURE_TEARDOWN(refusals)
 {
 }
 
-TEST_F_TIMEOUT(refusals, period_wider_than_the_counter, UNHURRIED)
+TEST_F(refusals, period_wider_than_the_counter)
 {
 	const struct cat_event *e = ticks_of(variant->kind);
 	struct perf_event_attr attr = self->base;
@@ -109,7 +109,7 @@ TEST_F_TIMEOUT(refusals, period_wider_than_the_counter, UNHURRIED)
 	EXPECT_TRUE(refused(&attr, self->cpu, EINVAL, "the widest period"));
 }
 
-TEST_F_TIMEOUT(refusals, other_periods_and_a_frequency_are_accepted, UNHURRIED)
+TEST_F(refusals, other_periods_and_a_frequency_are_accepted)
 {
 	const struct cat_event *e = ticks_of(variant->kind);
 	struct perf_event_attr attr = self->base;
@@ -126,7 +126,7 @@ TEST_F_TIMEOUT(refusals, other_periods_and_a_frequency_are_accepted, UNHURRIED)
 	EXPECT_TRUE(accepted(&attr, self->cpu, "100 samples a second"));
 }
 
-TEST_F_TIMEOUT(refusals, frequency_of_0, UNHURRIED)
+TEST_F(refusals, frequency_of_0)
 {
 	const struct cat_event *e = ticks_of(variant->kind);
 	struct perf_event_attr attr = self->base;
@@ -140,7 +140,7 @@ TEST_F_TIMEOUT(refusals, frequency_of_0, UNHURRIED)
 }
 
 /* Attributes that only a core PMU supports, and some that hang some kernels */
-TEST_F_TIMEOUT(refusals, samples_with_what_only_a_core_knows, UNHURRIED)
+TEST_F(refusals, samples_with_what_only_a_core_knows)
 {
 	static const struct {
 		uint64_t type;
@@ -168,7 +168,7 @@ TEST_F_TIMEOUT(refusals, samples_with_what_only_a_core_knows, UNHURRIED)
 	}
 }
 
-TEST_F_TIMEOUT(refusals, precise_ip_branch_stacks_and_aux_output, UNHURRIED)
+TEST_F(refusals, precise_ip_branch_stacks_and_aux_output)
 {
 	const struct cat_event *e = plain_of(variant->kind);
 	struct perf_event_attr attr;
@@ -204,7 +204,7 @@ FIXTURE_TEARDOWN(free_running)
 {
 }
 
-TEST_F_TIMEOUT(free_running, counters_can_be_read_not_sampled, UNHURRIED)
+TEST_F(free_running, counters_can_be_read_not_sampled)
 {
 	struct perf_event_attr attr;
 	char pmu[PMU_NAME_MAX];
@@ -257,7 +257,7 @@ FIXTURE_TEARDOWN(accepted)
 }
 
 /* An ioctl cannot set a period that open refuses; a valid one is used from then on. */
-TEST_F_TIMEOUT(accepted, new_period_by_ioctl, UNHURRIED)
+TEST_F(accepted, new_period_by_ioctl)
 {
 	static const uint64_t bad[] = { 0, 1ULL << 48, 1ULL << 62, 1ULL << 63 };
 	const struct cat_event *e = self->event;
@@ -290,7 +290,7 @@ TEST_F_TIMEOUT(accepted, new_period_by_ioctl, UNHURRIED)
 }
 
 /* A sample with every field that can be had of the interrupted program */
-TEST_F_TIMEOUT(accepted, registers_stacks_call_chains_and_counts, UNHURRIED)
+TEST_F(accepted, registers_stacks_call_chains_and_counts)
 {
 	const struct cat_event *e = self->event;
 	uint64_t before = overflow_stat(0, "count");
@@ -323,7 +323,7 @@ TEST_F_TIMEOUT(accepted, registers_stacks_call_chains_and_counts, UNHURRIED)
  * The driver reports the cost of a sample to perf, which lowers its limit when it is
  * high.
  */
-TEST_F_TIMEOUT(accepted, cost_of_samples_is_told_to_perf, UNHURRIED)
+TEST_F(accepted, cost_of_samples_is_told_to_perf)
 {
 	enum { RATE = 100000, SAMPLES = 1000, EACH = 100 };
 	unsigned int limit = RATE;
@@ -365,7 +365,7 @@ FIXTURE_TEARDOWN(narrow)
 }
 
 /* Counters that have 44 or 48 bits by public sources */
-TEST_F_TIMEOUT(narrow, width_that_counts_is_the_one_that_was_found, UNHURRIED)
+TEST_F(narrow, width_that_counts_is_the_one_that_was_found)
 {
 	struct perf_event_attr attr;
 	unsigned int tried = 0;
@@ -531,7 +531,7 @@ FIXTURE_TEARDOWN(storm)
  * Programs keep running. perf throttles, or the driver does when the freeze budget is
  * used up. Each THROTTLE has an UNTHROTTLE, and nothing stays frozen.
  */
-TEST_F_TIMEOUT(storm, is_throttled_and_ends, UNHURRIED)
+TEST_F(storm, is_throttled_and_ends)
 {
 	const char *const *kinds = variant->kind ? &variant->kind : box_kinds;
 	uint64_t ended = periods_ended(), by_driver = periods_throttled();

@@ -80,7 +80,7 @@ FIXTURE_TEARDOWN(frozen)
  * it back. That must not look as if the package were idle, or the next box that starts
  * would unfreeze it.
  */
-TEST_F_TIMEOUT(frozen, package_remains_frozen_when_another_box_starts, UNHURRIED)
+TEST_F(frozen, package_remains_frozen_when_another_box_starts)
 {
 	enum { PERIOD = 500, STATUS_DELAY = 1000, SOME = 10 };
 	const struct cat_event *e = ticks_of("ha");
@@ -167,7 +167,7 @@ FIXTURE_TEARDOWN(box_fault)
 	expect_no_complaint(_metadata);
 }
 
-TEST_F_TIMEOUT(box_fault, costs_no_sample_and_nothing_remains_of_it, UNHURRIED)
+TEST_F(box_fault, costs_no_sample_and_nothing_remains_of_it)
 {
 	uint64_t timer = overflow_stat(0, "timer_served");
 	char pmu[PMU_NAME_MAX];
@@ -196,7 +196,7 @@ FIXTURE_TEARDOWN(wrong_cpu)
 	expect_no_complaint(_metadata);
 }
 
-TEST_F_TIMEOUT(wrong_cpu, pmis_are_carried_over_and_leave_nothing, UNHURRIED)
+TEST_F(wrong_cpu, pmis_are_carried_over_and_leave_nothing)
 {
 	for (int pkg = 0; pkg < packages(); pkg++) {
 		ASSERT_EQ(0, -sim_fault("wrong_cpu pkg=%d on", pkg));
@@ -286,7 +286,7 @@ FIXTURE_TEARDOWN(away)
  * arrives before the first CPU continues. The first CPU must not unfreeze the package
  * before that overflow is handled.
  */
-TEST_F_TIMEOUT(away, what_a_cpu_saw_before_it_went_loses_nothing, UNHURRIED)
+TEST_F(away, what_a_cpu_saw_before_it_went_loses_nothing)
 {
 	enum { PERIOD = 700 };
 	char pmu[PMU_NAME_MAX];
@@ -366,7 +366,7 @@ FIXTURE_TEARDOWN(deleted)
 }
 
 /* Close events with interrupts pending; every other one is disabled first. */
-TEST_F_TIMEOUT(deleted, events_lose_no_sample_and_nothing_remains_of_them, UNHURRIED)
+TEST_F(deleted, events_lose_no_sample_and_nothing_remains_of_them)
 {
 	struct stream stream = { 0 };
 	uint64_t samples = 0, count;
@@ -445,7 +445,7 @@ static void expect_samples(struct __test_metadata *_metadata, struct sampler *s,
 }
 
 /* The perf CPU's event migrates to the other CPU; the event of that CPU ends. */
-TEST_F_TIMEOUT(offline, cpus_leave_with_interrupts_on_their_way, UNHURRIED)
+TEST_F(offline, cpus_leave_with_interrupts_on_their_way)
 {
 	int pkg = packages() - 1, cpu[2];
 	/* offlining a CPU may take long */
@@ -519,7 +519,7 @@ static void expect_all_running(struct __test_metadata *_metadata)
 		}
 }
 
-TEST_F_TIMEOUT(storm, the_driver_unloads_right_after_it, UNHURRIED)
+TEST_F(storm, the_driver_unloads_right_after_it)
 {
 	enum { ROUNDS = 4 };
 	struct sampler s[2 * BOX_KINDS];

@@ -66,7 +66,7 @@ FIXTURE_TEARDOWN(stopped)
 }
 
 /* All box types of all packages together, for a while. */
-TEST_F_TIMEOUT(stopped, all_box_types_at_once_have_all_samples, UNHURRIED)
+TEST_F(stopped, all_box_types_at_once_have_all_samples)
 {
 	struct sampler s[MAX_SAMPLERS];
 	char pmu[PMU_NAME_MAX];
@@ -118,7 +118,7 @@ FIXTURE_TEARDOWN(on_and_off)
 }
 
 /* Stopped and started often, so that overflows are often pending. */
-TEST_F_TIMEOUT(on_and_off, has_all_samples, UNHURRIED)
+TEST_F(on_and_off, has_all_samples)
 {
 	enum { ROUNDS = 100 };
 	const struct cat_event *e = ticks_of(variant->kind);
@@ -215,7 +215,7 @@ FIXTURE_TEARDOWN(frequency)
 }
 
 /* The first half second is for finding the period. */
-TEST_F_TIMEOUT(frequency, is_met_and_periods_add_up_to_the_count, UNHURRIED)
+TEST_F(frequency, is_met_and_periods_add_up_to_the_count)
 {
 	void (*pass_ms)(unsigned int ms) = variant->busy ? spin_ms : sleep_ms;
 	const struct cat_event *e = ticks_of(variant->kind);
@@ -345,7 +345,7 @@ FIXTURE_TEARDOWN(frozen_time)
  * Package 1 is not sampled and counts all cycles. Package 0 must count less by exactly
  * the simulator's frozen time.
  */
-TEST_F_TIMEOUT(frozen_time, is_all_that_counters_lose, UNHURRIED)
+TEST_F(frozen_time, is_all_that_counters_lose)
 {
 	static const char *const beside[BESIDE][2] = {
 		{ "cbox", "clockticks" }, { "ha", "clockticks" },
@@ -479,7 +479,7 @@ FIXTURE_TEARDOWN(call_chain)
 	expect_no_complaint(_metadata);
 }
 
-TEST_F_TIMEOUT(call_chain, is_of_a_stack_that_is_there, UNHURRIED)
+TEST_F(call_chain, is_of_a_stack_that_is_there)
 {
 	struct perf_event_attr attr;
 	struct sampler s;
@@ -576,7 +576,7 @@ FIXTURE_TEARDOWN(polled)
 }
 
 /* A CBo has no interrupt: the timer, or an IPI from it, delivers. */
-TEST_F_TIMEOUT(polled, samples_have_registers_of_the_kernel, UNHURRIED)
+TEST_F(polled, samples_have_registers_of_the_kernel)
 {
 	struct perf_event_attr attr;
 	struct sampler s;

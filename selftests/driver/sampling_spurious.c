@@ -41,7 +41,7 @@ FIXTURE_TEARDOWN(spurious)
 	EXPECT_TRUE(machine_leave());
 }
 
-TEST_F_TIMEOUT(spurious, while_nobody_samples_no_concern_of_ours, UNHURRIED)
+TEST_F(spurious, while_nobody_samples_no_concern_of_ours)
 {
 	for (int pkg = 0; pkg < packages(); pkg++) {
 		uint64_t before = overflow_stat(pkg, "late");
@@ -79,7 +79,7 @@ FIXTURE_TEARDOWN(spurious_beside)
 	EXPECT_TRUE(machine_leave());
 }
 
-TEST_F_TIMEOUT(spurious_beside, taken_for_late_ones, UNHURRIED)
+TEST_F(spurious_beside, taken_for_late_ones)
 {
 	const struct cat_event *e = plain_of(variant->kind);
 	char pmu[PMU_NAME_MAX];

@@ -340,7 +340,7 @@ FIXTURE_TEARDOWN(samples)
 	leave();
 }
 
-TEST_F_TIMEOUT(samples, name_the_program_of_the_events_cpu, UNHURRIED)
+TEST_F(samples, name_the_program_of_the_events_cpu)
 {
 	char pmu[PMU_NAME_MAX];
 
@@ -381,7 +381,7 @@ FIXTURE_TEARDOWN(wrong_cpu)
 }
 
 /* The same holds when the PMI goes to another CPU. */
-TEST_F_TIMEOUT(wrong_cpu, samples_name_the_program_of_the_events_cpu, UNHURRIED)
+TEST_F(wrong_cpu, samples_name_the_program_of_the_events_cpu)
 {
 	for (int pkg = 0; pkg < 2; pkg++) {
 		spin_in(pkg);
@@ -466,8 +466,7 @@ FIXTURE_TEARDOWN(between_tasks)
  * An overflow during a task switch is delivered when the second task runs. The address
  * must not be that of the first task, which was mostly in a BPF program at that moment.
  */
-TEST_F_TIMEOUT(between_tasks, a_samples_task_and_place_are_of_one_moment,
-	       UNHURRIED)
+TEST_F(between_tasks, a_samples_task_and_place_are_of_one_moment)
 {
 	enum { ROUNDS = 200, DELAY = 200000 };
 	const struct cat_event *e = plain_of(variant->kind);
@@ -517,7 +516,7 @@ FIXTURE_TEARDOWN(real_clock)
 	EXPECT_TRUE(machine_leave());
 }
 
-TEST_F_TIMEOUT(real_clock, samples_name_the_program_of_the_events_cpu, UNHURRIED)
+TEST_F(real_clock, samples_name_the_program_of_the_events_cpu)
 {
 	static const char *const kinds[] = { "imc", "ubox", "cbox" };
 

@@ -93,7 +93,7 @@ FIXTURE_TEARDOWN(slow)
  * The package is frozen most of the time by the storm of another event. perf counts the
  * event as running, also while it cannot be read.
  */
-TEST_F_TIMEOUT(slow, nothing_goes_back, UNHURRIED)
+TEST_F(slow, nothing_goes_back)
 {
 	struct event_reading before = { 0 }, now;
 	uint64_t end = now_ns() + LONG_MS * 1000000ULL;
@@ -123,7 +123,7 @@ TEST_F_TIMEOUT(slow, nothing_goes_back, UNHURRIED)
 }
 
 /* The reader later sees the counts that it could not read. */
-TEST_F_TIMEOUT(slow, nothing_is_lost, UNHURRIED)
+TEST_F(slow, nothing_is_lost)
 {
 	uint64_t from, to, before, after;
 	char us[16];

@@ -125,7 +125,7 @@ FIXTURE_TEARDOWN(registers)
 	EXPECT_TRUE(log_clean());
 }
 
-TEST_F_TIMEOUT(registers, absent_ones_not_accessed_by_counting, UNHURRIED)
+TEST_F(registers, absent_ones_not_accessed_by_counting)
 {
 	EXPECT_EQ(BOXES, pmus_there());
 	for (int pkg = 0; pkg < packages(); pkg++) {
@@ -137,8 +137,7 @@ TEST_F_TIMEOUT(registers, absent_ones_not_accessed_by_counting, UNHURRIED)
 }
 
 /* By the timer. */
-TEST_F_TIMEOUT(registers, absent_ones_not_accessed_by_sampling_and_unloading,
-	       UNHURRIED)
+TEST_F(registers, absent_ones_not_accessed_by_sampling_and_unloading)
 {
 	static const char *const kinds[] = { "ubox", "cbox", "ha", "imc", "pcu" };
 
@@ -179,7 +178,7 @@ FIXTURE_TEARDOWN(loading)
 }
 
 /* Freezes have .frz_en, and resets are of boxes that have them. */
-TEST_F_TIMEOUT(loading, absent_registers_not_accessed, UNHURRIED)
+TEST_F(loading, absent_registers_not_accessed)
 {
 	EXPECT_EQ(SUMMARY, log_count("xeon_uncore: "));
 	expect_those_there(_metadata, &self->all, "loading");
@@ -202,7 +201,7 @@ FIXTURE_TEARDOWN(simulated)
 }
 
 /* The tests above rely on it: the simulator reports these accesses. */
-TEST_F_TIMEOUT(simulated, absent_msr_faults_and_its_writes_are_counted, UNHURRIED)
+TEST_F(simulated, absent_msr_faults_and_its_writes_are_counted)
 {
 	int cpu = package_cpu(0, 0);
 	uint64_t value;
@@ -238,7 +237,7 @@ FIXTURE_TEARDOWN(six_cboxes)
 }
 
 /* Not more CBos than cores. */
-TEST_F_TIMEOUT(six_cboxes, those_that_do_not_answer_are_left_out, UNHURRIED)
+TEST_F(six_cboxes, those_that_do_not_answer_are_left_out)
 {
 	char pmu[PMU_NAME_MAX];
 
@@ -296,7 +295,7 @@ static void expect_reads_agree(struct __test_metadata *_metadata, const char *ki
 	group_close(&g);
 }
 
-TEST_F_TIMEOUT(group_reads, are_of_one_instant_in_cbox_ha_imc_and_pcu, UNHURRIED)
+TEST_F(group_reads, are_of_one_instant_in_cbox_ha_imc_and_pcu)
 {
 	expect_reads_agree(_metadata, "cbox");
 	expect_reads_agree(_metadata, "ha");
@@ -349,7 +348,7 @@ FIXTURE_TEARDOWN(intree)
 	EXPECT_TRUE(machine_leave());
 }
 
-TEST_F_TIMEOUT(intree, is_wrong_where_we_say_so, UNHURRIED)
+TEST_F(intree, is_wrong_where_we_say_so)
 {
 	if (!self->exists)
 		SKIP(return, "no such module for this kernel");

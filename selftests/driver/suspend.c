@@ -283,7 +283,7 @@ FIXTURE_TEARDOWN(asleep)
 	expect_nothing_left(_metadata);
 }
 
-TEST_F_TIMEOUT(asleep, counts_and_sampling_go_on_without_a_jump, UNHURRIED)
+TEST_F(asleep, counts_and_sampling_go_on_without_a_jump)
 {
 	static const char *const sampling[] = { "pcu", "imc", "gbsq", "fsb" };
 	char pmu[SAMPLERS][PMU_NAME_MAX];

@@ -101,7 +101,7 @@ FIXTURE_TEARDOWN(unfrozen)
 	expect_no_complaint(_metadata);
 }
 
-TEST_F_TIMEOUT(unfrozen, events_come_and_go_and_all_counts_are_exact, UNHURRIED)
+TEST_F(unfrozen, events_come_and_go_and_all_counts_are_exact)
 {
 	const struct cat_event *anchor_event = plain_of(variant->kind), *e;
 	unsigned int events = 0;
@@ -239,7 +239,7 @@ FIXTURE_TEARDOWN(select_written_twice)
 	expect_no_complaint(_metadata);
 }
 
-TEST_F_TIMEOUT(select_written_twice, nothing_else_is_counted, UNHURRIED)
+TEST_F(select_written_twice, nothing_else_is_counted)
 {
 	expect_nothing_else(_metadata, variant->kind);
 }
@@ -263,7 +263,7 @@ FIXTURE_TEARDOWN(whole_written_twice)
 	expect_no_complaint(_metadata);
 }
 
-TEST_F_TIMEOUT(whole_written_twice, nothing_else_is_counted, UNHURRIED)
+TEST_F(whole_written_twice, nothing_else_is_counted)
 {
 	expect_nothing_else(_metadata, variant->kind);
 }

@@ -295,7 +295,7 @@ FIXTURE_TEARDOWN(over)
 }
 
 /* Let cycles pass that make every counter wrap. */
-TEST_F_TIMEOUT(over, counts_and_registers_are_exact, UNHURRIED)
+TEST_F(over, counts_and_registers_are_exact)
 {
 	static struct counter counters[MAX_COUNTERS];
 	uint64_t before[MAX_COUNTERS], start, gained, raw;
@@ -395,7 +395,7 @@ FIXTURE_TEARDOWN(timer)
  * Rounds that each advance the 32-bit free-running counter and the low halves by half
  * their range: after three rounds a single read would be ambiguous.
  */
-TEST_F_TIMEOUT(timer, follows_narrow_counters_and_low_halves_around, UNHURRIED)
+TEST_F(timer, follows_narrow_counters_and_low_halves_around)
 {
 	enum { ROUNDS = 3 };
 	static const struct {
@@ -439,7 +439,7 @@ TEST_F_TIMEOUT(timer, follows_narrow_counters_and_low_halves_around, UNHURRIED)
  * A value that is written into a counter is not counted: the driver detects an
  * impossible growth and continues from the new value, also when the counter wraps.
  */
-TEST_F_TIMEOUT(timer, follows_written_counters_over_their_end, UNHURRIED)
+TEST_F(timer, follows_written_counters_over_their_end)
 {
 	static const struct {
 		const char *kind;
@@ -514,7 +514,7 @@ TEST_F_TIMEOUT(timer, follows_written_counters_over_their_end, UNHURRIED)
  * At the fastest bus clock, 800 MHz, a count wraps in 5.4 s. Rounds that each advance
  * it by half its range, read only by the timer.
  */
-TEST_F_TIMEOUT(timer, follows_bus_clocks_around_twice, UNHURRIED)
+TEST_F(timer, follows_bus_clocks_around_twice)
 {
 	enum { ROUNDS = 5 };
 	struct counter c;
@@ -556,7 +556,7 @@ FIXTURE_TEARDOWN(fast_clock)
  * Real clock: low halves wrap between two reads that are far enough apart for the
  * driver to expect it.
  */
-TEST_F_TIMEOUT(fast_clock, low_halves_go_round_between_two_reads, UNHURRIED)
+TEST_F(fast_clock, low_halves_go_round_between_two_reads)
 {
 	static const struct {
 		const char *kind;

@@ -58,7 +58,7 @@ FIXTURE_TEARDOWN(core_pmu)
 }
 
 /* The listener is called for an NMI that no handler claims, and for no other. */
-TEST_F_TIMEOUT(core_pmu, listener_hears_unclaimed_nmis_only, UNHURRIED)
+TEST_F(core_pmu, listener_hears_unclaimed_nmis_only)
 {
 	set_lvtpc(self->cpu, LVT_NMI);
 	EXPECT_EQ(0, -sim_nmi_listener(true));
@@ -85,7 +85,7 @@ TEST_F_TIMEOUT(core_pmu, listener_hears_unclaimed_nmis_only, UNHURRIED)
 }
 
 /* All NMIs of the chosen CPU are claimed; other CPUs have none. */
-TEST_F_TIMEOUT(core_pmu, interrupts_chosen_cpus_and_claims_all, UNHURRIED)
+TEST_F(core_pmu, interrupts_chosen_cpus_and_claims_all)
 {
 	int other = package_cpu(0, 1);
 	uint64_t before = nmis(self->cpu), others = nmis(other);
@@ -105,7 +105,7 @@ TEST_F_TIMEOUT(core_pmu, interrupts_chosen_cpus_and_claims_all, UNHURRIED)
 }
 
 /* A masked entry drops them; the status bit stays set, and any later NMI finds it. */
-TEST_F_TIMEOUT(core_pmu, masked_entry_drops_them, UNHURRIED)
+TEST_F(core_pmu, masked_entry_drops_them)
 {
 	uint64_t claimed;
 
@@ -125,7 +125,7 @@ TEST_F_TIMEOUT(core_pmu, masked_entry_drops_them, UNHURRIED)
  * Like perf's handler, it unmasks LVTPC in NMIs of other sources, but only while
  * active.
  */
-TEST_F_TIMEOUT(core_pmu, unmasks_in_every_nmi_while_active, UNHURRIED)
+TEST_F(core_pmu, unmasks_in_every_nmi_while_active)
 {
 	int other = package_cpu(0, 1);
 	uint64_t pmis = nmis(other);
@@ -146,7 +146,7 @@ TEST_F_TIMEOUT(core_pmu, unmasks_in_every_nmi_while_active, UNHURRIED)
 }
 
 /* PMIs of the uncore, sent at any time from another CPU. */
-TEST_F_TIMEOUT(core_pmu, drops_pmis_of_the_uncore_only_if_late, UNHURRIED)
+TEST_F(core_pmu, drops_pmis_of_the_uncore_only_if_late)
 {
 	bool late = variant->unmask[0] == 'l';
 	uint64_t dropped, masked_ns, expected, start;
@@ -190,7 +190,7 @@ FIXTURE_TEARDOWN(control)
 	EXPECT_TRUE(machine_leave());
 }
 
-TEST_F_TIMEOUT(control, refuses_what_it_does_not_know, UNHURRIED)
+TEST_F(control, refuses_what_it_does_not_know)
 {
 	EXPECT_EQ(EINVAL, -sim_core_pmu("hz=0"));
 	EXPECT_EQ(EINVAL, -sim_core_pmu("hz=10001"));
@@ -202,7 +202,7 @@ TEST_F_TIMEOUT(control, refuses_what_it_does_not_know, UNHURRIED)
 }
 
 /* A CPU that goes offline and comes back online has its counter again. */
-TEST_F_TIMEOUT(control, follows_cpus_that_come_back, UNHURRIED)
+TEST_F(control, follows_cpus_that_come_back)
 {
 	int cpu = package_cpu(0, 1);
 	uint64_t claimed;

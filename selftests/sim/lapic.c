@@ -114,13 +114,13 @@ static void on_each_cpu(struct __test_metadata *_metadata,
 		}
 }
 
-TEST_F_TIMEOUT(strict, pmi_comes_through_nmi_mode_and_masks, UNHURRIED)
+TEST_F(strict, pmi_comes_through_nmi_mode_and_masks)
 {
 	machine_setup_sim("clock=manual lvtpc=strict");
 	on_each_cpu(_metadata, expect_lvtpc_obeyed);
 }
 
-TEST_F_TIMEOUT(strict, pmi_needs_bit_13_of_debugctl, UNHURRIED)
+TEST_F(strict, pmi_needs_bit_13_of_debugctl)
 {
 	if (system("modprobe msr"))
 		SKIP(return, "the kernel has no msr driver");
@@ -128,14 +128,14 @@ TEST_F_TIMEOUT(strict, pmi_needs_bit_13_of_debugctl, UNHURRIED)
 	on_each_cpu(_metadata, expect_debugctl_obeyed);
 }
 
-TEST_F_TIMEOUT(strict, pmi_off_sends_none, UNHURRIED)
+TEST_F(strict, pmi_off_sends_none)
 {
 	machine_setup_sim("clock=manual lvtpc=strict pmi=off");
 	set_lvtpc(0, LVT_NMI);
 	EXPECT_TRUE(sends(0, 0, 0, 0, "pmi=off"));
 }
 
-TEST_F_TIMEOUT(strict, other_words_are_refused, UNHURRIED)
+TEST_F(strict, other_words_are_refused)
 {
 	machine_setup_sim("clock=manual");
 	EXPECT_EQ(0, -sim_unload());
@@ -175,7 +175,7 @@ FIXTURE_TEARDOWN(masked)
  * Only waiting can distinguish a pending PMI from an LVTPC that another program has
  * masked. In the meantime the timer polls.
  */
-TEST_F_TIMEOUT(masked, for_good_is_unmasked_again, UNHURRIED)
+TEST_F(masked, for_good_is_unmasked_again)
 {
 	const char *pmu = "hswep_ha_0";
 	int cpu = pmu_cpu(pmu, 0);
@@ -196,7 +196,7 @@ TEST_F_TIMEOUT(masked, for_good_is_unmasked_again, UNHURRIED)
  * The time at which LVTPC was found masked is discarded when it is found unmasked
  * without an NMI in between. Otherwise the next PMI would be handled twice.
  */
-TEST_F_TIMEOUT(masked, again_has_a_second_of_its_own, UNHURRIED)
+TEST_F(masked, again_has_a_second_of_its_own)
 {
 	const char *pmu = "hswep_ha_0";
 	int cpu = pmu_cpu(pmu, 0);
@@ -218,7 +218,7 @@ TEST_F_TIMEOUT(masked, again_has_a_second_of_its_own, UNHURRIED)
  * The first sampling event may find the entry masked by a PMI of the core PMU that is
  * on its way.  Left like that after the last one, it would drop all of the core PMU's.
  */
-TEST_F_TIMEOUT(masked, at_first_is_not_left_masked, UNHURRIED)
+TEST_F(masked, at_first_is_not_left_masked)
 {
 	const char *pmu = "hswep_ha_0";
 	int cpu = pmu_cpu(pmu, 0);

@@ -46,7 +46,7 @@ static void need_msr(struct __test_metadata *_metadata)
 }
 
 /* Cycles under the real clock are counted, and the manual clock is exact. */
-TEST_F_TIMEOUT(simulator, clock_is_switched_and_no_count_lost, UNHURRIED)
+TEST_F(simulator, clock_is_switched_and_no_count_lost)
 {
 	uint64_t running, still, exact;
 	char pmu[PMU_NAME_MAX];
@@ -77,7 +77,7 @@ TEST_F_TIMEOUT(simulator, clock_is_switched_and_no_count_lost, UNHURRIED)
 }
 
 /* A loss of power, with registers written without a driver. */
-TEST_F_TIMEOUT(simulator, reset_leaves_no_register_as_written, UNHURRIED)
+TEST_F(simulator, reset_leaves_no_register_as_written)
 {
 	static const struct {
 		uint32_t msr;
@@ -101,7 +101,7 @@ TEST_F_TIMEOUT(simulator, reset_leaves_no_register_as_written, UNHURRIED)
  * An overflow in the simulator, with 1000 cycles to the overflow and 300 to the freeze:
  * no count is lost and none is added.
  */
-TEST_F_TIMEOUT(simulator, overflow_takes_what_the_delays_say, UNHURRIED)
+TEST_F(simulator, overflow_takes_what_the_delays_say)
 {
 	enum { UBOX_FIXED_CTL = 0x703, UBOX_FIXED_CTR, GLOBAL_CTL = 0x700,
 	       GLOBAL_STATUS };
@@ -136,7 +136,7 @@ TEST_F_TIMEOUT(simulator, overflow_takes_what_the_delays_say, UNHURRIED)
 }
 
 /* UCLK of one package slows down and stops; the memory's clock does not. */
-TEST_F_TIMEOUT(simulator, uclk_changes_and_stops, UNHURRIED)
+TEST_F(simulator, uclk_changes_and_stops)
 {
 	enum { UBOX_FIXED_CTL = 0x703, UBOX_FIXED_CTR };
 	static const unsigned int khz[] = { 2500000, 1250000, 0, 5000000 };
@@ -180,7 +180,7 @@ TEST_F_TIMEOUT(simulator, uclk_changes_and_stops, UNHURRIED)
 }
 
 /* The bits above read as 0, and it wraps there. */
-TEST_F_TIMEOUT(simulator, fixed_counter_is_narrow, UNHURRIED)
+TEST_F(simulator, fixed_counter_is_narrow)
 {
 	enum { UBOX_FIXED_CTL = 0x703, UBOX_FIXED_CTR };
 	uint64_t value = 0;
@@ -281,7 +281,7 @@ static int64_t most_beyond(int cpu, uint32_t ctr, pid_t child, unsigned int *rea
 	return most;
 }
 
-TEST_F_TIMEOUT(pace, cycles_take_their_time, UNHURRIED)
+TEST_F(pace, cycles_take_their_time)
 {
 	const uint64_t leap = 1ULL << 30;
 	uint64_t start = now_ns();
@@ -306,7 +306,7 @@ TEST_F_TIMEOUT(pace, cycles_take_their_time, UNHURRIED)
 	EXPECT_EQ(leap + 100 * CYCLES, count_in(self->cpu, self->ctr));
 }
 
-TEST_F_TIMEOUT(pace, traffic_takes_its_time, UNHURRIED)
+TEST_F(pace, traffic_takes_its_time)
 {
 	enum { COUNT = 1000000, VALUE = 20 };
 	uint64_t start = now_ns();
@@ -329,7 +329,7 @@ TEST_F_TIMEOUT(pace, traffic_takes_its_time, UNHURRIED)
 	EXPECT_EQ(COUNT * VALUE, count_in(self->cpu, self->ctr + 1));
 }
 
-TEST_F_TIMEOUT(pace, may_be_off, UNHURRIED)
+TEST_F(pace, may_be_off)
 {
 	const uint64_t leap = 1ULL << 46;
 	uint64_t start = now_ns();
@@ -368,7 +368,7 @@ FIXTURE_TEARDOWN(held)
 /*
  * A CPU that froze a box for a moment may be delayed: time waits for it, and traffic.
  */
-TEST_F_TIMEOUT(held, for_a_moment_and_nothing_passes, UNHURRIED)
+TEST_F(held, for_a_moment_and_nothing_passes)
 {
 	char begun;
 	int to[2], status;
@@ -400,7 +400,7 @@ TEST_F_TIMEOUT(held, for_a_moment_and_nothing_passes, UNHURRIED)
 }
 
 /* A box that stays frozen does not count. */
-TEST_F_TIMEOUT(held, for_good_and_time_goes_on, UNHURRIED)
+TEST_F(held, for_good_and_time_goes_on)
 {
 	ASSERT_EQ(0, -msr_write(self->cpu, self->box_ctl, BOX_FRZ));
 	EXPECT_EQ(0, -sim_advance(CYCLES));
@@ -460,14 +460,14 @@ static unsigned int event_ms(int fd)
 	return (now_ns() - start) / 1000000;
 }
 
-TEST_F_TIMEOUT(hold, begins_at_once, UNHURRIED)
+TEST_F(hold, begins_at_once)
 {
 	EXPECT_EQ(0, -sim_hold("cpu=%d us=%d", self->b, HOLD_MS * 1000));
 	EXPECT_GE(msr_ms(self->b), HOLD_MS / 2);
 	EXPECT_LT(msr_ms(self->b), HOLD_MS / 2);
 }
 
-TEST_F_TIMEOUT(hold, begins_at_an_access, UNHURRIED)
+TEST_F(hold, begins_at_an_access)
 {
 	EXPECT_EQ(0, -sim_hold("cpu=%d us=%d by=%d", self->b, HOLD_MS * 1000,
 			       self->a));
@@ -485,7 +485,7 @@ TEST_F_TIMEOUT(hold, begins_at_an_access, UNHURRIED)
 }
 
 /* Between the two holds synchronous calls run, and asynchronous ones do not. */
-TEST_F_TIMEOUT(hold, again_before_asynchronous_calls, UNHURRIED)
+TEST_F(hold, again_before_asynchronous_calls)
 {
 	unsigned int ms;
 
@@ -500,7 +500,7 @@ TEST_F_TIMEOUT(hold, again_before_asynchronous_calls, UNHURRIED)
 	EXPECT_GE(msr_ms(self->b), AGAIN_MS);
 }
 
-TEST_F_TIMEOUT(hold, refuses_what_it_cannot, UNHURRIED)
+TEST_F(hold, refuses_what_it_cannot)
 {
 	EXPECT_EQ(EINVAL, -sim_hold("us=10"));
 	EXPECT_EQ(EINVAL, -sim_hold("cpu=%d us=2000001", self->b));
@@ -565,7 +565,7 @@ FIXTURE_TEARDOWN(parameters)
 	EXPECT_TRUE(machine_leave());
 }
 
-TEST_F_TIMEOUT(parameters, refused_with_one_line, UNHURRIED)
+TEST_F(parameters, refused_with_one_line)
 {
 	EXPECT_EQ(EINVAL, -sim_load(variant->params));
 	EXPECT_EQ(1, log_count(variant->line));
@@ -573,7 +573,7 @@ TEST_F_TIMEOUT(parameters, refused_with_one_line, UNHURRIED)
 	log_show("xeon_uncore_sim: ");
 }
 
-TEST_F_TIMEOUT(simulator, missing_nothing_is_no_mistake, UNHURRIED)
+TEST_F(simulator, missing_nothing_is_no_mistake)
 {
 	driver_unload();
 	sim_unload();

@@ -90,7 +90,7 @@ FIXTURE_TEARDOWN(device)
 	expect_no_complaint(_metadata);
 }
 
-TEST_F_TIMEOUT(device, the_package_of_the_writers_cpu_counts, UNHURRIED)
+TEST_F(device, the_package_of_the_writers_cpu_counts)
 {
 	int n = packages(), fd[PACKAGES] = { -1 };
 	char line[128];
@@ -118,7 +118,7 @@ TEST_F_TIMEOUT(device, the_package_of_the_writers_cpu_counts, UNHURRIED)
 		close(fd[p]);
 }
 
-TEST_F_TIMEOUT(device, takes_several_lines_empty_ones_and_parts, UNHURRIED)
+TEST_F(device, takes_several_lines_empty_ones_and_parts)
 {
 	int fd = event_open("hswep_imc_0", package_cpu(0, 0), "cas_count.rd");
 	int dev = open(DEVICE, O_WRONLY | O_CLOEXEC);
@@ -150,7 +150,7 @@ TEST_F_TIMEOUT(device, takes_several_lines_empty_ones_and_parts, UNHURRIED)
 	close(fd);
 }
 
-TEST_F_TIMEOUT(device, refuses_what_it_does_not_understand, UNHURRIED)
+TEST_F(device, refuses_what_it_does_not_understand)
 {
 	static const struct {
 		const char *line;
@@ -181,7 +181,7 @@ TEST_F_TIMEOUT(device, refuses_what_it_does_not_understand, UNHURRIED)
 	EXPECT_EQ(EFAULT, -device_write(NULL, 100));
 }
 
-TEST_F_TIMEOUT(device, only_root_may_write_and_nobody_reads, UNHURRIED)
+TEST_F(device, only_root_may_write_and_nobody_reads)
 {
 	struct stat st;
 	char byte;
@@ -264,7 +264,7 @@ FIXTURE_TEARDOWN(page_faults)
 	expect_no_complaint(_metadata);
 }
 
-TEST_F_TIMEOUT(page_faults, read_and_write_their_lines_where_they_happen, UNHURRIED)
+TEST_F(page_faults, read_and_write_their_lines_where_they_happen)
 {
 	int reads[PACKAGES][CHANNELS], writes[PACKAGES][CHANNELS];
 	int n = packages(), last = n - 1;
@@ -303,7 +303,7 @@ TEST_F_TIMEOUT(page_faults, read_and_write_their_lines_where_they_happen, UNHURR
 }
 
 /* The traffic of faults is sampled: the freeze happens in the fault. */
-TEST_F_TIMEOUT(page_faults, overflow_a_counter, UNHURRIED)
+TEST_F(page_faults, overflow_a_counter)
 {
 	int fd, cpu = package_cpu(0, 0);
 	struct perf_event_attr attr;
@@ -334,7 +334,7 @@ FIXTURE_TEARDOWN(page_faults_file)
 	expect_no_complaint(_metadata);
 }
 
-TEST_F_TIMEOUT(page_faults_file, takes_a_number_and_nothing_else, UNHURRIED)
+TEST_F(page_faults_file, takes_a_number_and_nothing_else)
 {
 	static const char *const bad[] = { "x", "-1", "4294967296", "1 2" };
 
@@ -364,7 +364,7 @@ FIXTURE_TEARDOWN(end)
 }
 
 /* The device keeps the module, and unloading takes the device along. */
-TEST_F_TIMEOUT(end, waits_for_the_device_and_takes_it_along, UNHURRIED)
+TEST_F(end, waits_for_the_device_and_takes_it_along)
 {
 	int dev = open(DEVICE, O_WRONLY | O_CLOEXEC);
 
@@ -378,7 +378,7 @@ TEST_F_TIMEOUT(end, waits_for_the_device_and_takes_it_along, UNHURRIED)
 }
 
 /* Unloading switches the mode off. */
-TEST_F_TIMEOUT(end, switches_page_faults_off, UNHURRIED)
+TEST_F(end, switches_page_faults_off)
 {
 	ASSERT_EQ(0, -faults_move(64));
 	ASSERT_EQ(0, -driver_unload());

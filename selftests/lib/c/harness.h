@@ -13,10 +13,11 @@
 #include "tap.h"
 
 /*
- * Seconds for TEST_F_TIMEOUT(): more than the runner allows for the whole program. The
+ * Seconds for each test: more than the runner allows for the whole program. The
  * runner limits the time of a test, because it knows the kernel and the host.
  */
-#define UNHURRIED	7200
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT	7200
 
 static void __attribute__((constructor)) harness_prepare_first(void)
 {
