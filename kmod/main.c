@@ -54,43 +54,43 @@ static const struct x86_cpu_id unc_unread_cpus[] = {
 
 /* --- other drivers ------------------------------------------------------- */
 
-#define UNC_RIVAL_MODULE	"intel_uncore"
-/* The names of its PMUs; who gives ours the same wants its ways as well. */
-#define UNC_RIVAL_PREFIX	"uncore"
+#define UNC_IN_TREE_MODULE	"intel_uncore"
+/* The names of its PMUs: a user who gives ours the same wants its ways as well. */
+#define UNC_IN_TREE_PREFIX	"uncore"
 
 /*
  * As a module the kernel's driver is in /sys/module, beside us; built in, only
  * its PCI driver can be seen.
  */
-static bool unc_rival_is_here(void)
+static bool unc_in_tree_is_loaded(void)
 {
 	struct kobject *module = kset_find_obj(THIS_MODULE->mkobj.kobj.kset,
-					       UNC_RIVAL_MODULE);
+					       UNC_IN_TREE_MODULE);
 
 	if (module) {
 		kobject_put(module);
 		return true;
 	}
-	return unc.gen->rival && driver_find(unc.gen->rival, &pci_bus_type);
+	return unc.gen->in_tree && driver_find(unc.gen->in_tree, &pci_bus_type);
 }
 
 /* intel_uncore was past MODULE_STATE_COMING before the notifier was there. */
-static bool unc_rival_met;
+static bool unc_in_tree_met;
 
 static int unc_module_event(struct notifier_block *nb, unsigned long action,
 			    void *data)
 {
 	const struct module *module = data;
 
-	if (strcmp(module->name, UNC_RIVAL_MODULE))
+	if (strcmp(module->name, UNC_IN_TREE_MODULE))
 		return NOTIFY_DONE;
 	if (action != MODULE_STATE_COMING)
-		WRITE_ONCE(unc_rival_met, true);
+		WRITE_ONCE(unc_in_tree_met, true);
 	/* UNC_HOTPLUG_STATE was taken: intel_uncore itself logs nothing */
 	if (action == MODULE_STATE_COMING ||
 	    (action == MODULE_STATE_GOING && READ_ONCE(unc.ready)))
 		pr_err("%s not loaded: it would program the same registers; rmmod %s first\n",
-		       UNC_RIVAL_MODULE, KBUILD_MODNAME);
+		       UNC_IN_TREE_MODULE, KBUILD_MODNAME);
 	return action == MODULE_STATE_COMING ? notifier_from_errno(-EBUSY) :
 					       NOTIFY_DONE;
 }
@@ -104,12 +104,12 @@ static struct notifier_block unc_module_watch = {
  * MODULE_STATE_COMING and its folder in /sys/module cannot be seen, but only one of
  * the two drivers can have UNC_HOTPLUG_STATE.
  */
-static int unc_check_rival(void)
+static int unc_check_in_tree(void)
 {
-	if (!READ_ONCE(unc_rival_met) && !unc_rival_is_here())
+	if (!READ_ONCE(unc_in_tree_met) && !unc_in_tree_is_loaded())
 		return 0;
 	pr_err("not loaded: %s drives this uncore; rmmod %s first (README says how to keep it away)\n",
-	       UNC_RIVAL_MODULE, UNC_RIVAL_MODULE);
+	       UNC_IN_TREE_MODULE, UNC_IN_TREE_MODULE);
 	return -EBUSY;
 }
 
@@ -204,13 +204,13 @@ static int __init unc_check_machine(void)
 	}
 	unc.gen = (const struct unc_generation *)id->driver_data;
 	unc.prefix = pmu_prefix ?: unc.gen->name;
-	unc.lenient = !strcmp(unc.prefix, UNC_RIVAL_PREFIX);
+	unc.lenient = !strcmp(unc.prefix, UNC_IN_TREE_PREFIX);
 	if (!unc_prefix_ok(unc.prefix)) {
 		pr_err("pmu_prefix=%s: want 1 to 32 letters, digits or _\n",
 		       unc.prefix);
 		return -EINVAL;
 	}
-	return unc_check_rival();
+	return unc_check_in_tree();
 }
 
 /*
@@ -230,8 +230,8 @@ static int __init unc_find_packages(void)
 						   unc_cpu_online,
 						   unc_cpu_offline);
 		if (err == -EBUSY) {
-			WRITE_ONCE(unc_rival_met, true);
-			unc_check_rival();
+			WRITE_ONCE(unc_in_tree_met, true);
+			unc_check_in_tree();
 		}
 	}
 	cpus_read_unlock();
@@ -293,7 +293,7 @@ static int __init unc_start(void)
 	if (!err)
 		err = unc_pmus_register();
 	if (!err)
-		err = unc_check_rival();
+		err = unc_check_in_tree();
 	if (!err)
 		err = unc_power_init();
 	if (err)

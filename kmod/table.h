@@ -265,7 +265,7 @@ struct unc_generation {
 	const struct unc_type *types;
 	unsigned int num_types;
 	const struct pci_device_id *pci_ids;	/* functions of boxes, or NULL */
-	const char *rival;	/* intel_uncore's PCI driver for it, or NULL */
+	const char *in_tree;	/* intel_uncore's PCI driver for it, or NULL */
 	struct unc_ubox ubox;
 	u16 capability_device;	/* PCI device that identifies the die of a package */
 	/* package whose uncore is on the bus of a UBox, or an errno; may sleep */

@@ -261,7 +261,7 @@ def _generation(generation, has_pci):
     if has_pci:
         lines.append("\t.pci_ids = box_pci_ids,\n")
     if generation.in_tree_driver:
-        lines.append('\t.rival = "%s",\n' % generation.in_tree_driver)
+        lines.append('\t.in_tree = "%s",\n' % generation.in_tree_driver)
     if "UboxDevice" in facts:
         lines.append("\t.ubox = {\n\t\t.device = %s,\n\t\t.node_id = %s,\n"
                      "\t\t.node_map = %s,\n\t},\n" % (

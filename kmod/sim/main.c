@@ -105,7 +105,7 @@ static int sim_check_config(const struct model_config *c)
 	ret = ret ?: sim_check_range("fixed_bits", c->fixed_bits,
 				     MODEL_MIN_FIXED_BITS, MODEL_COUNTER_BITS);
 	ret = ret ?: sim_clock_check(c);
-	ret = ret ?: sim_impolite_check();
+	ret = ret ?: sim_quirk_check();
 	ret = ret ?: sim_delay_check();
 	if (!ret && (c->num_c < -1 || c->num_c > 31)) {
 		pr_err("invalid num_c=%d (expected 0 to 31, or -1)\n",
@@ -233,7 +233,7 @@ static const struct {
 	void (*exit)(void);
 } sim_parts[] = {
 	{ "model", sim_model_init, sim_model_exit },
-	{ "impoliteness", sim_impolite_init, sim_impolite_exit },
+	{ "quirks", sim_quirk_init, sim_quirk_exit },
 	{ "interrupts", sim_pmi_init, sim_pmi_exit },
 	{ "holds", sim_hold_init, sim_hold_exit },
 	{ "NMI listener", sim_nmi_listener_init, sim_nmi_listener_exit },

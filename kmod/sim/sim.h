@@ -139,7 +139,7 @@ const char *sim_clock_name(void);
 int sim_clock_check(const struct model_config *c);
 u32 sim_clock_settle(u32 before);
 u32 sim_frozen_mask(void);
-int sim_wait_thaw(u32 packages);
+int sim_clock_wait_unfreeze(u32 packages);
 int sim_lock_at_rest(unsigned long *flags);
 u64 sim_pace_ns(u64 cycles);
 u64 sim_pace_allows(u64 cycles);
@@ -155,11 +155,11 @@ void sim_uclk_show(struct seq_file *s);
 
 int sim_delay_check(void);
 
-/* --- Quirky hardware: control/impolite.c ------------------------- */
+/* --- Quirky hardware: control/quirk.c ---------------------------- */
 
-int sim_impolite_check(void);
-int sim_impolite_init(void);
-void sim_impolite_exit(void);
+int sim_quirk_check(void);
+int sim_quirk_init(void);
+void sim_quirk_exit(void);
 
 /* --- A CPU that is busy with interrupts off: clock/hold.c ------------------- */
 

@@ -15,9 +15,9 @@
 
 #include "lib/c/boxes.h"
 #include "lib/c/generation.h"
+#include "lib/c/in_tree.h"
 #include "lib/c/machine.h"
 #include "lib/c/perf.h"
-#include "lib/c/rival.h"
 #include "lib/c/sampler.h"
 #include "lib/c/sim.h"
 #include "lib/c/tap.h"
@@ -322,7 +322,7 @@ static void bench_load(void)
 
 int main(int argc, char *argv[])
 {
-	enum driver first = rival_exists() ? IN_TREE : OURS;
+	enum driver first = in_tree_exists() ? IN_TREE : OURS;
 	bool named_only = argc > 1 && !strcmp(argv[1], "named");
 
 	setvbuf(stdout, NULL, _IOLBF, 0);

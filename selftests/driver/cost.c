@@ -6,8 +6,8 @@
 #include <sys/ioctl.h>
 
 #include "lib/c/harness.h"
+#include "lib/c/in_tree.h"
 #include "lib/c/perf.h"
-#include "lib/c/rival.h"
 #include "lib/c/sim.h"
 
 /* Four configurations of an event that any counter of the box can count */
@@ -115,7 +115,7 @@ TEST_F(cost, half_of_intel_uncore)
 {
 	unsigned int theirs[PHASES];
 
-	if (!rival_exists())
+	if (!in_tree_exists())
 		SKIP(return, "no intel_uncore module for this kernel");
 	measure(_metadata, IN_TREE, variant->box, theirs);
 	for (int phase = START; phase < PHASES; phase++) {

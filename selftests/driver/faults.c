@@ -364,19 +364,19 @@ TEST_F(num_c, is_clamped_with_one_warning)
 
 /* --- intel_uncore --------------------------------------------------------- */
 
-FIXTURE(rival) {};
+FIXTURE(in_tree) {};
 
-FIXTURE_SETUP(rival)
+FIXTURE_SETUP(in_tree)
 {
 	machine_setup_sim("clock=manual");
 }
 
-FIXTURE_TEARDOWN(rival)
+FIXTURE_TEARDOWN(in_tree)
 {
 	EXPECT_TRUE(machine_leave());
 }
 
-TEST_F(rival, that_is_there_makes_us_leave_in_one_line)
+TEST_F(in_tree, that_is_there_makes_us_leave_in_one_line)
 {
 	int err, lines, writes;
 	char pmu[PMU_NAME_MAX];
@@ -407,7 +407,7 @@ TEST_F(rival, that_is_there_makes_us_leave_in_one_line)
 }
 
 /* The kernel's module loader refuses to load it. */
-TEST_F(rival, that_comes_later_is_refused_in_one_line)
+TEST_F(in_tree, that_comes_later_is_refused_in_one_line)
 {
 	int fd;
 

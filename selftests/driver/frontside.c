@@ -332,7 +332,7 @@ TEST_F(fsb, sub_events_are_ored_cycle_by_cycle)
 /* --- one freeze ----------------------------------------------------------- */
 
 struct freezes {
-	unsigned int freezes, thaws, other, reads_frozen, writes_running;
+	unsigned int freezes, unfreezes, other, reads_frozen, writes_running;
 	bool frozen;
 };
 
@@ -342,7 +342,7 @@ static void note_access(const struct sim_access *a, void *arg)
 
 	if (a->reg == MSR_GLOBAL && a->kind == SIM_WRMSR) {
 		f->freezes += a->value == GLOBAL_FREEZE;
-		f->thaws += a->value == GLOBAL_UNFREEZE;
+		f->unfreezes += a->value == GLOBAL_UNFREEZE;
 		f->other += a->value != GLOBAL_FREEZE &&
 			    a->value != GLOBAL_UNFREEZE;
 		f->frozen = a->value == GLOBAL_FREEZE;
@@ -380,15 +380,15 @@ TEST_F(fsb, group_starts_is_read_and_stops_in_one_freeze_each)
 	sim_trace(note_access, &end);
 	group_close(&g);
 	EXPECT_EQ(1, open.freezes);
-	EXPECT_EQ(1, open.thaws);
+	EXPECT_EQ(1, open.unfreezes);
 	EXPECT_EQ(0, open.writes_running) {
 		TH_LOG("counters set while they run");
 	}
 	EXPECT_EQ(1, read.freezes);
-	EXPECT_EQ(1, read.thaws);
+	EXPECT_EQ(1, read.unfreezes);
 	EXPECT_EQ(ARRAY_SIZE(events), read.reads_frozen);
 	EXPECT_EQ(1, end.freezes);
-	EXPECT_EQ(1, end.thaws);
+	EXPECT_EQ(1, end.unfreezes);
 	EXPECT_EQ(0, end.writes_running) {
 		TH_LOG("counters stopped one by one");
 	}

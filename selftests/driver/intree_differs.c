@@ -15,9 +15,9 @@
 
 #include "lib/c/bpf_read.h"
 #include "lib/c/catalogue.h"
+#include "lib/c/in_tree.h"
 #include "lib/c/machine.h"
 #include "lib/c/perf.h"
-#include "lib/c/rival.h"
 #include "lib/c/sim.h"
 #include "lib/c/tap.h"
 
@@ -383,7 +383,7 @@ static void write_twice(enum driver driver, struct notes *n)
 		sim_advance(1000);
 		v[1] = event_count(fd);
 		if (driver == IN_TREE &&
-		    !rival_write_twice(twice[i].box, 0, e->code))
+		    !in_tree_write_twice(twice[i].box, 0, e->code))
 			tap_bail("registers of %s cannot be written",
 				 twice[i].box);
 		v[2] = sim_cycles();
@@ -701,7 +701,7 @@ int main(void)
 {
 	static struct notes notes[DRIVERS][DIFFERENCES];
 
-	if (!rival_exists())
+	if (!in_tree_exists())
 		tap_skip_all("no intel_uncore module for this kernel");
 	catalogue(NULL);
 	for (int d = 0; d < DRIVERS; d++) {

@@ -14,9 +14,9 @@
 
 #include "lib/c/catalogue.h"
 #include "lib/c/generation.h"
+#include "lib/c/in_tree.h"
 #include "lib/c/machine.h"
 #include "lib/c/perf.h"
-#include "lib/c/rival.h"
 #include "lib/c/sim.h"
 #include "lib/c/tap.h"
 
@@ -91,7 +91,7 @@ static void make_good(enum driver driver, const struct cat_event *e, int pkg)
 	if (driver == IN_TREE && generation()->written_twice &&
 	    (!strcmp(e->box, "sbox") || !strcmp(e->box, "r2pcie") ||
 	     !strcmp(e->box, "r3qpi")) &&
-	    !rival_write_twice(box, pkg, e->code))
+	    !in_tree_write_twice(box, pkg, e->code))
 		tap_bail("registers of %s cannot be written", box);
 }
 
@@ -369,7 +369,7 @@ static void compare_filter(int i)
 
 int main(void)
 {
-	if (!rival_exists())
+	if (!in_tree_exists())
 		tap_skip_all("no intel_uncore module for this kernel");
 	catalogue(NULL);
 	choose_boxes();

@@ -20,14 +20,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "lib/c/in_tree.h"
 #include "lib/c/machine.h"
 #include "lib/c/perf.h"
-#include "lib/c/rival.h"
 #include "lib/c/sim.h"
 #include "lib/c/tap.h"
 
 #define OURS_NAME	"xeon_uncore"
-#define RIVAL_NAME	"intel_uncore"
+#define IN_TREE_NAME	"intel_uncore"
 #define PCU		"hswep_pcu"
 
 /* --- loading at the same time as intel_uncore ----------------------------- */
@@ -54,7 +54,7 @@ static bool counts_cycles(const char *pmu)
 static bool race_once(struct race *r, int us)
 {
 	int status, err, module = driver_open();
-	bool ours, rival, ok = true;
+	bool ours, in_tree, ok = true;
 	pid_t child;
 
 	log_mark();
@@ -62,7 +62,7 @@ static bool race_once(struct race *r, int us)
 	if (!child) {
 		if (us > 0)
 			usleep(us);
-		execlp("modprobe", "modprobe", "-q", RIVAL_NAME, NULL);
+		execlp("modprobe", "modprobe", "-q", IN_TREE_NAME, NULL);
 		_exit(127);
 	}
 	if (us < 0)
@@ -72,20 +72,20 @@ static bool race_once(struct race *r, int us)
 	waitpid(child, &status, 0);
 
 	ours = module_loaded(OURS_NAME);
-	rival = module_loaded(RIVAL_NAME);
-	r->both += ours && rival;
-	r->neither += !ours && !rival;
+	in_tree = module_loaded(IN_TREE_NAME);
+	r->both += ours && in_tree;
+	r->neither += !ours && !in_tree;
 	r->won[OURS] += ours;
-	r->won[IN_TREE] += rival;
-	ok &= check(!(ours && rival), "%d us: both are loaded", us);
+	r->won[IN_TREE] += in_tree;
+	ok &= check(!(ours && in_tree), "%d us: both are loaded", us);
 	ok &= check(ours == !err, "%d us: insmod says %s", us, strerror(-err));
-	ok &= check(rival == !status, "%d us: modprobe ends with %d", us,
+	ok &= check(in_tree == !status, "%d us: modprobe ends with %d", us,
 		    status);
 	ok &= check_eq(log_count("not loaded: "), 1,
 		       "%d us: lines on the one that is not loaded", us);
-	if (ours && !rival)
+	if (ours && !in_tree)
 		ok &= counts_cycles(PCU);
-	if (rival && !ours)
+	if (in_tree && !ours)
 		ok &= counts_cycles("uncore_pcu");
 	ok &= check(log_clean(), "%d us: the log", us);
 	driver_none();
@@ -97,40 +97,40 @@ static void test_race(void)
 	struct race r = { 0 };
 	bool ok = true;
 
-	if (!rival_exists()) {
-		tap_skip("no " RIVAL_NAME " module for this kernel", "race");
+	if (!in_tree_exists()) {
+		tap_skip("no " IN_TREE_NAME " module for this kernel", "race");
 		return;
 	}
 	machine_setup_sim("clock=manual");
 	machine_allow_undefined();
 	/* so that its file is in the page cache, like this driver's */
-	ok &= check(!system("modprobe " RIVAL_NAME), RIVAL_NAME " loads");
+	ok &= check(!system("modprobe " IN_TREE_NAME), IN_TREE_NAME " loads");
 	driver_none();
 	for (int i = 0; i < RACES; i++)
 		ok &= race_once(&r, (i % RACE_STEPS + RACE_EARLIEST) *
 				    RACE_STEP_US);
-	tap_diag("%d races: %d won by " OURS_NAME ", %d by " RIVAL_NAME
+	tap_diag("%d races: %d won by " OURS_NAME ", %d by " IN_TREE_NAME
 		 ", %d by both, %d by neither", RACES, r.won[OURS],
 		 r.won[IN_TREE], r.both, r.neither);
-	tap_ok(ok, "loaded together with " RIVAL_NAME ", one of them refuses in one line, and the other counts");
+	tap_ok(ok, "loaded together with " IN_TREE_NAME ", one of them refuses in one line, and the other counts");
 }
 
 /* Load one driver, and then the other. */
 static void test_order(void)
 {
-	if (!rival_exists()) {
-		tap_skip("no " RIVAL_NAME " module for this kernel", "order");
+	if (!in_tree_exists()) {
+		tap_skip("no " IN_TREE_NAME " module for this kernel", "order");
 		return;
 	}
 	driver_setup(IN_TREE, "clock=manual");
 	log_mark();
-	tap_eq(-driver_load(NULL), EBUSY, "after " RIVAL_NAME ": not loaded");
-	tap_eq(log_count("not loaded: " RIVAL_NAME " drives this uncore"), 1,
+	tap_eq(-driver_load(NULL), EBUSY, "after " IN_TREE_NAME ": not loaded");
+	tap_eq(log_count("not loaded: " IN_TREE_NAME " drives this uncore"), 1,
 	       "and one line says why");
 	driver_change(OURS);
 	log_mark();
-	tap_ok(system("modprobe -q " RIVAL_NAME), RIVAL_NAME " after it: not loaded");
-	tap_eq(log_count(RIVAL_NAME " not loaded: "), 1, "and one line says why");
+	tap_ok(system("modprobe -q " IN_TREE_NAME), IN_TREE_NAME " after it: not loaded");
+	tap_eq(log_count(IN_TREE_NAME " not loaded: "), 1, "and one line says why");
 	tap_ok(counts_cycles(PCU), "it keeps counting");
 	driver_none();
 }

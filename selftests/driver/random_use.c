@@ -38,7 +38,7 @@ enum {
 	CHAOS_EVERY = 4,	/* one of this many lives of the driver is chaos */
 	OPERATIONS = 8,
 	UCLK_KHZ = 400000,
-	THAW_MS = 1000000,
+	UNFREEZE_MS = 1000000,
 };
 
 static struct crew *crew;
@@ -479,8 +479,8 @@ int main(int argc, char **argv)
 	options(argc, argv, &seed, &seconds);
 	catalogue(NULL);
 	/* On a slow host as well: cycles of a frozen package are not counted. */
-	snprintf(params, sizeof(params), "clock=manual uclk_khz=%u thaw_ms=%u",
-		 UCLK_KHZ, THAW_MS);
+	snprintf(params, sizeof(params), "clock=manual uclk_khz=%u unfreeze_ms=%u",
+		 UCLK_KHZ, UNFREEZE_MS);
 	machine_setup_sim(params);
 	if (max_sample_rate(100000000))
 		tap_bail("perf_event_max_sample_rate");

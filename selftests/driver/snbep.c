@@ -16,8 +16,8 @@
 #include "lib/c/catalogue.h"
 #include "lib/c/generation.h"
 #include "lib/c/harness.h"
+#include "lib/c/in_tree.h"
 #include "lib/c/perf.h"
-#include "lib/c/rival.h"
 #include "lib/c/sampler.h"
 #include "lib/c/sim.h"
 
@@ -332,7 +332,7 @@ FIXTURE(intree)
 
 FIXTURE_SETUP(intree)
 {
-	self->exists = rival_exists();
+	self->exists = in_tree_exists();
 	for (int d = 0; self->exists && d < DRIVERS; d++) {
 		driver_setup(d, "clock=manual");
 		for (unsigned int i = 0; i < ARRAY_SIZE(differences); i++)

@@ -396,20 +396,20 @@ def test_generation(tap):
            comments(done))
 
 
-def test_rival(tap, daemon):
+def test_multiplexed(tap, daemon):
     """Another program's events are multiplexed with the exporter's: it says so."""
     write(SIM + "clock", "real")
     events = ",".join("imc_0/%s/" % name for name in (
         "act_count.rd", "act_count.wr", "act_count.byp", "clockticks"))
     with started([UNCORE, "stat", "-e", "{%s}" % events, "-d", "1000"],
                  stdout=subprocess.DEVNULL,
-                 stderr=subprocess.DEVNULL) as rival:
+                 stderr=subprocess.DEVNULL) as other:
         try:
             samples = daemon.wait_for(lambda now: value(
                 now, "uncore_events_running_ratio", socket="0",
                 box="imc") < 1)
         finally:
-            rival.terminate()
+            other.terminate()
     write(SIM + "clock", "manual")
     ratio = value(samples, "uncore_events_running_ratio", socket="0",
                   box="imc")
@@ -437,7 +437,7 @@ def main():
             test_reload(tap, machine, daemon)
             test_hotplug(tap, daemon)
             test_suspended(tap, daemon)
-            test_rival(tap, daemon)
+            test_multiplexed(tap, daemon)
             status, said = daemon.end()
             tap.ok(status == 0, "SIGTERM ends it",
                    ["status %d" % status, *said.splitlines()])

@@ -33,9 +33,9 @@ MODULE_PARM_DESC(clock,
 #define sim_uclk_khz	(sim.config.clock_khz[MODEL_UCLK])
 module_param_named(uclk_khz, sim_uclk_khz, uint, 0444);
 MODULE_PARM_DESC(uclk_khz, "Uncore clock in kHz at first (default 2500000)");
-static unsigned int sim_thaw_ms = 10000;
-module_param_named(thaw_ms, sim_thaw_ms, uint, 0644);
-MODULE_PARM_DESC(thaw_ms, "How long the manual clock waits for software to serve an overflow, in ms (default 10000)");
+static unsigned int sim_unfreeze_ms = 10000;
+module_param_named(unfreeze_ms, sim_unfreeze_ms, uint, 0644);
+MODULE_PARM_DESC(unfreeze_ms, "How long the manual clock waits for software to handle an overflow, in ms (default 10000)");
 module_param_named(dclk_khz, sim.config.clock_khz[MODEL_DCLK], uint, 0444);
 MODULE_PARM_DESC(dclk_khz, "Clock of the memory channels in kHz (default: UCLK)");
 module_param_named(qclk_khz, sim.config.clock_khz[MODEL_QCLK], uint, 0444);
@@ -272,15 +272,15 @@ u32 sim_frozen_mask(void)
 }
 
 /**
- * sim_wait_thaw() - wait for software to handle overflows
+ * sim_clock_wait_unfreeze() - wait for software to handle overflows
  * @packages: packages that froze just now, a bit each
  *
  * Return: 0 when they are unfrozen or the time for that is over, -EINTR when
  * the caller is being killed.
  */
-int sim_wait_thaw(u32 packages)
+int sim_clock_wait_unfreeze(u32 packages)
 {
-	ktime_t deadline = ktime_add_ms(ktime_get(), READ_ONCE(sim_thaw_ms));
+	ktime_t deadline = ktime_add_ms(ktime_get(), READ_ONCE(sim_unfreeze_ms));
 	unsigned long flags;
 	u32 frozen;
 
@@ -293,7 +293,7 @@ int sim_wait_thaw(u32 packages)
 		packages &= frozen;
 		if (packages && ktime_after(ktime_get(), deadline)) {
 			pr_info("continuing though packages %#x are frozen: software did not handle their overflows in %u ms\n",
-				packages, READ_ONCE(sim_thaw_ms));
+				packages, READ_ONCE(sim_unfreeze_ms));
 			break;
 		}
 		if (fatal_signal_pending(current))
@@ -382,7 +382,7 @@ static int sim_advance_wait(unsigned long flags)
 		return fatal_signal_pending(current) ? -EINTR : 0;
 	}
 	sim_unlock(flags);
-	ret = sim_wait_thaw(told);
+	ret = sim_clock_wait_unfreeze(told);
 	flags = sim_lock();
 	sim_time.told = 0;
 	sim_pace_start();

@@ -313,7 +313,7 @@ static int sim_traffic_pass(struct model_txn *t, bool here)
 		if (WARN_ON_ONCE(!passed || passed > part.count))
 			return -EIO;
 		t->count -= passed;
-		ret = sim_wait_thaw(frozen);
+		ret = sim_clock_wait_unfreeze(frozen);
 		if (ret)
 			return ret;
 	}

@@ -24,8 +24,8 @@ static u32 some_event(const struct model_type *type, unsigned int ctr)
 	return 0;
 }
 
-static void soil_register(struct model *m, struct model_box *b,
-			  const struct model_reg *r, u32 what)
+static void dirty_register(struct model *m, struct model_box *b,
+			   const struct model_reg *r, u32 what)
 {
 	u32 ctl = CTL_EN | CTL_OV_EN;
 	u64 size;
@@ -72,7 +72,7 @@ static void soil_register(struct model *m, struct model_box *b,
 	}
 }
 
-static void soil_box(struct model *m, struct model_box *b, u32 what)
+static void dirty_box(struct model *m, struct model_box *b, u32 what)
 {
 	const struct model_function *f = m->gen->functions;
 	const struct model_reg *regs;
@@ -82,13 +82,13 @@ static void soil_box(struct model *m, struct model_box *b, u32 what)
 	regs = model_type_regs(m, b->type, &count);
 	for (i = 0; i < count; i++)
 		if (model_reg_of(b, &regs[i]))
-			soil_register(m, b, &regs[i], what);
+			dirty_register(m, b, &regs[i], what);
 	/* filters of QPI are in a separate function */
 	for (i = 0; i < m->gen->nfunctions; i++, f++)
 		if (f->regs && f->box == b->index &&
 		    &m->gen->types[f->kind] == b->type)
 			for (k = 0; k < f->nregs; k++)
-				soil_register(m, b, &f->regs[k], what);
+				dirty_register(m, b, &f->regs[k], what);
 	model_box_changed(m, b);
 }
 
@@ -113,7 +113,7 @@ void model_make_dirty(struct model *m, u32 what)
 		p = &m->pkg[pkg];
 		status = 0;
 		for (i = 0; i < m->boxes; i++) {
-			soil_box(m, &m->box[pkg][i], what);
+			dirty_box(m, &m->box[pkg][i], what);
 			status |= all_status_bits(&m->box[pkg][i]);
 		}
 		if (what & MODEL_DIRTY_STATUS)

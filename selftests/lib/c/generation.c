@@ -48,7 +48,7 @@ static const struct generation generations[] = {
 	  .has = 2, .imcs = 8, SANDY_BRIDGE, .states = 0x3f, .nids = 0xffff,
 	  .links_of = { 0x32, 0x10 }, .polled = { "irp" },
 	  /* it supports two R3QPI, and faults with a third (6.1) */
-	  .rival_sim = "qpi_ports=2",
+	  .in_tree_sim = "qpi_ports=2",
 	  .lacks = { "inv", "imc+inv", "ubox/filter_tid", "ubox/filter_cid",
 		     "qpi/match_tx", "sbox/event" } },
 	{ "snbep", UNCORE(45), .cboxes = 8, .devices = 0x3c00,

@@ -26,7 +26,7 @@
  * @cbox_ctl, @cbox_ctr: the first control and counter, from there on
  * @one_a_cycle: no counter adds more than one in a cycle
  * @qpi_filters: ports whose filters are known
- * @rival_sim: parameters of a simulated machine that the kernel's driver can bear
+ * @in_tree_sim: parameters of a simulated machine that the kernel's driver can bear
  * @written_twice: some control registers must be written twice in a row
  * @polled: types of boxes whose overflows do not interrupt
  * @lacks: fields that Haswell's boxes have and these have not, "kind/field" or
@@ -45,7 +45,7 @@ struct generation {
 	uint32_t cbox_msr, cbox_stride, cbox_ctl, cbox_ctr;
 	unsigned int qpi_filters;
 	bool one_a_cycle;
-	const char *rival_sim;
+	const char *in_tree_sim;
 	bool written_twice;
 	const char *polled[9], *lacks[12];
 };

@@ -3,8 +3,8 @@
  * The in-tree driver, intel_uncore, for tests that compare this project's driver with
  * it. Both run on the same simulated hardware, one after the other.
  */
-#ifndef SELFTESTS_RIVAL_H
-#define SELFTESTS_RIVAL_H
+#ifndef SELFTESTS_IN_TREE_H
+#define SELFTESTS_IN_TREE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@ enum driver { IN_TREE, OURS, DRIVERS };
 extern const char *const driver_names[DRIVERS];
 
 /* Return whether the running kernel has an intel_uncore module. */
-bool rival_exists(void);
+bool in_tree_exists(void);
 
 /*
  * A machine after reset with that driver: unload any driver, load the simulator again
@@ -43,6 +43,6 @@ int64_t driver_count(enum driver driver, const char *box, const char *event,
  * intel_uncore does not do it. @event_select is the event select to write. Return false
  * if it fails.
  */
-bool rival_write_twice(const char *box, int pkg, unsigned int event_select);
+bool in_tree_write_twice(const char *box, int pkg, unsigned int event_select);
 
 #endif

@@ -125,11 +125,11 @@ static int sim_check_twice(void)
 }
 
 /**
- * sim_impolite_check() - copy the parameters into the configuration
+ * sim_quirk_check() - copy the parameters into the configuration
  *
  * Return: 0, or -EINVAL (the log names the invalid one).
  */
-int sim_impolite_check(void)
+int sim_quirk_check(void)
 {
 	struct model_config *c = &sim.config;
 	int ret;
@@ -159,11 +159,11 @@ int sim_impolite_check(void)
 }
 
 /**
- * sim_impolite_init() - apply the parameters to the model
+ * sim_quirk_init() - apply the parameters to the model
  *
  * Return: 0, or -EINVAL (the log names the invalid one).
  */
-int sim_impolite_init(void)
+int sim_quirk_init(void)
 {
 	unsigned long flags;
 	int ret = sim_check_twice();
@@ -177,8 +177,8 @@ int sim_impolite_init(void)
 }
 
 /**
- * sim_impolite_exit() - do nothing
+ * sim_quirk_exit() - do nothing
  */
-void sim_impolite_exit(void)
+void sim_quirk_exit(void)
 {
 }

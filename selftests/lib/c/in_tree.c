@@ -9,26 +9,26 @@
 #include "generation.h"
 #include "machine.h"
 #include "perf.h"
-#include "rival.h"
+#include "in_tree.h"
 #include "sim.h"
 #include "tap.h"
 
-#define RIVAL	"intel_uncore"
+#define IN_TREE_NAME	"intel_uncore"
 
-const char *const driver_names[DRIVERS] = { RIVAL, "xeon_uncore" };
+const char *const driver_names[DRIVERS] = { IN_TREE_NAME, "xeon_uncore" };
 
-bool rival_exists(void)
+bool in_tree_exists(void)
 {
 	/* A built-in driver was initialised before the simulator was loaded. */
-	return module_loaded(RIVAL) ||
-	       !system("modprobe --dry-run --quiet " RIVAL
-		       " && ! modprobe --show-depends " RIVAL
+	return module_loaded(IN_TREE_NAME) ||
+	       !system("modprobe --dry-run --quiet " IN_TREE_NAME
+		       " && ! modprobe --show-depends " IN_TREE_NAME
 		       " | grep -q ^builtin");
 }
 
 static int unload(void)
 {
-	return module_unload(driver_names[OURS]) ?: module_unload(RIVAL);
+	return module_unload(driver_names[OURS]) ?: module_unload(IN_TREE_NAME);
 }
 
 void driver_none(void)
@@ -63,7 +63,7 @@ static void load(enum driver driver)
 		machine_allow_undefined();
 	if (driver == OURS)
 		err = driver_load(NULL);
-	else if (system("modprobe " RIVAL))
+	else if (system("modprobe " IN_TREE_NAME))
 		err = -ENODEV;
 	sim_clock_return(was_manual);
 	if (err)
@@ -73,7 +73,7 @@ static void load(enum driver driver)
 
 void driver_setup(enum driver driver, const char *sim_params)
 {
-	const char *sized = generation()->rival_sim;
+	const char *sized = generation()->in_tree_sim;
 	char params[256];
 
 	snprintf(params, sizeof(params), "%s %s", sim_params ? sim_params : "",
@@ -144,7 +144,7 @@ static int write_control(const struct twice_box *b, int pkg, int ctr,
 	return pci_config_write(function, b->first + 4 * ctr, value);
 }
 
-bool rival_write_twice(const char *box, int pkg, unsigned int event_select)
+bool in_tree_write_twice(const char *box, int pkg, unsigned int event_select)
 {
 	const struct twice_box *b = twice_boxes;
 	bool ok = true;
