@@ -306,7 +306,7 @@ void add_live(parser &app, context &shared)
 
 	add_examples(command, "uncore live", "uncore live --once -I 5000");
 	command.add_option("-I,--interval", options->interval_ms,
-			   "Read the counters every so many milliseconds, 100 "
+			   "Read the counters every N milliseconds, 100 "
 			   "or more (1000)")
 		.range(100, 3600000)
 		.type_name("MILLISECONDS");
