@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-List the work that is left for a generation.  The driver, the library and the machines
-of the tests follow from its folder; the places below are written by hand.
+List the work that is left for a generation and its box types.  The driver, the library
+and the machines of the tests follow from its folder; the places below are written by
+hand.
 """
 
 import os
 import re
 
 from .registers import in_function
+
+SIMULATED = "kmod/sim/hw/{name}.c"
+INCLUDE = re.compile(r'^#include "(\w+\.h)"', re.M)
 
 # A file, the text in it that shows that the generation is there (a pattern), and
 # what to do otherwise.  {name} is the generation, {model} its processor's model.
@@ -16,7 +20,7 @@ PLACES = (
      "selftests/catalogue/compare.py --update"),
     ("selftests/catalogue/compare.py", '"{name}"', "add the names that libpfm4, perf "
      "and perfmon give it to READINGS"),
-    ("kmod/sim/hw/{name}.c", "", "write the simulated hardware's tables, from the "
+    (SIMULATED, "", "write the simulated hardware's tables, from the "
      "documents and not from boxes.json"),
     ("kmod/sim/model/model.h", r"\bmodel_{name}\b", "declare model_{name}"),
     ("kmod/sim/model/model.c", r"&model_{name}\b", "add it to model_generations[]"),
@@ -31,12 +35,25 @@ PLACES = (
     ("Documentation/simulator.rst", r"``{name}``", "name it as a value of model"),
     ("Documentation/porting.rst", r"``{name}``", "describe where its sources differ"),
 )
+# The same of each box type, {box} or {BOX}.
+BOX_PLACES = (
+    ("kmod/sim/model/model.h", r"\bMODEL_{BOX}\b", "add MODEL_{BOX} to "
+     "enum model_box_kind"),
+    (SIMULATED, r'"{box}"', "give its registers to types[], from the documents and not "
+     "from boxes.json"),
+    ("selftests/sim/model/machine.cpp", r'"{box}"', "add its name and its registers"),
+    ("selftests/lib/c/generation.c", r'"{box}"', "add it to the generation's box types"),
+    ("selftests/lib/c/harness.h", r"\(fixture, {box}\)", "add it to the variants of "
+     "fixtures"),
+    ("selftests/catalogue/compare.py", r'"{box}"', "map its names in other readings to it"),
+    ("Documentation/driver.rst", r"_{box}(?![a-z0-9])", "describe its PMUs"),
+)
 # The generations without an event select, whose PMUs are listed by a pattern, and
 # whose metrics have no formulas to be held against.
 FRONTSIDE = re.compile(r"xeon7[0-9]00")
 ONLY_UNCORE = {"events/{name}/readings.json", "selftests/catalogue/compare.py",
                "selftests/lib/python/metric_formulas.py",
-               "selftests/scenarios/test_flow.py"}
+               "selftests/scenarios/test_flow.py", "selftests/sim/model/machine.cpp"}
 # Keys without which a box type has no row in the driver's table.
 NEEDED = ("Space", "Boxes", "Width", "MaxInc", "Control")
 
@@ -47,6 +64,28 @@ def _read(path):
             return file.read()
     except OSError:
         return None
+
+
+def _simulated(top, path):
+    """The tables of simulated hardware, with those that generations share."""
+    text = _read(os.path.join(top, path)) or ""
+    folder = os.path.dirname(path)
+    shared = (_read(os.path.join(top, folder, name)) or ""
+              for name in INCLUDE.findall(text))
+    return text + "".join(shared)
+
+
+def _box_types(generation, top, places):
+    """(file, task) of each box type that a generation has, or shares with another."""
+    for box in generation.boxes:
+        words = {"name": generation.name, "box": box.name, "BOX": box.name.upper()}
+        for place, pattern, what in places:
+            path = place.format(**words)
+            text = _simulated(top, path) if place == SIMULATED else _read(
+                os.path.join(top, path))
+            # a file that there is not yet is one task
+            if text and not re.search(pattern.format(**words), text):
+                yield path, box.name + ": " + what.format(**words)
 
 
 def _data(generation):
@@ -94,3 +133,5 @@ def work(generation, top):
         text = _read(os.path.join(top, path))
         if text is None or not re.search(pattern.format(**words), text):
             yield path, what.format(**words)
+    yield from _box_types(generation, top, [
+        one for one in BOX_PLACES if not (frontside and one[0] in ONLY_UNCORE)])

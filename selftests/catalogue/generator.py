@@ -553,16 +553,27 @@ def test_todo():
         os.mkdir(folder + "/p6")
         with open(folder + "/p6/boxes.json", "w", encoding="utf-8") as file:
             json.dump({"Title": "P6", "Like": "hswep", "Models": "Pro",
-                       "ha": {"Registers": {"Devices": "0x1234"}}}, file)
+                       "ha": {"Registers": {"Devices": "0x1234"}},
+                       "zbox": {"Title": "Z", "Section": "none", "Counters": 4,
+                                "Format": {"event": "config:0-7"}}}, file)
         run = generate("--catalogue", folder, "--todo", "p6")
     lines = run.stdout.splitlines()
     for wanted in ("events/p6/boxes.json: give Family and Model",
                    "events/p6/: events/generate.py --check finds",
                    "events/p6/boxes.json: ha: Registers: Devices: 1 boxes of 2",
                    "kmod/sim/hw/p6.c: write", "selftests/lib/c/generation.c: add",
-                   "Documentation/porting.rst: describe"):
+                   "Documentation/porting.rst: describe",
+                   "events/p6/zbox.json: write its events",
+                   "kmod/sim/model/model.h: zbox: add MODEL_ZBOX to",
+                   "selftests/sim/model/machine.cpp: zbox: add",
+                   "selftests/lib/c/generation.c: zbox: add",
+                   "selftests/lib/c/harness.h: zbox: add",
+                   "selftests/catalogue/compare.py: zbox: map",
+                   "Documentation/driver.rst: zbox: describe"):
         result(any(line.startswith(wanted) for line in lines),
                "of a new generation: " + wanted, run.stdout, run.stderr)
+    result(not any("cbox: " in line for line in lines),
+           "box types that another generation has are done", run.stdout)
 
 
 def test_shown_names():
