@@ -214,16 +214,19 @@ FIXTURE_TEARDOWN(frequency)
 	expect_no_complaint(_metadata);
 }
 
-/* The first half second is for finding the period. */
+/*
+ * The first half second is for finding the period. A busy host takes time from the
+ * machine, in which it does not sample: one of ten intervals must have the frequency.
+ */
 TEST_F(frequency, is_met_and_periods_add_up_to_the_count)
 {
 	void (*pass_ms)(unsigned int ms) = variant->busy ? spin_ms : sleep_ms;
 	const struct cat_event *e = ticks_of(variant->kind);
-	uint64_t count, start, ns, want, before;
+	uint64_t count, start, want = 0, before, got = 0;
 	struct perf_event_attr attr;
 	char pmu[PMU_NAME_MAX];
 	struct sampler s;
-	int cpu;
+	int cpu, i;
 
 	ASSERT_NE(NULL, e);
 	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
@@ -238,16 +241,18 @@ TEST_F(frequency, is_met_and_periods_add_up_to_the_count)
 	s.each = add_period;
 	ASSERT_EQ(0, -sampler_enable(&s));
 	pass_ms(500);
-	before = sampler_drain(&s);
-	start = now_ns();
-	pass_ms(2000);
+	for (i = 0; i < 10 && (got <= want / 2 || got >= want * 2); i++) {
+		before = sampler_drain(&s);
+		start = now_ns();
+		pass_ms(2000);
+		got = sampler_drain(&s) - before;
+		want = variant->hz * (now_ns() - start) / 1000000000;
+	}
 	sampler_disable(&s);
-	ns = now_ns() - start;
 	sampler_settle(&s, 0);
 	count = event_count(s.fd);
-	want = variant->hz * ns / 1000000000;
-	EXPECT_GT(s.samples - before, want / 2);
-	EXPECT_LT(s.samples - before, want * 2);
+	EXPECT_GT(got, want / 2);
+	EXPECT_LT(got, want * 2);
 	/* a sample stands for all that was counted since the one before it */
 	EXPECT_LE(period_sum, count);
 	EXPECT_LE(count - period_sum, 2 * period_max);
