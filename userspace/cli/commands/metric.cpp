@@ -257,7 +257,7 @@ void table_report::put_turns(const std::vector<reading> &all)
 			continue;
 		any = true;
 		rows.add({std::string(r.metric->name), percent(share),
-			 std::isfinite(v.value) ? error_text(v) : ""});
+			 std::isfinite(v.value) ? v.error_text() : ""});
 	}
 	if (!any)
 		return;

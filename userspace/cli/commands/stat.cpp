@@ -98,11 +98,11 @@ void list_report::put_line(const report_line &one)
 	put("{}{:{}}  {:>20}", counted.name(), "",
 	    name_width_ - std::min(name_width_, width(counted.name())), text);
 	if (counted.share() < 1 && std::isfinite(one.value)) {
-		put("  {}, counted {} of the time", error_text(one),
+		put("  {}, counted {} of the time", one.error_text(),
 		    percent(counted.share()));
 	}
 	if (means_ && counted.share() >= 1)
-		put("  {}", error_text(one));
+		put("  {}", one.error_text());
 	if (!counted.reason().empty())
 		put("  {}", yellow(out(), counted.reason()));
 	put("\n");

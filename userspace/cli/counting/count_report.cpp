@@ -9,6 +9,7 @@
 
 #include "output/csv.hpp"
 #include "output/document.hpp"
+#include "output/number.hpp"
 #include "output/table.hpp"
 
 namespace cli {
@@ -29,13 +30,14 @@ static const char *word_of(scope where)
 					 : "machine";
 }
 
-std::string error_text(const report_line &one)
+std::string error_text(double value, double error, std::string_view unit)
 {
-	if (std::isnan(one.error))
+	if (std::isnan(error))
 		return "\u00b1 unknown";
+	if (value == 0 && error != 0)
+		return "\u00b1" + human(error, unit);
 	return fmt::format("\u00b1{:.2f} %",
-			   one.value ? 100 * std::fabs(one.error / one.value)
-				     : 0.0);
+			   value ? 100 * std::fabs(error / value) : 0.0);
 }
 
 void run_means::add(const std::vector<report_line> &lines)

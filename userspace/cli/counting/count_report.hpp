@@ -17,6 +17,9 @@
 
 namespace cli {
 
+/// "±1.23 %", of the value; "±1.23 ns" where the value is 0; "± unknown".
+std::string error_text(double value, double error, std::string_view unit);
+
 /// An event's count or a metric's value at one place.
 struct report_line {
 	uncore::counted_value counted;
@@ -28,10 +31,11 @@ struct report_line {
 		return counted.pmu() ? std::string_view(counted.pmu()->name)
 				     : "";
 	}
+	std::string error_text() const
+	{
+		return cli::error_text(value, error, counted.unit());
+	}
 };
-
-/// "±1.23 %", of the value; "± unknown".
-std::string error_text(const report_line &one);
 
 /// Numbers of several runs: their means, and the standard errors of these.
 class run_means {

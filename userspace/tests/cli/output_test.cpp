@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Text on terminals of any width, by columns of the terminal and not by bytes.
+#include <cmath>
 #include <sstream>
 
 #include <gtest/gtest.h>
 
 #include "attribution/top_table.hpp"
+#include "counting/count_report.hpp"
 #include "terminal/layout.hpp"
 #include "terminal/text.hpp"
 
@@ -86,6 +88,16 @@ cli::top_table table_of(const std::vector<std::string> &names)
 		table.rows.push_back(row);
 	}
 	return table;
+}
+
+TEST(ErrorText, OfAValueAndOfNone)
+{
+	EXPECT_EQ(cli::error_text(200, 3, "ns"), "\u00b11.50 %");
+	EXPECT_EQ(cli::error_text(-200, 3, "ns"), "\u00b11.50 %");
+	EXPECT_EQ(cli::error_text(0, 0, "ns"), "\u00b10.00 %");
+	// not "0 cycles, exactly"
+	EXPECT_EQ(cli::error_text(0, 12.5, "cycles"), "\u00b112.50 cycles");
+	EXPECT_EQ(cli::error_text(0, std::nan(""), "ns"), "\u00b1 unknown");
 }
 
 TEST(TopText, NamesAreCutByColumns)
