@@ -26,7 +26,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.command import (EVENT, FLOOD, LIMIT, UNCORE, comments,  # noqa: E402
                                 is_refused, on_terminal, read_until, run, started,
                                 visible, wait_for)
-from lib.python.fake_pmu import make_pmu  # noqa: E402
+from lib.python.fake_pmu import make_pmu, write  # noqa: E402
 from lib.python.uncore import EVENTS, TOP, Tap  # noqa: E402
 
 MAN = os.path.join(TOP, "build", "userspace", "cli", "man", "uncore.1")
@@ -593,7 +593,15 @@ def test_no_proc(tap):
 
 # --- the first hour ------------------------------------------------------------------
 
-def test_first_hour(tap):
+def test_first_hour(tap, bus):
+    make_pmu(bus, name="xeon7100_fsb")
+    write(bus + "/devices/system/cpu/modalias",
+          "cpu:type:x86,ven0000fam000Fmod0006:feature:,0000")
+    done = run("--sysfs", bus)
+    tap.ok(done.returncode == 0 and "uncore metric bus" in done.stdout and
+           not re.search("memory|imc|qpi|llc", done.stdout),
+           "bare uncore of a machine with a front-side bus: its own examples",
+           comments(done))
     done = run()
     lines = done.stdout.splitlines()
     tap.ok(done.returncode == 0 and len(lines) == 10 and
@@ -767,7 +775,7 @@ def main():
         test_no_text(tap)
         test_full_disk(tap)
         test_no_proc(tap)
-        test_first_hour(tap)
+        test_first_hour(tap, os.path.join(folder, "bus"))
         test_refusals(tap)
         test_large(tap, os.path.join(folder, "large"))
     tap.end()

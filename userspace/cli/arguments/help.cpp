@@ -3,6 +3,8 @@
 #include "arguments/help.hpp"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -52,7 +54,9 @@ std::string machine_line(const uncore::topology &machine)
 			   driver_name(machine.pmus().front().driver));
 }
 
-constexpr const char *tour[][2] = {
+using example = std::pair<const char *, const char *>;
+
+constexpr example tour[] = {
 	{"uncore metric memory", "How busy is memory? (or llc, qpi, ...)"},
 	{"uncore metric qpi -I 1000", "The same every second"},
 	{"uncore stat -M llc ls -l", "Metrics while a command runs"},
@@ -60,6 +64,17 @@ constexpr const char *tour[][2] = {
 	{"uncore top", "Which tasks cause the traffic?"},
 	{"uncore record -e imc/cas_count.rd/ ls", "Which code? See report"},
 	{"uncore list memory", "Events and metrics to choose from"},
+	{"uncore check", "Is all ready? See also topology"},
+};
+
+/// Of a machine with a front-side bus, which has none of these boxes.
+constexpr example bus_tour[] = {
+	{"uncore metric bus", "How busy is the front-side bus?"},
+	{"uncore metric bus -I 1000", "The same every second"},
+	{"uncore stat -M l3 ls -l", "Metrics while a command runs"},
+	{"uncore stat -e fsb/bus_clocks/", "Events by their names"},
+	{"uncore live", "All of it on a terminal"},
+	{"uncore list bus", "Events and metrics to choose from"},
 	{"uncore check", "Is all ready? See also topology"},
 };
 
@@ -72,10 +87,14 @@ int overview(const context &shared)
 	if (!machine)
 		return fail(machine.error());
 
+	std::span<const example> examples = tour;
 	table lines({{""}, {""}});
 
-	for (const auto &[example, what] : tour)
-		lines.add({example, dim(stdout, what)});
+	if (!machine->match("fsb").empty())
+		examples = bus_tour;
+
+	for (const auto &[command, what] : examples)
+		lines.add({command, dim(stdout, what)});
 	fmt::print("{}\n", fit(machine_line(*machine), columns_of(stdout)));
 	lines.print(stdout);
 	fmt::print("{}\n",
