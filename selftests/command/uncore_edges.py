@@ -337,6 +337,9 @@ def test_event_names(tap, folder):
            re.search(r"^my fast: .* counts, on CPUs? [0-9,-]+$", shown, re.M),
            "report: names with blanks, and the CPUs that were sampled",
            comments(done)[:20] + shown.splitlines()[:5])
+    done = run("flamegraph", "-e", "my", path)
+    tap.ok(is_refused(done, "no event 'my'", "my fast, my slow"),
+           "flamegraph: an event that the file does not have", comments(done))
 
 
 # --- files that are not samples

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace cli {
 
@@ -126,7 +127,12 @@ option &option::not_empty()
 
 option &option::one_of(const std::vector<std::string> &words)
 {
-	made_->check(CLI::IsMember(words));
+	made_->check([words](const std::string &text) -> std::string {
+		if (std::find(words.begin(), words.end(), text) != words.end())
+			return {};
+		return fmt::format("invalid value '{}' (expected {})", text,
+				   fmt::join(words, ", "));
+	});
 	return *this;
 }
 

@@ -142,7 +142,11 @@ choose(const std::vector<profile_event> &events, const std::string &wanted)
 		uncore::errc::invalid,
 		events.empty()
 			? "no samples to draw"
-			: fmt::format("choose one event with -e: {}", names)};
+			: fmt::format("{}choose one event with -e: {}",
+				      wanted.empty() ? ""
+						     : "no event '" + wanted +
+							       "'; ",
+				      names)};
 }
 
 static uncore::result<frame> read_samples(const flame_options &options,

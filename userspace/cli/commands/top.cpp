@@ -2,7 +2,9 @@
 // uncore top: which tasks or cgroups cause the traffic, live or once.
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -301,6 +303,15 @@ static int run_top(const top_options &options, top_settings &settings,
 	return printed ? ended.status() : failure;
 }
 
+/// Its rows would be empty.
+static int check_processes(const std::vector<int> &pids)
+{
+	for (const int pid : pids)
+		if (kill(pid, 0) && errno == ESRCH)
+			return fail(fmt::format("there is no process {}", pid));
+	return success;
+}
+
 static int check_options(const top_options &options, top_settings &settings)
 {
 	if (options.sort.empty())
@@ -358,6 +369,8 @@ static int top(const top_options &options, const context &shared)
 	attribution_options attributed;
 	top_settings settings;
 
+	if (int status = check_processes(options.pids))
+		return status;
 	if (!machine)
 		return fail(machine.error());
 	auto done = add_columns(options.events, options.metrics, *machine,
@@ -417,8 +430,10 @@ void add_top(parser &app, context &shared)
 	command.add_flag("--once", o->once, "One table, then end");
 	command.add_option("-p,--pid", o->pids,
 			   "Processes to tell apart; the rest is other")
+		.delimiter(',')
 		.one_value()
-		.type_name("PID");
+		.range(1, 1 << 22)
+		.type_name("PID,...");
 	command.add_option("--comm", o->comms,
 			   "Names of tasks to tell apart; the rest is other")
 		.one_value()
