@@ -153,6 +153,10 @@ def test_options(tap, folder):
            abs(got[0][0] / mib - 200) < 1e-6 and
            abs(got[0][1] / mib - 100 / 3 ** 0.5) < 1e-6,
            "stat -r: the mean of three runs, and its error", run.comments())
+    run = Uncore("stat", "-e", "imc/event=0x80/", "-d", "0.1", "--json")
+    tap.ok(run.status == 0 and run.json()["events"][0]["raw"] == 0 and
+           run.err.count("\n") == 1 and "no event with the code 0x80" in run.err,
+           "a code that is not in the catalogue: one line says so", run.comments())
 
 
 # --- how it ends ------------------------------------------------------------------
