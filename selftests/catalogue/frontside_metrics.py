@@ -9,6 +9,7 @@ and not from the catalogue.
 
 import math
 import os
+import re
 import sys
 import tempfile
 
@@ -143,6 +144,14 @@ def main():
         tap.ok(done.status == 1 and done.err.count("\n") == 1 and
                "no metric of the set 'memory' (its sets: bus)" in done.err,
                "a set that the generation does not have is refused", done.comments())
+        examples = re.findall(r"^uncore ((?:metric|stat|list) .*?)  ", Uncore().out,
+                              re.M)
+        done = [Uncore(*one.replace(" -I 1000", "").split(),
+                       command=() if "ls" in one or one.startswith("list")
+                       else ["true"]) for one in examples]
+        tap.ok(len(done) >= 5 and not any(one.status for one in done),
+               "uncore's first examples are those of this machine",
+               [comment for one in done for comment in one.comments()[:2]])
     tap.end()
 
 
