@@ -92,6 +92,57 @@ TEST_F(sampled, time_before_lone_nmis_is_accounted)
 	}
 }
 
+/* --- a clock that changes ------------------------------------------------------ */
+
+FIXTURE(slower_uclk) {};
+
+FIXTURE_SETUP(slower_uclk)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup("clock=real", "");
+	log_mark();
+}
+
+FIXTURE_TEARDOWN(slower_uclk)
+{
+	expect_no_complaint(_metadata);
+}
+
+/* The frequency of UCLK changes neither the frozen time nor the time that others run. */
+TEST_F(slower_uclk, leaves_times_of_other_events_alone)
+{
+	int cpu = pmu_cpu("hswep_imc_0", 0), beside;
+	struct event_reading from, to;
+	struct perf_event_attr attr;
+	uint64_t frozen, said;
+	struct sampler s;
+
+	beside = event_open("hswep_imc_0", cpu, "clockticks");
+	ASSERT_GE(beside, 0);
+	ASSERT_EQ(0, -pmu_attr(&attr, "hswep_ha_0", "clockticks"));
+	attr.freq = 1;
+	attr.sample_freq = 100;
+	attr.sample_type = SAMPLER_TYPE;
+	ASSERT_EQ(0, -sampler_open_attr(&s, &attr, cpu));
+	sleep_ms(300);
+	ASSERT_EQ(0, -sim_uclk(0, KHZ / 2));
+	ASSERT_EQ(0, -event_read(beside, &from));
+	frozen = sim_stat("frozen_ns");
+	said = overflow_stat(0, "frozen_ns");
+	sleep_ms(2000);
+	ASSERT_EQ(0, -event_read(beside, &to));
+	frozen = sim_stat("frozen_ns") - frozen;
+	said = overflow_stat(0, "frozen_ns") - said;
+	to.enabled -= from.enabled;
+	to.running -= from.running;
+	TH_LOG("%ju samples; frozen for %ju us, %ju by the driver; %.1f %% running",
+	       (uintmax_t)sampler_drain(&s), (uintmax_t)frozen / 1000,
+	       (uintmax_t)said / 1000, 100.0 * to.running / to.enabled);
+	EXPECT_EQ(to.enabled, to.running);
+	sampler_close(&s);
+	close(beside);
+}
+
 /* --- groups ------------------------------------------------------------------ */
 
 FIXTURE(grouped)
