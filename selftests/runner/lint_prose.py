@@ -89,6 +89,17 @@ def check_files(tap, folder):
                "%s: phrases in lines %s" % (name, places), lines)
 
 
+def check_pipe(tap, folder):
+    """A reader that closes its pipe early is not an error."""
+    write(folder, "long.md", "nobody\n" * 10000)
+    done = subprocess.run(
+        ["sh", "-c", '"$0" long.md | head -n 1',
+         os.path.join(TOP, "scripts", "lint-prose")], cwd=folder,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", check=False)
+    tap.ok(done.stdout.startswith('long.md:1: "nobody"') and done.stdout.count("\n") == 1,
+           "one line to head", done.stdout.splitlines())
+
+
 def check_changed(tap, folder):
     """Files of the last commits and of the working tree, and no others."""
     for name in ("old.md", "committed.md", "edited.md"):
@@ -117,6 +128,7 @@ def main():
         git(folder, "init", "-q")
         check_subjects(tap, folder)
         check_files(tap, folder)
+        check_pipe(tap, folder)
         check_changed(tap, folder)
         for arguments in (["-n", "0"], ["-n", "x"], ["absent.md"]):
             status, lines = run(folder, *arguments)
