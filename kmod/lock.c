@@ -20,6 +20,11 @@
  * an old count for no reason; only a deadlock takes all of this.
  */
 #define UNC_PATIENCE_NS	(20 * NSEC_PER_MSEC)
+/*
+ * Between two tries no more than this counts as waiting: a hypervisor has stopped this
+ * CPU, and the lock may be free since.
+ */
+#define UNC_TRY_NS	(2 * NSEC_PER_MSEC)
 
 /* Locks of the driver that this CPU holds or waits for. */
 static DEFINE_PER_CPU(unsigned int, unc_busy);
@@ -67,14 +72,18 @@ void unc_lock_release(struct unc_box *box, unsigned long flags)
 
 static bool unc_trylock_for(struct unc_box *box, u64 ns)
 {
-	u64 until = ktime_get_mono_fast_ns() + ns;
+	u64 now, before = ktime_get_mono_fast_ns();
+	u64 waited = 0;
 
-	do {
-		if (raw_spin_trylock(&box->lock))
-			return true;
+	while (!raw_spin_trylock(&box->lock)) {
+		if (waited >= ns)
+			return false;
 		cpu_relax();
-	} while ((s64)(until - ktime_get_mono_fast_ns()) > 0);
-	return false;
+		now = ktime_get_mono_fast_ns();
+		waited += min_t(u64, now - before, UNC_TRY_NS);
+		before = now;
+	}
+	return true;
 }
 
 /*

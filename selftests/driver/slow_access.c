@@ -2,10 +2,11 @@
 /*
  * A CPU is stopped in an access, with the box's lock held, for longer than a reader
  * waits. A reader of an event of that box then gets its last count, and neither counts
- * nor times ever decrease.
+ * nor times ever decrease. A reader whose CPU was stopped itself still waits.
  */
 #include <inttypes.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -140,6 +141,102 @@ TEST_F(slow, nothing_is_lost)
 	after = sim_cycles();
 	to = event_count(self->fd);
 	EXPECT_GE(to - from, after - before);
+}
+
+/* --- a reader whose CPU is stopped --------------------------------------------- */
+
+enum { SPINNERS = 2, HELD_US = 10000, HELD_ROUNDS = 20, CYCLES = 1000 };
+
+/**
+ * struct holder - reads an event on another CPU, which is stopped with the box's lock
+ * @begin: begin a round
+ * @done: the round has ended
+ * @fd: a copy of the event that follows it on @cpu
+ */
+struct holder {
+	pthread_t thread;
+	sem_t begin, done;
+	int cpu, fd;
+};
+
+static void *read_in_rounds(void *arg)
+{
+	struct holder *h = arg;
+
+	cpu_pin(h->cpu);
+	for (int i = 0; i < HELD_ROUNDS; i++) {
+		sem_wait(&h->begin);
+		event_count(h->fd);
+		sem_post(&h->done);
+	}
+	return NULL;
+}
+
+/* Runs without a pause, at which the virtual machine would run its next CPU. */
+static void *spin(void *cpu)
+{
+	cpu_pin((intptr_t)cpu);
+	for (volatile unsigned int i = 0;; i++)
+		;
+	return NULL;
+}
+
+FIXTURE(turns) {};
+
+FIXTURE_SETUP(turns)
+{
+	machine_setup("clock=manual", "");
+	log_mark();
+	if (package_cpu(0, 1) < 0)
+		SKIP(return, "needs two CPUs in a package");
+}
+
+FIXTURE_TEARDOWN(turns)
+{
+	expect_nothing_left(_metadata);
+}
+
+/*
+ * The lock is held for half of the time that a reader waits. The virtual machine runs its
+ * CPUs one after the other, and two of them for long. So a reader's CPU that finds the
+ * lock taken and pauses is stopped for longer than it would wait.
+ */
+TEST_F(turns, reader_that_was_stopped_gets_the_count)
+{
+	struct holder h = { .cpu = package_cpu(0, 1) };
+	pthread_t spinner;
+	char pmu[PMU_NAME_MAX];
+	int fd, cpu;
+
+	ASSERT_TRUE(pmu_name(pmu, "cbox", 0));
+	fd = event_open(pmu, pmu_cpu(pmu, 0), "clockticks");
+	ASSERT_GE(fd, 0);
+	h.fd = event_open(pmu, h.cpu, "clockticks,local=1");
+	ASSERT_GE(h.fd, 0);
+	cpu_pin(pmu_cpu(pmu, 0));
+	sem_init(&h.begin, 0, 0);
+	sem_init(&h.done, 0, 0);
+	ASSERT_EQ(0, pthread_create(&h.thread, NULL, read_in_rounds, &h));
+	for (int i = 0; i < SPINNERS; i++) {
+		cpu = package_cpu(1, i);
+		if (cpu >= 0)
+			ASSERT_EQ(0, pthread_create(&spinner, NULL, spin,
+						    (void *)(intptr_t)cpu));
+	}
+	for (int i = 0; i < HELD_ROUNDS; i++) {
+		ASSERT_EQ(0, sim_advance(CYCLES));
+		ASSERT_EQ(0, -sim_hold("cpu=%d us=%d by=%d", h.cpu, HELD_US, h.cpu));
+		sem_post(&h.begin);
+		/* until the other CPU has the lock */
+		sleep_ms(1 + i % 5);
+		EXPECT_EQ(CYCLES * (i + 1), event_count(fd)) {
+			TH_LOG("round %d", i);
+		}
+		sem_wait(&h.done);
+	}
+	pthread_join(h.thread, NULL);
+	close(h.fd);
+	close(fd);
 }
 
 TEST_HARNESS_MAIN
