@@ -599,6 +599,12 @@ static void op_period(void)
 		check_exact(e);
 	note(e, "period", period);
 	err = ioctl(of(e)->fd, PERF_EVENT_IOC_PERIOD, &period) ? errno : 0;
+	/*
+	 * the perf CPU may have changed just before it was opened: then it samples with
+	 * an event of the driver, which keeps its period
+	 */
+	if (model->chaos && err == EINVAL)
+		return;
 	expect_eq(e, "new period", err, old.period ? 0 : EINVAL);
 	if (!old.period)
 		return;
