@@ -66,7 +66,7 @@ FIXTURE(frozen) {};
 
 FIXTURE_SETUP(frozen)
 {
-	/* frozen at once, and the driver learns of it late: there is no status to poll */
+	/* the package freezes at once; its global status shows the overflow only later */
 	load(_metadata, "clock=manual status_delay=1000");
 }
 
