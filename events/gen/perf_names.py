@@ -51,8 +51,8 @@ def terms_of(entry, box, events):
     if number(entry, "ExtSel"):
         code |= 1 << (len(box.format["event"].bits) - 1)
     given = {field.split("=")[0] for field in fields}
-    same = sorted(name for (kind, name), event in events.items()
-                  if kind == box.name and not event.alias and
+    same = sorted(name for (box_type, name), event in events.items()
+                  if box_type == box.name and not event.alias and
                   event.config() == [box_config(box, code, umask), 0, 0] and
                   {key for key, _ in event.filters} <= given)
     first = [same[0]] if same else ["event=%#x" % code] + \

@@ -38,7 +38,7 @@ PLACES = (
 # The same of each box type, {box} or {BOX}.
 BOX_PLACES = (
     ("kmod/sim/model/model.h", r"\bMODEL_{BOX}\b", "add MODEL_{BOX} to "
-     "enum model_box_kind"),
+     "enum model_box_type"),
     (SIMULATED, r'"{box}"', "give its registers to types[], from the documents and not "
      "from boxes.json"),
     ("selftests/sim/model/machine.cpp", r'"{box}"', "add its name and its registers"),

@@ -199,8 +199,8 @@ void sim_trace_clear(void);
 /* --- Text of the control files: control/text.c, control/traffic.c ... --- */
 
 int sim_parse_u64(const char *text, u64 max, u64 *value);
-int sim_parse_box(const char *text, enum model_box_kind *kind, unsigned int *box);
-int sim_box_name(char *buf, size_t size, enum model_box_kind kind,
+int sim_parse_box(const char *text, enum model_box_type *box_type, unsigned int *box);
+int sim_box_name(char *buf, size_t size, enum model_box_type box_type,
 		 unsigned int box);
 /**
  * struct sim_rate - fields of a line of "rates" that "traffic" does not have

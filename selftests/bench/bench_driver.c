@@ -31,11 +31,11 @@ enum { FEW = 2, MANY = 12 };
 /* Until the freeze budget allows a freeze for a group again */
 enum { BUDGET_MS = 600 };
 
-enum kind { MSR_READ, MSR_WRITE, PCI_READ, PCI_WRITE, KINDS };
-static const char *const kind_stats[KINDS] = {
+enum access_type { MSR_READ, MSR_WRITE, PCI_READ, PCI_WRITE, ACCESS_TYPES };
+static const char *const access_stats[ACCESS_TYPES] = {
 	"msr_read", "msr_write", "pci_read", "pci_write",
 };
-static const char *const kind_names[KINDS] = {
+static const char *const access_names[ACCESS_TYPES] = {
 	"MSR reads", "MSR writes", "PCI reads", "PCI writes",
 };
 
@@ -86,19 +86,19 @@ static void print_table(void)
 	}
 }
 
-static void note_accesses(double n[KINDS])
+static void note_accesses(double n[ACCESS_TYPES])
 {
-	for (int k = 0; k < KINDS; k++)
-		n[k] = sim_stat(kind_stats[k]);
+	for (int k = 0; k < ACCESS_TYPES; k++)
+		n[k] = sim_stat(access_stats[k]);
 }
 
 static void put_accesses(enum driver driver, const char *scenario,
-			 const double n[KINDS])
+			 const double n[ACCESS_TYPES])
 {
 	double all = 0;
 
-	for (int k = 0; k < KINDS; k++) {
-		put(driver, scenario, kind_names[k], n[k], 0);
+	for (int k = 0; k < ACCESS_TYPES; k++) {
+		put(driver, scenario, access_names[k], n[k], 0);
 		all += n[k];
 	}
 	put(driver, scenario, "all", all, 0);
@@ -144,7 +144,7 @@ static void bench_group(enum driver driver, const char *box)
 	struct perf_event_attr attrs[EVENTS];
 	struct event_group group;
 	uint64_t values[EVENTS];
-	double n[KINDS];
+	double n[ACCESS_TYPES];
 	char scenario[64], event[32];
 
 	for (int i = 0; i < EVENTS; i++) {
@@ -187,17 +187,17 @@ static unsigned int n_boxes;
 
 static void find_boxes(void)
 {
-	static const int most[BOX_KINDS] = { 1, 18, 4, 2, 8, 1, 1, 3, 1, 3 };
+	static const int most[BOX_TYPES] = { 1, 18, 4, 2, 8, 1, 1, 3, 1, 3 };
 
 	n_boxes = 0;
-	for (int k = 0; k < BOX_KINDS; k++)
+	for (int k = 0; k < BOX_TYPES; k++)
 		for (int i = 0; i < most[k]; i++) {
 			struct bench_box *b = &boxes[n_boxes];
 
 			snprintf(b->name, sizeof(b->name),
-				 most[k] > 1 ? "%s_%d" : "%s", box_kinds[k], i);
-			b->counters = !strcmp(box_kinds[k], "ubox") ? 2 :
-				      !strcmp(box_kinds[k], "r3qpi") ? 3 : 4;
+				 most[k] > 1 ? "%s_%d" : "%s", box_types[k], i);
+			b->counters = !strcmp(box_types[k], "ubox") ? 2 :
+				      !strcmp(box_types[k], "r3qpi") ? 3 : 4;
 			n_boxes += pmu_type(driver_pmu(IN_TREE, b->name)) >= 0;
 		}
 }
@@ -234,7 +234,7 @@ static void bench_interval(enum driver driver, bool grouped)
 	char count[16], *argv[] = { "perf", "stat", "-a", "-x,", "-I", "100",
 				    "--interval-count", count, "-e", events,
 				    NULL };
-	double few[KINDS], many[KINDS];
+	double few[ACCESS_TYPES], many[ACCESS_TYPES];
 	size_t at = 0;
 
 	for (struct bench_box *b = boxes; b < boxes + n_boxes; b++) {
@@ -255,7 +255,7 @@ static void bench_interval(enum driver driver, bool grouped)
 				 driver_names[driver]);
 		note_accesses(run ? many : few);
 	}
-	for (int k = 0; k < KINDS; k++)
+	for (int k = 0; k < ACCESS_TYPES; k++)
 		many[k] = (many[k] - few[k]) / (MANY - FEW);
 	put_accesses(driver, grouped ? "perf stat -I 100, groups: interval" :
 				       "perf stat -I 100: interval", many);
@@ -310,7 +310,7 @@ static void bench_named(enum driver driver)
  */
 static void bench_load(void)
 {
-	double n[KINDS], all = 0;
+	double n[ACCESS_TYPES], all = 0;
 	unsigned int boxes = 0;
 
 	machine_setup_sim("clock=real");
@@ -321,8 +321,8 @@ static void bench_load(void)
 	for (int pkg = 0; pkg < packages(); pkg++)
 		boxes += boxes_there(pkg);
 	printf("%-10s %3u boxes", generation()->name, boxes);
-	for (int k = 0; k < KINDS; k++) {
-		printf(" %6.0f %s", n[k], kind_names[k]);
+	for (int k = 0; k < ACCESS_TYPES; k++) {
+		printf(" %6.0f %s", n[k], access_names[k]);
 		all += k == MSR_READ ? 0 : n[k];
 	}
 	printf(" %5.1f a box without the MSR reads\n", all / boxes);

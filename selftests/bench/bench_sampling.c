@@ -37,23 +37,23 @@ static uint64_t median(uint64_t *values)
 	return values[ROUNDS / 2];
 }
 
-static void open_ticks(struct sampler *s, const char *kind, uint64_t period)
+static void open_ticks(struct sampler *s, const char *type, uint64_t period)
 {
-	const struct cat_event *e = ticks_of(kind);
+	const struct cat_event *e = ticks_of(type);
 	char pmu[PMU_NAME_MAX];
 
-	if (!e || !pmu_name(pmu, kind, 0) ||
+	if (!e || !pmu_name(pmu, type, 0) ||
 	    sampler_open(s, pmu, pmu_cpu(pmu, 0), period, "config=%#" PRIx64,
 			 e->config))
-		tap_bail("%s cannot be sampled", kind);
+		tap_bail("%s cannot be sampled", type);
 }
 
-static void bench_overflow(const char *kind, const char *space)
+static void bench_overflow(const char *type, const char *space)
 {
 	static uint64_t seen[STATS][ROUNDS], all[ROUNDS];
 	struct sampler s;
 
-	open_ticks(&s, kind, PERIOD);
+	open_ticks(&s, type, PERIOD);
 	for (int i = 0; i < ROUNDS; i++) {
 		sim_stats_clear();
 		sim_advance(PERIOD);
@@ -67,18 +67,18 @@ static void bench_overflow(const char *kind, const char *space)
 	}
 	sampler_close(&s);
 	printf("%-6s %-4s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64
-	       " %10" PRIu64 " %12.1f\n", kind, space, median(seen[0]),
+	       " %10" PRIu64 " %12.1f\n", type, space, median(seen[0]),
 	       median(seen[1]), median(seen[2]), median(seen[3]), median(all),
 	       median(seen[FROZEN]) / 1000.0);
 }
 
 /* As many as possible: the driver leaves half of the time to other tasks. */
-static void bench_storm(const char *kind)
+static void bench_storm(const char *type)
 {
 	uint64_t count, frozen, ns;
 	struct sampler s;
 
-	open_ticks(&s, kind, STORM_PERIOD);
+	open_ticks(&s, type, STORM_PERIOD);
 	count = overflow_stat(0, "count");
 	frozen = overflow_stat(0, "frozen_ns");
 	ns = now_ns();
@@ -89,7 +89,7 @@ static void bench_storm(const char *kind)
 	ns = now_ns() - ns;
 	count = overflow_stat(0, "count") - count;
 	frozen = overflow_stat(0, "frozen_ns") - frozen;
-	printf("%-11s %10.0f %14.0f %%\n", kind, count * 1e9 / ns,
+	printf("%-11s %10.0f %14.0f %%\n", type, count * 1e9 / ns,
 	       frozen * 100.0 / ns);
 	sampler_close(&s);
 }

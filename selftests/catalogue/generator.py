@@ -510,10 +510,10 @@ def test_all():
         run = generate("--generation", "all", "--kernel", folder + "/all")
         for name in generations():
             generate("--generation", name, "--kernel", folder + "/each")
-        files = [{file: open(os.path.join(folder, kind, file),
+        files = [{file: open(os.path.join(folder, box_type, file),
                              encoding="utf-8").read()
-                  for file in os.listdir(os.path.join(folder, kind))}
-                 for kind in ("all", "each")]
+                  for file in os.listdir(os.path.join(folder, box_type))}
+                 for box_type in ("all", "each")]
         result(run.returncode == 0 and files[0] == files[1] and
                len(files[0]) >= 3 * len(generations()),
                "%d files of all generations at once" % len(files[0]),

@@ -84,12 +84,12 @@ def wrong_fields(fields, files):
 def test_listing(tap, mode, params):
     """The names of every PMU, with these parameters of the driver."""
     with Machine(tap, params=params):
-        for kind, facts in boxes().items():
-            events = [event for event in catalogue(kind) if mode == "all" or
+        for box_type, facts in boxes().items():
+            events = [event for event in catalogue(box_type) if mode == "all" or
                       (mode == "common" and "Common" in event)]
             units = sum("ScaleUnit" in event for event in events)
             wrong = []
-            names = pmus(kind)
+            names = pmus(box_type)
             for pmu in names:
                 files = listing(DEVICES + pmu + "/events")
                 fields = listing(DEVICES + pmu + "/format")
@@ -98,7 +98,7 @@ def test_listing(tap, mode, params):
                           list(wrong_fields(facts["Format"], fields))]
             tap.ok(names and not wrong, "events=%s: %s: %d PMUs list %d names, %d of them"
                    " with a unit, and %d fields" %
-                   (mode, kind, len(names), len(events), units,
+                   (mode, box_type, len(names), len(events), units,
                     len(facts["Format"])), wrong)
         libuncore_names(tap, mode)
 

@@ -173,7 +173,7 @@ def test_numbers(tap):
         shown.send("d")         # each box, then a row for all
         good = shown.wait(lambda screen: not cells(screen, "channel 0") and
                           all(cells(screen, row) for row in rows))
-        tap.ok(good, "d: a row for all boxes of a kind", shown.screen.lines())
+        tap.ok(good, "d: a row for all boxes of a type", shown.screen.lines())
         shown.send("q")
         status, error = shown.end()
         tap.ok(status == 0 and not error and shown.is_restored(),

@@ -26,9 +26,9 @@ IN_TREE = os.path.exists("/sys/module/intel_uncore") and \
 PREFIX = "uncore" if IN_TREE else "hswep"
 
 
-def boxes(kind):
+def boxes(box_type):
     names = [name.removeprefix(PREFIX + "_") for name in os.listdir(DEVICES)
-             if re.fullmatch(r"%s_%s(_\d+)?" % (PREFIX, kind), name)]
+             if re.fullmatch(r"%s_%s(_\d+)?" % (PREFIX, box_type), name)]
     return sorted(names, key=lambda name: (len(name), name))
 
 

@@ -697,7 +697,7 @@ def test_refusals(tap):
 def make_large(top, packages=8):
     """A tree of sysfs with 60 boxes a socket, and 16 CPUs."""
     with open(os.path.join(EVENTS, "boxes.json"), encoding="utf-8") as file:
-        kinds = json.load(file)
+        box_types = json.load(file)
     boxes = {"cbox": 35, "sbox": 4, "ha": 2, "imc": 8, "qpi": 3, "r3qpi": 3,
              "irp": 2, "pcu": 1, "r2pcie": 1, "ubox": 1}
 
@@ -713,15 +713,15 @@ def make_large(top, packages=8):
         write("devices/system/cpu/cpu%d/topology/physical_package_id" % cpu,
               "%d" % (cpu // 16))
     number = 20
-    for kind, count in boxes.items():
+    for box_type, count in boxes.items():
         for i in range(count):
             folder = "bus/event_source/devices/hswep_%s%s/" % (
-                kind, "_%d" % i if count > 1 else "")
+                box_type, "_%d" % i if count > 1 else "")
             number += 1
             write(folder + "type", "%d" % number)
             write(folder + "cpumask",
                   ",".join("%d" % (16 * p) for p in range(packages)))
-            for name, bits in kinds[kind]["Format"].items():
+            for name, bits in box_types[box_type]["Format"].items():
                 write(folder + "format/" + name, bits)
     return sum(boxes.values()) * packages
 

@@ -79,7 +79,7 @@ static void format_bits(const char *pmu, uint64_t bits[3])
  * Configuration of a valid event: 0, or the first event of the catalogue where 0 means
  * that the counter is off.
  */
-static uint64_t right_config(const char *kind)
+static uint64_t right_config(const char *type)
 {
 	size_t n;
 	const struct cat_event *e;
@@ -88,9 +88,9 @@ static uint64_t right_config(const char *kind)
 		return 0;
 	e = catalogue(&n);
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(e[i].box, kind))
+		if (!strcmp(e[i].box, type))
 			return e[i].config;
-	tap_bail("the catalogue has no event of %s", kind);
+	tap_bail("the catalogue has no event of %s", type);
 }
 
 FIXTURE(box)
@@ -103,19 +103,19 @@ FIXTURE(box)
 
 FIXTURE_VARIANT(box)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANTS_OF_ALL_KINDS(box);
+VARIANTS_OF_ALL_TYPES(box);
 
 FIXTURE_SETUP(box)
 {
-	self->there = pmu_name(self->pmu, variant->kind, 0);
+	self->there = pmu_name(self->pmu, variant->type, 0);
 	if (!self->there)
 		return;
 	self->cpu = pmu_cpu(self->pmu, 0);
 	ASSERT_EQ(0, -pmu_attr(&self->base, self->pmu, ""));
-	self->base.config = right_config(variant->kind);
+	self->base.config = right_config(variant->type);
 }
 
 FIXTURE_TEARDOWN(box)
@@ -160,12 +160,12 @@ FIXTURE(bad_event) {};
 
 FIXTURE_VARIANT(bad_event)
 {
-	const char *kind, *event;
+	const char *type, *event;
 };
 
 #define BAD_EVENT(box, what, string)					\
 	FIXTURE_VARIANT_ADD(bad_event, box##_##what) {			\
-		.kind = #box, .event = string,				\
+		.type = #box, .event = string,				\
 	}
 
 BAD_EVENT(cbox, opcode_of_a_clock, "event=0,filter_opc=0x182");
@@ -256,9 +256,9 @@ TEST_F(bad_event, is_refused)
 	struct perf_event_attr attr;
 	char pmu[PMU_NAME_MAX];
 
-	if (!pmu_name(pmu, variant->kind, 0))
+	if (!pmu_name(pmu, variant->type, 0))
 		SKIP(return, "no such PMU");
-	if (generation_lacks(variant->kind, variant->event))
+	if (generation_lacks(variant->type, variant->event))
 		SKIP(return, "no such field");
 	ASSERT_EQ(0, -pmu_attr(&attr, pmu, variant->event));
 	EXPECT_TRUE(refused(&attr, -1, pmu_cpu(pmu, 0), -1, EINVAL,
@@ -270,13 +270,13 @@ FIXTURE(bad_group) {};
 
 FIXTURE_VARIANT(bad_group)
 {
-	const char *kind;
+	const char *type;
 	const char *event[6];
 };
 
 #define BAD_GROUP(box, what, ...)					\
 	FIXTURE_VARIANT_ADD(bad_group, box##_##what) {			\
-		.kind = #box, .event = { __VA_ARGS__ },			\
+		.type = #box, .event = { __VA_ARGS__ },			\
 	}
 
 BAD_GROUP(cbox, five_different_events_on_four_counters,
@@ -349,9 +349,9 @@ TEST_F(bad_group, last_one_is_refused)
 		last++;
 	ASSERT_GT(last, 1);
 	last--;
-	if (generation_lacks(variant->kind, variant->event[last]))
+	if (generation_lacks(variant->type, variant->event[last]))
 		SKIP(return, "no such field");
-	if (!pmu_name(pmu, variant->kind, 0))
+	if (!pmu_name(pmu, variant->type, 0))
 		SKIP(return, "no such PMU");
 	cpu = pmu_cpu(pmu, 0);
 	/* The leader is disabled, so only open itself could write registers. */
@@ -383,18 +383,18 @@ TEST_F(group_of_two_boxes, is_refused)
 {
 	char pmu[2][PMU_NAME_MAX];
 	struct perf_event_attr attr;
-	const char *kind = "cbox", *other = "cbox";
+	const char *type = "cbox", *other = "cbox";
 	int fd;
 
 	/* also where one register freezes both boxes: perf has no groups across PMUs */
 	if (generation()->one_a_cycle) {
-		kind = "fsb";
+		type = "fsb";
 		other = "gbsq";
 	}
-	ASSERT_TRUE(pmu_name(pmu[0], kind, 0));
-	ASSERT_TRUE(pmu_name(pmu[1], other, !strcmp(kind, other)));
+	ASSERT_TRUE(pmu_name(pmu[0], type, 0));
+	ASSERT_TRUE(pmu_name(pmu[1], other, !strcmp(type, other)));
 	pmu_attr(&attr, pmu[0], "");
-	attr.config = right_config(kind);
+	attr.config = right_config(type);
 	attr.disabled = 1;
 	fd = perf_open(&attr, -1, pmu_cpu(pmu[0], 0), -1);
 	ASSERT_GE(fd, 0) {
@@ -419,21 +419,21 @@ FIXTURE(attributes)
 
 FIXTURE_VARIANT(attributes)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANT_OF_KIND(attributes, cbox);
-VARIANT_OF_KIND(attributes, imc);
-VARIANT_OF_KIND(attributes, fsb);
+VARIANT_OF_TYPE(attributes, cbox);
+VARIANT_OF_TYPE(attributes, imc);
+VARIANT_OF_TYPE(attributes, fsb);
 
 FIXTURE_SETUP(attributes)
 {
-	self->there = pmu_name(self->pmu, variant->kind, 0);
+	self->there = pmu_name(self->pmu, variant->type, 0);
 	if (!self->there)
 		return;
 	self->cpu = pmu_cpu(self->pmu, 0);
 	ASSERT_EQ(0, -pmu_attr(&self->base, self->pmu, ""));
-	self->base.config = right_config(variant->kind);
+	self->base.config = right_config(variant->type);
 }
 
 FIXTURE_TEARDOWN(attributes)
@@ -523,15 +523,15 @@ FIXTURE_TEARDOWN(user_without_cap_perfmon)
 
 TEST_F(user_without_cap_perfmon, gets_eacces)
 {
-	const char *kind = generation()->one_a_cycle ? "fsb" : "imc";
+	const char *type = generation()->one_a_cycle ? "fsb" : "imc";
 	struct perf_event_attr attr;
 	char pmu[PMU_NAME_MAX];
 	int status = 0, cpu, child;
 
-	ASSERT_TRUE(pmu_name(pmu, kind, 0));
+	ASSERT_TRUE(pmu_name(pmu, type, 0));
 	cpu = pmu_cpu(pmu, 0);
 	pmu_attr(&attr, pmu, "");
-	attr.config = right_config(kind);
+	attr.config = right_config(type);
 	sim_trace_clear();
 	child = fork();
 	ASSERT_GE(child, 0);
@@ -609,15 +609,15 @@ TEST_F(absent_package, its_cpus_are_refused)
 
 	if (n < 2)
 		SKIP(return, "one package only");
-	for (unsigned int k = 0; k < BOX_KINDS; k++) {
-		if (!*box_kinds[k] || (generation_lacks(box_kinds[k], "event") &&
+	for (unsigned int k = 0; k < BOX_TYPES; k++) {
+		if (!*box_types[k] || (generation_lacks(box_types[k], "event") &&
 				       !generation()->one_a_cycle))
 			continue;
-		ASSERT_TRUE(pmu_name(pmu, box_kinds[k], 0)) {
-			TH_LOG("no %s", box_kinds[k]);
+		ASSERT_TRUE(pmu_name(pmu, box_types[k], 0)) {
+			TH_LOG("no %s", box_types[k]);
 		}
 		pmu_attr(&attr, pmu, "");
-		attr.config = right_config(box_kinds[k]);
+		attr.config = right_config(box_types[k]);
 		EXPECT_EQ(-1, pmu_cpu(pmu, n - 1)) {
 			TH_LOG("%s: cpumask", pmu);
 		}
@@ -632,7 +632,7 @@ TEST_F(absent_package, its_cpus_are_refused)
 		}
 		close(fd);
 		fd = event_open(pmu, package_cpu(0, 0), "config=%#" PRIx64,
-				right_config(box_kinds[k]));
+				right_config(box_types[k]));
 		EXPECT_GE(fd, 0) {
 			TH_LOG("%s on package 0: %s", pmu, strerror(-fd));
 		}

@@ -53,18 +53,18 @@ static void load(struct __test_metadata *_metadata, const char *sim_params,
 	}
 }
 
-static bool kind_there(const char *kind, unsigned int index)
+static bool type_exists(const char *type, unsigned int index)
 {
 	char pmu[PMU_NAME_MAX];
 
-	return pmu_name(pmu, kind, index);
+	return pmu_name(pmu, type, index);
 }
 
 TEST_F(bdwep, all_boxes_count_and_sample_exactly)
 {
 	load(_metadata, "clock=manual", NULL, 0);
-	EXPECT_TRUE(kind_there("cbox", CBOXES - 1));
-	EXPECT_TRUE(kind_there("sbox", SBOXES - 1));
+	EXPECT_TRUE(type_exists("cbox", CBOXES - 1));
+	EXPECT_TRUE(type_exists("sbox", SBOXES - 1));
 	EXPECT_EQ(BOXES, pmus_there());
 	for (int pkg = 0; pkg < packages(); pkg++)
 		EXPECT_EQ(BOXES, boxes_that_count(pkg, CYCLES));
@@ -76,7 +76,7 @@ TEST_F(bdwep, all_boxes_count_and_sample_exactly)
 TEST_F(bdwep, die_without_sboxes)
 {
 	load(_metadata, "clock=manual sboxes=0", NULL, 0);
-	EXPECT_FALSE(kind_there("sbox", 0));
+	EXPECT_FALSE(type_exists("sbox", 0));
 	for (int pkg = 0; pkg < packages(); pkg++)
 		EXPECT_EQ(BOXES - SBOXES, boxes_that_count(pkg, CYCLES));
 }
@@ -86,7 +86,7 @@ TEST_F(bdwep, die_without_sboxes_nor_capability_registers)
 {
 	load(_metadata, "clock=manual sboxes=0 missing=capid@0", NULL, 1);
 	EXPECT_EQ(1, log_count("no capability registers"));
-	EXPECT_FALSE(kind_there("sbox", 0));
+	EXPECT_FALSE(type_exists("sbox", 0));
 }
 
 TEST_F(bdwep, channel_without_clock_is_left_out)
@@ -113,7 +113,7 @@ TEST_F(bdwep, pci_devices_of_haswell_are_left_alone)
 	log_mark();
 	ASSERT_EQ(0, -driver_load(""));
 	EXPECT_EQ(packages(), log_count("no UBox on PCI (device 8086:6f1e)"));
-	EXPECT_FALSE(kind_there("imc", 0));
+	EXPECT_FALSE(type_exists("imc", 0));
 }
 
 TEST_HARNESS_MAIN

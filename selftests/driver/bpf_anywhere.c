@@ -59,12 +59,12 @@ FIXTURE(read_by_bpf)
 
 FIXTURE_VARIANT(read_by_bpf)
 {
-	const char *kind, *tracepoint;
+	const char *type, *tracepoint;
 };
 
 #define READ_AT(box, at)						\
 	FIXTURE_VARIANT_ADD(read_by_bpf, box##_at_##at) {		\
-		.kind = #box, .tracepoint = #at,			\
+		.type = #box, .tracepoint = #at,			\
 	}
 #define READ_EVERYWHERE(box)						\
 	READ_AT(box, hrtimer_start);					\
@@ -84,7 +84,7 @@ FIXTURE_SETUP(read_by_bpf)
 {
 	log_mark();
 	ASSERT_EQ(0, -max_sample_rate(100000000));
-	ASSERT_TRUE(pmu_name(self->pmu, variant->kind, 0));
+	ASSERT_TRUE(pmu_name(self->pmu, variant->type, 0));
 	/* which the copies follow */
 	for (int pkg = 0; pkg < 2; pkg++)
 		self->counting[pkg] = pkg < packages() ?

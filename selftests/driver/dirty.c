@@ -86,7 +86,7 @@ FIXTURE_TEARDOWN(dirty)
 static void expect_no_filters(struct __test_metadata *_metadata, int pkg)
 {
 	static const struct {
-		const char *kind, *event, *traffic;
+		const char *type, *event, *traffic;
 	} filtered[] = {
 		{ "cbox", "event=0x35,umask=0x8", "event=0x35 umask=0x8 opc=0x182 nid=0x1" },
 		{ "pcu", "event=0xb", "event=0xb freq=12" },
@@ -100,7 +100,7 @@ static void expect_no_filters(struct __test_metadata *_metadata, int pkg)
 	for (unsigned int i = 0; i < ARRAY_SIZE(filtered); i++) {
 		int fd;
 
-		pmu_name(pmu, filtered[i].kind, 0);
+		pmu_name(pmu, filtered[i].type, 0);
 		fd = event_open(pmu, pmu_cpu(pmu, pkg), "%s", filtered[i].event);
 		ASSERT_GE(fd, 0) {
 			TH_LOG("%s/%s/ does not open: %s", pmu,

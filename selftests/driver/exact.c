@@ -39,34 +39,34 @@ static int n_packages;
 /* --- every box, the clock ------------------------------------------------ */
 
 /* An event of this box type that counts each cycle, for a general counter */
-static const struct cat_event *general_ticks_of(const char *kind)
+static const struct cat_event *general_ticks_of(const char *type)
 {
 	size_t n;
 	const struct cat_event *e = catalogue(&n);
 
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(e[i].box, kind) && !e[i].fixed && !e[i].free &&
+		if (!strcmp(e[i].box, type) && !e[i].fixed && !e[i].free &&
 		    e[i].period == 1 && e[i].wave[0] == 1)
 			return &e[i];
 	return NULL;
 }
 
 /* Any event for a general counter: the UBox has no clock event for these. */
-static const struct cat_event *plain_event_of(const char *kind)
+static const struct cat_event *plain_event_of(const char *type)
 {
 	size_t n;
 	const struct cat_event *e = catalogue(&n);
 
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(e[i].box, kind) && !e[i].fixed && !e[i].free)
+		if (!strcmp(e[i].box, type) && !e[i].fixed && !e[i].free)
 			return &e[i];
 	return NULL;
 }
 
 /* All boxes of a type in all packages count at once, so that a mix-up shows. */
-static void test_every_box(const char *kind)
+static void test_every_box(const char *type)
 {
-	const struct cat_event *e = general_ticks_of(kind);
+	const struct cat_event *e = general_ticks_of(type);
 	int fd[MAX_PACKAGES][MAX_BOXES];
 	char pmu[PMU_NAME_MAX];
 	unsigned int boxes = 0;
@@ -74,18 +74,18 @@ static void test_every_box(const char *kind)
 	uint64_t start;
 
 	if (!e)
-		e = plain_event_of(kind);
+		e = plain_event_of(type);
 	if (!e) {
 		tap_skip("the catalogue has no event of it", "%s: every box",
-			 kind);
+			 type);
 		return;
 	}
-	if (!cat_has_waves(kind)) {
-		tap_skip("it counts transactions only", "%s: every box", kind);
+	if (!cat_has_waves(type)) {
+		tap_skip("it counts transactions only", "%s: every box", type);
 		return;
 	}
 	start = sim_cycles();
-	for (; boxes < MAX_BOXES && pmu_name(pmu, kind, boxes); boxes++) {
+	for (; boxes < MAX_BOXES && pmu_name(pmu, type, boxes); boxes++) {
 		for (int p = 0; p < n_packages; p++) {
 			fd[p][boxes] = event_open(pmu, pmu_cpu(pmu, p),
 						  "config=%#" PRIx64, e->config);
@@ -99,12 +99,12 @@ static void test_every_box(const char *kind)
 			ok &= check_eq(event_count(fd[p][b]),
 				       cat_expect(e, (struct shape){ 0 }, start,
 						  100003),
-				       "%s_%u package %d", kind, b, p);
+				       "%s_%u package %d", type, b, p);
 			close(fd[p][b]);
 		}
 	}
 	tap_ok(ok && boxes, "%s: %s of %u boxes in %d packages, 100003 cycles",
-	       kind, e->name, boxes, n_packages);
+	       type, e->name, boxes, n_packages);
 }
 
 /* --- every event, every shape -------------------------------------------- */
@@ -239,7 +239,7 @@ static bool count_transactions(const struct cat_event *e, unsigned int box,
  * Spread the shapes over packages and boxes of the type, as many at a time as there are
  * counters that may count the event.
  */
-static void test_every_event(const char *kind)
+static void test_every_event(const char *type)
 {
 	unsigned int boxes = 0, seen = 0, counted = 0, every = slowness();
 	char pmu[PMU_NAME_MAX];
@@ -247,16 +247,16 @@ static void test_every_event(const char *kind)
 	const struct cat_event *e = catalogue(&n);
 	bool ok = true, names = true;
 
-	while (pmu_name(pmu, kind, boxes))
+	while (pmu_name(pmu, type, boxes))
 		boxes++;
 	for (size_t i = 0; boxes && i < n; i++) {
 		struct perf_event_attr attr;
 		struct shape s[MAX_SHAPES];
 		unsigned int shapes, room;
 
-		if (strcmp(e[i].box, kind))
+		if (strcmp(e[i].box, type))
 			continue;
-		pmu_name(pmu, kind, seen++ % boxes);
+		pmu_name(pmu, type, seen++ % boxes);
 		names &= check(!pmu_attr(&attr, pmu, e[i].name),
 			       "%s has no event %s", pmu, e[i].name);
 		names &= check_eq(attr.config, e[i].config, "%s/%s/ config",
@@ -271,7 +271,7 @@ static void test_every_event(const char *kind)
 		if ((seen - 1) % every)
 			continue;
 		counted++;
-		if (!cat_has_waves(kind)) {
+		if (!cat_has_waves(type)) {
 			ok &= count_transactions(&e[i], counted % boxes,
 						 (int)counted % n_packages,
 						 1000 + i);
@@ -288,13 +288,13 @@ static void test_every_event(const char *kind)
 	}
 	if (!seen) {
 		tap_skip("the catalogue has no event of it", "%s: every event",
-			 kind);
+			 type);
 		return;
 	}
-	tap_ok(names, "%s: %u named events in sysfs are the catalogue's", kind,
+	tap_ok(names, "%s: %u named events in sysfs are the catalogue's", type,
 	       seen);
-	tap_ok(ok, "%s: %u events count exactly%s", kind, counted,
-	       generation_lacks(kind, "thresh") ? "" :
+	tap_ok(ok, "%s: %u events count exactly%s", type, counted,
+	       generation_lacks(type, "thresh") ? "" :
 	       "; thresh, inv and edge, separately and together");
 }
 
@@ -327,7 +327,7 @@ static void count_read(const struct sim_access *a, void *arg)
 {
 	struct reads *r = arg;
 
-	r->n += (a->kind == SIM_RDMSR || a->kind == SIM_PCIRD) &&
+	r->n += (a->type == SIM_RDMSR || a->type == SIM_PCIRD) &&
 		a->reg == r->reg;
 }
 
@@ -388,7 +388,7 @@ static void note_msr(const struct sim_access *a, void *arg)
 {
 	struct wanted_msr *w = arg;
 
-	w->wanted |= a->kind == SIM_RDMSR && a->reg == w->msr;
+	w->wanted |= a->type == SIM_RDMSR && a->reg == w->msr;
 	w->other |= a->reg != w->msr;
 }
 
@@ -428,10 +428,10 @@ static void test_residencies(void)
 }
 
 /* A fixed counter takes no general counter. */
-static void test_fixed_beside_general(const char *kind, const char *fixed,
+static void test_fixed_beside_general(const char *type, const char *fixed,
 				      unsigned int general)
 {
-	const struct cat_event *e = plain_event_of(kind);
+	const struct cat_event *e = plain_event_of(type);
 	struct event_reading r[MAX_GROUP];
 	char pmu[PMU_NAME_MAX];
 	struct event_group g = { 0 };
@@ -440,9 +440,9 @@ static void test_fixed_beside_general(const char *kind, const char *fixed,
 	bool ok = true;
 	int err;
 
-	if (!e || !pmu_name(pmu, kind, 0)) {
+	if (!e || !pmu_name(pmu, type, 0)) {
 		tap_skip("no such event", "%s: fixed counter beside the others",
-			 kind);
+			 type);
 		return;
 	}
 	pmu_attr(&attrs[0], pmu, fixed);
@@ -463,7 +463,7 @@ static void test_fixed_beside_general(const char *kind, const char *fixed,
 					  start, CYCLES), "thresh %u", i);
 	group_close(&g);
 	tap_ok(ok, "%s: the fixed counter in one group with %u general ones",
-	       kind, general);
+	       type, general);
 }
 
 /* --- events that depend on another event --------------------------------- */
@@ -659,10 +659,10 @@ int main(void)
 	n_packages = packages();
 	if (n_packages > MAX_PACKAGES)
 		n_packages = MAX_PACKAGES;
-	for (unsigned int k = 0; k < BOX_KINDS && *box_kinds[k]; k++)
-		test_every_box(box_kinds[k]);
-	for (unsigned int k = 0; k < BOX_KINDS && *box_kinds[k]; k++)
-		test_every_event(box_kinds[k]);
+	for (unsigned int k = 0; k < BOX_TYPES && *box_types[k]; k++)
+		test_every_box(box_types[k]);
+	for (unsigned int k = 0; k < BOX_TYPES && *box_types[k]; k++)
+		test_every_event(box_types[k]);
 	test_constant_rate(false);
 	test_constant_rate(true);
 	test_residencies();

@@ -126,18 +126,18 @@ static bool load_clean(void)
  * Attributes prepared in advance: a step may contain only the system calls under test,
  * because reading sysfs without memory returns arbitrary results.
  */
-static struct perf_event_attr attrs[BOX_KINDS];
+static struct perf_event_attr attrs[BOX_TYPES];
 static int n_attrs, home;
 
 /* An event of each box type */
 static void prepare_events(void)
 {
 	home = package_cpu(0, 0);
-	for (unsigned int k = 0; k < BOX_KINDS; k++) {
-		const struct cat_event *e = plain_of(box_kinds[k]);
+	for (unsigned int k = 0; k < BOX_TYPES; k++) {
+		const struct cat_event *e = plain_of(box_types[k]);
 		char pmu[PMU_NAME_MAX];
 
-		if (e && pmu_name(pmu, box_kinds[k], 0) &&
+		if (e && pmu_name(pmu, box_types[k], 0) &&
 		    !pmu_attr(&attrs[n_attrs], pmu, ""))
 			attrs[n_attrs++].config = e->config;
 	}
@@ -145,7 +145,7 @@ static void prepare_events(void)
 		tap_bail("no event opens");
 }
 
-static int opened[BOX_KINDS], n_opened;
+static int opened[BOX_TYPES], n_opened;
 
 static void undo_open(void)
 {

@@ -27,7 +27,7 @@ struct victims {
 	struct event_group group;	/* of the faulty box */
 };
 
-static bool open_victims(struct victims *v, const char *kind, unsigned int box,
+static bool open_victims(struct victims *v, const char *type, unsigned int box,
 			 int pkg)
 {
 	static const char *const events[] = { "event=0,thresh=1", "event=0,thresh=2,inv=1" };
@@ -36,7 +36,7 @@ static bool open_victims(struct victims *v, const char *kind, unsigned int box,
 	int err;
 
 	*v = (struct victims){ .victim = -1 };
-	if (!pmu_name(v->pmu, kind, box) || !pmu_name(cbox, "cbox", 0))
+	if (!pmu_name(v->pmu, type, box) || !pmu_name(cbox, "cbox", 0))
 		return check(false, "no such PMU");
 	v->victim = event_open(v->pmu, pmu_cpu(v->pmu, pkg), "event=0");
 	v->twin = event_open(v->pmu, pmu_cpu(v->pmu, 0), "event=0");
@@ -66,23 +66,23 @@ FIXTURE(dead_pci) {};
 
 FIXTURE_VARIANT(dead_pci)
 {
-	const char *kind;	/* whose event 0 is clockticks: counts are cycles */
+	const char *type;	/* whose event 0 is clockticks: counts are cycles */
 	unsigned int box;
 };
 
 FIXTURE_VARIANT_ADD(dead_pci, imc_0)
 {
-	.kind = "imc", .box = 0,
+	.type = "imc", .box = 0,
 };
 
 FIXTURE_VARIANT_ADD(dead_pci, ha_1)
 {
-	.kind = "ha", .box = 1,
+	.type = "ha", .box = 1,
 };
 
 FIXTURE_VARIANT_ADD(dead_pci, imc_5)
 {
-	.kind = "imc", .box = 5,
+	.type = "imc", .box = 5,
 };
 
 FIXTURE_SETUP(dead_pci)
@@ -108,7 +108,7 @@ TEST_F(dead_pci, keeps_its_last_count_and_the_others_go_on)
 
 	if (pkg == 0)
 		SKIP(return, "needs two packages");
-	ASSERT_TRUE(open_victims(&v, variant->kind, variant->box, pkg));
+	ASSERT_TRUE(open_victims(&v, variant->type, variant->box, pkg));
 	sim_advance(CYCLES);
 	ASSERT_TRUE(expect(&v, CYCLES, CYCLES, "before"));
 	ASSERT_EQ(0, -sim_fault("dead_pci pkg=%d box=%s on", pkg,
@@ -150,7 +150,7 @@ TEST_F(dead_pci, stops_the_time_running)
 	struct event_reading before, after;
 	char pmu[PMU_NAME_MAX];
 
-	ASSERT_TRUE(pmu_name(pmu, variant->kind, variant->box));
+	ASSERT_TRUE(pmu_name(pmu, variant->type, variant->box));
 	fd = event_open(pmu, pmu_cpu(pmu, pkg), "event=0");
 	ASSERT_GE(fd, 0);
 	sim_advance(CYCLES);

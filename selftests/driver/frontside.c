@@ -67,31 +67,31 @@ static const struct condition snoop_conditions[] = {
 };
 
 /* Values of "agent" in order; the 7400's field has reserved bits, without a value. */
-static unsigned int agents(const char *kind)
+static unsigned int agents(const char *type)
 {
-	if (!strcmp(kind, "gbsq"))
+	if (!strcmp(type, "gbsq"))
 		return is_7400() ? 3 : 4;
 	return is_7400() ? 4 : 6;
 }
 
 /* Agent of a transaction for bit @i of the field */
-static unsigned int agent_bit(const char *kind, unsigned int i)
+static unsigned int agent_bit(const char *type, unsigned int i)
 {
-	return !strcmp(kind, "gsnpq") && is_7400() && i == 3 ? 5 : i;
+	return !strcmp(type, "gsnpq") && is_7400() && i == 3 ? 5 : i;
 }
 
 /*
  * The event string that passes all transactions, except for one field that passes only
  * @value
  */
-static void event_with(char *text, size_t size, const char *kind,
+static void event_with(char *text, size_t size, const char *type,
 		       const struct condition *all, const char *field,
 		       unsigned int value)
 {
 	size_t at = 0;
 
 	for (const struct condition *c = all; c->field; c++) {
-		unsigned int bits = !strcmp(c->field, "agent") ? agents(kind) :
+		unsigned int bits = !strcmp(c->field, "agent") ? agents(type) :
 								 c->bits;
 
 		at += snprintf(text + at, size - at, "%s%s=%#x",
@@ -101,7 +101,7 @@ static void event_with(char *text, size_t size, const char *kind,
 	}
 }
 
-static bool send_one_bit(const char *kind, const struct condition *all,
+static bool send_one_bit(const char *type, const struct condition *all,
 			 const char *key, unsigned int bit, uint64_t n)
 {
 	char text[256];
@@ -110,7 +110,7 @@ static bool send_one_bit(const char *kind, const struct condition *all,
 	for (const struct condition *c = all; c->field; c++)
 		at += snprintf(text + at, sizeof(text) - at, " %s=%#x", c->key,
 			       !strcmp(c->key, key) ? 1U << bit : 1);
-	return !sim_traffic("pkg=%d box=%s count=%" PRIu64 "%s", PACKAGE, kind,
+	return !sim_traffic("pkg=%d box=%s count=%" PRIu64 "%s", PACKAGE, type,
 			    n, text);
 }
 
@@ -118,17 +118,17 @@ FIXTURE(conditions) {};
 
 FIXTURE_VARIANT(conditions)
 {
-	const char *kind, *field;
+	const char *type, *field;
 	const struct condition *all;	/* of the box type */
 };
 
 #define LOOKUP(name)							\
 	FIXTURE_VARIANT_ADD(conditions, gbsq_##name) {			\
-		.kind = "gbsq", .field = #name, .all = lookup_conditions, \
+		.type = "gbsq", .field = #name, .all = lookup_conditions, \
 	}
 #define SNOOP(name)							\
 	FIXTURE_VARIANT_ADD(conditions, gsnpq_##name) {			\
-		.kind = "gsnpq", .field = #name, .all = snoop_conditions, \
+		.type = "gsnpq", .field = #name, .all = snoop_conditions, \
 	}
 
 LOOKUP(agent);
@@ -158,19 +158,19 @@ TEST_F(conditions, bits_count_their_own)
 	bool agent = !strcmp(variant->field, "agent");
 	const struct condition *c = variant->all;
 	char pmu[PMU_NAME_MAX], one[256], rest[256];
-	const char *kind = variant->kind;
+	const char *type = variant->type;
 	unsigned int bits;
 
 	while (strcmp(c->field, variant->field))
 		c++;
-	bits = agent ? agents(kind) : c->bits;
-	ASSERT_TRUE(pmu_name(pmu, kind, 0));
+	bits = agent ? agents(type) : c->bits;
+	ASSERT_TRUE(pmu_name(pmu, type, 0));
 	for (unsigned int i = 0; i < bits; i++) {
 		uint64_t others = 0;
 		int fd[2];
 
-		event_with(one, sizeof(one), kind, variant->all, c->field, 1U << i);
-		event_with(rest, sizeof(rest), kind, variant->all, c->field,
+		event_with(one, sizeof(one), type, variant->all, c->field, 1U << i);
+		event_with(rest, sizeof(rest), type, variant->all, c->field,
 			   ((1U << bits) - 1) & ~(1U << i));
 		fd[0] = event_open(pmu, pmu_cpu(pmu, PACKAGE), "%s", one);
 		fd[1] = event_open(pmu, pmu_cpu(pmu, PACKAGE), "%s", rest);
@@ -181,8 +181,8 @@ TEST_F(conditions, bits_count_their_own)
 			TH_LOG("%s/%s/ %s", pmu, rest, strerror(-fd[1]));
 		}
 		for (unsigned int j = 0; j < bits; j++) {
-			ASSERT_TRUE(send_one_bit(kind, variant->all, c->key,
-						 agent ? agent_bit(kind, j) : j,
+			ASSERT_TRUE(send_one_bit(type, variant->all, c->key,
+						 agent ? agent_bit(type, j) : j,
 						 100 + j));
 			others += j == i ? 0 : 100 + j;
 		}
@@ -205,19 +205,19 @@ FIXTURE(numbers) {};
 
 FIXTURE_VARIANT(numbers)
 {
-	const char *kind, *key;
+	const char *type, *key;
 	unsigned int from;		/* the first value of the field */
 	uint64_t want[4], want_7400[4];	/* the second one where it differs */
 };
 
 FIXTURE_VARIANT_ADD(numbers, gbsq_core)
 {
-	.kind = "gbsq", .key = "core", .want = { 11110, 100, 1000, 10000 },
+	.type = "gbsq", .key = "core", .want = { 11110, 100, 1000, 10000 },
 };
 
 FIXTURE_VARIANT_ADD(numbers, gbsq_fill)
 {
-	.kind = "gbsq", .key = "fill", .want = { 11010, 11000, 1000, 10000 },
+	.type = "gbsq", .key = "fill", .want = { 11010, 11000, 1000, 10000 },
 };
 
 /*
@@ -225,14 +225,14 @@ FIXTURE_VARIANT_ADD(numbers, gbsq_fill)
  */
 FIXTURE_VARIANT_ADD(numbers, gsnpq_core_from_4)
 {
-	.kind = "gsnpq", .key = "core", .from = 4,
+	.type = "gsnpq", .key = "core", .from = 4,
 	.want = { 1100, 100, 1000, 10000 },
 	.want_7400 = { 100, 11100, 11000, 10000 },
 };
 
 FIXTURE_VARIANT_ADD(numbers, gsnpq_core_off)
 {
-	.kind = "gsnpq", .key = "core", .want = { 11110, 11110, 11110, 11110 },
+	.type = "gsnpq", .key = "core", .want = { 11110, 11110, 11110, 11110 },
 };
 
 FIXTURE_SETUP(numbers)
@@ -245,8 +245,8 @@ FIXTURE_TEARDOWN(numbers)
 
 TEST_F(numbers, values_count_their_own)
 {
-	const struct cat_event *any = cat_find(variant->kind,
-					       !strcmp(variant->kind, "gbsq") ?
+	const struct cat_event *any = cat_find(variant->type,
+					       !strcmp(variant->type, "gbsq") ?
 					       "lookups.any" : "snoops.any");
 	const uint64_t *want = is_7400() && variant->want_7400[0] ?
 			       variant->want_7400 : variant->want;
@@ -256,7 +256,7 @@ TEST_F(numbers, values_count_their_own)
 	if (!strcmp(key, "core") && is_7400())
 		field = "module";
 	ASSERT_NE(NULL, any);
-	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
+	ASSERT_TRUE(pmu_name(pmu, variant->type, 0));
 	for (unsigned int value = 0; value < 4; value++) {
 		uint64_t n = 10;
 		int fd = event_open(pmu, pmu_cpu(pmu, PACKAGE), "%s,%s=%u",
@@ -271,7 +271,7 @@ TEST_F(numbers, values_count_their_own)
 			if (!strcmp(key, "fill") && attr == 1)
 				continue;
 			ASSERT_EQ(0, -sim_traffic("pkg=%d box=%s agent=1 flow=1 type=1 snoop=1 state=1 %s=%u count=%" PRIu64,
-						  PACKAGE, variant->kind, key,
+						  PACKAGE, variant->type, key,
 						  attr, n));
 		}
 		EXPECT_EQ(want[value], event_count(fd)) {
@@ -340,13 +340,13 @@ static void note_access(const struct sim_access *a, void *arg)
 {
 	struct freezes *f = arg;
 
-	if (a->reg == MSR_GLOBAL && a->kind == SIM_WRMSR) {
+	if (a->reg == MSR_GLOBAL && a->type == SIM_WRMSR) {
 		f->freezes += a->value == GLOBAL_FREEZE;
 		f->unfreezes += a->value == GLOBAL_UNFREEZE;
 		f->other += a->value != GLOBAL_FREEZE &&
 			    a->value != GLOBAL_UNFREEZE;
 		f->frozen = a->value == GLOBAL_FREEZE;
-	} else if (a->kind == SIM_RDMSR) {
+	} else if (a->type == SIM_RDMSR) {
 		f->reads_frozen += f->frozen;
 	} else {
 		f->writes_running += !f->frozen;

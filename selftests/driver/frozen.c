@@ -25,11 +25,11 @@ static void __attribute__((constructor)) need_two_packages(void)
 }
 
 /* In package 0, a sample each @period cycles. Return 0 or -errno. */
-static int open_ticks(struct sampler *s, const char *pmu, const char *kind,
+static int open_ticks(struct sampler *s, const char *pmu, const char *type,
 		      uint64_t period)
 {
 	return sampler_open(s, pmu, pmu_cpu(pmu, 0), period,
-			    "config=%#" PRIx64, ticks_of(kind)->config);
+			    "config=%#" PRIx64, ticks_of(type)->config);
 }
 
 /* --- sampling while time passes ----------------------------------------------- */
@@ -41,18 +41,18 @@ FIXTURE(sampled)
 
 FIXTURE_VARIANT(sampled)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANT_OF_KIND(sampled, ha);
-VARIANT_OF_KIND(sampled, pcu);
+VARIANT_OF_TYPE(sampled, ha);
+VARIANT_OF_TYPE(sampled, pcu);
 
 FIXTURE_SETUP(sampled)
 {
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	machine_setup_once("clock=real", "freeze_budget=1000");
 	log_mark();
-	ASSERT_TRUE(pmu_name(self->pmu, variant->kind, 0));
+	ASSERT_TRUE(pmu_name(self->pmu, variant->type, 0));
 }
 
 FIXTURE_TEARDOWN(sampled)
@@ -76,7 +76,7 @@ TEST_F(sampled, time_before_lone_nmis_is_accounted)
 	for (int i = 0; !right && i < ROUNDS; i++) {
 		if (i)
 			machine_setup("clock=real", "freeze_budget=1000");
-		ASSERT_EQ(0, -open_ticks(&s, self->pmu, variant->kind,
+		ASSERT_EQ(0, -open_ticks(&s, self->pmu, variant->type,
 					 (uint64_t)EVERY_MS * KHZ));
 		frozen = sim_stat("frozen_ns");
 		said = overflow_stat(0, "frozen_ns");
@@ -152,18 +152,18 @@ FIXTURE(grouped)
 
 FIXTURE_VARIANT(grouped)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANT_OF_KIND(grouped, cbox);
-VARIANT_OF_KIND(grouped, imc);
+VARIANT_OF_TYPE(grouped, cbox);
+VARIANT_OF_TYPE(grouped, imc);
 
 FIXTURE_SETUP(grouped)
 {
 	machine_setup_once("clock=real", "");
 	log_mark();
 	ASSERT_EQ(0, -driver_freeze_budget(1000));
-	ASSERT_TRUE(pmu_name(self->pmu, variant->kind, 0));
+	ASSERT_TRUE(pmu_name(self->pmu, variant->type, 0));
 }
 
 FIXTURE_TEARDOWN(grouped)
@@ -211,7 +211,7 @@ TEST_F(grouped, what_others_lose_is_accounted)
  * all the time, and counting events of both packages
  */
 static const struct {
-	const char *kind;
+	const char *type;
 	unsigned int box;
 } storm[] = {
 	{ "ha", 0 }, { "ha", 1 }, { "pcu", 0 }, { "imc", 0 }, { "imc", 1 },
@@ -219,7 +219,7 @@ static const struct {
 };
 
 static const struct {
-	const char *kind, *event;
+	const char *type, *event;
 } counted[] = {
 	{ "ubox", "uclk" }, { "cbox", "clockticks" }, { "sbox", "clockticks" },
 	{ "imc", "dclk" }, { "qpi", "clockticks" },
@@ -248,8 +248,8 @@ static bool storm_open(void)
 	bool ok = true;
 
 	for (unsigned int i = 0; i < COUNTED; i++) {
-		if (!pmu_name(pmu, counted[i].kind, 0))
-			return check(false, "no %s", counted[i].kind);
+		if (!pmu_name(pmu, counted[i].type, 0))
+			return check(false, "no %s", counted[i].type);
 		for (int pkg = 0; pkg < 2; pkg++) {
 			budget.fd[pkg][i] = event_open(pmu, pmu_cpu(pmu, pkg),
 						       "%s", counted[i].event);
@@ -258,9 +258,9 @@ static bool storm_open(void)
 		}
 	}
 	for (unsigned int i = 0; i < STORM; i++) {
-		if (!pmu_name(pmu, storm[i].kind, storm[i].box))
-			return check(false, "no %s", storm[i].kind);
-		ok &= check_eq(-open_ticks(&budget.s[i], pmu, storm[i].kind,
+		if (!pmu_name(pmu, storm[i].type, storm[i].box))
+			return check(false, "no %s", storm[i].type);
+		ok &= check_eq(-open_ticks(&budget.s[i], pmu, storm[i].type,
 					   STORM_PERIOD), 0, "%s opens", pmu);
 		budget.s[i].each = add_weight;
 	}
@@ -291,9 +291,9 @@ static bool storm_ran(void)
 	for (unsigned int i = 0; i < COUNTED; i++)
 		for (int pkg = 0; pkg < 2; pkg++)
 			ok &= ran_all_the_time(budget.fd[pkg][i],
-					       counted[i].kind);
+					       counted[i].type);
 	for (unsigned int i = 0; i < STORM; i++)
-		ok &= ran_all_the_time(budget.s[i].fd, storm[i].kind);
+		ok &= ran_all_the_time(budget.s[i].fd, storm[i].type);
 	return ok;
 }
 
@@ -375,7 +375,7 @@ TEST_F(storm, costs_no_more_than_the_budget)
 	/* each box has its part of the budget */
 	for (unsigned int i = 0; i < STORM; i++) {
 		EXPECT_GT(sampler_wait(&budget.s[i], 1), 0) {
-			TH_LOG("no samples of %s_%u", storm[i].kind,
+			TH_LOG("no samples of %s_%u", storm[i].type,
 			       storm[i].box);
 		}
 	}
@@ -409,7 +409,7 @@ TEST_F(storm, leaves_counts_and_weights_exact)
 		for (int pkg = 0; pkg < 2; pkg++) {
 			EXPECT_EQ(passed, budget.to[pkg][i].value -
 					  budget.from[pkg][i].value) {
-				TH_LOG("%s/%s/ of package %d", counted[i].kind,
+				TH_LOG("%s/%s/ of package %d", counted[i].type,
 				       counted[i].event, pkg);
 			}
 		}
@@ -422,7 +422,7 @@ TEST_F(storm, leaves_counts_and_weights_exact)
 		count = event_count(budget.s[i].fd);
 		EXPECT_EQ(passed, count);
 		EXPECT_EQ(count, budget.weight[i]) {
-			TH_LOG("%s_%u: sum of the periods", storm[i].kind,
+			TH_LOG("%s_%u: sum of the periods", storm[i].type,
 			       storm[i].box);
 		}
 	}
@@ -437,18 +437,18 @@ FIXTURE(late_freeze)
 
 FIXTURE_VARIANT(late_freeze)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANT_OF_KIND(late_freeze, ha);
-VARIANT_OF_KIND(late_freeze, pcu);
+VARIANT_OF_TYPE(late_freeze, ha);
+VARIANT_OF_TYPE(late_freeze, pcu);
 
 FIXTURE_SETUP(late_freeze)
 {
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	machine_setup_once("clock=manual freeze_delay=1000", "");
 	log_mark();
-	ASSERT_TRUE(pmu_name(self->pmu, variant->kind, 0));
+	ASSERT_TRUE(pmu_name(self->pmu, variant->type, 0));
 }
 
 FIXTURE_TEARDOWN(late_freeze)
@@ -473,7 +473,7 @@ TEST_F(late_freeze, is_ended_without_any_event)
 
 	witness = event_open("hswep_cbox_0", pmu_cpu(self->pmu, 0), "clockticks");
 	ASSERT_GE(witness, 0);
-	ASSERT_EQ(0, -open_ticks(&s, self->pmu, variant->kind, 500));
+	ASSERT_EQ(0, -open_ticks(&s, self->pmu, variant->type, 500));
 	sim_advance(600);
 	sampler_close(&s);
 	/* the simulator waits until software unfreezes the package */

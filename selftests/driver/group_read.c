@@ -55,7 +55,7 @@ FIXTURE(group_reads) {};
 
 FIXTURE_VARIANT(group_reads)
 {
-	const char *kind;
+	const char *type;
 	unsigned int index, n;
 	bool last;		/* package */
 	bool disturb;		/* other events are opened and closed at the same time */
@@ -63,48 +63,48 @@ FIXTURE_VARIANT(group_reads)
 
 FIXTURE_VARIANT_ADD(group_reads, cbox)
 {
-	.kind = "cbox", .n = 2,
+	.type = "cbox", .n = 2,
 };
 
 FIXTURE_VARIANT_ADD(group_reads, imc)
 {
-	.kind = "imc", .n = 2,
+	.type = "imc", .n = 2,
 };
 
 FIXTURE_VARIANT_ADD(group_reads, four_of_cbox_1)
 {
-	.kind = "cbox", .n = 4, .index = 1, .last = true,
+	.type = "cbox", .n = 4, .index = 1, .last = true,
 };
 
 FIXTURE_VARIANT_ADD(group_reads, four_of_imc_1)
 {
-	.kind = "imc", .n = 4, .index = 1, .last = true,
+	.type = "imc", .n = 4, .index = 1, .last = true,
 };
 
 FIXTURE_VARIANT_ADD(group_reads, sbox)
 {
-	.kind = "sbox", .n = 2, .last = true,
+	.type = "sbox", .n = 2, .last = true,
 };
 
 FIXTURE_VARIANT_ADD(group_reads, ha)
 {
-	.kind = "ha", .n = 2, .last = true,
+	.type = "ha", .n = 2, .last = true,
 };
 
 /* It shares a box control with the other IRP. */
 FIXTURE_VARIANT_ADD(group_reads, irp_1)
 {
-	.kind = "irp", .n = 2, .index = 1, .last = true,
+	.type = "irp", .n = 2, .index = 1, .last = true,
 };
 
 FIXTURE_VARIANT_ADD(group_reads, cbox_disturbed)
 {
-	.kind = "cbox", .n = 2, .last = true, .disturb = true,
+	.type = "cbox", .n = 2, .last = true, .disturb = true,
 };
 
 FIXTURE_VARIANT_ADD(group_reads, imc_disturbed)
 {
-	.kind = "imc", .n = 2, .last = true, .disturb = true,
+	.type = "imc", .n = 2, .last = true, .disturb = true,
 };
 
 FIXTURE_SETUP(group_reads)
@@ -125,7 +125,7 @@ TEST_F(group_reads, counters_agree)
 	struct event_group g = { 0 };
 	char pmu[PMU_NAME_MAX];
 
-	if (!pmu_name(pmu, variant->kind, variant->index))
+	if (!pmu_name(pmu, variant->type, variant->index))
 		SKIP(return, "no such PMU");
 	cpu = pmu_cpu(pmu, pkg);
 	ASSERT_TRUE(start(&g, pmu, cpu, ticks, variant->n));
@@ -193,15 +193,15 @@ FIXTURE(two_cpus) {};
 
 FIXTURE_VARIANT(two_cpus)
 {
-	const char *kind;
+	const char *type;
 	bool last;		/* package */
 };
 
-VARIANT_OF_KIND(two_cpus, cbox);
+VARIANT_OF_TYPE(two_cpus, cbox);
 
 FIXTURE_VARIANT_ADD(two_cpus, imc)
 {
-	.kind = "imc", .last = true,
+	.type = "imc", .last = true,
 };
 
 FIXTURE_SETUP(two_cpus)
@@ -226,7 +226,7 @@ TEST_F(two_cpus, group_starts_in_one_cycle)
 	struct event_group g;
 	pid_t reader;
 
-	if (other < 0 || !pmu_name(pmu, variant->kind, 0))
+	if (other < 0 || !pmu_name(pmu, variant->type, 0))
 		SKIP(return, "one CPU, or no box");
 	cpu_pin(cpu);
 	reader = start_reader(pmu, other, theirs, 2);
@@ -282,15 +282,15 @@ FIXTURE(budget) {};
 
 FIXTURE_VARIANT(budget)
 {
-	const char *kind;
+	const char *type;
 	bool last;		/* package */
 };
 
-VARIANT_OF_KIND(budget, cbox);
+VARIANT_OF_TYPE(budget, cbox);
 
 FIXTURE_VARIANT_ADD(budget, imc)
 {
-	.kind = "imc", .last = true,
+	.type = "imc", .last = true,
 };
 
 FIXTURE_SETUP(budget)
@@ -308,7 +308,7 @@ TEST_F(budget, limits_what_a_tight_loop_takes)
 	char pmu[PMU_NAME_MAX], ubox[PMU_NAME_MAX];
 	int pkg = package_of(variant->last), cpu;
 
-	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
+	ASSERT_TRUE(pmu_name(pmu, variant->type, 0));
 	ASSERT_TRUE(pmu_name(ubox, "ubox", 0));
 	cpu = pmu_cpu(pmu, pkg);
 	/* on the package's CPU: otherwise IPIs between CPUs limit the lost share */

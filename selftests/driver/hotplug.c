@@ -29,17 +29,17 @@ static void __attribute__((constructor)) need_two_packages(void)
 MACHINE_OF_ALL_TESTS("clock=manual", NULL);
 
 /* The @nth event without a filter that any general counter may count */
-static const struct cat_event *plain_event(const char *kind, unsigned int nth)
+static const struct cat_event *plain_event(const char *type, unsigned int nth)
 {
 	size_t n;
 	const struct cat_event *e = catalogue(&n);
 	unsigned int all = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(e[i].box, kind))
+		if (!strcmp(e[i].box, type))
 			all |= e[i].ctrs;
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(e[i].box, kind) && !e[i].fixed && !e[i].free &&
+		if (!strcmp(e[i].box, type) && !e[i].fixed && !e[i].free &&
 		    e[i].ctrs == all && !strchr(e[i].string, '?') && !nth--)
 			return &e[i];
 	return NULL;
@@ -53,7 +53,7 @@ struct watched {
 	uint64_t since;
 };
 
-#define MAX_WATCHED	BOX_KINDS
+#define MAX_WATCHED	BOX_TYPES
 static struct watched watched[MAX_WATCHED];
 static unsigned int n_watched;
 
@@ -67,16 +67,16 @@ struct watched_group {
 static struct watched_group groups[3];	/* cbox, imc, fsb */
 static unsigned int n_groups;
 
-static void watch_group(const char *kind, int cpu)
+static void watch_group(const char *type, int cpu)
 {
 	struct watched_group *g = &groups[n_groups];
 	const char *strings[4];
 	unsigned int n = 0;
 
 	/* the second box, or the only one */
-	if (!pmu_name(g->pmu, kind, 1) && !pmu_name(g->pmu, kind, 0))
+	if (!pmu_name(g->pmu, type, 1) && !pmu_name(g->pmu, type, 0))
 		return;
-	while (n < 4 && (g->event[n] = plain_event(kind, n)))
+	while (n < 4 && (g->event[n] = plain_event(type, n)))
 		n++;
 	for (unsigned int i = 0; i < n; i++)
 		strings[i] = g->event[i]->string;
@@ -90,11 +90,11 @@ static void watch(int cpu)
 {
 	n_watched = 0;
 	n_groups = 0;
-	for (int k = 0; k < BOX_KINDS; k++) {
+	for (int k = 0; k < BOX_TYPES; k++) {
 		struct watched *w = &watched[n_watched];
 
-		w->event = plain_event(box_kinds[k], 0);
-		if (!w->event || !pmu_name(w->pmu, box_kinds[k], 0))
+		w->event = plain_event(box_types[k], 0);
+		if (!w->event || !pmu_name(w->pmu, box_types[k], 0))
 			continue;
 		w->since = sim_cycles();
 		w->fd = event_open(w->pmu, cpu, "%s", w->event->string);
@@ -154,7 +154,7 @@ static int home_cpu(int pkg)
 {
 	char pmu[PMU_NAME_MAX];
 
-	return pmu_name(pmu, box_kinds[0], 0) ? pmu_cpu(pmu, pkg) : -1;
+	return pmu_name(pmu, box_types[0], 0) ? pmu_cpu(pmu, pkg) : -1;
 }
 
 /* Return whether every PMU's cpumask has @cpu for the package; -1: no CPU. */
@@ -163,8 +163,8 @@ static bool cpumask_names(int pkg, int cpu)
 	char pmu[PMU_NAME_MAX];
 	bool ok = true;
 
-	for (int k = 0; k < BOX_KINDS; k++)
-		for (unsigned int i = 0; pmu_name(pmu, box_kinds[k], i); i++)
+	for (int k = 0; k < BOX_TYPES; k++)
+		for (unsigned int i = 0; pmu_name(pmu, box_types[k], i); i++)
 			ok &= check_eq(pmu_cpu(pmu, pkg), cpu,
 				       "CPU of package %d in %s's cpumask", pkg,
 				       pmu);
@@ -191,10 +191,10 @@ static void note_stop(const struct sim_access *a, void *arg)
 	unsigned int *stops = arg;
 	unsigned int reg = (a->reg - g->cbox_msr) % g->cbox_stride;
 
-	if (a->kind == SIM_WRMSR && a->reg >= g->cbox_msr &&
+	if (a->type == SIM_WRMSR && a->reg >= g->cbox_msr &&
 	    a->reg < g->cbox_msr + g->cboxes * g->cbox_stride)
 		*stops += reg - g->cbox_ctl < 4 || reg - g->cbox_ctr < 4;
-	else if (a->kind == SIM_PCIWR)
+	else if (a->type == SIM_PCIWR)
 		*stops += (a->reg >= 0xa0 && a->reg < 0xc0) ||
 			  (a->reg >= 0xd8 && a->reg < 0xe8);
 }
@@ -350,7 +350,7 @@ static void note_programmer(const struct sim_access *a, void *arg)
 {
 	struct programmers *p = arg;
 
-	if (a->kind != SIM_WRMSR && a->kind != SIM_PCIWR)
+	if (a->type != SIM_WRMSR && a->type != SIM_PCIWR)
 		return;
 	p->writes++;
 	p->elsewhere += a->cpu != p->cpu;
@@ -380,13 +380,13 @@ FIXTURE(other_cpu)
 
 FIXTURE_VARIANT(other_cpu)
 {
-	const char *kind;
+	const char *type;
 	int pkg;
 };
 
 #define OTHER_CPU(name, package)					\
 	FIXTURE_VARIANT_ADD(other_cpu, name##_of_package_##package) {	\
-		.kind = #name, .pkg = package,				\
+		.type = #name, .pkg = package,				\
 	}
 
 OTHER_CPU(cbox, 0);
@@ -399,12 +399,12 @@ OTHER_CPU(fsb, 1);
 /* Opened for the other CPU first: the perf CPU programs the box all the same. */
 FIXTURE_SETUP(other_cpu)
 {
-	const struct cat_event *e = plain_event(variant->kind, 0);
+	const struct cat_event *e = plain_event(variant->type, 0);
 
 	self->event = e;
 	self->who.cpu = home_cpu(variant->pkg);
 	self->other = other_cpu_of(variant->pkg);
-	self->there = e && pmu_name(self->pmu, variant->kind, 0) &&
+	self->there = e && pmu_name(self->pmu, variant->type, 0) &&
 		      self->other >= 0;
 	if (!self->there)
 		return;
@@ -463,14 +463,14 @@ TEST_F(other_cpu, events_opened_there_run_on_the_perf_cpu)
 
 FIXTURE(package)
 {
-	const char *kind;
+	const char *type;
 	int cpus[16], n;
 	bool can_leave;
 };
 
 FIXTURE_SETUP(package)
 {
-	self->kind = cat_find("fsb", "bus_clocks") ? "fsb" : "cbox";
+	self->type = cat_find("fsb", "bus_clocks") ? "fsb" : "cbox";
 	self->can_leave = true;
 	for (; self->n < 16 && package_cpu(1, self->n) >= 0; self->n++) {
 		self->cpus[self->n] = package_cpu(1, self->n);
@@ -489,13 +489,13 @@ FIXTURE_TEARDOWN(package)
  */
 TEST_F(package, leaves_and_comes_back)
 {
-	const struct cat_event *e = plain_event(self->kind, 0);
+	const struct cat_event *e = plain_event(self->type, 0);
 	unsigned int dirty = sim_dirty_registers();
 	int last = self->cpus[self->n - 1], fd;
 	uint64_t start = sim_cycles();
 	char pmu[PMU_NAME_MAX];
 
-	if (!self->can_leave || !e || !pmu_name(pmu, self->kind, 0))
+	if (!self->can_leave || !e || !pmu_name(pmu, self->type, 0))
 		SKIP(return, "its CPUs cannot leave");
 	fd = event_open(pmu, home_cpu(0), "%s", e->string);
 	watch(home_cpu(1));
@@ -542,12 +542,12 @@ TEST_F(package, leaves_and_comes_back)
  */
 TEST_F(package, groups_that_left_take_no_more_members)
 {
-	const struct cat_event *e = plain_event(self->kind, 0);
+	const struct cat_event *e = plain_event(self->type, 0);
 	int last = self->cpus[self->n - 1], leader, member;
 	struct perf_event_attr attr;
 	char pmu[PMU_NAME_MAX];
 
-	if (!self->can_leave || !e || !pmu_name(pmu, self->kind, 0))
+	if (!self->can_leave || !e || !pmu_name(pmu, self->type, 0))
 		SKIP(return, "its CPUs cannot leave");
 	ASSERT_EQ(0, pmu_attr(&attr, pmu, e->string));
 	leader = perf_open(&attr, -1, home_cpu(1), -1);

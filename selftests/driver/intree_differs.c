@@ -83,10 +83,10 @@ static void named_events(enum driver driver, struct notes *n)
 {
 	char box[16];
 
-	for (int k = 0; k < BOX_KINDS; k++) {
-		snprintf(box, sizeof(box), "%s_0", box_kinds[k]);
+	for (int k = 0; k < BOX_TYPES; k++) {
+		snprintf(box, sizeof(box), "%s_0", box_types[k]);
 		if (pmu_type(driver_pmu(driver, box)) < 0)
-			snprintf(box, sizeof(box), "%s", box_kinds[k]);
+			snprintf(box, sizeof(box), "%s", box_types[k]);
 		n->v[k] = names_of(driver_pmu(driver, box));
 	}
 }
@@ -98,17 +98,17 @@ static void named_events_verdict(const struct notes *theirs,
 	const struct cat_event *e = catalogue(&n);
 	bool ok = true;
 
-	for (int k = 0; k < BOX_KINDS; k++) {
+	for (int k = 0; k < BOX_TYPES; k++) {
 		int in_catalogue = 0;
 
 		for (size_t i = 0; i < n; i++)
-			in_catalogue += !strcmp(e[i].box, box_kinds[k]);
-		ok &= check_eq(theirs->v[k], strcmp(box_kinds[k], "imc") ? 0 : 3,
+			in_catalogue += !strcmp(e[i].box, box_types[k]);
+		ok &= check_eq(theirs->v[k], strcmp(box_types[k], "imc") ? 0 : 3,
 			       "names that intel_uncore has for %s",
-			       box_kinds[k]);
+			       box_types[k]);
 		ok &= check_eq(ours->v[k], in_catalogue,
 			       "names that xeon_uncore has for %s",
-			       box_kinds[k]);
+			       box_types[k]);
 	}
 	tap_ok(ok, "named events: intel_uncore has 3, of the iMC; xeon_uncore has the catalogue's %zu",
 	       n);
@@ -349,20 +349,20 @@ static void pcu_bands_verdict(const struct notes *theirs,
 /* --- control registers that must be written twice ------------------------ */
 
 static const struct twice {
-	const char *box, *kind;
+	const char *box, *type;
 } twice[] = {
 	{ "sbox_0", "sbox" }, { "r2pcie", "r2pcie" }, { "r3qpi_0", "r3qpi" },
 };
 enum { TWICE = sizeof(twice) / sizeof(twice[0]) };
 
 /* An event other than event 0, which hardware selects after reset */
-static const struct cat_event *later_event(const char *kind)
+static const struct cat_event *later_event(const char *type)
 {
 	size_t n;
 	const struct cat_event *e = catalogue(&n);
 
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(e[i].box, kind) && e[i].code && !e[i].fixed &&
+		if (!strcmp(e[i].box, type) && e[i].code && !e[i].fixed &&
 		    (e[i].ctrs & 1) && cat_expect(&e[i], (struct shape){ 0 }, 0, 1000))
 			return &e[i];
 	return NULL;
@@ -372,7 +372,7 @@ static const struct cat_event *later_event(const char *kind)
 static void write_twice(enum driver driver, struct notes *n)
 {
 	for (int i = 0; i < TWICE; i++) {
-		const struct cat_event *e = later_event(twice[i].kind);
+		const struct cat_event *e = later_event(twice[i].type);
 		int64_t *v = &n->v[i * 4];
 		int fd;
 
@@ -397,7 +397,7 @@ static void write_twice_verdict(const struct notes *theirs,
 				const struct notes *ours)
 {
 	for (int i = 0; i < TWICE; i++) {
-		const struct cat_event *e = later_event(twice[i].kind);
+		const struct cat_event *e = later_event(twice[i].type);
 		const int64_t *t = &theirs->v[i * 4], *o = &ours->v[i * 4];
 		struct shape none = { 0 };
 		bool ok;
@@ -551,7 +551,7 @@ static void note_programmer(const struct sim_access *a, void *arg)
 {
 	struct programmers *p = arg;
 
-	if (a->kind != SIM_WRMSR)
+	if (a->type != SIM_WRMSR)
 		return;
 	if (a->cpu == p->cpu)
 		p->there++;

@@ -21,18 +21,18 @@
 #include "lib/c/tap.h"
 
 /* One box of each type, not the first one where there are several. */
-static const char *boxes[BOX_KINDS] = {
+static const char *boxes[BOX_TYPES] = {
 	"ubox", "cbox_1", "sbox_1", "ha_1", "imc_5",
 	"irp_0", "pcu", "qpi_1", "r2pcie", "r3qpi_1",
 };
 
 static void choose_boxes(void)
 {
-	for (int kind = 0; kind < BOX_KINDS; kind++) {
-		if (!strcmp(box_kinds[kind], "ha") && generation()->has == 1)
-			boxes[kind] = "ha";
-		if (!strcmp(box_kinds[kind], "imc") && generation()->imcs < 6)
-			boxes[kind] = "imc_3";
+	for (int type = 0; type < BOX_TYPES; type++) {
+		if (!strcmp(box_types[type], "ha") && generation()->has == 1)
+			boxes[type] = "ha";
+		if (!strcmp(box_types[type], "imc") && generation()->imcs < 6)
+			boxes[type] = "imc_3";
 	}
 }
 
@@ -44,13 +44,13 @@ enum { LEAD_IN = 48, CYCLES = 1000, TRANSACTIONS = 7 };
 /* Repeats the entries of counter 0 on another counter (§2.3.1.1). */
 enum { COUNTER0_OCCUPANCY = 0x1f };
 
-static int kind_of(const char *box)
+static int type_of(const char *box)
 {
-	int kind = 0;
+	int type = 0;
 
-	while (kind < BOX_KINDS - 1 && strcmp(box_kinds[kind], box))
-		kind++;
-	return kind;
+	while (type < BOX_TYPES - 1 && strcmp(box_types[type], box))
+		type++;
+	return type;
 }
 
 /* Return why intel_uncore cannot count an event; NULL if it can. */
@@ -86,7 +86,7 @@ static int open_raw(const char *pmu, int pkg, uint64_t config, uint64_t config1,
  */
 static void make_good(enum driver driver, const struct cat_event *e, int pkg)
 {
-	const char *box = boxes[kind_of(e->box)];
+	const char *box = boxes[type_of(e->box)];
 
 	if (driver == IN_TREE && generation()->written_twice &&
 	    (!strcmp(e->box, "sbox") || !strcmp(e->box, "r2pcie") ||
@@ -99,7 +99,7 @@ static void make_good(enum driver driver, const struct cat_event *e, int pkg)
 static void measure(enum driver driver, const struct cat_event *e, int pkg,
 		    uint64_t extra, struct measured *m)
 {
-	const char *box = boxes[kind_of(e->box)];
+	const char *box = boxes[type_of(e->box)];
 	int fd = open_raw(driver_pmu(driver, box), pkg, e->config | extra,
 			    e->config1, e->config2);
 	uint64_t before;
@@ -211,10 +211,10 @@ enum { FILTERS = sizeof(filters) / sizeof(filters[0]) };
 /* Return why this generation does not have the filter, or NULL. */
 static const char *beyond(const struct filter_case *f)
 {
-	char kind[16];
+	char type[16];
 
-	snprintf(kind, sizeof(kind), "%.*s", (int)strcspn(f->box, "_"), f->box);
-	if (generation_lacks(kind, f->event))
+	snprintf(type, sizeof(type), "%.*s", (int)strcspn(f->box, "_"), f->box);
+	if (generation_lacks(type, f->event))
 		return "no such field";
 	if (strstr(f->name, "link") && generation()->links_of.event != 0x35)
 		return "links are of another event";
@@ -301,14 +301,14 @@ static void measure_all(enum driver driver)
 	driver_none();
 }
 
-static void compare_kind(int kind)
+static void compare_type(int type)
 {
 	size_t n, compared = 0, zero = 0;
 	const struct cat_event *e = catalogue(&n);
 	bool ok = true;
 
 	for (size_t i = 0; i < n; i++) {
-		if (kind_of(e[i].box) != kind || beyond_in_tree(&e[i]))
+		if (type_of(e[i].box) != type || beyond_in_tree(&e[i]))
 			continue;
 		for (int s = 0; s < (shaped(e, i) ? SHAPES : 1); s++) {
 			struct measured *theirs = &results[IN_TREE][i][s];
@@ -317,11 +317,11 @@ static void compare_kind(int kind)
 			if (!has_shape(s))
 				continue;
 			ok &= check_eq(ours->wave, theirs->wave, "%s/%s/%s waves",
-				       boxes[kind], e[i].name, shapes[s].name);
+				       boxes[type], e[i].name, shapes[s].name);
 			ok &= check_eq(ours->traffic, theirs->traffic,
-				       "%s/%s/%s traffic", boxes[kind],
+				       "%s/%s/%s traffic", boxes[type],
 				       e[i].name, shapes[s].name);
-			ok &= check(ours->wave >= 0, "%s/%s/%s: %s", boxes[kind],
+			ok &= check(ours->wave >= 0, "%s/%s/%s: %s", boxes[type],
 				    e[i].name, shapes[s].name,
 				    strerror(-ours->wave));
 			compared++;
@@ -329,15 +329,15 @@ static void compare_kind(int kind)
 		}
 	}
 	for (size_t i = 0; i < n; i++)
-		if (kind_of(e[i].box) == kind && beyond_in_tree(&e[i]))
+		if (type_of(e[i].box) == type && beyond_in_tree(&e[i]))
 			tap_diag("left out: %s %s: %s", e[i].box, e[i].name,
 				 beyond_in_tree(&e[i]));
 	if (!compared)
-		tap_skip("no events in the catalogue", "%s", box_kinds[kind]);
+		tap_skip("no events in the catalogue", "%s", box_types[type]);
 	else
 		tap_ok(ok & check(zero * 2 < compared, "%zu counts are zero",
 				  zero),
-		       "%s: %zu counts are the same", box_kinds[kind], compared);
+		       "%s: %zu counts are the same", box_types[type], compared);
 }
 
 static void compare_relay(void)
@@ -375,8 +375,8 @@ int main(void)
 	choose_boxes();
 	for (int d = 0; d < DRIVERS; d++)
 		measure_all(d);
-	for (int kind = 0; kind < BOX_KINDS; kind++)
-		compare_kind(kind);
+	for (int type = 0; type < BOX_TYPES; type++)
+		compare_type(type);
 	compare_relay();
 	for (int f = 0; f < FILTERS; f++)
 		compare_filter(f);

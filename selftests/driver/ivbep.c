@@ -52,10 +52,10 @@ static void note(const struct sim_access *a, void *arg)
 	bool ha = a->device == HA_0 || a->device == HA_1;
 	struct seen *s = arg;
 
-	if (a->kind != SIM_PCIRD && a->kind != SIM_PCIWR)
+	if (a->type != SIM_PCIRD && a->type != SIM_PCIWR)
 		return;
 	s->fifths += imc && a->reg == CTL_FIFTH;
-	if (a->kind != SIM_PCIWR || a->reg < CTL_FIRST || a->reg > CTL_LAST)
+	if (a->type != SIM_PCIWR || a->reg < CTL_FIRST || a->reg > CTL_LAST)
 		return;
 	s->controls++;
 	s->queue_resets += ha && a->value & BIT(CTL_QUEUE_RST);
@@ -158,10 +158,10 @@ TEST_F(controls, counting_never_clears_a_queue)
  */
 TEST_F(controls, sampling_and_unloading_never_do)
 {
-	static const char *const kinds[] = { "ha", "imc", "cbox", "pcu" };
+	static const char *const types[] = { "ha", "imc", "cbox", "pcu" };
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
-		EXPECT_TRUE(samples_exactly(kinds[i], i % packages(), OVERFLOWS));
+	for (unsigned int i = 0; i < ARRAY_SIZE(types); i++) {
+		EXPECT_TRUE(samples_exactly(types[i], i % packages(), OVERFLOWS));
 		expect_no_clears(_metadata, &self->written, "sampling");
 	}
 	EXPECT_EQ(0, -driver_unload());
@@ -362,8 +362,8 @@ TEST_F(ivbep, invert_of_other_boxes_is_refused)
 	unsigned int tried = 0;
 	char pmu[PMU_NAME_MAX];
 
-	for (unsigned int k = 0; k < BOX_KINDS; k++) {
-		if (!strcmp(box_kinds[k], "imc") || !pmu_name(pmu, box_kinds[k], 0))
+	for (unsigned int k = 0; k < BOX_TYPES; k++) {
+		if (!strcmp(box_types[k], "imc") || !pmu_name(pmu, box_types[k], 0))
 			continue;
 		EXPECT_EQ(EINVAL, -event_open(pmu, pmu_cpu(pmu, 0), "config=%#llx",
 					      BIT(CTL_INVERT))) {

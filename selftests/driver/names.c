@@ -23,7 +23,7 @@
 
 enum {
 	MAX_BOXES = 256,	/* of all packages */
-	MAX_BOXES_OF_KIND = 32,	/* of one */
+	MAX_BOXES_OF_TYPE = 32,	/* of one */
 	MAX_GENERAL = 4,
 	MAX_CHOSEN = 9,		/* general, and fixed or free-running ones */
 	MAX_FILTERS = 8,
@@ -79,7 +79,7 @@ struct filter_reg {
  * that have the filters. IDs are Haswell's; other generations have the same lower byte.
  * @joint: the control is the upper half of a counter's register, and has no enable bit.
  */
-struct kind {
+struct type {
 	const char *name;
 	unsigned int general, stride, ctl, ctl_step, fixed;
 	bool joint;
@@ -97,7 +97,7 @@ struct kind {
 	{ "rx_mask0", 2, 0, 0x8003fff8, 0x238 }, \
 	{ "rx_mask1", 2, 32, 0x000f000f, 0x23c }
 
-static const struct kind haswell[BOX_KINDS] = {
+static const struct type haswell[BOX_TYPES] = {
 	{ "ubox", 2, 0, 0x705, 1, 0x703,
 	  .filters = { { "filter", 1, 0, 0x3f, 0x707 } } },
 	{ "cbox", 4, 0x10, 0xe01, 1, 0,
@@ -125,7 +125,7 @@ static const struct kind haswell[BOX_KINDS] = {
 	{ "r3qpi", 3, 0, 0xd8, 4, 0, .ids = { 0x2f36, 0x2f37, 0x2f3e } },
 };
 
-static const struct kind ivy_bridge[BOX_KINDS] = {
+static const struct type ivy_bridge[BOX_TYPES] = {
 	{ "ubox", 2, 0, 0xc10, 1, 0xc08, .ids = { 0 } },
 	{ "cbox", 4, 0x20, 0xd10, 1, 0,
 	  .filters = {
@@ -146,7 +146,7 @@ static const struct kind ivy_bridge[BOX_KINDS] = {
 	{ "r3qpi", 3, 0, 0xd8, 4, 0, .ids = { 0x2f36, 0x2f37, 0x2f3e } },
 };
 
-static const struct kind sandy_bridge[BOX_KINDS] = {
+static const struct type sandy_bridge[BOX_TYPES] = {
 	{ "ubox", 2, 0, 0xc10, 1, 0xc08, .ids = { 0 } },
 	{ "cbox", 4, 0x20, 0xd10, 1, 0,
 	  .filters = {
@@ -163,7 +163,7 @@ static const struct kind sandy_bridge[BOX_KINDS] = {
 	{ "r3qpi", 3, 0, 0xd8, 4, 0, .ids = { 0x2f44, 0x2f45 } },
 };
 
-static const struct kind front_side[BOX_KINDS] = {
+static const struct type front_side[BOX_TYPES] = {
 	{ "gbsq", 2, .ctl = 0x107cc, .ctl_step = 1, .joint = true },
 	{ "gsnpq", 2, .ctl = 0x107ce, .ctl_step = 1, .joint = true },
 	{ "fsb", 4, .ctl = 0x107d0, .ctl_step = 1, .joint = true },
@@ -182,7 +182,7 @@ static const struct field sandy_bridge_fields[] = {
  */
 static const struct layout {
 	const char *generation;
-	const struct kind *kinds;
+	const struct type *types;
 	uint64_t request;
 	const struct field *own;
 	unsigned int n_own;
@@ -216,7 +216,7 @@ struct registers {
 };
 
 static struct box {
-	const struct kind *kind;
+	const struct type *type;
 	unsigned int index, names, left, good, bad;
 	int pkg, cpu;
 	char pmu[PMU_NAME_MAX];
@@ -252,7 +252,7 @@ static void fail(struct box *b, const struct cat_event *e, const char *why, ...)
 /* Return whether the box cannot count the name because its filters are unknown. */
 static bool needs_filters(const struct box *b, const struct cat_event *e)
 {
-	return b->kind->apart[0] && !b->kind->apart[b->index] &&
+	return b->type->apart[0] && !b->type->apart[b->index] &&
 	       e->code == QPI_CTO_COUNT;
 }
 
@@ -274,10 +274,10 @@ static void plan(struct box *b)
 	const struct cat_event *e = catalogue(&n);
 	unsigned int turn, useless = 0;
 
-	while (first < n && strcmp(e[first].box, b->kind->name))
+	while (first < n && strcmp(e[first].box, b->type->name))
 		first++;
 	for (b->names = 0; first + b->names < n &&
-	     !strcmp(e[first + b->names].box, b->kind->name); b->names++)
+	     !strcmp(e[first + b->names].box, b->type->name); b->names++)
 		;
 	b->todo = calloc(b->names + 1, sizeof(*b->todo));
 	if (!b->todo)
@@ -301,19 +301,19 @@ static void plan(struct box *b)
 /* A missing box has no readable registers, and that is reported. */
 static void find_functions(struct box *b)
 {
-	if (b->kind->ids[0])
-		pci_find(b->function[0], b->kind->ids[b->index], b->pkg);
-	if (b->kind->apart[0] && b->kind->apart[b->index])
-		pci_find(b->function[1], b->kind->apart[b->index], b->pkg);
+	if (b->type->ids[0])
+		pci_find(b->function[0], b->type->ids[b->index], b->pkg);
+	if (b->type->apart[0] && b->type->apart[b->index])
+		pci_find(b->function[1], b->type->apart[b->index], b->pkg);
 }
 
 /* Return whether there is a PMU of a box beyond a missing one. */
-static bool has_gap(const char *kind, unsigned int missing)
+static bool has_gap(const char *type, unsigned int missing)
 {
 	char name[PMU_NAME_MAX];
 
-	for (unsigned int i = missing + 1; i < MAX_BOXES_OF_KIND; i++)
-		if (pmu_name(name, kind, i))
+	for (unsigned int i = missing + 1; i < MAX_BOXES_OF_TYPE; i++)
+		if (pmu_name(name, type, i))
 			return true;
 	return false;
 }
@@ -323,14 +323,14 @@ static void find_boxes(void)
 	int n_packages = packages();
 
 	for (int p = 0; p < n_packages; p++)
-		for (unsigned int k = 0; k < BOX_KINDS && layout->kinds[k].name; k++)
+		for (unsigned int k = 0; k < BOX_TYPES && layout->types[k].name; k++)
 			for (unsigned int i = 0; n_boxes < MAX_BOXES; i++) {
 				struct box *b = &boxes[n_boxes];
 
-				b->kind = &layout->kinds[k];
-				if (!pmu_name(b->pmu, b->kind->name, i)) {
-					if (has_gap(b->kind->name, i))
-						gap = b->kind->name;
+				b->type = &layout->types[k];
+				if (!pmu_name(b->pmu, b->type->name, i)) {
+					if (has_gap(b->type->name, i))
+						gap = b->type->name;
 					break;
 				}
 				b->index = i;
@@ -437,7 +437,7 @@ static bool counters_fit(const struct box *b, unsigned int i, unsigned int taken
 		return true;
 	if (is_special(b->chosen[i].e))
 		return counters_fit(b, i + 1, taken);
-	for (unsigned int ctr = 0; ctr < b->kind->general; ctr++)
+	for (unsigned int ctr = 0; ctr < b->type->general; ctr++)
 		if ((b->chosen[i].e->ctrs & ~taken & BIT(ctr)) &&
 		    counters_fit(b, i + 1, taken | BIT(ctr)))
 			return true;
@@ -534,8 +534,8 @@ static void take_register(struct box *b, const char *reg, uint64_t value)
 		b->regs.fixed = value;
 	if (sscanf(reg, "ctl%u", &i) == 1 && i < MAX_GENERAL)
 		b->regs.ctl[i] = value;
-	for (i = 0; i < MAX_FILTERS && b->kind->filters[i].name; i++)
-		if (!strcmp(reg, b->kind->filters[i].name))
+	for (i = 0; i < MAX_FILTERS && b->type->filters[i].name; i++)
+		if (!strcmp(reg, b->type->filters[i].name))
 			b->regs.filter[i] = value;
 }
 
@@ -576,13 +576,13 @@ static void check_controls(struct box *b)
 
 	for (struct chosen *c = b->chosen; c < b->chosen + b->n; c++) {
 		/* no cycle has passed: below a joint control the count is 0 */
-		uint64_t want = b->kind->joint ? c->e->config :
+		uint64_t want = b->type->joint ? c->e->config :
 				(uint32_t)(c->e->config | CTL_EN);
 
 		if (!c->open)
 			continue;
 		fixed |= c->e->fixed;
-		for (unsigned int i = 0; i < b->kind->general; i++)
+		for (unsigned int i = 0; i < b->type->general; i++)
 			if (!is_special(c->e) && b->regs.ctl[i] == want &&
 			    !(taken & BIT(i)))
 				c->ctr = i;
@@ -598,7 +598,7 @@ static void check_controls(struct box *b)
 			fail(b, c->e, "is on counter %d, may be on %#x only",
 			     c->ctr, c->e->ctrs);
 	}
-	for (unsigned int i = 0; i < b->kind->general; i++)
+	for (unsigned int i = 0; i < b->type->general; i++)
 		if (!(taken & BIT(i)) && b->regs.ctl[i])
 			fail(b, b->chosen[0].e, "or another: control %u holds %#"
 			     PRIx64, i, b->regs.ctl[i]);
@@ -621,7 +621,7 @@ static void check_filters(struct box *b)
 {
 	for (struct chosen *c = b->chosen; c < b->chosen + b->n; c++)
 		for (unsigned int i = 0; i < MAX_FILTERS; i++) {
-			const struct filter_reg *r = &b->kind->filters[i];
+			const struct filter_reg *r = &b->type->filters[i];
 			uint64_t mask, want;
 
 			if (!c->open || !r->name)
@@ -647,11 +647,11 @@ static bool raw_read(const struct box *b, unsigned int at, bool apart,
 	uint32_t word = 0;
 	int err;
 
-	if (!b->kind->ids[0])
-		return !msr_read(b->cpu, at + b->kind->stride * b->index, value);
+	if (!b->type->ids[0])
+		return !msr_read(b->cpu, at + b->type->stride * b->index, value);
 	/* two boxes may be in one function */
-	err = pci_config_read(b->function[apart && b->kind->apart[0]],
-			      at + b->kind->stride * b->index, &word);
+	err = pci_config_read(b->function[apart && b->type->apart[0]],
+			      at + b->type->stride * b->index, &word);
 	*value = word;
 	return !err;
 }
@@ -672,7 +672,7 @@ static bool raw_equal(const struct box *b, unsigned int at, bool apart,
 /* Compare rdmsr and setpci with the simulator's register file. */
 static void check_raw(const struct box *b)
 {
-	const struct kind *k = b->kind;
+	const struct type *k = b->type;
 
 	for (unsigned int i = 0; i < k->general; i++)
 		raw_equal(b, k->ctl + i * k->ctl_step, false, b->regs.ctl[i]);
@@ -804,7 +804,7 @@ int main(void)
 		report(b);
 		names += b->names;
 	}
-	tap_ok(!gap, "boxes of a kind have numbers without a gap%s%s",
+	tap_ok(!gap, "boxes of a box type have numbers without a gap%s%s",
 	       gap ? ": " : "", gap ? gap : "");
 	tap_ok(raw_boxes && !raw_wrong,
 	       "rdmsr and PCI configuration space agree with the simulator, %u times a box",

@@ -22,11 +22,11 @@ FIXTURE(neighbours)
 
 FIXTURE_VARIANT(neighbours)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANT_OF_KIND(neighbours, ha);
-VARIANT_OF_KIND(neighbours, pcu);
+VARIANT_OF_TYPE(neighbours, ha);
+VARIANT_OF_TYPE(neighbours, pcu);
 
 FIXTURE_SETUP(neighbours)
 {
@@ -35,7 +35,7 @@ FIXTURE_SETUP(neighbours)
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	machine_setup_once("clock=real uclk_khz=400000", "freeze_budget=1000");
 	log_mark();
-	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
+	ASSERT_TRUE(pmu_name(pmu, variant->type, 0));
 	ASSERT_EQ(0, -sampler_open(&self->s, pmu, pmu_cpu(pmu, 0), PERIOD,
 				   "clockticks"));
 }

@@ -51,19 +51,19 @@ FIXTURE(local)
 
 FIXTURE_VARIANT(local)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANT_OF_KIND(local, cbox);
-VARIANT_OF_KIND(local, imc);
-VARIANT_OF_KIND(local, pcu);
+VARIANT_OF_TYPE(local, cbox);
+VARIANT_OF_TYPE(local, imc);
+VARIANT_OF_TYPE(local, pcu);
 
 FIXTURE_SETUP(local)
 {
 	machine_setup_once("clock=manual", "");
 	log_mark();
 	ASSERT_EQ(0, -max_sample_rate(100000000));
-	ASSERT_TRUE(pmu_name(self->pmu, variant->kind, 0));
+	ASSERT_TRUE(pmu_name(self->pmu, variant->type, 0));
 	self->home = pmu_cpu(self->pmu, 0);
 }
 
@@ -190,20 +190,20 @@ FIXTURE(sampling)
 
 FIXTURE_VARIANT(sampling)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANT_OF_KIND(sampling, cbox);
-VARIANT_OF_KIND(sampling, ha);
-VARIANT_OF_KIND(sampling, imc);
-VARIANT_OF_KIND(sampling, pcu);
+VARIANT_OF_TYPE(sampling, cbox);
+VARIANT_OF_TYPE(sampling, ha);
+VARIANT_OF_TYPE(sampling, imc);
+VARIANT_OF_TYPE(sampling, pcu);
 
 FIXTURE_SETUP(sampling)
 {
 	machine_setup_once("clock=manual", "");
 	log_mark();
 	ASSERT_EQ(0, -max_sample_rate(100000000));
-	ASSERT_TRUE(pmu_name(self->pmu, variant->kind, 0));
+	ASSERT_TRUE(pmu_name(self->pmu, variant->type, 0));
 	self->home = pmu_cpu(self->pmu, 0);
 	self->other = pmu_other_cpu(self->pmu, 0);
 }

@@ -53,19 +53,19 @@ FIXTURE(share)
 
 FIXTURE_VARIANT(share)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANT_OF_KIND(share, cbox);
-VARIANT_OF_KIND(share, imc);
-VARIANT_OF_KIND(share, ha);
-VARIANT_OF_KIND(share, pcu);
+VARIANT_OF_TYPE(share, cbox);
+VARIANT_OF_TYPE(share, imc);
+VARIANT_OF_TYPE(share, ha);
+VARIANT_OF_TYPE(share, pcu);
 
 FIXTURE_SETUP(share)
 {
 	machine_setup_once("clock=real", "");
 	log_mark();
-	ASSERT_TRUE(pmu_name(self->pmu, variant->kind, 0));
+	ASSERT_TRUE(pmu_name(self->pmu, variant->type, 0));
 	self->home = pmu_cpu(self->pmu, 0);
 	self->other = pmu_other_cpu(self->pmu, 0);
 }
@@ -202,17 +202,17 @@ struct shared_box {
 	struct sampler sampling[COUNTERS];
 };
 
-static struct shared_box shared[BOX_KINDS];
+static struct shared_box shared[BOX_TYPES];
 
 /* The first box of each type, and an event that goes to all of its counters. */
-static bool find_shared(struct shared_box *b, const char *kind)
+static bool find_shared(struct shared_box *b, const char *type)
 {
-	b->event = plain_of(kind);
-	if (!check(b->event && pmu_name(b->pmu, kind, 0), "%s: a box and an event",
-		   kind))
+	b->event = plain_of(type);
+	if (!check(b->event && pmu_name(b->pmu, type, 0), "%s: a box and an event",
+		   type))
 		return false;
 	b->n = __builtin_popcount(b->event->ctrs);
-	return check(b->n >= 2, "%s: %u counters", kind, b->n);
+	return check(b->n >= 2, "%s: %u counters", type, b->n);
 }
 
 /* Equal only in what they count: each has another threshold. */
@@ -241,12 +241,12 @@ static bool are_fair(const char *pmu, const double *share, unsigned int n)
 /* Waits until the shares of all boxes are equal; for a while. */
 static bool become_fair(bool (*fair)(const struct shared_box *b))
 {
-	unsigned int unfair = BOX_KINDS;
+	unsigned int unfair = BOX_TYPES;
 
 	for (unsigned int i = 0; i < ROUNDS && unfair; i++) {
 		sleep_ms(ROUND_MS);
 		unfair = 0;
-		for (unsigned int k = 0; k < BOX_KINDS; k++)
+		for (unsigned int k = 0; k < BOX_TYPES; k++)
 			unfair += !fair(&shared[k]);
 	}
 	return !unfair;
@@ -259,8 +259,8 @@ FIXTURE_SETUP(users)
 	machine_setup_once("clock=real", "");
 	log_mark();
 	ASSERT_EQ(0, -max_sample_rate(100000000));
-	for (unsigned int k = 0; k < BOX_KINDS; k++) {
-		ASSERT_TRUE(find_shared(&shared[k], box_kinds[k]));
+	for (unsigned int k = 0; k < BOX_TYPES; k++) {
+		ASSERT_TRUE(find_shared(&shared[k], box_types[k]));
 	}
 }
 
@@ -283,7 +283,7 @@ TEST_F(users, on_two_cpus_count_in_equal_shares)
 	int home = pmu_cpu(shared[0].pmu, 0);
 	int other = pmu_other_cpu(shared[0].pmu, 0);
 
-	for (struct shared_box *b = shared; b < shared + BOX_KINDS; b++) {
+	for (struct shared_box *b = shared; b < shared + BOX_TYPES; b++) {
 		for (unsigned int i = 0; i < 2 * b->n; i++) {
 			b->counting[i] = open_different(b, i < b->n ? home : other,
 							i);
@@ -319,7 +319,7 @@ static unsigned int events_without_sample(void)
 
 	for (unsigned int i = 0; i < ROUNDS && none; i++) {
 		none = 0;
-		for (struct shared_box *b = shared; b < shared + BOX_KINDS; b++)
+		for (struct shared_box *b = shared; b < shared + BOX_TYPES; b++)
 			for (unsigned int k = 0; k < b->n; k++)
 				none += !sampler_drain(&b->sampling[k]);
 		if (none)
@@ -336,7 +336,7 @@ TEST_F(users, count_and_sample_in_equal_shares)
 	int other = pmu_other_cpu(shared[0].pmu, 0);
 
 	ASSERT_EQ(0, -sim_rates("on"));
-	for (struct shared_box *b = shared; b < shared + BOX_KINDS; b++) {
+	for (struct shared_box *b = shared; b < shared + BOX_TYPES; b++) {
 		ASSERT_EQ(0, -sim_rates("pkg=0 box=%s event=%#x umask=%#x rate=0.04",
 					pmu_box(b->pmu), b->event->code,
 					b->event->umask));
@@ -351,7 +351,7 @@ TEST_F(users, count_and_sample_in_equal_shares)
 	}
 	EXPECT_TRUE(become_fair(sampling_is_fair));
 	EXPECT_EQ(0, events_without_sample());
-	for (struct shared_box *b = shared; b < shared + BOX_KINDS; b++) {
+	for (struct shared_box *b = shared; b < shared + BOX_TYPES; b++) {
 		for (unsigned int i = 0; i < b->n; i++)
 			sampler_close(&b->sampling[i]);
 	}

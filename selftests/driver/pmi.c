@@ -18,8 +18,8 @@
 
 enum { OVERFLOWS = 10, PERIOD = 1000, CYCLES = 20500 };
 
-static const char *const some_kinds[] = { "ubox", "ha", "pcu", "cbox", "r3qpi" };
-#define SOME	ARRAY_SIZE(some_kinds)
+static const char *const some_types[] = { "ubox", "ha", "pcu", "cbox", "r3qpi" };
+#define SOME	ARRAY_SIZE(some_types)
 
 /* --- no interrupt arrives --------------------------------------------------- */
 
@@ -56,7 +56,7 @@ TEST_F(no_pmi, all_samples_by_polling_and_nothing_frozen)
 	for (int pkg = 0; pkg < packages(); pkg++) {
 		polled = overflow_stat(pkg, "timer_served");
 		for (unsigned int k = 0; k < SOME; k++)
-			EXPECT_TRUE(samples_exactly(some_kinds[k], pkg,
+			EXPECT_TRUE(samples_exactly(some_types[k], pkg,
 						    OVERFLOWS));
 		polled = overflow_stat(pkg, "timer_served") - polled;
 		EXPECT_EQ(SOME * OVERFLOWS, polled) {
@@ -121,25 +121,25 @@ FIXTURE_TEARDOWN(late)
  * Each cycle counts, except those between freeze and PMI, in which the clock runs and
  * the package is frozen.
  */
-static bool cycles_exactly(const char *kind, int pkg, uint64_t lost)
+static bool cycles_exactly(const char *type, int pkg, uint64_t lost)
 {
-	const struct cat_event *e = ticks_of(kind);
+	const struct cat_event *e = ticks_of(type);
 	uint64_t want = CYCLES / PERIOD, count;
 	char pmu[PMU_NAME_MAX];
 	struct sampler s;
 	bool ok;
 
-	if (!pmu_name(pmu, kind, 0))
-		return check(false, "no PMU for %s", kind);
+	if (!pmu_name(pmu, type, 0))
+		return check(false, "no PMU for %s", type);
 	ok = check_eq(-sampler_open(&s, pmu, pmu_cpu(pmu, pkg), PERIOD,
 				    "config=%#" PRIx64, e->config), 0,
 		      "%s opens", pmu);
 	sim_advance(CYCLES);
 	count = event_count(s.fd);
-	if (signals(kind) && lost)
+	if (signals(type) && lost)
 		want = count / PERIOD;
 	ok &= check_eq(sampler_settle(&s, want), want, "%s: samples", pmu);
-	ok &= check_eq(count, CYCLES - (signals(kind) ? want * lost : 0),
+	ok &= check_eq(count, CYCLES - (signals(type) ? want * lost : 0),
 		       "%s: count of %d cycles", pmu, CYCLES);
 	ok &= sampler_clean(&s, pmu);
 	sampler_close(&s);
@@ -154,11 +154,11 @@ TEST_F(late, counts_and_samples_exact)
 			TH_LOG("package %d is polled", pkg);
 		}
 		for (unsigned int k = 0; k < SOME; k++) {
-			EXPECT_TRUE(samples_exactly(some_kinds[k], pkg,
+			EXPECT_TRUE(samples_exactly(some_types[k], pkg,
 						    OVERFLOWS));
 			/* freezes that were still pending */
 			sim_advance(CYCLES);
-			EXPECT_TRUE(cycles_exactly(some_kinds[k], pkg,
+			EXPECT_TRUE(cycles_exactly(some_types[k], pkg,
 						   variant->lost));
 		}
 	}

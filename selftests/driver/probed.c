@@ -267,14 +267,14 @@ FIXTURE(fixed) {};
 
 FIXTURE_VARIANT(fixed)
 {
-	const char *kind;
+	const char *type;
 	unsigned int bits;
 };
 
-FIXTURE_VARIANT_ADD(fixed, ubox_34) { .kind = "ubox", .bits = 34 };
-FIXTURE_VARIANT_ADD(fixed, ubox_48) { .kind = "ubox", .bits = 48 };
-FIXTURE_VARIANT_ADD(fixed, imc_34) { .kind = "imc", .bits = 34 };
-FIXTURE_VARIANT_ADD(fixed, imc_48) { .kind = "imc", .bits = 48 };
+FIXTURE_VARIANT_ADD(fixed, ubox_34) { .type = "ubox", .bits = 34 };
+FIXTURE_VARIANT_ADD(fixed, ubox_48) { .type = "ubox", .bits = 48 };
+FIXTURE_VARIANT_ADD(fixed, imc_34) { .type = "imc", .bits = 34 };
+FIXTURE_VARIANT_ADD(fixed, imc_48) { .type = "imc", .bits = 48 };
 
 FIXTURE_SETUP(fixed)
 {
@@ -305,14 +305,14 @@ TEST_F(fixed, goes_around_twice)
 
 	if (generation()->one_a_cycle)
 		SKIP(return, "no such counters");
-	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
+	ASSERT_TRUE(pmu_name(pmu, variant->type, 0));
 	fd = event_open(pmu, pmu_cpu(pmu, 0), "event=0xff");
 	ASSERT_GE(fd, 0);
 	before = event_count(fd);
 	for (unsigned int round = 1; round <= 5; round++) {
 		sim_advance(half);
 		/* the high half of a PCI register is read when a second has passed */
-		if (!strcmp(variant->kind, "imc"))
+		if (!strcmp(variant->type, "imc"))
 			sleep(1);
 		EXPECT_EQ(round * half, event_count(fd) - before) {
 			TH_LOG("round %u of %s", round, pmu);

@@ -311,7 +311,7 @@ static void unload_in_use(void)
 /* Send transactions for an event that is being counted. */
 static void traffic(void)
 {
-	static const char *const kinds[] = {
+	static const char *const types[] = {
 		"cbox", "sbox", "imc", "irp", "r2pcie", "r3qpi",
 	};
 	struct model_worker *w = &model->worker[rng_below(&rng, MODEL_WORKERS)];
@@ -319,11 +319,11 @@ static void traffic(void)
 	unsigned int opcode, n = 1 + rng_below(&rng, 1000);
 	bool known = false;
 
-	for (unsigned int i = 0; i < COUNT(kinds); i++)
-		known |= e->box && !strcmp(e->box->kind, kinds[i]);
+	for (unsigned int i = 0; i < COUNT(types); i++)
+		known |= e->box && !strcmp(e->box->box_type, types[i]);
 	if (e->life != MODEL_OPEN || !known || !e->cat || e->cat->fixed ||
 	    e->cat->free || !e->cat->umask ||
-	    (!strcmp(e->box->kind, "cbox") && !model_obeys_opcode(e->cat)))
+	    (!strcmp(e->box->box_type, "cbox") && !model_obeys_opcode(e->cat)))
 		return;
 	opcode = rng_chance(&rng, 70) ? e->config1 >> 52 : 0x181;
 	if (sim_traffic("pkg=%d box=%s event=%#x umask=%#x count=%u opc=%#x",

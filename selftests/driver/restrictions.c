@@ -110,14 +110,14 @@ static bool wait_until(bool (*done)(void *arg), void *arg)
 
 /* --- counters ------------------------------------------------------------ */
 
-static unsigned int general_counters(const char *kind)
+static unsigned int general_counters(const char *type)
 {
 	static const char *const two[] = { "ubox", "irp", "gbsq", "gsnpq" };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(two); i++)
-		if (!strcmp(kind, two[i]))
+		if (!strcmp(type, two[i]))
 			return 2;
-	return !strcmp(kind, "r3qpi") ? 3 : 4;
+	return !strcmp(type, "r3qpi") ? 3 : 4;
 }
 
 /* Alone, and with all other counters in use by unrestricted events. */
@@ -146,38 +146,38 @@ static bool lands_well(const struct cat_event *e, const char *pmu, int pkg,
 	return ok;
 }
 
-FIXTURE(kind)
+FIXTURE(type)
 {
 	char pmu[PMU_NAME_MAX];
 	bool there;
 };
 
-FIXTURE_VARIANT(kind)
+FIXTURE_VARIANT(type)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANTS_OF_ALL_KINDS(kind);
+VARIANTS_OF_ALL_TYPES(type);
 
-FIXTURE_SETUP(kind)
+FIXTURE_SETUP(type)
 {
-	self->there = pmu_name(self->pmu, variant->kind, 0);
+	self->there = pmu_name(self->pmu, variant->type, 0);
 }
 
-FIXTURE_TEARDOWN(kind)
+FIXTURE_TEARDOWN(type)
 {
 }
 
-TEST_F(kind, restricted_events_go_only_where_they_may)
+TEST_F(type, restricted_events_go_only_where_they_may)
 {
-	unsigned int counters = general_counters(variant->kind), n = 0;
+	unsigned int counters = general_counters(variant->type), n = 0;
 	size_t events;
 	const struct cat_event *e = catalogue(&events);
 
 	if (!self->there)
 		SKIP(return, "no such PMU");
 	for (size_t i = 0; i < events; i++) {
-		if (strcmp(e[i].box, variant->kind) || e[i].fixed || e[i].free ||
+		if (strcmp(e[i].box, variant->type) || e[i].fixed || e[i].free ||
 		    e[i].ctrs == (1U << counters) - 1)
 			continue;
 		n++;
@@ -267,16 +267,16 @@ static bool is_bare(const struct cat_event *e)
 }
 
 /* Different events of a box that may use any of its counters, and need no filter */
-static unsigned int find_different(const char *kind, const struct cat_event **found,
+static unsigned int find_different(const char *type, const struct cat_event **found,
 				   unsigned int most)
 {
-	unsigned int all = (1U << general_counters(kind)) - 1, n = 0;
+	unsigned int all = (1U << general_counters(type)) - 1, n = 0;
 	size_t events;
 	const struct cat_event *e = catalogue(&events);
 
 	for (size_t i = 0; i < events && n < most; i++) {
 		bool seen = e[i].ctrs != all || !is_bare(&e[i]) ||
-			    !cat_is_plain(&e[i], kind);
+			    !cat_is_plain(&e[i], type);
 
 		for (unsigned int j = 0; j < n; j++)
 			seen |= found[j]->config == e[i].config;
@@ -356,15 +356,15 @@ static bool take_turns(const struct cat_event *const *e, const char *pmu, int pk
 }
 
 /* As many events as there are counters fit, and a group of one more does not. */
-TEST_F(kind, full_box_has_events_take_turns)
+TEST_F(type, full_box_has_events_take_turns)
 {
-	unsigned int counters = general_counters(variant->kind);
+	unsigned int counters = general_counters(variant->type);
 	const struct cat_event *e[MAX_EVENTS];
 	int pkg = packages() - 1;
 
 	if (!self->there)
 		SKIP(return, "no such PMU");
-	if (find_different(variant->kind, e, counters + 1) < counters + 1)
+	if (find_different(variant->type, e, counters + 1) < counters + 1)
 		SKIP(return, "too few events");
 	EXPECT_TRUE(all_fit(e, self->pmu, pkg, counters));
 	EXPECT_EQ(0, -group_of(e, self->pmu, pkg, counters));
@@ -379,14 +379,14 @@ FIXTURE(conflict) {};
 
 FIXTURE_VARIANT(conflict)
 {
-	const char *kind;
+	const char *type;
 	const char *event[2];
 	const char *traffic[2];		/* NULL: check only the times */
 };
 
 FIXTURE_VARIANT_ADD(conflict, cbox_two_events_that_need_counter_0)
 {
-	.kind = "cbox",
+	.type = "cbox",
 	.event = {
 		"event=0x36,umask=0x08",
 		"event=0x11,umask=0x01",
@@ -399,7 +399,7 @@ FIXTURE_VARIANT_ADD(conflict, cbox_two_events_that_need_counter_0)
 
 FIXTURE_VARIANT_ADD(conflict, cbox_two_opcodes)
 {
-	.kind = "cbox",
+	.type = "cbox",
 	.event = {
 		"event=0x35,umask=0x01,filter_opc=0x182",
 		"event=0x35,umask=0x01,filter_opc=0x180",
@@ -412,7 +412,7 @@ FIXTURE_VARIANT_ADD(conflict, cbox_two_opcodes)
 
 FIXTURE_VARIANT_ADD(conflict, cbox_two_states)
 {
-	.kind = "cbox",
+	.type = "cbox",
 	.event = {
 		"event=0x34,umask=0x03,filter_state=0x1",
 		"event=0x34,umask=0x03,filter_state=0x10",
@@ -425,7 +425,7 @@ FIXTURE_VARIANT_ADD(conflict, cbox_two_states)
 
 FIXTURE_VARIANT_ADD(conflict, cbox_two_nodes)
 {
-	.kind = "cbox",
+	.type = "cbox",
 	.event = {
 		"event=0x35,umask=0x48,filter_nid=0x1",
 		"event=0x37,umask=0x41,filter_nid=0x2",
@@ -438,7 +438,7 @@ FIXTURE_VARIANT_ADD(conflict, cbox_two_nodes)
 
 FIXTURE_VARIANT_ADD(conflict, cbox_two_threads)
 {
-	.kind = "cbox",
+	.type = "cbox",
 	.event = {
 		"event=0x35,umask=0x08,tid_en=1,filter_tid=2",
 		"event=0x13,umask=0x01,tid_en=1,filter_tid=3",
@@ -451,7 +451,7 @@ FIXTURE_VARIANT_ADD(conflict, cbox_two_threads)
 
 FIXTURE_VARIANT_ADD(conflict, ubox_two_threads)
 {
-	.kind = "ubox",
+	.type = "ubox",
 	.event = {
 		"event=0x42,umask=0x08,filter_tid=1",
 		"event=0x45,umask=0x01,filter_cid=1",
@@ -464,7 +464,7 @@ FIXTURE_VARIANT_ADD(conflict, ubox_two_threads)
 
 FIXTURE_VARIANT_ADD(conflict, ha_two_addresses)
 {
-	.kind = "ha",
+	.type = "ha",
 	.event = {
 		"event=0x20,umask=0x01,filter_addr=0x1000",
 		"event=0x20,umask=0x01,filter_addr=0x2000",
@@ -477,7 +477,7 @@ FIXTURE_VARIANT_ADD(conflict, ha_two_addresses)
 
 FIXTURE_VARIANT_ADD(conflict, ha_two_opcodes)
 {
-	.kind = "ha",
+	.type = "ha",
 	.event = {
 		"event=0x20,umask=0x04,filter_opc=0x1",
 		"event=0x20,umask=0x08,filter_opc=0x2",
@@ -490,7 +490,7 @@ FIXTURE_VARIANT_ADD(conflict, ha_two_opcodes)
 
 FIXTURE_VARIANT_ADD(conflict, pcu_two_values_of_band_2)
 {
-	.kind = "pcu",
+	.type = "pcu",
 	.event = {
 		"event=0x0d,filter_band2=20",
 		"event=0x0d,filter_band2=30",
@@ -499,7 +499,7 @@ FIXTURE_VARIANT_ADD(conflict, pcu_two_values_of_band_2)
 
 FIXTURE_VARIANT_ADD(conflict, qpi_two_packet_filters)
 {
-	.kind = "qpi",
+	.type = "qpi",
 	.event = {
 		"event=0x138,match_mc=0xe,mask_mc=0xf",
 		"event=0x138,match_mc=0xc,mask_mc=0xf",
@@ -512,7 +512,7 @@ FIXTURE_VARIANT_ADD(conflict, qpi_two_packet_filters)
 
 FIXTURE_VARIANT_ADD(conflict, qpi_two_packet_masks_of_one_match)
 {
-	.kind = "qpi",
+	.type = "qpi",
 	.event = {
 		"event=0x138,match_mc=0xc,mask_mc=0x8",
 		"event=0x138,match_mc=0xc,mask_mc=0x4",
@@ -558,41 +558,41 @@ static bool counted(void *arg)
  * Not all generations have all events; the strings of the common ones start with
  * "event=".
  */
-static bool known(const char *kind, const char *event)
+static bool known(const char *type, const char *event)
 {
 	unsigned int code = 0;
 
-	return sscanf(event, "event=%x", &code) == 1 && cat_has_code(kind, code);
+	return sscanf(event, "event=%x", &code) == 1 && cat_has_code(type, code);
 }
 
 /* The PMU of the second box, or of the only one */
-static bool any_pmu(char *pmu, const char *kind)
+static bool any_pmu(char *pmu, const char *type)
 {
-	return pmu_name(pmu, kind, 1) || pmu_name(pmu, kind, 0);
+	return pmu_name(pmu, type, 1) || pmu_name(pmu, type, 0);
 }
 
 /* Return the missing feature that a test with @event needs, or NULL. */
-static const char *lacking(const char *kind, const char *event)
+static const char *lacking(const char *type, const char *event)
 {
 	char pmu[PMU_NAME_MAX];
 
-	if (!any_pmu(pmu, kind))
+	if (!any_pmu(pmu, type))
 		return "no such PMU";
-	if (!known(kind, event))
+	if (!known(type, event))
 		return "no such event";
-	return generation_lacks(kind, event) ? "no such field" : NULL;
+	return generation_lacks(type, event) ? "no such field" : NULL;
 }
 
 TEST_F(conflict, never_count_together)
 {
-	const char *lacks = lacking(variant->kind, variant->event[0]);
+	const char *lacks = lacking(variant->type, variant->event[0]);
 	struct event_reading first, second, last;
 	char pmu[PMU_NAME_MAX];
 	int fd[2];
 
 	if (lacks)
 		SKIP(return, "%s", lacks);
-	any_pmu(pmu, variant->kind);
+	any_pmu(pmu, variant->type);
 	ASSERT_TRUE(open_all(fd, pmu, pmu_cpu(pmu, 0), variant->event, 2));
 	ASSERT_TRUE(wait_until(both_ran, fd)) {
 		TH_LOG("one of them never runs");
@@ -627,7 +627,7 @@ FIXTURE(company) {};
 
 FIXTURE_VARIANT(company)
 {
-	const char *kind;
+	const char *type;
 	const char *event[4];
 	const char *traffic[4];
 	uint64_t count[4];	/* of traffic; NULL traffic: nothing is expected */
@@ -635,7 +635,7 @@ FIXTURE_VARIANT(company)
 
 FIXTURE_VARIANT_ADD(company, cbox_opcode_and_state)
 {
-	.kind = "cbox",
+	.type = "cbox",
 	.event = {
 		"event=0x35,umask=0x01,filter_opc=0x182",
 		"event=0x34,umask=0x03,filter_state=0x10",
@@ -649,7 +649,7 @@ FIXTURE_VARIANT_ADD(company, cbox_opcode_and_state)
 
 FIXTURE_VARIANT_ADD(company, cbox_node_and_thread)
 {
-	.kind = "cbox",
+	.type = "cbox",
 	.event = {
 		"event=0x37,umask=0x41,filter_nid=0x2",
 		"event=0x13,umask=0x01,tid_en=1,filter_tid=7",
@@ -663,7 +663,7 @@ FIXTURE_VARIANT_ADD(company, cbox_node_and_thread)
 
 FIXTURE_VARIANT_ADD(company, cbox_opcode_state_node_and_thread)
 {
-	.kind = "cbox",
+	.type = "cbox",
 	.event = {
 		"event=0x35,umask=0x01,filter_opc=0x182",
 		"event=0x34,umask=0x03,filter_state=0x10",
@@ -681,7 +681,7 @@ FIXTURE_VARIANT_ADD(company, cbox_opcode_state_node_and_thread)
 
 FIXTURE_VARIANT_ADD(company, cbox_one_opcode_in_two_events)
 {
-	.kind = "cbox",
+	.type = "cbox",
 	.event = {
 		"event=0x35,umask=0x01,filter_opc=0x181",
 		"event=0x36,umask=0x01,filter_opc=0x181",
@@ -695,7 +695,7 @@ FIXTURE_VARIANT_ADD(company, cbox_one_opcode_in_two_events)
 
 FIXTURE_VARIANT_ADD(company, ha_address_of_one_opcode_of_the_other)
 {
-	.kind = "ha",
+	.type = "ha",
 	.event = {
 		"event=0x20,umask=0x01,filter_addr=0x1000",
 		"event=0x20,umask=0x04,filter_opc=0x1",
@@ -709,7 +709,7 @@ FIXTURE_VARIANT_ADD(company, ha_address_of_one_opcode_of_the_other)
 
 FIXTURE_VARIANT_ADD(company, pcu_four_bands)
 {
-	.kind = "pcu",
+	.type = "pcu",
 	.event = {
 		"event=0x0b,filter_band0=12",
 		"event=0x0c,filter_band1=20",
@@ -727,7 +727,7 @@ FIXTURE_VARIANT_ADD(company, pcu_four_bands)
 
 FIXTURE_VARIANT_ADD(company, qpi_a_packet_filter_and_events_without_one)
 {
-	.kind = "qpi",
+	.type = "qpi",
 	.event = {
 		"event=0x138,match_mc=0xe,mask_mc=0xf",
 		"event=0x14",
@@ -760,7 +760,7 @@ static unsigned int room(const FIXTURE_VARIANT(company) *c, unsigned int n)
 					    NULL, 0);
 
 		for (size_t j = 0; j < events; j++)
-			if (!strcmp(e[j].box, c->kind) && e[j].code == code)
+			if (!strcmp(e[j].box, c->type) && e[j].code == code)
 				ctrs |= e[j].ctrs;
 	}
 	return __builtin_popcount(ctrs);
@@ -768,7 +768,7 @@ static unsigned int room(const FIXTURE_VARIANT(company) *c, unsigned int n)
 
 TEST_F(company, count_together)
 {
-	const char *lacks = lacking(variant->kind, variant->event[0]);
+	const char *lacks = lacking(variant->type, variant->event[0]);
 	char pmu[PMU_NAME_MAX];
 	unsigned int n = 0;
 	int fd[4];
@@ -779,7 +779,7 @@ TEST_F(company, count_together)
 		lacks = "fewer counters may have them";
 	if (lacks)
 		SKIP(return, "%s", lacks);
-	any_pmu(pmu, variant->kind);
+	any_pmu(pmu, variant->type);
 	ASSERT_TRUE(open_all(fd, pmu, pmu_cpu(pmu, 0), variant->event, n));
 	for (unsigned int i = 0; i < n; i++) {
 		if (!variant->traffic[i])
@@ -806,33 +806,33 @@ FIXTURE(copies) {};
 /* Five equal events, with others in the box. */
 FIXTURE_VARIANT(copies)
 {
-	const char *kind, *event;
+	const char *type, *event;
 	unsigned int index, others;
 };
 
 FIXTURE_VARIANT_ADD(copies, cbox_alone)
 {
-	.kind = "cbox", .index = 5, .event = "event=0",
+	.type = "cbox", .index = 5, .event = "event=0",
 };
 
 FIXTURE_VARIANT_ADD(copies, cbox)
 {
-	.kind = "cbox", .index = 5, .event = "event=0", .others = 3,
+	.type = "cbox", .index = 5, .event = "event=0", .others = 3,
 };
 
 FIXTURE_VARIANT_ADD(copies, imc)
 {
-	.kind = "imc", .index = 3, .event = "event=0", .others = 3,
+	.type = "imc", .index = 3, .event = "event=0", .others = 3,
 };
 
 FIXTURE_VARIANT_ADD(copies, r3qpi)
 {
-	.kind = "r3qpi", .index = 2, .event = "event=0x01", .others = 2,
+	.type = "r3qpi", .index = 2, .event = "event=0x01", .others = 2,
 };
 
 FIXTURE_VARIANT_ADD(copies, sbox)
 {
-	.kind = "sbox", .index = 1, .event = "event=0", .others = 3,
+	.type = "sbox", .index = 1, .event = "event=0", .others = 3,
 };
 
 FIXTURE_SETUP(copies)
@@ -853,7 +853,7 @@ TEST_F(copies, use_one_counter)
 	char pmu[PMU_NAME_MAX];
 	uint64_t count;
 
-	if (!pmu_name(pmu, variant->kind, variant->index))
+	if (!pmu_name(pmu, variant->type, variant->index))
 		SKIP(return, "no such PMU");
 	/* The CPUs of the package alternate: a counter belongs to the box. */
 	for (unsigned int i = 0; i < 5; i++) {
@@ -888,11 +888,11 @@ FIXTURE(copies_of) {};
 
 FIXTURE_VARIANT(copies_of)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANT_OF_KIND(copies_of, cbox);
-VARIANT_OF_KIND(copies_of, imc);
+VARIANT_OF_TYPE(copies_of, cbox);
+VARIANT_OF_TYPE(copies_of, imc);
 
 FIXTURE_SETUP(copies_of)
 {
@@ -908,7 +908,7 @@ TEST_F(copies_of, come_and_go)
 	char pmu[PMU_NAME_MAX];
 	int fd[3], cpu;
 
-	if (!pmu_name(pmu, variant->kind, 0))
+	if (!pmu_name(pmu, variant->type, 0))
 		SKIP(return, "no such PMU");
 	cpu = pmu_cpu(pmu, 0);
 	for (unsigned int i = 0; i < 3; i++) {
@@ -931,11 +931,11 @@ FIXTURE(group_with_copies) {};
 
 FIXTURE_VARIANT(group_with_copies)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANT_OF_KIND(group_with_copies, cbox);
-VARIANT_OF_KIND(group_with_copies, ha);
+VARIANT_OF_TYPE(group_with_copies, cbox);
+VARIANT_OF_TYPE(group_with_copies, ha);
 
 FIXTURE_SETUP(group_with_copies)
 {
@@ -955,14 +955,14 @@ TEST_F(group_with_copies, counts)
 		"event=0", "event=0", "event=0,thresh=1",
 		"event=0,thresh=2", "event=0", "event=0,thresh=3",
 	};
-	bool inverts = !generation_lacks(variant->kind, "inv");
+	bool inverts = !generation_lacks(variant->type, "inv");
 	const char *const *events = inverts ? with_inv : without;
 	struct event_group g = { 0 };
 	uint64_t values[ARRAY_SIZE(with_inv)];
 	struct event_reading times;
 	char pmu[PMU_NAME_MAX];
 
-	if (!pmu_name(pmu, variant->kind, 0))
+	if (!pmu_name(pmu, variant->type, 0))
 		SKIP(return, "no such PMU");
 	ASSERT_EQ(0, -group_open(&g, pmu, pmu_cpu(pmu, 0), events,
 				 ARRAY_SIZE(with_inv)));

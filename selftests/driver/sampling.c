@@ -53,13 +53,13 @@ static bool open_sampler(struct sampler *s, const char *pmu, int pkg,
 }
 
 /* The first box of package 0, the last one of the last package. */
-static bool pick_box(char *pmu, const char *kind, int pkg)
+static bool pick_box(char *pmu, const char *type, int pkg)
 {
 	unsigned int n = 0;
 
-	while (pmu_name(pmu, kind, n))
+	while (pmu_name(pmu, type, n))
 		n++;
-	return n && pmu_name(pmu, kind, pkg ? n - 1 : 0);
+	return n && pmu_name(pmu, type, pkg ? n - 1 : 0);
 }
 
 /* --- one event ----------------------------------------------------------- */
@@ -82,8 +82,8 @@ static bool any_signals(void)
 {
 	char pmu[PMU_NAME_MAX];
 
-	for (unsigned int k = 0; k < BOX_KINDS; k++)
-		if (signals(box_kinds[k]) && pmu_name(pmu, box_kinds[k], 0))
+	for (unsigned int k = 0; k < BOX_TYPES; k++)
+		if (signals(box_types[k]) && pmu_name(pmu, box_types[k], 0))
 			return true;
 	return false;
 }
@@ -102,39 +102,39 @@ static void expect_no_pmi_where_none_signals(struct __test_metadata *_metadata)
 	}
 }
 
-FIXTURE(kind)
+FIXTURE(type)
 {
 	const struct cat_event *plain, *ticks;
 };
 
-FIXTURE_VARIANT(kind)
+FIXTURE_VARIANT(type)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANTS_OF_ALL_KINDS(kind);
+VARIANTS_OF_ALL_TYPES(type);
 
-FIXTURE_SETUP(kind)
+FIXTURE_SETUP(type)
 {
 	prepare(_metadata);
-	self->plain = plain_of(variant->kind);
-	self->ticks = ticks_of(variant->kind);
+	self->plain = plain_of(variant->type);
+	self->ticks = ticks_of(variant->type);
 }
 
-FIXTURE_TEARDOWN(kind)
+FIXTURE_TEARDOWN(type)
 {
 	expect_no_pmi_where_none_signals(_metadata);
 }
 
 static void expect_each_overflow(struct __test_metadata *_metadata,
-				 const char *kind, const struct cat_event *e,
+				 const char *type, const struct cat_event *e,
 				 int pkg)
 {
 	uint64_t before = overflow_stat(pkg, "count");
 	char pmu[PMU_NAME_MAX];
 	struct sampler s;
 
-	ASSERT_TRUE(pick_box(pmu, kind, pkg));
+	ASSERT_TRUE(pick_box(pmu, type, pkg));
 	ASSERT_TRUE(open_sampler(&s, pmu, pkg, PERIOD, e));
 	send_traffic(pmu, pkg, e, (uint64_t)PERIOD * OVERFLOWS + 3, 1);
 	EXPECT_TRUE(is_exact(&s, OVERFLOWS, (uint64_t)PERIOD * OVERFLOWS + 3,
@@ -148,14 +148,14 @@ static void expect_each_overflow(struct __test_metadata *_metadata,
 	EXPECT_TRUE(is_exact(&s, OVERFLOWS + 1,
 			     (uint64_t)PERIOD * (OVERFLOWS + 1), "the next"));
 	EXPECT_EQ(OVERFLOWS + 1, overflow_stat(pkg, "count") - before);
-	if (signals(kind)) {
+	if (signals(type)) {
 		EXPECT_TRUE(no_status_left(pmu, pkg));
 	}
 	sampler_close(&s);
 }
 
 /* By interrupt or, for boxes without one, by the timer. */
-TEST_F(kind, each_overflow_gives_a_sample)
+TEST_F(type, each_overflow_gives_a_sample)
 {
 	const uint64_t want = (uint64_t)(OVERFLOWS + 1) * packages();
 	uint64_t pmi = sim_stat("pmi"), timer = 0;
@@ -164,7 +164,7 @@ TEST_F(kind, each_overflow_gives_a_sample)
 		SKIP(return, "no event, or no box");
 	for (int pkg = 0; pkg < packages(); pkg++) {
 		timer -= overflow_stat(pkg, "timer_served");
-		expect_each_overflow(_metadata, variant->kind, self->plain, pkg);
+		expect_each_overflow(_metadata, variant->type, self->plain, pkg);
 		timer += overflow_stat(pkg, "timer_served");
 	}
 	pmi = sim_stat("pmi") - pmi;
@@ -174,7 +174,7 @@ TEST_F(kind, each_overflow_gives_a_sample)
 	 * The timer may come before the interrupt, but never before the overflow: the
 	 * last increment of each period yields a sample.
 	 */
-	if (signals(variant->kind)) {
+	if (signals(variant->type)) {
 		EXPECT_EQ(want, pmi);
 		EXPECT_LT(timer, want);
 	} else {
@@ -184,7 +184,7 @@ TEST_F(kind, each_overflow_gives_a_sample)
 }
 
 /* Increments larger than the period: one overflow, several samples. */
-TEST_F(kind, steps_larger_and_smaller_than_the_period)
+TEST_F(type, steps_larger_and_smaller_than_the_period)
 {
 	static const struct {
 		uint64_t period;
@@ -197,7 +197,7 @@ TEST_F(kind, steps_larger_and_smaller_than_the_period)
 	int pkg = packages() - 1;
 	char pmu[PMU_NAME_MAX];
 
-	if (!e || !pick_box(pmu, variant->kind, pkg))
+	if (!e || !pick_box(pmu, variant->type, pkg))
 		SKIP(return, "no event, or no box");
 	if (generation()->one_a_cycle)
 		SKIP(return, "no increment is larger than one");
@@ -213,29 +213,29 @@ TEST_F(kind, steps_larger_and_smaller_than_the_period)
 }
 
 /* An event that grows by different amounts, in every cycle. */
-static const struct cat_event *uneven_of(const char *kind)
+static const struct cat_event *uneven_of(const char *type)
 {
 	const struct cat_event *best = NULL;
 	size_t n;
 	const struct cat_event *e = catalogue(&n);
 
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(e[i].box, kind) && !e[i].fixed && !e[i].free &&
+		if (!strcmp(e[i].box, type) && !e[i].fixed && !e[i].free &&
 		    !strchr(e[i].string, '?') &&
 		    (!best || e[i].max_inc > best->max_inc))
 			best = &e[i];
 	return best;
 }
 
-TEST_F(kind, all_increments_in_2011_cycles)
+TEST_F(type, all_increments_in_2011_cycles)
 {
 	const struct cat_event *event[] = {
-		self->ticks, uneven_of(variant->kind),
-		!strcmp(variant->kind, "imc") ? cat_find("imc", "dclk") : NULL,
+		self->ticks, uneven_of(variant->type),
+		!strcmp(variant->type, "imc") ? cat_find("imc", "dclk") : NULL,
 	};
 	unsigned int tried = 0;
 
-	if (!cat_has_waves(variant->kind))
+	if (!cat_has_waves(variant->type))
 		SKIP(return, "no event, or no box");
 	for (unsigned int i = 0; i < ARRAY_SIZE(event); i++) {
 		const struct cat_event *e = event[i];
@@ -246,7 +246,7 @@ TEST_F(kind, all_increments_in_2011_cycles)
 		if (!e)
 			continue;
 		timer = overflow_stat(0, "timer_served");
-		ASSERT_TRUE(pick_box(pmu, variant->kind, 0));
+		ASSERT_TRUE(pick_box(pmu, variant->type, 0));
 		ASSERT_TRUE(open_sampler(&s, pmu, 0, 97, e));
 		sim_advance(2011);
 		n = cat_expect(e, NO_SHAPE, start, 2011);
@@ -255,7 +255,7 @@ TEST_F(kind, all_increments_in_2011_cycles)
 		}
 		sampler_close(&s);
 		timer = overflow_stat(0, "timer_served") - timer;
-		EXPECT_TRUE(!signals(variant->kind) || timer < n / 97) {
+		EXPECT_TRUE(!signals(variant->type) || timer < n / 97) {
 			TH_LOG("%s: all by the timer, none by interrupt", e->name);
 		}
 		tried++;
@@ -273,36 +273,36 @@ FIXTURE(long_periods) {};
 
 FIXTURE_VARIANT(long_periods)
 {
-	const char *kind;
+	const char *type;
 	unsigned int bits;	/* 0: of the generation's narrow counters */
 };
 
-VARIANT_OF_KIND(long_periods, cbox);
+VARIANT_OF_TYPE(long_periods, cbox);
 
 /* its clock has a fixed counter, which is not narrow */
 FIXTURE_VARIANT_ADD(long_periods, ubox)
 {
-	.kind = "ubox", .bits = 48,
+	.type = "ubox", .bits = 48,
 };
 
 FIXTURE_VARIANT_ADD(long_periods, pcu)
 {
-	.kind = "pcu", .bits = 48,
+	.type = "pcu", .bits = 48,
 };
 
 FIXTURE_VARIANT_ADD(long_periods, imc)
 {
-	.kind = "imc", .bits = 32,
+	.type = "imc", .bits = 32,
 };
 
 FIXTURE_VARIANT_ADD(long_periods, qpi)
 {
-	.kind = "qpi", .bits = 32,
+	.type = "qpi", .bits = 32,
 };
 
 FIXTURE_VARIANT_ADD(long_periods, fsb)
 {
-	.kind = "fsb", .bits = 32,
+	.type = "fsb", .bits = 32,
 };
 
 FIXTURE_SETUP(long_periods)
@@ -340,19 +340,19 @@ static bool starts_at(const char *pmu, uint64_t value)
 TEST_F(long_periods, end_in_the_right_cycle)
 {
 	unsigned int bits = variant->bits ? variant->bits : generation()->narrow;
-	const struct cat_event *e = ticks_of(variant->kind);
+	const struct cat_event *e = ticks_of(variant->type);
 	const uint64_t periods[] = { (1ULL << (bits - 1)) + 5,
 				     (1ULL << bits) - 1 };
 	char pmu[PMU_NAME_MAX];
 
-	if (!e || !pick_box(pmu, variant->kind, 0))
+	if (!e || !pick_box(pmu, variant->type, 0))
 		SKIP(return, "no event, or no box");
 	for (unsigned int i = 0; i < ARRAY_SIZE(periods); i++) {
 		struct sampler s;
 
 		ASSERT_TRUE(open_sampler(&s, pmu, 0, periods[i], e));
 		if (bits > 32) {
-			if (signals(variant->kind))
+			if (signals(variant->type))
 				EXPECT_TRUE(starts_at(pmu, (1ULL << bits) -
 						      periods[i]));
 			sampler_close(&s);
@@ -379,22 +379,22 @@ FIXTURE(control)
 
 FIXTURE_VARIANT(control)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANT_OF_KIND(control, ha);
-VARIANT_OF_KIND(control, imc);
-VARIANT_OF_KIND(control, ubox);
-VARIANT_OF_KIND(control, cbox);
-VARIANT_OF_KIND(control, fsb);
+VARIANT_OF_TYPE(control, ha);
+VARIANT_OF_TYPE(control, imc);
+VARIANT_OF_TYPE(control, ubox);
+VARIANT_OF_TYPE(control, cbox);
+VARIANT_OF_TYPE(control, fsb);
 
 FIXTURE_SETUP(control)
 {
-	const struct cat_event *e = ticks_of(variant->kind);
+	const struct cat_event *e = ticks_of(variant->type);
 	char pmu[PMU_NAME_MAX];
 
 	prepare(_metadata);
-	if (!e || !pick_box(pmu, variant->kind, 0))
+	if (!e || !pick_box(pmu, variant->type, 0))
 		return;
 	self->open = open_sampler(&self->s, pmu, 0, 100, e);
 	ASSERT_TRUE(self->open);
@@ -436,7 +436,7 @@ TEST_F(control, pause_new_period_and_limit)
 	EXPECT_TRUE(is_exact(s, 13, 530, "ten more"));
 
 	sampler_disable(s);
-	if (!signals(variant->kind))
+	if (!signals(variant->type))
 		return;
 	/* perf disables the event at the last of them */
 	ASSERT_EQ(0, ioctl(s->fd, PERF_EVENT_IOC_REFRESH, 3));
@@ -492,7 +492,7 @@ static void close_all(void)
 		sampler_close(&samplers[--n_samplers]);
 }
 
-TEST_F(kind, several_in_one_box)
+TEST_F(type, several_in_one_box)
 {
 	static const uint64_t periods[2][4] = {
 		/* always in the same cycle, and in different cycles */
@@ -502,7 +502,7 @@ TEST_F(kind, several_in_one_box)
 	char pmu[PMU_NAME_MAX];
 	unsigned int n;
 
-	if (!e || !pick_box(pmu, variant->kind, 0))
+	if (!e || !pick_box(pmu, variant->type, 0))
 		SKIP(return, "no event, or no box");
 	if (e->fixed)
 		SKIP(return, "only one counter has a clock");
@@ -520,16 +520,16 @@ TEST_F(kind, several_in_one_box)
 	}
 }
 
-TEST_F(kind, all_boxes_in_the_same_cycle)
+TEST_F(type, all_boxes_in_the_same_cycle)
 {
 	const struct cat_event *e = self->ticks;
 	char pmu[PMU_NAME_MAX];
 
-	if (!e || !pmu_name(pmu, variant->kind, 0))
+	if (!e || !pmu_name(pmu, variant->type, 0))
 		SKIP(return, "no event, or no box");
-	if (!pmu_name(pmu, variant->kind, 1))
+	if (!pmu_name(pmu, variant->type, 1))
 		SKIP(return, "there is only one");
-	for (unsigned int i = 0; pmu_name(pmu, variant->kind, i); i++) {
+	for (unsigned int i = 0; pmu_name(pmu, variant->type, i); i++) {
 		ASSERT_TRUE(add_sampler(pmu, 0, 500, e));
 	}
 	sim_advance(20000);
@@ -537,30 +537,30 @@ TEST_F(kind, all_boxes_in_the_same_cycle)
 	close_all();
 }
 
-FIXTURE(all_kinds) {};
+FIXTURE(all_types) {};
 
-FIXTURE_SETUP(all_kinds)
+FIXTURE_SETUP(all_types)
 {
 	prepare(_metadata);
 }
 
-FIXTURE_TEARDOWN(all_kinds)
+FIXTURE_TEARDOWN(all_types)
 {
 	expect_no_pmi_where_none_signals(_metadata);
 }
 
-TEST_F(all_kinds, of_all_packages_in_the_same_cycle)
+TEST_F(all_types, of_all_packages_in_the_same_cycle)
 {
 	char pmu[PMU_NAME_MAX];
 
 	for (int pkg = 0; pkg < packages(); pkg++) {
-		for (unsigned int k = 0; k < BOX_KINDS; k++) {
-			const struct cat_event *e = ticks_of(box_kinds[k]);
+		for (unsigned int k = 0; k < BOX_TYPES; k++) {
+			const struct cat_event *e = ticks_of(box_types[k]);
 
 			/* not all generations have all types */
 			if (!e)
 				continue;
-			ASSERT_TRUE(pick_box(pmu, box_kinds[k], pkg));
+			ASSERT_TRUE(pick_box(pmu, box_types[k], pkg));
 			ASSERT_TRUE(add_sampler(pmu, pkg, 400, e));
 		}
 	}
@@ -571,7 +571,7 @@ TEST_F(all_kinds, of_all_packages_in_the_same_cycle)
 
 /* --- counting beside a sampling event ------------------------------------ */
 
-TEST_F(kind, counters_beside_it_lose_nothing)
+TEST_F(type, counters_beside_it_lose_nothing)
 {
 	static const char *const beside[][2] = {
 		{ "cbox", "clockticks" }, { "sbox", "clockticks" },
@@ -585,7 +585,7 @@ TEST_F(kind, counters_beside_it_lose_nothing)
 	char pmu[PMU_NAME_MAX];
 	struct sampler s;
 
-	if (!e || !pick_box(pmu, variant->kind, 0))
+	if (!e || !pick_box(pmu, variant->type, 0))
 		SKIP(return, "no event, or no box");
 	ASSERT_TRUE(open_sampler(&s, pmu, 0, 1000, e));
 	/* the same event in the same box, if it has two counters for it */
@@ -593,7 +593,7 @@ TEST_F(kind, counters_beside_it_lose_nothing)
 		fd[n++] = event_open(pmu, pmu_cpu(pmu, 0), "config=%#" PRIx64,
 				     e->config);
 	for (unsigned int i = 0; i < ARRAY_SIZE(beside); i++) {
-		if ((e->fixed && !strcmp(variant->kind, beside[i][0])) ||
+		if ((e->fixed && !strcmp(variant->type, beside[i][0])) ||
 		    !cat_find(beside[i][0], beside[i][1]))
 			continue;
 		for (int pkg = 0; pkg < packages() && pkg < 2; pkg++) {

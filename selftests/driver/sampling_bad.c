@@ -70,15 +70,15 @@ FIXTURE(refusals)
 
 FIXTURE_VARIANT(refusals)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANTS_OF_ALL_KINDS(refusals);
+VARIANTS_OF_ALL_TYPES(refusals);
 
 FIXTURE_SETUP(refusals)
 {
 	ASSERT_EQ(0, -max_sample_rate(100000000));
-	self->there = pmu_name(self->pmu, variant->kind, 0);
+	self->there = pmu_name(self->pmu, variant->type, 0);
 	if (!self->there)
 		return;
 	self->cpu = pmu_cpu(self->pmu, 0);
@@ -93,7 +93,7 @@ FIXTURE_TEARDOWN(refusals)
 
 TEST_F(refusals, period_wider_than_the_counter)
 {
-	const struct cat_event *e = ticks_of(variant->kind);
+	const struct cat_event *e = ticks_of(variant->type);
 	struct perf_event_attr attr = self->base;
 
 	if (!e || !self->there)
@@ -111,7 +111,7 @@ TEST_F(refusals, period_wider_than_the_counter)
 
 TEST_F(refusals, other_periods_and_a_frequency_are_accepted)
 {
-	const struct cat_event *e = ticks_of(variant->kind);
+	const struct cat_event *e = ticks_of(variant->type);
 	struct perf_event_attr attr = self->base;
 
 	if (!e || !self->there)
@@ -128,7 +128,7 @@ TEST_F(refusals, other_periods_and_a_frequency_are_accepted)
 
 TEST_F(refusals, frequency_of_0)
 {
-	const struct cat_event *e = ticks_of(variant->kind);
+	const struct cat_event *e = ticks_of(variant->type);
 	struct perf_event_attr attr = self->base;
 
 	if (!e || !self->there)
@@ -155,7 +155,7 @@ TEST_F(refusals, samples_with_what_only_a_core_knows)
 		{ PERF_SAMPLE_DATA_PAGE_SIZE, "data page size" },
 		{ PERF_SAMPLE_CODE_PAGE_SIZE, "code page size" },
 	};
-	const struct cat_event *e = plain_of(variant->kind);
+	const struct cat_event *e = plain_of(variant->type);
 
 	if (!e || !self->there)
 		SKIP(return, "no event, or no box");
@@ -170,7 +170,7 @@ TEST_F(refusals, samples_with_what_only_a_core_knows)
 
 TEST_F(refusals, precise_ip_branch_stacks_and_aux_output)
 {
-	const struct cat_event *e = plain_of(variant->kind);
+	const struct cat_event *e = plain_of(variant->type);
 	struct perf_event_attr attr;
 
 	if (!e || !self->there)
@@ -237,18 +237,18 @@ FIXTURE(accepted)
 
 FIXTURE_VARIANT(accepted)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANT_OF_KIND(accepted, ha);
-VARIANT_OF_KIND(accepted, cbox);
+VARIANT_OF_TYPE(accepted, ha);
+VARIANT_OF_TYPE(accepted, cbox);
 
 FIXTURE_SETUP(accepted)
 {
 	/* large samples take long on an emulated CPU: none may be throttled */
 	ASSERT_EQ(0, -max_sample_rate(100000000));
-	self->event = plain_of(variant->kind);
-	if (!pmu_name(self->pmu, variant->kind, 0))
+	self->event = plain_of(variant->type);
+	if (!pmu_name(self->pmu, variant->type, 0))
 		self->event = NULL;
 }
 
@@ -371,14 +371,14 @@ TEST_F(narrow, width_that_counts_is_the_one_that_was_found)
 	unsigned int tried = 0;
 	char pmu[PMU_NAME_MAX];
 
-	for (unsigned int k = 0; k < BOX_KINDS; k++) {
-		const struct cat_event *e = plain_of(box_kinds[k]);
-		bool narrow = !strcmp(box_kinds[k], "ubox") ||
-			      !strcmp(box_kinds[k], "sbox") ||
-			      !strcmp(box_kinds[k], "r3qpi");
+	for (unsigned int k = 0; k < BOX_TYPES; k++) {
+		const struct cat_event *e = plain_of(box_types[k]);
+		bool narrow = !strcmp(box_types[k], "ubox") ||
+			      !strcmp(box_types[k], "sbox") ||
+			      !strcmp(box_types[k], "r3qpi");
 		int cpu;
 
-		if (!e || !pmu_name(pmu, box_kinds[k], 0))
+		if (!e || !pmu_name(pmu, box_types[k], 0))
 			continue;
 		cpu = pmu_cpu(pmu, 0);
 		pmu_attr(&attr, pmu, "");
@@ -425,12 +425,12 @@ static bool nothing_frozen(void)
 	bool ok = true;
 
 	for (int pkg = 0; pkg < packages(); pkg++) {
-		for (unsigned int k = 0; k < BOX_KINDS; k++) {
-			const struct cat_event *e = ticks_of(box_kinds[k]);
+		for (unsigned int k = 0; k < BOX_TYPES; k++) {
+			const struct cat_event *e = ticks_of(box_types[k]);
 			uint64_t first;
 			int fd;
 
-			if (!e || !pmu_name(pmu, box_kinds[k], 0))
+			if (!e || !pmu_name(pmu, box_types[k], 0))
 				continue;
 			fd = event_open(pmu, pmu_cpu(pmu, pkg),
 					"config=%#" PRIx64, e->config);
@@ -465,7 +465,7 @@ static uint64_t periods_throttled(void)
 }
 
 /* Ask for a sample of each cycle, for @n box types in all packages. */
-static unsigned int open_storm(struct sampler *s, const char *const *kinds,
+static unsigned int open_storm(struct sampler *s, const char *const *types,
 			       unsigned int n)
 {
 	unsigned int opened = 0;
@@ -473,11 +473,11 @@ static unsigned int open_storm(struct sampler *s, const char *const *kinds,
 
 	for (unsigned int k = 0; k < n; k++)
 		for (int pkg = 0; pkg < packages() && pkg < 2; pkg++)
-			if (pmu_name(pmu, kinds[k], 0) &&
+			if (pmu_name(pmu, types[k], 0) &&
 			    check_eq(-sampler_open(&s[opened], pmu,
 						   pmu_cpu(pmu, pkg), 1,
 						   "config=%#" PRIx64,
-						   ticks_of(kinds[k])->config),
+						   ticks_of(types[k])->config),
 				     0, "%s opens", pmu))
 				opened++;
 	return opened;
@@ -505,12 +505,12 @@ FIXTURE(storm) {};
 
 FIXTURE_VARIANT(storm)
 {
-	const char *kind;	/* NULL: all at once */
+	const char *type;	/* NULL: all at once */
 };
 
-VARIANT_OF_KIND(storm, pcu);
-VARIANT_OF_KIND(storm, imc);
-VARIANT_OF_KIND(storm, cbox);
+VARIANT_OF_TYPE(storm, pcu);
+VARIANT_OF_TYPE(storm, imc);
+VARIANT_OF_TYPE(storm, cbox);
 
 FIXTURE_VARIANT_ADD(storm, all)
 {
@@ -533,11 +533,11 @@ FIXTURE_TEARDOWN(storm)
  */
 TEST_F(storm, is_throttled_and_ends)
 {
-	const char *const *kinds = variant->kind ? &variant->kind : box_kinds;
+	const char *const *types = variant->type ? &variant->type : box_types;
 	uint64_t ended = periods_ended(), by_driver = periods_throttled();
 	uint64_t start = now_ns(), samples = 0;
 	uint64_t counted = 0, throttled = 0, work[2], most = 0, ns;
-	struct sampler s[2 * BOX_KINDS];
+	struct sampler s[2 * BOX_TYPES];
 	struct runner r[2] = { 0 };
 	unsigned int opened;
 
@@ -546,7 +546,7 @@ TEST_F(storm, is_throttled_and_ends)
 	for (unsigned int i = 0; i < 2; i++) {
 		ASSERT_EQ(0, pthread_create(&r[i].thread, NULL, run, &r[i]));
 	}
-	opened = open_storm(s, kinds, variant->kind ? 1 : BOX_KINDS);
+	opened = open_storm(s, types, variant->type ? 1 : BOX_TYPES);
 	EXPECT_GT(opened, 0) {
 		TH_LOG("nothing opens");
 	}

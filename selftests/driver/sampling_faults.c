@@ -41,19 +41,19 @@ static bool open_sampler(struct sampler *s, const char *pmu, int cpu,
 /* With the manual clock: all boxes of a package count, and can sample. */
 static bool unharmed(int pkg)
 {
-	int fd[BOX_KINDS];
+	int fd[BOX_TYPES];
 	char pmu[PMU_NAME_MAX];
 	bool ok = true;
 
-	for (unsigned int k = 0; k < BOX_KINDS; k++) {
-		pmu_name(pmu, box_kinds[k], 0);
+	for (unsigned int k = 0; k < BOX_TYPES; k++) {
+		pmu_name(pmu, box_types[k], 0);
 		fd[k] = event_open(pmu, pmu_cpu(pmu, pkg), "config=%#" PRIx64,
-				   ticks_of(box_kinds[k])->config);
+				   ticks_of(box_types[k])->config);
 	}
 	sim_advance(CYCLES);
-	for (unsigned int k = 0; k < BOX_KINDS; k++) {
+	for (unsigned int k = 0; k < BOX_TYPES; k++) {
 		ok &= check_eq(event_count(fd[k]), CYCLES,
-			       "%s in package %d afterwards", box_kinds[k], pkg);
+			       "%s in package %d afterwards", box_types[k], pkg);
 		close(fd[k]);
 	}
 	ok &= samples_exactly("imc", pkg, 3);
@@ -118,43 +118,43 @@ FIXTURE(box_fault) {};
 FIXTURE_VARIANT(box_fault)
 {
 	const char *fault;	/* no interrupt, or status that does not clear */
-	const char *kind;
+	const char *type;
 	bool by_timer;
 };
 
 FIXTURE_VARIANT_ADD(box_fault, no_pmi_ha)
 {
-	.fault = "no_pmi", .kind = "ha", .by_timer = true,
+	.fault = "no_pmi", .type = "ha", .by_timer = true,
 };
 
 FIXTURE_VARIANT_ADD(box_fault, no_pmi_pcu)
 {
-	.fault = "no_pmi", .kind = "pcu", .by_timer = true,
+	.fault = "no_pmi", .type = "pcu", .by_timer = true,
 };
 
 FIXTURE_VARIANT_ADD(box_fault, no_pmi_ubox)
 {
-	.fault = "no_pmi", .kind = "ubox", .by_timer = true,
+	.fault = "no_pmi", .type = "ubox", .by_timer = true,
 };
 
 FIXTURE_VARIANT_ADD(box_fault, stuck_status_imc)
 {
-	.fault = "stuck_status", .kind = "imc",
+	.fault = "stuck_status", .type = "imc",
 };
 
 FIXTURE_VARIANT_ADD(box_fault, stuck_status_pcu)
 {
-	.fault = "stuck_status", .kind = "pcu",
+	.fault = "stuck_status", .type = "pcu",
 };
 
 FIXTURE_VARIANT_ADD(box_fault, stuck_status_ubox)
 {
-	.fault = "stuck_status", .kind = "ubox",
+	.fault = "stuck_status", .type = "ubox",
 };
 
 FIXTURE_VARIANT_ADD(box_fault, stuck_status_cbox)
 {
-	.fault = "stuck_status", .kind = "cbox", .by_timer = true,
+	.fault = "stuck_status", .type = "cbox", .by_timer = true,
 };
 
 FIXTURE_SETUP(box_fault)
@@ -172,10 +172,10 @@ TEST_F(box_fault, costs_no_sample_and_nothing_remains_of_it)
 	uint64_t timer = overflow_stat(0, "timer_served");
 	char pmu[PMU_NAME_MAX];
 
-	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
+	ASSERT_TRUE(pmu_name(pmu, variant->type, 0));
 	ASSERT_EQ(0, -sim_fault("%s pkg=0 box=%s on", variant->fault,
 				pmu_box(pmu)));
-	EXPECT_TRUE(samples_exactly(variant->kind, 0, OVERFLOWS));
+	EXPECT_TRUE(samples_exactly(variant->type, 0, OVERFLOWS));
 	if (variant->by_timer) {
 		EXPECT_GE(overflow_stat(0, "timer_served") - timer, OVERFLOWS);
 	}
@@ -200,8 +200,8 @@ TEST_F(wrong_cpu, pmis_are_carried_over_and_leave_nothing)
 {
 	for (int pkg = 0; pkg < packages(); pkg++) {
 		ASSERT_EQ(0, -sim_fault("wrong_cpu pkg=%d on", pkg));
-		for (unsigned int k = 0; k < BOX_KINDS; k++)
-			EXPECT_TRUE(samples_exactly(box_kinds[k], pkg, OVERFLOWS));
+		for (unsigned int k = 0; k < BOX_TYPES; k++)
+			EXPECT_TRUE(samples_exactly(box_types[k], pkg, OVERFLOWS));
 		ASSERT_EQ(0, -sim_fault("wrong_cpu pkg=%d off", pkg));
 	}
 	for (int pkg = 0; pkg < packages(); pkg++)
@@ -233,14 +233,14 @@ static void *flow(void *arg)
 	return NULL;
 }
 
-static void start_stream(struct stream *s, const char *kind, int pkg)
+static void start_stream(struct stream *s, const char *type, int pkg)
 {
-	s->event = plain_of(kind);
+	s->event = plain_of(type);
 	s->pkg = pkg;
 	s->stop = false;
-	if (!s->event || !pmu_name(s->pmu, kind, 0) ||
+	if (!s->event || !pmu_name(s->pmu, type, 0) ||
 	    pthread_create(&s->thread, NULL, flow, s))
-		tap_bail("no traffic for %s", kind);
+		tap_bail("no traffic for %s", type);
 }
 
 static void stop_stream(struct stream *s)
@@ -331,28 +331,28 @@ FIXTURE(deleted) {};
 
 FIXTURE_VARIANT(deleted)
 {
-	const char *kind;
+	const char *type;
 	int rounds;
 };
 
 FIXTURE_VARIANT_ADD(deleted, ha)
 {
-	.kind = "ha", .rounds = 150,
+	.type = "ha", .rounds = 150,
 };
 
 FIXTURE_VARIANT_ADD(deleted, pcu)
 {
-	.kind = "pcu", .rounds = 150,
+	.type = "pcu", .rounds = 150,
 };
 
 FIXTURE_VARIANT_ADD(deleted, ubox)
 {
-	.kind = "ubox", .rounds = 150,
+	.type = "ubox", .rounds = 150,
 };
 
 FIXTURE_VARIANT_ADD(deleted, sbox)
 {
-	.kind = "sbox", .rounds = 60,
+	.type = "sbox", .rounds = 60,
 };
 
 FIXTURE_SETUP(deleted)
@@ -371,7 +371,7 @@ TEST_F(deleted, events_lose_no_sample_and_nothing_remains_of_them)
 	struct stream stream = { 0 };
 	uint64_t samples = 0, count;
 
-	start_stream(&stream, variant->kind, 0);
+	start_stream(&stream, variant->type, 0);
 	for (int i = 0; i < (int)loops(variant->rounds); i++) {
 		int cpu = package_cpu(0, i % 2);
 		struct sampler s;
@@ -404,12 +404,12 @@ FIXTURE(offline) {};
 
 FIXTURE_VARIANT(offline)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANT_OF_KIND(offline, imc);
-VARIANT_OF_KIND(offline, pcu);
-VARIANT_OF_KIND(offline, cbox);
+VARIANT_OF_TYPE(offline, imc);
+VARIANT_OF_TYPE(offline, pcu);
+VARIANT_OF_TYPE(offline, cbox);
 
 FIXTURE_SETUP(offline)
 {
@@ -456,7 +456,7 @@ TEST_F(offline, cpus_leave_with_interrupts_on_their_way)
 	cpu[1] = package_cpu(pkg, 1);
 	if (pkg < 1 || cpu[1] < 0)
 		SKIP(return, "needs a second package with two CPUs");
-	start_stream(&stream, variant->kind, pkg);
+	start_stream(&stream, variant->type, pkg);
 	for (int i = 0; i < 4; i++) {
 		for (int j = 0; j < 2; j++)
 			ASSERT_TRUE(open_sampler(&s[j], stream.pmu, cpu[j], 2,
@@ -504,11 +504,11 @@ static void expect_all_running(struct __test_metadata *_metadata)
 	int fd;
 
 	for (int pkg = 0; pkg < packages(); pkg++)
-		for (unsigned int k = 0; k < BOX_KINDS; k++) {
-			ASSERT_TRUE(pmu_name(pmu, box_kinds[k], 0));
+		for (unsigned int k = 0; k < BOX_TYPES; k++) {
+			ASSERT_TRUE(pmu_name(pmu, box_types[k], 0));
 			fd = event_open(pmu, pmu_cpu(pmu, pkg),
 					"config=%#" PRIx64,
-					ticks_of(box_kinds[k])->config);
+					ticks_of(box_types[k])->config);
 			ASSERT_GE(fd, 0);
 			sleep_ms(1);
 			ASSERT_EQ(0, -event_read(fd, &r));
@@ -522,17 +522,17 @@ static void expect_all_running(struct __test_metadata *_metadata)
 TEST_F(storm, the_driver_unloads_right_after_it)
 {
 	enum { ROUNDS = 4 };
-	struct sampler s[2 * BOX_KINDS];
+	struct sampler s[2 * BOX_TYPES];
 	char pmu[PMU_NAME_MAX];
 	unsigned int n = 0;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		for (unsigned int k = 0; k < BOX_KINDS; k++)
+		for (unsigned int k = 0; k < BOX_TYPES; k++)
 			for (int pkg = 0; pkg < packages() && pkg < 2; pkg++) {
-				ASSERT_TRUE(pmu_name(pmu, box_kinds[k], 0));
+				ASSERT_TRUE(pmu_name(pmu, box_types[k], 0));
 				ASSERT_TRUE(open_sampler(&s[n++], pmu,
 							 pmu_cpu(pmu, pkg), 5,
-							 ticks_of(box_kinds[k])));
+							 ticks_of(box_types[k])));
 			}
 		sleep_ms(100);
 		while (n)

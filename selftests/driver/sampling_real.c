@@ -26,17 +26,17 @@ MACHINE_OF_ALL_TESTS("clock=real uclk_khz=400000", "freeze_budget=1000");
 
 enum {
 	UCLK_KHZ = 400000,	/* the same: slow, as emulated CPUs are */
-	MAX_SAMPLERS = 2 * BOX_KINDS,
+	MAX_SAMPLERS = 2 * BOX_TYPES,
 	BESIDE = 6,
 };
 
-static bool last_box(char *pmu, const char *kind)
+static bool last_box(char *pmu, const char *type)
 {
 	unsigned int n = 0;
 
-	while (pmu_name(pmu, kind, n))
+	while (pmu_name(pmu, type, n))
 		n++;
-	return n && pmu_name(pmu, kind, n - 1);
+	return n && pmu_name(pmu, type, n - 1);
 }
 
 /* --- stopped events ------------------------------------------------------ */
@@ -73,10 +73,10 @@ TEST_F(stopped, all_box_types_at_once_have_all_samples)
 	unsigned int n = 0;
 	uint64_t sum = 0;
 
-	for (unsigned int k = 0; k < BOX_KINDS; k++) {
-		const struct cat_event *e = ticks_of(box_kinds[k]);
+	for (unsigned int k = 0; k < BOX_TYPES; k++) {
+		const struct cat_event *e = ticks_of(box_types[k]);
 
-		ASSERT_TRUE(last_box(pmu, box_kinds[k]));
+		ASSERT_TRUE(last_box(pmu, box_types[k]));
 		for (int pkg = 0; pkg < packages() && pkg < 2; pkg++, n++) {
 			ASSERT_EQ(0, -sampler_open(&s[n], pmu, pmu_cpu(pmu, pkg),
 						   20000003 + 1000000 * n,
@@ -90,7 +90,7 @@ TEST_F(stopped, all_box_types_at_once_have_all_samples)
 	for (unsigned int i = 0; i < n; i++)
 		sampler_disable(&s[i]);
 	for (unsigned int i = 0; i < n; i++) {
-		EXPECT_TRUE(all_there(&s[i], box_kinds[i / 2]));
+		EXPECT_TRUE(all_there(&s[i], box_types[i / 2]));
 		sum += s[i].samples;
 		sampler_close(&s[i]);
 	}
@@ -101,10 +101,10 @@ FIXTURE(on_and_off) {};
 
 FIXTURE_VARIANT(on_and_off)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANTS_OF_E5_KINDS(on_and_off);
+VARIANTS_OF_E5_TYPES(on_and_off);
 
 FIXTURE_SETUP(on_and_off)
 {
@@ -121,12 +121,12 @@ FIXTURE_TEARDOWN(on_and_off)
 TEST_F(on_and_off, has_all_samples)
 {
 	enum { ROUNDS = 100 };
-	const struct cat_event *e = ticks_of(variant->kind);
+	const struct cat_event *e = ticks_of(variant->type);
 	char pmu[PMU_NAME_MAX];
 	struct sampler s;
 
 	ASSERT_NE(NULL, e);
-	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
+	ASSERT_TRUE(pmu_name(pmu, variant->type, 0));
 	ASSERT_EQ(0, -sampler_open(&s, pmu, pmu_cpu(pmu, 0), 400009,
 				   "config=%#" PRIx64, e->config));
 	for (unsigned int i = 0; i < loops(ROUNDS); i++) {
@@ -168,39 +168,39 @@ FIXTURE(frequency) {};
 
 FIXTURE_VARIANT(frequency)
 {
-	const char *kind;
+	const char *type;
 	unsigned int hz;
 	bool busy;		/* keep the CPU busy, or let it idle mostly, without a tick */
 };
 
 FIXTURE_VARIANT_ADD(frequency, ha_on_idle_cpu)
 {
-	.kind = "ha", .hz = 200,
+	.type = "ha", .hz = 200,
 };
 
 FIXTURE_VARIANT_ADD(frequency, ubox_on_idle_cpu)
 {
-	.kind = "ubox", .hz = 50,
+	.type = "ubox", .hz = 50,
 };
 
 FIXTURE_VARIANT_ADD(frequency, cbox_on_idle_cpu)
 {
-	.kind = "cbox", .hz = 50,
+	.type = "cbox", .hz = 50,
 };
 
 FIXTURE_VARIANT_ADD(frequency, ha_on_busy_cpu)
 {
-	.kind = "ha", .hz = 200, .busy = true,
+	.type = "ha", .hz = 200, .busy = true,
 };
 
 FIXTURE_VARIANT_ADD(frequency, ubox_on_busy_cpu)
 {
-	.kind = "ubox", .hz = 50, .busy = true,
+	.type = "ubox", .hz = 50, .busy = true,
 };
 
 FIXTURE_VARIANT_ADD(frequency, cbox_on_busy_cpu)
 {
-	.kind = "cbox", .hz = 50, .busy = true,
+	.type = "cbox", .hz = 50, .busy = true,
 };
 
 FIXTURE_SETUP(frequency)
@@ -221,7 +221,7 @@ FIXTURE_TEARDOWN(frequency)
 TEST_F(frequency, is_met_and_periods_add_up_to_the_count)
 {
 	void (*pass_ms)(unsigned int ms) = variant->busy ? spin_ms : sleep_ms;
-	const struct cat_event *e = ticks_of(variant->kind);
+	const struct cat_event *e = ticks_of(variant->type);
 	uint64_t count, start, want = 0, before, got = 0;
 	struct perf_event_attr attr;
 	char pmu[PMU_NAME_MAX];
@@ -229,7 +229,7 @@ TEST_F(frequency, is_met_and_periods_add_up_to_the_count)
 	int cpu, i;
 
 	ASSERT_NE(NULL, e);
-	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
+	ASSERT_TRUE(pmu_name(pmu, variant->type, 0));
 	cpu = pmu_cpu(pmu, packages() - 1);
 	ASSERT_EQ(0, -pmu_attr(&attr, pmu, ""));
 	attr.config = e->config;
@@ -329,11 +329,11 @@ FIXTURE(frozen_time) {};
 
 FIXTURE_VARIANT(frozen_time)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANT_OF_KIND(frozen_time, ha);
-VARIANT_OF_KIND(frozen_time, pcu);
+VARIANT_OF_TYPE(frozen_time, ha);
+VARIANT_OF_TYPE(frozen_time, pcu);
 
 FIXTURE_SETUP(frozen_time)
 {
@@ -357,7 +357,7 @@ TEST_F(frozen_time, is_all_that_counters_lose)
 		{ "ubox", "uclk" }, { "imc", "dclk" }, { "pcu", "clockticks" },
 		{ "qpi", "clockticks" },
 	};
-	const struct cat_event *e = ticks_of(variant->kind);
+	const struct cat_event *e = ticks_of(variant->type);
 	struct instant before, after;
 	char pmu[PMU_NAME_MAX], other[PMU_NAME_MAX];
 	unsigned int n = 0;
@@ -368,10 +368,10 @@ TEST_F(frozen_time, is_all_that_counters_lose)
 
 	if (packages() < 2)
 		SKIP(return, "needs two packages");
-	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
+	ASSERT_TRUE(pmu_name(pmu, variant->type, 0));
 	/* another box than the sampler's, which also stops to be programmed */
 	for (unsigned int i = 0; i < BESIDE; i++) {
-		if (!strcmp(beside[i][0], variant->kind))
+		if (!strcmp(beside[i][0], variant->type))
 			continue;
 		ASSERT_TRUE(last_box(other, beside[i][0]));
 		name[n] = beside[i][0];

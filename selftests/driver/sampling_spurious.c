@@ -63,11 +63,11 @@ FIXTURE(spurious_beside) {};
 
 FIXTURE_VARIANT(spurious_beside)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANT_OF_KIND(spurious_beside, ha);
-VARIANT_OF_KIND(spurious_beside, pcu);
+VARIANT_OF_TYPE(spurious_beside, ha);
+VARIANT_OF_TYPE(spurious_beside, pcu);
 
 FIXTURE_SETUP(spurious_beside)
 {
@@ -81,12 +81,12 @@ FIXTURE_TEARDOWN(spurious_beside)
 
 TEST_F(spurious_beside, taken_for_late_ones)
 {
-	const struct cat_event *e = plain_of(variant->kind);
+	const struct cat_event *e = plain_of(variant->type);
 	char pmu[PMU_NAME_MAX];
 	struct sampler s;
 	uint64_t before;
 
-	if (!e || !pmu_name(pmu, variant->kind, 0))
+	if (!e || !pmu_name(pmu, variant->type, 0))
 		SKIP(return, "no event, or no box");
 	for (int pkg = 0; pkg < packages(); pkg++) {
 		TH_LOG("%s in package %d", pmu, pkg);

@@ -273,19 +273,19 @@ static void close_all(void)
 }
 
 /* An event on each CPU of the package, all of them in one box. */
-static bool tell_apart(const char *kind, int pkg, const char *how)
+static bool tell_apart(const char *type, int pkg, const char *how)
 {
-	const struct cat_event *e = plain_of(kind);
+	const struct cat_event *e = plain_of(type);
 	char pmu[PMU_NAME_MAX];
 	bool ok;
 
-	if (!e || !pmu_name(pmu, kind, 0))
+	if (!e || !pmu_name(pmu, type, 0))
 		return check(false, "no event, or no box");
 	ok = open_all(pmu, PERIOD, e);
 	/* a few at a time: CBo and SBo deliver all due samples at one moment */
 	for (unsigned int i = 0; i < SAMPLES; i++) {
 		send_traffic(pmu, pkg, e, PERIOD, 1);
-		if (!signals(kind))
+		if (!signals(type))
 			sleep_ms(1);
 	}
 	for (unsigned int i = 0; i < n_spinners; i++)
@@ -325,10 +325,10 @@ FIXTURE(samples) {};
 
 FIXTURE_VARIANT(samples)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANTS_OF_ALL_KINDS(samples);
+VARIANTS_OF_ALL_TYPES(samples);
 
 FIXTURE_SETUP(samples)
 {
@@ -344,11 +344,11 @@ TEST_F(samples, name_the_program_of_the_events_cpu)
 {
 	char pmu[PMU_NAME_MAX];
 
-	if (!plain_of(variant->kind) || !pmu_name(pmu, variant->kind, 0))
+	if (!plain_of(variant->type) || !pmu_name(pmu, variant->type, 0))
 		SKIP(return, "no event, or no box");
 	for (int pkg = 0; pkg < 2; pkg++) {
 		spin_in(pkg);
-		EXPECT_TRUE(tell_apart(variant->kind, pkg, variant->kind)) {
+		EXPECT_TRUE(tell_apart(variant->type, pkg, variant->type)) {
 			TH_LOG("package %d, on %u CPUs", pkg, n_spinners);
 		}
 		stop_spinners();
@@ -359,11 +359,11 @@ FIXTURE(wrong_cpu) {};
 
 FIXTURE_VARIANT(wrong_cpu)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANT_OF_KIND(wrong_cpu, ha);
-VARIANT_OF_KIND(wrong_cpu, pcu);
+VARIANT_OF_TYPE(wrong_cpu, ha);
+VARIANT_OF_TYPE(wrong_cpu, pcu);
 
 FIXTURE_SETUP(wrong_cpu)
 {
@@ -385,7 +385,7 @@ TEST_F(wrong_cpu, samples_name_the_program_of_the_events_cpu)
 {
 	for (int pkg = 0; pkg < 2; pkg++) {
 		spin_in(pkg);
-		EXPECT_TRUE(tell_apart(variant->kind, pkg, "wrong CPU")) {
+		EXPECT_TRUE(tell_apart(variant->type, pkg, "wrong CPU")) {
 			TH_LOG("package %d, on %u CPUs", pkg, n_spinners);
 		}
 		stop_spinners();
@@ -439,11 +439,11 @@ FIXTURE(between_tasks)
 
 FIXTURE_VARIANT(between_tasks)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANT_OF_KIND(between_tasks, ha);
-VARIANT_OF_KIND(between_tasks, pcu);
+VARIANT_OF_TYPE(between_tasks, ha);
+VARIANT_OF_TYPE(between_tasks, pcu);
 
 FIXTURE_SETUP(between_tasks)
 {
@@ -469,13 +469,13 @@ FIXTURE_TEARDOWN(between_tasks)
 TEST_F(between_tasks, a_samples_task_and_place_are_of_one_moment)
 {
 	enum { ROUNDS = 200, DELAY = 200000 };
-	const struct cat_event *e = plain_of(variant->kind);
+	const struct cat_event *e = plain_of(variant->type);
 	int pkg = packages() - 1, cpu = package_cpu(pkg, 0), err;
 	unsigned int rounds = loops(ROUNDS);
 	char pmu[PMU_NAME_MAX];
 	struct sampler s;
 
-	if (!e || !pmu_name(pmu, variant->kind, 0))
+	if (!e || !pmu_name(pmu, variant->type, 0))
 		SKIP(return, "no event, or no box");
 	ASSERT_EQ(0, -sampler_open(&s, pmu, cpu, PERIOD, "config=%#" PRIx64,
 				   e->config));
@@ -518,15 +518,15 @@ FIXTURE_TEARDOWN(real_clock)
 
 TEST_F(real_clock, samples_name_the_program_of_the_events_cpu)
 {
-	static const char *const kinds[] = { "imc", "ubox", "cbox" };
+	static const char *const types[] = { "imc", "ubox", "cbox" };
 
 	spin_in(packages() - 1);
-	for (unsigned int k = 0; k < ARRAY_SIZE(kinds); k++) {
+	for (unsigned int k = 0; k < ARRAY_SIZE(types); k++) {
 		uint64_t samples = 0;
 		char pmu[PMU_NAME_MAX];
 
-		ASSERT_TRUE(pmu_name(pmu, kinds[k], 0));
-		EXPECT_TRUE(open_all(pmu, 2000003, ticks_of(kinds[k])));
+		ASSERT_TRUE(pmu_name(pmu, types[k], 0));
+		EXPECT_TRUE(open_all(pmu, 2000003, ticks_of(types[k])));
 		sleep_ms(1000);
 		/* before the first event gives its counter to the next */
 		see_who_runs();
@@ -534,7 +534,7 @@ TEST_F(real_clock, samples_name_the_program_of_the_events_cpu)
 			sampler_disable(&samplers[i]);
 			samples += sampler_drain(&samplers[i]);
 		}
-		EXPECT_TRUE(named_well(kinds[k]));
+		EXPECT_TRUE(named_well(types[k]));
 		TH_LOG("%s: %ju samples", pmu, (uintmax_t)samples);
 		EXPECT_GT(samples, 0);
 		close_all();

@@ -56,11 +56,11 @@ FIXTURE(slow)
 
 FIXTURE_VARIANT(slow)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANT_OF_KIND(slow, imc);
-VARIANT_OF_KIND(slow, qpi);
+VARIANT_OF_TYPE(slow, imc);
+VARIANT_OF_TYPE(slow, qpi);
 
 FIXTURE_SETUP(slow)
 {
@@ -69,7 +69,7 @@ FIXTURE_SETUP(slow)
 
 	machine_setup("clock=real", "");
 	log_mark();
-	if (!pmu_name(pmu, variant->kind, 0))
+	if (!pmu_name(pmu, variant->type, 0))
 		SKIP(return, "no such PMU");
 	if (cpu2 < 0)
 		SKIP(return, "needs two CPUs in a package");

@@ -54,15 +54,15 @@ struct seen {
 
 static bool is_box_ctl(const struct sim_access *a)
 {
-	if (a->kind == SIM_PCIWR)
+	if (a->type == SIM_PCIWR)
 		return a->reg == PCI_BOX_CTL;
-	return a->kind == SIM_WRMSR &&
+	return a->type == SIM_WRMSR &&
 	       (a->reg == 0xc24 || (a->reg >= 0xd00 && a->reg % 0x20 == 4));
 }
 
 static void note(const struct sim_access *a, void *arg)
 {
-	bool msr = a->kind == SIM_RDMSR || a->kind == SIM_WRMSR;
+	bool msr = a->type == SIM_RDMSR || a->type == SIM_WRMSR;
 	struct seen *s = arg;
 
 	s->absent += !msr && a->reg == PCI_BOX_STATUS;
@@ -74,7 +74,7 @@ static void note(const struct sim_access *a, void *arg)
 	s->without_enable += !(a->value & BOX_FRZ_EN);
 	s->reserved += !!(a->value & BOX_RSV);
 	/* HA is device 14, iMC device 16 */
-	if (a->kind == SIM_PCIWR && (a->device == 14 || a->device == 16))
+	if (a->type == SIM_PCIWR && (a->device == 14 || a->device == 16))
 		s->no_resets += !!(a->value & BOX_RST);
 	else
 		s->resets += !!(a->value & BOX_RST);
@@ -139,10 +139,10 @@ TEST_F(registers, absent_ones_not_accessed_by_counting)
 /* By the timer. */
 TEST_F(registers, absent_ones_not_accessed_by_sampling_and_unloading)
 {
-	static const char *const kinds[] = { "ubox", "cbox", "ha", "imc", "pcu" };
+	static const char *const types[] = { "ubox", "cbox", "ha", "imc", "pcu" };
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
-		EXPECT_TRUE(samples_exactly(kinds[i], i % packages(), OVERFLOWS));
+	for (unsigned int i = 0; i < ARRAY_SIZE(types); i++) {
+		EXPECT_TRUE(samples_exactly(types[i], i % packages(), OVERFLOWS));
 		expect_those_there(_metadata, &self->all, "sampling");
 	}
 	EXPECT_EQ(0, sim_stat("pmi"));
@@ -268,7 +268,7 @@ FIXTURE_TEARDOWN(group_reads)
 /*
  * With the clock running two counters agree only if they start and stop in one cycle.
  */
-static void expect_reads_agree(struct __test_metadata *_metadata, const char *kind)
+static void expect_reads_agree(struct __test_metadata *_metadata, const char *type)
 {
 	static const char *const events[] = { "config=0", "config=0x1000000" };
 	struct perf_event_attr attrs[2];
@@ -276,7 +276,7 @@ static void expect_reads_agree(struct __test_metadata *_metadata, const char *ki
 	char pmu[PMU_NAME_MAX];
 	uint64_t values[2];
 
-	ASSERT_TRUE(pmu_name(pmu, kind, 0));
+	ASSERT_TRUE(pmu_name(pmu, type, 0));
 	for (int i = 0; i < 2; i++) {
 		ASSERT_EQ(0, -pmu_attr(&attrs[i], pmu, events[i]));
 	}

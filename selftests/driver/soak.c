@@ -80,15 +80,15 @@ static bool find_counter(struct pair *p, const struct cat_event *e)
  * @group: the sampler leads the counter, so both start and stop in one cycle. If the
  * sampler's box cannot interrupt, no bit identifies the sampler's counter.
  */
-static bool open_pair(struct pair *p, const char *kind, int pkg,
+static bool open_pair(struct pair *p, const char *type, int pkg,
 		      const struct cat_event *e, bool group)
 {
 	struct perf_event_attr attr;
 	int cpu, err;
 
 	p->pkg = pkg;
-	if (!pmu_name(p->pmu, kind, 0))
-		return check(false, "no %s", kind);
+	if (!pmu_name(p->pmu, type, 0))
+		return check(false, "no %s", type);
 	cpu = pmu_cpu(p->pmu, pkg);
 	p->keep = event_open(p->pmu, cpu, "config=%#" PRIx64,
 			     e->config | (uint64_t)1 << 24);
@@ -121,12 +121,12 @@ static bool open_pairs(bool group)
 	bool ok = true;
 
 	n_pairs = 0;
-	for (unsigned int k = 0; k < BOX_KINDS; k++) {
-		const struct cat_event *e = ticks_of(box_kinds[k]);
+	for (unsigned int k = 0; k < BOX_TYPES; k++) {
+		const struct cat_event *e = ticks_of(box_types[k]);
 
 		/* a UBox cannot be frozen, so its events do not start in one cycle */
-		if (!e || e->fixed || !signals(box_kinds[k]) ||
-		    !strcmp(box_kinds[k], "ubox"))
+		if (!e || e->fixed || !signals(box_types[k]) ||
+		    !strcmp(box_types[k], "ubox"))
 			continue;
 		/*
 		 * the sampler, the counter, and the event that keeps the box counting
@@ -136,7 +136,7 @@ static bool open_pairs(bool group)
 		for (int pkg = 0; pkg < packages(); pkg++) {
 			struct pair *p = &pairs[n_pairs++];
 
-			ok = ok && open_pair(p, box_kinds[k], pkg, e, group) &&
+			ok = ok && open_pair(p, box_types[k], pkg, e, group) &&
 			     start_pair(p, e, group);
 		}
 	}

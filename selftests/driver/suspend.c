@@ -181,16 +181,16 @@ static bool all_count(uint64_t cycles, const char *when)
 }
 
 /* Boxes that only count transactions have no event that counts without traffic. */
-static bool ticks(const char *kind)
+static bool ticks(const char *type)
 {
-	return cat_has_waves(kind) && ticks_of(kind);
+	return cat_has_waves(type) && ticks_of(type);
 }
 
-static void watch_free(const char *kind, const char *name)
+static void watch_free(const char *type, const char *name)
 {
 	char pmu[PMU_NAME_MAX];
 
-	if (cat_find(kind, name) && pmu_name(pmu, kind, 0))
+	if (cat_find(type, name) && pmu_name(pmu, type, 0))
 		watch(pmu, name);
 }
 
@@ -203,11 +203,11 @@ static void watch_all(void)
 	char pmu[PMU_NAME_MAX], config[32];
 
 	n_watched = 0;
-	for (unsigned int k = 0; k < BOX_KINDS; k++) {
-		if (!pmu_name(pmu, box_kinds[k], 0) || !ticks(box_kinds[k]))
+	for (unsigned int k = 0; k < BOX_TYPES; k++) {
+		if (!pmu_name(pmu, box_types[k], 0) || !ticks(box_types[k]))
 			continue;
 		snprintf(config, sizeof(config), "config=%#" PRIx64,
-			 ticks_of(box_kinds[k])->config);
+			 ticks_of(box_types[k])->config);
 		watch(pmu, config);
 	}
 	if (!n_watched)
@@ -219,16 +219,16 @@ static void watch_all(void)
 /* A box with overflow interrupts, if any has them, and one that is polled */
 static unsigned int open_samplers(struct sampler *s, char (*pmu)[PMU_NAME_MAX])
 {
-	static const char *const kinds[SAMPLERS] = { "ha", "cbox", "fsb" };
+	static const char *const types[SAMPLERS] = { "ha", "cbox", "fsb" };
 	char config[32];
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < SAMPLERS; i++) {
-		if (!pmu_name(pmu[n], kinds[i], 1) &&
-		    !pmu_name(pmu[n], kinds[i], 0))
+		if (!pmu_name(pmu[n], types[i], 1) &&
+		    !pmu_name(pmu[n], types[i], 0))
 			continue;
 		snprintf(config, sizeof(config), "config=%#" PRIx64,
-			 ticks_of(kinds[i])->config);
+			 ticks_of(types[i])->config);
 		if (!check_eq(-sampler_open(&s[n], pmu[n], 0, PERIOD, "%s",
 					    config), 0, "%s opens", pmu[n]))
 			tap_bail("no sampling before the sleep");
@@ -238,11 +238,11 @@ static unsigned int open_samplers(struct sampler *s, char (*pmu)[PMU_NAME_MAX])
 }
 
 /* Return whether there is a box of that type. */
-static bool kind_there(const char *kind)
+static bool type_exists(const char *type)
 {
 	char pmu[PMU_NAME_MAX];
 
-	return pmu_name(pmu, kind, 0);
+	return pmu_name(pmu, type, 0);
 }
 
 static bool sampled(struct sampler *s, uint64_t cycles, const char *when)
@@ -312,13 +312,13 @@ TEST_F(asleep, counts_and_sampling_go_on_without_a_jump)
 
 	/* and so does an event that is opened then */
 	for (int pkg = 0; pkg < packages(); pkg++) {
-		if (ticks(box_kinds[0])) {
+		if (ticks(box_types[0])) {
 			EXPECT_EQ(pmus_there(), boxes_that_count(pkg, AFTER)) {
 				TH_LOG("of package %d", pkg);
 			}
 		}
 		for (unsigned int i = 0; i < ARRAY_SIZE(sampling); i++)
-			if (kind_there(sampling[i]))
+			if (type_exists(sampling[i]))
 				EXPECT_TRUE(samples_exactly(sampling[i], pkg, 3));
 	}
 }

@@ -29,25 +29,25 @@ enum {
 
 static int n_packages;
 
-static void each_pmu(bool (*fn)(const char *pmu, const char *kind),
+static void each_pmu(bool (*fn)(const char *pmu, const char *type),
 		     const char *what)
 {
 	char pmu[PMU_NAME_MAX];
 	bool ok = true;
 
-	for (unsigned int k = 0; k < BOX_KINDS; k++)
+	for (unsigned int k = 0; k < BOX_TYPES; k++)
 		for (unsigned int i = 0; i < package_boxes[k]; i++)
-			ok &= check(pmu_name(pmu, box_kinds[k], i),
-				    "%s %u is there", box_kinds[k], i) &&
-			      fn(pmu, box_kinds[k]);
+			ok &= check(pmu_name(pmu, box_types[k], i),
+				    "%s %u is there", box_types[k], i) &&
+			      fn(pmu, box_types[k]);
 	tap_ok(ok, "%d packages: %s", n_packages, what);
 }
 
-static bool has_cpus(const char *pmu, const char *kind)
+static bool has_cpus(const char *pmu, const char *type)
 {
 	bool ok = true;
 
-	(void)kind;
+	(void)type;
 	for (int pkg = 0; pkg < n_packages; pkg++)
 		ok &= check(pmu_cpu(pmu, pkg) >= 0, "%s: a CPU of package %d",
 			    pmu, pkg);
@@ -70,9 +70,9 @@ static void close_all(const int *fd)
 			close(fd[pkg]);
 }
 
-static bool counts_cycles(const char *pmu, const char *kind)
+static bool counts_cycles(const char *pmu, const char *type)
 {
-	const struct cat_event *e = ticks_of(kind);
+	const struct cat_event *e = ticks_of(type);
 	int fd[MAX_PACKAGES];
 	bool ok = true;
 
@@ -88,9 +88,9 @@ static bool counts_cycles(const char *pmu, const char *kind)
 }
 
 /* Another number to each package. */
-static bool counts_own(const char *pmu, const char *kind)
+static bool counts_own(const char *pmu, const char *type)
 {
-	const struct cat_event *e = plain_of(kind);
+	const struct cat_event *e = plain_of(type);
 	int fd[MAX_PACKAGES];
 	bool ok = true;
 
@@ -164,16 +164,16 @@ static bool came_to(int cpu, const uint64_t *before, const uint64_t *after)
 	return ok;
 }
 
-static bool samples_on(const char *kind, int cpu, int pkg)
+static bool samples_on(const char *type, int cpu, int pkg)
 {
 	static uint64_t before[MAX_CPUS], after[MAX_CPUS];
-	const struct cat_event *e = plain_of(kind);
+	const struct cat_event *e = plain_of(type);
 	char pmu[PMU_NAME_MAX];
 	struct sampler s;
 	bool ok;
 
-	if (!e || !pmu_name(pmu, kind, 0))
-		return check(false, "%s has a box and an event", kind);
+	if (!e || !pmu_name(pmu, type, 0))
+		return check(false, "%s has a box and an event", type);
 	if (!check_eq(-sampler_open(&s, pmu, cpu, PERIOD, "config=%#" PRIx64,
 				    e->config), 0, "%s opens on CPU %d", pmu,
 		      cpu))
@@ -191,16 +191,16 @@ static bool samples_on(const char *kind, int cpu, int pkg)
 	return ok;
 }
 
-static void test_samples(const char *kind)
+static void test_samples(const char *type)
 {
 	bool ok = true;
 	int cpu;
 
 	for (int pkg = 0; pkg < n_packages; pkg++)
 		for (unsigned int n = 0; (cpu = package_cpu(pkg, n)) >= 0; n++)
-			ok &= samples_on(kind, cpu, pkg);
+			ok &= samples_on(type, cpu, pkg);
 	tap_ok(ok, "%s: %d overflows are %d samples on each CPU, and the PMIs come to its core",
-	       kind, OVERFLOWS, OVERFLOWS);
+	       type, OVERFLOWS, OVERFLOWS);
 }
 
 int main(int argc, char **argv)

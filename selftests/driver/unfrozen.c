@@ -86,10 +86,10 @@ FIXTURE(unfrozen) {};
 
 FIXTURE_VARIANT(unfrozen)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANTS_OF_E5_KINDS(unfrozen);
+VARIANTS_OF_E5_TYPES(unfrozen);
 
 FIXTURE_SETUP(unfrozen)
 {
@@ -103,7 +103,7 @@ FIXTURE_TEARDOWN(unfrozen)
 
 TEST_F(unfrozen, events_come_and_go_and_all_counts_are_exact)
 {
-	const struct cat_event *anchor_event = plain_of(variant->kind), *e;
+	const struct cat_event *anchor_event = plain_of(variant->type), *e;
 	unsigned int events = 0;
 	uint64_t unfrozen;
 	char pmu[PMU_NAME_MAX];
@@ -111,12 +111,12 @@ TEST_F(unfrozen, events_come_and_go_and_all_counts_are_exact)
 	size_t n;
 
 	ASSERT_NE(NULL, anchor_event);
-	ASSERT_TRUE(pmu_name(pmu, variant->kind, 0));
+	ASSERT_TRUE(pmu_name(pmu, variant->type, 0));
 	anchor = open_event(pmu, anchor_event);
 	ASSERT_GE(anchor, 0);
 	e = catalogue(&n);
 	for (size_t i = 0; i < n && events < MOST_EVENTS; i++) {
-		if (!cat_is_plain(&e[i], variant->kind) || &e[i] == anchor_event)
+		if (!cat_is_plain(&e[i], variant->type) || &e[i] == anchor_event)
 			continue;
 		if (!events) {
 			ASSERT_TRUE(use_up(pmu, &e[i]));
@@ -141,7 +141,7 @@ TEST_F(unfrozen, events_come_and_go_and_all_counts_are_exact)
  * All events of the box type occur in every cycle, except two: counts of these are
  * wrong.
  */
-static bool all_but(const char *kind, const struct cat_event *a,
+static bool all_but(const char *type, const struct cat_event *a,
 		    const struct cat_event *b)
 {
 	unsigned int taken = 0;
@@ -151,10 +151,10 @@ static bool all_but(const char *kind, const struct cat_event *a,
 	if (!check(!sim_rates("off") && !sim_rates("on"), "rates"))
 		return false;
 	for (size_t i = 0; i < n && taken < MOST_RATES; i++) {
-		if (strcmp(e[i].box, kind) || e[i].fixed || e[i].free ||
+		if (strcmp(e[i].box, type) || e[i].fixed || e[i].free ||
 		    e[i].code == a->code || e[i].code == b->code)
 			continue;
-		if (sim_rates("pkg=0 box=%s event=%#x umask=%#x rate=1", kind,
+		if (sim_rates("pkg=0 box=%s event=%#x umask=%#x rate=1", type,
 			      e[i].code, e[i].umask))
 			return check(false, "%s has no rate", e[i].name);
 		taken++;
@@ -162,7 +162,7 @@ static bool all_but(const char *kind, const struct cat_event *a,
 	/* with any unit mask, if the box type has an event 0 at all */
 	if (a->code && b->code)
 		sim_rates("pkg=0 box=%s event=0 umask=0xff rate=1",
-				  kind);
+				  type);
 	return check(taken, "no other event happens");
 }
 
@@ -170,7 +170,7 @@ static bool all_but(const char *kind, const struct cat_event *a,
  * Another event than these, and not the one with code 0, which a disabled counter would
  * count if only its enable bit took effect.
  */
-static const struct cat_event *other_than(const char *kind,
+static const struct cat_event *other_than(const char *type,
 					  const struct cat_event *a,
 					  const struct cat_event *b)
 {
@@ -178,25 +178,25 @@ static const struct cat_event *other_than(const char *kind,
 	const struct cat_event *e = catalogue(&n);
 
 	for (size_t i = 0; i < n; i++)
-		if (cat_is_plain(&e[i], kind) && e[i].code &&
+		if (cat_is_plain(&e[i], type) && e[i].code &&
 		    e[i].code != a->code && (!b || e[i].code != b->code))
 			return &e[i];
 	return NULL;
 }
 
 static void expect_nothing_else(struct __test_metadata *_metadata,
-				const char *kind)
+				const char *type)
 {
-	const struct cat_event *rest = plain_of(kind), *quiet, *busy;
+	const struct cat_event *rest = plain_of(type), *quiet, *busy;
 	uint64_t counted = 0;
 	char pmu[PMU_NAME_MAX];
 	int anchor, fd;
 
-	quiet = rest ? other_than(kind, rest, NULL) : NULL;
-	busy = quiet ? other_than(kind, rest, quiet) : NULL;
-	if (!busy || !pmu_name(pmu, kind, 0))
+	quiet = rest ? other_than(type, rest, NULL) : NULL;
+	busy = quiet ? other_than(type, rest, quiet) : NULL;
+	if (!busy || !pmu_name(pmu, type, 0))
 		SKIP(return, "too few events, or no box");
-	ASSERT_TRUE(all_but(kind, rest, quiet));
+	ASSERT_TRUE(all_but(type, rest, quiet));
 	anchor = open_event(pmu, rest);
 	ASSERT_GE(anchor, 0);
 	ASSERT_TRUE(use_up(pmu, busy));
@@ -224,10 +224,10 @@ FIXTURE(select_written_twice) {};
 
 FIXTURE_VARIANT(select_written_twice)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANTS_OF_E5_KINDS(select_written_twice);
+VARIANTS_OF_E5_TYPES(select_written_twice);
 
 FIXTURE_SETUP(select_written_twice)
 {
@@ -241,17 +241,17 @@ FIXTURE_TEARDOWN(select_written_twice)
 
 TEST_F(select_written_twice, nothing_else_is_counted)
 {
-	expect_nothing_else(_metadata, variant->kind);
+	expect_nothing_else(_metadata, variant->type);
 }
 
 FIXTURE(whole_written_twice) {};
 
 FIXTURE_VARIANT(whole_written_twice)
 {
-	const char *kind;
+	const char *type;
 };
 
-VARIANTS_OF_E5_KINDS(whole_written_twice);
+VARIANTS_OF_E5_TYPES(whole_written_twice);
 
 FIXTURE_SETUP(whole_written_twice)
 {
@@ -265,7 +265,7 @@ FIXTURE_TEARDOWN(whole_written_twice)
 
 TEST_F(whole_written_twice, nothing_else_is_counted)
 {
-	expect_nothing_else(_metadata, variant->kind);
+	expect_nothing_else(_metadata, variant->type);
 }
 
 TEST_HARNESS_MAIN

@@ -24,7 +24,7 @@ enum {
 
 /* Address of the first counter of a box (Tables 1-2 and 1-3) */
 struct place {
-	const char *kind;
+	const char *type;
 	unsigned int box;
 	bool last;		/* the last CBo, which differs between machines */
 	const char *event;	/* NULL: the first event of the catalogue */
@@ -37,28 +37,28 @@ struct place {
 };
 
 static struct place places[] = {
-	{ .kind = "ubox", .disputed = true, .msr = 0x709 },
-	{ .kind = "ubox", .disputed = true, .msr = 0x704, .fixed = true,
+	{ .type = "ubox", .disputed = true, .msr = 0x709 },
+	{ .type = "ubox", .disputed = true, .msr = 0x704, .fixed = true,
 	  .event = "uclk" },
-	{ .kind = "cbox", .box = 0, .msr = 0xe08 },
-	{ .kind = "cbox", .last = true, .msr = 0xe08 },
-	{ .kind = "sbox", .box = 3, .disputed = true, .msr = 0x744 },
-	{ .kind = "pcu", .msr = 0x717 },
-	{ .kind = "ha", .box = 1, .device = 0x2f38, .offset = 0xa0 },
-	{ .kind = "imc", .box = 0, .device = 0x2fb0, .offset = 0xa0 },
-	{ .kind = "imc", .box = 7, .device = 0x2fd5, .offset = 0xd0,
+	{ .type = "cbox", .box = 0, .msr = 0xe08 },
+	{ .type = "cbox", .last = true, .msr = 0xe08 },
+	{ .type = "sbox", .box = 3, .disputed = true, .msr = 0x744 },
+	{ .type = "pcu", .msr = 0x717 },
+	{ .type = "ha", .box = 1, .device = 0x2f38, .offset = 0xa0 },
+	{ .type = "imc", .box = 0, .device = 0x2fb0, .offset = 0xa0 },
+	{ .type = "imc", .box = 7, .device = 0x2fd5, .offset = 0xd0,
 	  .fixed = true, .event = "dclk" },
-	{ .kind = "irp", .box = 1, .device = 0x2f39, .offset = 0xb0 },
-	{ .kind = "qpi", .box = 2, .device = 0x2f3a, .offset = 0xa0 },
-	{ .kind = "r2pcie", .device = 0x2f34, .offset = 0xa0 },
-	{ .kind = "r3qpi", .box = 1, .disputed = true, .device = 0x2f37,
+	{ .type = "irp", .box = 1, .device = 0x2f39, .offset = 0xb0 },
+	{ .type = "qpi", .box = 2, .device = 0x2f3a, .offset = 0xa0 },
+	{ .type = "r2pcie", .device = 0x2f34, .offset = 0xa0 },
+	{ .type = "r3qpi", .box = 1, .disputed = true, .device = 0x2f37,
 	  .offset = 0xa0 },
 };
 
 /* Of Xeon 7100 and 7400; look-ups and snoops have no waveforms. */
 static struct place front_side[] = {
-	{ .kind = "fsb", .joint = true, .msr = 0x107d0, .event = "bus_clocks" },
-	{ .kind = "fsb", .joint = true, .msr = 0x107d0, .event = "drdy" },
+	{ .type = "fsb", .joint = true, .msr = 0x107d0, .event = "bus_clocks" },
+	{ .type = "fsb", .joint = true, .msr = 0x107d0, .event = "drdy" },
 };
 
 static struct place *the_places = places;
@@ -105,9 +105,9 @@ static const struct cat_event *event_of(const struct place *at)
 	const struct cat_event *e = catalogue(&n);
 
 	if (at->event)
-		return cat_find(at->kind, at->event);
+		return cat_find(at->type, at->event);
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(e[i].box, at->kind) && !e[i].fixed && !e[i].free &&
+		if (!strcmp(e[i].box, at->type) && !e[i].fixed && !e[i].free &&
 		    e[i].ctrs & 1)
 			return &e[i];
 	return NULL;
@@ -133,7 +133,7 @@ static void open_counter(struct counter *c, const struct place *at, int pkg)
 
 	*c = (struct counter){ .at = at, .pkg = pkg, .fd = -1 };
 	c->event = event_of(at);
-	if (!c->event || !pmu_name(pmu, at->kind, at->box))
+	if (!c->event || !pmu_name(pmu, at->type, at->box))
 		return;
 	c->cpu = pmu_cpu(pmu, pkg);
 	c->fd = event_open(pmu, c->cpu, "config=%#" PRIx64, c->event->config);
@@ -192,7 +192,7 @@ static void look_for_high(const struct sim_access *a, void *arg)
 	unsigned int bus, device, function;
 
 	if (sscanf(c->function, "%*x:%x:%x.%x", &bus, &device, &function) == 3 &&
-	    a->kind == SIM_PCIRD && a->bus == bus && a->device == device &&
+	    a->type == SIM_PCIRD && a->bus == bus && a->device == device &&
 	    a->function == function &&
 	    a->reg == c->at->offset + 8 * c->number + 4)
 		c->high_seen = true;
@@ -232,7 +232,7 @@ static void absorb(struct counter *counters, unsigned int n, uint64_t *count)
 	for (unsigned int i = 0; i < n; i++)
 		counters[i].ok &= check(counters[i].high_seen,
 					"%s_%u: the high half is never read",
-					counters[i].at->kind,
+					counters[i].at->type,
 					counters[i].at->box);
 }
 
@@ -249,7 +249,7 @@ static uint64_t near_half(unsigned int width)
 
 static void show(const struct counter *c, unsigned int width)
 {
-	tap_diag("%s_%u of package %d, %s counter %u of %u bits", c->at->kind,
+	tap_diag("%s_%u of package %d, %s counter %u of %u bits", c->at->type,
 		 c->at->box, c->pkg, c->at->fixed ? "fixed" : "general",
 		 c->number, width);
 }
@@ -316,7 +316,7 @@ TEST_F(over, counts_and_registers_are_exact)
 		unsigned int width = width_of(c->at, variant->counter_bits);
 
 		ASSERT_TRUE(c->ok) {
-			TH_LOG("%s_%u does not count", c->at->kind, c->at->box);
+			TH_LOG("%s_%u does not count", c->at->type, c->at->box);
 		}
 		ASSERT_TRUE(set_register(c, variant->preset(width)));
 	}
@@ -358,7 +358,7 @@ static void watch_reads(const struct sim_access *a, void *arg)
 	struct read_watch *w = arg;
 
 	for (unsigned int i = 0; i < w->msrs; i++)
-		if (a->kind == SIM_RDMSR && a->reg == w->msr[i])
+		if (a->type == SIM_RDMSR && a->reg == w->msr[i])
 			w->seen |= 1U << i;
 }
 
@@ -399,7 +399,7 @@ TEST_F(timer, follows_narrow_counters_and_low_halves_around)
 {
 	enum { ROUNDS = 3 };
 	static const struct {
-		const char *kind, *event;
+		const char *type, *event;
 	} watched[] = {
 		{ "qpi", "link_idle" }, { "qpi", "clockticks" },
 		{ "imc", "dclk" }, { "imc", "clockticks" }, { "ha", "clockticks" },
@@ -414,7 +414,7 @@ TEST_F(timer, follows_narrow_counters_and_low_halves_around)
 		SKIP(return, "no such counters");
 	machine_setup("clock=manual", "");
 	for (unsigned int i = 0; i < ARRAY_SIZE(watched); i++) {
-		ASSERT_TRUE(pmu_name(pmu, watched[i].kind, 0));
+		ASSERT_TRUE(pmu_name(pmu, watched[i].type, 0));
 		fd[i] = event_open(pmu, pmu_cpu(pmu, 0), "%s",
 				   watched[i].event);
 		ASSERT_GE(fd[i], 0) {
@@ -429,7 +429,7 @@ TEST_F(timer, follows_narrow_counters_and_low_halves_around)
 	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(watched); i++) {
 		EXPECT_EQ(ROUNDS * (1ULL << 31), event_count(fd[i])) {
-			TH_LOG("%s/%s/", watched[i].kind, watched[i].event);
+			TH_LOG("%s/%s/", watched[i].type, watched[i].event);
 		}
 		close(fd[i]);
 	}
@@ -442,7 +442,7 @@ TEST_F(timer, follows_narrow_counters_and_low_halves_around)
 TEST_F(timer, follows_written_counters_over_their_end)
 {
 	static const struct {
-		const char *kind;
+		const char *type;
 		uint32_t msr;
 		unsigned int width;
 	} watched[] = {
@@ -464,9 +464,9 @@ TEST_F(timer, follows_written_counters_over_their_end)
 	idle = event_open(pmu, pmu_cpu(pmu, 0), "link_idle");
 	ASSERT_GE(idle, 0);
 	for (unsigned int i = 0; i < N; i++) {
-		e[i] = cat_find_code(watched[i].kind, 0, 0);
+		e[i] = cat_find_code(watched[i].type, 0, 0);
 		ASSERT_NE(NULL, e[i]);
-		ASSERT_TRUE(pmu_name(pmu, watched[i].kind, 0));
+		ASSERT_TRUE(pmu_name(pmu, watched[i].type, 0));
 		fd[i] = event_open(pmu, pmu_cpu(pmu, 0), "event=0");
 		ASSERT_GE(fd[i], 0);
 		ASSERT_TRUE(counter_of(0, pmu_box(pmu), &number));
@@ -485,7 +485,7 @@ TEST_F(timer, follows_written_counters_over_their_end)
 		for (unsigned int i = 0; i < N; i++) {
 			EXPECT_EQ(before[i], event_count(fd[i])) {
 				TH_LOG("%s_0 counts what was written",
-				       watched[i].kind);
+				       watched[i].type);
 			}
 		}
 		EXPECT_EQ(foreign + (lap + 1) * N,
@@ -499,7 +499,7 @@ TEST_F(timer, follows_written_counters_over_their_end)
 	}
 	for (unsigned int i = 0; i < N; i++) {
 		EXPECT_EQ(counted[i], event_count(fd[i])) {
-			TH_LOG("%s_0, %u bits", watched[i].kind,
+			TH_LOG("%s_0, %u bits", watched[i].type,
 			       watched[i].width);
 		}
 		close(fd[i]);
@@ -559,7 +559,7 @@ FIXTURE_TEARDOWN(fast_clock)
 TEST_F(fast_clock, low_halves_go_round_between_two_reads)
 {
 	static const struct {
-		const char *kind;
+		const char *type;
 		unsigned int box;
 		const char *clock;
 	} watched[] = {
@@ -575,7 +575,7 @@ TEST_F(fast_clock, low_halves_go_round_between_two_reads)
 		SKIP(return, "no such counters");
 	machine_setup("clock=real uclk_khz=4000000", "");
 	for (unsigned int i = 0; i < PMUS; i++) {
-		ASSERT_TRUE(pmu_name(pmu, watched[i].kind, watched[i].box));
+		ASSERT_TRUE(pmu_name(pmu, watched[i].type, watched[i].box));
 		fd[i] = event_open(pmu, pmu_cpu(pmu, 0), "%s",
 				   watched[i].clock);
 		ASSERT_GE(fd[i], 0) {
@@ -591,10 +591,10 @@ TEST_F(fast_clock, low_halves_go_round_between_two_reads)
 		/* and the counts between the read and the reading of the clock */
 		most = sim_cycles() - begun[i] + (1ULL << 31);
 		EXPECT_GE(count, least) {
-			TH_LOG("%s", watched[i].kind);
+			TH_LOG("%s", watched[i].type);
 		}
 		EXPECT_LE(count, most) {
-			TH_LOG("%s", watched[i].kind);
+			TH_LOG("%s", watched[i].type);
 		}
 		EXPECT_GT(least, 1ULL << 32);
 		close(fd[i]);

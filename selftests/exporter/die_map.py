@@ -22,7 +22,7 @@ from lib.python.uncore import SIM, UNCORE, Machine, Tap, pmus  # noqa: E402
 from serve import LABEL_PER_BOX, expected
 from uncore_series import Stream, replay
 
-KINDS = ("cbox", "ha", "imc", "irp", "pcu", "qpi", "r2pcie", "r3qpi", "sbox",
+BOX_TYPES = ("cbox", "ha", "imc", "irp", "pcu", "qpi", "r2pcie", "r3qpi", "sbox",
          "ubox")
 CYCLES = 1234567
 SEND = """import sys
@@ -73,17 +73,17 @@ def differences(want, got):
 
 def test_topology(tap, machine, topology):
     wrong = []
-    for kind in KINDS:
+    for box_type in BOX_TYPES:
         for package in range(machine.packages):
             have = sorted(one["pmu"] for one in topology["boxes"]
-                          if one["box"] == kind and one["socket"] == package)
-            if have != sorted(pmus(kind)):
-                wrong.append("%s of %d: %s" % (kind, package, have))
+                          if one["box"] == box_type and one["socket"] == package)
+            if have != sorted(pmus(box_type)):
+                wrong.append("%s of %d: %s" % (box_type, package, have))
     tap.ok(not wrong, "every box of every socket is on the map", wrong)
     counting = {topology["boxes"][one["box"]]["box"]
                 for one in topology["counters"]}
-    tap.ok(counting == set(KINDS), "and each kind has counters",
-           [repr(counting ^ set(KINDS))])
+    tap.ok(counting == set(BOX_TYPES), "and each box type has counters",
+           [repr(counting ^ set(BOX_TYPES))])
 
 
 def test_counts(tap, machine, daemon, folder):

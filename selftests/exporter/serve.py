@@ -165,10 +165,10 @@ def test_default(tap, machine, samples):
     tap.ok(len(shares) >= 8 * machine.packages and
            set(shares.values()) == {1.0},
            "no event is multiplexed", ["%s %s" % item for item in shares.items()])
-    wrong = ["%s on %d" % (kind, package) for kind in ("imc", "cbox", "pcu")
+    wrong = ["%s on %d" % (box_type, package) for box_type in ("imc", "cbox", "pcu")
              for package in range(machine.packages)
              if value(samples, "uncore_socket_boxes", socket=str(package),
-                      box=kind) != len(pmus(kind))]
+                      box=box_type) != len(pmus(box_type))]
     tap.ok(not wrong, "the topology is the machine's", wrong)
     info = [dict(labels) for name, labels in samples if name == "uncore_info"]
     tap.ok(len(info) == 1 and info[0]["driver"] == "xeon_uncore" and

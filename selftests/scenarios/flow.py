@@ -36,13 +36,13 @@ class Machine(collections.namedtuple(
         defaults=(generations.MODEL,))):
     """What there is of each, of a package; clocks in Hz."""
 
-    def boxes(self, kind):
+    def boxes(self, box_type):
         return {"cbox": self.cboxes, "sbox": self.sboxes, "ha": self.has,
                 "imc": self.imcs, "qpi": self.qpi_ports, "irp": len(UNITS),
-                "r3qpi": self.qpi_ports}.get(kind, 1)
+                "r3qpi": self.qpi_ports}.get(box_type, 1)
 
-    def hertz(self, kind):
-        return getattr(self, CLOCK[kind])
+    def hertz(self, box_type):
+        return getattr(self, CLOCK[box_type])
 
 
 # Shares of the two units of coherent IO in what devices do: they have other

@@ -19,7 +19,7 @@ static const char * const sim_fault_names[MODEL_FAULTS] = {
 
 /* Faults that are on, a bit a box, for reading them back. */
 static DEFINE_MUTEX(sim_fault_mutex);
-static u32 sim_faults[MODEL_FAULTS][MODEL_MAX_PACKAGES][MODEL_BOX_KINDS];
+static u32 sim_faults[MODEL_FAULTS][MODEL_MAX_PACKAGES][MODEL_BOX_TYPES];
 
 /* The value of the next word, which must be "KEY=value"; NULL if it is not. */
 static char *sim_next_value(char **line, const char *key)
@@ -111,16 +111,16 @@ static int sim_wrong_cpu(char *line)
 }
 
 static int sim_switch_fault(enum model_fault fault, unsigned int pkg,
-			    enum model_box_kind kind, unsigned int box, bool on)
+			    enum model_box_type box_type, unsigned int box, bool on)
 {
-	u32 *boxes = &sim_faults[fault][pkg][kind];
+	u32 *boxes = &sim_faults[fault][pkg][box_type];
 	unsigned long flags;
 	int ret;
 
 	mutex_lock(&sim_fault_mutex);
 	flags = sim_lock();
 	sim_clock_sync();
-	ret = model_fault(sim.model, fault, pkg, kind, box, on);
+	ret = model_fault(sim.model, fault, pkg, box_type, box, on);
 	sim_clock_rearm();
 	sim_unlock(flags);
 	if (!ret)
@@ -129,7 +129,7 @@ static int sim_switch_fault(enum model_fault fault, unsigned int pkg,
 
 	if (ret) {
 		pr_warn("the fault %s does not exist for a %s\n", sim_fault_names[fault],
-			model_kind_name(sim.model, kind));
+			model_box_type_name(sim.model, box_type));
 		return -EINVAL;
 	}
 	return 0;
@@ -144,7 +144,7 @@ static int sim_switch_fault(enum model_fault fault, unsigned int pkg,
  */
 int sim_fault_line(char *line)
 {
-	enum model_box_kind kind;
+	enum model_box_type box_type;
 	unsigned int pkg, box;
 	char *name, *text;
 	int fault, ret;
@@ -168,7 +168,7 @@ int sim_fault_line(char *line)
 	text = sim_next_value(&line, "box");
 	if (!text)
 		return -EINVAL;
-	if (sim_parse_box(text, &kind, &box)) {
+	if (sim_parse_box(text, &box_type, &box)) {
 		pr_warn("a package has no box=%s\n", text);
 		return -EINVAL;
 	}
@@ -176,20 +176,20 @@ int sim_fault_line(char *line)
 	ret = sim_next_switch(line, &on);
 	if (ret)
 		return ret;
-	return sim_switch_fault(fault, pkg, kind, box, on);
+	return sim_switch_fault(fault, pkg, box_type, box, on);
 }
 
 static void sim_show_boxes(struct seq_file *s, unsigned int fault,
 			   unsigned int pkg)
 {
-	unsigned int kind, box;
+	unsigned int box_type, box;
 	unsigned long boxes;
 	char name[16];
 
-	for (kind = 0; kind < MODEL_BOX_KINDS; kind++) {
-		boxes = sim_faults[fault][pkg][kind];
+	for (box_type = 0; box_type < MODEL_BOX_TYPES; box_type++) {
+		boxes = sim_faults[fault][pkg][box_type];
 		for_each_set_bit(box, &boxes, 32) {
-			sim_box_name(name, sizeof(name), kind, box);
+			sim_box_name(name, sizeof(name), box_type, box);
 			seq_printf(s, "%s pkg=%u box=%s on\n",
 				   sim_fault_names[fault], pkg, name);
 		}

@@ -55,7 +55,7 @@ static void sim_page_fault(void *unused, unsigned long address,
 			   struct pt_regs *regs, unsigned long error_code)
 {
 	struct model_txn t = {
-		.kind = MODEL_IMC, .code = SIM_CAS_COUNT, .value = 1,
+		.box_type = MODEL_IMC, .code = SIM_CAS_COUNT, .value = 1,
 	};
 	u32 imcs = sim.config.imcs, lines = READ_ONCE(sim_faults.lines), n;
 	unsigned long flags;

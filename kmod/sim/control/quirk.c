@@ -104,16 +104,16 @@ static int sim_words(const char *name, const char *text, const char *help,
 static int sim_check_twice(void)
 {
 	char name[16];
-	unsigned int kind, box;
+	unsigned int box_type, box;
 
-	for (kind = 0; *sim_twice && kind < MODEL_BOX_KINDS; kind++) {
-		if (!model_kind_pci(sim.model, kind))
+	for (box_type = 0; *sim_twice && box_type < MODEL_BOX_TYPES; box_type++) {
+		if (!model_box_type_pci(sim.model, box_type))
 			continue;
-		for (box = 0; box < model_boxes(sim.model, kind); box++) {
-			sim_box_name(name, sizeof(name), kind, box);
+		for (box = 0; box < model_boxes(sim.model, box_type); box++) {
+			sim_box_name(name, sizeof(name), box_type, box);
 			if (strcmp(name, sim_twice))
 				continue;
-			model_second_function(sim.model, kind, box);
+			model_second_function(sim.model, box_type, box);
 			return 0;
 		}
 	}

@@ -80,7 +80,7 @@ static int sim_rate_prepare(void)
 static int sim_rate_set(struct model_txn *t, const struct sim_rate *rate)
 {
 	unsigned int first = rate->all ? 0 : t->box, i;
-	unsigned int end = rate->all ? model_boxes(sim.model, t->kind) :
+	unsigned int end = rate->all ? model_boxes(sim.model, t->box_type) :
 				       t->box + 1;
 	unsigned long flags;
 	int ret = 0;

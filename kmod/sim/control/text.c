@@ -33,12 +33,12 @@ int sim_parse_u64(const char *text, u64 max, u64 *value)
 /**
  * sim_parse_box() - parse the box part of a PMU name: "imc_3", "pcu"
  * @text: the name
- * @kind: result, its type
+ * @box_type: result
  * @box: result, its number in the package
  *
  * Return: 0, or -EINVAL when a package has no such box.
  */
-int sim_parse_box(const char *text, enum model_box_kind *kind,
+int sim_parse_box(const char *text, enum model_box_type *box_type,
 		  unsigned int *box)
 {
 	const char *number = strchr(text, '_');
@@ -46,11 +46,11 @@ int sim_parse_box(const char *text, enum model_box_kind *kind,
 	unsigned int k;
 	u64 n = 0;
 
-	for (k = 0; k < MODEL_BOX_KINDS; k++)
-		if (strlen(model_kind_name(sim.model, k)) == len &&
-		    !strncmp(text, model_kind_name(sim.model, k), len))
+	for (k = 0; k < MODEL_BOX_TYPES; k++)
+		if (strlen(model_box_type_name(sim.model, k)) == len &&
+		    !strncmp(text, model_box_type_name(sim.model, k), len))
 			break;
-	if (k == MODEL_BOX_KINDS)
+	if (k == MODEL_BOX_TYPES)
 		return -EINVAL;
 
 	/* A name without a number must mean exactly one box. */
@@ -61,7 +61,7 @@ int sim_parse_box(const char *text, enum model_box_kind *kind,
 	if (n >= model_boxes(sim.model, k))
 		return -EINVAL;
 
-	*kind = k;
+	*box_type = k;
 	*box = n;
 	return 0;
 }
@@ -70,15 +70,15 @@ int sim_parse_box(const char *text, enum model_box_kind *kind,
  * sim_box_name() - print the name that sim_parse_box() parses
  * @buf: result
  * @size: of @buf
- * @kind: the box's type
+ * @box_type: its type
  * @box: its number in the package
  *
  * Return: like snprintf().
  */
-int sim_box_name(char *buf, size_t size, enum model_box_kind kind,
+int sim_box_name(char *buf, size_t size, enum model_box_type box_type,
 		 unsigned int box)
 {
-	if (model_boxes(sim.model, kind) == 1)
-		return snprintf(buf, size, "%s", model_kind_name(sim.model, kind));
-	return snprintf(buf, size, "%s_%u", model_kind_name(sim.model, kind), box);
+	if (model_boxes(sim.model, box_type) == 1)
+		return snprintf(buf, size, "%s", model_box_type_name(sim.model, box_type));
+	return snprintf(buf, size, "%s_%u", model_box_type_name(sim.model, box_type), box);
 }

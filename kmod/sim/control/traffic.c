@@ -142,18 +142,18 @@ static unsigned int sim_find_key(const char *name, bool rate)
 static int sim_parse_boxes(const char *text, struct model_txn *t,
 			   struct sim_rate *rate)
 {
-	unsigned int kind;
+	unsigned int box_type;
 
-	for (kind = 0; rate && kind < MODEL_BOX_KINDS; kind++) {
-		if (strcmp(text, model_kind_name(sim.model, kind)) ||
-		    !model_boxes(sim.model, kind))
+	for (box_type = 0; rate && box_type < MODEL_BOX_TYPES; box_type++) {
+		if (strcmp(text, model_box_type_name(sim.model, box_type)) ||
+		    !model_boxes(sim.model, box_type))
 			continue;
-		t->kind = kind;
+		t->box_type = box_type;
 		t->box = 0;
 		rate->all = true;
 		return 0;
 	}
-	return sim_parse_box(text, &t->kind, &t->box);
+	return sim_parse_box(text, &t->box_type, &t->box);
 }
 
 /* One "key=value"; sets the key's bit in @seen. */
@@ -235,7 +235,7 @@ int sim_parse_txn(char *line, struct model_txn *t, struct sim_rate *rate,
 		pr_warn("box= is missing\n");
 		return -EINVAL;
 	}
-	if (!model_kind_has_codes(sim.model, t->kind))
+	if (!model_box_type_has_codes(sim.model, t->box_type))
 		seen |= BIT(SIM_KEY_EVENT);
 	for (i = 0; i < ARRAY_SIZE(sim_keys); i++) {
 		if (sim_keys[i].required && !(seen & BIT(i)) &&

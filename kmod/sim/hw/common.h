@@ -43,8 +43,8 @@ static const struct model_filter qpi_filters[] = {
 
 /* §1.6.1: node ID, and the node of each of 8 packages in 3 bits */
 static const struct model_reg node_regs[] = {
-	{ .at = 0x40, .bytes = 4, .kind = REG_NODE_ID, .name = "node_id" },
-	{ .at = 0x54, .bytes = 4, .kind = REG_NODE_MAP, .name = "node_map" },
+	{ .at = 0x40, .bytes = 4, .type = REG_NODE_ID, .name = "node_id" },
+	{ .at = 0x54, .bytes = 4, .type = REG_NODE_MAP, .name = "node_map" },
 };
 
 #endif

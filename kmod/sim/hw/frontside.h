@@ -19,7 +19,7 @@
 #define FSB_SUBEVENTS	0x03ffffffu
 
 #define ROW_JOINT(where, i, fields, must) \
-	{ .at = (where), .kind = REG_JOINT, .index = (i), .keep = (fields), \
+	{ .at = (where), .type = REG_JOINT, .index = (i), .keep = (fields), \
 	  .zero = (u32)~(fields), .one = (must), .name = "ctl" #i }
 
 #define CONDITION(how, what, at, bits) \
@@ -72,11 +72,11 @@ static const struct model_reg fsb_regs[] = {
 	ROW_JOINT(0x107d1, 1, FSB_CTL, FSB_VALID),
 	ROW_JOINT(0x107d2, 2, FSB_CTL, FSB_VALID),
 	ROW_JOINT(0x107d3, 3, FSB_CTL, FSB_VALID),
-	{ .at = 0x107d8, .kind = REG_JOINT_GLOBAL, .name = "gl_ctl" },
+	{ .at = 0x107d8, .type = REG_JOINT_GLOBAL, .name = "gl_ctl" },
 };
 
 /* A bit for each counter in the common register: the first bit of a box */
-static const struct model_type box_types[MODEL_BOX_KINDS] = {
+static const struct model_type box_types[MODEL_BOX_TYPES] = {
 	[MODEL_GBSQ] = {
 		.name = "gbsq", .counters = 2, .quirks = QUIRK_JOINT,
 		.saturate = SATURATE, .status_shift = 0,

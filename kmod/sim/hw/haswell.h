@@ -23,12 +23,12 @@
 #define UBOX_CTL_RSV	(MODEL_BIT(21) | MODEL_BIT(16))
 
 static const struct model_reg ubox_regs[] = {
-	{ .at = 0x700, .kind = REG_GLOBAL_CTL, .name = "global_ctl",
+	{ .at = 0x700, .type = REG_GLOBAL_CTL, .name = "global_ctl",
 	  .keep = CORE_SEL | GLOBAL_CTL_WK_ON_PMI,
 	  .wo = GLOBAL_CTL_FRZ_ALL | GLOBAL_CTL_UNFRZ_ALL,
 	  .zero = MODEL_BIT(28) | MODEL_BIT(27) },
-	{ .at = 0x701, .kind = REG_GLOBAL_STATUS, .name = "global_status" },
-	{ .at = 0x702, .kind = REG_GLOBAL_CONFIG, .name = "global_config",
+	{ .at = 0x701, .type = REG_GLOBAL_STATUS, .name = "global_status" },
+	{ .at = 0x702, .type = REG_GLOBAL_CONFIG, .name = "global_config",
 	  .keep = 0x1f },
 	ROW_FIXED_CTL(0x703, CTL_EN | CTL_OV_EN, 0, MODEL_BIT(21)),
 	ROW_FIXED_CTR(0x704),
@@ -228,7 +228,7 @@ static const u64 r3qpi_ov[] = {
 
 /* --- box types ---------------------------------------------------------- */
 
-static const struct model_type box_types[MODEL_BOX_KINDS] = {
+static const struct model_type box_types[MODEL_BOX_TYPES] = {
 	[MODEL_UBOX] = {
 		.name = "ubox", .counters = 2, .has_fixed = true,
 		.quirks = QUIRK_NARROW, .thresh = 0x1f,
@@ -308,23 +308,23 @@ static const struct model_type box_types[MODEL_BOX_KINDS] = {
 
 /* bits 7:6 say which die it is; 0 is the one with the fewest SBos */
 static const struct model_reg die_regs[] = {
-	{ .at = 0x94, .bytes = 4, .kind = REG_DIE, .keep = 0x80,
+	{ .at = 0x94, .bytes = 4, .type = REG_DIE, .keep = 0x80,
 	  .name = "capid4" },
 };
 
 #ifndef ONE_SOCKET
 /* Table 2-177: 9.6 GT/s */
 static const struct model_reg rate_regs[] = {
-	{ .at = 0xd4, .bytes = 4, .kind = REG_CONST, .keep = 7,
+	{ .at = 0xd4, .bytes = 4, .type = REG_CONST, .keep = 7,
 	  .name = "qpi_rate_status" },
 };
 #endif
 
 static const struct model_function functions[] = {
 	{ .devfn = DEVFN(5, 0), .io_bus = true, .id = DEVICE(0x28),
-	  .class_code = CLASS_SYSTEM, .kind = MODEL_IRP },
+	  .class_code = CLASS_SYSTEM, .box_type = MODEL_IRP },
 	{ .devfn = DEVFN(5, 6), .io_bus = true, .id = DEVICE(0x39),
-	  .class_code = CLASS_PERFORMANCE, .kind = MODEL_IRP, .pmon = true },
+	  .class_code = CLASS_PERFORMANCE, .box_type = MODEL_IRP, .pmon = true },
 
 #ifndef ONE_SOCKET
 	BESIDE_REGS(8, 0, DEVICE(0x80), MODEL_QPI, 0, rate_regs),

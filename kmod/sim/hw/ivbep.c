@@ -25,12 +25,12 @@
 #define UBOX_CTL	(CTL_COMMON | THRESH_5)
 
 UBOX_REGS(UBOX_CTL, CTL_RSV,
-	{ .at = 0xc00, .kind = REG_GLOBAL_CTL, .name = "global_ctl",
+	{ .at = 0xc00, .type = REG_GLOBAL_CTL, .name = "global_ctl",
 	  .keep = CORE_SEL | GLOBAL_CTL_WK_ON_PMI,
 	  .wo = GLOBAL_CTL_FRZ_ALL | GLOBAL_CTL_UNFRZ_ALL,
 	  .zero = MODEL_BIT(28) | MODEL_BIT(27) },
-	{ .at = 0xc01, .kind = REG_GLOBAL_STATUS, .name = "global_status" },
-	{ .at = 0xc06, .kind = REG_GLOBAL_CONFIG, .name = "global_config",
+	{ .at = 0xc01, .type = REG_GLOBAL_STATUS, .name = "global_status" },
+	{ .at = 0xc06, .type = REG_GLOBAL_CONFIG, .name = "global_config",
 	  .keep = 0x1f },
 	ROW_FIXED_CTL(0xc08, CTL_EN | CTL_OV_EN, 0, MODEL_BIT(21)),
 	ROW_STATUS(0xc15, 0x3, 0));
@@ -141,7 +141,7 @@ static const u64 r3qpi_ov[] = { 1ULL << 24, 1ULL << 24, 1ULL << 25 };
 
 /* --- box types --------------------------------------------------------------- */
 
-static const struct model_type box_types[MODEL_BOX_KINDS] = {
+static const struct model_type box_types[MODEL_BOX_TYPES] = {
 	[MODEL_UBOX] = {
 		.name = "ubox", .counters = 2, .has_fixed = true,
 		.quirks = QUIRK_NARROW, .thresh = 0x1f,
@@ -201,9 +201,9 @@ static const struct model_type box_types[MODEL_BOX_KINDS] = {
 
 static const struct model_function functions[] = {
 	{ .devfn = DEVFN(5, 0), .io_bus = true, .id = 0x0e28,
-	  .class_code = CLASS_SYSTEM, .kind = MODEL_IRP },
+	  .class_code = CLASS_SYSTEM, .box_type = MODEL_IRP },
 	{ .devfn = DEVFN(5, 6), .io_bus = true, .id = 0x0e39,
-	  .class_code = CLASS_PERFORMANCE, .kind = MODEL_IRP, .pmon = true },
+	  .class_code = CLASS_PERFORMANCE, .box_type = MODEL_IRP, .pmon = true },
 
 	BESIDE(8, 0, 0x0e80, MODEL_QPI, 0),
 	PMON(8, 2, 0x0e32, MODEL_QPI, 0),

@@ -19,35 +19,35 @@
  * registers 4; an MSR has its size from the access.
  */
 #define ROW_BOX_CTL(where, must) \
-	{ .at = (where), .bytes = 4, .kind = REG_BOX_CTL, .wo = BOX_CTL_WO, \
+	{ .at = (where), .bytes = 4, .type = REG_BOX_CTL, .wo = BOX_CTL_WO, \
 	  .one = (must), .name = "box_ctl" }
 /* where .frz takes .frz_en; @acts are bits that do something */
 #define ROW_BOX_CTL_EN(where, acts, rsv) \
-	{ .at = (where), .bytes = 4, .kind = REG_BOX_CTL, \
+	{ .at = (where), .bytes = 4, .type = REG_BOX_CTL, \
 	  .wo = BOX_CTL_FRZ_EN | (acts), .zero = (rsv), .name = "box_ctl" }
 #define ROW_STATUS(where, ov, rsv) \
-	{ .at = (where), .bytes = 4, .kind = REG_STATUS, .keep = (ov), \
+	{ .at = (where), .bytes = 4, .type = REG_STATUS, .keep = (ov), \
 	  .zero = (rsv), .name = "box_status" }
 #define ROW_CTL(where, i, fields, rsv) \
-	{ .at = (where), .bytes = 4, .kind = REG_CTL, .index = (i), \
+	{ .at = (where), .bytes = 4, .type = REG_CTL, .index = (i), \
 	  .keep = (fields), .wo = CTL_RST, .zero = (rsv), .name = "ctl" #i }
 #define ROW_CTR(where, i) \
-	{ .at = (where), .bytes = 8, .kind = REG_CTR, .index = (i), \
+	{ .at = (where), .bytes = 8, .type = REG_CTR, .index = (i), \
 	  .name = "ctr" #i }
 #define ROW_FIXED_CTL(where, fields, rst, rsv) \
-	{ .at = (where), .bytes = 4, .kind = REG_CTL, .index = MODEL_FIXED, \
+	{ .at = (where), .bytes = 4, .type = REG_CTL, .index = MODEL_FIXED, \
 	  .keep = (fields), .wo = (rst), .zero = (rsv), \
 	  .name = "fixed_ctl" }
 #define ROW_FIXED_CTR(where) \
-	{ .at = (where), .bytes = 8, .kind = REG_CTR, .index = MODEL_FIXED, \
+	{ .at = (where), .bytes = 8, .type = REG_CTR, .index = MODEL_FIXED, \
 	  .name = "fixed_ctr" }
 #define ROW_FILTER(where, i, fields, rsv, text) \
-	{ .at = (where), .bytes = 4, .kind = REG_FILTER, .index = (i), \
+	{ .at = (where), .bytes = 4, .type = REG_FILTER, .index = (i), \
 	  .keep = (fields), .zero = (rsv), .name = (text) }
 #define ROW_ABSENT(where) \
-	{ .at = (where), .bytes = 4, .kind = REG_ABSENT, .name = "absent" }
+	{ .at = (where), .bytes = 4, .type = REG_ABSENT, .name = "absent" }
 #define ROW_FREE(where, i, text) \
-	{ .at = (where), .bytes = 4, .kind = REG_FREE, .index = (i), \
+	{ .at = (where), .bytes = 4, .type = REG_FREE, .index = (i), \
 	  .name = (text) }
 
 /*
@@ -80,10 +80,10 @@
 		__VA_ARGS__ \
 	}
 #define IRP_CTR(where, of, i) \
-	{ .at = (where), .bytes = 8, .kind = REG_CTR, .index = (i), \
+	{ .at = (where), .bytes = 8, .type = REG_CTR, .index = (i), \
 	  .box = (of), .name = "ctr" #i }
 #define IRP_CTL(where, of, i, fields, rsv) \
-	{ .at = (where), .bytes = 4, .kind = REG_CTL, .index = (i), \
+	{ .at = (where), .bytes = 4, .type = REG_CTL, .index = (i), \
 	  .box = (of), .keep = (fields), .wo = CTL_RST, .zero = (rsv), \
 	  .name = "ctl" #i }
 
@@ -102,20 +102,20 @@
 
 #define PMON(device, function, did, of, i) \
 	{ .devfn = DEVFN(device, function), .id = (did), \
-	  .class_code = CLASS_PERFORMANCE, .kind = (of), .box = (i), \
+	  .class_code = CLASS_PERFORMANCE, .box_type = (of), .box = (i), \
 	  .pmon = true }
 #define BESIDE(device, function, did, of, i) \
 	{ .devfn = DEVFN(device, function), .id = (did), \
-	  .class_code = CLASS_SYSTEM, .kind = (of), .box = (i) }
+	  .class_code = CLASS_SYSTEM, .box_type = (of), .box = (i) }
 #define BESIDE_REGS(device, function, did, of, i, table) \
 	BESIDE_MAYBE(device, function, did, of, i, table, 0)
 #define BESIDE_MAYBE(device, function, did, of, i, table, lacks) \
 	{ .devfn = DEVFN(device, function), .id = (did), \
-	  .class_code = CLASS_SYSTEM, .kind = (of), .box = (i), \
+	  .class_code = CLASS_SYSTEM, .box_type = (of), .box = (i), \
 	  .missing = (lacks), .regs = (table), .nregs = MODEL_COUNT(table) }
 #define QPI_FILTER(device, did, i) \
 	{ .devfn = DEVFN(device, 6), .id = (did), \
-	  .class_code = CLASS_PERFORMANCE, .kind = MODEL_QPI, .box = (i), \
+	  .class_code = CLASS_PERFORMANCE, .box_type = MODEL_QPI, .box = (i), \
 	  .pcie = true, .missing = MODEL_MISSING_QPI_FILTERS, \
 	  .regs = qpi_filter_regs, \
 	  .nregs = MODEL_COUNT(qpi_filter_regs) }

@@ -91,7 +91,7 @@ PCI_REGS_3(r3qpi_regs, PCI_CTL, CTL_RSV,
 
 /* --- box types --------------------------------------------------------------- */
 
-static const struct model_type box_types[MODEL_BOX_KINDS] = {
+static const struct model_type box_types[MODEL_BOX_TYPES] = {
 	[MODEL_UBOX] = {
 		.name = "ubox", .counters = 2, .has_fixed = true,
 		.quirks = QUIRK_NARROW | QUIRK_NO_STATUS, .thresh = 0x1f,

@@ -33,13 +33,13 @@ static const struct model_reg *find_reg(const struct model_reg *regs,
 }
 
 static const struct model_reg *find_msr(const struct model *m, u32 msr,
-					unsigned int *kind, unsigned int *index)
+					unsigned int *box_type, unsigned int *index)
 {
 	const struct model_type *type;
 	unsigned int at;
 
-	for (*kind = 0; *kind < MODEL_BOX_KINDS; ++*kind) {
-		type = &m->gen->types[*kind];
+	for (*box_type = 0; *box_type < MODEL_BOX_TYPES; ++*box_type) {
+		type = &m->gen->types[*box_type];
 		if (type->pci || msr < type->first || msr > type->last)
 			continue;
 		*index = 0;
@@ -48,7 +48,7 @@ static const struct model_reg *find_msr(const struct model *m, u32 msr,
 			*index = (msr - type->base) / type->stride;
 			at = (msr - type->base) % type->stride;
 		}
-		if (*index < m->count[*kind])
+		if (*index < m->count[*box_type])
 			return find_reg(type->regs, type->nregs, at);
 	}
 	return NULL;
@@ -56,15 +56,15 @@ static const struct model_reg *find_msr(const struct model *m, u32 msr,
 
 bool model_msr_claims(const struct model *m, u32 msr)
 {
-	unsigned int kind, index;
+	unsigned int box_type, index;
 
-	return find_msr(m, msr, &kind, &index);
+	return find_msr(m, msr, &box_type, &index);
 }
 
 static bool lockless(const struct model_reg *r, bool write)
 {
-	return r->kind == REG_GLOBAL_STATUS ||
-	       (r->kind == REG_GLOBAL_CTL && !write);
+	return r->type == REG_GLOBAL_STATUS ||
+	       (r->type == REG_GLOBAL_CTL && !write);
 }
 
 bool model_msr_lockless(const struct model *m, u32 msr, bool write)
@@ -78,19 +78,19 @@ bool model_msr_lockless(const struct model *m, u32 msr, bool write)
 int model_msr_read(struct model *m, unsigned int pkg, u32 msr, u64 *value)
 {
 	const struct model_reg *r;
-	unsigned int kind, index, i;
+	unsigned int box_type, index, i;
 	struct model_box *b;
 
-	r = find_msr(m, msr, &kind, &index);
+	r = find_msr(m, msr, &box_type, &index);
 	if (!r || pkg >= m->cfg.packages)
 		return MODEL_NOT_MINE;
-	if (r->kind == REG_ABSENT)
+	if (r->type == REG_ABSENT)
 		return MODEL_GP;
-	b = model_box(m, pkg, kind, index);
+	b = model_box(m, pkg, box_type, index);
 	if (!lockless(r, false))
 		model_box_sync(m, b);
 	/* it reports counters of other boxes, too */
-	for (i = 0; r->kind == REG_JOINT_GLOBAL && i < m->boxes; i++)
+	for (i = 0; r->type == REG_JOINT_GLOBAL && i < m->boxes; i++)
 		model_box_sync(m, &m->box[pkg][i]);
 	*value = model_reg_read(m, b, r);
 	return MODEL_OK;
@@ -99,12 +99,12 @@ int model_msr_read(struct model *m, unsigned int pkg, u32 msr, u64 *value)
 int model_msr_write(struct model *m, unsigned int pkg, u32 msr, u64 value)
 {
 	const struct model_reg *r;
-	unsigned int kind, index;
+	unsigned int box_type, index;
 
-	r = find_msr(m, msr, &kind, &index);
+	r = find_msr(m, msr, &box_type, &index);
 	if (!r || pkg >= m->cfg.packages)
 		return MODEL_NOT_MINE;
-	return model_reg_write(m, model_box(m, pkg, kind, index), r, value, U64_MAX);
+	return model_reg_write(m, model_box(m, pkg, box_type, index), r, value, U64_MAX);
 }
 
 static const struct model_function *find_function(const struct model *m,
@@ -118,10 +118,10 @@ static const struct model_function *find_function(const struct model *m,
 	if (pkg >= m->cfg.packages)
 		return NULL;
 	for (i = 0; i < m->gen->nfunctions; i++, f++) {
-		if (f->io_bus != io_bus || f->box >= m->count[f->kind] ||
+		if (f->io_bus != io_bus || f->box >= m->count[f->box_type] ||
 		    (f->missing & m->cfg.missing[pkg]))
 			continue;
-		if (second ? f->pmon && f->kind == m->cfg.twice &&
+		if (second ? f->pmon && f->box_type == m->cfg.twice &&
 			     f->box == m->cfg.twice_box : f->devfn == devfn)
 			return f;
 	}
@@ -133,7 +133,7 @@ static const struct model_reg *registers(const struct model *m,
 					 const struct model_function *f,
 					 unsigned int *count)
 {
-	const struct model_type *type = &m->gen->types[f->kind];
+	const struct model_type *type = &m->gen->types[f->box_type];
 
 	if (f->regs || !f->pmon) {
 		*count = f->nregs;
@@ -153,7 +153,7 @@ unsigned int model_pci_first_register(const struct model *m, bool io_bus,
 		return 0;
 	r = registers(m, f, &count);
 	for (i = 0; i < count; i++)
-		if (r[i].kind < REG_GLOBAL_CTL && (!first || r[i].at < first))
+		if (r[i].type < REG_GLOBAL_CTL && (!first || r[i].at < first))
 			first = r[i].at;
 	return first;
 }
@@ -268,7 +268,7 @@ u32 model_pci_read(struct model *m, unsigned int pkg, bool io_bus,
 
 	if (!f || !model_pci_reachable(m, pkg, where))
 		return size_mask(size);
-	b = model_box(m, pkg, f->kind, f->box);
+	b = model_box(m, pkg, f->box_type, f->box);
 	if (dead(f, b))
 		return size_mask(size);
 	where -= where % 4;
@@ -289,7 +289,7 @@ void model_pci_write(struct model *m, unsigned int pkg, bool io_bus,
 
 	if (!f || !model_pci_reachable(m, pkg, where))
 		return;
-	b = model_box(m, pkg, f->kind, f->box);
+	b = model_box(m, pkg, f->box_type, f->box);
 	if (dead(f, b))
 		return;
 	where -= where % 4;

@@ -17,12 +17,12 @@ u32 model_config_reset(const struct model *m)
 
 /* A box, or NULL when the machine has none such. */
 struct model_box *model_box(struct model *m, unsigned int pkg,
-			    unsigned int kind, unsigned int index)
+			    unsigned int box_type, unsigned int index)
 {
-	if (pkg >= m->cfg.packages || kind >= MODEL_BOX_KINDS ||
-	    index >= m->count[kind])
+	if (pkg >= m->cfg.packages || box_type >= MODEL_BOX_TYPES ||
+	    index >= m->count[box_type])
 		return NULL;
-	return &m->box[pkg][m->first[kind] + index];
+	return &m->box[pkg][m->first[box_type] + index];
 }
 
 u64 model_now_ns(const struct model *m)
@@ -52,7 +52,7 @@ u32 model_own_status(const struct model_box *b)
 
 bool model_reg_shared(const struct model_reg *r)
 {
-	return r->kind == REG_BOX_CTL || r->kind == REG_STATUS;
+	return r->type == REG_BOX_CTL || r->type == REG_STATUS;
 }
 
 /* Is a register of the type's one of this box? */

@@ -30,7 +30,7 @@ static void dirty_register(struct model *m, struct model_box *b,
 	u32 ctl = CTL_EN | CTL_OV_EN;
 	u64 size;
 
-	switch (r->kind) {
+	switch (r->type) {
 	case REG_STATUS:
 		if (what & MODEL_DIRTY_STATUS)
 			b->status = r->keep & model_own_status(b);
@@ -86,7 +86,7 @@ static void dirty_box(struct model *m, struct model_box *b, u32 what)
 	/* filters of QPI are in a separate function */
 	for (i = 0; i < m->gen->nfunctions; i++, f++)
 		if (f->regs && f->box == b->index &&
-		    &m->gen->types[f->kind] == b->type)
+		    &m->gen->types[f->box_type] == b->type)
 			for (k = 0; k < f->nregs; k++)
 				dirty_register(m, b, &f->regs[k], what);
 	model_box_changed(m, b);

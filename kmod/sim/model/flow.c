@@ -26,7 +26,7 @@ void model_give_rates(struct model *m, void *memory)
 int model_rate_check(struct model *m, const struct model_txn *t,
 		     const struct model_rate *rate)
 {
-	struct model_box *b = model_box(m, t->pkg, t->kind, t->box);
+	struct model_box *b = model_box(m, t->pkg, t->box_type, t->box);
 
 	if (!b || !b->flow || (b->type->quirks & QUIRK_JOINT) ||
 	    !model_knows_event(b->type, t->code) ||
@@ -53,7 +53,7 @@ static bool reshapes(const struct model_box *b, unsigned int flow)
 int model_rate(struct model *m, const struct model_txn *t,
 	       const struct model_rate *rate)
 {
-	struct model_box *b = model_box(m, t->pkg, t->kind, t->box);
+	struct model_box *b = model_box(m, t->pkg, t->box_type, t->box);
 	int ret = model_rate_check(m, t, rate);
 	struct model_flow *f;
 	bool replan = true;

@@ -21,11 +21,11 @@ size_t model_size(void)
 	return sizeof(struct model);
 }
 
-static unsigned int boxes_of(const struct model_config *cfg, unsigned int kind)
+static unsigned int boxes_of(const struct model_config *cfg, unsigned int box_type)
 {
-	if (!cfg->gen->types[kind].name)
+	if (!cfg->gen->types[box_type].name)
 		return 0;
-	switch (kind) {
+	switch (box_type) {
 	case MODEL_CBOX:
 		return cfg->cboxes;
 	case MODEL_SBOX:
@@ -38,9 +38,9 @@ static unsigned int boxes_of(const struct model_config *cfg, unsigned int kind)
 	case MODEL_R3QPI:
 		return cfg->qpi_ports;
 	case MODEL_IRP:
-		return cfg->gen->types[kind].in_function;
+		return cfg->gen->types[box_type].in_function;
 	default:
-		return cfg->gen->types[kind].nregs > 0;
+		return cfg->gen->types[box_type].nregs > 0;
 	}
 }
 
@@ -101,7 +101,7 @@ static bool config_valid(const struct model_config *c)
 int model_init(struct model *m, const struct model_config *cfg,
 	       const struct model_ops *ops, void *ctx)
 {
-	unsigned int kind, pkg, i;
+	unsigned int box_type, pkg, i;
 	struct model_box *b;
 
 	if (!config_valid(cfg))
@@ -111,20 +111,20 @@ int model_init(struct model *m, const struct model_config *cfg,
 	model_init_clocks(m);
 	m->ops = *ops;
 	m->ctx = ctx;
-	for (kind = 0; kind < MODEL_BOX_KINDS; kind++) {
-		if (!model_waves_valid(&m->gen->types[kind]))
+	for (box_type = 0; box_type < MODEL_BOX_TYPES; box_type++) {
+		if (!model_waves_valid(&m->gen->types[box_type]))
 			return -1;
-		m->first[kind] = m->boxes;
-		m->count[kind] = boxes_of(cfg, kind);
-		m->boxes += m->count[kind];
+		m->first[box_type] = m->boxes;
+		m->count[box_type] = boxes_of(cfg, box_type);
+		m->boxes += m->count[box_type];
 	}
 	if (m->boxes > MODEL_MAX_BOXES)
 		return -1;
 	for (pkg = 0; pkg < cfg->packages; pkg++) {
-		for (kind = 0; kind < MODEL_BOX_KINDS; kind++) {
-			for (i = 0; i < m->count[kind]; i++) {
-				b = &m->box[pkg][m->first[kind] + i];
-				b->type = &m->gen->types[kind];
+		for (box_type = 0; box_type < MODEL_BOX_TYPES; box_type++) {
+			for (i = 0; i < m->count[box_type]; i++) {
+				b = &m->box[pkg][m->first[box_type] + i];
+				b->type = &m->gen->types[box_type];
 				b->pkg = pkg;
 				b->index = i;
 			}
@@ -214,9 +214,9 @@ u64 model_cycles(const struct model *m)
 }
 
 int model_fault(struct model *m, enum model_fault fault, unsigned int pkg,
-		enum model_box_kind kind, unsigned int box, bool on)
+		enum model_box_type box_type, unsigned int box, bool on)
 {
-	struct model_box *b = model_box(m, pkg, kind, box);
+	struct model_box *b = model_box(m, pkg, box_type, box);
 	unsigned int i, count = 1;
 
 	if (!b || (unsigned int)fault >= MODEL_FAULTS)
@@ -245,34 +245,34 @@ void model_spurious_pmi(struct model *m, unsigned int pkg, u32 core_mask)
 		m->ops.pmi(m->ctx, pkg, core_mask, false);
 }
 
-const char *model_kind_name(const struct model *m, enum model_box_kind kind)
+const char *model_box_type_name(const struct model *m, enum model_box_type box_type)
 {
-	if ((unsigned int)kind >= MODEL_BOX_KINDS)
+	if ((unsigned int)box_type >= MODEL_BOX_TYPES)
 		return NULL;
-	return m->gen->types[kind].name ? m->gen->types[kind].name : "";
+	return m->gen->types[box_type].name ? m->gen->types[box_type].name : "";
 }
 
-bool model_kind_has_codes(const struct model *m, enum model_box_kind kind)
+bool model_box_type_has_codes(const struct model *m, enum model_box_type box_type)
 {
-	return (unsigned int)kind < MODEL_BOX_KINDS &&
-	       m->gen->types[kind].nwaves;
+	return (unsigned int)box_type < MODEL_BOX_TYPES &&
+	       m->gen->types[box_type].nwaves;
 }
 
-bool model_kind_pci(const struct model *m, enum model_box_kind kind)
+bool model_box_type_pci(const struct model *m, enum model_box_type box_type)
 {
-	return (unsigned int)kind < MODEL_BOX_KINDS && m->gen->types[kind].pci;
+	return (unsigned int)box_type < MODEL_BOX_TYPES && m->gen->types[box_type].pci;
 }
 
-void model_second_function(struct model *m, enum model_box_kind kind,
+void model_second_function(struct model *m, enum model_box_type box_type,
 			   unsigned int box)
 {
-	m->cfg.twice = kind;
+	m->cfg.twice = box_type;
 	m->cfg.twice_box = box;
 }
 
-unsigned int model_boxes(const struct model *m, enum model_box_kind kind)
+unsigned int model_boxes(const struct model *m, enum model_box_type box_type)
 {
-	return (unsigned int)kind < MODEL_BOX_KINDS ? m->count[kind] : 0;
+	return (unsigned int)box_type < MODEL_BOX_TYPES ? m->count[box_type] : 0;
 }
 
 /* "cbox_17 ctl0": the longest names fit well */
@@ -306,7 +306,7 @@ static void show_dirty(const struct model *m, const struct model_box *b,
 	for (i = 0; i < count; i++) {
 		/* a shared box control is shown once */
 		if (!model_reg_of(b, &regs[i]) ||
-		    (regs[i].kind == REG_BOX_CTL &&
+		    (regs[i].type == REG_BOX_CTL &&
 		     b->index % model_in_function(b->type)) ||
 		    !model_reg_dirty(m, b, &regs[i], &value))
 			continue;
@@ -333,7 +333,7 @@ void model_show_dirty(const struct model *m,
 			show_dirty(m, &b, regs, count, show, arg);
 			for (f = m->gen->functions; f < end; f++)
 				if (f->regs && f->box == b.index &&
-				    &m->gen->types[f->kind] == b.type)
+				    &m->gen->types[f->box_type] == b.type)
 					show_dirty(m, &b, f->regs, f->nregs,
 						   show, arg);
 		}

@@ -20,11 +20,11 @@
  * The box types of all generations: in the order of the manual's chapter 2, and
  * those of Xeon 7100 and 7400.
  */
-enum model_box_kind {
+enum model_box_type {
 	MODEL_UBOX, MODEL_CBOX, MODEL_SBOX, MODEL_HA, MODEL_IMC,
 	MODEL_IRP, MODEL_PCU, MODEL_QPI, MODEL_R2PCIE, MODEL_R3QPI,
 	MODEL_GBSQ, MODEL_GSNPQ, MODEL_FSB,
-	MODEL_BOX_KINDS
+	MODEL_BOX_TYPES
 };
 
 /* Clocks of a package; each box type runs on one of them. */
@@ -76,7 +76,7 @@ struct model_function;
  * @freezes: has a package a register that stops all its counters?
  * @core_sel: bits of the global control register that select cores; 0: no box
  *	interrupts
- * @types: the box types, by enum model_box_kind; those without a name do not exist
+ * @types: the box types, by enum model_box_type; those without a name do not exist
  * @functions: PCI functions
  * @nfunctions: their number
  * @second_devfn: where a box may appear a second time
@@ -179,7 +179,7 @@ enum model_dir { MODEL_RX, MODEL_TX };
 
 /**
  * struct model_txn - a number of equal transactions that the boxes may count
- * @kind, @box, @pkg: the box they pass
+ * @box_type, @box, @pkg: the box they pass
  * @code: event select, with the extension bit as bit 8
  * @umask: the properties they have (see model_wave.rule)
  * @count: their number; each is an increment of @value in a separate cycle
@@ -207,7 +207,7 @@ enum model_dir { MODEL_RX, MODEL_TX };
  * @cross, @block: it is a cross snoop; a snoop that was blocked
  */
 struct model_txn {
-	enum model_box_kind kind;
+	enum model_box_type box_type;
 	unsigned int box, pkg;
 	u32 code, umask;
 	u64 count;
@@ -279,7 +279,7 @@ int model_init(struct model *m, const struct model_config *cfg,
 void model_reset(struct model *m);
 
 /* Give a box in PCI space a second function, before the first access. */
-void model_second_function(struct model *m, enum model_box_kind kind,
+void model_second_function(struct model *m, enum model_box_type box_type,
 			   unsigned int box);
 /* Set the leftover state @what, MODEL_DIRTY_*, in the registers of every package. */
 void model_make_dirty(struct model *m, u32 what);
@@ -404,7 +404,7 @@ enum model_fault {
 
 /* Switch a fault of one box on or off. Return -1 if the box does not exist. */
 int model_fault(struct model *m, enum model_fault fault, unsigned int pkg,
-		enum model_box_kind kind, unsigned int box, bool on);
+		enum model_box_type box_type, unsigned int box, bool on);
 /* A PMI without any status bit. */
 void model_spurious_pmi(struct model *m, unsigned int pkg, u32 core_mask);
 
@@ -420,10 +420,10 @@ void model_show_dirty(const struct model *m,
 /*
  * Names of box types as in PMU names: "cbox", "imc", ...; number of boxes in a package
  */
-const char *model_kind_name(const struct model *m, enum model_box_kind kind);
-bool model_kind_pci(const struct model *m, enum model_box_kind kind);
-unsigned int model_boxes(const struct model *m, enum model_box_kind kind);
+const char *model_box_type_name(const struct model *m, enum model_box_type box_type);
+bool model_box_type_pci(const struct model *m, enum model_box_type box_type);
+unsigned int model_boxes(const struct model *m, enum model_box_type box_type);
 /* Return whether its transactions have an event code. Look-ups and snoops have none. */
-bool model_kind_has_codes(const struct model *m, enum model_box_kind kind);
+bool model_box_type_has_codes(const struct model *m, enum model_box_type box_type);
 
 #endif

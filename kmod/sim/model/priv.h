@@ -51,7 +51,7 @@
 #define GLOBAL_CTL_WK_ON_PMI	MODEL_BIT(30)
 #define GLOBAL_CTL_FRZ_ALL	MODEL_BIT(31)
 
-enum model_reg_kind {
+enum model_reg_type {
 	REG_BOX_CTL, REG_STATUS, REG_CTL, REG_CTR, REG_FILTER,
 	REG_FREE,		/* a free-running counter */
 	REG_GLOBAL_CTL, REG_GLOBAL_STATUS, REG_GLOBAL_CONFIG,
@@ -68,7 +68,7 @@ enum model_reg_kind {
  * struct model_reg - a register, by its table in the manual
  * @at: MSR number, or offset from the box's first; offset in PCI space
  * @bytes: size in PCI space
- * @kind, @index: its meaning
+ * @type, @index: its meaning
  * @box: its box if a PCI function has several boxes: 0 for the first of them
  * @keep: bits that keep written values; of a status register those that a
  *	written 1 clears (RW1C)
@@ -79,7 +79,7 @@ enum model_reg_kind {
 struct model_reg {
 	u32 at;
 	u8 bytes;
-	u8 kind;
+	u8 type;
 	u8 index;
 	u8 box;
 	u32 keep, wo, zero, one;
@@ -201,7 +201,7 @@ struct model_type {
  * struct model_function - a PCI function of a package
  * @devfn, @io_bus: where it is
  * @id, @class_code: device ID and class code
- * @kind, @box: the function exists when this box does
+ * @box_type, @box: the function exists when this box does
  * @pmon: it is the box itself: faults of the box apply
  * @missing: its bit of MODEL_MISSING_*
  * @pcie: has a PCI Express capability and therefore 4096 bytes of space
@@ -212,7 +212,7 @@ struct model_function {
 	bool io_bus;
 	u16 id;
 	u32 class_code;
-	u8 kind, box;
+	u8 box_type, box;
 	bool pmon, pcie;
 	u8 missing;
 	const struct model_reg *regs;
@@ -367,7 +367,7 @@ struct model {
 	const struct model_generation *gen;
 	struct model_ops ops;
 	void *ctx;
-	u8 first[MODEL_BOX_KINDS], count[MODEL_BOX_KINDS];
+	u8 first[MODEL_BOX_TYPES], count[MODEL_BOX_TYPES];
 	unsigned int boxes;
 	struct model_ratio ratio[MODEL_CLOCKS];
 	struct model_delays delays;
@@ -410,7 +410,7 @@ static inline bool model_one_bit(u32 value)
 u32 model_node_map(const struct model_config *c);
 u32 model_config_reset(const struct model *m);
 struct model_box *model_box(struct model *m, unsigned int pkg,
-			    unsigned int kind, unsigned int index);
+			    unsigned int box_type, unsigned int index);
 u64 model_now_ns(const struct model *m);
 unsigned int model_in_function(const struct model_type *type);
 unsigned int model_status_shift(const struct model_box *b);

@@ -23,7 +23,7 @@ u64 model_flow_passed(const struct model_flow *f, u64 cycle, u32 *rest)
 	       parts / MODEL_RATE_ONE;
 }
 
-static bool same_kind(const struct model_txn *a, const struct model_txn *b)
+static bool same_type(const struct model_txn *a, const struct model_txn *b)
 {
 	return a->code == b->code && a->umask == b->umask && a->tid == b->tid &&
 	       a->state == b->state && a->link == b->link && a->nid == b->nid &&
@@ -39,7 +39,7 @@ struct model_flow *model_find_flow(const struct model_box *b,
 	unsigned int i;
 
 	for (i = 0; i < b->flows; i++)
-		if (same_kind(&b->flow[i].txn, t))
+		if (same_type(&b->flow[i].txn, t))
 			return &b->flow[i];
 	return NULL;
 }

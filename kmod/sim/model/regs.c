@@ -14,9 +14,9 @@ static bool undefined_write(const struct model_box *b,
 {
 	u32 missing;
 
-	if (r->kind == REG_JOINT_GLOBAL)
+	if (r->type == REG_JOINT_GLOBAL)
 		return model_joint_global_undefined(value);
-	if (r->kind == REG_JOINT) {
+	if (r->type == REG_JOINT) {
 		/* a control of 0 is off, and asks for nothing */
 		value >>= 32;
 		return (value & r->zero) || (value && (~value & r->one));
@@ -30,7 +30,7 @@ static bool undefined_write(const struct model_box *b,
 
 static const char *undefined_text(const struct model_reg *r)
 {
-	switch (r->kind) {
+	switch (r->type) {
 	case REG_BOX_CTL:
 		return "reserved bit of a box control not as it must be";
 	case REG_STATUS:
@@ -59,7 +59,7 @@ static u64 read_global(const struct model *m, unsigned int pkg,
 {
 	const struct model_package *p = &m->pkg[pkg];
 
-	switch (r->kind) {
+	switch (r->type) {
 	case REG_GLOBAL_CTL:
 		return __atomic_load_n(&p->ctl, __ATOMIC_SEQ_CST);
 	case REG_GLOBAL_STATUS:
@@ -80,7 +80,7 @@ static u64 read_global(const struct model *m, unsigned int pkg,
 u64 model_reg_read(const struct model *m, const struct model_box *b,
 		   const struct model_reg *r)
 {
-	switch (r->kind) {
+	switch (r->type) {
 	case REG_BOX_CTL:
 		return 0;
 	case REG_STATUS:
@@ -115,7 +115,7 @@ bool model_reg_dirty(const struct model *m, const struct model_box *b,
 	u64 reset = 0;
 
 	*value = model_reg_read(m, b, r);
-	switch (r->kind) {
+	switch (r->type) {
 	case REG_BOX_CTL:
 		*value = b->box_ctl & BOX_CTL_FRZ;
 		break;
@@ -267,21 +267,21 @@ int model_reg_write(struct model *m, struct model_box *b,
 	int result = MODEL_OK;
 	u32 *filter;
 
-	if (r->kind == REG_ABSENT) {
+	if (r->type == REG_ABSENT) {
 		if (m->ops.undefined)
 			m->ops.undefined(m->ctx, b->pkg, undefined_text(r));
 		return MODEL_GP;
 	}
 
-	if (r->kind == REG_GLOBAL_STATUS) {
+	if (r->type == REG_GLOBAL_STATUS) {
 		clear_global_status(m, b->pkg, value);
 		return MODEL_OK;
 	}
 	model_box_sync(m, b);
-	if (b->twice_ctl && (r->kind != REG_CTL || r->index + 1 != b->twice_ctl))
+	if (b->twice_ctl && (r->type != REG_CTL || r->index + 1 != b->twice_ctl))
 		b->twice_ctl = 0;
 
-	switch (r->kind) {
+	switch (r->type) {
 	case REG_BOX_CTL:
 		result = write_box_ctl(m, b, r, value, mask);
 		break;

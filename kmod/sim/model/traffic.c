@@ -24,7 +24,7 @@ static u32 increment(const struct model_box *b, unsigned int ctr,
 
 s64 model_traffic(struct model *m, const struct model_txn *t)
 {
-	struct model_box *b = model_box(m, t->pkg, t->kind, t->box);
+	struct model_box *b = model_box(m, t->pkg, t->box_type, t->box);
 	u32 inc[MODEL_MAX_COUNTERS] = { 0 };
 	u64 reach[MODEL_MAX_COUNTERS];
 	unsigned int ctr, overflowed;

@@ -12,18 +12,18 @@
 
 enum { PERIOD = 7, MAX_OPEN = 64 };
 
-const unsigned int package_boxes[BOX_KINDS] = { 1, 18, 4, 2, 8, 2, 1, 3, 1, 3 };
+const unsigned int package_boxes[BOX_TYPES] = { 1, 18, 4, 2, 8, 2, 1, 3, 1, 3 };
 
 /* The PMUs in turn; false after the last one. */
 struct walk {
-	unsigned int kind, index;
+	unsigned int type, index;
 	char pmu[PMU_NAME_MAX];
 };
 
 static bool next_pmu(struct walk *w)
 {
-	for (; w->kind < BOX_KINDS; w->kind++, w->index = 0)
-		if (pmu_name(w->pmu, box_kinds[w->kind], w->index)) {
+	for (; w->type < BOX_TYPES; w->type++, w->index = 0)
+		if (pmu_name(w->pmu, box_types[w->type], w->index)) {
 			w->index++;
 			return true;
 		}
@@ -51,7 +51,7 @@ unsigned int boxes_there(int pkg)
 }
 
 /* One event of each box of the package, at most MAX_OPEN. */
-static unsigned int open_each(int pkg, const struct cat_event *(*event)(const char *kind),
+static unsigned int open_each(int pkg, const struct cat_event *(*event)(const char *type),
 			      int *fd)
 {
 	struct walk w = { 0 };
@@ -63,7 +63,7 @@ static unsigned int open_each(int pkg, const struct cat_event *(*event)(const ch
 		if (cpu < 0)
 			continue;
 		fd[n] = event_open(w.pmu, cpu, "config=%#" PRIx64,
-				   event(box_kinds[w.kind])->config);
+				   event(box_types[w.type])->config);
 		check(fd[n] >= 0, "%s of package %d: %s", w.pmu, pkg,
 		      strerror(-fd[n]));
 		n++;
@@ -84,7 +84,7 @@ static void send_each(int pkg)
 
 	while (next_pmu(&w))
 		if (pmu_cpu(w.pmu, pkg) >= 0) {
-			send_traffic(w.pmu, pkg, plain_of(box_kinds[w.kind]),
+			send_traffic(w.pmu, pkg, plain_of(box_types[w.type]),
 				     share(pkg, n), 1);
 			n++;
 		}
@@ -116,16 +116,16 @@ unsigned int boxes_that_count(int pkg, uint64_t cycles)
 	return right;
 }
 
-bool samples_exactly(const char *kind, int pkg, unsigned int overflows)
+bool samples_exactly(const char *type, int pkg, unsigned int overflows)
 {
-	const struct cat_event *e = plain_of(kind);
+	const struct cat_event *e = plain_of(type);
 	char pmu[PMU_NAME_MAX];
 	struct sampler s;
 	bool ok;
 	int err;
 
-	if (!e || !pmu_name(pmu, kind, 0))
-		return check(false, "%s: no event, or no box", kind);
+	if (!e || !pmu_name(pmu, type, 0))
+		return check(false, "%s: no event, or no box", type);
 	err = sampler_open(&s, pmu, pmu_cpu(pmu, pkg), PERIOD,
 			   "config=%#" PRIx64, e->config);
 	if (!check_eq(-err, 0, "%s/%s/ opens in package %d", pmu, e->name, pkg))

@@ -11,9 +11,9 @@
 
 #include "perf.h"
 
-/* Boxes of a package that has all box types, in the order of box_kinds; 43 together */
+/* Boxes of a package that has all box types, in the order of box_types; 43 together */
 enum { PACKAGE_BOXES = 43 };
-extern const unsigned int package_boxes[BOX_KINDS];
+extern const unsigned int package_boxes[BOX_TYPES];
 
 /* Number of PMUs, and number of PMUs with a CPU of package @pkg */
 unsigned int pmus_there(void);
@@ -30,6 +30,6 @@ unsigned int boxes_that_count(int pkg, uint64_t cycles);
  * gives a sample. Counts during the timer's rearming of a polled counter are lost, so
  * the next overflow follows after the last one was handled.
  */
-bool samples_exactly(const char *kind, int pkg, unsigned int overflows);
+bool samples_exactly(const char *type, int pkg, unsigned int overflows);
 
 #endif

@@ -135,9 +135,9 @@ const struct cat_event *cat_find_code(const char *box, unsigned int code,
 	return NULL;
 }
 
-bool cat_is_plain(const struct cat_event *e, const char *kind)
+bool cat_is_plain(const struct cat_event *e, const char *type)
 {
-	return !strcmp(e->box, kind) && !e->fixed && !e->free &&
+	return !strcmp(e->box, type) && !e->fixed && !e->free &&
 	       !strchr(e->string, '?') && strcmp(e->name, "counter0_occupancy");
 }
 

@@ -46,10 +46,10 @@ const struct cat_event *cat_find_code(const char *box, unsigned int code,
 /* Return whether its box has waveforms; otherwise the box counts transactions only. */
 bool cat_has_waves(const char *box);
 /*
- * Return whether it is an event of box type @kind for general counters, which needs
+ * Return whether it is an event of box type @type for general counters, which needs
  * neither a filter nor an event on counter 0.
  */
-bool cat_is_plain(const struct cat_event *e, const char *kind);
+bool cat_is_plain(const struct cat_event *e, const char *type);
 /* Return whether the generation has any event with that code. */
 bool cat_has_code(const char *box, unsigned int code);
 

@@ -8,20 +8,20 @@
 
 #include "generation.h"
 
-static const char *const uncore[BOX_KINDS] = {
+static const char *const uncore[BOX_TYPES] = {
 	"ubox", "cbox", "sbox", "ha", "imc",
 	"irp", "pcu", "qpi", "r2pcie", "r3qpi",
 };
 
-static const char *const frontside[BOX_KINDS] = {
+static const char *const frontside[BOX_TYPES] = {
 	"gbsq", "gsnpq", "fsb", "", "", "", "", "", "", "",
 };
 
-#define UNCORE(model)	.kinds = uncore, .cpu_family = 6, .cpu_model = (model)
+#define UNCORE(model)	.types = uncore, .cpu_family = 6, .cpu_model = (model)
 
 /* Eight counters from one MSR on, without interrupts, thresholds and edges. */
 #define FRONTSIDE(family, model)				\
-	.kinds = frontside, .cpu_family = (family), .cpu_model = (model), \
+	.types = frontside, .cpu_family = (family), .cpu_model = (model), \
 	.cboxes = 1, .cbox_msr = 0x107cc, .cbox_stride = 8, .cbox_ctr = 4, \
 	.narrow = 32, .one_a_cycle = true,			\
 	.polled = { "gbsq", "gsnpq", "fsb" },			\
@@ -99,11 +99,11 @@ uint16_t generation_device(uint16_t haswell)
 	return haswell - generations[0].devices + generation()->devices;
 }
 
-/* Return whether boxes of @kind do not have @field. */
-static bool lacks(const char *kind, const char *field)
+/* Return whether boxes of @type do not have @field. */
+static bool lacks(const char *type, const char *field)
 {
 	const char *const *row = generation()->lacks;
-	size_t length = strlen(kind);
+	size_t length = strlen(type);
 	bool found = false;
 
 	for (; *row; row++) {
@@ -112,13 +112,13 @@ static bool lacks(const char *kind, const char *field)
 		if (!name)
 			found |= !strcmp(*row, field);
 		else if (name - *row == (long)length &&
-			 !strncmp(*row, kind, length) && !strcmp(name + 1, field))
+			 !strncmp(*row, type, length) && !strcmp(name + 1, field))
 			return *name == '/';
 	}
 	return found;
 }
 
-bool generation_lacks(const char *kind, const char *event)
+bool generation_lacks(const char *type, const char *event)
 {
 	char copy[512], *save, *term;
 
@@ -126,7 +126,7 @@ bool generation_lacks(const char *kind, const char *event)
 	for (term = strtok_r(copy, ",", &save); term;
 	     term = strtok_r(NULL, ",", &save)) {
 		term[strcspn(term, "=")] = '\0';
-		if (lacks(kind, term))
+		if (lacks(type, term))
 			return true;
 	}
 	return false;

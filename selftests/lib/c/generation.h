@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BOX_KINDS	10	/* of the generation with the most */
+#define BOX_TYPES	10	/* of the generation with the most */
 
 /**
  * struct generation - a generation of processors
  * @name: as in PMU names
- * @kinds: its types of boxes; "" beyond the last one
+ * @types: its box types; "" beyond the last one
  * @cpu_family, @cpu_model: the processors
  * @cboxes, @has, @imcs: most CBos, home agents and memory channels of a package
  * @devices: PCI device ID whose lower byte is 0
@@ -29,12 +29,12 @@
  * @in_tree_sim: parameters of a simulated machine that the kernel's driver can bear
  * @written_twice: some control registers must be written twice in a row
  * @polled: types of boxes whose overflows do not interrupt
- * @lacks: fields that Haswell's boxes have and these have not, "kind/field" or
- *	"field" for all kinds but those of "kind+field"
+ * @lacks: fields that Haswell's boxes have and these have not, "type/field" or
+ *	"field" for all types but those of "type+field"
  */
 struct generation {
 	const char *name;
-	const char *const *kinds;
+	const char *const *types;
 	unsigned int cpu_family, cpu_model, cboxes, has, imcs;
 	uint16_t devices;
 	unsigned int narrow;
@@ -55,8 +55,8 @@ const struct generation *generation(void);
 /* The device of this generation that corresponds to a Haswell device */
 uint16_t generation_device(uint16_t haswell);
 /*
- * Return whether @event, such as "event=0,inv=1", has a field that boxes of @kind lack.
+ * Return whether @event, such as "event=0,inv=1", has a field that boxes of @type lack.
  */
-bool generation_lacks(const char *kind, const char *event);
+bool generation_lacks(const char *type, const char *event);
 
 #endif

@@ -50,26 +50,26 @@ static inline void expect_no_complaint(struct __test_metadata *_metadata)
 	}								\
 	struct harness_needs_a_semicolon
 
-/* A variant named after a box type, for a fixture whose only parameter is .kind */
-#define VARIANT_OF_KIND(fixture, name)					\
-	FIXTURE_VARIANT_ADD(fixture, name) { .kind = #name }
+/* A variant named after a box type, for a fixture whose only parameter is .type */
+#define VARIANT_OF_TYPE(fixture, name)					\
+	FIXTURE_VARIANT_ADD(fixture, name) { .type = #name }
 
 /* One for each box type of an E5, or of all generations */
-#define VARIANTS_OF_E5_KINDS(fixture)					\
-	VARIANT_OF_KIND(fixture, ubox);					\
-	VARIANT_OF_KIND(fixture, cbox);					\
-	VARIANT_OF_KIND(fixture, sbox);					\
-	VARIANT_OF_KIND(fixture, ha);					\
-	VARIANT_OF_KIND(fixture, imc);					\
-	VARIANT_OF_KIND(fixture, irp);					\
-	VARIANT_OF_KIND(fixture, pcu);					\
-	VARIANT_OF_KIND(fixture, qpi);					\
-	VARIANT_OF_KIND(fixture, r2pcie);				\
-	VARIANT_OF_KIND(fixture, r3qpi)
-#define VARIANTS_OF_ALL_KINDS(fixture)					\
-	VARIANTS_OF_E5_KINDS(fixture);					\
-	VARIANT_OF_KIND(fixture, gbsq);					\
-	VARIANT_OF_KIND(fixture, gsnpq);				\
-	VARIANT_OF_KIND(fixture, fsb)
+#define VARIANTS_OF_E5_TYPES(fixture)					\
+	VARIANT_OF_TYPE(fixture, ubox);					\
+	VARIANT_OF_TYPE(fixture, cbox);					\
+	VARIANT_OF_TYPE(fixture, sbox);					\
+	VARIANT_OF_TYPE(fixture, ha);					\
+	VARIANT_OF_TYPE(fixture, imc);					\
+	VARIANT_OF_TYPE(fixture, irp);					\
+	VARIANT_OF_TYPE(fixture, pcu);					\
+	VARIANT_OF_TYPE(fixture, qpi);					\
+	VARIANT_OF_TYPE(fixture, r2pcie);				\
+	VARIANT_OF_TYPE(fixture, r3qpi)
+#define VARIANTS_OF_ALL_TYPES(fixture)					\
+	VARIANTS_OF_E5_TYPES(fixture);					\
+	VARIANT_OF_TYPE(fixture, gbsq);					\
+	VARIANT_OF_TYPE(fixture, gsnpq);				\
+	VARIANT_OF_TYPE(fixture, fsb)
 
 #endif

@@ -51,13 +51,13 @@ int pmu_type(const char *pmu)
 	return pmu_file(pmu, "type", text, sizeof(text)) ? -1 : atoi(text);
 }
 
-bool pmu_name(char *name, const char *kind, unsigned int index)
+bool pmu_name(char *name, const char *type, unsigned int index)
 {
-	snprintf(name, PMU_NAME_MAX, "%s_%s_%u", generation()->name, kind,
+	snprintf(name, PMU_NAME_MAX, "%s_%s_%u", generation()->name, type,
 		 index);
 	if (pmu_type(name) >= 0)
 		return true;
-	snprintf(name, PMU_NAME_MAX, "%s_%s", generation()->name, kind);
+	snprintf(name, PMU_NAME_MAX, "%s_%s", generation()->name, type);
 	return index == 0 && pmu_type(name) >= 0;
 }
 

@@ -18,13 +18,13 @@
 #define MAX_GROUP	16
 
 /* "ubox", "cbox", ... in the order of the manual's chapter 2; "" ends the list. */
-#define box_kinds	(generation()->kinds)
+#define box_types	(generation()->types)
 
 /*
  * Write the PMU name of box @index of a type ("hswep_cbox_3", "hswep_pcu") to
  * @name[PMU_NAME_MAX]. Return false if that PMU does not exist.
  */
-bool pmu_name(char *name, const char *kind, unsigned int index);
+bool pmu_name(char *name, const char *type, unsigned int index);
 /* The box part of a PMU's name, as in the simulator's files: "cbox_3" */
 const char *pmu_box(const char *pmu);
 /* perf's type number of a PMU, or -1 */

@@ -46,10 +46,10 @@ bool rng_chance(struct rng *r, unsigned int percent)
 void model_find_boxes(struct model *m)
 {
 	m->boxes = 0;
-	for (int k = 0; k < BOX_KINDS; k++) {
+	for (int k = 0; k < BOX_TYPES; k++) {
 		char pmu[PMU_NAME_MAX];
 
-		for (unsigned int i = 0; pmu_name(pmu, box_kinds[k], i); i++) {
+		for (unsigned int i = 0; pmu_name(pmu, box_types[k], i); i++) {
 			for (int pkg = 0; pkg < packages(); pkg++) {
 				struct model_box *b = &m->box[m->boxes];
 
@@ -57,7 +57,7 @@ void model_find_boxes(struct model *m)
 				    pmu_cpu(pmu, pkg) < 0)
 					continue;
 				*b = (struct model_box){
-					.kind = box_kinds[k], .pkg = pkg,
+					.box_type = box_types[k], .pkg = pkg,
 					.type = pmu_type(pmu),
 				};
 				strcpy(b->pmu, pmu);
@@ -97,9 +97,9 @@ static bool same_counter(const struct model_event *a,
 }
 
 static bool both(const struct model_event *a, const struct model_event *b,
-		 const char *kind, unsigned int code)
+		 const char *box_type, unsigned int code)
 {
-	return !strcmp(a->cat->box, kind) && a->cat->code == code &&
+	return !strcmp(a->cat->box, box_type) && a->cat->code == code &&
 	       b->cat->code == code;
 }
 

@@ -36,7 +36,7 @@ bool rng_chance(struct rng *r, unsigned int percent);
 
 /**
  * struct model_box - a box of a package
- * @pmu, @kind, @pkg: its PMU, type and package; @type: perf's number of the PMU
+ * @pmu, @box_type, @pkg: its PMU, type and package; @type: perf's number of the PMU
  * @hot: one of the boxes that are used most
  * @dead: its PCI function was unbound; until the next reload
  * @tainted: perf may be multiplexing here, so counts are between bounds; until no event
@@ -44,7 +44,7 @@ bool rng_chance(struct rng *r, unsigned int percent);
  */
 struct model_box {
 	char pmu[PMU_NAME_MAX];
-	const char *kind;
+	const char *box_type;
 	int pkg, type;
 	bool hot, dead, tainted;
 };

@@ -158,16 +158,16 @@ static void note_sharing(struct model_event *e)
 }
 
 /* The frequency bands need a filter, the relay event (§2.3.1.1) another event. */
-static bool usable(const struct cat_event *e, const char *kind)
+static bool usable(const struct cat_event *e, const char *type)
 {
-	if (strcmp(e->box, kind))
+	if (strcmp(e->box, type))
 		return false;
-	if (!strcmp(kind, "cbox") && (e->code == 0x1f))
+	if (!strcmp(type, "cbox") && (e->code == 0x1f))
 		return false;
 	return !strchr(e->string, '?') || model_obeys_opcode(e);
 }
 
-static const struct cat_event *any_cat(const char *kind)
+static const struct cat_event *any_cat(const char *type)
 {
 	size_t n;
 	const struct cat_event *all = catalogue(&n), *e;
@@ -175,7 +175,7 @@ static const struct cat_event *any_cat(const char *kind)
 	for (;;) {
 		e = &all[rng_below(&rng, n)];
 		/* selftests/driver/filters.c tests filters other than the opcode's */
-		if (usable(e, kind) &&
+		if (usable(e, type) &&
 		    (!model_obeys_opcode(e) || !strstr(e->string, "nid")))
 			return e;
 	}
@@ -192,7 +192,7 @@ static unsigned int opcode_of(struct rng *r)
 static void choose(struct model_event *e, struct model_box *box)
 {
 	*e = (struct model_event){
-		.box = box, .cat = any_cat(box->kind), .leader = -1,
+		.box = box, .cat = any_cat(box->box_type), .leader = -1,
 		.sure = true,
 	};
 	if (!e->cat->fixed && !e->cat->free && rng_chance(&rng, 30)) {
@@ -678,7 +678,7 @@ static void op_nonsense(void)
 	case 1:
 		attr.config2 = 1ULL << 62 | 1;
 		attr.config = e.config & ~0xffULL;
-		if (!strcmp(e.box->kind, "qpi"))
+		if (!strcmp(e.box->box_type, "qpi"))
 			return;
 		break;
 	case 2:

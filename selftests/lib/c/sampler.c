@@ -268,11 +268,11 @@ bool sampler_clean(const struct sampler *s, const char *what)
 			     what);
 }
 
-bool signals(const char *kind)
+bool signals(const char *type)
 {
 	const char *const *polled = generation()->polled;
 
-	while (*polled && strcmp(*polled, kind))
+	while (*polled && strcmp(*polled, type))
 		polled++;
 	return !*polled;
 }
@@ -286,14 +286,14 @@ static bool is_clock(const struct cat_event *e)
 	return true;
 }
 
-const struct cat_event *ticks_of(const char *kind)
+const struct cat_event *ticks_of(const char *type)
 {
 	const struct cat_event *fixed = NULL;
 	size_t n;
 	const struct cat_event *e = catalogue(&n);
 
 	for (size_t i = 0; i < n; i++) {
-		if (strcmp(e[i].box, kind) || e[i].free || !is_clock(&e[i]))
+		if (strcmp(e[i].box, type) || e[i].free || !is_clock(&e[i]))
 			continue;
 		if (!e[i].fixed)
 			return &e[i];
@@ -302,7 +302,7 @@ const struct cat_event *ticks_of(const char *kind)
 	return fixed;
 }
 
-const struct cat_event *plain_of(const char *kind)
+const struct cat_event *plain_of(const char *type)
 {
 	const struct cat_event *best = NULL;
 	int most = 0;
@@ -312,8 +312,8 @@ const struct cat_event *plain_of(const char *kind)
 	for (size_t i = 0; i < n; i++) {
 		int ctrs = __builtin_popcount(e[i].ctrs);
 
-		if (!cat_is_plain(&e[i], kind) || ctrs <= most ||
-		    (e[i].period < 2 && cat_has_waves(kind)))
+		if (!cat_is_plain(&e[i], type) || ctrs <= most ||
+		    (e[i].period < 2 && cat_has_waves(type)))
 			continue;
 		best = &e[i];
 		most = ctrs;

@@ -93,13 +93,13 @@ bool sampler_clean(const struct sampler *s, const char *what);
  * Return whether boxes of this type can interrupt. CBo and SBo cannot: a timer polls
  * them.
  */
-bool signals(const char *kind);
+bool signals(const char *type);
 /*
  * An event of this box type that counts each cycle, if necessary on a fixed counter;
  * and one for any general counter that obeys no filter. NULL: there is none.
  */
-const struct cat_event *ticks_of(const char *kind);
-const struct cat_event *plain_of(const char *kind);
+const struct cat_event *ticks_of(const char *type);
+const struct cat_event *plain_of(const char *type);
 /*
  * Send @n transactions of event @e to box @pmu of package @pkg, each of @value. For an
  * event with several conditions they just meet these.

@@ -248,18 +248,18 @@ void sim_trace_clear(void)
 
 static bool parse_access(const char *line, struct sim_access *a)
 {
-	static const char *const kinds[] = { "rdmsr", "wrmsr", "pcird", "pciwr" };
-	char kind[16];
+	static const char *const types[] = { "rdmsr", "wrmsr", "pcird", "pciwr" };
+	char type[16];
 	int used;
 
 	memset(a, 0, sizeof(*a));
-	if (sscanf(line, "%" SCNu64 " %d %15s %n", &a->seq, &a->cpu, kind,
+	if (sscanf(line, "%" SCNu64 " %d %15s %n", &a->seq, &a->cpu, type,
 		   &used) != 3)
 		return false;
-	for (a->kind = SIM_RDMSR; strcmp(kinds[a->kind], kind); a->kind++)
-		if (a->kind == SIM_PCIWR)
+	for (a->type = SIM_RDMSR; strcmp(types[a->type], type); a->type++)
+		if (a->type == SIM_PCIWR)
 			return false;
-	if (a->kind <= SIM_WRMSR)
+	if (a->type <= SIM_WRMSR)
 		return sscanf(line + used, "%" SCNx32 " %" SCNx64, &a->reg,
 			      &a->value) == 2;
 	return sscanf(line + used, "%x:%x.%x %" SCNx32 " %" SCNx64, &a->bus,
@@ -287,7 +287,7 @@ int sim_trace(void (*fn)(const struct sim_access *a, void *arg), void *arg)
 
 static void count_write(const struct sim_access *a, void *arg)
 {
-	*(int *)arg += a->kind == SIM_WRMSR || a->kind == SIM_PCIWR;
+	*(int *)arg += a->type == SIM_WRMSR || a->type == SIM_PCIWR;
 }
 
 int sim_trace_writes(void)

@@ -72,13 +72,13 @@ unsigned int sim_dirty_registers(void);
 /* Print the first ones as comments. */
 void sim_show_registers(void);
 
-enum sim_access_kind { SIM_RDMSR, SIM_WRMSR, SIM_PCIRD, SIM_PCIWR };
+enum sim_access_type { SIM_RDMSR, SIM_WRMSR, SIM_PCIRD, SIM_PCIWR };
 
 /* An access to a PMON register, as the trace has it. */
 struct sim_access {
 	uint64_t seq;
 	int cpu;
-	enum sim_access_kind kind;
+	enum sim_access_type type;
 	uint32_t reg;			/* MSR, or offset in configuration space */
 	unsigned int bus, device, function;
 	uint64_t value;

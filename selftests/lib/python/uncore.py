@@ -191,8 +191,8 @@ def boxes():
             if name.islower()}
 
 
-def pmus(kind):
+def pmus(box_type):
     """The PMUs of a box type: ["hswep_imc_0", ...] or ["hswep_pcu"]."""
     names = [name for name in os.listdir(DEVICES)
-             if re.fullmatch(r"%s_%s(_\d+)?" % (GENERATION, kind), name)]
+             if re.fullmatch(r"%s_%s(_\d+)?" % (GENERATION, box_type), name)]
     return sorted(names, key=lambda name: (len(name), name))

@@ -11,7 +11,7 @@ namespace {
 class BoxControl : public testing::TestWithParam<Box> {
  protected:
   u64 expect(u64 from, u64 cycles) const {
-    return count({.kind = box.kind, .counter = 0, .ctl = box.event()}, from,
+    return count({.box_type = box.box_type, .counter = 0, .ctl = box.event()}, from,
                  cycles);
   }
 
@@ -28,8 +28,8 @@ class ManyBitsAtOnce : public BoxControl {};
 // §2.4.2.2, §2.10.2.2, §2.11.2.2: "necessary to write each control register
 // twice in a row in order for the Event Select field to take hold"
 bool needs_two_writes(const Box& box) {
-  return box.kind == MODEL_SBOX || box.kind == MODEL_R2PCIE ||
-         box.kind == MODEL_R3QPI;
+  return box.box_type == MODEL_SBOX || box.box_type == MODEL_R2PCIE ||
+         box.box_type == MODEL_R3QPI;
 }
 
 constexpr auto kName = [](const auto& info) { return info.param.name(); };
@@ -49,12 +49,12 @@ INSTANTIATE_TEST_SUITE_P(All, WrittenTwice,
                          testing::ValuesIn(all_boxes(needs_two_writes)), kName);
 INSTANTIATE_TEST_SUITE_P(All, SelfClearing,
                          testing::ValuesIn(all_boxes([](const Box& box) {
-                           return box.kind != MODEL_QPI;
+                           return box.box_type != MODEL_QPI;
                          })),
                          kName);
 INSTANTIATE_TEST_SUITE_P(All, ManyBitsAtOnce,
                          testing::ValuesIn(all_boxes([](const Box& box) {
-                           return box.has_box_ctl() && box.kind != MODEL_SBOX;
+                           return box.has_box_ctl() && box.box_type != MODEL_SBOX;
                          })),
                          kName);
 

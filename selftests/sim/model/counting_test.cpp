@@ -19,8 +19,8 @@ u32 select(const model_wave& wave) {
          umask(wave.umask);
 }
 
-u32 largest_thresh(model_box_kind kind) {
-  return kind == MODEL_PCU || kind == MODEL_UBOX ? 0x1f : 0xff;
+u32 largest_thresh(model_box_type box_type) {
+  return box_type == MODEL_PCU || box_type == MODEL_UBOX ? 0x1f : 0xff;
 }
 
 class Kind : public testing::TestWithParam<Box> {
@@ -35,7 +35,7 @@ class Kind : public testing::TestWithParam<Box> {
     return counted;
   }
   u64 expected(unsigned counter, u32 ctl, u64 cycles) {
-    return count({.kind = box.kind, .counter = counter, .ctl = ctl},
+    return count({.box_type = box.box_type, .counter = counter, .ctl = ctl},
                  model_cycles(m.model()), cycles);
   }
 
@@ -51,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(All, Kind,
 
 // "Setting the .ev_sel and .umask fields performs the event selection."
 TEST_P(Kind, EveryEventCountsItsWaveOnItsCountersOnly) {
-  for (const model_wave& wave : waves(box.kind)) {
+  for (const model_wave& wave : waves(box.box_type)) {
     for (unsigned i = 0; i < box.counters(); ++i) {
       const u64 want = expected(i, select(wave), 37);
       EXPECT_EQ(run(i, select(wave), 37), want)
@@ -69,7 +69,7 @@ TEST_P(Kind, EveryEventCountsItsWaveOnItsCountersOnly) {
 // "Inverting: Changes .thresh test condition to '<'"
 // ".edge_det - transitions from no event to an event incoming"
 TEST_P(Kind, ThresholdInvertAndEdgeSeparatelyAndTogether) {
-  for (const model_wave& wave : waves(box.kind)) {
+  for (const model_wave& wave : waves(box.box_type)) {
     const unsigned i = std::countr_zero(wave.ctrs);
     const std::set<u32> limits = {0u,
                                   1u,
@@ -77,11 +77,11 @@ TEST_P(Kind, ThresholdInvertAndEdgeSeparatelyAndTogether) {
                                   wave.max_inc / 2u,
                                   wave.max_inc + 0u,
                                   wave.max_inc + 1u,
-                                  largest_thresh(box.kind)};
+                                  largest_thresh(box.box_type)};
     for (u32 limit : limits) {
       for (u32 shape : {0u, kInvert, kEdge, kInvert | kEdge}) {
         const u32 ctl =
-            select(wave) | thresh(limit & largest_thresh(box.kind)) | shape;
+            select(wave) | thresh(limit & largest_thresh(box.box_type)) | shape;
         const u64 want = expected(i, ctl, 29);
         EXPECT_EQ(run(i, ctl, 29), want) << std::hex << ctl;
       }
@@ -103,12 +103,12 @@ TEST_P(Kind, WithoutThresholdInvertAndEdgeDoNothing) {
 
 // A falling edge for each rising one, in whole periods; and < is what >= is not
 TEST_P(Kind, EdgesAndComparisonsAddUp) {
-  for (const model_wave& wave : waves(box.kind)) {
+  for (const model_wave& wave : waves(box.box_type)) {
     const unsigned i = std::countr_zero(wave.ctrs);
     const u32 ctl = select(wave) | thresh(1);
     const u64 cycles = 10ull * wave.period;
     EXPECT_EQ(run(i, ctl, cycles) + run(i, ctl | kInvert, cycles), cycles);
-    const bool occupancy = box.kind == MODEL_PCU && wave.code == 0x80;
+    const bool occupancy = box.box_type == MODEL_PCU && wave.code == 0x80;
     const u32 edge = occupancy ? kOccEdge : kEdge;
     EXPECT_EQ(run(i, ctl | edge, cycles), run(i, ctl | edge | kInvert, cycles));
   }
@@ -116,7 +116,7 @@ TEST_P(Kind, EdgesAndComparisonsAddUp) {
 
 TEST_P(Kind, UnknownEventsCountNothing) {
   std::set<u32> known;
-  for (const model_wave& wave : waves(box.kind)) known.insert(wave.code);
+  for (const model_wave& wave : waves(box.box_type)) known.insert(wave.code);
   for (u32 code = 0; code < 0x100; ++code)
     if (!known.count(code)) {
       EXPECT_EQ(run(0, code, 100), 0u) << code;
@@ -126,10 +126,10 @@ TEST_P(Kind, UnknownEventsCountNothing) {
 // §1.4 "proper subevent combination"
 TEST_P(Kind, UmasksThatHaveNoNameAreSumsOfSubevents) {
   std::map<u32, std::set<u32>> named;
-  for (const model_wave& wave : waves(box.kind))
+  for (const model_wave& wave : waves(box.box_type))
     named[wave.code].insert(wave.umask);
   for (const auto& [code, masks] : named) {
-    if (code & 0x100 || box.kind == MODEL_PCU) continue;
+    if (code & 0x100 || box.box_type == MODEL_PCU) continue;
     for (u32 mask = 0; mask < 0x100; mask += 7) {
       const unsigned i = 0;
       const u64 want = expected(i, code | umask(mask), 23);
@@ -161,12 +161,12 @@ TEST_P(Kind, SplitTimeCountsLikeWholeTime) {
 // Hundreds of random boxes: all counters at once, random bits, time in pieces
 TEST_P(Kind, RandomControlsCountLikeTheNaiveLoop) {
   std::mt19937 random(2);
-  const auto table = waves(box.kind);
+  const auto table = waves(box.box_type);
   for (int round = 0; round < 200; ++round) {
     u32 ctl[4] = {};
     u64 want[4] = {};
     u32 filter = 0;
-    if (box.kind == MODEL_PCU) {
+    if (box.box_type == MODEL_PCU) {
       filter = random();
       filter &= 0x2f2f2f2f;
       m.wrmsr(0x715, filter);
@@ -174,10 +174,10 @@ TEST_P(Kind, RandomControlsCountLikeTheNaiveLoop) {
     for (unsigned i = 0; i < box.counters(); ++i) {
       ctl[i] = select(table[random() % table.size()]);
       if (random() % 4 == 0) ctl[i] |= umask(random() & 0xff);
-      if (box.kind == MODEL_CBOX && random() % 4 == 0) ctl[i] = 0x1f;
+      if (box.box_type == MODEL_CBOX && random() % 4 == 0) ctl[i] = 0x1f;
       ctl[i] |= thresh(random() % 3 ? random() % 4 : 0) |
                 (random() & (kInvert | kEdge));
-      if (box.kind == MODEL_PCU) {
+      if (box.box_type == MODEL_PCU) {
         ctl[i] &= ~0x3f00u;
         ctl[i] |= random() & (kOccInvert | kOccEdge);
       }
@@ -187,7 +187,7 @@ TEST_P(Kind, RandomControlsCountLikeTheNaiveLoop) {
     for (int piece = 0; piece < 3; ++piece) {
       const u64 cycles = random() % 40;
       for (unsigned i = 0; i < box.counters(); ++i)
-        want[i] += count({.kind = box.kind,
+        want[i] += count({.box_type = box.box_type,
                           .counter = i,
                           .ctl = ctl[i],
                           .ctl0 = ctl[0],
@@ -223,8 +223,8 @@ TEST_P(Kind, NarrowCountersWrapAt44Bits) {
   model_config config = kFull;
   config.counter_bits = 44;
   Machine narrow(config);
-  const bool is_narrow = box.kind == MODEL_UBOX || box.kind == MODEL_SBOX ||
-                         box.kind == MODEL_R3QPI;
+  const bool is_narrow = box.box_type == MODEL_UBOX || box.box_type == MODEL_SBOX ||
+                         box.box_type == MODEL_R3QPI;
   const u64 events = expected(0, box.event(), 1000);
   narrow.program(box, 0, kEn | box.event());
   narrow.write(box.ctr(0), (1ull << 44) - events / 2);
@@ -235,7 +235,7 @@ TEST_P(Kind, NarrowCountersWrapAt44Bits) {
 }
 
 TEST_P(Kind, SeveralWrapsInOneLongTimeAreOneStatusBit) {
-  if (box.kind == MODEL_UBOX || box.kind == MODEL_IRP) return;
+  if (box.box_type == MODEL_UBOX || box.box_type == MODEL_IRP) return;
   m.program(box, 0, kEn | box.event());
   m.advance((1ull << 60) + 5);
   EXPECT_EQ(m.read(box.ctr(0)), 5u);
@@ -296,7 +296,7 @@ TEST(CboOccupancy, Counter0OccupancyShowsCounter0sEvent) {
   m.program(cbo, 3, kEn | 0x1f | thresh(1) | kEdge);
   m.advance(1000);
   const Selection source{
-      .kind = MODEL_CBOX, .counter = 0, .ctl = tor_occupancy_all};
+      .box_type = MODEL_CBOX, .counter = 0, .ctl = tor_occupancy_all};
   u64 sum = 0, at_least_5 = 0, rising = 0;
   for (u64 t = 0; t < 1000; ++t) {
     const u32 value = event_value(source, t);
@@ -319,7 +319,7 @@ TEST(CboOccupancy, Counter0sOwnShapeDoesNotMatter) {
   m.advance(160);
   EXPECT_EQ(m.read(cbo.ctr(0)), 0u) << "it is not even enabled";
   EXPECT_EQ(m.read(cbo.ctr(1)),
-            count({.kind = MODEL_CBOX, .counter = 0, .ctl = umask(0x08) | 0x36},
+            count({.box_type = MODEL_CBOX, .counter = 0, .ctl = umask(0x08) | 0x36},
                   0, 160));
 }
 
@@ -330,7 +330,7 @@ class Pcu : public testing::Test {
   // Cores in a C-state in a cycle: 1 is C0, 2 is C3, 3 is C6.
   u32 cores(u32 state, u64 cycle) {
     return event_value(
-        {.kind = MODEL_PCU, .counter = 0, .ctl = occ_sel(state) | 0x80}, cycle);
+        {.box_type = MODEL_PCU, .counter = 0, .ctl = occ_sel(state) | 0x80}, cycle);
   }
   u64 counted(unsigned counter) { return m.read(pcu.ctr(counter)); }
 
@@ -345,7 +345,7 @@ TEST_F(Pcu, Case1SimpleEvent) {
   m.advance(1000);
   u64 want = 0;
   for (u64 t = 0; t < 1000; ++t)
-    want += event_value({.kind = MODEL_PCU, .counter = 1, .ctl = 0x74}, t);
+    want += event_value({.box_type = MODEL_PCU, .counter = 1, .ctl = 0x74}, t);
   EXPECT_EQ(counted(1), want);
   EXPECT_GT(want, 0u);
 }
@@ -395,7 +395,7 @@ TEST_F(Pcu, Case5TwoCounters) {
   for (u64 t = 0; t < 1000; ++t) {
     many += cores(1, t) > 4;
     transitions +=
-        event_value({.kind = MODEL_PCU, .counter = 1, .ctl = 0x74}, t);
+        event_value({.box_type = MODEL_PCU, .counter = 1, .ctl = 0x74}, t);
   }
   EXPECT_EQ(counted(0), many);
   EXPECT_EQ(counted(1), transitions);
@@ -412,7 +412,7 @@ TEST_F(Pcu, Case6InvertAndBand) {
   for (u64 t = 0; t < 1000; ++t) {
     few += cores(1, t) < 4;
     band += event_value(
-        {.kind = MODEL_PCU, .counter = 1, .ctl = 0x0b, .pcu_filter = 0x14}, t);
+        {.box_type = MODEL_PCU, .counter = 1, .ctl = 0x0b, .pcu_filter = 0x14}, t);
   }
   EXPECT_EQ(counted(0), few);
   EXPECT_GT(few, 0u);
@@ -487,7 +487,7 @@ TEST_F(Pcu, EventSelectExtension) {
   m.advance(100);
   EXPECT_EQ(counted(0), 100u);
   EXPECT_EQ(counted(1),
-            count({.kind = MODEL_PCU, .counter = 1, .ctl = kExt}, 0, 100));
+            count({.box_type = MODEL_PCU, .counter = 1, .ctl = kExt}, 0, 100));
 }
 
 // --- QPI ------------------------------------------------------------------

@@ -142,7 +142,7 @@ TEST(IvyBridge, TheSecondFilterOfACboHasOpcodeAndNode) {
   Machine m(ivy_bridge());
   m.wrmsr(cbo_msr(2, 0x1a), 0x182u << 20 | 0x4);
   m.wrmsr(cbo_msr(2, 0x10), kEn | umask(0x41) | 0x35);
-  Txn drd{.kind = MODEL_CBOX, .box = 2, .code = 0x35, .umask = 0x49};
+  Txn drd{.box_type = MODEL_CBOX, .box = 2, .code = 0x35, .umask = 0x49};
   drd.opc = 0x182;
   drd.nid = 0x4;
   drd.count = 100;
@@ -180,7 +180,7 @@ TEST(Haswell, TheIrpsCountersAreAtOneAddressOrAnother) {
     for (unsigned i = 0; i < 4; ++i)
       m.pci_write(irp, 0xd8 + 4 * i, kEn | 0x0d, 4, 0, true);
     for (unsigned box : {0u, 1u}) {
-      Txn txn{.kind = MODEL_IRP, .code = 0x0d};
+      Txn txn{.box_type = MODEL_IRP, .code = 0x0d};
       txn.box = box;
       txn.count = 10 + box;
       m.traffic(txn);
@@ -203,7 +203,7 @@ TEST(Haswell, TheIrpsShareBoxControlAndStatus) {
   for (const Box& box : irp) {
     m.program(box, 1, kEn | 0x0d);
     m.write(box.ctr(1), (1ull << 48) - 1);
-    Txn txn{.kind = MODEL_IRP, .code = 0x0d};
+    Txn txn{.box_type = MODEL_IRP, .code = 0x0d};
     txn.box = box.index;
     m.traffic(txn);
     EXPECT_EQ(m.read(box.ctr(1)), 0u);
@@ -213,7 +213,7 @@ TEST(Haswell, TheIrpsShareBoxControlAndStatus) {
   EXPECT_EQ(m.read(irp[0].status()), 0x2u);
   m.write(irp[0].box_ctl(), kOnes | kFrz);
   for (const Box& box : irp) {
-    Txn txn{.kind = MODEL_IRP, .code = 0x0d};
+    Txn txn{.box_type = MODEL_IRP, .code = 0x0d};
     txn.box = box.index;
     m.traffic(txn);
     EXPECT_EQ(m.read(box.ctr(1)), 0u) << "frozen";
@@ -228,7 +228,7 @@ TEST(Haswell, TheIrpsShareBoxControlAndStatus) {
 TEST(IvyBridge, TheCountersOfTheIrpAreNotOneAfterTheOther) {
   Machine m(ivy_bridge());
   const unsigned irp = devfn(5, 6), ctr[] = {0xa0, 0xb0, 0xb8, 0xc0};
-  Txn txn{.kind = MODEL_IRP, .code = 0x0b};
+  Txn txn{.box_type = MODEL_IRP, .code = 0x0b};
   for (unsigned i = 0; i < 4; i++)
     m.pci_write(irp, 0xd8 + 4 * i, kEn | 0x0b, 4, 0, true);
   txn.count = 77;
@@ -474,7 +474,7 @@ TEST(SandyBridge, HaAndImcHaveNoReset) {
 
 TEST(SandyBridge, ACboHasOneFilterRegister) {
   Machine m(sandy_bridge());
-  Txn drd{.kind = MODEL_CBOX, .box = 5, .code = 0x35, .umask = 0x49};
+  Txn drd{.box_type = MODEL_CBOX, .box = 5, .code = 0x35, .umask = 0x49};
   m.wrmsr(cbo_msr(5, 0x14), 0x182u << 23 | 0x4u << 10);
   m.wrmsr(cbo_msr(5, 0x10), kEn | umask(0x41) | 0x35);
   drd.opc = 0x182;
@@ -490,7 +490,7 @@ TEST(SandyBridge, ACboHasOneFilterRegister) {
   m.traffic(drd);
   EXPECT_EQ(m.rdmsr(cbo_msr(5, 0x16)), 100u);
 
-  Txn lookup{.kind = MODEL_CBOX, .box = 5, .code = 0x34, .umask = 0x03};
+  Txn lookup{.box_type = MODEL_CBOX, .box = 5, .code = 0x34, .umask = 0x03};
   m.wrmsr(cbo_msr(5, 0x14), 0x10u << 18 | 0x1d);
   m.wrmsr(cbo_msr(5, 0x11), kEn | kTidEn | umask(0x03) | 0x34);
   lookup.state = 0x10;

@@ -29,14 +29,14 @@ model_config frontside(const model_generation &gen) {
 
 Txn lookup() {
   Txn t;
-  t.kind = MODEL_GBSQ;
+  t.box_type = MODEL_GBSQ;
   t.agent = t.flow = t.type = t.snoop = t.state = 1;
   return t;
 }
 
 Txn snoop() {
   Txn t = lookup();
-  t.kind = MODEL_GSNPQ;
+  t.box_type = MODEL_GSNPQ;
   return t;
 }
 
@@ -91,7 +91,7 @@ TEST_F(Xeon7100, BusEventsAreOred) {
   EXPECT_LT(both, one + two) << "the waves have cycles in common";
 
   Txn t;
-  t.kind = MODEL_FSB;
+  t.box_type = MODEL_FSB;
   t.code = 45;
   t.count = 9;
   t.value = 3;

@@ -23,7 +23,7 @@ Reg msr(unsigned at) { return {.at = at, .bytes = 8}; }
 
 Reg pci(const Box& box, unsigned at, unsigned bytes) {
   Reg reg{.pci = true, .at = at, .bytes = bytes};
-  switch (box.kind) {
+  switch (box.box_type) {
     case MODEL_HA:
       reg.devfn = kHa[box.index];
       break;
@@ -63,23 +63,23 @@ constexpr model_ops kOps = {on_pmi, on_now_ns, on_undefined};
 }  // namespace
 
 unsigned Box::counters() const {
-  if (kind == MODEL_UBOX || kind == MODEL_IRP) return 2;
-  return kind == MODEL_R3QPI ? 3 : 4;
+  if (box_type == MODEL_UBOX || box_type == MODEL_IRP) return 2;
+  return box_type == MODEL_R3QPI ? 3 : 4;
 }
 
 u32 Box::ones() const {
-  return kind == MODEL_R2PCIE || kind == MODEL_R3QPI ? 0 : kOnes;
+  return box_type == MODEL_R2PCIE || box_type == MODEL_R3QPI ? 0 : kOnes;
 }
 
 u32 Box::status_bit(unsigned counter) const {
   // the IRPs' are in one register
-  if (kind == MODEL_IRP) return 1u << (2 * index + counter);
-  return 1u << (kind == MODEL_IMC ? counter + 1 : counter);
+  if (box_type == MODEL_IRP) return 1u << (2 * index + counter);
+  return 1u << (box_type == MODEL_IMC ? counter + 1 : counter);
 }
 
 // Table 2-3
 u64 Box::global_bits() const {
-  switch (kind) {
+  switch (box_type) {
     case MODEL_UBOX:
       return 1ull << 1;
     case MODEL_HA:
@@ -102,7 +102,7 @@ u64 Box::global_bits() const {
 }
 
 u32 Box::event() const {
-  switch (kind) {
+  switch (box_type) {
     case MODEL_UBOX:
       return 0x46;
     case MODEL_IRP:
@@ -118,11 +118,11 @@ u32 Box::event() const {
 }
 
 std::string Box::name() const {
-  return std::string(kNames[kind]) + std::to_string(index);
+  return std::string(kNames[box_type]) + std::to_string(index);
 }
 
 Reg Box::ctl(unsigned i) const {
-  switch (kind) {
+  switch (box_type) {
     case MODEL_UBOX:
       return msr(0x705 + i);
     case MODEL_CBOX:
@@ -139,7 +139,7 @@ Reg Box::ctl(unsigned i) const {
 }
 
 Reg Box::ctr(unsigned i) const {
-  switch (kind) {
+  switch (box_type) {
     case MODEL_UBOX:
       return msr(0x709 + i);
     case MODEL_CBOX:
@@ -156,15 +156,15 @@ Reg Box::ctr(unsigned i) const {
 }
 
 Reg Box::fixed_ctl() const {
-  return kind == MODEL_UBOX ? msr(0x703) : pci(*this, 0xf0, 4);
+  return box_type == MODEL_UBOX ? msr(0x703) : pci(*this, 0xf0, 4);
 }
 
 Reg Box::fixed_ctr() const {
-  return kind == MODEL_UBOX ? msr(0x704) : pci(*this, 0xd0, 8);
+  return box_type == MODEL_UBOX ? msr(0x704) : pci(*this, 0xd0, 8);
 }
 
 Reg Box::box_ctl() const {
-  switch (kind) {
+  switch (box_type) {
     case MODEL_CBOX:
       return msr(0xe00 + 16 * index);
     case MODEL_SBOX:
@@ -177,7 +177,7 @@ Reg Box::box_ctl() const {
 }
 
 Reg Box::status() const {
-  switch (kind) {
+  switch (box_type) {
     case MODEL_UBOX:
       return msr(0x708);
     case MODEL_CBOX:
@@ -194,9 +194,9 @@ Reg Box::status() const {
 std::vector<Box> all_boxes(bool (*wanted)(const Box&)) {
   constexpr unsigned kCount[] = {1, 18, 4, 2, 8, 2, 1, 3, 1, 3};
   std::vector<Box> boxes;
-  for (unsigned kind = 0; kind < std::size(kCount); ++kind)
-    for (unsigned i = 0; i < kCount[kind]; ++i) {
-      const Box box{static_cast<model_box_kind>(kind), i};
+  for (unsigned box_type = 0; box_type < std::size(kCount); ++box_type)
+    for (unsigned i = 0; i < kCount[box_type]; ++i) {
+      const Box box{static_cast<model_box_type>(box_type), i};
       if (!wanted || wanted(box)) boxes.push_back(box);
     }
   return boxes;
@@ -255,7 +255,7 @@ void Machine::program(const Box& box, unsigned counter, u32 ctl, unsigned pkg) {
 
 s64 Machine::traffic(const Txn& txn) {
   const model_txn t = {
-      .kind = txn.kind,
+      .box_type = txn.box_type,
       .box = txn.box,
       .pkg = txn.pkg,
       .code = txn.code,

@@ -57,19 +57,19 @@ struct Reg {
 
 // One box and the addresses of its registers, from the tables of chapter 2.
 struct Box {
-  model_box_kind kind;
+  model_box_type box_type;
   unsigned index;
 
   unsigned counters() const;
-  bool has_fixed() const { return kind == MODEL_UBOX || kind == MODEL_IMC; }
-  bool has_ov_en() const { return kind != MODEL_CBOX && kind != MODEL_SBOX; }
-  bool has_box_ctl() const { return kind != MODEL_UBOX; }
+  bool has_fixed() const { return box_type == MODEL_UBOX || box_type == MODEL_IMC; }
+  bool has_ov_en() const { return box_type != MODEL_CBOX && box_type != MODEL_SBOX; }
+  bool has_box_ctl() const { return box_type != MODEL_UBOX; }
   // Bits 17:16 of the box control are reserved as 1.
   u32 ones() const;
   u32 status_bit(unsigned counter) const;
   u64 global_bits() const;
   bool has_clockticks() const {
-    return kind != MODEL_UBOX && kind != MODEL_IRP;
+    return box_type != MODEL_UBOX && box_type != MODEL_IRP;
   }
   // An event that counts: in every cycle if the box has one that does.
   u32 event() const;
@@ -88,7 +88,7 @@ std::vector<Box> all_boxes(bool (*wanted)(const Box&) = nullptr);
 
 // struct model_txn with a default for everything.
 struct Txn {
-  model_box_kind kind = MODEL_UBOX;
+  model_box_type box_type = MODEL_UBOX;
   unsigned box = 0;
   unsigned pkg = 0;
   u32 code = 0;

@@ -31,7 +31,7 @@ class Overflow : public testing::TestWithParam<Counter> {
     u64 t = from;
     for (u64 seen = 0; seen < events; ++t)
       seen +=
-          increment({.kind = box.kind, .counter = i, .ctl = box.event()}, t);
+          increment({.box_type = box.box_type, .counter = i, .ctl = box.event()}, t);
     return t - from;
   }
   void arm(u64 events) {
@@ -156,7 +156,7 @@ TEST_P(Overflow, SampleIntervalAfterSampleInterval) {
     m.advance(17);
     now += 17;
     if (box.has_box_ctl()) {
-      if (box.kind != MODEL_SBOX) m.write(box.box_ctl(), box.ones() | kRstCtrs);
+      if (box.box_type != MODEL_SBOX) m.write(box.box_ctl(), box.ones() | kRstCtrs);
       EXPECT_EQ(m.read(box.ctr(i)), 0u);
     }
     clear_global();
@@ -491,7 +491,7 @@ TEST(Fault, DeadPciFunctionReadsOnesAndIgnoresWrites) {
   for (const Box& box : all_boxes()) {
     Machine m;
     const bool pci = box.ctl(0).pci;
-    EXPECT_EQ(model_fault(m.model(), MODEL_FAULT_DEAD_PCI, 0, box.kind,
+    EXPECT_EQ(model_fault(m.model(), MODEL_FAULT_DEAD_PCI, 0, box.box_type,
                           box.index, true),
               pci ? 0 : -1);
     if (!pci) continue;
@@ -504,7 +504,7 @@ TEST(Fault, DeadPciFunctionReadsOnesAndIgnoresWrites) {
     EXPECT_NE(m.pci_read(at.devfn, 0, 4, 1, at.io_bus), 0xffffffffu);
     m.program(box, 0, kEn | box.event());
     m.write(box.ctr(0), 5);
-    model_fault(m.model(), MODEL_FAULT_DEAD_PCI, 0, box.kind, box.index, false);
+    model_fault(m.model(), MODEL_FAULT_DEAD_PCI, 0, box.box_type, box.index, false);
     EXPECT_EQ(m.read(box.ctl(0)), 0u);
     EXPECT_EQ(m.read(box.ctr(0)), 0u);
   }

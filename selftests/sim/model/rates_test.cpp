@@ -28,7 +28,7 @@ class Rates : public testing::Test {
   int rate(const Box& box, u32 code, u32 mask, u32 whole, u32 frac,
            u32 opc = 0, u32 tid = 0) {
     model_txn t{};
-    t.kind = box.kind;
+    t.box_type = box.box_type;
     t.box = box.index;
     t.code = code;
     t.umask = mask;
@@ -324,7 +324,7 @@ TEST_F(Rates, WhatIsNotThereIsRefused) {
   EXPECT_EQ(run(kHa, 0, kRequests | umask(1), 10), 10u);
   Machine bare;
   model_txn t{};
-  t.kind = MODEL_HA;
+  t.box_type = MODEL_HA;
   t.code = kRequests;
   const struct model_rate r = {1, 0};
   EXPECT_EQ(model_rate(bare.model(), &t, &r), -1) << "no memory";

@@ -10,11 +10,11 @@
 
 namespace test {
 
-std::span<const model_wave> waves(model_box_kind kind);
+std::span<const model_wave> waves(model_box_type box_type);
 
 // Configuration of a box, as far as one counter depends on it.
 struct Selection {
-  model_box_kind kind;
+  model_box_type box_type;
   unsigned counter;
   u32 ctl;
   u32 ctl0 = 0;        // counter 0's control, for the CBo's COUNTER0_OCCUPANCY

@@ -13,7 +13,7 @@ namespace {
 // RW fields of a general counter's control register.
 u32 ctl_fields(const Box& box) {
   constexpr u32 common = 0xffff | kEdge | kEn | kInvert;
-  switch (box.kind) {
+  switch (box.box_type) {
     case MODEL_UBOX:  // Table 2-7
       return common | kOvEn | 0x1f000000;
     case MODEL_CBOX:  // Table 2-16
@@ -31,7 +31,7 @@ u32 ctl_fields(const Box& box) {
 
 // Bits of it that the manual wants written as 0.
 u32 ctl_must_be_zero(const Box& box) {
-  switch (box.kind) {
+  switch (box.box_type) {
     case MODEL_CBOX:
     case MODEL_SBOX:
       return 1u << 21 | 1u << 20 | 1u << 16;
@@ -45,8 +45,8 @@ u32 ctl_must_be_zero(const Box& box) {
 }
 
 unsigned narrow_bits(const Box& box, unsigned counter_bits) {
-  return box.kind == MODEL_UBOX || box.kind == MODEL_SBOX ||
-                 box.kind == MODEL_R3QPI
+  return box.box_type == MODEL_UBOX || box.box_type == MODEL_SBOX ||
+                 box.box_type == MODEL_R3QPI
              ? counter_bits
              : 48;
 }
@@ -183,7 +183,7 @@ TEST_P(FixedCounter, NarrowOnesWrapAndSignalAtTheirWidth) {
 TEST_P(FixedCounter, Fields) {
   m.write(box.fixed_ctl(), 0xffffffff);
   EXPECT_EQ(m.read(box.fixed_ctl()),
-            kEn | kOvEn | (box.kind == MODEL_IMC ? kInvert : 0));
+            kEn | kOvEn | (box.box_type == MODEL_IMC ? kInvert : 0));
   EXPECT_EQ(m.undefined.size(), 1u) << "bit 21";
   m.write(box.fixed_ctl(), 0);
   m.write(box.fixed_ctr(), ~0ull);
@@ -191,7 +191,7 @@ TEST_P(FixedCounter, Fields) {
   m.write(box.fixed_ctl(), kRst);
   EXPECT_NE(m.read(box.fixed_ctr()), 0u) << "17 is not its reset bit";
   m.write(box.fixed_ctl(), 1u << 19);
-  if (box.kind == MODEL_IMC) {
+  if (box.box_type == MODEL_IMC) {
     EXPECT_EQ(m.read(box.fixed_ctr()), 0u);
     EXPECT_EQ(m.read(box.fixed_ctl()), 0u);
   } else {
@@ -257,7 +257,7 @@ TEST_P(BoxControlRegister, WithoutBits17And16IsReported) {
 }
 
 TEST_P(BoxControlRegister, WithBits17And16IsNotReported) {
-  if (box.kind == MODEL_SBOX) m.write(box.box_ctl(), 1u << 16);
+  if (box.box_type == MODEL_SBOX) m.write(box.box_ctl(), 1u << 16);
   EXPECT_TRUE(m.undefined.empty()) << "it takes one new bit a write";
   m.write(box.box_ctl(), kOnes);
   m.write(box.box_ctl(), kOnes | kFrz);
@@ -290,7 +290,7 @@ TEST_P(BoxStatus, StatusBitsSetByOverflowAndClearedByOnes) {
 
 TEST_P(BoxRegisters, StatusHasNoOtherBitsAndReservedOnesAreReported) {
   u32 reserved = 0;
-  switch (box.kind) {
+  switch (box.box_type) {
     case MODEL_HA:   // Table 2-62
     case MODEL_QPI:  // Table 2-169
       reserved = 1u << 4;
@@ -696,11 +696,11 @@ TEST(Config, NamesAndNumbersOfBoxes) {
   Machine m;
   std::vector<std::string> names;
   std::vector<unsigned> numbers;
-  for (unsigned kind = 0; kind < MODEL_BOX_KINDS; ++kind) {
+  for (unsigned box_type = 0; box_type < MODEL_BOX_TYPES; ++box_type) {
     names.emplace_back(
-        model_kind_name(m.model(), static_cast<model_box_kind>(kind)));
+        model_box_type_name(m.model(), static_cast<model_box_type>(box_type)));
     numbers.push_back(
-        model_boxes(m.model(), static_cast<model_box_kind>(kind)));
+        model_boxes(m.model(), static_cast<model_box_type>(box_type)));
   }
   EXPECT_EQ(names,
             (std::vector<std::string>{"ubox", "cbox", "sbox", "ha", "imc",

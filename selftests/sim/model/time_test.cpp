@@ -161,7 +161,7 @@ TEST_F(Delays, TrafficIsFasterThanTheFreeze) {
   delay(10, 0, 0);
   m.write(imc.ctr(0), kTop - 100);
   m.program(imc, 0, kEn | kOvEn | 0x04 | umask(0x01));
-  const Txn reads{.kind = MODEL_IMC, .code = 0x04, .umask = 1, .count = 1000};
+  const Txn reads{.box_type = MODEL_IMC, .code = 0x04, .umask = 1, .count = 1000};
   EXPECT_EQ(m.traffic(reads), 1000);
   EXPECT_FALSE(frozen());
   EXPECT_TRUE(model_pending(m.model()));

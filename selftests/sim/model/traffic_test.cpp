@@ -22,7 +22,7 @@ class Traffic : public testing::Test {
  protected:
   // Sends `count` transactions and returns what counter 0 took of them.
   u64 taken(const Box& box, Txn txn, u64 count = 1) {
-    txn.kind = box.kind;
+    txn.box_type = box.box_type;
     txn.box = box.index;
     txn.count = count;
     const u64 before = m.read(box.ctr(0));
@@ -37,11 +37,11 @@ class Traffic : public testing::Test {
 
 // Filters as open as they go
 void open_filters(Machine& m, const Box& box) {
-  if (box.kind == MODEL_CBOX) {
+  if (box.box_type == MODEL_CBOX) {
     m.wrmsr(0xe05 + 16 * box.index, 0x7f << 17);
     m.wrmsr(0xe06 + 16 * box.index, 0xffff);
   }
-  if (box.kind == MODEL_QPI) {
+  if (box.box_type == MODEL_QPI) {
     m.pci_write(devfn(8 + box.index, 6), 0x238, 0x1e00);
   }
 }
@@ -49,11 +49,11 @@ void open_filters(Machine& m, const Box& box) {
 TEST_F(Traffic, EveryEventOfEveryBoxIsExact) {
   for (const Box& box : all_boxes()) {
     open_filters(m, box);
-    for (const model_wave& wave : waves(box.kind)) {
+    for (const model_wave& wave : waves(box.box_type)) {
       const unsigned i = std::countr_zero(wave.ctrs);
       m.program(box, i, kEn | select(wave));
       m.write(box.ctr(i), 0);
-      Txn txn = {.kind = box.kind,
+      Txn txn = {.box_type = box.box_type,
                  .box = box.index,
                  .code = wave.code,
                  .umask = wave.umask,
@@ -82,12 +82,12 @@ TEST_F(Traffic, EveryEventOfEveryBoxIsExact) {
 TEST_F(Traffic, EventsGoToTheirCountersOnly) {
   for (const Box& box : all_boxes([](const Box& b) { return b.index == 0; })) {
     open_filters(m, box);
-    for (const model_wave& wave : waves(box.kind)) {
+    for (const model_wave& wave : waves(box.box_type)) {
       for (unsigned i = 0; i < box.counters(); ++i) {
         m.program(box, i, kEn | select(wave));
         m.write(box.ctr(i), 0);
       }
-      m.traffic({.kind = box.kind,
+      m.traffic({.box_type = box.box_type,
                  .code = wave.code,
                  .umask = wave.umask,
                  .count = 10,
@@ -169,17 +169,17 @@ TEST_F(Traffic, OnlyEnabledAndUnfrozenBoxesCount) {
 }
 
 TEST_F(Traffic, AbsentBoxes) {
-  EXPECT_EQ(m.traffic({.kind = MODEL_CBOX, .box = 18, .count = 1}), -1);
-  EXPECT_EQ(m.traffic({.kind = MODEL_HA, .pkg = 2, .count = 1}), -1);
-  EXPECT_EQ(m.traffic({.kind = MODEL_BOX_KINDS, .count = 1}), -1);
-  EXPECT_EQ(m.traffic({.kind = MODEL_CBOX, .count = 0}), 0);
+  EXPECT_EQ(m.traffic({.box_type = MODEL_CBOX, .box = 18, .count = 1}), -1);
+  EXPECT_EQ(m.traffic({.box_type = MODEL_HA, .pkg = 2, .count = 1}), -1);
+  EXPECT_EQ(m.traffic({.box_type = MODEL_BOX_TYPES, .count = 1}), -1);
+  EXPECT_EQ(m.traffic({.box_type = MODEL_CBOX, .count = 0}), 0);
 }
 
 TEST_F(Traffic, WavesAndTransactionsAddUp) {
   const Box pcu{MODEL_PCU, 0};
   m.program(pcu, 0, kEn | 0x00);
   m.advance(100);
-  m.traffic({.kind = MODEL_PCU, .code = 0x00, .count = 11, .value = 1});
+  m.traffic({.box_type = MODEL_PCU, .code = 0x00, .count = 11, .value = 1});
   m.advance(100);
   EXPECT_EQ(m.read(pcu.ctr(0)), 211u);
 }
@@ -487,7 +487,7 @@ TEST_F(Traffic, PcuBandsAllFourAtOnce) {
     m.program(pcu, band, kEn | (0x0b + band));
   for (u32 freq : {8u, 12u, 19u, 20u, 28u, 40u})
     for (u32 band = 0; band < 4; ++band)
-      m.traffic({.kind = MODEL_PCU,
+      m.traffic({.box_type = MODEL_PCU,
                  .code = 0x0b + band,
                  .count = 100,
                  .value = 1,
@@ -609,7 +609,7 @@ TEST_P(QpiFilter, WithoutTheExtensionBitItIsAnotherEvent) {
 
 TEST_F(Traffic, OverflowStopsTheFlow) {
   const Box imc{MODEL_IMC, 2};
-  Txn txn = {.kind = MODEL_IMC,
+  Txn txn = {.box_type = MODEL_IMC,
              .box = 2,
              .code = 0x04,
              .umask = 0x03,
@@ -640,14 +640,14 @@ TEST_F(Traffic, OverflowInTheMidstOfATransactionKeepsTheRest) {
   const Box ha{MODEL_HA, 0};
   m.write(ha.ctr(0), (1ull << 48) - 10);
   m.program(ha, 0, kEn | kOvEn | umask(0x03) | 0x01);
-  EXPECT_EQ(m.traffic({.kind = MODEL_HA,
+  EXPECT_EQ(m.traffic({.box_type = MODEL_HA,
                        .code = 0x01,
                        .umask = 0x03,
                        .count = 50,
                        .value = 4}),
             3);
   EXPECT_EQ(m.read(ha.ctr(0)), 2u);
-  EXPECT_EQ(m.traffic({.kind = MODEL_HA,
+  EXPECT_EQ(m.traffic({.box_type = MODEL_HA,
                        .code = 0x01,
                        .umask = 0x03,
                        .count = 50,
@@ -672,7 +672,7 @@ TEST_F(Traffic, TimeGoesOnWithoutTransactions) {
   m.write(imc.ctr(0), (1ull << 48) - 100);
   m.program(imc, 0, kEn | kOvEn | 0x00);
   EXPECT_EQ(model_cycles_to_freeze(m.model()), 100u);
-  m.traffic({.kind = MODEL_IMC, .code = 0x00, .count = 60, .value = 1});
+  m.traffic({.box_type = MODEL_IMC, .code = 0x00, .count = 60, .value = 1});
   EXPECT_EQ(model_cycles_to_freeze(m.model()), 40u);
   EXPECT_EQ(m.advance(100), 40u);
 }

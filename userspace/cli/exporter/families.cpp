@@ -165,7 +165,7 @@ void collector::add_times(std::vector<family> &to) const
 		       kind::counter,
 		       "seconds",
 		       "Time for which events were to be counted, summed over "
-		       "a socket's events of a kind of box.",
+		       "a socket's events of a box type.",
 		       {}};
 	family running{"uncore_events_running_seconds",
 		       kind::counter,
@@ -212,7 +212,7 @@ void collector::add_machine(std::vector<family> &to) const
 	family boxes{"uncore_socket_boxes",
 		     kind::gauge,
 		     "",
-		     "Boxes of a kind that a socket has.",
+		     "Boxes of a type that a socket has.",
 		     {}};
 	std::map<std::pair<int, std::string>, unsigned> counts;
 

@@ -148,7 +148,7 @@ function putMemory(of, plan, x, y, width) {
 
 /** A socket's panel at x, y; @returns how high it is. */
 function putSocket(socket, plan, x, y, mirrored) {
-	const of = (kind) => socket.boxes.filter((box) => box.box === kind);
+	const of = (boxType) => socket.boxes.filter((box) => box.box === boxType);
 	const narrow = plan.side === 0;
 	const qpi = of("qpi"), r3qpi = of("r3qpi");
 	const side = qpi.length + r3qpi.length ? plan.side : 0;

@@ -219,12 +219,12 @@ export class View {
 		if (this.down.has(box))
 			return {value: NaN, share: NaN, text: this.down.get(box), parts: [],
 				down: true};
-		const kind = KINDS[box.box];
-		if (!kind || !box.counters.length)
+		const loadOf = LOADS[box.box];
+		if (!loadOf || !box.counters.length)
 			return {value: NaN, share: NaN, text: "not counted", parts: []};
 		const limit = this.machine.limitOf(box);
 		const use = limit ? this.boxUse(limit, box) : {share: NaN, ways: {}};
-		const load = kind(this, box, use);
+		const load = loadOf(this, box, use);
 		return {parts: [], share: use.share, capacity: use.capacity, limit, ...load};
 	}
 }
@@ -244,7 +244,7 @@ function ring(ways) {
 const WAYS = [["clockwise", "↻"], ["counterclockwise", "↺"]];
 
 /** What is shown of a type of box; its share of the capacity is its limit's. */
-const KINDS = {
+const LOADS = {
 	imc(view, box, use) {
 		const [read, write] = ["read", "write"].map((label) =>
 			view.sum(box, "uncore_memory_bytes", label));
@@ -298,8 +298,8 @@ const MEANINGS = {
 
 /** The box types of a machine, in words. */
 export function meanings(machine) {
-	return Object.entries(MEANINGS).filter(([kind]) =>
-		machine.boxes.some((one) => one.box === kind)).map(([, text]) => text).join(" ");
+	return Object.entries(MEANINGS).filter(([boxType]) =>
+		machine.boxes.some((one) => one.box === boxType)).map(([, text]) => text).join(" ");
 }
 
 // --- what limits a socket
@@ -341,9 +341,9 @@ export function verdict(view, socket) {
 
 /** More about a socket, in its picture. */
 export function summary(view, socket) {
-	const of = (kind) => socket.boxes.filter((box) => box.box === kind);
-	const add = (kind, series, label) => {
-		const all = of(kind).map((box) => view.sum(box, series, label))
+	const of = (boxType) => socket.boxes.filter((box) => box.box === boxType);
+	const add = (boxType, series, label) => {
+		const all = of(boxType).map((box) => view.sum(box, series, label))
 			.filter(Number.isFinite);
 		return all.length ? all.reduce((a, b) => a + b) : NaN;
 	};
