@@ -804,7 +804,7 @@ int main(void)
 		report(b);
 		names += b->names;
 	}
-	tap_ok(!gap, "boxes of a box type have numbers without a gap%s%s",
+	tap_ok(!gap, "boxes of a type have numbers without a gap%s%s",
 	       gap ? ": " : "", gap ? gap : "");
 	tap_ok(raw_boxes && !raw_wrong,
 	       "rdmsr and PCI configuration space agree with the simulator, %u times a box",
