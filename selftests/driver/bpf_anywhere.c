@@ -2,13 +2,18 @@
 /*
  * BPF programs read copies of an event on every CPU, at tracepoints that the driver
  * itself passes with locks held: when it starts its timer, in interrupts, between
- * tasks. No read deadlocks, and counts and samples stay exact.
+ * tasks. Or they read them with a lock held that the driver waits for. No read
+ * deadlocks, and counts and samples stay exact.
  */
+#include <bpf/btf.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib/c/bpf_read.h"
@@ -163,6 +168,84 @@ TEST_F(read_by_bpf, counts_and_samples_stay_exact)
 	if (!strcmp(variant->tracepoint, "hrtimer_start")) {
 		EXPECT_GT(runs, 0);
 	}
+}
+
+/* A function's number in the kernel's BTF, or 0 */
+static uint32_t kernel_function(const char *name)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int id = btf ? btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) : 0;
+
+	btf__free(btf);
+	return id > 0 ? id : 0;
+}
+
+/* A thread that passes the tracepoint sys_enter on another CPU of the package */
+struct caller {
+	pthread_t thread;
+	int cpu;
+	atomic_bool stop;
+};
+
+static void *keep_calling(void *arg)
+{
+	struct caller *c = arg;
+
+	cpu_pin(c->cpu);
+	while (!c->stop)
+		syscall(SYS_getppid);
+	return NULL;
+}
+
+/*
+ * One CPU writes an MSR with the box locked, and a program there waits for a bucket.
+ * Another CPU holds the bucket, and a program there reads an event of the box.
+ */
+TEST(lock_of_a_map_and_lock_of_a_box_may_be_taken_in_either_order)
+{
+	static const char *const tracepoint[2] = { "write_msr", "sys_enter" };
+	uint32_t function = kernel_function("__pcpu_freelist_pop");
+	int cpu, fd[MAX_CPUS], event, err;
+	struct bpf_bucket bucket;
+	struct caller c = { 0 };
+	char pmu[PMU_NAME_MAX];
+	unsigned int cpus;
+	uint64_t start, want;
+
+	if (!function)
+		SKIP(return, "no function that runs with a bucket locked");
+	ASSERT_TRUE(pmu_name(pmu, "cbox", 0));
+	cpu = pmu_cpu(pmu, 0);
+	c.cpu = pmu_other_cpu(pmu, 0);
+	ASSERT_GE(c.cpu, 0);
+	start = sim_cycles();
+	event = event_open(pmu, cpu, "clockticks");
+	ASSERT_GE(event, 0);
+	cpus = open_everywhere(pmu, fd);
+	err = bpf_bucket_attach(&bucket, function, tracepoint, fd, cpus);
+	if (err)
+		SKIP(return, "%s", strerror(-err));
+	ASSERT_EQ(0, pthread_create(&c.thread, NULL, keep_calling, &c));
+	cpu_pin(cpu);
+	for (unsigned int i = 0; i < loops(ROUNDS); i++) {
+		int other = event_open(pmu, cpu, "clockticks,thresh=2,inv=1");
+
+		sim_advance(CYCLES);
+		EXPECT_EQ(CYCLES, count_of(other, CYCLES)) {
+			TH_LOG("round %u", i);
+		}
+		close(other);
+	}
+	c.stop = true;
+	pthread_join(c.thread, NULL);
+	want = sim_cycles() - start;
+	EXPECT_GT(bpf_bucket_detach(&bucket), loops(ROUNDS));
+	EXPECT_EQ(want, count_of(event, want));
+	EXPECT_EQ(want, count_of(fd[c.cpu], want));
+	for (unsigned int i = 0; i < cpus; i++)
+		close(fd[i]);
+	close(event);
+	EXPECT_TRUE(rests(pmu_box(pmu)));
 }
 
 TEST_HARNESS_MAIN

@@ -41,11 +41,17 @@ static int map_event(int map, uint32_t cpu, int event_fd)
 	return bpf(BPF_MAP_UPDATE_ELEM, &update, sizeof(update));
 }
 
-/* For raw tracepoints. Returns a descriptor or -errno. */
-static int load(const struct bpf_insn *program, unsigned int n)
+/*
+ * For raw tracepoints, or for the function of the kernel with this number in its BTF.
+ * Returns a descriptor or -errno.
+ */
+static int load(uint32_t function, const struct bpf_insn *program, unsigned int n)
 {
 	union bpf_attr load = {
-		.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
+		.prog_type = function ? BPF_PROG_TYPE_TRACING :
+					BPF_PROG_TYPE_RAW_TRACEPOINT,
+		.expected_attach_type = function ? BPF_TRACE_FENTRY : 0,
+		.attach_btf_id = function,
 		.insns = (uintptr_t)program,
 		.insn_cnt = n,
 		.license = (uintptr_t)"GPL",
@@ -54,7 +60,7 @@ static int load(const struct bpf_insn *program, unsigned int n)
 	return bpf(BPF_PROG_LOAD, &load, sizeof(load));
 }
 
-static int make_program(int map)
+static int make_program(uint32_t function, int map)
 {
 	const struct bpf_insn program[] = {
 		/* r1 = map; r2 = this CPU's entry; r3 = buffer; r4 = its size */
@@ -70,17 +76,18 @@ static int make_program(int map)
 		  .imm = sizeof(struct bpf_perf_event_value) },
 		{ .code = BPF_JMP | BPF_CALL,
 		  .imm = BPF_FUNC_perf_event_read_value },
-		/* the result is an error, or else the counter's low bits */
-		{ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = 0, .off = 2 },
+		/* the result is an error, or else the counter's low bits; at a function 0 */
+		{ .code = BPF_JMP | BPF_JNE | BPF_K, .dst_reg = 0,
+		  .off = function ? 1 : 2 },
 		{ .code = BPF_LDX | BPF_DW | BPF_MEM, .dst_reg = 0,
 		  .src_reg = 10,
 		  .off = -(int)sizeof(struct bpf_perf_event_value) },
 		{ .code = BPF_ALU64 | BPF_AND | BPF_K, .dst_reg = 0,
-		  .imm = 0x7fffffff },
+		  .imm = function ? 0 : 0x7fffffff },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
 
-	return load(program, sizeof(program) / sizeof(program[0]));
+	return load(function, program, sizeof(program) / sizeof(program[0]));
 }
 
 int bpf_event_read(int fd, int cpu, uint32_t *value)
@@ -91,7 +98,7 @@ int bpf_event_read(int fd, int cpu, uint32_t *value)
 
 	if (map < 0)
 		return -ENOSYS;
-	program = map_event(map, cpu, fd) ? -1 : make_program(map);
+	program = map_event(map, cpu, fd) ? -1 : make_program(0, map);
 	if (program < 0) {
 		close(map);
 		return -ENOSYS;
@@ -124,7 +131,10 @@ static void count_runs(const char *on)
 	close(fd);
 }
 
-/* Attach a program to a tracepoint. Return a descriptor or -errno. */
+/*
+ * Attach a program to a tracepoint, or to its function of the kernel without one. Return
+ * a descriptor or -errno.
+ */
 static int attach(int program, const char *tracepoint)
 {
 	union bpf_attr attach = {
@@ -161,21 +171,31 @@ static uint64_t detach(int program, int link)
 	return info.run_cnt;
 }
 
-int bpf_reader_attach(struct bpf_reader *r, const char *tracepoint,
-		      const int *fd, unsigned int cpus)
+/* Load a program that reads the event of its CPU. Return 0 or -errno. */
+static int load_reader(uint32_t function, const int *fd, unsigned int cpus, int *map,
+		       int *program)
 {
 	int err = 0;
 
-	*r = (struct bpf_reader){ .map = make_map(cpus), .program = -1, .link = -1 };
-	if (r->map < 0)
-		return r->map;
+	*map = make_map(cpus);
+	if (*map < 0)
+		return *map;
 	for (unsigned int cpu = 0; cpu < cpus && !err; cpu++)
 		if (fd[cpu] >= 0)
-			err = map_event(r->map, cpu, fd[cpu]);
-	if (!err) {
-		r->program = make_program(r->map);
-		err = r->program < 0 ? r->program : 0;
-	}
+			err = map_event(*map, cpu, fd[cpu]);
+	if (err)
+		return err;
+	*program = make_program(function, *map);
+	return *program < 0 ? *program : 0;
+}
+
+int bpf_reader_attach(struct bpf_reader *r, const char *tracepoint,
+		      const int *fd, unsigned int cpus)
+{
+	int err;
+
+	*r = (struct bpf_reader){ .map = -1, .program = -1, .link = -1 };
+	err = load_reader(0, fd, cpus, &r->map, &r->program);
 	if (!err) {
 		r->link = attach(r->program, tracepoint);
 		err = r->link < 0 ? r->link : 0;
@@ -190,6 +210,76 @@ uint64_t bpf_reader_detach(struct bpf_reader *r)
 	uint64_t runs = detach(r->program, r->link);
 
 	close(r->map);
+	return runs;
+}
+
+static int make_hash(void)
+{
+	union bpf_attr create = {
+		.map_type = BPF_MAP_TYPE_HASH,
+		.key_size = 8, .value_size = 8, .max_entries = 16,
+	};
+
+	return bpf(BPF_MAP_CREATE, &create, sizeof(create));
+}
+
+/* A program that adds an element and deletes it, and locks its bucket for that. */
+static int make_update(int hash)
+{
+	const struct bpf_insn program[] = {
+		/* r1 = map; r2 = key of 0; r3 = value, the same; r4 = any */
+		{ .code = BPF_ST | BPF_DW | BPF_MEM, .dst_reg = 10, .off = -8 },
+		{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = 1,
+		  .src_reg = BPF_PSEUDO_MAP_FD, .imm = hash },
+		{ 0 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = 2, .src_reg = 10 },
+		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = 2, .imm = -8 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = 3, .src_reg = 2 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 4, .imm = BPF_ANY },
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_map_update_elem },
+		{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = 1,
+		  .src_reg = BPF_PSEUDO_MAP_FD, .imm = hash },
+		{ 0 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = 2, .src_reg = 10 },
+		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = 2, .imm = -8 },
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_map_delete_elem },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+
+	return load(0, program, sizeof(program) / sizeof(program[0]));
+}
+
+int bpf_bucket_attach(struct bpf_bucket *b, uint32_t function,
+		      const char *const tracepoint[2], const int *fd, unsigned int cpus)
+{
+	int err;
+
+	*b = (struct bpf_bucket){ -1, -1, { -1, -1 }, -1, -1, -1 };
+	err = load_reader(function, fd, cpus, &b->reader_map, &b->reader);
+	if (!err)
+		err = b->reader_link = attach(b->reader, NULL);
+	if (err >= 0)
+		err = b->hash = make_hash();
+	if (err >= 0)
+		err = b->update = make_update(b->hash);
+	for (unsigned int i = 0; i < 2 && err >= 0; i++)
+		err = b->link[i] = attach(b->update, tracepoint[i]);
+	if (err >= 0)
+		return 0;
+	bpf_bucket_detach(b);
+	return err;
+}
+
+uint64_t bpf_bucket_detach(struct bpf_bucket *b)
+{
+	uint64_t runs;
+
+	close(b->link[1]);
+	detach(b->update, b->link[0]);
+	runs = detach(b->reader, b->reader_link);
+	close(b->hash);
+	close(b->reader_map);
 	return runs;
 }
 
@@ -208,7 +298,7 @@ static int make_delay(int cpu, unsigned int rounds)
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
 
-	return load(program, sizeof(program) / sizeof(program[0]));
+	return load(0, program, sizeof(program) / sizeof(program[0]));
 }
 
 int bpf_delay_attach(struct bpf_delay *d, const char *tracepoint, int cpu,

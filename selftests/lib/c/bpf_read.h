@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * BPF programs of the tests. Some read a perf event, on the CPU where they run; without
- * an IPI, so the kernel refuses an event of another CPU. One only takes time.
+ * an IPI, so the kernel refuses an event of another CPU. Others take time, or a lock.
  */
 #ifndef SELFTESTS_BPF_READ_H
 #define SELFTESTS_BPF_READ_H
@@ -31,6 +31,24 @@ int bpf_reader_attach(struct bpf_reader *r, const char *tracepoint,
 		      const int *fd, unsigned int cpus);
 /* Detach it; return the number of its runs. */
 uint64_t bpf_reader_detach(struct bpf_reader *r);
+
+/**
+ * struct bpf_bucket - a hash map whose one bucket is locked at two tracepoints, on any
+ * CPU, and a program that reads an event each time the bucket is locked
+ */
+struct bpf_bucket {
+	int hash, update, link[2], reader_map, reader, reader_link;
+};
+
+/*
+ * @function: the function of the kernel that hash maps call with the bucket locked, its
+ * number in the kernel's BTF. @fd has an event for each CPU, as bpf_reader_attach() takes
+ * it. Return 0 or -errno.
+ */
+int bpf_bucket_attach(struct bpf_bucket *b, uint32_t function,
+		      const char *const tracepoint[2], const int *fd, unsigned int cpus);
+/* Detach all. Return the number of times that the event was read. */
+uint64_t bpf_bucket_detach(struct bpf_bucket *b);
 
 /**
  * struct bpf_delay - a program that keeps a CPU at a tracepoint for a while
