@@ -15,27 +15,14 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.command import EVENT, UNCORE, run  # noqa: E402
+from lib.python.fake_pmu import make_large, make_recorded  # noqa: E402
 from lib.python.schema import (check_documents, document_schema,  # noqa: E402
                                errors_of, python_with_jsonschema, without_one)
-from lib.python.uncore import TOP, Tap  # noqa: E402
-from uncore_run import make_large
+from lib.python.uncore import Tap  # noqa: E402
 
-RECORDED = os.path.join(TOP, "userspace", "tests", "data", "hswep.sysfs")
 # What is not in every document, or whose names are data.
 OPTIONAL = {"socket", "pmu", "lacking", "set", "reason"}
 OPEN = ("labels", "samples.0.labels")
-
-
-def make_recorded(top):
-    """The tree of a recording."""
-    with open(RECORDED, encoding="utf-8") as file:
-        for line in file:
-            path, found, text = line.rstrip("\n").partition(" = ")
-            if found and not path.startswith("#"):
-                path = os.path.join(top, path)
-                os.makedirs(os.path.dirname(path), exist_ok=True)
-                with open(path, "w", encoding="utf-8") as to:
-                    to.write(text + "\n")
 
 
 def test_heads(tap, documents):
@@ -75,7 +62,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         recorded, large, data = (os.path.join(folder, name) for name in
                                  ("recorded", "large", "data"))
-        make_recorded(recorded)
+        make_recorded(recorded, "hswep")
         make_large(large, packages=2)
         calls = [("--sysfs", sysfs, *call) for sysfs in (recorded, large)
                  for call in (("check", "--json"), ("topology", "--json"),

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 The uncore command where there is no uncore: how it starts and ends the measured
-command, what it prints on terminals of any width, on full disks and of names that
-are not text, and what it prints right after its installation. Events of the
-kernel's own stand in for those of boxes.
+command, and what it prints on terminals of any width, on full disks and of names
+that are not text. Events of the kernel's own stand in for those of boxes.
 """
 
 import contextlib
@@ -27,7 +26,7 @@ from lib.python.command import (EVENT, FLOOD, LIMIT, UNCORE, comments,  # noqa: 
                                 is_refused, on_terminal, read_until, run, started,
                                 visible, wait_for)
 from lib.python.fake_pmu import make_pmu, write  # noqa: E402
-from lib.python.uncore import EVENTS, TOP, Tap  # noqa: E402
+from lib.python.uncore import TOP, Tap  # noqa: E402
 
 MAN = os.path.join(TOP, "build", "userspace", "cli", "man", "uncore.1")
 # Writes down each signal that it gets, and ends a while after the first one.
@@ -594,51 +593,6 @@ def test_no_proc(tap):
            "stat without /proc", comments(done))
 
 
-# --- the first hour ------------------------------------------------------------------
-
-def test_first_hour(tap, bus):
-    make_pmu(bus, name="xeon7100_fsb")
-    write(bus + "/devices/system/cpu/modalias",
-          "cpu:type:x86,ven0000fam000Fmod0006:feature:,0000")
-    done = run("--sysfs", bus)
-    tap.ok(done.returncode == 0 and "uncore metric bus" in done.stdout and
-           not re.search("memory|imc|qpi|llc", done.stdout),
-           "bare uncore of a machine with a front-side bus: its own examples",
-           comments(done))
-    done = run()
-    lines = done.stdout.splitlines()
-    tap.ok(done.returncode == 0 and len(lines) == 10 and
-           sum(line.startswith("uncore ") for line in lines) >= 8,
-           "bare uncore: ten lines, with examples", comments(done))
-    for line in lines:
-        example = line.split("  ")[0].split()
-        if example[0] == "uncore" and example[1] not in ("SUBCOMMAND", "top"):
-            parsed = run(*example[1:], "--help") if "ls" not in example else done
-            tap.ok(parsed.returncode == 0, " ".join(example) + " is understood",
-                   comments(parsed))
-
-    commands = run("__complete", "").stdout.split()
-    for command in commands:
-        done = run(command, "--help")
-        found = re.findall(r"^  uncore %s\b" % command, done.stdout, re.M)
-        found += re.findall(r"\| uncore %s\b" % command, done.stdout)
-        odd = re.findall(r".*(?:\bU?INT\b|\bFLOAT\b|\bTEXT\b| in \[|:\{).*",
-                         done.stdout)
-        tap.ok(done.returncode == 0 and len(found) >= 2 and not odd,
-               "uncore %s --help: for people, with two examples" % command,
-               odd + done.stdout.splitlines())
-
-    done = run("stat", "-M", "mem_bw_raeds")
-    tap.ok(done.returncode == 1 and "mem_bw_reads" in done.stderr,
-           "a metric's wrong name: the nearest one", comments(done))
-    done = run("metric", "memroy")
-    tap.ok(done.returncode == 2 and "did you mean memory" in done.stderr,
-           "a set's wrong name: the nearest one", comments(done))
-    done = run("list", "cas_count.rd_reg")
-    tap.ok(re.search(r"^  imc/cas_count\.rd_reg/ +\w+", done.stdout, re.M),
-           "list has descriptions", comments(done))
-
-
 # --- refusals ------------------------------------------------------------------------
 
 PERF_EVENT_OPEN = 298
@@ -692,68 +646,6 @@ def test_refusals(tap):
                comments(done))
 
 
-# --- a large machine ------------------------------------------------------------------
-
-def make_large(top, packages=8):
-    """A tree of sysfs with 60 boxes a socket, and 16 CPUs."""
-    with open(os.path.join(EVENTS, "boxes.json"), encoding="utf-8") as file:
-        box_types = json.load(file)
-    boxes = {"cbox": 35, "sbox": 4, "ha": 2, "imc": 8, "qpi": 3, "r3qpi": 3,
-             "irp": 2, "pcu": 1, "r2pcie": 1, "ubox": 1}
-
-    def write(path, text):
-        path = os.path.join(top, path)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="ascii") as file:
-            file.write(text + "\n")
-
-    write("devices/system/cpu/modalias",
-          "cpu:type:x86,ven0000fam0006mod003F:feature:")
-    for cpu in range(16 * packages):
-        write("devices/system/cpu/cpu%d/topology/physical_package_id" % cpu,
-              "%d" % (cpu // 16))
-    number = 20
-    for box_type, count in boxes.items():
-        for i in range(count):
-            folder = "bus/event_source/devices/hswep_%s%s/" % (
-                box_type, "_%d" % i if count > 1 else "")
-            number += 1
-            write(folder + "type", "%d" % number)
-            write(folder + "cpumask",
-                  ",".join("%d" % (16 * p) for p in range(packages)))
-            for name, bits in box_types[box_type]["Format"].items():
-                write(folder + "format/" + name, bits)
-    return sum(boxes.values()) * packages
-
-
-def test_large(tap, folder):
-    boxes = make_large(folder)
-    done = run("--sysfs", folder)
-    tap.ok(done.returncode == 0 and "8 sockets and %d boxes" % boxes in
-           done.stdout, "a machine of 8 sockets with 60 boxes each",
-           comments(done))
-    done = run("--sysfs", folder, "topology", "--json")
-    machine = json.loads(done.stdout) if done.returncode == 0 else {}
-    tap.ok(len(machine.get("sockets", [])) == 8 and
-           sum(len(pmu["cpus"]) for pmu in machine["pmus"]) == boxes,
-           "its topology", comments(done)[:5])
-    done = run("--sysfs", folder, "list", "--json")
-    known = json.loads(done.stdout) if done.returncode == 0 else {}
-    tap.ok(known.get("events") and
-           all(event["usable"] for event in known["events"]),
-           "all events can be counted there", comments(done)[:5])
-    # Planned for all boxes; it is this machine that has none to open.
-    for arguments in (["stat", "-M", "mem_bw_total", "--per-box", "true"],
-                      ["metric", "ring", "--all", "true"],
-                      ["stat", "-e", "{cbox/tor_inserts.opcode,filter_opc=drd/,"
-                       "cbox/clockticks/},qpi/clockticks/", "true"],
-                      ["top", "--once"]):
-        done = run("--sysfs", folder, *arguments)
-        tap.ok(is_refused(done, "this machine does not count"),
-               "uncore %s is planned for %d boxes" % (
-                   " ".join(arguments[:3]), boxes), comments(done))
-
-
 def main():
     tap = Tap()
     if not os.path.exists(UNCORE):
@@ -778,9 +670,7 @@ def main():
         test_no_text(tap)
         test_full_disk(tap)
         test_no_proc(tap)
-        test_first_hour(tap, os.path.join(folder, "bus"))
         test_refusals(tap)
-        test_large(tap, os.path.join(folder, "large"))
     tap.end()
 
 

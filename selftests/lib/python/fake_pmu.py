@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-A made-up sysfs, for what the uncore command does where there is no uncore:
-events of the kernel's own stand in for those of boxes.
+Made-up and recorded trees of sysfs, for what the uncore command does where there is
+no uncore: events of the kernel's own stand in for those of boxes.
 """
 
+import glob
+import json
 import os
 
+from lib.python.uncore import EVENTS, TOP
+
+RECORDINGS = os.path.join(TOP, "userspace", "tests", "data")
 PMU = "bus/event_source/devices/hswep_imc_0"
 
 
@@ -27,3 +32,55 @@ def make_pmu(sysfs, package=True, name="hswep_imc_0"):
         write(sysfs + "/devices/system/cpu/online", "0")
         write(sysfs + "/devices/system/cpu/cpu0/topology/physical_package_id",
               "0")
+
+
+def recordings():
+    """The names of the machines that were recorded."""
+    return sorted(os.path.basename(path).removesuffix(".sysfs")
+                  for path in glob.glob(RECORDINGS + "/*.sysfs"))
+
+
+def make_recorded(top, name):
+    """The tree of a recording."""
+    with open(os.path.join(RECORDINGS, name + ".sysfs"),
+              encoding="utf-8") as file:
+        for line in file:
+            path, is_file, text = line.rstrip("\n").partition(" = ")
+            link, _, like = line.rstrip("\n").partition(" -> ")
+            if line.startswith("#"):
+                continue
+            if is_file:
+                write(os.path.join(top, path), text)
+            else:
+                os.makedirs(os.path.dirname(os.path.join(top, link)),
+                            exist_ok=True)
+                os.symlink(os.path.join(top, like), os.path.join(top, link))
+
+
+def make_large(top, packages=8):
+    """A tree of sysfs with 60 boxes a socket, and 16 CPUs."""
+    with open(os.path.join(EVENTS, "boxes.json"), encoding="utf-8") as file:
+        types = json.load(file)
+    boxes = {"cbox": 35, "sbox": 4, "ha": 2, "imc": 8, "qpi": 3, "r3qpi": 3,
+             "irp": 2, "pcu": 1, "r2pcie": 1, "ubox": 1}
+
+    def add(path, text):
+        write(os.path.join(top, path), text)
+
+    add("devices/system/cpu/modalias",
+          "cpu:type:x86,ven0000fam0006mod003F:feature:")
+    for cpu in range(16 * packages):
+        add("devices/system/cpu/cpu%d/topology/physical_package_id" % cpu,
+              "%d" % (cpu // 16))
+    number = 20
+    for box, count in boxes.items():
+        for i in range(count):
+            folder = "bus/event_source/devices/hswep_%s%s/" % (
+                box, "_%d" % i if count > 1 else "")
+            number += 1
+            add(folder + "type", "%d" % number)
+            add(folder + "cpumask",
+                  ",".join("%d" % (16 * p) for p in range(packages)))
+            for name, bits in types[box]["Format"].items():
+                add(folder + "format/" + name, bits)
+    return sum(boxes.values()) * packages

@@ -2,12 +2,9 @@
 // What people read before they know the command.
 #include "arguments/help.hpp"
 
-#include <algorithm>
-#include <span>
-#include <utility>
-
 #include <fmt/format.h>
 
+#include <uncore/catalogue.hpp>
 #include <uncore/topology.hpp>
 
 #include "output/machine.hpp"
@@ -54,29 +51,40 @@ std::string machine_line(const uncore::topology &machine)
 			   driver_name(machine.pmus().front().driver));
 }
 
-using example = std::pair<const char *, const char *>;
-
-constexpr example tour[] = {
-	{"uncore metric memory", "How busy is memory? (or llc, qpi, ...)"},
-	{"uncore metric qpi -I 1000", "The same every second"},
-	{"uncore stat -M llc ls -l", "Metrics while a command runs"},
-	{"uncore stat -e imc/cas_count.rd/", "Events by their names"},
-	{"uncore top", "Which tasks cause the traffic?"},
-	{"uncore record -e imc/cas_count.rd/ ls", "Which code? See report"},
-	{"uncore list memory", "Events and metrics to choose from"},
-	{"uncore check", "Is all ready? See also topology"},
+struct example {
+	const char *command, *description;
+	const char *box; ///< the box type that it needs, or nullptr
 };
 
-/// Of a machine with a front-side bus, which has none of these boxes.
-constexpr example bus_tour[] = {
-	{"uncore metric bus", "How busy is the front-side bus?"},
-	{"uncore metric bus -I 1000", "The same every second"},
-	{"uncore stat -M l3 ls -l", "Metrics while a command runs"},
-	{"uncore stat -e fsb/bus_clocks/", "Events by their names"},
-	{"uncore live", "All of it on a terminal"},
-	{"uncore list bus", "Events and metrics to choose from"},
-	{"uncore check", "Is all ready? See also topology"},
+constexpr example examples[] = {
+	{"uncore metric memory", "How busy is memory? (or llc, pcie, ...)",
+	 "imc"},
+	{"uncore metric bus", "How busy is the front-side bus?", "fsb"},
+	{"uncore metric qpi -I 1000", "Links between sockets, every second",
+	 "qpi"},
+	{"uncore metric bus -I 1000", "The same every second", "fsb"},
+	{"uncore stat -M llc ls -l", "Metrics while a command runs", "cbox"},
+	{"uncore stat -M l3 ls -l", "Metrics while a command runs", "gbsq"},
+	{"uncore stat -e imc/cas_count.rd/", "Events by their names", "imc"},
+	{"uncore stat -e fsb/bus_clocks/", "Events by their names", "fsb"},
+	{"uncore top", "Which tasks cause the traffic?", "imc"},
+	{"uncore live", "All of it on a terminal", "fsb"},
+	{"uncore record -e imc/cas_count.rd/ ls", "Which code? See report",
+	 "imc"},
+	{"uncore list memory", "Events and metrics to choose from", "imc"},
+	{"uncore list bus", "Events and metrics to choose from", "fsb"},
+	{"uncore check", "Is all ready? See also topology", nullptr},
 };
+
+/// Without a driver the processor's catalogue has the box types.
+bool works_here(const example &shown, const uncore::topology &machine)
+{
+	if (!shown.box)
+		return true;
+	if (machine.pmus().empty())
+		return uncore::catalogue::of(machine).box(shown.box);
+	return !machine.match(shown.box).empty();
+}
 
 } // namespace
 
@@ -87,14 +95,11 @@ int overview(const context &shared)
 	if (!machine)
 		return fail(machine.error());
 
-	std::span<const example> examples = tour;
 	table lines({{""}, {""}});
 
-	if (!machine->match("fsb").empty())
-		examples = bus_tour;
-
-	for (const auto &[command, what] : examples)
-		lines.add({command, dim(stdout, what)});
+	for (const example &one : examples)
+		if (works_here(one, *machine))
+			lines.add({one.command, dim(stdout, one.description)});
 	fmt::print("{}\n", fit(machine_line(*machine), columns_of(stdout)));
 	lines.print(stdout);
 	fmt::print("{}\n",
