@@ -16,8 +16,9 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.command import on_terminal, read_until, started  # noqa: E402
-from lib.python.top import (EVENT, TASK, UNCORE, clear_cpus, cpu_packages,  # noqa: E402
-                            dead_box, measure, need, online_file, set_online, task, top)
+from lib.python.top import (EACH_SWITCH, EVENT, TASK, UNCORE, clear_cpus,  # noqa: E402
+                            cpu_packages, dead_box, measure, need, online_file,
+                            set_online, task, top)
 from lib.python.uncore import SIM, SLOWNESS, Machine, Tap, write  # noqa: E402
 
 # An online CPU is taken up within 50 ms by a program that has a CPU to itself.
@@ -186,10 +187,31 @@ def test_filters(tap, cpus):
     tap.ok(not [row for row in table.rows if row["tgid"] != 1] and
            table.total() == 100 * 1000 and table.adds_up(),
            "top --pid: no other process", ["%s" % table.data])
-    table = measure(task(cpus[0], 1000, 100, 1000, "wanted"),
-                    "--cgroup", "/no/such")
-    tap.ok(not table.rows and table.adds_up(), "top --cgroup: no other cgroup",
-           ["%s" % table.data])
+    status, tables, errors = top(
+        "--once", "-e", EVENT, "--cgroup", "/no/such", "--", "bash", "-c",
+        task(cpus[0], 1000, 100, 1000, "wanted"))
+    tap.ok(status == 0 and len(tables) == 1 and not tables[0].rows and
+           tables[0].adds_up() and errors.count("\n") == 1 and
+           "there is no cgroup '/no/such'" in errors,
+           "top --cgroup: no other cgroup, and a note that it does not exist",
+           [errors, *("%s" % table.data for table in tables)])
+
+
+def test_cgroup_filter(tap, cpu):
+    """A cgroup that the command makes, as users may write its path."""
+    folder = "/sys/fs/cgroup/edges"
+    script = "mkdir -p %s; (echo $BASHPID > %s/cgroup.procs; exec %s); %s" % (
+        folder, folder, task(cpu, 1000, 100, 1000, "within"),
+        task(cpu, 1000, 50, 1000, "outside"))
+    for path in ("/edges", "edges", folder + "/"):
+        status, tables, errors = top("--once", *EACH_SWITCH, "-e", EVENT,
+                                     "--cgroup", path, "--", "bash", "-c", script)
+        os.rmdir(folder)
+        tap.ok(status == 0 and len(tables) == 1 and not errors and
+               tables[0].named("within") > 0 and not tables[0].named("outside") and
+               tables[0].total() == 150 * 1000 and tables[0].adds_up(),
+               "top --cgroup %s" % path,
+               [errors, *("%s" % table.data for table in tables)])
 
 
 def test_dead_at_start(tap, packages):
@@ -284,6 +306,7 @@ def main():
         test_output(tap, cpu)
         test_reader_gone(tap)
         test_filters(tap, packages[-1])
+        test_cgroup_filter(tap, cpu)
         test_dead_at_start(tap, packages)
     tap.end()
 

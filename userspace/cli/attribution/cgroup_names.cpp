@@ -151,6 +151,27 @@ static std::string path_of_cgroup(const std::string &mount, uint64_t id,
 	return text.empty() ? "/" : std::string(text);
 }
 
+std::string cgroup_names::path_of(std::string_view written) const
+{
+	if (!mount_.empty() && written.starts_with(mount_) &&
+	    (written.size() == mount_.size() || written[mount_.size()] == '/'))
+		written.remove_prefix(mount_.size());
+
+	const std::string path =
+		std::filesystem::path(fmt::format("/{}/.", written))
+			.lexically_normal();
+	const size_t end = path.find_last_not_of('/');
+
+	return end == path.npos ? "/" : path.substr(0, end + 1);
+}
+
+bool cgroup_names::exists(const std::string &path) const
+{
+	std::error_code ignored;
+
+	return std::filesystem::is_directory(mount_ + path, ignored);
+}
+
 std::string cgroup_names::path(uint64_t id)
 {
 	bool refused = false;

@@ -6,6 +6,7 @@
 #include <istream>
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace cli {
 
@@ -33,6 +34,11 @@ public:
 
 	/// Is there a file system that has them?
 	bool are_there() const { return !mount_.empty(); }
+	/// The path of a cgroup as users write it: also without the first
+	/// slash, or with the folder of the mount.
+	std::string path_of(std::string_view written) const;
+	/// Is there a cgroup of that path now?
+	bool exists(const std::string &path) const;
 	/// The path alone, not remembered; empty when it was removed.
 	std::string path(uint64_t id);
 	/// To be called before others are asked for, a while later.

@@ -96,10 +96,7 @@ public:
 private:
 	bool print(const top_table &table);
 	std::string heading(const top_table &table) const;
-	bool lacks_cgroups() const
-	{
-		return settings_.by == top_by::cgroup && !cgroups_.are_there();
-	}
+	std::vector<std::string> notes_on_cgroups() const;
 	void draw();
 
 	const top_options &options_;
@@ -115,6 +112,26 @@ private:
 
 } // namespace
 
+/// Reasons for missing rows.  A cgroup may still appear.
+std::vector<std::string> display::notes_on_cgroups() const
+{
+	if (!cgroups_.are_there()) {
+		if (settings_.by == top_by::cgroup || !options_.cgroups.empty())
+			return {no_cgroups};
+		return {};
+	}
+
+	std::vector<std::string> notes;
+
+	for (const std::string &written : options_.cgroups)
+		if (!cgroups_.exists(cgroups_.path_of(written)))
+			notes.push_back(fmt::format(
+				"there is no cgroup '{}': it has rows once it "
+				"exists (systemd-cgls lists all)",
+				written));
+	return notes;
+}
+
 std::string display::heading(const top_table &table) const
 {
 	return fmt::format("uncore top: {:.2f} s, by {}, weight {}",
@@ -129,8 +146,9 @@ bool display::print(const top_table &table)
 {
 	const bool first = !std::exchange(shown_, true);
 
-	if (first && lacks_cgroups())
-		note(no_cgroups);
+	if (first)
+		for (const auto &text : notes_on_cgroups())
+			note(text);
 	if (options_.form == format::json) {
 		auto document = begin_document("top", &machine_);
 
@@ -158,8 +176,8 @@ void display::draw()
 
 	lines.insert(lines.end(), text.begin(), text.end());
 	lines.insert(lines.end(), table.warnings.begin(), table.warnings.end());
-	if (lacks_cgroups())
-		lines.push_back(no_cgroups);
+	for (const auto &text : notes_on_cgroups())
+		lines.push_back(text);
 	screen_->draw(lines, 1);
 }
 
@@ -330,8 +348,6 @@ static int check_options(const top_options &options, top_settings &settings)
 /// Does a cgroup's path name it, or one that it is in?
 static bool is_within(std::string_view path, std::string_view of)
 {
-	while (of.size() > 1 && of.ends_with('/'))
-		of.remove_suffix(1);
 	return of == "/" || path == of ||
 	       (path.starts_with(of) && path[of.size()] == '/');
 }
@@ -345,13 +361,18 @@ filter_of(const top_options &options)
 		return {};
 
 	auto names = std::make_shared<cgroup_names>();
+	std::vector<std::string> cgroups;
+
+	for (const std::string &written : options.cgroups)
+		cgroups.push_back(names->path_of(written));
+
 	auto has = [](const auto &list, const auto &value) {
 		return list.empty() ||
 		       std::find(list.begin(), list.end(), value) != list.end();
 	};
 
-	return [=, pids = options.pids, comms = options.comms,
-		cgroups = options.cgroups](const task_share &task) {
+	return [=, pids = options.pids,
+		comms = options.comms](const task_share &task) {
 		return has(pids, int(task.tgid)) && has(comms, task.comm) &&
 		       (cgroups.empty() ||
 			std::any_of(cgroups.begin(), cgroups.end(),

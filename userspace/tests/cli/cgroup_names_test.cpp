@@ -84,4 +84,18 @@ TEST(cgroup_mount, is_none)
 	EXPECT_EQ(find("1 2 3\n\n- cgroup2\n"), cgroup_mount{});
 }
 
+/// Written without the first slash, or with superfluous ones.
+TEST(cgroup_names, take_paths_as_users_write_them)
+{
+	const cli::cgroup_names names;
+
+	EXPECT_EQ(names.path_of("system.slice"), "/system.slice");
+	EXPECT_EQ(names.path_of("/system.slice//ssh.service/"),
+		  "/system.slice/ssh.service");
+	EXPECT_EQ(names.path_of("/a/../b"), "/b");
+	EXPECT_EQ(names.path_of("/"), "/");
+	EXPECT_EQ(names.path_of(""), "/");
+	EXPECT_EQ(names.path_of("/sys/fs/cgroups"), "/sys/fs/cgroups");
+}
+
 } // namespace
