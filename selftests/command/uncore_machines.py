@@ -88,6 +88,17 @@ def test_first_hour(tap, bus):
            "list has descriptions", comments(done))
 
 
+# --- wrong arguments -----------------------------------------------------------------
+
+def test_wrong(tap):
+    """Help says what may be left out."""
+    usage = re.findall(r"^Usage: (.*)", run("metric", "--help").stdout, re.M)
+    tap.ok(usage == ["uncore metric [OPTIONS] set [command...]"],
+           "metric --help: the set is not optional", usage)
+
+
+# --- a large machine -----------------------------------------------------------------
+
 def test_large(tap, folder):
     boxes = make_large(folder)
     done = run("--sysfs", folder)
@@ -126,6 +137,7 @@ def main():
             make_recorded(sysfs, name)
             test_examples(tap, name, sysfs)
         test_first_hour(tap, os.path.join(folder, "bus"))
+        test_wrong(tap)
         test_large(tap, os.path.join(folder, "large"))
     tap.end()
 

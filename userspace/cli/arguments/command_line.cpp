@@ -47,6 +47,18 @@ public:
 	}
 };
 
+/// The required argument that is missing, with its values.
+std::string missing(const CLI::App &app)
+{
+	for (const CLI::App *command : app.get_subcommands())
+		for (const CLI::Option *one : command->get_options())
+			if (one->get_required() && one->empty())
+				return fmt::format("{} is missing: {}",
+						   one->get_type_name(),
+						   one->get_description());
+	return "an argument is missing";
+}
+
 /// What CLI11 says, with the help that says more.
 std::string one_line(const CLI::App &app, const CLI::ParseError &error)
 {
@@ -55,7 +67,9 @@ std::string one_line(const CLI::App &app, const CLI::ParseError &error)
 	for (const CLI::App *command : app.get_subcommands())
 		program += " " + command->get_name();
 
-	std::string text = error.what();
+	std::string text = dynamic_cast<const CLI::RequiredError *>(&error)
+				   ? missing(app)
+				   : error.what();
 
 	// Only numbers are converted.
 	static const std::string conversion = "Could not convert: ";
@@ -122,6 +136,12 @@ option &option::not_empty()
 	made_->check([](const std::string &text) -> std::string {
 		return text.empty() ? "it needs a text" : "";
 	});
+	return *this;
+}
+
+option &option::required()
+{
+	made_->required();
 	return *this;
 }
 

@@ -39,6 +39,8 @@ public:
 	template <class T> option &range(T least, T most);
 	/// An empty value is invalid.
 	option &not_empty();
+	/// Help shows it without brackets.
+	option &required();
 	option &one_of(const std::vector<std::string> &words);
 	/// The two are not for the same command line.
 	option &excludes(const option &other);

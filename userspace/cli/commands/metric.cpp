@@ -388,12 +388,6 @@ int unknown_set(const std::string &name)
 	for (const metric_set &set : sets)
 		names.push_back(set.name);
 
-	if (name.empty())
-		return fail_usage(fmt::format(
-			"name a set of metrics: {} (uncore stat -M takes "
-			"single metrics)",
-			set_names()));
-
 	const auto near = uncore::nearest_names(name, names, 1);
 
 	return fail_usage(fmt::format(
@@ -443,7 +437,9 @@ void add_metric(parser &app, context &shared)
 
 	add_examples(command, "uncore metric memory",
 		     "uncore metric qpi --per-box make -j");
-	command.add_option("set", options->set, set_names()).type_name("SET");
+	command.add_option("set", options->set, set_names())
+		.required()
+		.type_name("SET");
 	command.add_flag("--all", options->all,
 			 "All metrics of the set, not only the main ones");
 	command.add_flag("--per-box", options->per_box,
