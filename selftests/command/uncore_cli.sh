@@ -170,7 +170,8 @@ refused 1 'cannot tell user from kernel' 'a modifier' \
 	stat -e imc/cas_count.rd/u -- true
 refused 1 "there is no event 'instrutions'" 'an unknown event of the core' \
 	stat -e instrutions -- true
-refused 1 'nothing matches' 'list: nothing found' list no_such_thing
+refused 1 "nothing matches 'no_such_thing'; 'uncore list' shows all" \
+	'list: nothing found' list no_such_thing
 refused 2 "there is no subcommand 'bogus'; there are check" \
 	'an unknown subcommand' bogus
 refused 2 '--bogus' 'an unknown option' list --bogus

@@ -91,7 +91,16 @@ def test_first_hour(tap, bus):
 # --- wrong arguments -----------------------------------------------------------------
 
 def test_wrong(tap):
-    """Help says what may be left out."""
+    """One line names the cause and what to write."""
+    for words, remedy in (
+            (("cas_cuont",), "did you mean cas_count"),
+            (("imc", "cas_cuont.rd"), "did you mean cas_count.rd"),
+            (("mem_bw_raeds",), "did you mean mem_bw_reads"),
+            (("xyzzy",), "'uncore list' shows all"),
+            (("imc", "occupancy", "tor"), "fewer words match more")):
+        done = run("list", *words)
+        tap.ok(is_refused(done, "nothing matches '%s'" % " ".join(words), remedy),
+               "list %s: nothing, and what to do" % " ".join(words), comments(done))
     usage = re.findall(r"^Usage: (.*)", run("metric", "--help").stdout, re.M)
     tap.ok(usage == ["uncore metric [OPTIONS] set [command...]"],
            "metric --help: the set is not optional", usage)

@@ -3,7 +3,10 @@
 // values; of this machine's driver where there is one, or else of the
 // catalogue.
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <set>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,6 +23,7 @@
 #include "terminal/colour.hpp"
 #include "terminal/layout.hpp"
 #include "terminal/text.hpp"
+#include "text.hpp"
 
 namespace cli {
 
@@ -354,23 +358,70 @@ public:
 			return false;
 		if (!box_.empty() && box_ != one.box)
 			return false;
-		if (words_.empty())
-			return true;
+		return std::all_of(words_.begin(), words_.end(),
+				   [&](const std::string &word) {
+					   return has(one, word);
+				   });
+	}
+
+	/// A remedy for a search that finds nothing: names that are close to a
+	/// word that no entry has.
+	std::string advice(const std::vector<entry> &all) const;
+
+private:
+	static bool has(const entry &one, const std::string &word)
+	{
 		std::string text = lower(one.name + ' ' + one.heading + ' ' +
 					 one.description + ' ' + one.unit);
 		for (const char *key : {"groups", "category"})
 			if (one.object.contains(key))
 				text += ' ' + lower(one.object[key].dump());
-		return std::all_of(words_.begin(), words_.end(),
-				   [&](const std::string &word) {
-					   return text.find(word) != text.npos;
-				   });
+		return text.find(word) != text.npos;
 	}
 
-private:
 	std::string kind_, box_;
 	std::vector<std::string> words_;
 };
+
+/// "cas_count.rd" and "cas_count" of "hswep_imc/cas_count.rd/"
+void add_names(const entry &one, std::set<std::string> &names)
+{
+	std::istringstream parts(one.name);
+	std::string part;
+
+	names.insert(one.box);
+	while (std::getline(parts, part, '/')) {
+		part = part.substr(0, part.find(','));
+		names.insert(part.substr(part.find('=') + 1));
+		names.insert(part.substr(0, part.find_first_of(".=")));
+	}
+}
+
+std::string search::advice(const std::vector<entry> &all) const
+{
+	std::set<std::string> names;
+
+	for (const entry &one : all)
+		add_names(one, names);
+	for (const std::string &word : words_) {
+		// Every short name is near to a short word.
+		if (word.size() < 3 ||
+		    std::any_of(all.begin(), all.end(), [&](const entry &one) {
+			    return has(one, word);
+		    }))
+			continue;
+
+		const auto near = uncore::nearest_names(
+			word, {names.begin(), names.end()}, 3);
+
+		if (!near.empty())
+			return fmt::format(": did you mean {}?",
+					   fmt::join(near, ", "));
+	}
+	return words_.size() + !box_.empty() + !kind_.empty() > 1
+		       ? "; fewer words match more"
+		       : "; 'uncore list' shows all";
+}
 
 /// A name behind this column has its description right behind it.
 constexpr size_t widest_name = 44;
@@ -525,16 +576,20 @@ int list(const context &shared, const list_options &options)
 	const bool foreign =
 		!machine->pmus().empty() && machine->generation().empty();
 	const search wanted(options.words, known);
-	std::vector<entry> found = lister(*machine, known).all();
+	const std::vector<entry> all = lister(*machine, known).all();
+	std::vector<entry> found;
 
-	std::erase_if(found, [&](const entry &one) {
-		return !wanted.finds(one) ||
-		       (foreign &&
-			one.description != "known to the driver alone");
-	});
+	std::copy_if(all.begin(), all.end(), std::back_inserter(found),
+		     [&](const entry &one) {
+			     return wanted.finds(one) &&
+				    (!foreign ||
+				     one.description ==
+					     "known to the driver alone");
+		     });
 	if (found.empty())
-		return fail(fmt::format("nothing matches '{}'",
-					fmt::join(options.words, " ")));
+		return fail(fmt::format("nothing matches '{}'{}",
+					fmt::join(options.words, " "),
+					wanted.advice(all)));
 	switch (options.form) {
 	case format::human:
 		print_human(found, options.verbose);
