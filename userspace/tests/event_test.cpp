@@ -435,23 +435,31 @@ TEST_F(events, unknown_fields_and_values)
 		     "hswep_imc_0 has no field 'trehs': did you mean thresh?");
 	expect_wrong("cbox_0/tor_inserts.opcode,filter_opc=drdd/",
 		     errc::not_found,
-		     "filter_opc='drdd' is not a number and no name: did you mean "
-		     "drd, crd, prd?");
+		     "filter_opc='drdd' is not a number from 0 to 0x1ff or a "
+		     "name: did you mean drd, crd, prd?");
 	expect_wrong(
 		"cbox_0/llc_lookup.any,filter_state=zzzzzz/", errc::not_found,
-		"filter_state='zzzzzz' is not a number and no name; there are "
-		"i, s, e, m and others");
+		"filter_state='zzzzzz' is not a number from 0 to 0x7f or a "
+		"name; there are i, s, e, m and others");
 	expect_wrong("cbox_0/tor_inserts.opcode,filter_opc=drd+rfo/",
 		     errc::invalid,
 		     "filter_opc takes one value, not 'drd+rfo'");
 	expect_wrong("imc_0/event=4x/", errc::invalid,
-		     "event='4x' is not a number");
+		     "event='4x' is not a number from 0 to 0xff");
 	expect_wrong(
 		"cbox_0/tor_inserts.opcode,filter_opc=0x200/", errc::invalid,
 		"hswep_cbox_0: filter_opc=0x200 does not fit, 0x1ff is the "
 		"most");
 	expect_wrong("imc_0/event=18446744073709551616/", errc::invalid,
-		     "event='18446744073709551616' is not a number");
+		     "event='18446744073709551616' is not a number from 0 to "
+		     "0xff");
+	expect_wrong("imc_0/cas_count.rd,period=0/", errc::invalid,
+		     "period='0' in 'imc_0/cas_count.rd,period=0/' is not a "
+		     "number from 1 to 0x7fffffffffffffff");
+	expect_wrong(
+		"imc_0/config=x/", errc::invalid,
+		"config='x' in 'imc_0/config=x/' is not a number from 0 to "
+		"0xffffffffffffffff");
 	expect_wrong("imc_0/cas_count.rd,freq=100/", errc::unsupported,
 		     "perf's term 'freq' has no meaning here");
 }

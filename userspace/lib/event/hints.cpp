@@ -209,16 +209,17 @@ error unknown_value(const known_pmu &p, std::string_view field,
 				names.push_back(value.name);
 	std::string message =
 		std::string(field) + '=' + quote(part) + " is not a number";
+	if (const format_field *known = p.on.field(field))
+		message += " from 0 to " + hex(known->max());
 	if (names.empty())
 		return {errc::invalid, message};
 	const auto near = nearest_names(part, names, 3);
 	if (!near.empty())
-		return {errc::not_found, message +
-						 " and no name: did you mean " +
+		return {errc::not_found, message + " or a name: did you mean " +
 						 join(near, ", ") + '?'};
 	const bool more = names.size() > 4;
 	names.resize(more ? 4 : names.size());
-	return {errc::not_found, message + " and no name; there are " +
+	return {errc::not_found, message + " or a name; there are " +
 					 join(names, ", ") +
 					 (more ? " and others" : "")};
 }

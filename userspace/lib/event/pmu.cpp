@@ -101,7 +101,7 @@ private:
 			const auto value = parse_number(*term.value);
 
 			if (!value)
-				return not_a_number(term);
+				return not_a_number(term, 0, UINT64_MAX);
 			words_.word[i] = *value;
 			words_.raw[i] = true;
 			return {};
@@ -122,7 +122,7 @@ private:
 			const auto value = parse_number(*term.value);
 
 			if (!value || !*value || *value > INT64_MAX)
-				return not_a_number(term);
+				return not_a_number(term, 1, INT64_MAX);
 			event_.sample_period = *value;
 			return {};
 		}
@@ -157,11 +157,13 @@ private:
 		return {};
 	}
 
-	error not_a_number(const written_term &term) const
+	error not_a_number(const written_term &term, uint64_t least,
+			   uint64_t most) const
 	{
 		return invalid(std::string(term.name) + '=' +
-			       quote(*term.value) + " is not a number in " +
-			       where());
+			       quote(*term.value) + " in " + where() +
+			       " is not a number from " +
+			       std::to_string(least) + " to " + hex(most));
 	}
 
 	std::optional<std::string> read_event_file(std::string_view name) const
