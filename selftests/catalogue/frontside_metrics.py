@@ -123,6 +123,19 @@ def test_metric(tap, name, value, causes, path):
                ["got %r" % row, *comments])
 
 
+def test_top(tap):
+    """By default tasks share the transactions on the bus (sub-event 0 of its six)."""
+    script = "echo 'box=fsb event=0x20 count=12345' > /dev/xeon_uncore_sim"
+    run = Uncore("top", "--once", "--json", "--resolution", "0",
+                 command=["sh", "-c", script])
+    table = run.json() if run.status == 0 else {"total": {}, "rows": []}
+    shells = [sum(row["counts"]["bus"]) for row in table["rows"]
+              if row.get("command") == "sh"]
+    tap.ok(sum(table["total"].get("bus", [])) == 12345 and sum(shells) > 0,
+           "top without -e: transactions on the front-side bus",
+           ["%s %s" % (table["total"], shells), *run.comments()])
+
+
 def main():
     tap = Tap()
     if GENERATION not in ("xeon7100", "xeon7400"):
@@ -140,6 +153,7 @@ def main():
                 file.writelines(one.lines())
         for name, value in METRICS.items():
             test_metric(tap, name, value, causes, path)
+        test_top(tap)
         done = Uncore("metric", "memory", command=["true"])
         tap.ok(done.status == 1 and done.err.count("\n") == 1 and
                "no metric of the set 'memory' (its sets: bus)" in done.err,

@@ -21,6 +21,7 @@ struct preset {
 };
 static constexpr preset presets[] = {
 	{"memory", "imc/cas_count.all,name=memory/"},
+	{"bus", "fsb/transactions,name=bus/"},
 	{"llc", "cbox/llc_lookup.any,filter_state=i,name=llc/"},
 	{"qpi", "qpi/txl_flits_g0.data,name=qpi/"},
 };
@@ -218,7 +219,8 @@ uncore::result<void> add_columns(const std::vector<std::string> &events,
 	std::string list = event_list(events);
 
 	if (list.empty() && metrics.empty())
-		list = presets[0].events;
+		list = with_presets(machine.match("fsb").empty() ? "memory"
+								 : "bus");
 	if (!list.empty()) {
 		auto done = all.add_events(list);
 

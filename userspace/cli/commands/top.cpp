@@ -432,7 +432,9 @@ void add_top(parser &app, context &shared)
 	o->weight = "equal";
 	command.add_option("-e,--event", o->events,
 			   "Events, or memory (the default: what is read and "
-			   "written), llc (misses), qpi (data sent)")
+			   "written), bus (the default of machines with a "
+			   "front-side bus: transactions), llc (misses), qpi "
+			   "(data sent)")
 		.one_value();
 	command.add_option("-M,--metrics", o->metrics,
 			   "Metrics, or a group of them, of each task's share")
