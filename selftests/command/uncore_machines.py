@@ -104,6 +104,13 @@ def test_wrong(tap):
     usage = re.findall(r"^Usage: (.*)", run("metric", "--help").stdout, re.M)
     tap.ok(usage == ["uncore metric [OPTIONS] set [command...]"],
            "metric --help: the set is not optional", usage)
+    for option, value in (("-d", "nan"), ("-d", "inf"), ("-d", "-nan"), ("-d", "-1"),
+                          ("-d", ""), ("-d", "5x"), ("-d", "1e10"), ("-I", "0"),
+                          ("-I", "-1"), ("-I", "1.5"), ("-I", "nan"),
+                          ("-I", "18446744073709551617")):
+        done = run("stat", "-e", "page-faults", option, value, "true")
+        tap.ok(is_refused(done, "invalid value '%s' (expected " % value, status=2),
+               "stat %s '%s'" % (option, value), comments(done))
 
 
 # --- a large machine -----------------------------------------------------------------

@@ -3,10 +3,13 @@
 #include "arguments/command_line.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "text.hpp"
 
 namespace cli {
 
@@ -115,11 +118,15 @@ option &option::delimiter(char between)
 
 template <class T> option &option::range(T least, T most)
 {
-	made_->check([least, most](const std::string &text) -> std::string {
-		T value{};
+	// It takes NaN, too, which is not less than any number.
+	const CLI::Range within(least, most);
 
-		if (CLI::detail::lexical_cast(text, value) && value >= least &&
-		    value <= most)
+	made_->check([within, least,
+		      most](const std::string &text) -> std::string {
+		std::string number = text;
+
+		if (within(number).empty() &&
+		    (std::is_integral_v<T> || uncore::parse_decimal(text)))
 			return {};
 		return fmt::format("invalid value '{}' (expected {} to {})",
 				   text, least, most);
