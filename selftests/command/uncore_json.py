@@ -6,7 +6,6 @@ recorded machine, of a large one or of the kernel's own events is as the install
 schema has it, and the schema notices a missing member.
 """
 
-import json
 import os
 import re
 import subprocess
@@ -15,7 +14,8 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.command import EVENT, UNCORE, run  # noqa: E402
-from lib.python.fake_pmu import make_large, make_recorded  # noqa: E402
+from lib.python.fake_pmu import (RECORD, make_large, make_recorded,  # noqa: E402
+                                 recording, recordings)
 from lib.python.schema import (check_documents, document_schema,  # noqa: E402
                                errors_of, python_with_jsonschema, without_one)
 from lib.python.uncore import Tap  # noqa: E402
@@ -23,6 +23,21 @@ from lib.python.uncore import Tap  # noqa: E402
 # What is not in every document, or whose names are data.
 OPTIONAL = {"socket", "pmu", "lacking", "set", "reason"}
 OPEN = ("labels", "samples.0.labels")
+
+
+def test_recordings(tap, folder):
+    """The listings are what a recording of their trees is."""
+    other = []
+    for name in recordings():
+        tree = os.path.join(folder, name)
+        make_recorded(tree, name)
+        now = subprocess.run([RECORD, tree], check=True, text=True,
+                             stdout=subprocess.PIPE).stdout
+        with open(recording(name), encoding="utf-8") as file:
+            if now != file.read():
+                other.append(name)
+    tap.ok(recordings() and not other,
+           "a recording of each recorded tree is the same", other)
 
 
 def test_heads(tap, documents):
@@ -83,6 +98,7 @@ def main():
         test_heads(tap, [one for one in documents if one["driver"] or
                          one["subcommand"] != "topology"])
         test_notices(tap, documents)
+        test_recordings(tap, folder)
     tap.end()
 
 

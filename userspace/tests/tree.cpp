@@ -2,10 +2,13 @@
 // Making trees from listings.
 #include "tree.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
+#include <vector>
 
 namespace fs = std::filesystem;
 
@@ -17,6 +20,45 @@ static fs::path scratch()
 
 	return fs::is_directory(memory, ignored) ? memory
 						 : fs::temp_directory_path();
+}
+
+/// The elements of a list in braces, "3-5" or "any,read".
+static std::vector<std::string> elements(const std::string &list)
+{
+	std::vector<std::string> all;
+	int first, last, end = 0;
+
+	if (sscanf(list.c_str(), "%d-%d%n", &first, &last, &end) == 2 &&
+	    size_t(end) == list.size()) {
+		while (first <= last)
+			all.push_back(std::to_string(first++));
+		return all;
+	}
+	std::istringstream parts(list);
+	for (std::string one; std::getline(parts, one, ',');)
+		all.push_back(one);
+	return all;
+}
+
+/// The lines of single files that a line with lists stands for (record-sysfs).
+static std::vector<std::string> expand(const std::string &line)
+{
+	const size_t open = line.find('{');
+
+	if (open == line.npos)
+		return {line};
+	const size_t close = line.find('}', open);
+	const auto heads = elements(line.substr(open + 1, close - open - 1));
+	auto tails = expand(line.substr(close + 1));
+	std::vector<std::string> all;
+
+	if (tails.size() == 1)
+		tails.resize(heads.size(), tails.front());
+	if (tails.size() != heads.size())
+		throw std::runtime_error("lists of different lengths: " + line);
+	for (size_t i = 0; i < heads.size(); i++)
+		all.push_back(line.substr(0, open) + heads[i] + tails[i]);
+	return all;
 }
 
 tree::tree()
@@ -47,24 +89,26 @@ void tree::add_listing(const std::string &listing) const
 
 	if (!file)
 		throw std::runtime_error("no listing " + listing);
-	while (std::getline(file, line)) {
-		const size_t equals = line.find(" = ");
-		const size_t like = line.find(" -> ");
+	while (std::getline(file, line))
+		if (!line.starts_with('#'))
+			for (const std::string &one : expand(line))
+				add_line(one);
+}
 
-		if (line.starts_with('#'))
-			continue;
-		if (equals != line.npos) {
-			write(line.substr(0, equals),
-			      line.substr(equals + 3) + "\n");
-			continue;
-		}
-		if (like == line.npos)
-			throw std::runtime_error("malformed line " + line);
-		const fs::path folder = path_ / line.substr(0, like);
-		fs::create_directories(folder.parent_path());
-		fs::create_directory_symlink(path_ / line.substr(like + 4),
-					     folder);
+void tree::add_line(const std::string &line) const
+{
+	const size_t equals = line.find(" = ");
+	const size_t like = line.find(" -> ");
+
+	if (equals != line.npos) {
+		write(line.substr(0, equals), line.substr(equals + 3) + "\n");
+		return;
 	}
+	if (like == line.npos)
+		throw std::runtime_error("malformed line " + line);
+	const fs::path folder = path_ / line.substr(0, like);
+	fs::create_directories(folder.parent_path());
+	fs::create_directory_symlink(path_ / line.substr(like + 4), folder);
 }
 
 void tree::write(const std::string &file, std::string_view text) const

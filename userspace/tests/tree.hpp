@@ -35,6 +35,7 @@ public:
 
 private:
 	void add_listing(const std::string &listing) const;
+	void add_line(const std::string &line) const;
 
 	std::filesystem::path path_;
 };

@@ -7,10 +7,12 @@ no uncore: events of the kernel's own stand in for those of boxes.
 import glob
 import json
 import os
+import subprocess
 
 from lib.python.uncore import EVENTS, TOP
 
 RECORDINGS = os.path.join(TOP, "userspace", "tests", "data")
+RECORD = os.path.join(TOP, "userspace", "tests", "record-sysfs")
 PMU = "bus/event_source/devices/hswep_imc_0"
 
 
@@ -40,21 +42,14 @@ def recordings():
                   for path in glob.glob(RECORDINGS + "/*.sysfs"))
 
 
+def recording(name):
+    """The listing of a recorded machine."""
+    return os.path.join(RECORDINGS, name + ".sysfs")
+
+
 def make_recorded(top, name):
     """The tree of a recording."""
-    with open(os.path.join(RECORDINGS, name + ".sysfs"),
-              encoding="utf-8") as file:
-        for line in file:
-            path, is_file, text = line.rstrip("\n").partition(" = ")
-            link, _, like = line.rstrip("\n").partition(" -> ")
-            if line.startswith("#"):
-                continue
-            if is_file:
-                write(os.path.join(top, path), text)
-            else:
-                os.makedirs(os.path.dirname(os.path.join(top, link)),
-                            exist_ok=True)
-                os.symlink(os.path.join(top, like), os.path.join(top, link))
+    subprocess.run([RECORD, "--tree", recording(name), top], check=True)
 
 
 def make_large(top, packages=8):
