@@ -29,6 +29,12 @@ CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Werror
 SANITIZE := -fsanitize=address,undefined -fno-omit-frame-pointer
 
+# CMake's folders name the tree in which they were made. In a copy of a built tree, or in
+# one that was moved, they would compile the files of the other one.
+FOREIGN := $(foreach cache,$(wildcard build/*/CMakeCache.txt build/sanitize/*/CMakeCache.txt),\
+	$(if $(filter $(realpath .)/%,$(realpath $(shell \
+		sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' $(cache)))),,$(dir $(cache))))
+
 .DELETE_ON_ERROR:
 .PHONY: all help deps modules userspace selftests model-test demo demo-web check check-generations check-debug check-hardware \
 	sanitize soak soak-serve mutate bench vm lint abi install install-modules install-userspace dkms \
@@ -105,12 +111,17 @@ PREFIX ?= /usr/local
 userspace: build/userspace/Makefile ## libuncore and the uncore command
 	+@$(MAKE) $(JOBS_FLAG) --no-print-directory -C build/userspace
 
-build/userspace/Makefile: userspace/CMakeLists.txt
+build/userspace/Makefile: userspace/CMakeLists.txt $(if $(strip $(FOREIGN)),drop-foreign)
 	@command -v cmake > /dev/null || { \
 		echo "cmake is missing; scripts/install-deps --userspace gets what this needs" >&2; \
 		exit 1; }
 	@cmake -S userspace -B build/userspace -G 'Unix Makefiles' \
 		-DCMAKE_INSTALL_PREFIX=$(PREFIX) -DUNCORE_VERSION=$(VERSION) > /dev/null
+
+.PHONY: drop-foreign
+drop-foreign:
+	@echo '  RM      $(strip $(FOREIGN)) (made in another folder)'
+	@rm -rf $(FOREIGN)
 
 # Address and thread sanitizers exclude one another.
 SANITIZED := address,undefined thread
