@@ -94,7 +94,14 @@ def collect(generations, folders):
 
 
 def text(names):
-    return json.dumps(names, indent=1, sort_keys=True) + "\n"
+    """The names that the same generations have, under the names of these."""
+    shared = {}
+    for name in sorted({one for its in names.values() for one in its}):
+        for terms in sorted({its[name] for its in names.values() if name in its}):
+            having = [generation for generation in sorted(names)
+                      if names[generation].get(name) == terms]
+            shared.setdefault(" ".join(having), {})[name] = terms
+    return json.dumps(shared, indent=1, sort_keys=True) + "\n"
 
 
 def rows(top, generation):
@@ -109,4 +116,5 @@ def load(top, generation):
     if not os.path.exists(path):
         return {}
     with open(path, encoding="utf-8") as file:
-        return json.load(file).get(generation.name, {})
+        return {name: terms for having, names in json.load(file).items()
+                if generation.name in having.split() for name, terms in names.items()}
