@@ -20,9 +20,8 @@ from lib.python.schema import (check_documents, document_schema,  # noqa: E402
                                errors_of, python_with_jsonschema, without_one)
 from lib.python.uncore import Tap  # noqa: E402
 
-# What is not in every document, or whose names are data.
+# What is not in every document.
 OPTIONAL = {"socket", "pmu", "lacking", "set", "reason"}
-OPEN = ("labels", "samples.0.labels")
 
 
 def test_recordings(tap, folder):

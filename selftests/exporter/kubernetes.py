@@ -29,7 +29,6 @@ from lib.python.uncore import TOP, Machine, Tap  # noqa: E402
 from serve import LABEL, test_exact
 
 FOLDER = os.path.join(TOP, "userspace", "monitoring")
-KUBERNETES = os.path.join(FOLDER, "kubernetes")
 UNIT = os.path.join(TOP, "userspace", "cli", "systemd", "uncore-serve.service.in")
 PORT = 10331
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.path.join(TOP, "selftests")}

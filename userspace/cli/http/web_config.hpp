@@ -40,7 +40,6 @@ public:
 	/// if @p always.  What cannot be used is logged once and changes
 	/// nothing.
 	void reload(bool always);
-	bool is_watching() const { return !watched_.empty(); }
 
 	const web_config &now() const { return *now_; }
 
