@@ -14,8 +14,7 @@ tap_ok $? 'every mutation applies' || tap_diag "$said"
 # try FIND FILE [WITHIN]: a list with this mutation alone
 try()
 {
-	printf '%s\n' '[stale]' "file: $2" "find: $1" 'tests: exact' > "$list"
-	[[ ! ${3-} ]] || echo "within: $3" >> "$list"
+	printf '%s\n' "=== $2" '[stale] exact' ${3+"@ $3"} "- $1" > "$list"
 	said=$(selftests/runner/mutate --dry-run --list "$list" 2>&1)
 }
 
