@@ -303,7 +303,7 @@ dkms: kmod/generated/stamp ## install the driver's source for dkms, which builds
 	install -m 644 kmod/*.c kmod/*.h $(DKMS)
 	install -m 644 kmod/hw/*.c kmod/hw/*.h $(DKMS)/hw
 	install -m 644 kmod/generated/*.[ch] kmod/generated/Kbuild $(DKMS)/generated
-	install -m 644 LICENSES/GPL-2.0-only.txt $(DKMS)/COPYING
+	install -m 644 LICENSES/GPL-2.0 $(DKMS)/COPYING
 	sed '/sim/d' kmod/Kbuild > $(DKMS)/Kbuild
 	sed 's/@VERSION@/$(VERSION)/' kmod/dkms.conf.in > $(DKMS)/dkms.conf
 	$(if $(DESTDIR),,dkms add -m xeon-uncore -v $(VERSION))
