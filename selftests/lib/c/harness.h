@@ -13,11 +13,11 @@
 #include "tap.h"
 
 /*
- * Seconds for each test: more than the runner allows for the whole program. The
- * runner limits the time of a test, because it knows the kernel and the host.
+ * Seconds for each test: as many as "make soak" allows for a VM. The runner limits the
+ * time of a test, because it knows the kernel and the host.
  */
 #undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT	7200
+#define TEST_TIMEOUT_DEFAULT	1000000
 
 static void __attribute__((constructor)) harness_prepare_first(void)
 {
@@ -41,6 +41,24 @@ static inline void expect_no_complaint(struct __test_metadata *_metadata)
 	EXPECT_EQ(0, sim_stat("undefined"));
 	EXPECT_TRUE(log_clean());
 }
+
+/* For a fixture without a setup: no test of it makes an undefined write. */
+#define NO_UNDEFINED_WRITES(fixture)					\
+	FIXTURE_SETUP(fixture) { }					\
+	FIXTURE_TEARDOWN(fixture)					\
+	{								\
+		EXPECT_EQ(0, sim_stat("undefined"));			\
+	}								\
+	struct harness_needs_a_semicolon
+
+/* main() of a program with arguments: @prepare gets them, and the harness none. */
+#define HARNESS_MAIN_AFTER(prepare)					\
+	int main(int argc, char **argv)					\
+	{								\
+		prepare(argc, argv);					\
+		return test_harness_run(1, argv);			\
+	}								\
+	struct harness_needs_a_semicolon
 
 /* Load the modules once for all tests of a program that do not change them. */
 #define MACHINE_OF_ALL_TESTS(sim_params, driver_params)			\
