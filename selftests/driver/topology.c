@@ -13,11 +13,10 @@
 
 #include "lib/c/boxes.h"
 #include "lib/c/catalogue.h"
-#include "lib/c/machine.h"
+#include "lib/c/harness.h"
 #include "lib/c/perf.h"
 #include "lib/c/sampler.h"
 #include "lib/c/sim.h"
-#include "lib/c/tap.h"
 
 enum {
 	MAX_PACKAGES = 16,
@@ -29,8 +28,8 @@ enum {
 
 static int n_packages;
 
-static void each_pmu(bool (*fn)(const char *pmu, const char *type),
-		     const char *what)
+/* Return whether all PMUs exist, and @fn holds for each. */
+static bool each_pmu(bool (*fn)(const char *pmu, const char *type))
 {
 	char pmu[PMU_NAME_MAX];
 	bool ok = true;
@@ -40,7 +39,7 @@ static void each_pmu(bool (*fn)(const char *pmu, const char *type),
 			ok &= check(pmu_name(pmu, box_types[k], i),
 				    "%s %u is there", box_types[k], i) &&
 			      fn(pmu, box_types[k]);
-	tap_ok(ok, "%d packages: %s", n_packages, what);
+	return ok;
 }
 
 static bool has_cpus(const char *pmu, const char *type)
@@ -191,19 +190,50 @@ static bool samples_on(const char *type, int cpu, int pkg)
 	return ok;
 }
 
-static void test_samples(const char *type)
-{
-	bool ok = true;
-	int cpu;
+FIXTURE(pmus) {};
 
-	for (int pkg = 0; pkg < n_packages; pkg++)
-		for (unsigned int n = 0; (cpu = package_cpu(pkg, n)) >= 0; n++)
-			ok &= samples_on(type, cpu, pkg);
-	tap_ok(ok, "%s: %d overflows are %d samples on each CPU, and the PMIs come to its core",
-	       type, OVERFLOWS, OVERFLOWS);
+NO_UNDEFINED_WRITES(pmus);
+
+TEST_F(pmus, have_a_cpu_of_each_package)
+{
+	EXPECT_TRUE(each_pmu(has_cpus));
 }
 
-int main(int argc, char **argv)
+TEST_F(pmus, count_the_cycles_of_each_package)
+{
+	EXPECT_TRUE(each_pmu(counts_cycles));
+}
+
+TEST_F(pmus, count_what_happens_in_their_package)
+{
+	EXPECT_TRUE(each_pmu(counts_own));
+}
+
+FIXTURE(type) {};
+
+FIXTURE_VARIANT(type)
+{
+	const char *type;
+};
+
+VARIANT_OF_TYPE(type, ha);
+VARIANT_OF_TYPE(type, pcu);
+
+NO_UNDEFINED_WRITES(type);
+
+/* On each CPU, and the PMIs interrupt its core. */
+TEST_F(type, overflows_give_samples_on_each_cpu)
+{
+	int cpu;
+
+	for (int pkg = 0; pkg < n_packages; pkg++) {
+		for (unsigned int n = 0; (cpu = package_cpu(pkg, n)) >= 0; n++) {
+			EXPECT_TRUE(samples_on(variant->type, cpu, pkg));
+		}
+	}
+}
+
+static void prepare(int argc, char **argv)
 {
 	char params[256] = "clock=manual";
 
@@ -213,11 +243,6 @@ int main(int argc, char **argv)
 	}
 	machine_setup(params, NULL);
 	n_packages = packages();
-	each_pmu(has_cpus, "all PMUs are there");
-	each_pmu(counts_cycles, "each counts the cycles");
-	each_pmu(counts_own, "each counts what happens in its package");
-	test_samples("ha");
-	test_samples("pcu");
-	tap_eq(sim_stat("undefined"), 0, "no write was undefined");
-	return tap_end();
 }
+
+HARNESS_MAIN_AFTER(prepare);
