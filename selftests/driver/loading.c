@@ -2,8 +2,6 @@
 /*
  * Loading beside intel_uncore, loading that fails late while a program opens
  * events, and events that perf alone does not refuse.
- *
- * usage: loading [order | race | failure | cgroup | name]
  */
 #include <errno.h>
 #include <pthread.h>
@@ -20,15 +18,33 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "lib/c/harness.h"
 #include "lib/c/in_tree.h"
-#include "lib/c/machine.h"
 #include "lib/c/perf.h"
 #include "lib/c/sim.h"
-#include "lib/c/tap.h"
 
 #define OURS_NAME	"xeon_uncore"
 #define IN_TREE_NAME	"intel_uncore"
 #define PCU		"hswep_pcu"
+
+static void __attribute__((constructor)) need_two_packages(void)
+{
+	if (packages() < 2)
+		tap_skip_all("needs two packages");
+}
+
+/* Each test loads what it needs. */
+FIXTURE(loading) {};
+
+FIXTURE_SETUP(loading)
+{
+}
+
+FIXTURE_TEARDOWN(loading)
+{
+	EXPECT_EQ(0, -module_unload(IN_TREE_NAME));
+	EXPECT_TRUE(machine_leave());
+}
 
 /* --- loading at the same time as intel_uncore ----------------------------- */
 
@@ -92,47 +108,41 @@ static bool race_once(struct race *r, int us)
 	return ok;
 }
 
-static void test_race(void)
+/* One of them refuses in one line, and the other one counts. */
+TEST_F(loading, together_with_intel_uncore)
 {
 	struct race r = { 0 };
-	bool ok = true;
 
-	if (!in_tree_exists()) {
-		tap_skip("no " IN_TREE_NAME " module for this kernel", "race");
-		return;
-	}
+	if (!in_tree_exists())
+		SKIP(return, "no " IN_TREE_NAME " module for this kernel");
 	machine_setup_sim("clock=manual");
 	machine_allow_undefined();
 	/* so that its file is in the page cache, like this driver's */
-	ok &= check(!system("modprobe " IN_TREE_NAME), IN_TREE_NAME " loads");
+	EXPECT_EQ(0, system("modprobe " IN_TREE_NAME));
 	driver_none();
-	for (int i = 0; i < RACES; i++)
-		ok &= race_once(&r, (i % RACE_STEPS + RACE_EARLIEST) *
-				    RACE_STEP_US);
-	tap_diag("%d races: %d won by " OURS_NAME ", %d by " IN_TREE_NAME
-		 ", %d by both, %d by neither", RACES, r.won[OURS],
-		 r.won[IN_TREE], r.both, r.neither);
-	tap_ok(ok, "loaded together with " IN_TREE_NAME ", one of them refuses in one line, and the other counts");
+	for (int i = 0; i < RACES; i++) {
+		EXPECT_TRUE(race_once(&r, (i % RACE_STEPS + RACE_EARLIEST) *
+					  RACE_STEP_US));
+	}
+	TH_LOG("%d races: %d won by " OURS_NAME ", %d by " IN_TREE_NAME
+	       ", %d by both, %d by neither", RACES, r.won[OURS],
+	       r.won[IN_TREE], r.both, r.neither);
 }
 
-/* Load one driver, and then the other. */
-static void test_order(void)
+/* Load one driver, and then the other: one line of the log names the cause. */
+TEST_F(loading, beside_intel_uncore_in_either_order)
 {
-	if (!in_tree_exists()) {
-		tap_skip("no " IN_TREE_NAME " module for this kernel", "order");
-		return;
-	}
+	if (!in_tree_exists())
+		SKIP(return, "no " IN_TREE_NAME " module for this kernel");
 	driver_setup(IN_TREE, "clock=manual");
 	log_mark();
-	tap_eq(-driver_load(NULL), EBUSY, "after " IN_TREE_NAME ": not loaded");
-	tap_eq(log_count("not loaded: " IN_TREE_NAME " drives this uncore"), 1,
-	       "and one line says why");
+	EXPECT_EQ(EBUSY, -driver_load(NULL));
+	EXPECT_EQ(1, log_count("not loaded: " IN_TREE_NAME " drives this uncore"));
 	driver_change(OURS);
 	log_mark();
-	tap_ok(system("modprobe -q " IN_TREE_NAME), IN_TREE_NAME " after it: not loaded");
-	tap_eq(log_count(IN_TREE_NAME " not loaded: "), 1, "and one line says why");
-	tap_ok(counts_cycles(PCU), "it keeps counting");
-	driver_none();
+	EXPECT_NE(0, system("modprobe -q " IN_TREE_NAME));
+	EXPECT_EQ(1, log_count(IN_TREE_NAME " not loaded: "));
+	EXPECT_TRUE(counts_cycles(PCU));
 }
 
 /* --- loading that fails when PMUs are registered --------------------------- */
@@ -171,10 +181,9 @@ static void *open_events(void *data)
 	return NULL;
 }
 
-static void test_failure(void)
+TEST_F(loading, a_failure_after_some_pmus_opens_no_event)
 {
 	struct opener o = { .cpu = package_cpu(1, 0) };
-	bool ok = true;
 
 	machine_setup_sim("clock=manual other_pmu=hswep_r3qpi_2");
 	log_mark();
@@ -189,18 +198,17 @@ static void test_failure(void)
 	if (pthread_create(&o.thread, NULL, open_events, &o))
 		tap_bail("no thread");
 	for (int i = 0; i < FAILURES; i++) {
-		ok &= check_eq(-driver_load(NULL), EEXIST, "loading fails");
-		ok &= check(!module_loaded(OURS_NAME), "it is not there");
+		EXPECT_EQ(EEXIST, -driver_load(NULL));
+		EXPECT_FALSE(module_loaded(OURS_NAME));
 	}
 	atomic_store(&o.stop, true);
 	pthread_join(o.thread, NULL);
-	tap_diag("%d loads that fail: %d events opened, %d refused", FAILURES,
-		 o.opened, o.refused);
-	tap_ok(ok, "a PMU's name is taken: loading fails");
-	tap_eq(o.opened, 0, "no event is opened before loading has succeeded");
-	tap_ok(o.refused > 0, "some were tried in that time");
-	tap_ok(log_clean(), "the kernel's log has no warning");
-	tap_eq(sim_dirty_registers(), 0, "registers are as after reset");
+	TH_LOG("%d loads that fail: %d events opened, %d refused", FAILURES,
+	       o.opened, o.refused);
+	EXPECT_EQ(0, o.opened);
+	EXPECT_LT(0, o.refused);
+	EXPECT_TRUE(log_clean());
+	EXPECT_EQ(0, sim_dirty_registers());
 }
 
 /* --- cgroups --------------------------------------------------------------- */
@@ -224,7 +232,7 @@ static int open_in_cgroup(const struct perf_event_attr *attr, int cgroup, int cp
 		       PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC) < 0 ? -errno : 0;
 }
 
-static void test_cgroup(void)
+TEST_F(loading, events_of_a_cgroup_are_refused)
 {
 	struct perf_event_attr leader = {
 		.size = sizeof(leader), .type = PERF_TYPE_SOFTWARE,
@@ -238,14 +246,13 @@ static void test_cgroup(void)
 	cpu = pmu_cpu(PCU, 0);
 	if (pmu_attr(&uncore, PCU, "config=0"))
 		tap_bail("no " PCU);
-	tap_eq(-open_in_cgroup(&uncore, cgroup, cpu), EINVAL,
-	       "an event of a cgroup is refused");
+	EXPECT_EQ(EINVAL, -open_in_cgroup(&uncore, cgroup, cpu));
 	fd = syscall(SYS_perf_event_open, &leader, cgroup, cpu, -1,
 		     PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		tap_bail("a cgroup's CPU clock: %s", strerror(errno));
-	tap_eq(-perf_open(&uncore, -1, cpu, fd), EINVAL,
-	       "and one in the group of a cgroup's event");
+	/* and one in the group of a cgroup's event */
+	EXPECT_EQ(EINVAL, -perf_open(&uncore, -1, cpu, fd));
 	close(fd);
 	close(cgroup);
 	rmdir(CGROUPS "/loading");
@@ -255,7 +262,8 @@ static void test_cgroup(void)
 
 /* --- a name in the log ------------------------------------------------------ */
 
-static void test_name(void)
+/* In one line, without control characters; an unknown bit is masked. */
+TEST_F(loading, log_names_the_program)
 {
 	static char log[1 << 20];
 	struct perf_event_attr attr;
@@ -267,34 +275,14 @@ static void test_name(void)
 	if (pmu_attr(&attr, "uncore_pcu", "config=0x8000000000000000"))
 		tap_bail("no uncore_pcu");
 	fd = perf_open(&attr, -1, pmu_cpu("uncore_pcu", 0), -1);
-	tap_ok(fd >= 0, "an unknown bit is masked");
+	EXPECT_LE(0, fd);
 	close(fd);
 	n = klogctl(3 /* read all */, log, sizeof(log) - 1);
 	log[n < 0 ? 0 : n] = '\0';
-	tap_ok(strstr(log, "forged"), "the log names the program");
-	tap_ok(!strstr(log, "] forged") && !strstr(log, "\nforged") &&
-	       !strchr(log, '\033'),
-	       "in one line, without control characters");
-	prctl(PR_SET_NAME, "loading");
+	EXPECT_TRUE(strstr(log, "forged"));
+	EXPECT_FALSE(strstr(log, "] forged"));
+	EXPECT_FALSE(strstr(log, "\nforged"));
+	EXPECT_FALSE(strchr(log, '\033'));
 }
 
-int main(int argc, char **argv)
-{
-	static const struct {
-		const char *name;
-		void (*test)(void);
-	} parts[] = {
-		{ "order", test_order },
-		{ "race", test_race },
-		{ "failure", test_failure },
-		{ "cgroup", test_cgroup },
-		{ "name", test_name },
-	};
-
-	if (packages() < 2)
-		tap_skip_all("needs two packages");
-	for (unsigned int i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		if (argc < 2 || !strcmp(argv[1], parts[i].name))
-			parts[i].test();
-	return tap_end();
-}
+TEST_HARNESS_MAIN
