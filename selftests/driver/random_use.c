@@ -20,12 +20,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/c/machine.h"
+#include "lib/c/harness.h"
 #include "lib/c/perf.h"
 #include "lib/c/random_worker.h"
 #include "lib/c/sampler.h"
 #include "lib/c/sim.h"
-#include "lib/c/tap.h"
 
 #define COUNT(array)	(sizeof(array) / sizeof(*(array)))
 
@@ -444,7 +443,10 @@ static void live(unsigned int seconds)
 	}
 }
 
-static void options(int argc, char **argv, uint64_t *seed, unsigned int *seconds)
+static uint64_t seed;
+static unsigned int seconds = SECONDS;
+
+static void options(int argc, char **argv)
 {
 	static const struct option names[] = {
 		{ "seed", required_argument, NULL, 'S' },
@@ -456,9 +458,9 @@ static void options(int argc, char **argv, uint64_t *seed, unsigned int *seconds
 
 	while ((c = getopt_long(argc, argv, "", names, NULL)) != -1) {
 		if (c == 'S')
-			*seed = strtoull(optarg, NULL, 0);
+			seed = strtoull(optarg, NULL, 0);
 		else if (c == 's')
-			*seconds = strtoul(optarg, NULL, 0);
+			seconds = strtoul(optarg, NULL, 0);
 		else if (c != 'w')
 			tap_bail("usage: random_use [--seed N] [--seconds S] [--without hotplug|unbind|chaos]");
 		else if (!strcmp(optarg, "hotplug"))
@@ -470,34 +472,48 @@ static void options(int argc, char **argv, uint64_t *seed, unsigned int *seconds
 	}
 }
 
-int main(int argc, char **argv)
+FIXTURE(random) {};
+
+FIXTURE_SETUP(random)
 {
-	uint64_t seed = now_ns() ^ getpid();
-	unsigned int seconds = SECONDS;
 	char params[64];
 
-	options(argc, argv, &seed, &seconds);
-	catalogue(NULL);
 	/* On a slow host as well: cycles of a frozen package are not counted. */
 	snprintf(params, sizeof(params), "clock=manual uclk_khz=%u unfreeze_ms=%u",
 		 UCLK_KHZ, UNFREEZE_MS);
 	machine_setup_sim(params);
-	if (max_sample_rate(100000000))
-		tap_bail("perf_event_max_sample_rate");
-	tap_diag("--seed %" PRIu64 " --seconds %u", seed, seconds);
+	ASSERT_EQ(0, max_sample_rate(100000000));
 	log_mark();
 	rng_seed(&rng, seed);
 	start_workers(seed);
 	atexit(all_cpus_back);
-	live(seconds);
-	tap_ok(!model->failures && model->exact_checks,
-	       "%u processes, %" PRIu64 " operations, %" PRIu64
-	       " events: %" PRIu64 " comparisons hold, %" PRIu64 " exactly",
-	       MODEL_WORKERS, model->operations, model->opened, model->checks,
-	       model->exact_checks);
-	tap_diag("%" PRIu64 " samples; %u lives of the driver, %u rounds, %u CPUs came or went, %u functions taken away, %u times not unloaded",
-		 model->samples, tally.lives, tally.rounds, tally.hotplugs,
-		 tally.unbound, tally.refused);
-	tap_ok(log_clean(), "the kernel's log is clean");
-	return tap_end();
 }
+
+FIXTURE_TEARDOWN(random)
+{
+	all_cpus_back();
+	EXPECT_TRUE(log_clean());
+}
+
+TEST_F(random, use_counts_as_the_model)
+{
+	TH_LOG("--seed %ju --seconds %u", (uintmax_t)seed, seconds);
+	live(seconds);
+	EXPECT_EQ(0, model->failures);
+	EXPECT_LT(0, model->exact_checks);
+	TH_LOG("%u processes, %ju operations, %ju events: %ju comparisons, %ju of them exact",
+	       MODEL_WORKERS, (uintmax_t)model->operations,
+	       (uintmax_t)model->opened, (uintmax_t)model->checks,
+	       (uintmax_t)model->exact_checks);
+	TH_LOG("%ju samples; %u lives of the driver, %u rounds, %u CPUs came or went, %u functions taken away, %u times not unloaded",
+	       (uintmax_t)model->samples, tally.lives, tally.rounds,
+	       tally.hotplugs, tally.unbound, tally.refused);
+}
+
+static void prepare(int argc, char **argv)
+{
+	seed = now_ns() ^ getpid();
+	options(argc, argv);
+}
+
+HARNESS_MAIN_AFTER(prepare);
