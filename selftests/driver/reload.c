@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/c/machine.h"
+#include "lib/c/harness.h"
 #include "lib/c/perf.h"
 #include "lib/c/sim.h"
-#include "lib/c/tap.h"
 
 #define KMEMLEAK	"/sys/kernel/debug/kmemleak"
 
@@ -227,35 +227,49 @@ static bool one_round(int i)
 			  sim_dirty_registers());
 }
 
+/* --- tests ---------------------------------------------------------------- */
 
-static bool full_rounds(int rounds)
+static bool debug;	/* the kernel has kmemleak */
+static int rounds;
+
+/* Measured by one test, whose process compares itself, and reported by the next one */
+static struct {
+	bool measured, lost;
+} *memory;
+
+FIXTURE(reload) {};
+
+FIXTURE_SETUP(reload)
 {
-	bool ok;
-
-	machine_setup_sim(FULL);
-	ok = check(!sim_dirty_registers(), "hardware after reset");
-	for (int i = 0; i < rounds && ok; i++)
-		ok = one_round(i);
-	return ok;
+	log_mark();
 }
 
-int main(int argc, char **argv)
+FIXTURE_TEARDOWN(reload)
 {
-	static struct memory before;
-	bool debug = access(KMEMLEAK, F_OK) == 0, ok = true;
-	int rounds = argc > 2 && !strcmp(argv[1], "--rounds") ? atoi(argv[2]) :
-		     debug ? DEBUG_ROUNDS : ROUNDS;
+	expect_no_complaint(_metadata);
+}
+
+/* Counts are exact, and registers are as after reset. */
+TEST_F(reload, full_machine)
+{
 	int full = debug ? 1 : FULL_ROUNDS;
 
-	log_mark();
-	tap_ok(full_rounds(full),
-	       "full machine, %d times: counts exact, registers as after reset",
-	       full);
+	machine_setup_sim(FULL);
+	ASSERT_EQ(0, sim_dirty_registers());
+	for (int i = 0; i < full; i++) {
+		ASSERT_TRUE(one_round(i));
+	}
+}
+
+TEST_F(reload, small_machine)
+{
+	static struct memory before;
+
 	machine_setup_sim(SMALL);
 	if (debug)
-		tap_diag("%d rounds instead of %d: this is a debug kernel",
-			 rounds, ROUNDS);
-	for (int i = 0; i < rounds && ok; i++) {
+		TH_LOG("%d rounds instead of %d: this is a debug kernel", rounds,
+		       ROUNDS);
+	for (int i = 0; i < rounds; i++) {
 		/* twice: the first measurement allocates memory */
 		if (i == WARM_UP - 1 || i == WARM_UP)
 			measure(&before);
@@ -263,24 +277,36 @@ int main(int argc, char **argv)
 			sleep(COLLECTED_S);
 			measure(&before);
 		}
-		ok = one_round(i);
+		ASSERT_TRUE(one_round(i));
 		if (i % 1000 == 999)
-			tap_diag("%d of %d rounds", i + 1, rounds);
+			TH_LOG("%d of %d rounds", i + 1, rounds);
 	}
-	tap_ok(ok, "%d times load, count, unload: counts exact, registers as after reset",
-	       rounds);
-	if (debug) {
-		tap_skip("a debug kernel keeps freed memory back; kmemleak looks instead",
-			 "memory");
-	} else if (!objects_are_counted()) {
-		tap_skip("boot with slub_debug=F to have objects counted",
-			 "memory");
-	} else if (ok) {
-		tap_ok(!is_lost(&before, rounds - WARM_UP),
-		       "memory: no cache has an object more for every second of the last %d rounds",
-		       rounds - WARM_UP);
-	}
-	tap_ok(log_clean(), "the kernel's log has no warning");
-	tap_eq(sim_stat("undefined"), 0, "no undefined writes");
-	return tap_end();
+	if (debug || !objects_are_counted())
+		return;
+	memory->lost = is_lost(&before, rounds - WARM_UP);
+	memory->measured = rounds > WARM_UP;
 }
+
+/* No cache has an object more for every second round of the previous test. */
+TEST_F(reload, memory)
+{
+	if (debug)
+		SKIP(return, "a debug kernel keeps freed memory back; kmemleak looks instead");
+	if (!objects_are_counted())
+		SKIP(return, "boot with slub_debug=F to have objects counted");
+	ASSERT_TRUE(memory->measured);
+	EXPECT_FALSE(memory->lost);
+}
+
+static void prepare(int argc, char **argv)
+{
+	debug = access(KMEMLEAK, F_OK) == 0;
+	rounds = argc > 2 && !strcmp(argv[1], "--rounds") ? atoi(argv[2]) :
+		 debug ? DEBUG_ROUNDS : ROUNDS;
+	memory = mmap(NULL, sizeof(*memory), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		tap_bail("mmap: %s", strerror(errno));
+}
+
+HARNESS_MAIN_AFTER(prepare);
