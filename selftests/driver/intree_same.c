@@ -14,11 +14,10 @@
 
 #include "lib/c/catalogue.h"
 #include "lib/c/generation.h"
+#include "lib/c/harness.h"
 #include "lib/c/in_tree.h"
-#include "lib/c/machine.h"
 #include "lib/c/perf.h"
 #include "lib/c/sim.h"
-#include "lib/c/tap.h"
 
 /* One box of each type, not the first one where there are several. */
 static const char *boxes[BOX_TYPES] = {
@@ -155,58 +154,69 @@ enum { SHAPED_EVENTS = 4 };
 #define TOR		"event=0x35 umask=0x49 "
 #define PACKET		"event=0x138 dir=rx "
 
+enum filter {
+	CBOX_TID, CBOX_STATE, CBOX_NID, CBOX_OPC, CBOX_OPC_AND_NID,
+	CBOX_OPC_AND_LINK, CBOX_OPC_AND_C6, CBOX_OPC_AND_NC, CBOX_OPC_AND_ISOC,
+	PCU_BAND0, QPI_MATCH_AND_MASK, QPI_MATCH1_AND_MASK1, FILTERS
+};
+
 /*
  * Filters that both drivers have under the same names. Transactions that pass are sent
  * 100 or 1000 times, others once or 10 times.
  */
 static const struct filter_case {
-	const char *box, *name, *event;
+	const char *box, *event;
 	const char *traffic[4];
 	uint64_t want;
-} filters[] = {
-	{ "cbox_1", "tid",
+} filters[FILTERS] = {
+	[CBOX_TID] = { "cbox_1",
 	  "event=0x34,umask=0x03,tid_en=1,filter_tid=5,filter_state=0x1f",
 	  { LOOKUP "state=2 tid=5 count=100", LOOKUP "state=2 tid=4 count=10" },
 	  100 },
-	{ "cbox_1", "state", "event=0x34,umask=0x03,filter_state=0x06",
+	[CBOX_STATE] = { "cbox_1",
+	  "event=0x34,umask=0x03,filter_state=0x06",
 	  { LOOKUP "state=2 count=100", LOOKUP "state=4 count=1000",
 	    LOOKUP "state=8 count=10" }, 1100 },
-	{ "cbox_1", "nid", "event=0x35,umask=0x48,filter_nid=0x2",
+	[CBOX_NID] = { "cbox_1",
+	  "event=0x35,umask=0x48,filter_nid=0x2",
 	  { TOR "nid=2 count=100", TOR "nid=1 count=10" }, 100 },
-	{ "cbox_1", "opc", "event=0x35,umask=0x01,filter_opc=0x182",
+	[CBOX_OPC] = { "cbox_1",
+	  "event=0x35,umask=0x01,filter_opc=0x182",
 	  { TOR "opc=0x182 count=100", TOR "opc=0x180 count=10" }, 100 },
-	{ "cbox_1", "opc and nid",
+	[CBOX_OPC_AND_NID] = { "cbox_1",
 	  "event=0x35,umask=0x41,filter_opc=0x182,filter_nid=0x5",
 	  { TOR "opc=0x182 nid=4 count=100", TOR "opc=0x182 nid=1 count=1000",
 	    TOR "opc=0x182 nid=2 count=10", TOR "opc=0x180 nid=1 count=1" },
 	  1100 },
-	{ "cbox_1", "opc and link",
+	[CBOX_OPC_AND_LINK] = { "cbox_1",
 	  "event=0x35,umask=0x01,filter_opc=0x182,filter_link=0x2",
 	  { TOR "opc=0x182 link=2 count=100", TOR "opc=0x182 link=1 count=10" },
 	  100 },
-	{ "cbox_1", "opc and c6",
+	[CBOX_OPC_AND_C6] = { "cbox_1",
 	  "event=0x35,umask=0x01,filter_opc=0x182,filter_c6=1",
 	  { TOR "opc=0x182 c6=1 count=100", TOR "opc=0x182 nc=1 count=10" },
 	  100 },
-	{ "cbox_1", "opc and nc",
+	[CBOX_OPC_AND_NC] = { "cbox_1",
 	  "event=0x35,umask=0x01,filter_opc=0x182,filter_nc=1",
 	  { TOR "opc=0x182 nc=1 count=100", TOR "opc=0x182 isoc=1 count=10" },
 	  100 },
-	{ "cbox_1", "opc and isoc",
+	[CBOX_OPC_AND_ISOC] = { "cbox_1",
 	  "event=0x35,umask=0x01,filter_opc=0x182,filter_isoc=1",
 	  { TOR "opc=0x182 isoc=1 count=100", TOR "opc=0x182 c6=1 count=10" },
 	  100 },
-	{ "pcu", "band0", "event=0x0b,filter_band0=20",
+	[PCU_BAND0] = { "pcu",
+	  "event=0x0b,filter_band0=20",
 	  { "event=0x0b freq=21 count=100", "event=0x0b freq=19 count=10" },
 	  100 },
-	{ "qpi_0", "match and mask", "event=0x138,match_mc=0xe,mask_mc=0xf",
+	[QPI_MATCH_AND_MASK] = { "qpi_0",
+	  "event=0x138,match_mc=0xe,mask_mc=0xf",
 	  { PACKET "match0=0x1c00 count=100", PACKET "match0=0x1800 count=10" },
 	  100 },
-	{ "qpi_1", "match1 and mask1", "event=0x138,match_rds=0x8,mask_rds=0xf",
+	[QPI_MATCH1_AND_MASK1] = { "qpi_1",
+	  "event=0x138,match_rds=0x8,mask_rds=0xf",
 	  { PACKET "match1=0x80000 count=100",
 	    PACKET "match1=0x40000 count=10" }, 100 },
 };
-enum { FILTERS = sizeof(filters) / sizeof(filters[0]) };
 
 /* Return why this generation does not have the filter, or NULL. */
 static const char *beyond(const struct filter_case *f)
@@ -216,7 +226,7 @@ static const char *beyond(const struct filter_case *f)
 	snprintf(type, sizeof(type), "%.*s", (int)strcspn(f->box, "_"), f->box);
 	if (generation_lacks(type, f->event))
 		return "no such field";
-	if (strstr(f->name, "link") && generation()->links_of.event != 0x35)
+	if (strstr(f->event, "filter_link") && generation()->links_of.event != 0x35)
 		return "links are of another event";
 	return NULL;
 }
@@ -301,84 +311,128 @@ static void measure_all(enum driver driver)
 	driver_none();
 }
 
-static void compare_type(int type)
+/* All is measured under one driver after the other; the tests compare. */
+static void __attribute__((constructor)) measure_both(void)
+{
+	if (!in_tree_exists())
+		tap_skip_all("no intel_uncore module for this kernel");
+	choose_boxes();
+	for (int d = 0; d < DRIVERS; d++)
+		measure_all(d);
+}
+
+FIXTURE(type) {};
+
+FIXTURE_VARIANT(type)
+{
+	const char *type;
+};
+
+VARIANTS_OF_E5_TYPES(type);
+
+FIXTURE_SETUP(type)
+{
+}
+
+FIXTURE_TEARDOWN(type)
+{
+}
+
+/* Compare an event in a shape; count the comparisons, and counts of 0. */
+static bool compare(const struct cat_event *e, size_t i, int shape,
+		    size_t *compared, size_t *zero)
+{
+	const struct measured *theirs = &results[IN_TREE][i][shape];
+	const struct measured *ours = &results[OURS][i][shape];
+	const char *box = boxes[type_of(e->box)], *name = shapes[shape].name;
+	bool ok = check_eq(ours->wave, theirs->wave, "%s/%s/%s waves", box,
+			   e->name, name);
+
+	ok &= check_eq(ours->traffic, theirs->traffic, "%s/%s/%s traffic", box,
+		       e->name, name);
+	ok &= check(ours->wave >= 0, "%s/%s/%s: %s", box, e->name, name,
+		    strerror(-ours->wave));
+	++*compared;
+	*zero += !ours->wave;
+	return ok;
+}
+
+TEST_F(type, counts_are_the_same)
 {
 	size_t n, compared = 0, zero = 0;
 	const struct cat_event *e = catalogue(&n);
 	bool ok = true;
 
 	for (size_t i = 0; i < n; i++) {
-		if (type_of(e[i].box) != type || beyond_in_tree(&e[i]))
+		if (strcmp(e[i].box, variant->type))
 			continue;
-		for (int s = 0; s < (shaped(e, i) ? SHAPES : 1); s++) {
-			struct measured *theirs = &results[IN_TREE][i][s];
-			struct measured *ours = &results[OURS][i][s];
+		if (beyond_in_tree(&e[i])) {
+			TH_LOG("left out: %s: %s", e[i].name,
+			       beyond_in_tree(&e[i]));
+			continue;
+		}
+		for (int s = 0; s < (shaped(e, i) ? SHAPES : 1); s++)
+			if (has_shape(s))
+				ok &= compare(&e[i], i, s, &compared, &zero);
+	}
+	if (!compared)
+		SKIP(return, "no events in the catalogue");
+	EXPECT_TRUE(ok);
+	EXPECT_LT(zero * 2, compared);
+	TH_LOG("%zu counts, of which %zu are zero", compared, zero);
+}
 
-			if (!has_shape(s))
-				continue;
-			ok &= check_eq(ours->wave, theirs->wave, "%s/%s/%s waves",
-				       boxes[type], e[i].name, shapes[s].name);
-			ok &= check_eq(ours->traffic, theirs->traffic,
-				       "%s/%s/%s traffic", boxes[type],
-				       e[i].name, shapes[s].name);
-			ok &= check(ours->wave >= 0, "%s/%s/%s: %s", boxes[type],
-				    e[i].name, shapes[s].name,
-				    strerror(-ours->wave));
-			compared++;
-			zero += !ours->wave;
+/* Counter 0's occupancy on another counter of a CBo */
+TEST(relayed_occupancy_is_the_same)
+{
+	for (int i = 0; i < 2; i++) {
+		EXPECT_LT(0, relay_results[OURS][i]);
+		EXPECT_EQ(relay_results[IN_TREE][i], relay_results[OURS][i]);
+	}
+}
+
+FIXTURE(filter) {};
+
+FIXTURE_VARIANT(filter)
+{
+	enum filter filter;
+};
+
+FIXTURE_VARIANT_ADD(filter, cbox_tid) { CBOX_TID };
+FIXTURE_VARIANT_ADD(filter, cbox_state) { CBOX_STATE };
+FIXTURE_VARIANT_ADD(filter, cbox_nid) { CBOX_NID };
+FIXTURE_VARIANT_ADD(filter, cbox_opc) { CBOX_OPC };
+FIXTURE_VARIANT_ADD(filter, cbox_opc_and_nid) { CBOX_OPC_AND_NID };
+FIXTURE_VARIANT_ADD(filter, cbox_opc_and_link) { CBOX_OPC_AND_LINK };
+FIXTURE_VARIANT_ADD(filter, cbox_opc_and_c6) { CBOX_OPC_AND_C6 };
+FIXTURE_VARIANT_ADD(filter, cbox_opc_and_nc) { CBOX_OPC_AND_NC };
+FIXTURE_VARIANT_ADD(filter, cbox_opc_and_isoc) { CBOX_OPC_AND_ISOC };
+FIXTURE_VARIANT_ADD(filter, pcu_band0) { PCU_BAND0 };
+FIXTURE_VARIANT_ADD(filter, qpi_match_and_mask) { QPI_MATCH_AND_MASK };
+FIXTURE_VARIANT_ADD(filter, qpi_match1_and_mask1) { QPI_MATCH1_AND_MASK1 };
+
+FIXTURE_SETUP(filter)
+{
+}
+
+FIXTURE_TEARDOWN(filter)
+{
+}
+
+TEST_F(filter, passes_the_same_traffic)
+{
+	const struct filter_case *f = &filters[variant->filter];
+
+	if (beyond(f))
+		SKIP(return, "%s", beyond(f));
+	for (int pkg = 0; pkg < 2; pkg++) {
+		for (int d = 0; d < DRIVERS; d++) {
+			EXPECT_EQ(f->want, filter_results[d][variant->filter][pkg]) {
+				TH_LOG("package %d under %s", pkg,
+				       driver_names[d]);
+			}
 		}
 	}
-	for (size_t i = 0; i < n; i++)
-		if (type_of(e[i].box) == type && beyond_in_tree(&e[i]))
-			tap_diag("left out: %s %s: %s", e[i].box, e[i].name,
-				 beyond_in_tree(&e[i]));
-	if (!compared)
-		tap_skip("no events in the catalogue", "%s", box_types[type]);
-	else
-		tap_ok(ok & check(zero * 2 < compared, "%zu counts are zero",
-				  zero),
-		       "%s: %zu counts are the same", box_types[type], compared);
 }
 
-static void compare_relay(void)
-{
-	uint64_t *theirs = relay_results[IN_TREE], *ours = relay_results[OURS];
-	bool ok = check(ours[0] && ours[1], "nothing was counted");
-
-	ok &= check_eq(ours[0], theirs[0], "TOR occupancy");
-	ok &= check_eq(ours[1], theirs[1], "cycles with any TOR occupancy");
-	tap_ok(ok, "cbox_1: counter 0's occupancy on another counter");
-}
-
-static void compare_filter(int i)
-{
-	const struct filter_case *f = &filters[i];
-	bool ok = true;
-
-	if (beyond(f)) {
-		tap_skip(beyond(f), "%s: filter %s", f->box, f->name);
-		return;
-	}
-	for (int pkg = 0; pkg < 2; pkg++)
-		for (int d = 0; d < DRIVERS; d++)
-			ok &= check_eq(filter_results[d][i][pkg], f->want,
-				       "package %d under %s", pkg,
-				       driver_names[d]);
-	tap_ok(ok, "%s: filter %s passes the same traffic", f->box, f->name);
-}
-
-int main(void)
-{
-	if (!in_tree_exists())
-		tap_skip_all("no intel_uncore module for this kernel");
-	catalogue(NULL);
-	choose_boxes();
-	for (int d = 0; d < DRIVERS; d++)
-		measure_all(d);
-	for (int type = 0; type < BOX_TYPES; type++)
-		compare_type(type);
-	compare_relay();
-	for (int f = 0; f < FILTERS; f++)
-		compare_filter(f);
-	return tap_end();
-}
+TEST_HARNESS_MAIN
