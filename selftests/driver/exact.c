@@ -13,11 +13,10 @@
 
 #include "lib/c/catalogue.h"
 #include "lib/c/generation.h"
-#include "lib/c/machine.h"
+#include "lib/c/harness.h"
 #include "lib/c/perf.h"
 #include "lib/c/sampler.h"
 #include "lib/c/sim.h"
-#include "lib/c/tap.h"
 
 enum {
 	MAX_PACKAGES = 4,
@@ -35,6 +34,38 @@ enum {
 #define QPI_CTO_COUNT	0x138	/* counts the packets that pass the port's filters */
 
 static int n_packages;
+
+static void __attribute__((constructor)) count_packages(void)
+{
+	n_packages = packages() < MAX_PACKAGES ? packages() : MAX_PACKAGES;
+}
+
+MACHINE_OF_ALL_TESTS("clock=manual", "");
+
+FIXTURE(type)
+{
+	unsigned int boxes;
+};
+
+FIXTURE_VARIANT(type)
+{
+	const char *type;
+};
+
+VARIANTS_OF_ALL_TYPES(type);
+
+FIXTURE_SETUP(type)
+{
+	char pmu[PMU_NAME_MAX];
+
+	while (pmu_name(pmu, variant->type, self->boxes))
+		self->boxes++;
+}
+
+FIXTURE_TEARDOWN(type)
+{
+	EXPECT_EQ(0, sim_stat("undefined"));
+}
 
 /* --- every box, the clock ------------------------------------------------ */
 
@@ -64,47 +95,42 @@ static const struct cat_event *plain_event_of(const char *type)
 }
 
 /* All boxes of a type in all packages count at once, so that a mix-up shows. */
-static void test_every_box(const char *type)
+TEST_F(type, every_box_counts)
 {
-	const struct cat_event *e = general_ticks_of(type);
+	const struct cat_event *e = general_ticks_of(variant->type) ?:
+				    plain_event_of(variant->type);
 	int fd[MAX_PACKAGES][MAX_BOXES];
 	char pmu[PMU_NAME_MAX];
-	unsigned int boxes = 0;
-	bool ok = true;
 	uint64_t start;
 
 	if (!e)
-		e = plain_event_of(type);
-	if (!e) {
-		tap_skip("the catalogue has no event of it", "%s: every box",
-			 type);
-		return;
-	}
-	if (!cat_has_waves(type)) {
-		tap_skip("it counts transactions only", "%s: every box", type);
-		return;
-	}
+		SKIP(return, "the catalogue has no event of it");
+	if (!cat_has_waves(variant->type))
+		SKIP(return, "it counts transactions only");
+	ASSERT_LT(0, self->boxes);
+	ASSERT_GE(MAX_BOXES, self->boxes);
 	start = sim_cycles();
-	for (; boxes < MAX_BOXES && pmu_name(pmu, type, boxes); boxes++) {
+	for (unsigned int b = 0; b < self->boxes; b++) {
+		pmu_name(pmu, variant->type, b);
 		for (int p = 0; p < n_packages; p++) {
-			fd[p][boxes] = event_open(pmu, pmu_cpu(pmu, p),
-						  "config=%#" PRIx64, e->config);
-			ok &= check(fd[p][boxes] >= 0, "%s package %d: open: %s",
-				    pmu, p, strerror(-fd[p][boxes]));
+			fd[p][b] = event_open(pmu, pmu_cpu(pmu, p),
+					      "config=%#" PRIx64, e->config);
+			EXPECT_TRUE(check(fd[p][b] >= 0, "%s package %d: open: %s",
+					  pmu, p, strerror(-fd[p][b])));
 		}
 	}
-	ok &= check(!sim_advance(100003), "advance");
-	for (unsigned int b = 0; b < boxes; b++) {
+	ASSERT_EQ(0, sim_advance(100003));
+	for (unsigned int b = 0; b < self->boxes; b++) {
 		for (int p = 0; p < n_packages; p++) {
-			ok &= check_eq(event_count(fd[p][b]),
-				       cat_expect(e, (struct shape){ 0 }, start,
-						  100003),
-				       "%s_%u package %d", type, b, p);
+			EXPECT_TRUE(check_eq(event_count(fd[p][b]),
+					     cat_expect(e, (struct shape){ 0 },
+							start, 100003),
+					     "%s_%u package %d", variant->type,
+					     b, p));
 			close(fd[p][b]);
 		}
 	}
-	tap_ok(ok && boxes, "%s: %s of %u boxes in %d packages, 100003 cycles",
-	       type, e->name, boxes, n_packages);
+	TH_LOG("%s of %u boxes in %d packages", e->name, self->boxes, n_packages);
 }
 
 /* --- every event, every shape -------------------------------------------- */
@@ -235,67 +261,83 @@ static bool count_transactions(const struct cat_event *e, unsigned int box,
 	return ok;
 }
 
+TEST_F(type, names_in_sysfs_are_the_catalogues)
+{
+	unsigned int seen = 0;
+	char pmu[PMU_NAME_MAX];
+	size_t n;
+	const struct cat_event *e = catalogue(&n);
+	bool ok = true;
+
+	for (size_t i = 0; self->boxes && i < n; i++) {
+		struct perf_event_attr attr;
+
+		if (strcmp(e[i].box, variant->type))
+			continue;
+		pmu_name(pmu, variant->type, seen++ % self->boxes);
+		ok &= check(!pmu_attr(&attr, pmu, e[i].name),
+			    "%s has no event %s", pmu, e[i].name);
+		ok &= check_eq(attr.config, e[i].config, "%s/%s/ config", pmu,
+			       e[i].name);
+		ok &= check_eq(attr.config1, e[i].config1, "%s/%s/ config1",
+			       pmu, e[i].name);
+		ok &= check_eq(attr.config2, e[i].config2, "%s/%s/ config2",
+			       pmu, e[i].name);
+	}
+	if (!seen)
+		SKIP(return, "the catalogue has no event of it");
+	EXPECT_TRUE(ok);
+	TH_LOG("%u names", seen);
+}
+
 /*
  * Spread the shapes over packages and boxes of the type, as many at a time as there are
  * counters that may count the event.
  */
-static void test_every_event(const char *type)
+static bool count_all_shapes(const struct cat_event *e, unsigned int boxes,
+			     unsigned int nth)
 {
-	unsigned int boxes = 0, seen = 0, counted = 0, every = slowness();
-	char pmu[PMU_NAME_MAX];
+	unsigned int room = __builtin_popcount(e->ctrs), shapes;
+	struct shape s[MAX_SHAPES];
+	bool ok = true;
+
+	shapes = shapes_of(e, s);
+	for (unsigned int from = 0; from < shapes; from += room)
+		ok &= count_shapes(e, nth % boxes_for(e, boxes),
+				   (int)(nth / boxes) % n_packages, s + from,
+				   shapes - from < room ? shapes - from : room);
+	return ok;
+}
+
+/* Plain, and with thresh, inv and edge, separately and together. */
+TEST_F(type, every_event_counts_exactly)
+{
+	unsigned int seen = 0, counted = 0, every = slowness();
 	size_t n;
 	const struct cat_event *e = catalogue(&n);
-	bool ok = true, names = true;
+	bool ok = true;
 
-	while (pmu_name(pmu, type, boxes))
-		boxes++;
-	for (size_t i = 0; boxes && i < n; i++) {
-		struct perf_event_attr attr;
-		struct shape s[MAX_SHAPES];
-		unsigned int shapes, room;
-
-		if (strcmp(e[i].box, type))
+	for (size_t i = 0; self->boxes && i < n; i++) {
+		if (strcmp(e[i].box, variant->type))
 			continue;
-		pmu_name(pmu, type, seen++ % boxes);
-		names &= check(!pmu_attr(&attr, pmu, e[i].name),
-			       "%s has no event %s", pmu, e[i].name);
-		names &= check_eq(attr.config, e[i].config, "%s/%s/ config",
-				  pmu, e[i].name);
-		names &= check_eq(attr.config1, e[i].config1, "%s/%s/ config1",
-				  pmu, e[i].name);
-		names &= check_eq(attr.config2, e[i].config2, "%s/%s/ config2",
-				  pmu, e[i].name);
+		seen++;
 		if (e[i].fixed || e[i].free || is_special(&e[i]))
 			continue;
 		/* some of them, where time is short */
 		if ((seen - 1) % every)
 			continue;
 		counted++;
-		if (!cat_has_waves(type)) {
-			ok &= count_transactions(&e[i], counted % boxes,
+		if (cat_has_waves(variant->type))
+			ok &= count_all_shapes(&e[i], self->boxes, counted);
+		else
+			ok &= count_transactions(&e[i], counted % self->boxes,
 						 (int)counted % n_packages,
 						 1000 + i);
-			continue;
-		}
-		shapes = shapes_of(&e[i], s);
-		room = __builtin_popcount(e[i].ctrs);
-		for (unsigned int from = 0; from < shapes; from += room)
-			ok &= count_shapes(&e[i], counted % boxes_for(&e[i], boxes),
-					   (int)(counted / boxes) % n_packages,
-					   s + from,
-					   shapes - from < room ? shapes - from :
-								  room);
 	}
-	if (!seen) {
-		tap_skip("the catalogue has no event of it", "%s: every event",
-			 type);
-		return;
-	}
-	tap_ok(names, "%s: %u named events in sysfs are the catalogue's", type,
-	       seen);
-	tap_ok(ok, "%s: %u events count exactly%s", type, counted,
-	       generation_lacks(type, "thresh") ? "" :
-	       "; thresh, inv and edge, separately and together");
+	if (!seen)
+		SKIP(return, "the catalogue has no event of it");
+	EXPECT_TRUE(ok);
+	TH_LOG("%u events", counted);
 }
 
 /* --- fixed and free-running counters ------------------------------------- */
@@ -345,38 +387,60 @@ static bool reads_its_own(int fd, const char *event)
 	return check(r.reg && r.n, "%s: register %#x was not read", event, r.reg);
 }
 
-static void test_constant_rate(bool free_running)
+/* Count cycles with a counter of each box of its type. */
+static bool counts_at_constant_rate(const struct cat_event *e)
 {
+	char pmu[PMU_NAME_MAX];
+	bool ok = true;
+	unsigned int b;
+
+	for (b = 0; pmu_name(pmu, e->box, b); b++) {
+		int fd[MAX_PACKAGES];
+
+		for (int p = 0; p < n_packages; p++)
+			fd[p] = event_open(pmu, pmu_cpu(pmu, p), "%s", e->name);
+		sim_advance(65537 + b);
+		for (int p = 0; p < n_packages; p++) {
+			ok &= check(fd[p] >= 0, "%s/%s/ package %d: %s", pmu,
+				    e->name, p, strerror(-fd[p]));
+			ok &= check_eq(event_count(fd[p]), 65537 + b,
+				       "%s/%s/ package %d", pmu, e->name, p);
+			if (e->free)
+				ok &= reads_its_own(fd[p], e->name);
+			close(fd[p]);
+		}
+	}
+	return ok & check(b, "no box has %s/%s/", e->box, e->name);
+}
+
+/* Counters that count cycles only: fixed ones, or free-running ones */
+FIXTURE(counters) {};
+
+FIXTURE_VARIANT(counters)
+{
+	bool free;
+};
+
+FIXTURE_VARIANT_ADD(counters, fixed) { .free = false };
+FIXTURE_VARIANT_ADD(counters, free_running) { .free = true };
+
+NO_UNDEFINED_WRITES(counters);
+
+TEST_F(counters, count_each_cycle)
+{
+	unsigned int counted = 0;
 	size_t n;
 	const struct cat_event *e = catalogue(&n);
 
 	for (size_t i = 0; i < n; i++) {
-		char pmu[PMU_NAME_MAX];
-		bool ok = true;
-		unsigned int b;
-
-		if (free_running ? !e[i].free : !e[i].fixed)
+		if (variant->free ? !e[i].free : !e[i].fixed)
 			continue;
-		for (b = 0; pmu_name(pmu, e[i].box, b); b++) {
-			int fd[MAX_PACKAGES];
-
-			for (int p = 0; p < n_packages; p++)
-				fd[p] = event_open(pmu, pmu_cpu(pmu, p), "%s",
-						   e[i].name);
-			sim_advance(65537 + b);
-			for (int p = 0; p < n_packages; p++) {
-				ok &= check(fd[p] >= 0, "%s package %d: %s", pmu,
-					    p, strerror(-fd[p]));
-				ok &= check_eq(event_count(fd[p]), 65537 + b,
-					       "%s package %d", pmu, p);
-				if (free_running)
-					ok &= reads_its_own(fd[p], e[i].name);
-				close(fd[p]);
-			}
-		}
-		tap_ok(ok && b, "%s: %s counter %s", e[i].box,
-		       free_running ? "free-running" : "fixed", e[i].name);
+		counted++;
+		EXPECT_TRUE(counts_at_constant_rate(&e[i]));
 	}
+	if (!counted)
+		SKIP(return, "the catalogue has none");
+	TH_LOG("%u counters", counted);
 }
 
 struct wanted_msr {
@@ -392,11 +456,27 @@ static void note_msr(const struct sim_access *a, void *arg)
 	w->other |= a->reg != w->msr;
 }
 
+FIXTURE(pcu)
+{
+	char pmu[PMU_NAME_MAX];
+	bool exists;
+};
+
+FIXTURE_SETUP(pcu)
+{
+	self->exists = pmu_name(self->pmu, "pcu", 0);
+}
+
+FIXTURE_TEARDOWN(pcu)
+{
+	EXPECT_EQ(0, sim_stat("undefined"));
+}
+
 /*
  * All residencies count the same on the simulated hardware, so only the register that
  * was read identifies them (Table 1-2, and Intel's SDM).
  */
-static void test_residencies(void)
+TEST_F(pcu, residencies_are_read_from_their_msr_alone)
 {
 	static const struct {
 		const char *name;
@@ -406,70 +486,82 @@ static void test_residencies(void)
 		{ "pkg_c3_residency", 0x3f8 },
 		{ "pkg_c6_residency", 0x3f9 },
 	};
-	char pmu[PMU_NAME_MAX];
 
-	if (!pmu_name(pmu, "pcu", 0)) {
-		tap_skip("no such PMU", "pcu: residencies");
-		return;
-	}
+	if (!self->exists)
+		SKIP(return, "no such PMU");
 	for (size_t i = 0; i < sizeof(residencies) / sizeof(*residencies); i++) {
 		struct wanted_msr seen = { .msr = residencies[i].msr };
-		int fd = event_open(pmu, pmu_cpu(pmu, 0), "%s",
+		int fd = event_open(self->pmu, pmu_cpu(self->pmu, 0), "%s",
 				    residencies[i].name);
 
 		sim_trace_clear();
 		event_count(fd);
 		sim_trace(note_msr, &seen);
-		tap_ok(fd >= 0 && seen.wanted && !seen.other,
-		       "%s is read from MSR %#x alone", residencies[i].name,
-		       residencies[i].msr);
+		EXPECT_TRUE(fd >= 0 && seen.wanted && !seen.other) {
+			TH_LOG("%s, MSR %#x", residencies[i].name,
+			       residencies[i].msr);
+		}
 		close(fd);
 	}
 }
 
 /* A fixed counter takes no general counter. */
-static void test_fixed_beside_general(const char *type, const char *fixed,
-				      unsigned int general)
+FIXTURE(fixed_counter) {};
+
+FIXTURE_VARIANT(fixed_counter)
 {
-	const struct cat_event *e = plain_event_of(type);
-	struct event_reading r[MAX_GROUP];
+	const char *type, *fixed;
+	unsigned int general;
+};
+
+FIXTURE_VARIANT_ADD(fixed_counter, ubox) {
+	.type = "ubox", .fixed = "uclk", .general = 2
+};
+FIXTURE_VARIANT_ADD(fixed_counter, imc) {
+	.type = "imc", .fixed = "dclk", .general = 4
+};
+
+NO_UNDEFINED_WRITES(fixed_counter);
+
+TEST_F(fixed_counter, is_in_one_group_with_all_general_ones)
+{
+	const struct cat_event *e = plain_event_of(variant->type);
+	struct event_reading times;
 	char pmu[PMU_NAME_MAX];
 	struct event_group g = { 0 };
 	uint64_t values[MAX_GROUP], start = sim_cycles();
 	struct perf_event_attr attrs[MAX_GROUP];
-	bool ok = true;
-	int err;
 
-	if (!e || !pmu_name(pmu, type, 0)) {
-		tap_skip("no such event", "%s: fixed counter beside the others",
-			 type);
-		return;
-	}
-	pmu_attr(&attrs[0], pmu, fixed);
-	for (unsigned int i = 1; i <= general; i++) {
+	if (!e || !pmu_name(pmu, variant->type, 0))
+		SKIP(return, "no such event");
+	pmu_attr(&attrs[0], pmu, variant->fixed);
+	for (unsigned int i = 1; i <= variant->general; i++) {
 		pmu_attr(&attrs[i], pmu, "");
 		attrs[i].config = e->config |
 				  shape_bits(e, (struct shape){ .thresh = i });
 	}
-	err = group_open_attr(&g, attrs, pmu_cpu(pmu, 0), general + 1);
-	ok &= check(!err, "open: %s", strerror(-err));
+	ASSERT_EQ(0, -group_open_attr(&g, attrs, pmu_cpu(pmu, 0),
+				      variant->general + 1));
 	sim_advance(CYCLES);
-	ok &= check(!group_read(&g, values, &r[0]), "read");
-	if (ok)
-		ok &= check_eq(values[0], CYCLES, "%s", fixed);
-	for (unsigned int i = 1; ok && i <= general; i++)
-		ok &= check_eq(values[i],
-			       cat_expect(e, (struct shape){ .thresh = i },
-					  start, CYCLES), "thresh %u", i);
+	ASSERT_EQ(0, -group_read(&g, values, &times));
+	EXPECT_EQ(CYCLES, values[0]);
+	for (unsigned int i = 1; i <= variant->general; i++) {
+		EXPECT_TRUE(check_eq(values[i],
+				     cat_expect(e, (struct shape){ .thresh = i },
+						start, CYCLES),
+				     "thresh %u", i));
+	}
 	group_close(&g);
-	tap_ok(ok, "%s: the fixed counter in one group with %u general ones",
-	       type, general);
 }
 
 /* --- events that depend on another event --------------------------------- */
 
+FIXTURE(cbox) {};
+
+NO_UNDEFINED_WRITES(cbox);
+
 /* Counters 1 to 3 can threshold the occupancy that counter 0 sees (§2.3.1.1). */
-static void test_counter0_occupancy(void)
+TEST_F(cbox, counter0_occupancy_thresholds_the_event_of_counter_0)
 {
 	const struct cat_event *e = cat_find_code("cbox", 0x36, 0x08);
 	const char *const events[] = {
@@ -481,27 +573,23 @@ static void test_counter0_occupancy(void)
 	struct event_group g = { 0 };
 	uint64_t a[4], b[4], start = sim_cycles();
 	char pmu[PMU_NAME_MAX];
-	bool ok;
 
-	if (!e || !pmu_name(pmu, "cbox", 1)) {
-		tap_skip("no such event", "cbox: counter0_occupancy");
-		return;
-	}
-	ok = check(!group_open(&g, pmu, pmu_cpu(pmu, n_packages - 1), events, 4),
-		   "open");
+	if (!e || !pmu_name(pmu, "cbox", 1))
+		SKIP(return, "no such event");
+	ASSERT_EQ(0, -group_open(&g, pmu, pmu_cpu(pmu, n_packages - 1), events,
+				 4));
 	sim_advance(WARM_UP);
-	ok &= check(!group_read(&g, a, NULL), "read");
+	ASSERT_EQ(0, -group_read(&g, a, NULL));
 	sim_advance(CYCLES);
-	ok &= check(!group_read(&g, b, NULL), "read");
-	for (unsigned int i = 0; ok && i < 4; i++) {
+	ASSERT_EQ(0, -group_read(&g, b, NULL));
+	for (unsigned int i = 0; i < 4; i++) {
 		struct shape s = { .thresh = i > 1 ? 3 : 0, .edge = i == 3 };
 
-		ok &= check_eq(b[i] - a[i],
-			       cat_expect(e, s, start + WARM_UP, CYCLES), "%s",
-			       events[i]);
+		EXPECT_TRUE(check_eq(b[i] - a[i],
+				     cat_expect(e, s, start + WARM_UP, CYCLES),
+				     "%s", events[i]));
 	}
 	group_close(&g);
-	tap_ok(ok, "cbox: counter0_occupancy thresholds counter 0's tor_occupancy.all");
 }
 
 /* Cycles at or above a frequency of the wave */
@@ -515,161 +603,142 @@ static uint64_t cycles_at(const struct cat_event *e, unsigned int least,
 	return n;
 }
 
-static void test_pcu_bands(void)
+/* All at once, of the wave's frequency. */
+TEST_F(pcu, four_frequency_bands)
 {
 	static const unsigned int least[] = { 10, 17, 20, 33 };
 	const struct cat_event *e[4];
-	char text[4][64], pmu[PMU_NAME_MAX];
+	char text[4][64];
 	const char *events[4];
 	struct event_group g = { 0 };
 	uint64_t values[4], start = sim_cycles();
-	bool ok = pmu_name(pmu, "pcu", 0);
 
 	for (unsigned int i = 0; i < 4; i++) {
 		e[i] = cat_find_code("pcu", PCU_BAND0 + i, 0);
-		if (!e[i] || !ok) {
-			tap_skip("no such event", "pcu: frequency bands");
-			return;
-		}
+		if (!e[i] || !self->exists)
+			SKIP(return, "no such event");
 		snprintf(text[i], sizeof(text[i]), "event=%#x,filter_band%u=%u",
 			 PCU_BAND0 + i, i, least[i]);
 		events[i] = text[i];
 	}
-	ok = check(!group_open(&g, pmu, pmu_cpu(pmu, 0), events, 4), "open");
+	ASSERT_EQ(0, -group_open(&g, self->pmu, pmu_cpu(self->pmu, 0), events,
+				 4));
 	sim_advance(CYCLES);
-	ok &= check(!group_read(&g, values, NULL), "read");
-	for (unsigned int i = 0; ok && i < 4; i++)
-		ok &= check_eq(values[i], cycles_at(e[i], least[i], start, CYCLES),
-			       "%s", events[i]);
+	ASSERT_EQ(0, -group_read(&g, values, NULL));
+	for (unsigned int i = 0; i < 4; i++) {
+		EXPECT_TRUE(check_eq(values[i],
+				     cycles_at(e[i], least[i], start, CYCLES),
+				     "%s", events[i]));
+	}
 	group_close(&g);
-	tap_ok(ok, "pcu: four frequency bands at once, of the wave's frequency");
 }
 
 /* --- Table 2-165 --------------------------------------------------------- */
 
-struct pcu_case {
-	unsigned int number;
-	const char *what;
-	const char *occupancy;		/* counter control 0, if used */
-	struct shape shape;
-	const char *other;		/* counter control 1, if used */
-};
+FIXTURE(pcu_table) {};
 
-static const struct pcu_case pcu_cases[] = {
-	{ 1, "cycles with a voltage transition", NULL, { 0 }, "event=0x03" },
-	{ 2, "cores in C0", "event=0x80,occ_sel=1", { 0 }, NULL },
-	{ 3, "cycles with more than 4 cores in C0",
-	  "event=0x80,occ_sel=1,thresh=5", { .thresh = 5 }, NULL },
-	{ 4, "transitions into more than 4 cores in C0",
-	  "event=0x80,occ_sel=1,thresh=5,occ_edge=1",
-	  { .thresh = 5, .edge = true }, NULL },
-	{ 5, "cycles with more than 4 cores in C0, and with a voltage transition",
-	  "event=0x80,occ_sel=1,thresh=5", { .thresh = 5 }, "event=0x03" },
-	{ 6, "cycles with less than 4 cores in C0, and with 2.0 GHz or more",
-	  "event=0x80,occ_sel=1,thresh=4,inv=1,occ_invert=1",
-	  { .thresh = 4, .invert = true }, "event=0x0b,filter_band0=0x14" },
-};
-
-/* Does the table have the case's event? Broadwell has no voltage transitions. */
-static bool has_event(const struct pcu_case *c)
+/* Counter controls 0 and 1, if used, and the shape of the first */
+FIXTURE_VARIANT(pcu_table)
 {
-	return !c->other || strcmp(c->other, "event=0x03") ||
-	       cat_find_code("pcu", VOLTAGE, 0);
-}
+	const char *occupancy;
+	struct shape shape;
+	const char *other;
+};
+
+/* Cycles with a voltage transition */
+FIXTURE_VARIANT_ADD(pcu_table, case_1) { .other = "event=0x03" };
+/* Cores in C0 */
+FIXTURE_VARIANT_ADD(pcu_table, case_2) { .occupancy = "event=0x80,occ_sel=1" };
+/* Cycles with more than 4 cores in C0 */
+FIXTURE_VARIANT_ADD(pcu_table, case_3) {
+	.occupancy = "event=0x80,occ_sel=1,thresh=5", .shape = { .thresh = 5 }
+};
+/* Transitions into more than 4 cores in C0 */
+FIXTURE_VARIANT_ADD(pcu_table, case_4) {
+	.occupancy = "event=0x80,occ_sel=1,thresh=5,occ_edge=1",
+	.shape = { .thresh = 5, .edge = true }
+};
+/* Cycles with more than 4 cores in C0, and with a voltage transition */
+FIXTURE_VARIANT_ADD(pcu_table, case_5) {
+	.occupancy = "event=0x80,occ_sel=1,thresh=5", .shape = { .thresh = 5 },
+	.other = "event=0x03"
+};
+/* Cycles with less than 4 cores in C0, and with 2.0 GHz or more */
+FIXTURE_VARIANT_ADD(pcu_table, case_6) {
+	.occupancy = "event=0x80,occ_sel=1,thresh=4,inv=1,occ_invert=1",
+	.shape = { .thresh = 4, .invert = true },
+	.other = "event=0x0b,filter_band0=0x14"
+};
+
+NO_UNDEFINED_WRITES(pcu_table);
 
 /* Count of the second counter: VOLTAGE has traffic as well, 0x0b a wave. */
-static uint64_t other_count(const struct pcu_case *c, int pkg, uint64_t start,
+static uint64_t other_count(const char *event, int pkg, uint64_t start,
 			    uint64_t cycles)
 {
 	const struct cat_event *band = cat_find_code("pcu", PCU_BAND0, 0);
 	const struct cat_event *volt = cat_find_code("pcu", VOLTAGE, 0);
 
-	if (strstr(c->other, "band"))
+	if (strstr(event, "band"))
 		return cycles_at(band, 0x14, start, cycles);
 	return 500 + pkg + cat_expect(volt, (struct shape){ 0 }, start, cycles);
 }
 
-static void test_pcu_case(const struct pcu_case *c, const struct cat_event *occ)
+/* Why the generation does not have the case, or NULL */
+static const char *
+beyond(const FIXTURE_VARIANT(pcu_table) *v, const struct cat_event *occ)
 {
-	const char *events[2];
+	if (v->occupancy && generation_lacks("pcu", v->occupancy))
+		return "no such field";
+	/* Broadwell has no voltage transitions. */
+	if (v->other && !strcmp(v->other, "event=0x03") &&
+	    !cat_find_code("pcu", VOLTAGE, 0))
+		return "no such event";
+	if (!occ || !cat_find_code("pcu", PCU_BAND0, 0))
+		return "the catalogue has no PCU events";
+	return NULL;
+}
+
+TEST_F(pcu_table, counts_as_the_manual_has_it)
+{
+	const struct cat_event *occ = cat_find_code("pcu", 0x80, 0x40);
+	const char *events[2], *why = beyond(variant, occ);
 	struct event_group g[MAX_PACKAGES] = { 0 };
 	uint64_t a[MAX_PACKAGES][2], b[2], start;
 	unsigned int n = 0;
 	char pmu[PMU_NAME_MAX];
-	bool ok = pmu_name(pmu, "pcu", 0);
 
-	if (c->occupancy)
-		events[n++] = c->occupancy;
-	if (c->other)
-		events[n++] = c->other;
+	if (why)
+		SKIP(return, "%s", why);
+	ASSERT_TRUE(pmu_name(pmu, "pcu", 0));
+	if (variant->occupancy)
+		events[n++] = variant->occupancy;
+	if (variant->other)
+		events[n++] = variant->other;
 	for (int p = 0; p < n_packages; p++) {
-		int err = group_open(&g[p], pmu, pmu_cpu(pmu, p), events, n);
-
-		ok &= check(!err, "open: %s", strerror(-err));
+		ASSERT_EQ(0, -group_open(&g[p], pmu, pmu_cpu(pmu, p), events, n));
 	}
 	sim_advance(WARM_UP);
-	for (int p = 0; ok && p < n_packages; p++)
-		ok &= check(!group_read(&g[p], a[p], NULL), "read");
+	for (int p = 0; p < n_packages; p++) {
+		ASSERT_EQ(0, -group_read(&g[p], a[p], NULL));
+	}
 	start = sim_cycles();
 	sim_advance(CYCLES);
-	for (int p = 0; ok && p < n_packages; p++) {
-		ok &= check(!sim_traffic("pkg=%d box=pcu event=0x03 count=%d", p,
-					 500 + p), "traffic");
-		ok &= check(!group_read(&g[p], b, NULL), "read");
-		if (c->occupancy)
-			ok &= check_eq(b[0] - a[p][0],
-				       cat_expect(occ, c->shape, start, CYCLES),
-				       "package %d: %s", p, c->occupancy);
-		if (c->other)
-			ok &= check_eq(b[n - 1] - a[p][n - 1],
-				       other_count(c, p, start, CYCLES),
-				       "package %d: %s", p, c->other);
+	for (int p = 0; p < n_packages; p++) {
+		ASSERT_EQ(0, -sim_traffic("pkg=%d box=pcu event=0x03 count=%d",
+					  p, 500 + p));
+		ASSERT_EQ(0, -group_read(&g[p], b, NULL));
+		if (variant->occupancy) {
+			EXPECT_EQ(cat_expect(occ, variant->shape, start, CYCLES),
+				  b[0] - a[p][0]);
+		}
+		if (variant->other) {
+			EXPECT_EQ(other_count(variant->other, p, start, CYCLES),
+				  b[n - 1] - a[p][n - 1]);
+		}
 	}
 	for (int p = 0; p < n_packages; p++)
 		group_close(&g[p]);
-	tap_ok(ok, "pcu: Table 2-165 case %u: %s", c->number, c->what);
 }
 
-static void test_pcu_table(void)
-{
-	const struct cat_event *occ = cat_find_code("pcu", 0x80, 0x40);
-	const struct cat_event *band = cat_find_code("pcu", PCU_BAND0, 0);
-
-	for (size_t i = 0; i < sizeof(pcu_cases) / sizeof(*pcu_cases); i++) {
-		const char *event = pcu_cases[i].occupancy;
-
-		if (event && generation_lacks("pcu", event))
-			tap_skip("no such field", "pcu: Table 2-165 case %zu",
-				 i + 1);
-		else if (!has_event(&pcu_cases[i]))
-			tap_skip("no such event", "pcu: Table 2-165 case %zu",
-				 i + 1);
-		else if (occ && band)
-			test_pcu_case(&pcu_cases[i], occ);
-		else
-			tap_skip("the catalogue has no PCU events",
-				 "pcu: Table 2-165 case %zu", i + 1);
-	}
-}
-
-int main(void)
-{
-	catalogue(NULL);
-	machine_setup("clock=manual", "");
-	n_packages = packages();
-	if (n_packages > MAX_PACKAGES)
-		n_packages = MAX_PACKAGES;
-	for (unsigned int k = 0; k < BOX_TYPES && *box_types[k]; k++)
-		test_every_box(box_types[k]);
-	for (unsigned int k = 0; k < BOX_TYPES && *box_types[k]; k++)
-		test_every_event(box_types[k]);
-	test_constant_rate(false);
-	test_constant_rate(true);
-	test_residencies();
-	test_fixed_beside_general("ubox", "uclk", 2);
-	test_fixed_beside_general("imc", "dclk", 4);
-	test_counter0_occupancy();
-	test_pcu_bands();
-	test_pcu_table();
-	return tap_end();
-}
+TEST_HARNESS_MAIN
