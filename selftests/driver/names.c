@@ -16,10 +16,9 @@
 
 #include "lib/c/catalogue.h"
 #include "lib/c/generation.h"
-#include "lib/c/machine.h"
+#include "lib/c/harness.h"
 #include "lib/c/perf.h"
 #include "lib/c/sim.h"
-#include "lib/c/tap.h"
 
 enum {
 	MAX_BOXES = 256,	/* of all packages */
@@ -772,23 +771,15 @@ static bool round_of_all(void)
 	return any;
 }
 
-static void report(struct box *b)
-{
-	tap_ok(b->names && b->good == b->names && !b->bad,
-	       "%s package %d: %u of %u names open, program their registers and count exactly",
-	       b->pmu, b->pkg, b->good, b->names);
-	for (unsigned int i = 0; i < b->bad && i < MAX_FAILURES; i++)
-		tap_diag("%s", b->failures[i]);
-	if (b->bad > MAX_FAILURES)
-		tap_diag("... %u failures in all", b->bad);
-}
-
-int main(void)
+/*
+ * Count all names before the first test: the boxes of all types count at once. The tests
+ * report the results.
+ */
+static void __attribute__((constructor)) count_all(void)
 {
 	struct rlimit files = { 65536, 65536 };
 	unsigned int names = 0;
 
-	catalogue(NULL);
 	while (layout->generation &&
 	       strcmp(layout->generation, generation()->name))
 		layout++;
@@ -800,15 +791,64 @@ int main(void)
 	find_boxes();
 	while (round_of_all())
 		;
-	for (struct box *b = boxes; b < boxes + n_boxes; b++) {
-		report(b);
+	for (struct box *b = boxes; b < boxes + n_boxes; b++)
 		names += b->names;
-	}
-	tap_ok(!gap, "boxes of a type have numbers without a gap%s%s",
-	       gap ? ": " : "", gap ? gap : "");
-	tap_ok(raw_boxes && !raw_wrong,
-	       "rdmsr and PCI configuration space agree with the simulator, %u times a box",
-	       raw_boxes);
 	tap_diag("%u names of %u boxes in %u rounds", names, n_boxes, rounds);
-	return tap_end();
 }
+
+FIXTURE(type) {};
+
+FIXTURE_VARIANT(type)
+{
+	const char *type;
+};
+
+VARIANTS_OF_ALL_TYPES(type);
+NO_UNDEFINED_WRITES(type);
+
+/* Return whether all names of a box are good, and print the failures. */
+static bool report(const struct box *b)
+{
+	bool ok = b->names && b->good == b->names && !b->bad;
+
+	if (ok)
+		return true;
+	tap_diag("%s package %d: %u of %u names are good, %u failures", b->pmu,
+		 b->pkg, b->good, b->names, b->bad);
+	for (unsigned int i = 0; i < b->bad && i < MAX_FAILURES; i++)
+		tap_diag("%s", b->failures[i]);
+	return false;
+}
+
+/* In each box, each name opens, programs its registers and counts exactly. */
+TEST_F(type, every_name_of_every_box)
+{
+	unsigned int n = 0, names = 0;
+
+	for (struct box *b = boxes; b < boxes + n_boxes; b++) {
+		if (strcmp(b->type->name, variant->type))
+			continue;
+		n++;
+		names += b->good;
+		EXPECT_TRUE(report(b));
+	}
+	if (!n)
+		SKIP(return, "no such PMU");
+	TH_LOG("%u names of %u boxes", names, n);
+}
+
+TEST(boxes_have_numbers_without_a_gap)
+{
+	EXPECT_FALSE(gap) {
+		TH_LOG("a box of type %s is missing", gap);
+	}
+}
+
+/* Of all boxes in turn, in each round of some */
+TEST(rdmsr_and_setpci_agree_with_the_simulator)
+{
+	EXPECT_LT(0, raw_boxes);
+	EXPECT_EQ(0, raw_wrong);
+}
+
+TEST_HARNESS_MAIN
