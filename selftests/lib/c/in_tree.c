@@ -48,24 +48,28 @@ static void leave(void)
 		tap_diag("driver does not unload: %s", strerror(-err));
 }
 
+static int load_in_tree(void)
+{
+	bool was_manual;
+	int status;
+
+	/* it writes registers unconditionally */
+	machine_allow_undefined();
+	sim_clock_run(&was_manual);
+	status = system("modprobe " IN_TREE_NAME);
+	sim_clock_return(was_manual);
+	return status ? -ENODEV : 0;
+}
+
 static void load(enum driver driver)
 {
 	static bool registered;
-	bool was_manual;
-	int err = 0;
+	int err;
 
 	if (!registered)
 		atexit(leave);
 	registered = true;
-	sim_clock_run(&was_manual);
-	/* it writes registers unconditionally */
-	if (driver != OURS)
-		machine_allow_undefined();
-	if (driver == OURS)
-		err = driver_load(NULL);
-	else if (system("modprobe " IN_TREE_NAME))
-		err = -ENODEV;
-	sim_clock_return(was_manual);
+	err = driver == OURS ? driver_load(NULL) : load_in_tree();
 	if (err)
 		tap_bail("%s does not load: %s", driver_names[driver],
 			 strerror(-err));
