@@ -7,8 +7,8 @@
  * usage: fault_injection [--tries N] [--first NTH] [STEP...]
  *
  * A step's allocations are counted first. If there are more than @tries, one in N
- * fails, beginning with number @first; the step's result has N. Runs with --first 1, 2,
- * ... N cover all allocations.
+ * fails, beginning with number @first; a comment has N. Runs with --first 1, 2, ... N
+ * cover all allocations.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -21,11 +21,10 @@
 #include <unistd.h>
 
 #include "lib/c/catalogue.h"
-#include "lib/c/machine.h"
+#include "lib/c/harness.h"
 #include "lib/c/perf.h"
 #include "lib/c/sampler.h"
 #include "lib/c/sim.h"
-#include "lib/c/tap.h"
 
 #define OF_THIS_THREAD	"/proc/thread-self/fail-nth"
 #define DEBUGFS		"/sys/kernel/debug/"
@@ -303,7 +302,7 @@ static bool count_allocations(const struct step *s, unsigned int *n)
 /* Maximum number of tries of a step, and the first allocation that fails */
 static unsigned int tries = 100, first = 1;
 
-static void test_step(const struct step *s)
+static void run_step(struct __test_metadata *_metadata, const struct step *s)
 {
 	unsigned int all, stride, nth, tried = 0, failed = 0;
 	uint64_t start = now_ns();
@@ -317,8 +316,8 @@ static void test_step(const struct step *s)
 	 * before
 	 */
 	stride = (all > tries ? (all + tries - 1) / tries : 1) | 1;
-	tap_diag("%s: %u allocations, one in %u is to fail, from number %u on",
-		 s->name, all, stride, first);
+	TH_LOG("%u allocations, one in %u is to fail, from number %u on", all,
+	       stride, first);
 	/* the number differs from run to run: continue until no allocation fails */
 	for (nth = first, came = ok; ok && came; nth += stride) {
 		fail_nth(nth);
@@ -337,10 +336,12 @@ static void test_step(const struct step *s)
 		     s->clean();
 	}
 	close(nth_file);
-	tap_ok(ok && (s->optional || failed),
-	       "%s: of %u allocations one in %u from number %u on, %u in all, failed; %u times it gave up (%" PRIu64 " s)",
-	       s->name, all, stride, first, tried, failed,
-	       (now_ns() - start) / 1000000000);
+	EXPECT_TRUE(ok);
+	if (!s->optional) {
+		EXPECT_LT(0, failed);
+	}
+	TH_LOG("%u allocations failed; %u times it gave up (%ju s)", tried,
+	       failed, (uintmax_t)(now_ns() - start) / 1000000000);
 }
 
 /* --- the steps ------------------------------------------------------------ */
@@ -381,67 +382,127 @@ static bool hotplug_thread(char *path, size_t size, int cpu)
 	return found;
 }
 
-static void test_use(void)
-{
-	static const struct step used[] = {
-		{ "open", try_open, undo_open, counts, NULL, false },
-		{ "sample", try_sample, undo_sample, counts, NULL, false },
-	};
+FIXTURE(use) {};
 
+FIXTURE_VARIANT(use)
+{
+	struct step step;
+};
+
+FIXTURE_VARIANT_ADD(use, open) {
+	{ "open", try_open, undo_open, counts, NULL, false }
+};
+FIXTURE_VARIANT_ADD(use, sample) {
+	{ "sample", try_sample, undo_sample, counts, NULL, false }
+};
+
+FIXTURE_SETUP(use)
+{
 	prepare_events();
 	prepare_sample();
-	for (unsigned int i = 0; i < sizeof(used) / sizeof(*used); i++)
-		if (is_wanted(used[i].name))
-			test_step(&used[i]);
 }
 
-/* in the thread that writes the file, and in the CPU's thread */
-static void test_hotplug(void)
+FIXTURE_TEARDOWN(use)
 {
-	static char path[64];
-	const struct step leave[] = {
-		{ "leave", try_leave, undo_leave, counts, NULL, true },
-		{ "leave-there", try_leave, undo_leave, counts, path, true },
-	}, back[] = {
-		{ "return", try_return, undo_return, counts, NULL, true },
-		{ "return-there", try_return, undo_return, counts, path, true },
-	};
-	int cpu = packages() > 1 ? package_cpu(1, 1) : -1;
+	EXPECT_TRUE(log_clean());
+}
 
-	if (cpu < 0 || !hotplug_thread(path, sizeof(path), cpu)) {
-		tap_skip("no second CPU of a second package", "hotplug");
-		return;
+TEST_F(use, fails_cleanly)
+{
+	if (!is_wanted(variant->step.name))
+		SKIP(return, "not a step of the command line");
+	run_step(_metadata, &variant->step);
+}
+
+/* In the thread that writes the file, or in the CPU's thread */
+FIXTURE(hotplug)
+{
+	char path[64];
+	int cpu;
+};
+
+FIXTURE_VARIANT(hotplug)
+{
+	struct step step;
+	bool there, returns;
+};
+
+FIXTURE_VARIANT_ADD(hotplug, leave) {
+	{ "leave", try_leave, undo_leave, counts, NULL, true }, false, false
+};
+FIXTURE_VARIANT_ADD(hotplug, leave_there) {
+	{ "leave-there", try_leave, undo_leave, counts, NULL, true }, true, false
+};
+FIXTURE_VARIANT_ADD(hotplug, return) {
+	{ "return", try_return, undo_return, counts, NULL, true }, false, true
+};
+FIXTURE_VARIANT_ADD(hotplug, return_there) {
+	{ "return-there", try_return, undo_return, counts, NULL, true }, true, true
+};
+
+FIXTURE_SETUP(hotplug)
+{
+	self->cpu = packages() > 1 ? package_cpu(1, 1) : -1;
+}
+
+FIXTURE_TEARDOWN(hotplug)
+{
+	EXPECT_TRUE(log_clean());
+}
+
+TEST_F(hotplug, fails_cleanly)
+{
+	struct step step = variant->step;
+
+	if (!is_wanted(step.name))
+		SKIP(return, "not a step of the command line");
+	if (self->cpu < 0 ||
+	    !hotplug_thread(self->path, sizeof(self->path), self->cpu))
+		SKIP(return, "no second CPU of a second package");
+	if (variant->there)
+		step.path = self->path;
+	prepare_hotplug(self->cpu);
+	if (variant->returns) {
+		ASSERT_EQ(0, -try_leave());
 	}
-	prepare_hotplug(cpu);
-	for (unsigned int i = 0; i < 2; i++)
-		if (is_wanted(leave[i].name))
-			test_step(&leave[i]);
-	for (unsigned int i = 0; i < 2; i++) {
-		if (!is_wanted(back[i].name))
-			continue;
-		if (try_leave())
-			tap_bail("CPU %d does not go offline any more", cpu);
-		test_step(&back[i]);
-		if (!cpu_is_online(cpu))
-			undo_leave();
-	}
+	run_step(_metadata, &step);
+	if (!cpu_is_online(self->cpu))
+		undo_leave();
 	close(online);
 }
 
-static void test_load(void)
-{
-	static const struct step loads[] = {
-		{ "load", try_load, undo_load, load_clean, NULL, false },
-		{ "load-names", try_load_names, undo_load, load_clean, NULL,
-		  false },
-	};
+FIXTURE(load) {};
 
-	for (unsigned int i = 0; i < sizeof(loads) / sizeof(*loads); i++)
-		if (is_wanted(loads[i].name))
-			test_step(&loads[i]);
+FIXTURE_VARIANT(load)
+{
+	struct step step;
+};
+
+FIXTURE_VARIANT_ADD(load, without_names) {
+	{ "load", try_load, undo_load, load_clean, NULL, false }
+};
+FIXTURE_VARIANT_ADD(load, with_names) {
+	{ "load-names", try_load_names, undo_load, load_clean, NULL, false }
+};
+
+FIXTURE_SETUP(load)
+{
+	ASSERT_EQ(0, -driver_unload());
 }
 
-int main(int argc, char **argv)
+FIXTURE_TEARDOWN(load)
+{
+	EXPECT_TRUE(log_clean());
+}
+
+TEST_F(load, fails_cleanly)
+{
+	if (!is_wanted(variant->step.name))
+		SKIP(return, "not a step of the command line");
+	run_step(_metadata, &variant->step);
+}
+
+static void prepare(int argc, char **argv)
 {
 	int i;
 
@@ -459,7 +520,6 @@ int main(int argc, char **argv)
 	}
 	wanted = argv + i;
 	n_wanted = argc - i;
-	catalogue(NULL);
 	machine_setup_sim(SMALL);
 	if (!configure())
 		tap_skip_all("this kernel cannot let allocations fail (CONFIG_FAILSLAB, CONFIG_FAULT_INJECTION_DEBUG_FS)");
@@ -469,11 +529,6 @@ int main(int argc, char **argv)
 		tap_bail("the driver's module: %s", strerror(-module));
 	if (try_load())
 		tap_bail("the driver does not load");
-	test_use();
-	test_hotplug();
-	/* the slowest at the end */
-	driver_unload();
-	test_load();
-	tap_ok(log_clean(), "the kernel's log is clean");
-	return tap_end();
 }
+
+HARNESS_MAIN_AFTER(prepare);
