@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Results by kselftest.h. The plan comes last, so that a test need not know the
- * machine's number of boxes in advance.
- */
+/* Comments and comparisons of tests, and the ends of programs, by kselftest.h. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -46,54 +43,6 @@ static bool in_one_of_many(void)
 	return false;
 }
 
-static void result(bool ok, const char *name, va_list args)
-{
-	char text[TEXT_MAX];
-
-	start();
-	vsnprintf(text, sizeof(text), name, args);
-	ksft_test_result(ok, "%s\n", text);
-	comments = 0;
-}
-
-bool tap_ok(bool ok, const char *name, ...)
-{
-	va_list args;
-
-	va_start(args, name);
-	result(ok, name, args);
-	va_end(args);
-	return ok;
-}
-
-bool tap_eq(uint64_t got, uint64_t want, const char *name, ...)
-{
-	va_list args;
-
-	va_start(args, name);
-	result(got == want, name, args);
-	va_end(args);
-	if (got != want)
-		tap_diag("got %" PRIu64 " (%#" PRIx64 "), want %" PRIu64
-			 " (%#" PRIx64 ")", got, got, want, want);
-	return got == want;
-}
-
-/* ksft_test_result_skip() would not print skipped results. */
-void tap_skip(const char *why, const char *name, ...)
-{
-	va_list args;
-
-	start();
-	ksft_inc_xskip_cnt();
-	printf("ok %u ", ksft_test_num());
-	va_start(args, name);
-	vprintf(name, args);
-	va_end(args);
-	printf(" # SKIP %s\n", why);
-	comments = 0;
-}
-
 static void comment(const char *text, va_list args)
 {
 	char all[TEXT_MAX];
@@ -112,7 +61,7 @@ void tap_diag(const char *text, ...)
 	va_end(args);
 }
 
-/* Return whether another comment under this result is printed. */
+/* Return whether another comment of this test is printed. */
 static bool may_comment(void)
 {
 	if (++comments == MAX_CHECK_COMMENTS + 1)
@@ -174,12 +123,4 @@ noreturn void tap_bail(const char *why, ...)
 		ksft_exit_fail_msg("%s\n", text);
 	ksft_print_msg("%s\n", text);
 	exit(KSFT_FAIL);
-}
-
-int tap_end(void)
-{
-	start();
-	ksft_set_plan(ksft_test_num());
-	ksft_print_cnts();
-	return ksft_get_fail_cnt() ? KSFT_FAIL : KSFT_PASS;
 }
