@@ -2,12 +2,12 @@
 /*
  * Locks of packages and CPUs.
  *
- * bpf_spin_lock() is not for tracing programs.  All users of these locks run with
- * preemption off and not in an NMI, so they are held for a moment only; but a
- * hypervisor may take the holder's CPU away, so every wait is bounded.  A CPU that
- * has waited in vain marks the lock as stalled, and until the holder continues no
- * other CPU waits at all.  Waiting CPUs only read, so that the holder keeps the cache
- * line.
+ * bpf_spin_lock() is not for tracing programs.  All users of these locks run on one CPU
+ * and not in an NMI, and hold a lock for a moment only.  But a hypervisor may take the
+ * holder's CPU away, and newer RT kernels may preempt the holder at other tracepoints
+ * than sched_switch, so every wait is bounded.  A CPU that has waited in vain marks the
+ * lock as stalled, and until the holder continues no other CPU waits at all.  Waiting
+ * CPUs only read, so that the holder keeps the cache line.
  *
  * Order: a package's lock before those of its CPUs.  A program that has only a CPU's
  * lock waits for no other.
