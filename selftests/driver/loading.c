@@ -38,6 +38,7 @@ FIXTURE(loading) {};
 
 FIXTURE_SETUP(loading)
 {
+	driver_none();
 }
 
 FIXTURE_TEARDOWN(loading)
