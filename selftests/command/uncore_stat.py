@@ -18,7 +18,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from lib.python.command import LIMIT, PATIENCE, started  # noqa: E402
+from lib.python.command import LIMIT, PATIENCE, started, wait_for  # noqa: E402
 from lib.python.schema import check_documents  # noqa: E402
 from lib.python.top import cpu_packages, dead_box, online_file, set_online  # noqa: E402
 from lib.python.traffic import UNCORE, Event, Uncore, while_sending  # noqa: E402
@@ -126,6 +126,39 @@ def test_turns(tap):
            all(0 < float(share) < 100 for share in shares),
            "stat of six events on four counters says for how long each ran",
            run.comments())
+
+
+# Traffic that passes at once, at moments that no turn of events is in step with.
+BURSTS = """import random, sys, time
+random.seed(1)
+for _ in range(int(sys.argv[1])):
+    time.sleep(random.uniform(0.002, 0.03))
+    with open("%straffic", "w") as file:
+        file.write(sys.argv[2])
+""" % SIM
+
+
+def test_shared(tap):
+    """
+    Another program's events take turns with ours. Ours counts a burst whole or not at
+    all, and the error covers that.
+    """
+    bursts, count = 40, 100000
+    line = Event("imc", "cas_count.rd").line(0, "imc_0", count)
+    others = ",".join("hswep_imc_0/cas_count.rd,thresh=%d/" % n for n in range(1, 5))
+    with started(["perf", "stat", "-a", "-e", others],
+                 stderr=subprocess.DEVNULL) as other:
+        wait_for(SIM + "registers", "1 imc_0 ctl3")
+        run = Uncore("stat", "-e", "imc_0/cas_count.rd/", "--per-socket", "--json",
+                     command=["python3", "-c", BURSTS, str(bursts), line])
+        other.send_signal(signal.SIGINT)
+    row = ([row for row in run.json()["events"] if row["socket"] == 0] or [{}])[0] \
+        if run.status == 0 else {}
+    far = abs(row.get("value", 0) - bursts * count * 64 / (1 << 20))
+    tap.ok(row.get("running", 1) < 1 and
+           (row["error"] is None or far <= 5 * row["error"]),
+           "stat beside another program's events: the error covers what was missed",
+           ["%.1f off: %r" % (far, row), *run.comments()])
 
 
 def test_options(tap, folder):
@@ -477,6 +510,7 @@ def main():
         test_intervals(tap, folder)
         test_beside_perf(tap, folder)
         test_turns(tap)
+        test_shared(tap)
         test_end(tap)
         test_options(tap, folder)
         test_refusals(tap)
