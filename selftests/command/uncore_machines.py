@@ -97,6 +97,7 @@ def test_wrong(tap):
             (("imc", "cas_cuont.rd"), "did you mean cas_count.rd"),
             (("mem_bw_raeds",), "did you mean mem_bw_reads"),
             (("xyzzy",), "'uncore list' shows all"),
+            (("fsb",), "did you mean osb, ncb?"),
             (("imc", "occupancy", "tor"), "fewer words match more")):
         done = run("list", *words)
         tap.ok(is_refused(done, "nothing matches '%s'" % " ".join(words), remedy),

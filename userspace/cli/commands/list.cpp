@@ -403,8 +403,10 @@ std::string search::advice(const std::vector<entry> &all) const
 
 	for (const entry &one : all)
 		add_names(one, names);
+	// Short ones are near to any short word.
+	std::erase_if(names,
+		      [](const std::string &name) { return name.size() < 3; });
 	for (const std::string &word : words_) {
-		// Every short name is near to a short word.
 		if (word.size() < 3 ||
 		    std::any_of(all.begin(), all.end(), [&](const entry &one) {
 			    return has(one, word);
