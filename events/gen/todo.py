@@ -42,6 +42,10 @@ BOX_PLACES = (
     (SIMULATED, r'"{box}"', "give its registers to types[], from the documents and not "
      "from boxes.json"),
     ("selftests/sim/model/machine.cpp", r'"{box}"', "add its name and its registers"),
+    ("selftests/sim/model/reference.cpp", r"_{box}_waves\b", "add its waveforms to "
+     "waves()"),
+    ("selftests/sim/model/registers_test.cpp", r'"{box}"', "add its name and the number "
+     "of its boxes to NamesAndNumbersOfBoxes"),
     ("selftests/lib/c/generation.c", r'"{box}"', "add it to the generation's box types"),
     ("selftests/lib/c/harness.h", r"\(fixture, {box}\)", "add it to the variants of "
      "fixtures"),
@@ -53,7 +57,9 @@ BOX_PLACES = (
 FRONTSIDE = re.compile(r"xeon7[0-9]00")
 ONLY_UNCORE = {"events/{name}/readings.json", "selftests/catalogue/compare.py",
                "selftests/lib/python/metric_formulas.py",
-               "selftests/scenarios/test_flow.py", "selftests/sim/model/machine.cpp"}
+               "selftests/scenarios/test_flow.py", "selftests/sim/model/machine.cpp",
+               "selftests/sim/model/reference.cpp",
+               "selftests/sim/model/registers_test.cpp"}
 # Keys without which a box type has no row in the driver's table.
 NEEDED = ("Space", "Boxes", "Width", "MaxInc", "Control")
 

@@ -566,6 +566,8 @@ def test_todo():
                    "events/p6/zbox.json: write its events",
                    "kmod/sim/model/model.h: zbox: add MODEL_ZBOX to",
                    "selftests/sim/model/machine.cpp: zbox: add",
+                   "selftests/sim/model/reference.cpp: zbox: add",
+                   "selftests/sim/model/registers_test.cpp: zbox: add",
                    "selftests/lib/c/generation.c: zbox: add",
                    "selftests/lib/c/harness.h: zbox: add",
                    "selftests/catalogue/compare.py: zbox: map",
