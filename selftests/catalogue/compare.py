@@ -145,15 +145,23 @@ def perf_files(folder, args):
     return texts
 
 
+LACK_FIELDS = "perf's files since Linux 6.5 lack fields"
+
+
+def lacks_fields(events):
+    """Is this a file that was made anew from other sources, with other names of boxes,
+    and without the extension bit of QPI's events?"""
+    return any(event["Unit"] == "CBOX" for event in events)
+
+
 def perf(generation, args):
     """What perf's files have. Counter 0 alone is left out there."""
     found = {}
     for text in perf_files(READINGS[generation.name][1], args):
-        for event in json.loads(text):
-            if event["Unit"] == "CBOX":
-                # Made anew from other sources, with other names of boxes, and
-                # without the extension bit of QPI's events.
-                raise Unavailable("perf's files since Linux 6.5 lack fields")
+        events = json.loads(text)
+        if lacks_fields(events):
+            raise Unavailable(LACK_FIELDS)
+        for event in events:
             box = PERF_UNITS[event["Unit"]]
             umask = int(event.get("UMask", "0"), 0)
             state = re.search(r"occ_sel=(\d)", event.get("Filter", ""))

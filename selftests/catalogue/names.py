@@ -18,8 +18,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.join(TOP, "events"), os.path.dirname(HERE)]
 
-from compare import (READINGS, Unavailable, build_dumper,  # noqa: E402
-                     packaged_files)
+from compare import (LACK_FIELDS, READINGS, Unavailable,  # noqa: E402
+                     build_dumper, lacks_fields, packaged_files)
 from gen import perf_names  # noqa: E402
 from generate import checked_generations  # noqa: E402
 from lib.python.uncore import UNCORE, Tap  # noqa: E402
@@ -98,6 +98,11 @@ def test_metrics(tap, generation, sysfs):
 
 def test_collected(tap, generations, files):
     """The names that the repository has are those of the files."""
+    title = "perf-names.json is what generate.py --perf-names collects"
+    if any(lacks_fields(json.loads(text)) for texts in files.values()
+           for text in texts):
+        tap.skip(title, LACK_FIELDS)
+        return
     with tempfile.TemporaryDirectory() as folder:
         for perfs, texts in files.items():
             for number, text in enumerate(texts):
@@ -107,8 +112,7 @@ def test_collected(tap, generations, files):
              for generation in generations
              for name, event in found.get(generation.name, {}).items()
              if perf_names.load(EVENTS, generation).get(name) != event]
-    tap.ok(found and not wrong, "perf-names.json is what generate.py "
-           "--perf-names collects", wrong)
+    tap.ok(found and not wrong, title, wrong)
 
 
 def test_libpfm4(tap, generation, sysfs):
