@@ -140,7 +140,7 @@ for _ in range(int(sys.argv[1])):
 
 def test_shared(tap):
     """
-    Another program's events take turns with ours. Ours counts a burst whole or not at
+    Another program's events are multiplexed with ours. Ours counts a burst whole or not at
     all, and the error covers that.
     """
     bursts, count = 40, 100000
