@@ -180,6 +180,26 @@ static uint32_t kernel_function(const char *name)
 	return id > 0 ? id : 0;
 }
 
+/*
+ * Attach at one of the functions that hash maps call with the bucket locked. Linux 6.1
+ * attaches to no function with as many arguments as the first one has; 7.3 does not
+ * trace the second one.
+ */
+static int attach_bucket(struct bpf_bucket *b, const int *fd, unsigned int cpus)
+{
+	static const char *const tracepoint[2] = { "write_msr", "sys_enter" };
+	static const char *const function[] = { "alloc_htab_elem", "__pcpu_freelist_pop" };
+	int err = -ENOENT;
+
+	for (unsigned int i = 0; err && i < 2; i++) {
+		uint32_t id = kernel_function(function[i]);
+
+		if (id)
+			err = bpf_bucket_attach(b, id, tracepoint, fd, cpus);
+	}
+	return err;
+}
+
 /* A thread that passes the tracepoint sys_enter on another CPU of the package */
 struct caller {
 	pthread_t thread;
@@ -203,8 +223,6 @@ static void *keep_calling(void *arg)
  */
 TEST(lock_of_a_map_and_lock_of_a_box_may_be_taken_in_either_order)
 {
-	static const char *const tracepoint[2] = { "write_msr", "sys_enter" };
-	uint32_t function = kernel_function("__pcpu_freelist_pop");
 	int cpu, fd[MAX_CPUS], event, err;
 	struct bpf_bucket bucket;
 	struct caller c = { 0 };
@@ -212,8 +230,7 @@ TEST(lock_of_a_map_and_lock_of_a_box_may_be_taken_in_either_order)
 	unsigned int cpus;
 	uint64_t start, want;
 
-	if (!function)
-		SKIP(return, "no function that runs with a bucket locked");
+	log_mark();
 	ASSERT_TRUE(pmu_name(pmu, "cbox", 0));
 	cpu = pmu_cpu(pmu, 0);
 	c.cpu = pmu_other_cpu(pmu, 0);
@@ -222,7 +239,7 @@ TEST(lock_of_a_map_and_lock_of_a_box_may_be_taken_in_either_order)
 	event = event_open(pmu, cpu, "clockticks");
 	ASSERT_GE(event, 0);
 	cpus = open_everywhere(pmu, fd);
-	err = bpf_bucket_attach(&bucket, function, tracepoint, fd, cpus);
+	err = attach_bucket(&bucket, fd, cpus);
 	if (err)
 		SKIP(return, "%s", strerror(-err));
 	ASSERT_EQ(0, pthread_create(&c.thread, NULL, keep_calling, &c));
@@ -246,6 +263,7 @@ TEST(lock_of_a_map_and_lock_of_a_box_may_be_taken_in_either_order)
 		close(fd[i]);
 	close(event);
 	EXPECT_TRUE(rests(pmu_box(pmu)));
+	EXPECT_TRUE(log_clean());
 }
 
 TEST_HARNESS_MAIN
