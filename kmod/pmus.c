@@ -59,6 +59,9 @@ static int unc_pmu_register(const struct unc_box *box)
 		pr_err("cannot register PMU %s (%d)%s\n", box->name, err,
 		       err == -EEXIST ?
 		       ": that name is taken, choose another pmu_prefix=" : "");
+		/* modprobe takes -EEXIST for "loaded already", and reports success */
+		if (err == -EEXIST)
+			err = -EBUSY;
 		goto fail;
 	}
 	unc_pmu_tell_boxes(pmu);

@@ -199,7 +199,7 @@ TEST_F(loading, a_failure_after_some_pmus_opens_no_event)
 	if (pthread_create(&o.thread, NULL, open_events, &o))
 		tap_bail("no thread");
 	for (int i = 0; i < FAILURES; i++) {
-		EXPECT_EQ(EEXIST, -driver_load(NULL));
+		EXPECT_EQ(EBUSY, -driver_load(NULL));
 		EXPECT_FALSE(module_loaded(OURS_NAME));
 	}
 	atomic_store(&o.stop, true);
