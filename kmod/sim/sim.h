@@ -90,6 +90,7 @@ void sim_pmi_exit(void);
 void sim_pmi_misroute(unsigned int pkg, bool on);
 bool sim_pmi_misrouted(unsigned int pkg);
 void sim_pmi_seen(void);
+int sim_pmi_send_plain(unsigned int cpu);
 void sim_pmi(void *ctx, unsigned int pkg, u32 core_mask, bool wake);
 
 /* --- The local APIC: front/lapic.c ----------------------------------------- */

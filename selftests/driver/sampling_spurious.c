@@ -2,7 +2,8 @@
 /*
  * A PMI without an overflow: while an event samples it is claimed as a late PMI, no
  * sample comes of it, and LVTPC is unmasked again. Without a sampling event the driver
- * does not claim it. Run this where the log may report unknown NMIs.
+ * does not claim it, and it never claims an NMI that is not a PMI. Run this where the
+ * log may report unknown NMIs.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -18,6 +19,8 @@ enum {
 	PERIOD = 7,
 	SPURIOUS = 3,
 	LATE_MS = 1200,
+	IDLE_MS = 3000,
+	PATIENCE_MS = 5000,
 };
 
 /* One every half second: the kernel limits the rate of its messages. */
@@ -31,9 +34,13 @@ static void send_spurious(int pkg)
 
 FIXTURE(spurious) {};
 
+/* A kernel with a core PMU has LVTPC in NMI mode, also while it counts nothing. */
 FIXTURE_SETUP(spurious)
 {
-	machine_setup("clock=manual", "");
+	machine_setup_sim("clock=manual");
+	ASSERT_EQ(0, -sim_core_pmu("hz=1"));
+	ASSERT_EQ(0, -sim_core_pmu("off"));
+	ASSERT_EQ(0, -driver_load(NULL));
 }
 
 FIXTURE_TEARDOWN(spurious)
@@ -43,6 +50,8 @@ FIXTURE_TEARDOWN(spurious)
 
 TEST_F(spurious, while_nobody_samples_no_concern_of_ours)
 {
+	/* until the handlers that the load registers are unregistered */
+	sleep_ms(IDLE_MS);
 	for (int pkg = 0; pkg < packages(); pkg++) {
 		uint64_t before = overflow_stat(pkg, "late");
 
@@ -86,8 +95,8 @@ TEST_F(spurious_beside, taken_for_late_ones)
 	struct sampler s;
 	uint64_t before;
 
-	if (!e || !pmu_name(pmu, variant->type, 0))
-		SKIP(return, "no event, or no box");
+	if (!e || !pmu_name(pmu, variant->type, 0) || !signals(variant->type))
+		SKIP(return, "no event, no box, or no PMI");
 	for (int pkg = 0; pkg < packages(); pkg++) {
 		TH_LOG("%s in package %d", pmu, pkg);
 		ASSERT_EQ(0, -sampler_open(&s, pmu, pmu_cpu(pmu, pkg), PERIOD,
@@ -105,6 +114,37 @@ TEST_F(spurious_beside, taken_for_late_ones)
 		EXPECT_EQ(20 * PERIOD, event_count(s.fd));
 		sampler_close(&s);
 	}
+}
+
+/*
+ * An NMI that is not a PMI interrupts the instruction that the last PMI interrupted, at
+ * a time when no PMI can have been pending. The driver must leave it to the kernel.
+ */
+TEST_F(spurious_beside, nmi_where_a_pmi_was_is_left_to_the_kernel)
+{
+	const struct cat_event *e = plain_of(variant->type);
+	char pmu[PMU_NAME_MAX];
+	struct sampler s;
+	uint64_t before;
+	int cpu;
+
+	if (!e || !pmu_name(pmu, variant->type, 0) || !signals(variant->type))
+		SKIP(return, "no event, no box, or no PMI");
+	cpu = pmu_cpu(pmu, 0);
+	/* the CPU is idle when it gets its PMI */
+	cpu_pin(pmu_other_cpu(pmu, 0));
+	ASSERT_EQ(0, -sampler_open(&s, pmu, cpu, PERIOD, "config=%#" PRIx64, e->config));
+	send_traffic(pmu, 0, e, PERIOD, 1);
+	EXPECT_EQ(1, sampler_settle(&s, 1));
+	sleep_ms(LATE_MS);
+	before = overflow_stat(0, "late");
+	log_mark();
+	EXPECT_EQ(0, -sim_fault("nmi cpu=%d", cpu));
+	for (unsigned int i = 0; i < PATIENCE_MS && !log_count(UNKNOWN); i++)
+		sleep_ms(1);
+	EXPECT_EQ(1, log_count(UNKNOWN));
+	EXPECT_EQ(before, overflow_stat(0, "late"));
+	sampler_close(&s);
 }
 
 TEST_HARNESS_MAIN

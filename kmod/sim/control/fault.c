@@ -84,6 +84,21 @@ static int sim_spurious_pmi(char *line)
 	return 0;
 }
 
+/* An NMI that no PMI causes: from an operator, for instance */
+static int sim_plain_nmi(char *line)
+{
+	char *text = sim_next_value(&line, "cpu");
+	u64 cpu;
+
+	if (!text)
+		return -EINVAL;
+	if (sim_parse_u64(text, nr_cpu_ids - 1, &cpu) || sim_pmi_send_plain(cpu)) {
+		pr_warn("cpu=%s is not an online CPU\n", text);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /* "on" or "off", and nothing after it */
 static int sim_next_switch(char *line, bool *on)
 {
@@ -137,8 +152,8 @@ static int sim_switch_fault(enum model_fault fault, unsigned int pkg,
 
 /**
  * sim_fault_line() - switch a fault on or off
- * @line: "dead_pci pkg=0 box=imc_0 on", "wrong_cpu pkg=0 on", or
- *	"spurious_pmi pkg=0 cores=0x1"; changed
+ * @line: "dead_pci pkg=0 box=imc_0 on", "wrong_cpu pkg=0 on",
+ *	"spurious_pmi pkg=0 cores=0x1" or "nmi cpu=0"; changed
  *
  * Return: 0, or -EINVAL for an invalid line (the log names the cause).
  */
@@ -153,6 +168,8 @@ int sim_fault_line(char *line)
 	name = strsep(&line, " \t");
 	if (!strcmp(name, "spurious_pmi"))
 		return sim_spurious_pmi(line);
+	if (!strcmp(name, "nmi"))
+		return sim_plain_nmi(line);
 	if (!strcmp(name, "wrong_cpu"))
 		return sim_wrong_cpu(line);
 

@@ -133,6 +133,23 @@ static void sim_send_nmi(void)
 	atomic_dec(&sim_pmis_pending);
 }
 
+static void sim_pmi_plain(void *info)
+{
+	atomic_inc(&sim_pmis_pending);
+	sim_send_nmi();
+}
+
+/**
+ * sim_pmi_send_plain() - send a CPU an NMI that is not a PMI, from where a PMI is sent
+ * @cpu: the CPU
+ *
+ * Return: 0, or -ENXIO if it is not online.
+ */
+int sim_pmi_send_plain(unsigned int cpu)
+{
+	return smp_call_function_single(cpu, sim_pmi_plain, NULL, 1);
+}
+
 /* On another CPU; with interrupts off here, the target cannot go offline. */
 static enum hrtimer_restart sim_send_nmi_to(struct hrtimer *timer)
 {
