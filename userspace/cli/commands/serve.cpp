@@ -333,6 +333,49 @@ int serve(const context &shared, serve_options options)
 
 } // namespace
 
+/// Options of the web server, which excludes other outputs.
+static std::vector<option> add_http(parser &command, serve_options &options)
+{
+	option listen = command.add_option(
+		"--listen", options.http.listen,
+		"Where to listen, each time that it is given; port 0 for any "
+		"(127.0.0.1:10331)");
+	option hosts = command.add_option(
+		"--allow-host", options.http.hosts,
+		"A name that requests to a loopback address may be for, beside "
+		"this machine's");
+	option certificate = command.add_option(
+		"--tls-cert", options.certificates, "Certificate, for HTTPS");
+	option key = command.add_option("--tls-key", options.keys, "Its key");
+	option web = command.add_option(
+		"--web-config", options.web_configs,
+		"Web configuration file of Prometheus' exporters: TLS, client "
+		"certificates, users");
+
+	listen.one_value().type_name("ADDRESS:PORT");
+	hosts.one_value().type_name("NAME");
+	certificate.one_value().type_name("FILE");
+	key.one_value().type_name("FILE");
+	web.one_value().type_name("FILE");
+	web.excludes(certificate);
+	return {listen, certificate, web};
+}
+
+static void add_pods(parser &command, serve_options &options)
+{
+	command.add_option(
+		       "--pods", options.pods.where,
+		       "Names of the cgroups' pods: /var/log/containers, or "
+		       "a list as the kubelet's, a file or its address")
+		.type_name("FOLDER|FILE|URL");
+	command.add_option("--pods-token", options.pods_token,
+			   "The bearer token for that address")
+		.type_name("FILE");
+	command.add_option("--pods-ca", options.pods_authorities,
+			   "Certificates of the authorities that vouch for it")
+		.type_name("FILE");
+}
+
 void add_serve(parser &app, context &shared)
 {
 	auto options = std::make_shared<serve_options>();
@@ -340,38 +383,13 @@ void add_serve(parser &app, context &shared)
 		app, shared, "serve",
 		"Export counters to Prometheus, and show a die map",
 		[options, &shared] { return serve(shared, *options); });
+
 	add_examples(command, "uncore serve",
 		     "uncore serve --textfile "
 		     "/var/lib/prometheus/node-exporter -I 15000");
-	option listen = command.add_option(
-		"--listen", options->http.listen,
-		"Where to listen, each time that it is given; port 0 for any "
-		"(127.0.0.1:10331)");
 
-	listen.one_value().type_name("ADDRESS:PORT");
+	const std::vector<option> http = add_http(command, *options);
 
-	option hosts = command.add_option(
-		"--allow-host", options->http.hosts,
-		"A name that requests to a loopback address may be for, beside "
-		"this machine's");
-
-	hosts.one_value().type_name("NAME");
-
-	option certificate = command.add_option(
-		"--tls-cert", options->certificates, "Certificate, for HTTPS");
-
-	certificate.one_value().type_name("FILE");
-	command.add_option("--tls-key", options->keys, "Its key")
-		.one_value()
-		.type_name("FILE");
-
-	option web = command.add_option(
-		"--web-config", options->web_configs,
-		"Web configuration file of Prometheus' exporters: TLS, client "
-		"certificates, users");
-
-	web.one_value().type_name("FILE");
-	web.excludes(certificate);
 	command.add_flag("--per-box", options->per_box,
 			 "Tell cache slices, home agents and ring stops apart");
 
@@ -380,41 +398,24 @@ void add_serve(parser &app, context &shared)
 		"Memory traffic of the cgroups with the most, that many");
 
 	cgroups.range(1, 1000).type_name("COUNT");
-
-	command.add_option(
-		       "--pods", options->pods.where,
-		       "Names of the cgroups' pods: /var/log/containers, or "
-		       "a list as the kubelet's, a file or its address")
-		.type_name("FOLDER|FILE|URL");
-	command.add_option("--pods-token", options->pods_token,
-			   "The bearer token for that address")
-		.type_name("FILE");
-	command.add_option("--pods-ca", options->pods_authorities,
-			   "Certificates of the authorities that vouch for it")
-		.type_name("FILE");
+	add_pods(command, *options);
 
 	option json = command.add_flag("--json", options->json,
 				       "Print JSON once, and serve nothing");
-
-	json.excludes(listen);
-	json.excludes(certificate);
-	json.excludes(web);
-
 	option textfile = command.add_option(
 		"--textfile", options->textfile,
 		"Write a file for node_exporter, and serve nothing");
-
-	textfile.type_name("FOLDER|FILE.prom");
-	textfile.excludes(listen);
-	textfile.excludes(certificate);
-	textfile.excludes(web);
-	textfile.excludes(json);
-
 	option replay = command.add_option(
 		"--replay", options->replay,
 		"Show a recording of 'uncore record --series' instead");
 
+	textfile.type_name("FOLDER|FILE.prom");
 	replay.type_name("FILE");
+	for (const option &one : http) {
+		json.excludes(one);
+		textfile.excludes(one);
+	}
+	textfile.excludes(json);
 	replay.excludes(json);
 	replay.excludes(textfile);
 	replay.excludes(cgroups);

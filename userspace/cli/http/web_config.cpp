@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <sys/stat.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <yaml-cpp/yaml.h>
 
 #include "output/message.hpp"
@@ -222,6 +224,86 @@ void check_header(const std::string &name, const std::string &value)
 					    name)};
 }
 
+/// What a web configuration file has.
+struct web_file {
+	web_config settings; ///< without the identity, which is in files
+	std::optional<tls_files> tls;
+};
+
+void check_version(const std::string &key, const std::string &version,
+		   std::initializer_list<std::string_view> known)
+{
+	if (!version.empty() &&
+	    std::find(known.begin(), known.end(), version) == known.end())
+		throw malformed{fmt::format("tls_server_config.{}: expected {}",
+					    key, fmt::join(known, " or "))};
+}
+
+void take_tls(section &tls, const std::filesystem::path &folder, web_file &into)
+{
+	const std::string least = tls.text("min_version");
+
+	into.tls = tls_files_of(tls, folder);
+	into.settings.only_tls13 = least == "TLS13";
+	check_version("min_version", least, {"TLS12", "TLS13"});
+	check_version("max_version", tls.text("max_version"), {"TLS13"});
+	tls.refuse("cipher_suites", "GnuTLS chooses; leave it out");
+	tls.refuse("curve_preferences", "GnuTLS chooses; leave it out");
+	tls.take("prefer_server_cipher_suites");
+	tls.end();
+}
+
+void take_http(section &http, web_config &into)
+{
+	http.take("http2"); // an offer that is not made
+	for (const auto &[name, value] :
+	     section(http.take("headers"), "http_server_config.headers")
+		     .texts()) {
+		check_header(name, value);
+		into.headers.emplace_back(name, value);
+	}
+	http.end();
+}
+
+/// Throws malformed or YAML::Exception.
+web_file parse_web_file(const std::string &path)
+{
+	web_file made;
+	section all(YAML::LoadFile(path), "");
+	section http(all.take("http_server_config"), "http_server_config");
+	const YAML::Node its = all.take("tls_server_config");
+	section tls(its, "tls_server_config");
+
+	made.settings.users =
+		section(all.take("basic_auth_users"), "basic_auth_users")
+			.texts();
+	all.end();
+	take_http(http, made.settings);
+	for (const auto &[user, hash] : made.settings.users)
+		check_hash(user, hash);
+	if (its.IsDefined() && !its.IsNull())
+		take_tls(tls, std::filesystem::path(path).parent_path(), made);
+	return made;
+}
+
+uncore::result<web_file> read_web_file(const std::string &path)
+{
+	try {
+		return parse_web_file(path);
+	} catch (const YAML::BadFile &) {
+		return uncore::error{
+			errc::system,
+			fmt::format("{}: the file cannot be read", path)};
+	} catch (const YAML::Exception &bad) {
+		return uncore::error{errc::invalid,
+				     fmt::format("{}: line {}: {}", path,
+						 bad.mark.line + 1, bad.msg)};
+	} catch (const malformed &bad) {
+		return uncore::error{errc::invalid,
+				     fmt::format("{}: {}", path, bad.what)};
+	}
+}
+
 } // namespace
 
 web_files_watch::web_files_watch(std::string certificate, std::string key,
@@ -233,95 +315,37 @@ web_files_watch::web_files_watch(std::string certificate, std::string key,
 
 uncore::result<web_config> web_files_watch::read()
 {
-	web_config made;
-	std::optional<tls_files> files;
+	web_file from;
 	std::vector<std::string> watched;
 
 	if (!certificate_.empty())
-		files = tls_files{certificate_, key_, ""};
+		from.tls = tls_files{certificate_, key_, ""};
 	if (!config_.empty()) {
+		auto all = read_web_file(config_);
+
 		watched.push_back(config_);
-		try {
-			section all(YAML::LoadFile(config_), "");
-			section http(all.take("http_server_config"),
-				     "http_server_config");
-			const YAML::Node its = all.take("tls_server_config");
-			section tls(its, "tls_server_config");
-
-			made.users = section(all.take("basic_auth_users"),
-					     "basic_auth_users")
-					     .texts();
-			all.end();
-			http.take("http2"); // an offer that is not made
-			for (const auto &[name, value] :
-			     section(http.take("headers"),
-				     "http_server_config.headers")
-				     .texts()) {
-				check_header(name, value);
-				made.headers.emplace_back(name, value);
-			}
-			http.end();
-			for (const auto &[user, hash] : made.users)
-				check_hash(user, hash);
-			if (its.IsDefined() && !its.IsNull()) {
-				const std::string least =
-					tls.text("min_version");
-				const std::string most =
-					tls.text("max_version");
-
-				files = tls_files_of(
-					tls, std::filesystem::path(config_)
-						     .parent_path());
-				made.only_tls13 = least == "TLS13";
-				if (least != "" && least != "TLS12" &&
-				    least != "TLS13")
-					throw malformed{
-						"tls_server_config.min_version:"
-						" expected TLS12 or TLS13"};
-				if (most != "" && most != "TLS13")
-					throw malformed{
-						"tls_server_config.max_version:"
-						" expected TLS13"};
-				tls.refuse("cipher_suites",
-					   "GnuTLS chooses; leave it out");
-				tls.refuse("curve_preferences",
-					   "GnuTLS chooses; leave it out");
-				tls.take("prefer_server_cipher_suites");
-				tls.end();
-			}
-		} catch (const YAML::BadFile &) {
-			return uncore::error{
-				errc::system,
-				fmt::format("{}: the file cannot be read",
-					    config_)};
-		} catch (const YAML::Exception &bad) {
-			return uncore::error{
-				errc::invalid,
-				fmt::format("{}: line {}: {}", config_,
-					    bad.mark.line + 1, bad.msg)};
-		} catch (const malformed &bad) {
-			return uncore::error{
-				errc::invalid,
-				fmt::format("{}: {}", config_, bad.what)};
-		}
+		if (!all)
+			return all.error();
+		from = *std::move(all);
 	}
-	if (files) {
-		watched.insert(watched.end(), {files->certificate, files->key});
-		if (!files->client_ca.empty())
-			watched.push_back(files->client_ca);
+	if (from.tls) {
+		watched.insert(watched.end(),
+			       {from.tls->certificate, from.tls->key});
+		if (!from.tls->client_ca.empty())
+			watched.push_back(from.tls->client_ca);
 	}
 	if (watched != watched_) {
 		watched_ = std::move(watched);
 		seen_ = state_of_files();
 	}
-	if (files) {
-		auto loaded = load_identity(*files);
+	if (from.tls) {
+		auto loaded = load_identity(*from.tls);
 
 		if (!loaded)
 			return loaded.error();
-		made.tls = *std::move(loaded);
+		from.settings.tls = *std::move(loaded);
 	}
-	return made;
+	return from.settings;
 }
 
 /// Which files they are, and as of when.
