@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A counting session: which descriptor is read into which words, and what has
 // been counted between reads.
-#include <uncore/session.hpp>
-
 #include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 
-#include "backend.hpp"
-#include "box_watch.hpp"
-#include "estimate.hpp"
 #include "format.hpp"
-#include "options.hpp"
+#include "session_state.hpp"
 #include "sysfs.hpp"
 #include "text.hpp"
 
@@ -25,39 +19,6 @@ namespace {
 /// Words before the values in what a group's read gives.
 enum { number_word, enabled_word, running_word, value_word };
 
-/// A group on one CPU: what one system call reads.
-struct unit {
-	uint32_t group, cpu_index, members;
-	uint32_t opened; ///< the group's number in the order of opening
-	int cpu;
-	size_t words;	     ///< where its words are
-	size_t estimators;   ///< where its members' estimators are
-	uint32_t box;	     ///< of box_watch
-	int clock;	     ///< the member that counts the box's clock, or -1
-	bool ticked = false; ///< it ever did
-	bool gone = false;
-};
-
-/// A group's CPUs and their packages; its units are in a row.
-struct group_place {
-	std::vector<int> cpus, packages;
-	size_t first_unit;
-	nanoseconds turn; ///< before perf lets another group count
-};
-
-/// The units of a package, which are read from one of its CPUs.
-struct stop {
-	int package;
-	std::vector<int> cpus;
-	std::vector<uint32_t> units;
-};
-
-/// Sums that are added up at each read.
-struct watched_sums {
-	std::vector<std::vector<counter_at>> counters;
-	sum_estimator estimator;
-};
-
 /// Fewer reads than this are not worth going there.
 constexpr size_t worth_a_visit = 4;
 
@@ -68,73 +29,7 @@ constexpr nanoseconds may_lag = std::chrono::milliseconds(1);
 /// Time without a count after which a clock has stopped, where no other one runs.
 constexpr nanoseconds stopped_after = std::chrono::milliseconds(100);
 
-/// perf's own, where a PMU does not say how long a turn is.
-constexpr nanoseconds usual_turn = std::chrono::milliseconds(4);
-constexpr double most_turns = 64;
-/// Of the time, that samples may take.
-constexpr int sample_budget = 20;
-
 } // namespace
-
-struct session::state {
-	state(plan planned, const topology &on, const session_options &wanted,
-	      std::shared_ptr<counter_backend> counters)
-		: what(std::move(planned)), machine(on), options(wanted),
-		  backend(std::move(counters)),
-		  boxes(machine, *backend, options.packages)
-	{
-	}
-
-	plan what;
-	topology machine;
-	session_options options;
-	std::shared_ptr<counter_backend> backend;
-	box_watch boxes;
-	std::vector<std::string> news;
-	std::vector<group_place> groups;
-	std::vector<unit> units;
-	std::vector<stop> tour;
-	/// What the last read gave, and the one before.
-	std::vector<uint64_t> now, before;
-	std::vector<estimator> estimators;
-	std::vector<watched_sums> sums;
-	nanoseconds started{}, read_at{}, read_before{}, interval_began{};
-	/// That the last read took.
-	nanoseconds cost{};
-	uint32_t opened = 0; ///< groups
-	bool counting = false, multiplexed = false;
-	/// The next read is of a new interval.
-	bool begins = false;
-	std::vector<uint32_t> lagging; ///< units, in the last read
-	std::vector<uint64_t> words;   ///< of one unit, for look_again()
-
-	result<void> open_group(uint32_t group);
-	void add_units(uint32_t group, box_watch::place where);
-	void plan_tour();
-	void read_stop(const stop &where);
-	void lose(unit &u, condition why);
-	void check_boxes();
-	void check_clocks();
-	void begin_interval();
-	void read_all();
-	result<void> report();
-	bool lags(const unit &u) const;
-	bool goes_on(const unit &u);
-	void look_again();
-	stratum between(const unit &u, uint32_t member) const;
-	bool read_unit(unit &u);
-	void account(const unit &u);
-	void add_up();
-	stratum between(counter_at c) const
-	{
-		return between(unit_of(c.counter, c.cpu_index),
-			       c.counter.member);
-	}
-	const unit &unit_of(counter_id id, size_t cpu_index) const
-	{
-		return units[groups[id.group].first_unit + cpu_index];
-	}
-};
 
 count &count::operator+=(const count &other)
 {
@@ -475,205 +370,6 @@ result<void> session::sample()
 {
 	state_->read_all();
 	return state_->report();
-}
-
-nanoseconds session::sample_time() const
-{
-	nanoseconds longest{};
-
-	for (const unit &u : state_->units) {
-		const stratum &all =
-			state_->estimators[u.estimators].total().all;
-
-		if (u.gone || !all.running || all.running >= all.enabled)
-			continue;
-
-		const double turns =
-			std::min(most_turns, std::ceil(double(all.enabled) /
-						       double(all.running)));
-
-		longest = std::max(
-			longest, std::chrono::duration_cast<nanoseconds>(
-					 turns * state_->groups[u.group].turn));
-	}
-	if (!longest.count() && !state_->multiplexed)
-		return longest;
-	return std::max({longest, usual_turn, sample_budget * state_->cost});
-}
-
-std::span<const box_health> session::health(period when) const
-{
-	return state_->boxes.health(when);
-}
-
-const box_health &session::health(counter_id id, size_t cpu_index,
-				  period when) const
-{
-	return health(when)[state_->unit_of(id, cpu_index).box];
-}
-
-bool session::counted(counter_id id, size_t cpu_index, period when) const
-{
-	const unit &u = state_->unit_of(id, cpu_index);
-	const estimator &known = state_->estimators[u.estimators + id.member];
-
-	return !u.gone ||
-	       (when == period::interval ? known.interval() : known.total())
-		       .all.running;
-}
-
-std::vector<std::string> session::news()
-{
-	return std::exchange(state_->news, {});
-}
-
-std::span<const int> session::cpus(counter_id id) const
-{
-	return state_->groups[id.group].cpus;
-}
-
-int session::package(counter_id id, size_t cpu_index) const
-{
-	return state_->groups[id.group].packages[cpu_index];
-}
-
-static count count_of(const stratum &s, double value, double error)
-{
-	return {value, error, s.raw, nanoseconds(s.enabled),
-		nanoseconds(s.running)};
-}
-
-count session::interval(counter_id id, size_t cpu_index) const
-{
-	const unit &u = state_->unit_of(id, cpu_index);
-	const estimator &known = state_->estimators[u.estimators + id.member];
-	const tally &t = known.interval();
-
-	return count_of(t.all,
-			u.gone && !t.all.running ? std::nan("") : t.scaled(),
-			known.interval_error());
-}
-
-count session::total(counter_id id, size_t cpu_index) const
-{
-	const unit &u = state_->unit_of(id, cpu_index);
-	const estimator &known = state_->estimators[u.estimators + id.member];
-
-	return count_of(known.total().all, known.total().scaled(),
-			known.error());
-}
-
-/// For each sum, the first one that is counted in the same groups on the same
-/// CPUs.
-static std::vector<size_t>
-counted_together(std::span<const std::vector<counter_at>> sums)
-{
-	auto same = [](const std::vector<counter_at> &a,
-		       const std::vector<counter_at> &b) {
-		return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-				  [](const counter_at &x, const counter_at &y) {
-					  return x.counter.group ==
-							 y.counter.group &&
-						 x.cpu_index == y.cpu_index;
-				  });
-	};
-	std::vector<size_t> first;
-
-	for (const auto &sum : sums)
-		first.push_back(std::find_if(sums.begin(), sums.end(),
-					     [&](const auto &other) {
-						     return same(sum, other);
-					     }) -
-				sums.begin());
-	return first;
-}
-
-sum_set session::add_up(std::span<const std::vector<counter_at>> sums)
-{
-	std::vector<size_t> counters;
-
-	for (const auto &sum : sums)
-		counters.push_back(sum.size());
-	state_->sums.push_back(
-		{{sums.begin(), sums.end()},
-		 sum_estimator(counters, counted_together(sums))});
-	return {uint32_t(state_->sums.size() - 1)};
-}
-
-void session::state::add_up()
-{
-	for (watched_sums &set : sums) {
-		for (size_t s = 0; s < set.counters.size(); s++)
-			for (size_t c = 0; c < set.counters[s].size(); c++)
-				set.estimator.add(s, c,
-						  between(set.counters[s][c]));
-		set.estimator.flush();
-	}
-}
-
-double session::error(sum_set sums, std::span<const double> gradient,
-		      uncore::period when) const
-{
-	const watched_sums &set = state_->sums[sums.index];
-
-	return when == period::total ? set.estimator.error(gradient)
-				     : set.estimator.interval_error(gradient);
-}
-
-/// The sum of its counters' counts, with the error of the whole.
-static count sum_of(const session &from,
-		    const std::vector<counter_at> &counters, sum_set sums,
-		    size_t index, size_t size, period when)
-{
-	std::vector<double> gradient(size);
-	count all;
-
-	size_t lost = 0;
-
-	for (const counter_at &c : counters)
-		if (!from.counted(c.counter, c.cpu_index, when))
-			lost++;
-		else
-			all += when == period::interval
-				       ? from.interval(c.counter, c.cpu_index)
-				       : from.total(c.counter, c.cpu_index);
-	if (lost && lost == counters.size())
-		all.value = std::nan("");
-	gradient[index] = 1;
-	// also where it is unknown
-	all.error = all.error == 0 ? 0 : from.error(sums, gradient, when);
-	return all;
-}
-
-count session::interval(sum_set sums, size_t index) const
-{
-	const auto &counters = state_->sums[sums.index].counters;
-
-	return sum_of(*this, counters[index], sums, index, counters.size(),
-		      period::interval);
-}
-
-count session::total(sum_set sums, size_t index) const
-{
-	const auto &counters = state_->sums[sums.index].counters;
-
-	return sum_of(*this, counters[index], sums, index, counters.size(),
-		      period::total);
-}
-
-nanoseconds session::interval_time() const
-{
-	return state_->read_at - state_->interval_began;
-}
-
-nanoseconds session::total_time() const
-{
-	return state_->read_at - state_->started;
-}
-
-bool session::was_multiplexed() const
-{
-	return state_->multiplexed;
 }
 
 } // namespace uncore

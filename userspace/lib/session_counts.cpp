@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What a session has counted, from what its reads gave.
+#include <algorithm>
+#include <cmath>
+
+#include "session_state.hpp"
+
+namespace uncore {
+
+using std::chrono::nanoseconds;
+
+namespace {
+
+constexpr double most_turns = 64;
+/// Of the time, that samples may take.
+constexpr int sample_budget = 20;
+
+} // namespace
+
+nanoseconds session::sample_time() const
+{
+	nanoseconds longest{};
+
+	for (const state::unit &u : state_->units) {
+		const stratum &all =
+			state_->estimators[u.estimators].total().all;
+
+		if (u.gone || !all.running || all.running >= all.enabled)
+			continue;
+
+		const double turns =
+			std::min(most_turns, std::ceil(double(all.enabled) /
+						       double(all.running)));
+
+		longest = std::max(
+			longest, std::chrono::duration_cast<nanoseconds>(
+					 turns * state_->groups[u.group].turn));
+	}
+	if (!longest.count() && !state_->multiplexed)
+		return longest;
+	return std::max({longest, usual_turn, sample_budget * state_->cost});
+}
+
+std::span<const box_health> session::health(period when) const
+{
+	return state_->boxes.health(when);
+}
+
+const box_health &session::health(counter_id id, size_t cpu_index,
+				  period when) const
+{
+	return health(when)[state_->unit_of(id, cpu_index).box];
+}
+
+bool session::counted(counter_id id, size_t cpu_index, period when) const
+{
+	const state::unit &u = state_->unit_of(id, cpu_index);
+	const estimator &known = state_->estimators[u.estimators + id.member];
+
+	return !u.gone ||
+	       (when == period::interval ? known.interval() : known.total())
+		       .all.running;
+}
+
+std::vector<std::string> session::news()
+{
+	return std::exchange(state_->news, {});
+}
+
+std::span<const int> session::cpus(counter_id id) const
+{
+	return state_->groups[id.group].cpus;
+}
+
+int session::package(counter_id id, size_t cpu_index) const
+{
+	return state_->groups[id.group].packages[cpu_index];
+}
+
+static count count_of(const stratum &s, double value, double error)
+{
+	return {value, error, s.raw, nanoseconds(s.enabled),
+		nanoseconds(s.running)};
+}
+
+count session::interval(counter_id id, size_t cpu_index) const
+{
+	const state::unit &u = state_->unit_of(id, cpu_index);
+	const estimator &known = state_->estimators[u.estimators + id.member];
+	const tally &t = known.interval();
+
+	return count_of(t.all,
+			u.gone && !t.all.running ? std::nan("") : t.scaled(),
+			known.interval_error());
+}
+
+count session::total(counter_id id, size_t cpu_index) const
+{
+	const state::unit &u = state_->unit_of(id, cpu_index);
+	const estimator &known = state_->estimators[u.estimators + id.member];
+
+	return count_of(known.total().all, known.total().scaled(),
+			known.error());
+}
+
+/// For each sum, the first one that is counted in the same groups on the same
+/// CPUs.
+static std::vector<size_t>
+counted_together(std::span<const std::vector<counter_at>> sums)
+{
+	auto same = [](const std::vector<counter_at> &a,
+		       const std::vector<counter_at> &b) {
+		return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+				  [](const counter_at &x, const counter_at &y) {
+					  return x.counter.group ==
+							 y.counter.group &&
+						 x.cpu_index == y.cpu_index;
+				  });
+	};
+	std::vector<size_t> first;
+
+	for (const auto &sum : sums)
+		first.push_back(std::find_if(sums.begin(), sums.end(),
+					     [&](const auto &other) {
+						     return same(sum, other);
+					     }) -
+				sums.begin());
+	return first;
+}
+
+sum_set session::add_up(std::span<const std::vector<counter_at>> sums)
+{
+	std::vector<size_t> counters;
+
+	for (const auto &sum : sums)
+		counters.push_back(sum.size());
+	state_->sums.push_back(
+		{{sums.begin(), sums.end()},
+		 sum_estimator(counters, counted_together(sums))});
+	return {uint32_t(state_->sums.size() - 1)};
+}
+
+void session::state::add_up()
+{
+	for (watched_sums &set : sums) {
+		for (size_t s = 0; s < set.counters.size(); s++)
+			for (size_t c = 0; c < set.counters[s].size(); c++)
+				set.estimator.add(s, c,
+						  between(set.counters[s][c]));
+		set.estimator.flush();
+	}
+}
+
+double session::error(sum_set sums, std::span<const double> gradient,
+		      uncore::period when) const
+{
+	const state::watched_sums &set = state_->sums[sums.index];
+
+	return when == period::total ? set.estimator.error(gradient)
+				     : set.estimator.interval_error(gradient);
+}
+
+/// The sum of its counters' counts, with the error of the whole.
+static count sum_of(const session &from,
+		    const std::vector<counter_at> &counters, sum_set sums,
+		    size_t index, size_t size, period when)
+{
+	std::vector<double> gradient(size);
+	count all;
+
+	size_t lost = 0;
+
+	for (const counter_at &c : counters)
+		if (!from.counted(c.counter, c.cpu_index, when))
+			lost++;
+		else
+			all += when == period::interval
+				       ? from.interval(c.counter, c.cpu_index)
+				       : from.total(c.counter, c.cpu_index);
+	if (lost && lost == counters.size())
+		all.value = std::nan("");
+	gradient[index] = 1;
+	// also where it is unknown
+	all.error = all.error == 0 ? 0 : from.error(sums, gradient, when);
+	return all;
+}
+
+count session::interval(sum_set sums, size_t index) const
+{
+	const auto &counters = state_->sums[sums.index].counters;
+
+	return sum_of(*this, counters[index], sums, index, counters.size(),
+		      period::interval);
+}
+
+count session::total(sum_set sums, size_t index) const
+{
+	const auto &counters = state_->sums[sums.index].counters;
+
+	return sum_of(*this, counters[index], sums, index, counters.size(),
+		      period::total);
+}
+
+nanoseconds session::interval_time() const
+{
+	return state_->read_at - state_->interval_began;
+}
+
+nanoseconds session::total_time() const
+{
+	return state_->read_at - state_->started;
+}
+
+bool session::was_multiplexed() const
+{
+	return state_->multiplexed;
+}
+
+} // namespace uncore
