@@ -30,4 +30,40 @@ tap_eq "$?" 1 'and a function that is not there'
 try 'text' kmod/no_such.c
 tap_eq "$?$said" '1stale does not apply any more: there is no kmod/no_such.c' \
 	'and a file that is not there'
+
+# The harness makes a process group of each test. Print whether that of a test is still
+# there when mutate has seen a "not ok" and ended the program.
+said=$(python3 - << 'END'
+import importlib.machinery
+import importlib.util
+import os
+import sys
+
+PROGRAM = """
+import os, time
+reader, writer = os.pipe()
+pid = os.fork()
+if not pid:
+    os.setpgrp()
+    os.write(writer, b"ready")
+else:
+    os.read(reader, 5)
+    print("not ok 1 of group", pid, flush=True)
+time.sleep(1000)
+"""
+sys.dont_write_bytecode = True
+loader = importlib.machinery.SourceFileLoader("mutate", "selftests/runner/mutate")
+mutate = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutate", loader))
+loader.exec_module(mutate)
+sign, _ = mutate.run_test(mutate.Test("", "python3 -c '%s'" % PROGRAM), dict(os.environ))
+text, _, pid = sign.rpartition(" ")
+try:
+    with open("/proc/%s/stat" % pid, encoding="utf-8") as file:
+        left = file.read().rpartition(")")[2].split()[0] not in "ZX"
+except FileNotFoundError:
+    left = False
+print(text, "goes on" if left else "has ended")
+END
+)
+tap_eq "$said" 'not ok 1 of group has ended' 'a test ends with its program'
 tap_end
