@@ -50,6 +50,7 @@ def _merged_reasons(generation, schema):
     yield from generation.reasons
     for box in generation.boxes:
         yield from check.check_events(box)
+    yield from check.check_counts(generation)
     yield from derived.check_content(generation)
 
 

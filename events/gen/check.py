@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-What must hold of a catalogue beyond being JSON: the schema, no name twice, and
-no encoding that the box's control and filter registers would refuse.
+What must hold of a catalogue beyond being JSON: the schema, no name twice, no
+encoding that the box's control and filter registers would refuse, and as many names
+as the manual's tables have.
 """
+
+import collections
 
 from .catalogue import FIXED_CODE
 from .inherit import check_difference
@@ -129,3 +132,21 @@ def check_events(box):
             reasons.append("Section is missing, and no reading has the event")
         for reason in reasons:
             yield "%s: %s: %s" % (box.shown, event.name, reason)
+
+
+def check_counts(generation):
+    """Reasons why the names that cite the manual are not as many as its tables have."""
+    manual = generation.load("manual.json", missing={})
+    for box in generation.boxes:
+        if not manual or not box.raw:
+            continue
+        ours = collections.Counter(
+            event.base for event in box.general_events
+            if not event.alias and event.section.startswith("§"))
+        theirs = manual.get(box.name, {})
+        for base in sorted(ours.keys() | theirs):
+            if ours[base] != theirs.get(base, 0):
+                yield ("%s/manual.json: %s: names of %s/%s that cite the manual: "
+                       "%d (expected %d, as in its tables)" %
+                       (generation.shown, base, box.name, base, ours[base],
+                        theirs.get(base, 0)))

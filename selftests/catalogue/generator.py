@@ -89,6 +89,14 @@ BROKEN = [
      change(LOOKUP, EventName="period"), "period: the name is a keyword"),
     ("a name twice", "cbox.json", twice(LOOKUP),
      LOOKUP + ": the name is used twice"),
+    ("a name of the manual that is missing", "manual.json",
+     lambda content: content["ha"].update(requests=9),
+     "requests: names of ha/requests that cite the manual: 8 (expected 9, as in "
+     "its tables)"),
+    ("a name that is not the manual's", "manual.json",
+     lambda content: content["ha"].pop("requests"),
+     "requests: names of ha/requests that cite the manual: 8 (expected 0, as in "
+     "its tables)"),
     ("two names for one encoding", "cbox.json",
      change("llc_lookup.write", UMask="0x11"), "llc_lookup.any: event=0x34"),
     ("an event code of nine bits", "cbox.json",
