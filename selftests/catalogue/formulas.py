@@ -191,12 +191,16 @@ def judge(tap, generation):
 
 
 def main():
+    generations = checked_generations(os.path.join(TOP, "events"))
+    if generations is None:
+        return 1
     tap = Tap()
-    for generation in checked_generations(os.path.join(TOP, "events")):
+    for generation in generations:
         if generation.name in TABLES:
             judge(tap, generation)
     tap.end()
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

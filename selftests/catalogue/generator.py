@@ -328,6 +328,24 @@ def test_broken():
             change(LOOKUP, EventCode=None), LOOKUP + ": EventCode is missing")
 
 
+def test_readers():
+    """Other programs print the catalogue's faults, and end."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("selftests", "build"):
+            os.symlink(os.path.join(os.path.dirname(EVENTS), name),
+                       os.path.join(folder, name))
+        shutil.copytree(EVENTS, os.path.join(folder, "events"))
+        edited(os.path.join(folder, "events"), "cbox.json", change(LOOKUP, MaxInc=None))
+        for name in ("compare.py", "formulas.py", "names.py"):
+            run = subprocess.run(
+                [sys.executable, os.path.join(folder, "selftests", "catalogue", name)],
+                capture_output=True, text=True)
+            result(run.returncode == 1 and "Traceback" not in run.stderr and
+                   LOOKUP + ": MaxInc is missing" in run.stderr,
+                   name + " prints the faults of the catalogue, and fails",
+                   "status %d" % run.returncode, run.stderr)
+
+
 # Errors that name a line: file, replaced text and its replacement, and the message
 # after the line
 LINES = [
@@ -651,6 +669,7 @@ def check_table(rows, name):
 def main():
     print("TAP version 13")
     test_broken()
+    test_readers()
     test_unread()
     test_lines()
     test_inherited_metric()

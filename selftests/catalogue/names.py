@@ -159,6 +159,8 @@ def main():
     if not os.path.exists(UNCORE):
         tap.skip_all("%s is not built" % UNCORE)
     generations, files = checked_generations(EVENTS), packaged_files()
+    if generations is None:
+        return 1
     if files:
         test_collected(tap, generations, files)
     else:
@@ -175,7 +177,8 @@ def main():
             if generation.name in READINGS:
                 test_libpfm4(tap, generation, sysfs)
     tap.end()
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
