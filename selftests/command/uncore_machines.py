@@ -83,6 +83,11 @@ def test_first_hour(tap, bus):
     done = run("metric", "memroy")
     tap.ok(done.returncode == 2 and "did you mean memory" in done.stderr,
            "a set's wrong name: the nearest one", comments(done))
+    for name in ("a", "oi"):
+        done = run("metric", name)
+        tap.ok(done.returncode == 2 and "no set of metrics '%s'; there are" % name in
+               done.stderr, "no name is near one of %d letters" % len(name),
+               comments(done))
     done = run("list", "cas_count.rd_reg")
     tap.ok(re.search(r"^  imc/cas_count\.rd_reg/ +\w+", done.stdout, re.M),
            "list has descriptions", comments(done))

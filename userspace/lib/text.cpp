@@ -237,10 +237,11 @@ std::vector<std::string_view>
 nearest_names(std::string_view wrong,
 	      const std::vector<std::string_view> &names, unsigned most)
 {
-	constexpr size_t longest = 64;
+	// A step or two make any other short name of one or two letters.
+	constexpr size_t shortest = 3, longest = 64;
 	std::vector<candidate> ranked;
 
-	if (wrong.empty() || wrong.size() > longest)
+	if (wrong.size() < shortest || wrong.size() > longest)
 		return {};
 	for (const std::string_view name : names) {
 		if (name.size() > longest)
@@ -251,7 +252,7 @@ nearest_names(std::string_view wrong,
 		// A name that begins with it, or holds it, may be meant too.
 		if (prefix == wrong.size())
 			far = std::min(far, 2u);
-		else if (wrong.size() > 2 && name.find(wrong) != name.npos)
+		else if (name.find(wrong) != name.npos)
 			far = std::min(far, 3u);
 		if (far <= std::max<size_t>(2, wrong.size() / 3))
 			ranked.push_back({far, prefix, name});

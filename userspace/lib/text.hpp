@@ -48,7 +48,8 @@ std::string one_line(std::string_view message);
 std::string join(const std::vector<std::string_view> &names,
 		 std::string_view between = ", ");
 
-/// Up to @p most of @p names that may have been meant by @p wrong, best first.
+/// Up to @p most of @p names that may have been meant by @p wrong, best first;
+/// none when it has one or two letters.
 std::vector<std::string_view>
 nearest_names(std::string_view wrong,
 	      const std::vector<std::string_view> &names, unsigned most);
