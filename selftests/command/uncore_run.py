@@ -411,6 +411,9 @@ def test_perf_options(tap, folder):
             (("top", "--rows", "all"), 2, "'all' is not a valid number"),
             (("top", "--by", "user"), 2, "(expected task, process, cgroup)"),
             (("metric",), 2, "memory, llc"),
+            (("check", "--json=2"), 2, "--json: it takes no value"),
+            (("metric", "memory", "--all=false", "true"), 2,
+             "--all: it takes no value"),
             (("report", "-i", os.path.join(folder, "none")), 1, "uncore record"),
             (("stat", "--none", "3", "-e", EVENT, "true"), 2,
              "expected: --none")):

@@ -82,6 +82,12 @@ std::string one_line(const CLI::App &app, const CLI::ParseError &error)
 			"{}: '{}' is not a valid number",
 			text.substr(conversion.size(), at - conversion.size()),
 			text.substr(at + 3));
+	static const std::string no_value =
+		" was given a disallowed flag override";
+	if (text.ends_with(no_value))
+		text = fmt::format(
+			"--{}: it takes no value",
+			text.substr(0, text.size() - no_value.size()));
 	// Not typed: separate_command() has put it there.
 	if (const size_t at = text.find(": -- "); at != text.npos)
 		text.erase(at + 2, 3);
@@ -252,14 +258,16 @@ option parser::add_option(const char *names, std::vector<int> &to,
 option parser::add_flag(const char *names, bool &to,
 			const std::string &description)
 {
-	return option(app_->add_flag(names, to, description));
+	return option(app_->add_flag(names, to, description)
+			      ->disable_flag_override());
 }
 
 option parser::add_flag(const char *names, std::function<void()> action,
 			const std::string &description)
 {
 	return option(
-		app_->add_flag_callback(names, std::move(action), description));
+		app_->add_flag_callback(names, std::move(action), description)
+			->disable_flag_override());
 }
 
 parser parser::add_command(const char *name, const char *description,
