@@ -266,12 +266,9 @@ class Counts:
 
 
 def volume(metric):
-    """Does its value grow with time?"""
-    return metric.unit in ("Bytes", "MB") or metric.name in (
-        "fast_str_llc_miss", "fast_str_llc_req", "mmio_partial_reads_cpu",
-        "mmio_writes_cpu", "partial_pci_writes", "partial_pci_reads", "pci_reads", "pci_writes",
-        "streamed_full_stores", "streamed_part_stores", "uc_reads",
-        "hitme_inserts", "hitme_inval")
+    """Does its value grow with time, as a count does and a ratio does not?"""
+    return metric.unit in ("Bytes", "MB") or \
+        not metric.unit and " / " not in metric.formula
 
 
 # --- scenarios ---------------------------------------------------------------------
