@@ -41,25 +41,27 @@ BOX_PLACES = (
      "enum model_box_type"),
     (SIMULATED, r'"{box}"', "give its registers to types[], from the documents and not "
      "from boxes.json"),
-    ("selftests/sim/model/machine.cpp", r'"{box}"', "add its name and its registers"),
-    ("selftests/sim/model/reference.cpp", r"_{box}_waves\b", "add its waveforms to "
-     "waves()"),
-    ("selftests/sim/model/registers_test.cpp", r'"{box}"', "add its name and the number "
-     "of its boxes to NamesAndNumbersOfBoxes"),
     ("selftests/lib/c/generation.c", r'"{box}"', "add it to the generation's box types"),
     ("selftests/lib/c/harness.h", r"\(fixture, {box}\)", "add it to the variants of "
      "fixtures"),
     ("selftests/catalogue/compare.py", r'"{box}"', "map its names in other readings to it"),
     ("Documentation/driver.rst", r"_{box}(?![a-z0-9])", "describe its PMUs"),
 )
+# The same of box types of the machine that the model's tests have, which is of the
+# generation that others are like.
+MODEL_PLACES = (
+    ("selftests/sim/model/machine.cpp", r'"{box}"', "add its name and its registers"),
+    ("selftests/sim/model/reference.cpp", r"_{box}_waves\b", "add its waveforms to "
+     "waves()"),
+    ("selftests/sim/model/registers_test.cpp", r'"{box}"', "add its name and the number "
+     "of its boxes to NamesAndNumbersOfBoxes"),
+)
 # The generations without an event select, whose PMUs are listed by a pattern, and
 # whose metrics have no formulas to be held against.
 FRONTSIDE = re.compile(r"xeon7[0-9]00")
 ONLY_UNCORE = {"events/{name}/readings.json", "selftests/catalogue/compare.py",
                "selftests/lib/python/metric_formulas.py",
-               "selftests/scenarios/test_flow.py", "selftests/sim/model/machine.cpp",
-               "selftests/sim/model/reference.cpp",
-               "selftests/sim/model/registers_test.cpp"}
+               "selftests/scenarios/test_flow.py"}
 # Keys without which a box type has no row in the driver's table.
 NEEDED = ("Space", "Boxes", "Width", "MaxInc", "Control")
 
@@ -81,9 +83,14 @@ def _simulated(top, path):
     return text + "".join(shared)
 
 
-def _box_types(generation, top, places):
+def _box_types(generation, top, frontside):
     """(file, task) of each box type that a generation has, or shares with another."""
+    modelled = () if frontside else {box.name for box in generation.root.boxes}
     for box in generation.boxes:
+        places = [one for one in BOX_PLACES if not frontside or
+                  one[0] not in ONLY_UNCORE]
+        if box.name in modelled:
+            places += MODEL_PLACES
         words = {"name": generation.name, "box": box.name, "BOX": box.name.upper()}
         for place, pattern, what in places:
             path = place.format(**words)
@@ -139,5 +146,4 @@ def work(generation, top):
         text = _read(os.path.join(top, path))
         if text is None or not re.search(pattern.format(**words), text):
             yield path, what.format(**words)
-    yield from _box_types(generation, top, [
-        one for one in BOX_PLACES if not (frontside and one[0] in ONLY_UNCORE)])
+    yield from _box_types(generation, top, frontside)

@@ -155,12 +155,13 @@ def test_modifiers(tap, generation, sysfs):
 
 def main():
     argparse.ArgumentParser(description=__doc__).parse_args()
+    generations = checked_generations(EVENTS)
+    if generations is None:
+        return 1
     tap = Tap()
     if not os.path.exists(UNCORE):
         tap.skip_all("%s is not built" % UNCORE)
-    generations, files = checked_generations(EVENTS), packaged_files()
-    if generations is None:
-        return 1
+    files = packaged_files()
     if files:
         test_collected(tap, generations, files)
     else:
