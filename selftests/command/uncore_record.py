@@ -195,9 +195,15 @@ def test_output_file(tap, folder):
         tap.ok(run.status == 127 and file.read() == first,
                "a command that does not exist: the old file stays",
                run.comments())
-    record(folder, "-e", "ha_0/requests.reads/", "-c", str(PERIOD), lines=line)
+    single, _ = record(folder, "-e", "ha_0/requests.reads/", "-c", str(PERIOD),
+                       lines=line)
     with open(path + ".old", "rb") as file:
         tap.ok(file.read() == first, "the old file has .old behind")
+    table = Uncore("report", "-i", path)
+    tap.ok(single.err == "1 sample in %s\n" % path and
+           table.out.startswith("1 sample in %s\n" % path) and
+           ": 1 sample, 1,000 counts, on CPU" in table.out,
+           "one sample, of record and report", single.comments() + table.comments())
     twice, _ = record(folder, "-e", "ha_0/requests.reads/", "-c", str(PERIOD),
                       "-C", "%d,%d" % (first_cpu(0), first_cpu(0)),
                       lines=line * 5)

@@ -147,13 +147,17 @@ static int write_folded(const perf_writer &samples, symbolizer &names,
 static int say_samples(const perf_writer &file, const std::string &place,
 		       int status)
 {
+	const std::string samples =
+		fmt::format("{} sample{} in {}", file.samples(),
+			    file.samples() == 1 ? "" : "s", place);
+
 	if (!file.lost()) {
-		fmt::print(stderr, "{} samples in {}\n", file.samples(), place);
+		fmt::print(stderr, "{}\n", samples);
 		return status;
 	}
-	note(fmt::format("{} samples in {}, {} lost, as the ring buffers were "
-			 "full: use a larger period (-c) or fewer CPUs (-C)",
-			 file.samples(), place, file.lost()));
+	note(fmt::format("{}, {} lost, as the ring buffers were full: use a "
+			 "larger period (-c) or fewer CPUs (-C)",
+			 samples, file.lost()));
 	return status ? status : incomplete;
 }
 

@@ -240,11 +240,18 @@ void print_ranking(const ranking &r, const profile_event &event,
 					   r.shares.size() - options.lines)));
 }
 
+/// "1 sample", "1,204 samples"
+std::string count_of(double number, std::string_view what)
+{
+	return fmt::format("{} {}{}", grouped(number), what,
+			   number == 1 ? "" : "s");
+}
+
 void print_human(const std::vector<event_report> &all, const perf_file &file,
 		 const file_options &options)
 {
 	print_line(fmt::format(
-		"{} samples in {}{}{}", grouped(double(file.samples.size())),
+		"{} in {}{}{}", count_of(file.samples.size(), "sample"),
 		printable(options.input), file.lost ? ", " : "",
 		file.lost ? red(stdout, fmt::format("{} lost", file.lost))
 			  : ""));
@@ -254,12 +261,11 @@ void print_human(const std::vector<event_report> &all, const perf_file &file,
 		const std::vector<int> cpus(event.cpus.begin(),
 					    event.cpus.end());
 
-		print_line(fmt::format("{}: {} samples, {} counts, on CPU{} {}",
-				       bold(stdout, event.name),
-				       grouped(double(event.samples.size())),
-				       grouped(double(event.counts)),
-				       cpus.size() == 1 ? "" : "s",
-				       cpu_list(cpus)));
+		print_line(fmt::format(
+			"{}: {}, {}, on CPU{} {}", bold(stdout, event.name),
+			count_of(event.samples.size(), "sample"),
+			count_of(double(event.counts), "count"),
+			cpus.size() == 1 ? "" : "s", cpu_list(cpus)));
 		for (const ranking &r : rankings)
 			print_ranking(r, event, options);
 	}
