@@ -6,6 +6,7 @@ recorded machine, of a large one or of the kernel's own events is as the install
 schema has it, and the schema notices a missing member.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -16,8 +17,9 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.command import EVENT, UNCORE, run  # noqa: E402
 from lib.python.fake_pmu import (RECORD, make_large, make_recorded,  # noqa: E402
                                  recording, recordings)
-from lib.python.schema import (check_documents, document_schema,  # noqa: E402
-                               errors_of, python_with_jsonschema, without_one)
+from lib.python.schema import (DOCUMENTS, check_documents,  # noqa: E402
+                               document_schema, errors_of,
+                               python_with_jsonschema, without_one)
 from lib.python.uncore import Tap  # noqa: E402
 
 # What is not in every document.
@@ -48,6 +50,20 @@ def test_heads(tap, documents):
                 if one["subcommand"] == "topology"}
     tap.ok(machines == {("xeon_uncore", "hswep")},
            "driver and generation of the recorded machines", [repr(machines)])
+
+
+def test_subcommands(tap):
+    with open(DOCUMENTS, encoding="utf-8") as file:
+        schema = json.load(file)
+    names = {name for name in run("__complete", "").stdout.split()
+             if "--json" in run("__complete", name, "-").stdout.split()}
+    listed = schema["$defs"]["head"]["properties"]["subcommand"]["enum"]
+    described = [name for part in schema["allOf"] if "if" in part
+                 for name in part["if"]["properties"]["subcommand"]["enum"]]
+    tap.ok(len(names) > 5 and sorted(listed) == sorted(described) == sorted(names),
+           "the schema describes each subcommand that has --json",
+           sorted(names.symmetric_difference(described) |
+                  names.symmetric_difference(listed)))
 
 
 def test_notices(tap, documents):
@@ -96,6 +112,7 @@ def main():
         documents = check_documents(tap, calls)
         test_heads(tap, [one for one in documents if one["driver"] or
                          one["subcommand"] != "topology"])
+        test_subcommands(tap)
         test_notices(tap, documents)
         test_recordings(tap, folder)
     tap.end()
