@@ -101,11 +101,7 @@ FIXTURE(box)
 	struct perf_event_attr base;	/* of a valid event */
 };
 
-FIXTURE_VARIANT(box)
-{
-	const char *type;
-};
-
+FIXTURE_VARIANT(box) { const char *type; };
 VARIANTS_OF_ALL_TYPES(box);
 
 FIXTURE_SETUP(box)
@@ -118,9 +114,7 @@ FIXTURE_SETUP(box)
 	self->base.config = right_config(variant->type);
 }
 
-FIXTURE_TEARDOWN(box)
-{
-}
+FIXTURE_TEARDOWN(box) { }
 
 /* Each bit without a format field is refused when added to a valid event. */
 TEST_F(box, bits_without_a_name_are_refused)
@@ -156,12 +150,8 @@ TEST_F(box, bits_without_a_name_are_refused)
 }
 
 /* An event string that is refused with EINVAL. */
-FIXTURE(bad_event) {};
-
-FIXTURE_VARIANT(bad_event)
-{
-	const char *type, *event;
-};
+PLAIN_FIXTURE(bad_event);
+FIXTURE_VARIANT(bad_event) { const char *type, *event; };
 
 #define BAD_EVENT(box, what, string)					\
 	FIXTURE_VARIANT_ADD(bad_event, box##_##what) {			\
@@ -243,14 +233,6 @@ BAD_EVENT(gbsq, saturation, "lookups.any,config=0x083fffff00000000");
 BAD_EVENT(gsnpq, saturation, "snoops.any,config=0x083fffff00000000");
 BAD_EVENT(fsb, saturation, "config=0x0c02800000000000");
 
-FIXTURE_SETUP(bad_event)
-{
-}
-
-FIXTURE_TEARDOWN(bad_event)
-{
-}
-
 TEST_F(bad_event, is_refused)
 {
 	struct perf_event_attr attr;
@@ -266,7 +248,7 @@ TEST_F(bad_event, is_refused)
 }
 
 /* Groups whose last member is refused; the members before it fit. */
-FIXTURE(bad_group) {};
+PLAIN_FIXTURE(bad_group);
 
 FIXTURE_VARIANT(bad_group)
 {
@@ -330,14 +312,6 @@ BAD_GROUP(qpi, receive_and_transmit_filter,
 	  "event=0x138,match_mc=0xe,mask_mc=0xf",
 	  "event=0x138,match_mc=0xe,mask_mc=0xf,match_tx=1");
 
-FIXTURE_SETUP(bad_group)
-{
-}
-
-FIXTURE_TEARDOWN(bad_group)
-{
-}
-
 TEST_F(bad_group, last_one_is_refused)
 {
 	int fd[ARRAY_SIZE(variant->event)], cpu;
@@ -369,15 +343,7 @@ TEST_F(bad_group, last_one_is_refused)
 		close(fd[n]);
 }
 
-FIXTURE(group_of_two_boxes) {};
-
-FIXTURE_SETUP(group_of_two_boxes)
-{
-}
-
-FIXTURE_TEARDOWN(group_of_two_boxes)
-{
-}
+PLAIN_FIXTURE(group_of_two_boxes);
 
 TEST_F(group_of_two_boxes, is_refused)
 {
@@ -417,11 +383,7 @@ FIXTURE(attributes)
 	struct perf_event_attr base;
 };
 
-FIXTURE_VARIANT(attributes)
-{
-	const char *type;
-};
-
+FIXTURE_VARIANT(attributes) { const char *type; };
 VARIANT_OF_TYPE(attributes, cbox);
 VARIANT_OF_TYPE(attributes, imc);
 VARIANT_OF_TYPE(attributes, fsb);
@@ -436,9 +398,7 @@ FIXTURE_SETUP(attributes)
 	self->base.config = right_config(variant->type);
 }
 
-FIXTURE_TEARDOWN(attributes)
-{
-}
+FIXTURE_TEARDOWN(attributes) { }
 
 #define REFUSED(field, value, error)					\
 	do {								\
@@ -517,9 +477,7 @@ FIXTURE_SETUP(user_without_cap_perfmon)
 	ASSERT_EQ(0, -file_write("/proc/sys/kernel/perf_event_paranoid", "2\n"));
 }
 
-FIXTURE_TEARDOWN(user_without_cap_perfmon)
-{
-}
+FIXTURE_TEARDOWN(user_without_cap_perfmon) { }
 
 TEST_F(user_without_cap_perfmon, gets_eacces)
 {

@@ -24,15 +24,8 @@ static void __attribute__((constructor)) need_d_1500(void)
 FIXTURE(cboxes) {};
 
 /* Reported number of CBos, except for an impossible one */
-FIXTURE_VARIANT(cboxes)
-{
-	const char *params, *line;
-};
-
-FIXTURE_VARIANT_ADD(cboxes, as_many_as_reported)
-{
-	.params = "clock=manual",
-};
+FIXTURE_VARIANT(cboxes) { const char *params, *line; };
+FIXTURE_VARIANT_ADD(cboxes, as_many_as_reported) { .params = "clock=manual" };
 
 FIXTURE_VARIANT_ADD(cboxes, one_reported_too_much)
 {

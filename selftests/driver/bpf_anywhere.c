@@ -62,10 +62,7 @@ FIXTURE(read_by_bpf)
 	int fd[MAX_CPUS];
 };
 
-FIXTURE_VARIANT(read_by_bpf)
-{
-	const char *type, *tracepoint;
-};
+FIXTURE_VARIANT(read_by_bpf) { const char *type, *tracepoint; };
 
 #define READ_AT(box, at)						\
 	FIXTURE_VARIANT_ADD(read_by_bpf, box##_at_##at) {		\

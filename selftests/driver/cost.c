@@ -29,25 +29,10 @@ static uint64_t accesses(void)
 	       sim_stat("pci_read") + sim_stat("pci_write");
 }
 
-FIXTURE(cost)
-{
-	unsigned int ours[PHASES];
-};
-
-FIXTURE_VARIANT(cost)
-{
-	const char *box;
-};
-
-FIXTURE_VARIANT_ADD(cost, cbox)
-{
-	.box = "cbox_0",
-};
-
-FIXTURE_VARIANT_ADD(cost, imc)
-{
-	.box = "imc_0",
-};
+FIXTURE(cost) { unsigned int ours[PHASES]; };
+FIXTURE_VARIANT(cost) { const char *box; };
+FIXTURE_VARIANT_ADD(cost, cbox) { .box = "cbox_0" };
+FIXTURE_VARIANT_ADD(cost, imc) { .box = "imc_0" };
 
 /*
  * Further writes at the first start in a package, because other programs may have

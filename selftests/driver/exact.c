@@ -42,16 +42,8 @@ static void __attribute__((constructor)) count_packages(void)
 
 MACHINE_OF_ALL_TESTS("clock=manual", "");
 
-FIXTURE(type)
-{
-	unsigned int boxes;
-};
-
-FIXTURE_VARIANT(type)
-{
-	const char *type;
-};
-
+FIXTURE(type) { unsigned int boxes; };
+FIXTURE_VARIANT(type) { const char *type; };
 VARIANTS_OF_ALL_TYPES(type);
 
 FIXTURE_SETUP(type)
@@ -415,12 +407,7 @@ static bool counts_at_constant_rate(const struct cat_event *e)
 
 /* Counters that count cycles only: fixed ones, or free-running ones */
 FIXTURE(counters) {};
-
-FIXTURE_VARIANT(counters)
-{
-	bool free;
-};
-
+FIXTURE_VARIANT(counters) { bool free; };
 FIXTURE_VARIANT_ADD(counters, fixed) { .free = false };
 FIXTURE_VARIANT_ADD(counters, free_running) { .free = true };
 

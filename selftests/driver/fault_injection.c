@@ -383,11 +383,7 @@ static bool hotplug_thread(char *path, size_t size, int cpu)
 }
 
 FIXTURE(use) {};
-
-FIXTURE_VARIANT(use)
-{
-	struct step step;
-};
+FIXTURE_VARIANT(use) { struct step step; };
 
 FIXTURE_VARIANT_ADD(use, open) {
 	{ "open", try_open, undo_open, counts, NULL, false }
@@ -472,11 +468,7 @@ TEST_F(hotplug, fails_cleanly)
 }
 
 FIXTURE(load) {};
-
-FIXTURE_VARIANT(load)
-{
-	struct step step;
-};
+FIXTURE_VARIANT(load) { struct step step; };
 
 FIXTURE_VARIANT_ADD(load, without_names) {
 	{ "load", try_load, undo_load, load_clean, NULL, false }

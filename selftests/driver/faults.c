@@ -70,20 +70,9 @@ FIXTURE_VARIANT(dead_pci)
 	unsigned int box;
 };
 
-FIXTURE_VARIANT_ADD(dead_pci, imc_0)
-{
-	.type = "imc", .box = 0,
-};
-
-FIXTURE_VARIANT_ADD(dead_pci, ha_1)
-{
-	.type = "ha", .box = 1,
-};
-
-FIXTURE_VARIANT_ADD(dead_pci, imc_5)
-{
-	.type = "imc", .box = 5,
-};
+FIXTURE_VARIANT_ADD(dead_pci, imc_0) { .type = "imc", .box = 0 };
+FIXTURE_VARIANT_ADD(dead_pci, ha_1) { .type = "ha", .box = 1 };
+FIXTURE_VARIANT_ADD(dead_pci, imc_5) { .type = "imc", .box = 5 };
 
 FIXTURE_SETUP(dead_pci)
 {

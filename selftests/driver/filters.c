@@ -78,7 +78,7 @@ static const struct request requests[] = {
 
 /* A filter; a field that is not set does not filter. */
 /* A filter; a field that is not set does not filter. */
-FIXTURE(cbox) {};
+PLAIN_FIXTURE(cbox);
 
 FIXTURE_VARIANT(cbox)
 {
@@ -146,14 +146,6 @@ CBOX(nid_retries, 0x32, 0x40, .by_nid = true, .f = { .nid = 0x4 });
 CBOX(retries_for_want_of_credits, 0x32, 0x10, .f = { 0 });
 CBOX(link_0_retries, 0x32, 0x10, .f = { .link = 1 });
 CBOX(links_1_and_2_retries, 0x32, 0x10, .f = { .link = 6 });
-
-FIXTURE_SETUP(cbox)
-{
-}
-
-FIXTURE_TEARDOWN(cbox)
-{
-}
 
 static bool cbox_counts(const FIXTURE_VARIANT(cbox) *c,
 			const struct request *r)
@@ -276,30 +268,10 @@ TEST_F(cbox, counts_exactly_its_share)
 
 /* --- UBox ---------------------------------------------------------------- */
 
-FIXTURE(ubox) {};
-
-FIXTURE_VARIANT(ubox)
-{
-	unsigned int event, umask;
-};
-
-FIXTURE_VARIANT_ADD(ubox, event_0x42)
-{
-	.event = 0x42, .umask = 0x08,
-};
-
-FIXTURE_VARIANT_ADD(ubox, event_0x45)
-{
-	.event = 0x45, .umask = 0x01,
-};
-
-FIXTURE_SETUP(ubox)
-{
-}
-
-FIXTURE_TEARDOWN(ubox)
-{
-}
+PLAIN_FIXTURE(ubox);
+FIXTURE_VARIANT(ubox) { unsigned int event, umask; };
+FIXTURE_VARIANT_ADD(ubox, event_0x42) { .event = 0x42, .umask = 0x08 };
+FIXTURE_VARIANT_ADD(ubox, event_0x45) { .event = 0x45, .umask = 0x01 };
 
 static void expect_cores_and_threads(struct __test_metadata *_metadata,
 				     const FIXTURE_VARIANT(ubox) *e,
@@ -360,12 +332,8 @@ static const struct ha_packet {
 	{ 0x13, 0x1fffffffffc0, 0x02 },
 };
 
-FIXTURE(ha) {};
-
-FIXTURE_VARIANT(ha)
-{
-	struct ha_packet f;
-};
+PLAIN_FIXTURE(ha);
+FIXTURE_VARIANT(ha) { struct ha_packet f; };
 
 #define HA(name, ...)							\
 	FIXTURE_VARIANT_ADD(ha, name) { .f = { __VA_ARGS__ } }
@@ -380,14 +348,6 @@ HA(address_and_another_opcode, 0x03, 0x0000000000c0, 0x33);
 HA(AD_opcode, 0x04, 0, 0x02);
 HA(BL_opcode, 0x08, 0, 0x33);
 HA(AK_opcode, 0x10, 0, 0x3f);
-
-FIXTURE_SETUP(ha)
-{
-}
-
-FIXTURE_TEARDOWN(ha)
-{
-}
 
 static bool ha_counts(const struct ha_packet *c, const struct ha_packet *p)
 {
@@ -445,30 +405,10 @@ TEST_F(ha, ha_1_counts_exactly_its_share)
 
 /* --- PCU (Table 2-160) --------------------------------------------------- */
 
-FIXTURE(pcu) {};
-
-FIXTURE_VARIANT(pcu)
-{
-	unsigned int band[4];
-};
-
-FIXTURE_VARIANT_ADD(pcu, rising_bands)
-{
-	.band = { 12, 16, 20, 26 },
-};
-
-FIXTURE_VARIANT_ADD(pcu, falling_bands)
-{
-	.band = { 40, 33, 13, 8 },
-};
-
-FIXTURE_SETUP(pcu)
-{
-}
-
-FIXTURE_TEARDOWN(pcu)
-{
-}
+PLAIN_FIXTURE(pcu);
+FIXTURE_VARIANT(pcu) { unsigned int band[4]; };
+FIXTURE_VARIANT_ADD(pcu, rising_bands) { .band = { 12, 16, 20, 26 } };
+FIXTURE_VARIANT_ADD(pcu, falling_bands) { .band = { 40, 33, 13, 8 } };
 
 static void expect_bands(struct __test_metadata *_metadata,
 			 const unsigned int *band, const char *pmu, int pkg)
@@ -539,7 +479,7 @@ static const struct packet packets[] = {
 	{ true,  { PKT(0, 1, NDR, 0x8, 0), 0x00000 } },
 };
 
-FIXTURE(qpi) {};
+PLAIN_FIXTURE(qpi);
 
 FIXTURE_VARIANT(qpi)
 {
@@ -588,14 +528,6 @@ FIXTURE_VARIANT_ADD(qpi, DRS_DataC_M_whole_words)
 	.terms = "match0=0x1c00,mask0=0x1fe0,match1=0x80000,mask1=0xf0000",
 	.match = { 0x1c00, 0x80000 }, .mask = { 0x1fe0, 0xf0000 },
 };
-
-FIXTURE_SETUP(qpi)
-{
-}
-
-FIXTURE_TEARDOWN(qpi)
-{
-}
 
 static void expect_qpi_share(struct __test_metadata *_metadata,
 			     const FIXTURE_VARIANT(qpi) *c, unsigned int port,

@@ -181,10 +181,7 @@ FIXTURE_VARIANT_ADD(frozen, package)
 };
 
 /* The driver cannot detect that. */
-FIXTURE_VARIANT_ADD(frozen, box)
-{
-	.msr = CBOX0_BOX_CTL, .value = BOX_FREEZE,
-};
+FIXTURE_VARIANT_ADD(frozen, box) { .msr = CBOX0_BOX_CTL, .value = BOX_FREEZE };
 
 FIXTURE_SETUP(frozen)
 {

@@ -114,7 +114,7 @@ static bool send_one_bit(const char *type, const struct condition *all,
 			    n, text);
 }
 
-FIXTURE(conditions) {};
+PLAIN_FIXTURE(conditions);
 
 FIXTURE_VARIANT(conditions)
 {
@@ -140,14 +140,6 @@ SNOOP(agent);
 SNOOP(type);
 SNOOP(snoop);
 SNOOP(state);
-
-FIXTURE_SETUP(conditions)
-{
-}
-
-FIXTURE_TEARDOWN(conditions)
-{
-}
 
 /*
  * Each bit of a field passes its transactions and no others: two counters, one with one
@@ -201,7 +193,7 @@ TEST_F(conditions, bits_count_their_own)
  * Fields that are numbers: counts of each field value for transactions with each value.
  * The number of transactions with value v is 10^(v+1).
  */
-FIXTURE(numbers) {};
+PLAIN_FIXTURE(numbers);
 
 FIXTURE_VARIANT(numbers)
 {
@@ -234,14 +226,6 @@ FIXTURE_VARIANT_ADD(numbers, gsnpq_core_off)
 {
 	.type = "gsnpq", .key = "core", .want = { 11110, 11110, 11110, 11110 },
 };
-
-FIXTURE_SETUP(numbers)
-{
-}
-
-FIXTURE_TEARDOWN(numbers)
-{
-}
 
 TEST_F(numbers, values_count_their_own)
 {

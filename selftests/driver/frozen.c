@@ -34,16 +34,8 @@ static int open_ticks(struct sampler *s, const char *pmu, const char *type,
 
 /* --- sampling while time passes ----------------------------------------------- */
 
-FIXTURE(sampled)
-{
-	char pmu[PMU_NAME_MAX];
-};
-
-FIXTURE_VARIANT(sampled)
-{
-	const char *type;
-};
-
+FIXTURE(sampled) { char pmu[PMU_NAME_MAX]; };
+FIXTURE_VARIANT(sampled) { const char *type; };
 VARIANT_OF_TYPE(sampled, ha);
 VARIANT_OF_TYPE(sampled, pcu);
 
@@ -145,16 +137,8 @@ TEST_F(slower_uclk, leaves_times_of_other_events_alone)
 
 /* --- groups ------------------------------------------------------------------ */
 
-FIXTURE(grouped)
-{
-	char pmu[PMU_NAME_MAX];
-};
-
-FIXTURE_VARIANT(grouped)
-{
-	const char *type;
-};
-
+FIXTURE(grouped) { char pmu[PMU_NAME_MAX]; };
+FIXTURE_VARIANT(grouped) { const char *type; };
 VARIANT_OF_TYPE(grouped, cbox);
 VARIANT_OF_TYPE(grouped, imc);
 
@@ -430,16 +414,8 @@ TEST_F(storm, leaves_counts_and_weights_exact)
 
 /* --- after the last sampling event -------------------------------------------- */
 
-FIXTURE(late_freeze)
-{
-	char pmu[PMU_NAME_MAX];
-};
-
-FIXTURE_VARIANT(late_freeze)
-{
-	const char *type;
-};
-
+FIXTURE(late_freeze) { char pmu[PMU_NAME_MAX]; };
+FIXTURE_VARIANT(late_freeze) { const char *type; };
 VARIANT_OF_TYPE(late_freeze, ha);
 VARIANT_OF_TYPE(late_freeze, pcu);
 

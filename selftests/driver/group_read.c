@@ -61,15 +61,8 @@ FIXTURE_VARIANT(group_reads)
 	bool disturb;		/* other events are opened and closed at the same time */
 };
 
-FIXTURE_VARIANT_ADD(group_reads, cbox)
-{
-	.type = "cbox", .n = 2,
-};
-
-FIXTURE_VARIANT_ADD(group_reads, imc)
-{
-	.type = "imc", .n = 2,
-};
+FIXTURE_VARIANT_ADD(group_reads, cbox) { .type = "cbox", .n = 2 };
+FIXTURE_VARIANT_ADD(group_reads, imc) { .type = "imc", .n = 2 };
 
 FIXTURE_VARIANT_ADD(group_reads, four_of_cbox_1)
 {
@@ -81,15 +74,8 @@ FIXTURE_VARIANT_ADD(group_reads, four_of_imc_1)
 	.type = "imc", .n = 4, .index = 1, .last = true,
 };
 
-FIXTURE_VARIANT_ADD(group_reads, sbox)
-{
-	.type = "sbox", .n = 2, .last = true,
-};
-
-FIXTURE_VARIANT_ADD(group_reads, ha)
-{
-	.type = "ha", .n = 2, .last = true,
-};
+FIXTURE_VARIANT_ADD(group_reads, sbox) { .type = "sbox", .n = 2, .last = true };
+FIXTURE_VARIANT_ADD(group_reads, ha) { .type = "ha", .n = 2, .last = true };
 
 /* It shares a box control with the other IRP. */
 FIXTURE_VARIANT_ADD(group_reads, irp_1)
@@ -112,9 +98,7 @@ FIXTURE_SETUP(group_reads)
 	ASSERT_EQ(0, -driver_freeze_budget(1000));
 }
 
-FIXTURE_TEARDOWN(group_reads)
-{
-}
+FIXTURE_TEARDOWN(group_reads) { }
 
 /* Equal in each read, and never less than in the read before. */
 TEST_F(group_reads, counters_agree)
@@ -198,20 +182,14 @@ FIXTURE_VARIANT(two_cpus)
 };
 
 VARIANT_OF_TYPE(two_cpus, cbox);
-
-FIXTURE_VARIANT_ADD(two_cpus, imc)
-{
-	.type = "imc", .last = true,
-};
+FIXTURE_VARIANT_ADD(two_cpus, imc) { .type = "imc", .last = true };
 
 FIXTURE_SETUP(two_cpus)
 {
 	ASSERT_EQ(0, -driver_freeze_budget(1000));
 }
 
-FIXTURE_TEARDOWN(two_cpus)
-{
-}
+FIXTURE_TEARDOWN(two_cpus) { }
 
 /*
  * A group starts in one cycle although another CPU unfreezes the box at the same time.
@@ -278,7 +256,7 @@ static bool loss(const char *pmu, int cpu, const char *ubox, uint64_t cycles,
 	return ok;
 }
 
-FIXTURE(budget) {};
+PLAIN_FIXTURE(budget);
 
 FIXTURE_VARIANT(budget)
 {
@@ -287,19 +265,7 @@ FIXTURE_VARIANT(budget)
 };
 
 VARIANT_OF_TYPE(budget, cbox);
-
-FIXTURE_VARIANT_ADD(budget, imc)
-{
-	.type = "imc", .last = true,
-};
-
-FIXTURE_SETUP(budget)
-{
-}
-
-FIXTURE_TEARDOWN(budget)
-{
-}
+FIXTURE_VARIANT_ADD(budget, imc) { .type = "imc", .last = true };
 
 TEST_F(budget, limits_what_a_tight_loop_takes)
 {

@@ -209,25 +209,10 @@ static void all_come_back(void)
 
 /* --- the perf CPU ------------------------------------------------------------ */
 
-FIXTURE(perf_cpu)
-{
-	int cpu;
-};
-
-FIXTURE_VARIANT(perf_cpu)
-{
-	int pkg;
-};
-
-FIXTURE_VARIANT_ADD(perf_cpu, package_0)
-{
-	.pkg = 0,
-};
-
-FIXTURE_VARIANT_ADD(perf_cpu, package_1)
-{
-	.pkg = 1,
-};
+FIXTURE(perf_cpu) { int cpu; };
+FIXTURE_VARIANT(perf_cpu) { int pkg; };
+FIXTURE_VARIANT_ADD(perf_cpu, package_0) { .pkg = 0 };
+FIXTURE_VARIANT_ADD(perf_cpu, package_1) { .pkg = 1 };
 
 FIXTURE_SETUP(perf_cpu)
 {
@@ -573,20 +558,9 @@ FIXTURE(clock)
 	int cpu;
 };
 
-FIXTURE_VARIANT(clock)
-{
-	int pkg;
-};
-
-FIXTURE_VARIANT_ADD(clock, package_0)
-{
-	.pkg = 0,
-};
-
-FIXTURE_VARIANT_ADD(clock, package_1)
-{
-	.pkg = 1,
-};
+FIXTURE_VARIANT(clock) { int pkg; };
+FIXTURE_VARIANT_ADD(clock, package_0) { .pkg = 0 };
+FIXTURE_VARIANT_ADD(clock, package_1) { .pkg = 1 };
 
 FIXTURE_SETUP(clock)
 {

@@ -97,10 +97,7 @@ TEST_F(probe, leaves_as_fast_with_many_events)
 
 /* --- what is counted ------------------------------------------------------------- */
 
-FIXTURE(perf_cpu)
-{
-	int cpu;
-};
+FIXTURE(perf_cpu) { int cpu; };
 
 /* Each event counts in each cycle in which it has a counter; a move takes long. */
 FIXTURE_SETUP(perf_cpu)

@@ -321,22 +321,9 @@ static void __attribute__((constructor)) measure_both(void)
 		measure_all(d);
 }
 
-FIXTURE(type) {};
-
-FIXTURE_VARIANT(type)
-{
-	const char *type;
-};
-
+PLAIN_FIXTURE(type);
+FIXTURE_VARIANT(type) { const char *type; };
 VARIANTS_OF_E5_TYPES(type);
-
-FIXTURE_SETUP(type)
-{
-}
-
-FIXTURE_TEARDOWN(type)
-{
-}
 
 /* Compare an event in a shape; count the comparisons, and counts of 0. */
 static bool compare(const struct cat_event *e, size_t i, int shape,
@@ -391,13 +378,8 @@ TEST(relayed_occupancy_is_the_same)
 	}
 }
 
-FIXTURE(filter) {};
-
-FIXTURE_VARIANT(filter)
-{
-	enum filter filter;
-};
-
+PLAIN_FIXTURE(filter);
+FIXTURE_VARIANT(filter) { enum filter filter; };
 FIXTURE_VARIANT_ADD(filter, cbox_tid) { CBOX_TID };
 FIXTURE_VARIANT_ADD(filter, cbox_state) { CBOX_STATE };
 FIXTURE_VARIANT_ADD(filter, cbox_nid) { CBOX_NID };
@@ -410,14 +392,6 @@ FIXTURE_VARIANT_ADD(filter, cbox_opc_and_isoc) { CBOX_OPC_AND_ISOC };
 FIXTURE_VARIANT_ADD(filter, pcu_band0) { PCU_BAND0 };
 FIXTURE_VARIANT_ADD(filter, qpi_match_and_mask) { QPI_MATCH_AND_MASK };
 FIXTURE_VARIANT_ADD(filter, qpi_match1_and_mask1) { QPI_MATCH1_AND_MASK1 };
-
-FIXTURE_SETUP(filter)
-{
-}
-
-FIXTURE_TEARDOWN(filter)
-{
-}
 
 TEST_F(filter, passes_the_same_traffic)
 {

@@ -63,10 +63,7 @@ static void note(const struct sim_access *a, void *arg)
 	s->inverts += !imc && a->value & BIT(CTL_INVERT);
 }
 
-FIXTURE(controls)
-{
-	unsigned int written;
-};
+FIXTURE(controls) { unsigned int written; };
 
 FIXTURE_SETUP(controls)
 {

@@ -797,12 +797,7 @@ static void __attribute__((constructor)) count_all(void)
 }
 
 FIXTURE(type) {};
-
-FIXTURE_VARIANT(type)
-{
-	const char *type;
-};
-
+FIXTURE_VARIANT(type) { const char *type; };
 VARIANTS_OF_ALL_TYPES(type);
 NO_UNDEFINED_WRITES(type);
 

@@ -15,16 +15,8 @@
 
 enum { PERIOD = 1000003, LONG_MS = 3000 };
 
-FIXTURE(neighbours)
-{
-	struct sampler s;
-};
-
-FIXTURE_VARIANT(neighbours)
-{
-	const char *type;
-};
-
+FIXTURE(neighbours) { struct sampler s; };
+FIXTURE_VARIANT(neighbours) { const char *type; };
 VARIANT_OF_TYPE(neighbours, ha);
 VARIANT_OF_TYPE(neighbours, pcu);
 

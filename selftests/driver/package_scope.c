@@ -49,11 +49,7 @@ FIXTURE(local)
 	int home;
 };
 
-FIXTURE_VARIANT(local)
-{
-	const char *type;
-};
-
+FIXTURE_VARIANT(local) { const char *type; };
 VARIANT_OF_TYPE(local, cbox);
 VARIANT_OF_TYPE(local, imc);
 VARIANT_OF_TYPE(local, pcu);
@@ -188,11 +184,7 @@ FIXTURE(sampling)
 	int home, other;
 };
 
-FIXTURE_VARIANT(sampling)
-{
-	const char *type;
-};
-
+FIXTURE_VARIANT(sampling) { const char *type; };
 VARIANT_OF_TYPE(sampling, cbox);
 VARIANT_OF_TYPE(sampling, ha);
 VARIANT_OF_TYPE(sampling, imc);

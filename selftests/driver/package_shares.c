@@ -51,11 +51,7 @@ FIXTURE(share)
 	int home, other;
 };
 
-FIXTURE_VARIANT(share)
-{
-	const char *type;
-};
-
+FIXTURE_VARIANT(share) { const char *type; };
 VARIANT_OF_TYPE(share, cbox);
 VARIANT_OF_TYPE(share, imc);
 VARIANT_OF_TYPE(share, ha);

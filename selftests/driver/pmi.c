@@ -81,20 +81,9 @@ FIXTURE_VARIANT(late)
 	uint64_t lost;	/* cycles of each overflow in which nothing is counted */
 };
 
-FIXTURE_VARIANT_ADD(late, freeze)
-{
-	.params = "freeze_delay=300",
-};
-
-FIXTURE_VARIANT_ADD(late, status)
-{
-	.params = "status_delay=70", .lost = 70,
-};
-
-FIXTURE_VARIANT_ADD(late, pmi)
-{
-	.params = "pmi_delay=90", .lost = 90,
-};
+FIXTURE_VARIANT_ADD(late, freeze) { .params = "freeze_delay=300" };
+FIXTURE_VARIANT_ADD(late, status) { .params = "status_delay=70", .lost = 70 };
+FIXTURE_VARIANT_ADD(late, pmi) { .params = "pmi_delay=90", .lost = 90 };
 
 FIXTURE_VARIANT_ADD(late, all)
 {

@@ -22,10 +22,7 @@ enum { UNITS = 2, CYCLES = 1000, STARTS = 50 };
 
 /* --- IRP ------------------------------------------------------------------ */
 
-FIXTURE(irp)
-{
-	char pmu[UNITS][PMU_NAME_MAX];
-};
+FIXTURE(irp) { char pmu[UNITS][PMU_NAME_MAX]; };
 
 FIXTURE_VARIANT(irp)
 {

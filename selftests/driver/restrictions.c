@@ -152,11 +152,7 @@ FIXTURE(type)
 	bool there;
 };
 
-FIXTURE_VARIANT(type)
-{
-	const char *type;
-};
-
+FIXTURE_VARIANT(type) { const char *type; };
 VARIANTS_OF_ALL_TYPES(type);
 
 FIXTURE_SETUP(type)
@@ -164,9 +160,7 @@ FIXTURE_SETUP(type)
 	self->there = pmu_name(self->pmu, variant->type, 0);
 }
 
-FIXTURE_TEARDOWN(type)
-{
-}
+FIXTURE_TEARDOWN(type) { }
 
 TEST_F(type, restricted_events_go_only_where_they_may)
 {
@@ -189,15 +183,7 @@ TEST_F(type, restricted_events_go_only_where_they_may)
 		SKIP(return, "it has none");
 }
 
-FIXTURE(cbox) {};
-
-FIXTURE_SETUP(cbox)
-{
-}
-
-FIXTURE_TEARDOWN(cbox)
-{
-}
+PLAIN_FIXTURE(cbox);
 
 /*
  * Four events fill the box, one that is not on counter 0 is closed, and then an event
@@ -375,7 +361,7 @@ TEST_F(type, full_box_has_events_take_turns)
 /* --- conflicts ----------------------------------------------------------- */
 
 /* Two events that must not count at the same time, and traffic of each */
-FIXTURE(conflict) {};
+PLAIN_FIXTURE(conflict);
 
 FIXTURE_VARIANT(conflict)
 {
@@ -387,14 +373,8 @@ FIXTURE_VARIANT(conflict)
 FIXTURE_VARIANT_ADD(conflict, cbox_two_events_that_need_counter_0)
 {
 	.type = "cbox",
-	.event = {
-		"event=0x36,umask=0x08",
-		"event=0x11,umask=0x01",
-	},
-	.traffic = {
-		"event=0x36 umask=0x08",
-		"event=0x11 umask=0x01",
-	},
+	.event = { "event=0x36,umask=0x08", "event=0x11,umask=0x01" },
+	.traffic = { "event=0x36 umask=0x08", "event=0x11 umask=0x01" },
 };
 
 FIXTURE_VARIANT_ADD(conflict, cbox_two_opcodes)
@@ -404,10 +384,7 @@ FIXTURE_VARIANT_ADD(conflict, cbox_two_opcodes)
 		"event=0x35,umask=0x01,filter_opc=0x182",
 		"event=0x35,umask=0x01,filter_opc=0x180",
 	},
-	.traffic = {
-		"event=0x35 umask=0x01 opc=0x182",
-		"event=0x35 umask=0x01 opc=0x180",
-	},
+	.traffic = { "event=0x35 umask=0x01 opc=0x182", "event=0x35 umask=0x01 opc=0x180" },
 };
 
 FIXTURE_VARIANT_ADD(conflict, cbox_two_states)
@@ -417,23 +394,14 @@ FIXTURE_VARIANT_ADD(conflict, cbox_two_states)
 		"event=0x34,umask=0x03,filter_state=0x1",
 		"event=0x34,umask=0x03,filter_state=0x10",
 	},
-	.traffic = {
-		"event=0x34 umask=0x03 state=0x1",
-		"event=0x34 umask=0x03 state=0x10",
-	},
+	.traffic = { "event=0x34 umask=0x03 state=0x1", "event=0x34 umask=0x03 state=0x10" },
 };
 
 FIXTURE_VARIANT_ADD(conflict, cbox_two_nodes)
 {
 	.type = "cbox",
-	.event = {
-		"event=0x35,umask=0x48,filter_nid=0x1",
-		"event=0x37,umask=0x41,filter_nid=0x2",
-	},
-	.traffic = {
-		"event=0x35 umask=0x48 nid=0x1",
-		"event=0x37 umask=0x41 nid=0x2",
-	},
+	.event = { "event=0x35,umask=0x48,filter_nid=0x1", "event=0x37,umask=0x41,filter_nid=0x2" },
+	.traffic = { "event=0x35 umask=0x48 nid=0x1", "event=0x37 umask=0x41 nid=0x2" },
 };
 
 FIXTURE_VARIANT_ADD(conflict, cbox_two_threads)
@@ -443,23 +411,14 @@ FIXTURE_VARIANT_ADD(conflict, cbox_two_threads)
 		"event=0x35,umask=0x08,tid_en=1,filter_tid=2",
 		"event=0x13,umask=0x01,tid_en=1,filter_tid=3",
 	},
-	.traffic = {
-		"event=0x35 umask=0x08 tid=2",
-		"event=0x13 umask=0x01 tid=3",
-	},
+	.traffic = { "event=0x35 umask=0x08 tid=2", "event=0x13 umask=0x01 tid=3" },
 };
 
 FIXTURE_VARIANT_ADD(conflict, ubox_two_threads)
 {
 	.type = "ubox",
-	.event = {
-		"event=0x42,umask=0x08,filter_tid=1",
-		"event=0x45,umask=0x01,filter_cid=1",
-	},
-	.traffic = {
-		"event=0x42 umask=0x08 tid=1",
-		"event=0x45 umask=0x01 tid=2",
-	},
+	.event = { "event=0x42,umask=0x08,filter_tid=1", "event=0x45,umask=0x01,filter_cid=1" },
+	.traffic = { "event=0x42 umask=0x08 tid=1", "event=0x45 umask=0x01 tid=2" },
 };
 
 FIXTURE_VARIANT_ADD(conflict, ha_two_addresses)
@@ -469,67 +428,35 @@ FIXTURE_VARIANT_ADD(conflict, ha_two_addresses)
 		"event=0x20,umask=0x01,filter_addr=0x1000",
 		"event=0x20,umask=0x01,filter_addr=0x2000",
 	},
-	.traffic = {
-		"event=0x20 umask=0x01 addr=0x1000",
-		"event=0x20 umask=0x01 addr=0x2000",
-	},
+	.traffic = { "event=0x20 umask=0x01 addr=0x1000", "event=0x20 umask=0x01 addr=0x2000" },
 };
 
 FIXTURE_VARIANT_ADD(conflict, ha_two_opcodes)
 {
 	.type = "ha",
-	.event = {
-		"event=0x20,umask=0x04,filter_opc=0x1",
-		"event=0x20,umask=0x08,filter_opc=0x2",
-	},
-	.traffic = {
-		"event=0x20 umask=0x04 opc=0x1",
-		"event=0x20 umask=0x08 opc=0x2",
-	},
+	.event = { "event=0x20,umask=0x04,filter_opc=0x1", "event=0x20,umask=0x08,filter_opc=0x2" },
+	.traffic = { "event=0x20 umask=0x04 opc=0x1", "event=0x20 umask=0x08 opc=0x2" },
 };
 
 FIXTURE_VARIANT_ADD(conflict, pcu_two_values_of_band_2)
 {
 	.type = "pcu",
-	.event = {
-		"event=0x0d,filter_band2=20",
-		"event=0x0d,filter_band2=30",
-	},
+	.event = { "event=0x0d,filter_band2=20", "event=0x0d,filter_band2=30" },
 };
 
 FIXTURE_VARIANT_ADD(conflict, qpi_two_packet_filters)
 {
 	.type = "qpi",
-	.event = {
-		"event=0x138,match_mc=0xe,mask_mc=0xf",
-		"event=0x138,match_mc=0xc,mask_mc=0xf",
-	},
-	.traffic = {
-		"event=0x138 dir=rx match0=0x1c00",
-		"event=0x138 dir=rx match0=0x1800",
-	},
+	.event = { "event=0x138,match_mc=0xe,mask_mc=0xf", "event=0x138,match_mc=0xc,mask_mc=0xf" },
+	.traffic = { "event=0x138 dir=rx match0=0x1c00", "event=0x138 dir=rx match0=0x1800" },
 };
 
 FIXTURE_VARIANT_ADD(conflict, qpi_two_packet_masks_of_one_match)
 {
 	.type = "qpi",
-	.event = {
-		"event=0x138,match_mc=0xc,mask_mc=0x8",
-		"event=0x138,match_mc=0xc,mask_mc=0x4",
-	},
-	.traffic = {
-		"event=0x138 dir=rx match0=0x1000",
-		"event=0x138 dir=rx match0=0x800",
-	},
+	.event = { "event=0x138,match_mc=0xc,mask_mc=0x8", "event=0x138,match_mc=0xc,mask_mc=0x4" },
+	.traffic = { "event=0x138 dir=rx match0=0x1000", "event=0x138 dir=rx match0=0x800" },
 };
-
-FIXTURE_SETUP(conflict)
-{
-}
-
-FIXTURE_TEARDOWN(conflict)
-{
-}
 
 /* Both have counted, so perf has scheduled each of them. */
 static bool both_ran(void *arg)
@@ -623,7 +550,7 @@ TEST_F(conflict, never_count_together)
 /* --- no conflict --------------------------------------------------------- */
 
 /* Events whose filters are independent, or the same. */
-FIXTURE(company) {};
+PLAIN_FIXTURE(company);
 
 FIXTURE_VARIANT(company)
 {
@@ -635,35 +562,27 @@ FIXTURE_VARIANT(company)
 
 FIXTURE_VARIANT_ADD(company, cbox_opcode_and_state)
 {
-	.type = "cbox",
+	.type = "cbox", .count = { 13, 29 },
 	.event = {
 		"event=0x35,umask=0x01,filter_opc=0x182",
 		"event=0x34,umask=0x03,filter_state=0x10",
 	},
-	.traffic = {
-		"event=0x35 umask=0x01 opc=0x182",
-		"event=0x34 umask=0x03 state=0x10",
-	},
-	.count = { 13, 29 },
+	.traffic = { "event=0x35 umask=0x01 opc=0x182", "event=0x34 umask=0x03 state=0x10" },
 };
 
 FIXTURE_VARIANT_ADD(company, cbox_node_and_thread)
 {
-	.type = "cbox",
+	.type = "cbox", .count = { 37, 53 },
 	.event = {
 		"event=0x37,umask=0x41,filter_nid=0x2",
 		"event=0x13,umask=0x01,tid_en=1,filter_tid=7",
 	},
-	.traffic = {
-		"event=0x37 umask=0x41 nid=0x2",
-		"event=0x13 umask=0x01 tid=7",
-	},
-	.count = { 37, 53 },
+	.traffic = { "event=0x37 umask=0x41 nid=0x2", "event=0x13 umask=0x01 tid=7" },
 };
 
 FIXTURE_VARIANT_ADD(company, cbox_opcode_state_node_and_thread)
 {
-	.type = "cbox",
+	.type = "cbox", .count = { 11, 23, 31, 47 },
 	.event = {
 		"event=0x35,umask=0x01,filter_opc=0x182",
 		"event=0x34,umask=0x03,filter_state=0x10",
@@ -676,40 +595,31 @@ FIXTURE_VARIANT_ADD(company, cbox_opcode_state_node_and_thread)
 		"event=0x37 umask=0x41 nid=0x2",
 		"event=0x13 umask=0x01 tid=7",
 	},
-	.count = { 11, 23, 31, 47 },
 };
 
 FIXTURE_VARIANT_ADD(company, cbox_one_opcode_in_two_events)
 {
-	.type = "cbox",
+	.type = "cbox", .count = { 101, 203 },
 	.event = {
 		"event=0x35,umask=0x01,filter_opc=0x181",
 		"event=0x36,umask=0x01,filter_opc=0x181",
 	},
-	.traffic = {
-		"event=0x35 umask=0x01 opc=0x181",
-		"event=0x36 umask=0x01 opc=0x181",
-	},
-	.count = { 101, 203 },
+	.traffic = { "event=0x35 umask=0x01 opc=0x181", "event=0x36 umask=0x01 opc=0x181" },
 };
 
 FIXTURE_VARIANT_ADD(company, ha_address_of_one_opcode_of_the_other)
 {
-	.type = "ha",
+	.type = "ha", .count = { 19, 43 },
 	.event = {
 		"event=0x20,umask=0x01,filter_addr=0x1000",
 		"event=0x20,umask=0x04,filter_opc=0x1",
 	},
-	.traffic = {
-		"event=0x20 umask=0x01 addr=0x1000",
-		"event=0x20 umask=0x04 opc=0x1",
-	},
-	.count = { 19, 43 },
+	.traffic = { "event=0x20 umask=0x01 addr=0x1000", "event=0x20 umask=0x04 opc=0x1" },
 };
 
 FIXTURE_VARIANT_ADD(company, pcu_four_bands)
 {
-	.type = "pcu",
+	.type = "pcu", .count = { 3, 5, 7, 9 },
 	.event = {
 		"event=0x0b,filter_band0=12",
 		"event=0x0c,filter_band1=20",
@@ -722,31 +632,19 @@ FIXTURE_VARIANT_ADD(company, pcu_four_bands)
 		"event=0x0d freq=28",
 		"event=0x0e freq=36",
 	},
-	.count = { 3, 5, 7, 9 },
 };
 
 FIXTURE_VARIANT_ADD(company, qpi_a_packet_filter_and_events_without_one)
 {
-	.type = "qpi",
+	.type = "qpi", .count = { 61 },
 	.event = {
 		"event=0x138,match_mc=0xe,mask_mc=0xf",
 		"event=0x14",
 		"event=0x08",
 		"event=0x13,umask=0x01",
 	},
-	.traffic = {
-		"event=0x138 dir=rx match0=0x1c00",
-	},
-	.count = { 61 },
+	.traffic = { "event=0x138 dir=rx match0=0x1c00" },
 };
-
-FIXTURE_SETUP(company)
-{
-}
-
-FIXTURE_TEARDOWN(company)
-{
-}
 
 /* Counters, of the first @n, that some events with these codes may use */
 static unsigned int room(const FIXTURE_VARIANT(company) *c, unsigned int n)
@@ -801,7 +699,7 @@ TEST_F(company, count_together)
 
 /* --- equal events -------------------------------------------------------- */
 
-FIXTURE(copies) {};
+PLAIN_FIXTURE(copies);
 
 /* Five equal events, with others in the box. */
 FIXTURE_VARIANT(copies)
@@ -834,14 +732,6 @@ FIXTURE_VARIANT_ADD(copies, sbox)
 {
 	.type = "sbox", .index = 1, .event = "event=0", .others = 3,
 };
-
-FIXTURE_SETUP(copies)
-{
-}
-
-FIXTURE_TEARDOWN(copies)
-{
-}
 
 TEST_F(copies, use_one_counter)
 {
@@ -884,23 +774,10 @@ TEST_F(copies, use_one_counter)
 	EXPECT_EQ(0, counters_enabled(pmu, pkg));
 }
 
-FIXTURE(copies_of) {};
-
-FIXTURE_VARIANT(copies_of)
-{
-	const char *type;
-};
-
+PLAIN_FIXTURE(copies_of);
+FIXTURE_VARIANT(copies_of) { const char *type; };
 VARIANT_OF_TYPE(copies_of, cbox);
 VARIANT_OF_TYPE(copies_of, imc);
-
-FIXTURE_SETUP(copies_of)
-{
-}
-
-FIXTURE_TEARDOWN(copies_of)
-{
-}
 
 /* Each event counts from its open to its close. */
 TEST_F(copies_of, come_and_go)
@@ -927,23 +804,10 @@ TEST_F(copies_of, come_and_go)
 	}
 }
 
-FIXTURE(group_with_copies) {};
-
-FIXTURE_VARIANT(group_with_copies)
-{
-	const char *type;
-};
-
+PLAIN_FIXTURE(group_with_copies);
+FIXTURE_VARIANT(group_with_copies) { const char *type; };
 VARIANT_OF_TYPE(group_with_copies, cbox);
 VARIANT_OF_TYPE(group_with_copies, ha);
-
-FIXTURE_SETUP(group_with_copies)
-{
-}
-
-FIXTURE_TEARDOWN(group_with_copies)
-{
-}
 
 /* Equal events take one counter, so six members fit a box of four. */
 TEST_F(group_with_copies, counts)

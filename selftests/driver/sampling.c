@@ -102,16 +102,8 @@ static void expect_no_pmi_where_none_signals(struct __test_metadata *_metadata)
 	}
 }
 
-FIXTURE(type)
-{
-	const struct cat_event *plain, *ticks;
-};
-
-FIXTURE_VARIANT(type)
-{
-	const char *type;
-};
-
+FIXTURE(type) { const struct cat_event *plain, *ticks; };
+FIXTURE_VARIANT(type) { const char *type; };
 VARIANTS_OF_ALL_TYPES(type);
 
 FIXTURE_SETUP(type)
@@ -280,30 +272,11 @@ FIXTURE_VARIANT(long_periods)
 VARIANT_OF_TYPE(long_periods, cbox);
 
 /* its clock has a fixed counter, which is not narrow */
-FIXTURE_VARIANT_ADD(long_periods, ubox)
-{
-	.type = "ubox", .bits = 48,
-};
-
-FIXTURE_VARIANT_ADD(long_periods, pcu)
-{
-	.type = "pcu", .bits = 48,
-};
-
-FIXTURE_VARIANT_ADD(long_periods, imc)
-{
-	.type = "imc", .bits = 32,
-};
-
-FIXTURE_VARIANT_ADD(long_periods, qpi)
-{
-	.type = "qpi", .bits = 32,
-};
-
-FIXTURE_VARIANT_ADD(long_periods, fsb)
-{
-	.type = "fsb", .bits = 32,
-};
+FIXTURE_VARIANT_ADD(long_periods, ubox) { .type = "ubox", .bits = 48 };
+FIXTURE_VARIANT_ADD(long_periods, pcu) { .type = "pcu", .bits = 48 };
+FIXTURE_VARIANT_ADD(long_periods, imc) { .type = "imc", .bits = 32 };
+FIXTURE_VARIANT_ADD(long_periods, qpi) { .type = "qpi", .bits = 32 };
+FIXTURE_VARIANT_ADD(long_periods, fsb) { .type = "fsb", .bits = 32 };
 
 FIXTURE_SETUP(long_periods)
 {
@@ -377,11 +350,7 @@ FIXTURE(control)
 	bool open;
 };
 
-FIXTURE_VARIANT(control)
-{
-	const char *type;
-};
-
+FIXTURE_VARIANT(control) { const char *type; };
 VARIANT_OF_TYPE(control, ha);
 VARIANT_OF_TYPE(control, imc);
 VARIANT_OF_TYPE(control, ubox);

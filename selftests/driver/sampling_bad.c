@@ -68,11 +68,7 @@ FIXTURE(refusals)
 	struct perf_event_attr base;	/* not a defined event */
 };
 
-FIXTURE_VARIANT(refusals)
-{
-	const char *type;
-};
-
+FIXTURE_VARIANT(refusals) { const char *type; };
 VARIANTS_OF_ALL_TYPES(refusals);
 
 FIXTURE_SETUP(refusals)
@@ -87,9 +83,7 @@ FIXTURE_SETUP(refusals)
 	self->base.sample_type = SAMPLER_TYPE;
 }
 
-FIXTURE_TEARDOWN(refusals)
-{
-}
+FIXTURE_TEARDOWN(refusals) { }
 
 TEST_F(refusals, period_wider_than_the_counter)
 {
@@ -200,9 +194,7 @@ FIXTURE_SETUP(free_running)
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 }
 
-FIXTURE_TEARDOWN(free_running)
-{
-}
+FIXTURE_TEARDOWN(free_running) { }
 
 TEST_F(free_running, counters_can_be_read_not_sampled)
 {
@@ -235,11 +227,7 @@ FIXTURE(accepted)
 	const struct cat_event *event;
 };
 
-FIXTURE_VARIANT(accepted)
-{
-	const char *type;
-};
-
+FIXTURE_VARIANT(accepted) { const char *type; };
 VARIANT_OF_TYPE(accepted, ha);
 VARIANT_OF_TYPE(accepted, cbox);
 
@@ -252,9 +240,7 @@ FIXTURE_SETUP(accepted)
 		self->event = NULL;
 }
 
-FIXTURE_TEARDOWN(accepted)
-{
-}
+FIXTURE_TEARDOWN(accepted) { }
 
 /* An ioctl cannot set a period that open refuses; a valid one is used from then on. */
 TEST_F(accepted, new_period_by_ioctl)
@@ -511,10 +497,7 @@ FIXTURE_VARIANT(storm)
 VARIANT_OF_TYPE(storm, pcu);
 VARIANT_OF_TYPE(storm, imc);
 VARIANT_OF_TYPE(storm, cbox);
-
-FIXTURE_VARIANT_ADD(storm, all)
-{
-};
+FIXTURE_VARIANT_ADD(storm, all) {  };
 
 FIXTURE_SETUP(storm)
 {

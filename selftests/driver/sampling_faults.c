@@ -256,10 +256,7 @@ static void stop_stream(struct stream *s)
 FIXTURE(away) {};
 
 /* Time for which the CPU is stopped, and duration of a register access */
-FIXTURE_VARIANT(away)
-{
-	const char *status_us, *pci_us;
-};
+FIXTURE_VARIANT(away) { const char *status_us, *pci_us; };
 
 #define AWAY(status, pci)						\
 	FIXTURE_VARIANT_ADD(away, for_##status##_us_and_##pci) {	\
@@ -335,25 +332,10 @@ FIXTURE_VARIANT(deleted)
 	int rounds;
 };
 
-FIXTURE_VARIANT_ADD(deleted, ha)
-{
-	.type = "ha", .rounds = 150,
-};
-
-FIXTURE_VARIANT_ADD(deleted, pcu)
-{
-	.type = "pcu", .rounds = 150,
-};
-
-FIXTURE_VARIANT_ADD(deleted, ubox)
-{
-	.type = "ubox", .rounds = 150,
-};
-
-FIXTURE_VARIANT_ADD(deleted, sbox)
-{
-	.type = "sbox", .rounds = 60,
-};
+FIXTURE_VARIANT_ADD(deleted, ha) { .type = "ha", .rounds = 150 };
+FIXTURE_VARIANT_ADD(deleted, pcu) { .type = "pcu", .rounds = 150 };
+FIXTURE_VARIANT_ADD(deleted, ubox) { .type = "ubox", .rounds = 150 };
+FIXTURE_VARIANT_ADD(deleted, sbox) { .type = "sbox", .rounds = 60 };
 
 FIXTURE_SETUP(deleted)
 {
@@ -401,12 +383,7 @@ TEST_F(deleted, events_lose_no_sample_and_nothing_remains_of_them)
 /* --- CPUs that go offline ------------------------------------------------- */
 
 FIXTURE(offline) {};
-
-FIXTURE_VARIANT(offline)
-{
-	const char *type;
-};
-
+FIXTURE_VARIANT(offline) { const char *type; };
 VARIANT_OF_TYPE(offline, imc);
 VARIANT_OF_TYPE(offline, pcu);
 VARIANT_OF_TYPE(offline, cbox);

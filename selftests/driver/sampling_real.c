@@ -98,12 +98,7 @@ TEST_F(stopped, all_box_types_at_once_have_all_samples)
 }
 
 FIXTURE(on_and_off) {};
-
-FIXTURE_VARIANT(on_and_off)
-{
-	const char *type;
-};
-
+FIXTURE_VARIANT(on_and_off) { const char *type; };
 VARIANTS_OF_E5_TYPES(on_and_off);
 
 FIXTURE_SETUP(on_and_off)
@@ -173,20 +168,9 @@ FIXTURE_VARIANT(frequency)
 	bool busy;		/* keep the CPU busy, or let it idle mostly, without a tick */
 };
 
-FIXTURE_VARIANT_ADD(frequency, ha_on_idle_cpu)
-{
-	.type = "ha", .hz = 200,
-};
-
-FIXTURE_VARIANT_ADD(frequency, ubox_on_idle_cpu)
-{
-	.type = "ubox", .hz = 50,
-};
-
-FIXTURE_VARIANT_ADD(frequency, cbox_on_idle_cpu)
-{
-	.type = "cbox", .hz = 50,
-};
+FIXTURE_VARIANT_ADD(frequency, ha_on_idle_cpu) { .type = "ha", .hz = 200 };
+FIXTURE_VARIANT_ADD(frequency, ubox_on_idle_cpu) { .type = "ubox", .hz = 50 };
+FIXTURE_VARIANT_ADD(frequency, cbox_on_idle_cpu) { .type = "cbox", .hz = 50 };
 
 FIXTURE_VARIANT_ADD(frequency, ha_on_busy_cpu)
 {
@@ -326,12 +310,7 @@ static void look(const int *here, unsigned int n, int there,
 }
 
 FIXTURE(frozen_time) {};
-
-FIXTURE_VARIANT(frozen_time)
-{
-	const char *type;
-};
-
+FIXTURE_VARIANT(frozen_time) { const char *type; };
 VARIANT_OF_TYPE(frozen_time, ha);
 VARIANT_OF_TYPE(frozen_time, pcu);
 

@@ -69,12 +69,7 @@ TEST_F(spurious, while_nobody_samples_no_concern_of_ours)
 }
 
 FIXTURE(spurious_beside) {};
-
-FIXTURE_VARIANT(spurious_beside)
-{
-	const char *type;
-};
-
+FIXTURE_VARIANT(spurious_beside) { const char *type; };
 VARIANT_OF_TYPE(spurious_beside, ha);
 VARIANT_OF_TYPE(spurious_beside, pcu);
 

@@ -322,12 +322,7 @@ static void spin_in(int pkg)
 }
 
 FIXTURE(samples) {};
-
-FIXTURE_VARIANT(samples)
-{
-	const char *type;
-};
-
+FIXTURE_VARIANT(samples) { const char *type; };
 VARIANTS_OF_ALL_TYPES(samples);
 
 FIXTURE_SETUP(samples)
@@ -356,12 +351,7 @@ TEST_F(samples, name_the_program_of_the_events_cpu)
 }
 
 FIXTURE(wrong_cpu) {};
-
-FIXTURE_VARIANT(wrong_cpu)
-{
-	const char *type;
-};
-
+FIXTURE_VARIANT(wrong_cpu) { const char *type; };
 VARIANT_OF_TYPE(wrong_cpu, ha);
 VARIANT_OF_TYPE(wrong_cpu, pcu);
 
@@ -432,16 +422,8 @@ static void start_pair(int cpu, pid_t *pid)
 	}
 }
 
-FIXTURE(between_tasks)
-{
-	pid_t pid[2];
-};
-
-FIXTURE_VARIANT(between_tasks)
-{
-	const char *type;
-};
-
+FIXTURE(between_tasks) { pid_t pid[2]; };
+FIXTURE_VARIANT(between_tasks) { const char *type; };
 VARIANT_OF_TYPE(between_tasks, ha);
 VARIANT_OF_TYPE(between_tasks, pcu);
 

@@ -54,11 +54,7 @@ FIXTURE(slow)
 	int fd;
 };
 
-FIXTURE_VARIANT(slow)
-{
-	const char *type;
-};
-
+FIXTURE_VARIANT(slow) { const char *type; };
 VARIANT_OF_TYPE(slow, imc);
 VARIANT_OF_TYPE(slow, qpi);
 

@@ -108,10 +108,7 @@ static void expect_those_there(struct __test_metadata *_metadata,
 	sim_trace_clear();
 }
 
-FIXTURE(registers)
-{
-	struct seen all;
-};
+FIXTURE(registers) { struct seen all; };
 
 FIXTURE_SETUP(registers)
 {
@@ -159,10 +156,7 @@ TEST_F(registers, absent_ones_not_accessed_by_sampling_and_unloading)
 	EXPECT_EQ(0, sim_stat("undefined"));
 }
 
-FIXTURE(loading)
-{
-	struct seen all;
-};
+FIXTURE(loading) { struct seen all; };
 
 FIXTURE_SETUP(loading)
 {

@@ -232,9 +232,7 @@ static uint64_t overflows = OVERFLOWS, hotplugs = CYCLES;
 
 FIXTURE(soak) {};
 
-FIXTURE_SETUP(soak)
-{
-}
+FIXTURE_SETUP(soak) { }
 
 FIXTURE_TEARDOWN(soak)
 {

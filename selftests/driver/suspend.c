@@ -255,11 +255,7 @@ static bool sampled(struct sampler *s, uint64_t cycles, const char *when)
 }
 
 FIXTURE(asleep) {};
-
-FIXTURE_VARIANT(asleep)
-{
-	const char *params;
-};
+FIXTURE_VARIANT(asleep) { const char *params; };
 
 FIXTURE_VARIANT_ADD(asleep, registers_reset)
 {

@@ -210,12 +210,7 @@ TEST_F(pmus, count_what_happens_in_their_package)
 }
 
 FIXTURE(type) {};
-
-FIXTURE_VARIANT(type)
-{
-	const char *type;
-};
-
+FIXTURE_VARIANT(type) { const char *type; };
 VARIANT_OF_TYPE(type, ha);
 VARIANT_OF_TYPE(type, pcu);
 

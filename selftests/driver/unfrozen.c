@@ -83,12 +83,7 @@ static bool counts_beside(const char *pmu, const struct cat_event *e,
 }
 
 FIXTURE(unfrozen) {};
-
-FIXTURE_VARIANT(unfrozen)
-{
-	const char *type;
-};
-
+FIXTURE_VARIANT(unfrozen) { const char *type; };
 VARIANTS_OF_E5_TYPES(unfrozen);
 
 FIXTURE_SETUP(unfrozen)
@@ -221,12 +216,7 @@ static void expect_nothing_else(struct __test_metadata *_metadata,
 }
 
 FIXTURE(select_written_twice) {};
-
-FIXTURE_VARIANT(select_written_twice)
-{
-	const char *type;
-};
-
+FIXTURE_VARIANT(select_written_twice) { const char *type; };
 VARIANTS_OF_E5_TYPES(select_written_twice);
 
 FIXTURE_SETUP(select_written_twice)
@@ -245,12 +235,7 @@ TEST_F(select_written_twice, nothing_else_is_counted)
 }
 
 FIXTURE(whole_written_twice) {};
-
-FIXTURE_VARIANT(whole_written_twice)
-{
-	const char *type;
-};
-
+FIXTURE_VARIANT(whole_written_twice) { const char *type; };
 VARIANTS_OF_E5_TYPES(whole_written_twice);
 
 FIXTURE_SETUP(whole_written_twice)

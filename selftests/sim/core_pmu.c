@@ -30,16 +30,8 @@ static bool wait_for(const char *stat, uint64_t value)
 	return sim_stat(stat) >= value;
 }
 
-FIXTURE(core_pmu)
-{
-	int cpu;
-};
-
-FIXTURE_VARIANT(core_pmu)
-{
-	const char *unmask;
-};
-
+FIXTURE(core_pmu) { int cpu; };
+FIXTURE_VARIANT(core_pmu) { const char *unmask; };
 FIXTURE_VARIANT_ADD(core_pmu, early) { .unmask = "early" };
 FIXTURE_VARIANT_ADD(core_pmu, late) { .unmask = "late" };
 

@@ -57,9 +57,7 @@ static void __attribute__((constructor)) map_lapic(void)
 
 FIXTURE(strict) {};
 
-FIXTURE_SETUP(strict)
-{
-}
+FIXTURE_SETUP(strict) { }
 
 FIXTURE_TEARDOWN(strict)
 {

@@ -29,9 +29,7 @@ enum { CYCLES = 1000 };
 
 FIXTURE(simulator) {};
 
-FIXTURE_SETUP(simulator)
-{
-}
+FIXTURE_SETUP(simulator) { }
 
 FIXTURE_TEARDOWN(simulator)
 {
@@ -416,10 +414,7 @@ TEST_F(held, for_good_and_time_goes_on)
  */
 enum { HOLD_MS = 500, AGAIN_MS = 1500 };
 
-FIXTURE(hold)
-{
-	int a, b, event;
-};
+FIXTURE(hold) { int a, b, event; };
 
 FIXTURE_SETUP(hold)
 {
@@ -515,11 +510,7 @@ TEST_F(hold, refuses_what_it_cannot)
 }
 
 FIXTURE(parameters) {};
-
-FIXTURE_VARIANT(parameters)
-{
-	const char *params, *line;
-};
+FIXTURE_VARIANT(parameters) { const char *params, *line; };
 
 #define REFUSED_WITH(name, text, said)					\
 	FIXTURE_VARIANT_ADD(parameters, name) {				\

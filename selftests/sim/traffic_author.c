@@ -243,15 +243,8 @@ FIXTURE_VARIANT(page_faults)
 	unsigned int lines;	/* that each fault moves */
 };
 
-FIXTURE_VARIANT_ADD(page_faults, of_64_lines)
-{
-	.lines = 64,
-};
-
-FIXTURE_VARIANT_ADD(page_faults, of_65_lines)
-{
-	.lines = 65,
-};
+FIXTURE_VARIANT_ADD(page_faults, of_64_lines) { .lines = 64 };
+FIXTURE_VARIANT_ADD(page_faults, of_65_lines) { .lines = 65 };
 
 FIXTURE_SETUP(page_faults)
 {

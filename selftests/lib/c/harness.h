@@ -42,6 +42,13 @@ static inline void expect_no_complaint(struct __test_metadata *_metadata)
 	EXPECT_TRUE(log_clean());
 }
 
+/* A fixture whose variants are all that its tests need */
+#define PLAIN_FIXTURE(fixture)						\
+	FIXTURE(fixture) {};						\
+	FIXTURE_SETUP(fixture) { }					\
+	FIXTURE_TEARDOWN(fixture) { }					\
+	struct harness_needs_a_semicolon
+
 /* For a fixture without a setup: no test of it makes an undefined write. */
 #define NO_UNDEFINED_WRITES(fixture)					\
 	FIXTURE_SETUP(fixture) { }					\
