@@ -13,6 +13,7 @@ import argparse
 import fnmatch
 import functools
 import glob
+import itertools
 import json
 import os
 import re
@@ -293,13 +294,20 @@ def lacking(generation, readings):
             for source, theirs in readings.items()}
 
 
+def lines(names):
+    """A line for each event, with all of its unit masks."""
+    for _, group in itertools.groupby(names, lambda name: name.split(".")[0]):
+        yield ", ".join(map(json.dumps, group))
+
+
 def update(generation, readings):
     path = os.path.join(generation.folder, "readings.json")
     now = {**generation.load("readings.json", missing={}),
            **lacking(generation, readings)}
     with open(path, "w", encoding="utf-8") as file:
-        json.dump(now, file, indent=1)
-        file.write("\n")
+        file.write("{\n%s\n}\n" % ",\n".join(
+            ' "%s": [\n  %s\n ]' % (source, ",\n  ".join(lines(names)))
+            for source, names in now.items()))
 
 
 class Report:
