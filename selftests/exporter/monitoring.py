@@ -146,10 +146,11 @@ def test_rules(tap, promtool):
     untested = [one.record for one in FIGURES
                 if not re.search(r"expr: .*%s\b" % one.record, text)]
     tap.ok(not untested, "each figure has a unit test", untested)
-    for what, pattern in (("sets off", r"\n {10}- exp_labels"),
-                          ("stays silent", r" \[\]\n")):
-        untested = [one.name for one in ALERTS if not re.search(
-            r"alertname: %s\n.*\n +exp_alerts:%s" % (one.name, pattern), text)]
+    for what, pattern in (
+            ("sets off", r"alertname: %s\n.*\n +exp_alerts:\n {10}- exp_labels"),
+            ("stays silent", r"{alertname: %s, eval_time: \w+, exp_alerts: \[\]}\n")):
+        untested = [one.name for one in ALERTS
+                    if not re.search(pattern % one.name, text)]
         tap.ok(not untested, "each alert %s in one" % what, untested)
 
 
@@ -290,7 +291,7 @@ def openmetrics(interval):
     text = at_interval(read(UNIT_TESTS), interval).split("\n  # Machine c")[0]
     families, seen = {}, set()
     for series, start, step, count in re.findall(
-            r"- series: (\S.*)\n +values: (\d+)(?:\+(\d+))?x(\d+)\n", text):
+            r"- {series: '(.*)', values: (\d+)(?:\+(\d+))?x(\d+)}\n", text):
         name = series.split("{")[0]
         if series in seen or int(count) * interval < HOUR // 2:
             continue
@@ -412,7 +413,7 @@ class Fleet:
             (series.split("{")[0], series.split('instance="a"')[1].lstrip(", "),
              int(start), int(step or 0) / 15)
             for series, start, step in re.findall(
-                r"- series: (uncore_\w+\{.*\})\n +values: (\d+)(?:\+(\d+))?x", text)]
+                r"- {series: '(uncore_\w+\{.*\})', values: (\d+)(?:\+(\d+))?x", text)]
         self.began = time.time()
         fleet = self
 

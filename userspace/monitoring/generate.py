@@ -162,14 +162,21 @@ def choice(name, label, values):
 
 
 def laid_out(value, depth=0):
-    """JSON with a line for each variable of a dashboard and each member of a panel."""
+    """JSON with a line for each variable of a dashboard, and for each longer member of
+    a panel; short members share lines."""
     text = json.dumps(value)
     if depth == 3 or len(text) + depth < 100:
         return text
     inside = [json.dumps(name) + ": " + laid_out(one, depth + 1)
               for name, one in value.items()] if isinstance(value, dict) else \
         [laid_out(one, depth + 1) for one in value]
-    return text[0] + ",".join("\n" + " " * (depth + 1) + one for one in inside) + \
+    lines = inside[:1]
+    for one in inside[1:]:
+        if len(lines[-1]) + len(one) < 98:
+            lines[-1] += ", " + one
+        else:
+            lines.append(one)
+    return text[0] + ",".join("\n" + " " * (depth + 1) + one for one in lines) + \
         "\n" + " " * depth + text[-1]
 
 
