@@ -213,47 +213,26 @@ bool option::takes_value() const
 
 // --- where they are added
 
-option parser::add_option(const char *names, std::string &to,
+template <class T>
+option parser::add_option(const char *names, T &to,
 			  const std::string &description)
 {
 	return option(app_->add_option(names, to, description));
 }
 
-option parser::add_option(const char *names, std::filesystem::path &to,
-			  const std::string &description)
-{
-	return option(app_->add_option(names, to, description));
-}
-
-option parser::add_option(const char *names, unsigned &to,
-			  const std::string &description)
-{
-	return option(app_->add_option(names, to, description));
-}
-
-option parser::add_option(const char *names, uint64_t &to,
-			  const std::string &description)
-{
-	return option(app_->add_option(names, to, description));
-}
-
-option parser::add_option(const char *names, double &to,
-			  const std::string &description)
-{
-	return option(app_->add_option(names, to, description));
-}
-
-option parser::add_option(const char *names, std::vector<std::string> &to,
-			  const std::string &description)
-{
-	return option(app_->add_option(names, to, description));
-}
-
-option parser::add_option(const char *names, std::vector<int> &to,
-			  const std::string &description)
-{
-	return option(app_->add_option(names, to, description));
-}
+template option parser::add_option(const char *, std::string &,
+				   const std::string &);
+template option parser::add_option(const char *, std::filesystem::path &,
+				   const std::string &);
+template option parser::add_option(const char *, unsigned &,
+				   const std::string &);
+template option parser::add_option(const char *, uint64_t &,
+				   const std::string &);
+template option parser::add_option(const char *, double &, const std::string &);
+template option parser::add_option(const char *, std::vector<std::string> &,
+				   const std::string &);
+template option parser::add_option(const char *, std::vector<int> &,
+				   const std::string &);
 
 option parser::add_flag(const char *names, bool &to,
 			const std::string &description)

@@ -66,19 +66,8 @@ public:
 
 	/// @param names "-d,--duration", or an argument's name.
 	/// @param to where the value goes; what it has is the default.
-	option add_option(const char *names, std::string &to,
-			  const std::string &description);
-	option add_option(const char *names, std::filesystem::path &to,
-			  const std::string &description);
-	option add_option(const char *names, unsigned &to,
-			  const std::string &description);
-	option add_option(const char *names, uint64_t &to,
-			  const std::string &description);
-	option add_option(const char *names, double &to,
-			  const std::string &description);
-	option add_option(const char *names, std::vector<std::string> &to,
-			  const std::string &description);
-	option add_option(const char *names, std::vector<int> &to,
+	template <class T>
+	option add_option(const char *names, T &to,
 			  const std::string &description);
 	option add_flag(const char *names, bool &to,
 			const std::string &description);

@@ -193,12 +193,10 @@ void cgroup_shares::add(const account &taken, double seconds)
 
 void cgroup_shares::add_to(std::vector<family> &families) const
 {
-	family bytes{"uncore_cgroup_memory_bytes",
-		     family::kind::counter,
+	family bytes{"uncore_cgroup_memory_bytes", family::kind::counter,
 		     "bytes",
 		     "Data that a socket's memory channels transferred, by the "
-		     "cgroup whose tasks ran then.",
-		     {}};
+		     "cgroup whose tasks ran then."};
 	const auto put = [&bytes](const std::string &cgroup, int socket,
 				  const counts &of,
 				  const label_list &more = {}) {

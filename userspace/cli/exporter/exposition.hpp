@@ -31,7 +31,7 @@ struct family {
 	/// The name's last word, where that is a unit.
 	std::string unit;
 	std::string help; ///< a sentence
-	std::vector<sample> samples;
+	std::vector<sample> samples = {};
 };
 
 /// @param machine for the head of a JSON document.

@@ -110,11 +110,8 @@ family collector::counts_of(size_t index) const
 {
 	const series &of = all_series()[index];
 	const instance_label *told = instance_label_of(of.box);
-	family made{std::string(of.name),
-		    kind::counter,
-		    std::string(of.unit),
-		    std::string(of.help),
-		    {}};
+	family made{std::string(of.name), kind::counter, std::string(of.unit),
+		    std::string(of.help)};
 	/// Where the sample of some labels is.
 	std::map<labels, size_t> known;
 	/// Is any of its boxes measured?  A sum continues without those that
@@ -161,24 +158,17 @@ family collector::counts_of(size_t index) const
 
 void collector::add_times(std::vector<family> &to) const
 {
-	family enabled{"uncore_events_enabled_seconds",
-		       kind::counter,
+	family enabled{"uncore_events_enabled_seconds", kind::counter,
 		       "seconds",
 		       "Time for which events were to be counted, summed over "
-		       "a socket's events of a box type.",
-		       {}};
-	family running{"uncore_events_running_seconds",
-		       kind::counter,
+		       "a socket's events of a box type."};
+	family running{"uncore_events_running_seconds", kind::counter,
 		       "seconds",
 		       "Time for which they were; less where others use the "
-		       "counters too, and counts are then scaled.",
-		       {}};
-	family ratio{"uncore_events_running_ratio",
-		     kind::gauge,
-		     "ratio",
+		       "counters too, and counts are then scaled."};
+	family ratio{"uncore_events_running_ratio", kind::gauge, "ratio",
 		     "The part of the time since the last read that events "
-		     "were counted.",
-		     {}};
+		     "were counted."};
 
 	for (const auto &[where, time] : times_) {
 		const labels have = {{"socket", std::to_string(where.second)},
@@ -199,21 +189,12 @@ void collector::add_machine(std::vector<family> &to) const
 {
 	static const std::string model =
 		cpuinfo_field("/proc", "model name").value_or("");
-	family info{"uncore",
-		    kind::info,
-		    "",
-		    "The machine, the driver and the exporter.",
-		    {}};
-	family cpus{"uncore_socket_cpus",
-		    kind::gauge,
-		    "",
-		    "Online CPUs of a socket.",
-		    {}};
-	family boxes{"uncore_socket_boxes",
-		     kind::gauge,
-		     "",
-		     "Boxes of a type that a socket has.",
-		     {}};
+	family info{"uncore", kind::info, "",
+		    "The machine, the driver and the exporter."};
+	family cpus{"uncore_socket_cpus", kind::gauge, "",
+		    "Online CPUs of a socket."};
+	family boxes{"uncore_socket_boxes", kind::gauge, "",
+		     "Boxes of a type that a socket has."};
 	std::map<std::pair<int, std::string>, unsigned> counts;
 
 	if (!machine_)
@@ -268,13 +249,9 @@ void collector::add_own(std::vector<family> &to) const
 /// Sockets are known without a driver as well.
 void collector::add_up(std::vector<family> &to) const
 {
-	family sockets{"uncore_socket_up",
-		       kind::gauge,
-		       "",
-		       "Whether a socket's counters are open and count.",
-		       {}};
-	family down{
-		"uncore_down", kind::info, "", "Why no counters are open.", {}};
+	family sockets{"uncore_socket_up", kind::gauge, "",
+		       "Whether a socket's counters are open and count."};
+	family down{"uncore_down", kind::info, "", "Why no counters are open."};
 
 	to.push_back(single(kind::gauge, "uncore_up", "",
 			    "Whether the counters are open.",
@@ -294,16 +271,10 @@ void collector::add_up(std::vector<family> &to) const
 /// A box that is not measured has a 0, while its series are absent.
 void collector::add_boxes(std::vector<family> &to) const
 {
-	family up{"uncore_box_up",
-		  kind::gauge,
-		  "",
-		  "Whether a box is measured.",
-		  {}};
-	family down{"uncore_box_down",
-		    kind::info,
-		    "",
-		    "Why a box is not measured.",
-		    {}};
+	family up{"uncore_box_up", kind::gauge, "",
+		  "Whether a box is measured."};
+	family down{"uncore_box_down", kind::info, "",
+		    "Why a box is not measured."};
 	boxes counted;
 
 	for (const auto &[where, pmu] : open_)
@@ -333,12 +304,9 @@ void collector::add_boxes(std::vector<family> &to) const
 /// The driver counts register writes that are not its own.
 void collector::add_foreign(std::vector<family> &to) const
 {
-	family writes{"uncore_foreign_writes",
-		      kind::counter,
-		      "",
+	family writes{"uncore_foreign_writes", kind::counter, "",
 		      "Times that the driver found registers of a socket "
-		      "written by another program: counts may be too small.",
-		      {}};
+		      "written by another program: counts may be too small."};
 
 	if (finds_foreign_writes())
 		for (const uncore::package &one : machine_->packages())
