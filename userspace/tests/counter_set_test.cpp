@@ -33,8 +33,7 @@ protected:
 
 		ASSERT_TRUE(opened) << opened.error().message;
 		ASSERT_TRUE(counters_.enable());
-		backend_->advance(time);
-		ASSERT_TRUE(counters_.read());
+		backend_->read_after(time, counters_);
 	}
 	std::vector<counted_value> totals(scope where) const
 	{
@@ -122,8 +121,7 @@ TEST_F(counter_sets, duration_time_is_the_elapsed_time)
 	add_events("{imc_0/dclk/,duration_time}");
 	count(1500us);
 	EXPECT_EQ(counters_.elapsed(period::total), 1500us);
-	backend_->advance(500us);
-	ASSERT_TRUE(counters_.read());
+	backend_->read_after(500us, counters_);
 	EXPECT_EQ(counters_.elapsed(period::interval), 500us);
 	EXPECT_EQ(counters_.elapsed(period::total), 2ms);
 	for (const scope where : {scope::box, scope::package, scope::machine}) {
@@ -205,8 +203,7 @@ TEST_F(counter_sets, sampling_keeps_the_interval)
 	count(1s);
 	backend_->advance(1s);
 	ASSERT_TRUE(counters_.sample());
-	backend_->advance(1s);
-	ASSERT_TRUE(counters_.read());
+	backend_->read_after(1s, counters_);
 	EXPECT_EQ(counters_.elapsed(period::interval), 2s);
 	EXPECT_EQ(counters_.values(scope::machine, period::interval)[0].raw(),
 		  4000000000u);
@@ -267,8 +264,7 @@ TEST_F(counter_sets, time_that_multiplexed_events_ran)
 	ASSERT_TRUE(open());
 	ASSERT_TRUE(counters_.enable());
 	backend_->groups[0].share = 0.25;
-	backend_->advance(1s);
-	ASSERT_TRUE(counters_.read());
+	backend_->read_after(1s, counters_);
 
 	const counted_value all = totals(scope::machine)[0];
 

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "backend.hpp"
 
 class fake_backend : public uncore::counter_backend {
@@ -23,6 +25,13 @@ public:
 			for (size_t cpu = 0; cpu < group.cpus.size(); cpu++)
 				if (group.enabled && is_online(group.cpus[cpu]))
 					count(group, cpu, time);
+	}
+
+	/// A session's or a counter set's next read.
+	void read_after(nanoseconds time, auto &counts)
+	{
+		advance(time);
+		ASSERT_TRUE(counts.read());
 	}
 
 	struct counters {

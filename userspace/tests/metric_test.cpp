@@ -72,8 +72,7 @@ TEST_F(metrics, a_rate_by_box_package_and_machine)
 	double gib = 64.0 * 1e9 / (1 << 30);
 
 	set_rates();
-	backend_->advance(500ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(500ms, counts);
 
 	auto by_box = reads.evaluate(counts, period::total, scope::box);
 
@@ -101,8 +100,7 @@ TEST_F(metrics, a_ratio_is_of_sums)
 	session counts = start();
 
 	set_rates();
-	backend_->advance(1ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(1ms, counts);
 	for (scope where : {scope::box, scope::package, scope::machine})
 		for (const metric_value &v :
 		     latency.evaluate(counts, period::total, where))
@@ -115,8 +113,7 @@ TEST_F(metrics, sources_are_counted)
 	metric speed = prepare("qpi_speed");
 	session counts = start();
 
-	backend_->advance(100ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(100ms, counts);
 	for (scope where : {scope::box, scope::package, scope::machine})
 		for (const metric_value &v :
 		     speed.evaluate(counts, period::total, where))
@@ -137,8 +134,7 @@ TEST_F(metrics, clocks_of_packages_differ)
 			return cpu == 0 ? 1 : member == 2 ? 0.5 : 3;
 		};
 	latency.watch(counts, scope::machine);
-	backend_->advance(1ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(1ms, counts);
 
 	auto by_package =
 		latency.evaluate(counts, period::total, scope::package);
@@ -161,8 +157,7 @@ TEST_F(metrics, a_package_with_a_stopped_clock_does_not_count)
 
 	for (auto &group : backend_->groups)
 		group.factor = [](size_t cpu, size_t) { return cpu == 0; };
-	backend_->advance(1ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(1ms, counts);
 	EXPECT_NEAR(latency.evaluate(counts, period::total, scope::machine)[0]
 			    .value,
 		    0.5 / 3, 1e-6);
@@ -173,10 +168,8 @@ TEST_F(metrics, intervals_are_of_the_last_read)
 	metric reads = prepare("mem_bw_reads");
 	session counts = start();
 
-	backend_->advance(100ms);
-	ASSERT_TRUE(counts.read());
-	backend_->advance(1ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(100ms, counts);
+	backend_->read_after(1ms, counts);
 
 	double boxes = double(machine_.match("imc").size() *
 			      machine_.packages().size());
@@ -205,8 +198,7 @@ TEST_F(metrics, multiplexing_shows)
 						       scope::machine)[0]
 					       .error));
 	}
-	backend_->advance(100ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(100ms, counts);
 
 	metric_value all =
 		missed.evaluate(counts, period::total, scope::machine)[0];
@@ -223,8 +215,7 @@ TEST_F(metrics, nothing_counted_is_no_number)
 
 	for (auto &group : backend_->groups)
 		group.rate = 0;
-	backend_->advance(1ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(1ms, counts);
 	EXPECT_TRUE(std::isnan(
 		hits.evaluate(counts, period::total, scope::machine)[0].value));
 }
@@ -234,8 +225,7 @@ TEST_F(in_tree_metrics, work_under_its_names)
 	metric reads = prepare("mem_bw_reads");
 	session counts = start();
 
-	backend_->advance(1ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(1ms, counts);
 	EXPECT_EQ(
 		reads.evaluate(counts, period::total, scope::box)[0].pmu->name,
 		"uncore_imc_0");

@@ -64,10 +64,8 @@ TEST_F(counting, deltas_and_totals)
 {
 	session counts = start("imc_0/cas_count.rd/,imc_0/cas_count.wr/");
 
-	backend_->advance(10ms);
-	ASSERT_TRUE(counts.read());
-	backend_->advance(30ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(10ms, counts);
+	backend_->read_after(30ms, counts);
 
 	EXPECT_EQ(counts.interval(first, 0).raw, 30000000u);
 	EXPECT_EQ(counts.interval(second, 0).value, 60e6);
@@ -115,10 +113,8 @@ TEST_F(counting, what_ran_for_half_of_the_time_is_doubled)
 	session counts = start("imc_0/cas_count.rd/");
 
 	backend_->groups[0].share = 0.5;
-	for (int i = 0; i < 10; i++) {
-		backend_->advance(10ms);
-		ASSERT_TRUE(counts.read());
-	}
+	for (int i = 0; i < 10; i++)
+		backend_->read_after(10ms, counts);
 
 	count total = counts.total(first, 0);
 
@@ -141,8 +137,7 @@ TEST_F(counting, the_error_of_few_reads_is_unknown)
 	EXPECT_EQ(counts.sample_time(), 0ns);
 	backend_->groups[0].share = 0.5;
 	for (int reads = 1; reads <= 3; reads++) {
-		backend_->advance(10ms);
-		ASSERT_TRUE(counts.read());
+		backend_->read_after(10ms, counts);
 		for (double error : {counts.total(first, 0).error,
 				     counts.interval(first, 0).error,
 				     counts.total(sums, 0).error,
@@ -159,8 +154,7 @@ TEST_F(counting, samples_are_of_the_interval_that_goes_on)
 	session counts = start("imc_0/cas_count.rd/");
 	auto &group = backend_->groups[0];
 
-	backend_->advance(10ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(10ms, counts);
 	// a busy phase that is seen for a tenth, an idle one that is seen whole
 	group.share = 0.1;
 	group.rate = 10;
@@ -171,8 +165,7 @@ TEST_F(counting, samples_are_of_the_interval_that_goes_on)
 	backend_->advance(10ms);
 	ASSERT_TRUE(counts.sample());
 	EXPECT_EQ(counts.interval_time(), 20ms);
-	backend_->advance(10ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(10ms, counts);
 	EXPECT_EQ(counts.interval_time(), 30ms);
 	EXPECT_EQ(counts.interval(first, 0).enabled, 30ms);
 	EXPECT_EQ(counts.interval(first, 0).running, 21ms);
@@ -180,8 +173,7 @@ TEST_F(counting, samples_are_of_the_interval_that_goes_on)
 	EXPECT_EQ(counts.interval(first, 0).raw, 10000000u);
 
 	// and the next one is new
-	backend_->advance(10ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(10ms, counts);
 	EXPECT_EQ(counts.interval_time(), 10ms);
 	EXPECT_EQ(counts.interval(first, 0).value, 0);
 	EXPECT_EQ(counts.interval(first, 0).error, 0);
@@ -194,12 +186,10 @@ TEST_F(counting, phases_are_scaled_by_themselves)
 	// a busy phase that is seen for a tenth, an idle one that is seen whole
 	backend_->groups[0].share = 0.1;
 	backend_->groups[0].rate = 10;
-	backend_->advance(100ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(100ms, counts);
 	backend_->groups[0].share = 1;
 	backend_->groups[0].rate = 0;
-	backend_->advance(100ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(100ms, counts);
 
 	EXPECT_NEAR(counts.total(first, 0).value, 1e9, 10);
 }
@@ -209,8 +199,7 @@ TEST_F(counting, what_never_ran_has_no_value)
 	session counts = start("imc_0/cas_count.rd/");
 
 	backend_->groups[0].share = 0;
-	backend_->advance(10ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(10ms, counts);
 
 	EXPECT_TRUE(std::isnan(counts.interval(first, 0).value));
 	EXPECT_TRUE(std::isnan(counts.total(first, 0).value));
@@ -221,11 +210,9 @@ TEST_F(counting, unseen_time_is_filled_in)
 {
 	session counts = start("imc_0/cas_count.rd/");
 
-	backend_->advance(10ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(10ms, counts);
 	backend_->groups[0].share = 0;
-	backend_->advance(10ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(10ms, counts);
 
 	EXPECT_NEAR(counts.total(first, 0).value, 20e6, 1);
 }
@@ -245,8 +232,7 @@ TEST_F(counting, a_cpu_that_goes_offline_is_named_once)
 	session counts = start("imc/cas_count.rd/");
 	int cpu = counts.cpus(first)[1];
 
-	backend_->advance(10ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(10ms, counts);
 	backend_->offline.insert(cpu);
 	backend_->advance(10ms);
 
@@ -276,8 +262,7 @@ TEST_F(counting, a_box_that_dies_is_named_once)
 	const pmu_info &box = *plan_.groups[0].pmu;
 	const int stays = box.cpus[0], package = counts.package(first, 1);
 
-	backend_->advance(10ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(10ms, counts);
 	EXPECT_EQ(counts.health(first, 1, period::total).condition,
 		  condition::counting);
 	EXPECT_TRUE(counts.news().empty());
@@ -410,13 +395,11 @@ TEST_F(counting, foreign_writes_mark_the_package_for_an_interval)
 
 	session counts = start("imc_0/cas_count.rd/");
 
-	backend_->advance(10ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(10ms, counts);
 	EXPECT_TRUE(counts.news().empty());
 	for (const char *writes : {"8\n", "9\n"}) {
 		backend_->files[file] = writes;
-		backend_->advance(10ms);
-		ASSERT_TRUE(counts.read());
+		backend_->read_after(10ms, counts);
 		EXPECT_EQ(counts.health(first, 1, period::interval).condition,
 			  condition::disturbed);
 		EXPECT_EQ(counts.health(first, 0, period::interval).condition,
@@ -424,8 +407,7 @@ TEST_F(counting, foreign_writes_mark_the_package_for_an_interval)
 	}
 	// reported once
 	EXPECT_EQ(counts.news().size(), 1u);
-	backend_->advance(10ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(10ms, counts);
 	EXPECT_EQ(counts.health(first, 1, period::interval).condition,
 		  condition::counting);
 	EXPECT_EQ(counts.health(first, 1, period::total).condition,
@@ -440,13 +422,11 @@ TEST_F(counting, a_clock_that_stops_beside_others_is_named)
 	// none of them ticks, so the fault is not known
 	for (auto &group : backend_->groups)
 		group.rate = 0;
-	backend_->advance(10ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(10ms, counts);
 	EXPECT_TRUE(counts.news().empty());
 	for (size_t g = 1; g < backend_->groups.size(); g++)
 		backend_->groups[g].rate = 1;
-	backend_->advance(10ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(10ms, counts);
 
 	auto news = counts.news();
 
@@ -461,8 +441,7 @@ TEST_F(counting, a_cpu_that_went_offline_meanwhile_is_named_too)
 	session counts = start("imc/cas_count.rd/");
 	int cpu = counts.cpus(first)[1];
 
-	backend_->advance(10ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(10ms, counts);
 	// it counted for a while since the last read
 	backend_->advance(4ms);
 	backend_->offline.insert(cpu);
@@ -478,8 +457,7 @@ TEST_F(counting, a_cpu_that_was_away_and_goes_on_is_not_gone)
 	session counts = start("imc/cas_count.rd/");
 	int cpu = counts.cpus(first)[1];
 
-	backend_->advance(10ms);
-	ASSERT_TRUE(counts.read());
+	backend_->read_after(10ms, counts);
 	backend_->offline.insert(cpu);
 	backend_->advance(6ms);
 	// or its last read came late: both look alike
