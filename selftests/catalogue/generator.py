@@ -70,6 +70,10 @@ def twice(name):
     return edit
 
 
+def registers(box, **changes):
+    return lambda content: content[box]["Registers"].update(**changes)
+
+
 LOOKUP, PCU = "llc_lookup.any", "clockticks"
 # Title, file, edit, what the message must say after "events/hswep/FILE: ".
 BROKEN = [
@@ -172,28 +176,24 @@ BROKEN = [
     ("a processor's family without its model", "boxes.json",
      lambda content: content.update(Model=None), "Family and Model are two numbers"),
     ("a filter register of more than 32 bits", "boxes.json",
-     lambda content: content["ubox"]["Registers"].update(
-         Filter=["0x707 config1:0-32"]),
+     registers("ubox", Filter=["0x707 config1:0-32"]),
      "ubox: Registers: Filter: 0x707 config1:0-32: the register has 32 bits"),
     ("a filter register that holds no field", "boxes.json",
-     lambda content: content["ubox"]["Registers"].update(Filter=["0x707"]),
+     registers("ubox", Filter=["0x707"]),
      "ubox: Registers: Filter: '0x707' is not of the form"),
     ("a filter register for a value of an unknown field", "boxes.json",
-     lambda content: content["ubox"]["Registers"].update(
-         Filter=["0x707 config1:0-5 if colour=1"]),
+     registers("ubox", Filter=["0x707 config1:0-5 if colour=1"]),
      "ubox: Registers: Filter: 0x707 config1:0-5 if colour=1: no field colour"),
     ("global status bits of fewer boxes than there are", "boxes.json",
-     lambda content: content["ha"]["Registers"].update(GlobalStatus=["21"]),
+     registers("ha", GlobalStatus=["21"]),
      "ha: Registers: GlobalStatus: 1 entries for 2 boxes"),
     ("more PCI devices than boxes", "boxes.json",
-     lambda content: content["irp"]["Registers"].update(
-         Devices="0x2f39,0x2f3a"), "irp: Registers: Devices: more than 1"),
+     registers("irp", Devices="0x2f39,0x2f3a"), "irp: Registers: Devices: more than 1"),
     ("a quirk that the driver does not know", "boxes.json",
-     lambda content: content["ha"]["Registers"].update(Quirks="fast"),
+     registers("ha", Quirks="fast"),
      "ha: Registers: Quirks: 'fast' is not of the form"),
     ("a required field that is none", "boxes.json",
-     lambda content: content["ha"]["Registers"].update(Must="valid"),
-     "ha: Registers: Must: no field valid"),
+     registers("ha", Must="valid"), "ha: Registers: Must: no field valid"),
     ("a fact about the in-tree driver, of a field that is none",
      "in-tree.json", lambda content: content["Filters"][0].update(
          Fields="filter_colour"), "fact 1: the CBo has no field filter_colour"),
@@ -236,17 +236,15 @@ BROKEN_DIFFERENCE = [
      lambda content: content["ha"].update(Counters=4),
      "ha: Counters is what hswep has"),
     ("a register that is not a number", "boxes.json",
-     lambda content: content["ha"]["Registers"].update(BoxControl="f4"),
+     registers("ha", BoxControl="f4"),
      "ha: Registers: BoxControl: 'f4' is not a number"),
     ("another number of controls than counters", "boxes.json",
-     lambda content: content["ha"]["Registers"].update(Control="0xd8,0xdc"),
+     registers("ha", Control="0xd8,0xdc"),
      "ha: Registers: Control: 2 addresses for 4 counters"),
     ("a register that is what it was", "boxes.json",
-     lambda content: content["ha"]["Registers"].update(Boxes="2"),
-     "ha: Registers: Boxes is what hswep has"),
+     registers("ha", Boxes="2"), "ha: Registers: Boxes is what hswep has"),
     ("a register that nothing knows", "boxes.json",
-     lambda content: content["ha"]["Registers"].update(Colour="0x1"),
-     "ha: Registers: Colour is not a known key"),
+     registers("ha", Colour="0x1"), "ha: Registers: Colour is not a known key"),
     ("an event gone that never was", "cbox.json", put(Remove=["news.*"]),
      "news.*: Remove: hswep has no such entry, or it is removed"),
     ("an event gone twice", "cbox.json",

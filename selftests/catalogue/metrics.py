@@ -21,9 +21,8 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from lib.python.metric_causes import (CONDITIONS, COUNTER_0, FIXED,  # noqa: E402
-                                      METRICS, Metric, causes_of, counted, counter_0,
-                                      is_relay)
+from lib.python.metric_causes import (CONDITIONS, FIXED, METRICS, Metric,  # noqa: E402
+                                      causes_of, counted, counter_0, is_relay)
 from lib.python.metric_formulas import CODES  # noqa: E402
 from lib.python.traffic import Uncore  # noqa: E402
 from lib.python.uncore import (BUILD, GENERATION, SIM, Machine, Tap, pmus,  # noqa: E402

@@ -17,7 +17,7 @@ from lib.python.command import comments, is_refused, run  # noqa: E402
 from lib.python.schema import (document_schema, errors_of,  # noqa: E402
                                python_with_jsonschema)
 from lib.python.top import cpu_packages, dead_box  # noqa: E402
-from lib.python.uncore import SIM, TOP, Machine, Tap, read, write  # noqa: E402
+from lib.python.uncore import SIM, TOP, Machine, Tap, write  # noqa: E402
 
 PATIENCE = 900      # seconds; it is half a minute on a real machine
 SUBJECTS = ("boxes", "clocks", "group reads", "sums", "filters", "coherent IO",

@@ -25,7 +25,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.command import (EVENT, FLOOD, LIMIT, UNCORE, comments,  # noqa: E402
                                 is_refused, on_terminal, read_until, run, started,
                                 visible, wait_for)
-from lib.python.fake_pmu import make_pmu, write  # noqa: E402
+from lib.python.fake_pmu import make_pmu  # noqa: E402
 from lib.python.uncore import TOP, Tap  # noqa: E402
 
 MAN = os.path.join(TOP, "build", "userspace", "cli", "man", "uncore.1")

@@ -506,17 +506,8 @@ TEST_F(user_without_cap_perfmon, gets_eacces)
 
 /* --- under the names of the in-tree driver --------------------------------- */
 
-FIXTURE(drop_in) {};
-
-FIXTURE_SETUP(drop_in)
-{
-	machine_setup("clock=manual", "pmu_prefix=uncore");
-}
-
-FIXTURE_TEARDOWN(drop_in)
-{
-	EXPECT_TRUE(machine_leave());
-}
+FIXTURE_OF(drop_in, machine_setup("clock=manual", "pmu_prefix=uncore"),
+	   EXPECT_TRUE(machine_leave()));
 
 /* The in-tree driver passes edge and inv on unchanged. */
 TEST_F(drop_in, edge_needs_no_threshold)

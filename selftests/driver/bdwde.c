@@ -41,7 +41,7 @@ FIXTURE_VARIANT_ADD(cboxes, as_many_reported_as_of_bdwep)
 
 FIXTURE_SETUP(cboxes)
 {
-	machine_setup_sim(variant->params);
+	machine_setup_sim("%s", variant->params);
 	log_mark();
 	ASSERT_EQ(0, -driver_load(""));
 }

@@ -26,23 +26,14 @@ static void __attribute__((constructor)) need_broadwell(void)
 		tap_skip_all("this processor is not Broadwell");
 }
 
-FIXTURE(bdwep) {};
-
-FIXTURE_SETUP(bdwep)
-{
-	ASSERT_EQ(0, -max_sample_rate(100000000));
-}
-
-FIXTURE_TEARDOWN(bdwep)
-{
-	expect_nothing_left(_metadata);
-}
+FIXTURE_OF(bdwep, ASSERT_EQ(0, -max_sample_rate(100000000)),
+	   expect_nothing_left(_metadata));
 
 /* Load the driver; its log has @lines lines besides the summary. */
 static void load(struct __test_metadata *_metadata, const char *sim_params,
 		 const char *fault, int lines)
 {
-	machine_setup_sim(sim_params);
+	machine_setup_sim("%s", sim_params);
 	if (fault) {
 		ASSERT_EQ(0, -sim_fault("%s", fault));
 	}

@@ -108,7 +108,8 @@ static int64_t lost_beside(const int fd[2], uint64_t *cycles)
 	return count < least ? least - count : count > most ? most - count : 0;
 }
 
-FIXTURE(narrow) {};
+FIXTURE_OF(narrow, machine_setup_once(FASTEST, ""),
+	   expect_no_complaint(_metadata));
 
 FIXTURE_VARIANT(narrow)
 {
@@ -124,17 +125,6 @@ FIXTURE_VARIANT_ADD(narrow, qpi_beside)
 {
 	.pmu = "hswep_qpi_1", .event = "link_idle",
 };
-
-FIXTURE_SETUP(narrow)
-{
-	machine_setup_once(FASTEST, "");
-	log_mark();
-}
-
-FIXTURE_TEARDOWN(narrow)
-{
-	expect_no_complaint(_metadata);
-}
 
 TEST_F(narrow, link_idle_loses_no_wrap)
 {
@@ -174,7 +164,6 @@ FIXTURE_SETUP(beside_another)
 {
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	machine_setup_once(FASTEST, "");
-	log_mark();
 }
 
 FIXTURE_TEARDOWN(beside_another)
@@ -295,7 +284,6 @@ FIXTURE_SETUP(refresh)
 {
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	machine_setup_once("clock=manual", "");
-	log_mark();
 }
 
 FIXTURE_TEARDOWN(refresh)

@@ -46,10 +46,7 @@ FIXTURE_VARIANT_ADD(dirty, all_44_bits)
 
 FIXTURE_SETUP(dirty)
 {
-	char params[96];
-
-	snprintf(params, sizeof(params), "clock=manual %s", variant->params);
-	machine_setup_sim(params);
+	machine_setup_sim("clock=manual %s", variant->params);
 	self->registers = sim_dirty_registers();
 	log_mark();
 	ASSERT_EQ(0, -max_sample_rate(100000000));

@@ -64,25 +64,19 @@ FIXTURE_TEARDOWN(type)
 /* An event of this box type that counts each cycle, for a general counter */
 static const struct cat_event *general_ticks_of(const char *type)
 {
-	size_t n;
-	const struct cat_event *e = catalogue(&n);
-
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(e[i].box, type) && !e[i].fixed && !e[i].free &&
-		    e[i].period == 1 && e[i].wave[0] == 1)
-			return &e[i];
+	for_each_cat_event(e)
+		if (!strcmp(e->box, type) && !e->fixed && !e->free &&
+		    e->period == 1 && e->wave[0] == 1)
+			return e;
 	return NULL;
 }
 
 /* Any event for a general counter: the UBox has no clock event for these. */
 static const struct cat_event *plain_event_of(const char *type)
 {
-	size_t n;
-	const struct cat_event *e = catalogue(&n);
-
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(e[i].box, type) && !e[i].fixed && !e[i].free)
-			return &e[i];
+	for_each_cat_event(e)
+		if (!strcmp(e->box, type) && !e->fixed && !e->free)
+			return e;
 	return NULL;
 }
 
@@ -416,14 +410,12 @@ NO_UNDEFINED_WRITES(counters);
 TEST_F(counters, count_each_cycle)
 {
 	unsigned int counted = 0;
-	size_t n;
-	const struct cat_event *e = catalogue(&n);
 
-	for (size_t i = 0; i < n; i++) {
-		if (variant->free ? !e[i].free : !e[i].fixed)
+	for_each_cat_event(e) {
+		if (variant->free ? !e->free : !e->fixed)
 			continue;
 		counted++;
-		EXPECT_TRUE(counts_at_constant_rate(&e[i]));
+		EXPECT_TRUE(counts_at_constant_rate(e));
 	}
 	if (!counted)
 		SKIP(return, "the catalogue has none");

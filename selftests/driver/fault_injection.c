@@ -467,7 +467,7 @@ TEST_F(hotplug, fails_cleanly)
 	close(online);
 }
 
-FIXTURE(load) {};
+FIXTURE_OF(load, ASSERT_EQ(0, -driver_unload()), EXPECT_TRUE(log_clean()));
 FIXTURE_VARIANT(load) { struct step step; };
 
 FIXTURE_VARIANT_ADD(load, without_names) {
@@ -476,16 +476,6 @@ FIXTURE_VARIANT_ADD(load, without_names) {
 FIXTURE_VARIANT_ADD(load, with_names) {
 	{ "load-names", try_load_names, undo_load, load_clean, NULL, false }
 };
-
-FIXTURE_SETUP(load)
-{
-	ASSERT_EQ(0, -driver_unload());
-}
-
-FIXTURE_TEARDOWN(load)
-{
-	EXPECT_TRUE(log_clean());
-}
 
 TEST_F(load, fails_cleanly)
 {

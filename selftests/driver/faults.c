@@ -313,10 +313,7 @@ FIXTURE_VARIANT_ADD(num_c, 0_of_12)
 
 FIXTURE_SETUP(num_c)
 {
-	char params[64];
-
-	snprintf(params, sizeof(params), "clock=manual %s", variant->params);
-	machine_setup_sim(params);
+	machine_setup_sim("clock=manual %s", variant->params);
 	log_mark();
 	ASSERT_EQ(0, -driver_load(""));
 }
@@ -353,17 +350,8 @@ TEST_F(num_c, is_clamped_with_one_warning)
 
 /* --- intel_uncore --------------------------------------------------------- */
 
-FIXTURE(in_tree) {};
-
-FIXTURE_SETUP(in_tree)
-{
-	machine_setup_sim("clock=manual");
-}
-
-FIXTURE_TEARDOWN(in_tree)
-{
-	EXPECT_TRUE(machine_leave());
-}
+FIXTURE_OF(in_tree, machine_setup_sim("clock=manual"),
+	   EXPECT_TRUE(machine_leave()));
 
 TEST_F(in_tree, that_is_there_makes_us_leave_in_one_line)
 {

@@ -43,7 +43,6 @@ FIXTURE_SETUP(sampled)
 {
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	machine_setup_once("clock=real", "freeze_budget=1000");
-	log_mark();
 	ASSERT_TRUE(pmu_name(self->pmu, variant->type, 0));
 }
 
@@ -145,7 +144,6 @@ VARIANT_OF_TYPE(grouped, imc);
 FIXTURE_SETUP(grouped)
 {
 	machine_setup_once("clock=real", "");
-	log_mark();
 	ASSERT_EQ(0, -driver_freeze_budget(1000));
 	ASSERT_TRUE(pmu_name(self->pmu, variant->type, 0));
 }
@@ -423,7 +421,6 @@ FIXTURE_SETUP(late_freeze)
 {
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	machine_setup_once("clock=manual freeze_delay=1000", "");
-	log_mark();
 	ASSERT_TRUE(pmu_name(self->pmu, variant->type, 0));
 }
 

@@ -31,17 +31,15 @@ MACHINE_OF_ALL_TESTS("clock=manual", NULL);
 /* The @nth event without a filter that any general counter may count */
 static const struct cat_event *plain_event(const char *type, unsigned int nth)
 {
-	size_t n;
-	const struct cat_event *e = catalogue(&n);
 	unsigned int all = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(e[i].box, type))
-			all |= e[i].ctrs;
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(e[i].box, type) && !e[i].fixed && !e[i].free &&
-		    e[i].ctrs == all && !strchr(e[i].string, '?') && !nth--)
-			return &e[i];
+	for_each_cat_event(e)
+		if (!strcmp(e->box, type))
+			all |= e->ctrs;
+	for_each_cat_event(e)
+		if (!strcmp(e->box, type) && !e->fixed && !e->free &&
+		    e->ctrs == all && !strchr(e->string, '?') && !nth--)
+			return e;
 	return NULL;
 }
 

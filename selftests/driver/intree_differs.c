@@ -96,16 +96,14 @@ static void named_events(enum driver driver, struct notes *n)
 /* intel_uncore has 3, of the iMC; xeon_uncore has those of the catalogue. */
 TEST(few_events_have_names)
 {
-	size_t n;
-	const struct cat_event *e = catalogue(&n);
 	bool ok = true;
 
 	results_of(named_events);
 	for (int k = 0; k < BOX_TYPES; k++) {
 		int in_catalogue = 0;
 
-		for (size_t i = 0; i < n; i++)
-			in_catalogue += !strcmp(e[i].box, box_types[k]);
+		for_each_cat_event(e)
+			in_catalogue += !strcmp(e->box, box_types[k]);
 		ok &= check_eq(theirs->v[k], strcmp(box_types[k], "imc") ? 0 : 3,
 			       "names that intel_uncore has for %s",
 			       box_types[k]);
@@ -367,13 +365,10 @@ enum { TWICE = sizeof(twice) / sizeof(twice[0]) };
 /* An event other than event 0, which hardware selects after reset */
 static const struct cat_event *later_event(const char *type)
 {
-	size_t n;
-	const struct cat_event *e = catalogue(&n);
-
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(e[i].box, type) && e[i].code && !e[i].fixed &&
-		    (e[i].ctrs & 1) && cat_expect(&e[i], (struct shape){ 0 }, 0, 1000))
-			return &e[i];
+	for_each_cat_event(e)
+		if (!strcmp(e->box, type) && e->code && !e->fixed &&
+		    (e->ctrs & 1) && cat_expect(e, (struct shape){ 0 }, 0, 1000))
+			return e;
 	return NULL;
 }
 

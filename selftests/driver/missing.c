@@ -84,13 +84,10 @@ FIXTURE_VARIANT_ADD(missing, bits_of_counters)
 
 FIXTURE_SETUP(missing)
 {
-	char params[96];
-
 	for (int pkg = 0; pkg < packages(); pkg++)
 		self->lines += variant->line &&
 			       (variant->only < 0 || variant->only == pkg);
-	snprintf(params, sizeof(params), "clock=manual %s", variant->params);
-	machine_setup_sim(params);
+	machine_setup_sim("clock=manual %s", variant->params);
 	log_mark();
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	ASSERT_EQ(0, -driver_load("events=none"));

@@ -26,7 +26,6 @@ FIXTURE_SETUP(neighbours)
 
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	machine_setup_once("clock=real uclk_khz=400000", "freeze_budget=1000");
-	log_mark();
 	ASSERT_TRUE(pmu_name(pmu, variant->type, 0));
 	ASSERT_EQ(0, -sampler_open(&self->s, pmu, pmu_cpu(pmu, 0), PERIOD,
 				   "clockticks"));
@@ -104,7 +103,6 @@ FIXTURE(idle) {};
 FIXTURE_SETUP(idle)
 {
 	machine_setup_once("clock=real uclk_khz=400000", "freeze_budget=1000");
-	log_mark();
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	if (access(TRACING "events/nmi/nmi_handler/enable", W_OK))
 		SKIP(return, "this kernel does not trace NMI handlers");

@@ -57,7 +57,6 @@ VARIANT_OF_TYPE(local, pcu);
 FIXTURE_SETUP(local)
 {
 	machine_setup_once("clock=manual", "");
-	log_mark();
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	ASSERT_TRUE(pmu_name(self->pmu, variant->type, 0));
 	self->home = pmu_cpu(self->pmu, 0);
@@ -193,7 +192,6 @@ VARIANT_OF_TYPE(sampling, pcu);
 FIXTURE_SETUP(sampling)
 {
 	machine_setup_once("clock=manual", "");
-	log_mark();
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	ASSERT_TRUE(pmu_name(self->pmu, variant->type, 0));
 	self->home = pmu_cpu(self->pmu, 0);

@@ -60,7 +60,6 @@ VARIANT_OF_TYPE(share, pcu);
 FIXTURE_SETUP(share)
 {
 	machine_setup_once("clock=real", "");
-	log_mark();
 	ASSERT_TRUE(pmu_name(self->pmu, variant->type, 0));
 	self->home = pmu_cpu(self->pmu, 0);
 	self->other = pmu_other_cpu(self->pmu, 0);
@@ -253,7 +252,6 @@ FIXTURE(users) {};
 FIXTURE_SETUP(users)
 {
 	machine_setup_once("clock=real", "");
-	log_mark();
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	for (unsigned int k = 0; k < BOX_TYPES; k++) {
 		ASSERT_TRUE(find_shared(&shared[k], box_types[k]));

@@ -92,11 +92,8 @@ FIXTURE_VARIANT_ADD(late, all)
 
 FIXTURE_SETUP(late)
 {
-	char params[96];
-
 	ASSERT_EQ(0, -max_sample_rate(100000000));
-	snprintf(params, sizeof(params), "clock=manual %s", variant->params);
-	machine_setup_sim(params);
+	machine_setup_sim("clock=manual %s", variant->params);
 	log_mark();
 	ASSERT_EQ(0, -driver_load(""));
 }
@@ -164,17 +161,8 @@ static bool set_pmi_delay(const char *cycles)
 	return !fclose(f);
 }
 
-FIXTURE(pmi) {};
-
-FIXTURE_SETUP(pmi)
-{
-	ASSERT_EQ(0, -max_sample_rate(100000000));
-}
-
-FIXTURE_TEARDOWN(pmi)
-{
-	expect_nothing_left(_metadata);
-}
+FIXTURE_OF(pmi, ASSERT_EQ(0, -max_sample_rate(100000000)),
+	   expect_nothing_left(_metadata));
 
 /*
  * So late that the timer has handled the overflows: another handler must not see these

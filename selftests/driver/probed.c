@@ -42,10 +42,7 @@ FIXTURE_VARIANT_ADD(irp, undecided)
 static void load(struct __test_metadata *_metadata, const char *sim,
 		 bool undecided, const char *driver)
 {
-	char params[64];
-
-	snprintf(params, sizeof(params), "clock=manual %s", sim);
-	machine_setup_sim(params);
+	machine_setup_sim("clock=manual %s", sim);
 	log_mark();
 	ASSERT_EQ(0, -driver_load(driver));
 	/* the sources differ only for Haswell and Broadwell */
@@ -275,13 +272,9 @@ FIXTURE_VARIANT_ADD(fixed, imc_48) { .type = "imc", .bits = 48 };
 
 FIXTURE_SETUP(fixed)
 {
-	char params[64];
-
 	if (generation()->one_a_cycle)
 		return;
-	snprintf(params, sizeof(params), "clock=manual fixed_bits=%u",
-		 variant->bits);
-	machine_setup_sim(params);
+	machine_setup_sim("clock=manual fixed_bits=%u", variant->bits);
 	log_mark();
 	ASSERT_EQ(0, -driver_load(""));
 	EXPECT_EQ(0, log_count("of all ones"));

@@ -476,12 +476,9 @@ FIXTURE(random) {};
 
 FIXTURE_SETUP(random)
 {
-	char params[64];
-
 	/* On a slow host as well: cycles of a frozen package are not counted. */
-	snprintf(params, sizeof(params), "clock=manual uclk_khz=%u unfreeze_ms=%u",
-		 UCLK_KHZ, UNFREEZE_MS);
-	machine_setup_sim(params);
+	machine_setup_sim("clock=manual uclk_khz=%u unfreeze_ms=%u", UCLK_KHZ,
+			  UNFREEZE_MS);
 	ASSERT_EQ(0, max_sample_rate(100000000));
 	log_mark();
 	rng_seed(&rng, seed);

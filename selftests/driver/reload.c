@@ -241,17 +241,7 @@ static struct {
 	bool measured, lost;
 } *memory;
 
-FIXTURE(reload) {};
-
-FIXTURE_SETUP(reload)
-{
-	log_mark();
-}
-
-FIXTURE_TEARDOWN(reload)
-{
-	expect_no_complaint(_metadata);
-}
+FIXTURE_OF(reload, log_mark(), expect_no_complaint(_metadata));
 
 /* Counts are exact, and registers are as after reset. */
 TEST_F(reload, full_machine)

@@ -165,18 +165,16 @@ FIXTURE_TEARDOWN(type) { }
 TEST_F(type, restricted_events_go_only_where_they_may)
 {
 	unsigned int counters = general_counters(variant->type), n = 0;
-	size_t events;
-	const struct cat_event *e = catalogue(&events);
 
 	if (!self->there)
 		SKIP(return, "no such PMU");
-	for (size_t i = 0; i < events; i++) {
-		if (strcmp(e[i].box, variant->type) || e[i].fixed || e[i].free ||
-		    e[i].ctrs == (1U << counters) - 1)
+	for_each_cat_event(e) {
+		if (strcmp(e->box, variant->type) || e->fixed || e->free ||
+		    e->ctrs == (1U << counters) - 1)
 			continue;
 		n++;
-		EXPECT_TRUE(lands_well(&e[i], self->pmu, 0, 0));
-		EXPECT_TRUE(lands_well(&e[i], self->pmu, packages() - 1,
+		EXPECT_TRUE(lands_well(e, self->pmu, 0, 0));
+		EXPECT_TRUE(lands_well(e, self->pmu, packages() - 1,
 				       counters - 1));
 	}
 	if (!n)
@@ -650,16 +648,14 @@ FIXTURE_VARIANT_ADD(company, qpi_a_packet_filter_and_events_without_one)
 static unsigned int room(const FIXTURE_VARIANT(company) *c, unsigned int n)
 {
 	unsigned int ctrs = 0;
-	size_t events;
-	const struct cat_event *e = catalogue(&events);
 
 	for (unsigned int i = 0; i < n; i++) {
 		unsigned int code = strtoul(c->event[i] + strlen("event="),
 					    NULL, 0);
 
-		for (size_t j = 0; j < events; j++)
-			if (!strcmp(e[j].box, c->type) && e[j].code == code)
-				ctrs |= e[j].ctrs;
+		for_each_cat_event(e)
+			if (!strcmp(e->box, c->type) && e->code == code)
+				ctrs |= e->ctrs;
 	}
 	return __builtin_popcount(ctrs);
 }

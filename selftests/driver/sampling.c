@@ -208,14 +208,12 @@ TEST_F(type, steps_larger_and_smaller_than_the_period)
 static const struct cat_event *uneven_of(const char *type)
 {
 	const struct cat_event *best = NULL;
-	size_t n;
-	const struct cat_event *e = catalogue(&n);
 
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(e[i].box, type) && !e[i].fixed && !e[i].free &&
-		    !strchr(e[i].string, '?') &&
-		    (!best || e[i].max_inc > best->max_inc))
-			best = &e[i];
+	for_each_cat_event(e)
+		if (!strcmp(e->box, type) && !e->fixed && !e->free &&
+		    !strchr(e->string, '?') &&
+		    (!best || e->max_inc > best->max_inc))
+			best = e;
 	return best;
 }
 
@@ -261,7 +259,8 @@ TEST_F(type, all_increments_in_2011_cycles)
  * 32 bits of a PCI counter if no more can have passed in the time; here cycles take no
  * time, so 32 bits are the maximum for these.
  */
-FIXTURE(long_periods) {};
+FIXTURE_OF(long_periods, prepare(_metadata),
+	   expect_no_pmi_where_none_signals(_metadata));
 
 FIXTURE_VARIANT(long_periods)
 {
@@ -277,16 +276,6 @@ FIXTURE_VARIANT_ADD(long_periods, pcu) { .type = "pcu", .bits = 48 };
 FIXTURE_VARIANT_ADD(long_periods, imc) { .type = "imc", .bits = 32 };
 FIXTURE_VARIANT_ADD(long_periods, qpi) { .type = "qpi", .bits = 32 };
 FIXTURE_VARIANT_ADD(long_periods, fsb) { .type = "fsb", .bits = 32 };
-
-FIXTURE_SETUP(long_periods)
-{
-	prepare(_metadata);
-}
-
-FIXTURE_TEARDOWN(long_periods)
-{
-	expect_no_pmi_where_none_signals(_metadata);
-}
 
 /* Return whether a counter of the box is set to @value. */
 static bool starts_at(const char *pmu, uint64_t value)
@@ -506,17 +495,8 @@ TEST_F(type, all_boxes_in_the_same_cycle)
 	close_all();
 }
 
-FIXTURE(all_types) {};
-
-FIXTURE_SETUP(all_types)
-{
-	prepare(_metadata);
-}
-
-FIXTURE_TEARDOWN(all_types)
-{
-	expect_no_pmi_where_none_signals(_metadata);
-}
+FIXTURE_OF(all_types, prepare(_metadata),
+	   expect_no_pmi_where_none_signals(_metadata));
 
 TEST_F(all_types, of_all_packages_in_the_same_cycle)
 {

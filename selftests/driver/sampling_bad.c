@@ -201,19 +201,17 @@ TEST_F(free_running, counters_can_be_read_not_sampled)
 	struct perf_event_attr attr;
 	char pmu[PMU_NAME_MAX];
 	unsigned int tried = 0;
-	size_t n;
-	const struct cat_event *e = catalogue(&n);
 
-	for (size_t i = 0; i < n; i++) {
-		if (!e[i].free || !pmu_name(pmu, e[i].box, 0))
+	for_each_cat_event(e) {
+		if (!e->free || !pmu_name(pmu, e->box, 0))
 			continue;
-		pmu_attr(&attr, pmu, e[i].name);
-		EXPECT_TRUE(accepted(&attr, pmu_cpu(pmu, 0), e[i].name));
+		pmu_attr(&attr, pmu, e->name);
+		EXPECT_TRUE(accepted(&attr, pmu_cpu(pmu, 0), e->name));
 		attr.sample_period = 100000;
-		EXPECT_TRUE(refused(&attr, pmu_cpu(pmu, 0), EINVAL, e[i].name));
+		EXPECT_TRUE(refused(&attr, pmu_cpu(pmu, 0), EINVAL, e->name));
 		attr.freq = 1;
 		attr.sample_freq = 10;
-		EXPECT_TRUE(refused(&attr, pmu_cpu(pmu, 0), EINVAL, e[i].name));
+		EXPECT_TRUE(refused(&attr, pmu_cpu(pmu, 0), EINVAL, e->name));
 		tried++;
 	}
 	EXPECT_GT(tried, 0);

@@ -26,7 +26,6 @@ static void load(struct __test_metadata *_metadata, const char *sim_params)
 {
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	machine_setup_once(sim_params, "");
-	log_mark();
 }
 
 static bool open_sampler(struct sampler *s, const char *pmu, int cpu,
@@ -62,18 +61,9 @@ static bool unharmed(int pkg)
 
 /* --- a package that is frozen by an overflow ------------------------------- */
 
-FIXTURE(frozen) {};
-
-FIXTURE_SETUP(frozen)
-{
-	/* the package freezes at once; its global status shows the overflow only later */
-	load(_metadata, "clock=manual status_delay=1000");
-}
-
-FIXTURE_TEARDOWN(frozen)
-{
-	expect_no_complaint(_metadata);
-}
+/* the package freezes at once; its global status shows the overflow only later */
+FIXTURE_OF(frozen, load(_metadata, "clock=manual status_delay=1000"),
+	   expect_no_complaint(_metadata));
 
 /*
  * The second event makes perf take off the first one, the package's only one, and put
@@ -113,7 +103,8 @@ TEST_F(frozen, package_remains_frozen_when_another_box_starts)
 
 /* --- a faulty box or interrupt -------------------------------------------- */
 
-FIXTURE(box_fault) {};
+FIXTURE_OF(box_fault, load(_metadata, "clock=manual"),
+	   expect_no_complaint(_metadata));
 
 FIXTURE_VARIANT(box_fault)
 {
@@ -157,16 +148,6 @@ FIXTURE_VARIANT_ADD(box_fault, stuck_status_cbox)
 	.fault = "stuck_status", .type = "cbox", .by_timer = true,
 };
 
-FIXTURE_SETUP(box_fault)
-{
-	load(_metadata, "clock=manual");
-}
-
-FIXTURE_TEARDOWN(box_fault)
-{
-	expect_no_complaint(_metadata);
-}
-
 TEST_F(box_fault, costs_no_sample_and_nothing_remains_of_it)
 {
 	uint64_t timer = overflow_stat(0, "timer_served");
@@ -184,17 +165,8 @@ TEST_F(box_fault, costs_no_sample_and_nothing_remains_of_it)
 	EXPECT_TRUE(unharmed(0));
 }
 
-FIXTURE(wrong_cpu) {};
-
-FIXTURE_SETUP(wrong_cpu)
-{
-	load(_metadata, "clock=manual");
-}
-
-FIXTURE_TEARDOWN(wrong_cpu)
-{
-	expect_no_complaint(_metadata);
-}
+FIXTURE_OF(wrong_cpu, load(_metadata, "clock=manual"),
+	   expect_no_complaint(_metadata));
 
 TEST_F(wrong_cpu, pmis_are_carried_over_and_leave_nothing)
 {
@@ -324,7 +296,8 @@ static bool has_all(const struct sampler *s, uint64_t count)
 
 /* --- events that are closed ----------------------------------------------- */
 
-FIXTURE(deleted) {};
+FIXTURE_OF(deleted, load(_metadata, "clock=manual"),
+	   expect_no_complaint(_metadata));
 
 FIXTURE_VARIANT(deleted)
 {
@@ -336,16 +309,6 @@ FIXTURE_VARIANT_ADD(deleted, ha) { .type = "ha", .rounds = 150 };
 FIXTURE_VARIANT_ADD(deleted, pcu) { .type = "pcu", .rounds = 150 };
 FIXTURE_VARIANT_ADD(deleted, ubox) { .type = "ubox", .rounds = 150 };
 FIXTURE_VARIANT_ADD(deleted, sbox) { .type = "sbox", .rounds = 60 };
-
-FIXTURE_SETUP(deleted)
-{
-	load(_metadata, "clock=manual");
-}
-
-FIXTURE_TEARDOWN(deleted)
-{
-	expect_no_complaint(_metadata);
-}
 
 /* Close events with interrupts pending; every other one is disabled first. */
 TEST_F(deleted, events_lose_no_sample_and_nothing_remains_of_them)
@@ -382,21 +345,12 @@ TEST_F(deleted, events_lose_no_sample_and_nothing_remains_of_them)
 
 /* --- CPUs that go offline ------------------------------------------------- */
 
-FIXTURE(offline) {};
+FIXTURE_OF(offline, load(_metadata, "clock=manual"),
+	   expect_no_complaint(_metadata));
 FIXTURE_VARIANT(offline) { const char *type; };
 VARIANT_OF_TYPE(offline, imc);
 VARIANT_OF_TYPE(offline, pcu);
 VARIANT_OF_TYPE(offline, cbox);
-
-FIXTURE_SETUP(offline)
-{
-	load(_metadata, "clock=manual");
-}
-
-FIXTURE_TEARDOWN(offline)
-{
-	expect_no_complaint(_metadata);
-}
 
 /*
  * All samples of a CPU that stayed online; a CPU that went offline may lack the last
@@ -461,17 +415,8 @@ TEST_F(offline, cpus_leave_with_interrupts_on_their_way)
 
 /* --- unloading the driver -------------------------------------------------- */
 
-FIXTURE(storm) {};
-
-FIXTURE_SETUP(storm)
-{
-	load(_metadata, "clock=real");
-}
-
-FIXTURE_TEARDOWN(storm)
-{
-	expect_no_complaint(_metadata);
-}
+FIXTURE_OF(storm, load(_metadata, "clock=real"),
+	   expect_no_complaint(_metadata));
 
 /* Let real time pass in every box. */
 static void expect_all_running(struct __test_metadata *_metadata)

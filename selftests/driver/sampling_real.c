@@ -52,18 +52,13 @@ static bool all_there(struct sampler *s, const char *what)
 	return ok & sampler_clean(s, what);
 }
 
-FIXTURE(stopped) {};
-
-FIXTURE_SETUP(stopped)
+static void prepare(struct __test_metadata *_metadata)
 {
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	log_mark();
 }
 
-FIXTURE_TEARDOWN(stopped)
-{
-	expect_no_complaint(_metadata);
-}
+FIXTURE_OF(stopped, prepare(_metadata), expect_no_complaint(_metadata));
 
 /* All box types of all packages together, for a while. */
 TEST_F(stopped, all_box_types_at_once_have_all_samples)
@@ -97,20 +92,9 @@ TEST_F(stopped, all_box_types_at_once_have_all_samples)
 	EXPECT_GT(sum, 0);
 }
 
-FIXTURE(on_and_off) {};
+FIXTURE_OF(on_and_off, prepare(_metadata), expect_no_complaint(_metadata));
 FIXTURE_VARIANT(on_and_off) { const char *type; };
 VARIANTS_OF_E5_TYPES(on_and_off);
-
-FIXTURE_SETUP(on_and_off)
-{
-	ASSERT_EQ(0, -max_sample_rate(100000000));
-	log_mark();
-}
-
-FIXTURE_TEARDOWN(on_and_off)
-{
-	expect_no_complaint(_metadata);
-}
 
 /* Stopped and started often, so that overflows are often pending. */
 TEST_F(on_and_off, has_all_samples)
@@ -159,7 +143,7 @@ static void spin_ms(unsigned int ms)
 		cpu_relax();
 }
 
-FIXTURE(frequency) {};
+FIXTURE_OF(frequency, prepare(_metadata), expect_no_complaint(_metadata));
 
 FIXTURE_VARIANT(frequency)
 {
@@ -186,17 +170,6 @@ FIXTURE_VARIANT_ADD(frequency, cbox_on_busy_cpu)
 {
 	.type = "cbox", .hz = 50, .busy = true,
 };
-
-FIXTURE_SETUP(frequency)
-{
-	ASSERT_EQ(0, -max_sample_rate(100000000));
-	log_mark();
-}
-
-FIXTURE_TEARDOWN(frequency)
-{
-	expect_no_complaint(_metadata);
-}
 
 /*
  * The first half second is for finding the period. A busy host takes time from the
@@ -309,21 +282,10 @@ static void look(const int *here, unsigned int n, int there,
 	}
 }
 
-FIXTURE(frozen_time) {};
+FIXTURE_OF(frozen_time, prepare(_metadata), expect_no_complaint(_metadata));
 FIXTURE_VARIANT(frozen_time) { const char *type; };
 VARIANT_OF_TYPE(frozen_time, ha);
 VARIANT_OF_TYPE(frozen_time, pcu);
-
-FIXTURE_SETUP(frozen_time)
-{
-	ASSERT_EQ(0, -max_sample_rate(100000000));
-	log_mark();
-}
-
-FIXTURE_TEARDOWN(frozen_time)
-{
-	expect_no_complaint(_metadata);
-}
 
 /*
  * Package 1 is not sampled and counts all cycles. Package 0 must count less by exactly
@@ -536,7 +498,6 @@ FIXTURE_SETUP(polled)
 	int zero;
 
 	machine_setup_once("clock=real uclk_khz=400000", "freeze_budget=1000");
-	log_mark();
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 	ASSERT_GE(zero, 0);

@@ -68,20 +68,11 @@ TEST_F(spurious, while_nobody_samples_no_concern_of_ours)
 	}
 }
 
-FIXTURE(spurious_beside) {};
+FIXTURE_OF(spurious_beside, machine_setup("clock=manual", ""),
+	   EXPECT_TRUE(machine_leave()));
 FIXTURE_VARIANT(spurious_beside) { const char *type; };
 VARIANT_OF_TYPE(spurious_beside, ha);
 VARIANT_OF_TYPE(spurious_beside, pcu);
-
-FIXTURE_SETUP(spurious_beside)
-{
-	machine_setup("clock=manual", "");
-}
-
-FIXTURE_TEARDOWN(spurious_beside)
-{
-	EXPECT_TRUE(machine_leave());
-}
 
 TEST_F(spurious_beside, taken_for_late_ones)
 {

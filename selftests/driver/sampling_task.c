@@ -321,19 +321,9 @@ static void spin_in(int pkg)
 	sleep_ms(50);
 }
 
-FIXTURE(samples) {};
+FIXTURE_OF(samples, prepare(_metadata), leave());
 FIXTURE_VARIANT(samples) { const char *type; };
 VARIANTS_OF_ALL_TYPES(samples);
-
-FIXTURE_SETUP(samples)
-{
-	prepare(_metadata);
-}
-
-FIXTURE_TEARDOWN(samples)
-{
-	leave();
-}
 
 TEST_F(samples, name_the_program_of_the_events_cpu)
 {

@@ -182,17 +182,8 @@ TEST_F(loading, absent_registers_not_accessed)
 	EXPECT_GT(self->all.resets, 0);
 }
 
-FIXTURE(simulated) {};
-
-FIXTURE_SETUP(simulated)
-{
-	machine_setup_sim("clock=manual");
-}
-
-FIXTURE_TEARDOWN(simulated)
-{
-	EXPECT_TRUE(machine_leave());
-}
+FIXTURE_OF(simulated, machine_setup_sim("clock=manual"),
+	   EXPECT_TRUE(machine_leave()));
 
 /* The tests above rely on it: the simulator reports these accesses. */
 TEST_F(simulated, absent_msr_faults_and_its_writes_are_counted)
@@ -247,17 +238,8 @@ TEST_F(six_cboxes, those_that_do_not_answer_are_left_out)
 
 /* --- freezing ---------------------------------------------------------------- */
 
-FIXTURE(group_reads) {};
-
-FIXTURE_SETUP(group_reads)
-{
-	machine_setup("clock=real", "freeze_budget=1000");
-}
-
-FIXTURE_TEARDOWN(group_reads)
-{
-	EXPECT_TRUE(machine_leave());
-}
+FIXTURE_OF(group_reads, machine_setup("clock=real", "freeze_budget=1000"),
+	   EXPECT_TRUE(machine_leave()));
 
 /*
  * With the clock running two counters agree only if they start and stop in one cycle.

@@ -26,7 +26,6 @@ enum {
 static void load(struct __test_metadata *_metadata, const char *sim_params)
 {
 	machine_setup_once(sim_params, "");
-	log_mark();
 	ASSERT_EQ(0, -driver_freeze_budget(0));
 }
 
@@ -82,19 +81,10 @@ static bool counts_beside(const char *pmu, const struct cat_event *e,
 			     e->name);
 }
 
-FIXTURE(unfrozen) {};
+FIXTURE_OF(unfrozen, load(_metadata, "clock=manual"),
+	   expect_no_complaint(_metadata));
 FIXTURE_VARIANT(unfrozen) { const char *type; };
 VARIANTS_OF_E5_TYPES(unfrozen);
-
-FIXTURE_SETUP(unfrozen)
-{
-	load(_metadata, "clock=manual");
-}
-
-FIXTURE_TEARDOWN(unfrozen)
-{
-	expect_no_complaint(_metadata);
-}
 
 TEST_F(unfrozen, events_come_and_go_and_all_counts_are_exact)
 {
@@ -169,13 +159,10 @@ static const struct cat_event *other_than(const char *type,
 					  const struct cat_event *a,
 					  const struct cat_event *b)
 {
-	size_t n;
-	const struct cat_event *e = catalogue(&n);
-
-	for (size_t i = 0; i < n; i++)
-		if (cat_is_plain(&e[i], type) && e[i].code &&
-		    e[i].code != a->code && (!b || e[i].code != b->code))
-			return &e[i];
+	for_each_cat_event(e)
+		if (cat_is_plain(e, type) && e->code &&
+		    e->code != a->code && (!b || e->code != b->code))
+			return e;
 	return NULL;
 }
 
@@ -215,38 +202,20 @@ static void expect_nothing_else(struct __test_metadata *_metadata,
 	close(anchor);
 }
 
-FIXTURE(select_written_twice) {};
+FIXTURE_OF(select_written_twice, load(_metadata, "clock=real errata=select"),
+	   expect_no_complaint(_metadata));
 FIXTURE_VARIANT(select_written_twice) { const char *type; };
 VARIANTS_OF_E5_TYPES(select_written_twice);
-
-FIXTURE_SETUP(select_written_twice)
-{
-	load(_metadata, "clock=real errata=select");
-}
-
-FIXTURE_TEARDOWN(select_written_twice)
-{
-	expect_no_complaint(_metadata);
-}
 
 TEST_F(select_written_twice, nothing_else_is_counted)
 {
 	expect_nothing_else(_metadata, variant->type);
 }
 
-FIXTURE(whole_written_twice) {};
+FIXTURE_OF(whole_written_twice, load(_metadata, "clock=real errata=whole"),
+	   expect_no_complaint(_metadata));
 FIXTURE_VARIANT(whole_written_twice) { const char *type; };
 VARIANTS_OF_E5_TYPES(whole_written_twice);
-
-FIXTURE_SETUP(whole_written_twice)
-{
-	load(_metadata, "clock=real errata=whole");
-}
-
-FIXTURE_TEARDOWN(whole_written_twice)
-{
-	expect_no_complaint(_metadata);
-}
 
 TEST_F(whole_written_twice, nothing_else_is_counted)
 {

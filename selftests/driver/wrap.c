@@ -101,15 +101,12 @@ struct counter {
 
 static const struct cat_event *event_of(const struct place *at)
 {
-	size_t n;
-	const struct cat_event *e = catalogue(&n);
-
 	if (at->event)
 		return cat_find(at->type, at->event);
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(e[i].box, at->type) && !e[i].fixed && !e[i].free &&
-		    e[i].ctrs & 1)
-			return &e[i];
+	for_each_cat_event(e)
+		if (!strcmp(e->box, at->type) && !e->fixed && !e->free &&
+		    e->ctrs & 1)
+			return e;
 	return NULL;
 }
 

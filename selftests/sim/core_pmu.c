@@ -174,17 +174,8 @@ TEST_F(core_pmu, drops_pmis_of_the_uncore_only_if_late)
 	EXPECT_LT(dropped, PMIS * 9 / 10);
 }
 
-FIXTURE(control) {};
-
-FIXTURE_SETUP(control)
-{
-	machine_setup_sim("clock=manual");
-}
-
-FIXTURE_TEARDOWN(control)
-{
-	EXPECT_TRUE(machine_leave());
-}
+FIXTURE_OF(control, machine_setup_sim("clock=manual"),
+	   EXPECT_TRUE(machine_leave()));
 
 TEST_F(control, refuses_what_it_does_not_know)
 {

@@ -157,17 +157,8 @@ static bool samples(const char *pmu, int cpu, unsigned int n)
 	return ok;
 }
 
-FIXTURE(masked) {};
-
-FIXTURE_SETUP(masked)
-{
-	machine_setup("clock=manual lvtpc=strict", "");
-}
-
-FIXTURE_TEARDOWN(masked)
-{
-	EXPECT_TRUE(machine_leave());
-}
+FIXTURE_OF(masked, machine_setup("clock=manual lvtpc=strict", ""),
+	   EXPECT_TRUE(machine_leave()));
 
 /*
  * Only waiting can distinguish a pending PMI from an LVTPC that another program has

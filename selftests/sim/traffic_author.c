@@ -77,18 +77,8 @@ static void close_channels(const int fd[CHANNELS])
 
 /* --- the device ------------------------------------------------------------- */
 
-FIXTURE(device) {};
-
-FIXTURE_SETUP(device)
-{
-	machine_setup_once("clock=manual", "");
-	log_mark();
-}
-
-FIXTURE_TEARDOWN(device)
-{
-	expect_no_complaint(_metadata);
-}
+FIXTURE_OF(device, machine_setup_once("clock=manual", ""),
+	   expect_no_complaint(_metadata));
 
 TEST_F(device, the_package_of_the_writers_cpu_counts)
 {
@@ -236,7 +226,8 @@ static int faults_move(unsigned int lines)
 	return file_write(FAULTS, text);
 }
 
-FIXTURE(page_faults) {};
+FIXTURE_OF(page_faults, machine_setup_once("clock=manual", ""),
+	   expect_no_complaint(_metadata));
 
 FIXTURE_VARIANT(page_faults)
 {
@@ -245,17 +236,6 @@ FIXTURE_VARIANT(page_faults)
 
 FIXTURE_VARIANT_ADD(page_faults, of_64_lines) { .lines = 64 };
 FIXTURE_VARIANT_ADD(page_faults, of_65_lines) { .lines = 65 };
-
-FIXTURE_SETUP(page_faults)
-{
-	machine_setup_once("clock=manual", "");
-	log_mark();
-}
-
-FIXTURE_TEARDOWN(page_faults)
-{
-	expect_no_complaint(_metadata);
-}
 
 TEST_F(page_faults, read_and_write_their_lines_where_they_happen)
 {
@@ -314,18 +294,8 @@ TEST_F(page_faults, overflow_a_counter)
 	close(fd);
 }
 
-FIXTURE(page_faults_file) {};
-
-FIXTURE_SETUP(page_faults_file)
-{
-	machine_setup_once("clock=manual", "");
-	log_mark();
-}
-
-FIXTURE_TEARDOWN(page_faults_file)
-{
-	expect_no_complaint(_metadata);
-}
+FIXTURE_OF(page_faults_file, machine_setup_once("clock=manual", ""),
+	   expect_no_complaint(_metadata));
 
 TEST_F(page_faults_file, takes_a_number_and_nothing_else)
 {
@@ -343,18 +313,8 @@ TEST_F(page_faults_file, takes_a_number_and_nothing_else)
 
 /* --- unloading the module ---------------------------------------------------- */
 
-FIXTURE(end) {};
-
-FIXTURE_SETUP(end)
-{
-	machine_setup_once("clock=manual", "");
-	log_mark();
-}
-
-FIXTURE_TEARDOWN(end)
-{
-	expect_nothing_left(_metadata);
-}
+FIXTURE_OF(end, machine_setup_once("clock=manual", ""),
+	   expect_nothing_left(_metadata));
 
 /* The device keeps the module, and unloading takes the device along. */
 TEST_F(end, waits_for_the_device_and_takes_it_along)

@@ -113,25 +113,26 @@ const struct cat_event *catalogue(size_t *count)
 	return events;
 }
 
+const struct cat_event *cat_end(void)
+{
+	return events + n_events;
+}
+
 const struct cat_event *cat_find(const char *box, const char *name)
 {
-	const struct cat_event *e = catalogue(NULL);
-
-	for (size_t i = 0; i < n_events; i++)
-		if (!strcmp(e[i].box, box) && !strcmp(e[i].name, name))
-			return &e[i];
+	for_each_cat_event(e)
+		if (!strcmp(e->box, box) && !strcmp(e->name, name))
+			return e;
 	return NULL;
 }
 
 const struct cat_event *cat_find_code(const char *box, unsigned int code,
 				      unsigned int umask)
 {
-	const struct cat_event *e = catalogue(NULL);
-
-	for (size_t i = 0; i < n_events; i++)
-		if (!strcmp(e[i].box, box) && e[i].code == code &&
-		    e[i].umask == umask)
-			return &e[i];
+	for_each_cat_event(e)
+		if (!strcmp(e->box, box) && e->code == code &&
+		    e->umask == umask)
+			return e;
 	return NULL;
 }
 
@@ -143,22 +144,16 @@ bool cat_is_plain(const struct cat_event *e, const char *type)
 
 bool cat_has_code(const char *box, unsigned int code)
 {
-	size_t n;
-	const struct cat_event *e = catalogue(&n);
-
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(e[i].box, box) && e[i].code == code)
+	for_each_cat_event(e)
+		if (!strcmp(e->box, box) && e->code == code)
 			return true;
 	return false;
 }
 
 bool cat_has_waves(const char *box)
 {
-	size_t n;
-	const struct cat_event *e = catalogue(&n);
-
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(e[i].box, box) && e[i].period > 1)
+	for_each_cat_event(e)
+		if (!strcmp(e->box, box) && e->period > 1)
 			return true;
 	return false;
 }

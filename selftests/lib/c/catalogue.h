@@ -37,6 +37,11 @@ struct cat_event {
  * @count may be NULL. Skip the program if the table is missing.
  */
 const struct cat_event *catalogue(size_t *count);
+/* The end of the table */
+const struct cat_event *cat_end(void);
+#define for_each_cat_event(e)						\
+	for (const struct cat_event *e = catalogue(NULL); e != cat_end(); e++)
+
 /* The event with that name, or NULL. */
 const struct cat_event *cat_find(const char *box, const char *name);
 /* The event with that code and unit mask, or NULL. */

@@ -49,6 +49,13 @@ static inline void expect_no_complaint(struct __test_metadata *_metadata)
 	FIXTURE_TEARDOWN(fixture) { }					\
 	struct harness_needs_a_semicolon
 
+/* A fixture without data whose setup and teardown are a statement each */
+#define FIXTURE_OF(fixture, setup, teardown)				\
+	FIXTURE(fixture) {};						\
+	FIXTURE_SETUP(fixture) { setup; }				\
+	FIXTURE_TEARDOWN(fixture) { teardown; }				\
+	struct harness_needs_a_semicolon
+
 /* For a fixture without a setup: no test of it makes an undefined write. */
 #define NO_UNDEFINED_WRITES(fixture)					\
 	FIXTURE_SETUP(fixture) { }					\

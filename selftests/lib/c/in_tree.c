@@ -78,12 +78,9 @@ static void load(enum driver driver)
 void driver_setup(enum driver driver, const char *sim_params)
 {
 	const char *sized = generation()->in_tree_sim;
-	char params[256];
 
-	snprintf(params, sizeof(params), "%s %s", sim_params ? sim_params : "",
-		 sized ? sized : "");
 	driver_none();
-	machine_setup_sim(params);
+	machine_setup_sim("%s %s", sim_params ? sim_params : "", sized ? sized : "");
 	load(driver);
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,10 +280,11 @@ void machine_require(void)
 	registered = true;
 }
 
-void machine_setup_sim(const char *sim_params)
+void machine_setup_sim(const char *sim_params, ...)
 {
 	char params[MAX_PARAMS];
-	int err;
+	va_list args;
+	int err, n;
 
 	machine_require();
 	/* Fails if it is mounted already, which is fine. */
@@ -295,8 +297,10 @@ void machine_setup_sim(const char *sim_params)
 	loaded->ours = true;
 	if (err)
 		tap_bail("modules do not unload: %s", strerror(-err));
-	snprintf(params, sizeof(params), "packages=%d %s", packages(),
-		 sim_params ? sim_params : "");
+	n = snprintf(params, sizeof(params), "packages=%d ", packages());
+	va_start(args, sim_params);
+	vsnprintf(params + n, sizeof(params) - n, sim_params, args);
+	va_end(args);
 	err = sim_load(params);
 	if (err)
 		tap_bail(SIM ".ko: %s", strerror(-err));
@@ -306,7 +310,7 @@ void machine_setup(const char *sim_params, const char *driver_params)
 {
 	int err;
 
-	machine_setup_sim(sim_params);
+	machine_setup_sim("%s", sim_params ? sim_params : "");
 	err = driver_load(driver_params);
 	if (err)
 		tap_bail(DRIVER ".ko: %s", strerror(-err));
@@ -318,10 +322,11 @@ void machine_setup_once(const char *sim_params, const char *driver_params)
 
 	machine_require();
 	snprintf(params, sizeof(params), "%s | %s", sim_params, driver_params);
-	if (!strcmp(loaded->params, params))
-		return;
-	machine_setup(sim_params, driver_params);
-	strcpy(loaded->params, params);
+	if (strcmp(loaded->params, params)) {
+		machine_setup(sim_params, driver_params);
+		strcpy(loaded->params, params);
+	}
+	log_mark();
 }
 
 static void cpu_file(char *path, size_t size, int cpu)

@@ -51,11 +51,11 @@ int module_unload(const char *name);
 void machine_setup(const char *sim_params, const char *driver_params);
 /*
  * The same for tests of harness.h, each of which is a process: modules that the
- * previous test loaded with these parameters by this function stay loaded.
+ * previous test loaded with these parameters by this function stay loaded. Mark the log.
  */
 void machine_setup_once(const char *sim_params, const char *driver_params);
 /* Load the simulator only, no driver. */
-void machine_setup_sim(const char *sim_params);
+void machine_setup_sim(const char *sim_params, ...) __attribute__((format(printf, 1, 2)));
 /* Skip the program if that fails, and have both unloaded at exit. */
 void machine_require(void);
 /*

@@ -289,15 +289,13 @@ static bool is_clock(const struct cat_event *e)
 const struct cat_event *ticks_of(const char *type)
 {
 	const struct cat_event *fixed = NULL;
-	size_t n;
-	const struct cat_event *e = catalogue(&n);
 
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(e[i].box, type) || e[i].free || !is_clock(&e[i]))
+	for_each_cat_event(e) {
+		if (strcmp(e->box, type) || e->free || !is_clock(e))
 			continue;
-		if (!e[i].fixed)
-			return &e[i];
-		fixed = &e[i];
+		if (!e->fixed)
+			return e;
+		fixed = e;
 	}
 	return fixed;
 }
@@ -306,16 +304,14 @@ const struct cat_event *plain_of(const char *type)
 {
 	const struct cat_event *best = NULL;
 	int most = 0;
-	size_t n;
-	const struct cat_event *e = catalogue(&n);
 
-	for (size_t i = 0; i < n; i++) {
-		int ctrs = __builtin_popcount(e[i].ctrs);
+	for_each_cat_event(e) {
+		int ctrs = __builtin_popcount(e->ctrs);
 
-		if (!cat_is_plain(&e[i], type) || ctrs <= most ||
-		    (e[i].period < 2 && cat_has_waves(type)))
+		if (!cat_is_plain(e, type) || ctrs <= most ||
+		    (e->period < 2 && cat_has_waves(type)))
 			continue;
-		best = &e[i];
+		best = e;
 		most = ctrs;
 	}
 	return best;

@@ -110,68 +110,17 @@ uint64_t sim_cycles(void)
 	return cycles;
 }
 
-static int write_line(const char *path, const char *line, va_list args)
+int sim_write(const char *file, const char *line, ...)
 {
-	char text[512];
+	char path[128], text[512];
+	va_list args;
 
+	snprintf(path, sizeof(path), CONTROL "%s", file);
+	va_start(args, line);
 	vsnprintf(text, sizeof(text) - 1, line, args);
+	va_end(args);
 	strcat(text, "\n");
 	return file_write(path, text);
-}
-
-int sim_traffic(const char *line, ...)
-{
-	va_list args;
-	int err;
-
-	va_start(args, line);
-	err = write_line(CONTROL "traffic", line, args);
-	va_end(args);
-	return err;
-}
-
-int sim_rates(const char *line, ...)
-{
-	va_list args;
-	int err;
-
-	va_start(args, line);
-	err = write_line(CONTROL "rates", line, args);
-	va_end(args);
-	return err;
-}
-
-int sim_fault(const char *line, ...)
-{
-	va_list args;
-	int err;
-
-	va_start(args, line);
-	err = write_line(CONTROL "fault", line, args);
-	va_end(args);
-	return err;
-}
-
-int sim_core_pmu(const char *line, ...)
-{
-	va_list args;
-	int err;
-
-	va_start(args, line);
-	err = write_line(CONTROL "core_pmu", line, args);
-	va_end(args);
-	return err;
-}
-
-int sim_hold(const char *line, ...)
-{
-	va_list args;
-	int err;
-
-	va_start(args, line);
-	err = write_line(CONTROL "hold", line, args);
-	va_end(args);
-	return err;
 }
 
 int sim_nmi_listener(bool on)

@@ -41,21 +41,24 @@ int sim_uclk(int pkg, unsigned int khz);
 /* Cycles that have passed since the module was loaded or the clock stopped. */
 uint64_t sim_cycles(void);
 
+/* One line for a file of debugfs. Return 0 or -errno. */
+int sim_write(const char *file, const char *line, ...) __attribute__((format(printf, 2, 3)));
+
 /* One line for "traffic": "pkg=0 box=cbox_0 event=0x35 count=10". 0 or -errno. */
-int sim_traffic(const char *line, ...) __attribute__((format(printf, 1, 2)));
+#define sim_traffic(...)	sim_write("traffic", __VA_ARGS__)
 /* One line for "rates": "on", "off", "pkg=0 box=ha event=0x1 rate=0.5". 0 or -errno. */
-int sim_rates(const char *line, ...) __attribute__((format(printf, 1, 2)));
+#define sim_rates(...)	sim_write("rates", __VA_ARGS__)
 /* One line for "fault": "dead_pci pkg=0 box=imc_0 on". 0 or -errno. */
-int sim_fault(const char *line, ...) __attribute__((format(printf, 1, 2)));
+#define sim_fault(...)	sim_write("fault", __VA_ARGS__)
 /* One line for "core_pmu": "hz=2000 unmask=late cpus=0", "off". 0 or -errno. */
-int sim_core_pmu(const char *line, ...) __attribute__((format(printf, 1, 2)));
+#define sim_core_pmu(...)	sim_write("core_pmu", __VA_ARGS__)
 /*
  * Register or unregister a listener on NMI_UNKNOWN; stats: nmi_unknown. Return 0 or
  * -errno.
  */
 int sim_nmi_listener(bool on);
 /* One line for "hold": "cpu=1 us=20000 again_us=50000 by=0". 0 or -errno. */
-int sim_hold(const char *line, ...) __attribute__((format(printf, 1, 2)));
+#define sim_hold(...)	sim_write("hold", __VA_ARGS__)
 
 /*
  * Value of a register in "registers"; @name is "cbox_3 ctl0". False when it
