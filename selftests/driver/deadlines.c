@@ -116,15 +116,8 @@ FIXTURE_VARIANT(narrow)
 	const char *pmu, *event;	/* event that is switched on and off in the same box */
 };
 
-FIXTURE_VARIANT_ADD(narrow, cbox_beside)
-{
-	.pmu = "hswep_cbox_0", .event = "clockticks",
-};
-
-FIXTURE_VARIANT_ADD(narrow, qpi_beside)
-{
-	.pmu = "hswep_qpi_1", .event = "link_idle",
-};
+FIXTURE_VARIANT_ADD(narrow, cbox_beside) { .pmu = "hswep_cbox_0", .event = "clockticks" };
+FIXTURE_VARIANT_ADD(narrow, qpi_beside) { .pmu = "hswep_qpi_1", .event = "link_idle" };
 
 TEST_F(narrow, link_idle_loses_no_wrap)
 {

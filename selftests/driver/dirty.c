@@ -29,12 +29,7 @@ FIXTURE_VARIANT(dirty)
 
 FIXTURE_VARIANT_ADD(dirty, freeze) { .params = "dirty=freeze" };
 FIXTURE_VARIANT_ADD(dirty, status) { .params = "dirty=status", .told = true };
-
-FIXTURE_VARIANT_ADD(dirty, counters)
-{
-	.params = "dirty=counters", .told = true,
-};
-
+FIXTURE_VARIANT_ADD(dirty, counters) { .params = "dirty=counters", .told = true };
 FIXTURE_VARIANT_ADD(dirty, cores) { .params = "dirty=cores", .told = true };
 FIXTURE_VARIANT_ADD(dirty, boxes) { .params = "dirty=boxes" };
 FIXTURE_VARIANT_ADD(dirty, all) { .params = "dirty=all", .told = true };

@@ -296,20 +296,9 @@ FIXTURE_VARIANT(num_c)
 	unsigned int cboxes;
 };
 
-FIXTURE_VARIANT_ADD(num_c, 0_of_18)
-{
-	.params = "num_c=0 cboxes=18", .cboxes = 18,
-};
-
-FIXTURE_VARIANT_ADD(num_c, 31_of_18)
-{
-	.params = "num_c=31 cboxes=18", .cboxes = 18,
-};
-
-FIXTURE_VARIANT_ADD(num_c, 0_of_12)
-{
-	.params = "num_c=0 cboxes=12", .cboxes = 12,
-};
+FIXTURE_VARIANT_ADD(num_c, 0_of_18) { .params = "num_c=0 cboxes=18", .cboxes = 18 };
+FIXTURE_VARIANT_ADD(num_c, 31_of_18) { .params = "num_c=31 cboxes=18", .cboxes = 18 };
+FIXTURE_VARIANT_ADD(num_c, 0_of_12) { .params = "num_c=0 cboxes=12", .cboxes = 12 };
 
 FIXTURE_SETUP(num_c)
 {

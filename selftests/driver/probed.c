@@ -33,10 +33,7 @@ FIXTURE_VARIANT(irp)
 FIXTURE_VARIANT_ADD(irp, table_1_3) { .sim = "irp_counters=0" };
 FIXTURE_VARIANT_ADD(irp, table_2_144) { .sim = "irp_counters=1" };
 /* Both addresses keep written values: the first table is used. */
-FIXTURE_VARIANT_ADD(irp, undecided)
-{
-	.sim = "irp_counters=2", .undecided = true,
-};
+FIXTURE_VARIANT_ADD(irp, undecided) { .sim = "irp_counters=2", .undecided = true };
 
 /* Load the driver, which logs one line a package if it cannot decide. */
 static void load(struct __test_metadata *_metadata, const char *sim,

@@ -155,11 +155,7 @@ FIXTURE_VARIANT(frequency)
 FIXTURE_VARIANT_ADD(frequency, ha_on_idle_cpu) { .type = "ha", .hz = 200 };
 FIXTURE_VARIANT_ADD(frequency, ubox_on_idle_cpu) { .type = "ubox", .hz = 50 };
 FIXTURE_VARIANT_ADD(frequency, cbox_on_idle_cpu) { .type = "cbox", .hz = 50 };
-
-FIXTURE_VARIANT_ADD(frequency, ha_on_busy_cpu)
-{
-	.type = "ha", .hz = 200, .busy = true,
-};
+FIXTURE_VARIANT_ADD(frequency, ha_on_busy_cpu) { .type = "ha", .hz = 200, .busy = true };
 
 FIXTURE_VARIANT_ADD(frequency, ubox_on_busy_cpu)
 {

@@ -256,16 +256,8 @@ static bool sampled(struct sampler *s, uint64_t cycles, const char *when)
 
 FIXTURE(asleep) {};
 FIXTURE_VARIANT(asleep) { const char *params; };
-
-FIXTURE_VARIANT_ADD(asleep, registers_reset)
-{
-	.params = "clock=manual resume=reset",
-};
-
-FIXTURE_VARIANT_ADD(asleep, registers_kept)
-{
-	.params = "clock=manual resume=keep",
-};
+FIXTURE_VARIANT_ADD(asleep, registers_reset) { .params = "clock=manual resume=reset" };
+FIXTURE_VARIANT_ADD(asleep, registers_kept) { .params = "clock=manual resume=keep" };
 
 FIXTURE_SETUP(asleep)
 {

@@ -260,15 +260,8 @@ FIXTURE_VARIANT(over)
 	bool pci_only;
 };
 
-FIXTURE_VARIANT_ADD(over, the_end_of_48_bits)
-{
-	.counter_bits = 48, .preset = near_end,
-};
-
-FIXTURE_VARIANT_ADD(over, the_end_of_44_bits)
-{
-	.counter_bits = 44, .preset = near_end,
-};
+FIXTURE_VARIANT_ADD(over, the_end_of_48_bits) { .counter_bits = 48, .preset = near_end };
+FIXTURE_VARIANT_ADD(over, the_end_of_44_bits) { .counter_bits = 44, .preset = near_end };
 
 FIXTURE_VARIANT_ADD(over, the_carry_into_the_high_half)
 {
