@@ -197,44 +197,15 @@ TEST(expression, malformed)
 				"expression '1 2'");
 	EXPECT_EQ(wrong("sqrt(4)"), "there is no function 'sqrt' at column 5 "
 				    "of the expression 'sqrt(4)'");
-	for (const char *text : {"",
-				 " ",
-				 "+",
-				 "*1",
-				 "1**2",
-				 ")",
-				 "()",
-				 "1)",
-				 "min(1)",
-				 "min(1,",
-				 "min(1 2)",
-				 "min",
-				 "d_ratio(,)",
-				 "1 if 2",
-				 "if",
-				 "1 if else 2",
-				 "1 else 2",
-				 "imc@dclk",
-				 "source_count()",
-				 "source_count(1+1)",
-				 "source_count(a",
-				 "1,2",
-				 "a b",
-				 "1 = 1",
-				 "1 ! 2",
-				 "\xff",
-				 "1e999",
-				 "@",
-				 "a@b@@",
-				 "$",
-				 "#",
-				 "\\"}) {
-		if (std::string_view(text) == "min" ||
-		    std::string_view(text) == "#" ||
-		    std::string_view(text) == "\\")
-			continue; // names, if odd ones
+	static constexpr const char *malformed[] = {
+		"", " ", "+", "*1", "1**2", ")", "()", "1)", "min(1)", "min(1,",
+		"min(1 2)", "d_ratio(,)", "1 if 2", "if", "1 if else 2",
+		"1 else 2", "imc@dclk", "source_count()", "source_count(1+1)",
+		"source_count(a", "1,2", "a b", "1 = 1", "1 ! 2", "\xff",
+		"1e999", "@", "a@b@@", "$"};
+
+	for (const char *text : malformed)
 		EXPECT_NE(wrong(text), "is accepted") << text;
-	}
 }
 
 TEST(expression, nothing_makes_it_run_away)
