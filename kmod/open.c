@@ -15,21 +15,6 @@
 #include "sampling.h"
 #include "slot.h"
 
-static bool unc_known_bits(const struct unc_type *type, const u64 config[3])
-{
-	const struct unc_field *f;
-	u64 known[3] = { 0 };
-	unsigned int w;
-
-	for (f = type->events.fields; f->name; f++)
-		known[f->word] |= f->mask;
-	for (w = 0; w < 3; w++) {
-		if (config[w] & ~known[w])
-			return false;
-	}
-	return true;
-}
-
 /* The event's config words, without the bits that are the driver's own. */
 static void unc_event_config(const struct perf_event *event, u64 config[3])
 {
@@ -120,11 +105,7 @@ static int unc_check_config(const struct perf_event *event,
 	u64 config[3];
 
 	unc_event_config(event, config);
-	if (unc_config3(event))
-		return -EINVAL;
-	if (!unc.lenient && !unc_known_bits(type, config))
-		return -EINVAL;
-	if (unc_slot_describe(type, config, slot))
+	if (unc_config3(event) || unc_slot_describe(type, config, slot))
 		return -EINVAL;
 	if (memcmp(config, slot->config, sizeof(config)))
 		unc_tell_masked(type);
