@@ -193,7 +193,7 @@ static void __init unc_name_stranger(void)
 		       boot_cpu_data.x86, boot_cpu_data.x86_model);
 }
 
-/* Check the CPU model, pmu_prefix= and that intel_uncore is not loaded. */
+/* Check the CPU model, pmu_prefix=, events= and that intel_uncore is not loaded. */
 static int __init unc_check_machine(void)
 {
 	const struct x86_cpu_id *id = x86_match_cpu(unc_cpus);
@@ -210,7 +210,7 @@ static int __init unc_check_machine(void)
 		       unc.prefix);
 		return -EINVAL;
 	}
-	return unc_check_in_tree();
+	return unc_sysfs_check() ?: unc_check_in_tree();
 }
 
 /*

@@ -13,25 +13,19 @@
 #include "package.h"
 #include "sysfs.h"
 
-struct unc_attr {
-	struct device_attribute dev;
-	const struct unc_field *field;	/* of format attributes */
-	const char *text;		/* of events and their units */
-	char *name;			/* when it was allocated */
+/* A folder of a PMU's. */
+struct unc_folder {
+	struct attribute_group group;
+	struct perf_pmu_events_attr *files;
 };
 
 /* Files that the PMUs of a box type share. */
 struct unc_type_sysfs {
-	struct unc_attr *attrs;
-	unsigned int num;
-	struct attribute **format, **events;
-	struct attribute_group format_group, events_group;
+	struct unc_folder format, events;
 	const struct attribute_group *groups[4];
 };
 
 static struct unc_type_sysfs *unc_types_sysfs;
-
-static const char *const unc_words[] = { "config", "config1", "config2" };
 
 /*
  * Which of the catalogue's names to list.  perf reads all event files of all
@@ -40,65 +34,18 @@ static const char *const unc_words[] = { "config", "config1", "config2" };
  */
 enum unc_events { UNC_EVENTS_NONE, UNC_EVENTS_COMMON, UNC_EVENTS_ALL };
 static const char *const unc_events_words[] = { "none", "common", "all" };
-static int unc_events = UNC_EVENTS_COMMON;
-
-static int unc_events_set(const char *text, const struct kernel_param *kp)
-{
-	int word = sysfs_match_string(unc_events_words, text);
-
-	if (word < 0) {
-		pr_err("events=%s: must be all, common or none\n", text);
-		return word;
-	}
-	*(int *)kp->arg = word;
-	return 0;
-}
-
-static int unc_events_get(char *page, const struct kernel_param *kp)
-{
-	return sysfs_emit(page, "%s\n", unc_events_words[*(int *)kp->arg]);
-}
-
-static const struct kernel_param_ops unc_events_ops = {
-	.set = unc_events_set,
-	.get = unc_events_get,
-};
-module_param_cb(events, &unc_events_ops, &unc_events, 0444);
+static char *events = "common";
+module_param(events, charp, 0444);
 MODULE_PARM_DESC(events,
 		 "event names in sysfs: \"all\" of the catalogue, \"common\" ones (default) or \"none\"; perf reads them all each time it starts");
 
-static bool unc_event_listed(const struct unc_named_event *e)
+/* Check the module parameter events.  Returns 0 or -EINVAL. */
+int unc_sysfs_check(void)
 {
-	return unc_events == UNC_EVENTS_ALL ||
-	       (unc_events == UNC_EVENTS_COMMON && e->common);
-}
-
-/* "config:0-7,21" */
-static ssize_t unc_format_show(struct device *dev,
-			       struct device_attribute *attr, char *page)
-{
-	const struct unc_field *f = container_of(attr, struct unc_attr,
-						 dev)->field;
-	unsigned long mask = f->mask;
-	unsigned int lo, hi;
-	int n;
-
-	n = sysfs_emit(page, "%s", unc_words[f->word]);
-	for (lo = 0; (lo = find_next_bit(&mask, 64, lo)) < 64; lo = hi) {
-		hi = find_next_zero_bit(&mask, 64, lo);
-		n += sysfs_emit_at(page, n, "%c%u", mask & (BIT(lo) - 1) ?
-				   ',' : ':', lo);
-		if (hi - lo > 1)
-			n += sysfs_emit_at(page, n, "-%u", hi - 1);
-	}
-	return n + sysfs_emit_at(page, n, "\n");
-}
-
-static ssize_t unc_text_show(struct device *dev, struct device_attribute *attr,
-			     char *page)
-{
-	return sysfs_emit(page, "%s\n",
-			  container_of(attr, struct unc_attr, dev)->text);
+	if (sysfs_match_string(unc_events_words, events) >= 0)
+		return 0;
+	pr_err("events=%s: must be all, common or none\n", events);
+	return -EINVAL;
 }
 
 /* The CPUs on which tools open events: one of each package with the box. */
@@ -136,110 +83,58 @@ static const struct attribute_group unc_pmu_group = {
 	.attrs = unc_pmu_attrs,
 };
 
-static struct unc_attr *unc_attr_add(struct unc_type_sysfs *t,
-				     struct attribute **list, const char *name)
+/* Give a folder a file for each text, the common ones or all. */
+static int unc_folder_init(struct unc_folder *folder, const char *name,
+			   const struct unc_text *texts, unsigned int num, bool all)
 {
-	struct unc_attr *a = &t->attrs[t->num++];
+	struct perf_pmu_events_attr *file;
+	const struct unc_text *text;
+	struct attribute **list;
+	unsigned int n = 0;
 
-	sysfs_attr_init(&a->dev.attr);
-	a->dev.attr.name = name;
-	a->dev.attr.mode = 0444;
-	*list = &a->dev.attr;
-	return a;
-}
-
-static void unc_text_add(struct unc_type_sysfs *t, struct attribute **list,
-			 const char *name, const char *text)
-{
-	struct unc_attr *a = unc_attr_add(t, list, name);
-
-	a->text = text;
-	a->dev.show = unc_text_show;
-}
-
-/* NAME.unit and NAME.scale */
-static int unc_suffix_add(struct unc_type_sysfs *t, struct attribute **list,
-			  const char *name, const char *suffix,
-			  const char *text)
-{
-	char *full = kasprintf(GFP_KERNEL, "%s.%s", name, suffix);
-
-	if (!full)
+	for (text = texts; text < texts + num; text++)
+		n += all || text->common;
+	file = kcalloc(n, sizeof(*file), GFP_KERNEL);
+	list = kcalloc(n + 1, sizeof(*list), GFP_KERNEL);
+	folder->group.name = name;
+	folder->group.attrs = list;
+	folder->files = file;
+	if (!file || !list)
 		return -ENOMEM;
-	t->attrs[t->num].name = full;
-	unc_text_add(t, list, full, text);
-	return 0;
-}
-
-static int unc_events_init(const struct unc_type *type,
-			   struct unc_type_sysfs *t)
-{
-	struct attribute **list = t->events;
-	unsigned int i;
-
-	for (i = 0; i < type->events.num_named; i++) {
-		const struct unc_named_event *e = &type->events.named[i];
-
-		if (!unc_event_listed(e))
+	for (text = texts; text < texts + num; text++) {
+		if (!all && !text->common)
 			continue;
-		unc_text_add(t, list++, e->name, e->config);
-		if (e->unit && unc_suffix_add(t, list++, e->name, "unit",
-					      e->unit))
-			return -ENOMEM;
-		if (e->scale && unc_suffix_add(t, list++, e->name, "scale",
-					       e->scale))
-			return -ENOMEM;
+		sysfs_attr_init(&file->attr.attr);
+		file->attr.attr.name = text->name;
+		file->attr.attr.mode = 0444;
+		file->attr.show = perf_event_sysfs_show;
+		file->event_str = text->text;
+		*list++ = &file++->attr.attr;
 	}
 	return 0;
 }
 
-/* A field of all PMUs, which no register has. */
-static const struct unc_field unc_local_field = {
-	.name = "local",
-	.mask = UNC_CONFIG_LOCAL,
-};
-
-static void unc_format_add(struct unc_type_sysfs *t, struct attribute **list,
-			   const struct unc_field *field)
+static void unc_folder_free(struct unc_folder *folder)
 {
-	struct unc_attr *a = unc_attr_add(t, list, field->name);
-
-	a->field = field;
-	a->dev.show = unc_format_show;
+	kfree(folder->files);
+	kfree(folder->group.attrs);
 }
 
+/* Fields that are common are intel_uncore's as well: it has no "local". */
 static int unc_type_sysfs_init(const struct unc_type *type,
 			       struct unc_type_sysfs *t)
 {
-	unsigned int fields = 0, texts = 0, i;
-	const struct unc_field *f;
+	int which = sysfs_match_string(unc_events_words, events);
+	const struct unc_type_events *e = &type->events;
 
-	for (f = type->events.fields; f->name; f++)
-		fields++;
-	for (i = 0; i < type->events.num_named; i++)
-		if (unc_event_listed(&type->events.named[i]))
-			texts += 1 + !!type->events.named[i].unit +
-				 !!type->events.named[i].scale;
-
-	t->attrs = kcalloc(fields + 1 + texts, sizeof(*t->attrs), GFP_KERNEL);
-	t->format = kcalloc(fields + 2, sizeof(*t->format), GFP_KERNEL);
-	t->events = kcalloc(texts + 1, sizeof(*t->events), GFP_KERNEL);
-	if (!t->attrs || !t->format || !t->events)
-		return -ENOMEM;
-
-	for (i = 0; i < fields; i++)
-		unc_format_add(t, &t->format[i], &type->events.fields[i]);
-	/* intel_uncore has no such field */
-	if (!unc.lenient)
-		unc_format_add(t, &t->format[i], &unc_local_field);
-	t->format_group.name = "format";
-	t->format_group.attrs = t->format;
-	t->events_group.name = "events";
-	t->events_group.attrs = t->events;
-	t->groups[0] = &t->format_group;
-	t->groups[1] = &t->events_group;
+	t->groups[0] = &t->format.group;
+	t->groups[1] = &t->events.group;
 	t->groups[2] = &unc_pmu_group;
-	return unc_events_init(type, t);
+	return unc_folder_init(&t->format, "format", e->fields, e->num_fields,
+			       !unc.lenient) ?:
+	       unc_folder_init(&t->events, "events", e->named,
+			       which == UNC_EVENTS_NONE ? 0 : e->num_named,
+			       which == UNC_EVENTS_ALL);
 }
 
 /*
@@ -264,16 +159,11 @@ int unc_sysfs_init(void)
 /* Free the attribute groups; no PMU uses them any more. */
 void unc_sysfs_exit(void)
 {
-	unsigned int i, a;
+	unsigned int i;
 
 	for (i = 0; unc_types_sysfs && i < unc.gen->num_types; i++) {
-		struct unc_type_sysfs *t = &unc_types_sysfs[i];
-
-		for (a = 0; a < t->num; a++)
-			kfree(t->attrs[a].name);
-		kfree(t->attrs);
-		kfree(t->format);
-		kfree(t->events);
+		unc_folder_free(&unc_types_sysfs[i].format);
+		unc_folder_free(&unc_types_sysfs[i].events);
 	}
 	kfree(unc_types_sysfs);
 	unc_types_sysfs = NULL;

@@ -4,6 +4,7 @@
 
 #include "state.h"
 
+int unc_sysfs_check(void);
 int unc_sysfs_init(void);
 void unc_sysfs_exit(void);
 const struct attribute_group **unc_sysfs_groups(const struct unc_type *type);

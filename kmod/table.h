@@ -93,13 +93,6 @@ struct unc_space {
 
 extern const struct unc_space unc_space_msr, unc_space_pci;
 
-/* A field of perf's format directory.  Their union is what a user may set. */
-struct unc_field {
-	const char *name;
-	unsigned int word;	/* 0 for config, 1 for config1, 2 for config2 */
-	u64 mask;		/* its bits there */
-};
-
 /*
  * Which filter fields an event obeys, if (config & @mask) == @value.  @fields are the
  * bits of config, config1 and config2 that are then filters.  Zero is a value like any
@@ -130,13 +123,11 @@ struct unc_event_info {
 	u8 ctrs;		/* general counters that may count it */
 };
 
-/* An entry of perf's events directory. */
-struct unc_named_event {
-	const char *name;	/* as the manual has it, in lower case */
-	const char *config;	/* perf's event string */
-	const char *unit;	/* unit of the scaled count, or NULL */
-	const char *scale;	/* factor from count to @unit, or NULL */
-	bool common;		/* listed unless the module parameter events is "none" */
+/* A file of perf's format or events directory. */
+struct unc_text {
+	const char *name;	/* of an event as the manual has it, in lower case */
+	const char *text;
+	bool common;		/* see unc_type_sysfs_init() */
 };
 
 /* A counter that cannot be stopped or written. */
@@ -208,10 +199,11 @@ struct unc_type_filter {
 
 /* A type's events. */
 struct unc_type_events {
-	const struct unc_field *fields;		/* ends with a NULL name */
+	const struct unc_text *fields;
+	unsigned int num_fields;
 	const struct unc_event_info *info;	/* sorted by code */
 	unsigned int num_info;
-	const struct unc_named_event *named;
+	const struct unc_text *named;		/* and their units and scales */
 	unsigned int num_named;
 };
 

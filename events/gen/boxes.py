@@ -190,6 +190,7 @@ class Row:
         """(member, value) of struct unc_type_events."""
         prefix = "%s_%s" % (self.generation.name, self.box.name)
         yield "fields", prefix + "_fields"
+        yield "num_fields", "ARRAY_SIZE(%s_fields)" % prefix
         if not in_tree:     # any counter may count any event there
             yield "info", prefix + "_info"
             yield "num_info", "ARRAY_SIZE(%s_info)" % prefix

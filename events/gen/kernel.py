@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The C tables for the driver and for the simulated hardware."""
 
+from .docs import ranges
 from .waves import box_waves
 
 HEAD = """/* SPDX-License-Identifier: GPL-2.0-only */
@@ -9,10 +10,6 @@ HEAD = """/* SPDX-License-Identifier: GPL-2.0-only */
  * Generated from events/, do not edit.
  */
 """
-
-
-def _string(text):
-    return "NULL" if text is None else '"%s"' % text
 
 
 def _table(struct, name, rows):
@@ -30,16 +27,14 @@ def _info_rows(box):
             code, events[0].ctrs, max(event.max_inc for event in events))
 
 
-def _named_rows(box):
+def _event_rows(box):
+    """One row a file of sysfs: the event, its unit and its scale."""
     for event in box.events:
-        row = '\t{ .name = "%s",\n\t  .config = "%s"' % (event.name,
-                                                       event.perf_string)
-        if event.unit:
-            row += ",\n\t  .unit = %s, .scale = %s" % (_string(event.unit),
-                                                      _string(event.scale))
-        if event.common:
-            row += ",\n\t  .common = true"
-        yield row + " },\n"
+        for suffix, text in (("", event.perf_string), (".unit", event.unit),
+                             (".scale", event.scale)):
+            if text is not None:
+                yield '\t{ "%s%s",\n\t  "%s"%s },\n' % (
+                    event.name, suffix, text, ", true" if event.common else "")
 
 
 def events_header(generation):
@@ -48,15 +43,16 @@ def events_header(generation):
     for box in generation.boxes:
         prefix = "%s_%s" % (generation.name, box.name)
         text += _table("unc_event_info", prefix + "_info", _info_rows(box))
-        text += _table("unc_named_event", prefix + "_events",
-                       _named_rows(box))
+        text += _table("unc_text", prefix + "_events", _event_rows(box))
     return text
 
 
 def _field_rows(box):
     for name, field in box.format.items():
-        yield '\t{ "%s", %d, 0x%xULL },\n' % (name, field.word, field.mask)
-    yield "\t{ }\n"
+        yield '\t{ "%s", "config%s:%s", true },\n' % (
+            name, field.word or "", ",".join(ranges(sorted(field.bits))))
+    # UNC_CONFIG_LOCAL, which no register has
+    yield '\t{ "local", "config:63" },\n'
 
 
 def _use_rows(box):
@@ -72,7 +68,7 @@ def fields_header(generation):
     text = HEAD % "Format fields and filter rules of each box type, for the driver."
     for box in generation.boxes:
         prefix = "%s_%s" % (generation.name, box.name)
-        text += _table("unc_field", prefix + "_fields", _field_rows(box))
+        text += _table("unc_text", prefix + "_fields", _field_rows(box))
         if box.filter_rules:
             text += _table("unc_filter_use", prefix + "_uses", _use_rows(box))
     return text

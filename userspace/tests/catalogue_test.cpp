@@ -18,9 +18,8 @@
 struct unc_event_info {
 	unsigned code = 0, ctrs = 0, max_inc = 0;
 };
-struct unc_named_event {
-	const char *name = nullptr, *config = nullptr, *unit = nullptr,
-		   *scale = nullptr;
+struct unc_text {
+	const char *name = nullptr, *text = nullptr;
 	bool common = false;
 };
 
@@ -35,7 +34,7 @@ using namespace uncore;
 namespace {
 
 struct box_tables {
-	std::span<const unc_named_event> events;
+	std::span<const unc_text> events;
 	std::span<const unc_event_info> info;
 };
 
@@ -154,16 +153,22 @@ TEST(catalogue, is_the_kernels)
 		const pmu_info &on = first_of(machine, box);
 		const plain_reader reader(recorded, devices + on.name);
 
-		for (const unc_named_event &event : tables.events) {
-			const event_info *info = known.event(box, event.name);
-			ASSERT_TRUE(info) << box << '/' << event.name;
-			EXPECT_EQ(info->terms, event.config);
-			EXPECT_EQ(info->unit, event.unit ? event.unit : "");
-			EXPECT_DOUBLE_EQ(info->scale,
-					 event.scale ? std::stod(event.scale)
-						     : 1);
+		std::map<std::string, std::string> texts;
+		for (const unc_text &file : tables.events)
+			EXPECT_TRUE(texts.emplace(file.name, file.text).second);
 
-			std::string text = event.config;
+		for (const unc_text &event : tables.events) {
+			const std::string name = event.name;
+			if (name.ends_with(".unit") || name.ends_with(".scale"))
+				continue;
+			const event_info *info = known.event(box, name);
+			ASSERT_TRUE(info) << box << '/' << name;
+			EXPECT_EQ(info->terms, event.text);
+			EXPECT_EQ(info->unit, texts[name + ".unit"]);
+			const std::string scale = texts[name + ".scale"];
+			EXPECT_DOUBLE_EQ(info->scale,
+					 scale.empty() ? 1 : std::stod(scale));
+			std::string text = event.text;
 			const std::string written = with_values(*info, text);
 			const auto groups = parse_events(
 				on.name + '/' + written + '/', machine);
