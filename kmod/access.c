@@ -245,12 +245,6 @@ void unc_access_clear_status(struct unc_box *box)
 			  box->type->regs.status_mask << box->io.first);
 }
 
-/* Can its registers be accessed? */
-bool unc_access_reachable(const struct unc_box *box)
-{
-	return !box->dead && (box->io.pdev || !box->type->space->pci);
-}
-
 /* Give a counter as many ones as it takes: bits that it lacks may fault. */
 static void unc_write_ones(struct unc_box *box, unsigned int ctr)
 {

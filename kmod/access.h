@@ -33,7 +33,6 @@ unsigned int unc_access_num_filters(const struct unc_type *type);
 void unc_access_write_filter(struct unc_box *box, unsigned int i, u32 value);
 void unc_access_write_box_ctl(struct unc_box *box, u32 value);
 void unc_access_clear_status(struct unc_box *box);
-bool unc_access_reachable(const struct unc_box *box);
 int unc_access_probe(struct unc_box *box);
 
 #endif

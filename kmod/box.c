@@ -133,14 +133,19 @@ bool unc_box_start(struct unc_box *box)
 	return dirty;
 }
 
-/* Bring a box back to its state after a hardware reset. */
-void unc_box_restore(struct unc_box *box)
+/*
+ * Give up a box: bring its counts up to date and its registers to their state after a
+ * hardware reset.  Events may still exist, but the box is never accessed again.
+ */
+void unc_box_retire(struct unc_box *box)
 {
-	if (!unc_access_reachable(box))
-		return;
-	unc_box_clear(box);
-	box->hw.since = 0;
-	unc_freeze_put(box);
+	unc_refresh_box(box);
+	if (!box->dead) {
+		unc_box_clear(box);
+		box->hw.since = 0;
+		unc_freeze_put(box);
+	}
+	box->dead = true;
 }
 
 /**
@@ -157,13 +162,10 @@ void unc_box_lose_filters(struct unc_box *box)
 
 	for (i = 0; box->use.active && i < unc_access_num_filters(box->type); i++)
 		used |= box->filter[i];
-	if (used) {
-		unc_refresh_box(box);
-		unc_box_restore(box);
-		box->dead = true;
-	} else if (!box->dead) {
+	if (used)
+		unc_box_retire(box);
+	else if (!box->dead)
 		unc_box_clear_filters(box);
-	}
 }
 
 /**

@@ -6,7 +6,7 @@
 
 bool unc_box_signals(const struct unc_box *box);
 bool unc_box_start(struct unc_box *box);
-void unc_box_restore(struct unc_box *box);
+void unc_box_retire(struct unc_box *box);
 void unc_box_lose_filters(struct unc_box *box);
 bool unc_box_has_filters(const struct unc_box *box, const struct unc_slot *slot);
 void unc_box_reprogram(struct unc_box *box);

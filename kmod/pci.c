@@ -16,7 +16,6 @@
 #include "lock.h"
 #include "package.h"
 #include "pci.h"
-#include "refresh.h"
 #include "topology.h"
 
 /* --- reaching a function -------------------------------------------------- */
@@ -206,10 +205,8 @@ static void unc_pci_remove_box(struct unc_box *box)
 	unsigned long flags;
 
 	flags = unc_lock_box(box);
-	unc_refresh_box(box);
 	/* nothing may be left that overflows; if it is still there */
-	unc_box_restore(box);
-	box->dead = true;
+	unc_box_retire(box);
 	unc_lock_release(box, flags);
 	/* a report of that may still be on its way */
 	irq_work_sync(&box->report.work);

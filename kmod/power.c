@@ -69,23 +69,10 @@ static void unc_visit_boxes(struct unc_package *pkg, void (*visit)(struct unc_bo
 	}
 }
 
-/* An event may still exist: the box is never accessed again. */
-static void unc_retire_box(struct unc_box *box)
-{
-	unc_box_restore(box);
-	box->dead = true;
-}
-
-static void unc_stop_box(struct unc_box *box)
-{
-	unc_refresh_box(box);
-	unc_retire_box(box);
-}
-
 static void unc_stop_boxes(void *data)
 {
 	unc_global_freeze();
-	unc_visit_boxes(data, unc_stop_box);
+	unc_visit_boxes(data, unc_box_retire);
 	unc_global_restart(0);
 }
 
@@ -146,7 +133,7 @@ static void unc_leave_out_unclocked(struct unc_package *pkg)
 		    unc_clock_runs(box))
 			continue;
 		flags = unc_lock_box(box);
-		unc_retire_box(box);
+		unc_box_retire(box);
 		unc_lock_release(box, flags);
 		pr_warn("%s of package %d: its clock does not run (no memory there?): left out\n",
 			box->name, pkg->phys_id);
