@@ -64,8 +64,11 @@ static bool unc_nmi_is_coming(struct unc_nmi *nmi)
 	return now - nmi->masked_since < UNC_COMING_NS;
 }
 
-/* On each CPU, interrupts off.  The kernel does this when it uses a core PMU. */
-static void unc_nmi_lvtpc_arm(void *unused)
+/*
+ * Have this CPU take PMIs.  The kernel does this when it uses a core PMU.
+ * Context: interrupts off.
+ */
+void unc_nmi_arm(void *unused)
 {
 	struct unc_nmi *nmi = this_cpu_ptr(&unc_nmi);
 	u32 lvtpc = apic->read(APIC_LVTPC);
@@ -244,6 +247,32 @@ static void unc_nmi_unregister(void)
 	on_each_cpu(unc_nmi_lvtpc_restore, NULL, 1);
 }
 
+static void unc_nmi_lvtpc_check(void *masked)
+{
+	if (this_cpu_read(unc_nmi.armed) && unc_nmi_lvtpc_is_masked())
+		WRITE_ONCE(*(bool *)masked, true);
+}
+
+/*
+ * Wait for PMIs that are on their way.  While one has been delivered and not been
+ * handled, LVTPC is masked.  Returns false when some CPU's LVTPC stays masked.
+ * Context: process.
+ */
+static bool unc_nmi_settle(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 100; i++) {
+		bool masked = false;
+
+		usleep_range(5000, 6000);
+		on_each_cpu(unc_nmi_lvtpc_check, &masked, 1);
+		if (!masked)
+			return true;
+	}
+	return false;
+}
+
 /* Nothing has sampled for a while. */
 static void unc_nmi_idle(struct work_struct *work)
 {
@@ -286,38 +315,6 @@ void unc_nmi_put(void)
 		mod_delayed_work(system_wq, &unc_nmi_idle_work,
 				 msecs_to_jiffies(UNC_LATE_MS + 100));
 	mutex_unlock(&unc_nmi_mutex);
-}
-
-static void unc_nmi_lvtpc_check(void *masked)
-{
-	if (this_cpu_read(unc_nmi.armed) && unc_nmi_lvtpc_is_masked())
-		WRITE_ONCE(*(bool *)masked, true);
-}
-
-/*
- * Wait for PMIs that are on their way.  While one has been delivered and not been
- * handled, LVTPC is masked.  Returns false when some CPU's LVTPC stays masked.
- * Context: process.
- */
-bool unc_nmi_settle(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < 100; i++) {
-		bool masked = false;
-
-		usleep_range(5000, 6000);
-		on_each_cpu(unc_nmi_lvtpc_check, &masked, 1);
-		if (!masked)
-			return true;
-	}
-	return false;
-}
-
-/* Have this CPU take PMIs.  Context: interrupts off. */
-void unc_nmi_arm(void)
-{
-	unc_nmi_lvtpc_arm(NULL);
 }
 
 /*

@@ -251,11 +251,6 @@ static int unc_map_run(void *data)
 	return 0;
 }
 
-static void unc_map_arm(void *unused)
-{
-	unc_nmi_arm();
-}
-
 static void unc_map_package(struct unc_map *map)
 {
 	unsigned int cpu;
@@ -268,7 +263,7 @@ static void unc_map_package(struct unc_map *map)
 	}
 	cpu = cpumask_first(map->cpus);
 	if (cpu < nr_cpu_ids) {
-		on_each_cpu_mask(map->cpus, unc_map_arm, NULL, 1);
+		on_each_cpu_mask(map->cpus, unc_nmi_arm, NULL, 1);
 		smp_call_on_cpu(cpu, unc_map_run, map, false);
 	}
 	cpus_read_unlock();

@@ -437,7 +437,7 @@ void unc_sampling_add(struct unc_event *ue)
 		unc_timer_want(pkg, now + NSEC_PER_MSEC);
 		return;
 	}
-	unc_nmi_arm();
+	unc_nmi_arm(NULL);
 	unc_lock_raw(&ov->cores.lock);
 	atomic_inc(&ov->signalled);
 	WRITE_ONCE(ov->watch.on, true);
@@ -469,11 +469,8 @@ void unc_sampling_del(struct unc_event *ue)
 
 /* --- life cycle ---------------------------------------------------------- */
 
-/*
- * Find the functions that deliver samples.  Returns 0; without them events can be
- * counted, but not sampled.
- */
-int unc_sampling_init(void)
+/* Find the functions that deliver samples. */
+void unc_sampling_init(void)
 {
 	unsigned int cpu;
 
@@ -483,8 +480,7 @@ int unc_sampling_init(void)
 	unc_perf_took = unc_find_function("perf_sample_event_took");
 	unc_perf_overflow = unc_find_function("perf_event_overflow");
 	if (unc_perf_overflow && unc_perf_tick)
-		return 0;
+		return;
 	unc_perf_overflow = NULL;
 	pr_warn("this kernel hides perf_event_overflow() (no kprobes?): events can be counted, not sampled\n");
-	return 0;
 }

@@ -24,6 +24,6 @@ u64 unc_sampling_take(struct unc_event *ue, const struct unc_slot *slot,
 		      u64 *weight);
 void unc_sampling_add(struct unc_event *ue);
 void unc_sampling_del(struct unc_event *ue);
-int unc_sampling_init(void);
+void unc_sampling_init(void);
 
 #endif

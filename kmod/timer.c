@@ -93,11 +93,6 @@ void unc_timer_refresh_by(struct unc_package *pkg, bool narrow)
 
 /* --- work ---------------------------------------------------------------- */
 
-static bool unc_may_be_narrow(const struct unc_type *type)
-{
-	return type->freerun || type->bits <= 32;
-}
-
 /* Read a box's narrow counters; returns whether it has any. */
 static bool unc_timer_refresh_narrow(struct unc_box *box)
 {
@@ -134,8 +129,7 @@ static bool unc_timer_refresh(struct unc_package *pkg, bool only_narrow)
 
 	for_each_box(pkg, b, box) {
 		/* racy, but a box that starts now need not be read now */
-		if (!READ_ONCE(box->use.active) ||
-		    (only_narrow && !unc_may_be_narrow(box->type)))
+		if (!READ_ONCE(box->use.active))
 			continue;
 		flags = unc_lock_box(box);
 		if (only_narrow)
@@ -211,8 +205,15 @@ static enum hrtimer_restart unc_timer_fire(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* On a CPU of the package, interrupts off. */
-static void unc_timer_here(void *data)
+/**
+ * unc_timer_online() - fire the timer on a CPU that came online
+ * @data: its package, which may have had none
+ *
+ * Also moves the timer back to the perf CPU.
+ *
+ * Context: on that CPU, interrupts off.
+ */
+void unc_timer_online(void *data)
 {
 	struct unc_package *pkg = data;
 
@@ -240,18 +241,7 @@ void unc_timer_init(struct unc_package *pkg,
 	atomic64_set(&pkg->timer.refresh, UNC_NEVER);
 	atomic64_set(&pkg->timer.refresh_narrow, UNC_NEVER);
 	pkg->timer.work = IRQ_WORK_INIT_HARD(unc_timer_wanted);
-	INIT_CSD(&pkg->timer.kick, unc_timer_here, pkg);
-}
-
-/**
- * unc_timer_online() - fire the timer on a CPU that came online
- * @pkg: the package, which may have had none
- *
- * Context: on that CPU, interrupts off.
- */
-void unc_timer_online(struct unc_package *pkg)
-{
-	unc_timer_here(pkg);
+	INIT_CSD(&pkg->timer.kick, unc_timer_online, pkg);
 }
 
 /**

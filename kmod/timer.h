@@ -8,7 +8,7 @@ void unc_timer_want(struct unc_package *pkg, u64 at);
 void unc_timer_refresh_by(struct unc_package *pkg, bool narrow);
 void unc_timer_init(struct unc_package *pkg,
 		    u64 (*poll)(struct unc_package *pkg));
-void unc_timer_online(struct unc_package *pkg);
+void unc_timer_online(void *data);
 void unc_timer_exit(struct unc_package *pkg);
 
 #endif

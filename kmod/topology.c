@@ -120,16 +120,10 @@ static int unc_create_boxes(struct unc_package *pkg)
 /* Those with a CPU online. */
 static unsigned int unc_count_packages(void)
 {
-	unsigned int cpu, first, n = 0;
+	unsigned int cpu, n = 0;
 
-	for_each_online_cpu(cpu) {
-		for_each_online_cpu(first) {
-			if (topology_physical_package_id(first) ==
-			    topology_physical_package_id(cpu))
-				break;
-		}
-		n += first == cpu;
-	}
+	for_each_online_cpu(cpu)
+		n += cpu == cpumask_first(topology_core_cpumask(cpu));
 	return n;
 }
 
