@@ -385,32 +385,18 @@ static void unc_box_wake(struct unc_box *box)
 
 /* --- changes --------------------------------------------------------------- */
 
-static void unc_box_begin_change(struct unc_box *box, bool force)
+/*
+ * Begin to change or read several counters of a box.  Freezes it, if it can be frozen
+ * and the budget allows that, or with @force; else the counters are changed or read one
+ * after the other.  Nests; unc_box_end() ends it.
+ */
+void unc_box_begin(struct unc_box *box, bool force)
 {
 	if (box->hw.changes++ || box->hw.frozen || box->dead)
 		return;
 	if (!unc_freeze_get(box, force) &&
 	    (box->type->regs.box_ctl || (box->type->quirks & UNC_QUIRK_FREEZE_ALL)))
 		atomic64_inc(&box->pkg->stats.group_unfrozen);
-}
-
-/*
- * Begin to change or read several counters of a box.  Freezes it, if it can be frozen
- * and the budget allows that; else the counters are changed or read one after the
- * other.  Nests; unc_box_end() ends it.
- */
-void unc_box_begin(struct unc_box *box)
-{
-	unc_box_begin_change(box, false);
-}
-
-/**
- * unc_box_begin_forced() - the same, also without budget
- * @box: the box; one without a control register counts on all the same
- */
-void unc_box_begin_forced(struct unc_box *box)
-{
-	unc_box_begin_change(box, true);
 }
 
 /* End a change: program what has changed, and unfreeze the box. */
@@ -524,7 +510,7 @@ void unc_box_end_migration(struct unc_box *box)
 	unsigned int i;
 
 	box->use.migration = 0;
-	unc_box_begin(box);
+	unc_box_begin(box, false);
 	for (i = 0; i < UNC_MAX_COUNTERS; i++) {
 		struct unc_slot *slot = &box->slot[i];
 

@@ -28,7 +28,7 @@ static void unc_begin(struct unc_pmu *pmu, struct unc_box *box)
 	if (cpu->changing)
 		return;
 	cpu->changing = true;
-	unc_box_begin(box);
+	unc_box_begin(box, false);
 }
 
 static void unc_end(struct unc_pmu *pmu)

@@ -132,7 +132,7 @@ void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
 /* Read a counter that counts, and arm it, if it may.  The box is locked. */
 void unc_sampling_rearm(struct unc_box *box, struct unc_slot *slot)
 {
-	unc_box_begin_forced(box);
+	unc_box_begin(box, true);
 	if (!box->hw.frozen)
 		unc_box_run(box, slot, false);
 	unc_refresh_slot(box, slot);
