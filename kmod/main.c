@@ -170,13 +170,11 @@ static int unc_cpu_offline(unsigned int cpu)
 
 static bool unc_prefix_ok(const char *prefix)
 {
-	const char *c;
+	unsigned int n = 0;
 
-	for (c = prefix; *c; c++) {
-		if (!isalnum(*c) && *c != '_')
-			return false;
-	}
-	return c != prefix && c - prefix <= 32;
+	while (isalnum(prefix[n]) || prefix[n] == '_')
+		n++;
+	return !prefix[n] && n && n <= 32;
 }
 
 /* Log why the processor is not supported. */
