@@ -97,38 +97,16 @@ static inline void *unc_find_function(const char *name)
  * of stable kernels (Kbuild looks) they get an argument, declared with
  * UNC_SYSCORE_ARGS, and what is registered is a struct around them.
  */
-#ifndef UNC_STRUCT_SYSCORE
-#define UNC_SYSCORE_ARGS	void
-struct unc_syscore {
-	struct syscore_ops ops;
-};
-
-static inline void unc_register_syscore(struct unc_syscore *s)
-{
-	register_syscore_ops(&s->ops);
-}
-
-static inline void unc_unregister_syscore(struct unc_syscore *s)
-{
-	unregister_syscore_ops(&s->ops);
-}
-#else
+#ifdef UNC_STRUCT_SYSCORE
 #define UNC_SYSCORE_ARGS	void *unused
-struct unc_syscore {
-	struct syscore_ops ops;
-	struct syscore core;
+#else
+#define UNC_SYSCORE_ARGS	void
+struct syscore {
+	struct syscore_ops *ops;
 };
 
-static inline void unc_register_syscore(struct unc_syscore *s)
-{
-	s->core.ops = &s->ops;
-	register_syscore(&s->core);
-}
-
-static inline void unc_unregister_syscore(struct unc_syscore *s)
-{
-	unregister_syscore(&s->core);
-}
+#define register_syscore(syscore)	register_syscore_ops((syscore)->ops)
+#define unregister_syscore(syscore)	unregister_syscore_ops((syscore)->ops)
 #endif
 
 /*

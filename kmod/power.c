@@ -241,12 +241,11 @@ static void unc_resume(UNC_SYSCORE_ARGS)
 		unc_power_resume(pkg);
 }
 
-static struct unc_syscore unc_syscore = {
-	.ops = {
-		.suspend = unc_suspend,
-		.resume = unc_resume,
-	},
+static struct syscore_ops unc_syscore_ops = {
+	.suspend = unc_suspend,
+	.resume = unc_resume,
 };
+static struct syscore unc_syscore = { .ops = &unc_syscore_ops };
 
 /* Reboot, power-off or kexec: nothing may be left running for the next kernel. */
 static int unc_reboot(struct notifier_block *nb, unsigned long action,
@@ -266,13 +265,13 @@ int unc_power_init(void)
 	int err = register_reboot_notifier(&unc_reboot_notifier);
 
 	if (!err)
-		unc_register_syscore(&unc_syscore);
+		register_syscore(&unc_syscore);
 	return err;
 }
 
 /* Unregister from suspend and reboot. */
 void unc_power_exit(void)
 {
-	unc_unregister_syscore(&unc_syscore);
+	unregister_syscore(&unc_syscore);
 	unregister_reboot_notifier(&unc_reboot_notifier);
 }

@@ -56,12 +56,11 @@ static void sim_shutdown(UNC_SYSCORE_ARGS)
 	pr_info("%u registers left set\n", left);
 }
 
-static struct unc_syscore sim_syscore = {
-	.ops = {
-		.resume = sim_resume,
-		.shutdown = sim_shutdown,
-	},
+static struct syscore_ops sim_syscore_ops = {
+	.resume = sim_resume,
+	.shutdown = sim_shutdown,
 };
+static struct syscore sim_syscore = { .ops = &sim_syscore_ops };
 
 /**
  * sim_power_init() - register for the system's sleep and shutdown
@@ -78,8 +77,8 @@ int sim_power_init(void)
 		return -EINVAL;
 	}
 	if (!forget)
-		sim_syscore.ops.resume = NULL;
-	unc_register_syscore(&sim_syscore);
+		sim_syscore_ops.resume = NULL;
+	register_syscore(&sim_syscore);
 	return 0;
 }
 
@@ -88,5 +87,5 @@ int sim_power_init(void)
  */
 void sim_power_exit(void)
 {
-	unc_unregister_syscore(&sim_syscore);
+	unregister_syscore(&sim_syscore);
 }
