@@ -142,12 +142,6 @@ static inline bool unc_counts_cgroup(const struct perf_event *event)
 #endif
 }
 
-/* An event's clock; it may be the first member of a struct. */
-static inline u64 unc_context_time(const struct perf_event *event)
-{
-	return *(const u64 *)&event->ctx->time;
-}
-
 /*
  * @a * @mul / @div, all of 64 bits, at most U64_MAX.  The kernel's own function
  * divides by hardware, which faults when the result does not fit.
