@@ -212,10 +212,9 @@ static int unc_step_box_ctl(struct unc_box *box, u32 from, u32 value)
 	return err;
 }
 
-/**
- * unc_access_write_box_ctl() - write the box control register
- * @box: the box; one that has the register
- * @value: bits of its layout, but those that are always 1
+/*
+ * Write the box control register of a box that has one: bits of its layout, but those
+ * that are always 1.
  */
 void unc_access_write_box_ctl(struct unc_box *box, u32 value)
 {
@@ -311,14 +310,14 @@ static void unc_probe_addresses(struct unc_box *box)
 	box->probed.undecided = here == there;
 }
 
-/**
- * unc_access_probe() - see where a box's counters are and how wide
- * @box: the box, frozen, its control registers clear
+/*
+ * See where a box's counters are and how wide; the box is frozen, its control
+ * registers are clear.
  *
- * Public sources disagree on 44 or 48 bits, so counter 0 and the fixed counter
- * are given all ones to see which of them they keep.  Leaves counter 0 at that.
+ * Public sources disagree on 44 or 48 bits, so counter 0 and the fixed counter are
+ * given all ones to see which of them they keep.  Leaves counter 0 at that.
  *
- * Return: 0, or -ENODEV when counter 0 keeps nothing.
+ * Returns 0, or -ENODEV when counter 0 keeps nothing.
  */
 int unc_access_probe(struct unc_box *box)
 {

@@ -148,12 +148,9 @@ void unc_box_retire(struct unc_box *box)
 	box->dead = true;
 }
 
-/**
- * unc_box_lose_filters() - stop using filters whose PCI function is being removed
- * @box: the box, locked, of a type whose filters are in another function
- *
- * A counter that uses a filter would count something else from now on: then the box
- * is given up, too.
+/*
+ * Stop using filters whose PCI function is being removed.  A counter that uses a
+ * filter would count something else from now on: then the box is given up, too.
  */
 void unc_box_lose_filters(struct unc_box *box)
 {
@@ -168,12 +165,9 @@ void unc_box_lose_filters(struct unc_box *box)
 		unc_box_clear_filters(box);
 }
 
-/**
- * unc_box_has_filters() - check whether a box has the filters that a slot uses
- * @box: the box
- * @slot: what is to be counted
- *
- * Return: false when the PCI function of its filters is hidden or was removed.
+/*
+ * Check whether a box has the filters that a slot uses.  Returns false when the PCI
+ * function of its filters is hidden or was removed.
  */
 bool unc_box_has_filters(const struct unc_box *box, const struct unc_slot *slot)
 {
@@ -181,10 +175,7 @@ bool unc_box_has_filters(const struct unc_box *box, const struct unc_slot *slot)
 	       !(slot->fields[0] | slot->fields[1] | slot->fields[2]);
 }
 
-/**
- * unc_box_reprogram() - program a box again whose registers were lost
- * @box: the box; slots are up to date as of before the loss
- */
+/* Program a box again whose registers were lost; slots are up to date as of before. */
 void unc_box_reprogram(struct unc_box *box)
 {
 	unsigned int ctr;
@@ -269,12 +260,7 @@ static void unc_box_set_ctl(struct unc_box *box, unsigned int ctr, u64 ctl)
 	unc_access_write_ctl(box, ctr, ctl);
 }
 
-/**
- * unc_box_run() - start or stop the counter of a slot that samples
- * @box: the box
- * @slot: the slot, whose counter has been programmed before
- * @run: start it
- */
+/* Start or stop the counter of a slot that samples, which was programmed before. */
 void unc_box_run(struct unc_box *box, struct unc_slot *slot, bool run)
 {
 	if (!box->ctr[slot->ctr].dirty)
@@ -428,12 +414,9 @@ void unc_box_end(struct unc_box *box)
 	unc_freeze_put(box);
 }
 
-/**
- * unc_box_assign() - assign a hardware counter to a slot
- * @box: the box, between unc_box_begin() and unc_box_end()
- * @slot: the slot
- * @ctr: the counter, or -1 to take the slot's away, which the caller has
- *	refreshed
+/*
+ * Assign a hardware counter to a slot, or with -1 take it from a slot that the caller
+ * has refreshed.  Call between unc_box_begin() and unc_box_end().
  */
 void unc_box_assign(struct unc_box *box, struct unc_slot *slot, int ctr)
 {

@@ -16,10 +16,9 @@ static void unc_event_follow(struct unc_event *ue, const struct unc_slot *slot,
 	ue->seq = seq;
 }
 
-/**
- * unc_event_join() - have an event count and sample what a slot does from now on
- * @ue: the event
- * @slot: the slot, up to date and its samples accounted; the box is locked
+/*
+ * Have an event count and sample what a slot does from now on.  The slot is up to date
+ * and its samples accounted; the box is locked.
  */
 void unc_event_join(struct unc_event *ue, const struct unc_slot *slot)
 {

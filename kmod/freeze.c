@@ -110,12 +110,10 @@ static void unc_freeze_share_put(struct unc_package *pkg)
 	unc_lock_raw_release(&freeze->lock);
 }
 
-/**
- * unc_freeze_get() - stop all counters of a box at once
- * @box: the box, locked, which is not frozen
- * @force: also without budget
- *
- * Return: false when the box counts on: it cannot be frozen, or has no budget.
+/*
+ * Stop all counters of a box at once, with @force also without budget; the box is
+ * locked and not frozen.  Returns false when the box counts on: it cannot be frozen,
+ * or has no budget.
  */
 bool unc_freeze_get(struct unc_box *box, bool force)
 {

@@ -14,12 +14,10 @@
 /* After the last sampling event, its overflows may still show up for this long. */
 #define UNC_LINGER_NS	(2 * NSEC_PER_SEC)
 
-/**
- * unc_global_look() - read the leftover register state of this CPU's package
- * @ctl: where to put the global control register; untouched where there is none
- * @status: where to put the global status; the same
- *
- * Return: false when it has these registers and does not answer.
+/*
+ * Read the leftover register state of this CPU's package: @ctl and @status are
+ * untouched where there is no such register.  Returns false when it has them and does
+ * not answer.
  */
 bool unc_global_look(u64 *ctl, u64 *status)
 {
@@ -58,10 +56,9 @@ void unc_global_freeze(void)
 		wrmsrq(unc.gen->global.ctl, unc.gen->global.freeze);
 }
 
-/**
- * unc_global_restart() - start all boxes of a package, with overflows cleared
- * @ctl: cores to interrupt, bits of the global control register
- *
+/*
+ * Start all boxes of a package, with overflows cleared; @ctl has the cores to
+ * interrupt.
  * Context: on a CPU of the package.
  */
 void unc_global_restart(u64 ctl)
@@ -75,10 +72,8 @@ void unc_global_restart(u64 ctl)
 	wrmsrq(unc.gen->global.ctl, ctl | unc.gen->global.unfreeze);
 }
 
-/**
- * unc_global_select() - select the cores that a package interrupts
- * @cores: their bits of the global control register
- *
+/*
+ * Select the cores that a package interrupts, by their bits of the global control.
  * Context: on a CPU of the package, which boxes can freeze.
  */
 void unc_global_select(u64 cores)
@@ -99,12 +94,9 @@ void unc_global_unfreeze(struct unc_overflow *ov)
 
 /* --- cores to interrupt ---------------------------------------------------- */
 
-/**
- * unc_global_select_core() - change how many sampling events need a core's interrupt
- * @ov: its package's overflows
- * @core: the core's bit in the global control register, or one beyond: all cores
- * @users: 1 or -1
- *
+/*
+ * Change by @users how many sampling events need the interrupt of @core: its bit in
+ * the global control register, or one beyond for all cores.
  * Context: interrupts off, on a CPU of the package, @ov->cores.lock held.
  */
 void unc_global_select_core(struct unc_overflow *ov, int core, int users)
@@ -164,10 +156,7 @@ int unc_global_init(struct unc_package *pkg)
 	return ov->cores.users && pkg->samplers ? 0 : -ENOMEM;
 }
 
-/**
- * unc_global_exit() - free what unc_global_init() made
- * @pkg: the package, in which nothing samples any more
- */
+/* Free what unc_global_init() made; nothing samples any more. */
 void unc_global_exit(struct unc_package *pkg)
 {
 	bitmap_free(pkg->samplers);

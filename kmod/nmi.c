@@ -327,11 +327,7 @@ void unc_nmi_cpu_online(void)
 	this_cpu_write(unc_nmi.armed, false);
 }
 
-/**
- * unc_nmi_measure_begin() - note which CPUs of a package get PMIs
- * @pkg: the package, in which nothing counts
- * @answered: CPUs that got one
- */
+/* Note in @answered which CPUs of a package get PMIs; nothing counts there. */
 void unc_nmi_measure_begin(struct unc_package *pkg, struct cpumask *answered)
 {
 	unc_nmi_answered = answered;

@@ -304,10 +304,8 @@ int unc_open_event(struct perf_event *event)
 	return 0;
 }
 
-/**
- * unc_open_check_period() - perf's check_period
- * @event: the event, which samples
- * @period: its new period, or frequency
+/*
+ * Perf's check_period: the new sample period, or frequency, of an event that samples.
  */
 int unc_open_check_period(struct perf_event *event, u64 period)
 {

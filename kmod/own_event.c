@@ -85,13 +85,10 @@ static struct unc_own_event *unc_own_new(const struct perf_event *event,
 	return own;
 }
 
-/**
- * unc_own_event_get() - have an equal event on the perf CPU
- * @event: the follower
- * @wait: until it is open
- *
+/*
+ * Have an equal event on the perf CPU of a follower's package, and @wait until it is
+ * open.  Returns what unc_own_event_put() wants, or an ERR_PTR().
  * Context: process; @wait only without a lock of perf's.
- * Return: what unc_own_event_put() wants, or an ERR_PTR().
  */
 struct unc_own_event *unc_own_event_get(struct perf_event *event, bool wait)
 {
@@ -145,12 +142,9 @@ void unc_own_event_put(struct unc_own_event *own)
 	kfree(own);
 }
 
-/**
- * unc_own_event_resched() - have perf schedule the events of a box again
- * @work: of the box, which is dead: its events cannot be added any more
- *
+/*
+ * Have perf schedule the events of a dead box again, which cannot be added any more.
  * perf schedules the events of a CPU when another one is installed there.
- *
  * Context: process, without a lock of perf's.
  */
 void unc_own_event_resched(struct work_struct *work)

@@ -35,10 +35,9 @@ bool unc_pmi_in_handler(bool on)
 	return was;
 }
 
-/**
- * unc_pmi_caller() - say where this CPU is, outside of the driver
- * @here: gets the address that called it, and no stack
- *
+/*
+ * Say where this CPU is, outside of the driver: @here gets the address that called it,
+ * and no stack.
  * Context: any but NMI, on the CPU to be sampled.
  */
 void unc_pmi_caller(struct pt_regs *here)
@@ -129,10 +128,7 @@ void unc_pmi_raise(void)
 	irq_work_queue(&nmi->work);
 }
 
-/**
- * unc_pmi_init() - set up the way from NMI to samples
- * @work: handles overflows and delivers samples, in hard interrupt context
- */
+/* Set up the way from NMI to @work, which runs in hard interrupts. */
 void unc_pmi_init(void (*work)(void))
 {
 	unsigned int cpu;

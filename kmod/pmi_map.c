@@ -274,12 +274,9 @@ static void unc_map_package(struct unc_map *map)
 			"the UBox's clock does not count, so its interrupt cannot be tried");
 }
 
-/**
- * unc_pmi_map_measure() - find out which CPUs the uncore's interrupt reaches
- * @pkg: the package; nothing counts there yet
- *
- * Where it reaches none all boxes are polled.
- *
+/*
+ * Find out which CPUs the uncore's interrupt reaches.  Nothing counts yet.  Where it
+ * reaches none all boxes are polled.
  * Context: process.
  */
 void unc_pmi_map_measure(struct unc_package *pkg)
@@ -308,13 +305,10 @@ void unc_pmi_map_online(void)
 		unc_debugctl_allow(NULL);
 }
 
-/**
- * unc_pmi_map_core() - find which bit sends a CPU the interrupt
- * @pkg: its package, where some bit reaches some CPU
- * @cpu: the CPU
- *
- * Return: the bit; that of another core for a CPU that came online later or that no
- * bit reaches; or one beyond the generation's bits, for all cores, when that is not
+/*
+ * Find which bit sends a CPU the interrupt, in a package where some bit reaches some
+ * CPU. Returns the bit; that of another core for a CPU that came online later or that
+ * no bit reaches; or one beyond the generation's bits, for all cores, when that is not
  * known.
  */
 int unc_pmi_map_core(const struct unc_package *pkg, unsigned int cpu)

@@ -171,12 +171,9 @@ static void unc_pmu_migrate(struct unc_pmu *pmu, struct unc_box *box,
 		unc_pmu_set_migrating(box, false);
 }
 
-/**
- * unc_pmus_migrate() - migrate a package's events from one CPU to another
- * @pkg: the package
- * @from: CPU that goes offline
- * @to: another CPU of the package, its perf CPU from now on
- *
+/*
+ * Migrate a package's events from a CPU that goes offline to another, its perf CPU
+ * from now on.
  * Context: process, on a CPU of the package.
  */
 void unc_pmus_migrate(struct unc_package *pkg, unsigned int from,

@@ -119,11 +119,10 @@ static void unc_refresh_verify_clock(struct unc_box *box)
 		unc_report_foreign(box);
 }
 
-/**
- * unc_refresh_verify_package() - check that no other program has frozen a package
- * @box: its box with a clock, see unc_package_clock_box()
- *
- * No register shows that.  So the clock, if no event counts it, is started for a moment.
+/*
+ * Check that no other program has frozen a package; the box is that of
+ * unc_package_clock_box().  No register shows that.  So the clock, if no event counts
+ * it, is started for a moment.
  */
 void unc_refresh_verify_package(struct unc_box *box)
 {

@@ -27,10 +27,9 @@ static void unc_report(struct irq_work *work)
 		schedule_work(&box->report.resched);
 }
 
-/**
- * unc_report_init() - set up a box's reports
- * @box: the box
- * @resched: has perf schedule the events of a dead box again, in process context
+/*
+ * Set up a box's reports.  @resched has perf schedule the events of a dead box again,
+ * in process context.
  */
 void unc_report_init(struct unc_box *box, work_func_t resched)
 {
@@ -38,12 +37,7 @@ void unc_report_init(struct unc_box *box, work_func_t resched)
 	INIT_WORK(&box->report.resched, resched);
 }
 
-/**
- * unc_report_exit() - wait for a box's reports to end
- * @box: the box, which nothing reports on any more
- *
- * Context: process.
- */
+/* Wait for the reports of a box to end, on which nothing reports.  Context: process. */
 void unc_report_exit(struct unc_box *box)
 {
 	irq_work_sync(&box->report.work);

@@ -88,9 +88,9 @@ static bool unc_sampling_may_arm(const struct unc_box *box,
 	       unc_sampling_has_pmi(box, slot);
 }
 
-/**
- * unc_sampling_merge() - have one sample for all that has been counted, and a period
- * @slot: the slot, up to date, whose counter was not armed for a while
+/*
+ * Have one sample for all that has been counted, and a period.  The slot is up to
+ * date, its counter was not armed for a while.
  */
 void unc_sampling_merge(struct unc_slot *slot)
 {
@@ -98,10 +98,9 @@ void unc_sampling_merge(struct unc_slot *slot)
 	slot->sampling.merge = true;
 }
 
-/**
- * unc_sampling_arm() - set a counter to overflow when the next sample is due, if it may
- * @box: the box, locked
- * @slot: the slot, up to date; its counter does not count
+/*
+ * Set a counter to overflow when the next sample is due, if it may.  The box is
+ * locked, the slot up to date, and its counter does not count.
  *
  * A counter that may not be armed starts at 0: it does not overflow before the timer
  * arms it.  Until then its counts are exact, and the next sample is for all of them.
@@ -143,13 +142,10 @@ void unc_sampling_rearm(struct unc_box *box, struct unc_slot *slot)
 	unc_box_end(box);
 }
 
-/**
- * unc_sampling_account() - number the samples that have become due
- * @box: the box, locked
- * @slot: the slot, up to date
- * @frozen_ns: how long its overflow has kept the package frozen, for the trace
- *
- * Return: whether any has.
+/*
+ * Number the samples that have become due.  Returns whether any has.  @frozen_ns is
+ * how long the overflow has kept the package frozen, for the trace.  The box is
+ * locked, the slot up to date.
  */
 bool unc_sampling_account(struct unc_box *box, struct unc_slot *slot,
 			  u64 frozen_ns)
@@ -379,12 +375,7 @@ int unc_sampling_check(const struct perf_event *event,
 	return 0;
 }
 
-/**
- * unc_sampling_describe() - note how an event samples
- * @event: the event, which has a sample period or frequency
- * @freq: it is a frequency
- * @slot: what the event counts; gets the period
- */
+/* Note in @slot the sample period, or frequency, of an event that samples. */
 void unc_sampling_describe(const struct perf_event *event, bool freq,
 			   struct unc_slot *slot)
 {
@@ -398,13 +389,9 @@ void unc_sampling_describe(const struct perf_event *event, bool freq,
 						event->attr.sample_freq), 1);
 }
 
-/**
- * unc_sampling_take() - take an event's samples that are due
- * @ue: the event
- * @slot: its slot, locked
- * @weight: gets the sum of their periods
- *
- * Return: how many there are.
+/*
+ * Take an event's samples that are due.  Returns how many there are; @weight gets the
+ * sum of their periods.  The slot is locked.
  */
 u64 unc_sampling_take(struct unc_event *ue, const struct unc_slot *slot,
 		      u64 *weight)

@@ -227,10 +227,9 @@ static bool unc_match(const struct unc_slot *slots, s8 *owner, int s,
 	return false;
 }
 
-/**
- * unc_slot_fit_all() - could these all be counted at once by an idle box?
- * @slots: the slots, as unc_slot_describe() fills them in
- * @n: how many, at most UNC_MAX_COUNTERS
+/*
+ * Could these slots, as unc_slot_describe() fills them in, be counted at once by an
+ * idle box?  There are at most UNC_MAX_COUNTERS.
  */
 bool unc_slot_fit_all(const struct unc_slot *slots, unsigned int n)
 {
@@ -278,13 +277,10 @@ static bool unc_place(struct unc_box *box, struct unc_slot *slot)
 	return true;
 }
 
-/**
- * unc_slot_get() - find or make the slot for an event
- * @box: the box, between unc_box_begin() and unc_box_end()
- * @like: what the event counts, from unc_slot_describe()
- *
- * Return: the slot, with one user more, or NULL when what the box counts already
- * leaves no counter or filter for it.
+/*
+ * Find or make the slot for an event, described by unc_slot_describe().  Call between
+ * unc_box_begin() and unc_box_end().  Returns the slot, with one user more, or NULL
+ * when what the box counts already leaves no counter or filter for it.
  */
 struct unc_slot *unc_slot_get(struct unc_box *box, const struct unc_slot *like)
 {

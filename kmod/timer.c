@@ -65,13 +65,10 @@ static void unc_timer_wanted(struct irq_work *work)
 	raw_spin_unlock(&pkg->timer.lock);
 }
 
-/**
- * unc_timer_want() - have the timer fire
- * @pkg: the package
- * @at: no later than this (monotonic clock, ns)
- *
- * Context: any but NMI, on a CPU of the package, interrupts off; boxes' locks
- * may be held.
+/*
+ * Have the timer fire no later than @at (monotonic clock, ns).
+ * Context: any but NMI, on a CPU of the package, interrupts off; boxes' locks may be
+ * held.
  */
 void unc_timer_want(struct unc_package *pkg, u64 at)
 {
@@ -205,12 +202,9 @@ static enum hrtimer_restart unc_timer_fire(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/**
- * unc_timer_online() - fire the timer on a CPU that came online
- * @data: its package, which may have had none
- *
- * Also moves the timer back to the perf CPU.
- *
+/*
+ * Fire the timer on a CPU of its package, @data: one that came online, as there may
+ * have been none; or the perf CPU, to which it is moved back.
  * Context: on that CPU, interrupts off.
  */
 void unc_timer_online(void *data)
@@ -224,10 +218,9 @@ void unc_timer_online(void *data)
 
 /* --- life cycle ---------------------------------------------------------- */
 
-/**
- * unc_timer_init() - prepare a package's timer
- * @pkg: the package
- * @poll: called when it fires; returns when to fire again
+/*
+ * Prepare a package's timer.  @poll is called when it fires; returns when to fire
+ * again.
  */
 void unc_timer_init(struct unc_package *pkg,
 		    u64 (*poll)(struct unc_package *pkg))
@@ -244,10 +237,8 @@ void unc_timer_init(struct unc_package *pkg,
 	INIT_CSD(&pkg->timer.kick, unc_timer_online, pkg);
 }
 
-/**
- * unc_timer_exit() - stop a package's timer for good
- * @pkg: the package, in which nothing counts any more
- *
+/*
+ * Stop a package's timer for good; nothing counts any more.
  * Context: process, after the hotplug callbacks are removed.
  */
 void unc_timer_exit(struct unc_package *pkg)
