@@ -462,7 +462,7 @@ static void unc_box_free_slot(struct unc_box *box, struct unc_slot *slot)
 {
 	unc_box_assign(box, slot, -1);
 	if (slot->sampling.period && !--box->use.samplers)
-		clear_bit(unc_package_box_number(box), box->pkg->samplers);
+		clear_bit(box->number, box->pkg->samplers);
 	if (!--box->use.active)
 		atomic_dec(&box->pkg->active);
 }

@@ -242,7 +242,7 @@ static struct unc_box *unc_find_box(const struct perf_event *event)
 	const struct unc_pmu *pmu = to_unc_pmu(event->pmu);
 	struct unc_package *pkg = unc_package_of_cpu(event->cpu);
 
-	return pkg ? *unc_package_box_place(pkg, pmu->type, pmu->index) : NULL;
+	return pkg ? pkg->boxes[pmu->number] : NULL;
 }
 
 /*

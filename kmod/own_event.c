@@ -151,7 +151,7 @@ void unc_own_event_resched(struct work_struct *work)
 {
 	struct unc_box *box = container_of(work, struct unc_box, report.resched);
 	struct perf_event_attr attr = {
-		.type	= READ_ONCE(box->pmu_type),
+		.type	= READ_ONCE(box->report.pmu_type),
 		.size	= sizeof(attr),
 		.config	= box->type->regs.ctl_must,
 		/* or perf would reschedule the events that are not pinned only */

@@ -74,22 +74,14 @@ struct unc_package *unc_package_of_bus(struct pci_bus *bus)
 	return NULL;
 }
 
-/* Where a package keeps the pointer to a box. */
-struct unc_box **unc_package_box_place(const struct unc_package *pkg,
-				       const struct unc_type *type, unsigned int index)
+/* A box's number among all that a package may have: its index in unc_package.boxes. */
+unsigned int unc_package_box_number(const struct unc_type *type, unsigned int index)
 {
 	const struct unc_type *t;
-	unsigned int place = index;
 
 	for (t = unc.gen->types; t != type; t++)
-		place += t->max_boxes;
-	return &pkg->boxes[place];
-}
-
-/* A box's number among all of its package.  Returns its index in unc_package.boxes. */
-unsigned int unc_package_box_number(const struct unc_box *box)
-{
-	return unc_package_box_place(box->pkg, box->type, box->index) - box->pkg->boxes;
+		index += t->max_boxes;
+	return index;
 }
 
 /*
@@ -119,18 +111,14 @@ struct unc_box *unc_package_next_box(const struct unc_package *pkg, unsigned int
 	return NULL;
 }
 
-/*
- * Find a box of a type and index in any package.  Returns a box that is not dead, or
- * NULL.
- */
-struct unc_box *unc_package_any_box(const struct unc_type *type, unsigned int index)
+/* Find a box with a number in any package.  Returns one that is not dead, or NULL. */
+struct unc_box *unc_package_any_box(unsigned int number)
 {
 	unsigned int i;
 
 	for (i = 0; i < unc.num_packages; i++) {
-		struct unc_box *box;
+		struct unc_box *box = unc.packages[i].boxes[number];
 
-		box = *unc_package_box_place(&unc.packages[i], type, index);
 		if (box && !box->dead)
 			return box;
 	}

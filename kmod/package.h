@@ -9,12 +9,10 @@ extern struct unc_machine unc;
 struct unc_package *unc_package_of_id(int id);
 struct unc_package *unc_package_of_cpu(unsigned int cpu);
 struct unc_package *unc_package_of_bus(struct pci_bus *bus);
-struct unc_box **unc_package_box_place(const struct unc_package *pkg,
-				       const struct unc_type *type, unsigned int index);
+unsigned int unc_package_box_number(const struct unc_type *type, unsigned int index);
 struct unc_box *unc_package_clock_box(const struct unc_package *pkg);
-struct unc_box *unc_package_any_box(const struct unc_type *type, unsigned int index);
+struct unc_box *unc_package_any_box(unsigned int number);
 unsigned int unc_package_pick_cpu(const struct unc_package *pkg, unsigned int but);
-unsigned int unc_package_box_number(const struct unc_box *box);
 struct unc_box *unc_package_next_box(const struct unc_package *pkg, unsigned int *b);
 
 /* The boxes of a package that answer. */

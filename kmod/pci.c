@@ -282,7 +282,7 @@ static void unc_pci_drop_incomplete(const struct unc_package *pkg,
 	unsigned int b, unfiltered = 0;
 
 	for (b = 0; b < type->max_boxes; b++) {
-		struct unc_box *box = *unc_package_box_place(pkg, type, b);
+		struct unc_box *box = pkg->boxes[unc_package_box_number(type, b)];
 
 		if (!box)
 			continue;

@@ -41,7 +41,7 @@ static void unc_end(struct unc_pmu *pmu)
 	if (!cpu->changing)
 		return;
 	cpu->changing = false;
-	box = *unc_package_box_place(pkg, pmu->type, pmu->index);
+	box = pkg->boxes[pmu->number];
 	flags = unc_lock_box(box);
 	unc_box_end(box);
 	unc_lock_release(box, flags);

@@ -29,11 +29,10 @@ static void unc_pmu_tell_boxes(const struct unc_pmu *pmu)
 	unsigned int i;
 
 	for (i = 0; i < unc.num_packages; i++) {
-		struct unc_box *box = *unc_package_box_place(&unc.packages[i], pmu->type,
-							     pmu->index);
+		struct unc_box *box = unc.packages[i].boxes[pmu->number];
 
 		if (box)
-			WRITE_ONCE(box->pmu_type, pmu->pmu.type);
+			WRITE_ONCE(box->report.pmu_type, pmu->pmu.type);
 	}
 }
 
@@ -44,8 +43,7 @@ static int unc_pmu_register(const struct unc_box *box)
 
 	if (!pmu)
 		return err;
-	pmu->type = box->type;
-	pmu->index = box->index;
+	pmu->number = box->number;
 	pmu->cpu = alloc_percpu(struct unc_cpu);
 	if (!pmu->cpu)
 		goto fail;
@@ -81,20 +79,15 @@ fail:
  */
 int unc_pmus_register(void)
 {
-	const struct unc_type *type = unc.gen->types;
 	const struct unc_box *box;
-	unsigned int t, i;
-	int err;
+	unsigned int i;
+	int err = 0;
 
-	for (t = 0; t < unc.gen->num_types; t++, type++) {
-		for (i = 0; i < type->max_boxes; i++) {
-			box = unc_package_any_box(type, i);
-			err = box ? unc_pmu_register(box) : 0;
-			if (err)
-				return err;
-		}
+	for (i = 0; i < unc.boxes_per_package && !err; i++) {
+		box = unc_package_any_box(i);
+		err = box ? unc_pmu_register(box) : 0;
 	}
-	return 0;
+	return err;
 }
 
 /* Unregister all PMUs.  Context: process, after the hotplug callbacks are removed. */
@@ -183,7 +176,7 @@ void unc_pmus_migrate(struct unc_package *pkg, unsigned int from,
 
 	mutex_lock(&unc_pmus_lock);
 	list_for_each_entry(pmu, &unc.pmus, list) {
-		struct unc_box *box = *unc_package_box_place(pkg, pmu->type, pmu->index);
+		struct unc_box *box = pkg->boxes[pmu->number];
 
 		if (box)
 			unc_pmu_migrate(pmu, box, from, to);

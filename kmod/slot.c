@@ -311,7 +311,7 @@ struct unc_slot *unc_slot_get(struct unc_box *box, const struct unc_slot *like)
 		return NULL;
 	free->users = 1;
 	if (free->sampling.period && !box->use.samplers++)
-		set_bit(unc_package_box_number(box), pkg->samplers);
+		set_bit(box->number, pkg->samplers);
 	if (!box->use.active++)
 		atomic_inc(&pkg->active);
 	unc_timer_refresh_by(pkg, unc_access_bits(box, free->ctr) <= 32);

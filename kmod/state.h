@@ -127,6 +127,7 @@ struct unc_box_report {
 	atomic_t dead_logged;		/* the log has a line on its death */
 	struct irq_work work;		/* logs */
 	struct work_struct resched;	/* has perf schedule its events again */
+	int pmu_type;			/* perf's number of its PMU, for that */
 };
 
 /* What a box's registers hold. */
@@ -159,9 +160,9 @@ struct unc_box {
 	raw_spinlock_t lock;
 	const struct unc_type *type;
 	unsigned int index;	/* its number among the boxes of its type */
+	unsigned int number;	/* and among all, see unc_package.boxes */
 	struct unc_package *pkg;
 	const char *name;	/* name of its PMU */
-	int pmu_type;		/* perf's number of that PMU */
 	bool dead;		/* it does not answer any more; its counts stay */
 	struct unc_box_io io;
 	struct unc_box_probed probed;
@@ -290,8 +291,7 @@ struct unc_cpu {
 /* A perf PMU: the boxes of one type and index in all packages. */
 struct unc_pmu {
 	struct pmu pmu;
-	const struct unc_type *type;
-	unsigned int index;
+	unsigned int number;	/* of its box in each package */
 	struct unc_cpu __percpu *cpu;
 	struct list_head list;	/* in the machine's list */
 	spinlock_t lock;	/* guards @events */

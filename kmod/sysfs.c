@@ -61,8 +61,7 @@ static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr,
 		return -ENOMEM;
 	for (i = 0; i < unc.num_packages; i++) {
 		const struct unc_package *pkg = &unc.packages[i];
-		const struct unc_box *box = *unc_package_box_place(pkg, pmu->type,
-								   pmu->index);
+		const struct unc_box *box = pkg->boxes[pmu->number];
 		unsigned int cpu = READ_ONCE(pkg->cpu);
 
 		if (box && !box->dead && cpu < nr_cpu_ids)

@@ -34,8 +34,8 @@ static char *unc_topology_box_name(const struct unc_type *type, unsigned int ind
 struct unc_box *unc_topology_box(struct unc_package *pkg,
 				 const struct unc_type *type, unsigned int index)
 {
-	struct unc_box **place = unc_package_box_place(pkg, type, index);
-	struct unc_box *box = *place;
+	unsigned int number = unc_package_box_number(type, index);
+	struct unc_box *box = pkg->boxes[number];
 	unsigned int i;
 
 	if (box)
@@ -52,13 +52,14 @@ struct unc_box *unc_topology_box(struct unc_package *pkg,
 	raw_spin_lock_init(&box->lock);
 	box->type = type;
 	box->index = index;
+	box->number = number;
 	box->pkg = pkg;
 	box->probed.bits = type->bits;
 	box->probed.fixed_bits = type->bits;
 	unc_report_init(box, unc_own_event_resched);
 	for (i = 0; i < UNC_MAX_COUNTERS; i++)
 		box->ctr[i].slot = -1;
-	*place = box;
+	pkg->boxes[number] = box;
 	return box;
 }
 
