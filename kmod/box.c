@@ -36,12 +36,6 @@ bool unc_box_signals(const struct unc_box *box)
 	return box->type->overflow.signals && box->pkg->overflow.cores.reach;
 }
 
-/* Are a counter's control and its count one register? */
-static bool unc_is_joint(const struct unc_box *box)
-{
-	return box->type->layout->count;
-}
-
 /* Check for leftover register state: is a counter enabled? */
 static bool unc_box_is_dirty(struct unc_box *box)
 {
@@ -252,7 +246,7 @@ static void unc_box_set_ctl(struct unc_box *box, unsigned int ctr, u64 ctl)
 	struct unc_counter *c = &box->ctr[ctr];
 	struct unc_slot *slot = c->slot < 0 ? NULL : &box->slot[c->slot];
 
-	if (unc_is_joint(box) && slot) {
+	if (box->type->layout->count && slot) {
 		unc_refresh_slot(box, slot);
 		if (!c->dirty && !box->dead)
 			slot->raw = 0;
@@ -279,7 +273,7 @@ static void unc_box_program(struct unc_box *box, unsigned int ctr)
 		return;
 	}
 	slot = &box->slot[c->slot];
-	if (unc_is_joint(box)) {
+	if (box->type->layout->count) {
 		/* one write has it stop, begin at 0 and count something else */
 		c->raw = 0;
 		c->known = true;

@@ -133,7 +133,8 @@ static int unc_cpu_online(unsigned int cpu)
 		return 0;
 	}
 	local_irq_save(flags);
-	unc_nmi_cpu_online();
+	/* the kernel has set up its LVTPC */
+	this_cpu_write(unc_nmi.armed, false);
 	unc_pmi_map_online();
 	if (pkg->cpu >= nr_cpu_ids) {
 		/* its registers may hold anything */

@@ -317,16 +317,6 @@ void unc_nmi_put(void)
 	mutex_unlock(&unc_nmi_mutex);
 }
 
-/*
- * Note that LVTPC of a CPU that came online is not armed.  Its LVTPC is as the kernel
- * has set it up.
- * Context: on that CPU, interrupts off.
- */
-void unc_nmi_cpu_online(void)
-{
-	this_cpu_write(unc_nmi.armed, false);
-}
-
 /* Note in @answered which CPUs of a package get PMIs; nothing counts there. */
 void unc_nmi_measure_begin(struct unc_package *pkg, struct cpumask *answered)
 {

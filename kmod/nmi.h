@@ -36,7 +36,6 @@ DECLARE_PER_CPU(struct unc_nmi, unc_nmi);
 int unc_nmi_get(void);
 void unc_nmi_put(void);
 void unc_nmi_arm(void *unused);
-void unc_nmi_cpu_online(void);
 void unc_nmi_measure_begin(struct unc_package *pkg, struct cpumask *answered);
 void unc_nmi_measure_end(void);
 void unc_nmi_exit(void);

@@ -231,12 +231,12 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 	u64 now = ktime_get_mono_fast_ns();
 	u64 before, next = UNC_NEVER;
 	struct pt_regs here;
-	bool waiting, was;
+	bool waiting;
 
 	if (bitmap_empty(pkg->samplers, unc.boxes_per_package) &&
 	    !READ_ONCE(ov->watch.on))
 		return UNC_NEVER;
-	was = unc_pmi_in_handler(true);
+	unc_pmi_in_handler(true);
 	before = atomic64_read(&pkg->stats.overflows);
 	waiting = unc_overflow_poll_boxes(pkg, unc_overflow_watch(pkg, now));
 	before = atomic64_read(&pkg->stats.overflows) - before;
@@ -245,7 +245,7 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 		unc_sampling_deliver(pkg, unc_pmi_regs(&here));
 		unc_pmi_kick(pkg);
 	}
-	unc_pmi_in_handler(was);
+	unc_pmi_in_handler(false);
 
 	/* this too takes at most half of the time */
 	before = ktime_get_mono_fast_ns();
@@ -268,11 +268,10 @@ void unc_overflow_work(void)
 	struct unc_hit *hit = this_cpu_ptr(&unc_nmi.hit);
 	bool pending = READ_ONCE(hit->pending);
 	struct pt_regs here, *regs = NULL;
-	bool was;
 
 	if (!pkg)
 		return;
-	was = unc_pmi_in_handler(true);
+	unc_pmi_in_handler(true);
 	if (pending) {
 		unc_overflow_handle(pkg, hit->status, hit->stamp, hit->freeze);
 		/* the NMI may have hit the scheduler, and another task runs now */
@@ -282,5 +281,5 @@ void unc_overflow_work(void)
 	unc_sampling_deliver(pkg, regs ?: unc_pmi_regs(&here));
 	if (pending)
 		WRITE_ONCE(hit->pending, false);
-	unc_pmi_in_handler(was);
+	unc_pmi_in_handler(false);
 }

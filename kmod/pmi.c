@@ -22,17 +22,13 @@ static DEFINE_PER_CPU(struct unc_pmi, unc_pmi);
 static void (*unc_pmi_work)(void);
 
 /*
- * Keep an NMI that comes now from sampling the driver itself.  Returns what it was
- * before.
+ * Keep an NMI that comes now from sampling the driver itself.
  * Context: hard interrupt.
  */
-bool unc_pmi_in_handler(bool on)
+void unc_pmi_in_handler(bool on)
 {
-	bool was = this_cpu_read(unc_nmi.in_handler);
-
 	this_cpu_write(unc_nmi.in_handler, on);
 	barrier();
-	return was;
 }
 
 /*

@@ -4,7 +4,7 @@
 
 #include "state.h"
 
-bool unc_pmi_in_handler(bool on);
+void unc_pmi_in_handler(bool on);
 void unc_pmi_caller(struct pt_regs *here);
 struct pt_regs *unc_pmi_regs(struct pt_regs *here);
 void unc_pmi_kick(struct unc_package *pkg);
