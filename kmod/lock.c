@@ -29,10 +29,7 @@
 /* Locks of the driver that this CPU holds or waits for. */
 static DEFINE_PER_CPU(unsigned int, unc_busy);
 
-/*
- * Take one of the driver's locks that does not belong to a box.
- * Context: any but NMI, interrupts off.
- */
+/* Take one of the driver's locks.  Context: any but NMI, interrupts off. */
 void unc_lock_raw(raw_spinlock_t *lock)
 	__acquires(lock)
 {
@@ -49,7 +46,8 @@ void unc_lock_raw_release(raw_spinlock_t *lock)
 }
 
 /*
- * Take a box's lock.  Returns the interrupt flags for unc_lock_release().
+ * Take a box's lock where interrupts may be on.  Returns their flags for
+ * unc_lock_release().
  * Context: any but NMI.
  */
 unsigned long unc_lock_box(struct unc_box *box)

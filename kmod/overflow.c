@@ -36,10 +36,9 @@ static u64 unc_overflow_bits(const struct unc_box *box)
 /* Find a frozen box's counters that overflowed, and set them again. */
 static void unc_overflow_handle_box(struct unc_box *box, u64 since)
 {
-	unsigned long flags;
 	unsigned int i;
 
-	flags = unc_lock_box(box);
+	unc_lock_raw(&box->lock);
 	for (i = 0; i < UNC_MAX_COUNTERS && box->use.samplers; i++) {
 		struct unc_slot *slot = &box->slot[i];
 
@@ -54,7 +53,7 @@ static void unc_overflow_handle_box(struct unc_box *box, u64 since)
 			unc_sampling_arm(box, slot);
 	}
 	unc_access_clear_status(box);
-	unc_lock_release(box, flags);
+	unc_lock_raw_release(&box->lock);
 }
 
 /* The package counts again: charge the time that it did not. */
@@ -150,10 +149,9 @@ static void unc_overflow_poll_slot(struct unc_box *box, struct unc_slot *slot)
 static bool unc_overflow_poll_box(struct unc_box *box, bool watch)
 {
 	bool waiting = false;
-	unsigned long flags;
 	unsigned int i;
 
-	flags = unc_lock_box(box);
+	unc_lock_raw(&box->lock);
 	for (i = 0; i < UNC_MAX_COUNTERS && !box->dead; i++) {
 		struct unc_slot *slot = &box->slot[i];
 
@@ -165,7 +163,7 @@ static bool unc_overflow_poll_box(struct unc_box *box, bool watch)
 			unc_overflow_poll_slot(box, slot);
 		waiting |= !slot->sampling.armed;
 	}
-	unc_lock_release(box, flags);
+	unc_lock_raw_release(&box->lock);
 	return waiting;
 }
 

@@ -36,15 +36,14 @@ static void unc_end(struct unc_pmu *pmu)
 	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
 	struct unc_cpu *cpu = this_cpu_ptr(pmu->cpu);
 	struct unc_box *box;
-	unsigned long flags;
 
 	if (!cpu->changing)
 		return;
 	cpu->changing = false;
 	box = pkg->boxes[pmu->number];
-	flags = unc_lock_box(box);
+	unc_lock_raw(&box->lock);
 	unc_box_end(box);
-	unc_lock_release(box, flags);
+	unc_lock_raw_release(&box->lock);
 }
 
 /* The box is frozen by the first operation that needs it, not here. */
@@ -178,10 +177,9 @@ static int unc_event_add(struct perf_event *event, int how)
 {
 	struct unc_event *ue = event->pmu_private;
 	struct unc_box *box = ue->box;
-	unsigned long flags;
 	int err;
 
-	flags = unc_lock_box(box);
+	unc_lock_raw(&box->lock);
 	unc_check_new_period(ue);
 	if (box->dead || !unc_box_has_filters(box, &ue->want))
 		err = -ENODEV;
@@ -194,7 +192,7 @@ static int unc_event_add(struct perf_event *event, int how)
 		if (is_sampling_event(event) && !unc_own_event_is(event))
 			unc_add_sampling(ue);
 	}
-	unc_lock_release(box, flags);
+	unc_lock_raw_release(&box->lock);
 	return err;
 }
 
@@ -244,10 +242,9 @@ static void unc_event_del(struct perf_event *event, int how)
 	struct unc_box *box = ue->box;
 	u64 due = 0, weight = 0;
 	struct unc_slot *slot;
-	unsigned long flags;
 	bool delivered = !list_empty(&ue->sampling);
 
-	flags = unc_lock_box(box);
+	unc_lock_raw(&box->lock);
 	slot = unc_event_slot(ue);
 	if (slot && ue->follower)
 		unc_del_follower(ue);
@@ -261,7 +258,7 @@ static void unc_event_del(struct perf_event *event, int how)
 	if (delivered)
 		unc_sampling_del(ue);
 	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	unc_lock_release(box, flags);
+	unc_lock_raw_release(&box->lock);
 	unc_sampling_flush(ue, due, weight);
 }
 
@@ -269,14 +266,13 @@ static void unc_event_del(struct perf_event *event, int how)
 static void unc_event_stop(struct perf_event *event, int how)
 {
 	struct unc_event *ue = event->pmu_private;
-	unsigned long flags;
 
 	if (event->hw.state & PERF_HES_STOPPED)
 		return;
-	flags = unc_lock_box(ue->box);
+	unc_lock_raw(&ue->box->lock);
 	unc_update(ue);
 	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	unc_lock_release(ue->box, flags);
+	unc_lock_raw_release(&ue->box->lock);
 }
 
 /* The user has changed the event's sample period. */
@@ -311,11 +307,10 @@ static void unc_event_start(struct perf_event *event, int how)
 {
 	struct unc_event *ue = event->pmu_private;
 	struct unc_slot *slot;
-	unsigned long flags;
 
 	if (!(event->hw.state & PERF_HES_STOPPED))
 		return;
-	flags = unc_lock_box(ue->box);
+	unc_lock_raw(&ue->box->lock);
 	if ((how & PERF_EF_RELOAD) && is_sampling_event(event))
 		unc_set_period(ue);
 	slot = unc_event_slot(ue);
@@ -324,7 +319,7 @@ static void unc_event_start(struct perf_event *event, int how)
 		slot->sampling.rest = 0;
 	}
 	event->hw.state = 0;
-	unc_lock_release(ue->box, flags);
+	unc_lock_raw_release(&ue->box->lock);
 }
 
 /* --- reading ------------------------------------------------------------- */

@@ -39,7 +39,6 @@ static void unc_start_boxes(void *data)
 	struct unc_found *found = data;
 	struct unc_package *pkg = found->pkg;
 	struct unc_box *box;
-	unsigned long flags;
 	unsigned int b;
 
 	found->answers = unc_global_look(&found->ctl, &found->status);
@@ -47,9 +46,9 @@ static void unc_start_boxes(void *data)
 		return;
 	unc_global_freeze();
 	for_each_box(pkg, b, box) {
-		flags = unc_lock_box(box);
+		unc_lock_raw(&box->lock);
 		found->running += unc_box_start(box);
-		unc_lock_release(box, flags);
+		unc_lock_raw_release(&box->lock);
 	}
 	/* with what overflowed before it was frozen */
 	unc_global_restart(0);
@@ -58,14 +57,13 @@ static void unc_start_boxes(void *data)
 /* Call @visit for each box of a package, with the box's lock held. */
 static void unc_visit_boxes(struct unc_package *pkg, void (*visit)(struct unc_box *box))
 {
-	unsigned long flags;
 	struct unc_box *box;
 	unsigned int b;
 
 	for_each_box(pkg, b, box) {
-		flags = unc_lock_box(box);
+		unc_lock_raw(&box->lock);
 		visit(box);
-		unc_lock_release(box, flags);
+		unc_lock_raw_release(&box->lock);
 	}
 }
 

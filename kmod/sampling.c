@@ -225,13 +225,12 @@ void unc_sampling_pace(struct unc_slot *slot, unsigned int bits)
 static void unc_sampling_rest(struct unc_event *ue)
 {
 	struct unc_box *box = ue->box;
-	unsigned long flags;
 
-	flags = unc_lock_box(box);
+	unc_lock_raw(&box->lock);
 	if (ue->slot >= 0 && box->slot[ue->slot].serial == ue->serial)
 		box->slot[ue->slot].sampling.rest =
 			ktime_get_mono_fast_ns() + UNC_REST_NS;
-	unc_lock_release(box, flags);
+	unc_lock_raw_release(&box->lock);
 }
 
 /* On the event's CPU, interrupts off, no lock of the driver held. */
@@ -301,10 +300,9 @@ static void unc_sampling_deliver_event(struct unc_event *ue,
 	struct unc_box *box = ue->box;
 	u64 due = 0, weight, frozen_ns;
 	struct unc_slot *slot;
-	unsigned long flags;
 	unsigned int ctr;
 
-	flags = unc_lock_box(box);
+	unc_lock_raw(&box->lock);
 	slot = unc_event_slot(ue);
 	if (slot && !(ue->event->hw.state & PERF_HES_STOPPED)) {
 		due = unc_sampling_take(ue, slot, &weight);
@@ -312,7 +310,7 @@ static void unc_sampling_deliver_event(struct unc_event *ue,
 		frozen_ns = slot->sampling.frozen_ns;
 		ctr = slot->ctr;
 	}
-	unc_lock_release(box, flags);
+	unc_lock_raw_release(&box->lock);
 	if (!due)
 		return;
 	trace_overflow(box->name, ctr, box->pkg->phys_id,

@@ -153,7 +153,7 @@ struct unc_box_use {
 
 /*
  * A box of a package.  @lock guards @hw and all below it, and the box's registers.  It
- * is raw, taken with interrupts off by unc_lock_box(), on a CPU of the package, never in
+ * is raw, taken with interrupts off (lock.c), on a CPU of the package, never in
  * an NMI.
  */
 struct unc_box {

@@ -108,18 +108,16 @@ static bool unc_timer_refresh_narrow(struct unc_box *box)
 static void unc_timer_verify_package(struct unc_package *pkg)
 {
 	struct unc_box *clock = unc_package_clock_box(pkg);
-	unsigned long flags;
 
 	if (!clock)
 		return;
-	flags = unc_lock_box(clock);
+	unc_lock_raw(&clock->lock);
 	unc_refresh_verify_package(clock);
-	unc_lock_release(clock, flags);
+	unc_lock_raw_release(&clock->lock);
 }
 
 static bool unc_timer_refresh(struct unc_package *pkg, bool only_narrow)
 {
-	unsigned long flags;
 	struct unc_box *box;
 	bool narrow = false;
 	unsigned int b;
@@ -128,12 +126,12 @@ static bool unc_timer_refresh(struct unc_package *pkg, bool only_narrow)
 		/* racy, but a box that starts now need not be read now */
 		if (!READ_ONCE(box->use.active))
 			continue;
-		flags = unc_lock_box(box);
+		unc_lock_raw(&box->lock);
 		if (only_narrow)
 			narrow |= unc_timer_refresh_narrow(box);
 		else
 			unc_refresh_verify(box);
-		unc_lock_release(box, flags);
+		unc_lock_raw_release(&box->lock);
 	}
 	if (!only_narrow)
 		unc_timer_verify_package(pkg);
