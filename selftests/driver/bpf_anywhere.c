@@ -263,4 +263,176 @@ TEST(lock_of_a_map_and_lock_of_a_box_may_be_taken_in_either_order)
 	EXPECT_TRUE(log_clean());
 }
 
+/* --- a group that another CPU reads ----------------------------------------- */
+
+enum { IDLE = 200, MEMBERS = IDLE + 2, CHANGES = 15, RENEWED = 500 };
+
+/* A group's leader, and what one thread has read of it */
+struct progress {
+	int fd;
+	struct event_reading last;
+	unsigned int faults;
+};
+
+/* Read the group: the leader's count and times never go back. */
+static void progress_check(struct progress *p)
+{
+	uint64_t buf[3 + MEMBERS];	/* nr, enabled, running, values */
+	struct event_reading now, *last = &p->last;
+
+	if (read(p->fd, buf, sizeof(buf)) < (ssize_t)(4 * sizeof(*buf))) {
+		if (!p->faults++)
+			tap_diag("read: %s", strerror(errno));
+		return;
+	}
+	now = (struct event_reading){ buf[3], buf[1], buf[2] };
+	if ((now.running > now.enabled || now.enabled < last->enabled ||
+	     now.running < last->running || now.value < last->value) && !p->faults++)
+		tap_diag("%ju in %ju of %ju ns, after %ju in %ju of %ju ns",
+			 (uintmax_t)now.value, (uintmax_t)now.running,
+			 (uintmax_t)now.enabled, (uintmax_t)last->value,
+			 (uintmax_t)last->running, (uintmax_t)last->enabled);
+	*last = now;
+}
+
+/* A thread that reads another group on another CPU of the package */
+struct group_reader {
+	pthread_t thread;
+	struct progress progress;
+	int cpu;
+	uint64_t reads;
+	atomic_bool stop;
+};
+
+static void *keep_reading(void *arg)
+{
+	struct group_reader *r = arg;
+
+	cpu_pin(r->cpu);
+	for (; !r->stop; r->reads++)
+		progress_check(&r->progress);
+	return NULL;
+}
+
+FIXTURE(changing_group)
+{
+	char pmu[PMU_NAME_MAX];
+	int cpu, leader;
+	struct group_reader reader;
+	struct bpf_reader program;
+	struct sampler sampler;
+};
+
+FIXTURE_VARIANT(changing_group)
+{
+	const char *tracepoint;
+};
+
+/* The other CPU reads it between its own reads. */
+FIXTURE_VARIANT_ADD(changing_group, read_in_system_calls)
+{
+	.tracepoint = "sys_enter",
+};
+
+/* The other CPU reads it in the middle of a read of another group. */
+FIXTURE_VARIANT_ADD(changing_group, read_in_register_reads)
+{
+	.tracepoint = "read_msr",
+};
+
+FIXTURE_SETUP(changing_group)
+{
+	struct group_reader *r = &self->reader;
+	struct perf_event_attr attr;
+	int fd[MAX_CPUS];
+
+	log_mark();
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	ASSERT_TRUE(pmu_name(self->pmu, "cbox", 0));
+	self->cpu = pmu_cpu(self->pmu, 0);
+	r->cpu = pmu_other_cpu(self->pmu, 0);
+	ASSERT_GE(r->cpu, 0);
+	ASSERT_EQ(0, -pmu_attr(&attr, self->pmu, "clockticks"));
+	attr.read_format |= PERF_FORMAT_GROUP;
+	r->progress.fd = perf_open(&attr, -1, r->cpu, -1);
+	ASSERT_GE(r->progress.fd, 0);
+	attr.disabled = 1;
+	self->leader = perf_open(&attr, -1, self->cpu, -1);
+	ASSERT_GE(self->leader, 0);
+	for (int cpu = 0; cpu < MAX_CPUS; cpu++)
+		fd[cpu] = cpu == r->cpu ? self->leader : -1;
+	ASSERT_EQ(0, -bpf_reader_attach(&self->program, variant->tracepoint, fd,
+					r->cpu + 1));
+	ASSERT_EQ(0, -sampler_open(&self->sampler, self->pmu, self->cpu, PERIOD,
+				   "clockticks,thresh=3,inv=1"));
+	cpu_pin(self->cpu);
+	ASSERT_EQ(0, pthread_create(&r->thread, NULL, keep_reading, r));
+}
+
+FIXTURE_TEARDOWN(changing_group)
+{
+	close(self->leader);
+	close(self->reader.progress.fd);
+	EXPECT_TRUE(rests(pmu_box(self->pmu)));
+	EXPECT_TRUE(log_clean());
+}
+
+/*
+ * From Linux 6.8 on a program reads an event on any CPU of its package, and perf's lock
+ * of the event is not held. In this test the event is enabled and disabled, and members
+ * join its group and leave it: one that counts, and many that are disabled, for which
+ * the driver has nothing to do.
+ */
+TEST_F(changing_group, counts_exactly)
+{
+	struct progress progress = { .fd = self->leader };
+	struct group_reader *r = &self->reader;
+	struct perf_event_attr counting, idle;
+	unsigned int oldest = 0;
+	uint64_t want = 0, runs;
+	int fd[IDLE], member;
+
+	ASSERT_EQ(0, -pmu_attr(&counting, self->pmu, "clockticks,thresh=2,inv=1"));
+	idle = counting;
+	idle.disabled = 1;
+	for (unsigned int k = 0; k < IDLE; k++)
+		fd[k] = perf_open(&idle, -1, self->cpu, self->leader);
+	for (unsigned int i = 0; i < loops(CHANGES); i++) {
+		member = perf_open(&counting, -1, self->cpu, self->leader);
+		EXPECT_EQ(0, ioctl(self->leader, PERF_EVENT_IOC_ENABLE, 0));
+		sim_advance(CYCLES);
+		want += CYCLES;
+		for (unsigned int k = 0; k < RENEWED; k++) {
+			int *renewed = &fd[oldest++ % IDLE];
+
+			ASSERT_EQ(0, close(*renewed));
+			*renewed = perf_open(&idle, -1, self->cpu, self->leader);
+		}
+		progress_check(&progress);
+		EXPECT_EQ(0, ioctl(self->leader, PERF_EVENT_IOC_DISABLE, 0));
+		EXPECT_EQ(CYCLES, count_of(member, CYCLES)) {
+			TH_LOG("change %u", i);
+		}
+		close(member);
+		sim_advance(CYCLES / 2);
+	}
+	r->stop = true;
+	pthread_join(r->thread, NULL);
+	runs = bpf_reader_detach(&self->program);
+	sampler_close(&self->sampler);
+	TH_LOG("%ju reads on the other CPU, %ju runs of the program", (uintmax_t)r->reads,
+	       (uintmax_t)runs);
+	EXPECT_GT(r->reads, 0);
+	EXPECT_GT(runs, loops(CHANGES));
+	progress_check(&progress);
+	EXPECT_EQ(want, progress.last.value);
+	/* all cycles, also while the other group was disabled */
+	progress_check(&r->progress);
+	EXPECT_EQ(want + want / 2, r->progress.last.value);
+	EXPECT_EQ(0, progress.faults);
+	EXPECT_EQ(0, r->progress.faults);
+	for (unsigned int k = 0; k < IDLE; k++)
+		close(fd[k]);
+}
+
 TEST_HARNESS_MAIN
