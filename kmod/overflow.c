@@ -273,11 +273,14 @@ void unc_overflow_work(void)
 	if (pending) {
 		unc_overflow_handle(pkg, hit->status, hit->stamp, hit->freeze);
 		/* the NMI may have hit the scheduler, and another task runs now */
-		if (!hit->own && hit->task == current)
-			regs = &hit->regs;
+		if (!hit->own && hit->task == current) {
+			here = hit->regs;
+			regs = &here;
+		}
+		/* before it looks for samples: no CPU kicks it while this is set */
+		WRITE_ONCE(hit->pending, false);
+		smp_mb();	/* unc_pmi_kick() */
 	}
 	unc_sampling_deliver(pkg, regs ?: unc_pmi_regs(&here));
-	if (pending)
-		WRITE_ONCE(hit->pending, false);
 	unc_pmi_in_handler(false);
 }

@@ -97,6 +97,7 @@ void unc_pmi_kick(struct unc_package *pkg)
 {
 	unsigned int cpu;
 
+	smp_mb();	/* samples are due before this looks; unc_overflow_work() */
 	for_each_cpu(cpu, &pkg->sampling_cpus) {
 		struct unc_pmi *pmi = per_cpu_ptr(&unc_pmi, cpu);
 
