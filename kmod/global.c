@@ -15,9 +15,9 @@
 #define UNC_LINGER_NS	(2 * NSEC_PER_SEC)
 
 /*
- * Read the leftover register state of this CPU's package: @ctl and @status are
- * untouched where there is no such register.  Returns false when it has them and does
- * not answer.
+ * Read the global control and status registers of this CPU's package, which may hold
+ * leftover state, into @ctl and @status.  A register that the generation lacks leaves
+ * its variable unchanged.  Returns false when a register does not answer.
  */
 bool unc_global_look(u64 *ctl, u64 *status)
 {

@@ -277,9 +277,12 @@ void unc_overflow_work(void)
 			here = hit->regs;
 			regs = &here;
 		}
-		/* before it looks for samples: no CPU kicks it while this is set */
+		/*
+		 * unc_pmi_kick() leaves out a CPU while this is set.  An overflow that
+		 * another CPU handles after this CPU has taken its samples needs a kick.
+		 */
 		WRITE_ONCE(hit->pending, false);
-		smp_mb();	/* unc_pmi_kick() */
+		smp_mb();	/* pairs with unc_pmi_kick() */
 	}
 	unc_sampling_deliver(pkg, regs ?: unc_pmi_regs(&here));
 	unc_pmi_in_handler(false);

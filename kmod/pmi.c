@@ -97,7 +97,8 @@ void unc_pmi_kick(struct unc_package *pkg)
 {
 	unsigned int cpu;
 
-	smp_mb();	/* samples are due before this looks; unc_overflow_work() */
+	/* the samples are due before @pending is read; pairs with unc_overflow_work() */
+	smp_mb();
 	for_each_cpu(cpu, &pkg->sampling_cpus) {
 		struct unc_pmi *pmi = per_cpu_ptr(&unc_pmi, cpu);
 

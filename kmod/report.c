@@ -37,7 +37,7 @@ void unc_report_init(struct unc_box *box, work_func_t resched)
 	INIT_WORK(&box->report.resched, resched);
 }
 
-/* Wait for the reports of a box to end, on which nothing reports.  Context: process. */
+/* Wait for a box's pending reports; no new ones may be made.  Context: process. */
 void unc_report_exit(struct unc_box *box)
 {
 	irq_work_sync(&box->report.work);
