@@ -351,7 +351,7 @@ FIXTURE(tasks) {};
 /* On an emulated machine a freeze takes milliseconds, so the budget allows few. */
 FIXTURE_SETUP(tasks)
 {
-	machine_setup_once("clock=real", "freeze_budget=1000");
+	machine_setup("clock=real", "freeze_budget=1000");
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 }
 
