@@ -7,6 +7,7 @@
 #define XEON_UNCORE_SIM_H
 
 #include <linux/atomic.h>
+#include <linux/bits.h>
 #include <linux/irqflags.h>
 #include <linux/lockdep.h>
 #include <linux/spinlock.h>
@@ -89,15 +90,31 @@ int sim_pmi_init(void);
 void sim_pmi_exit(void);
 void sim_pmi_misroute(unsigned int pkg, bool on);
 bool sim_pmi_misrouted(unsigned int pkg);
-void sim_pmi_seen(void);
+bool sim_pmi_needs_wake(void);
 int sim_pmi_send_plain(unsigned int cpu);
 void sim_pmi(void *ctx, unsigned int pkg, u32 core_mask, bool wake);
+
+/* --- NMIs on their way to a CPU: front/nmi.c ------------------------------- */
+
+/* Causes of an NMI, and whether it wakes a sleeping core */
+enum sim_nmi_cause {
+	SIM_NMI_PMI = BIT(0),
+	SIM_NMI_CORE = BIT(1),
+	SIM_NMI_PLAIN = BIT(2),
+	SIM_NMI_WAKE = BIT(3),
+};
+
+int sim_nmi_init(void);
+void sim_nmi_exit(void);
+void sim_nmi_send(unsigned int cpu, u32 causes);
+void sim_nmi_resume(void);
+bool sim_nmi_hidden(void);
 
 /* --- The local APIC: front/lapic.c ----------------------------------------- */
 
 int sim_lapic_init(void);
 void sim_lapic_online(void);
-bool sim_lapic_accepts(void);
+bool sim_lapic_enabled(void);
 bool sim_lapic_delivers(void);
 bool sim_lapic_masked(void);
 bool sim_lapic_nmi_mode(void);

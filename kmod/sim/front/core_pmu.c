@@ -9,8 +9,8 @@
  * ("late", Haswell and later).
  *
  * Hardware drops a PMI of the uncore that arrives while LVTPC is masked, also
- * while the CPU is in an NMI handler.  Here a PMI reaches its CPU as an interrupt,
- * which waits for the end of the handler.  So each CPU records when LVTPC was last
+ * while the CPU is in an NMI handler.  Here a PMI reaches its CPU as an NMI, which
+ * waits for the end of the handler.  So each CPU records when LVTPC was last
  * masked, and front/pmi.c compares the time of the overflow with that.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": core_pmu: " fmt
@@ -26,8 +26,6 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/string.h>
-#include <asm/apic.h>
-#include <asm/irq_vectors.h>
 #include <asm/nmi.h>
 
 #include "compat.h"
@@ -122,13 +120,7 @@ static enum hrtimer_restart sim_core_overflow(struct hrtimer *timer)
 	if (!hz)
 		return HRTIMER_NORESTART;
 	WRITE_ONCE(core->overflowed, true);
-	if (sim_lapic_delivers()) {
-		if (sim_lapic_masked())
-			sim_core_masked(core);
-		apic->send_IPI(smp_processor_id(), NMI_VECTOR);
-	} else {
-		sim_count(SIM_CORE_PMI_DROPPED);
-	}
+	sim_nmi_send(smp_processor_id(), SIM_NMI_CORE);
 	hrtimer_forward_now(timer, ns_to_ktime(NSEC_PER_SEC / hz));
 	return HRTIMER_RESTART;
 }
@@ -141,10 +133,10 @@ static int sim_core_nmi(unsigned int type, struct pt_regs *regs)
 	bool late = READ_ONCE(sim_core_pmu.request.late);
 	bool overflowed;
 
-	if (!READ_ONCE(sim_core_pmu.active))
+	if (!READ_ONCE(sim_core_pmu.active) || sim_nmi_hidden())
 		return NMI_DONE;
-	/* An NMI of the uncore's PMI masked it as well. */
-	if (sim_lapic_masked() && READ_ONCE(core->masked_to) != U64_MAX)
+	/* by this NMI, of the core PMU or of the uncore */
+	if (sim_lapic_masked())
 		sim_core_masked(core);
 	if (!late)
 		sim_core_unmask(core);

@@ -40,7 +40,10 @@ static bool sim_lvtpc_strict;
 /* IA32_DEBUGCTL, whose bits an emulated CPU does not keep */
 static DEFINE_PER_CPU(u64, sim_debugctls);
 
-static bool sim_debugctl_enabled(void)
+/**
+ * sim_lapic_enabled() - check whether IA32_DEBUGCTL of this CPU enables PMIs
+ */
+bool sim_lapic_enabled(void)
 {
 	return !sim_debugctl ||
 	       this_cpu_read(sim_debugctls) & DEBUGCTL_UNCORE_PMI;
@@ -49,7 +52,7 @@ static bool sim_debugctl_enabled(void)
 /**
  * sim_lapic_mask() - mask LVTPC, as the delivery of an NMI through it does
  *
- * Context: on the CPU that gets the NMI, before or after its arrival.
+ * Context: on the CPU, at the start of the NMI.
  */
 void sim_lapic_mask(void)
 {
@@ -82,30 +85,11 @@ bool sim_lapic_nmi_mode(void)
 }
 
 /**
- * sim_lapic_delivers() - deliver an interrupt of performance counters, or drop it
- *
- * Context: hard interrupt on the target CPU.
- * Return: true if LVTPC is masked from here on and the caller must send the NMI.
+ * sim_lapic_delivers() - check whether LVTPC of this CPU delivers NMIs
  */
 bool sim_lapic_delivers(void)
 {
-	if (!sim_lvtpc_strict)
-		return true;
-	if (sim_lapic_masked() || !sim_lapic_nmi_mode())
-		return false;
-	sim_lapic_mask();
-	return true;
-}
-
-/**
- * sim_lapic_accepts() - deliver a PMI of the uncore, or drop it
- *
- * Context: hard interrupt on the target CPU.
- * Return: as sim_lapic_delivers().
- */
-bool sim_lapic_accepts(void)
-{
-	return sim_debugctl_enabled() && sim_lapic_delivers();
+	return !sim_lvtpc_strict || (!sim_lapic_masked() && sim_lapic_nmi_mode());
 }
 
 /**

@@ -66,8 +66,10 @@ static int sim_msr_access_nmi(bool write, u32 msr, u64 *value)
 	int ret;
 
 	if (model_msr_lockless(sim.model, msr, write)) {
+		/* @value is 0 */
+		if (!write && sim_nmi_hidden())
+			return MODEL_OK;
 		sim_status_sync_nmi(write);
-		sim_pmi_seen();
 		return sim_msr_model(write, msr, value);
 	}
 
@@ -150,6 +152,7 @@ static int sim_msr_read(u32 msr, u64 *value)
 {
 	int err = 0;
 
+	sim_nmi_resume();
 	*value = 0;
 	switch (sim_msr_access(false, msr, value)) {
 	case MODEL_OK:
@@ -171,6 +174,7 @@ static int sim_msr_write(u32 msr, u64 value)
 {
 	int err = 0;
 
+	sim_nmi_resume();
 	switch (sim_msr_access(true, msr, &value)) {
 	case MODEL_OK:
 		break;

@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The interrupt front: a PMI of the UBox becomes an NMI on the CPUs of the selected
- * cores.
+ * The interrupt front: a PMI of the UBox becomes an NMI (nmi.c) on the CPUs of the
+ * selected cores.
  *
- * An NMI must not arrive during a kprobe's breakpoint: there the MSR accesses of the
- * driver's handler would miss their probe. So a PMI goes to its CPU as an ordinary
- * interrupt first, which cannot arrive there. A CPU that then sends the NMI to itself
- * would always be sampled in that interrupt's handler. So if the interrupt has
- * interrupted a program, another CPU sends the NMI, and the program mostly runs again
- * when it arrives. If it arrives during a breakpoint nevertheless, sim_nmi() sends the
- * PMI again.
+ * The model finds an overflow in a register access, or in its timer. A timer that
+ * interrupted a program on a selected CPU would always be sampled itself. So another CPU
+ * sends the NMI a moment later, when that program mostly runs again:
  *
- * The local APIC decides once, when the PMI arrives at its CPU: an accepted PMI (which
- * masks LVTPC) gets its NMI whatever LVTPC is by then, like an NMI that hardware has
- * latched. The paths of a PMI are
- *
- *	sim_pmi_cpu() -> dropped, or accepted -> NMI
- *				     -> timer on another CPU -> NMI [-> again]
- *
- * Another PMI for a CPU with a pending one that has not reached the local APIC is
- * merged with it.
+ *	sim_pmi_cpu() -> NMI
+ *		      -> timer on another CPU -> NMI
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -29,21 +18,15 @@
 #include <linux/delay.h>
 #include <linux/hardirq.h>
 #include <linux/hrtimer.h>
-#include <linux/irq_work.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
-#include <linux/ptrace.h>
 #include <linux/rcupdate.h>
-#include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/topology.h>
 #include <asm/apic.h>
 #include <asm/irq_regs.h>
-#include <asm/irq_vectors.h>
-#include <asm/nmi.h>
 #include <asm/processor.h>
-#include <asm/processor-flags.h>
 
 #include "compat.h"
 #include "sim.h"
@@ -73,31 +56,17 @@ static bool sim_by_id;
 
 /**
  * struct sim_cpu - delivery of PMIs to one CPU
- * @csd: sends it there from another CPU
- * @work: sends it there from the CPU itself
- * @direct: @work must send the NMI itself
- * @wake: the pending PMI wakes a sleeping core
  * @return_csd: makes another CPU start @timer
  * @timer: sends the NMI to this CPU from another one
- * @again: sends an NMI that may have been missed once more
- * @seen: the last NMI's handler has read the global status
- * @sending: @return_csd or @timer has been started
- * @from_other: an NMI from another CPU is pending
+ * @returning: causes of the NMI that @timer is to send, SIM_NMI_*
  * @cpu: its number
  * @pkg: package, or -1 for a CPU that was never seen online
  * @core_id: of its core in the package (with gaps)
  */
 struct sim_cpu {
-	call_single_data_t csd;
-	struct irq_work work;
-	bool direct;
-	bool wake;
 	call_single_data_t return_csd;
 	struct hrtimer timer;
-	struct irq_work again;
-	bool seen;
-	atomic_t sending;
-	bool from_other;
+	atomic_t returning;
 	unsigned int cpu;
 	int pkg;
 	unsigned int core_id;
@@ -111,59 +80,49 @@ static DEFINE_PER_CPU(struct sim_cpu, sim_cpus);
  */
 static DECLARE_BITMAP(sim_core_ids[MODEL_MAX_PACKAGES], SIM_MAX_CORE_ID);
 
-/*
- * PMIs raised in an NMI, which must not send interrupts to another CPU: cores, and
- * above the bits of pmi_core_sel whether to wake them
- */
-#define SIM_DEFERRED_WAKE	BIT(31)
-static atomic_t sim_deferred[MODEL_MAX_PACKAGES];
-static struct irq_work sim_deferred_work;
-
 /* Packages whose PMIs go to the wrong cores, a bit each */
 static unsigned long sim_misrouted;
 
-/* Pending PMIs, for the unloading of the module */
-static atomic_t sim_pmis_pending;
 static enum cpuhp_state sim_cpuhp;
 
-/* In hard-interrupt context on the target CPU, whose local APIC accepted the PMI */
-static void sim_send_nmi(void)
-{
-	apic->send_IPI(smp_processor_id(), NMI_VECTOR);
-	atomic_dec(&sim_pmis_pending);
-}
-
-static void sim_pmi_plain(void *info)
-{
-	atomic_inc(&sim_pmis_pending);
-	sim_send_nmi();
-}
-
 /**
- * sim_pmi_send_plain() - send a CPU an NMI that is not a PMI, from where a PMI is sent
+ * sim_pmi_send_plain() - send a CPU an NMI that is not a PMI
  * @cpu: the CPU
  *
  * Return: 0, or -ENXIO if it is not online.
  */
 int sim_pmi_send_plain(unsigned int cpu)
 {
-	return smp_call_function_single(cpu, sim_pmi_plain, NULL, 1);
+	unsigned long flags;
+	bool online;
+
+	/* With interrupts off here, the CPU cannot go offline. */
+	local_irq_save(flags);
+	online = cpu_online(cpu);
+	if (online)
+		sim_nmi_send(cpu, SIM_NMI_PLAIN);
+	local_irq_restore(flags);
+	return online ? 0 : -ENXIO;
+}
+
+/**
+ * sim_pmi_needs_wake() - check whether PMIs to idle cores are lost without wk_on_pmi
+ */
+bool sim_pmi_needs_wake(void)
+{
+	return sim_sleep;
 }
 
 /* On another CPU; with interrupts off here, the target cannot go offline. */
-static enum hrtimer_restart sim_send_nmi_to(struct hrtimer *timer)
+static enum hrtimer_restart sim_pmi_timer(struct hrtimer *timer)
 {
 	struct sim_cpu *c = container_of(timer, struct sim_cpu, timer);
+	u32 causes = atomic_xchg(&c->returning, 0);
 
-	/* a PMI that arrives later needs another NMI */
-	atomic_set(&c->sending, 0);
-	WRITE_ONCE(c->seen, false);
-	WRITE_ONCE(c->from_other, true);
 	if (cpu_online(c->cpu))
-		apic->send_IPI(c->cpu, NMI_VECTOR);
+		sim_nmi_send(c->cpu, causes);
 	else
 		sim_count(SIM_PMI_DROPPED);
-	atomic_dec(&sim_pmis_pending);
 	return HRTIMER_NORESTART;
 }
 
@@ -176,130 +135,35 @@ static void sim_pmi_return(void *info)
 }
 
 /*
- * Return whether the interrupt that carries the PMI has woken the core, which the PMI
- * itself would not have.
+ * Return whether a timer has interrupted a program of this CPU. A task whose system call
+ * caused the overflow, or that was in one, gets the NMI at once: it may sleep soon.
  */
-static bool sim_asleep(struct sim_cpu *c)
+static bool sim_pmi_interrupts_program(void)
 {
-	bool wake = xchg(&c->wake, false);
-
-	return sim_sleep && !wake && is_idle_task(current);
+	return !in_nmi() && in_hardirq() && get_irq_regs() &&
+	       user_mode(get_irq_regs());
 }
 
-/* In hard-interrupt context on the target CPU; @direct: it sends the NMI. */
-static void sim_pmi_arrived(bool direct)
+/* Have another CPU send the NMI. An NMI that has not been sent yet covers this one. */
+static void sim_pmi_after_return(struct sim_cpu *c, u32 causes)
 {
-	struct sim_cpu *c = this_cpu_ptr(&sim_cpus);
 	unsigned int other = cpumask_any_but(cpu_online_mask, c->cpu);
 
-	if (sim_asleep(c) || !sim_lapic_accepts()) {
+	if (atomic_fetch_or(causes, &c->returning))
+		return;
+	if (other >= nr_cpu_ids ||
+	    smp_call_function_single_async(other, &c->return_csd))
+		sim_nmi_send(c->cpu, atomic_xchg(&c->returning, 0));
+}
+
+static void sim_pmi_cpu(unsigned int cpu, u32 causes)
+{
+	if (sim_core_pmu_masks(cpu, sim_clock_model_ns(NULL)))
 		sim_count(SIM_PMI_DROPPED);
-		atomic_dec(&sim_pmis_pending);
-		return;
-	}
-	if (direct || current->flags & PF_KTHREAD || other >= nr_cpu_ids) {
-		sim_send_nmi();
-		return;
-	}
-	/* An NMI that has not been sent yet covers this PMI too. */
-	if (atomic_xchg(&c->sending, 1)) {
-		atomic_dec(&sim_pmis_pending);
-		return;
-	}
-	if (smp_call_function_single_async(other, &c->return_csd)) {
-		atomic_set(&c->sending, 0);
-		sim_send_nmi();
-	}
-}
-
-static void sim_pmi_csd(void *info)
-{
-	sim_pmi_arrived(false);
-}
-
-static void sim_pmi_work(struct irq_work *work)
-{
-	sim_pmi_arrived(this_cpu_xchg(sim_cpus.direct, false));
-}
-
-/*
- * The local APIC has accepted this PMI already: do not check it again. The handler that
- * missed it may have written LVTPC, too early.
- */
-static void sim_pmi_again(struct irq_work *work)
-{
-	struct sim_cpu *c = container_of(work, struct sim_cpu, again);
-
-	/* an NMI that is about to be sent covers both */
-	if (!READ_ONCE(c->seen) && !atomic_read(&c->sending) &&
-	    model_global_status(sim.model, c->pkg)) {
-		sim_lapic_mask();
-		sim_send_nmi();
-	} else {
-		atomic_dec(&sim_pmis_pending);
-	}
-}
-
-/**
- * sim_pmi_seen() - the global status was read on this CPU, in an NMI
- */
-void sim_pmi_seen(void)
-{
-	this_cpu_write(sim_cpus.seen, true);
-}
-
-/*
- * NMI context, before or after the driver's handler. An NMI from another CPU may arrive
- * where the handler's probes are missed. The handler then reads a global status of 0
- * and does not claim the NMI: claim it here, and send it again later.
- */
-static int sim_nmi(unsigned int type, struct pt_regs *regs)
-{
-	struct sim_cpu *c = this_cpu_ptr(&sim_cpus);
-
-	if (!READ_ONCE(c->from_other))
-		return NMI_DONE;
-	WRITE_ONCE(c->from_other, false);
-	if (READ_ONCE(c->seen) || user_mode(regs) || regs->flags & X86_EFLAGS_IF || c->pkg < 0 ||
-	    !model_global_status(sim.model, c->pkg))
-		return NMI_DONE;
-	atomic_inc(&sim_pmis_pending);
-	if (!irq_work_queue(&c->again))
-		atomic_dec(&sim_pmis_pending);
-	return NMI_HANDLED;
-}
-
-/*
- * Return whether a task's system call caused the overflow here, or time during one. The
- * task may sleep before another CPU could send an NMI.
- */
-static bool sim_in_kernel(void)
-{
-	return !in_hardirq() || (get_irq_regs() && !user_mode(get_irq_regs()));
-}
-
-/* A PMI that is pending for the CPU covers this one too. */
-static void sim_pmi_cpu(unsigned int cpu, bool wake)
-{
-	struct sim_cpu *c = per_cpu_ptr(&sim_cpus, cpu);
-	bool sent;
-
-	if (sim_core_pmu_masks(cpu, sim_clock_model_ns(NULL))) {
-		sim_count(SIM_PMI_DROPPED);
-		return;
-	}
-	if (wake)
-		xchg(&c->wake, true);
-	atomic_inc(&sim_pmis_pending);
-	/* To itself the call below would run at once, under the model's lock */
-	if (cpu == smp_processor_id()) {
-		c->direct = sim_in_kernel();
-		sent = irq_work_queue(&c->work);
-	} else {
-		sent = !smp_call_function_single_async(cpu, &c->csd);
-	}
-	if (!sent)
-		atomic_dec(&sim_pmis_pending);
+	else if (cpu == smp_processor_id() && sim_pmi_interrupts_program())
+		sim_pmi_after_return(per_cpu_ptr(&sim_cpus, cpu), causes);
+	else
+		sim_nmi_send(cpu, causes);
 }
 
 /* Bit of a CPU's core in pmi_core_sel */
@@ -311,7 +175,7 @@ static unsigned int sim_core_number(const struct sim_cpu *c)
 }
 
 /* Under the model's lock. */
-static void sim_pmi_cores(unsigned int pkg, u32 core_mask, bool wake)
+static void sim_pmi_cores(unsigned int pkg, u32 core_mask, u32 causes)
 {
 	unsigned int cpu, core;
 	struct sim_cpu *c;
@@ -323,26 +187,8 @@ static void sim_pmi_cores(unsigned int pkg, u32 core_mask, bool wake)
 			continue;
 		core = sim_core_number(c);
 		if (core < 32 && core_mask & BIT(core))
-			sim_pmi_cpu(cpu, wake);
+			sim_pmi_cpu(cpu, causes);
 	}
-}
-
-static void sim_pmi_deferred(struct irq_work *work)
-{
-	unsigned long flags;
-	unsigned int pkg;
-	u32 core_mask;
-
-	/* one sender at a time: the CPUs' csds need it */
-	flags = sim_lock();
-	for (pkg = 0; pkg < sim.config.packages; pkg++) {
-		core_mask = atomic_xchg(&sim_deferred[pkg], 0);
-		if (core_mask & ~SIM_DEFERRED_WAKE)
-			sim_pmi_cores(pkg, core_mask & ~SIM_DEFERRED_WAKE,
-				      core_mask & SIM_DEFERRED_WAKE);
-	}
-	sim_unlock(flags);
-	atomic_dec(&sim_pmis_pending);
 }
 
 /* Send each core's PMI to the next core; a lone core gets its PMI. */
@@ -406,17 +252,8 @@ void sim_pmi(void *ctx, unsigned int pkg, u32 core_mask, bool wake)
 	}
 	if (sim_pmi_misrouted(pkg))
 		core_mask = sim_next_cores(pkg, core_mask);
-
-	if (!in_nmi()) {
-		sim_pmi_cores(pkg, core_mask, wake);
-		return;
-	}
-	if (wake)
-		core_mask |= SIM_DEFERRED_WAKE;
-	atomic_or(core_mask, &sim_deferred[pkg]);
-	atomic_inc(&sim_pmis_pending);
-	if (!irq_work_queue(&sim_deferred_work))
-		atomic_dec(&sim_pmis_pending);
+	sim_pmi_cores(pkg, core_mask,
+		      wake ? SIM_NMI_PMI | SIM_NMI_WAKE : SIM_NMI_PMI);
 }
 
 static int sim_cpu_online(unsigned int cpu)
@@ -509,26 +346,33 @@ int sim_pmi_init(void)
 
 		c->cpu = cpu;
 		c->pkg = -1;
-		INIT_CSD(&c->csd, sim_pmi_csd, NULL);
 		INIT_CSD(&c->return_csd, sim_pmi_return, c);
-		unc_hrtimer_setup(&c->timer, sim_send_nmi_to, CLOCK_MONOTONIC,
+		unc_hrtimer_setup(&c->timer, sim_pmi_timer, CLOCK_MONOTONIC,
 				  HRTIMER_MODE_REL_PINNED_HARD);
-		c->work = IRQ_WORK_INIT_HARD(sim_pmi_work);
-		c->again = IRQ_WORK_INIT_HARD(sim_pmi_again);
 	}
-	sim_deferred_work = IRQ_WORK_INIT_HARD(sim_pmi_deferred);
 
+	ret = sim_nmi_init();
+	if (ret)
+		return ret;
 	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "xeon_uncore_sim:pmi",
 				sim_cpu_online, NULL);
 	if (ret < 0) {
 		pr_err("cannot follow CPU hotplug (error %d)\n", ret);
+		sim_nmi_exit();
 		return ret;
 	}
 	sim_cpuhp = ret;
-	ret = register_nmi_handler(NMI_LOCAL, sim_nmi, NMI_FLAG_FIRST, "sim");
-	if (ret)
-		cpuhp_remove_state_nocalls(sim_cpuhp);
-	return ret;
+	return 0;
+}
+
+static bool sim_pmi_is_returning(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (atomic_read(&per_cpu(sim_cpus, cpu).returning))
+			return true;
+	return false;
 }
 
 /**
@@ -537,9 +381,9 @@ int sim_pmi_init(void)
 void sim_pmi_exit(void)
 {
 	cpuhp_remove_state_nocalls(sim_cpuhp);
-	while (atomic_read(&sim_pmis_pending))
+	while (sim_pmi_is_returning())
 		usleep_range(100, 1000);
-	unregister_nmi_handler(NMI_LOCAL, "sim");
-	/* The last one has been counted, but may still run code of this module. */
+	/* The last timer has sent its NMI, but may still run. */
 	synchronize_rcu();
+	sim_nmi_exit();
 }

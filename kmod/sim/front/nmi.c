@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * NMIs of the simulated hardware on their way to a CPU.
+ *
+ * An interrupt of performance counters is an NMI at once, wherever its CPU is: in a
+ * program, with interrupts off, or in a hard interrupt's handler. No other CPU can read
+ * LVTPC of that CPU, so the simulator's handler decides at the start of the NMI, before
+ * all other handlers, as the local APIC does:
+ *
+ *	LVTPC delivers NMIs	the handler masks LVTPC; the other handlers see the NMI
+ *	LVTPC is masked		the interrupt is dropped, and the NMI hidden
+ *	a kprobe's breakpoint	the NMI is hidden, and sent again after the breakpoint
+ *
+ * The probes of the MSR front do not nest, so a handler that reads an MSR during a
+ * breakpoint would miss the model. The breakpoint of a simulated MSR ends in the MSR
+ * front, which calls sim_nmi_resume().
+ *
+ * A handler cannot keep an NMI from the others. While an NMI is hidden, LVTPC reads
+ * unmasked and the global status reads 0, so that no other handler
+ * takes the NMI for a PMI. The simulator claims the NMI, and restores LVTPC at its end.
+ *
+ * Interrupts for a CPU with a pending NMI are merged with it.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": nmi: " fmt
+
+#include <linux/atomic.h>
+#include <linux/cpuhotplug.h>
+#include <linux/delay.h>
+#include <linux/hardirq.h>
+#include <linux/irq_work.h>
+#include <linux/kprobes.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <asm/apic.h>
+#include <asm/irq_vectors.h>
+#include <asm/nmi.h>
+
+#include "compat.h"
+#include "sim.h"
+
+/**
+ * struct sim_nmi - NMIs of one CPU
+ * @pending: causes of the NMI on its way, SIM_NMI_*; 0: none is on its way
+ * @postponed: causes of the NMI that a breakpoint has postponed
+ * @again: sends the postponed NMI, unless the MSR front has
+ * @begun: the first handler of the present NMI has run
+ * @hidden: the present NMI is hidden, or the last one was
+ * @lvtpc: LVTPC at the start of a hidden NMI
+ */
+struct sim_nmi {
+	atomic_t pending;
+	atomic_t postponed;
+	struct irq_work again;
+	bool begun, hidden;
+	u32 lvtpc;
+};
+
+static DEFINE_PER_CPU(struct sim_nmi, sim_nmis);
+
+/* The kernel's variable: the probe whose breakpoint a CPU handles */
+static struct kprobe * __percpu *sim_current_kprobe;
+
+static enum cpuhp_state sim_nmi_cpuhp;
+
+/* --- sending --------------------------------------------------------------- */
+
+/* The interrupted code may be between its writes of the two halves of the ICR. */
+static void sim_nmi_ipi(unsigned int cpu)
+{
+	bool save = in_nmi() && !x2apic_mode;
+	u32 icr2 = 0;
+
+	if (save)
+		icr2 = apic->read(APIC_ICR2);
+	apic->send_IPI(cpu, NMI_VECTOR);
+	if (save)
+		apic->write(APIC_ICR2, icr2);
+}
+
+/**
+ * sim_nmi_send() - send an NMI to a CPU
+ * @cpu: a CPU that is online
+ * @causes: SIM_NMI_*
+ *
+ * Context: interrupts off, or NMI.
+ */
+void sim_nmi_send(unsigned int cpu, u32 causes)
+{
+	struct sim_nmi *nmi = per_cpu_ptr(&sim_nmis, cpu);
+
+	if (!atomic_fetch_or(causes, &nmi->pending))
+		sim_nmi_ipi(cpu);
+}
+
+/**
+ * sim_nmi_resume() - send this CPU the NMI that a breakpoint has postponed
+ */
+void sim_nmi_resume(void)
+{
+	unsigned long flags;
+	u32 causes;
+
+	if (likely(!atomic_read(raw_cpu_ptr(&sim_nmis.postponed))) || in_nmi())
+		return;
+	local_irq_save(flags);
+	causes = atomic_xchg(this_cpu_ptr(&sim_nmis.postponed), 0);
+	if (causes)
+		sim_nmi_send(smp_processor_id(), causes);
+	local_irq_restore(flags);
+}
+
+static void sim_nmi_again(struct irq_work *work)
+{
+	sim_nmi_resume();
+}
+
+/* --- the handlers ------------------------------------------------------------ */
+
+static void sim_nmi_hide(struct sim_nmi *nmi)
+{
+	nmi->hidden = true;
+	nmi->lvtpc = apic->read(APIC_LVTPC);
+	sim_lapic_unmask();
+}
+
+/* Return whether the core sleeps, and the PMI does not wake the core. */
+static bool sim_nmi_asleep(u32 causes)
+{
+	return !(causes & SIM_NMI_WAKE) && sim_pmi_needs_wake() &&
+	       is_idle_task(current);
+}
+
+/* Drop the causes that the local APIC drops. Return the others. */
+static u32 sim_nmi_accept(u32 causes)
+{
+	bool delivers = sim_lapic_delivers();
+
+	if (causes & SIM_NMI_PMI &&
+	    (!delivers || !sim_lapic_enabled() || sim_nmi_asleep(causes))) {
+		sim_count(SIM_PMI_DROPPED);
+		causes &= ~SIM_NMI_PMI;
+	}
+	if (causes & SIM_NMI_CORE && !delivers) {
+		sim_count(SIM_CORE_PMI_DROPPED);
+		causes &= ~SIM_NMI_CORE;
+	}
+	return causes & ~SIM_NMI_WAKE;
+}
+
+static int sim_nmi_start(struct sim_nmi *nmi)
+{
+	u32 causes = atomic_xchg(&nmi->pending, 0);
+
+	if (!causes)
+		return NMI_DONE;
+	if (*this_cpu_ptr(sim_current_kprobe)) {
+		atomic_or(causes, &nmi->postponed);
+		irq_work_queue(&nmi->again);
+		sim_nmi_hide(nmi);
+		return NMI_HANDLED;
+	}
+	causes = sim_nmi_accept(causes);
+	if (!causes) {
+		sim_nmi_hide(nmi);
+		return NMI_HANDLED;
+	}
+	if (causes & (SIM_NMI_PMI | SIM_NMI_CORE))
+		sim_lapic_mask();
+	return NMI_DONE;
+}
+
+/* The list of handlers may contain this handler twice. */
+static int sim_nmi_first(unsigned int type, struct pt_regs *regs)
+{
+	struct sim_nmi *nmi = this_cpu_ptr(&sim_nmis);
+
+	if (nmi->begun)
+		return NMI_DONE;
+	nmi->begun = true;
+	nmi->hidden = false;
+	return sim_nmi_start(nmi);
+}
+
+/* Handlers that are registered later follow: a hidden NMI is hidden from them, too. */
+static int sim_nmi_last(unsigned int type, struct pt_regs *regs)
+{
+	struct sim_nmi *nmi = this_cpu_ptr(&sim_nmis);
+
+	if (nmi->hidden)
+		apic->write(APIC_LVTPC, nmi->lvtpc);
+	nmi->begun = false;
+	return NMI_DONE;
+}
+
+/**
+ * sim_nmi_hidden() - check whether the present NMI is hidden from all other handlers
+ *
+ * Context: NMI.
+ */
+bool sim_nmi_hidden(void)
+{
+	return this_cpu_read(sim_nmis.hidden);
+}
+
+/* --- the first place in the list of handlers ------------------------------------ */
+
+/*
+ * A handler with NMI_FLAG_FIRST that is registered later precedes the simulator's. The
+ * simulator then registers its handler again, and soon after unregisters the old entry.
+ */
+#define SIM_NMI_ENTRIES	4
+
+/**
+ * struct sim_nmi_entry - an entry of sim_nmi_first() in the kernel's list
+ * @action: the kernel's part
+ * @listed: the entry is in the list
+ */
+struct sim_nmi_entry {
+	struct nmiaction action;
+	bool listed;
+};
+
+#define SIM_NMI_ENTRY(text) {			\
+	.action = {				\
+		.handler = sim_nmi_first,	\
+		.flags = NMI_FLAG_FIRST,	\
+		.name = text,			\
+	},					\
+}
+
+static struct sim_nmi_entry sim_nmi_entries[SIM_NMI_ENTRIES] = {
+	SIM_NMI_ENTRY("sim_first0"), SIM_NMI_ENTRY("sim_first1"),
+	SIM_NMI_ENTRY("sim_first2"), SIM_NMI_ENTRY("sim_first3"),
+};
+
+/* Guards @listed and sim_nmi_newest, the entry at the head of the list. */
+static DEFINE_RAW_SPINLOCK(sim_nmi_entries_lock);
+static struct sim_nmi_entry *sim_nmi_newest;
+
+static struct sim_nmi_entry *sim_nmi_spare(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < SIM_NMI_ENTRIES; i++)
+		if (!sim_nmi_entries[i].listed)
+			return &sim_nmi_entries[i];
+	return NULL;
+}
+
+/* Put an entry at the head of the list. Return 0 or a negative error. */
+static int sim_nmi_lead(void)
+{
+	struct sim_nmi_entry *entry;
+	unsigned long flags;
+	int ret = -EBUSY;
+
+	raw_spin_lock_irqsave(&sim_nmi_entries_lock, flags);
+	entry = sim_nmi_spare();
+	if (entry) {
+		INIT_LIST_HEAD(&entry->action.list);
+		ret = __register_nmi_handler(NMI_LOCAL, &entry->action);
+	}
+	if (!ret) {
+		entry->listed = true;
+		sim_nmi_newest = entry;
+	}
+	raw_spin_unlock_irqrestore(&sim_nmi_entries_lock, flags);
+	return ret;
+}
+
+/* Unregister an entry; the newest entry only if @newest is set. */
+static void sim_nmi_unlist(struct sim_nmi_entry *entry, bool newest)
+{
+	bool listed;
+
+	raw_spin_lock_irq(&sim_nmi_entries_lock);
+	listed = entry->listed && (newest || entry != sim_nmi_newest);
+	raw_spin_unlock_irq(&sim_nmi_entries_lock);
+	if (!listed)
+		return;
+	unregister_nmi_handler(NMI_LOCAL, entry->action.name);
+	raw_spin_lock_irq(&sim_nmi_entries_lock);
+	entry->listed = false;
+	raw_spin_unlock_irq(&sim_nmi_entries_lock);
+}
+
+static void sim_nmi_unlist_old(struct work_struct *work)
+{
+	unsigned int i;
+
+	for (i = 0; i < SIM_NMI_ENTRIES; i++)
+		sim_nmi_unlist(&sim_nmi_entries[i], false);
+}
+
+static DECLARE_WORK(sim_nmi_old_work, sim_nmi_unlist_old);
+
+static int sim_nmi_registering(struct kretprobe_instance *ri,
+			       struct pt_regs *regs)
+{
+	const struct nmiaction *action = (const struct nmiaction *)regs->si;
+
+	return regs->di != NMI_LOCAL || !(action->flags & NMI_FLAG_FIRST) ||
+	       action->handler == sim_nmi_first;
+}
+NOKPROBE_SYMBOL(sim_nmi_registering);
+
+static int sim_nmi_registered(struct kretprobe_instance *ri,
+			      struct pt_regs *regs)
+{
+	if (regs_return_value(regs))
+		return 0;
+	if (sim_nmi_lead())
+		pr_warn_once("a handler that precedes the simulator's stays the first\n");
+	schedule_work(&sim_nmi_old_work);
+	return 0;
+}
+NOKPROBE_SYMBOL(sim_nmi_registered);
+
+static struct kretprobe sim_nmi_probe = {
+	.kp.symbol_name = "__register_nmi_handler",
+	.entry_handler = sim_nmi_registering,
+	.handler = sim_nmi_registered,
+	.maxactive = SIM_NMI_ENTRIES,
+};
+
+/* --- life cycle ---------------------------------------------------------------- */
+
+/* Before a CPU comes online: its last NMI may have been lost as it went offline. */
+static int sim_nmi_prepare(unsigned int cpu)
+{
+	atomic_set(per_cpu_ptr(&sim_nmis.pending, cpu), 0);
+	atomic_set(per_cpu_ptr(&sim_nmis.postponed, cpu), 0);
+	return 0;
+}
+
+static int sim_nmi_find_kprobe(void)
+{
+	unsigned long (*lookup)(const char *name);
+	unsigned long address;
+
+	lookup = unc_find_function("kallsyms_lookup_name");
+	address = lookup ? lookup("current_kprobe") : 0;
+	if (!address) {
+		pr_err("this kernel hides current_kprobe: it must have CONFIG_KALLSYMS_ALL\n");
+		return -ENODEV;
+	}
+	sim_current_kprobe = (struct kprobe * __percpu *)address;
+	return 0;
+}
+
+static int sim_nmi_register(void)
+{
+	int ret;
+
+	ret = register_nmi_handler(NMI_LOCAL, sim_nmi_last, 0, "sim_last");
+	if (ret)
+		return ret;
+	ret = sim_nmi_lead();
+	if (ret)
+		goto last;
+	ret = register_kretprobe(&sim_nmi_probe);
+	if (ret)
+		goto first;
+	return 0;
+
+first:
+	sim_nmi_unlist(sim_nmi_newest, true);
+last:
+	unregister_nmi_handler(NMI_LOCAL, "sim_last");
+	return ret;
+}
+
+/**
+ * sim_nmi_init() - register the handlers
+ *
+ * Return: 0 or a negative error.
+ */
+int sim_nmi_init(void)
+{
+	unsigned int cpu;
+	int ret;
+
+	ret = sim_nmi_find_kprobe();
+	if (ret)
+		return ret;
+	for_each_possible_cpu(cpu)
+		per_cpu(sim_nmis, cpu).again = IRQ_WORK_INIT_HARD(sim_nmi_again);
+	ret = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN,
+					"xeon_uncore_sim:nmi", sim_nmi_prepare,
+					NULL);
+	if (ret < 0)
+		return ret;
+	sim_nmi_cpuhp = ret;
+	ret = sim_nmi_register();
+	if (ret)
+		cpuhp_remove_state_nocalls(sim_nmi_cpuhp);
+	return ret;
+}
+
+static bool sim_nmi_is_pending(void)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu)
+		if (atomic_read(per_cpu_ptr(&sim_nmis.pending, cpu)) ||
+		    atomic_read(per_cpu_ptr(&sim_nmis.postponed, cpu)))
+			return true;
+	return false;
+}
+
+/**
+ * sim_nmi_exit() - wait for the last NMI, and unregister the handlers
+ *
+ * No new ones are sent.
+ */
+void sim_nmi_exit(void)
+{
+	unsigned int cpu, i;
+
+	while (sim_nmi_is_pending())
+		usleep_range(100, 1000);
+	for_each_possible_cpu(cpu)
+		irq_work_sync(&per_cpu(sim_nmis, cpu).again);
+	unregister_kretprobe(&sim_nmi_probe);
+	cancel_work_sync(&sim_nmi_old_work);
+	/* The last handler ends an NMI that the first one has begun. */
+	for (i = 0; i < SIM_NMI_ENTRIES; i++)
+		sim_nmi_unlist(&sim_nmi_entries[i], true);
+	unregister_nmi_handler(NMI_LOCAL, "sim_last");
+	cpuhp_remove_state_nocalls(sim_nmi_cpuhp);
+}
