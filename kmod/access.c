@@ -69,7 +69,7 @@ bool unc_access_read_counter(struct unc_box *box, struct unc_slot *slot, u64 *va
 {
 	u32 reg = unc_ctr_reg(box, slot->ctr);
 	u64 mask = unc_counter_mask(box, slot->ctr);
-	u64 before = ktime_get_mono_fast_ns();
+	u64 before = ktime_get_boot_fast_ns();
 
 	if (box->dead ||
 	    !box->type->space->read_counter(box, reg, slot, mask, value))

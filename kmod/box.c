@@ -33,7 +33,7 @@ static bool unc_box_is_unused(const struct unc_box *box)
 /* Check whether an overflow of the box's counters interrupts. */
 bool unc_box_signals(const struct unc_box *box)
 {
-	return box->type->overflow.signals && box->pkg->overflow.cores.reach;
+	return box->type->overflow.signals && box->pkg->overflow.has_pmi;
 }
 
 /* Check for leftover register state: is a counter enabled? */
@@ -200,7 +200,7 @@ static void unc_box_set_filters(struct unc_box *box)
 	for (i = 0; i < UNC_MAX_COUNTERS; i++) {
 		const struct unc_slot *slot = &box->slot[i];
 
-		if (!slot->users && !slot->migrating)
+		if (!unc_slot_in_use(slot))
 			continue;
 		for (w = 0; w < 3; w++) {
 			state[w] |= slot->config[w] & slot->fields[w];
@@ -281,7 +281,7 @@ static void unc_box_program(struct unc_box *box, unsigned int ctr)
 		/* it may still count what it counted before */
 		unc_access_write_ctl(box, ctr, 0);
 	}
-	slot->stamp = c->known ? ktime_get_mono_fast_ns() : 0;
+	slot->stamp = c->known ? ktime_get_boot_fast_ns() : 0;
 	slot->raw = c->raw;
 	if (slot->arm)
 		slot->arm(box, slot);
@@ -437,16 +437,15 @@ void unc_box_assign(struct unc_box *box, struct unc_slot *slot, int ctr)
 
 /*
  * Refresh a slot that is about to lose a user.  In a box that counts, a counter that
- * loses its last user is stopped first, so that nothing is counted after the read; but
- * not while its events migrate.  Call between unc_box_begin() and unc_box_end().
+ * loses its last user is stopped first, so that nothing is counted after the read.
+ * Call between unc_box_begin() and unc_box_end().
  */
 void unc_box_leave(struct unc_box *box, struct unc_slot *slot)
 {
 	struct unc_counter *c = &box->ctr[slot->ctr];
 
 	if (slot->users + slot->migrating == 1 && !box->hw.frozen &&
-	    !box->use.migration && unc_access_is_programmed(slot->ctr) &&
-	    c->ctl && !c->dirty)
+	    unc_access_is_programmed(slot->ctr) && c->ctl && !c->dirty)
 		unc_box_set_ctl(box, slot->ctr, 0);
 	unc_refresh_slot(box, slot);
 }
@@ -464,7 +463,8 @@ static void unc_box_free_slot(struct unc_box *box, struct unc_slot *slot)
 /* Drop a user of a slot.  Call between unc_box_begin() and unc_box_end(). */
 void unc_box_release(struct unc_box *box, struct unc_slot *slot)
 {
-	if (!--slot->users && !slot->migrating)
+	slot->users--;
+	if (!unc_slot_in_use(slot))
 		unc_box_free_slot(box, slot);
 }
 

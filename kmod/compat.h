@@ -164,6 +164,9 @@ static inline void unc_csd_wait(call_single_data_t *csd)
 		usleep_range(50, 100);
 }
 
+/* perf's mark in hw.interrupts of an event that it throttles (kernel/events/core.c) */
+#define UNC_THROTTLED	(~0ULL)
+
 /* Bits that newer kernels let a user set and that mean nothing to any box. */
 static inline u64 unc_config3(const struct perf_event *event)
 {

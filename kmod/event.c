@@ -44,7 +44,7 @@ struct unc_slot *unc_event_slot(struct unc_event *ue)
 	if (ue->slot < 0)
 		return NULL;
 	slot = &ue->box->slot[ue->slot];
-	if (!ue->follower || slot->users || slot->migrating)
+	if (!ue->follower || unc_slot_in_use(slot))
 		return slot;
 	/* free, maybe for a moment only: take its last counts */
 	unc_event_count(ue, slot);

@@ -4,7 +4,7 @@
  * to interrupt, and global status.  Where a generation has no such registers nothing
  * is done.
  */
-#include <linux/slab.h>
+#include <linux/bitmap.h>
 
 #include "compat.h"
 #include "global.h"
@@ -81,60 +81,99 @@ void unc_global_select(u64 cores)
 	wrmsrq(unc.gen->global.ctl, cores | unc.gen->global.wake);
 }
 
-/*
- * Start a package that an overflow or another program froze.
+/**
+ * unc_global_unfreeze() - start a package that an overflow or another program froze
+ * @ov: the package's overflows
+ *
  * Context: interrupts off, on a CPU of the package.
  */
 void unc_global_unfreeze(struct unc_overflow *ov)
 {
-	unc_lock_raw(&ov->cores.lock);
-	wrmsrq(unc.gen->global.ctl, ov->cores.ctl | unc.gen->global.unfreeze);
-	unc_lock_raw_release(&ov->cores.lock);
+	unc_lock_raw(&ov->ctl_lock);
+	wrmsrq(unc.gen->global.ctl, ov->ctl | unc.gen->global.unfreeze);
+	unc_lock_raw_release(&ov->ctl_lock);
+}
+
+/**
+ * unc_global_heal() - undo what another program may have done to a package
+ * @pkg: a package that counts
+ *
+ * A freeze cannot be read, so the package is unfrozen in any case, but not before an
+ * overflow is handled: that shows in the status.  While no event samples, the driver
+ * causes no overflow, and a status that is set is another program's.
+ *
+ * Context: interrupts off, on a CPU of the package.
+ */
+void unc_global_heal(struct unc_package *pkg)
+{
+	struct unc_overflow *ov = &pkg->overflow;
+	u64 status;
+
+	if (!unc.gen->global.ctl)
+		return;
+	status = unc_global_status();
+	if (status && READ_ONCE(ov->watch.on))
+		return;
+	if (status)
+		unc_global_clear(status);
+	unc_global_unfreeze(ov);
 }
 
 /* --- cores to interrupt ---------------------------------------------------- */
 
-/*
- * Change by @users how many sampling events need the interrupt of @core: its bit in
- * the global control register, or one beyond for all cores.
- * Context: interrupts off, on a CPU of the package, @ov->cores.lock held.
- */
-void unc_global_select_core(struct unc_overflow *ov, int core, int users)
+/* Select all cores of a package, or none.  @ov->ctl_lock is held. */
+static void unc_global_interrupt(struct unc_overflow *ov, bool on)
 {
-	const unsigned long cores = unc.gen->global.cores;
-	unsigned int i;
-	u64 ctl = 0;
-
-	ov->cores.users[core] += users;
-	for_each_set_bit(i, &cores, BITS_PER_LONG) {
-		if (ov->cores.users[i])
-			ctl |= BIT_ULL(i);
-	}
-	if (ov->cores.users[fls64(cores)])
-		ctl |= cores;
-	if (ctl)
-		ctl |= unc.gen->global.wake;
-	if (ctl != ov->cores.ctl)
-		wrmsrq(unc.gen->global.ctl, ctl);
-	ov->cores.ctl = ctl;
+	ov->ctl = on ? unc.gen->global.cores | unc.gen->global.wake : 0;
+	wrmsrq(unc.gen->global.ctl, ov->ctl);
 }
 
-/*
- * A sampling event in a box that signals goes.  Its overflow may come even later than
- * this: the timer polls for it for a while.  Returns an overflow waits to be handled.
+/**
+ * unc_global_sampler_begin() - an event samples in a box that signals
+ * @ov: the package's overflows
+ *
+ * With the first such event the package's PMI goes to all of its cores.
+ *
  * Context: interrupts off, on a CPU of the package.
  */
-bool unc_global_deselect_core(struct unc_overflow *ov, int core)
+void unc_global_sampler_begin(struct unc_overflow *ov)
 {
-	bool pending;
+	unc_lock_raw(&ov->ctl_lock);
+	if (atomic_inc_return(&ov->signalled) == 1) {
+		/* the package counts: an overflow from now on is charged from now on */
+		WRITE_ONCE(ov->clear, ktime_get_mono_fast_ns());
+		WRITE_ONCE(ov->watch.on, true);
+		unc_global_interrupt(ov, true);
+	}
+	unc_lock_raw_release(&ov->ctl_lock);
+}
 
-	unc_lock_raw(&ov->cores.lock);
-	pending = unc_global_status();
-	unc_global_select_core(ov, core, -1);
-	WRITE_ONCE(ov->watch.until, ktime_get_mono_fast_ns() + UNC_LINGER_NS);
-	atomic_dec(&ov->signalled);
-	unc_lock_raw_release(&ov->cores.lock);
-	return pending;
+/**
+ * unc_global_sampler_end() - an event that samples in a box that signals goes
+ * @ov: the package's overflows
+ *
+ * With the last such event the PMI goes to no core.  A counter may have overflowed just
+ * before, or overflows before it is stopped: the timer checks for that at once, and for
+ * late overflows for a while.
+ *
+ * Returns whether no such event is left.
+ * Context: interrupts off, on a CPU of the package.
+ */
+bool unc_global_sampler_end(struct unc_overflow *ov)
+{
+	u64 now = ktime_get_mono_fast_ns();
+	bool last;
+
+	unc_lock_raw(&ov->ctl_lock);
+	last = !atomic_dec_return(&ov->signalled);
+	if (last) {
+		unc_global_interrupt(ov, false);
+		WRITE_ONCE(ov->watch.until, now + UNC_LINGER_NS);
+		WRITE_ONCE(ov->watch.next, now);
+		WRITE_ONCE(ov->clear, now);
+	}
+	unc_lock_raw_release(&ov->ctl_lock);
+	return last;
 }
 
 /* --- life cycle ----------------------------------------------------------- */
@@ -148,17 +187,14 @@ int unc_global_init(struct unc_package *pkg)
 	struct unc_overflow *ov = &pkg->overflow;
 
 	raw_spin_lock_init(&ov->lock);
-	raw_spin_lock_init(&ov->cores.lock);
+	raw_spin_lock_init(&ov->ctl_lock);
 	pkg->idle = true;
-	ov->cores.users = kcalloc(fls64(unc.gen->global.cores) + 1,
-				  sizeof(*ov->cores.users), GFP_KERNEL);
 	pkg->samplers = bitmap_zalloc(unc.boxes_per_package, GFP_KERNEL);
-	return ov->cores.users && pkg->samplers ? 0 : -ENOMEM;
+	return pkg->samplers ? 0 : -ENOMEM;
 }
 
 /* Free what unc_global_init() made; nothing samples any more. */
 void unc_global_exit(struct unc_package *pkg)
 {
 	bitmap_free(pkg->samplers);
-	kfree(pkg->overflow.cores.users);
 }

@@ -11,8 +11,9 @@ void unc_global_freeze(void);
 void unc_global_restart(u64 ctl);
 void unc_global_select(u64 cores);
 void unc_global_unfreeze(struct unc_overflow *ov);
-void unc_global_select_core(struct unc_overflow *ov, int core, int users);
-bool unc_global_deselect_core(struct unc_overflow *ov, int core);
+void unc_global_heal(struct unc_package *pkg);
+void unc_global_sampler_begin(struct unc_overflow *ov);
+bool unc_global_sampler_end(struct unc_overflow *ov);
 int unc_global_init(struct unc_package *pkg);
 void unc_global_exit(struct unc_package *pkg);
 

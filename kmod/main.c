@@ -20,7 +20,7 @@
 #include "package_sysfs.h"
 #include "pci.h"
 #include "pmi.h"
-#include "pmi_map.h"
+#include "pmi_probe.h"
 #include "pmus.h"
 #include "power.h"
 #include "sampling.h"
@@ -133,9 +133,8 @@ static int unc_cpu_online(unsigned int cpu)
 		return 0;
 	}
 	local_irq_save(flags);
-	/* the kernel has set up its LVTPC */
-	this_cpu_write(unc_nmi.armed, false);
-	unc_pmi_map_online();
+	unc_nmi_online();
+	unc_pmi_probe_online();
 	if (pkg->cpu >= nr_cpu_ids) {
 		/* its registers may hold anything */
 		unc_power_resume(pkg);
@@ -263,7 +262,7 @@ static void unc_tear_down(void)
 		unc_timer_exit(&unc.packages[i]);
 	unc_power_stop();
 	unc_pmi_exit();
-	unc_pmi_map_exit();
+	unc_pmi_probe_exit();
 	unc_pci_exit();
 	unc_topology_exit();
 }
@@ -287,7 +286,7 @@ static int __init unc_start(void)
 	unc_sampling_init();
 	unc_pmi_init(unc_overflow_work);
 	for (i = 0; i < unc.num_packages; i++)
-		unc_pmi_map_measure(&unc.packages[i]);
+		unc_pmi_probe(&unc.packages[i]);
 	err = unc_package_sysfs_init() ?: unc_sysfs_init();
 	if (!err)
 		err = unc_pmus_register();

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The UBox's interrupt, a PMI, which the local APIC delivers as an NMI: telling it
- * from other NMIs, and from there to the work that an NMI must not do.
+ * The UBox's interrupt, a PMI, which the local APIC delivers as an NMI: telling a PMI
+ * from other NMIs, and queueing the work that an NMI must not do.
  *
  * The local APIC masks its performance-counter entry (LVTPC) when it delivers a PMI.
- * So an NMI that finds the entry masked is a PMI, of the uncore or of the core PMU, and
- * is claimed while the package samples, also when another CPU has handled its overflow
- * already.  Handlers are registered while sampling events exist: the first one looks
- * at LVTPC, the last one, behind perf's, unmasks it unless perf has.
+ * So an NMI that finds the entry masked is a PMI, of the uncore or of the core PMU.
+ * Handlers are registered while sampling events exist.  From then on every CPU of the
+ * machine takes and claims PMIs, whether or not an event samples there: the UBox
+ * interrupts all cores of a package, and an NMI that no handler claims may panic the
+ * machine.  The first handler reads LVTPC, the last one, behind perf's, unmasks LVTPC
+ * unless perf has.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -21,20 +23,18 @@
 #define UNC_LVT_MODE	(APIC_MODE_MASK | APIC_LVT_MASKED)
 #define UNC_LVT_MASKED	(APIC_DM_NMI | APIC_LVT_MASKED)
 
-/* A PMI that has masked LVTPC is an NMI within this, even on a CPU held up. */
-#define UNC_COMING_NS	NSEC_PER_SEC
-/* An NMI that was latched during another's handlers comes within this. */
+/* An NMI that was latched during another NMI's handlers comes within this. */
 #define UNC_LATCHED_NS	NSEC_PER_MSEC
 /* Late PMIs are possible for this long after the last sampling event is closed. */
 #define UNC_LATE_MS	2000
 
 DEFINE_PER_CPU(struct unc_nmi, unc_nmi);
 
-/* The package whose PMIs are being measured, and the CPUs that got one. */
-static struct unc_package *unc_nmi_measured_pkg;
-static struct cpumask *unc_nmi_answered;
+/* The package whose PMI is probed, and whether a CPU of the package got the PMI. */
+static struct unc_package *unc_nmi_probed;
+static bool unc_nmi_answer;
 
-/* Sampling events, and users of the handlers; guarded by the mutex. */
+/* Sampling events, and other users of the handlers; guarded by the mutex. */
 static DEFINE_MUTEX(unc_nmi_mutex);
 static unsigned int unc_nmi_users;
 static bool unc_nmi_registered;
@@ -46,50 +46,30 @@ static bool unc_nmi_lvtpc_is_masked(void)
 	return (apic->read(APIC_LVTPC) & UNC_LVT_MODE) == UNC_LVT_MASKED;
 }
 
-static void unc_nmi_lvtpc_unmask(void)
-{
-	apic->write(APIC_LVTPC, APIC_DM_NMI);
-}
-
-/*
- * LVTPC of a CPU that takes PMIs is masked.  The driver never leaves it so: a PMI is
- * on its way, unless that takes so long that another program must have masked it.
- */
-static bool unc_nmi_is_coming(struct unc_nmi *nmi)
-{
-	u64 now = ktime_get_mono_fast_ns();
-
-	if (!nmi->masked_since)
-		WRITE_ONCE(nmi->masked_since, now);
-	return now - nmi->masked_since < UNC_COMING_NS;
-}
-
-/*
- * Have this CPU take PMIs.  The kernel does this when it uses a core PMU.
- * Context: interrupts off.
+/**
+ * unc_nmi_arm() - have this CPU take PMIs, as the kernel does when it uses a core PMU
+ * @unused: not used
+ *
+ * Another program may have masked LVTPC: it is unmasked as well.
+ *
+ * Context: interrupts off, handlers registered.
  */
 void unc_nmi_arm(void *unused)
 {
 	struct unc_nmi *nmi = this_cpu_ptr(&unc_nmi);
 	u32 lvtpc = apic->read(APIC_LVTPC);
-	bool coming = nmi->armed &&
-		      (lvtpc & UNC_LVT_MODE) == UNC_LVT_MASKED &&
-		      unc_nmi_is_coming(nmi);
 
-	/* the next mask that is found starts its own second */
-	if (!coming)
-		WRITE_ONCE(nmi->masked_since, 0);
-	/* a PMI of the core PMU has masked it for now: it must not stay so */
+	/* a masked entry of NMI mode is not to be masked again later */
 	if (!nmi->armed)
 		nmi->lvtpc = (lvtpc & UNC_LVT_MODE) == UNC_LVT_MASKED ?
 			     APIC_DM_NMI : lvtpc;
-	if (lvtpc != APIC_DM_NMI && !coming)
-		unc_nmi_lvtpc_unmask();
-	WRITE_ONCE(nmi->armed, true);
+	nmi->armed = true;
+	if (lvtpc != APIC_DM_NMI)
+		apic->write(APIC_LVTPC, APIC_DM_NMI);
 }
 
 /* Without handlers a PMI that came at the last moment has left the entry masked. */
-static void unc_nmi_lvtpc_restore(void *unused)
+static void unc_nmi_disarm(void *unused)
 {
 	struct unc_nmi *nmi = this_cpu_ptr(&unc_nmi);
 
@@ -98,7 +78,20 @@ static void unc_nmi_lvtpc_restore(void *unused)
 	nmi->armed = false;
 }
 
-/* --- NMI: MSRs and the local APIC only, no lock -------------------------- */
+/**
+ * unc_nmi_online() - have a CPU that came online take PMIs, if handlers are registered
+ *
+ * Context: on that CPU, interrupts off; the kernel has set up its LVTPC.
+ */
+void unc_nmi_online(void)
+{
+	this_cpu_write(unc_nmi.armed, false);
+	/* pairs with unc_nmi_register(), which arms the CPUs that are online */
+	if (READ_ONCE(unc_nmi_registered))
+		unc_nmi_arm(NULL);
+}
+
+/* --- NMI: the local APIC only, no lock ------------------------------------ */
 
 /* Check whether an NMI interrupted the driver's own interrupt handlers. */
 static bool unc_nmi_is_own(const struct unc_nmi *nmi, struct pt_regs *regs)
@@ -111,53 +104,39 @@ static bool unc_nmi_is_own(const struct unc_nmi *nmi, struct pt_regs *regs)
 
 /*
  * Samples are made when interrupts are on again.  By then the stack of a kernel that
- * had them off does not match @regs any more: its functions have returned, and others
- * have been called.  Without it perf's call chain is the address that was hit, and
- * user space's, instead of whatever lies there.
+ * had interrupts off does not match @regs any more: its functions have returned, and
+ * others have been called.  Without the stack perf's call chain is the interrupted
+ * address and user space's callers.
  */
-static void unc_nmi_keep_regs(struct unc_nmi *nmi, struct pt_regs *regs)
+static void unc_nmi_keep_regs(struct unc_hit *hit, struct pt_regs *regs)
 {
-	nmi->hit.regs = *regs;
+	hit->regs = *regs;
 	if (regs_irqs_disabled(regs)) {
-		nmi->hit.regs.sp = 0;
-		nmi->hit.regs.bp = 0;
+		hit->regs.sp = 0;
+		hit->regs.bp = 0;
 	}
 }
 
-static void unc_nmi_note(struct unc_nmi *nmi, struct pt_regs *regs, u64 status,
-			 u32 freeze)
+/* Keep what this PMI interrupted, and queue the work that handles its overflow. */
+static void unc_nmi_note(struct unc_nmi *nmi, struct pt_regs *regs)
 {
-	if (!READ_ONCE(nmi->hit.pending)) {
-		nmi->hit.own = unc_nmi_is_own(nmi, regs);
-		if (!nmi->hit.own)
-			unc_nmi_keep_regs(nmi, regs);
-		nmi->hit.task = current;
-		nmi->hit.status = status;
-		nmi->hit.freeze = freeze;
-		nmi->hit.stamp = ktime_get_mono_fast_ns();
-		WRITE_ONCE(nmi->hit.pending, true);
+	struct unc_hit *hit = &nmi->hit;
+
+	if (!READ_ONCE(hit->pending)) {
+		hit->own = unc_nmi_is_own(nmi, regs);
+		if (!hit->own)
+			unc_nmi_keep_regs(hit, regs);
+		hit->task = current;
+		hit->stamp = ktime_get_mono_fast_ns();
+		barrier();
+		WRITE_ONCE(hit->pending, true);
 	}
 	irq_work_queue(&nmi->work);
 }
 
-/* Note an overflow, if there is one; returns whether. */
-static bool unc_nmi_look(struct unc_overflow *ov, struct unc_nmi *nmi,
-			 struct pt_regs *regs)
-{
-	u32 freeze = READ_ONCE(ov->freeze);
-	u64 status;
-
-	/* a later freeze's status must not be taken for this one's; see handle() */
-	smp_rmb();
-	status = unc_global_status();
-	if (status)
-		unc_nmi_note(nmi, regs, status, freeze);
-	return status;
-}
-
 /*
  * This NMI was latched while the last one's handlers ran: a PMI that had masked LVTPC
- * before they unmasked it.
+ * before the handlers unmasked LVTPC.
  */
 static bool unc_nmi_was_latched(struct unc_nmi *nmi, struct pt_regs *regs)
 {
@@ -168,57 +147,68 @@ static bool unc_nmi_was_latched(struct unc_nmi *nmi, struct pt_regs *regs)
 	       ktime_get_mono_fast_ns() - at < UNC_LATCHED_NS;
 }
 
-/* One that is late finds no status: it is claimed, but does not answer. */
-static int unc_nmi_measured(const struct unc_nmi *nmi)
-{
-	if (nmi->is_pmi && unc_global_status())
-		cpumask_set_cpu(smp_processor_id(), unc_nmi_answered);
-	return nmi->is_pmi ? NMI_HANDLED : NMI_DONE;
-}
-
-/* The first handler. */
+/*
+ * The first handler.  Only CPUs on which events sample do work, others claim the PMI.
+ * The work reads the global status, so an overflow whose PMI was dropped while LVTPC
+ * was masked is found as well.
+ */
 static int unc_nmi_first(unsigned int type, struct pt_regs *regs)
 {
-	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
+	unsigned int cpu = smp_processor_id();
+	struct unc_package *pkg = unc_package_of_cpu(cpu);
 	struct unc_nmi *nmi = this_cpu_ptr(&unc_nmi);
-	struct unc_overflow *ov;
 
-	nmi->is_pmi = false;
-	WRITE_ONCE(nmi->masked_since, 0);
-	if (!pkg || !nmi->armed)
-		return NMI_DONE;
-	ov = &pkg->overflow;
 	nmi->is_pmi = unc_nmi_lvtpc_is_masked() || unc_nmi_was_latched(nmi, regs);
-	if (READ_ONCE(unc_nmi_measured_pkg) == pkg)
-		return unc_nmi_measured(nmi);
-	if (!READ_ONCE(ov->watch.on))
+	if (!nmi->is_pmi)
 		return NMI_DONE;
-	if (!unc_nmi_look(ov, nmi, regs) && nmi->is_pmi)
-		atomic64_inc(&pkg->stats.late);
-	return nmi->is_pmi ? NMI_HANDLED : NMI_DONE;
+	if (!pkg)
+		return NMI_HANDLED;
+	if (READ_ONCE(unc_nmi_probed) == pkg) {
+		if (unc_global_status())
+			WRITE_ONCE(unc_nmi_answer, true);
+	} else if (atomic_read(&pkg->overflow.signalled) &&
+		   cpumask_test_cpu(cpu, &pkg->sampling_cpus)) {
+		unc_nmi_note(nmi, regs);
+	}
+	return NMI_HANDLED;
 }
 
-/*
- * The last handler, after perf's, which unmasks LVTPC early or late, as its counters
- * require.  In either case a PMI may have been dropped while the entry was masked.
- */
+/* The last handler, after perf's, which unmasks LVTPC early, late or not at all. */
 static int unc_nmi_last(unsigned int type, struct pt_regs *regs)
 {
 	struct unc_nmi *nmi = this_cpu_ptr(&unc_nmi);
-	struct unc_package *pkg;
 
-	if (!nmi->is_pmi)
-		return NMI_DONE;
-	if (unc_nmi_lvtpc_is_masked()) {
-		unc_nmi_lvtpc_unmask();
+	if (nmi->is_pmi && unc_nmi_lvtpc_is_masked()) {
+		apic->write(APIC_LVTPC, APIC_DM_NMI);
 		nmi->unmasked_ip = instruction_pointer(regs);
 		nmi->unmasked_at = ktime_get_mono_fast_ns();
 	}
-	pkg = unc_package_of_cpu(smp_processor_id());
-	if (READ_ONCE(pkg->overflow.watch.on) &&
-	    READ_ONCE(unc_nmi_measured_pkg) != pkg && !READ_ONCE(nmi->hit.pending))
-		unc_nmi_look(&pkg->overflow, nmi, regs);
 	return NMI_DONE;
+}
+
+/**
+ * unc_nmi_take_hit() - take what the last PMI of this CPU interrupted
+ * @hit: gets it
+ *
+ * The caller handles overflows only after this.  An NMI before the hit is taken needs
+ * no hit of its own: the caller is about to read the status.  An NMI after that is
+ * noted again.
+ *
+ * Return: whether a PMI came since the last call.
+ * Context: hard interrupt.
+ */
+bool unc_nmi_take_hit(struct unc_hit *hit)
+{
+	struct unc_hit *pending = this_cpu_ptr(&unc_nmi.hit);
+
+	if (!READ_ONCE(pending->pending))
+		return false;
+	*hit = *pending;
+	barrier();
+	WRITE_ONCE(pending->pending, false);
+	/* unc_pmi_kick() must see that this CPU has its samples still to deliver */
+	smp_mb();
+	return true;
 }
 
 /* --- registering the handlers --------------------------------------------- */
@@ -232,61 +222,41 @@ static int unc_nmi_register(void)
 		return err;
 	/* behind perf's handler, which is there from boot on */
 	err = register_nmi_handler(NMI_LOCAL, unc_nmi_last, 0, UNC_NAME "_end");
-	if (err)
+	if (err) {
 		unregister_nmi_handler(NMI_LOCAL, UNC_NAME);
-	else
-		unc_nmi_registered = true;
-	return err;
+		return err;
+	}
+	/* a CPU that is not online yet arms itself: unc_nmi_online() */
+	WRITE_ONCE(unc_nmi_registered, true);
+	smp_mb();
+	on_each_cpu(unc_nmi_arm, NULL, 1);
+	return 0;
 }
 
 static void unc_nmi_unregister(void)
 {
+	WRITE_ONCE(unc_nmi_registered, false);
+	smp_mb();
 	unregister_nmi_handler(NMI_LOCAL, UNC_NAME "_end");
 	unregister_nmi_handler(NMI_LOCAL, UNC_NAME);
-	unc_nmi_registered = false;
-	on_each_cpu(unc_nmi_lvtpc_restore, NULL, 1);
+	on_each_cpu(unc_nmi_disarm, NULL, 1);
 }
 
-static void unc_nmi_lvtpc_check(void *masked)
-{
-	if (this_cpu_read(unc_nmi.armed) && unc_nmi_lvtpc_is_masked())
-		WRITE_ONCE(*(bool *)masked, true);
-}
-
-/*
- * Wait for PMIs that are on their way.  While one has been delivered and not been
- * handled, LVTPC is masked.  Returns false when some CPU's LVTPC stays masked.
- * Context: process.
- */
-static bool unc_nmi_settle(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < 100; i++) {
-		bool masked = false;
-
-		usleep_range(5000, 6000);
-		on_each_cpu(unc_nmi_lvtpc_check, &masked, 1);
-		if (!masked)
-			return true;
-	}
-	return false;
-}
-
-/* Nothing has sampled for a while. */
+/* No event has sampled for a while. */
 static void unc_nmi_idle(struct work_struct *work)
 {
 	mutex_lock(&unc_nmi_mutex);
-	if (!unc_nmi_users && unc_nmi_registered && unc_nmi_settle())
+	if (!unc_nmi_users && unc_nmi_registered)
 		unc_nmi_unregister();
 	mutex_unlock(&unc_nmi_mutex);
 }
 
 static DECLARE_DELAYED_WORK(unc_nmi_idle_work, unc_nmi_idle);
 
-/*
- * A sampling event is opened: have its PMIs handled.  Returns 0, or -ENOMEM; undone by
- * unc_nmi_put().
+/**
+ * unc_nmi_get() - have PMIs handled, for a sampling event that is opened
+ *
+ * Return: 0, or -ENOMEM; undone by unc_nmi_put().
  * Context: process.
  */
 int unc_nmi_get(void)
@@ -305,7 +275,13 @@ int unc_nmi_get(void)
 	return err;
 }
 
-/* A sampling event is closed.  Context: process. */
+/**
+ * unc_nmi_put() - a sampling event is closed
+ *
+ * The handlers stay registered for a while, for PMIs that are on their way.
+ *
+ * Context: process.
+ */
 void unc_nmi_put(void)
 {
 	if (!unc.gen->global.status)
@@ -317,24 +293,35 @@ void unc_nmi_put(void)
 	mutex_unlock(&unc_nmi_mutex);
 }
 
-/* Note in @answered which CPUs of a package get PMIs; nothing counts there. */
-void unc_nmi_measure_begin(struct unc_package *pkg, struct cpumask *answered)
+/**
+ * unc_nmi_probe_begin() - watch for a PMI of a package in which no event counts
+ * @pkg: the package
+ *
+ * Context: between unc_nmi_get() and unc_nmi_put().
+ */
+void unc_nmi_probe_begin(struct unc_package *pkg)
 {
-	unc_nmi_answered = answered;
-	/* an NMI that sees the package finds the mask as well */
+	WRITE_ONCE(unc_nmi_answer, false);
+	/* an NMI that sees the package does not lose its answer */
 	smp_wmb();
-	WRITE_ONCE(unc_nmi_measured_pkg, pkg);
+	WRITE_ONCE(unc_nmi_probed, pkg);
 }
 
-/* Go back to handling PMIs. */
-void unc_nmi_measure_end(void)
+/* unc_nmi_probe_answered() - check whether a CPU got the probed package's PMI */
+bool unc_nmi_probe_answered(void)
 {
-	unc_nmi_settle();
-	WRITE_ONCE(unc_nmi_measured_pkg, NULL);
+	return READ_ONCE(unc_nmi_answer);
 }
 
-/*
- * Unregister the handlers, after PMIs that are on their way.
+/* unc_nmi_probe_end() - go back to handling PMIs */
+void unc_nmi_probe_end(void)
+{
+	WRITE_ONCE(unc_nmi_probed, NULL);
+}
+
+/**
+ * unc_nmi_exit() - unregister the handlers, after PMIs that are on their way
+ *
  * Context: process; no event is left, and the boxes are reset.
  */
 void unc_nmi_exit(void)
@@ -343,6 +330,5 @@ void unc_nmi_exit(void)
 	if (!unc_nmi_registered)
 		return;
 	msleep(50);
-	unc_nmi_settle();
 	unc_nmi_unregister();
 }

@@ -4,6 +4,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/ratelimit.h>
 #include <linux/slab.h>
 
 #include "box.h"
@@ -70,32 +71,20 @@ static int unc_validate_group(struct perf_event *event)
 }
 
 /*
- * The kernel's own driver masks bits that it does not know, and there are
- * programs that count on it.
+ * The kernel's own driver masks bits that it does not know, and there are programs that
+ * count on it.  A user's program is named, at most one a minute.
  */
 static void unc_tell_masked(const struct unc_type *type)
 {
-	static char told[8][TASK_COMM_LEN];
-	static DEFINE_SPINLOCK(lock);
+	static DEFINE_RATELIMIT_STATE(limit, 60 * HZ, 1);
 	char comm[TASK_COMM_LEN];
-	bool tell = false;
-	unsigned int i;
 
+	ratelimit_set_flags(&limit, RATELIMIT_MSG_ON_RELEASE);
+	if (!__ratelimit(&limit))
+		return;
 	get_task_comm(comm, current);
-	spin_lock(&lock);
-	for (i = 0; i < ARRAY_SIZE(told); i++) {
-		if (!strcmp(told[i], comm))
-			break;
-		if (!*told[i]) {
-			strscpy(told[i], comm, sizeof(comm));
-			tell = true;
-			break;
-		}
-	}
-	spin_unlock(&lock);
-	if (tell)
-		pr_info("%*pE: %s: ignoring config bits outside the format, as %s does\n",
-			(int)strlen(comm), comm, type->name, "intel_uncore");
+	pr_info("%*pE: %s: ignoring config bits outside the format, as %s does\n",
+		(int)strlen(comm), comm, type->name, "intel_uncore");
 }
 
 /* Refuse bits without a meaning, or mask them. */
@@ -107,7 +96,8 @@ static int unc_check_config(const struct perf_event *event,
 	unc_event_config(event, config);
 	if (unc_config3(event) || unc_slot_describe(type, config, slot))
 		return -EINVAL;
-	if (memcmp(config, slot->config, sizeof(config)))
+	/* an event that the driver opens is a copy of a user's */
+	if (memcmp(config, slot->config, sizeof(config)) && !unc_own_event_is(event))
 		unc_tell_masked(type);
 	return 0;
 }
@@ -125,6 +115,21 @@ static bool unc_leader_left(const struct perf_event *event)
 	       !(READ_ONCE(leader->attach_state) & PERF_ATTACH_GROUP);
 }
 
+/* Check whether an event counts that a copy for local reads could follow. */
+static bool unc_is_counted(struct unc_pmu *pmu, const struct unc_box *box,
+			   const struct unc_slot *want)
+{
+	const struct unc_event *ue;
+	bool counted = false;
+
+	spin_lock(&pmu->lock);
+	list_for_each_entry(ue, &pmu->events, list)
+		counted |= ue->box == box && !ue->follower &&
+			   unc_slot_equals(&ue->want, want);
+	spin_unlock(&pmu->lock);
+	return counted;
+}
+
 /* Refuse an event that no box can count, and describe what it counts. */
 static int unc_check_event(struct perf_event *event, struct unc_box *box,
 			   struct unc_slot *want)
@@ -138,11 +143,12 @@ static int unc_check_event(struct perf_event *event, struct unc_box *box,
 		return err;
 	if (!unc_box_has_filters(box, want))
 		return -ENODEV;
+	if (unc_is_local(event))
+		return !is_sampling_event(event) &&
+		       unc_is_counted(to_unc_pmu(event->pmu), box, want) ? 0 : -EINVAL;
 	if (!is_sampling_event(event))
 		return 0;
-	if (unc_is_local(event))
-		return -EINVAL;
-	err = unc_sampling_check(event, box, want);
+	err = unc_sampling_check(event, want);
 	if (!err)
 		unc_sampling_describe(event, event->attr.freq, want);
 	return err;
@@ -150,21 +156,16 @@ static int unc_check_event(struct perf_event *event, struct unc_box *box,
 
 /*
  * All events of a package run on its perf CPU, so that perf schedules them fairly.
- * Exceptions stay where they are opened and follow an event of the perf CPU: copies
- * for local reads, events that sample another CPU, and members of a group there.
+ * Exceptions stay where they are opened and follow an event of the perf CPU: copies for
+ * local reads, and events that sample another CPU.
  */
 static bool unc_is_follower(struct perf_event *event,
 			    const struct unc_package *pkg)
 {
-	const struct perf_event *leader = event->group_leader;
-	unsigned int cpu = READ_ONCE(pkg->cpu);
-
 	if (unc_is_local(event))
 		return true;
-	if (unc_own_event_is(event))
-		return false;
-	return (is_sampling_event(event) && event->cpu != cpu) ||
-	       (leader != event && leader->cpu != cpu);
+	return is_sampling_event(event) && !unc_own_event_is(event) &&
+	       event->cpu != READ_ONCE(pkg->cpu);
 }
 
 static void unc_event_list(struct unc_event *ue, bool add)
@@ -179,7 +180,7 @@ static void unc_event_list(struct unc_event *ue, bool add)
 	spin_unlock(&pmu->lock);
 }
 
-/* Is it listed among those whose samples are delivered, and need PMIs? */
+/* Check whether the driver delivers samples of an event, which needs PMIs. */
 static bool unc_is_delivered(struct perf_event *event)
 {
 	return is_sampling_event(event) && !unc_own_event_is(event);
@@ -314,7 +315,5 @@ int unc_open_check_period(struct perf_event *event, u64 period)
 	/* it samples with an event of the driver's, which keeps its period */
 	if (ue->own && period != event->attr.sample_period)
 		return -EINVAL;
-	if (ue->want.sampling.freq)
-		return period ? 0 : -EINVAL;
-	return unc_sampling_fits(ue->box, &ue->want, period) ? 0 : -EINVAL;
+	return ue->want.sampling.freq && !period ? -EINVAL : 0;
 }

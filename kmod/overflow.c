@@ -42,107 +42,78 @@ static void unc_overflow_handle_box(struct unc_box *box, u64 since)
 	for (i = 0; i < UNC_MAX_COUNTERS && box->use.samplers; i++) {
 		struct unc_slot *slot = &box->slot[i];
 
-		if ((!slot->users && !slot->migrating) || !slot->sampling.period)
+		if (!unc_slot_in_use(slot) || !slot->sampling.period)
 			continue;
 		unc_refresh_slot(box, slot);
 		unc_sampling_account(box, slot,
 				     ktime_get_mono_fast_ns() - since);
-		/* it may have been accounted before, as an event was taken off */
-		if (slot->sampling.armed &&
-		    slot->sampling.set != slot->sampling.next)
+		if (slot->sampling.armed && unc_sampling_is_due(slot))
 			unc_sampling_arm(box, slot);
 	}
 	unc_access_clear_status(box);
 	unc_lock_raw_release(&box->lock);
 }
 
-/* The package counts again: charge the time that it did not. */
-static void unc_overflow_end(struct unc_package *pkg, u64 since)
-{
-	struct unc_overflow *ov = &pkg->overflow;
-	u64 now = ktime_get_mono_fast_ns();
-	u64 frozen = now - since + ov->latency;
-
-	/* one that comes without a pause leaves its CPU nothing else to do */
-	if (since - ov->handled < (now - since) / 4)
-		ov->storm++;
-	else
-		ov->storm = 0;
-	ov->handled = now;
-	atomic64_add(frozen, &pkg->stats.overflow_frozen_ns);
-	unc_freeze_charge(pkg, frozen);
-}
-
 /*
- * Handle the overflows of a frozen package, unless another CPU has.  @status is that of
- * the freeze with number @freeze, read at @since; 0: it was not read.
+ * Handle the overflows of a frozen package, unless another CPU has.  The package stopped
+ * at @since, or, if that is not known (0), after the status was last seen clear: its
+ * freeze is charged from then on.  Returns whether there were any.
  */
-static void unc_overflow_handle(struct unc_package *pkg, u64 status, u64 since,
-				u32 freeze)
+static bool unc_overflow_handle(struct unc_package *pkg, u64 since)
 {
 	struct unc_overflow *ov = &pkg->overflow;
+	u64 status, frozen, now = ktime_get_mono_fast_ns();
 	unsigned int b;
 
 	unc_lock_raw(&ov->lock);
-	if (!status || freeze != ov->freeze) {
-		status = unc_global_status();
-		since = ktime_get_mono_fast_ns();
-	}
+	status = unc_global_status();
 	if (!status) {
+		WRITE_ONCE(ov->clear, now);
 		unc_lock_raw_release(&ov->lock);
-		return;
+		return false;
 	}
+	since = max(since, READ_ONCE(ov->clear));
 	/* boxes share bits; only one with samplers has set its own */
 	for_each_set_bit(b, pkg->samplers, unc.boxes_per_package) {
 		if (unc_overflow_bits(pkg->boxes[b]) & status)
 			unc_overflow_handle_box(pkg->boxes[b], since);
 	}
 	unc_global_clear(status);
-	/* not before the status is cleared; see unc_look() */
-	smp_wmb();
-	WRITE_ONCE(ov->freeze, ov->freeze + 1);
 	unc_global_unfreeze(ov);
-	unc_overflow_end(pkg, since);
+	now = ktime_get_mono_fast_ns();
+	WRITE_ONCE(ov->clear, now);
+	frozen = now - since;
+	atomic64_add(frozen, &pkg->stats.overflow_frozen_ns);
+	unc_freeze_charge(pkg, frozen);
 	unc_lock_raw_release(&ov->lock);
 	unc_pmi_kick(pkg);
+	return true;
 }
 
 /* --- the timer --------------------------------------------------------------- */
 
-/* Read a counter that is, or is to be, set to overflow, and set it if it has to be. */
-static void unc_overflow_poll_signalling(struct unc_box *box,
-					 struct unc_slot *slot)
+/* Set a counter to overflow, or no more, where its box signals. */
+static void unc_overflow_poll_arm(struct unc_box *box, struct unc_slot *slot)
 {
-	struct unc_sampling *s = &slot->sampling;
+	bool armed = slot->sampling.armed;
 
-	bool signalled = unc_sampling_has_pmi(box, slot);
-
-	if (s->armed ? signalled && s->set == s->next &&
-	    (s64)(slot->total - s->next) < 0 :
-		       !signalled || !unc_freeze_allowed(box->pkg))
-		return;
-	unc_sampling_rearm(box, slot);
+	if (!unc_sampling_has_pmi(box, slot)) {
+		/* its overflow would freeze the package, and interrupt no CPU */
+		if (armed)
+			unc_sampling_rearm(box, slot);
+	} else if ((!armed || unc_sampling_is_due(slot)) &&
+		   unc_freeze_allowed(box->pkg)) {
+		unc_sampling_rearm(box, slot);
+	}
 }
 
 static void unc_overflow_poll_slot(struct unc_box *box, struct unc_slot *slot)
 {
-	struct unc_sampling *s = &slot->sampling;
-
 	unc_refresh_slot(box, slot);
-	unc_sampling_pace(slot, unc_access_bits(box, slot->ctr));
-	if (slot->arm) {
-		unc_overflow_poll_signalling(box, slot);
-		return;
-	}
-	if ((s64)(ktime_get_mono_fast_ns() - s->rest) < 0) {
-		s->armed = false;
-		return;
-	}
-	/* perf throttled its events, or another program wrote it */
-	if (!s->armed)
-		unc_sampling_merge(slot);
-	s->armed = true;
+	unc_sampling_pace(slot);
 	unc_sampling_account(box, slot, 0);
+	if (slot->arm)
+		unc_overflow_poll_arm(box, slot);
 }
 
 /* Poll a box; returns whether a counter waits to be armed. */
@@ -155,13 +126,13 @@ static bool unc_overflow_poll_box(struct unc_box *box, bool watch)
 	for (i = 0; i < UNC_MAX_COUNTERS && !box->dead; i++) {
 		struct unc_slot *slot = &box->slot[i];
 
-		if ((!slot->users && !slot->migrating) || !slot->sampling.period ||
+		if (!unc_slot_in_use(slot) || !slot->sampling.period ||
 		    box->ctr[slot->ctr].dirty)
 			continue;
 		if (watch || !slot->arm || !slot->sampling.armed ||
 		    !unc_sampling_has_pmi(box, slot))
 			unc_overflow_poll_slot(box, slot);
-		waiting |= !slot->sampling.armed;
+		waiting |= slot->arm && !slot->sampling.armed;
 	}
 	unc_lock_raw_release(&box->lock);
 	return waiting;
@@ -182,7 +153,6 @@ static bool unc_overflow_poll_boxes(struct unc_package *pkg, bool watch)
 		if (test_bit(b, pkg->samplers))
 			waiting |= unc_overflow_poll_box(pkg->boxes[b], watch);
 	}
-	ov->storm = 0;
 	unc_lock_raw_release(&ov->lock);
 	return waiting;
 }
@@ -193,34 +163,41 @@ static void unc_overflow_end_watch(struct unc_overflow *ov, u64 now)
 	if (atomic_read(&ov->signalled) ||
 	    (s64)(now - READ_ONCE(ov->watch.until)) < 0)
 		return;
-	unc_lock_raw(&ov->cores.lock);
+	unc_lock_raw(&ov->ctl_lock);
 	/* a sampling event may have been added */
 	if (!atomic_read(&ov->signalled))
 		WRITE_ONCE(ov->watch.on, false);
-	unc_lock_raw_release(&ov->cores.lock);
-}
-
-static bool unc_overflow_watch(struct unc_package *pkg, u64 now)
-{
-	struct unc_overflow *ov = &pkg->overflow;
-
-	if (!READ_ONCE(ov->watch.on) || now - ov->watch.last < UNC_WATCH_NS)
-		return false;
-	ov->watch.last = now;
-	/*
-	 * The status is read again under the lock: another CPU may have handled this
-	 * overflow, and the bits may be those of the next one.
-	 */
-	if (unc_global_status())
-		unc_overflow_handle(pkg, 0, now, 0);
-	unc_overflow_end_watch(ov, now);
-	return true;
+	unc_lock_raw_release(&ov->ctl_lock);
 }
 
 /*
- * What the package's timer does for sampling.  Polls boxes that do not signal and
- * counters that are to be armed; and less often for overflows without a PMI.  Returns
- * when it is to be called again (monotonic ns), UNC_NEVER for never.
+ * Handle an overflow without a PMI.  An overflow whose PMI is on its way is left to the
+ * PMI: it is handled here only if it is still there at the next poll.  When no event
+ * needs a PMI any more, none comes.  Returns whether this is to be done again soon.
+ */
+static bool unc_overflow_find(struct unc_package *pkg, u64 now)
+{
+	struct unc_watch *watch = &pkg->overflow.watch;
+	u64 clear = READ_ONCE(pkg->overflow.clear);
+
+	if (unc_global_status() && watch->clear != clear &&
+	    atomic_read(&pkg->overflow.signalled)) {
+		watch->clear = clear;
+		return true;
+	}
+	unc_overflow_handle(pkg, 0);
+	unc_overflow_end_watch(&pkg->overflow, now);
+	return false;
+}
+
+/**
+ * unc_overflow_poll() - do what the package's timer does for sampling
+ * @pkg: the package
+ *
+ * Polls boxes that do not signal and counters that wait to be armed; and less often
+ * for overflows without a PMI.
+ *
+ * Return: when it is to be called again (monotonic ns), UNC_NEVER for never.
  * Context: hard interrupt, on a CPU of the package.
  */
 u64 unc_overflow_poll(struct unc_package *pkg)
@@ -229,14 +206,20 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 	u64 now = ktime_get_mono_fast_ns();
 	u64 before, next = UNC_NEVER;
 	struct pt_regs here;
-	bool waiting;
+	bool watch, waiting;
 
 	if (bitmap_empty(pkg->samplers, unc.boxes_per_package) &&
 	    !READ_ONCE(ov->watch.on))
 		return UNC_NEVER;
 	unc_pmi_in_handler(true);
 	before = atomic64_read(&pkg->stats.overflows);
-	waiting = unc_overflow_poll_boxes(pkg, unc_overflow_watch(pkg, now));
+	watch = READ_ONCE(ov->watch.on) && (s64)(now - READ_ONCE(ov->watch.next)) >= 0;
+	if (watch) {
+		WRITE_ONCE(ov->watch.next, now + UNC_WATCH_NS);
+		if (unc_overflow_find(pkg, now))
+			WRITE_ONCE(ov->watch.next, now + UNC_POLL_NS);
+	}
+	waiting = unc_overflow_poll_boxes(pkg, watch);
 	before = atomic64_read(&pkg->stats.overflows) - before;
 	atomic64_add(before, &pkg->stats.by_timer);
 	if (before) {
@@ -251,38 +234,32 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 	if (atomic_read(&ov->polled) || waiting)
 		next = before + max_t(u64, UNC_POLL_NS, before - now);
 	if (READ_ONCE(ov->watch.on))
-		next = min_t(u64, next, before + UNC_WATCH_NS);
+		next = min_t(u64, next, READ_ONCE(ov->watch.next));
 	return next;
 }
 
-/*
- * What a PMI leads to, on each CPU with sampling events.  The first CPU to come handles
- * the hardware, every one its own events.
+/**
+ * unc_overflow_work() - do what a PMI leads to, on each CPU with sampling events
+ *
+ * The first CPU to come handles the hardware, every CPU its own events.
+ *
  * Context: hard interrupt.
  */
 void unc_overflow_work(void)
 {
 	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
-	struct unc_hit *hit = this_cpu_ptr(&unc_nmi.hit);
-	bool pending = READ_ONCE(hit->pending);
-	struct pt_regs here, *regs = NULL;
+	struct pt_regs *regs = NULL, here;
+	struct unc_hit hit;
 
 	if (!pkg)
 		return;
 	unc_pmi_in_handler(true);
-	if (pending) {
-		unc_overflow_handle(pkg, hit->status, hit->stamp, hit->freeze);
+	if (unc_nmi_take_hit(&hit)) {
+		if (!unc_overflow_handle(pkg, hit.stamp - pkg->overflow.latency))
+			atomic64_inc(&pkg->stats.late);
 		/* the NMI may have hit the scheduler, and another task runs now */
-		if (!hit->own && hit->task == current) {
-			here = hit->regs;
-			regs = &here;
-		}
-		/*
-		 * unc_pmi_kick() leaves out a CPU while this is set.  An overflow that
-		 * another CPU handles after this CPU has taken its samples needs a kick.
-		 */
-		WRITE_ONCE(hit->pending, false);
-		smp_mb();	/* pairs with unc_pmi_kick() */
+		if (!hit.own && hit.task == current)
+			regs = &hit.regs;
 	}
 	unc_sampling_deliver(pkg, regs ?: unc_pmi_regs(&here));
 	unc_pmi_in_handler(false);

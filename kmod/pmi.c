@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The work that an NMI must not do: queued by the NMI (nmi.c), by the driver itself, or by
- * another CPU that has handled an overflow.  And the registers of what a hard interrupt
- * has interrupted.
+ * The work that an NMI must not do: queued by the NMI (nmi.c), or by another CPU that
+ * has handled an overflow.  And the registers of the code that a hard interrupt has
+ * interrupted.
  */
 #include <linux/module.h>
 #include <asm/unwind.h>
@@ -88,16 +88,19 @@ static void unc_pmi_kicked(void *data)
 	unc_pmi_work();
 }
 
-/*
- * Have the other CPUs of a package deliver their samples.  A CPU that has got the PMI
- * itself needs no kick: its work is still to run, or waits for the caller.
+/**
+ * unc_pmi_kick() - have the other CPUs of a package deliver their samples
+ * @pkg: the package
+ *
+ * A CPU that has got the PMI itself needs no kick: its work is still to run.
+ *
  * Context: hard interrupt, no lock of the driver held.
  */
 void unc_pmi_kick(struct unc_package *pkg)
 {
 	unsigned int cpu;
 
-	/* the samples are due before @pending is read; pairs with unc_overflow_work() */
+	/* samples are due before @pending is read; pairs with unc_nmi_take_hit() */
 	smp_mb();
 	for_each_cpu(cpu, &pkg->sampling_cpus) {
 		struct unc_pmi *pmi = per_cpu_ptr(&unc_pmi, cpu);
@@ -110,20 +113,6 @@ void unc_pmi_kick(struct unc_package *pkg)
 		if (smp_call_function_single_async(cpu, &pmi->csd))
 			atomic_set(&pmi->kicked, 0);
 	}
-}
-
-/* Do on this CPU what a PMI would have done.  Context: interrupts off. */
-void unc_pmi_raise(void)
-{
-	struct unc_nmi *nmi = this_cpu_ptr(&unc_nmi);
-
-	/* an NMI may come in between, and then knows better */
-	if (!READ_ONCE(nmi->hit.pending)) {
-		nmi->hit.own = true;
-		nmi->hit.status = 0;
-		WRITE_ONCE(nmi->hit.pending, true);
-	}
-	irq_work_queue(&nmi->work);
 }
 
 /* Set up the way from NMI to @work, which runs in hard interrupts. */

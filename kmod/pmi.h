@@ -8,7 +8,6 @@ void unc_pmi_in_handler(bool on);
 void unc_pmi_caller(struct pt_regs *here);
 struct pt_regs *unc_pmi_regs(struct pt_regs *here);
 void unc_pmi_kick(struct unc_package *pkg);
-void unc_pmi_raise(void);
 void unc_pmi_init(void (*work)(void));
 void unc_pmi_exit(void);
 

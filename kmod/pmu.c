@@ -8,7 +8,9 @@
  * BPF program, and so from anywhere that a kprobe or an NMI can hit.
  */
 #include "box.h"
+#include "compat.h"
 #include "event.h"
+#include "freeze.h"
 #include "lock.h"
 #include "open.h"
 #include "own_event.h"
@@ -73,14 +75,13 @@ static u64 unc_migration_tag(const struct unc_box *box,
 }
 
 /*
- * Return whether an event that perf takes off this CPU returns at once: it migrates, or
- * it has migrated and makes room for the next one.  On the CPU that events leave perf
- * may also disable them for the user: then they must not count.
+ * Check whether perf takes an event off because it migrates.  On the CPU that events
+ * leave, perf may also disable them for the user: then they must not count.
  */
 static bool unc_is_migrating(const struct unc_box *box)
 {
-	return READ_ONCE(box->pkg->cpu) == smp_processor_id() ||
-	       (box->use.migrator == current && !in_hardirq());
+	return box->use.migrator == current && !in_hardirq() &&
+	       READ_ONCE(box->pkg->cpu) != smp_processor_id();
 }
 
 /* The slot that has run on since the event was taken off another CPU, or NULL. */
@@ -110,12 +111,20 @@ static void unc_join(struct unc_event *ue, struct unc_slot *slot)
 	unc_event_join(ue, slot);
 }
 
+/*
+ * Have a follower follow an equal event; the box is locked.  A copy for local reads
+ * counts nothing while no equal event does, so it is not added then.  While perf
+ * changes what the box counts, an equal event may be off its counter for a moment.
+ */
 static int unc_add_follower(struct unc_event *ue)
 {
 	struct unc_slot *slot = unc_slot_find(ue->box, &ue->want);
 
 	ue->slot = -1;
-	if (slot && (slot->users || slot->migrating))
+	if (!is_sampling_event(ue->event) &&
+	    !(slot && (unc_slot_in_use(slot) || ue->box->hw.changes)))
+		return -EAGAIN;
+	if (slot && unc_slot_in_use(slot))
 		unc_join(ue, slot);
 	else if (slot)
 		unc_event_join(ue, slot);
@@ -138,10 +147,8 @@ static int unc_add_counter(struct unc_event *ue)
 	slot = unc_slot_get(box, &ue->want);
 	if (!slot)
 		return -EAGAIN;
-	if (slot->sampling.period && slot->users == 1 && !slot->migrating) {
+	if (slot->sampling.period && slot->users == 1 && !slot->migrating)
 		unc_sampling_start(box, slot, ue->carry);
-		slot->sampling.merge = ue->merge;
-	}
 	unc_join(ue, slot);
 	return 0;
 }
@@ -188,6 +195,7 @@ static int unc_event_add(struct perf_event *event, int how)
 	else
 		err = unc_add_counter(ue);
 	if (!err) {
+		ue->throttled = false;
 		event->hw.state = how & PERF_EF_START ? 0 : PERF_HES_STOPPED;
 		if (is_sampling_event(event) && !unc_own_event_is(event))
 			unc_add_sampling(ue);
@@ -214,16 +222,16 @@ static void unc_del_counter(struct unc_event *ue, struct unc_slot *slot)
 	struct unc_box *box = ue->box;
 
 	unc_begin(to_unc_pmu(ue->event->pmu), box);
-	unc_box_leave(box, slot);
-	unc_event_count(ue, slot);
 	ue->tag = unc_is_migrating(box) ? unc_migration_tag(box, slot) : 0;
 	if (ue->tag) {
+		unc_update(ue);
 		unc_box_migrate(box, slot);
 		return;
 	}
+	unc_box_leave(box, slot);
+	unc_event_count(ue, slot);
 	if (slot->sampling.period)
 		unc_sampling_account(box, slot, 0);
-	ue->merge = !slot->sampling.armed || slot->sampling.merge;
 	unc_box_release(box, slot);
 }
 
@@ -240,9 +248,9 @@ static void unc_event_del(struct perf_event *event, int how)
 {
 	struct unc_event *ue = event->pmu_private;
 	struct unc_box *box = ue->box;
-	u64 due = 0, weight = 0;
-	struct unc_slot *slot;
 	bool delivered = !list_empty(&ue->sampling);
+	struct unc_slot *slot;
+	u64 weight = 0;
 
 	unc_lock_raw(&box->lock);
 	slot = unc_event_slot(ue);
@@ -252,17 +260,21 @@ static void unc_event_del(struct perf_event *event, int how)
 		unc_del_counter(ue, slot);
 	if (slot && delivered && !ue->tag &&
 	    !(event->hw.state & PERF_HES_STOPPED))
-		due = unc_sampling_take(ue, slot, &weight);
+		weight = unc_sampling_take(ue, slot);
 	if (!ue->tag)
 		ue->slot = -1;
 	if (delivered)
 		unc_sampling_del(ue);
 	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	unc_lock_raw_release(&box->lock);
-	unc_sampling_flush(ue, due, weight);
+	unc_sampling_flush(ue, weight);
 }
 
-/* The counter may count for other events: it runs on, and this event ignores it. */
+/*
+ * The counter may count for other events: it runs on, and this event ignores it.  An
+ * event that perf throttles has too many samples, and counts on: its next sample's
+ * period is all that it has counted since the last one.
+ */
 static void unc_event_stop(struct perf_event *event, int how)
 {
 	struct unc_event *ue = event->pmu_private;
@@ -271,7 +283,10 @@ static void unc_event_stop(struct perf_event *event, int how)
 		return;
 	unc_lock_raw(&ue->box->lock);
 	unc_update(ue);
-	event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	if (event->hw.interrupts == UNC_THROTTLED)
+		ue->throttled = true;
+	else
+		event->hw.state |= PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	unc_lock_raw_release(&ue->box->lock);
 }
 
@@ -308,16 +323,15 @@ static void unc_event_start(struct perf_event *event, int how)
 	struct unc_event *ue = event->pmu_private;
 	struct unc_slot *slot;
 
+	ue->throttled = false;
 	if (!(event->hw.state & PERF_HES_STOPPED))
 		return;
 	unc_lock_raw(&ue->box->lock);
 	if ((how & PERF_EF_RELOAD) && is_sampling_event(event))
 		unc_set_period(ue);
 	slot = unc_event_slot(ue);
-	if (slot) {
+	if (slot)
 		unc_join(ue, slot);
-		slot->sampling.rest = 0;
-	}
 	event->hw.state = 0;
 	unc_lock_raw_release(&ue->box->lock);
 }
@@ -332,9 +346,13 @@ static void unc_event_read(struct perf_event *event)
 
 	if (!unc_lock_to_read(ue->box, &flags))
 		return;
-	/* all members of a group in the same cycle; unc_commit_txn() ends it */
+	/*
+	 * All members of a group in the same cycle; unc_commit_txn() ends it.  Without
+	 * budget the freeze of another CPU's read is not prolonged.
+	 */
 	if ((this_cpu_ptr(pmu->cpu)->txn & PERF_PMU_TXN_READ) &&
-	    event->group_leader->nr_siblings && unc_event_slot(ue))
+	    event->group_leader->nr_siblings && unc_event_slot(ue) &&
+	    (!ue->box->hw.changes || unc_freeze_allowed(ue->box->pkg)))
 		unc_begin(pmu, ue->box);
 	unc_update(ue);
 	unc_lock_release(ue->box, flags);

@@ -216,9 +216,9 @@ void unc_power_resume(struct unc_package *pkg)
 
 	unc_global_freeze();
 	unc_visit_boxes(pkg, unc_box_reprogram);
-	unc_lock_raw(&ov->cores.lock);
-	unc_global_restart(ov->cores.ctl);
-	unc_lock_raw_release(&ov->cores.lock);
+	unc_lock_raw(&ov->ctl_lock);
+	unc_global_restart(ov->ctl);
+	unc_lock_raw_release(&ov->ctl_lock);
 }
 
 /* With one CPU left and interrupts off; other packages' CPUs are offline. */

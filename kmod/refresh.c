@@ -6,15 +6,11 @@
  */
 #include "access.h"
 #include "compat.h"
-#include "global.h"
-#include "package.h"
 #include "refresh.h"
 #include "report.h"
 
 /* Counts that may come at once whatever the time passed: injected traffic, skew. */
 #define UNC_SLACK	(1ULL << 16)
-/* Reads that check a clock: each one sees it move, or none does. */
-#define UNC_CLOCK_READS	10
 
 /* The most that a slot can count in some time: twice what the fastest clock allows. */
 static u64 unc_refresh_most(const struct unc_slot *slot, u64 ns)
@@ -54,7 +50,7 @@ void unc_refresh_slot(struct unc_box *box, struct unc_slot *slot)
 	if (!shift && (s64)grown < 0)
 		return;
 	if (before && grown > UNC_SLACK &&
-	    grown > unc_refresh_most(slot, ktime_get_mono_fast_ns() - before)) {
+	    grown > unc_refresh_most(slot, ktime_get_boot_fast_ns() - before)) {
 		unc_refresh_resync(box, slot);
 		return;
 	}
@@ -73,6 +69,10 @@ void unc_refresh_box(struct unc_box *box)
 	}
 }
 
+/*
+ * Write a control register again that another program has changed.  The counter may have
+ * counted another event since, so its growth is not added.
+ */
 static void unc_refresh_verify_ctl(struct unc_box *box, unsigned int ctr)
 {
 	const struct unc_layout *layout = box->type->layout;
@@ -82,81 +82,27 @@ static void unc_refresh_verify_ctl(struct unc_box *box, unsigned int ctr)
 	if (box->dead || c->slot < 0 || c->dirty ||
 	    !((unc_access_read_ctl(box, ctr) ^ c->ctl) & mask))
 		return;
-	/* it may have counted another event */
 	unc_access_write_ctl(box, ctr, c->ctl);
 	unc_refresh_resync(box, &box->slot[c->slot]);
 }
 
-/* How many of UNC_CLOCK_READS reads see the fixed counter move? */
-static unsigned int unc_refresh_clock_moves(struct unc_box *box)
-{
-	struct unc_slot clock = { .ctr = UNC_FIXED };
-	unsigned int reads, moves = 0;
-	u64 before = 0, now = 0;
-
-	for (reads = 0; reads <= UNC_CLOCK_READS; reads++) {
-		before = now;
-		clock.stamp = 0;
-		if (!unc_access_read_counter(box, &clock, &now))
-			return 0;
-		moves += reads && now != before;
-	}
-	return moves;
-}
-
-/*
- * The fixed counter does not move.  Its clock may have stopped, or another program may
- * have frozen the box or the package: then each read sees it move once they are
- * unfrozen.  An overflow that has frozen the package shows in the status.
- */
-static void unc_refresh_verify_clock(struct unc_box *box)
-{
-	if (unc.gen->global.status && unc_global_status())
-		return;
-	if (unc.gen->global.ctl)
-		unc_global_unfreeze(&box->pkg->overflow);
-	if (unc_refresh_clock_moves(box) == UNC_CLOCK_READS)
-		unc_report_foreign(box);
-}
-
-/*
- * Check that no other program has frozen a package; the box is that of
- * unc_package_clock_box().  No register shows that.  So the clock, if no event counts
- * it, is started for a moment.
- */
-void unc_refresh_verify_package(struct unc_box *box)
-{
-	/* unc_refresh_verify() has checked it */
-	if (box->ctr[UNC_FIXED].slot >= 0)
-		return;
-	unc_access_write_ctl(box, UNC_FIXED, box->type->layout->en);
-	if (!unc_refresh_clock_moves(box))
-		unc_refresh_verify_clock(box);
-	unc_access_write_ctl(box, UNC_FIXED, 0);
-}
-
-/*
- * Bring all totals up to date, and check that the registers are as the driver left
- * them.  What another program has changed is written again.  A box that another program
- * has frozen does not tell, so it is unfrozen in any case.
+/**
+ * unc_refresh_verify() - bring all totals up to date, and check a box's registers
+ * @box: the box
+ *
+ * Control registers that another program has changed are written again.  The freeze bit
+ * cannot be read, so the box is unfrozen in any case.
  */
 void unc_refresh_verify(struct unc_box *box)
 {
-	s8 fixed = box->ctr[UNC_FIXED].slot;
-	struct unc_slot *clock = fixed < 0 ? NULL : &box->slot[fixed];
-	u64 before = clock ? clock->total : 0;
 	unsigned int ctr;
 
-	unc_refresh_box(box);
 	for_each_programmed(box->type, ctr)
 		unc_refresh_verify_ctl(box, ctr);
-	if (box->dead || box->hw.frozen)
+	unc_refresh_box(box);
+	if (box->dead || box->hw.frozen || !box->type->regs.box_ctl)
 		return;
-	if (box->type->regs.box_ctl) {
-		/* another program may have written it; a shared one is written only then */
-		box->hw.box_ctl_known = false;
-		unc_access_write_box_ctl(box, 0);
-	}
-	if (clock && clock->total == before && !box->ctr[UNC_FIXED].dirty)
-		unc_refresh_verify_clock(box);
+	/* another program may have written it; a shared one is written only then */
+	box->hw.box_ctl_known = false;
+	unc_access_write_box_ctl(box, 0);
 }

@@ -6,7 +6,6 @@
 
 void unc_refresh_slot(struct unc_box *box, struct unc_slot *slot);
 void unc_refresh_box(struct unc_box *box);
-void unc_refresh_verify_package(struct unc_box *box);
 void unc_refresh_verify(struct unc_box *box);
 
 #endif

@@ -22,7 +22,6 @@
 #include "nmi.h"
 #include "package.h"
 #include "pmi.h"
-#include "pmi_map.h"
 #include "refresh.h"
 #include "sampling.h"
 #include "timer.h"
@@ -34,12 +33,6 @@
 #define UNC_PACE_NS	(20 * NSEC_PER_MSEC)
 /* A period that is wrong by more than this factor is corrected at once. */
 #define UNC_FAR_OFF	4
-/* Overflows without a pause between them, after which the counter has to rest. */
-#define UNC_STORM	64
-/* A polled box can have any number of samples due; the most of one delivery. */
-#define UNC_MAX_SAMPLES	16384
-/* How long (ns) a throttled event's counter rests, unless perf starts it earlier. */
-#define UNC_REST_NS	(100 * NSEC_PER_MSEC)
 
 /*
  * perf's functions for drivers of core PMUs, which no kernel exports to modules
@@ -60,50 +53,42 @@ static DEFINE_PER_CPU(struct list_head, unc_sampling_events);
 static void unc_sampling_set(struct unc_box *box, struct unc_slot *slot,
 			     u64 value)
 {
-	slot->stamp = ktime_get_mono_fast_ns();
+	slot->stamp = ktime_get_boot_fast_ns();
 	slot->raw = value;
 	unc_access_write_counter(box, slot->ctr, value);
 }
 
-/*
- * Check whether a CPU is interrupted for a slot's overflow.  A slot that is held has
- * events that are migrating, and that need the PMI again.  The box is locked.
+/**
+ * unc_sampling_has_pmi() - check whether a CPU is interrupted for a slot's overflow
+ * @box: the slot's box, which is locked
+ * @slot: the slot; one with migrating events needs the PMI again
  */
 bool unc_sampling_has_pmi(const struct unc_box *box, const struct unc_slot *slot)
 {
 	return slot->migrating || atomic_read(&box->pkg->overflow.signalled);
 }
 
-/*
- * Not without budget, while perf throttles the slot's events, or while no event needs
- * the PMI: then the timer arms the counter later.
- */
-static bool unc_sampling_may_arm(const struct unc_box *box,
-				 const struct unc_slot *slot)
-{
-	const struct unc_overflow *ov = &box->pkg->overflow;
-
-	return unc_freeze_allowed(box->pkg) && ov->storm < UNC_STORM &&
-	       (s64)(ktime_get_mono_fast_ns() - slot->sampling.rest) >= 0 &&
-	       unc_sampling_has_pmi(box, slot);
-}
-
-/*
- * Have one sample for all that has been counted, and a period.  The slot is up to
- * date, its counter was not armed for a while.
- */
-void unc_sampling_merge(struct unc_slot *slot)
-{
-	slot->sampling.next = slot->total + slot->sampling.period;
-	slot->sampling.merge = true;
-}
-
-/*
- * Set a counter to overflow when the next sample is due, if it may.  The box is
- * locked, the slot up to date, and its counter does not count.
+/**
+ * unc_sampling_is_due() - check whether a counter is to be set to overflow again
+ * @slot: a slot that is armed and up to date
  *
- * A counter that may not be armed starts at 0: it does not overflow before the timer
- * arms it.  Until then its counts are exact, and the next sample is for all of them.
+ * The counter has overflowed, or in frequency mode it would overflow too late.
+ */
+bool unc_sampling_is_due(const struct unc_slot *slot)
+{
+	const struct unc_sampling *s = &slot->sampling;
+
+	return (s64)(slot->total - s->set) >= 0 || (s64)(s->set - s->next) > 0;
+}
+
+/**
+ * unc_sampling_arm() - set a counter to overflow when the next sample is due
+ * @box: the box, which is locked
+ * @slot: a slot that is up to date, and whose counter does not count
+ *
+ * A counter is not armed without budget, or while no event needs the PMI: it starts at
+ * 0, its counts are exact, and the timer polls and arms it later.  A period that is
+ * longer than the counter takes several overflows.
  */
 void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
 {
@@ -111,21 +96,17 @@ void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
 	struct unc_sampling *s = &slot->sampling;
 	u64 left;
 
-	if (!unc_sampling_may_arm(box, slot)) {
-		if (s->armed && unc_sampling_has_pmi(box, slot))
-			atomic64_inc(&box->pkg->stats.throttled);
+	if (!unc_freeze_allowed(box->pkg) || !unc_sampling_has_pmi(box, slot)) {
 		s->armed = false;
 		unc_sampling_set(box, slot, 0);
-		unc_timer_want(box->pkg, slot->stamp + NSEC_PER_MSEC);
+		unc_timer_want(box->pkg, ktime_get_mono_fast_ns() + NSEC_PER_MSEC);
 		return;
 	}
-	if (!s->armed)
-		unc_sampling_merge(slot);
-	s->armed = true;
-	s->set = s->next;
-	/* one that is due already, but not accounted, comes at once */
+	/* a sample that is due already, but not accounted, comes at once */
 	left = clamp_t(s64, s->next - slot->total, 1, mask);
-	unc_sampling_set(box, slot, (mask + 1 - left) & mask);
+	s->armed = true;
+	s->set = slot->total + left;
+	unc_sampling_set(box, slot, mask + 1 - left);
 }
 
 /* Read a counter that counts, and arm it, if it may.  The box is locked. */
@@ -142,41 +123,52 @@ void unc_sampling_rearm(struct unc_box *box, struct unc_slot *slot)
 	unc_box_end(box);
 }
 
-/*
- * Number the samples that have become due.  Returns whether any has.  @frozen_ns is
- * how long the overflow has kept the package frozen, for the trace.  The box is
- * locked, the slot up to date.
+/**
+ * unc_sampling_account() - account for what a slot has counted since its last sample
+ * @box: the box, which is locked
+ * @slot: a slot that is up to date
+ * @frozen_ns: how long the overflow has kept the package frozen, for the trace
+ *
+ * All that is due is one sample.  Its period is a multiple of the period asked for, as
+ * several periods may have ended since the last look, at polled boxes above all.
+ *
+ * Return: whether a sample is due.
  */
 bool unc_sampling_account(struct unc_box *box, struct unc_slot *slot,
 			  u64 frozen_ns)
 {
 	struct unc_sampling *s = &slot->sampling;
-	u64 n = 1;
+	u64 periods = 1;
 
-	if ((s64)(slot->total - s->next) < 0 || !s->armed)
+	if ((s64)(slot->total - s->next) < 0)
 		return false;
-	if (s->freq || s->merge) {
+	if (s->freq) {
 		s->mark = slot->total;
 	} else {
-		n = max_t(u64, div64_u64(slot->total - s->mark, s->period), 1);
-		s->mark += n * s->period;
+		periods = max_t(u64, div64_u64(slot->total - s->mark, s->period), 1);
+		s->mark += periods * s->period;
 	}
 	s->next = s->mark + s->period;
-	s->merge = false;
-	s->seq += n;
+	s->seq++;
 	s->frozen_ns = frozen_ns;
-	atomic64_add(n, &box->pkg->stats.overflows);
+	atomic64_inc(&box->pkg->stats.overflows);
+	atomic64_add(periods - 1, &box->pkg->stats.merged);
 	return true;
 }
 
-/* Start the samples of a slot with its first event.  The box is locked. */
+/**
+ * unc_sampling_start() - start the samples of a slot with its first event
+ * @box: the box, which is locked
+ * @slot: a slot that is up to date
+ * @carry: counts that the next sample has beside those of the slot from now on
+ */
 void unc_sampling_start(struct unc_box *box, struct unc_slot *slot, u64 carry)
 {
 	struct unc_sampling *s = &slot->sampling;
 
 	s->mark = slot->total - carry;
-	s->next = slot->total + (carry < s->period ? s->period - carry : 1);
-	s->armed = true;
+	s->next = s->mark + s->period;
+	s->armed = false;
 	s->paced = ktime_get_mono_fast_ns();
 	s->paced_total = slot->total;
 	if (unc_box_signals(box)) {
@@ -194,7 +186,7 @@ void unc_sampling_start(struct unc_box *box, struct unc_slot *slot, u64 carry)
  * stop when the core idles and has no tick.  The uncore works on, so the driver
  * measures the rate over time.  The slot is up to date.
  */
-void unc_sampling_pace(struct unc_slot *slot, unsigned int bits)
+void unc_sampling_pace(struct unc_slot *slot)
 {
 	struct unc_sampling *s = &slot->sampling;
 	u64 now = ktime_get_mono_fast_ns();
@@ -209,8 +201,7 @@ void unc_sampling_pace(struct unc_slot *slot, unsigned int bits)
 	if (!count)
 		return;
 	want = unc_mul_div(count, NSEC_PER_SEC, passed);
-	want = clamp_t(u64, div64_u64(want, s->freq), 1,
-		       GENMASK_ULL(bits - 1, 0));
+	want = clamp_t(u64, div64_u64(want, s->freq), 1, S64_MAX);
 	if (want < UNC_FAR_OFF * s->period && s->period < UNC_FAR_OFF * want)
 		want = (want + s->period) / 2;
 	s->period = want;
@@ -221,62 +212,39 @@ void unc_sampling_pace(struct unc_slot *slot, unsigned int bits)
 
 /* --- delivery ------------------------------------------------------------ */
 
-/* perf throttles a slot's events: not to be armed before it starts them again. */
-static void unc_sampling_rest(struct unc_event *ue)
-{
-	struct unc_box *box = ue->box;
-
-	unc_lock_raw(&box->lock);
-	if (ue->slot >= 0 && box->slot[ue->slot].serial == ue->serial)
-		box->slot[ue->slot].sampling.rest =
-			ktime_get_mono_fast_ns() + UNC_REST_NS;
-	unc_lock_raw_release(&box->lock);
-}
-
 /* On the event's CPU, interrupts off, no lock of the driver held. */
-static void unc_sampling_output(struct unc_event *ue, u64 due, u64 weight,
+static void unc_sampling_output(struct unc_event *ue, u64 weight,
 				struct pt_regs *regs)
 {
 	struct perf_event *event = ue->event;
 	struct perf_sample_data data;
-	u64 period, before, rest;
+	u64 before = local_clock();
 
-	due = min_t(u64, due, UNC_MAX_SAMPLES);
-	rest = (due - 1) * ue->want.sampling.period;
-	/* the first one has what the event has counted since its last sample */
-	if (ue->want.sampling.freq || rest >= weight)
-		rest = weight - div64_u64(weight, due);
-	for (; due; due--) {
-		before = local_clock();
-		period = weight - rest;
-		weight = rest;
-		rest = due > 2 ? weight - div64_u64(weight, due - 1) : 0;
-		event->hw.last_period = period;
-		perf_sample_data_init(&data, 0, period);
-		if (unc_perf_overflow(event, &data, regs)) {
-			/* throttled: perf starts it again, these are dropped */
-			event->pmu->stop(event, 0);
-			unc_sampling_rest(ue);
-			break;
-		}
-		/* perf lowers its limit when samples take too long */
-		if (unc_perf_took)
-			unc_perf_took(local_clock() - before);
-	}
+	event->hw.last_period = weight;
+	perf_sample_data_init(&data, 0, weight);
+	/* throttled: perf starts the event again in a later tick */
+	if (unc_perf_overflow(event, &data, regs))
+		ue->throttled = true;
+	/* perf lowers its limit when samples take too long */
+	if (unc_perf_took)
+		unc_perf_took(local_clock() - before);
 }
 
-/*
- * Deliver what was due for an event that is taken off.
+/**
+ * unc_sampling_flush() - deliver the sample that was due for an event that is taken off
+ * @ue: the event
+ * @weight: the sample's period; 0: none was due
+ *
  * Context: on the event's CPU, interrupts off, no lock of the driver held.
  */
-void unc_sampling_flush(struct unc_event *ue, u64 due, u64 weight)
+void unc_sampling_flush(struct unc_event *ue, u64 weight)
 {
 	struct pt_regs here;
 
-	if (!due)
+	if (!weight)
 		return;
 	unc_pmi_caller(&here);
-	unc_sampling_output(ue, due, weight, &here);
+	unc_sampling_output(ue, weight, &here);
 }
 
 /*
@@ -298,24 +266,23 @@ static void unc_sampling_deliver_event(struct unc_event *ue,
 				       struct pt_regs *regs)
 {
 	struct unc_box *box = ue->box;
-	u64 due = 0, weight, frozen_ns;
+	u64 weight = 0, frozen_ns;
 	struct unc_slot *slot;
 	unsigned int ctr;
 
 	unc_lock_raw(&box->lock);
 	slot = unc_event_slot(ue);
-	if (slot && !(ue->event->hw.state & PERF_HES_STOPPED)) {
-		due = unc_sampling_take(ue, slot, &weight);
+	if (slot && !ue->throttled && !(ue->event->hw.state & PERF_HES_STOPPED)) {
+		weight = unc_sampling_take(ue, slot);
 		unc_event_count(ue, slot);
 		frozen_ns = slot->sampling.frozen_ns;
 		ctr = slot->ctr;
 	}
 	unc_lock_raw_release(&box->lock);
-	if (!due)
+	if (!weight)
 		return;
-	trace_overflow(box->name, ctr, box->pkg->phys_id,
-		       div64_u64(weight, due), frozen_ns);
-	unc_sampling_output(ue, due, weight, regs);
+	trace_overflow(box->name, ctr, box->pkg->phys_id, weight, frozen_ns);
+	unc_sampling_output(ue, weight, regs);
 }
 
 /*
@@ -336,18 +303,8 @@ void unc_sampling_deliver(struct unc_package *pkg, struct pt_regs *regs)
 
 /* --- adding and removing events ------------------------------------------- */
 
-/* Check that a counter can count that far. */
-bool unc_sampling_fits(const struct unc_box *box, const struct unc_slot *slot,
-		       u64 period)
-{
-	unsigned int bits = unc_access_bits(box, __ffs(slot->allowed));
-
-	return period <= GENMASK_ULL(bits - 1, 0);
-}
-
 /* Check that an event can be sampled.  Returns 0, or what open returns. */
-int unc_sampling_check(const struct perf_event *event,
-		       const struct unc_box *box, const struct unc_slot *slot)
+int unc_sampling_check(const struct perf_event *event, const struct unc_slot *slot)
 {
 	/*
 	 * Only a core knows these.  And the size of the instruction's page: perf
@@ -367,9 +324,6 @@ int unc_sampling_check(const struct perf_event *event,
 	/* free-running counters cannot be set, nor stopped */
 	if (slot->allowed & GENMASK(UNC_MAX_COUNTERS - 1, UNC_FREERUN0))
 		return -EINVAL;
-	if (!event->attr.freq &&
-	    !unc_sampling_fits(box, slot, event->attr.sample_period))
-		return -EINVAL;
 	return 0;
 }
 
@@ -387,53 +341,51 @@ void unc_sampling_describe(const struct perf_event *event, bool freq,
 						event->attr.sample_freq), 1);
 }
 
-/*
- * Take an event's samples that are due.  Returns how many there are; @weight gets the
- * sum of their periods.  The slot is locked.
+/**
+ * unc_sampling_take() - take an event's sample that is due
+ * @ue: the event, which joined @slot
+ * @slot: its slot, which is locked
+ *
+ * Return: the sample's period: what the slot's samples have accounted for since the
+ * event's last sample; 0 when none is due.
  */
-u64 unc_sampling_take(struct unc_event *ue, const struct unc_slot *slot,
-		      u64 *weight)
+u64 unc_sampling_take(struct unc_event *ue, const struct unc_slot *slot)
 {
-	u64 due = slot->sampling.seq - ue->seq;
+	u64 weight = slot->sampling.mark - ue->mark;
 
-	*weight = slot->sampling.mark - ue->mark;
-	if (!due)
+	if (ue->seq == slot->sampling.seq)
 		return 0;
 	ue->seq = slot->sampling.seq;
 	ue->mark = slot->sampling.mark;
 	ue->carry = slot->total - ue->mark;
-	return due;
+	return weight;
 }
 
-/*
- * Begin to deliver an event's samples on this CPU.
+/**
+ * unc_sampling_add() - begin to deliver an event's samples on this CPU
+ * @ue: the event
+ *
  * Context: on the event's CPU, interrupts off, its box locked.
  */
 void unc_sampling_add(struct unc_event *ue)
 {
 	struct unc_package *pkg = ue->box->pkg;
-	struct unc_overflow *ov = &pkg->overflow;
-	u64 now = ktime_get_mono_fast_ns();
 
 	list_add_tail(&ue->sampling, this_cpu_ptr(&unc_sampling_events));
 	cpumask_set_cpu(smp_processor_id(), &pkg->sampling_cpus);
-	if (!unc_box_signals(ue->box)) {
-		atomic_inc(&ov->polled);
-		unc_timer_want(pkg, now + NSEC_PER_MSEC);
-		return;
+	if (unc_box_signals(ue->box)) {
+		unc_nmi_arm(NULL);
+		unc_global_sampler_begin(&pkg->overflow);
+	} else {
+		atomic_inc(&pkg->overflow.polled);
 	}
-	unc_nmi_arm(NULL);
-	unc_lock_raw(&ov->cores.lock);
-	atomic_inc(&ov->signalled);
-	WRITE_ONCE(ov->watch.on, true);
-	ue->core = unc_pmi_map_core(pkg, smp_processor_id());
-	unc_global_select_core(ov, ue->core, 1);
-	unc_lock_raw_release(&ov->cores.lock);
-	unc_timer_want(pkg, now + NSEC_PER_MSEC);
+	unc_timer_want(pkg, ktime_get_mono_fast_ns() + NSEC_PER_MSEC);
 }
 
-/*
- * Stop delivering an event's samples on this CPU.
+/**
+ * unc_sampling_del() - stop delivering an event's samples on this CPU
+ * @ue: the event
+ *
  * Context: on the event's CPU, interrupts off, its box locked.
  */
 void unc_sampling_del(struct unc_event *ue)
@@ -445,10 +397,8 @@ void unc_sampling_del(struct unc_event *ue)
 		cpumask_clear_cpu(smp_processor_id(), &pkg->sampling_cpus);
 	if (!unc_box_signals(ue->box))
 		atomic_dec(&pkg->overflow.polled);
-	else if (unc_global_deselect_core(&pkg->overflow, ue->core))
-		unc_pmi_raise();
-	/* no CPU is interrupted for counters that are still armed */
-	if (!atomic_read(&pkg->overflow.signalled))
+	else if (unc_global_sampler_end(&pkg->overflow))
+		/* no CPU is interrupted for counters that are still armed */
 		unc_timer_want(pkg, ktime_get_mono_fast_ns());
 }
 

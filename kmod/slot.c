@@ -125,11 +125,6 @@ int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 	return 0;
 }
 
-static bool unc_slot_in_use(const struct unc_slot *slot)
-{
-	return slot->users || slot->migrating;
-}
-
 /*
  * Check whether two events can share a slot.  Events that sample share one only when
  * they have the same period or frequency: the counter is set to overflow for them.

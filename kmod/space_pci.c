@@ -99,7 +99,7 @@ static bool unc_pci_read_counter(struct unc_box *box, u32 reg,
 		return false;
 	if (mask == U32_MAX)
 		*value = lo;
-	else if (slot->stamp && ktime_get_mono_fast_ns() - slot->stamp <
+	else if (slot->stamp && ktime_get_boot_fast_ns() - slot->stamp <
 				slot->low_ns)
 		*value = slot->raw + (u32)(lo - (u32)slot->raw);
 	else if (!unc_read_high(box, reg, lo, value))

@@ -50,12 +50,10 @@ struct unc_sampling {
 	u64 period;		/* sample period; 0: the slot does not sample */
 	u64 freq;		/* samples a second, in frequency mode; adapts @period */
 	u64 next;		/* the slot's total at which the next sample is due */
-	u64 set;		/* the @next for which the counter was set */
-	u64 mark;		/* the slot's total at the last sample */
+	u64 mark;		/* the slot's total that its samples account for */
 	u64 seq;		/* samples so far */
-	bool armed;		/* the counter overflows at @next, or is polled */
-	bool merge;		/* the next sample is for all since the last one */
-	u64 rest;		/* not armed before (monotonic ns): perf throttles */
+	bool armed;		/* the counter overflows when the total is @set */
+	u64 set;
 	u64 paced;		/* when the rate was last measured, in frequency mode */
 	u64 paced_total;	/* the slot's total at that time */
 	u64 frozen_ns;		/* freeze of the last overflow, for the trace */
@@ -73,6 +71,7 @@ struct unc_slot {
 	u64 config[3];		/* config, config1 and config2 of its events */
 	u64 fields[3];		/* bits of these that are filters in use */
 	u32 allowed;		/* hardware counters that may count it */
+	bool of_ctr0;		/* it counts what the event of counter 0 gives */
 	u8 ctr;			/* hardware counter that counts it */
 	/* sets the counter to overflow, where its box signals and the slot samples */
 	void (*arm)(struct unc_box *box, struct unc_slot *slot);
@@ -80,8 +79,15 @@ struct unc_slot {
 	u64 low_ns;		/* it counts less than 2^32 in that time (ns) */
 	u64 raw;		/* the counter's value at the last read */
 	u64 total;		/* counts since the slot came into use */
-	u64 stamp;		/* time (ns) before @raw was read; 0: not known */
+	/* boot time (ns) before @raw was read; 0: not known.  Counters run in s2idle */
+	u64 stamp;
 };
+
+/* Check whether events count in a slot. */
+static inline bool unc_slot_in_use(const struct unc_slot *slot)
+{
+	return slot->users || slot->migrating;
+}
 
 /* A hardware counter. */
 struct unc_counter {
@@ -119,6 +125,7 @@ struct unc_box_probed {
 	u8 fixed_bits;		/* width of the fixed counter */
 	bool other_ctr;		/* counters are at the type's other addresses */
 	bool undecided;		/* they may be there, or may not */
+	bool unclocked;		/* its clock does not run */
 	u64 kept;		/* odd value that a counter kept of all ones; or 0 */
 };
 
@@ -185,33 +192,26 @@ struct unc_freeze {
 	u64 since;		/* when it was for them; 0: at no event's cost */
 };
 
-/* Cores that a package interrupts. */
-struct unc_cores {
-	raw_spinlock_t lock;	/* guards the others; nests in all other locks */
-	u64 reach;		/* bits that reach a CPU; 0: all boxes are polled */
-	u64 ctl;		/* last value written to global control */
-	u16 *users;		/* sampling events for the PMI of each core */
-};
-
-/* Polling for late overflows and PMIs. */
+/* Polling for overflows whose PMI does not come. */
 struct unc_watch {
-	bool on;		/* something signals, or did until lately */
+	bool on;		/* a box signals, or did until lately */
 	u64 until;		/* when that ends */
-	u64 last;		/* when the timer last looked */
+	u64 next;		/* when the timer checks next */
+	u64 clear;		/* the package's @clear when the timer found an overflow */
 };
 
 /* Overflows of a package. */
 struct unc_overflow {
 	raw_spinlock_t lock;	/* of the CPU that handles them; boxes' locks nest */
-	struct unc_cores cores;
+	raw_spinlock_t ctl_lock;	/* guards @ctl, @watch; nests in all other locks */
+	u64 ctl;		/* last value written to global control */
 	struct unc_watch watch;
+	bool has_pmi;		/* PMIs reach CPUs; else all boxes are polled */
 	u64 latency;		/* ns from an overflow to its NMI, as measured */
+	u64 clear;		/* when the global status was last seen clear */
 	atomic_t signalled;	/* sampling events in boxes that signal */
 	atomic_t polled;	/* sampling events in boxes that do not */
 	unsigned int first;	/* box that the timer polled first last time */
-	u32 freeze;		/* number of the freeze that is handled next */
-	u64 handled;		/* when overflows were last handled */
-	unsigned int storm;	/* overflows that came without a pause between */
 };
 
 /* Statistics of a package; Documentation/ABI has what they mean. */
@@ -220,7 +220,7 @@ struct unc_stats {
 	atomic64_t overflow_frozen_ns;
 	atomic64_t by_timer;
 	atomic64_t late;
-	atomic64_t throttled;
+	atomic64_t merged;
 	atomic64_t group_frozen_ns;
 	atomic64_t group_unfrozen;
 	atomic64_t foreign_writes;
@@ -236,6 +236,7 @@ struct unc_timer {
 	struct irq_work work;		/* starts it for @wanted */
 	atomic64_t refresh;		/* when all counters are to be read next */
 	atomic64_t refresh_narrow;	/* when those that wrap within a second are */
+	unsigned int next_box;	/* box that is verified next */
 	call_single_data_t kick;	/* moves @timer back to the perf CPU */
 };
 
@@ -273,12 +274,11 @@ struct unc_event {
 	u64 seq;		/* the slot's samples that it has delivered */
 	u64 mark;		/* the slot's total at its last sample */
 	u64 carry;		/* counts since its last sample, while it has no slot */
-	bool merge;		/* a part of @carry is for one sample, see there */
+	bool throttled;		/* perf throttles it: it counts, and is not sampled */
 	u64 tag;		/* of the migration that took it off; 0: none did */
 	bool follower;		/* takes no counter, follows an equal event */
 	struct unc_own_event *own;	/* the driver's event that it follows */
 	struct list_head sampling;	/* in its CPU's list of sampling events */
-	int core;		/* bit of global control for its CPU's PMI */
 };
 
 /* A PMU on one CPU, between perf's pmu_disable and pmu_enable, or in a transaction. */

@@ -13,6 +13,7 @@
 
 #include "access.h"
 #include "compat.h"
+#include "global.h"
 #include "lock.h"
 #include "package.h"
 #include "refresh.h"
@@ -25,6 +26,9 @@
  */
 #define UNC_TIMER_NARROW	(400 * NSEC_PER_MSEC)
 #define UNC_TIMER_WIDE		(2 * NSEC_PER_SEC)
+/* How long (ns) one interrupt verifies boxes, and when the next one goes on. */
+#define UNC_TIMER_SLICE		(50 * NSEC_PER_USEC)
+#define UNC_TIMER_GO_ON		NSEC_PER_MSEC
 /* The perf CPU could not be kicked: try again. */
 #define UNC_TIMER_RETRY		(10 * NSEC_PER_MSEC)
 
@@ -105,18 +109,7 @@ static bool unc_timer_refresh_narrow(struct unc_box *box)
 	return narrow;
 }
 
-static void unc_timer_verify_package(struct unc_package *pkg)
-{
-	struct unc_box *clock = unc_package_clock_box(pkg);
-
-	if (!clock)
-		return;
-	unc_lock_raw(&clock->lock);
-	unc_refresh_verify_package(clock);
-	unc_lock_raw_release(&clock->lock);
-}
-
-static bool unc_timer_refresh(struct unc_package *pkg, bool only_narrow)
+static bool unc_timer_refresh_all_narrow(struct unc_package *pkg)
 {
 	struct unc_box *box;
 	bool narrow = false;
@@ -127,36 +120,47 @@ static bool unc_timer_refresh(struct unc_package *pkg, bool only_narrow)
 		if (!READ_ONCE(box->use.active))
 			continue;
 		unc_lock_raw(&box->lock);
-		if (only_narrow)
-			narrow |= unc_timer_refresh_narrow(box);
-		else
-			unc_refresh_verify(box);
+		narrow |= unc_timer_refresh_narrow(box);
 		unc_lock_raw_release(&box->lock);
 	}
-	if (!only_narrow)
-		unc_timer_verify_package(pkg);
 	return narrow;
 }
 
 /*
- * Refresh counters, if one of the two deadlines is reached.  It is cleared before
- * the counters are read: a counter that starts now sets it again.
+ * Read and verify the boxes that count, some of them in each interrupt: the register
+ * accesses of all boxes of a big machine take hundreds of microseconds.  Returns whether
+ * all are done.
  */
-static void unc_timer_keep(struct unc_package *pkg, atomic64_t *deadline,
-			   s64 now, bool only_narrow)
+static bool unc_timer_verify(struct unc_package *pkg)
 {
-	bool narrow;
+	unsigned int *b = &pkg->timer.next_box;
+	u64 begin = ktime_get_mono_fast_ns();
+	struct unc_box *box;
 
+	for (; (box = unc_package_next_box(pkg, b)); ++*b) {
+		if (!READ_ONCE(box->use.active))
+			continue;
+		if (ktime_get_mono_fast_ns() - begin > UNC_TIMER_SLICE)
+			return false;
+		unc_lock_raw(&box->lock);
+		unc_refresh_verify(box);
+		unc_lock_raw_release(&box->lock);
+	}
+	*b = 0;
+	unc_global_heal(pkg);
+	return true;
+}
+
+/*
+ * Check whether one of the two deadlines is reached, and something counts.  The deadline
+ * is cleared before the counters are read: a counter that starts now sets it again.
+ */
+static bool unc_timer_reached(struct unc_package *pkg, atomic64_t *deadline, s64 now)
+{
 	if (atomic64_read(deadline) > now)
-		return;
+		return false;
 	atomic64_set(deadline, UNC_NEVER);
-	if (!atomic_read(&pkg->active))
-		return;
-	narrow = unc_timer_refresh(pkg, only_narrow);
-	if (!only_narrow)
-		unc_nearer(deadline, now + UNC_TIMER_WIDE);
-	else if (narrow)
-		unc_nearer(deadline, now + UNC_TIMER_NARROW);
+	return atomic_read(&pkg->active);
 }
 
 /* Do what is due; returns when to fire again. */
@@ -165,8 +169,12 @@ static s64 unc_timer_work(struct unc_package *pkg)
 	s64 next = pkg->timer.poll(pkg);
 	s64 now = ktime_get_mono_fast_ns();
 
-	unc_timer_keep(pkg, &pkg->timer.refresh_narrow, now, true);
-	unc_timer_keep(pkg, &pkg->timer.refresh, now, false);
+	if (unc_timer_reached(pkg, &pkg->timer.refresh_narrow, now) &&
+	    unc_timer_refresh_all_narrow(pkg))
+		unc_nearer(&pkg->timer.refresh_narrow, now + UNC_TIMER_NARROW);
+	if (unc_timer_reached(pkg, &pkg->timer.refresh, now))
+		unc_nearer(&pkg->timer.refresh, now + (unc_timer_verify(pkg) ?
+						       UNC_TIMER_WIDE : UNC_TIMER_GO_ON));
 	next = min_t(s64, next, atomic64_read(&pkg->timer.refresh_narrow));
 	return min_t(s64, next, atomic64_read(&pkg->timer.refresh));
 }

@@ -175,8 +175,14 @@ static void take_chain(struct sample *sample, const uint64_t *chain)
 
 static bool is_right_period(const struct sampler *s, uint64_t period)
 {
-	return !s->period || period == s->period ||
-	       (s->shares && !s->samples && period < s->period);
+	return !s->period || (period && period % s->period == 0) ||
+	       (s->shares && !s->samples);
+}
+
+/* The first period of an event that shares a counter may be a part of one. */
+static uint64_t periods_of(const struct sampler *s, const struct sample *sample)
+{
+	return s->period ? (sample->period + s->period - 1) / s->period : 1;
 }
 
 static void take(struct sampler *s, const struct record *r)
@@ -199,6 +205,7 @@ static void take(struct sampler *s, const struct record *r)
 		    !is_right_period(s, sample.period))
 			s->odd++;
 		s->samples++;
+		s->periods += periods_of(s, &sample);
 		s->weight += sample.period;
 		s->last = sample;
 		if (s->each)
@@ -222,7 +229,7 @@ uint64_t sampler_drain(struct sampler *s)
 	uint64_t head, tail, size;
 
 	if (!s->ring)
-		return s->samples;
+		return s->periods;
 	data = (const char *)s->ring + s->ring->data_offset;
 	size = s->ring->data_size;
 	tail = s->ring->data_tail;
@@ -240,7 +247,7 @@ uint64_t sampler_drain(struct sampler *s)
 		tail += header.size;
 	}
 	__atomic_store_n(&s->ring->data_tail, tail, __ATOMIC_RELEASE);
-	return s->samples;
+	return s->periods;
 }
 
 uint64_t sampler_wait(struct sampler *s, uint64_t n)
@@ -249,7 +256,7 @@ uint64_t sampler_wait(struct sampler *s, uint64_t n)
 
 	while (sampler_drain(s) < n && now_ns() < end)
 		sleep_ms(1);
-	return s->samples;
+	return s->periods;
 }
 
 uint64_t sampler_settle(struct sampler *s, uint64_t n)
@@ -368,6 +375,23 @@ int send_traffic(const char *pmu, int pkg, const struct cat_event *e,
 	return sim_traffic("pkg=%d box=%s event=%#x umask=%#x count=%" PRIu64
 			   " value=%u", pkg, pmu_box(pmu), e->code, e->umask, n,
 			   value);
+}
+
+bool counter_is_set(const char *pmu, uint64_t value)
+{
+	const char *box = strchr(pmu, '_') + 1;
+	char name[64];
+	uint64_t raw;
+
+	for (int i = 0; i < 5; i++) {
+		snprintf(name, sizeof(name), "%s ctr%d", box, i);
+		if (i == 4)
+			snprintf(name, sizeof(name), "%s fixed_ctr", box);
+		if (sim_register(0, name, &raw) && raw == value)
+			return true;
+	}
+	return check(false, "%s: no counter is set to %#jx", pmu,
+		     (uintmax_t)value);
 }
 
 uint64_t package_stat(int pkg, const char *name)

@@ -40,11 +40,12 @@ struct sample {
  * struct sampler - an event that samples
  * @fd: its descriptor, negative when it is not open
  * @cpu: where it is; every sample must come from there
- * @period: what every sample must say, 0 when perf chooses it
+ * @period: every sample's period must be a multiple of it; 0: perf chooses it
  * @chain: they have SAMPLER_CHAIN
  * @shares: the event joins one that counts already: its first period may be shorter
  * @weight: sum of the samples' periods
  * @samples: seen so far
+ * @periods: sample periods that they account for, or their number when perf chooses it
  * @lost: samples that did not fit into the buffer
  * @throttled, @unthrottled: how often perf did that
  * @odd: samples with another CPU or period, or older than the one before
@@ -55,7 +56,7 @@ struct sampler {
 	int fd, cpu;
 	bool chain, shares;
 	uint64_t period, weight;
-	uint64_t samples, lost, throttled, unthrottled, odd;
+	uint64_t samples, periods, lost, throttled, unthrottled, odd;
 	struct sample last;
 	void (*each)(struct sampler *s, const struct sample *sample);
 	struct perf_event_mmap_page *ring;
@@ -74,9 +75,12 @@ int sampler_open_attr(struct sampler *s, const struct perf_event_attr *attr,
  */
 int sampler_open(struct sampler *s, const char *pmu, int cpu, uint64_t period,
 		 const char *event, ...) __attribute__((format(printf, 5, 6)));
-/* Read the buffer; return the number of samples so far. */
+/*
+ * Read the buffer; return the number of sample periods so far. The driver delivers one
+ * sample for all periods that have ended since it last read the counter.
+ */
 uint64_t sampler_drain(struct sampler *s);
-/* Read the buffer until @n samples have arrived, or a few seconds have passed. */
+/* Read the buffer until @n periods have been sampled, or a few seconds have passed. */
 uint64_t sampler_wait(struct sampler *s, uint64_t n);
 /* The same; then wait for samples that must not arrive. */
 uint64_t sampler_settle(struct sampler *s, uint64_t n);
@@ -106,6 +110,9 @@ const struct cat_event *plain_of(const char *type);
  */
 int send_traffic(const char *pmu, int pkg, const struct cat_event *e,
 		 uint64_t n, unsigned int value);
+
+/* Check that a counter of @pmu's box in package 0 is set to @value. */
+bool counter_is_set(const char *pmu, uint64_t value);
 
 /* /sys/module/xeon_uncore/package@pkg/@name; UINT64_MAX: not there. */
 uint64_t package_stat(int pkg, const char *name);
