@@ -15,16 +15,15 @@
 #include "lock.h"
 
 /*
- * A lock's holder is done within some ten microseconds, unless it waits itself.  A
- * hypervisor may take its CPU away for longer, and a read that gave up then would return
- * an old count for no reason; only a deadlock takes all of this.
+ * A lock's holder makes some ten register accesses, which take some ten microseconds.
+ * Only a deadlock takes all of this, with interrupts off.
  */
-#define UNC_PATIENCE_NS	(20 * NSEC_PER_MSEC)
+#define UNC_PATIENCE_NS	NSEC_PER_MSEC
 /*
- * Between two tries no more than this counts as waiting: a hypervisor has stopped this
- * CPU, and the lock may be free since.
+ * Between two tries no more than this counts as waiting: a hypervisor may have stopped
+ * this CPU or the holder, and a read that gave up then would return an old count.
  */
-#define UNC_TRY_NS	(2 * NSEC_PER_MSEC)
+#define UNC_TRY_NS	(UNC_PATIENCE_NS / 10)
 
 /* Locks of the driver that this CPU holds or waits for. */
 static DEFINE_PER_CPU(unsigned int, unc_busy);
