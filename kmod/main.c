@@ -6,6 +6,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/ctype.h>
+#include <linux/delay.h>
 #include <linux/device/driver.h>
 #include <linux/kobject.h>
 #include <linux/module.h>
@@ -74,7 +75,7 @@ static bool unc_in_tree_is_loaded(void)
 	return unc.gen->in_tree && driver_find(unc.gen->in_tree, &pci_bus_type);
 }
 
-/* intel_uncore was past MODULE_STATE_COMING before the notifier was there. */
+/* intel_uncore was past MODULE_STATE_COMING before the notifier was registered. */
 static bool unc_in_tree_met;
 
 static int unc_module_event(struct notifier_block *nb, unsigned long action,
@@ -99,18 +100,43 @@ static struct notifier_block unc_module_watch = {
 	.notifier_call = unc_module_event,
 };
 
-/*
- * Look for intel_uncore, loaded or being loaded.  One that is between
- * MODULE_STATE_COMING and its folder in /sys/module cannot be seen, but only one of
- * the two drivers can have UNC_HOTPLUG_STATE.
- */
-static int unc_check_in_tree(void)
+static int unc_refuse_in_tree(void)
 {
-	if (!READ_ONCE(unc_in_tree_met) && !unc_in_tree_is_loaded())
-		return 0;
 	pr_err("not loaded: %s drives this uncore; rmmod %s first (README says how to keep it away)\n",
 	       UNC_IN_TREE_MODULE, UNC_IN_TREE_MODULE);
 	return -EBUSY;
+}
+
+/* Look for intel_uncore, loaded or being loaded. */
+static int unc_check_in_tree(void)
+{
+	return unc_in_tree_is_loaded() ? unc_refuse_in_tree() : 0;
+}
+
+/* How long to wait for an intel_uncore whose load fails. */
+#define UNC_IN_TREE_TRIES	500
+#define UNC_IN_TREE_MS		10
+
+/*
+ * An intel_uncore that passed MODULE_STATE_COMING before the notifier was registered, and
+ * had no folder in /sys/module when the first check was made, is still to be loaded.  It
+ * cannot get UNC_HOTPLUG_STATE, which this driver has, and fails.  Until then it may have
+ * claimed PCI functions, and registered PMUs.  Returns 0, or -EAGAIN when that was so
+ * and it is gone, and all is to be started again.
+ */
+static int unc_outlast_in_tree(void)
+{
+	unsigned int tries = 0;
+
+	if (!READ_ONCE(unc_in_tree_met) && !unc_in_tree_is_loaded())
+		return 0;
+	while (unc_in_tree_is_loaded()) {
+		if (tries++ == UNC_IN_TREE_TRIES)
+			return unc_refuse_in_tree();
+		msleep(UNC_IN_TREE_MS);
+	}
+	WRITE_ONCE(unc_in_tree_met, false);
+	return -EAGAIN;
 }
 
 /* --- CPU hotplug --------------------------------------------------------- */
@@ -227,10 +253,8 @@ static int __init unc_find_packages(void)
 						   "perf/x86/xeon_uncore:online",
 						   unc_cpu_online,
 						   unc_cpu_offline);
-		if (err == -EBUSY) {
-			WRITE_ONCE(unc_in_tree_met, true);
-			unc_check_in_tree();
-		}
+		if (err == -EBUSY)
+			unc_refuse_in_tree();
 	}
 	cpus_read_unlock();
 	if (err)
@@ -291,7 +315,7 @@ static int __init unc_start(void)
 	if (!err)
 		err = unc_pmus_register();
 	if (!err)
-		err = unc_check_in_tree();
+		err = unc_outlast_in_tree();
 	if (!err)
 		err = unc_power_init();
 	if (err)
@@ -323,6 +347,9 @@ static int __init unc_init(void)
 	if (err)
 		return err;
 	err = unc_check_machine() ?: unc_start();
+	/* from now on the notifier refuses every intel_uncore */
+	if (err == -EAGAIN)
+		err = unc_start();
 	if (err)
 		unregister_module_notifier(&unc_module_watch);
 	return err;

@@ -201,5 +201,6 @@ void unc_topology_exit(void)
 		kfree(pkg->boxes);
 	}
 	unc.num_packages = 0;
+	unc.boxes_per_package = 0;
 	kvfree(unc.packages);
 }
