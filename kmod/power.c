@@ -8,6 +8,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/delay.h>
 #include <linux/reboot.h>
 
 #include "access.h"
@@ -30,6 +31,56 @@ struct unc_found {
 	bool answers;		/* it has a CPU, and global registers if it must */
 };
 
+/* How often to look whether a clock runs, and how long (us) between two looks. */
+#define UNC_CLOCK_TRIES	10
+#define UNC_CLOCK_US	10
+
+/*
+ * Let the fixed counter of an idle box run until it moves.  The box is idle again
+ * afterwards: no event can use it yet.  Here, on a CPU of the box's package that does
+ * not sleep meanwhile: in a package that sleeps the clock may stand still.
+ */
+static bool unc_clock_runs(struct unc_box *box)
+{
+	struct unc_slot clock = { .ctr = UNC_FIXED };
+	unsigned int tries = 0;
+	u64 count = 0;
+
+	unc_access_write_ctl(box, UNC_FIXED, box->type->layout->en);
+	unc_access_write_box_ctl(box, 0);
+	box->hw.frozen = false;
+	while (!count && tries++ < UNC_CLOCK_TRIES) {
+		udelay(UNC_CLOCK_US);
+		clock.stamp = 0;
+		if (!unc_access_read_counter(box, &clock, &count))
+			break;
+	}
+	unc_box_start(box);
+	return count;
+}
+
+/* A box without a clock counts nothing, or random values: leave it out. */
+static void unc_check_clock(struct unc_box *box)
+{
+	if (!(box->type->quirks & UNC_QUIRK_UNCLOCKED) || unc_clock_runs(box))
+		return;
+	box->probed.unclocked = true;
+	unc_box_retire(box);
+}
+
+/* Call @visit for each box of a package, with the box's lock held. */
+static void unc_visit_boxes(struct unc_package *pkg, void (*visit)(struct unc_box *box))
+{
+	struct unc_box *box;
+	unsigned int b;
+
+	for_each_box(pkg, b, box) {
+		unc_lock_raw(&box->lock);
+		visit(box);
+		unc_lock_raw_release(&box->lock);
+	}
+}
+
 /*
  * On a CPU of the package, interrupts off: registers are a package's own.  First all
  * of it is frozen, so that nothing can overflow while it is cleared.
@@ -50,21 +101,9 @@ static void unc_start_boxes(void *data)
 		found->running += unc_box_start(box);
 		unc_lock_raw_release(&box->lock);
 	}
-	/* with what overflowed before it was frozen */
+	/* with the status of counters that overflowed before the package was frozen */
 	unc_global_restart(0);
-}
-
-/* Call @visit for each box of a package, with the box's lock held. */
-static void unc_visit_boxes(struct unc_package *pkg, void (*visit)(struct unc_box *box))
-{
-	struct unc_box *box;
-	unsigned int b;
-
-	for_each_box(pkg, b, box) {
-		unc_lock_raw(&box->lock);
-		visit(box);
-		unc_lock_raw_release(&box->lock);
-	}
+	unc_visit_boxes(pkg, unc_check_clock);
 }
 
 static void unc_stop_boxes(void *data)
@@ -87,63 +126,18 @@ static void unc_on_package(struct unc_package *pkg, smp_call_func_t func,
 	cpus_read_unlock();
 }
 
-#define UNC_CLOCK_TRIES	20
-
-/*
- * Let the fixed counter run until it moves.  The box is idle, and is idle
- * again afterwards: no event can use it yet.
- */
-static bool unc_clock_runs(struct unc_box *box)
-{
-	struct unc_slot clock = { .ctr = UNC_FIXED };
-	unsigned int tries = 0;
-	unsigned long flags;
-	u64 count = 0;
-
-	flags = unc_lock_box(box);
-	unc_access_write_ctl(box, UNC_FIXED, box->type->layout->en);
-	unc_access_write_box_ctl(box, 0);
-	box->hw.frozen = false;
-	unc_lock_release(box, flags);
-	while (!count && tries++ < UNC_CLOCK_TRIES) {
-		usleep_range(50, 100);
-		flags = unc_lock_box(box);
-		clock.stamp = 0;
-		if (!unc_access_read_counter(box, &clock, &count))
-			tries = UNC_CLOCK_TRIES;
-		unc_lock_release(box, flags);
-	}
-	flags = unc_lock_box(box);
-	unc_box_start(box);
-	unc_lock_release(box, flags);
-	return count;
-}
-
-/* A box without a clock counts nothing, or random values. */
-static void unc_leave_out_unclocked(struct unc_package *pkg)
-{
-	unsigned long flags;
-	struct unc_box *box;
-	unsigned int b;
-
-	for_each_box(pkg, b, box) {
-		if (!(box->type->quirks & UNC_QUIRK_UNCLOCKED) ||
-		    unc_clock_runs(box))
-			continue;
-		flags = unc_lock_box(box);
-		unc_box_retire(box);
-		unc_lock_release(box, flags);
-		pr_warn("%s of package %d: its clock does not run (no memory there?): left out\n",
-			box->name, pkg->phys_id);
-	}
-}
-
 static void unc_report_found(const struct unc_found *found)
 {
 	const struct unc_package *pkg = found->pkg;
 	const struct unc_box *box;
 	unsigned int b;
 
+	for (b = 0; b < unc.boxes_per_package; b++) {
+		box = pkg->boxes[b];
+		if (box && box->probed.unclocked)
+			pr_warn("%s of package %d: its clock does not run (no memory there?): left out\n",
+				box->name, pkg->phys_id);
+	}
 	if (found->running || found->status || (found->ctl & unc.gen->global.cores))
 		pr_info("package %d: firmware or another tool had left %u boxes counting, global status %#llx and control %#llx: all cleared\n",
 			pkg->phys_id, found->running, found->status,
@@ -178,7 +172,6 @@ int unc_power_start(void)
 		for_each_box(found.pkg, b, box)
 			box->dead = !found.answers;
 		unc_report_found(&found);
-		unc_leave_out_unclocked(found.pkg);
 		for_each_box(found.pkg, b, box)
 			n++;
 	}
