@@ -104,6 +104,14 @@ void unc_pmus_unregister(void)
 
 /* --- migration ----------------------------------------------------------- */
 
+/* Check whether an event waits for a counter; members of a disabled group do not. */
+static bool unc_is_waiting(const struct perf_event *event)
+{
+	return READ_ONCE(event->state) == PERF_EVENT_STATE_INACTIVE &&
+	       READ_ONCE(READ_ONCE(event->group_leader)->state) >=
+	       PERF_EVENT_STATE_INACTIVE;
+}
+
 /* Count a PMU's events on a CPU, and those of them that wait for a counter. */
 static unsigned int unc_pmu_count_events(struct unc_pmu *pmu, unsigned int cpu,
 					 unsigned int *waiting)
@@ -113,13 +121,15 @@ static unsigned int unc_pmu_count_events(struct unc_pmu *pmu, unsigned int cpu,
 
 	*waiting = 0;
 	spin_lock(&pmu->lock);
+	/* keeps a group's leader that is closed */
+	rcu_read_lock();
 	list_for_each_entry(ue, &pmu->events, list) {
 		if (READ_ONCE(ue->event->cpu) != cpu)
 			continue;
 		n++;
-		*waiting += READ_ONCE(ue->event->state) ==
-			    PERF_EVENT_STATE_INACTIVE;
+		*waiting += unc_is_waiting(ue->event);
 	}
+	rcu_read_unlock();
 	spin_unlock(&pmu->lock);
 	return n;
 }

@@ -192,6 +192,36 @@ TEST_F(perf_cpu, leaves_while_events_are_multiplexed)
 		close(s.fd[i]);
 }
 
+static void advance(void *arg)
+{
+	struct steps *s = arg;
+
+	sim_advance(CYCLES);
+	s->steps++;
+}
+
+/* Members of a group that the user has disabled wait for no counter. */
+TEST_F(perf_cpu, leaves_beside_a_disabled_group)
+{
+	int fd = event_open("hswep_cbox_0", self->cpu, "clockticks"), leader, member;
+	struct perf_event_attr attr;
+	struct steps s = {};
+
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, -pmu_attr(&attr, "hswep_cbox_0", "clockticks,thresh=1"));
+	attr.disabled = 1;
+	leader = perf_open(&attr, -1, self->cpu, -1);
+	ASSERT_GE(leader, 0);
+	ASSERT_EQ(0, -pmu_attr(&attr, "hswep_cbox_0", "clockticks,thresh=2,inv=1"));
+	member = perf_open(&attr, -1, self->cpu, leader);
+	ASSERT_GE(member, 0);
+	EXPECT_TRUE(during_move(self->cpu, advance, &s));
+	EXPECT_EQ(s.steps * CYCLES, event_count(fd));
+	close(member);
+	close(leader);
+	close(fd);
+}
+
 static void pause_and_advance(void *arg)
 {
 	struct steps *s = arg;
