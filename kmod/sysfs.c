@@ -28,21 +28,30 @@ struct unc_type_sysfs {
 static struct unc_type_sysfs *unc_types_sysfs;
 
 /*
- * Which of the catalogue's names to list.  perf reads all event files of all
- * PMUs, five times as many as there are, before it counts anything; a big
- * machine has thousands.  Tools that know the catalogue need none of them.
+ * Which events to list.  perf reads all event files of all PMUs, five times as many as
+ * there are, before it counts anything; a big machine has thousands.  Tools that know
+ * the catalogue need none of them.  Under intel_uncore's names tools expect exactly that
+ * driver's files.
  */
-enum unc_events { UNC_EVENTS_NONE, UNC_EVENTS_COMMON, UNC_EVENTS_ALL };
+enum unc_events { UNC_EVENTS_NONE, UNC_EVENTS_COMMON, UNC_EVENTS_ALL, UNC_EVENTS_IN_TREE };
 static const char *const unc_events_words[] = { "none", "common", "all" };
-static char *events = "common";
+static char *events;
 module_param(events, charp, 0444);
 MODULE_PARM_DESC(events,
-		 "event names in sysfs: \"all\" of the catalogue, \"common\" ones (default) or \"none\"; perf reads them all each time it starts");
+		 "event names in sysfs: \"all\" of the catalogue, \"common\" ones (default) or \"none\"; with pmu_prefix=uncore the default is those of intel_uncore; perf reads them all each time it starts");
+
+static int unc_sysfs_events(void)
+{
+	if (events)
+		return sysfs_match_string(unc_events_words, events);
+	/* intel_uncore does not drive all generations */
+	return unc.lenient && unc.gen->in_tree ? UNC_EVENTS_IN_TREE : UNC_EVENTS_COMMON;
+}
 
 /* Check the module parameter events.  Returns 0 or -EINVAL. */
 int unc_sysfs_check(void)
 {
-	if (sysfs_match_string(unc_events_words, events) >= 0)
+	if (unc_sysfs_events() >= 0)
 		return 0;
 	pr_err("events=%s: must be all, common or none\n", events);
 	return -EINVAL;
@@ -123,15 +132,20 @@ static void unc_folder_free(struct unc_folder *folder)
 static int unc_type_sysfs_init(const struct unc_type *type,
 			       struct unc_type_sysfs *t)
 {
-	int which = sysfs_match_string(unc_events_words, events);
 	const struct unc_type_events *e = &type->events;
+	int which = unc_sysfs_events(), err;
 
 	t->groups[0] = &t->format.group;
 	t->groups[1] = &t->events.group;
 	t->groups[2] = &unc_pmu_group;
-	return unc_folder_init(&t->format, "format", e->fields, e->num_fields,
-			       !unc.lenient) ?:
-	       unc_folder_init(&t->events, "events", e->named,
+	err = unc_folder_init(&t->format, "format", e->fields, e->num_fields,
+			      !unc.lenient);
+	if (err)
+		return err;
+	if (which == UNC_EVENTS_IN_TREE)
+		return unc_folder_init(&t->events, "events", e->in_tree,
+				       e->num_in_tree, true);
+	return unc_folder_init(&t->events, "events", e->named,
 			       which == UNC_EVENTS_NONE ? 0 : e->num_named,
 			       which == UNC_EVENTS_ALL);
 }

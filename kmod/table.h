@@ -205,6 +205,8 @@ struct unc_type_events {
 	unsigned int num_info;
 	const struct unc_text *named;		/* and their units and scales */
 	unsigned int num_named;
+	const struct unc_text *in_tree;		/* event files of intel_uncore */
+	unsigned int num_in_tree;
 };
 
 /* A box type. */

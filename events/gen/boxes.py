@@ -6,6 +6,7 @@ type, its PCI functions, and the global registers.
 
 import textwrap
 
+from .derived import in_tree_files
 from .docs import ranges
 from .registers import (addresses, bits_mask, filter_registers, free_counters,
                         in_function)
@@ -196,6 +197,9 @@ class Row:
             yield "num_info", "ARRAY_SIZE(%s_info)" % prefix
         yield "named", prefix + "_events"
         yield "num_named", "ARRAY_SIZE(%s_events)" % prefix
+        if in_tree_files(self.generation, self.box):
+            yield "in_tree", prefix + "_in_tree"
+            yield "num_in_tree", "ARRAY_SIZE(%s_in_tree)" % prefix
 
     def _quirks(self, in_tree):
         names = [one for one in self.facts.get("Quirks", "").split(",") if one]

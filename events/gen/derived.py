@@ -295,12 +295,18 @@ def in_tree(generation):
     have = ({box.name for box in generation.boxes} -
             set(own.get("Remove", [])))
     base, facts = in_tree(generation.base), {}
-    for key in ("Filters", "Wrong"):
+    for key in ("Filters", "Wrong", "Files"):
         more = own.get(key, [])
         told = {fact["Box"] for fact in more}
         facts[key] = [fact for fact in base.get(key, [])
                       if fact["Box"] in have - told] + more
     return facts
+
+
+def in_tree_files(generation, box):
+    """The event files that the kernel's own driver publishes for a box type."""
+    return [file for file in in_tree(generation).get("Files", [])
+            if file["Box"] == box.name]
 
 
 def _check_in_tree(generation):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The C tables for the driver and for the simulated hardware."""
 
+from .derived import in_tree_files
 from .docs import ranges
 from .waves import box_waves
 
@@ -37,6 +38,12 @@ def _event_rows(box):
                     event.name, suffix, text, ", true" if event.common else "")
 
 
+def _in_tree_rows(files):
+    """One row an event file of the kernel's own driver."""
+    for file in files:
+        yield '\t{ "%s",\n\t  "%s" },\n' % (file["Name"], file["Text"])
+
+
 def events_header(generation):
     """The driver's: constraints by event code, and the events of sysfs."""
     text = HEAD % "Events of each box type, for the driver."
@@ -44,6 +51,9 @@ def events_header(generation):
         prefix = "%s_%s" % (generation.name, box.name)
         text += _table("unc_event_info", prefix + "_info", _info_rows(box))
         text += _table("unc_text", prefix + "_events", _event_rows(box))
+        files = in_tree_files(generation, box)
+        if files:
+            text += _table("unc_text", prefix + "_in_tree", _in_tree_rows(files))
     return text
 
 
