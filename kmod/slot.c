@@ -113,6 +113,9 @@ int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 		}
 		info = unc_info(type, config[0]);
 		slot->allowed = info ? info->ctrs : GENMASK(type->general - 1, 0);
+		slot->of_ctr0 = info && info->of_ctr0;
+		if (slot->of_ctr0)
+			slot->allowed &= ~BIT(0);
 		max_inc = info ? info->max_inc : type->max_inc;
 		/* an occupancy is not trusted to keep to what is documented */
 		if (max_inc > 1)
@@ -273,6 +276,18 @@ static bool unc_place(struct unc_box *box, struct unc_slot *slot)
 }
 
 /*
+ * An event of counter 0's occupancy (§2.3.6) counts something else while counter 0 has
+ * no event that is restricted to that counter, as occupancies are.
+ */
+static bool unc_lacks_ctr0(const struct unc_box *box, const struct unc_slot *like)
+{
+	s8 first = box->ctr[0].slot;
+
+	return like->of_ctr0 &&
+	       (first < 0 || box->slot[first].allowed != BIT(0));
+}
+
+/*
  * Find or make the slot for an event, described by unc_slot_describe().  Call between
  * unc_box_begin() and unc_box_end().  Returns the slot, with one user more, or NULL
  * when what the box counts already leaves no counter or filter for it.
@@ -283,6 +298,8 @@ struct unc_slot *unc_slot_get(struct unc_box *box, const struct unc_slot *like)
 	struct unc_package *pkg = box->pkg;
 	unsigned int i;
 
+	if (unc_lacks_ctr0(box, like))
+		return NULL;
 	again = unc_slot_find(box, like);
 	if (again && unc_slot_in_use(again)) {
 		again->users++;

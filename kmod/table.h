@@ -121,6 +121,7 @@ struct unc_event_info {
 	u16 code;		/* event select, with its ninth bit as bit 8 */
 	u16 max_inc;		/* largest increment of one cycle */
 	u8 ctrs;		/* general counters that may count it */
+	bool of_ctr0;		/* it counts what the event of counter 0 gives */
 };
 
 /* A file of perf's format or events directory. */

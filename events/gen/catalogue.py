@@ -116,6 +116,7 @@ class Event:
         self.event = int(raw.get("EventCode", "0"), 16)
         self.umask = int(raw.get("UMask", "0"), 16)
         self.common = "Common" in raw
+        self.of_counter0 = "OfCounter0" in raw
         self.umask_zeros = int(raw.get("UMaskZeros", "0"), 16)
         self.ext = int(raw.get("ExtSel", "0"))
         self.code = self.event | self.ext << 8

@@ -24,8 +24,9 @@ def _info_rows(box):
     for event in box.general_events:
         codes.setdefault(event.code, []).append(event)
     for code, events in sorted(codes.items()):
-        yield "\t{ .code = 0x%02x, .ctrs = 0x%x, .max_inc = %d },\n" % (
-            code, events[0].ctrs, max(event.max_inc for event in events))
+        yield "\t{ .code = 0x%02x, .ctrs = 0x%x, .max_inc = %d%s },\n" % (
+            code, events[0].ctrs, max(event.max_inc for event in events),
+            ", .of_ctr0 = true" if events[0].of_counter0 else "")
 
 
 def _event_rows(box):

@@ -571,6 +571,31 @@ TEST_F(cbox, counter0_occupancy_thresholds_the_event_of_counter_0)
 	group_close(&g);
 }
 
+/* Without an occupancy on counter 0 there is nothing to count: not some other event. */
+TEST_F(cbox, counter0_occupancy_alone_is_not_counted)
+{
+	struct event_reading r;
+	char pmu[PMU_NAME_MAX];
+	int fd, beside;
+
+	if (!pmu_name(pmu, "cbox", 1))
+		SKIP(return, "no such event");
+	fd = event_open(pmu, pmu_cpu(pmu, 0), "event=0x1f");
+	ASSERT_GE(fd, 0);
+	sim_advance(CYCLES);
+	ASSERT_EQ(0, -event_read(fd, &r));
+	EXPECT_EQ(0, r.value);
+	EXPECT_EQ(0, r.running);
+	/* an event that any counter may count */
+	beside = event_open(pmu, pmu_cpu(pmu, 0), "clockticks");
+	ASSERT_GE(beside, 0);
+	sim_advance(CYCLES);
+	ASSERT_EQ(0, -event_read(fd, &r));
+	EXPECT_EQ(0, r.running);
+	close(beside);
+	close(fd);
+}
+
 /* Cycles at or above a frequency of the wave */
 static uint64_t cycles_at(const struct cat_event *e, unsigned int least,
 			  uint64_t start, uint64_t cycles)
