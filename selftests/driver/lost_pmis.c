@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A box whose overflows freeze its package, and whose PMIs never arrive. Only a timer
+ * ends these freezes. The freeze budget holds for them as well: all events of the package
+ * run all the time and count nearly all cycles, and the driver's statistic of frozen time
+ * accounts for the rest.
+ */
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/share.h"
+#include "lib/c/sim.h"
+#include "lib/c/stall.h"
+
+enum { KHZ = 2500000, LONG_MS = 10000, SETTLE_MS = 1000 };
+
+static const struct {
+	const char *type, *event;
+} beside[] = {
+	{ "ubox", "uclk" }, { "cbox", "clockticks" }, { "imc", "dclk" },
+	{ "qpi", "clockticks" },
+};
+
+enum { BESIDE = ARRAY_SIZE(beside) };
+
+FIXTURE(lost) { struct sampler s; int fd[BESIDE]; };
+FIXTURE_VARIANT(lost) { const char *type; uint64_t period; };
+FIXTURE_VARIANT_ADD(lost, ha) { .type = "ha", .period = 1000 };
+FIXTURE_VARIANT_ADD(lost, pcu) { .type = "pcu", .period = 1000000 };
+FIXTURE_VARIANT_ADD(lost, imc) { .type = "imc", .period = 100000000 };
+
+FIXTURE_SETUP(lost)
+{
+	char pmu[PMU_NAME_MAX];
+
+	machine_setup("clock=real", "");
+	log_mark();
+	for (unsigned int i = 0; i < BESIDE; i++) {
+		ASSERT_TRUE(pmu_name(pmu, beside[i].type, 0));
+		self->fd[i] = event_open(pmu, pmu_cpu(pmu, 0), "%s", beside[i].event);
+		ASSERT_GE(self->fd[i], 0);
+	}
+	ASSERT_TRUE(pmu_name(pmu, variant->type, 0));
+	ASSERT_EQ(0, -sim_fault("no_pmi pkg=0 box=%s on", pmu_box(pmu)));
+	ASSERT_EQ(0, -sampler_open(&self->s, pmu, pmu_cpu(pmu, 0), variant->period,
+				   "config=%#" PRIx64,
+				   ticks_of(variant->type)->config));
+}
+
+FIXTURE_TEARDOWN(lost)
+{
+	sampler_close(&self->s);
+	for (unsigned int i = 0; i < BESIDE; i++)
+		close(self->fd[i]);
+	expect_nothing_left(_metadata);
+}
+
+/* The last freeze can exceed the budget, and a host that stops a CPU prolongs it. */
+TEST_F(lost, cost_others_no_more_than_the_budget)
+{
+	struct share share[BESIDE];
+	struct stall_watch watch;
+	double stopped;
+
+	/* the credit for a burst is used up */
+	sleep_ms(SETTLE_MS);
+	stall_watch_start(&watch, self->s.cpu);
+	for (unsigned int i = 0; i < BESIDE; i++)
+		share_begin(&share[i], self->fd[i], KHZ);
+	for (unsigned int i = 0; i < LONG_MS / 100; i++) {
+		sleep_ms(100);
+		sampler_drain(&self->s);
+	}
+	for (unsigned int i = 0; i < BESIDE; i++)
+		share_end(&share[i]);
+	stopped = stall_watch_stop(&watch) * 1e6 / share[0].ns;
+	for (unsigned int i = 0; i < BESIDE; i++) {
+		TH_LOG("%s counted %.2f %%, frozen %.2f %%, charged %.2f %%, running %.2f %%",
+		       beside[i].type, 100 * share[i].counted,
+		       100 * share[i].frozen, 100 * share[i].charged,
+		       100 * share[i].running);
+		EXPECT_EQ(1, share[i].running);
+		EXPECT_GE(share[i].counted + share[i].frozen, 0.995);
+		EXPECT_GE(share[i].counted + stopped, 0.985);
+		EXPECT_GE(share[i].counted + share[i].charged, 0.985);
+	}
+	TH_LOG("%ju samples; the host stopped the CPU for up to %.2f %%",
+	       (uintmax_t)sampler_drain(&self->s), 100 * stopped);
+	EXPECT_GT(self->s.samples, 0);
+}
+
+TEST_HARNESS_MAIN

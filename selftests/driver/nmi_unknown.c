@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * On a machine with a core PMU, LVTPC of every CPU delivers NMIs from boot on, also on
+ * CPUs of which no event samples, and the UBox interrupts all threads of a core. No NMI
+ * of a PMI may be unknown to the kernel, which may panic then: on any CPU, for one
+ * sampling event on any CPU, right after the driver's load and after a while, beside an
+ * active core PMU and an idle one, and after CPUs came online. And no PMI may be lost:
+ * events count all cycles but those of a short freeze.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "lib/c/harness.h"
+#include "lib/c/lapic.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/share.h"
+#include "lib/c/sim.h"
+#include "lib/c/stall.h"
+
+enum {
+	KHZ = 400000,
+	PERIOD = 1000003,
+	SAMPLED_MS = 500,
+	COUNTED_MS = 8000,
+	/* the driver unregisters its NMI handlers some 2 s after the last event */
+	LATER_MS = 3000,
+	MAX_CPUS = 64,
+	LEAST_PMIS = 100,
+};
+
+static void __attribute__((constructor)) map_lapic(void)
+{
+	lapic_map();
+}
+
+/* As the kernel of a machine with a core PMU has LVTPC */
+static void expect_nmis(void)
+{
+	int cpu;
+
+	for (int pkg = 0; pkg < packages(); pkg++)
+		for (unsigned int n = 0; (cpu = package_cpu(pkg, n)) >= 0; n++)
+			set_lvtpc(cpu, LVT_NMI);
+	cpu_pin(package_cpu(0, 0));
+}
+
+FIXTURE(sampled) { char pmu[PMU_NAME_MAX]; };
+FIXTURE_VARIANT(sampled) { bool core_pmu; unsigned int wait_ms; };
+FIXTURE_VARIANT_ADD(sampled, at_once) { };
+FIXTURE_VARIANT_ADD(sampled, later) { .wait_ms = LATER_MS };
+FIXTURE_VARIANT_ADD(sampled, at_once_beside_core_pmu) { .core_pmu = true };
+FIXTURE_VARIANT_ADD(sampled, later_beside_core_pmu)
+{
+	.core_pmu = true, .wait_ms = LATER_MS,
+};
+
+FIXTURE_SETUP(sampled)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup_sim("clock=real uclk_khz=%d", KHZ);
+	expect_nmis();
+	ASSERT_EQ(0, -sim_nmi_listener(true));
+	if (variant->core_pmu)
+		ASSERT_EQ(0, -sim_core_pmu("hz=1000 us=20 unmask=late"));
+	log_mark();
+	ASSERT_EQ(0, -driver_load(NULL));
+	ASSERT_TRUE(pmu_name(self->pmu, "ha", 0));
+}
+
+FIXTURE_TEARDOWN(sampled)
+{
+	EXPECT_EQ(0, -sim_core_pmu("off"));
+	EXPECT_EQ(0, -sim_nmi_listener(false));
+	expect_no_complaint(_metadata);
+	EXPECT_TRUE(machine_leave());
+}
+
+/* Sample on one CPU of package 0 alone. Return the number of unknown NMIs. */
+static uint64_t unknown_nmis(const char *pmu, int cpu)
+{
+	uint64_t unknown = sim_stat("nmi_unknown"), pmis = sim_stat("pmi");
+	struct sampler s;
+
+	check_eq(-driver_freeze_budget(1000), 0, "as many PMIs as overflows");
+	check_eq(-sampler_open(&s, pmu, cpu, PERIOD, "clockticks"), 0,
+		 "%s opens on CPU %d", pmu, cpu);
+	sleep_ms(SAMPLED_MS);
+	check(sampler_wait(&s, LEAST_PMIS) >= LEAST_PMIS, "CPU %d: samples", cpu);
+	sampler_close(&s);
+	pmis = sim_stat("pmi") - pmis;
+	check(pmis >= LEAST_PMIS, "CPU %d: %ju PMIs", cpu, (uintmax_t)pmis);
+	unknown = sim_stat("nmi_unknown") - unknown;
+	printf("# sampled on CPU %d: %ju PMIs, %ju unknown NMIs\n", cpu,
+	       (uintmax_t)pmis, (uintmax_t)unknown);
+	return unknown;
+}
+
+TEST_F(sampled, on_any_cpu_no_nmi_is_unknown)
+{
+	int cpu;
+
+	for (unsigned int n = 0; (cpu = package_cpu(0, n)) >= 0; n++) {
+		sleep_ms(variant->wait_ms);
+		EXPECT_EQ(0, unknown_nmis(self->pmu, cpu));
+	}
+}
+
+/* The last CPU of package 0, and then each other one beside it */
+TEST_F(sampled, after_a_cpu_came_online_no_nmi_is_unknown)
+{
+	int cpu, last = -1;
+
+	for (unsigned int n = 0; (cpu = package_cpu(0, n)) >= 0; n++)
+		last = cpu;
+	if (!cpu_can_leave(last))
+		SKIP(return, "CPU %d cannot be taken offline", last);
+	ASSERT_EQ(0, -driver_unload());
+	ASSERT_EQ(0, -cpu_set_online(last, false));
+	ASSERT_EQ(0, -driver_load(NULL));
+	sleep_ms(variant->wait_ms);
+	ASSERT_EQ(0, -cpu_set_online(last, true));
+	set_lvtpc(last, LVT_NMI);
+	cpu_pin(package_cpu(0, 0));
+	EXPECT_EQ(0, unknown_nmis(self->pmu, last));
+	for (unsigned int n = 0; (cpu = package_cpu(0, n)) >= 0; n++)
+		EXPECT_EQ(0, unknown_nmis(self->pmu, cpu));
+}
+
+/*
+ * A PMI that is lost has the package frozen until a timer finds its overflow. The freeze
+ * budget is 1 %. A host that stops a CPU during a freeze prolongs that freeze: its worst
+ * stop is allowed for.
+ */
+TEST_F(sampled, events_count_all_cycles)
+{
+	struct stall_watch watch;
+	struct share share;
+	struct sampler s;
+	double stopped;
+	int cpu, fd;
+
+	sleep_ms(variant->wait_ms);
+	cpu = package_cpu(0, 1);
+	fd = event_open("hswep_cbox_0", package_cpu(0, 0), "clockticks");
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, -sampler_open(&s, self->pmu, cpu, PERIOD, "clockticks"));
+	stall_watch_start(&watch, cpu);
+	share_begin(&share, fd, KHZ);
+	sleep_ms(COUNTED_MS);
+	share_end(&share);
+	stopped = stall_watch_stop(&watch) * 1e6 / share.ns;
+	TH_LOG("counted %.2f %%, frozen %.2f %%, charged %.2f %%, running %.2f %%; the host stopped the CPU for up to %.2f %%",
+	       100 * share.counted, 100 * share.frozen, 100 * share.charged,
+	       100 * share.running, 100 * stopped);
+	EXPECT_EQ(1, share.running);
+	EXPECT_GE(share.counted + share.frozen, 0.995);
+	EXPECT_GE(share.counted + stopped, 0.985);
+	EXPECT_GE(share.counted + share.charged, 0.985);
+	sampler_close(&s);
+	close(fd);
+}
+
+TEST_HARNESS_MAIN
