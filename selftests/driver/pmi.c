@@ -150,15 +150,11 @@ TEST_F(late, counts_and_samples_exact)
 	}
 }
 
+#define SIM_PARAMETERS	"/sys/module/xeon_uncore_sim/parameters/"
+
 static bool set_pmi_delay(const char *cycles)
 {
-	FILE *f = fopen("/sys/module/xeon_uncore_sim/parameters/pmi_delay",
-			"we");
-
-	if (!f)
-		return false;
-	fputs(cycles, f);
-	return !fclose(f);
+	return !file_write(SIM_PARAMETERS "pmi_delay", cycles);
 }
 
 FIXTURE_OF(pmi, ASSERT_EQ(0, -max_sample_rate(100000000)),
@@ -199,6 +195,38 @@ TEST_F(pmi, late_after_the_timer)
 	set_pmi_delay("0");
 	/* for late PMIs */
 	sleep_ms(200);
+}
+
+/*
+ * The CPU that has unfrozen the package is stopped in its interrupt handler, until after
+ * the NMI of the next overflow. Its handler must not take that NMI for the one that it
+ * has handled, or the package stays frozen until the timer polls.
+ */
+TEST_F(pmi, in_the_handler_of_the_one_before)
+{
+	enum { NEXT = 40, NEXT_PERIOD = 1000 };
+	const char *pmu = "hswep_ha_0";
+	struct sampler s;
+	uint64_t polled;
+
+	machine_setup("clock=manual", "freeze_budget=1000");
+	log_mark();
+	/* the CPU of the event is idle */
+	cpu_pin(pmu_other_cpu(pmu, 0));
+	ASSERT_EQ(0, -sampler_open(&s, pmu, pmu_cpu(pmu, 0), NEXT_PERIOD,
+				   "config=%#" PRIx64, ticks_of("ha")->config));
+	ASSERT_EQ(0, -file_write(SIM_PARAMETERS "unfrozen_us", "2000"));
+	polled = overflow_stat(0, "timer_served");
+	sim_advance(NEXT * NEXT_PERIOD);
+	EXPECT_EQ(NEXT, sampler_settle(&s, NEXT));
+	polled = overflow_stat(0, "timer_served") - polled;
+	EXPECT_EQ(0, -file_write(SIM_PARAMETERS "unfrozen_us", "0"));
+	EXPECT_LE(polled, NEXT / 8) {
+		TH_LOG("the timer has found %ju of %d overflows",
+		       (uintmax_t)polled, NEXT);
+	}
+	EXPECT_TRUE(sampler_clean(&s, pmu));
+	sampler_close(&s);
 }
 
 /* Control registers of SBo, R2PCIe and R3QPI, all bits of which need two writes */

@@ -21,6 +21,12 @@ static unsigned int sim_status_us;
 module_param_named(status_us, sim_status_us, uint, 0644);
 MODULE_PARM_DESC(status_us, "microseconds for which firmware or a hypervisor has a CPU that has just seen an overflow in the global status, but in an NMI (default 0)");
 
+static unsigned int sim_unfrozen_us;
+module_param_named(unfrozen_us, sim_unfrozen_us, uint, 0644);
+MODULE_PARM_DESC(unfrozen_us, "microseconds for which firmware or a hypervisor has a CPU that has just unfrozen its package (default 0)");
+
+#define SIM_UNFROZEN_STEP_US	10
+
 static int sim_msr_model(bool write, u32 msr, u64 *value)
 {
 	unsigned int pkg = topology_physical_package_id(smp_processor_id());
@@ -87,9 +93,35 @@ static int sim_msr_access_nmi(bool write, u32 msr, u64 *value)
 	return ret;
 }
 
+static bool sim_is_frozen(void)
+{
+	return model_frozen(sim.model,
+			    topology_physical_package_id(smp_processor_id()));
+}
+
+/*
+ * Stop the CPU after it has unfrozen its package, which counts on. The NMI of the next
+ * overflow then interrupts the handler of the overflow before.
+ */
+static void sim_unfrozen_delay(void)
+{
+	unsigned int us = READ_ONCE(sim_unfrozen_us);
+	u64 until = sim_clock_ns(NULL) + us * NSEC_PER_USEC;
+	unsigned long flags;
+
+	while (us && sim_clock_ns(NULL) < until) {
+		flags = sim_lock();
+		sim_clock_sync();
+		sim_clock_rearm();
+		sim_unlock(flags);
+		sim_away(SIM_UNFROZEN_STEP_US);
+	}
+}
+
 static int sim_msr_access(bool write, u32 msr, u64 *value)
 {
 	unsigned long flags;
+	bool unfrozen;
 	int ret;
 
 	if (sim_lapic_claims(msr)) {
@@ -103,10 +135,14 @@ static int sim_msr_access(bool write, u32 msr, u64 *value)
 	sim_hold_access();
 	flags = sim_lock();
 	sim_clock_sync();
+	unfrozen = write && sim_is_frozen();
 	ret = sim_msr_model(write, msr, value);
+	unfrozen = unfrozen && !sim_is_frozen();
 	if (write)
 		sim_clock_rearm();
 	sim_unlock(flags);
+	if (unfrozen)
+		sim_unfrozen_delay();
 	return ret;
 }
 
