@@ -11,14 +11,15 @@
 
 #include "perf.h"
 
+enum { SHARE_WINDOWS = 20 };
+
 /**
  * struct share - shares of the time of a measurement
  * @fd: event that counts the cycles of a clock
  * @khz: frequency of the clock
- * @from: reading of the event at the beginning
- * @from_ns, @ns: begin of the measurement, and its length
- * @from_frozen, @from_charged: record and statistic at the beginning
  * @counted: cycles that the event counted, by cycles of the clock
+ * @typical: median of @counted over SHARE_WINDOWS windows of the time. A host that stops
+ *	a CPU during a freeze lowers @counted, but few windows.
  * @running: perf's time running by its time enabled
  * @frozen: frozen time by the simulator's record
  * @charged: frozen time by the driver's statistic
@@ -26,13 +27,14 @@
 struct share {
 	int fd;
 	unsigned int khz;
-	struct event_reading from;
-	uint64_t from_ns, ns, from_frozen, from_charged;
-	double counted, running, frozen, charged;
+	double counted, typical, running, frozen, charged;
 };
 
-void share_begin(struct share *share, int fd, unsigned int khz);
-/* Fill in @ns and the shares. */
-void share_end(struct share *share);
+/*
+ * Measure for @ms milliseconds: @fd and @khz of @n shares are set, all else is the
+ * result. @between is called every few milliseconds with @arg, and may be NULL.
+ */
+void share_measure(struct share *share, unsigned int n, unsigned int ms,
+		   void (*between)(void *arg), void *arg);
 
 #endif

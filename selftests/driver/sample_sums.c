@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Samples while time passes, at perf's default limit of the sample rate: for any box type
+ * and any period, however short, the sum of the samples' periods is the event's count, the
+ * count is the truth, and the times of samples do not go back.
+ */
+#include <inttypes.h>
+
+#include "lib/c/harness.h"
+#include "lib/c/perf.h"
+#include "lib/c/sampler.h"
+#include "lib/c/share.h"
+#include "lib/c/sim.h"
+
+enum { KHZ = 2500000, LONG_MS = 2000, DRAIN_MS = 20 };
+
+/* The largest period of a sample, and samples with another period than the event's */
+static uint64_t largest, other_periods;
+static uint64_t asked;
+
+static void note_period(struct sampler *s, const struct sample *sample)
+{
+	(void)s;
+	if (sample->period > largest)
+		largest = sample->period;
+	other_periods += sample->period != asked;
+}
+
+static int open_clock(struct sampler *s, const char *pmu, const char *type,
+		      uint64_t period)
+{
+	int err = sampler_open(s, pmu, pmu_cpu(pmu, 0), period,
+			       "config=%#" PRIx64, ticks_of(type)->config);
+
+	asked = period;
+	largest = 0;
+	other_periods = 0;
+	s->each = note_period;
+	/* other periods are counted here */
+	s->period = 0;
+	return err;
+}
+
+static void drain_for(struct sampler *s, unsigned int ms)
+{
+	for (unsigned int i = 0; i < ms / DRAIN_MS; i++) {
+		sleep_ms(DRAIN_MS);
+		sampler_drain(s);
+	}
+}
+
+FIXTURE(sums) { char pmu[PMU_NAME_MAX]; };
+FIXTURE_VARIANT(sums) { const char *type; };
+VARIANTS_OF_E5_TYPES(sums);
+
+FIXTURE_SETUP(sums)
+{
+	machine_setup_once("clock=real", "");
+	ASSERT_TRUE(pmu_name(self->pmu, variant->type, 0));
+}
+
+FIXTURE_TEARDOWN(sums)
+{
+	expect_no_complaint(_metadata);
+}
+
+static void drain(void *s)
+{
+	sampler_drain(s);
+}
+
+/* The last period is unfinished. A host that stops a CPU prolongs that one as well. */
+static void expect_sums(struct __test_metadata *_metadata, const char *pmu,
+			const char *type, uint64_t period)
+{
+	struct share share = { .khz = KHZ };
+	uint64_t count, rest;
+	struct sampler s;
+
+	ASSERT_EQ(0, -open_clock(&s, pmu, type, period));
+	share.fd = s.fd;
+	share_measure(&share, 1, LONG_MS, drain, &s);
+	/* without a budget the counter is armed at once, and the sum is that of now */
+	EXPECT_EQ(0, -driver_freeze_budget(1000));
+	sampler_wait(&s, sampler_drain(&s) + 2);
+	EXPECT_EQ(0, -sampler_disable(&s));
+	count = event_count(s.fd);
+	sampler_settle(&s, 1);
+	EXPECT_EQ(0, -driver_freeze_budget(10));
+	rest = count - s.weight;
+	TH_LOG("%s/period=%ju/: %ju samples, largest %ju, throttled %ju times; their sum is %.2f %% of the count; counted %.2f %%, typically %.2f %%, frozen %.2f %%, charged %.2f %%, running %.2f %%",
+	       pmu, (uintmax_t)period, (uintmax_t)s.samples, (uintmax_t)largest,
+	       (uintmax_t)s.throttled, 100.0 * s.weight / count,
+	       100 * share.counted, 100 * share.typical, 100 * share.frozen,
+	       100 * share.charged, 100 * share.running);
+	EXPECT_GT(s.samples, 0);
+	EXPECT_EQ(0, s.lost);
+	/* of another CPU, or older than the sample before */
+	EXPECT_EQ(0, s.odd);
+	EXPECT_LE(s.weight, count);
+	EXPECT_LE(rest, period + count / 20 + 2 * largest);
+	EXPECT_EQ(1, share.running);
+	EXPECT_GE(share.counted + share.frozen, 0.995);
+	EXPECT_GE(share.counted + share.charged, 0.985);
+	EXPECT_GE(share.typical, 0.985);
+	sampler_close(&s);
+}
+
+TEST_F(sums, are_the_count_which_is_the_truth)
+{
+	expect_sums(_metadata, self->pmu, variant->type, 1000);
+	expect_sums(_metadata, self->pmu, variant->type, 100000);
+	expect_sums(_metadata, self->pmu, variant->type, 1000000);
+}
+
+/* --- fixed periods of boxes that signal ------------------------------------------ */
+
+FIXTURE(fixed) { char pmu[PMU_NAME_MAX]; };
+FIXTURE_VARIANT(fixed) { const char *type; uint64_t period; };
+FIXTURE_VARIANT_ADD(fixed, ha) { .type = "ha", .period = 1000000 };
+FIXTURE_VARIANT_ADD(fixed, ha_short) { .type = "ha", .period = 50000 };
+FIXTURE_VARIANT_ADD(fixed, pcu) { .type = "pcu", .period = 1000000 };
+FIXTURE_VARIANT_ADD(fixed, imc) { .type = "imc", .period = 10000000 };
+
+FIXTURE_SETUP(fixed)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup_once("clock=real", "");
+	ASSERT_EQ(0, -driver_freeze_budget(1000));
+	ASSERT_TRUE(pmu_name(self->pmu, variant->type, 0));
+}
+
+FIXTURE_TEARDOWN(fixed)
+{
+	EXPECT_EQ(0, -driver_freeze_budget(10));
+	expect_no_complaint(_metadata);
+}
+
+/* The overflow freezes the box: no cycle is counted before the next period. */
+TEST_F(fixed, periods_are_as_asked_unless_throttled)
+{
+	uint64_t throttled = package_stat(0, "throttled");
+	struct sampler s;
+
+	ASSERT_EQ(0, -open_clock(&s, self->pmu, variant->type, variant->period));
+	drain_for(&s, LONG_MS);
+	sampler_disable(&s);
+	sampler_settle(&s, 1);
+	throttled = package_stat(0, "throttled") - throttled;
+	TH_LOG("%ju samples, %ju of another period, the largest %ju; throttled %ju times by the driver, %ju by perf",
+	       (uintmax_t)s.samples, (uintmax_t)other_periods,
+	       (uintmax_t)largest, (uintmax_t)throttled,
+	       (uintmax_t)s.throttled);
+	EXPECT_GT(s.samples, 10);
+	EXPECT_EQ(0, s.odd);
+	EXPECT_EQ(0, s.lost);
+	EXPECT_LE(other_periods, throttled + s.throttled);
+	sampler_close(&s);
+}
+
+TEST_HARNESS_MAIN
