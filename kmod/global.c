@@ -116,7 +116,11 @@ void unc_global_heal(struct unc_package *pkg)
 		return;
 	if (status)
 		unc_global_clear(status);
-	unc_global_unfreeze(ov);
+	unc_lock_raw(&pkg->freeze.lock);
+	/* boxes that can be frozen with their package only may need the freeze */
+	if (!pkg->freeze.holders)
+		unc_global_unfreeze(ov);
+	unc_lock_raw_release(&pkg->freeze.lock);
 }
 
 /* --- cores to interrupt ---------------------------------------------------- */

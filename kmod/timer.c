@@ -88,7 +88,10 @@ void unc_timer_refresh_by(struct unc_package *pkg, bool narrow)
 	u64 now = ktime_get_mono_fast_ns();
 	u64 at = now + (narrow ? UNC_TIMER_NARROW : UNC_TIMER_WIDE);
 
-	unc_nearer(narrow ? &pkg->timer.refresh_narrow : &pkg->timer.refresh, at);
+	if (narrow)
+		unc_nearer(&pkg->timer.refresh_narrow, at);
+	else if (unc_nearer(&pkg->timer.refresh, at))
+		pkg->timer.next_box = 0;
 	unc_timer_want(pkg, at);
 }
 
