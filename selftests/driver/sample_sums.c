@@ -69,7 +69,7 @@ static void drain(void *s)
 	sampler_drain(s);
 }
 
-/* The last period is unfinished. A host that stops a CPU prolongs that one as well. */
+/* The last period is unfinished. */
 static void expect_sums(struct __test_metadata *_metadata, const char *pmu,
 			const char *type, uint64_t period)
 {
@@ -80,13 +80,9 @@ static void expect_sums(struct __test_metadata *_metadata, const char *pmu,
 	ASSERT_EQ(0, -open_clock(&s, pmu, type, period));
 	share.fd = s.fd;
 	share_measure(&share, 1, LONG_MS, drain, &s);
-	/* without a budget the counter is armed at once, and the sum is that of now */
-	EXPECT_EQ(0, -driver_freeze_budget(1000));
-	sampler_wait(&s, sampler_drain(&s) + 2);
 	EXPECT_EQ(0, -sampler_disable(&s));
 	count = event_count(s.fd);
 	sampler_settle(&s, 1);
-	EXPECT_EQ(0, -driver_freeze_budget(10));
 	rest = count - s.weight;
 	TH_LOG("%s/period=%ju/: %ju samples, largest %ju, throttled %ju times; their sum is %.2f %% of the count; counted %.2f %%, typically %.2f %%, frozen %.2f %%, charged %.2f %%, running %.2f %%",
 	       pmu, (uintmax_t)period, (uintmax_t)s.samples, (uintmax_t)largest,
@@ -98,10 +94,12 @@ static void expect_sums(struct __test_metadata *_metadata, const char *pmu,
 	/* of another CPU, or older than the sample before */
 	EXPECT_EQ(0, s.odd);
 	EXPECT_LE(s.weight, count);
-	EXPECT_LE(rest, period + count / 20 + 2 * largest);
+	/* all but the period that has begun */
+	EXPECT_LT(rest, period);
 	EXPECT_EQ(1, share.running);
 	EXPECT_GE(share.counted + share.frozen, 0.995);
-	EXPECT_GE(share.typical, 0.985);
+	/* a box that is polled is never frozen for it */
+	EXPECT_TRUE(signals(type) || share.counted >= 0.995);
 	sampler_close(&s);
 }
 
