@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Fuzzes the input of libuncore (event strings, metric expressions, sysfs) and of the
-# command (perf.data files, programs, HTTP requests), for a minute in all;
+# command (perf.data files, programs, HTTP requests, names), for a minute in all;
 # FUZZ_SECONDS=n changes that. Each crash, leak, hang or undefined operation is a
 # failure, and its input is kept.
 here=$(dirname "$0")
@@ -9,7 +9,7 @@ here=$(dirname "$0")
 . "$here/../lib/shell/tap.sh"
 source=$here/../../userspace
 build=$here/../../build/fuzz
-targets=(event expression sysfs perfdata elf http)
+targets=(event expression sysfs perfdata elf http text)
 seconds=$((${FUZZ_SECONDS:-60} / ${#targets[@]}))
 
 echo 'extern "C" int LLVMFuzzerTestOneInput(const char *, long) { return 0; }' |

@@ -22,8 +22,9 @@ from lib.python.top import TASK, dead_box, hold_tracepoint  # noqa: E402
 from lib.python.traffic import UNCORE, Event  # noqa: E402
 from lib.python.uncore import (SIM, TOP, Machine, Tap, pmus, read,  # noqa: E402
                                running_clock, write)
-from exporter.serve_cgroups import (DRIVER, Scraper, test_cgroups,  # noqa: E402
-                                    test_cgroups_users, test_cgroups_v1, work_in)
+from exporter.serve_cgroups import (DRIVER, Scraper, test_cgroup_name,  # noqa: E402
+                                    test_cgroups, test_cgroups_users,
+                                    test_cgroups_v1, work_in)
 
 CPU = "/sys/devices/system/cpu/cpu%d/online"
 
@@ -446,6 +447,7 @@ def main():
             daemon.end()
         hold_tracepoint()
         test_cgroups(tap)
+        test_cgroup_name(tap)
         test_cgroups_v1(tap)
         test_cgroups_users(tap)
         test_dead_box(tap)

@@ -14,6 +14,7 @@ import time
 
 from lib.python.command import PATIENCE, comments, one_line, run
 from lib.python.exposition import Daemon, up, value
+from lib.python.prometheus import find
 from lib.python.top import TASK
 from lib.python.uncore import BUILD, Machine, read, running_clock, write
 
@@ -71,9 +72,45 @@ def cgroups_in(samples):
 
 def work_in(cgroup, cpu=0, top=CGROUPS):
     """A task that reads a million lines."""
-    subprocess.run(["sh", "-c", "echo $$ > %s%s/cgroup.procs && exec %s %d "
-                    "10000 100 1000 worker" % (top, cgroup, TASK, cpu)],
+    subprocess.run(["sh", "-c", 'echo $$ > "$1/cgroup.procs" && exec "$2" "$3" '
+                    "10000 100 1000 worker", "sh", top + cgroup, TASK, str(cpu)],
                    check=True)
+
+
+# Any user may give such a name to a cgroup below a delegated one; and its label.
+HOSTILE = "/uncore-test-" + os.fsdecode(b'\xff"\n\xe3\x80') + "x" * 200
+CLEAN = "/uncore-test-?\"???" + "x" * 200
+LABEL = CLEAN.replace('"', '\\"')       # as it is written
+
+
+def test_cgroup_name(tap):
+    """A cgroup whose name is not UTF-8 has a series, and the scrape stays readable."""
+    os.mkdir(CGROUPS + HOSTILE)
+    with Daemon("serve", "--cgroups", "2") as daemon:
+        rounds = 0
+        while LABEL not in cgroups_in(daemon.fresh()) and rounds < 20:
+            work_in(HOSTILE)
+            rounds += 1
+        work_in(HOSTILE)
+        seen = daemon.wait_for(lambda now: of_cgroup(now, LABEL)["0", "read"])
+        tap.ok((of_cgroup(seen, LABEL)["0", "read"] or 0) > 0,
+               "a cgroup whose name is not UTF-8 has series with a clean label",
+               [repr(cgroups_in(seen))])
+        page = json.loads(daemon.request("/api/snapshot")[2])
+        tap.ok(CLEAN in page["cgroups"]["0"], "and so has the page",
+               [repr(page.get("cgroups"))])
+        promtool, why = find("promtool")
+        if promtool:
+            done = subprocess.run([promtool, "check", "metrics"],
+                                  input=daemon.request()[2], encoding="utf-8",
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  check=False)
+            tap.ok(done.returncode == 0, "promtool reads them",
+                   done.stdout.splitlines())
+        else:
+            tap.skip("promtool reads them", why)
+        daemon.end()
+    os.rmdir(CGROUPS + HOSTILE)
 
 
 def test_cgroups(tap):

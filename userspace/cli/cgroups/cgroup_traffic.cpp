@@ -3,6 +3,7 @@
 
 #include "attribution/top_columns.hpp"
 #include "output/message.hpp"
+#include "terminal/text.hpp"
 
 namespace cli {
 
@@ -23,10 +24,11 @@ cgroup_traffic::cgroup_traffic(std::filesystem::path sysfs, size_t most,
 {
 }
 
-/// What a container has below its cgroup is the container's.
+/// Cgroups below a container's are the container's.  Cgroups whose paths differ
+/// only in bytes that no label may have share a series.
 std::string cgroup_traffic::path_of(uint64_t id)
 {
-	std::string path = names_.path(id);
+	std::string path = printable(names_.path(id));
 	auto its = container_of(path);
 
 	return its ? std::move(its->cgroup) : path;

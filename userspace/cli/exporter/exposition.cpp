@@ -50,11 +50,7 @@ std::string escaped(std::string_view text, bool quotes)
 {
 	std::string safe;
 
-	for (const char c : text) {
-		if (c == '\n') {
-			safe += "\\n";
-			continue;
-		}
+	for (const char c : printable(text)) {
 		if (c == '\\' || (quotes && c == '"'))
 			safe += '\\';
 		safe += c;

@@ -9,6 +9,7 @@
 #include "exporter/die_map.hpp"
 #include "exporter/web_files.hpp"
 #include "output/document.hpp"
+#include "terminal/text.hpp"
 
 namespace cli {
 
@@ -28,9 +29,10 @@ text made_of(std::string said)
 	return std::make_shared<const std::string>(std::move(said));
 }
 
-http_reply plain(unsigned status, std::string said)
+http_reply plain(unsigned status, std::string_view said)
 {
-	return {status, "text/plain; charset=utf-8", made_of(std::move(said))};
+	return {status, "text/plain; charset=utf-8",
+		made_of(printable(said) + '\n')};
 }
 
 http_reply json_of(text body)
@@ -144,14 +146,14 @@ http_reply site::answer(const http_request &to)
 		return {200, "text/event-stream", message(), nullptr, true};
 	if (to.path == "/readyz")
 		return counters_.problem().empty()
-			       ? plain(200, "ok\n")
-			       : plain(503, counters_.problem() + "\n");
+			       ? plain(200, "ok")
+			       : plain(503, counters_.problem());
 	if (is_health(to.path))
-		return plain(200, "ok\n");
+		return plain(200, "ok");
 	if (auto file = page_file(to.path))
 		return *std::move(file);
 	return plain(404, "there are /, /metrics, /json, /events, "
-			  "/api/topology, /api/snapshot, /livez and /readyz\n");
+			  "/api/topology, /api/snapshot, /livez and /readyz");
 }
 
 replay_site::replay_site(recording shown)
@@ -185,7 +187,7 @@ http_reply replay_site::snapshots(const http_request &to) const
 			    std::from_chars(text.data(), end, *number);
 		    read.ec != std::errc() || read.ptr != end)
 			return plain(400,
-				     fmt::format("{}: not a number\n", name));
+				     fmt::format("{}: not a number", name));
 	}
 	return {200, "application/x-ndjson", nullptr, shown_.snapshots(which)};
 }
@@ -197,11 +199,11 @@ http_reply replay_site::answer(const http_request &to) const
 	if (to.path == "/api/recording")
 		return snapshots(to);
 	if (is_health(to.path) || to.path == "/readyz")
-		return plain(200, "ok\n");
+		return plain(200, "ok");
 	if (auto file = page_file(to.path))
 		return *std::move(file);
 	return plain(404, "there are /, /api/topology, /api/recording, /livez "
-			  "and /readyz\n");
+			  "and /readyz");
 }
 
 } // namespace cli

@@ -10,6 +10,7 @@
 #include <uncore/version.hpp>
 
 #include "output/machine.hpp"
+#include "terminal/text.hpp"
 
 namespace cli {
 
@@ -50,15 +51,36 @@ json begin_document(const char *subcommand, const uncore::topology *machine)
 	return document;
 }
 
-std::string dump(const nlohmann::ordered_json &document, int indent)
+/// Replace all strings and names of members by printable ones.
+static void clean(json &value)
 {
-	return document.dump(indent, ' ', false,
-			     nlohmann::ordered_json::error_handler_t::replace);
+	if (value.is_string()) {
+		auto &text = value.get_ref<std::string &>();
+
+		text = printable(text);
+	} else if (value.is_array()) {
+		for (json &element : value)
+			clean(element);
+	} else if (value.is_object()) {
+		json members = json::object();
+
+		for (auto &[name, member] : value.items()) {
+			clean(member);
+			members[printable(name)] = std::move(member);
+		}
+		value = std::move(members);
+	}
 }
 
-std::string document_line(const json &document)
+std::string dump(json document, int indent)
 {
-	return dump(document, -1) + '\n';
+	clean(document);
+	return document.dump(indent, ' ');
+}
+
+std::string document_line(json document)
+{
+	return dump(std::move(document), -1) + '\n';
 }
 
 } // namespace cli

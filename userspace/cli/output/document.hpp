@@ -21,11 +21,11 @@ inline constexpr int json_schema = 1;
 nlohmann::ordered_json begin_document(const char *subcommand,
 				      const uncore::topology *machine);
 
-/// JSON with bytes that are not UTF-8 replaced: names may hold anything.
+/// Write a document, all names and strings of which pass printable().
 /// @param indent -1 for one line.
-std::string dump(const nlohmann::ordered_json &document, int indent);
+std::string dump(nlohmann::ordered_json document, int indent);
 
-/// One line.  Bytes that are not UTF-8 are replaced: names may hold anything.
-std::string document_line(const nlohmann::ordered_json &document);
+/// The same on one line.
+std::string document_line(nlohmann::ordered_json document);
 
 } // namespace cli

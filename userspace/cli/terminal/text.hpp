@@ -19,10 +19,11 @@ struct character {
 /// only, no surrogates, as RFC 3629 has it.
 character first_character(std::string_view text);
 
-/// @p text as it may be printed on a terminal, in JSON and in XML: UTF-8, one
-/// line, without what a terminal takes for a command.  What is none of that
-/// (control characters, bytes that are not UTF-8, characters that change the
-/// direction of what follows) becomes a question mark.
+/// Clean a text for terminals, labels, JSON, events and XML: UTF-8 on one line,
+/// without commands of terminals.  Control characters, bytes that are not UTF-8
+/// and characters that change the direction of the text after them become
+/// question marks.  Every text that another program chose passes this function
+/// before it leaves the program.
 std::string printable(std::string_view text);
 
 /// In small letters.
