@@ -182,7 +182,7 @@ def test_rights(tap, security):
     add = ["CAP_" + name for name in security["capabilities"]["add"]]
     stage = container.last_stage()
     tap.ok(unit == add and security["capabilities"]["drop"] == ["ALL"] and
-           stage["setcap"] == (",".join(add).lower() + "+ep", "/usr/bin/uncore"),
+           stage["setcap"] == (",".join(add).lower() + "+ep", container.PROGRAM),
            "capabilities are the service's, for pod and file", [repr(unit), repr(add)])
     tap.ok(security["runAsNonRoot"] and security["runAsUser"] == stage["user"] > 0 and
            security["readOnlyRootFilesystem"] and not security["privileged"] and
@@ -204,7 +204,7 @@ class Container(Daemon):
         self.port = PORT
         self.process = subprocess.Popen(
             [sys.executable, container.__file__, root, sysfs,
-             json.dumps(security_of(daemon_set)), "/usr/bin/uncore",
+             json.dumps(security_of(daemon_set)), container.PROGRAM,
              *pod["containers"][0]["args"]], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, encoding="utf-8", env=ENVIRONMENT)
         deadline = time.monotonic() + PATIENCE
@@ -252,7 +252,7 @@ def test_without(tap, root, sysfs, daemon_set):
                 "capabilities": {"drop": ["ALL"], "add": []}}
     done = subprocess.run(
         [sys.executable, container.__file__, root, sysfs, json.dumps(security),
-         "/usr/bin/uncore", "serve", "--json", "-d", "0.1"],
+         container.PROGRAM, "--json", "-d", "0.1"],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
         timeout=LIMIT, check=False, env=ENVIRONMENT)
     tap.ok(done.returncode != 0, "a container without the capabilities does not "

@@ -10,9 +10,7 @@ memory channel, by a made-up sysfs. Numbers are serve.py's.
 """
 
 import argparse
-import base64
 import contextlib
-import ctypes
 import http.client
 import json
 import os
@@ -62,8 +60,10 @@ def test_arguments(tap, folder):
             (["--tls-cert", "a"], ["--tls-key"]),
             (["--tls-key", "a"], ["--tls-cert"]),
             (["--tls-cert", "", "--tls-key", ""], ["--tls-cert", "empty"]),
-            (["--web-config", ""], ["--web-config", "empty"]),
-            (["--web-config", "a", "--tls-cert", "a"], ["--tls-cert"]),
+            (["--tls-client-ca", ""], ["--tls-client-ca", "empty"]),
+            (["--tls-client-ca", "a"], ["--tls-client-ca", "--tls-cert"]),
+            (["--web-config", "a"], ["--web-config"]),
+            (["--json", "--listen-health", "[::1]:0"], ["--json"]),
             (["--json", "--textfile", folder], ["--json"]),
             (["--json", "--listen", "[::1]:0"], ["--json"]),
             (["--textfile", folder + "/metrics"], [".prom"]),
@@ -84,6 +84,19 @@ def test_arguments(tap, folder):
         one_line(tap, "--listen '%s': refused" % listen,
                  run("serve", "--listen", listen), 2, "--listen",
                  "127.0.0.1:10331")
+    for path in ("", "x" * 108):
+        one_line(tap, "--listen unix:%s: refused" % path[:9],
+                 run("serve", "--listen", "unix:" + path), 2, "--listen", "107")
+    one_line(tap, "--listen-health ::1: refused",
+             run("serve", "--listen-health", "::1"), 2, "--listen-health")
+    one_line(tap, "a socket in no folder",
+             run("serve", "--listen", "unix:%s/none/socket" % folder), 1,
+             "none/socket")
+    write(folder + "/file", "")
+    one_line(tap, "a socket where a file is",
+             run("serve", "--listen", "unix:%s/file" % folder), 1, "/file",
+             "choose another")
+    os.remove(folder + "/file")
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -99,6 +112,46 @@ def test_arguments(tap, folder):
         one_line(tap, "serve %s: no driver" % arguments[0],
                  run("--sysfs", empty, "serve", *arguments), 1,
                  "no uncore driver", "uncore check")
+
+
+# What only uncore-serve is linked with.
+SERVING = {"gnutls", "microhttpd"}
+
+
+def libraries(program):
+    """The names of the libraries that a program is linked with."""
+    done = subprocess.run(["objdump", "-p", program], stdout=subprocess.PIPE,
+                          encoding="utf-8", check=True)
+    return set(re.findall(r"NEEDED +lib([\w+-]+?)\.so", done.stdout))
+
+
+def test_programs(tap, folder, sysfs):
+    """"uncore serve" executes uncore-serve, in a build tree and where it is
+    installed."""
+    serve = os.path.join(os.path.dirname(UNCORE), "uncore-serve")
+    tap.ok(not libraries(UNCORE) & {*SERVING, "crypt", "yaml-cpp"} and
+           SERVING <= libraries(serve), "uncore is linked with none of %s" %
+           ", ".join(sorted(SERVING)), sorted(libraries(UNCORE)))
+    program = os.path.join(folder, "prefix", "bin", "uncore")
+    installed = os.path.join(folder, "prefix", "libexec", "uncore")
+    os.makedirs(installed)
+    os.makedirs(os.path.dirname(program))
+    shutil.copy(UNCORE, program)
+    words = ["--sysfs", os.path.join(folder, "none"), "serve", "--json"]
+    done = subprocess.run([program, *words], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, encoding="utf-8", check=False)
+    one_line(tap, "without uncore-serve: it says what to do", done, 1,
+             "uncore-serve", "install")
+    shutil.copy(serve, installed)
+    for command in ([program, "--sysfs", sysfs, "serve"],
+                    [program, "--sysfs=" + sysfs, "serve"],
+                    [serve, "--sysfs", sysfs]):
+        done = subprocess.run([*command, "--textfile", "/x"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              encoding="utf-8", check=False)
+        one_line(tap, "%s passes its arguments on" % os.path.basename(command[0]),
+                 done, 2, ".prom")
+    shutil.rmtree(os.path.join(folder, "prefix"))
 
 
 def test_permission(tap, sysfs):
@@ -524,11 +577,47 @@ def test_listeners(tap, sysfs):
                    (host[:20], want), ["%d" % status])
 
 
-def bcrypt(password):
-    """htpasswd is not everywhere; crypt(3) is."""
-    lib = ctypes.CDLL("libcrypt.so.1")
-    lib.crypt.restype = ctypes.c_char_p
-    return lib.crypt(password.encode(), b"$2y$05$" + b"a" * 22).decode()
+class UnixConnection(http.client.HTTPConnection):
+    """To a unix socket."""
+
+    def __init__(self, path):
+        super().__init__("localhost", timeout=LIMIT)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(LIMIT)
+        self.sock.connect(self.path)
+
+
+def ask_unix(path, what, host="localhost"):
+    connection = UnixConnection(path)
+    with contextlib.closing(connection):
+        connection.request("GET", what, headers={"Host": host})
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+
+def test_unix(tap, folder, sysfs):
+    """A socket for a proxy of this machine, which checks what clients show."""
+    path = os.path.join(folder, "socket")
+    for before in ("", " that a killed one left"):
+        with Daemon("--sysfs", sysfs, "serve", "--listen", "unix:" + path) as daemon:
+            status, text = ask_unix(path, "/metrics", "proxy.example")
+            tap.ok(status == 200 and "\nuncore_up 1\n" in text and
+                   "listening on unix:%s\n" % path in daemon.said,
+                   "a unix socket%s answers for any name" % before,
+                   [daemon.said, text[:200]])
+            if not before:
+                daemon.send(signal.SIGKILL)
+                daemon.process.wait(timeout=LIMIT)
+                continue
+            one_line(tap, "a socket in use",
+                     run("--sysfs", sysfs, "serve", "--listen", "unix:" + path), 1,
+                     "another program listens")
+            tap.ok(ask_unix(path, "/livez")[0] == 200, "which stays in use")
+            daemon.end()
+            tap.ok(not os.path.exists(path), "and is removed at the end")
 
 
 def certificates(folder, names):
@@ -547,34 +636,23 @@ def certificates(folder, names):
     return files
 
 
-def ask(daemon, path="/livez", client=None, user=None):
+def ask(daemon, path="/livez", client=None):
     """(status, body, certificate) over TLS; status 0 where the handshake fails."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     if client:
         context.load_cert_chain(*client)
-    headers = {} if user is None else {
-        "Authorization": "Basic " + base64.b64encode(user.encode()).decode()}
     connection = http.client.HTTPSConnection("127.0.0.1", daemon.port,
                                              timeout=LIMIT, context=context)
     with contextlib.closing(connection):
         try:
-            connection.request("GET", path, headers=headers)
+            connection.request("GET", path)
             answer = connection.getresponse()
             # "Connection: close" closes the socket with the body
             its = connection.sock.getpeercert(True) if connection.sock else b""
             return answer.status, answer.read().decode(), its
         except (OSError, http.client.HTTPException):
             return 0, "", b""
-
-
-def patient(*arguments, **more):
-    """The status once there is time to check the password."""
-    deadline = time.monotonic() + LIMIT
-    while (status := ask(*arguments, **more)[0]) == 503 and \
-            time.monotonic() < deadline:
-        time.sleep(0.2)
-    return status
 
 
 def shown(daemon):
@@ -627,61 +705,48 @@ def test_reload(tap, folder, sysfs, files):
         tap.ok(status == 0, "and it ends as ever", ["status %d" % status])
 
 
-def test_web_config(tap, folder, sysfs, files):
-    """Exporter-toolkit's file."""
-    path = os.path.join(folder, "web.yml")
-    tls = ("tls_server_config:\n  cert_file: one.crt\n  key_file: one.key\n"
-           "  client_auth_type: RequireAndVerifyClientCert\n"
-           "  client_ca_file: two.crt\n")
-    users = "basic_auth_users:\n  alice: %s\n" % bcrypt("secret")
-    write(path, tls + users)
-    with Daemon("--sysfs", sysfs, "serve", "--web-config", path,
-                scheme="https") as daemon:
-        client = files["two"]
-        for name, got, want in (
-                ("without a certificate", ask(daemon), 0),
-                ("another authority's", ask(daemon, client=files["one"]), 0),
-                ("without a user", ask(daemon, client=client), 401),
-                ("with both", ask(daemon, client=client, user="alice:secret"),
-                 200),
-                ("metrics", ask(daemon, "/metrics", client, "alice:secret"),
-                 200)):
-            tap.ok(got[0] == want, "a web configuration: %s: %d" %
-                   (name, want), [repr(got[:2])])
-        wrong = [patient(daemon, client=client, user=user)
-                 for user in ("alice:wrong", "bob:secret", "alice:")]
-        tap.ok(wrong == [401] * 3, "others are refused", [repr(wrong)])
-        write(path, tls + "basic_auth_users:\n  bob: %s\n" % bcrypt("other"))
+def test_client_certificates(tap, folder, sysfs, files):
+    """Clients have to show a certificate, but to a listener for probes."""
+    authorities = os.path.join(folder, "clients.crt")
+    probes = os.path.join(folder, "probes")
+    shutil.copy(files["two"][0], authorities)
+    options = ["--tls-cert", files["one"][0], "--tls-key", files["one"][1],
+               "--tls-client-ca", authorities]
+    with Daemon("--sysfs", sysfs, "serve", *options, "--listen-health",
+                "unix:" + probes, scheme="https") as daemon:
+        for name, client, path, want in (
+                ("none", None, "/metrics", 0),
+                ("another authority's", files["one"], "/metrics", 0),
+                ("this authority's", files["two"], "/metrics", 200)):
+            got = ask(daemon, path, client)
+            tap.ok(got[0] == want, "client certificates: %s: %d" % (name, want),
+                   [repr(got[:2])])
+        tap.ok(ask(daemon)[0] == 0, "/livez needs one there as well")
+        got = [ask_unix(probes, path)[0] for path in
+               ("/livez", "/readyz", "/healthz", "/metrics", "/", "/events")]
+        tap.ok(got == [200] * 3 + [404] * 3,
+               "a listener for probes answers these, without one", [repr(got)])
+        write(authorities, "garbage")
         daemon.send(signal.SIGHUP)
-        daemon.more("loaded again")
-        got = [patient(daemon, client=client, user="bob:other"),
-               patient(daemon, client=client, user="alice:secret")]
-        tap.ok(got == [200, 401],
-               "other users after SIGHUP", [repr(got)])
+        said = daemon.more("stays")
+        got = [ask(daemon, "/metrics", files[name])[0] for name in ("one", "two")]
+        tap.ok(got == [0, 200] and authorities in said,
+               "authorities replaced by garbage: those before stay",
+               [said, repr(got)])
+        replace(files["one"][:1], [authorities])
+        daemon.send(signal.SIGHUP)
+        said = daemon.more("loaded again")
+        got = [ask(daemon, "/metrics", files[name])[0] for name in ("one", "two")]
+        tap.ok(got == [200, 0], "others replace them", [said, repr(got)])
         status, _ = daemon.end()
-        tap.ok(status == 0, "it ends as ever", ["status %d" % status])
-    write(path, users)
-    with Daemon("--sysfs", sysfs, "serve", "--web-config", path) as daemon:
-        got = [daemon.request("/livez")[0], daemon.request(
-            "/livez", Authorization="Basic " + base64.b64encode(
-                b"alice:secret").decode())[0]]
-        tap.ok(got == [401, 200], "users without TLS", [repr(got)])
-    listen = ["--sysfs", sysfs, "serve", "--listen", "127.0.0.1:0",
-              "--web-config", path]
-    for text, *words in (
-            ("tls_server_config: {}", "cert_file"),
-            ("basic_auth_users: {alice: plain}", "alice", "bcrypt"),
-            ("basic_auth_users: [", "line"), ("other: 1", "other", "unknown"),
-            (tls.replace("RequireAnd", "Ask"), "client_auth_type"),
-            (tls.replace("two.crt", "none.crt"), "none.crt"),
-            (tls + "  cipher_suites: [X]", "cipher_suites"),
-            (tls.split("  client_auth")[0] + "  client_ca_file: two.crt",
-             "client_auth_type"),
-            ("http_server_config: {headers: {Host: x}}", "Host")):
-        write(path, text)
-        one_line(tap, "a web configuration of %r" % text[:40],
-                 run(*listen), 1, "web.yml" if "none" not in words[0] else "",
-                 *words)
+        tap.ok(status == 0 and not os.path.exists(probes), "it ends as ever",
+               ["status %d" % status])
+    with Daemon("--sysfs", sysfs, "serve", "--listen-health", "127.0.0.1:0") as daemon:
+        tap.ok(daemon.request("/livez")[0] == 200 and up(daemon.scrape()) == 1,
+               "a listener for probes changes nothing without TLS")
+    one_line(tap, "authorities: none", run(
+        "--sysfs", sysfs, "serve", "--listen", "127.0.0.1:0", *options[:5],
+        folder + "/no.crt"), 1, "no.crt")
 
 
 # --- drivers that are reloaded -----------------------------------------------------
@@ -843,7 +908,7 @@ def test_tls(tap, folder, sysfs):
         return
     files = certificates(folder, ("one", "two"))
     test_reload(tap, folder, sysfs, files)
-    test_web_config(tap, folder, sysfs, files)
+    test_client_certificates(tap, folder, sysfs, files)
     certificate, key = files["one"]
     with Daemon("--sysfs", sysfs, "serve", "--tls-cert", certificate,
                 "--tls-key", key, scheme="https") as daemon:
@@ -913,6 +978,7 @@ def main():
         sysfs = os.path.join(folder, "sys")
         make_pmu(sysfs)
         test_arguments(tap, folder)
+        test_programs(tap, folder, sysfs)
         test_unit(tap)
         trial = run("--sysfs", sysfs, "serve", "--json", "-d", "0.01")
         if trial.returncode and "CAP_PERFMON" in trial.stderr:
@@ -934,6 +1000,7 @@ def main():
         test_late_driver(tap, folder)
         test_driver(tap, sysfs)
         test_listeners(tap, sysfs)
+        test_unix(tap, folder, sysfs)
         test_tls(tap, folder, sysfs)
     tap.end()
 

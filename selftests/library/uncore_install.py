@@ -196,6 +196,10 @@ def main():
                lines[0], "%s runs" % name, lines)
     tap.ok(os.path.exists(os.path.join(PREFIX, "bin", "uncore")),
            "the command is installed")
+    status, lines = run(os.path.join(PREFIX, "bin", "uncore"), "--sysfs", OUT,
+                        "serve", "--json")
+    tap.ok(status == 1 and len(lines) == 1 and OUT in lines[0],
+           "and executes uncore-serve", ["status %d" % status, *lines])
     tap.end()
 
 

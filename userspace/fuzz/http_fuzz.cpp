@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "exporter/collector.hpp"
-#include "exporter/site.hpp"
+#include "serve/site.hpp"
 #include "http/server.hpp"
 
 using namespace cli;
@@ -84,7 +84,7 @@ size_t open_files()
 
 http_server listening(site &pages)
 {
-	auto made = http_server::start({{"127.0.0.1:0"}, {}, "", "", ""},
+	auto made = http_server::start({{"127.0.0.1:0"}, {}, {}, {}},
 				       [&pages](const http_request &request) {
 					       return pages.answer(request);
 				       });
@@ -225,7 +225,7 @@ void check_answer(const std::string &answer)
 
 	const int status = std::atoi(answer.substr(9, 3).c_str());
 
-	for (const int known : {100, 200, 400, 401, 403, 404, 405, 408, 411, 413, 414,
+	for (const int known : {100, 200, 400, 403, 404, 405, 408, 411, 413, 414,
 				431, 500, 501, 503, 505})
 		if (status == known)
 			return;

@@ -41,7 +41,7 @@ spec:
       containers:
         - name: uncore
           image: localhost/uncore:latest
-          args: ["serve", "--listen", "0.0.0.0:%(port)d"]
+          args: ["--listen", "0.0.0.0:%(port)d"]
           ports:
             - name: metrics
               containerPort: %(port)d

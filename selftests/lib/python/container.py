@@ -15,6 +15,8 @@ import sys
 
 from lib.python.uncore import TOP, UNCORE
 
+SERVE = os.path.join(os.path.dirname(UNCORE), "uncore-serve")
+PROGRAM = "/usr/libexec/uncore/uncore-serve"
 CONTAINERFILE = os.path.join(TOP, "userspace", "monitoring", "kubernetes", "Containerfile")
 NAMES = {"12": "bookworm", "13": "trixie"}
 CAPABILITIES = {"CHOWN": 0, "DAC_OVERRIDE": 1, "NET_BIND_SERVICE": 10,
@@ -52,25 +54,28 @@ def build(folder):
         stderr=subprocess.STDOUT, encoding="utf-8", check=False)
     if done.returncode:
         return (done.stdout.strip() or "mmdebstrap failed").split("\n")[-1]
-    for name in "proc", "sys", "usr/bin":
-        os.makedirs(os.path.join(folder, name), exist_ok=True)
-    shutil.copy(UNCORE, folder + "/usr/bin/uncore")
+    make_folders(folder)
+    shutil.copy(SERVE, folder + PROGRAM)
     set_capabilities(folder)
     return None
 
 
+def make_folders(root):
+    for name in "proc", "sys", os.path.dirname(PROGRAM).lstrip("/"):
+        os.makedirs(os.path.join(root, name), exist_ok=True)
+
+
 def copy(folder):
-    """A root without a mirror: the command and the libraries that it has here."""
-    said = subprocess.run(["ldd", UNCORE], stdout=subprocess.PIPE, encoding="utf-8",
+    """A root without a mirror: the program and the libraries that it has here."""
+    said = subprocess.run(["ldd", SERVE], stdout=subprocess.PIPE, encoding="utf-8",
                           check=True).stdout
     for path in re.findall(r"(/\S+)", said):
         where = folder + path
         os.makedirs(os.path.dirname(where), exist_ok=True)
         shutil.copy(path, where)
-    for name in "proc", "sys", "usr/bin":
-        os.makedirs(os.path.join(folder, name), exist_ok=True)
-    program = folder + "/usr/bin/uncore"
-    shutil.copy(UNCORE, program)
+    make_folders(folder)
+    program = folder + PROGRAM
+    shutil.copy(SERVE, program)
     # as setcap writes them: revision 2, effective
     mask = sum(1 << CAPABILITIES[name.removeprefix("cap_").upper()]
                for name in last_stage()["setcap"][0].split("+")[0].split(","))

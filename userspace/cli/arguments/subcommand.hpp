@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "arguments/command_line.hpp"
 #include "process/exit_status.hpp"
@@ -18,6 +19,8 @@ enum class format { human, csv, json };
 struct context {
 	/// --sysfs; tests give recorded trees.
 	std::filesystem::path sysfs = "/sys";
+	/// The command line.
+	std::vector<std::string> words;
 	/// What to do once the command line is understood; returns the exit
 	/// status.
 	std::function<int()> action;

@@ -9,7 +9,7 @@
 
 #include "attribution/attribution.hpp"
 #include "attribution/cgroup_names.hpp"
-#include "attribution/containers.hpp"
+#include "cgroups/containers.hpp"
 #include "cgroups/cgroup_shares.hpp"
 #include "exporter/collector.hpp"
 

@@ -6,6 +6,8 @@
 #include <memory>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 
 #include <fmt/format.h>
 
@@ -19,6 +21,8 @@ struct addresses_closer {
 	void operator()(addrinfo *list) const { freeaddrinfo(list); }
 };
 
+constexpr std::string_view unix_prefix = "unix:";
+
 using addresses = std::unique_ptr<addrinfo, addresses_closer>;
 
 uncore::error failed(const std::string &what, int number)
@@ -26,23 +30,24 @@ uncore::error failed(const std::string &what, int number)
 	return {errc::system, fmt::format("{}: {}", what, strerror(number))};
 }
 
-uncore::error no_address(const std::string &text, const char *why)
+uncore::error no_address(const char *option, const std::string &text,
+			 const char *why)
 {
 	return {errc::invalid,
-		fmt::format("--listen {}: {}; write ADDRESS:PORT, such as "
-			    "127.0.0.1:10331 or [::1]:10331",
-			    text, why)};
+		fmt::format("{} {}: {}; write ADDRESS:PORT, such as "
+			    "127.0.0.1:10331 or [::1]:10331, or unix:PATH",
+			    option, text, why)};
 }
 
 /// A numeric address and a port.
-uncore::result<addresses> resolve(const std::string &text)
+uncore::result<addresses> resolve(const char *option, const std::string &text)
 {
 	const size_t colon = text.rfind(':');
 	std::string host = text.substr(0, colon);
 	addrinfo hints{}, *found = nullptr;
 
 	if (colon == text.npos || !colon)
-		return no_address(text, "no address and port");
+		return no_address(option, text, "no address and port");
 
 	const std::string port = text.substr(colon + 1);
 	const bool is_number =
@@ -50,15 +55,15 @@ uncore::result<addresses> resolve(const std::string &text)
 		port.find_first_not_of("0123456789") == port.npos;
 
 	if (!is_number || std::stoul(port) > UINT16_MAX)
-		return no_address(text, "no port of 0 to 65535");
+		return no_address(option, text, "no port of 0 to 65535");
 	if (host.front() == '[' && host.back() == ']')
 		host = host.substr(1, host.size() - 2);
 	else if (host.find(':') != host.npos)
-		return no_address(text, "an IPv6 address is in brackets");
+		return no_address(option, text, "an IPv6 address is in brackets");
 	hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
 	hints.ai_socktype = SOCK_STREAM;
 	if (int err = getaddrinfo(host.c_str(), port.c_str(), &hints, &found))
-		return no_address(text, gai_strerror(err));
+		return no_address(option, text, gai_strerror(err));
 	return addresses(found);
 }
 
@@ -112,6 +117,48 @@ uncore::result<unique_fd> listen_at(const addrinfo &where,
 	return failed(text, errno);
 }
 
+/// Remove the socket of a server that has ended without removing its socket.
+void remove_dead_socket(const sockaddr_un &address)
+{
+	const unique_fd probe(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+	struct stat status {};
+
+	if (!stat(address.sun_path, &status) && S_ISSOCK(status.st_mode) &&
+	    connect(probe.get(), reinterpret_cast<const sockaddr *>(&address),
+		    sizeof(address)) &&
+	    errno == ECONNREFUSED)
+		unlink(address.sun_path);
+}
+
+/// @param text "unix:PATH"
+uncore::result<unique_fd> listen_at_path(const char *option,
+					 const std::string &text)
+{
+	const std::string path = text.substr(unix_prefix.size());
+	unique_fd made(socket(AF_UNIX,
+			      SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+	sockaddr_un address{};
+
+	address.sun_family = AF_UNIX;
+	if (path.empty() || path.size() >= sizeof(address.sun_path))
+		return no_address(option, text, "a path has 1 to 107 bytes");
+	path.copy(address.sun_path, path.size());
+	if (!made)
+		return failed(text, errno);
+	remove_dead_socket(address);
+	if (!bind(made.get(), reinterpret_cast<sockaddr *>(&address),
+		  sizeof(address)) &&
+	    !listen(made.get(), SOMAXCONN))
+		return made;
+	if (errno == EADDRINUSE)
+		return uncore::error{
+			errc::system,
+			fmt::format("{}: another program listens there, or it "
+				    "is a file; choose another path",
+				    text)};
+	return failed(text, errno);
+}
+
 /// "127.0.0.1:10331" of a socket, with the port that it got.
 std::string name_of(int fd)
 {
@@ -120,8 +167,13 @@ std::string name_of(int fd)
 	char host[NI_MAXHOST], port[NI_MAXSERV];
 	auto *address = reinterpret_cast<sockaddr *>(&bound);
 
-	if (getsockname(fd, address, &size) ||
-	    getnameinfo(address, size, host, sizeof(host), port, sizeof(port),
+	if (getsockname(fd, address, &size))
+		return "?";
+	if (bound.ss_family == AF_UNIX)
+		return fmt::format(
+			"{}{}", unix_prefix,
+			reinterpret_cast<const sockaddr_un *>(&bound)->sun_path);
+	if (getnameinfo(address, size, host, sizeof(host), port, sizeof(port),
 			NI_NUMERICHOST | NI_NUMERICSERV))
 		return "?";
 	if (bound.ss_family == AF_INET6)
@@ -131,24 +183,50 @@ std::string name_of(int fd)
 
 } // namespace
 
+uncore::result<listeners::listener> listeners::open(const char *option,
+						    const std::string &text)
+{
+	if (text.starts_with(unix_prefix)) {
+		auto socket = listen_at_path(option, text);
+
+		if (!socket)
+			return socket.error();
+		return listener{*std::move(socket), false};
+	}
+
+	const auto where = resolve(option, text);
+
+	if (!where)
+		return where.error();
+
+	auto socket = listen_at(**where, text);
+
+	if (!socket)
+		return socket.error();
+	return listener{*std::move(socket), is_loopback(**where)};
+}
+
 uncore::result<listeners>
-listeners::open(const std::vector<std::string> &addresses)
+listeners::open(const char *option, const std::vector<std::string> &addresses)
 {
 	listeners made;
 
 	for (const std::string &text : addresses) {
-		const auto where = resolve(text);
+		auto opened = open(option, text);
 
-		if (!where)
-			return where.error();
-
-		auto socket = listen_at(**where, text);
-
-		if (!socket)
-			return socket.error();
-		made.all_.push_back({*std::move(socket), is_loopback(**where)});
+		if (!opened)
+			return opened.error();
+		made.all_.push_back(*std::move(opened));
 	}
 	return made;
+}
+
+listeners::~listeners()
+{
+	for (const listener &one : all_)
+		if (const std::string name = name_of(one.socket.get());
+		    name.starts_with(unix_prefix))
+			unlink(name.c_str() + unix_prefix.size());
 }
 
 std::vector<std::string> listeners::names() const

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The sockets on which uncore serve listens: numeric addresses, IPv6's with
-// IPv4 where the address is the unspecified one.
+// IPv4 where the address is the unspecified one, and unix sockets.
 #pragma once
 
 #include <optional>
@@ -25,10 +25,16 @@ struct accepted {
 
 class listeners {
 public:
-	/// @param addresses "127.0.0.1:10331", "[::]:0"
+	listeners() = default;
+	listeners(listeners &&) = default;
+	/// Remove the files of unix sockets.
+	~listeners();
+
+	/// @param option that has the addresses, for messages.
+	/// @param addresses "127.0.0.1:10331", "[::]:0", "unix:/run/uncore.sock"
 	/// Errors: errc::invalid (an address), errc::system (port in use).
 	static uncore::result<listeners>
-	open(const std::vector<std::string> &addresses);
+	open(const char *option, const std::vector<std::string> &addresses);
 
 	/// Their addresses, with the ports that were chosen for 0.
 	std::vector<std::string> names() const;
@@ -43,6 +49,9 @@ private:
 		unique_fd socket;
 		bool loopback;
 	};
+
+	static uncore::result<listener> open(const char *option,
+					     const std::string &text);
 
 	std::vector<listener> all_;
 };

@@ -15,11 +15,10 @@
 #include <fmt/format.h>
 #include <microhttpd.h>
 
-#include "http/access.hpp"
 #include "http/clients.hpp"
+#include "http/host_names.hpp"
 #include "http/listeners.hpp"
 #include "http/streams.hpp"
-#include "http/web_config.hpp"
 #include "process/unique_fd.hpp"
 
 namespace cli {
@@ -81,23 +80,24 @@ private:
 } // namespace
 
 struct http_server::state {
-	state(web_files_watch files, listeners bound, host_names names)
-		: config(std::move(files)), sockets(std::move(bound)),
+	state(tls_watch files, listeners bound, host_names names)
+		: tls(std::move(files)), sockets(std::move(bound)),
 		  hosts(std::move(names))
 	{
 	}
 	~state();
 
 	handler answer;
-	web_files_watch config;
+	tls_watch tls;
 	listeners sockets;
 	host_names hosts;
-	password_check passwords;
 	std::string log;
 	std::vector<std::string> urls;
 	client_list clients;
 	stream_list streams;
 	unique_fd epoll;
+	/// Answers probes.
+	std::optional<http_server> health;
 	/// Until when no connection is taken, if it is not now.
 	std::optional<clock::time_point> paused;
 	std::unique_ptr<MHD_Daemon, daemon_closer> daemon;
@@ -110,7 +110,6 @@ struct http_server::state {
 	MHD_Result reply(MHD_Connection *to, http_reply with);
 	MHD_Response *respond(MHD_Connection *to, const http_reply &with);
 	std::optional<http_reply> refuse(MHD_Connection *from);
-	std::optional<http_reply> refuse_user(MHD_Connection *from);
 	MHD_Result take(MHD_Connection *from, const char *path,
 			const char *method, size_t *body, void **request);
 
@@ -240,24 +239,17 @@ MHD_Result http_server::state::reply(MHD_Connection *to, http_reply with)
 	add(MHD_HTTP_HEADER_VARY, "Accept");
 	add("Referrer-Policy", "no-referrer");
 	add("Cross-Origin-Resource-Policy", "same-origin");
-	for (const auto &[name, value] : config.now().headers)
-		add(name.c_str(), value.c_str());
-	if (!MHD_get_response_header(made, "X-Content-Type-Options"))
-		add("X-Content-Type-Options", "nosniff");
+	add("X-Content-Type-Options", "nosniff");
 	// Scripts and styles are files of this server, never part of a page.
-	if (!MHD_get_response_header(made, "Content-Security-Policy"))
-		add("Content-Security-Policy",
-		    "default-src 'none'; script-src 'self'; style-src 'self'; "
-		    "connect-src 'self'; img-src data:; base-uri 'none'; "
-		    "form-action 'none'; frame-ancestors 'none'");
+	add("Content-Security-Policy",
+	    "default-src 'none'; script-src 'self'; style-src 'self'; "
+	    "connect-src 'self'; img-src data:; base-uri 'none'; "
+	    "form-action 'none'; frame-ancestors 'none'");
 	// A proxy is to pass on what it gets, when it gets it.
 	if (with.stream || with.source)
 		add("X-Accel-Buffering", "no");
 	if (with.status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		add(MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
-	if (with.status == MHD_HTTP_UNAUTHORIZED)
-		add(MHD_HTTP_HEADER_WWW_AUTHENTICATE,
-		    "Basic realm=\"uncore\", charset=\"UTF-8\"");
 	if (with.status == MHD_HTTP_SERVICE_UNAVAILABLE)
 		add(MHD_HTTP_HEADER_RETRY_AFTER, "1");
 	if (client *known = client_list::of(to))
@@ -267,34 +259,6 @@ MHD_Result http_server::state::reply(MHD_Connection *to, http_reply with)
 
 	MHD_destroy_response(made);
 	return queued;
-}
-
-/// Checks the user and the password, where there are users.
-std::optional<http_reply> http_server::state::refuse_user(MHD_Connection *from)
-{
-	const auto &users = config.now().users;
-
-	if (users.empty())
-		return std::nullopt;
-
-	char *password = nullptr;
-	char *user = MHD_basic_auth_get_username_password(from, &password);
-	auto verdict = password_check::verdict::wrong;
-
-	if (user && password)
-		verdict = passwords.check(users, user, password);
-	if (password)
-		explicit_bzero(password, std::strlen(password));
-	MHD_free(password);
-	MHD_free(user);
-	if (verdict == password_check::verdict::right)
-		return std::nullopt;
-	if (verdict == password_check::verdict::later)
-		return text_reply(MHD_HTTP_SERVICE_UNAVAILABLE,
-				  "too many passwords to check\n");
-	return text_reply(MHD_HTTP_UNAUTHORIZED,
-			  "a user and a password of the web "
-			  "configuration are needed\n");
 }
 
 std::optional<http_reply> http_server::state::refuse(MHD_Connection *from)
@@ -308,7 +272,7 @@ std::optional<http_reply> http_server::state::refuse(MHD_Connection *from)
 			MHD_HTTP_FORBIDDEN,
 			"the Host header has no name of this machine: use "
 			"localhost, or allow the name with --allow-host\n");
-	return refuse_user(from);
+	return std::nullopt;
 }
 
 MHD_Result http_server::state::take(MHD_Connection *from, const char *path,
@@ -437,6 +401,8 @@ uncore::result<void> http_server::state::watch()
 
 	epoll = unique_fd(epoll_create1(EPOLL_CLOEXEC));
 	all.push_back(info ? info->epoll_fd : -1);
+	if (health)
+		all.push_back(health->fd());
 	event.events = EPOLLIN;
 	for (const int fd : all)
 		if (epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &event))
@@ -448,22 +414,22 @@ uncore::result<void> http_server::state::watch()
 
 uncore::result<void> http_server::state::start()
 {
-	std::vector<MHD_OptionItem> tls;
-	const bool secure = bool(config.now().tls);
+	const bool secure = tls.secure();
+	std::vector<MHD_OptionItem> options;
 
 	if (secure)
-		tls = {{MHD_OPTION_HTTPS_CERT_CALLBACK, 0, identity_callback()},
-		       {MHD_OPTION_HTTPS_PRIORITIES, 0,
-			const_cast<char *>(config.now().only_tls13
-						   ? "NORMAL:-VERS-ALL:"
-						     "+VERS-TLS1.3"
-						   : "NORMAL:-VERS-ALL:"
-						     "+VERS-TLS1.3:"
-						     "+VERS-TLS1.2")}};
-	tls.push_back({MHD_OPTION_END, 0, nullptr});
+		options = {{MHD_OPTION_HTTPS_CERT_CALLBACK, 0,
+			    identity_callback()},
+			   {MHD_OPTION_HTTPS_PRIORITIES, 0,
+			    const_cast<char *>("NORMAL:-VERS-ALL:+VERS-TLS1.3:"
+					       "+VERS-TLS1.2")}};
+	options.push_back({MHD_OPTION_END, 0, nullptr});
 	for (const std::string &name : sockets.names())
-		urls.push_back(fmt::format("{}://{}", secure ? "https" : "http",
-					   name));
+		urls.push_back(name.starts_with("unix:")
+				       ? name
+				       : fmt::format("{}://{}",
+						     secure ? "https" : "http",
+						     name));
 	daemon.reset(MHD_start_daemon(
 		MHD_USE_EPOLL | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME |
 			MHD_USE_NO_LISTEN_SOCKET | (secure ? MHD_USE_TLS : 0),
@@ -476,7 +442,7 @@ uncore::result<void> http_server::state::start()
 		MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, this,
 		MHD_OPTION_NOTIFY_COMPLETED, on_completed, this,
-		MHD_OPTION_ARRAY, tls.data(), MHD_OPTION_END));
+		MHD_OPTION_ARRAY, options.data(), MHD_OPTION_END));
 	if (!daemon)
 		return uncore::error{errc::system,
 				     fmt::format("no HTTP: {}", log)};
@@ -485,18 +451,24 @@ uncore::result<void> http_server::state::start()
 
 // --- the server
 
+/// Is it a path that a listener of probes answers?
+static bool is_probe(std::string_view path)
+{
+	return path == "/livez" || path == "/readyz" || path == "/healthz";
+}
+
 http_server::http_server(std::unique_ptr<state> made) : state_(std::move(made))
 {
 }
 http_server::http_server(http_server &&) noexcept = default;
 http_server::~http_server() = default;
 
-uncore::result<http_server> http_server::start(const http_options &options,
-					       handler answer)
+uncore::result<http_server>
+http_server::open(const char *option, const http_options &options,
+		  handler answer, std::optional<http_server> health)
 {
-	web_files_watch files(options.certificate, options.key,
-			      options.web_config);
-	auto bound = listeners::open(options.listen);
+	tls_watch files(options.tls);
+	auto bound = listeners::open(option, options.listen);
 
 	if (!bound)
 		return bound.error();
@@ -507,9 +479,33 @@ uncore::result<http_server> http_server::start(const http_options &options,
 					    host_names(options.hosts));
 
 	made->answer = std::move(answer);
+	if (health)
+		made->health.emplace(*std::move(health));
 	if (auto started = made->start(); !started)
 		return started.error();
 	return http_server(std::move(made));
+}
+
+uncore::result<http_server> http_server::start(const http_options &options,
+					       handler answer)
+{
+	if (options.listen_health.empty())
+		return open("--listen", options, std::move(answer), {});
+
+	auto health = open(
+		"--listen-health", {options.listen_health, {}, options.hosts, {}},
+		[answer](const http_request &request) {
+			return is_probe(request.path)
+				       ? answer(request)
+				       : text_reply(MHD_HTTP_NOT_FOUND,
+						    "there are /livez and "
+						    "/readyz\n");
+		},
+		{});
+
+	if (!health)
+		return health.error();
+	return open("--listen", options, std::move(answer), *std::move(health));
 }
 
 const std::vector<std::string> &http_server::urls() const
@@ -538,6 +534,9 @@ std::optional<clock::time_point> http_server::deadline() const
 	if (state_->paused)
 		first = std::min(first.value_or(*state_->paused),
 				 *state_->paused);
+	if (state_->health)
+		if (const auto then = state_->health->deadline())
+			first = std::min(first.value_or(*then), *then);
 	return first;
 }
 
@@ -553,16 +552,18 @@ size_t http_server::streams() const
 
 void http_server::reload()
 {
-	state_->config.reload(true);
+	state_->tls.reload(true);
 }
 
 void http_server::run()
 {
-	state_->config.reload(false);
+	state_->tls.reload(false);
 	state_->clients.end_slow();
 	state_->accept();
 	MHD_run(state_->daemon.get());
 	state_->clients.end_closed();
+	if (state_->health)
+		state_->health->run();
 }
 
 } // namespace cli

@@ -13,17 +13,19 @@
 
 #include <uncore/error.hpp>
 
+#include "http/tls.hpp"
+
 namespace cli {
 
 struct http_options {
-	/// "127.0.0.1:10331", "[::1]:0"
+	/// "127.0.0.1:10331", "[::1]:0", "unix:/run/uncore.sock"
 	std::vector<std::string> listen;
+	/// Further listeners, which answer /livez and /readyz alone, without
+	/// TLS: probes have no certificate.
+	std::vector<std::string> listen_health = {};
 	/// Names that a Host header may have beside this machine's.
 	std::vector<std::string> hosts;
-	/// Files in PEM; empty for plain HTTP.
-	std::string certificate, key;
-	/// Exporter-toolkit's file; empty for none.
-	std::string web_config;
+	tls_files tls = {};
 };
 
 struct http_request {
@@ -57,15 +59,15 @@ class http_server {
 public:
 	using handler = std::function<http_reply(const http_request &)>;
 
-	/// Errors: errc::invalid (the address, files), errc::system (port in
-	/// use, files).
+	/// Errors: errc::invalid (an address), errc::system (port in use,
+	/// files).
 	static uncore::result<http_server> start(const http_options &options,
 						 handler answer);
 	http_server(http_server &&) noexcept;
 	~http_server();
 
-	/// "http://127.0.0.1:10331" of each address, with the ports that were
-	/// chosen for 0.
+	/// "http://127.0.0.1:10331" or "unix:PATH" of each address, with the ports
+	/// that were chosen for 0, without those of listen_health.
 	const std::vector<std::string> &urls() const;
 
 	/// To be waited for until it is readable or it is that time, if there
@@ -73,8 +75,7 @@ public:
 	int fd() const;
 	std::optional<std::chrono::steady_clock::time_point> deadline() const;
 	void run();
-	/// Reads certificates and the web configuration again.  run() does so
-	/// when the files have changed.
+	/// Read certificates again.  run() does so when the files have changed.
 	void reload();
 
 	/// Sends that to all streams.  A client that has not taken the message
@@ -88,6 +89,9 @@ private:
 	struct state;
 
 	explicit http_server(std::unique_ptr<state> made);
+	static uncore::result<http_server>
+	open(const char *option, const http_options &options, handler answer,
+	     std::optional<http_server> health);
 	std::unique_ptr<state> state_;
 };
 

@@ -7,11 +7,16 @@
 #include <cstdio>
 #include <cstring>
 #include <list>
+#include <vector>
+
+#include <sys/stat.h>
 
 #include <fmt/format.h>
 #include <gnutls/abstract.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
+
+#include "output/message.hpp"
 
 namespace cli {
 
@@ -24,6 +29,8 @@ namespace {
 constexpr unsigned most_certificates = 16;
 /// Longer than any handshake may take.
 constexpr std::chrono::seconds handshake_time{60};
+/// How often the files are checked for a change.
+constexpr std::chrono::seconds check_time{1};
 
 uncore::result<std::string> read_pem(const std::string &path, const char *what)
 {
@@ -64,14 +71,11 @@ uncore::error unusable(const std::string &path, const char *what, int code)
 					   what, gnutls_strerror(code))};
 }
 
-} // namespace
-
+/// A certificate and a key that fit together, and the authorities.
 struct tls_identity {
 	std::vector<gnutls_pcert_st> chain;
 	gnutls_privkey_t key = nullptr;
 	gnutls_x509_trust_list_t authorities = nullptr;
-	client_auth clients = client_auth::none;
-	std::vector<std::string> client_names;
 
 	tls_identity() = default;
 	tls_identity(const tls_identity &) = delete;
@@ -80,13 +84,12 @@ struct tls_identity {
 	uncore::result<void> load(const tls_files &files);
 	bool matches() const;
 	bool trusts(gnutls_session_t session) const;
-	bool has_name(gnutls_x509_crt_t certificate) const;
 };
 
 tls_identity::~tls_identity()
 {
-	for (gnutls_pcert_st &one : chain)
-		gnutls_pcert_deinit(&one);
+	for (gnutls_pcert_st &certificate : chain)
+		gnutls_pcert_deinit(&certificate);
 	if (key)
 		gnutls_privkey_deinit(key);
 	if (authorities)
@@ -124,8 +127,6 @@ uncore::result<void> tls_identity::load(const tls_files &files)
 			errc::invalid,
 			fmt::format("{}: not the key of the certificate in {}",
 				    files.key, files.certificate)};
-	clients = files.clients;
-	client_names = files.client_names;
 	if (files.client_ca.empty())
 		return {};
 
@@ -169,26 +170,6 @@ bool tls_identity::matches() const
 	       !std::memcmp(ids[0], ids[1], sizes[0]);
 }
 
-bool tls_identity::has_name(gnutls_x509_crt_t certificate) const
-{
-	if (client_names.empty())
-		return true;
-	for (unsigned i = 0;; i++) {
-		char name[512];
-		size_t size = sizeof(name);
-		const int type = gnutls_x509_crt_get_subject_alt_name(
-			certificate, i, name, &size, nullptr);
-
-		if (type == GNUTLS_E_SHORT_MEMORY_BUFFER)
-			continue;
-		if (type < 0)
-			return false;
-		if (std::find(client_names.begin(), client_names.end(),
-			      std::string(name, size)) != client_names.end())
-			return true;
-	}
-}
-
 /// Is what the client has shown signed by an authority?
 bool tls_identity::trusts(gnutls_session_t session) const
 {
@@ -217,7 +198,7 @@ bool tls_identity::trusts(gnutls_session_t session) const
 		good = !gnutls_x509_trust_list_verify_crt2(
 			       authorities, its.data(), count, &wanted, 1, 0,
 			       &status, nullptr) &&
-		       !status && has_name(its.front());
+		       !status;
 	}
 	for (gnutls_x509_crt_t one : its)
 		gnutls_x509_crt_deinit(one);
@@ -227,14 +208,12 @@ bool tls_identity::trusts(gnutls_session_t session) const
 uncore::result<std::shared_ptr<const tls_identity>>
 load_identity(const tls_files &files)
 {
-	auto made = std::make_shared<tls_identity>();
+	auto identity = std::make_shared<tls_identity>();
 
-	if (auto loaded = made->load(files); !loaded)
+	if (auto loaded = identity->load(files); !loaded)
 		return loaded.error();
-	return std::shared_ptr<const tls_identity>(std::move(made));
+	return std::shared_ptr<const tls_identity>(std::move(identity));
 }
-
-namespace {
 
 /// A process has one: the library's callback is given nothing of its caller's.
 std::shared_ptr<const tls_identity> current;
@@ -244,18 +223,13 @@ struct retired {
 	std::shared_ptr<const tls_identity> identity;
 	clock::time_point since;
 };
-std::list<retired> earlier;
+std::list<retired> retired_identities;
 
 int verify_client(gnutls_session_t session)
 {
-	const auto with = current;
-	unsigned count = 0;
+	const auto identity = current;
 
-	if (!with || !with->authorities)
-		return 0;
-	if (!gnutls_certificate_get_peers(session, &count) || !count)
-		return with->clients == client_auth::verify_if_given ? 0 : -1;
-	return with->trusts(session) ? 0 : -1;
+	return identity && identity->trusts(session) ? 0 : -1;
 }
 
 int retrieve(gnutls_session_t session, const gnutls_datum_t *, int,
@@ -264,38 +238,78 @@ int retrieve(gnutls_session_t session, const gnutls_datum_t *, int,
 {
 	if (!current)
 		return -1;
-
-	const client_auth clients = current->clients;
-
 	*chain = const_cast<gnutls_pcert_st *>(current->chain.data());
 	*count = unsigned(current->chain.size());
 	*key = current->key;
-	if (clients == client_auth::none)
+	if (!current->authorities)
 		return 0;
-	gnutls_certificate_server_set_request(
-		session,
-		clients == client_auth::require_any ||
-				clients == client_auth::require_verified
-			? GNUTLS_CERT_REQUIRE
-			: GNUTLS_CERT_REQUEST);
-	if (clients == client_auth::verify_if_given ||
-	    clients == client_auth::require_verified)
-		gnutls_session_set_verify_function(session, verify_client);
+	gnutls_certificate_server_set_request(session, GNUTLS_CERT_REQUIRE);
+	gnutls_session_set_verify_function(session, verify_client);
 	return 0;
 }
 
-} // namespace
-
+/// Have handshakes use an identity from now on.
 void use_identity(std::shared_ptr<const tls_identity> identity)
 {
 	const auto now = clock::now();
 
-	std::erase_if(earlier, [now](const retired &one) {
-		return now - one.since > handshake_time;
+	std::erase_if(retired_identities, [now](const retired &identity) {
+		return now - identity.since > handshake_time;
 	});
 	if (current)
-		earlier.push_back({std::move(current), now});
+		retired_identities.push_back({std::move(current), now});
 	current = std::move(identity);
+}
+
+} // namespace
+
+/// Which files they are, and as of when.
+std::string tls_watch::state_of_files() const
+{
+	std::string state;
+
+	for (const std::string &path :
+	     {files_.certificate, files_.key, files_.client_ca}) {
+		struct stat status {};
+
+		stat(path.c_str(), &status);
+		fmt::format_to(std::back_inserter(state), "{} {} {} {} {} ",
+			       uint64_t(status.st_dev), uint64_t(status.st_ino),
+			       status.st_size, status.st_mtim.tv_sec,
+			       status.st_mtim.tv_nsec);
+	}
+	return state;
+}
+
+uncore::result<void> tls_watch::load()
+{
+	if (!secure())
+		return {};
+	seen_ = state_of_files();
+
+	auto identity = load_identity(files_);
+
+	if (!identity)
+		return identity.error();
+	use_identity(*std::move(identity));
+	return {};
+}
+
+void tls_watch::reload(bool always)
+{
+	const auto now = clock::now();
+
+	if (!secure() || (!always && now - checked_ < check_time))
+		return;
+	checked_ = now;
+	if (!always && state_of_files() == seen_)
+		return;
+	if (const auto loaded = load(); !loaded)
+		note(fmt::format("{}; the certificate that was loaded before "
+				 "stays",
+				 loaded.error().message));
+	else
+		note("certificates are loaded again");
 }
 
 void *identity_callback()

@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Certificates of uncore serve: its own with the key, and the authorities of
-// its clients'.  libmicrohttpd asks for them at each handshake.
+// The certificate of uncore serve with its key, and the authorities of its clients'
+// certificates: files that may change while the server runs.  libmicrohttpd asks
+// for them at each handshake.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include <uncore/error.hpp>
 
 namespace cli {
 
-/// What clients have to show, as Go's crypto/tls and exporter-toolkit call it.
-enum class client_auth {
-	none,		  ///< NoClientCert
-	request,	  ///< RequestClientCert
-	require_any,	  ///< RequireAnyClientCert
-	verify_if_given,  ///< VerifyClientCertIfGiven
-	require_verified, ///< RequireAndVerifyClientCert
-};
-
+/// Files in PEM.
 struct tls_files {
-	/// PEM; the certificate may have a chain.
+	/// The certificate may have a chain; both are empty for plain HTTP.
 	std::string certificate, key;
-	/// Authorities of client certificates; empty where none is verified.
+	/// Authorities of clients' certificates; empty where none are asked for.
 	std::string client_ca;
-	client_auth clients = client_auth::none;
-	/// Where not empty: a client's certificate has one of these as a
-	/// subject alternative name.
-	std::vector<std::string> client_names = {};
 };
 
-/// Certificates that were read and that fit together.
-struct tls_identity;
+/// The files of a server that runs.
+class tls_watch {
+public:
+	explicit tls_watch(tls_files files) : files_(std::move(files)) {}
 
-/// Errors: errc::system, errc::invalid; both name the file.
-uncore::result<std::shared_ptr<const tls_identity>>
-load_identity(const tls_files &files);
+	/// Does the server speak TLS?
+	bool secure() const { return !files_.certificate.empty(); }
+	/// Errors: errc::system, errc::invalid; both name the file.
+	uncore::result<void> load();
+	/// Read the files again if one of them has changed, or if @p always.
+	/// Files that cannot be used are logged once and change nothing;
+	/// handshakes that have begun keep the certificate that they had.
+	void reload(bool always);
 
-/// What handshakes use from now on.  Those that have begun keep what they
-/// had.
-void use_identity(std::shared_ptr<const tls_identity> identity);
+private:
+	std::string state_of_files() const;
+
+	tls_files files_;
+	std::string seen_; ///< state of the files that were read
+	std::chrono::steady_clock::time_point checked_{};
+};
 
 /// What MHD_OPTION_HTTPS_CERT_CALLBACK wants: a
 /// gnutls_certificate_retrieve_function2.

@@ -22,7 +22,7 @@ foreach(name ${FILES})
 		"\t {file_${symbol}, sizeof(file_${symbol})}},\n")
 endforeach()
 file(WRITE ${OUT} "// made by web/embed.cmake\n"
-	"#include \"exporter/web_files.hpp\"\n\nnamespace {\n\n${arrays}\n"
+	"#include \"serve/web_files.hpp\"\n\nnamespace {\n\n${arrays}\n"
 	"constexpr cli::web_file files[] = {\n${table}};\n\n}\n\n"
 	"std::span<const cli::web_file> cli::web_files()\n"
 	"{\n\treturn files;\n}\n")

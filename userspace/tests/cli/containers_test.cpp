@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "attribution/containers.hpp"
+#include "cgroups/containers.hpp"
 #include "tree.hpp"
 
 using namespace cli;

@@ -11,7 +11,7 @@
 
 #include <uncore/error.hpp>
 
-#include "attribution/pod_list.hpp"
+#include "cgroups/pod_list.hpp"
 
 namespace cli {
 

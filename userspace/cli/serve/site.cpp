@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "exporter/site.hpp"
+#include "serve/site.hpp"
 
 #include <charconv>
 
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "exporter/die_map.hpp"
-#include "exporter/web_files.hpp"
+#include "serve/web_files.hpp"
 #include "output/document.hpp"
 #include "terminal/text.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "attribution/pod_list.hpp"
+#include "cgroups/pod_list.hpp"
 
 #include <array>
 #include <fstream>

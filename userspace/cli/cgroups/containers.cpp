@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "attribution/containers.hpp"
+#include "cgroups/containers.hpp"
 
 #include <algorithm>
 #include <cctype>
