@@ -167,8 +167,48 @@ def test_permission(tap, sysfs):
     except OSError:
         tap.say("no other user may run this build: permission is not tested")
         return
-    done = run("--sysfs", sysfs, "serve", "--listen", "127.0.0.1:0", **nobody)
-    one_line(tap, "no permission to count", done, 1, "CAP_PERFMON")
+    one_line(tap, "no permission to count",
+             run("--sysfs", sysfs, "serve", "--json", **nobody), 1, "CAP_PERFMON")
+    with Daemon("--sysfs", sysfs, "serve", **nobody) as daemon:
+        answer = daemon.request("/readyz")
+        tap.ok(reasons(daemon.fresh()) == ["permission"] and answer[0] == 503 and
+               "CAP_PERFMON" in answer[2] and daemon.request("/livez")[0] == 200,
+               "it serves the reason", [daemon.said, repr(answer)])
+        status, said = daemon.end()
+        tap.ok(status == 0 and not said, "says it once, and ends as ever",
+               ["status %d" % status, said])
+
+
+def reasons(samples):
+    """Why a machine does not count."""
+    assert up(samples) == 0
+    return [dict(labels)["reason"] for name, labels in samples
+            if name == "uncore_down_info"]
+
+
+# modalias of a processor, and whether a driver could be there.
+PROCESSORS = (("ven0002fam0019mod0001", "unsupported", 200),
+              ("ven0000fam0006mod0055", "unsupported", 200),
+              ("ven0000fam0006mod003F", "no_driver", 503))
+
+
+def test_processors(tap, folder):
+    """On a processor that is not supported there is nothing to wait for: it is ready."""
+    for modalias, reason, status in PROCESSORS:
+        sysfs = os.path.join(folder, modalias)
+        write(sysfs + "/devices/system/cpu/online", "0")
+        write(sysfs + "/devices/system/cpu/modalias",
+              "cpu:type:x86,%s:feature:" % modalias)
+        os.makedirs(sysfs + "/bus/event_source/devices")
+        with Daemon("--sysfs", sysfs, "serve") as daemon:
+            got = reasons(daemon.fresh()), daemon.request("/readyz")[0]
+            tap.ok(got == ([reason], status), "%s: %s, and /readyz says %d" %
+                   (modalias, reason, status), [repr(got)])
+            daemon.end()
+        one_line(tap, "%s: --json fails" % modalias,
+                 run("--sysfs", sysfs, "serve", "--json"), 1,
+                 "not supported" if reason == "unsupported" else "no uncore driver",
+                 "uncore check")
 
 
 # --- forms -------------------------------------------------------------------------
@@ -864,6 +904,11 @@ def test_files(tap, folder, sysfs):
     tap.ok(not [name for name, _ in samples if name.startswith("process_")],
            "without series of node_exporter itself")
 
+    age = time.time() - (value(samples, "uncore_textfile_timestamp_seconds") or 0)
+    tap.ok(0 <= age < LIMIT and
+           value(samples, "uncore_textfile_interval_seconds") is None,
+           "and with the time at which it was written", ["%g s ago" % age])
+
     with started(
             [UNCORE, "--sysfs", sysfs, "serve",
              "--textfile", os.path.join(place, "other.prom"), "-I", "100"],
@@ -877,9 +922,10 @@ def test_files(tap, folder, sysfs):
                 with contextlib.suppress(OSError), \
                         open(os.path.join(place, "other.prom"),
                              encoding="utf-8") as file:
-                    reads = re.search(r"^uncore_reads_total (\d+)$",
-                                      file.read(), re.M)
-                    seen = reads and int(reads[1]) >= 5
+                    text = file.read()
+                    reads = re.search(r"^uncore_reads_total (\d+)$", text, re.M)
+                    seen = reads and int(reads[1]) >= 5 and \
+                        "\nuncore_textfile_interval_seconds 0.1\n" in text
             process.terminate()
             out, err = process.communicate(timeout=LIMIT)
         finally:
@@ -997,6 +1043,7 @@ def main():
             status, said = daemon.end()
             tap.ok(status == 0 and not said, "after all that it ends as ever",
                    ["status %d" % status, *said.splitlines()])
+        test_processors(tap, folder)
         test_late_driver(tap, folder)
         test_driver(tap, sysfs)
         test_listeners(tap, sysfs)

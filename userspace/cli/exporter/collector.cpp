@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "output/machine.hpp"
 #include "output/message.hpp"
 #include "sysfs.hpp"
 
@@ -31,8 +32,6 @@ const char *reason_of(const uncore::error &failure)
 		return "no_driver";
 	case errc::permission:
 		return "permission";
-	case errc::unsupported:
-		return "unsupported";
 	case errc::gone:
 		return "gone";
 	default:
@@ -92,6 +91,17 @@ uncore::result<void> collector::try_open()
 	if (!machine)
 		return machine.error();
 	machine_ = *std::move(machine);
+	unsupported_ = machine_->generation().empty() &&
+		       std::filesystem::exists(options_.sysfs /
+					       "devices/system/cpu/modalias");
+	if (unsupported_)
+		return uncore::error{
+			errc::unsupported,
+			fmt::format("{} is not supported: it has no counters "
+				    "that uncore knows ('uncore check' lists "
+				    "processors)",
+				    cpuinfo_field("/proc", "model name")
+					    .value_or("this processor"))};
 	if (machine_->pmus().empty())
 		return uncore::error{errc::no_driver,
 				     "no uncore driver is loaded ('uncore "
@@ -146,7 +156,9 @@ uncore::result<void> collector::open()
 	if (!opened)
 		close();
 	problem_ = opened ? "" : opened.error().message;
-	reason_ = opened ? "" : reason_of(opened.error());
+	reason_ = opened	 ? ""
+		  : unsupported_ ? "unsupported"
+				 : reason_of(opened.error());
 	return opened;
 }
 

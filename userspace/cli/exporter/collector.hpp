@@ -69,8 +69,8 @@ class collector {
 public:
 	explicit collector(collector_options options);
 
-	/// Opens the counters.  Errors: errc::no_driver and those of
-	/// session::open(); a later read() tries again.
+	/// Opens the counters.  Errors: errc::no_driver, errc::unsupported (the
+	/// processor) and those of session::open(); a later read() tries again.
 	uncore::result<void> open();
 
 	/// Reads all counters, each box's in one cycle, and opens those that
@@ -114,6 +114,9 @@ public:
 
 	/// Why no counters are open now; empty when they are.
 	const std::string &problem() const { return problem_; }
+	/// Is there nothing that an administrator could change?  A processor
+	/// that is not supported has no counters to wait for.
+	bool ready() const { return problem_.empty() || unsupported_; }
 
 	/// For how many seconds a socket's events of a box type were to be
 	/// counted between the last two reads, as the kernel has it at each
@@ -196,6 +199,7 @@ private:
 	std::string problem_, reason_;
 	/// When they were last tried to be opened.
 	std::chrono::steady_clock::time_point tried_{};
+	bool unsupported_ = false; ///< the processor
 	bool lost_ = false; ///< some counters cannot be read any more
 	uint64_t reads_ = 0, errors_ = 0, opens_ = 0, moves_ = 0;
 	double duration_ = 0;

@@ -68,18 +68,14 @@ int attend(const signals &caught, collector &counters,
 	return 0;
 }
 
-/// Open the counters; those that fail are tried again at each read.
-/// Errors: what only the administrator can change.
-uncore::result<void> open_if_possible(collector &counters)
+/// Open the counters; those that fail are tried again at each read.  A service
+/// that ended would be started again and again, and nobody would learn why.
+void open_if_possible(collector &counters)
 {
-	auto opened = counters.open();
-
-	if (opened || opened.error().code == uncore::errc::permission ||
-	    opened.error().code == uncore::errc::unsupported)
-		return opened;
-	note(fmt::format("{}; uncore_up is 0 until counters can be opened",
-			 opened.error().message));
-	return {};
+	if (const auto opened = counters.open(); !opened)
+		note(fmt::format("{}; uncore_up is 0 until counters can be "
+				 "opened",
+				 opened.error().message));
 }
 
 // --- over HTTP
@@ -135,8 +131,7 @@ int serve_http(collector &counters, const http_options &http)
 
 	if (!server)
 		return cannot_listen(server.error());
-	if (auto opened = open_if_possible(counters); !opened)
-		return fail(opened.error());
+	open_if_possible(counters);
 	for (const std::string &url : server->urls())
 		note(fmt::format("listening on {}{}", url,
 				 url.starts_with("unix:") ? "" : "/metrics"));
@@ -180,6 +175,28 @@ uncore::result<void> write_file(const std::string &path, std::string_view text)
 	return file->commit();
 }
 
+/// Add when a file was written and how often: node_exporter shows a file as it is
+/// after its writer was killed.
+std::vector<family> with_times(std::vector<family> families,
+			       unsigned interval_ms)
+{
+	const std::chrono::duration<double> now =
+		std::chrono::system_clock::now().time_since_epoch();
+
+	families.push_back({"uncore_textfile_timestamp_seconds",
+			    family::kind::gauge,
+			    "seconds",
+			    "When the file was written.",
+			    {{{}, now.count()}}});
+	if (interval_ms)
+		families.push_back({"uncore_textfile_interval_seconds",
+				    family::kind::gauge,
+				    "seconds",
+				    "Time after which the file is written again.",
+				    {{{}, interval_ms / 1e3}}});
+	return families;
+}
+
 /// Bring the file up to date at each interval.  The program removes it at its end:
 /// old numbers look like those of an idle machine.
 int keep_file(collector &counters, const serve_options &options,
@@ -190,11 +207,12 @@ int keep_file(collector &counters, const serve_options &options,
 	auto next = clock::now();
 	int number;
 
-	if (auto opened = open_if_possible(counters); !opened)
-		return fail(opened.error());
+	open_if_possible(counters);
 	do {
 		const auto written = write_file(
-			path, render(counters.read(), exposition::prometheus));
+			path, render(with_times(counters.read(),
+						options.interval_ms),
+				     exposition::prometheus));
 
 		if (!written)
 			return fail(written.error());
@@ -228,8 +246,9 @@ int write_once(collector &counters, const serve_options &options,
 		return success;
 	}
 
-	const auto written = write_file(
-		path, render(counters.read(), exposition::prometheus));
+	const auto written =
+		write_file(path, render(with_times(counters.read(), 0),
+					exposition::prometheus));
 
 	return written ? success : fail(written.error());
 }

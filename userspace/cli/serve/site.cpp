@@ -145,8 +145,10 @@ http_reply site::answer(const http_request &to)
 	if (to.path == "/events")
 		return {200, "text/event-stream", message(), nullptr, true};
 	if (to.path == "/readyz")
-		return counters_.problem().empty()
-			       ? plain(200, "ok")
+		return counters_.ready()
+			       ? plain(200, counters_.problem().empty()
+						    ? "ok"
+						    : counters_.problem())
 			       : plain(503, counters_.problem());
 	if (is_health(to.path))
 		return plain(200, "ok");
