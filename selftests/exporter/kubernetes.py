@@ -7,9 +7,11 @@ built without a container runtime, and "uncore serve" counts in it as the manife
 lets it, with no right more. There is no uncore here (lib/python/fake_pmu.py), and no cluster.
 
 With the argument "guest", in a VM: the command in a container beside the simulated
-machine, to the last count.
+machine, to the last count; and as a node's DaemonSet with pods of three runtimes, which
+a real Prometheus scrapes as the operator has it.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -21,12 +23,15 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python import container  # noqa: E402
-from lib.python.command import LIMIT, PATIENCE  # noqa: E402
+from lib.python.command import LIMIT, PATIENCE, started  # noqa: E402
 from lib.python.exposition import Daemon, value  # noqa: E402
 from lib.python.fake_pmu import make_pmu  # noqa: E402
 from lib.python.prometheus import find  # noqa: E402
+from lib.python.top import hold_tracepoint  # noqa: E402
 from lib.python.uncore import TOP, Machine, Tap  # noqa: E402
-from serve import LABEL, test_exact
+from exporter.prometheus import Prometheus  # noqa: E402
+from exporter.serve import LABEL, test_exact  # noqa: E402
+from exporter.serve_cgroups import CGROUPS, cgroups_in, work_in  # noqa: E402
 
 FOLDER = os.path.join(TOP, "userspace", "monitoring")
 UNIT = os.path.join(TOP, "userspace", "cli", "systemd", "uncore-serve.service.in")
@@ -90,8 +95,12 @@ POD_MONITOR = {
                         "interval": {"type": "string", "pattern": "^[0-9]+[sm]$"},
                         "relabelings": {"type": "array", "items": {
                             "type": "object", "additionalProperties": False,
-                            "required": ["sourceLabels", "targetLabel"],
+                            "oneOf": [
+                                {"required": ["sourceLabels", "targetLabel"]},
+                                {"required": ["action", "regex"]}],
                             "properties": {
+                                "action": {"enum": ["replace", "labeldrop"]},
+                                "regex": {"type": "string"},
                                 "sourceLabels": {"type": "array",
                                                  "items": {"type": "string"}},
                                 "targetLabel": {"type": "string"}}}}}}}}}}}
@@ -131,13 +140,23 @@ def security_of(daemon_set):
     return {**pod["securityContext"], **pod["containers"][0]["securityContext"]}
 
 
+def mounts_of(daemon_set, folders):
+    """[a node's folder, where the container has it]; @folders: of this node, that stand
+    for others."""
+    pod = daemon_set["spec"]["template"]["spec"]
+    paths = {one["name"]: one["hostPath"]["path"] for one in pod["volumes"]}
+    assert all(one["readOnly"] for one in pod["containers"][0]["volumeMounts"])
+    return [[folders.get(paths[one["name"]], paths[one["name"]]), one["mountPath"]]
+            for one in pod["containers"][0]["volumeMounts"]]
+
+
 def test_objects(tap):
     kustomization, = load("kustomization.yaml")
     files = kustomization["resources"] + [
         name for one in kustomization["configMapGenerator"] for name in one["files"]]
     missing = [name for name in files
                if not os.path.exists(os.path.join(FOLDER, name))]
-    tap.ok(len(files) == 5 and not missing, "the base's files exist", missing)
+    tap.ok(len(files) == 6 and not missing, "the base's files exist", missing)
     daemon_set, monitor, rule = load(*kustomization["resources"])
     broken = json.loads(json.dumps(daemon_set))
     pod = broken["spec"]["template"]["spec"]
@@ -197,15 +216,24 @@ def status_of(pid):
 
 
 class Container(Daemon):
-    """The manifest's container."""
+    """The manifest's container; with its mounts and the options that use them where
+    @folders is not None."""
 
-    def __init__(self, root, sysfs, daemon_set):    # pylint: disable=W0231
+    def __init__(self, root, sysfs, daemon_set, folders=None):  # pylint: disable=W0231
         pod = daemon_set["spec"]["template"]["spec"]
+        security = security_of(daemon_set)
+        arguments = pod["containers"][0]["args"]
+        if folders is None:
+            arguments = [one for one in arguments
+                         if not one.startswith(("--cgroups", "--pods"))]
+        else:
+            security["mounts"] = mounts_of(daemon_set, folders)
+            for _, target in security["mounts"]:
+                os.makedirs(root + target, exist_ok=True)
         self.port = PORT
         self.process = subprocess.Popen(
-            [sys.executable, container.__file__, root, sysfs,
-             json.dumps(security_of(daemon_set)), container.PROGRAM,
-             *pod["containers"][0]["args"]], stdout=subprocess.PIPE,
+            [sys.executable, container.__file__, root, sysfs, json.dumps(security),
+             container.PROGRAM, *arguments], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, encoding="utf-8", env=ENVIRONMENT)
         deadline = time.monotonic() + PATIENCE
         while self.process.poll() is None and time.monotonic() < deadline:
@@ -259,6 +287,111 @@ def test_without(tap, root, sysfs, daemon_set):
            "start", done.stdout.splitlines())
 
 
+# --- a node
+
+# Of pods: their runtime, and where it makes a container's cgroup.
+PODS = (
+    ("containerd", "/kubepods.slice/kubepods-burstable.slice/"
+     "kubepods-burstable-pod%(slice)s.slice/cri-containerd-%(id)s.scope"),
+    ("cri-o", "/kubepods.slice/kubepods-besteffort.slice/"
+     "kubepods-besteffort-pod%(slice)s.slice/crio-%(id)s.scope"),
+    ("docker", "/kubepods/burstable/pod%(uid)s/%(id)s"))
+NODE, EXPORTER = "node-1", ("monitoring", "uncore-serve-x7k2p", "uncore")
+# The relabelling that the Prometheus operator writes before a PodMonitor's own.
+OPERATORS = (
+    {"source_labels": ["__meta_kubernetes_namespace"], "target_label": "namespace"},
+    {"source_labels": ["__meta_kubernetes_pod_container_name"],
+     "target_label": "container"},
+    {"source_labels": ["__meta_kubernetes_pod_name"], "target_label": "pod"},
+    {"target_label": "job", "replacement": "monitoring/uncore-serve"},
+    {"source_labels": ["__meta_kubernetes_pod_label_app_kubernetes_io_name"],
+     "target_label": "job", "regex": "(.+)", "replacement": "${1}"},
+    {"target_label": "endpoint", "replacement": "metrics"})
+NAMES = {"sourceLabels": "source_labels", "targetLabel": "target_label"}
+
+
+def scrape_config(monitor):
+    """Of the exporter's pod, as the operator makes one of the PodMonitor."""
+    endpoint, = monitor["spec"]["podMetricsEndpoints"]
+    namespace, pod, name = EXPORTER
+    return json.dumps({"global": {"scrape_interval": "1s"}, "scrape_configs": [{
+        "job_name": "podMonitor/monitoring/uncore-serve/0", "honor_labels": False,
+        "static_configs": [{"targets": ["127.0.0.1:%d" % PORT], "labels": {
+            "__meta_kubernetes_namespace": namespace,
+            "__meta_kubernetes_pod_name": pod,
+            "__meta_kubernetes_pod_container_name": name,
+            "__meta_kubernetes_pod_node_name": NODE,
+            "__meta_kubernetes_pod_label_app_kubernetes_io_name":
+                monitor["metadata"]["name"]}}],
+        "relabel_configs": [*OPERATORS, *(
+            {NAMES.get(key, key): value for key, value in one.items()}
+            for one in endpoint["relabelings"])]}]})
+
+
+def make_pods(logs):
+    """{cgroup: (namespace, pod, container)}, which the kubelet's files name."""
+    pods = {}
+    for number, (runtime, path) in enumerate(PODS):
+        uid = "0f8d3c1e-7a55-4b8f-9c39-3f1f3f6f2a1%d" % number
+        ident = "%d" % number * 64
+        cgroup = path % {"uid": uid, "slice": uid.replace("-", "_"), "id": ident}
+        names = "team-%d" % number, "web-%s" % runtime, "nginx"
+        os.makedirs(CGROUPS + cgroup)
+        with open(os.path.join(logs, "%s_%s_%s-%s.log" % (
+                names[1], names[0], names[2], ident)), "w", encoding="ascii"):
+            pass
+        pods[cgroup] = names
+    return pods
+
+
+def test_node(tap, root, daemon_set, monitor):
+    """Pods of three runtimes: each has its own names in Prometheus, and cgroups of no
+    pod have none."""
+    program, why = find("prometheus")
+    if not program:
+        tap.skip("pods in Prometheus", why)
+        return
+    other = "/uncore-test.slice"
+    with tempfile.TemporaryDirectory() as logs, \
+            tempfile.TemporaryDirectory() as folder:
+        os.chmod(logs, 0o755)
+        pods = make_pods(logs)
+        os.makedirs(CGROUPS + other)
+        prometheus = Prometheus(program, folder, config=scrape_config(monitor))
+        with Container(root, "/sys", daemon_set, {"/var/log/containers": logs}) as \
+                daemon, started(prometheus.command) as process:
+            rounds = 0
+            while not {*pods, other} <= cgroups_in(daemon.fresh()) and rounds < 20:
+                for cgroup in (*pods, other):
+                    work_in(cgroup)
+                rounds += 1
+            expr = 'uncore_cgroup_memory_bytes_total{socket="0",direction="read"}'
+            answer = prometheus.wait_for(expr, lambda got: {*pods, other} <= {
+                labels["cgroup"] for labels, _ in got})
+            shown = {labels["cgroup"]: labels for labels, _ in answer}
+            for cgroup, names in pods.items():
+                got = tuple(shown.get(cgroup, {}).get(name) for name in
+                            ("namespace", "pod", "container"))
+                tap.ok(got == names, "%s in Prometheus: %s/%s, %s" %
+                       (names[1].removeprefix("web-"), *names), [repr(shown)])
+            wrong = [labels for labels in shown.values()
+                     if (labels["cgroup"] in pods) != ("pod" in labels) or
+                     any(name.startswith("exported_") for name in labels) or
+                     (labels["node"], labels["exporter_namespace"],
+                      labels["exporter_pod"]) != (NODE, *EXPORTER[:2])]
+            tap.ok(other in shown and not wrong, "%d other cgroups have no pod; all "
+                   "have the node and the exporter's pod" % (len(shown) - len(pods)),
+                   [repr(wrong)])
+            process.terminate()
+            daemon.end()
+        for cgroup in (*pods, other):
+            path = CGROUPS + cgroup
+            while path != CGROUPS:
+                with contextlib.suppress(OSError):     # of another pod, too
+                    os.rmdir(path)
+                path = os.path.dirname(path)
+
+
 def guest():
     tap = Tap()
     # Debian refuses CAP_PERFMON, too, at the level that it has
@@ -267,9 +400,12 @@ def guest():
     with Machine(tap) as machine, tempfile.TemporaryDirectory() as root:
         os.chmod(root, 0o755)
         container.copy(root)
-        daemon_set, = load("kubernetes/daemonset.yaml")
+        daemon_set, monitor = load("kubernetes/daemonset.yaml",
+                                   "kubernetes/podmonitor.yaml")
         test_running(tap, root, "/sys", daemon_set, machine)
         test_without(tap, root, "/sys", daemon_set)
+        hold_tracepoint()
+        test_node(tap, root, daemon_set, monitor)
     tap.end()
 
 

@@ -37,11 +37,12 @@ ALERT_RULES = os.path.join(FOLDER, "prometheus", "uncore.alerts.yml")
 UNIT_TESTS = os.path.join(FOLDER, "prometheus", "tests.yml")
 SCHEMA = os.path.join(FOLDER, "grafana", "schema.json")
 DASHBOARDS = [os.path.join(FOLDER, "grafana", name)
-              for name in ("uncore.json", "uncore-fleet.json")]
+              for name in ("uncore.json", "uncore-fleet.json", "uncore-pods.json")]
 SERIES = os.path.join(TOP, "Documentation", "exporter.rst")
 NAME = r"[a-z_]*:?\buncore_\w+(?::\w+)?"
 LIMIT = 120
 INTERVALS = 15, 30, 60
+SILENT = r"{alertname: %s, eval_time: \w+, exp_alerts: \[\]}\n"
 
 
 def read(path):
@@ -148,10 +149,15 @@ def test_rules(tap, promtool):
     tap.ok(not untested, "each figure has a unit test", untested)
     for what, pattern in (
             ("sets off", r"alertname: %s\n.*\n +exp_alerts:\n {10}- exp_labels"),
-            ("stays silent", r"{alertname: %s, eval_time: \w+, exp_alerts: \[\]}\n")):
+            ("stays silent", SILENT)):
         untested = [one.name for one in ALERTS
                     if not re.search(pattern % one.name, text)]
         tap.ok(not untested, "each alert %s in one" % what, untested)
+    for where in "An AMD", "A file for node_exporter", "Two clusters":
+        part = text.split("\n  # " + where)[1].split("\n  # ")[0]
+        untested = [one.name for one in ALERTS
+                    if not re.search(SILENT % one.name, part)]
+        tap.ok(not untested, "and each one in that of: %s" % where, untested)
 
 
 def test_wrong(tap, promtool):
@@ -181,7 +187,7 @@ def test_wrong(tap, promtool):
 OPTIONAL = {"tags", "description", "editable", "timezone", "links", "label", "sort",
             "includeAll", "multi", "current", "repeat", "min", "max", "decimals",
             "custom", "fillOpacity", "showPoints", "thresholds", "thresholdsStyle",
-            "cellOptions", "cellHeight", "sortBy", "legend", "show", "tooltip",
+            "cellOptions", "cellHeight", "sortBy", "job", "node", "legend", "show", "tooltip",
             "asDropdown", "targetBlank", "mode", "Time", "instance", "socket", "link", "limit",
             "Value", "format", "instant"}
 
@@ -508,7 +514,7 @@ def main():
     for dashboard in dashboards:
         test_dashboard(tap, dashboard, promtool)
     test_intervals(tap, dashboards)
-    test_fleet(tap, *reversed(dashboards))
+    test_fleet(tap, dashboards[1], dashboards[0])
     tap.end()
 
 

@@ -135,18 +135,20 @@ class Recording:
 
 
 class Prometheus:
-    def __init__(self, program, folder, ports):
+    """@ports: of exporters, with the rules; or @config, a whole configuration."""
+
+    def __init__(self, program, folder, ports=(), config=None):
         self.port = free_port()
         for name in os.listdir(RULES):
             with open(os.path.join(RULES, name), encoding="utf-8") as of, \
                     open(os.path.join(folder, name), "w",
                          encoding="utf-8") as file:
                 file.write(of.read().replace("[5m]", "[%s]" % WINDOW))
-        config = os.path.join(folder, "prometheus.yml")
-        with open(config, "w", encoding="utf-8") as file:
-            file.write(CONFIG % {"rules": folder, "targets": ", ".join(
+        path = os.path.join(folder, "prometheus.yml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(config or CONFIG % {"rules": folder, "targets": ", ".join(
                 "'%s'" % instance(port) for port in ports)})
-        self.command = [program, "--config.file=" + config,
+        self.command = [program, "--config.file=" + path,
                         "--storage.tsdb.path=" + os.path.join(folder, "data"),
                         "--web.listen-address=127.0.0.1:%d" % self.port,
                         "--log.level=warn"]

@@ -78,7 +78,7 @@ def work_in(cgroup, cpu=0, top=CGROUPS):
 
 
 # Any user may give such a name to a cgroup below a delegated one; and its label.
-HOSTILE = "/uncore-test-" + os.fsdecode(b'\xff"\n\xe3\x80') + "x" * 200
+HOSTILE = "/uncore-test-" + os.fsdecode(b'\xff"\x1b\xe3\x80') + "x" * 200
 CLEAN = "/uncore-test-?\"???" + "x" * 200
 LABEL = CLEAN.replace('"', '\\"')       # as it is written
 

@@ -8,8 +8,8 @@ of the event catalogue, as on the die map and in "uncore live"
 An expression is for any window and any choice of machines: @W is the range of its
 rates, @S is where labels are matched, @I the same without sockets. Rules and alerts
 have windows of five minutes, which are five scrapes at an interval of 60 s; panels
-have $__rate_interval. Sums are "without" labels, so that those that a site adds to
-its targets stay.
+have $__rate_interval. Sums are "without" labels and joins "ignoring" those of the
+exporter, so that labels that a site adds to its targets stay and tell them apart.
 """
 
 import os
@@ -22,12 +22,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "cli", "exporter"))
 import tables  # noqa: E402
 
+EVENTS = os.environ.get("UNCORE_CATALOGUE", tables.EVENTS)
+
 
 def limits_of_all():
     """Of all generations, by name: each with the generations of each capacity."""
     made = {}
-    for generation, limits in tables.limits(
-            os.environ.get("UNCORE_CATALOGUE", tables.EVENTS)).items():
+    for generation, limits in tables.limits(EVENTS).items():
         for limit in limits:
             one = made.setdefault(limit["name"], {**limit, "factors": {}})
             if {**one["capacity"], "factor": 0} != \
@@ -41,6 +42,9 @@ def limits_of_all():
 
 
 LIMITS = limits_of_all()
+# The exporter's own of uncore_info, and of a cgroup's series beside its pod's.
+INFO_LABELS = "version, driver, machine, model"
+CGROUP_LABELS = "direction, cgroup, container, container_id, pod_uid"
 # Labels of single boxes; slices and the like have them with --per-box only.
 BOX_LABELS = "slice, agent, stop, unit"
 
@@ -115,9 +119,9 @@ def clock_share(name):
     limit = LIMITS[name]
     assert factor_of(name) == 1
     return "sum without (%s, request, origin) (%s)\n" \
-        "/ on (job, instance, socket) group_left () (\n" \
+        "/ (\n" \
         "  %s\n" \
-        "  * on (job, instance, socket) uncore_socket_boxes{box=\"%s\", @S}\n)" % (
+        "  * ignoring (box) uncore_socket_boxes{box=\"%s\", @S}\n)" % (
             BOX_LABELS, used(name), rate(limit["capacity"]["series"]),
             limit["box"])
 
@@ -126,10 +130,10 @@ def flits_per_cycle():
     """By generation; 1 of those that are not named."""
     odd = {factor: names for factor, names in LIMITS["QPI"]["factors"].items()
            if factor != 1}
-    return "\nor ".join(["%d * max by (job, instance) (uncore_info{machine=~\"%s\", "
-                         "@I})" % (factor, "|".join(sorted(names)))
-                         for factor, names in odd.items()] +
-                        ["max by (job, instance) (uncore_info{@I})"])
+    one = "max without (%s) (uncore_info{%%s})" % INFO_LABELS
+    return "\nor ".join(["%d * %s" % (
+        factor, one % ('machine=~"%s", @I' % "|".join(sorted(names))))
+                         for factor, names in odd.items()] + [one % "@I"])
 
 
 def indented(text, by="  "):
@@ -148,7 +152,7 @@ PEAK = "%d * sum without (channel) (\n" \
 MEMORY_USE = MEMORY + "\n/ (\n" + indented(PEAK) + "\n)"
 THROTTLED = rate("uncore_memory_throttled_cycles") + "\n/ " + rate(CLOCK)
 QPI_USE = "(\n%s\n)\n/ ignoring (direction) (\n" \
-    "  %s\n  * on (job, instance) group_left () (\n%s\n  )\n)" % (
+    "  %s\n  * ignoring (socket, link) group_left () (\n%s\n  )\n)" % (
         indented(used("QPI")), rate(LIMITS["QPI"]["capacity"]["series"]),
         indented(flits_per_cycle(), "    "))
 LIMITED = "%s\n/ ignoring (limit) group_left ()\n  %s" % (
@@ -159,6 +163,13 @@ COUNTED = rate("uncore_events_running_seconds") + "\n/ " + \
 REMOTE = "sum without (memory, slice) (\n  %s\n)\n" \
     "/ sum without (memory, slice) (%s)" % (
         rate("uncore_llc_misses", 'memory="remote"'), rate("uncore_llc_misses"))
+POD = "sum without (%s) (\n  %s\n)" % (
+    CGROUP_LABELS, rate("uncore_cgroup_memory_bytes", 'pod!=""'))
+# Of the socket's traffic; the exporter's own target has neither label.
+POD_SHARE = POD + "\n/ ignoring (namespace, pod) group_left ()\n  " + MEMORY
+# A processor that is not supported has no counters to miss.
+NOT_COUNTING = "uncore_up == 0\nunless ignoring (reason, message) " \
+    "uncore_down_info{reason=\"unsupported\"}"
 PCIE = "sum without (unit) (%s)" % rate("uncore_pcie_bytes")
 
 FIGURES = (
@@ -167,7 +178,7 @@ FIGURES = (
         "sum without (channel) (%s)" % rate(BYTES),
         "Memory bandwidth",
         "What the socket's channels read and write, for all requesters.",
-        "Bps", "socket {{socket}} {{direction}}", "machine"),
+        "binBps", "socket {{socket}} {{direction}}", "machine"),
     Figure(
         "socket:uncore_memory_use:ratio_rate5m", MEMORY_USE,
         "Memory bandwidth in use",
@@ -208,12 +219,12 @@ FIGURES = (
         "can take one.",
         "percentunit", "socket {{socket}}", "machine", 1),
     Figure(
-        "socket:uncore_llc_misses:ratio_rate5m",
-        "sum without (memory, slice) (%s)\n/ sum without (slice) (%s)" % (
-            rate("uncore_llc_misses"), rate("uncore_llc_lookups")),
+        "socket:uncore_llc_misses:rate5m",
+        "sum without (memory, slice) (%s)" % rate("uncore_llc_misses"),
         "Misses of the last-level cache",
-        "Of all that was looked up, with what prefetchers and devices ask for.",
-        "percentunit", "socket {{socket}}", "machine", 1),
+        "With those of prefetchers and devices. Lookups are of other kinds of requests, so "
+        "that there is no share of them.",
+        "ops", "socket {{socket}}", "machine"),
     Figure(
         "socket:uncore_llc_remote_misses:ratio_rate5m", REMOTE,
         "Misses served by another socket",
@@ -230,12 +241,18 @@ FIGURES = (
         "link:uncore_qpi_data_bytes:rate5m", rate("uncore_qpi_data_bytes"),
         "Data sent over QPI",
         "By the port that sends it, without headers.",
-        "Bps", "link {{link}}", "socket"),
+        "binBps", "link {{link}}", "socket"),
     Figure(
         "socket_direction:uncore_pcie_bytes:rate5m", PCIE,
         "PCIe bandwidth",
         "What devices read from memory, and wrote to it in whole lines.",
-        "Bps", "socket {{socket}} {{direction}}", "machine"),
+        "binBps", "socket {{socket}} {{direction}}", "machine"),
+    Figure(
+        "namespace_pod:uncore_cgroup_memory_bytes:rate5m", POD,
+        "Memory bandwidth of pods",
+        "What a socket's memory transferred while the pod's tasks ran, with --cgroups "
+        "and --pods.",
+        "binBps", "socket {{socket}} {{namespace}}/{{pod}}", "machine"),
     Figure(
         "socket:uncore_clock_cycles:rate5m", rate("uncore_clock_cycles"),
         "Uncore clock",
@@ -265,13 +282,32 @@ FIGURES = (
 
 # Rows of the fleet's tables: the sockets or links that have most of it.
 FLEET = (
-    ("Memory", "The sockets whose memory is used most.", MEMORY_USE,
-     "instance, socket", 0.75),
-    ("QPI", "The links that are used most.", QPI_USE, "instance, socket, link", 0.8),
+    ("Memory", "The sockets whose memory is used most.", MEMORY_USE, 0.75),
+    ("QPI", "The links that are used most.", QPI_USE, 0.8),
     ("Misses served by another socket", "The sockets that have most of them.",
-     REMOTE, "instance, socket", None),
+     REMOTE, None),
     ("Held down by heat or power", "The sockets that are held down most.", LIMITED,
-     "instance, socket, limit", 0.1),
+     0.1),
+)
+
+# Of the pods' dashboard: a node's traffic by its owner. Cgroups of no pod are the
+# node's own; those without series are in other.
+OF_NODE = "sum without (socket, %s) (\n  %%s\n)" % CGROUP_LABELS
+PODS = (
+    ("Pods", "Pods that cause most memory traffic, all sockets together.",
+     "topk($top, sum without (socket) (\n%s\n))" % indented(POD),
+     "{{instance}} {{namespace}}/{{pod}}"),
+    ("Namespaces", "Memory traffic by namespace, of all nodes together.",
+     "sum by (namespace) (\n%s\n)" % indented(POD), "{{namespace}}"),
+    ("Other", "Pods and cgroups without their own series: more than --cgroups has "
+     "room for.", OF_NODE % rate("uncore_cgroup_memory_bytes", 'cgroup="other"'),
+     "{{instance}}"),
+    ("Node", "Cgroups of no pod, such as system.slice and the kubelet.",
+     OF_NODE % rate("uncore_cgroup_memory_bytes",
+                    'pod="", cgroup!~"other|idle"'), "{{instance}}"),
+    ("Idle", "Traffic while no task ran on a CPU: devices, and caches that were "
+     "written back.", OF_NODE % rate("uncore_cgroup_memory_bytes", 'cgroup="idle"'),
+     "{{instance}}"),
 )
 
 ALERTS = (
@@ -281,12 +317,19 @@ ALERTS = (
         "uncore serve has ended there, or it cannot be reached: \"systemctl status "
         "uncore-serve\", or the pod's log, says which."),
     Alert(
-        "UncoreNoTargets", "absent(up{%s})" % TARGETS, "15m", "warning",
-        "Prometheus has no target whose job has uncore in its name",
+        "UncoreNoTargets", "absent(uncore_up)", "15m", "warning",
+        "Prometheus has no series of uncore serve",
         "The scrape configuration, or the PodMonitor, was removed or finds no "
-        "machine."),
+        "machine; or no exporter answers."),
     Alert(
-        "UncoreCountersGone", "uncore_up == 0", "5m", "warning",
+        "UncoreTextfileOld",
+        "time() - uncore_textfile_timestamp_seconds\n"
+        "> 2 * uncore_textfile_interval_seconds + 300", "5m", "warning",
+        "the counters of {{ $labels.instance }} are old",
+        "uncore serve --textfile was killed or is stuck; node_exporter shows the "
+        "file that it wrote last. Start it again, or remove the file."),
+    Alert(
+        "UncoreCountersGone", NOT_COUNTING, "5m", "warning",
         "no uncore counters on {{ $labels.instance }}",
         "The driver is not loaded, or the exporter may not open its PMUs: "
         "\"uncore check\" there says which, and what to do."),
@@ -324,6 +367,15 @@ ALERTS = (
         "{{ $value | humanizePercentage }} of its peak",
         "More is hardly possible, and everything waits longer for memory. "
         "\"uncore top -e memory\" there tells whose traffic it is."),
+    Alert(
+        "UncorePodMemoryHigh",
+        "%s\n> 0.5\nand ignoring (namespace, pod)\n  %s > 0.75" % (
+            POD_SHARE, MEMORY_USE.replace("\n", "\n  ")), "10m", "warning",
+        "{{ $labels.namespace }}/{{ $labels.pod }} causes "
+        "{{ $value | humanizePercentage }} of the memory traffic of socket "
+        "{{ $labels.socket }} of {{ $labels.instance }}",
+        "The socket's memory is near its peak, and the other pods of the node wait "
+        "for it. Move the pod, or limit its CPUs."),
     Alert(
         "UncoreMemoryThrottled",
         "max without (channel) (\n%s\n) > 0.01" % indented(THROTTLED),

@@ -13,13 +13,14 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-from figures import (ALERTS, FIGURES, FLEET, MEMORY_USE, QPI_USE,  # noqa: E402
-                     TARGETS, expression)
+from figures import (ALERTS, EVENTS, FIGURES, FLEET, MEMORY_USE, NOT_COUNTING,  # noqa: E402
+                     PODS, QPI_USE, TARGETS, expression)
 from manifests import manifests  # noqa: E402
 
 RULES = "prometheus/uncore.rules.yml"
 ALERT_RULES = "prometheus/uncore.alerts.yml"
-DASHBOARD, FLEET_DASHBOARD = "grafana/uncore.json", "grafana/uncore-fleet.json"
+DASHBOARD, FLEET_DASHBOARD, POD_DASHBOARD = (
+    "grafana/uncore%s.json" % name for name in ("", "-fleet", "-pods"))
 HEAD = "# SPDX-License-Identifier: GPL-2.0-or-later\n" \
     "# Written by userspace/monitoring/generate.py of userspace/monitoring/figures.py.\n"
 WIDTH, HEIGHT = 8, 8    # of a panel; a dashboard has 24 columns
@@ -120,7 +121,7 @@ class Dashboard:
              "yAxis": {"unit": "percentunit", "min": 0, "max": 1},
              "legend": {"show": True}, "tooltip": {"mode": "single"}}, 12)
 
-    def table(self, title, description, expr, labels, limit=None):
+    def table(self, title, description, expr, limit=None):
         """The most of all, each with a way to its machine."""
         defaults = defaults_of("percentunit", 1, limit, cellOptions={
             "type": "color-text" if limit else "auto"})
@@ -133,15 +134,15 @@ class Dashboard:
             "matcher": {"id": "byName", "options": "instance"},
             "properties": [{"id": "links", "value": LINKS}]}]
         panel["transformations"] = [{"id": "organize", "options": {
-            "excludeByName": {"Time": True},
+            "excludeByName": {"Time": True, "job": True},
             "indexByName": {name: i for i, name in enumerate(
-                [*labels.split(", "), "Value"])}}}]
+                ["instance", "node", "socket", "link", "limit", "Value"])}}}]
 
 
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 LINKS = [
     {"title": "Die map of ${__value.text}", "targetBlank": True,
-     "url": "http://${__value.raw}/"},
+     "url": "${scheme}://${__value.raw}/"},
     {"title": "All of ${__value.text}", "targetBlank": False,
      "url": "/d/uncore?var-instance=${__value.raw}&${datasource:queryparam}"}]
 
@@ -210,23 +211,37 @@ def fleet():
             ("QPI", "Links by how much of their slots they use.", QPI_USE)):
         board.heat_map(title, description, expression(template, RANGE, ""))
     board.row("The most of all machines")
-    for title, description, template, labels, limit in FLEET:
-        board.table(title, description, "topk($top, max by (%s) (\n%s))" % (
-            labels, indented(expression(template, RANGE, ""), 2)), labels, limit)
+    for title, description, template, limit in FLEET:
+        board.table(title, description, "topk($top,\n%s)" % indented(
+            expression(template, RANGE, ""), 2), limit)
     board.row("Machines")
     board.series(
         "Memory bandwidth", "Of all machines together.",
         "sum by (direction) (%s)" % expression(FIGURES[0].template, RANGE, ""),
-        "{{direction}}", "Bps")
+        "{{direction}}", "binBps")
     board.series("Machines that count", "Exporters whose counters are open.",
                  "sum(uncore_up)", "machines", "short")
     board.series(
-        "Machines that do not", "No driver, no right to use it, or no answer.",
-        "count(up{%s} == 0) or vector(0)" % TARGETS, "no answer", "short")
+        "Machines that do not", "No driver, no right to use it, or no answer; "
+        "without processors that are not supported.",
+        "(count(\n%s) or vector(0))\n+ (count(up{%s} == 0) or vector(0))" % (
+            indented(NOT_COUNTING, 2), TARGETS), "machines", "short")
     return document(
         "Uncore: fleet", "uncore-fleet", "The sockets and links of all machines "
         "that are used most, by uncore serve", board,
-        choice("top", "Rows", ("10", "25", "100")))
+        choice("top", "Rows", ("10", "25", "100")),
+        choice("scheme", "Exporters' scheme", ("http", "https")))
+
+
+def pods():
+    board = Dashboard()
+    for title, description, template, legend in PODS:
+        board.series(title, description, expression(template, RANGE, ""), legend,
+                     "binBps")
+    return document(
+        "Uncore: pods", "uncore-pods", "Memory traffic of Kubernetes' pods, by "
+        "uncore serve --cgroups", board,
+        choice("top", "Pods", ("10", "25", "100")))
 
 
 def machine():
@@ -256,7 +271,8 @@ def main():
 
     stale = []
     files = {RULES: rules(), ALERT_RULES: alerts(), DASHBOARD: machine(),
-             FLEET_DASHBOARD: fleet(), **manifests(HEAD, [rules(), alerts()])}
+             FLEET_DASHBOARD: fleet(), POD_DASHBOARD: pods(),
+             **manifests(HEAD, [rules(), alerts()], EVENTS)}
     for name, text in files.items():
         path = os.path.join(HERE, name)
         if args.check:

@@ -4,7 +4,12 @@ The manifests for Kubernetes, of the same tables as Prometheus' files. monitorin
 is a kustomize base: kubectl apply -k monitoring.
 """
 
+import glob
+import json
+import os
+
 PORT = 10331
+CGROUPS = 50            # pods of a node that have series
 USER = 65534
 CAPABILITIES = "PERFMON", "BPF"
 NAME = "uncore-serve"
@@ -30,6 +35,24 @@ spec:
       nodeSelector:
         kubernetes.io/arch: amd64
         kubernetes.io/os: linux
+      # Processors that are supported, where Node Feature Discovery labels nodes.
+      affinity:
+        nodeAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+            nodeSelectorTerms:
+              - matchExpressions:
+                  - key: feature.node.kubernetes.io/cpu-model.id
+                    operator: DoesNotExist
+              - matchExpressions:
+                  - key: feature.node.kubernetes.io/cpu-model.vendor_id
+                    operator: In
+                    values: ["Intel"]
+                  - key: feature.node.kubernetes.io/cpu-model.family
+                    operator: In
+                    values: ["%(family)s"]
+                  - key: feature.node.kubernetes.io/cpu-model.id
+                    operator: In
+                    values: [%(models)s]
       tolerations:
         - operator: Exists
       securityContext:
@@ -41,7 +64,10 @@ spec:
       containers:
         - name: uncore
           image: localhost/uncore:latest
-          args: ["--listen", "0.0.0.0:%(port)d"]
+          args:
+            - --listen=0.0.0.0:%(port)d
+            - --cgroups=%(cgroups)d
+            - --pods=/var/log/containers
           ports:
             - name: metrics
               containerPort: %(port)d
@@ -68,6 +94,24 @@ spec:
               memory: 32Mi
             limits:
               memory: 128Mi
+          volumeMounts:
+            - name: cgroup
+              mountPath: /host/cgroup
+              readOnly: true
+            - name: containers
+              mountPath: /var/log/containers
+              readOnly: true
+      volumes:
+        # Paths of the node's cgroups, by which pods are known.
+        - name: cgroup
+          hostPath:
+            path: /sys/fs/cgroup
+            type: Directory
+        # Names of pods, in the names of files.
+        - name: containers
+          hostPath:
+            path: /var/log/containers
+            type: DirectoryOrCreate
 """
 
 POD_MONITOR = """\
@@ -89,6 +133,14 @@ spec:
       relabelings:
         - sourceLabels: [__meta_kubernetes_pod_node_name]
           targetLabel: node
+        # The operator gives each series the exporter's namespace, pod and container.
+        # Cgroups have series with those of their pods, and others have none.
+        - sourceLabels: [namespace]
+          targetLabel: exporter_namespace
+        - sourceLabels: [pod]
+          targetLabel: exporter_pod
+        - action: labeldrop
+          regex: namespace|pod|container
 """
 
 RULE = """\
@@ -114,6 +166,7 @@ configMapGenerator:
     files:
       - grafana/uncore.json
       - grafana/uncore-fleet.json
+      - grafana/uncore-pods.json
     options:
       disableNameSuffixHash: true
       labels:
@@ -121,9 +174,25 @@ configMapGenerator:
 """
 
 
-def manifests(head, groups):
-    """{file: text}; @groups: of rules, as Prometheus' files have them."""
-    values = {"name": NAME, "user": USER, "port": PORT,
+FAMILY = "6"
+
+
+def models(events):
+    """Of that family, which the driver supports."""
+    found = []
+    for path in glob.glob(os.path.join(events, "*", "boxes.json")):
+        with open(path, encoding="utf-8") as file:
+            boxes = json.load(file)
+        if boxes.get("Family") == FAMILY:
+            found.append(int(boxes["Model"]))
+    return ", ".join('"%d"' % model for model in sorted(found))
+
+
+def manifests(head, groups, events):
+    """{file: text}; @groups: of rules, as Prometheus' files have them; @events: the
+    folder of the catalogue."""
+    values = {"name": NAME, "user": USER, "port": PORT, "cgroups": CGROUPS,
+              "family": FAMILY, "models": models(events),
               "capabilities": ", ".join('"%s"' % one for one in CAPABILITIES)}
     rules = "groups:\n" + "".join(
         text.split("groups:\n", 1)[1] for text in groups)

@@ -101,7 +101,7 @@ def mount(what, where, kind=None, flags=0):
 
 def enter(root, sysfs, security):
     """Becomes the container's first process except for exec. @security: the manifest's,
-    of the pod and the container together."""
+    of the pod and the container together; with its mounts, all of which are read-only."""
     must(LIBC.unshare(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC))
     mount("none", "/", None, MS_REC | MS_PRIVATE)
     mount(root, root, None, MS_BIND)
@@ -109,6 +109,9 @@ def enter(root, sysfs, security):
     mount(sysfs, root + "/sys", None, MS_BIND | MS_REC)
     mount("none", root + "/sys", None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID |
           MS_NODEV | MS_NOEXEC)
+    for source, target in security.get("mounts", ()):
+        mount(source, root + target, None, MS_BIND | MS_REC)
+        mount("none", root + target, None, MS_REMOUNT | MS_BIND | MS_RDONLY)
     if security["readOnlyRootFilesystem"]:
         mount("none", root, None, MS_REMOUNT | MS_BIND | MS_RDONLY)
     os.chroot(root)
