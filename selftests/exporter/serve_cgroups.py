@@ -12,11 +12,13 @@ import tempfile
 import threading
 import time
 
-from lib.python.command import PATIENCE, comments, one_line, run
+from lib.python.command import (LIMIT, PATIENCE, comments, one_line, run,
+                                started)
 from lib.python.exposition import Daemon, up, value
 from lib.python.prometheus import find
 from lib.python.top import TASK
-from lib.python.uncore import BUILD, Machine, read, running_clock, write
+from lib.python.uncore import (BUILD, UNCORE, Machine, read, running_clock,
+                               write)
 
 DRIVER = os.path.join(BUILD, "kmod", "xeon_uncore.ko")
 CGROUPS = "/sys/fs/cgroup"
@@ -172,7 +174,7 @@ class Kubelet:
     TOKEN = "one.two.three"
 
     def __init__(self, folder, uid, ident, tls=True):
-        self.hangs = False
+        self.hangs, self.asked = False, 0
         self.certificate, key, self.token, self.wrong = (
             os.path.join(folder, name) for name in ("crt", "key", "token", "wrong"))
         subprocess.run(
@@ -190,6 +192,7 @@ class Kubelet:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):       # pylint: disable=invalid-name
+                kubelet.asked += 1
                 if kubelet.hangs:
                     time.sleep(5)
                 good = self.headers["Authorization"] == "Bearer " + kubelet.TOKEN
@@ -272,10 +275,56 @@ def test_cgroups_v1(tap):
             tap.ok(bytes_of(seen) > 0 and scraper.adds_up(),
                    "cgroups of version 1 have series, with their pods, and add up",
                    [repr(cgroups_in(seen)), *scraper.comments()])
+            test_hanging(tap, daemon, kubelet, top)
             daemon.end()
         for path, *_ in os.walk(top + "/kubepods", topdown=False):
             os.rmdir(path)
         subprocess.run(["umount", top], check=True)
+
+
+def test_hanging(tap, daemon, kubelet, top):
+    """A container that the kubelet does not know yet, while it hangs: scrapes do not
+    wait for it, and it is not asked all the time."""
+    name = "/kubepods/besteffort/pod%s/%s" % (POD[0], "2e" * 32)
+    os.makedirs(top + name)
+    kubelet.hangs = True
+    asked, slowest, rounds = kubelet.asked, 0, 0
+    while name not in cgroups_in(daemon.fresh()) and rounds < 20:
+        work_in(name, top=top)
+        rounds += 1
+    begin = time.monotonic()
+    while time.monotonic() - begin < 12:
+        start = time.monotonic()
+        daemon.request()
+        slowest = max(slowest, time.monotonic() - start)
+        time.sleep(0.1)
+    tap.ok(name in cgroups_in(daemon.scrape()) and kubelet.asked > asked and
+           slowest < 0.9, "no scrape waits for a kubelet that hangs",
+           ["%.2f s" % slowest, "asked %d times" % (kubelet.asked - asked)])
+    tap.ok(kubelet.asked - asked <= 3, "which is asked at 5 s, 10 s and later",
+           ["asked %d times" % (kubelet.asked - asked)])
+    kubelet.hangs = False
+
+
+def test_new_cgroup(tap, before):
+    """uncore top with the capabilities that uncore(1) recommends names a cgroup that is
+    made while it runs."""
+    name = "/uncore-test-later"
+    with started([*before, UNCORE, "top", "--by", "cgroup", "--json", "-I", "1000"],
+                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                 encoding="utf-8") as process:
+        first = process.stdout.readline()
+        os.mkdir(CGROUPS + name)
+        seen, lines = False, [first]
+        deadline = time.monotonic() + LIMIT
+        while not seen and time.monotonic() < deadline and lines[-1]:
+            work_in(name)
+            lines.append(process.stdout.readline())
+            seen = name in lines[-1]
+        process.terminate()
+        process.stdout.close()
+    os.rmdir(CGROUPS + name)
+    tap.ok(seen, "a cgroup that is made later has its name", lines[-3:])
 
 
 def test_cgroups_users(tap):
@@ -293,6 +342,9 @@ def test_cgroups_users(tap):
                "uncore_cgroup_memory_bytes" in done.stdout and
                "uncore_up" in done.stdout,
                "no root: CAP_PERFMON and CAP_BPF will do", comments(done))
+        test_new_cgroup(tap, [
+            "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+            "--inh-caps=" + two, "--ambient-caps=" + two, "--bounding-set=" + two])
         write(path, "-1")       # all but CAP_BPF
         one_line(tap, "without CAP_BPF: refused", run(
             "serve", "--cgroups", "2", "--json", timeout=PATIENCE, before=[

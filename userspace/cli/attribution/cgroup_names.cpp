@@ -26,6 +26,12 @@ namespace {
 constexpr std::array<std::string_view, 3> controllers = {"memory", "cpu",
 							 "pids"};
 
+/// How often the tree is read for new ids.
+constexpr std::chrono::seconds tree_time{1};
+/// Names that are remembered, and for how long at least after they were used.
+constexpr size_t most_known = 8192;
+constexpr std::chrono::seconds keep_time{60};
+
 /// How much of the host's tree a mount has.  In a container with a cgroup
 /// namespace that is the one that begins above; in another one it has all.
 size_t reach(const std::string &root)
@@ -172,36 +178,80 @@ bool cgroup_names::exists(const std::string &path) const
 	return std::filesystem::is_directory(mount_ + path, ignored);
 }
 
-std::string cgroup_names::path(uint64_t id)
+/// @return nothing where it is not known yet.
+std::optional<std::string> cgroup_names::look_up(uint64_t id)
 {
+	const auto now = clock::now();
 	bool refused = false;
 
 	if (mount_.empty())
-		return {};
+		return std::string();
 
-	const std::string path = path_of_cgroup(mount_, id, refused);
+	std::string path = path_of_cgroup(mount_, id, refused);
 
 	if (!refused)
 		return path;
-	if (all_.empty())
-		all_ = all_cgroups(mount_);
 
-	const auto found = all_.find(id);
+	auto found = tree_.find(id);
 
-	return found == all_.end() ? std::string() : found->second;
+	if (found == tree_.end()) {
+		if (tree_read_at_ && now - *tree_read_at_ < tree_time)
+			return std::nullopt;
+		tree_ = all_cgroups(mount_);
+		tree_read_at_ = now;
+		found = tree_.find(id);
+	}
+	return found == tree_.end() ? std::string() : found->second;
 }
 
-const std::string &cgroup_names::name(uint64_t id)
+/// Forget those that were not asked for lately, as their cgroups are gone.
+void cgroup_names::make_room()
 {
-	auto known = names_.find(id);
+	const auto now = clock::now();
 
-	if (known != names_.end())
-		return known->second;
-	std::string path = this->path(id);
+	if (known_.size() < most_known)
+		return;
+	std::erase_if(known_, [now](const auto &one) {
+		return now - one.second.used >= keep_time;
+	});
+	if (known_.size() >= most_known)
+		known_.clear();
+}
 
-	if (path.empty())
-		path = fmt::format("cgroup {}", id);
-	return names_.emplace(id, path).first->second;
+const cgroup_names::known &cgroup_names::find(uint64_t id)
+{
+	static const known unknown;
+	auto found = known_.find(id);
+
+	if (found == known_.end()) {
+		auto path = look_up(id);
+
+		if (!path)
+			return unknown;
+		make_room();
+
+		std::string name =
+			path->empty() ? fmt::format("cgroup {}", id) : *path;
+
+		found = known_.emplace(id, known{*std::move(path),
+						 std::move(name),
+						 {}})
+				.first;
+	}
+	found->second.used = clock::now();
+	return found->second;
+}
+
+const std::string &cgroup_names::path(uint64_t id)
+{
+	return find(id).path;
+}
+
+std::string cgroup_names::name(uint64_t id)
+{
+	const std::string &name = find(id).name;
+
+	return name.empty() ? fmt::format("cgroup {}", id) : name;
 }
 
 } // namespace cli

@@ -2,9 +2,11 @@
 // Paths of cgroups by their ids.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <istream>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,11 +28,14 @@ cgroup_mount find_cgroups(std::istream &mounts);
 /// Of this machine.
 cgroup_mount find_cgroups();
 
-/// Paths of cgroups by their id; asks the kernel for each one once.
+/// Paths of cgroups by their id; asks the kernel for each one once.  Where cgroups
+/// may not be opened by their id, which wants CAP_DAC_READ_SEARCH, the tree is
+/// read for ids that are new, at most once a second.
 class cgroup_names {
 public:
 	cgroup_names() : mount_(find_cgroups().folder) {}
-	const std::string &name(uint64_t id);
+	/// The path, or "cgroup 23" where it is not known.
+	std::string name(uint64_t id);
 
 	/// Is there a file system that has them?
 	bool are_there() const { return !mount_.empty(); }
@@ -39,17 +44,30 @@ public:
 	std::string path_of(std::string_view written) const;
 	/// Is there a cgroup of that path now?
 	bool exists(const std::string &path) const;
-	/// The path alone, not remembered; empty when it was removed.
-	std::string path(uint64_t id);
-	/// To be called before others are asked for, a while later.
-	void forget() { all_.clear(); }
+	/// The path alone; empty when the cgroup was removed before it was asked
+	/// for.
+	const std::string &path(uint64_t id);
+	/// How many are remembered.
+	size_t size() const { return known_.size(); }
 
 private:
+	using clock = std::chrono::steady_clock;
+
+	struct known {
+		std::string path; ///< empty: there is none, as ids are not reused
+		std::string name; ///< the path, or "cgroup 23"
+		clock::time_point used;
+	};
+
+	const known &find(uint64_t id);
+	std::optional<std::string> look_up(uint64_t id);
+	void make_room();
+
 	std::string mount_;
-	/// Of those that may not be opened by their id, which wants
-	/// CAP_DAC_READ_SEARCH.
-	std::map<uint64_t, std::string> all_;
-	std::map<uint64_t, std::string> names_;
+	std::map<uint64_t, known> known_;
+	/// The tree as it was last read, for ids that are asked for next.
+	std::map<uint64_t, std::string> tree_;
+	std::optional<clock::time_point> tree_read_at_;
 };
 
 } // namespace cli

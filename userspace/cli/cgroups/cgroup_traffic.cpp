@@ -68,8 +68,6 @@ uncore::result<void> cgroup_traffic::start()
 				     "no file system of cgroups is mounted "
 				     "here, which --cgroups needs: mount -t "
 				     "cgroup2 none /sys/fs/cgroup"};
-	if (auto checked = containers_.check(); !checked)
-		return checked;
 	machine_ = *std::move(machine);
 	if (auto added = add_columns({reads_and_writes}, {}, *machine_,
 				     options.columns, columns);
@@ -113,7 +111,6 @@ uncore::result<void> cgroup_traffic::take()
 		return taken.error();
 	for (const std::string &warning : taken->warnings)
 		note(warning);
-	names_.forget();
 	shares_.add(*taken,
 		    std::chrono::duration<double>(now - taken_at_).count());
 	taken_at_ = now;

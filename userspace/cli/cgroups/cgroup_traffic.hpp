@@ -22,6 +22,9 @@ public:
 	cgroup_traffic(std::filesystem::path sysfs, size_t most,
 		       pod_source pods);
 
+	/// Read the names of pods.  Errors: those of container_names::read().
+	uncore::result<void> read_names() { return containers_.read(); }
+
 	/// Errors: those of attribution::start(); errc::unsupported (no cgroup
 	/// file system, no memory channels).
 	uncore::result<void> start() override;

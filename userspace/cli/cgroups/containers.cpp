@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -18,8 +19,12 @@ using uncore::errc;
 
 namespace {
 
-/// How often names are read again for containers that are not known.
-constexpr std::chrono::seconds read_time{5};
+/// How often names are read again for containers that are not known, and for the
+/// same container at last.
+constexpr std::chrono::seconds read_time{5}, most_delay{300};
+/// Containers without names that are remembered, and for how long.
+constexpr size_t most_unnamed = 1024;
+constexpr std::chrono::minutes unnamed_time{10};
 /// A list of pods is smaller, by far.
 constexpr uintmax_t most_bytes = 64 << 20;
 constexpr size_t id_length = 64, static_uid_length = 32, uid_length = 36;
@@ -142,30 +147,43 @@ container_names::container_names(pod_source source) : source_(std::move(source))
 {
 }
 
-uncore::result<void> container_names::check()
-{
-	return source_.where.empty() ? uncore::result<void>() : read();
-}
+container_names::~container_names() = default;
 
-uncore::result<void> container_names::read()
+uncore::result<container_names::names> container_names::read_source() const
 {
 	std::error_code failed;
 
-	read_at_ = clock::now();
+	if (source_.where.empty())
+		return names();
 	if (is_address(source_.where)) {
 		const auto list = get_pod_list(source_);
 
-		return list ? take_list(*list) : list.error();
+		if (!list)
+			return list.error();
+		return take_list(*list);
 	}
 	return std::filesystem::is_directory(source_.where, failed)
 		       ? read_folder()
 		       : read_list();
 }
 
-/// "<pod>_<namespace>_<container>-<id>.log"
-uncore::result<void> container_names::read_folder()
+uncore::result<void> container_names::read()
 {
-	std::map<std::string, named, std::less<>> found;
+	auto list = read_source();
+
+	if (!list)
+		return list.error();
+
+	const std::scoped_lock held(lock_);
+
+	known_ = *std::move(list);
+	return {};
+}
+
+/// "<pod>_<namespace>_<container>-<id>.log"
+uncore::result<container_names::names> container_names::read_folder() const
+{
+	names found;
 	std::error_code failed;
 
 	for (std::filesystem::directory_iterator it(source_.where, failed), end;
@@ -197,11 +215,10 @@ uncore::result<void> container_names::read_folder()
 		return uncore::error{
 			errc::system,
 			fmt::format("{}: {}", source_.where, failed.message())};
-	known_ = std::move(found);
-	return {};
+	return found;
 }
 
-uncore::result<void> container_names::read_list()
+uncore::result<container_names::names> container_names::read_list() const
 {
 	const std::string &path = source_.where;
 	std::error_code failed;
@@ -225,10 +242,11 @@ uncore::result<void> container_names::read_list()
 }
 
 /// A v1.PodList, of which statuses have the containers' ids.
-uncore::result<void> container_names::take_list(const std::string &from)
+uncore::result<container_names::names>
+container_names::take_list(const std::string &from) const
 {
 	using json = nlohmann::json;
-	std::map<std::string, named, std::less<>> found;
+	names found;
 	const json list = json::parse(from, nullptr, false);
 	const auto text = [](const json &of, const char *key) {
 		return of.is_object() && of.contains(key) && of[key].is_string()
@@ -269,22 +287,72 @@ uncore::result<void> container_names::take_list(const std::string &from)
 			}
 		}
 	}
-	known_ = std::move(found);
-	return {};
+	return found;
+}
+
+/// Read the source whenever that is wanted, and rest in between.
+void container_names::work(const std::stop_token &end)
+{
+	std::unique_lock held(lock_);
+
+	while (wake_.wait(held, end, [this] { return wanted_; })) {
+		wanted_ = false;
+		held.unlock();
+		// A source that cannot be read now leaves the names that are
+		// known.
+		(void)read();
+		held.lock();
+		wake_.wait_for(held, end, read_time, [] { return false; });
+	}
+}
+
+/// Have the source read, unless it was for this id lately.
+void container_names::want(const std::string &id)
+{
+	const auto now = clock::now();
+	auto [at, is_new] = unnamed_.try_emplace(
+		id, absent{now, now, clock::duration(read_time)});
+	absent &its = at->second;
+
+	its.asked = now;
+	if (now >= its.next) {
+		its.next = now + its.delay;
+		its.delay = std::min<clock::duration>(2 * its.delay, most_delay);
+		wanted_ = true;
+		wake_.notify_one();
+	}
+	if (!worker_.joinable()) {
+		sigset_t all, before;
+
+		// Signals are the other thread's.
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &before);
+		worker_ = std::jthread(
+			[this](const std::stop_token &end) { work(end); });
+		pthread_sigmask(SIG_SETMASK, &before, nullptr);
+	}
+	if (unnamed_.size() > most_unnamed) {
+		std::erase_if(unnamed_, [now](const auto &one) {
+			return now - one.second.asked >= unnamed_time;
+		});
+		if (unnamed_.size() > most_unnamed)
+			unnamed_.clear();
+	}
 }
 
 void container_names::add_to(container &of)
 {
-	auto its = known_.find(of.id);
-
-	if (its == known_.end() && !source_.where.empty() &&
-	    (!read_at_ || clock::now() - *read_at_ >= read_time)) {
-		// What cannot be read now leaves the names that are known.
-		(void)read();
-		its = known_.find(of.id);
-	}
-	if (its == known_.end())
+	if (source_.where.empty())
 		return;
+
+	const std::scoped_lock held(lock_);
+	const auto its = known_.find(of.id);
+
+	if (its == known_.end()) {
+		want(of.id);
+		return;
+	}
+	unnamed_.erase(of.id);
 	of.pod_namespace = its->second.pod_namespace;
 	of.pod = its->second.pod;
 	of.name = its->second.name;

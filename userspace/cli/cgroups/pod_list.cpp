@@ -15,7 +15,7 @@ namespace cli {
 namespace {
 
 constexpr const char *library = "libcurl-gnutls.so.4";
-/// The kubelet is on this machine.  Scrapes wait for it.
+/// The kubelet is on this machine.
 constexpr long most_ms = 1000;
 /// A list of a machine's pods is smaller, by far.
 constexpr size_t most_list_bytes = 64 << 20;

@@ -333,9 +333,19 @@ int serve(const std::filesystem::path &sysfs, const serve_options &options)
 
 	collector_options counted{sysfs, options.per_box, !file};
 
-	if (options.cgroups)
-		counted.side = std::make_shared<cgroup_traffic>(
+	if (options.cgroups) {
+		const auto traffic = std::make_shared<cgroup_traffic>(
 			sysfs, options.cgroups, pods);
+
+		if (const auto read = traffic->read_names(); !read) {
+			if (options.json || (file && !options.interval_ms))
+				return fail(read.error());
+			note(fmt::format("{}; pods have no names until they can "
+					 "be read",
+					 read.error().message));
+		}
+		counted.side = traffic;
+	}
 
 	collector counters(std::move(counted));
 

@@ -2,6 +2,10 @@
 // Containers of cgroup paths as they are on real nodes, and names of pods.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cgroups/containers.hpp"
@@ -124,7 +128,7 @@ static container expect_nginx(container_names &names)
 {
 	container one = *container_of("/docker/" + id);
 
-	EXPECT_TRUE(names.check());
+	EXPECT_TRUE(names.read());
 	names.add_to(one);
 	EXPECT_EQ(one.pod_namespace, "shop");
 	EXPECT_EQ(one.pod, "web-0");
@@ -170,10 +174,48 @@ TEST(container_names, are_those_of_a_list_of_pods)
 	EXPECT_EQ(expect_nginx(names).pod_uid, uid);
 	for (const char *text : {"", "{", "[]", "{\"items\": 1}"}) {
 		files.write("pods", text);
-		EXPECT_FALSE(container_names({.where = files / "pods"}).check())
+		EXPECT_FALSE(container_names({.where = files / "pods"}).read())
 			<< text;
 	}
-	EXPECT_FALSE(container_names({.where = files / "none"}).check());
+	EXPECT_FALSE(container_names({.where = files / "none"}).read());
+}
+
+TEST(container_names, are_read_again_for_new_ids)
+{
+	const tree files;
+	container one = *container_of("/docker/" + id);
+
+	files.write("logs/none", "");
+
+	container_names names({.where = files / "logs"});
+
+	EXPECT_TRUE(names.read());
+	files.write("logs/web-0_shop_nginx-" + id + ".log", "");
+	// The thread reads them, some time later.
+	for (int i = 0; i < 1000 && one.pod.empty(); i++) {
+		names.add_to(one);
+		std::this_thread::sleep_for(std::chrono::milliseconds(10));
+	}
+	EXPECT_EQ(one.pod, "web-0");
+	EXPECT_EQ(names.unnamed(), 0u);
+}
+
+/// An exporter runs for months, and nodes have containers of no pod.
+TEST(container_names, are_bounded)
+{
+	const tree files;
+
+	files.write("logs/none", "");
+
+	container_names names({.where = files / "logs"});
+
+	for (unsigned i = 0; i < 5000; i++) {
+		container one = *container_of("/docker/" +
+					      fmt::format("{:064x}", i));
+
+		names.add_to(one);
+		ASSERT_LE(names.unnamed(), 1024u);
+	}
 }
 
 } // namespace
