@@ -12,11 +12,11 @@
 #include "cgroups/cgroup_traffic.hpp"
 #include "exporter/collector.hpp"
 #include "exporter/exposition.hpp"
-#include "exporter/recording.hpp"
 #include "http/server.hpp"
 #include "output/message.hpp"
 #include "process/output_file.hpp"
 #include "process/signals.hpp"
+#include "serve/recording.hpp"
 #include "serve/site.hpp"
 
 namespace cli {

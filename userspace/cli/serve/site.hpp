@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "exporter/collector.hpp"
-#include "exporter/recording.hpp"
 #include "http/server.hpp"
+#include "serve/recording.hpp"
 
 namespace cli {
 

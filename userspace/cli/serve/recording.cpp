@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Reads recordings of any size: the lines are checked one by one, and where
 // each snapshot is is all that is remembered.
+#include "serve/recording.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -17,7 +19,6 @@
 
 #include "exporter/die_map.hpp"
 #include "exporter/limits.hpp"
-#include "exporter/recording.hpp"
 #include "output/document.hpp"
 
 namespace cli {
