@@ -47,9 +47,16 @@ def live(rows, columns, *arguments, before=(), **more):
 
 
 def verdicts(screen):
-    """What each socket's line at the top says: (memory, QPI) in percent."""
-    found = []
-    for line in screen.lines():
+    """What each socket's lines at the top say: (memory, QPI) in percent."""
+    found, texts = [], []
+    for line in screen.lines()[1:]:
+        if re.match(r" \d+: ", line):
+            texts.append(line)
+        elif texts and line.startswith("     "):
+            texts[-1] += line[4:]
+        else:
+            break
+    for line in texts:
         match = re.match(r" \d+: +(?:limited by|nothing limits).*memory:? ([0-9.]+) %.*"
                          r"QPI ([0-9.]+) %", line)
         if match:

@@ -20,11 +20,14 @@ from lib.python.command import LIMIT, comments, run, started  # noqa: E402
 from lib.python.exposition import Daemon, up, value  # noqa: E402
 from lib.python.top import TASK, dead_box, hold_tracepoint  # noqa: E402
 from lib.python.traffic import UNCORE, Event  # noqa: E402
-from lib.python.uncore import (SIM, TOP, Machine, Tap, pmus, read,  # noqa: E402
+from lib.python.uncore import (GENERATION, SIM, TOP, Machine, Tap, pmus, read,  # noqa: E402
                                running_clock, write)
 from exporter.serve_cgroups import (DRIVER, Scraper, test_cgroup_name,  # noqa: E402
                                     test_cgroups, test_cgroups_users,
                                     test_cgroups_v1, work_in)
+from scenarios import causes, generations  # noqa: E402
+
+PLAY = os.path.join(TOP, "selftests", "scenarios", "play")
 
 CPU = "/sys/devices/system/cpu/cpu%d/online"
 
@@ -336,6 +339,11 @@ def test_dead_box(tap):
                unknown == {"hswep_imc_2"},
                "the map's feed: dead, and no counts",
                [repr(down), repr(unknown)])
+        facts = {socket: one["facts"] for socket, one in
+                 snapshot["verdicts"].items()}
+        tap.ok("iMC 2 is dead" in facts["1"] and
+               not [fact for fact in facts["0"] if "dead" in fact],
+               "and its socket's verdict names it", [repr(facts)])
         status, said = daemon.end()
         tap.ok(status == 0 and said.count("\n") == 1 and
                "hswep_imc_2 of socket 1 does not answer" in said,
@@ -382,6 +390,7 @@ def test_generation(tap):
                    "serve: %d series, each counted all of the time, also when "
                    "there are two" % len(counts),
                    [repr(sorted(counts)), repr(shares)])
+        test_scenarios(tap, daemon)
         topology, snapshot = (json.loads(daemon.request("/api/" + name)[2])
                               for name in ("topology", "snapshot"))
         tap.ok(len(topology["counters"]) == len(snapshot["counts"]) > 0 and
@@ -395,6 +404,61 @@ def test_generation(tap):
     tap.ok(done.returncode == 0 and len(rows) >= 4 and
            "counted" not in done.stdout, "live: %d rows have numbers" % len(rows),
            comments(done))
+
+
+# A share is of one kind of thing: none is above all of it. Clocks and counts of a box are
+# read a moment apart.
+MOST = 1.02
+
+
+def shares_of(daemon):
+    """Of a second: each socket's verdict, by the server."""
+    daemon.request("/api/snapshot")
+    time.sleep(1)
+    return json.loads(daemon.request("/api/snapshot")[2])["verdicts"]
+
+
+def faults_of(page):
+    """Lines of uncore live's page with a share above all of it, in another column than
+    those before, or with decimal bytes."""
+    bars = None
+    for line in page.splitlines():
+        places = [match.start() for match in re.finditer("[\u2502|]", line)]
+        bars = bars or places
+        if places not in ([], bars) or "GB/s" in line or any(
+                float(share) > 100 * MOST
+                for share in re.findall(r"([0-9.]+) ?%", line)):
+            yield line
+
+
+def test_scenarios(tap, daemon):
+    """Whatever happens: shares are in their range, on the map and in uncore live, whose
+    rows are aligned; and where most misses are remote, the verdict says so."""
+    wrong, verdicts = [], {}
+    names = list(causes.STEADY) if generations.load(GENERATION) else [None]
+    for name in names:
+        if name:
+            subprocess.run([sys.executable, PLAY, name], check=True)
+        verdicts[name] = shares_of(daemon)
+        wrong += ["%s, socket %s: %s" % (name, socket, one)
+                  for socket, one in verdicts[name].items()
+                  if not one["uses"] or
+                  not all(0 <= share <= MOST for share in one["uses"].values())]
+        done = run("live", "--once", "--no-tasks", "-I", "500")
+        wrong += ["%s: %s" % (name, line) for line in faults_of(done.stdout)]
+        if done.returncode or "%" not in done.stdout:
+            wrong += [str(name), *comments(done)]
+    tap.ok(not wrong, "in %d scenarios each share is in its range" % len(names), wrong)
+    remote = any(part["labels"].get("memory") == "remote" for part in json.loads(
+        daemon.request("/api/topology")[2])["counters"])
+    if not remote or "numa" not in names:
+        return
+    told = {name: {one["limited"] for one in verdicts[name].values()}
+            for name in ("numa", "latency", "idle")}
+    tap.ok(told["numa"] == {"remote memory"} and
+           not (told["idle"] | told["latency"]) - {""},
+           "numa is limited by remote memory, latency and idle by nothing",
+           [repr(verdicts["numa"]), repr(told)])
 
 
 def test_multiplexed(tap, daemon):

@@ -131,6 +131,7 @@ void live_view::read()
 	auto families = counters_.read();
 
 	content_.limits.take(counters_);
+	content_.verdicts = content_.limits.verdicts(counters_);
 	content_.numbers.take(std::move(families), counters_, content_.limits);
 	if (!options_.no_tasks) {
 		if (!was_there && counters_.problem().empty())

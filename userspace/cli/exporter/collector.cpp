@@ -173,6 +173,7 @@ void collector::close()
 		time = {{time.enabled.total(), 0},
 			{time.running.total(), 0},
 			1,
+			0,
 			0};
 	counters_.clear();
 	chosen_ = {};
@@ -227,6 +228,7 @@ void collector::take_counts()
 	for (const auto &[time, sum] : lately) {
 		time->share = sum.enabled > 0 ? sum.running / sum.enabled : 1;
 		time->interval = sum.enabled / double(sum.events);
+		time->elapsed += time->interval;
 	}
 }
 
@@ -344,6 +346,13 @@ double collector::interval(const std::string &box, int package) const
 	const auto found = times_.find({box, package});
 
 	return found == times_.end() ? 0 : found->second.interval;
+}
+
+double collector::elapsed(const std::string &box, int package) const
+{
+	const auto found = times_.find({box, package});
+
+	return found == times_.end() ? 0 : found->second.elapsed;
 }
 
 void collector::say(const std::string &message) const

@@ -123,6 +123,8 @@ public:
 	/// read: what counts are to be divided by for a rate.  0 where there
 	/// are none.
 	double interval(const std::string &box, int package) const;
+	/// The same, added up for as long as the counters are open.
+	double elapsed(const std::string &box, int package) const;
 
 private:
 	/// Whose count: an event of all_series(), a box, a socket.
@@ -144,6 +146,7 @@ private:
 		tally enabled, running;
 		double share = 1;    ///< counted since the read before
 		double interval = 0; ///< an event's, since the read before
+		double elapsed = 0;  ///< sum of intervals
 	};
 	/// A counter of the session.
 	struct counter {

@@ -201,7 +201,7 @@ json describe(const collector &counters)
 	return all;
 }
 
-json snapshot(const collector &counters,
+json snapshot(const collector &counters, const limit_uses &uses,
 	      std::chrono::steady_clock::time_point read_at)
 {
 	using namespace std::chrono;
@@ -233,6 +233,7 @@ json snapshot(const collector &counters,
 					   one.pmu->box)] = one.share;
 	}
 	all["counts"] = std::move(counts);
+	all["verdicts"] = uses.describe(counters);
 	if (!shared.empty())
 		all["shared"] = std::move(shared);
 

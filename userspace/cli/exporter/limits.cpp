@@ -6,7 +6,9 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+#include <uncore/catalogue.hpp>
 
 #include "exporter/limits_json.hpp"
 #include "output/number.hpp"
@@ -161,11 +163,12 @@ using box_uses = std::map<unsigned, box_use>;
 class limit_at {
 public:
 	/// @param links of the socket's PCIe links, see pcie_capacity()
-	limit_at(const json &limit, int socket, double links,
+	/// @param seconds between the two counts
+	limit_at(const json &limit, int socket, double links, double seconds,
 		 const collector &of, const std::vector<box_count> &before,
 		 const std::vector<box_count> &now)
-		: limit_(limit), socket_(socket), links_(links), of_(of),
-		  before_(before), now_(now)
+		: limit_(limit), socket_(socket), links_(links),
+		  seconds_(seconds), of_(of), before_(before), now_(now)
 	{
 	}
 	std::optional<limit_use> use() const;
@@ -177,7 +180,7 @@ private:
 
 	const json &limit_;
 	int socket_;
-	double links_;
+	double links_, seconds_;
 	const collector &of_;
 	const std::vector<box_count> &before_, &now_;
 };
@@ -197,7 +200,9 @@ void limit_at::add_used(box_uses &to) const
 {
 	const std::string box = limit_["box"], by = limit_.value("by", "");
 
-	for (const json &part : limit_["used"])
+	for (const json &part : limit_["used"]) {
+		const std::string only = part.value("value", "");
+
 		for (size_t i = 0; i < now_.size(); i++) {
 			const box_count &one = now_[i];
 			const unsigned number = one.pmu->instance.value_or(0);
@@ -209,6 +214,13 @@ void limit_at::add_used(box_uses &to) const
 			for (const label &each : one.event->labels)
 				if (each.name == by)
 					way = each.value;
+			if (!only.empty() &&
+			    std::none_of(one.event->labels.begin(),
+					 one.event->labels.end(),
+					 [&only](const label &each) {
+						 return each.value == only;
+					 }))
+				continue;
 
 			box_use &use = to[number];
 
@@ -217,6 +229,7 @@ void limit_at::add_used(box_uses &to) const
 					 part["factor"].get<double>();
 			use.ever |= one.total > 0;
 		}
+	}
 }
 
 void limit_at::add_capacity(box_uses &to) const
@@ -224,10 +237,8 @@ void limit_at::add_capacity(box_uses &to) const
 	const json &capacity = limit_["capacity"];
 
 	if (capacity.contains("fact")) {
-		const double seconds = of_.interval(limit_["box"], socket_);
-
 		for (auto &[number, use] : to)
-			use.capacity = links_ * seconds;
+			use.capacity = links_ * seconds_;
 		return;
 	}
 
@@ -274,6 +285,10 @@ std::optional<limit_use> limit_at::use() const
 		       .one = limit_["one"],
 		       .unit = limit_["unit"],
 		       .busy = limit_["busy"],
+		       .named = limit_.value("named", false),
+		       .of = limit_.value("of", ""),
+		       .with = limit_.value("with",
+					    std::map<std::string, double>()),
 		       .boxes = unsigned(boxes.size())};
 	box_use all;
 	const bool links = limit_["capacity"].contains("fact");
@@ -290,13 +305,11 @@ std::optional<limit_use> limit_at::use() const
 		}
 	}
 
-	const double seconds = of_.interval(limit_["box"], socket_);
-
 	made.each = std::move(each);
 	made.together = all.share();
 	made.share =
 		limit_["socket"] == "sum" ? made.together : made.fullest_share;
-	made.capacity = seconds > 0 ? all.capacity / seconds : 0;
+	made.capacity = seconds_ > 0 ? all.capacity / seconds_ : 0;
 	return made;
 }
 
@@ -317,7 +330,9 @@ std::string text_of(const limit_use &of)
 	std::string text = percent(of.share);
 
 	if (is_sum(of))
-		text += fmt::format(" of {}B/s", short_number(of.capacity));
+		text += fmt::format(" of {}B/s", short_number(of.capacity, true));
+	if (!of.of.empty())
+		return text + " of " + of.of;
 	if (of.boxes < 2 || of.fullest_share <= 0 ||
 	    (is_sum(of) && of.fullest_share - of.share < notable))
 		return text;
@@ -331,6 +346,8 @@ std::string text_of(const limit_use &of)
 /// Above 1 it limits: as a whole, or one box of it.
 double pressure(const limit_use &of)
 {
+	if (!of.of.empty())
+		return of.share / of.busy;
 	return std::max(of.share / of.busy,
 			of.fullest_share / ((1 + of.busy) / 2));
 }
@@ -363,12 +380,24 @@ void limit_uses::take(const collector &of)
 	if (of.revision() == revision_ && now.size() == before_.size() &&
 	    of.machine() && of.problem().empty())
 		for (const auto &[socket, links] : known_->links)
-			for (const json &one : known_->limits)
-				if (auto use = limit_at(one, socket, links, of,
-							before_, now)
+			for (const json &limit : known_->limits) {
+				const std::string box = limit["box"];
+				const double seconds =
+					of.elapsed(box, socket) -
+					elapsed_[{box, socket}];
+
+				if (auto use = limit_at(limit, socket, links,
+							seconds, of, before_,
+							now)
 						       .use())
 					sockets_[socket].push_back(
 						*std::move(use));
+			}
+	if (known_)
+		for (const auto &[socket, links] : known_->links)
+			for (const json &limit : known_->limits)
+				elapsed_[{limit["box"], socket}] =
+					of.elapsed(limit["box"], socket);
 	before_ = std::move(now);
 	revision_ = of.revision();
 }
@@ -385,30 +414,115 @@ const limit_use *limit_uses::find(int socket, std::string_view name) const
 	return nullptr;
 }
 
-std::string verdict(const std::vector<limit_use> &of)
-{
-	const limit_use *fullest = nullptr;
-	std::string text;
+namespace {
 
-	for (const limit_use &one : of)
-		if (pressure(one) >= 1 &&
-		    (!fullest || pressure(one) > pressure(*fullest)))
-			fullest = &one;
-	if (of.empty())
-		return "not measured";
-	if (fullest)
-		text = fmt::format("limited by {}: {}", fullest->name,
-				   text_of(*fullest));
-	else
-		text = "nothing limits";
-	for (const limit_use &one : of)
-		if (&one != fullest &&
-		    (one.name == "memory" || one.name == "QPI"))
-			text += fmt::format("{} {} {}",
-					    text == "nothing limits" ? ":"
-								     : ";",
-					    one.name, text_of(one));
-	return text;
+/// Do the other uses make it matter?
+bool matters(const limit_use &use, const std::vector<limit_use> &uses)
+{
+	return std::all_of(
+		use.with.begin(), use.with.end(), [&uses](const auto &least) {
+			return std::any_of(uses.begin(), uses.end(),
+					   [&least](const limit_use &other) {
+						   return other.name ==
+								  least.first &&
+							  other.share >=
+								  least.second;
+					   });
+		});
+}
+
+} // namespace
+
+std::string judgement::text() const
+{
+	return facts.empty() ? head
+			     : fmt::format("{}: {}", head,
+					   fmt::join(facts, "; "));
+}
+
+judgement judge(const std::vector<limit_use> &uses, std::vector<std::string> down)
+{
+	const limit_use *limiting = nullptr;
+	const auto full = [&uses](const limit_use &use) {
+		return pressure(use) >= 1 && matters(use, uses);
+	};
+
+	// Boxes that are full come before a share of something.
+	for (const limit_use &use : uses)
+		if (full(use) &&
+		    (!limiting ||
+		     std::pair(use.of.empty(), pressure(use)) >
+			     std::pair(limiting->of.empty(),
+				       pressure(*limiting))))
+			limiting = &use;
+
+	judgement made{.limited = limiting ? limiting->name : "",
+		     .head = limiting	    ? "limited by " + limiting->name
+			     : uses.empty() ? "not measured"
+					    : "nothing limits",
+		     .told = limiting	    ? limiting->name
+			     : uses.empty() ? ""
+					    : uses.front().name};
+
+	if (limiting)
+		made.facts.push_back(text_of(*limiting));
+	for (const limit_use &use : uses)
+		if (&use != limiting &&
+		    (use.named || (!use.of.empty() && full(use))))
+			made.facts.push_back(
+				fmt::format("{} {}", use.name, text_of(use)));
+	made.facts.insert(made.facts.end(),
+			  std::make_move_iterator(down.begin()),
+			  std::make_move_iterator(down.end()));
+	return made;
+}
+
+std::map<int, judgement> limit_uses::verdicts(const collector &of) const
+{
+	std::map<int, std::vector<std::string>> down;
+	std::map<int, judgement> all;
+
+	if (!of.machine())
+		return all;
+	for (const auto &[box, reason] : of.down()) {
+		const auto &[pmu, socket] = box;
+		const auto *info =
+			uncore::catalogue::of(*of.machine()).box(pmu->box);
+		std::string name(info ? info->title : pmu->box);
+
+		if (pmu->instance)
+			name += fmt::format(" {}", *pmu->instance);
+		down[socket].push_back(fmt::format("{} is {}", name, reason));
+	}
+	for (const uncore::package &socket : of.machine()->packages()) {
+		const auto uses = sockets_.find(socket.id);
+
+		all[socket.id] = judge(uses == sockets_.end()
+					       ? std::vector<limit_use>()
+					       : uses->second,
+				       std::move(down[socket.id]));
+	}
+	return all;
+}
+
+json limit_uses::describe(const collector &of) const
+{
+	json all = json::object();
+
+	for (const auto &[socket, said] : verdicts(of)) {
+		json &made = all[std::to_string(socket)] = {
+			{"limited", said.limited},
+			{"head", said.head},
+			{"facts", said.facts},
+			{"told", said.told},
+			{"uses", json::object()}};
+
+		if (const auto uses = sockets_.find(socket);
+		    uses != sockets_.end())
+			for (const limit_use &use : uses->second)
+				made["uses"][use.name] = use.share;
+	}
+	return all;
 }
 
 } // namespace cli

@@ -60,7 +60,9 @@ void recorder::begin(const collector &counters)
 void recorder::add(const collector &counters,
 		   std::chrono::steady_clock::time_point read_at)
 {
-	json made = snapshot(counters, read_at);
+	uses_.take(counters);
+
+	json made = snapshot(counters, uses_, read_at);
 
 	if (made.contains("counts")) {
 		std::unordered_map<std::string, json> now;

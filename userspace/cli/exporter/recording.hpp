@@ -9,6 +9,7 @@
 #include <uncore/error.hpp>
 
 #include "exporter/collector.hpp"
+#include "exporter/limits.hpp"
 #include "process/output_file.hpp"
 
 namespace cli {
@@ -37,6 +38,7 @@ private:
 	void write(const std::string &line);
 
 	output_file file_;
+	limit_uses uses_;
 	std::vector<std::string> counters_; ///< "SOCKET EVENT", as begun with
 	size_t snapshots_ = 0;
 };

@@ -249,7 +249,7 @@ void live_numbers::take_llc(int socket, const collector &of, const limit_uses &)
 
 	if (has("uncore_llc_misses"))
 		put({"LLC misses", measure::events, row_room::any, true, false},
-		    socket, divided(seconds, misses), divided(lookups, misses));
+		    socket, divided(seconds, misses));
 	if (has("uncore_llc_misses") && slices > 0)
 		put({"  remote", measure::events}, socket,
 		    divided(seconds, remote), divided(misses, remote));
@@ -337,7 +337,7 @@ void live_numbers::take_bus(int socket, const collector &of, const limit_uses &)
 		return;
 	put({"Bus busy", measure::share, row_room::any, true, true}, socket,
 	    any, any);
-	put({"  by this socket", measure::share}, socket,
+	put({"  this socket", measure::share}, socket,
 	    divided(clock, grown(busy, socket, {{"agent", "own"}})));
 	put({"  transactions", measure::events}, socket,
 	    divided(seconds, grown("uncore_bus_transactions", socket)));

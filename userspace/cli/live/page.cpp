@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,6 +21,7 @@ constexpr size_t label_columns = 14;
 constexpr size_t value_columns = 10, share_columns = 6;
 constexpr size_t least_socket = 26, usual_socket = 33;
 constexpr size_t least_lines = 8;
+constexpr size_t verdict_indent = 5;
 /// Of the tasks: title, total, idle and some of them.
 constexpr size_t few_tasks = 7;
 /// From here on a box that can do no more is near to that.
@@ -38,7 +40,7 @@ constexpr const char *help_text[] = {
 	"h            this help",
 	"",
 	"%            Memory, QPI: of the most that is possible (! from 80).",
-	"             LLC misses: of lookups; remote: of the misses.",
+	"             remote: of the misses.",
 	"Active cores a mean; Held by: of the time, power or heat kept the",
 	"             cores' frequency down.",
 	"-            not known: nothing was counted, or a driver or CPU is "
@@ -134,6 +136,8 @@ private:
 
 	styled_line title() const;
 	void add_verdicts();
+	std::string short_text(const judgement &said, size_t columns) const;
+	void add_verdict(int socket, const judgement &said, size_t &room);
 	std::string top_of(int socket) const;
 	styled_line headings() const;
 	styled_line number_line(const live_row &row, double most) const;
@@ -176,7 +180,9 @@ void layout::choose_sockets()
 	// Two side by side on somewhat smaller terminals, too.
 	if (n == 1 && all.size() > 1 && room / least_socket > 1)
 		n = 2;
-	socket_columns_ = room / n;
+	// Without a history a column ends with its share.
+	socket_columns_ =
+		endless() ? value_columns + share_columns + 4 : room / n;
 	state_.first_socket =
 		std::min(state_.first_socket,
 			 all.size() > n ? all.size() - n : size_t(0));
@@ -205,10 +211,8 @@ std::vector<const live_row *> layout::rows_with(bool each_box) const
 void layout::choose_rows()
 {
 	const size_t tasks = content_.tasks ? few_tasks + 3 : 1;
-	// title, verdicts, headings, message, keys
-	const size_t others =
-		tasks + 4 +
-		std::min(content_.limits.sockets().size(), size_.lines / 4);
+	// headings, message, keys
+	const size_t others = tasks + page_.size() + 3;
 	const auto all = rows_with(true);
 	const bool fits = endless() || all.size() + others <= size_.lines;
 
@@ -313,25 +317,57 @@ std::string layout::top_of(int socket) const
 			   100 * most->second / all);
 }
 
-/// A line a socket: the first thing to read.
+/// As many facts as a line has room for, none of them cut.
+std::string layout::short_text(const judgement &said, size_t columns) const
+{
+	static constexpr const char *more = "; …";
+	std::string text = said.head;
+
+	for (size_t i = 0; i < said.facts.size(); i++) {
+		const std::string longer =
+			text + (i ? "; " : ": ") + said.facts[i];
+
+		if (width(longer) + width(more) > columns)
+			return text + more;
+		text = longer;
+	}
+	return text;
+}
+
+/// What limits a socket; @p room has lines beside its first one.
+void layout::add_verdict(int socket, const judgement &said, size_t &room)
+{
+	const emphasis how =
+		said.limited.empty() ? emphasis::none : emphasis::warning;
+	const size_t columns = size_.columns - verdict_indent;
+	std::string label = fmt::format(" {}: ", socket);
+	auto lines = wrap("", said.text() + top_of(socket), columns);
+
+	if (lines.size() > room + 1)
+		lines = {short_text(said, columns)};
+	room -= lines.size() - 1;
+	for (std::string &line : lines)
+		page_.push_back({{padded(std::exchange(label, ""),
+					 verdict_indent),
+				  emphasis::bold},
+				 {fit(line, columns), how}});
+}
+
+/// Lines of each socket: the first thing to read.  At most a quarter of the page
+/// has first lines, and only a large page has others.
 void layout::add_verdicts()
 {
-	const auto &all = content_.limits.sockets();
-	// At most a quarter of the page.
-	size_t room = endless() ? all.size() : size_.lines / 4;
+	const auto &all = content_.verdicts;
+	const size_t large = size_.lines / 10;
+	size_t first = endless() ? all.size() : size_.lines / 4;
+	size_t room = endless()		    ? SIZE_MAX / 2
+		      : large > all.size() ? large - all.size()
+					    : 0;
 
-	for (const auto &[socket, uses] : all) {
-		if (!room--)
+	for (const auto &[socket, said] : all) {
+		if (!first--)
 			break;
-
-		const std::string said = verdict(uses);
-		const bool limited = said.starts_with("limited");
-
-		page_.push_back(
-			{{padded(fmt::format(" {}: ", socket), 5),
-			  emphasis::bold},
-			 {fit(said + top_of(socket), size_.columns - 5),
-			  limited ? emphasis::warning : emphasis::none}});
+		add_verdict(socket, said, room);
 	}
 }
 
@@ -510,10 +546,10 @@ std::vector<styled_line> layout::make()
 		return std::move(page_);
 	}
 	choose_sockets();
-	choose_rows();
 	choose_tasks();
 	page_.push_back(title());
 	add_verdicts();
+	choose_rows();
 	page_.push_back(headings());
 
 	// message and keys

@@ -20,6 +20,7 @@ namespace cli {
 struct live_content {
 	live_numbers numbers;
 	limit_uses limits;
+	std::map<int, judgement> verdicts; ///< by socket
 	std::optional<account> tasks;
 	top_settings columns;
 	std::string no_tasks; ///< why there are none

@@ -23,6 +23,8 @@ using text = std::shared_ptr<const std::string>;
 constexpr milliseconds shared_time{50};
 /// Between two messages of a stream.
 constexpr milliseconds publish_time{1000};
+/// What limits a socket is judged over this time at least.
+constexpr milliseconds judge_time{500};
 
 text made_of(std::string said)
 {
@@ -100,8 +102,12 @@ const site::text &site::message()
 {
 	refresh();
 	if (!message_) {
-		snapshot_ =
-			made_of(dump(snapshot(counters_, read_at_), -1) + "\n");
+		if (read_at_ - judged_at_ >= judge_time) {
+			uses_.take(counters_);
+			judged_at_ = read_at_;
+		}
+		snapshot_ = made_of(
+			dump(snapshot(counters_, uses_, read_at_), -1) + "\n");
 		message_ = made_of(fmt::format("data: {}\n", *snapshot_));
 	}
 	return message_;

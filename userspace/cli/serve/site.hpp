@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "exporter/collector.hpp"
+#include "exporter/limits.hpp"
 #include "http/server.hpp"
 #include "serve/recording.hpp"
 
@@ -42,7 +43,8 @@ private:
 	std::vector<family> known_;
 	std::map<exposition, text> rendered_;
 	text snapshot_, message_;
-	clock::time_point read_at_{}, published_{};
+	limit_uses uses_;
+	clock::time_point read_at_{}, published_{}, judged_at_{};
 };
 
 /// A recording.

@@ -3,7 +3,6 @@
 // history of snapshots, and how full each box is by the topology's limits. No
 // drawing.
 
-const NOTABLE = 0.02;		// by which a box is fuller than all together
 const LIVE_MOST = 3600;		// snapshots that are kept of a machine that is live
 
 /* Users look for PCIe, not for "IRP". */
@@ -84,10 +83,6 @@ export class History {
 			this.all.shift();
 			this.dropped++;
 		}
-		const view = this.view(this.all.length - 1);
-		view.snapshot.uses = Object.fromEntries(this.machine.sockets.map((socket) =>
-			[socket.id, Object.fromEntries(view.uses(socket).map((use) =>
-				[use.name, use.share]))]));
 	}
 
 	view(index) {
@@ -176,31 +171,6 @@ export class View {
 		const boxes = limit.capacity.fact ?
 			socket.boxes.filter((one) => one.box === limit.box) : [box];
 		return this.use(limit, boxes, this.capacity(limit, box, socket));
-	}
-
-	/** How full a socket is: by each limit that is known of it. */
-	uses(socket) {
-		return this.machine.limits.map((limit) => {
-			const boxes = socket.boxes.filter((box) => box.box === limit.box &&
-				!this.down.has(box) &&
-				(!limit.populated || this.hasMoved(limit, box)));
-			const each = boxes.map((box) => ({box, ...this.boxUse(limit, box)}))
-				.filter((one) => Number.isFinite(one.share));
-			if (!each.length)
-				return null;
-			const fullest = each.reduce((a, b) => b.share > a.share ? b : a);
-			const capacity = limit.capacity.fact ? each[0].capacity :
-				each.reduce((sum, one) => sum + one.capacity, 0);
-			const all = this.use(limit, each.map((one) => one.box), capacity);
-			return {limit, name: limit.name, capacity, fullest, boxes: each.length,
-				share: limit.socket === "sum" ? all.share : fullest.share};
-		}).filter(Boolean);
-	}
-
-	/** A channel without a module has a clock, too. */
-	hasMoved(limit, box) {
-		return box.counters.some((one) => this.now && this.now[one.index] > 0 &&
-			limit.used.some(({series}) => series === one.series.name));
 	}
 
 	/** Bytes a second of a socket's cgroups, most first. */
@@ -304,39 +274,23 @@ export function meanings(machine) {
 
 // --- what limits a socket
 
-function useText({limit, share, capacity, fullest, boxes}) {
-	const sum = limit.unit === "B/s";
-	const text = percent(share) + (sum ? " of " + bytes(capacity) : "");
-	if (boxes < 2 || !(fullest.share > 0) ||
-	    sum && fullest.share - share < NOTABLE)
-		return text;
-	const one = `${limit.one} ${fullest.box.number}`;
-	return sum ? `${text}, ${one} is the fullest (${percent(fullest.share)})` :
-		`${text} (${one})`;
-}
-
-/** Above 1 it limits: as a whole, or one box of it. */
-const pressure = ({limit, share, fullest}) =>
-	Math.max(share / limit.busy, fullest.share / ((1 + limit.busy) / 2));
-
-/** What limits a socket, and how full memory and QPI are. @returns what it is, if
-    anything is; a sentence; and which limit's history tells most. */
+/** What the server says of a socket, and who uses most of its memory. @returns what limits
+    it, if anything does; a sentence; and which limit's history tells most. */
 export function verdict(view, socket) {
-	const all = view.uses(socket);
-	const limiting = all.filter((one) => pressure(one) >= 1)
-		.sort((a, b) => pressure(b) - pressure(a))[0];
-	const others = all.filter((one) => one !== limiting &&
-		["memory", "QPI"].includes(one.name)).map((one) => `${one.name} ${useText(one)}`);
-	const dead = socket.boxes.filter((box) => view.down.has(box))
-		.map((box) => `${box.name} is ${view.down.get(box)}`);
-	const said = [...(limiting ? [useText(limiting)] : []), ...others, ...dead];
+	const {limited, head, facts, told} =
+		((view.snapshot && view.snapshot.verdicts) || {})[socket.id] ||
+		{limited: "", head: "not measured", facts: [], told: ""};
 	const [top] = view.cgroups(socket).filter(([name]) => name !== "idle");
+	const said = [...facts];
 	if (top && top[1] > 0)
 		said.push(`most by ${middle(top[0], 48)} (${bytes(top[1])})`);
-	return {limited: limiting ? limiting.name : "", told: (limiting || all[0] || {}).name,
-		head: limiting ? "limited by " + limiting.name :
-			all.length ? "nothing limits" : "not measured",
-		text: said.join("; ")};
+	return {limited, told, head, text: said.join("; ")};
+}
+
+/** The shares of one limit in snapshots. */
+export function past(snapshots, socket, name) {
+	return snapshots.map(({verdicts}) =>
+		verdicts && verdicts[socket.id] ? verdicts[socket.id].uses[name] : NaN);
 }
 
 /** More about a socket, in its picture. */
@@ -369,19 +323,20 @@ export function middle(text, most) {
 
 // --- numbers for people
 
-export function short(value, unit) {
+export function short(value, unit, thousand = 1000) {
 	if (!Number.isFinite(value))
 		return "–";
 	let power = 0;
 	for (; value >= 999.5 && power < 5; power++)
-		value /= 1000;
+		value /= thousand;
 	const digits = power && value < 99.95 ? (value < 9.995 ? 2 : 1) : 0;
 	const gap = unit === "/s" && !"kMGTP"[power - 1] ? "" : " ";
-	return value.toFixed(digits) + gap + (power ? "kMGTP"[power - 1] : "") + unit;
+	const prefix = power ? "kMGTP"[power - 1] + (thousand === 1024 ? "i" : "") : "";
+	return value.toFixed(digits) + gap + prefix + unit;
 }
 
 export function bytes(value) {
-	return short(value, "B/s");
+	return short(value, "B/s", 1024);
 }
 
 export function percent(share) {

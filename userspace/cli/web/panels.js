@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What is said of boxes beside the map: the tip, the box that is looked at with its
 // time series, and the table that has everything as text.
-import {bytes, exact, percent, short, verdict} from "./model.js";
+import {bytes, exact, past, percent, short, verdict} from "./model.js";
 import {make} from "./draw.js";
 
 const SPAN = 300;		// snapshots that a time series has at most
@@ -95,8 +95,8 @@ export class Verdicts {
 			head.textContent = said.head;
 			text.textContent = said.text ? ": " + said.text : "";
 			spark.title = said.told ? said.told + ", the last minute" : "";
-			spark.replaceChildren(sparkline(all.slice(Math.max(view.index + 1 - PAST, 0),
-				view.index + 1).map((one) => (one.uses[socket.id] || {})[said.told])));
+			spark.replaceChildren(sparkline(past(all.slice(
+				Math.max(view.index + 1 - PAST, 0), view.index + 1), socket, said.told)));
 		}
 	}
 }

@@ -156,6 +156,7 @@ TEST(limits, verdict_names_what_is_full)
 			      .share = 0.72,
 			      .capacity = 68.2e9,
 			      .busy = 0.6,
+			      .named = true,
 			      .boxes = 4,
 			      .fullest = 2,
 			      .fullest_share = 0.75};
@@ -165,27 +166,69 @@ TEST(limits, verdict_names_what_is_full)
 			   .share = 0.12,
 			   .capacity = 2.4e9,
 			   .busy = 0.7,
+			   .named = true,
 			   .boxes = 2,
 			   .fullest = 1,
 			   .fullest_share = 0.12};
 
-	EXPECT_EQ(cli::verdict({memory, qpi}),
-		  "limited by memory: 72 % of 68.2GB/s, channel 2 is the "
+	EXPECT_EQ(cli::judge({memory, qpi}).text(),
+		  "limited by memory: 72 % of 63.5GiB/s, channel 2 is the "
 		  "fullest (75 %); QPI 12 % (link 1)");
 	memory.share = 0.3;
 	memory.fullest_share = 0.31;
-	EXPECT_EQ(cli::verdict({memory, qpi}),
-		  "nothing limits: memory 30 % of 68.2GB/s; QPI 12 % (link 1)");
+	EXPECT_EQ(cli::judge({memory, qpi}).text(),
+		  "nothing limits: memory 30 % of 63.5GiB/s; QPI 12 % (link 1)");
 	// One channel alone, as its DIMMs are missing elsewhere.
 	memory.fullest_share = 0.85;
-	EXPECT_EQ(cli::verdict({memory, qpi}),
-		  "limited by memory: 30 % of 68.2GB/s, channel 2 is the "
+	EXPECT_EQ(cli::judge({memory, qpi}).text(),
+		  "limited by memory: 30 % of 63.5GiB/s, channel 2 is the "
 		  "fullest (85 %); QPI 12 % (link 1)");
 	qpi.share = qpi.fullest_share = 0.9;
 	memory.fullest_share = 0.3;
-	EXPECT_EQ(cli::verdict({memory, qpi}),
-		  "limited by QPI: 90 % (link 1); memory 30 % of 68.2GB/s");
-	EXPECT_EQ(cli::verdict({}), "not measured");
+	EXPECT_EQ(cli::judge({memory, qpi}).text(),
+		  "limited by QPI: 90 % (link 1); memory 30 % of 63.5GiB/s");
+	EXPECT_EQ(cli::judge({}).text(), "not measured");
+	EXPECT_EQ(cli::judge({}, {"Memory channel 3 is dead"}).text(),
+		  "not measured: Memory channel 3 is dead");
+}
+
+TEST(limits, verdict_sees_remote_memory)
+{
+	std::vector<cli::limit_use> uses = {
+		{.name = "memory",
+		 .one = "channel",
+		 .unit = "B/s",
+		 .share = 0.16,
+		 .capacity = 68.2e9,
+		 .busy = 0.6,
+		 .named = true,
+		 .boxes = 1},
+		{.name = "QPI",
+		 .one = "link",
+		 .share = 0.29,
+		 .busy = 0.7,
+		 .named = true,
+		 .boxes = 1},
+		{.name = "remote memory",
+		 .share = 0.75,
+		 .busy = 0.5,
+		 .of = "LLC misses",
+		 .with = {{"QPI", 0.1}},
+		 .boxes = 8},
+	};
+
+	EXPECT_EQ(cli::judge(uses).text(),
+		  "limited by remote memory: 75 % of LLC misses; memory 16 % of "
+		  "63.5GiB/s; QPI 29 %");
+	// A full box comes first, however many misses are remote.
+	uses[0].share = uses[0].fullest_share = 0.7;
+	EXPECT_EQ(cli::judge(uses).text(),
+		  "limited by memory: 70 % of 63.5GiB/s; QPI 29 %; remote "
+		  "memory 75 % of LLC misses");
+	// Few misses, whose QPI traffic is small, do not matter.
+	uses[0].share = uses[0].fullest_share = 0.1;
+	uses[1].share = 0.05;
+	EXPECT_EQ(cli::judge(uses).limited, "");
 }
 
 } // namespace
