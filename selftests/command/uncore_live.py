@@ -208,8 +208,9 @@ def test_once(tap):
 
 def test_sizes(tap):
     with live(24, 80) as shown:
-        good = shown.shows("socket 0", "socket 1", KEYS, "Held by heat",
-                           "COMMAND", "[total]")
+        # The twelfth row, which is the last one that there is room for.
+        good = shown.shows("socket 0", "socket 1", KEYS, "Uncore clock",
+                           "COMMAND", "[total]", " 0:  limited by", "; \u2026")
         # something to draw lines of
         good = good and shown.wait(lambda screen: sum(
             character in BLOCKS for character in screen.text()) > 20)
