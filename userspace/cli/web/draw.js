@@ -433,8 +433,8 @@ export class DieMap {
 }
 
 export function legend(theme) {
-	const svg = make("svg", {viewBox: "0 0 260 34", class: "scale", role: "img",
-		"aria-label": "Colours from 0 to 100 % of the most"});
+	const svg = make("svg", {viewBox: "0 0 330 34", class: "scale", role: "img",
+		"aria-label": "Colours from 0 to 100 % of the most, and grey for no share"});
 	for (let i = 0; i < 26; i++) {
 		const cell = make("rect", {x: i * 10, y: 0, width: 10.5, height: 16});
 		cell.style.fill = css(colour(theme, i / 25));
@@ -442,5 +442,7 @@ export function legend(theme) {
 	}
 	for (const [at, anchor] of [[0, "start"], [50, "middle"], [100, "end"]])
 		svg.append(make("text", {x: at * 2.6, y: 31, "text-anchor": anchor}, at + " %"));
+	svg.append(make("rect", {x: 288, y: 0, width: 28, height: 16, class: "unknown"}),
+		make("text", {x: 302, y: 31, "text-anchor": "middle"}, "no share"));
 	return svg;
 }
