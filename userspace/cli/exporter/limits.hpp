@@ -56,7 +56,7 @@ struct limit_use {
 struct judgement {
 	std::string limited; ///< name of the use; empty where nothing limits
 	std::string head;    ///< "limited by memory", "nothing limits"
-	/// "72 % of 68.2 GB/s, channel 2 is the fullest (75 %)", "QPI 12 %",
+	/// "72 % of 63.5 GiB/s, channel 2 is the fullest (75 %)", "QPI 12 %",
 	/// "Memory channel 3 is dead"
 	std::vector<std::string> facts = {};
 	std::string told; ///< name of the use whose history tells most

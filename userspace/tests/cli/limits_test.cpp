@@ -172,21 +172,21 @@ TEST(limits, verdict_names_what_is_full)
 			   .fullest_share = 0.12};
 
 	EXPECT_EQ(cli::judge({memory, qpi}).text(),
-		  "limited by memory: 72 % of 63.5GiB/s, channel 2 is the "
+		  "limited by memory: 72 % of 63.5 GiB/s, channel 2 is the "
 		  "fullest (75 %); QPI 12 % (link 1)");
 	memory.share = 0.3;
 	memory.fullest_share = 0.31;
 	EXPECT_EQ(cli::judge({memory, qpi}).text(),
-		  "nothing limits: memory 30 % of 63.5GiB/s; QPI 12 % (link 1)");
+		  "nothing limits: memory 30 % of 63.5 GiB/s; QPI 12 % (link 1)");
 	// One channel alone, as its DIMMs are missing elsewhere.
 	memory.fullest_share = 0.85;
 	EXPECT_EQ(cli::judge({memory, qpi}).text(),
-		  "limited by memory: 30 % of 63.5GiB/s, channel 2 is the "
+		  "limited by memory: 30 % of 63.5 GiB/s, channel 2 is the "
 		  "fullest (85 %); QPI 12 % (link 1)");
 	qpi.share = qpi.fullest_share = 0.9;
 	memory.fullest_share = 0.3;
 	EXPECT_EQ(cli::judge({memory, qpi}).text(),
-		  "limited by QPI: 90 % (link 1); memory 30 % of 63.5GiB/s");
+		  "limited by QPI: 90 % (link 1); memory 30 % of 63.5 GiB/s");
 	EXPECT_EQ(cli::judge({}).text(), "not measured");
 	EXPECT_EQ(cli::judge({}, {"Memory channel 3 is dead"}).text(),
 		  "not measured: Memory channel 3 is dead");
@@ -219,11 +219,11 @@ TEST(limits, verdict_sees_remote_memory)
 
 	EXPECT_EQ(cli::judge(uses).text(),
 		  "limited by remote memory: 75 % of LLC misses; memory 16 % of "
-		  "63.5GiB/s; QPI 29 %");
+		  "63.5 GiB/s; QPI 29 %");
 	// A full box comes first, however many misses are remote.
 	uses[0].share = uses[0].fullest_share = 0.7;
 	EXPECT_EQ(cli::judge(uses).text(),
-		  "limited by memory: 70 % of 63.5GiB/s; QPI 29 %; remote "
+		  "limited by memory: 70 % of 63.5 GiB/s; QPI 29 %; remote "
 		  "memory 75 % of LLC misses");
 	// Few misses, whose QPI traffic is small, do not matter.
 	uses[0].share = uses[0].fullest_share = 0.1;
