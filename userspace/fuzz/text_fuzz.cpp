@@ -44,7 +44,8 @@ void require_lines(const std::string &text, size_t lines)
 /// The value of the only label, read back.
 std::string label_in(const std::string &text)
 {
-	const size_t begin = text.find("{name=\"") + 7;
+	static constexpr std::string_view before = "\nx_total{name=\"";
+	const size_t begin = text.find(before) + before.size();
 	std::string value;
 
 	for (size_t i = begin; i < text.size() && text[i] != '"'; i++) {
