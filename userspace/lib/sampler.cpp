@@ -8,9 +8,9 @@
 
 #include <unistd.h>
 
-#include "format.hpp"
 #include "options.hpp"
 #include "perf_events.hpp"
+#include "sampling.hpp"
 
 namespace uncore {
 
@@ -84,24 +84,6 @@ perf_event_attr task_attr()
 	return attr;
 }
 
-/// Its counter can neither be set nor stopped.  (The fixed ones, which can,
-/// have no unit mask.)
-bool is_free_running(const event &wanted)
-{
-	return wanted.info && !wanted.info->counters &&
-	       (wanted.config >> 8 & 0xff);
-}
-
-error not_sampled(const event &wanted)
-{
-	return {errc::invalid,
-		uncore::format(
-			"{} cannot be sampled (a free-running counter, a "
-			"driver that only counts, or more events than "
-			"counters)",
-			wanted.text)};
-}
-
 } // namespace
 
 struct sampler::state {
@@ -112,7 +94,6 @@ struct sampler::state {
 	std::vector<sampled_event> events;
 
 	result<void> open(const event &one, const sampling_options &options);
-	std::vector<int> cpus_of(const event &one) const;
 	result<void> watch_tasks();
 	/// The event for records about tasks is the last one.
 	perf_events::number task_watch() const
@@ -145,24 +126,6 @@ result<void> sampler::state::add(perf_events::number number, const event *one,
 	return {};
 }
 
-/// All CPUs of the sockets in the PMU's cpumask; all CPUs for other events.
-std::vector<int> sampler::state::cpus_of(const event &one) const
-{
-	std::vector<int> cpus;
-
-	if (!one.pmu || one.pmu->cpus.empty())
-		return machine.cpus();
-	for (const package &socket : machine.packages())
-		if (std::any_of(one.pmu->cpus.begin(), one.pmu->cpus.end(),
-				[&](int cpu) {
-					return machine.package_of(cpu) ==
-					       socket.id;
-				}))
-			cpus.insert(cpus.end(), socket.cpus.begin(),
-				    socket.cpus.end());
-	return cpus.empty() ? one.pmu->cpus : cpus;
-}
-
 result<void> sampler::state::open(const event &one,
 				  const sampling_options &options)
 {
@@ -170,10 +133,10 @@ result<void> sampler::state::open(const event &one,
 	perf_event_attr attr = sampling_attr(copy, options);
 	std::vector<int> cpus(options.cpus.begin(), options.cpus.end());
 
-	if (is_free_running(copy))
-		return not_sampled(copy);
+	if (auto refusal = sampling_refusal(copy))
+		return *refusal;
 	if (cpus.empty())
-		cpus = cpus_of(copy);
+		cpus = sampled_cpus(copy, machine);
 	std::sort(cpus.begin(), cpus.end());
 	// An event twice on a CPU would fill one ring buffer twice.
 	cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "sampling.hpp"
+
+#include <algorithm>
+
+#include "perf_events.hpp"
+
+namespace uncore {
+
+/// Any period that no counter reaches while the event is open.
+static constexpr uint64_t long_period = uint64_t{1} << 40;
+
+/// A free-running counter can neither be set nor stopped.  (Fixed counters,
+/// which can, have no unit mask.)
+static bool is_free_running(const event &event)
+{
+	return event.info && !event.info->counters &&
+	       (event.config >> 8 & 0xff);
+}
+
+static error cannot(const event &event, const char *reason)
+{
+	return {errc::invalid, event.text + " cannot be sampled: " + reason};
+}
+
+std::optional<error> sampling_refusal(const event &event)
+{
+	if (event.type == event::duration_time)
+		return cannot(event, "it is a time, which has no overflows");
+	if (is_free_running(event))
+		return cannot(event, "its counter is free-running, and no "
+				     "period can be written to it");
+	if (event.pmu && event.pmu->driver == pmu_driver::intel_uncore)
+		return cannot(event, "intel_uncore only counts; unload it and "
+				     "load xeon_uncore");
+	return std::nullopt;
+}
+
+error not_sampled(const event &event)
+{
+	return cannot(event, "the driver only counts it");
+}
+
+result<void> try_sampling(const event &event)
+{
+	if (auto refusal = sampling_refusal(event))
+		return *refusal;
+
+	perf_event_attr attr = attributes_of(event);
+	const int cpu = event.pmu && !event.pmu->cpus.empty()
+				? event.pmu->cpus.front()
+				: 0;
+
+	attr.read_format = 0;
+	attr.disabled = 1;
+	attr.sample_period = long_period;
+
+	perf_events events;
+	const auto number = events.open(event, attr, {&cpu, 1});
+
+	if (number)
+		return {};
+	if (number.error().code == errc::invalid ||
+	    number.error().code == errc::unsupported)
+		return not_sampled(event);
+	return number.error();
+}
+
+std::vector<int> sampled_cpus(const event &event, const topology &machine)
+{
+	std::vector<int> cpus;
+
+	if (!event.pmu || event.pmu->cpus.empty())
+		return machine.cpus();
+	for (const package &socket : machine.packages())
+		if (std::any_of(event.pmu->cpus.begin(), event.pmu->cpus.end(),
+				[&](int cpu) {
+					return machine.package_of(cpu) ==
+					       socket.id;
+				}))
+			cpus.insert(cpus.end(), socket.cpus.begin(),
+				    socket.cpus.end());
+	return cpus.empty() ? event.pmu->cpus : cpus;
+}
+
+} // namespace uncore
