@@ -280,7 +280,6 @@ do-bench: modules selftests userspace
 	@$(VM) --no-sim --driver none -- selftests/bench/bench_attribution.py
 	@$(VM) --no-sim --driver none --sockets 1 --cores 8 -- selftests/bench/bench_attribution.py --parallel
 	@build/userspace/bin/bench-switches || test $$? = 4
-	@selftests/bench/bench_report.py
 
 do-vm: modules selftests
 	@$(VM) --scenario mixed --shell

@@ -115,8 +115,8 @@ def test_descriptors(tap):
     """
     for name, args in (
             ("top", ("top", "--once", "--each-cpu", "-e", "memory,llc")),
-            ("record --folded", ("record", "--folded", "-C", "0,1,2,3", "-e",
-                                 "cbox/clockticks,period=2000000000/"))):
+            ("record", ("record", "-o", "/dev/null", "-C", "0,1,2,3", "-e",
+                        "cbox/clockticks,period=2000000000/"))):
         run = subprocess.run(
             ["bash", "-c", "ulimit -Sn 40; exec \"$@\"", "-", UNCORE, *args,
              "--", "sh", "-c", "ulimit -Sn >&2"],

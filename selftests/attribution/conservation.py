@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Conservation: stat, its metrics, top and record --folded, each run inside
-another, count the same traffic at the same time, and each shows exactly the
+Conservation: stat, its metrics, top and record, each run inside another, count the same traffic at the same time, and each shows exactly the
 traffic sent.
 """
 
@@ -67,8 +66,8 @@ def run_all(tap, folder, package, resolution):
                  "mem_bw_reads"),
         "top": ("top", "--once", "--json", "--resolution", str(resolution),
                 "-e", EVENT),
-        "folded": ("record", "--folded", "-c", str(PERIOD), "-C",
-                   str(first_cpu(package)), "-e", EVENT),
+        "record": ("record", "-q", "-o", os.path.join(folder, "data"), "-c",
+                   str(PERIOD), "-C", str(first_cpu(package)), "-e", EVENT),
     }
     run = subprocess.run(
         nest(folder, commands, ["taskset", "-c", str(first_cpu(package)),
@@ -103,10 +102,12 @@ def test_conservation(tap, folder, package, resolution):
            table.adds_up(), "and top, whose rows add up to it, %s" % words,
            ["total %s, idle %d, other %d" % (data["total"], table.idle(),
                                              table.other())])
-    folded = sum(int(count) for count in
-                 re.findall(r" (\d+)$", said["folded"], re.M))
-    tap.ok(folded == want, "and record --folded, %s" % words,
-           ["%d of %d" % (folded, want), *said["folded"].splitlines()[:5]])
+    script = subprocess.run(
+        ["perf", "script", "-i", os.path.join(folder, "data"), "-F", "period"],
+        capture_output=True, text=True, check=False).stdout
+    periods = sum(int(period) for period in re.findall(r"\d+", script))
+    tap.ok(periods == want, "and the periods of record's samples, %s" % words,
+           ["%d of %d" % (periods, want), *script.splitlines()[:5]])
 
 
 def main():

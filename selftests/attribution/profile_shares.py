@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 A profile of a whole socket: a program on its four CPUs is in two functions whose
-shares of the traffic are known. record, report and flamegraph show these shares,
-and the command has next to no part in its own profile.
+shares of the traffic are known. perf report and flamegraph show these shares: each
+overflow has a sample on each CPU, with the same weight.
 """
 
-import json
 import os
 import re
 import subprocess
@@ -16,7 +15,7 @@ import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.traffic import Event, Uncore  # noqa: E402
-from lib.python.uncore import SIM, TOP, UNCORE, Machine, Tap  # noqa: E402
+from lib.python.uncore import SIM, TOP, UNCORE, Machine, Tap, write  # noqa: E402
 
 TASK = os.path.join(TOP, "build", "selftests", "shares_task")
 EVENT = "ha_0/requests.reads/"
@@ -48,20 +47,9 @@ def near(tap, shares, name, comments):
             "%d counts of %d" % (both, COUNTS), *comments])
 
 
-def by_function(stacks):
-    """Counts of stacks with heavy() or light() in them."""
-    sums = {}
-    for stack, count in stacks.items():
-        for name in ("heavy", "light"):
-            if name in stack.split(";"):
-                sums[name] = sums.get(name, 0) + count
-    return sums
-
-
-def folded(text):
-    """Stacks and their counts."""
-    return {match.group(1): int(match.group(2)) for match in
-            re.finditer(r"^(.+) (\d+)$", text, re.M)}
+def perf(*arguments):
+    return subprocess.run(["perf", *arguments], capture_output=True, text=True,
+                          check=False).stdout
 
 
 def widths(svg):
@@ -76,61 +64,58 @@ def widths(svg):
     return {name: width / all_of_it * COUNTS for name, width in sums.items()}
 
 
+def test_weights(tap, path):
+    """Each CPU has the weight of each overflow. An overflow that a CPU handles late, on
+    a busy host, is in the period of its next sample."""
+    samples = re.findall(r"^\s*\[(\d+)\]\s+(\d+)",
+                         perf("script", "-i", path, "-G", "-F", "cpu,period"),
+                         re.M)
+    weights = {}
+    for cpu, period in samples:
+        weights[int(cpu)] = weights.get(int(cpu), 0) + int(period)
+    tap.ok(weights == {int(cpu): COUNTS for cpu in CPUS},
+           "each CPU of the socket has the weight of each overflow",
+           [repr(weights)])
+    parts = {int(period) % PERIOD for _, period in samples}
+    tap.ok(parts == {0} and len(samples) > 0.9 * OVERFLOWS * len(CPUS),
+           "a sample is of one overflow, with few of more",
+           ["%d samples, remainders %r" % (len(samples), parts)])
+
+
+def test_report(tap, path):
+    """The functions' shares, callees included, in perf's own report."""
+    text = perf("report", "-i", path, "--stdio", "-g", "none", "--children", "-F",
+                "overhead_children,sym", "-t", "|")
+    whole = re.search(r"^# Event count \(approx\.\): (\d+)$", text, re.M)
+    tap.ok(whole and int(whole.group(1)) == COUNTS * len(CPUS),
+           "perf report: each CPU has the counts of the socket",
+           ["want %d" % (COUNTS * len(CPUS)), *text.splitlines()[:20]])
+    shares = {name: float(share) / 100 * COUNTS for share, name in re.findall(
+        r"^ *([\d.]+)% *\|\[.\] (heavy|light)\b", text, re.M)}
+    near(tap, shares, "perf report", text.splitlines()[:20])
+
+
 def test_file(tap, folder):
     path = os.path.join(folder, "samples")
     run = record("-g", "-o", path)
-    report = Uncore("report", "-i", path, "--json", "-n", "1000")
-    if not tap.ok(run.status == 0 and report.status == 0,
-                  "record -g and report", run.comments() + report.comments()):
+    if not tap.ok(run.status == 0, "record -g", run.comments()):
         return
-    facts = report.json()
-    event, = facts["events"]
-    tap.ok(event["samples"] == OVERFLOWS * len(CPUS) and not facts["lost"] and
-           event["cpus"] == [0, 1, 2, 3],
-           "record samples each CPU of the socket",
-           [json.dumps(event), *run.comments()])
-    tap.ok(event["counts"] == COUNTS, "report: counts are the socket's, once",
-           [json.dumps(event)])
-    own = sum(row["percent"] for row in facts["tasks"]
-              if row["command"] == "uncore")
-    tap.ok(own < 1, "uncore itself has less than 1 % of the profile",
-           ["%.2f %%" % own])
-    tap.say("uncore itself has %.3f %% of the profile" % own)
-
+    test_weights(tap, path)
+    test_report(tap, path)
     picture = subprocess.run([UNCORE, "flamegraph", path], text=True,
                              capture_output=True, check=False)
     near(tap, widths(picture.stdout) if picture.returncode == 0 else {},
          "flamegraph of samples", [picture.stderr])
-    chains = subprocess.run(["perf", "script", "-i", path, "-F", "comm,ip,sym"],
-                            capture_output=True, text=True, check=False).stdout
-    stacks = {}
-    for chain in chains.split("\n\n"):
-        names = [line.split(None, 1)[-1] for line in chain.splitlines()[1:]]
-        key = ";".join(names)
-        stacks[key] = stacks.get(key, 0) + PERIOD / len(CPUS)
-    near(tap, by_function(stacks), "perf script", chains.splitlines()[:20])
-
-
-def test_folded(tap):
-    run = record("--folded")
-    stacks = folded(run.out)
-    tap.ok(run.status == 0 and sum(stacks.values()) == COUNTS,
-           "record --folded: counts are the socket's, once",
-           ["%d, want %d" % (sum(stacks.values()), COUNTS), run.err])
-    near(tap, by_function(stacks), "record --folded", [run.err])
-    picture = subprocess.run([UNCORE, "flamegraph"], input=run.out, text=True,
-                             capture_output=True, check=False)
-    near(tap, widths(picture.stdout) if picture.returncode == 0 else {},
-         "flamegraph of folded stacks", [picture.stderr])
 
 
 def main():
     tap = Tap()
     if not all(os.access(path, os.X_OK) for path in (UNCORE, TASK)):
         tap.skip_all("uncore is not built")
+    # Slow NMIs of an emulated CPU have the kernel lower the rate, which drops samples.
+    write("/proc/sys/kernel/perf_cpu_time_max_percent", "0")
     with Machine(tap), tempfile.TemporaryDirectory() as folder:
         test_file(tap, folder)
-        test_folded(tap)
     tap.end()
 
 

@@ -19,7 +19,6 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from lib.python import perfdata  # noqa: E402
 from lib.python.exposition import Daemon, value  # noqa: E402
 from lib.python.traffic import UNCORE  # noqa: E402
 from lib.python.uncore import BUILD, DEVICES, read  # noqa: E402
@@ -137,45 +136,6 @@ def bench_serve(folder):
         EVERY, 100 * cpu / 1e3 / EVERY), flush=True)
 
 
-def samples_file(path, samples, mappings):
-    """A process that maps much, and samples all over that."""
-    size = 0x1000
-    records = [perfdata.comm(1, "busy")]
-    records += [perfdata.mapping(1, size * i, size, "//anon")
-                for i in range(1, mappings + 1)]
-    records += [perfdata.sample(7, size * (1 + i * 7919 % mappings), 1, i, 1)
-                for i in range(samples)]
-    kind = perfdata.BASE | perfdata.PERIOD
-    with open(path, "wb") as file:
-        file.write(perfdata.perf_data([(7, kind, 1, "one")],
-                                      b"".join(records)))
-
-
-def report_seconds(command):
-    """Of CPU time."""
-    before = os.times()
-    subprocess.run(command, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL, check=True)
-    after = os.times()
-    return after.children_user - before.children_user + \
-        after.children_system - before.children_system
-
-
-def bench_report(folder):
-    """Four times as many samples and mappings take four times as long, not
-    sixteen times."""
-    path = os.path.join(folder, "samples")
-    print("\nuncore report, of samples in mappings of one process:")
-    print("%-24s %14s %14s" % ("samples, mappings", "uncore, s", "perf, s"))
-    for samples, mappings in ((25000, 10000), (100000, 40000)):
-        samples_file(path, samples, mappings)
-        print("%-24s %14.2f %14.2f" % (
-            "%d, %d" % (samples, mappings),
-            report_seconds([UNCORE, "report", "-i", path]),
-            report_seconds(["perf", "report", "--stdio", "-i", path])),
-            flush=True)
-
-
 def main():
     load()
     single = [event for box in events() for event in box]
@@ -197,7 +157,6 @@ def main():
                 name, values[0], 100 * values[0] / first[0],
                 values[1], 100 * values[1] / first[1]), flush=True)
         bench_serve(folder)
-        bench_report(folder)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Fuzzes the input of libuncore (event strings, metric expressions, sysfs) and of the
-# command (perf.data files, programs, HTTP requests, names), for a minute in all;
+# command (text of perf script, HTTP requests, names), for a minute in all;
 # FUZZ_SECONDS=n changes that. Each crash, leak, hang or undefined operation is a
 # failure, and its input is kept.
 here=$(dirname "$0")
@@ -9,7 +9,7 @@ here=$(dirname "$0")
 . "$here/../lib/shell/tap.sh"
 source=$here/../../userspace
 build=$here/../../build/fuzz
-targets=(event expression sysfs perfdata elf http text)
+targets=(event expression sysfs script http text)
 seconds=$((${FUZZ_SECONDS:-60} / ${#targets[@]}))
 
 echo 'extern "C" int LLVMFuzzerTestOneInput(const char *, long) { return 0; }' |
@@ -33,45 +33,21 @@ tap_ok $? 'the targets build' || {
 	tap_end
 }
 
-# A small program, with symbols and a build id, and files of samples; each target uses
-# the ones of its type.
-make_seeds()
-{
-	case $1 in
-	elf)
-		printf 'int main(void) { return 0; }\n' | gcc -x c -g -s -nostdlib \
-			-Wl,--build-id,-emain -o "$2/seed-1" - &&
-			printf 'int main(void) { return 0; }\n' |
-			gcc -x c -nostdlib -Wl,--build-id,-emain -o "$2/seed-2" -
-		;;
-	perfdata)
-		python3 "$here/../lib/python/perfdata.py" "$2"
-		;;
-	esac
-}
-
-# Text: a seed a line; | stands for the end of a line in sysfs', for that of HTTP in
-# requests.
+# A seed a line; | stands for the end of a line in sysfs' and perf script's, for that of
+# HTTP in requests.
 for target in "${targets[@]}"; do
 	corpus=$build/corpus/$target
 	rm -rf "$corpus"
 	mkdir -p "$corpus" "$build/found"
 	seeds=0
 	text=$source/fuzz/seeds/$target.txt
-	options=(-max_len=4096)
-	if [[ -e $text ]]; then
-		options+=(-dict="$source/fuzz/seeds/$target.dict")
-		while IFS= read -r seed; do
-			seeds=$((seeds + 1))
-			[[ $target == sysfs ]] && seed=${seed//|/$'\n'}
-			[[ $target == http ]] && seed=${seed//|/$'\r\n'}
-			printf '%s\n' "$seed" > "$corpus/seed-$seeds"
-		done < "$text"
-	else
-		options=(-max_len=32768)
-		make_seeds "$target" "$corpus" >> "$log" 2>&1
-		seeds=$(find "$corpus" -type f | wc -l)
-	fi
+	options=(-max_len=4096 -dict="$source/fuzz/seeds/$target.dict")
+	while IFS= read -r seed; do
+		seeds=$((seeds + 1))
+		[[ $target == sysfs || $target == script ]] && seed=${seed//|/$'\n'}
+		[[ $target == http ]] && seed=${seed//|/$'\r\n'}
+		printf '%s\n' "$seed" > "$corpus/seed-$seeds"
+	done < "$text"
 
 	log=$build/$target.log
 	total=0 spent=0

@@ -22,7 +22,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from lib.python.command import (EVENT, FLOOD, LIMIT, UNCORE, comments,  # noqa: E402
+from lib.python.command import (EVENT, LIMIT, UNCORE, comments,  # noqa: E402
                                 is_refused, on_terminal, read_until, run, started,
                                 visible, wait_for)
 from lib.python.fake_pmu import make_pmu  # noqa: E402
@@ -218,9 +218,9 @@ def parse_table(text):
 
 def status_calls(folder, program, sysfs):
     """For each subcommand and status of the table, calls that end with it."""
-    file, data = folder + "/file", folder + "/data"
+    file = folder + "/file"
     fake = ("--sysfs", sysfs)
-    run("record", "-e", EVENT, "-c", "1", "-o", data, "ls")
+    series = (*fake, "record", "--series", file)
     calls = {
         ("check", "1"): [("--sysfs", folder, "check")],
         ("check", "2"): [("check", "--report", file)],
@@ -233,13 +233,19 @@ def status_calls(folder, program, sysfs):
         ("live", "0"): [(*fake, "live", "--once", "-I", "100", "--no-tasks")],
         ("live", "1"): [(*fake, "live")],
         ("live", "2"): [("live", "-I", "1")],
-        ("record", "3"): [("record", "-e", EVENT, "-c", "1", "-o",
-                           folder + "/lost", sys.executable,
-                           folder + "/flood")],
-        ("report", "0"): [("report", "-i", data)],
-        ("report", "1"): [("report", "-i", "/none")],
-        ("report", "2"): [("report", "-n", "0"), ("report", "-s", "none", "-i",
-                                                   data)],
+        ("record", "0"): [("record", "-e", EVENT, "-o", file, "true"),
+                          ("record", "-e", EVENT, "-o", file, "-d", "0.1"),
+                          (*series, "-d", "0.1", "sleep", "9")],
+        ("record", "1"): [("record", "-e", "duration_time", "true"),
+                          ("record", "-e", "none", "true")],
+        ("record", "2"): [("record", "-g", "true"),
+                          ("record", "-e", EVENT, "-d", "0", "true"),
+                          ("record", "-e", EVENT, "-d", "1", "true"),
+                          (*series, "-g")],
+        ("record", "126"): [(*series, program), (*series, folder)],
+        ("record", "127"): [(*series, "/none")],
+        ("record", "status"): [("record", "-e", EVENT, "-o", file, "sh", "-c",
+                                "exit 42"), (*series, "sh", "-c", "exit 42")],
         ("serve", "0"): [(*fake, "serve", "--json", "-d", "0.01")],
         ("serve", "1"): [("serve", "--replay", "/none")],
         ("serve", "2"): [("serve", "-I", "1000"),
@@ -250,15 +256,12 @@ def status_calls(folder, program, sysfs):
     }
     measured = {
         "stat": ("stat", "-e", EVENT),
-        "record": ("record", "-e", EVENT, "-o", file),
         "metric": (*fake, "metric", "memory"),
         "top": ("top", "-e", "imc/cas_count.rd/"),
     }
     for name, call in measured.items():
         # what is found before anything is counted needs no box
-        calls[name, "1"] = [
-            (*call, "-o", "/none/file", "true") if name != "record" else
-            (*call[:-1], "/none/file", "true")]
+        calls[name, "1"] = [(*call, "-o", "/none/file", "true")]
         calls[name, "2"] = [(*call, "-d", "0", "true"), (*call, "--none")]
         if name == "top":
             continue
@@ -282,13 +285,12 @@ def test_statuses(tap, folder):
         text = re.search(r"\.Sh EXIT STATUS\n(.*?)\.Sh", file.read(),
                          re.S).group(1)
     listed = re.findall(r"^\.It (?:Ar )?(\S.*)$", text.split(".El")[0], re.M)
-    tap.ok(listed == ["0", "1", "2", "3", "126", "127", "status", "128 + signal",
+    tap.ok(listed == ["0", "1", "2", "126", "127", "status", "128 + signal",
                       "signal"], "the man page lists exit statuses", listed)
     program, sysfs, stacks = (os.path.join(folder, name) for name in (
         "not-executable", "fake", "stacks"))
     make_pmu(sysfs)
-    for path, line in ((program, "text"), (stacks, "main;work 7"),
-                       (folder + "/flood", FLOOD)):
+    for path, line in ((program, "text"), (stacks, "main;work 7")):
         with open(path, "w", encoding="ascii") as file:
             file.write(line + "\n")
     calls = status_calls(folder, program, sysfs)
@@ -308,7 +310,7 @@ def test_statuses(tap, folder):
         number = numbers.get(status) or int("0" + status)
         for arguments in commands:
             done = run(*arguments)
-            good = number not in (1, 2, 3, 126, 127) or \
+            good = number not in (1, 2, 126, 127) or \
                 is_refused(done, status=number) or arguments[-1] == "check"
             tap.ok(done.returncode == number and good,
                    "status %d: uncore %s" % (number, " ".join(arguments)),
@@ -356,25 +358,6 @@ def test_statuses(tap, folder):
                    "stays as it was" % arguments)
 
 
-def test_frequency(tap, folder):
-    """A frequency above the kernel's limit is lowered."""
-    limit = os.path.join(folder, "limit")
-    with open(limit, "w", encoding="ascii") as file:
-        file.write("500\n")
-    done = run("record", "-e", EVENT, "-F", "600", "-o", folder + "/data",
-               "true", before=[
-                   "unshare", "-m", "sh", "-c", "mount --bind %s /proc/sys/"
-                   "kernel/perf_event_max_sample_rate && exec \"$@\"" % limit,
-                   "-"])
-    if "mount" in done.stderr or "unshare" in done.stderr:
-        tap.say("no mount namespaces here: -F is left out")
-        return
-    tap.ok(done.returncode == 0 and "500 samples a second are used, not 600" in
-           done.stderr and "samples in" in done.stderr,
-           "-F above the kernel's limit is lowered, with a note",
-           comments(done))
-
-
 def test_perf_options(tap, folder):
     """Options that perf users type."""
     stat = ("stat", "-e", EVENT)
@@ -414,22 +397,12 @@ def test_perf_options(tap, folder):
             (("check", "--json=2"), 2, "--json: it takes no value"),
             (("metric", "memory", "--all=false", "true"), 2,
              "--all: it takes no value"),
-            (("report", "-i", os.path.join(folder, "none")), 1, "uncore record"),
             (("stat", "--none", "3", "-e", EVENT, "true"), 2,
              "expected: --none")):
         done = run(*arguments)
         tap.ok(is_refused(done, word, status=status) and
                ": -- " not in done.stderr,
                "uncore %s is refused" % " ".join(arguments), comments(done))
-    data = os.path.join(folder, "sorted.data")
-    run("record", "-a", "-e", EVENT, "-c", "1", "-o", data, "ls", folder)
-    done = run("report", "-i", data, "-s", "comm,sym")
-    tap.ok(done.returncode == 0 and "TASK" in done.stdout and "FUNCTION" in
-           done.stdout and "EVENT" not in done.stdout, "report -s comm,sym",
-           comments(done)[:10])
-    done = run("report", "-i", data, "-s", "dso")
-    tap.ok(is_refused(done, "function", status=2), "report -s dso is refused",
-           comments(done))
 
 
 def test_period(tap):
@@ -482,9 +455,8 @@ def test_widths(tap, sysfs):
     tap.ok("\x1b" not in shown, "nor against NO_COLOR", [shown[:200]])
 
 
-def test_closed_streams(tap, folder):
+def test_closed_streams(tap):
     """A file is not opened as a standard stream that the caller has closed."""
-    path = os.path.join(folder, "closed.data")
     for call in ("list", "topology --json", "stat -e %s true" % EVENT,
                  "stat -j -e %s true" % EVENT, "check", "--version"):
         done = subprocess.run("%s %s >&- <&-" % (UNCORE, call), shell=True,
@@ -494,15 +466,6 @@ def test_closed_streams(tap, folder):
         tap.ok(done.returncode == 1 and "standard output: Bad file descriptor" in
                done.stderr and last.startswith("uncore: "),
                "uncore %s: standard output is closed" % call, comments(done))
-    done = subprocess.run(
-        "%s record -e %s -c 1 -o %s sh -c 'echo stranger' >&- <&- 2>&-" % (
-            UNCORE, EVENT, path), shell=True, check=False, timeout=LIMIT)
-    with open(path, "rb") as file:
-        data = file.read()
-    tap.ok(data.startswith(b"PERFILE2") and b"samples in" not in data and
-           b"stranger\n" not in data and
-           run("report", "-i", path).returncode == 0,
-           "record: its file has nothing of what is printed")
 
 
 def test_decimal_comma(tap, folder):
@@ -664,11 +627,10 @@ def main():
         test_without_dashes(tap)
         test_default_time(tap)
         test_statuses(tap, folder)
-        test_frequency(tap, folder)
         test_perf_options(tap, folder)
         test_period(tap)
         test_widths(tap, os.path.join(folder, "narrow"))
-        test_closed_streams(tap, folder)
+        test_closed_streams(tap)
         test_decimal_comma(tap, folder)
         test_no_text(tap)
         test_full_disk(tap)

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 The uncore command beside other users of the machine: their symbolic links in
-sticky folders, their lists of functions, and their environment where the command
-has more rights than they. It runs as root, and as another user
+sticky folders, and their environment where the command has more rights than they. It runs as root, and as another user
 where that matters; events of the kernel stand in for those of boxes.
 """
 
@@ -50,8 +49,7 @@ def test_links(tap, folder):
     folded = os.path.join(folder, "folded")
     with open(folded, "w", encoding="ascii") as file:
         file.write("main 1\n")
-    for arguments in (("record", "-e", EVENT, "-o", "LINK", "true"),
-                      ("flamegraph", "-o", "LINK", folded),
+    for arguments in (("flamegraph", "-o", "LINK", folded),
                       ("stat", "-e", EVENT, "-o", "LINK", "true"),
                       ("serve", "--textfile", "LINK")):
         with open(precious, "w", encoding="ascii") as file:
@@ -81,43 +79,6 @@ def test_links(tap, folder):
                    "uncore %s: one's own link is" % arguments[0],
                    comments(done))
         os.remove(link)
-
-
-# --- functions that were made at run time --------------------------------------------
-
-# Makes a function that writes to 4,000 pages, and lists it in the map of this
-# process, which then belongs to the user argv[1].
-MAKES_CODE = """
-import ctypes, mmap, os, sys
-code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
-code.write(bytes.fromhex("c60701" "4881c700100000" "48ffce" "75f1" "c3"))
-memory = mmap.mmap(-1, 4096 * 4000)
-at = lambda of: ctypes.addressof(ctypes.c_char.from_buffer(of))
-path = "/tmp/perf-%d.map" % os.getpid()
-with open(path, "w") as file:
-    file.write("%x 1000 forged_name\\n" % at(code))
-os.chown(path, int(sys.argv[1]), -1)
-ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_long)(at(code))(at(memory), 4000)
-# recorded while it is here
-import time
-time.sleep(0.5)
-os.remove(path)
-"""
-
-
-def test_maps(tap, folder):
-    """Another user may not name functions of root's program."""
-    path = os.path.join(folder, "folded")
-    for owner, named in ((0, True), (OTHER, False)):
-        done = run("record", "--folded", "-e", EVENT, "-c", "1", "-o", path,
-                   "--", sys.executable, "-c", MAKES_CODE, "%d" % owner)
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-        tap.ok(done.returncode == 0 and ("forged_name" in text) == named and
-               ("belongs to user" in done.stderr) != named,
-               "record --folded: user %d's map of root's functions is %s" %
-               (owner, "used" if named else "not used"),
-               comments(done) + text.splitlines()[-5:])
 
 
 # --- file capabilities -----------------------------------------------------------------
@@ -166,7 +127,6 @@ def main():
     os.chmod(folder, 0o755)
     with sysctl(SYMLINKS, "1"):
         test_links(tap, folder)
-    test_maps(tap, folder)
     with Machine(tap):
         test_capabilities(tap, folder)
     shutil.rmtree(folder)

@@ -60,5 +60,7 @@ int main(int argc, char **argv)
 			fmt::format("there is no subcommand '{}'; there are {}",
 				    name, names_of_commands(app)));
 
-	return cli::run(app, shared, cli::separate_command(app, shared.words));
+	const auto words = cli::take_perf_options(app, shared.words, shared);
+
+	return cli::run(app, shared, cli::separate_command(app, words));
 }

@@ -19,19 +19,6 @@ import time
 from lib.python.uncore import UNCORE
 
 EVENT = "page-faults"   # the kernel's own, which stands in for those of boxes
-# Stop uncore, take more samples than its ring buffers hold, and let it continue.
-FLOOD = """
-import mmap, os, signal
-def touch(pages):
-    memory = mmap.mmap(-1, 4096 * pages, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    memory.madvise(mmap.MADV_NOHUGEPAGE)
-    for page in range(pages):
-        memory[4096 * page] = 1
-touch(100)
-os.kill(os.getppid(), signal.SIGSTOP)
-touch(20000)
-os.kill(os.getppid(), signal.SIGCONT)
-"""
 LIMIT = 120             # seconds for anything
 PATIENCE = 600          # and for what does many things, on a slow machine
 

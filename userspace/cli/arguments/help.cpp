@@ -68,7 +68,7 @@ constexpr example examples[] = {
 	{"uncore stat -e imc/cas_count.rd/", "Events by their names", "imc"},
 	{"uncore stat -e fsb/bus_clocks/", "Events by their names", "fsb"},
 	{"uncore top", "Which tasks cause the traffic?", nullptr},
-	{"uncore record -e imc/cas_count.rd/ ls", "Which code? See report",
+	{"uncore record -e imc/cas_count.rd/ ls", "Which code? See perf report",
 	 "imc"},
 	{"uncore list memory", "Events and metrics to choose from", "imc"},
 	{"uncore list bus", "Events and metrics to choose from", "fsb"},

@@ -24,6 +24,8 @@ struct context {
 	/// What to do once the command line is understood; returns the exit
 	/// status.
 	std::function<int()> action;
+	/// Options that record passes to perf.
+	std::vector<std::string> perf_options;
 };
 
 /// A subcommand with its description; @p action runs when it is chosen.

@@ -12,4 +12,10 @@ namespace cli {
 /// become.
 int complete(const parser &app, const std::vector<std::string> &words);
 
+/// Take perf's options out of the words of uncore record.
+/// @return the words without them.
+std::vector<std::string>
+take_perf_options(const parser &app, const std::vector<std::string> &words,
+		  context &shared);
+
 } // namespace cli

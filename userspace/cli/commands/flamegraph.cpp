@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore flamegraph: folded stacks or a file of samples as a picture, one SVG
-// file that needs no other; click to zoom, and search.
+// uncore flamegraph: folded stacks, or what perf script prints of a perf.data
+// file, as a picture: one SVG file that needs no other; click to zoom, and
+// search.
 
 #include <algorithm>
 #include <cerrno>
@@ -20,7 +21,9 @@
 
 #include "commands/commands.hpp"
 #include "output/message.hpp"
-#include "perfdata/folded.hpp"
+#include "output/sink.hpp"
+#include "perf/program.hpp"
+#include "perf/script.hpp"
 #include "process/output_file.hpp"
 #include "terminal/text.hpp"
 
@@ -125,54 +128,65 @@ static uncore::result<frame> read_folded(std::istream &in, size_t &skipped)
 	return root;
 }
 
-/// The event to draw of a file of samples: the counts of several cannot be
-/// added.
-static uncore::result<const profile_event *>
-choose(const std::vector<profile_event> &events, const std::string &wanted)
+/// Is it a file that perf record wrote, in either byte order?
+static bool is_perf_data(const std::string &path)
+{
+	std::ifstream file(path, std::ios::binary);
+	std::string magic(8, '\0');
+
+	file.read(magic.data(), 8);
+	return magic == "PERFILE2" || magic == "2ELIFREP";
+}
+
+/// The event to draw: periods of several events cannot be added.
+static uncore::result<std::string>
+choose(const std::map<std::string, frame> &events, const std::string &name)
 {
 	std::string names;
 
-	for (const profile_event &event : events) {
-		if (event.name == wanted ||
-		    (wanted.empty() && events.size() == 1))
-			return &event;
-		names += (names.empty() ? "" : ", ") + event.name;
-	}
+	if (events.empty())
+		return uncore::error{uncore::errc::invalid,
+				     "no samples to draw"};
+	if (name.empty() && events.size() == 1)
+		return events.begin()->first;
+	if (events.contains(name))
+		return name;
+	for (const auto &[other, root] : events)
+		names += (names.empty() ? "" : ", ") + other;
 	return uncore::error{
 		uncore::errc::invalid,
-		events.empty()
-			? "no samples to draw"
-			: fmt::format("{}choose one event with -e: {}",
-				      wanted.empty() ? ""
-						     : "no event '" + wanted +
-							       "'; ",
-				      names)};
+		fmt::format("{}choose one event with -e: {}",
+			    name.empty() ? "" : "no event '" + name + "'; ",
+			    names)};
 }
 
-static uncore::result<frame> read_samples(const flame_options &options,
-					  const context &shared)
+/// The stacks of one event of a perf.data file, by perf script.
+static uncore::result<frame> read_samples(const flame_options &options)
 {
-	const auto file = perf_file::read(options.input);
+	std::map<std::string, frame> events;
+	script_reader script([&](const script_sample &sample) {
+		add_stack(events[sample.event], sample.stack, sample.period);
+	});
+	auto words = perf_script_words();
 
-	if (!file)
-		return file.error();
+	words.insert(words.end(), {"-i", options.input});
 
-	const auto machine = uncore::topology::read(shared.sysfs);
-	const profile found(*file, machine ? &*machine : nullptr);
-	const auto event = choose(found.events(), options.event);
-	symbolizer names;
-	frame root;
+	const auto done = read_perf(
+		words, [&](std::string_view line) { script.add(line); });
+
+	if (!done)
+		return uncore::error{done.error().code,
+				     options.input + ": " +
+					     done.error().message};
+	script.end();
+
+	const auto event = choose(events, options.event);
 
 	if (!event)
 		return uncore::error{event.error().code,
 				     options.input + ": " +
 					     event.error().message};
-	names.set_recorded_kernel(file->kernel, file->release);
-	for (const auto &[stack, count] : fold(*file, found, **event, names))
-		add_stack(root, stack, double(count));
-	for (const std::string &reason : names.reasons())
-		note(reason);
-	return root;
+	return std::move(events[*event]);
 }
 
 /// Counts are whole numbers unless another program has scaled them.
@@ -242,6 +256,7 @@ struct drawing {
 	double scale; ///< of a count
 	double total;
 	size_t depth;
+	bool counts; ///< shown, beside the shares
 
 	void draw(const std::string &name, const frame &f, double x,
 		  size_t level);
@@ -259,13 +274,14 @@ void drawing::draw(const std::string &name, const frame &f, double x,
 	if (width < narrowest)
 		return;
 	out << fmt::format("<g class=\"f\" data-x=\"{:.3f}\" data-w=\"{:.3f}\" "
-			   "data-n=\"{}\"><title>{}: {} ({:.2f}%)</title>"
+			   "data-n=\"{}\"><title>{}: {}{:.2f}%{}</title>"
 			   "<rect x=\"{:.3f}\" y=\"{:.0f}\" width=\"{:.3f}\" "
 			   "height=\"{:.0f}\" fill=\"{}\"/>"
 			   "<text x=\"{:.3f}\" y=\"{:.0f}\"></text></g>\n",
-			   x, width, text, text, count_text(f.count),
-			   100 * f.count / total, x, y, width, row - 1,
-			   colour_of(name), x + 3, y + 12);
+			   x, width, text, text,
+			   counts ? count_text(f.count) + " (" : "",
+			   100 * f.count / total, counts ? ")" : "", x, y,
+			   width, row - 1, colour_of(name), x + 3, y + 12);
 	for (const auto &[callee, inner] : f.callees) {
 		draw(callee, inner, x, level + 1);
 		x += inner.count * scale;
@@ -322,23 +338,12 @@ document.getElementById('search').addEventListener('click', search);
 zoom(frames[0]);
 )js";
 
-/// The title, and the share of samples that were lost.
-static std::string title_of(const frame &root, const std::string &title)
-{
-	const auto lost = root.callees.find(std::string(lost_stack));
-
-	if (lost == root.callees.end())
-		return title;
-	return fmt::format("{} ({:.3g} % of the samples lost)", title,
-			   100 * lost->second.count / root.count);
-}
-
 static void write_svg(std::ostream &out, const frame &root,
-		      const std::string &title)
+		      const std::string &title, bool counts)
 {
 	size_t depth = depth_of(root);
 	double height = top_margin + depth * row + 8;
-	drawing d{out, page_width / root.count, root.count, depth};
+	drawing d{out, page_width / root.count, root.count, depth, counts};
 
 	out << fmt::format(
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -355,24 +360,20 @@ static void write_svg(std::ostream &out, const frame &root,
 		"<text id=\"reset\" class=\"b\" x=\"4\" y=\"20\">reset</text>\n"
 		"<text id=\"search\" class=\"b\" x=\"50\" y=\"20\">search"
 		"</text>\n<text id=\"found\" x=\"4\" y=\"36\"></text>\n",
-		page_width, height, page_width / 2,
-		escaped(title_of(root, title)));
+		page_width, height, page_width / 2, escaped(title));
 	d.draw("all", root, 0, 0);
 	out << "<script><![CDATA[" << script << "]]></script>\n</svg>\n";
 }
 
 // --- the command
 
-static uncore::result<frame> read_stacks(const flame_options &options,
-					 const context &shared)
+static uncore::result<frame> read_stacks(const flame_options &options)
 {
 	const bool standard = options.input.empty() || options.input == "-";
 	const std::string name = standard ? "standard input" : options.input;
 	std::ifstream file;
 
 	if (!standard) {
-		if (perf_file::is_one(options.input))
-			return read_samples(options, shared);
 		file.open(options.input);
 		if (!file)
 			return uncore::error{uncore::errc::system,
@@ -392,26 +393,26 @@ static uncore::result<frame> read_stacks(const flame_options &options,
 	return root;
 }
 
-static int flamegraph(const flame_options &options, const context &shared)
+static int flamegraph(const flame_options &options)
 {
-	const auto root = read_stacks(options, shared);
+	// Each CPU of a socket has samples of all counts of the socket's boxes:
+	// their shares are right, and their sum is not a count.
+	const bool counts = !is_perf_data(options.input);
+	const auto root = counts ? read_stacks(options) : read_samples(options);
 
 	if (!root)
 		return fail(root.error());
-	if (options.output.empty()) {
-		write_svg(std::cout, *root, options.title);
-		std::cout.flush();
-		return std::cout ? success
-				 : fail(fmt::format("standard output: {}",
-						    std::strerror(errno)));
-	}
 
 	std::ostringstream picture;
+
+	write_svg(picture, *root, options.title, counts);
+	if (options.output.empty())
+		return sink().write(picture.view()) ? success : failure;
+
 	auto target = output_file::create(options.output, 0666);
 
 	if (!target)
 		return fail(target.error());
-	write_svg(picture, *root, options.title);
 	target->write(picture.view());
 	if (auto written = target->commit(); !written)
 		return fail(written.error());
@@ -421,19 +422,17 @@ static int flamegraph(const flame_options &options, const context &shared)
 void add_flamegraph(parser &app, context &shared)
 {
 	auto o = std::make_shared<flame_options>();
-	parser command =
-		add_command(app, shared, "flamegraph",
-			    "Draw folded stacks, as one SVG file",
-			    [o, &shared] { return flamegraph(*o, shared); });
+	parser command = add_command(app, shared, "flamegraph",
+				     "Draw folded stacks, as one SVG file",
+				     [o] { return flamegraph(*o); });
 
-	add_examples(command, "uncore flamegraph stacks.folded -o stacks.svg",
-		     "uncore record --folded -e imc/cas_count.rd/ -d 5 | "
-		     "uncore flamegraph > reads.svg");
+	add_examples(command, "uncore flamegraph perf.data -o stacks.svg",
+		     "uncore flamegraph stacks.folded > stacks.svg");
 	command.add_option("file", o->input,
-			   "Folded stacks, or samples of record -g; - or "
+			   "Folded stacks, or perf.data of record -g; - or "
 			   "none: folded stacks on standard input");
 	command.add_option("-e,--event", o->event,
-			   "The event to draw of a file of samples");
+			   "The event to draw of perf.data");
 	command.add_option("-o,--output", o->output,
 			   "A file to write to, not standard output")
 		.not_empty();

@@ -32,6 +32,12 @@ void raise_file_limit()
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+void restore_file_limit()
+{
+	if (file_limit)
+		setrlimit(RLIMIT_NOFILE, &*file_limit);
+}
+
 child::~child()
 {
 	stop();
@@ -50,8 +56,7 @@ void child::become(const std::vector<std::string> &command, int go, int fate)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, nullptr);
 	signal(SIGPIPE, SIG_DFL);
-	if (file_limit)
-		setrlimit(RLIMIT_NOFILE, &*file_limit);
+	restore_file_limit();
 	// The parent ended before it released this process.
 	if (read(go, &byte, 1) != 1)
 		_exit(1);

@@ -14,6 +14,8 @@ namespace cli {
 /// Raises RLIMIT_NOFILE as far as this user may, as an event is a descriptor on
 /// each CPU; children get what there was before.
 void raise_file_limit();
+/// Take back raise_file_limit(), for a program that replaces this one.
+void restore_file_limit();
 
 /// The user's command, started but held before its first instruction, so that
 /// counters can be enabled in between.  It is interrupted at its owner's end,

@@ -9,7 +9,6 @@ enum : int {
 	success = 0,
 	failure = 1,
 	usage = 2,
-	incomplete = 3,	      ///< written, without samples that were lost
 	not_executable = 126, ///< the command to measure, as in a shell
 	no_command = 127,     ///< the command to measure does not exist
 	/// With a signal's number added: main() ends by this signal.
