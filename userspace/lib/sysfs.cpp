@@ -63,11 +63,12 @@ std::optional<std::string> read_text(const fs::path &file)
 	    !S_ISREG(status.st_mode))
 		return std::nullopt;
 
-	std::string text(most_text + 1, '\0');
-	size_t length = 0;
-	while (length < text.size()) {
-		const ssize_t n = read(fd.get(), text.data() + length,
-				       text.size() - length);
+	std::string text;
+	// A file of sysfs has a page at most; others are read in parts.
+	char part[4096];
+
+	for (;;) {
+		const ssize_t n = read(fd.get(), part, sizeof(part));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -75,11 +76,10 @@ std::optional<std::string> read_text(const fs::path &file)
 			return std::nullopt;
 		if (n == 0)
 			break;
-		length += static_cast<size_t>(n);
+		text.append(part, static_cast<size_t>(n));
+		if (text.size() > most_text)
+			return std::nullopt;
 	}
-	if (length > most_text)
-		return std::nullopt;
-	text.resize(length);
 	while (!text.empty() && (is_space(text.back()) || text.back() == '\0'))
 		text.pop_back();
 	return text;
