@@ -11,10 +11,8 @@
 #include "arguments/run.hpp"
 #include "output/message.hpp"
 
-/// Find the first word that is not an option, and return it if it is not a
-/// subcommand: CLI11's message would not name it.
-static std::string unknown_command(const cli::parser &app, int argc,
-				   char **argv)
+/// Find the first word that is not an option; "" where there is none.
+static std::string first_word(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
 		const std::string_view word = argv[i];
@@ -22,9 +20,25 @@ static std::string unknown_command(const cli::parser &app, int argc,
 		if (word == "--sysfs")
 			i++;
 		else if (!word.starts_with('-'))
-			return app.find_command(word) ? "" : argv[i];
+			return argv[i];
 	}
 	return {};
+}
+
+/// Add the subcommand of that name, or all where none has it.  The options of
+/// a subcommand cost more time than a count.
+/// @return whether one has it.
+static bool add_subcommands(std::string_view name, cli::parser &app,
+			    cli::context &shared)
+{
+	for (const cli::subcommand &command : cli::subcommands)
+		if (name == command.name) {
+			command.add(app, shared);
+			return true;
+		}
+	for (const cli::subcommand &command : cli::subcommands)
+		command.add(app, shared);
+	return false;
 }
 
 static std::string names_of_commands(const cli::parser &app)
@@ -50,12 +64,14 @@ int main(int argc, char **argv)
 	app.add_option("--sysfs", shared.sysfs, "Where sysfs is mounted")
 		.hidden();
 	shared.action = [&shared] { return cli::overview(shared); };
-	for (const auto add : cli::add_functions)
-		add(app, shared);
+
+	const std::string name = first_word(argc, argv);
+	const bool known = add_subcommands(name, app, shared);
 
 	if (argc > 1 && argv[1] == std::string_view("__complete"))
 		return cli::complete(app, {argv + 2, argv + argc});
-	if (const auto name = unknown_command(app, argc, argv); !name.empty())
+	// CLI11's message would not name the word.
+	if (!known && !name.empty())
 		return cli::fail_usage(
 			fmt::format("there is no subcommand '{}'; there are {}",
 				    name, names_of_commands(app)));

@@ -68,17 +68,21 @@ std::vector<std::string>
 take_perf_options(const parser &app, const std::vector<std::string> &words,
 		  context &shared)
 {
-	const auto name = std::find(words.begin(), words.end(), "record");
 	const auto command = app.find_command("record");
+	size_t place = 0;
 
 	// Only --sysfs PATH can be before a subcommand.
-	if (name == words.end() || name - words.begin() > 2 ||
-	    (name != words.begin() && !words[0].starts_with("--sysfs")))
+	if (!words.empty() && words[0] == "--sysfs")
+		place = 2;
+	else if (!words.empty() && words[0].starts_with("--sysfs="))
+		place = 1;
+	if (!command || place >= words.size() || words[place] != "record")
 		return words;
 
-	auto separated = separate_options(*command, {name + 1, words.end()},
+	const auto options = words.begin() + place + 1;
+	auto separated = separate_options(*command, {options, words.end()},
 					  perf_record_options);
-	std::vector<std::string> own(words.begin(), name + 1);
+	std::vector<std::string> own(words.begin(), options);
 
 	shared.perf_options = std::move(separated.passed);
 	own.insert(own.end(), separated.own.begin(), separated.own.end());

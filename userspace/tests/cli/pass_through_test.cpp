@@ -54,6 +54,8 @@ TEST(pass_through, own_options)
 					  "f", "-d", "5", "-h"},
 					 {}}));
 	EXPECT_EQ(separate({"stat", "-e", "A", "record", "-g"}).second, list{});
+	EXPECT_EQ(separate({"--sysfs", "record", "record", "-g"}).second,
+		  list{"-g"});
 	EXPECT_EQ(separate({"record", "-c"}).second, list{"-c"});
 }
 
