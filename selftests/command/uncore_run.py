@@ -14,6 +14,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import struct
 import subprocess
@@ -405,6 +406,41 @@ def test_perf_options(tap, folder):
                "uncore %s is refused" % " ".join(arguments), comments(done))
 
 
+def test_reads(tap):
+    """Events that are not multiplexed are read at the end, and not in between."""
+    shown = "grep syscr /proc/$PPID/io"
+    done = run("stat", "-e", EVENT, "sh", "-c",
+               "sleep 0.1; %s; sleep 0.7; %s" % (shown, shown))
+    calls = [int(number) for number in re.findall(r"syscr: (\d+)", done.stdout)]
+    tap.ok(done.returncode == 0 and len(calls) == 2 and calls[0] == calls[1],
+           "stat does not read its counter while the command runs",
+           comments(done))
+
+
+def instructions(*command):
+    """Instructions of a program in user space, without those of its children."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            ["valgrind", "--tool=callgrind", "--callgrind-out-file=%s/out" % folder,
+             *command], capture_output=True, text=True, check=False,
+            timeout=LIMIT)
+    found = re.search(r"Collected : (\d+)", done.stderr)
+    return int(found.group(1)) if found else 0
+
+
+def test_cost(tap):
+    """One event costs at most 0.6 of the instructions of perf stat."""
+    if not shutil.which("valgrind"):
+        tap.skip("instructions of stat", "valgrind is not installed")
+        return
+    stat = ("stat", "-e", EVENT, "true")
+    ours, perfs = instructions(UNCORE, *stat), instructions("perf", *stat)
+    tap.ok(0 < ours <= 0.6 * perfs,
+           "stat of one event: at most 0.6 of the instructions of perf stat",
+           ["%d, perf %d" % (ours, perfs)])
+    tap.say("uncore stat: %d instructions, perf stat: %d" % (ours, perfs))
+
+
 def test_period(tap):
     """An event for record, given to stat."""
     done = run("stat", "-e", "software/config=2,period=1000/", "--json", "true")
@@ -629,6 +665,8 @@ def main():
         test_statuses(tap, folder)
         test_perf_options(tap, folder)
         test_period(tap)
+        test_reads(tap)
+        test_cost(tap)
         test_widths(tap, os.path.join(folder, "narrow"))
         test_closed_streams(tap)
         test_decimal_comma(tap, folder)

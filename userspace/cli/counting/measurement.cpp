@@ -3,6 +3,7 @@
 #include "counting/measurement.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,8 +22,8 @@ using uncore::scope;
 /// With more turns, errors are hard to tell from changes of the traffic.
 static constexpr unsigned most_turns = 4;
 
-/// Time in which sharing of the counters with other programs' events goes
-/// unnoticed: short at the beginning, when there are few reads.
+/// Time between reads of multiplexed events: short at the beginning, when there
+/// are few reads.
 static constexpr std::chrono::nanoseconds first_pause =
 	std::chrono::milliseconds(5);
 static constexpr std::chrono::nanoseconds longest_pause =
@@ -202,7 +203,13 @@ int measurement::run(const std::function<bool(bool last)> &print)
 		return fail(opened.error());
 	hooks.enable = [&] { return counters_.enable(); };
 	// Scaling is better, and its error known, with some reads in between.
-	hooks.sample = [&, pause = first_pause]() mutable {
+	// Without multiplexing there is nothing to scale; events of other
+	// programs may share the counters, which one read in a while finds.
+	hooks.sample = [&, multiplexed = counters_.turns() > 1,
+			pause = first_pause,
+			begins = true]() mutable -> std::chrono::nanoseconds {
+		if (std::exchange(begins, false) && !multiplexed)
+			return longest_pause;
 		outcome = without_gone(counters_.sample());
 		report_news();
 
@@ -210,7 +217,8 @@ int measurement::run(const std::function<bool(bool last)> &print)
 
 		if (turns.count())
 			return turns;
-		pause = std::min(2 * pause, longest_pause);
+		pause = multiplexed ? std::min(2 * pause, longest_pause)
+				    : longest_pause;
 		return pause;
 	};
 	hooks.tick = [&](bool last) {
