@@ -21,7 +21,7 @@ enum {
 	KHZ = 400000,
 	PERIOD = 1000003,
 	SAMPLED_MS = 500,
-	COUNTED_MS = 5000,
+	COUNTED_MS = 2000,
 	/* the driver unregisters its NMI handlers some 2 s after the last event */
 	LATER_MS = 3000,
 	LEAST_PMIS = 100,

@@ -12,7 +12,7 @@
 #include "lib/c/share.h"
 #include "lib/c/sim.h"
 
-enum { KHZ = 2500000, LONG_MS = 2000, DRAIN_MS = 20 };
+enum { KHZ = 2500000, LONG_MS = 1000, DRAIN_MS = 20 };
 
 /* The largest period of a sample, and samples with another period than the event's */
 static uint64_t largest, other_periods;
