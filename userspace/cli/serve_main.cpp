@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore-serve: the program that uncore serve executes.  Its arguments are those of
-// the subcommand, after --sysfs where it is given.
+// uncore-serve: the program that uncore serve executes.  Its arguments are
+// those of the subcommand, after --sysfs where it is given.
 #include <fmt/format.h>
 
 #include <uncore/version.hpp>
@@ -21,9 +21,10 @@ int main(int argc, char **argv)
 
 	app.add_option("--sysfs", shared.sysfs, "Where sysfs is mounted")
 		.hidden();
-	cli::add_serve(app, shared, [&shared](const cli::serve_options &options) {
-		return cli::serve(shared.sysfs, options);
-	});
+	cli::add_serve(app, shared,
+		       [&shared](const cli::serve_options &options) {
+			       return cli::serve(shared.sysfs, options);
+		       });
 	shared.words = {argv + 1, argv + argc};
 
 	auto word = shared.words.begin();

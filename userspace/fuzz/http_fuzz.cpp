@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "exporter/collector.hpp"
-#include "serve/site.hpp"
 #include "http/server.hpp"
+#include "serve/site.hpp"
 
 using namespace cli;
 
@@ -225,8 +225,8 @@ void check_answer(const std::string &answer)
 
 	const int status = std::atoi(answer.substr(9, 3).c_str());
 
-	for (const int known : {100, 200, 400, 403, 404, 405, 408, 411, 413, 414,
-				431, 500, 501, 503, 505})
+	for (const int known : {100, 200, 400, 403, 404, 405, 408, 411, 413,
+				414, 431, 500, 501, 503, 505})
 		if (status == known)
 			return;
 	require(false, "a status is one of those that there are");

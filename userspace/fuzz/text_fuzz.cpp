@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Texts that other programs choose, such as names of cgroups and tasks, on their
-// way out of the command: as labels and help of both forms of metrics, in JSON,
-// and as messages.
+// Texts that other programs choose, such as names of cgroups and tasks, on
+// their way out of the command: as labels and help of both forms of metrics, in
+// JSON, and as messages.
 #include "fuzz.hpp"
 
 #include <algorithm>
@@ -63,8 +63,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const std::string text(as_text(data, size));
 	const std::string clean = printable(text);
-	const std::vector<family> families = {
-		{"x", family::kind::counter, "", text, {{{{"name", text}}, 1}}}};
+	const std::vector<family> families = {{"x",
+					       family::kind::counter,
+					       "",
+					       text,
+					       {{{{"name", text}}, 1}}}};
 
 	require(is_utf8(clean), "a printable text is UTF-8");
 	require(printable(clean) == clean, "a printable text stays as it is");

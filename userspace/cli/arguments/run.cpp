@@ -29,8 +29,7 @@ static int finish(int status)
 	// The reader of a pipe may leave when it has seen enough.
 	if (errno == EPIPE)
 		return status ? status : failure;
-	return fail(
-		fmt::format("standard output: {}", std::strerror(errno)));
+	return fail(fmt::format("standard output: {}", std::strerror(errno)));
 }
 
 int run(command_line &app, context &shared, std::vector<std::string> words)
@@ -45,9 +44,7 @@ int run(command_line &app, context &shared, std::vector<std::string> words)
 	try {
 		const int status = finish(shared.action());
 
-		return status > by_signal
-			       ? end_by(status - by_signal)
-			       : status;
+		return status > by_signal ? end_by(status - by_signal) : status;
 	} catch (const std::exception &error) {
 		// fmt throws when it cannot print.
 		if (std::ferror(stdout))

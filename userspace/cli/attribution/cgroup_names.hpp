@@ -28,9 +28,9 @@ cgroup_mount find_cgroups(std::istream &mounts);
 /// Of this machine.
 cgroup_mount find_cgroups();
 
-/// Paths of cgroups by their id; asks the kernel for each one once.  Where cgroups
-/// may not be opened by their id, which wants CAP_DAC_READ_SEARCH, the tree is
-/// read for ids that are new, at most once a second.
+/// Paths of cgroups by their id; asks the kernel for each one once.  Where
+/// cgroups may not be opened by their id, which wants CAP_DAC_READ_SEARCH, the
+/// tree is read for ids that are new, at most once a second.
 class cgroup_names {
 public:
 	cgroup_names() : mount_(find_cgroups().folder) {}
@@ -44,8 +44,8 @@ public:
 	std::string path_of(std::string_view written) const;
 	/// Is there a cgroup of that path now?
 	bool exists(const std::string &path) const;
-	/// The path alone; empty when the cgroup was removed before it was asked
-	/// for.
+	/// The path alone; empty when the cgroup was removed before it was
+	/// asked for.
 	const std::string &path(uint64_t id);
 	/// How many are remembered.
 	size_t size() const { return known_.size(); }
@@ -54,7 +54,8 @@ private:
 	using clock = std::chrono::steady_clock;
 
 	struct known {
-		std::string path; ///< empty: there is none, as ids are not reused
+		/// Empty where there is no such cgroup: ids are not reused.
+		std::string path;
 		std::string name; ///< the path, or "cgroup 23"
 		clock::time_point used;
 	};

@@ -9,8 +9,8 @@
 
 #include "attribution/attribution.hpp"
 #include "attribution/cgroup_names.hpp"
-#include "cgroups/containers.hpp"
 #include "cgroups/cgroup_shares.hpp"
+#include "cgroups/containers.hpp"
 #include "exporter/collector.hpp"
 
 namespace cli {

@@ -19,8 +19,8 @@ using uncore::errc;
 
 namespace {
 
-/// How often names are read again for containers that are not known, and for the
-/// same container at last.
+/// How often names are read again for containers that are not known, and for
+/// the same container at last.
 constexpr std::chrono::seconds read_time{5}, most_delay{300};
 /// Containers without names that are remembered, and for how long.
 constexpr size_t most_unnamed = 1024;
@@ -317,7 +317,8 @@ void container_names::want(const std::string &id)
 	its.asked = now;
 	if (now >= its.next) {
 		its.next = now + its.delay;
-		its.delay = std::min<clock::duration>(2 * its.delay, most_delay);
+		its.delay =
+			std::min<clock::duration>(2 * its.delay, most_delay);
 		wanted_ = true;
 		wake_.notify_one();
 	}

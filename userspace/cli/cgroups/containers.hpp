@@ -34,8 +34,8 @@ struct container {
 /// systemd or cgroupfs.  Nothing for a cgroup that is not a container's.
 std::optional<container> container_of(std::string_view cgroup);
 
-/// Names of pods and containers by the ids of containers.  A thread reads the source
-/// again for ids that are not known: an address may take long to answer.
+/// Names of pods and containers by the ids of containers.  A thread reads the
+/// source again for ids that are not known: an address may take long to answer.
 class container_names {
 public:
 	explicit container_names(pod_source source);
@@ -43,9 +43,9 @@ public:
 
 	/// Errors: errc::system, errc::invalid.
 	uncore::result<void> read();
-	/// Add the names as far as they are known.  For an id that is not, the source
-	/// is read again: at most every 5 seconds, and for the same id after
-	/// twice the time before, up to 5 minutes.
+	/// Add the names as far as they are known.  For an id that is not, the
+	/// source is read again: at most every 5 seconds, and for the same id
+	/// after twice the time before, up to 5 minutes.
 	void add_to(container &of);
 	/// How many ids without names are remembered.
 	size_t unnamed() const { return unnamed_.size(); }
@@ -71,11 +71,11 @@ private:
 
 	const pod_source source_;
 	std::map<std::string, absent, std::less<>> unnamed_;
-	std::mutex lock_;	///< of the next two
-	names known_;		///< of the last list
-	bool wanted_ = false;	///< is the thread to read?
+	std::mutex lock_;     ///< of the next two
+	names known_;	      ///< of the last list
+	bool wanted_ = false; ///< is the thread to read?
 	std::condition_variable_any wake_;
-	std::jthread worker_;	///< from the first id that is not known on
+	std::jthread worker_; ///< from the first id that is not known on
 };
 
 } // namespace cli

@@ -59,10 +59,12 @@ void add_serve(parser &app, context &shared,
 	       std::function<int(const serve_options &)> serve)
 {
 	auto options = std::make_shared<serve_options>();
-	parser command = add_command(
-		app, shared, "serve",
-		"Export counters to Prometheus, and show a die map",
-		[options, serve = std::move(serve)] { return serve(*options); });
+	parser command =
+		add_command(app, shared, "serve",
+			    "Export counters to Prometheus, and show a die map",
+			    [options, serve = std::move(serve)] {
+				    return serve(*options);
+			    });
 
 	add_examples(command, "uncore serve",
 		     "uncore serve --textfile "

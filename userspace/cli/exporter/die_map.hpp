@@ -26,8 +26,8 @@ nlohmann::ordered_json describe_host(std::string_view generation);
 /// their counts.
 nlohmann::ordered_json describe(const collector &counters);
 
-/// The counts of the last read, which was at that time, and what limited the sockets
-/// before it.
+/// The counts of the last read, which was at that time, and what limited the
+/// sockets before it.
 nlohmann::ordered_json snapshot(const collector &counters,
 				const limit_uses &uses,
 				std::chrono::steady_clock::time_point read_at);

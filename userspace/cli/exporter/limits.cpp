@@ -281,15 +281,15 @@ std::optional<limit_use> limit_at::use() const
 	if (boxes.empty())
 		return std::nullopt;
 
-	limit_use made{.name = limit_["name"],
-		       .one = limit_["one"],
-		       .unit = limit_["unit"],
-		       .busy = limit_["busy"],
-		       .named = limit_.value("named", false),
-		       .of = limit_.value("of", ""),
-		       .with = limit_.value("with",
-					    std::map<std::string, double>()),
-		       .boxes = unsigned(boxes.size())};
+	limit_use made{
+		.name = limit_["name"],
+		.one = limit_["one"],
+		.unit = limit_["unit"],
+		.busy = limit_["busy"],
+		.named = limit_.value("named", false),
+		.of = limit_.value("of", ""),
+		.with = limit_.value("with", std::map<std::string, double>()),
+		.boxes = unsigned(boxes.size())};
 	box_use all;
 	const bool links = limit_["capacity"].contains("fact");
 
@@ -391,14 +391,13 @@ void limit_uses::take(const collector &of)
 		for (const auto &[socket, links] : known_->links)
 			for (const json &limit : known_->limits) {
 				const std::string box = limit["box"];
-				const double seconds =
-					of.elapsed(box, socket) -
-					elapsed_[{box, socket}];
+				const double seconds = of.elapsed(box, socket) -
+						       elapsed_[{box, socket}];
 
-				if (auto use = limit_at(limit, socket, links,
-							seconds, of, before_,
-							now)
-						       .use())
+				if (auto use =
+					    limit_at(limit, socket, links,
+						     seconds, of, before_, now)
+						    .use())
 					sockets_[socket].push_back(
 						*std::move(use));
 			}
@@ -430,13 +429,12 @@ bool matters(const limit_use &use, const std::vector<limit_use> &uses)
 {
 	return std::all_of(
 		use.with.begin(), use.with.end(), [&uses](const auto &least) {
-			return std::any_of(uses.begin(), uses.end(),
-					   [&least](const limit_use &other) {
-						   return other.name ==
-								  least.first &&
-							  other.share >=
-								  least.second;
-					   });
+			return std::any_of(
+				uses.begin(), uses.end(),
+				[&least](const limit_use &other) {
+					return other.name == least.first &&
+					       other.share >= least.second;
+				});
 		});
 }
 
@@ -444,12 +442,13 @@ bool matters(const limit_use &use, const std::vector<limit_use> &uses)
 
 std::string judgement::text() const
 {
-	return facts.empty() ? head
-			     : fmt::format("{}: {}", head,
-					   fmt::join(facts, "; "));
+	return facts.empty()
+		       ? head
+		       : fmt::format("{}: {}", head, fmt::join(facts, "; "));
 }
 
-judgement judge(const std::vector<limit_use> &uses, std::vector<std::string> down)
+judgement judge(const std::vector<limit_use> &uses,
+		std::vector<std::string> down)
 {
 	const limit_use *limiting = nullptr;
 	const auto full = [&uses](const limit_use &use) {
@@ -459,31 +458,30 @@ judgement judge(const std::vector<limit_use> &uses, std::vector<std::string> dow
 	// Boxes that are full come before a share of something.
 	for (const limit_use &use : uses)
 		if (full(use) &&
-		    (!limiting ||
-		     std::pair(use.of.empty(), pressure(use)) >
-			     std::pair(limiting->of.empty(),
-				       pressure(*limiting))))
+		    (!limiting || std::pair(use.of.empty(), pressure(use)) >
+					  std::pair(limiting->of.empty(),
+						    pressure(*limiting))))
 			limiting = &use;
 
-	judgement made{.limited = limiting ? limiting->name : "",
-		     .head = limiting	    ? "limited by " + limiting->name
-			     : uses.empty() ? "not measured"
-					    : "nothing limits",
-		     .told = limiting	    ? limiting->name
-			     : uses.empty() ? ""
-					    : uses.front().name};
+	judgement verdict{.limited = limiting ? limiting->name : "",
+			  .head = limiting ? "limited by " + limiting->name
+				  : uses.empty() ? "not measured"
+						 : "nothing limits",
+			  .told = limiting	 ? limiting->name
+				  : uses.empty() ? ""
+						 : uses.front().name};
 
 	if (limiting)
-		made.facts.push_back(text_of(*limiting));
+		verdict.facts.push_back(text_of(*limiting));
 	for (const limit_use &use : uses)
 		if (&use != limiting &&
 		    (use.named || (!use.of.empty() && full(use))))
-			made.facts.push_back(
+			verdict.facts.push_back(
 				fmt::format("{} {}", use.name, text_of(use)));
-	made.facts.insert(made.facts.end(),
-			  std::make_move_iterator(down.begin()),
-			  std::make_move_iterator(down.end()));
-	return made;
+	verdict.facts.insert(verdict.facts.end(),
+			     std::make_move_iterator(down.begin()),
+			     std::make_move_iterator(down.end()));
+	return verdict;
 }
 
 std::map<int, judgement> limit_uses::verdicts(const collector &of) const
@@ -506,10 +504,10 @@ std::map<int, judgement> limit_uses::verdicts(const collector &of) const
 	for (const uncore::package &socket : of.machine()->packages()) {
 		const auto uses = sockets_.find(socket.id);
 
-		all[socket.id] = judge(uses == sockets_.end()
-					       ? std::vector<limit_use>()
-					       : uses->second,
-				       std::move(down[socket.id]));
+		all[socket.id] =
+			judge(uses == sockets_.end() ? std::vector<limit_use>()
+						     : uses->second,
+			      std::move(down[socket.id]));
 	}
 	return all;
 }
@@ -519,7 +517,7 @@ json limit_uses::describe(const collector &of) const
 	json all = json::object();
 
 	for (const auto &[socket, said] : verdicts(of)) {
-		json &made = all[std::to_string(socket)] = {
+		json &verdict = all[std::to_string(socket)] = {
 			{"limited", said.limited},
 			{"head", said.head},
 			{"facts", said.facts},
@@ -529,7 +527,7 @@ json limit_uses::describe(const collector &of) const
 		if (const auto uses = sockets_.find(socket);
 		    uses != sockets_.end())
 			for (const limit_use &use : uses->second)
-				made["uses"][use.name] = use.share;
+				verdict["uses"][use.name] = use.share;
 	}
 	return all;
 }

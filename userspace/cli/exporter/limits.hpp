@@ -39,8 +39,8 @@ struct limit_use {
 	double capacity = 0;
 	double busy = 1; ///< from there on it limits
 	bool named = false; ///< in each verdict, whether it limits or not
-	/// A share of that, such as "LLC misses", where it is not a box's; such a
-	/// use limits only when nothing is full.
+	/// A share of that, such as "LLC misses", where it is not a box's; such
+	/// a use limits only when nothing is full.
 	std::string of = {};
 	/// Least shares of other uses, without which it does not limit.
 	std::map<std::string, double> with = {};
@@ -67,9 +67,10 @@ struct judgement {
 
 /// @param uses of a socket; from which boxes that are @p down are missing.
 judgement judge(const std::vector<limit_use> &uses,
-	      std::vector<std::string> down = {});
+		std::vector<std::string> down = {});
 
-/// Uses of each socket between two calls of take(), in the order of limits.json.
+/// Uses of each socket between two calls of take(), in the order of
+/// limits.json.
 class limit_uses {
 public:
 	void take(const collector &of);

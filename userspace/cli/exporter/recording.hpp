@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Recordings of the die map: a document a line, so that a recording which is cut
-// short is still one (Documentation/die-map.rst).
+// Recordings of the die map: a document a line, so that a recording which is
+// cut short is still one (Documentation/die-map.rst).
 #pragma once
 
 #include <string>

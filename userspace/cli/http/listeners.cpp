@@ -59,7 +59,8 @@ uncore::result<addresses> resolve(const char *option, const std::string &text)
 	if (host.front() == '[' && host.back() == ']')
 		host = host.substr(1, host.size() - 2);
 	else if (host.find(':') != host.npos)
-		return no_address(option, text, "an IPv6 address is in brackets");
+		return no_address(option, text,
+				  "an IPv6 address is in brackets");
 	hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
 	hints.ai_socktype = SOCK_STREAM;
 	if (int err = getaddrinfo(host.c_str(), port.c_str(), &hints, &found))
@@ -135,8 +136,8 @@ uncore::result<unique_fd> listen_at_path(const char *option,
 					 const std::string &text)
 {
 	const std::string path = text.substr(unix_prefix.size());
-	unique_fd made(socket(AF_UNIX,
-			      SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+	unique_fd made(
+		socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	sockaddr_un address{};
 
 	address.sun_family = AF_UNIX;
@@ -170,9 +171,9 @@ std::string name_of(int fd)
 	if (getsockname(fd, address, &size))
 		return "?";
 	if (bound.ss_family == AF_UNIX)
-		return fmt::format(
-			"{}{}", unix_prefix,
-			reinterpret_cast<const sockaddr_un *>(&bound)->sun_path);
+		return fmt::format("{}{}", unix_prefix,
+				   reinterpret_cast<const sockaddr_un *>(&bound)
+					   ->sun_path);
 	if (getnameinfo(address, size, host, sizeof(host), port, sizeof(port),
 			NI_NUMERICHOST | NI_NUMERICSERV))
 		return "?";

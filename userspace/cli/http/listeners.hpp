@@ -31,8 +31,9 @@ public:
 	~listeners();
 
 	/// @param option that has the addresses, for messages.
-	/// @param addresses "127.0.0.1:10331", "[::]:0", "unix:/run/uncore.sock"
-	/// Errors: errc::invalid (an address), errc::system (port in use).
+	/// @param addresses "127.0.0.1:10331", "[::]:0",
+	/// "unix:/run/uncore.sock" Errors: errc::invalid (an address),
+	/// errc::system (port in use).
 	static uncore::result<listeners>
 	open(const char *option, const std::vector<std::string> &addresses);
 

@@ -463,9 +463,10 @@ http_server::http_server(std::unique_ptr<state> made) : state_(std::move(made))
 http_server::http_server(http_server &&) noexcept = default;
 http_server::~http_server() = default;
 
-uncore::result<http_server>
-http_server::open(const char *option, const http_options &options,
-		  handler answer, std::optional<http_server> health)
+uncore::result<http_server> http_server::open(const char *option,
+					      const http_options &options,
+					      handler answer,
+					      std::optional<http_server> health)
 {
 	tls_watch files(options.tls);
 	auto bound = listeners::open(option, options.listen);
@@ -492,16 +493,17 @@ uncore::result<http_server> http_server::start(const http_options &options,
 	if (options.listen_health.empty())
 		return open("--listen", options, std::move(answer), {});
 
-	auto health = open(
-		"--listen-health", {options.listen_health, {}, options.hosts, {}},
-		[answer](const http_request &request) {
-			return is_probe(request.path)
-				       ? answer(request)
-				       : text_reply(MHD_HTTP_NOT_FOUND,
-						    "there are /livez and "
-						    "/readyz\n");
-		},
-		{});
+	auto health =
+		open("--listen-health",
+		     {options.listen_health, {}, options.hosts, {}},
+		     [answer](const http_request &request) {
+			     return is_probe(request.path)
+					    ? answer(request)
+					    : text_reply(MHD_HTTP_NOT_FOUND,
+							 "there are /livez and "
+							 "/readyz\n");
+		     },
+		     {});
 
 	if (!health)
 		return health.error();

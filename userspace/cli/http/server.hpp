@@ -66,8 +66,8 @@ public:
 	http_server(http_server &&) noexcept;
 	~http_server();
 
-	/// "http://127.0.0.1:10331" or "unix:PATH" of each address, with the ports
-	/// that were chosen for 0, without those of listen_health.
+	/// "http://127.0.0.1:10331" or "unix:PATH" of each address, with the
+	/// ports that were chosen for 0, without those of listen_health.
 	const std::vector<std::string> &urls() const;
 
 	/// To be waited for until it is readable or it is that time, if there

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The certificate of uncore serve with its key, and the authorities of its clients'
-// certificates: files that may change while the server runs.  libmicrohttpd asks
-// for them at each handshake.
+// The certificate of uncore serve with its key, and the authorities of its
+// clients' certificates: files that may change while the server runs.
+// libmicrohttpd asks for them at each handshake.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,8 @@ namespace cli {
 struct tls_files {
 	/// The certificate may have a chain; both are empty for plain HTTP.
 	std::string certificate, key;
-	/// Authorities of clients' certificates; empty where none are asked for.
+	/// Authorities of clients' certificates; empty where none are asked
+	/// for.
 	std::string client_ca;
 };
 

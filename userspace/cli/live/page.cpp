@@ -347,22 +347,22 @@ void layout::add_verdict(int socket, const judgement &said, size_t &room)
 		lines = {short_text(said, columns)};
 	room -= lines.size() - 1;
 	for (std::string &line : lines)
-		page_.push_back({{padded(std::exchange(label, ""),
-					 verdict_indent),
-				  emphasis::bold},
-				 {fit(line, columns), how}});
+		page_.push_back(
+			{{padded(std::exchange(label, ""), verdict_indent),
+			  emphasis::bold},
+			 {fit(line, columns), how}});
 }
 
-/// Lines of each socket: the first thing to read.  At most a quarter of the page
-/// has first lines, and only a large page has others.
+/// Lines of each socket: the first thing to read.  At most a quarter of the
+/// page has first lines, and only a large page has others.
 void layout::add_verdicts()
 {
 	const auto &all = content_.verdicts;
 	const size_t large = size_.lines / 10;
 	size_t first = endless() ? all.size() : size_.lines / 4;
-	size_t room = endless()		    ? SIZE_MAX / 2
+	size_t room = endless()		   ? SIZE_MAX / 2
 		      : large > all.size() ? large - all.size()
-					    : 0;
+					   : 0;
 
 	for (const auto &[socket, said] : all) {
 		if (!first--)

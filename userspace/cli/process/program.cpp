@@ -12,7 +12,7 @@
 namespace cli {
 
 uncore::error execute_beside(const std::string &name,
-		   const std::vector<std::string> &arguments)
+			     const std::vector<std::string> &arguments)
 {
 	std::error_code failed;
 	const auto folder =
@@ -31,12 +31,11 @@ uncore::error execute_beside(const std::string &name,
 					    std::strerror(errno))};
 	}
 	return {uncore::errc::system,
-		fmt::format("{} is neither in {} nor in {}: install the package "
-			    "uncore again",
-			    name, folder.string(),
-			    (folder / UNCORE_LIBEXEC)
-				    .lexically_normal()
-				    .string())};
+		fmt::format(
+			"{} is neither in {} nor in {}: install the package "
+			"uncore again",
+			name, folder.string(),
+			(folder / UNCORE_LIBEXEC).lexically_normal().string())};
 }
 
 } // namespace cli

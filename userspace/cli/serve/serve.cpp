@@ -69,7 +69,7 @@ int attend(const signals &caught, collector &counters,
 }
 
 /// Open the counters; those that fail are tried again at each read.  A service
-/// that ended would be started again and again, and nobody would learn why.
+/// that ended would be started again and again, with its reason in a log alone.
 void open_if_possible(collector &counters)
 {
 	if (const auto opened = counters.open(); !opened)
@@ -98,10 +98,10 @@ int serve_recording(const serve_options &options, const http_options &http)
 		note(fmt::format("{}: {}", options.replay, notice));
 
 	const replay_site pages(*std::move(shown));
-	auto server = http_server::start(http,
-					 [&pages](const http_request &request) {
-						 return pages.answer(request);
-					 });
+	auto server =
+		http_server::start(http, [&pages](const http_request &request) {
+			return pages.answer(request);
+		});
 
 	if (!server)
 		return cannot_listen(server.error());
@@ -124,10 +124,10 @@ int serve_http(collector &counters, const http_options &http)
 {
 	const signals caught(wanted);
 	site pages(counters);
-	auto server = http_server::start(http,
-					 [&pages](const http_request &request) {
-						 return pages.answer(request);
-					 });
+	auto server =
+		http_server::start(http, [&pages](const http_request &request) {
+			return pages.answer(request);
+		});
 
 	if (!server)
 		return cannot_listen(server.error());
@@ -175,8 +175,8 @@ uncore::result<void> write_file(const std::string &path, std::string_view text)
 	return file->commit();
 }
 
-/// Add when a file was written and how often: node_exporter shows a file as it is
-/// after its writer was killed.
+/// Add when a file was written and how often: node_exporter shows a file as it
+/// is after its writer was killed.
 std::vector<family> with_times(std::vector<family> families,
 			       unsigned interval_ms)
 {
@@ -189,16 +189,17 @@ std::vector<family> with_times(std::vector<family> families,
 			    "When the file was written.",
 			    {{{}, now.count()}}});
 	if (interval_ms)
-		families.push_back({"uncore_textfile_interval_seconds",
-				    family::kind::gauge,
-				    "seconds",
-				    "Time after which the file is written again.",
-				    {{{}, interval_ms / 1e3}}});
+		families.push_back(
+			{"uncore_textfile_interval_seconds",
+			 family::kind::gauge,
+			 "seconds",
+			 "Time after which the file is written again.",
+			 {{{}, interval_ms / 1e3}}});
 	return families;
 }
 
-/// Bring the file up to date at each interval.  The program removes it at its end:
-/// old numbers look like those of an idle machine.
+/// Bring the file up to date at each interval.  The program removes it at its
+/// end: old numbers look like those of an idle machine.
 int keep_file(collector &counters, const serve_options &options,
 	      const std::string &path)
 {
@@ -210,9 +211,9 @@ int keep_file(collector &counters, const serve_options &options,
 	open_if_possible(counters);
 	do {
 		const auto written = write_file(
-			path, render(with_times(counters.read(),
-						options.interval_ms),
-				     exposition::prometheus));
+			path,
+			render(with_times(counters.read(), options.interval_ms),
+			       exposition::prometheus));
 
 		if (!written)
 			return fail(written.error());
@@ -269,8 +270,8 @@ uncore::result<std::string> file_of(const std::vector<std::string> &given,
 /// The options of HTTP as the server wants them.
 uncore::result<http_options> http_of(const serve_options &options)
 {
-	http_options http{options.listen, options.listen_health, options.hosts,
-			  {}};
+	http_options http{
+		options.listen, options.listen_health, options.hosts, {}};
 
 	for (const auto &[given, name, path] :
 	     {std::tuple(&options.certificates, "--tls-cert",
@@ -340,9 +341,10 @@ int serve(const std::filesystem::path &sysfs, const serve_options &options)
 		if (const auto read = traffic->read_names(); !read) {
 			if (options.json || (file && !options.interval_ms))
 				return fail(read.error());
-			note(fmt::format("{}; pods have no names until they can "
-					 "be read",
-					 read.error().message));
+			note(fmt::format(
+				"{}; pods have no names until they can "
+				"be read",
+				read.error().message));
 		}
 		counted.side = traffic;
 	}

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "exporter/die_map.hpp"
-#include "serve/web_files.hpp"
 #include "output/document.hpp"
+#include "serve/web_files.hpp"
 #include "terminal/text.hpp"
 
 namespace cli {

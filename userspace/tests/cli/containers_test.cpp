@@ -210,8 +210,8 @@ TEST(container_names, are_bounded)
 	container_names names({.where = files / "logs"});
 
 	for (unsigned i = 0; i < 5000; i++) {
-		container one = *container_of("/docker/" +
-					      fmt::format("{:064x}", i));
+		container one =
+			*container_of("/docker/" + fmt::format("{:064x}", i));
 
 		names.add_to(one);
 		ASSERT_LE(names.unnamed(), 1024u);

@@ -12,7 +12,11 @@ using namespace cli;
 /// A gauge with a label of that value.
 static std::vector<family> labelled(const std::string &value)
 {
-	return {{"x", family::kind::gauge, "", "A gauge.", {{{{"a", value}}, 1}}}};
+	return {{"x",
+		 family::kind::gauge,
+		 "",
+		 "A gauge.",
+		 {{{{"a", value}}, 1}}}};
 }
 
 TEST(exposition, cleans_labels)

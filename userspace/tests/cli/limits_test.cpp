@@ -176,8 +176,9 @@ TEST(limits, verdict_names_what_is_full)
 		  "fullest (75 %); QPI 12 % (link 1)");
 	memory.share = 0.3;
 	memory.fullest_share = 0.31;
-	EXPECT_EQ(cli::judge({memory, qpi}).text(),
-		  "nothing limits: memory 30 % of 63.5 GiB/s; QPI 12 % (link 1)");
+	EXPECT_EQ(
+		cli::judge({memory, qpi}).text(),
+		"nothing limits: memory 30 % of 63.5 GiB/s; QPI 12 % (link 1)");
 	// One channel alone, as its DIMMs are missing elsewhere.
 	memory.fullest_share = 0.85;
 	EXPECT_EQ(cli::judge({memory, qpi}).text(),
@@ -217,9 +218,10 @@ TEST(limits, verdict_sees_remote_memory)
 		 .boxes = 8},
 	};
 
-	EXPECT_EQ(cli::judge(uses).text(),
-		  "limited by remote memory: 75 % of LLC misses; memory 16 % of "
-		  "63.5 GiB/s; QPI 29 %");
+	EXPECT_EQ(
+		cli::judge(uses).text(),
+		"limited by remote memory: 75 % of LLC misses; memory 16 % of "
+		"63.5 GiB/s; QPI 29 %");
 	// A full box comes first, however many misses are remote.
 	uses[0].share = uses[0].fullest_share = 0.7;
 	EXPECT_EQ(cli::judge(uses).text(),
