@@ -17,6 +17,7 @@
 // What the generated tables are made of in the driver.
 struct unc_event_info {
 	unsigned code = 0, ctrs = 0, max_inc = 0;
+	bool of_ctr0 = false;
 };
 struct unc_text {
 	const char *name = nullptr, *text = nullptr;
