@@ -27,6 +27,7 @@
 #include <linux/cpuhotplug.h>
 #include <linux/delay.h>
 #include <linux/hardirq.h>
+#include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
@@ -46,6 +47,7 @@
  * @pending: causes of the NMI on its way, SIM_NMI_*; 0: none is on its way
  * @postponed: causes of the NMI that a breakpoint has postponed
  * @again: sends the postponed NMI, unless the MSR front has
+ * @later: does the same, where a probe's handler runs with interrupts on
  * @begun: the first handler of the present NMI has run
  * @hidden: the present NMI is hidden, or the last one was
  * @lvtpc: LVTPC at the start of a hidden NMI
@@ -54,6 +56,7 @@ struct sim_nmi {
 	atomic_t pending;
 	atomic_t postponed;
 	struct irq_work again;
+	struct hrtimer later;
 	bool begun, hidden;
 	u32 lvtpc;
 };
@@ -64,6 +67,8 @@ static DEFINE_PER_CPU(struct sim_nmi, sim_nmis);
 static struct kprobe * __percpu *sim_current_kprobe;
 
 static enum cpuhp_state sim_nmi_cpuhp;
+
+#define SIM_NMI_LATER_NS	(100 * NSEC_PER_USEC)
 
 /* --- sending --------------------------------------------------------------- */
 
@@ -112,9 +117,30 @@ void sim_nmi_resume(void)
 	local_irq_restore(flags);
 }
 
+static bool sim_nmi_in_kprobe(void)
+{
+	return *this_cpu_ptr(sim_current_kprobe);
+}
+
+/*
+ * A kretprobe's handler has interrupts on. An NMI that is sent at once would interrupt that
+ * handler again and again, before its next instruction.
+ */
 static void sim_nmi_again(struct irq_work *work)
 {
+	struct sim_nmi *nmi = this_cpu_ptr(&sim_nmis);
+
+	if (sim_nmi_in_kprobe())
+		hrtimer_start(&nmi->later, ns_to_ktime(SIM_NMI_LATER_NS),
+			      HRTIMER_MODE_REL_PINNED_HARD);
+	else
+		sim_nmi_resume();
+}
+
+static enum hrtimer_restart sim_nmi_later(struct hrtimer *timer)
+{
 	sim_nmi_resume();
+	return HRTIMER_NORESTART;
 }
 
 /* --- the handlers ------------------------------------------------------------ */
@@ -156,7 +182,7 @@ static int sim_nmi_start(struct sim_nmi *nmi)
 
 	if (!causes)
 		return NMI_DONE;
-	if (*this_cpu_ptr(sim_current_kprobe)) {
+	if (sim_nmi_in_kprobe()) {
 		atomic_or(causes, &nmi->postponed);
 		irq_work_queue(&nmi->again);
 		sim_nmi_hide(nmi);
@@ -386,8 +412,13 @@ int sim_nmi_init(void)
 	ret = sim_nmi_find_kprobe();
 	if (ret)
 		return ret;
-	for_each_possible_cpu(cpu)
-		per_cpu(sim_nmis, cpu).again = IRQ_WORK_INIT_HARD(sim_nmi_again);
+	for_each_possible_cpu(cpu) {
+		struct sim_nmi *nmi = per_cpu_ptr(&sim_nmis, cpu);
+
+		nmi->again = IRQ_WORK_INIT_HARD(sim_nmi_again);
+		unc_hrtimer_setup(&nmi->later, sim_nmi_later, CLOCK_MONOTONIC,
+				  HRTIMER_MODE_REL_PINNED_HARD);
+	}
 	ret = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN,
 					"xeon_uncore_sim:nmi", sim_nmi_prepare,
 					NULL);
@@ -422,8 +453,10 @@ void sim_nmi_exit(void)
 
 	while (sim_nmi_is_pending())
 		usleep_range(100, 1000);
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu(cpu) {
 		irq_work_sync(&per_cpu(sim_nmis, cpu).again);
+		hrtimer_cancel(&per_cpu(sim_nmis, cpu).later);
+	}
 	unregister_kretprobe(&sim_nmi_probe);
 	cancel_work_sync(&sim_nmi_old_work);
 	/* The last handler ends an NMI that the first one has begun. */
