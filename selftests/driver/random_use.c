@@ -2,7 +2,8 @@
 /*
  * Random use: several processes open, group, read, map, control and close events of all
  * PMUs at random, while CPUs go offline and online, PCI functions are unbound and the
- * driver is reloaded. Part of the time the clock is stopped while they work, and every
+ * driver is reloaded. In chaos another program writes counters as well, a core PMU shares
+ * LVTPC, and events sample on all CPUs; no NMI may be unknown. Part of the time the clock is stopped while they work, and every
  * count is known; part of the time it runs, and counts must be possible. The printed
  * seed repeats a run.
  */
@@ -49,11 +50,11 @@ static struct {
 } workers[MODEL_WORKERS];
 
 /* Events that --without excludes, to narrow a failure down */
-static bool no_hotplug, no_unbind, no_chaos;
+static bool no_hotplug, no_unbind, no_chaos, no_writes;
 
 /* Changes of the machine */
 static struct {
-	unsigned int lives, rounds, hotplugs, unbound, refused;
+	unsigned int lives, rounds, hotplugs, unbound, refused, written;
 } tally;
 
 /* --- the processes -------------------------------------------------------- */
@@ -291,6 +292,40 @@ static void unbind(void)
 	}
 }
 
+/* Another program clears the counters of a CBo. */
+static void write_counters(void)
+{
+	enum { CBOX0_CTR = 0xe08, CBOX_STEP = 0x10, COUNTERS = 4 };
+	unsigned int b = rng_below(&rng, model->boxes), n;
+	struct model_box *box = &model->box[b];
+	int cpu;
+
+	if (no_writes || strcmp(box->box_type, "cbox") ||
+	    sscanf(pmu_box(box->pmu), "cbox_%u", &n) != 1)
+		return;
+	cpu = pmu_cpu(box->pmu, box->pkg);
+	if (cpu < 0)
+		return;
+	__atomic_store_n(&box->foreign, true, __ATOMIC_SEQ_CST);
+	for (unsigned int i = 0; i < COUNTERS; i++)
+		if (msr_write(cpu, CBOX0_CTR + n * CBOX_STEP + i, 0))
+			return;
+	model_note(model, MODEL_ALL, "%s of package %d: counters written",
+		   box->pmu, box->pkg);
+	tally.written++;
+}
+
+/* A core PMU interrupts through LVTPC of all CPUs, or had it in NMI mode. */
+static void set_core_pmu(bool on)
+{
+	if (on && sim_core_pmu("hz=%u us=%u unmask=%s", 10 + rng_below(&rng, 500),
+			       rng_below(&rng, 100),
+			       rng_chance(&rng, 50) ? "late" : "early"))
+		fail("core PMU", EINVAL);
+	if (!on && sim_core_pmu("off"))
+		fail("core PMU", EINVAL);
+}
+
 /* The driver cannot be unloaded while it has users. */
 static void unload_in_use(void)
 {
@@ -357,6 +392,8 @@ static void begin_life(bool chaos)
 	err = sim_clock_set(chaos ? "real" : "manual");
 	if (err)
 		tap_bail("the clock cannot be changed: %s", strerror(-err));
+	if (chaos)
+		set_core_pmu(true);
 	err = driver_load("freeze_budget=1000");
 	if (err)
 		tap_bail("the driver does not load: %s", strerror(-err));
@@ -396,7 +433,11 @@ static void chaos_life(void)
 	while (now_ns() < end) {
 		sleep_ms(rng_below(&rng, 100));
 		hotplug();
+		write_counters();
+		if (rng_chance(&rng, 10))
+			set_core_pmu(rng_chance(&rng, 70));
 	}
+	set_core_pmu(false);
 	__atomic_store_n(&model->stop, true, __ATOMIC_RELAXED);
 	wait_for_workers();
 }
@@ -462,13 +503,15 @@ static void options(int argc, char **argv)
 		else if (c == 's')
 			seconds = strtoul(optarg, NULL, 0);
 		else if (c != 'w')
-			tap_bail("usage: random_use [--seed N] [--seconds S] [--without hotplug|unbind|chaos]");
+			tap_bail("usage: random_use [--seed N] [--seconds S] [--without hotplug|unbind|chaos|writes]");
 		else if (!strcmp(optarg, "hotplug"))
 			no_hotplug = true;
 		else if (!strcmp(optarg, "unbind"))
 			no_unbind = true;
 		else if (!strcmp(optarg, "chaos"))
 			no_chaos = true;
+		else if (!strcmp(optarg, "writes"))
+			no_writes = true;
 	}
 }
 
@@ -480,6 +523,9 @@ FIXTURE_SETUP(random)
 	machine_setup_sim("clock=manual uclk_khz=%u unfreeze_ms=%u", UCLK_KHZ,
 			  UNFREEZE_MS);
 	ASSERT_EQ(0, max_sample_rate(100000000));
+	ASSERT_EQ(0, -sim_nmi_listener(true));
+	if (system("modprobe msr"))
+		no_writes = true;
 	log_mark();
 	rng_seed(&rng, seed);
 	start_workers(seed);
@@ -498,13 +544,14 @@ TEST_F(random, use_counts_as_the_model)
 	live(seconds);
 	EXPECT_EQ(0, model->failures);
 	EXPECT_LT(0, model->exact_checks);
+	EXPECT_EQ(0, sim_stat("nmi_unknown"));
 	TH_LOG("%u processes, %ju operations, %ju events: %ju comparisons, %ju of them exact",
 	       MODEL_WORKERS, (uintmax_t)model->operations,
 	       (uintmax_t)model->opened, (uintmax_t)model->checks,
 	       (uintmax_t)model->exact_checks);
-	TH_LOG("%ju samples; %u lives of the driver, %u rounds, %u CPUs came or went, %u functions taken away, %u times not unloaded",
+	TH_LOG("%ju samples; %u lives of the driver, %u rounds, %u CPUs came or went, %u functions taken away, %u times not unloaded, %u CBos written",
 	       (uintmax_t)model->samples, tally.lives, tally.rounds,
-	       tally.hotplugs, tally.unbound, tally.refused);
+	       tally.hotplugs, tally.unbound, tally.refused, tally.written);
 }
 
 static void prepare(int argc, char **argv)

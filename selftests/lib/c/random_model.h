@@ -41,12 +41,13 @@ bool rng_chance(struct rng *r, unsigned int percent);
  * @dead: its PCI function was unbound; until the next reload
  * @tainted: perf may be multiplexing here, so counts are between bounds; until no event
  * is enabled any more
+ * @foreign: another program has written its counters; until the next reload
  */
 struct model_box {
 	char pmu[PMU_NAME_MAX];
 	const char *box_type;
 	int pkg, type;
-	bool hot, dead, tainted;
+	bool hot, dead, tainted, foreign;
 };
 
 enum model_life { MODEL_FREE, MODEL_OPEN, MODEL_CLOSED };

@@ -118,19 +118,12 @@ static int perf_cpu(const struct model_box *box)
 	return pmu_cpu(box->pmu, box->pkg);
 }
 
-/*
- * Choose a CPU to open an event for; mostly the one on which it will run. An event that
- * samples another CPU shares its counter with an event of the driver, which is not
- * tested here.
- */
-static int open_cpu(const struct model_event *e)
+/* Choose an online CPU of the event's package. */
+static int package_cpu_of(const struct model_event *e)
 {
 	const struct model_box *box = e->box;
-	int first;
+	int first = rng_below(&rng, MAX_CPUS);
 
-	if (!e->cat || e->period || rng_chance(&rng, 75))
-		return e->cpu;
-	first = rng_below(&rng, MAX_CPUS);
 	for (int i = 0; i < MAX_CPUS; i++) {
 		int other = (first + i) % MAX_CPUS;
 
@@ -138,6 +131,27 @@ static int open_cpu(const struct model_event *e)
 			return other;
 	}
 	return e->cpu;
+}
+
+/*
+ * Choose a CPU to open an event for; mostly the one on which it will run. An event that
+ * samples stays on its CPU: sample_elsewhere().
+ */
+static int open_cpu(const struct model_event *e)
+{
+	if (!e->cat || e->period || rng_chance(&rng, 75))
+		return e->cpu;
+	return package_cpu_of(e);
+}
+
+/*
+ * In chaos: sample another CPU. The event shares the counter of an equal one, so its
+ * samples begin at an unknown count.
+ */
+static void sample_elsewhere(struct model_event *e)
+{
+	e->cpu = package_cpu_of(e);
+	e->remade = true;
 }
 
 /* Equal samplers share a counter, and their samples have its phase. */
@@ -335,6 +349,8 @@ static void op_open(void)
 	e->enabled = rng_chance(&rng, 80);
 	if (rng_chance(&rng, 30))
 		choose_period(e);
+	if (e->period && model->chaos && rng_chance(&rng, 50))
+		sample_elsewhere(e);
 	open_alone(e);
 }
 
@@ -502,8 +518,9 @@ static void check_moving(struct model_event *e)
 	       h->last.value, UINT64_MAX);
 	expect(a.running >= h->last.running && a.enabled >= h->last.enabled, e,
 	       "times go back", a.running, h->last.running, UINT64_MAX);
-	expect(a.value - h->last.value <= most, e, "more than time allows",
-	       a.value - h->last.value, 0, most);
+	/* a counter that another program has written may have any value */
+	expect(a.value - h->last.value <= most || e->box->foreign, e,
+	       "more than time allows", a.value - h->last.value, 0, most);
 	h->last = a;
 	if (!ticks || e->box->dead)
 		return;
@@ -658,6 +675,41 @@ static void op_map(void)
 			  0);
 }
 
+/*
+ * In chaos: groups of several PMUs, for a moment. An event of software may join an event
+ * of the uncore. Whether the events of two boxes may form a group is the kernel's to
+ * decide.
+ */
+static void op_mixed(void)
+{
+	struct model_event *leader = any_event(), member;
+	struct perf_event_attr attr;
+	struct event_reading r;
+	int fd;
+
+	if (!model->chaos || !leader || !leader->cat || leader->leader >= 0)
+		return;
+	choose(&member, any_box());
+	member.cpu = leader->cpu;
+	member.leader = leader - self->event;
+	member.enabled = true;
+	if (rng_chance(&rng, 50))
+		member.cat = NULL;
+	else if (rng_chance(&rng, 50))
+		choose_period(&member);
+	attr_of(&attr, &member);
+	if (rng_chance(&rng, 25))
+		member.cpu = package_cpu_of(leader);
+	pthread_rwlock_rdlock(&crew->groups);
+	fd = perf_open(&attr, -1, member.cpu, of(leader)->fd);
+	pthread_rwlock_unlock(&crew->groups);
+	note(leader, "mixed member", fd);
+	if (fd < 0)
+		return;
+	expect_eq(leader, "read of a mixed group", -read_event(leader, &r), 0);
+	close(fd);
+}
+
 /* Open an event that must be refused, and that must not change anything. */
 static void op_nonsense(void)
 {
@@ -705,7 +757,7 @@ static void check_last_samples(struct model_event *e)
 	struct holding *h = of(e);
 	struct event_reading r;
 
-	if (!h->sampler.ring || e->remade || e->limited)
+	if (!h->sampler.ring || e->remade || e->limited || e->box->foreign)
 		return;
 	ioctl(h->fd, PERF_EVENT_IOC_DISABLE, 0);
 	if (read_event(e, &r))
@@ -781,6 +833,7 @@ static const struct {
 	{ op_open, 20 }, { op_twin, 5 }, { op_group, 10 }, { op_join, 4 },
 	{ op_read, 24 }, { op_enable, 12 }, { op_reset, 3 }, { op_period, 4 },
 	{ op_refresh, 2 }, { op_map, 3 }, { op_nonsense, 2 }, { op_close, 16 },
+	{ op_mixed, 4 },
 };
 
 static void operate(void)
