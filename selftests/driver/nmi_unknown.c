@@ -151,4 +151,71 @@ TEST_F(sampled, interrupts_and_not_the_timer_find_overflows)
 	EXPECT_LT(timer, overflows / 2);
 }
 
+/* --- without a core PMU ----------------------------------------------------------- */
+
+/* LVTPC is masked until the driver writes it. */
+FIXTURE(armed) { char pmu[PMU_NAME_MAX]; };
+
+FIXTURE_SETUP(armed)
+{
+	ASSERT_EQ(0, -max_sample_rate(100000000));
+	machine_setup("clock=real uclk_khz=400000", "freeze_budget=1000");
+	log_mark();
+	ASSERT_TRUE(pmu_name(self->pmu, "ha", 0));
+}
+
+FIXTURE_TEARDOWN(armed)
+{
+	expect_no_complaint(_metadata);
+	EXPECT_TRUE(machine_leave());
+}
+
+/* Sample on a CPU. Return the number of PMIs that a CPU of the package dropped. */
+static uint64_t dropped_pmis(struct sampler *s)
+{
+	uint64_t dropped = sim_stat("pmi_dropped");
+
+	check_eq(-sampler_enable(s), 0, "the event starts");
+	check(sampler_wait(s, LEAST_PMIS) >= LEAST_PMIS, "samples");
+	sampler_disable(s);
+	sleep_ms(SAMPLED_MS);
+	return sim_stat("pmi_dropped") - dropped;
+}
+
+static int open_stopped(struct sampler *s, const char *pmu, int cpu)
+{
+	struct perf_event_attr attr;
+	int err = pmu_attr(&attr, pmu, "clockticks");
+
+	attr.sample_period = PERIOD;
+	attr.disabled = 1;
+	return err ? err : sampler_open_attr(s, &attr, cpu);
+}
+
+TEST_F(armed, all_cpus_take_the_pmis_of_an_event_of_one)
+{
+	struct sampler s;
+
+	sleep_ms(LATER_MS);
+	ASSERT_EQ(0, -open_stopped(&s, self->pmu, package_cpu(0, 0)));
+	EXPECT_EQ(0, dropped_pmis(&s));
+	sampler_close(&s);
+}
+
+TEST_F(armed, so_does_a_cpu_that_comes_online)
+{
+	int cpu, last = -1;
+	struct sampler s;
+
+	for (unsigned int n = 0; (cpu = package_cpu(0, n)) >= 0; n++)
+		last = cpu;
+	if (!cpu_can_leave(last))
+		SKIP(return, "CPU %d cannot be taken offline", last);
+	ASSERT_EQ(0, -cpu_set_online(last, false));
+	ASSERT_EQ(0, -open_stopped(&s, self->pmu, package_cpu(0, 0)));
+	ASSERT_EQ(0, -cpu_set_online(last, true));
+	EXPECT_EQ(0, dropped_pmis(&s));
+	sampler_close(&s);
+}
+
 TEST_HARNESS_MAIN
