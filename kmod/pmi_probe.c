@@ -141,14 +141,14 @@ static int unc_probe_run(void *data)
 }
 
 /**
- * unc_pmi_probe() - find out whether a package's PMI reaches a CPU
+ * unc_pmi_probe_package() - find out whether a package's PMI reaches a CPU
  * @pkg: the package; nothing counts there yet
  *
  * Sets its overflow.has_pmi and overflow.latency.
  *
  * Context: process.
  */
-void unc_pmi_probe(struct unc_package *pkg)
+void unc_pmi_probe_package(struct unc_package *pkg)
 {
 	struct unc_probe probe = {
 		.pkg = pkg,

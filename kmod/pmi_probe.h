@@ -4,7 +4,7 @@
 
 #include "state.h"
 
-void unc_pmi_probe(struct unc_package *pkg);
+void unc_pmi_probe_package(struct unc_package *pkg);
 void unc_pmi_probe_online(void);
 void unc_pmi_probe_exit(void);
 

@@ -75,13 +75,14 @@ static u64 unc_migration_tag(const struct unc_box *box,
 }
 
 /*
- * Check whether perf takes an event off because it migrates.  On the CPU that events
- * leave, perf may also disable them for the user: then they must not count.
+ * Check whether an event that perf takes off returns at once: it migrates, or it has
+ * migrated and makes room for the next event.  On the CPU that events leave, perf may
+ * also disable them for the user: then they must not count.
  */
 static bool unc_is_migrating(const struct unc_box *box)
 {
-	return box->use.migrator == current && !in_hardirq() &&
-	       READ_ONCE(box->pkg->cpu) != smp_processor_id();
+	return READ_ONCE(box->pkg->cpu) == smp_processor_id() ||
+	       (box->use.migrator == current && !in_hardirq());
 }
 
 /* The slot that has run on since the event was taken off another CPU, or NULL. */
