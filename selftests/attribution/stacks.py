@@ -37,8 +37,9 @@ def frames(svg):
 def test_spin(tap, cpu):
     """A picture of samples."""
     path = "/tmp/spin.data"
+    # With -C perf has the names of a program only if it starts on one of these CPUs.
     got = run("record", "-g", "-o", path, "-e", EVENT % PERIOD, "-C", str(cpu),
-              "--", SPIN, str(cpu), "5")
+              "--", SPIN, str(cpu), "5", before=("taskset", "-c", str(cpu)))
     picture = run("flamegraph", path)
     drawn = frames(picture.stdout) if picture.returncode == 0 else []
     said = [got.stderr, picture.stderr]
