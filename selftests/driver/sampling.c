@@ -142,8 +142,10 @@ static void expect_each_overflow(struct __test_metadata *_metadata,
 	EXPECT_TRUE(is_exact(&s, OVERFLOWS + 1,
 			     (uint64_t)PERIOD * (OVERFLOWS + 1), "the next"));
 	merged = package_stat(pkg, "throttled") - merged;
-	EXPECT_EQ(s.samples, overflow_stat(pkg, "count") - before);
-	EXPECT_EQ(OVERFLOWS + 1, s.samples + merged);
+	before = overflow_stat(pkg, "count") - before;
+	EXPECT_EQ(OVERFLOWS + 1, before + merged);
+	/* two overflows are one sample if the second one comes before it is delivered */
+	EXPECT_LE(s.samples, before);
 	if (signals(type)) {
 		EXPECT_EQ(0, merged);
 		EXPECT_TRUE(no_status_left(pmu, pkg));
@@ -159,6 +161,8 @@ TEST_F(type, each_overflow_gives_a_sample)
 
 	if (!self->plain)
 		SKIP(return, "no event, or no box");
+	/* each counter is armed again at once, however slow interrupts are */
+	ASSERT_EQ(0, -driver_freeze_budget(1000));
 	for (int pkg = 0; pkg < packages(); pkg++) {
 		timer -= overflow_stat(pkg, "timer_served");
 		merged -= package_stat(pkg, "throttled");
@@ -166,6 +170,7 @@ TEST_F(type, each_overflow_gives_a_sample)
 		timer += overflow_stat(pkg, "timer_served");
 		merged += package_stat(pkg, "throttled");
 	}
+	EXPECT_EQ(0, -driver_freeze_budget(10));
 	pmi = sim_stat("pmi") - pmi;
 	TH_LOG("%s: %ju interrupts, %ju by the timer", self->plain->name,
 	       (uintmax_t)pmi, (uintmax_t)timer);
