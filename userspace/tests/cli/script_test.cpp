@@ -2,6 +2,8 @@
 // Stacks out of the text that perf script prints.
 #include "perf/script.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 namespace {
