@@ -121,8 +121,8 @@ static int unc_check_in_tree(void)
  * An intel_uncore that passed MODULE_STATE_COMING before the notifier was registered, and
  * had no folder in /sys/module when the first check was made, is still to be loaded.  It
  * cannot get UNC_HOTPLUG_STATE, which this driver has, and fails.  Until then it may have
- * claimed PCI functions, and registered PMUs.  Returns 0, or -EAGAIN when that was so
- * and it is gone, and all is to be started again.
+ * claimed PCI functions, and registered PMUs.  Returns 0; or -EAGAIN after that module
+ * was unloaded: then the caller starts everything once more.
  */
 static int unc_outlast_in_tree(void)
 {

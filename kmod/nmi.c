@@ -226,8 +226,8 @@ static int unc_nmi_register(void)
 		unregister_nmi_handler(NMI_LOCAL, UNC_NAME);
 		return err;
 	}
-	/* a CPU that is not online yet arms itself: unc_nmi_online() */
 	WRITE_ONCE(unc_nmi_registered, true);
+	/* a CPU that is not online yet arms itself: pairs with unc_nmi_online() */
 	smp_mb();
 	on_each_cpu(unc_nmi_arm, NULL, 1);
 	return 0;
@@ -236,6 +236,7 @@ static int unc_nmi_register(void)
 static void unc_nmi_unregister(void)
 {
 	WRITE_ONCE(unc_nmi_registered, false);
+	/* a CPU that comes online after this is not armed: pairs with unc_nmi_online() */
 	smp_mb();
 	unregister_nmi_handler(NMI_LOCAL, UNC_NAME "_end");
 	unregister_nmi_handler(NMI_LOCAL, UNC_NAME);
