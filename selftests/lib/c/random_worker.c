@@ -751,20 +751,26 @@ static void op_nonsense(void)
 
 /* --- closing -------------------------------------------------------------- */
 
-/* In chaos: the clock is stopped now, so its samples can be counted. */
+/*
+ * In chaos: the clock is stopped now, and perf has delivered what was due. The perf CPU may
+ * have changed while the event was opened, and its first period may be shorter: compare
+ * the sum of the periods.
+ */
 static void check_last_samples(struct model_event *e)
 {
 	struct holding *h = of(e);
 	struct event_reading r;
+	uint64_t rest;
 
 	if (!h->sampler.ring || e->remade || e->limited || e->box->foreign)
 		return;
 	ioctl(h->fd, PERF_EVENT_IOC_DISABLE, 0);
 	if (read_event(e, &r))
 		return;
-	expect_eq(e, "samples in the end",
-		  sampler_wait(&h->sampler, r.value / e->period),
-		  r.value / e->period);
+	sampler_drain(&h->sampler);
+	rest = r.value - h->sampler.weight;
+	expect(rest < e->period, e, "counts without a sample in the end", rest, 0,
+	       e->period - 1);
 	expect_eq(e, "lost samples", h->sampler.lost, 0);
 }
 
