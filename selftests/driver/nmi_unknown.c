@@ -5,7 +5,7 @@
  * of a PMI may be unknown to the kernel, which may panic then: on any CPU, for one
  * sampling event on any CPU, right after the driver's load and after a while, beside an
  * active core PMU and an idle one, and after CPUs came online. And no PMI may be lost:
- * events count all cycles but those of a short freeze.
+ * interrupts, and not the driver's timer, find the overflows.
  */
 #include <inttypes.h>
 #include <stdio.h>
