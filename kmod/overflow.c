@@ -102,7 +102,7 @@ static void unc_overflow_poll_arm(struct unc_box *box, struct unc_slot *slot)
 		if (armed)
 			unc_sampling_rearm(box, slot);
 	} else if ((!armed || unc_sampling_is_due(slot)) &&
-		   unc_freeze_allowed(box->pkg)) {
+		   unc_sampling_may_arm(box, slot)) {
 		unc_sampling_rearm(box, slot);
 	}
 }

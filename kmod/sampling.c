@@ -33,6 +33,8 @@
 #define UNC_PACE_NS	(20 * NSEC_PER_MSEC)
 /* A period that is wrong by more than this factor is corrected at once. */
 #define UNC_FAR_OFF	4
+/* A slot that is this many samples ahead of its events is not armed. */
+#define UNC_MAX_AHEAD	4
 
 /*
  * perf's functions for drivers of core PMUs, which no kernel exports to modules
@@ -82,12 +84,28 @@ bool unc_sampling_is_due(const struct unc_slot *slot)
 }
 
 /**
+ * unc_sampling_may_arm() - check whether a slot's counter may be set to overflow
+ * @box: the slot's box, which is locked
+ * @slot: the slot
+ *
+ * An overflow needs freeze budget, a CPU that is interrupted, and an event that takes
+ * the sample.  No event takes any while perf throttles all events of the slot: the
+ * overflows would go on, and on a slow CPU nothing else could run.
+ */
+bool unc_sampling_may_arm(const struct unc_box *box, const struct unc_slot *slot)
+{
+	return unc_sampling_has_pmi(box, slot) &&
+	       slot->sampling.seq - slot->sampling.taken < UNC_MAX_AHEAD &&
+	       unc_freeze_allowed(box->pkg);
+}
+
+/**
  * unc_sampling_arm() - set a counter to overflow when the next sample is due
  * @box: the box, which is locked
  * @slot: a slot that is up to date, and whose counter does not count
  *
- * A counter is not armed without budget, or while no event needs the PMI: it starts at
- * 0, its counts are exact, and the timer polls and arms it later.  A period that is
+ * A counter that may not overflow starts at 0, its counts are exact, and the timer
+ * polls and arms it later.  A period that is
  * longer than the counter takes several overflows.
  */
 void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
@@ -96,7 +114,7 @@ void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
 	struct unc_sampling *s = &slot->sampling;
 	u64 left;
 
-	if (!unc_freeze_allowed(box->pkg) || !unc_sampling_has_pmi(box, slot)) {
+	if (!unc_sampling_may_arm(box, slot)) {
 		s->armed = false;
 		unc_sampling_set(box, slot, 0);
 		unc_timer_want(box->pkg, ktime_get_mono_fast_ns() + NSEC_PER_MSEC);
@@ -168,6 +186,7 @@ void unc_sampling_start(struct unc_box *box, struct unc_slot *slot, u64 carry)
 
 	s->mark = slot->total - carry;
 	s->next = s->mark + s->period;
+	s->taken = s->seq;
 	s->armed = false;
 	s->paced = ktime_get_mono_fast_ns();
 	s->paced_total = slot->total;
@@ -349,13 +368,14 @@ void unc_sampling_describe(const struct perf_event *event, bool freq,
  * Return: the sample's period: what the slot's samples have accounted for since the
  * event's last sample; 0 when none is due.
  */
-u64 unc_sampling_take(struct unc_event *ue, const struct unc_slot *slot)
+u64 unc_sampling_take(struct unc_event *ue, struct unc_slot *slot)
 {
 	u64 weight = slot->sampling.mark - ue->mark;
 
 	if (ue->seq == slot->sampling.seq)
 		return 0;
 	ue->seq = slot->sampling.seq;
+	slot->sampling.taken = slot->sampling.seq;
 	ue->mark = slot->sampling.mark;
 	ue->carry = slot->total - ue->mark;
 	return weight;

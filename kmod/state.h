@@ -52,6 +52,7 @@ struct unc_sampling {
 	u64 next;		/* the slot's total at which the next sample is due */
 	u64 mark;		/* the slot's total that its samples account for */
 	u64 seq;		/* samples so far */
+	u64 taken;		/* the last one that an event has taken */
 	bool armed;		/* the counter overflows when the total is @set */
 	u64 set;
 	u64 paced;		/* when the rate was last measured, in frequency mode */

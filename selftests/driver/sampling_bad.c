@@ -490,21 +490,60 @@ static uint64_t most_samples(unsigned int rate, uint64_t ns, bool idle)
 	return ((rate + hz - 1) / hz + 1) * (ns / tick + 2) * (idle ? 2 : 1);
 }
 
+/*
+ * An event that perf throttles takes no samples, so the driver does not have the counter
+ * overflow. Otherwise each overflow would interrupt a CPU that has no time left for
+ * programs, nor for the tick in which perf ends the throttling.
+ */
+TEST(throttled_event_does_not_interrupt)
+{
+	enum { PERIOD = 100, OVERFLOWS = 2000, TAKEN_AT_ONCE = OVERFLOWS / 4 };
+	const struct cat_event *e = plain_of("ha");
+	uint64_t pmi = sim_stat("pmi");
+	char pmu[PMU_NAME_MAX];
+	struct sampler s;
+
+	ASSERT_EQ(0, -max_sample_rate(STORM_RATE));
+	ASSERT_EQ(0, -driver_freeze_budget(1000));
+	ASSERT_TRUE(pmu_name(pmu, "ha", 0));
+	ASSERT_EQ(0, -sampler_open(&s, pmu, pmu_cpu(pmu, 0), PERIOD,
+				   "config=%#" PRIx64, e->config));
+	send_traffic(pmu, 0, e, PERIOD * OVERFLOWS, 1);
+	EXPECT_EQ(OVERFLOWS, sampler_settle(&s, OVERFLOWS));
+	pmi = sim_stat("pmi") - pmi;
+	TH_LOG("%ju samples, %ju interrupts", (uintmax_t)s.samples, (uintmax_t)pmi);
+	EXPECT_GT(s.throttled, 0);
+	EXPECT_GT(pmi, 0);
+	EXPECT_LT(pmi, TAKEN_AT_ONCE);
+	EXPECT_EQ(PERIOD * OVERFLOWS, event_count(s.fd));
+	EXPECT_TRUE(sampler_clean(&s, pmu));
+	/* its overflows interrupt again */
+	pmi = sim_stat("pmi");
+	send_traffic(pmu, 0, e, PERIOD, 1);
+	EXPECT_EQ(OVERFLOWS + 1, sampler_wait(&s, OVERFLOWS + 1));
+	EXPECT_EQ(pmi + 1, sim_stat("pmi"));
+	sampler_close(&s);
+	EXPECT_EQ(0, -driver_freeze_budget(10));
+}
+
 FIXTURE(storm) {};
 
 FIXTURE_VARIANT(storm)
 {
 	const char *type;	/* NULL: all at once */
+	const char *params;
 };
 
-VARIANT_OF_TYPE(storm, pcu);
-VARIANT_OF_TYPE(storm, imc);
-VARIANT_OF_TYPE(storm, cbox);
+FIXTURE_VARIANT_ADD(storm, pcu) { .type = "pcu" };
+FIXTURE_VARIANT_ADD(storm, imc) { .type = "imc" };
+FIXTURE_VARIANT_ADD(storm, cbox) { .type = "cbox" };
 FIXTURE_VARIANT_ADD(storm, all) {  };
+/* only perf's throttling leaves time to programs */
+FIXTURE_VARIANT_ADD(storm, all_without_limit) { .params = "freeze_budget=1000" };
 
 FIXTURE_SETUP(storm)
 {
-	machine_setup("clock=real", "");
+	machine_setup("clock=real", variant->params ? variant->params : "");
 	ASSERT_EQ(0, -max_sample_rate(STORM_RATE));
 }
 

@@ -26,6 +26,7 @@
 enum {
 	RING_BYTES = 1 << 21,	/* a power of two; some 40,000 samples */
 	WAIT_MS = 5000,
+	SET_MS = 10000,		/* longer than used up freeze budget takes to return */
 	SETTLE_MS = 60,		/* longer than the driver checks for lost PMIs */
 	MAX_CALLS = 32,
 	MAX_CONTEXTS = 4,	/* marks in the chain: kernel, user */
@@ -377,9 +378,8 @@ int send_traffic(const char *pmu, int pkg, const struct cat_event *e,
 			   value);
 }
 
-bool counter_is_set(const char *pmu, uint64_t value)
+static bool any_counter_is(const char *box, uint64_t value)
 {
-	const char *box = strchr(pmu, '_') + 1;
 	char name[64];
 	uint64_t raw;
 
@@ -389,6 +389,19 @@ bool counter_is_set(const char *pmu, uint64_t value)
 			snprintf(name, sizeof(name), "%s fixed_ctr", box);
 		if (sim_register(0, name, &raw) && raw == value)
 			return true;
+	}
+	return false;
+}
+
+bool counter_is_set(const char *pmu, uint64_t value)
+{
+	uint64_t end = now_ns() + SET_MS * 1000000ULL;
+	const char *box = strchr(pmu, '_') + 1;
+
+	while (now_ns() < end) {
+		if (any_counter_is(box, value))
+			return true;
+		sleep_ms(1);
 	}
 	return check(false, "%s: no counter is set to %#jx", pmu,
 		     (uintmax_t)value);
