@@ -110,7 +110,6 @@ static void unc_overflow_poll_arm(struct unc_box *box, struct unc_slot *slot)
 static void unc_overflow_poll_slot(struct unc_box *box, struct unc_slot *slot)
 {
 	unc_refresh_slot(box, slot);
-	unc_sampling_pace(slot);
 	unc_sampling_account(box, slot, 0);
 	if (slot->arm)
 		unc_overflow_poll_arm(box, slot);

@@ -141,6 +141,36 @@ void unc_sampling_rearm(struct unc_box *box, struct unc_slot *slot)
 	unc_box_end(box);
 }
 
+/*
+ * Adapt the period of a slot in frequency mode.  perf adapts a period from the
+ * scheduler's tick, by the count since the last tick. That suits a core's events, which
+ * stop when the core idles and has no tick.  The uncore works on, so the driver
+ * measures the rate over time.  The slot is up to date.
+ */
+static void unc_sampling_pace(struct unc_slot *slot)
+{
+	struct unc_sampling *s = &slot->sampling;
+	u64 now = ktime_get_mono_fast_ns();
+	u64 count = slot->total - s->paced_total;
+	u64 passed = now - s->paced;
+	u64 want;
+
+	if (!s->freq || passed < UNC_PACE_NS)
+		return;
+	s->paced = now;
+	s->paced_total = slot->total;
+	if (!count)
+		return;
+	want = unc_mul_div(count, NSEC_PER_SEC, passed);
+	want = clamp_t(u64, div64_u64(want, s->freq), 1, S64_MAX);
+	if (want < UNC_FAR_OFF * s->period && s->period < UNC_FAR_OFF * want)
+		want = (want + s->period) / 2;
+	s->period = want;
+	/* sooner than planned */
+	if ((s64)(s->next - slot->total) > (s64)(2 * want))
+		s->next = slot->total + want;
+}
+
 /**
  * unc_sampling_account() - account for what a slot has counted since its last sample
  * @box: the box, which is locked
@@ -158,6 +188,7 @@ bool unc_sampling_account(struct unc_box *box, struct unc_slot *slot,
 	struct unc_sampling *s = &slot->sampling;
 	u64 periods = 1;
 
+	unc_sampling_pace(slot);
 	if ((s64)(slot->total - s->next) < 0)
 		return false;
 	if (s->freq) {
@@ -197,36 +228,6 @@ void unc_sampling_start(struct unc_box *box, struct unc_slot *slot, u64 carry)
 			unc_access_clear_status(box);
 	}
 	unc_timer_want(box->pkg, s->paced + NSEC_PER_MSEC);
-}
-
-/*
- * Adapt the period of a slot in frequency mode.  perf adapts a period from the
- * scheduler's tick, by the count since the last tick. That suits a core's events, which
- * stop when the core idles and has no tick.  The uncore works on, so the driver
- * measures the rate over time.  The slot is up to date.
- */
-void unc_sampling_pace(struct unc_slot *slot)
-{
-	struct unc_sampling *s = &slot->sampling;
-	u64 now = ktime_get_mono_fast_ns();
-	u64 count = slot->total - s->paced_total;
-	u64 passed = now - s->paced;
-	u64 want;
-
-	if (!s->freq || passed < UNC_PACE_NS)
-		return;
-	s->paced = now;
-	s->paced_total = slot->total;
-	if (!count)
-		return;
-	want = unc_mul_div(count, NSEC_PER_SEC, passed);
-	want = clamp_t(u64, div64_u64(want, s->freq), 1, S64_MAX);
-	if (want < UNC_FAR_OFF * s->period && s->period < UNC_FAR_OFF * want)
-		want = (want + s->period) / 2;
-	s->period = want;
-	/* sooner than planned */
-	if ((s64)(s->next - slot->total) > (s64)(2 * want))
-		s->next = slot->total + want;
 }
 
 /* --- delivery ------------------------------------------------------------ */

@@ -12,7 +12,6 @@ void unc_sampling_rearm(struct unc_box *box, struct unc_slot *slot);
 bool unc_sampling_account(struct unc_box *box, struct unc_slot *slot,
 			  u64 frozen_ns);
 void unc_sampling_start(struct unc_box *box, struct unc_slot *slot, u64 carry);
-void unc_sampling_pace(struct unc_slot *slot);
 void unc_sampling_flush(struct unc_event *ue, u64 weight);
 void unc_sampling_deliver(struct unc_package *pkg, struct pt_regs *regs);
 int unc_sampling_check(const struct perf_event *event, const struct unc_slot *slot);
