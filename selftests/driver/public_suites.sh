@@ -1,0 +1,159 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What public test suites do with the uncore PMUs of a kernel: Intel's LKVS
+# (pmu_tests.sh), the perf_event_tests (sysfs files of PMUs) and PAPI's component
+# perf_event_uncore. With pmu_prefix=uncore each check gives what it gives with
+# intel_uncore.
+here=$(dirname "$0")
+# shellcheck source=selftests/lib/shell/tap.sh
+. "$here/../lib/shell/tap.sh"
+# shellcheck source=selftests/lib/shell/machine.sh
+. "$here/../lib/shell/machine.sh"
+
+command -v perf > /dev/null || tap_skip_all "perf is not installed"
+work=$(mktemp -d)
+trap 'rm -rf "$work"; unload' EXIT
+devices=/sys/bus/event_source/devices
+
+# --- LKVS -----------------------------------------------------------------------
+
+# The clock of a CBo, for a second: a plausible number, from perf's columns.
+check_fixed_counter()
+{
+	local value
+	value=$(perf stat -e uncore_cbox_0/clockticks/ -a -x, sleep 1 2>&1 > /dev/null |
+		cut -d, -f1)
+	[[ $value =~ ^[0-9]+$ ]] && ((value > 1000000 && value < 10000000000))
+}
+
+# Each event that perf lists for an uncore PMU can be opened.
+check_listed_events()
+{
+	local event failed=0
+	perf list 2> /dev/null | grep uncore | grep PMU | awk '{ print $1 }' > "$work/listed"
+	while read -r event; do
+		perf stat -a -e "$event" true > "$work/out" 2>&1 && continue
+		tap_diag "$event: $(tail -1 "$work/out")"
+		failed=1
+	done < "$work/listed"
+	[[ -s $work/listed ]] && ((!failed))
+}
+
+# Nothing in the log says that a box was dropped.
+check_log()
+{
+	! dmesg | grep -E 'Disable the uncore|Drop the duplicate uncore unit|Invalid address is detected for uncore type'
+}
+
+# --- perf_event_tests -----------------------------------------------------------
+
+# all_files_match GLOB REGEX: each file that there is has lines of that form only
+all_files_match()
+{
+	local file failed=0 any=''
+	for file in $devices/uncore_*/$1; do
+		[[ -e $file ]] || continue
+		any=yes
+		grep -Evq "$2" "$file" || continue
+		tap_diag "$file: $(< "$file")"
+		failed=1
+	done
+	[[ $any ]] && ((!failed))
+}
+
+check_formats()
+{
+	all_files_match 'format/*' '^config[12]?:[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$'
+}
+
+# An event is terms with numbers: no placeholder that the user has to replace.
+check_event_files()
+{
+	all_files_match 'events/*[a-z]' '^[a-z_0-9]+(=0x[0-9a-f]+)?(,[a-z_0-9]+(=0x[0-9a-f]+)?)*$|^[0-9.e-]+$|^MiB$'
+}
+
+check_cpumask()
+{
+	all_files_match cpumask '^[0-9]+([,-][0-9]+)*$'
+}
+
+# --- PAPI's perf_event_uncore ----------------------------------------------------
+
+# counted EVENTS OPTION...: perf counts each, on CPU 0, all of the time
+counted()
+{
+	local events=$1
+	shift
+	perf stat -x, -C 0 -e "$events" "$@" sleep 0.2 > /dev/null 2> "$work/out" &&
+		awk -F, '$1 !~ /^[0-9]+$/ || $1 == 0 || $5 != "100.00" { bad = 1 }
+			END { exit bad || !NR }' "$work/out" && return
+	tap_diag "$(< "$work/out")"
+	return 1
+}
+
+check_one_event()
+{
+	counted uncore_imc_0/clockticks/
+}
+
+check_multiple_events()
+{
+	counted uncore_imc_0/clockticks/,uncore_imc_1/clockticks/,uncore_qpi_0/clockticks/ &&
+		counted '{uncore_imc_0/clockticks/,uncore_imc_0/event=0x0/}'
+}
+
+# The same event on all CBos.
+check_all_cboxes()
+{
+	local box events=''
+	for box in "$devices"/uncore_cbox_*; do
+		events+=${events:+,}$(basename "$box")/event=0x0/
+	done
+	counted "$events"
+}
+
+# Uncore events belong to no process.
+check_attached_event()
+{
+	! perf stat -x, -e uncore_imc_0/clockticks/ -p $$ sleep 0.1 2>&1 | grep -q '^[0-9]'
+}
+
+# There are no modes to exclude, and there is nothing to sample with intel_uncore.
+check_user_mode_only()
+{
+	! perf stat -x, -a -e uncore_imc_0/clockticks/u true 2>&1 | grep -q '^[0-9]'
+}
+
+# --- with both drivers --------------------------------------------------------------
+
+checks=$(declare -F | sed -n 's/^declare -f check_//p')
+
+# run_checks DRIVER: a line for each check
+run_checks()
+{
+	local check
+	dmesg -C
+	for check in $checks; do
+		if "check_$check" >&2; then
+			printf '%s passes\n' "$check"
+		else
+			printf '%s fails\n' "$check"
+		fi
+	done > "$work/$1"
+}
+
+load_sim packages="$sockets"
+modprobe intel_uncore || tap_skip_all "the kernel has no intel_uncore"
+run_checks in_tree
+rmmod intel_uncore
+load_driver pmu_prefix=uncore
+run_checks ours
+
+for check in $checks; do
+	result=$(grep "^$check " "$work/ours")
+	expected=$(grep "^$check " "$work/in_tree")
+	[[ $result == "$expected" && $result == *passes ]]
+	tap_ok $? "$check gives what it gives with intel_uncore" ||
+		tap_diag "$result; with intel_uncore: $expected"
+done
+tap_end
