@@ -9,6 +9,7 @@ void unc_lock_raw_release(raw_spinlock_t *lock) __releases(lock);
 unsigned long unc_lock_box(struct unc_box *box) __acquires(&box->lock);
 void unc_lock_release(struct unc_box *box, unsigned long flags)
 	__releases(&box->lock);
-bool unc_lock_to_read(struct unc_box *box, unsigned long *flags);
+bool unc_lock_to_read(struct unc_box *box, const struct perf_event *event,
+		      unsigned long *flags);
 
 #endif

@@ -345,7 +345,7 @@ static void unc_event_read(struct perf_event *event)
 	struct unc_event *ue = event->pmu_private;
 	unsigned long flags;
 
-	if (!unc_lock_to_read(ue->box, &flags))
+	if (!unc_lock_to_read(ue->box, event, &flags))
 		return;
 	/*
 	 * All members of a group in the same cycle; unc_commit_txn() ends it.  Without

