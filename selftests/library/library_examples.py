@@ -15,7 +15,8 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from lib.python.uncore import TOP, Tap  # noqa: E402
+from lib.python.top import dead_box  # noqa: E402
+from lib.python.uncore import SIM, TOP, Tap, pmus, write  # noqa: E402
 
 BUILD = os.path.join(TOP, "build", "userspace")
 ENV = {**os.environ, "LD_LIBRARY_PATH": os.path.join(BUILD, "lib")}
@@ -37,6 +38,28 @@ def sockets_of(lines, pattern):
     """{socket: number}, of the lines that match."""
     found = (re.fullmatch(pattern, line) for line in lines)
     return {int(match[1]): float(match[2]) for match in found if match}
+
+
+def test_dead_box(tap, name, box, *arguments):
+    """A box of socket 1 dies after the first output of an example of 3 seconds.
+    Return the lines until then."""
+    before = []
+    with subprocess.Popen([example(name), *arguments], env=ENV, encoding="utf-8",
+                          stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT) as running:
+        while not before or not before[-1].startswith("socket 1: "):
+            before.append(running.stdout.readline())
+            if not before[-1]:
+                break
+        write(SIM + "fault", dead_box(1, box))
+        after = running.stdout.read().splitlines()
+    news = [line for line in after
+            if box + " of socket 1 does not answer any more" in line]
+    tap.ok(running.returncode == 0 and len(news) == 1 and len(after) == 5 and
+           sum(line.startswith("socket 0: ") for line in after) == 2,
+           "%s reports a box that dies, and reads the others" % name,
+           ["status %d" % running.returncode, *before, "--", *after])
+    return before
 
 
 def main():
@@ -79,6 +102,12 @@ def main():
                for line in lines) if match]
     tap.ok(status == 0 and counts and len(counts) == len(lines),
            "samples (C) prints samples of tasks", lines)
+
+    if len(pmus("imc")) > 2:
+        test_dead_box(tap, "bandwidth", "imc_1", "3", metric)
+        before = test_dead_box(tap, "rates", "imc_2", metric, "3")
+        tap.ok(before and "imc_1 of socket 1 does not answer," in before[0],
+               "rates reports a box that is dead at the start", before)
     tap.end()
 
 

@@ -132,6 +132,40 @@ def test_cmake_in_c(tap):
            "which needs libuncore.so.1 and nothing of C++", needed)
 
 
+def documented_program(*path):
+    """The program in a header's first comment, or in a man page."""
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        text = re.sub(r"^( \*\t| \*$|/// {5}|///$)", "", file.read(), flags=re.M)
+    return re.search(r"^#include <.*?^int main\(.*?^}\n", text.replace(r"\e", "\\"),
+                     re.M | re.S)[0]
+
+
+def test_documented(tap, env):
+    """The programs of the headers and man pages, as strict as compilers are."""
+    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    c = ["cc", "-std=c11", "-xc", *strict], "uncore"
+    cxx = ["c++", "-std=c++20", "-xc++", *strict]
+    header = os.path.join(PREFIX, "include", "uncore")
+    man = os.path.join(PREFIX, "share", "man", "man3")
+    for folder, name, compilers in (
+            (header, "uncore.h", (c, (cxx, "uncore"))),
+            (header, "counter_set.hpp", ((cxx, "uncore++"),)),
+            (man, "uncore_session.3", (c, (cxx, "uncore"))),
+            (man, "uncore_sampler.3", (c, (cxx, "uncore")))):
+        for command, package in compilers:
+            binary = os.path.join(OUT, "documented")
+            source = binary + ".txt"
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(documented_program(folder, name))
+            _, flags = run("pkg-config", "--cflags", "--libs", package, env=env)
+            step(tap, "the program of %s compiles as %s" % (name, command[1][5:]),
+                 *command, source, "-xnone", "-o", binary, *flags[0].split())
+            status, lines = run(binary, env=env)
+            tap.ok(status == 1 and len(lines) == 1 and
+                   "no uncore driver" in lines[0], "and handles errors",
+                   ["status %d" % status, *lines])
+
+
 def test_python(tap, env):
     """The kernel's own events stand in for those of boxes."""
     program = os.path.join(EXAMPLES, "python", "count.py")
@@ -186,6 +220,7 @@ def main():
         tap.ok(status == 1 and len(lines) == 1 and "no " in lines[0],
                "%s says what this machine lacks" % name, lines)
     test_python(tap, env)
+    test_documented(tap, env)
 
     # no hardware here: they load the library and say so
     for name, program in (("bandwidth", [os.path.join(cmake, "bandwidth")]),

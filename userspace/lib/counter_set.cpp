@@ -136,6 +136,7 @@ struct counter_set::state {
 		      const std::vector<counter_id> &ids, scope where);
 	counted_value::record value_of(const event_value &row,
 				       period when) const;
+	result<void> without_lost(result<void> outcome) const;
 };
 
 result<std::vector<const metric_info *>> find_metrics(const topology &machine,
@@ -520,14 +521,35 @@ result<void> counter_set::disable()
 	return state_->counts ? state_->counts->disable() : not_open();
 }
 
+/// Drop the error of a read that lost a box or a CPU: news() names the loss. If
+/// no other box is left, reading fails, so that a program's loop ends.
+result<void> counter_set::state::without_lost(result<void> outcome) const
+{
+	std::vector<const box_health *> boxes;
+
+	if (!outcome && outcome.error().code != errc::gone)
+		return outcome;
+	for (const box_health &box : counts->health(period::total)) {
+		if (box.measured())
+			return {};
+		boxes.push_back(&box);
+	}
+	if (boxes.empty())
+		return {};
+	return error{errc::gone,
+		     "no box or CPU is left to count: " + reason_of(boxes)};
+}
+
 result<void> counter_set::read()
 {
-	return state_->counts ? state_->counts->read() : not_open();
+	return state_->counts ? state_->without_lost(state_->counts->read())
+			      : not_open();
 }
 
 result<void> counter_set::sample()
 {
-	return state_->counts ? state_->counts->sample() : not_open();
+	return state_->counts ? state_->without_lost(state_->counts->sample())
+			      : not_open();
 }
 
 nanoseconds counter_set::sample_time() const

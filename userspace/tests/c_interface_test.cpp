@@ -7,6 +7,8 @@
 
 #include <uncore/uncore.h>
 
+#include "c/session.hpp"
+#include "fake_backend.hpp"
 #include "tree.hpp"
 
 namespace {
@@ -87,6 +89,92 @@ TEST_F(c_interface, events_of_a_box_type)
 	EXPECT_STREQ(event.reason, "");
 	EXPECT_EQ(uncore_session_list_events(counts_, "fsb"), 0u);
 	EXPECT_EQ(uncore_session_event(counts_, 0, &event), UNCORE_MISUSE);
+}
+
+/// A box that does not answer at first, and a box that dies.
+TEST_F(c_interface, lost_boxes_are_news_and_no_failure)
+{
+	const auto backend = std::make_shared<fake_backend>();
+	const uncore::topology &machine = *counts_->machine;
+	const auto box = [&](const char *name) {
+		return machine.match(name).front();
+	};
+	const auto news = [&]() -> std::string {
+		const char *line = uncore_session_news(counts_);
+
+		return line ? line : "";
+	};
+
+	ASSERT_EQ(uncore_session_add_events(counts_, "imc/cas_count.rd/"),
+		  UNCORE_OK);
+	EXPECT_EQ(uncore_session_news(counts_), nullptr);
+	backend->silent.insert({"hswep_imc_2", box("imc_2")->cpus[0]});
+	ASSERT_TRUE(uncore::open_counters(*counts_->counters, {}, backend));
+	EXPECT_NE(news().find("hswep_imc_2 of socket 0 does not answer"),
+		  std::string::npos);
+	EXPECT_EQ(news(), "");
+	ASSERT_EQ(uncore_session_enable(counts_), UNCORE_OK);
+	backend->files[box("imc_1")->folder / "cpumask"] = "";
+	backend->advance(std::chrono::seconds(1));
+	ASSERT_EQ(uncore_session_read(counts_), UNCORE_OK) << message();
+	// a line of each socket, whose order does not matter
+	EXPECT_NE((news() + news()).find("hswep_imc_1 of socket 1"),
+		  std::string::npos);
+	EXPECT_EQ(uncore_session_news(counts_), nullptr);
+}
+
+TEST_F(c_interface, values_have_their_event_and_times)
+{
+	const auto backend = std::make_shared<fake_backend>();
+	struct uncore_value value {};
+
+	ASSERT_EQ(uncore_session_add_metrics(counts_, "mem_bw_reads"),
+		  UNCORE_OK);
+	ASSERT_EQ(uncore_session_add_events(counts_, "imc_1/dclk/,imc_0/dclk/"),
+		  UNCORE_OK);
+	ASSERT_TRUE(uncore::open_counters(*counts_->counters, {}, backend));
+	ASSERT_EQ(uncore_session_enable(counts_), UNCORE_OK);
+	for (auto &group : backend->groups)
+		group.share = 0.25;
+	backend->advance(std::chrono::seconds(1));
+	ASSERT_EQ(uncore_session_read(counts_), UNCORE_OK);
+	ASSERT_EQ(
+		uncore_session_evaluate(counts_, UNCORE_MACHINE, UNCORE_TOTAL),
+		3u);
+	for (size_t i = 0; i < 3; i++) {
+		value.size = sizeof(value);
+		ASSERT_EQ(uncore_session_value(counts_, i, &value), UNCORE_OK);
+		EXPECT_EQ(value.index, i);
+		EXPECT_EQ(value.is_metric, i == 2);
+		if (value.is_metric)
+			continue;
+		// of two sockets
+		EXPECT_EQ(value.enabled_time, 2000000000u);
+		EXPECT_EQ(value.running_time, 500000000u);
+	}
+	EXPECT_EQ(value.enabled_time, 1000000000u);
+	EXPECT_EQ(value.running_time, 0u);
+}
+
+TEST_F(c_interface, packages_to_use)
+{
+	const int packages[] = {1, 7};
+
+	EXPECT_EQ(uncore_session_use_packages(counts_, packages, 1), UNCORE_OK);
+	EXPECT_EQ(uncore_session_use_packages(counts_, packages, 2),
+		  UNCORE_NOT_FOUND);
+	EXPECT_NE(message().find("package 7"), std::string::npos);
+	EXPECT_EQ(uncore_session_use_packages(counts_, nullptr, 1),
+		  UNCORE_INVALID);
+	// A refused list changes nothing.
+	EXPECT_EQ(counts_->packages, std::vector<int>{1});
+	EXPECT_EQ(uncore_session_use_packages(counts_, nullptr, 0), UNCORE_OK);
+	EXPECT_TRUE(counts_->packages.empty());
+	ASSERT_EQ(uncore_session_add_events(counts_, "imc_0/dclk/"), UNCORE_OK);
+	ASSERT_TRUE(uncore::open_counters(*counts_->counters, {},
+					  std::make_shared<fake_backend>()));
+	EXPECT_EQ(uncore_session_use_packages(counts_, packages, 1),
+		  UNCORE_MISUSE);
 }
 
 /// What add_metrics() leaves out of a group has a reason, the same as when it

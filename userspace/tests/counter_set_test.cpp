@@ -197,6 +197,58 @@ TEST_F(counter_sets, boxes_that_are_missing_have_reasons)
 	EXPECT_TRUE(counters_.news().empty());
 }
 
+/// A program that ends at an error goes on without a dead box.
+TEST_F(counter_sets, a_box_that_dies_is_news_and_no_error)
+{
+	const auto kill = [&](const char *name) {
+		const pmu_info &box = *counters_.machine().match(name).front();
+
+		backend_->files[box.folder / "cpumask"] = "";
+		backend_->advance(1s);
+	};
+
+	add_events("imc_0/cas_count.rd/,imc_1/cas_count.rd/");
+	count(1s);
+	EXPECT_TRUE(counters_.news().empty());
+	kill("imc_0");
+	EXPECT_TRUE(counters_.sample());
+	EXPECT_TRUE(counters_.read());
+
+	const auto news = counters_.news(); // a line of each socket
+	const auto boxes = totals(scope::box);
+
+	ASSERT_EQ(news.size(), 2u);
+	EXPECT_NE(news[0].find("hswep_imc_0"), std::string::npos);
+	ASSERT_EQ(boxes.size(), 4u);
+	EXPECT_NE(boxes[0].reason().find("hswep_imc_0"), std::string::npos);
+	EXPECT_EQ(boxes[2].pmu()->name, "hswep_imc_1");
+	EXPECT_EQ(boxes[2].reason(), "");
+	EXPECT_GE(boxes[2].raw(), 2000000000u);
+}
+
+TEST_F(counter_sets, reading_fails_once_no_box_is_left)
+{
+	const pmu_info &box = *counters_.machine().match("imc_0").front();
+
+	add_events("imc_0/cas_count.rd/");
+	count(1s);
+	backend_->files[box.folder / "cpumask"] = "";
+	for (int i = 0; i < 2; i++) {
+		backend_->advance(1s);
+
+		const auto outcome = counters_.read();
+
+		ASSERT_FALSE(outcome);
+		EXPECT_EQ(outcome.error().code, errc::gone);
+		EXPECT_NE(outcome.error().message.find("hswep_imc_0"),
+			  std::string::npos)
+			<< outcome.error().message;
+		EXPECT_EQ(counters_.news().size(), i ? 0u : 2u);
+	}
+	EXPECT_FALSE(counters_.sample());
+	EXPECT_EQ(totals(scope::machine)[0].raw(), 4000000000u);
+}
+
 TEST_F(counter_sets, sampling_keeps_the_interval)
 {
 	add_events("imc_0/dclk/,duration_time");

@@ -9,8 +9,10 @@
 
 #include <uncore/counter_set.hpp>
 
-static void print(const uncore::counter_set &counters)
+static void print(uncore::counter_set &counters)
 {
+	for (const std::string &line : counters.news())
+		std::fprintf(stderr, "bandwidth: %s\n", line.c_str());
 	for (const uncore::counted_value &v :
 	     counters.values(uncore::scope::package, uncore::period::interval))
 		std::printf("socket %d: %.*s %.3f %.*s\n", v.package(),

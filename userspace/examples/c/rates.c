@@ -14,7 +14,10 @@ static void print(struct uncore_session *counts)
 {
 	size_t n = uncore_session_evaluate(counts, UNCORE_PACKAGE,
 					   UNCORE_INTERVAL);
+	const char *line;
 
+	while ((line = uncore_session_news(counts)))
+		fprintf(stderr, "rates: %s\n", line);
 	for (size_t i = 0; i < n; i++) {
 		struct uncore_value v = { .size = sizeof(v) };
 

@@ -26,6 +26,8 @@ static uncore::result<void> run(const char *events)
 	std::this_thread::sleep_for(std::chrono::seconds(1));
 	if (auto done = counters.read(); !done)
 		return done;
+	for (const std::string &line : counters.news())
+		std::fprintf(stderr, "count: %s\n", line.c_str());
 	for (const uncore::counted_value &v :
 	     counters.values(uncore::scope::box, uncore::period::total))
 		std::printf("socket %d  %-14s %-20.*s %.6g %.*s\n", v.package(),

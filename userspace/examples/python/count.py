@@ -22,6 +22,7 @@ class Value(ctypes.Structure):
                 ("package", ctypes.c_int), ("is_metric", ctypes.c_int),
                 ("value", ctypes.c_double), ("error", ctypes.c_double),
                 ("running", ctypes.c_double), ("raw", ctypes.c_uint64)]
+    # Its other members are left out, which its size tells the library.
 
 
 class Session:
@@ -31,6 +32,7 @@ class Session:
         self.lib = ctypes.CDLL("libuncore.so.1")
         self.lib.uncore_session_new.restype = ctypes.c_void_p
         self.lib.uncore_session_error.restype = ctypes.c_char_p
+        self.lib.uncore_session_news.restype = ctypes.c_char_p
         self.lib.uncore_session_evaluate.restype = ctypes.c_size_t
         self.pointer = ctypes.c_void_p(self.lib.uncore_session_new(None))
 
@@ -46,6 +48,10 @@ class Session:
         if call(self.pointer, *arguments):
             raise OSError(
                 self.lib.uncore_session_error(self.pointer).decode())
+
+    def news(self):
+        """Lines about boxes that do not answer."""
+        return iter(lambda: self.lib.uncore_session_news(self.pointer), None)
 
     def values(self, scope, period):
         count = self.lib.uncore_session_evaluate(self.pointer, scope, period)
@@ -65,6 +71,8 @@ def main():
             session.call("enable")
             status = subprocess.call(sys.argv[2:])
             session.call("read")
+            for line in session.news():
+                print("count.py:", line.decode(), file=sys.stderr)
             for value in session.values(PACKAGE, TOTAL):
                 print("socket %d  %-40s %d" % (
                     value.package, value.name.decode(), value.raw))

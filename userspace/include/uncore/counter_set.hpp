@@ -3,14 +3,49 @@
 /// Counting in one object: add events and metrics by text, open, enable, read,
 /// and take the values of each box, each package or the machine.
 ///
-///     uncore::counter_set counters(*uncore::topology::read());
+///     #include <chrono>
+///     #include <iostream>
+///     #include <thread>
 ///
-///     if (auto done = counters.add_metrics("mem_bw_total_rate"); !done)
-///             return complain(done.error().message);
-///     counters.open(); counters.enable(); sleep(1); counters.read();
-///     for (const auto &v : counters.values(uncore::scope::package,
-///                                          uncore::period::total))
-///             print(v.package(), v.value(), v.unit());
+///     #include <uncore/counter_set.hpp>
+///
+///     static uncore::result<void> count()
+///     {
+///             const auto machine = uncore::topology::read();
+///
+///             if (!machine)
+///                     return machine.error();
+///
+///             uncore::counter_set counters(*machine);
+///             auto added = counters.add_metrics("mem_bw_total_rate");
+///
+///             if (!added)
+///                     return added;
+///             if (auto opened = counters.open(); !opened)
+///                     return opened;
+///             if (auto enabled = counters.enable(); !enabled)
+///                     return enabled;
+///             std::this_thread::sleep_for(std::chrono::seconds(1));
+///             if (auto done = counters.read(); !done)
+///                     return done;
+///             for (const std::string &line : counters.news())
+///                     std::cerr << line << '\n';
+///             for (const uncore::counted_value &v : counters.values(
+///                          uncore::scope::package, uncore::period::total))
+///                     std::cout << "socket " << v.package() << ": "
+///                               << v.value() << ' ' << v.unit() << ' '
+///                               << v.reason() << '\n';
+///             return {};
+///     }
+///
+///     int main()
+///     {
+///             const auto done = count();
+///
+///             if (!done)
+///                     std::cerr << done.error().message << '\n';
+///             return done ? 0 : 1;
+///     }
 ///
 /// The layers below (parse_events(), planner, session, metric) remain for
 /// programs that need more. The objects that this header returns are views of
@@ -168,8 +203,9 @@ public:
 	/// are not open.
 	result<void> enable();
 	result<void> disable();
-	/// After errc::gone the boxes and CPUs that remain are read, and values
-	/// have a reason().
+	/// Boxes that stopped answering and CPUs that went offline are no error
+	/// while any other is read: news() names them, and values have a
+	/// reason(). errc::gone if none is left.
 	result<void> read();
 	/// Read within an interval, for better scaling of multiplexed events;
 	/// and the time after which to do so again, see session.

@@ -9,21 +9,49 @@
  * source only: their library, libuncore++.so, has the interface's version in its
  * name.)
  *
- *	struct uncore_session *counts = uncore_session_new(NULL);
+ *	#include <stdio.h>
+ *	#include <unistd.h>
  *
- *	if (uncore_session_add_metrics(counts, "mem_bw_total_rate") ||
- *	    uncore_session_open(counts, 0) || uncore_session_enable(counts))
- *		return complain(uncore_session_error(counts));
- *	sleep(1);
- *	uncore_session_read(counts);
- *	n = uncore_session_evaluate(counts, UNCORE_PACKAGE, UNCORE_TOTAL);
- *	for (i = 0; i < n; i++) {
- *		struct uncore_value v = { .size = sizeof(v) };
+ *	#include <uncore/uncore.h>
  *
- *		uncore_session_value(counts, i, &v);
- *		printf("%d %g %s\n", v.package, v.value, v.unit);
+ *	static int count(struct uncore_session *counts)
+ *	{
+ *		const char *line;
+ *		size_t i, n;
+ *
+ *		if (uncore_session_add_metrics(counts, "mem_bw_total_rate") ||
+ *		    uncore_session_open(counts, 0) ||
+ *		    uncore_session_enable(counts))
+ *			return -1;
+ *		sleep(1);
+ *		if (uncore_session_read(counts))
+ *			return -1;
+ *		while ((line = uncore_session_news(counts)))
+ *			fprintf(stderr, "%s\n", line);
+ *		n = uncore_session_evaluate(counts, UNCORE_PACKAGE,
+ *					    UNCORE_TOTAL);
+ *		for (i = 0; i < n; i++) {
+ *			struct uncore_value v;
+ *
+ *			v.size = sizeof(v);
+ *			if (uncore_session_value(counts, i, &v))
+ *				return -1;
+ *			printf("socket %d: %g %s %s\n", v.package, v.value,
+ *			       v.unit, v.reason);
+ *		}
+ *		return 0;
  *	}
- *	uncore_session_free(counts);
+ *
+ *	int main(void)
+ *	{
+ *		struct uncore_session *counts = uncore_session_new(NULL);
+ *		int status = count(counts);
+ *
+ *		if (status)
+ *			fprintf(stderr, "%s\n", uncore_session_error(counts));
+ *		uncore_session_free(counts);
+ *		return status ? 1 : 0;
+ *	}
  *
  * Functions that return int return 0, or a code of enum uncore_status; the
  * message that goes with it is uncore_session_error() or uncore_sampler_error().
@@ -105,6 +133,14 @@ struct uncore_value {
 			      metric */
 	const char *reason; /* why a value is missing, or which boxes are missing
 			       from it; "" if none */
+	/* since LIBUNCORE_1.1: */
+	size_t index; /* of the event or the metric: events come first, both
+			 in the order of adding */
+	uint64_t enabled_time; /* nanoseconds for which it was enabled: the sum
+				  over an event's counters, the average over a
+				  metric's */
+	uint64_t running_time; /* nanoseconds of enabled_time for which the
+				  event was counted; 0 for a metric */
 };
 
 /* An event of the catalogue that a box of this machine has. */
@@ -205,9 +241,20 @@ UNCORE_EXPORT int uncore_session_add_metrics(struct uncore_session *session,
 					     const char *names);
 
 /*
+ * Count on these packages only, from the next uncore_session_open() on.
+ * @packages: their physical_package_id, see uncore_session_package(); NULL with
+ * a count of 0 for all.
+ * UNCORE_NOT_FOUND for a package that the machine lacks.
+ */
+UNCORE_EXPORT int uncore_session_use_packages(struct uncore_session *session,
+					      const int *packages,
+					      size_t count);
+
+/*
  * Open the counters of what was added, stopped. It takes a descriptor for each
  * event on each package: RLIMIT_NOFILE is left as it is. After a failure, the
- * session is as before and may be opened again.
+ * session is as before and may be opened again. Boxes that do not answer are
+ * left out: uncore_session_news() names them.
  * @flags: UNCORE_VISIT_PACKAGES or 0.
  */
 UNCORE_EXPORT int uncore_session_open(struct uncore_session *session,
@@ -218,8 +265,9 @@ UNCORE_EXPORT int uncore_session_close(struct uncore_session *session);
 UNCORE_EXPORT int uncore_session_enable(struct uncore_session *session);
 UNCORE_EXPORT int uncore_session_disable(struct uncore_session *session);
 /*
- * Read all counters. UNCORE_GONE names, once, a box that stopped answering or a
- * CPU that went offline: what remains is read, and values have a reason.
+ * Read all counters. Boxes that stopped answering and CPUs that went offline
+ * are no failure while any other is read: uncore_session_news() names them, and
+ * values have a reason. UNCORE_GONE if none is left.
  */
 UNCORE_EXPORT int uncore_session_read(struct uncore_session *session);
 /*
@@ -227,6 +275,12 @@ UNCORE_EXPORT int uncore_session_read(struct uncore_session *session);
  * multiplexed, this makes scaling better and its error known.
  */
 UNCORE_EXPORT int uncore_session_sample(struct uncore_session *session);
+/*
+ * Take the next line about boxes and CPUs: they did not answer when the session
+ * was opened, were lost since, or count too little. NULL if there is no other
+ * line until the next read. Good until the session's next call.
+ */
+UNCORE_EXPORT const char *uncore_session_news(struct uncore_session *session);
 /*
  * Time in nanoseconds after which to call uncore_session_sample() again; 0 where
  * no event has been multiplexed.

@@ -2,6 +2,9 @@
 // Counting by the C interface, uncore.h, over counter_set.
 #include "c/session.hpp"
 
+#include <iterator>
+#include <span>
+
 #include <uncore/version.hpp>
 
 using namespace uncore;
@@ -66,14 +69,40 @@ int uncore_session_add_metrics(struct uncore_session *session,
 	});
 }
 
+static bool has_package(const topology &machine, int id)
+{
+	return std::ranges::count(machine.packages(), id, &package::id) != 0;
+}
+
+int uncore_session_use_packages(struct uncore_session *session,
+				const int *packages, size_t count)
+{
+	return guarded(session, [&]() -> result<void> {
+		if (!packages && count)
+			return null_argument("the list of packages");
+		if (session->counters->is_open())
+			return error{errc::misuse,
+				     "the counters are open already"};
+		const std::span<const int> ids(packages, count);
+
+		for (const int id : ids)
+			if (!has_package(*session->machine, id))
+				return error{errc::not_found,
+					     "this machine has no package " +
+						     std::to_string(id)};
+		session->packages.assign(ids.begin(), ids.end());
+		return {};
+	});
+}
+
 int uncore_session_open(struct uncore_session *session, unsigned int flags)
 {
 	return guarded(session, [&]() -> result<void> {
 		if (flags & ~unsigned(UNCORE_VISIT_PACKAGES))
 			return error{errc::invalid, "there is no such flag"};
 		return session->counters->open(
-			{.visit_packages =
-				 (flags & UNCORE_VISIT_PACKAGES) != 0});
+			{.visit_packages = (flags & UNCORE_VISIT_PACKAGES) != 0,
+			 .packages = session->packages});
 	});
 }
 
@@ -81,6 +110,7 @@ int uncore_session_close(struct uncore_session *session)
 {
 	return guarded(session, [&]() -> result<void> {
 		session->values.clear();
+		session->news.clear();
 		session->counters->close();
 		return {};
 	});
@@ -104,6 +134,25 @@ int uncore_session_read(struct uncore_session *session)
 int uncore_session_sample(struct uncore_session *session)
 {
 	return guarded(session, [&] { return session->counters->sample(); });
+}
+
+const char *uncore_session_news(struct uncore_session *session)
+{
+	const char *text = nullptr;
+
+	(void)guarded(session, [&]() -> result<void> {
+		std::deque<std::string> &news = session->news;
+
+		std::ranges::move(session->counters->news(),
+				  std::back_inserter(news));
+		if (news.empty())
+			return {};
+		session->line = std::move(news.front());
+		news.pop_front();
+		text = session->line.c_str();
+		return {};
+	});
+	return text;
 }
 
 uint64_t uncore_session_sample_time(const struct uncore_session *session)
@@ -144,7 +193,10 @@ static uncore_value value_of(struct uncore_session &session,
 		.error = v.standard_error(),
 		.running = v.share(),
 		.raw = v.raw(),
-		.reason = text(v.reason())};
+		.reason = text(v.reason()),
+		.index = v.index(),
+		.enabled_time = uint64_t(v.enabled().count()),
+		.running_time = uint64_t(v.running().count())};
 }
 
 size_t uncore_session_evaluate(struct uncore_session *session,

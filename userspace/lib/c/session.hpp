@@ -17,6 +17,11 @@ struct uncore_session : uncore::c::handle {
 	}
 
 	std::optional<uncore::counter_set> counters;
+	std::vector<int> packages; ///< to count on; none for all
+	/// Lines that uncore_session_news() has not returned yet, and the line
+	/// that was returned last.
+	std::deque<std::string> news;
+	std::string line;
 	std::vector<uncore_value> values;
 	std::vector<uncore_event> events;
 	std::vector<uncore_metric> metrics;

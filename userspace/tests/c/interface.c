@@ -118,6 +118,8 @@ static void test_null(void)
 		uncore_session_add_events(s, NULL),
 		uncore_session_add_metrics(NULL, "llc"),
 		uncore_session_add_metrics(s, NULL),
+		uncore_session_use_packages(NULL, NULL, 0),
+		uncore_session_use_packages(s, NULL, 1),
 		uncore_session_open(NULL, 0),
 		uncore_session_close(NULL),
 		uncore_session_enable(NULL),
@@ -153,6 +155,7 @@ static void test_null(void)
 		     0, "values");
 	good &= same(uncore_session_elapsed(NULL, UNCORE_TOTAL), 0, "time");
 	good &= same(uncore_session_sample_time(NULL), 0, "time");
+	good &= !uncore_session_news(NULL);
 	good &= same(uncore_sampler_fd(NULL), -1, "descriptor");
 	uncore_session_free(NULL);
 	uncore_sampler_free(NULL);
@@ -497,7 +500,9 @@ static void test_counts(const char *event)
 
 		good &= same(v.raw, 3 * CYCLES, v.pmu) &&
 			v.value == v.raw && v.running == 1 && !v.error &&
-			!v.reason[0];
+			!v.reason[0] && v.enabled_time &&
+			v.enabled_time == v.running_time;
+		good &= same(v.index, 0, "its event");
 		good &= same(v.package, uncore_session_package(s, i),
 			     "its package");
 		good &= !!strchr(v.pmu, '_');
@@ -507,6 +512,29 @@ static void test_counts(const char *event)
 	good &= same(value_at(s, 0).raw, 2 * CYCLES * packages, "the last step");
 	uncore_session_free(s);
 	ok(good, "counts by box and of the machine are exact");
+}
+
+static void test_packages(const char *event)
+{
+	struct uncore_session *s = session_of(event, NULL);
+	const int last = uncore_session_package(s, uncore_session_packages(s) - 1);
+	const int unknown = 1000;
+	bool good = same(uncore_session_use_packages(s, &unknown, 1),
+			 UNCORE_NOT_FOUND, "an unknown package");
+
+	good &= has(uncore_session_error(s), "1000");
+	good &= same(uncore_session_use_packages(s, &last, 1), UNCORE_OK,
+		     "the last package");
+	good &= start(s);
+	advance(CYCLES);
+	good &= same(uncore_session_read(s), UNCORE_OK, "read");
+	good &= same(uncore_session_evaluate(s, UNCORE_BOX, UNCORE_TOTAL), 1,
+		     "values of one box");
+	good &= same(value_at(s, 0).package, last, "its package");
+	good &= same(value_at(s, 0).raw, CYCLES, "its count");
+	good &= !uncore_session_news(s);
+	uncore_session_free(s);
+	ok(good, "a session counts on the packages that it is told to use");
 }
 
 static void test_samples(const char *event)
@@ -574,6 +602,7 @@ int main(int argc, char **argv)
 		test_listed_events();
 		test_listed_metrics();
 		test_counts(argv[1]);
+		test_packages(argv[1]);
 		test_samples(argv[1]);
 	} else {
 		test_no_driver();
