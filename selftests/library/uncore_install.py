@@ -40,13 +40,19 @@ def library(pattern):
                      recursive=True)
 
 
-def private_names(lines):
-    """Names of nested structures that no public header defines, and members that
-    come after "private:" in one."""
+def public_headers():
+    """The C++ headers as one text without comments."""
     headers = ""
     for path in glob.glob(os.path.join(PREFIX, "include", "uncore", "*.hpp")):
         with open(path, encoding="utf-8") as file:
             headers += re.sub(r"//.*", "", file.read())
+    return headers
+
+
+def private_names(lines):
+    """Names that no public header declares, of nested structures as well, and
+    members that come after "private:" in one."""
+    headers = public_headers()
     private = set()
     for name, body in re.findall(r"^class UNCORE_EXPORT (\w+) {$(.*?)^};$",
                                  headers, re.M | re.S):
@@ -54,6 +60,9 @@ def private_names(lines):
         private |= {(name, member) for member in
                     re.findall(r"\b(\w+)\(", part) if member != name}
     for line in lines:
+        outer = re.search(r"\buncore::(\w+)", line)
+        if outer and not re.search(r"\b%s\b" % outer[1], headers):
+            yield line
         match = re.search(r" uncore::(\w+)::(\w+)(::|\()", line)
         if not match:
             continue
@@ -68,6 +77,16 @@ def test_soname(tap, path, name):
     _, lines = run("objdump", "-p", path)
     tap.ok(any(re.search("SONAME +%s$" % re.escape(name), line)
                for line in lines), "its soname is " + name, lines[-30:])
+
+
+def test_headers(tap):
+    """Counting, the machine, what can be counted and sampling, with the types that
+    they use; plans, sessions and metrics are the library's own."""
+    names = sorted(os.listdir(os.path.join(PREFIX, "include", "uncore")))
+    tap.ok(names == ["catalogue.hpp", "counter_set.hpp", "error.hpp", "event.hpp",
+                     "export.hpp", "sampler.hpp", "topology.hpp", "uncore.h",
+                     "version.hpp"],
+           "it installs the public headers and no others", names)
 
 
 def test_library(tap):
@@ -192,6 +211,7 @@ def main():
     if not step(tap, "it installs", "cmake", "--install", BUILD, "--prefix",
                 PREFIX):
         tap.end()
+    test_headers(tap)
     test_library(tap)
 
     cmake = os.path.join(OUT, "cmake")

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include <uncore/expression.hpp>
+#include "expression.hpp"
 
 using namespace uncore;
 

@@ -12,8 +12,9 @@
 
 #include <uncore/counter_set.hpp>
 #include <uncore/error.hpp>
-#include <uncore/plan.hpp>
-#include <uncore/session.hpp>
+
+#include "plan.hpp"
+#include "session.hpp"
 
 namespace uncore {
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include <uncore/health.hpp>
-#include <uncore/session.hpp>
 #include <uncore/topology.hpp>
 
 #include "backend.hpp"
+#include "health.hpp"
+#include "session.hpp"
 
 namespace uncore {
 

@@ -9,10 +9,10 @@
 #include <deque>
 #include <optional>
 
-#include <uncore/plan.hpp>
-
 #include "backend.hpp"
 #include "format.hpp"
+#include "metric.hpp"
+#include "plan.hpp"
 #include "text.hpp"
 
 namespace uncore {

@@ -3,7 +3,7 @@
 /// Metric expressions: parsed into steps for a stack machine, so that neither
 /// evaluating nor freeing a long one takes deep recursion.
 
-#include <uncore/expression.hpp>
+#include "expression.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Metrics: from an expression's events to counters, and from their counts to a
 // value for each box, package or the machine.
-#include <uncore/metric.hpp>
+#include "metric.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,8 +10,8 @@
 #include <optional>
 
 #include <uncore/event.hpp>
-#include <uncore/expression.hpp>
 
+#include "expression.hpp"
 #include "format.hpp"
 
 namespace uncore {

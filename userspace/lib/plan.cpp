@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Which events are counted together: does a set of events fit on a box, and
 // into which groups go those of a command line or a metric.
-#include <uncore/plan.hpp>
+#include "plan.hpp"
 
 #include <algorithm>
 #include <bit>

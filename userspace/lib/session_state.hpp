@@ -8,12 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include <uncore/session.hpp>
-
 #include "backend.hpp"
 #include "box_watch.hpp"
 #include "estimate.hpp"
 #include "options.hpp"
+#include "session.hpp"
 
 namespace uncore {
 

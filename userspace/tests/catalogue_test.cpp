@@ -9,9 +9,9 @@
 
 #include <uncore/catalogue.hpp>
 #include <uncore/event.hpp>
-#include <uncore/expression.hpp>
 #include <uncore/topology.hpp>
 
+#include "expression.hpp"
 #include "tree.hpp"
 
 // What the generated tables are made of in the driver.

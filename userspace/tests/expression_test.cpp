@@ -5,7 +5,8 @@
 #include <cmath>
 
 #include <uncore/catalogue.hpp>
-#include <uncore/expression.hpp>
+
+#include "expression.hpp"
 
 using namespace uncore;
 

@@ -7,8 +7,8 @@
 
 #include <uncore/catalogue.hpp>
 #include <uncore/event.hpp>
-#include <uncore/expression.hpp>
 
+#include "expression.hpp"
 #include "tree.hpp"
 
 using namespace uncore;

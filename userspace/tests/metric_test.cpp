@@ -4,9 +4,8 @@
 
 #include <cmath>
 
-#include <uncore/metric.hpp>
-
 #include "fake_backend.hpp"
+#include "metric.hpp"
 #include "tree.hpp"
 
 using namespace uncore;

@@ -4,9 +4,8 @@
 
 #include <algorithm>
 
-#include <uncore/metric.hpp>
-#include <uncore/plan.hpp>
-
+#include "metric.hpp"
+#include "plan.hpp"
 #include "tree.hpp"
 
 using namespace uncore;

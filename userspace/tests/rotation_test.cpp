@@ -10,9 +10,8 @@
 #include <numbers>
 #include <random>
 
-#include <uncore/metric.hpp>
-
 #include "fake_backend.hpp"
+#include "metric.hpp"
 #include "tree.hpp"
 
 using namespace uncore;

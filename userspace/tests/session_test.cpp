@@ -6,10 +6,9 @@
 #include <cmath>
 #include <random>
 
-#include <uncore/session.hpp>
-
 #include "estimate.hpp"
 #include "fake_backend.hpp"
+#include "session.hpp"
 #include "tree.hpp"
 
 using namespace uncore;

@@ -12,10 +12,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include <uncore/expression.hpp>
-
 #include "attribution/attribution.hpp"
 #include "attribution/cgroup_names.hpp"
+#include "expression.hpp"
 
 namespace cli {
 

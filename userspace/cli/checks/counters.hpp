@@ -8,8 +8,9 @@
 #include <vector>
 
 #include <uncore/catalogue.hpp>
-#include <uncore/plan.hpp>
-#include <uncore/session.hpp>
+
+#include "plan.hpp"
+#include "session.hpp"
 
 namespace cli {
 

@@ -13,10 +13,10 @@
 
 #include <uncore/catalogue.hpp>
 #include <uncore/event.hpp>
-#include <uncore/expression.hpp>
 #include <uncore/topology.hpp>
 
 #include "commands/commands.hpp"
+#include "expression.hpp"
 #include "output/csv.hpp"
 #include "output/document.hpp"
 #include "output/message.hpp"

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include <uncore/event.hpp>
-#include <uncore/plan.hpp>
 #include <uncore/topology.hpp>
 
 #include "exporter/series.hpp"
+#include "plan.hpp"
 
 namespace cli {
 

@@ -18,12 +18,12 @@
 
 #include <uncore/error.hpp>
 #include <uncore/event.hpp>
-#include <uncore/session.hpp>
 #include <uncore/topology.hpp>
 
 #include "exporter/choice.hpp"
 #include "exporter/exposition.hpp"
 #include "exporter/series.hpp"
+#include "session.hpp"
 
 namespace cli {
 

@@ -69,7 +69,7 @@ struct value_info {
 struct metric_info {
 	std::string_view name; ///< "mem_bw_reads"
 	std::string_view box;  ///< box type whose events it is of
-	/// perf's syntax, see expression.hpp; PMUs have no prefix, so that it
+	/// In the syntax of perf's metrics; PMUs have no prefix, so that it
 	/// goes with any: "imc@cas_count.rd@ * 64".
 	std::string_view expression;
 	std::string_view description;

@@ -47,9 +47,8 @@
 ///             return done ? 0 : 1;
 ///     }
 ///
-/// The layers below (parse_events(), planner, session, metric) remain for
-/// programs that need more. The objects that this header returns are views of
-/// one pointer each, so that they can grow without a new interface.
+/// The objects that this header returns are views of one pointer each, so that
+/// they can grow without a new interface.
 #pragma once
 
 #include <chrono>
@@ -65,13 +64,35 @@
 #include <uncore/error.hpp>
 #include <uncore/event.hpp>
 #include <uncore/export.hpp>
-#include <uncore/metric.hpp>
-#include <uncore/session.hpp>
 #include <uncore/topology.hpp>
 
 namespace uncore {
 
 class counter_backend;
+
+/// The part of the machine that a value is of.
+enum class scope {
+	box,	 ///< each box of each package
+	package, ///< all boxes of a package
+	machine, ///< all boxes
+};
+
+/// The time that a value is of.
+enum class period {
+	interval, ///< since the read before the last
+	total,	  ///< since counter_set::enable()
+};
+
+/// Programs leave size as it is: it tells the library which members there are.
+struct session_options {
+	size_t size = sizeof(session_options);
+	/// read() moves the calling thread to the CPUs of each package in turn,
+	/// and restores its affinity. Without, the kernel interrupts a CPU of
+	/// each package for each box.
+	bool visit_packages = false;
+	/// Count on these packages only; empty: on all. Used by open() alone.
+	std::span<const int> packages{};
+};
 
 /// An event's count or a metric's value at one place. Its numbers do not
 /// change any more; its strings and pointers refer to the counter_set.
@@ -147,7 +168,7 @@ find_metrics(const topology &machine, std::string_view names);
 
 /// Check that a machine has all that an event or a metric needs. An event's
 /// parameters are taken for 0.
-/// Errors: of parse_events() or metric::prepare(), with the reason.
+/// Errors: of parse_events() or counter_set::add_metric(), with the reason.
 UNCORE_EXPORT result<void> check_available(const event_info &info,
 					   const topology &machine);
 UNCORE_EXPORT result<void> check_available(const metric_info &info,
@@ -164,8 +185,9 @@ public:
 
 	/// Add a list of events, in the syntax of parse_events(). A list with
 	/// an error adds nothing.
-	/// Errors: of parse_events() and planner::add(); errc::misuse when the
-	/// counters are open.
+	/// Errors: of parse_events(); errc::conflict (events in braces that are
+	/// of several boxes or can never be counted at once); errc::misuse when
+	/// the counters are open.
 	result<void> add_events(std::string_view list);
 	/// The same for events that parse_events() made for machine().
 	result<void> add_events(std::span<const event_group> groups);
@@ -173,12 +195,13 @@ public:
 	/// lacks of a group is left out, see unavailable(). A list with an
 	/// error adds nothing.
 	/// Errors: errc::not_found (names the nearest ones), those of
-	/// metric::prepare() for a metric that was named or when the machine
-	/// has none of a group; errc::misuse when the counters are open.
+	/// add_metric() for a metric that was named or when the machine has
+	/// none of a group; errc::misuse when the counters are open.
 	result<void> add_metrics(std::string_view names);
 	/// Add a metric of the catalogue.
-	/// Errors: of metric::prepare(); errc::misuse when the counters are
-	/// open.
+	/// Errors: errc::unsupported, errc::not_found (the driver lacks an
+	/// event, a field or a PMU: names it), errc::conflict, errc::invalid
+	/// (the expression); errc::misuse when the counters are open.
 	result<void> add_metric(const metric_info &info);
 	/// Events and metrics that were added.
 	size_t size() const;
@@ -190,25 +213,31 @@ public:
 	std::vector<unavailable_metric> unavailable() const;
 
 	/// Open the counters, stopped. After an error, or after close(), it
-	/// may be called again.
-	/// Errors: of session::open(); errc::misuse when nothing was added or
-	/// the counters are open.
+	/// may be called again. Each event takes a descriptor on each of its
+	/// CPUs: raising the limit (RLIMIT_NOFILE) is left to the program.
+	/// Boxes that do not answer are left out: news() names them.
+	/// Errors: errc::permission (names the setting), errc::conflict (the
+	/// kernel cannot put a group's events together), errc::gone (no box
+	/// answers, or all CPUs disappeared), errc::system; errc::misuse when
+	/// nothing was added or the counters are open.
 	result<void> open(const session_options &options = {});
 	bool is_open() const;
 	/// Close the counters; what was added remains, without
 	/// values.
 	void close();
 
-	/// Errors of these four: of session; errc::misuse when the counters
-	/// are not open.
+	/// Errors of these four: errc::gone, errc::system; errc::misuse when
+	/// the counters are not open.
 	result<void> enable();
 	result<void> disable();
 	/// Boxes that stopped answering and CPUs that went offline are no error
 	/// while any other is read: news() names them, and values have a
 	/// reason(). errc::gone if none is left.
 	result<void> read();
-	/// Read within an interval, for better scaling of multiplexed events;
-	/// and the time after which to do so again, see session.
+	/// Read within an interval, which continues, for better scaling of
+	/// multiplexed events; and the time after which to do so again: every
+	/// event had its turn, and reading takes at most a twentieth of the
+	/// time. 0 where no event has been multiplexed.
 	result<void> sample();
 	std::chrono::nanoseconds sample_time() const;
 	/// Lines about boxes and CPUs that were lost since the last call, or

@@ -67,8 +67,8 @@ struct package {
 };
 
 /// A machine as it was when it was read.  Copies share one description, which
-/// never changes: what points into it (event::pmu, plan, ...) is good as long
-/// as there is one of them, and sessions, samplers, planners and metrics each
+/// never changes: what points into it (event::pmu, counted_value::pmu()) is
+/// good as long as there is one of them, and counter sets and samplers each
 /// keep one.  Safe to use in any number of threads.
 class UNCORE_EXPORT topology {
 public:

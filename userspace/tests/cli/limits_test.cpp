@@ -13,9 +13,9 @@
 #include <nlohmann/json.hpp>
 
 #include <uncore/catalogue.hpp>
-#include <uncore/expression.hpp>
 
 #include "exporter/series.hpp"
+#include "expression.hpp"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <map>
 #include <random>
 
-#include <uncore/plan.hpp>
-#include <uncore/session.hpp>
+#include "plan.hpp"
+#include "session.hpp"
 
 using namespace uncore;
 

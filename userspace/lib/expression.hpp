@@ -16,11 +16,10 @@
 #include <vector>
 
 #include <uncore/error.hpp>
-#include <uncore/export.hpp>
 
 namespace uncore {
 
-class UNCORE_EXPORT expression {
+class expression {
 public:
 	/// Errors: errc::invalid with the position.
 	static result<expression> parse(std::string_view text);
@@ -43,7 +42,7 @@ public:
 	double evaluate(std::span<const double> values,
 			std::span<const double> sources = {}) const;
 
-	struct UNCORE_HIDDEN step;
+	struct step;
 
 private:
 	std::shared_ptr<const std::vector<step>> steps_;

@@ -17,21 +17,16 @@
 #include <string>
 #include <vector>
 
+#include <uncore/counter_set.hpp>
 #include <uncore/error.hpp>
-#include <uncore/export.hpp>
-#include <uncore/health.hpp>
-#include <uncore/plan.hpp>
 #include <uncore/topology.hpp>
+
+#include "health.hpp"
+#include "plan.hpp"
 
 namespace uncore {
 
 class counter_backend;
-
-/// Which time a number is of.
-enum class period {
-	interval, ///< since the read before the last
-	total,	  ///< since the session was enabled
-};
 
 /// What an event counted on one CPU, which is one package for a box's events.
 struct count {
@@ -59,7 +54,7 @@ struct count {
 	/// Adds the count of another counter of the same event.  The errors
 	/// add up as well, as those of boxes in step do: it is the most that
 	/// the sum's can be.  session::add_up() knows better.
-	UNCORE_EXPORT count &operator+=(const count &other);
+	count &operator+=(const count &other);
 };
 
 /// An event of a session, on the CPU of that index.
@@ -73,18 +68,7 @@ struct sum_set {
 	uint32_t index = 0;
 };
 
-/// Programs leave size as it is: it tells the library which members there are.
-struct session_options {
-	size_t size = sizeof(session_options);
-	/// read() has the calling thread visit each package's CPUs in turn, so
-	/// as not to interrupt others; then its affinity is what it was.
-	/// Without, the kernel interrupts a CPU of each package, for each box.
-	bool visit_packages = false;
-	/// Count on these packages only; empty: on all.  Used by open() alone.
-	std::span<const int> packages{};
-};
-
-class UNCORE_EXPORT session {
+class session {
 public:
 	/// Opens all events, stopped.  It takes a descriptor for each event on
 	/// each CPU, and some: raising the limit (RLIMIT_NOFILE) is left to the
@@ -167,8 +151,8 @@ private:
 		     const session_options &options,
 		     std::shared_ptr<counter_backend> backend);
 
-	struct UNCORE_HIDDEN state;
-	explicit UNCORE_HIDDEN session(std::unique_ptr<state> opened);
+	struct state;
+	explicit session(std::unique_ptr<state> opened);
 	std::unique_ptr<state> state_;
 };
 

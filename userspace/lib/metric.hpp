@@ -10,20 +10,14 @@
 #include <vector>
 
 #include <uncore/catalogue.hpp>
+#include <uncore/counter_set.hpp>
 #include <uncore/error.hpp>
-#include <uncore/export.hpp>
-#include <uncore/plan.hpp>
-#include <uncore/session.hpp>
 #include <uncore/topology.hpp>
 
-namespace uncore {
+#include "plan.hpp"
+#include "session.hpp"
 
-/// What a number is of.
-enum class scope {
-	box,	 ///< each box of each package
-	package, ///< all of a package's boxes
-	machine, ///< all boxes
-};
+namespace uncore {
 
 /// A metric's value at one place.  Not a number where it divides by 0, where
 /// an event was never counted, or where it and its error are outside of the
@@ -41,7 +35,7 @@ struct metric_value {
 	std::string reason{};
 };
 
-class UNCORE_EXPORT metric {
+class metric {
 public:
 	/// Adds what a metric needs to a plan.
 	/// Errors: errc::unsupported, errc::not_found (the driver lacks an
@@ -60,15 +54,15 @@ public:
 	void watch(session &counts, uncore::scope where);
 
 	/// The value of each box, package, or the machine; by package, then in
-	/// the order of topology::pmus().  The machine's is of the sums over all
-	/// packages or, where the metric has a weight, the packages' mean.  duration_time is the time for which
-	/// the events were enabled.
+	/// the order of topology::pmus().  The machine's is of the sums over
+	/// all packages or, where the metric has a weight, the packages' mean.
+	/// duration_time is the time for which the events were enabled.
 	std::vector<metric_value> evaluate(const session &counts,
 					   uncore::period when,
 					   uncore::scope where) const;
 
 private:
-	struct UNCORE_HIDDEN parts;
+	struct parts;
 
 	const metric_info *info_ = nullptr;
 	std::shared_ptr<parts> parts_;

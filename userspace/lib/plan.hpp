@@ -15,7 +15,6 @@
 
 #include <uncore/error.hpp>
 #include <uncore/event.hpp>
-#include <uncore/export.hpp>
 #include <uncore/topology.hpp>
 
 namespace uncore {
@@ -54,10 +53,9 @@ struct plan {
 /// Events of PMUs that the catalogue does not know always pass.
 /// Errors: errc::conflict, naming a smallest set of events that collide, and
 /// what for: a counter, or a field of a filter.
-UNCORE_EXPORT result<void> fit(std::span<const event> events,
-			       std::string_view generation);
+result<void> fit(std::span<const event> events, std::string_view generation);
 
-class UNCORE_EXPORT planner {
+class planner {
 public:
 	/// For each term of what was added, where each of its events is
 	/// counted. duration_time, which needs no counter, has none.
@@ -84,15 +82,13 @@ public:
 private:
 	using members = std::vector<const event *>;
 
-	UNCORE_HIDDEN bool has_room(const counter_group &group,
-				    const members &more) const;
-	UNCORE_HIDDEN uint32_t group_for(const members &wanted, bool closed);
-	UNCORE_HIDDEN counter_id place(uint32_t group, const event &wanted);
-	UNCORE_HIDDEN std::vector<members>
-	split_up(const members &wanted) const;
-	UNCORE_HIDDEN std::vector<uint32_t> order() const;
-	UNCORE_HIDDEN unsigned turns_of(const pmu_info *which,
-					std::span<const uint32_t> order) const;
+	bool has_room(const counter_group &group, const members &more) const;
+	uint32_t group_for(const members &wanted, bool closed);
+	counter_id place(uint32_t group, const event &wanted);
+	std::vector<members> split_up(const members &wanted) const;
+	std::vector<uint32_t> order() const;
+	unsigned turns_of(const pmu_info *which,
+			  std::span<const uint32_t> order) const;
 
 	topology machine_;
 	std::string_view generation_;

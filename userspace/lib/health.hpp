@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 
-#include <uncore/export.hpp>
 #include <uncore/topology.hpp>
 
 namespace uncore {
@@ -35,11 +34,11 @@ struct box_health {
 	bool measured() const { return condition < condition::absent; }
 	/// What is wrong, for people: "hswep_imc_2 of socket 1 does not answer
 	/// any more"; empty where nothing is.
-	UNCORE_EXPORT std::string reason() const;
+	std::string reason() const;
 };
 
 /// What is wrong with the boxes of a number, for people: the worst one's
 /// reason, and how many more there are; empty where nothing is.
-UNCORE_EXPORT std::string reason_of(std::span<const box_health *const> boxes);
+std::string reason_of(std::span<const box_health *const> boxes);
 
 } // namespace uncore
