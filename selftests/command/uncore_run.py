@@ -24,8 +24,8 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.command import (EVENT, LIMIT, UNCORE, comments,  # noqa: E402
-                                is_refused, on_terminal, read_until, run, started,
-                                visible, wait_for)
+                                is_refused, on_terminal, one_line, read_until,
+                                run, started, visible, wait_for)
 from lib.python.fake_pmu import make_pmu  # noqa: E402
 from lib.python.uncore import TOP, Tap  # noqa: E402
 
@@ -406,6 +406,41 @@ def test_perf_options(tap, folder):
                "uncore %s is refused" % " ".join(arguments), comments(done))
 
 
+def interrupted_repeat(path, *options):
+    """Ctrl-C in the fourth run of 50 at the earliest. @return status and output."""
+    with open(path, "w", encoding="ascii"):
+        pass
+    with started([UNCORE, "stat", "-r", "50", "-e", EVENT, *options, "--", "sh",
+                  "-c", "echo run >> %s; sleep 0.2" % path],
+                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                 encoding="utf-8") as process:
+        wait_for(path, "run\n" * 4)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=LIMIT)
+    return process.returncode, out, err
+
+
+def test_repeat_ends(tap, folder):
+    """Ctrl-C during stat -r: the means of the runs that ended."""
+    path = os.path.join(folder, "repeated")
+    status, out, err = interrupted_repeat(path)
+    found = re.search(r"Means of (\d+) of 50 runs, the last of 0\.[2-9]", out)
+    tap.ok(status == -signal.SIGINT and found and
+           3 <= int(found.group(1)) < 50 and EVENT in out and not err,
+           "stat -r and Ctrl-C: the means", [str(status), out, err])
+    status, out, err = interrupted_repeat(path, "--json")
+    document = json.loads(out) if out else {"events": [{}]}
+    tap.ok(status == -signal.SIGINT and 3 <= document.get("runs", 0) < 50 and
+           document["events"][0].get("value", 0) > 0 and not err,
+           "stat -r --json and Ctrl-C: the means", [str(status), out, err])
+    done = run("stat", "-r", "50", "-e", EVENT, "sh", "-c",
+               "kill -INT $PPID; sleep 9")
+    one_line(tap, "stat -r and Ctrl-C in the first run", done, -signal.SIGINT,
+             "before the first run ended")
+    done = run("stat", "-r", "3", "-e", "no_such_event", "true")
+    one_line(tap, "stat -r of an unknown event", done, 1, "no_such_event")
+
+
 def test_reads(tap):
     """Events that are not multiplexed are read at the end, and not in between."""
     shown = "grep syscr /proc/$PPID/io"
@@ -665,6 +700,7 @@ def main():
         test_statuses(tap, folder)
         test_perf_options(tap, folder)
         test_period(tap)
+        test_repeat_ends(tap, folder)
         test_reads(tap)
         test_cost(tap)
         test_widths(tap, os.path.join(folder, "narrow"))

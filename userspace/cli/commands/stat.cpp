@@ -60,8 +60,12 @@ void list_report::put_title(period when)
 	if (when == period::total && has_intervals())
 		put("\nTotal of {:.3f} s\n", now());
 	else if (means_)
-		put("Means of {} runs, the last of {:.3f} s\n\n",
-		    means_->runs(), now());
+		put("Means of {}{} runs, the last of {:.3f} s\n\n",
+		    means_->runs(),
+		    means_->runs() < means_->requested()
+			    ? fmt::format(" of {}", means_->requested())
+			    : "",
+		    now());
 	else if (when == period::total)
 		put("Counted for {:.3f} s\n\n", now());
 	else if (titled_)
@@ -93,7 +97,9 @@ void list_report::put_line(const report_line &one)
 
 	std::string text = human(one.value, counted.unit());
 
-	if (!counted.metric() && !counted.running().count())
+	// Another run may have counted what the last one did not.
+	if (!counted.metric() && !counted.running().count() &&
+	    !std::isfinite(one.value))
 		text = counted.reason().empty() ? "not counted" : "-";
 	put("{}{:{}}  {:>20}", counted.name(), "",
 	    name_width_ - std::min(name_width_, width(counted.name())), text);
@@ -136,6 +142,23 @@ uncore::result<void> add(measurement &to, const stat_options &options)
 	return {};
 }
 
+/// Add a run to the means, and print these after the last run, or when a signal
+/// interrupts this one.
+int end_run(list_report &printer, run_means &means, int status)
+{
+	const bool interrupted = status >= by_signal;
+
+	if (!interrupted)
+		printer.add_run();
+	if (!interrupted && means.runs() < means.requested())
+		return status;
+	if (!means.runs())
+		note("interrupted before the first run ended: no means");
+	else if (!printer.print_means())
+		return failure;
+	return status;
+}
+
 /// Open, add, print, run.
 int count_once(const context &shared, stat_options &options, run_means *means)
 {
@@ -151,7 +174,24 @@ int count_once(const context &shared, stat_options &options, run_means *means)
 
 	list_report printer(counts, options.where, means);
 
-	return counts.run([&](bool last) { return printer.print(last); });
+	const int status =
+		counts.run([&](bool last) { return printer.print(last); });
+
+	if (means && printer.ended())
+		return end_run(printer, *means, status);
+	return status;
+}
+
+/// Count several times, until a run cannot begin.
+int count_repeatedly(const context &shared, stat_options &options)
+{
+	run_means means(options.repeat);
+	int status = success;
+
+	for (unsigned run = 0; run < options.repeat && means.runs() == run;
+	     run++)
+		status = count_once(shared, options, &means);
+	return status;
 }
 
 int stat(const context &shared, stat_options &options)
@@ -173,13 +213,8 @@ int stat(const context &shared, stat_options &options)
 		return fail_usage("-r and -I do not go together: a run has no "
 				  "intervals where its mean is printed");
 
-	run_means means(options.repeat);
-	int status = success;
-
-	for (unsigned run = 0; run < options.repeat && status < by_signal; run++)
-		status = count_once(shared, options,
-				    options.repeat > 1 ? &means : nullptr);
-	return status;
+	return options.repeat > 1 ? count_repeatedly(shared, options)
+				  : count_once(shared, options, nullptr);
 }
 
 } // namespace

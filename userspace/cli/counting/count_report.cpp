@@ -40,32 +40,36 @@ std::string error_text(double value, double error, std::string_view unit)
 			   value ? 100 * std::fabs(error / value) : 0.0);
 }
 
-void run_means::add(const std::vector<report_line> &lines)
+void run_means::add(const std::vector<report_line> &lines, double seconds)
 {
 	numbers_.resize(lines.size());
-	done_++;
+	runs_++;
+	seconds_ = seconds;
 	for (size_t i = 0; i < lines.size(); i++) {
-		const double step = lines[i].value - numbers_[i].mean;
+		const report_line &line = lines[i];
+		number &sum = numbers_[i];
+		const double step = line.value - sum.mean;
 
-		numbers_[i].mean += step / done_;
-		numbers_[i].squares += step * (lines[i].value - numbers_[i].mean);
+		sum.mean += step / runs_;
+		sum.squares += step * (line.value - sum.mean);
 	}
 }
 
 void run_means::put_into(std::vector<report_line> &lines) const
 {
-	for (size_t i = 0; i < lines.size(); i++) {
+	for (size_t i = 0; i < std::min(lines.size(), numbers_.size()); i++) {
 		lines[i].value = numbers_[i].mean;
 		lines[i].error =
-			done_ > 1 ? std::sqrt(numbers_[i].squares /
-					      (double(done_) * (done_ - 1)))
+			runs_ > 1 ? std::sqrt(numbers_[i].squares /
+					      (double(runs_) * (runs_ - 1)))
 				  : std::nan("");
 	}
 }
 
 double report::seconds(period when) const
 {
-	return in_seconds(of_.counters().elapsed(when));
+	return means_ ? means_->seconds()
+		      : in_seconds(of_.counters().elapsed(when));
 }
 
 void report::gather(period when)
@@ -208,8 +212,35 @@ void report::put(const table &rows)
 		put("{}\n", line);
 }
 
+void report::put(period when)
+{
+	switch (options_.form) {
+	case format::human:
+		show(when, lines_);
+		break;
+	case format::csv:
+		put_csv(when);
+		break;
+	case format::json:
+		put_json(when);
+		break;
+	}
+}
+
+bool report::write()
+{
+	const std::string_view text(buffer_.data(), buffer_.size());
+
+	if (options_.form == format::human)
+		return of_.output().show(text);
+	return of_.output().write(text);
+}
+
 bool report::print(bool last)
 {
+	ended_ = last;
+	if (means_)
+		return true;
 	buffer_.clear();
 	for (period when : {period::interval, period::total}) {
 		if (when == period::interval && !has_intervals())
@@ -217,30 +248,24 @@ bool report::print(bool last)
 		if (when == period::total && !last)
 			continue;
 		gather(when);
-		if (means_) {
-			means_->add(lines_);
-			if (!means_->complete())
-				return true;
-			means_->put_into(lines_);
-		}
-		switch (options_.form) {
-		case format::human:
-			show(when, lines_);
-			break;
-		case format::csv:
-			put_csv(when);
-			break;
-		case format::json:
-			put_json(when);
-			break;
-		}
+		put(when);
 	}
+	return write();
+}
 
-	const std::string_view text(buffer_.data(), buffer_.size());
+void report::add_run()
+{
+	gather(period::total);
+	means_->add(lines_, in_seconds(of_.counters().elapsed(period::total)));
+}
 
-	if (options_.form == format::human)
-		return of_.output().show(text);
-	return of_.output().write(text);
+bool report::print_means()
+{
+	buffer_.clear();
+	gather(period::total);
+	means_->put_into(lines_);
+	put(period::total);
+	return write();
 }
 
 } // namespace cli

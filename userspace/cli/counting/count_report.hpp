@@ -40,11 +40,14 @@ struct report_line {
 /// Numbers of several runs: their means, and the standard errors of these.
 class run_means {
 public:
-	explicit run_means(unsigned runs) : runs_(runs) {}
-	/// Adds the numbers of a run.
-	void add(const std::vector<report_line> &lines);
-	bool complete() const { return done_ == runs_; }
+	explicit run_means(unsigned requested) : requested_(requested) {}
+	/// Add the numbers of a run that ended after @p seconds.
+	void add(const std::vector<report_line> &lines, double seconds);
+	/// Runs that ended, and that the user wants.
 	unsigned runs() const { return runs_; }
+	unsigned requested() const { return requested_; }
+	/// Length of the last run that ended.
+	double seconds() const { return seconds_; }
 	void put_into(std::vector<report_line> &lines) const;
 
 private:
@@ -52,7 +55,8 @@ private:
 		double mean = 0, squares = 0;
 	};
 
-	unsigned runs_, done_ = 0;
+	unsigned requested_, runs_ = 0;
+	double seconds_ = 0;
 	std::vector<number> numbers_;
 };
 
@@ -60,7 +64,7 @@ class report {
 public:
 	/// @param scopes to report, in this order; events have the first.
 	/// @param set metric's, or empty.
-	/// @param means of several runs, which print once.
+	/// @param means of several runs: print() prints nothing, see add_run().
 	report(measurement &of, std::vector<uncore::scope> scopes,
 	       std::string_view set = {}, run_means *means = nullptr)
 		: of_(of), options_(of.options()), scopes_(std::move(scopes)),
@@ -73,6 +77,13 @@ public:
 
 	/// @return false when the output cannot be written.
 	bool print(bool last);
+	/// Has print() been called for the last time?
+	bool ended() const { return ended_; }
+	/// Add the numbers of this run to the means.
+	void add_run();
+	/// Print the means of the runs that ended.
+	/// @return false when the output cannot be written.
+	bool print_means();
 
 protected:
 	/// For people: puts lines, in the order of events, then metrics, by
@@ -90,7 +101,8 @@ protected:
 	void put_arguments(fmt::string_view text, fmt::format_args arguments);
 	/// -I, with a total at the end.
 	bool has_intervals() const { return options_.run.interval_ms; }
-	/// Seconds that a report is of, and since the start.
+	/// Seconds that a report is of, and since the start; of several runs:
+	/// those of the last.
 	double seconds(uncore::period when) const;
 	double now() const { return seconds(uncore::period::total); }
 	std::FILE *out() const { return of_.output().file(); }
@@ -102,6 +114,8 @@ protected:
 
 private:
 	void gather(uncore::period when);
+	void put(uncore::period when);
+	bool write();
 	void put_csv(uncore::period when);
 	void put_csv(const report_line &one, bool total);
 	void put_json(uncore::period when);
@@ -111,7 +125,7 @@ private:
 	const std::string separator_; ///< of CSV
 	std::vector<report_line> lines_;
 	fmt::memory_buffer buffer_;
-	bool titled_ = false;
+	bool titled_ = false, ended_ = false;
 };
 
 } // namespace cli
