@@ -102,8 +102,9 @@ def main():
                   for name in re.findall(r"\w+", names.rpartition(" of ")[2])]
         calls += [("check", "--json"), ("topology", "--json")]
         if run("stat", "-e", EVENT, "true").returncode == 0:
-            calls += [("stat", "-j", "-e", EVENT + ",duration_time", "true"),
-                      ("stat", "-j", "-I", "20", "-e", EVENT, "sleep", "0.1")]
+            calls += [("stat", "--json", "-e", EVENT + ",duration_time", "true"),
+                      ("stat", "--json", "-I", "20", "-e", EVENT, "sleep",
+                       "0.1")]
         else:
             tap.say("this user may not count %s: stat is left out" % EVENT)
         documents = check_documents(tap, calls)

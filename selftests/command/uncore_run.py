@@ -363,16 +363,20 @@ def test_perf_options(tap, folder):
     """Options that perf users type."""
     stat = ("stat", "-e", EVENT)
     path = os.path.join(folder, "appended")
-    done = run(*stat, "-a", "-A", "-j", "true")
-    tap.ok(done.returncode == 0 and json.loads(done.stdout), "stat -a -A -j",
-           comments(done))
+    done = run(*stat, "-a", "-A", "--json", "true")
+    tap.ok(done.returncode == 0 and json.loads(done.stdout),
+           "stat -a -A --json", comments(done))
+    for option in ("-j", "--json-output"):
+        done = run(*stat, "-a", option, "true")
+        tap.ok(done.returncode == 0 and not done.stdout and
+               json.loads(done.stderr)["event"] == EVENT,
+               "stat %s: perf's row on standard error" % option, comments(done))
     done = run(*stat, "-x", ";", "true")
-    lines = [line.split(";") for line in done.stdout.splitlines()]
-    tap.ok(done.returncode == 0 and len(lines) == 2 and
-           [len(line) for line in lines] == [13, 13] and lines[1][4] == EVENT,
-           "stat -x ';'", comments(done))
+    lines = [line.split(";") for line in done.stderr.splitlines()]
+    tap.ok(done.returncode == 0 and len(lines) == 1 and len(lines[0]) == 7 and
+           lines[0][2] == EVENT, "stat -x ';'", comments(done))
     done = run(*stat, "-x", "\\t", "true")
-    tap.ok(done.returncode == 0 and done.stdout.count("\t") == 24,
+    tap.ok(done.returncode == 0 and done.stderr.count("\t") == 6,
            "stat -x '\\t'", comments(done))
     done = run(*stat, "--timeout", "200", "--json", "sleep", "100")
     tap.ok(done.returncode == 0 and
@@ -387,6 +391,9 @@ def test_perf_options(tap, folder):
             ((*stat, "--append", "true"), 2, "-o"),
             ((*stat, "--metric-only", "true"), 2, "-M"),
             ((*stat, "-x", "", "true"), 2, "--field-separator"),
+            ((*stat, "-x,", "--json", "true"), 2, "exclude each other"),
+            ((*stat, "-x,", "-j", "true"), 2, "exclude each other"),
+            ((*stat, "--summary", "-I", "9", "true"), 2, "-x and -j"),
             ((*stat, "-o", "", "true"), 2, "--output"),
             ((*stat, "-I", "often", "true"), 2, "'often' (expected 1 to 3600000)"),
             ((*stat, "-d", "0", "true"), 2, "'0' (expected 0.001 to 1000000000)"),
@@ -529,7 +536,7 @@ def test_widths(tap, sysfs):
 def test_closed_streams(tap):
     """A file is not opened as a standard stream that the caller has closed."""
     for call in ("list", "topology --json", "stat -e %s true" % EVENT,
-                 "stat -j -e %s true" % EVENT, "check", "--version"):
+                 "stat --json -e %s true" % EVENT, "check", "--version"):
         done = subprocess.run("%s %s >&- <&-" % (UNCORE, call), shell=True,
                               stderr=subprocess.PIPE, encoding="utf-8",
                               check=False, timeout=LIMIT)
@@ -556,10 +563,14 @@ def test_decimal_comma(tap, folder):
     tap.ok(shown.stdout == "0,5\n", "this locale has a decimal comma",
            [shown.stdout])
     stat = ("stat", "-d", "0.05", "-e", EVENT + ",duration_time")
-    done = run(*stat, "-j", env=german)
+    done = run(*stat, "--json", env=german)
     tap.ok(done.returncode == 0 and
-           0.04 < json.loads(done.stdout)["seconds"] < 9, "stat -j",
+           0.04 < json.loads(done.stdout)["seconds"] < 9, "stat --json",
            comments(done))
+    done = run(*stat, "-x,", env=german)
+    tap.ok(done.returncode == 0 and
+           {line.count(",") for line in done.stderr.splitlines()} == {6},
+           "stat -x,", comments(done))
     done = run(*stat, "--csv", env=german)
     rows = list(csv.reader(done.stdout.splitlines()))
     tap.ok({len(row) for row in rows} == {13} and 0.04 < float(rows[1][0]) < 9,

@@ -472,9 +472,10 @@ def test_documents(tap):
     """JSON of each subcommand, against the schema that is installed."""
     documents = check_documents(tap, [
         ("check", "--json"), ("topology", "--json"), ("list", "--json"),
-        ("stat", "-j", "-e", READS, "-M", "llc,qpi", "-d", "0.1"),
-        ("stat", "-j", "-e", READS, "-A", "-I", "50", "--interval-count", "3"),
-        ("stat", "-j", "-e", READS, "--per-socket", "-d", "0.1"),
+        ("stat", "--json", "-e", READS, "-M", "llc,qpi", "-d", "0.1"),
+        ("stat", "--json", "-e", READS, "-A", "-I", "50", "--interval-count",
+         "3"),
+        ("stat", "--json", "-e", READS, "--per-socket", "-d", "0.1"),
         ("metric", "memory", "-j", "-d", "0.1"),
         ("metric", "power", "--all", "-j", "-d", "0.1"),
         ("top", "-j", "--once", "-d", "0.3"),

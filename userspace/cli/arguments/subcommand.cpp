@@ -19,13 +19,13 @@ void add_examples(parser &command, const char *first, const char *second)
 	command.footer(fmt::format("Examples:\n  {}\n  {}", first, second));
 }
 
-void add_format(parser &command, format &chosen)
+void add_format(parser &command, format &chosen, const char *json)
 {
 	const option csv = command.add_flag(
 		"--csv", [&chosen] { chosen = format::csv; },
 		"Comma-separated values, for programs");
 	command.add_flag(
-		       "-j,--json", [&chosen] { chosen = format::json; },
+		       json, [&chosen] { chosen = format::json; },
 		       "JSON, for programs")
 		.excludes(csv);
 }

@@ -46,8 +46,9 @@ parser add_command(parser &app, context &shared, const char *name,
 /// driver.
 void add_examples(parser &command, const char *first, const char *second);
 
-/// Adds --csv and --json.
-void add_format(parser &command, format &chosen);
+/// Adds --csv and --json, which has another name in some subcommands.
+void add_format(parser &command, format &chosen,
+		const char *json = "-j,--json");
 /// Adds -o.
 void add_output(parser &command, std::string &path);
 

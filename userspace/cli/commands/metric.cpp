@@ -445,6 +445,7 @@ void add_metric(parser &app, context &shared)
 	command.add_flag("--per-box", options->per_box,
 			 "A line for each box of each socket");
 	add_count_options(command, options->count);
+	add_format(command, options->count.form);
 }
 
 } // namespace cli

@@ -24,7 +24,7 @@ struct stat_options {
 	count_options count;
 	scope where = scope::machine;
 	std::string pid, tid;
-	bool all_cpus = false;
+	bool all_cpus = false, no_aggr = false, per_node = false;
 	unsigned repeat = 1;
 };
 
@@ -194,8 +194,34 @@ int count_repeatedly(const context &shared, stat_options &options)
 	return status;
 }
 
+/// perf has a row for each CPU that reads boxes with -A, and for each box as
+/// well with --no-merge.
+void choose_place(stat_options &options)
+{
+	if (options.per_node)
+		options.where = scope::package;
+	if (options.no_aggr)
+		options.where =
+			options.count.as_perf() ? scope::package : scope::box;
+	if (options.no_aggr || options.where == scope::box)
+		options.count.place = perf_place::cpu;
+	else if (options.per_node)
+		options.count.place = perf_place::node;
+	else if (options.where == scope::package)
+		options.count.place = perf_place::socket;
+}
+
 int stat(const context &shared, stat_options &options)
 {
+	choose_place(options);
+	if (options.count.perf_json + !options.count.separator.empty() +
+		    (options.count.form != format::human) >
+	    1)
+		return fail_usage(
+			"-x, -j, --csv and --json exclude each other");
+	if (options.count.summary && !options.count.as_perf())
+		return fail_usage("--summary is for -x and -j: other output of "
+				  "-I ends with the total");
 	if (!options.pid.empty() || !options.tid.empty())
 		return fail_usage(
 			"a box counts for all tasks of its socket, so that "
@@ -241,12 +267,11 @@ void add_stat(parser &app, context &shared)
 		.one_value()
 		.type_name("METRIC,...");
 	add_scope(command, options->where);
-	command.add_flag(
-		"-A,--no-aggr", [options] { options->where = scope::box; },
-		"The same as --per-box, perf's name");
-	command.add_flag(
-		"--per-node", [options] { options->where = scope::package; },
-		"The same as --per-socket: boxes belong to sockets");
+	command.add_flag("-A,--no-aggr", options->no_aggr,
+			 "The same as --per-box; with -x and -j as perf: a row "
+			 "for each CPU that reads boxes");
+	command.add_flag("--per-node", options->per_node,
+			 "The same as --per-socket: boxes belong to sockets");
 	command.add_option("-C,--cpu", options->count.cpus,
 			   "Count on the sockets of these CPUs only")
 		.type_name("CPUS");
@@ -260,9 +285,14 @@ void add_stat(parser &app, context &shared)
 	command.add_flag("--metric-only", options->count.metric_only,
 			 "Metrics without events");
 	command.add_option("-x,--field-separator", options->count.separator,
-			   "The same as --csv, with this between the values")
+			   "perf stat's rows on standard error, with this "
+			   "between the columns")
 		.not_empty()
 		.type_name("TEXT");
+	command.add_flag("-j,--json-output", options->count.perf_json,
+			 "perf stat's JSON on standard error");
+	command.add_flag("--summary", options->count.summary,
+			 "With -I and -x or -j: the total as well");
 	command.add_option("--timeout", options->count.timeout_ms,
 			   "Count for N milliseconds, perf's -d")
 		.range(1, 1000000000)
@@ -274,6 +304,7 @@ void add_stat(parser &app, context &shared)
 	command.add_option("-t,--tid", options->tid, "Not possible: see top")
 		.hidden();
 	add_count_options(command, options->count);
+	add_format(command, options->count.form, "--json");
 }
 
 } // namespace cli

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 #include <nlohmann/json.hpp>
 
@@ -52,6 +53,8 @@ void run_means::add(const std::vector<report_line> &lines, double seconds)
 
 		sum.mean += step / runs_;
 		sum.squares += step * (line.value - sum.mean);
+		sum.running += (line.running - sum.running) / runs_;
+		sum.share += (line.share - sum.share) / runs_;
 	}
 }
 
@@ -63,6 +66,8 @@ void run_means::put_into(std::vector<report_line> &lines) const
 			runs_ > 1 ? std::sqrt(numbers_[i].squares /
 					      (double(runs_) * (runs_ - 1)))
 				  : std::nan("");
+		lines[i].running = numbers_[i].running;
+		lines[i].share = numbers_[i].share;
 	}
 }
 
@@ -80,11 +85,13 @@ void report::gather(period when)
 		     of_.counters().values(where, when)) {
 			const double value = v.value();
 			const double error = v.standard_error();
+			const double running = double(v.running().count());
+			const double share = v.share();
 
 			if (v.metric() || (!options_.metric_only &&
 					   where == scopes_.front()))
-				lines_.push_back(
-					{std::move(v), where, value, error});
+				lines_.push_back({std::move(v), where, value,
+						  error, running, share});
 		}
 	std::stable_sort(lines_.begin(), lines_.end(),
 			 [](const report_line &a, const report_line &b) {
@@ -212,8 +219,91 @@ void report::put(const table &rows)
 		put("{}\n", line);
 }
 
+/// The socket of a number; of duration_time, which has none, the first, whose
+/// clock perf reads.
+static const uncore::package &socket_of(const uncore::counted_value &counted,
+					const uncore::topology &machine)
+{
+	for (const uncore::package &package : machine.packages())
+		if (package.id == counted.package())
+			return package;
+	return machine.packages().front();
+}
+
+/// The CPUs of a socket that count an event: one for the boxes.
+static std::vector<int> counting_cpus(const uncore::event *event,
+				      const uncore::package &socket,
+				      const uncore::topology &machine)
+{
+	if (!event || event->type == uncore::event::duration_time)
+		return {socket.cpus.front()};
+	if (event->pmu)
+		for (const int cpu : event->pmu->cpus)
+			if (machine.package_of(cpu) == socket.id)
+				return {cpu};
+	return socket.cpus;
+}
+
+/// The row as perf has it, without a time.
+perf_row report::perf_row_of(const report_line &line) const
+{
+	const uncore::topology &machine = of_.counters().machine();
+	const uncore::package &socket = socket_of(line.counted, machine);
+	const std::vector<int> cpus =
+		counting_cpus(line.counted.first_event(), socket, machine);
+	perf_row row(line);
+
+	row.place = options_.place;
+	row.number = cpus.front();
+	row.cpus = cpus.size();
+	row.repeated = means_;
+	if (row.place == perf_place::socket)
+		row.number = socket.id;
+	else if (row.place == perf_place::node)
+		row.number = of_.node_of(cpus.front());
+	row.name = line.counted.name();
+	if (const uncore::pmu_info *pmu = line.counted.pmu())
+		row.name = perf_name(row.name, pmu->name);
+	return row;
+}
+
+/// perf stat -o begins a file so, of JSON as well.
+void report::put_perf_start()
+{
+	const std::time_t now = std::time(nullptr);
+	char text[32];
+
+	if (!titled_ && !options_.output.empty())
+		put("# started on {}\n", ctime_r(&now, text));
+	titled_ = true;
+}
+
+void report::put_perf(period when)
+{
+	put_perf_start();
+	if (options_.place == perf_place::socket ||
+	    options_.place == perf_place::node)
+		std::stable_sort(
+			lines_.begin(), lines_.end(),
+			[](const report_line &a, const report_line &b) {
+				return std::max(a.counted.package(), 0) <
+				       std::max(b.counted.package(), 0);
+			});
+	for (const report_line &line : lines_) {
+		perf_row row = perf_row_of(line);
+
+		if (when == period::interval)
+			row.time = of_.counters().elapsed(period::total);
+		row.summary = when == period::total && has_intervals();
+		put("{}", options_.perf_json ? perf_json(row)
+					     : perf_csv(row, separator_));
+	}
+}
+
 void report::put(period when)
 {
+	if (options_.as_perf())
+		return put_perf(when);
 	switch (options_.form) {
 	case format::human:
 		show(when, lines_);
@@ -231,7 +321,7 @@ bool report::write()
 {
 	const std::string_view text(buffer_.data(), buffer_.size());
 
-	if (options_.form == format::human)
+	if (options_.form == format::human && !options_.as_perf())
 		return of_.output().show(text);
 	return of_.output().write(text);
 }
@@ -246,6 +336,9 @@ bool report::print(bool last)
 		if (when == period::interval && !has_intervals())
 			continue;
 		if (when == period::total && !last)
+			continue;
+		if (when == period::total && has_intervals() &&
+		    options_.as_perf() && !options_.summary)
 			continue;
 		gather(when);
 		put(when);

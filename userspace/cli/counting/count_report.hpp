@@ -25,6 +25,8 @@ struct report_line {
 	uncore::counted_value counted;
 	uncore::scope where;
 	double value, error; ///< of several runs: the mean's
+	/// Nanoseconds, and part of the time; of several runs: their means.
+	double running, share;
 
 	std::string_view box() const
 	{
@@ -53,6 +55,7 @@ public:
 private:
 	struct number {
 		double mean = 0, squares = 0;
+		double running = 0, share = 0;
 	};
 
 	unsigned requested_, runs_ = 0;
@@ -115,6 +118,9 @@ protected:
 private:
 	void gather(uncore::period when);
 	void put(uncore::period when);
+	void put_perf(uncore::period when);
+	void put_perf_start();
+	perf_row perf_row_of(const report_line &line) const;
 	bool write();
 	void put_csv(uncore::period when);
 	void put_csv(const report_line &one, bool total);

@@ -3,6 +3,7 @@
 #include "counting/measurement.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "counting/event_notes.hpp"
 #include "output/message.hpp"
 #include "sysfs.hpp"
+#include "text.hpp"
 
 namespace cli {
 
@@ -32,7 +34,6 @@ static constexpr std::chrono::nanoseconds longest_pause =
 void add_count_options(parser &command, count_options &options)
 {
 	add_run_options(command, options.run);
-	add_format(command, options.form);
 	add_output(command, options.output);
 }
 
@@ -52,8 +53,6 @@ measurement::open(const context &shared, count_options &options)
 {
 	if (options.timeout_ms)
 		options.run.duration = options.timeout_ms / 1000.0;
-	if (!options.separator.empty())
-		options.form = format::csv;
 	if (options.separator == "\\t")
 		options.separator = "\t";
 	// Where no time is given, and no command: a second.
@@ -67,7 +66,7 @@ measurement::open(const context &shared, count_options &options)
 		return machine.error();
 
 	std::unique_ptr<measurement> made(
-		new measurement(*std::move(machine), options));
+		new measurement(*std::move(machine), options, shared.sysfs));
 
 	if (auto chosen = made->choose_sockets(); !chosen)
 		return chosen.error();
@@ -97,12 +96,34 @@ uncore::result<void> measurement::choose_sockets()
 	return {};
 }
 
+/// perf has a row for each CPU of events that are not of boxes, uncore a sum.
+static uncore::result<void>
+refuse_cpu_events(const std::vector<uncore::event_group> &groups)
+{
+	for (const auto &group : groups)
+		for (const auto &term : group.terms)
+			for (const auto &event : term.events)
+				if ((!event.pmu || event.pmu->cpus.empty()) &&
+				    event.type != uncore::event::duration_time)
+					return uncore::error{
+						errc::unsupported,
+						fmt::format("{} counts on each "
+							    "CPU: use "
+							    "--per-socket, or "
+							    "perf stat -A",
+							    event.name)};
+	return {};
+}
+
 uncore::result<void> measurement::add_events(std::string_view list)
 {
 	auto parsed = uncore::parse_events(list, counters_.machine());
 
 	if (!parsed)
 		return parsed.error();
+	if (options_.as_perf() && options_.place == perf_place::cpu)
+		if (auto possible = refuse_cpu_events(*parsed); !possible)
+			return possible;
 	note_unlisted(*parsed, counters_.machine());
 	note_periods(*parsed);
 	return counters_.add_events(*parsed);
@@ -160,13 +181,17 @@ uncore::result<void> measurement::open_counters()
 				     fmt::format("{}: {}",
 						 missing_.front().info->name,
 						 missing_.front().reason)};
+	if (options_.as_perf())
+		output_.use_standard_error();
 	if (auto opened = output_.open(options_.output,
 				       options_.append
 					       ? output_file::content::append
 					       : output_file::content::replace);
 	    !opened)
 		return opened;
-	if (const unsigned turns = counters_.turns(); turns > most_turns)
+	// perf's rows have the part of the time, and a script expects no line.
+	if (const unsigned turns = counters_.turns();
+	    turns > most_turns && !options_.as_perf())
 		note(fmt::format("{} groups of events are multiplexed, so that "
 				 "each counts for 1/{} of the time: {}",
 				 turns, turns, split_advice()));
@@ -176,6 +201,25 @@ uncore::result<void> measurement::open_counters()
 		return opened;
 	report_news();
 	return {};
+}
+
+int measurement::node_of(int cpu) const
+{
+	const auto folder =
+		sysfs_ / "devices/system/cpu" / fmt::format("cpu{}", cpu);
+	std::error_code failed;
+
+	for (const auto &entry :
+	     std::filesystem::directory_iterator(folder, failed)) {
+		const std::string name = entry.path().filename();
+		std::optional<uint64_t> number;
+
+		if (name.starts_with("node"))
+			number = uncore::parse_number(name.substr(4));
+		if (number)
+			return int(*number);
+	}
+	return 0;
 }
 
 /// Boxes and CPUs that are lost do not end a run: the rest is counted.

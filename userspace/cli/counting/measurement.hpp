@@ -3,6 +3,7 @@
 // set of counters, how long it counts, and where the numbers go.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 #include <uncore/counter_set.hpp>
 
 #include "arguments/subcommand.hpp"
+#include "counting/perf_rows.hpp"
 #include "counting/run.hpp"
 #include "output/sink.hpp"
 
@@ -20,14 +22,20 @@ namespace cli {
 struct count_options {
 	run_options run;
 	format form = format::human;
-	std::string output;    ///< a file's path, empty for standard output
-	std::string separator; ///< -x, empty for none
-	std::string cpus;      ///< -C, to count on their sockets only
+	std::string output;	///< a file's path, empty for standard output
+	std::string separator;	///< -x, empty for none
+	bool perf_json = false; ///< -j
+	perf_place place = perf_place::none; ///< of perf's rows
+	bool summary = false;		     ///< of perf's rows with -I
+	std::string cpus; ///< -C, to count on their sockets only
 	unsigned timeout_ms = 0;
 	bool append = false, metric_only = false;
+
+	/// Rows as perf stat prints them, on standard error?
+	bool as_perf() const { return perf_json || !separator.empty(); }
 };
 
-/// Add how long to count, in which form to print, and where to.
+/// Add how long to count, and where to print.
 void add_count_options(parser &command, count_options &options);
 /// Add --per-socket and --per-box.
 void add_scope(parser &command, uncore::scope &where);
@@ -62,11 +70,15 @@ public:
 	const count_options &options() const { return options_; }
 	const std::vector<missing_metric> &missing() const { return missing_; }
 	const uncore::counter_set &counters() const { return counters_; }
+	/// The NUMA node of a CPU; 0 where the kernel has none.
+	int node_of(int cpu) const;
 	sink &output() { return output_; }
 
 private:
-	measurement(uncore::topology &&machine, const count_options &options)
-		: options_(options), counters_(std::move(machine))
+	measurement(uncore::topology &&machine, const count_options &options,
+		    const std::filesystem::path &sysfs)
+		: options_(options), sysfs_(sysfs),
+		  counters_(std::move(machine))
 	{
 	}
 	uncore::result<void> choose_sockets();
@@ -75,6 +87,7 @@ private:
 	void report_news();
 
 	const count_options &options_;
+	const std::filesystem::path sysfs_;
 	uncore::counter_set counters_;
 	std::vector<int> sockets_; ///< to count on; empty: all
 	std::vector<const uncore::metric_info *> metrics_;

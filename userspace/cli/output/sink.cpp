@@ -27,6 +27,12 @@ uncore::result<void> sink::open(const std::string &path,
 	return {};
 }
 
+void sink::use_standard_error()
+{
+	name_ = "standard error";
+	standard_ = stderr;
+}
+
 bool sink::write(std::string_view text)
 {
 	int failed = 0;
@@ -35,11 +41,11 @@ bool sink::write(std::string_view text)
 		output_->write(text);
 		output_->flush();
 		failed = output_->error();
-	} else if (std::fwrite(text.data(), 1, text.size(), stdout) !=
+	} else if (std::fwrite(text.data(), 1, text.size(), standard_) !=
 			   text.size() ||
-		   std::fflush(stdout)) {
+		   std::fflush(standard_)) {
 		failed = errno;
-		std::clearerr(stdout);
+		std::clearerr(standard_);
 	}
 	if (failed && failed != EPIPE)
 		note(fmt::format("{}: {}", name_, std::strerror(failed)));

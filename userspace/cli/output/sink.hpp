@@ -24,7 +24,13 @@ public:
 	uncore::result<void>
 	open(const std::string &path,
 	     output_file::content old = output_file::content::replace);
-	std::FILE *file() const { return output_ ? output_->stream() : stdout; }
+	/// Write to standard error where open() names no file, as perf stat
+	/// does.
+	void use_standard_error();
+	std::FILE *file() const
+	{
+		return output_ ? output_->stream() : standard_;
+	}
 	/// @return false when it cannot be written; says why, unless the reader
 	/// of a pipe has left.
 	bool write(std::string_view text);
@@ -33,6 +39,7 @@ public:
 
 private:
 	std::string name_ = "standard output";
+	std::FILE *standard_ = stdout;
 	std::optional<output_file> output_;
 };
 
