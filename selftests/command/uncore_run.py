@@ -448,6 +448,25 @@ def test_repeat_ends(tap, folder):
     one_line(tap, "stat -r of an unknown event", done, 1, "no_such_event")
 
 
+def test_signals(tap):
+    """A command has the caller's blocked signals, and SIGPIPE as the caller has it."""
+    call = ["cat", "/proc/self/status"]
+    for handler in (signal.SIG_IGN, signal.SIG_DFL):
+        def prepare(handler=handler):
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+            signal.signal(signal.SIGPIPE, handler)
+
+        shown = [subprocess.run([*before, *call], preexec_fn=prepare,
+                                stdout=subprocess.PIPE, encoding="ascii",
+                                restore_signals=False, timeout=LIMIT,
+                                check=False).stdout
+                 for before in ((), (UNCORE, "stat", "-e", EVENT, "--"))]
+        want, got = (re.findall(r"^(Sig(?:Blk|Ign)):\s*(\w+)$", text, re.M)
+                     for text in shown)
+        tap.ok(want and want == got, "stat: the command's signals with %s" %
+               handler.name, [repr(want), repr(got)])
+
+
 def test_reads(tap):
     """Events that are not multiplexed are read at the end, and not in between."""
     shown = "grep syscr /proc/$PPID/io"
@@ -711,6 +730,7 @@ def main():
         test_statuses(tap, folder)
         test_perf_options(tap, folder)
         test_period(tap)
+        test_signals(tap)
         test_repeat_ends(tap, folder)
         test_reads(tap)
         test_cost(tap)

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "process/exit_status.hpp"
+#include "process/signals.hpp"
 
 namespace cli {
 
@@ -47,15 +48,12 @@ child::~child()
 void child::become(const std::vector<std::string> &command, int go, int fate)
 {
 	std::vector<char *> arguments;
-	sigset_t none;
 	char byte;
 
 	for (const std::string &argument : command)
 		arguments.push_back(const_cast<char *>(argument.c_str()));
 	arguments.push_back(nullptr);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, nullptr);
-	signal(SIGPIPE, SIG_DFL);
+	restore_signals();
 	restore_file_limit();
 	// The parent ended before it released this process.
 	if (read(go, &byte, 1) != 1)

@@ -11,6 +11,18 @@ namespace cli {
 using std::chrono::nanoseconds;
 using clock = std::chrono::steady_clock;
 
+namespace {
+
+/// Of this process before the first object of signals.
+struct inherited_signals {
+	sigset_t blocked;
+	sighandler_t pipe;
+};
+
+std::optional<inherited_signals> inherited;
+
+} // namespace
+
 /// A signal that the caller has ignored (nohup, a shell's background job) stays
 /// ignored.  SIGCHLD does not: children would not be waited for.
 static bool is_ignored(int number)
@@ -33,6 +45,8 @@ signals::signals(std::initializer_list<int> numbers)
 			sigaddset(&set_, number);
 	sigprocmask(SIG_BLOCK, &set_, &old_);
 	pipe_ = signal(SIGPIPE, SIG_IGN);
+	if (!inherited)
+		inherited = {old_, pipe_};
 	fd_ = unique_fd(signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
@@ -59,6 +73,14 @@ caught_signal signals::wait(std::optional<clock::time_point> deadline,
 	if (read(fd_.get(), &info, sizeof(info)) != sizeof(info))
 		return {};
 	return {int(info.ssi_signo), info.ssi_code == SI_KERNEL};
+}
+
+void restore_signals()
+{
+	if (!inherited)
+		return;
+	signal(SIGPIPE, inherited->pipe);
+	sigprocmask(SIG_SETMASK, &inherited->blocked, nullptr);
 }
 
 int end_by(int number)

@@ -38,6 +38,10 @@ private:
 	unique_fd fd_;
 };
 
+/// In a child: block the signals that this program's caller has blocked, and
+/// treat SIGPIPE as the caller does.
+void restore_signals();
+
 /// End this process by a signal's default action, so that a shell learns of the
 /// signal.  @return the exit status, in case that the action is not to end.
 int end_by(int number);
