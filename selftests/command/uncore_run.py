@@ -393,7 +393,9 @@ def test_perf_options(tap, folder):
             ((*stat, "-x", "", "true"), 2, "--field-separator"),
             ((*stat, "-x,", "--json", "true"), 2, "exclude each other"),
             ((*stat, "-x,", "-j", "true"), 2, "exclude each other"),
-            ((*stat, "--summary", "-I", "9", "true"), 2, "-x and -j"),
+            ((*stat, "-v", "true"), 2, "--json"),
+            ((*stat, "--control", "fifo:/none", "true"), 2, "-D"),
+            (("help", "no-such-command"), 2, "no-such-command"),
             ((*stat, "-o", "", "true"), 2, "--output"),
             ((*stat, "-I", "often", "true"), 2, "'often' (expected 1 to 3600000)"),
             ((*stat, "-d", "0", "true"), 2, "'0' (expected 0.001 to 1000000000)"),
@@ -411,6 +413,37 @@ def test_perf_options(tap, folder):
         tap.ok(is_refused(done, word, status=status) and
                ": -- " not in done.stderr,
                "uncore %s is refused" % " ".join(arguments), comments(done))
+
+
+def test_delay(tap):
+    """-D begins to count when the command has run for a while."""
+    stat = ("stat", "-e", EVENT)
+    done = run(*stat, "-D", "2000", "--json", "sleep", "3")
+    tap.ok(done.returncode == 0 and
+           0 < json.loads(done.stdout)["seconds"] < 2.5,
+           "stat -D counts from then on", comments(done))
+    start = time.monotonic()
+    for command, status in ((["sh", "-c", "exit 7"], 7),
+                            (["sh", "-c", "kill -INT $PPID; exec sleep 99"],
+                             -signal.SIGINT)):
+        done = run(*stat, "-D", "90000", *command)
+        tap.ok(done.returncode == status and "Counted for 0.0" in done.stdout and
+               time.monotonic() - start < 60, "stat -D: status %d before the delay "
+               "is over" % status, comments(done))
+
+
+def test_help(tap):
+    """As perf's and git's: "help stat"."""
+    for before, after in ((["help"], ["--help"]),
+                          (["help", "stat"], ["stat", "--help"]),
+                          (["help", "record"], ["record", "--help"])):
+        shown, want = run(*before), run(*after)
+        tap.ok(shown.returncode == 0 and want.stdout and
+               shown.stdout == want.stdout, "uncore %s" % " ".join(before),
+               comments(shown))
+    done = run("stat", "-B", "--summary", "-I", "50", "-e", EVENT, "sleep", "0.1")
+    tap.ok(done.returncode == 0 and "Total of" in done.stdout,
+           "stat -B --summary -I", comments(done))
 
 
 def interrupted_repeat(path, *options):
@@ -730,6 +763,8 @@ def main():
         test_statuses(tap, folder)
         test_perf_options(tap, folder)
         test_period(tap)
+        test_delay(tap)
+        test_help(tap)
         test_signals(tap)
         test_repeat_ends(tap, folder)
         test_reads(tap)

@@ -11,16 +11,26 @@
 #include "arguments/run.hpp"
 #include "output/message.hpp"
 
-/// Find the first word that is not an option; "" where there is none.
-static std::string first_word(int argc, char **argv)
+/// The words of the command line; of "help stat" those of "stat --help".
+static std::vector<std::string> words_of(int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++) {
-		const std::string_view word = argv[i];
+	std::vector<std::string> words(argv + 1, argv + argc);
 
-		if (word == "--sysfs")
+	if (!words.empty() && words.front() == "help") {
+		words.erase(words.begin());
+		words.insert(words.begin() + !words.empty(), "--help");
+	}
+	return words;
+}
+
+/// Find the first word that is not an option; "" where there is none.
+static std::string first_word(const std::vector<std::string> &words)
+{
+	for (size_t i = 0; i < words.size(); i++) {
+		if (words[i] == "--sysfs")
 			i++;
-		else if (!word.starts_with('-'))
-			return argv[i];
+		else if (!words[i].starts_with('-'))
+			return words[i];
 	}
 	return {};
 }
@@ -60,12 +70,12 @@ int main(int argc, char **argv)
 		fmt::format("uncore {}", uncore::version()));
 	cli::context shared;
 
-	shared.words = {argv + 1, argv + argc};
+	shared.words = words_of(argc, argv);
 	app.add_option("--sysfs", shared.sysfs, "Where sysfs is mounted")
 		.hidden();
 	shared.action = [&shared] { return cli::overview(shared); };
 
-	const std::string name = first_word(argc, argv);
+	const std::string name = first_word(shared.words);
 	const bool known = add_subcommands(name, app, shared);
 
 	if (argc > 1 && argv[1] == std::string_view("__complete"))

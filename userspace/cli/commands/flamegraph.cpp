@@ -430,13 +430,17 @@ void add_flamegraph(parser &app, context &shared)
 		     "uncore flamegraph stacks.folded > stacks.svg");
 	command.add_option("file", o->input,
 			   "Folded stacks, or perf.data of record -g; - or "
-			   "none: folded stacks on standard input");
+			   "none: folded stacks on standard input")
+		.type_name("FILE");
 	command.add_option("-e,--event", o->event,
-			   "The event to draw of perf.data");
+			   "The event to draw of perf.data")
+		.type_name("EVENT");
 	command.add_option("-o,--output", o->output,
 			   "A file to write to, not standard output")
-		.not_empty();
-	command.add_option("--title", o->title, "What stands above it");
+		.not_empty()
+		.type_name("FILE");
+	command.add_option("--title", o->title, "What stands above it")
+		.type_name("TITLE");
 }
 
 } // namespace cli

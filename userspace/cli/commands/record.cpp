@@ -277,6 +277,7 @@ void add_record(parser &app, context &shared)
 		"record's");
 
 	events.one_value();
+	events.type_name("EVENT,...");
 	option series = command.add_option(
 		"--series", o->series,
 		"Count what uncore serve does, for serve --replay, and sample "

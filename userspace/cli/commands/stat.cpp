@@ -23,8 +23,9 @@ struct stat_options {
 	std::vector<std::string> events, metrics;
 	count_options count;
 	scope where = scope::machine;
-	std::string pid, tid;
+	std::string pid, tid, control;
 	bool all_cpus = false, no_aggr = false, per_node = false;
+	bool verbose = false, big_num = false;
 	unsigned repeat = 1;
 };
 
@@ -211,6 +212,19 @@ void choose_place(stat_options &options)
 		options.count.place = perf_place::socket;
 }
 
+/// @return the alternative to an option of perf that stat does not have;
+/// nullptr where there is none on the command line.
+const char *instead_of_perf(const stat_options &options)
+{
+	if (!options.pid.empty() || !options.tid.empty())
+		return "a box counts for all tasks of its socket, so that stat has no counts of one process: 'uncore top --by process' divides a socket's traffic among processes";
+	if (!options.control.empty())
+		return "stat takes no commands while it counts (--control): -D begins to count later, and -I prints the counts of intervals";
+	if (options.verbose)
+		return "stat has no -v: --json has the raw count and the times of each event, and 'uncore list -v' the description";
+	return nullptr;
+}
+
 int stat(const context &shared, stat_options &options)
 {
 	choose_place(options);
@@ -219,14 +233,8 @@ int stat(const context &shared, stat_options &options)
 	    1)
 		return fail_usage(
 			"-x, -j, --csv and --json exclude each other");
-	if (options.count.summary && !options.count.as_perf())
-		return fail_usage("--summary is for -x and -j: other output of "
-				  "-I ends with the total");
-	if (!options.pid.empty() || !options.tid.empty())
-		return fail_usage(
-			"a box counts for all tasks of its socket, so that "
-			"stat has no counts of one process: 'uncore top --by "
-			"process' divides a socket's traffic among processes");
+	if (const char *alternative = instead_of_perf(options))
+		return fail_usage(alternative);
 	if (options.count.append && options.count.output.empty())
 		return fail_usage("--append is for -o FILE");
 	if (options.count.metric_only && options.metrics.empty())
@@ -280,6 +288,12 @@ void add_stat(parser &app, context &shared)
 			   "standard errors")
 		.range(1, 1000000)
 		.type_name("N");
+	command.add_option("-D,--delay", options->count.run.delay_ms,
+			   "Begin to count N milliseconds after the command")
+		.range(1, 3600000)
+		.type_name("MILLISECONDS");
+	command.add_flag("-B,--big-num", options->big_num,
+			 "No effect: digits are always in groups of three");
 	command.add_flag("-a,--all-cpus", options->all_cpus,
 			 "No effect: boxes count for all CPUs");
 	command.add_flag("--metric-only", options->count.metric_only,
@@ -288,11 +302,12 @@ void add_stat(parser &app, context &shared)
 			   "perf stat's rows on standard error, with this "
 			   "between the columns")
 		.not_empty()
-		.type_name("TEXT");
+		.type_name("SEPARATOR");
 	command.add_flag("-j,--json-output", options->count.perf_json,
 			 "perf stat's JSON on standard error");
 	command.add_flag("--summary", options->count.summary,
-			 "With -I and -x or -j: the total as well");
+			 "With -I and -x or -j: the total as well; other "
+			 "output has it always");
 	command.add_option("--timeout", options->count.timeout_ms,
 			   "Count for N milliseconds, perf's -d")
 		.range(1, 1000000000)
@@ -302,6 +317,10 @@ void add_stat(parser &app, context &shared)
 	command.add_option("-p,--pid", options->pid, "Not possible: see top")
 		.hidden();
 	command.add_option("-t,--tid", options->tid, "Not possible: see top")
+		.hidden();
+	command.add_option("--control", options->control, "Not possible: see -D")
+		.hidden();
+	command.add_flag("-v,--verbose", options->verbose, "See --json")
 		.hidden();
 	add_count_options(command, options->count);
 	add_format(command, options->count.form, "--json");

@@ -435,7 +435,8 @@ void add_top(parser &app, context &shared)
 			   "written), bus (the default of machines with a "
 			   "front-side bus: transactions), llc (misses), qpi "
 			   "(data sent)")
-		.one_value();
+		.one_value()
+		.type_name("EVENT,...");
 	command.add_option("-M,--metrics", o->metrics,
 			   "Metrics, or a group of them, of each task's share")
 		.one_value()

@@ -202,15 +202,24 @@ public:
 		if (has_command_)
 			if (auto done = command_.start(options_.command); !done)
 				return done.error();
-		if (auto done = hooks_.enable(); !done)
-			return done.error();
+		// Counting begins before the command, or after the delay.
+		if (!options_.delay_ms)
+			if (auto done = hooks_.enable(); !done)
+				return done.error();
 		if (has_command_)
 			if (auto done = command_.release(); !done)
 				return {done.error(), command_.status()};
 
 		say_how_it_ends();
 
-		const caught_signal why = count();
+		caught_signal why{interruption(), false};
+
+		if (options_.delay_ms) {
+			wait_for_delay(why);
+			if (auto done = hooks_.enable(); !done)
+				return done.error();
+		}
+		count(why);
 
 		if (const int later = end_command(command_, caught_, why))
 			ended_by_ = later;
@@ -238,28 +247,44 @@ private:
 					   : clock::time_point::max();
 	}
 
-	/// @return what has ended the run, for the command to get as well.
-	caught_signal count()
+	/// Has a signal or the end of the command ended the run?
+	bool is_over(caught_signal got, caught_signal &why)
+	{
+		if (ends(got)) {
+			why = got;
+			ended_by_ = got.number;
+		} else {
+			command_ended_ = has_command_ && command_.ended();
+		}
+		return ended_by_ || command_ended_;
+	}
+
+	void wait_for_delay(caught_signal &why)
+	{
+		const auto end = clock::now() + milliseconds(options_.delay_ms);
+
+		while (clock::now() < end)
+			if (is_over(caught_.wait(end), why))
+				break;
+	}
+
+	/// @param why is set to what has ended the run, for the command to get
+	/// as well.
+	void count(caught_signal &why)
 	{
 		schedule times(options_, hooks_);
 
 		sample();
-		caught_signal why{interruption(), false};
-
-		for (;;) {
+		while (!ended_by_ && !command_ended_) {
 			const caught_signal got =
 				caught_.wait(wake(times), hooks_.poll_fd);
 
-			if (ends(got)) {
-				why = got;
-				ended_by_ = got.number;
+			if (is_over(got, why))
 				break;
-			}
 
 			const auto now = clock::now();
 
-			command_ended_ = has_command_ && command_.ended();
-			if (command_ended_ || times.over(now))
+			if (times.over(now))
 				break;
 			if (hooks_.poll && !hooks_.poll())
 				break;
@@ -270,11 +295,10 @@ private:
 				continue;
 			times.advance();
 			if (!hooks_.tick(false))
-				return why;
+				return;
 		}
 		progress_.clear();
 		hooks_.tick(true);
-		return why;
 	}
 
 	std::optional<clock::time_point> wake(const schedule &times) const

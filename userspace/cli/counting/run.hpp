@@ -21,6 +21,8 @@ struct run_options {
 	unsigned interval_ms = 0; ///< 0: no intervals
 	unsigned intervals = 0;	  ///< end after that many, 0: do not
 	double duration = 0;	  ///< seconds, 0: no limit
+	/// For which the command runs before it is counted.
+	unsigned delay_ms = 0;
 	std::vector<std::string> command;
 };
 
