@@ -127,11 +127,11 @@ int box_watch::package_of(const pmu_info &which, int cpu) const
 		return known;
 
 	// It came online since the machine was read.
-	const auto text =
-		read_text(sysfs_of(which) /
-			  uncore::format("devices/system/cpu/cpu{}/topology/"
-					 "physical_package_id",
-					 cpu));
+	const auto text = read_text(
+		sysfs_of(which) /
+		uncore::format(
+			"devices/system/cpu/cpu{}/topology/physical_package_id",
+			cpu));
 	const auto id = text ? parse_number(*text) : std::nullopt;
 
 	return id ? int(*id) : -1;
@@ -352,23 +352,20 @@ std::string box_watch::line_of(condition what, std::span<const uint32_t> boxes)
 	switch (what) {
 	case condition::disturbed:
 		return uncore::format(
-			"another program writes registers of socket {}: counts "
-			"there may be too small (PCM, LIKWID, wrmsr, setpci? "
-			"/sys/module/xeon_uncore/package{}/foreign_writes)",
+			"another program writes registers of socket {}: counts there may be too small (PCM, LIKWID, wrmsr, setpci? /sys/module/xeon_uncore/package{}/foreign_writes)",
 			first.package, first.package);
 	case condition::stopped:
-		return uncore::format("{} count{} nothing: the clock has "
-				      "stopped",
-				      several, s);
+		return uncore::format(
+			"{} count{} nothing: the clock has stopped", several,
+			s);
 	case condition::absent:
-		return uncore::format("{} do{} not answer, and {} not counted "
-				      "(dmesg may tell why)",
-				      several, *s ? "es" : "",
-				      *s ? "is" : "are");
+		return uncore::format(
+			"{} do{} not answer, and {} not counted (dmesg may tell why)",
+			several, *s ? "es" : "", *s ? "is" : "are");
 	case condition::dead:
-		return uncore::format("{} do{} not answer any more: counts "
-				      "stay as they are",
-				      several, *s ? "es" : "");
+		return uncore::format(
+			"{} do{} not answer any more: counts stay as they are",
+			several, *s ? "es" : "");
 	default:
 		break;
 	}

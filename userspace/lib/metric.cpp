@@ -116,10 +116,11 @@ result<void> metric::parts::weigh(std::string_view text)
 					 });
 
 		if (same == known.end())
-			return error{errc::invalid,
-				     uncore::format("'{}' of the weight is not "
-						    "in the expression",
-						    wanted.name)};
+			return error{
+				errc::invalid,
+				uncore::format(
+					"'{}' of the weight is not in the expression",
+					wanted.name)};
 		weighed.push_back(size_t(same - known.begin()));
 	}
 	weight = std::move(*parsed);
@@ -421,8 +422,7 @@ static void hold_to_range(metric_value &made, const metric_info &info)
 
 	const std::string why =
 		made.share < 1
-			? "its events were multiplexed while the traffic "
-			  "changed: count fewer at once, or for longer"
+			? "its events were multiplexed while the traffic changed: count fewer at once, or for longer"
 			: "the counts of its events contradict each other";
 
 	made.reason =

@@ -130,9 +130,9 @@ static error refused(const event &wanted, bool in_group)
 {
 	if (in_group)
 		return {errc::conflict,
-			uncore::format("{} cannot be counted at once with the "
-				       "other events of its group",
-				       wanted.text)};
+			uncore::format(
+				"{} cannot be counted at once with the other events of its group",
+				wanted.text)};
 	return {errc::invalid,
 		uncore::format("{} does not take {}",
 			       wanted.pmu ? wanted.pmu->name.c_str()
@@ -154,8 +154,7 @@ error open_error(int number, const event &wanted, std::span<const int> cpus,
 	case ENFILE:
 		return {errc::system,
 			uncore::format(
-				"too many open files at {}: raise ulimit "
-				"-n (RLIMIT_NOFILE)",
+				"too many open files at {}: raise ulimit -n (RLIMIT_NOFILE)",
 				wanted.text)};
 	case ENODEV:
 	case ENXIO:

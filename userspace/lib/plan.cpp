@@ -167,8 +167,7 @@ error too_few_counters(std::vector<claim> claims)
 		counters |= c.asked.counters;
 	return {errc::conflict,
 		uncore::format(
-			"{} cannot be counted at once: {} events for {} of "
-			"each {}",
+			"{} cannot be counted at once: {} events for {} of each {}",
 			list_of(claims), claims.size(), counter_list(counters),
 			claims.front().asker->pmu->box)};
 }
@@ -178,8 +177,7 @@ error two_filters(const claim &a, const claim &b, const clash &where,
 {
 	return {errc::conflict,
 		uncore::format(
-			"{} and {} cannot be counted at once: each {} has one "
-			"{} for all of its events",
+			"{} and {} cannot be counted at once: each {} has one {} for all of its events",
 			a.asker->text, b.asker->text, a.asker->pmu->box,
 			shared_name(*a.asker, generation, where.word,
 				    where.bits))};
@@ -301,10 +299,9 @@ static result<void> check_boxes(const event_group &group)
 				}))
 			return error{
 				errc::conflict,
-				uncore::format("{} and {} cannot be one "
-					       "group: they are counted by "
-					       "different boxes",
-					       first->text, term.text)};
+				uncore::format(
+					"{} and {} cannot be one group: they are counted by different boxes",
+					first->text, term.text)};
 	}
 	return {};
 }

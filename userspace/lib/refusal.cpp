@@ -78,17 +78,13 @@ bool privileges::may_load_bpf() const
 
 static std::string filter_refusal(const char *call)
 {
-	return uncore::format("a seccomp filter refuses {}, as in a container: docker "
-			      "and podman allow it with --cap-add PERFMON,BPF or "
-			      "--security-opt seccomp=unconfined",
-			      call);
+	return uncore::format(
+		"a seccomp filter refuses {}, as in a container: docker and podman allow it with --cap-add PERFMON,BPF or --security-opt seccomp=unconfined",
+		call);
 }
 
 static const char *namespace_refusal =
-	"capabilities of a user namespace, as of a rootless container, do not "
-	"count for the whole machine: run it outside as root, or as a user "
-	"with "
-	"CAP_PERFMON";
+	"capabilities of a user namespace, as of a rootless container, do not count for the whole machine: run it outside as root, or as a user with CAP_PERFMON";
 
 std::optional<std::string> perf_refusal(const privileges &of, int number)
 {
@@ -97,29 +93,25 @@ std::optional<std::string> perf_refusal(const privileges &of, int number)
 	if (number == ENOSYS)
 		return of.seccomp_filter
 			       ? filter_refusal("perf_event_open()")
-			       : "this kernel has no perf events: use one with "
-				 "CONFIG_PERF_EVENTS=y";
+			       : "this kernel has no perf events: use one with CONFIG_PERF_EVENTS=y";
 	if (number != EACCES && number != EPERM)
 		return std::nullopt;
 	// The kernel's own check for capabilities has EACCES.
 	if (number == EPERM && of.seccomp_filter)
 		return filter_refusal("perf_event_open()");
 	if (number == EPERM && of.confidentiality)
-		return "kernel lockdown refuses it: boot with "
-		       "lockdown=integrity or none";
+		return "kernel lockdown refuses it: boot with lockdown=integrity or none";
 	if (of.user_namespace)
 		return namespace_refusal;
 	if (of.may_count())
-		return "a security module (SELinux, AppArmor) refuses it, "
-		       "though this user has the capabilities: see its log";
+		return "a security module (SELinux, AppArmor) refuses it, though this user has the capabilities: see its log";
 	if (level == "3" || level == "4")
-		return uncore::format("run as root, or set kernel.perf_event_paranoid "
-				      "to 0, or to 2 and grant CAP_PERFMON (it is {}, "
-				      "where that may be refused, too)",
-				      level);
-	return uncore::format("run as root, grant CAP_PERFMON, or set "
-			      "kernel.perf_event_paranoid to 0 (it is {})",
-			      level);
+		return uncore::format(
+			"run as root, or set kernel.perf_event_paranoid to 0, or to 2 and grant CAP_PERFMON (it is {}, where that may be refused, too)",
+			level);
+	return uncore::format(
+		"run as root, grant CAP_PERFMON, or set kernel.perf_event_paranoid to 0 (it is {})",
+		level);
 }
 
 std::optional<std::string> bpf_refusal(const privileges &of, int number)
@@ -127,8 +119,7 @@ std::optional<std::string> bpf_refusal(const privileges &of, int number)
 	if (number == ENOSYS)
 		return of.seccomp_filter
 			       ? filter_refusal("bpf()")
-			       : "this kernel has no BPF: use one with "
-				 "CONFIG_BPF_SYSCALL=y";
+			       : "this kernel has no BPF: use one with CONFIG_BPF_SYSCALL=y";
 	if (number != EACCES && number != EPERM)
 		return std::nullopt;
 	if (of.user_namespace)
@@ -136,11 +127,9 @@ std::optional<std::string> bpf_refusal(const privileges &of, int number)
 	if (of.may_load_bpf() && of.seccomp_filter)
 		return filter_refusal("bpf()");
 	if (of.may_load_bpf() && of.confidentiality)
-		return "kernel lockdown refuses it: boot with "
-		       "lockdown=integrity or none";
+		return "kernel lockdown refuses it: boot with lockdown=integrity or none";
 	if (of.may_load_bpf())
-		return "a security module refuses it, though this user has the "
-		       "capabilities: see its log";
+		return "a security module refuses it, though this user has the capabilities: see its log";
 	return "this needs root, or CAP_BPF and CAP_PERFMON";
 }
 

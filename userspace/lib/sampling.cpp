@@ -28,11 +28,13 @@ std::optional<error> sampling_refusal(const event &event)
 	if (event.type == event::duration_time)
 		return cannot(event, "it is a time, which has no overflows");
 	if (is_free_running(event))
-		return cannot(event, "its counter is free-running, and no "
-				     "period can be written to it");
+		return cannot(
+			event,
+			"its counter is free-running, and no period can be written to it");
 	if (event.pmu && event.pmu->driver == pmu_driver::intel_uncore)
-		return cannot(event, "intel_uncore only counts; unload it and "
-				     "load xeon_uncore");
+		return cannot(
+			event,
+			"intel_uncore only counts; unload it and load xeon_uncore");
 	return std::nullopt;
 }
 

@@ -42,13 +42,12 @@ std::string machine_line(const uncore::topology &machine)
 	for (const uncore::pmu_info &pmu : machine.pmus())
 		boxes += pmu.cpus.size();
 	if (!boxes)
-		return "No uncore driver is loaded here: 'uncore check' says "
-		       "what to do.";
-	return fmt::format("This machine has {} socket{} and {} boxes with "
-			   "counters (driver {}).",
-			   machine.packages().size(),
-			   machine.packages().size() == 1 ? "" : "s", boxes,
-			   driver_name(machine.pmus().front().driver));
+		return "No uncore driver is loaded here: 'uncore check' says what to do.";
+	return fmt::format(
+		"This machine has {} socket{} and {} boxes with counters (driver {}).",
+		machine.packages().size(),
+		machine.packages().size() == 1 ? "" : "s", boxes,
+		driver_name(machine.pmus().front().driver));
 }
 
 struct example {
@@ -101,10 +100,10 @@ int overview(const context &shared)
 			lines.add({one.command, dim(stdout, one.description)});
 	fmt::print("{}\n", fit(machine_line(*machine), columns_of(stdout)));
 	lines.print(stdout);
-	fmt::print("{}\n",
-		   fit("uncore SUBCOMMAND --help has options and examples; man "
-		       "uncore has all.",
-		       columns_of(stdout)));
+	fmt::print(
+		"{}\n",
+		fit("uncore SUBCOMMAND --help has options and examples; man uncore has all.",
+		    columns_of(stdout)));
 	return success;
 }
 

@@ -51,10 +51,7 @@ uncore::result<void> attribution::state::prepare()
 				return uncore::error{
 					uncore::errc::invalid,
 					event.text +
-						": a core counts that for its "
-						"own tasks, so there is "
-						"nothing to attribute; it can "
-						"be a weight"};
+						": a core counts that for its own tasks, so there is nothing to attribute; it can be a weight"};
 			counters.push_back({event, i, {}, {}, {}, {}});
 		}
 	}

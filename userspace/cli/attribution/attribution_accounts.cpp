@@ -227,12 +227,10 @@ uncore::result<void> attribution::state::check(const account &a) const
 			if (sum != fixed(p.totals[c]))
 				return uncore::error{
 					uncore::errc::system,
-					fmt::format("{} of socket {}: the "
-						    "shares add up to {}, the "
-						    "counters saw {}",
-						    options.columns[c].name,
-						    p.id, to_double(sum),
-						    p.totals[c])};
+					fmt::format(
+						"{} of socket {}: the shares add up to {}, the counters saw {}",
+						options.columns[c].name, p.id,
+						to_double(sum), p.totals[c])};
 		}
 	}
 	return {};

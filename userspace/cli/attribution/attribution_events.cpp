@@ -62,8 +62,8 @@ static perf_event_attr pinned(const uncore::event &event)
 static uncore::error no_counter(const uncore::event &event)
 {
 	return {uncore::errc::conflict,
-		event.text + ": all counters of its box that can count it are "
-			     "taken, or its filter is set for another event"};
+		event.text +
+			": all counters of its box that can count it are taken, or its filter is set for another event"};
 }
 
 /// From 6.8 on a kernel lets each CPU of a package read the package's event.
@@ -306,8 +306,7 @@ bool attribution::state::leave_out_dead()
 				continue;
 			any = c.dead.insert(pkg).second;
 			warnings.push_back(fmt::format(
-				"{} of socket {} does not answer, and is not "
-				"counted",
+				"{} of socket {} does not answer, and is not counted",
 				c.event.pmu->name,
 				machine->packages()[pkg].id));
 		}
@@ -324,12 +323,10 @@ void attribution::state::note_reading()
 		if (shared || has_copies(c))
 			continue;
 		warnings.push_back(fmt::format(
-			"{} is read on one CPU of each socket only, and tasks "
-			"of other CPUs are attributed less exactly: {}",
+			"{} is read on one CPU of each socket only, and tasks of other CPUs are attributed less exactly: {}",
 			c.event.pmu->name,
 			c.event.pmu->driver == uncore::pmu_driver::xeon_uncore
-				? "load xeon_uncore without pmu_prefix=uncore, "
-				  "or use Linux 6.8"
+				? "load xeon_uncore without pmu_prefix=uncore, or use Linux 6.8"
 				: "use xeon_uncore, or Linux 6.8"));
 		return;
 	}

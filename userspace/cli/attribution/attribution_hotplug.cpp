@@ -24,8 +24,7 @@ void attribution::state::cpu_online(int cpu, uint64_t departures_seen)
 			cpus[cpu] = i;
 	if (!cpus.contains(cpu)) {
 		warnings.push_back(fmt::format(
-			"CPU {}: its socket was not there at the start, so "
-			"its tasks are not accounted for",
+			"CPU {}: its socket was not there at the start, so its tasks are not accounted for",
 			cpu));
 		return;
 	}
@@ -129,8 +128,7 @@ void attribution::state::find_dead_boxes()
 				continue;
 			c.dead.insert(pkg);
 			warnings.push_back(fmt::format(
-				"{} of socket {} does not answer any more: "
-				"its counts stay as they are",
+				"{} of socket {} does not answer any more: its counts stay as they are",
 				c.event.pmu->name,
 				machine->packages()[pkg].id));
 		}

@@ -30,15 +30,15 @@ uncore::result<void> check_bpf(std::span<const bpf_need> needs)
 					     nullptr))
 			return uncore::error{
 				uncore::errc::unsupported,
-				fmt::format("this kernel has no {} for BPF "
-					    "programs: use Linux {} or later",
-					    need.name, need.since)};
+				fmt::format(
+					"this kernel has no {} for BPF programs: use Linux {} or later",
+					need.name, need.since)};
 	if (access(type_information, R_OK))
 		return uncore::error{
 			uncore::errc::unsupported,
-			fmt::format("{}: {}; this needs a kernel with "
-				    "CONFIG_DEBUG_INFO_BTF",
-				    type_information, std::strerror(errno))};
+			fmt::format(
+				"{}: {}; this needs a kernel with CONFIG_DEBUG_INFO_BTF",
+				type_information, std::strerror(errno))};
 	return {};
 }
 

@@ -168,9 +168,9 @@ columns::operand_of(const uncore::expression::term &wanted)
 	if (!term.events.front().pmu)
 		return uncore::error{
 			uncore::errc::unsupported,
-			fmt::format("needs {}, which the cores count: only the "
-				    "boxes' counts can be divided",
-				    wanted.name)};
+			fmt::format(
+				"needs {}, which the cores count: only the boxes' counts can be divided",
+				wanted.name)};
 
 	auto known = by_text_.find(term.text);
 	size_t column =

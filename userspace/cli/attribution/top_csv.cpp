@@ -12,8 +12,7 @@ namespace cli {
 
 std::string csv_titles()
 {
-	return "time,row,pid,tgid,command,cgroup,cpu_ns,socket,name,value,unit,"
-	       "raw\n";
+	return "time,row,pid,tgid,command,cgroup,cpu_ns,socket,name,value,unit,raw\n";
 }
 
 namespace {

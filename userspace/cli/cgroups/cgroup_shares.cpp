@@ -193,10 +193,9 @@ void cgroup_shares::add(const account &taken, double seconds)
 
 void cgroup_shares::add_to(std::vector<family> &families) const
 {
-	family bytes{"uncore_cgroup_memory_bytes", family::kind::counter,
-		     "bytes",
-		     "Data that a socket's memory channels transferred, by the "
-		     "cgroup whose tasks ran then."};
+	family bytes{
+		"uncore_cgroup_memory_bytes", family::kind::counter, "bytes",
+		"Data that a socket's memory channels transferred, by the cgroup whose tasks ran then."};
 	const auto put = [&bytes](const std::string &cgroup, int socket,
 				  const counts &of,
 				  const label_list &more = {}) {
@@ -229,8 +228,7 @@ void cgroup_shares::add_to(std::vector<family> &families) const
 	}
 	families.push_back(std::move(bytes));
 	single("uncore_cgroups_in_other", family::kind::gauge,
-	       "Cgroups without their own series that had tasks since the "
-	       "last read.",
+	       "Cgroups without their own series that had tasks since the last read.",
 	       double(in_other_));
 	single("uncore_cgroup_changes", family::kind::counter,
 	       "Times that a cgroup lost its series to one that does more.",

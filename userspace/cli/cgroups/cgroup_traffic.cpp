@@ -64,10 +64,9 @@ uncore::result<void> cgroup_traffic::start()
 	if (!machine)
 		return machine.error();
 	if (!names_.are_there())
-		return uncore::error{uncore::errc::unsupported,
-				     "no file system of cgroups is mounted "
-				     "here, which --cgroups needs: mount -t "
-				     "cgroup2 none /sys/fs/cgroup"};
+		return uncore::error{
+			uncore::errc::unsupported,
+			"no file system of cgroups is mounted here, which --cgroups needs: mount -t cgroup2 none /sys/fs/cgroup"};
 	machine_ = *std::move(machine);
 	if (auto added = add_columns({reads_and_writes}, {}, *machine_,
 				     options.columns, columns);

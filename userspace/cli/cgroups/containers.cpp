@@ -234,9 +234,9 @@ uncore::result<container_names::names> container_names::read_list() const
 	if (size > most_bytes)
 		return uncore::error{
 			errc::invalid,
-			fmt::format("{}: more than 64 MiB, which no list of a "
-				    "machine's pods has",
-				    path)};
+			fmt::format(
+				"{}: more than 64 MiB, which no list of a machine's pods has",
+				path)};
 
 	return take_list({std::istreambuf_iterator<char>(file), {}});
 }
@@ -256,11 +256,11 @@ container_names::take_list(const std::string &from) const
 
 	if (!list.is_object() || !list.contains("items") ||
 	    !list["items"].is_array())
-		return uncore::error{errc::invalid,
-				     fmt::format("{}: not a list of pods in "
-						 "JSON, as the kubelet has "
-						 "at /pods",
-						 source_.where)};
+		return uncore::error{
+			errc::invalid,
+			fmt::format(
+				"{}: not a list of pods in JSON, as the kubelet has at /pods",
+				source_.where)};
 	for (const json &pod : list["items"]) {
 		const json meta = pod.is_object()
 					  ? pod.value("metadata", json())

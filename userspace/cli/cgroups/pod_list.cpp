@@ -85,8 +85,9 @@ uncore::result<std::string> get_pod_list(const pod_source &from)
 	static const curl_library curl;
 
 	if (!curl)
-		return no_list(from, "an address needs libcurl: apt-get "
-				     "install libcurl3-gnutls");
+		return no_list(
+			from,
+			"an address needs libcurl: apt-get install libcurl3-gnutls");
 
 	const std::unique_ptr<CURL, decltype(curl.cleanup)> request(
 		curl.init(), curl.cleanup);
@@ -125,18 +126,19 @@ uncore::result<std::string> get_pod_list(const pod_source &from)
 	const CURLcode done = curl.perform(request.get());
 
 	if (done == CURLE_WRITE_ERROR)
-		return no_list(from, "more than 64 MiB, which no list of a "
-				     "machine's pods has");
+		return no_list(
+			from,
+			"more than 64 MiB, which no list of a machine's pods has");
 	if (done != CURLE_OK)
 		return no_list(from,
 			       *why.data() ? why.data() : curl.strerror(done));
 	(void)curl.getinfo(request.get(), CURLINFO_RESPONSE_CODE, &status);
 	if (status == 401 || status == 403)
-		return no_list(from,
-			       fmt::format("refused with status {}: "
-					   "--pods-token names a file with a "
-					   "token that may get nodes/proxy",
-					   status));
+		return no_list(
+			from,
+			fmt::format(
+				"refused with status {}: --pods-token names a file with a token that may get nodes/proxy",
+				status));
 	if (status != 200)
 		return no_list(from, fmt::format("status {}", status));
 	return text;

@@ -95,9 +95,9 @@ finding judge(int package, const std::vector<std::pair<tally, tally>> &seen)
 			"it tells more while devices write to memory"};
 	if (same >= alike * busy)
 		return {subject, verdict::bad,
-			text + fmt::format(", the same in {} of {} intervals: "
-					   "one unit, counted twice?",
-					   same, busy),
+			text + fmt::format(
+				       ", the same in {} of {} intervals: one unit, counted twice?",
+				       same, busy),
 			"halve sums over both, and please report this machine"};
 	return {subject, verdict::good, text, {}};
 }

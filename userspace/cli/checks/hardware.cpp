@@ -188,8 +188,7 @@ private:
 		rates_[type] = std::max(rates_[type], *most);
 		if (*least <= 0)
 			add("clocks", verdict::bad, text + ", one does not run",
-			    "its PCI function or registers may be hidden by "
-			    "firmware");
+			    "its PCI function or registers may be hidden by firmware");
 		else if (*least < 0.98 * *most)
 			add("clocks", verdict::bad,
 			    fmt::format("{}, {:.1f} MHz in another one", text,
@@ -221,11 +220,10 @@ private:
 				bad("group reads", wrong.error());
 			else if (*wrong)
 				add("group reads", verdict::bad,
-				    fmt::format("{}: two counters of its clock "
-						"differ in {} of {} reads",
-						type.first->name, *wrong, reads),
-				    "a driver that does not freeze the box reads "
-				    "them one after the other");
+				    fmt::format(
+					    "{}: two counters of its clock differ in {} of {} reads",
+					    type.first->name, *wrong, reads),
+				    "a driver that does not freeze the box reads them one after the other");
 			else
 				right.emplace_back(type.name);
 		}
@@ -377,8 +375,7 @@ private:
 	{
 		const double ratio = any ? sum / any : 1;
 		const std::string text = fmt::format(
-			"LLC lookups by line state add up to {:.1f} % of those in "
-			"any state",
+			"LLC lookups by line state add up to {:.1f} % of those in any state",
 			100 * ratio);
 
 		if (!any)
@@ -390,8 +387,7 @@ private:
 			    std::abs(ratio - 1) < 0.3 ? verdict::note
 						      : verdict::bad,
 			    text,
-			    "they are not counted at a time: is the machine "
-			    "otherwise idle?");
+			    "they are not counted at a time: is the machine otherwise idle?");
 	}
 
 	void check_units()
@@ -433,9 +429,7 @@ private:
 		const double off =
 			std::abs(double(seen.intervals) - expected);
 		const std::string text = fmt::format(
-			"{}: {} samples where the clock says {:.0f}; {} of {} "
-			"overflows found by the timer, {:.1f} % of the time "
-			"frozen",
+			"{}: {} samples where the clock says {:.0f}; {} of {} overflows found by the timer, {:.1f} % of the time frozen",
 			type.first->name, seen.intervals, expected,
 			seen.by_timer, seen.overflows, 100 * seen.frozen);
 
@@ -454,8 +448,7 @@ private:
 			add("sampling", verdict::good, text);
 		else if (seen.throttled || seen.lost || seen.frozen > 0.05)
 			add("sampling", verdict::note, text,
-			    "interrupts are served slowly here: is the machine "
-			    "busy, or a virtual one?");
+			    "interrupts are served slowly here: is the machine busy, or a virtual one?");
 		else
 			add("sampling", verdict::bad, text);
 	}
@@ -491,11 +484,10 @@ private:
 					cpu_list(silent)));
 		if (!polled.empty())
 			add("interrupts", verdict::note,
-			    fmt::format("the overflows of CPU {} are found by "
-					"the timer, a millisecond late",
-					cpu_list(polled)),
-			    "dmesg | grep xeon_uncore: does the driver see no "
-			    "interrupts at all?");
+			    fmt::format(
+				    "the overflows of CPU {} are found by the timer, a millisecond late",
+				    cpu_list(polled)),
+			    "dmesg | grep xeon_uncore: does the driver see no interrupts at all?");
 		if (silent.empty() && polled.empty())
 			add("interrupts", verdict::good,
 			    fmt::format("each of {} CPUs gets its own",
@@ -542,8 +534,7 @@ private:
 				   {"lines counted", lines}});
 		if (ratio < 0.95)
 			add("memory", verdict::bad, text,
-			    "is each channel with memory there? uncore topology "
-			    "shows them");
+			    "is each channel with memory there? uncore topology shows them");
 		else if (ratio > 1.3)
 			add("memory", verdict::note,
 			    text + ": others read as well",

@@ -120,9 +120,9 @@ private:
 
 		if (!fs::exists(sys_ / "devices/system/cpu/modalias")) {
 			bad("processor",
-			    fmt::format("unknown: {}/devices/system/cpu is "
-					"missing",
-					sys_.string()),
+			    fmt::format(
+				    "unknown: {}/devices/system/cpu is missing",
+				    sys_.string()),
 			    "mount sysfs: mount -t sysfs none /sys");
 			return;
 		}
@@ -133,9 +133,7 @@ private:
 		}
 		bad("processor",
 		    fmt::format("{} is not supported by xeon_uncore", name),
-		    "use a Xeon E5-2600, E5 or E7 v2 to v4, a Xeon D-1500, 7100 "
-		    "or 7400 (family 6 models 29, 45, 62, 63, 79 and 86, family "
-		    "15 model 6), or a simulated one: make vm");
+		    "use a Xeon E5-2600, E5 or E7 v2 to v4, a Xeon D-1500, 7100 or 7400 (family 6 models 29, 45, 62, 63, 79 and 86, family 15 model 6), or a simulated one: make vm");
 	}
 
 	void check_driver()
@@ -152,14 +150,10 @@ private:
 		if (has_driver()) {
 			note("driver",
 			     fmt::format(
-				     "the kernel's own intel_uncore, {} PMUs; "
-				     "it lacks filters and sampling, and "
-				     "what it miscounts is refused",
+				     "the kernel's own intel_uncore, {} PMUs; it lacks filters and sampling, and what it miscounts is refused",
 				     machine_.pmus().size()),
-			     builtin ? "it is built into this kernel, so that "
-				       "xeon_uncore cannot take its place"
-				     : "for the rest: rmmod intel_uncore, "
-				       "then " +
+			     builtin ? "it is built into this kernel, so that xeon_uncore cannot take its place"
+				     : "for the rest: rmmod intel_uncore, then " +
 					       how_to_load());
 			return;
 		}
@@ -168,15 +162,12 @@ private:
 			    "dmesg | grep xeon_uncore says why");
 		else if (loaded("intel_uncore"))
 			bad("driver",
-			    "intel_uncore is loaded and found no uncore here; "
-			    "xeon_uncore does not load beside it",
+			    "intel_uncore is loaded and found no uncore here; xeon_uncore does not load beside it",
 			    "rmmod intel_uncore, then " + how_to_load());
 		else if (builtin)
 			bad("driver",
-			    "intel_uncore is built into this kernel and found "
-			    "no uncore here",
-			    "xeon_uncore needs a kernel that has intel_uncore "
-			    "as a module, or not at all");
+			    "intel_uncore is built into this kernel and found no uncore here",
+			    "xeon_uncore needs a kernel that has intel_uncore as a module, or not at all");
 		else
 			bad("driver", "none is loaded", how_to_load());
 		check_virtual();
@@ -186,9 +177,9 @@ private:
 	{
 		if (installed("modules.dep", "xeon_uncore", "xeon-uncore"))
 			return "modprobe xeon_uncore";
-		return fmt::format("modprobe xeon_uncore, which is not "
-				   "installed for {}: make install",
-				   release_);
+		return fmt::format(
+			"modprobe xeon_uncore, which is not installed for {}: make install",
+			release_);
 	}
 
 	void check_virtual()
@@ -197,8 +188,7 @@ private:
 
 		if (flags && (*flags + ' ').find(" hypervisor ") != flags->npos)
 			note("machine", "this is a virtual one",
-			     "virtual machines show no uncore; try the "
-			     "simulated one: make vm");
+			     "virtual machines show no uncore; try the simulated one: make vm");
 	}
 
 	/// Packages that were offline when the driver was loaded have no boxes.
@@ -225,8 +215,7 @@ private:
 			note("sockets",
 			     fmt::format("socket {} has no boxes",
 					 cpu_list(without)),
-			     "were its CPUs offline when the driver was "
-			     "loaded? rmmod xeon_uncore, modprobe xeon_uncore");
+			     "were its CPUs offline when the driver was loaded? rmmod xeon_uncore, modprobe xeon_uncore");
 	}
 
 	/// Opens an event, which is what it is all about.
@@ -262,10 +251,7 @@ private:
 		if (failed)
 			command = "uncore";
 		return fmt::format(
-			"be root; or let a group run it: groupadd perf_users; "
-			"chgrp perf_users {0}; chmod 0750 {0}; setcap "
-			"cap_perfmon+ep {0}; or let all users count: sysctl "
-			"kernel.perf_event_paranoid=0",
+			"be root; or let a group run it: groupadd perf_users; chgrp perf_users {0}; chmod 0750 {0}; setcap cap_perfmon+ep {0}; or let all users count: sysctl kernel.perf_event_paranoid=0",
 			command.string());
 	}
 
@@ -321,8 +307,7 @@ private:
 			tried = try_event(machine_.pmus().front());
 		if (const auto why = uncore::perf_refusal(rights, refused))
 			bad("permission",
-			    fmt::format("{}, and this process "
-					"may not count",
+			    fmt::format("{}, and this process may not count",
 					shown),
 			    rights.may_count() || rights.user_namespace ||
 					    refused == ENOSYS ||
@@ -370,17 +355,15 @@ private:
 			good("signatures", text + ", and this one is");
 		else
 			note("signatures", text,
-			     "DKMS signs with its own key: mokutil --import "
-			     "/var/lib/dkms/mok.pub, and reboot");
+			     "DKMS signs with its own key: mokutil --import /var/lib/dkms/mok.pub, and reboot");
 	}
 
 	/// The last byte of the EFI variable, behind its four of attributes.
 	bool secure_boot() const
 	{
-		std::ifstream in(sys_ / "firmware/efi/efivars/"
-					"SecureBoot-8be4df61-93ca-11d2-aa0d-"
-					"00e098032b8c",
-				 std::ios::binary);
+		std::ifstream in(
+			sys_ / "firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
+			std::ios::binary);
 		char bytes[5] = {};
 
 		return in.read(bytes, sizeof(bytes)) && bytes[4] == 1;
@@ -392,10 +375,8 @@ private:
 
 		if (on && *on)
 			note("NMI watchdog",
-			     "on: it holds a counter of each core, none of the "
-			     "uncore",
-			     "for more core events beside uncore ones: sysctl "
-			     "kernel.nmi_watchdog=0");
+			     "on: it holds a counter of each core, none of the uncore",
+			     "for more core events beside uncore ones: sysctl kernel.nmi_watchdog=0");
 		else
 			good("NMI watchdog", "off");
 	}
@@ -409,8 +390,7 @@ private:
 			good("CPUs", "all online");
 		else
 			note("CPUs", fmt::format("{} offline", *offline),
-			     "boxes are counted as long as their socket has a "
-			     "CPU online");
+			     "boxes are counted as long as their socket has a CPU online");
 	}
 
 	fs::path sys_, proc_, modules_;

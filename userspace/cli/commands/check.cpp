@@ -47,14 +47,13 @@ int check_boxes(const check_options &options, const uncore::topology &machine)
 	}
 	const bool right = none_bad(results.findings);
 	print(results.findings, options.form, machine,
-	      right ? "The boxes do what the manual says, as far as can be "
-		      "told."
-		    : bold(stdout, "Some boxes do not do what the manual "
-				   "says."));
+	      right ? "The boxes do what the manual says, as far as can be told."
+		    : bold(stdout,
+			   "Some boxes do not do what the manual says."));
 	if (!options.report.empty() && options.form == format::human)
-		fmt::print("The report is in {}; it names no host and no "
-			   "address.\n",
-			   options.report);
+		fmt::print(
+			"The report is in {}; it names no host and no address.\n",
+			options.report);
 	return right ? success : failure;
 }
 
@@ -63,8 +62,8 @@ int check(const context &shared, const check_options &options)
 	if (!options.report.empty() && !options.hardware)
 		return fail_usage("--report is for --hardware");
 	if (options.hardware && shared.sysfs != "/sys")
-		return fail_usage("--hardware is for this machine, not for a "
-				  "recorded one");
+		return fail_usage(
+			"--hardware is for this machine, not for a recorded one");
 	const auto machine = uncore::topology::read(shared.sysfs);
 	if (!machine)
 		return fail(machine.error());
@@ -96,12 +95,12 @@ void add_check(parser &app, context &shared)
 	add_examples(command, "uncore check",
 		     "uncore check --hardware --report report.json");
 	add_format(command, options->form);
-	command.add_flag("--hardware", options->hardware,
-			 "Count, sample and read memory for half a minute: do "
-			 "the boxes do what the manual says");
-	command.add_option("--report", options->report,
-			   "With --hardware: write all that was seen into this "
-			   "file, to be attached to an issue")
+	command.add_flag(
+		"--hardware", options->hardware,
+		"Count, sample and read memory for half a minute: do the boxes do what the manual says");
+	command.add_option(
+		       "--report", options->report,
+		       "With --hardware: write all that was seen into this file, to be attached to an issue")
 		.type_name("FILE");
 	command.add_option("--proc", options->where.proc, "Where proc is mounted")
 		.hidden();

@@ -122,8 +122,7 @@ static uncore::result<frame> read_folded(std::istream &in, size_t &skipped)
 	if (!(root.count > 0))
 		return uncore::error{
 			uncore::errc::invalid,
-			skipped ? "no folded stacks to draw: no line is "
-				  "STACK COUNT"
+			skipped ? "no folded stacks to draw: no line is STACK COUNT"
 				: "no folded stacks to draw"};
 	return root;
 }
@@ -273,15 +272,11 @@ void drawing::draw(const std::string &name, const frame &f, double x,
 
 	if (width < narrowest)
 		return;
-	out << fmt::format("<g class=\"f\" data-x=\"{:.3f}\" data-w=\"{:.3f}\" "
-			   "data-n=\"{}\"><title>{}: {}{:.2f}%{}</title>"
-			   "<rect x=\"{:.3f}\" y=\"{:.0f}\" width=\"{:.3f}\" "
-			   "height=\"{:.0f}\" fill=\"{}\"/>"
-			   "<text x=\"{:.3f}\" y=\"{:.0f}\"></text></g>\n",
-			   x, width, text, text,
-			   counts ? count_text(f.count) + " (" : "",
-			   100 * f.count / total, counts ? ")" : "", x, y,
-			   width, row - 1, colour_of(name), x + 3, y + 12);
+	out << fmt::format(
+		"<g class=\"f\" data-x=\"{:.3f}\" data-w=\"{:.3f}\" data-n=\"{}\"><title>{}: {}{:.2f}%{}</title><rect x=\"{:.3f}\" y=\"{:.0f}\" width=\"{:.3f}\" height=\"{:.0f}\" fill=\"{}\"/><text x=\"{:.3f}\" y=\"{:.0f}\"></text></g>\n",
+		x, width, text, text, counts ? count_text(f.count) + " (" : "",
+		100 * f.count / total, counts ? ")" : "", x, y, width, row - 1,
+		colour_of(name), x + 3, y + 12);
 	for (const auto &[callee, inner] : f.callees) {
 		draw(callee, inner, x, level + 1);
 		x += inner.count * scale;
@@ -347,19 +342,12 @@ static void write_svg(std::ostream &out, const frame &root,
 
 	out << fmt::format(
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" "
-		"height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
-		"data-width=\"{0:.0f}\">\n"
-		"<style>text{{font:11px monospace;pointer-events:none}}"
-		"g.f{{cursor:pointer}}g.f:hover rect{{stroke:#000}}"
-		".hit{{fill:#c3f}}.b{{cursor:pointer;fill:#05a;"
-		"pointer-events:auto}}</style>\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" data-width=\"{0:.0f}\">\n"
+		"<style>text{{font:11px monospace;pointer-events:none}}g.f{{cursor:pointer}}g.f:hover rect{{stroke:#000}}.hit{{fill:#c3f}}.b{{cursor:pointer;fill:#05a;pointer-events:auto}}</style>\n"
 		"<rect width=\"100%\" height=\"100%\" fill=\"#fafafa\"/>\n"
-		"<text x=\"{2:.0f}\" y=\"20\" text-anchor=\"middle\" "
-		"style=\"font-size:15px\">{3}</text>\n"
+		"<text x=\"{2:.0f}\" y=\"20\" text-anchor=\"middle\" style=\"font-size:15px\">{3}</text>\n"
 		"<text id=\"reset\" class=\"b\" x=\"4\" y=\"20\">reset</text>\n"
-		"<text id=\"search\" class=\"b\" x=\"50\" y=\"20\">search"
-		"</text>\n<text id=\"found\" x=\"4\" y=\"36\"></text>\n",
+		"<text id=\"search\" class=\"b\" x=\"50\" y=\"20\">search</text>\n<text id=\"found\" x=\"4\" y=\"36\"></text>\n",
 		page_width, height, page_width / 2, escaped(title));
 	d.draw("all", root, 0, 0);
 	out << "<script><![CDATA[" << script << "]]></script>\n</svg>\n";
@@ -428,9 +416,9 @@ void add_flamegraph(parser &app, context &shared)
 
 	add_examples(command, "uncore flamegraph perf.data -o stacks.svg",
 		     "uncore flamegraph stacks.folded > stacks.svg");
-	command.add_option("file", o->input,
-			   "Folded stacks, or perf.data of record -g; - or "
-			   "none: folded stacks on standard input")
+	command.add_option(
+		       "file", o->input,
+		       "Folded stacks, or perf.data of record -g; - or none: folded stacks on standard input")
 		.type_name("FILE");
 	command.add_option("-e,--event", o->event,
 			   "The event to draw of perf.data")

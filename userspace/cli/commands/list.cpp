@@ -541,10 +541,9 @@ void print_notes(const uncore::topology &machine,
 	if (machine.packages().empty())
 		return;
 	if (machine.pmus().empty())
-		note(fmt::format("no uncore driver is loaded: this is the "
-				 "catalogue of {} ('uncore check' says what to "
-				 "do)",
-				 uncore::catalogue::of(machine).title()));
+		note(fmt::format(
+			"no uncore driver is loaded: this is the catalogue of {} ('uncore check' says what to do)",
+			uncore::catalogue::of(machine).title()));
 	else if (machine.generation().empty())
 		note("libuncore knows no names for this processor");
 	else if (lacking)
@@ -620,18 +619,18 @@ void add_list(parser &app, context &shared)
 
 	add_examples(command, "uncore list events imc",
 		     "uncore list -v tor_inserts opcode");
-	command.add_option("words", options->words,
-			   "Only what has all of these words; boxes, events, "
-			   "metrics or values: only these")
+	command.add_option(
+		       "words", options->words,
+		       "Only what has all of these words; boxes, events, metrics or values: only these")
 		.type_name("WORD");
-	command.add_option("--machine", options->machine,
-			   "The catalogue of that generation, not this "
-			   "machine's: " +
-				   list_of(uncore::catalogue::generations()))
+	command.add_option(
+		       "--machine", options->machine,
+		       "The catalogue of that generation, not this machine's: " +
+			       list_of(uncore::catalogue::generations()))
 		.type_name("NAME");
-	command.add_flag("-v,--verbose", options->verbose,
-			 "With encodings, expressions, sections of the manual, "
-			 "and why something cannot be counted here");
+	command.add_flag(
+		"-v,--verbose", options->verbose,
+		"With encodings, expressions, sections of the manual, and why something cannot be counted here");
 	add_format(command, options->form);
 }
 

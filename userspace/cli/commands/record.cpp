@@ -249,16 +249,15 @@ static int record(const record_options &options, const context &shared)
 	if (!options.series.empty()) {
 		if (!shared.perf_options.empty())
 			return fail_usage(fmt::format(
-				"--series excludes {}: it counts, and perf "
-				"does not run",
+				"--series excludes {}: it counts, and perf does not run",
 				shared.perf_options.front()));
 		return record_series(options, shared);
 	}
 	if (options.events.empty())
 		return fail_usage("--event is required, or --series");
 	if (options.run.duration > 0 && !options.run.command.empty())
-		return fail_usage("--duration excludes a command: use "
-				  "'timeout -s INT' before the command");
+		return fail_usage(
+			"--duration excludes a command: use 'timeout -s INT' before the command");
 	return record_samples(options, shared);
 }
 
@@ -273,15 +272,13 @@ void add_record(parser &app, context &shared)
 		     "uncore record -e ha/requests.reads/ -g -F 99 -d 5");
 	option events = command.add_option(
 		"-e,--event", o->events,
-		"Events, with names of values; other options are perf "
-		"record's");
+		"Events, with names of values; other options are perf record's");
 
 	events.one_value();
 	events.type_name("EVENT,...");
 	option series = command.add_option(
 		"--series", o->series,
-		"Count what uncore serve does, for serve --replay, and sample "
-		"nothing");
+		"Count what uncore serve does, for serve --replay, and sample nothing");
 
 	series.type_name("FILE");
 	series.excludes(events);

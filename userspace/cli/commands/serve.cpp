@@ -15,15 +15,13 @@ static std::vector<option> add_http(parser &command, serve_options &options)
 {
 	option listen = command.add_option(
 		"--listen", options.listen,
-		"Where to listen, each time that it is given; port 0 for any "
-		"(127.0.0.1:10331)");
+		"Where to listen, each time that it is given; port 0 for any (127.0.0.1:10331)");
 	option health = command.add_option(
 		"--listen-health", options.listen_health,
 		"Where to answer /livez and /readyz alone, without TLS");
 	option hosts = command.add_option(
 		"--allow-host", options.hosts,
-		"A name that requests to a loopback address may be for, beside "
-		"this machine's");
+		"A name that requests to a loopback address may be for, beside this machine's");
 	option certificate = command.add_option(
 		"--tls-cert", options.certificates, "Certificate, for HTTPS");
 	option key = command.add_option("--tls-key", options.keys, "Its key");
@@ -44,8 +42,7 @@ static void add_pods(parser &command, serve_options &options)
 {
 	command.add_option(
 		       "--pods", options.pods,
-		       "Names of the cgroups' pods: /var/log/containers, or "
-		       "a list as the kubelet's, a file or its address")
+		       "Names of the cgroups' pods: /var/log/containers, or a list as the kubelet's, a file or its address")
 		.type_name("FOLDER|FILE|URL");
 	command.add_option("--pods-token", options.pods_token,
 			   "The bearer token for that address")
@@ -66,9 +63,9 @@ void add_serve(parser &app, context &shared,
 				    return serve(*options);
 			    });
 
-	add_examples(command, "uncore serve",
-		     "uncore serve --textfile "
-		     "/var/lib/prometheus/node-exporter -I 15000");
+	add_examples(
+		command, "uncore serve",
+		"uncore serve --textfile /var/lib/prometheus/node-exporter -I 15000");
 
 	const std::vector<option> http = add_http(command, *options);
 
@@ -102,8 +99,7 @@ void add_serve(parser &app, context &shared,
 	replay.excludes(textfile);
 	replay.excludes(cgroups);
 	command.add_option("-I,--interval", options->interval_ms,
-			   "Write the file every N milliseconds, 100 or "
-			   "more")
+			   "Write the file every N milliseconds, 100 or more")
 		.range(100, 3600000)
 		.type_name("MILLISECONDS");
 	command.add_option("-d,--duration", options->duration,

@@ -60,8 +60,7 @@ static uncore::result<void> choose_weight(const top_options &options,
 		return uncore::error{
 			uncore::errc::invalid,
 			options.weight +
-				": a weight is one event that each CPU counts "
-				"for itself, such as LLC-load-misses"};
+				": a weight is one event that each CPU counts for itself, such as LLC-load-misses"};
 	attributed.weight = groups->front().terms[0].events[0];
 	return {};
 }
@@ -69,8 +68,7 @@ static uncore::result<void> choose_weight(const top_options &options,
 // --- showing
 
 static constexpr const char *no_cgroups =
-	"no file system of cgroups is mounted, so that all tasks are in one "
-	"row: mount -t cgroup2 none /sys/fs/cgroup";
+	"no file system of cgroups is mounted, so that all tasks are in one row: mount -t cgroup2 none /sys/fs/cgroup";
 
 namespace {
 
@@ -126,8 +124,7 @@ std::vector<std::string> display::notes_on_cgroups() const
 	for (const std::string &written : options_.cgroups)
 		if (!cgroups_.exists(cgroups_.path_of(written)))
 			notes.push_back(fmt::format(
-				"there is no cgroup '{}': it has rows once it "
-				"exists (systemd-cgls lists all)",
+				"there is no cgroup '{}': it has rows once it exists (systemd-cgls lists all)",
 				written));
 	return notes;
 }
@@ -337,9 +334,9 @@ static int check_options(const top_options &options, top_settings &settings)
 					? settings.metrics.front().name
 					: settings.columns.front().name;
 	else if (!is_sort_key(options.sort, settings))
-		return fail_usage(options.sort +
-				  ": nothing to sort by; there are the events' "
-				  "and metrics' names, cpu, pid and name");
+		return fail_usage(
+			options.sort +
+			": nothing to sort by; there are the events' and metrics' names, cpu, pid and name");
 	else
 		settings.sort = options.sort;
 	return success;
@@ -430,11 +427,9 @@ void add_top(parser &app, context &shared)
 	add_examples(command, "uncore top",
 		     "uncore top -e qpi --by cgroup -I 2000");
 	o->weight = "equal";
-	command.add_option("-e,--event", o->events,
-			   "Events, or memory (the default: what is read and "
-			   "written), bus (the default of machines with a "
-			   "front-side bus: transactions), llc (misses), qpi "
-			   "(data sent)")
+	command.add_option(
+		       "-e,--event", o->events,
+		       "Events, or memory (the default: what is read and written), bus (the default of machines with a front-side bus: transactions), llc (misses), qpi (data sent)")
 		.one_value()
 		.type_name("EVENT,...");
 	command.add_option("-M,--metrics", o->metrics,
@@ -448,9 +443,9 @@ void add_top(parser &app, context &shared)
 	command.add_flag("--reverse", o->reverse, "Least active first");
 	command.add_flag("--per-socket", o->per_socket,
 			 "A column for each socket");
-	command.add_option("--weight", o->weight,
-			   "An event of the core: a task's share is as its "
-			   "CPU's rate of it (default equal shares)");
+	command.add_option(
+		"--weight", o->weight,
+		"An event of the core: a task's share is as its CPU's rate of it (default equal shares)");
 	command.add_flag("--once", o->once, "One table, then end");
 	command.add_option("-p,--pid", o->pids,
 			   "Processes to tell apart; the rest is other")
@@ -462,23 +457,22 @@ void add_top(parser &app, context &shared)
 			   "Names of tasks to tell apart; the rest is other")
 		.one_value()
 		.type_name("NAME");
-	command.add_option("--cgroup", o->cgroups,
-			   "Cgroups to tell apart, with those in them; the "
-			   "rest is other")
+	command.add_option(
+		       "--cgroup", o->cgroups,
+		       "Cgroups to tell apart, with those in them; the rest is other")
 		.one_value()
 		.type_name("PATH");
 	command.add_option("--rows", o->rows, "Tasks to show (0: all)");
 	command.add_option("--max-tasks", o->max_tasks,
 			   "Tasks counted separately in an interval (8192)")
 		.range(1, 1 << 20);
-	command.add_option("--resolution", o->resolution_us,
-			   "Read a socket's counters at most every N "
-			   "microseconds (100); 0: at each context switch")
+	command.add_option(
+		       "--resolution", o->resolution_us,
+		       "Read a socket's counters at most every N microseconds (100); 0: at each context switch")
 		.range(0, 1000000);
-	command.add_flag("--each-cpu", o->each_cpu,
-			 "Open a copy of each event for each CPU even where "
-			 "the kernel can read a socket's event from all of "
-			 "them");
+	command.add_flag(
+		"--each-cpu", o->each_cpu,
+		"Open a copy of each event for each CPU even where the kernel can read a socket's event from all of them");
 	command.add_flag("--bounded-loops", o->bounded_loops,
 			 "Do without the kernel's bpf_loop()")
 		.hidden();

@@ -172,8 +172,7 @@ int topology(const context &shared, format form)
 		break;
 	}
 	if (machine->pmus().empty())
-		note("no uncore driver is loaded ('uncore check' says what to "
-		     "do)");
+		note("no uncore driver is loaded ('uncore check' says what to do)");
 	return success;
 }
 

@@ -97,15 +97,14 @@ uncore::result<void> collector::try_open()
 	if (unsupported_)
 		return uncore::error{
 			errc::unsupported,
-			fmt::format("{} is not supported: it has no counters "
-				    "that uncore knows ('uncore check' lists "
-				    "processors)",
-				    cpuinfo_field("/proc", "model name")
-					    .value_or("this processor"))};
+			fmt::format(
+				"{} is not supported: it has no counters that uncore knows ('uncore check' lists processors)",
+				cpuinfo_field("/proc", "model name")
+					.value_or("this processor"))};
 	if (machine_->pmus().empty())
-		return uncore::error{errc::no_driver,
-				     "no uncore driver is loaded ('uncore "
-				     "check' says what to do)"};
+		return uncore::error{
+			errc::no_driver,
+			"no uncore driver is loaded ('uncore check' says what to do)"};
 	cpus_ = uncore::read_text(cpus_file_).value_or("");
 	driver_ = identity_of(*machine_);
 
@@ -308,9 +307,9 @@ void collector::report_stopped(
 			which = "the boxes";
 		else if (names.size() > 1)
 			which += fmt::format(" and {} more", names.size() - 1);
-		say(fmt::format("another program has stopped {} of socket {}: "
-				"no series",
-				which, package));
+		say(fmt::format(
+			"another program has stopped {} of socket {}: no series",
+			which, package));
 	}
 }
 

@@ -213,8 +213,7 @@ const char *content_type(exposition form)
 {
 	switch (form) {
 	case exposition::openmetrics:
-		return "application/openmetrics-text; version=1.0.0; "
-		       "charset=utf-8";
+		return "application/openmetrics-text; version=1.0.0; charset=utf-8";
 	case exposition::json:
 		return "application/json";
 	case exposition::prometheus:

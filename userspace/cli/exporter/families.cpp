@@ -76,10 +76,10 @@ void add_process(std::vector<family> &to)
 	std::getline(file, text);
 	// The name, in brackets, may hold anything.
 	text.erase(0, text.rfind(')') + 1);
-	if (std::sscanf(text.c_str(),
-			" %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu "
-			"%*d %*d %*d %*d %*d %*d %llu %lu %ld",
-			&user, &kernel, &start, &size, &resident) != 5)
+	if (std::sscanf(
+		    text.c_str(),
+		    " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %*d %*d %*d %*d %*d %*d %llu %lu %ld",
+		    &user, &kernel, &start, &size, &resident) != 5)
 		return;
 	to.push_back(single(kind::counter, "process_cpu_seconds", "seconds",
 			    "Processor time of the exporter.",
@@ -158,17 +158,15 @@ family collector::counts_of(size_t index) const
 
 void collector::add_times(std::vector<family> &to) const
 {
-	family enabled{"uncore_events_enabled_seconds", kind::counter,
-		       "seconds",
-		       "Time for which events were to be counted, summed over "
-		       "a socket's events of a box type."};
-	family running{"uncore_events_running_seconds", kind::counter,
-		       "seconds",
-		       "Time for which they were; less where others use the "
-		       "counters too, and counts are then scaled."};
-	family ratio{"uncore_events_running_ratio", kind::gauge, "ratio",
-		     "The part of the time since the last read that events "
-		     "were counted."};
+	family enabled{
+		"uncore_events_enabled_seconds", kind::counter, "seconds",
+		"Time for which events were to be counted, summed over a socket's events of a box type."};
+	family running{
+		"uncore_events_running_seconds", kind::counter, "seconds",
+		"Time for which they were; less where others use the counters too, and counts are then scaled."};
+	family ratio{
+		"uncore_events_running_ratio", kind::gauge, "ratio",
+		"The part of the time since the last read that events were counted."};
 
 	for (const auto &[where, time] : times_) {
 		const labels have = {{"socket", std::to_string(where.second)},
@@ -228,14 +226,14 @@ void collector::add_machine(std::vector<family> &to) const
 
 void collector::add_own(std::vector<family> &to) const
 {
-	to.push_back(single(kind::counter, "uncore_reads", "",
-			    "Times that the counters were read; scrapes that "
-			    "follow within 50 ms share one.",
-			    double(reads_)));
-	to.push_back(single(kind::counter, "uncore_read_errors", "",
-			    "Reads at which counters were not there, or were "
-			    "lost.",
-			    double(errors_)));
+	to.push_back(single(
+		kind::counter, "uncore_reads", "",
+		"Times that the counters were read; scrapes that follow within 50 ms share one.",
+		double(reads_)));
+	to.push_back(
+		single(kind::counter, "uncore_read_errors", "",
+		       "Reads at which counters were not there, or were lost.",
+		       double(errors_)));
 	to.push_back(single(kind::counter, "uncore_opens", "",
 			    "Times that the counters were opened.",
 			    double(opens_)));
@@ -304,9 +302,9 @@ void collector::add_boxes(std::vector<family> &to) const
 /// The driver counts register writes that are not its own.
 void collector::add_foreign(std::vector<family> &to) const
 {
-	family writes{"uncore_foreign_writes", kind::counter, "",
-		      "Times that the driver found registers of a socket "
-		      "written by another program: counts may be too small."};
+	family writes{
+		"uncore_foreign_writes", kind::counter, "",
+		"Times that the driver found registers of a socket written by another program: counts may be too small."};
 
 	if (finds_foreign_writes())
 		for (const uncore::package &one : machine_->packages())

@@ -34,9 +34,9 @@ uncore::error no_address(const char *option, const std::string &text,
 			 const char *why)
 {
 	return {errc::invalid,
-		fmt::format("{} {}: {}; write ADDRESS:PORT, such as "
-			    "127.0.0.1:10331 or [::1]:10331, or unix:PATH",
-			    option, text, why)};
+		fmt::format(
+			"{} {}: {}; write ADDRESS:PORT, such as 127.0.0.1:10331 or [::1]:10331, or unix:PATH",
+			option, text, why)};
 }
 
 /// A numeric address and a port.
@@ -112,9 +112,9 @@ uncore::result<unique_fd> listen_at(const addrinfo &where,
 	if (errno == EADDRINUSE)
 		return uncore::error{
 			errc::system,
-			fmt::format("{}: another program listens there; choose "
-				    "another port with --listen",
-				    text)};
+			fmt::format(
+				"{}: another program listens there; choose another port with --listen",
+				text)};
 	return failed(text, errno);
 }
 
@@ -154,9 +154,9 @@ uncore::result<unique_fd> listen_at_path(const char *option,
 	if (errno == EADDRINUSE)
 		return uncore::error{
 			errc::system,
-			fmt::format("{}: another program listens there, or it "
-				    "is a file; choose another path",
-				    text)};
+			fmt::format(
+				"{}: another program listens there, or it is a file; choose another path",
+				text)};
 	return failed(text, errno);
 }
 

@@ -221,9 +221,9 @@ MHD_Result http_server::state::reply(MHD_Connection *to, http_reply with)
 	if (with.stream && !streams.has_room())
 		with = text_reply(
 			MHD_HTTP_SERVICE_UNAVAILABLE,
-			fmt::format("too many event streams: at most {} "
-				    "at a time\n",
-				    streams.size()));
+			fmt::format(
+				"too many event streams: at most {} at a time\n",
+				streams.size()));
 
 	MHD_Response *made = respond(to, with);
 
@@ -242,9 +242,7 @@ MHD_Result http_server::state::reply(MHD_Connection *to, http_reply with)
 	add("X-Content-Type-Options", "nosniff");
 	// Scripts and styles are files of this server, never part of a page.
 	add("Content-Security-Policy",
-	    "default-src 'none'; script-src 'self'; style-src 'self'; "
-	    "connect-src 'self'; img-src data:; base-uri 'none'; "
-	    "form-action 'none'; frame-ancestors 'none'");
+	    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
 	// A proxy is to pass on what it gets, when it gets it.
 	if (with.stream || with.source)
 		add("X-Accel-Buffering", "no");
@@ -270,8 +268,7 @@ std::optional<http_reply> http_server::state::refuse(MHD_Connection *from)
 	if (known && known->loopback && host && !hosts.allows(host))
 		return text_reply(
 			MHD_HTTP_FORBIDDEN,
-			"the Host header has no name of this machine: use "
-			"localhost, or allow the name with --allow-host\n");
+			"the Host header has no name of this machine: use localhost, or allow the name with --allow-host\n");
 	return std::nullopt;
 }
 
@@ -418,11 +415,12 @@ uncore::result<void> http_server::state::start()
 	std::vector<MHD_OptionItem> options;
 
 	if (secure)
-		options = {{MHD_OPTION_HTTPS_CERT_CALLBACK, 0,
-			    identity_callback()},
-			   {MHD_OPTION_HTTPS_PRIORITIES, 0,
-			    const_cast<char *>("NORMAL:-VERS-ALL:+VERS-TLS1.3:"
-					       "+VERS-TLS1.2")}};
+		options = {
+			{MHD_OPTION_HTTPS_CERT_CALLBACK, 0,
+			 identity_callback()},
+			{MHD_OPTION_HTTPS_PRIORITIES, 0,
+			 const_cast<char *>(
+				 "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2")}};
 	options.push_back({MHD_OPTION_END, 0, nullptr});
 	for (const std::string &name : sockets.names())
 		urls.push_back(name.starts_with("unix:")
@@ -493,17 +491,17 @@ uncore::result<http_server> http_server::start(const http_options &options,
 	if (options.listen_health.empty())
 		return open("--listen", options, std::move(answer), {});
 
-	auto health =
-		open("--listen-health",
-		     {options.listen_health, {}, options.hosts, {}},
-		     [answer](const http_request &request) {
-			     return is_probe(request.path)
-					    ? answer(request)
-					    : text_reply(MHD_HTTP_NOT_FOUND,
-							 "there are /livez and "
-							 "/readyz\n");
-		     },
-		     {});
+	auto health = open(
+		"--listen-health",
+		{options.listen_health, {}, options.hosts, {}},
+		[answer](const http_request &request) {
+			return is_probe(request.path)
+				       ? answer(request)
+				       : text_reply(
+						 MHD_HTTP_NOT_FOUND,
+						 "there are /livez and /readyz\n");
+		},
+		{});
 
 	if (!health)
 		return health.error();

@@ -52,9 +52,9 @@ uncore::result<std::string> read_pem(const std::string &path, const char *what)
 	if (text.empty())
 		return uncore::error{
 			errc::invalid,
-			fmt::format("{}: the file is empty (expected a {} in "
-				    "PEM)",
-				    path, what)};
+			fmt::format(
+				"{}: the file is empty (expected a {} in PEM)",
+				path, what)};
 	return text;
 }
 
@@ -305,9 +305,9 @@ void tls_watch::reload(bool always)
 	if (!always && state_of_files() == seen_)
 		return;
 	if (const auto loaded = load(); !loaded)
-		note(fmt::format("{}; the certificate that was loaded before "
-				 "stays",
-				 loaded.error().message));
+		note(fmt::format(
+			"{}; the certificate that was loaded before stays",
+			loaded.error().message));
 	else
 		note("certificates are loaded again");
 }

@@ -48,8 +48,8 @@ static bool needs_field(const uncore::event &event,
 static bool is_name(std::string_view name)
 {
 	return name.find_first_not_of(
-		       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-		       "0123456789_.-") == name.npos &&
+		       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") ==
+		       name.npos &&
 	       (name[0] == '_' || (name[0] | 0x20) >= 'a');
 }
 
@@ -74,9 +74,9 @@ uncore::result<std::string> perf_event_string(const uncore::event &event,
 		if (!is_name(event.name))
 			return uncore::error{
 				uncore::errc::invalid,
-				fmt::format("perf cannot read name={}: use "
-					    "letters, digits, _, . and -",
-					    event.name)};
+				fmt::format(
+					"perf cannot read name={}: use letters, digits, _, . and -",
+					event.name)};
 		terms += ",name=" + event.name;
 		if (several)
 			terms += "." + event.pmu->name;

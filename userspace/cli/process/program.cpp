@@ -32,8 +32,7 @@ uncore::error execute_beside(const std::string &name,
 	}
 	return {uncore::errc::system,
 		fmt::format(
-			"{} is neither in {} nor in {}: install the package "
-			"uncore again",
+			"{} is neither in {} nor in {}: install the package uncore again",
 			name, folder.string(),
 			(folder / UNCORE_LIBEXEC).lexically_normal().string())};
 }

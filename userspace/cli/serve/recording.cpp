@@ -185,8 +185,7 @@ std::string foreign(const json &machine)
 	for (const char *name : {"host", "model"})
 		if (text_of(machine, name) != text_of(here, name))
 			return fmt::format(
-				"it was recorded on another machine: "
-				"{}, {}",
+				"it was recorded on another machine: {}, {}",
 				text_of(machine, "host"),
 				text_of(machine, "model"));
 	return "";
@@ -195,9 +194,9 @@ std::string foreign(const json &machine)
 uncore::error no_recording(const std::string &path, const char *why)
 {
 	return {errc::invalid,
-		fmt::format("{}: {}; 'uncore record --series FILE' makes "
-			    "recordings",
-			    path, why)};
+		fmt::format(
+			"{}: {}; 'uncore record --series FILE' makes recordings",
+			path, why)};
 }
 
 uncore::error file_error(const std::string &path)
@@ -254,8 +253,8 @@ uncore::result<unique_fd> unpack(int from, const std::string &path)
 			written += taken.pos;
 			if (written > most_unpacked)
 				return no_recording(
-					path, "it has more than 16 GiB when it "
-					      "is decompressed");
+					path,
+					"it has more than 16 GiB when it is decompressed");
 			if (!write_unpacked(made.get(), out.data(), taken.pos))
 				return file_error(where);
 		}
@@ -394,14 +393,14 @@ void recording_reader::conclude(const std::string &path)
 	const json &version = topology_["version"];
 
 	if (!version.is_number() || version.get<double>() > series_version)
-		say.push_back("a newer version of uncore has written it: what "
-			      "is known of it is shown");
+		say.push_back(
+			"a newer version of uncore has written it: what is known of it is shown");
 	if (std::string of = foreign(topology_["machine"]); !of.empty())
 		say.push_back(std::move(of));
 	if (!ended_)
-		say.push_back(fmt::format("it is cut short{}: what there is is "
-					  "shown",
-					  partial_ ? ", within a line" : ""));
+		say.push_back(
+			fmt::format("it is cut short{}: what there is is shown",
+				    partial_ ? ", within a line" : ""));
 	if (damaged_)
 		say.push_back(fmt::format("{} line{} damaged and left out",
 					  damaged_,
@@ -431,8 +430,9 @@ uncore::result<recording> recording_reader::read(unique_fd file,
 	    !is_number(topology_, "version"))
 		return no_recording(path, "not a recording");
 	if (!is_machine(topology_))
-		return no_recording(path, "its first line, which has the "
-					  "machine, is damaged");
+		return no_recording(
+			path,
+			"its first line, which has the machine, is damaged");
 	topology_ = known_of(topology_);
 	while (lines.next(line)) {
 		if (!line.empty())

@@ -73,9 +73,9 @@ int attend(const signals &caught, collector &counters,
 void open_if_possible(collector &counters)
 {
 	if (const auto opened = counters.open(); !opened)
-		note(fmt::format("{}; uncore_up is 0 until counters can be "
-				 "opened",
-				 opened.error().message));
+		note(fmt::format(
+			"{}; uncore_up is 0 until counters can be opened",
+			opened.error().message));
 }
 
 // --- over HTTP
@@ -289,9 +289,9 @@ uncore::result<http_options> http_of(const serve_options &options)
 		return uncore::error{uncore::errc::invalid,
 				     "--tls-cert and --tls-key go together"};
 	if (!http.tls.client_ca.empty() && http.tls.certificate.empty())
-		return uncore::error{uncore::errc::invalid,
-				     "--tls-client-ca needs --tls-cert and "
-				     "--tls-key"};
+		return uncore::error{
+			uncore::errc::invalid,
+			"--tls-client-ca needs --tls-cert and --tls-key"};
 	if (http.listen.empty())
 		http.listen = {"127.0.0.1:10331"};
 	return http;
@@ -313,20 +313,19 @@ int serve(const std::filesystem::path &sysfs, const serve_options &options)
 		return fail_usage("--pods is for --cgroups");
 	if (!is_address(pods.where) &&
 	    !(options.pods_token + options.pods_authorities).empty())
-		return fail_usage("--pods-token and --pods-ca are for a list "
-				  "of pods that --pods gets from an address");
+		return fail_usage(
+			"--pods-token and --pods-ca are for a list of pods that --pods gets from an address");
 	if (options.interval_ms && !file)
 		return fail_usage("-I is for --textfile");
 	if (options.duration > 0 &&
 	    (options.interval_ms || (!file && !options.json)))
-		return fail_usage("-d is for --json, and for --textfile "
-				  "without -I");
+		return fail_usage(
+			"-d is for --json, and for --textfile without -I");
 	if (file && std::filesystem::is_directory(path))
 		path = std::filesystem::path(path) / "uncore.prom";
 	if (file && !path.ends_with(".prom"))
 		return fail_usage(fmt::format(
-			"{}: no folder, and node_exporter reads no file whose "
-			"name does not end in .prom",
+			"{}: no folder, and node_exporter reads no file whose name does not end in .prom",
 			path));
 
 	if (!options.replay.empty())
@@ -342,8 +341,7 @@ int serve(const std::filesystem::path &sysfs, const serve_options &options)
 			if (options.json || (file && !options.interval_ms))
 				return fail(read.error());
 			note(fmt::format(
-				"{}; pods have no names until they can "
-				"be read",
+				"{}; pods have no names until they can be read",
 				read.error().message));
 		}
 		counted.side = traffic;

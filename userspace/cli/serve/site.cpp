@@ -160,8 +160,9 @@ http_reply site::answer(const http_request &to)
 		return plain(200, "ok");
 	if (auto file = page_file(to.path))
 		return *std::move(file);
-	return plain(404, "there are /, /metrics, /json, /events, "
-			  "/api/topology, /api/snapshot, /livez and /readyz");
+	return plain(
+		404,
+		"there are /, /metrics, /json, /events, /api/topology, /api/snapshot, /livez and /readyz");
 }
 
 replay_site::replay_site(recording shown)
@@ -210,8 +211,9 @@ http_reply replay_site::answer(const http_request &to) const
 		return plain(200, "ok");
 	if (auto file = page_file(to.path))
 		return *std::move(file);
-	return plain(404, "there are /, /api/topology, /api/recording, /livez "
-			  "and /readyz");
+	return plain(
+		404,
+		"there are /, /api/topology, /api/recording, /livez and /readyz");
 }
 
 } // namespace cli

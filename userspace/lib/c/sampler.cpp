@@ -208,9 +208,9 @@ int uncore_sampler_open(struct uncore_sampler *sampler,
 			options.pages = given.pages;
 		options.wakeup_samples = given.wakeup;
 		if (options.pages & (options.pages - 1))
-			return error{errc::invalid,
-				     "the pages of a ring buffer are not a "
-				     "power of 2"};
+			return error{
+				errc::invalid,
+				"the pages of a ring buffer are not a power of 2"};
 		return sampler->open(options);
 	});
 }

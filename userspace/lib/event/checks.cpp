@@ -46,8 +46,7 @@ static result<void> check_stray_bits(const known_pmu &p,
 			continue;
 		return error{errc::unsupported,
 			     p.on.name +
-				     ": no field of the driver has "
-				     "the bits " +
+				     ": no field of the driver has the bits " +
 				     hex(stray) + " of config" +
 				     (word ? std::to_string(word) : "")};
 	}
@@ -71,10 +70,10 @@ static result<void> check_threshold(const known_pmu &p,
 		const format_field *field = p.on.field(name);
 
 		if (field && words.word[field->word] & field->place(1))
-			return invalid(p.on.name + ": " + std::string(name) +
-				       " has no effect without thresh: add "
-				       "thresh=1 to " +
-				       quote(text));
+			return invalid(
+				p.on.name + ": " + std::string(name) +
+				" has no effect without thresh: add thresh=1 to " +
+				quote(text));
 	}
 	return {};
 }
@@ -96,10 +95,10 @@ result<void> check_words(const known_pmu &p, const config_words &words,
 	const format_field *tid = p.on.field("filter_tid");
 	if (enable && tid && words.word[tid->word] & tid->place(tid->max()) &&
 	    !(words.word[enable->word] & enable->place(1)))
-		return invalid(p.on.name +
-			       ": filter_tid has no effect without "
-			       "tid_en=1 in " +
-			       quote(text));
+		return invalid(
+			p.on.name +
+			": filter_tid has no effect without tid_en=1 in " +
+			quote(text));
 	return {};
 }
 

@@ -163,15 +163,15 @@ error unknown(const catalogue &all, const written_event &written)
 						 '?'};
 	if (all.box(cut(written.name, '_').second) ||
 	    all.box(cut(written.name, '_').first))
-		return {errc::invalid, name + " is a PMU without an event: "
-					      "write it as PMU/EVENT/"};
+		return {errc::invalid,
+			name + " is a PMU without an event: write it as PMU/EVENT/"};
 	if (!written.modifiers.empty() && written.modifiers.size() > 4)
 		return {errc::unsupported,
 			"there is no event " + name +
 				": tracepoints are not counted here"};
-	return {errc::not_found, "there is no event " + name +
-					 "; the uncore's are written "
-					 "PMU/EVENT/, see 'uncore list'"};
+	return {errc::not_found,
+		"there is no event " + name +
+			"; the uncore's are written PMU/EVENT/, see 'uncore list'"};
 }
 
 } // namespace

@@ -88,8 +88,7 @@ std::string box_elsewhere(const catalogue &here, std::string_view name)
 
 	if (has(here))
 		return std::string(here.title()) +
-		       " may have it, but here there is none; 'uncore "
-		       "topology' lists what there is";
+		       " may have it, but here there is none; 'uncore topology' lists what there is";
 	const std::string others = only_others(has);
 	if (others.empty())
 		return "";
@@ -127,8 +126,7 @@ error unknown_event(const known_pmu &p, std::string_view alias)
 			intro + ": did you mean " + join(near, ", ") + '?'};
 	if (!p.known && names.size() == p.on.formats.size())
 		return {errc::not_found,
-			intro + ": libuncore knows no names for this "
-				"processor, and the driver has none"};
+			intro + ": libuncore knows no names for this processor, and the driver has none"};
 	return {errc::not_found, intro + "; 'uncore list " +
 					 (p.known ? p.on.box : p.on.name) +
 					 "' shows what it has"};

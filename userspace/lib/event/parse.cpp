@@ -114,10 +114,10 @@ result<std::vector<const pmu_info *>> find_pmus(const written_event &written,
 
 	const std::string name = quote(written.name);
 	if (machine.pmus().empty())
-		return error{errc::no_driver,
-			     "no PMU is called " + name +
-				     ", and no uncore driver is loaded: load "
-				     "xeon_uncore ('uncore check' says more)"};
+		return error{
+			errc::no_driver,
+			"no PMU is called " + name +
+				", and no uncore driver is loaded: load xeon_uncore ('uncore check' says more)"};
 
 	// An event string of another machine, with another prefix.
 	const std::string_view bare = cut(written.name, '_').second;
@@ -256,9 +256,9 @@ private:
 			trim(rest_.substr(0, event_length(rest_)));
 		if (modifiers.empty() ||
 		    modifiers.find_first_not_of("SDW") != modifiers.npos)
-			return malformed("a group can be followed by :W only, "
-					 "not by :" +
-					 std::string(quote(modifiers)));
+			return malformed(
+				"a group can be followed by :W only, not by :" +
+				std::string(quote(modifiers)));
 		group.weak = modifiers.find('W') != modifiers.npos;
 		rest_.remove_prefix(event_length(rest_));
 		return group;
@@ -333,10 +333,9 @@ result<void> apply_modifiers(const written_event &written, bool uncore,
 		if (c == 'S' || c == 'D' || c == 'W')
 			continue;
 		if (uncore)
-			return malformed("the uncore cannot tell user from "
-					 "kernel, nor guest from host: leave "
-					 "out what follows the / in " +
-					 quote(written.text));
+			return malformed(
+				"the uncore cannot tell user from kernel, nor guest from host: leave out what follows the / in " +
+				quote(written.text));
 		if (c == 'u')
 			user = true;
 		else if (c == 'k')
@@ -344,9 +343,9 @@ result<void> apply_modifiers(const written_event &written, bool uncore,
 		else if (c == 'h')
 			hypervisor = true;
 		else
-			return malformed("of the modifiers, u, k and h are "
-					 "known here, not those of " +
-					 quote(written.text));
+			return malformed(
+				"of the modifiers, u, k and h are known here, not those of " +
+				quote(written.text));
 	}
 	if (user || kernel || hypervisor) {
 		into.exclude_user = !user;

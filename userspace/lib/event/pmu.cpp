@@ -219,12 +219,12 @@ private:
 		const assignment *given = find(name);
 
 		if (given && parse_number(given->text) != parse_number(value))
-			return invalid("the event " + quote(alias_) + " has " +
-				       std::string(name) + '=' +
-				       std::string(value.substr(0, 20)) +
-				       ", so that " + where() +
-				       " is another event: write it without "
-				       "the name");
+			return invalid(
+				"the event " + quote(alias_) + " has " +
+				std::string(name) + '=' +
+				std::string(value.substr(0, 20)) +
+				", so that " + where() +
+				" is another event: write it without the name");
 		if (name == "config" || name == "config1" ||
 		    name == "config2") {
 			const auto number = parse_number(value);

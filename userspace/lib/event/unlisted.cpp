@@ -30,9 +30,9 @@ std::string unlisted_code(const event &wanted, const topology &machine)
 	for (const event_info &info : known->events())
 		if (info.box == box && !((info.config ^ wanted.config) & bits))
 			return {};
-	return uncore::format("{}: {} has no event with the code {} in the catalogue: "
-			      "it may count 0",
-			      wanted.text, box, hex(wanted.config & bits));
+	return uncore::format(
+		"{}: {} has no event with the code {} in the catalogue: it may count 0",
+		wanted.text, box, hex(wanted.config & bits));
 }
 
 } // namespace uncore
