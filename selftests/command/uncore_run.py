@@ -26,7 +26,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.command import (EVENT, LIMIT, UNCORE, comments,  # noqa: E402
                                 is_refused, on_terminal, one_line, read_until,
                                 run, started, visible, wait_for)
-from lib.python.fake_pmu import make_pmu  # noqa: E402
+from lib.python.fake_pmu import make_pmu, make_recorded  # noqa: E402
 from lib.python.uncore import TOP, Tap  # noqa: E402
 
 MAN = os.path.join(TOP, "build", "userspace", "cli", "man", "uncore.1")
@@ -585,6 +585,18 @@ def test_widths(tap, sysfs):
     tap.ok("\x1b" not in shown, "nor against NO_COLOR", [shown[:200]])
 
 
+def test_advice(tap, sysfs):
+    """The line that proposes other options has all words whole on a terminal."""
+    make_recorded(sysfs, "hswep")
+    call = ("--sysfs", sysfs, "stat", "-M", "llc", "true")
+    words = run(*call).stderr.split()
+    _, shown = on_terminal(80, *call)
+    tap.ok(words.count("-M") > 20 and shown.split() == words and
+           max(map(len, shown.split("\n"))) <= 80,
+           "stat -M llc: how to count fewer at once, on 80 columns",
+           [" ".join(words), *shown.split("\n")])
+
+
 def test_closed_streams(tap):
     """A file is not opened as a standard stream that the caller has closed."""
     for call in ("list", "topology --json", "stat -e %s true" % EVENT,
@@ -770,6 +782,7 @@ def main():
         test_reads(tap)
         test_cost(tap)
         test_widths(tap, os.path.join(folder, "narrow"))
+        test_advice(tap, os.path.join(folder, "recorded"))
         test_closed_streams(tap)
         test_decimal_comma(tap, folder)
         test_no_text(tap)

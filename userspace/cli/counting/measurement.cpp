@@ -162,11 +162,12 @@ std::string measurement::split_advice() const
 			trial = uncore::counter_set(counters_.machine());
 			(void)trial.add_metric(*info);
 		}
+		// An option for each: a terminal wraps lines at blanks only.
 		if (trial.size() == 1)
-			lists.push_back("-M ");
+			lists.emplace_back();
 		else
-			lists.back() += ',';
-		lists.back() += info->name;
+			lists.back() += ' ';
+		lists.back() += fmt::format("-M {}", info->name);
 	}
 	if (lists.size() < 2 || counters_.size() > metrics_.size())
 		return "count fewer at once, or for longer";
