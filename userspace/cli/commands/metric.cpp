@@ -261,9 +261,9 @@ void table_report::put_turns(const std::vector<reading> &all)
 	}
 	if (!any)
 		return;
-	put("\n{}\n", yellow(out(),
-			     "Multiplexed, for lack of counters; counted this "
-			     "part of the time:"));
+	put("\n{}\n",
+	    yellow(out(),
+		   "Multiplexed, for lack of counters; counted this part of the time:"));
 	put(rows);
 }
 
@@ -376,9 +376,9 @@ int nothing_of(const metric_set &set, const uncore::topology &machine)
 				}))
 			names += fmt::format("{}{}", names.empty() ? "" : ", ",
 					     other.name);
-	return fail(fmt::format("{} has no metric of the set '{}' (its sets: "
-				"{})",
-				machine.generation(), set.name, names));
+	return fail(
+		fmt::format("{} has no metric of the set '{}' (its sets: {})",
+			    machine.generation(), set.name, names));
 }
 
 int unknown_set(const std::string &name)
@@ -391,8 +391,7 @@ int unknown_set(const std::string &name)
 	const auto near = uncore::nearest_names(name, names, 1);
 
 	return fail_usage(fmt::format(
-		"no set of metrics '{}'{}; there are {} (uncore stat -M takes "
-		"single metrics)",
+		"no set of metrics '{}'{}; there are {} (uncore stat -M takes single metrics)",
 		name,
 		near.empty() ? ""
 			     : fmt::format(": did you mean {}?", near.front()),
@@ -431,8 +430,7 @@ void add_metric(parser &app, context &shared)
 	auto options = std::make_shared<metric_options>();
 	parser command = add_command(
 		app, shared, "metric",
-		"Answer one question: memory, llc, qpi, power, pcie, io, ring, "
-		"bus",
+		"Answer one question: memory, llc, qpi, power, pcie, io, ring, bus",
 		[options, &shared] { return metric(shared, *options); });
 
 	add_examples(command, "uncore metric memory",

@@ -240,12 +240,12 @@ int stat(const context &shared, stat_options &options)
 	if (options.count.metric_only && options.metrics.empty())
 		return fail_usage("--metric-only is for metrics (-M)");
 	if (options.events.empty() && options.metrics.empty())
-		return fail_usage("nothing to count: give events (-e) or "
-				  "metrics (-M); uncore list shows them");
+		return fail_usage(
+			"nothing to count: give events (-e) or metrics (-M); uncore list shows them");
 
 	if (options.repeat > 1 && options.count.run.interval_ms)
-		return fail_usage("-r and -I do not go together: a run has no "
-				  "intervals where its mean is printed");
+		return fail_usage(
+			"-r and -I do not go together: a run has no intervals where its mean is printed");
 
 	return options.repeat > 1 ? count_repeatedly(shared, options)
 				  : count_once(shared, options, nullptr);
@@ -264,28 +264,27 @@ void add_stat(parser &app, context &shared)
 		command,
 		"uncore stat -e imc/cas_count.rd/,imc/cas_count.wr/ make -j",
 		"uncore stat -M mem_bw_total_rate -I 1000 --per-socket");
-	command.add_option("-e,--event", options->events,
-			   "What to count, as perf writes events; more than "
-			   "once for more")
+	command.add_option(
+		       "-e,--event", options->events,
+		       "What to count, as perf writes events; more than once for more")
 		.one_value()
 		.type_name("EVENT,...");
 	command.add_option("-M,--metrics", options->metrics,
-			   "Metrics, or groups of them ('uncore list "
-			   "metrics')")
+			   "Metrics, or groups of them ('uncore list metrics')")
 		.one_value()
 		.type_name("METRIC,...");
 	add_scope(command, options->where);
-	command.add_flag("-A,--no-aggr", options->no_aggr,
-			 "The same as --per-box; with -x and -j as perf: a row "
-			 "for each CPU that reads boxes");
+	command.add_flag(
+		"-A,--no-aggr", options->no_aggr,
+		"The same as --per-box; with -x and -j as perf: a row for each CPU that reads boxes");
 	command.add_flag("--per-node", options->per_node,
 			 "The same as --per-socket: boxes belong to sockets");
 	command.add_option("-C,--cpu", options->count.cpus,
 			   "Count on the sockets of these CPUs only")
 		.type_name("CPUS");
-	command.add_option("-r,--repeat", options->repeat,
-			   "Count N times, and print the means and their "
-			   "standard errors")
+	command.add_option(
+		       "-r,--repeat", options->repeat,
+		       "Count N times, and print the means and their standard errors")
 		.range(1, 1000000)
 		.type_name("N");
 	command.add_option("-D,--delay", options->count.run.delay_ms,
@@ -298,16 +297,16 @@ void add_stat(parser &app, context &shared)
 			 "No effect: boxes count for all CPUs");
 	command.add_flag("--metric-only", options->count.metric_only,
 			 "Metrics without events");
-	command.add_option("-x,--field-separator", options->count.separator,
-			   "perf stat's rows on standard error, with this "
-			   "between the columns")
+	command.add_option(
+		       "-x,--field-separator", options->count.separator,
+		       "perf stat's rows on standard error, with this between the columns")
 		.not_empty()
 		.type_name("SEPARATOR");
 	command.add_flag("-j,--json-output", options->count.perf_json,
 			 "perf stat's JSON on standard error");
-	command.add_flag("--summary", options->count.summary,
-			 "With -I and -x or -j: the total as well; other "
-			 "output has it always");
+	command.add_flag(
+		"--summary", options->count.summary,
+		"With -I and -x or -j: the total as well; other output has it always");
 	command.add_option("--timeout", options->count.timeout_ms,
 			   "Count for N milliseconds, perf's -d")
 		.range(1, 1000000000)

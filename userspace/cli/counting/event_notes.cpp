@@ -25,8 +25,7 @@ void note_periods(std::span<const uncore::event_group> groups)
 		for (const uncore::event_term &term : group.terms)
 			if (term.events.front().sample_period)
 				note(fmt::format(
-					"{}: period= is for record, "
-					"and has no effect on counting",
+					"{}: period= is for record, and has no effect on counting",
 					term.name));
 }
 

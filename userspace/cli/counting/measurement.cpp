@@ -79,10 +79,10 @@ uncore::result<void> measurement::choose_sockets()
 	const auto list = uncore::parse_cpu_list(options_.cpus);
 
 	if (!list || (list->empty() && !options_.cpus.empty()))
-		return uncore::error{errc::invalid,
-				     fmt::format("'{}' is not a list of CPUs "
-						 "such as 0,4-7",
-						 options_.cpus)};
+		return uncore::error{
+			errc::invalid,
+			fmt::format("'{}' is not a list of CPUs such as 0,4-7",
+				    options_.cpus)};
 	for (const int cpu : *list) {
 		const int socket = counters_.machine().package_of(cpu);
 
@@ -107,11 +107,9 @@ refuse_cpu_events(const std::vector<uncore::event_group> &groups)
 				    event.type != uncore::event::duration_time)
 					return uncore::error{
 						errc::unsupported,
-						fmt::format("{} counts on each "
-							    "CPU: use "
-							    "--per-socket, or "
-							    "perf stat -A",
-							    event.name)};
+						fmt::format(
+							"{} counts on each CPU: use --per-socket, or perf stat -A",
+							event.name)};
 	return {};
 }
 
@@ -193,9 +191,9 @@ uncore::result<void> measurement::open_counters()
 	// perf's rows have the part of the time, and a script expects no line.
 	if (const unsigned turns = counters_.turns();
 	    turns > most_turns && !options_.as_perf())
-		note(fmt::format("{} groups of events are multiplexed, so that "
-				 "each counts for 1/{} of the time: {}",
-				 turns, turns, split_advice()));
+		note(fmt::format(
+			"{} groups of events are multiplexed, so that each counts for 1/{} of the time: {}",
+			turns, turns, split_advice()));
 	if (auto opened = counters_.open(
 		    {.visit_packages = true, .packages = sockets_});
 	    !opened)

@@ -25,17 +25,17 @@ void add_time_options(parser &command, run_options &options)
 			   "Count for N seconds, 0.001 or more")
 		.range(0.001, 1e9)
 		.type_name("SECONDS");
-	command.add_option("command", options.command,
-			   "Count while this runs; other programs' traffic is "
-			   "counted as well")
+	command.add_option(
+		       "command", options.command,
+		       "Count while this runs; other programs' traffic is counted as well")
 		.type_name("COMMAND [ARGUMENT...]");
 }
 
 void add_run_options(parser &command, run_options &options)
 {
-	command.add_option("-I,--interval", options.interval_ms,
-			   "Print what was counted every N milliseconds, "
-			   "1 or more")
+	command.add_option(
+		       "-I,--interval", options.interval_ms,
+		       "Print what was counted every N milliseconds, 1 or more")
 		.range(1, 3600000)
 		.type_name("MILLISECONDS");
 	command.add_option("--interval-count", options.intervals,
@@ -79,9 +79,9 @@ int end_command(child &command, const signals &caught, caught_signal why)
 			break;
 		if (!why.number && !said) {
 			said = true;
-			note(fmt::format("waiting for '{}' to end, which was "
-					 "interrupted (Ctrl-\\ ends both)",
-					 command.name()));
+			note(fmt::format(
+				"waiting for '{}' to end, which was interrupted (Ctrl-\\ ends both)",
+				command.name()));
 		}
 	}
 	return last;
