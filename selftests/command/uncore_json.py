@@ -23,7 +23,7 @@ from lib.python.schema import (DOCUMENTS, check_documents,  # noqa: E402
 from lib.python.uncore import Tap  # noqa: E402
 
 # What is not in every document.
-OPTIONAL = {"socket", "pmu", "lacking", "set", "reason"}
+OPTIONAL = {"socket", "pmu", "lacking", "set", "reason", "upper_bound"}
 
 
 def test_recordings(tap, folder):

@@ -238,7 +238,7 @@ def test_turns(tap, folder):
         tap.ok(False, name, run.comments() + human.comments())
         return
     row, = run.json()["metrics"]
-    shown = re.search(r"counted ([0-9.]+) % of the time", human.out)
+    shown = re.search(r"(?:counted|none seen in) ([0-9.]+) % of the time", human.out)
     tap.ok(0.2 < row["running"] < 0.8 and
            shown and 20 < float(shown.group(1)) < 80, name,
            [repr(row)] + human.comments())

@@ -9,6 +9,7 @@ import contextlib
 import csv
 import io
 import json
+import math
 import os
 import re
 import signal
@@ -117,15 +118,27 @@ def test_beside_perf(tap, folder):
 
 
 def test_turns(tap):
-    run = Uncore("stat", "-d", "1", "-e", ",".join(
+    """Six events on four counters, of which none happens."""
+    arguments = ("stat", "-d", "1", "-e", ",".join(
         "imc_0/pre_count.%s/" % name for name in ("rd", "wr", "byp")) +
         ",imc_0/cas_count.rd/,imc_0/cas_count.wr/,imc_0/cas_count.all/",
         "--per-socket")
-    shares = re.findall(r"counted ([0-9.]+) % of the time", run.out)
-    tap.ok(run.status == 0 and "not counted" not in run.out and shares and
+    run = Uncore(*arguments)
+    shares = re.findall(r" 0(?: \w*B)?  none seen in ([0-9.]+) % of the time", run.out)
+    tap.ok(run.status == 0 and "not counted" not in run.out and
+           "\u00b10.00 %" not in run.out and len(shares) > 4 and
            all(0 < float(share) < 100 for share in shares),
-           "stat of six events on four counters says for how long each ran",
+           "stat of multiplexed events that do not happen: in which part none was seen",
            run.comments())
+
+    run = Uncore(*arguments, "--json")
+    rows = [row for row in run.json()["events"] if row["running"] < 1] \
+        if run.status == 0 else []
+    wrong = [row for row in rows if row["error"] is not None or not math.isclose(
+        row.get("upper_bound", 0), 3 * row["enabled_ns"] / row["running_ns"] *
+        (64 / (1 << 20) if row["unit"] == "MiB" else 1))]
+    tap.ok(len(rows) > 4 and not wrong,
+           "and its JSON: an upper bound, and no error of 0", run.comments())
 
 
 # Traffic that passes at once, at moments that no turn of events is in step with.

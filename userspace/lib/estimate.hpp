@@ -46,6 +46,14 @@ inline double least_of(const stratum &s)
 	       (double(s.running) * double(s.running));
 }
 
+/// The standard error of a scaled count. A variance of 0 means that no event
+/// was seen: the unseen part of the time may have had events, so that the error
+/// is unknown.
+inline double known_error(double variance)
+{
+	return variance > 0 ? std::sqrt(variance) : std::nan("");
+}
+
 /// As many changes as it takes to know how much a rate changes.
 constexpr double enough_pairs = 2;
 
@@ -88,7 +96,7 @@ struct tally {
 	{
 		if (all.running >= all.enabled)
 			return 0;
-		return std::sqrt((weight + weight_of(open)) * spread + least);
+		return known_error((weight + weight_of(open)) * spread + least);
 	}
 };
 
@@ -342,7 +350,8 @@ private:
 		}
 		if (unseen && pairs_ < enough_pairs)
 			return std::nan("");
-		return std::sqrt(std::max(0.0, variance) + least);
+		variance = std::max(0.0, variance) + least;
+		return unseen ? known_error(variance) : std::sqrt(variance);
 	}
 
 	std::vector<size_t> together_;

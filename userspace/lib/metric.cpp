@@ -382,11 +382,15 @@ double metric::parts::error_of(const session &counts, period when,
 		gradient[i] = change / step;
 		sum += change * change;
 	}
+
+	const bool unknown =
+		std::any_of(in.errors.begin(), in.errors.end(),
+			    [](double e) { return std::isnan(e); });
+
+	if (unknown && (sum == 0 || !at.sums))
+		return std::nan("");
 	if (sum == 0)
 		return 0;
-	if (!at.sums && std::any_of(in.errors.begin(), in.errors.end(),
-				    [](double e) { return std::isnan(e); }))
-		return std::nan("");
 	if (!at.sums)
 		return std::sqrt(sum);
 	return counts.error(*at.sums, gradient, when);

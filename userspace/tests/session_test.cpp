@@ -125,6 +125,26 @@ TEST_F(counting, what_ran_for_half_of_the_time_is_doubled)
 	EXPECT_TRUE(counts.was_multiplexed());
 }
 
+// Counted for half of the time and never seen: not "0, exactly".
+TEST_F(counting, the_error_of_a_multiplexed_0_is_unknown)
+{
+	session counts = open("imc_0/cas_count.rd/");
+	sum_set sums = counts.add_up(
+		std::vector<std::vector<counter_at>>{{{first, 0}, {first, 1}}});
+
+	ASSERT_TRUE(counts.enable());
+	backend_->groups[0].share = 0.5;
+	backend_->groups[0].rate = 0;
+	for (int i = 0; i < 10; i++)
+		backend_->read_after(10ms, counts);
+	for (const count &got :
+	     {counts.total(first, 0), counts.interval(first, 0),
+	      counts.total(sums, 0), counts.interval(sums, 0)}) {
+		EXPECT_EQ(got.value, 0);
+		EXPECT_TRUE(std::isnan(got.error)) << got.error;
+	}
+}
+
 // Another program's events share the counters of one that would fit.
 TEST_F(counting, the_error_of_few_reads_is_unknown)
 {

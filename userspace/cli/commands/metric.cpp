@@ -9,6 +9,7 @@
 
 #include "commands/commands.hpp"
 #include "counting/count_report.hpp"
+#include "counting/count_text.hpp"
 #include "output/message.hpp"
 #include "output/number.hpp"
 #include "output/table.hpp"
@@ -257,7 +258,9 @@ void table_report::put_turns(const std::vector<reading> &all)
 			continue;
 		any = true;
 		rows.add({std::string(r.metric->name), percent(share),
-			 std::isfinite(v.value) ? v.error_text() : ""});
+			  !std::isfinite(v.value) ? ""
+			  : none_seen(v)	  ? "none seen"
+						  : v.error_text()});
 	}
 	if (!any)
 		return;

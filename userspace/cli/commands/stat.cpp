@@ -7,6 +7,7 @@
 
 #include "commands/commands.hpp"
 #include "counting/count_report.hpp"
+#include "counting/count_text.hpp"
 #include "output/message.hpp"
 #include "output/number.hpp"
 #include "terminal/colour.hpp"
@@ -104,10 +105,8 @@ void list_report::put_line(const report_line &one)
 		text = counted.reason().empty() ? "not counted" : "-";
 	put("{}{:{}}  {:>20}", counted.name(), "",
 	    name_width_ - std::min(name_width_, width(counted.name())), text);
-	if (counted.share() < 1 && std::isfinite(one.value)) {
-		put("  {}, counted {} of the time", one.error_text(),
-		    percent(counted.share()));
-	}
+	if (counted.share() < 1 && std::isfinite(one.value))
+		put("  {}", scaling_text(one));
 	if (means_ && counted.share() >= 1)
 		put("  {}", one.error_text());
 	if (!counted.reason().empty())

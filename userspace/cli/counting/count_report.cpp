@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "counting/count_text.hpp"
 #include "output/csv.hpp"
 #include "output/document.hpp"
 #include "output/number.hpp"
@@ -178,6 +179,8 @@ static json as_json(const report_line &one)
 	}
 	entry["running"] = counted.share();
 	entry["error"] = one.error;
+	if (none_seen(one) && !counted.metric())
+		entry["upper_bound"] = upper_bound(one);
 	if (!counted.reason().empty())
 		entry["reason"] = counted.reason();
 	return entry;

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Text behind a number of stat or metric: how certain the number is.
+#include "counting/count_text.hpp"
+
+#include <fmt/format.h>
+
+#include "output/number.hpp"
+
+namespace cli {
+
+bool none_seen(const report_line &line)
+{
+	if (line.value != 0 || line.counted.share() >= 1)
+		return false;
+	return line.counted.metric() ? !(line.error > 0) : !line.counted.raw();
+}
+
+double upper_bound(const report_line &line)
+{
+	// Of events that come independently, 5 % of the times in which three
+	// are expected have none.
+	constexpr double most_unseen = 3;
+	const uncore::counted_value &counted = line.counted;
+
+	return most_unseen * double(counted.enabled().count()) /
+	       double(counted.running().count()) * counted.first_event()->scale;
+}
+
+std::string scaling_text(const report_line &line)
+{
+	const std::string part = percent(line.counted.share()) + " of the time";
+
+	if (none_seen(line))
+		return "none seen in " + part;
+	return fmt::format("{}, counted {}", line.error_text(), part);
+}
+
+} // namespace cli

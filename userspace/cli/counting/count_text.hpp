@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Text behind a number of stat or metric: how certain the number is.
+#pragma once
+
+#include <string>
+
+#include "counting/count_report.hpp"
+
+namespace cli {
+
+/// Is the number a 0 of which only a part of the time was counted?
+bool none_seen(const report_line &line);
+
+/// The largest value, with 95 % confidence, of an event that was not seen.
+double upper_bound(const report_line &line);
+
+/// "±1.23 %, counted 45.0 % of the time", "none seen in 4.5 % of the time".
+std::string scaling_text(const report_line &line);
+
+} // namespace cli
