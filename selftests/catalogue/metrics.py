@@ -305,6 +305,14 @@ class Verdicts:
         except (ZeroDivisionError, TypeError):
             want = math.nan
         self.values[metric.name] = want
+        # A multiplexed metric may be refused; the reason has its value and error.
+        refused = re.search(r"(\S+) has an error of (\S+) as", row.get("reason", ""))
+        if row["value"] is None and running != (1, 1):
+            if refused:
+                row = {**row, "value": float(refused.group(1)),
+                       "error": float(refused.group(2))}
+            elif "is not possible" in row.get("reason", ""):
+                return
         # Impossible values by the causes: refused, or the nearest possible value.
         if (want < 0 or metric.unit == "%" and want > 100) and \
                 row["value"] in (None, 0, 100):

@@ -16,7 +16,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.python.traffic import Event, Uncore, while_sending  # noqa: E402
-from lib.python.uncore import DEVICES, Machine, Tap  # noqa: E402
+from lib.python.uncore import DEVICES, SIM, Machine, Tap  # noqa: E402
 
 GIB = 1 << 30
 CLOSE = 0.01        # "within 1 %"
@@ -244,6 +244,53 @@ def test_turns(tap, folder):
            [repr(row)] + human.comments())
 
 
+# Few bursts for each of some boxes: in most turns of its events nothing happens.
+BURSTS = """import random, sys, time
+random.seed(1)
+files = sys.argv[1:]
+for _ in range(10 * len(files)):
+    time.sleep(random.uniform(0.02, 0.06))
+    with open("%straffic", "w") as file:
+        file.write(open(random.choice(files)).read())
+""" % SIM
+UNRELIABLE = "has an error of|is not possible"
+
+
+def test_unreliable(tap, folder):
+    """Metrics of more events than counters, each of which sees other bursts."""
+    files = []
+    for box in boxes("cbox")[:6]:
+        files.append(os.path.join(folder, "bursts of " + box))
+        with open(files[-1], "w", encoding="ascii") as file:
+            file.writelines(Event("cbox", "tor_" + name).line(0, box, count, opc=0x182)
+                            for name, count in (("inserts.opcode", 1000),
+                                                ("inserts.miss_opcode", 600),
+                                                ("occupancy.opcode", 100000),
+                                                ("occupancy.miss_opcode", 90000)))
+    arguments = ("stat", "--per-box", "-M",
+                 "avg_tor_drd_hit_latency,avg_tor_drd_latency,avg_tor_drd_miss_latency")
+    command = ["python3", "-c", BURSTS, *files]
+    run = Uncore(*arguments, "--json", command=command)
+    rows = run.json()["metrics"] if run.status == 0 else []
+    # without a reason: 0 / 0
+    refused = [row for row in rows if "reason" in row]
+    wrong = [row for row in rows if row["value"] is not None and
+             (row["error"] or 0) > row["value"]] + \
+        [row for row in refused if row["value"] is not None or
+         not re.search(UNRELIABLE, row["reason"])]
+    tap.ok(len(rows) > len(files) and refused and not wrong,
+           "stat -M of bursts: no value with an error larger than itself",
+           ["wrong: %r" % row for row in wrong] + run.comments())
+
+    run = Uncore(*arguments, command=command)
+    lines = [line for line in run.out.splitlines() if " avg_tor_drd" in line]
+    large = [line for line in lines if re.search(
+        r"\u00b1[0-9,]{3,}\.[0-9]+ %| 0 cycles  \u00b1[0-9]", line)]
+    tap.ok(len(lines) == len(rows) and not large and
+           any(re.search(" -  (.*)(%s)" % UNRELIABLE, line) for line in lines),
+           "and people see - and the reason", large + run.comments())
+
+
 def test_qpi(tap, folder):
     data, rest = (Event("qpi", "txl_flits_g0." + name)
                   for name in ("data", "non_data"))
@@ -347,6 +394,8 @@ def main():
         test_latency(tap, folder)
         test_misses(tap, folder)
         test_turns(tap, folder)
+        if not IN_TREE:
+            test_unreliable(tap, folder)
         test_qpi(tap, folder)
         test_power(tap, folder)
         test_sets(tap, folder)

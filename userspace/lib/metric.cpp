@@ -409,31 +409,43 @@ static std::string range_of(const metric_info &info)
 	return uncore::format("{} to {}{}", info.low, info.high, unit);
 }
 
-/// A value that is not possible is none.
+static void refuse(metric_value &made, const std::string &why)
+{
+	made.reason = uncore::format(
+		"{}{}{}", why, made.reason.empty() ? "" : "; ", made.reason);
+	made.value = made.error = std::nan("");
+}
+
+static constexpr const char *multiplexed_reason =
+	"its events were multiplexed while the traffic changed: count fewer at once, or for longer";
+
+/// Refuse an impossible value, also where its error reaches into the possible
+/// range: the nearest possible value is a guess. Only a value that is off by no
+/// more than reading counters apart explains becomes the nearest possible one.
 static void hold_to_range(metric_value &made, const metric_info &info)
 {
 	const double slack =
 		std::isinf(info.high) ? 0 : (info.high - info.low) * read_apart;
-	const double error = (std::isnan(made.error) ? 0 : made.error) + slack;
 
-	if (std::isnan(made.value) ||
-	    (made.value >= info.low && made.value <= info.high))
-		return;
-	if (made.value + error >= info.low && made.value - error <= info.high) {
+	if (made.value < info.low - slack || made.value > info.high + slack)
+		refuse(made,
+		       uncore::format("{:.4g} is not possible for {} ({}): {}",
+				      made.value, info.name, range_of(info),
+				      made.share < 1
+					      ? multiplexed_reason
+					      : "the counts of its events contradict each other"));
+	else
 		made.value = std::clamp(made.value, info.low, info.high);
-		return;
-	}
+}
 
-	const std::string why =
-		made.share < 1
-			? "its events were multiplexed while the traffic changed: count fewer at once, or for longer"
-			: "the counts of its events contradict each other";
-
-	made.reason =
-		uncore::format("{:.4g} is not possible for {} ({}): {}{}{}",
-			       made.value, info.name, range_of(info), why,
-			       made.reason.empty() ? "" : "; ", made.reason);
-	made.value = made.error = std::nan("");
+/// Refuse a value that its error makes meaningless.
+static void hold_to_error(metric_value &made, const metric_info &info)
+{
+	if (made.error > std::fabs(made.value))
+		refuse(made,
+		       uncore::format("{:.4g} has an error of {:.4g} as {}: {}",
+				      made.value, made.error, info.name,
+				      multiplexed_reason));
 }
 
 /// The packages' mean by weight; what has no weight was not used, and has no
@@ -493,6 +505,7 @@ std::vector<metric_value> metric::evaluate(const session &counts, period when,
 		all.value *= info_->scale;
 		all.error *= info_->scale;
 		hold_to_range(all, *info_);
+		hold_to_error(all, *info_);
 		return {std::move(all)};
 	}
 	for (const auto &at : watched.empty() ? now : watched) {
@@ -511,6 +524,7 @@ std::vector<metric_value> metric::evaluate(const session &counts, period when,
 			std::move(in.reason)};
 
 		hold_to_range(made, *info_);
+		hold_to_error(made, *info_);
 		values.push_back(std::move(made));
 	}
 	return values;

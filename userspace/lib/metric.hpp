@@ -20,8 +20,8 @@
 namespace uncore {
 
 /// A metric's value at one place.  Not a number where it divides by 0, where
-/// an event was never counted, or where it and its error are outside of the
-/// metric's possible range; within the error it is the nearest possible one.
+/// an event was never counted, where it is outside of the metric's possible
+/// range, or where its error is larger than the value itself.
 struct metric_value {
 	const pmu_info *pmu = nullptr; ///< with scope::box
 	int package = -1;	       ///< -1 with scope::machine

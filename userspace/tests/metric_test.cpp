@@ -207,6 +207,46 @@ TEST_F(metrics, multiplexing_shows)
 	EXPECT_GT(all.error, 0);
 }
 
+/// Counts of one nanosecond of a burst of data reads, most of which miss.
+static double in_burst(const event &counted)
+{
+	const bool misses = counted.text.find("miss_") != std::string::npos;
+
+	if (counted.text.find("occupancy") != std::string::npos)
+		return misses ? 90 : 100;
+	return misses ? 0.6 : 1;
+}
+
+TEST_F(metrics, an_error_larger_than_the_value_is_no_number)
+{
+	metric latency = prepare("avg_tor_drd_hit_latency");
+	session counts = start();
+	auto &groups = backend_->groups;
+
+	latency.watch(counts, scope::machine);
+	ASSERT_GT(groups.size(), 1u);
+	// Each burst falls on the turn of another group.
+	for (size_t i = 0; i < 4 * groups.size(); i++) {
+		for (size_t g = 0; g < groups.size(); g++) {
+			groups[g].share = 0.2;
+			groups[g].rates.clear();
+			for (const event &e : groups[g].members)
+				groups[g].rates.push_back(i % groups.size() == g
+								  ? in_burst(e)
+								  : 0);
+		}
+		backend_->read_after(10ms, counts);
+	}
+
+	const metric_value all =
+		latency.evaluate(counts, period::total, scope::machine)[0];
+
+	EXPECT_TRUE(std::isnan(all.value)) << all.value << " " << all.error;
+	EXPECT_TRUE(std::isnan(all.error));
+	EXPECT_TRUE(all.reason.find("has an error of") != std::string::npos)
+		<< all.reason;
+}
+
 TEST_F(metrics, nothing_counted_is_no_number)
 {
 	metric hits = prepare("pct_requests_page_hit");

@@ -118,7 +118,8 @@ public:
 
 	/// In unit(). Scaled where the event was multiplexed; not a number
 	/// where it never ran, where no box answers, and where a metric divides
-	/// by 0 or is outside of its possible range.
+	/// by 0, is outside of its possible range or has an error larger than
+	/// itself.
 	double value() const;
 	/// Error of value() that multiplexing brings, in unit(); not a number
 	/// where it is unknown, with fewer than three reads.
