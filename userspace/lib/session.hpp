@@ -35,9 +35,10 @@ struct count {
 	double value = 0;
 	/// Standard error of value that comes from scaling; 0 where it ran all
 	/// of the time.  It is estimated from how much the event's rate changed
-	/// from read to read (and sample), and is never less than that of
-	/// events that come independently of each other.  Not a number where it
-	/// is unknown: with fewer than three of them.
+	/// from read to read (and sample).  Traffic that is periodic with the
+	/// multiplexing, or nearly, is off by more than its error.  Not a number
+	/// where it is unknown: with fewer than three reads, or where the event
+	/// was not seen.
 	double error = 0;
 	/// As the hardware counted.
 	uint64_t raw = 0;

@@ -122,7 +122,9 @@ public:
 	/// itself.
 	double value() const;
 	/// Error of value() that multiplexing brings, in unit(); not a number
-	/// where it is unknown, with fewer than three reads.
+	/// where it is unknown: with fewer than three reads, or where an event
+	/// was not seen. Traffic that is periodic with the multiplexing, or
+	/// nearly, is off by more than its error.
 	double standard_error() const;
 	/// Part of the time that it was counted, 0 to 1; of a metric, the
 	/// smallest of its events'.

@@ -126,8 +126,10 @@ struct uncore_value {
 	int is_metric;	   /* 1 for a metric, 0 for an event */
 	double value;	   /* in the unit; not a number where never counted */
 	double error;	   /* standard error that multiplexing brings, in the
-			      unit; not a number where unknown, with fewer than
-			      three reads */
+			      unit; not a number where unknown: with fewer
+			      than three reads, or where an event was not
+			      seen. Traffic that is periodic with the
+			      multiplexing, or nearly, is off by more */
 	double running;	   /* part of the time that it was counted, 0 to 1 */
 	uint64_t raw;	   /* an event's count as the hardware has it; 0 for a
 			      metric */
