@@ -577,6 +577,17 @@ def test_widths(tap, sysfs):
                "".join(visible(shown).split()) == words,
                "uncore %s: lines are wrapped, and nothing is cut off" %
                " ".join(arguments), shown.splitlines()[:12])
+    status, shown = on_terminal(20, "stat", "-e", EVENT + ",duration_time", "true")
+    tap.ok(status == 0 and re.search(EVENT + r"\s+[0-9,]+\s", visible(shown)) and
+           re.search(r"duration_time\s+[0-9,]+ ns\s", visible(shown)),
+           "stat on 20 columns: values are wrapped, not cut", shown.splitlines())
+    status, shown = on_terminal(70, "list", "imc")
+    names = re.findall(r"^  (\S+)", run("list", "imc").stdout, re.M)
+    cut = [line for line in shown.splitlines() if line.endswith("...")]
+    tap.ok(names == re.findall(r"^  (\S+)", re.sub(r"\x1b\[[0-9;]*m", "", shown),
+                               re.M) and len(cut) > 9,
+           "list on 70 columns: descriptions are cut with an ellipsis, names are not",
+           shown.splitlines()[:12])
     status, shown = on_terminal(100, "list", "imc")
     plain = run("list", "imc").stdout
     tap.ok("\x1b" in shown and "\x1b" not in plain,

@@ -19,7 +19,8 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from lib.python.command import LIMIT, PATIENCE, started, wait_for  # noqa: E402
+from lib.python.command import (LIMIT, PATIENCE, on_terminal, started,  # noqa: E402
+                                visible, wait_for)
 from lib.python.schema import check_documents  # noqa: E402
 from lib.python.top import cpu_packages, dead_box, online_file, set_online  # noqa: E402
 from lib.python.traffic import UNCORE, Event, Uncore, while_sending  # noqa: E402
@@ -418,6 +419,14 @@ def test_dead(tap):
            [row["raw"] for row in rows] == [800, 700] and
            "reason" not in rows[0] and box in rows[1]["reason"],
            "one that is dead at the start is missed", run.comments())
+
+    reason = rows[-1].get("reason", "none")
+    status, shown = on_terminal(80, "stat", "-e", READS, "--per-socket", "-d", "0.2")
+    table = visible(shown).partition("NAME")[2]
+    tap.ok(status == 0 and reason in " ".join(table.split()) and
+           all(len(line) <= 80 for line in table.splitlines()),
+           "the reason is below its row where 80 columns are too few",
+           shown.splitlines())
 
     run = Uncore("stat", "-e", READS, "--per-box", "--json",
                  command=["sh", "-c", send])

@@ -86,6 +86,12 @@ bool works_here(const example &shown, const uncore::topology &machine)
 
 } // namespace
 
+static void print_wrapped(std::string_view text)
+{
+	for (const std::string &line : wrap("", text, columns_of(stdout)))
+		fmt::print("{}\n", line);
+}
+
 int overview(const context &shared)
 {
 	const auto machine = uncore::topology::read(shared.sysfs);
@@ -93,17 +99,15 @@ int overview(const context &shared)
 	if (!machine)
 		return fail(machine.error());
 
-	table lines({{""}, {""}});
+	table lines({{""}, {"", table::align::left, true}});
 
 	for (const example &one : examples)
 		if (works_here(one, *machine))
 			lines.add({one.command, dim(stdout, one.description)});
-	fmt::print("{}\n", fit(machine_line(*machine), columns_of(stdout)));
+	print_wrapped(machine_line(*machine));
 	lines.print(stdout);
-	fmt::print(
-		"{}\n",
-		fit("uncore SUBCOMMAND --help has options and examples; man uncore has all.",
-		    columns_of(stdout)));
+	print_wrapped(
+		"uncore SUBCOMMAND --help has options and examples; man uncore has all.");
 	return success;
 }
 

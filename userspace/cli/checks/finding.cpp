@@ -50,7 +50,9 @@ void print_human(const std::vector<finding> &findings, std::string_view last)
 					     "-> " + one.advice, columns))
 			fmt::print("{}\n", dim(stdout, line));
 	}
-	fmt::print("\n{}\n", fit(last, columns));
+	fmt::print("\n");
+	for (const auto &line : wrap("", last, columns))
+		fmt::print("{}\n", line);
 }
 
 void print_csv(const std::vector<finding> &findings)

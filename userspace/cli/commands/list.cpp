@@ -442,7 +442,21 @@ size_t name_width(const std::vector<entry> &found, size_t first)
 
 void print_line(const std::string &text, size_t columns)
 {
-	fmt::print("{}\n", fit(text, columns));
+	fmt::print("{}", wrap_lines(text + '\n', columns));
+}
+
+/// The description as far as it fits behind the name.
+std::string one_line(const std::string &head, const std::string &description,
+		     size_t columns)
+{
+	if (!columns)
+		return head + description;
+
+	const size_t room = columns - std::min(columns - 1, width(head));
+	std::string line = head + fit_end(description, room);
+
+	line.erase(line.find_last_not_of(' ') + 1);
+	return line;
 }
 
 constexpr const char *detail_indent = "        ";
@@ -470,7 +484,8 @@ void print_human(const std::vector<entry> &found, bool verbose)
 			"  " + one.name + std::string(pad, ' ');
 
 		if (!verbose) {
-			const std::string line = head + one.description;
+			const std::string line =
+				one_line(head, one.description, columns);
 
 			print_line(one.lacking.empty() ? line
 						       : dim(stdout, line),

@@ -221,7 +221,7 @@ void table_report::put_sockets(const std::vector<const reading *> &of)
 		columns.push_back(
 			{fmt::format("SOCKET {}", p.id), table::align::right});
 	columns.push_back({"ALL", table::align::right});
-	columns.push_back({"", table::align::left});
+	columns.push_back({"", table::align::left, true});
 
 	table rows(columns);
 

@@ -42,7 +42,8 @@ private:
 	void show(period when, const std::vector<report_line> &lines) override;
 	void fit_columns(const std::vector<report_line> &lines);
 	void put_title(period when);
-	void put_line(const report_line &one);
+	void put_line(const report_line &one, std::string row);
+	void put_row(const std::string &row, std::string_view reason);
 
 	scope where_;
 	size_t name_width_ = 5, box_width_ = 3;
@@ -86,16 +87,31 @@ void list_report::put_title(period when)
 	put("{}\n", bold(out(), title));
 }
 
-void list_report::put_line(const report_line &one)
+/// The reason ends the row, or is below it where the terminal is too narrow.
+void list_report::put_row(const std::string &row, std::string_view reason)
+{
+	const size_t columns = columns_of(out());
+
+	if (reason.empty())
+		return put("{}\n", row);
+	if (!columns || width(row) + 2 + width(reason) <= columns)
+		return put("{}  {}\n", row, yellow(out(), reason));
+	put("{}\n", row);
+	for (const std::string &line : wrap("    ", reason, columns))
+		put("{}\n", yellow(out(), line));
+}
+
+void list_report::put_line(const report_line &one, std::string row)
 {
 	const uncore::counted_value &counted = one.counted;
 
 	if (where_ != scope::machine)
-		put("{:>6}  ", counted.package() < 0
-				       ? ""
-				       : std::to_string(counted.package()));
+		row += fmt::format("{:>6}  ",
+				   counted.package() < 0
+					   ? ""
+					   : std::to_string(counted.package()));
 	if (where_ == scope::box)
-		put("{:<{}}  ", one.box(), box_width_);
+		row += fmt::format("{:<{}}  ", one.box(), box_width_);
 
 	std::string text = human(one.value, counted.unit());
 
@@ -103,15 +119,15 @@ void list_report::put_line(const report_line &one)
 	if (!counted.metric() && !counted.running().count() &&
 	    !std::isfinite(one.value))
 		text = counted.reason().empty() ? "not counted" : "-";
-	put("{}{:{}}  {:>20}", counted.name(), "",
-	    name_width_ - std::min(name_width_, width(counted.name())), text);
+	row += fmt::format("{}{:{}}  {:>20}", counted.name(), "",
+			   name_width_ -
+				   std::min(name_width_, width(counted.name())),
+			   text);
 	if (counted.share() < 1 && std::isfinite(one.value))
-		put("  {}", scaling_text(one));
+		row += "  " + scaling_text(one);
 	if (means_ && counted.share() >= 1)
-		put("  {}", one.error_text());
-	if (!counted.reason().empty())
-		put("  {}", yellow(out(), counted.reason()));
-	put("\n");
+		row += "  " + one.error_text();
+	put_row(row, counted.reason());
 }
 
 void list_report::show(period when, const std::vector<report_line> &lines)
@@ -119,9 +135,9 @@ void list_report::show(period when, const std::vector<report_line> &lines)
 	fit_columns(lines);
 	put_title(when);
 	for (const report_line &one : lines) {
-		if (when == period::interval)
-			put("{:>9.3f}  ", now());
-		put_line(one);
+		put_line(one, when == period::interval
+				      ? fmt::format("{:>9.3f}  ", now())
+				      : "");
 	}
 	if (when != period::total)
 		return;

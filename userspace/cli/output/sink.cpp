@@ -54,7 +54,7 @@ bool sink::write(std::string_view text)
 
 bool sink::show(std::string_view text)
 {
-	return write(fit(text, columns_of(file())));
+	return write(wrap_lines(text, columns_of(file())));
 }
 
 } // namespace cli

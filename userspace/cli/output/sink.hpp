@@ -34,7 +34,7 @@ public:
 	/// @return false when it cannot be written; says why, unless the reader
 	/// of a pipe has left.
 	bool write(std::string_view text);
-	/// The same for people: lines are cut to a terminal's width.
+	/// The same for people: lines are wrapped at a terminal's width.
 	bool show(std::string_view text);
 
 private:

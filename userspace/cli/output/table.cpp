@@ -18,6 +18,19 @@ void table::add(std::vector<std::string> row)
 	rows_.push_back(std::move(row));
 }
 
+/// Columns of a terminal for the last column's cells, at least one; 0: all that
+/// they need.
+size_t table::room_of_last(std::FILE *out,
+			   const std::vector<size_t> &widths) const
+{
+	const size_t columns = out ? columns_of(out) : 0;
+	size_t used = 0;
+
+	for (size_t i = 0; i + 1 < widths.size(); i++)
+		used += widths[i] + 2;
+	return columns ? columns - std::min(columns - 1, used) : 0;
+}
+
 std::vector<std::string> table::lines(std::FILE *out) const
 {
 	std::vector<size_t> widths;
@@ -33,6 +46,8 @@ std::vector<std::string> table::lines(std::FILE *out) const
 		for (size_t i = 0; i < row.size(); i++)
 			widths[i] = std::max(widths[i], width(row[i]));
 
+	const size_t room = room_of_last(out, widths);
+
 	auto line = [&](const std::vector<std::string> &row) {
 		std::string cells;
 
@@ -42,8 +57,11 @@ std::vector<std::string> table::lines(std::FILE *out) const
 
 			if (i)
 				cells += "  ";
-			cells += right ? std::string(pad, ' ') + row[i]
-				       : row[i] + std::string(pad, ' ');
+			if (i + 1 == row.size() && columns_[i].cut)
+				cells += fit_end(row[i], room);
+			else
+				cells += right ? std::string(pad, ' ') + row[i]
+					       : row[i] + std::string(pad, ' ');
 		}
 		cells.erase(cells.find_last_not_of(' ') + 1);
 		text.push_back(std::move(cells));
@@ -60,7 +78,7 @@ void table::print(std::FILE *out) const
 	const size_t columns = columns_of(out);
 
 	for (const auto &line : lines(out))
-		fmt::print(out, "{}\n", fit(line, columns));
+		fmt::print(out, "{}", wrap_lines(line + '\n', columns));
 }
 
 } // namespace cli

@@ -17,6 +17,8 @@ public:
 	struct column {
 		std::string title;
 		table::align align = align::left;
+		/// Cut the last column's cells to a terminal's width.
+		bool cut = false;
 	};
 
 	explicit table(std::vector<column> columns);
@@ -24,13 +26,17 @@ public:
 	void add(std::vector<std::string> row);
 	/// An empty line.
 	void gap() { rows_.emplace_back(); }
-	/// Titles in bold if any is not empty.  Lines are cut to a terminal's
-	/// width.
+	/// Titles in bold if any is not empty.  Lines are wrapped at a
+	/// terminal's width.
 	void print(std::FILE *out) const;
-	/// What print() prints; without emphasis when @p out is null.
+	/// What print() prints, before it wraps lines; without emphasis when
+	/// @p out is null.
 	std::vector<std::string> lines(std::FILE *out = nullptr) const;
 
 private:
+	size_t room_of_last(std::FILE *out,
+			    const std::vector<size_t> &widths) const;
+
 	std::vector<column> columns_;
 	std::vector<std::vector<std::string>> rows_;
 };

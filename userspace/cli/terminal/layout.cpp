@@ -110,6 +110,17 @@ std::string fit(std::string_view text, size_t columns)
 	return fitted;
 }
 
+std::string fit_end(std::string_view text, size_t columns)
+{
+	constexpr std::string_view gap = "...";
+
+	if (!columns || width(text) <= columns)
+		return std::string(text);
+	if (columns <= gap.size())
+		return "";
+	return fit(text, columns - gap.size()).append(gap);
+}
+
 std::string fit_middle(std::string_view text, size_t columns)
 {
 	constexpr std::string_view gap = "...";
@@ -197,6 +208,25 @@ std::vector<std::string> wrap(std::string head, std::string_view text,
 	for (std::string &l : lines)
 		l.erase(l.find_last_not_of(' ') + 1);
 	return lines;
+}
+
+std::string wrap_lines(std::string_view text, size_t columns)
+{
+	std::string wrapped;
+
+	if (!columns)
+		return std::string(text);
+	while (!text.empty()) {
+		const std::string_view line = text.substr(0, text.find('\n'));
+
+		if (width(line) <= columns)
+			wrapped.append(line) += '\n';
+		else
+			for (const std::string &part : wrap("", line, columns))
+				wrapped.append(part) += '\n';
+		text.remove_prefix(std::min(line.size() + 1, text.size()));
+	}
+	return wrapped;
 }
 
 } // namespace cli

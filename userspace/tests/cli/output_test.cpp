@@ -69,6 +69,21 @@ TEST(Wrap, ATerminalOfOneColumn)
 		EXPECT_LE(cli::width(line), 1u) << line;
 }
 
+TEST(Fit, CutDescriptionsEndInAnEllipsis)
+{
+	EXPECT_EQ(cli::fit_end("one two", 7), "one two");
+	EXPECT_EQ(cli::fit_end("one two", 6), "one...");
+	EXPECT_EQ(cli::fit_end("one two", 3), "");
+	EXPECT_EQ(cli::fit_end("one two", 0), "one two");
+}
+
+TEST(WrapLines, NoValueIsCutOff)
+{
+	EXPECT_EQ(cli::wrap_lines("NAME      VALUE\n\nab  1,234 MiB\n", 11),
+		  "NAME\nVALUE\n\nab  1,234\nMiB\n");
+	EXPECT_EQ(cli::wrap_lines("ab  1,234\n", 0), "ab  1,234\n");
+}
+
 /// A table with tasks of these names.
 cli::top_table table_of(const std::vector<std::string> &names)
 {
