@@ -27,17 +27,11 @@ struct shown_unit {
 
 static shown_unit shown_as(std::string_view unit)
 {
-	static constexpr std::pair<std::string_view, double> sizes[] = {
-		{"Bytes", 1},
-		{"KiB", 0x1p10},
-		{"MiB", 0x1p20},
-		{"GiB", 0x1p30}};
 	std::string_view per = unit.ends_with("/s") ? "/s" : "";
-	std::string_view base = unit.substr(0, unit.size() - per.size());
 
-	for (const auto &[name, size] : sizes)
-		if (name == base)
-			return {fmt::format("B{}", per), size, true};
+	if (const double size =
+		    bytes_in(unit.substr(0, unit.size() - per.size())))
+		return {fmt::format("B{}", per), size, true};
 	return {std::string(unit), 1, false};
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -37,6 +38,18 @@ static std::string four_digits(double value)
 					: 3);
 }
 
+double bytes_in(std::string_view unit)
+{
+	static constexpr std::pair<std::string_view, double> sizes[] = {
+		{"Bytes", 1},	 {"B", 1},    {"KiB", 0x1p10}, {"kB", 1e3},
+		{"MiB", 0x1p20}, {"MB", 1e6}, {"GB", 1e9},     {"GiB", 0x1p30}};
+
+	for (const auto &[name, size] : sizes)
+		if (name == unit)
+			return size;
+	return 0;
+}
+
 static std::string bytes(double value)
 {
 	static const char *const units[] = {"B",   "KiB", "MiB", "GiB",
@@ -54,8 +67,12 @@ std::string human(double value, std::string_view unit)
 {
 	if (std::isnan(value) || std::isinf(value))
 		return "-";
-	if (unit == "Bytes")
-		return bytes(value);
+
+	const std::string_view per = unit.ends_with("/s") ? "/s" : "";
+
+	if (const double size =
+		    bytes_in(unit.substr(0, unit.size() - per.size())))
+		return bytes(value * size).append(per);
 	if (unit.empty())
 		return value == std::floor(value) ? grouped(value)
 						  : four_digits(value);

@@ -10,8 +10,12 @@ namespace cli {
 /// "12,345,678"; "-" for not a number.
 std::string grouped(double count);
 
-/// A value and its unit, with a prefix where the unit is bytes: "1.50 GiB",
-/// "37.5 %", "2,345", "-" for not a number.
+/// Bytes in a unit of bytes, such as "MiB"; 0 for other units.
+double bytes_in(std::string_view unit);
+
+/// A value and its unit: "37.5 %", "2,345", "-" for not a number. Bytes have
+/// binary prefixes, as the kernel's units of memory events, whatever the unit:
+/// "1.500 GiB/s" of 1536 MiB/s.
 std::string human(double value, std::string_view unit);
 
 /// 12.3M: three digits or so, and what they are thousands of; @p

@@ -7,6 +7,7 @@
 
 #include "attribution/top_table.hpp"
 #include "counting/count_report.hpp"
+#include "output/number.hpp"
 #include "terminal/layout.hpp"
 #include "terminal/text.hpp"
 
@@ -113,6 +114,19 @@ TEST(ErrorText, OfAValueAndOfNone)
 	// not "0 cycles, exactly"
 	EXPECT_EQ(cli::error_text(0, 12.5, "cycles"), "\u00b112.50 cycles");
 	EXPECT_EQ(cli::error_text(0, std::nan(""), "ns"), "\u00b1 unknown");
+}
+
+// perf and the catalogue have units of bytes of several sizes, a screen has
+// one.
+TEST(Human, BytesOfAnyUnitHaveOnePrefix)
+{
+	EXPECT_EQ(cli::human(1536, "Bytes"), "1.500 KiB");
+	EXPECT_EQ(cli::human(39216.07, "MiB"), "38.30 GiB");
+	EXPECT_EQ(cli::human(0.0305, "MiB"), "31.23 KiB");
+	EXPECT_EQ(cli::human(1536, "GiB/s"), "1.500 TiB/s");
+	EXPECT_EQ(cli::human(0.25, "GiB/s"), "256.0 MiB/s");
+	EXPECT_EQ(cli::human(1.048576, "MB"), "1.000 MiB");
+	EXPECT_EQ(cli::human(1536, "cycles"), "1,536 cycles");
 }
 
 TEST(TopText, NamesAreCutByColumns)
