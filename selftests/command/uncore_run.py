@@ -581,6 +581,16 @@ def test_widths(tap, sysfs):
     tap.ok(status == 0 and re.search(EVENT + r"\s+[0-9,]+\s", visible(shown)) and
            re.search(r"duration_time\s+[0-9,]+ ns\s", visible(shown)),
            "stat on 20 columns: values are wrapped, not cut", shown.splitlines())
+    done = run("stat", "-I", "100", "-e", EVENT + ",duration_time", sys.executable, "-c",
+               "import time; time.sleep(1); bytes(1 << 26)")
+    total = re.search(r"Total of ([0-9.]+) s\n.*\n" + EVENT +
+                      r" +([0-9,]+)  # +([0-9.]+) (k?)/s\nduration_time .* ns\n",
+                      done.stdout)
+    tap.ok(total and abs(float(total.group(3)) * (1000 if total.group(4) else 1) *
+                         float(total.group(1)) /
+                         int(total.group(2).replace(",", "")) - 1) < 0.02 and
+           len(re.findall("  # +[0-9.]+ k?/s", done.stdout)) > 5,
+           "stat: the rate of each count, in an interval and in all", comments(done))
     status, shown = on_terminal(70, "list", "imc")
     names = re.findall(r"^  (\S+)", run("list", "imc").stdout, re.M)
     cut = [line for line in shown.splitlines() if line.endswith("...")]

@@ -79,6 +79,12 @@ def test_exact(tap, folder):
     found = re.search(r"cas_count\.rd/\s+([0-9.,]+) MiB", run.out)
     tap.ok(found and abs(float(found.group(1)) / mib - 1) < 0.001,
            "stat shows people MiB", run.comments() + ["want %g MiB" % mib])
+    shown = re.search(r"Counted for ([0-9.]+) s.* MiB  # +([0-9.]+) (\S+)/s$", run.out,
+                      re.M | re.S)
+    tap.ok(shown and abs(
+        float(shown.group(2)) * {"KiB": 1 / 1024, "MiB": 1}.get(shown.group(3), 0) *
+        float(shown.group(1)) / mib - 1) < 0.01,
+           "and the rate, of the time that was counted", run.comments())
 
 
 def test_intervals(tap, folder):
@@ -125,7 +131,7 @@ def test_turns(tap):
         ",imc_0/cas_count.rd/,imc_0/cas_count.wr/,imc_0/cas_count.all/",
         "--per-socket")
     run = Uncore(*arguments)
-    shares = re.findall(r" 0(?: \w*B)?  none seen in ([0-9.]+) % of the time", run.out)
+    shares = re.findall(r" 0(?: B)?  # +0 B?/s  none seen in ([0-9.]+) % of the time", run.out)
     tap.ok(run.status == 0 and "not counted" not in run.out and
            "\u00b10.00 %" not in run.out and len(shares) > 4 and
            all(0 < float(share) < 100 for share in shares),

@@ -42,12 +42,13 @@ private:
 	void show(period when, const std::vector<report_line> &lines) override;
 	void fit_columns(const std::vector<report_line> &lines);
 	void put_title(period when);
-	void put_line(const report_line &one, std::string row);
+	void put_line(const report_line &one, period when);
 	void put_row(const std::string &row, std::string_view reason);
+	std::string comment_of(const report_line &one, period when) const;
 
 	scope where_;
 	size_t name_width_ = 5, box_width_ = 3;
-	bool titled_ = false;
+	bool titled_ = false, rated_ = false; ///< has counts, which have rates
 };
 
 void list_report::fit_columns(const std::vector<report_line> &lines)
@@ -55,6 +56,8 @@ void list_report::fit_columns(const std::vector<report_line> &lines)
 	for (const report_line &one : lines) {
 		name_width_ = std::max(name_width_, width(one.counted.name()));
 		box_width_ = std::max(box_width_, one.box().size());
+		// A mean has none: each of its runs has its time.
+		rated_ = rated_ || (!means_ && !one.counted.metric());
 	}
 }
 
@@ -101,10 +104,21 @@ void list_report::put_row(const std::string &row, std::string_view reason)
 		put("{}\n", yellow(out(), line));
 }
 
-void list_report::put_line(const report_line &one, std::string row)
+/// The rate, as perf stat prints it.
+std::string list_report::comment_of(const report_line &one, period when) const
+{
+	const std::string rate = rate_text(one, seconds(when));
+
+	return rate.empty() ? "" : fmt::format("# {:>11}", rate);
+}
+
+void list_report::put_line(const report_line &one, period when)
 {
 	const uncore::counted_value &counted = one.counted;
+	std::string row;
 
+	if (when == period::interval)
+		row += fmt::format("{:>9.3f}  ", now());
 	if (where_ != scope::machine)
 		row += fmt::format("{:>6}  ",
 				   counted.package() < 0
@@ -123,10 +137,13 @@ void list_report::put_line(const report_line &one, std::string row)
 			   name_width_ -
 				   std::min(name_width_, width(counted.name())),
 			   text);
+	if (rated_)
+		row += fmt::format("  {:13}", comment_of(one, when));
 	if (counted.share() < 1 && std::isfinite(one.value))
 		row += "  " + scaling_text(one);
 	if (means_ && counted.share() >= 1)
 		row += "  " + one.error_text();
+	row.erase(row.find_last_not_of(' ') + 1);
 	put_row(row, counted.reason());
 }
 
@@ -134,11 +151,8 @@ void list_report::show(period when, const std::vector<report_line> &lines)
 {
 	fit_columns(lines);
 	put_title(when);
-	for (const report_line &one : lines) {
-		put_line(one, when == period::interval
-				      ? fmt::format("{:>9.3f}  ", now())
-				      : "");
-	}
+	for (const report_line &one : lines)
+		put_line(one, when);
 	if (when != period::total)
 		return;
 	for (const missing_metric &m : of_.missing())

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Text behind a number of stat or metric: how certain the number is.
+// Text behind a number of stat or metric: its rate, and how certain it is.
 #include "counting/count_text.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
+
+#include <uncore/event.hpp>
 
 #include "output/number.hpp"
 
@@ -33,6 +37,18 @@ std::string scaling_text(const report_line &line)
 	if (none_seen(line))
 		return "none seen in " + part;
 	return fmt::format("{}, counted {}", line.error_text(), part);
+}
+
+std::string rate_text(const report_line &line, double seconds)
+{
+	const uncore::event *event = line.counted.first_event();
+	const std::string unit(line.counted.unit());
+	const double rate = line.value / seconds;
+
+	if (!event || event->type == uncore::event::duration_time ||
+	    !std::isfinite(rate))
+		return "";
+	return unit.empty() ? per_second(rate) : human(rate, unit + "/s");
 }
 
 } // namespace cli

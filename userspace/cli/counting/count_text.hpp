@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Text behind a number of stat or metric: how certain the number is.
+// Text behind a number of stat or metric: its rate, and how certain it is.
 #pragma once
 
 #include <string>
@@ -7,6 +7,10 @@
 #include "counting/count_report.hpp"
 
 namespace cli {
+
+/// "45.64 GiB/s", "12.3 M/s"; empty for a metric, for a time and where there is
+/// no count.
+std::string rate_text(const report_line &line, double seconds);
 
 /// Is the number a 0 of which only a part of the time was counted?
 bool none_seen(const report_line &line);

@@ -324,22 +324,13 @@ bool is_sum(const limit_use &of)
 	return of.unit == "B/s";
 }
 
-/// "63.5 GiB/s"
-std::string bytes_per_second(double value)
-{
-	std::string text = short_number(value, true) + "B/s";
-
-	text.insert(text.find_first_not_of("0123456789."), " ");
-	return text;
-}
-
 /// "72 % of 63.5 GiB/s, channel 2 is the fullest (75 %)"
 std::string text_of(const limit_use &of)
 {
 	std::string text = percent(of.share);
 
 	if (is_sum(of))
-		text += " of " + bytes_per_second(of.capacity);
+		text += " of " + per_second(of.capacity, "B", true);
 	if (!of.of.empty())
 		return text + " of " + of.of;
 	if (of.boxes < 2 || of.fullest_share <= 0 ||

@@ -104,6 +104,16 @@ std::string short_number(double value, bool binary)
 			   prefixes[i], binary && i ? "i" : "");
 }
 
+std::string per_second(double value, std::string_view unit, bool binary)
+{
+	std::string text =
+		fmt::format("{}{}/s", short_number(value, binary), unit);
+
+	if (std::isfinite(value))
+		text.insert(text.find_first_not_of("-0123456789."), " ");
+	return text;
+}
+
 std::string percent(double part)
 {
 	return fmt::format("{:.1f} %", 100 * part);

@@ -22,6 +22,10 @@ std::string human(double value, std::string_view unit);
 /// binary: 12.3Mi, of 1024.
 std::string short_number(double value, bool binary = false);
 
+/// "12.3 M/s"; "63.5 GiB/s" with the unit "B" and @p binary.
+std::string per_second(double value, std::string_view unit = "",
+		       bool binary = false);
+
 /// "50.0 %" of 0.5.
 std::string percent(double part);
 

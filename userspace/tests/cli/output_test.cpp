@@ -129,6 +129,13 @@ TEST(Human, BytesOfAnyUnitHaveOnePrefix)
 	EXPECT_EQ(cli::human(1536, "cycles"), "1,536 cycles");
 }
 
+TEST(PerSecond, HasAGapBeforeThePrefix)
+{
+	EXPECT_EQ(cli::per_second(12345678), "12.3 M/s");
+	EXPECT_EQ(cli::per_second(812), "812 /s");
+	EXPECT_EQ(cli::per_second(63.5 * (1 << 30), "B", true), "63.5 GiB/s");
+}
+
 TEST(TopText, NamesAreCutByColumns)
 {
 	const cli::top_table table =
