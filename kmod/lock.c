@@ -10,7 +10,7 @@
  *   waiting for a lock that the reader's caller holds.
  *
  * A reader that does not get the lock returns the event's last count.  That must not
- * happen to a system call, so such a reader waits longer.
+ * happen to a system call, so a system call's read waits longer.
  */
 #include "compat.h"
 #include "lock.h"

@@ -90,7 +90,7 @@ bool unc_sampling_is_due(const struct unc_slot *slot)
  *
  * An overflow needs freeze budget, a CPU that is interrupted, and an event that takes
  * the sample.  No event takes any while perf throttles all events of the slot: the
- * overflows would go on, and on a slow CPU nothing else could run.
+ * overflows would continue, and on a slow CPU nothing else could run.
  */
 bool unc_sampling_may_arm(const struct unc_box *box, const struct unc_slot *slot)
 {

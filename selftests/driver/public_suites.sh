@@ -52,7 +52,8 @@ check_log()
 all_files_match()
 {
 	local file failed=0 any=''
-	for file in $devices/uncore_*/$1; do
+	# shellcheck disable=SC2231 # $1 is a pattern as well
+	for file in "$devices"/uncore_*/$1; do
 		[[ -e $file ]] || continue
 		any=yes
 		grep -Evq "$2" "$file" || continue

@@ -197,7 +197,7 @@ TEST_F(counter_sets, boxes_that_are_missing_have_reasons)
 	EXPECT_TRUE(counters_.news().empty());
 }
 
-/// A program that ends at an error goes on without a dead box.
+/// A program that ends at an error continues without a dead box.
 TEST_F(counter_sets, a_box_that_dies_is_news_and_no_error)
 {
 	const auto kill = [&](const char *name) {

@@ -47,7 +47,7 @@ int check_boxes(const check_options &options, const uncore::topology &machine)
 	}
 	const bool right = none_bad(results.findings);
 	print(results.findings, options.form, machine,
-	      right ? "The boxes do what the manual says, as far as can be told."
+	      right ? "The boxes do what the manual says, as far as this check sees."
 		    : bold(stdout,
 			   "Some boxes do not do what the manual says."));
 	if (!options.report.empty() && options.form == format::human)

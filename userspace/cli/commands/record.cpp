@@ -179,7 +179,7 @@ static int record_samples(const record_options &options, const context &shared)
 
 	for (const std::string &event : text->events)
 		words.insert(words.end(), {"-e", event});
-	// By itself perf opens a box's event on the CPUs of its cpumask.  All
+	// Without -C perf opens a box's event on the CPUs of its cpumask.  All
 	// CPUs of a socket share the counter, and each has a sample of the
 	// code that it ran; the period is the weight since the sample before.
 	if (!text->cpus.empty())

@@ -394,7 +394,7 @@ void recording_reader::conclude(const std::string &path)
 
 	if (!version.is_number() || version.get<double>() > series_version)
 		say.push_back(
-			"a newer version of uncore has written it: what is known of it is shown");
+			"a newer version of uncore has written it: only the parts that this version knows are shown");
 	if (std::string of = foreign(topology_["machine"]); !of.empty())
 		say.push_back(std::move(of));
 	if (!ended_)

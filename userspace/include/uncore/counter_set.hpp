@@ -233,7 +233,7 @@ public:
 	/// the counters are not open.
 	result<void> enable();
 	result<void> disable();
-	/// Boxes that stopped answering and CPUs that went offline are no error
+	/// Boxes that stopped answering and CPUs that went offline are not an error
 	/// while any other is read: news() names them, and values have a
 	/// reason(). errc::gone if none is left.
 	result<void> read();

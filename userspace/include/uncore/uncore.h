@@ -268,7 +268,7 @@ UNCORE_EXPORT int uncore_session_enable(struct uncore_session *session);
 UNCORE_EXPORT int uncore_session_disable(struct uncore_session *session);
 /*
  * Read all counters. Boxes that stopped answering and CPUs that went offline
- * are no failure while any other is read: uncore_session_news() names them, and
+ * are not a failure while any other is read: uncore_session_news() names them, and
  * values have a reason. UNCORE_GONE if none is left.
  */
 UNCORE_EXPORT int uncore_session_read(struct uncore_session *session);

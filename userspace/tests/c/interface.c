@@ -534,7 +534,7 @@ static void test_packages(const char *event)
 	good &= same(value_at(s, 0).raw, CYCLES, "its count");
 	good &= !uncore_session_news(s);
 	uncore_session_free(s);
-	ok(good, "a session counts on the packages that it is told to use");
+	ok(good, "a session counts on the packages that were chosen");
 }
 
 static void test_samples(const char *event)
