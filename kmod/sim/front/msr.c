@@ -351,12 +351,26 @@ int sim_msr_init(void)
 	return 0;
 }
 
+/* Accesses by an interrupt of another probe's handler reach the virtual machine's MSRs. */
+static void sim_msr_tell_missed(void)
+{
+	unsigned long missed = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sim_kprobes); i++)
+		missed += sim_kprobes[i]->nmissed;
+	if (missed)
+		pr_info("%lu MSR accesses inside of another probe were not simulated\n",
+			missed);
+}
+
 /**
  * sim_msr_exit() - stop the simulation of MSRs, and wait for the last access
  */
 void sim_msr_exit(void)
 {
 	unregister_kprobes(sim_kprobes, ARRAY_SIZE(sim_kprobes));
+	sim_msr_tell_missed();
 
 	/*
 	 * A task may have been preempted inside sim_native_*(), and a handler may run

@@ -123,8 +123,8 @@ static bool sim_nmi_in_kprobe(void)
 }
 
 /*
- * A kretprobe's handler has interrupts on. An NMI that is sent at once would interrupt that
- * handler again and again, before its next instruction.
+ * The handler of somebody's kretprobe has interrupts on. An NMI that is sent at once would
+ * interrupt that handler again and again, before its next instruction.
  */
 static void sim_nmi_again(struct irq_work *work)
 {
@@ -323,33 +323,53 @@ static void sim_nmi_unlist_old(struct work_struct *work)
 
 static DECLARE_WORK(sim_nmi_old_work, sim_nmi_unlist_old);
 
-static int sim_nmi_registering(struct kretprobe_instance *ri,
-			       struct pt_regs *regs)
-{
-	const struct nmiaction *action = (const struct nmiaction *)regs->si;
+/* The action that sim_nmi_register_other() registers */
+static struct nmiaction *sim_nmi_passed;
 
-	return regs->di != NMI_LOCAL || !(action->flags & NMI_FLAG_FIRST) ||
-	       action->handler == sim_nmi_first;
-}
-NOKPROBE_SYMBOL(sim_nmi_registering);
-
-static int sim_nmi_registered(struct kretprobe_instance *ri,
-			      struct pt_regs *regs)
+/*
+ * Replaces __register_nmi_handler() for a handler that will precede the simulator's. A
+ * kretprobe would do as well, but interrupts are on in its handler, and the driver's
+ * interrupts would access MSRs there without the MSR front: probes do not nest.
+ */
+static int sim_nmi_register_other(unsigned int type, struct nmiaction *action)
 {
-	if (regs_return_value(regs))
-		return 0;
+	int ret;
+
+	WRITE_ONCE(sim_nmi_passed, action);
+	ret = __register_nmi_handler(type, action);
+	WRITE_ONCE(sim_nmi_passed, NULL);
+	if (ret)
+		return ret;
 	if (sim_nmi_lead())
 		pr_warn_once("a handler that precedes the simulator's stays the first\n");
 	schedule_work(&sim_nmi_old_work);
 	return 0;
 }
-NOKPROBE_SYMBOL(sim_nmi_registered);
 
-static struct kretprobe sim_nmi_probe = {
-	.kp.symbol_name = "__register_nmi_handler",
-	.entry_handler = sim_nmi_registering,
-	.handler = sim_nmi_registered,
-	.maxactive = SIM_NMI_ENTRIES,
+static int sim_nmi_probe_pre(struct kprobe *p, struct pt_regs *regs)
+{
+	struct nmiaction *action = (struct nmiaction *)regs->si;
+
+	if (regs->di != NMI_LOCAL || !(action->flags & NMI_FLAG_FIRST) ||
+	    action->handler == sim_nmi_first ||
+	    action == READ_ONCE(sim_nmi_passed))
+		return 0;
+	regs->ip = (unsigned long)sim_nmi_register_other;
+	return 1;
+}
+NOKPROBE_SYMBOL(sim_nmi_probe_pre);
+
+/* A probe with a post-handler is never turned into a jump; this one needs regs->ip. */
+static void sim_nmi_probe_post(struct kprobe *p, struct pt_regs *regs,
+			       unsigned long flags)
+{
+}
+NOKPROBE_SYMBOL(sim_nmi_probe_post);
+
+static struct kprobe sim_nmi_probe = {
+	.symbol_name = "__register_nmi_handler",
+	.pre_handler = sim_nmi_probe_pre,
+	.post_handler = sim_nmi_probe_post,
 };
 
 /* --- life cycle ---------------------------------------------------------------- */
@@ -387,7 +407,7 @@ static int sim_nmi_register(void)
 	ret = sim_nmi_lead();
 	if (ret)
 		goto last;
-	ret = register_kretprobe(&sim_nmi_probe);
+	ret = register_kprobe(&sim_nmi_probe);
 	if (ret)
 		goto first;
 	return 0;
@@ -457,7 +477,7 @@ void sim_nmi_exit(void)
 		irq_work_sync(&per_cpu(sim_nmis, cpu).again);
 		hrtimer_cancel(&per_cpu(sim_nmis, cpu).later);
 	}
-	unregister_kretprobe(&sim_nmi_probe);
+	unregister_kprobe(&sim_nmi_probe);
 	cancel_work_sync(&sim_nmi_old_work);
 	/* The last handler ends an NMI that the first one has begun. */
 	for (i = 0; i < SIM_NMI_ENTRIES; i++)
