@@ -24,7 +24,9 @@ static u64 unc_refresh_most(const struct unc_slot *slot, u64 ns)
 static void unc_refresh_resync(struct unc_box *box, struct unc_slot *slot)
 {
 	slot->stamp = 0;
-	unc_access_read_counter(box, slot, &slot->raw);
+	/* a box that died reads all ones, which no program wrote */
+	if (!unc_access_read_counter(box, slot, &slot->raw))
+		return;
 	slot->sampling.armed = false;
 	unc_report_foreign(box);
 }

@@ -143,25 +143,12 @@ static void __attribute__((constructor)) prepare(int argc, char **argv)
 /* --- asleep -------------------------------------------------------------------- */
 
 /* All of it except the firmware: CPUs and devices are suspended and resumed at once. */
-static int sleep_in_memory(void)
+static int fall_asleep(void)
 {
 	int err = file_write("/sys/power/pm_test", "core");
 
 	file_write("/sys/power/mem_sleep", "deep");
 	return err ?: file_write("/sys/power/state", "mem");
-}
-
-/*
- * Suspend to idle: CPUs stay online, the uncore runs on, and the kernel calls no driver
- * of a system's core. The real-time clock ends the sleep.
- */
-static int sleep_idle(void)
-{
-	const char *const alarm = "/sys/class/rtc/rtc0/wakealarm";
-	int err = file_write("/sys/power/pm_test", "none");
-
-	file_write(alarm, "0");
-	return err ?: file_write(alarm, "+2") ?: file_write("/sys/power/state", "freeze");
 }
 
 /* --- events -------------------------------------------------------------------- */
@@ -268,22 +255,9 @@ static bool sampled(struct sampler *s, uint64_t cycles, const char *when)
 }
 
 FIXTURE(asleep) {};
-FIXTURE_VARIANT(asleep) { const char *params; int (*fall_asleep)(void); };
-
-FIXTURE_VARIANT_ADD(asleep, registers_reset)
-{
-	.params = "clock=manual resume=reset", .fall_asleep = sleep_in_memory,
-};
-
-FIXTURE_VARIANT_ADD(asleep, registers_kept)
-{
-	.params = "clock=manual resume=keep", .fall_asleep = sleep_in_memory,
-};
-
-FIXTURE_VARIANT_ADD(asleep, idle)
-{
-	.params = "clock=manual", .fall_asleep = sleep_idle,
-};
+FIXTURE_VARIANT(asleep) { const char *params; };
+FIXTURE_VARIANT_ADD(asleep, registers_reset) { .params = "clock=manual resume=reset" };
+FIXTURE_VARIANT_ADD(asleep, registers_kept) { .params = "clock=manual resume=keep" };
 
 FIXTURE_SETUP(asleep)
 {
@@ -310,7 +284,7 @@ TEST_F(asleep, counts_and_sampling_go_on_without_a_jump)
 	sim_advance(cycles);
 	ASSERT_TRUE(all_count(cycles, "before"));
 	for (unsigned int sleep = 0; sleep < SLEEPS; sleep++) {
-		ASSERT_EQ(0, -variant->fall_asleep());
+		ASSERT_EQ(0, -fall_asleep());
 		ASSERT_TRUE(all_count(cycles, "after the sleep"));
 		sim_advance(AFTER);
 		cycles += AFTER;
