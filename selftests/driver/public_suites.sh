@@ -93,22 +93,17 @@ counted()
 	return 1
 }
 
-check_one_event()
-{
-	counted uncore_imc_0/clockticks/
-}
-
 check_multiple_events()
 {
 	counted uncore_imc_0/clockticks/,uncore_imc_1/clockticks/,uncore_qpi_0/event=0x14/ &&
 		counted '{uncore_imc_0/clockticks/,uncore_imc_0/event=0x0/}'
 }
 
-# The same event on all CBos.
-check_all_cboxes()
+# The same event on several boxes of a type.
+check_several_cboxes()
 {
 	local box events=''
-	for box in "$devices"/uncore_cbox_*; do
+	for box in "$devices"/uncore_cbox_?; do
 		events+=${events:+,}$(basename "$box")/event=0x0/
 	done
 	counted "$events"

@@ -123,8 +123,8 @@ static bool sim_nmi_in_kprobe(void)
 }
 
 /*
- * The handler of somebody's kretprobe has interrupts on. An NMI that is sent at once would
- * interrupt that handler again and again, before its next instruction.
+ * The handler of another module's kretprobe has interrupts on. An NMI that is sent at
+ * once would interrupt that handler again and again, before its next instruction.
  */
 static void sim_nmi_again(struct irq_work *work)
 {
