@@ -105,8 +105,8 @@ bool unc_sampling_may_arm(const struct unc_box *box, const struct unc_slot *slot
  * @slot: a slot that is up to date, and whose counter does not count
  *
  * A counter that may not overflow starts at 0, its counts are exact, and the timer
- * polls and arms it later.  A period that is
- * longer than the counter takes several overflows.
+ * polls and arms it later.  A period that is longer than the counter takes several
+ * overflows.
  */
 void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
 {
