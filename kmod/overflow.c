@@ -205,7 +205,7 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 	u64 now = ktime_get_mono_fast_ns();
 	u64 before, next = UNC_NEVER;
 	struct pt_regs here;
-	bool watch, waiting;
+	bool watch, waiting, deferred;
 
 	if (bitmap_empty(pkg->samplers, unc.boxes_per_package) &&
 	    !READ_ONCE(ov->watch.on))
@@ -221,7 +221,9 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 	waiting = unc_overflow_poll_boxes(pkg, watch);
 	before = atomic64_read(&pkg->stats.overflows) - before;
 	atomic64_add(before, &pkg->stats.by_timer);
-	if (before) {
+	deferred = READ_ONCE(ov->deferred);
+	WRITE_ONCE(ov->deferred, false);
+	if (before || deferred) {
 		unc_sampling_deliver(pkg, unc_pmi_regs(&here));
 		unc_pmi_kick(pkg);
 	}

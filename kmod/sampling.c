@@ -282,6 +282,17 @@ static void unc_sampling_tick(void)
 	unc_perf_tick();
 }
 
+/* perf throttles an event: if its sample is due, try again in a moment.  @slot is locked. */
+static void unc_sampling_defer(const struct unc_event *ue, const struct unc_slot *slot)
+{
+	struct unc_package *pkg = ue->box->pkg;
+
+	if (ue->seq == slot->sampling.seq)
+		return;
+	WRITE_ONCE(pkg->overflow.deferred, true);
+	unc_timer_want(pkg, ktime_get_mono_fast_ns() + NSEC_PER_MSEC);
+}
+
 static void unc_sampling_deliver_event(struct unc_event *ue,
 				       struct pt_regs *regs)
 {
@@ -292,7 +303,11 @@ static void unc_sampling_deliver_event(struct unc_event *ue,
 
 	unc_lock_raw(&box->lock);
 	slot = unc_event_slot(ue);
-	if (slot && !ue->throttled && !(ue->event->hw.state & PERF_HES_STOPPED)) {
+	if (ue->event->hw.state & PERF_HES_STOPPED)
+		slot = NULL;
+	if (slot && ue->throttled) {
+		unc_sampling_defer(ue, slot);
+	} else if (slot) {
 		weight = unc_sampling_take(ue, slot);
 		unc_event_count(ue, slot);
 		frozen_ns = slot->sampling.frozen_ns;

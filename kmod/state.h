@@ -213,6 +213,7 @@ struct unc_overflow {
 	atomic_t signalled;	/* sampling events in boxes that signal */
 	atomic_t polled;	/* sampling events in boxes that do not */
 	unsigned int first;	/* box that the timer polled first last time */
+	bool deferred;		/* a sample waits for the end of perf's throttling */
 };
 
 /* Statistics of a package; Documentation/ABI has what they mean. */

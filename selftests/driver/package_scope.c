@@ -8,8 +8,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -333,21 +331,6 @@ struct pair {
 
 static struct pair pairs[MAX_CPUS];
 
-static pid_t start_spinner(int cpu, int nice)
-{
-	pid_t pid = fork();
-
-	if (pid < 0)
-		tap_bail("fork: %s", strerror(errno));
-	if (pid)
-		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	cpu_pin(cpu);
-	setpriority(PRIO_PROCESS, 0, nice);
-	for (;;)
-		cpu_relax();
-}
-
 /* CPU time of a process in nanoseconds */
 static uint64_t cpu_time(pid_t pid)
 {
@@ -382,10 +365,8 @@ FIXTURE_TEARDOWN(tasks)
 		struct pair *pair = &pairs[--n_samplers];
 
 		sampler_close(&samplers[n_samplers]);
-		for (int i = 0; i < 2; i++) {
-			kill(pair->pid[i], SIGKILL);
-			waitpid(pair->pid[i], NULL, 0);
-		}
+		for (int i = 0; i < 2; i++)
+			cpu_spinner_stop(pair->pid[i]);
 	}
 	expect_no_complaint(_metadata);
 }
@@ -407,7 +388,7 @@ TEST_F(tasks, of_all_cpus_are_sampled_in_proportion)
 		struct pair *pair = &pairs[n_samplers];
 
 		for (int i = 0; i < 2; i++)
-			pair->pid[i] = start_spinner(cpu, 3 * i);
+			pair->pid[i] = cpu_spinner(cpu, 3 * i);
 		ASSERT_EQ(0, -sampler_open(&samplers[n_samplers], pmu, cpu,
 					   EVERY, "clockticks"));
 		samplers[n_samplers++].each = note_task;

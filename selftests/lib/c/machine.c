@@ -3,14 +3,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "machine.h"
@@ -342,6 +346,27 @@ void cpu_pin(int cpu)
 	CPU_SET(cpu, &cpus);
 	if (sched_setaffinity(0, sizeof(cpus), &cpus))
 		tap_bail("cannot run on CPU %d: %s", cpu, strerror(errno));
+}
+
+pid_t cpu_spinner(int cpu, int nice)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		tap_bail("fork: %s", strerror(errno));
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	cpu_pin(cpu);
+	setpriority(PRIO_PROCESS, 0, nice);
+	for (;;)
+		cpu_relax();
+}
+
+void cpu_spinner_stop(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 }
 
 int cpu_set_online(int cpu, bool online)

@@ -7,6 +7,7 @@
 #define SELFTESTS_MACHINE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /*
  * Call this in every loop that waits or spins: a VM that emulates all CPUs in one
@@ -87,6 +88,12 @@ int file_write(const char *path, const char *text);
 
 /* Pin this thread to a CPU; bail out if that fails. */
 void cpu_pin(int cpu);
+/*
+ * Start a process that uses all the time of a CPU that others leave to its @nice value;
+ * it ends with the caller at the latest. Bail out if that fails.
+ */
+pid_t cpu_spinner(int cpu, int nice);
+void cpu_spinner_stop(pid_t pid);
 /*
  * Take a CPU offline or online. Return 0 or -errno. Linux gives a CPU ten seconds to
  * come up, which a busy host may exceed; then try again.
