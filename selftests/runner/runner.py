@@ -51,7 +51,10 @@ GOOD = {
 
 BAD = {
     "fails": (["ok 1 - a", "not ok 2 - b", "# got 1", "1..2"], 1, (1, 1, 0),
-              "not ok 2 - b"),
+              "    # got 1"),
+    "says-why-first": (["#  RUN           a ...", "# got 2", "not ok 1 a",
+                        "#  RUN           b ...", "ok 2 b", "1..2"], 1, (1, 1, 0),
+                       "    # got 2"),
     "not-ok-skip": (["ok 1 - a", "not ok 2 - b # SKIP tool is not installed",
                      "1..2"], 0, (1, 1, 0), "not ok 2 - b"),
     "says-nothing": ([], 0, (0, 1, 0), "no plan"),
