@@ -22,10 +22,10 @@ class counter_backend {
 public:
 	virtual ~counter_backend() = default;
 
-	/// Opens a group, stopped, on each of these CPUs; groups are numbered
-	/// from 0 in the order of opening.
-	virtual result<void> open(const counter_group &group,
-				  std::span<const int> cpus) = 0;
+	/// Opens a group, stopped, on each of these CPUs, at least one.
+	/// @return the group's number, for the functions below.
+	virtual result<unsigned> open(const counter_group &group,
+				      std::span<const int> cpus) = 0;
 	virtual result<void> enable(unsigned group) = 0;
 	virtual result<void> disable(unsigned group) = 0;
 
@@ -34,8 +34,8 @@ public:
 	/// running, values.
 	/// @return the number of bytes, 0 when the event is lost, or a negative
 	/// error number.
-	virtual int64_t read(unsigned group, unsigned cpu_index,
-			     std::span<uint64_t> values) = 0;
+	virtual int64_t read_group(unsigned group, unsigned cpu_index,
+				   std::span<uint64_t> values) = 0;
 
 	/// Moves the calling thread to one of these CPUs, where reading the
 	/// counters of their package disturbs no other CPU; it stays where it
@@ -58,9 +58,6 @@ public:
 	/// Returns when so much time has passed.
 	virtual void wait(std::chrono::nanoseconds time) = 0;
 };
-
-/// Counts by libperf.
-std::shared_ptr<counter_backend> kernel_backend();
 
 /// session::open(), with counters of the caller's.
 result<session> open_session(plan what, const topology &machine,

@@ -12,6 +12,7 @@
 #include "backend.hpp"
 #include "format.hpp"
 #include "metric.hpp"
+#include "perf_events.hpp"
 #include "plan.hpp"
 #include "text.hpp"
 
@@ -498,7 +499,7 @@ result<void> open_counters(counter_set &counters,
 
 result<void> counter_set::open(const session_options &options)
 {
-	return open_counters(*this, options, kernel_backend());
+	return open_counters(*this, options, std::make_shared<perf_events>());
 }
 
 bool counter_set::is_open() const

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <system_error>
 #include <thread>
@@ -179,6 +180,13 @@ static error failed(const char *what, int number)
 
 perf_events::perf_events() : perf_(unc_perf_new()) {}
 
+perf_events::~perf_events()
+{
+	for (const watched_file &file : files_)
+		if (file.fd >= 0)
+			close(file.fd);
+}
+
 result<perf_events::number> perf_events::open(const event &wanted,
 					      const perf_event_attr &attr,
 					      std::span<const int> cpus,
@@ -210,6 +218,53 @@ result<perf_events::number> perf_events::open(const perf_event_attr &attr,
 		return failed(what, -opened);
 	return number(opened);
 }
+
+result<perf_events> perf_events::open_on(const event &wanted,
+					 const perf_event_attr &attr, int cpu)
+{
+	perf_events events;
+
+	if (auto opened = events.open(wanted, attr, {&cpu, 1}); !opened)
+		return opened.error();
+	return events;
+}
+
+result<unsigned> perf_events::open(const counter_group &group,
+				   std::span<const int> cpus)
+{
+	std::optional<number> leader;
+
+	for (const event &member : group.members) {
+		perf_event_attr attr = attributes_of(member);
+
+		attr.read_format |= PERF_FORMAT_GROUP;
+		attr.disabled = !leader;
+
+		auto number =
+			open(member, attr, cpus, leader ? &*leader : nullptr,
+			     group.members.size());
+
+		if (!number)
+			return number.error();
+		if (!leader)
+			leader = *number;
+	}
+	return *leader;
+}
+
+bool perf_events::answers(const event &wanted, int cpu)
+{
+	perf_event_attr attr = attributes_of(wanted);
+
+	attr.disabled = 1;
+
+	const auto opened = open_on(wanted, attr, cpu);
+
+	return opened || (opened.error().code != errc::gone &&
+			  opened.error().code != errc::invalid);
+}
+
+// --- counting
 
 int perf_events::fd(number event, size_t cpu_index) const
 {
@@ -251,6 +306,75 @@ result<reading> perf_events::read(number event, size_t cpu_index) const
 		return error{errc::not_found, "the event has no counter"};
 	return counted;
 }
+
+int64_t perf_events::read_group(number group, unsigned cpu_index,
+				std::span<uint64_t> values)
+{
+	const ssize_t size = ::read(fd(group, cpu_index), values.data(),
+				    values.size_bytes());
+
+	return size < 0 ? -errno : size;
+}
+
+void perf_events::visit(std::span<const int> cpus)
+{
+	const bool away = home_.has_value();
+	cpu_set_t there, home;
+
+	if (std::find(cpus.begin(), cpus.end(), sched_getcpu()) != cpus.end())
+		return;
+	if (!away && sched_getaffinity(0, sizeof(home), &home))
+		return;
+	if (away)
+		home = *home_;
+	CPU_ZERO(&there);
+	for (int cpu : cpus)
+		if (cpu >= 0 && cpu < CPU_SETSIZE && CPU_ISSET(cpu, &home))
+			CPU_SET(cpu, &there);
+	if (CPU_COUNT(&there) && !sched_setaffinity(0, sizeof(there), &there))
+		home_ = home;
+}
+
+void perf_events::leave()
+{
+	if (home_)
+		sched_setaffinity(0, sizeof(*home_), &*home_);
+	home_.reset();
+}
+
+std::chrono::nanoseconds perf_events::now()
+{
+	return std::chrono::steady_clock::now().time_since_epoch();
+}
+
+void perf_events::wait(std::chrono::nanoseconds time)
+{
+	std::this_thread::sleep_for(time);
+}
+
+// --- files of sysfs
+
+unsigned perf_events::watch(const std::filesystem::path &file)
+{
+	files_.push_back(
+		{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK), "-"});
+	return files_.size() - 1;
+}
+
+std::optional<std::string> perf_events::changed(unsigned file)
+{
+	watched_file &watched = files_[file];
+	char text[1024];
+	const ssize_t n =
+		watched.fd < 0 ? -1 : pread(watched.fd, text, sizeof(text), 0);
+
+	if (n < 0 || std::string_view(text, n) == watched.text)
+		return std::nullopt;
+	watched.text.assign(text, n);
+	return watched.text;
+}
+
+// --- ring buffers
 
 result<void> perf_events::map_ring_buffers(unsigned pages)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The one way to the kernel's perf events, for counting, sampling, attribution
-// and check: attributes, opening on CPUs, errors in words, ring buffers.  It is
-// libperf underneath.  Not a part of the public interface; the command uses it
-// as well.
+// The kernel's perf events, for counting, sampling, attribution and check:
+// opening on CPUs, errors in words, ring buffers. perf_glue.c has the calls of
+// libperf. Not a part of the public interface; the command uses it as well.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +11,12 @@
 #include <vector>
 
 #include <linux/perf_event.h>
+#include <sched.h>
 
 #include <uncore/error.hpp>
 #include <uncore/event.hpp>
 
+#include "backend.hpp"
 #include "perf_glue.h"
 
 namespace uncore {
@@ -40,12 +41,16 @@ struct reading {
 };
 
 /// Events that are open, each on a list of CPUs; closed with it.
-class perf_events {
+class perf_events : public counter_backend {
 public:
-	/// An event's number, in the order of opening.
+	/// An event's number, in the order of opening. A group's is that of its
+	/// first event.
 	using number = unsigned;
 
 	perf_events();
+	perf_events(perf_events &&) = default;
+	perf_events &operator=(perf_events &&) = default;
+	~perf_events() override;
 
 	/// Opens an event on each of these CPUs.
 	/// @param leader of its group; none for an event that leads one.
@@ -57,19 +62,33 @@ public:
 	/// One that stands for no event of the user's.  Errors: errc::system.
 	result<number> open(const perf_event_attr &attr,
 			    std::span<const int> cpus, const char *what);
+	/// An event on one CPU: number 0, with index 0.  Errors: of
+	/// open_error().
+	static result<perf_events>
+	open_on(const event &wanted, const perf_event_attr &attr, int cpu);
 
 	/// The descriptor on the CPU of that index.
-	int fd(number event, size_t cpu_index) const;
+	int fd(number event = 0, size_t cpu_index = 0) const;
 	/// How samples and ring buffers name it there.
 	result<uint64_t> id(number event, size_t cpu_index) const;
-
-	/// Start and stop an event, with the group that it leads, on all CPUs.
-	result<void> enable(number event);
-	result<void> disable(number event);
-
 	/// What an event's counter on that CPU says.  Errors: errc::not_found:
 	/// it has none, as it is pinned and there was none, or moved away.
-	result<reading> read(number event, size_t cpu_index) const;
+	result<reading> read(number event = 0, size_t cpu_index = 0) const;
+
+	result<unsigned> open(const counter_group &group,
+			      std::span<const int> cpus) override;
+	result<void> enable(number event) override;
+	result<void> disable(number event) override;
+	int64_t read_group(number group, unsigned cpu_index,
+			   std::span<uint64_t> values) override;
+	void visit(std::span<const int> cpus) override;
+	void leave() override;
+	bool is_online(int cpu) override { return counts_events(cpu); }
+	bool answers(const event &wanted, int cpu) override;
+	unsigned watch(const std::filesystem::path &file) override;
+	std::optional<std::string> changed(unsigned file) override;
+	std::chrono::nanoseconds now() override;
+	void wait(std::chrono::nanoseconds time) override;
 
 	/// Maps a ring buffer of that many pages (a power of 2) for each CPU,
 	/// which all of its events write to.
@@ -81,7 +100,15 @@ public:
 					    int cpu)> &take);
 
 private:
+	struct watched_file {
+		int fd;
+		std::string text;
+	};
+
 	std::unique_ptr<unc_perf, perf_deleter> perf_;
+	std::vector<watched_file> files_;
+	/// Where a thread that visits a package may run otherwise.
+	std::optional<cpu_set_t> home_;
 };
 
 } // namespace uncore

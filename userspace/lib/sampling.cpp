@@ -57,15 +57,14 @@ result<void> try_sampling(const event &event)
 	attr.disabled = 1;
 	attr.sample_period = long_period;
 
-	perf_events events;
-	const auto number = events.open(event, attr, {&cpu, 1});
+	const auto opened = perf_events::open_on(event, attr, cpu);
 
-	if (number)
+	if (opened)
 		return {};
-	if (number.error().code == errc::invalid ||
-	    number.error().code == errc::unsupported)
+	if (opened.error().code == errc::invalid ||
+	    opened.error().code == errc::unsupported)
 		return not_sampled(event);
-	return number.error();
+	return opened.error();
 }
 
 std::vector<int> sampled_cpus(const event &event, const topology &machine)

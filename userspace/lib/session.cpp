@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "format.hpp"
+#include "perf_events.hpp"
 #include "session_state.hpp"
 #include "sysfs.hpp"
 #include "text.hpp"
@@ -66,7 +67,7 @@ void session::state::add_units(uint32_t group, box_watch::place where)
 		});
 
 	for (uint32_t i = 0; i < where.cpus.size(); i++) {
-		units.push_back({group, i, uint32_t(members.size()), opened,
+		units.push_back({group, i, uint32_t(members.size()),
 				 where.cpus[i], now.size(), estimators.size(),
 				 where.boxes[i],
 				 clock == members.end()
@@ -75,10 +76,10 @@ void session::state::add_units(uint32_t group, box_watch::place where)
 		now.resize(now.size() + value_word + members.size());
 		estimators.resize(estimators.size() + members.size());
 	}
-	groups[group] = {std::move(where.cpus), std::move(where.packages),
-			 units.size() - where.boxes.size(),
-			 turn_of(what.groups[group].pmu)};
-	opened++;
+	groups[group].cpus = std::move(where.cpus);
+	groups[group].packages = std::move(where.packages);
+	groups[group].first_unit = units.size() - where.boxes.size();
+	groups[group].turn = turn_of(what.groups[group].pmu);
 }
 
 void session::state::plan_tour()
@@ -102,13 +103,13 @@ result<void> session::state::open_group(uint32_t group)
 	const counter_group &wanted = what.groups[group];
 	box_watch::place where = boxes.place_of(wanted.pmu);
 
-	for (;;) {
+	while (!where.cpus.empty()) {
 		auto opened = backend->open(wanted, where.cpus);
 		std::vector<int> silent;
 
 		if (opened) {
-			add_units(group, std::move(where));
-			return {};
+			groups[group].opened = *opened;
+			break;
 		}
 		if (opened.error().code == errc::gone ||
 		    opened.error().code == errc::invalid)
@@ -119,9 +120,11 @@ result<void> session::state::open_group(uint32_t group)
 		// None takes it: the event is to blame.
 		if (silent.empty() || (opened.error().code == errc::invalid &&
 				       silent.size() == where.cpus.size()))
-			return opened;
+			return opened.error();
 		boxes.leave_out(where, silent);
 	}
+	add_units(group, std::move(where));
+	return {};
 }
 
 result<session> open_session(plan what, const topology &machine,
@@ -151,16 +154,21 @@ result<session> session::open(plan what, const topology &machine,
 			      const session_options &options)
 {
 	return open_session(std::move(what), machine, options,
-			    kernel_backend());
+			    std::make_shared<perf_events>());
 }
 
 result<void> session::enable()
 {
 	state_->started = state_->read_at = state_->interval_began =
 		state_->backend->now();
-	for (uint32_t i = 0; i < state_->groups.size(); i++)
-		if (auto done = state_->backend->enable(i); !done)
+	for (uint32_t group : state_->what.order) {
+		const auto opened = state_->groups[group].opened;
+
+		if (!opened)
+			continue;
+		if (auto done = state_->backend->enable(*opened); !done)
 			return done;
+	}
 	state_->counting = true;
 	return {};
 }
@@ -170,9 +178,12 @@ result<void> session::disable()
 	result<void> outcome;
 
 	state_->counting = false;
-	for (uint32_t i = 0; i < state_->groups.size(); i++)
-		if (auto done = state_->backend->disable(i); !done)
+	for (const auto &group : state_->groups) {
+		if (!group.opened)
+			continue;
+		if (auto done = state_->backend->disable(*group.opened); !done)
 			outcome = done;
+	}
 	return outcome;
 }
 
@@ -182,7 +193,8 @@ bool session::state::read_unit(unit &u)
 {
 	std::span<uint64_t> words(&now[u.words], value_word + u.members);
 	const uint64_t *last = &before[u.words];
-	int64_t size = backend->read(u.opened, u.cpu_index, words);
+	int64_t size = backend->read_group(*groups[u.group].opened, u.cpu_index,
+					   words);
 
 	if (size != int64_t(words.size_bytes()) ||
 	    words[number_word] != u.members) {
@@ -209,7 +221,8 @@ bool session::state::lags(const unit &u) const
 bool session::state::goes_on(const unit &u)
 {
 	words.resize(value_word + u.members);
-	return backend->read(u.opened, u.cpu_index, words) ==
+	return backend->read_group(*groups[u.group].opened, u.cpu_index,
+				   words) ==
 		       int64_t(words.size() * sizeof(uint64_t)) &&
 	       words[enabled_word] != now[u.words + enabled_word];
 }
@@ -288,8 +301,8 @@ void session::state::check_boxes()
 	}
 }
 
-/// Find clocks that have stopped while others of their type run, or while they ran
-/// before.
+/// Find clocks that have stopped while others of their type run, or while they
+/// ran before.
 void session::state::check_clocks()
 {
 	auto ticks = [&](const unit &u) {

@@ -23,7 +23,6 @@ struct session::state {
 	/// A group on one CPU: what one system call reads.
 	struct unit {
 		uint32_t group, cpu_index, members;
-		uint32_t opened; ///< the group's number in the order of opening
 		int cpu;
 		size_t words;	     ///< where its words are
 		size_t estimators;   ///< where its members' estimators are
@@ -37,6 +36,8 @@ struct session::state {
 	struct group_place {
 		std::vector<int> cpus, packages;
 		size_t first_unit;
+		/// The backend's number; none where every box was left out.
+		std::optional<unsigned> opened;
 		std::chrono::nanoseconds turn; ///< before perf lets another group count
 	};
 
@@ -77,7 +78,6 @@ struct session::state {
 	std::chrono::nanoseconds started{}, read_at{}, read_before{}, interval_began{};
 	/// That the last read took.
 	std::chrono::nanoseconds cost{};
-	uint32_t opened = 0; ///< groups
 	bool counting = false, multiplexed = false;
 	/// The next read is of a new interval.
 	bool begins = false;

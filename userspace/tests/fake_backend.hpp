@@ -64,8 +64,8 @@ public:
 	/// What the next open() fails with.
 	std::optional<uncore::error> refusal;
 
-	uncore::result<void> open(const uncore::counter_group &group,
-				  std::span<const int> cpus) override
+	uncore::result<unsigned> open(const uncore::counter_group &group,
+				      std::span<const int> cpus) override
 	{
 		if (refusal)
 			return *refusal;
@@ -82,7 +82,7 @@ public:
 		for (counters &c : made.by_cpu)
 			c.values.resize(group.members.size());
 		groups.push_back(std::move(made));
-		return {};
+		return unsigned(groups.size() - 1);
 	}
 	uncore::result<void> enable(unsigned group) override
 	{
@@ -94,8 +94,8 @@ public:
 		groups[group].enabled = false;
 		return {};
 	}
-	int64_t read(unsigned group, unsigned cpu,
-		     std::span<uint64_t> words) override
+	int64_t read_group(unsigned group, unsigned cpu,
+			   std::span<uint64_t> words) override
 	{
 		const counters &c = groups[group].by_cpu[cpu];
 

@@ -80,7 +80,8 @@ uncore::result<void> attribution::state::probe_sharing()
 		if (cpu < 0 || all.size() < 2 || c.dead.contains(pkg))
 			continue;
 		int other = all[0] == cpu ? all[1] : all[0];
-		auto probe = cpu_event::open(c.event, pinned(c.event), cpu);
+		auto probe = uncore::perf_events::open_on(c.event,
+							  pinned(c.event), cpu);
 
 		if (!probe)
 			return probe.error();
@@ -143,8 +144,8 @@ uncore::result<void> attribution::state::begin(attribution_counter &c,
 uncore::result<void> attribution::state::open_counter(attribution_counter &c,
 						      size_t at, unsigned pkg)
 {
-	auto opened = cpu_event::open(c.event, pinned(c.event),
-				      cpu_for(*c.event.pmu, cpus, pkg));
+	auto opened = uncore::perf_events::open_on(
+		c.event, pinned(c.event), cpu_for(*c.event.pmu, cpus, pkg));
 
 	if (!opened)
 		return opened.error();
@@ -177,7 +178,7 @@ uncore::result<void> attribution::state::open_copy(attribution_counter &c,
 	perf_event_attr attributes = pinned(c.event);
 
 	attributes.config |= c.event.pmu->field(local_field)->place(1);
-	auto opened = cpu_event::open(c.event, attributes, cpu);
+	auto opened = uncore::perf_events::open_on(c.event, attributes, cpu);
 
 	if (!opened)
 		return opened.error();
@@ -224,7 +225,7 @@ uncore::result<void> attribution::state::open_on(attribution_counter &c,
 
 uncore::result<void> attribution::state::open_weight(int cpu)
 {
-	auto opened = cpu_event::open(
+	auto opened = uncore::perf_events::open_on(
 		*options.weight, uncore::attributes_of(*options.weight), cpu);
 
 	if (!opened)
@@ -268,6 +269,23 @@ bool attribution::state::ask_again(unsigned &tries)
 		return false;
 	std::this_thread::sleep_for(between_tries);
 	return true;
+}
+
+bool box_answers(const uncore::event &event, int cpu)
+{
+	perf_event_attr attributes = uncore::attributes_of(event);
+
+	attributes.disabled = 1;
+	// the CPU may be online again after the first try
+	for (int tries = 0; tries < 2; tries++) {
+		auto opened =
+			uncore::perf_events::open_on(event, attributes, cpu);
+
+		if (opened || opened.error().code != uncore::errc::gone ||
+		    !uncore::counts_events(cpu))
+			return true;
+	}
+	return false;
 }
 
 /// CPUs that went offline while their events were opened are left out.  @return

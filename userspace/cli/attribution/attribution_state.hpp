@@ -20,7 +20,7 @@
 #include "attribution.skel.h"
 #include "attribution/attribution.hpp"
 #include "attribution/bpf_support.hpp"
-#include "counting/cpu_event.hpp"
+#include "perf_events.hpp"
 
 namespace cli {
 
@@ -28,14 +28,19 @@ namespace cli {
 struct attribution_counter {
 	uncore::event event;
 	unsigned column = 0;
-	std::map<unsigned, cpu_event> open; ///< by index of the package
+	std::map<unsigned, uncore::perf_events>
+		open; ///< by index of the package
 	/// By CPU: copies, where a CPU cannot read its package's event.
-	std::map<int, cpu_event> copies;
+	std::map<int, uncore::perf_events> copies;
 	/// By index of the package: to be added to what the driver counts,
 	/// since all CPUs of it were offline for a time.
 	std::map<unsigned, uint64_t> shift;
 	std::set<unsigned> dead; ///< packages whose box does not answer
 };
+
+/// Opens an event, as a dead box's open events keep their last count.
+/// @return false when the event's box is dead for certain.
+bool box_answers(const uncore::event &event, int cpu);
 
 using share_key = std::tuple<uint64_t, uint64_t, uint32_t, unsigned>;
 
@@ -52,7 +57,7 @@ struct attribution::state {
 	std::unique_ptr<bpf_link, bpf_deleter<bpf_link__destroy>> link,
 		hotplug_link;
 	std::vector<attribution_counter> counters;
-	std::map<int, cpu_event> weights; ///< by CPU
+	std::map<int, uncore::perf_events> weights; ///< by CPU
 	unsigned n_cpus = 0;
 	bool shared = false; ///< one event a package serves its CPUs
 	bool stopped = false;

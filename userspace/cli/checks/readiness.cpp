@@ -222,7 +222,6 @@ private:
 	uncore::result<void> try_event(const uncore::pmu_info &pmu) const
 	{
 		const auto *info = event_for_trial(machine_, pmu);
-		uncore::perf_events opened;
 		uncore::event any;
 
 		any.name = any.text = fmt::format(
@@ -235,9 +234,10 @@ private:
 		perf_event_attr attr = uncore::attributes_of(any);
 
 		attr.disabled = 1;
-		if (auto event = opened.open(any, attr, {&pmu.cpus[0], 1});
-		    !event)
-			return event.error();
+		if (auto opened = uncore::perf_events::open_on(any, attr,
+							       pmu.cpus[0]);
+		    !opened)
+			return opened.error();
 		return {};
 	}
 
