@@ -366,8 +366,10 @@ static void sim_nmi_probe_post(struct kprobe *p, struct pt_regs *regs,
 }
 NOKPROBE_SYMBOL(sim_nmi_probe_post);
 
+#define SIM_NMI_PROBED	"__register_nmi_handler"
+
 static struct kprobe sim_nmi_probe = {
-	.symbol_name = "__register_nmi_handler",
+	.symbol_name = SIM_NMI_PROBED,
 	.pre_handler = sim_nmi_probe_pre,
 	.post_handler = sim_nmi_probe_post,
 };
@@ -397,10 +399,33 @@ static int sim_nmi_find_kprobe(void)
 	return 0;
 }
 
+/*
+ * Return the offset of the instruction behind the function's call for ftrace. A probe at
+ * the call is ftrace's, whose handler runs with interrupts on. The driver's interrupts
+ * would access MSRs there without the MSR front, as probes do not nest.
+ */
+static unsigned int sim_nmi_probe_offset(void)
+{
+	static const u8 endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	static const u8 nop[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+	const u8 *code = unc_find_function(SIM_NMI_PROBED);
+	unsigned int offset = 0;
+
+	if (!code)
+		return 0;
+	if (!memcmp(code, endbr64, sizeof(endbr64)))
+		offset = sizeof(endbr64);
+	/* a call, if the function is traced now */
+	if (code[offset] != 0xe8 && memcmp(code + offset, nop, sizeof(nop)))
+		return 0;
+	return offset + sizeof(nop);
+}
+
 static int sim_nmi_register(void)
 {
 	int ret;
 
+	sim_nmi_probe.offset = sim_nmi_probe_offset();
 	ret = register_nmi_handler(NMI_LOCAL, sim_nmi_last, 0, "sim_last");
 	if (ret)
 		return ret;
