@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A box's registers, however they are reached (struct unc_space).  Every function
- * here is called with the box's lock held and interrupts off, on a CPU of the
- * box's package, and never in an NMI: some accesses take a lock of the kernel's,
- * which the interrupted code may hold.
+ * Accesses to a box's registers, in MSR or PCI space (struct unc_space).  Callers hold
+ * the box's lock, have interrupts off, and run on a CPU of the box's package.  They are
+ * never in an NMI: some accesses take a lock of the kernel, which the interrupted code
+ * may hold.
  *
- * An access costs hundreds of cycles, or thousands.  So nothing here reads a
- * control register back, except once at load.
+ * An access takes hundreds or thousands of cycles.  So control registers are read only
+ * once, at load.
  */
 #include "access.h"
 #include "lock.h"
@@ -29,7 +29,11 @@ static u32 unc_ctr_reg(const struct unc_box *box, unsigned int ctr)
 	return (box->probed.other_ctr ? type->regs.moved.ctr : type->regs.ctr)[box->io.first + ctr];
 }
 
-/* Width of a counter. */
+/**
+ * unc_access_bits() - return the width of a counter in bits
+ * @box: the box
+ * @ctr: the counter
+ */
 unsigned int unc_access_bits(const struct unc_box *box, unsigned int ctr)
 {
 	if (ctr >= UNC_FREERUN0)
@@ -42,7 +46,7 @@ static u64 unc_counter_mask(const struct unc_box *box, unsigned int ctr)
 	return GENMASK_ULL(unc_access_bits(box, ctr) - 1, 0);
 }
 
-/* Returns 0, or a negative errno for a register that faults. */
+/* Write a register.  Returns 0, or a negative errno if the write faults. */
 static int unc_try_write(struct unc_box *box, u32 reg, u64 value)
 {
 	const struct unc_space *space = box->type->space;
@@ -61,9 +65,13 @@ static void unc_write(struct unc_box *box, u32 reg, u64 value)
 		box->type->space->write(box, reg, value);
 }
 
-/*
- * Read what a slot's counter holds.  Returns false when the box is, or just turned out
- * to be, dead.
+/**
+ * unc_access_read_counter() - read the counter of a slot
+ * @box: the box
+ * @slot: the slot; gets the time of the read
+ * @value: gets the counter's value
+ *
+ * Return: false when the box is dead, which the read may have found out.
  */
 bool unc_access_read_counter(struct unc_box *box, struct unc_slot *slot, u64 *value)
 {
@@ -79,7 +87,12 @@ bool unc_access_read_counter(struct unc_box *box, struct unc_slot *slot, u64 *va
 	return true;
 }
 
-/* Set a counter. */
+/**
+ * unc_access_write_counter() - set a counter
+ * @box: the box
+ * @ctr: the counter
+ * @value: the counter's new value
+ */
 void unc_access_write_counter(struct unc_box *box, unsigned int ctr, u64 value)
 {
 	u32 reg = unc_ctr_reg(box, ctr);
@@ -91,7 +104,13 @@ void unc_access_write_counter(struct unc_box *box, unsigned int ctr, u64 value)
 	box->type->space->write_counter(box, reg, value);
 }
 
-/* What a control register holds, as others have left it. */
+/**
+ * unc_access_read_ctl() - read a counter's control, which other programs may have written
+ * @box: the box
+ * @ctr: the counter
+ *
+ * Return: the control without a count in the same register.
+ */
 u64 unc_access_read_ctl(struct unc_box *box, unsigned int ctr)
 {
 	u32 reg = unc_ctl_reg(box, ctr);
@@ -99,14 +118,14 @@ u64 unc_access_read_ctl(struct unc_box *box, unsigned int ctr)
 	return box->type->space->read(box, reg) & ~box->type->layout->count;
 }
 
-/* A register is one that must be written twice with the same value. */
+/* Write a register that takes a value only when the value is written twice. */
 static void unc_write_twice(struct unc_box *box, u32 reg, u32 value)
 {
 	unc_write(box, reg, value);
 	unc_write(box, reg, value);
 }
 
-/* Does a counter of the box count as soon as its registers let it? */
+/* Check whether a general counter of the box is enabled. */
 static bool unc_has_enabled(const struct unc_box *box)
 {
 	unsigned int ctr;
@@ -119,9 +138,9 @@ static bool unc_has_enabled(const struct unc_box *box)
 }
 
 /*
- * Bring the box control up to date that the boxes of a function share.  It
- * freezes all of them, so it is set only while one of them is frozen that has a
- * counter enabled: a box without one does not count anyway.
+ * Write the box control that all boxes of a PCI function share.  Its freeze bit stops
+ * all of these boxes.  So the bit is set only while a box with an enabled counter is
+ * frozen: a box without enabled counters does not count anyway.
  */
 static void unc_write_shared_ctl(struct unc_box *box)
 {
@@ -144,11 +163,19 @@ static void unc_write_shared_ctl(struct unc_box *box)
 	box->hw.box_ctl_known = true;
 }
 
-/*
- * Program a counter.  Where the count is in the same register, it is 0 then.  Where it
- * takes two writes, a counter in a box that runs must not count what the first one may
- * have left, so it is given its event before it is enabled. A shared box control is
- * frozen before a counter is enabled, and not unfrozen before it is disabled.
+/**
+ * unc_access_write_ctl() - write the control of a counter
+ * @box: the box
+ * @ctr: the counter
+ * @value: the control's new value
+ *
+ * Clears the count where control and count share a register.
+ *
+ * A control that takes two writes may hold a mix of old and new value between them.  In
+ * a box that counts, such a control is written without its enable bit first.
+ *
+ * The shared box control of a frozen box is frozen before a counter is enabled, and
+ * stays frozen until the counter is disabled.
  */
 void unc_access_write_ctl(struct unc_box *box, unsigned int ctr, u64 value)
 {
@@ -171,7 +198,10 @@ void unc_access_write_ctl(struct unc_box *box, unsigned int ctr, u64 value)
 		unc_write_shared_ctl(box);
 }
 
-/* How many filter registers a box has. */
+/**
+ * unc_access_num_filters() - return the number of filter registers of a box type
+ * @type: the box type
+ */
 unsigned int unc_access_num_filters(const struct unc_type *type)
 {
 	unsigned int n = 0;
@@ -181,7 +211,12 @@ unsigned int unc_access_num_filters(const struct unc_type *type)
 	return n;
 }
 
-/* Program a filter register. */
+/**
+ * unc_access_write_filter() - write a filter register
+ * @box: the box
+ * @i: index of the filter register
+ * @value: the register's new value
+ */
 void unc_access_write_filter(struct unc_box *box, unsigned int i, u32 value)
 {
 	const struct unc_type *type = box->type;
@@ -192,9 +227,9 @@ void unc_access_write_filter(struct unc_box *box, unsigned int i, u32 value)
 }
 
 /*
- * Write @value where no write may set two bits: a register that holds @from gets its new
- * bits one a write, the highest first, as bits 17:16 must be 1 in every write.  Returns
- * an error if a write faults, which has changed nothing then.
+ * Change a box control from @from to @value where no write may set two bits.  Each write
+ * sets one more bit, the highest first, as bits 17:16 must be 1 in every write.  Returns
+ * a negative errno if a write faults; that write has changed nothing.
  */
 static int unc_step_box_ctl(struct unc_box *box, u32 from, u32 value)
 {
@@ -212,9 +247,10 @@ static int unc_step_box_ctl(struct unc_box *box, u32 from, u32 value)
 	return err;
 }
 
-/*
- * Write the box control register of a box that has one: bits of its layout, but those
- * that are always 1.
+/**
+ * unc_access_write_box_ctl() - write the box control
+ * @box: a box that has a box control
+ * @value: bits of the box type's layout, without the bits that must always be 1
  */
 void unc_access_write_box_ctl(struct unc_box *box, u32 value)
 {
@@ -227,7 +263,7 @@ void unc_access_write_box_ctl(struct unc_box *box, u32 value)
 		return;
 	}
 	value |= base;
-	/* it cannot be read, and firmware or another program may have cleared bits */
+	/* the register cannot be read; firmware or another program may have cleared bits */
 	if (!(box->type->quirks & UNC_QUIRK_STEPWISE))
 		unc_write(box, reg, value);
 	else if (unc_step_box_ctl(box, box->hw.box_ctl_known ? box->hw.box_ctl : base, value))
@@ -236,7 +272,10 @@ void unc_access_write_box_ctl(struct unc_box *box, u32 value)
 	box->hw.box_ctl = value;
 }
 
-/* Clear all overflow bits of a box. */
+/**
+ * unc_access_clear_status() - clear all overflow bits of a box
+ * @box: the box
+ */
 void unc_access_clear_status(struct unc_box *box)
 {
 	if (box->type->regs.status)
@@ -244,7 +283,7 @@ void unc_access_clear_status(struct unc_box *box)
 			  box->type->regs.status_mask << box->io.first);
 }
 
-/* Give a counter as many ones as it takes: bits that it lacks may fault. */
+/* Set as many low bits of a counter as it has: writes of more bits may fault. */
 static void unc_write_ones(struct unc_box *box, unsigned int ctr)
 {
 	u32 reg = unc_ctr_reg(box, ctr);
@@ -259,8 +298,8 @@ static void unc_write_ones(struct unc_box *box, unsigned int ctr)
 }
 
 /*
- * The width of counter @ctr, or 0 when it keeps nothing of all ones.  What it
- * keeps that makes no sense is reported where a message may be printed.
+ * Find the width of counter @ctr.  Returns 0 when the counter keeps no bit of all ones.
+ * A value that fits no width is kept for a message, which cannot be printed here.
  */
 static u8 unc_probe_width(struct unc_box *box, unsigned int ctr)
 {
@@ -281,7 +320,7 @@ static u8 unc_probe_width(struct unc_box *box, unsigned int ctr)
 
 #define UNC_PATTERN	0x5a5a5a5a
 
-/* Is there a register that keeps what is written?  It is left as it was. */
+/* Check whether a register keeps the values that are written.  Restores its value. */
 static bool unc_keeps(struct unc_box *box, u32 reg)
 {
 	const struct unc_space *space = box->type->space;
@@ -296,7 +335,7 @@ static bool unc_keeps(struct unc_box *box, u32 reg)
 	return keeps;
 }
 
-/* Public sources disagree on where counters are: see which addresses have one. */
+/* Find the addresses of the counters, on which public sources disagree. */
 static void unc_probe_addresses(struct unc_box *box)
 {
 	const struct unc_type *type = box->type;
@@ -310,14 +349,14 @@ static void unc_probe_addresses(struct unc_box *box)
 	box->probed.undecided = here == there;
 }
 
-/*
- * See where a box's counters are and how wide; the box is frozen, its control
- * registers are clear.
+/**
+ * unc_access_probe() - find the addresses and the width of a box's counters
+ * @box: the box, which is frozen, and whose controls are clear
  *
- * Public sources disagree on 44 or 48 bits, so counter 0 and the fixed counter are
- * given all ones to see which of them they keep.  Leaves counter 0 at that.
+ * Public sources disagree on 44 or 48 bits.  So all bits of counter 0 and of the fixed
+ * counter are set, and read back.  Counter 0 keeps that value.
  *
- * Returns 0, or -ENODEV when counter 0 keeps nothing.
+ * Return: 0, or -ENODEV when counter 0 keeps no bit.
  */
 int unc_access_probe(struct unc_box *box)
 {

@@ -30,13 +30,16 @@ static bool unc_box_is_unused(const struct unc_box *box)
 	return true;
 }
 
-/* Check whether an overflow of the box's counters interrupts. */
+/**
+ * unc_box_signals() - check whether overflows of a box interrupt a CPU
+ * @box: the box
+ */
 bool unc_box_signals(const struct unc_box *box)
 {
 	return box->type->overflow.signals && box->pkg->overflow.has_pmi;
 }
 
-/* Check for leftover register state: is a counter enabled? */
+/* Check for leftover register state: a counter that is enabled. */
 static bool unc_box_is_dirty(struct unc_box *box)
 {
 	const struct unc_layout *layout = box->type->layout;
@@ -60,7 +63,7 @@ static void unc_box_clear_filters(struct unc_box *box)
 		unc_access_write_filter(box, i, 0);
 }
 
-/* Does its box control clear controls and counters, but the fixed ones? */
+/* Check whether the box control can clear controls and counters, except the fixed ones. */
 static bool unc_box_resets(const struct unc_box *box)
 {
 	return box->type->regs.box_ctl && !(box->type->quirks & UNC_QUIRK_NO_RESET);
@@ -73,7 +76,7 @@ static void unc_box_write_reset(struct unc_box *box)
 	unc_access_write_box_ctl(box, layout->frz | layout->rst);
 }
 
-/* Freeze a box and clear all its registers, whatever they hold. */
+/* Freeze a box and clear all of its registers. */
 static void unc_box_clear(struct unc_box *box)
 {
 	const struct unc_type *type = box->type;
@@ -101,12 +104,15 @@ static void unc_box_clear(struct unc_box *box)
 	unc_box_clear_filters(box);
 }
 
-/*
- * Bring a box of a frozen package from an unknown to the driver's idle state.  One that
- * does not answer is dead.  In this order: freeze, clear, probe.  A counter that is
- * probed while it runs with .ov_en would freeze the package.
+/**
+ * unc_box_start() - bring a box from an unknown state to the driver's idle state
+ * @box: the box, in a frozen package
  *
- * Returns whether a counter was left enabled.
+ * Freezes the box, clears its registers, and probes them, in this order: the probe of
+ * a counter that runs with .ov_en would freeze the package.  A box that does not answer
+ * is dead.
+ *
+ * Return: whether a counter was enabled.
  */
 bool unc_box_start(struct unc_box *box)
 {
@@ -127,9 +133,12 @@ bool unc_box_start(struct unc_box *box)
 	return dirty;
 }
 
-/*
- * Give up a box: bring its counts up to date and its registers to their state after a
- * hardware reset.  Events may still exist, but the box is never accessed again.
+/**
+ * unc_box_retire() - stop using a box for good
+ * @box: the box
+ *
+ * Brings the counts up to date and the registers to their state after a hardware reset.
+ * Events may still exist, but no register of the box is accessed again.
  */
 void unc_box_retire(struct unc_box *box)
 {
@@ -142,9 +151,12 @@ void unc_box_retire(struct unc_box *box)
 	box->dead = true;
 }
 
-/*
- * Stop using filters whose PCI function is being removed.  A counter that uses a
- * filter would count something else from now on: then the box is given up, too.
+/**
+ * unc_box_lose_filters() - stop using filters whose PCI function is being removed
+ * @box: the box
+ *
+ * Without its filter a counter would count other transactions.  So a box that uses a
+ * filter is retired.
  */
 void unc_box_lose_filters(struct unc_box *box)
 {
@@ -159,9 +171,12 @@ void unc_box_lose_filters(struct unc_box *box)
 		unc_box_clear_filters(box);
 }
 
-/*
- * Check whether a box has the filters that a slot uses.  Returns false when the PCI
- * function of its filters is hidden or was removed.
+/**
+ * unc_box_has_filters() - check whether a box has the filters that a slot uses
+ * @box: the box
+ * @slot: the slot
+ *
+ * Return: false when the PCI function of the filters is hidden or was removed.
  */
 bool unc_box_has_filters(const struct unc_box *box, const struct unc_slot *slot)
 {
@@ -169,7 +184,10 @@ bool unc_box_has_filters(const struct unc_box *box, const struct unc_slot *slot)
 	       !(slot->fields[0] | slot->fields[1] | slot->fields[2]);
 }
 
-/* Program a box again whose registers were lost; slots are up to date as of before. */
+/**
+ * unc_box_reprogram() - write the registers of a box that has lost them
+ * @box: the box, whose slots have the counts from before the loss
+ */
 void unc_box_reprogram(struct unc_box *box)
 {
 	unsigned int ctr;
@@ -185,7 +203,7 @@ void unc_box_reprogram(struct unc_box *box)
 		c->dirty = true;
 		c->known = unc_access_is_programmed(ctr);
 	}
-	/* a change in progress programs it when it ends */
+	/* inside of a change, the end of that change programs the box */
 	box->hw.changes++;
 	unc_box_end(box);
 }
@@ -237,9 +255,9 @@ static u64 unc_box_slot_ctl(const struct unc_box *box, const struct unc_slot *sl
 }
 
 /*
- * Write the control of a counter that keeps its slot, or stops.  Where that
- * sets the count to 0, what it was is taken first: a counter that runs is about to
- * be stopped, so what comes after the read is none of the slot's.
+ * Write the control of a counter that keeps its slot, or stops.  Where the write sets
+ * the count to 0, the counter is read first.  Counts between this read and the write are
+ * lost: the write stops a counter that runs.
  */
 static void unc_box_set_ctl(struct unc_box *box, unsigned int ctr, u64 ctl)
 {
@@ -254,7 +272,14 @@ static void unc_box_set_ctl(struct unc_box *box, unsigned int ctr, u64 ctl)
 	unc_access_write_ctl(box, ctr, ctl);
 }
 
-/* Start or stop the counter of a slot that samples, which was programmed before. */
+/**
+ * unc_box_run() - start or stop a counter that is programmed
+ * @box: the box
+ * @slot: the counter's slot
+ * @run: start the counter
+ *
+ * Leaves a counter alone that unc_box_end() is still to program.
+ */
 void unc_box_run(struct unc_box *box, struct unc_slot *slot, bool run)
 {
 	if (!box->ctr[slot->ctr].dirty)
@@ -274,11 +299,11 @@ static void unc_box_program(struct unc_box *box, unsigned int ctr)
 	}
 	slot = &box->slot[c->slot];
 	if (box->type->layout->count) {
-		/* one write has it stop, begin at 0 and count something else */
+		/* one write stops the counter, clears it, and selects another event */
 		c->raw = 0;
 		c->known = true;
 	} else if (!box->hw.frozen && c->ctl) {
-		/* it may still count what it counted before */
+		/* the counter may still count its former event */
 		unc_access_write_ctl(box, ctr, 0);
 	}
 	slot->stamp = c->known ? ktime_get_boot_fast_ns() : 0;
@@ -292,7 +317,7 @@ static void unc_box_program(struct unc_box *box, unsigned int ctr)
 	c->known = false;
 }
 
-/* A box goes idle: stop its counters and reset its control registers. */
+/* Stop the counters of a box that counts nothing, and reset its control registers. */
 static void unc_box_park(struct unc_box *box)
 {
 	const struct unc_type *type = box->type;
@@ -300,7 +325,7 @@ static void unc_box_park(struct unc_box *box)
 	unsigned int ctr;
 
 	box->hw.idle = true;
-	/* not when a slot is freed: perf takes events off and puts them back in one change */
+	/* at the end of a change: perf may remove all events and add them again in one change */
 	if (!atomic_read(&box->pkg->active))
 		box->pkg->idle = true;
 	for_each_programmed(type, ctr) {
@@ -319,7 +344,7 @@ static void unc_box_park(struct unc_box *box)
 		unc_freeze_put(box);
 		return;
 	}
-	/* frozen from here on at no event's cost */
+	/* no event loses counts by the freeze from here on */
 	box->hw.since = 0;
 	if (box->hw.frozen && !reset)
 		return;
@@ -333,7 +358,7 @@ static void unc_box_park(struct unc_box *box)
 	box->hw.frozen = true;
 }
 
-/* A box starts to count: other programs may have written any of its registers. */
+/* Start a box that was idle: other programs may have written any of its registers. */
 static void unc_box_wake(struct unc_box *box)
 {
 	const struct unc_type *type = box->type;
@@ -365,10 +390,14 @@ static void unc_box_wake(struct unc_box *box)
 
 /* --- changes --------------------------------------------------------------- */
 
-/*
- * Begin to change or read several counters of a box.  Freezes it, if it can be frozen
- * and the budget allows that, or with @force; else the counters are changed or read one
- * after the other.  Nests; unc_box_end() ends it.
+/**
+ * unc_box_begin() - begin to change or read several counters of a box
+ * @box: the box
+ * @force: freeze the box without budget as well
+ *
+ * Freezes the box, if the hardware and the freeze budget allow that.  Counters of a box
+ * that is not frozen are changed or read one after the other.  Calls nest; each needs
+ * its unc_box_end().
  */
 void unc_box_begin(struct unc_box *box, bool force)
 {
@@ -379,7 +408,10 @@ void unc_box_begin(struct unc_box *box, bool force)
 		atomic64_inc(&box->pkg->stats.group_unfrozen);
 }
 
-/* End a change: program what has changed, and unfreeze the box. */
+/**
+ * unc_box_end() - program the changed counters, and unfreeze the box
+ * @box: the box
+ */
 void unc_box_end(struct unc_box *box)
 {
 	unsigned int ctr;
@@ -401,16 +433,18 @@ void unc_box_end(struct unc_box *box)
 	for_each_programmed(box->type, ctr) {
 		if (box->ctr[ctr].dirty)
 			unc_box_program(box, ctr);
-		/* from here on other programs may write it */
+		/* from here on other programs may write the counter */
 		if (box->ctr[ctr].slot < 0)
 			box->ctr[ctr].known = false;
 	}
 	unc_freeze_put(box);
 }
 
-/*
- * Assign a hardware counter to a slot, or with -1 take it from a slot that the caller
- * has refreshed.  Call between unc_box_begin() and unc_box_end().
+/**
+ * unc_box_assign() - assign a counter to a slot, or take the counter from the slot
+ * @box: the box, between unc_box_begin() and unc_box_end()
+ * @slot: the slot, which is up to date if it loses its counter
+ * @ctr: the counter; -1: the slot loses its counter
  */
 void unc_box_assign(struct unc_box *box, struct unc_slot *slot, int ctr)
 {
@@ -419,7 +453,7 @@ void unc_box_assign(struct unc_box *box, struct unc_slot *slot, int ctr)
 
 	if (ctr < 0) {
 		c = &box->ctr[slot->ctr];
-		/* a counter that was never started still is where it was */
+		/* a counter that was not programmed yet still has its old value */
 		if (!c->dirty) {
 			c->raw = slot->raw;
 			c->known = (box->hw.frozen || !c->ctl) && !box->dead &&
@@ -435,10 +469,13 @@ void unc_box_assign(struct unc_box *box, struct unc_slot *slot, int ctr)
 	c->dirty = true;
 }
 
-/*
- * Refresh a slot that is about to lose a user.  In a box that counts, a counter that
- * loses its last user is stopped first, so that nothing is counted after the read.
- * Call between unc_box_begin() and unc_box_end().
+/**
+ * unc_box_leave() - refresh a slot that is about to lose a user
+ * @box: the box, between unc_box_begin() and unc_box_end()
+ * @slot: the slot
+ *
+ * In a box that is not frozen, the counter of the last user is stopped before it is
+ * read, so that no count comes after the read.
  */
 void unc_box_leave(struct unc_box *box, struct unc_slot *slot)
 {
@@ -450,7 +487,7 @@ void unc_box_leave(struct unc_box *box, struct unc_slot *slot)
 	unc_refresh_slot(box, slot);
 }
 
-/* Take the counter of a slot without users. */
+/* Take the counter from a slot without users. */
 static void unc_box_free_slot(struct unc_box *box, struct unc_slot *slot)
 {
 	unc_box_assign(box, slot, -1);
@@ -460,7 +497,11 @@ static void unc_box_free_slot(struct unc_box *box, struct unc_slot *slot)
 		atomic_dec(&box->pkg->active);
 }
 
-/* Drop a user of a slot.  Call between unc_box_begin() and unc_box_end(). */
+/**
+ * unc_box_release() - drop a user of a slot
+ * @box: the box, between unc_box_begin() and unc_box_end()
+ * @slot: the slot, which is free after its last user
+ */
 void unc_box_release(struct unc_box *box, struct unc_slot *slot)
 {
 	slot->users--;
@@ -468,9 +509,10 @@ void unc_box_release(struct unc_box *box, struct unc_slot *slot)
 		unc_box_free_slot(box, slot);
 }
 
-/*
- * Keep a slot running for a user that migrates to another CPU.  Call between
- * unc_box_begin() and unc_box_end().
+/**
+ * unc_box_migrate() - keep a slot running for an event that migrates to another CPU
+ * @box: the box, between unc_box_begin() and unc_box_end()
+ * @slot: the slot
  */
 void unc_box_migrate(struct unc_box *box, struct unc_slot *slot)
 {
@@ -478,9 +520,12 @@ void unc_box_migrate(struct unc_box *box, struct unc_slot *slot)
 	slot->migrating++;
 }
 
-/*
- * Free the slots whose events did not migrate.  An event may have been closed or
- * disabled during the migration, or may not fit.
+/**
+ * unc_box_end_migration() - free the slots whose events did not migrate
+ * @box: the box
+ *
+ * An event may have been closed or disabled during the migration, or may not fit the
+ * counters any more.
  */
 void unc_box_end_migration(struct unc_box *box)
 {

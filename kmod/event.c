@@ -16,18 +16,21 @@ static void unc_event_follow(struct unc_event *ue, const struct unc_slot *slot,
 	ue->seq = seq;
 }
 
-/*
- * Have an event count and sample what a slot does from now on.  The slot is up to date
- * and its samples accounted; the box is locked.
+/**
+ * unc_event_join() - begin to count and sample with a slot
+ * @ue: the event, whose box is locked
+ * @slot: the slot, which is up to date, and whose samples are accounted
  */
 void unc_event_join(struct unc_event *ue, const struct unc_slot *slot)
 {
 	unc_event_follow(ue, slot, slot->total, slot->sampling.seq);
 }
 
-/*
- * Find the slot that an event has or follows.  Returns the slot, or NULL while nothing
- * counts the event.  The box is locked.
+/**
+ * unc_event_slot() - find the slot that an event has or follows
+ * @ue: the event, whose box is locked
+ *
+ * Return: the slot, or NULL while no counter counts the event.
  */
 struct unc_slot *unc_event_slot(struct unc_event *ue)
 {
@@ -37,7 +40,7 @@ struct unc_slot *unc_event_slot(struct unc_event *ue)
 			     ue->box->slot[ue->slot].serial != ue->serial)) {
 		ue->slot = -1;
 		slot = unc_slot_find(ue->box, &ue->want);
-		/* it is in use since */
+		/* a new slot: all of its counts are the follower's, too */
 		if (slot)
 			unc_event_follow(ue, slot, 0, 0);
 	}
@@ -46,17 +49,22 @@ struct unc_slot *unc_event_slot(struct unc_event *ue)
 	slot = &ue->box->slot[ue->slot];
 	if (!ue->follower || unc_slot_in_use(slot))
 		return slot;
-	/* free, maybe for a moment only: take its last counts */
+	/* the slot is free, maybe for a moment only: take its last counts */
 	unc_event_count(ue, slot);
 	return NULL;
 }
 
-/*
- * Add what a slot has counted since the last time.  Since Linux 6.8 a BPF program may
- * read an event on any CPU of its package, so this is all that a read may change.
- * hw.prev_count is the slot's total up to which the event has counted; less the event's
- * count it is where the event began, which is what programs need that read several
- * events of one slot (bpf/attribution.bpf.c).  The slot is up to date.
+/**
+ * unc_event_count() - add a slot's new counts to an event
+ * @ue: the event, whose box is locked
+ * @slot: the event's slot, which is up to date
+ *
+ * hw.prev_count is the slot's total up to which the event has counted.  hw.prev_count
+ * less the event's count is the total at which the event began: BPF programs that read
+ * several events of one slot need that (bpf/attribution.bpf.c).
+ *
+ * Since Linux 6.8 a BPF program may read an event on any CPU of its package.  Such a
+ * read may change these two fields only.
  */
 void unc_event_count(struct unc_event *ue, const struct unc_slot *slot)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Freezing boxes.  A frozen box takes counts from every event that it counts, so a
- * package has one budget for all freezes, those of overflows included.  Without
- * budget a box is read and changed while it counts, and an overflow's counter is armed
+ * Freezing boxes.  Every event of a box loses counts while the box is frozen.  So a
+ * package has one budget for all freezes, including the freezes by overflows.  Without
+ * budget the driver reads and changes a box while the box counts, and arms a counter
  * later: see unc_freeze_allowed().
  */
 #include <linux/module.h>
@@ -12,7 +12,7 @@
 #include "global.h"
 #include "lock.h"
 
-/* Unused budget (ns) is kept, and overdrawn budget is remembered, up to this much. */
+/* Most unused budget that is kept (ns); ten times as much may be overdrawn. */
 #define UNC_FREEZE_BURST	(5 * (s64)NSEC_PER_MSEC)
 
 static unsigned int freeze_budget = 10;
@@ -20,7 +20,10 @@ module_param(freeze_budget, uint, 0644);
 MODULE_PARM_DESC(freeze_budget,
 		 "per mille of the time for which a package's boxes may be frozen while events count: by overflows of sampling events, and for groups to be read or changed in one instant (default 10; 1000: no limit)");
 
-/* Set up a package's freeze budget. */
+/**
+ * unc_freeze_init() - set up a package's freeze budget
+ * @pkg: the package
+ */
 void unc_freeze_init(struct unc_package *pkg)
 {
 	raw_spin_lock_init(&pkg->freeze.lock);
@@ -47,8 +50,10 @@ static void unc_freeze_spend(struct unc_freeze *freeze, s64 ns)
 	freeze->credit = max(freeze->credit - ns, -UNC_FREEZE_BURST * 10);
 }
 
-/*
- * Check whether the freeze budget has anything left.
+/**
+ * unc_freeze_allowed() - check whether budget is left for a freeze
+ * @pkg: the package
+ *
  * Context: any but NMI, interrupts off.
  */
 bool unc_freeze_allowed(struct unc_package *pkg)
@@ -61,8 +66,11 @@ bool unc_freeze_allowed(struct unc_package *pkg)
 	return allowed;
 }
 
-/*
- * Charge a freeze of the package to its budget.
+/**
+ * unc_freeze_charge() - charge a freeze of the package to the package's budget
+ * @pkg: the package
+ * @ns: duration of the freeze
+ *
  * Context: any but NMI, interrupts off.
  */
 void unc_freeze_charge(struct unc_package *pkg, u64 ns)
@@ -72,7 +80,7 @@ void unc_freeze_charge(struct unc_package *pkg, u64 ns)
 	unc_lock_raw_release(&pkg->freeze.lock);
 }
 
-/* Charge a freeze that began at @since; 0: at no event's cost. */
+/* Charge a freeze that began at @since; 0: no event lost counts. */
 static void unc_freeze_end(struct unc_package *pkg, u64 since)
 {
 	u64 ns = since ? ktime_get_mono_fast_ns() - since : 0;
@@ -110,10 +118,13 @@ static void unc_freeze_share_put(struct unc_package *pkg)
 	unc_lock_raw_release(&freeze->lock);
 }
 
-/*
- * Stop all counters of a box at once, with @force also without budget; the box is
- * locked and not frozen.  Returns false when the box counts on: it cannot be frozen,
- * or has no budget.
+/**
+ * unc_freeze_get() - stop all counters of a box at once
+ * @box: the box, which is locked and not frozen
+ * @force: freeze the box without budget as well
+ *
+ * Return: whether the box is frozen.  It counts on where the hardware cannot freeze it,
+ * or where no budget is left.
  */
 bool unc_freeze_get(struct unc_box *box, bool force)
 {
@@ -130,9 +141,12 @@ bool unc_freeze_get(struct unc_box *box, bool force)
 	return true;
 }
 
-/*
- * Start all counters of a box at once.  Charges the time that it was frozen to the
- * package's budget, unless @box->hw.since is 0.  The box is locked.
+/**
+ * unc_freeze_put() - start all counters of a box at once
+ * @box: the box, which is locked
+ *
+ * Charges the duration of the freeze to the package's budget, unless @box->hw.since
+ * is 0.
  */
 void unc_freeze_put(struct unc_box *box)
 {

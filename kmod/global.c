@@ -14,10 +14,13 @@
 /* After the last sampling event, its overflows may still show up for this long. */
 #define UNC_LINGER_NS	(2 * NSEC_PER_SEC)
 
-/*
- * Read the global control and status registers of this CPU's package, which may hold
- * leftover state, into @ctl and @status.  A register that the generation lacks leaves
- * its variable unchanged.  Returns false when a register does not answer.
+/**
+ * unc_global_look() - read the global registers, which may hold leftover state
+ * @ctl: gets the control; unchanged where the generation has none
+ * @status: gets the status; unchanged where the generation has none
+ *
+ * Return: false when a register does not answer.
+ * Context: on a CPU of the package.
  */
 bool unc_global_look(u64 *ctl, u64 *status)
 {
@@ -27,9 +30,11 @@ bool unc_global_look(u64 *ctl, u64 *status)
 		 rdmsrq_safe(unc.gen->global.status, status));
 }
 
-/*
- * Read which boxes of this CPU's package have overflowed.  Returns bits of the boxes; 0
- * where no box signals.
+/**
+ * unc_global_status() - read the overflow bits of this CPU's package
+ *
+ * Return: bits of boxes; 0 on a generation whose boxes do not signal.
+ * Context: on a CPU of the package.
  */
 u64 unc_global_status(void)
 {
@@ -40,14 +45,20 @@ u64 unc_global_status(void)
 	return status;
 }
 
-/* Clear overflows that have been handled. */
+/**
+ * unc_global_clear() - clear overflow bits of this CPU's package
+ * @status: the bits to clear
+ *
+ * Context: on a CPU of the package.
+ */
 void unc_global_clear(u64 status)
 {
 	wrmsrq(unc.gen->global.status, status);
 }
 
-/*
- * Stop all boxes of a package, if it can be frozen.
+/**
+ * unc_global_freeze() - stop all boxes of a package, where the generation can
+ *
  * Context: on a CPU of the package.
  */
 void unc_global_freeze(void)
@@ -56,9 +67,10 @@ void unc_global_freeze(void)
 		wrmsrq(unc.gen->global.ctl, unc.gen->global.freeze);
 }
 
-/*
- * Start all boxes of a package, with overflows cleared; @ctl has the cores to
- * interrupt.
+/**
+ * unc_global_restart() - clear all overflows of a package, and start all of its boxes
+ * @ctl: the cores to interrupt, as bits of the global control
+ *
  * Context: on a CPU of the package.
  */
 void unc_global_restart(u64 ctl)
@@ -72,9 +84,11 @@ void unc_global_restart(u64 ctl)
 	wrmsrq(unc.gen->global.ctl, ctl | unc.gen->global.unfreeze);
 }
 
-/*
- * Select the cores that a package interrupts, by their bits of the global control.
- * Context: on a CPU of the package, which boxes can freeze.
+/**
+ * unc_global_select() - select the cores that a package interrupts
+ * @cores: the cores, as bits of the global control
+ *
+ * Context: on a CPU of the package, whose boxes signal.
  */
 void unc_global_select(u64 cores)
 {
@@ -182,9 +196,11 @@ bool unc_global_sampler_end(struct unc_overflow *ov)
 
 /* --- life cycle ----------------------------------------------------------- */
 
-/*
- * Prepare a package for sampling.  Returns 0 or -ENOMEM; unc_global_exit() cleans up
- * either way.
+/**
+ * unc_global_init() - prepare a package for sampling
+ * @pkg: the package
+ *
+ * Return: 0 or -ENOMEM; unc_global_exit() cleans up in both cases.
  */
 int unc_global_init(struct unc_package *pkg)
 {
@@ -197,7 +213,10 @@ int unc_global_init(struct unc_package *pkg)
 	return pkg->samplers ? 0 : -ENOMEM;
 }
 
-/* Free what unc_global_init() made; nothing samples any more. */
+/**
+ * unc_global_exit() - undo unc_global_init()
+ * @pkg: the package, of which no event samples any more
+ */
 void unc_global_exit(struct unc_package *pkg)
 {
 	bitmap_free(pkg->samplers);

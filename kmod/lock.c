@@ -16,21 +16,28 @@
 #include "lock.h"
 
 /*
- * How long a reader waits, with interrupts off.  A lock's holder makes some ten register
- * accesses, which take some ten microseconds, unless a hypervisor stops its CPU.
+ * Longest wait of a reader, with interrupts off.  The holder of a lock makes some ten
+ * register accesses, which take some ten microseconds, unless a hypervisor stops the
+ * holder's CPU.
  */
 #define UNC_PATIENCE_NS		NSEC_PER_MSEC
 #define UNC_PATIENCE_SYSCALL_NS	(100 * NSEC_PER_MSEC)
 /*
- * Between two tries no more than this counts as waiting: a hypervisor may have stopped
- * this CPU, and a read that gave up then would return an old count.
+ * Longest time between two tries that counts as waiting.  A longer time means that a
+ * hypervisor has stopped the reader's CPU; the read would give up, and return an old
+ * count, although the lock may be free.
  */
 #define UNC_TRY_NS		(UNC_PATIENCE_NS / 10)
 
 /* Locks of the driver that this CPU holds or waits for. */
 static DEFINE_PER_CPU(unsigned int, unc_busy);
 
-/* Take one of the driver's locks.  Context: any but NMI, interrupts off. */
+/**
+ * unc_lock_raw() - take one of the driver's locks
+ * @lock: the lock
+ *
+ * Context: any but NMI, interrupts off.
+ */
 void unc_lock_raw(raw_spinlock_t *lock)
 	__acquires(lock)
 {
@@ -38,7 +45,10 @@ void unc_lock_raw(raw_spinlock_t *lock)
 	raw_spin_lock(lock);
 }
 
-/* Release it. */
+/**
+ * unc_lock_raw_release() - release a lock that unc_lock_raw() took
+ * @lock: the lock
+ */
 void unc_lock_raw_release(raw_spinlock_t *lock)
 	__releases(lock)
 {
@@ -46,9 +56,11 @@ void unc_lock_raw_release(raw_spinlock_t *lock)
 	__this_cpu_dec(unc_busy);
 }
 
-/*
- * Take a box's lock where interrupts may be on.  Returns their flags for
- * unc_lock_release().
+/**
+ * unc_lock_box() - take a box's lock where interrupts may be on
+ * @box: the box
+ *
+ * Return: the CPU's interrupt flags, for unc_lock_release().
  * Context: any but NMI.
  */
 unsigned long unc_lock_box(struct unc_box *box)
@@ -61,7 +73,11 @@ unsigned long unc_lock_box(struct unc_box *box)
 	return flags;
 }
 
-/* Release a box's lock. */
+/**
+ * unc_lock_release() - release a box's lock and restore the interrupt flags
+ * @box: the box
+ * @flags: from unc_lock_box() or unc_lock_to_read()
+ */
 void unc_lock_release(struct unc_box *box, unsigned long flags)
 	__releases(&box->lock)
 {
@@ -86,19 +102,23 @@ static bool unc_trylock_for(struct unc_box *box, u64 ns)
 }
 
 /*
- * Whether an event is read for a system call: perf then has the event's context locked.
- * No holder of a box's lock waits for a context's lock.  If another CPU happens to have
- * the context locked, a BPF program's read takes the longer wait.
+ * Check whether a system call reads an event: perf then has the event's context locked.
+ * No holder of a box's lock waits for a context's lock.  While another CPU has the
+ * context locked, a BPF program's read waits as long as a system call's.
  */
 static bool unc_lock_for_syscall(const struct perf_event *event)
 {
 	return raw_spin_is_locked(&event->ctx->lock);
 }
 
-/*
- * Take the lock of @box to read @event, if that can be done here.  Returns false, without
- * the lock, in an NMI, inside of one of the driver's locks, and when the lock is not free
- * in time.
+/**
+ * unc_lock_to_read() - take a box's lock to read an event
+ * @box: the box
+ * @event: the event
+ * @flags: gets the CPU's interrupt flags, for unc_lock_release()
+ *
+ * Return: whether the lock was taken.  It is not taken in an NMI, inside of one of the
+ * driver's locks, and when it is not free in time.
  * Context: any.
  */
 bool unc_lock_to_read(struct unc_box *box, const struct perf_event *event,

@@ -308,13 +308,17 @@ void unc_nmi_probe_begin(struct unc_package *pkg)
 	WRITE_ONCE(unc_nmi_probed, pkg);
 }
 
-/* unc_nmi_probe_answered() - check whether a CPU got the probed package's PMI */
+/**
+ * unc_nmi_probe_answered() - check whether a CPU got the probed package's PMI
+ */
 bool unc_nmi_probe_answered(void)
 {
 	return READ_ONCE(unc_nmi_answer);
 }
 
-/* unc_nmi_probe_end() - go back to handling PMIs */
+/**
+ * unc_nmi_probe_end() - go back to handling PMIs
+ */
 void unc_nmi_probe_end(void)
 {
 	WRITE_ONCE(unc_nmi_probed, NULL);

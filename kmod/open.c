@@ -246,8 +246,11 @@ static struct unc_box *unc_find_box(const struct perf_event *event)
 	return pkg ? pkg->boxes[pmu->number] : NULL;
 }
 
-/*
- * Perf's event_init.
+/**
+ * unc_open_event() - perf's event_init
+ * @event: the event
+ *
+ * Return: 0, or a negative errno as perf documents them.
  * Context: process; perf holds the lock of the group's context if there is a group.
  */
 int unc_open_event(struct perf_event *event)
@@ -305,8 +308,12 @@ int unc_open_event(struct perf_event *event)
 	return 0;
 }
 
-/*
- * Perf's check_period: the new sample period, or frequency, of an event that samples.
+/**
+ * unc_open_check_period() - perf's check_period
+ * @event: an event that samples
+ * @period: the new sample period, or frequency
+ *
+ * Return: 0 or -EINVAL.
  */
 int unc_open_check_period(struct perf_event *event, u64 period)
 {

@@ -2,9 +2,10 @@
 /*
  * Events that the driver opens itself, on a package's perf CPU.
  *
- * An event that has to stay on another CPU, as it samples what that CPU runs, takes no
- * counter: it follows an equal event of the perf CPU, which perf schedules fairly with
- * the others there.  Where the user has opened none, the driver does.
+ * A sampling event of another CPU stays on that CPU, to sample the CPU's tasks, and takes
+ * no counter.  It follows an equal event of the perf CPU, which perf schedules fairly with
+ * all events of the perf CPU.  Where no user has opened an equal event, the driver opens
+ * one.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -33,7 +34,10 @@ static void unc_own_overflow(struct perf_event *event,
 {
 }
 
-/* Check whether the driver opened an event itself. */
+/**
+ * unc_own_event_is() - check whether the driver opened an event itself
+ * @event: the event
+ */
 bool unc_own_event_is(const struct perf_event *event)
 {
 	return event->overflow_handler == unc_own_overflow;
@@ -85,10 +89,15 @@ static struct unc_own_event *unc_own_new(const struct perf_event *event,
 	return own;
 }
 
-/*
- * Have an equal event on the perf CPU of a follower's package, and @wait until it is
- * open.  Returns what unc_own_event_put() wants, or an ERR_PTR().
- * Context: process; @wait only without a lock of perf's.
+/**
+ * unc_own_event_get() - open an equal event on the perf CPU of a follower's package
+ * @event: the follower
+ * @wait: wait until the equal event is open
+ *
+ * Equal followers share the event.
+ *
+ * Return: the argument of unc_own_event_put(), or an ERR_PTR().
+ * Context: process; with @wait without any lock of perf.
  */
 struct unc_own_event *unc_own_event_get(struct perf_event *event, bool wait)
 {
@@ -124,7 +133,12 @@ found:
 	return ERR_PTR(err);
 }
 
-/* A follower is closed.  Context: process, without a lock of perf's. */
+/**
+ * unc_own_event_put() - close the event of a follower that is being closed
+ * @own: from unc_own_event_get()
+ *
+ * Context: process, without any lock of perf.
+ */
 void unc_own_event_put(struct unc_own_event *own)
 {
 	bool last;
@@ -142,10 +156,14 @@ void unc_own_event_put(struct unc_own_event *own)
 	kfree(own);
 }
 
-/*
- * Have perf schedule the events of a dead box again, which cannot be added any more.
- * perf schedules the events of a CPU when another one is installed there.
- * Context: process, without a lock of perf's.
+/**
+ * unc_own_event_resched() - have perf remove the events of a dead box from its counters
+ * @work: of the box's report
+ *
+ * perf schedules all events of a CPU when an event is opened there.  Events of a dead
+ * box cannot be added again.
+ *
+ * Context: process, without any lock of perf.
  */
 void unc_own_event_resched(struct work_struct *work)
 {
@@ -162,7 +180,7 @@ void unc_own_event_resched(struct work_struct *work)
 
 	if (!attr.type || cpu >= nr_cpu_ids)
 		return;
-	/* without an enable bit a control of 0 counts nothing, and is refused */
+	/* without an enable bit, a control of 0 is refused: it counts nothing */
 	if (!(box->type->layout->en | attr.config))
 		attr.config = BIT_ULL(__ffs64(box->type->regs.ctl_mask));
 	event = perf_event_create_kernel_counter(&attr, cpu, NULL,

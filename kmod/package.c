@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The machine: which packages and boxes there are, and how one is found.  All
- * else in the driver is built on this; topology.c fills it in.
+ * The machine's packages and boxes, and functions that find them.  topology.c fills the
+ * machine in.
  */
 #include <linux/pci.h>
 #include <linux/slab.h>
@@ -13,9 +13,11 @@ struct unc_machine unc = {
 	.pmus = LIST_HEAD_INIT(unc.pmus),
 };
 
-/*
- * The package with a number.  Returns the package, or NULL when it had no CPU online at
- * load.
+/**
+ * unc_package_of_id() - find a package by its number
+ * @id: the number, as in topology_physical_package_id()
+ *
+ * Return: the package, or NULL when no CPU of the package was online at load.
  */
 struct unc_package *unc_package_of_id(int id)
 {
@@ -28,20 +30,26 @@ struct unc_package *unc_package_of_id(int id)
 	return NULL;
 }
 
-/*
- * The package that a CPU is in.  Returns the package, or NULL when it had no CPU online
- * at load.
+/**
+ * unc_package_of_cpu() - find the package of a CPU
+ * @cpu: the CPU
+ *
+ * Return: the package, or NULL when no CPU of the package was online at load.
  */
 struct unc_package *unc_package_of_cpu(unsigned int cpu)
 {
 	return unc_package_of_id(topology_physical_package_id(cpu));
 }
 
-/*
- * Choose the CPU that programs a package's counters.  An isolated CPU is chosen only
- * where the package has no other one online.  Returns the CPU, or nr_cpu_ids when the
- * package has none online but @but.
- * Context: CPU hotplug must be held off by the caller.
+/**
+ * unc_package_pick_cpu() - choose the CPU that programs a package's counters
+ * @pkg: the package
+ * @but: a CPU that is not to be chosen
+ *
+ * Chooses an isolated CPU only if all online CPUs of the package are isolated.
+ *
+ * Return: the CPU, or nr_cpu_ids when no CPU of the package but @but is online.
+ * Context: the caller holds off CPU hotplug.
  */
 unsigned int unc_package_pick_cpu(const struct unc_package *pkg, unsigned int but)
 {
@@ -57,9 +65,11 @@ unsigned int unc_package_pick_cpu(const struct unc_package *pkg, unsigned int bu
 	return isolated;
 }
 
-/*
- * The package whose uncore is on a PCI bus.  Returns the package, or NULL where no UBox
- * says which.
+/**
+ * unc_package_of_bus() - find the package whose boxes are on a PCI bus
+ * @bus: the bus
+ *
+ * Return: the package, or NULL for a bus that no UBox assigns to a package.
  */
 struct unc_package *unc_package_of_bus(struct pci_bus *bus)
 {
@@ -74,7 +84,11 @@ struct unc_package *unc_package_of_bus(struct pci_bus *bus)
 	return NULL;
 }
 
-/* A box's number among all that a package may have: its index in unc_package.boxes. */
+/**
+ * unc_package_box_number() - return a box's index in unc_package.boxes
+ * @type: the box type
+ * @index: the box's index among the boxes of its type
+ */
 unsigned int unc_package_box_number(const struct unc_type *type, unsigned int index)
 {
 	const struct unc_type *t;
@@ -84,9 +98,12 @@ unsigned int unc_package_box_number(const struct unc_type *type, unsigned int in
 	return index;
 }
 
-/*
- * Find the box whose clock the driver may use.  Returns a box with a fixed counter that
- * can overflow, and whose registers take no lock; or NULL.
+/**
+ * unc_package_clock_box() - find a box whose clock the driver may use
+ * @pkg: the package
+ *
+ * Return: a box with a fixed counter that signals overflows, and with registers whose
+ * accesses take no lock; or NULL.
  */
 struct unc_box *unc_package_clock_box(const struct unc_package *pkg)
 {
@@ -101,7 +118,13 @@ struct unc_box *unc_package_clock_box(const struct unc_package *pkg)
 	return NULL;
 }
 
-/* Find the first box from a place on that answers, or NULL; for for_each_box(). */
+/**
+ * unc_package_next_box() - find the next box that is not dead, for for_each_box()
+ * @pkg: the package
+ * @b: index in unc_package.boxes to begin with; gets the box's index
+ *
+ * Return: the box, or NULL after the last one.
+ */
 struct unc_box *unc_package_next_box(const struct unc_package *pkg, unsigned int *b)
 {
 	for (; *b < unc.boxes_per_package; (*b)++) {
@@ -111,7 +134,12 @@ struct unc_box *unc_package_next_box(const struct unc_package *pkg, unsigned int
 	return NULL;
 }
 
-/* Find a box with a number in any package.  Returns one that is not dead, or NULL. */
+/**
+ * unc_package_any_box() - find a box in any package
+ * @number: the box's index in unc_package.boxes
+ *
+ * Return: the first package's box that is not dead, or NULL.
+ */
 struct unc_box *unc_package_any_box(unsigned int number)
 {
 	unsigned int i;

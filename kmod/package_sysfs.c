@@ -64,9 +64,10 @@ static const struct attribute_group unc_package_group = {
 	.attrs = unc_package_attrs,
 };
 
-/*
- * Make a folder for each package.  Returns 0 or a negative errno;
- * unc_package_sysfs_exit() cleans up either way.
+/**
+ * unc_package_sysfs_init() - make a folder in sysfs for each package
+ *
+ * Return: 0 or a negative errno; unc_package_sysfs_exit() cleans up in both cases.
  */
 int unc_package_sysfs_init(void)
 {
@@ -90,7 +91,9 @@ int unc_package_sysfs_init(void)
 	return 0;
 }
 
-/* Remove the packages' folders. */
+/**
+ * unc_package_sysfs_exit() - remove the folders of all packages
+ */
 void unc_package_sysfs_exit(void)
 {
 	unsigned int i;

@@ -82,7 +82,9 @@ ports:
 	return NULL;
 }
 
-/* How PCI registers are reached, for the log. */
+/**
+ * unc_pci_access() - name the way to PCI registers, for the log
+ */
 const char *unc_pci_access(void)
 {
 	if (!unc.gen->pci_ids)
@@ -296,8 +298,10 @@ static void unc_pci_drop_incomplete(const struct unc_package *pkg,
 			pkg->phys_id, unfiltered, type->name);
 }
 
-/*
- * Claim the PCI functions and make their boxes.  Returns 0 or a negative errno.
+/**
+ * unc_pci_init() - claim the PCI functions and make their boxes
+ *
+ * Return: 0 or a negative errno.
  * Context: process.
  */
 int unc_pci_init(void)
@@ -323,7 +327,11 @@ int unc_pci_init(void)
 	return 0;
 }
 
-/* Let the PCI functions go. */
+/**
+ * unc_pci_exit() - release the PCI functions
+ *
+ * Context: process.
+ */
 void unc_pci_exit(void)
 {
 	if (unc.gen->pci_ids)

@@ -21,8 +21,10 @@ static DEFINE_PER_CPU(struct unc_pmi, unc_pmi);
 /* Handles overflows and delivers samples. */
 static void (*unc_pmi_work)(void);
 
-/*
- * Keep an NMI that comes now from sampling the driver itself.
+/**
+ * unc_pmi_in_handler() - keep NMIs from sampling the driver's own code
+ * @on: the driver's code begins; false: it ends
+ *
  * Context: hard interrupt.
  */
 void unc_pmi_in_handler(bool on)
@@ -31,9 +33,10 @@ void unc_pmi_in_handler(bool on)
 	barrier();
 }
 
-/*
- * Say where this CPU is, outside of the driver: @here gets the address that called it,
- * and no stack.
+/**
+ * unc_pmi_caller() - find the code that has called the driver
+ * @here: gets the caller's address, and no stack
+ *
  * Context: any but NMI, on the CPU to be sampled.
  */
 void unc_pmi_caller(struct pt_regs *here)
@@ -54,10 +57,13 @@ void unc_pmi_caller(struct pt_regs *here)
 	here->bp = 0;
 }
 
-/*
- * Find the registers of what an interrupt has interrupted.  Not all interrupts leave
- * their registers to be found, but the unwinder knows them.  Returns these registers;
- * @here, without a stack, where there are none.
+/**
+ * unc_pmi_regs() - find the registers of the interrupted code
+ * @here: registers to fill in where the interrupted code's are not found
+ *
+ * get_irq_regs() does not have the registers in all interrupts; the unwinder does.
+ *
+ * Return: the registers, or @here with an address and no stack.
  * Context: hard interrupt, on the CPU to be sampled.
  */
 struct pt_regs *unc_pmi_regs(struct pt_regs *here)
@@ -115,7 +121,10 @@ void unc_pmi_kick(struct unc_package *pkg)
 	}
 }
 
-/* Set up the way from NMI to @work, which runs in hard interrupts. */
+/**
+ * unc_pmi_init() - set up the work that an NMI queues
+ * @work: handles overflows and delivers samples, in hard interrupts
+ */
 void unc_pmi_init(void (*work)(void))
 {
 	unsigned int cpu;
@@ -127,8 +136,9 @@ void unc_pmi_init(void (*work)(void))
 	}
 }
 
-/*
- * End what unc_pmi_init() began.
+/**
+ * unc_pmi_exit() - undo unc_pmi_init()
+ *
  * Context: process; no event is left, and the boxes are reset.
  */
 void unc_pmi_exit(void)

@@ -72,9 +72,10 @@ fail:
 	return err;
 }
 
-/*
- * Register a PMU for each box that any package has.  Returns 0 or a negative errno;
- * unc_pmus_unregister() cleans up either way.
+/**
+ * unc_pmus_register() - register a PMU for each box that any package has
+ *
+ * Return: 0 or a negative errno; unc_pmus_unregister() cleans up in both cases.
  * Context: process.
  */
 int unc_pmus_register(void)
@@ -90,7 +91,11 @@ int unc_pmus_register(void)
 	return err;
 }
 
-/* Unregister all PMUs.  Context: process, after the hotplug callbacks are removed. */
+/**
+ * unc_pmus_unregister() - unregister all PMUs
+ *
+ * Context: process, after the hotplug callbacks are removed.
+ */
 void unc_pmus_unregister(void)
 {
 	struct unc_pmu *pmu, *next;
@@ -174,9 +179,12 @@ static void unc_pmu_migrate(struct unc_pmu *pmu, struct unc_box *box,
 		unc_pmu_set_migrating(box, false);
 }
 
-/*
- * Migrate a package's events from a CPU that goes offline to another, its perf CPU
- * from now on.
+/**
+ * unc_pmus_migrate() - migrate a package's events to another CPU
+ * @pkg: the package
+ * @from: the perf CPU, which goes offline
+ * @to: the perf CPU from now on
+ *
  * Context: process, on a CPU of the package.
  */
 void unc_pmus_migrate(struct unc_package *pkg, unsigned int from,

@@ -155,9 +155,12 @@ static void unc_report_found(const struct unc_found *found)
 	}
 }
 
-/*
- * Clear and probe every box; those that do not answer are dead from the start.  Returns
- * 0, or -ENODEV when no box answers.
+/**
+ * unc_power_start() - clear and probe every box
+ *
+ * Boxes that do not answer are dead from the start.
+ *
+ * Return: 0, or -ENODEV when no box answers.
  * Context: process.
  */
 int unc_power_start(void)
@@ -178,7 +181,11 @@ int unc_power_start(void)
 	return n ? 0 : -ENODEV;
 }
 
-/* Give every box its reset state back, for good.  Context: process. */
+/**
+ * unc_power_stop() - retire every box
+ *
+ * Context: process.
+ */
 void unc_power_stop(void)
 {
 	unsigned int i;
@@ -190,8 +197,10 @@ void unc_power_stop(void)
 
 /* --- loss of the registers ------------------------------------------------- */
 
-/*
- * Bring all counts up to date, while there is power.
+/**
+ * unc_power_suspend() - bring all counts up to date before the power goes
+ * @pkg: the package
+ *
  * Context: on a CPU of the package, interrupts off.
  */
 void unc_power_suspend(struct unc_package *pkg)
@@ -199,8 +208,10 @@ void unc_power_suspend(struct unc_package *pkg)
 	unc_visit_boxes(pkg, unc_refresh_box);
 }
 
-/*
- * Program all boxes again, whatever their registers hold.
+/**
+ * unc_power_resume() - program all boxes, which may have lost their registers
+ * @pkg: the package
+ *
  * Context: on a CPU of the package, interrupts off.
  */
 void unc_power_resume(struct unc_package *pkg)
@@ -250,7 +261,11 @@ static struct notifier_block unc_reboot_notifier = {
 	.notifier_call = unc_reboot,
 };
 
-/* Register for suspend and reboot.  Returns 0 or a negative errno. */
+/**
+ * unc_power_init() - register for suspend and reboot
+ *
+ * Return: 0 or a negative errno.
+ */
 int unc_power_init(void)
 {
 	int err = register_reboot_notifier(&unc_reboot_notifier);
@@ -260,7 +275,9 @@ int unc_power_init(void)
 	return err;
 }
 
-/* Unregister from suspend and reboot. */
+/**
+ * unc_power_exit() - unregister from suspend and reboot
+ */
 void unc_power_exit(void)
 {
 	unregister_syscore(&unc_syscore);

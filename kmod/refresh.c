@@ -31,10 +31,13 @@ static void unc_refresh_resync(struct unc_box *box, struct unc_slot *slot)
 	unc_report_foreign(box);
 }
 
-/*
- * Bring a slot's total up to date.  A counter that does not answer adds nothing, and
- * neither does one that has changed by more than it can count in the time passed:
- * another program wrote it.
+/**
+ * unc_refresh_slot() - bring a slot's total up to date
+ * @box: the box, which is locked
+ * @slot: the slot
+ *
+ * Adds nothing when the box does not answer.  Adds nothing either when the counter has
+ * grown by more than its event can count in the time: another program wrote the counter.
  */
 void unc_refresh_slot(struct unc_box *box, struct unc_slot *slot)
 {
@@ -60,7 +63,10 @@ void unc_refresh_slot(struct unc_box *box, struct unc_slot *slot)
 	slot->raw = raw;
 }
 
-/* Bring every slot's total up to date. */
+/**
+ * unc_refresh_box() - bring the totals of all slots of a box up to date
+ * @box: the box, which is locked
+ */
 void unc_refresh_box(struct unc_box *box)
 {
 	unsigned int ctr;

@@ -27,9 +27,11 @@ static void unc_report(struct irq_work *work)
 		schedule_work(&box->report.resched);
 }
 
-/*
- * Set up a box's reports.  @resched has perf schedule the events of a dead box again,
- * in process context.
+/**
+ * unc_report_init() - set up a box's reports
+ * @box: the box
+ * @resched: has perf remove the events of a dead box from its counters; runs in process
+ *	context
  */
 void unc_report_init(struct unc_box *box, work_func_t resched)
 {
@@ -37,21 +39,32 @@ void unc_report_init(struct unc_box *box, work_func_t resched)
 	INIT_WORK(&box->report.resched, resched);
 }
 
-/* Wait for a box's pending reports; no new ones may be made.  Context: process. */
+/**
+ * unc_report_exit() - wait for a box's pending reports
+ * @box: the box, of which no new reports are made
+ *
+ * Context: process.
+ */
 void unc_report_exit(struct unc_box *box)
 {
 	irq_work_sync(&box->report.work);
 	cancel_work_sync(&box->report.resched);
 }
 
-/* A box has stopped answering.  The box is locked. */
+/**
+ * unc_report_dead() - report that a box has stopped answering
+ * @box: the box, which is locked
+ */
 void unc_report_dead(struct unc_box *box)
 {
 	box->dead = true;
 	irq_work_queue(&box->report.work);
 }
 
-/* Another program has written a register while it counted.  The box is locked. */
+/**
+ * unc_report_foreign() - report that another program writes registers of a box
+ * @box: the box, which is locked and counts
+ */
 void unc_report_foreign(struct unc_box *box)
 {
 	atomic64_inc(&box->pkg->stats.foreign_writes);

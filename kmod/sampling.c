@@ -33,7 +33,7 @@
 #define UNC_PACE_NS	(20 * NSEC_PER_MSEC)
 /* A period that is wrong by more than this factor is corrected at once. */
 #define UNC_FAR_OFF	4
-/* A slot that is this many samples ahead of its events is not armed. */
+/* A slot with so many samples that no event has taken is not armed. */
 #define UNC_MAX_AHEAD	4
 
 /*
@@ -127,7 +127,11 @@ void unc_sampling_arm(struct unc_box *box, struct unc_slot *slot)
 	unc_sampling_set(box, slot, mask + 1 - left);
 }
 
-/* Read a counter that counts, and arm it, if it may.  The box is locked. */
+/**
+ * unc_sampling_rearm() - read a counter that counts, and arm it, if it may be armed
+ * @box: the box, which is locked
+ * @slot: the counter's slot
+ */
 void unc_sampling_rearm(struct unc_box *box, struct unc_slot *slot)
 {
 	unc_box_begin(box, true);
@@ -282,7 +286,7 @@ static void unc_sampling_tick(void)
 	unc_perf_tick();
 }
 
-/* perf throttles an event: if its sample is due, try again in a moment.  @slot is locked. */
+/* Deliver the sample of a throttled event later.  The event's box is locked. */
 static void unc_sampling_defer(const struct unc_event *ue, const struct unc_slot *slot)
 {
 	struct unc_package *pkg = ue->box->pkg;
@@ -320,9 +324,12 @@ static void unc_sampling_deliver_event(struct unc_event *ue,
 	unc_sampling_output(ue, weight, regs);
 }
 
-/*
- * Deliver the samples of this CPU's events.
- * Context: hard interrupt: an event of this CPU cannot go away.
+/**
+ * unc_sampling_deliver() - deliver the samples of this CPU's events
+ * @pkg: the CPU's package
+ * @regs: registers of the interrupted code
+ *
+ * Context: hard interrupt, so that no event of this CPU is closed meanwhile.
  */
 void unc_sampling_deliver(struct unc_package *pkg, struct pt_regs *regs)
 {
@@ -338,7 +345,13 @@ void unc_sampling_deliver(struct unc_package *pkg, struct pt_regs *regs)
 
 /* --- adding and removing events ------------------------------------------- */
 
-/* Check that an event can be sampled.  Returns 0, or what open returns. */
+/**
+ * unc_sampling_check() - check that an event can be sampled
+ * @event: the event
+ * @slot: the event's slot, as unc_slot_describe() has it
+ *
+ * Return: 0, -EOPNOTSUPP or -EINVAL, for event_init.
+ */
 int unc_sampling_check(const struct perf_event *event, const struct unc_slot *slot)
 {
 	/*
@@ -362,7 +375,12 @@ int unc_sampling_check(const struct perf_event *event, const struct unc_slot *sl
 	return 0;
 }
 
-/* Note in @slot the sample period, or frequency, of an event that samples. */
+/**
+ * unc_sampling_describe() - describe the sample period or frequency of an event
+ * @event: the event
+ * @freq: the event is in frequency mode
+ * @slot: gets the period or frequency
+ */
 void unc_sampling_describe(const struct perf_event *event, bool freq,
 			   struct unc_slot *slot)
 {
@@ -440,7 +458,11 @@ void unc_sampling_del(struct unc_event *ue)
 
 /* --- life cycle ---------------------------------------------------------- */
 
-/* Find the functions that deliver samples. */
+/**
+ * unc_sampling_init() - find the functions of perf that take samples
+ *
+ * Without them events can be counted, not sampled.
+ */
 void unc_sampling_init(void)
 {
 	unsigned int cpu;

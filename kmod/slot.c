@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which hardware counter counts what.  Equal configurations share a slot; two
- * slots fit together when they ask the same of every filter field that both
- * obey; and a slot gets one of the counters that its event is allowed on,
- * moving others out of the way when it must.
+ * Counter assignment.  Equal events share a slot.  Two slots fit together when both need
+ * the same value of each filter field that both obey.  A slot gets a counter that its
+ * event may use; other slots move to other counters if necessary.
  */
 #include <linux/bitfield.h>
 #include <linux/bsearch.h>
@@ -63,12 +62,18 @@ static int unc_describe_special(const struct unc_type *type,
 	return -EINVAL;
 }
 
-/*
- * What a configuration asks of a box.  Returns 0, or -EINVAL for bits that this event
- * has no use for, or where bits are missing without which nothing counts, or a
- * threshold without which edge and invert mean nothing.  Where the driver stands in for
- * the kernel's own, which masks bits that it does not know, they are masked in
- * @slot->config, and the threshold may be missing.
+/**
+ * unc_slot_describe() - describe the counter and filters that an event needs
+ * @type: the event's box type
+ * @config: config, config1 and config2 of the event
+ * @slot: gets the description
+ *
+ * Refuses bits that the event does not use, a control that counts nothing, and edge or
+ * invert without a threshold, where they have no meaning.  In the place of intel_uncore
+ * (unc.lenient) the driver masks such bits in @slot->config, as intel_uncore does, and
+ * does not ask for the threshold.
+ *
+ * Return: 0 or -EINVAL.
  */
 int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 		      struct unc_slot *slot)
@@ -128,24 +133,31 @@ int unc_slot_describe(const struct unc_type *type, const u64 config[3],
 	return 0;
 }
 
-/*
- * Check whether two events can share a slot.  Events that sample share one only when
- * they have the same period or frequency: the counter is set to overflow for them.
+/**
+ * unc_slot_equals() - check whether two events can share a slot
+ * @a: the description of an event
+ * @b: the description of another event
+ *
+ * Sampling events share a slot only when they have the same period or frequency, as the
+ * counter is set to overflow after that period.
  */
 bool unc_slot_equals(const struct unc_slot *a, const struct unc_slot *b)
 {
 	if (a->sampling.freq != b->sampling.freq ||
 	    !a->sampling.period != !b->sampling.period)
 		return false;
-	/* in frequency mode the period is the slot's own */
+	/* in frequency mode each slot adapts its period */
 	if (!a->sampling.freq && a->sampling.period != b->sampling.period)
 		return false;
 	return !memcmp(a->config, b->config, sizeof(a->config));
 }
 
-/*
- * Find the slot of a box that counts, or has counted, a given event.  Returns the slot,
- * which may be free, or NULL.  The box is locked.
+/**
+ * unc_slot_find() - find the slot that counts, or has counted, an event
+ * @box: the box, which is locked
+ * @like: the description of the event
+ *
+ * Return: the slot, which may be free, or NULL.
  */
 struct unc_slot *unc_slot_find(struct unc_box *box, const struct unc_slot *like)
 {
@@ -161,9 +173,9 @@ struct unc_slot *unc_slot_find(struct unc_box *box, const struct unc_slot *like)
 }
 
 /*
- * perf takes events off and adds them again whenever another one is opened.  One that
- * gets its slot again continues from the slot's total, so that followers, which read
- * it from time to time, miss nothing.
+ * Give a free slot to an event.  perf removes events and adds them again whenever an
+ * event is opened.  An event that gets its former slot @again continues from the slot's
+ * total: followers, which read the total from time to time, miss no count.
  */
 static void unc_slot_take(struct unc_box *box, struct unc_slot *slot,
 			  const struct unc_slot *like, bool again)
@@ -180,7 +192,7 @@ static void unc_slot_take(struct unc_box *box, struct unc_slot *slot,
 	slot->serial = serial;
 	slot->total = total;
 	slot->sampling.seq = seq;
-	/* in frequency mode, the one that was found to be right */
+	/* in frequency mode, the period that the slot has adapted */
 	slot->sampling.period = period;
 }
 
@@ -206,7 +218,7 @@ static bool unc_match(const struct unc_slot *slots, s8 *owner, int s,
 {
 	int c;
 
-	/* counter 0 is the one that most restrictions ask for: leave it */
+	/* most restricted events need counter 0: take it last */
 	for (c = UNC_MAX_COUNTERS - 1; c >= 0; c--) {
 		if ((slots[s].allowed & BIT(c)) && owner[c] < 0) {
 			owner[c] = s;
@@ -225,9 +237,10 @@ static bool unc_match(const struct unc_slot *slots, s8 *owner, int s,
 	return false;
 }
 
-/*
- * Could these slots, as unc_slot_describe() fills them in, be counted at once by an
- * idle box?  There are at most UNC_MAX_COUNTERS.
+/**
+ * unc_slot_fit_all() - check whether an idle box can count several events at once
+ * @slots: descriptions of the events
+ * @n: number of events, at most UNC_MAX_COUNTERS
  */
 bool unc_slot_fit_all(const struct unc_slot *slots, unsigned int n)
 {
@@ -259,7 +272,7 @@ static bool unc_place(struct unc_box *box, struct unc_slot *slot)
 		owner[c] = box->ctr[c].slot;
 	if (!unc_match(box->slot, owner, slot - box->slot, &visited))
 		return false;
-	/* take all that move off their counters before they get new ones */
+	/* slots that move lose their counters before any slot gets a new one */
 	for (c = 0; c < UNC_MAX_COUNTERS; c++) {
 		s8 old = box->ctr[c].slot;
 
@@ -276,8 +289,8 @@ static bool unc_place(struct unc_box *box, struct unc_slot *slot)
 }
 
 /*
- * An event of counter 0's occupancy (§2.3.6) counts something else while counter 0 has
- * no event that is restricted to that counter, as occupancies are.
+ * Check whether an event that uses counter 0's occupancy (§2.3.6) would count something
+ * else: counter 0 has no event that is restricted to counter 0, as occupancies are.
  */
 static bool unc_lacks_ctr0(const struct unc_box *box, const struct unc_slot *like)
 {
@@ -287,10 +300,13 @@ static bool unc_lacks_ctr0(const struct unc_box *box, const struct unc_slot *lik
 	       (first < 0 || box->slot[first].allowed != BIT(0));
 }
 
-/*
- * Find or make the slot for an event, described by unc_slot_describe().  Call between
- * unc_box_begin() and unc_box_end().  Returns the slot, with one user more, or NULL
- * when what the box counts already leaves no counter or filter for it.
+/**
+ * unc_slot_get() - find or make the slot of an event
+ * @box: the box, between unc_box_begin() and unc_box_end()
+ * @like: the description of the event
+ *
+ * Return: the slot, with one user more; or NULL when the box's other events leave no
+ * counter or filter for the event.
  */
 struct unc_slot *unc_slot_get(struct unc_box *box, const struct unc_slot *like)
 {
@@ -307,7 +323,7 @@ struct unc_slot *unc_slot_get(struct unc_box *box, const struct unc_slot *like)
 	}
 	for (free = again, i = 0; i < UNC_MAX_COUNTERS; i++) {
 		slot = &box->slot[i];
-		/* the oldest, as an event may come back for another */
+		/* the oldest slot: events that perf removed last come back for theirs */
 		if (!unc_slot_in_use(slot) && !again &&
 		    (!free || slot->serial < free->serial))
 			free = slot;

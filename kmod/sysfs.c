@@ -48,7 +48,11 @@ static int unc_sysfs_events(void)
 	return unc.lenient && unc.gen->in_tree ? UNC_EVENTS_IN_TREE : UNC_EVENTS_COMMON;
 }
 
-/* Check the module parameter events.  Returns 0 or -EINVAL. */
+/**
+ * unc_sysfs_check() - check the module parameter "events"
+ *
+ * Return: 0 or -EINVAL.
+ */
 int unc_sysfs_check(void)
 {
 	if (unc_sysfs_events() >= 0)
@@ -150,9 +154,10 @@ static int unc_type_sysfs_init(const struct unc_type *type,
 			       which == UNC_EVENTS_ALL);
 }
 
-/*
- * Make the attribute groups of all box types.  Returns 0 or -ENOMEM; unc_sysfs_exit()
- * cleans up either way.
+/**
+ * unc_sysfs_init() - make the attribute groups of all box types
+ *
+ * Return: 0 or -ENOMEM; unc_sysfs_exit() cleans up in both cases.
  */
 int unc_sysfs_init(void)
 {
@@ -169,7 +174,9 @@ int unc_sysfs_init(void)
 	return err;
 }
 
-/* Free the attribute groups; no PMU uses them any more. */
+/**
+ * unc_sysfs_exit() - free the attribute groups, which no PMU uses any more
+ */
 void unc_sysfs_exit(void)
 {
 	unsigned int i;
@@ -182,7 +189,10 @@ void unc_sysfs_exit(void)
 	unc_types_sysfs = NULL;
 }
 
-/* The attribute groups of a box type's PMUs. */
+/**
+ * unc_sysfs_groups() - return the attribute groups of a box type's PMUs
+ * @type: the box type
+ */
 const struct attribute_group **unc_sysfs_groups(const struct unc_type *type)
 {
 	return unc_types_sysfs[type - unc.gen->types].groups;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The timer that reads running counters before they can wrap twice, and polls for
- * samples that no interrupt announces.  A package has one timer, on its perf CPU.
- * It runs while a box counts or a late overflow is possible.
+ * The timer of a package reads running counters before they can wrap twice, and polls
+ * for samples that no interrupt announces.  The timer fires on the perf CPU.  It runs
+ * while a box counts, or while a late overflow is possible.
  *
- * Callers set a deadline.  Deadlines only move earlier, until the timer has met
- * them.  The timer is started from an irq_work: starting it takes locks under which
- * a BPF program may read an event, so that must not be done with a box's lock held
- * (lock.c).
+ * Callers set a deadline.  Deadlines only move earlier, until the timer has met them.
+ * An irq_work starts the timer: starting a timer takes locks under which a BPF program
+ * may read an event, so no lock of a box may be held there (lock.c).
  */
 #include <linux/delay.h>
 
@@ -69,9 +68,12 @@ static void unc_timer_wanted(struct irq_work *work)
 	raw_spin_unlock(&pkg->timer.lock);
 }
 
-/*
- * Have the timer fire no later than @at (monotonic clock, ns).
- * Context: any but NMI, on a CPU of the package, interrupts off; boxes' locks may be
+/**
+ * unc_timer_want() - have the timer fire no later than a deadline
+ * @pkg: the package
+ * @at: the deadline (monotonic clock, ns)
+ *
+ * Context: any but NMI, on a CPU of the package, interrupts off; locks of boxes may be
  * held.
  */
 void unc_timer_want(struct unc_package *pkg, u64 at)
@@ -82,7 +84,13 @@ void unc_timer_want(struct unc_package *pkg, u64 at)
 		irq_work_queue(&pkg->timer.work);
 }
 
-/* Have a counter that started read in time.  Context: as for unc_timer_want(). */
+/**
+ * unc_timer_refresh_by() - have a counter that starts read before it can wrap twice
+ * @pkg: the package
+ * @narrow: the counter has at most 32 bits
+ *
+ * Context: as of unc_timer_want().
+ */
 void unc_timer_refresh_by(struct unc_package *pkg, bool narrow)
 {
 	u64 now = ktime_get_mono_fast_ns();
@@ -211,10 +219,14 @@ static enum hrtimer_restart unc_timer_fire(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/*
- * Fire the timer on a CPU of its package, @data: one that came online, as there may
- * have been none; or the perf CPU, to which it is moved back.
- * Context: on that CPU, interrupts off.
+/**
+ * unc_timer_online() - fire the timer at once on this CPU
+ * @data: the package
+ *
+ * For a CPU that comes online, as all CPUs of the package may have been offline; and for
+ * the perf CPU, when the kernel has moved the timer to another CPU.
+ *
+ * Context: on a CPU of the package, interrupts off.
  */
 void unc_timer_online(void *data)
 {
@@ -227,9 +239,10 @@ void unc_timer_online(void *data)
 
 /* --- life cycle ---------------------------------------------------------- */
 
-/*
- * Prepare a package's timer.  @poll is called when it fires; returns when to fire
- * again.
+/**
+ * unc_timer_init() - prepare a package's timer
+ * @pkg: the package
+ * @poll: called when the timer fires; returns when to fire again
  */
 void unc_timer_init(struct unc_package *pkg,
 		    u64 (*poll)(struct unc_package *pkg))
@@ -246,8 +259,10 @@ void unc_timer_init(struct unc_package *pkg,
 	INIT_CSD(&pkg->timer.kick, unc_timer_online, pkg);
 }
 
-/*
- * Stop a package's timer for good; nothing counts any more.
+/**
+ * unc_timer_exit() - stop a package's timer for good
+ * @pkg: the package, of which no event counts any more
+ *
  * Context: process, after the hotplug callbacks are removed.
  */
 void unc_timer_exit(struct unc_package *pkg)

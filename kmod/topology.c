@@ -27,9 +27,13 @@ static char *unc_topology_box_name(const struct unc_type *type, unsigned int ind
 	return kasprintf(GFP_KERNEL, "%s_%s_%u", unc.prefix, type->name, index);
 }
 
-/*
- * Find a box's state, make it when there is none yet.  Returns the box, or NULL without
- * memory.
+/**
+ * unc_topology_box() - find a box, or make it
+ * @pkg: the box's package
+ * @type: the box type
+ * @index: the box's index among the boxes of its type
+ *
+ * Return: the box, or NULL without memory.
  */
 struct unc_box *unc_topology_box(struct unc_package *pkg,
 				 const struct unc_type *type, unsigned int index)
@@ -142,10 +146,11 @@ static int unc_package_init(struct unc_package *pkg, unsigned int cpu)
 	return unc_global_init(pkg);
 }
 
-/*
- * Find packages, their buses and boxes without a function.  Returns 0 or a negative
- * errno; unc_topology_exit() cleans up either way.
- * Context: process; CPU hotplug must be held off by the caller.
+/**
+ * unc_topology_init() - find the packages, their buses, and their boxes in MSR space
+ *
+ * Return: 0 or a negative errno; unc_topology_exit() cleans up in both cases.
+ * Context: process; the caller holds off CPU hotplug.
  */
 int unc_topology_init(void)
 {
@@ -186,7 +191,9 @@ static void unc_box_free(struct unc_box **place)
 	*place = NULL;
 }
 
-/* Free what unc_topology_init() and box creation made. */
+/**
+ * unc_topology_exit() - free all packages and boxes
+ */
 void unc_topology_exit(void)
 {
 	unsigned int i, b;
