@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Boxes whose registers are MSRs, a package's own: an access costs hundreds of
- * cycles and takes no lock.  One that the box does not have faults.
+ * Boxes with registers in MSRs, which each package has.  An access takes hundreds of
+ * cycles and no lock.  An access to an MSR that the box lacks faults.
  */
 #include "compat.h"
 #include "state.h"

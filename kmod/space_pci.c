@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Boxes whose registers are in the configuration space of a PCI function, which
- * may be removed.  Where pci.c has mapped it an access takes no lock; otherwise it takes
- * about a microsecond, and the lock of the machine's two ports.
+ * Boxes with registers in the configuration space of a PCI function, which may be
+ * removed.  An access takes no lock where pci.c has mapped that space.  Elsewhere an
+ * access takes about a microsecond, and the lock of the machine's two ports.
  */
 #include <linux/io.h>
 #include <linux/pci.h>
 
 #include "report.h"
+
+/* Most reads of a counter's high half while the low half decreases. */
+#define UNC_CARRIES	4
 
 static u32 unc_config_read(struct pci_dev *pdev, void __iomem *regs, u32 reg)
 {
@@ -15,7 +18,7 @@ static u32 unc_config_read(struct pci_dev *pdev, void __iomem *regs, u32 reg)
 
 	if (regs)
 		return readl(regs + reg);
-	/* what cannot be read reads all ones */
+	/* all ones, if the read fails */
 	pci_read_config_dword(pdev, reg, &value);
 	return value;
 }
@@ -53,8 +56,8 @@ static bool unc_pci_present(struct unc_box *box)
 }
 
 /*
- * Where the filters are in a separate function that is absent, nothing is written;
- * event_init refuses events that need them.
+ * Write a filter, unless it is in a separate function that is absent: event_init
+ * refuses events that need such a filter.
  */
 static void unc_pci_write_filter(struct unc_box *box, u32 reg, u64 value)
 {
@@ -67,13 +70,15 @@ static void unc_pci_write_filter(struct unc_box *box, u32 reg, u64 value)
 
 /*
  * Put together the 64 bits of a counter whose low half is @lo, by reading the
- * high half as well.  A counter that runs may carry in between.
+ * high half as well.  A counter that runs may carry in between, but does not carry
+ * again for a second: a low half that decreases twice is another program's, or broken.
  */
 static bool unc_read_high(struct unc_box *box, u32 reg, u32 lo, u64 *value)
 {
 	u32 hi, again;
+	int tries;
 
-	for (;;) {
+	for (tries = 0; tries < UNC_CARRIES; tries++) {
 		hi = unc_pci_read(box, reg + 4);
 		if (hi == U32_MAX && unc_pci_gone(box))
 			return false;
@@ -88,7 +93,7 @@ static bool unc_read_high(struct unc_box *box, u32 reg, u32 lo, u64 *value)
 	return true;
 }
 
-/* The high half is read only when the low one may have wrapped since. */
+/* Read a counter; its high half only if the low half may have wrapped since @slot->stamp. */
 static bool unc_pci_read_counter(struct unc_box *box, u32 reg,
 				 const struct unc_slot *slot, u64 mask,
 				 u64 *value)
