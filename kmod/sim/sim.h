@@ -17,6 +17,8 @@
 
 struct file;
 struct inode;
+struct kprobe;
+struct pt_regs;
 struct seq_file;
 
 /**
@@ -71,6 +73,7 @@ static inline void sim_unlock(unsigned long flags)
 
 /* --- MSRs: front/msr.c ---------------------------------------------------- */
 
+void sim_probe_post(struct kprobe *p, struct pt_regs *regs, unsigned long flags);
 int sim_msr_init(void);
 void sim_msr_exit(void);
 

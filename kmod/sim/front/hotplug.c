@@ -81,16 +81,10 @@ static int sim_skip_pre(struct kprobe *p, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(sim_skip_pre);
 
-static void sim_skip_post(struct kprobe *p, struct pt_regs *regs,
-			  unsigned long flags)
-{
-}
-NOKPROBE_SYMBOL(sim_skip_post);
-
 static struct kprobe sim_segment_probe = {
 	.symbol_name = "load_percpu_segment",
 	.pre_handler = sim_skip_pre,
-	.post_handler = sim_skip_post,
+	.post_handler = sim_probe_post,
 };
 
 static bool sim_segment_probed;

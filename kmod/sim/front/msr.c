@@ -302,9 +302,16 @@ static int sim_probe_pre(struct kprobe *p, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(sim_probe_pre);
 
-/* Kprobes with a post-handler are never turned into jumps; this code needs regs->ip. */
-static void sim_probe_post(struct kprobe *p, struct pt_regs *regs,
-			   unsigned long flags)
+/**
+ * sim_probe_post() - post-handler of all kprobes that change regs->ip
+ * @p: the probe
+ * @regs: not used
+ * @flags: not used
+ *
+ * The kernel never turns a kprobe with a post-handler into a jump, behind which a changed
+ * regs->ip has no effect.
+ */
+void sim_probe_post(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
 {
 }
 NOKPROBE_SYMBOL(sim_probe_post);

@@ -359,19 +359,12 @@ static int sim_nmi_probe_pre(struct kprobe *p, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(sim_nmi_probe_pre);
 
-/* A probe with a post-handler is never turned into a jump; this one needs regs->ip. */
-static void sim_nmi_probe_post(struct kprobe *p, struct pt_regs *regs,
-			       unsigned long flags)
-{
-}
-NOKPROBE_SYMBOL(sim_nmi_probe_post);
-
 #define SIM_NMI_PROBED	"__register_nmi_handler"
 
 static struct kprobe sim_nmi_probe = {
 	.symbol_name = SIM_NMI_PROBED,
 	.pre_handler = sim_nmi_probe_pre,
-	.post_handler = sim_nmi_probe_post,
+	.post_handler = sim_probe_post,
 };
 
 /* --- life cycle ---------------------------------------------------------------- */
