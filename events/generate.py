@@ -9,8 +9,8 @@ import argparse
 import os
 import sys
 
-from gen import (absent, boxes, check, cpp, derived, docs, kernel, lists, notes,
-                 perf_names, registers, table, todo)
+from gen import (absent, boxes, check, cpp, derived, docs, groups, kernel, lists,
+                 notes, perf_names, registers, table, todo)
 from gen.catalogue import CatalogueError, load_generations, load_json
 from gen.where import located
 
@@ -56,10 +56,11 @@ def _merged_reasons(generation, schema):
 
 def read_catalogue(top):
     """The generations, and the faults of the catalogue."""
-    events, metrics, opcodes, in_tree = (
+    events, metrics, opcodes, in_tree, group = (
         load_json(os.path.join(TOP, file), "%s/%s" % (SHOWN, file))
         for file in ("schema.json", "metrics-schema.json",
-                     "opcodes-schema.json", "in-tree-schema.json"))
+                     "opcodes-schema.json", "in-tree-schema.json",
+                     "groups-schema.json"))
     generations = load_generations(top, SHOWN)
     if not generations:
         raise CatalogueError("%s: no generation has a boxes.json" % top)
@@ -76,6 +77,9 @@ def read_catalogue(top):
     for generation in generations if not reasons else ():
         reasons.extend(absent.check_absences(generation, generations))
         reasons.extend(notes.check_notes(generation, generations))
+    if not reasons:
+        reasons.extend(groups.check(groups.load(top, SHOWN), group, generations,
+                                    SHOWN))
     return generations, reasons
 
 
@@ -170,7 +174,8 @@ def main():
         for file, text in lists.kernel(generations).items():
             write_file(os.path.join(args.kernel, file), text)
     if args.cpp_list:
-        write_file(args.cpp_list, lists.cpp(generations))
+        write_file(args.cpp_list, lists.cpp(
+            generations, groups.load(args.catalogue, SHOWN)))
     if args.absent_metrics:
         for generation in generations:
             for one in absent.absences(generation, generations):

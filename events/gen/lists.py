@@ -6,7 +6,8 @@ from .boxes import HEAD as C_HEAD
 
 CPP = """// SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// The generations of the catalogue, and the processors of each.
+/// The generations of the catalogue, the processors of each, and the groups of
+/// metrics.
 /// Generated from events/, do not edit.
 
 #include "catalogue_tables.hpp"
@@ -23,10 +24,15 @@ constexpr const catalogue_tables *generations[] = {
 constexpr processor processors[] = {
 %s};
 
+%s
+constexpr metric_group groups[] = {
+%s};
+
 } // namespace
 
 const std::span<const catalogue_tables *const> catalogue_tables::all = generations;
 const std::span<const processor> processor::all = processors;
+const std::span<const metric_group> metric_group::all = groups;
 
 } // namespace uncore
 """
@@ -70,11 +76,26 @@ def kernel(generations):
     }
 
 
-def cpp(generations):
-    """The library's list: every folder, and the processors that the driver knows."""
+def _leading(group):
+    """The array of a group's leading metrics."""
+    return "constexpr leading_metric leading_%s[] = {\n%s};\n" % (
+        group["MetricGroup"], "".join('\t{"%s", "%s"},\n' % (
+            metric["MetricName"], metric.get("Column", ""))
+            for metric in group["Leading"]))
+
+
+def cpp(generations, groups):
+    """
+    The library's lists: every folder, the processors that the driver knows, and the
+    groups of metrics.
+    """
     ordered = _newest_first(generations)
     return CPP % (
         ",\n\t".join("%s_tables" % one.name for one in ordered),
         "".join("\t&%s_tables,\n" % one.name for one in ordered),
         "".join('\t{"ven0000fam%04Xmod%04X", "%s"},\n' % (
-            one.processor + (one.name,)) for one in _driven(ordered)))
+            one.processor + (one.name,)) for one in _driven(ordered)),
+        "".join(_leading(group) for group in groups),
+        "".join('\t{"%s", "%s", leading_%s},\n' % (
+            group["MetricGroup"], group["Question"], group["MetricGroup"])
+            for group in groups))

@@ -326,6 +326,41 @@ def test_broken():
             change(LOOKUP, EventCode=None), LOOKUP + ": EventCode is missing")
 
 
+# Title, edit of groups.json, and what the message must say.
+BROKEN_GROUPS = [
+    ("not an array", lambda _: "{}", "is not an array"),
+    ("no question", lambda content: content[0].update(Question=""),
+     "memory: Question: '' does not match"),
+    ("an unknown key", lambda content: content[0].update(Colour="red"),
+     "memory: Colour is not a known key"),
+    ("a group twice", lambda content: content.append(content[0]),
+     "memory: the name is used twice"),
+    ("no leading metric", lambda content: content[0].update(Leading=[]),
+     "memory: Leading is empty"),
+    ("a leading metric twice",
+     lambda content: content[0]["Leading"].append({"MetricName": "mem_bw_reads_rate"}),
+     "memory: Leading: mem_bw_reads_rate is given twice"),
+    ("a metric that no generation has",
+     lambda content: content[0]["Leading"].append({"MetricName": "mem_bw_raeds"}),
+     "memory: Leading: no generation has a metric mem_bw_raeds"),
+    ("a metric of another group",
+     lambda content: content[0]["Leading"].append({"MetricName": "qpi_speed"}),
+     "memory: Leading: qpi_speed of hswep is not of this MetricGroup"),
+]
+
+
+def test_groups():
+    """Groups of metrics are of all generations."""
+    for title, edit, message in BROKEN_GROUPS:
+        with tempfile.TemporaryDirectory() as folder:
+            copy_catalogue(folder)
+            shutil.copy(os.path.join(EVENTS, "groups.json"), folder)
+            edited(folder, "groups.json", edit, "")
+            run = generate("--catalogue", folder, "--check")
+        result(run.returncode == 1 and "events/groups.json: " + message in run.stderr,
+               "refused: a group of metrics: " + title, run.stderr)
+
+
 def test_readers():
     """Other programs print the catalogue's faults, and end."""
     with tempfile.TemporaryDirectory() as folder:
@@ -678,6 +713,7 @@ def check_table(rows, name):
 def main():
     print("TAP version 13")
     test_broken()
+    test_groups()
     test_readers()
     test_unread()
     test_lines()

@@ -53,6 +53,25 @@ catalogue catalogue_tables::make(const catalogue_tables &tables)
 	return made;
 }
 
+const metric_group *metric_group::find(std::string_view name)
+{
+	for (const metric_group &group : all)
+		if (same_name(group.name, name))
+			return &group;
+	return nullptr;
+}
+
+std::vector<const metric_info *>
+metric_group::leading_of(const catalogue &known) const
+{
+	std::vector<const metric_info *> found;
+
+	for (const leading_metric &metric : leading)
+		if (const metric_info *info = known.metric(metric.name))
+			found.push_back(info);
+	return found;
+}
+
 const catalogue &catalogue::standard()
 {
 	return all_catalogues().front();
@@ -144,11 +163,15 @@ catalogue::metrics_of_group(std::string_view group) const
 {
 	std::vector<const metric_info *> found;
 
+	// Leading metrics are first.
+	if (const metric_group *known = metric_group::find(group))
+		found = known->leading_of(*this);
 	for (const metric_info &metric : metrics_)
 		if (std::any_of(metric.groups.begin(), metric.groups.end(),
-				[&](std::string_view one) {
-					return same_name(one, group);
-				}))
+				[&](std::string_view name) {
+					return same_name(name, group);
+				}) &&
+		    !std::count(found.begin(), found.end(), &metric))
 			found.push_back(&metric);
 	return found;
 }

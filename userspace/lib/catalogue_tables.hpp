@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// Tables that "events/generate.py --cpp" writes for each generation: the public
-/// catalogue's, and those about the kernel's own driver.
+/// Tables that "events/generate.py --cpp" writes for each generation: the
+/// public catalogue's, and those about the kernel's own driver; and the groups
+/// of metrics of all generations.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include <uncore/catalogue.hpp>
 
@@ -52,6 +54,25 @@ struct processor {
 	std::string_view generation;
 
 	static const std::span<const processor> all;
+};
+
+/// A metric that answers a group's question first.
+struct leading_metric {
+	std::string_view name;
+	std::string_view column; ///< title in a table of boxes, or empty
+};
+
+/// Metrics that answer a question.
+struct metric_group {
+	std::string_view name, question;
+	std::span<const leading_metric> leading;
+
+	static const std::span<const metric_group> all;
+	/// The group of that name, or nullptr.
+	static const metric_group *find(std::string_view name);
+	/// The leading metrics that a generation has.
+	std::vector<const metric_info *>
+	leading_of(const catalogue &known) const;
 };
 
 struct catalogue_tables {

@@ -329,6 +329,8 @@ TEST(catalogue, look_ups)
 	for (const char *group : {"memory", "llc", "qpi", "power", "pcie"})
 		EXPECT_FALSE(known.metrics_of_group(group).empty()) << group;
 	EXPECT_TRUE(known.metrics_of_group("nonsense").empty());
+	EXPECT_EQ(known.metrics_of_group("memory").front()->name,
+		  "mem_bw_reads_rate");
 	EXPECT_EQ(known.nearest_metrics("mem_bw_raeds", 1),
 		  std::vector<std::string_view>{"mem_bw_reads"});
 	EXPECT_EQ(known.nearest_events("imc", "dclok", 1),
