@@ -152,7 +152,7 @@ def judge_table(run, traffic):
     """The table for people: READ of each channel. It does not show for how long
     each box counted."""
     name = "metric memory: the table's bandwidth by channel"
-    if run.status or not re.search(r"all ([0-9.]+) s", run.out):
+    if run.status or not re.search(r"Counted for [0-9.]+ s", run.out):
         return False, name
     socket, good = None, 0
     for line in run.out.splitlines():
@@ -243,6 +243,12 @@ def test_turns(tap, folder):
            shown and 20 < float(shown.group(1)) < 80, name,
            [repr(row)] + human.comments())
 
+    run = while_sending(folder, [], "metric", "llc")
+    tap.ok(run.status == 0 and "Multiplexed" in run.out and
+           re.search(r"^llc_drd_miss_pct +.*(?:counted|none seen in) [0-9.]+ % of the "
+                     "time$", run.out, re.M),
+           "metric llc has the same below its table", run.comments())
+
 
 # Few bursts for each of some boxes: in most turns of its events nothing happens.
 BURSTS = """import random, sys, time
@@ -289,6 +295,12 @@ def test_unreliable(tap, folder):
     tap.ok(len(lines) == len(rows) and not large and
            any(re.search(" -  (.*)(%s)" % UNRELIABLE, line) for line in lines),
            "and people see - and the reason", large + run.comments())
+
+    run = Uncore("metric", "llc", command=command)
+    marks = re.findall(r"\S\*(?= |$)", run.out, re.M)
+    reasons = re.findall(r"^\* .*", run.out, re.M)
+    tap.ok(run.status == 0 and len(set(reasons)) == len(reasons) <= len(marks),
+           "a table has the reasons of its numbers, each once", run.comments())
 
 
 def test_qpi(tap, folder):
@@ -376,6 +388,20 @@ def test_sets(tap, folder):
                ["%s: %s" % item for item in values.unavailable.items()])
 
 
+def test_all(tap, folder):
+    """A group is the same for both commands."""
+    runs = [while_sending(folder, [], *words, "--json", seconds=0.3) for words in
+            (("metric", "power", "--all"), ("stat", "-M", "power"))]
+    if any(run.status for run in runs):
+        tap.ok(False, "metric --all", runs[0].comments() + runs[1].comments())
+        return
+    table, lines = ([row["metric"] for row in run.json()["metrics"]
+                     if row["scope"] == "machine"] for run in runs)
+    tap.ok(table == lines and table[0] == "pct_cyc_freq_power_ltd",
+           "metric power --all has the metrics of stat -M power in their order, the "
+           "leading ones first", [repr(table), repr(lines)])
+
+
 def test_in_tree_gaps(tap):
     run = Uncore("metric", "ring", "-d", "0.3")
     tap.ok(run.status == 0 and "Not on this machine" in run.out and
@@ -399,6 +425,7 @@ def main():
         test_qpi(tap, folder)
         test_power(tap, folder)
         test_sets(tap, folder)
+        test_all(tap, folder)
         if IN_TREE:
             test_in_tree_gaps(tap)
     tap.end()

@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // uncore stat: counts events and metrics.
-#include <cmath>
 #include <memory>
 
-#include <fmt/format.h>
-
 #include "commands/commands.hpp"
-#include "counting/count_report.hpp"
-#include "counting/count_text.hpp"
+#include "counting/count_printer.hpp"
 #include "output/message.hpp"
-#include "output/number.hpp"
-#include "terminal/colour.hpp"
-#include "terminal/layout.hpp"
 
 namespace cli {
 
 namespace {
 
-using uncore::period;
 using uncore::scope;
 
 struct stat_options {
@@ -30,137 +22,6 @@ struct stat_options {
 	unsigned repeat = 1;
 };
 
-/// A line a number.
-class list_report : public report {
-public:
-	list_report(measurement &of, scope where, run_means *means)
-		: report(of, {where}, {}, means), where_(where)
-	{
-	}
-
-private:
-	void show(period when, const std::vector<report_line> &lines) override;
-	void fit_columns(const std::vector<report_line> &lines);
-	void put_title(period when);
-	void put_line(const report_line &one, period when);
-	void put_row(const std::string &row, std::string_view reason);
-	std::string comment_of(const report_line &one, period when) const;
-
-	scope where_;
-	size_t name_width_ = 5, box_width_ = 3;
-	bool titled_ = false, rated_ = false; ///< has counts, which have rates
-};
-
-void list_report::fit_columns(const std::vector<report_line> &lines)
-{
-	for (const report_line &one : lines) {
-		name_width_ = std::max(name_width_, width(one.counted.name()));
-		box_width_ = std::max(box_width_, one.box().size());
-		// A mean has none: each of its runs has its time.
-		rated_ = rated_ || (!means_ && !one.counted.metric());
-	}
-}
-
-void list_report::put_title(period when)
-{
-	if (when == period::total && has_intervals())
-		put("\nTotal of {:.3f} s\n", now());
-	else if (means_)
-		put("Means of {}{} runs, the last of {:.3f} s\n\n",
-		    means_->runs(),
-		    means_->runs() < means_->requested()
-			    ? fmt::format(" of {}", means_->requested())
-			    : "",
-		    now());
-	else if (when == period::total)
-		put("Counted for {:.3f} s\n\n", now());
-	else if (titled_)
-		return;
-	titled_ = true;
-
-	std::string title;
-
-	if (when == period::interval)
-		title += fmt::format("{:>9}  ", "TIME");
-	if (where_ != scope::machine)
-		title += fmt::format("{:>6}  ", "SOCKET");
-	if (where_ == scope::box)
-		title += fmt::format("{:<{}}  ", "BOX", box_width_);
-	title += fmt::format("{:<{}}  {:>20}", "NAME", name_width_, "VALUE");
-	put("{}\n", bold(out(), title));
-}
-
-/// The reason ends the row, or is below it where the terminal is too narrow.
-void list_report::put_row(const std::string &row, std::string_view reason)
-{
-	const size_t columns = columns_of(out());
-
-	if (reason.empty())
-		return put("{}\n", row);
-	if (!columns || width(row) + 2 + width(reason) <= columns)
-		return put("{}  {}\n", row, yellow(out(), reason));
-	put("{}\n", row);
-	for (const std::string &line : wrap("    ", reason, columns))
-		put("{}\n", yellow(out(), line));
-}
-
-/// The rate, as perf stat prints it.
-std::string list_report::comment_of(const report_line &one, period when) const
-{
-	const std::string rate = rate_text(one, seconds(when));
-
-	return rate.empty() ? "" : fmt::format("# {:>11}", rate);
-}
-
-void list_report::put_line(const report_line &one, period when)
-{
-	const uncore::counted_value &counted = one.counted;
-	std::string row;
-
-	if (when == period::interval)
-		row += fmt::format("{:>9.3f}  ", now());
-	if (where_ != scope::machine)
-		row += fmt::format("{:>6}  ",
-				   counted.package() < 0
-					   ? ""
-					   : std::to_string(counted.package()));
-	if (where_ == scope::box)
-		row += fmt::format("{:<{}}  ", one.box(), box_width_);
-
-	std::string text = human(one.value, counted.unit());
-
-	// Another run may have counted what the last one did not.
-	if (!counted.metric() && !counted.running().count() &&
-	    !std::isfinite(one.value))
-		text = counted.reason().empty() ? "not counted" : "-";
-	row += fmt::format("{}{:{}}  {:>20}", counted.name(), "",
-			   name_width_ -
-				   std::min(name_width_, width(counted.name())),
-			   text);
-	if (rated_)
-		row += fmt::format("  {:13}", comment_of(one, when));
-	if (counted.share() < 1 && std::isfinite(one.value))
-		row += "  " + scaling_text(one);
-	if (means_ && counted.share() >= 1)
-		row += "  " + one.error_text();
-	row.erase(row.find_last_not_of(' ') + 1);
-	put_row(row, counted.reason());
-}
-
-void list_report::show(period when, const std::vector<report_line> &lines)
-{
-	fit_columns(lines);
-	put_title(when);
-	for (const report_line &one : lines)
-		put_line(one, when);
-	if (when != period::total)
-		return;
-	for (const missing_metric &m : of_.missing())
-		put("{}\n",
-		    dim(out(), fmt::format("{}: not on this machine: {}",
-						m.info->name, m.reason)));
-}
-
 uncore::result<void> add(measurement &to, const stat_options &options)
 {
 	for (const std::string &list : options.events)
@@ -172,44 +33,12 @@ uncore::result<void> add(measurement &to, const stat_options &options)
 	return {};
 }
 
-/// Add a run to the means, and print these after the last run, or when a signal
-/// interrupts this one.
-int end_run(list_report &printer, run_means &means, int status)
-{
-	const bool interrupted = status >= by_signal;
-
-	if (!interrupted)
-		printer.add_run();
-	if (!interrupted && means.runs() < means.requested())
-		return status;
-	if (!means.runs())
-		note("interrupted before the first run ended: no means");
-	else if (!printer.print_means())
-		return failure;
-	return status;
-}
-
-/// Open, add, print, run.
 int count_once(const context &shared, stat_options &options, run_means *means)
 {
-	auto opened = measurement::open(shared, options.count);
-
-	if (!opened)
-		return fail(opened.error());
-
-	measurement &counts = **opened;
-
-	if (auto added = add(counts, options); !added)
-		return fail(added.error());
-
-	list_report printer(counts, options.where, means);
-
-	const int status =
-		counts.run([&](bool last) { return printer.print(last); });
-
-	if (means && printer.ended())
-		return end_run(printer, *means, status);
-	return status;
+	return count(
+		shared, options.count, {.where = options.where},
+		[&](measurement &counts) { return add(counts, options); },
+		means);
 }
 
 /// Count several times, until a run cannot begin.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What stat and metric print: numbers of events and metrics at places, as text
-// for people in a layout of the subcommand's, as CSV, or as JSON, an object a
-// report.
+// What stat and metric print: numbers of events and metrics at places, as CSV,
+// as JSON, an object a report, as perf's rows, or as count_printer's text for
+// people.
 #pragma once
 
 #include <string>

@@ -34,6 +34,8 @@ std::string scaling_text(const report_line &line)
 {
 	const std::string part = percent(line.counted.share()) + " of the time";
 
+	if (line.counted.share() >= 1 || !std::isfinite(line.value))
+		return "";
 	if (none_seen(line))
 		return "none seen in " + part;
 	return fmt::format("{}, counted {}", line.error_text(), part);

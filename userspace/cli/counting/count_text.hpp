@@ -18,7 +18,8 @@ bool none_seen(const report_line &line);
 /// The largest value, with 95 % confidence, of an event that was not seen.
 double upper_bound(const report_line &line);
 
-/// "±1.23 %, counted 45.0 % of the time", "none seen in 4.5 % of the time".
+/// "±1.23 %, counted 45.0 % of the time", "none seen in 4.5 % of the time";
+/// empty for a number that is not scaled, and where there is no number.
 std::string scaling_text(const report_line &line);
 
 } // namespace cli

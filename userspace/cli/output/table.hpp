@@ -24,6 +24,7 @@ public:
 	explicit table(std::vector<column> columns);
 	/// Missing cells are empty.
 	void add(std::vector<std::string> row);
+	bool empty() const { return rows_.empty(); }
 	/// An empty line.
 	void gap() { rows_.emplace_back(); }
 	/// Titles in bold if any is not empty.  Lines are wrapped at a
