@@ -88,6 +88,15 @@ def test_first_hour(tap, bus):
         tap.ok(done.returncode == 2 and "no set of metrics '%s'; there are" % name in
                done.stderr, "no name is near one of %d letters" % len(name),
                comments(done))
+    for words in ("groups",), ("metrics", "memory"):
+        done = run("list", *words)
+        tap.ok(re.search("^Groups of metrics\n(?:  .*\n)*  memory +How busy is memory",
+                         done.stdout, re.M),
+               "list %s: groups with their questions" % " ".join(words),
+               comments(done))
+    done = run("list", "groups", "--machine", "xeon7100")
+    tap.ok(re.findall(r"^  (\w+)", done.stdout, re.M) == ["bus"],
+           "list groups: those of the generation", comments(done))
     done = run("list", "cas_count.rd_reg")
     tap.ok(re.search(r"^  imc/cas_count\.rd_reg/ +\w+", done.stdout, re.M),
            "list has descriptions", comments(done))

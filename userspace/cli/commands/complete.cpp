@@ -211,7 +211,8 @@ void add_positional(const parser &command, const uncore::catalogue &known,
 	}
 	if (command.name() != "list")
 		return;
-	for (const char *kind : {"boxes", "events", "metrics", "values"})
+	for (const char *kind :
+	     {"boxes", "events", "groups", "metrics", "values"})
 		to.add(kind);
 	for (const auto &box : known.boxes())
 		to.add(std::string(box.name));

@@ -15,6 +15,7 @@
 #include <uncore/event.hpp>
 #include <uncore/topology.hpp>
 
+#include "catalogue_tables.hpp"
 #include "commands/commands.hpp"
 #include "expression.hpp"
 #include "output/csv.hpp"
@@ -52,7 +53,7 @@ struct entry {
 	json object;
 };
 
-const char *const kinds[] = {"boxes", "events", "metrics", "values"};
+const char *const kinds[] = {"boxes", "events", "groups", "metrics", "values"};
 
 std::string list_of(std::span<const std::string_view> names)
 {
@@ -89,6 +90,9 @@ public:
 					found.push_back(describe(event));
 		}
 		add_driver_events(found);
+		for (const auto &group : uncore::metric_group::all)
+			if (!group.leading_of(known_).empty())
+				found.push_back(describe(group));
 		for (const auto &metric : known_.metrics())
 			found.push_back(describe(metric));
 		for (const auto &value : known_.values())
@@ -265,6 +269,25 @@ private:
 		return names;
 	}
 
+	entry describe(const uncore::metric_group &group) const
+	{
+		std::vector<std::string_view> names;
+		entry one;
+
+		for (const auto *metric : group.leading_of(known_))
+			names.push_back(metric->name);
+		one.kind = "group";
+		one.heading = "Groups of metrics";
+		one.name = group.name;
+		one.description = group.question;
+		one.details.push_back(list_of(names));
+		one.object = {{"kind", "group"},
+			      {"group", group.name},
+			      {"question", group.question},
+			      {"leading", names}};
+		return one;
+	}
+
 	entry describe(const uncore::metric_info &info) const
 	{
 		entry one;
@@ -354,7 +377,8 @@ public:
 
 	bool finds(const entry &one) const
 	{
-		if (!kind_.empty() && !kind_.starts_with(one.kind))
+		if (!kind_.empty() && !kind_.starts_with(one.kind) &&
+		    !(kind_ == "metrics" && one.kind == "group"))
 			return false;
 		if (!box_.empty() && box_ != one.box)
 			return false;
@@ -636,7 +660,7 @@ void add_list(parser &app, context &shared)
 		     "uncore list -v tor_inserts opcode");
 	command.add_option(
 		       "words", options->words,
-		       "Only what has all of these words; boxes, events, metrics or values: only these")
+		       "Only what has all of these words; boxes, events, groups, metrics or values: only these")
 		.type_name("WORD");
 	command.add_option(
 		       "--machine", options->machine,
