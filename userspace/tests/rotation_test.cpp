@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Metrics whose events are multiplexed: of runs that begin at any time of
-// changing traffic, the stated error covers as many as it claims, and none of
-// the values is impossible.
+// Counts and metrics whose events are multiplexed: of runs that begin at any
+// time of changing traffic, the stated error covers as many as it claims, and
+// none of the values is impossible.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -22,6 +22,7 @@ namespace {
 
 constexpr nanoseconds turn = 4ms, slice = 2ms;
 constexpr int runs = 100;
+constexpr unsigned seed = 7;
 
 /// What the events of a CBo follow from, at some time.
 struct causes {
@@ -42,8 +43,13 @@ protected:
 		machine_.emplace(recorded_.topology());
 	}
 
-	/// Phases of some seconds, and bursts of some milliseconds.
 	causes at(nanoseconds time)
+	{
+		return random_ends_ ? burst_at(time) : wave_at(time);
+	}
+
+	/// Phases of some seconds, and bursts of some milliseconds.
+	causes wave_at(nanoseconds time)
 	{
 		const double s =
 			std::chrono::duration<double>(time).count() + began_;
@@ -54,6 +60,35 @@ protected:
 		return {(0.01 + 0.04 * slow) * (1 + 0.3 * fast) *
 				std::exp(0.3 * burst_(random_)),
 			0.05 + 0.5 * slow, 45, 180 + 60 * slow};
+	}
+
+	/// Phases, and bursts and gaps in them, of random length.
+	causes burst_at(nanoseconds time)
+	{
+		for (; time >= phase_ends_; phase_ends_ += length(500)) {
+			phase_ = {between(0.005, 0.05), between(0.05, 0.6), 45,
+				  between(180, 260)};
+			mean_ = between(shortest_, longest_);
+		}
+		for (; time >= burst_ends_; burst_ends_ += length(mean_))
+			level_ = level_ < 1 ? 1 : 0.05;
+
+		causes now = phase_;
+
+		now.reads *= level_;
+		return now;
+	}
+
+	double between(double low, double high)
+	{
+		return std::uniform_real_distribution<double>(low,
+							      high)(random_);
+	}
+	nanoseconds length(double mean_ms)
+	{
+		return nanoseconds(int64_t(
+			1e6 * mean_ms *
+			std::exponential_distribution<double>()(random_)));
 	}
 
 	static double rate(const event &e, const causes &c)
@@ -86,10 +121,11 @@ protected:
 	/// The groups of a PMU are multiplexed in the order of opening.
 	void pass(session &counts, nanoseconds time)
 	{
-		nanoseconds next = 5ms;
+		const nanoseconds end = passed_ + time;
+		nanoseconds next = passed_ + 5ms;
 
-		for (nanoseconds t{}; t < time; t += slice) {
-			const causes now = at(t);
+		for (; passed_ < end; passed_ += slice) {
+			const causes now = at(passed_);
 			std::map<const pmu_info *, std::vector<size_t>> of;
 
 			for (size_t g = 0; g < backend_->groups.size(); g++)
@@ -100,22 +136,49 @@ protected:
 					auto &group =
 						backend_->groups[groups[i]];
 
-					group.share =
-						(t / turn) % groups.size() == i;
+					group.share = (passed_ / turn) %
+							      groups.size() ==
+						      i;
 					group.rates.clear();
-					for (const event &e : group.members)
-						group.rates.push_back(
-							rate(e, now));
+					for (const event &e : group.members) {
+						const double each =
+							rate(e, now);
+
+						group.rates.push_back(each);
+						truth_[e.text].add(each,
+								   passed_);
+					}
 				}
 			truth(now);
 			backend_->advance(slice);
-			if (t + slice < next)
+			if (passed_ + slice < next)
 				continue;
 			EXPECT_TRUE(counts.sample());
-			next = t + slice +
+			next = passed_ + slice +
 			       std::max<nanoseconds>(counts.sample_time(), 5ms);
 		}
 		EXPECT_TRUE(counts.read());
+	}
+
+	/// An event's count since start(), and the highest rate. An event that
+	/// several groups have is added once for each slice.
+	struct true_count {
+		double value = 0, peak = 0;
+		nanoseconds last{-1};
+
+		void add(double each, nanoseconds now)
+		{
+			if (std::exchange(last, now) == now)
+				return;
+			value += each * double(slice.count());
+			peak = std::max(peak, each);
+		}
+	};
+
+	void start()
+	{
+		reads_ = misses_ = hit_time_ = miss_time_ = 0;
+		truth_.clear();
 	}
 
 	void truth(const causes &c)
@@ -129,9 +192,15 @@ protected:
 	tree recorded_;
 	std::optional<topology> machine_;
 	std::shared_ptr<fake_backend> backend_;
-	std::mt19937_64 random_{7};
+	std::mt19937_64 random_{seed};
 	std::normal_distribution<double> burst_;
 	double began_ = 0;
+	nanoseconds passed_{};
+	bool random_ends_ = false;
+	nanoseconds phase_ends_{}, burst_ends_{};
+	causes phase_{};
+	double shortest_ = 0, longest_ = 0, mean_ = 0, level_ = 1;
+	std::map<std::string, true_count> truth_;
 	double reads_ = 0, misses_ = 0, hit_time_ = 0, miss_time_ = 0;
 };
 
@@ -168,7 +237,8 @@ TEST_F(rotating, the_stated_error_is_honest)
 			m.watch(*counts, scope::machine);
 		ASSERT_TRUE(counts->enable());
 		began_ = phase(random_);
-		reads_ = misses_ = hit_time_ = miss_time_ = 0;
+		passed_ = {};
+		start();
 		pass(*counts, 1s);
 
 		const double want[] = {
@@ -201,6 +271,141 @@ TEST_F(rotating, the_stated_error_is_honest)
 		RecordProperty(names[i], within[i]);
 		printf("%s: %d of %d\n", names[i], within[i], given[i]);
 	}
+}
+
+class random_traffic : public rotating {
+protected:
+	random_traffic() { random_ends_ = true; }
+
+	/// How many values have an error, and how many are within it.
+	struct coverage {
+		int given = 0, within = 0;
+
+		void add(double value, double error, double want)
+		{
+			given++;
+			within += std::fabs(value - want) <= error;
+		}
+	};
+
+	void check_counts(const session &counts, const plan &all)
+	{
+		for (uint32_t g = 0; g < all.groups.size(); g++)
+			for (uint32_t m = 0; m < all.groups[g].members.size();
+			     m++) {
+				const std::string &text =
+					all.groups[g].members[m].text;
+				const count got = counts.interval({g, m}, 0);
+				const true_count &want = truth_[text];
+				// A read rounds by up to a count.
+				const double rounded =
+					double(all.turns) / got.share();
+
+				EXPECT_LT(got.share(), 1) << text;
+				EXPECT_GE(got.value, 0) << text;
+				EXPECT_LE(got.value,
+					  want.peak * double(interval.count()) +
+						  rounded)
+					<< text;
+				if (!std::isnan(got.error))
+					seen_[text].add(got.value, got.error,
+							want.value);
+			}
+	}
+
+	void check_metrics(const session &counts,
+			   const std::vector<metric> &metrics)
+	{
+		const double want[] = {
+			100 * misses_ / reads_, hit_time_ / (reads_ - misses_),
+			(hit_time_ + miss_time_) / reads_, miss_time_ / misses_,
+			100 * misses_ / reads_};
+
+		for (size_t i = 0; i < metrics.size(); i++) {
+			const metric_info &info = metrics[i].info();
+			const metric_value got = metrics[i].evaluate(
+				counts, period::interval, scope::machine)[0];
+			const bool is_latency = info.unit == "cycles";
+
+			if (std::isnan(got.value)) {
+				EXPECT_FALSE(got.reason.empty()) << names[i];
+				continue;
+			}
+			// A request is in a queue for a cycle at least.
+			EXPECT_GE(got.value, is_latency ? 1 : info.low)
+				<< names[i];
+			EXPECT_LE(got.value, info.high) << names[i];
+			if (!std::isnan(got.error))
+				seen_[names[i]].add(got.value, got.error,
+						    want[i]);
+		}
+	}
+
+	/// Count one of the runs, in intervals.
+	void count_run()
+	{
+		planner made(*machine_);
+		std::vector<metric> metrics;
+
+		for (const char *name : names) {
+			auto ready = metric::prepare(
+				*catalogue::of(*machine_).metric(name),
+				*machine_, made);
+
+			ASSERT_TRUE(ready) << ready.error().message;
+			metrics.push_back(*std::move(ready));
+		}
+
+		const plan all = std::move(made).finish();
+
+		backend_ = std::make_shared<fake_backend>();
+
+		auto counts = open_session(all, *machine_, {}, backend_);
+
+		ASSERT_TRUE(counts);
+		for (metric &m : metrics)
+			m.watch(*counts, scope::machine);
+		ASSERT_TRUE(counts->enable());
+		passed_ = phase_ends_ = burst_ends_ = {};
+		for (int i = 0; i < intervals; i++) {
+			start();
+			pass(*counts, interval);
+			check_counts(*counts, all);
+			check_metrics(*counts, metrics);
+		}
+	}
+
+	/// Of all runs; bursts have a mean length in this range of
+	/// milliseconds.
+	void check_coverage(double shortest, double longest)
+	{
+		shortest_ = shortest;
+		longest_ = longest;
+		printf("seed %u\n", seed);
+		for (int run = 0; run < runs; run++)
+			count_run();
+		for (const auto &[name, values] : seen_) {
+			EXPECT_GT(values.given, runs) << name;
+			EXPECT_GE(values.within, values.given * 60 / 100)
+				<< name;
+			printf("%s: %d of %d\n", name.c_str(), values.within,
+			       values.given);
+		}
+	}
+
+	static constexpr int intervals = 4;
+	static constexpr nanoseconds interval = 250ms;
+	std::map<std::string, coverage> seen_;
+};
+
+TEST_F(random_traffic, the_error_of_long_bursts_is_honest)
+{
+	check_coverage(20, 400);
+}
+
+TEST_F(random_traffic, the_error_of_short_bursts_is_honest)
+{
+	check_coverage(2, 20);
 }
 
 TEST_F(rotating, parts_of_a_metric_follow_one_another)
