@@ -448,6 +448,14 @@ static void hold_to_error(metric_value &made, const metric_info &info)
 				      multiplexed_reason));
 }
 
+/// Explain a ratio whose events may have happened while they were not counted.
+static void explain_unseen(metric_value &made)
+{
+	if (std::isnan(made.value) && made.share < 1 && made.reason.empty())
+		made.reason =
+			"no event was seen in the part of the time that was counted: count fewer at once, or for longer";
+}
+
 /// The packages' mean by weight; what has no weight was not used, and has no
 /// value.
 metric_value
@@ -506,6 +514,7 @@ std::vector<metric_value> metric::evaluate(const session &counts, period when,
 		all.error *= info_->scale;
 		hold_to_range(all, *info_);
 		hold_to_error(all, *info_);
+		explain_unseen(all);
 		return {std::move(all)};
 	}
 	for (const auto &at : watched.empty() ? now : watched) {
@@ -525,6 +534,7 @@ std::vector<metric_value> metric::evaluate(const session &counts, period when,
 
 		hold_to_range(made, *info_);
 		hold_to_error(made, *info_);
+		explain_unseen(made);
 		values.push_back(std::move(made));
 	}
 	return values;

@@ -75,7 +75,7 @@ protected:
 
 		causes now = phase_;
 
-		now.reads *= level_;
+		now.reads *= is_idle_ ? 0 : level_;
 		return now;
 	}
 
@@ -196,10 +196,10 @@ protected:
 	std::normal_distribution<double> burst_;
 	double began_ = 0;
 	nanoseconds passed_{};
-	bool random_ends_ = false;
+	bool random_ends_ = false, is_idle_ = false;
 	nanoseconds phase_ends_{}, burst_ends_{};
 	causes phase_{};
-	double shortest_ = 0, longest_ = 0, mean_ = 0, level_ = 1;
+	double shortest_ = 20, longest_ = 400, mean_ = 0, level_ = 1;
 	std::map<std::string, true_count> truth_;
 	double reads_ = 0, misses_ = 0, hit_time_ = 0, miss_time_ = 0;
 };
@@ -406,6 +406,14 @@ TEST_F(random_traffic, the_error_of_long_bursts_is_honest)
 TEST_F(random_traffic, the_error_of_short_bursts_is_honest)
 {
 	check_coverage(2, 20);
+}
+
+TEST_F(random_traffic, metrics_without_traffic_have_a_reason)
+{
+	is_idle_ = true;
+	count_run();
+	for (const char *name : names)
+		EXPECT_EQ(seen_[name].given, 0) << name;
 }
 
 TEST_F(rotating, parts_of_a_metric_follow_one_another)
