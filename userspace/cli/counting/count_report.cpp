@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 
 #include <nlohmann/json.hpp>
 
@@ -252,10 +251,17 @@ perf_row report::perf_row_of(const report_line &line) const
 {
 	const uncore::topology &machine = of_.counters().machine();
 	const uncore::package &socket = socket_of(line.counted, machine);
-	const std::vector<int> cpus =
-		counting_cpus(line.counted.first_event(), socket, machine);
-	perf_row row(line);
+	const uncore::event *event = line.counted.first_event();
+	const std::vector<int> cpus = counting_cpus(event, socket, machine);
+	perf_row row;
 
+	row.metric = line.counted.metric();
+	row.unit = line.counted.unit();
+	row.value = line.value;
+	row.error = line.error;
+	row.scale = event ? event->scale : 1;
+	row.running = line.running;
+	row.share = line.share;
 	row.place = options_.place;
 	row.number = cpus.front();
 	row.cpus = cpus.size();
@@ -273,11 +279,8 @@ perf_row report::perf_row_of(const report_line &line) const
 /// perf stat -o begins a file so, of JSON as well.
 void report::put_perf_start()
 {
-	const std::time_t now = std::time(nullptr);
-	char text[32];
-
 	if (!titled_ && !options_.output.empty())
-		put("# started on {}\n", ctime_r(&now, text));
+		put("{}", perf_start());
 	titled_ = true;
 }
 

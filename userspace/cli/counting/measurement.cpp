@@ -173,6 +173,15 @@ std::string measurement::split_advice() const
 			   fmt::join(lists, "; "));
 }
 
+uncore::result<void> measurement::open_output()
+{
+	if (options_.as_perf())
+		output_.use_standard_error();
+	return output_.open(options_.output,
+			    options_.append ? output_file::content::append
+					    : output_file::content::replace);
+}
+
 uncore::result<void> measurement::open_counters()
 {
 	if (!counters_.size())
@@ -180,13 +189,7 @@ uncore::result<void> measurement::open_counters()
 				     fmt::format("{}: {}",
 						 missing_.front().info->name,
 						 missing_.front().reason)};
-	if (options_.as_perf())
-		output_.use_standard_error();
-	if (auto opened = output_.open(options_.output,
-				       options_.append
-					       ? output_file::content::append
-					       : output_file::content::replace);
-	    !opened)
+	if (auto opened = open_output(); !opened)
 		return opened;
 	// perf's rows have the part of the time, and a script expects no line.
 	if (const unsigned turns = counters_.turns();

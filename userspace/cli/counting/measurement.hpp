@@ -61,6 +61,8 @@ public:
 	/// Add a metric, or a line of missing() if the machine lacks it.
 	void add_metric(const uncore::metric_info &info);
 
+	/// Open the output.
+	uncore::result<void> open_output();
 	/// Open the output and the counters, count as the options say, and call
 	/// @p print after each interval and at the end (@p last), until it
 	/// fails.
@@ -73,6 +75,8 @@ public:
 	/// The NUMA node of a CPU; 0 where the kernel has none.
 	int node_of(int cpu) const;
 	sink &output() { return output_; }
+	/// The sockets of -C; empty: all.
+	const std::vector<int> &sockets() const { return sockets_; }
 
 private:
 	measurement(uncore::topology &&machine, const count_options &options,

@@ -2,11 +2,11 @@
 #include "counting/perf_rows.hpp"
 
 #include <cmath>
+#include <ctime>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "counting/count_report.hpp"
 #include "terminal/text.hpp"
 
 namespace cli {
@@ -25,31 +25,29 @@ static std::string seconds_text(nanoseconds time)
 }
 
 /// Standard error in percent of the mean.
-static double variance(const report_line &line)
+static double variance(const perf_row &row)
 {
-	const double percent = 100 * std::fabs(line.error / line.value);
+	const double percent = 100 * std::fabs(row.error / row.value);
 
 	return std::isfinite(percent) ? percent : 0;
 }
 
 /// perf prints decimals where an event's scale has some.
-static std::string count_text(const report_line &line)
+static std::string count_text(const perf_row &row)
 {
-	const uncore::event *event = line.counted.first_event();
-
-	if (!std::isfinite(line.value))
+	if (!std::isfinite(row.value))
 		return not_counted;
-	if (event && std::floor(event->scale) != event->scale)
-		return fmt::format("{:.2f}", line.value);
-	return fmt::format("{:.0f}", line.value);
+	if (std::floor(row.scale) != row.scale)
+		return fmt::format("{:.2f}", row.value);
+	return fmt::format("{:.0f}", row.value);
 }
 
 /// perf writes the unit before a metric's name.
-static std::string metric_text(const uncore::counted_value &counted)
+static std::string metric_text(const perf_row &row)
 {
-	if (counted.unit().empty())
-		return std::string(counted.name());
-	return fmt::format("{}  {}", counted.unit(), counted.name());
+	if (row.unit.empty())
+		return row.name;
+	return fmt::format("{}  {}", row.unit, row.name);
 }
 
 static std::string csv_place(const perf_row &row, std::string_view separator)
@@ -71,28 +69,28 @@ static std::string csv_place(const perf_row &row, std::string_view separator)
 
 static std::string csv_metric(const perf_row &row, std::string_view separator)
 {
-	const report_line &line = row.line;
 	std::string text;
 
 	// Value, unit, event, variance, runtime and percentage are an event's.
 	for (int i = row.repeated ? 6 : 5; i; i--)
 		text += separator;
-	if (std::isfinite(line.value))
-		text += fmt::format("{:.3f}", line.value);
-	return text + fmt::format("{}{}", separator, metric_text(line.counted));
+	if (std::isfinite(row.value))
+		text += fmt::format("{:.3f}", row.value);
+	return text + fmt::format("{}{}", separator, metric_text(row));
 }
 
 static std::string csv_event(const perf_row &row, std::string_view separator)
 {
-	const report_line &line = row.line;
-	std::string text = fmt::format("{}{}{}{}{}", count_text(line),
-				       separator, line.counted.unit(),
-				       separator, printable(row.name));
+	std::string text =
+		fmt::format("{}{}{}{}{}", count_text(row), separator, row.unit,
+			    separator, printable(row.name));
 
+	if (row.cgroup)
+		text += fmt::format("{}{}", separator, printable(*row.cgroup));
 	if (row.repeated)
-		text += fmt::format("{}{:.2f}%", separator, variance(line));
-	text += fmt::format("{}{:.0f}{}{:.2f}", separator, line.running,
-			    separator, 100 * line.share);
+		text += fmt::format("{}{:.2f}%", separator, variance(row));
+	text += fmt::format("{}{:.0f}{}{:.2f}", separator, row.running,
+			    separator, 100 * row.share);
 	// perf's own metric of an event, which events of boxes have not.
 	return text + fmt::format("{}{}", separator, separator);
 }
@@ -107,8 +105,8 @@ std::string perf_csv(const perf_row &row, std::string_view separator)
 		text = fmt::format("{:>16}{}", seconds_text(row.time),
 				   separator);
 	text += csv_place(row, separator);
-	text += row.line.counted.metric() ? csv_metric(row, separator)
-					  : csv_event(row, separator);
+	text += row.metric ? csv_metric(row, separator)
+			   : csv_event(row, separator);
 	return text + '\n';
 }
 
@@ -136,29 +134,31 @@ static std::string json_place(const perf_row &row)
 	return {};
 }
 
-static std::string json_metric(const report_line &line)
+static std::string json_metric(const perf_row &row)
 {
 	return fmt::format("\"metric-value\" : {}, \"metric-unit\" : {}",
-			   std::isfinite(line.value)
-				   ? fmt::format("{:.6f}", line.value)
+			   std::isfinite(row.value)
+				   ? fmt::format("{:.6f}", row.value)
 				   : "null",
-			   json_string(metric_text(line.counted)));
+			   json_string(metric_text(row)));
 }
 
 static std::string json_event(const perf_row &row)
 {
-	const report_line &line = row.line;
-	const bool counted = std::isfinite(line.value);
+	const bool counted = std::isfinite(row.value);
 	std::string text = fmt::format(
 		"\"counter-value\" : \"{}\", \"unit\" : {}, \"event\" : {}, ",
-		counted ? fmt::format("{:.6f}", line.value) : not_counted,
-		json_string(line.counted.unit()), json_string(row.name));
+		counted ? fmt::format("{:.6f}", row.value) : not_counted,
+		json_string(row.unit), json_string(row.name));
 
+	if (row.cgroup)
+		text += fmt::format("\"cgroup\" : {}, ",
+				    json_string(*row.cgroup));
 	if (row.repeated)
-		text += fmt::format("\"variance\" : {:.2f}, ", variance(line));
+		text += fmt::format("\"variance\" : {:.2f}, ", variance(row));
 	text += fmt::format("\"event-runtime\" : {:.0f}, \"pcnt-running\" : "
 			    "{:.2f}, ",
-			    line.running, 100 * line.share);
+			    row.running, 100 * row.share);
 	return text + fmt::format("\"metric-value\" : 0.000000, "
 				  "\"metric-unit\" : \"{}\"",
 				  counted ? "(null)" : "");
@@ -172,9 +172,16 @@ std::string perf_json(const perf_row &row)
 		text += fmt::format("\"interval\" : {}, ",
 				    seconds_text(row.time));
 	text += json_place(row);
-	text += row.line.counted.metric() ? json_metric(row.line)
-					  : json_event(row);
+	text += row.metric ? json_metric(row) : json_event(row);
 	return text + "}\n";
+}
+
+std::string perf_start()
+{
+	const std::time_t now = std::time(nullptr);
+	char text[32];
+
+	return fmt::format("# started on {}\n", ctime_r(&now, text));
 }
 
 std::string perf_name(std::string_view name, std::string_view pmu)

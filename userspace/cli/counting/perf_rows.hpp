@@ -5,22 +5,28 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace cli {
-
-struct report_line;
 
 /// The place that perf stat prints before a count.
 enum class perf_place { none, cpu, socket, node };
 
 /// A count or a metric's value, with the columns that perf puts before it.
 struct perf_row {
-	explicit perf_row(const report_line &line) : line(line) {}
-
-	const report_line &line;
-	std::string name; ///< of the event
+	std::string name; ///< of the event or metric
+	/// Of an event that is counted in a cgroup: the cgroup, as the user
+	/// wrote it.
+	std::optional<std::string> cgroup;
+	std::string_view unit;
+	double value = 0; ///< not a number: not counted
+	double error = 0; ///< standard error of the value
+	double scale = 1; ///< of a count
+	/// Nanoseconds of counting, and part of the time.
+	double running = 0, share = 1;
+	bool metric = false;
 	perf_place place = perf_place::none;
 	int number = 0;	 ///< of the CPU, socket or node
 	size_t cpus = 1; ///< that count there
@@ -30,6 +36,8 @@ struct perf_row {
 	bool repeated = false; ///< a mean of -r
 };
 
+/// The first lines of a file of rows.
+std::string perf_start();
 /// The line of perf stat -x, with its newline. perf quotes no cell.
 std::string perf_csv(const perf_row &row, std::string_view separator);
 /// The line of perf stat -j, with its newline.
