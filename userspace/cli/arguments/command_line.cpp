@@ -234,6 +234,15 @@ template option parser::add_option(const char *, std::vector<std::string> &,
 template option parser::add_option(const char *, std::vector<int> &,
 				   const std::string &);
 
+option parser::add_option(const char *names,
+			  std::function<void(const std::string &)> action,
+			  const std::string &description)
+{
+	return option(app_->add_option_function<std::string>(
+				  names, std::move(action), description)
+			      ->trigger_on_parse());
+}
+
 option parser::add_flag(const char *names, bool &to,
 			const std::string &description)
 {

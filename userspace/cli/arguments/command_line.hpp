@@ -69,6 +69,11 @@ public:
 	template <class T>
 	option add_option(const char *names, T &to,
 			  const std::string &description);
+	/// @p action is called with each value, in the order in which the
+	/// command line has these options.
+	option add_option(const char *names,
+			  std::function<void(const std::string &)> action,
+			  const std::string &description);
 	option add_flag(const char *names, bool &to,
 			const std::string &description);
 	/// @p action is called when it is given.

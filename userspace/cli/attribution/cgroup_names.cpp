@@ -102,18 +102,26 @@ cgroup_mount find_cgroups()
 	return find_cgroups(mounts);
 }
 
-/// A cgroup's id is its folder's number as well.
-static std::map<uint64_t, std::string> all_cgroups(const std::string &mount)
+bool is_within(std::string_view path, std::string_view ancestor)
+{
+	return ancestor == "/" || path == ancestor ||
+	       (path.starts_with(ancestor) && path[ancestor.size()] == '/');
+}
+
+/// A cgroup and the cgroups in it, by id: the inode number of the folder.
+static std::map<uint64_t, std::string> all_cgroups(const std::string &mount,
+						   const std::string &top = "/")
 {
 	namespace fs = std::filesystem;
 	std::map<uint64_t, std::string> all;
+	const std::string folder = top == "/" ? mount : mount + top;
 	std::error_code failed;
 	struct stat status;
 
-	if (!stat(mount.c_str(), &status))
-		all[status.st_ino] = "/";
+	if (!stat(folder.c_str(), &status))
+		all[status.st_ino] = top;
 	for (fs::recursive_directory_iterator
-		     it(mount, fs::directory_options::skip_permission_denied,
+		     it(folder, fs::directory_options::skip_permission_denied,
 			failed),
 	     end;
 	     !failed && it != end; it.increment(failed)) {
@@ -240,6 +248,14 @@ const cgroup_names::known &cgroup_names::find(uint64_t id)
 	}
 	found->second.used = clock::now();
 	return found->second;
+}
+
+void cgroup_names::remember(const std::string &path)
+{
+	const auto now = clock::now();
+
+	for (const auto &[id, found] : all_cgroups(mount_, path))
+		known_.insert_or_assign(id, known{found, found, now});
 }
 
 const std::string &cgroup_names::path(uint64_t id)

@@ -28,6 +28,9 @@ cgroup_mount find_cgroups(std::istream &mounts);
 /// Of this machine.
 cgroup_mount find_cgroups();
 
+/// Does a cgroup's path name @p ancestor, or a cgroup in it?
+bool is_within(std::string_view path, std::string_view ancestor);
+
 /// Paths of cgroups by their id; asks the kernel for each one once.  Where
 /// cgroups may not be opened by their id, which wants CAP_DAC_READ_SEARCH, the
 /// tree is read for ids that are new, at most once a second.
@@ -44,6 +47,9 @@ public:
 	std::string path_of(std::string_view written) const;
 	/// Is there a cgroup of that path now?
 	bool exists(const std::string &path) const;
+	/// Remember the paths of a cgroup and of the cgroups in it, so that
+	/// path() has the paths after the cgroups are removed.
+	void remember(const std::string &path);
 	/// The path alone; empty when the cgroup was removed before it was
 	/// asked for.
 	const std::string &path(uint64_t id);

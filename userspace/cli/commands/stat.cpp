@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // uncore stat: counts events and metrics.
+#include <climits>
 #include <memory>
 
+#include "attribution/cgroup_stat.hpp"
 #include "commands/commands.hpp"
 #include "counting/count_printer.hpp"
 #include "output/message.hpp"
@@ -12,8 +14,14 @@ namespace {
 
 using uncore::scope;
 
+/// The value without --resolution.
+constexpr unsigned no_resolution = UINT_MAX;
+
 struct stat_options {
 	std::vector<std::string> events, metrics;
+	std::vector<cgroup_option> cgroups;
+	std::string each_cgroup;
+	unsigned resolution_us = no_resolution;
 	count_options count;
 	scope where = scope::machine;
 	std::string pid, tid, control;
@@ -83,8 +91,38 @@ const char *instead_of_perf(const stat_options &options)
 	return nullptr;
 }
 
+/// @return the reason why counts of cgroups cannot have another option of the
+/// command line; nullptr where they can.
+const char *refuse_with_cgroups(const stat_options &options)
+{
+	if (!options.cgroups.empty() && !options.each_cgroup.empty())
+		return "-G and --for-each-cgroup exclude each other";
+	if (!options.metrics.empty())
+		return "stat has no metrics (-M) of cgroups: 'uncore top --by cgroup -M METRIC' has them";
+	if (options.where == scope::box || options.no_aggr)
+		return "a cgroup has no count of each box (--per-box, -A), as a socket's counts are divided among tasks: use --per-socket, or an event of one box";
+	if (options.repeat > 1)
+		return "-r has no means of cgroups' counts: call stat several times";
+	return nullptr;
+}
+
+/// Count events of --for-each-cgroup or -G.
+int stat_cgroups(const context &shared, stat_options &options)
+{
+	cgroup_stat_options cgroups{
+		{options.events, options.cgroups, options.each_cgroup},
+		options.where == scope::package};
+
+	if (options.resolution_us != no_resolution)
+		cgroups.resolution_us = options.resolution_us;
+	return count_cgroups(shared, options.count, cgroups);
+}
+
 int stat(const context &shared, stat_options &options)
 {
+	const bool of_cgroups =
+		!options.cgroups.empty() || !options.each_cgroup.empty();
+
 	choose_place(options);
 	if (options.count.perf_json + !options.count.separator.empty() +
 		    (options.count.form != format::human) >
@@ -93,6 +131,12 @@ int stat(const context &shared, stat_options &options)
 			"-x, -j, --csv and --json exclude each other");
 	if (const char *alternative = instead_of_perf(options))
 		return fail_usage(alternative);
+	if (const char *reason = refuse_with_cgroups(options);
+	    reason && of_cgroups)
+		return fail_usage(reason);
+	if (options.resolution_us != no_resolution && !of_cgroups)
+		return fail_usage(
+			"--resolution is for --for-each-cgroup and -G");
 	if (options.count.append && options.count.output.empty())
 		return fail_usage("--append is for -o FILE");
 	if (options.count.metric_only && options.metrics.empty())
@@ -105,6 +149,8 @@ int stat(const context &shared, stat_options &options)
 		return fail_usage(
 			"-r and -I do not go together: a run has no intervals where its mean is printed");
 
+	if (of_cgroups)
+		return stat_cgroups(shared, options);
 	return options.repeat > 1 ? count_repeatedly(shared, options)
 				  : count_once(shared, options, nullptr);
 }
@@ -123,9 +169,11 @@ void add_stat(parser &app, context &shared)
 		"uncore stat -e imc/cas_count.rd/,imc/cas_count.wr/ make -j",
 		"uncore stat -M mem_bw_total_rate -I 1000 --per-socket");
 	command.add_option(
-		       "-e,--event", options->events,
+		       "-e,--event",
+		       [options](const std::string &list) {
+			       options->events.push_back(list);
+		       },
 		       "What to count, as perf writes events; more than once for more")
-		.one_value()
 		.type_name("EVENT,...");
 	command.add_option("-M,--metrics", options->metrics,
 			   "Metrics, or groups of them ('uncore list metrics')")
@@ -145,6 +193,24 @@ void add_stat(parser &app, context &shared)
 		       "Count N times, and print the means and their standard errors")
 		.range(1, 1000000)
 		.type_name("N");
+	command.add_option(
+		       "--for-each-cgroup", options->each_cgroup,
+		       "Count each event in each cgroup and the cgroups in it, as uncore top divides counts")
+		.not_empty()
+		.type_name("CGROUP,...");
+	command.add_option(
+		       "-G,--cgroup",
+		       [options](const std::string &names) {
+			       options->cgroups.push_back(
+				       {options->events.size(), names});
+		       },
+		       "Count the first event in the first cgroup and so on; a single cgroup is for all events before it")
+		.type_name("CGROUP,...");
+	command.add_option(
+		       "--resolution", options->resolution_us,
+		       "With cgroups: read a socket's counters at most every N microseconds (100); 0: at each context switch")
+		.range(0, 1000000)
+		.type_name("MICROSECONDS");
 	command.add_option("-D,--delay", options->count.run.delay_ms,
 			   "Begin to count N milliseconds after the command")
 		.range(1, 3600000)

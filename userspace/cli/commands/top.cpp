@@ -342,13 +342,6 @@ static int check_options(const top_options &options, top_settings &settings)
 	return success;
 }
 
-/// Does a cgroup's path name it, or one that it is in?
-static bool is_within(std::string_view path, std::string_view of)
-{
-	return of == "/" || path == of ||
-	       (path.starts_with(of) && path[of.size()] == '/');
-}
-
 /// The tasks that the options name.
 static std::function<bool(const task_share &)>
 filter_of(const top_options &options)

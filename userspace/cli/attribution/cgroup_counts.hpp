@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Counts of cgroups, with the cgroups in them, from the shares of accounts.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <uncore/counter_set.hpp>
+#include <uncore/topology.hpp>
+
+#include "attribution/attribution.hpp"
+#include "attribution/cgroup_names.hpp"
+#include "attribution/cgroup_plan.hpp"
+
+namespace cli {
+
+class cgroup_counts {
+public:
+	/// An event's count in a cgroup.
+	struct number {
+		uint64_t raw = 0;
+		/// CPU time of the cgroup; of no cgroup: for how long the
+		/// event's counters counted, added up.
+		uint64_t ns = 0;
+	};
+
+	/// @param sockets to count on; empty: all.
+	/// @p plan, @p machine and @p names must outlive the object.
+	cgroup_counts(const cgroup_plan &plan, const uncore::topology &machine,
+		      const std::vector<int> &sockets, cgroup_names &names);
+
+	void add(const account &taken);
+	/// No account follows: divide the counts of cgroups without a path.
+	void end();
+	/// The next account begins an interval.
+	void begin_interval();
+
+	/// @param package index in topology::packages(); nullopt: all.
+	number count(const cgroup_event &event, std::optional<size_t> package,
+		     uncore::period when) const;
+	double seconds(uncore::period when) const;
+	/// Has a package counters of the event, and does -C choose it?
+	bool has_counters(const cgroup_event &event, size_t package) const;
+	/// Reasons why counts are missing in all cgroups, a line each.
+	std::vector<std::string> losses() const;
+	/// Context switches that were missed.
+	uint64_t missed() const { return missed_; }
+	/// A line that reports missed switches; empty without any.
+	std::string missed_line() const;
+
+private:
+	using clock = std::chrono::steady_clock;
+
+	/// Counts [column][package], and CPU time [package].
+	struct share {
+		std::vector<std::vector<fixed_count>> counts;
+		std::vector<uint64_t> ns;
+	};
+	/// Shares of a cgroup whose path is not known yet.
+	struct waiting {
+		share sum;
+		clock::time_point since;
+	};
+	/// By cgroup of the plan. A cgroup that has all counts uses `all`.
+	struct sums {
+		std::vector<share> cgroups;
+		share all;
+		double seconds = 0;
+	};
+
+	share no_share() const;
+	sums no_sums() const;
+	static void add(share &sum, const share &part);
+	void add_packages(const account &taken);
+	void divide(uint64_t cgroup, const share &part);
+	void divide_waiting(bool last);
+
+	const cgroup_plan &plan_;
+	cgroup_names &names_;
+	std::vector<bool> chosen_; ///< by package
+	/// Number of counters [column][package].
+	std::vector<std::vector<unsigned>> counters_;
+	std::map<uint64_t, waiting> waiting_; ///< by id of the cgroup
+	sums interval_, total_;
+	share removed_, other_;
+	uint64_t missed_ = 0, looks_ = 0;
+};
+
+} // namespace cli

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "attribution/cgroup_plan.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <uncore/event.hpp>
+
+#include "counting/event_notes.hpp"
+
+namespace cli {
+
+using uncore::errc;
+
+/// The names of a list; "a,,b" has an empty name.
+static std::vector<std::string> split(std::string_view list)
+{
+	std::vector<std::string> names;
+
+	for (size_t begin = 0, end; begin <= list.size(); begin = end + 1) {
+		end = std::min(list.find(',', begin), list.size());
+		names.emplace_back(list.substr(begin, end - begin));
+	}
+	return names;
+}
+
+namespace {
+
+class planner {
+public:
+	planner(const cgroup_request &request, const uncore::topology &machine,
+		const cgroup_names &names)
+		: request_(request), machine_(machine), names_(names)
+	{
+	}
+
+	uncore::result<cgroup_plan> plan();
+
+private:
+	uncore::result<void> add_events(const std::string &list);
+	uncore::result<void> add_event(const uncore::event_term &term);
+	uncore::result<size_t> add_cgroup(const std::string &written);
+	uncore::result<void> expand_events();
+	uncore::result<void> assign_cgroups();
+	uncore::result<void> assign_cgroups(const cgroup_option &option);
+
+	const cgroup_request &request_;
+	const uncore::topology &machine_;
+	const cgroup_names &names_;
+	cgroup_plan plan_;
+	/// Equal events share a column, as the boxes have few counters.
+	std::map<std::string, size_t> column_of_;
+	std::vector<size_t> columns_; ///< of each event of the command line
+	/// By list of events: number of events up to the end of the list.
+	std::vector<size_t> events_until_;
+	std::vector<size_t> cgroup_of_; ///< by event, with -G
+	size_t assigned_ = 0;		///< names of -G so far
+};
+
+} // namespace
+
+uncore::result<void> planner::add_event(const uncore::event_term &term)
+{
+	for (const uncore::event &event : term.events)
+		if (!event.pmu || event.pmu->cpus.empty())
+			return uncore::error{
+				errc::unsupported,
+				fmt::format(
+					"{}: not an event of a box: perf stat counts it for a cgroup",
+					term.name)};
+
+	const auto [column, added] =
+		column_of_.emplace(term.text, plan_.columns.size());
+
+	if (added)
+		plan_.columns.push_back({term.name, term.events});
+	columns_.push_back(column->second);
+	return {};
+}
+
+uncore::result<void> planner::add_events(const std::string &list)
+{
+	auto groups = uncore::parse_events(list, machine_);
+
+	if (!groups)
+		return groups.error();
+	note_unlisted(*groups, machine_);
+	note_periods(*groups);
+	for (const uncore::event_group &group : *groups)
+		for (const uncore::event_term &term : group.terms)
+			if (auto added = add_event(term); !added)
+				return added;
+	events_until_.push_back(columns_.size());
+	return {};
+}
+
+uncore::result<size_t> planner::add_cgroup(const std::string &written)
+{
+	const std::string path = written.empty() ? "" : names_.path_of(written);
+
+	if (!path.empty() && !names_.exists(path))
+		return uncore::error{
+			errc::not_found,
+			fmt::format(
+				"there is no cgroup '{}': create it before stat begins (systemd-cgls lists all)",
+				written)};
+	plan_.cgroups.push_back({written, path});
+	return plan_.cgroups.size() - 1;
+}
+
+/// Plan all events in each cgroup of --for-each-cgroup. Ignore empty names, as
+/// perf does.
+uncore::result<void> planner::expand_events()
+{
+	for (const std::string &written : split(request_.for_each)) {
+		if (written.empty())
+			continue;
+
+		const auto cgroup = add_cgroup(written);
+
+		if (!cgroup)
+			return cgroup.error();
+		for (const size_t column : columns_)
+			plan_.events.push_back({column, *cgroup});
+	}
+	if (plan_.events.empty())
+		return uncore::error{errc::invalid,
+				     "--for-each-cgroup names no cgroup"};
+	return {};
+}
+
+/// Assign the names of a -G to the events before the option, in order.
+uncore::result<void> planner::assign_cgroups(const cgroup_option &option)
+{
+	const size_t events =
+		option.event_lists ? events_until_[option.event_lists - 1] : 0;
+
+	if (!events)
+		return uncore::error{
+			errc::invalid,
+			fmt::format("-G {}: give events (-e) before -G",
+				    option.names)};
+	for (const std::string &written : split(option.names)) {
+		if (assigned_ == events)
+			return uncore::error{
+				errc::invalid,
+				fmt::format(
+					"-G {}: more cgroups than events before -G ({}): give an event for each cgroup, or one cgroup for all events",
+					option.names, events)};
+
+		const auto cgroup = add_cgroup(written);
+
+		if (!cgroup)
+			return cgroup.error();
+		cgroup_of_[assigned_++] = *cgroup;
+	}
+	if (assigned_ == 1)
+		std::fill_n(cgroup_of_.begin(), events, cgroup_of_.front());
+	return {};
+}
+
+uncore::result<void> planner::assign_cgroups()
+{
+	const auto no_cgroup = add_cgroup("");
+
+	cgroup_of_.assign(columns_.size(), *no_cgroup);
+	for (const cgroup_option &option : request_.in_order)
+		if (auto assigned = assign_cgroups(option); !assigned)
+			return assigned;
+	for (size_t i = 0; i < columns_.size(); i++)
+		plan_.events.push_back({columns_[i], cgroup_of_[i]});
+	return {};
+}
+
+uncore::result<cgroup_plan> planner::plan()
+{
+	if (!names_.are_there())
+		return uncore::error{
+			errc::unsupported,
+			"no file system of cgroups is mounted: mount -t cgroup2 none /sys/fs/cgroup"};
+	for (const std::string &list : request_.event_lists)
+		if (auto added = add_events(list); !added)
+			return added.error();
+
+	const auto planned =
+		request_.for_each.empty() ? assign_cgroups() : expand_events();
+
+	if (!planned)
+		return planned.error();
+	return std::move(plan_);
+}
+
+uncore::result<cgroup_plan> plan_cgroups(const cgroup_request &request,
+					 const uncore::topology &machine,
+					 const cgroup_names &names)
+{
+	return planner(request, machine, names).plan();
+}
+
+} // namespace cli
