@@ -243,11 +243,11 @@ def test_turns(tap, folder):
            shown and 20 < float(shown.group(1)) < 80, name,
            [repr(row)] + human.comments())
 
-    run = while_sending(folder, [], "metric", "llc")
+    run = while_sending(folder, [], "metric", "memory", "--all")
     tap.ok(run.status == 0 and "Multiplexed" in run.out and
-           re.search(r"^llc_drd_miss_pct +.*(?:counted|none seen in) [0-9.]+ % of the "
+           re.search(r"^mem_bw_reads_rate +(?:.*counted|none seen in) [0-9.]+ % of the "
                      "time$", run.out, re.M),
-           "metric llc has the same below its table", run.comments())
+           "metric memory --all has the same below its table", run.comments())
 
 
 # Few bursts for each of some boxes: in most turns of its events nothing happens.

@@ -344,7 +344,7 @@ void count_printer::put_remarks(const std::vector<report_line> &lines)
 	if (!reasons.empty())
 		put("\n");
 	for (const std::string_view reason : reasons)
-		put_row("*", reason);
+		put("{}\n", yellow(out(), fmt::format("* {}", reason)));
 	put_notes("Multiplexed, for lack of counters:", scaled);
 }
 
