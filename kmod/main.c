@@ -36,8 +36,8 @@ MODULE_PARM_DESC(pmu_prefix,
 		 "first part of the PMUs' names (default: the generation's, such as hswep); \"uncore\" gives the names of the kernel's own driver");
 
 /*
- * Processors that have uncore counters as well, of which no manual has been read:
- * to guess at registers would be wrong numbers at best.
+ * Processors with uncore counters that the driver does not support: without a manual,
+ * a guess at registers gives wrong numbers at best.
  */
 static const struct x86_cpu_id unc_unread_cpus[] = {
 	X86_MATCH_VENDOR_FAM_MODEL(INTEL, 6, 26, "Nehalem-EP"),
@@ -56,12 +56,12 @@ static const struct x86_cpu_id unc_unread_cpus[] = {
 /* --- other drivers ------------------------------------------------------- */
 
 #define UNC_IN_TREE_MODULE	"intel_uncore"
-/* The names of its PMUs: a user who gives ours the same wants its ways as well. */
+/* Prefix of intel_uncore's PMUs.  With this prefix the driver behaves as intel_uncore. */
 #define UNC_IN_TREE_PREFIX	"uncore"
 
 /*
- * As a module the kernel's driver is in /sys/module, beside us; built in, only
- * its PCI driver can be seen.
+ * Check for intel_uncore.  A module has a folder in /sys/module; of a driver that is
+ * built in, only the PCI driver is visible.
  */
 static bool unc_in_tree_is_loaded(void)
 {
@@ -113,16 +113,17 @@ static int unc_check_in_tree(void)
 	return unc_in_tree_is_loaded() ? unc_refuse_in_tree() : 0;
 }
 
-/* How long to wait for an intel_uncore whose load fails. */
+/* Wait for the end of a load of intel_uncore that fails. */
 #define UNC_IN_TREE_TRIES	500
 #define UNC_IN_TREE_MS		10
 
 /*
- * An intel_uncore that passed MODULE_STATE_COMING before the notifier was registered, and
- * had no folder in /sys/module when the first check was made, is still to be loaded.  It
- * cannot get UNC_HOTPLUG_STATE, which this driver has, and fails.  Until then it may have
- * claimed PCI functions, and registered PMUs.  Returns 0; or -EAGAIN after that module
- * was unloaded: then the caller starts everything once more.
+ * Wait for an intel_uncore that was being loaded when this driver began to load.  Such an
+ * intel_uncore passed MODULE_STATE_COMING before the notifier was registered, and had no
+ * folder in /sys/module at the first check.  Its load fails, as it cannot get
+ * UNC_HOTPLUG_STATE, but until then it may claim PCI functions and register PMUs.
+ *
+ * Returns 0, or -EAGAIN after intel_uncore was unloaded: the caller starts again.
  */
 static int unc_outlast_in_tree(void)
 {
@@ -142,8 +143,8 @@ static int unc_outlast_in_tree(void)
 /* --- CPU hotplug --------------------------------------------------------- */
 
 /*
- * The state that intel_uncore takes, as a module or built in.  The kernel gives a
- * state to one user: the second driver gets -EBUSY.
+ * The hotplug state that intel_uncore uses as well, as a module or built in.  A state has
+ * one user: the second driver gets -EBUSY.
  */
 #define UNC_HOTPLUG_STATE	CPUHP_AP_PERF_X86_UNCORE_ONLINE
 
@@ -162,7 +163,7 @@ static int unc_cpu_online(unsigned int cpu)
 	unc_nmi_online();
 	unc_pmi_probe_online();
 	if (pkg->cpu >= nr_cpu_ids) {
-		/* its registers may hold anything */
+		/* the package's registers may hold any value */
 		unc_power_resume(pkg);
 		WRITE_ONCE(pkg->cpu, unc_package_pick_cpu(pkg, nr_cpu_ids));
 	}
@@ -238,9 +239,9 @@ static int __init unc_check_machine(void)
 }
 
 /*
- * Packages, and the callbacks that keep each one's CPU up to date from here on.
- * PCI probing takes locks that do not nest in the hotplug lock, so it comes
- * after.
+ * Find the packages, and register the callbacks that keep their perf CPUs up to date.
+ * PCI probing takes locks that do not nest in the hotplug lock, so PCI probing comes
+ * later.
  */
 static int __init unc_find_packages(void)
 {
@@ -273,7 +274,7 @@ static void unc_log_summary(void)
 		unc.gen->name, n, unc.num_packages, unc_pci_access());
 }
 
-/* Down to where unc_power_start() began. */
+/* Undo unc_start(). */
 static void unc_tear_down(void)
 {
 	unsigned int i;
@@ -337,8 +338,8 @@ no_pci:
 }
 
 /*
- * intel_uncore is kept away from the first look at it until the last register is
- * restored.
+ * Load the driver.  The notifier keeps intel_uncore from being loaded from the first
+ * check until the last register is restored.
  */
 static int __init unc_init(void)
 {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A package's overflows: finding the counters that overflowed, and starting the
+ * Handling a package's overflows: find the counters that overflowed, and start the
  * package again.
  *
- * A box that signals freezes all boxes of its package and has the UBox send a PMI
- * (pmi.c).  Until it is handled nothing counts there, so the way from overflow to
- * unfreeze has as few register accesses as possible, and its time is charged to the
- * package's freeze budget.  Boxes that do not signal are polled by the package's timer.
- * Either way samples are due by the counter's value and not by status bits, so none is
- * lost or doubled, whichever CPU reads first and however often.
+ * An overflow in a box that signals freezes all boxes of the package, and the UBox sends
+ * a PMI (pmi.c).  No box of the package counts until the overflow is handled.  So the
+ * handling makes as few register accesses as possible, and its time is charged to the
+ * package's freeze budget.  The package's timer polls boxes that do not signal.
+ *
+ * A sample is due by the counter's value, not by a status bit.  So no sample is lost or
+ * taken twice, whichever CPU reads the counter first, and however often.
  */
 #include "access.h"
 #include "freeze.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What perf calls for the events of a PMU.  A PMU stands for the boxes of one type and
- * index in all packages; an event's package says which of them it counts in.
+ * Callbacks of a perf PMU.  A PMU has the boxes of one type and index in all packages;
+ * an event counts in the box of the package of its CPU.
  *
- * Everything here runs with interrupts off, mostly under perf's context lock.  All
- * events but followers are on their package's perf CPU.  read() may also be called by a
- * BPF program, and so from anywhere that a kprobe or an NMI can hit.
+ * perf calls with interrupts off, mostly with an event context locked.  All events but
+ * followers are on their package's perf CPU.  A BPF program may call read() wherever a
+ * kprobe or an NMI can hit.
  */
 #include "box.h"
 #include "compat.h"
@@ -22,7 +22,7 @@
 
 /* --- counting ------------------------------------------------------------ */
 
-/* Freeze the box until perf enables the PMU on this CPU, so that all starts at once. */
+/* Freeze a box until perf enables the PMU on this CPU: all changes take effect at once. */
 static void unc_begin(struct unc_pmu *pmu, struct unc_box *box)
 {
 	struct unc_cpu *cpu = this_cpu_ptr(pmu->cpu);
@@ -48,7 +48,7 @@ static void unc_end(struct unc_pmu *pmu)
 	unc_lock_raw_release(&box->lock);
 }
 
-/* The box is frozen by the first operation that needs it, not here. */
+/* Note that the PMU is disabled.  The first change freezes the box. */
 static void unc_pmu_disable(struct pmu *pmu)
 {
 	this_cpu_ptr(to_unc_pmu(pmu)->cpu)->disabled = true;
@@ -59,15 +59,12 @@ static void unc_pmu_enable(struct pmu *pmu)
 	struct unc_cpu *cpu = this_cpu_ptr(to_unc_pmu(pmu)->cpu);
 
 	cpu->disabled = false;
-	/* perf enables the PMU after each event of a group: wait for the last */
+	/* perf enables the PMU after each event of a group: wait for the last event */
 	if (!(cpu->txn & PERF_PMU_TXN_ADD))
 		unc_end(to_unc_pmu(pmu));
 }
 
-/*
- * Identifies a slot that runs on while its event migrates.  0: no migration is in
- * progress.
- */
+/* Identify a use of a slot during a migration; 0: no migration is in progress. */
 static u64 unc_migration_tag(const struct unc_box *box,
 			     const struct unc_slot *slot)
 {
@@ -75,9 +72,9 @@ static u64 unc_migration_tag(const struct unc_box *box,
 }
 
 /*
- * Check whether an event that perf takes off returns at once: it migrates, or it has
+ * Check whether perf adds a removed event again at once: the event migrates, or has
  * migrated and makes room for the next event.  On the CPU that events leave, perf may
- * also disable them for the user: then they must not count.
+ * also remove an event that the user disables; such an event must not count on.
  */
 static bool unc_is_migrating(const struct unc_box *box)
 {
@@ -85,7 +82,7 @@ static bool unc_is_migrating(const struct unc_box *box)
 	       (box->use.migrator == current && !in_hardirq());
 }
 
-/* The slot that has run on since the event was taken off another CPU, or NULL. */
+/* Find the slot that has run on since perf removed the event from another CPU, or NULL. */
 static struct unc_slot *unc_migrated_slot(struct unc_event *ue)
 {
 	struct unc_slot *slot;
@@ -102,20 +99,20 @@ static struct unc_slot *unc_migrated_slot(struct unc_event *ue)
 	return slot;
 }
 
-/* The event counts and samples what the slot does from now on; the box is locked. */
+/* Begin to count and sample an event with a slot; the box is locked. */
 static void unc_join(struct unc_event *ue, struct unc_slot *slot)
 {
 	unc_refresh_slot(ue->box, slot);
-	/* samples that were due before are not this event's */
+	/* samples that are due already belong to other events */
 	if (slot->sampling.period)
 		unc_sampling_account(ue->box, slot, 0);
 	unc_event_join(ue, slot);
 }
 
 /*
- * Have a follower follow an equal event; the box is locked.  A copy for local reads
- * counts nothing while no equal event does, so it is not added then.  While perf
- * changes what the box counts, an equal event may be off its counter for a moment.
+ * Have a follower follow an equal event; the box is locked.  A copy for local reads has
+ * no count while no equal event counts, so the add fails.  During a change of the box
+ * the equal event may have no counter for a moment.
  */
 static int unc_add_follower(struct unc_event *ue)
 {
@@ -138,11 +135,11 @@ static int unc_add_counter(struct unc_event *ue)
 	struct unc_box *box = ue->box;
 	struct unc_slot *slot;
 
-	/* an event that was being opened while the perf CPU changed */
+	/* the perf CPU has changed while the event was being opened */
 	if (READ_ONCE(box->pkg->cpu) != smp_processor_id())
 		return -EAGAIN;
 	unc_begin(to_unc_pmu(ue->event->pmu), box);
-	/* a migrating event keeps its slot; any other starts here */
+	/* a migrating event keeps its slot; all other events start here */
 	if (unc_migrated_slot(ue))
 		return 0;
 	slot = unc_slot_get(box, &ue->want);
@@ -154,7 +151,7 @@ static int unc_add_counter(struct unc_event *ue)
 	return 0;
 }
 
-/* The event begins to sample; a follower's counter is armed when a PMI can come. */
+/* Begin to sample; the counter of a follower is armed once a CPU takes PMIs. */
 static void unc_add_sampling(struct unc_event *ue)
 {
 	struct unc_slot *slot;
@@ -168,7 +165,7 @@ static void unc_add_sampling(struct unc_event *ue)
 	}
 }
 
-/* The user may have changed the sample period while the event was off: begin a new one. */
+/* Begin a new sample period, if the user has changed it while the event was removed. */
 static void unc_check_new_period(struct unc_event *ue)
 {
 	struct unc_sampling old = ue->want.sampling;
@@ -205,7 +202,7 @@ static int unc_event_add(struct perf_event *event, int how)
 	return err;
 }
 
-/* Bring an event up to date; the box is locked.  Returns its slot, or NULL. */
+/* Bring an event up to date; the box is locked.  Returns the event's slot, or NULL. */
 static struct unc_slot *unc_update(struct unc_event *ue)
 {
 	struct unc_slot *slot = unc_event_slot(ue);
@@ -217,7 +214,7 @@ static struct unc_slot *unc_update(struct unc_event *ue)
 	return slot;
 }
 
-/* Take the event off its slot; the box is locked. */
+/* Remove an event from its slot; the box is locked. */
 static void unc_del_counter(struct unc_event *ue, struct unc_slot *slot)
 {
 	struct unc_box *box = ue->box;
@@ -240,7 +237,7 @@ static void unc_del_follower(struct unc_event *ue)
 {
 	struct unc_slot *slot = unc_update(ue);
 
-	/* an overflow of which the PMI is on its way */
+	/* the PMI of an overflow may be on its way */
 	if (slot && slot->sampling.period)
 		unc_sampling_account(ue->box, slot, 0);
 }
@@ -272,9 +269,9 @@ static void unc_event_del(struct perf_event *event, int how)
 }
 
 /*
- * The counter may count for other events: it runs on, and this event ignores it.  An
- * event that perf throttles has too many samples, and counts on: its next sample's
- * period is all that it has counted since the last one.
+ * Stop an event.  The counter runs on, as it may count for other events, and this event
+ * ignores the counts.  An event that perf throttles counts on: the period of its next
+ * sample is all that it has counted since the last sample.
  */
 static void unc_event_stop(struct perf_event *event, int how)
 {
@@ -291,7 +288,7 @@ static void unc_event_stop(struct perf_event *event, int how)
 	unc_lock_raw_release(&ue->box->lock);
 }
 
-/* The user has changed the event's sample period. */
+/* Take over the sample period that the user has changed. */
 static void unc_set_period(struct unc_event *ue)
 {
 	struct unc_box *box = ue->box;
@@ -307,7 +304,7 @@ static void unc_set_period(struct unc_event *ue)
 		slot->sampling.period = ue->want.sampling.period;
 	} else {
 		other = unc_slot_get(box, &ue->want);
-		/* no counter is free: the event keeps its old period */
+		/* no counter is free: the event keeps its old sample period */
 		if (!other)
 			return;
 		slot->users--;
@@ -348,8 +345,9 @@ static void unc_event_read(struct perf_event *event)
 	if (!unc_lock_to_read(ue->box, event, &flags))
 		return;
 	/*
-	 * All members of a group in the same cycle; unc_commit_txn() ends it.  Without
-	 * budget the freeze of another CPU's read is not prolonged.
+	 * Freeze the box, so that all members of a group are read in the same cycle;
+	 * unc_commit_txn() ends the freeze.  Without budget, do not prolong the freeze of
+	 * another CPU's read.
 	 */
 	if ((this_cpu_ptr(pmu->cpu)->txn & PERF_PMU_TXN_READ) &&
 	    event->group_leader->nr_siblings && unc_event_slot(ue) &&
@@ -373,7 +371,7 @@ static void unc_cancel_txn(struct pmu *pmu)
 		unc_end(to_unc_pmu(pmu));
 }
 
-/* Counters that were assigned in an ADD transaction start here. */
+/* Start the counters that an ADD transaction has assigned. */
 static int unc_commit_txn(struct pmu *pmu)
 {
 	unc_cancel_txn(pmu);

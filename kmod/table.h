@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tables that describe a generation's hardware: const data that is generated from
- * events/ and that the driver reads.
+ * Tables that describe the hardware of a generation: constant data, generated from
+ * events/.
  */
 #ifndef XEON_UNCORE_TABLE_H
 #define XEON_UNCORE_TABLE_H
@@ -17,8 +17,8 @@ struct unc_slot;
 struct unc_type;
 
 /*
- * Limits of one box.  Lists of counters are on the stack; the compiler checks the
- * tables against these.
+ * Limits of one box.  Lists of counters are on the stack; the compiler checks that the
+ * tables obey the limits.
  */
 #define UNC_MAX_GENERAL		4	/* counters that count any event */
 #define UNC_MAX_FREERUN		4
@@ -34,57 +34,58 @@ struct unc_type;
 #define UNC_CONFIG_UMASK	GENMASK(15, 8)
 #define UNC_EVENT_FIXED		0xff
 
-/* What the hardware asks of software beyond the ordinary. */
+/* Peculiarities of a box type. */
 enum unc_quirk {
-	/* a control register takes what is written twice in a row only */
+	/* a control register takes a value only when the value is written twice */
 	UNC_QUIRK_WRITE_TWICE	= BIT(0),
-	/* box control takes one new bit a write, else #GP */
+	/* a write of box control that sets two bits faults */
 	UNC_QUIRK_STEPWISE	= BIT(1),
-	/* a box may answer without a clock; it has a fixed counter that tells */
+	/* a box may answer without a clock; its fixed counter then stands still */
 	UNC_QUIRK_UNCLOCKED	= BIT(2),
-	/* box control does not reset: those bits are reserved or not this box's */
+	/* box control has no reset: the bits are reserved, or reset other boxes */
 	UNC_QUIRK_NO_RESET	= BIT(3),
-	/* the box can be frozen with its package only */
+	/* only the whole package can be frozen */
 	UNC_QUIRK_FREEZE_ALL	= BIT(4),
 };
 
-/* What the bits of a box's control registers do. */
+/* Bits of a box's control registers. */
 struct unc_layout {
 	u64 event;		/* event select, from bit 0 up */
-	u64 ext;		/* its ninth bit, if the type's ctl_mask has that */
-	u64 thresh;		/* threshold; with one, a counter counts 1 a cycle */
-	u64 edge, invert;	/* of the comparison with it; nothing without one */
-	u64 en;			/* it counts.  0: while any bit of its control is set */
-	u64 ov_en;		/* its overflow is signalled, in boxes that signal */
-	u64 count;		/* bits that are the count; 0: it has a register */
-	u32 frz, rst;		/* of box control: freeze, clear controls and counters */
+	u64 ext;		/* ninth bit of the event select, if ctl_mask has the bit */
+	u64 thresh;		/* threshold; with a threshold a counter counts 1 a cycle */
+	u64 edge, invert;	/* modes of the threshold's comparison */
+	u64 en;			/* enable; 0: a counter with any bit set is enabled */
+	u64 ov_en;		/* signal overflows, in boxes that signal */
+	u64 count;		/* bits with the count; 0: the count has its own register */
+	u32 frz, rst;		/* of box control: freeze; clear controls and counters */
 };
 
 /*
- * How the registers of a box are reached.  All are called with the box's lock held and
- * interrupts off, on a CPU of its package, and never in an NMI; all but @present, of a
- * box that has answered before and is not dead.  Registers are those of the type's
- * table: the space finds the box's address for them.
+ * Access to the registers of boxes in one address space.  Registers are those of the
+ * box type's table; the functions find a box's address for them.
+ *
+ * Callers hold the box's lock, have interrupts off, run on a CPU of the box's package,
+ * and are not in an NMI.  Only @present is called for a box that has not answered yet.
  */
 struct unc_space {
 	/*
-	 * They are in a PCI function, which may be removed, and an access takes a lock
-	 * where they are not mapped.  Else an access takes none, and the generation
-	 * knows how many boxes there are.
+	 * The registers are in a PCI function, which may be removed; an access takes a
+	 * lock where they are not mapped.  Otherwise an access takes no lock, and the
+	 * generation knows the number of boxes.
 	 */
 	bool pci;
-	/* does the box answer? */
+	/* Check whether a box answers. */
 	bool (*present)(struct unc_box *box);
-	/* a control register, or 0 for one that faults */
+	/* Read a control register; 0 if the read faults. */
 	u64 (*read)(struct unc_box *box, u32 reg);
 	void (*write)(struct unc_box *box, u32 reg, u64 value);
-	/* any register; a negative errno for one that faults.  NULL: none does */
+	/* Write any register; a negative errno if the write faults.  NULL: none faults */
 	int (*try_write)(struct unc_box *box, u32 reg, u64 value);
-	/* a filter register, where there is one */
+	/* Write a filter register; nothing, where the filters are absent. */
 	void (*write_filter)(struct unc_box *box, u32 reg, u64 value);
 	/*
-	 * A counter, of which the bits of @mask matter, for a slot with the raw value
-	 * and stamp of its last read.  False when the box is dead.
+	 * Read the bits of @mask of a counter.  @slot has the raw value and the stamp of
+	 * the last read.  False when the box is dead.
 	 */
 	bool (*read_counter)(struct unc_box *box, u32 reg,
 			     const struct unc_slot *slot, u64 mask, u64 *value);
@@ -94,9 +95,9 @@ struct unc_space {
 extern const struct unc_space unc_space_msr, unc_space_pci;
 
 /*
- * Which filter fields an event obeys, if (config & @mask) == @value.  @fields are the
- * bits of config, config1 and config2 that are then filters.  Zero is a value like any
- * other: two such events fit together when these bits are the same in both.
+ * Filter fields that an event with (config & @mask) == @value obeys.  @fields are their
+ * bits in config, config1 and config2.  Two such events fit together when these bits
+ * are equal, and 0 is a value as any other.
  */
 struct unc_filter_use {
 	u64 mask, value;
@@ -106,7 +107,7 @@ struct unc_filter_use {
 /* A register that filters all events of a box. */
 struct unc_filter_reg {
 	u32 reg;		/* MSR of the first box, or offset in configuration space */
-	u8 word;		/* 1 or 2: the part of the configuration that it holds */
+	u8 word;		/* 1 or 2: the register holds bits of config1 or config2 */
 	u8 shift;		/* bit of that word which is bit 0 of the register */
 	u32 mask;		/* bits of the register */
 	/*
@@ -116,12 +117,12 @@ struct unc_filter_reg {
 	u64 when, is;
 };
 
-/* What the counters must know of a documented event. */
+/* Properties of a documented event that counter assignment needs. */
 struct unc_event_info {
 	u16 code;		/* event select, with its ninth bit as bit 8 */
 	u16 max_inc;		/* largest increment of one cycle */
 	u8 ctrs;		/* general counters that may count it */
-	bool of_ctr0;		/* it counts what the event of counter 0 gives */
+	bool of_ctr0;		/* the event uses counter 0's occupancy */
 };
 
 /* A file of perf's format or events directory. */
@@ -133,14 +134,14 @@ struct unc_text {
 
 /* A counter that cannot be stopped or written. */
 struct unc_freerun {
-	u8 umask;		/* selects it, together with event=0xff */
+	u8 umask;		/* selects the counter, together with event=0xff */
 	u8 bits;		/* width */
 	u32 reg;		/* MSR or offset */
 };
 
 /*
- * Where the general counters are instead, if @only_new keeps what is written and
- * @only_old does not; both 0: that is not in question.
+ * Other addresses of the general counters, valid if register @only_new keeps the values
+ * that are written, and @only_old does not.  Both 0: there are no other addresses.
  */
 struct unc_type_moved {
 	u32 ctr[UNC_MAX_GENERAL];
@@ -149,24 +150,24 @@ struct unc_type_moved {
 
 /* Registers of a type's first box. */
 struct unc_type_regs {
-	/* box control; 0: it cannot be frozen, or only with the package */
+	/* box control; 0: a box cannot be frozen, or only with the package */
 	u32 box_ctl;
-	u32 box_ctl_base;	/* bits of it to be written as 1 always */
-	u32 status;		/* overflow bits, write one to clear */
-	u32 status_mask;	/* bits of it */
+	u32 box_ctl_base;	/* bits of box control that must always be 1 */
+	u32 status;		/* overflow bits; writing 1 clears a bit */
+	u32 status_mask;	/* bits of @status */
 	u32 ctl[UNC_MAX_GENERAL];	/* controls of the general counters */
-	u32 ctr[UNC_MAX_GENERAL];	/* these counters */
+	u32 ctr[UNC_MAX_GENERAL];	/* general counters */
 	u32 fixed_ctl;		/* control of the fixed counter; 0: there is none */
 	u32 fixed_ctr;
 	u32 stride;		/* distance between two boxes, for MSRs */
 	u64 ctl_mask;		/* bits of config that go to the control register */
-	u64 ctl_must;		/* those without which it counts nothing */
+	u64 ctl_must;		/* bits that must be set for a counter to count */
 	struct unc_type_moved moved;
 };
 
-/* How many boxes of a type without PCI functions a package has. */
+/* Number of boxes in a package, for a box type without PCI functions. */
 struct unc_type_count {
-	/* may sleep; NULL: as many as the type's max_boxes */
+	/* Read the number; may sleep.  NULL: the number is the type's max_boxes */
 	unsigned int (*read)(const struct unc_package *pkg,
 			     const struct unc_type *type);
 	u8 min;			/* boxes of the smallest die */
@@ -175,20 +176,20 @@ struct unc_type_count {
 /* A type's PCI functions. */
 struct unc_type_pci {
 	/*
-	 * Boxes that a function has, whose box control and status they share; the
-	 * tables have the registers of all of them in turn.  0: one.
+	 * Boxes in a function, which share box control and status; the tables have the
+	 * registers of one box after the other.  0: one box.
 	 */
 	u8 in_function;
-	bool io_bus;		/* it is on the package's IO bus, not on the uncore's */
-	/* type that takes its place under intel_uncore's names, or NULL */
+	bool io_bus;		/* on the package's IO bus, not on the uncore's bus */
+	/* type to use instead under intel_uncore's names, or NULL */
 	const struct unc_type *in_tree;
 };
 
-/* What an overflow of a type's counters does. */
+/* Effect of an overflow of a type's counters. */
 struct unc_type_overflow {
-	bool signals;		/* it can freeze the package and interrupt */
-	const u64 *status;	/* bits of a box in the global status, by its index */
-	u64 status_bits;	/* those of all boxes, where that is NULL */
+	bool signals;		/* an overflow can freeze the package and interrupt */
+	const u64 *status;	/* each box's bits in the global status, by index */
+	u64 status_bits;	/* common bits of all boxes, where @status is NULL */
 };
 
 /* A type's filters. */
@@ -204,7 +205,7 @@ struct unc_type_events {
 	unsigned int num_fields;
 	const struct unc_event_info *info;	/* sorted by code */
 	unsigned int num_info;
-	const struct unc_text *named;		/* and their units and scales */
+	const struct unc_text *named;		/* named events, units and scales */
 	unsigned int num_named;
 	const struct unc_text *in_tree;		/* event files of intel_uncore */
 	unsigned int num_in_tree;
@@ -218,8 +219,8 @@ struct unc_type {
 	u8 max_boxes;		/* of a package, at most */
 	struct unc_type_count count;
 	u8 general;		/* counters that count any event */
-	u8 bits;		/* documented width; the real one is probed */
-	u16 max_inc;		/* largest increment of events that no table knows */
+	u8 bits;		/* documented width; the load probes the real width */
+	u16 max_inc;		/* largest increment of undocumented events */
 	unsigned int quirks;	/* enum unc_quirk */
 	struct unc_type_regs regs;
 	struct unc_type_pci pci;
@@ -229,7 +230,7 @@ struct unc_type {
 	const struct unc_freerun *freerun;	/* ends with a register of 0 */
 };
 
-/* What a PCI function is to the driver; driver_data of the generation's id table. */
+/* Role of a PCI function; driver_data of the generation's id table. */
 enum unc_pci_role { UNC_PCI_BOX, UNC_PCI_FILTER };
 #define UNC_PCI_DATA(type, idx, role) \
 	(((unsigned long)(type) << 16) | ((idx) << 8) | (role))
@@ -239,15 +240,15 @@ enum unc_pci_role { UNC_PCI_BOX, UNC_PCI_FILTER };
 
 /* A generation's global registers, which are MSRs, and bits of the control. */
 struct unc_global_regs {
-	u32 ctl;		/* 0: there is none, and nothing freezes a package */
-	u32 status;		/* boxes that overflowed; 0: there is none, none signals */
-	u32 config;		/* how many CBos there are */
-	u64 freeze, unfreeze;	/* stops all boxes; starts them again */
-	u64 wake;		/* wakes a sleeping core for the interrupt */
-	u64 cores;		/* selects cores */
+	u32 ctl;		/* 0: there is none, and a package cannot be frozen */
+	u32 status;		/* overflow bits of boxes; 0: there is none, no box signals */
+	u32 config;		/* number of CBos */
+	u64 freeze, unfreeze;	/* bits that stop, and start, all boxes */
+	u64 wake;		/* bit that wakes a sleeping core for the interrupt */
+	u64 cores;		/* bits that select cores */
 };
 
-/* The PCI device that each uncore bus has one of, and its registers. */
+/* The UBox's PCI device, one on each uncore bus, and its registers. */
 struct unc_ubox {
 	u16 device;
 	u16 node_id;		/* offset of the NUMA node's number */
@@ -260,14 +261,14 @@ struct unc_generation {
 	const struct unc_type *types;
 	unsigned int num_types;
 	const struct pci_device_id *pci_ids;	/* functions of boxes, or NULL */
-	const char *in_tree;	/* intel_uncore's PCI driver for it, or NULL */
+	const char *in_tree;	/* name of intel_uncore's PCI driver, or NULL */
 	struct unc_ubox ubox;
 	u16 capability_device;	/* PCI device that identifies the die of a package */
-	/* package whose uncore is on the bus of a UBox, or an errno; may sleep */
+	/* Find the package of a UBox's bus; a negative errno if unknown.  May sleep */
 	int (*map_bus)(struct pci_dev *ubox);
-	/* package of an IO bus, as one of its uncore buses says, or NULL; may sleep */
+	/* Find the package of an IO bus by its uncore bus, or NULL.  May sleep */
 	struct unc_package *(*map_io_bus)(struct pci_bus *bus);
-	u32 max_khz;		/* no uncore clock is faster */
+	u32 max_khz;		/* fastest uncore clock */
 	struct unc_global_regs global;
 };
 
