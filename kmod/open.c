@@ -16,7 +16,7 @@
 #include "sampling.h"
 #include "slot.h"
 
-/* The event's config words, without the bits that are the driver's own. */
+/* Get the event's config words, without the driver's own bits. */
 static void unc_event_config(const struct perf_event *event, u64 config[3])
 {
 	config[0] = event->attr.config;
@@ -26,13 +26,13 @@ static void unc_event_config(const struct perf_event *event, u64 config[3])
 	config[2] = event->attr.config2;
 }
 
-/* intel_uncore masks that bit like all that it does not know. */
+/* intel_uncore masks the bit, like all bits outside of its formats. */
 static bool unc_is_local(const struct perf_event *event)
 {
 	return !unc.lenient && (event->attr.config & UNC_CONFIG_LOCAL);
 }
 
-/* Add what @event counts to a list of different slots. */
+/* Add the slot of @event to a list of different slots. */
 static int unc_collect(const struct perf_event *event, struct unc_slot *slots,
 		       unsigned int *n)
 {
@@ -115,7 +115,7 @@ static bool unc_leader_left(const struct perf_event *event)
 	       !(READ_ONCE(leader->attach_state) & PERF_ATTACH_GROUP);
 }
 
-/* Check whether an event counts that a copy for local reads could follow. */
+/* Check whether a copy for local reads has an equal event to follow. */
 static bool unc_is_counted(struct unc_pmu *pmu, const struct unc_box *box,
 			   const struct unc_slot *want)
 {
@@ -130,7 +130,7 @@ static bool unc_is_counted(struct unc_pmu *pmu, const struct unc_box *box,
 	return counted;
 }
 
-/* Refuse an event that no box can count, and describe what it counts. */
+/* Describe the slot that an event needs; refuse an event that no box can count. */
 static int unc_check_event(struct perf_event *event, struct unc_box *box,
 			   struct unc_slot *want)
 {
@@ -215,7 +215,7 @@ static struct unc_event *unc_event_new(struct perf_event *event,
 	return ue;
 }
 
-/* Get what an event needs beside its box; unc_event_destroy() releases it. */
+/* Get an event's references beside its box; unc_event_destroy() releases them. */
 static int unc_event_prepare(struct perf_event *event, struct unc_event *ue)
 {
 	struct unc_own_event *own;
@@ -263,7 +263,7 @@ int unc_open_event(struct perf_event *event)
 
 	if (event->attr.type != event->pmu->type)
 		return -ENOENT;
-	/* as perf answers for a module that is being unloaded */
+	/* perf's error for a module that is being unloaded */
 	if (!READ_ONCE(unc.ready))
 		return -ENODEV;
 	if (unc_counts_cgroup(event))
@@ -319,7 +319,7 @@ int unc_open_check_period(struct perf_event *event, u64 period)
 {
 	const struct unc_event *ue = event->pmu_private;
 
-	/* it samples with an event of the driver's, which keeps its period */
+	/* the event follows an event of the driver, which keeps its period */
 	if (ue->own && period != event->attr.sample_period)
 		return -EINVAL;
 	return ue->want.sampling.freq && !period ? -EINVAL : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The PCI driver that claims the functions in which, or behind which, boxes have
- * their registers, and notices when one goes away.
+ * The PCI driver.  It claims the functions that have registers or filters of boxes, and
+ * retires a box when its function is removed.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -25,7 +25,7 @@ module_param(mmconfig, bool, 0444);
 MODULE_PARM_DESC(mmconfig,
 		 "reach PCI registers through memory (MMCONFIG) where the machine can, instead of through its two ports (default Y)");
 
-/* Functions that are reached through memory, and those that are not. */
+/* Number of functions that are accessed through memory, and through ports. */
 static unsigned int unc_pci_mapped, unc_pci_ported;
 
 #define UNC_PCI_CONFIG_SIZE	4096
@@ -55,9 +55,9 @@ static phys_addr_t unc_pci_config_address(const struct pci_dev *pdev)
 }
 
 /*
- * Through memory an access takes no lock and a fraction of the time.  The
- * kernel itself trusts the firmware's table with care only: so the function
- * that answers there must be the one.
+ * Map a function's configuration space: accesses through memory take no lock, and a
+ * fraction of the time.  The firmware's table may be wrong, so the mapping must show
+ * the function's IDs.
  */
 static void __iomem *unc_pci_map(struct pci_dev *pdev)
 {
@@ -96,10 +96,10 @@ const char *unc_pci_access(void)
 
 /* --- claiming functions --------------------------------------------------- */
 
-/* Functions that appear after the module was loaded have no PMU to join. */
+/* No function is claimed after the load: its box would have no PMU. */
 static bool unc_pci_closed;
 
-/* The registers of a filter may be beyond what can be reached. */
+/* Check whether all filter registers of a function can be read. */
 static bool unc_filters_reachable(struct pci_dev *pdev,
 				  const struct unc_type *type)
 {
@@ -114,7 +114,7 @@ static bool unc_filters_reachable(struct pci_dev *pdev,
 	return true;
 }
 
-/* The type that a row of the id table means, under the names in use. */
+/* Find the box type of a row of the id table, for the PMU names in use. */
 static const struct unc_type *unc_pci_type(const struct pci_device_id *id)
 {
 	const struct unc_type *type =
@@ -123,7 +123,7 @@ static const struct unc_type *unc_pci_type(const struct pci_device_id *id)
 	return unc.lenient && type->pci.in_tree ? type->pci.in_tree : type;
 }
 
-/* Fill in the boxes of a function: those from @index on, or one with filters. */
+/* Fill in the boxes of a function, from @index on; or the box whose filters it has. */
 static int unc_pci_find_boxes(struct unc_function *f, struct unc_package *pkg,
 			      const struct unc_type *type, unsigned int index)
 {
@@ -201,16 +201,16 @@ static int unc_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	return err;
 }
 
-/* The box's own function goes: it keeps its last counts from here on. */
+/* Retire a box whose function is being removed; the box keeps its last counts. */
 static void unc_pci_remove_box(struct unc_box *box)
 {
 	unsigned long flags;
 
 	flags = unc_lock_box(box);
-	/* nothing may be left that overflows; if it is still there */
+	/* no counter may overflow later, if the function still answers */
 	unc_box_retire(box);
 	unc_lock_release(box, flags);
-	/* a report of that may still be on its way */
+	/* a report of the dead box may be pending */
 	irq_work_sync(&box->report.work);
 	box->io.regs = NULL;
 	box->io.pdev = NULL;
@@ -228,7 +228,7 @@ static void unc_pci_remove_filter(struct unc_box *box)
 	unc_lock_release(box, flags);
 }
 
-/* The function is going away, or we are. */
+/* Release a function that is removed, or of a driver that is unloaded. */
 static void unc_pci_remove(struct pci_dev *pdev)
 {
 	struct unc_function *f = pci_get_drvdata(pdev);
@@ -260,7 +260,7 @@ static struct pci_driver unc_pci_driver = {
 	.remove = unc_pci_remove,
 };
 
-/* Does the generation know a function that has the filters of a box? */
+/* Check whether the id table has a function with the filters of a box. */
 static bool unc_pci_has_filters(const struct unc_type *type, unsigned int index)
 {
 	const unsigned long data = UNC_PCI_DATA(type - unc.gen->types, index,
@@ -275,8 +275,8 @@ static bool unc_pci_has_filters(const struct unc_type *type, unsigned int index)
 }
 
 /*
- * A box is of use with its own function only; filters without one would be
- * taken for a box.  Without its filters it can count what needs none.
+ * Drop boxes of which only the filters' function was found.  A box without filters
+ * stays: it counts events that need no filter.
  */
 static void unc_pci_drop_incomplete(const struct unc_package *pkg,
 				    const struct unc_type *type)

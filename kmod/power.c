@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Bringing all boxes into and out of service: load and unload, suspend and resume,
- * packages all of whose CPUs were offline, reboot and kexec.
+ * packages whose CPUs were all offline, reboot and kexec.
  *
- * Nothing can be done before a crash kernel starts; a driver that is loaded there
- * clears what it finds.
+ * No code of the driver runs before a crash kernel starts; a driver in the crash kernel
+ * clears leftover state at load.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -25,10 +25,10 @@
 /* Leftover register state of a package. */
 struct unc_found {
 	struct unc_package *pkg;
-	u64 status;		/* its global status */
-	u64 ctl;		/* its global control */
+	u64 status;		/* global status */
+	u64 ctl;		/* global control */
 	unsigned int running;	/* boxes with a counter enabled */
-	bool answers;		/* it has a CPU, and global registers if it must */
+	bool answers;		/* a CPU is online, and the global registers answer */
 };
 
 /* How often to look whether a clock runs, and how long (us) between two looks. */
@@ -36,9 +36,9 @@ struct unc_found {
 #define UNC_CLOCK_US	10
 
 /*
- * Let the fixed counter of an idle box run until it moves.  The box is idle again
- * afterwards: no event can use it yet.  Here, on a CPU of the box's package that does
- * not sleep meanwhile: in a package that sleeps the clock may stand still.
+ * Let the fixed counter of an idle box run until its value changes, and make the box idle
+ * again.  No event can use the box yet.  The CPU is in the box's package and does not
+ * sleep meanwhile: in a package that sleeps the clock may stand still.
  */
 static bool unc_clock_runs(struct unc_box *box)
 {
@@ -59,7 +59,7 @@ static bool unc_clock_runs(struct unc_box *box)
 	return count;
 }
 
-/* A box without a clock counts nothing, or random values: leave it out. */
+/* Retire a box without a clock, which counts nothing or random values. */
 static void unc_check_clock(struct unc_box *box)
 {
 	if (!(box->type->quirks & UNC_QUIRK_UNCLOCKED) || unc_clock_runs(box))
@@ -82,8 +82,9 @@ static void unc_visit_boxes(struct unc_package *pkg, void (*visit)(struct unc_bo
 }
 
 /*
- * On a CPU of the package, interrupts off: registers are a package's own.  First all
- * of it is frozen, so that nothing can overflow while it is cleared.
+ * Clear the boxes of a package.  The package is frozen first, so that no counter can
+ * overflow meanwhile.
+ * Context: on a CPU of the package, interrupts off.
  */
 static void unc_start_boxes(void *data)
 {
@@ -101,7 +102,7 @@ static void unc_start_boxes(void *data)
 		found->running += unc_box_start(box);
 		unc_lock_raw_release(&box->lock);
 	}
-	/* with the status of counters that overflowed before the package was frozen */
+	/* clear the status as well: counters may have overflowed before the freeze */
 	unc_global_restart(0);
 	unc_visit_boxes(pkg, unc_check_clock);
 }
@@ -113,7 +114,7 @@ static void unc_stop_boxes(void *data)
 	unc_global_restart(0);
 }
 
-/* A package without a CPU online is left as it is: no way to its MSRs. */
+/* Call @func on a CPU of a package; not at all, if all CPUs of the package are offline. */
 static void unc_on_package(struct unc_package *pkg, smp_call_func_t func,
 			   void *data)
 {
@@ -225,7 +226,7 @@ void unc_power_resume(struct unc_package *pkg)
 	unc_lock_raw_release(&ov->ctl_lock);
 }
 
-/* With one CPU left and interrupts off; other packages' CPUs are offline. */
+/* Suspend.  Only this CPU is online, interrupts are off. */
 static int unc_suspend(UNC_SYSCORE_ARGS)
 {
 	struct unc_package *pkg = unc_package_of_cpu(smp_processor_id());
@@ -249,7 +250,7 @@ static struct syscore_ops unc_syscore_ops = {
 };
 static struct syscore unc_syscore = { .ops = &unc_syscore_ops };
 
-/* Reboot, power-off or kexec: nothing may be left running for the next kernel. */
+/* Retire all boxes before reboot, power-off or kexec: the next kernel finds no counts. */
 static int unc_reboot(struct notifier_block *nb, unsigned long action,
 		      void *data)
 {

@@ -9,10 +9,10 @@
 #include "refresh.h"
 #include "report.h"
 
-/* Counts that may come at once whatever the time passed: injected traffic, skew. */
+/* Counts that may come at once, in no time: injected traffic, skew of clocks. */
 #define UNC_SLACK	(1ULL << 16)
 
-/* The most that a slot can count in some time: twice what the fastest clock allows. */
+/* Return the most counts of a slot in some time: twice those of the fastest clock. */
 static u64 unc_refresh_most(const struct unc_slot *slot, u64 ns)
 {
 	u64 most = unc_mul_div(ns, 2ULL * U32_MAX, slot->low_ns);
@@ -20,11 +20,11 @@ static u64 unc_refresh_most(const struct unc_slot *slot, u64 ns)
 	return most < U64_MAX - UNC_SLACK ? most + UNC_SLACK : U64_MAX;
 }
 
-/* Another program wrote the counter: count on from the value it has now. */
+/* Continue from the value that another program wrote to the counter. */
 static void unc_refresh_resync(struct unc_box *box, struct unc_slot *slot)
 {
 	slot->stamp = 0;
-	/* a box that died reads all ones, which no program wrote */
+	/* a dead box reads all ones, which no program wrote */
 	if (!unc_access_read_counter(box, slot, &slot->raw))
 		return;
 	slot->sampling.armed = false;
@@ -51,7 +51,7 @@ void unc_refresh_slot(struct unc_box *box, struct unc_slot *slot)
 	if (!unc_access_read_counter(box, slot, &raw))
 		return;
 	grown = ((raw << shift) - (slot->raw << shift)) >> shift;
-	/* 64 bits never wrap: one that seems to go backwards has not moved */
+	/* a counter of 64 bits never wraps: a value that decreases has not changed */
 	if (!shift && (s64)grown < 0)
 		return;
 	if (before && grown > UNC_SLACK &&
@@ -110,7 +110,7 @@ void unc_refresh_verify(struct unc_box *box)
 	unc_refresh_box(box);
 	if (box->dead || box->hw.frozen || !box->type->regs.box_ctl)
 		return;
-	/* another program may have written it; a shared one is written only then */
+	/* another program may have written box control: have a shared one written, too */
 	box->hw.box_ctl_known = false;
 	unc_access_write_box_ctl(box, 0);
 }
