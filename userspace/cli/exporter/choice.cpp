@@ -21,7 +21,7 @@ struct candidate {
 };
 using candidates = std::vector<candidate>;
 
-/// Does the machine just not have it?
+/// Tell whether an error means that the machine lacks the event.
 bool is_missing(const uncore::error &failure)
 {
 	return failure.code != errc::no_driver && failure.code != errc::system;
@@ -34,30 +34,34 @@ public:
 	{
 	}
 
-	/// Chooses a family's events from @p first on that belong together.
-	/// @return the event behind them.
+	/// Choose the set of a family's events that begins at @p first.
+	/// @return the index of the event after the set.
 	uncore::result<size_t> add(size_t family, size_t first);
 	choice finish() &&;
 
 private:
-	uncore::result<bool> parse(const series &of, candidate &one) const;
-	bool fits(const candidates &all) const;
-	uncore::result<bool> take(const candidates &all);
+	uncore::result<bool> parse(const series &definition,
+				   candidate &entry) const;
+	bool fits(const candidates &list) const;
+	uncore::result<bool> take(const candidates &list);
 
 	const uncore::topology &machine_;
 	uncore::planner planner_;
-	choice made_;
-	/// What each box counts already.
+	choice choice_;
+	/// Events chosen so far, by box.
 	std::map<const uncore::pmu_info *, std::vector<uncore::event>> counted_;
-	/// Events and names of sets that are not counted, of a family.
+	/// Family and name of each event or set that is not counted.
 	std::set<std::pair<size_t, std::string_view>> lacking_;
 };
 
+/// Parse the event of a candidate.
 /// @return whether the machine has the event.
-uncore::result<bool> chooser::parse(const series &of, candidate &one) const
+uncore::result<bool> chooser::parse(const series &definition,
+				    candidate &entry) const
 {
 	auto parsed = uncore::parse_events(
-		fmt::format("{}/{}/", of.box, of.events[one.event].event),
+		fmt::format("{}/{}/", definition.box,
+			    definition.events[entry.event].event),
 		machine_);
 
 	if (!parsed) {
@@ -65,44 +69,46 @@ uncore::result<bool> chooser::parse(const series &of, candidate &one) const
 			return false;
 		return parsed.error();
 	}
-	one.groups = *std::move(parsed);
+	entry.groups = *std::move(parsed);
 	return true;
 }
 
-/// Can each box count these beside what it counts?
-bool chooser::fits(const candidates &all) const
+/// Check that each box can count the candidates beside its chosen events.
+bool chooser::fits(const candidates &list) const
 {
 	auto counted = counted_;
 
-	for (const candidate &one : all)
-		for (const uncore::event_group &group : one.groups)
+	for (const candidate &entry : list)
+		for (const uncore::event_group &group : entry.groups)
 			for (const uncore::event &event :
 			     group.terms.front().events) {
-				auto &its = counted[event.pmu];
+				auto &box_events = counted[event.pmu];
 
-				its.push_back(event);
-				if (!uncore::fit(its, machine_.generation()))
+				box_events.push_back(event);
+				if (!uncore::fit(box_events,
+						 machine_.generation()))
 					return false;
 			}
 	return true;
 }
 
-uncore::result<bool> chooser::take(const candidates &all)
+uncore::result<bool> chooser::take(const candidates &list)
 {
-	if (!fits(all))
+	if (!fits(list))
 		return false;
-	for (const candidate &one : all)
-		for (const uncore::event_group &group : one.groups) {
+	for (const candidate &entry : list)
+		for (const uncore::event_group &group : entry.groups) {
 			const auto places = planner_.add(group);
 			const auto &events = group.terms.front().events;
 
 			if (!places)
 				return places.error();
 			for (size_t i = 0; i < events.size(); i++) {
-				made_.events.push_back(events[i]);
-				made_.chosen.push_back({one.family, one.event,
-							&made_.events.back(),
-							places->front()[i]});
+				choice_.events.push_back(events[i]);
+				choice_.chosen.push_back(
+					{entry.family, entry.event,
+					 &choice_.events.back(),
+					 places->front()[i]});
 				counted_[events[i].pmu].push_back(events[i]);
 			}
 		}
@@ -111,28 +117,28 @@ uncore::result<bool> chooser::take(const candidates &all)
 
 uncore::result<size_t> chooser::add(size_t family, size_t first)
 {
-	const series &of = all_series()[family];
-	const counted_event &event = of.events[first];
-	candidates all;
-	bool has_all = true;
+	const series &definition = all_series()[family];
+	const counted_event &event = definition.events[first];
+	candidates list;
+	bool all_supported = true;
 	size_t end = first;
 
 	do {
-		candidate one{family, end, {}};
-		const auto has = parse(of, one);
+		candidate entry{family, end, {}};
+		const auto supported = parse(definition, entry);
 
-		if (!has)
-			return has.error();
-		has_all &= *has;
-		all.push_back(std::move(one));
+		if (!supported)
+			return supported.error();
+		all_supported &= *supported;
+		list.push_back(std::move(entry));
 		end++;
-	} while (!event.set.empty() && end < of.events.size() &&
-		 of.events[end].set == event.set);
+	} while (!event.set.empty() && end < definition.events.size() &&
+		 definition.events[end].set == event.set);
 	if (!event.instead_of.empty() &&
 	    !lacking_.contains({family, event.instead_of}))
 		return end;
 
-	auto taken = has_all ? take(all) : uncore::result<bool>(false);
+	auto taken = all_supported ? take(list) : uncore::result<bool>(false);
 
 	if (!taken)
 		return taken.error();
@@ -144,8 +150,8 @@ uncore::result<size_t> chooser::add(size_t family, size_t first)
 
 choice chooser::finish() &&
 {
-	made_.plan = std::move(planner_).finish();
-	return std::move(made_);
+	choice_.plan = std::move(planner_).finish();
+	return std::move(choice_);
 }
 
 } // namespace
@@ -159,11 +165,11 @@ uncore::result<choice> choose_events(const uncore::topology &machine,
 	chooser chosen(machine);
 
 	for (size_t family = 0; family < all_series().size(); family++) {
-		const series &of = all_series()[family];
+		const series &definition = all_series()[family];
 
-		if (few && of.gives_way)
+		if (few && definition.gives_way)
 			continue;
-		for (size_t event = 0; event < of.events.size();) {
+		for (size_t event = 0; event < definition.events.size();) {
 			const auto next = chosen.add(family, event);
 
 			if (!next)

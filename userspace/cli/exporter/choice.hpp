@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which of the exported events a machine counts: those that it has, and of
-// these as many as each box can count all of the time.
+// Choice of the exported events that a machine counts: of the events that the
+// machine has, as many as each box can count without multiplexing.
 #pragma once
 
 #include <deque>
@@ -21,13 +21,14 @@ struct chosen_event {
 	uncore::counter_id id;
 };
 
-/// What is chosen, with the plan that counts it: nothing in it is multiplexed.
+/// Chosen events, and a plan that counts them without multiplexing.
 struct choice {
 	std::deque<uncore::event> events;
 	std::vector<chosen_event> chosen;
 	uncore::plan plan;
 };
 
+/// Choose the events to count.
 /// @param machine has to outlive the choice.
 /// @param with_accounts whether tasks' memory traffic is counted as well.
 /// Errors: errc::no_driver, errc::system.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The counters of uncore serve: what is opened, and what it adds up to.
+// The counters of uncore serve: opening, reading and summing.
 #include "exporter/collector.hpp"
 
 #include <algorithm>
@@ -21,10 +21,10 @@ using clock = std::chrono::steady_clock;
 
 namespace {
 
-/// How often counters that could not be opened are tried again.
+/// Interval between attempts to open counters.
 constexpr std::chrono::seconds try_time{1};
 
-/// A word for why counters cannot be opened.
+/// Return the label value for an error of opening the counters.
 const char *reason_of(const uncore::error &failure)
 {
 	switch (failure.code) {
@@ -44,35 +44,35 @@ double seconds(clock::duration time)
 	return std::chrono::duration<double>(time).count();
 }
 
-/// What another driver's PMUs, or the same driver's when it is loaded again,
-/// have other ones of: their folders' inodes.
+/// List the inodes of the PMUs' folders.  The inodes change when another driver
+/// is loaded, or the same driver again.
 std::string identity_of(const uncore::topology &machine)
 {
-	std::string all;
+	std::string inodes;
 
 	for (const uncore::pmu_info &pmu : machine.pmus()) {
 		struct stat status;
 
 		if (!stat(pmu.folder.c_str(), &status))
-			fmt::format_to(std::back_inserter(all), "{} ",
+			fmt::format_to(std::back_inserter(inodes), "{} ",
 				       uint64_t(status.st_ino));
 	}
-	return all;
+	return inodes;
 }
 
-/// Which boxes there are on which sockets.
+/// List the boxes and their sockets.
 std::string layout_of(const uncore::topology &machine)
 {
-	std::string all;
+	std::string layout;
 
 	for (const uncore::pmu_info &pmu : machine.pmus()) {
-		all += pmu.name;
+		layout += pmu.name;
 		for (const int cpu : pmu.cpus)
-			fmt::format_to(std::back_inserter(all), " {}",
+			fmt::format_to(std::back_inserter(layout), " {}",
 				       machine.package_of(cpu));
-		all += '\n';
+		layout += '\n';
 	}
-	return all;
+	return layout;
 }
 
 } // namespace
@@ -122,25 +122,25 @@ uncore::result<void> collector::try_open()
 	if (auto started = opened->enable(); !started)
 		return started;
 	if (options_.side)
-		if (auto beside = options_.side->start(); !beside)
-			return beside;
+		if (auto started = options_.side->start(); !started)
+			return started;
 	session_ = *std::move(opened);
 	lost_ = false;
-	for (const uncore::package &one : machine_->packages())
-		written_[one.id] = foreign_writes(one.id);
-	for (const chosen_event &one : chosen_.chosen) {
-		const uncore::pmu_info *pmu = one.what->pmu;
+	for (const uncore::package &socket : machine_->packages())
+		written_[socket.id] = foreign_writes(socket.id);
+	for (const chosen_event &selected : chosen_.chosen) {
+		const uncore::pmu_info *pmu = selected.what->pmu;
 
-		for (size_t c = 0; c < session_->cpus(one.id).size(); c++) {
-			const int package = session_->package(one.id, c);
-			const place where = {one.family, one.event,
-					     pmu->instance.value_or(0),
-					     package};
+		for (size_t c = 0; c < session_->cpus(selected.id).size();
+		     c++) {
+			const int package = session_->package(selected.id, c);
+			const place key = {selected.family, selected.event,
+					   pmu->instance.value_or(0), package};
 
-			counters_.push_back({one.id, c, &tallies_[where],
+			counters_.push_back({selected.id, c, &tallies_[key],
 					     &times_[{pmu->box, package}],
-					     one.what, package});
-			open_[where] = pmu;
+					     selected.what, package});
+			open_[key] = pmu;
 		}
 	}
 	opens_++;
@@ -161,14 +161,14 @@ uncore::result<void> collector::open()
 	return opened;
 }
 
-/// What was counted so far is kept.
+/// Close the counters and keep the counts so far.
 void collector::close()
 {
 	if (options_.side)
 		options_.side->stop();
-	for (auto &[where, count] : tallies_)
+	for (auto &[key, count] : tallies_)
 		count = {count.total(), 0};
-	for (auto &[where, time] : times_)
+	for (auto &[key, time] : times_)
 		time = {{time.enabled.total(), 0},
 			{time.running.total(), 0},
 			1,
@@ -201,51 +201,51 @@ void collector::resume()
 
 void collector::take_counts()
 {
-	for (auto &[where, time] : times_)
+	for (auto &[key, time] : times_)
 		time.enabled.now = time.running.now = time.interval = 0;
 
 	struct recent {
 		double enabled = 0, running = 0;
 		size_t events = 0;
 	};
-	std::map<times *, recent> lately;
+	std::map<times *, recent> sums;
 
-	for (const counter &one : counters_) {
-		const auto all = session_->total(one.id, one.cpu_index);
-		const auto last = session_->interval(one.id, one.cpu_index);
-		recent &sum = lately[one.time];
+	for (const counter &entry : counters_) {
+		const auto total = session_->total(entry.id, entry.cpu_index);
+		const auto last = session_->interval(entry.id, entry.cpu_index);
+		recent &sum = sums[entry.time];
 
-		// Not a number as long as it never ran.
-		if (std::isfinite(all.value))
-			one.count->now = all.value;
-		one.time->enabled.now += seconds(all.enabled);
-		one.time->running.now += seconds(all.running);
+		// NaN until the event has run.
+		if (std::isfinite(total.value))
+			entry.count->now = total.value;
+		entry.time->enabled.now += seconds(total.enabled);
+		entry.time->running.now += seconds(total.running);
 		sum.enabled += seconds(last.enabled);
 		sum.running += seconds(last.running);
 		sum.events++;
 	}
-	for (const auto &[time, sum] : lately) {
+	for (const auto &[time, sum] : sums) {
 		time->share = sum.enabled > 0 ? sum.running / sum.enabled : 1;
 		time->interval = sum.enabled / double(sum.events);
 		time->elapsed += time->interval;
 	}
 }
 
-/// What the session has found at the last read.  A CPU that left took events
-/// with it, which are to be opened anew.
+/// Find the boxes that the last read did not measure.  An offline CPU has lost
+/// its events, which are opened again.
 void collector::find_down()
 {
-	const auto before = std::exchange(down_, {});
+	const auto down_before = std::exchange(down_, {});
 	std::vector<const uncore::box_health *> worse;
 
-	// Clocks of an idle socket stop as well: that is not for the log.
+	// An idle socket's stopped clocks are not logged.
 	(void)session_->news();
 	for (const uncore::box_health &box :
 	     session_->health(uncore::period::total)) {
 		if (box.condition == uncore::condition::dead ||
 		    box.condition == uncore::condition::absent) {
 			down_[{box.pmu, box.package}] = "dead";
-			if (!before.contains({box.pmu, box.package}))
+			if (!down_before.contains({box.pmu, box.package}))
 				worse.push_back(&box);
 		}
 		if (box.condition == uncore::condition::offline && !lost_) {
@@ -255,61 +255,63 @@ void collector::find_down()
 	}
 	if (!worse.empty())
 		say(fmt::format("{}: no series", uncore::reason_of(worse)));
-	find_frozen(before);
+	find_frozen(down_before);
 }
 
-/// Boxes of which nothing counts, since another program has stopped them.  An
-/// idle socket's clocks stop as well, so that xeon_uncore has to have found a
-/// foreign write; it starts single boxes again itself.  intel_uncore does not
-/// look, but while a socket's counters are read its clocks run.
-void collector::find_frozen(const std::map<box_at, std::string> &before)
+/// Find the boxes that another program has stopped.  An idle socket's clocks
+/// stop as well; with xeon_uncore, a foreign write tells the two apart, and the
+/// driver restarts single boxes itself.  intel_uncore detects no foreign
+/// writes, but a socket's clocks run while its counters are read.
+void collector::find_frozen(const std::map<box_at, std::string> &down_before)
 {
-	const bool looks = finds_foreign_writes();
+	const bool detects_writes = finds_foreign_writes();
 	std::set<int> counting, stopped;
 
-	for (const counter &one : counters_)
-		if (session_->interval(one.id, one.cpu_index).value > 0)
-			counting.insert(one.package);
+	for (const counter &entry : counters_)
+		if (session_->interval(entry.id, entry.cpu_index).value > 0)
+			counting.insert(entry.package);
 	for (const uncore::box_health &box :
 	     session_->health(uncore::period::interval)) {
 		if (box.condition != uncore::condition::stopped)
 			continue;
-		if (!looks && counting.contains(box.package))
+		if (!detects_writes && counting.contains(box.package))
 			down_.try_emplace({box.pmu, box.package}, "stopped");
 		if (!counting.contains(box.package) &&
-		    (!looks ||
+		    (!detects_writes ||
 		     foreign_writes(box.package) > written_[box.package]))
 			stopped.insert(box.package);
 	}
-	// After a short while that alone does not say so.
-	for (const auto &[box, reason] : before)
+	// A stopped box of the read before stays stopped until its socket
+	// counts.
+	for (const auto &[box, reason] : down_before)
 		if (reason == "stopped" && !counting.contains(box.second))
 			stopped.insert(box.second);
-	for (const auto &[where, pmu] : open_)
-		if (stopped.contains(where.package))
-			down_.try_emplace({pmu, where.package}, "stopped");
-	report_stopped(before);
+	for (const auto &[key, pmu] : open_)
+		if (stopped.contains(key.package))
+			down_.try_emplace({pmu, key.package}, "stopped");
+	report_stopped(down_before);
 }
 
-/// A line for each socket of which boxes have stopped lately.
+/// Log a line for each socket whose boxes have stopped since the read before.
 void collector::report_stopped(
-	const std::map<box_at, std::string> &before) const
+	const std::map<box_at, std::string> &down_before) const
 {
-	std::map<int, std::vector<std::string>> lately;
+	std::map<int, std::vector<std::string>> stopped;
 
 	for (const auto &[box, reason] : down_)
-		if (reason == "stopped" && !before.contains(box))
-			lately[box.second].push_back(box.first->name);
-	for (const auto &[package, names] : lately) {
-		std::string which = names.front();
+		if (reason == "stopped" && !down_before.contains(box))
+			stopped[box.second].push_back(box.first->name);
+	for (const auto &[package, names] : stopped) {
+		std::string subject = names.front();
 
 		if (!is_measured(package))
-			which = "the boxes";
+			subject = "the boxes";
 		else if (names.size() > 1)
-			which += fmt::format(" and {} more", names.size() - 1);
+			subject +=
+				fmt::format(" and {} more", names.size() - 1);
 		say(fmt::format(
 			"another program has stopped {} of socket {}: no series",
-			which, package));
+			subject, package));
 	}
 }
 
@@ -320,7 +322,7 @@ bool collector::finds_foreign_writes() const
 		       uncore::pmu_driver::xeon_uncore;
 }
 
-/// As the driver counts them; 0 where it does not.
+/// Return the driver's count of foreign writes; 0 if the driver has none.
 double collector::foreign_writes(int package) const
 {
 	const auto text = uncore::read_text(
@@ -331,27 +333,27 @@ double collector::foreign_writes(int package) const
 	return text ? std::strtod(text->c_str(), nullptr) : 0;
 }
 
-/// Does any box of a socket count?
+/// Tell whether any box of a socket is measured.
 bool collector::is_measured(int package) const
 {
-	return std::any_of(open_.begin(), open_.end(), [&](const auto &one) {
-		return one.first.package == package &&
-		       !down_.contains({one.second, package});
+	return std::any_of(open_.begin(), open_.end(), [&](const auto &entry) {
+		return entry.first.package == package &&
+		       !down_.contains({entry.second, package});
 	});
 }
 
 double collector::interval(const std::string &box, int package) const
 {
-	const auto found = times_.find({box, package});
+	const auto entry = times_.find({box, package});
 
-	return found == times_.end() ? 0 : found->second.interval;
+	return entry == times_.end() ? 0 : entry->second.interval;
 }
 
 double collector::elapsed(const std::string &box, int package) const
 {
-	const auto found = times_.find({box, package});
+	const auto entry = times_.find({box, package});
 
-	return found == times_.end() ? 0 : found->second.elapsed;
+	return entry == times_.end() ? 0 : entry->second.elapsed;
 }
 
 void collector::say(const std::string &message) const
@@ -364,32 +366,35 @@ void collector::say(const std::string &message) const
 
 std::vector<box_count> collector::counts() const
 {
-	std::vector<box_count> all;
+	std::vector<box_count> list;
 
-	all.reserve(open_.size());
-	for (const auto &[where, pmu] : open_) {
-		const series &of = all_series()[where.family];
+	list.reserve(open_.size());
+	for (const auto &[key, pmu] : open_) {
+		const series &definition = all_series()[key.family];
 
-		all.push_back({&of, &of.events[where.event], pmu, where.package,
-			       down_.contains({pmu, where.package})
-				       ? std::nan("")
-				       : tallies_.at(where).total(),
-			       times_.at({pmu->box, where.package}).share});
+		list.push_back({&definition, &definition.events[key.event], pmu,
+				key.package,
+				down_.contains({pmu, key.package})
+					? std::nan("")
+					: tallies_.at(key).total(),
+				times_.at({pmu->box, key.package}).share});
 	}
-	return all;
+	return list;
 }
 
 void collector::check_released()
 {
-	auto now = uncore::topology::read(options_.sysfs);
+	auto machine = uncore::topology::read(options_.sysfs);
 
-	if (!now || now->pmus().empty() || identity_of(*now) == released_)
+	if (!machine || machine->pmus().empty() ||
+	    identity_of(*machine) == released_)
 		return;
 	resume();
 }
 
-/// Is it the machine still on which the counters were opened?  A CPU that goes
-/// hands its socket's events to another; only with the last one do they go.
+/// Open the counters again if the driver or the boxes have changed.  A CPU that
+/// goes offline hands its events to another CPU of its socket; only the
+/// socket's last CPU takes the events with it.
 void collector::check_machine()
 {
 	const std::string cpus = uncore::read_text(cpus_file_).value_or("");
@@ -400,10 +405,10 @@ void collector::check_machine()
 		if (cpus == cpus_)
 			return;
 
-		auto now = uncore::topology::read(options_.sysfs);
+		auto machine = uncore::topology::read(options_.sysfs);
 
-		if (now && layout_of(*now) == layout_of(*machine_)) {
-			machine_ = *std::move(now);
+		if (machine && layout_of(*machine) == layout_of(*machine_)) {
+			machine_ = *std::move(machine);
 			cpus_ = cpus;
 			moves_++;
 			return;
@@ -413,9 +418,9 @@ void collector::check_machine()
 		(void)open();
 }
 
-void collector::lose(const uncore::error &why)
+void collector::lose(const uncore::error &failure)
 {
-	say(why.message);
+	say(failure.message);
 	errors_++;
 	lost_ = true;
 }
@@ -424,8 +429,8 @@ void collector::tend()
 {
 	if (!wants_tending() || lost_)
 		return;
-	if (const auto done = options_.side->tend(); !done)
-		lose(done.error());
+	if (const auto tended = options_.side->tend(); !tended)
+		lose(tended.error());
 }
 
 std::vector<family> collector::read()
@@ -434,23 +439,23 @@ std::vector<family> collector::read()
 
 	reads_++;
 	if (session_) {
-		const auto done = session_->read();
+		const auto outcome = session_->read();
 
 		take_counts();
 		find_down();
-		if (!done && done.error().code != errc::gone)
-			lose(done.error());
+		if (!outcome && outcome.error().code != errc::gone)
+			lose(outcome.error());
 		if (options_.side)
-			if (const auto beside = options_.side->take(); !beside)
-				lose(beside.error());
+			if (const auto taken = options_.side->take(); !taken)
+				lose(taken.error());
 	}
 
-	const std::string before = problem_;
+	const std::string last_problem = problem_;
 
 	check_machine();
 	if (!session_)
 		errors_++;
-	if (problem_ != before && !problem_.empty())
+	if (problem_ != last_problem && !problem_.empty())
 		say(problem_);
 	duration_ = seconds(clock::now() - start);
 	return families();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The counters of uncore serve: opened once, read at each scrape, added up for
 // as long as the process lives.  Drivers and CPUs may be removed and added
-// below them.
+// meanwhile.
 #pragma once
 
 #include <chrono>
@@ -27,107 +27,106 @@
 
 namespace cli {
 
-/// Counters of another kind, opened and closed with a collector's.
+/// Counters outside the session, opened and closed with a collector's counters.
 class side_counters {
 public:
 	virtual ~side_counters() = default;
 	virtual uncore::result<void> start() = 0;
-	/// What was counted is kept.
+	/// Stop counting and keep the counts.
 	virtual void stop() = 0;
-	/// To be called several times a second, as long as they are there.
+	/// Tend the started counters, several times a second.
 	virtual uncore::result<void> tend() = 0;
-	/// Adds what happened since the last time to what add_to() has.
+	/// Add the counts since the last take() to the sums of add_to().
 	virtual uncore::result<void> take() = 0;
 	virtual void add_to(std::vector<family> &families) const = 0;
 };
 
 struct collector_options {
 	std::filesystem::path sysfs;
-	bool per_box = false; ///< tell all boxes apart
-	/// The exporter's own memory, time and files as well; node_exporter has
-	/// such series itself and refuses second ones.
+	bool per_box = false; ///< a series for each box
+	/// Export the exporter's own memory, time and files as well;
+	/// node_exporter has the same series and refuses duplicates.
 	bool process = true;
-	/// Takes messages about what went wrong; without, standard error does.
+	/// Receiver of failure messages; standard error if empty.
 	std::function<void(const std::string &)> say = {};
 	std::shared_ptr<side_counters> side = {};
 };
 
-/// What an event has counted at a box of a socket, for as long as the process
-/// lives.
+/// Count of an event at a box of a socket, for as long as the process lives.
 struct box_count {
-	const series *of;
+	const series *family;
 	const counted_event *event;
-	const uncore::pmu_info *pmu; ///< good until the next read()
+	const uncore::pmu_info *pmu; ///< valid until the next read()
 	int package;
-	/// In counts, not in the series' unit; not a number where the box is
-	/// not measured now.
+	/// Total in counts, not in the series' unit; NaN while the box is not
+	/// measured.
 	double total;
-	double share; ///< of the time since the read before, that it counted
+	double share; ///< counted share of the time since the read before
 };
 
 class collector {
 public:
 	explicit collector(collector_options options);
 
-	/// Opens the counters.  Errors: errc::no_driver, errc::unsupported (the
+	/// Open the counters.  Errors: errc::no_driver, errc::unsupported (the
 	/// processor) and those of session::open(); a later read() tries again.
 	uncore::result<void> open();
 
-	/// Reads all counters, each box's in one cycle, and opens those that
-	/// are there anew.  What is wrong is in the result and in problem().
+	/// Read all counters, each box's in one cycle, and open the counters
+	/// again if the driver or the boxes have changed.  The returned
+	/// families and problem() report failures.
 	std::vector<family> read();
 
-	/// To be called several times a second where this is true.
+	/// Tell whether tend() has to be called several times a second.
 	bool wants_tending() const { return session_ && options_.side; }
 	void tend();
 
-	/// Closes the counters, so that the driver can be unloaded.  They are
-	/// opened by the first read() that finds another driver's PMUs.
+	/// Close the counters, so that the driver can be unloaded.  The first
+	/// read() that finds another driver's PMUs opens the counters again.
 	void release();
-	/// Opens what was released.
+	/// Open the released counters.
 	void resume();
 
-	/// Those of the last read(), in an order that stays as long as
-	/// revision() does; none when no counters are open.
+	/// Return the counts of the last read(), empty when no counters are
+	/// open.  The order is constant for one revision().
 	std::vector<box_count> counts() const;
 	/// A box of a socket.
 	using box_at = std::pair<const uncore::pmu_info *, int>;
 	using boxes = std::set<box_at>;
-	/// Boxes that are not measured now, and a word for why: "dead",
-	/// "stopped".  Their counts say nothing, and have no series.
+	/// Return the boxes that are not measured, with the reason: "dead",
+	/// "stopped".  Their counts are invalid and have no series.
 	const std::map<box_at, std::string> &down() const { return down_; }
-	/// The machine on which the counters were opened, if they ever were.
+	/// Return the machine at the last attempt to open the counters.
 	const std::optional<uncore::topology> &machine() const
 	{
 		return machine_;
 	}
-	/// Grows whenever counters are opened or CPUs come or go: boxes may be
-	/// other ones then.
+	/// Return a number that grows whenever counters are opened or CPUs go
+	/// online or offline: the boxes may have changed.
 	uint64_t revision() const { return opens_ + moves_; }
-	/// Adds what the counters of another kind have, if there are any.
-	void add_side(std::vector<family> &to) const
+	/// Add the families of the side counters, if there are any.
+	void add_side(std::vector<family> &list) const
 	{
 		if (session_ && options_.side)
-			options_.side->add_to(to);
+			options_.side->add_to(list);
 	}
 	const std::filesystem::path &sysfs() const { return options_.sysfs; }
 
-	/// Why no counters are open now; empty when they are.
+	/// Return the reason why no counters are open; empty if they are open.
 	const std::string &problem() const { return problem_; }
-	/// Is there nothing that an administrator could change?  A processor
-	/// that is not supported has no counters to wait for.
+	/// Tell whether the exporter is ready.  A processor that is not
+	/// supported has no counters to wait for.
 	bool ready() const { return problem_.empty() || unsupported_; }
 
-	/// For how many seconds a socket's events of a box type were to be
-	/// counted between the last two reads, as the kernel has it at each
-	/// read: what counts are to be divided by for a rate.  0 where there
-	/// are none.
+	/// Return the enabled seconds of a socket's events of a box type
+	/// between the last two reads, as the kernel reports them at each read:
+	/// the divisor of a rate.  0 without events.
 	double interval(const std::string &box, int package) const;
-	/// The same, added up for as long as the counters are open.
+	/// Return the sum of interval() over all reads.
 	double elapsed(const std::string &box, int package) const;
 
 private:
-	/// Whose count: an event of all_series(), a box, a socket.
+	/// Key of a count: an event of all_series(), a box, a socket.
 	struct place {
 		size_t family, event;
 		unsigned instance;
@@ -135,17 +134,17 @@ private:
 
 		auto operator<=>(const place &) const = default;
 	};
-	/// What was counted at a place before these counters were opened, and
-	/// with them.
+	/// Count at a place before the open counters were opened, and since.
 	struct tally {
 		double before = 0, now = 0;
 		double total() const { return before + now; }
 	};
-	/// Seconds in which events were wanted and counted.
+	/// Seconds for which events were enabled and counted.
 	struct times {
 		tally enabled, running;
-		double share = 1;    ///< counted since the read before
-		double interval = 0; ///< an event's, since the read before
+		double share = 1; ///< running by enabled, since the read before
+		double interval = 0; ///< enabled seconds of an event since the
+				     ///< read before
 		double elapsed = 0;  ///< sum of intervals
 	};
 	/// A counter of the session.
@@ -161,25 +160,26 @@ private:
 	void close();
 	void take_counts();
 	void find_down();
-	void find_frozen(const std::map<box_at, std::string> &before);
-	void report_stopped(const std::map<box_at, std::string> &before) const;
+	void find_frozen(const std::map<box_at, std::string> &down_before);
+	void
+	report_stopped(const std::map<box_at, std::string> &down_before) const;
 	bool finds_foreign_writes() const;
 	double foreign_writes(int package) const;
 	bool is_measured(int package) const;
 	void check_machine();
-	void lose(const uncore::error &why);
+	void lose(const uncore::error &failure);
 	void check_released();
 	void say(const std::string &message) const;
 	bool has_package(int id) const;
 
 	std::vector<family> families() const;
 	family counts_of(size_t index) const;
-	void add_up(std::vector<family> &to) const;
-	void add_boxes(std::vector<family> &to) const;
-	void add_foreign(std::vector<family> &to) const;
-	void add_times(std::vector<family> &to) const;
-	void add_machine(std::vector<family> &to) const;
-	void add_own(std::vector<family> &to) const;
+	void add_up(std::vector<family> &list) const;
+	void add_boxes(std::vector<family> &list) const;
+	void add_foreign(std::vector<family> &list) const;
+	void add_times(std::vector<family> &list) const;
+	void add_machine(std::vector<family> &list) const;
+	void add_own(std::vector<family> &list) const;
 
 	collector_options options_;
 	std::string cpus_file_;
@@ -188,22 +188,22 @@ private:
 	choice chosen_;
 	std::vector<counter> counters_;
 	std::map<place, tally> tallies_;
-	/// Of which tally there is a counter now, and whose box it is.
+	/// Boxes of the places with an open counter.
 	std::map<place, const uncore::pmu_info *> open_;
-	std::map<box_at, std::string> down_; ///< of the last read
+	std::map<box_at, std::string> down_; ///< reasons at the last read
 	/// Foreign writes of sockets when the counters were opened.
 	std::map<int, double> written_;
-	/// By box type and socket.
+	/// Times by box type and socket.
 	std::map<std::pair<std::string, int>, times> times_;
-	/// The CPUs and the driver that there were when counters were opened,
-	/// and the driver that was released.
+	/// CPUs and driver when the counters were opened, and the released
+	/// driver.
 	std::string cpus_, driver_, released_;
-	/// Why no counters are open: a sentence, and a word for a label.
+	/// Reason why no counters are open: a sentence, and a word for a label.
 	std::string problem_, reason_;
-	/// When they were last tried to be opened.
+	/// Time of the last attempt to open the counters.
 	std::chrono::steady_clock::time_point tried_{};
-	bool unsupported_ = false; ///< the processor
-	bool lost_ = false; ///< some counters cannot be read any more
+	bool unsupported_ = false; ///< whether the processor is not supported
+	bool lost_ = false; ///< whether some counters cannot be read any more
 	uint64_t reads_ = 0, errors_ = 0, opens_ = 0, moves_ = 0;
 	double duration_ = 0;
 };

@@ -21,7 +21,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// Counts are whole unless they were scaled.
+/// Convert a count, which is whole unless it was scaled; NaN becomes null.
 json finite_or_null(double value)
 {
 	constexpr double exact_to = 9007199254740992; // 2^53
@@ -33,11 +33,11 @@ json finite_or_null(double value)
 	return value;
 }
 
-/// This process, as no other process of any machine is called: counts of
-/// another one do not continue its own.
+/// Return an identifier of this process that is unique across machines: counts
+/// of another process do not continue this process's counts.
 const std::string &instance()
 {
-	static const std::string made = [] {
+	static const std::string id = [] {
 		timespec now{};
 
 		clock_gettime(CLOCK_BOOTTIME, &now);
@@ -48,67 +48,69 @@ const std::string &instance()
 			now.tv_sec, now.tv_nsec);
 	}();
 
-	return made;
+	return id;
 }
 
 json sockets_of(const collector &counters)
 {
-	json all = json::array();
+	json list = json::array();
 
-	for (const uncore::package &one : counters.machine()->packages()) {
-		json its = {{"id", one.id}, {"cpus", cpu_list(one.cpus)}};
+	for (const uncore::package &socket : counters.machine()->packages()) {
+		json entry = {{"id", socket.id},
+			      {"cpus", cpu_list(socket.cpus)}};
 
-		if (const auto most = pcie_capacity(counters.sysfs(), one))
-			its["pcie_bytes_per_second"] = *most;
-		all.push_back(std::move(its));
+		if (const auto capacity =
+			    pcie_capacity(counters.sysfs(), socket))
+			entry["pcie_bytes_per_second"] = *capacity;
+		list.push_back(std::move(entry));
 	}
-	return all;
+	return list;
 }
 
-/// Bytes by socket and cgroup, both ways; nothing where no cgroups are counted.
+/// Sum bytes by socket and cgroup, both ways; empty if no cgroups are counted.
 json cgroups_of(const collector &counters)
 {
-	std::vector<family> all;
+	std::vector<family> families;
 	std::map<std::string, std::map<std::string, double>> sums;
-	json made = json::object();
+	json document = json::object();
 
-	counters.add_side(all);
-	for (const family &one : all) {
-		if (one.name != "uncore_cgroup_memory_bytes")
+	counters.add_side(families);
+	for (const family &exported : families) {
+		if (exported.name != "uncore_cgroup_memory_bytes")
 			continue;
-		for (const sample &each : one.samples) {
-			std::map<std::string, std::string> its(
-				each.labels.begin(), each.labels.end());
-			const std::string &pod = its["pod"];
+		for (const sample &entry : exported.samples) {
+			std::map<std::string, std::string> labels(
+				entry.labels.begin(), entry.labels.end());
+			const std::string &pod = labels["pod"];
 
-			sums[its["socket"]]
-			    [pod.empty() ? its["cgroup"]
-					 : its["namespace"] + "/" + pod] +=
-				each.value;
+			sums[labels["socket"]]
+			    [pod.empty() ? labels["cgroup"]
+					 : labels["namespace"] + "/" + pod] +=
+				entry.value;
 		}
 	}
 	for (const auto &[socket, cgroups] : sums)
 		for (const auto &[cgroup, bytes] : cgroups)
-			made[socket][cgroup] = finite_or_null(bytes);
-	return made;
+			document[socket][cgroup] = finite_or_null(bytes);
+	return document;
 }
 
-/// Every box, counted or not, and where it is in the list.
+/// Index of every box, counted or not, in the list of boxes.
 using box_places = std::map<std::pair<const uncore::pmu_info *, int>, size_t>;
 
 json boxes_of(const uncore::topology &machine, box_places &places)
 {
-	const auto &known = uncore::catalogue::of(machine);
-	json all = json::array();
+	const auto &catalogue = uncore::catalogue::of(machine);
+	json list = json::array();
 
 	for (const uncore::pmu_info &pmu : machine.pmus()) {
-		const auto *info = known.box(pmu.box);
+		const auto *info = catalogue.box(pmu.box);
 
 		for (const int cpu : pmu.cpus) {
 			const int socket = machine.package_of(cpu);
 
-			places[{&pmu, socket}] = all.size();
-			all.push_back(
+			places[{&pmu, socket}] = list.size();
+			list.push_back(
 				{{"socket", socket},
 				 {"pmu", pmu.name},
 				 {"box", pmu.box},
@@ -118,47 +120,48 @@ json boxes_of(const uncore::topology &machine, box_places &places)
 							 : json(nullptr)}});
 		}
 	}
-	return all;
+	return list;
 }
 
 json series_of()
 {
-	json all = json::array();
+	json list = json::array();
 
-	for (const series &one : all_series())
-		all.push_back({{"name", one.name},
-			       {"unit", one.unit},
-			       {"help", one.help}});
-	return all;
+	for (const series &entry : all_series())
+		list.push_back({{"name", entry.name},
+				{"unit", entry.unit},
+				{"help", entry.help}});
+	return list;
 }
 
 json counters_of(const collector &counters, const box_places &places)
 {
 	const uncore::topology &machine = *counters.machine();
-	const auto &known = uncore::catalogue::of(machine);
-	json all = json::array();
+	const auto &catalogue = uncore::catalogue::of(machine);
+	json list = json::array();
 
-	for (const box_count &one : counters.counts()) {
-		// The session keeps a separate description.
-		const auto at =
-			places.find({machine.find(one.pmu->name), one.package});
-		const std::string_view text = one.event->event;
-		const auto *info = known.event(one.of->box,
-					       text.substr(0, text.find(',')));
+	for (const box_count &count : counters.counts()) {
+		// The session has its own copy of the topology.
+		const auto place = places.find(
+			{machine.find(count.pmu->name), count.package});
+		const std::string_view text = count.event->event;
+		const auto *info = catalogue.event(
+			count.family->box, text.substr(0, text.find(',')));
 		json labels = json::object();
 
-		for (const label &each : one.event->labels)
-			labels[std::string(each.name)] = each.value;
-		all.push_back(
-			{{"box", at == places.end() ? json(nullptr)
-						    : json(at->second)},
-			 {"event", fmt::format("{}/{}/", one.pmu->name, text)},
-			 {"series", one.of - all_series().data()},
+		for (const label &entry : count.event->labels)
+			labels[std::string(entry.name)] = entry.value;
+		list.push_back(
+			{{"box", place == places.end() ? json(nullptr)
+						       : json(place->second)},
+			 {"event",
+			  fmt::format("{}/{}/", count.pmu->name, text)},
+			 {"series", count.family - all_series().data()},
 			 {"labels", std::move(labels)},
-			 {"factor", one.event->factor},
+			 {"factor", count.event->factor},
 			 {"most", info ? info->max_increment : 1}});
 	}
-	return all;
+	return list;
 }
 
 } // namespace
@@ -172,33 +175,33 @@ json describe_host(std::string_view generation)
 
 json describe(const collector &counters)
 {
-	json all = {{"format", series_format},
-		    {"version", series_version},
-		    {"program", uncore::version()},
-		    {"instance", instance()},
-		    {"revision", counters.revision()}};
+	json document = {{"format", series_format},
+			 {"version", series_version},
+			 {"program", uncore::version()},
+			 {"instance", instance()},
+			 {"revision", counters.revision()}};
 
 	if (!counters.machine()) {
-		all["machine"] = describe_host("");
+		document["machine"] = describe_host("");
 		for (const char *name :
 		     {"sockets", "boxes", "series", "limits", "counters"})
-			all[name] = json::array();
-		return all;
+			document[name] = json::array();
+		return document;
 	}
 
 	const uncore::topology &machine = *counters.machine();
 	const std::string_view generation = machine.generation();
 	box_places places;
 
-	all["machine"] = describe_host(generation);
-	all["machine"]["title"] = uncore::catalogue::of(machine).title();
-	all["machine"]["driver"] = driver_name(machine);
-	all["sockets"] = sockets_of(counters);
-	all["boxes"] = boxes_of(machine, places);
-	all["series"] = series_of();
-	all["limits"] = limits_of(generation);
-	all["counters"] = counters_of(counters, places);
-	return all;
+	document["machine"] = describe_host(generation);
+	document["machine"]["title"] = uncore::catalogue::of(machine).title();
+	document["machine"]["driver"] = driver_name(machine);
+	document["sockets"] = sockets_of(counters);
+	document["boxes"] = boxes_of(machine, places);
+	document["series"] = series_of();
+	document["limits"] = limits_of(generation);
+	document["counters"] = counters_of(counters, places);
+	return document;
 }
 
 json snapshot(const collector &counters, const limit_uses &uses,
@@ -209,7 +212,7 @@ json snapshot(const collector &counters, const limit_uses &uses,
 	const auto wall =
 		system_clock::now() - duration_cast<milliseconds>(age);
 	json counts = json::array(), shared = json::object();
-	json all = {
+	json document = {
 		{"time",
 		 duration_cast<milliseconds>(wall.time_since_epoch()).count() /
 			 1e3},
@@ -219,43 +222,43 @@ json snapshot(const collector &counters, const limit_uses &uses,
 		{"revision", counters.revision()}};
 
 	if (!counters.problem().empty()) {
-		all["problem"] = counters.problem();
-		return all;
+		document["problem"] = counters.problem();
+		return document;
 	}
-	for (const box_count &one : counters.counts()) {
-		// A box that is not measured has a count from before.
+	for (const box_count &count : counters.counts()) {
+		// The total of a box that is not measured is an old count.
 		counts.push_back(
-			counters.down().contains({one.pmu, one.package})
+			counters.down().contains({count.pmu, count.package})
 				? json(nullptr)
-				: finite_or_null(one.total));
-		if (one.share < 1)
-			shared[fmt::format("{}/{}", one.package,
-					   one.pmu->box)] = one.share;
+				: finite_or_null(count.total));
+		if (count.share < 1)
+			shared[fmt::format("{}/{}", count.package,
+					   count.pmu->box)] = count.share;
 	}
-	all["counts"] = std::move(counts);
-	all["verdicts"] = uses.describe(counters);
+	document["counts"] = std::move(counts);
+	document["verdicts"] = uses.describe(counters);
 	if (!shared.empty())
-		all["shared"] = std::move(shared);
+		document["shared"] = std::move(shared);
 
-	// Of the boxes of the topology, by their places in it.
+	// Keys are indices of the boxes in the topology document.
 	box_places places;
 	json down = json::object();
 
 	if (!counters.down().empty())
 		boxes_of(*counters.machine(), places);
 	for (const auto &[box, reason] : counters.down()) {
-		const auto at =
+		const auto place =
 			places.find({counters.machine()->find(box.first->name),
 				     box.second});
 
-		if (at != places.end())
-			down[std::to_string(at->second)] = reason;
+		if (place != places.end())
+			down[std::to_string(place->second)] = reason;
 	}
 	if (!down.empty())
-		all["down"] = std::move(down);
+		document["down"] = std::move(down);
 	if (json cgroups = cgroups_of(counters); !cgroups.empty())
-		all["cgroups"] = std::move(cgroups);
-	return all;
+		document["cgroups"] = std::move(cgroups);
+	return document;
 }
 
 } // namespace cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The die map's documents: what the machine is, and what its counters have at a
-// time.  The page, recordings and tools read the same two
+// The die map's two documents: a description of the machine, and a snapshot of
+// its counts.  The page, recordings and tools read the same documents
 // (Documentation/die-map.rst).
 #pragma once
 
@@ -14,20 +14,20 @@
 
 namespace cli {
 
-/// What "format" says, and the version of it that this program writes.
+/// Value of "format", and the version of the format that this program writes.
 inline constexpr const char *series_format = "uncore-series";
 inline constexpr unsigned series_version = 1;
 
-/// Name, processor and generation of this machine, by which a recording of
-/// another one is recognised.
+/// Describe this machine by name, processor and generation, which tell a
+/// recording of another machine.
 nlohmann::ordered_json describe_host(std::string_view generation);
 
-/// The machine: sockets, boxes, counters, and in which order a snapshot has
-/// their counts.
+/// Describe the machine: sockets, boxes, and counters in the order of a
+/// snapshot's counts.
 nlohmann::ordered_json describe(const collector &counters);
 
-/// The counts of the last read, which was at that time, and what limited the
-/// sockets before it.
+/// Write the counts of the last read, at @p read_at, and the verdicts on the
+/// sockets.
 nlohmann::ordered_json snapshot(const collector &counters,
 				const limit_uses &uses,
 				std::chrono::steady_clock::time_point read_at);

@@ -32,7 +32,7 @@ const char *name_of(family::kind type)
 	return "gauge";
 }
 
-/// What the type has its samples' names end with.
+/// Return the suffix of the samples' names of a type.
 const char *suffix_of(family::kind type)
 {
 	switch (type) {
@@ -58,7 +58,7 @@ std::string escaped(std::string_view text, bool quotes)
 	return safe;
 }
 
-/// The shortest text that reads back as the same number.
+/// Format a value as the shortest text that reads back as the same number.
 std::string number(double value)
 {
 	if (std::isnan(value))
@@ -68,61 +68,64 @@ std::string number(double value)
 	return fmt::format("{}", value);
 }
 
-void put_sample(std::string &text, const family &of, const sample &one)
+void put_sample(std::string &text, const family &owner, const sample &entry)
 {
-	const char *before = "{";
+	const char *separator = "{";
 
-	text += of.name;
-	text += suffix_of(of.type);
-	for (const auto &[name, value] : one.labels) {
-		fmt::format_to(buffer(text), "{}{}=\"{}\"", before, name,
+	text += owner.name;
+	text += suffix_of(owner.type);
+	for (const auto &[name, value] : entry.labels) {
+		fmt::format_to(buffer(text), "{}{}=\"{}\"", separator, name,
 			       escaped(value, true));
-		before = ",";
+		separator = ",";
 	}
-	if (!one.labels.empty())
+	if (!entry.labels.empty())
 		text += '}';
-	fmt::format_to(buffer(text), " {}\n", number(one.value));
+	fmt::format_to(buffer(text), " {}\n", number(entry.value));
 }
 
-/// In the older form a family is called as its samples are, and there is
-/// neither a type for information nor a unit.
-void put_family(std::string &text, const family &one, bool openmetrics)
+/// Write a family.  In the Prometheus form the family has the name of its
+/// samples; the form has neither the type "info" nor units.
+void put_family(std::string &text, const family &exported, bool openmetrics)
 {
 	const std::string name =
-		openmetrics ? one.name : one.name + suffix_of(one.type);
-	const bool info = one.type == family::kind::info;
+		openmetrics ? exported.name
+			    : exported.name + suffix_of(exported.type);
+	const bool info = exported.type == family::kind::info;
 
 	fmt::format_to(buffer(text), "# HELP {} {}\n# TYPE {} {}\n", name,
-		       escaped(one.help, openmetrics), name,
-		       info && !openmetrics ? "gauge" : name_of(one.type));
-	if (openmetrics && !one.unit.empty())
-		fmt::format_to(buffer(text), "# UNIT {} {}\n", name, one.unit);
-	for (const sample &each : one.samples)
-		put_sample(text, one, each);
+		       escaped(exported.help, openmetrics), name,
+		       info && !openmetrics ? "gauge" : name_of(exported.type));
+	if (openmetrics && !exported.unit.empty())
+		fmt::format_to(buffer(text), "# UNIT {} {}\n", name,
+			       exported.unit);
+	for (const sample &entry : exported.samples)
+		put_sample(text, exported, entry);
 }
 
 std::string render_json(const std::vector<family> &families,
 			const std::optional<uncore::topology> &machine)
 {
 	json document = begin_document("serve", machine ? &*machine : nullptr);
-	json &all = document["metrics"] = json::array();
+	json &metrics = document["metrics"] = json::array();
 
-	for (const family &one : families) {
+	for (const family &exported : families) {
 		json samples = json::array();
 
-		for (const sample &each : one.samples) {
+		for (const sample &entry : exported.samples) {
 			json labels = json::object();
 
-			for (const auto &[name, value] : each.labels)
+			for (const auto &[name, value] : entry.labels)
 				labels[name] = value;
 			samples.push_back({{"labels", std::move(labels)},
-					   {"value", each.value}});
+					   {"value", entry.value}});
 		}
-		all.push_back({{"name", one.name + suffix_of(one.type)},
-			       {"type", name_of(one.type)},
-			       {"unit", one.unit},
-			       {"help", one.help},
-			       {"samples", std::move(samples)}});
+		metrics.push_back(
+			{{"name", exported.name + suffix_of(exported.type)},
+			 {"type", name_of(exported.type)},
+			 {"unit", exported.unit},
+			 {"help", exported.help},
+			 {"samples", std::move(samples)}});
 	}
 	return document_line(document);
 }
@@ -136,17 +139,18 @@ std::string_view trimmed(std::string_view text)
 	return text;
 }
 
-/// What comes before the next @p end, which goes with it.
+/// Cut off the text before the next @p end, and @p end itself.
 std::string_view cut(std::string_view &rest, char end)
 {
-	const size_t at = rest.find(end);
-	const std::string_view first = rest.substr(0, at);
+	const size_t position = rest.find(end);
+	const std::string_view first = rest.substr(0, position);
 
-	rest.remove_prefix(at == rest.npos ? rest.size() : at + 1);
+	rest.remove_prefix(position == rest.npos ? rest.size() : position + 1);
 	return trimmed(first);
 }
 
-/// Of 1,000; RFC 9110 §12.4.2 allows three digits.  0 for an invalid weight.
+/// Parse a weight in thousandths; RFC 9110 §12.4.2 allows three digits.
+/// @return 0 for an invalid weight.
 unsigned weight_of(std::string_view text)
 {
 	unsigned value = 0, digits = 0;
@@ -201,9 +205,10 @@ std::string render(const std::vector<family> &families, exposition form,
 
 	if (form == exposition::json)
 		return render_json(families, machine);
-	for (const family &one : families)
-		if (!one.samples.empty())
-			put_family(text, one, form == exposition::openmetrics);
+	for (const family &exported : families)
+		if (!exported.samples.empty())
+			put_family(text, exported,
+				   form == exposition::openmetrics);
 	if (form == exposition::openmetrics)
 		text += "# EOF\n";
 	return text;
@@ -225,7 +230,7 @@ const char *content_type(exposition form)
 exposition choose_form(std::string_view accept)
 {
 	unsigned openmetrics = 0;
-	// Of several ranges that have it, the closest one counts.
+	// Of several ranges that match the form, the most specific counts.
 	std::optional<unsigned> exact, text, any;
 
 	while (!accept.empty()) {

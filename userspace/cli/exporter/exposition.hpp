@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is exported, and the forms in which scrapers read it: OpenMetrics 1.0,
+// Exported families of samples, and their forms for scrapers: OpenMetrics 1.0,
 // the Prometheus text format 0.0.4, and JSON.
 #pragma once
 
@@ -21,27 +21,28 @@ struct sample {
 	double value = 0;
 };
 
-/// Samples of one meaning.  A counter's name has no _total, and an info's no
-/// _info: forms differ in where they want it.
+/// Samples with the same meaning.  The name has neither _total (counter) nor
+/// _info (info): render() adds the suffix where a form has it.
 struct family {
 	enum class kind { counter, gauge, info };
 
 	std::string name;
 	kind type = kind::gauge;
-	/// The name's last word, where that is a unit.
+	/// Unit, if the name ends in a unit; else empty.
 	std::string unit;
 	std::string help; ///< a sentence
 	std::vector<sample> samples = {};
 };
 
+/// Write families in a form.
 /// @param machine for the head of a JSON document.
 std::string render(const std::vector<family> &families, exposition form,
 		   const std::optional<uncore::topology> &machine = {});
 const char *content_type(exposition form);
 
-/// The form of metrics that an Accept header asks for: OpenMetrics if the
-/// header names it and prefers it at least as much as the other, which is the
-/// default, also of a header that accepts neither.
+/// Choose the form that an Accept header asks for: OpenMetrics if the header
+/// names OpenMetrics and gives it at least the weight of the Prometheus format.
+/// The Prometheus format is the default, also if the header accepts neither.
 exposition choose_form(std::string_view accept);
 
 } // namespace cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What uncore serve has counted, and what it knows of the machine and of
-// itself, as families of samples.
+// Families of samples: the counts of uncore serve, the machine's properties,
+// and the exporter's own state.
 #include "exporter/collector.hpp"
 
 #include <cmath>
@@ -33,7 +33,7 @@ family single(kind type, std::string name, std::string unit, std::string help,
 		{{{}, value}}};
 }
 
-/// Seconds after the machine's start, of processes.
+/// Convert clock ticks of /proc/self/stat to seconds.
 double ticks(double count)
 {
 	return count / double(sysconf(_SC_CLK_TCK));
@@ -58,14 +58,14 @@ size_t open_files()
 
 	if (!folder)
 		return 0;
-	while (const dirent *one = readdir(folder))
-		n += one->d_name[0] != '.';
+	while (const dirent *entry = readdir(folder))
+		n += entry->d_name[0] != '.';
 	closedir(folder);
-	return n - 1; // the folder's own
+	return n - 1; // less the folder's own descriptor
 }
 
-/// As every exporter names them.
-void add_process(std::vector<family> &to)
+/// Add the process metrics under the names that all Prometheus exporters use.
+void add_process(std::vector<family> &list)
 {
 	std::ifstream file("/proc/self/stat");
 	std::string text;
@@ -81,82 +81,88 @@ void add_process(std::vector<family> &to)
 		    " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %*d %*d %*d %*d %*d %*d %llu %lu %ld",
 		    &user, &kernel, &start, &size, &resident) != 5)
 		return;
-	to.push_back(single(kind::counter, "process_cpu_seconds", "seconds",
-			    "Processor time of the exporter.",
-			    ticks(double(user) + double(kernel))));
-	to.push_back(single(kind::gauge, "process_start_time_seconds",
-			    "seconds", "When the exporter was started.",
-			    boot_time() + ticks(double(start))));
-	to.push_back(single(kind::gauge, "process_resident_memory_bytes",
-			    "bytes", "Resident memory of the exporter.",
-			    double(resident) * double(sysconf(_SC_PAGESIZE))));
-	to.push_back(single(kind::gauge, "process_open_fds", "",
-			    "Open files of the exporter.",
-			    double(open_files())));
+	list.push_back(single(kind::counter, "process_cpu_seconds", "seconds",
+			      "Processor time of the exporter.",
+			      ticks(double(user) + double(kernel))));
+	list.push_back(single(kind::gauge, "process_start_time_seconds",
+			      "seconds", "When the exporter was started.",
+			      boot_time() + ticks(double(start))));
+	list.push_back(
+		single(kind::gauge, "process_resident_memory_bytes", "bytes",
+		       "Resident memory of the exporter.",
+		       double(resident) * double(sysconf(_SC_PAGESIZE))));
+	list.push_back(single(kind::gauge, "process_open_fds", "",
+			      "Open files of the exporter.",
+			      double(open_files())));
 }
 
 } // namespace
 
 bool collector::has_package(int id) const
 {
-	const auto all = machine_->packages();
+	const auto packages = machine_->packages();
 
-	return std::any_of(
-		all.begin(), all.end(),
-		[id](const uncore::package &one) { return one.id == id; });
+	return std::any_of(packages.begin(), packages.end(),
+			   [id](const uncore::package &package) {
+				   return package.id == id;
+			   });
 }
 
 family collector::counts_of(size_t index) const
 {
-	const series &of = all_series()[index];
-	const instance_label *told = instance_label_of(of.box);
-	family made{std::string(of.name), kind::counter, std::string(of.unit),
-		    std::string(of.help)};
-	/// Where the sample of some labels is.
-	std::map<labels, size_t> known;
-	/// Is any of its boxes measured?  A sum continues without those that
-	/// are not, and a series of these alone ends.
+	const series &definition = all_series()[index];
+	const instance_label *box_label = instance_label_of(definition.box);
+	family exported{std::string(definition.name), kind::counter,
+			std::string(definition.unit),
+			std::string(definition.help)};
+	/// Index of the sample by its labels.
+	std::map<labels, size_t> indices;
+	/// Samples with at least one measured box.  A sum continues without its
+	/// unmeasured boxes; a sample of unmeasured boxes alone ends.
 	std::vector<bool> measured;
 
 	for (auto it = tallies_.lower_bound({index, 0, 0, INT32_MIN});
 	     it != tallies_.end() && it->first.family == index; ++it) {
-		const auto &[where, count] = *it;
-		const counted_event &event = of.events[where.event];
+		const auto &[key, count] = *it;
+		const counted_event &event = definition.events[key.event];
 
-		if (!has_package(where.package))
+		if (!has_package(key.package))
 			continue;
 
-		labels have = {{"socket", std::to_string(where.package)}};
+		labels sample_labels = {
+			{"socket", std::to_string(key.package)}};
 
-		if (told && (told->always || options_.per_box))
-			have.emplace_back(told->name,
-					  std::to_string(where.instance));
-		for (const label &one : event.labels)
-			have.emplace_back(one.name, one.value);
-		const auto [at, is_new] =
-			known.try_emplace(have, made.samples.size());
+		if (box_label && (box_label->always || options_.per_box))
+			sample_labels.emplace_back(
+				box_label->name, std::to_string(key.instance));
+		for (const label &entry : event.labels)
+			sample_labels.emplace_back(entry.name, entry.value);
+		const auto [position, is_new] = indices.try_emplace(
+			sample_labels, exported.samples.size());
 
 		if (is_new) {
-			made.samples.push_back({std::move(have), 0});
+			exported.samples.push_back(
+				{std::move(sample_labels), 0});
 			measured.push_back(false);
 		}
-		made.samples[at->second].value += count.total() * event.factor;
+		exported.samples[position->second].value +=
+			count.total() * event.factor;
 
-		const auto open = open_.find(where);
+		const auto open = open_.find(key);
 
 		if (open == open_.end() ||
-		    !down_.contains({open->second, where.package}))
-			measured[at->second] = true;
+		    !down_.contains({open->second, key.package}))
+			measured[position->second] = true;
 	}
 
-	size_t at = 0;
+	size_t position = 0;
 
-	std::erase_if(made.samples,
-		      [&](const sample &) { return !measured[at++]; });
-	return made;
+	std::erase_if(exported.samples,
+		      [&](const sample &) { return !measured[position++]; });
+	return exported;
 }
 
-void collector::add_times(std::vector<family> &to) const
+void collector::add_times(std::vector<family> &list) const
 {
 	family enabled{
 		"uncore_events_enabled_seconds", kind::counter, "seconds",
@@ -168,22 +174,25 @@ void collector::add_times(std::vector<family> &to) const
 		"uncore_events_running_ratio", kind::gauge, "ratio",
 		"The part of the time since the last read that events were counted."};
 
-	for (const auto &[where, time] : times_) {
-		const labels have = {{"socket", std::to_string(where.second)},
-				     {"box", where.first}};
+	for (const auto &[key, time] : times_) {
+		const labels sample_labels = {
+			{"socket", std::to_string(key.second)},
+			{"box", key.first}};
 
-		if (!has_package(where.second))
+		if (!has_package(key.second))
 			continue;
-		enabled.samples.push_back({have, time.enabled.total()});
-		running.samples.push_back({have, time.running.total()});
-		ratio.samples.push_back({have, time.share});
+		enabled.samples.push_back(
+			{sample_labels, time.enabled.total()});
+		running.samples.push_back(
+			{sample_labels, time.running.total()});
+		ratio.samples.push_back({sample_labels, time.share});
 	}
-	to.push_back(std::move(enabled));
-	to.push_back(std::move(running));
-	to.push_back(std::move(ratio));
+	list.push_back(std::move(enabled));
+	list.push_back(std::move(running));
+	list.push_back(std::move(ratio));
 }
 
-void collector::add_machine(std::vector<family> &to) const
+void collector::add_machine(std::vector<family> &list) const
 {
 	static const std::string model =
 		cpuinfo_field("/proc", "model name").value_or("");
@@ -197,17 +206,16 @@ void collector::add_machine(std::vector<family> &to) const
 
 	if (!machine_)
 		return;
-	for (const uncore::package &one : machine_->packages())
-		cpus.samples.push_back({{{"socket", std::to_string(one.id)}},
-					double(one.cpus.size())});
+	for (const uncore::package &socket : machine_->packages())
+		cpus.samples.push_back({{{"socket", std::to_string(socket.id)}},
+					double(socket.cpus.size())});
 	for (const uncore::pmu_info &pmu : machine_->pmus())
 		for (const int cpu : pmu.cpus)
 			counts[{machine_->package_of(cpu), pmu.box}]++;
-	for (const auto &[where, n] : counts)
-		boxes.samples.push_back(
-			{{{"socket", std::to_string(where.first)},
-			  {"box", where.second}},
-			 double(n)});
+	for (const auto &[key, n] : counts)
+		boxes.samples.push_back({{{"socket", std::to_string(key.first)},
+					  {"box", key.second}},
+					 double(n)});
 
 	const char *driver = machine_->pmus().empty()
 				     ? ""
@@ -219,55 +227,58 @@ void collector::add_machine(std::vector<family> &to) const
 		  {"machine", std::string(machine_->generation())},
 		  {"model", model}},
 		 1});
-	to.push_back(std::move(info));
-	to.push_back(std::move(cpus));
-	to.push_back(std::move(boxes));
+	list.push_back(std::move(info));
+	list.push_back(std::move(cpus));
+	list.push_back(std::move(boxes));
 }
 
-void collector::add_own(std::vector<family> &to) const
+void collector::add_own(std::vector<family> &list) const
 {
-	to.push_back(single(
+	list.push_back(single(
 		kind::counter, "uncore_reads", "",
 		"Times that the counters were read; scrapes that follow within 50 ms share one.",
 		double(reads_)));
-	to.push_back(
+	list.push_back(
 		single(kind::counter, "uncore_read_errors", "",
 		       "Reads at which counters were not there, or were lost.",
 		       double(errors_)));
-	to.push_back(single(kind::counter, "uncore_opens", "",
-			    "Times that the counters were opened.",
-			    double(opens_)));
-	to.push_back(single(kind::gauge, "uncore_scrape_duration_seconds",
-			    "seconds", "How long the last read took.",
-			    duration_));
+	list.push_back(single(kind::counter, "uncore_opens", "",
+			      "Times that the counters were opened.",
+			      double(opens_)));
+	list.push_back(single(kind::gauge, "uncore_scrape_duration_seconds",
+			      "seconds", "How long the last read took.",
+			      duration_));
 	if (options_.process)
-		add_process(to);
+		add_process(list);
 }
 
-/// Sockets are known without a driver as well.
-void collector::add_up(std::vector<family> &to) const
+/// Add the state of the counters and sockets; sysfs has sockets without a
+/// driver.
+void collector::add_up(std::vector<family> &list) const
 {
 	family sockets{"uncore_socket_up", kind::gauge, "",
 		       "Whether a socket's counters are open and count."};
 	family down{"uncore_down", kind::info, "", "Why no counters are open."};
 
-	to.push_back(single(kind::gauge, "uncore_up", "",
-			    "Whether the counters are open.",
-			    session_ ? 1 : 0));
+	list.push_back(single(kind::gauge, "uncore_up", "",
+			      "Whether the counters are open.",
+			      session_ ? 1 : 0));
 	if (machine_)
-		for (const uncore::package &one : machine_->packages())
+		for (const uncore::package &socket : machine_->packages())
 			sockets.samples.push_back(
-				{{{"socket", std::to_string(one.id)}},
-				 session_ && is_measured(one.id) ? 1.0 : 0.0});
+				{{{"socket", std::to_string(socket.id)}},
+				 session_ && is_measured(socket.id) ? 1.0
+								    : 0.0});
 	if (!session_)
 		down.samples.push_back(
 			{{{"reason", reason_}, {"message", problem_}}, 1});
-	to.push_back(std::move(sockets));
-	to.push_back(std::move(down));
+	list.push_back(std::move(sockets));
+	list.push_back(std::move(down));
 }
 
-/// A box that is not measured has a 0, while its series are absent.
-void collector::add_boxes(std::vector<family> &to) const
+/// Add a 1 for each measured box and a 0 for each other box, which has no
+/// series.
+void collector::add_boxes(std::vector<family> &list) const
 {
 	family up{"uncore_box_up", kind::gauge, "",
 		  "Whether a box is measured."};
@@ -275,63 +286,65 @@ void collector::add_boxes(std::vector<family> &to) const
 		    "Why a box is not measured."};
 	boxes counted;
 
-	for (const auto &[where, pmu] : open_)
-		counted.emplace(pmu, where.package);
+	for (const auto &[key, pmu] : open_)
+		counted.emplace(pmu, key.package);
 	for (const auto &[box, reason] : down_)
 		counted.insert(box);
 	for (const auto &[pmu, package] : counted) {
 		if (!pmu)
 			continue;
 
-		const auto found = down_.find({pmu, package});
-		labels have = {
+		const auto entry = down_.find({pmu, package});
+		labels sample_labels = {
 			{"socket", std::to_string(package)},
 			{"box", pmu->box},
 			{"number", std::to_string(pmu->instance.value_or(0))}};
 
-		up.samples.push_back({have, found == down_.end() ? 1.0 : 0.0});
-		if (found == down_.end())
+		up.samples.push_back(
+			{sample_labels, entry == down_.end() ? 1.0 : 0.0});
+		if (entry == down_.end())
 			continue;
-		have.emplace_back("reason", found->second);
-		down.samples.push_back({std::move(have), 1});
+		sample_labels.emplace_back("reason", entry->second);
+		down.samples.push_back({std::move(sample_labels), 1});
 	}
-	to.push_back(std::move(up));
-	to.push_back(std::move(down));
+	list.push_back(std::move(up));
+	list.push_back(std::move(down));
 }
 
-/// The driver counts register writes that are not its own.
-void collector::add_foreign(std::vector<family> &to) const
+/// Add the driver's count of foreign register writes.
+void collector::add_foreign(std::vector<family> &list) const
 {
 	family writes{
 		"uncore_foreign_writes", kind::counter, "",
 		"Times that the driver found registers of a socket written by another program: counts may be too small."};
 
 	if (finds_foreign_writes())
-		for (const uncore::package &one : machine_->packages())
+		for (const uncore::package &socket : machine_->packages())
 			writes.samples.push_back(
-				{{{"socket", std::to_string(one.id)}},
-				 foreign_writes(one.id)});
-	to.push_back(std::move(writes));
+				{{{"socket", std::to_string(socket.id)}},
+				 foreign_writes(socket.id)});
+	list.push_back(std::move(writes));
 }
 
 std::vector<family> collector::families() const
 {
-	std::vector<family> all;
+	std::vector<family> list;
 
-	add_up(all);
-	add_machine(all);
+	add_up(list);
+	add_machine(list);
 	if (session_) {
 		for (size_t i = 0; i < all_series().size(); i++)
-			if (family made = counts_of(i); !made.samples.empty())
-				all.push_back(std::move(made));
-		add_boxes(all);
-		add_foreign(all);
-		add_times(all);
+			if (family exported = counts_of(i);
+			    !exported.samples.empty())
+				list.push_back(std::move(exported));
+		add_boxes(list);
+		add_foreign(list);
+		add_times(list);
 		if (options_.side)
-			options_.side->add_to(all);
+			options_.side->add_to(list);
 	}
-	add_own(all);
-	return all;
+	add_own(list);
+	return list;
 }
 
 } // namespace cli

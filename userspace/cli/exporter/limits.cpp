@@ -20,21 +20,21 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// By how much a box is fuller than all together for it to be named.
+/// A text names the fullest box if its share exceeds the total by this much.
 constexpr double notable = 0.02;
 
-/// A fraction of a transfer's bits carries data: 8b/10b up to 5 GT/s, then
-/// 128b/130b.
+/// Share of a transfer's bits that carries data: 8b/10b up to 5 GT/s, 128b/130b
+/// above.
 constexpr double slow_link = 5, slow_share = 8.0 / 10, fast_share = 128.0 / 130;
 
 const json &limits()
 {
-	static const json all = json::parse(limits_json);
+	static const json parsed = json::parse(limits_json);
 
-	return all;
+	return parsed;
 }
 
-/// A number at the start of a file: "16", "8.0 GT/s PCIe".
+/// Read the number at the start of a file: "16", "8.0 GT/s PCIe".
 std::optional<double> number_in(const std::filesystem::path &file)
 {
 	const std::string text = uncore::read_text(file).value_or("");
@@ -47,7 +47,7 @@ std::optional<double> number_in(const std::filesystem::path &file)
 	return value;
 }
 
-/// The device at the other end of a port's link.
+/// Find the device at the other end of a port's link.
 std::optional<std::filesystem::path> child_of(const std::filesystem::path &port)
 {
 	for (const std::string &name : uncore::list_folder(port))
@@ -61,13 +61,14 @@ double link_capacity(const std::filesystem::path &port)
 {
 	const auto child = child_of(port);
 	const auto width = number_in(port / "current_link_width");
-	const auto here = number_in(port / "max_link_speed");
+	const auto port_speed = number_in(port / "max_link_speed");
 
-	if (!child || !width || !here)
+	if (!child || !width || !port_speed)
 		return 0;
 
 	const double speed = std::min(
-		*here, number_in(*child / "max_link_speed").value_or(*here));
+		*port_speed,
+		number_in(*child / "max_link_speed").value_or(*port_speed));
 
 	return *width * speed * 1e9 / 8 *
 	       (speed <= slow_link ? slow_share : fast_share);
@@ -76,13 +77,13 @@ double link_capacity(const std::filesystem::path &port)
 bool is_root_port(const std::filesystem::path &device)
 {
 	constexpr std::string_view bridge = "0x0604";
-	const std::string kind =
+	const std::string class_code =
 		uncore::read_text(device / "class").value_or("");
 
-	return kind.starts_with(bridge);
+	return class_code.starts_with(bridge);
 }
 
-/// "pci0000:00", a bus that is below no port.
+/// Tell whether a bus is below no port: "pci0000:00".
 bool is_root_bus(std::string_view name)
 {
 	return name.starts_with("pci") && name.find(':') != name.npos;
@@ -96,11 +97,11 @@ json limits_of(std::string_view generation)
 }
 
 std::optional<double> pcie_capacity(const std::filesystem::path &sysfs,
-				    const uncore::package &of)
+				    const uncore::package &socket)
 {
 	double sum = 0;
 
-	if (of.cpus.empty())
+	if (socket.cpus.empty())
 		return std::nullopt;
 	for (const std::string &bus : uncore::list_folder(sysfs / "devices")) {
 		if (!is_root_bus(bus))
@@ -108,16 +109,17 @@ std::optional<double> pcie_capacity(const std::filesystem::path &sysfs,
 		for (const std::string &name :
 		     uncore::list_folder(sysfs / "devices" / bus)) {
 			const auto port = sysfs / "devices" / bus / name;
-			const auto near = uncore::parse_cpu_list(
+			const auto near_cpus = uncore::parse_cpu_list(
 				uncore::read_text(port / "local_cpulist")
 					.value_or(""));
 
-			// One that is as near to CPUs of all sockets tells
-			// nothing.
-			if (is_root_port(port) && near &&
-			    std::find(near->begin(), near->end(),
-				      of.cpus.front()) != near->end() &&
-			    near->size() <= of.cpus.size())
+			// A port that is near CPUs of several sockets belongs
+			// to none of them.
+			if (is_root_port(port) && near_cpus &&
+			    std::find(near_cpus->begin(), near_cpus->end(),
+				      socket.cpus.front()) !=
+				    near_cpus->end() &&
+			    near_cpus->size() <= socket.cpus.size())
 				sum += link_capacity(port);
 		}
 	}
@@ -130,11 +132,11 @@ std::optional<double> pcie_capacity(const std::filesystem::path &sysfs,
 
 namespace {
 
-/// What a box did between two reads, each way, and what it could have done.
+/// Counts of a box between two reads, each way, and its capacity.
 struct box_use {
 	std::map<std::string, double> used;
 	double capacity = 0;
-	bool ever = false; ///< did anything since it is counted
+	bool ever = false; ///< any count since the program started
 
 	double share() const
 	{
@@ -149,139 +151,145 @@ struct box_use {
 	}
 	double sum() const
 	{
-		double all = 0;
+		double total = 0;
 
 		for (const auto &[way, value] : used)
-			all += value;
-		return all;
+			total += value;
+		return total;
 	}
 };
 
 using box_uses = std::map<unsigned, box_use>;
 
-/// A limit at a socket's boxes.
+/// A limit applied to a socket's boxes.
 class limit_at {
 public:
 	/// @param links of the socket's PCIe links, see pcie_capacity()
 	/// @param seconds between the two counts
 	limit_at(const json &limit, int socket, double links, double seconds,
-		 const collector &of, const std::vector<box_count> &before,
-		 const std::vector<box_count> &now)
+		 const collector &counters,
+		 const std::vector<box_count> &last_counts,
+		 const std::vector<box_count> &counts)
 		: limit_(limit), socket_(socket), links_(links),
-		  seconds_(seconds), of_(of), before_(before), now_(now)
+		  seconds_(seconds), counters_(counters),
+		  last_counts_(last_counts), counts_(counts)
 	{
 	}
 	std::optional<limit_use> use() const;
 
 private:
-	void add_used(box_uses &to) const;
-	void add_capacity(box_uses &to) const;
+	void add_used(box_uses &boxes) const;
+	void add_capacity(box_uses &boxes) const;
 	bool is_dead(unsigned instance) const;
 
 	const json &limit_;
 	int socket_;
 	double links_, seconds_;
-	const collector &of_;
-	const std::vector<box_count> &before_, &now_;
+	const collector &counters_;
+	const std::vector<box_count> &last_counts_, &counts_;
 };
 
 bool limit_at::is_dead(unsigned instance) const
 {
-	return std::any_of(
-		of_.down().begin(), of_.down().end(), [&](const auto &one) {
-			const auto &[pmu, socket] = one.first;
+	return std::any_of(counters_.down().begin(), counters_.down().end(),
+			   [&](const auto &entry) {
+				   const auto &[pmu, socket] = entry.first;
 
-			return socket == socket_ && limit_["box"] == pmu->box &&
-			       pmu->instance.value_or(0) == instance;
-		});
+				   return socket == socket_ &&
+					  limit_["box"] == pmu->box &&
+					  pmu->instance.value_or(0) == instance;
+			   });
 }
 
-void limit_at::add_used(box_uses &to) const
+void limit_at::add_used(box_uses &boxes) const
 {
 	const std::string box = limit_["box"], by = limit_.value("by", "");
 
 	for (const json &part : limit_["used"]) {
-		const std::string only = part.value("value", "");
+		const std::string label_value = part.value("value", "");
 
-		for (size_t i = 0; i < now_.size(); i++) {
-			const box_count &one = now_[i];
-			const unsigned number = one.pmu->instance.value_or(0);
+		for (size_t i = 0; i < counts_.size(); i++) {
+			const box_count &count = counts_[i];
+			const unsigned number = count.pmu->instance.value_or(0);
 			std::string way;
 
-			if (one.package != socket_ || one.pmu->box != box ||
-			    part["series"] != one.of->name || is_dead(number))
+			if (count.package != socket_ || count.pmu->box != box ||
+			    part["series"] != count.family->name ||
+			    is_dead(number))
 				continue;
-			for (const label &each : one.event->labels)
-				if (each.name == by)
-					way = each.value;
-			if (!only.empty() &&
-			    std::none_of(one.event->labels.begin(),
-					 one.event->labels.end(),
-					 [&only](const label &each) {
-						 return each.value == only;
+			for (const label &entry : count.event->labels)
+				if (entry.name == by)
+					way = entry.value;
+			if (!label_value.empty() &&
+			    std::none_of(count.event->labels.begin(),
+					 count.event->labels.end(),
+					 [&label_value](const label &entry) {
+						 return entry.value ==
+							label_value;
 					 }))
 				continue;
 
-			box_use &use = to[number];
+			box_use &use = boxes[number];
 
-			use.used[way] += (one.total - before_[i].total) *
-					 one.event->factor *
+			use.used[way] += (count.total - last_counts_[i].total) *
+					 count.event->factor *
 					 part["factor"].get<double>();
-			use.ever |= one.total > 0;
+			use.ever |= count.total > 0;
 		}
 	}
 }
 
-void limit_at::add_capacity(box_uses &to) const
+void limit_at::add_capacity(box_uses &boxes) const
 {
 	const json &capacity = limit_["capacity"];
 
 	if (capacity.contains("fact")) {
-		for (auto &[number, use] : to)
+		for (auto &[number, use] : boxes)
 			use.capacity = links_ * seconds_;
 		return;
 	}
 
-	const std::string own = limit_["box"];
-	const std::string box = capacity.value("box", own);
+	const std::string own_box = limit_["box"];
+	const std::string box = capacity.value("box", own_box);
 	const double factor = capacity["factor"];
 
-	for (size_t i = 0; i < now_.size(); i++) {
-		const box_count &one = now_[i];
-		const double cycles = one.total - before_[i].total;
+	for (size_t i = 0; i < counts_.size(); i++) {
+		const box_count &count = counts_[i];
+		const double cycles = count.total - last_counts_[i].total;
 
-		if (one.package != socket_ || one.pmu->box != box ||
-		    capacity["series"] != one.of->name)
+		if (count.package != socket_ || count.pmu->box != box ||
+		    capacity["series"] != count.family->name)
 			continue;
-		if (box != own)
-			for (auto &[number, use] : to)
+		if (box != own_box)
+			for (auto &[number, use] : boxes)
 				use.capacity += cycles * factor;
-		else if (const auto its =
-				 to.find(one.pmu->instance.value_or(0));
-			 its != to.end())
-			its->second.capacity += cycles * factor;
+		else if (const auto entry =
+				 boxes.find(count.pmu->instance.value_or(0));
+			 entry != boxes.end())
+			entry->second.capacity += cycles * factor;
 	}
 }
 
 std::optional<limit_use> limit_at::use() const
 {
 	box_uses boxes;
-	std::map<unsigned, double> each;
+	std::map<unsigned, double> shares;
 
 	add_used(boxes);
 	add_capacity(boxes);
 	for (const auto &[number, use] : boxes)
-		each[number] = use.share();
+		shares[number] = use.share();
 	if (limit_.contains("populated"))
-		std::erase_if(boxes,
-			      [](const auto &one) { return !one.second.ever; });
-	std::erase_if(boxes, [](const auto &one) {
-		return !std::isfinite(one.second.share());
+		std::erase_if(boxes, [](const auto &entry) {
+			return !entry.second.ever;
+		});
+	std::erase_if(boxes, [](const auto &entry) {
+		return !std::isfinite(entry.second.share());
 	});
 	if (boxes.empty())
 		return std::nullopt;
 
-	limit_use made{
+	limit_use summary{
 		.name = limit_["name"],
 		.one = limit_["one"],
 		.unit = limit_["unit"],
@@ -290,27 +298,27 @@ std::optional<limit_use> limit_at::use() const
 		.of = limit_.value("of", ""),
 		.with = limit_.value("with", std::map<std::string, double>()),
 		.boxes = unsigned(boxes.size())};
-	box_use all;
+	box_use total;
 	const bool links = limit_["capacity"].contains("fact");
 
-	made.fullest_share = -1;
+	summary.fullest_share = -1;
 	for (const auto &[number, use] : boxes) {
 		for (const auto &[way, value] : use.used)
-			all.used[way] += value;
+			total.used[way] += value;
 		// Links are the socket's, not a box's.
-		all.capacity = (links ? 0 : all.capacity) + use.capacity;
-		if (use.share() > made.fullest_share) {
-			made.fullest_share = use.share();
-			made.fullest = number;
+		total.capacity = (links ? 0 : total.capacity) + use.capacity;
+		if (use.share() > summary.fullest_share) {
+			summary.fullest_share = use.share();
+			summary.fullest = number;
 		}
 	}
 
-	made.each = std::move(each);
-	made.together = all.share();
-	made.share =
-		limit_["socket"] == "sum" ? made.together : made.fullest_share;
-	made.capacity = seconds_ > 0 ? all.capacity / seconds_ : 0;
-	return made;
+	summary.each = std::move(shares);
+	summary.together = total.share();
+	summary.share = limit_["socket"] == "sum" ? summary.together
+						  : summary.fullest_share;
+	summary.capacity = seconds_ > 0 ? total.capacity / seconds_ : 0;
+	return summary;
 }
 
 std::string percent(double part)
@@ -319,112 +327,117 @@ std::string percent(double part)
 			   part > 0 && part < 0.0995 ? 1 : 0);
 }
 
-bool is_sum(const limit_use &of)
+bool is_sum(const limit_use &use)
 {
-	return of.unit == "B/s";
+	return use.unit == "B/s";
 }
 
-/// "72 % of 63.5 GiB/s, channel 2 is the fullest (75 %)"
-std::string text_of(const limit_use &of)
+/// Format a use: "72 % of 63.5 GiB/s, channel 2 is the fullest (75 %)".
+std::string text_of(const limit_use &use)
 {
-	std::string text = percent(of.share);
+	std::string text = percent(use.share);
 
-	if (is_sum(of))
-		text += " of " + per_second(of.capacity, "B", true);
-	if (!of.of.empty())
-		return text + " of " + of.of;
-	if (of.boxes < 2 || of.fullest_share <= 0 ||
-	    (is_sum(of) && of.fullest_share - of.share < notable))
+	if (is_sum(use))
+		text += " of " + per_second(use.capacity, "B", true);
+	if (!use.of.empty())
+		return text + " of " + use.of;
+	if (use.boxes < 2 || use.fullest_share <= 0 ||
+	    (is_sum(use) && use.fullest_share - use.share < notable))
 		return text;
-	if (is_sum(of))
-		return text + fmt::format(", {} {} is the fullest ({})", of.one,
-					  of.fullest,
-					  percent(of.fullest_share));
-	return text + fmt::format(" ({} {})", of.one, of.fullest);
+	if (is_sum(use))
+		return text + fmt::format(", {} {} is the fullest ({})",
+					  use.one, use.fullest,
+					  percent(use.fullest_share));
+	return text + fmt::format(" ({} {})", use.one, use.fullest);
 }
 
-/// Above 1 it limits: as a whole, or one box of it.
-double pressure(const limit_use &of)
+/// Rate a use: 1 or more if all boxes together, or a single box, limit the
+/// socket.
+double pressure(const limit_use &use)
 {
-	if (!of.of.empty())
-		return of.share / of.busy;
-	return std::max(of.share / of.busy,
-			of.fullest_share / ((1 + of.busy) / 2));
+	if (!use.of.empty())
+		return use.share / use.busy;
+	return std::max(use.share / use.busy,
+			use.fullest_share / ((1 + use.busy) / 2));
 }
 
 } // namespace
 
-/// What does not change while the machine is the same.
+/// Limits and link capacities of a machine, constant for one revision.
 struct limit_uses::capacities {
-	explicit capacities(const collector &of)
-		: limits(limits_of(of.machine()->generation()))
+	explicit capacities(const collector &counters)
+		: limits(limits_of(counters.machine()->generation()))
 	{
-		for (const uncore::package &one : of.machine()->packages())
-			links[one.id] =
-				pcie_capacity(of.sysfs(), one).value_or(0);
+		for (const uncore::package &socket :
+		     counters.machine()->packages())
+			links[socket.id] =
+				pcie_capacity(counters.sysfs(), socket)
+					.value_or(0);
 	}
 
 	json limits;
-	std::map<int, double> links; ///< of each socket
+	std::map<int, double> links; ///< capacity in bytes a second, by socket
 };
 
-void limit_uses::take(const collector &of)
+void limit_uses::take(const collector &counters)
 {
-	auto now = of.counts();
+	auto counts = counters.counts();
 
 	sockets_.clear();
-	if (of.revision() != revision_)
-		known_.reset();
-	if (!known_ && of.machine())
-		known_ = std::make_shared<const capacities>(of);
-	if (of.revision() == revision_ && now.size() == before_.size() &&
-	    of.machine() && of.problem().empty())
-		for (const auto &[socket, links] : known_->links)
-			for (const json &limit : known_->limits) {
+	if (counters.revision() != revision_)
+		capacities_.reset();
+	if (!capacities_ && counters.machine())
+		capacities_ = std::make_shared<const capacities>(counters);
+	if (counters.revision() == revision_ &&
+	    counts.size() == last_counts_.size() && counters.machine() &&
+	    counters.problem().empty())
+		for (const auto &[socket, links] : capacities_->links)
+			for (const json &limit : capacities_->limits) {
 				const std::string box = limit["box"];
-				const double seconds = of.elapsed(box, socket) -
-						       elapsed_[{box, socket}];
+				const double seconds =
+					counters.elapsed(box, socket) -
+					elapsed_[{box, socket}];
 
-				if (auto use =
-					    limit_at(limit, socket, links,
-						     seconds, of, before_, now)
-						    .use())
+				if (auto use = limit_at(limit, socket, links,
+							seconds, counters,
+							last_counts_, counts)
+						       .use())
 					sockets_[socket].push_back(
 						*std::move(use));
 			}
-	if (known_)
-		for (const auto &[socket, links] : known_->links)
-			for (const json &limit : known_->limits)
+	if (capacities_)
+		for (const auto &[socket, links] : capacities_->links)
+			for (const json &limit : capacities_->limits)
 				elapsed_[{limit["box"], socket}] =
-					of.elapsed(limit["box"], socket);
-	before_ = std::move(now);
-	revision_ = of.revision();
+					counters.elapsed(limit["box"], socket);
+	last_counts_ = std::move(counts);
+	revision_ = counters.revision();
 }
 
 const limit_use *limit_uses::find(int socket, std::string_view name) const
 {
-	const auto its = sockets_.find(socket);
+	const auto uses = sockets_.find(socket);
 
-	if (its == sockets_.end())
+	if (uses == sockets_.end())
 		return nullptr;
-	for (const limit_use &one : its->second)
-		if (one.name == name)
-			return &one;
+	for (const limit_use &use : uses->second)
+		if (use.name == name)
+			return &use;
 	return nullptr;
 }
 
 namespace {
 
-/// Do the other uses make it matter?
+/// Check that other uses reach the least shares that a use needs to limit.
 bool matters(const limit_use &use, const std::vector<limit_use> &uses)
 {
 	return std::all_of(
-		use.with.begin(), use.with.end(), [&uses](const auto &least) {
+		use.with.begin(), use.with.end(), [&uses](const auto &minimum) {
 			return std::any_of(
 				uses.begin(), uses.end(),
-				[&least](const limit_use &other) {
-					return other.name == least.first &&
-					       other.share >= least.second;
+				[&minimum](const limit_use &other) {
+					return other.name == minimum.first &&
+					       other.share >= minimum.second;
 				});
 		});
 }
@@ -446,7 +459,7 @@ judgement judge(const std::vector<limit_use> &uses,
 		return pressure(use) >= 1 && matters(use, uses);
 	};
 
-	// Boxes that are full come before a share of something.
+	// Full boxes come before a share of a total.
 	for (const limit_use &use : uses)
 		if (full(use) &&
 		    (!limiting || std::pair(use.of.empty(), pressure(use)) >
@@ -475,44 +488,44 @@ judgement judge(const std::vector<limit_use> &uses,
 	return verdict;
 }
 
-std::map<int, judgement> limit_uses::verdicts(const collector &of) const
+std::map<int, judgement> limit_uses::verdicts(const collector &counters) const
 {
 	std::map<int, std::vector<std::string>> down;
-	std::map<int, judgement> all;
+	std::map<int, judgement> judgements;
 
-	if (!of.machine())
-		return all;
-	for (const auto &[box, reason] : of.down()) {
+	if (!counters.machine())
+		return judgements;
+	for (const auto &[box, reason] : counters.down()) {
 		const auto &[pmu, socket] = box;
-		const auto *info =
-			uncore::catalogue::of(*of.machine()).box(pmu->box);
+		const auto *info = uncore::catalogue::of(*counters.machine())
+					   .box(pmu->box);
 		std::string name(info ? info->title : pmu->box);
 
 		if (pmu->instance)
 			name += fmt::format(" {}", *pmu->instance);
 		down[socket].push_back(fmt::format("{} is {}", name, reason));
 	}
-	for (const uncore::package &socket : of.machine()->packages()) {
+	for (const uncore::package &socket : counters.machine()->packages()) {
 		const auto uses = sockets_.find(socket.id);
 
-		all[socket.id] =
+		judgements[socket.id] =
 			judge(uses == sockets_.end() ? std::vector<limit_use>()
 						     : uses->second,
 			      std::move(down[socket.id]));
 	}
-	return all;
+	return judgements;
 }
 
-json limit_uses::describe(const collector &of) const
+json limit_uses::describe(const collector &counters) const
 {
-	json all = json::object();
+	json document = json::object();
 
-	for (const auto &[socket, said] : verdicts(of)) {
-		json &verdict = all[std::to_string(socket)] = {
-			{"limited", said.limited},
-			{"head", said.head},
-			{"facts", said.facts},
-			{"told", said.told},
+	for (const auto &[socket, judged] : verdicts(counters)) {
+		json &verdict = document[std::to_string(socket)] = {
+			{"limited", judged.limited},
+			{"head", judged.head},
+			{"facts", judged.facts},
+			{"told", judged.told},
 			{"uses", json::object()}};
 
 		if (const auto uses = sockets_.find(socket);
@@ -520,7 +533,7 @@ json limit_uses::describe(const collector &of) const
 			for (const limit_use &use : uses->second)
 				verdict["uses"][use.name] = use.share;
 	}
-	return all;
+	return document;
 }
 
 } // namespace cli

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a box can do at most, and how much of that it does.  The formulas are
-// metrics of the event catalogue, which limits.json names and tables.py makes
-// formulas of series of.  The die map's page has them from /api/topology, and
-// userspace/monitoring/generate.py makes rules and panels of them.
+// Capacities of boxes, and the share of each capacity in use.  The formulas are
+// metrics of the event catalogue: limits.json names them, and tables.py turns
+// them into formulas of series.  The die map's page gets the formulas from
+// /api/topology; userspace/monitoring/generate.py turns them into rules and
+// panels.
 #pragma once
 
 #include <filesystem>
@@ -21,51 +22,54 @@
 
 namespace cli {
 
-/// The limits of a generation's boxes, as the page reads them.
+/// Return the limits of a generation's boxes, in the form that the page reads.
 nlohmann::ordered_json limits_of(std::string_view generation);
 
-/// What the PCIe links below a socket's root ports transfer at most, each way,
-/// in bytes a second: width in use times the speed that both ends support.
-/// None where no link is up or sysfs has no links.
+/// Sum the capacity of the PCIe links below a socket's root ports, each way, in
+/// bytes a second: width in use times the speed that both ends support.
+/// @return nothing if no link is up or sysfs has no links.
 std::optional<double> pcie_capacity(const std::filesystem::path &sysfs,
-				    const uncore::package &of);
+				    const uncore::package &socket);
 
-/// How full something of a socket is.
+/// Use of a limited resource of a socket, such as its memory channels.
 struct limit_use {
 	std::string name = {}; ///< "memory"
-	std::string one = {};  ///< what the boxes are called: "channel"
-	std::string unit = {}; ///< of the capacity; empty for a share of time
-	double share = 0; ///< of the socket's
+	std::string one = {};  ///< name of a box: "channel"
+	/// Unit of the capacity; empty for a share of time.
+	std::string unit = {};
+	double share = 0; ///< used share of the socket's capacity
 	double capacity = 0;
-	double busy = 1; ///< from there on it limits
-	bool named = false; ///< in each verdict, whether it limits or not
-	/// A share of that, such as "LLC misses", where it is not a box's; such
-	/// a use limits only when nothing is full.
+	double busy = 1;    ///< least share that limits the socket
+	bool named = false; ///< part of each verdict, limiting or not
+	/// Total that the share is a part of, such as "LLC misses"; empty for
+	/// boxes.  Such a use limits a socket only when no box is full.
 	std::string of = {};
-	/// Least shares of other uses, without which it does not limit.
+	/// Least shares of other uses that this use needs to limit the socket.
 	std::map<std::string, double> with = {};
 	unsigned boxes = 0;
 	unsigned fullest = 0; ///< box number
 	double fullest_share = 0;
-	double together = 0; ///< share of all boxes, as if they were one
-	/// Of each box, by its number; of an unpopulated one as well.
+	double together = 0; ///< share of the summed capacity of all boxes
+	/// Share of each box by box number, unpopulated boxes included.
 	std::map<unsigned, double> each = {};
 };
 
-/// What limits a socket, for people and for programs.
+/// Verdict on a socket, for people and for programs.
 struct judgement {
-	std::string limited; ///< name of the use; empty where nothing limits
-	std::string head;    ///< "limited by memory", "nothing limits"
+	/// Name of the limiting use; empty if nothing limits.
+	std::string limited;
+	std::string head; ///< "limited by memory", "nothing limits"
 	/// "72 % of 63.5 GiB/s, channel 2 is the fullest (75 %)", "QPI 12 %",
 	/// "Memory channel 3 is dead"
 	std::vector<std::string> facts = {};
-	std::string told; ///< name of the use whose history tells most
+	std::string told; ///< name of the use with the most telling history
 
 	/// "limited by memory: 72 % of ...; QPI 12 %"
 	std::string text() const;
 };
 
-/// @param uses of a socket; from which boxes that are @p down are missing.
+/// Find the use that limits a socket.
+/// @param uses of the socket; boxes in @p down are not part of them.
 judgement judge(const std::vector<limit_use> &uses,
 		std::vector<std::string> down = {});
 
@@ -73,25 +77,25 @@ judgement judge(const std::vector<limit_use> &uses,
 /// limits.json.
 class limit_uses {
 public:
-	void take(const collector &of);
+	void take(const collector &counters);
 	const std::map<int, std::vector<limit_use>> &sockets() const
 	{
 		return sockets_;
 	}
-	/// nullptr where that is not known.
+	/// Return a use of a socket; nullptr if the use is unknown.
 	const limit_use *find(int socket, std::string_view name) const;
-	/// What limits each socket of the machine.
-	std::map<int, judgement> verdicts(const collector &of) const;
-	/// The same with all uses, as the page and recordings have them.
-	nlohmann::ordered_json describe(const collector &of) const;
+	/// Judge each socket of the machine.
+	std::map<int, judgement> verdicts(const collector &counters) const;
+	/// Write all verdicts and uses, for the page and for recordings.
+	nlohmann::ordered_json describe(const collector &counters) const;
 
 private:
 	struct capacities;
 
-	/// Of the machine that has this revision.
-	std::shared_ptr<const capacities> known_;
-	std::vector<box_count> before_;
-	/// Elapsed time of a limit's boxes at the last take().
+	/// Capacities of the machine at revision_.
+	std::shared_ptr<const capacities> capacities_;
+	std::vector<box_count> last_counts_;
+	/// Elapsed seconds of a limit's boxes at the last take().
 	std::map<std::pair<std::string, int>, double> elapsed_;
 	uint64_t revision_ = 0;
 	std::map<int, std::vector<limit_use>> sockets_;

@@ -21,10 +21,10 @@ std::string key_of(int socket, std::string_view event)
 	return fmt::format("{} {}", socket, event);
 }
 
-std::string key_of(const box_count &one)
+std::string key_of(const box_count &count)
 {
-	return key_of(one.package,
-		      fmt::format("{}/{}/", one.pmu->name, one.event->event));
+	return key_of(count.package, fmt::format("{}/{}/", count.pmu->name,
+						 count.event->event));
 }
 
 } // namespace
@@ -38,7 +38,7 @@ uncore::result<recorder> recorder::create(const std::string &path)
 	return recorder(*std::move(file));
 }
 
-/// Each line is in the file before the next second, whatever happens then.
+/// Write a line and flush it: a killed program loses no written line.
 void recorder::write(const std::string &line)
 {
 	file_.write(line + '\n');
@@ -47,12 +47,12 @@ void recorder::write(const std::string &line)
 
 void recorder::begin(const collector &counters)
 {
-	for (const box_count &one : counters.counts())
-		counters_.push_back(key_of(one));
+	for (const box_count &count : counters.counts())
+		counters_.push_back(key_of(count));
 
 	json machine = describe(counters);
 
-	// The program that shows it has newer ones.
+	// The program that shows the recording has newer limits.
 	machine.erase("limits");
 	write(dump(machine, -1));
 }
@@ -62,22 +62,23 @@ void recorder::add(const collector &counters,
 {
 	uses_.take(counters);
 
-	json made = snapshot(counters, uses_, read_at);
+	json document = snapshot(counters, uses_, read_at);
 
-	if (made.contains("counts")) {
-		std::unordered_map<std::string, json> now;
-		const auto known = counters.counts();
+	if (document.contains("counts")) {
+		std::unordered_map<std::string, json> current;
+		const auto counted = counters.counts();
 		json counts = json::array();
 
-		for (size_t i = 0; i < known.size(); i++)
-			now[key_of(known[i])] = std::move(made["counts"][i]);
+		for (size_t i = 0; i < counted.size(); i++)
+			current[key_of(counted[i])] =
+				std::move(document["counts"][i]);
 		for (const std::string &key : counters_)
-			counts.push_back(now[key]);
-		made["counts"] = std::move(counts);
+			counts.push_back(current[key]);
+		document["counts"] = std::move(counts);
 	}
-	made.erase("revision");
-	made.erase("instance");
-	write(dump(made, -1));
+	document.erase("revision");
+	document.erase("instance");
+	write(dump(document, -1));
 	snapshots_++;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Recordings of the die map: a document a line, so that a recording which is
-// cut short is still one (Documentation/die-map.rst).
+// Recordings of the die map: a document a line, so that a truncated recording
+// stays readable (Documentation/die-map.rst).
 #pragma once
 
 #include <string>
@@ -14,20 +14,20 @@
 
 namespace cli {
 
-/// Writes one while it is counted.
+/// Writer of a recording, snapshot by snapshot.
 class recorder {
 public:
-	/// Errors: errc::system.
+	/// Create the file.  Errors: errc::system.
 	static uncore::result<recorder> create(const std::string &path);
 
-	/// The machine, to be written first, when the counters are open.
+	/// Write the machine; to be called first, with open counters.
 	void begin(const collector &counters);
-	/// What they have at that time.  What had no counter when it began is
-	/// left out, and what has none now is null.
+	/// Write a snapshot.  Counters opened after begin() are omitted;
+	/// counters closed since begin() are null.
 	void add(const collector &counters,
 		 std::chrono::steady_clock::time_point read_at);
-	/// That nothing is missing.  Errors: errc::system, also of any write
-	/// before.
+	/// Write the end mark and commit the file.  Errors: errc::system, also
+	/// of any earlier write.
 	uncore::result<void> end();
 
 	bool failed() const { return file_.failed(); }
@@ -39,7 +39,7 @@ private:
 
 	output_file file_;
 	limit_uses uses_;
-	std::vector<std::string> counters_; ///< "SOCKET EVENT", as begun with
+	std::vector<std::string> counters_; ///< "SOCKET EVENT" at begin()
 	size_t snapshots_ = 0;
 };
 

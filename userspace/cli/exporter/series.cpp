@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which events uncore serve counts: series.json.  Documentation/exporter.rst
-// has the same list for people; selftests/exporter/serve.py holds one against
-// the other.
+// Events that uncore serve counts, from series.json.  The list for people is in
+// Documentation/exporter.rst; selftests/exporter/serve.py compares the lists.
 #include "exporter/series.hpp"
 
 namespace cli {
@@ -25,9 +24,9 @@ std::span<const series> all_series()
 
 const instance_label *instance_label_of(std::string_view box)
 {
-	for (const instance_label &one : instance_labels)
-		if (one.box == box)
-			return &one;
+	for (const instance_label &entry : instance_labels)
+		if (entry.box == box)
+			return &entry;
 	return nullptr;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which events uncore serve counts, and as which series: series.json.  The
-// first ones of a box come first where it cannot count all of them at once
+// Events that uncore serve counts, and their series, from series.json.  If a
+// box cannot count all its events at once, the first events take precedence
 // (exporter/choice.hpp).
 #pragma once
 
@@ -16,26 +16,28 @@ struct label {
 
 /// An event that goes into a sample of a family.
 struct counted_event {
-	/// Without its box type: "cas_count.rd".
+	/// Name without the box type: "cas_count.rd".
 	std::string_view event;
 	std::vector<label> labels;
-	/// Of the family's unit, what one count is.
+	/// Value of one count in the family's unit.
 	double factor = 1;
-	/// Only counted where that event or set is not, which says more.
+	/// More informative event or set, which this event replaces if the
+	/// machine does not count the former.
 	std::string_view instead_of = {};
-	/// Neighbours with the same name are counted together or not at all.
+	/// Name of a set: neighbours with the same name are counted together or
+	/// not at all.
 	std::string_view set = {};
 };
 
 /// A family of counters.
 struct series {
 	std::string_view name; ///< without _total: "uncore_memory_bytes"
-	std::string_view unit; ///< its end, or empty
+	std::string_view unit; ///< end of the name, or empty
 	std::string_view help;
 	std::string_view box; ///< box type, "imc"
 	std::vector<counted_event> events;
-	/// Left out where accounts of cgroups need the counters too: under
-	/// intel_uncore equal events do not share a counter.
+	/// Whether the family is omitted if accounts of cgroups need the
+	/// counters: under intel_uncore equal events do not share a counter.
 	bool gives_way = false;
 };
 
@@ -46,7 +48,8 @@ struct instance_label {
 };
 
 std::span<const series> all_series();
-/// nullptr for a box type of which a socket has one.
+/// Return the label of a box type; nullptr if a socket has a single box of the
+/// type.
 const instance_label *instance_label_of(std::string_view box);
 
 } // namespace cli
