@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads recordings of any size: the lines are checked one by one, and where
-// each snapshot is is all that is remembered.
+// Reader of recordings of any size: checks line by line, and keeps only the
+// offsets of the snapshots in memory.
 #include "serve/recording.hpp"
 
 #include <algorithm>
@@ -28,147 +28,157 @@ using uncore::errc;
 
 namespace {
 
-/// What a browser can hold: some five hours of a machine of two sockets.
+/// Bytes that a browser can hold: some five hours of a machine of two sockets.
 constexpr uint64_t usual_bytes = 64 << 20;
-/// What a compressed recording may become: weeks.
+/// Limit of a decompressed recording in bytes: weeks.
 constexpr uint64_t most_unpacked = uint64_t(16) << 30;
-/// The first line of the largest machine has less.
+/// Limit of a line in bytes; the first line of the largest machine is shorter.
 constexpr size_t most_line = 16 << 20;
 constexpr size_t most_boxes = 4096, most_counters = 16384;
 
-bool is_text(const json &of, const char *name)
+bool is_text(const json &object, const char *name)
 {
-	return of.is_object() && of.contains(name) && of[name].is_string();
+	return object.is_object() && object.contains(name) &&
+	       object[name].is_string();
 }
 
-bool is_number(const json &of, const char *name)
+bool is_number(const json &object, const char *name)
 {
-	return of.is_object() && of.contains(name) && of[name].is_number();
+	return object.is_object() && object.contains(name) &&
+	       object[name].is_number();
 }
 
-bool is_index(const json &of, const char *name, size_t end)
+bool is_index(const json &object, const char *name, size_t end)
 {
-	return of.is_object() && of.contains(name) &&
-	       of[name].is_number_unsigned() && of[name].get<size_t>() < end;
+	return object.is_object() && object.contains(name) &&
+	       object[name].is_number_unsigned() &&
+	       object[name].get<size_t>() < end;
 }
 
-bool is_list(const json &of, const char *name, size_t most)
+bool is_list(const json &object, const char *name, size_t most)
 {
-	return of.is_object() && of.contains(name) && of[name].is_array() &&
-	       of[name].size() <= most;
+	return object.is_object() && object.contains(name) &&
+	       object[name].is_array() && object[name].size() <= most;
 }
 
-bool is_box(const json &one)
+bool is_box(const json &box)
 {
-	return is_number(one, "socket") && is_text(one, "pmu") &&
-	       is_text(one, "box") && is_text(one, "title");
+	return is_number(box, "socket") && is_text(box, "pmu") &&
+	       is_text(box, "box") && is_text(box, "title");
 }
 
-bool is_counter(const json &one, size_t boxes, size_t series)
+bool is_counter(const json &counter, size_t boxes, size_t series)
 {
-	return is_index(one, "box", boxes) && is_text(one, "event") &&
-	       is_index(one, "series", series) && is_number(one, "factor") &&
-	       is_number(one, "most") && one.contains("labels") &&
-	       one["labels"].is_object();
+	return is_index(counter, "box", boxes) && is_text(counter, "event") &&
+	       is_index(counter, "series", series) &&
+	       is_number(counter, "factor") && is_number(counter, "most") &&
+	       counter.contains("labels") && counter["labels"].is_object();
 }
 
-/// Can the page draw a machine from that?
-bool is_machine(const json &of)
+/// Check that the page can draw a machine from a header.
+bool is_machine(const json &header)
 {
-	if (!of.contains("machine") || !of["machine"].is_object() ||
-	    !is_list(of, "sockets", 64) || !is_list(of, "boxes", most_boxes) ||
-	    !is_list(of, "series", 256) ||
-	    !is_list(of, "counters", most_counters))
+	if (!header.contains("machine") || !header["machine"].is_object() ||
+	    !is_list(header, "sockets", 64) ||
+	    !is_list(header, "boxes", most_boxes) ||
+	    !is_list(header, "series", 256) ||
+	    !is_list(header, "counters", most_counters))
 		return false;
 
-	const auto all = [](const json &list, auto &&good) {
-		return std::all_of(list.begin(), list.end(), good);
+	const auto every = [](const json &list, auto &&predicate) {
+		return std::all_of(list.begin(), list.end(), predicate);
 	};
 
-	return all(of["sockets"],
-		   [](const json &one) { return is_number(one, "id"); }) &&
-	       all(of["boxes"], is_box) &&
-	       all(of["series"],
-		   [](const json &one) {
-			   return is_text(one, "name") && is_text(one, "unit");
-		   }) &&
-	       all(of["counters"], [&of](const json &one) {
-		       return is_counter(one, of["boxes"].size(),
-					 of["series"].size());
+	return every(header["sockets"],
+		     [](const json &entry) {
+			     return is_number(entry, "id");
+		     }) &&
+	       every(header["boxes"], is_box) &&
+	       every(header["series"],
+		     [](const json &entry) {
+			     return is_text(entry, "name") &&
+				    is_text(entry, "unit");
+		     }) &&
+	       every(header["counters"], [&header](const json &entry) {
+		       return is_counter(entry, header["boxes"].size(),
+					 header["series"].size());
 	       });
 }
 
-/// A snapshot that comes after the one before, with a count or null for each
-/// counter, or with a problem instead.
-bool is_snapshot(const json &one, size_t counters, double &seconds)
+/// Check a snapshot: later than the snapshot before, at @p seconds, and with a
+/// count or null for each counter, or with a problem instead of counts.
+bool is_snapshot(const json &document, size_t counters, double &seconds)
 {
-	if (!is_number(one, "seconds") || !is_number(one, "time") ||
-	    one["seconds"].get<double>() <= seconds)
+	if (!is_number(document, "seconds") || !is_number(document, "time") ||
+	    document["seconds"].get<double>() <= seconds)
 		return false;
-	if (!is_text(one, "problem")) {
-		if (!one.contains("counts") || !one["counts"].is_array() ||
-		    one["counts"].size() != counters)
+	if (!is_text(document, "problem")) {
+		if (!document.contains("counts") ||
+		    !document["counts"].is_array() ||
+		    document["counts"].size() != counters)
 			return false;
-		for (const json &count : one["counts"])
+		for (const json &count : document["counts"])
 			if (!count.is_number() && !count.is_null())
 				return false;
 	}
-	if (one.contains("shared") && !one["shared"].is_object())
+	if (document.contains("shared") && !document["shared"].is_object())
 		return false;
-	seconds = one["seconds"];
+	seconds = document["seconds"];
 	return true;
 }
 
-/// Those of an object's parts that have no parts: what else there is may be
-/// as deep as it likes, and is not looked at.
-json only(const json &of, std::initializer_list<const char *> names)
+/// Copy the named primitive values of an object.  Nested values, of any depth,
+/// are ignored.
+json copy_values(const json &source, std::initializer_list<const char *> names)
 {
-	json made = json::object();
+	json copy = json::object();
 
 	for (const char *name : names)
-		if (of.contains(name) && of[name].is_primitive())
-			made[name] = of[name];
-	return made;
+		if (source.contains(name) && source[name].is_primitive())
+			copy[name] = source[name];
+	return copy;
 }
 
-json only_all(const json &list, std::initializer_list<const char *> names)
+json copy_list(const json &list, std::initializer_list<const char *> names)
 {
-	json made = json::array();
+	json copies = json::array();
 
-	for (const json &one : list)
-		made.push_back(only(one, names));
-	return made;
+	for (const json &entry : list)
+		copies.push_back(copy_values(entry, names));
+	return copies;
 }
 
-/// What the page knows of a machine.
-json known_of(const json &header)
+/// Copy the parts of a header that the page reads.
+json machine_of(const json &header)
 {
-	json made = only(header, {"format", "version", "program"});
+	json machine = copy_values(header, {"format", "version", "program"});
 
-	made["machine"] =
-		only(header["machine"],
-		     {"host", "model", "generation", "title", "driver"});
-	made["sockets"] = only_all(header["sockets"],
-				   {"id", "cpus", "pcie_bytes_per_second"});
-	made["boxes"] = only_all(header["boxes"],
-				 {"socket", "pmu", "box", "title", "number"});
-	made["series"] = only_all(header["series"], {"name", "unit", "help"});
-	made["counters"] =
-		only_all(header["counters"],
-			 {"box", "event", "series", "factor", "most"});
-	made["limits"] = limits_of(
-		is_text(made["machine"], "generation")
-			? made["machine"]["generation"].get<std::string>()
+	machine["machine"] =
+		copy_values(header["machine"],
+			    {"host", "model", "generation", "title", "driver"});
+	machine["sockets"] = copy_list(header["sockets"],
+				       {"id", "cpus", "pcie_bytes_per_second"});
+	machine["boxes"] = copy_list(
+		header["boxes"], {"socket", "pmu", "box", "title", "number"});
+	machine["series"] =
+		copy_list(header["series"], {"name", "unit", "help"});
+	machine["counters"] =
+		copy_list(header["counters"],
+			  {"box", "event", "series", "factor", "most"});
+	machine["limits"] = limits_of(
+		is_text(machine["machine"], "generation")
+			? machine["machine"]["generation"].get<std::string>()
 			: "");
-	for (size_t i = 0; i < made["counters"].size(); i++) {
-		json &labels = made["counters"][i]["labels"] = json::object();
+	for (size_t i = 0; i < machine["counters"].size(); i++) {
+		json &labels = machine["counters"][i]["labels"] =
+			json::object();
 
 		for (const auto &[name, value] :
 		     header["counters"][i]["labels"].items())
 			if (value.is_string())
 				labels[name] = value;
 	}
-	return made;
+	return machine;
 }
 
 std::string text_of(const json &machine, const char *name)
@@ -176,14 +186,15 @@ std::string text_of(const json &machine, const char *name)
 	return is_text(machine, name) ? machine[name].get<std::string>() : "";
 }
 
-/// Of what it was recorded on, where that is not this machine.
-std::string foreign(const json &machine)
+/// Return a notice if a recording is of another machine than this; else
+/// nothing.
+std::string foreign_notice(const json &machine)
 {
 	const std::string generation = text_of(machine, "generation");
-	const json here = describe_host(generation);
+	const json this_machine = describe_host(generation);
 
 	for (const char *name : {"host", "model"})
-		if (text_of(machine, name) != text_of(here, name))
+		if (text_of(machine, name) != text_of(this_machine, name))
 			return fmt::format(
 				"it was recorded on another machine: {}, {}",
 				text_of(machine, "host"),
@@ -191,12 +202,12 @@ std::string foreign(const json &machine)
 	return "";
 }
 
-uncore::error no_recording(const std::string &path, const char *why)
+uncore::error no_recording(const std::string &path, const char *reason)
 {
 	return {errc::invalid,
 		fmt::format(
 			"{}: {}; 'uncore record --series FILE' makes recordings",
-			path, why)};
+			path, reason)};
 }
 
 uncore::error file_error(const std::string &path)
@@ -204,16 +215,16 @@ uncore::error file_error(const std::string &path)
 	return {errc::system, fmt::format("{}: {}", path, strerror(errno))};
 }
 
-bool write_unpacked(int fd, const char *from, size_t size)
+bool write_unpacked(int fd, const char *data, size_t size)
 {
 	while (size) {
-		const ssize_t n = write(fd, from, size);
+		const ssize_t n = write(fd, data, size);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return false;
-		from += n;
+		data += n;
 		size -= size_t(n);
 	}
 	return true;
@@ -223,43 +234,43 @@ struct stream_closer {
 	void operator()(ZSTD_DCtx *stream) const { ZSTD_freeDCtx(stream); }
 };
 
-/// Unpacks a file into one without a name.  One that is cut short or damaged
-/// gives what comes before.
-uncore::result<unique_fd> unpack(int from, const std::string &path)
+/// Decompress a file into a file without a name.  A truncated or damaged file
+/// yields the data before the damage.
+uncore::result<unique_fd> unpack(int source_fd, const std::string &path)
 {
 	const char *folder = std::getenv("TMPDIR");
-	const std::string where = folder && *folder ? folder : "/var/tmp";
-	unique_fd made(
-		open(where.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+	const std::string directory = folder && *folder ? folder : "/var/tmp";
+	unique_fd file(
+		open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
 	std::unique_ptr<ZSTD_DCtx, stream_closer> stream(ZSTD_createDCtx());
 	std::vector<char> in(ZSTD_DStreamInSize()), out(ZSTD_DStreamOutSize());
 	uint64_t written = 0;
 
-	if (!made)
-		return file_error(where);
-	while (const ssize_t n = ::read(from, in.data(), in.size())) {
+	if (!file)
+		return file_error(directory);
+	while (const ssize_t n = ::read(source_fd, in.data(), in.size())) {
 		if (n < 0)
 			return file_error(path);
 
-		ZSTD_inBuffer given = {in.data(), size_t(n), 0};
+		ZSTD_inBuffer input = {in.data(), size_t(n), 0};
 
-		while (given.pos < given.size) {
-			ZSTD_outBuffer taken = {out.data(), out.size(), 0};
+		while (input.pos < input.size) {
+			ZSTD_outBuffer output = {out.data(), out.size(), 0};
 			const size_t rest = ZSTD_decompressStream(
-				stream.get(), &taken, &given);
+				stream.get(), &output, &input);
 
 			if (ZSTD_isError(rest))
-				return made;
-			written += taken.pos;
+				return file;
+			written += output.pos;
 			if (written > most_unpacked)
 				return no_recording(
 					path,
 					"it has more than 16 GiB when it is decompressed");
-			if (!write_unpacked(made.get(), out.data(), taken.pos))
-				return file_error(where);
+			if (!write_unpacked(file.get(), out.data(), output.pos))
+				return file_error(directory);
 		}
 	}
-	return made;
+	return file;
 }
 
 bool is_zstd(int fd)
@@ -271,20 +282,21 @@ bool is_zstd(int fd)
 	       !std::memcmp(begin, magic, sizeof(magic));
 }
 
-/// Goes through a file's lines.
+/// Reader of the lines of a file.
 class line_reader {
 public:
 	explicit line_reader(int fd) : fd_(fd), part_(1 << 20) {}
 
-	/// @return whether there was one.  One that is too long is empty.
+	/// Read the next line; a line that is too long is empty.
+	/// @return whether there was a line.
 	bool next(std::string &line)
 	{
 		line.clear();
-		at_ = read_;
+		offset_ = read_;
 		whole_ = too_long_ = false;
 		for (;;) {
 			if (used_ == size_ && !fill())
-				return read_ > at_;
+				return read_ > offset_;
 
 			const char *begin = part_.data() + used_;
 			const char *end = static_cast<const char *>(
@@ -306,8 +318,8 @@ public:
 			}
 		}
 	}
-	/// Of the last one: where it is, and whether it has an end.
-	uint64_t at() const { return at_; }
+	/// Offset of the last line, and whether the line ends with a newline.
+	uint64_t offset() const { return offset_; }
 	bool whole() const { return whole_; }
 	bool too_long() const { return too_long_; }
 	bool failed() const { return failed_; }
@@ -330,23 +342,23 @@ private:
 	int fd_;
 	std::vector<char> part_;
 	size_t used_ = 0, size_ = 0;
-	uint64_t read_ = 0, at_ = 0;
+	uint64_t read_ = 0, offset_ = 0;
 	bool whole_ = false, too_long_ = false, failed_ = false;
 };
 
 } // namespace
 
-/// What a recording is made of.
+/// Builder of a recording from the lines of a file.
 class recording_reader {
 public:
 	uncore::result<recording> read(unique_fd file, const std::string &path);
 
 private:
-	void take(const std::string &line, const line_reader &from);
+	void take(const std::string &line, const line_reader &reader);
 	void choose_usual();
 	void conclude(const std::string &path);
 
-	recording made_;
+	recording recording_;
 	json topology_;
 	double seconds_ = -1;
 	uint64_t bytes_ = 0;
@@ -354,67 +366,68 @@ private:
 	bool ended_ = false, partial_ = false;
 };
 
-void recording_reader::take(const std::string &line, const line_reader &from)
+void recording_reader::take(const std::string &line, const line_reader &reader)
 {
-	const json one = json::parse(line, nullptr, false);
+	const json document = json::parse(line, nullptr, false);
 
-	if (one.is_object() && one.contains("end")) {
-		ended_ = from.whole();
+	if (document.is_object() && document.contains("end")) {
+		ended_ = reader.whole();
 		return;
 	}
-	if (!is_snapshot(one, topology_["counters"].size(), seconds_)) {
-		// The last one may just not have been written to its end.
-		if (from.whole())
+	if (!is_snapshot(document, topology_["counters"].size(), seconds_)) {
+		// The last line may be incomplete.
+		if (reader.whole())
 			damaged_++;
 		else
 			partial_ = true;
 		return;
 	}
-	made_.lines_.push_back({from.at(), uint32_t(line.size())});
+	recording_.lines_.push_back({reader.offset(), uint32_t(line.size())});
 	bytes_ += line.size() + 1;
 }
 
-/// Counts are totals: where snapshots are left out, rates are of a longer time
-/// and as right as before.
+/// Choose the range that a browser can hold.  Counts are totals: omitted
+/// snapshots lengthen the time of a rate and leave the rate correct.
 void recording_reader::choose_usual()
 {
 	const size_t step = size_t(bytes_ / usual_bytes) + 1;
 
-	made_.usual_ = {0, step, (made_.size() + step - 1) / step};
+	recording_.usual_ = {0, step, (recording_.size() + step - 1) / step};
 	if (step > 1)
-		made_.notices_.push_back(fmt::format(
+		recording_.notices_.push_back(fmt::format(
 			"it has {} snapshots, of which one of {} is shown",
-			made_.size(), step));
+			recording_.size(), step));
 }
 
 void recording_reader::conclude(const std::string &path)
 {
-	auto &say = made_.notices_;
+	auto &notices = recording_.notices_;
 	const json &version = topology_["version"];
 
 	if (!version.is_number() || version.get<double>() > series_version)
-		say.push_back(
+		notices.push_back(
 			"a newer version of uncore has written it: only the parts that this version knows are shown");
-	if (std::string of = foreign(topology_["machine"]); !of.empty())
-		say.push_back(std::move(of));
+	if (std::string notice = foreign_notice(topology_["machine"]);
+	    !notice.empty())
+		notices.push_back(std::move(notice));
 	if (!ended_)
-		say.push_back(
+		notices.push_back(
 			fmt::format("it is cut short{}: what there is is shown",
 				    partial_ ? ", within a line" : ""));
 	if (damaged_)
-		say.push_back(fmt::format("{} line{} damaged and left out",
-					  damaged_,
-					  damaged_ == 1 ? " is" : "s are"));
-	if (!made_.size())
-		say.push_back("there are no counts in it");
+		notices.push_back(fmt::format("{} line{} damaged and left out",
+					      damaged_,
+					      damaged_ == 1 ? " is" : "s are"));
+	if (!recording_.size())
+		notices.push_back("there are no counts in it");
 	choose_usual();
 	topology_["replay"] = {
 		{"file", std::filesystem::path(path).filename().string()},
-		{"snapshots", made_.usual_.count},
-		{"recorded", made_.size()},
-		{"step", made_.usual_.step},
-		{"notices", say}};
-	made_.topology_ = dump(topology_, -1);
+		{"snapshots", recording_.usual_.count},
+		{"recorded", recording_.size()},
+		{"step", recording_.usual_.step},
+		{"notices", notices}};
+	recording_.topology_ = dump(topology_, -1);
 }
 
 uncore::result<recording> recording_reader::read(unique_fd file,
@@ -433,7 +446,7 @@ uncore::result<recording> recording_reader::read(unique_fd file,
 		return no_recording(
 			path,
 			"its first line, which has the machine, is damaged");
-	topology_ = known_of(topology_);
+	topology_ = machine_of(topology_);
 	while (lines.next(line)) {
 		if (!line.empty())
 			take(line, lines);
@@ -441,9 +454,9 @@ uncore::result<recording> recording_reader::read(unique_fd file,
 	}
 	if (lines.failed())
 		return file_error(path);
-	made_.file_ = std::move(file);
+	recording_.file_ = std::move(file);
 	conclude(path);
-	return std::move(made_);
+	return std::move(recording_);
 }
 
 uncore::result<recording> recording::read(const std::string &path)
@@ -465,23 +478,24 @@ uncore::result<recording> recording::read(const std::string &path)
 	return recording_reader().read(std::move(file), path);
 }
 
-/// Reads snapshots as they are taken.
+/// Source that reads each snapshot from the file when the client takes it.
 class snapshot_source : public http_source {
 public:
-	snapshot_source(const recording &of, recording::part which)
-		: of_(of), next_(which.from),
-		  step_(std::max<size_t>(which.step, 1)), left_(which.count)
+	snapshot_source(const recording &source, recording::part range)
+		: source_(source), next_(range.from),
+		  step_(std::max<size_t>(range.step, 1)),
+		  remaining_(range.count)
 	{
 	}
 
-	ssize_t read(char *to, size_t most) override
+	ssize_t read(char *buffer, size_t capacity) override
 	{
 		size_t n = 0;
 
-		while (n < most && (sent_ < line_.size() || begin_line()))
-			while (n < most && sent_ < line_.size()) {
-				const size_t part =
-					line_.copy(to + n, most - n, sent_);
+		while (n < capacity && (sent_ < line_.size() || begin_line()))
+			while (n < capacity && sent_ < line_.size()) {
+				const size_t part = line_.copy(
+					buffer + n, capacity - n, sent_);
 
 				n += part;
 				sent_ += part;
@@ -492,34 +506,34 @@ public:
 private:
 	bool begin_line()
 	{
-		if (!left_ || failed_ || next_ >= of_.lines_.size())
+		if (!remaining_ || failed_ || next_ >= source_.lines_.size())
 			return false;
 
-		const auto &[at, size] = of_.lines_[next_];
+		const auto &[offset, size] = source_.lines_[next_];
 
 		line_.resize(size);
 		sent_ = 0;
 		// The file may have become shorter since.
-		failed_ = pread(of_.file_.get(), line_.data(), size,
-				off_t(at)) != ssize_t(size);
+		failed_ = pread(source_.file_.get(), line_.data(), size,
+				off_t(offset)) != ssize_t(size);
 		if (failed_)
 			line_.clear();
 		else
 			line_ += '\n';
-		left_--;
-		next_ += std::min(step_, of_.lines_.size());
+		remaining_--;
+		next_ += std::min(step_, source_.lines_.size());
 		return !failed_;
 	}
 
-	const recording &of_;
-	size_t next_, step_, left_, sent_ = 0;
+	const recording &source_;
+	size_t next_, step_, remaining_, sent_ = 0;
 	std::string line_;
 	bool failed_ = false;
 };
 
-std::shared_ptr<http_source> recording::snapshots(part which) const
+std::shared_ptr<http_source> recording::snapshots(part range) const
 {
-	return std::make_shared<snapshot_source>(*this, which);
+	return std::make_shared<snapshot_source>(*this, range);
 }
 
 } // namespace cli

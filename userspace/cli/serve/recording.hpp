@@ -14,41 +14,44 @@
 
 namespace cli {
 
-/// One that was read: only what is as it should be, whatever the file has.  Its
-/// snapshots stay in the file, compressed ones in one that has no name.
+/// Recording that was read and checked: invalid parts of the file are dropped.
+/// The snapshots stay in the file; a compressed recording is unpacked into a
+/// file without a name.
 class recording {
 public:
-	/// Which snapshots: from one on, each step-th, that many.
+	/// Range of snapshots: first index, step, and number.
 	struct part {
 		size_t from = 0, step = 1, count = SIZE_MAX;
 	};
 
-	/// Errors: errc::system; errc::invalid for any other file.
+	/// Read a recording.  Errors: errc::system; errc::invalid for any other
+	/// file.
 	static uncore::result<recording> read(const std::string &path);
 
-	/// With a "replay" that has the notices, how many snapshots there are
-	/// and which part a browser can hold.
+	/// Return the machine's document.  Its "replay" has the notices, the
+	/// number of snapshots, and the range that a browser can hold.
 	const std::string &topology() const { return topology_; }
 	size_t size() const { return lines_.size(); }
 	const std::vector<std::string> &notices() const { return notices_; }
 	part usual() const { return usual_; }
-	/// A line each.  The recording has to outlive it.
-	std::shared_ptr<http_source> snapshots(part which) const;
+	/// Return a source of snapshots, a line each.  The recording has to
+	/// outlive the source.
+	std::shared_ptr<http_source> snapshots(part range) const;
 
 private:
 	friend class recording_reader;
 	friend class snapshot_source;
 
-	/// Where a snapshot is in the file.
+	/// Place of a snapshot in the file.
 	struct line {
-		uint64_t at;
+		uint64_t offset;
 		uint32_t size;
 	};
 
 	unique_fd file_;
 	std::string topology_;
 	std::vector<line> lines_;
-	std::vector<std::string> notices_; ///< what is wrong with it
+	std::vector<std::string> notices_; ///< faults of the recording
 	part usual_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What uncore-serve does: the machine's counters for Prometheus and as a die
-// map, over HTTP, or as a file for node_exporter.
+// The work of uncore-serve: export the machine's counters to Prometheus and as
+// a die map, over HTTP, or as a file for node_exporter.
 #include "serve/serve.hpp"
 
 #include <chrono>
@@ -26,37 +26,41 @@ namespace {
 using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-/// What ends it; SIGHUP has files read again; the other two release and resume
-/// the counters.
-const std::initializer_list<int> wanted = {SIGINT, SIGTERM, SIGHUP, SIGUSR1,
-					   SIGUSR2};
+/// Signals: SIGINT and SIGTERM end the program, SIGHUP reloads files, SIGUSR1
+/// releases the counters, SIGUSR2 resumes them.
+const std::initializer_list<int> serve_signals = {SIGINT, SIGTERM, SIGHUP,
+						  SIGUSR1, SIGUSR2};
 
-/// How often counters that want it are tended.
+/// Interval at which counters are tended, if they need tending.
 constexpr milliseconds serve_tick{100};
 
-/// The earlier of two times, where there are two.
-std::optional<clock::time_point> earlier(std::optional<clock::time_point> one,
-					 std::optional<clock::time_point> other)
+/// Return the earlier of two optional times.
+std::optional<clock::time_point>
+earlier(std::optional<clock::time_point> first,
+	std::optional<clock::time_point> second)
 {
-	return one && other ? std::min(one, other) : one ? one : other;
+	return first && second ? std::min(first, second)
+	       : first	       ? first
+			       : second;
 }
 
-/// A service is stopped by SIGTERM.  Any other signal ends it as it ends other
-/// programs.
+/// Return the exit status for a signal.  SIGTERM is the regular end of a
+/// service; any other signal ends the service as it ends other programs.
 int status_of(int number)
 {
 	return number == SIGTERM ? success : by_signal + number;
 }
 
-/// Waits as signals::wait() does, or for less.
-/// @return a signal that is the caller's, or 0.
+/// Wait like signals::wait(), but tend the counters and handle SIGUSR1 and
+/// SIGUSR2.
+/// @return a signal for the caller to handle, or 0.
 int attend(const signals &caught, collector &counters,
-	   std::optional<clock::time_point> deadline, int other = -1)
+	   std::optional<clock::time_point> deadline, int fd = -1)
 {
 	if (counters.wants_tending())
 		deadline = earlier(deadline, clock::now() + serve_tick);
 
-	const int number = caught.wait(deadline, other).number;
+	const int number = caught.wait(deadline, fd).number;
 
 	counters.tend();
 	if (number == SIGUSR1)
@@ -68,8 +72,8 @@ int attend(const signals &caught, collector &counters,
 	return 0;
 }
 
-/// Open the counters; those that fail are tried again at each read.  A service
-/// that ended would be started again and again, with its reason in a log alone.
+/// Open the counters; after a failure, each read tries again.  A service that
+/// ended instead would restart in a loop, with the reason only in a log.
 void open_if_possible(collector &counters)
 {
 	if (const auto opened = counters.open(); !opened)
@@ -80,24 +84,25 @@ void open_if_possible(collector &counters)
 
 // --- over HTTP
 
-int cannot_listen(const uncore::error &why)
+int cannot_listen(const uncore::error &failure)
 {
-	return why.code == uncore::errc::invalid ? fail_usage(why.message)
-						 : fail(why);
+	return failure.code == uncore::errc::invalid
+		       ? fail_usage(failure.message)
+		       : fail(failure);
 }
 
-/// Serves a recording, which needs no driver.
+/// Serve a recording, which needs no driver.
 int serve_recording(const serve_options &options, const http_options &http)
 {
 	const signals caught({SIGINT, SIGTERM, SIGHUP});
-	auto shown = recording::read(options.replay);
+	auto opened = recording::read(options.replay);
 
-	if (!shown)
-		return fail(shown.error());
-	for (const std::string &notice : shown->notices())
+	if (!opened)
+		return fail(opened.error());
+	for (const std::string &notice : opened->notices())
 		note(fmt::format("{}: {}", options.replay, notice));
 
-	const replay_site pages(*std::move(shown));
+	const replay_site pages(*std::move(opened));
 	auto server =
 		http_server::start(http, [&pages](const http_request &request) {
 			return pages.answer(request);
@@ -122,7 +127,7 @@ int serve_recording(const serve_options &options, const http_options &http)
 
 int serve_http(collector &counters, const http_options &http)
 {
-	const signals caught(wanted);
+	const signals caught(serve_signals);
 	site pages(counters);
 	auto server =
 		http_server::start(http, [&pages](const http_request &request) {
@@ -152,8 +157,8 @@ int serve_http(collector &counters, const http_options &http)
 
 // --- into files
 
-/// Waits until then.
-/// @return the signal that ends it earlier, or 0.
+/// Wait until a time.
+/// @return the signal that ends the wait early, or 0.
 int pass(const signals &caught, collector &counters, clock::time_point until)
 {
 	while (clock::now() < until) {
@@ -175,8 +180,8 @@ uncore::result<void> write_file(const std::string &path, std::string_view text)
 	return file->commit();
 }
 
-/// Add when a file was written and how often: node_exporter shows a file as it
-/// is after its writer was killed.
+/// Add the time and the interval of writing a file: node_exporter still exports
+/// the file after its writer was killed.
 std::vector<family> with_times(std::vector<family> families,
 			       unsigned interval_ms)
 {
@@ -198,13 +203,13 @@ std::vector<family> with_times(std::vector<family> families,
 	return families;
 }
 
-/// Bring the file up to date at each interval.  The program removes it at its
-/// end: old numbers look like those of an idle machine.
+/// Rewrite the file at each interval.  The program removes the file at its end:
+/// old numbers look like the numbers of an idle machine.
 int keep_file(collector &counters, const serve_options &options,
 	      const std::string &path)
 {
 	const milliseconds interval(options.interval_ms);
-	const signals caught(wanted);
+	const signals caught(serve_signals);
 	auto next = clock::now();
 	int number;
 
@@ -224,13 +229,13 @@ int keep_file(collector &counters, const serve_options &options,
 	return status_of(number);
 }
 
-/// What was counted in a second, or as long as -d says.
+/// Count for a second, or for the time of -d, and write the counts.
 int write_once(collector &counters, const serve_options &options,
 	       const std::string &path)
 {
 	const std::chrono::duration<double> time(
 		options.duration > 0 ? options.duration : 1);
-	const signals caught(wanted);
+	const signals caught(serve_signals);
 
 	if (auto opened = counters.open(); !opened)
 		return fail(opened.error());
@@ -254,32 +259,33 @@ int write_once(collector &counters, const serve_options &options,
 	return written ? success : fail(written.error());
 }
 
-/// A file that is to be used; an empty name would quietly do without.
-uncore::result<std::string> file_of(const std::vector<std::string> &given,
+/// Return the last file name of an option.  An empty name is an error, as it
+/// would silently disable the option.
+uncore::result<std::string> file_of(const std::vector<std::string> &names,
 				    const char *option)
 {
-	if (given.empty())
+	if (names.empty())
 		return std::string();
-	if (given.back().empty())
+	if (names.back().empty())
 		return uncore::error{
 			uncore::errc::invalid,
 			fmt::format("{}: the file's name is empty", option)};
-	return given.back();
+	return names.back();
 }
 
-/// The options of HTTP as the server wants them.
+/// Convert the options of uncore serve to options of the HTTP server.
 uncore::result<http_options> http_of(const serve_options &options)
 {
 	http_options http{
 		options.listen, options.listen_health, options.hosts, {}};
 
-	for (const auto &[given, name, path] :
+	for (const auto &[values, option, path] :
 	     {std::tuple(&options.certificates, "--tls-cert",
 			 &http.tls.certificate),
 	      std::tuple(&options.keys, "--tls-key", &http.tls.key),
 	      std::tuple(&options.client_cas, "--tls-client-ca",
 			 &http.tls.client_ca)}) {
-		auto file = file_of(*given, name);
+		auto file = file_of(*values, option);
 
 		if (!file)
 			return file.error();
@@ -331,23 +337,24 @@ int serve(const std::filesystem::path &sysfs, const serve_options &options)
 	if (!options.replay.empty())
 		return serve_recording(options, *http);
 
-	collector_options counted{sysfs, options.per_box, !file};
+	collector_options counter_options{sysfs, options.per_box, !file};
 
 	if (options.cgroups) {
 		const auto traffic = std::make_shared<cgroup_traffic>(
 			sysfs, options.cgroups, pods);
 
-		if (const auto read = traffic->read_names(); !read) {
+		if (const auto names_read = traffic->read_names();
+		    !names_read) {
 			if (options.json || (file && !options.interval_ms))
-				return fail(read.error());
+				return fail(names_read.error());
 			note(fmt::format(
 				"{}; pods have no names until they can be read",
-				read.error().message));
+				names_read.error().message));
 		}
-		counted.side = traffic;
+		counter_options.side = traffic;
 	}
 
-	collector counters(std::move(counted));
+	collector counters(std::move(counter_options));
 
 	if (file && options.interval_ms)
 		return keep_file(counters, options, path);

@@ -18,23 +18,23 @@ namespace {
 using std::chrono::milliseconds;
 using text = std::shared_ptr<const std::string>;
 
-/// Reads that are asked for closer together than this are one: each is as old
-/// as that at most, and their number does not grow with the clients.
+/// Age up to which requests share a read, so that the number of reads does not
+/// grow with the number of clients.
 constexpr milliseconds shared_time{50};
-/// Between two messages of a stream.
+/// Interval of the messages of a stream.
 constexpr milliseconds publish_time{1000};
-/// What limits a socket is judged over this time at least.
+/// Least time over which a socket is judged.
 constexpr milliseconds judge_time{500};
 
-text made_of(std::string said)
+text shared_text(std::string content)
 {
-	return std::make_shared<const std::string>(std::move(said));
+	return std::make_shared<const std::string>(std::move(content));
 }
 
-http_reply plain(unsigned status, std::string_view said)
+http_reply plain(unsigned status, std::string_view content)
 {
 	return {status, "text/plain; charset=utf-8",
-		made_of(printable(said) + '\n')};
+		shared_text(printable(content) + '\n')};
 }
 
 http_reply json_of(text body)
@@ -42,29 +42,30 @@ http_reply json_of(text body)
 	return {200, "application/json", std::move(body)};
 }
 
-/// Does the process answer?  Counters that cannot be opened do not
-/// require a restart: /readyz has these.
+/// Tell whether a path asks if the process answers.  Counters that cannot be
+/// opened are reported by /readyz, as they do not require a restart.
 bool is_health(std::string_view path)
 {
 	return path == "/livez" || path == "/healthz";
 }
 
-/// The page's files; nothing when it is none of them.
+/// Return a file of the page; nothing for any other path.
 std::optional<http_reply> page_file(std::string_view path)
 {
 	static const auto files = [] {
-		std::map<std::string_view, http_reply> all;
+		std::map<std::string_view, http_reply> replies;
 
-		for (const web_file &one : web_files())
-			all[one.path] = {200, std::string(one.type),
-					 made_of(std::string(one.content))};
-		return all;
+		for (const web_file &file : web_files())
+			replies[file.path] = {
+				200, std::string(file.type),
+				shared_text(std::string(file.content))};
+		return replies;
 	}();
-	const auto found = files.find(path);
+	const auto entry = files.find(path);
 
-	if (found == files.end())
+	if (entry == files.end())
 		return std::nullopt;
-	return found->second;
+	return entry->second;
 }
 
 } // namespace
@@ -73,9 +74,9 @@ void site::refresh()
 {
 	const auto now = clock::now();
 
-	if (!known_.empty() && now - read_at_ < shared_time)
+	if (!families_.empty() && now - read_at_ < shared_time)
 		return;
-	known_ = counters_.read();
+	families_ = counters_.read();
 	read_at_ = clock::now();
 	rendered_.clear();
 	snapshot_ = message_ = nullptr;
@@ -85,19 +86,20 @@ site::text site::metrics(exposition form)
 {
 	refresh();
 
-	text &made = rendered_[form];
+	text &rendered = rendered_[form];
 
-	if (!made)
-		made = made_of(render(known_, form, counters_.machine()));
-	return made;
+	if (!rendered)
+		rendered = shared_text(
+			render(families_, form, counters_.machine()));
+	return rendered;
 }
 
 site::text site::topology() const
 {
-	return made_of(dump(describe(counters_), -1) + "\n");
+	return shared_text(dump(describe(counters_), -1) + "\n");
 }
 
-/// The snapshot as an event of a stream.
+/// Return the snapshot as an event of a stream.
 const site::text &site::message()
 {
 	refresh();
@@ -106,110 +108,113 @@ const site::text &site::message()
 			uses_.take(counters_);
 			judged_at_ = read_at_;
 		}
-		snapshot_ = made_of(
+		snapshot_ = shared_text(
 			dump(snapshot(counters_, uses_, read_at_), -1) + "\n");
-		message_ = made_of(fmt::format("data: {}\n", *snapshot_));
+		message_ = shared_text(fmt::format("data: {}\n", *snapshot_));
 	}
 	return message_;
 }
 
 std::optional<site::clock::time_point>
-site::deadline(const http_server &of) const
+site::deadline(const http_server &server) const
 {
-	if (!of.streams())
+	if (!server.streams())
 		return std::nullopt;
 	return published_ + publish_time;
 }
 
-void site::publish(http_server &to)
+void site::publish(http_server &server)
 {
-	const auto due = deadline(to);
+	const auto due = deadline(server);
 
 	if (!due || clock::now() < *due)
 		return;
 	published_ = clock::now();
-	to.publish(message());
+	server.publish(message());
 }
 
-http_reply site::answer(const http_request &to)
+http_reply site::answer(const http_request &request)
 {
-	if (to.path == "/metrics") {
-		const exposition form = choose_form(to.accept);
+	if (request.path == "/metrics") {
+		const exposition form = choose_form(request.accept);
 
 		return {200, content_type(form), metrics(form)};
 	}
-	if (to.path == "/json")
+	if (request.path == "/json")
 		return json_of(metrics(exposition::json));
-	if (to.path == "/api/topology") {
+	if (request.path == "/api/topology") {
 		refresh();
 		return json_of(topology());
 	}
-	if (to.path == "/api/snapshot") {
+	if (request.path == "/api/snapshot") {
 		message();
 		return json_of(snapshot_);
 	}
-	if (to.path == "/events")
+	if (request.path == "/events")
 		return {200, "text/event-stream", message(), nullptr, true};
-	if (to.path == "/readyz")
+	if (request.path == "/readyz")
 		return counters_.ready()
 			       ? plain(200, counters_.problem().empty()
 						    ? "ok"
 						    : counters_.problem())
 			       : plain(503, counters_.problem());
-	if (is_health(to.path))
+	if (is_health(request.path))
 		return plain(200, "ok");
-	if (auto file = page_file(to.path))
+	if (auto file = page_file(request.path))
 		return *std::move(file);
 	return plain(
 		404,
 		"there are /, /metrics, /json, /events, /api/topology, /api/snapshot, /livez and /readyz");
 }
 
-replay_site::replay_site(recording shown)
-	: shown_(std::move(shown)), topology_(made_of(shown_.topology()))
+replay_site::replay_site(recording replayed)
+	: recording_(std::move(replayed)),
+	  topology_(shared_text(recording_.topology()))
 {
 }
 
-/// "?from=INDEX&step=N&count=N": those that were recorded; without, as many as
-/// a page can hold.
-http_reply replay_site::snapshots(const http_request &to) const
+/// Answer with the range of "?from=INDEX&step=N&count=N"; without arguments,
+/// with the range that a page can hold.
+http_reply replay_site::snapshots(const http_request &request) const
 {
-	recording::part which = shown_.usual();
+	recording::part range = recording_.usual();
 	const std::pair<const char *, size_t *> numbers[] = {
-		{"from", &which.from},
-		{"step", &which.step},
-		{"count", &which.count}};
-	bool asked = false;
+		{"from", &range.from},
+		{"step", &range.step},
+		{"count", &range.count}};
+	bool has_range = false;
 
 	for (const auto &[name, number] : numbers)
-		asked |= to.argument && !to.argument(name).empty();
-	if (asked)
-		which = {};
+		has_range |=
+			request.argument && !request.argument(name).empty();
+	if (has_range)
+		range = {};
 	for (const auto &[name, number] : numbers) {
 		const std::string_view text =
-			asked ? to.argument(name) : std::string_view();
+			has_range ? request.argument(name) : std::string_view();
 		const char *end = text.data() + text.size();
 
 		if (text.empty())
 			continue;
-		if (const auto read =
+		if (const auto parsed =
 			    std::from_chars(text.data(), end, *number);
-		    read.ec != std::errc() || read.ptr != end)
+		    parsed.ec != std::errc() || parsed.ptr != end)
 			return plain(400,
 				     fmt::format("{}: not a number", name));
 	}
-	return {200, "application/x-ndjson", nullptr, shown_.snapshots(which)};
+	return {200, "application/x-ndjson", nullptr,
+		recording_.snapshots(range)};
 }
 
-http_reply replay_site::answer(const http_request &to) const
+http_reply replay_site::answer(const http_request &request) const
 {
-	if (to.path == "/api/topology")
+	if (request.path == "/api/topology")
 		return json_of(topology_);
-	if (to.path == "/api/recording")
-		return snapshots(to);
-	if (is_health(to.path) || to.path == "/readyz")
+	if (request.path == "/api/recording")
+		return snapshots(request);
+	if (is_health(request.path) || request.path == "/readyz")
 		return plain(200, "ok");
-	if (auto file = page_file(to.path))
+	if (auto file = page_file(request.path))
 		return *std::move(file);
 	return plain(
 		404,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What uncore serve answers at which path.  Numbers of all forms are of the
-// same reads, of which there are at most 20 a second.
+// Paths of uncore serve and their answers.  All forms share the numbers of the
+// same reads, at most 20 reads a second.
 #pragma once
 
 #include <chrono>
@@ -17,19 +17,20 @@
 
 namespace cli {
 
-/// A machine that is counted now.
+/// Site of the machine that runs the program.
 class site {
 public:
 	using clock = std::chrono::steady_clock;
 
 	explicit site(collector &counters) : counters_(counters) {}
 
-	http_reply answer(const http_request &to);
+	http_reply answer(const http_request &request);
 
-	/// When the next snapshot of the event streams is due.
-	std::optional<clock::time_point> deadline(const http_server &of) const;
-	/// Sends it when it is.
-	void publish(http_server &to);
+	/// Return the time of the next snapshot for the event streams.
+	std::optional<clock::time_point>
+	deadline(const http_server &server) const;
+	/// Send the snapshot if it is due.
+	void publish(http_server &server);
 
 private:
 	using text = std::shared_ptr<const std::string>;
@@ -40,24 +41,24 @@ private:
 	const text &message();
 
 	collector &counters_;
-	std::vector<family> known_;
+	std::vector<family> families_;
 	std::map<exposition, text> rendered_;
 	text snapshot_, message_;
 	limit_uses uses_;
 	clock::time_point read_at_{}, published_{}, judged_at_{};
 };
 
-/// A recording.
+/// Site of a recording.
 class replay_site {
 public:
-	explicit replay_site(recording shown);
+	explicit replay_site(recording replayed);
 
-	http_reply answer(const http_request &to) const;
+	http_reply answer(const http_request &request) const;
 
 private:
-	http_reply snapshots(const http_request &to) const;
+	http_reply snapshots(const http_request &request) const;
 
-	recording shown_;
+	recording recording_;
 	std::shared_ptr<const std::string> topology_;
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The files of the die map's page (userspace/cli/web), which the build puts
-// into the program.
+// Files of the die map's page (userspace/cli/web), built into the program.
 #pragma once
 
 #include <span>
@@ -9,7 +8,7 @@
 namespace cli {
 
 struct web_file {
-	std::string_view path; ///< as it is asked for: "/die-map.js"
+	std::string_view path; ///< path of a request: "/die-map.js"
 	std::string_view type, content;
 };
 
