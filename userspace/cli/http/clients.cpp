@@ -10,32 +10,34 @@ namespace cli {
 
 namespace {
 
-/// For how long an answer may be taken before its connection may give way.
+/// Time for which a connection that receives its answer does not give way.
 constexpr std::chrono::seconds answer_time{2};
 
-/// Networks of IPv6 have 64 bits, all of which one client may use.
-client::address address_of(const sockaddr *from)
+/// Return the network of a client.  IPv6 networks have 64 bits: a client may
+/// use all addresses of its network.
+client::address address_of(const sockaddr *source)
 {
-	client::address made{};
+	client::address network{};
 
-	if (from && from->sa_family == AF_INET) {
-		made.second = reinterpret_cast<const sockaddr_in *>(from)
-				      ->sin_addr.s_addr;
-	} else if (from && from->sa_family == AF_INET6) {
-		const in6_addr &its =
-			reinterpret_cast<const sockaddr_in6 *>(from)->sin6_addr;
+	if (source && source->sa_family == AF_INET) {
+		network.second = reinterpret_cast<const sockaddr_in *>(source)
+					 ->sin_addr.s_addr;
+	} else if (source && source->sa_family == AF_INET6) {
+		const in6_addr &ipv6 =
+			reinterpret_cast<const sockaddr_in6 *>(source)
+				->sin6_addr;
 
-		if (IN6_IS_ADDR_V4MAPPED(&its)) {
-			uint32_t four = 0;
+		if (IN6_IS_ADDR_V4MAPPED(&ipv6)) {
+			uint32_t ipv4 = 0;
 
-			std::memcpy(&four, its.s6_addr + 12, sizeof(four));
-			made.second = four;
+			std::memcpy(&ipv4, ipv6.s6_addr + 12, sizeof(ipv4));
+			network.second = ipv4;
 		} else {
-			std::memcpy(&made.first, its.s6_addr,
-				    sizeof(made.first));
+			std::memcpy(&network.first, ipv6.s6_addr,
+				    sizeof(network.first));
 		}
 	}
-	return made;
+	return network;
 }
 
 } // namespace
@@ -48,11 +50,11 @@ client_list::place *client_list::place_of(MHD_Connection *connection)
 	return info ? static_cast<place *>(info->socket_context) : nullptr;
 }
 
-client *client_list::of(MHD_Connection *connection)
+client *client_list::find(MHD_Connection *connection)
 {
-	const place *known = connection ? place_of(connection) : nullptr;
+	const place *entry = connection ? place_of(connection) : nullptr;
 
-	return known ? &**known : nullptr;
+	return entry ? &**entry : nullptr;
 }
 
 void client_list::start(MHD_Connection *connection, void **context)
@@ -60,43 +62,43 @@ void client_list::start(MHD_Connection *connection, void **context)
 	const int fd = MHD_get_connection_info(
 			       connection, MHD_CONNECTION_INFO_CONNECTION_FD)
 			       ->connect_fd;
-	const auto *from = MHD_get_connection_info(
+	const auto *info = MHD_get_connection_info(
 		connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 	const auto expected = expected_.find(fd);
 
-	all_.push_back({fd, address_of(from ? from->client_addr : nullptr),
-			clock::now()});
+	clients_.push_back({fd, address_of(info ? info->client_addr : nullptr),
+			    clock::now()});
 	if (expected != expected_.end()) {
-		all_.back().loopback = expected->second;
+		clients_.back().loopback = expected->second;
 		expected_.erase(expected);
 	}
-	*context = new place(std::prev(all_.end()));
+	*context = new place(std::prev(clients_.end()));
 }
 
 void client_list::close(void **context)
 {
-	auto *known = static_cast<place *>(*context);
+	auto *entry = static_cast<place *>(*context);
 
-	if (!known)
+	if (!entry)
 		return;
-	all_.erase(*known);
-	delete known;
+	clients_.erase(*entry);
+	delete entry;
 	*context = nullptr;
 }
 
 void client_list::waits_anew(MHD_Connection *connection)
 {
-	if (const place *known = place_of(connection)) {
-		(*known)->since = clock::now();
-		all_.splice(all_.end(), all_, *known);
+	if (const place *entry = place_of(connection)) {
+		(*entry)->since = clock::now();
+		clients_.splice(clients_.end(), clients_, *entry);
 	}
 }
 
-void client_list::end(client &one)
+void client_list::end(client &peer)
 {
-	if (!one.ended)
-		shutdown(one.fd, SHUT_RDWR);
-	one.ended = true;
+	if (!peer.ended)
+		shutdown(peer.fd, SHUT_RDWR);
+	peer.ended = true;
 }
 
 bool client_list::give_way()
@@ -106,17 +108,17 @@ bool client_list::give_way()
 	client *chosen = nullptr;
 	size_t most = 0;
 
-	for (const client &one : all_)
-		counts[one.from] += !one.ended;
+	for (const client &peer : clients_)
+		counts[peer.network] += !peer.ended;
 	for (const bool answered : {false, true}) {
-		for (client &one : all_) {
-			const size_t count = counts[one.from];
+		for (client &peer : clients_) {
+			const size_t count = counts[peer.network];
 
-			if (one.ended || one.streams ||
-			    one.answered != answered || count <= most ||
-			    (answered && now - one.since < answer_time))
+			if (peer.ended || peer.streams ||
+			    peer.answered != answered || count <= most ||
+			    (answered && now - peer.since < answer_time))
 				continue;
-			chosen = &one;
+			chosen = &peer;
 			most = count;
 		}
 		if (chosen)
@@ -131,12 +133,12 @@ void client_list::end_slow()
 {
 	const auto now = clock::now();
 
-	for (client &one : all_) {
-		if (one.streams)
-			continue; // these have another limit
-		if (now - one.since < request_time)
+	for (client &peer : clients_) {
+		if (peer.streams)
+			continue; // streams have another limit
+		if (now - peer.since < request_time)
 			break;
-		end(one);
+		end(peer);
 	}
 }
 
@@ -144,17 +146,17 @@ void client_list::end_closed()
 {
 	char byte;
 
-	for (client &one : all_)
-		if (!one.ended && !one.answered &&
-		    recv(one.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
-			end(one);
+	for (client &peer : clients_)
+		if (!peer.ended && !peer.answered &&
+		    recv(peer.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+			end(peer);
 }
 
 std::optional<client_list::clock::time_point> client_list::deadline() const
 {
-	for (const client &one : all_)
-		if (!one.ended && !one.streams)
-			return one.since + request_time;
+	for (const client &peer : clients_)
+		if (!peer.ended && !peer.streams)
+			return peer.since + request_time;
 	return std::nullopt;
 }
 

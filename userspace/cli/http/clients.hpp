@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The connections of uncore serve: for how long each has been waiting, and
-// which of them gives way when there are too many.
+// The connections of uncore serve: the time that each has been waiting, and the
+// choice of a connection to end when there are too many.
 #pragma once
 
 #include <chrono>
@@ -14,54 +14,57 @@
 
 namespace cli {
 
-/// In which a request has to come, and each part of its answer to be taken;
-/// also how long a connection is kept without one.
+/// Limit for receiving a request, for sending each part of its answer, and for
+/// keeping an idle connection.
 constexpr std::chrono::seconds request_time{20};
 
-/// A connection.
+/// A client's connection.
 struct client {
-	/// Of IPv4, or the network of IPv6.
+	/// IPv4 address, or IPv6 network.
 	using address = std::pair<uint64_t, uint64_t>;
 
 	int fd;
-	address from;
+	address network;
 	std::chrono::steady_clock::time_point since;
-	bool loopback = false; ///< of a listener that others do not reach
+	/// Whether only this machine reaches the listener.
+	bool loopback = false;
 	bool ended = false;
-	bool answered = false; ///< and takes the answer
-	bool streams = false;  ///< has an answer without an end
+	bool answered = false; ///< is receiving its answer
+	bool streams = false;  ///< receives a stream
 };
 
 class client_list {
 public:
 	using clock = std::chrono::steady_clock;
 
-	/// A connection that the library will start.
+	/// Note a connection that the library will start.
 	void expect(int fd, bool loopback) { expected_[fd] = loopback; }
 	void forget(int fd) { expected_.erase(fd); }
 	void start(MHD_Connection *connection, void **context);
 	void close(void **context);
 
-	/// nullptr where there is none any more.
-	static client *of(MHD_Connection *connection);
-	/// Its request has ended, or a part of its answer was taken: it waits
-	/// anew.
+	/// Return the client of a connection; nullptr if there is no client any
+	/// more.
+	static client *find(MHD_Connection *connection);
+	/// Restart the waiting time of a client: its request has ended, or it
+	/// has received a part of its answer.
 	void waits_anew(MHD_Connection *connection);
-	static void end(client &one);
+	static void end(client &peer);
 
-	size_t size() const { return all_.size(); }
-	/// Ends the one that costs others least: of the address with the most
-	/// connections, the one that has been waiting longest, first those
-	/// without a request.  @return whether there was one.
+	size_t size() const { return clients_.size(); }
+	/// End the connection that has been waiting longest, of the address
+	/// with the most connections.  Connections without a request come
+	/// first.
+	/// @return whether a connection was ended.
 	bool give_way();
-	/// The library's own limit is for silence: a byte now and then would
-	/// do.
+	/// End the connections that exceed request_time.  The library's own
+	/// limit is for silence: a byte now and then keeps a connection open.
 	void end_slow();
-	/// The library sees an event once.  Where a request and its client's
-	/// end come together it handles the first alone, and would keep the
-	/// connection.
+	/// End the connections that their clients have closed.  The library
+	/// sees an event once: if a request and the client's close arrive
+	/// together, it handles the request alone and keeps the connection.
 	void end_closed();
-	/// When end_slow() is due.
+	/// Return the time at which end_slow() is due.
 	std::optional<clock::time_point> deadline() const;
 
 private:
@@ -69,7 +72,7 @@ private:
 
 	static place *place_of(MHD_Connection *connection);
 
-	std::list<client> all_; ///< those that wait longest first
+	std::list<client> clients_; ///< longest waiting time first
 	std::unordered_map<int, bool> expected_;
 };
 

@@ -11,7 +11,7 @@ namespace cli {
 
 namespace {
 
-/// Without its port and the brackets of IPv6.
+/// Return the name in a Host header, without port and brackets of IPv6.
 std::string name_in(std::string_view host)
 {
 	if (host.starts_with('[')) {
@@ -25,14 +25,14 @@ std::string name_in(std::string_view host)
 
 bool is_loopback(const std::string &name)
 {
-	in_addr four{};
-	in6_addr six{};
+	in_addr ipv4{};
+	in6_addr ipv6{};
 
-	if (inet_pton(AF_INET, name.c_str(), &four) == 1)
-		return ntohl(four.s_addr) >> 24 == 127;
-	return inet_pton(AF_INET6, name.c_str(), &six) == 1 &&
-	       (IN6_IS_ADDR_LOOPBACK(&six) ||
-		(IN6_IS_ADDR_V4MAPPED(&six) && six.s6_addr[12] == 127));
+	if (inet_pton(AF_INET, name.c_str(), &ipv4) == 1)
+		return ntohl(ipv4.s_addr) >> 24 == 127;
+	return inet_pton(AF_INET6, name.c_str(), &ipv6) == 1 &&
+	       (IN6_IS_ADDR_LOOPBACK(&ipv6) ||
+		(IN6_IS_ADDR_V4MAPPED(&ipv6) && ipv6.s6_addr[12] == 127));
 }
 
 } // namespace

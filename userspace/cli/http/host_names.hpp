@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The Host headers that a server takes which only this machine reaches.
+// Host headers that a server accepts on addresses that only this machine
+// reaches.
 #pragma once
 
 #include <string>
@@ -8,14 +9,14 @@
 
 namespace cli {
 
-/// Names by which this machine calls its own server: a page of another
-/// name that leads here (DNS rebinding) is refused.
+/// Names of this machine for its own server.  A page of another name that
+/// resolves to this machine (DNS rebinding) is refused.
 class host_names {
 public:
-	/// @param more names that are allowed as well.
+	/// @param more further allowed names.
 	explicit host_names(const std::vector<std::string> &more);
 
-	/// @param host a Host header, "localhost:10331".
+	/// Check a Host header, such as "localhost:10331".
 	bool allows(std::string_view host) const;
 
 private:

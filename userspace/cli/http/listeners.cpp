@@ -25,26 +25,26 @@ constexpr std::string_view unix_prefix = "unix:";
 
 using addresses = std::unique_ptr<addrinfo, addresses_closer>;
 
-uncore::error failed(const std::string &what, int number)
+uncore::error failed(const std::string &subject, int number)
 {
-	return {errc::system, fmt::format("{}: {}", what, strerror(number))};
+	return {errc::system, fmt::format("{}: {}", subject, strerror(number))};
 }
 
 uncore::error no_address(const char *option, const std::string &text,
-			 const char *why)
+			 const char *reason)
 {
 	return {errc::invalid,
 		fmt::format(
 			"{} {}: {}; write ADDRESS:PORT, such as 127.0.0.1:10331 or [::1]:10331, or unix:PATH",
-			option, text, why)};
+			option, text, reason)};
 }
 
-/// A numeric address and a port.
+/// Parse a numeric address and a port.
 uncore::result<addresses> resolve(const char *option, const std::string &text)
 {
 	const size_t colon = text.rfind(':');
 	std::string host = text.substr(0, colon);
-	addrinfo hints{}, *found = nullptr;
+	addrinfo hints{}, *list = nullptr;
 
 	if (colon == text.npos || !colon)
 		return no_address(option, text, "no address and port");
@@ -63,52 +63,52 @@ uncore::result<addresses> resolve(const char *option, const std::string &text)
 				  "an IPv6 address is in brackets");
 	hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
 	hints.ai_socktype = SOCK_STREAM;
-	if (int err = getaddrinfo(host.c_str(), port.c_str(), &hints, &found))
+	if (int err = getaddrinfo(host.c_str(), port.c_str(), &hints, &list))
 		return no_address(option, text, gai_strerror(err));
-	return addresses(found);
+	return addresses(list);
 }
 
-const in6_addr *ipv6_of(const addrinfo &where)
+const in6_addr *ipv6_of(const addrinfo &info)
 {
-	if (where.ai_family != AF_INET6)
+	if (info.ai_family != AF_INET6)
 		return nullptr;
-	return &reinterpret_cast<const sockaddr_in6 *>(where.ai_addr)
-			->sin6_addr;
+	return &reinterpret_cast<const sockaddr_in6 *>(info.ai_addr)->sin6_addr;
 }
 
-bool is_loopback(const addrinfo &where)
+bool is_loopback(const addrinfo &info)
 {
-	if (const in6_addr *address = ipv6_of(where))
+	if (const in6_addr *address = ipv6_of(info))
 		return IN6_IS_ADDR_LOOPBACK(address) ||
 		       (IN6_IS_ADDR_V4MAPPED(address) &&
 			address->s6_addr[12] == 127);
 
 	const auto *address =
-		reinterpret_cast<const sockaddr_in *>(where.ai_addr);
+		reinterpret_cast<const sockaddr_in *>(info.ai_addr);
 
 	return ntohl(address->sin_addr.s_addr) >> 24 == 127;
 }
 
-uncore::result<unique_fd> listen_at(const addrinfo &where,
+uncore::result<unique_fd> listen_at(const addrinfo &info,
 				    const std::string &text)
 {
-	unique_fd made(socket(where.ai_family,
-			      SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+	unique_fd descriptor(socket(
+		info.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	const int yes = 1;
 
-	if (!made)
+	if (!descriptor)
 		return failed(text, errno);
-	setsockopt(made.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	if (const in6_addr *address = ipv6_of(where)) {
-		// [::] is every address of the machine, IPv4's as well.
-		const int only = !IN6_IS_ADDR_UNSPECIFIED(address);
+	setsockopt(descriptor.get(), SOL_SOCKET, SO_REUSEADDR, &yes,
+		   sizeof(yes));
+	if (const in6_addr *address = ipv6_of(info)) {
+		// [::] is every address of the machine, IPv4 included.
+		const int ipv6_only = !IN6_IS_ADDR_UNSPECIFIED(address);
 
-		setsockopt(made.get(), IPPROTO_IPV6, IPV6_V6ONLY, &only,
-			   sizeof(only));
+		setsockopt(descriptor.get(), IPPROTO_IPV6, IPV6_V6ONLY,
+			   &ipv6_only, sizeof(ipv6_only));
 	}
-	if (!bind(made.get(), where.ai_addr, where.ai_addrlen) &&
-	    !listen(made.get(), SOMAXCONN))
-		return made;
+	if (!bind(descriptor.get(), info.ai_addr, info.ai_addrlen) &&
+	    !listen(descriptor.get(), SOMAXCONN))
+		return descriptor;
 	if (errno == EADDRINUSE)
 		return uncore::error{
 			errc::system,
@@ -131,12 +131,13 @@ void remove_dead_socket(const sockaddr_un &address)
 		unlink(address.sun_path);
 }
 
+/// Listen on a unix socket.
 /// @param text "unix:PATH"
 uncore::result<unique_fd> listen_at_path(const char *option,
 					 const std::string &text)
 {
 	const std::string path = text.substr(unix_prefix.size());
-	unique_fd made(
+	unique_fd descriptor(
 		socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	sockaddr_un address{};
 
@@ -144,13 +145,13 @@ uncore::result<unique_fd> listen_at_path(const char *option,
 	if (path.empty() || path.size() >= sizeof(address.sun_path))
 		return no_address(option, text, "a path has 1 to 107 bytes");
 	path.copy(address.sun_path, path.size());
-	if (!made)
+	if (!descriptor)
 		return failed(text, errno);
 	remove_dead_socket(address);
-	if (!bind(made.get(), reinterpret_cast<sockaddr *>(&address),
+	if (!bind(descriptor.get(), reinterpret_cast<sockaddr *>(&address),
 		  sizeof(address)) &&
-	    !listen(made.get(), SOMAXCONN))
-		return made;
+	    !listen(descriptor.get(), SOMAXCONN))
+		return descriptor;
 	if (errno == EADDRINUSE)
 		return uncore::error{
 			errc::system,
@@ -160,7 +161,7 @@ uncore::result<unique_fd> listen_at_path(const char *option,
 	return failed(text, errno);
 }
 
-/// "127.0.0.1:10331" of a socket, with the port that it got.
+/// Return the address of a socket with its port, such as "127.0.0.1:10331".
 std::string name_of(int fd)
 {
 	sockaddr_storage bound{};
@@ -195,74 +196,74 @@ uncore::result<listeners::listener> listeners::open(const char *option,
 		return listener{*std::move(socket), false};
 	}
 
-	const auto where = resolve(option, text);
+	const auto resolved = resolve(option, text);
 
-	if (!where)
-		return where.error();
+	if (!resolved)
+		return resolved.error();
 
-	auto socket = listen_at(**where, text);
+	auto socket = listen_at(**resolved, text);
 
 	if (!socket)
 		return socket.error();
-	return listener{*std::move(socket), is_loopback(**where)};
+	return listener{*std::move(socket), is_loopback(**resolved)};
 }
 
 uncore::result<listeners>
 listeners::open(const char *option, const std::vector<std::string> &addresses)
 {
-	listeners made;
+	listeners list;
 
 	for (const std::string &text : addresses) {
 		auto opened = open(option, text);
 
 		if (!opened)
 			return opened.error();
-		made.all_.push_back(*std::move(opened));
+		list.listeners_.push_back(*std::move(opened));
 	}
-	return made;
+	return list;
 }
 
 listeners::~listeners()
 {
-	for (const listener &one : all_)
-		if (const std::string name = name_of(one.socket.get());
+	for (const listener &entry : listeners_)
+		if (const std::string name = name_of(entry.socket.get());
 		    name.starts_with(unix_prefix))
 			unlink(name.c_str() + unix_prefix.size());
 }
 
 std::vector<std::string> listeners::names() const
 {
-	std::vector<std::string> all;
+	std::vector<std::string> list;
 
-	for (const listener &one : all_)
-		all.push_back(name_of(one.socket.get()));
-	return all;
+	for (const listener &entry : listeners_)
+		list.push_back(name_of(entry.socket.get()));
+	return list;
 }
 
 std::vector<int> listeners::fds() const
 {
-	std::vector<int> all;
+	std::vector<int> list;
 
-	for (const listener &one : all_)
-		all.push_back(one.socket.get());
-	return all;
+	for (const listener &entry : listeners_)
+		list.push_back(entry.socket.get());
+	return list;
 }
 
 std::optional<accepted> listeners::accept(bool &failed)
 {
 	failed = false;
-	for (const listener &one : all_) {
-		accepted made;
+	for (const listener &entry : listeners_) {
+		accepted connection;
 
-		made.size = sizeof(made.from);
-		made.loopback = one.loopback;
-		made.socket = unique_fd(
-			accept4(one.socket.get(),
-				reinterpret_cast<sockaddr *>(&made.from),
-				&made.size, SOCK_CLOEXEC | SOCK_NONBLOCK));
-		if (made.socket)
-			return made;
-		// Others are the connection's own errors.
+		connection.size = sizeof(connection.address);
+		connection.loopback = entry.loopback;
+		connection.socket = unique_fd(accept4(
+			entry.socket.get(),
+			reinterpret_cast<sockaddr *>(&connection.address),
+			&connection.size, SOCK_CLOEXEC | SOCK_NONBLOCK));
+		if (connection.socket)
+			return connection;
+		// Other errors are errors of the connection.
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
 		    errno == ENOMEM)
 			failed = true;

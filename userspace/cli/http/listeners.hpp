@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The sockets on which uncore serve listens: numeric addresses, IPv6's with
-// IPv4 where the address is the unspecified one, and unix sockets.
+// The listening sockets of uncore serve: unix sockets and numeric addresses.
+// The unspecified IPv6 address accepts IPv4 as well.
 #pragma once
 
 #include <optional>
@@ -14,12 +14,12 @@
 
 namespace cli {
 
-/// A connection that was accepted.
+/// An accepted connection.
 struct accepted {
 	unique_fd socket;
-	sockaddr_storage from{};
+	sockaddr_storage address{};
 	socklen_t size = 0;
-	/// Did it come to a listener that only this machine reaches?
+	/// Whether only this machine reaches the listener.
 	bool loopback = false;
 };
 
@@ -30,6 +30,7 @@ public:
 	/// Remove the files of unix sockets.
 	~listeners();
 
+	/// Listen on addresses.
 	/// @param option that has the addresses, for messages.
 	/// @param addresses "127.0.0.1:10331", "[::]:0",
 	/// "unix:/run/uncore.sock" Errors: errc::invalid (an address),
@@ -37,12 +38,12 @@ public:
 	static uncore::result<listeners>
 	open(const char *option, const std::vector<std::string> &addresses);
 
-	/// Their addresses, with the ports that were chosen for 0.
+	/// Return the addresses, with the chosen ports instead of 0.
 	std::vector<std::string> names() const;
 	std::vector<int> fds() const;
 
-	/// The next connection that waits.  Where there is none, @p failed says
-	/// whether descriptors or memory for it were lacking.
+	/// Accept the next waiting connection.  Without a connection, @p failed
+	/// tells whether descriptors or memory have run out.
 	std::optional<accepted> accept(bool &failed);
 
 private:
@@ -54,7 +55,7 @@ private:
 	static uncore::result<listener> open(const char *option,
 					     const std::string &text);
 
-	std::vector<listener> all_;
+	std::vector<listener> listeners_;
 };
 
 } // namespace cli

@@ -28,21 +28,22 @@ using uncore::errc;
 
 namespace {
 
-/// Beyond, the connection that waits longest gives way to a new one.
+/// Limit of connections; above, the longest waiting connection gives way to a
+/// new connection.
 constexpr size_t most_connections = 512;
-/// For a request's line and headers, and for the answer's headers.
+/// Bytes for a request's line and headers, and for the answer's headers.
 constexpr size_t connection_memory = 16 * 1024;
-/// Bodies from here on are handed out in parts, so that it is seen that they
-/// are being taken.
+/// Least size of bodies that are sent in parts, so that the server notices the
+/// client's progress.
 constexpr size_t large_body = 256 * 1024;
-/// How long no connection is taken when descriptors run out.
+/// Pause in accepting connections after descriptors have run out.
 constexpr std::chrono::milliseconds accept_pause{100};
 
 struct daemon_closer {
 	void operator()(MHD_Daemon *daemon) const { MHD_stop_daemon(daemon); }
 };
 
-/// What the library has to say goes into a string, its last line counts.
+/// Store a message of the library in a string; the last message remains.
 void log_to(void *cls, const char *format, va_list arguments)
 {
 	char line[256];
@@ -57,16 +58,16 @@ http_reply text_reply(unsigned status, std::string text)
 		std::make_shared<const std::string>(std::move(text))};
 }
 
-/// A body that others may be answered with as well.
+/// Source of a body that several answers may share.
 class body_source : public http_source {
 public:
 	explicit body_source(std::shared_ptr<const std::string> body)
 		: body_(std::move(body))
 	{
 	}
-	ssize_t read(char *to, size_t most) override
+	ssize_t read(char *buffer, size_t capacity) override
 	{
-		const size_t n = body_->copy(to, most, sent_);
+		const size_t n = body_->copy(buffer, capacity, sent_);
 
 		sent_ += n;
 		return ssize_t(n);
@@ -96,21 +97,22 @@ struct http_server::state {
 	client_list clients;
 	stream_list streams;
 	unique_fd epoll;
-	/// Answers probes.
+	/// Server that answers probes.
 	std::optional<http_server> health;
-	/// Until when no connection is taken, if it is not now.
+	/// End of a pause in accepting connections.
 	std::optional<clock::time_point> paused;
 	std::unique_ptr<MHD_Daemon, daemon_closer> daemon;
 
 	uncore::result<void> start();
 	uncore::result<void> watch();
-	void listen(bool whether);
+	void listen(bool enabled);
 	void accept();
 	bool make_room();
-	MHD_Result reply(MHD_Connection *to, http_reply with);
-	MHD_Response *respond(MHD_Connection *to, const http_reply &with);
-	std::optional<http_reply> refuse(MHD_Connection *from);
-	MHD_Result take(MHD_Connection *from, const char *path,
+	MHD_Result reply(MHD_Connection *connection, http_reply message);
+	MHD_Response *respond(MHD_Connection *connection,
+			      const http_reply &message);
+	std::optional<http_reply> refuse(MHD_Connection *connection);
+	MHD_Result take(MHD_Connection *connection, const char *path,
 			const char *method, size_t *body, void **request);
 
 	static MHD_Result on_request(void *cls, MHD_Connection *connection,
@@ -119,19 +121,19 @@ struct http_server::state {
 				     size_t *size, void **request);
 	static void on_connection(void *cls, MHD_Connection *connection,
 				  void **context,
-				  MHD_ConnectionNotificationCode what);
+				  MHD_ConnectionNotificationCode code);
 	static void on_completed(void *cls, MHD_Connection *connection,
 				 void **request,
-				 MHD_RequestTerminationCode how);
+				 MHD_RequestTerminationCode code);
 };
 
 void http_server::state::on_connection(void *cls, MHD_Connection *connection,
 				       void **context,
-				       MHD_ConnectionNotificationCode what)
+				       MHD_ConnectionNotificationCode code)
 {
 	auto *self = static_cast<state *>(cls);
 
-	if (what == MHD_CONNECTION_NOTIFY_STARTED)
+	if (code == MHD_CONNECTION_NOTIFY_STARTED)
 		self->clients.start(connection, context);
 	else
 		self->clients.close(context);
@@ -143,8 +145,8 @@ void http_server::state::on_completed(void *cls, MHD_Connection *connection,
 	auto *self = static_cast<state *>(cls);
 
 	self->streams.close(connection);
-	if (client *known = client_list::of(connection)) {
-		known->answered = known->streams = false;
+	if (client *peer = client_list::find(connection)) {
+		peer->answered = peer->streams = false;
 		self->clients.waits_anew(connection);
 	}
 }
@@ -153,19 +155,19 @@ void http_server::state::on_completed(void *cls, MHD_Connection *connection,
 
 namespace {
 
-/// An answer that is made while it is taken.
+/// State of an answer from a source.
 struct source_handle {
 	std::shared_ptr<http_source> source;
 	client_list *clients;
 	MHD_Connection *connection;
 };
 
-ssize_t read_source(void *cls, uint64_t, char *to, size_t most)
+ssize_t read_source(void *cls, uint64_t, char *buffer, size_t capacity)
 {
 	auto *handle = static_cast<source_handle *>(cls);
 
 	try {
-		const ssize_t n = handle->source->read(to, most);
+		const ssize_t n = handle->source->read(buffer, capacity);
 
 		handle->clients->waits_anew(handle->connection);
 		return n > 0   ? n
@@ -183,58 +185,63 @@ void free_source(void *cls)
 
 } // namespace
 
-MHD_Response *http_server::state::respond(MHD_Connection *to,
-					  const http_reply &with)
+MHD_Response *http_server::state::respond(MHD_Connection *connection,
+					  const http_reply &message)
 {
-	using held = std::shared_ptr<const std::string>;
+	using shared_body = std::shared_ptr<const std::string>;
 
-	if (with.stream)
-		return streams.begin(to, with.body);
-	if (with.source || with.body->size() >= large_body) {
+	if (message.stream)
+		return streams.begin(connection, message.body);
+	if (message.source || message.body->size() >= large_body) {
 		auto *handle = new source_handle{
-			with.source ? with.source
-				    : std::make_shared<body_source>(with.body),
-			&clients, to};
-		MHD_Response *made = MHD_create_response_from_callback(
-			with.source ? MHD_SIZE_UNKNOWN : with.body->size(),
+			message.source
+				? message.source
+				: std::make_shared<body_source>(message.body),
+			&clients, connection};
+		MHD_Response *response = MHD_create_response_from_callback(
+			message.source ? MHD_SIZE_UNKNOWN
+				       : message.body->size(),
 			16 * 1024, read_source, handle, free_source);
 
-		if (!made)
+		if (!response)
 			free_source(handle);
-		return made;
+		return response;
 	}
 
-	auto *body = new held(with.body);
-	MHD_Response *made =
+	auto *body = new shared_body(message.body);
+	MHD_Response *response =
 		MHD_create_response_from_buffer_with_free_callback_cls(
 			(*body)->size(), const_cast<char *>((*body)->data()),
-			[](void *cls) { delete static_cast<held *>(cls); },
+			[](void *cls) {
+				delete static_cast<shared_body *>(cls);
+			},
 			body);
 
-	if (!made)
+	if (!response)
 		delete body;
-	return made;
+	return response;
 }
 
-MHD_Result http_server::state::reply(MHD_Connection *to, http_reply with)
+MHD_Result http_server::state::reply(MHD_Connection *connection,
+				     http_reply message)
 {
-	if (with.stream && !streams.has_room())
-		with = text_reply(
+	if (message.stream && !streams.has_room())
+		message = text_reply(
 			MHD_HTTP_SERVICE_UNAVAILABLE,
 			fmt::format(
 				"too many event streams: at most {} at a time\n",
 				streams.size()));
 
-	MHD_Response *made = respond(to, with);
+	MHD_Response *response = respond(connection, message);
 
-	if (!made)
+	if (!response)
 		return MHD_NO;
 
-	auto add = [made](const char *name, const char *value) {
-		MHD_add_response_header(made, name, value);
+	auto add = [response](const char *name, const char *value) {
+		MHD_add_response_header(response, name, value);
 	};
 
-	add(MHD_HTTP_HEADER_CONTENT_TYPE, with.type.c_str());
+	add(MHD_HTTP_HEADER_CONTENT_TYPE, message.type.c_str());
 	add(MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
 	add(MHD_HTTP_HEADER_VARY, "Accept");
 	add("Referrer-Policy", "no-referrer");
@@ -243,46 +250,48 @@ MHD_Result http_server::state::reply(MHD_Connection *to, http_reply with)
 	// Scripts and styles are files of this server, never part of a page.
 	add("Content-Security-Policy",
 	    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
-	// A proxy is to pass on what it gets, when it gets it.
-	if (with.stream || with.source)
+	// Proxies must not buffer a stream.
+	if (message.stream || message.source)
 		add("X-Accel-Buffering", "no");
-	if (with.status == MHD_HTTP_METHOD_NOT_ALLOWED)
+	if (message.status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		add(MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
-	if (with.status == MHD_HTTP_SERVICE_UNAVAILABLE)
+	if (message.status == MHD_HTTP_SERVICE_UNAVAILABLE)
 		add(MHD_HTTP_HEADER_RETRY_AFTER, "1");
-	if (client *known = client_list::of(to))
-		known->answered = true;
+	if (client *peer = client_list::find(connection))
+		peer->answered = true;
 
-	const MHD_Result queued = MHD_queue_response(to, with.status, made);
+	const MHD_Result queued =
+		MHD_queue_response(connection, message.status, response);
 
-	MHD_destroy_response(made);
+	MHD_destroy_response(response);
 	return queued;
 }
 
-std::optional<http_reply> http_server::state::refuse(MHD_Connection *from)
+std::optional<http_reply> http_server::state::refuse(MHD_Connection *connection)
 {
-	const char *host = MHD_lookup_connection_value(from, MHD_HEADER_KIND,
-						       MHD_HTTP_HEADER_HOST);
-	const client *known = client_list::of(from);
+	const char *host = MHD_lookup_connection_value(
+		connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+	const client *peer = client_list::find(connection);
 
-	if (known && known->loopback && host && !hosts.allows(host))
+	if (peer && peer->loopback && host && !hosts.allows(host))
 		return text_reply(
 			MHD_HTTP_FORBIDDEN,
 			"the Host header has no name of this machine: use localhost, or allow the name with --allow-host\n");
 	return std::nullopt;
 }
 
-MHD_Result http_server::state::take(MHD_Connection *from, const char *path,
-				    const char *method, size_t *body,
-				    void **request)
+MHD_Result http_server::state::take(MHD_Connection *connection,
+				    const char *path, const char *method,
+				    size_t *body, void **request)
 {
 	static char seen;
 
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 &&
 	    strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-		return reply(from, text_reply(MHD_HTTP_METHOD_NOT_ALLOWED,
-					      "GET and HEAD only\n"));
-	// The headers are there; then what follows them, which is not read.
+		return reply(connection, text_reply(MHD_HTTP_METHOD_NOT_ALLOWED,
+						    "GET and HEAD only\n"));
+	// First call: headers.  Later calls: parts of the body, which are
+	// ignored.
 	if (!*request) {
 		*request = &seen;
 		return MHD_YES;
@@ -291,19 +300,21 @@ MHD_Result http_server::state::take(MHD_Connection *from, const char *path,
 		*body = 0;
 		return MHD_YES;
 	}
-	if (auto refused = refuse(from))
-		return reply(from, *std::move(refused));
+	if (auto refused = refuse(connection))
+		return reply(connection, *std::move(refused));
 
 	const char *accept = MHD_lookup_connection_value(
-		from, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
-	const auto argument = [from](const char *name) -> std::string_view {
+		connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+	const auto argument =
+		[connection](const char *name) -> std::string_view {
 		const char *value = MHD_lookup_connection_value(
-			from, MHD_GET_ARGUMENT_KIND, name);
+			connection, MHD_GET_ARGUMENT_KIND, name);
 
 		return value ? value : "";
 	};
 
-	return reply(from, answer({path, accept ? accept : "", argument}));
+	return reply(connection,
+		     answer({path, accept ? accept : "", argument}));
 }
 
 MHD_Result http_server::state::on_request(void *cls, MHD_Connection *connection,
@@ -322,7 +333,8 @@ MHD_Result http_server::state::on_request(void *cls, MHD_Connection *connection,
 
 // --- connections
 
-/// @return whether there is room for a connection.
+/// Make room for a connection, by ending another connection if necessary.
+/// @return whether there is room.
 bool http_server::state::make_room()
 {
 	if (clients.size() < most_connections)
@@ -333,7 +345,7 @@ bool http_server::state::make_room()
 	return clients.size() < most_connections;
 }
 
-/// Takes connections only as fast as there is room, or gives them some.
+/// Accept connections while there is room, or while other connections give way.
 void http_server::state::accept()
 {
 	const auto now = clock::now();
@@ -343,21 +355,22 @@ void http_server::state::accept()
 	if (paused)
 		listen(true);
 	paused.reset();
-	// Those that are connected have to be answered in between.
+	// Limited, so that connected clients are answered in between.
 	for (size_t i = 0; i < most_connections; i++) {
 		bool failed = false;
 
 		if (!make_room()) {
 			failed = true;
-		} else if (auto one = sockets.accept(failed)) {
-			const int fd = one->socket.release();
+		} else if (auto connection = sockets.accept(failed)) {
+			const int fd = connection->socket.release();
 
-			clients.expect(fd, one->loopback);
-			// It closes the socket when it does not take it.
-			if (MHD_add_connection(
-				    daemon.get(), fd,
-				    reinterpret_cast<sockaddr *>(&one->from),
-				    one->size) != MHD_YES)
+			clients.expect(fd, connection->loopback);
+			// The library closes the socket of a connection that it
+			// rejects.
+			if (MHD_add_connection(daemon.get(), fd,
+					       reinterpret_cast<sockaddr *>(
+						       &connection->address),
+					       connection->size) != MHD_YES)
 				clients.forget(fd);
 			MHD_run(daemon.get());
 			continue;
@@ -371,13 +384,13 @@ void http_server::state::accept()
 	}
 }
 
-/// Waits for connections, or not.
-void http_server::state::listen(bool whether)
+/// Enable or disable polling for connections.
+void http_server::state::listen(bool enabled)
 {
 	for (const int fd : sockets.fds()) {
 		epoll_event event{};
 
-		event.events = whether ? uint32_t(EPOLLIN) : 0;
+		event.events = enabled ? uint32_t(EPOLLIN) : 0;
 		epoll_ctl(epoll.get(), EPOLL_CTL_MOD, fd, &event);
 	}
 }
@@ -388,20 +401,20 @@ http_server::state::~state()
 	daemon.reset();
 }
 
-/// One descriptor to wait for all that may happen.
+/// Create the descriptor that polls all sockets and the library.
 uncore::result<void> http_server::state::watch()
 {
 	const MHD_DaemonInfo *info =
 		MHD_get_daemon_info(daemon.get(), MHD_DAEMON_INFO_EPOLL_FD);
-	std::vector<int> all = sockets.fds();
+	std::vector<int> descriptors = sockets.fds();
 	epoll_event event{};
 
 	epoll = unique_fd(epoll_create1(EPOLL_CLOEXEC));
-	all.push_back(info ? info->epoll_fd : -1);
+	descriptors.push_back(info ? info->epoll_fd : -1);
 	if (health)
-		all.push_back(health->fd());
+		descriptors.push_back(health->fd());
 	event.events = EPOLLIN;
-	for (const int fd : all)
+	for (const int fd : descriptors)
 		if (epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &event))
 			return uncore::error{
 				errc::system,
@@ -449,13 +462,14 @@ uncore::result<void> http_server::state::start()
 
 // --- the server
 
-/// Is it a path that a listener of probes answers?
+/// Tell whether a listener of probes answers a path.
 static bool is_probe(std::string_view path)
 {
 	return path == "/livez" || path == "/readyz" || path == "/healthz";
 }
 
-http_server::http_server(std::unique_ptr<state> made) : state_(std::move(made))
+http_server::http_server(std::unique_ptr<state> prepared)
+	: state_(std::move(prepared))
 {
 }
 http_server::http_server(http_server &&) noexcept = default;
@@ -474,15 +488,15 @@ uncore::result<http_server> http_server::open(const char *option,
 	if (auto loaded = files.load(); !loaded)
 		return uncore::error{errc::system, loaded.error().message};
 
-	auto made = std::make_unique<state>(std::move(files), *std::move(bound),
-					    host_names(options.hosts));
+	auto prepared = std::make_unique<state>(
+		std::move(files), *std::move(bound), host_names(options.hosts));
 
-	made->answer = std::move(answer);
+	prepared->answer = std::move(answer);
 	if (health)
-		made->health.emplace(*std::move(health));
-	if (auto started = made->start(); !started)
+		prepared->health.emplace(*std::move(health));
+	if (auto started = prepared->start(); !started)
 		return started.error();
-	return http_server(std::move(made));
+	return http_server(std::move(prepared));
 }
 
 uncore::result<http_server> http_server::start(const http_options &options,
@@ -525,18 +539,17 @@ std::optional<clock::time_point> http_server::deadline() const
 	MHD_UNSIGNED_LONG_LONG library = 0;
 
 	if (MHD_get_timeout(state_->daemon.get(), &library) == MHD_YES) {
-		const auto then =
-			clock::now() +
-			std::chrono::milliseconds(std::min(library, day));
+		const auto due = clock::now() + std::chrono::milliseconds(
+							std::min(library, day));
 
-		first = std::min(first.value_or(then), then);
+		first = std::min(first.value_or(due), due);
 	}
 	if (state_->paused)
 		first = std::min(first.value_or(*state_->paused),
 				 *state_->paused);
 	if (state_->health)
-		if (const auto then = state_->health->deadline())
-			first = std::min(first.value_or(*then), *then);
+		if (const auto due = state_->health->deadline())
+			first = std::min(first.value_or(*due), *due);
 	return first;
 }
 

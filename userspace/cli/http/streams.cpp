@@ -11,136 +11,139 @@ namespace cli {
 
 namespace {
 
-/// They last, so that a few clients could take all connections for good.
+/// Limit of streams, which last: else a few clients could occupy all
+/// connections.
 constexpr size_t most_streams = 32;
-/// In which a message has to be taken, and what the kernel may hold of them for
-/// a client that does not.
+/// Time for a client to receive a message, and bytes of messages that the
+/// kernel buffers for a slow client.
 constexpr std::chrono::seconds message_time{10};
 constexpr int stream_buffer = 16 * 1024;
 
 } // namespace
 
-/// Takes what there is to send, and waits when there is nothing.
-ssize_t stream_list::read(void *cls, uint64_t, char *to, size_t most)
+/// Send the rest of the current message, or suspend the connection until the
+/// next.
+ssize_t stream_list::read(void *cls, uint64_t, char *buffer, size_t capacity)
 {
-	stream &one = *static_cast<handle *>(cls)->one;
-	const size_t rest = one.sending->size() - one.sent;
+	stream &entry = *static_cast<handle *>(cls)->entry;
+	const size_t rest = entry.sending->size() - entry.sent;
 
-	if (!one.connection)
+	if (!entry.connection)
 		return MHD_CONTENT_READER_END_OF_STREAM;
 	if (!rest) {
-		one.waiting = true;
-		MHD_suspend_connection(one.connection);
+		entry.waiting = true;
+		MHD_suspend_connection(entry.connection);
 		return 0;
 	}
-	most = std::min(most, rest);
-	one.sending->copy(to, most, one.sent);
-	one.sent += most;
-	return ssize_t(most);
+	capacity = std::min(capacity, rest);
+	entry.sending->copy(buffer, capacity, entry.sent);
+	entry.sent += capacity;
+	return ssize_t(capacity);
 }
 
 void stream_list::free(void *cls)
 {
-	auto *its = static_cast<handle *>(cls);
+	auto *context = static_cast<handle *>(cls);
 
-	its->all->erase(its->one);
-	delete its;
+	context->list->erase(context->entry);
+	delete context;
 }
 
 size_t stream_list::size() const
 {
-	return size_t(
-		std::count_if(all_.begin(), all_.end(), [](const stream &one) {
-			return one.connection;
-		}));
+	return size_t(std::count_if(
+		streams_.begin(), streams_.end(),
+		[](const stream &entry) { return entry.connection; }));
 }
 
-void stream_list::end(stream &one)
+void stream_list::end(stream &entry)
 {
-	if (client *known = client_list::of(one.connection))
-		client_list::end(*known);
-	// The library looks at no connection that is suspended.
-	if (one.waiting)
-		MHD_resume_connection(one.connection);
-	one.waiting = false;
-	one.connection = nullptr;
+	if (client *peer = client_list::find(entry.connection))
+		client_list::end(*peer);
+	// The library does not check suspended connections.
+	if (entry.waiting)
+		MHD_resume_connection(entry.connection);
+	entry.waiting = false;
+	entry.connection = nullptr;
 }
 
-/// Clients that have hung up are noticed when something is sent to them, a
-/// second later; until then they would keep others out.
+/// Check each stream's connection: without this check, a client that has closed
+/// its connection occupies a stream until the next message, a second later.
 bool stream_list::has_room()
 {
 	char byte;
 
-	for (stream &one : all_) {
-		const client *known = client_list::of(one.connection);
+	for (stream &entry : streams_) {
+		const client *peer = client_list::find(entry.connection);
 
-		if (!known)
+		if (!peer)
 			continue;
 
-		const ssize_t got =
-			recv(known->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+		const ssize_t received =
+			recv(peer->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 
-		if (!got || (got < 0 && errno != EAGAIN && errno != EINTR))
-			end(one);
+		if (!received ||
+		    (received < 0 && errno != EAGAIN && errno != EINTR))
+			end(entry);
 	}
 	return size() < most_streams;
 }
 
-MHD_Response *stream_list::begin(MHD_Connection *to, message first)
+MHD_Response *stream_list::begin(MHD_Connection *connection, message first)
 {
-	auto *its = new handle{&all_, {}};
+	auto *context = new handle{&streams_, {}};
 
-	all_.push_back({to, std::move(first), 0, clock::now(), false});
-	its->one = std::prev(all_.end());
+	streams_.push_back(
+		{connection, std::move(first), 0, clock::now(), false});
+	context->entry = std::prev(streams_.end());
 
-	MHD_Response *made = MHD_create_response_from_callback(
-		MHD_SIZE_UNKNOWN, 4096, read, its, free);
+	MHD_Response *response = MHD_create_response_from_callback(
+		MHD_SIZE_UNKNOWN, 4096, read, context, free);
 
-	if (!made) {
-		free(its);
+	if (!response) {
+		free(context);
 		return nullptr;
 	}
-	if (client *known = client_list::of(to)) {
-		known->streams = true;
-		setsockopt(known->fd, SOL_SOCKET, SO_SNDBUF, &stream_buffer,
+	if (client *peer = client_list::find(connection)) {
+		peer->streams = true;
+		setsockopt(peer->fd, SOL_SOCKET, SO_SNDBUF, &stream_buffer,
 			   sizeof(stream_buffer));
 	}
-	return made;
+	return response;
 }
 
 void stream_list::publish(const message &next)
 {
 	const auto now = clock::now();
 
-	for (stream &one : all_) {
-		if (!one.connection)
+	for (stream &entry : streams_) {
+		if (!entry.connection)
 			continue;
-		if (one.waiting) {
-			one.sending = next;
-			one.sent = 0;
-			one.since = now;
-			one.waiting = false;
-			MHD_resume_connection(one.connection);
+		if (entry.waiting) {
+			entry.sending = next;
+			entry.sent = 0;
+			entry.since = now;
+			entry.waiting = false;
+			MHD_resume_connection(entry.connection);
 			continue;
 		}
-		if (now - one.since >= message_time)
-			end(one);
+		if (now - entry.since >= message_time)
+			end(entry);
 	}
 }
 
 void stream_list::close(MHD_Connection *connection)
 {
-	for (stream &one : all_)
-		if (one.connection == connection)
-			one.connection = nullptr;
+	for (stream &entry : streams_)
+		if (entry.connection == connection)
+			entry.connection = nullptr;
 }
 
 void stream_list::resume_all()
 {
-	for (const stream &one : all_)
-		if (one.connection && one.waiting)
-			MHD_resume_connection(one.connection);
+	for (const stream &entry : streams_)
+		if (entry.connection && entry.waiting)
+			MHD_resume_connection(entry.connection);
 }
 
 } // namespace cli

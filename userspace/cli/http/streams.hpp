@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Answers without an end: each message that is published goes to all clients
-// that have one.
+// Streams, answers without an end: each published message goes to all clients
+// with a stream.
 #pragma once
 
 #include <chrono>
@@ -20,40 +20,44 @@ public:
 	stream_list(const stream_list &) = delete;
 	stream_list &operator=(const stream_list &) = delete;
 
+	/// Begin a stream with a first message.
 	/// @return nullptr when memory runs out.
-	MHD_Response *begin(MHD_Connection *to, message first);
-	/// Is there room for one more, of clients that are still there?
+	MHD_Response *begin(MHD_Connection *connection, message first);
+	/// End the streams of clients that have disconnected, and check for
+	/// room for another stream.
 	bool has_room();
 	size_t size() const;
-	/// Clients that have not taken the message before do without this one,
-	/// and are disconnected when that takes long.
+	/// Send a message to all streams.  A client that is still receiving the
+	/// message before misses this message, and is disconnected after a
+	/// while.
 	void publish(const message &next);
-	/// Its connection is closed.
+	/// Mark the stream of a closed connection.
 	void close(MHD_Connection *connection);
-	/// The library does not stop while connections are suspended.
+	/// Resume all connections: the library does not stop while connections
+	/// are suspended.
 	void resume_all();
 
 private:
 	using clock = std::chrono::steady_clock;
 
 	struct stream {
-		MHD_Connection *connection; ///< nullptr when it is closed
+		MHD_Connection *connection; ///< nullptr when closed
 		message sending;
 		size_t sent;
-		clock::time_point since; ///< when there was something to send
-		bool waiting;		 ///< for the next; suspended then
+		clock::time_point since; ///< time of the last message
+		bool waiting;		 ///< suspended until the next message
 	};
-	/// What the library hands back.
+	/// Argument of the callbacks of the library.
 	struct handle {
-		std::list<stream> *all;
-		std::list<stream>::iterator one;
+		std::list<stream> *list;
+		std::list<stream>::iterator entry;
 	};
 
-	static ssize_t read(void *cls, uint64_t, char *to, size_t most);
+	static ssize_t read(void *cls, uint64_t, char *buffer, size_t capacity);
 	static void free(void *cls);
-	static void end(stream &one);
+	static void end(stream &entry);
 
-	std::list<stream> all_;
+	std::list<stream> streams_;
 };
 
 } // namespace cli

@@ -25,14 +25,15 @@ using uncore::errc;
 
 namespace {
 
-/// A chain of certificates is shorter than this.
+/// Limit of the certificates in a chain.
 constexpr unsigned most_certificates = 16;
-/// Longer than any handshake may take.
+/// Upper limit of the time of a handshake.
 constexpr std::chrono::seconds handshake_time{60};
-/// How often the files are checked for a change.
+/// Interval at which the files are checked for a change.
 constexpr std::chrono::seconds check_time{1};
 
-uncore::result<std::string> read_pem(const std::string &path, const char *what)
+uncore::result<std::string> read_pem(const std::string &path,
+				     const char *content)
 {
 	std::unique_ptr<FILE, int (*)(FILE *)> file(fopen(path.c_str(), "re"),
 						    fclose);
@@ -54,7 +55,7 @@ uncore::result<std::string> read_pem(const std::string &path, const char *what)
 			errc::invalid,
 			fmt::format(
 				"{}: the file is empty (expected a {} in PEM)",
-				path, what)};
+				path, content)};
 	return text;
 }
 
@@ -65,13 +66,13 @@ gnutls_datum_t datum_of(const std::string &text)
 		unsigned(text.size())};
 }
 
-uncore::error unusable(const std::string &path, const char *what, int code)
+uncore::error unusable(const std::string &path, const char *content, int code)
 {
 	return {errc::invalid, fmt::format("{}: no usable {} in PEM: {}", path,
-					   what, gnutls_strerror(code))};
+					   content, gnutls_strerror(code))};
 }
 
-/// A certificate and a key that fit together, and the authorities.
+/// A certificate with its key, and the authorities.
 struct tls_identity {
 	std::vector<gnutls_pcert_st> chain;
 	gnutls_privkey_t key = nullptr;
@@ -99,16 +100,16 @@ tls_identity::~tls_identity()
 uncore::result<void> tls_identity::load(const tls_files &files)
 {
 	const auto certificate = read_pem(files.certificate, "certificate");
-	const auto its_key = read_pem(files.key, "key");
+	const auto key_pem = read_pem(files.key, "key");
 	unsigned count = most_certificates;
 
 	if (!certificate)
 		return certificate.error();
-	if (!its_key)
-		return its_key.error();
+	if (!key_pem)
+		return key_pem.error();
 
 	const gnutls_datum_t certificate_text = datum_of(*certificate);
-	const gnutls_datum_t key_text = datum_of(*its_key);
+	const gnutls_datum_t key_text = datum_of(*key_pem);
 
 	chain.resize(count);
 	if (int err = gnutls_pcert_list_import_x509_raw(
@@ -147,61 +148,61 @@ uncore::result<void> tls_identity::load(const tls_files &files)
 	return {};
 }
 
-/// Is the key that of the first certificate?
+/// Check that the key belongs to the first certificate.
 bool tls_identity::matches() const
 {
 	unsigned char ids[2][64];
 	size_t sizes[2] = {sizeof(ids[0]), sizeof(ids[1])};
-	gnutls_pubkey_t its;
+	gnutls_pubkey_t public_key;
 
-	if (chain.empty() || gnutls_pubkey_init(&its))
+	if (chain.empty() || gnutls_pubkey_init(&public_key))
 		return false;
 
 	const bool read =
-		!gnutls_pubkey_import_privkey(its, key, 0, 0) &&
-		!gnutls_pubkey_get_key_id(its, GNUTLS_KEYID_USE_SHA256, ids[0],
-					  &sizes[0]) &&
+		!gnutls_pubkey_import_privkey(public_key, key, 0, 0) &&
+		!gnutls_pubkey_get_key_id(public_key, GNUTLS_KEYID_USE_SHA256,
+					  ids[0], &sizes[0]) &&
 		!gnutls_pubkey_get_key_id(chain.front().pubkey,
 					  GNUTLS_KEYID_USE_SHA256, ids[1],
 					  &sizes[1]);
 
-	gnutls_pubkey_deinit(its);
+	gnutls_pubkey_deinit(public_key);
 	return read && sizes[0] == sizes[1] &&
 	       !std::memcmp(ids[0], ids[1], sizes[0]);
 }
 
-/// Is what the client has shown signed by an authority?
+/// Check that an authority has signed the certificate of the client.
 bool tls_identity::trusts(gnutls_session_t session) const
 {
 	unsigned count = 0, status = 0;
-	const gnutls_datum_t *shown =
+	const gnutls_datum_t *presented =
 		gnutls_certificate_get_peers(session, &count);
-	std::vector<gnutls_x509_crt_t> its;
-	bool good = shown && count && count <= most_certificates;
+	std::vector<gnutls_x509_crt_t> certificates;
+	bool good = presented && count && count <= most_certificates;
 
 	for (unsigned i = 0; i < count && good; i++) {
-		gnutls_x509_crt_t one;
+		gnutls_x509_crt_t certificate;
 
-		good = !gnutls_x509_crt_init(&one);
+		good = !gnutls_x509_crt_init(&certificate);
 		if (!good)
 			break;
-		its.push_back(one);
-		good = !gnutls_x509_crt_import(one, &shown[i],
+		certificates.push_back(certificate);
+		good = !gnutls_x509_crt_import(certificate, &presented[i],
 					       GNUTLS_X509_FMT_DER);
 	}
 	if (good) {
 		char purpose[] = GNUTLS_KP_TLS_WWW_CLIENT;
-		gnutls_typed_vdata_st wanted = {
+		gnutls_typed_vdata_st required = {
 			GNUTLS_DT_KEY_PURPOSE_OID,
 			reinterpret_cast<unsigned char *>(purpose), 0};
 
 		good = !gnutls_x509_trust_list_verify_crt2(
-			       authorities, its.data(), count, &wanted, 1, 0,
-			       &status, nullptr) &&
+			       authorities, certificates.data(), count,
+			       &required, 1, 0, &status, nullptr) &&
 		       !status;
 	}
-	for (gnutls_x509_crt_t one : its)
-		gnutls_x509_crt_deinit(one);
+	for (gnutls_x509_crt_t certificate : certificates)
+		gnutls_x509_crt_deinit(certificate);
 	return good;
 }
 
@@ -215,10 +216,11 @@ load_identity(const tls_files &files)
 	return std::shared_ptr<const tls_identity>(std::move(identity));
 }
 
-/// A process has one: the library's callback is given nothing of its caller's.
+/// Identity of the process: the library's callback has no argument for a
+/// server.
 std::shared_ptr<const tls_identity> current;
 
-/// Those that handshakes may still use.
+/// Replaced identity that handshakes may still use.
 struct retired {
 	std::shared_ptr<const tls_identity> identity;
 	clock::time_point since;
@@ -248,13 +250,13 @@ int retrieve(gnutls_session_t session, const gnutls_datum_t *, int,
 	return 0;
 }
 
-/// Have handshakes use an identity from now on.
+/// Use an identity for all handshakes from now on.
 void use_identity(std::shared_ptr<const tls_identity> identity)
 {
 	const auto now = clock::now();
 
-	std::erase_if(retired_identities, [now](const retired &identity) {
-		return now - identity.since > handshake_time;
+	std::erase_if(retired_identities, [now](const retired &entry) {
+		return now - entry.since > handshake_time;
 	});
 	if (current)
 		retired_identities.push_back({std::move(current), now});
@@ -263,7 +265,7 @@ void use_identity(std::shared_ptr<const tls_identity> identity)
 
 } // namespace
 
-/// Which files they are, and as of when.
+/// Return a text that changes with the files: device, inode, size and time.
 std::string tls_watch::state_of_files() const
 {
 	std::string state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The certificate of uncore serve with its key, and the authorities of its
 // clients' certificates: files that may change while the server runs.
-// libmicrohttpd asks for them at each handshake.
+// libmicrohttpd requests the certificate at each handshake.
 #pragma once
 
 #include <chrono>
@@ -14,25 +14,26 @@ namespace cli {
 
 /// Files in PEM.
 struct tls_files {
-	/// The certificate may have a chain; both are empty for plain HTTP.
+	/// Certificate, which may have a chain, and key; empty for plain HTTP.
 	std::string certificate, key;
-	/// Authorities of clients' certificates; empty where none are asked
-	/// for.
+	/// Authorities of clients' certificates; empty if clients need no
+	/// certificate.
 	std::string client_ca;
 };
 
-/// The files of a server that runs.
+/// Watch on the files of a running server.
 class tls_watch {
 public:
 	explicit tls_watch(tls_files files) : files_(std::move(files)) {}
 
-	/// Does the server speak TLS?
+	/// Tell whether the server uses TLS.
 	bool secure() const { return !files_.certificate.empty(); }
-	/// Errors: errc::system, errc::invalid; both name the file.
+	/// Load the files.  Errors: errc::system, errc::invalid; both name the
+	/// file.
 	uncore::result<void> load();
-	/// Read the files again if one of them has changed, or if @p always.
-	/// Files that cannot be used are logged once and change nothing;
-	/// handshakes that have begun keep the certificate that they had.
+	/// Read the files again if a file has changed, or if @p always.
+	/// Unusable files are logged once and change nothing; handshakes in
+	/// progress keep their certificate.
 	void reload(bool always);
 
 private:
@@ -43,8 +44,8 @@ private:
 	std::chrono::steady_clock::time_point checked_{};
 };
 
-/// What MHD_OPTION_HTTPS_CERT_CALLBACK wants: a
-/// gnutls_certificate_retrieve_function2.
+/// Return the gnutls_certificate_retrieve_function2 for
+/// MHD_OPTION_HTTPS_CERT_CALLBACK.
 void *identity_callback();
 
 } // namespace cli
