@@ -9,14 +9,14 @@ namespace cli {
 namespace {
 
 constexpr double bytes_of_line = 64;
-/// In which what a cgroup did counts half.
+/// Seconds in which the weight of traffic halves.
 constexpr double half_life = 60;
-/// How much more than another a cgroup has to do to get its series: less would
-/// have two of a kind alternate.
+/// Factor by which a cgroup's traffic has to exceed another's to take its
+/// series: with less, two cgroups of similar traffic would alternate.
 constexpr double clearly_more = 2;
-/// Cgroups that are remembered of a series.
+/// Limit of the ids of a series.
 constexpr size_t most_ids = 64;
-/// Cgroups without a series that are remembered.
+/// Limit of the remembered cgroups without a series.
 constexpr size_t most_hidden = 1024;
 
 const char *const way_names[] = {"read", "write"};
@@ -30,40 +30,42 @@ cgroup_shares::cgroup_shares(size_t most, path_of path, labels_of labels)
 
 void cgroup_shares::fade(double seconds)
 {
-	const double left = std::exp2(-std::max(seconds, 0.0) / half_life);
+	const double factor = std::exp2(-std::max(seconds, 0.0) / half_life);
 
-	for (auto &[path, one] : shown_)
-		one.recent *= left;
-	for (auto &[id, one] : hidden_)
-		one.recent *= left;
+	for (auto &[path, entry] : shown_)
+		entry.recent *= factor;
+	for (auto &[id, entry] : hidden_)
+		entry.recent *= factor;
 }
 
-/// A path that is there again, or that is another part's, is one series.
+/// Find the series of a cgroup.  Cgroups with the same path share a series:
+/// parts of a container, and cgroups created again.
 cgroup_shares::shown *cgroup_shares::find(uint64_t id)
 {
-	if (const auto known = known_.find(id); known != known_.end())
-		return &known->second->second;
+	if (const auto entry = shown_by_id_.find(id);
+	    entry != shown_by_id_.end())
+		return &entry->second->second;
 	if (hidden_.contains(id))
 		return nullptr;
 
 	const std::string path = path_(id);
-	const auto same = shown_.find(path);
+	const auto match = shown_.find(path);
 
-	if (path.empty() || same == shown_.end()) {
+	if (path.empty() || match == shown_.end()) {
 		hide(id, path, 0);
 		return nullptr;
 	}
 
-	std::set<uint64_t> &ids = same->second.ids;
+	std::set<uint64_t> &ids = match->second.ids;
 
-	// Those that were removed long ago have the lowest ids.
+	// The cgroups that were removed first have the lowest ids.
 	if (ids.size() >= most_ids) {
-		known_.erase(*ids.begin());
+		shown_by_id_.erase(*ids.begin());
 		ids.erase(ids.begin());
 	}
 	ids.insert(id);
-	known_[id] = same;
-	return &same->second;
+	shown_by_id_[id] = match;
+	return &match->second;
 }
 
 void cgroup_shares::hide(uint64_t id, const std::string &path, double recent)
@@ -80,34 +82,34 @@ void cgroup_shares::hide(uint64_t id, const std::string &path, double recent)
 
 void cgroup_shares::add_task(const task_share &task, int socket)
 {
-	shown *one = find(task.cgroup);
-	counts &to = one ? one->counted[socket] : other_[socket];
+	shown *owner = find(task.cgroup);
+	counts &sums = owner ? owner->counted[socket] : other_[socket];
 	double lines = 0;
 
 	for (size_t way = 0; way < ways; way++) {
-		to[way] += task.counts[way];
+		sums[way] += task.counts[way];
 		lines += to_double(task.counts[way]);
 	}
-	(one ? one->recent : hidden_[task.cgroup].recent) += lines;
+	(owner ? owner->recent : hidden_[task.cgroup].recent) += lines;
 }
 
-/// Most active first.
+/// List the cgroups without a series, the most active first.
 std::vector<std::pair<double, uint64_t>> cgroup_shares::candidates() const
 {
 	std::vector<std::pair<double, uint64_t>> order;
 
-	for (const auto &[id, one] : hidden_)
-		if (one.recent >= 1 && !one.path.empty())
-			order.emplace_back(one.recent, id);
+	for (const auto &[id, entry] : hidden_)
+		if (entry.recent >= 1 && !entry.path.empty())
+			order.emplace_back(entry.recent, id);
 	std::sort(order.rbegin(), order.rend());
 	return order;
 }
 
-/// Takes series from those that do least, before what they did since the last
-/// scrape is added: no scrape would see it.
+/// Remove the series of the least active cgroups, before their traffic since
+/// the last scrape is added: no scrape would see that traffic.
 std::set<std::string> cgroup_shares::make_room()
 {
-	std::set<std::string> left;
+	std::set<std::string> removed;
 	size_t room = most_ - shown_.size();
 
 	for (const auto &[recent, id] : candidates()) {
@@ -125,19 +127,20 @@ std::set<std::string> cgroup_shares::make_room()
 		if (least == shown_.end() ||
 		    recent <= clearly_more * least->second.recent)
 			break;
-		left.insert(least->first);
+		removed.insert(least->first);
 		hide(*least->second.ids.rbegin(), least->first,
 		     least->second.recent);
-		for (const uint64_t its : least->second.ids)
-			known_.erase(its);
+		for (const uint64_t member : least->second.ids)
+			shown_by_id_.erase(member);
 		shown_.erase(least);
 		changes_++;
 	}
-	return left;
+	return removed;
 }
 
-/// Gives series to those that do most, after what they did is in other.
-void cgroup_shares::fill_room(const std::set<std::string> &but)
+/// Give series to the most active cgroups, after their traffic was added to
+/// "other".
+void cgroup_shares::fill_room(const std::set<std::string> &excluded)
 {
 	for (const auto &[recent, id] : candidates()) {
 		if (shown_.size() >= most_)
@@ -145,9 +148,9 @@ void cgroup_shares::fill_room(const std::set<std::string> &but)
 
 		const std::string path = hidden_[id].path;
 
-		if (but.contains(path))
+		if (excluded.contains(path))
 			continue;
-		known_[id] =
+		shown_by_id_[id] =
 			shown_.emplace(path, shown{{id}, recent, {}}).first;
 		hidden_.erase(id);
 	}
@@ -155,8 +158,9 @@ void cgroup_shares::fill_room(const std::set<std::string> &but)
 
 void cgroup_shares::forget_idle()
 {
-	std::erase_if(hidden_,
-		      [](const auto &one) { return one.second.recent < 1; });
+	std::erase_if(hidden_, [](const auto &entry) {
+		return entry.second.recent < 1;
+	});
 	while (hidden_.size() > most_hidden)
 		hidden_.erase(std::min_element(
 			hidden_.begin(), hidden_.end(),
@@ -165,29 +169,29 @@ void cgroup_shares::forget_idle()
 			}));
 }
 
-void cgroup_shares::add(const account &taken, double seconds)
+void cgroup_shares::add(const account &traffic, double seconds)
 {
 	std::set<uint64_t> in_other;
 
 	fade(seconds);
 
-	const std::set<std::string> left = make_room();
+	const std::set<std::string> removed = make_room();
 
-	for (const package_account &one : taken.packages) {
+	for (const package_account &package : traffic.packages) {
 		for (size_t way = 0; way < ways; way++) {
-			other_[one.id][way] += one.other[way];
-			idle_[one.id][way] += fixed_count(one.idle[way])
-					      << fixed_bits;
+			other_[package.id][way] += package.other[way];
+			idle_[package.id][way] += fixed_count(package.idle[way])
+						  << fixed_bits;
 		}
-		folded_ += one.merged + one.dropped;
+		merged_ += package.merged + package.dropped;
 	}
-	for (const task_share &task : taken.tasks) {
-		add_task(task, taken.packages[task.package].id);
-		if (!known_.contains(task.cgroup))
+	for (const task_share &task : traffic.tasks) {
+		add_task(task, traffic.packages[task.package].id);
+		if (!shown_by_id_.contains(task.cgroup))
 			in_other.insert(task.cgroup);
 	}
 	in_other_ = in_other.size();
-	fill_room(left);
+	fill_room(removed);
 	forget_idle();
 }
 
@@ -197,17 +201,19 @@ void cgroup_shares::add_to(std::vector<family> &families) const
 		"uncore_cgroup_memory_bytes", family::kind::counter, "bytes",
 		"Data that a socket's memory channels transferred, by the cgroup whose tasks ran then."};
 	const auto put = [&bytes](const std::string &cgroup, int socket,
-				  const counts &of,
-				  const label_list &more = {}) {
+				  const counts &sums,
+				  const label_list &extra = {}) {
 		for (size_t way = 0; way < ways; way++) {
-			label_list have = {{"socket", std::to_string(socket)},
-					   {"cgroup", cgroup},
-					   {"direction", way_names[way]}};
+			label_list sample_labels = {
+				{"socket", std::to_string(socket)},
+				{"cgroup", cgroup},
+				{"direction", way_names[way]}};
 
-			have.insert(have.end(), more.begin(), more.end());
+			sample_labels.insert(sample_labels.end(), extra.begin(),
+					     extra.end());
 			bytes.samples.push_back(
-				{std::move(have),
-				 to_double(of[way]) * bytes_of_line});
+				{std::move(sample_labels),
+				 to_double(sums[way]) * bytes_of_line});
 		}
 	};
 	const auto single = [&families](const char *name, family::kind type,
@@ -216,11 +222,12 @@ void cgroup_shares::add_to(std::vector<family> &families) const
 	};
 
 	for (const auto &[socket, counted] : other_) {
-		for (const auto &[path, one] : shown_) {
-			const auto its = one.counted.find(socket);
+		for (const auto &[path, entry] : shown_) {
+			const auto position = entry.counted.find(socket);
 
 			put(path, socket,
-			    its == one.counted.end() ? counts{} : its->second,
+			    position == entry.counted.end() ? counts{}
+							    : position->second,
 			    labels_ ? labels_(path) : label_list());
 		}
 		put("other", socket, counted);
@@ -235,7 +242,7 @@ void cgroup_shares::add_to(std::vector<family> &families) const
 	       double(changes_));
 	single("uncore_cgroup_folded_tasks", family::kind::counter,
 	       "Times that a task was not counted separately: too many tasks.",
-	       double(folded_));
+	       double(merged_));
 }
 
 } // namespace cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Traffic of memory by cgroup, as series that scrapers can add up: some cgroups
-// by name, the others together.
+// Memory traffic by cgroup, as series that scrapers can add up: the most active
+// cgroups by name, the remaining cgroups together.
 #pragma once
 
 #include <array>
@@ -17,40 +17,41 @@
 
 namespace cli {
 
-/// Adds accounts up.  No series ever goes back, and whatever was counted is in
-/// one of them, so that rates add up to the sockets' as well: a cgroup gets a
-/// separate series, which begins with 0, only for what is still to come.
+/// Sums of accounts.  No series ever decreases, and every count is in exactly
+/// one series, so that the rates add up to the rates of the sockets.  A
+/// cgroup's own series begins with 0 and has only the counts since it was
+/// shown.
 class cgroup_shares {
 public:
-	/// The path of a cgroup, empty when there is none any more.
+	/// Getter of the path of a cgroup; empty if the cgroup was removed.
 	using path_of = std::function<std::string(uint64_t)>;
-	/// Columns of the accounts, which count lines.
+	/// Columns of the accounts, which count cache lines.
 	enum : size_t { read, write, ways };
 
-	/// Further labels of a path's series.
+	/// Further labels of the series of a path.
 	using label_list = decltype(sample::labels);
 	using labels_of = std::function<label_list(const std::string &)>;
 
-	/// At most @p most have a series.
+	/// @param most limit of the cgroups with a series.
 	cgroup_shares(size_t most, path_of path, labels_of labels = {});
 
-	/// What happened in that time.
-	void add(const account &taken, double seconds);
+	/// Add the account of the last @p seconds.
+	void add(const account &traffic, double seconds);
 	void add_to(std::vector<family> &families) const;
 
 private:
 	using counts = std::array<fixed_count, ways>;
 	using by_socket = std::map<int, counts>;
 
-	/// One that has a series.
+	/// Cgroup with a series.
 	struct shown {
-		/// Of the cgroups with this path: a container's parts, and
-		/// those that were made again.
+		/// Ids of the cgroups with this path: a container's parts, and
+		/// cgroups created again.
 		std::set<uint64_t> ids;
-		double recent; ///< lines lately
+		double recent; ///< recent lines, see half_life
 		by_socket counted;
 	};
-	/// One that has none.
+	/// Cgroup without a series.
 	struct hidden {
 		std::string path;
 		double recent;
@@ -62,18 +63,18 @@ private:
 	void hide(uint64_t id, const std::string &path, double recent);
 	std::vector<std::pair<double, uint64_t>> candidates() const;
 	std::set<std::string> make_room();
-	void fill_room(const std::set<std::string> &but);
+	void fill_room(const std::set<std::string> &excluded);
 	void forget_idle();
 
 	size_t most_;
 	path_of path_;
 	labels_of labels_;
-	std::map<std::string, shown> shown_; ///< by their paths
-	std::map<uint64_t, std::map<std::string, shown>::iterator> known_;
+	std::map<std::string, shown> shown_; ///< by path
+	std::map<uint64_t, std::map<std::string, shown>::iterator> shown_by_id_;
 	std::map<uint64_t, hidden> hidden_;
 	by_socket other_, idle_;
-	size_t in_other_ = 0; ///< cgroups, in the last account
-	uint64_t changes_ = 0, folded_ = 0;
+	size_t in_other_ = 0; ///< cgroups of the last account without a series
+	uint64_t changes_ = 0, merged_ = 0;
 };
 
 } // namespace cli

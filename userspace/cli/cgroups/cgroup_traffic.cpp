@@ -9,8 +9,8 @@ namespace cli {
 
 namespace {
 
-/// A tenth of uncore top's accesses: this runs all the time, and a scrape's
-/// cgroups have run for many seconds.
+/// Resolution with a tenth of uncore top's accesses: the programs always run,
+/// and the cgroups of a scrape have run for many seconds.
 constexpr std::chrono::milliseconds resolution{1};
 
 } // namespace
@@ -24,30 +24,32 @@ cgroup_traffic::cgroup_traffic(std::filesystem::path sysfs, size_t most,
 {
 }
 
-/// Cgroups below a container's are the container's.  Cgroups whose paths differ
-/// only in bytes that no label may have share a series.
+/// Return the path of a cgroup's series.  Cgroups below a container share the
+/// container's path.  Cgroups whose paths differ only in bytes that labels
+/// cannot have share a path, too.
 std::string cgroup_traffic::path_of(uint64_t id)
 {
 	std::string path = printable(names_.path(id));
-	auto its = container_of(path);
+	auto owner = container_of(path);
 
-	return its ? std::move(its->cgroup) : path;
+	return owner ? std::move(owner->cgroup) : path;
 }
 
 cgroup_shares::label_list cgroup_traffic::labels_of(const std::string &path)
 {
-	auto its = container_of(path);
+	auto owner = container_of(path);
 	cgroup_shares::label_list labels;
 
-	if (!its)
+	if (!owner)
 		return labels;
-	containers_.add_to(*its);
-	// An empty label is the same as none.
+	containers_.add_to(*owner);
+	// Prometheus treats an empty label like an absent label.
 	for (const auto &[name, value] :
-	     {std::pair("namespace", &its->pod_namespace),
-	      std::pair("pod", &its->pod), std::pair("container", &its->name),
-	      std::pair("pod_uid", &its->pod_uid),
-	      std::pair("container_id", &its->id)})
+	     {std::pair("namespace", &owner->pod_namespace),
+	      std::pair("pod", &owner->pod),
+	      std::pair("container", &owner->name),
+	      std::pair("pod_uid", &owner->pod_uid),
+	      std::pair("container_id", &owner->id)})
 		if (!value->empty())
 			labels.emplace_back(name, *value);
 	return labels;
@@ -82,14 +84,14 @@ uncore::result<void> cgroup_traffic::start()
 	return {};
 }
 
-/// What happened up to now is kept.
+/// Stop the programs, after a last take().
 void cgroup_traffic::stop()
 {
 	if (!programs_)
 		return;
 	programs_->stop();
-	if (auto done = take(); !done)
-		note(done.error().message);
+	if (auto taken = take(); !taken)
+		note(taken.error().message);
 	programs_.reset();
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The cgroups of uncore serve: uncore top's accounts, all the time.
+// The cgroups of uncore serve: accounts as of uncore top, for as long as the
+// program runs.
 #pragma once
 
 #include <chrono>
@@ -17,8 +18,8 @@ namespace cli {
 
 class cgroup_traffic : public side_counters {
 public:
-	/// At most @p most cgroups have a series each; a container's are
-	/// one.
+	/// @param most limit of the cgroups with a series; all cgroups of a
+	/// container share a series.
 	cgroup_traffic(std::filesystem::path sysfs, size_t most,
 		       pod_source pods);
 
@@ -41,7 +42,7 @@ private:
 	cgroup_names names_;
 	container_names containers_;
 	cgroup_shares shares_;
-	/// What the accounts point into.
+	/// Topology that the accounts refer to.
 	std::optional<uncore::topology> machine_;
 	std::unique_ptr<attribution> programs_;
 	std::chrono::steady_clock::time_point taken_at_{};

@@ -19,13 +19,13 @@ using uncore::errc;
 
 namespace {
 
-/// How often names are read again for containers that are not known, and for
-/// the same container at last.
+/// Least time between two reads of names, and longest time between two reads
+/// for the same unknown container.
 constexpr std::chrono::seconds read_time{5}, most_delay{300};
-/// Containers without names that are remembered, and for how long.
+/// Limits of the number and the age of remembered containers without names.
 constexpr size_t most_unnamed = 1024;
 constexpr std::chrono::minutes unnamed_time{10};
-/// A list of pods is smaller, by far.
+/// Limit of a list of pods in bytes, far above the size of any list.
 constexpr uintmax_t most_bytes = 64 << 20;
 constexpr size_t id_length = 64, static_uid_length = 32, uid_length = 36;
 
@@ -41,8 +41,8 @@ bool is_id(std::string_view text)
 	return text.size() == id_length && is_hex(text);
 }
 
-/// A pod's uid as it is written in paths: systemd has no hyphens in the middle
-/// of names.
+/// Convert a pod's uid from its form in paths: systemd does not allow hyphens
+/// in the middle of names.
 std::string uid_of(std::string_view text)
 {
 	std::string uid(text);
@@ -67,20 +67,22 @@ void remove_suffix(std::string_view &text, std::string_view suffix)
 		text.remove_suffix(suffix.size());
 }
 
-/// "pod<uid>", "kubepods-burstable-pod<uid>.slice"
+/// Return the uid in a part of a path: "pod<uid>",
+/// "kubepods-burstable-pod<uid>.slice".
 std::string uid_in(std::string_view part)
 {
-	const size_t at = part.rfind("pod");
+	const size_t position = part.rfind("pod");
 
 	remove_suffix(part, ".slice");
-	if (at == part.npos || (at && part[at - 1] != '-'))
+	if (position == part.npos || (position && part[position - 1] != '-'))
 		return "";
-	return uid_of(part.substr(at + 3));
+	return uid_of(part.substr(position + 3));
 }
 
-/// "<id>", "cri-containerd-<id>.scope", "crio-<id>", "docker-<id>.scope",
-/// "libpod-<id>.scope"; not what stands beside a container, such as
-/// "crio-conmon-<id>.scope".
+/// Return the container id in a part of a path: "<id>",
+/// "cri-containerd-<id>.scope", "crio-<id>", "docker-<id>.scope",
+/// "libpod-<id>.scope".  Helpers of a container, such as
+/// "crio-conmon-<id>.scope", have no id.
 std::string_view id_in(std::string_view part)
 {
 	static constexpr std::string_view runtimes[] = {
@@ -94,13 +96,13 @@ std::string_view id_in(std::string_view part)
 	return {};
 }
 
-/// The text up to that, which goes with it.
+/// Cut off the text before the next @p end, and @p end itself.
 std::string_view cut(std::string_view &rest, char end)
 {
-	const size_t at = rest.find(end);
-	const std::string_view first = rest.substr(0, at);
+	const size_t position = rest.find(end);
+	const std::string_view first = rest.substr(0, position);
 
-	rest.remove_prefix(at == rest.npos ? rest.size() : at + 1);
+	rest.remove_prefix(position == rest.npos ? rest.size() : position + 1);
 	return first;
 }
 
@@ -108,11 +110,11 @@ std::string_view cut(std::string_view &rest, char end)
 
 std::optional<container> container_of(std::string_view cgroup)
 {
-	container found;
+	container result;
 	size_t begin = 0;
 
-	// Nodes may be containers themselves, and containers may have some: the
-	// last pod counts, and the first container in it.
+	// Nodes may be containers themselves, and containers may contain
+	// containers: the last pod counts, and its first container.
 	while (begin < cgroup.size()) {
 		const size_t end =
 			std::min(cgroup.find('/', begin + 1), cgroup.size());
@@ -121,26 +123,26 @@ std::optional<container> container_of(std::string_view cgroup)
 
 		part.remove_prefix(slash);
 
-		// With a path of systemd's for the cgroupfs driver, containerd
-		// makes "<slice>:cri-containerd:<id>".
+		// With a systemd path for the cgroupfs driver, containerd
+		// creates "<slice>:cri-containerd:<id>".
 		if (const size_t colon = part.rfind(":cri-containerd:");
 		    colon != part.npos && is_id(part.substr(colon + 16))) {
-			found.pod_uid = uid_in(part.substr(0, colon));
-			found.id = part.substr(colon + 16);
-			found.cgroup = cgroup.substr(0, end);
+			result.pod_uid = uid_in(part.substr(0, colon));
+			result.id = part.substr(colon + 16);
+			result.cgroup = cgroup.substr(0, end);
 		} else if (std::string uid = uid_in(part); !uid.empty()) {
-			found = {};
-			found.pod_uid = std::move(uid);
+			result = {};
+			result.pod_uid = std::move(uid);
 		} else if (const auto id = id_in(part);
-			   !id.empty() && found.id.empty()) {
-			found.id = id;
-			found.cgroup = cgroup.substr(0, end);
+			   !id.empty() && result.id.empty()) {
+			result.id = id;
+			result.cgroup = cgroup.substr(0, end);
 		}
 		begin = end;
 	}
-	if (found.id.empty())
+	if (result.id.empty())
 		return std::nullopt;
-	return found;
+	return result;
 }
 
 container_names::container_names(pod_source source) : source_(std::move(source))
@@ -174,16 +176,16 @@ uncore::result<void> container_names::read()
 	if (!list)
 		return list.error();
 
-	const std::scoped_lock held(lock_);
+	const std::scoped_lock guard(lock_);
 
-	known_ = *std::move(list);
+	names_ = *std::move(list);
 	return {};
 }
 
-/// "<pod>_<namespace>_<container>-<id>.log"
+/// Read names from a folder of "<pod>_<namespace>_<container>-<id>.log".
 uncore::result<container_names::names> container_names::read_folder() const
 {
-	names found;
+	names entries;
 	std::error_code failed;
 
 	for (std::filesystem::directory_iterator it(source_.where, failed), end;
@@ -208,14 +210,14 @@ uncore::result<container_names::names> container_names::read_folder() const
 		const std::string_view pod_namespace = cut(rest, '_');
 
 		if (!pod.empty() && !pod_namespace.empty() && !rest.empty())
-			found[id] = {std::string(pod_namespace),
-				     std::string(pod), std::string(rest), ""};
+			entries[id] = {std::string(pod_namespace),
+				       std::string(pod), std::string(rest), ""};
 	}
 	if (failed)
 		return uncore::error{
 			errc::system,
 			fmt::format("{}: {}", source_.where, failed.message())};
-	return found;
+	return entries;
 }
 
 uncore::result<container_names::names> container_names::read_list() const
@@ -241,16 +243,17 @@ uncore::result<container_names::names> container_names::read_list() const
 	return take_list({std::istreambuf_iterator<char>(file), {}});
 }
 
-/// A v1.PodList, of which statuses have the containers' ids.
+/// Parse a v1.PodList; the ids of containers are in its statuses.
 uncore::result<container_names::names>
-container_names::take_list(const std::string &from) const
+container_names::take_list(const std::string &document) const
 {
 	using json = nlohmann::json;
-	names found;
-	const json list = json::parse(from, nullptr, false);
-	const auto text = [](const json &of, const char *key) {
-		return of.is_object() && of.contains(key) && of[key].is_string()
-			       ? of[key].get<std::string>()
+	names entries;
+	const json list = json::parse(document, nullptr, false);
+	const auto text = [](const json &object, const char *key) {
+		return object.is_object() && object.contains(key) &&
+				       object[key].is_string()
+			       ? object[key].get<std::string>()
 			       : std::string();
 	};
 
@@ -268,97 +271,99 @@ container_names::take_list(const std::string &from) const
 		const json status =
 			pod.is_object() ? pod.value("status", json()) : json();
 
-		for (const char *which :
+		for (const char *list_name :
 		     {"containerStatuses", "initContainerStatuses",
 		      "ephemeralContainerStatuses"}) {
-			if (!status.is_object() || !status.contains(which) ||
-			    !status[which].is_array())
+			if (!status.is_object() ||
+			    !status.contains(list_name) ||
+			    !status[list_name].is_array())
 				continue;
-			for (const json &one : status[which]) {
-				std::string id = text(one, "containerID");
+			for (const json &container_status : status[list_name]) {
+				std::string id =
+					text(container_status, "containerID");
 
 				// "containerd://<id>"
 				id.erase(0, id.rfind('/') + 1);
 				if (is_id(id))
-					found[id] = {text(meta, "namespace"),
-						     text(meta, "name"),
-						     text(one, "name"),
-						     text(meta, "uid")};
+					entries[id] = {
+						text(meta, "namespace"),
+						text(meta, "name"),
+						text(container_status, "name"),
+						text(meta, "uid")};
 			}
 		}
 	}
-	return found;
+	return entries;
 }
 
-/// Read the source whenever that is wanted, and rest in between.
+/// Read the source on each request, with read_time between two reads.
 void container_names::work(const std::stop_token &end)
 {
-	std::unique_lock held(lock_);
+	std::unique_lock guard(lock_);
 
-	while (wake_.wait(held, end, [this] { return wanted_; })) {
-		wanted_ = false;
-		held.unlock();
-		// A source that cannot be read now leaves the names that are
-		// known.
+	while (wake_.wait(guard, end, [this] { return read_requested_; })) {
+		read_requested_ = false;
+		guard.unlock();
+		// If the source cannot be read, the known names stay.
 		(void)read();
-		held.lock();
-		wake_.wait_for(held, end, read_time, [] { return false; });
+		guard.lock();
+		wake_.wait_for(guard, end, read_time, [] { return false; });
 	}
 }
 
-/// Have the source read, unless it was for this id lately.
-void container_names::want(const std::string &id)
+/// Request a read of the source if the delay of the id has elapsed.
+void container_names::request_read(const std::string &id)
 {
 	const auto now = clock::now();
-	auto [at, is_new] = unnamed_.try_emplace(
+	auto [position, is_new] = unnamed_.try_emplace(
 		id, absent{now, now, clock::duration(read_time)});
-	absent &its = at->second;
+	absent &entry = position->second;
 
-	its.asked = now;
-	if (now >= its.next) {
-		its.next = now + its.delay;
-		its.delay =
-			std::min<clock::duration>(2 * its.delay, most_delay);
-		wanted_ = true;
+	entry.requested = now;
+	if (now >= entry.next) {
+		entry.next = now + entry.delay;
+		entry.delay =
+			std::min<clock::duration>(2 * entry.delay, most_delay);
+		read_requested_ = true;
 		wake_.notify_one();
 	}
 	if (!worker_.joinable()) {
-		sigset_t all, before;
+		sigset_t all_signals, old_mask;
 
-		// Signals are the other thread's.
-		sigfillset(&all);
-		pthread_sigmask(SIG_SETMASK, &all, &before);
+		// The new thread inherits a mask that blocks all signals.
+		sigfillset(&all_signals);
+		pthread_sigmask(SIG_SETMASK, &all_signals, &old_mask);
 		worker_ = std::jthread(
 			[this](const std::stop_token &end) { work(end); });
-		pthread_sigmask(SIG_SETMASK, &before, nullptr);
+		pthread_sigmask(SIG_SETMASK, &old_mask, nullptr);
 	}
 	if (unnamed_.size() > most_unnamed) {
-		std::erase_if(unnamed_, [now](const auto &one) {
-			return now - one.second.asked >= unnamed_time;
+		std::erase_if(unnamed_, [now](const auto &candidate) {
+			return now - candidate.second.requested >= unnamed_time;
 		});
 		if (unnamed_.size() > most_unnamed)
 			unnamed_.clear();
 	}
 }
 
-void container_names::add_to(container &of)
+void container_names::add_to(container &target)
 {
 	if (source_.where.empty())
 		return;
 
-	const std::scoped_lock held(lock_);
-	const auto its = known_.find(of.id);
+	const std::scoped_lock guard(lock_);
+	const auto entry = names_.find(target.id);
 
-	if (its == known_.end()) {
-		want(of.id);
+	if (entry == names_.end()) {
+		request_read(target.id);
 		return;
 	}
-	unnamed_.erase(of.id);
-	of.pod_namespace = its->second.pod_namespace;
-	of.pod = its->second.pod;
-	of.name = its->second.name;
-	if (of.pod_uid.empty())
-		of.pod_uid = its->second.pod_uid;
+	unnamed_.erase(target.id);
+	target.pod_namespace = entry->second.pod_namespace;
+	target.pod = entry->second.pod;
+	target.name = entry->second.name;
+	if (target.pod_uid.empty())
+		target.pod_uid = entry->second.pod_uid;
 }
 
 } // namespace cli

@@ -15,17 +15,17 @@ namespace cli {
 namespace {
 
 constexpr const char *library = "libcurl-gnutls.so.4";
-/// The kubelet is on this machine.
+/// Timeout in ms: the kubelet is on this machine.
 constexpr long most_ms = 1000;
-/// A list of a machine's pods is smaller, by far.
+/// Limit of a list in bytes, far above the size of any list.
 constexpr size_t most_list_bytes = 64 << 20;
 
-/// libcurl, which brings more libraries than the command has, and takes as long
-/// to load: only those who use it pay.
+/// libcurl, loaded only for an address: libcurl brings more libraries than the
+/// command has itself, and takes as long to load.
 struct curl_library {
 	curl_library();
 
-	/// False where it is not installed.
+	/// False if libcurl is not installed.
 	explicit operator bool() const { return perform; }
 
 	decltype(&curl_global_init) global_init{};
@@ -39,10 +39,10 @@ struct curl_library {
 
 curl_library::curl_library()
 {
-	// It is not closed: what it has made lives as long as the process.
+	// The library is not closed: its objects live as long as the process.
 	void *file = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-	const auto find = [file](auto &to, const char *name) {
-		to = reinterpret_cast<std::decay_t<decltype(to)>>(
+	const auto find = [file](auto &function, const char *name) {
+		function = reinterpret_cast<std::decay_t<decltype(function)>>(
 			file ? dlsym(file, name) : nullptr);
 	};
 
@@ -57,9 +57,9 @@ curl_library::curl_library()
 		perform = nullptr;
 }
 
-size_t append_part(char *data, size_t, size_t size, void *to)
+size_t append_part(char *data, size_t, size_t size, void *output)
 {
-	auto &text = *static_cast<std::string *>(to);
+	auto &text = *static_cast<std::string *>(output);
 
 	if (text.size() + size > most_list_bytes)
 		return 0;
@@ -67,80 +67,82 @@ size_t append_part(char *data, size_t, size_t size, void *to)
 	return size;
 }
 
-uncore::error no_list(const pod_source &from, std::string_view why)
+uncore::error no_list(const pod_source &source, std::string_view reason)
 {
 	return uncore::error{uncore::errc::system,
-			     fmt::format("{}: {}", from.where, why)};
+			     fmt::format("{}: {}", source.where, reason)};
 }
 
 } // namespace
 
-bool is_address(std::string_view where)
+bool is_address(std::string_view text)
 {
-	return where.starts_with("http://") || where.starts_with("https://");
+	return text.starts_with("http://") || text.starts_with("https://");
 }
 
-uncore::result<std::string> get_pod_list(const pod_source &from)
+uncore::result<std::string> get_pod_list(const pod_source &source)
 {
 	static const curl_library curl;
 
 	if (!curl)
 		return no_list(
-			from,
+			source,
 			"an address needs libcurl: apt-get install libcurl3-gnutls");
 
 	const std::unique_ptr<CURL, decltype(curl.cleanup)> request(
 		curl.init(), curl.cleanup);
-	std::array<char, CURL_ERROR_SIZE> why{};
+	std::array<char, CURL_ERROR_SIZE> message{};
 	std::string text, token;
 	long status = 0;
 
 	if (!request)
-		return no_list(from, "out of memory");
-	if (!from.token.empty()) {
-		std::ifstream file(from.token);
+		return no_list(source, "out of memory");
+	if (!source.token.empty()) {
+		std::ifstream file(source.token);
 
 		if (!(file >> token))
-			return no_list(from, fmt::format("{} has no token",
-							 from.token.string()));
+			return no_list(source,
+				       fmt::format("{} has no token",
+						   source.token.string()));
 	}
 	const auto set = [&request](CURLoption option, auto value) {
 		(void)curl.setopt(request.get(), option, value);
 	};
 
-	set(CURLOPT_URL, from.where.c_str());
+	set(CURLOPT_URL, source.where.c_str());
 	set(CURLOPT_PROTOCOLS_STR, "http,https");
 	set(CURLOPT_NOPROXY, "*");
 	set(CURLOPT_NOSIGNAL, 1L);
 	set(CURLOPT_TIMEOUT_MS, most_ms);
-	set(CURLOPT_ERRORBUFFER, why.data());
+	set(CURLOPT_ERRORBUFFER, message.data());
 	set(CURLOPT_WRITEFUNCTION, &append_part);
 	set(CURLOPT_WRITEDATA, static_cast<void *>(&text));
 	if (!token.empty()) {
 		set(CURLOPT_HTTPAUTH, long(CURLAUTH_BEARER));
 		set(CURLOPT_XOAUTH2_BEARER, token.c_str());
 	}
-	if (!from.authorities.empty())
-		set(CURLOPT_CAINFO, from.authorities.c_str());
+	if (!source.authorities.empty())
+		set(CURLOPT_CAINFO, source.authorities.c_str());
 
-	const CURLcode done = curl.perform(request.get());
+	const CURLcode outcome = curl.perform(request.get());
 
-	if (done == CURLE_WRITE_ERROR)
+	if (outcome == CURLE_WRITE_ERROR)
 		return no_list(
-			from,
+			source,
 			"more than 64 MiB, which no list of a machine's pods has");
-	if (done != CURLE_OK)
-		return no_list(from,
-			       *why.data() ? why.data() : curl.strerror(done));
+	if (outcome != CURLE_OK)
+		return no_list(source, *message.data()
+					       ? message.data()
+					       : curl.strerror(outcome));
 	(void)curl.getinfo(request.get(), CURLINFO_RESPONSE_CODE, &status);
 	if (status == 401 || status == 403)
 		return no_list(
-			from,
+			source,
 			fmt::format(
 				"refused with status {}: --pods-token names a file with a token that may get nodes/proxy",
 				status));
 	if (status != 200)
-		return no_list(from, fmt::format("status {}", status));
+		return no_list(source, fmt::format("status {}", status));
 	return text;
 }
 

@@ -10,22 +10,23 @@
 
 namespace cli {
 
-/// Where names of pods are.
+/// Source of the names of pods.
 struct pod_source {
-	/// A folder of logs, as /var/log/containers, whose files' names have
-	/// them; or a list of pods, as the kubelet's /pods: a file or its
-	/// address.  Empty for none.
+	/// Folder of logs, such as /var/log/containers, with the names in its
+	/// files' names; or a list of pods, such as the kubelet's /pods, as a
+	/// file or an address.  Empty without a source.
 	std::string where;
-	/// For an address: a file with a bearer token, and one with the
-	/// certificates of authorities; empty for none, and the system's.
+	/// For an address: file with a bearer token, and file with the
+	/// certificates of authorities.  Empty for no token, and for the
+	/// authorities of the system.
 	std::filesystem::path token = {}, authorities = {};
 };
 
-/// Whether it is "http://..." or "https://...".
-bool is_address(std::string_view where);
+/// Tell whether a source is an address: "http://..." or "https://...".
+bool is_address(std::string_view text);
 
-/// The list that an address has, within a second.  The files are read each
-/// time, as tokens expire.  Errors: errc::system.
-uncore::result<std::string> get_pod_list(const pod_source &from);
+/// Get the list of pods from an address, within a second.  The files are read
+/// each time, as tokens expire.  Errors: errc::system.
+uncore::result<std::string> get_pod_list(const pod_source &source);
 
 } // namespace cli
