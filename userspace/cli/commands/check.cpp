@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore check: is this machine ready to count uncore events, and, with
-// --hardware, do its boxes do what the manual says.
+// uncore check: checks whether this machine is ready to count uncore events;
+// with --hardware, whether its boxes do what the manual says.
 #include <memory>
 #include <optional>
 
@@ -19,7 +19,7 @@ namespace cli {
 namespace {
 
 struct check_options {
-	machine_folders where;
+	machine_folders folders;
 	format form = format::human;
 	bool hardware = false;
 	std::string report;
@@ -29,32 +29,32 @@ int check_boxes(const check_options &options, const uncore::topology &machine)
 {
 	std::optional<output_file> report;
 
-	// half a minute is too long to learn that it cannot be written
+	// Create the report before the check, which takes half a minute.
 	if (!options.report.empty()) {
-		auto made = output_file::create(options.report, 0644);
+		auto file = output_file::create(options.report, 0644);
 
-		if (!made)
-			return fail(made.error());
-		report.emplace(*std::move(made));
+		if (!file)
+			return fail(file.error());
+		report.emplace(*std::move(file));
 	}
 	const hardware_results results = check_hardware(machine);
 	if (report) {
-		const auto written = write_report(*report, options.where,
+		const auto written = write_report(*report, options.folders,
 						  machine, results);
 
 		if (!written)
 			return fail(written.error());
 	}
-	const bool right = none_bad(results.findings);
+	const bool passed = none_bad(results.findings);
 	print(results.findings, options.form, machine,
-	      right ? "The boxes do what the manual says, as far as this check sees."
-		    : bold(stdout,
-			   "Some boxes do not do what the manual says."));
+	      passed ? "The boxes do what the manual says, as far as this check sees."
+		     : bold(stdout,
+			    "Some boxes do not do what the manual says."));
 	if (!options.report.empty() && options.form == format::human)
 		fmt::print(
 			"The report is in {}; it names no host and no address.\n",
 			options.report);
-	return right ? success : failure;
+	return passed ? success : failure;
 }
 
 int check(const context &shared, const check_options &options)
@@ -72,7 +72,7 @@ int check(const context &shared, const check_options &options)
 	if (options.hardware)
 		return check_boxes(options, *machine);
 
-	const auto findings = check_readiness(options.where, *machine);
+	const auto findings = check_readiness(options.folders, *machine);
 	const bool ready = none_bad(findings);
 	print(findings, options.form, *machine,
 	      ready ? "This machine is ready."
@@ -85,12 +85,12 @@ int check(const context &shared, const check_options &options)
 void add_check(parser &app, context &shared)
 {
 	auto options = std::make_shared<check_options>();
-	parser command = add_command(app, shared, "check",
-				     "Say whether this machine is ready",
-				     [options, &shared] {
-					     options->where.sys = shared.sysfs;
-					     return check(shared, *options);
-				     });
+	parser command = add_command(
+		app, shared, "check", "Say whether this machine is ready",
+		[options, &shared] {
+			options->folders.sys = shared.sysfs;
+			return check(shared, *options);
+		});
 
 	add_examples(command, "uncore check",
 		     "uncore check --hardware --report report.json");
@@ -102,9 +102,10 @@ void add_check(parser &app, context &shared)
 		       "--report", options->report,
 		       "With --hardware: write all that was seen into this file, to be attached to an issue")
 		.type_name("FILE");
-	command.add_option("--proc", options->where.proc, "Where proc is mounted")
+	command.add_option("--proc", options->folders.proc,
+			   "Where proc is mounted")
 		.hidden();
-	command.add_option("--modules", options->where.modules,
+	command.add_option("--modules", options->folders.modules,
 			   "Where the kernels' modules are")
 		.hidden();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The subcommands, each in the file of its name: CMake lists them by the files
-// of this folder.
+// Subcommands.  Each file of this folder defines the subcommand of its name,
+// and CMake lists the files.
 #pragma once
 
 #include "arguments/subcommand.hpp"
@@ -8,12 +8,12 @@
 
 namespace cli {
 
-/// Prints what the last of @p words, which follow the command's name, may
-/// become.
+/// Print completions of the last of @p words, the words after the command's
+/// name.
 int complete(const parser &app, const std::vector<std::string> &words);
 
 /// Take perf's options out of the words of uncore record.
-/// @return the words without them.
+/// @return the remaining words.
 std::vector<std::string>
 take_perf_options(const parser &app, const std::vector<std::string> &words,
 		  context &shared);

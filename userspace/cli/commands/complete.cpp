@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore __complete WORD...: what the last of the words of a command line may
-// become, one a line, for the shell's completion (completion/uncore.bash).
-// Subcommands and options are read from the command's own, so that none is
-// missing.
+// uncore __complete WORD...: completions of a command line's last word, a line
+// each, for the shell (completion/uncore.bash).  Subcommands and options come
+// from the parser, so that no completion is missing.
 #include <algorithm>
 #include <set>
 
@@ -17,7 +16,7 @@ namespace cli {
 
 namespace {
 
-/// Candidates in order, each once, that begin as the word does.
+/// Sorted set of the candidates that begin with the word.
 class candidates {
 public:
 	explicit candidates(std::string word) : word_(std::move(word)) {}
@@ -25,38 +24,38 @@ public:
 	void add(std::string candidate)
 	{
 		if (candidate.starts_with(word_))
-			found_.insert(std::move(candidate));
+			candidates_.insert(std::move(candidate));
 	}
 
 	void print() const
 	{
-		for (const std::string &one : found_)
-			fmt::print("{}\n", one);
+		for (const std::string &candidate : candidates_)
+			fmt::print("{}\n", candidate);
 	}
 
 private:
 	std::string word_;
-	std::set<std::string> found_;
+	std::set<std::string> candidates_;
 };
 
-void add_options(const parser &command, candidates &to)
+void add_options(const parser &command, candidates &completions)
 {
-	for (const option &one : command.options()) {
-		if (one.is_hidden())
+	for (const option &choice : command.options()) {
+		if (choice.is_hidden())
 			continue;
-		for (std::string &name : one.spellings())
-			to.add(std::move(name));
+		for (std::string &name : choice.spellings())
+			completions.add(std::move(name));
 	}
 }
 
-void add_subcommands(const parser &app, candidates &to)
+void add_subcommands(const parser &app, candidates &completions)
 {
 	for (const parser &command : app.commands())
-		to.add(command.name());
+		completions.add(command.name());
 }
 
-/// Where the part of @p text begins that is behind the last of @p separators,
-/// outside slashes.
+/// Return the position behind the last of @p separators in @p text; separators
+/// between slashes do not count.
 size_t last_part(std::string_view text, std::string_view separators)
 {
 	bool slashes = false;
@@ -73,8 +72,9 @@ size_t last_part(std::string_view text, std::string_view separators)
 
 class event_completer {
 public:
-	event_completer(const uncore::topology &machine, candidates &to)
-		: machine_(machine), to_(to)
+	event_completer(const uncore::topology &machine,
+			candidates &completions)
+		: machine_(machine), completions_(completions)
 	{
 	}
 
@@ -103,13 +103,14 @@ private:
 	void add_pmus(const std::string &head)
 	{
 		for (const auto &pmu : machine_.pmus()) {
-			to_.add(head + pmu.name + '/');
-			to_.add(head + pmu.prefix + '_' + pmu.box + '/');
+			completions_.add(head + pmu.name + '/');
+			completions_.add(head + pmu.prefix + '_' + pmu.box +
+					 '/');
 		}
-		for (const auto &box : known_.boxes())
-			to_.add(head + std::string(box.name) + '/');
+		for (const auto &box : catalogue_.boxes())
+			completions_.add(head + std::string(box.name) + '/');
 		for (const char *name : {"cycles", "instructions"})
-			to_.add(head + name);
+			completions_.add(head + name);
 	}
 
 	std::string box_of(std::string_view pmu) const
@@ -128,20 +129,22 @@ private:
 			add_values(head, box, term, equals);
 			return;
 		}
-		for (const auto &field : known_.fields())
+		for (const auto &field : catalogue_.fields())
 			if (field.box == box)
-				to_.add(head + std::string(field.name) + '=');
+				completions_.add(head +
+						 std::string(field.name) + '=');
 		if (has_event)
 			return;
-		for (const auto &event : known_.events()) {
+		for (const auto &event : catalogue_.events()) {
 			if (event.box != box)
 				continue;
 			const std::string name = head + std::string(event.name);
 
 			if (event.parameters.empty())
-				to_.add(name + '/');
+				completions_.add(name + '/');
 			else
-				to_.add(fmt::format("{},{}=", name,
+				completions_.add(
+					fmt::format("{},{}=", name,
 						    event.parameters.front()));
 		}
 	}
@@ -151,77 +154,78 @@ private:
 	{
 		const std::string_view field = term.substr(0, equals);
 		const size_t plus = term.rfind('+');
-		const std::string before =
+		const std::string prefix =
 			head +
 			std::string(term.substr(
 				0, (plus == term.npos ? equals : plus) + 1));
 
-		for (const auto &value : known_.values())
+		for (const auto &value : catalogue_.values())
 			if (value.box == box && value.field == field)
-				to_.add(before + std::string(value.name));
+				completions_.add(prefix +
+						 std::string(value.name));
 	}
 
 	const uncore::topology &machine_;
-	const uncore::catalogue &known_ = uncore::catalogue::of(machine_);
-	candidates &to_;
+	const uncore::catalogue &catalogue_ = uncore::catalogue::of(machine_);
+	candidates &completions_;
 };
 
-void add_groups(const uncore::catalogue &known, const std::string &head,
-		candidates &to)
+void add_groups(const uncore::catalogue &catalogue, const std::string &head,
+		candidates &completions)
 {
-	for (const auto &metric : known.metrics())
+	for (const auto &metric : catalogue.metrics())
 		for (const auto group : metric.groups)
-			to.add(head + std::string(group));
+			completions.add(head + std::string(group));
 }
 
-void add_metrics(const uncore::catalogue &known, std::string_view word,
-		 candidates &to)
+void add_metrics(const uncore::catalogue &catalogue, std::string_view word,
+		 candidates &completions)
 {
 	const std::string head(word.substr(0, last_part(word, ",")));
 
-	add_groups(known, head, to);
-	for (const auto &metric : known.metrics())
-		to.add(head + std::string(metric.name));
+	add_groups(catalogue, head, completions);
+	for (const auto &metric : catalogue.metrics())
+		completions.add(head + std::string(metric.name));
 }
 
-/// The option that @p word is, if it wants a value.
+/// Return the option named @p word if the option takes a value.
 std::optional<option> valued_option(const parser &command,
 				    const std::string &word)
 {
 	if (!word.starts_with('-'))
 		return std::nullopt;
-	auto found = command.find_option(word);
-	return found && found->takes_value() ? found : std::nullopt;
+	auto match = command.find_option(word);
+	return match && match->takes_value() ? match : std::nullopt;
 }
 
-void add_positional(const parser &command, const uncore::catalogue &known,
-		    candidates &to)
+void add_positional(const parser &command, const uncore::catalogue &catalogue,
+		    candidates &completions)
 {
-	// The description of what a set may be is the list of them.
+	// The description of the argument "set" is the list of all sets.
 	if (const auto set = command.find_option("set")) {
 		const std::string names = set->description();
 
-		for (size_t at = 0; at < names.size();) {
+		for (size_t begin = 0; begin < names.size();) {
 			const size_t end =
-				std::min(names.find(", ", at), names.size());
+				std::min(names.find(", ", begin), names.size());
 
-			to.add(names.substr(at, end - at));
-			at = end + 2;
+			completions.add(names.substr(begin, end - begin));
+			begin = end + 2;
 		}
 	}
 	if (command.name() != "list")
 		return;
 	for (const char *kind :
 	     {"boxes", "events", "groups", "metrics", "values"})
-		to.add(kind);
-	for (const auto &box : known.boxes())
-		to.add(std::string(box.name));
+		completions.add(kind);
+	for (const auto &box : catalogue.boxes())
+		completions.add(std::string(box.name));
 }
 
 void complete_for(const parser &command, const std::vector<std::string> &words,
-		  const uncore::topology &machine, candidates &to)
+		  const uncore::topology &machine, candidates &completions)
 {
-	const auto &known = uncore::catalogue::of(machine);
+	const auto &catalogue = uncore::catalogue::of(machine);
 	const std::string &word = words.back();
 	const auto option =
 		words.size() > 2
@@ -231,15 +235,15 @@ void complete_for(const parser &command, const std::vector<std::string> &words,
 	if (std::find(words.begin(), words.end() - 1, "--") != words.end() - 1)
 		return;
 	if (option && option->name() == "event")
-		event_completer(machine, to).complete(word);
+		event_completer(machine, completions).complete(word);
 	else if (option && option->name() == "metrics")
-		add_metrics(known, word, to);
+		add_metrics(catalogue, word, completions);
 	else if (option)
 		return;
 	else if (word.starts_with('-'))
-		add_options(command, to);
+		add_options(command, completions);
 	else
-		add_positional(command, known, to);
+		add_positional(command, catalogue, completions);
 }
 
 } // namespace
@@ -250,14 +254,14 @@ int complete(const parser &app, const std::vector<std::string> &words)
 
 	if (words.empty() || !machine)
 		return failure;
-	candidates found(words.back());
+	candidates completions(words.back());
 	if (words.size() == 1 && words[0].starts_with('-'))
-		add_options(app, found);
+		add_options(app, completions);
 	else if (words.size() == 1)
-		add_subcommands(app, found);
+		add_subcommands(app, completions);
 	else if (const auto command = app.find_command(words[0]))
-		complete_for(*command, words, *machine, found);
-	found.print();
+		complete_for(*command, words, *machine, completions);
+	completions.print();
 	return success;
 }
 

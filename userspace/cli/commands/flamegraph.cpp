@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore flamegraph: folded stacks, or what perf script prints of a perf.data
-// file, as a picture: one SVG file that needs no other; click to zoom, and
+// uncore flamegraph: draws folded stacks, or the samples of a perf.data file
+// (by perf script), as one SVG file without dependencies; click to zoom, and
 // search.
 
 #include <algorithm>
@@ -33,21 +33,21 @@ struct flame_options {
 	std::string input, output, event, title = "Flame graph";
 };
 
-/// A function with all that was below it on the stacks.
+/// Function of the graph, with its callees.
 struct frame {
-	double count = 0; ///< of it and its callees
+	double count = 0; ///< of the function and its callees
 	std::map<std::string, frame> callees;
 };
 
 static constexpr double page_width = 1200, row = 17, top_margin = 44;
-/// A longer line is not a folded stack.
+/// Length limit of a folded stack; longer lines are skipped.
 static constexpr size_t longest_line = 1 << 20;
-/// Narrower ones cannot be seen.
+/// Width below which a frame is invisible, and not drawn.
 static constexpr double narrowest = 0.2;
 
 // --- reading
 
-/// The number at the end of a line, where there is one.
+/// Parse the count at the end of a line.
 static std::optional<double> count_of(std::string_view digits)
 {
 	double count = 0;
@@ -63,21 +63,21 @@ static std::optional<double> count_of(std::string_view digits)
 
 static void add_stack(frame &root, std::string_view stack, double count)
 {
-	frame *at = &root;
+	frame *node = &root;
 
-	at->count += count;
+	node->count += count;
 	for (;;) {
 		const size_t next = stack.find(';');
 
-		at = &at->callees[std::string(stack.substr(0, next))];
-		at->count += count;
+		node = &node->callees[std::string(stack.substr(0, next))];
+		node->count += count;
 		if (next == std::string_view::npos)
 			return;
 		stack.remove_prefix(next + 1);
 	}
 }
 
-/// @return whether the line is a folded stack.
+/// Add a folded stack.  @return false if the line is not a folded stack.
 static bool add_line(frame &root, std::string_view line)
 {
 	const size_t space = line.find_last_of(" \t");
@@ -96,18 +96,19 @@ static bool add_line(frame &root, std::string_view line)
 	return true;
 }
 
-static uncore::result<frame> read_folded(std::istream &in, size_t &skipped)
+static uncore::result<frame> read_folded(std::istream &input, size_t &skipped)
 {
 	std::vector<char> buffer(longest_line);
 	frame root;
 
-	while (in.getline(buffer.data(), longest_line) || in.gcount()) {
+	while (input.getline(buffer.data(), longest_line) || input.gcount()) {
 		std::string_view line(buffer.data());
 
-		if (in.fail() && !in.eof()) {
-			in.clear();
-			in.ignore(std::numeric_limits<std::streamsize>::max(),
-				  '\n');
+		if (input.fail() && !input.eof()) {
+			input.clear();
+			input.ignore(
+				std::numeric_limits<std::streamsize>::max(),
+				'\n');
 			skipped++;
 			continue;
 		}
@@ -116,7 +117,7 @@ static uncore::result<frame> read_folded(std::istream &in, size_t &skipped)
 		if (!line.empty() && !add_line(root, line))
 			skipped++;
 	}
-	if (in.bad())
+	if (input.bad())
 		return uncore::error{uncore::errc::system,
 				     std::strerror(errno)};
 	if (!(root.count > 0))
@@ -127,7 +128,7 @@ static uncore::result<frame> read_folded(std::istream &in, size_t &skipped)
 	return root;
 }
 
-/// Is it a file that perf record wrote, in either byte order?
+/// Return whether perf record wrote the file, in either byte order.
 static bool is_perf_data(const std::string &path)
 {
 	std::ifstream file(path, std::ios::binary);
@@ -137,9 +138,10 @@ static bool is_perf_data(const std::string &path)
 	return magic == "PERFILE2" || magic == "2ELIFREP";
 }
 
-/// The event to draw: periods of several events cannot be added.
+/// Choose the event to draw: periods of several events cannot be added.
 static uncore::result<std::string>
-choose(const std::map<std::string, frame> &events, const std::string &name)
+choose_event(const std::map<std::string, frame> &events,
+	     const std::string &name)
 {
 	std::string names;
 
@@ -150,8 +152,8 @@ choose(const std::map<std::string, frame> &events, const std::string &name)
 		return events.begin()->first;
 	if (events.contains(name))
 		return name;
-	for (const auto &[other, root] : events)
-		names += (names.empty() ? "" : ", ") + other;
+	for (const auto &[event, root] : events)
+		names += (names.empty() ? "" : ", ") + event;
 	return uncore::error{
 		uncore::errc::invalid,
 		fmt::format("{}choose one event with -e: {}",
@@ -159,7 +161,7 @@ choose(const std::map<std::string, frame> &events, const std::string &name)
 			    names)};
 }
 
-/// The stacks of one event of a perf.data file, by perf script.
+/// Read the stacks of one event of a perf.data file, by perf script.
 static uncore::result<frame> read_samples(const flame_options &options)
 {
 	std::map<std::string, frame> events;
@@ -170,16 +172,16 @@ static uncore::result<frame> read_samples(const flame_options &options)
 
 	words.insert(words.end(), {"-i", options.input});
 
-	const auto done = read_perf(
+	const auto outcome = read_perf(
 		words, [&](std::string_view line) { script.add(line); });
 
-	if (!done)
-		return uncore::error{done.error().code,
+	if (!outcome)
+		return uncore::error{outcome.error().code,
 				     options.input + ": " +
-					     done.error().message};
+					     outcome.error().message};
 	script.end();
 
-	const auto event = choose(events, options.event);
+	const auto event = choose_event(events, options.event);
 
 	if (!event)
 		return uncore::error{event.error().code,
@@ -188,7 +190,7 @@ static uncore::result<frame> read_samples(const flame_options &options)
 	return std::move(events[*event]);
 }
 
-/// Counts are whole numbers unless another program has scaled them.
+/// Format a count; only counts that another program scaled have a fraction.
 static std::string count_text(double count)
 {
 	return fmt::format("{:.{}f}", count,
@@ -197,7 +199,7 @@ static std::string count_text(double count)
 
 // --- drawing
 
-/// For XML.
+/// Escape text for XML.
 static std::string escaped(std::string_view text)
 {
 	std::string out;
@@ -222,7 +224,7 @@ static std::string escaped(std::string_view text)
 	return out;
 }
 
-/// The same function has the same colour: warm for programs, cold for the
+/// Derive a function's colour from its name: warm for programs, cold for the
 /// kernel.
 static std::string colour_of(std::string_view name)
 {
@@ -239,11 +241,11 @@ static std::string colour_of(std::string_view name)
 			   50 + tint);
 }
 
-static size_t depth_of(const frame &f)
+static size_t depth_of(const frame &function)
 {
 	size_t depth = 0;
 
-	for (const auto &[name, callee] : f.callees)
+	for (const auto &[name, callee] : function.callees)
 		depth = std::max(depth, depth_of(callee));
 	return depth + 1;
 }
@@ -252,21 +254,21 @@ namespace {
 
 struct drawing {
 	std::ostream &out;
-	double scale; ///< of a count
+	double scale; ///< width of a count
 	double total;
 	size_t depth;
-	bool counts; ///< shown, beside the shares
+	bool counts; ///< show counts beside the shares
 
-	void draw(const std::string &name, const frame &f, double x,
+	void draw(const std::string &name, const frame &function, double x,
 		  size_t level);
 };
 
 } // namespace
 
-void drawing::draw(const std::string &name, const frame &f, double x,
+void drawing::draw(const std::string &name, const frame &function, double x,
 		   size_t level)
 {
-	double width = f.count * scale;
+	double width = function.count * scale;
 	double y = top_margin + (depth - 1 - level) * row;
 	std::string text = escaped(name);
 
@@ -274,17 +276,18 @@ void drawing::draw(const std::string &name, const frame &f, double x,
 		return;
 	out << fmt::format(
 		"<g class=\"f\" data-x=\"{:.3f}\" data-w=\"{:.3f}\" data-n=\"{}\"><title>{}: {}{:.2f}%{}</title><rect x=\"{:.3f}\" y=\"{:.0f}\" width=\"{:.3f}\" height=\"{:.0f}\" fill=\"{}\"/><text x=\"{:.3f}\" y=\"{:.0f}\"></text></g>\n",
-		x, width, text, text, counts ? count_text(f.count) + " (" : "",
-		100 * f.count / total, counts ? ")" : "", x, y, width, row - 1,
-		colour_of(name), x + 3, y + 12);
-	for (const auto &[callee, inner] : f.callees) {
-		draw(callee, inner, x, level + 1);
-		x += inner.count * scale;
+		x, width, text, text,
+		counts ? count_text(function.count) + " (" : "",
+		100 * function.count / total, counts ? ")" : "", x, y, width,
+		row - 1, colour_of(name), x + 3, y + 12);
+	for (const auto &[callee_name, callee] : function.callees) {
+		draw(callee_name, callee, x, level + 1);
+		x += callee.count * scale;
 	}
 }
 
-/// Zoom: frames above and below the chosen one get its width; search: names
-/// that contain a text are marked, and their share is shown.
+/// Zoom: frames above and below the clicked frame get its width.  Search:
+/// frames whose names contain a text are marked, and their share is shown.
 static constexpr const char *script = R"js(
 const frames = [...document.querySelectorAll('g.f')].map(g => ({
 	g, x: +g.dataset.x, w: +g.dataset.w, n: g.dataset.n,
@@ -338,7 +341,8 @@ static void write_svg(std::ostream &out, const frame &root,
 {
 	size_t depth = depth_of(root);
 	double height = top_margin + depth * row + 8;
-	drawing d{out, page_width / root.count, root.count, depth, counts};
+	drawing picture{out, page_width / root.count, root.count, depth,
+			counts};
 
 	out << fmt::format(
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -349,7 +353,7 @@ static void write_svg(std::ostream &out, const frame &root,
 		"<text id=\"reset\" class=\"b\" x=\"4\" y=\"20\">reset</text>\n"
 		"<text id=\"search\" class=\"b\" x=\"50\" y=\"20\">search</text>\n<text id=\"found\" x=\"4\" y=\"36\"></text>\n",
 		page_width, height, page_width / 2, escaped(title));
-	d.draw("all", root, 0, 0);
+	picture.draw("all", root, 0, 0);
 	out << "<script><![CDATA[" << script << "]]></script>\n</svg>\n";
 }
 
@@ -357,11 +361,11 @@ static void write_svg(std::ostream &out, const frame &root,
 
 static uncore::result<frame> read_stacks(const flame_options &options)
 {
-	const bool standard = options.input.empty() || options.input == "-";
-	const std::string name = standard ? "standard input" : options.input;
+	const bool from_stdin = options.input.empty() || options.input == "-";
+	const std::string name = from_stdin ? "standard input" : options.input;
 	std::ifstream file;
 
-	if (!standard) {
+	if (!from_stdin) {
 		file.open(options.input);
 		if (!file)
 			return uncore::error{uncore::errc::system,
@@ -370,7 +374,7 @@ static uncore::result<frame> read_stacks(const flame_options &options)
 	}
 
 	size_t skipped = 0;
-	auto root = read_folded(standard ? std::cin : file, skipped);
+	auto root = read_folded(from_stdin ? std::cin : file, skipped);
 
 	if (!root)
 		return uncore::error{root.error().code,
@@ -384,7 +388,7 @@ static uncore::result<frame> read_stacks(const flame_options &options)
 static int flamegraph(const flame_options &options)
 {
 	// Each CPU of a socket has samples of all counts of the socket's boxes:
-	// their shares are right, and their sum is not a count.
+	// the samples' shares are right, and the samples' sum is not a count.
 	const bool counts = !is_perf_data(options.input);
 	const auto root = counts ? read_stacks(options) : read_samples(options);
 
@@ -409,25 +413,26 @@ static int flamegraph(const flame_options &options)
 
 void add_flamegraph(parser &app, context &shared)
 {
-	auto o = std::make_shared<flame_options>();
-	parser command = add_command(app, shared, "flamegraph",
-				     "Draw folded stacks, as one SVG file",
-				     [o] { return flamegraph(*o); });
+	auto options = std::make_shared<flame_options>();
+	parser command =
+		add_command(app, shared, "flamegraph",
+			    "Draw folded stacks, as one SVG file",
+			    [options] { return flamegraph(*options); });
 
 	add_examples(command, "uncore flamegraph perf.data -o stacks.svg",
 		     "uncore flamegraph stacks.folded > stacks.svg");
 	command.add_option(
-		       "file", o->input,
+		       "file", options->input,
 		       "Folded stacks, or perf.data of record -g; - or none: folded stacks on standard input")
 		.type_name("FILE");
-	command.add_option("-e,--event", o->event,
+	command.add_option("-e,--event", options->event,
 			   "The event to draw of perf.data")
 		.type_name("EVENT");
-	command.add_option("-o,--output", o->output,
+	command.add_option("-o,--output", options->output,
 			   "A file to write to, not standard output")
 		.not_empty()
 		.type_name("FILE");
-	command.add_option("--title", o->title, "What stands above it")
+	command.add_option("--title", options->title, "What stands above it")
 		.type_name("TITLE");
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore list: what can be counted: boxes, events, metrics, and names of filter
-// values; of this machine's driver where there is one, or else of the
-// catalogue.
+// uncore list: boxes, events, metrics and names of filter values, from this
+// machine's driver, or from the catalogue if no driver is loaded.
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -39,16 +38,16 @@ struct list_options {
 	format form = format::human;
 };
 
-/// Something that is listed, in all the forms that it may take.
+/// Row of the list, for every output format.
 struct entry {
 	std::string kind;    ///< "event"
-	std::string heading; ///< what it is listed under
+	std::string heading; ///< title above the row
 	std::string name;
 	std::string box;
 	std::string unit;
 	std::string description;
 	std::string section;
-	std::string lacking; ///< why it cannot be used here, if so
+	std::string lacking; ///< obstacle to counting on this machine
 	std::vector<std::string> details;
 	json object;
 };
@@ -73,35 +72,36 @@ std::string counters_of(uint32_t mask)
 
 class lister {
 public:
-	lister(const uncore::topology &machine, const uncore::catalogue &known)
-		: machine_(machine), known_(known)
+	lister(const uncore::topology &machine,
+	       const uncore::catalogue &catalogue)
+		: machine_(machine), catalogue_(catalogue)
 	{
 	}
 
-	std::vector<entry> all() const
+	std::vector<entry> collect() const
 	{
-		std::vector<entry> found;
+		std::vector<entry> entries;
 
-		for (const auto &box : known_.boxes())
-			found.push_back(describe(box));
-		for (const auto &box : known_.boxes()) {
-			for (const auto &event : known_.events())
+		for (const auto &box : catalogue_.boxes())
+			entries.push_back(describe(box));
+		for (const auto &box : catalogue_.boxes()) {
+			for (const auto &event : catalogue_.events())
 				if (event.box == box.name)
-					found.push_back(describe(event));
+					entries.push_back(describe(event));
 		}
-		add_driver_events(found);
+		add_driver_events(entries);
 		for (const auto &group : uncore::metric_group::all)
-			if (!group.leading_of(known_).empty())
-				found.push_back(describe(group));
-		for (const auto &metric : known_.metrics())
-			found.push_back(describe(metric));
-		for (const auto &value : known_.values())
-			found.push_back(describe(value));
-		return found;
+			if (!group.leading_of(catalogue_).empty())
+				entries.push_back(describe(group));
+		for (const auto &metric : catalogue_.metrics())
+			entries.push_back(describe(metric));
+		for (const auto &value : catalogue_.values())
+			entries.push_back(describe(value));
+		return entries;
 	}
 
 private:
-	/// This machine's name for all boxes of a type.
+	/// Return this machine's PMU name for a box type.
 	std::string pmu_of(std::string_view box) const
 	{
 		for (const auto &pmu : machine_.pmus())
@@ -112,12 +112,12 @@ private:
 
 	std::string title_of(std::string_view box) const
 	{
-		const auto *info = known_.box(box);
+		const auto *info = catalogue_.box(box);
 
 		return std::string(info ? info->title : box);
 	}
 
-	/// Why an event cannot be counted on this machine; empty if it can.
+	/// Return the obstacle to counting an event on this machine, or "".
 	std::string lacking(const std::string &event) const
 	{
 		if (machine_.pmus().empty())
@@ -147,102 +147,102 @@ private:
 		if (!formula || machine_.pmus().empty())
 			return {};
 		for (const auto &term : formula->terms())
-			if (auto why = lacking(term.name); !why.empty())
-				return why;
+			if (auto reason = lacking(term.name); !reason.empty())
+				return reason;
 		return {};
 	}
 
 	entry describe(const uncore::box_info &info) const
 	{
 		const size_t boxes = machine_.match(info.name).size();
-		entry one;
+		entry item;
 
-		one.kind = "box";
-		one.heading = "Boxes";
-		one.name = pmu_of(info.name);
-		one.box = info.name;
-		one.section = info.section;
-		one.description = fmt::format(
+		item.kind = "box";
+		item.heading = "Boxes";
+		item.name = pmu_of(info.name);
+		item.box = info.name;
+		item.section = info.section;
+		item.description = fmt::format(
 			"{}, {} counters{}", info.title, info.counters,
 			machine_.pmus().empty()
 				? ""
 				: fmt::format(", {} a socket", boxes));
 		std::vector<std::string> fields;
-		for (const auto &field : known_.fields())
+		for (const auto &field : catalogue_.fields())
 			if (field.box == info.name)
 				fields.push_back(std::string(field.name));
-		one.details.push_back(
+		item.details.push_back(
 			fmt::format("fields {}", fmt::join(fields, ", ")));
-		one.object = {{"kind", "box"},
-			      {"box", info.name},
-			      {"pmu", one.name},
-			      {"title", info.title},
-			      {"counters", info.counters},
-			      {"instances", boxes},
-			      {"fields", fields},
-			      {"section", info.section}};
-		return one;
+		item.object = {{"kind", "box"},
+			       {"box", info.name},
+			       {"pmu", item.name},
+			       {"title", info.title},
+			       {"counters", info.counters},
+			       {"instances", boxes},
+			       {"fields", fields},
+			       {"section", info.section}};
+		return item;
 	}
 
 	entry describe(const uncore::event_info &info) const
 	{
-		entry one;
+		entry item;
 
-		one.kind = "event";
-		one.heading = title_of(info.box) + " events";
-		one.name = fmt::format("{}/{}", pmu_of(info.box), info.name);
+		item.kind = "event";
+		item.heading = title_of(info.box) + " events";
+		item.name = fmt::format("{}/{}", pmu_of(info.box), info.name);
 		for (const auto parameter : info.parameters)
-			one.name += fmt::format(",{}=?", parameter);
-		one.name += '/';
-		one.box = info.box;
-		one.unit = info.unit;
-		one.description = info.description;
-		one.section = info.section;
-		one.lacking = lacking(info);
-		one.details.push_back(fmt::format(
+			item.name += fmt::format(",{}=?", parameter);
+		item.name += '/';
+		item.box = info.box;
+		item.unit = info.unit;
+		item.description = info.description;
+		item.section = info.section;
+		item.lacking = lacking(info);
+		item.details.push_back(fmt::format(
 			"{}; {}, at most {} a cycle; {}", info.terms,
 			info.counters ? "counters " + counters_of(info.counters)
 				      : "its own counter",
 			info.max_increment, info.section));
 		if (!info.unit.empty())
-			one.details.push_back(fmt::format("in {}", info.unit));
-		one.object = {{"kind", "event"},
-			      {"box", info.box},
-			      {"event", one.name},
-			      {"name", info.name},
-			      {"description", info.description},
-			      {"category", info.category},
-			      {"terms", info.terms},
-			      {"parameters", info.parameters},
-			      {"scale", info.scale},
-			      {"unit", info.unit},
-			      {"counters", info.counters},
-			      {"max_increment", info.max_increment},
-			      {"section", info.section}};
-		return one;
+			item.details.push_back(fmt::format("in {}", info.unit));
+		item.object = {{"kind", "event"},
+			       {"box", info.box},
+			       {"event", item.name},
+			       {"name", info.name},
+			       {"description", info.description},
+			       {"category", info.category},
+			       {"terms", info.terms},
+			       {"parameters", info.parameters},
+			       {"scale", info.scale},
+			       {"unit", info.unit},
+			       {"counters", info.counters},
+			       {"max_increment", info.max_increment},
+			       {"section", info.section}};
+		return item;
 	}
 
-	/// What the driver names and the catalogue does not.
-	void add_driver_events(std::vector<entry> &to) const
+	/// Append events of the driver that the catalogue lacks.
+	void add_driver_events(std::vector<entry> &entries) const
 	{
 		for (const auto &pmu : machine_.pmus())
 			for (const std::string &name : event_files(pmu)) {
-				if (known_.event(pmu.box, name) ||
+				if (catalogue_.event(pmu.box, name) ||
 				    pmu.instance.value_or(0) != 0)
 					continue;
-				entry one;
+				entry item;
 
-				one.kind = "event";
-				one.heading = title_of(pmu.box) + " events";
-				one.name = fmt::format("{}_{}/{}/", pmu.prefix,
-						       pmu.box, name);
-				one.box = pmu.box;
-				one.description = "known to the driver alone";
-				one.object = {{"kind", "event"},
-					      {"box", pmu.box},
-					      {"event", one.name},
-					      {"name", name}};
-				to.push_back(std::move(one));
+				item.kind = "event";
+				item.heading = title_of(pmu.box) + " events";
+				item.name = fmt::format("{}_{}/{}/", pmu.prefix,
+							pmu.box, name);
+				item.box = pmu.box;
+				item.description = "known to the driver alone";
+				item.object = {{"kind", "event"},
+					       {"box", pmu.box},
+					       {"event", item.name},
+					       {"name", name}};
+				entries.push_back(std::move(item));
 			}
 	}
 
@@ -272,134 +272,134 @@ private:
 	entry describe(const uncore::metric_group &group) const
 	{
 		std::vector<std::string_view> names;
-		entry one;
+		entry item;
 
-		for (const auto *metric : group.leading_of(known_))
+		for (const auto *metric : group.leading_of(catalogue_))
 			names.push_back(metric->name);
-		one.kind = "group";
-		one.heading = "Groups of metrics";
-		one.name = group.name;
-		one.description = group.question;
-		one.details.push_back(list_of(names));
-		one.object = {{"kind", "group"},
-			      {"group", group.name},
-			      {"question", group.question},
-			      {"leading", names}};
-		return one;
+		item.kind = "group";
+		item.heading = "Groups of metrics";
+		item.name = group.name;
+		item.description = group.question;
+		item.details.push_back(list_of(names));
+		item.object = {{"kind", "group"},
+			       {"group", group.name},
+			       {"question", group.question},
+			       {"leading", names}};
+		return item;
 	}
 
 	entry describe(const uncore::metric_info &info) const
 	{
-		entry one;
+		entry item;
 
-		one.kind = "metric";
-		one.heading = "Metrics";
-		one.name = info.name;
-		one.box = info.box;
-		one.unit = info.unit;
-		one.description = info.description;
-		one.section = info.section;
-		one.lacking = lacking(info);
-		one.details.push_back(fmt::format("{}", info.expression));
-		one.details.push_back(fmt::format(
+		item.kind = "metric";
+		item.heading = "Metrics";
+		item.name = info.name;
+		item.box = info.box;
+		item.unit = info.unit;
+		item.description = info.description;
+		item.section = info.section;
+		item.lacking = lacking(info);
+		item.details.push_back(fmt::format("{}", info.expression));
+		item.details.push_back(fmt::format(
 			"groups {}; {}{}", list_of(info.groups), info.section,
 			info.unit.empty() ? ""
 					  : fmt::format("; in {}", info.unit)));
 		if (!info.note.empty())
-			one.details.push_back(
+			item.details.push_back(
 				fmt::format("note: {}", info.note));
-		one.object = {{"kind", "metric"},
-			      {"box", info.box},
-			      {"metric", info.name},
-			      {"description", info.description},
-			      {"expression", info.expression},
-			      {"scale", info.scale},
-			      {"unit", info.unit},
-			      {"groups", info.groups},
-			      {"one_group", info.one_group},
-			      {"note", info.note},
-			      {"section", info.section}};
-		return one;
+		item.object = {{"kind", "metric"},
+			       {"box", info.box},
+			       {"metric", info.name},
+			       {"description", info.description},
+			       {"expression", info.expression},
+			       {"scale", info.scale},
+			       {"unit", info.unit},
+			       {"groups", info.groups},
+			       {"one_group", info.one_group},
+			       {"note", info.note},
+			       {"section", info.section}};
+		return item;
 	}
 
 	entry describe(const uncore::value_info &info) const
 	{
-		entry one;
+		entry item;
 
-		one.kind = "value";
-		one.heading = fmt::format("Values of {} of the {}", info.field,
-					  title_of(info.box));
-		one.name = fmt::format("{}={}", info.field, info.name);
-		one.box = info.box;
-		one.description = info.description;
-		one.section = info.section;
-		one.details.push_back(fmt::format(
+		item.kind = "value";
+		item.heading = fmt::format("Values of {} of the {}", info.field,
+					   title_of(info.box));
+		item.name = fmt::format("{}={}", info.field, info.name);
+		item.box = info.box;
+		item.description = info.description;
+		item.section = info.section;
+		item.details.push_back(fmt::format(
 			"{:#x}{}{}; {}", info.value,
 			info.message_class.empty()
 				? ""
 				: fmt::format(", class {}", info.message_class),
 			info.combines ? ", goes with others: a+b" : "",
 			info.section));
-		one.object = {{"kind", "value"},
-			      {"box", info.box},
-			      {"field", info.field},
-			      {"name", info.name},
-			      {"value", info.value},
-			      {"message_class", info.message_class},
-			      {"combines", info.combines},
-			      {"description", info.description},
-			      {"section", info.section}};
-		return one;
+		item.object = {{"kind", "value"},
+			       {"box", info.box},
+			       {"field", info.field},
+			       {"name", info.name},
+			       {"value", info.value},
+			       {"message_class", info.message_class},
+			       {"combines", info.combines},
+			       {"description", info.description},
+			       {"section", info.section}};
+		return item;
 	}
 
 	const uncore::topology &machine_;
-	const uncore::catalogue &known_;
+	const uncore::catalogue &catalogue_;
 };
 
-/// The words of a search; all of them must be in an entry.
+/// Words of a search.  An entry matches if it contains every word.
 class search {
 public:
 	search(const std::vector<std::string> &words,
-	       const uncore::catalogue &known)
+	       const uncore::catalogue &catalogue)
 	{
 		for (const std::string &word : words) {
-			const std::string small = lower(word);
+			const std::string lowered = lower(word);
 
 			if (std::find(std::begin(kinds), std::end(kinds),
-				      small) != std::end(kinds))
-				kind_ = small;
-			else if (known.box(small))
-				box_ = small;
+				      lowered) != std::end(kinds))
+				kind_ = lowered;
+			else if (catalogue.box(lowered))
+				box_ = lowered;
 			else
-				words_.push_back(small);
+				words_.push_back(lowered);
 		}
 	}
 
-	bool finds(const entry &one) const
+	bool finds(const entry &item) const
 	{
-		if (!kind_.empty() && !kind_.starts_with(one.kind) &&
-		    !(kind_ == "metrics" && one.kind == "group"))
+		if (!kind_.empty() && !kind_.starts_with(item.kind) &&
+		    !(kind_ == "metrics" && item.kind == "group"))
 			return false;
-		if (!box_.empty() && box_ != one.box)
+		if (!box_.empty() && box_ != item.box)
 			return false;
 		return std::all_of(words_.begin(), words_.end(),
 				   [&](const std::string &word) {
-					   return has(one, word);
+					   return contains(item, word);
 				   });
 	}
 
-	/// A remedy for a search that finds nothing: names that are close to a
-	/// word that no entry has.
-	std::string advice(const std::vector<entry> &all) const;
+	/// Return advice for a search without matches: names close to the first
+	/// unknown word.
+	std::string advice(const std::vector<entry> &entries) const;
 
 private:
-	static bool has(const entry &one, const std::string &word)
+	static bool contains(const entry &item, const std::string &word)
 	{
-		std::string text = lower(one.name + ' ' + one.heading + ' ' +
-					 one.description + ' ' + one.unit);
+		std::string text = lower(item.name + ' ' + item.heading + ' ' +
+					 item.description + ' ' + item.unit);
 		for (const char *key : {"groups", "category"})
-			if (one.object.contains(key))
-				text += ' ' + lower(one.object[key].dump());
+			if (item.object.contains(key))
+				text += ' ' + lower(item.object[key].dump());
 		return text.find(word) != text.npos;
 	}
 
@@ -408,12 +408,12 @@ private:
 };
 
 /// "cas_count.rd" and "cas_count" of "hswep_imc/cas_count.rd/"
-void add_names(const entry &one, std::set<std::string> &names)
+void add_names(const entry &item, std::set<std::string> &names)
 {
-	std::istringstream parts(one.name);
+	std::istringstream parts(item.name);
 	std::string part;
 
-	names.insert(one.box);
+	names.insert(item.box);
 	while (std::getline(parts, part, '/')) {
 		part = part.substr(0, part.find(','));
 		names.insert(part.substr(part.find('=') + 1));
@@ -421,46 +421,48 @@ void add_names(const entry &one, std::set<std::string> &names)
 	}
 }
 
-std::string search::advice(const std::vector<entry> &all) const
+std::string search::advice(const std::vector<entry> &entries) const
 {
 	std::set<std::string> names;
 
-	for (const entry &one : all)
-		add_names(one, names);
-	// Short ones are near to any short word.
+	for (const entry &item : entries)
+		add_names(item, names);
+	// Short names are close to any short word.
 	std::erase_if(names,
 		      [](const std::string &name) { return name.size() < 3; });
 	for (const std::string &word : words_) {
 		if (word.size() < 3 ||
-		    std::any_of(all.begin(), all.end(), [&](const entry &one) {
-			    return has(one, word);
-		    }))
+		    std::any_of(entries.begin(), entries.end(),
+				[&](const entry &item) {
+					return contains(item, word);
+				}))
 			continue;
 
-		const auto near = uncore::nearest_names(
+		const auto suggestions = uncore::nearest_names(
 			word, {names.begin(), names.end()}, 3);
 
-		if (!near.empty())
+		if (!suggestions.empty())
 			return fmt::format(": did you mean {}?",
-					   fmt::join(near, ", "));
+					   fmt::join(suggestions, ", "));
 	}
 	return words_.size() + !box_.empty() + !kind_.empty() > 1
 		       ? "; fewer words match more"
 		       : "; 'uncore list' shows all";
 }
 
-/// A name behind this column has its description right behind it.
+/// Width limit of the name column; longer names do not widen the column.
 constexpr size_t widest_name = 44;
 
-/// How wide the names under a heading are, from the entry at @p first.
-size_t name_width(const std::vector<entry> &found, size_t first)
+/// Return the width of the name column below the heading of entry @p first.
+size_t name_width(const std::vector<entry> &entries, size_t first)
 {
 	size_t widest = 0;
 
 	for (size_t i = first;
-	     i < found.size() && found[i].heading == found[first].heading; i++)
-		if (width(found[i].name) <= widest_name)
-			widest = std::max(widest, width(found[i].name));
+	     i < entries.size() && entries[i].heading == entries[first].heading;
+	     i++)
+		if (width(entries[i].name) <= widest_name)
+			widest = std::max(widest, width(entries[i].name));
 	return widest;
 }
 
@@ -469,7 +471,7 @@ void print_line(const std::string &text, size_t columns)
 	fmt::print("{}", wrap_lines(text + '\n', columns));
 }
 
-/// The description as far as it fits behind the name.
+/// Append the description to @p head, cut to the terminal's width.
 std::string one_line(const std::string &head, const std::string &description,
 		     size_t columns)
 {
@@ -485,97 +487,97 @@ std::string one_line(const std::string &head, const std::string &description,
 
 constexpr const char *detail_indent = "        ";
 
-void print_human(const std::vector<entry> &found, bool verbose)
+void print_human(const std::vector<entry> &entries, bool verbose)
 {
 	const size_t columns = columns_of(stdout);
 	std::string heading;
 	size_t widest = 0;
 
-	for (size_t i = 0; i < found.size(); i++) {
-		const entry &one = found[i];
+	for (size_t i = 0; i < entries.size(); i++) {
+		const entry &item = entries[i];
 
-		if (one.heading != heading) {
+		if (item.heading != heading) {
 			if (!heading.empty())
 				fmt::print("\n");
-			print_line(bold(stdout, one.heading), columns);
-			heading = one.heading;
-			widest = name_width(found, i);
+			print_line(bold(stdout, item.heading), columns);
+			heading = item.heading;
+			widest = name_width(entries, i);
 		}
 
 		const size_t pad =
-			widest - std::min(widest, width(one.name)) + 2;
+			widest - std::min(widest, width(item.name)) + 2;
 		const std::string head =
-			"  " + one.name + std::string(pad, ' ');
+			"  " + item.name + std::string(pad, ' ');
 
 		if (!verbose) {
 			const std::string line =
-				one_line(head, one.description, columns);
+				one_line(head, item.description, columns);
 
-			print_line(one.lacking.empty() ? line
-						       : dim(stdout, line),
+			print_line(item.lacking.empty() ? line
+							: dim(stdout, line),
 				   columns);
 			continue;
 		}
-		for (const auto &line : wrap(head, one.description, columns))
-			print_line(one.lacking.empty() ? line
-						       : dim(stdout, line),
+		for (const auto &line : wrap(head, item.description, columns))
+			print_line(item.lacking.empty() ? line
+							: dim(stdout, line),
 				   columns);
-		for (const std::string &detail : one.details)
+		for (const std::string &detail : item.details)
 			for (const auto &line :
 			     wrap(detail_indent, detail, columns))
 				print_line(dim(stdout, line), columns);
-		if (!one.lacking.empty())
+		if (!item.lacking.empty())
 			for (const auto &line :
-			     wrap(detail_indent, "not here: " + one.lacking,
+			     wrap(detail_indent, "not here: " + item.lacking,
 				  columns))
 				print_line(yellow(stdout, line), columns);
 	}
 }
 
-void print_csv(const std::vector<entry> &found)
+void print_csv(const std::vector<entry> &entries)
 {
 	fmt::print("kind,box,name,unit,description,section,lacking\n");
-	for (const entry &one : found)
-		fmt::print("{}", csv_line({one.kind, one.box, one.name,
-					   one.unit, one.description,
-					   one.section, one.lacking}));
+	for (const entry &item : entries)
+		fmt::print("{}", csv_line({item.kind, item.box, item.name,
+					   item.unit, item.description,
+					   item.section, item.lacking}));
 }
 
-void print_json(const std::vector<entry> &found,
-		const uncore::topology &machine, const uncore::catalogue &known)
+void print_json(const std::vector<entry> &entries,
+		const uncore::topology &machine,
+		const uncore::catalogue &catalogue)
 {
-	json all = begin_document("list", &machine);
+	json document = begin_document("list", &machine);
 
-	// of the catalogue, where the machine's is unknown
-	all["generation"] = known.generation();
+	// the catalogue's generation if the machine's generation is unknown
+	document["generation"] = catalogue.generation();
 	for (const char *kind : kinds)
-		all[kind] = json::array();
+		document[kind] = json::array();
 
-	for (const entry &one : found) {
-		json object = one.object;
+	for (const entry &item : entries) {
+		json object = item.object;
 
 		object.erase("kind");
-		if (one.kind == "event" || one.kind == "metric") {
+		if (item.kind == "event" || item.kind == "metric") {
 			object["usable"] = machine.pmus().empty()
 						   ? json(nullptr)
-						   : json(one.lacking.empty());
-			if (!one.lacking.empty())
-				object["lacking"] = one.lacking;
+						   : json(item.lacking.empty());
+			if (!item.lacking.empty())
+				object["lacking"] = item.lacking;
 		}
-		all[one.kind == "box" ? "boxes" : one.kind + "s"].push_back(
-			std::move(object));
+		document[item.kind == "box" ? "boxes" : item.kind + "s"]
+			.push_back(std::move(object));
 	}
-	fmt::print("{}", document_line(all));
+	fmt::print("{}", document_line(document));
 }
 
-/// What the reader should know about the list as a whole.
+/// Print notes about the whole list.
 void print_notes(const uncore::topology &machine,
-		 const std::vector<entry> &found, bool reasons)
+		 const std::vector<entry> &entries, bool reasons)
 {
-	const auto lacking =
-		std::count_if(found.begin(), found.end(), [](const entry &e) {
-			return !e.lacking.empty();
-		});
+	const auto unusable = std::count_if(
+		entries.begin(), entries.end(),
+		[](const entry &item) { return !item.lacking.empty(); });
 
 	if (machine.packages().empty())
 		return;
@@ -585,9 +587,9 @@ void print_notes(const uncore::topology &machine,
 			uncore::catalogue::of(machine).title()));
 	else if (machine.generation().empty())
 		note("libuncore knows no names for this processor");
-	else if (lacking)
+	else if (unusable)
 		note(fmt::format("{} of these cannot be counted here{}",
-				 lacking, reasons ? "" : "; -v says why"));
+				 unusable, reasons ? "" : "; -v says why"));
 }
 
 uncore::result<uncore::topology> find_machine(const context &shared,
@@ -610,38 +612,39 @@ int list(const context &shared, const list_options &options)
 
 	if (!machine)
 		return fail(machine.error());
-	const uncore::catalogue &known = uncore::catalogue::of(*machine);
-	// Haswell-EP's names would be wrong ones for another processor's
-	// driver.
+	const uncore::catalogue &catalogue = uncore::catalogue::of(*machine);
+	// The catalogue's names, of Haswell-EP, would be wrong for the driver
+	// of another processor.
 	const bool foreign =
 		!machine->pmus().empty() && machine->generation().empty();
-	const search wanted(options.words, known);
-	const std::vector<entry> all = lister(*machine, known).all();
-	std::vector<entry> found;
+	const search query(options.words, catalogue);
+	const std::vector<entry> entries =
+		lister(*machine, catalogue).collect();
+	std::vector<entry> matches;
 
-	std::copy_if(all.begin(), all.end(), std::back_inserter(found),
-		     [&](const entry &one) {
-			     return wanted.finds(one) &&
+	std::copy_if(entries.begin(), entries.end(),
+		     std::back_inserter(matches), [&](const entry &item) {
+			     return query.finds(item) &&
 				    (!foreign ||
-				     one.description ==
+				     item.description ==
 					     "known to the driver alone");
 		     });
-	if (found.empty())
+	if (matches.empty())
 		return fail(fmt::format("nothing matches '{}'{}",
 					fmt::join(options.words, " "),
-					wanted.advice(all)));
+					query.advice(entries)));
 	switch (options.form) {
 	case format::human:
-		print_human(found, options.verbose);
+		print_human(matches, options.verbose);
 		break;
 	case format::csv:
-		print_csv(found);
+		print_csv(matches);
 		break;
 	case format::json:
-		print_json(found, *machine, known);
+		print_json(matches, *machine, catalogue);
 		break;
 	}
-	print_notes(*machine, found,
+	print_notes(*machine, matches,
 		    options.verbose || options.form != format::human);
 	return success;
 }

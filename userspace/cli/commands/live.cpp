@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore live: the machine's counters on a terminal, as they are now and were.
+// uncore live: current and recent counts of the machine on a terminal.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -25,9 +25,9 @@ namespace {
 using live_clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-/// How often the tasks' programs are tended.
+/// Interval of attribution upkeep (live_tasks::tend()).
 constexpr milliseconds live_tick{100};
-/// For how long a message is shown that is not true any more.
+/// Display time of a message after its cause has ended.
 constexpr std::chrono::seconds message_time{30};
 
 struct live_options {
@@ -40,25 +40,26 @@ public:
 	live_view(const context &shared, const live_options &options)
 		: options_(options), sysfs_(shared.sysfs),
 		  counters_({shared.sysfs, false, false,
-			     [this](const std::string &said) { say(said); }})
+			     [this](const std::string &text) { report(text); }})
 	{
 		content_.interval = milliseconds(options.interval_ms);
 		utf8_ = has_utf8();
 	}
 
-	/// Both return the exit status.
+	/// Print one page.  @return the exit status.
 	int once();
+	/// Show pages until the user quits.  @return the exit status.
 	int run();
 
 private:
 	uncore::result<void> open();
-	void say(const std::string &message);
+	void report(const std::string &message);
 	std::string message() const;
 	void read();
-	bool attend(int signal);
-	bool keys();
+	bool handle_signal(int signal);
+	bool handle_keys();
 	void draw();
-	/// Check that the terminal was closed.
+	/// Check whether the terminal was closed.
 	static bool is_hung_up();
 
 	const live_options &options_;
@@ -66,22 +67,23 @@ private:
 	collector counters_;
 	live_tasks tasks_;
 	live_content content_;
-	std::optional<live_content> held_; ///< while it is paused
+	std::optional<live_content>
+		paused_content_; ///< content frozen by a pause
 	live_state state_;
 	cgroup_names cgroups_;
 	std::string message_;
-	live_clock::time_point said_at_{};
+	live_clock::time_point reported_at_{};
 	std::unique_ptr<screen> screen_;
 	bool utf8_ = false;
 };
 
-void live_view::say(const std::string &message)
+void live_view::report(const std::string &message)
 {
 	message_ = message;
-	said_at_ = live_clock::now();
+	reported_at_ = live_clock::now();
 }
 
-/// What is wrong comes before what was wrong a while ago.
+/// Return the current problem, or else the last reported message.
 std::string live_view::message() const
 {
 	const std::set<int> &offline = content_.numbers.offline();
@@ -94,19 +96,19 @@ std::string live_view::message() const
 				   offline.size() > 1 ? "s" : "",
 				   fmt::join(offline, ", "),
 				   offline.size() > 1 ? "ve" : "s");
-	if (const auto &down = counters_.down(); !down.empty()) {
-		const auto &[box, reason] = *down.begin();
+	if (const auto &faults = counters_.down(); !faults.empty()) {
+		const auto &[box, reason] = *faults.begin();
 
-		return fmt::format(
-			"{} of socket {}{} {}: it is not measured",
-			box.first->name, box.second,
-			down.size() > 1
-				? fmt::format(", one of {} boxes,", down.size())
-				: "",
-			reason == "dead" ? "does not answer"
-					 : "has stopped counting");
+		return fmt::format("{} of socket {}{} {}: it is not measured",
+				   box.first->name, box.second,
+				   faults.size() > 1
+					   ? fmt::format(", one of {} boxes,",
+							 faults.size())
+					   : "",
+				   reason == "dead" ? "does not answer"
+						    : "has stopped counting");
 	}
-	if (live_clock::now() - said_at_ < message_time)
+	if (live_clock::now() - reported_at_ < message_time)
 		return message_;
 	return "";
 }
@@ -119,14 +121,14 @@ uncore::result<void> live_view::open()
 		state_.focus = pane::numbers;
 	else
 		tasks_.start(sysfs_);
-	// What comes is compared with this.
+	// Counts of the first interval are differences from this reading.
 	read();
 	return {};
 }
 
 void live_view::read()
 {
-	const bool was_there = counters_.problem().empty();
+	const bool had_counters = counters_.problem().empty();
 
 	auto families = counters_.read();
 
@@ -134,7 +136,7 @@ void live_view::read()
 	content_.verdicts = content_.limits.verdicts(counters_);
 	content_.numbers.take(std::move(families), counters_, content_.limits);
 	if (!options_.no_tasks) {
-		if (!was_there && counters_.problem().empty())
+		if (!had_counters && counters_.problem().empty())
 			tasks_.start(sysfs_);
 		tasks_.take();
 	}
@@ -148,56 +150,59 @@ void live_view::read()
 
 int live_view::once()
 {
-	const signals caught({SIGINT, SIGTERM, SIGHUP});
+	const signals signal_set({SIGINT, SIGTERM, SIGHUP});
 	const auto end = live_clock::now() + milliseconds(options_.interval_ms);
-	const size_t terminal = columns_of(stdout);
+	const size_t terminal_columns = columns_of(stdout);
 	std::string text;
 
 	if (auto opened = open(); !opened)
 		return fail(opened.error());
 	while (live_clock::now() < end) {
-		const auto until = std::min(end, live_clock::now() + live_tick);
+		const auto wakeup =
+			std::min(end, live_clock::now() + live_tick);
 
-		if (const int number = caught.wait(until).number)
+		if (const int number = signal_set.wait(wakeup).number)
 			return by_signal + number;
 		tasks_.tend();
 	}
 	read();
 
-	// As wide as it takes where the width is not known.
+	// Without a known width, all sockets get a column.
 	const size_t columns =
-		terminal ? terminal
-			 : std::max<size_t>(
-				   80,
-				   14 + 33 * content_.numbers.sockets().size());
+		terminal_columns
+			? terminal_columns
+			: std::max<size_t>(
+				  80,
+				  14 + 33 * content_.numbers.sockets().size());
 
 	for (const styled_line &line :
 	     make_page(content_, state_, cgroups_, {columns, 0, utf8_})) {
-		std::string whole;
+		std::string row;
 
 		for (const styled_text &part : line)
-			whole += part.text;
-		whole.erase(whole.find_last_not_of(' ') + 1);
-		text += whole + '\n';
+			row += part.text;
+		row.erase(row.find_last_not_of(' ') + 1);
+		text += row + '\n';
 	}
 	if (!content_.message.empty())
 		note(content_.message);
 
-	sink to;
+	sink output;
 
-	return to.show(text) ? success : failure;
+	return output.show(text) ? success : failure;
 }
 
 // --- on a terminal
 
 void live_view::draw()
 {
-	screen_->draw(make_page(held_ ? *held_ : content_, state_, cgroups_,
+	screen_->draw(make_page(paused_content_ ? *paused_content_ : content_,
+				state_, cgroups_,
 				{screen_->width(), screen_->height(), utf8_}));
 }
 
-/// @return false when it is to end.
-bool live_view::attend(int signal)
+/// Handle a signal; 0 is a timeout. @return false when the command has to end.
+bool live_view::handle_signal(int signal)
 {
 	switch (signal) {
 	case 0:
@@ -219,35 +224,35 @@ bool live_view::attend(int signal)
 	return true;
 }
 
-bool live_view::keys()
+bool live_view::handle_keys()
 {
-	bool any = false;
+	bool key_pressed = false;
 
-	for (int key; (key = screen_->key()) >= 0; any = true) {
+	for (int key; (key = screen_->key()) >= 0; key_pressed = true) {
 		if (react(state_, key, screen_->height() / 2) == reaction::quit)
 			return false;
-		if (state_.paused && !held_)
-			held_ = content_;
+		if (state_.paused && !paused_content_)
+			paused_content_ = content_;
 		else if (!state_.paused)
-			held_.reset();
+			paused_content_.reset();
 	}
-	if (any)
+	if (key_pressed)
 		draw();
 	return true;
 }
 
 bool live_view::is_hung_up()
 {
-	pollfd in = {STDIN_FILENO, POLLIN, 0};
+	pollfd input = {STDIN_FILENO, POLLIN, 0};
 
-	return poll(&in, 1, 0) == 1 &&
-	       (in.revents & (POLLHUP | POLLERR | POLLNVAL));
+	return poll(&input, 1, 0) == 1 &&
+	       (input.revents & (POLLHUP | POLLERR | POLLNVAL));
 }
 
 int live_view::run()
 {
-	const signals caught({SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT,
-			      SIGWINCH, SIGUSR1, SIGUSR2});
+	const signals signal_set({SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT,
+				  SIGWINCH, SIGUSR1, SIGUSR2});
 	const milliseconds interval(options_.interval_ms);
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
@@ -271,15 +276,15 @@ int live_view::run()
 
 	draw();
 	for (;;) {
-		const auto got = caught.wait(
+		const auto signal = signal_set.wait(
 			std::min(next, live_clock::now() + live_tick),
 			STDIN_FILENO);
 
-		if (!attend(got.number)) {
-			ended_by = got.number;
+		if (!handle_signal(signal.number)) {
+			ended_by = signal.number;
 			break;
 		}
-		if (is_hung_up() || !keys())
+		if (is_hung_up() || !handle_keys())
 			break;
 		tasks_.tend();
 		if (live_clock::now() < next)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore metric: stat -M of a group of metrics that answers a question, as a
-// table.
+// uncore metric: counts a group of metrics that answers a question, as stat -M
+// does, and prints a table.
 #include <memory>
 
 #include <fmt/format.h>
@@ -34,25 +34,26 @@ std::vector<std::string_view> set_names()
 
 int unknown_set(const std::string &name)
 {
-	const auto near = uncore::nearest_names(name, set_names(), 1);
+	const auto suggestions = uncore::nearest_names(name, set_names(), 1);
 
 	return fail_usage(fmt::format(
 		"no set of metrics '{}'{}; there are {} (uncore stat -M takes single metrics)",
 		name,
-		near.empty() ? ""
-			     : fmt::format(": did you mean {}?", near.front()),
+		suggestions.empty() ? ""
+				    : fmt::format(": did you mean {}?",
+						  suggestions.front()),
 		fmt::join(set_names(), ", ")));
 }
 
 uncore::error no_metric_of(const metric_group &set,
 			   const uncore::topology &machine)
 {
-	const auto &known = uncore::catalogue::of(machine);
+	const auto &catalogue = uncore::catalogue::of(machine);
 	std::vector<std::string_view> names;
 
-	for (const metric_group &other : metric_group::all)
-		if (!other.leading_of(known).empty())
-			names.push_back(other.name);
+	for (const metric_group &group : metric_group::all)
+		if (!group.leading_of(catalogue).empty())
+			names.push_back(group.name);
 	return {uncore::errc::unsupported,
 		fmt::format("{} has no metric of the set '{}' (its sets: {})",
 			    machine.generation(), set.name,

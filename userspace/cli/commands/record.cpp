@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore record: becomes perf record, with events in perf's words; or counts
-// for the die map.
+// uncore record: executes perf record, with events in perf's syntax; with
+// --series, records counts for the die map.
 
 #include <algorithm>
 #include <chrono>
@@ -29,11 +29,11 @@ struct record_options {
 	std::string series;
 };
 
-/// How often counts are written down.
+/// Interval of snapshots with --series.
 static constexpr unsigned series_ms = 1000;
 
-/// Those of perf record.  An option of a newer perf that is not in the list
-/// needs --OPTION=VALUE, or "--" before the user's command.
+/// Options of perf record with values.  A newer perf's option that the list
+/// lacks needs --OPTION=VALUE, or "--" before the user's command.
 static const valued_options perf_record_options = {"cCDFGjkmoprtu",
 						   "ISz",
 						   {"affinity",
@@ -69,27 +69,28 @@ take_perf_options(const parser &app, const std::vector<std::string> &words,
 		  context &shared)
 {
 	const auto command = app.find_command("record");
-	size_t place = 0;
+	size_t position = 0;
 
 	// Only --sysfs PATH can be before a subcommand.
 	if (!words.empty() && words[0] == "--sysfs")
-		place = 2;
+		position = 2;
 	else if (!words.empty() && words[0].starts_with("--sysfs="))
-		place = 1;
-	if (!command || place >= words.size() || words[place] != "record")
+		position = 1;
+	if (!command || position >= words.size() || words[position] != "record")
 		return words;
 
-	const auto options = words.begin() + place + 1;
+	const auto options = words.begin() + position + 1;
 	auto separated = separate_options(*command, {options, words.end()},
 					  perf_record_options);
-	std::vector<std::string> own(words.begin(), options);
+	std::vector<std::string> own_words(words.begin(), options);
 
 	shared.perf_options = std::move(separated.passed);
-	own.insert(own.end(), separated.own.begin(), separated.own.end());
-	return own;
+	own_words.insert(own_words.end(), separated.own.begin(),
+			 separated.own.end());
+	return own_words;
 }
 
-/// Events as perf reads them, and the CPUs that sample those of boxes.
+/// Events in perf's syntax, and the CPUs that sample the boxes' events.
 struct perf_events_text {
 	std::vector<std::string> events;
 	std::set<int> cpus;
@@ -103,11 +104,12 @@ static uncore::result<void> add_term(const uncore::event_term &term,
 		if (auto refusal = uncore::sampling_refusal(event))
 			return *refusal;
 
-		auto string = perf_event_string(event, term.events.size() > 1);
+		auto event_text =
+			perf_event_string(event, term.events.size() > 1);
 
-		if (!string)
-			return string.error();
-		text.events.push_back(*std::move(string));
+		if (!event_text)
+			return event_text.error();
+		text.events.push_back(*std::move(event_text));
 		if (!event.pmu ||
 		    event.pmu->driver == uncore::pmu_driver::other)
 			continue;
@@ -142,7 +144,7 @@ translate(const std::vector<std::string> &lists,
 	return text;
 }
 
-/// Does an option of perf choose CPUs or tasks?
+/// Return whether an option of perf chooses CPUs or tasks.
 static bool is_target(const std::string &option)
 {
 	if (option.starts_with("--")) {
@@ -180,8 +182,8 @@ static int record_samples(const record_options &options, const context &shared)
 	for (const std::string &event : text->events)
 		words.insert(words.end(), {"-e", event});
 	// Without -C perf opens a box's event on the CPUs of its cpumask.  All
-	// CPUs of a socket share the counter, and each has a sample of the
-	// code that it ran; the period is the weight since the sample before.
+	// CPUs of a socket share the counter, and each CPU has a sample of its
+	// own code; the period is the weight since the previous sample.
 	if (!text->cpus.empty())
 		words.push_back("--period");
 	if (!text->cpus.empty() &&
@@ -203,14 +205,14 @@ static int record_samples(const record_options &options, const context &shared)
 	return fail(become_perf(words));
 }
 
-/// Writes down what uncore serve shows: its counters, each second.
+/// Record the counters of uncore serve, once a second.
 static int record_series(const record_options &options, const context &shared)
 {
 	using clock = std::chrono::steady_clock;
 	collector counters({shared.sysfs, true, false});
 	std::optional<recorder> file;
 	run_hooks hooks;
-	auto add = [&] {
+	auto add_snapshot = [&] {
 		(void)counters.read();
 		file->add(counters, clock::now());
 		return !file->failed();
@@ -220,25 +222,25 @@ static int record_series(const record_options &options, const context &shared)
 		if (auto opened = counters.open(); !opened)
 			return opened;
 
-		// A file of that name stays until there are counters.
-		auto made = recorder::create(options.series);
+		// An existing file stays until the counters are open.
+		auto recording = recorder::create(options.series);
 
-		if (!made)
-			return made.error();
-		file.emplace(*std::move(made));
+		if (!recording)
+			return recording.error();
+		file.emplace(*std::move(recording));
 		file->begin(counters);
-		add();
+		add_snapshot();
 		return {};
 	};
-	hooks.tick = [&](bool) { return add(); };
+	hooks.tick = [&](bool) { return add_snapshot(); };
 	hooks.read_ms = series_ms;
 
 	const auto ended = run(options.run, hooks);
 
 	if (!ended)
 		return fail(ended);
-	if (auto whole = file->end(); !whole)
-		return fail(whole.error());
+	if (auto outcome = file->end(); !outcome)
+		return fail(outcome.error());
 	fmt::print(stderr, "{} snapshots in {}\n", file->snapshots(),
 		   options.series);
 	return ended.status();
@@ -263,26 +265,26 @@ static int record(const record_options &options, const context &shared)
 
 void add_record(parser &app, context &shared)
 {
-	auto o = std::make_shared<record_options>();
-	parser command =
-		add_command(app, shared, "record", "Sample with perf record",
-			    [o, &shared] { return record(*o, shared); });
+	auto options = std::make_shared<record_options>();
+	parser command = add_command(
+		app, shared, "record", "Sample with perf record",
+		[options, &shared] { return record(*options, shared); });
 
 	add_examples(command, "uncore record -e imc/cas_count.rd/ make -j",
 		     "uncore record -e ha/requests.reads/ -g -F 99 -d 5");
 	option events = command.add_option(
-		"-e,--event", o->events,
+		"-e,--event", options->events,
 		"Events, with names of values; other options are perf record's");
 
 	events.one_value();
 	events.type_name("EVENT,...");
 	option series = command.add_option(
-		"--series", o->series,
+		"--series", options->series,
 		"Count what uncore serve does, for serve --replay, and sample nothing");
 
 	series.type_name("FILE");
 	series.excludes(events);
-	add_time_options(command, o->run);
+	add_time_options(command, options->run);
 }
 
 } // namespace cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore serve: its options, and the execution of uncore-serve.
+// uncore serve: parses the options and executes uncore-serve.
 #include "commands/serve.hpp"
 
 #include <memory>
@@ -10,7 +10,8 @@
 
 namespace cli {
 
-/// Options of the web server, which excludes other outputs.
+/// Add the web server's options.  @return the options that exclude other
+/// outputs.
 static std::vector<option> add_http(parser &command, serve_options &options)
 {
 	option listen = command.add_option(

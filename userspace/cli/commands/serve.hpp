@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The command line of uncore serve, which two programs read: uncore, for help,
-// completion and errors, executes uncore-serve, which serves.
+// Command line of uncore serve.  Two programs parse the command line: uncore,
+// for help, completion and errors, and uncore-serve, which uncore executes.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace cli {
 
 struct serve_options {
 	std::vector<std::string> listen, listen_health, hosts;
-	/// As given, as an empty name is not the same as none.
+	/// Values as given: an empty name differs from an absent option.
 	std::vector<std::string> certificates, keys, client_cas;
 	std::string textfile, replay;
 	std::string pods, pods_token, pods_authorities;
@@ -21,7 +21,7 @@ struct serve_options {
 	double duration = 0;
 };
 
-/// Add the subcommand with its options; @p serve gets their values.
+/// Add the subcommand with its options; @p serve gets the options' values.
 void add_serve(parser &app, context &shared,
 	       std::function<int(const serve_options &)> serve);
 

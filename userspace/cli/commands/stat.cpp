@@ -14,7 +14,7 @@ namespace {
 
 using uncore::scope;
 
-/// The value without --resolution.
+/// Value of resolution_us without --resolution.
 constexpr unsigned no_resolution = UINT_MAX;
 
 struct stat_options {
@@ -23,20 +23,20 @@ struct stat_options {
 	std::string each_cgroup;
 	unsigned resolution_us = no_resolution;
 	count_options count;
-	scope where = scope::machine;
+	scope aggregation = scope::machine;
 	std::string pid, tid, control;
 	bool all_cpus = false, no_aggr = false, per_node = false;
 	bool verbose = false, big_num = false;
 	unsigned repeat = 1;
 };
 
-uncore::result<void> add(measurement &to, const stat_options &options)
+uncore::result<void> add(measurement &counts, const stat_options &options)
 {
 	for (const std::string &list : options.events)
-		if (auto added = to.add_events(list); !added)
+		if (auto added = counts.add_events(list); !added)
 			return added;
 	for (const std::string &names : options.metrics)
-		if (auto added = to.add_metrics(names); !added)
+		if (auto added = counts.add_metrics(names); !added)
 			return added;
 	return {};
 }
@@ -44,7 +44,7 @@ uncore::result<void> add(measurement &to, const stat_options &options)
 int count_once(const context &shared, stat_options &options, run_means *means)
 {
 	return count(
-		shared, options.count, {.where = options.where},
+		shared, options.count, {.where = options.aggregation},
 		[&](measurement &counts) { return add(counts, options); },
 		means);
 }
@@ -61,26 +61,26 @@ int count_repeatedly(const context &shared, stat_options &options)
 	return status;
 }
 
-/// perf has a row for each CPU that reads boxes with -A, and for each box as
-/// well with --no-merge.
+/// Choose the rows of the output.  With -A perf has a row for each CPU that
+/// reads boxes; with --no-merge, for each box as well.
 void choose_place(stat_options &options)
 {
 	if (options.per_node)
-		options.where = scope::package;
+		options.aggregation = scope::package;
 	if (options.no_aggr)
-		options.where =
+		options.aggregation =
 			options.count.as_perf() ? scope::package : scope::box;
-	if (options.no_aggr || options.where == scope::box)
+	if (options.no_aggr || options.aggregation == scope::box)
 		options.count.place = perf_place::cpu;
 	else if (options.per_node)
 		options.count.place = perf_place::node;
-	else if (options.where == scope::package)
+	else if (options.aggregation == scope::package)
 		options.count.place = perf_place::socket;
 }
 
-/// @return the alternative to an option of perf that stat does not have;
-/// nullptr where there is none on the command line.
-const char *instead_of_perf(const stat_options &options)
+/// @return the alternative to an unsupported option of perf on the command
+/// line; nullptr without such an option.
+const char *perf_alternative(const stat_options &options)
 {
 	if (!options.pid.empty() || !options.tid.empty())
 		return "a box counts for all tasks of its socket, so that stat has no counts of one process: 'uncore top --by process' divides a socket's traffic among processes";
@@ -91,15 +91,15 @@ const char *instead_of_perf(const stat_options &options)
 	return nullptr;
 }
 
-/// @return the reason why counts of cgroups cannot have another option of the
-/// command line; nullptr where they can.
+/// @return the reason why counts of cgroups exclude an option of the command
+/// line; nullptr without such an option.
 const char *refuse_with_cgroups(const stat_options &options)
 {
 	if (!options.cgroups.empty() && !options.each_cgroup.empty())
 		return "-G and --for-each-cgroup exclude each other";
 	if (!options.metrics.empty())
 		return "stat has no metrics (-M) of cgroups: 'uncore top --by cgroup -M METRIC' has them";
-	if (options.where == scope::box || options.no_aggr)
+	if (options.aggregation == scope::box || options.no_aggr)
 		return "a cgroup has no count of each box (--per-box, -A), as a socket's counts are divided among tasks: use --per-socket, or an event of one box";
 	if (options.repeat > 1)
 		return "-r has no means of cgroups' counts: call stat several times";
@@ -111,7 +111,7 @@ int stat_cgroups(const context &shared, stat_options &options)
 {
 	cgroup_stat_options cgroups{
 		{options.events, options.cgroups, options.each_cgroup},
-		options.where == scope::package};
+		options.aggregation == scope::package};
 
 	if (options.resolution_us != no_resolution)
 		cgroups.resolution_us = options.resolution_us;
@@ -120,7 +120,7 @@ int stat_cgroups(const context &shared, stat_options &options)
 
 int stat(const context &shared, stat_options &options)
 {
-	const bool of_cgroups =
+	const bool has_cgroups =
 		!options.cgroups.empty() || !options.each_cgroup.empty();
 
 	choose_place(options);
@@ -129,12 +129,12 @@ int stat(const context &shared, stat_options &options)
 	    1)
 		return fail_usage(
 			"-x, -j, --csv and --json exclude each other");
-	if (const char *alternative = instead_of_perf(options))
+	if (const char *alternative = perf_alternative(options))
 		return fail_usage(alternative);
 	if (const char *reason = refuse_with_cgroups(options);
-	    reason && of_cgroups)
+	    reason && has_cgroups)
 		return fail_usage(reason);
-	if (options.resolution_us != no_resolution && !of_cgroups)
+	if (options.resolution_us != no_resolution && !has_cgroups)
 		return fail_usage(
 			"--resolution is for --for-each-cgroup and -G");
 	if (options.count.append && options.count.output.empty())
@@ -149,7 +149,7 @@ int stat(const context &shared, stat_options &options)
 		return fail_usage(
 			"-r and -I do not go together: a run has no intervals where its mean is printed");
 
-	if (of_cgroups)
+	if (has_cgroups)
 		return stat_cgroups(shared, options);
 	return options.repeat > 1 ? count_repeatedly(shared, options)
 				  : count_once(shared, options, nullptr);
@@ -179,7 +179,7 @@ void add_stat(parser &app, context &shared)
 			   "Metrics, or groups of them ('uncore list metrics')")
 		.one_value()
 		.type_name("METRIC,...");
-	add_scope(command, options->where);
+	add_scope(command, options->aggregation);
 	command.add_flag(
 		"-A,--no-aggr", options->no_aggr,
 		"The same as --per-box; with -x and -j as perf: a row for each CPU that reads boxes");
@@ -241,7 +241,8 @@ void add_stat(parser &app, context &shared)
 		.hidden();
 	command.add_option("-t,--tid", options->tid, "Not possible: see top")
 		.hidden();
-	command.add_option("--control", options->control, "Not possible: see -D")
+	command.add_option("--control", options->control,
+			   "Not possible: see -D")
 		.hidden();
 	command.add_flag("-v,--verbose", options->verbose, "See --json")
 		.hidden();

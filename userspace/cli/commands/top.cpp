@@ -25,7 +25,7 @@
 
 namespace cli {
 
-/// How often keys are looked at and the programs are tended.
+/// Interval of key reads and attribution upkeep.
 static constexpr unsigned tick_ms = 50;
 
 struct top_options {
@@ -42,7 +42,7 @@ struct top_options {
 	std::vector<std::string> comms, cgroups;
 };
 
-// --- what to count
+// --- weight of a task
 
 static uncore::result<void> choose_weight(const top_options &options,
 					  const uncore::topology &machine,
@@ -72,24 +72,25 @@ static constexpr const char *no_cgroups =
 
 namespace {
 
-/// Where tables go: a screen that takes keys, or the output.
+/// Destination of tables: a screen with keys, or the output.
 class display {
 public:
 	display(const top_options &options, top_settings &settings,
-		const uncore::topology &machine, sink &to)
+		const uncore::topology &machine, sink &output)
 		: options_(options), settings_(settings), machine_(machine),
-		  to_(to)
+		  output_(output)
 	{
 	}
 
-	/// Has a person's terminal show one table at a time, where it can.
+	/// Switch to one table at a time if the terminal supports a screen.
 	void open_screen() { screen_ = screen::open(); }
 	void close_screen() { screen_.reset(); }
 	bool on_screen() const { return screen_ != nullptr; }
+	/// Show the table of an account.
 	/// @return false when the output cannot be written.
-	bool show(account taken);
-	/// Reacts to keys; @return false on q.
-	bool keys();
+	bool show(account interval_account);
+	/// Handle pressed keys.  @return false on q.
+	bool handle_keys();
 
 private:
 	bool print(const top_table &table);
@@ -100,17 +101,17 @@ private:
 	const top_options &options_;
 	top_settings &settings_;
 	const uncore::topology &machine_;
-	sink &to_;
+	sink &output_;
 	cgroup_names cgroups_;
 	std::unique_ptr<screen> screen_;
-	std::optional<account> last_;
-	double now_ = 0; ///< seconds that were accounted for
+	std::optional<account> last_account_;
+	double elapsed_seconds_ = 0; ///< of all printed tables
 	bool shown_ = false;
 };
 
 } // namespace
 
-/// Reasons for missing rows.  A cgroup may still appear.
+/// Return reasons for missing rows.  A missing cgroup may appear later.
 std::vector<std::string> display::notes_on_cgroups() const
 {
 	if (!cgroups_.are_there()) {
@@ -121,11 +122,11 @@ std::vector<std::string> display::notes_on_cgroups() const
 
 	std::vector<std::string> notes;
 
-	for (const std::string &written : options_.cgroups)
-		if (!cgroups_.exists(cgroups_.path_of(written)))
+	for (const std::string &name : options_.cgroups)
+		if (!cgroups_.exists(cgroups_.path_of(name)))
 			notes.push_back(fmt::format(
 				"there is no cgroup '{}': it has rows once it exists (systemd-cgls lists all)",
-				written));
+				name));
 	return notes;
 }
 
@@ -149,24 +150,26 @@ bool display::print(const top_table &table)
 	if (options_.form == format::json) {
 		auto document = begin_document("top", &machine_);
 
-		document.update(json_table(table, settings_, cgroups_, now_));
+		document.update(json_table(table, settings_, cgroups_,
+					   elapsed_seconds_));
 		document["weight"] = options_.weight;
-		return to_.write(document_line(document));
+		return output_.write(document_line(document));
 	}
 	if (options_.form == format::csv)
-		return to_.write((first ? csv_titles() : "") +
-				 csv_table(table, settings_, cgroups_, now_));
+		return output_.write((first ? csv_titles() : "") +
+				     csv_table(table, settings_, cgroups_,
+					       elapsed_seconds_));
 
 	std::string text = (first ? "" : "\n") + heading(table) + '\n';
 
 	for (const auto &line : show_table(table, settings_, cgroups_, 0))
 		text += line + '\n';
-	return to_.show(text);
+	return output_.show(text);
 }
 
 void display::draw()
 {
-	const top_table table = make_table(*last_, settings_);
+	const top_table table = make_table(*last_account_, settings_);
 	std::vector<std::string> lines{heading(table) +
 				       "   (q quit, s sort, b by, r reverse)"};
 	auto text = show_table(table, settings_, cgroups_, screen_->width());
@@ -178,17 +181,17 @@ void display::draw()
 	screen_->draw(lines, 1);
 }
 
-bool display::show(account taken)
+bool display::show(account interval_account)
 {
-	last_ = std::move(taken);
+	last_account_ = std::move(interval_account);
 	if (screen_) {
 		draw();
 		return true;
 	}
 
-	const top_table table = make_table(*last_, settings_);
+	const top_table table = make_table(*last_account_, settings_);
 
-	now_ += table.seconds;
+	elapsed_seconds_ += table.seconds;
 
 	const bool written = print(table);
 
@@ -207,18 +210,19 @@ static void next_sort(top_settings &settings)
 	for (const auto &metric : settings.metrics)
 		keys.push_back(metric.name);
 	keys.insert(keys.end(), {"cpu", "pid", "name"});
-	auto at = std::find(keys.begin(), keys.end(), settings.sort);
+	auto sort_key = std::find(keys.begin(), keys.end(), settings.sort);
 
-	if (at == keys.end() || ++at == keys.end())
-		at = keys.begin();
-	settings.sort = *at;
+	if (sort_key == keys.end() || ++sort_key == keys.end())
+		sort_key = keys.begin();
+	settings.sort = *sort_key;
 }
 
-bool display::keys()
+bool display::handle_keys()
 {
-	bool any = false;
+	bool key_pressed = false;
 
-	for (int key; screen_ && (key = screen_->key()) >= 0; any = true) {
+	for (int key; screen_ && (key = screen_->key()) >= 0;
+	     key_pressed = true) {
 		switch (key) {
 		case 'q':
 			return false;
@@ -237,15 +241,16 @@ bool display::keys()
 			break;
 		}
 	}
-	// The terminal may have another size as well.
-	if (any && last_)
+	// The terminal's size may have changed as well.
+	if (key_pressed && last_account_)
 		draw();
 	return true;
 }
 
 // --- running
 
-/// One table of a command or of a duration is of all of it.
+/// Return the times of a run.  With --once the only table covers one interval,
+/// or the whole command or duration.
 static run_options times_of(const top_options &options)
 {
 	run_options times = options.run;
@@ -266,12 +271,12 @@ static int run_top(const top_options &options, top_settings &settings,
 	const run_options times = times_of(options);
 	std::unique_ptr<attribution> programs;
 	uncore::result<void> outcome;
-	sink to;
-	display output(options, settings, machine, to);
+	sink output;
+	display view(options, settings, machine, output);
 	bool printed = true;
 	run_hooks hooks;
 
-	if (auto opened = to.open(options.output); !opened)
+	if (auto opened = output.open(options.output); !opened)
 		return fail(opened.error());
 
 	hooks.enable = [&]() -> uncore::result<void> {
@@ -283,34 +288,34 @@ static int run_top(const top_options &options, top_settings &settings,
 		programs = *std::move(started);
 		if (options.form == format::human && options.output.empty() &&
 		    !options.once && times.command.empty())
-			output.open_screen();
+			view.open_screen();
 		return {};
 	};
 	hooks.poll = [&] {
 		outcome = programs->tend();
-		return outcome && output.keys();
+		return outcome && view.handle_keys();
 	};
 	hooks.poll_ms = tick_ms;
 	hooks.tick = [&](bool last) {
 		if (last)
 			programs->stop();
-		// who quits looks at the screen no more
-		if (!outcome || (last && output.on_screen()))
+		// The screen closes at the end, without a last table.
+		if (!outcome || (last && view.on_screen()))
 			return false;
 
-		auto taken = programs->take();
+		auto interval_account = programs->take();
 
-		if (!taken) {
-			outcome = taken.error();
+		if (!interval_account) {
+			outcome = interval_account.error();
 			return false;
 		}
-		printed = output.show(*std::move(taken));
+		printed = view.show(*std::move(interval_account));
 		return printed && !last;
 	};
 
 	auto ended = run(times, hooks);
 
-	output.close_screen();
+	view.close_screen();
 	if (!ended)
 		return fail(ended);
 	if (!outcome)
@@ -318,7 +323,7 @@ static int run_top(const top_options &options, top_settings &settings,
 	return printed ? ended.status() : failure;
 }
 
-/// Its rows would be empty.
+/// Check that all processes exist; a missing process has no rows.
 static int check_processes(const std::vector<int> &pids)
 {
 	for (const int pid : pids)
@@ -342,7 +347,7 @@ static int check_options(const top_options &options, top_settings &settings)
 	return success;
 }
 
-/// The tasks that the options name.
+/// Return a filter for the tasks that the options name.
 static std::function<bool(const task_share &)>
 filter_of(const top_options &options)
 {
@@ -353,23 +358,24 @@ filter_of(const top_options &options)
 	auto names = std::make_shared<cgroup_names>();
 	std::vector<std::string> cgroups;
 
-	for (const std::string &written : options.cgroups)
-		cgroups.push_back(names->path_of(written));
+	for (const std::string &name : options.cgroups)
+		cgroups.push_back(names->path_of(name));
 
-	auto has = [](const auto &list, const auto &value) {
+	auto contains = [](const auto &list, const auto &value) {
 		return list.empty() ||
 		       std::find(list.begin(), list.end(), value) != list.end();
 	};
 
 	return [=, pids = options.pids,
 		comms = options.comms](const task_share &task) {
-		return has(pids, int(task.tgid)) && has(comms, task.comm) &&
+		return contains(pids, int(task.tgid)) &&
+		       contains(comms, task.comm) &&
 		       (cgroups.empty() ||
 			std::any_of(cgroups.begin(), cgroups.end(),
-				    [&](const std::string &of) {
+				    [&](const std::string &cgroup) {
 					    return is_within(
 						    names->name(task.cgroup),
-						    of);
+						    cgroup);
 				    }));
 	};
 }
@@ -384,13 +390,13 @@ static int top(const top_options &options, const context &shared)
 		return status;
 	if (!machine)
 		return fail(machine.error());
-	auto done = add_columns(options.events, options.metrics, *machine,
-				attributed.columns, settings);
+	auto outcome = add_columns(options.events, options.metrics, *machine,
+				   attributed.columns, settings);
 
-	if (done)
-		done = choose_weight(options, *machine, attributed);
-	if (!done)
-		return fail(done.error());
+	if (outcome)
+		outcome = choose_weight(options, *machine, attributed);
+	if (!outcome)
+		return fail(outcome.error());
 	if (int status = check_options(options, settings))
 		return status;
 	settings.by = options.by == "cgroup"	? top_by::cgroup
@@ -411,68 +417,69 @@ static int top(const top_options &options, const context &shared)
 
 void add_top(parser &app, context &shared)
 {
-	auto o = std::make_shared<top_options>();
-	parser command =
-		add_command(app, shared, "top",
-			    "Show which tasks or cgroups cause the traffic",
-			    [o, &shared] { return top(*o, shared); });
+	auto options = std::make_shared<top_options>();
+	parser command = add_command(
+		app, shared, "top",
+		"Show which tasks or cgroups cause the traffic",
+		[options, &shared] { return top(*options, shared); });
 
 	add_examples(command, "uncore top",
 		     "uncore top -e qpi --by cgroup -I 2000");
-	o->weight = "equal";
+	options->weight = "equal";
 	command.add_option(
-		       "-e,--event", o->events,
+		       "-e,--event", options->events,
 		       "Events, or memory (the default: what is read and written), bus (the default of machines with a front-side bus: transactions), llc (misses), qpi (data sent)")
 		.one_value()
 		.type_name("EVENT,...");
-	command.add_option("-M,--metrics", o->metrics,
+	command.add_option("-M,--metrics", options->metrics,
 			   "Metrics, or a group of them, of each task's share")
 		.one_value()
 		.type_name("METRIC,...");
-	command.add_option("--by", o->by, "Sum by task, process or cgroup")
+	command.add_option("--by", options->by,
+			   "Sum by task, process or cgroup")
 		.one_of({"task", "process", "cgroup"});
-	command.add_option("--sort", o->sort,
+	command.add_option("--sort", options->sort,
 			   "An event's or metric's name, cpu, pid or name");
-	command.add_flag("--reverse", o->reverse, "Least active first");
-	command.add_flag("--per-socket", o->per_socket,
+	command.add_flag("--reverse", options->reverse, "Least active first");
+	command.add_flag("--per-socket", options->per_socket,
 			 "A column for each socket");
 	command.add_option(
-		"--weight", o->weight,
+		"--weight", options->weight,
 		"An event of the core: a task's share is as its CPU's rate of it (default equal shares)");
-	command.add_flag("--once", o->once, "One table, then end");
-	command.add_option("-p,--pid", o->pids,
+	command.add_flag("--once", options->once, "One table, then end");
+	command.add_option("-p,--pid", options->pids,
 			   "Processes to tell apart; the rest is other")
 		.delimiter(',')
 		.one_value()
 		.range(1, 1 << 22)
 		.type_name("PID,...");
-	command.add_option("--comm", o->comms,
+	command.add_option("--comm", options->comms,
 			   "Names of tasks to tell apart; the rest is other")
 		.one_value()
 		.type_name("NAME");
 	command.add_option(
-		       "--cgroup", o->cgroups,
+		       "--cgroup", options->cgroups,
 		       "Cgroups to tell apart, with those in them; the rest is other")
 		.one_value()
 		.type_name("PATH");
-	command.add_option("--rows", o->rows, "Tasks to show (0: all)");
-	command.add_option("--max-tasks", o->max_tasks,
+	command.add_option("--rows", options->rows, "Tasks to show (0: all)");
+	command.add_option("--max-tasks", options->max_tasks,
 			   "Tasks counted separately in an interval (8192)")
 		.range(1, 1 << 20);
 	command.add_option(
-		       "--resolution", o->resolution_us,
+		       "--resolution", options->resolution_us,
 		       "Read a socket's counters at most every N microseconds (100); 0: at each context switch")
 		.range(0, 1000000);
 	command.add_flag(
-		"--each-cpu", o->each_cpu,
+		"--each-cpu", options->each_cpu,
 		"Open a copy of each event for each CPU even where the kernel can read a socket's event from all of them");
-	command.add_flag("--bounded-loops", o->bounded_loops,
+	command.add_flag("--bounded-loops", options->bounded_loops,
 			 "Do without the kernel's bpf_loop()")
 		.hidden();
-	add_run_options(command, o->run);
-	add_format(command, o->form);
-	add_output(command, o->output);
-	o->run.interval_ms = 1000;
+	add_run_options(command, options->run);
+	add_format(command, options->form);
+	add_output(command, options->output);
+	options->run.interval_ms = 1000;
 }
 
 } // namespace cli

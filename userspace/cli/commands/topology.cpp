@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore topology: sockets, their CPUs and boxes, and which PMUs these are.
+// uncore topology: sockets, CPUs, boxes and the PMUs of the boxes.
 #include <memory>
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// Boxes of a type: PMUs with the same box and CPUs, next to one another.
+/// Row of boxes: adjacent PMUs with the same box type, prefix and CPUs.
 struct run {
 	const uncore::pmu_info *first = nullptr, *last = nullptr;
 	size_t count = 0;
@@ -45,27 +45,28 @@ std::vector<run> runs_of(std::span<const uncore::pmu_info> pmus)
 	return runs;
 }
 
-/// "hswep_cbox_0..17", or the one name.
-std::string names_of(const run &one)
+/// Return "hswep_cbox_0..17", or the name of a single box.
+std::string names_of(const run &boxes)
 {
-	if (one.count == 1)
-		return one.first->name;
-	return fmt::format("{}..{}", one.first->name,
-			   one.last->instance.value_or(0));
+	if (boxes.count == 1)
+		return boxes.first->name;
+	return fmt::format("{}..{}", boxes.first->name,
+			   boxes.last->instance.value_or(0));
 }
 
-std::string types_of(const run &one)
+std::string types_of(const run &boxes)
 {
-	if (one.count == 1)
-		return std::to_string(one.first->type);
-	if (one.last->type - one.first->type == one.count - 1)
-		return fmt::format("{}-{}", one.first->type, one.last->type);
-	return fmt::format("{}, ...", one.first->type);
+	if (boxes.count == 1)
+		return std::to_string(boxes.first->type);
+	if (boxes.last->type - boxes.first->type == boxes.count - 1)
+		return fmt::format("{}-{}", boxes.first->type,
+				   boxes.last->type);
+	return fmt::format("{}, ...", boxes.first->type);
 }
 
 void print_human(const uncore::topology &machine)
 {
-	const auto &known = uncore::catalogue::of(machine);
+	const auto &catalogue = uncore::catalogue::of(machine);
 	table packages({{"SOCKET"}, {"CPUS", table::align::right}, {"ONLINE"}});
 
 	for (const auto &package : machine.packages())
@@ -83,14 +84,14 @@ void print_human(const uncore::topology &machine)
 		     {"COUNTERS", table::align::right},
 		     {"COUNTED ON CPUS"}});
 	fmt::print("\n");
-	for (const run &one : runs_of(machine.pmus())) {
-		const auto *info = known.box(one.first->box);
+	for (const run &row : runs_of(machine.pmus())) {
+		const auto *info = catalogue.box(row.first->box);
 
-		boxes.add({std::string(info ? info->title : one.first->box),
-			   std::to_string(one.count), names_of(one),
-			   types_of(one),
+		boxes.add({std::string(info ? info->title : row.first->box),
+			   std::to_string(row.count), names_of(row),
+			   types_of(row),
 			   info ? std::to_string(info->counters) : "",
-			   cpu_list(one.first->cpus)});
+			   cpu_list(row.first->cpus)});
 	}
 	boxes.print(stdout);
 }
