@@ -21,12 +21,13 @@ using namespace std::chrono_literals;
 constexpr const char *subject = "coherent IO";
 constexpr const char *event = "transactions.writes";
 constexpr int intervals = 10;
-/// Share of the intervals with traffic in which counts of one unit are alike. In the
-/// others they may differ: the two boxes are started and read one after the other, on a
-/// busy machine with a pause in between.
+/// Least share of the intervals with traffic in which both boxes of one unit
+/// count the same. Counts of other intervals may differ: the two boxes are
+/// started and read one after the other, on a busy machine with a pause in
+/// between.
 constexpr double alike = 0.7;
 
-/// What a box counted in an interval, and in which time.
+/// Count of a box in an interval, and the time of counting.
 struct tally {
 	uint64_t count = 0;
 	std::chrono::nanoseconds time{};
@@ -51,34 +52,36 @@ uncore::result<pairs> count(const uncore::topology &machine,
 			[] { std::this_thread::sleep_for(100ms); });
 		if (!counts)
 			return counts.error();
-		std::map<int, std::pair<tally, tally>> now;
-		for (const counted &one : *counts)
-			(one.box == &first ? now[one.package].first
-					   : now[one.package].second) = {
-				one.count.raw, one.count.running};
-		for (const auto &[package, pair] : now)
+		std::map<int, std::pair<tally, tally>> tallies;
+		for (const counted &reading : *counts)
+			(reading.box == &first
+				 ? tallies[reading.package].first
+				 : tallies[reading.package].second) = {
+				reading.count.raw, reading.count.running};
+		for (const auto &[package, pair] : tallies)
 			counted_pairs[package].push_back(pair);
 	}
 	return counted_pairs;
 }
 
-/// Have both counted alike, for the time that each had?
+/// Return whether the rates of both boxes differ by 2 % at most.
 bool is_same(const std::pair<tally, tally> &pair)
 {
-	const double one = double(pair.first.count) *
-			   double(pair.second.time.count());
-	const double other = double(pair.second.count) *
-			     double(pair.first.time.count());
+	const double first_product =
+		double(pair.first.count) * double(pair.second.time.count());
+	const double second_product =
+		double(pair.second.count) * double(pair.first.time.count());
 
-	return std::abs(one - other) <= 0.02 * std::max(one, other);
+	return std::abs(first_product - second_product) <=
+	       0.02 * std::max(first_product, second_product);
 }
 
-finding judge(int package, const std::vector<std::pair<tally, tally>> &seen)
+finding judge(int package, const std::vector<std::pair<tally, tally>> &tallies)
 {
 	uint64_t first = 0, second = 0;
 	int busy = 0, same = 0;
 
-	for (const auto &pair : seen) {
+	for (const auto &pair : tallies) {
 		first += pair.first.count;
 		second += pair.second.count;
 		if (!pair.first.count && !pair.second.count)
@@ -113,15 +116,18 @@ std::vector<finding> check_coherent_io(const uncore::topology &machine,
 	if (boxes.size() != 2 ||
 	    !uncore::catalogue::of(machine).event("irp", event))
 		return {};
-	const auto seen = count(machine, *boxes[0], *boxes[1]);
-	if (!seen)
-		return {{subject, verdict::bad, seen.error().message, {}}};
-	for (const auto &[package, list] : *seen) {
-		for (const auto &[first, second] : list)
+	const auto socket_pairs = count(machine, *boxes[0], *boxes[1]);
+	if (!socket_pairs)
+		return {{subject,
+			 verdict::bad,
+			 socket_pairs.error().message,
+			 {}}};
+	for (const auto &[package, tallies] : *socket_pairs) {
+		for (const auto &[first, second] : tallies)
 			measured.push_back({{"socket", package},
 					    {boxes[0]->name, first.count},
 					    {boxes[1]->name, second.count}});
-		findings.push_back(judge(package, list));
+		findings.push_back(judge(package, tallies));
 	}
 	return findings;
 }

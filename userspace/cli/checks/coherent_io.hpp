@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Are the two boxes of coherent IO (IRP) of a socket two units, as the manual
-// has it, or one that is counted twice?
+// Checks whether a socket's two boxes of coherent IO (IRP) are two units, as
+// the manual says, or one unit that is counted twice.
 #pragma once
 
 #include <vector>
@@ -13,9 +13,8 @@
 
 namespace cli {
 
-/// Counts what devices write in both boxes, ten times; nothing where there are
-/// not two.
-/// @param measured where each count is added.
+/// Count device writes in both boxes, ten times; do nothing without two boxes.
+/// @param measured array for each count.
 std::vector<finding> check_coherent_io(const uncore::topology &machine,
 				       nlohmann::ordered_json &measured);
 

@@ -19,7 +19,7 @@ uncore::result<counters> counters::open(const uncore::topology &machine,
 {
 	auto groups = uncore::parse_events(events, machine);
 	uncore::planner planner(machine);
-	std::vector<place> places;
+	std::vector<counter_entry> entries;
 
 	if (!groups)
 		return groups.error();
@@ -30,51 +30,52 @@ uncore::result<counters> counters::open(const uncore::topology &machine,
 			return ids.error();
 		for (size_t t = 0; t < group.terms.size(); t++)
 			for (size_t e = 0; e < (*ids)[t].size(); e++)
-				places.push_back({group.terms[t].name,
-						  group.terms[t].events[e].pmu,
-						  (*ids)[t][e]});
+				entries.push_back({group.terms[t].name,
+						   group.terms[t].events[e].pmu,
+						   (*ids)[t][e]});
 	}
-	auto opened = uncore::session::open(std::move(planner).finish(), machine);
+	auto opened =
+		uncore::session::open(std::move(planner).finish(), machine);
 	if (!opened)
 		return opened.error();
-	return counters(*std::move(opened), std::move(places));
+	return counters(*std::move(opened), std::move(entries));
 }
 
 uncore::result<std::vector<counted>>
 counters::during(const std::function<void()> &work)
 {
-	if (auto done = session_.enable(); !done)
-		return done.error();
+	if (auto outcome = session_.enable(); !outcome)
+		return outcome.error();
 	work();
-	if (auto done = session_.disable(); !done)
-		return done.error();
-	if (auto done = session_.read(); !done)
-		return done.error();
+	if (auto outcome = session_.disable(); !outcome)
+		return outcome.error();
+	if (auto outcome = session_.read(); !outcome)
+		return outcome.error();
 	return totals();
 }
 
 uncore::result<std::vector<counted>> counters::so_far()
 {
 	if (!enabled_) {
-		if (auto done = session_.enable(); !done)
-			return done.error();
+		if (auto outcome = session_.enable(); !outcome)
+			return outcome.error();
 		enabled_ = true;
 	}
-	if (auto done = session_.read(); !done)
-		return done.error();
+	if (auto outcome = session_.read(); !outcome)
+		return outcome.error();
 	return totals();
 }
 
 std::vector<counted> counters::totals() const
 {
-	std::vector<counted> all;
+	std::vector<counted> counts;
 
-	for (const place &one : places_)
-		for (size_t i = 0; i < session_.cpus(one.id).size(); i++)
-			all.push_back({one.name, one.box,
-				       session_.package(one.id, i),
-				       session_.total(one.id, i)});
-	return all;
+	for (const counter_entry &entry : entries_)
+		for (size_t i = 0; i < session_.cpus(entry.id).size(); i++)
+			counts.push_back({entry.name, entry.box,
+					  session_.package(entry.id, i),
+					  session_.total(entry.id, i)});
+	return counts;
 }
 
 } // namespace cli

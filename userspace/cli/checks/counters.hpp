@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Events of a text, counted while something happens.
+// Counts the events of an event string, for example while a function runs.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace cli {
 
-/// What an event counted in a box of a package.
+/// Count of an event in a box of a package.
 struct counted {
 	std::string name;
 	const uncore::pmu_info *box;
@@ -22,8 +22,8 @@ struct counted {
 	uncore::count count;
 };
 
-/// The event with which to try whether a PMU counts at all, where event=0 is none as
-/// its registers have no event select; else nullptr.
+/// Return an event for a trial of a PMU whose registers have no event select,
+/// so that event=0 is not an event; nullptr for other PMUs.
 const uncore::event_info *event_for_trial(const uncore::topology &machine,
 					  const uncore::pmu_info &pmu);
 
@@ -37,24 +37,24 @@ public:
 	uncore::result<std::vector<counted>>
 	during(const std::function<void()> &work);
 
-	/// Counts since the first of these.
+	/// Return counts since the first call of so_far().
 	uncore::result<std::vector<counted>> so_far();
 
 private:
-	struct place {
+	struct counter_entry {
 		std::string name;
 		const uncore::pmu_info *box;
 		uncore::counter_id id;
 	};
 
-	counters(uncore::session opened, std::vector<place> places)
-		: session_(std::move(opened)), places_(std::move(places))
+	counters(uncore::session session, std::vector<counter_entry> entries)
+		: session_(std::move(session)), entries_(std::move(entries))
 	{
 	}
 	std::vector<counted> totals() const;
 
 	uncore::session session_;
-	std::vector<place> places_;
+	std::vector<counter_entry> entries_;
 	bool enabled_ = false;
 };
 

@@ -17,9 +17,9 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-const char *word_of(verdict what)
+const char *word_of(verdict status)
 {
-	switch (what) {
+	switch (status) {
 	case verdict::good:
 		return "ok";
 	case verdict::note:
@@ -29,70 +29,72 @@ const char *word_of(verdict what)
 	}
 }
 
-void print_human(const std::vector<finding> &findings, std::string_view last)
+void print_human(const std::vector<finding> &findings, std::string_view summary)
 {
 	const size_t columns = columns_of(stdout);
 
-	for (const finding &one : findings) {
-		const std::string word = fmt::format("{:4}", word_of(one.what));
+	for (const finding &entry : findings) {
+		const std::string word =
+			fmt::format("{:4}", word_of(entry.status));
 		const std::string head = fmt::format(
 			"{}  {:12}  ",
-			one.what == verdict::good   ? green(stdout, word)
-			: one.what == verdict::note ? yellow(stdout, word)
-						    : red(stdout, word),
-			one.subject);
+			entry.status == verdict::good	? green(stdout, word)
+			: entry.status == verdict::note ? yellow(stdout, word)
+							: red(stdout, word),
+			entry.subject);
 
-		for (const auto &line : wrap(head, one.text, columns))
+		for (const auto &line : wrap(head, entry.text, columns))
 			fmt::print("{}\n", line);
-		if (one.advice.empty())
+		if (entry.advice.empty())
 			continue;
-		for (const auto &line : wrap(std::string(20, ' '),
-					     "-> " + one.advice, columns))
+		for (const auto &line :
+		     wrap(std::string(20, ' '), "-> " + entry.advice, columns))
 			fmt::print("{}\n", dim(stdout, line));
 	}
 	fmt::print("\n");
-	for (const auto &line : wrap("", last, columns))
+	for (const auto &line : wrap("", summary, columns))
 		fmt::print("{}\n", line);
 }
 
 void print_csv(const std::vector<finding> &findings)
 {
 	fmt::print("subject,verdict,finding,advice\n");
-	for (const finding &one : findings)
-		fmt::print("{}",
-			   csv_line({one.subject, lower(word_of(one.what)),
-				     one.text, one.advice}));
+	for (const finding &entry : findings)
+		fmt::print("{}", csv_line({entry.subject,
+					   lower(word_of(entry.status)),
+					   entry.text, entry.advice}));
 }
 
 } // namespace
 
 bool none_bad(const std::vector<finding> &findings)
 {
-	return std::none_of(
-		findings.begin(), findings.end(),
-		[](const finding &one) { return one.what == verdict::bad; });
+	return std::none_of(findings.begin(), findings.end(),
+			    [](const finding &entry) {
+				    return entry.status == verdict::bad;
+			    });
 }
 
 json to_json(const std::vector<finding> &findings)
 {
 	json checks = json::array();
 
-	for (const finding &one : findings)
-		checks.push_back({{"subject", one.subject},
-				  {"verdict", lower(word_of(one.what))},
-				  {"finding", one.text},
-				  {"advice", one.advice}});
+	for (const finding &entry : findings)
+		checks.push_back({{"subject", entry.subject},
+				  {"verdict", lower(word_of(entry.status))},
+				  {"finding", entry.text},
+				  {"advice", entry.advice}});
 	return checks;
 }
 
 void print(const std::vector<finding> &findings, format form,
-	   const uncore::topology &machine, std::string_view last)
+	   const uncore::topology &machine, std::string_view summary)
 {
 	json document;
 
 	switch (form) {
 	case format::human:
-		print_human(findings, last);
+		print_human(findings, summary);
 		break;
 	case format::csv:
 		print_csv(findings);

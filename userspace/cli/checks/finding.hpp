@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What uncore check finds out about a machine, and how it is printed.
+// Findings of uncore check, and their output.
 #pragma once
 
 #include <string>
@@ -16,23 +16,24 @@ namespace cli {
 
 enum class verdict {
 	good,
-	note, ///< works, and is good to know
-	bad,  ///< nothing can be counted like this, or it is counted wrong
+	note, ///< counting works, with a limitation
+	bad,  ///< counting fails, or counts are wrong
 };
 
 struct finding {
 	const char *subject;
-	verdict what;
+	verdict status;
 	std::string text;
-	std::string advice; ///< empty when nothing is to be done
+	std::string advice; ///< empty if there is nothing to do
 };
 
 bool none_bad(const std::vector<finding> &findings);
 
 nlohmann::ordered_json to_json(const std::vector<finding> &findings);
 
-/// @param last what it amounts to, for people.
+/// Print findings.
+/// @param summary last line of format::human.
 void print(const std::vector<finding> &findings, format form,
-	   const uncore::topology &machine, std::string_view last);
+	   const uncore::topology &machine, std::string_view summary);
 
 } // namespace cli

@@ -27,12 +27,12 @@ namespace {
 using json = nlohmann::ordered_json;
 using namespace std::chrono_literals;
 
-/// A second of the time that it ran.
-double rate_of(const counted &one)
+/// Return the count a second of running time.
+double rate_of(const counted &reading)
 {
-	const double time = double(one.count.running.count());
+	const double time = double(reading.count.running.count());
 
-	return time > 0 ? double(one.count.raw) * 1e9 / time : 0;
+	return time > 0 ? double(reading.count.raw) * 1e9 / time : 0;
 }
 
 void wait(std::chrono::milliseconds time)
@@ -45,26 +45,28 @@ uint64_t difference(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/// What counts a box type's clock, or nullptr.
-const uncore::event_info *clock_of(const uncore::catalogue &events,
+/// Return the event that counts a box type's clock, or nullptr.
+const uncore::event_info *clock_of(const uncore::catalogue &catalogue,
 				   std::string_view box)
 {
-	const uncore::event_info *const ticks = events.event(box, "clockticks");
+	const uncore::event_info *const ticks =
+		catalogue.event(box, "clockticks");
 
-	return ticks ? ticks : events.event(box, "uclk");
+	return ticks ? ticks : catalogue.event(box, "uclk");
 }
 
 class hardware_checker {
 public:
 	explicit hardware_checker(const uncore::topology &machine)
-		: machine_(machine), events_(uncore::catalogue::of(machine))
+		: machine_(machine), catalogue_(uncore::catalogue::of(machine))
 	{
-		for (const uncore::box_info &type : events_.boxes())
+		for (const uncore::box_info &type : catalogue_.boxes())
 			if (const auto pmus = machine.match(type.name);
-			    !pmus.empty() && clock_of(events_, type.name))
-				types_.push_back({type.name,
-						  clock_of(events_, type.name),
-						  pmus.front()});
+			    !pmus.empty() && clock_of(catalogue_, type.name))
+				types_.push_back(
+					{type.name,
+					 clock_of(catalogue_, type.name),
+					 pmus.front()});
 	}
 
 	hardware_results run()
@@ -90,22 +92,22 @@ private:
 		const uncore::pmu_info *first;
 	};
 
-	void step(const char *what, const std::function<void()> &check)
+	void step(const char *name, const std::function<void()> &check)
 	{
 		const bool terminal = isatty(STDERR_FILENO);
 
 		if (terminal)
-			fmt::print(stderr, "{}...\r", what);
+			fmt::print(stderr, "{}...\r", name);
 		check();
 		if (terminal)
 			fmt::print(stderr, "\x1b[K");
 	}
 
-	void add(const char *subject, verdict what, std::string text,
+	void add(const char *subject, verdict status, std::string text,
 		 std::string advice = {})
 	{
-		results_.findings.push_back({subject, what, std::move(text),
-					     std::move(advice)});
+		results_.findings.push_back(
+			{subject, status, std::move(text), std::move(advice)});
 	}
 
 	void bad(const char *subject, const uncore::error &failure)
@@ -113,10 +115,10 @@ private:
 		add(subject, verdict::bad, failure.message);
 	}
 
-	/// A number for the report.
-	void measure(const char *what, json number)
+	/// Add a number to the report.
+	void measure(const char *name, json number)
 	{
-		results_.measured[what].push_back(std::move(number));
+		results_.measured[name].push_back(std::move(number));
 	}
 
 	void check_boxes()
@@ -144,7 +146,7 @@ private:
 			    fmt::format("{}, an event opens on each", boxes));
 	}
 
-	/// The boxes of a type in a package are of one clock.
+	/// Check that boxes of a type in a package have one clock.
 	void check_clocks()
 	{
 		std::vector<std::string> texts;
@@ -152,28 +154,30 @@ private:
 		for (const box_type &type : types_)
 			texts.push_back(fmt::format("{}/{}/", type.name,
 						    type.clock->name));
-		// not all machines have an event that is a clock
+		// some machines have no clock event
 		if (texts.empty())
 			return;
-		auto opened = counters::open(machine_,
-					     fmt::format("{}", fmt::join(texts, ",")));
+		auto opened = counters::open(
+			machine_, fmt::format("{}", fmt::join(texts, ",")));
 		if (!opened)
 			return bad("clocks", opened.error());
 		const auto counts = opened->during([] { wait(1s); });
 		if (!counts)
 			return bad("clocks", counts.error());
 
-		std::map<std::pair<std::string, int>, std::vector<double>> rates;
-		for (const counted &one : *counts) {
-			const double hz = rate_of(one);
+		std::map<std::pair<std::string, int>, std::vector<double>>
+			rates;
+		for (const counted &reading : *counts) {
+			const double hz = rate_of(reading);
 
-			rates[{one.box->box, one.package}].push_back(hz);
-			measure("clocks", {{"box", one.box->name},
-					   {"socket", one.package},
+			rates[{reading.box->box, reading.package}].push_back(
+				hz);
+			measure("clocks", {{"box", reading.box->name},
+					   {"socket", reading.package},
 					   {"hertz", hz}});
 		}
-		for (const auto &[where, boxes] : rates)
-			judge_clock(where.first, where.second, boxes);
+		for (const auto &[key, boxes] : rates)
+			judge_clock(key.first, key.second, boxes);
 	}
 
 	void judge_clock(const std::string &type, int package,
@@ -181,9 +185,10 @@ private:
 	{
 		const auto [least, most] =
 			std::minmax_element(rates.begin(), rates.end());
-		std::string text = fmt::format(
-			"{}, socket {}: {:.1f} MHz in {} box{}", type, package,
-			*most / 1e6, rates.size(), rates.size() == 1 ? "" : "es");
+		std::string text =
+			fmt::format("{}, socket {}: {:.1f} MHz in {} box{}",
+				    type, package, *most / 1e6, rates.size(),
+				    rates.size() == 1 ? "" : "es");
 
 		rates_[type] = std::max(rates_[type], *most);
 		if (*least <= 0)
@@ -194,49 +199,55 @@ private:
 			    fmt::format("{}, {:.1f} MHz in another one", text,
 					*least / 1e6));
 		else if (*most > 6e9 || *least < 1e8)
-			add("clocks", verdict::bad, text + ": no box runs at that");
+			add("clocks", verdict::bad,
+			    text + ": no box runs at that");
 		else
 			add("clocks", verdict::good, std::move(text));
 	}
 
-	/// Counters of a group start, stop and are read in one cycle.
+	/// Check that counters of a group start, stop and are read in one
+	/// cycle.
 	void check_groups()
 	{
 		constexpr int reads = 200;
-		std::vector<std::string> right;
+		std::vector<std::string> agreeing;
 
 		for (const box_type &type : types_) {
 			if (std::popcount(type.clock->counters) < 2)
 				continue;
 			auto opened = counters::open(
 				machine_,
-				fmt::format("{{{0}/{1},name=a/,{0}/{1},name=b/}}",
-					    type.first->name, type.clock->name));
+				fmt::format(
+					"{{{0}/{1},name=a/,{0}/{1},name=b/}}",
+					type.first->name, type.clock->name));
 			if (!opened) {
 				bad("group reads", opened.error());
 				continue;
 			}
-			if (const auto wrong = differing(*opened, reads); !wrong)
-				bad("group reads", wrong.error());
-			else if (*wrong)
+			if (const auto mismatches =
+				    count_mismatches(*opened, reads);
+			    !mismatches)
+				bad("group reads", mismatches.error());
+			else if (*mismatches)
 				add("group reads", verdict::bad,
 				    fmt::format(
 					    "{}: two counters of its clock differ in {} of {} reads",
-					    type.first->name, *wrong, reads),
+					    type.first->name, *mismatches,
+					    reads),
 				    "a driver that does not freeze the box reads them one after the other");
 			else
-				right.emplace_back(type.name);
+				agreeing.emplace_back(type.name);
 		}
-		if (!right.empty())
+		if (!agreeing.empty())
 			add("group reads", verdict::good,
 			    fmt::format("two counters agree in {} reads: {}",
-					reads, fmt::join(right, ", ")));
+					reads, fmt::join(agreeing, ", ")));
 	}
 
-	/// In how many reads do the two counters of a group differ?
-	static uncore::result<int> differing(counters &pair, int reads)
+	/// Count the reads in which the two counters of a group differ.
+	static uncore::result<int> count_mismatches(counters &pair, int reads)
 	{
-		int wrong = 0;
+		int mismatches = 0;
 
 		for (int i = 0; i < reads; i++) {
 			const auto counts = pair.so_far();
@@ -244,20 +255,20 @@ private:
 			if (!counts)
 				return counts.error();
 			std::map<int, std::vector<uint64_t>> by_package;
-			for (const counted &one : *counts)
-				by_package[one.package].push_back(
-					one.count.raw);
-			wrong += std::any_of(
+			for (const counted &reading : *counts)
+				by_package[reading.package].push_back(
+					reading.count.raw);
+			mismatches += std::any_of(
 				by_package.begin(), by_package.end(),
-				[](const auto &of) {
-					return of.second.front() !=
-					       of.second.back();
+				[](const auto &readings) {
+					return readings.second.front() !=
+					       readings.second.back();
 				});
 		}
-		return wrong;
+		return mismatches;
 	}
 
-	/// Events of which one is the sum of the others, counted in one group.
+	/// Events of a group: whole counts the sum of part and rest.
 	struct sum {
 		const char *box, *whole, *part, *rest;
 	};
@@ -265,28 +276,30 @@ private:
 	void check_sums()
 	{
 		static constexpr sum sums[] = {
-			{"imc", "cas_count.all", "cas_count.rd", "cas_count.wr"},
+			{"imc", "cas_count.all", "cas_count.rd",
+			 "cas_count.wr"},
 			{"ha", "requests.reads", "requests.reads_local",
 			 "requests.reads_remote"},
 			{"ha", "requests.writes", "requests.writes_local",
 			 "requests.writes_remote"},
 		};
 
-		for (const sum &one : sums)
-			if (!machine_.match(one.box).empty() &&
-			    events_.event(one.box, one.whole) &&
-			    events_.event(one.box, one.part) &&
-			    events_.event(one.box, one.rest))
-				check_sum(one);
+		for (const sum &terms : sums)
+			if (!machine_.match(terms.box).empty() &&
+			    catalogue_.event(terms.box, terms.whole) &&
+			    catalogue_.event(terms.box, terms.part) &&
+			    catalogue_.event(terms.box, terms.rest))
+				check_sum(terms);
 	}
 
-	void check_sum(const sum &one)
+	void check_sum(const sum &terms)
 	{
-		const uncore::pmu_info &box = *machine_.match(one.box).front();
+		const uncore::pmu_info &box =
+			*machine_.match(terms.box).front();
 		auto opened = counters::open(
-			machine_, fmt::format("{{{0}/{1}/,{0}/{2}/,{0}/{3}/}}",
-					      box.name, one.whole, one.part,
-					      one.rest));
+			machine_,
+			fmt::format("{{{0}/{1}/,{0}/{2}/,{0}/{3}/}}", box.name,
+				    terms.whole, terms.part, terms.rest));
 		if (!opened)
 			return bad("sums", opened.error());
 		const auto counts = opened->during([this] { move_memory(); });
@@ -298,30 +311,32 @@ private:
 		for (size_t i = 0; i < counts->size(); i++)
 			value[i / packages] += (*counts)[i].count.raw;
 		const std::string text = fmt::format(
-			"{}: {} is {}, {} and {} are {}", box.name, one.whole,
-			value[0], one.part, one.rest, value[1] + value[2]);
+			"{}: {} is {}, {} and {} are {}", box.name, terms.whole,
+			value[0], terms.part, terms.rest, value[1] + value[2]);
 
 		measure("sums", {{"box", box.name},
-				 {one.whole, value[0]},
-				 {one.part, value[1]},
-				 {one.rest, value[2]}});
+				 {terms.whole, value[0]},
+				 {terms.part, value[1]},
+				 {terms.rest, value[2]}});
 		if (!value[0])
 			add("sums", verdict::note, text + ": nothing to see");
 		else
-			// what is under way when a box stops may be in one of them
+			// a request in flight when the box stops may be in one
+			// count only
 			add("sums",
-			    difference(value[0], value[1] + value[2]) <= packages
+			    difference(value[0], value[1] + value[2]) <=
+					    packages
 				    ? verdict::good
 				    : verdict::bad,
 			    text);
 	}
 
-	/// Looked up lines are in one state each.
+	/// Check that lookups by line state add up to all lookups.
 	void check_states()
 	{
 		std::vector<std::string_view> states;
 
-		for (const uncore::value_info &value : events_.values())
+		for (const uncore::value_info &value : catalogue_.values())
 			if (value.box == "cbox" &&
 			    value.field == "filter_state" &&
 			    std::has_single_bit(value.value))
@@ -329,31 +344,32 @@ private:
 		if (states.empty() || machine_.match("cbox").empty())
 			return;
 
-		// one after the other, as they share a filter: often, so that
-		// each sees the same traffic
-		double any = 0, sum = 0;
-		const std::string all = fmt::format("{}", fmt::join(states, "+"));
+		// The states share a filter, so that one follows another;
+		// several rounds give each state the same traffic.
+		double any_sum = 0, state_sum = 0;
+		const std::string any_state =
+			fmt::format("{}", fmt::join(states, "+"));
 		for (int round = 0; round < 4; round++) {
-			const auto whole = lookups(all);
+			const auto whole = lookups(any_state);
 
 			if (!whole)
 				return bad("filters", whole.error());
-			any += *whole;
+			any_sum += *whole;
 			for (const std::string_view state : states) {
 				const auto part = lookups(state);
 
 				if (!part)
 					return bad("filters", part.error());
-				sum += *part;
+				state_sum += *part;
 				measure("filters", {{"state", state},
 						    {"lookups a second", *part},
 						    {"any", *whole}});
 			}
 		}
-		judge_states(any, sum);
+		judge_states(any_sum, state_sum);
 	}
 
-	/// A second.
+	/// Return lookups a second.
 	uncore::result<double> lookups(std::string_view states)
 	{
 		auto opened = counters::open(
@@ -365,20 +381,20 @@ private:
 		const auto counts = opened->during([this] { move_memory(); });
 		if (!counts)
 			return counts.error();
-		double sum = 0;
-		for (const counted &one : *counts)
-			sum += rate_of(one);
-		return sum;
+		double rate = 0;
+		for (const counted &reading : *counts)
+			rate += rate_of(reading);
+		return rate;
 	}
 
-	void judge_states(double any, double sum)
+	void judge_states(double any_sum, double state_sum)
 	{
-		const double ratio = any ? sum / any : 1;
+		const double ratio = any_sum ? state_sum / any_sum : 1;
 		const std::string text = fmt::format(
 			"LLC lookups by line state add up to {:.1f} % of those in any state",
 			100 * ratio);
 
-		if (!any)
+		if (!any_sum)
 			add("filters", verdict::note, "no lookups of the LLC");
 		else if (std::abs(ratio - 1) < 0.1)
 			add("filters", verdict::good, text);
@@ -394,13 +410,13 @@ private:
 	{
 		json counts = json::array();
 
-		for (finding &one : check_coherent_io(machine_, counts))
-			results_.findings.push_back(std::move(one));
+		for (finding &entry : check_coherent_io(machine_, counts))
+			results_.findings.push_back(std::move(entry));
 		if (!counts.empty())
 			results_.measured["coherent IO"] = std::move(counts);
 	}
 
-	/// Samples come as often as the event counts.
+	/// Check that the number of samples matches the clock's count.
 	void check_sampling()
 	{
 		for (const box_type &type : types_) {
@@ -409,51 +425,53 @@ private:
 			if (!type.clock->counters || rate <= 0)
 				continue;
 			const auto period = uint64_t(rate / 100);
-			const auto seen = sample_clock(
-				machine_, *type.first, type.clock->name, period,
-				{}, 500ms);
-			if (!seen) {
-				bad("sampling", seen.error());
+			const auto samples = sample_clock(machine_, *type.first,
+							  type.clock->name,
+							  period, {}, 500ms);
+			if (!samples) {
+				bad("sampling", samples.error());
 				continue;
 			}
-			judge_sampling(type, rate, period, *seen);
+			judge_sampling(type, rate, period, *samples);
 		}
 	}
 
 	void judge_sampling(const box_type &type, double rate, uint64_t period,
-			    const sampled &seen)
+			    const sampled &samples)
 	{
-		const std::chrono::duration<double> span = seen.span;
+		const std::chrono::duration<double> span = samples.span;
 		const double expected = rate / double(period) * span.count() *
-					(1 - seen.frozen);
-		const double off =
-			std::abs(double(seen.intervals) - expected);
+					(1 - samples.frozen);
+		const double deviation =
+			std::abs(double(samples.intervals) - expected);
 		const std::string text = fmt::format(
 			"{}: {} samples where the clock says {:.0f}; {} of {} overflows found by the timer, {:.1f} % of the time frozen",
-			type.first->name, seen.intervals, expected,
-			seen.by_timer, seen.overflows, 100 * seen.frozen);
+			type.first->name, samples.intervals, expected,
+			samples.by_timer, samples.overflows,
+			100 * samples.frozen);
 
 		measure("sampling", {{"box", type.first->name},
 				     {"period", period},
-				     {"samples", seen.intervals},
+				     {"samples", samples.intervals},
 				     {"expected", expected},
-				     {"overflows", seen.overflows},
-				     {"by timer", seen.by_timer},
-				     {"frozen", seen.frozen},
-				     {"throttled", seen.throttled},
-				     {"lost", seen.lost}});
-		if (seen.intervals < 2)
+				     {"overflows", samples.overflows},
+				     {"by timer", samples.by_timer},
+				     {"frozen", samples.frozen},
+				     {"throttled", samples.throttled},
+				     {"lost", samples.lost}});
+		if (samples.intervals < 2)
 			add("sampling", verdict::bad, text + ": none come");
-		else if (off <= 0.1 * expected + 2)
+		else if (deviation <= 0.1 * expected + 2)
 			add("sampling", verdict::good, text);
-		else if (seen.throttled || seen.lost || seen.frozen > 0.05)
+		else if (samples.throttled || samples.lost ||
+			 samples.frozen > 0.05)
 			add("sampling", verdict::note, text,
 			    "interrupts are served slowly here: is the machine busy, or a virtual one?");
 		else
 			add("sampling", verdict::bad, text);
 	}
 
-	/// Each CPU is interrupted for its own events.
+	/// Check that each CPU is interrupted for its own events.
 	void check_interrupts()
 	{
 		const auto boxes = machine_.match("cbox");
@@ -463,19 +481,20 @@ private:
 		if (boxes.empty() || rate <= 0)
 			return;
 		for (const int cpu : machine_.cpus()) {
-			const auto seen = sample_clock(
+			const auto samples = sample_clock(
 				machine_, *boxes.front(), "clockticks",
 				uint64_t(rate / 100), {cpu}, 100ms);
 
-			if (!seen)
-				return bad("interrupts", seen.error());
-			measure("interrupts", {{"cpu", cpu},
-					       {"samples", seen->intervals},
-					       {"overflows", seen->overflows},
-					       {"by timer", seen->by_timer}});
-			if (seen->intervals < 2)
+			if (!samples)
+				return bad("interrupts", samples.error());
+			measure("interrupts",
+				{{"cpu", cpu},
+				 {"samples", samples->intervals},
+				 {"overflows", samples->overflows},
+				 {"by timer", samples->by_timer}});
+			if (samples->intervals < 2)
 				silent.push_back(cpu);
-			else if (2 * seen->by_timer > seen->overflows)
+			else if (2 * samples->by_timer > samples->overflows)
 				polled.push_back(cpu);
 		}
 		if (!silent.empty())
@@ -494,16 +513,16 @@ private:
 					machine_.cpus().size()));
 	}
 
-	/// What is read from memory is counted by its channels.
+	/// Check that memory channels count all memory reads.
 	void check_memory()
 	{
 		if (machine_.match("imc").empty())
 			return;
-		for (const uncore::package &one : machine_.packages()) {
+		for (const uncore::package &package : machine_.packages()) {
 			const auto stream =
-				memory_stream::allocate(one.cpus.front());
-			auto opened = counters::open(machine_,
-						     "imc/cas_count.rd/");
+				memory_stream::allocate(package.cpus.front());
+			auto opened =
+				counters::open(machine_, "imc/cas_count.rd/");
 			uint64_t bytes = 0;
 
 			if (!stream)
@@ -516,9 +535,9 @@ private:
 				return bad("memory", counts.error());
 			double lines = 0;
 			for (const counted &channel : *counts)
-				if (channel.package == one.id)
+				if (channel.package == package.id)
 					lines += double(channel.count.raw);
-			judge_memory(one.id, double(bytes) / 64, lines);
+			judge_memory(package.id, double(bytes) / 64, lines);
 		}
 	}
 
@@ -543,7 +562,7 @@ private:
 			add("memory", verdict::good, text);
 	}
 
-	/// Something for the caches and channels of the first package to do.
+	/// Cause traffic in the caches and channels of the first package.
 	void move_memory()
 	{
 		if (!traffic_)
@@ -559,9 +578,9 @@ private:
 	}
 
 	const uncore::topology &machine_;
-	const uncore::catalogue &events_;
+	const uncore::catalogue &catalogue_;
 	std::vector<box_type> types_;
-	std::map<std::string, double> rates_; ///< Hz, by type
+	std::map<std::string, double> rates_; ///< Hz, by box type
 	std::unique_ptr<memory_stream> traffic_;
 	hardware_results results_;
 };

@@ -16,34 +16,34 @@ namespace cli {
 
 namespace {
 
-/// What the driver counts of a package; all 0 under another driver.
+/// The driver's statistics of a package; 0 with other drivers.
 struct statistics {
 	uint64_t overflows = 0, by_timer = 0, frozen_ns = 0;
-	std::chrono::steady_clock::time_point when;
+	std::chrono::steady_clock::time_point time;
 };
 
 statistics read_statistics(int package)
 {
 	const auto read = [&](const char *name) {
-		std::ifstream in(
-			fmt::format("/sys/module/xeon_uncore/package{}/{}",
-				    package, name));
+		std::ifstream file(fmt::format(
+			"/sys/module/xeon_uncore/package{}/{}", package, name));
 		uint64_t value;
 
-		return in >> value ? value : 0;
+		return file >> value ? value : 0;
 	};
 
 	return {read("overflow_count"), read("overflow_timer_served"),
 		read("overflow_frozen_ns"), std::chrono::steady_clock::now()};
 }
 
-/// The time in a sample: after its identifier, address and task.
+/// Return a sample's time, which follows the identifier, address and task.
 uint64_t time_of(const perf_event_header &record)
 {
 	uint64_t time;
 
 	std::memcpy(&time,
-		    reinterpret_cast<const char *>(&record) + sizeof(record) + 24,
+		    reinterpret_cast<const char *>(&record) + sizeof(record) +
+			    24,
 		    sizeof(time));
 	return time;
 }
@@ -74,34 +74,35 @@ uncore::result<sampled> sample_clock(const uncore::topology &machine,
 
 	const int package = machine.package_of(first);
 	const statistics before = read_statistics(package);
-	if (auto done = opened->enable(); !done)
-		return done.error();
+	if (auto outcome = opened->enable(); !outcome)
+		return outcome.error();
 	std::this_thread::sleep_for(time);
-	if (auto done = opened->disable(); !done)
-		return done.error();
+	if (auto outcome = opened->disable(); !outcome)
+		return outcome.error();
 
 	const statistics after = read_statistics(package);
 
-	sampled seen;
+	sampled result;
 	uint64_t samples = 0, begin = 0, end = 0;
 	opened->drain([&](const perf_event_header &record, int cpu) {
-		seen.lost |= record.type == PERF_RECORD_LOST;
-		seen.throttled |= record.type == PERF_RECORD_THROTTLE;
+		result.lost |= record.type == PERF_RECORD_LOST;
+		result.throttled |= record.type == PERF_RECORD_THROTTLE;
 		if (record.type != PERF_RECORD_SAMPLE || cpu != first)
 			return;
 		end = time_of(record);
 		if (!samples++)
 			begin = end;
 	});
-	seen.intervals = samples ? samples - 1 : 0;
-	seen.span = std::chrono::nanoseconds(end - begin);
-	seen.overflows = after.overflows - before.overflows;
-	seen.by_timer = after.by_timer - before.by_timer;
-	const std::chrono::duration<double, std::nano> passed =
-		after.when - before.when;
-	seen.frozen = std::min(
-		1.0, double(after.frozen_ns - before.frozen_ns) / passed.count());
-	return seen;
+	result.intervals = samples ? samples - 1 : 0;
+	result.span = std::chrono::nanoseconds(end - begin);
+	result.overflows = after.overflows - before.overflows;
+	result.by_timer = after.by_timer - before.by_timer;
+	const std::chrono::duration<double, std::nano> elapsed =
+		after.time - before.time;
+	result.frozen =
+		std::min(1.0, double(after.frozen_ns - before.frozen_ns) /
+				      elapsed.count());
+	return result;
 }
 
 } // namespace cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sampling of a box's clock, and who found its overflows.
+// Samples a box's clock, and counts overflows that the timer found.
 #pragma once
 
 #include <chrono>
@@ -13,18 +13,19 @@
 namespace cli {
 
 struct sampled {
-	uint64_t intervals = 0;	       ///< from a sample to the next one
-	std::chrono::nanoseconds span{}; ///< from the first to the last
-	uint64_t overflows = 0;	       ///< that the driver handled in that time
-	uint64_t by_timer = 0;	       ///< of these, without an interrupt
-	/// Part of the time for which the box's package was frozen, 0 to 1:
-	/// overflows freeze it until they are handled.
+	uint64_t intervals = 0;		 ///< between two samples
+	std::chrono::nanoseconds span{}; ///< first to last sample
+	uint64_t overflows = 0;		 ///< handled by the driver
+	uint64_t by_timer = 0;		 ///< handled without an interrupt
+	/// Part of the time for which the box's package was frozen, 0 to 1: an
+	/// overflow freezes the package until the driver has handled it.
 	double frozen = 0;
 	bool lost = false, throttled = false;
 };
 
-/// @param cpus on which it is sampled; empty: those that the box's PMU names.
-/// With several of them, intervals and span are the first one's.
+/// Sample a box's clock for @p time.
+/// @param cpus CPUs to sample on; empty: the CPUs of the box's PMU.  Intervals
+/// and span are those of the first CPU.
 uncore::result<sampled> sample_clock(const uncore::topology &machine,
 				     const uncore::pmu_info &box,
 				     std::string_view event, uint64_t period,

@@ -30,11 +30,11 @@ void run_on(int cpu)
 
 awake_packages::awake_packages(const uncore::topology &machine)
 {
-	for (const uncore::package &one : machine.packages())
+	for (const uncore::package &package : machine.packages())
 		threads_.emplace_back(
-			[cpu = one.cpus.back()](std::stop_token end) {
+			[cpu = package.cpus.back()](std::stop_token stop) {
 				run_on(cpu);
-				while (!end.stop_requested())
+				while (!stop.stop_requested())
 					__builtin_ia32_pause();
 			});
 }
@@ -51,7 +51,7 @@ uncore::result<memory_stream> memory_stream::allocate(int cpu)
 			fmt::format("cannot have {} MB of memory to read: {}",
 				    bytes >> 20, std::strerror(errno))};
 	stream.memory_.reset(static_cast<uint64_t *>(memory));
-	// memory is where the CPU is that writes to it first
+	// The first write places the memory on the node of the writing CPU.
 	std::jthread([&] {
 		run_on(cpu);
 		std::memset(stream.memory_.get(), 1, bytes);
@@ -64,20 +64,20 @@ void memory_stream::unmapper::operator()(uint64_t *memory) const
 	munmap(memory, bytes);
 }
 
-uint64_t memory_stream::read(std::chrono::milliseconds at_least) const
+uint64_t memory_stream::read(std::chrono::milliseconds duration) const
 {
 	uint64_t passes = 0;
 
 	std::jthread([&] {
-		const auto end = clock::now() + at_least;
+		const auto end = clock::now() + duration;
 		const uint64_t *const memory = memory_.get();
 		uint64_t sum = 0;
 
 		run_on(cpu_);
 		do {
 			for (size_t i = 0; i < words; i += 8)
-				sum += memory[i]; // one of each line
-			// keeps the compiler from leaving out the reads
+				sum += memory[i]; // a word of each line
+			// Prevent the compiler from removing the reads.
 			asm volatile("" : : "r"(sum) : "memory");
 			passes++;
 		} while (clock::now() < end);

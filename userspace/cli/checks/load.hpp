@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the machine is made to do while its boxes are looked at.
+// Load for the machine while its boxes are checked.
 #pragma once
 
 #include <chrono>
@@ -13,8 +13,7 @@
 
 namespace cli {
 
-/// As long as there is one, a thread of each package computes, so that no package
-/// sleeps, which stops its clocks.
+/// Keeps a thread busy on each package, as a sleeping package stops its clocks.
 class awake_packages {
 public:
 	explicit awake_packages(const uncore::topology &machine);
@@ -23,7 +22,7 @@ private:
 	std::vector<std::jthread> threads_;
 };
 
-/// Memory of one package, which its first CPU reads in the order of addresses.
+/// Memory of a package, which the package's first CPU reads in address order.
 class memory_stream {
 public:
 	/// Far more than any last-level cache of the family (60 MB).
@@ -33,9 +32,9 @@ public:
 	static uncore::result<memory_stream> allocate(int cpu);
 	memory_stream(memory_stream &&) noexcept = default;
 
-	/// Reads all of it, again and again.
-	/// @return how many bytes that were.
-	uint64_t read(std::chrono::milliseconds at_least) const;
+	/// Read all of the memory repeatedly, for @p duration at least.
+	/// @return bytes read.
+	uint64_t read(std::chrono::milliseconds duration) const;
 
 private:
 	struct unmapper {

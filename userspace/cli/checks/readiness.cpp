@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Is this machine ready to count uncore events, and what to do where it is not.
+// Checks whether this machine is ready to count uncore events, with advice.
 #include "checks/readiness.hpp"
 
 #include <cerrno>
@@ -35,13 +35,13 @@ std::optional<int> number_in(const fs::path &file)
 	return number;
 }
 
-/// Does any line of a file have that text?
+/// Return whether a line of a file contains the text.
 bool mentions(const fs::path &file, std::string_view text)
 {
-	std::ifstream in(file);
+	std::ifstream stream(file);
 	std::string line;
 
-	while (std::getline(in, line))
+	while (std::getline(stream, line))
 		if (line.find(text) != line.npos)
 			return true;
 	return false;
@@ -49,14 +49,14 @@ bool mentions(const fs::path &file, std::string_view text)
 
 class checker {
 public:
-	checker(const machine_folders &where, const uncore::topology &machine)
-		: sys_(where.sys), proc_(where.proc), machine_(machine),
-		  real_(where.sys == "/sys" && where.proc == "/proc")
+	checker(const machine_folders &folders, const uncore::topology &machine)
+		: sys_(folders.sys), proc_(folders.proc), machine_(machine),
+		  real_(folders.sys == "/sys" && folders.proc == "/proc")
 	{
 		utsname name;
 
 		uname(&name);
-		modules_ = where.modules / name.release;
+		modules_ = folders.modules / name.release;
 		release_ = name.release;
 	}
 
@@ -93,21 +93,21 @@ private:
 
 	bool has_driver() const { return !machine_.pmus().empty(); }
 
-	bool is_ours() const
+	bool has_xeon_uncore() const
 	{
 		return has_driver() && machine_.pmus().front().driver ==
 					       uncore::pmu_driver::xeon_uncore;
 	}
 
-	bool loaded(const char *module) const
+	bool is_loaded(const char *module) const
 	{
 		std::error_code err;
 
 		return fs::is_directory(sys_ / "module" / module, err);
 	}
 
-	/// The kernel writes its modules' names with - or with _.
-	bool installed(const char *list, const char *a, const char *b) const
+	/// Search both spellings of a module's name, with - and with _.
+	bool is_installed(const char *list, const char *a, const char *b) const
 	{
 		return mentions(modules_ / list, fmt::format("/{}.ko", a)) ||
 		       mentions(modules_ / list, fmt::format("/{}.ko", b));
@@ -138,15 +138,15 @@ private:
 
 	void check_driver()
 	{
-		if (is_ours()) {
+		if (has_xeon_uncore()) {
 			good("driver",
 			     fmt::format("xeon_uncore, {} PMUs named {}_*",
 					 machine_.pmus().size(),
 					 machine_.pmus().front().prefix));
 			return;
 		}
-		const bool builtin = installed("modules.builtin",
-					       "intel-uncore", "intel_uncore");
+		const bool builtin = is_installed(
+			"modules.builtin", "intel-uncore", "intel_uncore");
 		if (has_driver()) {
 			note("driver",
 			     fmt::format(
@@ -154,28 +154,28 @@ private:
 				     machine_.pmus().size()),
 			     builtin ? "it is built into this kernel, so that xeon_uncore cannot take its place"
 				     : "for the rest: rmmod intel_uncore, then " +
-					       how_to_load());
+					       load_advice());
 			return;
 		}
-		if (loaded("xeon_uncore"))
+		if (is_loaded("xeon_uncore"))
 			bad("driver", "xeon_uncore is loaded, but has no PMUs",
 			    "dmesg | grep xeon_uncore says why");
-		else if (loaded("intel_uncore"))
+		else if (is_loaded("intel_uncore"))
 			bad("driver",
 			    "intel_uncore is loaded and found no uncore here; xeon_uncore does not load beside it",
-			    "rmmod intel_uncore, then " + how_to_load());
+			    "rmmod intel_uncore, then " + load_advice());
 		else if (builtin)
 			bad("driver",
 			    "intel_uncore is built into this kernel and found no uncore here",
 			    "xeon_uncore needs a kernel that has intel_uncore as a module, or not at all");
 		else
-			bad("driver", "none is loaded", how_to_load());
+			bad("driver", "none is loaded", load_advice());
 		check_virtual();
 	}
 
-	std::string how_to_load() const
+	std::string load_advice() const
 	{
-		if (installed("modules.dep", "xeon_uncore", "xeon-uncore"))
+		if (is_installed("modules.dep", "xeon_uncore", "xeon-uncore"))
 			return "modprobe xeon_uncore";
 		return fmt::format(
 			"modprobe xeon_uncore, which is not installed for {}: make install",
@@ -196,59 +196,60 @@ private:
 	{
 		if (!has_driver())
 			return;
-		std::vector<int> without;
+		std::vector<int> bare_sockets;
 		for (const auto &package : machine_.packages()) {
-			bool found = false;
+			bool has_boxes = false;
 
 			for (const auto &pmu : machine_.pmus())
 				for (const int cpu : pmu.cpus)
-					found |= machine_.package_of(cpu) ==
-						 package.id;
-			if (!found)
-				without.push_back(package.id);
+					has_boxes |= machine_.package_of(cpu) ==
+						     package.id;
+			if (!has_boxes)
+				bare_sockets.push_back(package.id);
 		}
-		if (without.empty())
+		if (bare_sockets.empty())
 			good("sockets",
 			     fmt::format("{}, all of them with boxes",
 					 machine_.packages().size()));
 		else
 			note("sockets",
 			     fmt::format("socket {} has no boxes",
-					 cpu_list(without)),
+					 cpu_list(bare_sockets)),
 			     "were its CPUs offline when the driver was loaded? rmmod xeon_uncore, modprobe xeon_uncore");
 	}
 
-	/// Opens an event, which is what it is all about.
+	/// Open an event of a PMU, as counting does.
 	uncore::result<void> try_event(const uncore::pmu_info &pmu) const
 	{
 		const auto *info = event_for_trial(machine_, pmu);
-		uncore::event any;
+		uncore::event event;
 
-		any.name = any.text = fmt::format(
+		event.name = event.text = fmt::format(
 			"{}/{}/", pmu.name, info ? info->name : "event=0");
 		if (info)
-			any.config = info->config;
-		any.pmu = &pmu;
-		any.type = pmu.type;
+			event.config = info->config;
+		event.pmu = &pmu;
+		event.type = pmu.type;
 
-		perf_event_attr attr = uncore::attributes_of(any);
+		perf_event_attr attr = uncore::attributes_of(event);
 
 		attr.disabled = 1;
-		if (auto opened = uncore::perf_events::open_on(any, attr,
+		if (auto opened = uncore::perf_events::open_on(event, attr,
 							       pmu.cpus[0]);
 		    !opened)
 			return opened.error();
 		return {};
 	}
 
-	/// As the kernel's perf-security document has it: a capability that
-	/// every local user can have is none.
-	static std::string how_to_permit()
+	/// Return advice as in the kernel's perf-security document: a
+	/// capability of a program that every local user may run protects
+	/// nothing.
+	static std::string permission_advice()
 	{
-		std::error_code failed;
-		fs::path command = fs::read_symlink("/proc/self/exe", failed);
+		std::error_code err;
+		fs::path command = fs::read_symlink("/proc/self/exe", err);
 
-		if (failed)
+		if (err)
 			command = "uncore";
 		return fmt::format(
 			"be root; or let a group run it: groupadd perf_users; chgrp perf_users {0}; chmod 0750 {0}; setcap cap_perfmon+ep {0}; or let all users count: sysctl kernel.perf_event_paranoid=0",
@@ -260,7 +261,7 @@ private:
 		return rights.perfmon || rights.admin;
 	}
 
-	/// Open an event of the kernel for all that a CPU does.
+	/// Open a software event for all tasks of a CPU.
 	/// @return 0 or an errno.
 	static int try_counting()
 	{
@@ -285,7 +286,7 @@ private:
 			number_in(proc_ / "sys/kernel/perf_event_paranoid");
 		const auto rights =
 			uncore::privileges::read(real_ ? "/proc" : proc_, sys_);
-		const std::string shown =
+		const std::string level_text =
 			fmt::format("kernel.perf_event_paranoid is {}",
 				    level ? std::to_string(*level) : "unknown");
 
@@ -300,31 +301,32 @@ private:
 			return;
 		}
 
-		const int refused = real_ ? try_counting() : 0;
-		uncore::result<void> tried;
+		const int open_error = real_ ? try_counting() : 0;
+		uncore::result<void> outcome;
 
-		if (!refused && real_ && has_driver())
-			tried = try_event(machine_.pmus().front());
-		if (const auto why = uncore::perf_refusal(rights, refused))
+		if (!open_error && real_ && has_driver())
+			outcome = try_event(machine_.pmus().front());
+		if (const auto refusal =
+			    uncore::perf_refusal(rights, open_error))
 			bad("permission",
 			    fmt::format("{}, and this process may not count",
-					shown),
+					level_text),
 			    rights.may_count() || rights.user_namespace ||
-					    refused == ENOSYS ||
-					    refused == EPERM
-				    ? *why
-				    : how_to_permit());
+					    open_error == ENOSYS ||
+					    open_error == EPERM
+				    ? *refusal
+				    : permission_advice());
 		else if (!real_ && *level > 0 && !can_count(rights))
 			bad("permission",
 			    fmt::format("{}, and this user has no CAP_PERFMON",
-					shown),
-			    how_to_permit());
-		else if (!tried)
-			bad("permission", tried.error().message,
+					level_text),
+			    permission_advice());
+		else if (!outcome)
+			bad("permission", outcome.error().message,
 			    "dmesg may say why");
 		else
 			good("permission",
-			     fmt::format("{}, this user has {}", shown,
+			     fmt::format("{}, this user has {}", level_text,
 					 can_count(rights)
 						 ? "CAP_PERFMON"
 						 : "no need of more"));
@@ -351,29 +353,31 @@ private:
 				    locked   ? "kernel lockdown " + *lockdown
 				    : secure ? "Secure Boot"
 					     : "module.sig_enforce");
-		if (is_ours())
+		if (has_xeon_uncore())
 			good("signatures", text + ", and this one is");
 		else
 			note("signatures", text,
 			     "DKMS signs with its own key: mokutil --import /var/lib/dkms/mok.pub, and reboot");
 	}
 
-	/// The last byte of the EFI variable, behind its four of attributes.
+	/// Read the last byte of the EFI variable, behind four bytes of
+	/// attributes.
 	bool secure_boot() const
 	{
-		std::ifstream in(
+		std::ifstream variable(
 			sys_ / "firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
 			std::ios::binary);
 		char bytes[5] = {};
 
-		return in.read(bytes, sizeof(bytes)) && bytes[4] == 1;
+		return variable.read(bytes, sizeof(bytes)) && bytes[4] == 1;
 	}
 
 	void check_watchdog()
 	{
-		const auto on = number_in(proc_ / "sys/kernel/nmi_watchdog");
+		const auto enabled =
+			number_in(proc_ / "sys/kernel/nmi_watchdog");
 
-		if (on && *on)
+		if (enabled && *enabled)
 			note("NMI watchdog",
 			     "on: it holds a counter of each core, none of the uncore",
 			     "for more core events beside uncore ones: sysctl kernel.nmi_watchdog=0");
@@ -396,16 +400,16 @@ private:
 	fs::path sys_, proc_, modules_;
 	std::string release_;
 	const uncore::topology &machine_;
-	const bool real_; ///< not a recorded machine
+	const bool real_; ///< false for a recorded machine
 	std::vector<finding> findings_;
 };
 
 } // namespace
 
-std::vector<finding> check_readiness(const machine_folders &where,
+std::vector<finding> check_readiness(const machine_folders &folders,
 				     const uncore::topology &machine)
 {
-	return checker(where, machine).run();
+	return checker(folders, machine).run();
 }
 
 } // namespace cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Is this machine ready to count uncore events, and what to do where it is not.
+// Checks whether this machine is ready to count uncore events, with advice.
 #pragma once
 
 #include <filesystem>
@@ -11,14 +11,14 @@
 
 namespace cli {
 
-/// Where a machine is looked at; tests give recorded ones.
+/// Folders of the machine to check; tests pass recorded folders.
 struct machine_folders {
 	std::filesystem::path sys = "/sys";
 	std::filesystem::path proc = "/proc";
 	std::filesystem::path modules = "/lib/modules";
 };
 
-std::vector<finding> check_readiness(const machine_folders &where,
+std::vector<finding> check_readiness(const machine_folders &folders,
 				     const uncore::topology &machine);
 
 } // namespace cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a user attaches to an issue, so that others see what this machine does.
+// Report of uncore check --hardware, to be attached to an issue.
 #include <map>
 
 #include <fcntl.h>
@@ -21,16 +21,16 @@ namespace {
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
 
-/// The fields of the first processor that tell what it is.
+/// Return the fields of /proc/cpuinfo that identify the first processor.
 json processor(const fs::path &proc)
 {
-	static constexpr const char *wanted[] = {
-		"vendor_id", "cpu family", "model", "model name",
+	static constexpr const char *names[] = {
+		"vendor_id", "cpu family", "model",    "model name",
 		"stepping",  "microcode",  "siblings", "cpu cores",
 	};
 	json fields;
 
-	for (const char *name : wanted)
+	for (const char *name : names)
 		if (auto value = cpuinfo_field(proc, name))
 			fields[name] = *std::move(value);
 	return fields;
@@ -38,55 +38,57 @@ json processor(const fs::path &proc)
 
 json sockets(const uncore::topology &machine)
 {
-	json all = json::array();
+	json entries = json::array();
 
-	for (const uncore::package &one : machine.packages()) {
+	for (const uncore::package &package : machine.packages()) {
 		std::map<std::string, unsigned> boxes;
 
 		for (const uncore::pmu_info &pmu : machine.pmus())
 			for (const int cpu : pmu.cpus)
-				if (machine.package_of(cpu) == one.id)
+				if (machine.package_of(cpu) == package.id)
 					boxes[pmu.prefix + "_" + pmu.box]++;
-		all.push_back({{"socket", one.id},
-			       {"cpus", cpu_list(one.cpus)},
-			       {"boxes", boxes}});
+		entries.push_back({{"socket", package.id},
+				   {"cpus", cpu_list(package.cpus)},
+				   {"boxes", boxes}});
 	}
-	return all;
+	return entries;
 }
 
-/// Name and contents of each file of a folder.
+/// Return the name and contents of each file of a folder.
 json files_of(const fs::path &folder)
 {
-	json all = json::object();
+	json files = json::object();
 	std::error_code err;
-	std::map<std::string, std::string> sorted;
+	std::map<std::string, std::string> texts;
 
 	for (const auto &entry : fs::directory_iterator(folder, err))
 		if (auto text = uncore::read_text(entry.path()))
-			sorted[entry.path().filename()] = *std::move(text);
-	for (const auto &[name, text] : sorted)
-		all[name] = text;
-	return all;
+			texts[entry.path().filename()] = *std::move(text);
+	for (const auto &[name, text] : texts)
+		files[name] = text;
+	return files;
 }
 
-/// What the driver has in sysfs: its parameters and each package's statistics.
+/// Return the driver's parameters and each package's statistics, from sysfs.
 json driver_state(const fs::path &sys, const uncore::topology &machine)
 {
 	const fs::path module = sys / "module/xeon_uncore";
 	json state = {{"parameters", files_of(module / "parameters")}};
 
-	for (const uncore::package &one : machine.packages()) {
-		const std::string name = fmt::format("package{}", one.id);
+	for (const uncore::package &package : machine.packages()) {
+		const std::string name = fmt::format("package{}", package.id);
 
 		state[name] = files_of(module / name);
 	}
 	return state;
 }
 
-/// The driver's messages, about leftovers of firmware and missing boxes.
+/// Return the driver's messages, on register state left by firmware and missing
+/// boxes.
 json driver_log()
 {
-	const unique_fd log(open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+	const unique_fd log(
+		open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
 	json lines = json::array();
 	char record[8192];
 	ssize_t size;
@@ -114,26 +116,26 @@ json driver_log()
 } // namespace
 
 uncore::result<void> write_report(output_file &report,
-				  const machine_folders &where,
+				  const machine_folders &folders,
 				  const uncore::topology &machine,
 				  const hardware_results &results)
 {
 	utsname kernel;
 
 	uname(&kernel);
-	json all = begin_document("check", &machine);
+	json document = begin_document("check", &machine);
 
-	all["host"] = nullptr; // it is attached to issues
-	all["kernel"] = {{"release", kernel.release},
-			 {"version", kernel.version}};
-	all["processor"] = processor(where.proc);
-	all["sockets"] = sockets(machine);
-	all["driver_state"] = driver_state(where.sys, machine);
-	all["log"] = driver_log();
-	all["ready"] = none_bad(results.findings);
-	all["checks"] = to_json(results.findings);
-	all["measured"] = results.measured;
-	report.write(document_line(all));
+	document["host"] = nullptr; // the report is attached to issues
+	document["kernel"] = {{"release", kernel.release},
+			      {"version", kernel.version}};
+	document["processor"] = processor(folders.proc);
+	document["sockets"] = sockets(machine);
+	document["driver_state"] = driver_state(folders.sys, machine);
+	document["log"] = driver_log();
+	document["ready"] = none_bad(results.findings);
+	document["checks"] = to_json(results.findings);
+	document["measured"] = results.measured;
+	report.write(document_line(document));
 	return report.commit();
 }
 
