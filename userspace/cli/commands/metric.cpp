@@ -82,7 +82,7 @@ int metric(const context &shared, metric_options &options)
 	if (!set)
 		return unknown_set(options.set);
 	return count(shared, options.count,
-		     {.where = options.per_box ? uncore::scope::box
+		     {.scope = options.per_box ? uncore::scope::box
 					       : uncore::scope::machine,
 		      .table = set},
 		     [&](measurement &counts) {

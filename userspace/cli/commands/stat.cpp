@@ -44,7 +44,7 @@ uncore::result<void> add(measurement &counts, const stat_options &options)
 int count_once(const context &shared, stat_options &options, run_means *means)
 {
 	return count(
-		shared, options.count, {.where = options.aggregation},
+		shared, options.count, {.scope = options.aggregation},
 		[&](measurement &counts) { return add(counts, options); },
 		means);
 }

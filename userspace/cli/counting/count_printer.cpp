@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Lines have a number each, with its remarks behind it. A table has the metrics
-// of a group at all places, with the remarks below.
+// Numbers for people. A line has a number, with the remarks behind the number.
+// A table has the metrics of a group in all scopes, with the remarks below.
 #include "counting/count_printer.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::vector<scope> scopes_of(const count_layout &layout)
 {
 	if (layout.table)
 		return {scope::box, scope::package, scope::machine};
-	return {layout.where};
+	return {layout.scope};
 }
 
 /// Numbers of a metric in the order of a table's rows: the boxes of a socket,
@@ -53,26 +53,26 @@ std::vector<reading> readings_of(const std::vector<report_line> &lines)
 		std::stable_sort(
 			metric.begin(), metric.end(),
 			[](const report_line *a, const report_line *b) {
-				// The machine has -1, the largest.
+				// The machine's package is -1, the largest.
 				return unsigned(a->counted.package()) <
 				       unsigned(b->counted.package());
 			});
 	return metrics;
 }
 
-/// A number, with a mark if it has a reason, which put_remarks() prints.
+/// Return a number, marked if put_remarks() prints a reason.
 std::string cell_of(const report_line &line)
 {
 	return human(line.value, line.counted.unit()) +
 	       (line.counted.reason().empty() ? "" : "*");
 }
 
-/// The number of a metric at the place of a line.
-std::string cell_of(const reading &metric, scope where, int package,
+/// Return the number of a metric in a scope, or "-".
+std::string cell_of(const reading &metric, scope line_scope, int package,
 		    std::string_view box = {})
 {
 	for (const report_line *line : metric)
-		if (line->where == where && line->box() == box &&
+		if (line->scope == line_scope && line->box() == box &&
 		    line->counted.package() == package)
 			return cell_of(*line);
 	return "-";
@@ -80,27 +80,29 @@ std::string cell_of(const reading &metric, scope where, int package,
 
 class count_printer : public report {
 public:
-	count_printer(measurement &of, const count_layout &layout,
+	count_printer(measurement &counts, const count_layout &layout,
 		      run_means *means)
-		: report(of, scopes_of(layout),
+		: report(counts, scopes_of(layout),
 			 layout.table ? layout.table->name : "", means),
 		  layout_(layout)
 	{
 	}
-	/// Add the run to the means, and print these after the last run, or
+	/// Add the run to the means; print the means after the last run, or
 	/// when a signal interrupts this run.
 	int end_run(int status);
 
 private:
-	void show(period when, const std::vector<report_line> &lines) override;
-	std::string length_text(period when) const;
+	void show(period report_period,
+		  const std::vector<report_line> &lines) override;
+	std::string length_text(period report_period) const;
 	void put_notes(std::string_view title, const table &rows);
 	void put_row(const std::string &row, std::string_view reason);
 
-	void put_lines(period when, const std::vector<report_line> &lines);
+	void put_lines(period report_period,
+		       const std::vector<report_line> &lines);
 	void fit_columns(const std::vector<report_line> &lines);
-	void put_line_titles(period when);
-	void put_line(const report_line &line, period when);
+	void put_line_titles(period report_period);
+	void put_line(const report_line &line, period report_period);
 
 	void put_table(const std::vector<report_line> &lines);
 	std::string_view column_of(const uncore::metric_info &metric) const;
@@ -110,14 +112,14 @@ private:
 	void put_remarks(const std::vector<report_line> &lines);
 
 	const count_layout layout_;
-	size_t name_width_ = 5, box_width_ = 3; ///< of lines
-	bool titled_ = false, rated_ = false; ///< has counts, which have rates
+	size_t name_width_ = 5, box_width_ = 3; ///< columns of lines
+	bool titled_ = false, rated_ = false;	///< lines have rates
 };
 
-std::string count_printer::length_text(period when) const
+std::string count_printer::length_text(period report_period) const
 {
-	if (when == period::interval)
-		return fmt::format("Last {:.3f} s", seconds(when));
+	if (report_period == period::interval)
+		return fmt::format("Last {:.3f} s", seconds(report_period));
 	if (means_)
 		return fmt::format(
 			"Means of {}{} runs, the last of {:.3f} s",
@@ -130,7 +132,7 @@ std::string count_printer::length_text(period when) const
 			   has_intervals() ? "Total of" : "Counted for", now());
 }
 
-/// Rows below the numbers, if any.
+/// Put notes below the numbers, if there are rows.
 void count_printer::put_notes(std::string_view title, const table &rows)
 {
 	if (rows.empty())
@@ -139,7 +141,7 @@ void count_printer::put_notes(std::string_view title, const table &rows)
 	put(rows);
 }
 
-/// The reason ends the row, or is below it where the terminal is too narrow.
+/// Put a row with its reason, which is below the row on a narrow terminal.
 void count_printer::put_row(const std::string &row, std::string_view reason)
 {
 	const size_t columns = columns_of(out());
@@ -160,49 +162,49 @@ void count_printer::fit_columns(const std::vector<report_line> &lines)
 	for (const report_line &line : lines) {
 		name_width_ = std::max(name_width_, width(line.counted.name()));
 		box_width_ = std::max(box_width_, line.box().size());
-		// A mean has none: each of its runs has its time.
+		// A mean has no rate: each run has its own time.
 		rated_ = rated_ || (!means_ && !line.counted.metric());
 	}
 }
 
-void count_printer::put_line_titles(period when)
+void count_printer::put_line_titles(period report_period)
 {
 	std::string title;
 
-	if (when == period::total && has_intervals())
-		put("\n{}\n", length_text(when));
-	else if (when == period::total)
-		put("{}\n\n", length_text(when));
+	if (report_period == period::total && has_intervals())
+		put("\n{}\n", length_text(report_period));
+	else if (report_period == period::total)
+		put("{}\n\n", length_text(report_period));
 	else if (titled_)
 		return;
-	if (when == period::interval)
+	if (report_period == period::interval)
 		title += fmt::format("{:>9}  ", "TIME");
-	if (layout_.where != scope::machine)
+	if (layout_.scope != scope::machine)
 		title += fmt::format("{:>6}  ", "SOCKET");
-	if (layout_.where == scope::box)
+	if (layout_.scope == scope::box)
 		title += fmt::format("{:<{}}  ", "BOX", box_width_);
 	title += fmt::format("{:<{}}  {:>20}", "NAME", name_width_, "VALUE");
 	put("{}\n", bold(out(), title));
 }
 
-void count_printer::put_line(const report_line &line, period when)
+void count_printer::put_line(const report_line &line, period report_period)
 {
 	const uncore::counted_value &counted = line.counted;
 	std::string row;
 
-	if (when == period::interval)
+	if (report_period == period::interval)
 		row += fmt::format("{:>9.3f}  ", now());
-	if (layout_.where != scope::machine)
+	if (layout_.scope != scope::machine)
 		row += fmt::format("{:>6}  ",
 				   counted.package() < 0
 					   ? ""
 					   : std::to_string(counted.package()));
-	if (layout_.where == scope::box)
+	if (layout_.scope == scope::box)
 		row += fmt::format("{:<{}}  ", line.box(), box_width_);
 
 	std::string text = human(line.value, counted.unit());
 
-	// Another run may have counted what the last one did not.
+	// The value is finite if another run has counted the event.
 	if (!counted.metric() && !counted.running().count() &&
 	    !std::isfinite(line.value))
 		text = counted.reason().empty() ? "not counted" : "-";
@@ -211,7 +213,8 @@ void count_printer::put_line(const report_line &line, period when)
 				   std::min(name_width_, width(counted.name())),
 			   text);
 	if (rated_) {
-		const std::string rate = rate_text(line, seconds(when));
+		const std::string rate =
+			rate_text(line, seconds(report_period));
 
 		row += fmt::format(
 			"  {:13}",
@@ -225,18 +228,18 @@ void count_printer::put_line(const report_line &line, period when)
 	put_row(row, counted.reason());
 }
 
-void count_printer::put_lines(period when,
+void count_printer::put_lines(period report_period,
 			      const std::vector<report_line> &lines)
 {
 	fit_columns(lines);
-	put_line_titles(when);
+	put_line_titles(report_period);
 	for (const report_line &line : lines)
-		put_line(line, when);
+		put_line(line, report_period);
 }
 
 // --- a table
 
-/// The title of a metric's column in a table of boxes, or empty.
+/// Return the title of a metric's column in a table of boxes, or "".
 std::string_view
 count_printer::column_of(const uncore::metric_info &metric) const
 {
@@ -248,10 +251,10 @@ count_printer::column_of(const uncore::metric_info &metric) const
 
 bool count_printer::is_by_box(const uncore::metric_info &metric) const
 {
-	return layout_.where == scope::box || !column_of(metric).empty();
+	return layout_.scope == scope::box || !column_of(metric).empty();
 }
 
-/// Rows are boxes, columns metrics of one box type.
+/// Put a table whose rows are boxes, and columns metrics of one box type.
 void count_printer::put_boxes(const std::vector<reading> &metrics)
 {
 	std::vector<table::column> columns{{"SOCKET"}, {"BOX"}};
@@ -268,21 +271,21 @@ void count_printer::put_boxes(const std::vector<reading> &metrics)
 
 	table rows(columns);
 
-	for (const report_line *place : metrics.front()) {
-		const int before =
-			std::exchange(package, place->counted.package());
-		std::vector<std::string> row{"", std::string(place->box())};
+	for (const report_line *line : metrics.front()) {
+		const int previous_package =
+			std::exchange(package, line->counted.package());
+		std::vector<std::string> row{"", std::string(line->box())};
 
-		if (place->where == scope::machine)
+		if (line->scope == scope::machine)
 			row[0] = "all";
-		else if (package != before)
+		else if (package != previous_package)
 			row[0] = std::to_string(package);
-		if (place->where != scope::box)
+		if (line->scope != scope::box)
 			row[1] = "all";
 		for (const reading &metric : metrics)
-			row.push_back(cell_of(metric, place->where, package,
-					      place->box()));
-		if (place->where != scope::box)
+			row.push_back(cell_of(metric, line->scope, package,
+					      line->box()));
+		if (line->scope != scope::box)
 			for (std::string &cell : row)
 				cell = bold(out(), cell);
 		rows.add(std::move(row));
@@ -291,10 +294,10 @@ void count_printer::put_boxes(const std::vector<reading> &metrics)
 	put(rows);
 }
 
-/// Rows are metrics, columns sockets.
+/// Put a table whose rows are metrics, and columns sockets.
 void count_printer::put_sockets(const std::vector<reading> &metrics)
 {
-	const auto &packages = of_.counters().machine().packages();
+	const auto &packages = counts_.counters().machine().packages();
 	std::vector<table::column> columns{{"METRIC"}};
 
 	for (const uncore::package &package : packages)
@@ -320,8 +323,8 @@ void count_printer::put_sockets(const std::vector<reading> &metrics)
 	put(rows);
 }
 
-/// The reasons of marked numbers, each once, and how certain the machine's
-/// numbers are that are scaled.
+/// Put each reason of marked numbers once, and the errors of the machine's
+/// scaled numbers.
 void count_printer::put_remarks(const std::vector<report_line> &lines)
 {
 	std::vector<std::string_view> reasons;
@@ -330,9 +333,9 @@ void count_printer::put_remarks(const std::vector<report_line> &lines)
 	for (const report_line &line : lines) {
 		const std::string_view reason = line.counted.reason();
 		const std::string scaling =
-			line.where == scope::machine ? scaling_text(line) : "";
+			line.scope == scope::machine ? scaling_text(line) : "";
 
-		if (line.where == scope::box &&
+		if (line.scope == scope::box &&
 		    !is_by_box(*line.counted.metric()))
 			continue;
 		if (!reason.empty() &&
@@ -372,22 +375,24 @@ void count_printer::put_table(const std::vector<report_line> &lines)
 	put_remarks(lines);
 }
 
-void count_printer::show(period when, const std::vector<report_line> &lines)
+void count_printer::show(period report_period,
+			 const std::vector<report_line> &lines)
 {
 	if (layout_.table) {
 		put("{}{}: {}  {}\n", titled_ ? "\n" : "", layout_.table->name,
-		    layout_.table->question, dim(out(), length_text(when)));
+		    layout_.table->question,
+		    dim(out(), length_text(report_period)));
 		put_table(lines);
 	} else {
-		put_lines(when, lines);
+		put_lines(report_period, lines);
 	}
 	titled_ = true;
-	if (when != period::total)
+	if (report_period != period::total)
 		return;
 
 	table missing({{""}, {""}});
 
-	for (const missing_metric &metric : of_.missing())
+	for (const missing_metric &metric : counts_.missing())
 		missing.add({std::string(metric.info->name), metric.reason});
 	put_notes("Not on this machine:", missing);
 }

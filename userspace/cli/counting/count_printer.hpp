@@ -12,16 +12,16 @@ namespace cli {
 
 /// Layout for people.
 struct count_layout {
-	/// Places of lines, each with a number. A table has all places, and
-	/// with scope::box a row for each box.
-	uncore::scope where = uncore::scope::machine;
+	/// Scope of lines. A table has all scopes, and with scope::box a row
+	/// for each box.
+	uncore::scope scope = uncore::scope::machine;
 	/// Group whose metrics are in a table; nullptr for lines.
 	const uncore::metric_group *table = nullptr;
 };
 
-/// Open the counters of what @p add adds, count as the options say, and print.
-/// @param means of several runs: the run is added to the means, which the last
-/// run prints.
+/// Open the counters that @p add adds, count as the options say, and print.
+/// @param means means of several runs: the run is added to the means, which the
+/// last run prints.
 /// @return the exit status.
 int count(const context &shared, count_options &options,
 	  const count_layout &layout,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What stat and metric print, for programs.
+// Reports of stat and metric for programs.
 #include "counting/count_report.hpp"
 
 #include <algorithm>
@@ -24,11 +24,11 @@ static double in_seconds(std::chrono::nanoseconds time)
 	return std::chrono::duration<double>(time).count();
 }
 
-static const char *word_of(scope where)
+static const char *word_of(scope line_scope)
 {
-	return where == scope::box	 ? "box"
-	       : where == scope::package ? "socket"
-					 : "machine";
+	return line_scope == scope::box	      ? "box"
+	       : line_scope == scope::package ? "socket"
+					      : "machine";
 }
 
 std::string error_text(double value, double error, std::string_view unit)
@@ -71,27 +71,29 @@ void run_means::put_into(std::vector<report_line> &lines) const
 	}
 }
 
-double report::seconds(period when) const
+double report::seconds(period report_period) const
 {
 	return means_ ? means_->seconds()
-		      : in_seconds(of_.counters().elapsed(when));
+		      : in_seconds(counts_.counters().elapsed(report_period));
 }
 
-void report::gather(period when)
+void report::gather(period report_period)
 {
 	lines_.clear();
-	for (const scope where : scopes_)
-		for (uncore::counted_value &v :
-		     of_.counters().values(where, when)) {
-			const double value = v.value();
-			const double error = v.standard_error();
-			const double running = double(v.running().count());
-			const double share = v.share();
+	for (const scope line_scope : scopes_)
+		for (uncore::counted_value &counted :
+		     counts_.counters().values(line_scope, report_period)) {
+			const double value = counted.value();
+			const double error = counted.standard_error();
+			const double running =
+				double(counted.running().count());
+			const double share = counted.share();
 
-			if (v.metric() || (!options_.metric_only &&
-					   where == scopes_.front()))
-				lines_.push_back({std::move(v), where, value,
-						  error, running, share});
+			if (counted.metric() || (!options_.metric_only &&
+						 line_scope == scopes_.front()))
+				lines_.push_back({std::move(counted),
+						  line_scope, value, error,
+						  running, share});
 		}
 	std::stable_sort(lines_.begin(), lines_.end(),
 			 [](const report_line &a, const report_line &b) {
@@ -99,7 +101,7 @@ void report::gather(period when)
 			 });
 }
 
-/// As csv_cell(), without a string where it needs no quotes.
+/// Put a cell as csv_cell() does; only a cell with quotes needs a string.
 void report::put_cell(std::string_view cell)
 {
 	if (cell.find_first_of(",\"\r\n" + separator_) == cell.npos)
@@ -110,23 +112,23 @@ void report::put_cell(std::string_view cell)
 		buffer_.append(csv_cell(cell));
 }
 
-void report::put_csv(const report_line &one, bool total)
+void report::put_csv(const report_line &line, bool total)
 {
 	const std::string &sep = separator_;
-	const uncore::counted_value &counted = one.counted;
+	const uncore::counted_value &counted = line.counted;
 
 	if (total)
 		put("total{}", sep);
 	else
 		put("{:.6f}{}", now(), sep);
-	put("{}{}", word_of(one.where), sep);
+	put("{}{}", word_of(line.scope), sep);
 	if (counted.package() >= 0)
 		put("{}", counted.package());
-	put("{}{}{}", sep, one.box(), sep);
+	put("{}{}{}", sep, line.box(), sep);
 	put_cell(counted.name());
 	put("{}", sep);
-	if (std::isfinite(one.value))
-		put("{}", one.value);
+	if (std::isfinite(line.value))
+		put("{}", line.value);
 	put("{}", sep);
 	put_cell(counted.unit());
 	if (counted.metric())
@@ -135,14 +137,14 @@ void report::put_csv(const report_line &one, bool total)
 		put("{}{}{}{}{}{}", sep, counted.raw(), sep,
 		    counted.enabled().count(), sep, counted.running().count());
 	put("{}{}{}", sep, counted.share(), sep);
-	if (std::isfinite(one.error))
-		put("{}", one.error);
+	if (std::isfinite(line.error))
+		put("{}", line.error);
 	put("{}", sep);
 	put_cell(counted.reason());
 	put("\n");
 }
 
-void report::put_csv(period when)
+void report::put_csv(period report_period)
 {
 	static constexpr const char *titles[] = {
 		"time",	   "scope", "socket", "pmu",	    "name",
@@ -152,22 +154,23 @@ void report::put_csv(period when)
 	if (!titled_)
 		put("{}\n", fmt::join(titles, separator_));
 	titled_ = true;
-	for (const report_line &one : lines_)
-		put_csv(one, when == period::total && has_intervals());
+	for (const report_line &line : lines_)
+		put_csv(line,
+			report_period == period::total && has_intervals());
 }
 
-/// nlohmann writes what is not a number as null.
-static json as_json(const report_line &one)
+/// Convert a line; nlohmann writes a value that is not a number as null.
+static json as_json(const report_line &line)
 {
-	const uncore::counted_value &counted = one.counted;
+	const uncore::counted_value &counted = line.counted;
 	json entry = {{counted.metric() ? "metric" : "event", counted.name()},
-		      {"scope", word_of(one.where)}};
+		      {"scope", word_of(line.scope)}};
 
 	if (counted.package() >= 0)
 		entry["socket"] = counted.package();
 	if (counted.pmu())
 		entry["pmu"] = counted.pmu()->name;
-	entry["value"] = one.value;
+	entry["value"] = line.value;
 	entry["unit"] = counted.unit();
 	if (counted.metric()) {
 		entry["seconds"] = in_seconds(counted.enabled());
@@ -177,35 +180,35 @@ static json as_json(const report_line &one)
 		entry["running_ns"] = counted.running().count();
 	}
 	entry["running"] = counted.share();
-	entry["error"] = one.error;
-	if (none_seen(one) && !counted.metric())
-		entry["upper_bound"] = upper_bound(one);
+	entry["error"] = line.error;
+	if (none_seen(line) && !counted.metric())
+		entry["upper_bound"] = upper_bound(line);
 	if (!counted.reason().empty())
 		entry["reason"] = counted.reason();
 	return entry;
 }
 
-void report::put_json(period when)
+void report::put_json(period report_period)
 {
-	json document = begin_document(
-		set_.empty() ? "stat" : "metric", &of_.counters().machine());
+	json document = begin_document(set_.empty() ? "stat" : "metric",
+				       &counts_.counters().machine());
 	json missing = json::array();
 
 	if (!set_.empty())
 		document["set"] = set_;
 	document["time"] = now();
-	document["seconds"] = seconds(when);
-	document["total"] = when == period::total;
+	document["seconds"] = seconds(report_period);
+	document["total"] = report_period == period::total;
 	if (means_)
 		document["runs"] = means_->runs();
 	document["events"] = json::array();
 	document["metrics"] = json::array();
-	for (const report_line &one : lines_)
-		document[one.counted.metric() ? "metrics" : "events"].push_back(
-			as_json(one));
-	for (const missing_metric &m : of_.missing())
-		missing.push_back(
-			{{"metric", m.info->name}, {"reason", m.reason}});
+	for (const report_line &line : lines_)
+		document[line.counted.metric() ? "metrics" : "events"]
+			.push_back(as_json(line));
+	for (const missing_metric &metric : counts_.missing())
+		missing.push_back({{"metric", metric.info->name},
+				   {"reason", metric.reason}});
 	document["unavailable"] = std::move(missing);
 	put("{}", document_line(document));
 }
@@ -221,8 +224,8 @@ void report::put(const table &rows)
 		put("{}\n", line);
 }
 
-/// The socket of a number; of duration_time, which has none, the first, whose
-/// clock perf reads.
+/// Return the socket of a number; of duration_time, which has no socket, the
+/// first socket, whose clock perf reads.
 static const uncore::package &socket_of(const uncore::counted_value &counted,
 					const uncore::topology &machine)
 {
@@ -232,7 +235,7 @@ static const uncore::package &socket_of(const uncore::counted_value &counted,
 	return machine.packages().front();
 }
 
-/// The CPUs of a socket that count an event: one for the boxes.
+/// Return the CPUs of a socket that count an event: one CPU for a box's event.
 static std::vector<int> counting_cpus(const uncore::event *event,
 				      const uncore::package &socket,
 				      const uncore::topology &machine)
@@ -246,10 +249,10 @@ static std::vector<int> counting_cpus(const uncore::event *event,
 	return socket.cpus;
 }
 
-/// The row as perf has it, without a time.
+/// Return perf's row of a line, without a time.
 perf_row report::perf_row_of(const report_line &line) const
 {
-	const uncore::topology &machine = of_.counters().machine();
+	const uncore::topology &machine = counts_.counters().machine();
 	const uncore::package &socket = socket_of(line.counted, machine);
 	const uncore::event *event = line.counted.first_event();
 	const std::vector<int> cpus = counting_cpus(event, socket, machine);
@@ -269,14 +272,14 @@ perf_row report::perf_row_of(const report_line &line) const
 	if (row.place == perf_place::socket)
 		row.number = socket.id;
 	else if (row.place == perf_place::node)
-		row.number = of_.node_of(cpus.front());
+		row.number = counts_.node_of(cpus.front());
 	row.name = line.counted.name();
 	if (const uncore::pmu_info *pmu = line.counted.pmu())
 		row.name = perf_name(row.name, pmu->name);
 	return row;
 }
 
-/// perf stat -o begins a file so, of JSON as well.
+/// Put the first lines of a file of perf stat -o, of JSON as well.
 void report::put_perf_start()
 {
 	if (!titled_ && !options_.output.empty())
@@ -284,7 +287,7 @@ void report::put_perf_start()
 	titled_ = true;
 }
 
-void report::put_perf(period when)
+void report::put_perf(period report_period)
 {
 	put_perf_start();
 	if (options_.place == perf_place::socket ||
@@ -298,27 +301,27 @@ void report::put_perf(period when)
 	for (const report_line &line : lines_) {
 		perf_row row = perf_row_of(line);
 
-		if (when == period::interval)
-			row.time = of_.counters().elapsed(period::total);
-		row.summary = when == period::total && has_intervals();
+		if (report_period == period::interval)
+			row.time = counts_.counters().elapsed(period::total);
+		row.summary = report_period == period::total && has_intervals();
 		put("{}", options_.perf_json ? perf_json(row)
 					     : perf_csv(row, separator_));
 	}
 }
 
-void report::put(period when)
+void report::put(period report_period)
 {
 	if (options_.as_perf())
-		return put_perf(when);
+		return put_perf(report_period);
 	switch (options_.form) {
 	case format::human:
-		show(when, lines_);
+		show(report_period, lines_);
 		break;
 	case format::csv:
-		put_csv(when);
+		put_csv(report_period);
 		break;
 	case format::json:
-		put_json(when);
+		put_json(report_period);
 		break;
 	}
 }
@@ -328,8 +331,8 @@ bool report::write()
 	const std::string_view text(buffer_.data(), buffer_.size());
 
 	if (options_.form == format::human && !options_.as_perf())
-		return of_.output().show(text);
-	return of_.output().write(text);
+		return counts_.output().show(text);
+	return counts_.output().write(text);
 }
 
 bool report::print(bool last)
@@ -338,16 +341,16 @@ bool report::print(bool last)
 	if (means_)
 		return true;
 	buffer_.clear();
-	for (period when : {period::interval, period::total}) {
-		if (when == period::interval && !has_intervals())
+	for (period report_period : {period::interval, period::total}) {
+		if (report_period == period::interval && !has_intervals())
 			continue;
-		if (when == period::total && !last)
+		if (report_period == period::total && !last)
 			continue;
-		if (when == period::total && has_intervals() &&
+		if (report_period == period::total && has_intervals() &&
 		    options_.as_perf() && !options_.summary)
 			continue;
-		gather(when);
-		put(when);
+		gather(report_period);
+		put(report_period);
 	}
 	return write();
 }
@@ -355,7 +358,8 @@ bool report::print(bool last)
 void report::add_run()
 {
 	gather(period::total);
-	means_->add(lines_, in_seconds(of_.counters().elapsed(period::total)));
+	means_->add(lines_,
+		    in_seconds(counts_.counters().elapsed(period::total)));
 }
 
 bool report::print_means()

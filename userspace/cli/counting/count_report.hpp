@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What stat and metric print: numbers of events and metrics at places, as CSV,
+// Reports of stat and metric: numbers of events and metrics in scopes, as CSV,
 // as JSON, an object a report, as perf's rows, or as count_printer's text for
 // people.
 #pragma once
@@ -17,15 +17,16 @@
 
 namespace cli {
 
-/// "±1.23 %", of the value; "±1.23 ns" where the value is 0; "± unknown".
+/// Return "±1.23 %" of the value; "±1.23 ns" if the value is 0; "± unknown".
 std::string error_text(double value, double error, std::string_view unit);
 
-/// An event's count or a metric's value at one place.
+/// An event's count or a metric's value in a scope.
 struct report_line {
 	uncore::counted_value counted;
-	uncore::scope where;
-	double value, error; ///< of several runs: the mean's
-	/// Nanoseconds, and part of the time; of several runs: their means.
+	uncore::scope scope;
+	double value, error; ///< of the mean of several runs
+	/// Nanoseconds of counting, and part of the time; means of several
+	/// runs.
 	double running, share;
 
 	std::string_view box() const
@@ -39,13 +40,13 @@ struct report_line {
 	}
 };
 
-/// Numbers of several runs: their means, and the standard errors of these.
+/// Means of several runs, and the standard errors of the means.
 class run_means {
 public:
 	explicit run_means(unsigned requested) : requested_(requested) {}
 	/// Add the numbers of a run that ended after @p seconds.
 	void add(const std::vector<report_line> &lines, double seconds);
-	/// Runs that ended, and that the user wants.
+	/// Ended runs, and requested runs.
 	unsigned runs() const { return runs_; }
 	unsigned requested() const { return requested_; }
 	/// Length of the last run that ended.
@@ -65,13 +66,15 @@ private:
 
 class report {
 public:
-	/// @param scopes to report, in this order; events have the first.
-	/// @param set metric's, or empty.
-	/// @param means of several runs: print() prints nothing, see add_run().
-	report(measurement &of, std::vector<uncore::scope> scopes,
+	/// @param scopes scopes to report, in this order; events have the
+	/// first.
+	/// @param set set of uncore metric, or empty.
+	/// @param means means of several runs: print() prints nothing, see
+	/// add_run().
+	report(measurement &counts, std::vector<uncore::scope> scopes,
 	       std::string_view set = {}, run_means *means = nullptr)
-		: of_(of), options_(of.options()), scopes_(std::move(scopes)),
-		  means_(means), set_(set),
+		: counts_(counts), options_(counts.options()),
+		  scopes_(std::move(scopes)), means_(means), set_(set),
 		  separator_(options_.separator.empty() ? ","
 							: options_.separator)
 	{
@@ -80,7 +83,7 @@ public:
 
 	/// @return false when the output cannot be written.
 	bool print(bool last);
-	/// Has print() been called for the last time?
+	/// Return whether print() was called for the last time.
 	bool ended() const { return ended_; }
 	/// Add the numbers of this run to the means.
 	void add_run();
@@ -89,9 +92,9 @@ public:
 	bool print_means();
 
 protected:
-	/// For people: puts lines, in the order of events, then metrics, by
+	/// Put lines for people, in the order of events, then metrics, by
 	/// scope.
-	virtual void show(uncore::period when,
+	virtual void show(uncore::period report_period,
 			  const std::vector<report_line> &lines) = 0;
 
 	template <class... Args>
@@ -102,29 +105,29 @@ protected:
 	void put(const table &rows);
 	/// put() for all types, so that fmt is compiled into one file.
 	void put_arguments(fmt::string_view text, fmt::format_args arguments);
-	/// -I, with a total at the end.
+	/// Return whether -I prints intervals before the total.
 	bool has_intervals() const { return options_.run.interval_ms; }
-	/// Seconds that a report is of, and since the start; of several runs:
-	/// those of the last.
-	double seconds(uncore::period when) const;
+	/// Seconds of a report, and seconds since the start; of several runs,
+	/// the seconds of the last run.
+	double seconds(uncore::period report_period) const;
 	double now() const { return seconds(uncore::period::total); }
-	std::FILE *out() const { return of_.output().file(); }
+	std::FILE *out() const { return counts_.output().file(); }
 
-	measurement &of_;
+	measurement &counts_;
 	const count_options &options_;
 	const std::vector<uncore::scope> scopes_;
 	run_means *const means_;
 
 private:
-	void gather(uncore::period when);
-	void put(uncore::period when);
-	void put_perf(uncore::period when);
+	void gather(uncore::period report_period);
+	void put(uncore::period report_period);
+	void put_perf(uncore::period report_period);
 	void put_perf_start();
 	perf_row perf_row_of(const report_line &line) const;
 	bool write();
-	void put_csv(uncore::period when);
-	void put_csv(const report_line &one, bool total);
-	void put_json(uncore::period when);
+	void put_csv(uncore::period report_period);
+	void put_csv(const report_line &line, bool total);
+	void put_json(uncore::period report_period);
 	void put_cell(std::string_view cell);
 
 	const std::string_view set_;

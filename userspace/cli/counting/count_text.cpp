@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Text behind a number of stat or metric: its rate, and how certain it is.
+// Text behind a number of stat or metric: the rate, and the error.
 #include "counting/count_text.hpp"
 
 #include <cmath>
@@ -21,8 +21,8 @@ bool none_seen(const report_line &line)
 
 double upper_bound(const report_line &line)
 {
-	// Of events that come independently, 5 % of the times in which three
-	// are expected have none.
+	// If events are independent and three are expected, the probability of
+	// no event is 5 %.
 	constexpr double most_unseen = 3;
 	const uncore::counted_value &counted = line.counted;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Text behind a number of stat or metric: its rate, and how certain it is.
+// Text behind a number of stat or metric: the rate, and the error.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace cli {
 
-/// "45.64 GiB/s", "12.3 M/s"; empty for a metric, for a time and where there is
-/// no count.
+/// "45.64 GiB/s", "12.3 M/s"; empty for a metric, for a time and without a
+/// count.
 std::string rate_text(const report_line &line, double seconds);
 
-/// Is the number a 0 of which only a part of the time was counted?
+/// Return whether the number is a 0 that was counted for a part of the time.
 bool none_seen(const report_line &line);
 
-/// The largest value, with 95 % confidence, of an event that was not seen.
+/// Return the largest value, with 95 % confidence, of an event without counts.
 double upper_bound(const report_line &line);
 
 /// "±1.23 %, counted 45.0 % of the time", "none seen in 4.5 % of the time";
-/// empty for a number that is not scaled, and where there is no number.
+/// empty for a number that is not scaled, and without a number.
 std::string scaling_text(const report_line &line);
 
 } // namespace cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What stat and metric share of the way from the command line to the numbers.
+// The shared part of stat and metric, from the command line to the numbers.
 #include "counting/measurement.hpp"
 
 #include <algorithm>
@@ -37,13 +37,15 @@ void add_count_options(parser &command, count_options &options)
 	add_output(command, options.output);
 }
 
-void add_scope(parser &command, scope &where)
+void add_scope(parser &command, scope &selected_scope)
 {
 	const option socket = command.add_flag(
-		"--per-socket", [&where] { where = scope::package; },
+		"--per-socket",
+		[&selected_scope] { selected_scope = scope::package; },
 		"A number for each socket");
 	command.add_flag(
-		       "--per-box", [&where] { where = scope::box; },
+		       "--per-box",
+		       [&selected_scope] { selected_scope = scope::box; },
 		       "A number for each box of each socket")
 		.excludes(socket);
 }
@@ -55,7 +57,7 @@ measurement::open(const context &shared, count_options &options)
 		options.run.duration = options.timeout_ms / 1000.0;
 	if (options.separator == "\\t")
 		options.separator = "\t";
-	// Where no time is given, and no command: a second.
+	// Without a time and a command, count for a second.
 	if (options.run.command.empty() && !options.run.duration &&
 	    !options.run.interval_ms)
 		options.run.duration = 1;
@@ -65,12 +67,12 @@ measurement::open(const context &shared, count_options &options)
 	if (!machine)
 		return machine.error();
 
-	std::unique_ptr<measurement> made(
+	std::unique_ptr<measurement> opened(
 		new measurement(*std::move(machine), options, shared.sysfs));
 
-	if (auto chosen = made->choose_sockets(); !chosen)
-		return chosen.error();
-	return made;
+	if (auto outcome = opened->choose_sockets(); !outcome)
+		return outcome.error();
+	return opened;
 }
 
 /// Take the sockets of the CPUs of -C.
@@ -96,7 +98,7 @@ uncore::result<void> measurement::choose_sockets()
 	return {};
 }
 
-/// perf has a row for each CPU of events that are not of boxes, uncore a sum.
+/// Refuse events of CPUs: perf has a row for each CPU, uncore has a sum.
 static uncore::result<void>
 refuse_cpu_events(const std::vector<uncore::event_group> &groups)
 {
@@ -120,8 +122,8 @@ uncore::result<void> measurement::add_events(std::string_view list)
 	if (!parsed)
 		return parsed.error();
 	if (options_.as_perf() && options_.place == perf_place::cpu)
-		if (auto possible = refuse_cpu_events(*parsed); !possible)
-			return possible;
+		if (auto outcome = refuse_cpu_events(*parsed); !outcome)
+			return outcome;
 	note_unlisted(*parsed, counters_.machine());
 	note_periods(*parsed);
 	return counters_.add_events(*parsed);
@@ -129,11 +131,11 @@ uncore::result<void> measurement::add_events(std::string_view list)
 
 uncore::result<void> measurement::add_metrics(std::string_view names)
 {
-	const auto found = uncore::find_metrics(counters_.machine(), names);
+	const auto infos = uncore::find_metrics(counters_.machine(), names);
 
-	if (!found)
-		return found.error();
-	for (const uncore::metric_info *info : *found)
+	if (!infos)
+		return infos.error();
+	for (const uncore::metric_info *info : *infos)
 		add_metric(*info);
 	return {};
 }
@@ -148,7 +150,7 @@ void measurement::add_metric(const uncore::metric_info &info)
 		missing_.push_back({&info, added.error().message});
 }
 
-/// Lists of metrics that take few turns each.
+/// Return advice to count lists of metrics, with few turns each.
 std::string measurement::split_advice() const
 {
 	std::vector<std::string> lists;
@@ -160,7 +162,8 @@ std::string measurement::split_advice() const
 			trial = uncore::counter_set(counters_.machine());
 			(void)trial.add_metric(*info);
 		}
-		// An option for each: a terminal wraps lines at blanks only.
+		// Each metric has an option: a terminal wraps lines at blanks
+		// only.
 		if (trial.size() == 1)
 			lists.emplace_back();
 		else
@@ -191,7 +194,7 @@ uncore::result<void> measurement::open_counters()
 						 missing_.front().reason)};
 	if (auto opened = open_output(); !opened)
 		return opened;
-	// perf's rows have the part of the time, and a script expects no line.
+	// perf's rows have the part of the time, and a script expects no note.
 	if (const unsigned turns = counters_.turns();
 	    turns > most_turns && !options_.as_perf())
 		note(fmt::format(
@@ -209,10 +212,10 @@ int measurement::node_of(int cpu) const
 {
 	const auto folder =
 		sysfs_ / "devices/system/cpu" / fmt::format("cpu{}", cpu);
-	std::error_code failed;
+	std::error_code err;
 
 	for (const auto &entry :
-	     std::filesystem::directory_iterator(folder, failed)) {
+	     std::filesystem::directory_iterator(folder, err)) {
 		const std::string name = entry.path().filename();
 		std::optional<uint64_t> number;
 
@@ -224,15 +227,15 @@ int measurement::node_of(int cpu) const
 	return 0;
 }
 
-/// Boxes and CPUs that are lost do not end a run: the rest is counted.
+/// Print a note for lost boxes and CPUs, which do not end a run.
 void measurement::report_news()
 {
 	for (const std::string &line : counters_.news())
 		note(line);
 }
 
-/// What is lost is in the news.
-static uncore::result<void> without_gone(uncore::result<void> outcome)
+/// Ignore lost boxes and CPUs, which report_news() prints.
+static uncore::result<void> ignore_gone(uncore::result<void> outcome)
 {
 	if (!outcome && outcome.error().code == errc::gone)
 		return {};
@@ -248,15 +251,15 @@ int measurement::run(const std::function<bool(bool last)> &print)
 	if (auto opened = open_counters(); !opened)
 		return fail(opened.error());
 	hooks.enable = [&] { return counters_.enable(); };
-	// Scaling is better, and its error known, with some reads in between.
+	// Reads between ticks improve scaling, and give the error of scaling.
 	// Without multiplexing there is nothing to scale; events of other
-	// programs may share the counters, which one read in a while finds.
-	hooks.sample = [&, multiplexed = counters_.turns() > 1,
-			pause = first_pause,
-			begins = true]() mutable -> std::chrono::nanoseconds {
-		if (std::exchange(begins, false) && !multiplexed)
+	// programs may share the counters, which rare reads detect.
+	hooks.sample =
+		[&, multiplexed = counters_.turns() > 1, pause = first_pause,
+		 first_call = true]() mutable -> std::chrono::nanoseconds {
+		if (std::exchange(first_call, false) && !multiplexed)
 			return longest_pause;
-		outcome = without_gone(counters_.sample());
+		outcome = ignore_gone(counters_.sample());
 		report_news();
 
 		const auto turns = counters_.sample_time();
@@ -268,7 +271,7 @@ int measurement::run(const std::function<bool(bool last)> &print)
 		return pause;
 	};
 	hooks.tick = [&](bool last) {
-		outcome = without_gone(counters_.read());
+		outcome = ignore_gone(counters_.read());
 		report_news();
 		if (options_.run.interval_ms || last || !outcome)
 			printed = print(last || !outcome);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What stat and metric share of the way from the command line to the numbers: a
-// set of counters, how long it counts, and where the numbers go.
+// The shared part of stat and metric, from the command line to the numbers: a
+// set of counters, the times of counting, and the output.
 #pragma once
 
 #include <filesystem>
@@ -27,20 +27,20 @@ struct count_options {
 	bool perf_json = false; ///< -j
 	perf_place place = perf_place::none; ///< of perf's rows
 	bool summary = false;		     ///< of perf's rows with -I
-	std::string cpus; ///< -C, to count on their sockets only
+	std::string cpus; ///< -C: count on their sockets only
 	unsigned timeout_ms = 0;
 	bool append = false, metric_only = false;
 
-	/// Rows as perf stat prints them, on standard error?
+	/// Return whether to print perf stat's rows, on standard error.
 	bool as_perf() const { return perf_json || !separator.empty(); }
 };
 
-/// Add how long to count, and where to print.
+/// Add the options of time and output.
 void add_count_options(parser &command, count_options &options);
 /// Add --per-socket and --per-box.
-void add_scope(parser &command, uncore::scope &where);
+void add_scope(parser &command, uncore::scope &selected_scope);
 
-/// A metric that this machine does not have, and why.
+/// A metric that this machine lacks, and the reason.
 struct missing_metric {
 	const uncore::metric_info *info;
 	std::string reason;
@@ -58,21 +58,22 @@ public:
 	uncore::result<void> add_events(std::string_view list);
 	/// Add metrics by name. Errors: of find_metrics().
 	uncore::result<void> add_metrics(std::string_view names);
-	/// Add a metric, or a line of missing() if the machine lacks it.
+	/// Add a metric, or a line of missing() if the machine lacks the
+	/// metric.
 	void add_metric(const uncore::metric_info &info);
 
 	/// Open the output.
 	uncore::result<void> open_output();
 	/// Open the output and the counters, count as the options say, and call
-	/// @p print after each interval and at the end (@p last), until it
-	/// fails.
+	/// @p print after each interval and at the end (@p last), until @p
+	/// print fails.
 	/// @return the exit status.
 	int run(const std::function<bool(bool last)> &print);
 
 	const count_options &options() const { return options_; }
 	const std::vector<missing_metric> &missing() const { return missing_; }
 	const uncore::counter_set &counters() const { return counters_; }
-	/// The NUMA node of a CPU; 0 where the kernel has none.
+	/// Return the NUMA node of a CPU; 0 if the kernel has no nodes.
 	int node_of(int cpu) const;
 	sink &output() { return output_; }
 	/// The sockets of -C; empty: all.

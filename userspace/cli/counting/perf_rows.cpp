@@ -18,10 +18,11 @@ static constexpr const char *not_counted = "<not counted>";
 /// "1.000150391"
 static std::string seconds_text(nanoseconds time)
 {
-	const auto whole =
+	const auto whole_seconds =
 		std::chrono::duration_cast<std::chrono::seconds>(time);
 
-	return fmt::format("{}.{:09}", whole.count(), (time - whole).count());
+	return fmt::format("{}.{:09}", whole_seconds.count(),
+			   (time - whole_seconds).count());
 }
 
 /// Standard error in percent of the mean.
@@ -32,7 +33,7 @@ static double variance(const perf_row &row)
 	return std::isfinite(percent) ? percent : 0;
 }
 
-/// perf prints decimals where an event's scale has some.
+/// Format a count; perf prints decimals if an event's scale has decimals.
 static std::string count_text(const perf_row &row)
 {
 	if (!std::isfinite(row.value))
@@ -42,7 +43,7 @@ static std::string count_text(const perf_row &row)
 	return fmt::format("{:.0f}", row.value);
 }
 
-/// perf writes the unit before a metric's name.
+/// Return a metric's name, behind the unit as in perf's rows.
 static std::string metric_text(const perf_row &row)
 {
 	if (row.unit.empty())
@@ -71,7 +72,8 @@ static std::string csv_metric(const perf_row &row, std::string_view separator)
 {
 	std::string text;
 
-	// Value, unit, event, variance, runtime and percentage are an event's.
+	// A metric leaves an event's value, unit, name, variance, runtime and
+	// percentage empty.
 	for (int i = row.repeated ? 6 : 5; i; i--)
 		text += separator;
 	if (std::isfinite(row.value))
@@ -91,7 +93,7 @@ static std::string csv_event(const perf_row &row, std::string_view separator)
 		text += fmt::format("{}{:.2f}%", separator, variance(row));
 	text += fmt::format("{}{:.0f}{}{:.2f}", separator, row.running,
 			    separator, 100 * row.share);
-	// perf's own metric of an event, which events of boxes have not.
+	// Events of boxes have no metric of perf.
 	return text + fmt::format("{}{}", separator, separator);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How long the measuring subcommands count: for a time, while a command runs,
-// or until Ctrl-C; and what happens at each interval.
+// Times of the measuring subcommands, which count for a time, while a command
+// runs, or until Ctrl-C; and the actions at each interval.
 #include "counting/run.hpp"
 
 #include <algorithm>
@@ -47,38 +47,38 @@ void add_run_options(parser &command, run_options &options)
 
 namespace {
 
-/// Does it end a run?
-bool ends(caught_signal got)
+/// Return whether a signal ends a run.
+bool ends(caught_signal signal)
 {
-	return got.number && got.number != SIGCHLD;
+	return signal.number && signal.number != SIGCHLD;
 }
 
-/// At the end of a run: has the command end, and waits however long it takes.
-/// It is sent one signal, that which has ended the run, and those that come
-/// while it is waited for.
-/// @return the last of these signals, 0 for none.
-int end_command(child &command, const signals &caught, caught_signal why)
+/// End the command after a run, and wait for the command without a limit.  The
+/// command gets the signal that has ended the run, and signals that arrive
+/// during the wait.
+/// @return the last signal that arrived during the wait, 0 for none.
+int end_command(child &command, const signals &signal_set, caught_signal signal)
 {
-	bool said = !isatty(STDERR_FILENO);
+	bool reported = !isatty(STDERR_FILENO);
 	int last = 0;
 
 	while (command.exists()) {
-		// What a terminal sends, it sends to both.
-		if (ends(why) &&
-		    !(why.by_terminal && command.shares_terminal()))
-			command.send(why.number);
+		// A terminal sends its signals to both processes.
+		if (ends(signal) &&
+		    !(signal.by_terminal && command.shares_terminal()))
+			command.send(signal.number);
 
-		std::optional<clock::time_point> patience;
+		std::optional<clock::time_point> deadline;
 
-		if (!said)
-			patience = clock::now() + std::chrono::seconds(1);
-		why = caught.wait(patience);
-		if (ends(why))
-			last = why.number;
+		if (!reported)
+			deadline = clock::now() + std::chrono::seconds(1);
+		signal = signal_set.wait(deadline);
+		if (ends(signal))
+			last = signal.number;
 		if (command.ended())
 			break;
-		if (!why.number && !said) {
-			said = true;
+		if (!signal.number && !reported) {
+			reported = true;
 			note(fmt::format(
 				"waiting for '{}' to end, which was interrupted (Ctrl-\\ ends both)",
 				command.name()));
@@ -87,14 +87,14 @@ int end_command(child &command, const signals &caught, caught_signal why)
 	return last;
 }
 
-/// When a run reads the counters, and when it ends.
+/// Times of a run's reads, and of its end.
 class schedule {
 public:
 	schedule(const run_options &options, const run_hooks &hooks)
 		: step_(options.interval_ms ? options.interval_ms
 					    : hooks.read_ms),
 		  poll_(hooks.poll_ms),
-		  left_(options.interval_ms ? options.intervals : 0),
+		  intervals_left_(options.interval_ms ? options.intervals : 0),
 		  started_(clock::now())
 	{
 		if (options.duration > 0)
@@ -105,7 +105,7 @@ public:
 		next_ = started_ + step_;
 	}
 
-	/// When to wake, if at all.
+	/// Return the time of the next wakeup, if any.
 	std::optional<clock::time_point> wake() const
 	{
 		auto next = end_;
@@ -119,25 +119,25 @@ public:
 			return std::nullopt;
 		return next;
 	}
-	bool due(clock::time_point now) const
+	bool is_due(clock::time_point now) const
 	{
 		return step_.count() && now >= next_;
 	}
-	bool over(clock::time_point now) const
+	bool has_ended(clock::time_point now) const
 	{
-		return now >= end_ || (left_ == 1 && due(now));
+		return now >= end_ || (intervals_left_ == 1 && is_due(now));
 	}
-	/// Missed intervals are left out and do not count: the requested number
-	/// of them is printed.
+	/// Skip missed intervals, which do not count: the requested number of
+	/// intervals is printed.
 	void advance()
 	{
 		do
 			next_ += step_;
 		while (next_ <= clock::now());
-		if (left_)
-			left_--;
+		if (intervals_left_)
+			intervals_left_--;
 	}
-	double passed() const
+	double elapsed() const
 	{
 		return std::chrono::duration<double>(clock::now() - started_)
 			.count();
@@ -145,35 +145,36 @@ public:
 
 private:
 	milliseconds step_, poll_;
-	/// How many intervals are still to come; 0: any number
-	unsigned left_;
+	/// Remaining intervals; 0: any number
+	unsigned intervals_left_;
 	clock::time_point started_, next_;
-	/// max(): until something else ends it
+	/// max(): no limit of time
 	clock::time_point end_ = clock::time_point::max();
 };
 
-/// A line on a person's terminal that says how far a run is; gone when there is
-/// something to read.
+/// Line with the progress of a run on a terminal, cleared before other output.
 class progress {
 public:
 	progress(const run_options &options, const run_hooks &hooks)
 		: end_(options.duration),
-		  on_(hooks.progress && !options.interval_ms &&
-		      options.command.empty() && isatty(STDERR_FILENO))
+		  enabled_(hooks.progress && !options.interval_ms &&
+			   options.command.empty() && isatty(STDERR_FILENO))
 	{
 	}
 	~progress() { clear(); }
 
-	bool is_on() const { return on_; }
-	void show(double passed)
+	bool is_on() const { return enabled_; }
+	void show(double elapsed)
 	{
-		if (!on_ || passed < 1)
+		if (!enabled_ || elapsed < 1)
 			return;
 		shown_ = true;
 		if (end_ > 0)
-			fmt::print(stderr, "\r{:.0f} of {:g} s ", passed, end_);
+			fmt::print(stderr, "\r{:.0f} of {:g} s ", elapsed,
+				   end_);
 		else
-			fmt::print(stderr, "\r{:.0f} s, until Ctrl-C ", passed);
+			fmt::print(stderr, "\r{:.0f} s, until Ctrl-C ",
+				   elapsed);
 		std::fflush(stderr);
 	}
 	void clear()
@@ -185,7 +186,7 @@ public:
 
 private:
 	double end_;
-	bool on_, shown_ = false;
+	bool enabled_, shown_ = false;
 };
 
 /// A run between its start and its end.
@@ -200,37 +201,39 @@ public:
 	run_end run()
 	{
 		if (has_command_)
-			if (auto done = command_.start(options_.command); !done)
-				return done.error();
+			if (auto outcome = command_.start(options_.command);
+			    !outcome)
+				return outcome.error();
 		// Counting begins before the command, or after the delay.
 		if (!options_.delay_ms)
-			if (auto done = hooks_.enable(); !done)
-				return done.error();
+			if (auto outcome = hooks_.enable(); !outcome)
+				return outcome.error();
 		if (has_command_)
-			if (auto done = command_.release(); !done)
-				return {done.error(), command_.status()};
+			if (auto outcome = command_.release(); !outcome)
+				return {outcome.error(), command_.status()};
 
-		say_how_it_ends();
+		note_endless_run();
 
-		caught_signal why{interruption(), false};
+		caught_signal end_signal{interruption(), false};
 
 		if (options_.delay_ms) {
-			wait_for_delay(why);
-			if (auto done = hooks_.enable(); !done)
-				return done.error();
+			wait_for_delay(end_signal);
+			if (auto outcome = hooks_.enable(); !outcome)
+				return outcome.error();
 		}
-		count(why);
+		count(end_signal);
 
-		if (const int later = end_command(command_, caught_, why))
-			ended_by_ = later;
+		if (const int last_signal =
+			    end_command(command_, signals_, end_signal))
+			ended_by_ = last_signal;
 		if (ended_by_)
 			return by_signal + ended_by_;
 		return command_ended_ ? command_.status() : success;
 	}
 
 private:
-	/// With -I alone, it is not the command line that ends it.
-	void say_how_it_ends() const
+	/// Print a note if only Ctrl-C ends the run, with -I alone.
+	void note_endless_run() const
 	{
 		if (hooks_.progress && options_.interval_ms &&
 		    !options_.intervals && !options_.duration &&
@@ -247,51 +250,52 @@ private:
 					   : clock::time_point::max();
 	}
 
-	/// Has a signal or the end of the command ended the run?
-	bool is_over(caught_signal got, caught_signal &why)
+	/// Return whether a signal or the end of the command has ended the run.
+	bool is_over(caught_signal signal, caught_signal &end_signal)
 	{
-		if (ends(got)) {
-			why = got;
-			ended_by_ = got.number;
+		if (ends(signal)) {
+			end_signal = signal;
+			ended_by_ = signal.number;
 		} else {
 			command_ended_ = has_command_ && command_.ended();
 		}
 		return ended_by_ || command_ended_;
 	}
 
-	void wait_for_delay(caught_signal &why)
+	void wait_for_delay(caught_signal &end_signal)
 	{
 		const auto end = clock::now() + milliseconds(options_.delay_ms);
 
 		while (clock::now() < end)
-			if (is_over(caught_.wait(end), why))
+			if (is_over(signals_.wait(end), end_signal))
 				break;
 	}
 
-	/// @param why is set to what has ended the run, for the command to get
-	/// as well.
-	void count(caught_signal &why)
+	/// Count until the end of the run.
+	/// @param end_signal set to a signal that has ended the run, which the
+	/// command gets as well.
+	void count(caught_signal &end_signal)
 	{
 		schedule times(options_, hooks_);
 
 		sample();
 		while (!ended_by_ && !command_ended_) {
-			const caught_signal got =
-				caught_.wait(wake(times), hooks_.poll_fd);
+			const caught_signal signal =
+				signals_.wait(wake(times), hooks_.poll_fd);
 
-			if (is_over(got, why))
+			if (is_over(signal, end_signal))
 				break;
 
 			const auto now = clock::now();
 
-			if (times.over(now))
+			if (times.has_ended(now))
 				break;
 			if (hooks_.poll && !hooks_.poll())
 				break;
-			progress_.show(times.passed());
+			progress_.show(times.elapsed());
 			if (now >= sample_at_)
 				sample();
-			if (!times.due(now))
+			if (!times.is_due(now))
 				continue;
 			times.advance();
 			if (!hooks_.tick(false))
@@ -317,22 +321,22 @@ private:
 
 	const run_options &options_;
 	const run_hooks &hooks_;
-	/// What ends a run, and the end of the command.
-	signals caught_{SIGINT, SIGTERM, SIGHUP, SIGCHLD};
+	/// Signals that end a run, and SIGCHLD for the end of the command.
+	signals signals_{SIGINT, SIGTERM, SIGHUP, SIGCHLD};
 	child command_;
 	progress progress_;
 	const bool has_command_;
 	bool command_ended_ = false;
 	clock::time_point sample_at_ = clock::time_point::max();
-	int ended_by_ = 0; ///< the signal, 0 for none
+	int ended_by_ = 0; ///< number of the signal, 0: none
 };
 
 } // namespace
 
-int fail(const run_end &ended)
+int fail(const run_end &outcome)
 {
-	fail(ended.error());
-	return ended.status();
+	fail(outcome.error());
+	return outcome.status();
 }
 
 run_end run(const run_options &options, const run_hooks &hooks)
