@@ -15,7 +15,7 @@ namespace cli {
 
 namespace {
 
-/// "-d,--duration SECONDS", and nothing of C++'s types and ranges.
+/// Formats "-d,--duration SECONDS", without C++'s types and ranges.
 class plain_formatter : public CLI::Formatter {
 public:
 	plain_formatter()
@@ -31,7 +31,7 @@ public:
 							 "FLOAT"};
 		std::string name = option->get_type_name();
 
-		// What validators add.
+		// Remove the text that validators add.
 		name = name.substr(0, name.find(':'));
 		if (option->get_items_expected_max() == 0)
 			return {};
@@ -41,7 +41,7 @@ public:
 		return name.empty() ? name : fmt::format(" {}", name);
 	}
 
-	/// Text that was laid out by hand stays as it is.
+	/// Keep the text's layout.
 	std::string make_footer(const CLI::App *app) const override
 	{
 		const std::string footer = app->get_footer();
@@ -50,19 +50,19 @@ public:
 	}
 };
 
-/// The required argument that is missing, with its values.
+/// Name the missing required argument, with the argument's values.
 std::string missing(const CLI::App &app)
 {
 	for (const CLI::App *command : app.get_subcommands())
-		for (const CLI::Option *one : command->get_options())
-			if (one->get_required() && one->empty())
+		for (const CLI::Option *option : command->get_options())
+			if (option->get_required() && option->empty())
 				return fmt::format("{} is missing: {}",
-						   one->get_type_name(),
-						   one->get_description());
+						   option->get_type_name(),
+						   option->get_description());
 	return "an argument is missing";
 }
 
-/// What CLI11 says, with the help that says more.
+/// Return CLI11's message on one line, with a reference to help.
 std::string one_line(const CLI::App &app, const CLI::ParseError &error)
 {
 	std::string program = app.get_name();
@@ -76,21 +76,21 @@ std::string one_line(const CLI::App &app, const CLI::ParseError &error)
 
 	// Only numbers are converted.
 	static const std::string conversion = "Could not convert: ";
-	if (const size_t at = text.find(" = ");
-	    text.starts_with(conversion) && at != text.npos)
-		text = fmt::format(
-			"{}: '{}' is not a valid number",
-			text.substr(conversion.size(), at - conversion.size()),
-			text.substr(at + 3));
+	if (const size_t position = text.find(" = ");
+	    text.starts_with(conversion) && position != text.npos)
+		text = fmt::format("{}: '{}' is not a valid number",
+				   text.substr(conversion.size(),
+					       position - conversion.size()),
+				   text.substr(position + 3));
 	static const std::string no_value =
 		" was given a disallowed flag override";
 	if (text.ends_with(no_value))
 		text = fmt::format(
 			"--{}: it takes no value",
 			text.substr(0, text.size() - no_value.size()));
-	// Not typed: separate_command() has put it there.
-	if (const size_t at = text.find(": -- "); at != text.npos)
-		text.erase(at + 2, 3);
+	// separate_command() has inserted the "--".
+	if (const size_t position = text.find(": -- "); position != text.npos)
+		text.erase(position + 2, 3);
 	return fmt::format("{} (see {} --help)", text, program);
 }
 
@@ -100,35 +100,35 @@ std::string one_line(const CLI::App &app, const CLI::ParseError &error)
 
 option &option::type_name(const std::string &name)
 {
-	made_->type_name(name);
+	cli_option_->type_name(name);
 	return *this;
 }
 
 option &option::hidden()
 {
-	made_->group("");
+	cli_option_->group("");
 	return *this;
 }
 
 option &option::one_value()
 {
-	made_->allow_extra_args(false);
+	cli_option_->allow_extra_args(false);
 	return *this;
 }
 
-option &option::delimiter(char between)
+option &option::delimiter(char separator)
 {
-	made_->delimiter(between);
+	cli_option_->delimiter(separator);
 	return *this;
 }
 
 template <class T> option &option::range(T least, T most)
 {
-	// It takes NaN, too, which is not less than any number.
+	// CLI::Range accepts NaN, which is not less than any number.
 	const CLI::Range within(least, most);
 
-	made_->check([within, least,
-		      most](const std::string &text) -> std::string {
+	cli_option_->check([within, least,
+			    most](const std::string &text) -> std::string {
 		std::string number = text;
 
 		if (within(number).empty() &&
@@ -146,7 +146,7 @@ template option &option::range(double, double);
 
 option &option::not_empty()
 {
-	made_->check([](const std::string &text) -> std::string {
+	cli_option_->check([](const std::string &text) -> std::string {
 		return text.empty() ? "it needs a text" : "";
 	});
 	return *this;
@@ -154,13 +154,13 @@ option &option::not_empty()
 
 option &option::required()
 {
-	made_->required();
+	cli_option_->required();
 	return *this;
 }
 
 option &option::one_of(const std::vector<std::string> &words)
 {
-	made_->check([words](const std::string &text) -> std::string {
+	cli_option_->check([words](const std::string &text) -> std::string {
 		if (std::find(words.begin(), words.end(), text) != words.end())
 			return {};
 		return fmt::format("invalid value '{}' (expected {})", text,
@@ -171,53 +171,53 @@ option &option::one_of(const std::vector<std::string> &words)
 
 option &option::excludes(const option &other)
 {
-	made_->excludes(other.made_);
+	cli_option_->excludes(other.cli_option_);
 	return *this;
 }
 
 std::string option::name() const
 {
-	return made_->get_single_name();
+	return cli_option_->get_single_name();
 }
 
 std::vector<std::string> option::spellings() const
 {
-	std::vector<std::string> found;
+	std::vector<std::string> names;
 
-	for (const std::string &name : made_->get_lnames())
-		found.push_back("--" + name);
-	for (const std::string &name : made_->get_snames())
-		found.push_back("-" + name);
-	return found;
+	for (const std::string &name : cli_option_->get_lnames())
+		names.push_back("--" + name);
+	for (const std::string &name : cli_option_->get_snames())
+		names.push_back("-" + name);
+	return names;
 }
 
 std::string option::description() const
 {
-	return made_->get_description();
+	return cli_option_->get_description();
 }
 
 bool option::is_hidden() const
 {
-	return made_->get_group().empty();
+	return cli_option_->get_group().empty();
 }
 
 bool option::is_positional() const
 {
-	return made_->get_positional();
+	return cli_option_->get_positional();
 }
 
 bool option::takes_value() const
 {
-	return made_->get_items_expected_max() > 0;
+	return cli_option_->get_items_expected_max() > 0;
 }
 
-// --- where they are added
+// --- parsers
 
 template <class T>
-option parser::add_option(const char *names, T &to,
+option parser::add_option(const char *names, T &value,
 			  const std::string &description)
 {
-	return option(app_->add_option(names, to, description));
+	return option(app_->add_option(names, value, description));
 }
 
 template option parser::add_option(const char *, std::string &,
@@ -243,10 +243,10 @@ option parser::add_option(const char *names,
 			      ->trigger_on_parse());
 }
 
-option parser::add_flag(const char *names, bool &to,
+option parser::add_flag(const char *names, bool &value,
 			const std::string &description)
 {
-	return option(app_->add_flag(names, to, description)
+	return option(app_->add_flag(names, value, description)
 			      ->disable_flag_override());
 }
 
@@ -259,11 +259,11 @@ option parser::add_flag(const char *names, std::function<void()> action,
 }
 
 parser parser::add_command(const char *name, const char *description,
-			   std::function<void()> chosen)
+			   std::function<void()> action)
 {
 	CLI::App *command = app_->add_subcommand(name, description);
 
-	command->callback(std::move(chosen));
+	command->callback(std::move(action));
 	return parser(command);
 }
 
@@ -279,47 +279,48 @@ std::string parser::name() const
 
 std::vector<option> parser::options() const
 {
-	std::vector<option> found;
+	std::vector<option> option_list;
 
-	for (CLI::Option *one : app_->get_options())
-		found.emplace_back(one);
-	return found;
+	for (CLI::Option *cli_option : app_->get_options())
+		option_list.emplace_back(cli_option);
+	return option_list;
 }
 
 std::optional<option> parser::find_option(const std::string &name) const
 {
-	CLI::Option *found = app_->get_option_no_throw(name);
+	CLI::Option *match = app_->get_option_no_throw(name);
 
-	return found ? std::optional(option(found)) : std::nullopt;
+	return match ? std::optional(option(match)) : std::nullopt;
 }
 
 std::vector<parser> parser::commands() const
 {
-	std::vector<parser> found;
+	std::vector<parser> command_list;
 
-	for (CLI::App *one : app_->get_subcommands({}))
-		found.emplace_back(one);
-	return found;
+	for (CLI::App *command : app_->get_subcommands({}))
+		command_list.emplace_back(command);
+	return command_list;
 }
 
 std::optional<parser> parser::find_command(std::string_view name) const
 {
-	for (const parser &one : commands())
-		if (one.name() == name)
-			return one;
+	for (const parser &command : commands())
+		if (command.name() == name)
+			return command;
 	return std::nullopt;
 }
 
-// --- all of it
+// --- the command line
 
 command_line::command_line(const char *name, const char *description,
 			   const std::string &version)
-	: parser(nullptr), whole_(std::make_unique<CLI::App>(description, name))
+	: parser(nullptr),
+	  owned_app_(std::make_unique<CLI::App>(description, name))
 {
-	app_ = whole_.get();
+	app_ = owned_app_.get();
 	app_->set_version_flag("--version", version);
 	app_->require_subcommand(0, 1);
-	// Subcommands take it from here.
+	// Subcommands inherit the formatter.
 	app_->formatter(std::make_shared<plain_formatter>());
 }
 
@@ -327,7 +328,7 @@ command_line::~command_line() = default;
 
 uncore::result<bool> command_line::parse(std::vector<std::string> arguments)
 {
-	// CLI11 takes them from the end.
+	// CLI11 takes arguments from the end.
 	std::reverse(arguments.begin(), arguments.end());
 	try {
 		app_->parse(std::move(arguments));

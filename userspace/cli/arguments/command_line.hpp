@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The command line: options, subcommands and their help.  It is CLI11
-// underneath, which no other file includes: it puts some 500 functions into
-// each that does, and takes 7 seconds to compile.
+// The command line: options, subcommands and their help, on CLI11.  Only
+// command_line.cpp includes CLI11, which puts some 500 functions into each file
+// that includes CLI11, and takes 7 seconds to compile.
 #pragma once
 
 #include <cstdint>
@@ -22,30 +22,30 @@ class Option;
 
 namespace cli {
 
-/// An option or an argument, that lives as long as its command line.
+/// An option or an argument, which lives as long as the command line.
 class option {
 public:
-	explicit option(CLI::Option *made) : made_(made) {}
+	explicit option(CLI::Option *cli_option) : cli_option_(cli_option) {}
 
-	/// What help calls its value.
+	/// Set the value's name in help.
 	option &type_name(const std::string &name);
-	/// Leaves it out of help.
+	/// Leave the option out of help.
 	option &hidden();
-	/// For lists: a value each time that it is named.
+	/// For lists: take one value each time that the option is named.
 	option &one_value();
-	/// For lists: values with that between them.
-	option &delimiter(char between);
-	/// For int, uint64_t and double.
+	/// For lists: split values at a separator.
+	option &delimiter(char separator);
+	/// Refuse values out of range; for int, uint64_t and double.
 	template <class T> option &range(T least, T most);
-	/// An empty value is invalid.
+	/// Refuse an empty value.
 	option &not_empty();
-	/// Help shows it without brackets.
+	/// Require the option, which help shows without brackets.
 	option &required();
 	option &one_of(const std::vector<std::string> &words);
-	/// The two are not for the same command line.
+	/// Refuse both options on one command line.
 	option &excludes(const option &other);
 
-	/// As it is named first, without hyphens.
+	/// Return the first name, without hyphens.
 	std::string name() const;
 	/// "-d", "--duration"
 	std::vector<std::string> spellings() const;
@@ -55,40 +55,40 @@ public:
 	bool takes_value() const;
 
 private:
-	CLI::Option *made_;
+	CLI::Option *cli_option_;
 };
 
-/// Where options are added: a subcommand, or the whole command.  It stands for
-/// what belongs to the command line, and may be copied.
+/// Parser of a subcommand, or of the whole command.  A parser refers to a part
+/// of the command line, and may be copied.
 class parser {
 public:
 	explicit parser(CLI::App *app) : app_(app) {}
 
 	/// @param names "-d,--duration", or an argument's name.
-	/// @param to where the value goes; what it has is the default.
+	/// @param value variable for the value, with the default.
 	template <class T>
-	option add_option(const char *names, T &to,
+	option add_option(const char *names, T &value,
 			  const std::string &description);
-	/// @p action is called with each value, in the order in which the
-	/// command line has these options.
+	/// Call @p action with each value, in the order of the options on the
+	/// command line.
 	option add_option(const char *names,
 			  std::function<void(const std::string &)> action,
 			  const std::string &description);
-	option add_flag(const char *names, bool &to,
+	option add_flag(const char *names, bool &value,
 			const std::string &description);
-	/// @p action is called when it is given.
+	/// Call @p action if the flag is given.
 	option add_flag(const char *names, std::function<void()> action,
 			const std::string &description);
 
-	/// @p chosen is called when it is the one of the command line.
+	/// Call @p action if the command line has the command.
 	parser add_command(const char *name, const char *description,
-			   std::function<void()> chosen);
-	/// What stands below its help, as it is laid out.
+			   std::function<void()> action);
+	/// Put a text below the help, with the layout of the text.
 	void footer(const std::string &text);
 
 	std::string name() const;
 	std::vector<option> options() const;
-	/// By "name", "-n" or "--name".
+	/// Find an option by "name", "-n" or "--name".
 	std::optional<option> find_option(const std::string &name) const;
 	std::vector<parser> commands() const;
 	std::optional<parser> find_command(std::string_view name) const;
@@ -99,17 +99,18 @@ protected:
 
 class command_line : public parser {
 public:
-	/// @param version what --version prints.
+	/// @param version text of --version.
 	command_line(const char *name, const char *description,
 		     const std::string &version);
 	~command_line();
 
-	/// @return false when help or the version was asked for, and is
-	/// printed.  Errors: errc::invalid, with what to read.
+	/// Parse the arguments.
+	/// @return false after printing help or the version.
+	/// Errors: errc::invalid, with a reference to help.
 	uncore::result<bool> parse(std::vector<std::string> arguments);
 
 private:
-	std::unique_ptr<CLI::App> whole_;
+	std::unique_ptr<CLI::App> owned_app_;
 };
 
 } // namespace cli

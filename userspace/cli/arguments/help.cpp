@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What people read before they know the command.
+// Help for users who do not know the command.
 #include "arguments/help.hpp"
 
 #include <fmt/format.h>
@@ -17,22 +17,22 @@ namespace cli {
 
 namespace {
 
-/// Does that option want a value in the next argument?
-bool wants_value(const parser &command, const std::string &argument)
+/// Return whether an option takes a value from the next argument.
+bool option_takes_value(const parser &command, const std::string &argument)
 {
 	const auto option = command.find_option(argument);
 
 	return option && option->takes_value();
 }
 
-/// How many of a subcommand's own words come before the user's command.
-size_t own_words(const parser &command)
+/// Count a subcommand's own words before the user's command.
+size_t count_own_words(const parser &command)
 {
-	size_t n = 0;
+	size_t count = 0;
 
-	for (const option &one : command.options())
-		n += one.is_positional() && one.name() != "command";
-	return n;
+	for (const option &choice : command.options())
+		count += choice.is_positional() && choice.name() != "command";
+	return count;
 }
 
 std::string machine_line(const uncore::topology &machine)
@@ -52,7 +52,7 @@ std::string machine_line(const uncore::topology &machine)
 
 struct example {
 	const char *command, *description;
-	const char *box; ///< the box type that it needs, or nullptr
+	const char *box; ///< required box type, or nullptr
 };
 
 constexpr example examples[] = {
@@ -74,14 +74,15 @@ constexpr example examples[] = {
 	{"uncore check", "Is all ready? See also topology", nullptr},
 };
 
-/// Without a driver the processor's catalogue has the box types.
-bool works_here(const example &shown, const uncore::topology &machine)
+/// Return whether the machine has the box type of an example; without a driver,
+/// whether the processor's catalogue has the box type.
+bool is_usable(const example &entry, const uncore::topology &machine)
 {
-	if (!shown.box)
+	if (!entry.box)
 		return true;
 	if (machine.pmus().empty())
-		return uncore::catalogue::of(machine).box(shown.box);
-	return !machine.match(shown.box).empty();
+		return uncore::catalogue::of(machine).box(entry.box);
+	return !machine.match(entry.box).empty();
 }
 
 } // namespace
@@ -101,9 +102,10 @@ int overview(const context &shared)
 
 	table lines({{""}, {"", table::align::left, true}});
 
-	for (const example &one : examples)
-		if (works_here(one, *machine))
-			lines.add({one.command, dim(stdout, one.description)});
+	for (const example &entry : examples)
+		if (is_usable(entry, *machine))
+			lines.add({entry.command,
+				   dim(stdout, entry.description)});
 	print_wrapped(machine_line(*machine));
 	lines.print(stdout);
 	print_wrapped(
@@ -115,26 +117,27 @@ std::vector<std::string> separate_command(const parser &app,
 					  std::vector<std::string> arguments)
 {
 	std::optional<parser> command;
-	size_t words = 0;
+	size_t remaining_words = 0;
 
 	for (size_t i = 0; i < arguments.size(); i++) {
-		const std::string &one = arguments[i];
-		const bool option = one.size() > 1 && one[0] == '-';
+		const std::string &argument = arguments[i];
+		const bool option = argument.size() > 1 && argument[0] == '-';
 
-		if (one == "--")
+		if (argument == "--")
 			break;
 		if (option) {
-			i += wants_value(command ? *command : app, one);
+			i += option_takes_value(command ? *command : app,
+						argument);
 			continue;
 		}
 		if (!command) {
-			command = app.find_command(one);
+			command = app.find_command(argument);
 			if (!command || !command->find_option("command"))
 				break;
-			words = own_words(*command);
+			remaining_words = count_own_words(*command);
 			continue;
 		}
-		if (words--)
+		if (remaining_words--)
 			continue;
 		arguments.insert(arguments.begin() + i, "--");
 		break;

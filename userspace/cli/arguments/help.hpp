@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What people read before they know the command: help texts, and what uncore
-// says without arguments.
+// Help for users who do not know the command: the overview that uncore prints
+// without arguments, and command lines without "--".
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace cli {
 
-/// What can be done with this machine, in ten lines.
+/// Print the subcommands for this machine, in ten lines.
 /// @return the exit status.
 int overview(const context &shared);
 
-/// The arguments with a "--" before the user's command, for those who leave it
-/// out: "uncore stat -e EVENT ls -l".
+/// Insert "--" before the user's command if the user has left "--" out: "uncore
+/// stat -e EVENT ls -l".
 std::vector<std::string> separate_command(const parser &app,
 					  std::vector<std::string> arguments);
 

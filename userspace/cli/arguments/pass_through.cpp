@@ -10,8 +10,9 @@ namespace {
 class separator {
 public:
 	separator(const parser &command, const std::vector<std::string> &words,
-		  const valued_options &other)
-		: command_(command), words_(words), other_(other)
+		  const valued_options &foreign_options)
+		: command_(command), words_(words),
+		  foreign_options_(foreign_options)
 	{
 	}
 
@@ -43,10 +44,10 @@ private:
 				      words_.begin() + next_, words_.end());
 	}
 
-	void take_value(std::vector<std::string> &place)
+	void take_value(std::vector<std::string> &target_words)
 	{
 		if (next_ < words_.size())
-			place.push_back(words_[next_++]);
+			target_words.push_back(words_[next_++]);
 	}
 
 	void take_long(const std::string &word)
@@ -54,22 +55,24 @@ private:
 		const size_t equals = word.find('=');
 		const std::string name = word.substr(0, equals);
 		const auto option = command_.find_option(name);
-		const bool has_value = option ? option->takes_value()
-					      : std::find(other_.words.begin(),
-							  other_.words.end(),
-							  name.substr(2)) !=
-							other_.words.end();
-		auto &place = option ? separated_.own : separated_.passed;
+		const bool has_value =
+			option ? option->takes_value()
+			       : std::find(foreign_options_.words.begin(),
+					   foreign_options_.words.end(),
+					   name.substr(2)) !=
+					 foreign_options_.words.end();
+		auto &target_words =
+			option ? separated_.own : separated_.passed;
 
-		place.push_back(word);
+		target_words.push_back(word);
 		if (has_value && equals == word.npos)
-			take_value(place);
+			take_value(target_words);
 	}
 
 	/// "-ag", "-c100", "-ge EVENT"
 	void take_letters(const std::string &word)
 	{
-		std::string passed = "-";
+		std::string passed_letters = "-";
 
 		for (size_t i = 1; i < word.size(); i++) {
 			const std::string letter(1, word[i]);
@@ -87,26 +90,28 @@ private:
 				break;
 			}
 
-			const bool has_value = other_.letters.find(letter) !=
-					       std::string_view::npos;
+			const bool has_value =
+				foreign_options_.letters.find(letter) !=
+				std::string_view::npos;
 
-			if (has_value || other_.optional_letters.find(letter) !=
-						 std::string_view::npos) {
-				separated_.passed.push_back(passed +
+			if (has_value ||
+			    foreign_options_.optional_letters.find(letter) !=
+				    std::string_view::npos) {
+				separated_.passed.push_back(passed_letters +
 							    word.substr(i));
 				if (has_value && last)
 					take_value(separated_.passed);
 				return;
 			}
-			passed += letter;
+			passed_letters += letter;
 		}
-		if (passed.size() > 1)
-			separated_.passed.push_back(passed);
+		if (passed_letters.size() > 1)
+			separated_.passed.push_back(passed_letters);
 	}
 
 	const parser &command_;
 	const std::vector<std::string> &words_;
-	const valued_options &other_;
+	const valued_options &foreign_options_;
 	size_t next_ = 0;
 	separated_words separated_;
 };
@@ -115,9 +120,9 @@ private:
 
 separated_words separate_options(const parser &command,
 				 const std::vector<std::string> &words,
-				 const valued_options &other)
+				 const valued_options &foreign_options)
 {
-	return separator(command, words, other).separate();
+	return separator(command, words, foreign_options).separate();
 }
 
 } // namespace cli

@@ -18,9 +18,9 @@ struct valued_options {
 };
 
 struct separated_words {
-	/// The command's own, and the user's command behind "--".
+	/// The command's own words, and the user's command behind "--".
 	std::vector<std::string> own;
-	/// The other program's, in the order in which they were typed.
+	/// The other program's words, in the typed order.
 	std::vector<std::string> passed;
 };
 
@@ -29,6 +29,6 @@ struct separated_words {
 /// "--", or with the first word that is neither an option nor a value.
 separated_words separate_options(const parser &command,
 				 const std::vector<std::string> &words,
-				 const valued_options &other);
+				 const valued_options &foreign_options);
 
 } // namespace cli

@@ -21,12 +21,12 @@ void reserve_standard_streams()
 			(void)open("/dev/null", fd ? O_RDONLY : O_WRONLY);
 }
 
-/// What was printed may have met a full disk only now.
+/// Flush standard output, which may report a full disk only now.
 static int finish(int status)
 {
 	if (!std::fflush(stdout) && !std::ferror(stdout))
 		return status;
-	// The reader of a pipe may leave when it has seen enough.
+	// The reader of a pipe may close the pipe early.
 	if (errno == EPIPE)
 		return status ? status : failure;
 	return fail(fmt::format("standard output: {}", std::strerror(errno)));
@@ -46,7 +46,7 @@ int run(command_line &app, context &shared, std::vector<std::string> words)
 
 		return status > by_signal ? end_by(status - by_signal) : status;
 	} catch (const std::exception &error) {
-		// fmt throws when it cannot print.
+		// fmt throws if printing fails.
 		if (std::ferror(stdout))
 			return finish(failure);
 		return fail(error.what());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The life of a program, from its command line to its exit status.
+// Runs a program, from the command line to the exit status.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace cli {
 
-/// Keep numbers 0 to 2 for the standard streams: a file that is opened while
-/// one of them is closed would get its number, and the text that is printed.
-/// Reading and writing them still fails.
+/// Keep file descriptors 0 to 2 for the standard streams: while a standard
+/// stream is closed, an opened file would get the stream's number, and the
+/// printed text. Reading and writing a closed stream still fails.
 void reserve_standard_streams();
 
-/// Parse the words and take the action that they ask for.
+/// Parse the words and run the requested action.
 /// @return the exit status.
 int run(command_line &app, context &shared, std::vector<std::string> words);
 

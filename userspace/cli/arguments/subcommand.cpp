@@ -19,13 +19,13 @@ void add_examples(parser &command, const char *first, const char *second)
 	command.footer(fmt::format("Examples:\n  {}\n  {}", first, second));
 }
 
-void add_format(parser &command, format &chosen, const char *json)
+void add_format(parser &command, format &form, const char *json)
 {
 	const option csv = command.add_flag(
-		"--csv", [&chosen] { chosen = format::csv; },
+		"--csv", [&form] { form = format::csv; },
 		"Comma-separated values, for programs");
 	command.add_flag(
-		       json, [&chosen] { chosen = format::json; },
+		       json, [&form] { form = format::json; },
 		       "JSON, for programs")
 		.excludes(csv);
 }

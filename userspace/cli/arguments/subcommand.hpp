@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Registration of subcommands, and the options that several have.  A subcommand is
-// one file in commands/ with the function add_NAME().
+// Registration of subcommands, and the options that subcommands share.  A
+// subcommand is one file in commands/ with the function add_NAME().
 #pragma once
 
 #include <filesystem>
@@ -15,20 +15,19 @@ namespace cli {
 
 enum class format { human, csv, json };
 
-/// What every subcommand knows.
+/// Context of every subcommand.
 struct context {
-	/// --sysfs; tests give recorded trees.
+	/// --sysfs; tests pass recorded trees.
 	std::filesystem::path sysfs = "/sys";
 	/// The command line.
 	std::vector<std::string> words;
-	/// What to do once the command line is understood; returns the exit
-	/// status.
+	/// Action of the parsed command line; returns the exit status.
 	std::function<int()> action;
 	/// Options that record passes to perf.
 	std::vector<std::string> perf_options;
 };
 
-/// A subcommand with its description; @p action runs when it is chosen.
+/// Add a subcommand; @p action runs if the command line has the subcommand.
 ///
 ///     void cli::add_list(parser &app, context &shared)
 ///     {
@@ -42,14 +41,12 @@ struct context {
 parser add_command(parser &app, context &shared, const char *name,
 		   const char *description, std::function<int()> action);
 
-/// Two examples below its help, that do something on any machine with a
-/// driver.
+/// Add two examples below the help, which work on any machine with a driver.
 void add_examples(parser &command, const char *first, const char *second);
 
-/// Adds --csv and --json, which has another name in some subcommands.
-void add_format(parser &command, format &chosen,
-		const char *json = "-j,--json");
-/// Adds -o.
+/// Add --csv and --json; some subcommands have another name for --json.
+void add_format(parser &command, format &form, const char *json = "-j,--json");
+/// Add -o.
 void add_output(parser &command, std::string &path);
 
 } // namespace cli
