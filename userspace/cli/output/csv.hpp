@@ -8,12 +8,13 @@
 
 namespace cli {
 
-/// A comma-separated value, in quotes where it needs them (RFC 4180), and a
-/// line of them.
+/// Format a comma-separated value, in quotes if necessary (RFC 4180), and a
+/// line of values.
 std::string csv_cell(std::string_view cell);
 std::string csv_line(const std::vector<std::string> &cells);
 
-/// The shortest decimal text that reads back as the same number; "" for none.
+/// Return the shortest decimal text that reads back as the same number; "" for
+/// a value that is not finite.
 std::string exact(double value);
 
 } // namespace cli

@@ -20,17 +20,18 @@ using wall_clock = std::chrono::system_clock;
 static const wall_clock::time_point started = wall_clock::now();
 
 /// "2026-11-26T12:42:50.123Z" (RFC 3339)
-static std::string timestamp(wall_clock::time_point when)
+static std::string timestamp(wall_clock::time_point time)
 {
-	const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(
-		when.time_since_epoch());
-	const time_t seconds = since.count() / 1000;
+	const auto since_epoch =
+		std::chrono::duration_cast<std::chrono::milliseconds>(
+			time.time_since_epoch());
+	const time_t seconds = since_epoch.count() / 1000;
 	char date[32];
 	tm parts{};
 
 	gmtime_r(&seconds, &parts);
 	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &parts);
-	return fmt::format("{}.{:03}Z", date, since.count() % 1000);
+	return fmt::format("{}.{:03}Z", date, since_epoch.count() % 1000);
 }
 
 json begin_document(const char *subcommand, const uncore::topology *machine)

@@ -14,20 +14,20 @@
 
 namespace cli {
 
-/// What cpuinfo below @p proc says of the first CPU in @p field, such as
-/// "model name"; nothing when it does not say.
+/// Return a field of the first CPU in cpuinfo below @p proc, such as "model
+/// name"; nothing if the field is missing.
 std::optional<std::string> cpuinfo_field(const std::filesystem::path &proc,
 					 std::string_view field);
 
-/// The machine's name.
+/// Return the machine's name.
 std::string host_name();
 
 /// "0-17,36"
 std::string cpu_list(std::span<const int> cpus);
 
-/// "xeon_uncore", "intel_uncore"; "" for another.
+/// "xeon_uncore", "intel_uncore"; "" for another driver.
 const char *driver_name(uncore::pmu_driver driver);
-/// The driver of the uncore PMUs, JSON's null where there is none.
+/// Return the driver of the uncore PMUs, JSON's null without PMUs.
 nlohmann::ordered_json driver_name(const uncore::topology &machine);
 
 } // namespace cli

@@ -15,7 +15,7 @@ namespace cli {
 
 int fail(std::string_view message)
 {
-	// One line, whatever a message from elsewhere may hold.
+	// One line, even if a message of another library has several.
 	std::string line(message);
 	std::replace(line.begin(), line.end(), '\n', ' ');
 	line = printable(line);

@@ -12,13 +12,13 @@ namespace cli {
 
 /// Print "uncore: MESSAGE" on standard error: one line, which is wrapped at a
 /// terminal's width.
-/// @return the exit status for it.
+/// @return the exit status of the error.
 int fail(const uncore::error &failure);
 int fail(std::string_view message);
-/// For what is wrong with the command line.
+/// Print an error of the command line.  @return the exit status.
 int fail_usage(std::string_view message);
 
-/// Prints "uncore: MESSAGE" on standard error; what is printed beside it holds.
+/// Print "uncore: MESSAGE" on standard error; other output remains valid.
 void note(std::string_view message);
 
 } // namespace cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Numbers as people read them.
+// Numbers for people.
 #include "output/number.hpp"
 
 #include <array>
@@ -23,7 +23,7 @@ std::string grouped(double count)
 	return digits;
 }
 
-/// As many decimals as make four digits that mean something.
+/// Format a value with the decimals of four significant digits.
 static std::string four_digits(double value)
 {
 	double size = std::fabs(value);
@@ -68,11 +68,11 @@ std::string human(double value, std::string_view unit)
 	if (std::isnan(value) || std::isinf(value))
 		return "-";
 
-	const std::string_view per = unit.ends_with("/s") ? "/s" : "";
+	const std::string_view suffix = unit.ends_with("/s") ? "/s" : "";
 
 	if (const double size =
-		    bytes_in(unit.substr(0, unit.size() - per.size())))
-		return bytes(value * size).append(per);
+		    bytes_in(unit.substr(0, unit.size() - suffix.size())))
+		return bytes(value * size).append(suffix);
 	if (unit.empty())
 		return value == std::floor(value) ? grouped(value)
 						  : four_digits(value);
@@ -94,10 +94,10 @@ std::string short_number(double value, bool binary)
 	for (; size >= 999.5 && i + 1 < prefixes.size(); i++)
 		size /= thousand;
 
-	bool whole = i == 0 && size == std::floor(size);
+	bool is_integer = i == 0 && size == std::floor(size);
 
 	return fmt::format("{}{:.{}f}{}{}", value < 0 ? "-" : "", size,
-			   whole	  ? 0
+			   is_integer	  ? 0
 			   : size < 9.995 ? 2
 			   : size < 99.95 ? 1
 					  : 0,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Numbers as people read them.
+// Numbers for people.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ double bytes_in(std::string_view unit);
 /// "1.500 GiB/s" of 1536 MiB/s.
 std::string human(double value, std::string_view unit);
 
-/// 12.3M: three digits or so, and what they are thousands of; @p
-/// binary: 12.3Mi, of 1024.
+/// 12.3M: about three digits, and a prefix of thousands; @p binary: 12.3Mi, of
+/// 1024.
 std::string short_number(double value, bool binary = false);
 
 /// "12.3 M/s"; "63.5 GiB/s" with the unit "B" and @p binary.

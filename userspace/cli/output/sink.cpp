@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where the numbers of stat, metric and top go.
+// Output of the numbers of stat, metric and top.
 #include "output/sink.hpp"
 
 #include <cerrno>
@@ -13,17 +13,17 @@
 namespace cli {
 
 uncore::result<void> sink::open(const std::string &path,
-				output_file::content old)
+				output_file::content old_content)
 {
 	if (path.empty())
 		return {};
 	name_ = path;
 
-	auto made = output_file::open(path, old);
+	auto opened = output_file::open(path, old_content);
 
-	if (!made)
-		return made.error();
-	output_.emplace(*std::move(made));
+	if (!opened)
+		return opened.error();
+	output_.emplace(*std::move(opened));
 	return {};
 }
 
@@ -35,21 +35,21 @@ void sink::use_standard_error()
 
 bool sink::write(std::string_view text)
 {
-	int failed = 0;
+	int error_number = 0;
 
 	if (output_) {
 		output_->write(text);
 		output_->flush();
-		failed = output_->error();
+		error_number = output_->error();
 	} else if (std::fwrite(text.data(), 1, text.size(), standard_) !=
 			   text.size() ||
 		   std::fflush(standard_)) {
-		failed = errno;
+		error_number = errno;
 		std::clearerr(standard_);
 	}
-	if (failed && failed != EPIPE)
-		note(fmt::format("{}: {}", name_, std::strerror(failed)));
-	return !failed;
+	if (error_number && error_number != EPIPE)
+		note(fmt::format("{}: {}", name_, std::strerror(error_number)));
+	return !error_number;
 }
 
 bool sink::show(std::string_view text)

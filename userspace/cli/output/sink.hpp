@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where the numbers of stat, metric and top go: standard output or -o's file.
+// Output of the numbers of stat, metric and top: standard output or -o's file.
 #pragma once
 
 #include <cstdio>
@@ -23,18 +23,18 @@ public:
 	/// Errors: errc::system.
 	uncore::result<void>
 	open(const std::string &path,
-	     output_file::content old = output_file::content::replace);
-	/// Write to standard error where open() names no file, as perf stat
-	/// does.
+	     output_file::content old_content = output_file::content::replace);
+	/// Write to standard error if open() gets no path, as perf stat does.
 	void use_standard_error();
 	std::FILE *file() const
 	{
 		return output_ ? output_->stream() : standard_;
 	}
-	/// @return false when it cannot be written; says why, unless the reader
-	/// of a pipe has left.
+	/// Write a text.
+	/// @return false if writing fails, after a note with the reason, unless
+	/// the reader of a pipe has closed the pipe.
 	bool write(std::string_view text);
-	/// The same for people: lines are wrapped at a terminal's width.
+	/// Write a text for people, with lines wrapped at a terminal's width.
 	bool show(std::string_view text);
 
 private:

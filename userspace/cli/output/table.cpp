@@ -18,8 +18,8 @@ void table::add(std::vector<std::string> row)
 	rows_.push_back(std::move(row));
 }
 
-/// Columns of a terminal for the last column's cells, at least one; 0: all that
-/// they need.
+/// Return the terminal's columns for cells of the last column, at least one; 0:
+/// no limit.
 size_t table::room_of_last(std::FILE *out,
 			   const std::vector<size_t> &widths) const
 {
@@ -48,28 +48,31 @@ std::vector<std::string> table::lines(std::FILE *out) const
 
 	const size_t room = room_of_last(out, widths);
 
-	auto line = [&](const std::vector<std::string> &row) {
+	auto add_line = [&](const std::vector<std::string> &row) {
 		std::string cells;
 
 		for (size_t i = 0; i < row.size(); i++) {
 			size_t pad = widths[i] - width(row[i]);
-			bool right = columns_[i].align == align::right;
+			bool right_aligned = columns_[i].align == align::right;
 
 			if (i)
 				cells += "  ";
 			if (i + 1 == row.size() && columns_[i].cut)
 				cells += fit_end(row[i], room);
 			else
-				cells += right ? std::string(pad, ' ') + row[i]
-					       : row[i] + std::string(pad, ' ');
+				cells +=
+					right_aligned
+						? std::string(pad, ' ') + row[i]
+						: row[i] +
+							  std::string(pad, ' ');
 		}
 		cells.erase(cells.find_last_not_of(' ') + 1);
 		text.push_back(std::move(cells));
 	};
 	if (titled)
-		line(titles);
+		add_line(titles);
 	for (const auto &row : rows_)
-		line(row);
+		add_line(row);
 	return text;
 }
 

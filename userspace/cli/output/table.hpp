@@ -8,8 +8,8 @@
 
 namespace cli {
 
-/// Columns as wide as their widest cell.  Widths are a terminal's; escape
-/// sequences have none.
+/// A table with columns as wide as their widest cell.  Widths are a terminal's;
+/// escape sequences have no width.
 class table {
 public:
 	enum class align { left, right };
@@ -22,16 +22,16 @@ public:
 	};
 
 	explicit table(std::vector<column> columns);
-	/// Missing cells are empty.
+	/// Add a row; missing cells are empty.
 	void add(std::vector<std::string> row);
 	bool empty() const { return rows_.empty(); }
-	/// An empty line.
+	/// Add an empty line.
 	void gap() { rows_.emplace_back(); }
-	/// Titles in bold if any is not empty.  Lines are wrapped at a
-	/// terminal's width.
+	/// Print the titles in bold, if any is not empty, and the rows, with
+	/// lines wrapped at a terminal's width.
 	void print(std::FILE *out) const;
-	/// What print() prints, before it wraps lines; without emphasis when
-	/// @p out is null.
+	/// Return print()'s lines before wrapping; without emphasis if @p out
+	/// is null.
 	std::vector<std::string> lines(std::FILE *out = nullptr) const;
 
 private:
