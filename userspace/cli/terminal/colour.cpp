@@ -11,14 +11,14 @@ namespace cli {
 bool colour(std::FILE *out)
 {
 	const char *term = std::getenv("TERM");
-	const char *never = std::getenv("NO_COLOR");
+	const char *no_color = std::getenv("NO_COLOR");
 
-	return isatty(fileno(out)) && !(never && *never) && term &&
+	return isatty(fileno(out)) && !(no_color && *no_color) && term &&
 	       std::string_view(term) != "dumb";
 }
 
-static std::string dressed(std::FILE *out, const char *code,
-			   std::string_view text)
+static std::string emphasized(std::FILE *out, const char *code,
+			      std::string_view text)
 {
 	if (text.empty() || !colour(out))
 		return std::string(text);
@@ -27,27 +27,27 @@ static std::string dressed(std::FILE *out, const char *code,
 
 std::string bold(std::FILE *out, std::string_view text)
 {
-	return dressed(out, "1", text);
+	return emphasized(out, "1", text);
 }
 
 std::string dim(std::FILE *out, std::string_view text)
 {
-	return dressed(out, "2", text);
+	return emphasized(out, "2", text);
 }
 
 std::string red(std::FILE *out, std::string_view text)
 {
-	return dressed(out, "31", text);
+	return emphasized(out, "31", text);
 }
 
 std::string yellow(std::FILE *out, std::string_view text)
 {
-	return dressed(out, "33", text);
+	return emphasized(out, "33", text);
 }
 
 std::string green(std::FILE *out, std::string_view text)
 {
-	return dressed(out, "32", text);
+	return emphasized(out, "32", text);
 }
 
 } // namespace cli

@@ -8,11 +8,11 @@
 
 namespace cli {
 
-/// @return whether the output is for a person's terminal that shows colour:
-/// a terminal, NO_COLOR not set, TERM not dumb.
+/// @return whether the output is a terminal that shows colour: NO_COLOR not
+/// set, TERM not dumb.
 bool colour(std::FILE *out);
 
-/// Text with emphasis; without colour(), plain.
+/// Return text with emphasis; without colour(), plain text.
 std::string bold(std::FILE *out, std::string_view text);
 std::string dim(std::FILE *out, std::string_view text);
 std::string red(std::FILE *out, std::string_view text);

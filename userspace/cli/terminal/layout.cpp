@@ -29,10 +29,10 @@ int width_of(wchar_t c)
 	if (!utf8)
 		return 1;
 
-	const locale_t before = uselocale(utf8);
+	const locale_t previous_locale = uselocale(utf8);
 	const int columns = wcwidth(c);
 
-	uselocale(before);
+	uselocale(previous_locale);
 	return columns;
 }
 
@@ -59,10 +59,10 @@ size_t width(std::string_view text)
 	size_t columns = 0;
 
 	while (!text.empty()) {
-		const glyph g = first_glyph(text);
+		const glyph first = first_glyph(text);
 
-		columns += g.columns;
-		text.remove_prefix(g.bytes);
+		columns += first.columns;
+		text.remove_prefix(first.bytes);
 	}
 	return columns;
 }
@@ -76,19 +76,20 @@ size_t columns_of(std::FILE *out)
 	return size.ws_col;
 }
 
-/// What is cut off keeps its escape sequences: they end an emphasis.
-static void fit_line(std::string_view line, size_t columns, std::string &to)
+/// Append a line cut to a number of columns.  The escape sequences of the cut
+/// part stay, as they end an emphasis.
+static void fit_line(std::string_view line, size_t columns, std::string &fitted)
 {
-	size_t left = columns;
+	size_t room = columns;
 
 	while (!line.empty()) {
-		const glyph g = first_glyph(line);
+		const glyph first = first_glyph(line);
 
-		if (g.escape || g.columns <= left)
-			to += line.substr(0, g.bytes);
-		// nothing behind what did not fit
-		left = g.columns <= left ? left - g.columns : 0;
-		line.remove_prefix(g.bytes);
+		if (first.escape || first.columns <= room)
+			fitted += line.substr(0, first.bytes);
+		// no character behind a character that does not fit
+		room = first.columns <= room ? room - first.columns : 0;
+		line.remove_prefix(first.bytes);
 	}
 }
 
@@ -124,22 +125,22 @@ std::string fit_end(std::string_view text, size_t columns)
 std::string fit_middle(std::string_view text, size_t columns)
 {
 	constexpr std::string_view gap = "...";
-	const size_t has = width(text);
+	const size_t text_width = width(text);
 
-	if (has <= columns || columns <= gap.size())
+	if (text_width <= columns || columns <= gap.size())
 		return fit(text, columns);
 
 	const size_t head = (columns - gap.size()) / 3;
-	size_t skip = has - (columns - gap.size() - head);
+	size_t skip = text_width - (columns - gap.size() - head);
 
-	std::string made = fit(text, head) + std::string(gap);
+	std::string shortened = fit(text, head) + std::string(gap);
 	while (skip) {
-		const glyph g = first_glyph(text);
+		const glyph first = first_glyph(text);
 
-		skip -= std::min(skip, size_t(g.columns));
-		text.remove_prefix(g.bytes);
+		skip -= std::min(skip, size_t(first.columns));
+		text.remove_prefix(first.bytes);
 	}
-	return made + std::string(text);
+	return shortened + std::string(text);
 }
 
 /// Take as much of @p text as fits the columns, a character at least.
@@ -148,18 +149,18 @@ static std::string_view take(std::string_view &text, size_t columns)
 	size_t bytes = 0, used = 0;
 
 	while (bytes < text.size()) {
-		const glyph g = first_glyph(text.substr(bytes));
+		const glyph next = first_glyph(text.substr(bytes));
 
-		if (bytes && used + g.columns > columns)
+		if (bytes && used + next.columns > columns)
 			break;
-		used += g.columns;
-		bytes += g.bytes;
+		used += next.columns;
+		bytes += next.bytes;
 	}
 
-	const std::string_view taken = text.substr(0, bytes);
+	const std::string_view part = text.substr(0, bytes);
 
 	text.remove_prefix(bytes);
-	return taken;
+	return part;
 }
 
 std::vector<std::string> wrap(std::string head, std::string_view text,
@@ -205,8 +206,8 @@ std::vector<std::string> wrap(std::string head, std::string_view text,
 		bare = bare && word.empty();
 	}
 	lines.push_back(line);
-	for (std::string &l : lines)
-		l.erase(l.find_last_not_of(' ') + 1);
+	for (std::string &wrapped : lines)
+		wrapped.erase(wrapped.find_last_not_of(' ') + 1);
 	return lines;
 }
 

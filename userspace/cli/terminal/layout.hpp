@@ -10,23 +10,23 @@
 
 namespace cli {
 
-/// How many columns a text takes on a terminal.
+/// Return the number of columns of a text on a terminal.
 size_t width(std::string_view text);
 
-/// How many columns the terminal has that @p out is; 0 when it is none.
+/// Return the number of columns of a terminal; 0 if @p out is not a terminal.
 size_t columns_of(std::FILE *out);
-/// Cut each line of @p text to a number of columns; 0: leave them.
+/// Cut each line of @p text to a number of columns; 0: no limit.
 std::string fit(std::string_view text, size_t columns);
-/// A line cut at its end, "Reads of memory tha..."; empty where there is room
-/// for the ellipsis alone.
+/// Cut a line at its end, "Reads of memory tha..."; empty if there is room for
+/// the ellipsis alone.
 std::string fit_end(std::string_view text, size_t columns);
-/// A line cut in its middle, "/kubepods.slice...d4c.scope": paths begin alike and
-/// end with what tells them apart.
+/// Cut a line in its middle, "/kubepods.slice...d4c.scope": paths begin alike
+/// and differ at their ends.
 std::string fit_middle(std::string_view text, size_t columns);
 
 /// Break @p text into lines of a number of columns (0: one line), between words
-/// where possible.  The first line begins with @p head, the others with as many
-/// spaces as leave room.
+/// where possible.  The first line begins with @p head, the other lines with as
+/// many spaces, half of the columns at most.
 std::vector<std::string> wrap(std::string head, std::string_view text,
 			      size_t columns);
 /// Break each line of @p text that is wider than a number of columns (0: none),

@@ -13,15 +13,15 @@
 #include "terminal/colour.hpp"
 #include "terminal/layout.hpp"
 
-// After the others: it has macros for many words.
+// Included last: curses.h has macros for many words.
 #include <curses.h>
 #undef timeout
 #undef erase
 
 namespace cli {
 
-/// How long an escape sequence may take to come, over a slow line too; a key
-/// that is only Escape waits as long.
+/// Longest time for an escape sequence to arrive, over a slow line too; the
+/// Escape key alone waits as long.
 static constexpr int escape_ms = 100;
 
 bool has_utf8()
@@ -36,11 +36,11 @@ std::unique_ptr<screen> screen::open()
 
 	if (!isatty(STDOUT_FILENO) || !name || std::string_view(name) == "dumb")
 		return nullptr;
-	// Names are UTF-8, in a locale without it as well.
+	// Names are UTF-8, in a locale without UTF-8 as well.
 	if (!has_utf8())
 		std::setlocale(LC_CTYPE, "C.UTF-8");
-	// Unlike initscr(), it does not end the program where it knows no such
-	// terminal.
+	// Unlike initscr(), newterm() does not end the program if the terminal
+	// is unknown.
 	SCREEN *terminal = newterm(name, stdout, stdin);
 
 	if (!terminal)
@@ -101,9 +101,9 @@ void screen::draw(const std::vector<std::string> &lines, size_t bold)
 	wrefresh(stdscr);
 }
 
-unsigned screen::attributes(emphasis how) const
+unsigned screen::attributes(emphasis style) const
 {
-	switch (how) {
+	switch (style) {
 	case emphasis::bold:
 		return A_BOLD;
 	case emphasis::dim:
@@ -121,20 +121,22 @@ void screen::draw(const std::vector<styled_line> &text)
 {
 	werase(stdscr);
 	for (size_t i = 0; i < text.size() && i < height(); i++) {
-		size_t at = 0;
+		size_t column = 0;
 
 		for (const styled_text &part : text[i]) {
-			if (at >= width())
+			if (column >= width())
 				break;
 
-			const std::string shown = fit(part.text, width() - at);
-			const unsigned how = attributes(part.how);
+			const std::string visible_text =
+				fit(part.text, width() - column);
+			const unsigned style = attributes(part.how);
 
-			wattr_on(stdscr, how, nullptr);
+			wattr_on(stdscr, style, nullptr);
 			mvwaddstr(stdscr, static_cast<int>(i),
-				  static_cast<int>(at), shown.c_str());
-			wattr_off(stdscr, how, nullptr);
-			at += cli::width(shown);
+				  static_cast<int>(column),
+				  visible_text.c_str());
+			wattr_off(stdscr, style, nullptr);
+			column += cli::width(visible_text);
 		}
 	}
 	wrefresh(stdscr);

@@ -8,7 +8,7 @@
 
 namespace cli {
 
-/// How a part of a line is emphasised; colour is never all that there is.
+/// Emphasis of a part of a line, never by colour alone.
 enum class emphasis { none, bold, dim, title, warning };
 
 struct styled_text {
@@ -17,20 +17,20 @@ struct styled_text {
 };
 using styled_line = std::vector<styled_text>;
 
-/// Does the user's locale have UTF-8?  To be asked before there is a screen.
+/// Return whether the user's locale has UTF-8.  Call before opening a screen.
 bool has_utf8();
 
-/// There is one at most; the terminal is put right when it goes.
+/// The only screen of the terminal; the destructor restores the terminal.
 class screen {
 public:
-	/// @return nothing where standard output is not a terminal, or one that
-	/// only prints lines.
+	/// @return nullptr if standard output is not a terminal, or is a
+	/// terminal that only prints lines.
 	static std::unique_ptr<screen> open();
 	~screen();
 	screen(const screen &) = delete;
 	screen &operator=(const screen &) = delete;
 
-	/// Keys beside characters; a key of one byte is that byte.
+	/// Keys that are not characters; the key of a byte is the byte.
 	enum : int {
 		up = 0x1000,
 		down,
@@ -47,17 +47,16 @@ public:
 
 	size_t width() const;
 	size_t height() const;
-	/// Shows as many lines, and as much of them, as fit; line @p bold is
-	/// emphasised.
+	/// Show the lines, cut to the screen, with emphasis of line @p bold.
 	void draw(const std::vector<std::string> &lines, size_t bold);
-	/// The same, with emphasis.
+	/// Show lines with emphasis of their parts.
 	void draw(const std::vector<styled_line> &lines);
-	/// A key that was pressed, or -1; waits for none.
+	/// Return a pressed key, or -1 without waiting.
 	int key();
 
-	/// Takes the size that the terminal has now (SIGWINCH).
+	/// Adopt the terminal's current size (SIGWINCH).
 	void resize();
-	/// Gives the terminal back as it was, until resume().
+	/// Restore the terminal's state until resume().
 	void suspend();
 	void resume();
 
@@ -65,8 +64,8 @@ private:
 	/// @param terminal curses' SCREEN.
 	explicit screen(void *terminal);
 
-	/// curses' attributes
-	unsigned attributes(emphasis how) const;
+	/// Return curses' attributes of an emphasis.
+	unsigned attributes(emphasis style) const;
 
 	void *terminal_;
 	bool coloured_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names of tasks, files and events, which other programs have chosen.
+// Text of other programs: names of tasks, files and events.
 #include "terminal/text.hpp"
 
 namespace cli {
@@ -36,11 +36,12 @@ static bool is_printable(uint32_t code)
 	// Controls, C0 and C1.
 	if (code < ' ' || (code >= 0x7f && code < 0xa0))
 		return false;
-	// Separators of lines, and what turns the direction of writing.
+	// Separators of lines, and characters that change the direction of
+	// writing.
 	if ((code >= 0x2028 && code <= 0x202e) ||
 	    (code >= 0x2066 && code <= 0x2069))
 		return false;
-	// No characters at all; XML refuses them.
+	// Noncharacters, which XML refuses.
 	return (code & 0xfffe) != 0xfffe;
 }
 
@@ -51,25 +52,25 @@ std::string printable(std::string_view text)
 	clean.reserve(text.size());
 	while (!text.empty()) {
 		character c = first_character(text);
-		size_t taken = c.length ? c.length : 1;
+		size_t bytes = c.length ? c.length : 1;
 
 		if (c.length && is_printable(c.code))
-			clean += text.substr(0, taken);
+			clean += text.substr(0, bytes);
 		else
 			clean += '?';
-		text.remove_prefix(taken);
+		text.remove_prefix(bytes);
 	}
 	return clean;
 }
 
 std::string lower(std::string_view text)
 {
-	std::string small(text);
+	std::string lowered(text);
 
-	for (char &c : small)
+	for (char &c : lowered)
 		if (c >= 'A' && c <= 'Z')
 			c = static_cast<char>(c - 'A' + 'a');
-	return small;
+	return lowered;
 }
 
 } // namespace cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Text from elsewhere: names of tasks, files and events.
+// Text of other programs: names of tasks, files and events.
 #pragma once
 
 #include <cstddef>
@@ -9,24 +9,24 @@
 
 namespace cli {
 
-/// A character of UTF-8; length 0: the text does not start with one.
+/// A character of UTF-8; length 0: the text starts with other bytes.
 struct character {
 	uint32_t code = 0;
 	size_t length = 0;
 };
 
-/// The first character of @p text, which is not empty: in the shortest form
-/// only, no surrogates, as RFC 3629 has it.
+/// Return the first character of @p text, which is not empty: in the shortest
+/// form only, no surrogates, as in RFC 3629.
 character first_character(std::string_view text);
 
 /// Clean a text for terminals, labels, JSON, events and XML: UTF-8 on one line,
 /// without commands of terminals.  Control characters, bytes that are not UTF-8
-/// and characters that change the direction of the text after them become
+/// and characters that change the direction of the following text become
 /// question marks.  Every text that another program chose passes this function
 /// before it leaves the program.
 std::string printable(std::string_view text);
 
-/// In small letters.
+/// Convert a text to lower case.
 std::string lower(std::string_view text);
 
 } // namespace cli
