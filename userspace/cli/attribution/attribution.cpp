@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Attribution of traffic to tasks: the user's side of bpf/attribution.bpf.c.
+// Attribution of traffic to tasks: the user space of bpf/attribution.bpf.c.
 #include "attribution/attribution.hpp"
 
 #include <algorithm>
@@ -12,14 +12,15 @@
 
 namespace cli {
 
-/// How often a CPU whose task does not change is looked at, so that an account
-/// is closed quickly.
-static constexpr std::chrono::seconds longest_stretch(1);
+/// Time after which a CPU whose task does not change is polled: with shorter
+/// slices an account closes quickly.
+static constexpr std::chrono::seconds longest_slice(1);
 
-static uncore::error too_many(std::string_view what, size_t n, size_t most)
+static uncore::error too_many(std::string_view name, size_t count, size_t limit)
 {
 	return {uncore::errc::unsupported,
-		fmt::format("{} {} are too many: {} at most", n, what, most)};
+		fmt::format("{} {} are too many: {} at most", count, name,
+			    limit)};
 }
 
 // --- loading
@@ -29,7 +30,7 @@ void skeleton_deleter::operator()(attribution_bpf *programs) const
 	attribution_bpf__destroy(programs);
 }
 
-/// Puts the columns' events into one row, and checks that they fit.
+/// List the columns' events as counters, and check the limits.
 uncore::result<void> attribution::state::prepare()
 {
 	size_t n = 0;
@@ -108,8 +109,8 @@ uncore::result<void> attribution::state::load()
 
 	if (err)
 		return bpf_failure("loading the BPF programs", err);
-	// From here on each CPU that goes offline is noticed, also if it is
-	// online again soon.
+	// The program counts each CPU that goes offline from now on, also a
+	// CPU that is soon online again.
 	hotplug_link.reset(bpf_program__attach(programs->progs.on_hotplug));
 	if (!hotplug_link)
 		return bpf_failure("attaching to cpuhp_exit", -errno);
@@ -131,7 +132,7 @@ int attribution::state::run(bpf_program *program, int cpu, uint64_t argument)
 	return err ? err : static_cast<int>(run.retval);
 }
 
-/// The first account begins when all CPUs have been looked at.
+/// Attach the programs.  The first account begins after a poll of all CPUs.
 uncore::result<void> attribution::state::attach()
 {
 	before.resize(n_packages());
@@ -139,14 +140,14 @@ uncore::result<void> attribution::state::attach()
 	link.reset(bpf_program__attach(programs->progs.on_switch));
 	if (!link)
 		return bpf_failure("attaching to sched_switch", -errno);
-	look();
+	poll_cpus();
 
-	auto done = drain();
+	auto outcome = drain();
 
 	for (unsigned i = 0; i < n_packages(); i++)
 		before[i] = programs->bss->packages[i].flipped;
 	reset_accounts();
-	return done;
+	return outcome;
 }
 
 // --- the interface
@@ -168,18 +169,18 @@ attribution::start(attribution_options options, const uncore::topology &machine)
 	s.options = std::move(options);
 	s.machine = &machine;
 	capture_bpf_messages();
-	auto done = s.prepare();
+	auto outcome = s.prepare();
 
-	if (done)
-		done = check_bpf(needs);
-	if (done)
-		done = s.load();
-	if (done)
-		done = s.open_everywhere();
-	if (done)
-		done = s.attach();
-	if (!done)
-		return done.error();
+	if (outcome)
+		outcome = check_bpf(needs);
+	if (outcome)
+		outcome = s.load();
+	if (outcome)
+		outcome = s.open_everywhere();
+	if (outcome)
+		outcome = s.attach();
+	if (!outcome)
+		return outcome.error();
 	return a;
 }
 
@@ -192,8 +193,8 @@ uncore::result<void> attribution::tend()
 		return {};
 	s.follow_hotplug();
 	if (s.options.weight ||
-	    std::chrono::steady_clock::now() - s.looked > longest_stretch)
-		s.look();
+	    std::chrono::steady_clock::now() - s.last_poll > longest_slice)
+		s.poll_cpus();
 	for (unsigned i = 0; i < s.n_packages(); i++)
 		entries += s.programs->bss->packages[i].entries[s.epoch & 1];
 	if (4 * entries < 3 * s.options.max_tasks)
@@ -207,13 +208,13 @@ uncore::result<account> attribution::take()
 
 	if (!s.stopped) {
 		s.follow_hotplug();
-		s.look();
+		s.poll_cpus();
 	}
 	s.find_dead_boxes();
-	auto done = s.drain();
+	auto drained = s.drain();
 
-	if (!done)
-		return done.error();
+	if (!drained)
+		return drained.error();
 	return s.settle();
 }
 
@@ -223,7 +224,7 @@ void attribution::stop()
 		return;
 	state_->link.reset();
 	state_->hotplug_link.reset();
-	state_->look();
+	state_->poll_cpus();
 	state_->stopped = true;
 }
 

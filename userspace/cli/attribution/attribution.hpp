@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Attribution of traffic to tasks: loads bpf/attribution.bpf.c, gives it events
-// to read at each context switch, and keeps its accounts.  It prints nothing.
+// Attribution of traffic to tasks: loads bpf/attribution.bpf.c, gives the
+// programs events to read at each context switch, and keeps their accounts.
+// Prints nothing.
 //
-// Here and not in libuncore, because the programs are GPL-2.0-only.
+// Part of the command, not of libuncore: the programs are GPL-2.0-only.
 #pragma once
 
 #include <chrono>
@@ -18,7 +19,7 @@
 
 namespace cli {
 
-/// A count with 64 binary places, so that shares of it add up without error.
+/// A count with 64 binary places: shares of a count add up without error.
 __extension__ typedef unsigned __int128 fixed_count;
 inline constexpr unsigned fixed_bits = 64;
 
@@ -27,7 +28,7 @@ inline double to_double(fixed_count value)
 	return static_cast<double>(value) / 0x1p64;
 }
 
-/// A column: counters of any boxes, whose counts have one meaning and are
+/// A column: counters of any boxes.  The counts have the same meaning and are
 /// added.
 struct attribution_column {
 	std::string name;
@@ -36,16 +37,18 @@ struct attribution_column {
 
 struct attribution_options {
 	std::vector<attribution_column> columns;
-	/// Weigh tasks by their CPU's rate of this event; none: equally.
+	/// Event whose rate on a CPU is the weight of the CPU's task; nullopt:
+	/// equal weights.
 	std::optional<uncore::event> weight;
-	/// Tasks with a row each at a time; further ones are "other".
+	/// Number of tasks with a row; further tasks are "other".
 	size_t max_tasks = 8192;
-	/// A package's counters are read at most so often, on average; 0: at
-	/// each context switch.
+	/// Shortest average time between two reads of a package's counters; 0:
+	/// a read at each context switch.
 	std::chrono::nanoseconds resolution = std::chrono::microseconds(100);
-	/// Open a copy for each CPU also where an event a package would do.
+	/// A copy of each event for each CPU, also where an event per package
+	/// is enough.
 	bool each_cpu = false;
-	/// Do without bpf_loop() also where the kernel has it.
+	/// No use of bpf_loop(), also where the kernel has bpf_loop().
 	bool bounded_loops = false;
 };
 
@@ -56,62 +59,62 @@ struct task_share {
 	unsigned package = 0; ///< index in topology::packages()
 	std::string comm;
 	uint64_t cpu_ns = 0;
-	std::vector<fixed_count> counts; ///< one a column
+	std::vector<fixed_count> counts; ///< by column
 };
 
-/// A package's side of the account.
+/// The account of a package.
 struct package_account {
 	int id = 0;
-	/// From when to when its counters were read; 0 where they were not
-	/// before, as its CPUs were offline.
+	/// Time between two reads of the counters; 0 after the first read, as
+	/// when the CPUs of the package were offline.
 	uint64_t ns = 0;
-	std::vector<uint64_t> totals; ///< what the counters saw, a column each
-	std::vector<uint64_t> idle;   ///< of that, while no task ran
+	std::vector<uint64_t> totals; ///< counts of the counters, by column
+	std::vector<uint64_t> idle;   ///< part of totals while no task ran
 	uint64_t idle_ns = 0;
-	/// Tasks without a row.
+	/// Counts of tasks without a row.
 	std::vector<fixed_count> other;
 	uint64_t other_ns = 0;
-	/// Tasks that were merged into it, least active first; and switches of
+	/// Tasks that were merged into other, least active first; switches of
 	/// tasks for which the programs had no room.
 	uint64_t merged = 0, dropped = 0;
-	/// Counts that are not divided yet, usually far less than one; and
-	/// those of the account before.
+	/// Counts that are not divided yet, usually far below 1; the remainder
+	/// of the previous account.
 	std::vector<fixed_count> remainder, remainder_before;
 };
 
-/// The counts since the last account.  In each package and column totals are
-/// the sum of the tasks' counts, other, idle and remainder less
-/// remainder_before, exactly.
+/// The counts since the last account.  In each package and column, totals is
+/// exactly the sum of the tasks' counts, other, idle and remainder, less
+/// remainder_before.
 struct account {
 	std::vector<task_share> tasks;
 	std::vector<package_account> packages;
-	/// Switches that were given up because of a busy lock, so far.
+	/// Switches missed since the start because of a busy lock.
 	uint64_t missed = 0;
-	/// Context switches and other looks so far, and how many of them read
-	/// their package's counters.
+	/// Context switches and polls since the start; number of them that read
+	/// the package's counters.
 	uint64_t looks = 0, reads = 0;
-	/// Faults since the last account, a line each.
+	/// Faults since the last account, one line per fault.
 	std::vector<std::string> warnings;
 };
 
 class attribution {
 public:
-	/// Opens the events, loads the programs and attaches them.
+	/// Open the events, load the programs and attach the programs.
 	/// @p machine must outlive the object.
 	/// Errors: errc::permission, errc::unsupported (no BTF, kernel too
-	/// old), errc::conflict (a box has no counter left), and those of the
-	/// events.
+	/// old), errc::conflict (a box has no free counter), and the errors of
+	/// uncore::perf_events::open_on().
 	static uncore::result<std::unique_ptr<attribution>>
 	start(attribution_options options, const uncore::topology &machine);
 
 	~attribution();
 
-	/// To be called several times a second: takes up CPUs that came online,
-	/// empties the map of tasks before it is full.
+	/// Add CPUs that came online, and empty the map of tasks before the map
+	/// is full.  Call several times a second.
 	uncore::result<void> tend();
-	/// The account since the last one, or since the start.
+	/// Close the account that began at the last account, or at the start.
 	uncore::result<account> take();
-	/// Detaches; one more account may be taken.
+	/// Detach the programs.  take() has one more account.
 	void stop();
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Takes the accounts out of the programs' maps, and checks that they add up.
+// Takes the accounts out of the programs' maps, and checks the sums.
 #include "attribution/attribution_state.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace cli {
 
-/// For a flip that meets a busy lock; the program itself waits 10 ms each time.
+/// Attempts to flip while a lock is busy; the program waits 10 ms in each.
 static constexpr int flip_tries = 500;
 
 static fixed_count fixed(uint64_t count)
@@ -24,15 +24,15 @@ static fixed_count fixed(const attr_number &count)
 	return fixed(count.whole) + count.fraction;
 }
 
-void attribution::state::look()
+void attribution::state::poll_cpus()
 {
-	looked = std::chrono::steady_clock::now();
-	// A CPU that is offline by now is not looked at: nothing runs there.
+	last_poll = std::chrono::steady_clock::now();
+	// A CPU that is offline by now is not polled: no task runs on the CPU.
 	for (auto [cpu, pkg] : cpus)
 		run(programs->progs.look_here, cpu, 0);
 }
 
-/// The programs use the other map of shares from here on.
+/// Let the programs use the other map of shares from now on.
 uncore::result<void> attribution::state::flip()
 {
 	for (unsigned pkg = 0; pkg < n_packages(); pkg++) {
@@ -48,13 +48,13 @@ uncore::result<void> attribution::state::flip()
 	return {};
 }
 
-static void add(std::vector<fixed_count> &to, const attr_share &share)
+static void add(std::vector<fixed_count> &counts, const attr_share &share)
 {
-	for (size_t i = 0; i < to.size(); i++)
-		to[i] += fixed(share.count[i]);
+	for (size_t i = 0; i < counts.size(); i++)
+		counts[i] += fixed(share.count[i]);
 }
 
-void attribution::state::keep(const attr_key &key, const attr_share &share)
+void attribution::state::add_share(const attr_key &key, const attr_share &share)
 {
 	if (key.package >= n_packages() || !share.stretches)
 		return;
@@ -76,7 +76,7 @@ void attribution::state::keep(const attr_key &key, const attr_share &share)
 
 uncore::result<void> attribution::state::drain_map(bpf_map *map)
 {
-	// No more keys than this meet in one place of the hash map.
+	// A bucket of the hash map has no more keys than this.
 	uint32_t batch = std::clamp<size_t>(options.max_tasks, 1, 1024);
 	std::vector<attr_key> keys(batch);
 	std::vector<attr_share> shares(batch);
@@ -92,7 +92,7 @@ uncore::result<void> attribution::state::drain_map(bpf_map *map)
 		if (err && err != -ENOENT)
 			return bpf_failure("reading the accounts", err);
 		for (uint32_t i = 0; i < n; i++)
-			keep(keys[i], shares[i]);
+			add_share(keys[i], shares[i]);
 		first = false;
 	} while (!err);
 	return {};
@@ -115,35 +115,36 @@ void attribution::state::drain_dropped(unsigned parity)
 uncore::result<void> attribution::state::drain()
 {
 	unsigned parity = epoch & 1;
-	auto done = flip();
+	auto outcome = flip();
 
-	if (done)
-		done = drain_map(parity ? programs->maps.shares_odd
-					: programs->maps.shares_even);
-	if (!done)
-		return done;
+	if (outcome)
+		outcome = drain_map(parity ? programs->maps.shares_odd
+					   : programs->maps.shares_even);
+	if (!outcome)
+		return outcome;
 	drain_dropped(parity);
 	if (tasks.size() > 4 * options.max_tasks)
 		merge(options.max_tasks);
 	return {};
 }
 
-/// Keeps the @p most active tasks, by the first column.
-void attribution::state::merge(size_t most)
+/// Keep the @p max_rows most active tasks, by the first column; merge the
+/// rest into other.
+void attribution::state::merge(size_t max_rows)
 {
-	if (tasks.size() <= most)
+	if (tasks.size() <= max_rows)
 		return;
 	std::vector<std::map<share_key, task_share>::iterator> order;
 
-	for (auto at = tasks.begin(); at != tasks.end(); ++at)
-		order.push_back(at);
+	for (auto task = tasks.begin(); task != tasks.end(); ++task)
+		order.push_back(task);
 	std::nth_element(
-		order.begin(), order.begin() + most, order.end(),
+		order.begin(), order.begin() + max_rows, order.end(),
 		[](const auto &a, const auto &b) {
 			return std::tie(a->second.counts[0], a->second.cpu_ns) >
 			       std::tie(b->second.counts[0], b->second.cpu_ns);
 		});
-	for (size_t i = most; i < order.size(); i++) {
+	for (size_t i = max_rows; i < order.size(); i++) {
 		const task_share &task = order[i]->second;
 		package_account &p = packages[task.package];
 
@@ -203,15 +204,16 @@ uncore::result<account> attribution::state::settle()
 	a.packages = std::move(packages);
 	a.warnings = std::exchange(warnings, {});
 	reset_accounts();
-	auto good = check(a);
+	auto outcome = check_sums(a);
 
-	if (!good)
-		return good.error();
+	if (!outcome)
+		return outcome.error();
 	return a;
 }
 
-/// The sum must be right; if it is not, no number is shown.
-uncore::result<void> attribution::state::check(const account &a) const
+/// Check that the shares add up to the counts; on a wrong sum no number is
+/// shown.
+uncore::result<void> attribution::state::check_sums(const account &a) const
 {
 	for (unsigned i = 0; i < a.packages.size(); i++) {
 		const package_account &p = a.packages[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Opens the events that the programs read: one a package, and where the kernel
-// lets a CPU read none but its own, a copy for each CPU.  Says where each began
-// to count.
+// Opens the events that the programs read: an event per package and, if the
+// kernel lets a CPU read only events of that CPU, a copy for each CPU.  Tells
+// the programs the count at which each event began.
 #include "attribution/attribution_state.hpp"
 
 #include <algorithm>
@@ -12,15 +12,16 @@
 
 namespace cli {
 
-/// The field that makes an event a passive copy of its package's.
+/// The field that makes an event a passive copy of the package's event.
 static constexpr const char *local_field = "local";
 
-/// How often an event of a CPU that went offline is tried again, and the time
-/// between two tries.
-static constexpr unsigned most_tries = 20;
-static constexpr std::chrono::milliseconds between_tries{5};
+/// Attempts to open an event of a CPU that went offline, and the time between
+/// two attempts.
+static constexpr unsigned max_tries = 20;
+static constexpr std::chrono::milliseconds retry_delay{5};
 
-uncore::result<void> attribution::state::put(bpf_map *map, uint32_t key, int fd)
+uncore::result<void> attribution::state::set_event(bpf_map *map, uint32_t key,
+						   int fd)
 {
 	int err = bpf_map_update_elem(bpf_map__fd(map), &key, &fd, BPF_ANY);
 
@@ -29,7 +30,7 @@ uncore::result<void> attribution::state::put(bpf_map *map, uint32_t key, int fd)
 	return {};
 }
 
-void attribution::state::take_out(bpf_map *map, uint32_t key)
+void attribution::state::delete_event(bpf_map *map, uint32_t key)
 {
 	bpf_map_delete_elem(bpf_map__fd(map), &key);
 }
@@ -38,19 +39,20 @@ int cpu_for(const uncore::pmu_info &pmu, const std::map<int, unsigned> &cpus,
 	    unsigned package)
 {
 	for (int cpu : pmu.cpus) {
-		auto at = cpus.find(cpu);
+		auto entry = cpus.find(cpu);
 
-		if (at != cpus.end() && at->second == package)
+		if (entry != cpus.end() && entry->second == package)
 			return cpu;
 	}
-	// The PMU's CPU may have changed since the machine was read.
+	// The PMU's CPU may have changed since the topology was read.
 	for (auto [cpu, index] : cpus)
 		if (index == package)
 			return cpu;
 	return -1;
 }
 
-/// Pinned: an event that only counts some of the time cannot be divided.
+/// Get the attributes of a pinned event: counts of a multiplexed event cannot
+/// be divided.
 static perf_event_attr pinned(const uncore::event &event)
 {
 	perf_event_attr attributes = uncore::attributes_of(event);
@@ -66,7 +68,8 @@ static uncore::error no_counter(const uncore::event &event)
 			": all counters of its box that can count it are taken, or its filter is set for another event"};
 }
 
-/// From 6.8 on a kernel lets each CPU of a package read the package's event.
+/// Try to read a package's event on another CPU of the package: kernels from
+/// 6.8 on allow the read.
 uncore::result<void> attribution::state::probe_sharing()
 {
 	if (options.each_cpu)
@@ -74,37 +77,40 @@ uncore::result<void> attribution::state::probe_sharing()
 	for (unsigned i = 0; i < n_packages() * counters.size(); i++) {
 		const attribution_counter &c = counters[i / n_packages()];
 		const unsigned pkg = i % n_packages();
-		const auto &all = machine->packages()[pkg].cpus;
+		const auto &package_cpus = machine->packages()[pkg].cpus;
 		int cpu = cpu_for(*c.event.pmu, cpus, pkg);
 
-		if (cpu < 0 || all.size() < 2 || c.dead.contains(pkg))
+		if (cpu < 0 || package_cpus.size() < 2 || c.dead.contains(pkg))
 			continue;
-		int other = all[0] == cpu ? all[1] : all[0];
+		int other_cpu = package_cpus[0] == cpu ? package_cpus[1]
+						       : package_cpus[0];
 		auto probe = uncore::perf_events::open_on(c.event,
 							  pinned(c.event), cpu);
 
 		if (!probe)
 			return probe.error();
-		auto done = put(programs->maps.events, other, probe->fd());
+		auto outcome = set_event(programs->maps.events, other_cpu,
+					 probe->fd());
 
-		if (!done)
-			return done;
-		shared = run(programs->progs.try_read, other, other) == 0;
-		take_out(programs->maps.events, other);
+		if (!outcome)
+			return outcome;
+		shared = run(programs->progs.try_read, other_cpu, other_cpu) ==
+			 0;
+		delete_event(programs->maps.events, other_cpu);
 		return {};
 	}
 	return {};
 }
 
-/// Whether each CPU has a copy of the counter's event.  The driver has none in
-/// the place of the kernel's own.
+/// Does each CPU have a copy of the counter's event?  The driver has no copies
+/// when it replaces the in-tree driver.
 bool attribution::state::has_copies(const attribution_counter &c) const
 {
 	return !shared && c.event.pmu->field(local_field);
 }
 
-/// What its counter had counted when an event began.
-uncore::result<uint64_t> attribution::state::base_of(int fd)
+/// Read the count of an event's counter at which the event began.
+uncore::result<uint64_t> attribution::state::read_base(int fd)
 {
 	int err = run(programs->progs.event_base, -1, fd);
 
@@ -113,10 +119,10 @@ uncore::result<uint64_t> attribution::state::base_of(int fd)
 	return programs->bss->base_found;
 }
 
-uncore::result<void> attribution::state::set_base(size_t at, int cpu,
+uncore::result<void> attribution::state::set_base(size_t index, int cpu,
 						  uint64_t base)
 {
-	uint32_t key = at * n_cpus + cpu;
+	uint32_t key = index * n_cpus + cpu;
 	int err = bpf_map_update_elem(bpf_map__fd(programs->maps.bases), &key,
 				      &base, BPF_ANY);
 
@@ -125,24 +131,25 @@ uncore::result<void> attribution::state::set_base(size_t at, int cpu,
 	return {};
 }
 
-/// Set the count at which a package's account begins: @p seen, which its
-/// counter shows.  A counter that was closed continues from its last count.
+/// Begin a package's account at @p count, the count of the counter.  A counter
+/// that was closed continues from its last count.
 uncore::result<void> attribution::state::begin(attribution_counter &c,
-					       size_t at, unsigned pkg,
-					       uint64_t seen)
+					       size_t index, unsigned pkg,
+					       uint64_t count)
 {
-	__u64 &now = programs->bss->packages[pkg].now.seen[at];
+	__u64 &now = programs->bss->packages[pkg].now.seen[index];
 
 	if (!link)
-		now = seen;
+		now = count;
 	else if (!c.shift.contains(pkg))
-		c.shift[pkg] = now - seen;
+		c.shift[pkg] = now - count;
 	return {};
 }
 
-/// Opens the event that has the counter, once a package.
+/// Open the event that has the counter, once per package.
 uncore::result<void> attribution::state::open_counter(attribution_counter &c,
-						      size_t at, unsigned pkg)
+						      size_t index,
+						      unsigned pkg)
 {
 	auto opened = uncore::perf_events::open_on(
 		c.event, pinned(c.event), cpu_for(*c.event.pmu, cpus, pkg));
@@ -158,22 +165,22 @@ uncore::result<void> attribution::state::open_counter(attribution_counter &c,
 	uint64_t base = 0;
 
 	if (has_copies(c)) {
-		auto found = base_of(opened->fd());
+		auto base_count = read_base(opened->fd());
 
-		if (!found)
-			return found.error();
-		base = *found;
+		if (!base_count)
+			return base_count.error();
+		base = *base_count;
 	}
-	auto done = begin(c, at, pkg, now->value + base);
+	auto begun = begin(c, index, pkg, now->value + base);
 
-	if (done)
+	if (begun)
 		c.open.insert_or_assign(pkg, *std::move(opened));
-	return done;
+	return begun;
 }
 
-/// Opens a copy of it for one CPU, which may read no other CPU's event.
+/// Open a copy of the event for a CPU that cannot read another CPU's event.
 uncore::result<void> attribution::state::open_copy(attribution_counter &c,
-						   size_t at, int cpu)
+						   size_t index, int cpu)
 {
 	perf_event_attr attributes = pinned(c.event);
 
@@ -182,45 +189,45 @@ uncore::result<void> attribution::state::open_copy(attribution_counter &c,
 
 	if (!opened)
 		return opened.error();
-	// Brings it up to date, which is what base_of() goes by.
+	// The read updates the event's count, on which read_base() relies.
 	auto now = opened->read();
 
 	if (!now)
 		return now.error();
-	auto base = base_of(opened->fd());
+	auto base = read_base(opened->fd());
 
 	if (!base)
 		return base.error();
-	auto done = set_base(at, cpu, *base + c.shift[cpus.at(cpu)]);
+	auto outcome = set_base(index, cpu, *base + c.shift[cpus.at(cpu)]);
 
-	if (done)
-		done = put(programs->maps.events, at * n_cpus + cpu,
-			   opened->fd());
-	if (done)
+	if (outcome)
+		outcome = set_event(programs->maps.events, index * n_cpus + cpu,
+				    opened->fd());
+	if (outcome)
 		c.copies.insert_or_assign(cpu, *std::move(opened));
-	return done;
+	return outcome;
 }
 
-/// Makes sure that @p cpu can read a counter.
+/// Open the events with which @p cpu reads a counter.
 uncore::result<void> attribution::state::open_on(attribution_counter &c,
-						 size_t at, int cpu)
+						 size_t index, int cpu)
 {
 	unsigned pkg = cpus.at(cpu);
-	uncore::result<void> done;
+	uncore::result<void> outcome;
 
 	if (c.dead.contains(pkg))
-		return done;
+		return outcome;
 	if (!c.open.contains(pkg))
-		done = open_counter(c, at, pkg);
-	if (!done)
-		return done;
+		outcome = open_counter(c, index, pkg);
+	if (!outcome)
+		return outcome;
 	if (has_copies(c))
-		return open_copy(c, at, cpu);
-	done = set_base(at, cpu, c.shift[pkg]);
-	if (done)
-		done = put(programs->maps.events, at * n_cpus + cpu,
-			   c.open.at(pkg).fd());
-	return done;
+		return open_copy(c, index, cpu);
+	outcome = set_base(index, cpu, c.shift[pkg]);
+	if (outcome)
+		outcome = set_event(programs->maps.events, index * n_cpus + cpu,
+				    c.open.at(pkg).fd());
+	return outcome;
 }
 
 uncore::result<void> attribution::state::open_weight(int cpu)
@@ -230,44 +237,47 @@ uncore::result<void> attribution::state::open_weight(int cpu)
 
 	if (!opened)
 		return opened.error();
-	auto done = put(programs->maps.weight_events, cpu, opened->fd());
+	auto outcome =
+		set_event(programs->maps.weight_events, cpu, opened->fd());
 
-	if (done)
+	if (outcome)
 		weights.insert_or_assign(cpu, *std::move(opened));
-	return done;
+	return outcome;
 }
 
-/// Makes @p cpu known to the programs, and able to read the counters: as many
-/// as can be.  What it cannot read, others of its package can.
+/// Tell the programs the package of @p cpu, and let the CPU read as many
+/// counters as possible.  Other CPUs of the package can read the other
+/// counters.
 uncore::result<void> attribution::state::open_cpu(int cpu)
 {
-	uncore::result<void> done;
+	uncore::result<void> outcome;
 
-	// Whatever else fails, its tasks belong there.
+	// The CPU's tasks belong to the package, also if no event opens.
 	programs->bss->cpus[cpu].package = cpus.at(cpu);
 	departures[cpu] = programs->bss->cpus[cpu].departures;
 	for (size_t i = 0; i < counters.size(); i++) {
 		auto opened = open_on(counters[i], i, cpu);
 
-		if (done)
-			done = opened;
+		if (outcome)
+			outcome = opened;
 	}
 	if (options.weight) {
 		auto opened = open_weight(cpu);
 
-		if (done)
-			done = opened;
+		if (outcome)
+			outcome = opened;
 	}
-	return done;
+	return outcome;
 }
 
-/// Waits, as a CPU is online before the driver has its package's PMUs back.
-/// @return whether to ask again for what did not answer.
-bool attribution::state::ask_again(unsigned &tries)
+/// Wait before another attempt: a CPU is online before the driver has the PMUs
+/// of the CPU's package again.
+/// @return false after the last attempt.
+bool attribution::state::wait_to_retry(unsigned &tries)
 {
-	if (++tries >= most_tries)
+	if (++tries >= max_tries)
 		return false;
-	std::this_thread::sleep_for(between_tries);
+	std::this_thread::sleep_for(retry_delay);
 	return true;
 }
 
@@ -276,7 +286,7 @@ bool box_answers(const uncore::event &event, int cpu)
 	perf_event_attr attributes = uncore::attributes_of(event);
 
 	attributes.disabled = 1;
-	// the CPU may be online again after the first try
+	// The CPU may be online again after the first attempt.
 	for (int tries = 0; tries < 2; tries++) {
 		auto opened =
 			uncore::perf_events::open_on(event, attributes, cpu);
@@ -288,32 +298,34 @@ bool box_answers(const uncore::event &event, int cpu)
 	return false;
 }
 
-/// CPUs that went offline while their events were opened are left out.  @return
-/// whether to try again; else the failure is another one.
-bool attribution::state::drop_offline(const uncore::error &why, unsigned &tries)
+/// Drop CPUs that went offline while their events were opened, or exclude dead
+/// boxes.
+/// @return whether to try again; false for any other error.
+bool attribution::state::drop_offline(const uncore::error &error,
+				      unsigned &tries)
 {
-	if (why.code != uncore::errc::gone)
+	if (error.code != uncore::errc::gone)
 		return false;
 
-	std::vector<int> went;
+	std::vector<int> offline;
 
 	for (auto [cpu, pkg] : cpus)
 		if (!uncore::counts_events(cpu))
-			went.push_back(cpu);
-	for (int cpu : went)
+			offline.push_back(cpu);
+	for (int cpu : offline)
 		cpu_offline(cpu);
-	// A CPU that was away may be back by now; a box that does not answer is
-	// not.
-	if (!went.empty() || ask_again(tries))
+	// A CPU that was offline may be online again by now; a dead box stays
+	// dead.
+	if (!offline.empty() || wait_to_retry(tries))
 		return true;
 	tries = 0;
-	return leave_out_dead();
+	return exclude_dead_boxes();
 }
 
-/// The others are counted.
-bool attribution::state::leave_out_dead()
+/// Mark dead boxes; the other boxes are counted.
+bool attribution::state::exclude_dead_boxes()
 {
-	bool any = false;
+	bool excluded = false;
 
 	for (attribution_counter &c : counters)
 		for (unsigned pkg = 0; pkg < n_packages(); pkg++) {
@@ -322,7 +334,7 @@ bool attribution::state::leave_out_dead()
 			if (cpu < 0 || c.open.contains(pkg) ||
 			    c.dead.contains(pkg) || box_answers(c.event, cpu))
 				continue;
-			any = c.dead.insert(pkg).second;
+			excluded = c.dead.insert(pkg).second;
 			warnings.push_back(fmt::format(
 				"{} of socket {} does not answer, and is not counted",
 				c.event.pmu->name,
@@ -331,11 +343,12 @@ bool attribution::state::leave_out_dead()
 	std::sort(warnings.begin(), warnings.end());
 	warnings.erase(std::unique(warnings.begin(), warnings.end()),
 		       warnings.end());
-	return any;
+	return excluded;
 }
 
-/// Tasks of other CPUs have part in what is read there later.
-void attribution::state::note_reading()
+/// Warn when only one CPU per package reads an event: tasks of other CPUs get a
+/// part of counts that the CPU reads later.
+void attribution::state::warn_single_reader()
 {
 	for (const attribution_counter &c : counters) {
 		if (shared || has_copies(c))
@@ -352,25 +365,25 @@ void attribution::state::note_reading()
 
 uncore::result<void> attribution::state::open_everywhere()
 {
-	uncore::result<void> done;
+	uncore::result<void> outcome;
 	unsigned tries = 0;
 
 	do
-		done = probe_sharing();
-	while (!done && drop_offline(done.error(), tries));
-	for (auto cpu = cpus.begin(); done && cpu != cpus.end();) {
-		int number = cpu->first;
+		outcome = probe_sharing();
+	while (!outcome && drop_offline(outcome.error(), tries));
+	for (auto entry = cpus.begin(); outcome && entry != cpus.end();) {
+		int cpu = entry->first;
 
-		done = open_cpu(number);
-		if (!done && drop_offline(done.error(), tries))
-			done = {};
+		outcome = open_cpu(cpu);
+		if (!outcome && drop_offline(outcome.error(), tries))
+			outcome = {};
 		else
-			++number;
-		cpu = cpus.lower_bound(number);
+			++cpu;
+		entry = cpus.lower_bound(cpu);
 	}
-	if (done)
-		note_reading();
-	return done;
+	if (outcome)
+		warn_single_reader();
+	return outcome;
 }
 
 } // namespace cli

@@ -12,11 +12,11 @@ void attribution::state::cpu_online(int cpu, uint64_t departures_seen)
 {
 	int id = machine->package_of(cpu);
 
-	// All of sysfs takes long to read; most CPUs were online before.
+	// A read of all of sysfs is slow; most CPUs were online before.
 	if (id < 0) {
-		auto again = uncore::topology::read();
+		auto topology = uncore::topology::read();
 
-		id = again ? again->package_of(cpu) : -1;
+		id = topology ? topology->package_of(cpu) : -1;
 	}
 
 	for (unsigned i = 0; i < n_packages(); i++)
@@ -28,43 +28,43 @@ void attribution::state::cpu_online(int cpu, uint64_t departures_seen)
 			cpu));
 		return;
 	}
-	auto done = open_cpu(cpu);
+	auto outcome = open_cpu(cpu);
 	unsigned tries = 0;
 
-	while (!done && done.error().code == uncore::errc::gone &&
-	       uncore::counts_events(cpu) && ask_again(tries))
-		done = open_cpu(cpu);
+	while (!outcome && outcome.error().code == uncore::errc::gone &&
+	       uncore::counts_events(cpu) && wait_to_retry(tries))
+		outcome = open_cpu(cpu);
 
-	// If it went offline since, it is handled as such, even if it is online
-	// again by now.
+	// follow_hotplug() handles a CPU that went offline since, even if the
+	// CPU is online again by now.
 	departures[cpu] = departures_seen;
-	// Either it went offline, or the CPU that has its package's events did.
-	// The next look tries again.
-	if (!done && done.error().code == uncore::errc::gone &&
+	// The CPU went offline, or the CPU that has the package's events did.
+	// The next follow_hotplug() tries again.
+	if (!outcome && outcome.error().code == uncore::errc::gone &&
 	    any_went_offline(cpus.at(cpu))) {
 		cpu_offline(cpu);
 		return;
 	}
-	if (!done)
+	if (!outcome)
 		warnings.push_back(fmt::format("CPU {} came online: {}", cpu,
-					       done.error().message));
+					       outcome.error().message));
 	run(programs->progs.look_here, cpu, 0);
 }
 
-/// Its copies count nothing any more, also when it is online again.  Their
-/// entries in the maps must not be read with the bases of later ones.  The
-/// package's event continues on another CPU, if there is one.
+/// Close the copies of a CPU: they stop counting, also when the CPU is online
+/// again.  Their entries in the maps must not be read with the bases of later
+/// copies.  The package's event continues on another online CPU.
 void attribution::state::cpu_offline(int cpu)
 {
 	unsigned pkg = cpus.at(cpu);
 
 	for (size_t i = 0; i < counters.size(); i++)
-		take_out(programs->maps.events, i * n_cpus + cpu);
-	take_out(programs->maps.weight_events, cpu);
+		delete_event(programs->maps.events, i * n_cpus + cpu);
+	delete_event(programs->maps.weight_events, cpu);
 	cpus.erase(cpu);
 	weights.erase(cpu);
-	bool last = std::none_of(cpus.begin(), cpus.end(), [&](auto &other) {
-		return other.second == pkg;
+	bool last = std::none_of(cpus.begin(), cpus.end(), [&](auto &entry) {
+		return entry.second == pkg;
 	});
 
 	for (auto &c : counters) {
@@ -76,7 +76,7 @@ void attribution::state::cpu_offline(int cpu)
 	}
 }
 
-/// Also when it is online again.
+/// Has the CPU gone offline, also when the CPU is online again?
 bool attribution::state::went_offline(int cpu) const
 {
 	return programs->bss->cpus[cpu].departures != departures[cpu];
@@ -84,30 +84,30 @@ bool attribution::state::went_offline(int cpu) const
 
 bool attribution::state::any_went_offline(unsigned package) const
 {
-	return std::any_of(cpus.begin(), cpus.end(), [&](const auto &each) {
-		return each.second == package && went_offline(each.first);
+	return std::any_of(cpus.begin(), cpus.end(), [&](const auto &entry) {
+		return entry.second == package && went_offline(entry.first);
 	});
 }
 
 void attribution::state::follow_hotplug()
 {
 	std::vector<uint64_t> departures_seen(n_cpus);
-	std::vector<int> went;
+	std::vector<int> offline;
 
 	for (unsigned cpu = 0; cpu < n_cpus; cpu++)
 		departures_seen[cpu] = programs->bss->cpus[cpu].departures;
 
-	std::vector<int> now = online_cpus();
+	std::vector<int> online = online_cpus();
 
-	if (now.empty())
+	if (online.empty())
 		return;
 	for (auto [cpu, pkg] : cpus)
-		if (!std::binary_search(now.begin(), now.end(), cpu) ||
+		if (!std::binary_search(online.begin(), online.end(), cpu) ||
 		    went_offline(cpu))
-			went.push_back(cpu);
-	for (int cpu : went)
+			offline.push_back(cpu);
+	for (int cpu : offline)
 		cpu_offline(cpu);
-	for (int cpu : now)
+	for (int cpu : online)
 		if (!cpus.contains(cpu) && static_cast<unsigned>(cpu) < n_cpus)
 			cpu_online(cpu, departures_seen[cpu]);
 }

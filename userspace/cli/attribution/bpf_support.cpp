@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the subcommands that load BPF programs share.
+// Functions for subcommands that load BPF programs.
 #include "attribution/bpf_support.hpp"
 
 #include <array>
@@ -24,7 +24,7 @@ static constexpr const char *type_information = "/sys/kernel/btf/vmlinux";
 
 uncore::result<void> check_bpf(std::span<const bpf_need> needs)
 {
-	// Kernels have helpers of later ones, so that their number says little.
+	// Distributions backport helpers, so the kernel version says little.
 	for (const bpf_need &need : needs)
 		if (!libbpf_probe_bpf_helper(need.program, need.helper,
 					     nullptr))
@@ -42,7 +42,7 @@ uncore::result<void> check_bpf(std::span<const bpf_need> needs)
 	return {};
 }
 
-/// The last messages that libbpf had for us.
+/// The last warning of libbpf.
 static std::string messages;
 
 static int keep_message(enum libbpf_print_level level, const char *format,
@@ -63,16 +63,16 @@ void capture_bpf_messages()
 	libbpf_set_print(keep_message);
 }
 
-uncore::error bpf_failure(std::string_view what, int error)
+uncore::error bpf_failure(std::string_view action, int error)
 {
 	std::string line = messages.substr(0, messages.find('\n'));
 
-	if (const auto why =
+	if (const auto reason =
 		    uncore::bpf_refusal(uncore::privileges::read(), -error))
 		return {uncore::errc::permission,
-			fmt::format("{}: not permitted: {}", what, *why)};
+			fmt::format("{}: not permitted: {}", action, *reason)};
 	return {uncore::errc::unsupported,
-		fmt::format("{}: {}{}{}", what, std::strerror(-error),
+		fmt::format("{}: {}{}{}", action, std::strerror(-error),
 			    line.empty() ? "" : "; ", line)};
 }
 
@@ -84,19 +84,19 @@ uint32_t controller_place(const std::string &name)
 	if (!types || name.empty())
 		return 0;
 
-	const btf_type *all = btf__type_by_id(
+	const btf_type *enumeration = btf__type_by_id(
 		types.get(),
 		btf__find_by_name_kind(types.get(), "cgroup_subsys_id",
 				       BTF_KIND_ENUM));
 
-	if (!all || !btf_is_enum(all))
+	if (!enumeration || !btf_is_enum(enumeration))
 		return 0;
-	for (unsigned i = 0; i < btf_vlen(all); i++) {
-		const struct btf_enum *one = btf_enum(all) + i;
+	for (unsigned i = 0; i < btf_vlen(enumeration); i++) {
+		const struct btf_enum *enumerator = btf_enum(enumeration) + i;
 
 		if (name + "_cgrp_id" ==
-		    btf__name_by_offset(types.get(), one->name_off))
-			return one->val + 1;
+		    btf__name_by_offset(types.get(), enumerator->name_off))
+			return enumerator->val + 1;
 	}
 	return 0;
 }

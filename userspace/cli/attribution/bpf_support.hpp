@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the subcommands that load BPF programs share: among it, why a program
-// does not load.
+// Functions for subcommands that load BPF programs, such as the reason why a
+// program does not load.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 
 namespace cli {
 
-/// For std::unique_ptr of what libbpf gives, with the function that takes it
-/// back.
-template <auto give_back> struct bpf_deleter {
-	template <class T> void operator()(T *what) const { give_back(what); }
+/// The deleter of a std::unique_ptr to an object of libbpf; @p release is the
+/// function of libbpf that frees the object.
+template <auto release> struct bpf_deleter {
+	template <class T> void operator()(T *object) const { release(object); }
 };
 
-/// A function of the kernel that a program calls.
+/// A helper of the kernel that a program calls.
 struct bpf_need {
 	bpf_prog_type program;
 	bpf_func_id helper;
@@ -29,22 +29,22 @@ struct bpf_need {
 };
 
 /// Check, before programs are loaded, that the kernel has type information and
-/// these functions, by asking it for them.
+/// the helpers, by probing each helper.
 /// Errors: errc::unsupported.
 uncore::result<void> check_bpf(std::span<const bpf_need> needs);
 
-/// Why libbpf's call failed, @p error being a negative errno.
-uncore::error bpf_failure(std::string_view what, int error);
+/// Describe a failed call of libbpf.  @p error is a negative errno.
+uncore::error bpf_failure(std::string_view action, int error);
 
-/// Keeps libbpf's messages for bpf_failure() instead of printing them;
-/// with UNCORE_DEBUG in the environment they are printed.
+/// Keep libbpf's messages for bpf_failure() instead of printing them.  With
+/// UNCORE_DEBUG in the environment, print the messages as well.
 void capture_bpf_messages();
 
-/// A cgroup controller's place in the kernel's lists, from 1 on; 0 for none,
-/// and where that is not known.
+/// Look up a cgroup controller's place in the kernel's lists, from 1 on; 0 for
+/// no controller or an unknown place.
 uint32_t controller_place(const std::string &name);
 
-/// CPUs that are online, ascending, from sysfs.
+/// Read the online CPUs from sysfs, in ascending order.
 std::vector<int> online_cpus();
 
 } // namespace cli

@@ -12,7 +12,8 @@ namespace cli {
 
 using uncore::period;
 
-/// The path of a new cgroup is known within a second, or not at all.
+/// A cgroup without a path after this time was removed: names_ finds paths of
+/// new cgroups within a second.
 static constexpr std::chrono::seconds longest_wait{3};
 
 static uint64_t to_whole(fixed_count count)
@@ -60,24 +61,25 @@ cgroup_counts::cgroup_counts(const cgroup_plan &plan,
 						});
 				}));
 	}
-	// A cgroup that is removed later has no path in the next account.
+	// After its removal a cgroup has no path in the next account.
 	for (const counted_cgroup &cgroup : plan.cgroups)
 		if (!cgroup.has_all())
 			names.remember(cgroup.path);
-	interval_ = total_ = no_sums();
-	removed_ = other_ = no_share();
+	interval_ = total_ = empty_sums();
+	removed_ = other_ = empty_share();
 }
 
-cgroup_counts::share cgroup_counts::no_share() const
+cgroup_counts::share cgroup_counts::empty_share() const
 {
 	return {std::vector(plan_.columns.size(),
 			    std::vector<fixed_count>(chosen_.size())),
 		std::vector<uint64_t>(chosen_.size())};
 }
 
-cgroup_counts::sums cgroup_counts::no_sums() const
+cgroup_counts::sums cgroup_counts::empty_sums() const
 {
-	return {std::vector(plan_.cgroups.size(), no_share()), no_share(), 0};
+	return {std::vector(plan_.cgroups.size(), empty_share()), empty_share(),
+		0};
 }
 
 void cgroup_counts::add(share &sum, const share &part)
@@ -91,36 +93,36 @@ void cgroup_counts::add(share &sum, const share &part)
 
 void cgroup_counts::begin_interval()
 {
-	interval_ = no_sums();
+	interval_ = empty_sums();
 }
 
-/// Add the packages' counts and time, and the tasks without a row.
-void cgroup_counts::add_packages(const account &taken)
+/// Add the packages' counts and time, and the counts of tasks without a row.
+void cgroup_counts::add_packages(const account &account)
 {
-	share all = no_share(), other = no_share();
+	share root = empty_share(), other = empty_share();
 	double seconds = 0;
 
 	for (size_t p = 0; p < chosen_.size(); p++) {
-		const package_account &package = taken.packages[p];
+		const package_account &package = account.packages[p];
 
 		seconds = std::max(seconds, package.ns / 1e9);
-		all.ns[p] = package.ns;
+		root.ns[p] = package.ns;
 		for (size_t c = 0; c < plan_.columns.size(); c++) {
-			all.counts[c][p] =
+			root.counts[c][p] =
 				static_cast<fixed_count>(package.totals[c])
 				<< fixed_bits;
 			other.counts[c][p] = package.other[c];
 		}
 	}
 	for (sums *sum : {&interval_, &total_}) {
-		add(sum->all, all);
+		add(sum->root, root);
 		sum->seconds += seconds;
 	}
 	add(other_, other);
 }
 
-/// Add a cgroup's counts to the cgroup and its ancestors in the plan.
-void cgroup_counts::divide(uint64_t cgroup, const share &part)
+/// Add a cgroup's counts to the cgroup and the cgroup's ancestors in the plan.
+void cgroup_counts::charge(uint64_t cgroup, const share &part)
 {
 	const std::string &path = names_.path(cgroup);
 
@@ -133,48 +135,48 @@ void cgroup_counts::divide(uint64_t cgroup, const share &part)
 	}
 }
 
-void cgroup_counts::divide_waiting(bool last)
+void cgroup_counts::charge_waiting(bool last)
 {
 	const clock::time_point now = clock::now();
 
-	for (auto at = waiting_.begin(); at != waiting_.end();) {
-		const auto &[cgroup, wait] = *at;
+	for (auto entry = waiting_.begin(); entry != waiting_.end();) {
+		const auto &[cgroup, wait] = *entry;
 
 		if (!names_.path(cgroup).empty())
-			divide(cgroup, wait.sum);
+			charge(cgroup, wait.sum);
 		else if (last || now - wait.since >= longest_wait)
 			add(removed_, wait.sum);
 		else {
-			++at;
+			++entry;
 			continue;
 		}
-		at = waiting_.erase(at);
+		entry = waiting_.erase(entry);
 	}
 }
 
-void cgroup_counts::add(const account &taken)
+void cgroup_counts::add(const account &account)
 {
 	const clock::time_point now = clock::now();
 
-	for (const task_share &task : taken.tasks) {
-		const auto [found, added] = waiting_.try_emplace(task.cgroup);
-		waiting &wait = found->second;
+	for (const task_share &task : account.tasks) {
+		const auto [entry, added] = waiting_.try_emplace(task.cgroup);
+		waiting &wait = entry->second;
 
 		if (added)
-			wait = {no_share(), now};
+			wait = {empty_share(), now};
 		wait.sum.ns[task.package] += task.cpu_ns;
 		for (size_t c = 0; c < plan_.columns.size(); c++)
 			wait.sum.counts[c][task.package] += task.counts[c];
 	}
-	divide_waiting(false);
-	add_packages(taken);
-	missed_ = taken.missed;
-	looks_ = taken.looks;
+	charge_waiting(false);
+	add_packages(account);
+	missed_ = account.missed;
+	looks_ = account.looks;
 }
 
 void cgroup_counts::end()
 {
-	divide_waiting(true);
+	charge_waiting(true);
 }
 
 double cgroup_counts::seconds(period when) const
@@ -192,9 +194,10 @@ cgroup_counts::number cgroup_counts::count(const cgroup_event &event,
 					   std::optional<size_t> package,
 					   period when) const
 {
-	const sums &all = when == period::total ? total_ : interval_;
+	const sums &period_sums = when == period::total ? total_ : interval_;
 	const bool has_all = plan_.cgroups[event.cgroup].has_all();
-	const share &part = has_all ? all.all : all.cgroups[event.cgroup];
+	const share &part =
+		has_all ? period_sums.root : period_sums.cgroups[event.cgroup];
 	fixed_count count = 0;
 	number result;
 
@@ -216,14 +219,14 @@ std::vector<std::string> cgroup_counts::losses() const
 		std::vector<std::string> parts;
 
 		for (size_t c = 0; c < plan_.columns.size(); c++) {
-			const uint64_t all =
-				to_whole(sum(total_.all.counts[c]));
+			const uint64_t total =
+				to_whole(sum(total_.root.counts[c]));
 			const fixed_count missing = sum(lost.counts[c]);
 
 			if (to_whole(missing))
 				parts.push_back(fmt::format(
 					"{} of {}",
-					percent(to_double(missing) / all),
+					percent(to_double(missing) / total),
 					plan_.columns[c].name));
 		}
 		if (!parts.empty())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts of cgroups, with the cgroups in them, from the shares of accounts.
+// Counts of cgroups and their descendants, from the shares of accounts.
 #pragma once
 
 #include <chrono>
@@ -23,8 +23,8 @@ public:
 	/// An event's count in a cgroup.
 	struct number {
 		uint64_t raw = 0;
-		/// CPU time of the cgroup; of no cgroup: for how long the
-		/// event's counters counted, added up.
+		/// CPU time of the cgroup; without a cgroup: sum of the times
+		/// for which the event's counters counted.
 		uint64_t ns = 0;
 	};
 
@@ -33,7 +33,7 @@ public:
 	cgroup_counts(const cgroup_plan &plan, const uncore::topology &machine,
 		      const std::vector<int> &sockets, cgroup_names &names);
 
-	void add(const account &taken);
+	void add(const account &account);
 	/// No account follows: divide the counts of cgroups without a path.
 	void end();
 	/// The next account begins an interval.
@@ -43,13 +43,14 @@ public:
 	number count(const cgroup_event &event, std::optional<size_t> package,
 		     uncore::period when) const;
 	double seconds(uncore::period when) const;
-	/// Has a package counters of the event, and does -C choose it?
+	/// Has a package counters of the event, and does -C choose the package?
 	bool has_counters(const cgroup_event &event, size_t package) const;
-	/// Reasons why counts are missing in all cgroups, a line each.
+	/// Describe counts that are missing in all cgroups, one line per
+	/// reason.
 	std::vector<std::string> losses() const;
-	/// Context switches that were missed.
+	/// Number of missed context switches.
 	uint64_t missed() const { return missed_; }
-	/// A line that reports missed switches; empty without any.
+	/// Report missed switches in a line; empty without missed switches.
 	std::string missed_line() const;
 
 private:
@@ -65,19 +66,19 @@ private:
 		share sum;
 		clock::time_point since;
 	};
-	/// By cgroup of the plan. A cgroup that has all counts uses `all`.
+	/// By cgroup of the plan. A cgroup that has all counts uses `root`.
 	struct sums {
 		std::vector<share> cgroups;
-		share all;
+		share root;
 		double seconds = 0;
 	};
 
-	share no_share() const;
-	sums no_sums() const;
+	share empty_share() const;
+	sums empty_sums() const;
 	static void add(share &sum, const share &part);
-	void add_packages(const account &taken);
-	void divide(uint64_t cgroup, const share &part);
-	void divide_waiting(bool last);
+	void add_packages(const account &account);
+	void charge(uint64_t cgroup, const share &part);
+	void charge_waiting(bool last);
 
 	const cgroup_plan &plan_;
 	cgroup_names &names_;

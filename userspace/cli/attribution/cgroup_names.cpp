@@ -22,18 +22,18 @@ namespace cli {
 
 namespace {
 
-/// Controllers by which runtimes limit containers, the surest first.
+/// Controllers with which runtimes limit containers, the most likely first.
 constexpr std::array<std::string_view, 3> controllers = {"memory", "cpu",
 							 "pids"};
 
-/// How often the tree is read for new ids.
+/// Shortest time between two reads of the tree for new ids.
 constexpr std::chrono::seconds tree_time{1};
-/// Names that are remembered, and for how long at least after they were used.
-constexpr size_t most_known = 8192;
+/// Limit of recorded names, and the time for which a used name is kept.
+constexpr size_t max_records = 8192;
 constexpr std::chrono::seconds keep_time{60};
 
-/// How much of the host's tree a mount has.  In a container with a cgroup
-/// namespace that is the one that begins above; in another one it has all.
+/// Rank a mount by its part of the host's tree.  In a container with a cgroup
+/// namespace, prefer the mount with the highest root; elsewhere, prefer "/".
 size_t reach(const std::string &root)
 {
 	size_t levels = 0;
@@ -43,14 +43,14 @@ size_t reach(const std::string &root)
 	return levels ? levels + 1 : root == "/";
 }
 
-/// "rw,cpu,cpuacct" has "cpu".
-bool has_option(const std::string &options, std::string_view which)
+/// Is @p name in a list of options, as "cpu" in "rw,cpu,cpuacct"?
+bool has_option(const std::string &options, std::string_view name)
 {
 	std::istringstream words(options);
 	std::string word;
 
 	while (std::getline(words, word, ','))
-		if (word == which)
+		if (word == name)
 			return true;
 	return false;
 }
@@ -59,7 +59,7 @@ bool has_option(const std::string &options, std::string_view which)
 
 cgroup_mount find_cgroups(std::istream &mounts)
 {
-	/// By version: the controllers', and version 2 as the last.
+	/// Best mount of each controller, and of version 2 at the end.
 	std::array<std::pair<std::string, size_t>, controllers.size() + 1> best;
 	std::string line;
 
@@ -72,7 +72,7 @@ cgroup_mount find_cgroups(std::istream &mounts)
 			;
 		words >> type >> skipped >> options;
 		for (size_t i = 0; i < best.size(); i++) {
-			auto &[its, most] = best[i];
+			auto &[best_folder, best_reach] = best[i];
 
 			if (i == controllers.size()
 				    ? type != "cgroup2"
@@ -80,9 +80,9 @@ cgroup_mount find_cgroups(std::istream &mounts)
 					      !has_option(options,
 							  controllers[i]))
 				continue;
-			if (its.empty() || reach(root) > most) {
-				its = folder;
-				most = reach(root);
+			if (best_folder.empty() || reach(root) > best_reach) {
+				best_folder = folder;
+				best_reach = reach(root);
 			}
 		}
 	}
@@ -108,34 +108,36 @@ bool is_within(std::string_view path, std::string_view ancestor)
 	       (path.starts_with(ancestor) && path[ancestor.size()] == '/');
 }
 
-/// A cgroup and the cgroups in it, by id: the inode number of the folder.
-static std::map<uint64_t, std::string> all_cgroups(const std::string &mount,
-						   const std::string &top = "/")
+/// Read the paths of a cgroup and its descendants, by id: the inode number of
+/// the folder.
+static std::map<uint64_t, std::string> read_tree(const std::string &mount,
+						 const std::string &top = "/")
 {
 	namespace fs = std::filesystem;
-	std::map<uint64_t, std::string> all;
+	std::map<uint64_t, std::string> paths;
 	const std::string folder = top == "/" ? mount : mount + top;
 	std::error_code failed;
 	struct stat status;
 
 	if (!stat(folder.c_str(), &status))
-		all[status.st_ino] = top;
-	for (fs::recursive_directory_iterator
-		     it(folder, fs::directory_options::skip_permission_denied,
-			failed),
+		paths[status.st_ino] = top;
+	for (fs::recursive_directory_iterator entry(
+		     folder, fs::directory_options::skip_permission_denied,
+		     failed),
 	     end;
-	     !failed && it != end; it.increment(failed)) {
+	     !failed && entry != end; entry.increment(failed)) {
 		std::error_code gone;
 
-		if (it->is_directory(gone) &&
-		    !stat(it->path().c_str(), &status))
-			all[status.st_ino] =
-				it->path().native().substr(mount.size());
+		if (entry->is_directory(gone) &&
+		    !stat(entry->path().c_str(), &status))
+			paths[status.st_ino] =
+				entry->path().native().substr(mount.size());
 	}
-	return all;
+	return paths;
 }
 
-/// A cgroup's id is its file handle: no search through the tree.
+/// Get the path of a cgroup by its id, which is its file handle: no search
+/// through the tree.
 static std::string path_of_cgroup(const std::string &mount, uint64_t id,
 				  bool &refused)
 {
@@ -186,7 +188,8 @@ bool cgroup_names::exists(const std::string &path) const
 	return std::filesystem::is_directory(mount_ + path, ignored);
 }
 
-/// @return nothing where it is not known yet.
+/// @return nullopt for an id that may be in the tree at the next read; an empty
+/// path for a removed cgroup.
 std::optional<std::string> cgroup_names::look_up(uint64_t id)
 {
 	const auto now = clock::now();
@@ -200,38 +203,38 @@ std::optional<std::string> cgroup_names::look_up(uint64_t id)
 	if (!refused)
 		return path;
 
-	auto found = tree_.find(id);
+	auto entry = tree_.find(id);
 
-	if (found == tree_.end()) {
+	if (entry == tree_.end()) {
 		if (tree_read_at_ && now - *tree_read_at_ < tree_time)
 			return std::nullopt;
-		tree_ = all_cgroups(mount_);
+		tree_ = read_tree(mount_);
 		tree_read_at_ = now;
-		found = tree_.find(id);
+		entry = tree_.find(id);
 	}
-	return found == tree_.end() ? std::string() : found->second;
+	return entry == tree_.end() ? std::string() : entry->second;
 }
 
-/// Forget those that were not asked for lately, as their cgroups are gone.
+/// Drop records that were not used lately: their cgroups are probably removed.
 void cgroup_names::make_room()
 {
 	const auto now = clock::now();
 
-	if (known_.size() < most_known)
+	if (records_.size() < max_records)
 		return;
-	std::erase_if(known_, [now](const auto &one) {
-		return now - one.second.used >= keep_time;
+	std::erase_if(records_, [now](const auto &entry) {
+		return now - entry.second.used >= keep_time;
 	});
-	if (known_.size() >= most_known)
-		known_.clear();
+	if (records_.size() >= max_records)
+		records_.clear();
 }
 
-const cgroup_names::known &cgroup_names::find(uint64_t id)
+const cgroup_names::record &cgroup_names::find(uint64_t id)
 {
-	static const known unknown;
-	auto found = known_.find(id);
+	static const record unknown;
+	auto entry = records_.find(id);
 
-	if (found == known_.end()) {
+	if (entry == records_.end()) {
 		auto path = look_up(id);
 
 		if (!path)
@@ -241,21 +244,22 @@ const cgroup_names::known &cgroup_names::find(uint64_t id)
 		std::string name =
 			path->empty() ? fmt::format("cgroup {}", id) : *path;
 
-		found = known_.emplace(id, known{*std::move(path),
-						 std::move(name),
-						 {}})
+		entry = records_.emplace(id, record{*std::move(path),
+						    std::move(name),
+						    {}})
 				.first;
 	}
-	found->second.used = clock::now();
-	return found->second;
+	entry->second.used = clock::now();
+	return entry->second;
 }
 
 void cgroup_names::remember(const std::string &path)
 {
 	const auto now = clock::now();
 
-	for (const auto &[id, found] : all_cgroups(mount_, path))
-		known_.insert_or_assign(id, known{found, found, now});
+	for (const auto &[id, descendant] : read_tree(mount_, path))
+		records_.insert_or_assign(id,
+					  record{descendant, descendant, now});
 }
 
 const std::string &cgroup_names::path(uint64_t id)

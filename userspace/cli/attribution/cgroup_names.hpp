@@ -12,67 +12,68 @@
 
 namespace cli {
 
-/// Where cgroups are mounted.
+/// A mount of a hierarchy of cgroups.
 struct cgroup_mount {
-	std::string folder; ///< empty where none are
-	/// Whose hierarchy it is, of version 1: "memory"; empty for version 2.
+	std::string folder; ///< empty without a mount
+	/// Controller of a hierarchy of version 1: "memory"; empty for
+	/// version 2.
 	std::string controller;
 
 	bool operator==(const cgroup_mount &) const = default;
 };
 
-/// The mount that tells containers apart, of /proc/self/mountinfo: a hierarchy
-/// of version 1 where there is one, as runtimes use version 2 only without.  Of
-/// several, as in a container, the host's.
+/// Find the mount that tells containers apart, in /proc/self/mountinfo.
+/// Prefer a hierarchy of version 1: runtimes use version 2 only without version
+/// 1.  Of several mounts, as in a container, prefer the host's.
 cgroup_mount find_cgroups(std::istream &mounts);
-/// Of this machine.
+/// Find the mount on this machine.
 cgroup_mount find_cgroups();
 
-/// Does a cgroup's path name @p ancestor, or a cgroup in it?
+/// Is a cgroup's path the path of @p ancestor, or of a descendant?
 bool is_within(std::string_view path, std::string_view ancestor);
 
-/// Paths of cgroups by their id; asks the kernel for each one once.  Where
-/// cgroups may not be opened by their id, which wants CAP_DAC_READ_SEARCH, the
-/// tree is read for ids that are new, at most once a second.
+/// Paths of cgroups by id; asks the kernel once for each cgroup.  Opening a
+/// cgroup by its id needs CAP_DAC_READ_SEARCH.  Without the capability, new ids
+/// cause a read of the tree, at most once a second.
 class cgroup_names {
 public:
 	cgroup_names() : mount_(find_cgroups().folder) {}
-	/// The path, or "cgroup 23" where it is not known.
+	/// Get the path, or "cgroup 23" for an unknown path.
 	std::string name(uint64_t id);
 
-	/// Is there a file system that has them?
+	/// Is a file system of cgroups mounted?
 	bool are_there() const { return !mount_.empty(); }
-	/// The path of a cgroup as users write it: also without the first
+	/// Get the path of a cgroup from a user's text: also without the first
 	/// slash, or with the folder of the mount.
 	std::string path_of(std::string_view written) const;
-	/// Is there a cgroup of that path now?
+	/// Does a cgroup have the path now?
 	bool exists(const std::string &path) const;
-	/// Remember the paths of a cgroup and of the cgroups in it, so that
-	/// path() has the paths after the cgroups are removed.
+	/// Record the paths of a cgroup and its descendants, so that path() has
+	/// the paths after the cgroups are removed.
 	void remember(const std::string &path);
-	/// The path alone; empty when the cgroup was removed before it was
-	/// asked for.
+	/// Get the path alone; empty when the cgroup was removed before the
+	/// first call.
 	const std::string &path(uint64_t id);
-	/// How many are remembered.
-	size_t size() const { return known_.size(); }
+	/// Number of recorded paths.
+	size_t size() const { return records_.size(); }
 
 private:
 	using clock = std::chrono::steady_clock;
 
-	struct known {
-		/// Empty where there is no such cgroup: ids are not reused.
+	struct record {
+		/// Empty without such a cgroup: ids are not reused.
 		std::string path;
 		std::string name; ///< the path, or "cgroup 23"
 		clock::time_point used;
 	};
 
-	const known &find(uint64_t id);
+	const record &find(uint64_t id);
 	std::optional<std::string> look_up(uint64_t id);
 	void make_room();
 
 	std::string mount_;
-	std::map<uint64_t, known> known_;
-	/// The tree as it was last read, for ids that are asked for next.
+	std::map<uint64_t, record> records_;
+	/// Paths at the last read of the tree, for lookups of further ids.
 	std::map<uint64_t, std::string> tree_;
 	std::optional<clock::time_point> tree_read_at_;
 };

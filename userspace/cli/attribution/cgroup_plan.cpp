@@ -15,7 +15,7 @@ namespace cli {
 
 using uncore::errc;
 
-/// The names of a list; "a,,b" has an empty name.
+/// Split a list into names; "a,,b" has an empty name.
 static std::vector<std::string> split(std::string_view list)
 {
 	std::vector<std::string> names;

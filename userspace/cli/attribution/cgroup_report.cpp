@@ -33,8 +33,8 @@ cgroup_report::cgroup_report(measurement &counting, const cgroup_plan &plan,
 	}
 }
 
-/// perf prints socket by socket; other output has the sockets of an event
-/// together.
+/// Add the rows in the order of the output.  perf prints socket by socket;
+/// other output has the sockets of an event together.
 void cgroup_report::add_rows(bool per_socket)
 {
 	const size_t packages =
@@ -102,7 +102,7 @@ std::string cgroup_report::human_titles(period when,
 	return text + bold(counting_.output().file(), titles) + '\n';
 }
 
-/// The rate, as perf stat prints it.
+/// Format a rate as perf stat does.
 static std::string rate_text(double rate, std::string_view unit)
 {
 	if (!std::isfinite(rate))
@@ -253,14 +253,14 @@ bool cgroup_report::is_due(period when, bool last) const
 
 bool cgroup_report::print(bool last)
 {
-	std::string whole;
+	std::string printed;
 
 	for (const period when : {period::interval, period::total})
 		if (is_due(when, last))
-			whole += text(when);
+			printed += text(when);
 	if (options_.form == format::human && !options_.as_perf())
-		return counting_.output().show(whole);
-	return counting_.output().write(whole);
+		return counting_.output().show(printed);
+	return counting_.output().write(printed);
 }
 
 } // namespace cli

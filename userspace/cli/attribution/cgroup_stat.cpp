@@ -15,10 +15,10 @@ namespace cli {
 
 using clock = std::chrono::steady_clock;
 
-/// How often the programs are tended.
+/// Time between two calls of attribution::tend().
 static constexpr unsigned tend_ms = 50;
-/// How often an account is taken: the path of a cgroup that was removed before
-/// is not known.
+/// Longest time between two accounts: a cgroup that was removed before the
+/// account has no path.
 static constexpr std::chrono::seconds account_time{1};
 
 namespace {
@@ -50,7 +50,7 @@ private:
 	const std::chrono::microseconds resolution_;
 	std::unique_ptr<attribution> programs_;
 	uncore::result<void> outcome_;
-	clock::time_point taken_;
+	clock::time_point last_account_;
 	bool printed_ = true;
 };
 
@@ -69,22 +69,22 @@ uncore::result<void> cgroup_run::start()
 	if (!started)
 		return started.error();
 	programs_ = *std::move(started);
-	taken_ = clock::now();
+	last_account_ = clock::now();
 	return {};
 }
 
 bool cgroup_run::take()
 {
-	const auto taken = programs_->take();
+	const auto account = programs_->take();
 
-	if (!taken) {
-		outcome_ = taken.error();
+	if (!account) {
+		outcome_ = account.error();
 		return false;
 	}
-	taken_ = clock::now();
-	for (const std::string &warning : taken->warnings)
+	last_account_ = clock::now();
+	for (const std::string &warning : account->warnings)
 		note(warning);
-	counts_.add(*taken);
+	counts_.add(*account);
 	return true;
 }
 
@@ -93,7 +93,7 @@ bool cgroup_run::tend()
 	outcome_ = programs_->tend();
 	if (!outcome_)
 		return false;
-	return clock::now() - taken_ < account_time || take();
+	return clock::now() - last_account_ < account_time || take();
 }
 
 bool cgroup_run::tick(bool last)

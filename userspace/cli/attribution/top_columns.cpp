@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What uncore top is asked for: events, presets and metrics.
+// Columns of uncore top, from events, presets and metrics.
 #include "attribution/top_columns.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace cli {
 
-/// What can be asked for by name.
+/// A name of the command line, and the events that replace the name.
 struct preset {
 	std::string_view name, events;
 };
@@ -26,7 +26,7 @@ static constexpr preset presets[] = {
 	{"qpi", "qpi/txl_flits_g0.data,name=qpi/"},
 };
 
-/// A list of names without a slash may be one of these.
+/// Replace the names of presets in a list of names without a slash.
 static std::string with_presets(std::string_view text)
 {
 	std::string list;
@@ -59,7 +59,8 @@ static std::string event_list(const std::vector<std::string> &texts)
 
 namespace {
 
-/// Counts and shows one after another; the same event is counted once.
+/// Builder of the columns, in the order of the command line.  Operands of
+/// metrics that are the same event share a column.
 class columns {
 public:
 	columns(const uncore::topology &machine,
@@ -74,7 +75,7 @@ public:
 private:
 	size_t count(const uncore::event_term &term, bool hidden);
 	uncore::result<top_metric::operand>
-	operand_of(const uncore::expression::term &wanted);
+	operand_of(const uncore::expression::term &operand);
 	std::vector<double> sources_of(const attribution_column &column) const;
 
 	const uncore::topology &machine_;
@@ -85,7 +86,8 @@ private:
 
 } // namespace
 
-/// A term's events on several boxes add up; a column has one scale.
+/// Add a column for a term.  The term's events on several boxes are added; a
+/// column has one scale.
 size_t columns::count(const uncore::event_term &term, bool hidden)
 {
 	const uncore::event &first = term.events.front();
@@ -114,10 +116,10 @@ uncore::result<void> columns::add_events(const std::string &list)
 	note_unlisted(*groups, machine_);
 	for (const auto &group : *groups)
 		for (const auto &term : group.terms) {
-			auto good = must_not_sample(term);
+			auto outcome = must_not_sample(term);
 
-			if (!good)
-				return good;
+			if (!outcome)
+				return outcome;
 			if (is_shown(shown_, term.name))
 				return uncore::error{uncore::errc::invalid,
 						     term.name +
@@ -127,7 +129,7 @@ uncore::result<void> columns::add_events(const std::string &list)
 	return {};
 }
 
-/// How many counters of each package a column is the sum of.
+/// Get the number of a column's counters in each package.
 std::vector<double> columns::sources_of(const attribution_column &column) const
 {
 	std::vector<double> sources;
@@ -149,19 +151,19 @@ std::vector<double> columns::sources_of(const attribution_column &column) const
 }
 
 uncore::result<top_metric::operand>
-columns::operand_of(const uncore::expression::term &wanted)
+columns::operand_of(const uncore::expression::term &operand)
 {
-	if (wanted.name == "duration_time")
+	if (operand.name == "duration_time")
 		return top_metric::operand{};
 
-	auto groups = uncore::parse_events(wanted.name, machine_);
+	auto groups = uncore::parse_events(operand.name, machine_);
 
 	if (!groups)
 		return groups.error();
 	if (groups->size() != 1 || groups->front().terms.size() != 1)
 		return uncore::error{
 			uncore::errc::invalid,
-			fmt::format("'{}' is not one event", wanted.name)};
+			fmt::format("'{}' is not one event", operand.name)};
 
 	const uncore::event_term &term = groups->front().terms.front();
 
@@ -170,11 +172,11 @@ columns::operand_of(const uncore::expression::term &wanted)
 			uncore::errc::unsupported,
 			fmt::format(
 				"needs {}, which the cores count: only the boxes' counts can be divided",
-				wanted.name)};
+				operand.name)};
 
-	auto known = by_text_.find(term.text);
+	auto entry = by_text_.find(term.text);
 	size_t column =
-		known == by_text_.end() ? count(term, true) : known->second;
+		entry == by_text_.end() ? count(term, true) : entry->second;
 
 	return top_metric::operand{column, sources_of(counted_[column])};
 }
@@ -195,8 +197,8 @@ uncore::result<void> columns::add_metric(const uncore::metric_info &info)
 			  info.scale,
 			  std::string(info.unit)};
 
-	for (const auto &wanted : parsed->terms()) {
-		auto operand = operand_of(wanted);
+	for (const auto &term : parsed->terms()) {
+		auto operand = operand_of(term);
 
 		if (!operand)
 			return uncore::error{
@@ -215,28 +217,28 @@ uncore::result<void> add_columns(const std::vector<std::string> &events,
 				 std::vector<attribution_column> &counted,
 				 top_settings &shown)
 {
-	columns all(machine, counted, shown);
+	columns builder(machine, counted, shown);
 	std::string list = event_list(events);
 
 	if (list.empty() && metrics.empty())
 		list = with_presets(machine.match("fsb").empty() ? "memory"
 								 : "bus");
 	if (!list.empty()) {
-		auto done = all.add_events(list);
+		auto added = builder.add_events(list);
 
-		if (!done)
-			return done;
+		if (!added)
+			return added;
 	}
 	for (const std::string &names : metrics) {
-		auto found = uncore::find_metrics(machine, names);
+		auto infos = uncore::find_metrics(machine, names);
 
-		if (!found)
-			return found.error();
-		for (const auto *info : *found) {
-			auto done = all.add_metric(*info);
+		if (!infos)
+			return infos.error();
+		for (const auto *info : *infos) {
+			auto added = builder.add_metric(*info);
 
-			if (!done)
-				return done;
+			if (!added)
+				return added;
 		}
 	}
 	return {};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What uncore top is asked for: from names of events and metrics to the columns
-// that are counted and shown.
+// Columns that uncore top counts and shows, from names of events and metrics.
 #pragma once
 
 #include <string>
@@ -14,18 +13,18 @@
 
 namespace cli {
 
-/// What the channels read and write apart, in columns "read" and "write": the
-/// events that uncore serve counts.  Equal events share a counter, and others
-/// would find none left beside it.
+/// Memory reads and writes of the channels, in columns "read" and "write": the
+/// events that uncore serve counts.  Equal events share a counter; other events
+/// would find no free counter.
 inline constexpr const char *reads_and_writes =
 	"imc/cas_count.rd,name=read/,imc/cas_count.wr,name=write/";
 
-/// Adds what @p events (lists of events, or of names such as "memory") and @p
-/// metrics (lists of metrics and groups of them) need to what is counted, and
-/// to what is shown.  Neither: memory traffic.
+/// Add the columns of @p events (lists of events, or of names such as "memory")
+/// and @p metrics (lists of metrics and metric groups) to @p counted and @p
+/// shown.  Without events and metrics, add memory traffic.
 /// Errors: of uncore::parse_events(); errc::not_found (no such metric),
-/// errc::invalid (twice the same name, a period), errc::unsupported (a metric
-/// that needs what the cores count).
+/// errc::invalid (twice the same name, a sample period), errc::unsupported (a
+/// metric that needs an event of the cores).
 uncore::result<void> add_columns(const std::vector<std::string> &events,
 				 const std::vector<std::string> &metrics,
 				 const uncore::topology &machine,

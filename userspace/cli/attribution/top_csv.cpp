@@ -26,11 +26,12 @@ public:
 	{
 	}
 
-	/// The lines of a row; @p task is its pid, tgid, command and cgroup.
-	void add(const std::string &kind, const std::vector<std::string> &task,
-		 const top_row &row)
+	/// Add the lines of a row; @p task is the pid, tgid, command and
+	/// cgroup.
+	void add(const std::string &row_type,
+		 const std::vector<std::string> &task, const top_row &row)
 	{
-		std::vector<std::string> head{time_, kind};
+		std::vector<std::string> head{time_, row_type};
 
 		head.insert(head.end(), task.begin(), task.end());
 		head.push_back(std::to_string(row.cpu_ns));
@@ -46,9 +47,9 @@ public:
 
 private:
 	void add_line(std::vector<std::string> cells,
-		      std::vector<std::string> more)
+		      std::vector<std::string> rest)
 	{
-		cells.insert(cells.end(), more.begin(), more.end());
+		cells.insert(cells.end(), rest.begin(), rest.end());
 		text_ += csv_line(cells);
 	}
 	void add_columns(const std::vector<std::string> &start,
@@ -87,7 +88,7 @@ private:
 std::string csv_table(const top_table &t, const top_settings &settings,
 		      cgroup_names &cgroups, double time)
 {
-	const std::vector<std::string> nobody(4);
+	const std::vector<std::string> no_task(4);
 	csv_writer out(t, settings, time);
 	top_row total;
 
@@ -95,9 +96,9 @@ std::string csv_table(const top_table &t, const top_settings &settings,
 	for (const top_row &row : t.rows)
 		total.cpu_ns += row.cpu_ns;
 	total.cpu_ns += t.other.cpu_ns;
-	out.add("total", nobody, total);
-	out.add("idle", nobody, t.idle);
-	out.add("other", nobody, t.other);
+	out.add("total", no_task, total);
+	out.add("idle", no_task, t.idle);
+	out.add("other", no_task, t.other);
 	for (const top_row &row : t.rows) {
 		const std::string cgroup = printable(cgroups.name(row.cgroup));
 

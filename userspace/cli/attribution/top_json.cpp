@@ -8,8 +8,8 @@ namespace cli {
 
 using json = nlohmann::ordered_json;
 
-/// A metric's values: all, and each package's.
-static json metrics_json(const std::vector<std::vector<uint64_t>> &all,
+/// Get the metrics' values of all packages, and of each package.
+static json metrics_json(const std::vector<std::vector<uint64_t>> &counts,
 			 const top_table &t, const top_settings &settings)
 {
 	json values = json::object();
@@ -19,21 +19,21 @@ static json metrics_json(const std::vector<std::vector<uint64_t>> &all,
 
 		for (size_t p = 0; p < t.packages.size(); p++)
 			parts.push_back(
-				metric.value(all, t.package_seconds, p));
+				metric.value(counts, t.package_seconds, p));
 		values[metric.name] = {
-			{"value", metric.value(all, t.package_seconds)},
+			{"value", metric.value(counts, t.package_seconds)},
 			{"sockets", std::move(parts)}};
 	}
 	return values;
 }
 
-static json counts_json(const std::vector<std::vector<uint64_t>> &all,
+static json counts_json(const std::vector<std::vector<uint64_t>> &column_counts,
 			const top_settings &settings)
 {
 	json counts = json::object();
 
 	for (size_t c = 0; c < settings.columns.size(); c++)
-		counts[settings.columns[c].name] = all[c];
+		counts[settings.columns[c].name] = column_counts[c];
 	return counts;
 }
 

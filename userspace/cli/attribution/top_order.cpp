@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// In which order uncore top's rows are shown.
+// The order of uncore top's rows.
 #include "attribution/top_table.hpp"
 
 #include <algorithm>
@@ -10,23 +10,24 @@ namespace cli {
 static const top_metric *metric_named(std::string_view name,
 				      const top_settings &settings)
 {
-	const auto &all = settings.metrics;
-	auto found = std::find_if(all.begin(), all.end(), [&](auto &metric) {
-		return metric.name == name;
-	});
+	const auto &metrics = settings.metrics;
+	auto match =
+		std::find_if(metrics.begin(), metrics.end(),
+			     [&](auto &metric) { return metric.name == name; });
 
-	return found == all.end() ? nullptr : &*found;
+	return match == metrics.end() ? nullptr : &*match;
 }
 
 static const top_column *column_named(std::string_view name,
 				      const top_settings &settings)
 {
-	const auto &all = settings.columns;
-	auto found = std::find_if(all.begin(), all.end(), [&](auto &column) {
-		return !column.hidden && column.name == name;
-	});
+	const auto &columns = settings.columns;
+	auto match =
+		std::find_if(columns.begin(), columns.end(), [&](auto &column) {
+			return !column.hidden && column.name == name;
+		});
 
-	return found == all.end() ? nullptr : &*found;
+	return match == columns.end() ? nullptr : &*match;
 }
 
 bool is_shown(const top_settings &settings, std::string_view name)
@@ -40,8 +41,8 @@ bool is_sort_key(std::string_view key, const top_settings &settings)
 	       is_shown(settings, key);
 }
 
-/// By what a row is sorted where that is a count or a metric; what has no value
-/// comes last.
+/// Get the number by which a row is sorted, a count or a metric.  Rows without
+/// a value come last.
 static double activity(const top_row &row, const top_settings &settings,
 		       const std::vector<double> &seconds)
 {

@@ -19,9 +19,9 @@ uint64_t sum_of(const std::vector<uint64_t> &counts)
 
 // --- rounding
 
-/// A package's counts in one column, made whole so that they add up: each gets
-/// by how much the sum of all up to it, to the nearest count, grows.  What is
-/// not divided yet goes with the first.
+/// Rounds the shares of a package's counts in a column to whole counts that add
+/// up: each share gets the growth of the rounded running sum.  Counts that are
+/// not divided yet go with the first share.
 class rounding {
 public:
 	rounding(fixed_count remainder, fixed_count remainder_before)
@@ -70,13 +70,14 @@ static row_key key_of(const task_share &task, top_by by)
 	}
 }
 
-/// @p counts are the task's, whole.
+/// Add a task to a row.  @p counts: whole counts of the task, by column.
 static void add_task(top_row &row, const task_share &task,
 		     const std::vector<uint64_t> &counts, top_by by)
 {
 	bool leader = task.pid == task.tgid;
 
-	// Shares come sorted: those of a task in several packages together.
+	// Shares come sorted: the shares of a task in several packages are
+	// neighbours.
 	if (row.pid != task.pid || row.start_time != task.start_time)
 		row.tasks++;
 	row.pid = task.pid;
@@ -93,16 +94,17 @@ static void add_task(top_row &row, const task_share &task,
 using roundings = std::vector<std::vector<rounding>>; // [column][package]
 
 static void sum_rows(top_table &table, const account &a,
-		     const top_settings &settings, roundings &whole)
+		     const top_settings &settings, roundings &rounders)
 {
 	const top_by by = settings.by;
 	std::map<row_key, top_row> rows;
-	std::vector<uint64_t> counts(whole.size());
+	std::vector<uint64_t> counts(rounders.size());
 
-	widen(table.other, whole.size(), a.packages.size());
+	widen(table.other, rounders.size(), a.packages.size());
 	for (const auto &task : a.tasks) {
-		for (size_t c = 0; c < whole.size(); c++)
-			counts[c] = whole[c][task.package].next(task.counts[c]);
+		for (size_t c = 0; c < rounders.size(); c++)
+			counts[c] =
+				rounders[c][task.package].next(task.counts[c]);
 		if (settings.wanted && !settings.wanted(task)) {
 			table.other.cpu_ns += task.cpu_ns;
 			for (size_t c = 0; c < counts.size(); c++)
@@ -114,7 +116,7 @@ static void sum_rows(top_table &table, const account &a,
 		top_row &row = rows[key_of(task, by)];
 
 		if (row.counts.empty())
-			widen(row, whole.size(), a.packages.size());
+			widen(row, rounders.size(), a.packages.size());
 		add_task(row, task, counts, by);
 	}
 	for (auto &[key, row] : rows) {
@@ -124,9 +126,9 @@ static void sum_rows(top_table &table, const account &a,
 	}
 }
 
-static void sum_rest(top_table &table, const account &a, roundings &whole)
+static void sum_rest(top_table &table, const account &a, roundings &rounders)
 {
-	size_t packages = a.packages.size(), columns = whole.size();
+	size_t packages = a.packages.size(), columns = rounders.size();
 
 	widen(table.idle, columns, packages);
 	table.other.comm = "other";
@@ -142,14 +144,14 @@ static void sum_rest(top_table &table, const account &a, roundings &whole)
 		table.dropped += account.dropped;
 		for (size_t c = 0; c < columns; c++) {
 			table.other.counts[c][p] +=
-				whole[c][p].next(account.other[c]);
+				rounders[c][p].next(account.other[c]);
 			table.idle.counts[c][p] = account.idle[c];
 			table.totals[c][p] = account.totals[c];
 		}
 	}
 }
 
-// --- both
+// --- rounding and summing
 
 double top_metric::value(const std::vector<std::vector<uint64_t>> &counts,
 			 const std::vector<double> &seconds, int package) const
@@ -170,12 +172,13 @@ double top_metric::value(const std::vector<std::vector<uint64_t>> &counts,
 			continue;
 		}
 
-		const std::vector<uint64_t> &all = counts[*o.column];
+		const std::vector<uint64_t> &package_counts = counts[*o.column];
 		double n = 0;
 
-		for (double in_package : o.sources)
-			n += in_package;
-		values.push_back(package < 0 ? sum_of(all) : all[package]);
+		for (double counters : o.sources)
+			n += counters;
+		values.push_back(package < 0 ? sum_of(package_counts)
+					     : package_counts[package]);
 		sources.push_back(package < 0 ? n : o.sources[package]);
 	}
 	return expression.evaluate(values, sources) * scale;
@@ -183,7 +186,7 @@ double top_metric::value(const std::vector<std::vector<uint64_t>> &counts,
 
 top_table make_table(const account &a, const top_settings &settings)
 {
-	roundings whole(settings.columns.size());
+	roundings rounders(settings.columns.size());
 	top_table table;
 
 	for (const auto &package : a.packages) {
@@ -195,12 +198,12 @@ top_table make_table(const account &a, const top_settings &settings)
 	table.looks = a.looks;
 	table.reads = a.reads;
 	table.warnings = a.warnings;
-	for (size_t c = 0; c < whole.size(); c++)
+	for (size_t c = 0; c < rounders.size(); c++)
 		for (const auto &package : a.packages)
-			whole[c].emplace_back(package.remainder[c],
-					      package.remainder_before[c]);
-	sum_rows(table, a, settings, whole);
-	sum_rest(table, a, whole);
+			rounders[c].emplace_back(package.remainder[c],
+						 package.remainder_before[c]);
+	sum_rows(table, a, settings, rounders);
+	sum_rest(table, a, rounders);
 	sort_rows(table.rows, settings, table.package_seconds);
 	return table;
 }

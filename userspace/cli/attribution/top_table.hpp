@@ -20,7 +20,7 @@ namespace cli {
 
 enum class top_by { task, process, cgroup };
 
-/// How a column's counts are to be shown.
+/// The form in which a column's counts are shown.
 struct top_column {
 	std::string name;
 	double scale = 1;    ///< of a count
@@ -32,28 +32,29 @@ struct top_column {
 struct top_metric {
 	/// A name of the expression.
 	struct operand {
-		/// Without a value: duration_time.
+		/// Index of the column; nullopt: duration_time.
 		std::optional<size_t> column;
-		/// How many counters its count is the sum of, in each package.
+		/// Number of the column's counters in each package.
 		std::vector<double> sources;
 	};
 
 	std::string name;
 	uncore::expression expression;
-	std::vector<operand> operands; ///< in the order of its terms
+	std::vector<operand> operands; ///< by term of the expression
 	double scale = 1;
 	std::string unit;
 
-	/// Of counts [column][package] in @p seconds [package], those of one
-	/// package or of all (-1); not a number where it divides by 0.
+	/// Evaluate the metric for counts [column][package] in @p seconds
+	/// [package], of one package or of all packages (-1).
+	/// @return not a number after a division by 0.
 	double value(const std::vector<std::vector<uint64_t>> &counts,
 		     const std::vector<double> &seconds,
 		     int package = -1) const;
 };
 
-/// What the table is to show.
+/// Columns, rows and order of the table.
 struct top_settings {
-	std::vector<top_column> columns; ///< as they are counted
+	std::vector<top_column> columns; ///< in the order of the counts
 	std::vector<top_metric> metrics;
 	top_by by = top_by::task;
 	/// A column's or metric's name, "cpu", "pid" or "name".
@@ -61,7 +62,8 @@ struct top_settings {
 	bool reverse = false;
 	bool per_socket = false;
 	size_t rows = 0; ///< 0: all
-	/// Which tasks to tell apart; the rest is "other".  None: all.
+	/// Does a task have a row?  The other tasks are "other".  Empty: all
+	/// tasks have a row.
 	std::function<bool(const task_share &)> wanted;
 };
 
@@ -77,9 +79,9 @@ struct top_row {
 
 /// In each column and package total is the sum of the rows, other and idle.
 struct top_table {
-	double seconds = 0;	   ///< the longest of the packages'
+	double seconds = 0;	   ///< the longest of package_seconds
 	std::vector<int> packages; ///< ids
-	/// Of each package, between the reads of its counters.
+	/// Time between the reads of the counters, by package.
 	std::vector<double> package_seconds;
 	std::vector<top_row> rows;
 	top_row other, idle;
@@ -90,21 +92,21 @@ struct top_table {
 
 top_table make_table(const account &a, const top_settings &settings);
 
-/// Most active first; names and numbers ascend.
+/// Sort rows, the most active first; names and pids ascend.
 void sort_rows(std::vector<top_row> &rows, const top_settings &settings,
 	       const std::vector<double> &seconds);
 
-/// Of all packages.
+/// Add the counts of all packages.
 uint64_t sum_of(const std::vector<uint64_t> &counts);
 
-/// The table for people, a string a line, none wider than @p width columns of
-/// a terminal (0: any).
+/// Format the table for people, one string per line, at most @p width columns
+/// of a terminal wide (0: any width).
 std::vector<std::string> show_table(const top_table &table,
 				    const top_settings &settings,
 				    cgroup_names &cgroups, size_t width);
 
-/// The table for programs: an object, and lines of comma-separated values with
-/// the titles.  A table that ends @p time seconds after the start.
+/// Format the table for programs: an object, and lines of comma-separated
+/// values with the titles.  The table ends @p time seconds after the start.
 nlohmann::ordered_json json_table(const top_table &table,
 				  const top_settings &settings,
 				  cgroup_names &cgroups, double time);
@@ -112,9 +114,9 @@ std::string csv_titles();
 std::string csv_table(const top_table &table, const top_settings &settings,
 		      cgroup_names &cgroups, double time);
 
-/// Is it the name of a column or a metric that is shown?
+/// Is @p name the name of a column or a metric that is shown?
 bool is_shown(const top_settings &settings, std::string_view name);
-/// "cpu", "pid", "name" or what is shown.
+/// Is @p key "cpu", "pid", "name" or the name of a shown column or metric?
 bool is_sort_key(std::string_view key, const top_settings &settings);
 
 } // namespace cli

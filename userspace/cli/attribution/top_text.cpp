@@ -16,10 +16,11 @@ namespace cli {
 
 namespace {
 
-/// Bytes are shown as such, with binary prefixes, whatever their unit.
+/// A unit of the table.  Units of bytes, such as MiB, are shown as bytes with
+/// binary prefixes.
 struct shown_unit {
 	std::string name;
-	double size = 1; ///< of the unit, in what is shown
+	double size = 1; ///< of the column's unit, in shown units
 	bool bytes = false;
 };
 
@@ -61,31 +62,33 @@ static std::vector<table::column> titles(const top_table &t,
 					 const top_settings &settings)
 {
 	constexpr auto right = table::align::right;
-	std::vector<table::column> all;
+	std::vector<table::column> columns;
 
 	if (settings.by != top_by::cgroup)
-		all.push_back({"PID", right});
+		columns.push_back({"PID", right});
 	else
-		all.push_back({"TASKS", right});
-	all.push_back({"CPU%", right});
+		columns.push_back({"TASKS", right});
+	columns.push_back({"CPU%", right});
 
 	auto add = [&](std::string title) {
 		if (settings.per_socket && t.packages.size() > 1)
 			for (int id : t.packages)
-				all.push_back({fmt::format("S{}", id), right});
-		all.push_back({std::move(title), right});
+				columns.push_back(
+					{fmt::format("S{}", id), right});
+		columns.push_back({std::move(title), right});
 	};
 
 	for (const auto &column : settings.columns) {
 		if (column.hidden)
 			continue;
 		add(title_of(column));
-		all.push_back({"%", right});
+		columns.push_back({"%", right});
 	}
 	for (const auto &metric : settings.metrics)
 		add(title_of(metric));
-	all.push_back({settings.by == top_by::cgroup ? "CGROUP" : "COMMAND"});
-	return all;
+	columns.push_back(
+		{settings.by == top_by::cgroup ? "CGROUP" : "COMMAND"});
+	return columns;
 }
 
 static std::vector<std::string> cells(const top_table &t,
@@ -93,11 +96,12 @@ static std::vector<std::string> cells(const top_table &t,
 				      const top_row &row, std::string number,
 				      std::string name)
 {
-	std::vector<std::string> all{std::move(number)};
+	std::vector<std::string> row_cells{std::move(number)};
 
-	all.push_back(t.seconds > 0 ? fmt::format("{:.1f}",
-						  row.cpu_ns / 1e7 / t.seconds)
-				    : "");
+	row_cells.push_back(
+		t.seconds > 0
+			? fmt::format("{:.1f}", row.cpu_ns / 1e7 / t.seconds)
+			: "");
 	for (size_t c = 0; c < settings.columns.size(); c++) {
 		const top_column &column = settings.columns[c];
 
@@ -114,11 +118,11 @@ static std::vector<std::string> cells(const top_table &t,
 					   t.package_seconds[p]);
 
 			if (settings.per_socket && t.packages.size() > 1)
-				all.push_back(shown(part, unit));
+				row_cells.push_back(shown(part, unit));
 			sum += part;
 		}
-		all.push_back(shown(sum, unit));
-		all.push_back(
+		row_cells.push_back(shown(sum, unit));
+		row_cells.push_back(
 			total ? fmt::format("{:.1f}", 100.0 * count / total)
 			      : "-");
 	}
@@ -127,15 +131,15 @@ static std::vector<std::string> cells(const top_table &t,
 
 		if (settings.per_socket && t.packages.size() > 1)
 			for (size_t p = 0; p < t.packages.size(); p++)
-				all.push_back(shown(
+				row_cells.push_back(shown(
 					metric.value(row.counts,
 						     t.package_seconds, p),
 					unit));
-		all.push_back(shown(metric.value(row.counts, t.package_seconds),
-				    unit));
+		row_cells.push_back(shown(
+			metric.value(row.counts, t.package_seconds), unit));
 	}
-	all.push_back(std::move(name));
-	return all;
+	row_cells.push_back(std::move(name));
+	return row_cells;
 }
 
 static std::string rest_name(const top_table &t)
@@ -180,13 +184,14 @@ std::vector<std::string> show_table(const top_table &t,
 	lines = text.lines();
 	for (size_t i = 0; i < lines.size(); i++) {
 		const size_t first = lines.size() - names.size();
-		const size_t has = cli::width(lines[i]);
+		const size_t line_width = cli::width(lines[i]);
 
-		// The name, which ends the line, is cut in its middle.
-		if (width && has > width && i >= first) {
+		// The name at the end of the line is cut in the middle.
+		if (width && line_width > width && i >= first) {
 			const std::string &name = names[i - first];
 			const size_t room =
-				width - std::min(width, has - cli::width(name));
+				width -
+				std::min(width, line_width - cli::width(name));
 
 			if (room >= least_name) {
 				lines[i].resize(lines[i].size() - name.size());
