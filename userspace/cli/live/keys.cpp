@@ -12,7 +12,7 @@ namespace cli {
 
 namespace {
 
-/// A filter that is being typed.
+/// Edit the filter that the user types.
 reaction type(live_state &state, int key)
 {
 	std::string &text = state.filter();
@@ -28,7 +28,7 @@ reaction type(live_state &state, int key)
 		state.typing = false;
 		break;
 	case screen::backspace:
-		// The last character, which may be several bytes.
+		// The last character can have several bytes.
 		while (!text.empty() && (text.back() & 0xc0) == 0x80)
 			text.pop_back();
 		if (!text.empty())
@@ -43,23 +43,25 @@ reaction type(live_state &state, int key)
 	return reaction::redraw;
 }
 
-void next_key_to_sort_by(live_state &state)
+void choose_next_sort_key(live_state &state)
 {
 	static constexpr std::array<std::string_view, 6> keys = {
 		"memory", "read", "write", "cpu", "pid", "name"};
-	const auto at = std::find(keys.begin(), keys.end(), state.sort);
+	const auto position = std::find(keys.begin(), keys.end(), state.sort);
 
-	state.sort = at == keys.end() || at + 1 == keys.end() ? keys.front()
-							      : *(at + 1);
+	state.sort = position == keys.end() || position + 1 == keys.end()
+			     ? keys.front()
+			     : *(position + 1);
 }
 
-/// Up or down by some rows.
+/// Scroll up or down by @p rows.
 void scroll(size_t &first, size_t rows, bool up)
 {
 	first = !up ? first + rows : first > rows ? first - rows : 0;
 }
 
-/// @return whether the key moves anything.
+/// Scroll rows or sockets.
+/// @return whether the key is a key for scrolling.
 bool move(live_state &state, int key, size_t page)
 {
 	switch (key) {
@@ -123,7 +125,7 @@ reaction react(live_state &state, int key, size_t page)
 							 : pane::tasks;
 		break;
 	case 's':
-		next_key_to_sort_by(state);
+		choose_next_sort_key(state);
 		break;
 	case 'r':
 		state.reverse = !state.reverse;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// From the counters of uncore serve to the numbers of uncore live.
+// Numbers of uncore live, from the counters of uncore serve.
 #include "live/numbers.hpp"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace cli {
 
 namespace {
 
-/// Intervals that are remembered: more than a terminal has columns.
-constexpr size_t remembered = 600;
+/// Number of past values of a cell: more than a terminal has columns.
+constexpr size_t history_size = 600;
 
 using sample_labels = decltype(sample::labels);
 
@@ -28,38 +28,39 @@ const std::string *label_value(const sample_labels &labels,
 }
 
 bool has_labels(
-	const sample &one, int socket,
-	const std::vector<std::pair<std::string_view, std::string>> &all)
+	const sample &sample, int socket,
+	const std::vector<std::pair<std::string_view, std::string>> &labels)
 {
-	const std::string *its = label_value(one.labels, "socket");
+	const std::string *socket_label = label_value(sample.labels, "socket");
 
-	if (!its || *its != std::to_string(socket))
+	if (!socket_label || *socket_label != std::to_string(socket))
 		return false;
-	return std::all_of(all.begin(), all.end(), [&](const auto &want) {
-		const std::string *value = label_value(one.labels, want.first);
+	return std::all_of(
+		labels.begin(), labels.end(), [&](const auto &label) {
+			const std::string *value =
+				label_value(sample.labels, label.first);
 
-		return value && *value == want.second;
-	});
+			return value && *value == label.second;
+		});
 }
 
-const family *family_named(const std::vector<family> &all,
+const family *family_named(const std::vector<family> &families,
 			   std::string_view name)
 {
-	const auto found =
-		std::find_if(all.begin(), all.end(), [&](const family &one) {
-			return one.name == name;
-		});
+	const auto match = std::find_if(
+		families.begin(), families.end(),
+		[&](const family &family) { return family.name == name; });
 
-	return found == all.end() ? nullptr : &*found;
+	return match == families.end() ? nullptr : &*match;
 }
 
-/// Not a number rather than infinite.
-double divided(double by_what, double what)
+/// Divide; not a number instead of infinity.
+double divided(double divisor, double dividend)
 {
-	return by_what > 0 ? what / by_what : std::nan("");
+	return divisor > 0 ? dividend / divisor : std::nan("");
 }
 
-/// A label without its number.
+/// Remove the number at the end of a label.
 std::string_view stem(std::string_view label)
 {
 	return label.substr(0, label.find_last_not_of("0123456789") + 1);
@@ -73,24 +74,25 @@ int number_of(const std::string &text)
 	return number;
 }
 
-/// How full a box is; not a number where that is not known.
+/// Get a box's share of its limit; not a number if unknown.
 double share_of(const limit_use *use, const std::string &instance)
 {
 	if (!use)
 		return std::nan("");
 
-	const auto its = use->each.find(unsigned(number_of(instance)));
+	const auto entry = use->each.find(unsigned(number_of(instance)));
 
-	return its == use->each.end() ? std::nan("") : its->second;
+	return entry == use->each.end() ? std::nan("") : entry->second;
 }
 
-/// Is a box not measured?  What it does then is not known.
-bool is_dead(const collector &of, std::string_view box,
+/// Is a box not measured?  The traffic of the box is then unknown.
+bool is_dead(const collector &collector, std::string_view box,
 	     const std::string &instance, int socket)
 {
 	return std::any_of(
-		of.down().begin(), of.down().end(), [&](const auto &one) {
-			const auto &[pmu, package] = one.first;
+		collector.down().begin(), collector.down().end(),
+		[&](const auto &entry) {
+			const auto &[pmu, package] = entry.first;
 
 			return package == socket && pmu->box == box &&
 			       int(pmu->instance.value_or(0)) ==
@@ -105,79 +107,83 @@ bool live_numbers::has(std::string_view name) const
 	return family_named(now_, name) || family_named(before_, name);
 }
 
-double live_numbers::grown(std::string_view name, int socket,
-			   const wanted &labels) const
+double live_numbers::growth(std::string_view name, int socket,
+			    const label_filter &labels) const
 {
 	const family *now = family_named(now_, name);
 	const family *before = family_named(before_, name);
 	double sum = 0;
-	bool any = false;
+	bool matched = false;
 
 	if (!now || !before)
 		return std::nan("");
-	for (const sample &one : now->samples) {
-		if (!has_labels(one, socket, labels))
+	for (const sample &current : now->samples) {
+		if (!has_labels(current, socket, labels))
 			continue;
 
-		const auto old = std::find_if(
+		const auto previous = std::find_if(
 			before->samples.begin(), before->samples.end(),
-			[&](const sample &other) {
-				return other.labels == one.labels;
+			[&](const sample &candidate) {
+				return candidate.labels == current.labels;
 			});
 
-		// It is new: since when it counts is not known.
-		if (old == before->samples.end())
+		// A new series: the begin of its count is unknown.
+		if (previous == before->samples.end())
 			return std::nan("");
-		sum += one.value - old->value;
-		any = true;
+		sum += current.value - previous->value;
+		matched = true;
 	}
-	return any ? sum : std::nan("");
+	return matched ? sum : std::nan("");
 }
 
 std::vector<std::string> live_numbers::labels_of(std::string_view name,
 						 int socket,
 						 std::string_view label)
 {
-	std::vector<std::string> all;
+	std::vector<std::string> values;
 
-	// A box whose series has ended is shown as dead.
-	for (const std::string &known : known_labels_[{name, socket}])
-		all.push_back(known);
+	// The page shows a box whose series has ended as dead.
+	for (const std::string &value : known_labels_[{name, socket}])
+		values.push_back(value);
 	if (const family *now = family_named(now_, name))
-		for (const sample &one : now->samples) {
+		for (const sample &sample : now->samples) {
 			const std::string *value =
-				label_value(one.labels, label);
+				label_value(sample.labels, label);
 
-			if (value && has_labels(one, socket, {}) &&
-			    std::find(all.begin(), all.end(), *value) ==
-				    all.end())
-				all.push_back(*value);
+			if (value && has_labels(sample, socket, {}) &&
+			    std::find(values.begin(), values.end(), *value) ==
+				    values.end())
+				values.push_back(*value);
 		}
-	std::sort(all.begin(), all.end(), [](const auto &a, const auto &b) {
-		return number_of(a) < number_of(b);
-	});
-	known_labels_[{name, socket}] = all;
-	return all;
+	std::sort(values.begin(), values.end(),
+		  [](const auto &a, const auto &b) {
+			  return number_of(a) < number_of(b);
+		  });
+	known_labels_[{name, socket}] = values;
+	return values;
 }
 
-live_cell &live_numbers::put(live_row of, int socket, double value,
-			     double share)
+live_cell &live_numbers::set_cell(live_row new_row, int socket, double value,
+				  double share)
 {
-	auto row = std::find_if(
-		rows_.begin(), rows_.end(),
-		[&](const live_row &one) { return one.label == of.label; });
+	auto row = std::find_if(rows_.begin(), rows_.end(),
+				[&](const live_row &candidate) {
+					return candidate.label == new_row.label;
+				});
 
 	if (row == rows_.end()) {
-		// Behind the other boxes of its kind, as a socket may have more
-		// of them than the first one.
-		const auto like = std::find_if(
-			rows_.rbegin(), rows_.rend(), [&](const live_row &one) {
-				return stem(one.label) == stem(of.label);
-			});
+		// Behind the other boxes of the box type: a socket can have
+		// more boxes than the first socket.
+		const auto sibling =
+			std::find_if(rows_.rbegin(), rows_.rend(),
+				     [&](const live_row &candidate) {
+					     return stem(candidate.label) ==
+						    stem(new_row.label);
+				     });
 
-		row = rows_.insert(like == rows_.rend() ? rows_.end()
-							: like.base(),
-				   std::move(of));
+		row = rows_.insert(sibling == rows_.rend() ? rows_.end()
+							   : sibling.base(),
+				   std::move(new_row));
 	}
 
 	live_cell &cell = row->sockets[socket];
@@ -189,187 +195,198 @@ live_cell &live_numbers::put(live_row of, int socket, double value,
 
 // --- the boxes
 
-void live_numbers::take_memory(int socket, const collector &of,
+void live_numbers::take_memory(int socket, const collector &collector,
 			       const limit_uses &uses)
 {
-	static constexpr std::string_view moved = "uncore_memory_bytes";
+	static constexpr std::string_view traffic = "uncore_memory_bytes";
 	static constexpr std::string_view clock = "uncore_memory_clock_cycles";
-	const double seconds = of.interval("imc", socket);
-	const limit_use *full = uses.find(socket, "memory");
+	const double seconds = collector.interval("imc", socket);
+	const limit_use *memory_use = uses.find(socket, "memory");
 
-	if (!has(moved))
+	if (!has(traffic))
 		return;
-	put({"Memory", measure::bytes, row_room::any, true, true}, socket,
-	    divided(seconds, grown(moved, socket)),
-	    full ? full->together : std::nan(""));
-	for (const char *way : {"read", "write"})
-		put({fmt::format("  {}", way), measure::bytes}, socket,
-		    divided(seconds,
-			    grown(moved, socket, {{"direction", way}})));
+	set_cell({"Memory", measure::bytes, row_room::any, true, true}, socket,
+		 divided(seconds, growth(traffic, socket)),
+		 memory_use ? memory_use->together : std::nan(""));
+	for (const char *direction : {"read", "write"})
+		set_cell({fmt::format("  {}", direction), measure::bytes},
+			 socket,
+			 divided(seconds, growth(traffic, socket,
+						 {{"direction", direction}})));
 
-	live_cell &all = put({"  channels", measure::share, row_room::small},
-			     socket, std::nan(""), std::nan(""));
+	live_cell &summary =
+		set_cell({"  channels", measure::share, row_room::small},
+			 socket, std::nan(""), std::nan(""));
 
-	all.parts.clear();
-	for (const std::string &channel : labels_of(moved, socket, "channel")) {
-		const bool dead = is_dead(of, "imc", channel, socket);
-		const double use = share_of(full, channel);
+	summary.parts.clear();
+	for (const std::string &channel :
+	     labels_of(traffic, socket, "channel")) {
+		const bool dead = is_dead(collector, "imc", channel, socket);
+		const double use = share_of(memory_use, channel);
 
-		all.parts.push_back(use);
+		summary.parts.push_back(use);
 
-		put({fmt::format("  channel {}", channel), measure::bytes,
-		     row_room::large, false, true},
-		    socket,
-		    dead ? std::nan("")
-			 : divided(seconds, grown(moved, socket,
-						  {{"channel", channel}})),
-		    use)
+		set_cell(
+			{fmt::format("  channel {}", channel), measure::bytes,
+			 row_room::large, false, true},
+			socket,
+			dead ? std::nan("")
+			     : divided(seconds, growth(traffic, socket,
+						       {{"channel", channel}})),
+			use)
 			.dead = dead;
 	}
 
-	const double cycles = grown(clock, socket);
+	const double cycles = growth(clock, socket);
 
-	put({"  throttled", measure::share, row_room::large}, socket,
-	    divided(cycles, grown("uncore_memory_throttled_cycles", socket)));
-	put({"  self-refresh", measure::share, row_room::large}, socket,
-	    divided(cycles,
-		    grown("uncore_memory_self_refresh_cycles", socket)));
+	set_cell({"  throttled", measure::share, row_room::large}, socket,
+		 divided(cycles,
+			 growth("uncore_memory_throttled_cycles", socket)));
+	set_cell({"  self-refresh", measure::share, row_room::large}, socket,
+		 divided(cycles,
+			 growth("uncore_memory_self_refresh_cycles", socket)));
 }
 
-void live_numbers::take_llc(int socket, const collector &of, const limit_uses &)
+void live_numbers::take_llc(int socket, const collector &collector,
+			    const limit_uses &)
 {
-	// Xeon 7100 and 7400 have one cache, which is not in slices.
-	const double slices = of.interval("cbox", socket);
+	// Xeon 7100 and 7400 have one cache without slices.
+	const double slices = collector.interval("cbox", socket);
 	const double seconds =
-		slices > 0 ? slices : of.interval("gbsq", socket);
-	const double lookups = grown("uncore_llc_lookups", socket);
-	const double misses = grown("uncore_llc_misses", socket);
+		slices > 0 ? slices : collector.interval("gbsq", socket);
+	const double lookups = growth("uncore_llc_lookups", socket);
+	const double misses = growth("uncore_llc_misses", socket);
 	const double remote =
-		grown("uncore_llc_misses", socket, {{"memory", "remote"}});
+		growth("uncore_llc_misses", socket, {{"memory", "remote"}});
 
 	if (has("uncore_llc_misses"))
-		put({"LLC misses", measure::events, row_room::any, true, false},
-		    socket, divided(seconds, misses));
+		set_cell({"LLC misses", measure::events, row_room::any, true,
+			  false},
+			 socket, divided(seconds, misses));
 	if (has("uncore_llc_misses") && slices > 0)
-		put({"  remote", measure::events}, socket,
-		    divided(seconds, remote), divided(misses, remote));
-	// It is the heading where no misses are counted.
+		set_cell({"  remote", measure::events}, socket,
+			 divided(seconds, remote), divided(misses, remote));
+	// Lookups are the heading if misses are not counted.
 	if (has("uncore_llc_misses"))
-		put({"  lookups", measure::events, row_room::large}, socket,
-		    divided(seconds, lookups));
+		set_cell({"  lookups", measure::events, row_room::large},
+			 socket, divided(seconds, lookups));
 	else if (has("uncore_llc_lookups"))
-		put({"LLC lookups", measure::events, row_room::any, true,
-		     false},
-		    socket, divided(seconds, lookups));
+		set_cell({"LLC lookups", measure::events, row_room::any, true,
+			  false},
+			 socket, divided(seconds, lookups));
 	if (has("uncore_llc_modified_victims"))
-		put({"  written back", measure::events, row_room::large},
-		    socket,
-		    divided(seconds,
-			    grown("uncore_llc_modified_victims", socket)));
+		set_cell({"  written back", measure::events, row_room::large},
+			 socket,
+			 divided(seconds, growth("uncore_llc_modified_victims",
+						 socket)));
 }
 
-void live_numbers::take_qpi(int socket, const collector &of,
+void live_numbers::take_qpi(int socket, const collector &collector,
 			    const limit_uses &uses)
 {
 	static constexpr std::string_view data = "uncore_qpi_data_bytes";
 	static constexpr std::string_view clock = "uncore_qpi_clock_cycles";
-	const double seconds = of.interval("qpi", socket);
+	const double seconds = collector.interval("qpi", socket);
 	const std::vector<std::string> links = labels_of(data, socket, "link");
-	const limit_use *full = uses.find(socket, "QPI");
+	const limit_use *qpi_use = uses.find(socket, "QPI");
 
 	if (links.empty())
 		return;
-	put({"QPI sent", measure::bytes, row_room::any, true, true}, socket,
-	    divided(seconds, grown(data, socket)),
-	    full ? full->together : std::nan(""));
+	set_cell({"QPI sent", measure::bytes, row_room::any, true, true},
+		 socket, divided(seconds, growth(data, socket)),
+		 qpi_use ? qpi_use->together : std::nan(""));
 
-	live_cell &all = put({"  links", measure::share, row_room::small},
-			     socket, std::nan(""), std::nan(""));
+	live_cell &summary =
+		set_cell({"  links", measure::share, row_room::small}, socket,
+			 std::nan(""), std::nan(""));
 
-	all.parts.clear();
+	summary.parts.clear();
 	for (const std::string &link : links) {
-		const wanted its = {{"link", link}};
+		const label_filter labels = {{"link", link}};
 
-		const bool dead = is_dead(of, "qpi", link, socket);
-		const double use = share_of(full, link);
+		const bool dead = is_dead(collector, "qpi", link, socket);
+		const double use = share_of(qpi_use, link);
 
-		all.parts.push_back(use);
+		summary.parts.push_back(use);
 
-		put({fmt::format("  link {}", link), measure::bytes,
-		     row_room::large, false, true},
-		    socket,
-		    dead ? std::nan("")
-			 : divided(seconds, grown(data, socket, its)),
-		    use)
+		set_cell({fmt::format("  link {}", link), measure::bytes,
+			  row_room::large, false, true},
+			 socket,
+			 dead ? std::nan("")
+			      : divided(seconds, growth(data, socket, labels)),
+			 use)
 			.dead = dead;
 	}
-	put({"  shut down", measure::share, row_room::large}, socket,
-	    divided(grown(clock, socket),
-		    grown("uncore_qpi_l1_cycles", socket)));
+	set_cell({"  shut down", measure::share, row_room::large}, socket,
+		 divided(growth(clock, socket),
+			 growth("uncore_qpi_l1_cycles", socket)));
 }
 
-void live_numbers::take_pcie(int socket, const collector &of,
+void live_numbers::take_pcie(int socket, const collector &collector,
 			     const limit_uses &)
 {
-	const double seconds = of.interval("irp", socket);
+	const double seconds = collector.interval("irp", socket);
 
 	if (!has("uncore_pcie_bytes"))
 		return;
-	for (const char *way : {"read", "write"})
-		put({fmt::format("PCIe {}s", way), measure::bytes,
-		     row_room::any, true, false},
-		    socket,
-		    divided(seconds, grown("uncore_pcie_bytes", socket,
-					   {{"direction", way}})));
+	for (const char *direction : {"read", "write"})
+		set_cell({fmt::format("PCIe {}s", direction), measure::bytes,
+			  row_room::any, true, false},
+			 socket,
+			 divided(seconds, growth("uncore_pcie_bytes", socket,
+						 {{"direction", direction}})));
 }
 
-/// The front side bus of Xeon 7100 and 7400, which stands for memory, QPI and
-/// PCIe.
-void live_numbers::take_bus(int socket, const collector &of, const limit_uses &)
+/// Take the front side bus of Xeon 7100 and 7400, the path of memory, QPI and
+/// PCIe traffic.
+void live_numbers::take_bus(int socket, const collector &collector,
+			    const limit_uses &)
 {
 	static constexpr std::string_view busy = "uncore_bus_busy_cycles";
-	const double seconds = of.interval("fsb", socket);
-	const double clock = grown("uncore_bus_clock_cycles", socket);
-	const double any =
-		divided(clock, grown(busy, socket, {{"agent", "any"}}));
+	const double seconds = collector.interval("fsb", socket);
+	const double clock = growth("uncore_bus_clock_cycles", socket);
+	const double busy_share =
+		divided(clock, growth(busy, socket, {{"agent", "any"}}));
 
 	if (!has(busy))
 		return;
-	put({"Bus busy", measure::share, row_room::any, true, true}, socket,
-	    any, any);
-	put({"  this socket", measure::share}, socket,
-	    divided(clock, grown(busy, socket, {{"agent", "own"}})));
-	put({"  transactions", measure::events}, socket,
-	    divided(seconds, grown("uncore_bus_transactions", socket)));
-	put({"Snoops", measure::events, row_room::any, true, false}, socket,
-	    divided(of.interval("gsnpq", socket),
-		    grown("uncore_snoops", socket)));
+	set_cell({"Bus busy", measure::share, row_room::any, true, true},
+		 socket, busy_share, busy_share);
+	set_cell({"  this socket", measure::share}, socket,
+		 divided(clock, growth(busy, socket, {{"agent", "own"}})));
+	set_cell({"  transactions", measure::events}, socket,
+		 divided(seconds, growth("uncore_bus_transactions", socket)));
+	set_cell({"Snoops", measure::events, row_room::any, true, false},
+		 socket,
+		 divided(collector.interval("gsnpq", socket),
+			 growth("uncore_snoops", socket)));
 }
 
-void live_numbers::take_power(int socket, const collector &of,
+void live_numbers::take_power(int socket, const collector &collector,
 			      const limit_uses &)
 {
-	const double cycles = grown("uncore_pcu_clock_cycles", socket);
+	const double cycles = growth("uncore_pcu_clock_cycles", socket);
 
 	if (!has("uncore_pcu_clock_cycles"))
 		return;
-	put({"Active cores", measure::cores, row_room::any, true, false},
-	    socket,
-	    divided(cycles, grown("uncore_active_core_cycles", socket)));
-	put({"Uncore clock", measure::hertz, row_room::any, true, false},
-	    socket,
-	    divided(of.interval("ubox", socket),
-		    grown("uncore_clock_cycles", socket)));
+	set_cell({"Active cores", measure::cores, row_room::any, true, false},
+		 socket,
+		 divided(cycles, growth("uncore_active_core_cycles", socket)));
+	set_cell({"Uncore clock", measure::hertz, row_room::any, true, false},
+		 socket,
+		 divided(collector.interval("ubox", socket),
+			 growth("uncore_clock_cycles", socket)));
 	for (const char *limit : {"power", "thermal"})
-		put({fmt::format("Held by {}",
-				 limit[0] == 'p' ? limit : "heat"),
-		     measure::share, row_room::any, true, false},
-		    socket,
-		    divided(cycles, grown("uncore_frequency_limited_cycles",
-					  socket, {{"limit", limit}})));
+		set_cell({fmt::format("Held by {}",
+				      limit[0] == 'p' ? limit : "heat"),
+			  measure::share, row_room::any, true, false},
+			 socket,
+			 divided(cycles,
+				 growth("uncore_frequency_limited_cycles",
+					socket, {{"limit", limit}})));
 }
 
-// --- all of it
+// --- all numbers
 
 void live_numbers::note_machine()
 {
@@ -379,8 +396,8 @@ void live_numbers::note_machine()
 
 	counted_ = 1;
 	if (shares)
-		for (const sample &one : shares->samples)
-			counted_ = std::min(counted_, one.value);
+		for (const sample &sample : shares->samples)
+			counted_ = std::min(counted_, sample.value);
 	if (!info || info->samples.empty())
 		return;
 
@@ -390,15 +407,15 @@ void live_numbers::note_machine()
 	    driver && !driver->empty())
 		driver_ = *driver;
 	if (const std::string *name = label_value(labels, "machine")) {
-		const auto *known = uncore::catalogue::find(*name);
+		const auto *generation = uncore::catalogue::find(*name);
 
-		if (known)
-			machine_ = known->title();
+		if (generation)
+			machine_ = generation->title();
 	}
 }
 
-void live_numbers::take(std::vector<family> families, const collector &of,
-			const limit_uses &uses)
+void live_numbers::take(std::vector<family> families,
+			const collector &collector, const limit_uses &uses)
 {
 	before_ = std::move(now_);
 	now_ = std::move(families);
@@ -411,30 +428,30 @@ void live_numbers::take(std::vector<family> families, const collector &of,
 			cell.parts.clear();
 		}
 
-	// All rows of a box stand together, whichever socket comes first.
+	// The rows of a box stay together: the loop over sockets is inside.
 	offline_.clear();
 	if (const family *cpus = family_named(now_, "uncore_socket_cpus")) {
 		offline_ = sockets_;
-		for (const sample &one : cpus->samples) {
-			const int socket =
-				number_of(*label_value(one.labels, "socket"));
+		for (const sample &sample : cpus->samples) {
+			const int socket = number_of(
+				*label_value(sample.labels, "socket"));
 
 			sockets_.insert(socket);
 			offline_.erase(socket);
 		}
 	}
-	for (const auto part :
+	for (const auto method :
 	     {&live_numbers::take_memory, &live_numbers::take_llc,
 	      &live_numbers::take_qpi, &live_numbers::take_pcie,
 	      &live_numbers::take_bus, &live_numbers::take_power})
 		for (const int socket : sockets_)
-			(this->*part)(socket, of, uses);
+			(this->*method)(socket, collector, uses);
 	if (!known_)
 		return;
 	for (live_row &row : rows_)
 		for (auto &[socket, cell] : row.sockets) {
 			cell.past.push_back(cell.value);
-			if (cell.past.size() > remembered)
+			if (cell.past.size() > history_size)
 				cell.past.pop_front();
 		}
 }

@@ -17,14 +17,14 @@ namespace cli {
 namespace {
 
 constexpr size_t label_columns = 14;
-/// A socket's: value, share, and a sparkline in the remaining columns.
+/// Columns of a socket: value, share, and a sparkline in the remaining columns.
 constexpr size_t value_columns = 10, share_columns = 6;
 constexpr size_t least_socket = 26, usual_socket = 33;
 constexpr size_t least_lines = 8;
 constexpr size_t verdict_indent = 5;
-/// Of the tasks: title, total, idle and some of them.
+/// Lines of the tasks pane: title, total, idle and some tasks.
 constexpr size_t few_tasks = 7;
-/// From here on a box that can do no more is near to that.
+/// Share from which a box is near its limit.
 constexpr double nearly_full = 0.8;
 
 constexpr const char *help_text[] = {
@@ -50,19 +50,20 @@ constexpr const char *help_text[] = {
 
 std::string padded(std::string text, size_t columns, bool right = false)
 {
-	const size_t has = width(text);
-	const std::string pad(has < columns ? columns - has : 0, ' ');
+	const size_t text_width = width(text);
+	const std::string pad(text_width < columns ? columns - text_width : 0,
+			      ' ');
 
 	return right ? pad + text : text + pad;
 }
 
-/// For a terminal whose locale has ASCII only.
+/// Replace other characters, for a terminal whose locale has only ASCII.
 std::string ascii(std::string_view text)
 {
 	std::string plain;
 
 	for (const char c : text)
-		if ((c & 0xc0) != 0x80) // one of a character's bytes
+		if ((c & 0xc0) != 0x80) // not a continuation byte
 			plain += c & 0x80 ? '?' : c;
 	return plain;
 }
@@ -100,24 +101,24 @@ std::string share_text(double share, bool fills)
 			   fills && share >= nearly_full ? "!" : " ");
 }
 
-/// The shares of each box; without % where there are many.
+/// Format the share of each box; many shares are without %.
 std::string parts_text(const live_cell &cell, size_t columns)
 {
 	constexpr size_t usual = 5;
-	const size_t each = std::min(
+	const size_t part_columns = std::min(
 		usual, columns / std::max<size_t>(1, cell.parts.size()));
 	std::string text;
 
 	for (const double part : cell.parts)
 		text += padded(!std::isfinite(part) ? "-"
-			       : each < usual
+			       : part_columns < usual
 				       ? fmt::format("{:.0f}", 100 * part)
 				       : fmt::format("{:.0f}%", 100 * part),
-			       each, true);
+			       part_columns, true);
 	return fit(text, columns);
 }
 
-/// The page while it is made.
+/// Builder of a page.
 class layout {
 public:
 	layout(const live_content &content, live_state &state,
@@ -136,11 +137,11 @@ private:
 
 	styled_line title() const;
 	void add_verdicts();
-	std::string short_text(const judgement &said, size_t columns) const;
-	void add_verdict(int socket, const judgement &said, size_t &room);
+	std::string short_text(const judgement &verdict, size_t columns) const;
+	void add_verdict(int socket, const judgement &verdict, size_t &room);
 	std::string top_of(int socket) const;
 	styled_line headings() const;
-	styled_line number_line(const live_row &row, double most) const;
+	styled_line number_line(const live_row &row, double maximum) const;
 	void add_numbers(size_t room);
 	void add_tasks(size_t room);
 	styled_line bottom() const;
@@ -149,9 +150,9 @@ private:
 	std::pair<size_t, size_t> divide(size_t room) const;
 
 	std::vector<const live_row *> rows_with(bool each_box) const;
-	void add(std::string text, emphasis how = emphasis::none)
+	void add(std::string text, emphasis style = emphasis::none)
 	{
-		page_.push_back({{std::move(text), how}});
+		page_.push_back({{std::move(text), style}});
 	}
 	bool endless() const { return !size_.lines; }
 	const char *bar() const { return size_.utf8 ? "│" : "|"; }
@@ -161,37 +162,37 @@ private:
 	cgroup_names &cgroups_;
 	const page_size &size_;
 	std::vector<styled_line> page_;
-	std::vector<int> sockets_; ///< that are shown
+	std::vector<int> sockets_; ///< shown sockets
 	size_t socket_columns_ = usual_socket;
 	std::vector<const live_row *> rows_;
-	/// Titles and sums, then a line each.
+	/// Titles and sums; a line per task.
 	std::vector<std::string> task_head_, task_rows_;
 };
 
-// --- what there is room for
+// --- choices that depend on the size
 
 void layout::choose_sockets()
 {
-	const std::set<int> &all = content_.numbers.sockets();
+	const std::set<int> &sockets = content_.numbers.sockets();
 	const size_t room = size_.columns - label_columns;
 	size_t n = std::min(std::max<size_t>(1, room / usual_socket),
-			    std::max<size_t>(1, all.size()));
+			    std::max<size_t>(1, sockets.size()));
 
-	// Two side by side on somewhat smaller terminals, too.
-	if (n == 1 && all.size() > 1 && room / least_socket > 1)
+	// Smaller terminals also have two sockets side by side.
+	if (n == 1 && sockets.size() > 1 && room / least_socket > 1)
 		n = 2;
-	// Without a history a column ends with its share.
+	// Without a history a socket's last column is the share.
 	socket_columns_ =
 		endless() ? value_columns + share_columns + 4 : room / n;
 	state_.first_socket =
 		std::min(state_.first_socket,
-			 all.size() > n ? all.size() - n : size_t(0));
+			 sockets.size() > n ? sockets.size() - n : size_t(0));
 
-	auto at = all.begin();
+	auto socket = sockets.begin();
 
-	std::advance(at, std::min(state_.first_socket, all.size()));
-	for (; at != all.end() && sockets_.size() < n; ++at)
-		sockets_.push_back(*at);
+	std::advance(socket, std::min(state_.first_socket, sockets.size()));
+	for (; socket != sockets.end() && sockets_.size() < n; ++socket)
+		sockets_.push_back(*socket);
 }
 
 std::vector<const live_row *> layout::rows_with(bool each_box) const
@@ -212,17 +213,17 @@ void layout::choose_rows()
 {
 	const size_t tasks = content_.tasks ? few_tasks + 3 : 1;
 	// headings, message, keys
-	const size_t others = tasks + page_.size() + 3;
-	const auto all = rows_with(true);
-	const bool fits = endless() || all.size() + others <= size_.lines;
+	const size_t other_lines = tasks + page_.size() + 3;
+	const auto rows = rows_with(true);
+	const bool fits = endless() || rows.size() + other_lines <= size_.lines;
 
 	rows_ = (state_.rows == detail::by_room ? fits
 						: state_.rows == detail::large)
-			? all
+			? rows
 			: rows_with(false);
 }
 
-/// uncore top's table, without the tasks that are filtered away.
+/// Make uncore top's table of the tasks that pass the filter.
 void layout::choose_tasks()
 {
 	if (!content_.tasks || content_.columns.columns.empty())
@@ -267,7 +268,7 @@ std::pair<size_t, size_t> layout::divide(size_t room) const
 	return {numbers, room - numbers};
 }
 
-// --- its parts
+// --- parts of the page
 
 styled_line layout::title() const
 {
@@ -286,88 +287,89 @@ styled_line layout::title() const
 	return {{padded(std::move(text), size_.columns), emphasis::title}};
 }
 
-/// The task or cgroup that moved most of a socket's memory, and its part.
+/// Describe the task or cgroup with the largest share of a socket's memory
+/// traffic.
 std::string layout::top_of(int socket) const
 {
 	std::map<std::string, double> sums;
-	double all = 0;
+	double total = 0;
 
 	if (!content_.tasks)
 		return "";
-	for (const task_share &one : content_.tasks->tasks) {
-		if (content_.tasks->packages[one.package].id != socket)
+	for (const task_share &task : content_.tasks->tasks) {
+		if (content_.tasks->packages[task.package].id != socket)
 			continue;
-		for (const fixed_count count : one.counts) {
+		for (const fixed_count count : task.counts) {
 			sums[state_.by == top_by::cgroup
-				     ? cgroups_.name(one.cgroup)
-				     : one.comm] += to_double(count);
-			all += to_double(count);
+				     ? cgroups_.name(task.cgroup)
+				     : task.comm] += to_double(count);
+			total += to_double(count);
 		}
 	}
 
-	const auto most = std::max_element(sums.begin(), sums.end(),
-					   [](const auto &a, const auto &b) {
-						   return a.second < b.second;
-					   });
+	const auto largest = std::max_element(
+		sums.begin(), sums.end(), [](const auto &a, const auto &b) {
+			return a.second < b.second;
+		});
 
-	if (most == sums.end() || most->second <= 0)
+	if (largest == sums.end() || largest->second <= 0)
 		return "";
 	return fmt::format("; most by {} ({:.0f} %)",
-			   fit_middle(printable(most->first), 40),
-			   100 * most->second / all);
+			   fit_middle(printable(largest->first), 40),
+			   100 * largest->second / total);
 }
 
-/// As many facts as a line has room for, none of them cut.
-std::string layout::short_text(const judgement &said, size_t columns) const
+/// Format as many complete facts as a line has room for.
+std::string layout::short_text(const judgement &verdict, size_t columns) const
 {
-	static constexpr const char *more = "; …";
-	std::string text = said.head;
+	static constexpr const char *ellipsis = "; …";
+	std::string text = verdict.head;
 
-	for (size_t i = 0; i < said.facts.size(); i++) {
+	for (size_t i = 0; i < verdict.facts.size(); i++) {
 		const std::string longer =
-			text + (i ? "; " : ": ") + said.facts[i];
+			text + (i ? "; " : ": ") + verdict.facts[i];
 
-		if (width(longer) + width(more) > columns)
-			return text + more;
+		if (width(longer) + width(ellipsis) > columns)
+			return text + ellipsis;
 		text = longer;
 	}
 	return text;
 }
 
-/// What limits a socket; @p room has lines beside its first one.
-void layout::add_verdict(int socket, const judgement &said, size_t &room)
+/// Add a socket's verdict.  @p room: lines for verdicts beyond first lines.
+void layout::add_verdict(int socket, const judgement &verdict, size_t &room)
 {
-	const emphasis how =
-		said.limited.empty() ? emphasis::none : emphasis::warning;
+	const emphasis style =
+		verdict.limited.empty() ? emphasis::none : emphasis::warning;
 	const size_t columns = size_.columns - verdict_indent;
 	std::string label = fmt::format(" {}: ", socket);
-	auto lines = wrap("", said.text() + top_of(socket), columns);
+	auto lines = wrap("", verdict.text() + top_of(socket), columns);
 
 	if (lines.size() > room + 1)
-		lines = {short_text(said, columns)};
+		lines = {short_text(verdict, columns)};
 	room -= lines.size() - 1;
 	for (std::string &line : lines)
 		page_.push_back(
 			{{padded(std::exchange(label, ""), verdict_indent),
 			  emphasis::bold},
-			 {fit(line, columns), how}});
+			 {fit(line, columns), style}});
 }
 
-/// Lines of each socket: the first thing to read.  At most a quarter of the
-/// page has first lines, and only a large page has others.
+/// Add the verdicts of the sockets.  At most a quarter of the page has first
+/// lines of verdicts; only a large page has further lines.
 void layout::add_verdicts()
 {
-	const auto &all = content_.verdicts;
+	const auto &verdicts = content_.verdicts;
 	const size_t large = size_.lines / 10;
-	size_t first = endless() ? all.size() : size_.lines / 4;
-	size_t room = endless()		   ? SIZE_MAX / 2
-		      : large > all.size() ? large - all.size()
-					   : 0;
+	size_t first = endless() ? verdicts.size() : size_.lines / 4;
+	size_t room = endless()			? SIZE_MAX / 2
+		      : large > verdicts.size() ? large - verdicts.size()
+						: 0;
 
-	for (const auto &[socket, said] : all) {
+	for (const auto &[socket, verdict] : verdicts) {
 		if (!first--)
 			break;
-		add_verdict(socket, said, room);
+		add_verdict(socket, verdict, room);
 	}
 }
 
@@ -396,22 +398,22 @@ styled_line layout::headings() const
 	return line;
 }
 
-styled_line layout::number_line(const live_row &row, double most) const
+styled_line layout::number_line(const live_row &row, double maximum) const
 {
-	const emphasis how = row.heading ? emphasis::bold : emphasis::none;
-	styled_line line{{padded(row.label, label_columns), how}};
+	const emphasis style = row.heading ? emphasis::bold : emphasis::none;
+	styled_line line{{padded(row.label, label_columns), style}};
 
 	for (const int socket : sockets_) {
-		const auto found = row.sockets.find(socket);
+		const auto entry = row.sockets.find(socket);
 		const size_t room = socket_columns_ - 2;
 
 		line.push_back({std::string(bar()) + " ", emphasis::dim});
-		if (found == row.sockets.end()) {
+		if (entry == row.sockets.end()) {
 			line.push_back({std::string(room, ' ')});
 			continue;
 		}
 
-		const live_cell &cell = found->second;
+		const live_cell &cell = entry->second;
 
 		if (row.room == row_room::small) {
 			line.push_back({padded(parts_text(cell, room), room)});
@@ -423,17 +425,17 @@ styled_line layout::number_line(const live_row &row, double most) const
 
 		line.push_back({padded(value_text(cell, row.unit),
 				       value_columns, true),
-				how});
+				style});
 		line.push_back(
 			{" " +
 				 padded(share_text(cell.share, row.fills),
 					share_columns, true) +
 				 " ",
-			 full ? emphasis::warning : how});
+			 full ? emphasis::warning : style});
 		// A single interval has no history.
 		if (room > used && !endless())
 			line.push_back(
-				{padded(sparkline(cell.past, most,
+				{padded(sparkline(cell.past, maximum,
 						  room - used - 1, size_.utf8),
 					room - used),
 				 emphasis::dim});
@@ -447,14 +449,14 @@ void layout::add_numbers(size_t room)
 
 	first = std::min(first, rows_.size() - std::min(rows_.size(), room));
 	for (size_t i = first; i < rows_.size() && i < first + room; i++) {
-		double most = rows_[i]->unit == measure::share ? 1 : 0;
+		double maximum = rows_[i]->unit == measure::share ? 1 : 0;
 
 		// One scale for all sockets, so that they can be compared.
 		for (const auto &[socket, cell] : rows_[i]->sockets)
 			for (const double value : cell.past)
 				if (std::isfinite(value))
-					most = std::max(most, value);
-		page_.push_back(number_line(*rows_[i], most));
+					maximum = std::max(maximum, value);
+		page_.push_back(number_line(*rows_[i], maximum));
 	}
 	if (rows_.empty() && room)
 		add("  no row with that text", emphasis::dim);
@@ -471,11 +473,11 @@ void layout::add_tasks(size_t room)
 	}
 
 	const size_t head = std::min(room, task_head_.size());
-	const size_t left = room - head;
+	const size_t task_room = room - head;
 	size_t &first = state_.first_task;
 
-	first = std::min(first,
-			 task_rows_.size() - std::min(task_rows_.size(), left));
+	first = std::min(first, task_rows_.size() -
+					std::min(task_rows_.size(), task_room));
 	for (size_t i = 0; i < head; i++) {
 		if (i) {
 			add(' ' + task_head_[i]);
@@ -491,7 +493,8 @@ void layout::add_tasks(size_t room)
 			text += "  /" + printable(state_.task_filter);
 		add(padded(std::move(text), size_.columns), emphasis::title);
 	}
-	for (size_t i = first; i < task_rows_.size() && i < first + left; i++)
+	for (size_t i = first; i < task_rows_.size() && i < first + task_room;
+	     i++)
 		add(' ' + task_rows_[i]);
 }
 
@@ -510,9 +513,10 @@ styled_line layout::bottom() const
 		{"d", "detail"}, {"Tab", "pane"}, {"arrows", ""}};
 	styled_line line;
 
-	for (const auto &[key, what] : keys) {
+	for (const auto &[key, action] : keys) {
 		line.push_back({key, emphasis::bold});
-		line.push_back({fmt::format(" {}{}", what, *what ? "  " : "")});
+		line.push_back(
+			{fmt::format(" {}{}", action, *action ? "  " : "")});
 	}
 	return line;
 }
@@ -570,7 +574,7 @@ std::vector<styled_line> layout::make()
 
 } // namespace
 
-std::string sparkline(const std::deque<double> &past, double most,
+std::string sparkline(const std::deque<double> &past, double maximum,
 		      size_t columns, bool utf8)
 {
 	static constexpr std::array blocks = {"▁", "▂", "▃", "▄",
@@ -586,7 +590,7 @@ std::string sparkline(const std::deque<double> &past, double most,
 			continue;
 		}
 
-		const double part = most > 0 ? past[i] / most : 0;
+		const double part = maximum > 0 ? past[i] / maximum : 0;
 		const size_t level =
 			std::min<size_t>(7, size_t(std::max(0.0, part) * 8));
 

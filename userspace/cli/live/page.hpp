@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // uncore live's page: numbers, tasks and state as lines of text of a given
-// size, with emphasis.  It knows no terminal.
+// size, with emphasis.  Independent of the terminal.
 #pragma once
 
 #include <chrono>
@@ -16,34 +16,35 @@
 
 namespace cli {
 
-/// What is shown, as it was at one time.
+/// Content of the page at a time.
 struct live_content {
 	live_numbers numbers;
 	limit_uses limits;
 	std::map<int, judgement> verdicts; ///< by socket
 	std::optional<account> tasks;
 	top_settings columns;
-	std::string no_tasks; ///< why there are none
-	/// What went wrong, a line.
+	std::string no_tasks; ///< reason for missing tasks
+	/// Error message, one line.
 	std::string message;
 	std::chrono::milliseconds interval{};
 };
 
 struct page_size {
 	size_t columns = 80;
-	/// 0: as many as there is to show, and no keys.
+	/// 0: as many lines as the content needs, and no keys.
 	size_t lines = 24;
-	/// Without: ASCII only.
+	/// false: only ASCII.
 	bool utf8 = true;
 };
 
-/// @param state where it is scrolled beyond the end, it is put right.
+/// Make the page.
+/// @param state is corrected if scrolled beyond the end.
 std::vector<styled_line> make_page(const live_content &content,
 				   live_state &state, cgroup_names &cgroups,
 				   const page_size &size);
 
-/// A line of the last values, from 0 to @p most.
-std::string sparkline(const std::deque<double> &past, double most,
+/// Draw a line of the last values, on a scale from 0 to @p maximum.
+std::string sparkline(const std::deque<double> &past, double maximum,
 		      size_t columns, bool utf8);
 
 } // namespace cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the user of uncore live has chosen by keys.
+// Choices of uncore live's user by keys.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace cli {
 
 enum class pane { numbers, tasks };
 
-/// Rows that stand for several boxes, those of each box, or what there is room
-/// for.
+/// Rows that stand for several boxes (small), rows of each box (large), or a
+/// choice by the room on the page.
 enum class detail { by_room, small, large };
 
 struct live_state {
@@ -20,9 +20,9 @@ struct live_state {
 	/// The first row of each pane, and the first socket; beyond the end:
 	/// the last.
 	size_t first_number = 0, first_task = 0, first_socket = 0;
-	/// Of a pane's rows those with this text, in any case.
+	/// Text that rows of a pane must have, in upper or lower case.
 	std::string number_filter, task_filter;
-	bool typing = false; ///< the focus' filter
+	bool typing = false; ///< editing the filter of the focus
 	bool paused = false, help = false;
 	detail rows = detail::by_room;
 	top_by by = top_by::task;
@@ -39,9 +39,10 @@ struct live_state {
 	}
 };
 
-/// What a key asks for.
+/// Reaction to a key.
 enum class reaction { none, redraw, quit };
 
+/// Handle a key.
 /// @param key of screen::key().  @param page rows that PgUp and PgDn move by.
 reaction react(live_state &state, int key, size_t page);
 

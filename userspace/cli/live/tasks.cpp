@@ -8,8 +8,8 @@ namespace cli {
 
 namespace {
 
-/// Both columns together.
-uncore::result<top_metric> all_traffic(const top_settings &columns)
+/// Make the metric of reads and writes together.
+uncore::result<top_metric> memory_metric(const top_settings &columns)
 {
 	auto sum = uncore::expression::parse("(read + write) / duration_time");
 
@@ -25,12 +25,12 @@ uncore::result<top_metric> all_traffic(const top_settings &columns)
 	if (!metric.unit.empty())
 		metric.unit += "/s";
 	for (const auto &term : metric.expression.terms()) {
-		top_metric::operand from;
+		top_metric::operand operand;
 
 		for (size_t c = 0; c < columns.columns.size(); c++)
 			if (columns.columns[c].name == term.name)
-				from.column = c;
-		metric.operands.push_back(std::move(from));
+				operand.column = c;
+		metric.operands.push_back(std::move(operand));
 	}
 	return metric;
 }
@@ -51,11 +51,11 @@ uncore::result<void> live_tasks::try_start(const std::filesystem::path &sysfs)
 	    !added)
 		return added;
 
-	auto both = all_traffic(columns);
+	auto metric = memory_metric(columns);
 
-	if (!both)
-		return both.error();
-	columns.metrics.push_back(*std::move(both));
+	if (!metric)
+		return metric.error();
+	columns.metrics.push_back(*std::move(metric));
 	columns_ = std::move(columns);
 
 	auto started = attribution::start(std::move(options), *machine_);
@@ -73,19 +73,19 @@ void live_tasks::start(const std::filesystem::path &sysfs)
 	problem_ = started ? "" : started.error().message;
 }
 
-void live_tasks::stop(std::string why)
+void live_tasks::stop(std::string reason)
 {
 	programs_.reset();
 	last_.reset();
-	problem_ = std::move(why);
+	problem_ = std::move(reason);
 }
 
 void live_tasks::tend()
 {
 	if (!programs_)
 		return;
-	if (const auto done = programs_->tend(); !done)
-		stop(done.error().message);
+	if (const auto outcome = programs_->tend(); !outcome)
+		stop(outcome.error().message);
 }
 
 void live_tasks::take()
@@ -93,12 +93,12 @@ void live_tasks::take()
 	if (!programs_)
 		return;
 
-	auto taken = programs_->take();
+	auto account = programs_->take();
 
-	if (taken)
-		last_ = *std::move(taken);
+	if (account)
+		last_ = *std::move(account);
 	else
-		stop(taken.error().message);
+		stop(account.error().message);
 }
 
 } // namespace cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The tasks of uncore live and their memory traffic, by uncore top's
-// accounts where the kernel lets us have them, or why it does not.
+// accounts; or the reason why the kernel does not allow accounts.
 #pragma once
 
 #include <memory>
@@ -14,19 +14,19 @@ namespace cli {
 
 class live_tasks {
 public:
-	/// Starts to account on the machine that @p sysfs is of.  What is in
-	/// the way is said by problem().
+	/// Start accounts on the machine of @p sysfs.  After a failure,
+	/// problem() has the reason.
 	void start(const std::filesystem::path &sysfs);
-	/// Closes the counters; the page shows why.
-	void stop(std::string why);
+	/// Close the counters; the page shows the reason.
+	void stop(std::string reason);
 
-	/// To be called several times a second.
+	/// Tend the programs.  Call several times a second.
 	void tend();
-	/// Takes what happened since the last time.
+	/// Take the account since the last call.
 	void take();
 
 	const std::string &problem() const { return problem_; }
-	/// Nothing before the first take().
+	/// nullopt before the first take().
 	const std::optional<account> &last() const { return last_; }
 	/// The columns "read" and "write", and the metric "memory" of both.
 	const top_settings &columns() const { return columns_; }
@@ -34,7 +34,7 @@ public:
 private:
 	uncore::result<void> try_start(const std::filesystem::path &sysfs);
 
-	/// What the accounts point into.
+	/// Topology to which the accounts point.
 	std::optional<uncore::topology> machine_;
 	std::unique_ptr<attribution> programs_;
 	std::optional<account> last_;
