@@ -11,7 +11,7 @@
 #include "arguments/run.hpp"
 #include "output/message.hpp"
 
-/// The words of the command line; of "help stat" those of "stat --help".
+/// Get the words of the command line; for "help stat", "stat --help".
 static std::vector<std::string> words_of(int argc, char **argv)
 {
 	std::vector<std::string> words(argv + 1, argv + argc);
@@ -23,7 +23,7 @@ static std::vector<std::string> words_of(int argc, char **argv)
 	return words;
 }
 
-/// Find the first word that is not an option; "" where there is none.
+/// Find the first word that is not an option; "" without such a word.
 static std::string first_word(const std::vector<std::string> &words)
 {
 	for (size_t i = 0; i < words.size(); i++) {
@@ -35,9 +35,9 @@ static std::string first_word(const std::vector<std::string> &words)
 	return {};
 }
 
-/// Add the subcommand of that name, or all where none has it.  The options of
-/// a subcommand cost more time than a count.
-/// @return whether one has it.
+/// Add the subcommand called @p name, or all subcommands for an unknown name.
+/// The options of a subcommand cost more time than a count.
+/// @return whether a subcommand has the name.
 static bool add_subcommands(std::string_view name, cli::parser &app,
 			    cli::context &shared)
 {
@@ -76,12 +76,12 @@ int main(int argc, char **argv)
 	shared.action = [&shared] { return cli::overview(shared); };
 
 	const std::string name = first_word(shared.words);
-	const bool known = add_subcommands(name, app, shared);
+	const bool is_subcommand = add_subcommands(name, app, shared);
 
 	if (argc > 1 && argv[1] == std::string_view("__complete"))
 		return cli::complete(app, {argv + 2, argv + argc});
 	// CLI11's message would not name the word.
-	if (!known && !name.empty())
+	if (!is_subcommand && !name.empty())
 		return cli::fail_usage(
 			fmt::format("there is no subcommand '{}'; there are {}",
 				    name, names_of_commands(app)));

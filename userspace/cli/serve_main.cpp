@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// uncore-serve: the program that uncore serve executes.  Its arguments are
-// those of the subcommand, after --sysfs where it is given.
+// uncore-serve: the program that uncore serve executes.  The arguments are an
+// optional --sysfs and the arguments of the subcommand.
 #include <fmt/format.h>
 
 #include <uncore/version.hpp>

@@ -7,7 +7,7 @@
 
 namespace cli {
 
-/// The value that a word of the configuration has in a field.
+/// Extract a field's value from a word of the configuration.
 static uint64_t value_in(const uncore::format_field &field, uint64_t word)
 {
 	uint64_t value = 0;
@@ -24,27 +24,27 @@ static uint64_t value_in(const uncore::format_field &field, uint64_t word)
 	return value;
 }
 
-/// Does perf need the field, beside the name of the event?
+/// Does perf need the field in addition to the event's name?
 static bool needs_field(const uncore::event &event,
 			const uncore::format_field &field)
 {
 	const uint64_t words[] = {event.config, event.config1, event.config2};
-	uint64_t named[] = {0, 0, 0};
+	uint64_t info_words[] = {0, 0, 0};
 
 	if (event.info) {
-		named[0] = event.info->config;
-		named[1] = event.info->config1;
-		named[2] = event.info->config2;
+		info_words[0] = event.info->config;
+		info_words[1] = event.info->config1;
+		info_words[2] = event.info->config2;
 		if (std::find(event.info->parameters.begin(),
 			      event.info->parameters.end(),
 			      field.name) != event.info->parameters.end())
 			return true;
 	}
-	return (words[field.word] ^ named[field.word]) &
+	return (words[field.word] ^ info_words[field.word]) &
 	       field.place(field.max());
 }
 
-/// perf's parser knows these characters in name=, and no others.
+/// Does perf's parser accept the text in name=?
 static bool is_name(std::string_view name)
 {
 	return name.find_first_not_of(

@@ -9,10 +9,10 @@
 
 namespace cli {
 
-/// Write an uncore event as perf reads it, PMU/EVENT,FIELD=NUMBER,.../, on its
-/// one PMU.  Other events are perf's, and stay as they are.
-/// @param several its term has events on other PMUs as well, from which a
-/// name= must tell it.
+/// Write an uncore event in perf's form, PMU/EVENT,FIELD=NUMBER,.../, for the
+/// event's PMU.  Other events are in perf's form already.
+/// @param several the event's term has events on several PMUs: append the PMU's
+/// name to name=.
 /// Errors: errc::invalid, a name= that perf cannot read.
 uncore::result<std::string> perf_event_string(const uncore::event &event,
 					      bool several);

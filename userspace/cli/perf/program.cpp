@@ -39,13 +39,13 @@ std::vector<char *> words_of(const std::vector<std::string> &arguments)
 	return words;
 }
 
-uncore::error not_executed(int number)
+uncore::error not_executed(int error_number)
 {
-	if (number == ENOENT)
+	if (error_number == ENOENT)
 		return {uncore::errc::not_found,
 			"perf is not installed: apt-get install linux-perf"};
 	return {uncore::errc::system,
-		fmt::format("perf: {}", std::strerror(number))};
+		fmt::format("perf: {}", std::strerror(error_number))};
 }
 
 uncore::error system_error(const char *call)
@@ -76,7 +76,7 @@ std::string first_line(std::string_view text)
 	return std::string(text.substr(begin, text.find('\n', begin) - begin));
 }
 
-/// Start perf with that standard output and standard error.
+/// Start perf with @p out as standard output and @p err as standard error.
 /// @return 0, or an errno.
 int start(const std::vector<std::string> &arguments, int out, int err,
 	  pid_t &process)
@@ -87,11 +87,12 @@ int start(const std::vector<std::string> &arguments, int out, int err,
 	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
 
-	const int number = posix_spawnp(&process, "perf", &actions, nullptr,
-					words_of(arguments).data(), environ);
+	const int error_number =
+		posix_spawnp(&process, "perf", &actions, nullptr,
+			     words_of(arguments).data(), environ);
 
 	posix_spawn_file_actions_destroy(&actions);
-	return number;
+	return error_number;
 }
 
 } // namespace
@@ -108,20 +109,20 @@ uncore::result<void>
 read_perf(const std::vector<std::string> &arguments,
 	  const std::function<void(std::string_view line)> &take)
 {
-	int ends[2];
+	int pipe_fds[2];
 
-	if (pipe2(ends, O_CLOEXEC))
+	if (pipe2(pipe_fds, O_CLOEXEC))
 		return system_error("pipe");
 
-	unique_fd reader(ends[0]), writer(ends[1]);
+	unique_fd reader(pipe_fds[0]), writer(pipe_fds[1]);
 	const unique_fd errors(memfd_create("perf", MFD_CLOEXEC));
 	pid_t process = 0;
 
 	if (errors.get() < 0)
 		return system_error("memfd_create");
-	if (const int number =
+	if (const int error_number =
 		    start(arguments, writer.get(), errors.get(), process))
-		return not_executed(number);
+		return not_executed(error_number);
 	writer = unique_fd();
 
 	const std::unique_ptr<FILE, file_closer> file(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// perf, the program: uncore becomes it, or reads what it prints.
+// The perf program: uncore executes perf in its place, or reads perf's output.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,11 @@
 namespace cli {
 
 /// Replace this process by perf, which gets the caller's limit of open files.
-/// @return only when it cannot be executed: errc::not_found, errc::system.
+/// @return only if perf cannot be executed: errc::not_found, errc::system.
 uncore::error become_perf(const std::vector<std::string> &arguments);
 
-/// Run perf, and take its standard output line by line, without line ends.
-/// Its standard error is printed when it has succeeded.
+/// Run perf, and pass the lines of its standard output to @p take, without line
+/// ends.  After success, print perf's standard error.
 /// Errors: errc::not_found, errc::system; errc::invalid when perf fails, with
 /// the first line of its standard error.
 uncore::result<void>

@@ -37,7 +37,7 @@ std::vector<std::string> perf_script_words()
 	return {"script", "-F", "comm,event,period,ip,sym,dso", "--no-inline"};
 }
 
-/// "TASK  PERIOD EVENT: ", with the frame behind it where there is no chain.
+/// Parse "TASK  PERIOD EVENT: "; without a call chain the frame follows.
 void script_reader::begin_sample(std::string_view line)
 {
 	size_t colon = line.find(": ");
@@ -65,7 +65,7 @@ void script_reader::begin_sample(std::string_view line)
 	}
 }
 
-/// "ADDRESS FUNCTION (OBJECT)"
+/// Parse "ADDRESS FUNCTION (OBJECT)".
 void script_reader::add_frame(std::string_view text)
 {
 	text = trim(text);
@@ -91,7 +91,7 @@ void script_reader::add_frame(std::string_view text)
 		frames_.push_back(frame_name(object));
 	else
 		frames_.push_back("[" + frame_name(object) + "]");
-	// The upper half of the addresses is the kernel's.
+	// The kernel has the upper half of the addresses.
 	if (address.size() == 16 && address[0] >= '8')
 		frames_.back() += "_[k]";
 }

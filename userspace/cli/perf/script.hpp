@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The text that perf script prints, as folded stacks.
+// Folded stacks from the output of perf script.
 #pragma once
 
 #include <functional>
@@ -19,11 +19,12 @@ struct script_sample {
 	double period = 0;
 };
 
-/// Words of the call of perf whose output script_reader reads.
+/// Get the arguments of perf for output that script_reader reads.
 std::vector<std::string> perf_script_words();
 
-/// Collects lines to samples.  Names are those of other users' tasks and
-/// programs: no name looks like several frames, or controls a terminal.
+/// Makes samples of lines.  Names can come from tasks and programs of other
+/// users: a name in a sample never looks like several frames, or controls a
+/// terminal.
 class script_reader {
 public:
 	explicit script_reader(std::function<void(const script_sample &)> take)
@@ -32,7 +33,7 @@ public:
 	}
 
 	void add(std::string_view line);
-	/// After the last line.
+	/// End the last sample, after the last line.
 	void end();
 
 private:

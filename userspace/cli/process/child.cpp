@@ -17,7 +17,7 @@
 
 namespace cli {
 
-/// What it was before raise_file_limit(); children get it back.
+/// Limit before raise_file_limit(), which children get back.
 static std::optional<rlimit> file_limit;
 
 void raise_file_limit()
@@ -44,8 +44,9 @@ child::~child()
 	stop();
 }
 
-/// In the new process: waits to be released, and becomes the command.
-void child::become(const std::vector<std::string> &command, int go, int fate)
+/// In the new process: wait for release(), then execute the command.
+void child::become(const std::vector<std::string> &command, int release_fd,
+		   int error_fd)
 {
 	std::vector<char *> arguments;
 	char byte;
@@ -55,32 +56,32 @@ void child::become(const std::vector<std::string> &command, int go, int fate)
 	arguments.push_back(nullptr);
 	restore_signals();
 	restore_file_limit();
-	// The parent ended before it released this process.
-	if (read(go, &byte, 1) != 1)
+	// No byte: the parent ended before it released this process.
+	if (read(release_fd, &byte, 1) != 1)
 		_exit(1);
 	execvp(arguments[0], arguments.data());
-	int number = errno;
+	int error_number = errno;
 
-	(void)!write(fate, &number, sizeof(number));
+	(void)!write(error_fd, &error_number, sizeof(error_number));
 	_exit(127);
 }
 
 uncore::result<void> child::start(const std::vector<std::string> &command)
 {
-	int go[2], fate[2];
+	int release_pipe[2], error_pipe[2];
 
-	if (pipe2(go, O_CLOEXEC) || pipe2(fate, O_CLOEXEC))
+	if (pipe2(release_pipe, O_CLOEXEC) || pipe2(error_pipe, O_CLOEXEC))
 		return uncore::error{uncore::errc::system,
 				     fmt::format("pipe: {}", strerror(errno))};
 	process_ = fork();
 	if (process_ == 0) {
-		close(go[1]);
-		become(command, go[0], fate[1]);
+		close(release_pipe[1]);
+		become(command, release_pipe[0], error_pipe[1]);
 	}
-	close(go[0]);
-	close(fate[1]);
-	go_ = go[1];
-	fate_ = fate[0];
+	close(release_pipe[0]);
+	close(error_pipe[1]);
+	release_fd_ = release_pipe[1];
+	error_fd_ = error_pipe[0];
 	if (process_ < 0)
 		return uncore::error{uncore::errc::system,
 				     fmt::format("fork: {}", strerror(errno))};
@@ -90,21 +91,22 @@ uncore::result<void> child::start(const std::vector<std::string> &command)
 
 uncore::result<void> child::release()
 {
-	int number = 0;
-	ssize_t got;
+	int error_number = 0;
+	ssize_t size;
 
-	(void)!write(go_, "", 1);
-	close(go_);
-	go_ = -1;
-	// Closed by exec, or told why there was none.
+	(void)!write(release_fd_, "", 1);
+	close(release_fd_);
+	release_fd_ = -1;
+	// exec closes the pipe; after a failed exec the pipe has the errno.
 	do
-		got = read(fate_, &number, sizeof(number));
-	while (got < 0 && errno == EINTR);
-	if (got != sizeof(number))
+		size = read(error_fd_, &error_number, sizeof(error_number));
+	while (size < 0 && errno == EINTR);
+	if (size != sizeof(error_number))
 		return {};
-	status_ = number == ENOENT ? no_command : not_executable;
-	return uncore::error{uncore::errc::not_found,
-			     fmt::format("{}: {}", name_, strerror(number))};
+	status_ = error_number == ENOENT ? no_command : not_executable;
+	return uncore::error{
+		uncore::errc::not_found,
+		fmt::format("{}: {}", name_, strerror(error_number))};
 }
 
 bool child::ended()
@@ -132,12 +134,12 @@ bool child::shares_terminal() const
 
 void child::close_pipes()
 {
-	// One that was never released ends by this.
-	if (go_ >= 0)
-		close(go_);
-	if (fate_ >= 0)
-		close(fate_);
-	go_ = fate_ = -1;
+	// A process that was never released ends when the pipe is closed.
+	if (release_fd_ >= 0)
+		close(release_fd_);
+	if (error_fd_ >= 0)
+		close(error_fd_);
+	release_fd_ = error_fd_ = -1;
 }
 
 int interruption()
@@ -152,7 +154,7 @@ int interruption()
 
 void child::stop()
 {
-	const bool released = go_ < 0;
+	const bool released = release_fd_ < 0;
 
 	close_pipes();
 	if (process_ <= 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The user's command, which is measured.
+// The user's command, which the program measures.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@
 
 namespace cli {
 
-/// Raises RLIMIT_NOFILE as far as this user may, as an event is a descriptor on
-/// each CPU; children get what there was before.
+/// Raise RLIMIT_NOFILE to the user's hard limit: an event needs a descriptor on
+/// each CPU.  Children get the previous limit.
 void raise_file_limit();
-/// Take back raise_file_limit(), for a program that replaces this one.
+/// Undo raise_file_limit(), for a program that replaces this program.
 void restore_file_limit();
 
-/// The user's command, started but held before its first instruction, so that
-/// counters can be enabled in between.  It is interrupted at its owner's end,
-/// as by Ctrl-C, and waited for.
+/// The user's command.  The command waits before its first instruction until
+/// release(), so that counters can be enabled.  The destructor interrupts the
+/// command, as Ctrl-C does, and waits for its end.
 class child {
 public:
 	child() = default;
@@ -27,37 +27,37 @@ public:
 	child &operator=(const child &) = delete;
 	~child();
 
-	/// Forks.  Errors: errc::system.
+	/// Fork.  Errors: errc::system.
 	uncore::result<void> start(const std::vector<std::string> &command);
-	/// Lets it run.  Errors: errc::not_found, when it cannot be executed;
-	/// status() then is a shell's, 126 or 127.
+	/// Let the command run.  Errors: errc::not_found, if the command cannot
+	/// be executed; status() is then 126 or 127, as in a shell.
 	uncore::result<void> release();
-	/// @return whether it has ended; its status then is in status().
+	/// Check whether the command has ended; status() then has its status.
 	bool ended();
 	void send(int signal);
-	/// Is it in this program's process group, so that it gets what the
-	/// terminal sends?
+	/// Is the command in this program's process group, so that the terminal
+	/// sends signals to both?
 	bool shares_terminal() const;
-	/// Interrupts it once, and waits however long it takes.
+	/// Interrupt the command once, and wait for its end without a limit.
 	void stop();
 	bool exists() const { return process_ > 0; }
 	const std::string &name() const { return name_; }
-	/// As a shell has it: 128 and the signal's number when a signal ended
-	/// it.
+	/// Status as in a shell: 128 plus the signal's number after a signal.
 	int status() const { return status_; }
 
 private:
-	void become(const std::vector<std::string> &command, int go, int fate);
+	void become(const std::vector<std::string> &command, int release_fd,
+		    int error_fd);
 	void close_pipes();
 
 	pid_t process_ = -1;
 	std::string name_;
-	int go_ = -1, fate_ = -1;
+	int release_fd_ = -1, error_fd_ = -1;
 	int status_ = 0;
 };
 
-/// SIGINT, or SIGTERM where the shell has it ignored: in the background of a
-/// script.
+/// Get SIGINT, or SIGTERM where the shell ignores SIGINT: in the background of
+/// a script.
 int interruption();
 
 } // namespace cli

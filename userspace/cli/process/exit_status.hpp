@@ -9,9 +9,9 @@ enum : int {
 	success = 0,
 	failure = 1,
 	usage = 2,
-	not_executable = 126, ///< the command to measure, as in a shell
+	not_executable = 126, ///< the command to measure cannot be executed
 	no_command = 127,     ///< the command to measure does not exist
-	/// With a signal's number added: main() ends by this signal.
+	/// Base of a signal's number: main() ends by the signal.
 	by_signal = 256,
 };
 

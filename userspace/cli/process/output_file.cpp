@@ -22,23 +22,23 @@ uncore::error output_file::broken(int number) const
 }
 
 /// Split a path into an open folder and a name.
-int output_file::locate(const std::string &path, place &at)
+int output_file::locate(const std::string &path, place &target)
 {
 	const std::filesystem::path parts(path);
 	const std::string parent = parts.parent_path().string();
 
-	at.name = parts.filename().string();
+	target.name = parts.filename().string();
 	if (path.empty())
 		return ENOENT;
-	if (at.name.empty() || at.name == "." || at.name == "..")
+	if (target.name.empty() || target.name == "." || target.name == "..")
 		return EISDIR;
-	at.folder = unique_fd(::open(parent.empty() ? "." : parent.c_str(),
-				     O_PATH | O_DIRECTORY | O_CLOEXEC));
-	return at.folder ? 0 : errno;
+	target.folder = unique_fd(::open(parent.empty() ? "." : parent.c_str(),
+					 O_PATH | O_DIRECTORY | O_CLOEXEC));
+	return target.folder ? 0 : errno;
 }
 
-/// The regular file that a path names, and the folder that it is in.  The
-/// kernel follows a symbolic link or refuses to; realpath() would follow any.
+/// Get the status of a file, and the path of a symbolic link's regular file.
+/// The kernel follows the link or refuses to; realpath() would follow any link.
 /// @return 0 or an errno; 0 and @p status.st_mode 0 if the file does not exist
 /// yet.
 static int follow(int folder, const std::string &name, struct stat &status,
@@ -52,7 +52,7 @@ static int follow(int folder, const std::string &name, struct stat &status,
 	status = {};
 
 	const unique_fd file(openat(folder, name.c_str(), O_PATH | O_CLOEXEC));
-	char whole[PATH_MAX];
+	char target[PATH_MAX];
 
 	// A link to a file that does not exist is replaced.
 	if (!file)
@@ -64,16 +64,17 @@ static int follow(int folder, const std::string &name, struct stat &status,
 
 	const ssize_t size =
 		readlink(fmt::format("/proc/self/fd/{}", file.get()).c_str(),
-			 whole, sizeof(whole));
+			 target, sizeof(target));
 
 	if (size < 0)
 		return errno;
-	path.assign(whole, size_t(size));
+	path.assign(target, size_t(size));
 	return 0;
 }
 
-/// Create a file beside the target, which no other user can have prepared.
-int output_file::create_aside(mode_t mode, unique_fd &fd)
+/// Create a file beside the target, under a name that no other user can
+/// prepare.
+int output_file::create_temporary(mode_t mode, unique_fd &fd)
 {
 	for (int tries = 0; tries < 100; tries++) {
 		uint32_t number = 0;
@@ -89,7 +90,7 @@ int output_file::create_aside(mode_t mode, unique_fd &fd)
 					      O_CLOEXEC,
 				      mode));
 		if (fd) {
-			aside_ = std::move(name);
+			temporary_name_ = std::move(name);
 			return 0;
 		}
 		if (errno != EEXIST)
@@ -110,46 +111,47 @@ uncore::result<void> output_file::attach(unique_fd fd, const char *mode)
 uncore::result<output_file> output_file::create(const std::string &path,
 						mode_t mode)
 {
-	output_file made(path);
-	struct stat status, found;
-	std::string whole;
+	output_file output(path);
+	struct stat status, target_status;
+	std::string link_target;
 	unique_fd fd;
-	int failed = locate(path, made.target_);
+	int error_number = locate(path, output.target_);
 
-	if (!failed)
-		failed = follow(made.target_.folder.get(), made.target_.name,
-				status, whole);
-	if (!failed && !whole.empty()) {
-		failed = locate(whole, made.target_);
-		// Another user may have moved it in between.
-		if (!failed && (fstatat(made.target_.folder.get(),
-					made.target_.name.c_str(), &found,
-					AT_SYMLINK_NOFOLLOW) ||
-				found.st_dev != status.st_dev ||
-				found.st_ino != status.st_ino))
-			failed = ESTALE;
+	if (!error_number)
+		error_number = follow(output.target_.folder.get(),
+				      output.target_.name, status, link_target);
+	if (!error_number && !link_target.empty()) {
+		error_number = locate(link_target, output.target_);
+		// Another user may have moved the file since follow().
+		if (!error_number &&
+		    (fstatat(output.target_.folder.get(),
+			     output.target_.name.c_str(), &target_status,
+			     AT_SYMLINK_NOFOLLOW) ||
+		     target_status.st_dev != status.st_dev ||
+		     target_status.st_ino != status.st_ino))
+			error_number = ESTALE;
 	}
-	if (!failed && S_ISDIR(status.st_mode))
-		failed = EISDIR;
-	if (failed)
-		return made.broken(failed);
+	if (!error_number && S_ISDIR(status.st_mode))
+		error_number = EISDIR;
+	if (error_number)
+		return output.broken(error_number);
 	if (!status.st_mode || S_ISREG(status.st_mode)) {
-		failed = made.create_aside(mode, fd);
+		error_number = output.create_temporary(mode, fd);
 	} else {
 		fd = unique_fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-		failed = fd ? 0 : errno;
+		error_number = fd ? 0 : errno;
 	}
-	if (failed)
-		return made.broken(failed);
-	if (auto done = made.attach(std::move(fd), "wb"); !done)
-		return done.error();
-	return made;
+	if (error_number)
+		return output.broken(error_number);
+	if (auto attached = output.attach(std::move(fd), "wb"); !attached)
+		return attached.error();
+	return output;
 }
 
-int output_file::open_in_place(content old, unique_fd &fd)
+int output_file::open_in_place(content old_content, unique_fd &fd)
 {
 	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC |
-			  (old == content::append ? O_APPEND : 0);
+			  (old_content == content::append ? O_APPEND : 0);
 	struct stat status;
 
 	fd = unique_fd(openat(target_.folder.get(), target_.name.c_str(),
@@ -159,45 +161,46 @@ int output_file::open_in_place(content old, unique_fd &fd)
 		fd = unique_fd(::open(path_.c_str(), flags, 0666));
 	if (!fd || fstat(fd.get(), &status))
 		return errno;
-	truncate_ = old == content::replace && S_ISREG(status.st_mode);
+	truncate_ = old_content == content::replace && S_ISREG(status.st_mode);
 	return 0;
 }
 
 uncore::result<output_file> output_file::open(const std::string &path,
-					      content old)
+					      content old_content)
 {
-	output_file made(path);
+	output_file output(path);
 	unique_fd fd;
-	int failed = locate(path, made.target_);
+	int error_number = locate(path, output.target_);
 
-	if (!failed)
-		failed = made.open_in_place(old, fd);
-	if (failed)
-		return made.broken(failed);
-	if (auto done = made.attach(std::move(fd),
-				    old == content::append ? "ab" : "wb");
-	    !done)
-		return done.error();
-	return made;
+	if (!error_number)
+		error_number = output.open_in_place(old_content, fd);
+	if (error_number)
+		return output.broken(error_number);
+	if (auto attached =
+		    output.attach(std::move(fd),
+				  old_content == content::append ? "ab" : "wb");
+	    !attached)
+		return attached.error();
+	return output;
 }
 
 uncore::result<output_file> output_file::unnamed()
 {
-	output_file made("temporary file in " P_tmpdir);
+	output_file output("temporary file in " P_tmpdir);
 
-	made.file_.reset(std::tmpfile());
-	if (!made.file_ ||
-	    fcntl(fileno(made.file_.get()), F_SETFD, FD_CLOEXEC))
-		return made.broken(errno);
-	return made;
+	output.file_.reset(std::tmpfile());
+	if (!output.file_ ||
+	    fcntl(fileno(output.file_.get()), F_SETFD, FD_CLOEXEC))
+		return output.broken(errno);
+	return output;
 }
 
 output_file::~output_file()
 {
 	if (!file_)
 		return;
-	if (!aside_.empty())
-		unlinkat(target_.folder.get(), aside_.c_str(), 0);
+	if (!temporary_name_.empty())
+		unlinkat(target_.folder.get(), temporary_name_.c_str(), 0);
 	else if (empty_new_)
 		unlinkat(target_.folder.get(), target_.name.c_str(), 0);
 }
@@ -231,40 +234,40 @@ void output_file::seek(uint64_t offset)
 
 uint64_t output_file::tell()
 {
-	off_t at = error_ ? 0 : ftello(file_.get());
+	off_t position = error_ ? 0 : ftello(file_.get());
 
-	if (at < 0)
+	if (position < 0)
 		error_ = errno;
-	return at < 0 ? 0 : uint64_t(at);
+	return position < 0 ? 0 : uint64_t(position);
 }
 
 uncore::result<void> output_file::commit(bool keep_old)
 {
 	const int folder = target_.folder.get();
 	const char *name = target_.name.c_str();
-	struct stat old;
+	struct stat old_status;
 
 	flush();
 	if (error_)
 		return broken(error_);
-	// Without a name.
+	// An unnamed file stays open.
 	if (!target_.folder)
 		return {};
-	if (!aside_.empty()) {
-		const std::string kept = target_.name + ".old";
+	if (!temporary_name_.empty()) {
+		const std::string old_name = target_.name + ".old";
 
-		// A quota or a server may refuse as late as this.
+		// A quota or a file server can refuse a write at close().
 		if (int copy = dup(fileno(file_.get()));
 		    copy < 0 || ::close(copy))
 			return broken(errno);
 		if (keep_old &&
-		    !fstatat(folder, name, &old, AT_SYMLINK_NOFOLLOW) &&
-		    S_ISREG(old.st_mode) && old.st_size &&
-		    renameat(folder, name, folder, kept.c_str()))
+		    !fstatat(folder, name, &old_status, AT_SYMLINK_NOFOLLOW) &&
+		    S_ISREG(old_status.st_mode) && old_status.st_size &&
+		    renameat(folder, name, folder, old_name.c_str()))
 			return broken(errno);
-		if (renameat(folder, aside_.c_str(), folder, name))
+		if (renameat(folder, temporary_name_.c_str(), folder, name))
 			return broken(errno);
-		aside_.clear();
+		temporary_name_.clear();
 	}
 	file_.reset();
 	return {};

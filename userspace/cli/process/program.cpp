@@ -23,11 +23,12 @@ uncore::error execute_beside(const std::string &name,
 	for (const std::string &argument : arguments)
 		words.push_back(const_cast<char *>(argument.c_str()));
 	words.push_back(nullptr);
-	for (const auto &place : {folder, folder / UNCORE_LIBEXEC}) {
-		execv((place / name).c_str(), words.data());
+	for (const auto &location : {folder, folder / UNCORE_LIBEXEC}) {
+		execv((location / name).c_str(), words.data());
 		if (errno != ENOENT)
 			return {uncore::errc::system,
-				fmt::format("{}: {}", (place / name).string(),
+				fmt::format("{}: {}",
+					    (location / name).string(),
 					    std::strerror(errno))};
 	}
 	return {uncore::errc::system,

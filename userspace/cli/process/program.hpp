@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Other programs of this project, which the command becomes.
+// Execution of other programs of this project in the place of the command.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace cli {
 
-/// Execute a program that is beside this one, as in a build tree, or in the
-/// folder of libexec that belongs to this one's.
-/// @return why it is not executed.  errc::system.
+/// Execute a program in this program's folder, as in a build tree, or in the
+/// libexec folder of the installation.
+/// @return the reason of a failure: errc::system.
 uncore::error execute_beside(const std::string &name,
 			     const std::vector<std::string> &arguments);
 

@@ -13,7 +13,7 @@ using clock = std::chrono::steady_clock;
 
 namespace {
 
-/// Of this process before the first object of signals.
+/// Signal state of this process before the first object of signals.
 struct inherited_signals {
 	sigset_t blocked;
 	sighandler_t pipe;
@@ -23,8 +23,9 @@ std::optional<inherited_signals> inherited;
 
 } // namespace
 
-/// A signal that the caller has ignored (nohup, a shell's background job) stays
-/// ignored.  SIGCHLD does not: children would not be waited for.
+/// Does the caller ignore the signal (nohup, a shell's background job)?  The
+/// signal stays ignored.  An ignored SIGCHLD gets the default action again:
+/// waiting for children needs SIGCHLD.
 static bool is_ignored(int number)
 {
 	struct sigaction action;
@@ -57,17 +58,18 @@ signals::~signals()
 }
 
 caught_signal signals::wait(std::optional<clock::time_point> deadline,
-			    int other) const
+			    int extra_fd) const
 {
-	pollfd fds[] = {{fd_.get(), POLLIN, 0}, {other, POLLIN, 0}};
+	pollfd fds[] = {{fd_.get(), POLLIN, 0}, {extra_fd, POLLIN, 0}};
 	timespec time{};
 	signalfd_siginfo info;
 
 	if (deadline) {
-		const auto left = std::max<nanoseconds>(
+		const auto remaining = std::max<nanoseconds>(
 			*deadline - clock::now(), nanoseconds(0));
 
-		time = {left.count() / 1000000000, left.count() % 1000000000};
+		time = {remaining.count() / 1000000000,
+			remaining.count() % 1000000000};
 	}
 	ppoll(fds, 2, deadline ? &time : nullptr, nullptr);
 	if (read(fd_.get(), &info, sizeof(info)) != sizeof(info))
@@ -85,30 +87,30 @@ void restore_signals()
 
 int end_by(int number)
 {
-	sigset_t one;
+	sigset_t set;
 
 	signal(number, SIG_DFL);
-	sigemptyset(&one);
-	sigaddset(&one, number);
-	sigprocmask(SIG_UNBLOCK, &one, nullptr);
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	sigprocmask(SIG_UNBLOCK, &set, nullptr);
 	raise(number);
 	return 128 + number;
 }
 
 void stop_by(int number)
 {
-	struct sigaction usual {};
-	struct sigaction before;
-	sigset_t one, mask;
+	struct sigaction default_action {};
+	struct sigaction old_action;
+	sigset_t set, old_mask;
 
-	usual.sa_handler = SIG_DFL;
-	sigemptyset(&one);
-	sigaddset(&one, number);
-	sigaction(number, &usual, &before);
+	default_action.sa_handler = SIG_DFL;
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	sigaction(number, &default_action, &old_action);
 	raise(number);
-	sigprocmask(SIG_UNBLOCK, &one, &mask); // it stops here
-	sigprocmask(SIG_SETMASK, &mask, nullptr);
-	sigaction(number, &before, nullptr);
+	sigprocmask(SIG_UNBLOCK, &set, &old_mask); // the process stops
+	sigprocmask(SIG_SETMASK, &old_mask, nullptr);
+	sigaction(number, &old_action, nullptr);
 }
 
 } // namespace cli

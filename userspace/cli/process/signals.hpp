@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Signals that are waited for, one by one, instead of interrupting.
+// Signals for which the program waits, instead of being interrupted.
 #pragma once
 
 #include <chrono>
@@ -11,14 +11,15 @@
 
 namespace cli {
 
-/// A signal that was sent to us.
+/// A signal that this process received.
 struct caught_signal {
-	int number = 0; ///< 0: none
+	int number = 0; ///< 0: no signal
 	bool by_terminal = false;
 };
 
-/// Takes some signals as long as it lives, except those that the caller has
-/// ignored.  SIGPIPE is ignored, as writing then fails.
+/// Blocks signals, for wait(), while the object exists.  Signals that the
+/// caller ignores stay ignored.  SIGPIPE is ignored: a write then fails
+/// instead.
 class signals {
 public:
 	explicit signals(std::initializer_list<int> numbers);
@@ -26,11 +27,11 @@ public:
 	signals &operator=(const signals &) = delete;
 	~signals();
 
-	/// Waits for a signal, for @p other to be readable (-1: nothing), or
+	/// Wait for a signal, for data on @p extra_fd (-1: no descriptor), or
 	/// for @p deadline.
 	caught_signal
 	wait(std::optional<std::chrono::steady_clock::time_point> deadline,
-	     int other = -1) const;
+	     int extra_fd = -1) const;
 
 private:
 	sigset_t set_, old_;
@@ -43,10 +44,11 @@ private:
 void restore_signals();
 
 /// End this process by a signal's default action, so that a shell learns of the
-/// signal.  @return the exit status, in case that the action is not to end.
+/// signal.  @return the exit status, if the default action does not end a
+/// process.
 int end_by(int number);
 
-/// Stop this process as that signal does by default; return when it is continued.
+/// Stop this process by a signal's default action; return after SIGCONT.
 void stop_by(int number);
 
 } // namespace cli

@@ -28,7 +28,7 @@ public:
 	}
 
 	int get() const { return fd_; }
-	/// The descriptor, which is the caller's to close.
+	/// Give the descriptor to the caller, who closes the descriptor.
 	int release() { return std::exchange(fd_, -1); }
 	explicit operator bool() const { return fd_ >= 0; }
 
