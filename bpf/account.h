@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Division of a package's counts among tasks: the arithmetic and the windows.
- * Tasks, counters, locks and maps are attribution.bpf.c's, which runs this code; the
- * unit tests run the same text against a plain model.
+ * attribution.bpf.c includes this code, and has tasks, counters, locks and maps; the
+ * unit tests compare the same code with a plain model.
  *
- * A window is the time between two reads of a package's counters.  At its end the
- * counts are divided by the tasks' time, times weight; that is the window's rate.
+ * A window is the time between two reads of a package's counters.  A window's rate is
+ * the counts at its end, divided by the tasks' time, times weight.
  * A task that ran through whole windows is charged by the growth of the running
- * sum of rate times length.  If it got its CPU within a window, its copy of the
- * sum is adjusted when the window ends.  If its time slice ended within a window,
- * the slice is kept in its CPU's table and charged in the next window.
+ * sum of rate times length.  If the task got its CPU within a window, its copy of the
+ * sum is adjusted when the window ends.  If the task's slice ended within a window,
+ * the slice is kept in the CPU's table and charged in the next window.
  *
- * A CPU enters a window with its first switch in it.  That takes the package's lock
- * and charges a few slices of the last window.  Further switches change members of
- * that CPU alone, with its own lock.  The end of a window takes the locks of all CPUs
- * that have entered it.
+ * A CPU enters a window with its first switch in the window.  The switch takes the
+ * package's lock and charges a few slices of the last window.  Further switches change
+ * only members of the CPU, with the CPU's lock.  The end of a window takes the locks of
+ * all CPUs that have entered the window.
  *
  * All numbers are integers, with 64 bits before and 64 behind the binary point.
  * The remainder of a division is carried into the next window: shares, idle counts
@@ -30,20 +30,20 @@
 #include "attribution.h"
 #include "number.h"
 
-/* Places of a CPU's table that are tried for a task. */
+/* Number of places in a CPU's table that are tried for a task. */
 #define PROBES		8
 /* 2^64 divided by the golden ratio */
 #define HASH_FACTOR	0x9e3779b97f4a7c15ULL
-/* Slices of the last window that are charged when a CPU enters the next. */
+/* Slices of the last window that are charged when a CPU enters the next window. */
 #define SLICES_AN_ENTRY	8
 #define ALL_SLICES	(ATTR_MAX_CPUS * (ATTR_CPU_TASKS + 2))
 
-/* Find or make a task's share; without room, that of dropped tasks. */
+/* Find or make a task's share; without room, get the share of dropped tasks. */
 static struct attr_share *share_of(struct attr_package *p,
 				   const struct attr_key *key);
-/* The table of a CPU's slices in a window: one of two. */
+/* Get the table of a CPU's slices in a window: one of two tables. */
 static struct attr_slices *slices_of(__u32 cpu, __u64 window);
-/* A CPU's lock; for a caller on that CPU, or one that has the package's lock. */
+/* Lock a CPU.  The caller runs on the CPU, or has the package's lock. */
 static bool lock_cpu(__u32 cpu);
 static void unlock_cpu(__u32 cpu);
 
@@ -67,7 +67,7 @@ static __always_inline void name_share(struct attr_share *share,
 	share->named = window;
 }
 
-/* Charge the task on @c for all windows that have ended. */
+/* Charge the task on @c for all ended windows. */
 static __noinline void settle(struct attr_package *p, struct attr_cpu *c,
 		   struct attr_share *share)
 {
@@ -124,7 +124,7 @@ make:
 	return slice;
 }
 
-/* Time of a window until @at, as far as it is weighed. */
+/* Get the time of a window until @at, limited to the weighed time. */
 static __always_inline __u64 weighed(__u64 opened, __u64 at)
 {
 	__u64 ns = at > opened ? at - opened : 0;
@@ -132,7 +132,7 @@ static __always_inline __u64 weighed(__u64 opened, __u64 at)
 	return ns < longest_ns ? ns : longest_ns;
 }
 
-/* The task's time on @c ends @now: keep its slice of the open window. */
+/* End the task's time on @c: keep the task's slice of the open window. */
 static __always_inline void end_slice(const struct attr_package *p,
 				      struct attr_cpu *c, __u32 cpu,
 				      const struct attr_key *key, __u64 now)
@@ -156,9 +156,9 @@ static __always_inline void end_slice(const struct attr_package *p,
 
 /* --- weights ------------------------------------------------------------- */
 
-/* The mean weight; weights are from 1 to ATTR_MAX_WEIGHT. */
+/* Weight of a task with the mean rate; weights are from 1 to ATTR_MAX_WEIGHT. */
 #define MEAN_WEIGHT	1024
-/* For how long the weight event's rates are remembered. */
+/* Time over which rates of the weight event are averaged. */
 #define TASK_MEMORY_NS	(100 * 1000 * 1000)
 #define MEAN_MEMORY_NS	(1000 * 1000 * 1000)
 
@@ -180,15 +180,15 @@ static __always_inline void rate_add(struct attr_rate *rate,
 
 /* Weigh a task by its rate, if any, against the mean of its package. */
 static __always_inline __u64 weight_of(const struct attr_rate *mean,
-				       const struct attr_rate *known)
+				       const struct attr_rate *rate)
 {
 	__u64 measured, expected, weight;
 
-	if (!known || !known->ns || !mean->measured || !mean->ns)
+	if (!rate || !rate->ns || !mean->measured || !mean->ns)
 		return MEAN_WEIGHT;
-	/* the times in microseconds or so, so that the products fit */
-	measured = known->measured * ((mean->ns >> 10) + 1);
-	expected = mean->measured * ((known->ns >> 10) + 1);
+	/* times in units of about 1 us: the products fit into 64 bits */
+	measured = rate->measured * ((mean->ns >> 10) + 1);
+	expected = mean->measured * ((rate->ns >> 10) + 1);
 	weight = measured * MEAN_WEIGHT / expected;
 	if (weight < 1)
 		return 1;
@@ -198,8 +198,8 @@ static __always_inline __u64 weight_of(const struct attr_rate *mean,
 /* --- switches ------------------------------------------------------------ */
 
 /*
- * Open the first window.  @return @now, or the time at which the open window or the
- * slice of @c began if that is later: CPUs read the clock before they have a lock.
+ * Open the first window.  @return @now, or the begin of the open window or of the slice
+ * on @c if later: CPUs read the clock before they have a lock.
  */
 static __always_inline __u64 in_window(struct attr_package *p,
 				       const struct attr_cpu *c, __u64 now)
@@ -215,7 +215,7 @@ static __always_inline __u64 in_window(struct attr_package *p,
 	return now < c->since ? c->since : now;
 }
 
-/* With the package's lock: @c switches for the first time in the open window. */
+/* With the package's lock: enter the open window, at the first switch of @c. */
 static __noinline void enter(struct attr_package *p, struct attr_cpu *c,
 			     __u32 cpu)
 {
@@ -235,8 +235,8 @@ static __noinline void enter(struct attr_package *p, struct attr_cpu *c,
 }
 
 /*
- * Replace the task with @key by @next.  The caller has the package's lock, or that of
- * @c if it has entered the window.
+ * Replace the task with @key by @next.  The caller has the package's lock, or the lock of
+ * @c if @c has entered the window.
  */
 static __always_inline void switch_tasks(struct attr_package *p,
 					 struct attr_cpu *c, __u32 cpu,
@@ -266,9 +266,9 @@ static __always_inline void switch_tasks(struct attr_package *p,
 }
 
 /*
- * With the package's lock: enter the window if need be, and switch.  A CPU that switches
- * at the window's very beginning, after a read, does not enter: its task runs through the
- * window.  @share: that of @key, if known.
+ * With the package's lock: enter the window if necessary, and switch.  A CPU that switches
+ * at the begin of the window, after a read, does not enter: the next task runs through the
+ * window.  @share: share of the task with @key, or NULL.
  */
 static __always_inline void enter_and_switch(struct attr_package *p,
 					     struct attr_cpu *c, __u32 cpu,
@@ -297,21 +297,21 @@ static __always_inline void enter_and_switch(struct attr_package *p,
 	switch_tasks(p, c, cpu, key, next, weight, now);
 }
 
-/* A switch of a CPU, as far as it is known before a lock is taken. */
+/* A switch of a CPU: data that are known before a lock is taken. */
 struct turn {
 	struct attr_task coming;
-	struct attr_key key;		/* the task before */
-	char comm[ATTR_COMM_LEN];	/* its name, if @seen */
-	bool seen;			/* it is the task that the CPU had before */
+	struct attr_key key;		/* the previous task */
+	char comm[ATTR_COMM_LEN];	/* name of the previous task, if @seen */
+	bool seen;			/* previous task and struct attr_cpu agree */
 	__u32 cpu;
 	__u64 now;
 	struct attr_rate grown;
-	struct attr_rate rate;		/* of the task that comes, as far as known */
+	struct attr_rate rate;		/* rate of the next task; 0 ns: unknown */
 };
 
 /*
- * Note the name and the weight event's counts of the task before.  @return the weight
- * of the next.
+ * Update the name and the weight event's counts of the previous task.  @return the
+ * weight of the next task.
  */
 static __always_inline __u64 update(const struct attr_package *p,
 				    struct attr_cpu *c, const struct turn *t)
@@ -326,8 +326,8 @@ static __always_inline __u64 update(const struct attr_package *p,
 }
 
 /*
- * Add the weight event's counts on @c to the mean.  All CPUs that may read it are locked
- * out.
+ * Add the weight event's counts on @c to the mean.  All CPUs that may read the mean are
+ * locked out.
  */
 static __always_inline void add_grown(struct attr_package *p, struct attr_cpu *c)
 {
@@ -338,8 +338,7 @@ static __always_inline void add_grown(struct attr_package *p, struct attr_cpu *c
 }
 
 /*
- * Switch with the lock of @c alone.  @return false if it has to enter the window
- * first.
+ * Switch with only the lock of @c.  @return false if @c has to enter the window first.
  */
 static __always_inline bool switch_alone(struct attr_package *p,
 					 struct attr_cpu *c,
@@ -353,7 +352,7 @@ static __always_inline bool switch_alone(struct attr_package *p,
 		__sync_fetch_and_add(&p->missed, 1);
 		return true;
 	}
-	/* the window cannot end while this is held */
+	/* the window cannot end while the CPU's lock is held */
 	entered = c->entered == *(volatile __u64 *)&p->window;
 	if (entered)
 		switch_tasks(p, c, t->cpu, &t->key, &t->coming,
@@ -421,11 +420,11 @@ static long lock_entered(__u32 i, __u32 *package)
 	c = &cpus[cpu];
 	w->ran += c->ran;
 	if (c->pid) {
-		/* of the time until the window's end, which is not known yet */
+		/* the window's end is unknown yet: subtract the time before */
 		w->ran -= c->weight * weighed(w->opened, c->since);
 		w->weight += c->weight;
 	}
-	/* it may have switched after the read */
+	/* the CPU may have switched after the read */
 	if (c->since > p->now.at)
 		p->now.at = c->since;
 	return 0;
@@ -442,12 +441,12 @@ static long unlock_entered(__u32 i, __u32 *package)
 	return 0;
 }
 
-/* Divide a column's counts of the open window, which ends. */
+/* Divide a column's counts of the open window at its end. */
 static long divide(__u32 column, __u32 *package)
 {
 	struct attr_package *p = &packages[*package % ATTR_MAX_PACKAGES];
 	struct attr_window *w = window_of(*package, p->window);
-	struct attr_number all, rate = { 0, 0 };
+	struct attr_number counts, rate = { 0, 0 };
 
 	if (column >= ATTR_MAX_COLUMNS)
 		return 1;
@@ -455,13 +454,13 @@ static long divide(__u32 column, __u32 *package)
 	if (!p->ran && !p->weight) {
 		p->now.idle[column] += w->delta[column];
 	} else {
-		all = p->now.remainder[column];
-		all.whole += w->delta[column];
-		/* it may have had no time to run yet */
+		counts = p->now.remainder[column];
+		counts.whole += w->delta[column];
+		/* tasks may have had no time to run yet */
 		if (p->ran)
-			rate = number_over(all, p->ran);
+			rate = number_over(counts, p->ran);
 		p->now.remainder[column] =
-			number_minus(all, number_times(rate, p->ran));
+			number_minus(counts, number_times(rate, p->ran));
 		number_add(&p->sum[column],
 			   number_times(rate, weighed(w->opened, p->now.at)));
 	}
@@ -470,8 +469,8 @@ static long divide(__u32 column, __u32 *package)
 }
 
 /*
- * Let the next CPU that has entered the last window switch again.  Its task has no
- * part in that window's beginning.
+ * Let the next CPU that has entered the last window switch again.  The CPU's task is not
+ * charged for the window before the task got the CPU.
  */
 static long leave_entered(__u32 i, __u32 *package)
 {
@@ -516,7 +515,7 @@ static __always_inline void charge_all(const struct attr_package *p,
 		repeat(ALL_SLICES, ALL_SLICES, charge_slice, package);
 }
 
-/* Charge some slices of the last window; often there is only one. */
+/* Charge some slices of the last window; often the window has only one slice. */
 static __always_inline void charge_some(const struct attr_package *p,
 					__u32 package)
 {
@@ -527,16 +526,16 @@ static __always_inline void charge_some(const struct attr_package *p,
 }
 
 /*
- * Before the end of a window, with the package's lock: have no CPU switch in it any
- * more.  Its end is @now, or the last switch.  If that takes too long, nothing has
- * happened, and the window stays open.
+ * Before the end of a window, with the package's lock: lock all CPUs that have entered
+ * the window.  The window's end is @now, or the last switch.  @return false if a lock is
+ * busy for too long: the window stays open, unchanged.
  */
 static bool lock_window(struct attr_package *p, __u32 package, __u64 now)
 {
 	struct attr_window *w = window_of(package, p->window);
-	__u64 at = p->now.at;
+	__u64 old_end = p->now.at;
 
-	/* the tables of the window before are used again */
+	/* the next window uses the tables of the last window again */
 	charge_all(p, package);
 	w->locked = 0;
 	w->ran = w->weight = 0;
@@ -545,24 +544,24 @@ static bool lock_window(struct attr_package *p, __u32 package, __u64 now)
 	if (w->locked == w->entered)
 		return true;
 	repeat(w->locked, ATTR_MAX_CPUS, unlock_entered, package);
-	p->now.at = at;
+	p->now.at = old_end;
 	return false;
 }
 
-static __always_inline void account_idle(struct attr_package *p, __u64 ends)
+static __always_inline void account_idle(struct attr_package *p, __u64 end)
 {
-	__u64 idle = p->idle + (p->running ? 0 : ends) - p->idle_seen;
+	__u64 idle = p->idle + (p->running ? 0 : end) - p->idle_seen;
 
 	/* the clocks of two CPUs may differ a little */
 	if ((__s64)idle < 0)
 		idle = 0;
-	if (idle > ends - p->opened)
-		idle = ends - p->opened;
+	if (idle > end - p->opened)
+		idle = end - p->opened;
 	p->now.idle_ns += idle;
 	p->idle_seen += idle;
 }
 
-/* End the window that is locked, whose @delta has the counts that were read. */
+/* End the locked window.  The window's @delta has the counts of the read. */
 static void end_window(struct attr_package *p, __u32 package)
 {
 	struct attr_window *w = window_of(package, p->window);
@@ -583,9 +582,9 @@ static void end_window(struct attr_package *p, __u32 package)
 
 /*
  * Decide whether to read the counters, @since ns after the last read.  One read in
- * @resolution ns is enough, with two exceptions.  If the package becomes idle, no
- * task has the later counts: reads that were saved up are used for that.  And a read
- * empties the table of @c if that is nearly full.
+ * @resolution ns is enough, with two exceptions.  If the package becomes idle, saved
+ * reads are used: no task has the later counts.  If the table of @c is nearly full, a
+ * read empties the table.
  */
 static __always_inline bool is_due(const struct attr_package *p,
 				   const struct attr_cpu *c, __u64 since,
@@ -598,15 +597,15 @@ static __always_inline bool is_due(const struct attr_package *p,
 	return goes_idle && p->running == 1 && p->spare >= resolution;
 }
 
-/* Account for a read @since ns after the last one. */
+/* Account for a read @since ns after the last read. */
 static __always_inline void pay_read(struct attr_package *p, __u64 since,
 				     __u64 resolution)
 {
-	__u64 most = ATTR_SPARE_READS * resolution;
+	__u64 limit = ATTR_SPARE_READS * resolution;
 
-	p->spare += since < most ? since : most;
-	if (p->spare > most)
-		p->spare = most;
+	p->spare += since < limit ? since : limit;
+	if (p->spare > limit)
+		p->spare = limit;
 	p->spare -= p->spare < resolution ? p->spare : resolution;
 }
 

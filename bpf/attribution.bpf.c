@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Attribution of traffic to tasks: programs that watch context switches, read the
- * packages' counters now and then, and divide the counts among the tasks that ran
- * since.  account.h has the arithmetic; this file has tasks, counters, locks and
- * maps.
+ * Attribution of traffic to tasks: programs that trace context switches, read the
+ * packages' counters at some switches, and divide the counts among the tasks that ran
+ * since the last read.  account.h has the arithmetic; this file has tasks, counters,
+ * locks and maps.
  */
 #include "kernel_types.h"
 #include <linux/bpf.h>
@@ -16,27 +16,27 @@
 const volatile __u32 n_events;
 const volatile __u32 n_columns;
 const volatile __u32 n_cpus;
-/* whose hierarchy of version 1 has the tasks' cgroups: its place and 1; or 0 */
+/* 1 + place of the controller whose version 1 hierarchy has the cgroups, or 0: version 2 */
 const volatile __u32 v1_controller;
-/* Which column an event belongs to. */
+/* Column of an event. */
 const volatile __u32 column_of[ATTR_MAX_EVENTS];
-/* The least time between two reads of a package, 0: at each switch. */
+/* Shortest time between two reads of a package's counters, 0: read at each switch. */
 const volatile __u64 resolution_ns;
-/* Further time of a window is not weighed, so that ATTR_MAX_RAN holds. */
+/* Limit of the weighed time of a window, so that ATTR_MAX_RAN holds. */
 const volatile __u64 longest_ns;
-/* There is an event on every CPU that weighs its task. */
+/* Every CPU has an event that weighs the CPU's task. */
 const volatile bool weighted;
 /* The kernel has bpf_loop(): since 5.17. */
 const volatile bool has_loop;
 
 struct attr_package packages[ATTR_MAX_PACKAGES];
 struct attr_cpu cpus[ATTR_MAX_CPUS];
-/* Of each package the window that is open and the one before. */
+/* The open window and the last window of each package. */
 struct attr_window windows[ATTR_MAX_PACKAGES][2];
 /* Result of event_base(). */
 __u64 base_found;
 
-/* Of event e on CPU c: entry e * n_cpus + c. Sized when loaded. */
+/* Entry e * n_cpus + c: event e on CPU c. The size is set before the load. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__uint(key_size, sizeof(__u32));
@@ -44,7 +44,7 @@ struct {
 	__uint(max_entries, 1);
 } events SEC(".maps");
 
-/* What to add to it, so that all CPUs of a package see the same number. */
+/* Offset of each entry of events: all CPUs of a package get the same count. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__type(key, __u32);
@@ -59,7 +59,7 @@ struct {
 	__uint(max_entries, 1);
 } weight_events SEC(".maps");
 
-/* One is filled while the user empties the other. */
+/* Programs fill one map while user space empties the other map. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__type(key, struct attr_key);
@@ -67,7 +67,7 @@ struct {
 	__uint(max_entries, 1);
 } shares_even SEC(".maps"), shares_odd SEC(".maps");
 
-/* Entry 2 * c and the one after it: CPU c's slices of the open window and the last. */
+/* Entries 2 * c and 2 * c + 1: CPU c's slices of the open window and the last window. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__type(key, __u32);
@@ -75,7 +75,7 @@ struct {
 	__uint(max_entries, 1);
 } slices SEC(".maps");
 
-/* The weight event's rate of tasks. */
+/* Rates of the weight event, by task. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__type(key, __u64);	/* start time and thread number, hashed */
@@ -86,9 +86,9 @@ struct {
 static const struct attr_share no_share;
 
 /*
- * Call @step(i, &@package) for each i below @n, which is at most @most, until it returns
- * other than 0.  Without bpf_loop() the verifier goes through each round of a loop.  It
- * checks a global function once, so that loops in two levels are checked in time.
+ * Call @step(i, &@package) for each i below @n, which is at most @most, until @step
+ * returns not 0.  Without bpf_loop() the verifier checks each round of a loop.  The
+ * verifier checks a global function once: two levels of loops are checked in time.
  */
 #define SOME	256
 #define repeat(n, most, step, package)					\
@@ -106,7 +106,7 @@ static const struct attr_share no_share;
 		     from += SOME)					\
 			;						\
 	} while (0)
-/* What repeat() calls; @step has been declared. */
+/* Define the functions that repeat() calls; @step has been declared. */
 #define REPEATED(step)							\
 	__noinline int step##_once(__u32 i, __u32 package)		\
 	{								\
@@ -121,13 +121,13 @@ static const struct attr_share no_share;
 		return 0;						\
 	}
 
-/* With a read at each switch, a switch has its package's lock. */
+/* With a read at each switch, each switch has the package's lock. */
 #define cpu_locks	(resolution_ns != 0)
 
 #include "account.h"
 #include "lock.h"
 
-/* Too large for the stack. */
+/* Data that are too large for the stack. */
 struct scratch {
 	struct turn turn;
 	__u64 seen[ATTR_MAX_EVENTS];
@@ -142,26 +142,27 @@ struct {
 
 /* --- counting ------------------------------------------------------------ */
 
-/* An event that cannot be read here says 0: nothing new. */
+/* Read the events; 0, which adds no counts, for an event that this CPU cannot read. */
 static __noinline void read_events(struct scratch *s, __u32 cpu)
 {
 	struct bpf_perf_event_value value;
 	__u64 *base;
-	__u32 i, at;
+	__u32 i, key;
 
 	for (i = 0; i < n_events && i < ATTR_MAX_EVENTS; i++) {
-		at = i * n_cpus + cpu;
+		key = i * n_cpus + cpu;
 		s->seen[i] = 0;
-		base = bpf_map_lookup_elem(&bases, &at);
-		if (base && !bpf_perf_event_read_value(&events, at, &value,
+		base = bpf_map_lookup_elem(&bases, &key);
+		if (base && !bpf_perf_event_read_value(&events, key, &value,
 						       sizeof(value)))
 			s->seen[i] = value.counter + *base;
 	}
 }
 
 /*
- * Another CPU may have read later and taken the lock earlier: counts only grow.  Bases
- * wrap: a difference with the highest bit set is negative, and is dropped.
+ * Add the counts since the last read to the window.  Another CPU may have read later and
+ * taken the lock earlier: counts only grow.  Bases wrap: a difference with the highest bit
+ * set is negative, and is dropped.
  */
 static __noinline void collect(struct attr_package *p, struct attr_window *w,
 			       const struct scratch *s)
@@ -216,9 +217,9 @@ static struct attr_share *share_of(struct attr_package *p,
 
 static struct attr_slices *slices_of(__u32 cpu, __u64 window)
 {
-	__u32 at = 2 * cpu + (window & 1);
+	__u32 key = 2 * cpu + (window & 1);
 
-	return bpf_map_lookup_elem(&slices, &at);
+	return bpf_map_lookup_elem(&slices, &key);
 }
 
 static __u64 cgroup_of(struct task_struct *task)
@@ -240,11 +241,11 @@ static __u64 rate_key(__u32 pid, __u64 start_time)
 	return start_time ^ ((__u64)pid << 40);
 }
 
-/* What the weight event counted of the task that has run until now. */
+/* Read the weight event's counts of the task that has run until now. */
 static void measure(struct attr_cpu *c, __u64 now, struct attr_rate *grown)
 {
 	struct bpf_perf_event_value value;
-	struct attr_rate *known, first = { 0 };
+	struct attr_rate *rate, new_rate = { 0 };
 	__u64 key;
 
 	if (bpf_perf_event_read_value(&weight_events, BPF_F_CURRENT_CPU, &value,
@@ -260,18 +261,18 @@ static void measure(struct attr_cpu *c, __u64 now, struct attr_rate *grown)
 	if (!grown->ns)
 		return;
 	key = rate_key(c->pid, c->start_time);
-	known = bpf_map_lookup_elem(&rates, &key);
-	if (!known) {
-		rate_add(&first, grown, TASK_MEMORY_NS);
-		bpf_map_update_elem(&rates, &key, &first, BPF_ANY);
+	rate = bpf_map_lookup_elem(&rates, &key);
+	if (!rate) {
+		rate_add(&new_rate, grown, TASK_MEMORY_NS);
+		bpf_map_update_elem(&rates, &key, &new_rate, BPF_ANY);
 		return;
 	}
-	rate_add(known, grown, TASK_MEMORY_NS);
+	rate_add(rate, grown, TASK_MEMORY_NS);
 }
 
-/* --- looking ------------------------------------------------------------- */
+/* --- switches and polls -------------------------------------------------- */
 
-/* Has this look to read the counters?  Of several that could, one does. */
+/* Must this switch or poll read the counters?  Of several CPUs, only one reads. */
 static bool claim_read(struct attr_package *p, const struct attr_cpu *c,
 		       __u64 now, bool goes_idle, bool asked, __u64 *since)
 {
@@ -287,7 +288,7 @@ static bool claim_read(struct attr_package *p, const struct attr_cpu *c,
 		       read_at;
 }
 
-/* The task that @c has. */
+/* Get the key of the task on @c. */
 static void identify(const struct attr_cpu *c, struct attr_key *key)
 {
 	key->pid = c->pid;
@@ -306,8 +307,8 @@ static void describe(struct task_struct *task, struct attr_task *next)
 }
 
 /*
- * With the package's lock.  @reads: @s has counts, which were read @since ns after
- * those before.
+ * Switch with the package's lock.  @reads: @s has counts of a read @since ns after the
+ * last read.
  */
 static __always_inline void switch_locked(struct attr_package *p,
 					  struct attr_cpu *c,
@@ -319,7 +320,7 @@ static __always_inline void switch_locked(struct attr_package *p,
 	struct turn *t = &s->turn;
 	__u64 weight;
 
-	/* found before the lock is taken, where it is known to be needed */
+	/* find a share that is certainly needed before taking the lock */
 	if (c->watched && c->pid &&
 	    (reads || c->since < *(volatile __u64 *)&p->opened))
 		share = make_share(p, &t->key, epoch);
@@ -327,7 +328,7 @@ static __always_inline void switch_locked(struct attr_package *p,
 		__sync_fetch_and_add(&p->missed, 1);
 		return;
 	}
-	/* the maps may have changed places since */
+	/* a flip may have exchanged the maps since */
 	if (p->epoch != epoch)
 		share = NULL;
 	t->now = in_window(p, c, t->now);
@@ -348,19 +349,19 @@ static __always_inline void switch_locked(struct attr_package *p,
 }
 
 /*
- * @prev has run on this CPU until now, and @next runs from here on.  When a
- * lock is not to be had it is as if nothing had happened: the CPU still is with
- * the task it was with, and the next look makes up for it.
+ * Account for @prev, which has run on this CPU until now, and start the time of @next.
+ * If a lock is busy, change nothing: struct attr_cpu keeps the previous task, and the
+ * next switch or poll accounts for the time.
  */
 static int look(struct task_struct *prev, struct task_struct *next, bool asked)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), zero = 0;
-	struct attr_rate *known;
+	struct attr_rate *task_rate;
 	struct attr_package *p;
 	struct scratch *s;
 	struct attr_cpu *c;
 	struct turn *t;
-	__u64 since, rate;
+	__u64 since, key;
 	bool reads;
 
 	s = bpf_map_lookup_elem(&scratches, &zero);
@@ -382,11 +383,11 @@ static int look(struct task_struct *prev, struct task_struct *next, bool asked)
 	if (weighted) {
 		t->grown.measured = t->grown.ns = 0;
 		measure(c, t->now, &t->grown);
-		rate = rate_key(next->pid, next->start_time);
-		known = bpf_map_lookup_elem(&rates, &rate);
+		key = rate_key(next->pid, next->start_time);
+		task_rate = bpf_map_lookup_elem(&rates, &key);
 		t->rate.ns = 0;
-		if (known)
-			t->rate = *known;
+		if (task_rate)
+			t->rate = *task_rate;
 	}
 	describe(next, &t->coming);
 	identify(c, &t->key);
@@ -408,8 +409,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev,
 }
 
 /*
- * Run by the user on each CPU: read the counters, and account for the task that
- * runs there.
+ * Poll a CPU: read the counters, and account for the task that runs on the CPU.  User
+ * space runs the program on each CPU.
  */
 SEC("raw_tp/look")
 int look_here(void *ctx)
@@ -419,11 +420,11 @@ int look_here(void *ctx)
 	return look(task, task, true);
 }
 
-/* The task that @cpu had when it went has run until now. */
+/* End the time of the task that ran on @cpu when @cpu went offline. */
 static __noinline void vacate(__u32 cpu)
 {
 	struct attr_cpu *c = &cpus[cpu % ATTR_MAX_CPUS];
-	struct attr_task none = { 0 };
+	struct attr_task no_task = { 0 };
 	struct attr_key key = { 0 };
 	struct attr_package *p;
 	__u32 package;
@@ -438,15 +439,15 @@ static __noinline void vacate(__u32 cpu)
 		return;
 	}
 	identify(c, &key);
-	enter_and_switch(p, c, cpu, &key, NULL, &none, 0,
+	enter_and_switch(p, c, cpu, &key, NULL, &no_task, 0,
 			 in_window(p, c, bpf_ktime_get_ns()));
 	unlock_package(package);
 }
 
 /*
- * A CPU's last switch, from the task that stopped it, is made when it is offline
- * already, where nothing is traced.  This is run by the CPU that has it stopped, when
- * it is off.
+ * The last switch of a CPU, from the task that stops the CPU, is not traced: the CPU is
+ * offline already.  The CPU that controls the hotplug runs this program when the other
+ * CPU is off.
  */
 SEC("tp_btf/cpuhp_exit")
 int BPF_PROG(on_hotplug, unsigned int cpu, int state, int step, int err)
@@ -458,12 +459,12 @@ int BPF_PROG(on_hotplug, unsigned int cpu, int state, int step, int err)
 	return 0;
 }
 
-/* --- for the user -------------------------------------------------------- */
+/* --- for user space ------------------------------------------------------ */
 
 /*
- * What was divided since a CPU was last looked at belongs to this account, not
- * to the next: its task gets it now.  It may be running; its next
- * switch waits for the lock.
+ * Charge a CPU's task for all ended windows: their counts belong to this account, not
+ * to the next account.  The task may be running; the CPU's next switch waits for the
+ * lock.
  */
 static long settle_cpu(__u32 cpu, __u32 *package)
 {
@@ -482,8 +483,9 @@ static long settle_cpu(__u32 cpu, __u32 *package)
 REPEATED(settle_cpu)
 
 /*
- * args[0]: a package, whose other map of shares is used from here on.  What its
- * counters were seen to count until now is in the one before, all of it.
+ * Use the other map of shares for a package from now on.  The map in use so far has all
+ * counts of the package until the last read.
+ * args[0]: the package.
  */
 SEC("raw_tp/flip")
 int flip(struct bpf_raw_tracepoint_args *ctx)
@@ -503,21 +505,21 @@ int flip(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* args[0]: entry of events. Can this CPU read it? */
+/* Check that this CPU can read an event. args[0]: entry of events. */
 SEC("raw_tp/try_read")
 int try_read(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct bpf_perf_event_value value;
-	__u32 at = ctx->args[0];
+	__u32 key = ctx->args[0];
 
-	return bpf_perf_event_read_value(&events, at, &value, sizeof(value));
+	return bpf_perf_event_read_value(&events, key, &value, sizeof(value));
 }
 
 /*
- * args[0]: a descriptor of the user's, of an event that counts and is not
- * being read.  A package's event and its copies began at different counts of
- * their counter.  The driver keeps in hw.prev_count at which count an event was
- * last brought up to date: that less its own count is where it began.
+ * Get the count of a counter at which an event began.  A package's event and its copies
+ * begin at different counts of the counter.  The driver keeps the counter's count at the
+ * last update of an event in hw.prev_count; the event's own count is subtracted.
+ * args[0]: user space's descriptor of the event, which counts and is not being read.
  */
 SEC("raw_tp/event_base")
 int event_base(struct bpf_raw_tracepoint_args *ctx)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What attribution.bpf.c and its user share: limits, and the layout of the
+ * Interface of attribution.bpf.c and user space: limits, and the layout of the
  * maps and of the global variables.
  */
 #ifndef XEON_UNCORE_BPF_ATTRIBUTION_H
@@ -11,29 +11,29 @@
 extern "C" {
 #endif
 
-#define ATTR_MAX_EVENTS		64	/* counters that are read at a switch */
-#define ATTR_MAX_COLUMNS	16	/* sums of them that are kept per task */
+#define ATTR_MAX_EVENTS		64	/* counters read at a switch */
+#define ATTR_MAX_COLUMNS	16	/* sums of counters per task */
 #define ATTR_MAX_PACKAGES	8
 #define ATTR_MAX_CPUS		1024	/* a power of two */
 
 /* Tasks with a slice each on a CPU between two reads; a power of two. */
 #define ATTR_CPU_TASKS		64
-/* With this number of tasks on a CPU the counters are read early. */
+/* Number of tasks on a CPU that causes an early read of the counters. */
 #define ATTR_CPU_CROWD		48
-/* Reads that a package may save up for the moment when it becomes idle. */
+/* Reads that a package may save for the time when the package becomes idle. */
 #define ATTR_SPARE_READS	8
 
-/* Weights of tasks are from 1 to this. */
+/* Largest weight of a task; the smallest is 1. */
 #define ATTR_MAX_WEIGHT		(1 << 16)
-/* Of a window, time times weight of all tasks is at most this. */
+/* Limit of the sum of time times weight over all tasks in a window. */
 #define ATTR_MAX_RAN		(1ULL << 62)
 
 #define ATTR_COMM_LEN		16
 
 /**
- * struct attr_rate - of an event that each CPU counts for itself
- * @measured: what it counted
- * @ns: in which time
+ * struct attr_rate - rate of an event that each CPU counts for itself
+ * @measured: count
+ * @ns: time of the count
  */
 struct attr_rate {
 	__u64 measured;
@@ -43,8 +43,8 @@ struct attr_rate {
 /**
  * struct attr_task - a task that gets a CPU
  * @start_time, @cgroup, @pid: as in &struct attr_key
- * @tgid: its process
- * @comm: its name
+ * @tgid: process of the task
+ * @comm: name of the task
  */
 struct attr_task {
 	__u64 start_time;
@@ -57,7 +57,7 @@ struct attr_task {
 /**
  * struct attr_number - a count with 64 binary places
  * @whole: whole counts
- * @fraction: and what is beyond them, in 2^-64 counts
+ * @fraction: fraction of a count, in 2^-64 counts
  */
 struct attr_number {
 	__u64 whole;
@@ -66,11 +66,11 @@ struct attr_number {
 
 /**
  * struct attr_key - a task, in a package and a cgroup
- * @start_time: tells apart tasks that had the same number; both 0: all tasks
- *	that found no room
- * @cgroup: id of the cgroup (version 2) it was in
- * @pid: its thread number
- * @package: index of the package that it ran in
+ * @start_time: tells apart tasks with the same @pid; both 0: all tasks without
+ *	room in the map
+ * @cgroup: id of the task's cgroup (version 2)
+ * @pid: thread number of the task
+ * @package: index of the package that the task ran in
  */
 struct attr_key {
 	__u64 start_time;
@@ -80,13 +80,13 @@ struct attr_key {
 };
 
 /**
- * struct attr_share - what a task got since the last flip
- * @comm: its name when it was last seen
- * @named: the window at which that was
- * @tgid: its process
- * @stretches: how often it was on a CPU, or looked at there
- * @cpu_ns: time on a CPU of the package
- * @count: counts, one a column
+ * struct attr_share - counts and time of a task since the last flip
+ * @comm: last known name of the task
+ * @named: window in which @comm was read
+ * @tgid: process of the task
+ * @stretches: number of time slices on a CPU, and of polls in a slice
+ * @cpu_ns: time on CPUs of the package
+ * @count: counts by column
  */
 struct attr_share {
 	char comm[ATTR_COMM_LEN];
@@ -100,11 +100,11 @@ struct attr_share {
 /**
  * struct attr_slice - the time slices of a task that ended on a CPU in a window
  * @key: the task
- * @comm, @tgid: its name and process
- * @stretches: how often it was on the CPU
+ * @comm, @tgid: name and process of the task
+ * @stretches: number of time slices on the CPU
  * @window: number of the window; with another number this place is free
  * @ns: time on the CPU
- * @ran: the same, times its weight
+ * @ran: time on the CPU, times the task's weight
  */
 struct attr_slice {
 	struct attr_key key;
@@ -119,8 +119,8 @@ struct attr_slice {
 /**
  * struct attr_slices - all time slices that ended on a CPU in a window
  * @used: number of @slice in use
- * @place: indexes of those
- * @slice: by a hash of the task; the last one is for tasks without a place
+ * @place: indexes of the used slices
+ * @slice: slices by a hash of the task; the last slice is for tasks without a place
  */
 struct attr_slices {
 	__u32 used;
@@ -131,16 +131,16 @@ struct attr_slices {
 /**
  * struct attr_window - the time between two reads of a package's counters
  * @entered: number of CPUs that have switched in the window
- * @charging: number of them whose slices have been charged
- * @charged: number of slices of the next one that have been charged
- * @locked: at the end of the window: number of them whose locks are held
- * @opened: when it began
- * @weight: at its end: sum of the weights of tasks on those CPUs
- * @ran: at its end: the time of their slices, times weight, less that of the tasks
- *	that they run before these began
- * @delta: at its end: counts of each column's counters in it
- * @sum: the package's sums at its begin
- * @rate: after its end: counts for each ns and unit of weight
+ * @charging: number of @entered CPUs whose slices have been charged
+ * @charged: number of charged slices of the next CPU
+ * @locked: at the end of the window: number of @entered CPUs whose locks are held
+ * @opened: time at which the window began
+ * @weight: at the end: sum of the weights of tasks on @entered CPUs
+ * @ran: at the end: time of the CPUs' slices, times weight, less the time in the window
+ *	before the running tasks began, times weight
+ * @delta: at the end: counts of each column's counters in the window
+ * @sum: the package's @sum at the begin of the window
+ * @rate: after the end: counts per ns and unit of weight
  * @cpu: numbers of the @entered CPUs
  */
 struct attr_window {
@@ -159,11 +159,11 @@ struct attr_window {
 
 /**
  * struct attr_state - the accounts of a package, as of one read of its counters
- * @seen: what each counter showed
- * @remainder: a column's counts that are too few to be divided
- * @idle: a column's counts while no task ran
+ * @seen: count of each counter
+ * @remainder: counts of a column that are too few for a division
+ * @idle: counts of a column while no task ran
  * @idle_ns: time while no task ran
- * @at: when that was, nanoseconds of the monotonic clock
+ * @at: time of the read, nanoseconds of the monotonic clock
  */
 struct attr_state {
 	__u64 seen[ATTR_MAX_EVENTS];
@@ -175,29 +175,29 @@ struct attr_state {
 
 /**
  * struct attr_package - a package
- * @lock: 0, or not while a CPU changes the members below.  Exception: @running and
+ * @lock: 0 if free.  The holder changes the members below.  Exception: @running and
  *	@idle change with a CPU's lock as well
- * @missed: switches that were given up because a lock was busy; the next one
- *	accounts for their time
+ * @missed: switches that were missed because a lock was busy; the next switch accounts
+ *	for their time
  * @weight: sum of the weights of tasks on CPUs that have not entered the window
- * @ran: at the end of a window: time of all tasks in it, times weight
- * @reads: how often the counters were read
- * @entries: shares in each of the two maps, of this package
+ * @ran: at the end of a window: time of all tasks in the window, times weight
+ * @reads: number of reads of the counters
+ * @entries: shares of this package in each of the two maps
  * @idle_seen: the idle time up to the last read
  * @running: CPUs that run a task
- * @idle: sum of the times at which the package became busy, less those at which it
- *	became idle; wraps
- * @window: number of the window that is open; its lowest bit says which of two
- * @opened: when it began
- * @read_at: when a CPU last began to read the counters
- * @spare: reads that were saved up, as the time for which they would have done
- * @mean: of the weight event, of all CPUs
- * @epoch: odd or even: which map of shares is in use
- * @sum: what a task of weight 1 would have got that ran all the time until the
- *	open window; wraps
- * @now: the accounts; the user says what counters show at the start
- * @flipped: a copy of them from the last flip
- * @dropped: shares for which the map had no room, one for each map
+ * @idle: sum of the times at which the package became busy, less the times at which
+ *	the package became idle; wraps
+ * @window: number of the open window; the lowest bit selects one of two windows
+ * @opened: time at which the open window began
+ * @read_at: time at which a CPU last began to read the counters
+ * @spare: saved reads, as time: a read costs the resolution
+ * @mean: mean rate of the weight event on all CPUs
+ * @epoch: parity selects the map of shares in use
+ * @sum: counts of a task of weight 1 that ran all the time until the open window;
+ *	wraps
+ * @now: the accounts; user space sets the counters' counts at the start
+ * @flipped: copy of @now from the last flip
+ * @dropped: counts and time of tasks without room in the map, for each map
  */
 struct attr_package {
 	__u32 lock;
@@ -225,22 +225,23 @@ struct attr_package {
 
 /**
  * struct attr_cpu - a CPU
- * @package: index of its package; set by the user
- * @watched: it has been looked at and takes part
- * @lock: 0, or not while its members are changed without the package's lock
- * @pid: the task that runs, 0: idle
- * @comm, @tgid, @start_time, @cgroup: of that task, when it got the CPU
- * @weight: its weight
- * @since: when it got the CPU, or was last given a share
- * @entered: the last window in which the CPU has switched
- * @used: tasks with a slice in that window
- * @ran: time of those slices, times weight
- * @measured_at: when the weight event was last read
- * @measured: what it showed then
- * @grown: what it counted in the window
- * @looks: how often it was looked at
- * @departures: how often it went offline
- * @sum: the package's @sum, such that what that grew by is the task's
+ * @package: index of the CPU's package; set by user space
+ * @watched: not 0 after the first poll: the CPU's switches are accounted
+ * @lock: 0 if free.  The holder changes members without the package's lock
+ * @pid: the running task, 0: idle
+ * @comm, @tgid, @start_time, @cgroup: identity of the task when it got the CPU
+ * @weight: weight of the task
+ * @since: time at which the task got the CPU, or was last charged
+ * @entered: last window in which the CPU has switched
+ * @used: number of tasks with a slice in the @entered window
+ * @ran: time of slices in the @entered window, times weight
+ * @measured_at: time of the last read of the weight event
+ * @measured: count of the weight event at the last read
+ * @grown: count of the weight event in the window
+ * @looks: number of switches and polls
+ * @departures: number of times the CPU went offline
+ * @sum: the package's @sum when the task was last charged, adjusted: the growth of the
+ *	package's @sum since then is charged to the task
  */
 struct attr_cpu {
 	__u32 package;

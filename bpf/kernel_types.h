@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The few kernel structures that the programs look into, and of them the few
- * members.  Where those are is found when a program is loaded (CO-RE), so that
- * building needs no kernel and one build runs on many.
+ * The kernel structures that the programs read, with only the members that the
+ * programs read.  libbpf finds the members' offsets when a program is loaded (CO-RE):
+ * a build needs no kernel, and a build runs on many kernels.
  */
 #ifndef XEON_UNCORE_BPF_KERNEL_TYPES_H
 #define XEON_UNCORE_BPF_KERNEL_TYPES_H
@@ -51,7 +51,7 @@ struct task_struct {
 	struct files_struct *files;
 };
 
-/* local64_t, whatever it is made of */
+/* local64_t, with any type in it */
 struct local64 {
 	__u64 value;
 };
@@ -67,7 +67,7 @@ struct perf_event {
 
 #pragma clang attribute pop
 
-/* The step at which a CPU is off.  Its value is the kernel's, as the places above. */
+/* The step at which a CPU is off.  CO-RE has the value of the running kernel. */
 enum cpuhp_state {
 	CPUHP_TEARDOWN_CPU = 1,
 };

@@ -5,12 +5,12 @@
  * bpf_spin_lock() is not for tracing programs.  All users of these locks run on one CPU
  * and not in an NMI, and hold a lock for a moment only.  But a hypervisor may take the
  * holder's CPU away, and newer RT kernels may preempt the holder at other tracepoints
- * than sched_switch, so every wait is bounded.  A CPU that has waited in vain marks the
- * lock as stalled, and until the holder continues no other CPU waits at all.  Waiting
+ * than sched_switch, so every wait is bounded.  A CPU whose wait times out marks the
+ * lock as stalled.  Until the holder continues, no other CPU waits for the lock.  Waiting
  * CPUs only read, so that the holder keeps the cache line.
  *
- * Order: a package's lock before those of its CPUs.  A program that has only a CPU's
- * lock waits for no other.
+ * Order: a package's lock before the locks of its CPUs.  A program that has only a CPU's
+ * lock waits for no further lock.
  *
  * The including file provides: packages[], cpus[], has_loop, cpu_locks: whether a
  * program may have a CPU's lock alone.
@@ -20,16 +20,16 @@
 
 #include "attribution.h"
 
-/* For how long a lock is waited for before it is taken for stalled. */
+/* Longest wait for a lock; then the lock is stalled. */
 #define LOCK_NS		(10 * 1000 * 1000)
-/* The kernel's limit for a loop; time is up long before. */
+/* The kernel's limit of a loop, which takes far longer than LOCK_NS. */
 #define LOCK_TRIES	(1 << 23)
-/* Without bpf_loop(): the cube of it, less than LOCK_NS. */
+/* Without bpf_loop(): LOCK_ROUNDS^3 tries take less than LOCK_NS. */
 #define LOCK_ROUNDS	50
 
 enum { LOCK_FREE, LOCK_HELD, LOCK_STALLED };
 
-/* In a lock's number: it is that of a CPU and not of a package. */
+/* Flag in a lock's number: the lock of a CPU, not of a package. */
 #define CPU_LOCK	(1U << 31)
 
 static __u32 *lock_word(__u32 number)
@@ -81,27 +81,27 @@ __noinline int wait_round(__u32 number, __u64 until)
 
 __noinline int wait_rounds(__u32 number, __u64 until)
 {
-	int over = 0;
+	int outcome = 0;
 	__u32 i;
 
-	for (i = 0; i < LOCK_ROUNDS && !over; i++)
-		over = wait_round(number, until);
-	return over;
+	for (i = 0; i < LOCK_ROUNDS && !outcome; i++)
+		outcome = wait_round(number, until);
+	return outcome;
 }
 
 static __noinline bool wait_for_lock(__u32 number)
 {
 	struct lock_wait w = { bpf_ktime_get_ns() + LOCK_NS, number, false };
-	int over = 0;
+	int outcome = 0;
 	__u32 i;
 
 	if (has_loop) {
 		bpf_loop(LOCK_TRIES, wait_step, &w, 0);
 		return w.locked;
 	}
-	for (i = 0; i < LOCK_ROUNDS && !over; i++)
-		over = wait_rounds(number, w.until);
-	return over == 1;
+	for (i = 0; i < LOCK_ROUNDS && !outcome; i++)
+		outcome = wait_rounds(number, w.until);
+	return outcome == 1;
 }
 
 static __always_inline bool lock(__u32 *word, __u32 number)

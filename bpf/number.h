@@ -32,7 +32,7 @@ static __always_inline struct attr_number number_minus(struct attr_number a,
 	return n;
 }
 
-/* The upper half of the product. */
+/* Get the upper half of a product. */
 static __always_inline __u64 multiply_high(__u64 a, __u64 b)
 {
 	__u64 a0 = a & 0xffffffff, a1 = a >> 32;
@@ -44,34 +44,34 @@ static __always_inline __u64 multiply_high(__u64 a, __u64 b)
 }
 
 static __always_inline struct attr_number number_times(struct attr_number n,
-						       __u64 by)
+						       __u64 factor)
 {
-	n.whole = n.whole * by + multiply_high(n.fraction, by);
-	n.fraction *= by;
+	n.whole = n.whole * factor + multiply_high(n.fraction, factor);
+	n.fraction *= factor;
 	return n;
 }
 
 /*
- * A quotient that is never too large, and exact for divisors below 2^48; for
- * others, up to 2^63, as good as 32 bits.
+ * Divide.  The quotient is never too large.  Divisors below 2^48 have an exact quotient,
+ * divisors up to 2^63 a quotient that is precise to 32 bits.
  */
 static __always_inline struct attr_number number_over(struct attr_number n,
-						      __u64 by)
+						      __u64 divisor)
 {
 	struct attr_number quotient;
 	__u64 rest, digit;
-	int coarse = by >> 48 != 0, i;
+	int coarse = divisor >> 48 != 0, i;
 
 	if (coarse)
-		by = (by >> 16) + 1;
-	quotient.whole = n.whole / by;
+		divisor = (divisor >> 16) + 1;
+	quotient.whole = n.whole / divisor;
 	quotient.fraction = 0;
-	rest = n.whole - quotient.whole * by;
-	/* as on paper, a digit of 16 bits after the other */
+	rest = n.whole - quotient.whole * divisor;
+	/* long division, in digits of 16 bits */
 	for (i = 48; i >= 0; i -= 16) {
 		rest = rest << 16 | (n.fraction >> i & 0xffff);
-		digit = rest / by;
-		rest -= digit * by;
+		digit = rest / divisor;
+		rest -= digit * divisor;
 		quotient.fraction = quotient.fraction << 16 | digit;
 	}
 	if (coarse) {
@@ -83,8 +83,8 @@ static __always_inline struct attr_number number_over(struct attr_number n,
 }
 
 /*
- * @rate times @by is added to @to.  A separate function: where a loop's
- * counter finds no register, kernels before 6.7 take the loop for an endless one.
+ * Add @rate times @by to @to.  A separate function: kernels before 6.7 reject a loop as
+ * endless if the loop's counter is not in a register.
  */
 static __noinline void number_add_times(struct attr_number *to,
 					const struct attr_number *rate,
@@ -93,7 +93,7 @@ static __noinline void number_add_times(struct attr_number *to,
 	number_add(to, number_times(*rate, by));
 }
 
-/* What @sum grew by since @since, times @by, is added to @to. */
+/* Add the growth of @sum since @since, times @by, to @to, and update @since. */
 static __noinline void number_add_growth(struct attr_number *to,
 					 const struct attr_number *sum,
 					 struct attr_number *since, __u64 by)
