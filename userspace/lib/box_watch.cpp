@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which boxes of a session are measured: cpumasks and the driver's statistics.
+// Health of a session's boxes, from cpumasks and the driver's statistics.
 #include "box_watch.hpp"
 
 #include <algorithm>
@@ -15,14 +15,14 @@ namespace uncore {
 
 namespace {
 
-/// A CPU is online before the driver has its package's boxes back.
+/// Limit of polls: a CPU is online before its package's boxes return.
 constexpr unsigned most_tries = 20;
 constexpr std::chrono::nanoseconds between_tries = std::chrono::milliseconds(5);
 
-/// A PMU's folder is bus/event_source/devices/NAME.
-std::filesystem::path sysfs_of(const pmu_info &which)
+/// Return the root of sysfs: a PMU's folder is bus/event_source/devices/NAME.
+std::filesystem::path sysfs_of(const pmu_info &pmu)
 {
-	return which.folder.parent_path()
+	return pmu.folder.parent_path()
 		.parent_path()
 		.parent_path()
 		.parent_path();
@@ -40,18 +40,18 @@ std::string name_of(const box_health &box)
 
 } // namespace
 
-bool is_clock(const event &counted, std::string_view generation)
+bool is_clock(const event &event, std::string_view generation)
 {
 	static constexpr std::string_view clocks[] = {
 		"clockticks", "uclk", "dclk", "dclockticks", "bus_clocks"};
-	const catalogue *known = catalogue::find(generation);
+	const catalogue *names = catalogue::find(generation);
 
-	if (!known || !counted.pmu || counted.pmu->driver == pmu_driver::other)
+	if (!names || !event.pmu || event.pmu->driver == pmu_driver::other)
 		return false;
 	for (const std::string_view name : clocks)
-		if (const auto *info = known->event(counted.pmu->box, name);
-		    info && info->config == counted.config &&
-		    !counted.config1 && !counted.config2)
+		if (const auto *info = names->event(event.pmu->box, name);
+		    info && info->config == event.config && !event.config1 &&
+		    !event.config2)
 			return true;
 	return false;
 }
@@ -88,7 +88,7 @@ std::string reason_of(std::span<const box_health *const> boxes)
 		if (box->condition == condition::counting)
 			continue;
 
-		// A CPU takes many boxes along.
+		// All boxes of an offline CPU have the same reason.
 		auto reason = box->reason();
 
 		if (!std::count(reasons.begin(), reasons.end(), reason))
@@ -102,33 +102,33 @@ std::string reason_of(std::span<const box_health *const> boxes)
 			      reasons.size() - 1);
 }
 
-uint32_t box_watch::box_at(const pmu_info *which, int package, int cpu)
+uint32_t box_watch::box_at(const pmu_info *pmu, int package, int cpu)
 {
-	auto found = std::find_if(
+	auto box = std::find_if(
 		total_.begin(), total_.end(), [&](const box_health &b) {
-			return b.pmu == which && b.package == package &&
-			       (b.cpu == cpu || (which && package >= 0));
+			return b.pmu == pmu && b.package == package &&
+			       (b.cpu == cpu || (pmu && package >= 0));
 		});
 
-	if (found == total_.end()) {
-		interval_.push_back({which, package, cpu});
+	if (box == total_.end()) {
+		interval_.push_back({pmu, package, cpu});
 		total_.push_back(interval_.back());
-		said_.push_back(0);
+		reported_.push_back(0);
 		return total_.size() - 1;
 	}
-	return found - total_.begin();
+	return box - total_.begin();
 }
 
-int box_watch::package_of(const pmu_info &which, int cpu) const
+int box_watch::package_of(const pmu_info &pmu, int cpu) const
 {
-	const int known = machine_.package_of(cpu);
+	const int package = machine_.package_of(cpu);
 
-	if (known >= 0)
-		return known;
+	if (package >= 0)
+		return package;
 
-	// It came online since the machine was read.
+	// The CPU came online after the topology was read.
 	const auto text = read_text(
-		sysfs_of(which) /
+		sysfs_of(pmu) /
 		uncore::format(
 			"devices/system/cpu/cpu{}/topology/physical_package_id",
 			cpu));
@@ -137,30 +137,30 @@ int box_watch::package_of(const pmu_info &which, int cpu) const
 	return id ? int(*id) : -1;
 }
 
-bool box_watch::read_mask(watched_pmu &of)
+bool box_watch::read_mask(watched_pmu &pmu)
 {
-	const auto text = backend_.changed(of.file);
+	const auto text = backend_.changed(pmu.file);
 	auto cpus = text ? parse_cpu_list(*text) : std::nullopt;
 
 	if (cpus)
-		of.cpus = *std::move(cpus);
+		pmu.cpus = *std::move(cpus);
 	return cpus.has_value();
 }
 
-box_watch::watched_pmu &box_watch::watch(const pmu_info &which)
+box_watch::watched_pmu &box_watch::watch(const pmu_info &pmu)
 {
-	for (watched_pmu &known : pmus_)
-		if (known.which == &which)
-			return known;
+	for (watched_pmu &watched : pmus_)
+		if (watched.pmu == &pmu)
+			return watched;
 	pmus_.push_back(
-		{&which, backend_.watch(which.folder / "cpumask"), which.cpus});
+		{&pmu, backend_.watch(pmu.folder / "cpumask"), pmu.cpus});
 	read_mask(pmus_.back());
 	return pmus_.back();
 }
 
-void box_watch::watch_package(const pmu_info &which, int package)
+void box_watch::watch_package(const pmu_info &pmu, int package)
 {
-	if (which.driver != pmu_driver::xeon_uncore ||
+	if (pmu.driver != pmu_driver::xeon_uncore ||
 	    std::any_of(
 		    packages_.begin(), packages_.end(),
 		    [&](const watched_package &p) { return p.id == package; }))
@@ -168,12 +168,12 @@ void box_watch::watch_package(const pmu_info &which, int package)
 	packages_.push_back(
 		{package,
 		 backend_.watch(
-			 sysfs_of(which) /
+			 sysfs_of(pmu) /
 			 uncore::format(
 				 "module/xeon_uncore/package{}/foreign_writes",
 				 package)),
 		 0});
-	// Those of the past are not of these counts.
+	// Earlier writes did not disturb the counts of this session.
 	(void)new_writes(packages_.back());
 }
 
@@ -183,108 +183,111 @@ bool box_watch::is_chosen(int package) const
 	       std::count(chosen_.begin(), chosen_.end(), package);
 }
 
-box_watch::place box_watch::place_of(const pmu_info *which)
+box_watch::place box_watch::place_of(const pmu_info *pmu)
 {
-	place made;
+	place counted;
 
-	if (!which || which->driver == pmu_driver::other) {
-		made.cpus = which && !which->cpus.empty() ? which->cpus
-							  : machine_.cpus();
+	if (!pmu || pmu->driver == pmu_driver::other) {
+		counted.cpus =
+			pmu && !pmu->cpus.empty() ? pmu->cpus : machine_.cpus();
 		std::vector<int> chosen;
 
-		for (int cpu : made.cpus) {
+		for (int cpu : counted.cpus) {
 			const int package = machine_.package_of(cpu);
 
 			if (!is_chosen(package))
 				continue;
 			chosen.push_back(cpu);
-			made.packages.push_back(package);
-			// of each CPU, also where a PMU has several in a
-			// package
-			interval_.push_back({which, package, cpu});
+			counted.packages.push_back(package);
+			// a box for each CPU, even if a PMU has several CPUs
+			// in a package
+			interval_.push_back({pmu, package, cpu});
 			total_.push_back(interval_.back());
-			said_.push_back(0);
-			made.boxes.push_back(total_.size() - 1);
+			reported_.push_back(0);
+			counted.boxes.push_back(total_.size() - 1);
 		}
-		made.cpus = std::move(chosen);
-		return made;
+		counted.cpus = std::move(chosen);
+		return counted;
 	}
 
-	const watched_pmu &now = watch(*which);
+	const watched_pmu &watched = watch(*pmu);
 
-	for (int cpu : now.cpus) {
-		const int package = package_of(*which, cpu);
+	for (int cpu : watched.cpus) {
+		const int package = package_of(*pmu, cpu);
 
 		if (!is_chosen(package))
 			continue;
-		made.cpus.push_back(cpu);
-		made.packages.push_back(package);
-		made.boxes.push_back(box_at(which, package, cpu));
+		counted.cpus.push_back(cpu);
+		counted.packages.push_back(package);
+		counted.boxes.push_back(box_at(pmu, package, cpu));
 		if (package >= 0)
-			watch_package(*which, package);
+			watch_package(*pmu, package);
 	}
 	for (const uncore::package &p : machine_.packages())
-		if (is_chosen(p.id) && !std::count(made.packages.begin(),
-						   made.packages.end(), p.id))
-			worsen(box_at(which, p.id, -1), condition::absent);
-	return made;
+		if (is_chosen(p.id) &&
+		    !std::count(counted.packages.begin(),
+				counted.packages.end(), p.id))
+			worsen(box_at(pmu, p.id, -1), condition::absent);
+	return counted;
 }
 
-void box_watch::leave_out(place &from, std::span<const int> cpus)
+void box_watch::leave_out(place &counted, std::span<const int> cpus)
 {
-	for (size_t i = from.cpus.size(); i-- > 0;) {
-		if (!std::count(cpus.begin(), cpus.end(), from.cpus[i]))
+	for (size_t i = counted.cpus.size(); i-- > 0;) {
+		if (!std::count(cpus.begin(), cpus.end(), counted.cpus[i]))
 			continue;
-		total_[from.boxes[i]].cpu = interval_[from.boxes[i]].cpu = -1;
-		worsen(from.boxes[i], condition::absent);
-		from.cpus.erase(from.cpus.begin() + i);
-		from.packages.erase(from.packages.begin() + i);
-		from.boxes.erase(from.boxes.begin() + i);
+		total_[counted.boxes[i]].cpu = interval_[counted.boxes[i]].cpu =
+			-1;
+		worsen(counted.boxes[i], condition::absent);
+		counted.cpus.erase(counted.cpus.begin() + i);
+		counted.packages.erase(counted.packages.begin() + i);
+		counted.boxes.erase(counted.boxes.begin() + i);
 	}
 }
 
-void box_watch::worsen(uint32_t box, condition now)
+void box_watch::worsen(uint32_t box, condition change)
 {
-	const unsigned bit = 1u << unsigned(now);
+	const unsigned bit = 1u << unsigned(change);
 
-	if (interval_[box].condition < now)
-		interval_[box].condition = now;
-	if (total_[box].measured() && now >= condition::absent)
+	if (interval_[box].condition < change)
+		interval_[box].condition = change;
+	if (total_[box].measured() && change >= condition::absent)
 		lost_.push_back(box);
-	if (total_[box].condition < now)
-		total_[box].condition = now;
-	if (total_[box].condition == now && !(said_[box] & bit))
-		pending_.emplace_back(box, now);
-	said_[box] |= bit;
+	if (total_[box].condition < change)
+		total_[box].condition = change;
+	if (total_[box].condition == change && !(reported_[box] & bit))
+		pending_.emplace_back(box, change);
+	reported_[box] |= bit;
 }
 
-bool box_watch::is_in_mask(const watched_pmu &of, int package) const
+bool box_watch::is_in_mask(const watched_pmu &pmu, int package) const
 {
-	return std::any_of(of.cpus.begin(), of.cpus.end(), [&](int cpu) {
-		return package_of(*of.which, cpu) == package;
+	return std::any_of(pmu.cpus.begin(), pmu.cpus.end(), [&](int cpu) {
+		return package_of(*pmu.pmu, cpu) == package;
 	});
 }
 
-/// While a package's CPUs change, none of them may be in the mask.
-bool box_watch::is_back(watched_pmu &of, int package)
+/// Wait until a package is in the mask again: while its CPUs change, the mask
+/// may have none of its CPUs.
+bool box_watch::is_back(watched_pmu &pmu, int package)
 {
 	for (unsigned tries = 0; tries < most_tries; tries++) {
 		backend_.wait(between_tries);
-		if (read_mask(of) && is_in_mask(of, package))
+		if (read_mask(pmu) && is_in_mask(pmu, package))
 			return true;
 	}
 	return false;
 }
 
-void box_watch::check_boxes(watched_pmu &of)
+void box_watch::check_boxes(watched_pmu &pmu)
 {
-	if (!read_mask(of))
+	if (!read_mask(pmu))
 		return;
 	for (uint32_t i = 0; i < total_.size(); i++) {
 		const box_health &box = total_[i];
 
-		if (box.pmu != of.which || !box.measured() ||
-		    is_in_mask(of, box.package))
+		if (box.pmu != pmu.pmu || !box.measured() ||
+		    is_in_mask(pmu, box.package))
 			continue;
 
 		bool online = false;
@@ -296,26 +299,26 @@ void box_watch::check_boxes(watched_pmu &of)
 				online = backend_.is_online(p.cpus[c]);
 		if (!online)
 			worsen(i, condition::offline);
-		else if (!is_back(of, box.package))
+		else if (!is_back(pmu, box.package))
 			worsen(i, condition::dead);
 	}
 }
 
-/// @return whether there were more writes since the last time.
-bool box_watch::new_writes(watched_package &of)
+/// Check for writes since the last call.
+bool box_watch::new_writes(watched_package &package)
 {
-	const auto text = backend_.changed(of.file);
+	const auto text = backend_.changed(package.file);
 	const auto writes = text ? parse_number(trim(*text)) : std::nullopt;
 
-	return writes && *writes > std::exchange(of.writes, *writes);
+	return writes && *writes > std::exchange(package.writes, *writes);
 }
 
-void box_watch::check_package(watched_package &of)
+void box_watch::check_package(watched_package &package)
 {
-	if (!new_writes(of))
+	if (!new_writes(package))
 		return;
 	for (uint32_t i = 0; i < total_.size(); i++)
-		if (total_[i].package == of.id && total_[i].pmu &&
+		if (total_[i].package == package.id && total_[i].pmu &&
 		    total_[i].pmu->driver == pmu_driver::xeon_uncore &&
 		    total_[i].measured())
 			worsen(i, condition::disturbed);
@@ -331,52 +334,54 @@ void box_watch::begin_interval()
 std::span<const uint32_t> box_watch::check()
 {
 	lost_.clear();
-	for (watched_pmu &one : pmus_)
-		check_boxes(one);
-	for (watched_package &one : packages_)
-		check_package(one);
+	for (watched_pmu &watched : pmus_)
+		check_boxes(watched);
+	for (watched_package &watched : packages_)
+		check_package(watched);
 	return lost_;
 }
 
-std::string box_watch::line_of(condition what, std::span<const uint32_t> boxes)
+std::string box_watch::line_of(condition change,
+			       std::span<const uint32_t> boxes)
 {
 	const box_health &first = total_[boxes.front()];
 	const std::string name = first.pmu ? first.pmu->name : "";
-	const std::string several =
+	const std::string subject =
 		boxes.size() > 1
 			? uncore::format("{} and {} more of socket {}", name,
 					 boxes.size() - 1, first.package)
 			: name_of(first);
-	const char *s = boxes.size() > 1 ? "" : "s";
+	const char *verb_ending = boxes.size() > 1 ? "" : "s";
 
-	switch (what) {
+	switch (change) {
 	case condition::disturbed:
 		return uncore::format(
 			"another program writes registers of socket {}: counts there may be too small (PCM, LIKWID, wrmsr, setpci? /sys/module/xeon_uncore/package{}/foreign_writes)",
 			first.package, first.package);
 	case condition::stopped:
 		return uncore::format(
-			"{} count{} nothing: the clock has stopped", several,
-			s);
+			"{} count{} nothing: the clock has stopped", subject,
+			verb_ending);
 	case condition::absent:
 		return uncore::format(
 			"{} do{} not answer, and {} not counted (dmesg may tell why)",
-			several, *s ? "es" : "", *s ? "is" : "are");
+			subject, *verb_ending ? "es" : "",
+			*verb_ending ? "is" : "are");
 	case condition::dead:
 		return uncore::format(
 			"{} do{} not answer any more: counts stay as they are",
-			several, *s ? "es" : "");
+			subject, *verb_ending ? "es" : "");
 	default:
 		break;
 	}
-	return uncore::format("CPU {} {}: what {} there is lost", first.cpu,
-			      backend_.is_online(first.cpu)
-				      ? "was offline for a while"
-				      : "went offline",
-			      !first.pmu ? "is counted"
-			      : *s	 ? uncore::format("{} counts", name)
-				   : uncore::format("{} and {} more count",
-						    name, boxes.size() - 1));
+	return uncore::format(
+		"CPU {} {}: what {} there is lost", first.cpu,
+		backend_.is_online(first.cpu) ? "was offline for a while"
+					      : "went offline",
+		!first.pmu     ? "is counted"
+		: *verb_ending ? uncore::format("{} counts", name)
+			       : uncore::format("{} and {} more count", name,
+						boxes.size() - 1));
 }
 
 std::vector<box_watch::news_line> box_watch::news()
@@ -385,22 +390,22 @@ std::vector<box_watch::news_line> box_watch::news()
 
 	while (!pending_.empty()) {
 		const auto first = pending_.front().first;
-		const auto what = pending_.front().second;
+		const auto change = pending_.front().second;
 		std::vector<uint32_t> boxes;
 
-		std::erase_if(pending_, [&](const auto &other) {
+		std::erase_if(pending_, [&](const auto &entry) {
 			const bool same =
-				other.second == what &&
-				total_[other.first].package ==
+				entry.second == change &&
+				total_[entry.first].package ==
 					total_[first].package &&
-				(what != condition::offline ||
-				 total_[other.first].cpu == total_[first].cpu);
+				(change != condition::offline ||
+				 total_[entry.first].cpu == total_[first].cpu);
 
 			if (same)
-				boxes.push_back(other.first);
+				boxes.push_back(entry.first);
 			return same;
 		});
-		lines.push_back({what, line_of(what, boxes)});
+		lines.push_back({change, line_of(change, boxes)});
 	}
 	return lines;
 }

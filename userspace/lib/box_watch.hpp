@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which boxes of a session are measured.  The driver takes a box that does not
-// answer out of its PMU's cpumask, and counts what other programs write.
+// Health of a session's boxes.  The driver removes a box that does not answer
+// from its PMU's cpumask, and counts register writes of other programs.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@
 
 namespace uncore {
 
-/// Does it count its box's clock, by the catalogue?
-bool is_clock(const event &counted, std::string_view generation);
+/// Check whether an event counts its box's clock, by the catalogue.
+bool is_clock(const event &event, std::string_view generation);
 
 class box_watch {
 public:
-	/// @param packages those that are counted; empty: all.
+	/// @param packages to count; empty for all packages.
 	box_watch(const topology &machine, counter_backend &backend,
 		  std::span<const int> packages)
 		: machine_(machine), backend_(backend),
@@ -30,30 +30,31 @@ public:
 	{
 	}
 
-	/// Where a group is counted: CPUs and packages, ascending by CPU, and
-	/// the numbers of their boxes.
+	/// CPUs on which a group is counted, ascending, with the package and
+	/// the box number of each CPU.
 	struct place {
 		std::vector<int> cpus, packages;
 		std::vector<uint32_t> boxes;
 	};
-	/// Where the boxes of a PMU answer now; nullptr for each CPU.
-	place place_of(const pmu_info *which);
-	/// Leaves out CPUs of a place where the PMU's box does not answer.
-	void leave_out(place &from, std::span<const int> cpus);
+	/// List the CPUs on which the boxes of a PMU answer now; all CPUs for
+	/// nullptr.
+	place place_of(const pmu_info *pmu);
+	/// Remove from a place the CPUs on which the PMU's box does not answer.
+	void leave_out(place &counted, std::span<const int> cpus);
 
-	/// The next check is of a new interval.
+	/// Begin a new interval with the next check.
 	void begin_interval();
-	/// Reads are done: look what has changed.  @return boxes that are lost
-	/// since the last time.
+	/// Check all boxes, after the reads.  @return boxes lost since the last
+	/// check.
 	std::span<const uint32_t> check();
-	void worsen(uint32_t box, condition now);
+	/// Record a change of a box for the worse.
+	void worsen(uint32_t box, condition change);
 
 	std::span<const box_health> health(period when) const
 	{
 		return when == period::interval ? interval_ : total_;
 	}
-	/// What is to be reported, a line for all boxes of a package to which
-	/// the same happened.
+	/// Report line, one for all boxes of a package with the same change.
 	struct news_line {
 		condition what;
 		std::string text;
@@ -62,7 +63,7 @@ public:
 
 private:
 	struct watched_pmu {
-		const pmu_info *which;
+		const pmu_info *pmu;
 		unsigned file; ///< its cpumask
 		std::vector<int> cpus;
 	};
@@ -72,17 +73,17 @@ private:
 		uint64_t writes;
 	};
 
-	uint32_t box_at(const pmu_info *which, int package, int cpu);
-	watched_pmu &watch(const pmu_info &which);
-	void watch_package(const pmu_info &which, int package);
-	bool read_mask(watched_pmu &of);
-	int package_of(const pmu_info &which, int cpu) const;
-	bool is_in_mask(const watched_pmu &of, int package) const;
-	bool is_back(watched_pmu &of, int package);
-	void check_boxes(watched_pmu &of);
-	bool new_writes(watched_package &of);
-	void check_package(watched_package &of);
-	std::string line_of(condition what, std::span<const uint32_t> boxes);
+	uint32_t box_at(const pmu_info *pmu, int package, int cpu);
+	watched_pmu &watch(const pmu_info &pmu);
+	void watch_package(const pmu_info &pmu, int package);
+	bool read_mask(watched_pmu &pmu);
+	int package_of(const pmu_info &pmu, int cpu) const;
+	bool is_in_mask(const watched_pmu &pmu, int package) const;
+	bool is_back(watched_pmu &pmu, int package);
+	void check_boxes(watched_pmu &pmu);
+	bool new_writes(watched_package &package);
+	void check_package(watched_package &package);
+	std::string line_of(condition change, std::span<const uint32_t> boxes);
 
 	bool is_chosen(int package) const;
 
@@ -91,11 +92,11 @@ private:
 	std::vector<int> chosen_;
 	std::vector<watched_pmu> pmus_;
 	std::vector<watched_package> packages_;
-	/// Of the time since the read before, and since the beginning.
+	/// Worst conditions since the previous read, and since the beginning.
 	std::vector<box_health> interval_, total_;
-	/// Conditions of each box that were reported, a bit each.
-	std::vector<unsigned> said_;
-	/// What news() tells.
+	/// Reported conditions of each box, one bit for each condition.
+	std::vector<unsigned> reported_;
+	/// Changes that news() reports.
 	std::vector<std::pair<uint32_t, condition>> pending_;
 	std::vector<uint32_t> lost_;
 };

@@ -18,15 +18,15 @@ namespace {
 
 const std::vector<catalogue> &all_catalogues()
 {
-	static const auto all = [] {
-		std::vector<catalogue> made;
+	static const auto catalogues = [] {
+		std::vector<catalogue> list;
 
 		for (const catalogue_tables *tables : catalogue_tables::all)
-			made.push_back(catalogue_tables::make(*tables));
-		return made;
+			list.push_back(catalogue_tables::make(*tables));
+		return list;
 	}();
 
-	return all;
+	return catalogues;
 }
 
 } // namespace
@@ -41,16 +41,16 @@ const catalogue_tables *catalogue_tables::find(std::string_view generation)
 
 catalogue catalogue_tables::make(const catalogue_tables &tables)
 {
-	catalogue made;
+	catalogue view;
 
-	made.generation_ = tables.generation;
-	made.title_ = tables.title;
-	made.boxes_ = tables.boxes;
-	made.fields_ = tables.fields;
-	made.events_ = tables.events;
-	made.values_ = tables.values;
-	made.metrics_ = tables.metrics;
-	return made;
+	view.generation_ = tables.generation;
+	view.title_ = tables.title;
+	view.boxes_ = tables.boxes;
+	view.fields_ = tables.fields;
+	view.events_ = tables.events;
+	view.values_ = tables.values;
+	view.metrics_ = tables.metrics;
+	return view;
 }
 
 const metric_group *metric_group::find(std::string_view name)
@@ -62,14 +62,14 @@ const metric_group *metric_group::find(std::string_view name)
 }
 
 std::vector<const metric_info *>
-metric_group::leading_of(const catalogue &known) const
+metric_group::leading_of(const catalogue &names) const
 {
-	std::vector<const metric_info *> found;
+	std::vector<const metric_info *> metrics;
 
 	for (const leading_metric &metric : leading)
-		if (const metric_info *info = known.metric(metric.name))
-			found.push_back(info);
-	return found;
+		if (const metric_info *info = names.metric(metric.name))
+			metrics.push_back(info);
+	return metrics;
 }
 
 const catalogue &catalogue::standard()
@@ -79,20 +79,20 @@ const catalogue &catalogue::standard()
 
 const catalogue *catalogue::find(std::string_view generation)
 {
-	for (const catalogue &one : all_catalogues())
-		if (one.generation() == generation)
-			return &one;
+	for (const catalogue &entry : all_catalogues())
+		if (entry.generation() == generation)
+			return &entry;
 	return nullptr;
 }
 
 std::span<const std::string_view> catalogue::generations()
 {
 	static const auto names = [] {
-		std::vector<std::string_view> made;
+		std::vector<std::string_view> list;
 
 		for (const catalogue_tables *tables : catalogue_tables::all)
-			made.push_back(tables->generation);
-		return made;
+			list.push_back(tables->generation);
+		return list;
 	}();
 
 	return names;
@@ -100,9 +100,9 @@ std::span<const std::string_view> catalogue::generations()
 
 const catalogue &catalogue::of(const topology &machine)
 {
-	const catalogue *known = find(machine.generation());
+	const catalogue *entry = find(machine.generation());
 
-	return known ? *known : standard();
+	return entry ? *entry : standard();
 }
 
 const box_info *catalogue::box(std::string_view name) const
@@ -130,13 +130,13 @@ const event_info *catalogue::event(std::string_view box,
 
 		return order ? order < 0 : compare_names(info.name, name) < 0;
 	};
-	const auto found =
+	const auto position =
 		std::lower_bound(events_.begin(), events_.end(), name, before);
 
-	if (found == events_.end() || !same_name(found->box, box) ||
-	    !same_name(found->name, name))
+	if (position == events_.end() || !same_name(position->box, box) ||
+	    !same_name(position->name, name))
 		return nullptr;
-	return &*found;
+	return &*position;
 }
 
 const value_info *catalogue::value(std::string_view box, std::string_view field,
@@ -161,19 +161,19 @@ const metric_info *catalogue::metric(std::string_view name) const
 std::vector<const metric_info *>
 catalogue::metrics_of_group(std::string_view group) const
 {
-	std::vector<const metric_info *> found;
+	std::vector<const metric_info *> metrics;
 
-	// Leading metrics are first.
-	if (const metric_group *known = metric_group::find(group))
-		found = known->leading_of(*this);
+	// Leading metrics come first.
+	if (const metric_group *entry = metric_group::find(group))
+		metrics = entry->leading_of(*this);
 	for (const metric_info &metric : metrics_)
 		if (std::any_of(metric.groups.begin(), metric.groups.end(),
 				[&](std::string_view name) {
 					return same_name(name, group);
 				}) &&
-		    !std::count(found.begin(), found.end(), &metric))
-			found.push_back(&metric);
-	return found;
+		    !std::count(metrics.begin(), metrics.end(), &metric))
+			metrics.push_back(&metric);
+	return metrics;
 }
 
 std::vector<std::string_view> catalogue::nearest_events(std::string_view box,

@@ -72,7 +72,7 @@ struct metric_group {
 	static const metric_group *find(std::string_view name);
 	/// The leading metrics that a generation has.
 	std::vector<const metric_info *>
-	leading_of(const catalogue &known) const;
+	leading_of(const catalogue &names) const;
 };
 
 struct catalogue_tables {

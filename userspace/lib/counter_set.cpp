@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Counting in one object: which counters make up each value, of the events and
-// metrics that were added by text.
+// Counter set: values of the events and metrics that the caller added as text,
+// and the counters of each value.
 #include <uncore/counter_set.hpp>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct unavailable_metric::record {
 
 namespace {
 
-/// Counters that make up one value of an event.
+/// Value of an event in one row: the sum of these counters.
 struct event_value {
 	size_t index;
 	const event_term *term;
@@ -57,8 +57,8 @@ error not_open()
 	return {errc::misuse, "the counters are not open"};
 }
 
-/// perf's names of metrics that the catalogue has. The manual names IO by what
-/// memory does, perf by what devices do.
+/// Pairs of perf's and the catalogue's metric names. For IO, the manual names
+/// the access to memory, perf the access of the device.
 constexpr std::pair<std::string_view, std::string_view> perf_metrics[] = {
 	{"DRAM_BW_Use", "mem_bw_total_rate"},
 	{"memory_bandwidth_read", "mem_bw_reads_rate"},
@@ -69,21 +69,21 @@ constexpr std::pair<std::string_view, std::string_view> perf_metrics[] = {
 	{"io_bandwidth_write", "io_read_bw_rate"},
 };
 
-/// The metric of that name, or those of the group.
+/// Find the metric of a name, or all metrics of a group.
 std::vector<const metric_info *> named(std::string_view name,
-				       const catalogue &known)
+				       const catalogue &names)
 {
-	for (const auto &[perfs, ours] : perf_metrics)
-		if (same_name(name, perfs))
-			name = ours;
-	if (const metric_info *info = known.metric(name))
+	for (const auto &[perf_metric, metric] : perf_metrics)
+		if (same_name(name, perf_metric))
+			name = metric;
+	if (const metric_info *info = names.metric(name))
 		return {info};
-	return known.metrics_of_group(name);
+	return names.metrics_of_group(name);
 }
 
-error no_metric(std::string_view name, const catalogue &known)
+error no_metric(std::string_view name, const catalogue &names)
 {
-	const auto nearest = known.nearest_metrics(name);
+	const auto nearest = names.nearest_metrics(name);
 
 	return {errc::not_found,
 		uncore::format("no metric or group of metrics {}{}{}",
@@ -98,14 +98,14 @@ struct counter_set::state {
 	explicit state(const topology &on) : machine(on), planning(on) {}
 
 	topology machine;
-	/// With all that was added; open() plans a copy.
+	/// Plan of all added events and metrics; open() finishes a copy.
 	planner planning;
 	std::deque<event_group> groups;
 	std::deque<planner::places> places;
 	std::deque<metric> metrics;
 	std::deque<unavailable_metric::record> lacking;
 	std::optional<session> counts;
-	/// By scope, of the open session.
+	/// Rows of the open session, by scope.
 	std::array<std::vector<event_value>, 3> rows;
 
 	result<void> may_add() const
@@ -123,15 +123,15 @@ struct counter_set::state {
 			n += group.terms.size();
 		return n;
 	}
-	/// What is to be added all at once, or not at all.
+	/// Metrics to add all at once, or not at all.
 	struct addition {
 		planner planning;
 		std::vector<metric> metrics;
 		std::vector<unavailable_metric::record> lacking;
 	};
-	result<void> prepare(std::string_view name, addition &more) const;
+	result<void> prepare(std::string_view name, addition &added) const;
 	void watch(scope where);
-	event_value &row_at(size_t first, const event_value &wanted,
+	event_value &row_at(size_t first, const event_value &value,
 			    scope where);
 	void add_rows(size_t index, const event_term &term,
 		      const std::vector<counter_id> &ids, scope where);
@@ -141,19 +141,19 @@ struct counter_set::state {
 };
 
 result<std::vector<const metric_info *>> find_metrics(const topology &machine,
-						      std::string_view names)
+						      std::string_view list)
 {
-	const catalogue &known = catalogue::of(machine);
-	std::vector<const metric_info *> all;
+	const catalogue &names = catalogue::of(machine);
+	std::vector<const metric_info *> metrics;
 
-	for (std::string_view name : split(names, ',')) {
-		const auto found = named(trim(name), known);
+	for (std::string_view name : split(list, ',')) {
+		const auto matches = named(trim(name), names);
 
-		if (found.empty())
-			return no_metric(trim(name), known);
-		all.insert(all.end(), found.begin(), found.end());
+		if (matches.empty())
+			return no_metric(trim(name), names);
+		metrics.insert(metrics.end(), matches.begin(), matches.end());
 	}
-	return all;
+	return metrics;
 }
 
 result<void> check_available(const event_info &info, const topology &machine)
@@ -319,31 +319,31 @@ result<void> counter_set::add_events(std::span<const event_group> groups)
 	return {};
 }
 
-/// Prepares a metric, or those of a group that the machine has.
+/// Prepare a metric, or the metrics of a group that the machine supports.
 result<void> counter_set::state::prepare(std::string_view name,
-					 addition &more) const
+					 addition &added) const
 {
-	const catalogue &known = catalogue::of(machine);
-	const auto found = named(name, known);
-	const size_t before = more.metrics.size();
-	std::optional<error> failed;
+	const catalogue &names = catalogue::of(machine);
+	const auto infos = named(name, names);
+	const size_t before = added.metrics.size();
+	std::optional<error> failure;
 
-	if (found.empty())
-		return no_metric(name, known);
-	for (const metric_info *info : found) {
-		planner planning = more.planning;
+	if (infos.empty())
+		return no_metric(name, names);
+	for (const metric_info *info : infos) {
+		planner planning = added.planning;
 		auto ready = metric::prepare(*info, machine, planning);
 
 		if (ready) {
-			more.planning = std::move(planning);
-			more.metrics.push_back(*std::move(ready));
+			added.planning = std::move(planning);
+			added.metrics.push_back(*std::move(ready));
 			continue;
 		}
-		more.lacking.push_back({info, ready.error().message});
-		failed = ready.error();
+		added.lacking.push_back({info, ready.error().message});
+		failure = ready.error();
 	}
-	if (more.metrics.size() == before)
-		return *failed;
+	if (added.metrics.size() == before)
+		return *failure;
 	return {};
 }
 
@@ -352,15 +352,15 @@ result<void> counter_set::add_metrics(std::string_view names)
 	if (auto checked = state_->may_add(); !checked)
 		return checked;
 
-	state::addition more{state_->planning, {}, {}};
+	state::addition added{state_->planning, {}, {}};
 
 	for (std::string_view name : split(names, ','))
-		if (auto done = state_->prepare(trim(name), more); !done)
-			return done;
-	state_->planning = std::move(more.planning);
-	for (metric &ready : more.metrics)
+		if (auto outcome = state_->prepare(trim(name), added); !outcome)
+			return outcome;
+	state_->planning = std::move(added.planning);
+	for (metric &ready : added.metrics)
 		state_->metrics.push_back(std::move(ready));
-	state_->lacking.assign(more.lacking.begin(), more.lacking.end());
+	state_->lacking.assign(added.lacking.begin(), added.lacking.end());
 	return {};
 }
 
@@ -393,70 +393,70 @@ size_t counter_set::size() const
 
 std::vector<unavailable_metric> counter_set::unavailable() const
 {
-	std::vector<unavailable_metric> all;
+	std::vector<unavailable_metric> list;
 
 	for (const auto &record : state_->lacking)
-		all.push_back(unavailable_metric(&record));
-	return all;
+		list.push_back(unavailable_metric(&record));
+	return list;
 }
 
 // --- counting
 
-/// The row of a term for a box of a package, of those from @p first on.
-event_value &counter_set::state::row_at(size_t first, const event_value &wanted,
+/// Find or add the row for a box and package, from row @p first on.
+event_value &counter_set::state::row_at(size_t first, const event_value &value,
 					scope where)
 {
-	std::vector<event_value> &all = rows[size_t(where)];
-	event_value made = wanted;
+	std::vector<event_value> &list = rows[size_t(where)];
+	event_value key = value;
 
 	if (where == scope::machine)
-		made.package = -1;
+		key.package = -1;
 	if (where != scope::box)
-		made.pmu = nullptr;
+		key.pmu = nullptr;
 
-	const auto row = std::find_if(
-		all.begin() + ptrdiff_t(first), all.end(),
-		[&](const event_value &v) {
-			return v.package == made.package && v.pmu == made.pmu;
-		});
+	const auto row = std::find_if(list.begin() + ptrdiff_t(first),
+				      list.end(), [&](const event_value &v) {
+					      return v.package == key.package &&
+						     v.pmu == key.pmu;
+				      });
 
-	return row != all.end() ? *row : all.emplace_back(std::move(made));
+	return row != list.end() ? *row : list.emplace_back(std::move(key));
 }
 
-/// Adds an event's counters to its rows, one for each place, and its boxes that
-/// have none.
+/// Add an event's counters to its rows (one for each box, package or machine),
+/// with the absent boxes, which have no counters.
 void counter_set::state::add_rows(size_t index, const event_term &term,
 				  const std::vector<counter_id> &ids,
 				  scope where)
 {
-	std::vector<event_value> &all = rows[size_t(where)];
-	const size_t first = all.size();
+	std::vector<event_value> &list = rows[size_t(where)];
+	const size_t first = list.size();
 
 	for (size_t e = 0; e < ids.size(); e++) {
-		event_value wanted{index, &term, term.events[e].pmu, -1, {}};
+		event_value value{index, &term, term.events[e].pmu, -1, {}};
 
 		for (size_t c = 0; c < counts->cpus(ids[e]).size(); c++) {
-			wanted.package = counts->package(ids[e], c);
-			row_at(first, wanted, where)
+			value.package = counts->package(ids[e], c);
+			row_at(first, value, where)
 				.counters.push_back({ids[e], c});
 		}
 		for (const box_health &box : counts->health(period::total)) {
-			if (!box.pmu || box.pmu != wanted.pmu ||
+			if (!box.pmu || box.pmu != value.pmu ||
 			    box.condition != condition::absent)
 				continue;
-			wanted.package = box.package;
-			row_at(first, wanted, where).absent.push_back(&box);
+			value.package = box.package;
+			row_at(first, value, where).absent.push_back(&box);
 		}
 	}
 	if (ids.empty())
-		all.push_back({index, &term, nullptr, -1, {}});
-	std::stable_sort(all.begin() + ptrdiff_t(first), all.end(),
+		list.push_back({index, &term, nullptr, -1, {}});
+	std::stable_sort(list.begin() + ptrdiff_t(first), list.end(),
 			 [](const event_value &a, const event_value &b) {
 				 return a.package < b.package;
 			 });
 }
 
-/// Has the session add up what the values of that scope need.
+/// Register the sums for the values of a scope with the session.
 void counter_set::state::watch(scope where)
 {
 	size_t index = 0;
@@ -570,7 +570,7 @@ counted_value::record counter_set::state::value_of(const event_value &row,
 	const event &first = row.term->events.front();
 	std::string_view unit = first.unit;
 	std::vector<const box_health *> boxes = row.absent;
-	count got;
+	count reading;
 
 	for (const counter_at &c : row.counters)
 		boxes.push_back(&counts->health(c.counter, c.cpu_index, when));
@@ -578,16 +578,17 @@ counted_value::record counter_set::state::value_of(const event_value &row,
 	if (first.type == event::duration_time && unit.empty())
 		unit = "ns";
 	if (row.counters.empty() && !row.absent.empty()) {
-		got.value = std::nan("");
+		reading.value = std::nan("");
 	} else if (!row.counters.empty()) {
-		got = when == period::interval ? counts->interval(row.sum, 0)
-					       : counts->total(row.sum, 0);
+		reading = when == period::interval
+				  ? counts->interval(row.sum, 0)
+				  : counts->total(row.sum, 0);
 	} else {
-		got.enabled = got.running = when == period::interval
-						    ? counts->interval_time()
-						    : counts->total_time();
-		got.raw = uint64_t(got.enabled.count());
-		got.value = double(got.raw);
+		reading.enabled = reading.running =
+			when == period::interval ? counts->interval_time()
+						 : counts->total_time();
+		reading.raw = uint64_t(reading.enabled.count());
+		reading.value = double(reading.raw);
 	}
 	return {row.index,
 		row.term->name,
@@ -596,26 +597,26 @@ counted_value::record counter_set::state::value_of(const event_value &row,
 		row.package,
 		nullptr,
 		&first,
-		got.value * first.scale,
-		got.error * first.scale,
-		got.share(),
-		got.raw,
-		got.enabled,
-		got.running,
+		reading.value * first.scale,
+		reading.error * first.scale,
+		reading.share(),
+		reading.raw,
+		reading.enabled,
+		reading.running,
 		reason_of(boxes)};
 }
 
 std::vector<counted_value> counter_set::values(scope where, period when) const
 {
-	std::vector<counted_value> all;
+	std::vector<counted_value> list;
 	const auto add = [&](counted_value::record &&record) {
-		all.push_back(counted_value(
+		list.push_back(counted_value(
 			std::make_shared<const counted_value::record>(
 				std::move(record))));
 	};
 
 	if (!state_->counts)
-		return all;
+		return list;
 	for (const event_value &row : state_->rows[size_t(where)])
 		add(state_->value_of(row, when));
 
@@ -626,12 +627,23 @@ std::vector<counted_value> counter_set::values(scope where, period when) const
 
 		for (const metric_value &v :
 		     m.evaluate(*state_->counts, when, where))
-			add({index, info.name, info.unit, v.pmu, v.package,
-			     &info, nullptr, v.value, v.error, v.share, 0,
-			     v.time, {}, v.reason});
+			add({index,
+			     info.name,
+			     info.unit,
+			     v.pmu,
+			     v.package,
+			     &info,
+			     nullptr,
+			     v.value,
+			     v.error,
+			     v.share,
+			     0,
+			     v.time,
+			     {},
+			     v.reason});
 		index++;
 	}
-	return all;
+	return list;
 }
 
 nanoseconds counter_set::elapsed(period when) const

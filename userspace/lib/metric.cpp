@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Metrics: from an expression's events to counters, and from their counts to a
-// value for each box, package or the machine.
+// Metrics: plan counters for an expression's events, and evaluate the
+// expression for each box, each package or the machine.
 #include "metric.hpp"
 
 #include <algorithm>
@@ -18,20 +18,20 @@ namespace uncore {
 
 namespace {
 
-/// Where one of a term's events is counted.  An event of the cores has no box
-/// and belongs to each of its package's.
+/// Counter of one event of a term, and its box.  A core event has no box and
+/// belongs to every box of its package.
 struct source {
 	counter_id counter;
 	const uncore::pmu_info *pmu;
 };
 
-/// A name of the expression.
+/// Counters of a name in the expression.
 struct operand {
 	bool is_duration = false;
 	std::vector<source> sources;
 };
 
-/// Who a value is of; values are in this order.
+/// Package and box of a value; values are sorted by place.
 struct place {
 	int package;
 	const uncore::pmu_info *pmu;
@@ -52,41 +52,41 @@ const uncore::pmu_info *box_of(const event &e)
 } // namespace
 
 struct metric::parts {
-	uncore::topology machine; ///< which the events' PMUs are of
+	uncore::topology machine; ///< owner of the events' PMUs
 	uncore::expression expression;
 	std::optional<uncore::expression> weight;
-	std::vector<size_t> weighed; ///< operands that are the weight's terms
+	std::vector<size_t> weighed; ///< indices of the operands in the weight
 	std::vector<operand> operands;
 
-	/// What the operands are at one place.
+	/// Values of the operands at one place.
 	struct inputs {
 		std::vector<double> values, errors, sources;
 		double share = 1;
 		std::chrono::nanoseconds time{};
-		/// Of the boxes, for people.
+		/// Conditions of the boxes, as text for the user.
 		std::string reason;
 	};
-	/// A place's counters, by operand, and the session's sums of them.
+	/// Counters of a place, by operand, and the session's sums of them.
 	struct watched_place {
-		place at;
+		place position;
 		std::vector<std::vector<counter_at>> counters;
 		std::optional<sum_set> sums;
 	};
-	/// By scope, as far as they are watched.
+	/// Watched places, by scope.
 	std::array<std::vector<watched_place>, 3> watched;
 
 	std::vector<place> places(const session &counts, scope where) const;
 	std::vector<watched_place> gather(const session &counts,
 					  scope where) const;
 	inputs collect(const session &counts, period when,
-		       const watched_place &at) const;
+		       const watched_place &place) const;
 	bool is_of(const uncore::pmu_info *box) const;
 	std::string reason_at(const session &counts, period when,
-			      const watched_place &at) const;
+			      const watched_place &place) const;
 	void add_duration(inputs &in, const session &counts, period when,
 			  std::chrono::nanoseconds enabled, size_t n) const;
 	double error_of(const session &counts, period when,
-			const watched_place &at, const inputs &in,
+			const watched_place &place, const inputs &in,
 			double value) const;
 	scope summed_over(scope where) const;
 	result<void> weigh(std::string_view text);
@@ -95,33 +95,34 @@ struct metric::parts {
 			  const std::vector<watched_place> &packages) const;
 };
 
-/// The scope whose counts are added up for values of @where.
+/// Return the scope whose counts are added up for values of @where.
 scope metric::parts::summed_over(scope where) const
 {
 	return weight && where == scope::machine ? scope::package : where;
 }
 
-/// Parse the weight; its terms are some of the expression's.
+/// Parse the weight; each of its terms is a term of the expression.
 result<void> metric::parts::weigh(std::string_view text)
 {
 	auto parsed = uncore::expression::parse(text);
 
 	if (!parsed)
 		return parsed.error();
-	for (const expression::term &wanted : parsed->terms()) {
-		const auto &known = expression.terms();
-		auto same = std::find_if(known.begin(), known.end(),
-					 [&](const expression::term &one) {
-						 return one.name == wanted.name;
-					 });
+	for (const expression::term &weight_term : parsed->terms()) {
+		const auto &terms = expression.terms();
+		auto position = std::find_if(terms.begin(), terms.end(),
+					     [&](const expression::term &term) {
+						     return term.name ==
+							    weight_term.name;
+					     });
 
-		if (same == known.end())
+		if (position == terms.end())
 			return error{
 				errc::invalid,
 				uncore::format(
 					"'{}' of the weight is not in the expression",
-					wanted.name)};
-		weighed.push_back(size_t(same - known.begin()));
+					weight_term.name)};
+		weighed.push_back(size_t(position - terms.begin()));
 	}
 	weight = std::move(*parsed);
 	return {};
@@ -138,7 +139,7 @@ double metric::parts::weight_of(const inputs &in) const
 	return weight->evaluate(values, sources);
 }
 
-/// A virtual machine may have cores without counters.
+/// Check for core counters: a virtual machine may have none.
 static bool has_core_counters(const topology &machine)
 {
 	return std::any_of(
@@ -146,17 +147,17 @@ static bool has_core_counters(const topology &machine)
 		[](const pmu_info &p) { return p.name.starts_with("cpu"); });
 }
 
-static result<event_term> term_of(const expression::term &wanted,
+static result<event_term> term_of(const expression::term &term,
 				  const topology &machine)
 {
-	auto groups = parse_events(wanted.name, machine);
+	auto groups = parse_events(term.name, machine);
 
 	if (!groups)
 		return groups.error();
 	if (groups->size() != 1 || groups->front().terms.size() != 1)
 		return error{
 			errc::invalid,
-			uncore::format("'{}' is not one event", wanted.name)};
+			uncore::format("'{}' is not one event", term.name)};
 
 	const event &first = groups->front().terms.front().events.front();
 
@@ -164,7 +165,7 @@ static result<event_term> term_of(const expression::term &wanted,
 	    !has_core_counters(machine))
 		return error{errc::unsupported,
 			     uncore::format("no core counters, which {} needs",
-					    wanted.name)};
+					    term.name)};
 	return std::move(groups->front().terms.front());
 }
 
@@ -176,51 +177,54 @@ result<metric> metric::prepare(const metric_info &info, const topology &machine,
 	if (!parsed)
 		return parsed.error();
 
-	auto made = std::make_shared<parts>(
+	auto metric_parts = std::make_shared<parts>(
 		parts{machine, *parsed, {}, {}, {}, {}});
 
 	if (!info.weight.empty())
-		if (auto ok = made->weigh(info.weight); !ok)
-			return ok.error();
+		if (auto outcome = metric_parts->weigh(info.weight); !outcome)
+			return outcome.error();
 
 	std::vector<event_term> terms;
 	std::vector<size_t> operand_of_term;
 
-	for (const expression::term &wanted : parsed->terms()) {
+	for (const expression::term &term : parsed->terms()) {
 		operand next;
 
-		next.is_duration = wanted.name == "duration_time";
+		next.is_duration = term.name == "duration_time";
 		if (!next.is_duration) {
-			auto term = term_of(wanted, machine);
+			auto resolved = term_of(term, machine);
 
-			if (!term)
-				return term.error();
-			operand_of_term.push_back(made->operands.size());
-			terms.push_back(std::move(*term));
+			if (!resolved)
+				return resolved.error();
+			operand_of_term.push_back(
+				metric_parts->operands.size());
+			terms.push_back(std::move(*resolved));
 		}
-		made->operands.push_back(std::move(next));
+		metric_parts->operands.push_back(std::move(next));
 	}
 
-	auto placed = counting.add(terms, !info.one_group);
+	auto counters = counting.add(terms, !info.one_group);
 
-	if (!placed)
-		return placed.error();
+	if (!counters)
+		return counters.error();
 	for (size_t t = 0; t < terms.size(); t++)
-		for (size_t i = 0; i < (*placed)[t].size(); i++)
-			made->operands[operand_of_term[t]].sources.push_back(
-				{(*placed)[t][i], box_of(terms[t].events[i])});
+		for (size_t i = 0; i < (*counters)[t].size(); i++)
+			metric_parts->operands[operand_of_term[t]]
+				.sources.push_back(
+					{(*counters)[t][i],
+					 box_of(terms[t].events[i])});
 
-	metric finished;
+	metric prepared;
 
-	finished.info_ = &info;
-	finished.parts_ = std::move(made);
-	return finished;
+	prepared.info_ = &info;
+	prepared.parts_ = std::move(metric_parts);
+	return prepared;
 }
 
 std::vector<place> metric::parts::places(const session &counts,
 					 scope where) const
 {
-	std::vector<place> found;
+	std::vector<place> positions;
 
 	if (where == scope::machine)
 		return {{-1, nullptr}};
@@ -233,16 +237,17 @@ std::vector<place> metric::parts::places(const session &counts,
 				if (where == scope::box)
 					p.pmu = s.pmu;
 				if (where == scope::package || s.pmu)
-					found.push_back(p);
+					positions.push_back(p);
 			}
-	// PMUs are in order in one array, so their addresses are.
-	std::sort(found.begin(), found.end());
-	found.erase(std::unique(found.begin(), found.end()), found.end());
-	return found;
+	// PMUs are sorted in one array: sorting addresses sorts PMUs.
+	std::sort(positions.begin(), positions.end());
+	positions.erase(std::unique(positions.begin(), positions.end()),
+			positions.end());
+	return positions;
 }
 
-/// duration_time is the time for which the events were enabled, which is more
-/// exact than a clock that is read before or after the counters.
+/// Set duration_time to the time for which the events were enabled.  The
+/// enabled time is more exact than a clock read before or after the counters.
 void metric::parts::add_duration(inputs &in, const session &counts, period when,
 				 std::chrono::nanoseconds enabled,
 				 size_t n) const
@@ -256,48 +261,51 @@ void metric::parts::add_duration(inputs &in, const session &counts, period when,
 			in.values[i] = seconds(in.time);
 }
 
-/// The counters of each place.
+/// Collect the counters of each place.
 std::vector<metric::parts::watched_place>
 metric::parts::gather(const session &counts, scope where) const
 {
-	std::vector<watched_place> all;
+	std::vector<watched_place> gathered;
 	auto is_at = [](const place &at, const source &s, int package) {
 		return (at.package < 0 || package == at.package) &&
 		       (!at.pmu || !s.pmu || s.pmu == at.pmu);
 	};
 
 	for (const place &at : places(counts, where)) {
-		watched_place made{at, {}, {}};
+		watched_place place{at, {}, {}};
 
 		for (const operand &o : operands) {
-			auto &of = made.counters.emplace_back();
+			auto &counters = place.counters.emplace_back();
 
 			for (const source &s : o.sources)
 				for (size_t c = 0;
 				     c < counts.cpus(s.counter).size(); c++)
 					if (is_at(at, s,
 						  counts.package(s.counter, c)))
-						of.push_back({s.counter, c});
+						counters.push_back(
+							{s.counter, c});
 		}
-		all.push_back(std::move(made));
+		gathered.push_back(std::move(place));
 	}
-	return all;
+	return gathered;
 }
 
-/// Also of boxes that never answered, which have no counters.
+/// Explain the boxes of a place, absent boxes (without counters) included.
 std::string metric::parts::reason_at(const session &counts, period when,
-				     const watched_place &at) const
+				     const watched_place &place) const
 {
 	std::vector<const box_health *> boxes;
 
-	for (const auto &counters : at.counters)
+	for (const auto &counters : place.counters)
 		for (const counter_at &c : counters)
 			boxes.push_back(
 				&counts.health(c.counter, c.cpu_index, when));
 	for (const box_health &box : counts.health(when))
 		if (box.condition == condition::absent &&
-		    (at.at.package < 0 || box.package == at.at.package) &&
-		    (!at.at.pmu || box.pmu == at.at.pmu) && is_of(box.pmu))
+		    (place.position.package < 0 ||
+		     box.package == place.position.package) &&
+		    (!place.position.pmu || box.pmu == place.position.pmu) &&
+		    is_of(box.pmu))
 			boxes.push_back(&box);
 	return reason_of(boxes);
 }
@@ -312,35 +320,35 @@ bool metric::parts::is_of(const uncore::pmu_info *box) const
 }
 
 metric::parts::inputs metric::parts::collect(const session &counts, period when,
-					     const watched_place &at) const
+					     const watched_place &place) const
 {
 	inputs in;
 	std::chrono::nanoseconds enabled{};
 	size_t n = 0;
 
-	for (const auto &counters : at.counters) {
+	for (const auto &counters : place.counters) {
 		size_t sources = 0;
 		count sum;
 
 		for (const counter_at &c : counters) {
-			// A box that is lost has no part in an average.
+			// An average leaves out lost boxes.
 			if (!counts.counted(c.counter, c.cpu_index, when))
 				continue;
 			sources++;
 
-			count one =
+			count reading =
 				when == period::interval
 					? counts.interval(c.counter,
 							  c.cpu_index)
 					: counts.total(c.counter, c.cpu_index);
 
-			sum += one;
-			in.share = std::min(in.share, one.share());
-			// A box that was lost was enabled for less.
+			sum += reading;
+			in.share = std::min(in.share, reading.share());
+			// Events of a lost box were enabled for less time.
 			if (!counts.health(c.counter, c.cpu_index, when)
 				     .measured())
 				continue;
-			enabled += one.enabled;
+			enabled += reading.enabled;
 			n++;
 		}
 		if (!sources && !counters.empty())
@@ -350,14 +358,14 @@ metric::parts::inputs metric::parts::collect(const session &counts, period when,
 		in.sources.push_back(double(sources));
 	}
 	add_duration(in, counts, when, enabled, n);
-	in.reason = reason_at(counts, when, at);
+	in.reason = reason_at(counts, when, place);
 	return in;
 }
 
-/// The operands' errors as they reach the result: by the result's gradient,
-/// which is looked at one error away.
+/// Propagate the operands' errors to the result.  The gradient is the
+/// difference quotient over a step of one error.
 double metric::parts::error_of(const session &counts, period when,
-			       const watched_place &at, const inputs &in,
+			       const watched_place &place, const inputs &in,
 			       double value) const
 {
 	std::vector<double> gradient(in.values.size());
@@ -368,7 +376,7 @@ double metric::parts::error_of(const session &counts, period when,
 			continue;
 
 		std::vector<double> moved = in.values;
-		// Where it is unknown, any step will do.
+		// If the error is unknown, the step is arbitrary.
 		const double step = in.errors[i] > 0
 					    ? in.errors[i]
 					    : std::fabs(in.values[i]) / 1024;
@@ -387,16 +395,17 @@ double metric::parts::error_of(const session &counts, period when,
 		std::any_of(in.errors.begin(), in.errors.end(),
 			    [](double e) { return std::isnan(e); });
 
-	if (unknown && (sum == 0 || !at.sums))
+	if (unknown && (sum == 0 || !place.sums))
 		return std::nan("");
 	if (sum == 0)
 		return 0;
-	if (!at.sums)
+	if (!place.sums)
 		return std::sqrt(sum);
-	return counts.error(*at.sums, gradient, when);
+	return counts.error(*place.sums, gradient, when);
 }
 
-/// Counters of a box that cannot be frozen are read one after the other.
+/// Relative error of counters that are read one after the other: the box cannot
+/// be frozen.
 static constexpr double read_apart = 0.01;
 
 static std::string range_of(const metric_info &info)
@@ -409,83 +418,86 @@ static std::string range_of(const metric_info &info)
 	return uncore::format("{} to {}{}", info.low, info.high, unit);
 }
 
-static void refuse(metric_value &made, const std::string &why)
+static void refuse(metric_value &value, const std::string &reason)
 {
-	made.reason = uncore::format(
-		"{}{}{}", why, made.reason.empty() ? "" : "; ", made.reason);
-	made.value = made.error = std::nan("");
+	value.reason =
+		uncore::format("{}{}{}", reason,
+			       value.reason.empty() ? "" : "; ", value.reason);
+	value.value = value.error = std::nan("");
 }
 
 static constexpr const char *multiplexed_reason =
 	"its events were multiplexed while the traffic changed: count fewer at once, or for longer";
 
-/// Refuse an impossible value, also where its error reaches into the possible
-/// range: the nearest possible value is a guess. Only a value that is off by no
-/// more than reading counters apart explains becomes the nearest possible one.
-static void hold_to_range(metric_value &made, const metric_info &info)
+/// Refuse an impossible value, even if its error reaches into the possible
+/// range: the nearest possible value is a guess. Clamp a value that is off by
+/// no more than reading counters apart explains.
+static void hold_to_range(metric_value &value, const metric_info &info)
 {
 	const double slack =
 		std::isinf(info.high) ? 0 : (info.high - info.low) * read_apart;
 
-	if (made.value < info.low - slack || made.value > info.high + slack)
-		refuse(made,
-		       uncore::format("{:.4g} is not possible for {} ({}): {}",
-				      made.value, info.name, range_of(info),
-				      made.share < 1
-					      ? multiplexed_reason
-					      : "the counts of its events contradict each other"));
+	if (value.value < info.low - slack || value.value > info.high + slack)
+		refuse(value,
+		       uncore::format(
+			       "{:.4g} is not possible for {} ({}): {}",
+			       value.value, info.name, range_of(info),
+			       value.share < 1
+				       ? multiplexed_reason
+				       : "the counts of its events contradict each other"));
 	else
-		made.value = std::clamp(made.value, info.low, info.high);
+		value.value = std::clamp(value.value, info.low, info.high);
 }
 
-/// Refuse a value that its error makes meaningless.
-static void hold_to_error(metric_value &made, const metric_info &info)
+/// Refuse a value that is smaller than its error.
+static void hold_to_error(metric_value &value, const metric_info &info)
 {
-	if (made.error > std::fabs(made.value))
-		refuse(made,
+	if (value.error > std::fabs(value.value))
+		refuse(value,
 		       uncore::format("{:.4g} has an error of {:.4g} as {}: {}",
-				      made.value, made.error, info.name,
+				      value.value, value.error, info.name,
 				      multiplexed_reason));
 }
 
 /// Explain a ratio whose events may have happened while they were not counted.
-static void explain_unseen(metric_value &made)
+static void explain_unseen(metric_value &value)
 {
-	if (std::isnan(made.value) && made.share < 1 && made.reason.empty())
-		made.reason =
+	if (std::isnan(value.value) && value.share < 1 && value.reason.empty())
+		value.reason =
 			"no event was seen in the part of the time that was counted: count fewer at once, or for longer";
 }
 
-/// The packages' mean by weight; what has no weight was not used, and has no
-/// value.
+/// Compute the packages' weighted mean.  A package without weight was not used
+/// and has no value.
 metric_value
 metric::parts::mean(const session &counts, period when,
 		    const std::vector<watched_place> &packages) const
 {
-	metric_value all{nullptr, -1, 0, 0, 1, {}, {}};
-	double whole = 0, sum = 0, squares = 0;
+	metric_value mean_value{nullptr, -1, 0, 0, 1, {}, {}};
+	double total_weight = 0, sum = 0, squares = 0;
 
-	for (const watched_place &at : packages) {
-		inputs in = collect(counts, when, at);
-		double part = weight_of(in);
+	for (const watched_place &place : packages) {
+		inputs in = collect(counts, when, place);
+		double place_weight = weight_of(in);
 
-		all.share = std::min(all.share, in.share);
-		all.time += in.time / packages.size();
-		if (all.reason.empty())
-			all.reason = std::move(in.reason);
-		if (!(part > 0))
+		mean_value.share = std::min(mean_value.share, in.share);
+		mean_value.time += in.time / packages.size();
+		if (mean_value.reason.empty())
+			mean_value.reason = std::move(in.reason);
+		if (!(place_weight > 0))
 			continue;
 
 		double value = expression.evaluate(in.values, in.sources);
-		double error = part * error_of(counts, when, at, in, value);
+		double error =
+			place_weight * error_of(counts, when, place, in, value);
 
-		whole += part;
-		sum += part * value;
+		total_weight += place_weight;
+		sum += place_weight * value;
 		squares += error * error;
 	}
-	all.value = sum / whole;
-	all.error = std::sqrt(squares) / whole;
-	return all;
+	mean_value.value = sum / total_weight;
+	mean_value.error = std::sqrt(squares) / total_weight;
+	return mean_value;
 }
 
 void metric::watch(session &counts, scope where)
@@ -493,49 +505,49 @@ void metric::watch(session &counts, scope where)
 	auto &watched = parts_->watched[size_t(where)];
 
 	watched = parts_->gather(counts, parts_->summed_over(where));
-	for (auto &at : watched)
-		at.sums = counts.add_up(at.counters);
+	for (auto &place : watched)
+		place.sums = counts.add_up(place.counters);
 }
 
 std::vector<metric_value> metric::evaluate(const session &counts, period when,
 					   scope where) const
 {
 	const auto &watched = parts_->watched[size_t(where)];
-	std::vector<parts::watched_place> now;
+	std::vector<parts::watched_place> gathered;
 	std::vector<metric_value> values;
 
 	if (watched.empty())
-		now = parts_->gather(counts, parts_->summed_over(where));
+		gathered = parts_->gather(counts, parts_->summed_over(where));
 	if (parts_->summed_over(where) != where) {
-		metric_value all = parts_->mean(
-			counts, when, watched.empty() ? now : watched);
+		metric_value mean_value = parts_->mean(
+			counts, when, watched.empty() ? gathered : watched);
 
-		all.value *= info_->scale;
-		all.error *= info_->scale;
-		hold_to_range(all, *info_);
-		hold_to_error(all, *info_);
-		explain_unseen(all);
-		return {std::move(all)};
+		mean_value.value *= info_->scale;
+		mean_value.error *= info_->scale;
+		hold_to_range(mean_value, *info_);
+		hold_to_error(mean_value, *info_);
+		explain_unseen(mean_value);
+		return {std::move(mean_value)};
 	}
-	for (const auto &at : watched.empty() ? now : watched) {
-		parts::inputs in = parts_->collect(counts, when, at);
-		double value =
+	for (const auto &place : watched.empty() ? gathered : watched) {
+		parts::inputs in = parts_->collect(counts, when, place);
+		double unscaled =
 			parts_->expression.evaluate(in.values, in.sources);
 
-		metric_value made = {
-			at.at.pmu,
-			at.at.package,
-			value * info_->scale,
-			parts_->error_of(counts, when, at, in, value) *
+		metric_value value = {
+			place.position.pmu,
+			place.position.package,
+			unscaled * info_->scale,
+			parts_->error_of(counts, when, place, in, unscaled) *
 				info_->scale,
 			in.share,
 			in.time,
 			std::move(in.reason)};
 
-		hold_to_range(made, *info_);
-		hold_to_error(made, *info_);
-		explain_unseen(made);
-		values.push_back(std::move(made));
+		hold_to_range(value, *info_);
+		hold_to_error(value, *info_);
+		explain_unseen(value);
+		values.push_back(std::move(value));
 	}
 	return values;
 }

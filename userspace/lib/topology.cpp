@@ -29,9 +29,9 @@ std::string read_generation(const fs::path &sysfs)
 {
 	const auto alias = read_text(sysfs / "devices/system/cpu/modalias");
 
-	for (const processor &one : processor::all)
-		if (alias && alias->find(one.modalias) != alias->npos)
-			return std::string(one.generation);
+	for (const processor &candidate : processor::all)
+		if (alias && alias->find(candidate.modalias) != alias->npos)
+			return std::string(candidate.generation);
 	return {};
 }
 
@@ -40,16 +40,16 @@ bool printable(const std::string &name)
 	return std::none_of(name.begin(), name.end(), is_control);
 }
 
-/// The number of an entry such as "cpu12".
-std::optional<uint64_t> numbered(std::string_view name, std::string_view before)
+/// Parse the number in the name of an entry such as "cpu12".
+std::optional<uint64_t> numbered(std::string_view name, std::string_view prefix)
 {
-	if (!name.starts_with(before) || name.size() == before.size() ||
-	    !is_digit(name[before.size()]))
+	if (!name.starts_with(prefix) || name.size() == prefix.size() ||
+	    !is_digit(name[prefix.size()]))
 		return std::nullopt;
-	return parse_number(name.substr(before.size()));
+	return parse_number(name.substr(prefix.size()));
 }
 
-/// An offline CPU has no topology folder.
+/// List the packages of the online CPUs: an offline CPU has no topology folder.
 std::vector<package> read_packages(const fs::path &sysfs)
 {
 	const fs::path folder = sysfs / "devices/system/cpu";
@@ -75,10 +75,10 @@ std::vector<package> read_packages(const fs::path &sysfs)
 	return packages;
 }
 
-/// Finds prefix, box and instance in a PMU's name.
-void split_name(pmu_info &found)
+/// Split a PMU's name into prefix, box and instance.
+void split_name(pmu_info &pmu)
 {
-	std::string_view rest = found.name;
+	std::string_view rest = pmu.name;
 	const size_t last = rest.rfind('_');
 
 	if (last != rest.npos && last + 1 < rest.size() &&
@@ -86,25 +86,26 @@ void split_name(pmu_info &found)
 		const auto number = parse_number(rest.substr(last + 1));
 
 		if (number && *number <= UINT16_MAX) {
-			found.instance = static_cast<unsigned>(*number);
+			pmu.instance = static_cast<unsigned>(*number);
 			rest = rest.substr(0, last);
 		}
 	}
-	// The kernel's own have box names with _ on other processors.
+	// Box names of intel_uncore contain _ on other processors.
 	const size_t end =
 		rest.starts_with("uncore_") ? rest.find('_') : rest.rfind('_');
 	if (end == rest.npos)
 		return;
-	found.prefix = rest.substr(0, end);
-	found.box = rest.substr(end + 1);
+	pmu.prefix = rest.substr(0, end);
+	pmu.box = rest.substr(end + 1);
 }
 
-/// The kernel's own driver names 3 events of the iMC, without a dot; this
-/// project's has the catalogue's names, as many as its parameter says.
-bool has_catalogue_names(const pmu_info &found, const catalogue &names)
+/// Check a PMU for event names of the catalogue.  intel_uncore names 3 iMC
+/// events, without a dot; xeon_uncore has the catalogue's names, as many as its
+/// module parameter allows.
+bool has_catalogue_names(const pmu_info &pmu, const catalogue &names)
 {
-	for (const std::string &name : list_folder(found.folder / "events")) {
-		const event_info *event = names.event(found.box, name);
+	for (const std::string &name : list_folder(pmu.folder / "events")) {
+		const event_info *event = names.event(pmu.box, name);
 
 		if (event && name.find('.') != name.npos)
 			return true;
@@ -112,17 +113,17 @@ bool has_catalogue_names(const pmu_info &found, const catalogue &names)
 	return false;
 }
 
-/// @p loaded: this project's driver is; the kernel's own cannot be beside it.
-pmu_driver find_driver(const pmu_info &found, const catalogue &names,
-		       bool loaded)
+/// Identify a PMU's driver.
+/// @param loaded xeon_uncore is loaded, which excludes intel_uncore.
+pmu_driver find_driver(const pmu_info &pmu, const catalogue &names, bool loaded)
 {
-	const bool known = names.box(found.box);
+	const bool is_listed = names.box(pmu.box);
 
-	if (known && !found.prefix.empty() && found.prefix != "uncore")
+	if (is_listed && !pmu.prefix.empty() && pmu.prefix != "uncore")
 		return pmu_driver::xeon_uncore;
-	if (known && (loaded || has_catalogue_names(found, names)))
+	if (is_listed && (loaded || has_catalogue_names(pmu, names)))
 		return pmu_driver::xeon_uncore;
-	return found.prefix == "uncore" && !found.box.empty()
+	return pmu.prefix == "uncore" && !pmu.box.empty()
 		       ? pmu_driver::intel_uncore
 		       : pmu_driver::other;
 }
@@ -133,20 +134,20 @@ std::optional<pmu_info> read_pmu(const fs::path &folder,
 {
 	const auto type = read_text(folder / "type");
 	const auto number = type ? parse_number(*type) : std::nullopt;
-	pmu_info found;
+	pmu_info pmu;
 
 	if (!number || *number >= UINT32_MAX)
 		return std::nullopt;
-	found.name = name;
-	found.folder = folder;
-	found.type = static_cast<uint32_t>(*number);
+	pmu.name = name;
+	pmu.folder = folder;
+	pmu.type = static_cast<uint32_t>(*number);
 	for (const std::string &field : list_folder(folder / "format")) {
 		const auto text = read_text(folder / "format" / field);
 		auto format = text ? parse_format(field, *text) : std::nullopt;
 
 		if (format && printable(field) &&
-		    found.formats.size() < most_fields)
-			found.formats.push_back(std::move(*format));
+		    pmu.formats.size() < most_fields)
+			pmu.formats.push_back(std::move(*format));
 	}
 	const auto mask = read_text(folder / "cpumask");
 	if (mask) {
@@ -154,19 +155,19 @@ std::optional<pmu_info> read_pmu(const fs::path &folder,
 
 		if (!cpus)
 			return std::nullopt;
-		found.cpus = std::move(*cpus);
+		pmu.cpus = std::move(*cpus);
 	}
-	split_name(found);
-	found.driver = find_driver(found, names, loaded);
-	if (found.driver == pmu_driver::other) {
-		found.prefix.clear();
-		found.box.clear();
-		found.instance.reset();
+	split_name(pmu);
+	pmu.driver = find_driver(pmu, names, loaded);
+	if (pmu.driver == pmu_driver::other) {
+		pmu.prefix.clear();
+		pmu.box.clear();
+		pmu.instance.reset();
 	}
-	// An empty mask is that of a dead box; it does not stand for every CPU.
-	if (found.cpus.empty() && (mask || found.driver != pmu_driver::other))
+	// A dead box has an empty mask, which does not mean every CPU.
+	if (pmu.cpus.empty() && (mask || pmu.driver != pmu_driver::other))
 		return std::nullopt;
-	return found;
+	return pmu;
 }
 
 } // namespace
@@ -178,8 +179,8 @@ struct topology::description {
 	std::string generation;
 };
 
-topology::topology(std::shared_ptr<const description> known)
-	: known_(std::move(known))
+topology::topology(std::shared_ptr<const description> machine)
+	: known_(std::move(machine))
 {
 }
 
@@ -220,11 +221,11 @@ result<topology> topology::read(const fs::path &sysfs)
 	if (!fs::is_directory(sysfs, err))
 		return error{errc::system,
 			     "there is no sysfs at " + quote(sysfs.string())};
-	// As after chroot(2).
+	// An empty sysfs is not mounted, as after chroot(2).
 	if (fs::is_empty(sysfs, err))
-		return error{errc::system,
-			     "nothing is in " + quote(sysfs.string()) +
-				     ": mount sysfs there"};
+		return error{errc::system, "nothing is in " +
+						   quote(sysfs.string()) +
+						   ": mount sysfs there"};
 	machine->generation = read_generation(sysfs);
 	machine->packages = read_packages(sysfs);
 	const catalogue *own = catalogue::find(machine->generation);
@@ -235,24 +236,23 @@ result<topology> topology::read(const fs::path &sysfs)
 			break;
 		if (!printable(name))
 			continue;
-		auto found = read_pmu(devices / name, name, names, loaded);
-		if (!found)
+		auto pmu = read_pmu(devices / name, name, names, loaded);
+		if (!pmu)
 			continue;
-		auto &list = found->driver == pmu_driver::other
-				     ? machine->others
-				     : machine->pmus;
-		list.push_back(std::move(*found));
+		auto &list = pmu->driver == pmu_driver::other ? machine->others
+							      : machine->pmus;
+		list.push_back(std::move(*pmu));
 	}
 	std::sort(machine->pmus.begin(), machine->pmus.end(),
 		  [](const pmu_info &a, const pmu_info &b) {
 			  return std::tie(a.prefix, a.box, a.instance) <
 				 std::tie(b.prefix, b.box, b.instance);
 		  });
-	// This project's driver loads on the processors that it knows.
-	for (const pmu_info &found : machine->pmus)
-		if (machine->generation.empty() &&
-		    catalogue::find(found.prefix))
-			machine->generation = found.prefix;
+	// xeon_uncore loads on known processors only, with a generation as
+	// prefix.
+	for (const pmu_info &pmu : machine->pmus)
+		if (machine->generation.empty() && catalogue::find(pmu.prefix))
+			machine->generation = pmu.prefix;
 	return topology(std::move(machine));
 }
 
@@ -267,49 +267,50 @@ topology topology::blank(std::string_view generation)
 const pmu_info *topology::find(std::string_view name) const
 {
 	for (const auto *list : {&known_->pmus, &known_->others})
-		for (const pmu_info &one : *list)
-			if (one.name == name)
-				return &one;
+		for (const pmu_info &pmu : *list)
+			if (pmu.name == name)
+				return &pmu;
 	return nullptr;
 }
 
 std::vector<const pmu_info *> topology::match(std::string_view pattern) const
 {
 	const bool wild = pattern.find_first_of("*?") != pattern.npos;
-	std::vector<const pmu_info *> found;
+	std::vector<const pmu_info *> matches;
 
-	for (const pmu_info &one : known_->pmus) {
-		const std::string_view name = one.name;
+	for (const pmu_info &pmu : known_->pmus) {
+		const std::string_view name = pmu.name;
 		const std::string_view bare =
-			name.substr(one.prefix.size() + 1);
+			name.substr(pmu.prefix.size() + 1);
 		const bool fits =
 			wild ? match_pattern(pattern, name) ||
 					match_pattern(pattern, bare)
 			     : pattern == name || pattern == bare ||
-					pattern == one.box ||
-					pattern == one.prefix + '_' + one.box;
+					pattern == pmu.box ||
+					pattern == pmu.prefix + '_' + pmu.box;
 
 		if (fits)
-			found.push_back(&one);
+			matches.push_back(&pmu);
 	}
-	return found;
+	return matches;
 }
 
 std::vector<int> topology::cpus() const
 {
-	std::vector<int> all;
+	std::vector<int> list;
 
-	for (const package &one : known_->packages)
-		all.insert(all.end(), one.cpus.begin(), one.cpus.end());
-	std::sort(all.begin(), all.end());
-	return all;
+	for (const package &socket : known_->packages)
+		list.insert(list.end(), socket.cpus.begin(), socket.cpus.end());
+	std::sort(list.begin(), list.end());
+	return list;
 }
 
 int topology::package_of(int cpu) const
 {
-	for (const package &one : known_->packages)
-		if (std::binary_search(one.cpus.begin(), one.cpus.end(), cpu))
-			return one.id;
+	for (const package &socket : known_->packages)
+		if (std::binary_search(socket.cpus.begin(), socket.cpus.end(),
+				       cpu))
+			return socket.id;
 	return -1;
 }
 
