@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Scaling: what a counter would have counted, had it run all of the time, and
-// how far off that may be.
+// Scaling: estimate the count of a multiplexed counter over all of the time,
+// and the error of the estimate.
 #pragma once
 
 #include <algorithm>
@@ -11,20 +11,20 @@
 
 namespace uncore {
 
-/// What was counted between two reads; times in nanoseconds.
+/// Count between two reads; times in nanoseconds.
 struct stratum {
 	uint64_t raw = 0, enabled = 0, running = 0;
 
 	bool operator==(const stratum &) const = default;
-	stratum &operator+=(const stratum &more)
+	stratum &operator+=(const stratum &addend)
 	{
-		raw += more.raw;
-		enabled += more.enabled;
-		running += more.running;
+		raw += addend.raw;
+		enabled += addend.enabled;
+		running += addend.running;
 		return *this;
 	}
 	double rate() const { return double(raw) / double(running); }
-	/// Scaled to all of the time.
+	/// Scale the count to all of the enabled time.
 	double value() const
 	{
 		return running == enabled ? double(raw)
@@ -34,8 +34,8 @@ struct stratum {
 	double unseen() const { return double(enabled) - double(running); }
 };
 
-/// How much the unseen part of a stratum weighs, and the variance that
-/// independent events would have in it.
+/// Weight of the unseen part of a stratum, and its variance if events were
+/// independent.
 inline double weight_of(const stratum &s)
 {
 	return s.unseen() * double(s.enabled);
@@ -46,26 +46,26 @@ inline double least_of(const stratum &s)
 	       (double(s.running) * double(s.running));
 }
 
-/// The standard error of a scaled count. A variance of 0 means that no event
-/// was seen: the unseen part of the time may have had events, so that the error
-/// is unknown.
+/// Return the standard error of a scaled count, not a number for a variance of
+/// 0: no event was seen, but the unseen part of the time may have had events.
 inline double known_error(double variance)
 {
 	return variance > 0 ? std::sqrt(variance) : std::nan("");
 }
 
-/// As many changes as it takes to know how much a rate changes.
+/// Minimum number of changes for an estimate of a rate's variance.
 constexpr double enough_pairs = 2;
 
-/// Strata of some time, added up.
+/// Sum of the strata of a period.
 struct tally {
 	stratum all;
-	/// Not seen yet: the time goes to the next stratum.
+	/// Time in which the counter has not run: part of the next stratum.
 	stratum open;
 	double value = 0, weight = 0, least = 0;
 
-	/// @return the stratum that is complete with @p next, unless nothing of
-	/// it was seen.
+	/// Add a stratum.
+	/// @return the stratum that @p next completes; an empty stratum if the
+	/// counter did not run.
 	stratum add(const stratum &next)
 	{
 		all += next;
@@ -91,7 +91,7 @@ struct tally {
 			return value;
 		return value + double(open.enabled) * all.rate();
 	}
-	/// @param spread variance of the rates, not a number where unknown.
+	/// @param spread variance of the rates, not a number if unknown.
 	double error(double spread) const
 	{
 		if (all.running >= all.enabled)
@@ -100,15 +100,15 @@ struct tally {
 	}
 };
 
-/// Sum up strata, each scaled separately: a phase of a program that was not counted
+/// Sum up strata, each scaled separately: a phase of a program without a count
 /// is then filled in from its neighbours in time.
 ///
 /// For a stratum of time t of which f was seen, the rate of the unseen part
-/// differs from that of the seen part with variance s^2/(1-f), where s^2 is the
+/// differs from the seen rate with variance s^2/(1-f), where s^2 is the
 /// variance of the seen rates; so the count's variance is (1-f) t^2 s^2.  s^2
 /// is half of the mean squared difference of successive rates, which does not
-/// take a slow drift for noise, and at least that of independent events.  With
-/// fewer than two such differences it is unknown.
+/// take a slow drift for noise, and at least the variance of independent
+/// events.  With fewer than two such differences s^2 is unknown.
 class estimator {
 public:
 	void begin_interval() { interval_ = {}; }
@@ -127,11 +127,11 @@ public:
 	const tally &total() const { return total_; }
 	const tally &interval() const { return interval_; }
 	double error() const { return total_.error(spread()); }
-	/// With the spread that has been seen so far.
+	/// Estimate the interval's error with the spread since the beginning.
 	double interval_error() const { return interval_.error(spread()); }
 
 private:
-	/// Variance of the rates, beyond that of independent events.
+	/// Return the variance of the rates beyond that of independent events.
 	double spread() const
 	{
 		if (pairs_ < enough_pairs)
@@ -153,20 +153,21 @@ private:
 	double squares_ = 0, noise_ = 0, pairs_ = 0;
 };
 
-/// The same for sums of counters, and for functions of several sums: rates are
-/// added up first, and it is the sum's rate whose changes make its error. Boxes
-/// that change in step so have the error of one large box, and boxes that do
-/// not have what independent ones have.  Changes of two sums go together (or
-/// against one another) in a function of both, if both are seen at the same
-/// times.  Where they are multiplexed against one another, one is seen while
-/// the other is not: what the
-/// first has too much the second has too little, and a ratio or difference of
-/// them has the error of the traffic's change from turn to turn.
+/// Estimate errors of sums of counters, and of functions of several sums. Rates
+/// are added up first: the changes of the sum's rate make its error.  Boxes
+/// that change in step have the error of one large box; other boxes have the
+/// error of independent boxes.
+///
+/// If two sums are counted at the same times, their changes add up (or cancel)
+/// in a function of both sums.  If two sums are multiplexed against one
+/// another, the first sum is seen while the second is not: an excess of the
+/// first is a deficit of the second.  A ratio or difference of the two sums has
+/// the error of the traffic's change from turn to turn.
 class sum_estimator {
 public:
-	/// @param counters how many counters each sum is of.
-	/// @param together for each sum, the number of the first one that is
-	/// counted at the same times; its own where there is none.
+	/// @param counters number of counters of each sum.
+	/// @param together for each sum, the number of the first sum that is
+	/// counted at the same times, possibly its own number.
 	sum_estimator(std::span<const size_t> counters,
 		      std::span<const size_t> together)
 		: together_(together.begin(), together.end()),
@@ -186,16 +187,16 @@ public:
 			s.interval = {};
 		interval_flushed_ = interval_open_ = false;
 	}
-	/// A counter of a sum has been read.
+	/// Add a stratum of a sum's counter.
 	void add(size_t sum, size_t counter, const stratum &next)
 	{
 		open_[sums_[sum].first + counter] += next;
 	}
 
-	/// All counters have been added.
+	/// Complete a read, after all counters were added.
 	void flush()
 	{
-		// Nothing seen of one: the time goes to the next stratum.
+		// A counter has not run: its time goes to the next stratum.
 		for (const stratum &s : open_)
 			if (s.enabled && !s.running) {
 				interval_open_ = true;
@@ -222,8 +223,8 @@ public:
 		flushed_ = interval_flushed_ = true;
 	}
 
-	/// Standard error of the function that grows by @p gradient for each
-	/// sum's 1, over all that was flushed; not a number where unknown.
+	/// Return the standard error of the function with this @p gradient by
+	/// the sums, over all complete reads; not a number if unknown.
 	double error(std::span<const double> gradient) const
 	{
 		return combine(gradient, &sum::total);
@@ -237,17 +238,17 @@ public:
 	size_t size() const { return sums_.size(); }
 
 private:
-	/// Of a sum's counters at one time.
+	/// Totals over a sum's counters at one read.
 	struct totals {
 		double rate = 0, noise = 0, enabled = 0, unseen = 0, least = 0;
 
-		totals &operator+=(const totals &more)
+		totals &operator+=(const totals &addend)
 		{
-			rate += more.rate;
-			noise += more.noise;
-			enabled += more.enabled;
-			unseen += more.unseen;
-			least += more.least;
+			rate += addend.rate;
+			noise += addend.noise;
+			enabled += addend.enabled;
+			unseen += addend.unseen;
+			least += addend.least;
 			return *this;
 		}
 		double weight(size_t counters) const
@@ -260,15 +261,15 @@ private:
 	struct moment {
 		double weight = 0, least = 0, unseen = 0, enabled = 0;
 
-		moment &operator+=(const moment &more)
+		moment &operator+=(const moment &addend)
 		{
-			weight += more.weight;
-			least += more.least;
-			unseen += more.unseen;
-			enabled += more.enabled;
+			weight += addend.weight;
+			least += addend.least;
+			unseen += addend.unseen;
+			enabled += addend.enabled;
 			return *this;
 		}
-		/// Seen time for each unseen.
+		/// Return the ratio of seen to unseen time.
 		double odds() const
 		{
 			return unseen > 0 ? enabled / unseen - 1 : 0;
@@ -306,7 +307,8 @@ private:
 		}
 		pairs_++;
 	}
-	/// Covariance of two sums' rates, without what independent events have.
+	/// Return the covariance of two sums' rates, without the variance of
+	/// independent events.
 	double spread(size_t i, size_t j) const
 	{
 		double mean = changes_[i * sums_.size() + j] / (2 * pairs_);
@@ -314,7 +316,7 @@ private:
 		return i == j ? std::max(0.0, mean - sums_[i].noise / pairs_)
 			      : mean;
 	}
-	/// Of the product of two gradients.
+	/// Return the covariance for the product of two gradients.
 	double covariance(double product, size_t i, size_t j, const moment &a,
 			  const moment &b) const
 	{
@@ -322,8 +324,8 @@ private:
 
 		if (together_[i] == together_[j])
 			return product * weight * spread(i, j);
-		// They are multiplexed against one another.  Sums that are
-		// added up are not taken to be better for it.
+		// The sums are multiplexed against one another, which never
+		// reduces the estimated error of their sum.
 		return std::max(0.0, -product) * weight *
 		       std::min(1.0, std::sqrt(a.odds() * b.odds())) *
 		       std::sqrt(spread(i, i) * spread(j, j));

@@ -42,7 +42,7 @@ enum class operation {
 	minimum,
 	maximum,
 	ratio,
-	choose, ///< of then, condition, else
+	choose, ///< operands: then, condition, else
 };
 
 struct binary_operator {
@@ -51,7 +51,7 @@ struct binary_operator {
 	operation what;
 };
 
-/// Longer texts before those that they begin with.
+/// Operators; a longer text precedes its prefixes.
 constexpr binary_operator operators[] = {
 	{"<=", 4, operation::less_equal}, {">=", 4, operation::greater_equal},
 	{"==", 4, operation::equal},	  {"!=", 4, operation::unequal},
@@ -77,52 +77,55 @@ bool is_symbol(char c)
 	       c == '#' || c == '\\';
 }
 
-/// How much of @p text is a number: 64, .5, 1e-3.
+/// Measure the number at the beginning of @p text: 64, .5, 1e-3.
 size_t number_length(std::string_view text)
 {
-	size_t at = 0, digits = 0;
+	size_t length = 0, digits = 0;
 
-	for (; at < text.size() && is_digit(text[at]); at++)
+	for (; length < text.size() && is_digit(text[length]); length++)
 		digits++;
-	if (at < text.size() && text[at] == '.')
-		for (at++; at < text.size() && is_digit(text[at]); at++)
+	if (length < text.size() && text[length] == '.')
+		for (length++; length < text.size() && is_digit(text[length]);
+		     length++)
 			digits++;
 	if (!digits)
 		return 0;
-	if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
-		size_t end = at + 1;
+	if (length < text.size() &&
+	    (text[length] == 'e' || text[length] == 'E')) {
+		size_t end = length + 1;
 
 		if (end < text.size() && (text[end] == '-' || text[end] == '+'))
 			end++;
 		if (end < text.size() && is_digit(text[end])) {
 			while (end < text.size() && is_digit(text[end]))
 				end++;
-			at = end;
+			length = end;
 		}
 	}
-	return at;
+	return length;
 }
 
-/// How much of @p text is a name; between @ signs anything but a third.
+/// Measure the name at the beginning of @p text; any character but @ may occur
+/// between two @ signs.
 size_t symbol_length(std::string_view text)
 {
 	bool inside = false;
-	size_t at = 0;
+	size_t length = 0;
 
-	while (at < text.size() && (inside || is_symbol(text[at]))) {
-		if (text[at] == '\\') {
-			at += 2;
+	while (length < text.size() && (inside || is_symbol(text[length]))) {
+		if (text[length] == '\\') {
+			length += 2;
 			continue;
 		}
-		if (text[at] == '@')
+		if (text[length] == '@')
 			inside = !inside;
-		at++;
+		length++;
 	}
-	return inside ? text.npos : std::min(at, text.size());
+	return inside ? text.npos : std::min(length, text.size());
 }
 
-/// Bitwise operators and % are of whole numbers.
-double whole(operation what, double left, double right)
+/// Apply a bitwise operator or % to whole numbers.
+double whole(operation op, double left, double right)
 {
 	constexpr double most = 9007199254740992.0; // 2^53
 
@@ -131,7 +134,7 @@ double whole(operation what, double left, double right)
 	const auto a = static_cast<int64_t>(left);
 	const auto b = static_cast<int64_t>(right);
 
-	switch (what) {
+	switch (op) {
 	case operation::bit_and:
 		return static_cast<double>(a & b);
 	case operation::bit_or:
@@ -143,11 +146,11 @@ double whole(operation what, double left, double right)
 	}
 }
 
-double compare(operation what, double left, double right)
+double compare(operation op, double left, double right)
 {
 	if (std::isnan(left) || std::isnan(right))
 		return nan;
-	switch (what) {
+	switch (op) {
 	case operation::less:
 		return left < right;
 	case operation::greater:
@@ -163,9 +166,9 @@ double compare(operation what, double left, double right)
 	}
 }
 
-double binary(operation what, double left, double right)
+double binary(operation op, double left, double right)
 {
-	switch (what) {
+	switch (op) {
 	case operation::add:
 		return left + right;
 	case operation::subtract:
@@ -184,9 +187,9 @@ double binary(operation what, double left, double right)
 	case operation::bit_and:
 	case operation::bit_or:
 	case operation::bit_xor:
-		return whole(what, left, right);
+		return whole(op, left, right);
 	default:
-		return compare(what, left, right);
+		return compare(op, left, right);
 	}
 }
 
@@ -194,8 +197,8 @@ double binary(operation what, double left, double right)
 
 struct expression::step {
 	operation what = operation::number;
-	double number = 0; ///< of operation::number
-	size_t term = 0;   ///< of operation::value and sources
+	double number = 0; ///< for operation::number
+	size_t term = 0;   ///< for operation::value and sources
 };
 
 namespace {
@@ -219,7 +222,7 @@ public:
 private:
 	using term_use = bool expression::term::*;
 
-	/// Counts how deep the parser is in itself.
+	/// Count the recursion depth of the parser.
 	class level {
 	public:
 		explicit level(unsigned &depth) : depth_(depth) { depth_++; }
@@ -229,20 +232,20 @@ private:
 		unsigned &depth_;
 	};
 
-	error fail(std::string_view what)
+	error fail(std::string_view problem)
 	{
 		const size_t column = text_.size() - rest_.size() + 1;
 
-		failure_ = {errc::invalid, std::string(what) + " at column " +
-						   std::to_string(column) +
-						   " of the expression " +
-						   quote(text_)};
+		failure_ = {errc::invalid,
+			    std::string(problem) + " at column " +
+				    std::to_string(column) +
+				    " of the expression " + quote(text_)};
 		return failure_;
 	}
 
-	bool failed(std::string_view what)
+	bool failed(std::string_view problem)
 	{
-		fail(what);
+		fail(problem);
 		return false;
 	}
 
@@ -262,7 +265,7 @@ private:
 		return true;
 	}
 
-	/// The same for a word: "if" is not the beginning of "iffy".
+	/// Accept a whole word: "if" is not accepted from "iffy".
 	bool accept_word(std::string_view word)
 	{
 		skip_space();
@@ -273,12 +276,12 @@ private:
 		return true;
 	}
 
-	void emit(operation what) { steps.push_back({what}); }
+	void emit(operation op) { steps.push_back({op}); }
 
-	/// a, or a if b else c
+	/// Parse a, or a if b else c.
 	bool parse_choice()
 	{
-		const level here(depth_);
+		const level nesting(depth_);
 
 		if (depth_ > most_depth)
 			return failed("too many parentheses");
@@ -299,13 +302,13 @@ private:
 	const binary_operator *peek_operator()
 	{
 		skip_space();
-		for (const binary_operator &one : operators)
-			if (rest_.starts_with(one.text))
-				return &one;
+		for (const binary_operator &candidate : operators)
+			if (rest_.starts_with(candidate.text))
+				return &candidate;
 		return nullptr;
 	}
 
-	/// Operators that bind at least as close as @p binding.
+	/// Parse operators that bind at least as close as @p binding.
 	bool parse_binary(unsigned binding)
 	{
 		if (!parse_unary())
@@ -324,7 +327,7 @@ private:
 
 	bool parse_unary()
 	{
-		const level here(depth_);
+		const level nesting(depth_);
 
 		if (depth_ > most_depth)
 			return failed("too many parentheses");
@@ -389,7 +392,7 @@ private:
 		return failed("there is no function " + quote(name));
 	}
 
-	bool parse_call(operation what)
+	bool parse_call(operation op)
 	{
 		if (!accept("(") || !parse_choice())
 			return false;
@@ -399,7 +402,7 @@ private:
 			return false;
 		if (!accept(")"))
 			return failed("a ) is missing");
-		emit(what);
+		emit(op);
 		return true;
 	}
 
@@ -417,7 +420,8 @@ private:
 		return accept(")") || failed("a ) is missing");
 	}
 
-	/// "imc@cas_count.rd\,edge\=1@" is the event imc/cas_count.rd,edge=1/.
+	/// Unescape a name: "imc@cas_count.rd\,edge\=1@" is the event
+	/// imc/cas_count.rd,edge=1/.
 	static expression::term read_term(std::string_view written)
 	{
 		expression::term term;
@@ -435,21 +439,22 @@ private:
 		return term;
 	}
 
-	bool add_term(std::string_view written, operation what, term_use use)
+	bool add_term(std::string_view written, operation op, term_use use)
 	{
 		expression::term term = read_term(written);
-		auto known = std::find_if(terms.begin(), terms.end(),
-					  [&](const expression::term &one) {
-						  return one.name == term.name;
-					  });
+		auto position =
+			std::find_if(terms.begin(), terms.end(),
+				     [&](const expression::term &candidate) {
+					     return candidate.name == term.name;
+				     });
 
-		if (known == terms.end() && terms.size() == most_terms)
+		if (position == terms.end() && terms.size() == most_terms)
 			return failed("too many names");
-		if (known == terms.end())
-			known = terms.insert(terms.end(), std::move(term));
-		(*known).*use = true;
+		if (position == terms.end())
+			position = terms.insert(terms.end(), std::move(term));
+		(*position).*use = true;
 		steps.push_back(
-			{what, 0, static_cast<size_t>(known - terms.begin())});
+			{op, 0, static_cast<size_t>(position - terms.begin())});
 		return true;
 	}
 
@@ -466,16 +471,16 @@ result<expression> expression::parse(std::string_view text)
 		return error{errc::invalid, "the expression is longer than " +
 						    std::to_string(most_text) +
 						    " characters"};
-	parser work(text);
-	const auto done = work.parse();
-	if (!done)
-		return done.error();
+	parser text_parser(text);
+	const auto outcome = text_parser.parse();
+	if (!outcome)
+		return outcome.error();
 
 	expression parsed;
 	parsed.steps_ = std::make_shared<const std::vector<step>>(
-		std::move(work.steps));
+		std::move(text_parser.steps));
 	parsed.terms_ = std::make_shared<const std::vector<term>>(
-		std::move(work.terms));
+		std::move(text_parser.terms));
 	return parsed;
 }
 

@@ -5,7 +5,7 @@
 /// b) (0 where b is 0), a if b else c, events as PMU@EVENT@ with , and =
 /// escaped by a backslash, source_count(event) (the number of counters that the
 /// event's value is the sum of), and names of plain events (duration_time), of
-/// other metrics, or of what the caller knows (#num_packages).
+/// other metrics, or of values of the caller (#num_packages).
 #pragma once
 
 #include <functional>
@@ -21,10 +21,10 @@ namespace uncore {
 
 class expression {
 public:
-	/// Errors: errc::invalid with the position.
+	/// Parse an expression.  Errors: errc::invalid with the position.
 	static result<expression> parse(std::string_view text);
 
-	/// What an expression's names stand for.
+	/// An event or a name in an expression.
 	struct term {
 		/// "imc/cas_count.rd/", an event string without escapes; or
 		/// a bare name, "duration_time".
@@ -33,12 +33,13 @@ public:
 		bool wants_sources = false; ///< appears in source_count()
 		bool wants_value = false;
 	};
-	/// Each once, in order of appearance.
+	/// List the distinct terms, in order of appearance.
 	std::span<const term> terms() const;
 
-	/// @param values by index of terms().  @param sources likewise, how
-	/// many counters each value is the sum of.
-	/// @return the value; not a number where something is divided by 0.
+	/// Evaluate the expression.
+	/// @param values of the terms, by index of terms().
+	/// @param sources number of counters in each value, likewise.
+	/// @return the value; not a number after a division by 0.
 	double evaluate(std::span<const double> values,
 			std::span<const double> sources = {}) const;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// Whether boxes are measured: they may be missing or die, CPUs go offline with
-/// their events, clocks stop, and other programs write registers.
+/// Health of boxes: boxes may be missing or die, CPUs go offline with their
+/// events, clocks stop, and other programs write registers.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace uncore {
 
-/// The worse, the later.
+/// Condition of a box, from best to worst.
 enum class condition {
 	counting,
 	disturbed, ///< another program wrote registers of its package
@@ -25,20 +25,20 @@ enum class condition {
 struct box_health {
 	const pmu_info *pmu = nullptr; ///< nullptr for a CPU's own events
 	int package = -1;
-	/// On which its events were opened, -1 where they were not.
+	/// CPU on which its events were opened, -1 if no event was opened.
 	int cpu = -1;
 	uncore::condition condition = condition::counting;
 
-	/// Is it still counted?  What one counted that is not any more stays in
-	/// totals.
+	/// Check that the box still counts.  Totals keep the counts of a box
+	/// that no longer counts.
 	bool measured() const { return condition < condition::absent; }
-	/// What is wrong, for people: "hswep_imc_2 of socket 1 does not answer
-	/// any more"; empty where nothing is.
+	/// Describe the problem for the user: "hswep_imc_2 of socket 1 does not
+	/// answer any more"; empty without a problem.
 	std::string reason() const;
 };
 
-/// What is wrong with the boxes of a number, for people: the worst one's
-/// reason, and how many more there are; empty where nothing is.
+/// Describe the problems of several boxes for the user: the reason of the worst
+/// box, and the number of other reasons; empty without a problem.
 std::string reason_of(std::span<const box_health *const> boxes);
 
 } // namespace uncore

@@ -21,21 +21,20 @@ namespace uncore {
 
 // --- closing
 
-/// A close() that takes so long waits in the kernel: on PREEMPT_RT, since
-/// Linux 6.12, for a grace period of RCU, of which all who wait at the time
-/// share one.
+/// Duration from which a close() is known to wait in the kernel: on PREEMPT_RT,
+/// since Linux 6.12, for an RCU grace period, which concurrent waiters share.
 static constexpr std::chrono::milliseconds waits(2);
 static constexpr size_t most_threads = 64;
 
-/// Runs @p work in @p n threads more, or as many as there can be, and here.
-/// Signals are the caller's own threads' business.
+/// Run @p work in the calling thread and up to @p n new threads.  The new
+/// threads block all signals: only the caller's own threads handle signals.
 template <typename Work> static void in_threads(size_t n, const Work &work)
 {
 	std::vector<std::thread> threads;
-	sigset_t all, before;
+	sigset_t blocked, before;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	sigfillset(&blocked);
+	pthread_sigmask(SIG_SETMASK, &blocked, &before);
 	try {
 		while (threads.size() < n)
 			threads.emplace_back(work);
@@ -84,18 +83,18 @@ void perf_deleter::operator()(unc_perf *perf) const
 
 // --- opening
 
-perf_event_attr attributes_of(const event &wanted)
+perf_event_attr attributes_of(const event &counted)
 {
 	perf_event_attr attr{};
 
 	attr.size = sizeof(attr);
-	attr.type = wanted.type;
-	attr.config = wanted.config;
-	attr.config1 = wanted.config1;
-	attr.config2 = wanted.config2;
-	attr.exclude_user = wanted.exclude_user;
-	attr.exclude_kernel = wanted.exclude_kernel;
-	attr.exclude_hv = wanted.exclude_hv;
+	attr.type = counted.type;
+	attr.config = counted.config;
+	attr.config1 = counted.config1;
+	attr.config2 = counted.config2;
+	attr.exclude_user = counted.exclude_user;
+	attr.exclude_kernel = counted.exclude_kernel;
+	attr.exclude_hv = counted.exclude_hv;
 	attr.read_format =
 		PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	return attr;
@@ -116,66 +115,66 @@ bool counts_events(int cpu)
 	       unc_perf_open(perf.get(), &attr, &cpu, 1, -1, 1) != -ENODEV;
 }
 
-static error gone(const event &wanted, std::span<const int> cpus)
+static error gone(const event &counted, std::span<const int> cpus)
 {
 	for (int cpu : cpus)
 		if (!counts_events(cpu))
 			return {errc::gone,
 				uncore::format("{}: CPU {} is offline",
-					       wanted.text, cpu)};
+					       counted.text, cpu)};
 	return {errc::gone,
-		uncore::format("{}: the box does not answer", wanted.text)};
+		uncore::format("{}: the box does not answer", counted.text)};
 }
 
-static error refused(const event &wanted, bool in_group)
+static error refused(const event &counted, bool in_group)
 {
 	if (in_group)
 		return {errc::conflict,
 			uncore::format(
 				"{} cannot be counted at once with the other events of its group",
-				wanted.text)};
+				counted.text)};
 	return {errc::invalid,
 		uncore::format("{} does not take {}",
-			       wanted.pmu ? wanted.pmu->name.c_str()
-					  : "the core",
-			       wanted.text)};
+			       counted.pmu ? counted.pmu->name.c_str()
+					   : "the core",
+			       counted.text)};
 }
 
-error open_error(int number, const event &wanted, std::span<const int> cpus,
+error open_error(int number, const event &counted, std::span<const int> cpus,
 		 bool in_group)
 {
-	if (const auto why = perf_refusal(privileges::read(), number))
+	if (const auto reason = perf_refusal(privileges::read(), number))
 		return {errc::permission,
 			uncore::format("no permission to count {}: {}",
-				       wanted.text, *why)};
+				       counted.text, *reason)};
 	switch (number) {
 	case EINVAL:
-		return refused(wanted, in_group);
+		return refused(counted, in_group);
 	case EMFILE:
 	case ENFILE:
 		return {errc::system,
 			uncore::format(
 				"too many open files at {}: raise ulimit -n (RLIMIT_NOFILE)",
-				wanted.text)};
+				counted.text)};
 	case ENODEV:
 	case ENXIO:
-		return gone(wanted, cpus);
+		return gone(counted, cpus);
 	case ENOENT:
 	case EOPNOTSUPP:
 		return {errc::unsupported,
 			uncore::format("this machine does not count {}",
-				       wanted.text)};
+				       counted.text)};
 	default:
 		return {errc::system,
-			uncore::format("opening {}: {}", wanted.text,
+			uncore::format("opening {}: {}", counted.text,
 				       std::strerror(number))};
 	}
 }
 
-static error failed(const char *what, int number)
+static error failed(const char *action, int number)
 {
 	return {errc::system,
-		uncore::format("{}: {}", what, std::strerror(number))};
+		uncore::format("{}: {}", action, std::strerror(number))};
 }
 
 perf_events::perf_events() : perf_(unc_perf_new()) {}
@@ -187,44 +186,44 @@ perf_events::~perf_events()
 			close(file.fd);
 }
 
-result<perf_events::number> perf_events::open(const event &wanted,
+result<perf_events::number> perf_events::open(const event &counted,
 					      const perf_event_attr &attr,
 					      std::span<const int> cpus,
 					      const number *leader,
 					      size_t members)
 {
 	if (!perf_)
-		return open_error(ENOMEM, wanted, cpus, false);
+		return open_error(ENOMEM, counted, cpus, false);
 
 	int opened = unc_perf_open(perf_.get(), &attr, cpus.data(), cpus.size(),
 				   leader ? int(*leader) : -1, int(members));
 
 	if (opened < 0)
-		return open_error(-opened, wanted, cpus, leader);
+		return open_error(-opened, counted, cpus, leader);
 	return number(opened);
 }
 
 result<perf_events::number> perf_events::open(const perf_event_attr &attr,
 					      std::span<const int> cpus,
-					      const char *what)
+					      const char *purpose)
 {
 	if (!perf_)
-		return failed(what, ENOMEM);
+		return failed(purpose, ENOMEM);
 
 	int opened = unc_perf_open(perf_.get(), &attr, cpus.data(), cpus.size(),
 				   -1, 1);
 
 	if (opened < 0)
-		return failed(what, -opened);
+		return failed(purpose, -opened);
 	return number(opened);
 }
 
-result<perf_events> perf_events::open_on(const event &wanted,
+result<perf_events> perf_events::open_on(const event &counted,
 					 const perf_event_attr &attr, int cpu)
 {
 	perf_events events;
 
-	if (auto opened = events.open(wanted, attr, {&cpu, 1}); !opened)
+	if (auto opened = events.open(counted, attr, {&cpu, 1}); !opened)
 		return opened.error();
 	return events;
 }
@@ -252,13 +251,13 @@ result<unsigned> perf_events::open(const counter_group &group,
 	return *leader;
 }
 
-bool perf_events::answers(const event &wanted, int cpu)
+bool perf_events::answers(const event &probe, int cpu)
 {
-	perf_event_attr attr = attributes_of(wanted);
+	perf_event_attr attr = attributes_of(probe);
 
 	attr.disabled = 1;
 
-	const auto opened = open_on(wanted, attr, cpu);
+	const auto opened = open_on(probe, attr, cpu);
 
 	return opened || (opened.error().code != errc::gone &&
 			  opened.error().code != errc::invalid);
@@ -319,7 +318,7 @@ int64_t perf_events::read_group(number group, unsigned cpu_index,
 void perf_events::visit(std::span<const int> cpus)
 {
 	const bool away = home_.has_value();
-	cpu_set_t there, home;
+	cpu_set_t target, home;
 
 	if (std::find(cpus.begin(), cpus.end(), sched_getcpu()) != cpus.end())
 		return;
@@ -327,11 +326,12 @@ void perf_events::visit(std::span<const int> cpus)
 		return;
 	if (away)
 		home = *home_;
-	CPU_ZERO(&there);
+	CPU_ZERO(&target);
 	for (int cpu : cpus)
 		if (cpu >= 0 && cpu < CPU_SETSIZE && CPU_ISSET(cpu, &home))
-			CPU_SET(cpu, &there);
-	if (CPU_COUNT(&there) && !sched_setaffinity(0, sizeof(there), &there))
+			CPU_SET(cpu, &target);
+	if (CPU_COUNT(&target) &&
+	    !sched_setaffinity(0, sizeof(target), &target))
 		home_ = home;
 }
 

@@ -21,30 +21,30 @@
 
 namespace uncore {
 
-/// What an event is to perf_event_open(2), for counting: with the time that it
-/// was enabled and ran.
-perf_event_attr attributes_of(const event &wanted);
+/// Return the perf_event_open(2) attributes that count an event, with the times
+/// for which the event was enabled and ran.
+perf_event_attr attributes_of(const event &counted);
 
-/// In words, what it means that an event could not be opened.
+/// Explain in words why an event could not be opened.
 /// @param number positive, as errno.
-/// @param cpus where it was to be opened.
-error open_error(int number, const event &wanted, std::span<const int> cpus,
+/// @param cpus on which the event should have been opened.
+error open_error(int number, const event &counted, std::span<const int> cpus,
 		 bool in_group);
 
-/// Can anything be counted on @p cpu?  Not while it is offline, nor on its way
-/// there, which sysfs hears of later.
+/// Check that @p cpu can count events: not while the CPU is offline or goes
+/// offline, which sysfs shows later.
 bool counts_events(int cpu);
 
-/// An event's count, and for how long it was enabled and ran, in nanoseconds.
+/// An event's count, and its enabled and running times in nanoseconds.
 struct reading {
 	uint64_t value = 0, enabled = 0, running = 0;
 };
 
-/// Events that are open, each on a list of CPUs; closed with it.
+/// Open events, each on a list of CPUs; the destructor closes the events.
 class perf_events : public counter_backend {
 public:
-	/// An event's number, in the order of opening. A group's is that of its
-	/// first event.
+	/// Number of an event, in the order of opening; the number of a group
+	/// is the number of its first event.
 	using number = unsigned;
 
 	perf_events();
@@ -52,27 +52,27 @@ public:
 	perf_events &operator=(perf_events &&) = default;
 	~perf_events() override;
 
-	/// Opens an event on each of these CPUs.
-	/// @param leader of its group; none for an event that leads one.
-	/// @param members of the group that it leads.
+	/// Open an event on each of these CPUs.
+	/// @param leader of the event's group; none for a leader.
+	/// @param members number of events in a leader's group.
 	/// Errors: of open_error().
-	result<number> open(const event &wanted, const perf_event_attr &attr,
+	result<number> open(const event &counted, const perf_event_attr &attr,
 			    std::span<const int> cpus,
 			    const number *leader = nullptr, size_t members = 1);
-	/// One that stands for no event of the user's.  Errors: errc::system.
+	/// Open an event for an internal purpose.  Errors: errc::system.
 	result<number> open(const perf_event_attr &attr,
-			    std::span<const int> cpus, const char *what);
-	/// An event on one CPU: number 0, with index 0.  Errors: of
+			    std::span<const int> cpus, const char *purpose);
+	/// Open an event on one CPU: number 0, with index 0.  Errors: of
 	/// open_error().
 	static result<perf_events>
-	open_on(const event &wanted, const perf_event_attr &attr, int cpu);
+	open_on(const event &counted, const perf_event_attr &attr, int cpu);
 
-	/// The descriptor on the CPU of that index.
+	/// Return an event's descriptor on the CPU with this index.
 	int fd(number event = 0, size_t cpu_index = 0) const;
-	/// How samples and ring buffers name it there.
+	/// Return an event's ID on this CPU, as in samples and ring buffers.
 	result<uint64_t> id(number event, size_t cpu_index) const;
-	/// What an event's counter on that CPU says.  Errors: errc::not_found:
-	/// it has none, as it is pinned and there was none, or moved away.
+	/// Read an event's counter on this CPU.  Errors: errc::not_found: the
+	/// event is pinned and found no counter, or was moved away.
 	result<reading> read(number event = 0, size_t cpu_index = 0) const;
 
 	result<unsigned> open(const counter_group &group,
@@ -84,18 +84,19 @@ public:
 	void visit(std::span<const int> cpus) override;
 	void leave() override;
 	bool is_online(int cpu) override { return counts_events(cpu); }
-	bool answers(const event &wanted, int cpu) override;
+	bool answers(const event &probe, int cpu) override;
 	unsigned watch(const std::filesystem::path &file) override;
 	std::optional<std::string> changed(unsigned file) override;
 	std::chrono::nanoseconds now() override;
 	void wait(std::chrono::nanoseconds time) override;
 
-	/// Maps a ring buffer of that many pages (a power of 2) for each CPU,
-	/// which all of its events write to.
+	/// Map a ring buffer of @p pages pages (a power of 2) for each CPU; all
+	/// events of the CPU write to its buffer.
 	result<void> map_ring_buffers(unsigned pages);
-	/// Readable when a ring buffer has records; -1 before they are mapped.
+	/// Descriptor that is readable when a ring buffer has records; -1
+	/// before the buffers are mapped.
 	int poll_fd() const;
-	/// Takes the records out of all ring buffers, one buffer after another.
+	/// Take the records out of all ring buffers, one buffer after another.
 	void drain(const std::function<void(const perf_event_header &record,
 					    int cpu)> &take);
 
@@ -107,7 +108,7 @@ private:
 
 	std::unique_ptr<unc_perf, perf_deleter> perf_;
 	std::vector<watched_file> files_;
-	/// Where a thread that visits a package may run otherwise.
+	/// CPUs of the thread before it visited a package.
 	std::optional<cpu_set_t> home_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which events are counted together: does a set of events fit on a box, and
-// into which groups go those of a command line or a metric.
+// Planning of groups: check that a set of events fits on a box, and put the
+// events of a command line or a metric into groups.
 #include "plan.hpp"
 
 #include <algorithm>
@@ -33,14 +33,14 @@ bool is_uncore(const event &e)
 	return e.pmu && e.pmu->driver != pmu_driver::other;
 }
 
-/// An event and what it asks of its box.
+/// An event and its demand on its box.
 struct claim {
 	const event *asker;
 	demand asked;
 };
 
-/// Gives claim @p i a counter, moving others out of the way: bipartite matching
-/// by augmenting paths.  @p owner holds the claim on each counter, or -1.
+/// Give claim @p i a counter, moving other claims: bipartite matching by
+/// augmenting paths.  @p owner holds the claim on each counter, or -1.
 bool assign(const std::vector<claim> &claims, int i, std::array<int, 32> &owner,
 	    uint32_t &visited)
 {
@@ -70,7 +70,7 @@ bool have_counters(const std::vector<claim> &claims)
 	return true;
 }
 
-/// Different events only: equal ones share a counter.
+/// List the claims of different events: equal events share a counter.
 std::vector<claim> claims_of(std::span<const event *const> events,
 			     std::string_view generation)
 {
@@ -89,8 +89,8 @@ std::vector<claim> claims_of(std::span<const event *const> events,
 	return claims;
 }
 
-/// The word of the configuration in which two events want different values of a
-/// filter that they share, and the bits that differ.
+/// Word of the configuration in which two events need different values of a
+/// shared filter, and the bits that differ.
 struct clash {
 	unsigned word;
 	uint64_t bits;
@@ -149,7 +149,7 @@ std::string counter_list(uint32_t counters)
 	return (std::popcount(counters) > 1 ? "counters " : "counter ") + text;
 }
 
-/// Takes away what is not needed for the collision.
+/// Report a smallest set of claims that has too few counters.
 error too_few_counters(std::vector<claim> claims)
 {
 	uint32_t counters = 0;
@@ -172,15 +172,15 @@ error too_few_counters(std::vector<claim> claims)
 			claims.front().asker->pmu->box)};
 }
 
-error two_filters(const claim &a, const claim &b, const clash &where,
+error two_filters(const claim &a, const claim &b, const clash &difference,
 		  std::string_view generation)
 {
 	return {errc::conflict,
 		uncore::format(
 			"{} and {} cannot be counted at once: each {} has one {} for all of its events",
 			a.asker->text, b.asker->text, a.asker->pmu->box,
-			shared_name(*a.asker, generation, where.word,
-				    where.bits))};
+			shared_name(*a.asker, generation, difference.word,
+				    difference.bits))};
 }
 
 result<void> check(std::span<const event *const> events,
@@ -190,9 +190,10 @@ result<void> check(std::span<const event *const> events,
 
 	for (size_t i = 0; i < claims.size(); i++)
 		for (size_t j = 0; j < i; j++)
-			if (auto where = filter_clash(claims[j], claims[i]))
-				return two_filters(claims[j], claims[i], *where,
-						   generation);
+			if (auto difference =
+				    filter_clash(claims[j], claims[i]))
+				return two_filters(claims[j], claims[i],
+						   *difference, generation);
 	if (!have_counters(claims))
 		return too_few_counters(std::move(claims));
 	return {};
@@ -221,52 +222,52 @@ planner::planner(const topology &machine)
 
 bool planner::has_room(const counter_group &group, const members &more) const
 {
-	// The kernel knows how many counters a core has; we do not.
+	// Only the kernel knows the number of a core's counters.
 	if (group.closed || group.pmu != more.front()->pmu ||
 	    !is_uncore(*more.front()))
 		return false;
-	// Without a catalogue nothing is known about a box.
+	// A box without a catalogue has an unknown number of counters.
 	if (!demand_of(*more.front(), generation_).counters)
 		return false;
 
-	members all = pointers(group.members);
+	members together = pointers(group.members);
 
-	all.insert(all.end(), more.begin(), more.end());
-	return fits(all, generation_);
+	together.insert(together.end(), more.begin(), more.end());
+	return fits(together, generation_);
 }
 
-counter_id planner::place(uint32_t index, const event &wanted)
+counter_id planner::place(uint32_t index, const event &added)
 {
 	auto &members = plan_.groups[index].members;
-	auto found =
+	auto position =
 		std::find_if(members.begin(), members.end(),
-			     [&](const event &e) { return same(e, wanted); });
-	uint32_t member = found - members.begin();
+			     [&](const event &e) { return same(e, added); });
+	uint32_t member = position - members.begin();
 
-	if (found == members.end())
-		members.push_back(wanted);
+	if (position == members.end())
+		members.push_back(added);
 	return {index, member};
 }
 
-/// A group with room for all of @p wanted, if need be a new one.
-uint32_t planner::group_for(const members &wanted, bool closed)
+/// Find a group with room for all @p events, or add a group.
+uint32_t planner::group_for(const members &events, bool closed)
 {
 	auto &groups = plan_.groups;
 
 	if (!closed)
 		for (uint32_t i = 0; i < groups.size(); i++)
-			if (has_room(groups[i], wanted))
+			if (has_room(groups[i], events))
 				return i;
-	groups.push_back({wanted.front()->pmu, {}, closed});
+	groups.push_back({events.front()->pmu, {}, closed});
 	return groups.size() - 1;
 }
 
-/// As few sets as possible, the first ones as large as possible.
-std::vector<planner::members> planner::split_up(const members &wanted) const
+/// Split events into few sets, the first sets as large as possible.
+std::vector<planner::members> planner::split_up(const members &events) const
 {
 	std::vector<members> sets;
 
-	for (const event *e : wanted) {
+	for (const event *e : events) {
 		auto room = std::find_if(
 			sets.begin(), sets.end(), [&](const members &set) {
 				members more = set;
@@ -282,7 +283,7 @@ std::vector<planner::members> planner::split_up(const members &wanted) const
 	return sets;
 }
 
-/// A group in braces is of one box: each of its terms names the same PMUs.
+/// Check that all terms of a group in braces name the same PMUs.
 static result<void> check_boxes(const event_group &group)
 {
 	const event_term *first = nullptr;
@@ -313,10 +314,10 @@ result<planner::places> planner::add(const event_group &group)
 	if (auto checked = check_boxes(group); !checked)
 		return checked.error();
 
-	places where(group.terms.size());
+	places counters(group.terms.size());
 	size_t boxes = 0;
 
-	// duration_time is one event whatever the others are
+	// duration_time is one event; other terms have one for each box
 	for (const event_term &term : group.terms)
 		boxes = std::max(boxes, term.events.size());
 	for (size_t i = 0; i < boxes; i++) {
@@ -332,47 +333,47 @@ result<planner::places> planner::add(const event_group &group)
 
 		uint32_t index = group_for(together, true);
 
-		for (size_t t = 0; t < where.size(); t++)
+		for (size_t t = 0; t < counters.size(); t++)
 			if (is_counter(group.terms[t].events.front()))
-				where[t].push_back(
+				counters[t].push_back(
 					place(index, group.terms[t].events[i]));
 	}
-	return where;
+	return counters;
 }
 
 result<planner::places> planner::add(std::span<const event_term> terms,
 				     bool split)
 {
-	// The events of each PMU, in order of appearance.
+	// events of each PMU, in order of appearance
 	std::vector<std::pair<const pmu_info *, members>> by_pmu;
-	places where(terms.size());
+	places counters(terms.size());
 
 	for (const event_term &term : terms)
 		for (const event &e : term.events) {
-			auto found = std::find_if(
-				by_pmu.begin(), by_pmu.end(), [&](auto &entry) {
-					return entry.first == e.pmu &&
+			auto entry = std::find_if(
+				by_pmu.begin(), by_pmu.end(), [&](auto &pair) {
+					return pair.first == e.pmu &&
 					       is_uncore(e);
 				});
 			if (!is_counter(e))
 				continue;
-			if (found == by_pmu.end())
+			if (entry == by_pmu.end())
 				by_pmu.push_back({e.pmu, {&e}});
 			else
-				found->second.push_back(&e);
+				entry->second.push_back(&e);
 		}
 
 	std::vector<std::pair<const event *, counter_id>> placed;
 
-	for (auto &[pmu, wanted] : by_pmu) {
-		auto checked = check(wanted, generation_);
+	for (auto &[pmu, events] : by_pmu) {
+		auto checked = check(events, generation_);
 
 		if (!checked && !split)
 			return checked.error();
 		std::vector<uint32_t> parts;
 
-		for (const members &set : checked ? std::vector<members>{wanted}
-						  : split_up(wanted)) {
+		for (const members &set : checked ? std::vector<members>{events}
+						  : split_up(events)) {
 			uint32_t index = group_for(set, false);
 
 			parts.push_back(index);
@@ -387,57 +388,59 @@ result<planner::places> planner::add(std::span<const event_term> terms,
 		for (const event &e : terms[t].events)
 			for (auto &[asker, id] : placed)
 				if (asker == &e)
-					where[t].push_back(id);
-	return where;
+					counters[t].push_back(id);
+	return counters;
 }
 
-/// Each group is followed by one that is part of the same metric.
+/// Order the groups: the groups of a metric follow one another.
 std::vector<uint32_t> planner::order() const
 {
 	const uint32_t none = plan_.groups.size();
-	std::vector<uint32_t> all;
+	std::vector<uint32_t> sequence;
 	auto is_new = [&](uint32_t group) {
-		return std::find(all.begin(), all.end(), group) == all.end();
+		return std::find(sequence.begin(), sequence.end(), group) ==
+		       sequence.end();
 	};
 	auto next_of = [&](uint32_t last) {
 		uint32_t next = none;
 
 		for (const auto &parts : parts_)
 			if (std::count(parts.begin(), parts.end(), last))
-				for (uint32_t other : parts)
-					if (is_new(other))
-						next = std::min(next, other);
+				for (uint32_t candidate : parts)
+					if (is_new(candidate))
+						next = std::min(next,
+								candidate);
 		return next;
 	};
 
 	for (uint32_t first = 0; first < none; first++)
 		for (uint32_t next = first; next != none && is_new(next);
 		     next = next_of(next))
-			all.push_back(next);
-	return all;
+			sequence.push_back(next);
+	return sequence;
 }
 
-unsigned planner::turns_of(const pmu_info *which,
+unsigned planner::turns_of(const pmu_info *pmu,
 			   std::span<const uint32_t> order) const
 {
 	unsigned turns = 0;
-	members now;
+	members turn;
 
 	for (uint32_t index : order) {
 		const counter_group &group = plan_.groups[index];
 
-		if (group.pmu != which)
+		if (group.pmu != pmu)
 			continue;
 
-		members more = now;
+		members more = turn;
 
 		for (const event &e : group.members)
 			more.push_back(&e);
 		if (turns && fits(more, generation_)) {
-			now = std::move(more);
+			turn = std::move(more);
 			continue;
 		}
-		now = pointers(group.members);
+		turn = pointers(group.members);
 		turns++;
 	}
 	return turns;
@@ -447,7 +450,7 @@ plan planner::finish() &&
 {
 	plan_.order = order();
 	for (const counter_group &group : plan_.groups) {
-		members all;
+		members together;
 
 		if (!is_uncore(group.members.front()) ||
 		    std::count(plan_.multiplexed.begin(),
@@ -456,13 +459,12 @@ plan planner::finish() &&
 		for (const counter_group &other : plan_.groups)
 			if (other.pmu == group.pmu)
 				for (const event &e : other.members)
-					all.push_back(&e);
-		if (!fits(all, generation_))
+					together.push_back(&e);
+		if (!fits(together, generation_))
 			plan_.multiplexed.push_back(group.pmu);
 	}
-	for (const pmu_info *which : plan_.multiplexed)
-		plan_.turns =
-			std::max(plan_.turns, turns_of(which, plan_.order));
+	for (const pmu_info *pmu : plan_.multiplexed)
+		plan_.turns = std::max(plan_.turns, turns_of(pmu, plan_.order));
 	return std::move(plan_);
 }
 

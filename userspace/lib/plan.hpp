@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// Which events are counted together.  A plan puts events into groups, each of
-/// one PMU: a group's events count in the same cycles, and one system call
-/// reads them all.  The planner knows how many counters a box has, which of
-/// them an event may use and which filters events share; so it puts together
-/// what fits, leaves groups that do not fit together to the kernel, which
-/// multiplexes them, and refuses what can never be counted, with the reason.
+/// Planning of groups.  A plan puts events into groups, each of one PMU: the
+/// events of a group count in the same cycles, and one system call reads the
+/// group.  The planner knows the counters of a box, the counters that an event
+/// may use and the filters that events share.  It groups events that fit
+/// together and refuses events that can never be counted, with the reason.  The
+/// kernel multiplexes groups that do not fit at once.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace uncore {
 
-/// Where a plan counts an event.
+/// Group and member of an event in a plan.
 struct counter_id {
 	uint32_t group = 0;  ///< index into plan::groups
 	uint32_t member = 0; ///< index into counter_group::members
@@ -31,69 +31,69 @@ struct counter_id {
 struct counter_group {
 	const pmu_info *pmu = nullptr; ///< nullptr: counted on every CPU
 	std::vector<event> members;
-	/// Was asked for as it is: nothing else is added.
+	/// The user wrote this group: the planner adds no other events.
 	bool closed = false;
 };
 
-/// What a session counts.
+/// Groups of events that a session counts.
 struct plan {
 	std::vector<counter_group> groups;
-	/// PMUs whose groups do not fit at once, so that each counts for a part
+	/// PMUs whose groups do not fit at once: each group counts for a part
 	/// of the time.
 	std::vector<const pmu_info *> multiplexed;
-	/// In which order to open the groups, so that the kernel lets those of
-	/// a metric that cannot count at once follow one another; empty for
-	/// any.
+	/// Order in which to open the groups; empty for any order.  The kernel
+	/// rotates groups in this order: the groups of a multiplexed metric
+	/// follow one another.
 	std::vector<uint32_t> order;
-	/// How many turns there are on the PMU that has most.
+	/// Number of turns on the PMU with most turns.
 	unsigned turns = 1;
 };
 
-/// Can these events count at once on one box?  They are taken to be of one PMU.
-/// Events of PMUs that the catalogue does not know always pass.
+/// Check that events of one PMU can count at once on one box.  Events of PMUs
+/// that the catalogue does not know always pass.
 /// Errors: errc::conflict, naming a smallest set of events that collide, and
-/// what for: a counter, or a field of a filter.
+/// the counter or the filter field for which the events collide.
 result<void> fit(std::span<const event> events, std::string_view generation);
 
 class planner {
 public:
-	/// For each term of what was added, where each of its events is
-	/// counted. duration_time, which needs no counter, has none.
+	/// Counters of each event of each added term. duration_time needs no
+	/// counter, and has none.
 	using places = std::vector<std::vector<counter_id>>;
 
 	explicit planner(const topology &machine);
 
-	/// Adds events of a command line: a group in braces as it is, others to
-	/// groups with room.
+	/// Add events of a command line: a group in braces unchanged, other
+	/// events to groups with room.
 	/// Errors: errc::conflict, when a group in braces is of several boxes
 	/// or can never be counted at once.
 	result<places> add(const event_group &group);
 
-	/// Adds a metric's events.  Those of one PMU go into one group, so that
-	/// the metric is of one instant.
-	/// @param split where they do not fit into one: put them into as few
-	/// groups as will do, instead of failing.
+	/// Add a metric's events.  The events of one PMU go into one group, so
+	/// that the metric is of one instant.
+	/// @param split put events that do not fit into one group into as few
+	/// groups as possible, instead of failing.
 	/// Errors: errc::conflict.
 	result<places> add(std::span<const event_term> terms, bool split);
 
-	/// The plan of all that was added.
+	/// Finish the plan of all added events.
 	plan finish() &&;
 
 private:
 	using members = std::vector<const event *>;
 
 	bool has_room(const counter_group &group, const members &more) const;
-	uint32_t group_for(const members &wanted, bool closed);
-	counter_id place(uint32_t group, const event &wanted);
-	std::vector<members> split_up(const members &wanted) const;
+	uint32_t group_for(const members &events, bool closed);
+	counter_id place(uint32_t group, const event &added);
+	std::vector<members> split_up(const members &events) const;
 	std::vector<uint32_t> order() const;
-	unsigned turns_of(const pmu_info *which,
+	unsigned turns_of(const pmu_info *pmu,
 			  std::span<const uint32_t> order) const;
 
 	topology machine_;
 	std::string_view generation_;
 	plan plan_;
-	/// Groups of one PMU's events of a metric, where they are several.
+	/// Groups of a metric's events on one PMU, if there are several groups.
 	std::vector<std::vector<uint32_t>> parts_;
 };
 

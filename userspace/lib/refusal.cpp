@@ -19,7 +19,7 @@ namespace uncore {
 
 namespace fs = std::filesystem;
 
-static void read_status(const fs::path &file, privileges &to)
+static void read_status(const fs::path &file, privileges &rights)
 {
 	std::ifstream in(file);
 	std::string line;
@@ -30,16 +30,16 @@ static void read_status(const fs::path &file, privileges &to)
 		if (key == "CapEff") {
 			const uint64_t set = parse_hex(trim(value)).value_or(0);
 
-			to.admin = set >> CAP_SYS_ADMIN & 1;
-			to.perfmon = set >> CAP_PERFMON & 1;
-			to.bpf = set >> CAP_BPF & 1;
+			rights.admin = set >> CAP_SYS_ADMIN & 1;
+			rights.perfmon = set >> CAP_PERFMON & 1;
+			rights.bpf = set >> CAP_BPF & 1;
 		} else if (key == "Seccomp") {
-			to.seccomp_filter = trim(value) == "2";
+			rights.seccomp_filter = trim(value) == "2";
 		}
 	}
 }
 
-/// The first namespace maps all numbers of users to themselves.
+/// Check for the first namespace, which maps all user IDs to themselves.
 static bool is_first_namespace(const fs::path &uid_map)
 {
 	std::ifstream in(uid_map);
@@ -51,23 +51,23 @@ static bool is_first_namespace(const fs::path &uid_map)
 
 privileges privileges::read(const fs::path &proc, const fs::path &sys)
 {
-	privileges found;
+	privileges rights;
 
-	read_status(proc / "self/status", found);
-	found.user_namespace = !is_first_namespace(proc / "self/uid_map");
-	found.paranoid =
+	read_status(proc / "self/status", rights);
+	rights.user_namespace = !is_first_namespace(proc / "self/uid_map");
+	rights.paranoid =
 		read_text(proc / "sys/kernel/perf_event_paranoid").value_or("");
-	found.confidentiality =
+	rights.confidentiality =
 		read_text(sys / "kernel/security/lockdown")
 			.value_or("")
 			.find("[confidentiality]") != std::string::npos;
-	return found;
+	return rights;
 }
 
 bool privileges::may_count() const
 {
-	// At levels 3 and 4, which Debian and Ubuntu have added, CAP_PERFMON is
-	// not enough.
+	// CAP_PERFMON is not enough at levels 3 and 4, which Debian and Ubuntu
+	// have added.
 	return admin || (perfmon && paranoid != "3" && paranoid != "4");
 }
 
@@ -86,24 +86,25 @@ static std::string filter_refusal(const char *call)
 static const char *namespace_refusal =
 	"capabilities of a user namespace, as of a rootless container, do not count for the whole machine: run it outside as root, or as a user with CAP_PERFMON";
 
-std::optional<std::string> perf_refusal(const privileges &of, int number)
+std::optional<std::string> perf_refusal(const privileges &rights, int number)
 {
-	const std::string level = of.paranoid.empty() ? "unknown" : of.paranoid;
+	const std::string level =
+		rights.paranoid.empty() ? "unknown" : rights.paranoid;
 
 	if (number == ENOSYS)
-		return of.seccomp_filter
+		return rights.seccomp_filter
 			       ? filter_refusal("perf_event_open()")
 			       : "this kernel has no perf events: use one with CONFIG_PERF_EVENTS=y";
 	if (number != EACCES && number != EPERM)
 		return std::nullopt;
-	// The kernel's own check for capabilities has EACCES.
-	if (number == EPERM && of.seccomp_filter)
+	// The kernel's check for capabilities returns EACCES, not EPERM.
+	if (number == EPERM && rights.seccomp_filter)
 		return filter_refusal("perf_event_open()");
-	if (number == EPERM && of.confidentiality)
+	if (number == EPERM && rights.confidentiality)
 		return "kernel lockdown refuses it: boot with lockdown=integrity or none";
-	if (of.user_namespace)
+	if (rights.user_namespace)
 		return namespace_refusal;
-	if (of.may_count())
+	if (rights.may_count())
 		return "a security module (SELinux, AppArmor) refuses it, though this user has the capabilities: see its log";
 	if (level == "3" || level == "4")
 		return uncore::format(
@@ -114,21 +115,21 @@ std::optional<std::string> perf_refusal(const privileges &of, int number)
 		level);
 }
 
-std::optional<std::string> bpf_refusal(const privileges &of, int number)
+std::optional<std::string> bpf_refusal(const privileges &rights, int number)
 {
 	if (number == ENOSYS)
-		return of.seccomp_filter
+		return rights.seccomp_filter
 			       ? filter_refusal("bpf()")
 			       : "this kernel has no BPF: use one with CONFIG_BPF_SYSCALL=y";
 	if (number != EACCES && number != EPERM)
 		return std::nullopt;
-	if (of.user_namespace)
+	if (rights.user_namespace)
 		return namespace_refusal;
-	if (of.may_load_bpf() && of.seccomp_filter)
+	if (rights.may_load_bpf() && rights.seccomp_filter)
 		return filter_refusal("bpf()");
-	if (of.may_load_bpf() && of.confidentiality)
+	if (rights.may_load_bpf() && rights.confidentiality)
 		return "kernel lockdown refuses it: boot with lockdown=integrity or none";
-	if (of.may_load_bpf())
+	if (rights.may_load_bpf())
 		return "a security module refuses it, though this user has the capabilities: see its log";
 	return "this needs root, or CAP_BPF and CAP_PERFMON";
 }

@@ -9,31 +9,31 @@
 
 namespace uncore {
 
-/// What the kernel looks at when a process wants to count.
+/// Privileges and settings that the kernel checks before a process may count.
 struct privileges {
 	bool admin = false;	      ///< CAP_SYS_ADMIN is effective
 	bool perfmon = false;	      ///< CAP_PERFMON
 	bool bpf = false;	      ///< CAP_BPF
-	bool user_namespace = false;  ///< where capabilities are not the host's
+	bool user_namespace = false;  ///< its capabilities are not the host's
 	bool seccomp_filter = false;  ///< system calls are filtered
 	bool confidentiality = false; ///< lockdown=confidentiality
 	std::string paranoid; ///< kernel.perf_event_paranoid, "" for unknown
 
-	/// Of this process, as @p proc and @p sys show it.
+	/// Read the privileges of this process from @p proc and @p sys.
 	static privileges read(const std::filesystem::path &proc = "/proc",
 			       const std::filesystem::path &sys = "/sys");
 
-	/// Whether the capabilities suffice for system-wide perf events.
+	/// Check that the capabilities suffice for system-wide perf events.
 	bool may_count() const;
-	/// Whether they suffice for BPF programs.
+	/// Check that the capabilities suffice for BPF programs.
 	bool may_load_bpf() const;
 };
 
-/// The cause for which perf_event_open() failed, and its remedy; nothing for an
+/// Explain a failure of perf_event_open(), with the remedy; nothing for an
 /// errno that is not about permission.
-std::optional<std::string> perf_refusal(const privileges &of, int number);
+std::optional<std::string> perf_refusal(const privileges &rights, int number);
 
-/// The same for bpf().
-std::optional<std::string> bpf_refusal(const privileges &of, int number);
+/// Explain a failure of bpf() likewise.
+std::optional<std::string> bpf_refusal(const privileges &rights, int number);
 
 } // namespace uncore

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Sampling by libperf: events with a period, and the ring buffers they fill.
+// Sampling by libperf: events with a sample period, and their ring buffers.
 #include <uncore/sampler.hpp>
 
 #include <algorithm>
@@ -53,12 +53,12 @@ void set_common(perf_event_attr &attr)
 	attr.disabled = 1;
 }
 
-perf_event_attr sampling_attr(const event &wanted,
+perf_event_attr sampling_attr(const event &sampled,
 			      const sampling_options &options)
 {
-	perf_event_attr attr = attributes_of(wanted);
+	perf_event_attr attr = attributes_of(sampled);
 	uint64_t period =
-		wanted.sample_period ? wanted.sample_period : options.period;
+		sampled.sample_period ? sampled.sample_period : options.period;
 
 	set_common(attr);
 	attr.freq = period == 0;
@@ -69,7 +69,8 @@ perf_event_attr sampling_attr(const event &wanted,
 	return attr;
 }
 
-/// Counts nothing; the kernel tells it of tasks and their mappings.
+/// Describe an event that counts nothing: the kernel records tasks and their
+/// mappings for it.
 perf_event_attr task_attr()
 {
 	perf_event_attr attr{};
@@ -79,7 +80,7 @@ perf_event_attr task_attr()
 	attr.config = PERF_COUNT_SW_DUMMY;
 	set_common(attr);
 	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
-	// A path may be another file's by the time that it is looked at.
+	// A later reader may find another file at a recorded path.
 	attr.build_id = 1;
 	return attr;
 }
@@ -87,20 +88,21 @@ perf_event_attr task_attr()
 } // namespace
 
 struct sampler::state {
-	topology machine; ///< which the events' PMUs are of
+	topology machine; ///< owner of the events' PMUs
 	perf_events opened;
-	std::deque<event> wanted;
+	std::deque<event> copies;
 	std::deque<perf_event_attr> attrs;
 	std::vector<sampled_event> events;
 
-	result<void> open(const event &one, const sampling_options &options);
+	result<void> open(const event &sampled,
+			  const sampling_options &options);
 	result<void> watch_tasks();
-	/// The event for records about tasks is the last one.
+	/// Return the event for records about tasks, the last event.
 	perf_events::number task_watch() const
 	{
 		return perf_events::number(events.size() - 1);
 	}
-	result<void> add(perf_events::number number, const event *one,
+	result<void> add(perf_events::number number, const event *sampled,
 			 const perf_event_attr &attr, std::vector<int> cpus);
 };
 
@@ -109,27 +111,29 @@ sampler::sampler(sampler &&) noexcept = default;
 sampler &sampler::operator=(sampler &&) noexcept = default;
 sampler::~sampler() = default;
 
-result<void> sampler::state::add(perf_events::number number, const event *one,
+result<void> sampler::state::add(perf_events::number number,
+				 const event *sampled,
 				 const perf_event_attr &attr,
 				 std::vector<int> cpus)
 {
-	sampled_event made{one, &attrs.emplace_back(attr), {}, std::move(cpus)};
+	sampled_event entry{
+		sampled, &attrs.emplace_back(attr), {}, std::move(cpus)};
 
-	for (size_t i = 0; i < made.cpus.size(); i++) {
+	for (size_t i = 0; i < entry.cpus.size(); i++) {
 		auto id = opened.id(number, i);
 
 		if (!id)
 			return id.error();
-		made.ids.push_back(*id);
+		entry.ids.push_back(*id);
 	}
-	events.push_back(std::move(made));
+	events.push_back(std::move(entry));
 	return {};
 }
 
-result<void> sampler::state::open(const event &one,
+result<void> sampler::state::open(const event &sampled,
 				  const sampling_options &options)
 {
-	const event &copy = wanted.emplace_back(one);
+	const event &copy = copies.emplace_back(sampled);
 	perf_event_attr attr = sampling_attr(copy, options);
 	std::vector<int> cpus(options.cpus.begin(), options.cpus.end());
 
@@ -164,37 +168,41 @@ result<void> sampler::state::watch_tasks()
 
 result<sampler> sampler::open(std::span<const event> events,
 			      const topology &machine,
-			      const sampling_options &given)
+			      const sampling_options &settings)
 {
-	const sampling_options options = complete_options(given);
-	std::unique_ptr<state> made(new state{machine, {}, {}, {}, {}});
+	const sampling_options options = complete_options(settings);
+	std::unique_ptr<state> opened(new state{machine, {}, {}, {}, {}});
 
-	for (const event &wanted : events)
-		if (auto opened = made->open(wanted, options); !opened)
-			return opened.error();
-	if (auto opened = made->watch_tasks(); !opened)
-		return opened.error();
-	if (auto mapped = made->opened.map_ring_buffers(options.pages); !mapped)
+	for (const event &sampled : events)
+		if (auto outcome = opened->open(sampled, options); !outcome)
+			return outcome.error();
+	if (auto outcome = opened->watch_tasks(); !outcome)
+		return outcome.error();
+	if (auto mapped = opened->opened.map_ring_buffers(options.pages);
+	    !mapped)
 		return mapped.error();
-	// From here on: who lists the tasks that there are misses none.
-	if (auto watching = made->opened.enable(made->task_watch()); !watching)
+	// Records of new tasks start here: a list of the tasks that exist,
+	// taken later, misses no task.
+	if (auto watching = opened->opened.enable(opened->task_watch());
+	    !watching)
 		return watching.error();
-	return sampler(std::move(made));
+	return sampler(std::move(opened));
 }
 
 result<void> sampler::enable()
 {
 	for (size_t i = 0; i < state_->task_watch(); i++)
-		if (auto done = state_->opened.enable(unsigned(i)); !done)
-			return done;
+		if (auto outcome = state_->opened.enable(unsigned(i)); !outcome)
+			return outcome;
 	return {};
 }
 
 result<void> sampler::disable()
 {
 	for (size_t i = 0; i < state_->events.size(); i++)
-		if (auto done = state_->opened.disable(unsigned(i)); !done)
-			return done;
+		if (auto outcome = state_->opened.disable(unsigned(i));
+		    !outcome)
+			return outcome;
 	return {};
 }
 
@@ -211,24 +219,25 @@ void sampler::drain(
 
 std::vector<uint64_t> sampler::lost() const
 {
-	std::vector<uint64_t> all;
+	std::vector<uint64_t> lost_counts;
 
 	for (size_t i = 0; i < state_->events.size(); i++) {
-		const sampled_event &one = state_->events[i];
+		const sampled_event &sampled = state_->events[i];
 		uint64_t sum = 0;
 
-		if (!(one.attr->read_format & format_lost))
+		if (!(sampled.attr->read_format & format_lost))
 			return {};
-		for (size_t cpu = 0; cpu < one.cpus.size(); cpu++) {
-			lost_reading found;
+		for (size_t cpu = 0; cpu < sampled.cpus.size(); cpu++) {
+			lost_reading reading;
 
-			if (::read(state_->opened.fd(unsigned(i), cpu), &found,
-				   sizeof(found)) == sizeof(found))
-				sum += found.lost;
+			if (::read(state_->opened.fd(unsigned(i), cpu),
+				   &reading,
+				   sizeof(reading)) == sizeof(reading))
+				sum += reading.lost;
 		}
-		all.push_back(sum);
+		lost_counts.push_back(sum);
 	}
-	return all;
+	return lost_counts;
 }
 
 std::span<const sampled_event> sampler::events() const

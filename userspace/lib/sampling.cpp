@@ -7,11 +7,11 @@
 
 namespace uncore {
 
-/// Any period that no counter reaches while the event is open.
+/// Sample period that no counter reaches while the event is open.
 static constexpr uint64_t long_period = uint64_t{1} << 40;
 
-/// A free-running counter can neither be set nor stopped.  (Fixed counters,
-/// which can, have no unit mask.)
+/// Check for an event of a free-running counter, which can neither be set nor
+/// stopped.  (Fixed counters have no unit mask, and can be set and stopped.)
 static bool is_free_running(const event &event)
 {
 	return event.info && !event.info->counters &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which events can sample, and on which CPUs.  Not a part of the public
-// interface; the command uses it as well.
+// Sampling support of events, and the CPUs on which events sample.  Internal to
+// the library and the command; not a part of the public interface.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ std::optional<error> sampling_refusal(const event &event);
 /// to sample the event, errc::permission, errc::gone, errc::system.
 result<void> try_sampling(const event &event);
 
-/// The error for an event that the driver refuses to sample.
+/// Return the error for an event that the driver refuses to sample.
 error not_sampled(const event &event);
 
 /// List the CPUs on which an event samples: all CPUs of the sockets in its

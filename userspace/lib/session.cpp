@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A counting session: which descriptor is read into which words, and what has
-// been counted between reads.
+// A counting session: read descriptors into words, and account the counts
+// between reads.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -17,28 +17,29 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-/// Words before the values in what a group's read gives.
+/// Words before the values in the result of a group's read.
 enum { number_word, enabled_word, running_word, value_word };
 
-/// Fewer reads than this are not worth going there.
+/// Minimum number of reads for which the thread migrates to a package.
 constexpr size_t worth_a_visit = 4;
 
-/// Time for which a counter may be stopped unnoticed, beside a hundredth of the
-/// interval: reads take time.
+/// Longest unchecked lag of a counter, or a hundredth of the interval if
+/// longer: reads take time.
 constexpr nanoseconds may_lag = std::chrono::milliseconds(1);
 
-/// Time without a count after which a clock has stopped, where no other one runs.
+/// Time without a count after which a clock has stopped, if no other clock
+/// runs.
 constexpr nanoseconds stopped_after = std::chrono::milliseconds(100);
 
 } // namespace
 
-count &count::operator+=(const count &other)
+count &count::operator+=(const count &addend)
 {
-	value += other.value;
-	error += other.error;
-	raw += other.raw;
-	enabled += other.enabled;
-	running += other.running;
+	value += addend.value;
+	error += addend.error;
+	raw += addend.raw;
+	enabled += addend.enabled;
+	running += addend.running;
 	return *this;
 }
 
@@ -47,39 +48,39 @@ session::session(session &&) noexcept = default;
 session &session::operator=(session &&) noexcept = default;
 session::~session() = default;
 
-static nanoseconds turn_of(const pmu_info *which)
+static nanoseconds turn_of(const pmu_info *pmu)
 {
 	const auto text =
-		which ? read_text(which->folder / "perf_event_mux_interval_ms")
-		      : std::nullopt;
+		pmu ? read_text(pmu->folder / "perf_event_mux_interval_ms")
+		    : std::nullopt;
 	const auto ms = text ? parse_number(*text) : std::nullopt;
 
 	return ms && *ms && *ms < 1000 ? std::chrono::milliseconds(*ms)
 				       : usual_turn;
 }
 
-void session::state::add_units(uint32_t group, box_watch::place where)
+void session::state::add_units(uint32_t group, box_watch::place place)
 {
-	const auto &members = what.groups[group].members;
+	const auto &members = group_plan.groups[group].members;
 	const auto clock = std::find_if(
 		members.begin(), members.end(), [&](const event &e) {
 			return is_clock(e, machine.generation());
 		});
 
-	for (uint32_t i = 0; i < where.cpus.size(); i++) {
+	for (uint32_t i = 0; i < place.cpus.size(); i++) {
 		units.push_back({group, i, uint32_t(members.size()),
-				 where.cpus[i], now.size(), estimators.size(),
-				 where.boxes[i],
+				 place.cpus[i], now.size(), estimators.size(),
+				 place.boxes[i],
 				 clock == members.end()
 					 ? -1
 					 : int(clock - members.begin())});
 		now.resize(now.size() + value_word + members.size());
 		estimators.resize(estimators.size() + members.size());
 	}
-	groups[group].cpus = std::move(where.cpus);
-	groups[group].packages = std::move(where.packages);
-	groups[group].first_unit = units.size() - where.boxes.size();
-	groups[group].turn = turn_of(what.groups[group].pmu);
+	groups[group].cpus = std::move(place.cpus);
+	groups[group].packages = std::move(place.packages);
+	groups[group].first_unit = units.size() - place.boxes.size();
+	groups[group].turn = turn_of(group_plan.groups[group].pmu);
 }
 
 void session::state::plan_tour()
@@ -97,14 +98,14 @@ void session::state::plan_tour()
 	std::erase_if(tour, [](const stop &s) { return s.units.empty(); });
 }
 
-/// Boxes that do not answer are left out.
+/// Open a group, without the boxes that do not answer.
 result<void> session::state::open_group(uint32_t group)
 {
-	const counter_group &wanted = what.groups[group];
-	box_watch::place where = boxes.place_of(wanted.pmu);
+	const counter_group &group_to_open = group_plan.groups[group];
+	box_watch::place place = boxes.place_of(group_to_open.pmu);
 
-	while (!where.cpus.empty()) {
-		auto opened = backend->open(wanted, where.cpus);
+	while (!place.cpus.empty()) {
+		auto opened = backend->open(group_to_open, place.cpus);
 		std::vector<int> silent;
 
 		if (opened) {
@@ -113,47 +114,48 @@ result<void> session::state::open_group(uint32_t group)
 		}
 		if (opened.error().code == errc::gone ||
 		    opened.error().code == errc::invalid)
-			for (int cpu : where.cpus)
-				if (!backend->answers(wanted.members.front(),
-						      cpu))
+			for (int cpu : place.cpus)
+				if (!backend->answers(
+					    group_to_open.members.front(), cpu))
 					silent.push_back(cpu);
-		// None takes it: the event is to blame.
+		// Every box refuses the event: report the event's error.
 		if (silent.empty() || (opened.error().code == errc::invalid &&
-				       silent.size() == where.cpus.size()))
+				       silent.size() == place.cpus.size()))
 			return opened.error();
-		boxes.leave_out(where, silent);
+		boxes.leave_out(place, silent);
 	}
-	add_units(group, std::move(where));
+	add_units(group, std::move(place));
 	return {};
 }
 
-result<session> open_session(plan what, const topology &machine,
+result<session> open_session(plan group_plan, const topology &machine,
 			     const session_options &options,
 			     std::shared_ptr<counter_backend> backend)
 {
-	auto made = std::make_unique<session::state>(
-		std::move(what), machine, complete_options(options),
+	auto session_state = std::make_unique<session::state>(
+		std::move(group_plan), machine, complete_options(options),
 		std::move(backend));
 
-	made->groups.resize(made->what.groups.size());
-	if (made->what.order.empty())
-		for (uint32_t i = 0; i < made->what.groups.size(); i++)
-			made->what.order.push_back(i);
-	for (uint32_t group : made->what.order)
-		if (auto opened = made->open_group(group); !opened)
+	session_state->groups.resize(session_state->group_plan.groups.size());
+	if (session_state->group_plan.order.empty())
+		for (uint32_t i = 0;
+		     i < session_state->group_plan.groups.size(); i++)
+			session_state->group_plan.order.push_back(i);
+	for (uint32_t group : session_state->group_plan.order)
+		if (auto opened = session_state->open_group(group); !opened)
 			return opened.error();
-	(void)made->report();
-	if (made->units.empty() && !made->news.empty())
-		return error{errc::gone, made->news.front()};
-	made->before = made->now;
-	made->plan_tour();
-	return session(std::move(made));
+	(void)session_state->report();
+	if (session_state->units.empty() && !session_state->news.empty())
+		return error{errc::gone, session_state->news.front()};
+	session_state->before = session_state->now;
+	session_state->plan_tour();
+	return session(std::move(session_state));
 }
 
-result<session> session::open(plan what, const topology &machine,
+result<session> session::open(plan group_plan, const topology &machine,
 			      const session_options &options)
 {
-	return open_session(std::move(what), machine, options,
+	return open_session(std::move(group_plan), machine, options,
 			    std::make_shared<perf_events>());
 }
 
@@ -161,13 +163,13 @@ result<void> session::enable()
 {
 	state_->started = state_->read_at = state_->interval_began =
 		state_->backend->now();
-	for (uint32_t group : state_->what.order) {
+	for (uint32_t group : state_->group_plan.order) {
 		const auto opened = state_->groups[group].opened;
 
 		if (!opened)
 			continue;
-		if (auto done = state_->backend->enable(*opened); !done)
-			return done;
+		if (auto outcome = state_->backend->enable(*opened); !outcome)
+			return outcome;
 	}
 	state_->counting = true;
 	return {};
@@ -181,14 +183,16 @@ result<void> session::disable()
 	for (const auto &group : state_->groups) {
 		if (!group.opened)
 			continue;
-		if (auto done = state_->backend->disable(*group.opened); !done)
-			outcome = done;
+		if (auto stopped = state_->backend->disable(*group.opened);
+		    !stopped)
+			outcome = stopped;
 	}
 	return outcome;
 }
 
-/// @return false when it can no longer be read, or did not count though it
-/// should: its CPU went offline.
+/// Read a unit.
+/// @return false if the read fails or an enabled unit did not count: the unit's
+/// CPU went offline.
 bool session::state::read_unit(unit &u)
 {
 	std::span<uint64_t> words(&now[u.words], value_word + u.members);
@@ -201,15 +205,14 @@ bool session::state::read_unit(unit &u)
 		std::copy(last, last + words.size(), words.begin());
 		return false;
 	}
-	// The first read right after enable() may see no time pass.
+	// The first read right after enable() may find that no time passed.
 	return !counting || words[enabled_word] != last[enabled_word] ||
 	       backend->now() - read_before < may_lag;
 }
 
-/// Has it counted for less than the time that passed?  So does one whose CPU
-/// went offline in between; or it was only read early this time, or late
-/// before.
-bool session::state::lags(const unit &u) const
+/// Check whether a unit counted for less than the time that passed.  The unit's
+/// CPU went offline in between, or this read was early or the last one late.
+bool session::state::is_lagging(const unit &u) const
 {
 	const nanoseconds passed = read_at - read_before;
 	const nanoseconds enabled(now[u.words + enabled_word] -
@@ -218,7 +221,8 @@ bool session::state::lags(const unit &u) const
 	return counting && passed - enabled > std::max(may_lag, passed / 100);
 }
 
-bool session::state::goes_on(const unit &u)
+/// Read a unit once more, and check whether its enabled time advances.
+bool session::state::is_running(const unit &u)
 {
 	words.resize(value_word + u.members);
 	return backend->read_group(*groups[u.group].opened, u.cpu_index,
@@ -227,14 +231,14 @@ bool session::state::goes_on(const unit &u)
 	       words[enabled_word] != now[u.words + enabled_word];
 }
 
-/// Read once more: there may be no next read() to find a stopped counter.
-void session::state::look_again()
+/// Read lagging units again: a next read() may never come.
+void session::state::recheck_lagging()
 {
 	if (lagging.empty())
 		return;
 	backend->wait(may_lag);
 	for (uint32_t i : lagging)
-		if (!goes_on(units[i]))
+		if (!is_running(units[i]))
 			lose(units[i], condition::offline);
 	lagging.clear();
 }
@@ -258,78 +262,79 @@ void session::state::account(const unit &u)
 	}
 }
 
-void session::state::lose(unit &u, condition why)
+void session::state::lose(unit &u, condition cause)
 {
-	u.gone = true;
-	boxes.worsen(u.box, why);
+	u.lost = true;
+	boxes.worsen(u.box, cause);
 }
 
-void session::state::read_stop(const stop &where)
+void session::state::read_stop(const stop &package_stop)
 {
 	if (options.visit_packages && tour.size() > 1 &&
-	    where.units.size() >= worth_a_visit)
-		backend->visit(where.cpus);
-	for (uint32_t i : where.units) {
+	    package_stop.units.size() >= worth_a_visit)
+		backend->visit(package_stop.cpus);
+	for (uint32_t i : package_stop.units) {
 		unit &u = units[i];
 
-		if (u.gone)
+		if (u.lost)
 			std::copy_n(&before[u.words], value_word + u.members,
 				    &now[u.words]);
 		else if (!read_unit(u))
 			lose(u, condition::offline);
-		else if (lags(u))
+		else if (is_lagging(u))
 			lagging.push_back(i);
 	}
 }
 
-/// A box that has died was counted until then: the time after it is not one in
-/// which it had no counter.
+/// Mark units of lost boxes.  Their enabled time ends with their running time:
+/// scaling must not take the time after the loss for multiplexing.
 void session::state::check_boxes()
 {
-	const auto lost = boxes.check();
+	const auto lost_boxes = boxes.check();
 
-	if (lost.empty())
+	if (lost_boxes.empty())
 		return;
 	for (unit &u : units) {
-		if (u.gone ||
-		    std::find(lost.begin(), lost.end(), u.box) == lost.end())
+		if (u.lost || std::find(lost_boxes.begin(), lost_boxes.end(),
+					u.box) == lost_boxes.end())
 			continue;
-		u.gone = true;
+		u.lost = true;
 		now[u.words + enabled_word] = before[u.words + enabled_word] +
 					      (now[u.words + running_word] -
 					       before[u.words + running_word]);
 	}
 }
 
-/// Find clocks that have stopped while others of their type run, or while they
-/// ran before.
+/// Find stopped clocks: clocks that ran in an earlier read, and clocks that
+/// stop while another clock of the same box type runs.
 void session::state::check_clocks()
 {
 	auto ticks = [&](const unit &u) {
-		return u.clock >= 0 && !u.gone && between(u, u.clock).raw;
+		return u.clock >= 0 && !u.lost && between(u, u.clock).raw;
 	};
 
 	for (unit &u : units) {
-		if (u.clock < 0 || u.gone)
+		if (u.clock < 0 || u.lost)
 			continue;
 
 		const nanoseconds ran(between(u, u.clock).running);
-		const counter_group &group = what.groups[u.group];
+		const counter_group &group = group_plan.groups[u.group];
 
 		if (ticks(u) || ran < may_lag) {
-			u.ticked |= ticks(u);
+			u.clock_ran |= ticks(u);
 			continue;
 		}
-		if ((u.ticked && ran >= stopped_after) ||
+		if ((u.clock_ran && ran >= stopped_after) ||
 		    std::any_of(units.begin(), units.end(), [&](const unit &v) {
-			    return ticks(v) && what.groups[v.group].pmu->box ==
-						       group.pmu->box;
+			    return ticks(v) &&
+				   group_plan.groups[v.group].pmu->box ==
+					   group.pmu->box;
 		    }))
 			boxes.worsen(u.box, condition::stopped);
 	}
 }
 
-/// @return an error where something was lost.
+/// Collect the news of the boxes.  @return an error if a box or a CPU was lost.
 result<void> session::state::report()
 {
 	result<void> outcome;
@@ -345,8 +350,8 @@ result<void> session::state::report()
 void session::state::begin_interval()
 {
 	interval_began = read_at;
-	for (estimator &one : estimators)
-		one.begin_interval();
+	for (estimator &member : estimators)
+		member.begin_interval();
 	for (watched_sums &set : sums)
 		set.estimator.begin_interval();
 	boxes.begin_interval();
@@ -354,18 +359,18 @@ void session::state::begin_interval()
 
 void session::state::read_all()
 {
-	if (std::exchange(begins, false))
+	if (std::exchange(interval_ended, false))
 		begin_interval();
 	std::swap(now, before);
 	read_before = read_at;
 	read_at = backend->now();
-	for (const stop &where : tour)
-		read_stop(where);
+	for (const stop &package_stop : tour)
+		read_stop(package_stop);
 	if (options.visit_packages && tour.size() > 1)
 		backend->leave();
 	cost = backend->now() - read_at;
 	check_boxes();
-	look_again();
+	recheck_lagging();
 	check_clocks();
 	for (const unit &u : units)
 		account(u);
@@ -375,7 +380,7 @@ void session::state::read_all()
 result<void> session::read()
 {
 	state_->read_all();
-	state_->begins = true;
+	state_->interval_ended = true;
 	return state_->report();
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// Counting what a plan says, on every package: a session opens the events,
+/// Counting a plan's events on every package: a session opens the events,
 /// starts them together, and reads each group with one system call.  Counts of
-/// groups that had to share their counters with others are scaled by the time
-/// that they ran, with an estimate of the error that this brings.
+/// multiplexed groups are scaled by the time that the groups ran, with an
+/// estimate of the scaling error.
 ///
 /// The boxes of a machine see a program's phases all at once, so the error of a
 /// sum does not follow from those of its parts: add_up() has the session add up
@@ -28,37 +28,37 @@ namespace uncore {
 
 class counter_backend;
 
-/// What an event counted on one CPU, which is one package for a box's events.
+/// Count of an event on one CPU; for a box's event, of one package.
 struct count {
-	/// The event's count, scaled where it did not run all of the time; not
-	/// a number where it never ran.
+	/// The event's count, scaled if the event was multiplexed; not a number
+	/// if the event never ran.
 	double value = 0;
-	/// Standard error of value that comes from scaling; 0 where it ran all
-	/// of the time.  It is estimated from how much the event's rate changed
-	/// from read to read (and sample).  Traffic that is periodic with the
-	/// multiplexing, or nearly, is off by more than its error.  Not a number
-	/// where it is unknown: with fewer than three reads, or where the event
-	/// was not seen.
+	/// Standard error of value from scaling; 0 if the event was not
+	/// multiplexed.  The estimate uses the changes of the event's rate from
+	/// read to read (and sample).  Traffic that is periodic with the
+	/// multiplexing, or nearly, is off by more than this error.  Not a
+	/// number (unknown) with fewer than three reads, or if no event was
+	/// seen.
 	double error = 0;
-	/// As the hardware counted.
+	/// Unscaled count of the hardware.
 	uint64_t raw = 0;
-	/// Time in which the event was wanted, and in which it ran.
+	/// Time for which the event was enabled, and for which it ran.
 	std::chrono::nanoseconds enabled{}, running{};
 
-	/// Part of the time that it ran, 0 to 1; 1 for no time at all.
+	/// Running share of the enabled time, 0 to 1; 1 without enabled time.
 	double share() const
 	{
 		return enabled.count() ? double(running.count()) /
 						 double(enabled.count())
 				       : 1;
 	}
-	/// Adds the count of another counter of the same event.  The errors
-	/// add up as well, as those of boxes in step do: it is the most that
-	/// the sum's can be.  session::add_up() knows better.
-	count &operator+=(const count &other);
+	/// Add the count of another counter of the same event.  The errors add
+	/// up as well, an upper limit, which boxes that change in step reach.
+	/// session::add_up() estimates the error of the sum.
+	count &operator+=(const count &addend);
 };
 
-/// An event of a session, on the CPU of that index.
+/// An event of a session on one of the event's CPUs.
 struct counter_at {
 	counter_id counter;
 	size_t cpu_index = 0;
@@ -71,58 +71,58 @@ struct sum_set {
 
 class session {
 public:
-	/// Opens all events, stopped.  It takes a descriptor for each event on
-	/// each CPU, and some: raising the limit (RLIMIT_NOFILE) is left to the
-	/// program.  Boxes that do not answer are left out, see health().
-	/// @param machine is read for the packages of CPUs.
+	/// Open all events, stopped.  The session takes more than one
+	/// descriptor for each event on each CPU: the program raises the limit
+	/// (RLIMIT_NOFILE).  Boxes that do not answer are left out, see
+	/// health().
+	/// @param machine gives the packages of CPUs.
 	/// Errors: errc::permission (says what to set), errc::conflict (the
 	/// kernel cannot put a group's events together), errc::gone (no box
 	/// answers, or all CPUs disappeared), errc::system.
-	static result<session> open(plan what, const topology &machine,
+	static result<session> open(plan group_plan, const topology &machine,
 				    const session_options &options = {});
 
 	session(session &&) noexcept;
 	session &operator=(session &&) noexcept;
 	~session();
 
-	/// Starts all groups; those of a box start in one cycle.
+	/// Start all groups; all groups of a box start in one cycle.
 	result<void> enable();
-	/// Stops them; counts stay.
+	/// Stop all groups; counts stay.
 	result<void> disable();
 
-	/// Reads all groups, one system call for each box.  What was counted
-	/// since the last read is then interval(), since enable() total().
+	/// Read all groups, one system call for each box.  Counts since the
+	/// last read are then interval(), counts since enable() total().
 	/// Allocates nothing.
 	/// Errors: errc::gone, when a box stopped answering, or a CPU went
-	/// offline and its events with it; names them once, and continues with
-	/// the others at the next call.  Whatever could be read is there.
+	/// offline with its events; reported once for each box.  All other
+	/// groups have been read.
 	result<void> read();
-	/// The same within an interval, which continues: interval() is of the
-	/// time since the last read().  Where events are multiplexed, scaling
-	/// is better, and its error known, with some of these between two
-	/// reads.
+	/// Read all groups without ending the interval: interval() still begins
+	/// with the last read().  For multiplexed events, some samples between
+	/// two reads improve scaling and make its error known.
 	result<void> sample();
-	/// In how much time to sample() again: when every event had its turn,
-	/// but not so often that it takes more than a twentieth of the time.  0
-	/// where no event has been multiplexed yet.
+	/// Time until the next sample(): long enough for a turn of every event,
+	/// and for samples to take at most a twentieth of the time.  0 if no
+	/// event has been multiplexed yet.
 	std::chrono::nanoseconds sample_time() const;
 
-	/// The boxes of the plan on each package of the machine, and the CPUs
-	/// with their own events, as of the last read(), or the worst
-	/// since enable().
+	/// Health of the plan's boxes on each package, and of CPUs with their
+	/// own events, at the last read(), or the worst since enable().
 	std::span<const box_health> health(period when) const;
-	/// That of what an event is counted in.
+	/// Health of the box or CPU that counts an event.
 	const box_health &health(counter_id id, size_t cpu_index,
 				 period when) const;
-	/// Did it count at all in that time?  Not where its box was lost.
+	/// Check whether an event counted at all in the period: not after its
+	/// box was lost.
 	bool counted(counter_id id, size_t cpu_index, period when) const;
-	/// What became worse since this was called the last time, a line for
-	/// people for all boxes of a socket to which the same happened.
+	/// Report changes for the worse since the last call, as text: one line
+	/// for all boxes of a socket with the same change.
 	std::vector<std::string> news();
 
-	/// CPUs that an event is counted on, ascending.
+	/// CPUs on which an event is counted, ascending.
 	std::span<const int> cpus(counter_id id) const;
-	/// The package of the CPU of that index, or -1.
+	/// Package of an event's CPU, or -1.
 	int package(counter_id id, size_t cpu_index) const;
 
 	count interval(counter_id id, size_t cpu_index) const;
@@ -134,21 +134,21 @@ public:
 	count interval(sum_set sums, size_t index) const;
 	count total(sum_set sums, size_t index) const;
 	/// Standard error of a function of the sums of a set.
-	/// @param gradient by how much the function grows for each sum's 1.
+	/// @param gradient derivative of the function by each sum.
 	double error(sum_set sums, std::span<const double> gradient,
 		     period when) const;
 
-	/// Wall time between the last two reads (or enable() and the only one),
-	/// and from enable() to the last.
+	/// Wall time between the last two reads (or from enable() to the only
+	/// read), and from enable() to the last read.
 	std::chrono::nanoseconds interval_time() const;
 	std::chrono::nanoseconds total_time() const;
 
-	/// Did any group run for less than the time it was wanted?
+	/// Check whether any group ran for less than its enabled time.
 	bool was_multiplexed() const;
 
 private:
 	friend result<session>
-	open_session(plan what, const topology &machine,
+	open_session(plan group_plan, const topology &machine,
 		     const session_options &options,
 		     std::shared_ptr<counter_backend> backend);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a session has counted, from what its reads gave.
+// Counts and errors of a session, from the words of its reads.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@ using std::chrono::nanoseconds;
 namespace {
 
 constexpr double most_turns = 64;
-/// Of the time, that samples may take.
+/// Reciprocal of the share of time that samples may take.
 constexpr int sample_budget = 20;
 
 } // namespace
@@ -22,15 +22,16 @@ nanoseconds session::sample_time() const
 	nanoseconds longest{};
 
 	for (const state::unit &u : state_->units) {
-		const stratum &all =
+		const stratum &whole_time =
 			state_->estimators[u.estimators].total().all;
 
-		if (u.gone || !all.running || all.running >= all.enabled)
+		if (u.lost || !whole_time.running ||
+		    whole_time.running >= whole_time.enabled)
 			continue;
 
-		const double turns =
-			std::min(most_turns, std::ceil(double(all.enabled) /
-						       double(all.running)));
+		const double turns = std::min(
+			most_turns, std::ceil(double(whole_time.enabled) /
+					      double(whole_time.running)));
 
 		longest = std::max(
 			longest, std::chrono::duration_cast<nanoseconds>(
@@ -55,10 +56,10 @@ const box_health &session::health(counter_id id, size_t cpu_index,
 bool session::counted(counter_id id, size_t cpu_index, period when) const
 {
 	const state::unit &u = state_->unit_of(id, cpu_index);
-	const estimator &known = state_->estimators[u.estimators + id.member];
+	const estimator &member = state_->estimators[u.estimators + id.member];
 
-	return !u.gone ||
-	       (when == period::interval ? known.interval() : known.total())
+	return !u.lost ||
+	       (when == period::interval ? member.interval() : member.total())
 		       .all.running;
 }
 
@@ -86,25 +87,25 @@ static count count_of(const stratum &s, double value, double error)
 count session::interval(counter_id id, size_t cpu_index) const
 {
 	const state::unit &u = state_->unit_of(id, cpu_index);
-	const estimator &known = state_->estimators[u.estimators + id.member];
-	const tally &t = known.interval();
+	const estimator &member = state_->estimators[u.estimators + id.member];
+	const tally &t = member.interval();
 
 	return count_of(t.all,
-			u.gone && !t.all.running ? std::nan("") : t.scaled(),
-			known.interval_error());
+			u.lost && !t.all.running ? std::nan("") : t.scaled(),
+			member.interval_error());
 }
 
 count session::total(counter_id id, size_t cpu_index) const
 {
 	const state::unit &u = state_->unit_of(id, cpu_index);
-	const estimator &known = state_->estimators[u.estimators + id.member];
+	const estimator &member = state_->estimators[u.estimators + id.member];
 
-	return count_of(known.total().all, known.total().scaled(),
-			known.error());
+	return count_of(member.total().all, member.total().scaled(),
+			member.error());
 }
 
-/// For each sum, the first one that is counted in the same groups on the same
-/// CPUs.
+/// For each sum, find the first sum that is counted in the same groups on the
+/// same CPUs.
 static std::vector<size_t>
 counted_together(std::span<const std::vector<counter_at>> sums)
 {
@@ -121,8 +122,9 @@ counted_together(std::span<const std::vector<counter_at>> sums)
 
 	for (const auto &sum : sums)
 		first.push_back(std::find_if(sums.begin(), sums.end(),
-					     [&](const auto &other) {
-						     return same(sum, other);
+					     [&](const auto &candidate) {
+						     return same(sum,
+								 candidate);
 					     }) -
 				sums.begin());
 	return first;
@@ -160,29 +162,29 @@ double session::error(sum_set sums, std::span<const double> gradient,
 				     : set.estimator.interval_error(gradient);
 }
 
-/// The sum of its counters' counts, with the error of the whole.
-static count sum_of(const session &from,
+/// Add up the counts of a sum's counters, with the error of the sum.
+static count sum_of(const session &counts,
 		    const std::vector<counter_at> &counters, sum_set sums,
 		    size_t index, size_t size, period when)
 {
 	std::vector<double> gradient(size);
-	count all;
+	count sum;
 
-	size_t lost = 0;
+	size_t n_lost = 0;
 
 	for (const counter_at &c : counters)
-		if (!from.counted(c.counter, c.cpu_index, when))
-			lost++;
+		if (!counts.counted(c.counter, c.cpu_index, when))
+			n_lost++;
 		else
-			all += when == period::interval
-				       ? from.interval(c.counter, c.cpu_index)
-				       : from.total(c.counter, c.cpu_index);
-	if (lost && lost == counters.size())
-		all.value = std::nan("");
+			sum += when == period::interval
+				       ? counts.interval(c.counter, c.cpu_index)
+				       : counts.total(c.counter, c.cpu_index);
+	if (n_lost && n_lost == counters.size())
+		sum.value = std::nan("");
 	gradient[index] = 1;
-	// also where it is unknown
-	all.error = all.error == 0 ? 0 : from.error(sums, gradient, when);
-	return all;
+	// an unknown error (not a number) as well
+	sum.error = sum.error == 0 ? 0 : counts.error(sums, gradient, when);
+	return sum;
 }
 
 count session::interval(sum_set sums, size_t index) const

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a session keeps: its groups, and what their last reads gave.
+// State of a session: its groups, and the results of their last reads.
 #pragma once
 
 #include <chrono>
@@ -16,53 +16,54 @@
 
 namespace uncore {
 
-/// perf's own, where a PMU does not say how long a turn is.
+/// perf's default turn, for a PMU without perf_event_mux_interval_ms.
 constexpr std::chrono::nanoseconds usual_turn = std::chrono::milliseconds(4);
 
 struct session::state {
-	/// A group on one CPU: what one system call reads.
+	/// A group on one CPU, which one system call reads.
 	struct unit {
 		uint32_t group, cpu_index, members;
 		int cpu;
-		size_t words;	     ///< where its words are
-		size_t estimators;   ///< where its members' estimators are
-		uint32_t box;	     ///< of box_watch
-		int clock;	     ///< the member that counts the box's clock, or -1
-		bool ticked = false; ///< it ever did
-		bool gone = false;
+		size_t words;	   ///< index of its first word
+		size_t estimators; ///< index of its first estimator
+		uint32_t box;	   ///< number in box_watch
+		int clock;	   ///< member counting the box's clock, or -1
+		bool clock_ran = false; ///< the clock ran in an earlier read
+		bool lost = false;
 	};
 
-	/// A group's CPUs and their packages; its units are in a row.
+	/// A group's CPUs and their packages; its units are consecutive.
 	struct group_place {
 		std::vector<int> cpus, packages;
 		size_t first_unit;
-		/// The backend's number; none where every box was left out.
+		/// Number of the group in the backend; none without a box.
 		std::optional<unsigned> opened;
-		std::chrono::nanoseconds turn; ///< before perf lets another group count
+		std::chrono::nanoseconds turn; ///< perf's multiplexing interval
 	};
 
-	/// The units of a package, which are read from one of its CPUs.
+	/// Units of a package, read from one of the package's CPUs.
 	struct stop {
 		int package;
 		std::vector<int> cpus;
 		std::vector<uint32_t> units;
 	};
 
-	/// Sums that are added up at each read.
+	/// Sums, updated at each read.
 	struct watched_sums {
 		std::vector<std::vector<counter_at>> counters;
 		sum_estimator estimator;
 	};
 
-	state(plan planned, const topology &on, const session_options &wanted,
+	state(plan groups_to_open, const topology &system,
+	      const session_options &chosen,
 	      std::shared_ptr<counter_backend> counters)
-		: what(std::move(planned)), machine(on), options(wanted),
-		  backend(std::move(counters)),
+		: group_plan(std::move(groups_to_open)), machine(system),
+		  options(chosen), backend(std::move(counters)),
 		  boxes(machine, *backend, options.packages)
 	{
 	}
 
-	plan what;
+	plan group_plan;
 	topology machine;
 	session_options options;
 	std::shared_ptr<counter_backend> backend;
@@ -71,32 +72,33 @@ struct session::state {
 	std::vector<group_place> groups;
 	std::vector<unit> units;
 	std::vector<stop> tour;
-	/// What the last read gave, and the one before.
+	/// Words of the last read, and of the read before.
 	std::vector<uint64_t> now, before;
 	std::vector<estimator> estimators;
 	std::vector<watched_sums> sums;
-	std::chrono::nanoseconds started{}, read_at{}, read_before{}, interval_began{};
-	/// That the last read took.
+	std::chrono::nanoseconds started{}, read_at{}, read_before{},
+		interval_began{};
+	/// Duration of the last read.
 	std::chrono::nanoseconds cost{};
 	bool counting = false, multiplexed = false;
-	/// The next read is of a new interval.
-	bool begins = false;
-	std::vector<uint32_t> lagging; ///< units, in the last read
-	std::vector<uint64_t> words;   ///< of one unit, for look_again()
+	/// The next read begins a new interval.
+	bool interval_ended = false;
+	std::vector<uint32_t> lagging; ///< units that lagged in the last read
+	std::vector<uint64_t> words;   ///< of one unit, for recheck_lagging()
 
 	result<void> open_group(uint32_t group);
-	void add_units(uint32_t group, box_watch::place where);
+	void add_units(uint32_t group, box_watch::place place);
 	void plan_tour();
-	void read_stop(const stop &where);
-	void lose(unit &u, condition why);
+	void read_stop(const stop &package_stop);
+	void lose(unit &u, condition cause);
 	void check_boxes();
 	void check_clocks();
 	void begin_interval();
 	void read_all();
 	result<void> report();
-	bool lags(const unit &u) const;
-	bool goes_on(const unit &u);
-	void look_again();
+	bool is_lagging(const unit &u) const;
+	bool is_running(const unit &u);
+	void recheck_lagging();
 	stratum between(const unit &u, uint32_t member) const;
 	bool read_unit(unit &u);
 	void account(const unit &u);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which filter fields an event shares with the other events of its box, and
-// which counters may count it: look-ups in the catalogue.
+// Filter fields that an event shares with the other events of its box, and the
+// counters that can count the event: look-ups in the catalogue.
 #include "sharing.hpp"
 
 #include <span>
@@ -20,50 +20,50 @@ std::span<const shared_field> fields_of(std::string_view generation)
 	return tables ? tables->shared_fields : std::span<const shared_field>();
 }
 
-/// Fixed and free-running counters: one for each unit mask.
-uint32_t special_counter(const event &wanted)
+/// Return the fixed or free-running counter of an event: one per unit mask.
+uint32_t special_counter(const event &counted)
 {
-	uint64_t umask = wanted.config >> 8 & 0xff;
+	uint64_t umask = counted.config >> 8 & 0xff;
 
 	return 1u << (16 + (umask ? 1 + (umask & 7) : 0));
 }
 
 } // namespace
 
-demand demand_of(const event &wanted, std::string_view generation)
+demand demand_of(const event &counted, std::string_view generation)
 {
-	const catalogue *known = catalogue::find(generation);
+	const catalogue *names = catalogue::find(generation);
 	const box_info *box = nullptr;
-	demand asked;
+	demand event_demand;
 
-	if (known && wanted.pmu && wanted.pmu->driver != pmu_driver::other)
-		box = known->box(wanted.pmu->box);
+	if (names && counted.pmu && counted.pmu->driver != pmu_driver::other)
+		box = names->box(counted.pmu->box);
 	if (!box)
-		return asked;
-	if ((wanted.config & code_mask) == 0xff) {
-		asked.counters = special_counter(wanted);
-		return asked;
+		return event_demand;
+	if ((counted.config & code_mask) == 0xff) {
+		event_demand.counters = special_counter(counted);
+		return event_demand;
 	}
-	asked.counters = (1u << box->counters) - 1;
-	// Which counters can count an event does not depend on its unit mask.
-	for (const event_info &info : known->events())
+	event_demand.counters = (1u << box->counters) - 1;
+	// The counters that can count an event do not depend on its unit mask.
+	for (const event_info &info : names->events())
 		if (info.box == box->name && info.counters &&
-		    !((info.config ^ wanted.config) & code_bits))
-			asked.counters = info.counters;
+		    !((info.config ^ counted.config) & code_bits))
+			event_demand.counters = info.counters;
 	for (const shared_field &field : fields_of(generation))
 		if (field.box == box->name &&
-		    (wanted.config & field.mask) == field.select)
+		    (counted.config & field.mask) == field.select)
 			for (unsigned word = 0; word < 3; word++)
-				asked.filters[word] |= field.bits[word];
-	return asked;
+				event_demand.filters[word] |= field.bits[word];
+	return event_demand;
 }
 
-std::string_view shared_name(const event &wanted, std::string_view generation,
+std::string_view shared_name(const event &counted, std::string_view generation,
 			     unsigned word, uint64_t bits)
 {
 	for (const shared_field &field : fields_of(generation))
-		if (field.box == wanted.pmu->box && field.bits[word] & bits &&
-		    (wanted.config & field.mask) == field.select)
+		if (field.box == counted.pmu->box && field.bits[word] & bits &&
+		    (counted.config & field.mask) == field.select)
 			return field.name;
 	return "filter";
 }

@@ -64,7 +64,7 @@ std::optional<std::string> read_text(const fs::path &file)
 		return std::nullopt;
 
 	std::string text;
-	// A file of sysfs has a page at most; others are read in parts.
+	// A sysfs file has at most one page; larger files are read in parts.
 	char part[4096];
 
 	for (;;) {
@@ -108,10 +108,10 @@ std::optional<std::vector<int>> parse_cpu_list(std::string_view text)
 	if (text.empty())
 		return cpus;
 	for (const std::string_view part : split(text, ',')) {
-		const auto [from, to] = cut(part, '-');
-		const auto first = parse_number(from);
+		const auto [begin, end] = cut(part, '-');
+		const auto first = parse_number(begin);
 		const auto last =
-			part.find('-') == part.npos ? first : parse_number(to);
+			part.find('-') == part.npos ? first : parse_number(end);
 
 		if (!first || !last || *first > *last || *last >= most_cpus)
 			return std::nullopt;
@@ -140,10 +140,10 @@ std::optional<format_field> parse_format(std::string_view name,
 	else if (word != "config")
 		return std::nullopt;
 	for (const std::string_view part : split(bits, ',')) {
-		const auto [from, to] = cut(part, '-');
-		const auto low = parse_bit(from);
+		const auto [begin, end] = cut(part, '-');
+		const auto low = parse_bit(begin);
 		const auto high =
-			part.find('-') == part.npos ? low : parse_bit(to);
+			part.find('-') == part.npos ? low : parse_bit(end);
 
 		if (!low || !high || *low > *high)
 			return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// Numbers, splitting, names alike.
+/// Numbers, splitting, similar names.
 
 #include "text.hpp"
 
@@ -11,7 +11,7 @@
 
 namespace uncore {
 
-// <cctype> follows the locale, these do not.
+// Unlike <cctype>, these functions do not depend on the locale.
 bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -48,26 +48,26 @@ std::string_view trim(std::string_view text)
 }
 
 std::pair<std::string_view, std::string_view> cut(std::string_view text,
-						  char at)
+						  char separator)
 {
-	const size_t where = text.find(at);
+	const size_t position = text.find(separator);
 
-	if (where == text.npos)
+	if (position == text.npos)
 		return {text, {}};
-	return {text.substr(0, where), text.substr(where + 1)};
+	return {text.substr(0, position), text.substr(position + 1)};
 }
 
-std::vector<std::string_view> split(std::string_view text, char at)
+std::vector<std::string_view> split(std::string_view text, char separator)
 {
 	std::vector<std::string_view> parts;
 
 	for (;;) {
-		const size_t where = text.find(at);
+		const size_t position = text.find(separator);
 
-		parts.push_back(text.substr(0, where));
-		if (where == text.npos)
+		parts.push_back(text.substr(0, position));
+		if (position == text.npos)
 			return parts;
-		text.remove_prefix(where + 1);
+		text.remove_prefix(position + 1);
 	}
 }
 
@@ -75,9 +75,10 @@ static std::optional<uint64_t> parse_base(std::string_view text, int base)
 {
 	uint64_t value = 0;
 	const char *end = text.data() + text.size();
-	const auto [at, err] = std::from_chars(text.data(), end, value, base);
+	const auto [parsed_end, err] =
+		std::from_chars(text.data(), end, value, base);
 
-	if (err != std::errc() || at != end)
+	if (err != std::errc() || parsed_end != end)
 		return std::nullopt;
 	return value;
 }
@@ -98,9 +99,9 @@ std::optional<double> parse_decimal(std::string_view text)
 {
 	double value = 0;
 	const char *end = text.data() + text.size();
-	const auto [at, err] = std::from_chars(text.data(), end, value);
+	const auto [parsed_end, err] = std::from_chars(text.data(), end, value);
 
-	if (err != std::errc() || at != end || !std::isfinite(value))
+	if (err != std::errc() || parsed_end != end || !std::isfinite(value))
 		return std::nullopt;
 	return value;
 }
@@ -137,7 +138,7 @@ bool match_pattern(std::string_view pattern, std::string_view name)
 			p++;
 			n++;
 		} else if (star != pattern.npos) {
-			// the last * takes one more
+			// the last * matches one more character
 			p = star + 1;
 			n = ++resume;
 		} else {
@@ -149,8 +150,8 @@ bool match_pattern(std::string_view pattern, std::string_view name)
 	return p == pattern.size();
 }
 
-/// The beginning of a text, with ? for control characters.
-static std::string shown(std::string_view text, size_t most)
+/// Return the beginning of a text, with ? for control characters.
+static std::string printable_prefix(std::string_view text, size_t most)
 {
 	std::string clean(text.substr(0, most));
 
@@ -160,12 +161,12 @@ static std::string shown(std::string_view text, size_t most)
 
 std::string quote(std::string_view text)
 {
-	return '\'' + shown(text, 80) + '\'';
+	return '\'' + printable_prefix(text, 80) + '\'';
 }
 
 std::string one_line(std::string_view message)
 {
-	return shown(message, 1000);
+	return printable_prefix(message, 1000);
 }
 
 std::string join(const std::vector<std::string_view> &names,
@@ -181,8 +182,8 @@ std::string join(const std::vector<std::string_view> &names,
 	return text;
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours from @p a to
-/// @p b.
+/// Count the insertions, deletions, replacements and swaps of neighbours from
+/// @p a to @p b.
 static unsigned distance(std::string_view a, std::string_view b)
 {
 	std::vector<unsigned> before(b.size() + 1), row(b.size() + 1),
@@ -237,7 +238,7 @@ std::vector<std::string_view>
 nearest_names(std::string_view wrong,
 	      const std::vector<std::string_view> &names, unsigned most)
 {
-	// A step or two make any other short name of one or two letters.
+	// Two edits turn one or two letters into any other short name.
 	constexpr size_t shortest = 3, longest = 64;
 	std::vector<candidate> ranked;
 
@@ -249,7 +250,7 @@ nearest_names(std::string_view wrong,
 		const size_t prefix = common_prefix(wrong, name);
 		unsigned far = distance(wrong, name);
 
-		// A name that begins with it, or holds it, may be meant too.
+		// Names that begin with or contain the wrong name are near too.
 		if (prefix == wrong.size())
 			far = std::min(far, 2u);
 		else if (name.find(wrong) != name.npos)
@@ -258,15 +259,16 @@ nearest_names(std::string_view wrong,
 			ranked.push_back({far, prefix, name});
 	}
 	std::stable_sort(ranked.begin(), ranked.end());
-	std::vector<std::string_view> found;
-	for (const candidate &one : ranked) {
-		if (found.size() == most || one.far > ranked.front().far + 2)
+	std::vector<std::string_view> nearest;
+	for (const candidate &entry : ranked) {
+		if (nearest.size() == most ||
+		    entry.far > ranked.front().far + 2)
 			break;
-		if (std::find(found.begin(), found.end(), one.name) ==
-		    found.end())
-			found.push_back(one.name);
+		if (std::find(nearest.begin(), nearest.end(), entry.name) ==
+		    nearest.end())
+			nearest.push_back(entry.name);
 	}
-	return found;
+	return nearest;
 }
 
 } // namespace uncore
