@@ -80,7 +80,7 @@ constexpr cache_word accesses[] = {
 	{"prefetch", PERF_COUNT_HW_CACHE_OP_PREFETCH},
 };
 
-/// LLC-loads, LLC-load-misses, L1-dcache-prefetches, ...
+/// Encode LLC-loads, LLC-load-misses, L1-dcache-prefetches, ...
 std::optional<uint64_t> cache_config(std::string_view name)
 {
 	for (const cache_word &cache : caches) {
@@ -105,64 +105,64 @@ std::optional<uint64_t> cache_config(std::string_view name)
 
 std::optional<event> find_core(std::string_view name)
 {
-	event found;
+	event core_event;
 
-	for (const generic_event &known : generic_events) {
-		if (!same_name(known.name, name))
+	for (const generic_event &entry : generic_events) {
+		if (!same_name(entry.name, name))
 			continue;
-		found.type = known.type;
-		found.config = known.config;
-		return found;
+		core_event.type = entry.type;
+		core_event.config = entry.config;
+		return core_event;
 	}
 	if (const auto config = cache_config(name)) {
-		found.type = PERF_TYPE_HW_CACHE;
-		found.config = *config;
-		return found;
+		core_event.type = PERF_TYPE_HW_CACHE;
+		core_event.config = *config;
+		return core_event;
 	}
 	if (name.size() > 1 && name.front() == 'r') {
 		const auto config = parse_hex(name.substr(1));
 
 		if (config) {
-			found.type = PERF_TYPE_RAW;
-			found.config = *config;
-			return found;
+			core_event.type = PERF_TYPE_RAW;
+			core_event.config = *config;
+			return core_event;
 		}
 	}
 	return std::nullopt;
 }
 
-/// Boxes that have an event of that name, as event strings.
-std::vector<std::string> on_boxes(const catalogue &all, std::string_view name)
+/// List the boxes that have an event of this name, as event strings.
+std::vector<std::string> on_boxes(const catalogue &names, std::string_view name)
 {
-	std::vector<std::string> found;
+	std::vector<std::string> texts;
 
-	for (const event_info &info : all.events())
-		if (same_name(info.name, name) && found.size() < 3)
-			found.push_back(std::string(info.box) + '/' +
+	for (const event_info &info : names.events())
+		if (same_name(info.name, name) && texts.size() < 3)
+			texts.push_back(std::string(info.box) + '/' +
 					std::string(info.name) + '/');
-	return found;
+	return texts;
 }
 
-error unknown(const catalogue &all, const written_event &written)
+error unknown(const catalogue &names, const written_event &written)
 {
-	if (const std::string foreign = foreign_spelling(written.text, all);
+	if (const std::string foreign = foreign_spelling(written.text, names);
 	    !foreign.empty())
 		return {errc::not_found, foreign};
 	const std::string name = quote(written.text);
-	const auto boxes = on_boxes(all, written.name);
+	const auto boxes = on_boxes(names, written.name);
 	const auto near = nearest_names(written.name, core_names(), 3);
-	std::string meant;
+	std::string suggestion;
 
 	for (const std::string &box : boxes)
-		meant += (meant.empty() ? "" : " or ") + box;
-	if (meant.empty())
-		meant = join(near, ", ");
-	if (!meant.empty())
+		suggestion += (suggestion.empty() ? "" : " or ") + box;
+	if (suggestion.empty())
+		suggestion = join(near, ", ");
+	if (!suggestion.empty())
 		return {errc::not_found, "there is no event " + name +
-						 ": did you mean " + meant +
-						 '?'};
-	if (all.box(cut(written.name, '_').second) ||
-	    all.box(cut(written.name, '_').first))
+						 ": did you mean " +
+						 suggestion + '?'};
+	if (names.box(cut(written.name, '_').second) ||
+	    names.box(cut(written.name, '_').first))
 		return {errc::invalid,
 			name + " is a PMU without an event: write it as PMU/EVENT/"};
 	if (!written.modifiers.empty() && written.modifiers.size() > 4)
@@ -180,30 +180,30 @@ std::vector<std::string_view> core_names()
 {
 	std::vector<std::string_view> names;
 
-	for (const generic_event &known : generic_events)
-		names.push_back(known.name);
+	for (const generic_event &entry : generic_events)
+		names.push_back(entry.name);
 	return names;
 }
 
 result<event> resolve_core_name(const written_event &written,
 				const topology &machine)
 {
-	auto found = find_core(written.name);
+	auto resolved = find_core(written.name);
 
-	if (!found)
+	if (!resolved)
 		return unknown(catalogue::of(machine), written);
-	found->name = written.text;
-	found->text = written.text;
-	if (found->type == event::duration_time) {
-		found->unit = "ns";
+	resolved->name = written.text;
+	resolved->text = written.text;
+	if (resolved->type == event::duration_time) {
+		resolved->unit = "ns";
 		if (!written.modifiers.empty())
 			return error{errc::invalid,
 				     "duration_time takes no modifiers"};
 	}
-	const auto done = apply_modifiers(written, false, *found);
-	if (!done)
-		return done.error();
-	return std::move(*found);
+	const auto applied = apply_modifiers(written, false, *resolved);
+	if (!applied)
+		return applied.error();
+	return std::move(*resolved);
 }
 
 } // namespace uncore

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// Names that other tools have for uncore events: perf's are understood, and
-/// those of libpfm4, LIKWID and ucevent are answered with the name to use.
+/// Uncore event names of other tools: names of perf are translated, and names
+/// of libpfm4, LIKWID and ucevent are refused with the name to use.
 
 #include "event/parts.hpp"
 
@@ -21,14 +21,14 @@ struct alias {
 	std::string_view theirs, ours;
 };
 
-/// UNC_M_CAS_COUNT: the letter, and the box.
+/// Box letters of perf's names, such as UNC_M_CAS_COUNT.
 constexpr alias letters[] = {
 	{"m", "imc"},	  {"c", "cbox"},   {"h", "ha"},	 {"p", "pcu"},
 	{"q", "qpi"},	  {"u", "ubox"},   {"i", "irp"}, {"s", "sbox"},
 	{"r2", "r2pcie"}, {"r3", "r3qpi"},
 };
 
-/// libpfm4's and ucevent's boxes.
+/// Box names of libpfm4 and ucevent.
 constexpr alias boxes[] = {
 	{"cbo", "cbox"},
 	{"sbo", "sbox"},
@@ -36,7 +36,7 @@ constexpr alias boxes[] = {
 	{"qpi_ll", "qpi"},
 };
 
-/// LIKWID's.
+/// Counter names of LIKWID.
 constexpr alias counters[] = {
 	{"mbox", "imc"},    {"cbox", "cbox"},  {"bbox", "ha"},
 	{"wbox", "pcu"},    {"sbox", "qpi"},   {"qbox", "qpi"},
@@ -45,30 +45,30 @@ constexpr alias counters[] = {
 };
 
 template <size_t N>
-std::string_view find(const alias (&all)[N], std::string_view name,
-		      std::string_view otherwise)
+std::string_view find(const alias (&aliases)[N], std::string_view name,
+		      std::string_view fallback)
 {
-	for (const alias &one : all)
-		if (same_name(one.theirs, name))
-			return one.ours;
-	return otherwise;
+	for (const alias &entry : aliases)
+		if (same_name(entry.theirs, name))
+			return entry.ours;
+	return fallback;
 }
 
 std::string lower(std::string_view text)
 {
-	std::string small(text);
+	std::string lowered(text);
 
-	for (char &c : small)
+	for (char &c : lowered)
 		if (c >= 'A' && c <= 'Z')
 			c = char(c - 'A' + 'a');
-	return small;
+	return lowered;
 }
 
-/// "unc_m_cas_count.rd" as box and event, if the catalogue has it.
-const event_info *manuals_name(const catalogue &all, std::string_view name)
+/// Find the catalogue's event for a name such as "unc_m_cas_count.rd".
+const event_info *manuals_name(const catalogue &names, std::string_view name)
 {
-	const std::string small = lower(name);
-	std::string_view rest = small;
+	const std::string lowered = lower(name);
+	std::string_view rest = lowered;
 
 	if (!rest.starts_with("unc_"))
 		return nullptr;
@@ -76,17 +76,17 @@ const event_info *manuals_name(const catalogue &all, std::string_view name)
 
 	const auto [letter, event] = cut(rest, '_');
 
-	return all.event(find(letters, letter, ""), event);
+	return names.event(find(letters, letter, ""), event);
 }
 
 std::string written(const event_info &info, std::string_view instance = "")
 {
 	return uncore::format("{}{}{}/{}/", std::string(info.box),
-			      instance.empty() ? "" : "_", std::string(instance),
-			      std::string(info.name));
+			      instance.empty() ? "" : "_",
+			      std::string(instance), std::string(info.name));
 }
 
-/// Splits the digits off that a name ends with.
+/// Split the trailing digits off a name.
 std::pair<std::string_view, std::string_view>
 split_number(std::string_view text)
 {
@@ -97,8 +97,8 @@ split_number(std::string_view text)
 	return {text.substr(0, end), text.substr(end)};
 }
 
-/// hswep_unc_imc0::UNC_M_CAS_COUNT:RD
-std::string of_libpfm4(const catalogue &all, std::string_view text)
+/// Translate a name of libpfm4: hswep_unc_imc0::UNC_M_CAS_COUNT:RD.
+std::string of_libpfm4(const catalogue &names, std::string_view text)
 {
 	const size_t colons = text.find("::");
 	std::string name;
@@ -108,26 +108,26 @@ std::string of_libpfm4(const catalogue &all, std::string_view text)
 	for (const std::string_view part : split(text.substr(colons + 2), ':'))
 		if (part.find('=') == part.npos)
 			name += (name.empty() ? "" : ".") + std::string(part);
-	if (const event_info *info = manuals_name(all, name))
+	if (const event_info *info = manuals_name(names, name))
 		return written(*info,
 			       split_number(text.substr(0, colons)).second);
 	return {};
 }
 
-/// CAS_COUNT_RD:MBOX0C1
-std::string of_likwid(const catalogue &all, std::string_view text)
+/// Translate a name of LIKWID: CAS_COUNT_RD:MBOX0C1.
+std::string of_likwid(const catalogue &names, std::string_view text)
 {
 	const auto [name, counter] = cut(text, ':');
-	const std::string place = lower(counter.substr(0, 4));
-	const std::string_view box = find(counters, place, "");
+	const std::string counter_box = lower(counter.substr(0, 4));
+	const std::string_view box = find(counters, counter_box, "");
 
 	if (box.empty() || counter.size() < 5)
 		return {};
-	for (const event_info &info : all.events()) {
-		std::string flat(info.name);
+	for (const event_info &info : names.events()) {
+		std::string underscored(info.name);
 
-		std::replace(flat.begin(), flat.end(), '.', '_');
-		if (info.box == box && same_name(flat, name))
+		std::replace(underscored.begin(), underscored.end(), '.', '_');
+		if (info.box == box && same_name(underscored, name))
 			return written(
 				info,
 				split_number(counter.substr(
@@ -137,16 +137,17 @@ std::string of_likwid(const catalogue &all, std::string_view text)
 	return {};
 }
 
-/// iMC.MEM_BW_READS
-std::string of_ucevent(const catalogue &all, std::string_view text)
+/// Translate a name of ucevent: iMC.MEM_BW_READS.
+std::string of_ucevent(const catalogue &names, std::string_view text)
 {
 	const auto [box, name] = cut(text, '.');
-	const std::string small = lower(name);
+	const std::string lowered = lower(name);
 
-	if (const event_info *info = all.event(find(boxes, box, box), small))
+	if (const event_info *info =
+		    names.event(find(boxes, box, box), lowered))
 		return written(*info);
-	if (all.box(find(boxes, box, box)) && all.metric(small))
-		return "-M " + small;
+	if (names.box(find(boxes, box, box)) && names.metric(lowered))
+		return "-M " + lowered;
 	return {};
 }
 
@@ -154,24 +155,27 @@ std::string of_ucevent(const catalogue &all, std::string_view text)
 
 std::string perf_spelling(std::string_view name, const topology &machine)
 {
-	const catalogue &all = catalogue::of(machine);
+	const catalogue &catalogue_names = catalogue::of(machine);
 
-	if (const event_info *info = manuals_name(all, name))
+	if (const event_info *info = manuals_name(catalogue_names, name))
 		return written(*info);
 
-	const auto names = catalogue_tables::find(all.generation())->perf_names;
-	const std::string small = lower(name);
-	const auto at = std::lower_bound(
-		names.begin(), names.end(), small,
-		[](const perf_name &one, std::string_view wanted) {
-			return one.name < wanted;
+	const auto perf_names =
+		catalogue_tables::find(catalogue_names.generation())
+			->perf_names;
+	const std::string lowered = lower(name);
+	const auto position = std::lower_bound(
+		perf_names.begin(), perf_names.end(), lowered,
+		[](const perf_name &entry, std::string_view key) {
+			return entry.name < key;
 		});
 
-	return at != names.end() && at->name == small ? std::string(at->event)
-						      : std::string();
+	return position != perf_names.end() && position->name == lowered
+		       ? std::string(position->event)
+		       : std::string();
 }
 
-std::string foreign_spelling(std::string_view text, const catalogue &all)
+std::string foreign_spelling(std::string_view text, const catalogue &names)
 {
 	constexpr struct {
 		const char *tool;
@@ -181,10 +185,10 @@ std::string foreign_spelling(std::string_view text, const catalogue &all)
 		     {"ucevent", of_ucevent}};
 
 	for (const auto &[tool, translate] : tools)
-		if (const std::string ours = translate(all, text);
-		    !ours.empty())
-			return uncore::format("{} is {}'s name: write {}", quote(text),
-					      tool, ours);
+		if (const std::string spelling = translate(names, text);
+		    !spelling.empty())
+			return uncore::format("{} is {}'s name: write {}",
+					      quote(text), tool, spelling);
 	return {};
 }
 

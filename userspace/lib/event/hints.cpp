@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// What to say of names that are not there: the nearest ones, and what a field
-/// may be.
+/// Hints for unknown names: the nearest names, and the values of a field.
 
 #include "event/parts.hpp"
 
@@ -38,7 +37,8 @@ bool is_event_file(std::string_view name)
 	       });
 }
 
-/// perf's terms that are not fields of a PMU and that mean nothing here.
+/// Check for a term of perf that is not a PMU's field and that libuncore
+/// ignores.
 static bool is_perf_word(std::string_view name)
 {
 	static constexpr std::string_view words[] = {
@@ -50,22 +50,22 @@ static bool is_perf_word(std::string_view name)
 	       std::end(words);
 }
 
-/// "only Haswell-EP/EX and Broadwell-EP/EX have": those for which @p has is
-/// true; "" for none.
+/// List the generations for which @p has is true, as in "only Haswell-EP/EX and
+/// Broadwell-EP/EX have"; "" for no generation.
 template <typename predicate> static std::string only_others(predicate has)
 {
 	std::vector<std::string_view> titles;
 
 	for (const std::string_view generation : catalogue::generations())
-		if (const catalogue &one = *catalogue::find(generation);
-		    has(one))
-			titles.push_back(one.title());
+		if (const catalogue &candidate = *catalogue::find(generation);
+		    has(candidate))
+			titles.push_back(candidate.title());
 	if (titles.empty())
 		return "";
 	return "only " + join(titles) + (titles.size() > 1 ? " have" : " has");
 }
 
-/// Is @p name "cbox" or "cbox_3", for a box of that name?
+/// Check whether @p name names a @p box: "cbox" or "cbox_3".
 static bool is_of_box(std::string_view name, std::string_view box)
 {
 	const auto [first, number] = cut(name, '_');
@@ -74,87 +74,89 @@ static bool is_of_box(std::string_view name, std::string_view box)
 	       std::all_of(number.begin(), number.end(), is_digit);
 }
 
-std::string box_elsewhere(const catalogue &here, std::string_view name)
+std::string box_elsewhere(const catalogue &names, std::string_view name)
 {
-	const auto has = [name](const catalogue &one) {
+	const auto has = [name](const catalogue &candidate) {
 		const auto bare = cut(name, '_').second;
 
-		for (const box_info &box : one.boxes())
+		for (const box_info &box : candidate.boxes())
 			if (is_of_box(name, box.name) ||
 			    is_of_box(bare, box.name))
 				return true;
 		return false;
 	};
 
-	if (has(here))
-		return std::string(here.title()) +
+	if (has(names))
+		return std::string(names.title()) +
 		       " may have it, but here there is none; 'uncore topology' lists what there is";
 	const std::string others = only_others(has);
 	if (others.empty())
 		return "";
-	return std::string(here.title()) + " has no such box, " + others;
+	return std::string(names.title()) + " has no such box, " + others;
 }
 
 error unknown_event(const known_pmu &p, std::string_view alias)
 {
-	const std::string intro = p.on.name + " has no event " + quote(alias);
-	const auto has = [&p, alias](const catalogue &one) {
-		return one.event(p.on.box, alias) != nullptr;
+	const std::string intro = p.pmu.name + " has no event " + quote(alias);
+	const auto has = [&p, alias](const catalogue &candidate) {
+		return candidate.event(p.pmu.box, alias) != nullptr;
 	};
 	std::vector<std::string_view> names;
 
-	// Not a slip, but the name that it has on another machine.
-	if (p.known && !has(*p.known))
+	// The name is not misspelled, but is of another generation.
+	if (p.names && !has(*p.names))
 		if (const std::string others = only_others(has);
 		    !others.empty())
 			return {errc::not_found, intro + ", " + others + " it"};
 	std::vector<std::string> files;
 
-	if (p.known)
-		for (const event_info &info : p.known->events())
-			if (info.box == p.on.box)
+	if (p.names)
+		for (const event_info &info : p.names->events())
+			if (info.box == p.pmu.box)
 				names.push_back(info.name);
-	files = list_folder(p.on.folder / "events");
+	files = list_folder(p.pmu.folder / "events");
 	for (const std::string &file : files)
 		if (is_event_file(file))
 			names.push_back(file);
-	for (const format_field &field : p.on.formats)
+	for (const format_field &field : p.pmu.formats)
 		names.push_back(field.name);
 	const auto near = nearest_names(alias, names, 3);
 	if (!near.empty())
 		return {errc::not_found,
 			intro + ": did you mean " + join(near, ", ") + '?'};
-	if (!p.known && names.size() == p.on.formats.size())
+	if (!p.names && names.size() == p.pmu.formats.size())
 		return {errc::not_found,
 			intro + ": libuncore knows no names for this processor, and the driver has none"};
 	return {errc::not_found, intro + "; 'uncore list " +
-					 (p.known ? p.on.box : p.on.name) +
+					 (p.names ? p.pmu.box : p.pmu.name) +
 					 "' shows what it has"};
 }
 
 error missing_field(const known_pmu &p, std::string_view alias,
 		    std::string_view name)
 {
-	const format_field *field = p.on.field(name);
-	std::vector<std::string> shown;
+	const format_field *field = p.pmu.field(name);
+	std::vector<std::string> examples;
 
 	if (p.in_tree()) {
-		const auto has = check_in_tree_field(p.on, *p.tables, name, 1);
+		const auto checked =
+			check_in_tree_field(p.pmu, *p.tables, name, 1);
 
-		if (!has && !field)
-			return has.error();
+		if (!checked && !field)
+			return checked.error();
 	}
-	if (p.known)
-		for (const value_info &value : p.known->values())
-			if (value.box == p.on.box && value.field == name &&
-			    shown.size() < 4)
-				shown.push_back(std::string(value.name) + " (" +
-						hex(value.value) + ')');
-	std::string message = p.on.name + '/' + std::string(alias) +
+	if (p.names)
+		for (const value_info &value : p.names->values())
+			if (value.box == p.pmu.box && value.field == name &&
+			    examples.size() < 4)
+				examples.push_back(std::string(value.name) +
+						   " (" + hex(value.value) +
+						   ')');
+	std::string message = p.pmu.name + '/' + std::string(alias) +
 			      "/ needs " + std::string(name) + "=";
-	for (size_t i = 0; i < shown.size(); i++)
-		message += (i ? ", " : ", such as ") + shown[i];
-	if (!shown.empty())
+	for (size_t i = 0; i < examples.size(); i++)
+		message += (i ? ", " : ", such as ") + examples[i];
+	if (!examples.empty())
 		message +=
 			"; 'uncore list -v " + std::string(name) + "' has all";
 	else if (field)
@@ -165,26 +167,26 @@ error missing_field(const known_pmu &p, std::string_view alias,
 result<void> check_field(const known_pmu &p, std::string_view name,
 			 uint64_t value)
 {
-	if (p.on.field(name))
+	if (p.pmu.field(name))
 		return {};
 	if (is_perf_word(name))
 		return error{errc::unsupported, "perf's term " + quote(name) +
 							" has no meaning here"};
 	if (p.in_tree())
-		if (const auto has =
-			    check_in_tree_field(p.on, *p.tables, name, value);
-		    !has)
-			return has;
-	if (p.known && p.known->field(p.on.box, name))
+		if (const auto checked =
+			    check_in_tree_field(p.pmu, *p.tables, name, value);
+		    !checked)
+			return checked;
+	if (p.names && p.names->field(p.pmu.box, name))
 		return error{errc::unsupported,
-			     p.on.name + ": the driver has no field " +
+			     p.pmu.name + ": the driver has no field " +
 				     std::string(name)};
 	std::vector<std::string_view> names;
-	for (const format_field &field : p.on.formats)
+	for (const format_field &field : p.pmu.formats)
 		names.push_back(field.name);
 	const auto near = nearest_names(name, names, 3);
 	return error{errc::not_found,
-		     p.on.name + " has no field " + quote(name) +
+		     p.pmu.name + " has no field " + quote(name) +
 			     (near.empty() ? "; it has " + join(names)
 					   : ": did you mean " +
 						     join(near, ", ") + '?')};
@@ -195,20 +197,20 @@ error unknown_value(const known_pmu &p, std::string_view field,
 {
 	std::vector<std::string_view> names;
 
-	if (!p.on.field(field)) {
-		// the field is what is wrong
-		if (const auto known = check_field(p, field, 0); !known)
-			return known.error();
+	if (!p.pmu.field(field)) {
+		// the field itself is unknown
+		if (const auto checked = check_field(p, field, 0); !checked)
+			return checked.error();
 	}
-	if (p.known)
-		for (const value_info &value : p.known->values())
-			if (value.box == p.on.box &&
+	if (p.names)
+		for (const value_info &value : p.names->values())
+			if (value.box == p.pmu.box &&
 			    same_name(value.field, field))
 				names.push_back(value.name);
 	std::string message =
 		std::string(field) + '=' + quote(part) + " is not a number";
-	if (const format_field *known = p.on.field(field))
-		message += " from 0 to " + hex(known->max());
+	if (const format_field *format = p.pmu.field(field))
+		message += " from 0 to " + hex(format->max());
 	if (names.empty())
 		return {errc::invalid, message};
 	const auto near = nearest_names(part, names, 3);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// What the kernel's own driver, intel_uncore, is known to get wrong: refused
-/// here with the reason, because it would count something else without a word.
+/// Known faults of intel_uncore: faulty events are refused with the reason,
+/// because the driver would silently count something else.
 
 #include "event/parts.hpp"
 
@@ -14,10 +14,10 @@ namespace uncore {
 
 namespace {
 
-/// The bits of a word that the hardware's fields for @p box cover, and the name
-/// of the first one that has a bit of @p of.
+/// Return the name of the first hardware field of @p box with one of these bits
+/// of a word.
 std::string_view field_with(const catalogue_tables &tables,
-			    std::string_view box, unsigned word, uint64_t of)
+			    std::string_view box, unsigned word, uint64_t bits)
 {
 	for (const field_info &info : tables.fields) {
 		if (info.box != box)
@@ -25,7 +25,7 @@ std::string_view field_with(const catalogue_tables &tables,
 		const auto field = parse_format(info.name, info.bits);
 
 		if (field && field->word == word &&
-		    field->place(field->max()) & of)
+		    field->place(field->max()) & bits)
 			return info.name;
 	}
 	return {};
@@ -38,32 +38,32 @@ error lacking(std::string message)
 
 } // namespace
 
-std::string use_our_driver(std::string_view what)
+std::string use_our_driver(std::string_view advantage)
 {
-	return "; load xeon_uncore instead, which " + std::string(what);
+	return "; load xeon_uncore instead, which " + std::string(advantage);
 }
 
-result<void> check_in_tree_field(const pmu_info &on,
+result<void> check_in_tree_field(const pmu_info &pmu,
 				 const catalogue_tables &tables,
 				 std::string_view name, uint64_t value)
 {
-	const format_field *published = on.field(name);
+	const format_field *published = pmu.field(name);
 
 	for (const field_info &info : tables.fields) {
-		if (info.box != on.box || info.name != name)
+		if (info.box != pmu.box || info.name != name)
 			continue;
-		const auto right = parse_format(info.name, info.bits);
-		if (!right || value > right->max())
+		const auto hardware = parse_format(info.name, info.bits);
+		if (!hardware || value > hardware->max())
 			continue;
 		if (!published)
 			return lacking(
-				on.name + ": intel_uncore has no field " +
+				pmu.name + ": intel_uncore has no field " +
 				std::string(name) + use_our_driver("has it"));
-		if (published->word == right->word &&
+		if (published->word == hardware->word &&
 		    value <= published->max() &&
-		    published->place(value) == right->place(value))
+		    published->place(value) == hardware->place(value))
 			continue;
-		return lacking(on.name + ": intel_uncore puts " +
+		return lacking(pmu.name + ": intel_uncore puts " +
 			       std::string(name) + '=' + hex(value) +
 			       " in other bits than the hardware's " +
 			       std::string(info.bits) +
@@ -72,22 +72,22 @@ result<void> check_in_tree_field(const pmu_info &on,
 	return {};
 }
 
-result<void> check_in_tree(const pmu_info &on, const catalogue_tables &tables,
+result<void> check_in_tree(const pmu_info &pmu, const catalogue_tables &tables,
 			   const config_words &words)
 {
-	const unsigned instance = on.instance.value_or(0);
+	const unsigned instance = pmu.instance.value_or(0);
 	uint64_t obeyed[3] = {~uint64_t{0}, 0, 0};
 
 	for (const in_tree_fault &fault : tables.in_tree_faults)
-		if (fault.box == on.box &&
+		if (fault.box == pmu.box &&
 		    (words.word[0] & fault.mask) == fault.select)
-			return lacking(on.name + ": intel_uncore " +
+			return lacking(pmu.name + ": intel_uncore " +
 				       std::string(fault.reason) + " (" +
 				       std::string(fault.section) + ')' +
 				       use_our_driver("counts it"));
 
 	for (const in_tree_filter &filter : tables.in_tree_filters) {
-		if (filter.box != on.box || instance > 31 ||
+		if (filter.box != pmu.box || instance > 31 ||
 		    !(filter.instances >> instance & 1) ||
 		    (words.word[0] & filter.mask) != filter.select)
 			continue;
@@ -100,8 +100,8 @@ result<void> check_in_tree(const pmu_info &on, const catalogue_tables &tables,
 		if (!ignored)
 			continue;
 		const std::string_view field =
-			field_with(tables, on.box, word, ignored);
-		return lacking(on.name + ": intel_uncore ignores " +
+			field_with(tables, pmu.box, word, ignored);
+		return lacking(pmu.name + ": intel_uncore ignores " +
 			       (field.empty() ? "config" + std::to_string(word)
 					      : std::string(field)) +
 			       " for this event" +

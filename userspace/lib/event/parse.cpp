@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// Event lists taken apart: groups, PMUs, terms, modifiers.  What they mean is
-/// in pmu.cpp and core.cpp.
+/// Parser of event lists: groups, PMUs, terms, modifiers.  pmu.cpp and core.cpp
+/// resolve the parts.
 
 #include <uncore/event.hpp>
 
@@ -24,7 +24,7 @@ error malformed(std::string message)
 	return {errc::invalid, std::move(message)};
 }
 
-/// Where an event's text ends: at a comma or brace outside slashes and quotes.
+/// Measure an event's text, up to a comma or brace outside slashes and quotes.
 size_t event_length(std::string_view text)
 {
 	bool slashes = false, quotes = false;
@@ -44,7 +44,7 @@ size_t event_length(std::string_view text)
 	return text.size();
 }
 
-/// The closing slash of the terms that @p text begins with.
+/// Find the closing slash of the terms at the beginning of @p text.
 size_t closing_slash(std::string_view text)
 {
 	bool quotes = false;
@@ -58,7 +58,7 @@ size_t closing_slash(std::string_view text)
 	return text.npos;
 }
 
-/// Where a term ends: at a comma outside quotes.
+/// Measure a term, up to a comma outside quotes.
 size_t term_length(std::string_view text)
 {
 	bool quotes = false;
@@ -101,16 +101,16 @@ result<written_event> take_apart(std::string_view text)
 	return written;
 }
 
-/// The PMUs that an event names, or why there are none.
+/// Find the PMUs that an event names; the error explains a missing PMU.
 result<std::vector<const pmu_info *>> find_pmus(const written_event &written,
 						const topology &machine)
 {
-	auto found = machine.match(written.name);
+	auto pmus = machine.match(written.name);
 
-	if (!found.empty())
-		return found;
-	if (const pmu_info *other = machine.find(written.name))
-		return std::vector<const pmu_info *>{other};
+	if (!pmus.empty())
+		return pmus;
+	if (const pmu_info *pmu = machine.find(written.name))
+		return std::vector<const pmu_info *>{pmu};
 
 	const std::string name = quote(written.name);
 	if (machine.pmus().empty())
@@ -119,26 +119,29 @@ result<std::vector<const pmu_info *>> find_pmus(const written_event &written,
 			"no PMU is called " + name +
 				", and no uncore driver is loaded: load xeon_uncore ('uncore check' says more)"};
 
-	// An event string of another machine, with another prefix.
+	// The event string may have the prefix of another machine.
 	const std::string_view bare = cut(written.name, '_').second;
-	if (const auto same = machine.match(bare);
-	    !bare.empty() && !same.empty())
+	if (const auto matches = machine.match(bare);
+	    !bare.empty() && !matches.empty())
 		return error{errc::not_found,
 			     "no PMU is called " + name + "; here it is " +
-				     same.front()->prefix + '_' +
+				     matches.front()->prefix + '_' +
 				     std::string(bare) + ", or " +
 				     std::string(bare) + " for any prefix"};
 
-	if (const catalogue *here = catalogue::find(machine.generation()))
-		if (const std::string why = box_elsewhere(*here, written.name);
-		    !why.empty())
-			return error{errc::not_found,
-				     "no PMU is called " + name + ": " + why};
+	if (const catalogue *generation_names =
+		    catalogue::find(machine.generation()))
+		if (const std::string reason =
+			    box_elsewhere(*generation_names, written.name);
+		    !reason.empty())
+			return error{errc::not_found, "no PMU is called " +
+							      name + ": " +
+							      reason};
 
 	std::vector<std::string_view> names;
-	for (const pmu_info &one : machine.pmus()) {
-		names.push_back(one.name);
-		names.push_back(one.box);
+	for (const pmu_info &candidate : machine.pmus()) {
+		names.push_back(candidate.name);
+		names.push_back(candidate.box);
 	}
 	const auto near = nearest_names(written.name, names, 3);
 	return error{errc::not_found,
@@ -155,23 +158,23 @@ result<event_term> resolve(const written_event &written,
 
 	term.text = written.text;
 	if (!written.has_terms) {
-		if (const std::string same =
+		if (const std::string spelling =
 			    perf_spelling(written.name, machine);
-		    !same.empty()) {
-			auto apart = take_apart(same);
+		    !spelling.empty()) {
+			auto translated = take_apart(spelling);
 
-			if (!apart)
-				return apart.error();
-			apart->modifiers = written.modifiers;
+			if (!translated)
+				return translated.error();
+			translated->modifiers = written.modifiers;
 
-			auto found = resolve(*apart, machine);
+			auto resolved = resolve(*translated, machine);
 
-			if (!found)
-				return found.error();
-			found->text = found->name = written.text;
-			for (event &one : found->events)
-				one.text = one.name = written.text;
-			return found;
+			if (!resolved)
+				return resolved.error();
+			resolved->text = resolved->name = written.text;
+			for (event &member : resolved->events)
+				member.text = member.name = written.text;
+			return resolved;
 		}
 
 		auto core = resolve_core_name(written, machine);
@@ -185,12 +188,12 @@ result<event_term> resolve(const written_event &written,
 	const auto pmus = find_pmus(written, machine);
 	if (!pmus)
 		return pmus.error();
-	for (const pmu_info *on : *pmus) {
-		auto found = resolve_on_pmu(written, *on, machine);
+	for (const pmu_info *pmu : *pmus) {
+		auto resolved = resolve_on_pmu(written, *pmu, machine);
 
-		if (!found)
-			return found.error();
-		term.events.push_back(std::move(*found));
+		if (!resolved)
+			return resolved.error();
+		term.events.push_back(std::move(*resolved));
 	}
 	term.name = term.events.front().name;
 	return term;
@@ -324,12 +327,12 @@ result<std::vector<written_term>> parse_terms(std::string_view text,
 }
 
 result<void> apply_modifiers(const written_event &written, bool uncore,
-			     event &into)
+			     event &target)
 {
 	bool user = false, kernel = false, hypervisor = false;
 
 	for (const char c : written.modifiers) {
-		// As perf does: of sampling, pinning and weak groups.
+		// modifiers of sampling, pinning and weak groups in perf
 		if (c == 'S' || c == 'D' || c == 'W')
 			continue;
 		if (uncore)
@@ -348,9 +351,9 @@ result<void> apply_modifiers(const written_event &written, bool uncore,
 				quote(written.text));
 	}
 	if (user || kernel || hypervisor) {
-		into.exclude_user = !user;
-		into.exclude_kernel = !kernel;
-		into.exclude_hv = !hypervisor;
+		target.exclude_user = !user;
+		target.exclude_kernel = !kernel;
+		target.exclude_hv = !hypervisor;
 	}
 	return {};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// What the parts of the event parser share: a written event taken apart, and
-/// the steps from there to perf_event_attr.
+/// Shared parts of the event parser: the parts of a written event, and the
+/// steps from these parts to perf_event_attr.
 #pragma once
 
 #include <cstdint>
@@ -25,93 +25,97 @@ struct written_term {
 /// An event as written: PMU/TERMS/MODIFIERS, or NAME:MODIFIERS.
 struct written_event {
 	std::string_view text;
-	std::string_view name; ///< the PMU's, or the event's
+	std::string_view name; ///< name of the PMU or the event
 	bool has_terms = false;
 	std::vector<written_term> terms;
 	std::string_view modifiers;
 };
 
-/// Takes "NAME", "NAME=VALUE", ... apart; @p where is for the message.
+/// Parse "NAME", "NAME=VALUE", ...
+/// @param where text that messages quote.
 result<std::vector<written_term>> parse_terms(std::string_view text,
 					      std::string_view where);
 
-/// The event string for a name that perf has for an uncore event
-/// (unc_m_cas_count.rd), or nothing.
+/// Translate perf's name of an uncore event (unc_m_cas_count.rd) to an event
+/// string; empty for other names.
 std::string perf_spelling(std::string_view name, const topology &machine);
-/// For an event of libpfm4, LIKWID or ucevent: a message with the name to use.
-std::string foreign_spelling(std::string_view text, const catalogue &all);
+/// Recognize an event of libpfm4, LIKWID or ucevent.
+/// @return a message with the name to use; empty for other names.
+std::string foreign_spelling(std::string_view text, const catalogue &names);
 
-/// perf's own events, raw ones, and those of PMUs that are not of the uncore's.
+/// Resolve perf's generic events, raw events, and events of PMUs outside the
+/// uncore.
 result<event> resolve_core_name(const written_event &written,
 				const topology &machine);
-/// Names that resolve_core_name() knows, for suggestions.
+/// List the names that resolve_core_name() knows, for suggestions.
 std::vector<std::string_view> core_names();
 
-/// An event of @p on, which is any PMU.
-result<event> resolve_on_pmu(const written_event &written, const pmu_info &on,
+/// Resolve an event on a PMU of any type.
+result<event> resolve_on_pmu(const written_event &written, const pmu_info &pmu,
 			     const topology &machine);
 
-/// Fills in the exclude flags; @p uncore events have no such thing.
+/// Set the exclude flags of an event; @p uncore events have none.
 result<void> apply_modifiers(const written_event &written, bool uncore,
-			     event &into);
+			     event &target);
 
-/// The values of perf_event_attr that terms ask for, and what was asked.
+/// Config words of perf_event_attr, from the terms of an event.
 struct config_words {
 	uint64_t word[3] = {0, 0, 0};
-	bool raw[3] = {false, false, false}; ///< given as config=, ...
+	bool raw[3] = {false, false, false}; ///< the user wrote config=, ...
 };
 
-/// A PMU, and what the catalogue knows of its box: nothing, when it is another
-/// processor's or none of the uncore's.
+/// A PMU and its catalogue; no catalogue for boxes of another processor and
+/// PMUs outside the uncore.
 struct known_pmu {
-	const pmu_info &on;
-	const catalogue *known = nullptr;
+	const pmu_info &pmu;
+	const catalogue *names = nullptr;
 	const catalogue_tables *tables = nullptr;
 
-	/// Are its words the kernel's own driver's, which gets some wrong?
+	/// Check for intel_uncore, which encodes some events wrongly.
 	bool in_tree() const
 	{
-		return tables && on.driver == pmu_driver::intel_uncore;
+		return tables && pmu.driver == pmu_driver::intel_uncore;
 	}
 };
 
-/// What was meant, in words (hints.cpp): an event, a value or a field
-/// that is not there, or a field that an event needs.
+/// Suggest names (hints.cpp) for an unknown event, value or field, or a
+/// missing field of an event.
 error unknown_event(const known_pmu &p, std::string_view alias);
 error unknown_value(const known_pmu &p, std::string_view field,
 		    std::string_view part);
 error missing_field(const known_pmu &p, std::string_view alias,
 		    std::string_view name);
-/// The reason why no PMU of a machine of @p here has that name, if it is a box's
-/// of other generations or one that not all machines have; else nothing.
-std::string box_elsewhere(const catalogue &here, std::string_view name);
-/// Has the driver that field?
+/// Explain a missing PMU: a box of other generations only, or a box that not
+/// all machines have.  Empty for other names.
+std::string box_elsewhere(const catalogue &names, std::string_view name);
+/// Check that the driver has a field.
 result<void> check_field(const known_pmu &p, std::string_view name,
 			 uint64_t value);
-/// May that be a file's name in an events folder, and no attribute's?
+/// Check for a valid event file name in an events folder; attributes such as
+/// .scale are not event files.
 bool is_event_file(std::string_view name);
-/// "0x1f"
+/// Format a number as "0x1f".
 std::string hex(uint64_t value);
 
-/// Do these words make sense together (checks.cpp)?
+/// Check that the words are consistent (checks.cpp).
 result<void> check_words(const known_pmu &p, const config_words &words,
 			 std::string_view text);
-/// The driver refuses filters that an event does not look at, without a word
-/// about which.
+/// Refuse filters that an event ignores.  The driver refuses them as well, but
+/// its error does not name the filter.
 result<void> check_filters(const known_pmu &p, const config_words &words,
-			   const event &wanted);
-/// The catalogue's event with these select bits, or nullptr.
+			   const event &counted);
+/// Find the catalogue's event with these select bits, or nullptr.
 const event_info *find_info(const known_pmu &p, const config_words &words);
 
-/// Would intel_uncore count @p words on @p on wrongly?  Then an error that says
-/// why.
-result<void> check_in_tree(const pmu_info &on, const catalogue_tables &tables,
+/// Check that intel_uncore counts @p words correctly on a PMU.  The error gives
+/// the reason.
+result<void> check_in_tree(const pmu_info &pmu, const catalogue_tables &tables,
 			   const config_words &words);
-/// Does @p field of intel_uncore put @p value where the hardware has it?
-result<void> check_in_tree_field(const pmu_info &on,
+/// Check that intel_uncore places @p value in the hardware's bits of @p field.
+result<void> check_in_tree_field(const pmu_info &pmu,
 				 const catalogue_tables &tables,
 				 std::string_view field, uint64_t value);
-/// "; xeon_uncore has it", where to go.
-std::string use_our_driver(std::string_view what);
+/// Recommend this project's driver: "; load xeon_uncore instead, which ...".
+std::string use_our_driver(std::string_view advantage);
 
 } // namespace uncore

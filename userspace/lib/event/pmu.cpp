@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
-/// From the terms of PMU/TERMS/ to perf_event_attr: names of events and values
-/// from the catalogue or from the driver's events folder, placed through the
-/// format that the driver publishes.
+/// Resolver from the terms of PMU/TERMS/ to perf_event_attr: names of events
+/// and values come from the catalogue or the driver's events folder, field
+/// positions from the driver's format folder.
 
 #include "event/parts.hpp"
 
@@ -24,19 +24,19 @@ error invalid(std::string message)
 	return {errc::invalid, std::move(message)};
 }
 
-/// Turns one event's terms into words, for one PMU.
+/// Turn one event's terms into config words, for one PMU.
 class resolver {
 public:
-	resolver(const written_event &written, const pmu_info &on,
+	resolver(const written_event &written, const pmu_info &pmu,
 		 const topology &machine)
-		: written_(written), pmu_{on}
+		: written_(written), pmu_{pmu}
 	{
-		if (on.driver == pmu_driver::other)
+		if (pmu.driver == pmu_driver::other)
 			return;
-		const catalogue *known = catalogue::find(machine.generation());
-		if (!known || !known->box(on.box))
+		const catalogue *names = catalogue::find(machine.generation());
+		if (!names || !names->box(pmu.box))
 			return;
-		pmu_.known = known;
+		pmu_.names = names;
 		pmu_.tables = catalogue_tables::find(machine.generation());
 	}
 
@@ -48,44 +48,45 @@ public:
 		for (const auto step :
 		     {&resolver::read_terms, &resolver::read_alias,
 		      &resolver::place}) {
-			const auto done = (this->*step)();
+			const auto outcome = (this->*step)();
 
-			if (!done)
-				return done.error();
+			if (!outcome)
+				return outcome.error();
 		}
-		if (const auto done = check_words(pmu_, words_, written_.text);
-		    !done)
-			return done.error();
+		if (const auto outcome =
+			    check_words(pmu_, words_, written_.text);
+		    !outcome)
+			return outcome.error();
 		return finish();
 	}
 
 private:
-	/// A value for a field, as the user or the event's name gives it.
+	/// Value for a field, from the user or from the event's name.
 	struct assignment {
 		std::string_view field;
 		std::string_view text;
-		bool preset = false; ///< by the event's name
+		bool preset = false; ///< from the event's name
 	};
 
 	std::string where() const { return quote(written_.text); }
 
 	const assignment *find(std::string_view field) const
 	{
-		for (const assignment &one : assignments_)
-			if (same_name(one.field, field))
-				return &one;
+		for (const assignment &candidate : assignments_)
+			if (same_name(candidate.field, field))
+				return &candidate;
 		return nullptr;
 	}
 
-	/// Sorts the written terms by what they are.
+	/// Sort the written terms into names and values.
 	result<void> read_terms()
 	{
 		for (const written_term &term : written_.terms) {
-			const auto done =
+			const auto outcome =
 				term.value ? read_value(term) : read_name(term);
 
-			if (!done)
-				return done;
+			if (!outcome)
+				return outcome;
 		}
 		return {};
 	}
@@ -133,16 +134,17 @@ private:
 		return {};
 	}
 
-	/// A term without a value: an event, or a field that is to be 1.
+	/// Read a term without a value: an event, or a field to set to 1.
 	result<void> read_name(const written_term &term)
 	{
-		const bool known =
-			pmu_.known && pmu_.known->event(pmu_.on.box, term.name);
+		const bool is_listed =
+			pmu_.names &&
+			pmu_.names->event(pmu_.pmu.box, term.name);
 
-		if (!known && !read_event_file(term.name) &&
-		    (pmu_.on.field(term.name) ||
-		     (pmu_.known &&
-		      pmu_.known->field(pmu_.on.box, term.name)))) {
+		if (!is_listed && !read_event_file(term.name) &&
+		    (pmu_.pmu.field(term.name) ||
+		     (pmu_.names &&
+		      pmu_.names->field(pmu_.pmu.box, term.name)))) {
 			if (find(term.name))
 				return invalid(quote(term.name) +
 					       " is given twice in " + where());
@@ -170,16 +172,16 @@ private:
 	{
 		if (!is_event_file(name))
 			return std::nullopt;
-		return read_text(pmu_.on.folder / "events" / name);
+		return read_text(pmu_.pmu.folder / "events" / name);
 	}
 
-	/// What the event's name stands for, put before what the user gives.
+	/// Insert the terms of the event's name before the user's terms.
 	result<void> read_alias()
 	{
 		if (alias_.empty())
 			return {};
-		if (pmu_.known)
-			event_.info = pmu_.known->event(pmu_.on.box, alias_);
+		if (pmu_.names)
+			event_.info = pmu_.names->event(pmu_.pmu.box, alias_);
 		if (event_.info) {
 			alias_text_ = event_.info->terms;
 			event_.scale = event_.info->scale;
@@ -216,9 +218,10 @@ private:
 	result<void> add_preset(std::string_view name, std::string_view value,
 				std::vector<assignment> &presets)
 	{
-		const assignment *given = find(name);
+		const assignment *written = find(name);
 
-		if (given && parse_number(given->text) != parse_number(value))
+		if (written &&
+		    parse_number(written->text) != parse_number(value))
 			return invalid(
 				"the event " + quote(alias_) + " has " +
 				std::string(name) + '=' +
@@ -236,16 +239,17 @@ private:
 				return invalid("the driver's event " +
 					       quote(alias_) + " is malformed");
 			words_.word[word] = *number;
-		} else if (!given) {
+		} else if (!written) {
 			presets.push_back({name, value, true});
 		}
 		return {};
 	}
 
-	/// Is a field given, or the word that it is in, or a part of it?
+	/// Check whether the user set a field, its word, or an overlapping
+	/// field.
 	bool is_given(std::string_view name) const
 	{
-		const format_field *field = pmu_.on.field(name);
+		const format_field *field = pmu_.pmu.field(name);
 
 		if (find(name))
 			return true;
@@ -253,11 +257,13 @@ private:
 			return false;
 		if (words_.raw[field->word])
 			return true;
-		for (const assignment &one : assignments_) {
-			const format_field *other = pmu_.on.field(one.field);
+		for (const assignment &candidate : assignments_) {
+			const format_field *candidate_field =
+				pmu_.pmu.field(candidate.field);
 
-			if (other && other->word == field->word &&
-			    other->place(other->max()) &
+			if (candidate_field &&
+			    candidate_field->word == field->word &&
+			    candidate_field->place(candidate_field->max()) &
 				    field->place(field->max()))
 				return true;
 		}
@@ -281,73 +287,75 @@ private:
 	std::optional<std::string>
 	read_event_file_attribute(const char *suffix) const
 	{
-		return read_text(pmu_.on.folder / "events" /
+		return read_text(pmu_.pmu.folder / "events" /
 				 (std::string(alias_) + suffix));
 	}
 
-	/// Puts all values into their fields.
+	/// Place all values into their fields.
 	result<void> place()
 	{
-		// A packet's name means that packet and no other.
+		// A packet's name implies the mask of this packet.
 		for (size_t i = 0; i < assignments_.size(); i++) {
-			const auto done = imply_mask(assignments_[i]);
+			const auto outcome = imply_mask(assignments_[i]);
 
-			if (!done)
-				return done;
+			if (!outcome)
+				return outcome;
 		}
 		for (const std::string_view parameter : parameters_)
 			if (!is_given(parameter))
 				return missing_field(pmu_, alias_, parameter);
-		for (const assignment &one : assignments_) {
-			const auto value = read_number(one);
+		for (const assignment &entry : assignments_) {
+			const auto value = read_number(entry);
 
 			if (!value)
 				return value.error();
-			const auto done = place_value(one, *value);
-			if (!done)
-				return done;
+			const auto outcome = place_value(entry, *value);
+			if (!outcome)
+				return outcome;
 		}
 		return {};
 	}
 
-	/// match_opc=NAME without mask_opc would match every packet.
-	result<void> imply_mask(const assignment given)
+	/// Add the mask of match_opc=NAME, which would otherwise match every
+	/// packet.
+	result<void> imply_mask(const assignment match)
 	{
-		const std::string_view what = given.field;
+		const std::string_view field_name = match.field;
 
-		if (!pmu_.known || given.preset || !what.starts_with("match_"))
+		if (!pmu_.names || match.preset ||
+		    !field_name.starts_with("match_"))
 			return {};
 		const value_info *value =
-			pmu_.known->value(pmu_.on.box, what, given.text);
+			pmu_.names->value(pmu_.pmu.box, field_name, match.text);
 		if (!value)
 			return {};
-		const auto add_mask = [&](std::string_view match) {
+		const auto add_mask = [&](std::string_view name_of_match) {
 			const std::string mask =
-				"mask_" + std::string(match.substr(6));
+				"mask_" + std::string(name_of_match.substr(6));
 			const field_info *field =
-				pmu_.known->field(pmu_.on.box, mask);
+				pmu_.names->field(pmu_.pmu.box, mask);
 
 			if (field && !find(mask) && !words_.raw[2])
 				assignments_.push_back(
 					{field->name, "-1", true});
 		};
-		add_mask(what);
+		add_mask(field_name);
 		if (value->message_class.empty() || words_.raw[1])
 			return {};
-		const value_info *wanted = pmu_.known->value(
-			pmu_.on.box, "match_mc", value->message_class);
-		const assignment *other = find("match_mc");
-		if (!wanted)
+		const value_info *message_class = pmu_.names->value(
+			pmu_.pmu.box, "match_mc", value->message_class);
+		const assignment *class_match = find("match_mc");
+		if (!message_class)
 			return {};
-		if (!other) {
+		if (!class_match) {
 			assignments_.push_back(
-				{"match_mc", wanted->name, true});
+				{"match_mc", message_class->name, true});
 		} else {
-			const auto number = read_number(*other);
+			const auto number = read_number(*class_match);
 
 			if (!number)
 				return number.error();
-			if (*number != wanted->value)
+			if (*number != message_class->value)
 				return invalid(
 					"match_opc=" +
 					std::string(value->name) +
@@ -360,59 +368,59 @@ private:
 		return {};
 	}
 
-	/// A number, a name of the catalogue, or several of them with +.
-	result<uint64_t> read_number(const assignment &given) const
+	/// Read a number, or names of the catalogue joined by +.
+	result<uint64_t> read_number(const assignment &entry) const
 	{
 		uint64_t sum = 0;
 
-		if (given.preset && given.text == "-1") {
-			const format_field *field = pmu_.on.field(given.field);
+		if (entry.preset && entry.text == "-1") {
+			const format_field *field = pmu_.pmu.field(entry.field);
 
 			return field ? field->max() : 0;
 		}
-		if (const auto number = parse_number(given.text))
+		if (const auto number = parse_number(entry.text))
 			return *number;
-		const auto parts = split(given.text, '+');
+		const auto parts = split(entry.text, '+');
 		for (const std::string_view part : parts) {
 			const value_info *named =
-				pmu_.known ? pmu_.known->value(pmu_.on.box,
-							       given.field,
+				pmu_.names ? pmu_.names->value(pmu_.pmu.box,
+							       entry.field,
 							       trim(part))
 					   : nullptr;
 
 			if (!named)
-				return unknown_value(pmu_, given.field,
+				return unknown_value(pmu_, entry.field,
 						     trim(part));
 			if (parts.size() > 1 && !named->combines)
-				return invalid(std::string(given.field) +
+				return invalid(std::string(entry.field) +
 					       " takes one value, not " +
-					       quote(given.text));
+					       quote(entry.text));
 			sum |= named->value;
 		}
 		return sum;
 	}
 
-	result<void> place_value(const assignment &given, uint64_t value)
+	result<void> place_value(const assignment &entry, uint64_t value)
 	{
 		if (pmu_.in_tree() && value)
-			if (const auto right = check_in_tree_field(
-				    pmu_.on, *pmu_.tables, given.field, value);
-			    !right)
-				return right;
-		const auto has = check_field(pmu_, given.field, value);
-		const format_field *field = pmu_.on.field(given.field);
+			if (const auto checked = check_in_tree_field(
+				    pmu_.pmu, *pmu_.tables, entry.field, value);
+			    !checked)
+				return checked;
+		const auto known = check_field(pmu_, entry.field, value);
+		const format_field *field = pmu_.pmu.field(entry.field);
 		if (!field) {
-			// intel_uncore's PCU has no umask, and needs none.
-			if (given.preset && !value)
+			// The PCU of intel_uncore needs no umask field.
+			if (entry.preset && !value)
 				return {};
-			return has;
+			return known;
 		}
 		if (value > field->max())
-			return invalid(pmu_.on.name + ": " +
-				       std::string(given.field) + '=' +
+			return invalid(pmu_.pmu.name + ": " +
+				       std::string(entry.field) + '=' +
 				       hex(value) + " does not fit, " +
 				       hex(field->max()) + " is the most");
-		// A field in the wrong place must not clear others.
+		// A misplaced field must not clear other fields.
 		if (pmu_.in_tree() && !value)
 			return {};
 		words_.word[field->word] &= ~field->place(field->max());
@@ -425,28 +433,28 @@ private:
 		event_.text = written_.text;
 		if (event_.name.empty())
 			event_.name = event_.text;
-		event_.type = pmu_.on.type;
+		event_.type = pmu_.pmu.type;
 		event_.config = words_.word[0];
 		event_.config1 = words_.word[1];
 		event_.config2 = words_.word[2];
-		event_.pmu = pmu_.on.cpus.empty() ? nullptr : &pmu_.on;
-		if (!event_.info && pmu_.known)
+		event_.pmu = pmu_.pmu.cpus.empty() ? nullptr : &pmu_.pmu;
+		if (!event_.info && pmu_.names)
 			event_.info = find_info(pmu_, words_);
-		if (const auto heard = check_filters(pmu_, words_, event_);
-		    !heard)
-			return heard.error();
-		const auto done = apply_modifiers(
-			written_, pmu_.on.driver != pmu_driver::other, event_);
-		if (!done)
-			return done.error();
+		if (const auto checked = check_filters(pmu_, words_, event_);
+		    !checked)
+			return checked.error();
+		const auto applied = apply_modifiers(
+			written_, pmu_.pmu.driver != pmu_driver::other, event_);
+		if (!applied)
+			return applied.error();
 		return std::move(event_);
 	}
 
 	const written_event &written_;
 	known_pmu pmu_;
-	std::string_view alias_; ///< the event's name
-	std::string alias_text_; ///< the terms that it stands for
-	std::vector<std::string_view> parameters_; ///< fields that it needs
+	std::string_view alias_;		   ///< the event's name
+	std::string alias_text_;		   ///< terms of the alias
+	std::vector<std::string_view> parameters_; ///< required fields
 	std::vector<assignment> assignments_;
 	config_words words_;
 	event event_;
@@ -454,10 +462,10 @@ private:
 
 } // namespace
 
-result<event> resolve_on_pmu(const written_event &written, const pmu_info &on,
+result<event> resolve_on_pmu(const written_event &written, const pmu_info &pmu,
 			     const topology &machine)
 {
-	return resolver(written, on, machine).resolve();
+	return resolver(written, pmu, machine).resolve();
 }
 
 } // namespace uncore

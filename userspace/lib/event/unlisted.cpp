@@ -9,16 +9,16 @@
 
 namespace uncore {
 
-std::string unlisted_code(const event &wanted, const topology &machine)
+std::string unlisted_code(const event &counted, const topology &machine)
 {
-	const catalogue *known = catalogue::find(machine.generation());
+	const catalogue *names = catalogue::find(machine.generation());
 
-	if (!known || !wanted.pmu || wanted.info ||
-	    wanted.pmu->driver == pmu_driver::other)
+	if (!names || !counted.pmu || counted.info ||
+	    counted.pmu->driver == pmu_driver::other)
 		return {};
 
-	const std::string &box = wanted.pmu->box;
-	const field_info *field = known->field(box, "event");
+	const std::string &box = counted.pmu->box;
+	const field_info *field = names->field(box, "event");
 	const auto code =
 		field ? parse_format(field->name, field->bits) : std::nullopt;
 
@@ -27,12 +27,12 @@ std::string unlisted_code(const event &wanted, const topology &machine)
 
 	const uint64_t bits = code->place(code->max());
 
-	for (const event_info &info : known->events())
-		if (info.box == box && !((info.config ^ wanted.config) & bits))
+	for (const event_info &info : names->events())
+		if (info.box == box && !((info.config ^ counted.config) & bits))
 			return {};
 	return uncore::format(
 		"{}: {} has no event with the code {} in the catalogue: it may count 0",
-		wanted.text, box, hex(wanted.config & bits));
+		counted.text, box, hex(counted.config & bits));
 }
 
 } // namespace uncore

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Raw codes that are not events.  Not a part of the public interface; the
-// command uses it as well.
+// Raw codes without an event.  Internal to the library and the command; not a
+// part of the public interface.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace uncore {
 
-/// A note on a raw event code that the catalogue does not have for its box:
-/// drivers accept it, and it counts 0.  Empty for any other event.
-std::string unlisted_code(const event &wanted, const topology &machine);
+/// Warn of a raw event code that the catalogue does not have for its box:
+/// drivers accept the code, and the event counts 0.  Empty for any other event.
+std::string unlisted_code(const event &counted, const topology &machine);
 
 } // namespace uncore
