@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the objects of uncore.h share: a machine, the last message, and calls
-// that no exception leaves.
+// Common base of the objects of uncore.h: a machine, the last message, and
+// calls that catch all exceptions.
 #pragma once
 
 #include <algorithm>
@@ -36,29 +36,29 @@ struct handle {
 	result<topology> machine;
 	std::string message;
 
-	int status(const result<void> &done)
+	int status(const result<void> &outcome)
 	{
-		if (done)
+		if (outcome)
 			return UNCORE_OK;
-		message = done.error().message;
-		return int(done.error().code) + 1;
+		message = outcome.error().message;
+		return int(outcome.error().code) + 1;
 	}
 };
 
-/// Runs @p call, which returns a result<void>; a failure's message is the
-/// handle's, and no exception (memory may run out) leaves it.
-template <class Handle, class F> int guarded(Handle *of, F &&call)
+/// Run @p call, which returns a result<void>.  The handle keeps the message of
+/// a failure or an exception (memory may run out).
+template <class Handle, class F> int guarded(Handle *object, F &&call)
 {
-	if (!of)
+	if (!object)
 		return UNCORE_INVALID;
 	try {
-		of->message.clear();
-		if (!of->machine)
-			return of->status(of->machine.error());
-		return of->status(call());
+		object->message.clear();
+		if (!object->machine)
+			return object->status(object->machine.error());
+		return object->status(call());
 	} catch (const std::exception &problem) {
 		try {
-			of->message = problem.what();
+			object->message = problem.what();
 		} catch (const std::exception &) {
 		}
 		return UNCORE_SYSTEM;
@@ -75,23 +75,23 @@ template <class Handle> Handle *make(const char *sysfs)
 	}
 }
 
-/// Copy an element of a list to a caller whose header may be an older one: the
+/// Copy an element of a list to a caller whose header may be older: the
 /// structure begins with its size.
 template <class Handle, class T>
-int copy_out(const Handle *of, const std::vector<T> Handle::*list, size_t index,
-	     T *to)
+int copy_out(const Handle *object, const std::vector<T> Handle::*list,
+	     size_t index, T *element)
 {
-	if (!of || !to)
+	if (!object || !element)
 		return UNCORE_INVALID;
-	if (index >= (of->*list).size())
+	if (index >= (object->*list).size())
 		return UNCORE_MISUSE;
-	if (to->size < sizeof(to->size))
+	if (element->size < sizeof(element->size))
 		return UNCORE_INVALID;
 
-	const size_t size = std::min(to->size, sizeof(T));
+	const size_t size = std::min(element->size, sizeof(T));
 
-	std::memcpy(to, &(of->*list)[index], size);
-	to->size = size;
+	std::memcpy(element, &(object->*list)[index], size);
+	element->size = size;
 	return UNCORE_OK;
 }
 

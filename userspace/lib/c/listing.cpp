@@ -8,7 +8,7 @@ using namespace uncore;
 using uncore::c::copy_out;
 using uncore::c::guarded;
 
-/// "imc/cas_count.rd/", with parameters as "?".
+/// Write an event as "imc/cas_count.rd/", with parameters as "?".
 static std::string text_of(const event_info &info)
 {
 	std::string text = std::string(info.box) + '/' + std::string(info.name);
@@ -26,11 +26,11 @@ static std::string list_of(std::span<const std::string_view> names)
 static result<std::vector<const metric_info *>>
 all_metrics(const topology &machine)
 {
-	std::vector<const metric_info *> all;
+	std::vector<const metric_info *> metrics;
 
 	for (const metric_info &info : catalogue::of(machine).metrics())
-		all.push_back(&info);
-	return all;
+		metrics.push_back(&info);
+	return metrics;
 }
 
 static std::string reason_of(const result<void> &available)
@@ -47,8 +47,9 @@ size_t uncore_session_list_events(struct uncore_session *session,
 	session->event_texts.clear();
 	(void)guarded(session, [&]() -> result<void> {
 		const topology &machine = *session->machine;
-		auto text = [&](std::string_view of) {
-			return session->event_texts.emplace_back(of).c_str();
+		auto text = [&](std::string_view content) {
+			return session->event_texts.emplace_back(content)
+				.c_str();
 		};
 
 		for (const event_info &info : catalogue::of(machine).events()) {
@@ -87,15 +88,16 @@ size_t uncore_session_list_metrics(struct uncore_session *session,
 	session->metric_texts.clear();
 	(void)guarded(session, [&]() -> result<void> {
 		const topology &machine = *session->machine;
-		const auto found = names ? find_metrics(machine, names)
+		const auto infos = names ? find_metrics(machine, names)
 					 : all_metrics(machine);
-		auto text = [&](std::string_view of) {
-			return session->metric_texts.emplace_back(of).c_str();
+		auto text = [&](std::string_view content) {
+			return session->metric_texts.emplace_back(content)
+				.c_str();
 		};
 
-		if (!found)
-			return found.error();
-		for (const metric_info *info : *found)
+		if (!infos)
+			return infos.error();
+		for (const metric_info *info : *infos)
 			session->metrics.push_back(
 				{.size = sizeof(uncore_metric),
 				 .name = text(info->name),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Sampling by the C interface, uncore.h: the kernel's records as structures.
+// Sampling in the C interface, uncore.h: the kernel's records as structures.
 #include "c/handle.hpp"
 
 #include <map>
@@ -17,7 +17,7 @@ using uncore::c::null_argument;
 
 namespace {
 
-/// A sample's record after its header, by sample_type of sampler.cpp.
+/// Body of a sample's record, by sample_type of sampler.cpp.
 struct sample_record {
 	uint64_t identifier, ip;
 	uint32_t pid, tid;
@@ -30,7 +30,7 @@ struct lost_record {
 	uint64_t id, lost;
 };
 
-/// PERF_RECORD_LOST_SAMPLES has no id; it ends with what sample_id_all adds.
+/// Body of PERF_RECORD_LOST_SAMPLES: no id, but the fields of sample_id_all.
 struct lost_samples_record {
 	uint64_t lost;
 	uint32_t pid, tid;
@@ -39,7 +39,7 @@ struct lost_samples_record {
 	uint64_t identifier;
 };
 
-/// The body of a record, if it is long enough for a T.
+/// Return the body of a record, if the record is long enough for a T.
 template <class T> std::optional<T> body_of(const perf_event_header &header)
 {
 	T body;
@@ -57,7 +57,7 @@ struct uncore_sampler : uncore::c::handle {
 
 	std::vector<event> events;
 	std::optional<sampler> opened;
-	/// By id of the kernel.
+	/// Events by the kernel's id.
 	std::map<uint64_t, const event *> by_id;
 
 	result<void> add(std::string_view list);
@@ -95,31 +95,31 @@ result<void> uncore_sampler::open(const sampling_options &options)
 		return error{errc::misuse,
 			     "nothing was added that could be sampled"};
 
-	auto made = sampler::open(events, *machine, options);
+	auto created = sampler::open(events, *machine, options);
 
-	if (!made)
-		return made.error();
-	opened.emplace(*std::move(made));
+	if (!created)
+		return created.error();
+	opened.emplace(*std::move(created));
 	by_id.clear();
-	for (const sampled_event &one : opened->events())
-		for (const uint64_t id : one.ids)
-			if (one.event)
-				by_id[id] = one.event;
+	for (const sampled_event &sampled : opened->events())
+		for (const uint64_t id : sampled.ids)
+			if (sampled.event)
+				by_id[id] = sampled.event;
 	return {};
 }
 
 void uncore_sampler::name(uncore_sample &sample, uint64_t id) const
 {
-	const auto found = by_id.find(id);
+	const auto entry = by_id.find(id);
 
-	if (found == by_id.end())
+	if (entry == by_id.end())
 		return;
-	sample.name = found->second->name.c_str();
-	if (found->second->pmu)
-		sample.pmu = found->second->pmu->name.c_str();
+	sample.name = entry->second->name.c_str();
+	if (entry->second->pmu)
+		sample.pmu = entry->second->pmu->name.c_str();
 }
 
-/// Return nothing for records about tasks.
+/// Convert a record of the kernel; nothing for records about tasks.
 std::optional<uncore_sample>
 uncore_sampler::sample_of(const perf_event_header &record, int cpu) const
 {
@@ -192,21 +192,21 @@ int uncore_sampler_open(struct uncore_sampler *sampler,
 			const struct uncore_sampling *settings)
 {
 	return guarded(sampler, [&]() -> result<void> {
-		uncore_sampling given{};
+		uncore_sampling complete{};
 		sampling_options options;
 
 		if (settings && settings->size < sizeof(settings->size))
 			return error{errc::invalid,
 				     "the settings have no size"};
 		if (settings)
-			std::memcpy(&given, settings,
-				    std::min(settings->size, sizeof(given)));
-		options.period = given.period;
-		if (given.frequency)
-			options.frequency = given.frequency;
-		if (given.pages)
-			options.pages = given.pages;
-		options.wakeup_samples = given.wakeup;
+			std::memcpy(&complete, settings,
+				    std::min(settings->size, sizeof(complete)));
+		options.period = complete.period;
+		if (complete.frequency)
+			options.frequency = complete.frequency;
+		if (complete.pages)
+			options.pages = complete.pages;
+		options.wakeup_samples = complete.wakeup;
 		if (options.pages & (options.pages - 1))
 			return error{
 				errc::invalid,
@@ -215,11 +215,11 @@ int uncore_sampler_open(struct uncore_sampler *sampler,
 	});
 }
 
-static result<sampler *> opened(struct uncore_sampler &of)
+static result<sampler *> opened(struct uncore_sampler &object)
 {
-	if (!of.opened)
+	if (!object.opened)
 		return error{errc::misuse, "the sampler is not open"};
-	return &*of.opened;
+	return &*object.opened;
 }
 
 int uncore_sampler_enable(struct uncore_sampler *sampler)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Counting by the C interface, uncore.h, over counter_set.
+// Counting in the C interface, uncore.h, on top of counter_set.
 #include "c/session.hpp"
 
 #include <iterator>
@@ -179,8 +179,8 @@ uint64_t uncore_session_elapsed(const struct uncore_session *session,
 static uncore_value value_of(struct uncore_session &session,
 			     const counted_value &v)
 {
-	auto text = [&](std::string_view of) {
-		return session.value_texts.emplace_back(of).c_str();
+	auto text = [&](std::string_view content) {
+		return session.value_texts.emplace_back(content).c_str();
 	};
 
 	return {.size = sizeof(uncore_value),

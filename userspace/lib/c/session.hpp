@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The session of uncore.h: its counters, and the lists that it was asked for.
+// The session of uncore.h: its counters, and the lists that callers request.
 #pragma once
 
 #include <deque>
@@ -18,14 +18,14 @@ struct uncore_session : uncore::c::handle {
 
 	std::optional<uncore::counter_set> counters;
 	std::vector<int> packages; ///< to count on; none for all
-	/// Lines that uncore_session_news() has not returned yet, and the line
-	/// that was returned last.
+	/// Lines for uncore_session_news() to return, and the line that
+	/// uncore_session_news() returned last.
 	std::deque<std::string> news;
 	std::string line;
 	std::vector<uncore_value> values;
 	std::vector<uncore_event> events;
 	std::vector<uncore_metric> metrics;
-	/// The strings of values, events and metrics; a deque leaves them where
-	/// they are.
+	/// Strings of values, events and metrics; a deque never moves its
+	/// elements.
 	std::deque<std::string> value_texts, event_texts, metric_texts;
 };
