@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /// @file
 /// Tables that "events/generate.py --cpp" writes for each generation: the
-/// public catalogue's, and those about the kernel's own driver; and the groups
-/// of metrics of all generations.
+/// public catalogue and the faults of intel_uncore; and the metric groups of
+/// all generations.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 namespace uncore {
 
 /// Bits of config1 and config2 that intel_uncore passes on to the hardware for
-/// events with config & mask == select; it ignores all others.
+/// events with config & mask == select; intel_uncore ignores all other bits.
 struct in_tree_filter {
 	std::string_view box;
 	uint32_t instances; ///< bit n for box n
@@ -32,17 +32,17 @@ struct in_tree_fault {
 	std::string_view section;
 };
 
-/// Events with config & mask == select obey a field that a box has once.  Zero
-/// is a value of a field like any other: an event that did not ask for it must
-/// not be filtered by another's.
+/// Field shared by all events of a box; events with config & mask == select
+/// obey the field.  Zero is a value like any other: an event without the filter
+/// must not be filtered by the field of another event.
 struct shared_field {
 	std::string_view box, name;
 	uint64_t mask, select;
-	/// Its bits in config, config1 and config2.
+	/// Bits of the field in config, config1 and config2.
 	std::array<uint64_t, 3> bits;
 };
 
-/// A name of perf's event files, and the event string for it.
+/// A name in perf's event files, and its event string.
 struct perf_name {
 	std::string_view name; ///< in lower case
 	std::string_view event;
@@ -50,7 +50,7 @@ struct perf_name {
 
 /// A processor that xeon_uncore supports.
 struct processor {
-	std::string_view modalias; ///< part of the kernel's name for it
+	std::string_view modalias; ///< part of the kernel's modalias
 	std::string_view generation;
 
 	static const std::span<const processor> all;
@@ -68,9 +68,9 @@ struct metric_group {
 	std::span<const leading_metric> leading;
 
 	static const std::span<const metric_group> all;
-	/// The group of that name, or nullptr.
+	/// Find the group with a name, or nullptr.
 	static const metric_group *find(std::string_view name);
-	/// The leading metrics that a generation has.
+	/// List the leading metrics that a generation supports.
 	std::vector<const metric_info *>
 	leading_of(const catalogue &names) const;
 };
@@ -87,9 +87,9 @@ struct catalogue_tables {
 	std::span<const shared_field> shared_fields;
 	std::span<const perf_name> perf_names; ///< by name
 
-	/// The standard generation first, then from the newest to the oldest.
+	/// Generations: the standard generation, then from newest to oldest.
 	static const std::span<const catalogue_tables *const> all;
-	/// The tables of a generation, or nullptr.
+	/// Find the tables of a generation, or nullptr.
 	static const catalogue_tables *find(std::string_view generation);
 	static catalogue make(const catalogue_tables &tables);
 };

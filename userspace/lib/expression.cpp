@@ -48,7 +48,7 @@ enum class operation {
 struct binary_operator {
 	std::string_view text;
 	unsigned binding; ///< higher binds closer
-	operation what;
+	operation op;
 };
 
 /// Operators; a longer text precedes its prefixes.
@@ -64,7 +64,7 @@ constexpr binary_operator operators[] = {
 
 constexpr struct {
 	std::string_view name;
-	operation what;
+	operation op;
 } functions[] = {
 	{"min", operation::minimum},
 	{"max", operation::maximum},
@@ -196,7 +196,7 @@ double binary(operation op, double left, double right)
 } // namespace
 
 struct expression::step {
-	operation what = operation::number;
+	operation op = operation::number;
 	double number = 0; ///< for operation::number
 	size_t term = 0;   ///< for operation::value and sources
 };
@@ -321,7 +321,7 @@ private:
 			accept(next->text);
 			if (!parse_binary(next->binding + 1))
 				return false;
-			emit(next->what);
+			emit(next->op);
 		}
 	}
 
@@ -388,7 +388,7 @@ private:
 			return parse_source_count();
 		for (const auto &function : functions)
 			if (name == function.name)
-				return parse_call(function.what);
+				return parse_call(function.op);
 		return failed("there is no function " + quote(name));
 	}
 
@@ -507,7 +507,7 @@ double expression::evaluate(std::span<const double> values,
 	for (const step &next : *steps_) {
 		double right, condition;
 
-		switch (next.what) {
+		switch (next.op) {
 		case operation::number:
 			stack.push_back(next.number);
 			break;
@@ -534,7 +534,7 @@ double expression::evaluate(std::span<const double> values,
 			break;
 		default:
 			right = pop();
-			stack.back() = binary(next.what, stack.back(), right);
+			stack.back() = binary(next.op, stack.back(), right);
 		}
 	}
 	return stack.back();

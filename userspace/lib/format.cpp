@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// All of fmt that the library needs.
+// Implementation of fmt for the library.
 #define FMT_HEADER_ONLY
 #include "format.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// fmt::format(), compiled once: as a header it is 4 seconds of work for the
-// compiler in each file that calls it, and the library is to need no other at
-// run time.
+// fmt::format(), compiled once: as a header, fmt takes the compiler 4 seconds
+// in each file, and libuncore must not depend on libfmt at run time.
 #pragma once
 
 #include <string>
@@ -12,7 +11,7 @@ namespace uncore {
 
 std::string format_arguments(fmt::string_view text, fmt::format_args arguments);
 
-/// For numbers and strings; checked at compile time.
+/// Format numbers and strings; the compiler checks the format string.
 template <class... T>
 std::string format(fmt::format_string<T...> text, T &&...arguments)
 {

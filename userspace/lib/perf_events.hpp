@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The kernel's perf events, for counting, sampling, attribution and check:
-// opening on CPUs, errors in words, ring buffers. perf_glue.c has the calls of
-// libperf. Not a part of the public interface; the command uses it as well.
+// opening on CPUs, errors in words, ring buffers. perf_glue.c calls libperf.
+// Internal to the library and the command; not a part of the public interface.
 #pragma once
 
 #include <cstdint>
@@ -108,7 +108,7 @@ private:
 
 	std::unique_ptr<unc_perf, perf_deleter> perf_;
 	std::vector<watched_file> files_;
-	/// CPUs of the thread before it visited a package.
+	/// CPU affinity of the calling thread before visit().
 	std::optional<cpu_set_t> home_;
 };
 

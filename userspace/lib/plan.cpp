@@ -456,9 +456,9 @@ plan planner::finish() &&
 		    std::count(plan_.multiplexed.begin(),
 			       plan_.multiplexed.end(), group.pmu))
 			continue;
-		for (const counter_group &other : plan_.groups)
-			if (other.pmu == group.pmu)
-				for (const event &e : other.members)
+		for (const counter_group &candidate : plan_.groups)
+			if (candidate.pmu == group.pmu)
+				for (const event &e : candidate.members)
 					together.push_back(&e);
 		if (!fits(together, generation_))
 			plan_.multiplexed.push_back(group.pmu);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Why the kernel refuses perf events or BPF programs to this process.  Not a
-// part of the public interface; the command uses it as well.
+// Reasons why the kernel refuses perf events or BPF programs to this process.
+// Internal to the library and the command; not a part of the public interface.
 #pragma once
 
 #include <filesystem>

@@ -28,7 +28,7 @@ struct lost_reading {
 	uint64_t value = 0, lost = 0;
 };
 
-/// Ask the kernel whether it counts lost records: Linux 6.0 and later do.
+/// Check that the kernel counts lost records: Linux 6.0 and later do.
 bool counts_lost()
 {
 	perf_event_attr attr{};
@@ -69,8 +69,8 @@ perf_event_attr sampling_attr(const event &sampled,
 	return attr;
 }
 
-/// Describe an event that counts nothing: the kernel records tasks and their
-/// mappings for it.
+/// Describe the dummy event for which the kernel records tasks and their
+/// mappings.
 perf_event_attr task_attr()
 {
 	perf_event_attr attr{};

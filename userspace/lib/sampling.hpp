@@ -15,8 +15,8 @@ namespace uncore {
 /// Return the error for an event that no driver can sample, with the reason.
 std::optional<error> sampling_refusal(const event &event);
 
-/// Open an event with a sample period on one of its CPUs, and close it.
-/// Errors: those of sampling_refusal(), errc::invalid when the driver refuses
+/// Open and close an event with a sample period on one of the event's CPUs.
+/// Errors: of sampling_refusal(), errc::invalid when the driver refuses
 /// to sample the event, errc::permission, errc::gone, errc::system.
 result<void> try_sampling(const event &event);
 

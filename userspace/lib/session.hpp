@@ -5,9 +5,9 @@
 /// multiplexed groups are scaled by the time that the groups ran, with an
 /// estimate of the scaling error.
 ///
-/// The boxes of a machine see a program's phases all at once, so the error of a
-/// sum does not follow from those of its parts: add_up() has the session add up
-/// first, and then estimate.
+/// All boxes of a machine see a program's phases at the same time.  The errors
+/// of the parts therefore do not give the error of a sum: after add_up(), the
+/// session adds up first and then estimates.
 #pragma once
 
 #include <chrono>
@@ -76,7 +76,7 @@ public:
 	/// (RLIMIT_NOFILE).  Boxes that do not answer are left out, see
 	/// health().
 	/// @param machine gives the packages of CPUs.
-	/// Errors: errc::permission (says what to set), errc::conflict (the
+	/// Errors: errc::permission (names the setting), errc::conflict (the
 	/// kernel cannot put a group's events together), errc::gone (no box
 	/// answers, or all CPUs disappeared), errc::system.
 	static result<session> open(plan group_plan, const topology &machine,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which libuncore a program runs with.
+// Version of the libuncore that a program runs with.
 #include <uncore/version.hpp>
 
 namespace uncore {

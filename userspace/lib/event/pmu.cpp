@@ -407,13 +407,13 @@ private:
 				    pmu_.pmu, *pmu_.tables, entry.field, value);
 			    !checked)
 				return checked;
-		const auto known = check_field(pmu_, entry.field, value);
+		const auto field_check = check_field(pmu_, entry.field, value);
 		const format_field *field = pmu_.pmu.field(entry.field);
 		if (!field) {
 			// The PCU of intel_uncore needs no umask field.
 			if (entry.preset && !value)
 				return {};
-			return known;
+			return field_check;
 		}
 		if (value > field->max())
 			return invalid(pmu_.pmu.name + ": " +
