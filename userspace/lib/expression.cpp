@@ -125,7 +125,7 @@ size_t symbol_length(std::string_view text)
 }
 
 /// Apply a bitwise operator or % to whole numbers.
-double whole(operation op, double left, double right)
+double apply_to_integers(operation op, double left, double right)
 {
 	constexpr double most = 9007199254740992.0; // 2^53
 
@@ -187,7 +187,7 @@ double binary(operation op, double left, double right)
 	case operation::bit_and:
 	case operation::bit_or:
 	case operation::bit_xor:
-		return whole(op, left, right);
+		return apply_to_integers(op, left, right);
 	default:
 		return compare(op, left, right);
 	}

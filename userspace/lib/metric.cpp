@@ -266,13 +266,13 @@ std::vector<metric::parts::watched_place>
 metric::parts::gather(const session &counts, scope where) const
 {
 	std::vector<watched_place> gathered;
-	auto is_at = [](const place &at, const source &s, int package) {
-		return (at.package < 0 || package == at.package) &&
-		       (!at.pmu || !s.pmu || s.pmu == at.pmu);
+	auto is_at = [](const place &position, const source &s, int package) {
+		return (position.package < 0 || package == position.package) &&
+		       (!position.pmu || !s.pmu || s.pmu == position.pmu);
 	};
 
-	for (const place &at : places(counts, where)) {
-		watched_place place{at, {}, {}};
+	for (const place &position : places(counts, where)) {
+		watched_place place{position, {}, {}};
 
 		for (const operand &o : operands) {
 			auto &counters = place.counters.emplace_back();
@@ -280,7 +280,7 @@ metric::parts::gather(const session &counts, scope where) const
 			for (const source &s : o.sources)
 				for (size_t c = 0;
 				     c < counts.cpus(s.counter).size(); c++)
-					if (is_at(at, s,
+					if (is_at(position, s,
 						  counts.package(s.counter, c)))
 						counters.push_back(
 							{s.counter, c});

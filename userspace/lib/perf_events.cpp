@@ -54,15 +54,17 @@ void perf_deleter::operator()(unc_perf *perf) const
 	bool slow = false;
 
 	for (int event = 0; event < unc_perf_n_events(perf); event++)
-		for (int at = 0; at < unc_perf_n_cpus(perf, event); at++)
-			open.emplace_back(event, at);
+		for (int cpu_index = 0;
+		     cpu_index < unc_perf_n_cpus(perf, event); cpu_index++)
+			open.emplace_back(event, cpu_index);
 
 	auto close_next = [&] {
-		const size_t at = next++;
+		const size_t position = next++;
 
-		if (at >= open.size())
+		if (position >= open.size())
 			return false;
-		unc_perf_close(perf, open[at].first, open[at].second);
+		unc_perf_close(perf, open[position].first,
+			       open[position].second);
 		return true;
 	};
 

@@ -13,7 +13,7 @@ namespace uncore {
 
 namespace {
 
-bool same(const event &a, const event &b)
+bool is_same_event(const event &a, const event &b)
 {
 	return a.type == b.type && a.config == b.config &&
 	       a.config1 == b.config1 && a.config2 == b.config2 &&
@@ -35,8 +35,8 @@ bool is_uncore(const event &e)
 
 /// An event and its demand on its box.
 struct claim {
-	const event *asker;
-	demand asked;
+	const event *requester;
+	demand request;
 };
 
 /// Give claim @p i a counter, moving other claims: bipartite matching by
@@ -45,7 +45,7 @@ bool assign(const std::vector<claim> &claims, int i, std::array<int, 32> &owner,
 	    uint32_t &visited)
 {
 	for (unsigned c = 0; c < owner.size(); c++) {
-		if (!(claims[i].asked.counters >> c & 1) || visited >> c & 1)
+		if (!(claims[i].request.counters >> c & 1) || visited >> c & 1)
 			continue;
 		visited |= 1u << c;
 		if (owner[c] < 0 || assign(claims, owner[c], owner, visited)) {
@@ -77,14 +77,14 @@ std::vector<claim> claims_of(std::span<const event *const> events,
 	std::vector<claim> claims;
 
 	for (const event *e : events) {
-		demand asked = demand_of(*e, generation);
+		demand request = demand_of(*e, generation);
 
-		if (asked.counters && std::none_of(claims.begin(), claims.end(),
-						   [&](const claim &c) {
-							   return same(*c.asker,
-								       *e);
-						   }))
-			claims.push_back({e, asked});
+		if (request.counters &&
+		    std::none_of(claims.begin(), claims.end(),
+				 [&](const claim &c) {
+					 return is_same_event(*c.requester, *e);
+				 }))
+			claims.push_back({e, request});
 	}
 	return claims;
 }
@@ -98,14 +98,15 @@ struct clash {
 
 std::optional<clash> filter_clash(const claim &a, const claim &b)
 {
-	const uint64_t left[] = {a.asker->config, a.asker->config1,
-				 a.asker->config2};
-	const uint64_t right[] = {b.asker->config, b.asker->config1,
-				  b.asker->config2};
+	const uint64_t left[] = {a.requester->config, a.requester->config1,
+				 a.requester->config2};
+	const uint64_t right[] = {b.requester->config, b.requester->config1,
+				  b.requester->config2};
 
 	for (unsigned word = 0; word < 3; word++) {
 		uint64_t bits = (left[word] ^ right[word]) &
-				a.asked.filters[word] & b.asked.filters[word];
+				a.request.filters[word] &
+				b.request.filters[word];
 
 		if (bits)
 			return clash{word, bits};
@@ -132,7 +133,7 @@ std::string list_of(const std::vector<claim> &claims)
 		text += (i == 0			  ? ""
 			 : i + 1 == claims.size() ? " and "
 						  : ", ") +
-			claims[i].asker->text;
+			claims[i].requester->text;
 	return text;
 }
 
@@ -164,12 +165,12 @@ error too_few_counters(std::vector<claim> claims)
 			claims = std::move(fewer);
 	}
 	for (const claim &c : claims)
-		counters |= c.asked.counters;
+		counters |= c.request.counters;
 	return {errc::conflict,
 		uncore::format(
 			"{} cannot be counted at once: {} events for {} of each {}",
 			list_of(claims), claims.size(), counter_list(counters),
-			claims.front().asker->pmu->box)};
+			claims.front().requester->pmu->box)};
 }
 
 error two_filters(const claim &a, const claim &b, const clash &difference,
@@ -178,8 +179,9 @@ error two_filters(const claim &a, const claim &b, const clash &difference,
 	return {errc::conflict,
 		uncore::format(
 			"{} and {} cannot be counted at once: each {} has one {} for all of its events",
-			a.asker->text, b.asker->text, a.asker->pmu->box,
-			shared_name(*a.asker, generation, difference.word,
+			a.requester->text, b.requester->text,
+			a.requester->pmu->box,
+			shared_name(*a.requester, generation, difference.word,
 				    difference.bits))};
 }
 
@@ -239,9 +241,9 @@ bool planner::has_room(const counter_group &group, const members &more) const
 counter_id planner::place(uint32_t index, const event &added)
 {
 	auto &members = plan_.groups[index].members;
-	auto position =
-		std::find_if(members.begin(), members.end(),
-			     [&](const event &e) { return same(e, added); });
+	auto position = std::find_if(
+		members.begin(), members.end(),
+		[&](const event &e) { return is_same_event(e, added); });
 	uint32_t member = position - members.begin();
 
 	if (position == members.end())
@@ -386,8 +388,8 @@ result<planner::places> planner::add(std::span<const event_term> terms,
 	}
 	for (size_t t = 0; t < terms.size(); t++)
 		for (const event &e : terms[t].events)
-			for (auto &[asker, id] : placed)
-				if (asker == &e)
+			for (auto &[placed_event, id] : placed)
+				if (placed_event == &e)
 					counters[t].push_back(id);
 	return counters;
 }

@@ -69,12 +69,13 @@ void session::state::add_units(uint32_t group, box_watch::place place)
 
 	for (uint32_t i = 0; i < place.cpus.size(); i++) {
 		units.push_back({group, i, uint32_t(members.size()),
-				 place.cpus[i], now.size(), estimators.size(),
-				 place.boxes[i],
+				 place.cpus[i], latest_words.size(),
+				 estimators.size(), place.boxes[i],
 				 clock == members.end()
 					 ? -1
 					 : int(clock - members.begin())});
-		now.resize(now.size() + value_word + members.size());
+		latest_words.resize(latest_words.size() + value_word +
+				    members.size());
 		estimators.resize(estimators.size() + members.size());
 	}
 	groups[group].cpus = std::move(place.cpus);
@@ -147,7 +148,7 @@ result<session> open_session(plan group_plan, const topology &machine,
 	(void)session_state->report();
 	if (session_state->units.empty() && !session_state->news.empty())
 		return error{errc::gone, session_state->news.front()};
-	session_state->before = session_state->now;
+	session_state->previous_words = session_state->latest_words;
 	session_state->plan_tour();
 	return session(std::move(session_state));
 }
@@ -195,8 +196,9 @@ result<void> session::disable()
 /// CPU went offline.
 bool session::state::read_unit(unit &u)
 {
-	std::span<uint64_t> words(&now[u.words], value_word + u.members);
-	const uint64_t *last = &before[u.words];
+	std::span<uint64_t> words(&latest_words[u.words],
+				  value_word + u.members);
+	const uint64_t *last = &previous_words[u.words];
 	int64_t size = backend->read_group(*groups[u.group].opened, u.cpu_index,
 					   words);
 
@@ -215,8 +217,8 @@ bool session::state::read_unit(unit &u)
 bool session::state::is_lagging(const unit &u) const
 {
 	const nanoseconds passed = read_at - read_before;
-	const nanoseconds enabled(now[u.words + enabled_word] -
-				  before[u.words + enabled_word]);
+	const nanoseconds enabled(latest_words[u.words + enabled_word] -
+				  previous_words[u.words + enabled_word]);
 
 	return counting && passed - enabled > std::max(may_lag, passed / 100);
 }
@@ -228,7 +230,7 @@ bool session::state::is_running(const unit &u)
 	return backend->read_group(*groups[u.group].opened, u.cpu_index,
 				   words) ==
 		       int64_t(words.size() * sizeof(uint64_t)) &&
-	       words[enabled_word] != now[u.words + enabled_word];
+	       words[enabled_word] != latest_words[u.words + enabled_word];
 }
 
 /// Read lagging units again: a next read() may never come.
@@ -245,7 +247,8 @@ void session::state::recheck_lagging()
 
 stratum session::state::between(const unit &u, uint32_t member) const
 {
-	const uint64_t *a = &before[u.words], *b = &now[u.words];
+	const uint64_t *a = &previous_words[u.words],
+		       *b = &latest_words[u.words];
 
 	return {b[value_word + member] - a[value_word + member],
 		b[enabled_word] - a[enabled_word],
@@ -277,8 +280,9 @@ void session::state::read_stop(const stop &package_stop)
 		unit &u = units[i];
 
 		if (u.lost)
-			std::copy_n(&before[u.words], value_word + u.members,
-				    &now[u.words]);
+			std::copy_n(&previous_words[u.words],
+				    value_word + u.members,
+				    &latest_words[u.words]);
 		else if (!read_unit(u))
 			lose(u, condition::offline);
 		else if (is_lagging(u))
@@ -299,9 +303,10 @@ void session::state::check_boxes()
 					u.box) == lost_boxes.end())
 			continue;
 		u.lost = true;
-		now[u.words + enabled_word] = before[u.words + enabled_word] +
-					      (now[u.words + running_word] -
-					       before[u.words + running_word]);
+		latest_words[u.words + enabled_word] =
+			previous_words[u.words + enabled_word] +
+			(latest_words[u.words + running_word] -
+			 previous_words[u.words + running_word]);
 	}
 }
 
@@ -361,7 +366,7 @@ void session::state::read_all()
 {
 	if (std::exchange(interval_ended, false))
 		begin_interval();
-	std::swap(now, before);
+	std::swap(latest_words, previous_words);
 	read_before = read_at;
 	read_at = backend->now();
 	for (const stop &package_stop : tour)

@@ -109,8 +109,8 @@ count session::total(counter_id id, size_t cpu_index) const
 static std::vector<size_t>
 counted_together(std::span<const std::vector<counter_at>> sums)
 {
-	auto same = [](const std::vector<counter_at> &a,
-		       const std::vector<counter_at> &b) {
+	auto same_counters = [](const std::vector<counter_at> &a,
+				const std::vector<counter_at> &b) {
 		return std::equal(a.begin(), a.end(), b.begin(), b.end(),
 				  [](const counter_at &x, const counter_at &y) {
 					  return x.counter.group ==
@@ -123,8 +123,8 @@ counted_together(std::span<const std::vector<counter_at>> sums)
 	for (const auto &sum : sums)
 		first.push_back(std::find_if(sums.begin(), sums.end(),
 					     [&](const auto &candidate) {
-						     return same(sum,
-								 candidate);
+						     return same_counters(
+							     sum, candidate);
 					     }) -
 				sums.begin());
 	return first;

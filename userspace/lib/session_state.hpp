@@ -73,7 +73,7 @@ struct session::state {
 	std::vector<unit> units;
 	std::vector<stop> tour;
 	/// Words of the last read, and of the read before.
-	std::vector<uint64_t> now, before;
+	std::vector<uint64_t> latest_words, previous_words;
 	std::vector<estimator> estimators;
 	std::vector<watched_sums> sums;
 	std::chrono::nanoseconds started{}, read_at{}, read_before{},
