@@ -222,8 +222,8 @@ u64 unc_overflow_poll(struct unc_package *pkg)
 	waiting = unc_overflow_poll_boxes(pkg, watch);
 	before = atomic64_read(&pkg->stats.overflows) - before;
 	atomic64_add(before, &pkg->stats.by_timer);
-	deferred = READ_ONCE(ov->deferred);
-	WRITE_ONCE(ov->deferred, false);
+	/* before the delivery: another CPU may defer a sample at any time */
+	deferred = xchg(&ov->deferred, false);
 	if (before || deferred) {
 		unc_sampling_deliver(pkg, unc_pmi_regs(&here));
 		unc_pmi_kick(pkg);
