@@ -24,6 +24,10 @@ constexpr nanoseconds turn = 4ms, slice = 2ms;
 constexpr int runs = 100;
 constexpr unsigned seed = 7;
 
+constexpr const char *names[] = {
+	"llc_drd_miss_pct", "avg_tor_drd_hit_latency", "avg_tor_drd_latency",
+	"avg_tor_drd_miss_latency", "llc_rfo_miss_pct"};
+
 /// What the events of a CBo follow from, at some time.
 struct causes {
 	double reads;  ///< each nanosecond
@@ -118,6 +122,25 @@ protected:
 		return hits + misses;
 	}
 
+	/// Prepare the metrics of names; an empty list after a failure.
+	std::vector<metric> prepare_metrics(planner &events)
+	{
+		std::vector<metric> metrics;
+
+		for (const char *name : names) {
+			auto ready = metric::prepare(
+				*catalogue::of(*machine_).metric(name),
+				*machine_, events);
+
+			if (!ready) {
+				ADD_FAILURE() << ready.error().message;
+				return {};
+			}
+			metrics.push_back(*std::move(ready));
+		}
+		return metrics;
+	}
+
 	/// The groups of a PMU are multiplexed in the order of opening.
 	void pass(session &counts, nanoseconds time)
 	{
@@ -204,10 +227,6 @@ protected:
 	double reads_ = 0, misses_ = 0, hit_time_ = 0, miss_time_ = 0;
 };
 
-constexpr const char *names[] = {
-	"llc_drd_miss_pct", "avg_tor_drd_hit_latency", "avg_tor_drd_latency",
-	"avg_tor_drd_miss_latency", "llc_rfo_miss_pct"};
-
 } // namespace
 
 TEST_F(rotating, the_stated_error_is_honest)
@@ -217,16 +236,9 @@ TEST_F(rotating, the_stated_error_is_honest)
 
 	for (int run = 0; run < runs; run++) {
 		planner made(*machine_);
-		std::vector<metric> metrics;
+		std::vector<metric> metrics = prepare_metrics(made);
 
-		for (const char *name : names) {
-			auto ready = metric::prepare(
-				*catalogue::of(*machine_).metric(name),
-				*machine_, made);
-
-			ASSERT_TRUE(ready) << ready.error().message;
-			metrics.push_back(*std::move(ready));
-		}
+		ASSERT_EQ(metrics.size(), std::size(names));
 		backend_ = std::make_shared<fake_backend>();
 
 		auto counts = open_session(std::move(made).finish(), *machine_,
@@ -345,16 +357,9 @@ protected:
 	void count_run()
 	{
 		planner made(*machine_);
-		std::vector<metric> metrics;
+		std::vector<metric> metrics = prepare_metrics(made);
 
-		for (const char *name : names) {
-			auto ready = metric::prepare(
-				*catalogue::of(*machine_).metric(name),
-				*machine_, made);
-
-			ASSERT_TRUE(ready) << ready.error().message;
-			metrics.push_back(*std::move(ready));
-		}
+		ASSERT_EQ(metrics.size(), std::size(names));
 
 		const plan all = std::move(made).finish();
 
