@@ -2,11 +2,11 @@
 #include "attribution/cgroup_report.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "counting/count_text.hpp"
 #include "counting/perf_rows.hpp"
 #include "output/csv.hpp"
 #include "output/document.hpp"
@@ -102,17 +102,6 @@ std::string cgroup_report::human_titles(period when,
 	return text + bold(counting_.output().file(), titles) + '\n';
 }
 
-/// Format a rate as perf stat does.
-static std::string rate_text(double rate, std::string_view unit)
-{
-	if (!std::isfinite(rate))
-		return {};
-	return fmt::format("  # {:>11}",
-			   unit.empty()
-				   ? per_second(rate)
-				   : human(rate, fmt::format("{}/s", unit)));
-}
-
 static std::string padded(std::string_view text, size_t columns)
 {
 	return fmt::format("{}{:{}}  ", text, "",
@@ -125,6 +114,9 @@ std::string cgroup_report::human_text(period when)
 	std::string text = human_titles(when, shown);
 
 	for (const line &line : shown) {
+		const std::string rate = rate_text(
+			line.value() / counts_.seconds(when), line.unit);
+
 		if (when == period::interval)
 			text += fmt::format("{:>9.3f}  ",
 					    counts_.seconds(period::total));
@@ -133,8 +125,7 @@ std::string cgroup_report::human_text(period when)
 		text += padded(line.name, name_width_) +
 			padded(printable(line.cgroup), cgroup_width_) +
 			fmt::format("{:>20}", human(line.value(), line.unit)) +
-			rate_text(line.value() / counts_.seconds(when),
-				  line.unit) +
+			(rate.empty() ? "" : fmt::format("  # {:>11}", rate)) +
 			'\n';
 	}
 	return text;

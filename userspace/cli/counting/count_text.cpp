@@ -41,16 +41,21 @@ std::string scaling_text(const report_line &line)
 	return fmt::format("{}, counted {}", line.error_text(), part);
 }
 
+std::string rate_text(double rate, std::string_view unit)
+{
+	if (!std::isfinite(rate))
+		return "";
+	return unit.empty() ? per_second(rate)
+			    : human(rate, fmt::format("{}/s", unit));
+}
+
 std::string rate_text(const report_line &line, double seconds)
 {
 	const uncore::event *event = line.counted.first_event();
-	const std::string unit(line.counted.unit());
-	const double rate = line.value / seconds;
 
-	if (!event || event->type == uncore::event::duration_time ||
-	    !std::isfinite(rate))
+	if (!event || event->type == uncore::event::duration_time)
 		return "";
-	return unit.empty() ? per_second(rate) : human(rate, unit + "/s");
+	return rate_text(line.value / seconds, line.counted.unit());
 }
 
 } // namespace cli

@@ -8,8 +8,9 @@
 
 namespace cli {
 
-/// "45.64 GiB/s", "12.3 M/s"; empty for a metric, for a time and without a
-/// count.
+/// "45.64 GiB/s", "12.3 M/s"; empty if the rate is not finite.
+std::string rate_text(double rate, std::string_view unit);
+/// The same of a line; empty for a metric, for a time and without a count.
 std::string rate_text(const report_line &line, double seconds);
 
 /// Return whether the number is a 0 that was counted for a part of the time.
