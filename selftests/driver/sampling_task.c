@@ -133,8 +133,7 @@ static void start_spinners(int pkg)
 static void stop_spinners(void)
 {
 	while (n_spinners) {
-		kill(spinners[--n_spinners].pid, SIGKILL);
-		waitpid(spinners[n_spinners].pid, NULL, 0);
+		cpu_spinner_stop(spinners[--n_spinners].pid);
 	}
 }
 
