@@ -108,33 +108,61 @@ void unc_global_unfreeze(struct unc_overflow *ov)
 	unc_lock_raw_release(&ov->ctl_lock);
 }
 
-/**
- * unc_global_heal() - undo what another program may have done to a package
- * @pkg: a package that counts
- *
- * A freeze cannot be read, so the package is unfrozen in any case, but not before an
- * overflow is handled: that shows in the status.  While no event samples, the driver
- * causes no overflow, and a status that is set is another program's.
- *
- * Context: interrupts off, on a CPU of the package.
+/*
+ * Unfreeze a package in which events sample, unless an overflow is still to be handled.
+ * The package is frozen for the look at the status: an overflow between the look and the
+ * write would be unfrozen before it is handled.  Returns for how long (ns) it was frozen.
  */
-void unc_global_heal(struct unc_package *pkg)
+static u64 unc_global_heal_sampling(struct unc_overflow *ov)
 {
-	struct unc_overflow *ov = &pkg->overflow;
-	u64 status;
+	u64 frozen = 0, since;
 
-	if (!unc.gen->global.ctl)
-		return;
-	status = unc_global_status();
-	if (status && READ_ONCE(ov->watch.on))
-		return;
+	unc_lock_raw(&ov->ctl_lock);
+	since = ktime_get_mono_fast_ns();
+	wrmsrq(unc.gen->global.ctl, ov->ctl | unc.gen->global.freeze);
+	if (!unc_global_status()) {
+		wrmsrq(unc.gen->global.ctl, ov->ctl | unc.gen->global.unfreeze);
+		frozen = ktime_get_mono_fast_ns() - since;
+	}
+	unc_lock_raw_release(&ov->ctl_lock);
+	return frozen;
+}
+
+/*
+ * While no event samples, the driver causes no overflow, and a status that is set is
+ * another program's.
+ */
+static void unc_global_heal_counting(struct unc_package *pkg)
+{
+	u64 status = unc_global_status();
+
 	if (status)
 		unc_global_clear(status);
 	unc_lock_raw(&pkg->freeze.lock);
 	/* boxes that can be frozen with their package only may need the freeze */
 	if (!pkg->freeze.holders)
-		unc_global_unfreeze(ov);
+		unc_global_unfreeze(&pkg->overflow);
 	unc_lock_raw_release(&pkg->freeze.lock);
+}
+
+/**
+ * unc_global_heal() - undo what another program may have done to a package
+ * @pkg: a package that counts
+ *
+ * A freeze cannot be read, so the package is unfrozen in any case, but not before an
+ * overflow is handled: the status shows an overflow.
+ *
+ * Return: for how long (ns) the package was frozen, to be charged to its budget.
+ * Context: interrupts off, on a CPU of the package.
+ */
+u64 unc_global_heal(struct unc_package *pkg)
+{
+	if (!unc.gen->global.ctl)
+		return 0;
+	if (READ_ONCE(pkg->overflow.watch.on))
+		return unc_global_heal_sampling(&pkg->overflow);
+	unc_global_heal_counting(pkg);
+	return 0;
 }
 
 /* --- cores to interrupt ---------------------------------------------------- */

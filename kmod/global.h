@@ -11,7 +11,7 @@ void unc_global_freeze(void);
 void unc_global_restart(u64 ctl);
 void unc_global_select(u64 cores);
 void unc_global_unfreeze(struct unc_overflow *ov);
-void unc_global_heal(struct unc_package *pkg);
+u64 unc_global_heal(struct unc_package *pkg);
 void unc_global_sampler_begin(struct unc_overflow *ov);
 bool unc_global_sampler_end(struct unc_overflow *ov);
 int unc_global_init(struct unc_package *pkg);

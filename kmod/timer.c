@@ -12,6 +12,7 @@
 
 #include "access.h"
 #include "compat.h"
+#include "freeze.h"
 #include "global.h"
 #include "lock.h"
 #include "package.h"
@@ -147,6 +148,7 @@ static bool unc_timer_verify(struct unc_package *pkg)
 	unsigned int *b = &pkg->timer.next_box;
 	u64 begin = ktime_get_mono_fast_ns();
 	struct unc_box *box;
+	u64 frozen;
 
 	for (; (box = unc_package_next_box(pkg, b)); ++*b) {
 		if (!READ_ONCE(box->use.active))
@@ -158,7 +160,9 @@ static bool unc_timer_verify(struct unc_package *pkg)
 		unc_lock_raw_release(&box->lock);
 	}
 	*b = 0;
-	unc_global_heal(pkg);
+	frozen = unc_global_heal(pkg);
+	atomic64_add(frozen, &pkg->stats.overflow_frozen_ns);
+	unc_freeze_charge(pkg, frozen);
 	return true;
 }
 

@@ -288,6 +288,44 @@ TEST_F(away, what_a_cpu_saw_before_it_went_loses_nothing)
 	EXPECT_TRUE(unharmed(0));
 }
 
+FIXTURE_OF(clear_status, load(_metadata, "clock=manual"), {
+	file_write(SIM_PARAM("status_clear_us"), "0");
+	expect_no_complaint(_metadata);
+});
+
+/*
+ * The timer sees no overflow, and an overflow freezes the package before the timer's CPU
+ * continues. The timer unfreezes a package every two seconds, in case another program
+ * froze it; it must leave this overflow to the interrupt. Otherwise the counter continues,
+ * and the periods that end before the interrupt are one sample.
+ */
+TEST_F(clear_status, of_the_timer_unfreezes_no_overflow)
+{
+	enum { PERIOD = 700, PERIODS = 5, MS = 5000 };
+	uint64_t merged, count, end;
+	char pmu[PMU_NAME_MAX];
+	struct sampler s;
+
+	if (package_cpu(0, 1) < 0)
+		SKIP(return, "needs two CPUs in a package");
+	ASSERT_TRUE(pmu_name(pmu, "imc", 0));
+	/* cycles of the manual clock pass on this CPU, while the timer's is stopped */
+	cpu_pin(package_cpu(0, 1));
+	ASSERT_EQ(0, -driver_freeze_budget(1000));
+	merged = package_stat(0, "throttled");
+	ASSERT_EQ(0, -sampler_open(&s, pmu, pmu_cpu(pmu, 0), PERIOD, "clockticks"));
+	count = sim_cycles();
+	ASSERT_EQ(0, -file_write(SIM_PARAM("status_clear_us"), "1000"));
+	for (end = now_ns() + MS * 1000000ull; now_ns() < end; sampler_drain(&s))
+		EXPECT_EQ(0, -sim_advance(PERIODS * PERIOD));
+	ASSERT_EQ(0, -file_write(SIM_PARAM("status_clear_us"), "0"));
+	count = (sim_cycles() - count) / PERIOD;
+	EXPECT_EQ(count, sampler_settle(&s, count));
+	EXPECT_EQ(merged, package_stat(0, "throttled"));
+	EXPECT_EQ(0, -driver_freeze_budget(10));
+	sampler_close(&s);
+}
+
 /* Return whether less than a period of @count has no sample. */
 static bool has_all(const struct sampler *s, uint64_t count)
 {

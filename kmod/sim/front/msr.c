@@ -17,9 +17,11 @@
 #include "compat.h"
 #include "sim.h"
 
-static unsigned int sim_status_us;
+static unsigned int sim_status_us, sim_status_clear_us;
 module_param_named(status_us, sim_status_us, uint, 0644);
 MODULE_PARM_DESC(status_us, "microseconds for which firmware or a hypervisor has a CPU that has just seen an overflow in the global status, but in an NMI (default 0)");
+module_param_named(status_clear_us, sim_status_clear_us, uint, 0644);
+MODULE_PARM_DESC(status_clear_us, "the same for a CPU that has seen no overflow in the global status (default 0)");
 
 static unsigned int sim_unfrozen_us;
 module_param_named(unfrozen_us, sim_unfrozen_us, uint, 0644);
@@ -176,8 +178,10 @@ static int sim_other_write(u32 msr, u64 value)
  */
 static void sim_status_delay(u32 msr, u64 value)
 {
-	if (value && !in_nmi() && model_msr_lockless(sim.model, msr, true))
-		sim_away(READ_ONCE(sim_status_us));
+	unsigned int us = READ_ONCE(*(value ? &sim_status_us : &sim_status_clear_us));
+
+	if (us && !in_nmi() && model_msr_lockless(sim.model, msr, true))
+		sim_away(us);
 }
 
 /*
