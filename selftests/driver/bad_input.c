@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Configurations that open must refuse: the error, and no register write after it. They
- * are reserved bits, filters that an event ignores, groups that can never count
- * together, and features that an uncore does not have.
+ * Configurations that perf_event_open() must refuse with the right error and without a
+ * register write: reserved bits, filters that the event ignores, groups whose members
+ * can never count together, and features that an uncore does not have.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,29 +18,32 @@
 #include "lib/c/perf.h"
 #include "lib/c/sim.h"
 
-/* Fixtures that load other simulated hardware come last. */
+/* Fixtures that load the simulator with other parameters come last. */
 MACHINE_OF_ALL_TESTS("clock=manual", "");
 
 /* --- refusals ------------------------------------------------------------ */
 
-/* Open @attr, and expect @error and no register write. */
+/* Open @attr; check that this fails with @error and writes no register. */
 static bool refused(const struct perf_event_attr *attr, int pid, int cpu,
-		    int group, int error, const char *what)
+		    int group, int error, const char *label)
 {
 	bool ok;
 	int fd;
 
 	sim_trace_clear();
 	fd = perf_open(attr, pid, cpu, group);
-	ok = check(fd == -error, "%s: %s, expected %s", what,
+	ok = check(fd == -error, "%s: %s, expected %s", label,
 		   fd >= 0 ? "opened" : strerror(-fd), strerror(error));
-	ok &= check_eq(sim_trace_writes(), 0, "%s: register writes", what);
+	ok &= check_eq(sim_trace_writes(), 0, "%s: register writes", label);
 	if (fd >= 0)
 		close(fd);
 	return ok;
 }
 
-/* Bits of config, config1 and config2 in the PMU's format directory */
+/*
+ * Set @bits to the bits of config, config1 and config2 that a field of the PMU's format
+ * directory has.
+ */
 static void format_bits(const char *pmu, uint64_t bits[3])
 {
 	static const char *const fields[] = {
@@ -76,8 +79,8 @@ static void format_bits(const char *pmu, uint64_t bits[3])
 }
 
 /*
- * Configuration of a valid event: 0, or the first event of the catalogue where 0 means
- * that the counter is off.
+ * Return the configuration of a valid event of a box type: 0, or the first event of the
+ * catalogue if a control register of 0 turns the counter off.
  */
 static uint64_t right_config(const char *type)
 {
@@ -96,9 +99,9 @@ static uint64_t right_config(const char *type)
 FIXTURE(box)
 {
 	char pmu[PMU_NAME_MAX];
-	bool there;
+	bool exists;
 	int cpu;
-	struct perf_event_attr base;	/* of a valid event */
+	struct perf_event_attr base;	/* attributes of a valid event */
 };
 
 FIXTURE_VARIANT(box) { const char *type; };
@@ -106,8 +109,8 @@ VARIANTS_OF_ALL_TYPES(box);
 
 FIXTURE_SETUP(box)
 {
-	self->there = pmu_name(self->pmu, variant->type, 0);
-	if (!self->there)
+	self->exists = pmu_name(self->pmu, variant->type, 0);
+	if (!self->exists)
 		return;
 	self->cpu = pmu_cpu(self->pmu, 0);
 	ASSERT_EQ(0, -pmu_attr(&self->base, self->pmu, ""));
@@ -120,18 +123,18 @@ FIXTURE_TEARDOWN(box) { }
 TEST_F(box, bits_without_a_name_are_refused)
 {
 	unsigned int n = 0;
-	uint64_t known[3];
+	uint64_t format[3];
 	int fd;
 
-	if (!self->there)
+	if (!self->exists)
 		SKIP(return, "no such PMU");
-	format_bits(self->pmu, known);
+	format_bits(self->pmu, format);
 	for (unsigned int bit = 0; bit < 3 * 64; bit++) {
 		struct perf_event_attr attr = self->base;
 		unsigned int word = bit / 64;
 		uint64_t set = 1ULL << bit % 64;
 
-		if (known[word] & set)
+		if (format[word] & set)
 			continue;
 		attr.config |= word == 0 ? set : 0;
 		attr.config1 = word == 1 ? set : 0;
@@ -149,12 +152,12 @@ TEST_F(box, bits_without_a_name_are_refused)
 	close(fd);
 }
 
-/* An event string that is refused with EINVAL. */
+/* Event strings that are refused with EINVAL */
 PLAIN_FIXTURE(bad_event);
 FIXTURE_VARIANT(bad_event) { const char *type, *event; };
 
-#define BAD_EVENT(box, what, string)					\
-	FIXTURE_VARIANT_ADD(bad_event, box##_##what) {			\
+#define BAD_EVENT(box, name, string)					\
+	FIXTURE_VARIANT_ADD(bad_event, box##_##name) {			\
 		.type = #box, .event = string,				\
 	}
 
@@ -207,7 +210,8 @@ BAD_EVENT(pcu, unknown_free_running_counter, "event=0xff,umask=0x1f");
 BAD_EVENT(qpi, threshold_of_a_free_running_counter, "event=0xff,umask=0x10,thresh=1");
 BAD_EVENT(qpi, match_of_a_free_running_counter, "event=0xff,umask=0x11,match_mc=0xe");
 BAD_EVENT(qpi, extension_of_a_free_running_counter, "event=0x1ff,umask=0x10");
-/* All manuals: .thresh must not be 0 then. */
+
+/* All manuals: .thresh must not be 0 if edge detection or invert is set. */
 #define SHAPELESS(box)							\
 	BAD_EVENT(box, edge_without_a_threshold, "event=2,edge=1");	\
 	BAD_EVENT(box, inv_without_a_threshold, "event=2,inv=1")
@@ -256,8 +260,8 @@ FIXTURE_VARIANT(bad_group)
 	const char *event[6];
 };
 
-#define BAD_GROUP(box, what, ...)					\
-	FIXTURE_VARIANT_ADD(bad_group, box##_##what) {			\
+#define BAD_GROUP(box, name, ...)					\
+	FIXTURE_VARIANT_ADD(bad_group, box##_##name) {			\
 		.type = #box, .event = { __VA_ARGS__ },			\
 	}
 
@@ -328,7 +332,7 @@ TEST_F(bad_group, last_one_is_refused)
 	if (!pmu_name(pmu, variant->type, 0))
 		SKIP(return, "no such PMU");
 	cpu = pmu_cpu(pmu, 0);
-	/* The leader is disabled, so only open itself could write registers. */
+	/* The leader is disabled: only perf_event_open() itself could write registers. */
 	for (; n < last; n++) {
 		ASSERT_EQ(0, -pmu_attr(&attr, pmu, variant->event[n]));
 		attr.disabled = n == 0;
@@ -352,7 +356,10 @@ TEST_F(group_of_two_boxes, is_refused)
 	const char *type = "cbox", *other = "cbox";
 	int fd;
 
-	/* also where one register freezes both boxes: perf has no groups across PMUs */
+	/*
+	 * also on Xeon 7100 and 7400, where one register freezes both boxes: perf has no
+	 * groups across PMUs
+	 */
 	if (generation()->one_a_cycle) {
 		type = "fsb";
 		other = "gbsq";
@@ -378,9 +385,9 @@ TEST_F(group_of_two_boxes, is_refused)
 FIXTURE(attributes)
 {
 	char pmu[PMU_NAME_MAX];
-	bool there;
+	bool exists;
 	int cpu;
-	struct perf_event_attr base;
+	struct perf_event_attr base;	/* attributes of a valid event */
 };
 
 FIXTURE_VARIANT(attributes) { const char *type; };
@@ -390,8 +397,8 @@ VARIANT_OF_TYPE(attributes, fsb);
 
 FIXTURE_SETUP(attributes)
 {
-	self->there = pmu_name(self->pmu, variant->type, 0);
-	if (!self->there)
+	self->exists = pmu_name(self->pmu, variant->type, 0);
+	if (!self->exists)
 		return;
 	self->cpu = pmu_cpu(self->pmu, 0);
 	ASSERT_EQ(0, -pmu_attr(&self->base, self->pmu, ""));
@@ -411,7 +418,7 @@ FIXTURE_TEARDOWN(attributes) { }
 
 TEST_F(attributes, exclude_is_refused)
 {
-	if (!self->there)
+	if (!self->exists)
 		SKIP(return, "no such PMU");
 	REFUSED(exclude_user, 1, EINVAL);
 	REFUSED(exclude_kernel, 1, EINVAL);
@@ -423,7 +430,7 @@ TEST_F(attributes, exclude_is_refused)
 
 TEST_F(attributes, precise_ip_is_refused)
 {
-	if (!self->there)
+	if (!self->exists)
 		SKIP(return, "no such PMU");
 	REFUSED(precise_ip, 1, EOPNOTSUPP);
 }
@@ -432,7 +439,7 @@ TEST_F(attributes, task_is_refused)
 {
 	struct perf_event_attr *attr = &self->base;
 
-	if (!self->there)
+	if (!self->exists)
 		SKIP(return, "no such PMU");
 	EXPECT_TRUE(refused(attr, getpid(), -1, -1, EINVAL, "pid"));
 	EXPECT_TRUE(refused(attr, getpid(), self->cpu, -1, EINVAL, "pid and CPU"));
@@ -441,12 +448,15 @@ TEST_F(attributes, task_is_refused)
 
 TEST_F(attributes, no_cpu_is_refused)
 {
-	if (!self->there)
+	if (!self->exists)
 		SKIP(return, "no such PMU");
 	EXPECT_TRUE(refused(&self->base, -1, -1, -1, EINVAL, "cpu=-1"));
 }
 
-/* Kernels since 6.3 have config3; older ones refuse attributes beyond their size. */
+/*
+ * Kernels since 6.3 have config3. Older kernels refuse attributes that are larger than
+ * their own struct perf_event_attr.
+ */
 TEST_F(attributes, bit_in_config3_is_refused)
 {
 	struct {
@@ -455,7 +465,7 @@ TEST_F(attributes, bit_in_config3_is_refused)
 	} wide = { .attr = self->base, .config3 = 1 };
 	int fd;
 
-	if (!self->there)
+	if (!self->exists)
 		SKIP(return, "no such PMU");
 	wide.attr.size = PERF_ATTR_SIZE_VER7 + sizeof(wide.config3);
 	memmove((char *)&wide + PERF_ATTR_SIZE_VER7, &wide.config3,
@@ -509,7 +519,10 @@ TEST_F(user_without_cap_perfmon, gets_eacces)
 FIXTURE_OF(drop_in, machine_setup("clock=manual", "pmu_prefix=uncore"),
 	   EXPECT_TRUE(machine_leave()));
 
-/* The in-tree driver passes edge and inv on unchanged. */
+/*
+ * intel_uncore writes edge and inv to the register unchanged, so under its PMU names the
+ * driver accepts them without a threshold.
+ */
 TEST_F(drop_in, edge_needs_no_threshold)
 {
 	static const char *const pmus[] = {
@@ -533,7 +546,7 @@ TEST_F(drop_in, edge_needs_no_threshold)
 
 FIXTURE(absent_package) {};
 
-/* The simulated hardware has one package fewer than the machine. */
+/* Simulate one package fewer than the machine has. */
 FIXTURE_SETUP(absent_package)
 {
 	char params[64];

@@ -23,8 +23,12 @@ static void __attribute__((constructor)) need_d_1500(void)
 
 FIXTURE(cboxes) {};
 
-/* Reported number of CBos, except for an impossible one */
-FIXTURE_VARIANT(cboxes) { const char *params, *line; };
+/* The driver uses the number of CBos that num_c reports, unless it exceeds 16. */
+FIXTURE_VARIANT(cboxes)
+{
+	const char *params, *line;	/* of the simulator; expected in the log */
+};
+
 FIXTURE_VARIANT_ADD(cboxes, as_many_as_reported) { .params = "clock=manual" };
 
 FIXTURE_VARIANT_ADD(cboxes, one_reported_too_much)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Differences of Broadwell from Haswell: dies without SBos, 24 CBos, and memory
- * channels that answer but have no clock. Other test programs cover features of all
- * generations.
+ * Differences of Broadwell-EP from Haswell-EP: dies without SBos, 24 CBos, and memory
+ * channels whose registers respond but whose clock does not run. Other test programs
+ * cover features of all generations.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 enum { CBOXES = 24, SBOXES = 4, BOXES = 49, CYCLES = 1000, OVERFLOWS = 3 };
 
-#define SUMMARY	1	/* line in the log when the driver loads */
+#define SUMMARY	1	/* lines that the driver always logs when it loads */
 
 static void __attribute__((constructor)) need_broadwell(void)
 {
@@ -29,7 +29,7 @@ static void __attribute__((constructor)) need_broadwell(void)
 FIXTURE_OF(bdwep, ASSERT_EQ(0, -max_sample_rate(100000000)),
 	   expect_nothing_left(_metadata));
 
-/* Load the driver; its log has @lines lines besides the summary. */
+/* Load the driver; check that it logs @lines lines besides the summary. */
 static void load(struct __test_metadata *_metadata, const char *sim_params,
 		 const char *fault, int lines)
 {
@@ -63,7 +63,7 @@ TEST_F(bdwep, all_boxes_count_and_sample_exactly)
 	EXPECT_TRUE(samples_exactly("imc", packages() - 1, OVERFLOWS));
 }
 
-/* CAPID4 shows that the die has no SBos: the log has no line about them. */
+/* CAPID4 shows that the die has no SBos: the driver logs nothing about SBos. */
 TEST_F(bdwep, die_without_sboxes)
 {
 	load(_metadata, "clock=manual sboxes=0", NULL, 0);
@@ -72,7 +72,7 @@ TEST_F(bdwep, die_without_sboxes)
 		EXPECT_EQ(BOXES - SBOXES, boxes_that_count(pkg, CYCLES));
 }
 
-/* The number of SBos is unknown, and their registers fault. */
+/* Without CAPID4 the driver probes the SBos, and their registers fault. */
 TEST_F(bdwep, die_without_sboxes_nor_capability_registers)
 {
 	load(_metadata, "clock=manual sboxes=0 missing=capid@0", NULL, 1);
@@ -86,7 +86,7 @@ TEST_F(bdwep, channel_without_clock_is_left_out)
 
 	load(_metadata, "clock=manual", "no_clock pkg=0 box=imc_3 on", 1);
 	EXPECT_EQ(1, log_count("bdwep_imc_3 of package 0: its clock does not run"));
-	/* the box of the other package works */
+	/* imc_3 of the other package works */
 	ASSERT_TRUE(pmu_name(pmu, "imc", 3));
 	EXPECT_LT(pmu_cpu(pmu, 0), 0);
 	EXPECT_EQ(ENODEV, -event_open(pmu, package_cpu(0, 0), "clockticks"));
@@ -97,7 +97,10 @@ TEST_F(bdwep, channel_without_clock_is_left_out)
 	}
 }
 
-/* The tables of one processor are not used for another one's uncore. */
+/*
+ * The CPU is a Broadwell, the simulated uncore a Haswell: the driver does not use its
+ * tables of Broadwell for PCI devices of Haswell.
+ */
 TEST_F(bdwep, pci_devices_of_haswell_are_left_alone)
 {
 	machine_setup_sim("clock=manual model=hswep");
