@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * BPF programs read copies of an event on every CPU, at tracepoints that the driver
- * itself passes with locks held: when it starts its timer, in interrupts, between
- * tasks. Or they read them with a lock held that the driver waits for. No read
- * deadlocks, and counts and samples stay exact.
+ * BPF programs read copies of an event on every CPU, at tracepoints that the kernel
+ * passes while the driver holds its locks: when the driver starts its timer, in
+ * interrupts, between tasks. Or a program reads an event while the program holds the
+ * lock of a map that the driver's CPU waits for. No read may deadlock, and counts and
+ * samples must stay exact.
  */
 #include <bpf/btf.h>
 #include <errno.h>
@@ -23,12 +24,20 @@
 #include "lib/c/sampler.h"
 #include "lib/c/sim.h"
 
-enum { MAX_CPUS = 64, ROUNDS = 60, CYCLES = 1000, PERIOD = 700,
-       PATIENCE_MS = 10000 };
+enum {
+	MAX_CPUS = 64,
+	ROUNDS = 60,
+	CYCLES = 1000,
+	PERIOD = 700,
+	PATIENCE_MS = 10000
+};
 
 MACHINE_OF_ALL_TESTS("clock=manual", "");
 
-/* Open passive copies of the event, one on each CPU, in the box under test. */
+/*
+ * Open a passive copy of the event clockticks (local=1) on each CPU. Return the number of
+ * CPUs.
+ */
 static unsigned int open_everywhere(const char *pmu, int *fd)
 {
 	unsigned int cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -39,9 +48,9 @@ static unsigned int open_everywhere(const char *pmu, int *fd)
 }
 
 /*
- * Read a count again while it is lower than expected. If a host stops the CPU that
- * holds the box's lock, a reader gets the last known count (kmod/lock.c). Waiting does
- * not add counts that were lost.
+ * Read an event until its count has reached @want, or for PATIENCE_MS. If the host stops
+ * the CPU that holds the box's lock, a read returns the last known count (kmod/lock.c),
+ * and a later read the true count. A count that the driver has lost stays lost.
  */
 static uint64_t count_of(int fd, uint64_t want)
 {
@@ -87,7 +96,7 @@ FIXTURE_SETUP(read_by_bpf)
 	log_mark();
 	ASSERT_EQ(0, -max_sample_rate(100000000));
 	ASSERT_TRUE(pmu_name(self->pmu, variant->type, 0));
-	/* which the copies follow */
+	/* the events that the copies follow, on the perf CPU of each package */
 	for (int pkg = 0; pkg < 2; pkg++)
 		self->counting[pkg] = pkg < packages() ?
 			event_open(self->pmu, pmu_cpu(self->pmu, pkg), "clockticks") : -1;
@@ -96,10 +105,10 @@ FIXTURE_SETUP(read_by_bpf)
 }
 
 /*
- * Wait until the box counts nothing. A map releases its events in a worker, when all
- * programs that may use them have ended. The kernel then removes the events from their
- * CPUs, later than close(). Each removal freezes the box for a moment, which the next
- * test must not see.
+ * Wait until no counter of the box counts. A map of BPF programs releases its events in a
+ * worker, when all programs that may use the map have ended. So the kernel removes the
+ * events from their CPUs later than close(). Each removal freezes the box for a moment,
+ * and must not happen in the next test.
  */
 static bool rests(const char *box)
 {
@@ -121,8 +130,8 @@ FIXTURE_TEARDOWN(read_by_bpf)
 }
 
 /*
- * Events of the box are opened and closed, which starts the timer; another event
- * samples.
+ * Open and close events of the box, which starts the driver's timer, while another event
+ * of the box samples and the BPF program reads the copies.
  */
 TEST_F(read_by_bpf, counts_and_samples_stay_exact)
 {
@@ -167,7 +176,7 @@ TEST_F(read_by_bpf, counts_and_samples_stay_exact)
 	}
 }
 
-/* A function's number in the kernel's BTF, or 0 */
+/* Return the ID of a kernel function in the kernel's BTF, or 0. */
 static uint32_t kernel_function(const char *name)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
@@ -178,9 +187,9 @@ static uint32_t kernel_function(const char *name)
 }
 
 /*
- * Attach at one of the functions that hash maps call with the bucket locked. Linux 6.1
- * attaches to no function with as many arguments as the first one has; 7.3 does not
- * trace the second one.
+ * Attach a program to a kernel function that hash maps call with the bucket's lock held.
+ * Linux 6.1 cannot attach to alloc_htab_elem(), which has too many arguments; Linux 7.3
+ * does not trace __pcpu_freelist_pop().
  */
 static int attach_bucket(struct bpf_bucket *b, const int *fd, unsigned int cpus)
 {
@@ -215,8 +224,9 @@ static void *keep_calling(void *arg)
 }
 
 /*
- * One CPU writes an MSR with the box locked, and a program there waits for a bucket.
- * Another CPU holds the bucket, and a program there reads an event of the box.
+ * The perf CPU writes an MSR with the box's lock held, and the program at write_msr waits
+ * there for the bucket's lock. Another CPU holds the bucket's lock (sys_enter), and a
+ * program there reads an event of the box, which takes the box's lock.
  */
 TEST(lock_of_a_map_and_lock_of_a_box_may_be_taken_in_either_order)
 {
@@ -266,19 +276,20 @@ TEST(lock_of_a_map_and_lock_of_a_box_may_be_taken_in_either_order)
 /* --- a group that another CPU reads ----------------------------------------- */
 
 /*
- * QEMU emulates all CPUs in one thread, so a reader is rarely interrupted while it
- * follows the group. To see a driver hang there, set CHANGES to 200, on Linux 6.8 or later.
+ * QEMU emulates all CPUs in one thread, so the members of a group rarely change while
+ * another CPU follows the group's list. To make a faulty driver hang in that list, set
+ * CHANGES to 200, on Linux 6.8 or later.
  */
 enum { IDLE = 200, MEMBERS = IDLE + 2, CHANGES = 15, RENEWED = 500 };
 
-/* A group's leader, and what one thread has read of it */
+/* A group's leader, its last reading in one thread, and the number of wrong readings */
 struct progress {
 	int fd;
 	struct event_reading last;
 	unsigned int faults;
 };
 
-/* Read the group: the leader's count and times never go back. */
+/* Read the group, and check that the leader's count and times never decrease. */
 static void progress_check(struct progress *p)
 {
 	uint64_t buf[3 + MEMBERS];	/* nr, enabled, running, values */
@@ -332,13 +343,13 @@ FIXTURE_VARIANT(changing_group)
 	const char *tracepoint;
 };
 
-/* The other CPU reads it between its own reads. */
+/* The program reads the leader in system calls of the other CPU, between reads there. */
 FIXTURE_VARIANT_ADD(changing_group, read_in_system_calls)
 {
 	.tracepoint = "sys_enter",
 };
 
-/* The other CPU reads it in the middle of a read of another group. */
+/* The program reads the leader in the middle of the other CPU's read of its own group. */
 FIXTURE_VARIANT_ADD(changing_group, read_in_register_reads)
 {
 	.tracepoint = "read_msr",
@@ -382,10 +393,10 @@ FIXTURE_TEARDOWN(changing_group)
 }
 
 /*
- * From Linux 6.8 on a program reads an event on any CPU of its package, and perf's lock
- * of the event is not held. In this test the event is enabled and disabled, and members
- * join its group and leave it: one that counts, and many that are disabled, for which
- * the driver has nothing to do.
+ * From Linux 6.8 on a BPF program can read an event on any CPU of the event's package,
+ * without perf's lock of the event. This test enables and disables the leader meanwhile,
+ * and opens and closes members of its group: a member that counts, and many disabled
+ * members, for which the driver has nothing to do.
  */
 TEST_F(changing_group, counts_exactly)
 {
@@ -430,7 +441,7 @@ TEST_F(changing_group, counts_exactly)
 	EXPECT_GT(runs, loops(CHANGES));
 	progress_check(&progress);
 	EXPECT_EQ(want, progress.last.value);
-	/* all cycles, also while the other group was disabled */
+	/* the other CPU's group was always enabled: it counted all cycles */
 	progress_check(&r->progress);
 	EXPECT_EQ(want + want / 2, r->progress.last.value);
 	EXPECT_EQ(0, progress.faults);

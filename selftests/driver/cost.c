@@ -10,7 +10,7 @@
 #include "lib/c/perf.h"
 #include "lib/c/sim.h"
 
-/* Four configurations of an event that any counter of the box can count */
+/* Four configurations of event 0, which any counter of the box can count */
 enum { EVENTS = 4 };
 static const char *const events[EVENTS] = {
 	"config=0x00000000", "config=0x01000000", "config=0x02000000",
@@ -20,7 +20,7 @@ static const char *const events[EVENTS] = {
 enum phase { START, READ, STOP, PHASES };
 static const char *const phase_names[PHASES] = { "start", "read", "stop" };
 
-/* The documented cost: four counters, a freeze and an unfreeze. */
+/* Most accesses of a phase, as documented: four counters, a freeze and an unfreeze */
 enum { MOST = EVENTS + 2 };
 
 static uint64_t accesses(void)
@@ -29,18 +29,25 @@ static uint64_t accesses(void)
 	       sim_stat("pci_read") + sim_stat("pci_write");
 }
 
-FIXTURE(cost) { unsigned int ours[PHASES]; };
+FIXTURE(cost)
+{
+	unsigned int ours[PHASES];	/* accesses of xeon_uncore */
+};
+
 FIXTURE_VARIANT(cost) { const char *box; };
 FIXTURE_VARIANT_ADD(cost, cbox) { .box = "cbox_0" };
 FIXTURE_VARIANT_ADD(cost, imc) { .box = "imc_0" };
 
 /*
- * Further writes at the first start in a package, because other programs may have
- * written the registers: unfreeze the package, reset the box.
+ * Further writes when the first event of a package starts, because other programs may
+ * have written the registers: unfreeze the package, reset the box.
  */
 enum { FIRST = 2 };
 
-/* perf stat opens a group like this, and enables it through its leader. */
+/*
+ * Count the register accesses of each phase of a group under @driver. Like perf stat,
+ * open the group with a disabled leader, and enable the group through the leader.
+ */
 static void measure(struct __test_metadata *_metadata, enum driver driver,
 		    const char *box, unsigned int cost[PHASES])
 {
@@ -51,7 +58,7 @@ static void measure(struct __test_metadata *_metadata, enum driver driver,
 	int err;
 
 	driver_setup(driver, "clock=manual");
-	/* otherwise a slow machine could use up the freeze budget */
+	/* a slow machine could use up the default freeze budget */
 	if (driver == OURS)
 		ASSERT_EQ(0, -driver_freeze_budget(1000));
 	for (int i = 0; i < EVENTS; i++)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Events that are switched on and off all the time postpone no deadline: narrow
- * counters are read before they wrap, boxes without interrupts are polled, and a
- * package that pauses in a storm continues.
+ * An event that is enabled and disabled all the time must not postpone the deadlines of
+ * the driver's timer: it reads narrow counters before they wrap, polls boxes without
+ * interrupts, and lets a package continue that pauses in a storm of overflows.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -36,7 +36,7 @@ static void *toggle(void *arg)
 {
 	struct toggler *t = arg;
 
-	/* on the event's CPU, so that it sends no interrupt to another one */
+	/* on the event's CPU: the ioctls then send no IPI to another CPU */
 	cpu_pin(t->cpu);
 	for (; !t->stop; t->rounds++) {
 		ioctl(t->fd, PERF_EVENT_IOC_DISABLE, 0);
@@ -59,7 +59,7 @@ static void start_toggling(struct toggler *t, const char *pmu, int cpu,
 		tap_bail("%s/%s/ cannot be switched on and off", pmu, event);
 }
 
-/* Stop the thread. Return the number of its rounds. */
+/* Stop the thread and close its event. Return the number of its rounds. */
 static uint64_t stop_toggling(struct toggler *t)
 {
 	t->stop = true;
@@ -72,14 +72,14 @@ static uint64_t stop_toggling(struct toggler *t)
 
 enum { MARGIN_BITS = 31, STALL_MS = 300, TRIES = 20 };
 
-/* Count of one event at a moment between two reads of another */
-struct beside {
+/* Count of the narrow counter, and of the wide counter before and after that read */
+struct bracketed {
 	uint64_t before, count, after;
 };
 
-static struct beside read_beside(int wide, int narrow)
+static struct bracketed read_bracketed(int wide, int narrow)
 {
-	struct beside b;
+	struct bracketed b;
 
 	b.before = event_count(wide);
 	b.count = event_count(narrow);
@@ -88,22 +88,23 @@ static struct beside read_beside(int wide, int narrow)
 }
 
 /*
- * Return the number of cycles that a 32-bit counter lost at least, against a 48-bit
- * counter; negative: it counted too many.
+ * Count for three seconds with a 48-bit counter, fd[0], and a 32-bit counter, fd[1].
+ * Return the number of cycles that the 32-bit counter has lost at least; if negative, it
+ * has counted too many. Set @cycles to the cycles that have passed at least.
  */
-static int64_t lost_beside(const int fd[2], uint64_t *cycles)
+static int64_t count_lost_cycles(const int fd[2], uint64_t *cycles)
 {
 	enum { LONG_MS = 3000 };
 	uint64_t least, count, most;
-	struct beside from, to;
+	struct bracketed begin, end;
 
-	from = read_beside(fd[0], fd[1]);
+	begin = read_bracketed(fd[0], fd[1]);
 	sleep_ms(LONG_MS);
-	/* a wrapped counter loses counts when it is read */
-	to = read_beside(fd[0], fd[1]);
-	least = to.before - from.after;
-	count = to.count - from.count;
-	most = to.after - from.before;
+	/* if the counter has wrapped unseen, the driver loses counts in this read */
+	end = read_bracketed(fd[0], fd[1]);
+	least = end.before - begin.after;
+	count = end.count - begin.count;
+	most = end.after - begin.before;
 	*cycles = least;
 	return count < least ? least - count : count > most ? most - count : 0;
 }
@@ -132,10 +133,10 @@ TEST_F(narrow, link_idle_loses_no_wrap)
 	fd[1] = event_open("hswep_qpi_0", cpu, "link_idle");
 	ASSERT_GE(fd[1], 0);
 	start_toggling(&t, variant->pmu, cpu, variant->event, 0);
-	/* an offline CPU cannot read in time */
+	/* a CPU that the host stops cannot read the counter in time: try again */
 	do {
 		stall_watch_start(&watch, cpu);
-		lost = lost_beside(fd, &wide);
+		lost = count_lost_cycles(fd, &wide);
 		stalled = stall_watch_stop(&watch);
 	} while (stalled > STALL_MS && ++tries < TRIES);
 	rounds = stop_toggling(&t);
@@ -165,8 +166,8 @@ FIXTURE_TEARDOWN(beside_another)
 }
 
 /*
- * Check while the other event is switched on and off, not after it has ended: at least
- * half of the samples have arrived.
+ * While hswep_cbox_1's event is still being enabled and disabled, at least half of the
+ * samples of hswep_cbox_0 must have arrived. CBos have no interrupts: the timer polls.
  */
 TEST_F(beside_another, a_polled_event_has_its_samples)
 {
@@ -192,8 +193,11 @@ TEST_F(beside_another, a_polled_event_has_its_samples)
 	sampler_close(&s);
 }
 
-/* Return the number of overflows that are handled in a storm. */
-static uint64_t served(int cpu)
+/*
+ * Let hswep_ha_0 overflow in each cycle. Return the number of overflows that the driver
+ * handles in LONG_MS.
+ */
+static uint64_t count_storm_overflows(int cpu)
 {
 	enum { LONG_MS = 700 };
 	uint64_t before = overflow_stat(0, "count");
@@ -214,12 +218,12 @@ TEST_F(beside_another, a_storm_is_served)
 	uint64_t alone, beside;
 	struct toggler t;
 
-	alone = served(cpu);
+	alone = count_storm_overflows(cpu);
 	start_toggling(&t, "hswep_cbox_1", cpu, "clockticks", 1ULL << 40);
-	beside = served(cpu);
+	beside = count_storm_overflows(cpu);
 	stop_toggling(&t);
 	EXPECT_GT(alone, 0);
-	/* a package that never gets its turn has a hundredth */
+	/* a package whose deadline is always postponed handles a hundredth */
 	EXPECT_GE(beside, alone / 40) {
 		TH_LOG("overflows served, of %ju without the other event",
 		       (uintmax_t)alone);
@@ -231,7 +235,8 @@ TEST_F(beside_another, a_storm_is_served)
 enum { BOXES = 17, EACH = 4, READS = BOXES * EACH };
 
 /*
- * Open many counters that the timer refreshes every 10 s, so that a refresh takes long.
+ * Open READS events with a counter each. The timer refreshes, that is reads, these
+ * counters every 2 s (kmod/timer.c): many counters make the refresh long.
  */
 static bool open_many(int cpu, int *fd)
 {
@@ -249,10 +254,11 @@ static bool open_many(int cpu, int *fd)
 }
 
 /*
- * Open a sampling event on another CPU while the timer refreshes; a BPF program makes
- * the refresh slow. The event needs the timer in a millisecond. The timer, when it is
- * done, asks for 10 s, which must not replace the shorter deadline. Set @beside if the
- * timer was still running then. Return false if no refresh started.
+ * Open a sampling event on @cpu while the timer refreshes counters on another CPU; a BPF
+ * program makes the refresh slow. The sampling event needs the timer in a millisecond. At
+ * the end of the refresh the timer sets a later deadline for the next refresh, which must
+ * not replace the earlier deadline. Set @beside if the timer was still refreshing when the
+ * event had opened. Return false if no refresh started, or the event does not open.
  */
 static bool begin_beside(struct sampler *s, int cpu, bool *beside)
 {
@@ -266,7 +272,7 @@ static bool begin_beside(struct sampler *s, int cpu, bool *beside)
 			   LIMIT_MS / 1000))
 			return false;
 	err = sampler_open(s, "hswep_cbox_0", cpu, PERIOD, "clockticks");
-	/* the timer's reads alone are not more than all counters */
+	/* fewer than READS reads: the timer has not refreshed all counters yet */
 	*beside = sim_stat("msr_read") - reads < READS;
 	return check_eq(-err, 0, "hswep_cbox_0 opens on CPU %d", cpu);
 }
