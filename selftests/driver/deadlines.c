@@ -257,8 +257,8 @@ static bool open_many(int cpu, int *fd)
  * Open a sampling event on @cpu while the timer refreshes counters on another CPU; a BPF
  * program makes the refresh slow. The sampling event needs the timer in a millisecond. At
  * the end of the refresh the timer sets a later deadline for the next refresh, which must
- * not replace the earlier deadline. Set @beside if the timer was still refreshing when the
- * event had opened. Return false if no refresh started, or the event does not open.
+ * not replace the earlier deadline. Set @beside if the timer was still refreshing when
+ * the event had opened. Return false if no refresh started, or the event does not open.
  */
 static bool begin_beside(struct sampler *s, int cpu, bool *beside)
 {

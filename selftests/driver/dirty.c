@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Register state left by firmware, another tool or a kernel that died: boxes frozen,
- * status set, counters running with interrupts enabled, filters set. The driver logs
- * one line a package, and then everything works as after reset.
+ * Leftover register state of firmware, another tool or a kernel that crashed: frozen
+ * boxes, status bits, running counters with enabled interrupts, filters. The driver logs
+ * one line for each package, and then counts and samples as exactly as after a reset.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,19 +24,19 @@ FIXTURE(dirty)
 FIXTURE_VARIANT(dirty)
 {
 	const char *params;
-	bool told;	/* state that other programs may depend on is logged, a mere freeze is not */
+	bool logged;	/* state on which other programs may depend; not a freeze alone */
 };
 
 FIXTURE_VARIANT_ADD(dirty, freeze) { .params = "dirty=freeze" };
-FIXTURE_VARIANT_ADD(dirty, status) { .params = "dirty=status", .told = true };
-FIXTURE_VARIANT_ADD(dirty, counters) { .params = "dirty=counters", .told = true };
-FIXTURE_VARIANT_ADD(dirty, cores) { .params = "dirty=cores", .told = true };
+FIXTURE_VARIANT_ADD(dirty, status) { .params = "dirty=status", .logged = true };
+FIXTURE_VARIANT_ADD(dirty, counters) { .params = "dirty=counters", .logged = true };
+FIXTURE_VARIANT_ADD(dirty, cores) { .params = "dirty=cores", .logged = true };
 FIXTURE_VARIANT_ADD(dirty, boxes) { .params = "dirty=boxes" };
-FIXTURE_VARIANT_ADD(dirty, all) { .params = "dirty=all", .told = true };
+FIXTURE_VARIANT_ADD(dirty, all) { .params = "dirty=all", .logged = true };
 
 FIXTURE_VARIANT_ADD(dirty, all_44_bits)
 {
-	.params = "dirty=all counter_bits=44 counter_gp=1", .told = true,
+	.params = "dirty=all counter_bits=44 counter_gp=1", .logged = true,
 };
 
 FIXTURE_SETUP(dirty)
@@ -54,8 +54,9 @@ FIXTURE_TEARDOWN(dirty)
 }
 
 /*
- * Events that obey some filters and leave others at their defaults, with traffic that
- * filters of all ones would reject.
+ * Check that the driver has cleared leftover filters: open events that set some filters
+ * and leave others at their defaults, and send traffic that a filter with all bits set
+ * would reject.
  */
 static void expect_no_filters(struct __test_metadata *_metadata, int pkg)
 {
@@ -93,10 +94,10 @@ static void expect_no_filters(struct __test_metadata *_metadata, int pkg)
 
 TEST_F(dirty, told_in_one_line_a_package)
 {
-	int told = variant->told ? packages() : 0;
+	int told = variant->logged ? packages() : 0;
 
 	EXPECT_GT(self->registers, 0);
-	/* with the summary */
+	/* the driver also logs its summary */
 	EXPECT_EQ(1 + told, log_count("xeon_uncore: ") +
 			    log_count("xeon_uncore 0000")) {
 		log_show("xeon_uncore");

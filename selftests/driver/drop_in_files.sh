@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# With pmu_prefix=uncore the driver publishes the event files of intel_uncore, and no
-# others: programs open all names that they find. events= adds the catalogue's names.
+# With pmu_prefix=uncore the driver publishes the event files of intel_uncore and no
+# further files, because programs open every event that they find. events=common adds
+# names of the catalogue.
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/tap.sh
 . "$here/../lib/shell/tap.sh"
@@ -11,7 +12,7 @@ here=$(dirname "$0")
 work=$(mktemp -d)
 trap 'rm -rf "$work"; unload' EXIT
 
-# event_files: each event file of the uncore's PMUs, with its text
+# event_files: print each event file of the uncore PMUs with its text
 event_files()
 {
 	(cd /sys/bus/event_source/devices && grep -H . uncore_*/events/* 2> /dev/null)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Exactness: with the manual clock a known number of cycles gives the known
- * count, for every event of the catalogue, plain and with threshold, invert and
- * edge (§1.4), on fixed and free-running counters, and for the PCU's
- * configuration examples (Table 2-165).
+ * Exact counts: with the manual clock a known number of cycles gives a known count, for
+ * every event of the catalogue, without and with threshold, invert and edge (§1.4), on
+ * fixed and free-running counters, and for the PCU's configuration examples (Table
+ * 2-165).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -43,6 +43,7 @@ static void __attribute__((constructor)) count_packages(void)
 MACHINE_OF_ALL_TESTS("clock=manual", "");
 
 FIXTURE(type) { unsigned int boxes; };
+
 FIXTURE_VARIANT(type) { const char *type; };
 VARIANTS_OF_ALL_TYPES(type);
 
@@ -61,7 +62,7 @@ FIXTURE_TEARDOWN(type)
 
 /* --- every box, the clock ------------------------------------------------ */
 
-/* An event of this box type that counts each cycle, for a general counter */
+/* Return an event of a box type that counts each cycle on a general counter, or NULL. */
 static const struct cat_event *general_ticks_of(const char *type)
 {
 	for_each_cat_event(e)
@@ -71,7 +72,10 @@ static const struct cat_event *general_ticks_of(const char *type)
 	return NULL;
 }
 
-/* Any event for a general counter: the UBox has no clock event for these. */
+/*
+ * Return any event of a box type for a general counter, or NULL. The UBox has a clock
+ * event for its fixed counter only.
+ */
 static const struct cat_event *plain_event_of(const char *type)
 {
 	for_each_cat_event(e)
@@ -80,7 +84,7 @@ static const struct cat_event *plain_event_of(const char *type)
 	return NULL;
 }
 
-/* All boxes of a type in all packages count at once, so that a mix-up shows. */
+/* All boxes of a type count at once in all packages: a mix-up of two boxes shows. */
 TEST_F(type, every_box_counts)
 {
 	const struct cat_event *e = general_ticks_of(variant->type) ?:
@@ -127,7 +131,7 @@ static bool is_occupancy(const struct cat_event *e)
 	return !strcmp(e->box, "pcu") && (e->code & 0x80);
 }
 
-/* Control bits of a shape: threshold, invert, edge. */
+/* Return the control bits of a shape: threshold, invert, edge. */
 static uint64_t shape_bits(const struct cat_event *e, struct shape s)
 {
 	return (uint64_t)s.thresh << 24 |
@@ -135,12 +139,13 @@ static uint64_t shape_bits(const struct cat_event *e, struct shape s)
 	       (s.edge ? BIT(is_occupancy(e) ? 31 : 18) : 0);
 }
 
-/* The field has 5 bits in UBox and PCU. */
+/* Return the largest threshold: the field has 5 bits in UBox and PCU, else 8. */
 static unsigned int max_thresh(const struct cat_event *e)
 {
 	return !strcmp(e->box, "ubox") || !strcmp(e->box, "pcu") ? 31 : 255;
 }
 
+/* Write the shapes in which the event is counted to @s; return their number. */
 static unsigned int shapes_of(const struct cat_event *e, struct shape *s)
 {
 	bool inverts = is_occupancy(e) || !generation_lacks(e->box, "inv");
@@ -170,7 +175,7 @@ static unsigned int shapes_of(const struct cat_event *e, struct shape *s)
 	return n;
 }
 
-/* Some of an event's shapes as one group on one box. */
+/* Count @n shapes of an event as a group on one box; check the counts. */
 static bool count_shapes(const struct cat_event *e, unsigned int box, int pkg,
 			 const struct shape *s, unsigned int n)
 {
@@ -195,7 +200,7 @@ static bool count_shapes(const struct cat_event *e, unsigned int box, int pkg,
 	sim_advance(CYCLES);
 	ok = ok && check(!group_read(&g, last, NULL), "%s: read", pmu);
 	for (unsigned int i = 0; ok && i < n; i++) {
-		/* The cycle before the first has no edge. */
+		/* an edge needs a previous cycle, which the first cycle lacks */
 		if (!s[i].edge)
 			ok &= check_eq(first[i],
 				       cat_expect(e, s[i], start, WARM_UP),
@@ -212,6 +217,7 @@ static bool count_shapes(const struct cat_event *e, unsigned int box, int pkg,
 	return ok;
 }
 
+/* Return whether the event counts only with a filter, or with an event on counter 0. */
 static bool is_special(const struct cat_event *e)
 {
 	if (!strcmp(e->box, "pcu") && e->code >= PCU_BAND0 &&
@@ -228,7 +234,10 @@ static unsigned int boxes_for(const struct cat_event *e, unsigned int boxes)
 	return generation()->qpi_filters;
 }
 
-/* For boxes that count transactions only: the transactions of the event's name */
+/*
+ * Count @n transactions by the event's name in sysfs, on a box that counts no cycles but
+ * transactions only; check the count.
+ */
 static bool count_transactions(const struct cat_event *e, unsigned int box,
 			       int pkg, uint64_t n)
 {
@@ -277,8 +286,9 @@ TEST_F(type, names_in_sysfs_are_the_catalogues)
 }
 
 /*
- * Spread the shapes over packages and boxes of the type, as many at a time as there are
- * counters that may count the event.
+ * Count an event in all its shapes, in groups of as many shapes as there are counters
+ * that may count the event. @nth, the number of the event, selects the box and the
+ * package, so that the events of a type are spread over all boxes.
  */
 static bool count_all_shapes(const struct cat_event *e, unsigned int boxes,
 			     unsigned int nth)
@@ -295,7 +305,7 @@ static bool count_all_shapes(const struct cat_event *e, unsigned int boxes,
 	return ok;
 }
 
-/* Plain, and with thresh, inv and edge, separately and together. */
+/* Each event counts exactly, without and with thresh, inv and edge in combinations. */
 TEST_F(type, every_event_counts_exactly)
 {
 	unsigned int seen = 0, counted = 0, every = slowness();
@@ -309,7 +319,7 @@ TEST_F(type, every_event_counts_exactly)
 		seen++;
 		if (e[i].fixed || e[i].free || is_special(&e[i]))
 			continue;
-		/* some of them, where time is short */
+		/* on a slow machine, only some events */
 		if ((seen - 1) % every)
 			continue;
 		counted++;
@@ -329,8 +339,9 @@ TEST_F(type, every_event_counts_exactly)
 /* --- fixed and free-running counters ------------------------------------- */
 
 /*
- * All of these count cycles, so only the register that is read identifies the counter
- * (Tables 1-2, 2-178 and 2-179).
+ * Registers of the free-running counters. All of them count cycles, so only the address
+ * of the register that the driver reads identifies the counter (Tables 1-2, 2-178 and
+ * 2-179).
  */
 static const struct {
 	const char *event;
@@ -359,7 +370,7 @@ static void count_read(const struct sim_access *a, void *arg)
 		a->reg == r->reg;
 }
 
-/* Return whether @fd is read from the register of the free-running @event. */
+/* Return whether a read of @fd reads the register of the free-running @event. */
 static bool reads_its_own(int fd, const char *event)
 {
 	struct reads r = { 0 };
@@ -373,7 +384,7 @@ static bool reads_its_own(int fd, const char *event)
 	return check(r.reg && r.n, "%s: register %#x was not read", event, r.reg);
 }
 
-/* Count cycles with a counter of each box of its type. */
+/* Count cycles with the event on each box of its type, in all packages. */
 static bool counts_at_constant_rate(const struct cat_event *e)
 {
 	char pmu[PMU_NAME_MAX];
@@ -399,7 +410,7 @@ static bool counts_at_constant_rate(const struct cat_event *e)
 	return ok & check(b, "no box has %s/%s/", e->box, e->name);
 }
 
-/* Counters that count cycles only: fixed ones, or free-running ones */
+/* Counters that count cycles only: fixed counters, or free-running counters */
 FIXTURE(counters) {};
 FIXTURE_VARIANT(counters) { bool free; };
 FIXTURE_VARIANT_ADD(counters, fixed) { .free = false };
@@ -422,6 +433,7 @@ TEST_F(counters, count_each_cycle)
 	TH_LOG("%u counters", counted);
 }
 
+/* Whether @msr was read, and whether any other register was accessed */
 struct wanted_msr {
 	uint32_t msr;
 	bool wanted, other;
@@ -452,8 +464,8 @@ FIXTURE_TEARDOWN(pcu)
 }
 
 /*
- * All residencies count the same on the simulated hardware, so only the register that
- * was read identifies them (Table 1-2, and Intel's SDM).
+ * All residencies have the same count on the simulated hardware, so only the address of
+ * the MSR that the driver reads identifies the residency (Table 1-2, and Intel's SDM).
  */
 TEST_F(pcu, residencies_are_read_from_their_msr_alone)
 {
@@ -484,7 +496,7 @@ TEST_F(pcu, residencies_are_read_from_their_msr_alone)
 	}
 }
 
-/* A fixed counter takes no general counter. */
+/* An event on a fixed counter occupies no general counter. */
 FIXTURE(fixed_counter) {};
 
 FIXTURE_VARIANT(fixed_counter)
@@ -571,7 +583,10 @@ TEST_F(cbox, counter0_occupancy_thresholds_the_event_of_counter_0)
 	group_close(&g);
 }
 
-/* Without an occupancy on counter 0 there is nothing to count: not some other event. */
+/*
+ * Event 0x1f counts the occupancy event on counter 0. Without an occupancy event there,
+ * event 0x1f must not run, and must not count another event that is on counter 0.
+ */
 TEST_F(cbox, counter0_occupancy_alone_is_not_counted)
 {
 	struct event_reading r;
@@ -586,7 +601,7 @@ TEST_F(cbox, counter0_occupancy_alone_is_not_counted)
 	ASSERT_EQ(0, -event_read(fd, &r));
 	EXPECT_EQ(0, r.value);
 	EXPECT_EQ(0, r.running);
-	/* an event that any counter may count */
+	/* any counter may count clockticks, also counter 0, but it is not an occupancy */
 	beside = event_open(pmu, pmu_cpu(pmu, 0), "clockticks");
 	ASSERT_GE(beside, 0);
 	sim_advance(CYCLES);
@@ -596,7 +611,7 @@ TEST_F(cbox, counter0_occupancy_alone_is_not_counted)
 	close(fd);
 }
 
-/* Cycles at or above a frequency of the wave */
+/* Return the number of cycles in which the wave's frequency is @least or higher. */
 static uint64_t cycles_at(const struct cat_event *e, unsigned int least,
 			  uint64_t start, uint64_t cycles)
 {
@@ -607,7 +622,7 @@ static uint64_t cycles_at(const struct cat_event *e, unsigned int least,
 	return n;
 }
 
-/* All at once, of the wave's frequency. */
+/* A group of all four bands counts the cycles at or above each band's frequency. */
 TEST_F(pcu, four_frequency_bands)
 {
 	static const unsigned int least[] = { 10, 17, 20, 33 };
@@ -641,11 +656,11 @@ TEST_F(pcu, four_frequency_bands)
 
 FIXTURE(pcu_table) {};
 
-/* Counter controls 0 and 1, if used, and the shape of the first */
+/* Events of counter controls 0 and 1, or NULL */
 FIXTURE_VARIANT(pcu_table)
 {
 	const char *occupancy;
-	struct shape shape;
+	struct shape shape;	/* of the occupancy event */
 	const char *other;
 };
 
@@ -676,7 +691,10 @@ FIXTURE_VARIANT_ADD(pcu_table, case_6) {
 
 NO_UNDEFINED_WRITES(pcu_table);
 
-/* Count of the second counter: VOLTAGE has traffic as well, 0x0b a wave. */
+/*
+ * Return the expected count of the second event: a band has a wave; VOLTAGE has a wave
+ * and the transactions that the test sends.
+ */
 static uint64_t other_count(const char *event, int pkg, uint64_t start,
 			    uint64_t cycles)
 {
@@ -688,9 +706,9 @@ static uint64_t other_count(const char *event, int pkg, uint64_t start,
 	return 500 + pkg + cat_expect(volt, (struct shape){ 0 }, start, cycles);
 }
 
-/* Why the generation does not have the case, or NULL */
+/* Return why the generation does not have the case of the table, or NULL. */
 static const char *
-beyond(const FIXTURE_VARIANT(pcu_table) *v, const struct cat_event *occ)
+missing_feature(const FIXTURE_VARIANT(pcu_table) *v, const struct cat_event *occ)
 {
 	if (v->occupancy && generation_lacks("pcu", v->occupancy))
 		return "no such field";
@@ -706,14 +724,14 @@ beyond(const FIXTURE_VARIANT(pcu_table) *v, const struct cat_event *occ)
 TEST_F(pcu_table, counts_as_the_manual_has_it)
 {
 	const struct cat_event *occ = cat_find_code("pcu", 0x80, 0x40);
-	const char *events[2], *why = beyond(variant, occ);
+	const char *events[2], *reason = missing_feature(variant, occ);
 	struct event_group g[MAX_PACKAGES] = { 0 };
 	uint64_t a[MAX_PACKAGES][2], b[2], start;
 	unsigned int n = 0;
 	char pmu[PMU_NAME_MAX];
 
-	if (why)
-		SKIP(return, "%s", why);
+	if (reason)
+		SKIP(return, "%s", reason);
 	ASSERT_TRUE(pmu_name(pmu, "pcu", 0));
 	if (variant->occupancy)
 		events[n++] = variant->occupancy;
