@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Each allocation of opening, first use, CPU hotplug and loading fails once in turn:
- * the operation returns an error without leftover state, and the next try works. Needs
- * a kernel with failslab and fail_page_alloc; its kmemleak checks at the end.
+ * Each allocation of an operation fails in turn: of opening events, of the first samples,
+ * of CPU hotplug and of loading the driver. The operation returns an error and leaves no
+ * state behind, and then works again. Needs a kernel with failslab and fail_page_alloc;
+ * the kernel's kmemleak, if any, checks at the end.
  *
  * usage: fault_injection [--tries N] [--first NTH] [STEP...]
  *
- * A step's allocations are counted first. If there are more than @tries, one in N
- * fails, beginning with number @first; a comment has N. Runs with --first 1, 2, ... N
- * cover all allocations.
+ * A step is an operation. The test first counts the allocations of a step. If there are
+ * more than --tries, only one in STRIDE fails, beginning with number --first; a comment
+ * in the output has STRIDE. Runs with --first 1, 2, ... STRIDE cover all allocations.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,14 +27,17 @@
 #include "lib/c/sampler.h"
 #include "lib/c/sim.h"
 
-#define OF_THIS_THREAD	"/proc/thread-self/fail-nth"
+#define THREAD_FAIL_NTH	"/proc/thread-self/fail-nth"
 #define DEBUGFS		"/sys/kernel/debug/"
 #define SMALL		"clock=manual cboxes=1 sboxes=2 has=1 imcs=1 qpi_ports=1"
 
 /* More allocations than any step has. */
 enum { MANY = 1000000 };
 
-/* Also fail allocations that may sleep, of any order, without a line in the log. */
+/*
+ * Let allocations fail that may sleep, too, and pages of any order, without a line in the
+ * log. Return false if the kernel has no failslab.
+ */
 static bool configure(void)
 {
 	file_write(DEBUGFS "fail_page_alloc/ignore-gfp-highmem", "N");
@@ -42,7 +46,7 @@ static bool configure(void)
 	file_write(DEBUGFS "failslab/verbose", "0");
 	if (file_write(DEBUGFS "fail_page_alloc/ignore-gfp-wait", "N"))
 		tap_diag("without CONFIG_FAIL_PAGE_ALLOC: slabs only");
-	return !file_write(OF_THIS_THREAD, "0") &&
+	return !file_write(THREAD_FAIL_NTH, "0") &&
 	       !file_write(DEBUGFS "failslab/ignore-gfp-wait", "N");
 }
 
@@ -50,11 +54,11 @@ static bool configure(void)
 
 /**
  * struct step - an operation that allocates
- * @try: do it; 0 or -errno
- * @undo: undo it after success
- * @clean: is the state as before, after a failure or after @undo?
- * @path: whose allocations; NULL: this thread's
- * @optional: the kernel may make no allocation there, or may succeed without it
+ * @try: do the operation; return 0 or -errno
+ * @undo: undo the operation after it succeeded
+ * @clean: after a failed @try or after @undo, return whether the state is as before @try
+ * @path: fail-nth file of the thread whose allocations fail; NULL: this thread
+ * @optional: the operation may not allocate, or may succeed without the allocation
  */
 struct step {
 	const char *name;
@@ -66,30 +70,31 @@ struct step {
 };
 
 /*
- * A failure of the kernel itself: if memory is short, its BTF code drops a type of the
- * module and then refuses the other types with another error (kernel/bpf/btf.c,
- * btf_add_type()).
+ * A bug of the kernel: if an allocation fails, the kernel's BTF code drops a type of the
+ * module, and then refuses the other types with an error that is not -ENOMEM
+ * (kernel/bpf/btf.c, btf_add_type()).
  */
 #define BTF_REFUSED	"failed to validate module [xeon_uncore] BTF:"
 
+/* Return whether the kernel has logged such an error since the last call. */
 static bool is_btf_refusal(void)
 {
 	static int seen;
-	int all = log_count(BTF_REFUSED) - log_count(BTF_REFUSED " -12");
-	bool is_new = all > seen;
+	int refusals = log_count(BTF_REFUSED) - log_count(BTF_REFUSED " -12");
+	bool is_new = refusals > seen;
 
-	seen = all;
+	seen = refusals;
 	return is_new;
 }
 
 /*
- * The module's file, opened once, because failures of a file system are not tested
- * here. 9p loses the number of a file that it cannot close on the host, and the host
- * then refuses that number, so no file can be opened any more.
+ * The module's file, opened only once, because this test is not about failures of file
+ * systems. If 9p cannot close a file on the host, 9p loses the file's number. The host
+ * later refuses that number for another file, so that no file can be opened any more.
  */
 static int module = -1;
 
-/* Load without event names, each of which takes some allocations in sysfs. */
+/* Load the driver without event names: each name takes some allocations in sysfs. */
 static int try_load(void)
 {
 	return driver_load_from(module, "events=none");
@@ -122,13 +127,14 @@ static bool load_clean(void)
 }
 
 /*
- * Attributes prepared in advance: a step may contain only the system calls under test,
- * because reading sysfs without memory returns arbitrary results.
+ * Attributes of the events to open. They are prepared in advance: a step may contain only
+ * the system calls under test, because a read of sysfs returns arbitrary results when its
+ * allocations fail.
  */
 static struct perf_event_attr attrs[BOX_TYPES];
 static int n_attrs, home;
 
-/* An event of each box type */
+/* Prepare the attributes of an event of each box type. */
 static void prepare_events(void)
 {
 	home = package_cpu(0, 0);
@@ -183,7 +189,7 @@ static void prepare_sample(void)
 	sampled.sample_period = 1000;
 }
 
-/* The first sampler of a package, its buffer, and its first sample. */
+/* Open the first sampling event of a package with its buffer, and wait for a sample. */
 static int try_sample(void)
 {
 	int err = sampler_open_attr(&sampler, &sampled, home);
@@ -197,7 +203,7 @@ static int try_sample(void)
 	return err;
 }
 
-/* After any failure, counting works as before. */
+/* Return whether counting still works after a failure. */
 static bool counts(void)
 {
 	int fd = event_open("hswep_ha_0", package_cpu(0, 0), "config=%#" PRIx64,
@@ -210,7 +216,7 @@ static bool counts(void)
 	return ok;
 }
 
-/* A CPU's file "online". */
+/* The file "online" of the CPU that leaves and returns */
 static int online = -1;
 
 static void prepare_hotplug(int cpu)
@@ -251,14 +257,14 @@ static void undo_return(void)
 /* --- each allocation in turn ---------------------------------------------- */
 
 /*
- * The file that selects the allocation of this thread that fails. Opening it takes some
- * allocations, reading and writing it none.
+ * The file fail-nth of the thread under test, which selects the allocation that fails. A
+ * thread that opens the file allocates; a thread that reads or writes the file does not.
  */
 static int nth_file = -1;
 
 static void open_nth(const struct step *s)
 {
-	const char *path = s->path ?: OF_THIS_THREAD;
+	const char *path = s->path ?: THREAD_FAIL_NTH;
 
 	nth_file = open(path, O_RDWR | O_CLOEXEC);
 	if (nth_file < 0)
@@ -274,7 +280,10 @@ static void fail_nth(unsigned int nth)
 		tap_bail("fail-nth cannot be written: %s", strerror(errno));
 }
 
-/* Return the number of allocations until one fails; 0: one has failed. */
+/*
+ * Stop the fault injection. Return how many allocations before the selected allocation
+ * were not made, including that allocation; 0: the selected allocation has failed.
+ */
 static unsigned int left_to_fail(void)
 {
 	char text[16] = "";
@@ -302,36 +311,37 @@ static bool count_allocations(const struct step *s, unsigned int *n)
 /* Maximum number of tries of a step, and the first allocation that fails */
 static unsigned int tries = 100, first = 1;
 
+/* Run a step again and again; each time, another allocation fails. */
 static void run_step(struct __test_metadata *_metadata, const struct step *s)
 {
-	unsigned int all, stride, nth, tried = 0, failed = 0;
+	unsigned int allocations, stride, nth, tried = 0, failed = 0;
 	uint64_t start = now_ns();
-	bool ok, came;
+	bool ok, injected;
 	int err;
 
 	open_nth(s);
-	ok = count_allocations(s, &all);
+	ok = count_allocations(s, &allocations);
 	/*
-	 * odd: with kmemleak every other allocation is kmemleak's record of the one
-	 * before
+	 * an odd stride: with kmemleak every other allocation is kmemleak's record of the
+	 * previous allocation, and an even stride would fail only records, or none
 	 */
-	stride = (all > tries ? (all + tries - 1) / tries : 1) | 1;
-	TH_LOG("%u allocations, one in %u is to fail, from number %u on", all,
+	stride = (allocations > tries ? (allocations + tries - 1) / tries : 1) | 1;
+	TH_LOG("%u allocations, one in %u is to fail, from number %u on", allocations,
 	       stride, first);
 	/* the number differs from run to run: continue until no allocation fails */
-	for (nth = first, came = ok; ok && came; nth += stride) {
+	for (nth = first, injected = ok; ok && injected; nth += stride) {
 		fail_nth(nth);
 		err = s->try();
-		came = !left_to_fail();
-		tried += came;
+		injected = !left_to_fail();
+		tried += injected;
 		if (err)
 			failed++;
 		else
 			s->undo();
-		/* a kernel may succeed without an optional allocation */
+		/* the operation may succeed without an optional allocation */
 		ok = check(!err || err == -ENOMEM || is_btf_refusal(),
 			   "allocation %u: %s", nth, strerror(-err)) &
-		     check(came || !err, "no allocation failed, but: %s",
+		     check(injected || !err, "no allocation failed, but: %s",
 			   strerror(-err)) &
 		     s->clean();
 	}
@@ -357,29 +367,32 @@ static bool is_wanted(const char *name)
 	return !n_wanted;
 }
 
-/* Allocations of the thread that runs the hotplug callbacks of CPU @cpu */
+/*
+ * Write the path of the fail-nth file of "cpuhp/@cpu" to @path, the thread that runs the
+ * hotplug callbacks of the CPU. Return false if there is no such thread.
+ */
 static bool hotplug_thread(char *path, size_t size, int cpu)
 {
 	char name[32], comm[32];
 	struct dirent *entry;
 	DIR *proc = opendir("/proc");
-	bool found = false;
+	bool is_thread = false;
 
 	snprintf(name, sizeof(name), "cpuhp/%d\n", cpu);
-	while (proc && !found && (entry = readdir(proc))) {
+	while (proc && !is_thread && (entry = readdir(proc))) {
 		FILE *f;
 
 		snprintf(path, size, "/proc/%.16s/comm", entry->d_name);
 		f = fopen(path, "re");
 		if (!f)
 			continue;
-		found = fgets(comm, sizeof(comm), f) && !strcmp(comm, name);
+		is_thread = fgets(comm, sizeof(comm), f) && !strcmp(comm, name);
 		fclose(f);
 		snprintf(path, size, "/proc/%.16s/fail-nth", entry->d_name);
 	}
 	if (proc)
 		closedir(proc);
-	return found;
+	return is_thread;
 }
 
 FIXTURE(use) {};
@@ -410,7 +423,10 @@ TEST_F(use, fails_cleanly)
 	run_step(_metadata, &variant->step);
 }
 
-/* In the thread that writes the file, or in the CPU's thread */
+/*
+ * An allocation fails in the thread that writes the CPU's file "online", or in the CPU's
+ * hotplug thread.
+ */
 FIXTURE(hotplug)
 {
 	char path[64];
@@ -420,7 +436,7 @@ FIXTURE(hotplug)
 FIXTURE_VARIANT(hotplug)
 {
 	struct step step;
-	bool there, returns;
+	bool in_cpu_thread, returns;
 };
 
 FIXTURE_VARIANT_ADD(hotplug, leave) {
@@ -455,7 +471,7 @@ TEST_F(hotplug, fails_cleanly)
 	if (self->cpu < 0 ||
 	    !hotplug_thread(self->path, sizeof(self->path), self->cpu))
 		SKIP(return, "no second CPU of a second package");
-	if (variant->there)
+	if (variant->in_cpu_thread)
 		step.path = self->path;
 	prepare_hotplug(self->cpu);
 	if (variant->returns) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A task that takes a number of page faults in each round and sleeps in between, like a
- * program that knows nothing of the simulated hardware. With 0 page faults it never
- * sleeps.
+ * A task that takes PAGES page faults in each of TIMES rounds, and sleeps for PERIOD_US
+ * between two rounds, like a program that does not know the simulated hardware. With 0
+ * PAGES it spins for ever.
  *
  * usage: fault_task CPU PAGES TIMES PERIOD_US NAME
  */
@@ -18,12 +18,13 @@
 
 enum { PAGE = 4096 };
 
-static void fail(const char *what)
+static void fail(const char *call)
 {
-	fprintf(stderr, "fault_task: %s: %s\n", what, strerror(errno));
+	fprintf(stderr, "fault_task: %s: %s\n", call, strerror(errno));
 	exit(1);
 }
 
+/* Take a page fault for each of @pages new pages. */
 static void touch(int pages)
 {
 	char *memory = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE,
