@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Faulty hardware: PCI functions that stop answering, a register with an impossible
- * value, another driver on the same hardware.
+ * Faulty hardware: PCI functions that stop answering, or that are unbound from the driver,
+ * and a register with an impossible number of CBos. And intel_uncore on the same hardware.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,13 +20,15 @@ enum { CYCLES = 1000 };
 
 /* --- a PCI function that stops answering --------------------------------- */
 
-/* Counts before, during and after a fault of one box of a type */
+/* Events that count before, during and after a fault of a box */
 struct victims {
 	char pmu[PMU_NAME_MAX];
-	int victim, twin, cbox;		/* the faulty box, the same box in package 0, a box of another type */
+	/* of the faulty box; of the same box in package 0; of cbox_0 in the same package */
+	int victim, twin, cbox;
 	struct event_group group;	/* of the faulty box */
 };
 
+/* Open the events for box @box of a type in package @pkg, which is to fail. */
 static bool open_victims(struct victims *v, const char *type, unsigned int box,
 			 int pkg)
 {
@@ -46,6 +48,7 @@ static bool open_victims(struct victims *v, const char *type, unsigned int box,
 	return check(!err, "group: %s", strerror(-err)) && ok;
 }
 
+/* Check that all events of the faulty box have count @victim, and others @others. */
 static bool expect(struct victims *v, uint64_t victim, uint64_t others,
 		   const char *when)
 {
@@ -66,7 +69,7 @@ FIXTURE(dead_pci) {};
 
 FIXTURE_VARIANT(dead_pci)
 {
-	const char *type;	/* whose event 0 is clockticks: counts are cycles */
+	const char *type;	/* its event 0 is clockticks: counts are cycles */
 	unsigned int box;
 };
 
@@ -83,8 +86,8 @@ FIXTURE_SETUP(dead_pci)
 FIXTURE_TEARDOWN(dead_pci)
 {
 	/*
-	 * a worker makes perf schedule the dead box's events; it holds a module
-	 * reference
+	 * A worker of the driver makes perf schedule the events of the dead box, and holds
+	 * a reference to the module: wait until the worker is done.
 	 */
 	EXPECT_EQ(0, -module_unload("xeon_uncore"));
 	EXPECT_TRUE(machine_leave());
@@ -105,7 +108,7 @@ TEST_F(dead_pci, keeps_its_last_count_and_the_others_go_on)
 	sim_advance(CYCLES);
 	for (unsigned int i = 0; i < 3; i++)
 		ASSERT_TRUE(expect(&v, CYCLES, 2 * CYCLES, "dead"));
-	/* Events can still be opened and closed; they count nothing. */
+	/* An event of the dead box can still be opened and closed; it counts nothing. */
 	fd = event_open(v.pmu, package_cpu(pkg, 0), "event=0,thresh=3,inv=1");
 	sim_advance(CYCLES);
 	EXPECT_TRUE(expect(&v, CYCLES, 3 * CYCLES, "dead for long"));
@@ -119,7 +122,8 @@ TEST_F(dead_pci, keeps_its_last_count_and_the_others_go_on)
 		log_show("stopped answering");
 	}
 	/*
-	 * The box answers again: no count jumps, whatever the driver does with the box.
+	 * The box answers again. No count may jump, whether or not the driver uses the
+	 * box again.
 	 */
 	EXPECT_EQ(0, -sim_fault("dead_pci pkg=%d box=%s off", pkg,
 				pmu_box(v.pmu)));
@@ -132,7 +136,7 @@ TEST_F(dead_pci, keeps_its_last_count_and_the_others_go_on)
 	group_close(&v.group);
 }
 
-/* The events of the box do not run any more, and perf shows that. */
+/* The events of a dead box do not run: perf's time running stops, time enabled goes on. */
 TEST_F(dead_pci, stops_the_time_running)
 {
 	int pkg = packages() - 1, fd;
@@ -146,7 +150,7 @@ TEST_F(dead_pci, stops_the_time_running)
 	ASSERT_EQ(0, -event_read(fd, &before));
 	EXPECT_EQ(before.enabled, before.running);
 	ASSERT_EQ(0, -sim_fault("dead_pci pkg=%d box=%s on", pkg, pmu_box(pmu)));
-	/* the read finds the fault */
+	/* the driver detects the dead box in this read */
 	event_count(fd);
 	sleep_ms(200);
 	ASSERT_EQ(0, -event_read(fd, &before));
@@ -175,7 +179,7 @@ FIXTURE_TEARDOWN(dead_from_start)
 	EXPECT_TRUE(machine_leave());
 }
 
-/* The same box of the other package works. */
+/* imc_7 of the last package gets no CPU in the cpumask; imc_7 of package 0 works. */
 TEST_F(dead_from_start, is_left_out)
 {
 	int last = packages() - 1, fd;
@@ -213,7 +217,10 @@ FIXTURE_TEARDOWN(unbind)
 	expect_nothing_left(_metadata);
 }
 
-/* A counter that kept counting with .ov_en would freeze the package at its overflow. */
+/*
+ * The driver stops the counters of imc_0 when imc_0 is unbound: a counter that kept
+ * counting with .ov_en would freeze the package at its overflow.
+ */
 TEST_F(unbind, stops_what_samples_and_the_others_go_on)
 {
 	static const char *const left[] = {
@@ -275,7 +282,7 @@ TEST_F(unbind, takes_the_filter_and_events_that_use_it)
 				 function));
 	sim_advance(CYCLES);
 	EXPECT_EQ(CYCLES, event_count(plain));
-	/* perf alternates it with the other event */
+	/* perf multiplexes the event with clockticks */
 	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_ENABLE, 0));
 	sleep_ms(20);
 	ASSERT_EQ(0, -event_read(fd, &r));
@@ -313,8 +320,8 @@ FIXTURE_TEARDOWN(num_c)
 }
 
 /*
- * An impossible number: the driver probes 18 CBos, and skips those whose registers
- * fault.
+ * If num_c has an impossible value, the driver probes 18 CBos, and skips CBos whose
+ * registers fault.
  */
 TEST_F(num_c, is_clamped_with_one_warning)
 {
@@ -342,6 +349,7 @@ TEST_F(num_c, is_clamped_with_one_warning)
 FIXTURE_OF(in_tree, machine_setup_sim("clock=manual"),
 	   EXPECT_TRUE(machine_leave()));
 
+/* If intel_uncore is loaded, this driver does not load and writes no register. */
 TEST_F(in_tree, that_is_there_makes_us_leave_in_one_line)
 {
 	int err, lines, writes;
@@ -372,7 +380,7 @@ TEST_F(in_tree, that_is_there_makes_us_leave_in_one_line)
 	}
 }
 
-/* The kernel's module loader refuses to load it. */
+/* If this driver is loaded, the kernel's module loader refuses to load intel_uncore. */
 TEST_F(in_tree, that_comes_later_is_refused_in_one_line)
 {
 	int fd;

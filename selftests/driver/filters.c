@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Filters: of mixed traffic, an event with a filter counts exactly its share. This file
- * computes the share independently, from the manual's filter tables.
+ * Filters: of mixed traffic, an event with a filter counts exactly the transactions that
+ * the filter passes. This file computes their number independently of the driver and the
+ * simulator, from the manual's filter tables.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +19,8 @@
 MACHINE_OF_ALL_TESTS("clock=manual", "");
 
 /*
- * Transaction @i is sent 2^i times, so that a sum identifies the transactions counted.
+ * Return how often transaction @i is sent: 2^i times, so that a count shows which
+ * transactions were counted.
  */
 static uint64_t times(unsigned int i)
 {
@@ -27,6 +29,7 @@ static uint64_t times(unsigned int i)
 
 /* --- CBo (Tables 2-18 and 2-19) ------------------------------------------ */
 
+/* A transaction of the CBo; for a filter, the values that pass */
 struct request {
 	unsigned int event, umask, tid, state, link, nid, opc;
 	bool nc, c6, isoc;
@@ -36,7 +39,7 @@ struct request {
 #define TOR(...)	{ .event = 0x35, __VA_ARGS__ }
 #define LOOKUP(...)	{ .event = 0x34, __VA_ARGS__ }
 
-/* Unit mask bits: 0 has an opcode, 1 miss, 3 all, 5 local, 6 has a node. */
+/* Unit mask bits: 0 opcode match, 1 miss, 3 all, 5 local, 6 node match */
 static const struct request requests[] = {
 	TOR(.umask = 0x49, .tid = 0x00, .nid = 0x0001, .opc = 0x182),
 	TOR(.umask = 0x49, .tid = 0x06, .nid = 0x0002, .opc = 0x182),
@@ -76,13 +79,12 @@ static const struct request requests[] = {
 	{ .event = 0x36, .umask = 0x49, .opc = 0x181, .nid = 0x0002 },
 };
 
-/* A filter; a field that is not set does not filter. */
-/* A filter; a field that is not set does not filter. */
+/* An event with a filter. A field of the filter that is not set passes all values. */
 PLAIN_FIXTURE(cbox);
 
 FIXTURE_VARIANT(cbox)
 {
-	unsigned int nth;	/* of the variants: each uses another box */
+	unsigned int nth;	/* number of the variant: each variant uses another box */
 	unsigned int event, umask;
 	bool tid_en, by_state, by_nid, by_request;
 	struct request f;
@@ -147,6 +149,7 @@ CBOX(retries_for_want_of_credits, 0x32, 0x10, .f = { 0 });
 CBOX(link_0_retries, 0x32, 0x10, .f = { .link = 1 });
 CBOX(links_1_and_2_retries, 0x32, 0x10, .f = { .link = 6 });
 
+/* Return whether an event with filter @c counts request @r. */
 static bool cbox_counts(const FIXTURE_VARIANT(cbox) *c,
 			const struct request *r)
 {
@@ -169,7 +172,7 @@ static bool cbox_counts(const FIXTURE_VARIANT(cbox) *c,
 }
 
 /* Return why this generation does not have the filter, or NULL. */
-static const char *beyond(const FIXTURE_VARIANT(cbox) *c)
+static const char *missing_feature(const FIXTURE_VARIANT(cbox) *c)
 {
 	const struct generation *g = generation();
 
@@ -193,7 +196,7 @@ static const char *beyond(const FIXTURE_VARIANT(cbox) *c)
 	return NULL;
 }
 
-/* Write the event as a string, without fields that are 0 and may not exist. */
+/* Write the event string, without fields of value 0: the generation may lack them. */
 static void cbox_string(const FIXTURE_VARIANT(cbox) *c, char *text,
 			size_t size)
 {
@@ -216,7 +219,7 @@ static void cbox_string(const FIXTURE_VARIANT(cbox) *c, char *text,
 				       fields[i].name, fields[i].value);
 }
 
-/* Send all transactions to one box, and again to a neighbour. */
+/* Send all requests to a CBo. */
 static bool send_requests(int pkg, const char *box)
 {
 	bool ok = true;
@@ -233,22 +236,23 @@ static bool send_requests(int pkg, const char *box)
 	return check(ok, "traffic is refused");
 }
 
+/* Requests are also sent to a neighbour of the CBo, and must not be counted. */
 TEST_F(cbox, counts_exactly_its_share)
 {
 	unsigned int box = variant->nth % (generation()->cboxes & ~1U);
 	char pmu[PMU_NAME_MAX], other[PMU_NAME_MAX], text[256];
-	FIXTURE_VARIANT(cbox) here = *variant;
+	FIXTURE_VARIANT(cbox) filter = *variant;
 	int pkg = variant->nth % packages(), fd;
-	const char *why = beyond(variant);
+	const char *reason = missing_feature(variant);
 	uint64_t want = 0;
 
-	if (why)
-		SKIP(return, "%s", why);
+	if (reason)
+		SKIP(return, "%s", reason);
 	if (!pmu_name(pmu, "cbox", box) || !pmu_name(other, "cbox", box ^ 1))
 		SKIP(return, "no such PMU");
-	/* the states of the field that exist */
-	here.f.state &= generation()->states;
-	cbox_string(&here, text, sizeof(text));
+	/* only the states that filter_state of this generation has */
+	filter.f.state &= generation()->states;
+	cbox_string(&filter, text, sizeof(text));
 	fd = event_open(pmu, pmu_cpu(pmu, pkg), "%s", text);
 	ASSERT_GE(fd, 0) {
 		TH_LOG("%s/%s/: %s", pmu, text, strerror(-fd));
@@ -256,7 +260,7 @@ TEST_F(cbox, counts_exactly_its_share)
 	ASSERT_TRUE(send_requests(pkg, pmu_box(pmu)));
 	ASSERT_TRUE(send_requests(pkg, pmu_box(other)));
 	for (unsigned int i = 0; i < ARRAY_SIZE(requests); i++)
-		want += cbox_counts(&here, &requests[i]) ? times(i) : 0;
+		want += cbox_counts(&filter, &requests[i]) ? times(i) : 0;
 	EXPECT_GT(want, 0) {
 		TH_LOG("the test sends none of these");
 	}
@@ -273,6 +277,10 @@ FIXTURE_VARIANT(ubox) { unsigned int event, umask; };
 FIXTURE_VARIANT_ADD(ubox, event_0x42) { .event = 0x42, .umask = 0x08 };
 FIXTURE_VARIANT_ADD(ubox, event_0x45) { .event = 0x45, .umask = 0x01 };
 
+/*
+ * For each core and thread: send the transactions of all of them to the UBox, and check
+ * that an event with filter_cid and filter_tid counts only this core and thread.
+ */
 static void expect_cores_and_threads(struct __test_metadata *_metadata,
 				     const FIXTURE_VARIANT(ubox) *e,
 				     const char *pmu, int pkg)
@@ -317,6 +325,7 @@ TEST_F(ubox, counts_exactly_its_share)
 #define ADDR_OPC_MATCH	0x20
 #define HA_UMASK_ADDR	0x01
 
+/* A packet of the home agent; for a filter, the values that pass */
 static const struct ha_packet {
 	unsigned int umask;
 	uint64_t addr;
@@ -349,6 +358,7 @@ HA(AD_opcode, 0x04, 0, 0x02);
 HA(BL_opcode, 0x08, 0, 0x33);
 HA(AK_opcode, 0x10, 0, 0x3f);
 
+/* Return whether an event with filter @c counts packet @p. */
 static bool ha_counts(const struct ha_packet *c, const struct ha_packet *p)
 {
 	if ((c->umask & p->umask) != c->umask)
@@ -442,7 +452,7 @@ static void expect_bands(struct __test_metadata *_metadata,
 	group_close(&g);
 }
 
-/* All four at once; the frequency crosses each event's threshold. */
+/* All four bands count at once; traffic has frequencies below and above each band. */
 TEST_F(pcu, four_at_once)
 {
 	char pmu[PMU_NAME_MAX];
@@ -460,6 +470,7 @@ TEST_F(pcu, four_at_once)
 
 enum { HOM = 0x0, NDR = 0x2, SNP = 0x3, NCB = 0xc, DRS = 0xe };
 
+/* A QPI packet in one direction: the words that match0 and match1 select */
 struct packet {
 	bool tx;
 	uint32_t word[2];
@@ -545,7 +556,7 @@ static void expect_qpi_share(struct __test_metadata *_metadata,
 	fd = event_open(pmu, pmu_cpu(pmu, pkg), "event=0x138,%s%s", side,
 			c->terms);
 	if (port >= generation()->qpi_filters) {
-		/* none are known */
+		/* no filters of this port are known */
 		EXPECT_EQ(ENODEV, -fd);
 		return;
 	}
