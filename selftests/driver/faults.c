@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Faulty hardware: PCI functions that stop answering, or that are unbound from the driver,
- * and a register with an impossible number of CBos. And intel_uncore on the same hardware.
+ * Faulty hardware: PCI functions that stop answering or are unbound from the driver, and
+ * a register with an impossible number of CBos. And intel_uncore on the same hardware.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,7 +23,7 @@ enum { CYCLES = 1000 };
 /* Events that count before, during and after a fault of a box */
 struct victims {
 	char pmu[PMU_NAME_MAX];
-	/* of the faulty box; of the same box in package 0; of cbox_0 in the same package */
+	/* of the faulty box, of the same box in package 0, of cbox_0 in its package */
 	int victim, twin, cbox;
 	struct event_group group;	/* of the faulty box */
 };
@@ -86,8 +86,8 @@ FIXTURE_SETUP(dead_pci)
 FIXTURE_TEARDOWN(dead_pci)
 {
 	/*
-	 * A worker of the driver makes perf schedule the events of the dead box, and holds
-	 * a reference to the module: wait until the worker is done.
+	 * A worker of the driver makes perf schedule the events of the dead box, and
+	 * holds a reference to the module: wait until the worker is done.
 	 */
 	EXPECT_EQ(0, -module_unload("xeon_uncore"));
 	EXPECT_TRUE(machine_leave());
@@ -136,7 +136,7 @@ TEST_F(dead_pci, keeps_its_last_count_and_the_others_go_on)
 	group_close(&v.group);
 }
 
-/* The events of a dead box do not run: perf's time running stops, time enabled goes on. */
+/* The events of a dead box do not run: time running stops, time enabled goes on. */
 TEST_F(dead_pci, stops_the_time_running)
 {
 	int pkg = packages() - 1, fd;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Another program writes the registers, before the driver counts and while it counts:
- * counts stay right, and the driver reports the writes.
+ * Another program writes registers of the uncore, before and while the driver counts.
+ * Counts stay right, and the driver reports writes that it detects.
  */
 #include <string.h>
 #include <stdlib.h>
@@ -17,9 +17,17 @@
 
 #define BOX_FREEZE	(3ULL << 16 | 1 << 8)
 
-enum { CYCLES = 1000, MANY = 1000000, CBOX0_BOX_CTL = 0xe00, CBOX0_FILTER0 = 0xe05,
-       CBOX0_CTR = 0xe08, SBOX0_BOX_CTL = 0x720, UBOX_FIXED_CTL = 0x703,
-       UBOX_FIXED_CTR = 0x704, FIXED_EN = 1 << 22 };
+enum {
+	CYCLES = 1000,
+	MANY = 1000000,
+	CBOX0_BOX_CTL = 0xe00,
+	CBOX0_FILTER0 = 0xe05,
+	CBOX0_CTR = 0xe08,
+	SBOX0_BOX_CTL = 0x720,
+	UBOX_FIXED_CTL = 0x703,
+	UBOX_FIXED_CTR = 0x704,
+	FIXED_EN = 1 << 22
+};
 
 static void __attribute__((constructor)) need_msr(void)
 {
@@ -30,7 +38,7 @@ static void __attribute__((constructor)) need_msr(void)
 FIXTURE(foreign)
 {
 	int cpu;
-	uint64_t writes;
+	uint64_t writes;	/* foreign writes that the driver had reported before */
 };
 
 FIXTURE_SETUP(foreign)
@@ -46,7 +54,10 @@ FIXTURE_TEARDOWN(foreign)
 	expect_nothing_left(_metadata);
 }
 
-/* The first counter of CBo 0, which the only event uses */
+/*
+ * Return the count of @cycles cycles on the first counter of CBo 0, which the only event
+ * of the box uses.
+ */
 static uint64_t counted(int cpu, uint64_t cycles)
 {
 	int fd = event_open("hswep_cbox_0", cpu, "clockticks");
@@ -70,7 +81,7 @@ TEST_F(foreign, value_of_an_idle_counter_is_not_counted)
 	EXPECT_EQ(self->writes, package_stat(0, "foreign_writes"));
 }
 
-/* The fixed counter has no reset bit. */
+/* The UBox's fixed counter has no reset bit. */
 TEST_F(foreign, value_of_an_idle_fixed_counter_is_not_counted)
 {
 	int fd = event_open("hswep_ubox", self->cpu, "uclk");
@@ -133,9 +144,10 @@ TEST_F(foreign, freeze_of_an_idle_package_is_ended)
 }
 
 /*
- * Bits 17:16 of an SBo's box control are 1, and a write that sets two bits faults
- * (LIKWID clears both). Here each write of the driver finds them cleared: when a second
- * event starts, when it ends, and in the check every two seconds.
+ * Bits 17:16 of an SBo's box control are 1; LIKWID clears both. A write that sets both
+ * bits at once faults, so the driver must set them one after the other. This test clears
+ * both bits before each write of the driver: before a second event starts, before that
+ * event ends, and before the driver's check, which runs every two seconds.
  */
 TEST_F(foreign, box_control_that_was_cleared_is_set_bit_by_bit)
 {
@@ -153,11 +165,11 @@ TEST_F(foreign, box_control_that_was_cleared_is_set_bit_by_bit)
 	EXPECT_EQ(2 * CYCLES, event_count(first));
 	ASSERT_EQ(0, -msr_write(self->cpu, SBOX0_BOX_CTL, 0));
 	sleep_ms(2500);
-	/* they are set again: this write sets no new bit */
+	/* the driver has set both bits again: this write does not fault */
 	EXPECT_EQ(0, -msr_write(self->cpu, SBOX0_BOX_CTL, 3 << 16));
 	EXPECT_EQ(0, log_count("unchecked MSR access"));
 	close(first);
-	/* the three writes above, and none by the driver */
+	/* the three writes of 0 above are undefined, and no write of the driver is */
 	EXPECT_EQ(3, sim_stat("undefined"));
 	machine_allow_undefined();
 }
@@ -168,7 +180,7 @@ FIXTURE_VARIANT(frozen)
 {
 	uint32_t msr;
 	uint64_t value;
-	bool uclk;
+	bool uclk;	/* an event counts the UBox's clock, too */
 };
 
 FIXTURE_VARIANT_ADD(frozen, package_with_a_clock)
@@ -195,8 +207,9 @@ FIXTURE_TEARDOWN(frozen)
 }
 
 /*
- * The driver writes what it needs every two seconds. No register shows a freeze, so a
- * freeze is not reported.
+ * Another program freezes the package or a box while an event counts. Every two seconds
+ * the driver writes the registers that unfreeze them. No register shows a freeze, so the
+ * driver does not report the foreign write.
  */
 TEST_F(frozen, is_unfrozen_while_it_counts)
 {
@@ -224,7 +237,10 @@ TEST_F(frozen, is_unfrozen_while_it_counts)
 
 FIXTURE_OF(clock_beside, machine_setup("clock=real", ""), expect_nothing_left(_metadata));
 
-/* PCM counts the UBox's clock while events of other boxes are counted. */
+/*
+ * Another program, such as PCM, counts the UBox's clock. The driver counts an event of
+ * another box, and must not stop the clock.
+ */
 TEST_F(clock_beside, goes_on_while_no_event_uses_it)
 {
 	int cpu = pmu_cpu("hswep_ha_0", 0), fd;
@@ -233,7 +249,7 @@ TEST_F(clock_beside, goes_on_while_no_event_uses_it)
 	ASSERT_EQ(0, -msr_write(cpu, UBOX_FIXED_CTL, FIXED_EN));
 	fd = event_open("hswep_ha_0", cpu, "clockticks");
 	ASSERT_GE(fd, 0);
-	/* until after the driver's check of its own registers */
+	/* wait for the driver's check of its registers, every two seconds */
 	sleep_ms(2500);
 	EXPECT_EQ(0, -msr_read(cpu, UBOX_FIXED_CTL, &ctl));
 	EXPECT_EQ(FIXED_EN, ctl);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Features that only Xeon 7100 and 7400 have: counters that share a register with their
- * control, look-ups and snoops by conditions that must all hold, bus sub-events that
- * are ORed, and one register that freezes all boxes of a package.
+ * Features that only Xeon 7100 and 7400 have: a register that has both a counter and its
+ * control, events of look-ups and snoops with conditions that must all hold, bus
+ * sub-events that are ORed, and one register that freezes all boxes of a package.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ enum {
 	GLOBAL_FREEZE = 1,
 	GLOBAL_UNFREEZE = 2,
 	CYCLES = 1009,
-	PACKAGE = 1,		/* the default */
+	PACKAGE = 1,		/* the package of most tests */
 };
 
 static bool is_7400(void)
@@ -50,7 +50,7 @@ MACHINE_OF_ALL_TESTS("clock=manual", "");
 
 /* --- conditions ----------------------------------------------------------- */
 
-/* A field of a control register, and the matching key of a transaction */
+/* A format field of an event, and the key of sim_traffic() that the field selects by */
 struct condition {
 	const char *field, *key;
 	unsigned int bits;
@@ -66,7 +66,7 @@ static const struct condition snoop_conditions[] = {
 	{ "state", "state", 7 }, { NULL, NULL, 0 },
 };
 
-/* Values of "agent" in order; the 7400's field has reserved bits, without a value. */
+/* Return the number of agents of a format field, which leaves out reserved bits. */
 static unsigned int agents(const char *type)
 {
 	if (!strcmp(type, "gbsq"))
@@ -74,23 +74,26 @@ static unsigned int agents(const char *type)
 	return is_7400() ? 4 : 6;
 }
 
-/* Agent of a transaction for bit @i of the field */
+/*
+ * Return the bit of a transaction's agent for agent @i of the format field. The snoop
+ * agents of Xeon 7400 are bits 0 to 2 and 5; bits 3 and 4 are reserved.
+ */
 static unsigned int agent_bit(const char *type, unsigned int i)
 {
 	return !strcmp(type, "gsnpq") && is_7400() && i == 3 ? 5 : i;
 }
 
 /*
- * The event string that passes all transactions, except for one field that passes only
- * @value
+ * Write an event string whose fields pass all transactions, except for @field, which
+ * passes only @value.
  */
 static void event_with(char *text, size_t size, const char *type,
-		       const struct condition *all, const char *field,
+		       const struct condition *conditions, const char *field,
 		       unsigned int value)
 {
 	size_t at = 0;
 
-	for (const struct condition *c = all; c->field; c++) {
+	for (const struct condition *c = conditions; c->field; c++) {
 		unsigned int bits = !strcmp(c->field, "agent") ? agents(type) :
 								 c->bits;
 
@@ -101,13 +104,14 @@ static void event_with(char *text, size_t size, const char *type,
 	}
 }
 
-static bool send_one_bit(const char *type, const struct condition *all,
+/* Send @n transactions in which @key has bit @bit, and each other key bit 0. */
+static bool send_one_bit(const char *type, const struct condition *conditions,
 			 const char *key, unsigned int bit, uint64_t n)
 {
 	char text[256];
 	size_t at = 0;
 
-	for (const struct condition *c = all; c->field; c++)
+	for (const struct condition *c = conditions; c->field; c++)
 		at += snprintf(text + at, sizeof(text) - at, " %s=%#x", c->key,
 			       !strcmp(c->key, key) ? 1U << bit : 1);
 	return !sim_traffic("pkg=%d box=%s count=%" PRIu64 "%s", PACKAGE, type,
@@ -119,7 +123,7 @@ PLAIN_FIXTURE(conditions);
 FIXTURE_VARIANT(conditions)
 {
 	const char *type, *field;
-	const struct condition *all;	/* of the box type */
+	const struct condition *all;	/* conditions of the box type */
 };
 
 #define LOOKUP(name)							\
@@ -142,14 +146,14 @@ SNOOP(snoop);
 SNOOP(state);
 
 /*
- * Each bit of a field passes its transactions and no others: two counters, one with one
- * bit and one with all other bits, have counts that add up.
+ * Each bit of a field passes its own transactions only. One event has a single bit of the
+ * field and another event has all other bits: together they count every transaction once.
  */
 TEST_F(conditions, bits_count_their_own)
 {
 	bool agent = !strcmp(variant->field, "agent");
 	const struct condition *c = variant->all;
-	char pmu[PMU_NAME_MAX], one[256], rest[256];
+	char pmu[PMU_NAME_MAX], single[256], rest[256];
 	const char *type = variant->type;
 	unsigned int bits;
 
@@ -161,13 +165,14 @@ TEST_F(conditions, bits_count_their_own)
 		uint64_t others = 0;
 		int fd[2];
 
-		event_with(one, sizeof(one), type, variant->all, c->field, 1U << i);
+		event_with(single, sizeof(single), type, variant->all, c->field,
+			   1U << i);
 		event_with(rest, sizeof(rest), type, variant->all, c->field,
 			   ((1U << bits) - 1) & ~(1U << i));
-		fd[0] = event_open(pmu, pmu_cpu(pmu, PACKAGE), "%s", one);
+		fd[0] = event_open(pmu, pmu_cpu(pmu, PACKAGE), "%s", single);
 		fd[1] = event_open(pmu, pmu_cpu(pmu, PACKAGE), "%s", rest);
 		ASSERT_GE(fd[0], 0) {
-			TH_LOG("%s/%s/ %s", pmu, one, strerror(-fd[0]));
+			TH_LOG("%s/%s/ %s", pmu, single, strerror(-fd[0]));
 		}
 		ASSERT_GE(fd[1], 0) {
 			TH_LOG("%s/%s/ %s", pmu, rest, strerror(-fd[1]));
@@ -179,7 +184,7 @@ TEST_F(conditions, bits_count_their_own)
 			others += j == i ? 0 : 100 + j;
 		}
 		EXPECT_EQ(100 + i, event_count(fd[0])) {
-			TH_LOG("%s", one);
+			TH_LOG("%s", single);
 		}
 		EXPECT_EQ(others, event_count(fd[1])) {
 			TH_LOG("%s", rest);
@@ -190,8 +195,8 @@ TEST_F(conditions, bits_count_their_own)
 }
 
 /*
- * Fields that are numbers: counts of each field value for transactions with each value.
- * The number of transactions with value v is 10^(v+1).
+ * Fields that hold a number and not a bit mask. For each value of the field, the expected
+ * count of transactions of all values; 10^(v+1) transactions have value v.
  */
 PLAIN_FIXTURE(numbers);
 
@@ -199,7 +204,7 @@ FIXTURE_VARIANT(numbers)
 {
 	const char *type, *key;
 	unsigned int from;		/* the first value of the field */
-	uint64_t want[4], want_7400[4];	/* the second one where it differs */
+	uint64_t want[4], want_7400[4];	/* want_7400: if Xeon 7400 differs */
 };
 
 FIXTURE_VARIANT_ADD(numbers, gbsq_core)
@@ -213,7 +218,8 @@ FIXTURE_VARIANT_ADD(numbers, gbsq_fill)
 };
 
 /*
- * Cores: just one, this one, the other one, both. Modules: 1, 1 or more, 2 or more, 3.
+ * Values 4 to 7 select on Xeon 7100 cores: just one, this one, the other one, both. On
+ * Xeon 7400 they select modules: 1, 1 or more, 2 or more, 3.
  */
 FIXTURE_VARIANT_ADD(numbers, gsnpq_core_from_4)
 {
@@ -284,7 +290,7 @@ FIXTURE_TEARDOWN(fsb)
 	driver_freeze_budget(10);
 }
 
-/* Several sub-events in a counter add one in each cycle in which any of them holds. */
+/* A counter of several sub-events adds one in each cycle in which any of them occurs. */
 TEST_F(fsb, sub_events_are_ored_cycle_by_cycle)
 {
 	static const char *const names[] = { "dbsy", "bnr", "l_hit", "l_defer" };
@@ -315,6 +321,7 @@ TEST_F(fsb, sub_events_are_ored_cycle_by_cycle)
 
 /* --- one freeze ----------------------------------------------------------- */
 
+/* Writes of MSR_GLOBAL, reads of frozen counters, writes of running counters */
 struct freezes {
 	unsigned int freezes, unfreezes, other, reads_frozen, writes_running;
 	bool frozen;
@@ -337,7 +344,7 @@ static void note_access(const struct sim_access *a, void *arg)
 	}
 }
 
-/* Members start, are read and stop between freeze and unfreeze. */
+/* All members of a group start, are read and stop between a freeze and an unfreeze. */
 TEST_F(fsb, group_starts_is_read_and_stops_in_one_freeze_each)
 {
 	static const char *const events[] = { "dbsy", "drdy", "ioq_full" };
@@ -381,13 +388,13 @@ TEST_F(fsb, group_starts_is_read_and_stops_in_one_freeze_each)
 	}
 }
 
-/* While real time passes, two counters of the bus clock never differ. */
+/* With the real clock, two counters of the bus clock never differ in a group read. */
 TEST_F(fsb, group_reads_are_of_one_instant)
 {
 	enum { READS = 5000, DISTURB = 500 };
 	static const char *const two[] = {
 		"bus_clocks",
-		/* the same clock, and an event that never occurs */
+		/* the bus clock, ORed with a sub-event that never occurs */
 		"submask=0x28001,valid=0x1",
 	};
 	uint64_t values[MAX_GROUP], before = 0;
@@ -407,7 +414,7 @@ TEST_F(fsb, group_reads_are_of_one_instant)
 	ASSERT_EQ(0, ioctl(g.fd[0], PERF_EVENT_IOC_ENABLE, 0));
 	sim_clock_run(&was_manual);
 	for (unsigned int i = 0; fine && i < READS; i++) {
-		/* an event is opened and closed in a box that shares the freeze */
+		/* open and close an event in gbsq, which the same register freezes */
 		if (i % DISTURB == DISTURB / 2)
 			fd = event_open(other, self->cpu, "lookups.any");
 		else if (i && i % DISTURB == 0)
@@ -429,7 +436,7 @@ TEST_F(fsb, group_reads_are_of_one_instant)
 	group_close(&g);
 }
 
-/* Use up the saved freeze budget: each freeze costs some of it. */
+/* Use up the freeze budget by group reads, until a read does not freeze any more. */
 static bool spend_budget(const struct event_group *g)
 {
 	uint64_t running = package_stat(PACKAGE, "group_unfrozen");
@@ -441,7 +448,7 @@ static bool spend_budget(const struct event_group *g)
 	return ok;
 }
 
-/* While the budget is overdrawn, no further freeze happens. */
+/* A group read freezes with the full freeze budget, and not without budget. */
 TEST_F(fsb, shared_freeze_has_a_budget)
 {
 	static const char *const two[] = { "dbsy", "drdy" };
@@ -467,7 +474,10 @@ TEST_F(fsb, shared_freeze_has_a_budget)
 	group_close(&g);
 }
 
-/* Count between two stops, in a box that is not frozen for it */
+/*
+ * Without freeze budget the box runs while the driver stops a counter. The events keep
+ * their exact counts over several stops.
+ */
 TEST_F(fsb, counter_that_stops_while_its_box_runs_loses_nothing)
 {
 	static const char *const two[] = { "dbsy", "drdy" };
@@ -486,7 +496,7 @@ TEST_F(fsb, counter_that_stops_while_its_box_runs_loses_nothing)
 	ASSERT_EQ(0, -sampler_open(&s, self->pmu, self->cpu, 1 << 20, "drdy"));
 	for (int i = 1; i < 4; i++) {
 		sim_advance(CYCLES);
-		/* stops and restarts the sampling event */
+		/* perf stops and restarts the sampling event to change its period */
 		ASSERT_EQ(0, ioctl(s.fd, PERF_EVENT_IOC_PERIOD, &period));
 		ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_DISABLE, 0));
 		EXPECT_EQ(cat_expect(e, NO_SHAPE, start, i * CYCLES),
@@ -504,7 +514,10 @@ TEST_F(fsb, counter_that_stops_while_its_box_runs_loses_nothing)
 	group_close(&g);
 }
 
-/* Opened disabled, or closed: the whole register is 0, and nothing is counted. */
+/*
+ * The register of a closed event is 0, counter and control. A disabled sampling event
+ * does not count, and continues at its count when enabled.
+ */
 TEST_F(fsb, counter_that_is_off_is_0_and_begins_there)
 {
 	const struct cat_event *e = cat_find("fsb", "drdy");
@@ -553,7 +566,7 @@ FIXTURE(gbsq)
 	int fd[3], cpu;
 };
 
-/* Equal events share a counter. */
+/* Open three events on two counters: the two equal events share a counter. */
 FIXTURE_SETUP(gbsq)
 {
 	static const char *const names[] = {
@@ -598,18 +611,19 @@ TEST_F(gbsq, equal_events_share_a_counter)
 	}
 }
 
-/* Events that do not fit are multiplexed. */
-static bool both_ran(int one, int other)
+/* Wait until both events have counted, for at most 30 seconds. */
+static bool both_ran(int first, int second)
 {
 	struct event_reading a, b;
 
 	for (int i = 0; i < 3000; i++, sleep_ms(10))
-		if (!event_read(one, &a) && !event_read(other, &b) &&
+		if (!event_read(first, &a) && !event_read(second, &b) &&
 		    a.running && b.running)
 			return true;
 	return false;
 }
 
+/* Three different events on two counters are multiplexed. */
 TEST_F(gbsq, third_event_takes_turns_on_two_counters)
 {
 	int fd = event_open(self->pmu, self->cpu, "fills.any");
@@ -642,7 +656,7 @@ FIXTURE_TEARDOWN(dirty)
 
 TEST_F(dirty, counters_left_running_are_cleared)
 {
-	/* the overflow bits in each package, which only a reset clears */
+	/* the overflow bits of each package remain: only a reset clears them */
 	EXPECT_EQ(packages(), sim_dirty_registers()) {
 		sim_show_registers();
 	}
