@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Frozen time of boxes: the driver's statistics in sysfs against the simulator's; the
- * budget that limits it, for any sample period; and the end of a freeze that begins
- * after the last sampling event was closed.
+ * Frozen time of boxes: the driver's statistics in sysfs compared with the simulator's;
+ * the freeze budget, which limits the frozen time for any sample period; and the end of a
+ * freeze that begins after the last sampling event was closed.
  */
 #include <inttypes.h>
 #include <sched.h>
@@ -16,7 +16,7 @@
 #include "lib/c/sampler.h"
 #include "lib/c/sim.h"
 
-enum { KHZ = 2500000 };		/* the simulated hardware's UCLK */
+enum { KHZ = 2500000 };		/* frequency of the simulator's UCLK */
 
 static void __attribute__((constructor)) need_two_packages(void)
 {
@@ -24,7 +24,7 @@ static void __attribute__((constructor)) need_two_packages(void)
 		tap_skip_all("needs two packages");
 }
 
-/* In package 0, a sample each @period cycles. Return 0 or -errno. */
+/* Open an event of package 0 that samples every @period cycles. Return 0 or -errno. */
 static int open_ticks(struct sampler *s, const char *pmu, const char *type,
 		      uint64_t period)
 {
@@ -35,6 +35,7 @@ static int open_ticks(struct sampler *s, const char *pmu, const char *type,
 /* --- sampling while time passes ----------------------------------------------- */
 
 FIXTURE(sampled) { char pmu[PMU_NAME_MAX]; };
+
 FIXTURE_VARIANT(sampled) { const char *type; };
 VARIANT_OF_TYPE(sampled, ha);
 VARIANT_OF_TYPE(sampled, pcu);
@@ -52,10 +53,10 @@ FIXTURE_TEARDOWN(sampled)
 }
 
 /*
- * With long gaps between overflows the driver cannot see how long each overflow froze the
- * package, and adds the delay of NMIs that it measured at load. Here each PMI is late by
- * a millisecond, so each charge is at least that. The driver does not charge any time
- * twice. A busy host only adds to the delays.
+ * With long gaps between overflows the driver cannot see how long each overflow froze
+ * the package, and charges the delay of NMIs that the driver measured at load. Here each
+ * PMI is late by a millisecond, so the driver charges at least a millisecond for each
+ * overflow. The driver does not charge any time twice. A busy host only adds delays.
  */
 TEST_F(sampled, time_before_lone_nmis_is_accounted)
 {
@@ -100,7 +101,10 @@ FIXTURE_TEARDOWN(slower_uclk)
 	expect_no_complaint(_metadata);
 }
 
-/* The frequency of UCLK changes neither the frozen time nor the time that others run. */
+/*
+ * A change of UCLK's frequency changes neither the frozen time nor the time running of
+ * other events.
+ */
 TEST_F(slower_uclk, leaves_times_of_other_events_alone)
 {
 	int cpu = pmu_cpu("hswep_imc_0", 0), beside;
@@ -138,6 +142,7 @@ TEST_F(slower_uclk, leaves_times_of_other_events_alone)
 /* --- groups ------------------------------------------------------------------ */
 
 FIXTURE(grouped) { char pmu[PMU_NAME_MAX]; };
+
 FIXTURE_VARIANT(grouped) { const char *type; };
 VARIANT_OF_TYPE(grouped, cbox);
 VARIANT_OF_TYPE(grouped, imc);
@@ -154,7 +159,10 @@ FIXTURE_TEARDOWN(grouped)
 	expect_no_complaint(_metadata);
 }
 
-/* Never less than the time that other events lost. */
+/*
+ * While groups of a box are read, the driver's statistic of frozen time is not less than
+ * the time that another event of the box loses.
+ */
 TEST_F(grouped, what_others_lose_is_accounted)
 {
 	static const char *const two[] = { "clockticks", "clockticks,thresh=1" };
@@ -168,7 +176,10 @@ TEST_F(grouped, what_others_lose_is_accounted)
 	ASSERT_GE(victim, 0);
 	ASSERT_EQ(0, -group_open(&g, self->pmu, cpu, two, 2));
 	said = package_stat(0, "group_frozen_ns");
-	/* the clock's time is within the other's: a read takes time as well */
+	/*
+	 * Reads take time: read the clock after the victim here, and before the victim at
+	 * the end, so that the victim counts for at least as long as the clock.
+	 */
 	from = event_count(victim);
 	clock_from = event_count(clock);
 	while (now < 1000ULL * KHZ) {
@@ -190,8 +201,8 @@ TEST_F(grouped, what_others_lose_is_accounted)
 /* --- the budget -------------------------------------------------------------------- */
 
 /*
- * Events of package 0 with so short a period that their overflows would keep it frozen
- * all the time, and counting events of both packages
+ * Sampling events of package 0 with so short a period that without a budget their
+ * overflows would keep the package frozen all the time
  */
 static const struct {
 	const char *type;
@@ -201,6 +212,7 @@ static const struct {
 	{ "r3qpi", 0 }, { "r3qpi", 1 }, { "r2pcie", 0 },
 };
 
+/* Counting events of both packages */
 static const struct {
 	const char *type, *event;
 } counted[] = {
@@ -213,8 +225,8 @@ enum { STORM = ARRAY_SIZE(storm), COUNTED = ARRAY_SIZE(counted),
 
 struct budget {
 	struct sampler s[STORM];
-	uint64_t weight[STORM];
-	int fd[2][COUNTED];
+	uint64_t weight[STORM];		/* sum of the periods of the samples */
+	int fd[2][COUNTED];		/* by package */
 	struct event_reading from[2][COUNTED], to[2][COUNTED];
 };
 
@@ -257,13 +269,13 @@ static void storm_read(struct event_reading r[2][COUNTED])
 			event_read(budget.fd[pkg][i], &r[pkg][i]);
 }
 
-static bool ran_all_the_time(int fd, const char *what)
+static bool ran_all_the_time(int fd, const char *type)
 {
 	struct event_reading r = { 0 };
 
 	event_read(fd, &r);
 	return check(r.running && r.running == r.enabled,
-		     "%s ran for %ju of %ju ns", what, (uintmax_t)r.running,
+		     "%s ran for %ju of %ju ns", type, (uintmax_t)r.running,
 		     (uintmax_t)r.enabled);
 }
 
@@ -305,8 +317,8 @@ FIXTURE_TEARDOWN(storm)
 }
 
 /*
- * The largest difference by which package 0 counted less than package 1, which is never
- * frozen
+ * Count for @ms milliseconds. Return the largest share of its count that an event lost in
+ * package 0, compared with the same event of package 1, which is never frozen.
  */
 static double storm_loss(unsigned int ms)
 {
@@ -328,8 +340,8 @@ static double storm_loss(unsigned int ms)
 }
 
 /*
- * A host that stops a virtual CPU while the package is frozen prolongs the freeze; one
- * round without that is enough.
+ * A host that stops a virtual CPU while the package is frozen prolongs the freeze. The
+ * test passes with the first round in which the loss is within the budget.
  */
 TEST_F(storm, costs_no_more_than_the_budget)
 {
@@ -339,7 +351,7 @@ TEST_F(storm, costs_no_more_than_the_budget)
 
 	machine_setup("clock=real", "");
 	ASSERT_TRUE(storm_open());
-	/* the credit for a burst is used up */
+	/* let the storm use up the budget's credit for bursts */
 	sleep_ms(200);
 	throttled = package_stat(0, "throttled");
 	for (int i = 0; i < ROUNDS && loss > 0.015; i++) {
@@ -355,7 +367,7 @@ TEST_F(storm, costs_no_more_than_the_budget)
 	EXPECT_LE(loss, 0.015);
 	EXPECT_TRUE(storm_ran());
 	EXPECT_GT(package_stat(0, "throttled"), throttled);
-	/* each box has its part of the budget */
+	/* each box gets a part of the budget: each takes samples */
 	for (unsigned int i = 0; i < STORM; i++) {
 		EXPECT_GT(sampler_wait(&budget.s[i], 1), 0) {
 			TH_LOG("no samples of %s_%u", storm[i].type,
@@ -380,7 +392,7 @@ TEST_F(storm, leaves_counts_and_weights_exact)
 	for (unsigned int i = 0; i < loops(ADVANCES); i++)
 		sim_advance(CYCLES);
 	passed = sim_cycles() - start;
-	/* the timer arms counters that wait for budget: each overflows once more */
+	/* the timer arms counters that wait for budget: let each overflow once more */
 	ASSERT_EQ(0, -driver_freeze_budget(1000));
 	for (unsigned int i = 0; i < 3; i++) {
 		sleep_ms(100);
@@ -414,6 +426,7 @@ TEST_F(storm, leaves_counts_and_weights_exact)
 /* --- after the last sampling event -------------------------------------------- */
 
 FIXTURE(late_freeze) { char pmu[PMU_NAME_MAX]; };
+
 FIXTURE_VARIANT(late_freeze) { const char *type; };
 VARIANT_OF_TYPE(late_freeze, ha);
 VARIANT_OF_TYPE(late_freeze, pcu);
@@ -436,8 +449,8 @@ static void too_long(int signal)
 }
 
 /*
- * The counter overflows at cycle 500, the event is closed at 600, and the package
- * freezes at 1500. No event is left to report that freeze.
+ * The counter overflows in cycle 500, the event is closed in cycle 600, and the package
+ * freezes in cycle 1500. The driver must end this freeze without a sampling event.
  */
 TEST_F(late_freeze, is_ended_without_any_event)
 {
@@ -450,7 +463,7 @@ TEST_F(late_freeze, is_ended_without_any_event)
 	ASSERT_EQ(0, -open_ticks(&s, self->pmu, variant->type, 500));
 	sim_advance(600);
 	sampler_close(&s);
-	/* the simulator waits until software unfreezes the package */
+	/* sim_advance() waits until the driver unfreezes the package, or for the alarm */
 	sigaction(SIGALRM, &action, NULL);
 	alarm(20);
 	err = sim_advance(2000);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A group read is of one instant: two counters of a box that both count every cycle,
- * with different configurations, never differ while real time passes, also when other
- * events are opened and closed in the box. And it takes few counts from other events:
- * without freeze budget the box keeps counting during reads.
+ * A group read reads all members in the same cycle: two counters of a box that count
+ * every cycle, with different configurations, never differ while the real clock runs,
+ * also when other events of the box are opened and closed. And group reads cost other
+ * events few counts: without freeze budget the box keeps counting during a read.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -27,13 +27,13 @@ static const char *const ticks[] = {
 	"clockticks,thresh=3,inv=1",
 };
 
-/* The last package where @last is set, else the first. */
+/* Return the last package if @last is set, else the first. */
 static int package_of(bool last)
 {
 	return last ? packages() - 1 : 0;
 }
 
-/* Open the group disabled and start it as one. */
+/* Open a group with a disabled leader, and start all members at once. */
 static bool start(struct event_group *g, const char *pmu, int cpu,
 		  const char *const *events, unsigned int n)
 {
@@ -57,7 +57,7 @@ FIXTURE_VARIANT(group_reads)
 {
 	const char *type;
 	unsigned int index, n;
-	bool last;		/* package */
+	bool last;		/* in the last package, else the first */
 	bool disturb;		/* other events are opened and closed at the same time */
 };
 
@@ -77,7 +77,7 @@ FIXTURE_VARIANT_ADD(group_reads, four_of_imc_1)
 FIXTURE_VARIANT_ADD(group_reads, sbox) { .type = "sbox", .n = 2, .last = true };
 FIXTURE_VARIANT_ADD(group_reads, ha) { .type = "ha", .n = 2, .last = true };
 
-/* It shares a box control with the other IRP. */
+/* irp_1 shares a box control with irp_0. */
 FIXTURE_VARIANT_ADD(group_reads, irp_1)
 {
 	.type = "irp", .n = 2, .index = 1, .last = true,
@@ -100,7 +100,7 @@ FIXTURE_SETUP(group_reads)
 
 FIXTURE_TEARDOWN(group_reads) { }
 
-/* Equal in each read, and never less than in the read before. */
+/* The counts of a read are equal, and never less than the counts of the last read. */
 TEST_F(group_reads, counters_agree)
 {
 	uint64_t values[MAX_GROUP], before = 0, first = 0;
@@ -141,7 +141,10 @@ TEST_F(group_reads, counters_agree)
 	group_close(&g);
 }
 
-/* Read another group on another CPU of the package until the process is killed. */
+/*
+ * Start a process that opens another group on another CPU of the package, and reads it
+ * until the process is killed. Return its PID, or -1.
+ */
 static pid_t start_reader(const char *pmu, int cpu,
 			  const char *const *events, unsigned int n)
 {
@@ -178,7 +181,7 @@ FIXTURE(two_cpus) {};
 FIXTURE_VARIANT(two_cpus)
 {
 	const char *type;
-	bool last;		/* package */
+	bool last;		/* in the last package, else the first */
 };
 
 VARIANT_OF_TYPE(two_cpus, cbox);
@@ -192,7 +195,8 @@ FIXTURE_SETUP(two_cpus)
 FIXTURE_TEARDOWN(two_cpus) { }
 
 /*
- * A group starts in one cycle although another CPU unfreezes the box at the same time.
+ * All members of a group start in the same cycle, although another CPU freezes and
+ * unfreezes the box at the same time for its own group.
  */
 TEST_F(two_cpus, group_starts_in_one_cycle)
 {
@@ -226,8 +230,9 @@ TEST_F(two_cpus, group_starts_in_one_cycle)
 }
 
 /*
- * Compute the share of cycles, per mille, that an event of another user lost while
- * groups of its box were read. The UBox, which is never frozen, measures the cycles.
+ * Read a group of box @pmu again and again for @cycles cycles. Set @lost to the share of
+ * these cycles, per mille, that an event of another user of the box lost. The clock of
+ * the UBox, which is never frozen, counts the cycles.
  */
 static bool loss(const char *pmu, int cpu, const char *ubox, uint64_t cycles,
 		 uint64_t *lost)
@@ -261,7 +266,7 @@ PLAIN_FIXTURE(budget);
 FIXTURE_VARIANT(budget)
 {
 	const char *type;
-	bool last;		/* package */
+	bool last;		/* in the last package, else the first */
 };
 
 VARIANT_OF_TYPE(budget, cbox);
@@ -277,7 +282,7 @@ TEST_F(budget, limits_what_a_tight_loop_takes)
 	ASSERT_TRUE(pmu_name(pmu, variant->type, 0));
 	ASSERT_TRUE(pmu_name(ubox, "ubox", 0));
 	cpu = pmu_cpu(pmu, pkg);
-	/* on the package's CPU: otherwise IPIs between CPUs limit the lost share */
+	/* on the perf CPU: otherwise reads wait for IPIs, which limits the lost share */
 	cpu_pin(cpu);
 	ASSERT_EQ(0, -driver_freeze_budget(1000));
 	ASSERT_TRUE(loss(pmu, cpu, ubox, cycles, &unlimited));
