@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * CPUs go offline and online while events count: with the manual clock, counts are
- * exactly the cycles that passed, whichever CPU programs the box.
+ * CPUs go offline and online while events count. With the manual clock the counts are
+ * exactly those of the cycles that passed, whichever CPU programs the box.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@
 #include "lib/c/sim.h"
 
 #define NO_SHAPE	((struct shape){ 0 })
-#define ROUNDS		4
+#define ROUNDS		4	/* times that a test takes the perf CPU offline */
 
 static void __attribute__((constructor)) need_two_packages(void)
 {
@@ -28,33 +28,37 @@ static void __attribute__((constructor)) need_two_packages(void)
 
 MACHINE_OF_ALL_TESTS("clock=manual", NULL);
 
-/* The @nth event without a filter that any general counter may count */
+/*
+ * Return the @nth event of a box type that has no filter and that any general counter may
+ * count, or NULL.
+ */
 static const struct cat_event *plain_event(const char *type, unsigned int nth)
 {
-	unsigned int all = 0;
+	unsigned int counters = 0;
 
 	for_each_cat_event(e)
 		if (!strcmp(e->box, type))
-			all |= e->ctrs;
+			counters |= e->ctrs;
 	for_each_cat_event(e)
 		if (!strcmp(e->box, type) && !e->fixed && !e->free &&
-		    e->ctrs == all && !strchr(e->string, '?') && !nth--)
+		    e->ctrs == counters && !strchr(e->string, '?') && !nth--)
 			return e;
 	return NULL;
 }
 
-/* Events that count during a test: one of each box type, and groups */
+/* An event that counts during a test, one of each box type */
 struct watched {
 	char pmu[PMU_NAME_MAX];
 	const struct cat_event *event;
 	int fd;
-	uint64_t since;
+	uint64_t since;		/* cycle in which the event was opened */
 };
 
 #define MAX_WATCHED	BOX_TYPES
 static struct watched watched[MAX_WATCHED];
 static unsigned int n_watched;
 
+/* A group that counts during a test */
 struct watched_group {
 	char pmu[PMU_NAME_MAX];
 	const struct cat_event *event[4];
@@ -65,6 +69,7 @@ struct watched_group {
 static struct watched_group groups[3];	/* cbox, imc, fsb */
 static unsigned int n_groups;
 
+/* Open a group of up to four events of a box type. */
 static void watch_group(const char *type, int cpu)
 {
 	struct watched_group *g = &groups[n_groups];
@@ -84,6 +89,7 @@ static void watch_group(const char *type, int cpu)
 		n_groups++;
 }
 
+/* Open an event of each box type, and groups of cbox, imc and fsb, on @cpu. */
 static void watch(int cpu)
 {
 	n_watched = 0;
@@ -105,6 +111,7 @@ static void watch(int cpu)
 	watch_group("fsb", cpu);
 }
 
+/* Close the events and groups of watch(). */
 static void unwatch(void)
 {
 	for (unsigned int i = 0; i < n_watched; i++)
@@ -114,7 +121,8 @@ static void unwatch(void)
 }
 
 /*
- * Return whether all counts are those of @cycles cycles since watch(), without a pause.
+ * Return whether the events and groups of watch() have the counts of @cycles cycles since
+ * watch(), and have run all the time.
  */
 static bool exact(uint64_t cycles, const char *when)
 {
@@ -147,7 +155,7 @@ static bool exact(uint64_t cycles, const char *when)
 	return ok;
 }
 
-/* Return the CPU of a package in the cpumask of every PMU. */
+/* Return the package's perf CPU: the CPU in the cpumask of every PMU. */
 static int home_cpu(int pkg)
 {
 	char pmu[PMU_NAME_MAX];
@@ -155,7 +163,7 @@ static int home_cpu(int pkg)
 	return pmu_name(pmu, box_types[0], 0) ? pmu_cpu(pmu, pkg) : -1;
 }
 
-/* Return whether every PMU's cpumask has @cpu for the package; -1: no CPU. */
+/* Return whether the cpumask of every PMU has @cpu for the package, or no CPU for -1. */
 static bool cpumask_names(int pkg, int cpu)
 {
 	char pmu[PMU_NAME_MAX];
@@ -180,8 +188,8 @@ static bool come_back(int cpu)
 }
 
 /*
- * Count writes to the counters and control registers of a CBo or a PCI box (Tables 1-2,
- * 1-3): a migration must not write them, or cycles are lost.
+ * Count writes of counters and control registers of CBos and PCI boxes (Tables 1-2, 1-3).
+ * A migration must not write these registers: a stopped counter loses cycles.
  */
 static void note_stop(const struct sim_access *a, void *arg)
 {
@@ -197,7 +205,7 @@ static void note_stop(const struct sim_access *a, void *arg)
 			  (a->reg >= 0xd8 && a->reg < 0xe8);
 }
 
-/* Also after a test that failed halfway. */
+/* Bring all CPUs online, also after a test that failed halfway. */
 static void all_come_back(void)
 {
 	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++)
@@ -208,6 +216,7 @@ static void all_come_back(void)
 /* --- the perf CPU ------------------------------------------------------------ */
 
 FIXTURE(perf_cpu) { int cpu; };
+
 FIXTURE_VARIANT(perf_cpu) { int pkg; };
 FIXTURE_VARIANT_ADD(perf_cpu, package_0) { .pkg = 0 };
 FIXTURE_VARIANT_ADD(perf_cpu, package_1) { .pkg = 1 };
@@ -222,7 +231,10 @@ FIXTURE_TEARDOWN(perf_cpu)
 	all_come_back();
 }
 
-/* It goes offline and comes back; the other CPU takes over, and stays the perf CPU. */
+/*
+ * The perf CPU goes offline and comes back. The other CPU of the package becomes the perf
+ * CPU, and remains the perf CPU. No event loses cycles or counts cycles twice.
+ */
 TEST_F(perf_cpu, leaves_and_nothing_is_lost_or_doubled)
 {
 	int pkg = variant->pkg, first = self->cpu, second;
@@ -265,7 +277,7 @@ TEST_F(perf_cpu, leaves_and_nothing_is_lost_or_doubled)
 	unwatch();
 }
 
-/* Let real time pass. */
+/* Advance the simulator's clock while CPUs go offline and online. */
 static atomic_bool stop_clock;
 
 static void *clock_thread(void *arg)
@@ -277,7 +289,7 @@ static void *clock_thread(void *arg)
 	return arg;
 }
 
-/* The perf CPU goes offline and comes back, four times, while real time passes. */
+/* Take the perf CPU offline and online, ROUNDS times, while the clock advances. */
 static bool move_under_way(int pkg)
 {
 	pthread_t clock;
@@ -297,8 +309,8 @@ static bool move_under_way(int pkg)
 }
 
 /*
- * Cycles pass during a migration. perf freezes a box while it changes its events, so
- * some cycles may be lost, but none may be counted twice.
+ * Cycles pass during a migration. The box is frozen while perf changes the events of the
+ * box, so events may lose some cycles, but must not count any cycle twice.
  */
 TEST_F(perf_cpu, leaves_while_the_clock_runs_and_nothing_is_doubled)
 {
@@ -325,6 +337,7 @@ TEST_F(perf_cpu, leaves_while_the_clock_runs_and_nothing_is_doubled)
 
 /* --- a CPU that is not in the cpumask ------------------------------------------ */
 
+/* Register writes, and register writes that are not from @cpu */
 struct programmers {
 	int cpu, writes, elsewhere;
 };
@@ -356,7 +369,7 @@ FIXTURE(other_cpu)
 	int other;
 	const struct cat_event *event;
 	char pmu[PMU_NAME_MAX];
-	bool there;
+	bool exists;		/* the event, the PMU and the other CPU */
 	uint64_t start;
 	int ours, theirs;	/* the event on the perf CPU and on the other CPU */
 };
@@ -379,7 +392,7 @@ OTHER_CPU(cbox, 1);
 OTHER_CPU(imc, 1);
 OTHER_CPU(fsb, 1);
 
-/* Opened for the other CPU first: the perf CPU programs the box all the same. */
+/* Open the event on the other CPU first: the perf CPU must program the box anyway. */
 FIXTURE_SETUP(other_cpu)
 {
 	const struct cat_event *e = plain_event(variant->type, 0);
@@ -387,9 +400,9 @@ FIXTURE_SETUP(other_cpu)
 	self->event = e;
 	self->who.cpu = home_cpu(variant->pkg);
 	self->other = other_cpu_of(variant->pkg);
-	self->there = e && pmu_name(self->pmu, variant->type, 0) &&
-		      self->other >= 0;
-	if (!self->there)
+	self->exists = e && pmu_name(self->pmu, variant->type, 0) &&
+		       self->other >= 0;
+	if (!self->exists)
 		return;
 	sim_trace_clear();
 	self->start = sim_cycles();
@@ -410,8 +423,8 @@ FIXTURE_TEARDOWN(other_cpu)
 }
 
 /*
- * An event of the package runs on the perf CPU: it does not notice when the CPU goes
- * offline on which it was opened.
+ * All events of a package run on the perf CPU. An event that was opened on another CPU
+ * goes on counting when that CPU goes offline.
  */
 TEST_F(other_cpu, events_opened_there_run_on_the_perf_cpu)
 {
@@ -420,7 +433,7 @@ TEST_F(other_cpu, events_opened_there_run_on_the_perf_cpu)
 
 	if (!e)
 		SKIP(return, "no plain event");
-	if (!self->there)
+	if (!self->exists)
 		SKIP(return, "no second CPU that can leave");
 	EXPECT_GT(self->who.writes, 0);
 	EXPECT_EQ(0, self->who.elsewhere) {
@@ -447,8 +460,8 @@ TEST_F(other_cpu, events_opened_there_run_on_the_perf_cpu)
 FIXTURE(package)
 {
 	const char *type;
-	int cpus[16], n;
-	bool can_leave;
+	int cpus[16], n;	/* CPUs of package 1 */
+	bool can_leave;		/* all of them can go offline */
 };
 
 FIXTURE_SETUP(package)
@@ -467,8 +480,9 @@ FIXTURE_TEARDOWN(package)
 }
 
 /*
- * The package's events end with their counts, others keep counting, and new events
- * count when the package is back.
+ * All CPUs of package 1 go offline. Events of package 1 end and keep their counts,
+ * events of package 0 keep counting, and new events of package 1 count when its CPUs are
+ * back online.
  */
 TEST_F(package, leaves_and_comes_back)
 {
@@ -519,9 +533,10 @@ TEST_F(package, leaves_and_comes_back)
 }
 
 /*
- * perf dissolves the groups of a package when its last CPU goes offline. When the CPU
- * is back, perf would let events join a former leader, and would not detach them when
- * that is closed: they would keep a pointer to freed memory.
+ * perf dissolves the groups of a package when the package's last CPU goes offline. When a
+ * CPU is back, perf would let events join a former leader, but would not detach these
+ * members when the leader is closed: the members would keep a pointer to freed memory.
+ * The driver refuses such members with ENODEV.
  */
 TEST_F(package, groups_that_left_take_no_more_members)
 {
@@ -571,8 +586,8 @@ FIXTURE_TEARDOWN(clock)
 }
 
 /*
- * The UBox cannot be frozen: two events that share its clock, on CPUs that go offline
- * in turn while real time passes, lose no cycle.
+ * The UBox cannot be frozen: two events that share the UBox's clock lose no cycle, while
+ * the CPUs on which they were opened go offline in turn and the clock advances.
  */
 TEST_F(clock, events_that_share_it_move_and_miss_nothing)
 {

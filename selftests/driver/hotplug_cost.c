@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The perf CPU goes offline while many events are open: that takes no longer for many
- * events than for few, and multiplexed events do not count twice.
+ * The perf CPU goes offline while many events are open. The migration of many events
+ * takes no longer than the migration of a few events, and multiplexed events do not count
+ * cycles twice.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -46,7 +47,7 @@ FIXTURE_TEARDOWN(probe)
 	expect_nothing_left(_metadata);
 }
 
-/* Calls of synchronize_rcu() so far, or -1 if they are not counted */
+/* Return the number of calls of synchronize_rcu() so far, or -1 if it is unknown. */
 static long grace_periods(void)
 {
 	FILE *f = fopen(TRACING "kprobe_profile", "re");
@@ -61,7 +62,10 @@ static long grace_periods(void)
 	return calls;
 }
 
-/* Grace periods that the perf CPU waits for while it goes offline with @n events */
+/*
+ * Return the number of RCU grace periods for which the kernel waits while it takes the
+ * perf CPU offline with @n open events; -1: the CPU does not go offline.
+ */
 static long leave(unsigned int n)
 {
 	int cpu = pmu_cpu("hswep_cbox_0", packages() - 1);
@@ -80,7 +84,7 @@ static long leave(unsigned int n)
 	return calls;
 }
 
-/* A grace period takes some 10 ms, and CPUs cannot change in the meantime. */
+/* A grace period takes some 10 ms, in which no other CPU can go online or offline. */
 TEST_F(probe, leaves_as_fast_with_many_events)
 {
 	int cpu = pmu_cpu("hswep_cbox_0", packages() - 1);
@@ -99,7 +103,10 @@ TEST_F(probe, leaves_as_fast_with_many_events)
 
 FIXTURE(perf_cpu) { int cpu; };
 
-/* Each event counts in each cycle in which it has a counter; a move takes long. */
+/*
+ * Make a migration take long: with many open events, and with grace periods that are not
+ * expedited. All events of these tests count every cycle in which they have a counter.
+ */
 FIXTURE_SETUP(perf_cpu)
 {
 	machine_setup("clock=manual", "");
@@ -124,35 +131,35 @@ FIXTURE_TEARDOWN(perf_cpu)
 	expect_nothing_left(_metadata);
 }
 
-/* CPU that goes offline, and whether it has */
+/* The CPU that a thread takes offline, the error, and whether the thread has finished */
 static struct {
 	int cpu, err;
-	atomic_bool done;
+	atomic_bool finished;
 } moving;
 
 static void *move(void *arg)
 {
 	moving.err = cpu_set_online(moving.cpu, false);
-	moving.done = true;
+	moving.finished = true;
 	return arg;
 }
 
-/* Call @step until the perf CPU is offline, and some times more. */
+/* Call @step until the perf CPU is offline, and then STEPS times more. */
 static bool during_move(int cpu, void (*step)(void *arg), void *arg)
 {
 	pthread_t thread;
 
 	moving.cpu = cpu;
-	moving.done = false;
+	moving.finished = false;
 	if (pthread_create(&thread, NULL, move, NULL))
 		tap_bail("no thread");
-	for (int more = STEPS; more; more -= moving.done)
+	for (int more = STEPS; more; more -= moving.finished)
 		step(arg);
 	pthread_join(thread, NULL);
 	return !moving.err;
 }
 
-/* Most that an event counted in one step, and what all counted */
+/* Largest count of an event in a step, and the sum of the counts of all events */
 struct steps {
 	int fd[EVENTS];
 	uint64_t count[EVENTS], steps, most, total;
@@ -200,7 +207,10 @@ static void advance(void *arg)
 	s->steps++;
 }
 
-/* Members of a group that the user has disabled wait for no counter. */
+/*
+ * A group that the user has disabled does not compete for counters: an event beside the
+ * group counts every cycle of the migration.
+ */
 TEST_F(perf_cpu, leaves_beside_a_disabled_group)
 {
 	int fd = event_open("hswep_cbox_0", self->cpu, "clockticks"), leader, member;
@@ -232,7 +242,7 @@ static void pause_and_advance(void *arg)
 	s->steps++;
 }
 
-/* perf enables the events that it migrates: one pause may be cut short. */
+/* perf enables the events that it migrates: an event may count in one of its pauses. */
 TEST_F(perf_cpu, leaves_while_an_event_pauses)
 {
 	struct steps s = {};
