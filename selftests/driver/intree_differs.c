@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Faults and gaps of the in-tree driver on the same simulated hardware: each test shows
- * the result of intel_uncore and the result of this driver. intree_same.c has the cases
- * in which both are right.
+ * Faults and gaps of the in-tree driver, intel_uncore. Each test shows the results of
+ * intel_uncore and the results of this driver on the same simulated hardware.
+ * intree_same.c has the cases in which both drivers are right.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,16 +20,17 @@
 #include "lib/c/perf.h"
 #include "lib/c/sim.h"
 
-/* Results under one driver */
+/* Results of a measurement under one driver */
 enum { NOTES = 12 };
+
 struct notes {
 	int64_t v[NOTES];
 };
 
-/* Results of the measurement that a test is about, under each driver */
+/* Results of the test's measurement under intel_uncore and under this driver */
 static const struct notes *theirs, *ours;
 
-/* Set these two to the results of @measurement. */
+/* Set theirs and ours to the results of @measurement. */
 static void results_of(void (*measurement)(enum driver driver, struct notes *n));
 
 /* Open an event for package 0 on the perf CPU. */
@@ -57,6 +58,7 @@ static int64_t count_cycles(enum driver driver, const char *box,
 
 /* --- named events -------------------------------------------------------- */
 
+/* Return the number of events in the PMU's events directory. */
 static int names_of(const char *pmu)
 {
 	char path[128];
@@ -72,7 +74,7 @@ static int names_of(const char *pmu)
 	while ((d = readdir(dir))) {
 		const char *last = strrchr(d->d_name, '.');
 
-		/* attributes of an event are not events */
+		/* files of the unit and scale of an event are not events */
 		if (d->d_name[0] != '.' &&
 		    !(last && (!strcmp(last, ".scale") || !strcmp(last, ".unit"))))
 			n++;
@@ -93,7 +95,7 @@ static void named_events(enum driver driver, struct notes *n)
 	}
 }
 
-/* intel_uncore has 3, of the iMC; xeon_uncore has those of the catalogue. */
+/* intel_uncore names 3 events, of the iMC; xeon_uncore names all of the catalogue. */
 TEST(few_events_have_names)
 {
 	bool ok = true;
@@ -122,7 +124,7 @@ static void cbox_invert(enum driver driver, struct notes *n)
 	n->v[1] = count_cycles(driver, "cbox_0", "event=0,thresh=2,inv=1", 1000);
 }
 
-/* intel_uncore has no such field. */
+/* intel_uncore has no format field inv for the CBo. */
 TEST(cbox_has_no_invert)
 {
 	bool ok;
@@ -144,7 +146,10 @@ static const char *const ha_traffic[] = {
 	NULL
 };
 
-/* The configuration word, so that intel_uncore receives the filter. */
+/*
+ * intel_uncore has no format field filter_addr: configuration words pass the filter to
+ * intel_uncore as well.
+ */
 static void ha_match(enum driver driver, struct notes *n)
 {
 	n->v[0] = driver_count(driver, "ha_0",
@@ -167,7 +172,7 @@ TEST(ha_match_registers_are_not_written)
 
 	results_of(ha_match);
 	ok = check_eq(-theirs->v[0], ENOENT, "filter_addr under intel_uncore");
-	/* its match registers have their reset values */
+	/* the match registers have their reset values: only the last packet passes */
 	ok &= check_eq(theirs->v[1], 1, "address under intel_uncore");
 	ok &= check_eq(theirs->v[2], 1, "opcode under intel_uncore");
 	ok &= check_eq(theirs->v[3], 1, "both under intel_uncore");
@@ -186,6 +191,7 @@ static const char *const qpi_traffic[] = {
 	"box=qpi_0 event=0x138 dir=rx match0=0x1c00 count=1",
 	NULL
 };
+
 static const char *const qpi2_traffic[] = {
 	"box=qpi_2 event=0x138 dir=rx match0=0x1c00 count=100",
 	"box=qpi_2 event=0x138 dir=rx match0=0x1800 count=10",
@@ -205,7 +211,7 @@ static void qpi_filters(enum driver driver, struct notes *n)
 				qpi2_traffic);
 }
 
-/* intel_uncore has the receive filters only, and no filter device of port 2. */
+/* intel_uncore writes only the receive filters, and knows no filter device of port 2. */
 TEST(qpi_transmit_and_port_2_have_no_filters)
 {
 	bool ok;
@@ -215,7 +221,7 @@ TEST(qpi_transmit_and_port_2_have_no_filters)
 	ok &= check_eq(theirs->v[1], 1, "received under intel_uncore");
 	ok &= check_eq(ours->v[0], 100, "transmitted");
 	ok &= check_eq(ours->v[1], 1, "received");
-	/* no mask is set, so no packet is selected */
+	/* under intel_uncore no mask of port 2 is set, so no packet is selected */
 	ok &= check_eq(theirs->v[2], 0, "port 2 under intel_uncore");
 	ok &= check_eq(ours->v[2], 100, "port 2");
 	EXPECT_TRUE(ok);
@@ -225,7 +231,7 @@ TEST(qpi_transmit_and_port_2_have_no_filters)
 
 enum { CTL_EXT = 1 << 21, CTL_EN = 1 << 22 };
 
-/* The control register of the only enabled counter */
+/* Return the control register of the box's only enabled counter, or 0. */
 static uint64_t only_control(const char *box)
 {
 	char name[32];
@@ -239,7 +245,7 @@ static uint64_t only_control(const char *box)
 	return 0;
 }
 
-/* Event 0x100 is undocumented; it must not become event 0. */
+/* Count event 0x100, which is undocumented. The driver must not count event 0 instead. */
 static void pcu_extension(enum driver driver, struct notes *n)
 {
 	int fd = open_on(driver, "pcu", "config=0x200000");
@@ -253,7 +259,7 @@ static void pcu_extension(enum driver driver, struct notes *n)
 	close(fd);
 }
 
-/* intel_uncore drops the bit and counts another event. */
+/* intel_uncore drops the extension bit and counts event 0. */
 TEST(pcu_event_select_extension_is_dropped)
 {
 	bool ok;
@@ -267,7 +273,7 @@ TEST(pcu_event_select_extension_is_dropped)
 	EXPECT_TRUE(ok);
 }
 
-/* Occupancy event 0x80: cores in C0, with edges of the comparison only. */
+/* Occupancy event 0x80: transitions to two or more cores in C0 */
 static const char pcu_edge_event[] =
 	"event=0x80,occ_sel=1,thresh=2,occ_edge=1";
 
@@ -335,7 +341,7 @@ static void pcu_bands(enum driver driver, struct notes *n)
 	group_close(&g);
 }
 
-/* Four at once; intel_uncore's masks are shifted by bits, not by bytes. */
+/* intel_uncore shifts the masks of the four bands by bits, and not by bytes. */
 TEST(pcu_bands_are_shifted_by_bits)
 {
 	static const int want[] = { 1111, 1110, 1100, 1000 };
@@ -348,7 +354,7 @@ TEST(pcu_bands_are_shifted_by_bits)
 		ok &= check_eq(ours->v[band], want[band], "band %d", band);
 		wrong += theirs->v[band] != want[band];
 	}
-	/* its masks pass a part of band 0's byte and no other */
+	/* intel_uncore's masks pass a part of the byte of band 0, and no other byte */
 	ok &= check_eq(wrong, 3, "bands that are wrong under intel_uncore");
 	EXPECT_TRUE(ok);
 }
@@ -360,9 +366,13 @@ static const struct twice {
 } twice[] = {
 	{ "sbox_0", "sbox" }, { "r2pcie", "r2pcie" }, { "r3qpi_0", "r3qpi" },
 };
+
 enum { TWICE = sizeof(twice) / sizeof(twice[0]) };
 
-/* An event other than event 0, which hardware selects after reset */
+/*
+ * Return an event of a box type for counter 0 that counts cycles, other than event 0,
+ * which the control register selects after reset.
+ */
 static const struct cat_event *later_event(const char *type)
 {
 	for_each_cat_event(e)
@@ -372,7 +382,10 @@ static const struct cat_event *later_event(const char *type)
 	return NULL;
 }
 
-/* Must run first on hardware after reset. */
+/*
+ * Count an event before and after its control register is written twice. This must be
+ * the first measurement after a reset of the hardware.
+ */
 static void write_twice(enum driver driver, struct notes *n)
 {
 	for (int i = 0; i < TWICE; i++) {
@@ -397,7 +410,7 @@ static void write_twice(enum driver driver, struct notes *n)
 	}
 }
 
-/* intel_uncore writes control registers once, and another event counts. */
+/* intel_uncore writes these control registers only once: they select another event. */
 TEST(control_registers_are_written_once)
 {
 	results_of(write_twice);
@@ -438,7 +451,7 @@ static void ubox_filter(enum driver driver, struct notes *n)
 				ubox_traffic);
 }
 
-/* intel_uncore always writes 0. */
+/* intel_uncore always writes 0 to the UBox's filter. */
 TEST(ubox_filter_is_always_0)
 {
 	bool ok;
@@ -464,7 +477,7 @@ static void restricted(enum driver driver, struct notes *n)
 	n->v[1] = e ? count_cycles(driver, "ha_0", e->string, 1000) : 0;
 }
 
-/* intel_uncore puts it on counter 0, which cannot count it. */
+/* intel_uncore counts conflict_cycles on counter 0, which cannot count this event. */
 TEST(ha_event_goes_to_the_wrong_counter)
 {
 	const struct cat_event *e = restricted_event();
@@ -491,7 +504,7 @@ static int samples(const struct perf_event_mmap_page *ring, size_t page,
 	uint64_t head, at = 0;
 	int n = 0;
 
-	/* they are delivered by an irq_work, a moment after the overflow */
+	/* an irq_work delivers the samples a moment after the overflow: wait */
 	for (int i = 0; i < 500 && n < wanted; i++) {
 		head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
 		while (at < head) {
@@ -531,7 +544,7 @@ static void sampling(enum driver driver, struct notes *n)
 	close(fd);
 }
 
-/* intel_uncore refuses it as invalid. */
+/* intel_uncore refuses a sampling event with EINVAL. */
 TEST(sampling_is_refused)
 {
 	bool ok;
@@ -545,8 +558,9 @@ TEST(sampling_is_refused)
 
 /* --- local reads --------------------------------------------------------- */
 
+/* MSR writes on @cpu and on other CPUs */
 struct programmers {
-	int cpu, there, elsewhere;
+	int cpu, on_cpu, elsewhere;
 };
 
 static void note_programmer(const struct sim_access *a, void *arg)
@@ -556,17 +570,17 @@ static void note_programmer(const struct sim_access *a, void *arg)
 	if (a->type != SIM_WRMSR)
 		return;
 	if (a->cpu == p->cpu)
-		p->there++;
+		p->on_cpu++;
 	else
 		p->elsewhere++;
 }
 
-/* A CPU of package 0 that is not in the cpumask */
+/* Read an event in a BPF program on a CPU of package 0 that is not in the cpumask. */
 static void local_reads(enum driver driver, struct notes *n)
 {
 	const char *pmu = driver_pmu(driver, "cbox_0");
 	int cpu = package_cpu(0, 0);
-	struct programmers who;
+	struct programmers writers;
 	uint32_t value = 0;
 	int fd, copy;
 
@@ -575,13 +589,13 @@ static void local_reads(enum driver driver, struct notes *n)
 	n->v[0] = cpu;
 	if (cpu < 0)
 		return;
-	who = (struct programmers){ .cpu = cpu };
+	writers = (struct programmers){ .cpu = cpu };
 	sim_trace_clear();
 	fd = event_open(pmu, cpu, "config=0");
-	sim_trace(note_programmer, &who);
-	n->v[1] = who.there;
-	n->v[2] = who.elsewhere;
-	/* a copy that stays on its CPU; intel_uncore has no copies */
+	sim_trace(note_programmer, &writers);
+	n->v[1] = writers.on_cpu;
+	n->v[2] = writers.elsewhere;
+	/* local=1: a copy that stays on its CPU, which intel_uncore does not have */
 	copy = driver == OURS ? event_open(pmu, cpu, "config=0,local=1") : fd;
 	sim_advance(1234);
 	n->v[3] = bpf_event_read(copy, cpu, &value);
@@ -604,7 +618,7 @@ TEST(local_reads_have_no_copies)
 		SKIP(return, "this kernel does not run the BPF program");
 	ok &= check(!theirs->v[1] && theirs->v[2],
 		    "intel_uncore programs the box on that CPU");
-	/* from 6.8 on a program can read events of its whole package */
+	/* from Linux 6.8 on a BPF program can read all events of its package */
 	if (theirs->v[3])
 		ok &= check_eq(-theirs->v[3], EINVAL,
 			       "a BPF program's read under intel_uncore");
@@ -624,6 +638,7 @@ TEST(local_reads_have_no_copies)
 
 enum { READS = 2000 };
 
+/* Return in how many group reads two counters of the same event differ, or -1. */
 static int64_t differing_reads(enum driver driver, const char *box)
 {
 	static const char *const events[] = { "config=0", "config=0x1000000" };
@@ -652,7 +667,8 @@ static int64_t differing_reads(enum driver driver, const char *box)
 static void group_reads(enum driver driver, struct notes *n)
 {
 	/*
-	 * reads in a row would freeze the boxes for more than a hundredth of the time
+	 * Reads in a row freeze the boxes for more than a hundredth of the time, the
+	 * default freeze budget.
 	 */
 	if (driver == OURS)
 		check(!driver_freeze_budget(1000), "freeze_budget");
@@ -694,6 +710,7 @@ static const struct measurement {
 	{ NULL, local_reads },
 	{ "clock=real", group_reads },
 };
+
 enum { MEASUREMENTS = sizeof(measurements) / sizeof(measurements[0]) };
 
 static struct notes notes[DRIVERS][MEASUREMENTS];
@@ -708,7 +725,7 @@ static void results_of(void (*measurement)(enum driver driver, struct notes *n))
 	ours = &notes[OURS][i];
 }
 
-/* All is measured under one driver after the other; the tests compare. */
+/* Run all measurements under one driver, then under the other. The tests compare. */
 static void __attribute__((constructor)) measure_both(void)
 {
 	if (!in_tree_exists())

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The in-tree driver and this one on the same simulated hardware: where intel_uncore is
- * right, both count the same. The tests cover every event of the catalogue that both
- * accept, its thresholds and edges, and the filters that both have. intree_differs.c
- * has the faults and gaps of intel_uncore.
+ * The in-tree driver, intel_uncore, and this driver on the same simulated hardware: where
+ * intel_uncore is right, both drivers have the same counts. The tests cover every event
+ * of the catalogue that both drivers accept, its thresholds and edges, and the filters
+ * that both drivers have. intree_differs.c has the faults and gaps of intel_uncore.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +19,7 @@
 #include "lib/c/perf.h"
 #include "lib/c/sim.h"
 
-/* One box of each type, not the first one where there are several. */
+/* One box of each type; if a type has several boxes, not its first box. */
 static const char *boxes[BOX_TYPES] = {
 	"ubox", "cbox_1", "sbox_1", "ha_1", "imc_5",
 	"irp_0", "pcu", "qpi_1", "r2pcie", "r3qpi_1",
@@ -36,13 +36,15 @@ static void choose_boxes(void)
 }
 
 /*
- * Cycles before the comparison, so that edges have a previous cycle; and cycles after
+ * LEAD_IN cycles pass before a measurement, so that its first cycle has a previous cycle
+ * for edges. A measurement is over CYCLES cycles and TRANSACTIONS transactions.
  */
 enum { LEAD_IN = 48, CYCLES = 1000, TRANSACTIONS = 7 };
 
-/* Repeats the entries of counter 0 on another counter (§2.3.1.1). */
+/* Counts the entries that counter 0 sees on another counter (§2.3.1.1) */
 enum { COUNTER0_OCCUPANCY = 0x1f };
 
+/* Return the index of a box type in box_types. */
 static int type_of(const char *box)
 {
 	int type = 0;
@@ -66,8 +68,9 @@ static const char *beyond_in_tree(const struct cat_event *e)
 	return NULL;
 }
 
+/* Counts of the cycles and of the transactions; @wave is -errno if open failed */
 struct measured {
-	int64_t wave, traffic;	/* or -errno in @wave */
+	int64_t wave, traffic;
 };
 
 static int open_raw(const char *pmu, int pkg, uint64_t config, uint64_t config1,
@@ -79,9 +82,9 @@ static int open_raw(const char *pmu, int pkg, uint64_t config, uint64_t config1,
 }
 
 /*
- * intel_uncore does not write some control registers twice as required, which
- * intree_differs.c shows. Write them the second time here, so that the counts can be
- * compared.
+ * intel_uncore writes some control registers only once, although they must be written
+ * twice; intree_differs.c shows the effect. Write these registers twice for intel_uncore,
+ * so that the counts of both drivers can be compared.
  */
 static void make_good(enum driver driver, const struct cat_event *e, int pkg)
 {
@@ -94,7 +97,7 @@ static void make_good(enum driver driver, const struct cat_event *e, int pkg)
 		tap_bail("registers of %s cannot be written", box);
 }
 
-/* Count of an event with the bits @extra in its control register */
+/* Count cycles and transactions of an event with bits @extra in its control register. */
 static void measure(enum driver driver, const struct cat_event *e, int pkg,
 		    uint64_t extra, struct measured *m)
 {
@@ -121,7 +124,7 @@ static void measure(enum driver driver, const struct cat_event *e, int pkg,
 	close(fd);
 }
 
-/* Shapes that every event can have if the field exists */
+/* Shapes in which events are measured, if the box type has the fields */
 static const struct shape_bits {
 	const char *name;
 	uint64_t bits;
@@ -133,10 +136,12 @@ static const struct shape_bits {
 	{ " thresh=1 edge", 1 << 24 | 1 << 18 },
 	{ " thresh=2 inv edge", 2 << 24 | 1 << 23 | 1 << 18 },
 };
+
 enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 
 /*
- * Return whether both drivers have the shape: intel_uncore has no inv on one box type.
+ * Return whether both drivers have the shape. Where CBos have no inv, on Ivy Bridge, this
+ * driver has inv for the iMC, but intel_uncore does not.
  */
 static bool has_shape(int shape)
 {
@@ -145,8 +150,8 @@ static bool has_shape(int shape)
 }
 
 /*
- * Events of a box type that are measured in all shapes; the others are not, to save
- * time.
+ * Number of events of a box type that are measured in all shapes. To save time, all
+ * further events are measured in the first shape only.
  */
 enum { SHAPED_EVENTS = 4 };
 
@@ -161,8 +166,8 @@ enum filter {
 };
 
 /*
- * Filters that both drivers have under the same names. Transactions that pass are sent
- * 100 or 1000 times, others once or 10 times.
+ * Filters that both drivers have under the same names. Transactions that pass the filter
+ * are sent 100 or 1000 times, transactions that do not pass once or 10 times.
  */
 static const struct filter_case {
 	const char *box, *event;
@@ -219,7 +224,7 @@ static const struct filter_case {
 };
 
 /* Return why this generation does not have the filter, or NULL. */
-static const char *beyond(const struct filter_case *f)
+static const char *missing_feature(const struct filter_case *f)
 {
 	char type[16];
 
@@ -231,6 +236,7 @@ static const char *beyond(const struct filter_case *f)
 	return NULL;
 }
 
+/* Return the count of a filter's event over its traffic, or -errno of open. */
 static uint64_t filtered(enum driver driver, const struct filter_case *f,
 			 int pkg)
 {
@@ -249,8 +255,8 @@ static uint64_t filtered(enum driver driver, const struct filter_case *f,
 }
 
 /*
- * TOR occupancy, which only counter 0 can count, and on another counter the cycles with
- * any entry.
+ * Count the TOR occupancy, which only counter 0 can count, and on another counter the
+ * cycles in which counter 0 sees any entry.
  */
 static void relayed(enum driver driver, uint64_t values[2])
 {
@@ -277,13 +283,14 @@ static struct measured (*results[DRIVERS])[SHAPES];
 static uint64_t filter_results[DRIVERS][FILTERS][2];
 static uint64_t relay_results[DRIVERS][2];
 
-static bool shaped(const struct cat_event *all, size_t i)
+/* Return whether event @i is one of those that are measured in all shapes. */
+static bool shaped(const struct cat_event *events, size_t i)
 {
 	size_t before = i;
 
-	if (all[i].fixed)
+	if (events[i].fixed)
 		return false;
-	while (before && !strcmp(all[before - 1].box, all[i].box))
+	while (before && !strcmp(events[before - 1].box, events[i].box))
 		before--;
 	return i - before < SHAPED_EVENTS;
 }
@@ -304,14 +311,14 @@ static void measure_all(enum driver driver)
 					&results[driver][i][s]);
 	}
 	for (int f = 0; f < FILTERS; f++)
-		for (int pkg = 0; pkg < 2 && !beyond(&filters[f]); pkg++)
+		for (int pkg = 0; pkg < 2 && !missing_feature(&filters[f]); pkg++)
 			filter_results[driver][f][pkg] =
 				filtered(driver, &filters[f], pkg);
 	relayed(driver, relay_results[driver]);
 	driver_none();
 }
 
-/* All is measured under one driver after the other; the tests compare. */
+/* Run all measurements under one driver, then under the other. The tests compare. */
 static void __attribute__((constructor)) measure_both(void)
 {
 	if (!in_tree_exists())
@@ -325,7 +332,7 @@ PLAIN_FIXTURE(type);
 FIXTURE_VARIANT(type) { const char *type; };
 VARIANTS_OF_E5_TYPES(type);
 
-/* Compare an event in a shape; count the comparisons, and counts of 0. */
+/* Compare the counts of an event in a shape; count the comparisons, and counts of 0. */
 static bool compare(const struct cat_event *e, size_t i, int shape,
 		    size_t *compared, size_t *zero)
 {
@@ -369,7 +376,7 @@ TEST_F(type, counts_are_the_same)
 	TH_LOG("%zu counts, of which %zu are zero", compared, zero);
 }
 
-/* Counter 0's occupancy on another counter of a CBo */
+/* relayed() counts the same occupancies and cycles under both drivers. */
 TEST(relayed_occupancy_is_the_same)
 {
 	for (int i = 0; i < 2; i++) {
@@ -397,8 +404,8 @@ TEST_F(filter, passes_the_same_traffic)
 {
 	const struct filter_case *f = &filters[variant->filter];
 
-	if (beyond(f))
-		SKIP(return, "%s", beyond(f));
+	if (missing_feature(f))
+		SKIP(return, "%s", missing_feature(f));
 	for (int pkg = 0; pkg < 2; pkg++) {
 		for (int d = 0; d < DRIVERS; d++) {
 			EXPECT_EQ(f->want, filter_results[d][variant->filter][pkg]) {
