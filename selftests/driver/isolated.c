@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Isolated CPUs (isolcpus=, nohz_full=) program the counters of a package only
- * while it has no other CPU online.  The VM's kernel gets a parameter that isolates
- * the first CPU of each package.
+ * An isolated CPU (isolcpus=, nohz_full=) programs the counters of its package only if
+ * the package has no other CPU online. A kernel parameter of the VM
+ * isolates the first CPU of each package.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +14,7 @@
 
 #define PCU	"hswep_pcu"
 
+/* Return whether the CPU list in a file of sysfs has the CPU. */
 static bool in_list(const char *path, int cpu)
 {
 	int first, last;
@@ -50,7 +51,7 @@ MACHINE_OF_ALL_TESTS("clock=manual", NULL);
 
 FIXTURE(isolated)
 {
-	int cpu[2];	/* of package 1: isolated, and the other */
+	int cpu[2];	/* CPUs of package 1: the isolated CPU, the other CPU */
 	int fd;
 };
 
@@ -67,6 +68,7 @@ FIXTURE_TEARDOWN(isolated)
 	close(self->fd);
 }
 
+/* With all CPUs online, the perf CPU of each package is not an isolated CPU. */
 TEST_F(isolated, cpus_are_not_chosen)
 {
 	for (int pkg = 0; pkg < 2; pkg++) {
@@ -79,8 +81,8 @@ TEST_F(isolated, cpus_are_not_chosen)
 }
 
 /*
- * Migration disturbs all users of a package: a CPU that comes back online changes
- * nothing.
+ * The isolated CPU becomes the perf CPU when the other CPU goes offline, and remains the
+ * perf CPU when the other CPU is back: a migration disturbs all users of a package.
  */
 TEST_F(isolated, cpu_steps_in_and_stays)
 {
@@ -92,14 +94,17 @@ TEST_F(isolated, cpu_steps_in_and_stays)
 	EXPECT_EQ(self->cpu[0], pmu_cpu(PCU, 1));
 	sim_advance(1009);
 	EXPECT_EQ(2018, event_count(self->fd));
-	/* and when it goes offline, the first one is chosen again */
+	/* the isolated CPU goes offline: the other CPU becomes the perf CPU again */
 	ASSERT_EQ(0, -cpu_set_online(self->cpu[0], false));
 	EXPECT_EQ(self->cpu[1], pmu_cpu(PCU, 1));
 	ASSERT_EQ(0, -cpu_set_online(self->cpu[0], true));
 	EXPECT_EQ(self->cpu[1], pmu_cpu(PCU, 1));
 }
 
-/* The first CPU of a package that comes back online is its only CPU. */
+/*
+ * Both CPUs of the package go offline. The isolated CPU comes back first, as the only CPU
+ * of the package, and so becomes the perf CPU.
+ */
 TEST_F(isolated, cpu_serves_a_package_that_comes_back)
 {
 	ASSERT_EQ(0, -cpu_set_online(self->cpu[1], false));

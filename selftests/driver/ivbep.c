@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Features that only Ivy Bridge has: a second filter register of the CBo, a bit of the
- * home agent's controls that clears a queue's occupancy, a fifth control register of
- * the iMC, and invert in the iMC alone. porting.rst has the source that the driver
- * follows where the manual, the datasheet and the in-tree driver differ. Other test
- * programs cover features of all generations.
+ * Features that only Ivy Bridge has: a second filter register of the CBo, a bit in the
+ * home agent's control registers that clears the occupancy of a queue, a fifth control
+ * register of the iMC, and invert in the iMC only. Where the manual, the datasheet and
+ * the in-tree driver differ, porting.rst names the source that the driver follows. Other
+ * test programs cover features of all generations.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 
 enum { BOXES = 36, CYCLES = 1009, OVERFLOWS = 3, TRACE_LENGTH = 4096 };
 
-/* PCI devices of home agents and memory controllers, and registers there */
+/* PCI device numbers of home agents and iMCs, their registers, bits of the controls */
 enum { HA_0 = 14, HA_1 = 28, IMC_0 = 16, IMC_1 = 30 };
 enum { CTL_FIRST = 0xd8, CTL_LAST = 0xe4, CTL_FIFTH = 0xe8 };
 enum { CTL_QUEUE_RST = 16, CTL_RST = 17, CTL_EN = 22, CTL_INVERT = 23 };
@@ -42,6 +42,7 @@ static void __attribute__((constructor)) need_ivy_bridge(void)
 
 /* --- register writes ---------------------------------------------------------- */
 
+/* Accesses of PCI control registers, by the bits that a write sets */
 struct seen {
 	unsigned int controls, queue_resets, resets, inverts, fifths;
 };
@@ -63,7 +64,10 @@ static void note(const struct sim_access *a, void *arg)
 	s->inverts += !imc && a->value & BIT(CTL_INVERT);
 }
 
-FIXTURE(controls) { unsigned int written; };
+FIXTURE(controls)
+{
+	unsigned int written;	/* control registers, so far */
+};
 
 FIXTURE_SETUP(controls)
 {
@@ -71,7 +75,7 @@ FIXTURE_SETUP(controls)
 	machine_setup_sim("clock=manual");
 	log_mark();
 	ASSERT_EQ(0, -driver_load(""));
-	/* the driver has measured the CPUs that a PMI interrupts */
+	/* at load the driver measured which CPUs a PMI interrupts: drop these accesses */
 	sim_trace_clear();
 }
 
@@ -80,7 +84,11 @@ FIXTURE_TEARDOWN(controls)
 	expect_nothing_left(_metadata);
 }
 
-/* Check the writes since the last call. */
+/*
+ * Check that since the last call no write has cleared a queue or a counter or inverted
+ * outside of the iMCs, and that the fifth control was not accessed. Add the number of
+ * writes of controls to @written.
+ */
 static void expect_no_clears(struct __test_metadata *_metadata,
 			     unsigned int *written, const char *when)
 {
@@ -107,7 +115,7 @@ static void expect_no_clears(struct __test_metadata *_metadata,
 	sim_trace_clear();
 }
 
-/* Occupancies, which other events that are opened and closed must not disturb */
+/* Check that the count of an occupancy is exact while other events open and close. */
 static void expect_occupancy_counts(struct __test_metadata *_metadata)
 {
 	const struct cat_event *e = cat_find("ha", "bt_occupancy.local");
@@ -151,7 +159,8 @@ TEST_F(controls, counting_never_clears_a_queue)
 }
 
 /*
- * Sampling and unloading do not clear a queue either, and use only four iMC controls.
+ * Sampling and unloading do not clear a queue either, and do not access the iMC's fifth
+ * control.
  */
 TEST_F(controls, sampling_and_unloading_never_do)
 {
@@ -171,39 +180,40 @@ TEST_F(controls, sampling_and_unloading_never_do)
 /* --- clearing a queue ------------------------------------------------------------ */
 
 /*
- * Open the configuration space of home agent 0 at the control register of the only
- * counter for @event; -1: there is none.
+ * Find the home agent 0 in which a counter is enabled for @event. Return a descriptor of
+ * its PCI configuration space, and set @reg to the counter's control register. Return -1
+ * if no home agent 0 counts the event.
  */
 static int find_control(uint32_t event, off_t *reg)
 {
 	glob_t functions;
-	int found = -1;
+	int config = -1;
 
 	if (glob("/sys/bus/pci/devices/*/config", 0, NULL, &functions))
 		return -1;
-	for (size_t i = 0; i < functions.gl_pathc && found < 0; i++) {
+	for (size_t i = 0; i < functions.gl_pathc && config < 0; i++) {
 		int fd = open(functions.gl_pathv[i], O_RDWR | O_CLOEXEC);
 		uint32_t id = 0, ctl;
 
 		if (fd < 0)
 			continue;
-		for (*reg = CTL_FIRST; found < 0 && *reg <= CTL_LAST; *reg += 4) {
+		for (*reg = CTL_FIRST; config < 0 && *reg <= CTL_LAST; *reg += 4) {
 			if (pread(fd, &id, sizeof(id), 0) == sizeof(id) &&
 			    id >> 16 == DEVICE_HA_0 &&
 			    pread(fd, &ctl, sizeof(ctl), *reg) == sizeof(ctl) &&
 			    ctl == (event | BIT(CTL_EN)))
-				found = fd;
+				config = fd;
 		}
-		if (found < 0)
+		if (config < 0)
 			close(fd);
 		else
 			*reg -= 4;
 	}
 	globfree(&functions);
-	return found;
+	return config;
 }
 
-/* Number of entries in the queue in one cycle */
+/* Return the number of entries in the queue in a cycle. */
 static uint64_t occupancy(const struct cat_event *e, uint64_t cycle)
 {
 	return cat_expect(e, NO_SHAPE, cycle, 1);
@@ -223,14 +233,14 @@ FIXTURE_TEARDOWN(ivbep)
 }
 
 /*
- * Table 2-40: the reason why the driver never clears a queue. The entries at that
- * moment are missing until the queue has been empty.
+ * Table 2-40: the reason why the driver never clears a queue's occupancy. Entries that
+ * are in the queue at that moment are not counted until the queue has been empty.
  */
 TEST_F(ivbep, cleared_queue_lacks_what_was_in_it_until_it_is_empty)
 {
 	const struct cat_event *e = cat_find("ha", "bt_occupancy.local");
 	const uint32_t event = 0x43 | 0x01 << 8;
-	uint64_t was, has = 0, sum = 0, before, start;
+	uint64_t previous, counted = 0, sum = 0, before, start;
 	const uint32_t clear = event | BIT(CTL_EN) | BIT(CTL_QUEUE_RST);
 	char pmu[PMU_NAME_MAX];
 	int fd, config;
@@ -246,20 +256,20 @@ TEST_F(ivbep, cleared_queue_lacks_what_was_in_it_until_it_is_empty)
 	ASSERT_GE(config, 0) {
 		TH_LOG("no control register has it");
 	}
-	/* to a cycle in which the queue is in use and stays so */
+	/* go to a cycle in which the queue has entries, and had some just before */
 	do
 		sim_advance(1);
 	while (!(occupancy(e, sim_cycles() - 1) && occupancy(e, sim_cycles())));
 	start = sim_cycles();
 	before = event_count(fd);
 	ASSERT_EQ(sizeof(clear), pwrite(config, &clear, sizeof(clear), reg));
-	was = occupancy(e, start - 1);
+	previous = occupancy(e, start - 1);
 	for (int i = 0; i < CYCLES; i++) {
-		uint64_t is = occupancy(e, sim_cycles());
+		uint64_t entries = occupancy(e, sim_cycles());
 
-		has = has + is > was ? has + is - was : 0;
-		was = is;
-		sum += has;
+		counted = counted + entries > previous ? counted + entries - previous : 0;
+		previous = entries;
+		sum += counted;
 		sim_advance(1);
 		ASSERT_EQ(sum, event_count(fd) - before) {
 			TH_LOG("%d cycles after it was cleared", i + 1);
@@ -281,7 +291,10 @@ TEST_F(ivbep, cleared_queue_lacks_what_was_in_it_until_it_is_empty)
 
 /* --- the CBo's filters --------------------------------------------------------- */
 
-/* Filter fields that no event uses may keep their values. */
+/*
+ * The register and field of each filter. Other fields of the register are not checked:
+ * fields that no event uses may keep their values.
+ */
 static const struct {
 	const char *event, *reg;
 	uint64_t field, value;
@@ -320,7 +333,7 @@ TEST_F(ivbep, two_filter_registers_hold_what_they_are_for)
 
 /* --- invert ---------------------------------------------------------------------- */
 
-/* As in the datasheet. */
+/* The datasheet has invert in the iMC's controls; the in-tree driver does not. */
 TEST_F(ivbep, imc_inverts)
 {
 	const struct shape below = { .thresh = 3, .invert = true };
@@ -328,12 +341,12 @@ TEST_F(ivbep, imc_inverts)
 	char pmu[PMU_NAME_MAX];
 	uint64_t start, ctl = 0;
 	size_t n;
-	const struct cat_event *all = catalogue(&n);
+	const struct cat_event *events = catalogue(&n);
 	int fd;
 
 	for (size_t i = 0; i < n && !e; i++)
-		if (cat_is_plain(&all[i], "imc") && all[i].max_inc > below.thresh)
-			e = &all[i];
+		if (cat_is_plain(&events[i], "imc") && events[i].max_inc > below.thresh)
+			e = &events[i];
 	ASSERT_NE(NULL, e);
 	ASSERT_TRUE(pmu_name(pmu, "imc", 7));
 	start = sim_cycles();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Loading beside intel_uncore, loading that fails late while a program opens
- * events, and events that perf alone does not refuse.
+ * Load the driver while intel_uncore loads or is loaded; let a load fail late, while a
+ * program opens events; refuse events of cgroups, which perf alone does not refuse; and
+ * log the name of a program.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -33,7 +34,7 @@ static void __attribute__((constructor)) need_two_packages(void)
 		tap_skip_all("needs two packages");
 }
 
-/* Each test loads what it needs. */
+/* Each test loads the modules that it needs. */
 FIXTURE(loading) {};
 
 FIXTURE_SETUP(loading)
@@ -51,11 +52,13 @@ FIXTURE_TEARDOWN(loading)
 
 enum { RACES = 30, RACE_STEP_US = 8000, RACE_STEPS = 15, RACE_EARLIEST = -12 };
 
+/* Numbers of rounds after which a driver, both drivers or no driver was loaded */
 struct race {
-	int won[DRIVERS];	/* rounds */
+	int won[DRIVERS];
 	int both, neither;
 };
 
+/* Return whether the PMU counts cycles exactly. */
 static bool counts_cycles(const char *pmu)
 {
 	int fd = event_open(pmu, pmu_cpu(pmu, 0), "config=0");
@@ -67,7 +70,10 @@ static bool counts_cycles(const char *pmu)
 	return ok;
 }
 
-/* A round: intel_uncore starts to load @us after this driver, or before it. */
+/*
+ * Load both drivers at the same time. intel_uncore starts to load @us microseconds after
+ * this driver; if @us is negative, before this driver.
+ */
 static bool race_once(struct race *r, int us)
 {
 	int status, err, module = driver_open();
@@ -109,7 +115,7 @@ static bool race_once(struct race *r, int us)
 	return ok;
 }
 
-/* One of them refuses in one line, and the other one counts. */
+/* One of the drivers refuses to load and logs one line; the other driver counts. */
 TEST_F(loading, together_with_intel_uncore)
 {
 	struct race r = { 0 };
@@ -118,7 +124,7 @@ TEST_F(loading, together_with_intel_uncore)
 		SKIP(return, "no " IN_TREE_NAME " module for this kernel");
 	machine_setup_sim("clock=manual");
 	machine_allow_undefined();
-	/* so that its file is in the page cache, like this driver's */
+	/* bring intel_uncore's file into the page cache, where this driver's file is */
 	EXPECT_EQ(0, system("modprobe " IN_TREE_NAME));
 	driver_none();
 	for (int i = 0; i < RACES; i++) {
@@ -130,7 +136,7 @@ TEST_F(loading, together_with_intel_uncore)
 	       r.won[IN_TREE], r.both, r.neither);
 }
 
-/* Load one driver, and then the other: one line of the log names the cause. */
+/* The driver that loads second refuses to load, and one line of the log names why. */
 TEST_F(loading, beside_intel_uncore_in_either_order)
 {
 	if (!in_tree_exists())
@@ -150,12 +156,13 @@ TEST_F(loading, beside_intel_uncore_in_either_order)
 
 enum { TYPES = 128, FAILURES = 5 };
 
+/* A thread that opens events on new PMUs */
 struct opener {
 	pthread_t thread;
 	atomic_bool stop;
-	bool known[TYPES];	/* PMUs of other drivers */
+	bool foreign[TYPES];	/* PMU types of other drivers */
 	int cpu;
-	int opened, refused;
+	int opened, refused;	/* events */
 };
 
 static int open_type(unsigned int type, int cpu)
@@ -172,8 +179,8 @@ static void *open_events(void *data)
 
 	while (!atomic_load(&o->stop)) {
 		for (unsigned int type = 6; type < TYPES; type++) {
-			int fd = o->known[type] ? -ENOENT :
-						  open_type(type, o->cpu);
+			int fd = o->foreign[type] ? -ENOENT :
+						    open_type(type, o->cpu);
 
 			o->opened += fd >= 0;
 			o->refused += fd == -ENODEV;
@@ -182,6 +189,10 @@ static void *open_events(void *data)
 	return NULL;
 }
 
+/*
+ * The simulator registers a PMU named hswep_r3qpi_2, so that the load fails after the
+ * driver has registered some PMUs. No event may open on these PMUs.
+ */
 TEST_F(loading, a_failure_after_some_pmus_opens_no_event)
 {
 	struct opener o = { .cpu = package_cpu(1, 0) };
@@ -191,11 +202,11 @@ TEST_F(loading, a_failure_after_some_pmus_opens_no_event)
 	for (unsigned int type = 0; type < TYPES; type++) {
 		int fd = open_type(type, o.cpu);
 
-		o.known[type] = fd != -ENOENT || type < 6;
+		o.foreign[type] = fd != -ENOENT || type < 6;
 		if (fd >= 0)
 			close(fd);
 	}
-	o.known[pmu_type("hswep_r3qpi_2")] = true;
+	o.foreign[pmu_type("hswep_r3qpi_2")] = true;
 	if (pthread_create(&o.thread, NULL, open_events, &o))
 		tap_bail("no thread");
 	for (int i = 0; i < FAILURES; i++) {
@@ -216,12 +227,13 @@ TEST_F(loading, a_failure_after_some_pmus_opens_no_event)
 
 #define CGROUPS	"/tmp/loading-cgroups"
 
+/* Create a cgroup; return a descriptor of its directory or -errno. */
 static int open_cgroup(void)
 {
 	mkdir(CGROUPS, 0755);
 	if (mount("none", CGROUPS, "cgroup2", 0, NULL) && errno != EBUSY)
 		return -errno;
-	/* the kernel enables perf's own controller with the first other one */
+	/* the kernel enables the controller of perf with the first other controller */
 	file_write(CGROUPS "/cgroup.subtree_control", "+pids");
 	mkdir(CGROUPS "/loading", 0755);
 	return open(CGROUPS "/loading", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
@@ -252,7 +264,7 @@ TEST_F(loading, events_of_a_cgroup_are_refused)
 		     PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		tap_bail("a cgroup's CPU clock: %s", strerror(errno));
-	/* and one in the group of a cgroup's event */
+	/* an uncore event in a group whose leader is an event of the cgroup */
 	EXPECT_EQ(EINVAL, -perf_open(&uncore, -1, cpu, fd));
 	close(fd);
 	close(cgroup);
@@ -263,7 +275,10 @@ TEST_F(loading, events_of_a_cgroup_are_refused)
 
 /* --- a name in the log ------------------------------------------------------ */
 
-/* In one line, without control characters; an unknown bit is masked. */
+/*
+ * The driver masks an unknown bit of config and logs the name of the program, in one line
+ * and without control characters.
+ */
 TEST_F(loading, log_names_the_program)
 {
 	static char log[1 << 20];

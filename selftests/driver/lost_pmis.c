@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A box whose overflows freeze its package, and whose PMIs never arrive. Only a timer
- * ends these freezes. The freeze budget holds for them as well: all events of the package
- * run all the time and count nearly all cycles, and the driver's statistic of frozen time
- * accounts for the rest.
+ * Overflows of a box freeze its package, and the PMIs of the box never arrive, so that
+ * only a timer ends these freezes. The freeze budget limits these freezes as well: all
+ * events of the package run all the time and count nearly all cycles. The driver's
+ * statistic of frozen time accounts for the missing cycles.
  */
 #include <inttypes.h>
 #include <unistd.h>
@@ -16,6 +16,7 @@
 
 enum { KHZ = 2500000, LONG_MS = 10000, SETTLE_MS = 1000 };
 
+/* Events of package 0 that count meanwhile */
 static const struct {
 	const char *type, *event;
 } beside[] = {
@@ -25,8 +26,18 @@ static const struct {
 
 enum { BESIDE = ARRAY_SIZE(beside) };
 
-FIXTURE(lost) { struct sampler s; int fd[BESIDE]; };
-FIXTURE_VARIANT(lost) { const char *type; uint64_t period; };
+FIXTURE(lost)
+{
+	struct sampler s;	/* of the box without PMIs */
+	int fd[BESIDE];
+};
+
+FIXTURE_VARIANT(lost)
+{
+	const char *type;
+	uint64_t period;
+};
+
 FIXTURE_VARIANT_ADD(lost, ha) { .type = "ha", .period = 1000 };
 FIXTURE_VARIANT_ADD(lost, pcu) { .type = "pcu", .period = 1000000 };
 FIXTURE_VARIANT_ADD(lost, imc) { .type = "imc", .period = 100000000 };
@@ -68,7 +79,7 @@ TEST_F(lost, cost_others_no_more_than_the_budget)
 
 	for (unsigned int i = 0; i < BESIDE; i++)
 		share[i] = (struct share){ .fd = self->fd[i], .khz = KHZ };
-	/* the credit for a burst is used up */
+	/* let the freezes use up the budget's credit for bursts */
 	sleep_ms(SETTLE_MS);
 	share_measure(share, BESIDE, LONG_MS, drain, &self->s);
 	for (unsigned int i = 0; i < BESIDE; i++) {
