@@ -281,8 +281,8 @@ static void fail_nth(unsigned int nth)
 }
 
 /*
- * Stop the fault injection. Return how many allocations before the selected allocation
- * were not made, including that allocation; 0: the selected allocation has failed.
+ * Stop the fault injection. Return the number of allocations that were still to come
+ * until one would have failed; 0: an allocation has failed.
  */
 static unsigned int left_to_fail(void)
 {
@@ -322,8 +322,8 @@ static void run_step(struct __test_metadata *_metadata, const struct step *s)
 	open_nth(s);
 	ok = count_allocations(s, &allocations);
 	/*
-	 * an odd stride: with kmemleak every other allocation is kmemleak's record of the
-	 * previous allocation, and an even stride would fail only records, or none
+	 * An odd stride: with kmemleak every other allocation is kmemleak's record of the
+	 * previous allocation. With an even stride only records would fail, or no record.
 	 */
 	stride = (allocations > tries ? (allocations + tries - 1) / tries : 1) | 1;
 	TH_LOG("%u allocations, one in %u is to fail, from number %u on", allocations,

@@ -104,8 +104,8 @@ TEST_F(probe, leaves_as_fast_with_many_events)
 FIXTURE(perf_cpu) { int cpu; };
 
 /*
- * Make a migration take long: with many open events, and with grace periods that are not
- * expedited. All events of these tests count every cycle in which they have a counter.
+ * Open many events of another box, and do not expedite grace periods, so that a migration
+ * takes long. All events of these tests count every cycle in which they have a counter.
  */
 FIXTURE_SETUP(perf_cpu)
 {
