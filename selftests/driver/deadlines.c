@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * An event that is enabled and disabled all the time must not postpone the deadlines of
- * the driver's timer: it reads narrow counters before they wrap, polls boxes without
- * interrupts, and lets a package continue that pauses in a storm of overflows.
+ * the driver's timer. The timer reads narrow counters before they wrap, polls boxes
+ * without interrupts, and lets a package continue that pauses in a storm of overflows.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@
 /* The fastest possible clock: counters of 32 bits wrap in 0.86 s. */
 #define FASTEST	"clock=real uclk_khz=5000000"
 
-/* --- an event that is switched on and off --------------------------------- */
+/* --- an event that is enabled and disabled --------------------------------- */
 
 struct toggler {
 	pthread_t thread;
@@ -114,7 +114,7 @@ FIXTURE_OF(narrow, machine_setup_once(FASTEST, ""),
 
 FIXTURE_VARIANT(narrow)
 {
-	const char *pmu, *event;	/* event that is switched on and off in the same box */
+	const char *pmu, *event;	/* event that is enabled and disabled meanwhile */
 };
 
 FIXTURE_VARIANT_ADD(narrow, cbox_beside) { .pmu = "hswep_cbox_0", .event = "clockticks" };

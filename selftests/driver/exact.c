@@ -601,7 +601,7 @@ TEST_F(cbox, counter0_occupancy_alone_is_not_counted)
 	ASSERT_EQ(0, -event_read(fd, &r));
 	EXPECT_EQ(0, r.value);
 	EXPECT_EQ(0, r.running);
-	/* any counter may count clockticks, also counter 0, but it is not an occupancy */
+	/* clockticks can be on any counter, also on counter 0, but is not an occupancy */
 	beside = event_open(pmu, pmu_cpu(pmu, 0), "clockticks");
 	ASSERT_GE(beside, 0);
 	sim_advance(CYCLES);

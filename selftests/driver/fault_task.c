@@ -2,7 +2,7 @@
 /*
  * A task that takes PAGES page faults in each of TIMES rounds, and sleeps for PERIOD_US
  * between two rounds, like a program that does not know the simulated hardware. With 0
- * PAGES it spins for ever.
+ * PAGES the task spins for ever.
  *
  * usage: fault_task CPU PAGES TIMES PERIOD_US NAME
  */

@@ -319,7 +319,7 @@ TEST_F(fsb, sub_events_are_ored_cycle_by_cycle)
 	close(fd);
 }
 
-/* --- one freeze ----------------------------------------------------------- */
+/* --- one register that freezes all boxes ---------------------------------- */
 
 /* Writes of MSR_GLOBAL, reads of frozen counters, writes of running counters */
 struct freezes {

@@ -76,7 +76,7 @@ static void watch_group(const char *type, int cpu)
 	const char *strings[4];
 	unsigned int n = 0;
 
-	/* the second box, or the only one */
+	/* the second box of the type, or the only box */
 	if (!pmu_name(g->pmu, type, 1) && !pmu_name(g->pmu, type, 0))
 		return;
 	while (n < 4 && (g->event[n] = plain_event(type, n)))
@@ -461,7 +461,7 @@ FIXTURE(package)
 {
 	const char *type;
 	int cpus[16], n;	/* CPUs of package 1 */
-	bool can_leave;		/* all of them can go offline */
+	bool can_leave;		/* all CPUs of package 1 can go offline */
 };
 
 FIXTURE_SETUP(package)

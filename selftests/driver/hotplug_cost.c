@@ -25,7 +25,7 @@ enum { MANY = 300, OTHERS = 100, EVENTS = 8, STEPS = 100, CYCLES = 1000 };
 
 static int fds[MANY];
 
-/* --- how long it takes, in grace periods ------------------------------------------ */
+/* --- duration of a migration, in grace periods ------------------------------------ */
 
 FIXTURE(probe) {};
 
@@ -99,7 +99,7 @@ TEST_F(probe, leaves_as_fast_with_many_events)
 	EXPECT_LT(many, few + MANY / 10);
 }
 
-/* --- what is counted ------------------------------------------------------------- */
+/* --- counts during a migration --------------------------------------------------- */
 
 FIXTURE(perf_cpu) { int cpu; };
 
@@ -242,7 +242,7 @@ static void pause_and_advance(void *arg)
 	s->steps++;
 }
 
-/* perf enables the events that it migrates: an event may count in one of its pauses. */
+/* perf enables events while perf migrates them: an event may count in one pause. */
 TEST_F(perf_cpu, leaves_while_an_event_pauses)
 {
 	struct steps s = {};

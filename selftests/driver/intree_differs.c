@@ -436,7 +436,7 @@ TEST(control_registers_are_written_once)
 	}
 }
 
-/* --- UBox: its filter ---------------------------------------------------- */
+/* --- UBox: filter -------------------------------------------------------- */
 
 static const char *const ubox_traffic[] = {
 	"box=ubox event=0x42 umask=0x08 tid=0x07 count=100",
