@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The die map's numbers against the simulated hardware: known traffic, and what
-snapshots, event streams and recordings have of it is what "uncore stat" counts at
-the same time, box by box, to the last count.
+Test the die map's numbers against the simulated hardware: the counts of known traffic
+in snapshots, event streams and recordings are exactly the counts of "uncore stat" at
+the same time, for each box.
 """
 
 import json
@@ -40,7 +40,7 @@ def get(daemon, path):
 
 
 def fresh(daemon):
-    """A snapshot of a read that has not begun yet."""
+    """Return a snapshot of a read that begins after this call."""
     before = now = get(daemon, "/api/snapshot")
     deadline = time.monotonic() + LIMIT
     while now["seconds"] <= before["seconds"] and time.monotonic() < deadline:
@@ -50,7 +50,7 @@ def fresh(daemon):
 
 
 def places(topology):
-    """(socket, event) of each counter."""
+    """Return (socket, event) of each counter."""
     return [(topology["boxes"][one["box"]]["socket"], one["event"])
             for one in topology["counters"]]
 
@@ -61,7 +61,7 @@ def grown(topology, before, after):
 
 
 def counted(run):
-    """{(socket, event): what uncore stat has counted}"""
+    """Return the counts of uncore stat, {(socket, event): count}."""
     return {(row["socket"], row["event"]): row["raw"]
             for row in run.json()["events"]}
 
@@ -87,7 +87,8 @@ def test_topology(tap, machine, topology):
 
 
 def test_counts(tap, machine, daemon, folder):
-    """All at once: the daemon, a stream, a recording and uncore stat."""
+    """Count the same traffic by the daemon, an event stream, a recording and uncore
+    stat."""
     topology = get(daemon, "/api/topology")
     test_topology(tap, machine, topology)
     lines, _ = expected(machine, LABEL_PER_BOX)
@@ -132,7 +133,8 @@ def test_counts(tap, machine, daemon, folder):
 
 
 def test_scaled_units(tap, topology, run):
-    """A count's factor is what uncore stat makes of it."""
+    """The factor of a counter converts its count to the value that uncore stat prints,
+    in bytes."""
     units = {"Bytes": 1, "MiB": 1 << 20}
     factors = {one["event"]: one["factor"] for one in topology["counters"]}
     wrong = ["%s" % row for row in run.json()["events"]
@@ -143,7 +145,8 @@ def test_scaled_units(tap, topology, run):
 
 
 def test_gone(tap, daemon):
-    """Released counters: a problem that is said, and no counts."""
+    """While the counters are released, events of the stream have a problem, and no
+    counts."""
     with Stream(daemon) as stream:
         stream.status()
         daemon.send(signal.SIGUSR1)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-A die map that stays open in a real Chromium while its server stalls, is started
-anew, is another machine's, and while that machine changes; behind a path prefix,
-in many tabs, and without workers. There is no uncore here (lib/python/fake_pmu.py).
+Test a die map that stays open in a real Chromium while its server stalls, is restarted,
+is replaced by another machine's server, and while a CPU comes online; then behind a path
+prefix, in many tabs, and without shared workers. No uncore PMU is needed
+(lib/python/fake_pmu.py).
 """
 
 import contextlib
@@ -37,27 +38,26 @@ CELLS = """[...document.querySelectorAll("#rows tbody tr")].map((row) =>
 	[row.dataset.event, ...[...row.querySelectorAll(".number")].map(
 		(one) => one.textContent)])"""
 COUNT = "Number(%s[0][3].replaceAll(',', ''))" % CELLS
-# A total or a count that cannot be, or a share other than the one that follows: all
-# counters count CPU 0's time, so that a channel moves some 2 * 64 bytes in a cycle, of
-# which 16 are possible.
+# Negative counts, and shares that are not near 800 %. All counters count CPU 0's time, so
+# a channel seems to transfer 2 * 64 bytes per cycle, of which 16 are possible.
 IMPOSSIBLE = """%s.flat().filter((text) => text.startsWith("-") ||
 	/^[0-9.]+ %%$/.test(text) && Math.abs(parseFloat(text) - 800) > 100)""" % CELLS
-# How often the status, which screen readers say, was set since this was called.
+# Count how often the page sets the status, which screen readers read out.
 WATCH = """(() => { window.settings = 0; new MutationObserver(() => window.settings++)
 	.observe(document.getElementById("status"), {childList: true, characterData: true,
 		subtree: true}); })()"""
 
 
 def rename_machine():
-    """Runs in the child: it has another name for itself."""
+    """Change the host name in the child process, before it executes uncore serve."""
     if ctypes.CDLL(None).unshare(CLONE_NEWUTS):
         os._exit(1)
     socket.sethostname(OTHER)
 
 
 class Proxy:
-    """What a reverse proxy does: a path prefix is taken away, and all else passed
-    on as it comes. It knows how many event streams are open."""
+    """A reverse proxy that removes a path prefix from requests and passes answers on
+    part by part. It counts the open event streams."""
 
     def __init__(self, port):
         self.port, self.streams, self.most = port, 0, 0
@@ -158,7 +158,7 @@ def test_stalls(tap, browser, daemon):
 
 
 def test_topology(tap, browser, sysfs):
-    """The same counters, and one more CPU."""
+    """A CPU comes online; the counters stay the same."""
     write(sysfs + "/devices/system/cpu/cpu1/topology/physical_package_id", "0")
     write(sysfs + "/devices/system/cpu/online", "0-1")
     cpus = "document.querySelector('#map .socket-cpus').textContent"
@@ -169,8 +169,8 @@ def test_topology(tap, browser, sysfs):
 
 
 def test_restarts(tap, browser, daemon, sysfs):
-    """The same machine counts anew, from 0."""
-    time.sleep(3)       # more than a new process has soon
+    """A new uncore serve on the same machine and port, which counts from 0."""
+    time.sleep(3)       # counts grow above the first counts of the new process
     old = browser.ask(COUNT)
     daemon.process.kill()
     daemon.process.wait()
@@ -193,7 +193,8 @@ def test_restarts(tap, browser, daemon, sysfs):
 
 
 def test_swapped(tap, browser, port, folder):
-    """Another machine has the address: more boxes, other counts."""
+    """Another machine's uncore serve answers at the address, with more boxes and other
+    counts."""
     sysfs = os.path.join(folder, "other")
     for name in "hswep_imc_0", "hswep_imc_1", "hswep_ha_0":
         make_pmu(sysfs, name=name)
@@ -270,7 +271,7 @@ def main():
         with serve(sysfs) as daemon:
             test_tabs(tap, browser, daemon)
             test_without_workers(tap, browser, daemon)
-        # the browser's own lines about servers that ended
+        # ERR_: the browser's own messages about servers that have ended
         said = [one for one in browser.said if "ERR_" not in one]
         tap.ok(not said, "the browser has nothing to complain of", said)
     tap.end()

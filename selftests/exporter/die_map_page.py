@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The die map in a real Chromium. Each scenario plays on a simulated machine, where
-it is recorded while "uncore stat" counts; the recordings are then shown on this
-machine, where the page's numbers must be uncore stat's, its shares those that
-follow from them, and keys, small windows and broken recordings must do.
+Test the die map's page in a real Chromium. In a VM each scenario plays on the simulated
+hardware, and is recorded while "uncore stat" counts. On the host the page shows the
+recordings: its counts must be uncore stat's, its shares must follow from the counts,
+and keys, small windows and broken recordings must work.
 
-With --screenshots FOLDER it leaves pictures of each scenario there.
+--screenshots FOLDER saves pictures of each scenario in FOLDER.
 """
 
 import argparse
@@ -26,9 +26,9 @@ from lib.python.traffic import Uncore  # noqa: E402
 from lib.python.uncore import TOP, UNCORE, Machine, Tap  # noqa: E402
 from scenarios import causes  # noqa: E402
 
-MARK = "die-map: "          # before what the guest has to say
+MARK = "die-map: "          # begins the lines in which the guest prints a recording
 WIDE, NARROW = (1400, 980), (400, 1500)
-ADVANCES = 3                # of a second each
+ADVANCES = 3                # advances of the simulated clock, by a second each
 ROWS = """[...document.querySelectorAll("#rows tbody tr")].map((row) =>
 	[Number(row.dataset.socket), row.dataset.event,
 	 ...[...row.querySelectorAll(".number")].map((one) => one.textContent)])"""
@@ -37,17 +37,17 @@ LABELS = """Object.fromEntries([...document.querySelectorAll("#map [data-box]")]
 VERDICTS = """[...document.querySelectorAll("#verdicts p")].map((one) => [
 	Number(one.dataset.socket), one.querySelector("strong").textContent +
 	one.querySelector("strong + span").textContent])"""
-# Whether the line of each socket's shares reaches the time that is shown.
+# For each socket, whether the line chart of its shares reaches the time that is shown.
 SPARKS = """[...document.querySelectorAll("#verdicts .spark .line")].map((one) => {
 	const [x, y] = one.getAttribute("d").split(/[ML]/).pop().split(/[ h]/).map(Number);
 	return x === 120 && one.isPointInStroke(new DOMPoint(x, y));
 })"""
-# The texts of each type's boxes, and the legend.
+# The texts of each box with the box type, and the legend.
 WORDS = """[[...document.querySelectorAll("#map [data-box]")].map((one) =>
 	[one.dataset.box.replace(/.*hswep_|_[0-9]+$/g, ""),
 	 [...one.querySelectorAll("text")].map((text) => text.textContent)]),
 	document.getElementById("legend").textContent]"""
-# Texts that are wider than their box, and boxes and labels that lie on others.
+# Texts that are wider than their box, and boxes and labels that overlap.
 CRAMPED = """(() => {
 	const wrong = [], boxes = [...document.querySelectorAll("#map [data-box]")];
 	for (const box of boxes)
@@ -70,7 +70,8 @@ CRAMPED = """(() => {
 # --- in the VM -----------------------------------------------------------------------
 
 class Quiet:
-    """Results are the host's to tell."""
+    """Replaces Tap in the VM, where only the host prints results: a failure ends the
+    program."""
 
     def ok(self, good, name, comments=()):
         if not good:
@@ -109,7 +110,7 @@ def guest():
 # --- on the host ---------------------------------------------------------------------
 
 class Recording:
-    """A scenario's, with what uncore stat counted at the same time."""
+    """The recording of a scenario, and the counts of uncore stat at the same time."""
 
     def __init__(self, said, folder):
         self.name = said["name"]
@@ -122,18 +123,19 @@ class Recording:
         done = argparse.Namespace(json=lambda: json.loads(said["stat"]))
         self.stat = counted(done)
         self.places = places(self.topology)
-        # where most happened: the picture
+        # the snapshot with the largest growth, which the tests show
         self.at = max(range(1, len(self.shots)), key=lambda i: sum(
             self.counts(i).values()))
 
     def counts(self, i):
-        """Between a snapshot and the one before."""
+        """Return the growth from snapshot i - 1 to snapshot i."""
         return {place: new - old for place, old, new in zip(
             self.places, self.shots[i - 1]["counts"], self.shots[i]["counts"])}
 
 
 def with_sockets(recording, count, folder):
-    """A recording of as many sockets, which do what the two did by turns."""
+    """Return a recording with @count sockets, which have the counts of the two recorded
+    sockets in turn."""
     topology = json.loads(json.dumps(recording.topology))
     boxes, counters, counts = [], [], []
     for socket in range(count):
@@ -186,7 +188,8 @@ def digits(number):
 
 
 def share_of_channel(counts, socket, pmu):
-    """By Documentation/die-map.rst, in percent."""
+    """Return a memory channel's share of its maximum, in percent
+    (Documentation/die-map.rst): 64 bytes a line, and 16 bytes a cycle."""
     get = {name: counts[socket, "%s/%s/" % (pmu, name)]
            for name in ("cas_count.rd", "cas_count.wr", "dclk")}
     return 100 * 64 * (get["cas_count.rd"] + get["cas_count.wr"]) / \
@@ -194,7 +197,8 @@ def share_of_channel(counts, socket, pmu):
 
 
 def share_of_memory(counts, socket):
-    """Of those channels that transferred anything."""
+    """Return a socket's share of its memory's maximum, in percent, of the channels that
+    transferred data."""
     names = [event.split("/")[0] for place, event in counts
              if place == socket and event.endswith("/dclk/")]
     lines = {name: counts[socket, name + "/cas_count.rd/"] +
@@ -226,7 +230,7 @@ def share_of_link(counts, socket, pmu):
 def test_numbers(tap, browser, daemon, recording):
     name, last = recording.name, len(recording.shots) - 1
     show(browser, daemon, "at=%d&table" % last, WIDE)
-    # a second, counted, in all, share
+    # cells: rate per second, count, total, share
     total = {(socket, event): cells[2] for socket, event, *cells in
              browser.ask(ROWS)}
     want = {place: digits(count) for place, count in recording.stat.items()}
@@ -273,7 +277,8 @@ def test_numbers(tap, browser, daemon, recording):
 
 
 def test_words(tap, browser, daemon, recording):
-    """What a box's numbers are, for a reader who sees the page for the first time."""
+    """Percentages in the boxes have words that explain them, and the legend names all
+    box types, for a reader who does not know the page."""
     show(browser, daemon, "at=%d" % recording.at, WIDE)
     boxes, legend = browser.ask(WORDS)
     wrong = [repr(texts) for kind, texts in boxes if not re.search(
@@ -305,7 +310,7 @@ def test_sizes(tap, browser, daemon, recording, folder):
 
 
 def test_revealed(tap, browser):
-    """On a phone's screen each box that is clicked stays in sight."""
+    """On a phone's screen the panel of a clicked box does not cover the box."""
     browser.size(400, 800)
     hidden = browser.ask("""(async () => {
         const hidden = [];
@@ -378,7 +383,8 @@ def test_keys(tap, browser, daemon, recording):
 
 
 def test_down(tap, browser, recording, folder):
-    """A channel that stops answering: it has no counts, and is not idle."""
+    """A memory channel stops answering: the page shows it as dead, without counts, and
+    not as idle."""
     path = os.path.join(folder, "down.series")
     at = next(i for i, box in enumerate(recording.topology["boxes"])
               if box["pmu"] == "hswep_imc_2" and box["socket"] == 1)
@@ -404,7 +410,7 @@ def test_down(tap, browser, recording, folder):
 
 
 def test_broken(tap, browser, recording, folder):
-    """Cut short, and of a machine with an invalid name."""
+    """A recording that is cut short, with HTML in the name of the machine."""
     path = os.path.join(folder, "broken.series")
     header = json.loads(recording.lines[0])
     header["machine"]["host"] = "<b id=evil>x</b><img src=http://192.0.2.1/>"

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The manifests for Kubernetes and the image: objects are as their schemas want them,
-capabilities are the service's, rules are Prometheus' files; the image's last stage is
-built without a container runtime, and "uncore serve" counts in it as the manifest
-lets it, with no right more. There is no uncore here (lib/python/fake_pmu.py), and no cluster.
+Test the manifests for Kubernetes and the container image. The objects match their
+schemas, the capabilities are those of the systemd service, and the rules are those of
+Prometheus' files. The image's last stage is built without a container runtime, and
+"uncore serve" counts in it with exactly the manifest's rights. No uncore PMU
+(lib/python/fake_pmu.py) and no cluster is needed.
 
-With the argument "guest", in a VM: the command in a container beside the simulated
-machine, to the last count; and as a node's DaemonSet with pods of three runtimes, which
-a real Prometheus scrapes as the operator has it.
+With the argument "guest", in a VM: the container counts known traffic of the simulated
+hardware exactly. Then it runs as a node's DaemonSet, with pods of three runtimes, and a
+real Prometheus scrapes it with the Prometheus operator's configuration.
 """
 
 import contextlib
@@ -37,7 +38,8 @@ FOLDER = os.path.join(TOP, "userspace", "monitoring")
 UNIT = os.path.join(TOP, "userspace", "cli", "systemd", "uncore-serve.service.in")
 PORT = 10331
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.path.join(TOP, "selftests")}
-# Where an object's parts are not what Debian's Kubernetes client has as its model.
+# A program that prints the differences of objects from the models of Debian's Kubernetes
+# client.
 CHECK = """
 import json, sys
 import kubernetes.client.models as models
@@ -122,7 +124,8 @@ def read(path):
 
 
 def python(program, *arguments, given=None):
-    """What a program of Debian's Python prints, from JSON."""
+    """Run a program by Debian's Python, which has the packages that tests need, with
+    @given as JSON on standard input. Return the JSON that the program prints."""
     done = subprocess.run(
         ["/usr/bin/python3", "-c", program, *arguments],
         input=json.dumps(given), stdout=subprocess.PIPE, encoding="utf-8",
@@ -135,14 +138,14 @@ def load(*paths):
 
 
 def security_of(daemon_set):
-    """The manifest's for its container."""
+    """Return the security context of the manifest's container."""
     pod = daemon_set["spec"]["template"]["spec"]
     return {**pod["securityContext"], **pod["containers"][0]["securityContext"]}
 
 
 def mounts_of(daemon_set, folders):
-    """[a node's folder, where the container has it]; @folders: of this node, that stand
-    for others."""
+    """Return [folder of the node, folder of the container] of each mount. @folders
+    replaces folders of the node by folders of this machine."""
     pod = daemon_set["spec"]["template"]["spec"]
     paths = {one["name"]: one["hostPath"]["path"] for one in pod["volumes"]}
     assert all(one["readOnly"] for one in pod["containers"][0]["volumeMounts"])
@@ -216,8 +219,8 @@ def status_of(pid):
 
 
 class Container(Daemon):
-    """The manifest's container; with its mounts and the options that use them where
-    @folders is not None."""
+    """uncore serve in the manifest's container. If @folders is None, without the
+    manifest's mounts and without the options --cgroups and --pods, which need them."""
 
     def __init__(self, root, sysfs, daemon_set, folders=None):  # pylint: disable=W0231
         pod = daemon_set["spec"]["template"]["spec"]
@@ -247,7 +250,8 @@ class Container(Daemon):
 
 
 def test_running(tap, root, sysfs, daemon_set, machine=None):
-    """As the manifest starts it: its arguments, and what it may."""
+    """Start the container with the manifest's arguments and rights: it counts, and the
+    process has the two capabilities and nothing else."""
     security = security_of(daemon_set)
     with Container(root, sysfs, daemon_set) as daemon:
         samples = daemon.scrape()
@@ -275,7 +279,7 @@ def test_running(tap, root, sysfs, daemon_set, machine=None):
 
 
 def test_without(tap, root, sysfs, daemon_set):
-    """A manifest that does not add them: it says what it lacks."""
+    """A manifest that does not add the capabilities: uncore serve does not start."""
     security = {**security_of(daemon_set),
                 "capabilities": {"drop": ["ALL"], "add": []}}
     done = subprocess.run(
@@ -289,7 +293,7 @@ def test_without(tap, root, sysfs, daemon_set):
 
 # --- a node
 
-# Of pods: their runtime, and where it makes a container's cgroup.
+# For each pod its container runtime, and the cgroup that the runtime creates.
 PODS = (
     ("containerd", "/kubepods.slice/kubepods-burstable.slice/"
      "kubepods-burstable-pod%(slice)s.slice/cri-containerd-%(id)s.scope"),
@@ -311,7 +315,8 @@ NAMES = {"sourceLabels": "source_labels", "targetLabel": "target_label"}
 
 
 def scrape_config(monitor):
-    """Of the exporter's pod, as the operator makes one of the PodMonitor."""
+    """Return Prometheus' configuration for the exporter's pod, as the Prometheus operator
+    generates it from the PodMonitor."""
     endpoint, = monitor["spec"]["podMetricsEndpoints"]
     namespace, pod, name = EXPORTER
     return json.dumps({"global": {"scrape_interval": "1s"}, "scrape_configs": [{
@@ -329,7 +334,8 @@ def scrape_config(monitor):
 
 
 def make_pods(logs):
-    """{cgroup: (namespace, pod, container)}, which the kubelet's files name."""
+    """Create a cgroup and the kubelet's log file for each pod. Return
+    {cgroup: (namespace, pod, container)}."""
     pods = {}
     for number, (runtime, path) in enumerate(PODS):
         uid = "0f8d3c1e-7a55-4b8f-9c39-3f1f3f6f2a1%d" % number
@@ -345,8 +351,8 @@ def make_pods(logs):
 
 
 def test_node(tap, root, daemon_set, monitor):
-    """Pods of three runtimes: each has its own names in Prometheus, and cgroups of no
-    pod have none."""
+    """The series of each pod's cgroup have the pod's names in Prometheus; a cgroup that
+    belongs to no pod has no such labels."""
     program, why = find("prometheus")
     if not program:
         tap.skip("pods in Prometheus", why)
@@ -387,14 +393,14 @@ def test_node(tap, root, daemon_set, monitor):
         for cgroup in (*pods, other):
             path = CGROUPS + cgroup
             while path != CGROUPS:
-                with contextlib.suppress(OSError):     # of another pod, too
+                with contextlib.suppress(OSError):     # has cgroups of other pods
                     os.rmdir(path)
                 path = os.path.dirname(path)
 
 
 def guest():
     tap = Tap()
-    # Debian refuses CAP_PERFMON, too, at the level that it has
+    # Debian's level 3 refuses perf_event_open with CAP_PERFMON, too.
     with open("/proc/sys/kernel/perf_event_paranoid", "w", encoding="ascii") as file:
         file.write("2")
     with Machine(tap) as machine, tempfile.TemporaryDirectory() as root:

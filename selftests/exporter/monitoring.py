@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The files for Prometheus and Grafana in userspace/monitoring/: they are current, Prometheus
-takes them, rules and alerts say of known counters what they must at scrape intervals
-of 15, 30 and 60 seconds, all that they name exists, and each panel has data without
-rules at each of these intervals.
+Test the files for Prometheus and Grafana in userspace/monitoring/: they are current,
+Prometheus accepts them, and all series that they name exist. Rules and alerts have the
+right results for known counters at scrape intervals of 15, 30 and 60 seconds, and each
+panel has data without rules at each of these intervals.
 """
 
 import http.server
@@ -57,7 +57,7 @@ def run(*command):
 
 
 def exported():
-    """The series that the exporter's documentation lists."""
+    """Return the series that Documentation/exporter.rst lists."""
     names = set()
     for name in re.findall(r"^``(uncore_\w+)``", read(SERIES), re.M):
         names |= {name, name + "_total"}
@@ -65,7 +65,8 @@ def exported():
 
 
 def test_catalogue(tap):
-    """Utilisation is the event catalogue's: where a metric of it changes, so do they."""
+    """The formulas of utilisation come from the event catalogue: if a metric of the
+    catalogue changes, generate.py reports that the files are out of date."""
     with tempfile.TemporaryDirectory() as folder:
         copy = os.path.join(folder, "events")
         shutil.copytree(os.path.join(TOP, "events"), copy)
@@ -84,7 +85,8 @@ def test_catalogue(tap):
 
 
 def names_in(expr):
-    """Series in an expression; not what is in strings or is a label."""
+    """Return the series in an expression, without the contents of strings and the names
+    of labels."""
     expr = re.sub(r'"[^"]*"', '""', expr)
     return set(re.findall(NAME, re.sub(r"\{[^}]*\}", "", expr)))
 
@@ -114,8 +116,8 @@ def test_names(tap, dashboards):
 
 
 def at_interval(text, seconds):
-    """The unit tests' counters as seen every @seconds, not every 15: steps are
-    larger by this factor, and fewer."""
+    """Return the unit tests with counters that are scraped every @seconds instead of
+    every 15 seconds: steps are larger by this factor, and fewer."""
     times = seconds // 15
 
     def scaled(match):
@@ -161,7 +163,7 @@ def test_rules(tap, promtool):
 
 
 def test_wrong(tap, promtool):
-    """Would a wrong rule be noticed? Each figure with another factor."""
+    """The unit tests notice a wrong rule: multiply each figure by 1.01 in turn."""
     missed = []
     with tempfile.TemporaryDirectory() as folder:
         for path in (ALERT_RULES, UNIT_TESTS):
@@ -183,7 +185,7 @@ def test_wrong(tap, promtool):
            len(FIGURES), missed)
 
 
-# What Grafana has a default for, that would do.
+# Keys that a dashboard can omit, as Grafana's default is acceptable.
 OPTIONAL = {"tags", "description", "editable", "timezone", "links", "label", "sort",
             "includeAll", "multi", "current", "repeat", "min", "max", "decimals",
             "custom", "fillOpacity", "showPoints", "thresholds", "thresholdsStyle",
@@ -193,13 +195,13 @@ OPTIONAL = {"tags", "description", "editable", "timezone", "links", "label", "so
 
 
 def test_schema(tap, dashboards):
-    """The dashboards are what Grafana reads; and each part that they cannot do
-    without is missed."""
+    """The dashboards match Grafana's schema, and the schema rejects a dashboard that
+    lacks any of its mandatory keys."""
     if not python_with_jsonschema():
         tap.skip("the dashboard against its schema",
                  "no jsonschema here (Debian: python3-jsonschema)")
         return
-    # One panel of each type is tried, and one variable, in the same way.
+    # Keys are removed from one panel of each type, and from one variable of each type.
     panels = {panel["type"]: panel for dashboard in dashboards
               for panel in dashboard["panels"]}
     variables = {one["type"]: one for dashboard in dashboards
@@ -227,7 +229,8 @@ def test_schema(tap, dashboards):
 
 
 def queries(dashboard, interval):
-    """What Grafana asks of each panel, for a machine of the unit tests."""
+    """Generate each panel's queries as Grafana sends them, for machine "a" of the unit
+    tests."""
     values = {"$__rate_interval": "%ds" % (4 * interval), "$instance": "a",
               "$socket": ".*", "$top": "10", "$scrape": "%ds" % interval}
     for panel, expr in expressions(dashboard):
@@ -278,7 +281,7 @@ def test_shown(tap, machine):
     shown = {panel["title"] for panel in machine["panels"]}
     missing = [one.title for one in FIGURES if one.title not in shown]
     tap.ok(not missing, "the machine's dashboard shows every figure", missing)
-    # A limit is where its alert is.
+    # The last threshold of a panel is the limit of an alert.
     far = ["%s: %s" % (panel["title"], limit) for panel in machine["panels"]
            for limit in [panel.get("fieldConfig", {}).get("defaults", {}).get(
                "thresholds", {"steps": [{"value": None}]})["steps"][-1]["value"]]
@@ -286,14 +289,15 @@ def test_shown(tap, machine):
     tap.ok(not far, "thresholds are where the alerts are", far)
 
 
-# --- a real Prometheus that has scraped for an hour, without waiting for it
+# --- a real Prometheus with backfilled samples of an hour
 
-BEGIN = 1704067200          # of the hour
+BEGIN = 1704067200          # Unix time at which the hour begins
 HOUR = 3600
 
 
 def openmetrics(interval):
-    """The first two machines of the unit tests, scraped for an hour."""
+    """Return the samples of the first two machines of the unit tests in an hour, in
+    OpenMetrics' format."""
     text = at_interval(read(UNIT_TESTS), interval).split("\n  # Machine c")[0]
     families, seen = {}, set()
     for series, start, step, count in re.findall(
@@ -315,7 +319,7 @@ def openmetrics(interval):
 
 
 class Prometheus:
-    """Another one, with no rules."""
+    """A running Prometheus without rules."""
 
     def __init__(self, config, folder, *options):
         path = os.path.join(folder, "prometheus.yml")
@@ -339,7 +343,7 @@ class Prometheus:
         self.process.wait(timeout=LIMIT)
 
     def ask(self, what, **parameters):
-        """The results of an API's query, as soon as it answers."""
+        """Return the results of a request to the API. Wait until Prometheus answers."""
         url = "http://127.0.0.1:%d/api/v1/%s?%s" % (
             self.port, what, urllib.parse.urlencode(parameters))
         deadline = time.monotonic() + LIMIT
@@ -354,7 +358,7 @@ class Prometheus:
 
 
 class Backfilled(Prometheus):
-    """With what it would have scraped."""
+    """Prometheus with the samples that an hour of scrapes would have stored."""
 
     def __init__(self, interval, folder):
         metrics = os.path.join(folder, "metrics")
@@ -367,7 +371,7 @@ class Backfilled(Prometheus):
                          "--storage.tsdb.retention.time=100y")
 
     def range(self, expr, step):
-        """{labels: {time after BEGIN: value}}"""
+        """Query the hour. Return {labels: {seconds after BEGIN: value}}."""
         return {tuple(sorted(one["metric"].items())): {
             int(at) - BEGIN: float(value) for at, value in one["values"]}
                 for one in self.ask("query_range", query=expr, start=BEGIN,
@@ -375,7 +379,7 @@ class Backfilled(Prometheus):
 
 
 def test_intervals(tap, dashboards):
-    """Each panel of both dashboards has data all the time, with no rule."""
+    """Each panel of the dashboards has data during the whole hour, without rules."""
     for interval in INTERVALS:
         empty, gaps, values, count = [], [], {}, 0
         with tempfile.TemporaryDirectory() as folder, \
@@ -384,7 +388,7 @@ def test_intervals(tap, dashboards):
                 for panel, expr in queries(dashboard, interval):
                     count += 1
                     found = prometheus.range(expr, interval)
-                    # two scrapes are the least of which there is a rate
+                    # a rate needs at least two scrapes
                     want = set(range(2 * interval, HOUR + 1, interval))
                     if not found:
                         empty.append(panel["title"])
@@ -406,12 +410,12 @@ def test_intervals(tap, dashboards):
 
 MACHINES = 100
 SCRAPE = 2                  # seconds
-ANSWER = 2                  # seconds, in which a panel must have its data
+ANSWER = 2                  # seconds: limit for the query of a panel
 
 
 class Fleet:
-    """Targets of a real Prometheus: as many machines, each like the first one of the
-    unit tests, but of its memory traffic the machine's share by its number."""
+    """Targets for a real Prometheus: MACHINES machines with the counters of the unit
+    tests' first machine. Machine N has N / MACHINES of its memory traffic."""
 
     def __init__(self):
         text = read(UNIT_TESTS).split("\n  # Machine b")[0]
@@ -459,7 +463,8 @@ class Fleet:
 
 
 def test_fleet(tap, dashboard, machine):
-    """The dashboards of many machines that are scraped, by a real Prometheus."""
+    """The dashboards' queries have data in time while a real Prometheus scrapes many
+    machines."""
     fleet, slow, empty = Fleet(), [], []
     with tempfile.TemporaryDirectory() as folder, \
             Prometheus(fleet.config(), folder) as prometheus:

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-A real Prometheus with the rules of userspace/monitoring/ scrapes three machines: uncore serve
-on simulated hardware where a scenario plays, and two recordings of it under other
-scenarios. What it records of each, and what the dashboard asks for, are its
-scenario's causes; what cgroups transferred adds up to what their sockets did. The
-exporter ends and is started again, and gives its counters back.
+Test a real Prometheus with the rules of userspace/monitoring/. It scrapes three
+machines: uncore serve on simulated hardware where a scenario plays, and two recordings
+of uncore serve under other scenarios. The recorded rules and the dashboards' queries
+have the values that follow from each machine's scenario, and the traffic of cgroups
+adds up to their sockets' traffic. At the end the exporter is restarted, and releases
+its counters.
 """
 
 import contextlib
@@ -38,12 +39,13 @@ from scenarios.player import machine  # noqa: E402
 PLAY = os.path.join(TOP, "selftests", "scenarios", "play")
 RULES = os.path.join(TOP, "userspace", "monitoring", "prometheus")
 GRAFANA = os.path.join(TOP, "userspace", "monitoring", "grafana")
-# Rules are of five minutes, as scrapes may be a minute apart; here they are not.
+# Replaces the five minutes of the rules' rates, as scrapes are a second apart here.
 WINDOW = "1m"
-SCENARIO = "numa"           # the one that has traffic everywhere
-RECORDED = "io", "latency"  # and two that it is not mistaken for
+SCENARIO = "numa"           # has traffic in all box types
+RECORDED = "io", "latency"  # scenarios of the other two machines
 CGROUPS = 3
-# Rates depend on this machine's clock, which an emulated CPU reads late; shares do not.
+# Relative tolerances. A rate depends on this machine's clock, which an emulated CPU reads
+# late; a share does not.
 CLOSE_RATE, CLOSE_SHARE = 0.05, 0.01
 CONFIG = """\
 global:
@@ -65,16 +67,16 @@ def free_port():
 
 
 def instance(port):
-    """What Prometheus tells a machine by."""
+    """Return the label "instance" of the machine on a port."""
     return "127.0.0.1:%d" % port
 
 
 class Recording:
-    """An exporter's answers under a scenario, at two times, which continue as they
-    did in between."""
+    """A server of an exporter's answer, recorded under a scenario. Counters continue at
+    the rates that they had between two recorded scrapes."""
 
     CLOCK = 'uncore_memory_clock_cycles_total{socket="0",channel="0"}'
-    SECONDS = 5                 # of recording
+    SECONDS = 5                 # between the two scrapes
 
     def __init__(self, scenario):
         self.scenario = scenario
@@ -86,7 +88,7 @@ class Recording:
                 time.sleep(1)
                 self.text = daemon.request()[2]
                 self.new = self.samples(self.text)
-                # by the memory's clock, which is not read late
+                # seconds of the memory's clock, which is exact on an emulated CPU
                 self.took = (self.new[self.CLOCK] - self.old[self.CLOCK]) / \
                     machine().dclk
             daemon.end()
@@ -98,7 +100,7 @@ class Recording:
 
     @staticmethod
     def samples(text):
-        """{name and labels, as they stand there: value}"""
+        """Return {name and labels as text: value}."""
         return {key: float(number) for key, number in (
             line.rsplit(" ", 1) for line in text.splitlines()
             if not line.startswith("#"))}
@@ -123,7 +125,7 @@ class Recording:
                 self.send_response(200)
                 self.send_header("Content-Type", PROMETHEUS)
                 self.send_header("Content-Length", str(len(body)))
-                # a scraper waits only for a second
+                # the scraper may have closed the connection, after a second
                 with contextlib.suppress(OSError):
                     self.end_headers()
                     self.wfile.write(body)
@@ -135,7 +137,8 @@ class Recording:
 
 
 class Prometheus:
-    """@ports: of exporters, with the rules; or @config, a whole configuration."""
+    """The configuration of a Prometheus, and queries to it. It scrapes the exporters on
+    @ports, with the rules of this project; or it has the configuration @config."""
 
     def __init__(self, program, folder, ports=(), config=None):
         self.port = free_port()
@@ -154,7 +157,8 @@ class Prometheus:
                         "--log.level=warn"]
 
     def query(self, expr):
-        """{labels that were asked for: value}, or nothing while it cannot say."""
+        """Return the results of a query, [(labels, value)]; [] if Prometheus does not
+        answer."""
         url = "http://127.0.0.1:%d/api/v1/query?%s" % (
             self.port, urllib.parse.urlencode({"query": expr}))
         try:
@@ -166,7 +170,8 @@ class Prometheus:
                 for one in answer["data"]["result"]]
 
     def wait_for(self, expr, good):
-        """The first answer that is good, or the last one."""
+        """Repeat a query until good(answer) is true or time is up. Return the last
+        answer."""
         deadline = time.monotonic() + PATIENCE
         while True:
             answer = self.query(expr)
@@ -180,7 +185,7 @@ def near(got, want, close):
 
 
 def causes_of(scenario):
-    """What metrics have to show of each socket."""
+    """Return the values of the metrics that follow from a scenario, for each socket."""
     hardware = machine()
     sockets = flow.sockets(hardware, causes.at(scenario, 0, hardware.packages))
     return [expected(one, sockets[1 - i].causes)
@@ -193,10 +198,11 @@ def per_socket(answers, of):
 
 
 def test_figures(tap, prometheus, port):
-    """A rate has the clock of this machine in it, which an emulated CPU sees
-    late: of each figure a minute that has it right."""
+    """Each figure has its scenario's value in at least one minute. A rate depends on
+    this machine's clock, which an emulated CPU reads late, so that some minutes are
+    wrong."""
     hardware, want = machine(), causes_of(SCENARIO)
-    # a rate is of a minute, which must have passed
+    # rates are of a minute, so wait until the first minute has passed
     scraped = prometheus.wait_for("max by (instance) (uncore_up offset 70s)",
                                   lambda got: len(got) == 3)
     tap.ok(len(scraped) == 3, "it scrapes three machines", [repr(scraped)])
@@ -230,13 +236,13 @@ def test_figures(tap, prometheus, port):
     tap.ok(labels and all(one["site"] == "here" and one["job"] == "uncore"
                           for one in labels),
            "labels of a site stay", [repr(labels)])
-    # a busy machine may take longer than a scrape may
+    # UncoreTargetDown is possible: a busy machine may answer a scrape too late
     alerts = prometheus.query('ALERTS{alertname!="UncoreTargetDown"}')
     tap.ok(not alerts, "no alert", [repr(alerts)])
 
 
 def dashboard_query(name, kind, title):
-    """What a dashboard's panel asks for."""
+    """Return the first query of a dashboard's panel."""
     with open(os.path.join(GRAFANA, name), encoding="utf-8") as file:
         panels = json.load(file)["panels"]
     for panel in panels:
@@ -247,7 +253,7 @@ def dashboard_query(name, kind, title):
 
 
 def test_fleet(tap, prometheus, machines):
-    """Each machine's numbers are its own, by what the dashboard asks."""
+    """The queries of the dashboards return each machine's own numbers."""
     in_fleet = dashboard_query("uncore-fleet.json", "table", "Memory")
     of_machine = dashboard_query("uncore.json", "timeseries", "Memory bandwidth")
     for scenario, port in machines:
@@ -282,7 +288,9 @@ def test_fleet(tap, prometheus, machines):
 
 
 def test_cgroups(tap, prometheus, port):
-    """Of a minute; the two are read one after the other, at each scrape."""
+    """The traffic of a socket's cgroups, other and idle is the socket's traffic, in a
+    minute. The exporter reads cgroups and sockets one after the other at each scrape,
+    so the sums may differ by CLOSE_SHARE."""
     ratio = "sum by (socket) (rate(uncore_cgroup_memory_bytes_total[1m])) / " \
         "sum by (socket) (rate(uncore_memory_bytes_total{instance='%s'}[1m]))"
 
@@ -301,7 +309,8 @@ def test_cgroups(tap, prometheus, port):
 
 
 def test_restart(tap, prometheus, port):
-    """A new exporter counts from 0: Prometheus takes it for what it is."""
+    """A new exporter counts from 0: Prometheus sees one reset of the counters, and no
+    burst."""
     with Daemon("serve", port=port) as daemon:
         resets = prometheus.wait_for(
             "max(resets(uncore_memory_bytes_total[10m]))",

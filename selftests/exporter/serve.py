@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-What "uncore serve" exports, against the simulated hardware: known traffic gives
-exact numbers with the right labels, and they stay right while the driver is loaded
-again, while CPUs go and come, while it is stopped, and while another program wants
-the counters too. A box dies.
+Test the series of "uncore serve" against the simulated hardware: known traffic gives
+exact numbers with the right labels. The numbers stay right while the driver is
+reloaded, while CPUs go offline and online, while the exporter is stopped, while another
+program uses the counters, and when a box dies.
 """
 
 import json
@@ -42,13 +42,14 @@ def advance(cycles):
 
 
 def counted(after, before, name, **labels):
-    """By how much a counter has grown; nothing where it is not there."""
+    """Return the growth of a counter; None if one of the scrapes lacks the series."""
     new, old = (value(samples, name + "_total", **labels)
                 for samples in (after, before))
     return None if new is None or old is None else new - old
 
 
-# Of each series an event that feeds it, its labels, and what one count is.
+# (series, box type, event that feeds the series, labels, factor from a count of the
+# event to the series' unit, keys of the simulator's traffic line)
 SERIES = (
     ("uncore_memory_bytes", "imc", "cas_count.rd",
      {"direction": "read"}, 64, {}),
@@ -79,6 +80,7 @@ SERIES = (
     ("uncore_qpi_ring_used_cycles", "r3qpi", "ring_bl_used.ccw",
      {"direction": "counterclockwise"}, 1, {}),
 )
+# the label that has a box's number, by box type; with --per-box more types have one
 LABEL = {"imc": "channel", "qpi": "link"}
 LABEL_PER_BOX = {**LABEL, "cbox": "slice", "ha": "agent", "sbox": "stop",
                  "r3qpi": "stop", "irp": "unit"}
@@ -90,7 +92,8 @@ def instance_of(pmu):
 
 
 def expected(machine, labels):
-    """Lines of traffic, other counts for each box, and {(series, labels): sum}."""
+    """Return lines for the simulator's traffic file, with a different count for each
+    box and event, and the growth that they cause, {(series, labels): sum}."""
     lines, want, count = [], {}, 1000
     for name, box, event, more, factor, keys in SERIES:
         for package in range(machine.packages):
@@ -118,7 +121,7 @@ def test_exact(tap, machine, daemon, labels, name):
              if counted(after, before, series, **dict(have)) != total]
     tap.ok(not wrong, "%s: %d series have exactly what was sent" %
            (name, len(want)), wrong)
-    # The clock is stopped: all growth was sent.
+    # The simulated clock is stopped, so no event counts but those that were sent.
     names = {series + "_total" for series, *_ in SERIES}
     extra = [repr(key) for key, count in after.items()
              if key[0] in names and count != before.get(key) and
@@ -131,7 +134,7 @@ def test_exact(tap, machine, daemon, labels, name):
 
 
 def test_clocks(tap, machine, daemon):
-    """All clocks of the simulated hardware are one."""
+    """All clocks of the simulated hardware advance by the same cycles."""
     before = daemon.fresh()
     cycles = machine.cycles()
     advance(1_000_000)
@@ -149,7 +152,8 @@ def test_clocks(tap, machine, daemon):
 
 
 def documented():
-    """The series of the documentation's first table, of the generations with CBos."""
+    """Return the series in the first table of Documentation/exporter.rst, which is for
+    the generations with CBos."""
     with open(os.path.join(TOP, "Documentation", "exporter.rst"),
               encoding="utf-8") as file:
         text = file.read()
@@ -211,7 +215,7 @@ def test_reload(tap, machine, daemon):
            "without a driver it is not up, and has no series")
     tap.ok(value(daemon.fresh(), "uncore_read_errors_total") >
            value(gone, "uncore_read_errors_total"), "and counts errors")
-    send([reads()])             # which no event counts
+    send([reads()])             # no event is open: not counted
     with running_clock():
         subprocess.run(["insmod", DRIVER], check=True)
     back = daemon.wait_for(lambda now: up(now) == 1)
@@ -226,8 +230,7 @@ def test_reload(tap, machine, daemon):
 
 
 def test_hotplug(tap, daemon):
-    """The CPU that counts goes; then all of its socket, as far as this kernel has
-    CPUs go."""
+    """The CPU that counts for socket 1 goes offline; then all CPUs of the socket."""
     cpus = [cpu for cpu in range(os.sysconf("SC_NPROCESSORS_CONF"))
             if read("/sys/devices/system/cpu/cpu%d/topology/"
                     "physical_package_id" % cpu) == "1"]
@@ -268,7 +271,7 @@ def test_hotplug(tap, daemon):
 
 
 def test_suspended(tap, daemon):
-    """The exporter is stopped for a while; a scrape during that time waits for it."""
+    """SIGSTOP stops the exporter; a scrape waits until SIGCONT."""
     before = daemon.fresh()
     opens = value(before, "uncore_opens_total")
     send([reads()])
@@ -299,8 +302,8 @@ def test_suspended(tap, daemon):
 
 
 def test_dead_box(tap):
-    """A memory channel stops answering. The driver gives it up until it is loaded
-    again."""
+    """A memory channel stops answering. The driver treats the box as dead until the
+    driver is loaded again."""
     with Daemon("serve") as daemon:
         daemon.fresh()
         send([reads()])
@@ -353,7 +356,8 @@ def test_dead_box(tap):
 
 
 def test_dead_at_start(tap):
-    """The channel is dead already: the others are exported, and cgroups, too."""
+    """uncore serve starts while a channel is dead: it exports the other channels, and
+    the traffic of cgroups."""
     with Daemon("serve", "--cgroups", "2") as daemon:
         seen = daemon.fresh()
         channels = {dict(labels)["channel"] for name, labels in seen
@@ -373,8 +377,8 @@ def test_dead_at_start(tap):
 
 
 def test_generation(tap):
-    """Whatever the generation: all that is counted is counted all of the time, for
-    Prometheus, on the map and in uncore live, beside each other."""
+    """On this generation no event of the exporter, of the die map or of uncore live is
+    multiplexed, also while two exporters count at the same time."""
     with Daemon("serve", "--per-box") as daemon:
         daemon.fresh()
         with Daemon("serve") as second:
@@ -406,21 +410,21 @@ def test_generation(tap):
            comments(done))
 
 
-# A share is of one kind of thing: none is above all of it. Clocks and counts of a box are
-# read a moment apart.
+# Largest share of a limit that is accepted. A share cannot exceed 1, but the clock and
+# the counts of a box are read a moment apart.
 MOST = 1.02
 
 
 def shares_of(daemon):
-    """Of a second: each socket's verdict, by the server."""
+    """Return the server's verdict of a second, {socket: verdict}."""
     daemon.request("/api/snapshot")
     time.sleep(1)
     return json.loads(daemon.request("/api/snapshot")[2])["verdicts"]
 
 
 def faults_of(page):
-    """Lines of uncore live's page with a share above all of it, in another column than
-    those before, or with decimal bytes."""
+    """Generate the lines of uncore live's page that are wrong: a share is above 100 %,
+    the bars are not in the columns of the first bar, or a rate is in GB/s."""
     bars = None
     for line in page.splitlines():
         places = [match.start() for match in re.finditer("[\u2502|]", line)]
@@ -432,8 +436,9 @@ def faults_of(page):
 
 
 def test_scenarios(tap, daemon):
-    """Whatever happens: shares are in their range, on the map and in uncore live, whose
-    rows are aligned; and where most misses are remote, the verdict says so."""
+    """In each scenario, shares on the map and in uncore live are between 0 and 1, and
+    the rows of uncore live are aligned. In the scenario numa, where most LLC misses are
+    remote, the verdict is that remote memory is the limit."""
     wrong, verdicts = [], {}
     names = list(causes.STEADY) if generations.load(GENERATION) else [None]
     for name in names:
@@ -462,7 +467,8 @@ def test_scenarios(tap, daemon):
 
 
 def test_multiplexed(tap, daemon):
-    """Another program's events are multiplexed with the exporter's: it says so."""
+    """Another program's events are multiplexed with the exporter's events: the series
+    report the part of the time that the exporter's events counted."""
     write(SIM + "clock", "real")
     events = ",".join("imc_0/%s/" % name for name in (
         "act_count.rd", "act_count.wr", "act_count.byp", "clockticks"))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cgroups of "uncore serve": a part of serve.py, which runs it."""
+"""Series of "uncore serve --cgroups": memory traffic of cgroups and pods. A part of
+serve.py, which runs these tests."""
 
 import contextlib
 import http.server
@@ -23,19 +24,21 @@ from lib.python.uncore import (BUILD, UNCORE, Machine, read, running_clock,
 DRIVER = os.path.join(BUILD, "kmod", "xeon_uncore.ko")
 CGROUPS = "/sys/fs/cgroup"
 WAYS = "read", "write"
-ROUNDING = 2 * 64           # bytes: what is not divided yet, each way
+ROUNDING = 2 * 64           # bytes of a direction that are not divided among cgroups yet
 
 
 class Scraper:
-    """What a scraper makes of series that begin and end: a series' growth since the
-    scrape before, as far as it was there. It must see all scrapes: how much a series
-    had grown that goes is in the last one that has it."""
+    """Add up the growth of series that begin and end, as Prometheus does: the growth
+    of a series since the previous scrape, or since 0 if the series is new. All scrapes
+    must be passed to take(): the last growth of a series that ends is in the last
+    scrape that has the series."""
 
     def __init__(self, samples):
         self.last, self.apart, self.late = samples, {}, []
 
     def take(self, samples):
-        """Do cgroups and sockets add up to the same, so far?"""
+        """Add a scrape's growth. Return whether the growth of all cgroups is that of
+        their sockets so far."""
         for (name, labels), count in samples.items():
             sign = {"uncore_cgroup_memory_bytes_total": 1,
                     "uncore_memory_bytes_total": -1}.get(name)
@@ -61,7 +64,8 @@ class Scraper:
 
 
 def of_cgroup(samples, cgroup):
-    """{(socket, direction): bytes or None}"""
+    """Return a cgroup's traffic, {(socket, direction): bytes}, with None where it has
+    no series."""
     return {(socket, way): value(samples, "uncore_cgroup_memory_bytes_total",
                                  socket=socket, direction=way, cgroup=cgroup)
             for socket in ("0", "1") for way in WAYS}
@@ -73,16 +77,17 @@ def cgroups_in(samples):
 
 
 def work_in(cgroup, cpu=0, top=CGROUPS):
-    """A task that reads a million lines."""
+    """Run a task in a cgroup that reads a million cache lines, on one CPU."""
     subprocess.run(["sh", "-c", 'echo $$ > "$1/cgroup.procs" && exec "$2" "$3" '
                     "10000 100 1000 worker", "sh", top + cgroup, TASK, str(cpu)],
                    check=True)
 
 
-# Any user may give such a name to a cgroup below a delegated one; and its label.
+# The name of a cgroup that is not UTF-8, which any user can create below a delegated
+# cgroup, and the name in which the invalid bytes are replaced.
 HOSTILE = "/uncore-test-" + os.fsdecode(b'\xff"\x1b\xe3\x80') + "x" * 200
 CLEAN = "/uncore-test-?\"???" + "x" * 200
-LABEL = CLEAN.replace('"', '\\"')       # as it is written
+LABEL = CLEAN.replace('"', '\\"')       # escaped, as in the exposition's labels
 
 
 def test_cgroup_name(tap):
@@ -116,7 +121,7 @@ def test_cgroup_name(tap):
 
 
 def test_cgroups(tap):
-    """Traffic of tasks in cgroups, of which as many have series as are asked for."""
+    """Traffic of tasks in three cgroups, of which --cgroups gives series to two."""
     names = ["/uncore-test-%d" % i for i in range(3)]
     for name in names:
         os.mkdir(CGROUPS + name)
@@ -147,7 +152,7 @@ def test_cgroups(tap):
         for name in names[1:]:
             for _ in range(3):
                 work_in(name)
-        # they add up before any of these has its series, too
+        # the sums must be equal, too, before one of these cgroups has its series
         seen = daemon.wait_for(lambda now: scraper.take(now) and
                                len(cgroups_in(now)) > 3)
         shown = cgroups_in(seen)
@@ -164,12 +169,13 @@ def test_cgroups(tap):
         os.rmdir(CGROUPS + name)
 
 
-# Its uid, and its container's id.
+# uid of a pod, and the id of its container
 POD = "0f8d3c1e-7a55-4b8f-9c39-3f1f3f6f2a10", "1f" * 32
 
 
 class Kubelet:
-    """Has a list of one pod for clients with a token; or says nothing."""
+    """A kubelet that lists one pod to clients with the right token. While it hangs, it
+    answers 5 seconds late."""
 
     TOKEN = "one.two.three"
 
@@ -207,7 +213,7 @@ class Kubelet:
                 pass
 
         class Server(http.server.ThreadingHTTPServer):
-            def handle_error(self, *_):     # clients that do not trust it
+            def handle_error(self, *_):     # a client does not trust the certificate
                 pass
 
         server = Server(("127.0.0.1", 0), Handler)
@@ -223,7 +229,8 @@ class Kubelet:
             "--pods-token", self.token, "--pods-ca", self.certificate]
 
     def refusals(self):
-        """Options with which there is no list, and why."""
+        """Generate options with which the list cannot be read: (options, words of the
+        error, whether the kubelet hangs)."""
         where, authorities = self.options[:2], self.options[4:]
         yield [*where, "--pods-token", self.wrong, *authorities], "status 401", False
         yield self.options[:4], "certificate", False
@@ -234,8 +241,9 @@ class Kubelet:
 
 
 def test_pods(tap, sysfs):
-    """The list of pods cannot be had: a line says so, within seconds. On the host, as
-    an emulated machine needs more than a second for TLS."""
+    """uncore serve cannot read the list of pods: one line reports the reason, within
+    seconds. Runs on the host, as an emulated machine takes more than a second for
+    TLS."""
     with tempfile.TemporaryDirectory() as folder:
         kubelet = Kubelet(folder, *POD)
         for options, why, hangs in kubelet.refusals():
@@ -246,7 +254,8 @@ def test_pods(tap, sysfs):
 
 
 def test_cgroups_v1(tap):
-    """A host whose containers are in cgroups of version 1."""
+    """A host whose containers are in cgroups of version 1, in a hierarchy that is
+    mounted for the test."""
     uid, ident = POD
     name = "/kubepods/besteffort/pod%s/%s" % (uid, ident)
 
@@ -283,8 +292,8 @@ def test_cgroups_v1(tap):
 
 
 def test_hanging(tap, daemon, kubelet, top):
-    """A container that the kubelet does not know yet, while it hangs: scrapes do not
-    wait for it, and it is not asked all the time."""
+    """A container starts while the kubelet hangs. Scrapes do not wait for the kubelet,
+    and uncore serve asks the kubelet again only after growing delays."""
     name = "/kubepods/besteffort/pod%s/%s" % (POD[0], "2e" * 32)
     os.makedirs(top + name)
     kubelet.hangs = True
@@ -307,8 +316,8 @@ def test_hanging(tap, daemon, kubelet, top):
 
 
 def test_new_cgroup(tap, before):
-    """uncore top with the capabilities that uncore(1) recommends names a cgroup that is
-    made while it runs."""
+    """uncore top, with the capabilities that uncore(1) recommends, prints the name of a
+    cgroup that is created while it runs."""
     name = "/uncore-test-later"
     with started([*before, UNCORE, "top", "--by", "cgroup", "--json", "-I", "1000"],
                  stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -328,12 +337,13 @@ def test_new_cgroup(tap, before):
 
 
 def test_cgroups_users(tap):
-    """The two capabilities of the service are what it takes, and both."""
+    """CAP_PERFMON and CAP_BPF, the capabilities of the service, are enough for an
+    unprivileged user; without CAP_BPF uncore serve refuses."""
     two = "-all,+perfmon,+bpf"
     path = "/proc/sys/kernel/perf_event_paranoid"
     paranoid = read(path)
     try:
-        write(path, "2")        # Debian's 3 wants root
+        write(path, "2")        # at Debian's level 3, perf_event_open needs root
         done = run("serve", "--cgroups", "2", "--json", timeout=PATIENCE,
                    before=["setpriv", "--reuid=65534", "--regid=65534",
                            "--clear-groups", "--inh-caps=" + two,
@@ -345,7 +355,7 @@ def test_cgroups_users(tap):
         test_new_cgroup(tap, [
             "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
             "--inh-caps=" + two, "--ambient-caps=" + two, "--bounding-set=" + two])
-        write(path, "-1")       # all but CAP_BPF
+        write(path, "-1")       # perf_event_open needs no capability: CAP_BPF is missing
         one_line(tap, "without CAP_BPF: refused", run(
             "serve", "--cgroups", "2", "--json", timeout=PATIENCE, before=[
                 "setpriv", "--bounding-set=-all", "--inh-caps=-all"]),
@@ -355,7 +365,8 @@ def test_cgroups_users(tap):
 
 
 def test_cgroups_reload(tap, daemon, name):
-    """The driver goes and comes: nothing goes back, and it still adds up."""
+    """The driver is unloaded and loaded: no cgroup's counter goes backwards, and the
+    cgroups still add up to their sockets."""
     before = daemon.scrape()
     daemon.send(signal.SIGUSR1)
     daemon.wait_for(lambda now: up(now) == 0)
@@ -370,7 +381,8 @@ def test_cgroups_reload(tap, daemon, name):
     went_back = [repr(key) for key, count in back.items()
                  if key[0] == "uncore_cgroup_memory_bytes_total" and
                  count < before.get(key, 0)]
-    # the clock ran in between, and either program may read it at another time
+    # While the clock ran, the counters of cgroups and sockets may have been read at
+    # different times: begin new sums.
     scraper = Scraper(daemon.fresh())
     work_in(name)
     daemon.wait_for(scraper.take)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-"uncore serve" under the kernel's own driver, which does not look for what other
-programs write: one freezes a socket, or a box of it. What does not count is not
-exported as a rate of 0, for Prometheus, on the map and in uncore live.
-Run by with_driver.
+Test "uncore serve" with intel_uncore, the kernel's own driver, which does not notice
+that another program freezes the boxes of a socket, or one box, by writing to registers.
+Frozen boxes must not be exported as a rate of 0, for Prometheus, on the die map and in
+uncore live. selftests/runner/with_driver runs this test.
 """
 
 import glob
@@ -22,7 +22,7 @@ from lib.python.uncore import UNCORE, Tap, read  # noqa: E402
 CLOCK = "uncore_memory_clock_cycles_total"
 GLOBAL_CONTROL = 0x700      # MSR: freezes all boxes of a socket
 FREEZE_ALL, COUNT_ALL = 1 << 31, 1 << 29
-BOX_CONTROL = 0xf4          # of a memory channel, in its configuration space
+BOX_CONTROL = 0xf4          # a memory channel's box control, in PCI configuration space
 CHANNEL, FREEZE_BOX, COUNT_BOX = "0x2fb0", 0x30100, 0x30000
 
 
@@ -33,7 +33,7 @@ def write_global(value_of):
 
 
 def write_channel(control):
-    """Of the last socket's first channel."""
+    """Write the box control of the first memory channel of the last socket."""
     path = max(path for path in glob.glob("/sys/bus/pci/devices/*/device")
                if read(path) == CHANNEL)
     with open(os.path.join(os.path.dirname(path), "config"), "r+b",
@@ -42,14 +42,14 @@ def write_channel(control):
 
 
 def boxes_down(samples):
-    """{(socket, box type, number)}"""
+    """Return the boxes whose uncore_box_up is 0, {(socket, box type, number)}."""
     return {tuple(dict(labels)[name] for name in ("socket", "box", "number"))
             for (name, labels), count in samples.items()
             if name == "uncore_box_up" and not count}
 
 
 def counted_of(samples, socket):
-    """Series of a socket that say what its boxes did."""
+    """Return the series of a socket that count events of its boxes."""
     return {name for name, labels in samples
             if name.endswith("_total") and dict(labels).get("socket") == socket and
             not name.startswith("uncore_events_")}
@@ -109,7 +109,7 @@ def test_channel(tap, daemon):
 
 
 def test_live(tap):
-    """A page that is open."""
+    """uncore live shows that a socket stops counting while the page is open."""
     def says(*words):
         return lambda screen: all(re.search(one, screen.text(), re.M)
                                   for one in words)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The die map's documents as programs meet them: snapshots, event streams and their
-limits, recordings, and recordings in which something is wrong. There is no uncore
-here (lib/python/fake_pmu.py); numbers are die_map.py's, the page is die_map_page.py's.
+Test the die map's HTTP API: topology, snapshots, event streams and their limits,
+recordings, and damaged recordings. No uncore PMU is needed (lib/python/fake_pmu.py).
+die_map.py tests the numbers, die_map_page.py the page.
 """
 
 import contextlib
@@ -25,8 +25,8 @@ from lib.python.exposition import Daemon, up, value  # noqa: E402
 from lib.python.fake_pmu import make_pmu, write  # noqa: E402
 from lib.python.uncore import TOP, Tap  # noqa: E402
 
-STREAMS = 32                # at a time, Documentation/die-map.rst
-MANY = 120                  # boxes, so that a snapshot is as long as of a big machine
+STREAMS = 32                # limit of open event streams, Documentation/die-map.rst
+MANY = 120                  # boxes: a snapshot has the length of a large machine's
 MUTATIONS = 60
 WEB = os.path.join(TOP, "userspace", "cli", "web")
 
@@ -50,7 +50,7 @@ class Stream:
         self.to.close()
 
     def read_until(self, end):
-        """What comes up to there; None when the stream ends before."""
+        """Return the text before @end; None if the stream ends first."""
         while end not in self.text:
             part = self.to.recv(65536)
             if not part:
@@ -97,7 +97,8 @@ def test_documents(tap, daemon):
 
 
 def make_port(sysfs, name, width, speed, device_speed=None, cpus="0", kind="0x060400"):
-    """A root port, and the device below it."""
+    """Create a PCIe root port in sysfs, and a device below it if @device_speed is
+    given."""
     port = os.path.join(sysfs, "devices", "pci0000:00", name)
     write(port + "/class", kind)
     write(port + "/local_cpulist", cpus)
@@ -109,7 +110,9 @@ def make_port(sysfs, name, width, speed, device_speed=None, cpus="0", kind="0x06
 
 
 def test_links(tap, folder):
-    """What a socket's PCIe links transfer at most: of those that are up."""
+    """The maximum of a socket's PCIe traffic is the sum of its links that have a device
+    and a known speed. A root port without a device, a port of other or more CPUs than
+    the socket's, and a device of another class are not added."""
     sysfs = os.path.join(folder, "links")
     make_pmu(sysfs)
     with Daemon("--sysfs", sysfs, "serve") as daemon:
@@ -133,7 +136,8 @@ def test_links(tap, folder):
 
 
 def test_policy(tap, daemon):
-    """Nothing from elsewhere, and nothing that stands in the page itself."""
+    """The content security policy permits scripts, styles and requests from the page's
+    own server only; the page has no inline script or style."""
     _, headers, page = daemon.request("/")
     policy = headers["Content-Security-Policy"]
     parts = dict(part.strip().split(" ", 1) for part in policy.split(";"))
@@ -201,13 +205,13 @@ def test_many_streams(tap, daemon):
 def sockets_of(daemon):
     folder, found = "/proc/%d/fd/" % daemon.process.pid, 0
     for fd in os.listdir(folder):
-        with contextlib.suppress(OSError):      # closed since
+        with contextlib.suppress(OSError):      # the daemon has closed this fd
             found += os.readlink(folder + fd).startswith("socket:")
     return found
 
 
 def test_slow_reader(tap, sysfs):
-    """A client that reads nothing is disconnected, others are not affected."""
+    """An event stream whose client reads nothing is closed; other streams continue."""
     with Daemon("--sysfs", sysfs, "serve") as daemon, Stream(daemon) as good:
         good.status()
         good.event()
@@ -234,7 +238,7 @@ def test_slow_reader(tap, sysfs):
 # --- recordings ----------------------------------------------------------------------
 
 def record(tap, folder, sysfs):
-    """A good recording's lines."""
+    """Record some seconds, check the recording, and return its lines."""
     path = os.path.join(folder, "good.series")
     done = run("--sysfs", sysfs, "record", "--series", path, "--", "sleep", "2.5")
     with open(path, encoding="utf-8") as file:
@@ -287,7 +291,7 @@ def test_recording(tap, folder, sysfs):
 
 
 def replay(path):
-    """(topology, snapshots) as the page gets them."""
+    """Serve a recording. Return (topology, snapshots, standard error)."""
     with Daemon("serve", "--replay", path, replay=True) as daemon:
         topology = json.loads(daemon.request("/api/topology")[2])
         snapshots = [json.loads(line) for line in
@@ -302,7 +306,9 @@ def replay(path):
 
 
 def test_replay(tap, folder, lines):
-    """What can be shown is shown, and what is wrong is said."""
+    """Recordings with a damaged line, without an end, or with the header of another
+    machine or of a newer version are shown as far as possible, with a notice of each
+    defect."""
     path = os.path.join(folder, "some.series")
     header, shots, end = lines[0], lines[1:-1], lines[-1]
     other = json.loads(header)
@@ -371,7 +377,8 @@ def test_no_recordings(tap, folder, lines):
 
 
 def large_recording(folder, lines):
-    """One of more than 128 MiB, of few lines; its path, and how many snapshots."""
+    """Write a recording of more than 128 MiB with few lines, which are padded with
+    spaces. Return its path and the number of snapshots."""
     path = os.path.join(folder, "large.series")
     shot, count = json.loads(lines[1]), 2200
     with open(path, "w", encoding="ascii") as file:
@@ -384,7 +391,8 @@ def large_recording(folder, lines):
 
 
 def download_slowly(daemon, got):
-    """In more time than a request may take."""
+    """Download a recording slowly, in more than the 20 seconds that a request may
+    take. Store the lines and the time in @got."""
     with daemon.connected() as connection:
         connection.request("GET", "/api/recording")
         answer, start = connection.getresponse(), time.monotonic()
@@ -400,7 +408,8 @@ def download_slowly(daemon, got):
 
 
 def test_large(tap, folder, lines, meanwhile):
-    """A recording that no browser holds, taken slowly; and compressed."""
+    """A recording that is too large for a browser: the server sends every step-th
+    snapshot, also to a slow client. Then a recording that zstd has compressed."""
     path, count = large_recording(folder, lines)
     with Daemon("serve", "--replay", path, replay=True) as daemon:
         shown = json.loads(daemon.request("/api/topology")[2])["replay"]
@@ -451,7 +460,8 @@ def test_large(tap, folder, lines, meanwhile):
 
 
 def test_mutations(tap, folder, lines):
-    """Bytes that are other ones: it is refused in a line, or shown."""
+    """Recordings with random bytes replaced or removed: uncore serve refuses each with
+    one line, or shows it."""
     dice, path = random.Random(331051), os.path.join(folder, "mutated.series")
     good, wrong = "\n".join(lines).encode() + b"\n", []
     for _ in range(MUTATIONS):

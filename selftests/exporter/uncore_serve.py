@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-"uncore serve" as any client of its port meets it, and as its administrator
-does: forms, limits, malformed requests, slow clients, errors, drivers that go and
-come. There is no uncore here: events of the kernel's own stand in for those of a
-memory channel, by a made-up sysfs. Numbers are serve.py's.
+Test "uncore serve" as HTTP clients and its administrator use it: output formats,
+limits, malformed requests, slow clients, errors, drivers that are unloaded and loaded.
+No uncore PMU is needed: in a made-up sysfs, a software event of the kernel stands in
+for the events of a memory channel. serve.py tests the numbers.
 
 The tests of each subject are in uncore_serve_SUBJECT.py; this program runs them.
-"make soak-serve" has more of it, with --malformed and --scrapes.
+"make soak-serve" sends more malformed requests and scrapes, by --malformed and
+--scrapes.
 """
 
 import argparse

@@ -72,20 +72,20 @@ def test_arguments(tap, folder):
                  "no uncore driver", "uncore check")
 
 
-# What only uncore-serve is linked with.
+# Libraries of the HTTP server: uncore-serve is linked with them, uncore is not.
 SERVING = {"gnutls", "microhttpd"}
 
 
 def libraries(program):
-    """The names of the libraries that a program is linked with."""
+    """Return the names of the libraries that a program is linked with."""
     done = subprocess.run(["objdump", "-p", program], stdout=subprocess.PIPE,
                           encoding="utf-8", check=True)
     return set(re.findall(r"NEEDED +lib([\w+-]+?)\.so", done.stdout))
 
 
 def test_programs(tap, folder, sysfs):
-    """"uncore serve" executes uncore-serve, in a build tree and where it is
-    installed."""
+    """"uncore serve" executes uncore-serve: beside uncore in a build tree, and in
+    libexec where uncore is installed."""
     serve = os.path.join(os.path.dirname(UNCORE), "uncore-serve")
     tap.ok(not libraries(UNCORE) & {*SERVING, "crypt", "yaml-cpp"} and
            SERVING <= libraries(serve), "uncore is linked with none of %s" %

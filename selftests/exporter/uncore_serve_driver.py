@@ -13,20 +13,22 @@ from lib.python.fake_pmu import PMU, make_pmu, write
 
 
 def reasons(samples):
-    """Why a machine does not count."""
+    """Return the reasons of uncore_down_info, of samples in which uncore_up is 0."""
     assert up(samples) == 0
     return [dict(labels)["reason"] for name, labels in samples
             if name == "uncore_down_info"]
 
 
-# modalias of a processor, and whether a driver could be there.
+# Of a processor: its modalias, the reason in uncore_down_info, and the status of
+# /readyz, which is 503 only where a driver could still be loaded.
 PROCESSORS = (("ven0002fam0019mod0001", "unsupported", 200),
               ("ven0000fam0006mod0055", "unsupported", 200),
               ("ven0000fam0006mod003F", "no_driver", 503))
 
 
 def test_processors(tap, folder):
-    """On a processor that is not supported there is nothing to wait for: it is ready."""
+    """/readyz answers 200 on an unsupported processor, as no driver can be loaded
+    there."""
     for modalias, reason, status in PROCESSORS:
         sysfs = os.path.join(folder, modalias)
         write(sysfs + "/devices/system/cpu/online", "0")
@@ -50,7 +52,7 @@ def clock_cycles(samples):
 
 
 def test_late_driver(tap, folder):
-    """It is started before the driver is loaded."""
+    """uncore serve starts before the driver is loaded."""
     sysfs = os.path.join(folder, "no-driver")
     with Daemon("--sysfs", sysfs, "serve") as daemon:
         none = daemon.fresh()
@@ -101,7 +103,7 @@ def test_driver(tap, sysfs):
                "SIGUSR1: the counters are released", [repr(gone)])
         links, fds = [], "/proc/%d/fd/" % daemon.process.pid
         for fd in os.listdir(fds):
-            with contextlib.suppress(OSError):      # closed since
+            with contextlib.suppress(OSError):      # the daemon has closed this fd
                 links.append(os.readlink(fds + fd))
         tap.ok(not [link for link in links if "perf" in link],
                "and nothing keeps the driver", links)

@@ -41,7 +41,7 @@ ACCEPT = (
      PROMETHEUS),
     ("application/openmetrics-text;q=0.5,*/*;q=0.9,text/plain;q=0.1",
      OPENMETRICS),
-    # Prometheus 2's
+    # the header that Prometheus 2 sends
     ("application/openmetrics-text;version=1.0.0,"
      "application/openmetrics-text;version=0.0.1;q=0.75,"
      "text/plain;version=0.0.4;q=0.5,*/*;q=0.1", OPENMETRICS),

@@ -14,7 +14,7 @@ from lib.python.exposition import Daemon
 
 
 def answer_of(family, address, port, host):
-    """The status line's number for a request with that Host header."""
+    """Request /livez with a Host header, and return the HTTP status."""
     with socket.socket(family) as to:
         to.settimeout(LIMIT)
         to.connect((address, port))
@@ -27,8 +27,8 @@ def answer_of(family, address, port, host):
 
 
 def test_listeners(tap, sysfs):
-    """Several addresses, one of which is all of the machine's; whose Host headers
-    are taken."""
+    """Listen on 127.0.0.1 and on [::], which is all addresses of the machine. On a
+    loopback address only Host headers that name this machine are accepted."""
     with Daemon("--sysfs", sysfs, "serve", "--listen", "[::]:0", "--allow-host",
                 "uncore.example") as daemon:
         said = daemon.said
@@ -55,7 +55,7 @@ def test_listeners(tap, sysfs):
 
 
 class UnixConnection(http.client.HTTPConnection):
-    """To a unix socket."""
+    """An HTTP connection to a unix socket."""
 
     def __init__(self, path):
         super().__init__("localhost", timeout=LIMIT)
@@ -76,7 +76,8 @@ def ask_unix(path, what, host="localhost"):
 
 
 def test_unix(tap, folder, sysfs):
-    """A socket for a proxy of this machine, which checks what clients show."""
+    """A unix socket for a reverse proxy on this machine. The proxy checks its clients,
+    so any Host header is accepted."""
     path = os.path.join(folder, "socket")
     for before in ("", " that a killed one left"):
         with Daemon("--sysfs", sysfs, "serve", "--listen", "unix:" + path) as daemon:

@@ -16,7 +16,7 @@ ATTACKERS = 8
 
 
 def malformed_request(dice):
-    """A request with something wrong, or not."""
+    """Return a random request: malformed in most cases, well formed in some."""
     lines = [b"GET /metrics HTTP/1.1", b"Host: localhost", b"Accept: */*"]
     kind = dice.randrange(12)
     if kind == 0:
@@ -51,17 +51,17 @@ def malformed_request(dice):
             text[dice.randrange(len(text))] = dice.randrange(256)
         return bytes(text)
     elif kind == 10:
-        return b"\r\n".join(lines) + b"\r\n"        # and no end
+        return b"\r\n".join(lines) + b"\r\n"        # without the final empty line
     return b"\r\n".join(lines) + b"\r\n\r\n"
 
 
 def send(port, data):
-    """Sends it, reads an answer if there is one, and hangs up."""
+    """Send data on a new connection, read the answer, if any, and close it."""
     with socket.create_connection(("127.0.0.1", port), timeout=LIMIT) as to:
         try:
             to.sendall(data)
             to.shutdown(socket.SHUT_WR)
-            to.settimeout(0.02)     # it may wait for more, and we do not
+            to.settimeout(0.02)     # the daemon may wait for the rest of a request
             while to.recv(65536):
                 pass
         except OSError:
@@ -69,7 +69,8 @@ def send(port, data):
 
 
 def attack(daemon, requests, seed):
-    """From several sides, as each request takes a moment to be hung up on."""
+    """Send malformed requests from ATTACKERS threads in parallel, as each connection
+    takes some time until it is closed."""
     def attacker(which):
         dice = random.Random(seed + which)
         for _ in range(requests // ATTACKERS):
@@ -79,7 +80,8 @@ def attack(daemon, requests, seed):
 
 
 def test_attacks(tap, daemon, malformed):
-    # As many at once as ever: its memory is then what it will be.
+    # Bring the daemon's memory to its peak, by as many connections at a time as it
+    # accepts, before measuring the memory.
     for one in hold(daemon):
         one.close()
     daemon.wait_until_answered()

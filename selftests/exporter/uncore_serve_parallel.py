@@ -13,8 +13,8 @@ from lib.python.command import LIMIT
 from lib.python.exposition import OPENMETRICS, PROMETHEUS, Malformed, up
 
 SCRAPES = 10000
-SCRAPERS, EACH = 100, 4
-AT_ONCE, ADDRESSES = 1000, 4
+SCRAPERS, EACH = 100, 4             # threads, and scrapes of each
+AT_ONCE, ADDRESSES = 1000, 4        # connections at a time, and their source addresses
 # Allowed memory growth of the daemon from its first peak to the end: a leak of 100
 # bytes a scrape, or a tenth of that with 10^5 scrapes.
 MEMORY = 1024               # kB
@@ -30,19 +30,20 @@ def in_threads(work, count):
 
 
 def hold(daemon):
-    """Clients of one address, more than it may have, that do not finish."""
+    """Open 400 connections from one address, each with an unfinished request. Return
+    the connections."""
     held = []
     for _ in range(400):
         held.append(socket.create_connection(
             ("127.0.0.1", daemon.port), timeout=LIMIT,
             source_address=("127.0.0.2", 0)))
-        with contextlib.suppress(OSError):      # one too many: turned away
+        with contextlib.suppress(OSError):      # the daemon has closed the connection
             held[-1].sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n")
     return held
 
 
 def scrape_in_parallel(daemon):
-    """Threads, all of which hold a connection and use it again; their failures."""
+    """Scrape EACH times from each of SCRAPERS threads. Return the failures."""
     failures = []
 
     def scraper(_):
@@ -58,8 +59,8 @@ def scrape_in_parallel(daemon):
 
 
 def scrape_at_once(daemon):
-    """More connections at a time than are taken, all of which want an answer; how
-    many have got one, and what others got."""
+    """Open AT_ONCE connections, more than the daemon serves at a time, each with a
+    request. Return the number of good answers, and the beginnings of the others."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE,
                        (min(hard, AT_ONCE + soft), hard))
@@ -85,7 +86,7 @@ def scrape_at_once(daemon):
 
 
 def scrape_on(daemon, count):
-    """Scrapes of one connection; how many were answered as they should."""
+    """Scrape @count times over one connection. Return the number of good answers."""
     connection = http.client.HTTPConnection("127.0.0.1", daemon.port,
                                             timeout=LIMIT)
     good = 0
@@ -118,12 +119,12 @@ def test_many(tap, daemon, scrapes):
 
 
 def test_slow(tap, daemon):
-    """Clients that hold connections: those of one address leave room for others,
-    and none is kept for longer than a request may take."""
+    """Slow clients: many connections of one address do not keep other addresses out,
+    and the daemon closes a connection whose request takes too long."""
     held = hold(daemon)
     tap.ok(up(daemon.scrape()) == 1,
            "while 400 slow clients of one address wait, others are answered")
-    # A byte now and then does not make it longer.
+    # A client that sends a byte now and then does not extend the time limit.
     drop, ended = held[0], False
     deadline = time.monotonic() + LIMIT
     drop.settimeout(0.5)
@@ -153,7 +154,8 @@ def test_slow(tap, daemon):
 
 
 def crowd(daemon, count, addresses, request):
-    """Connections of several addresses, each with the beginning of a request."""
+    """Open @count connections from @addresses source addresses and send @request on
+    each. Return the connections."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE,
                        (min(hard, count + soft), hard))
@@ -162,13 +164,13 @@ def crowd(daemon, count, addresses, request):
         held.append(socket.create_connection(
             ("127.0.0.1", daemon.port), timeout=LIMIT,
             source_address=("127.0.1.%d" % (1 + i % addresses), 0)))
-        with contextlib.suppress(OSError):      # it had to give way
+        with contextlib.suppress(OSError):      # closed in favour of a newer connection
             held[-1].sendall(request)
     return held
 
 
 def slowest_scrape(daemon, count=5):
-    """In seconds."""
+    """Return the time of the slowest of @count scrapes, in seconds."""
     slowest = 0
     for _ in range(count):
         start = time.monotonic()
@@ -178,8 +180,8 @@ def slowest_scrape(daemon, count=5):
 
 
 def test_crowd(tap, daemon):
-    """More slow clients than there may be connections, of many addresses; more
-    event streams than there may be. Who asks and goes is answered at once."""
+    """More slow clients than connections are allowed, of many addresses; then more
+    event streams than are allowed. A scraper is answered at once in both cases."""
     for name, request, count in (
             ("slow connections", b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n",
              1500),

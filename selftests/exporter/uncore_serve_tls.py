@@ -20,7 +20,8 @@ from lib.python.fake_pmu import write
 
 
 def certificates(folder, names):
-    """{name: [certificate, key]}, each self-signed."""
+    """Create a self-signed certificate for each name. Return the files' paths,
+    {name: [certificate, key]}."""
     files = {}
     for name in names:
         files[name] = [os.path.join(folder, name + end)
@@ -36,7 +37,8 @@ def certificates(folder, names):
 
 
 def ask(daemon, path="/livez", client=None):
-    """(status, body, certificate) over TLS; status 0 where the handshake fails."""
+    """Request a path over TLS, with a client certificate or none. Return (status, body,
+    server certificate); the status is 0 if the handshake fails."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     if client:
@@ -47,7 +49,7 @@ def ask(daemon, path="/livez", client=None):
         try:
             connection.request("GET", path)
             answer = connection.getresponse()
-            # "Connection: close" closes the socket with the body
+            # after "Connection: close" http.client closes the socket with the body
             its = connection.sock.getpeercert(True) if connection.sock else b""
             return answer.status, answer.read().decode(), its
         except (OSError, http.client.HTTPException):
@@ -55,7 +57,7 @@ def ask(daemon, path="/livez", client=None):
 
 
 def shown(daemon):
-    """The certificate that a client is shown now, in PEM."""
+    """Return the certificate that the server sends to a new client, in PEM."""
     return ssl.DER_cert_to_PEM_cert(ask(daemon)[2])
 
 
@@ -66,7 +68,7 @@ def replace(files, targets):
 
 
 def test_reload(tap, folder, sysfs, files):
-    """Certificates that change under it."""
+    """The certificate's files change while uncore serve runs."""
     used = [os.path.join(folder, "used" + end) for end in (".crt", ".key")]
     pem = {}
     for name, its in files.items():
@@ -83,7 +85,7 @@ def test_reload(tap, folder, sysfs, files):
         tap.ok(shown(daemon) == pem["two"],
                "a certificate that is replaced is shown from then on")
         said = daemon.more("loaded again")
-        # garbage, and then nothing
+        # a file of garbage, then an empty file
         for text in ("garbage", ""):
             write(used[0], text)
             time.sleep(1.1)
@@ -105,7 +107,8 @@ def test_reload(tap, folder, sysfs, files):
 
 
 def test_client_certificates(tap, folder, sysfs, files):
-    """Clients have to show a certificate, but to a listener for probes."""
+    """With --tls-client-ca, clients need a certificate of that authority. The listener
+    of --listen-health needs none."""
     authorities = os.path.join(folder, "clients.crt")
     probes = os.path.join(folder, "probes")
     shutil.copy(files["two"][0], authorities)
