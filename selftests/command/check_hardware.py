@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-uncore check --hardware on simulated hardware that behaves, and on some that does
-not. How fast samples and interrupts come depends on this machine, so nothing is
-claimed of these but that they are looked at.
+Test "uncore check --hardware" on correct and on faulty simulated hardware. The rates of
+samples and interrupts depend on this machine, so the test only requires that they are
+checked.
 """
 
 import json
@@ -19,7 +19,7 @@ from lib.python.schema import (document_schema, errors_of,  # noqa: E402
 from lib.python.top import cpu_packages, dead_box  # noqa: E402
 from lib.python.uncore import SIM, TOP, Machine, Tap, write  # noqa: E402
 
-PATIENCE = 900      # seconds; it is half a minute on a real machine
+PATIENCE = 900      # seconds; a real machine needs half a minute
 SUBJECTS = ("boxes", "clocks", "group reads", "sums", "filters", "coherent IO",
             "sampling", "interrupts", "memory")
 
@@ -33,13 +33,14 @@ def found(checks, subject):
 
 
 def play(scenario):
-    """Rates of a steady scenario, which stay when its player has ended."""
+    """Set the event rates of a steady scenario. The simulator keeps the rates after the
+    player has ended."""
     subprocess.run([os.path.join(TOP, "selftests/scenarios/play"), scenario],
                    check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE)
 
 
 def test_right(tap, report):
-    """Flows that are conserved."""
+    """In a scenario the parts of each flow add up to the whole: no check is bad."""
     done = check_hardware("--json", "--report", report)
     checks = json.loads(done.stdout)["checks"] if done.stdout else []
     tap.ok([subject for subject in SUBJECTS if not found(checks, subject)] == [],
@@ -73,7 +74,7 @@ def test_right(tap, report):
 
 
 def test_units(tap):
-    """One unit of coherent IO that both boxes count, and no traffic."""
+    """Both IRP boxes count the same coherent requests; then neither counts any."""
     boxes = ["pkg=%d box=irp_%d event=0x16 umask=0x02" % (package, unit)
              for package in range(len(cpu_packages())) for unit in (0, 1)]
     for rate, verdict, word in (("0.01", "bad", "counted twice"),
@@ -90,8 +91,8 @@ def test_units(tap):
 
 
 def test_wrong(tap):
-    """Every event with its own waveform, which no machine has, and a box
-    that answers no more: no count is made up for it."""
+    """Faulty hardware: each event has the simulator's own waveform, so parts exceed the
+    whole, and a box does not answer."""
     write(SIM + "rates", "off")
     write(SIM + "fault", dead_box(0, "imc_0"))
     done = check_hardware()
@@ -104,7 +105,7 @@ def test_wrong(tap):
 
 
 def test_still(tap):
-    """Clocks that do not run."""
+    """The clocks of the boxes do not run."""
     write(SIM + "clock", "manual")
     done = check_hardware("--json")
     clocks = found(json.loads(done.stdout)["checks"], "clocks")

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Fuzzes the input of libuncore (event strings, metric expressions, sysfs) and of the
-# command (text of perf script, HTTP requests, names), for a minute in all;
-# FUZZ_SECONDS=n changes that. Each crash, leak, hang or undefined operation is a
-# failure, and its input is kept.
+# Fuzz the input of libuncore (event strings, metric expressions, sysfs) and of the
+# command (text of perf script, HTTP requests, names). All targets together take a minute,
+# or FUZZ_SECONDS. Each crash, leak, hang or undefined operation is a failure, and its
+# input is kept in build/fuzz/found.
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/tap.sh
 . "$here/../lib/shell/tap.sh"
@@ -19,7 +19,7 @@ echo 'extern "C" int LLVMFuzzerTestOneInput(const char *, long) { return 0; }' |
 
 mkdir -p "$build" || tap_bail "$build cannot be made"
 log=$build/build.log
-# It is not fuzzed, and takes long to build.
+# Use the libperf of the normal build, if any: it is not fuzzed, and takes long to build.
 libperf=$(readlink -f "$here/../../build/userspace/libperf")
 [[ -e $libperf/libperf.o ]] && libperf=(-DUNCORE_LIBPERF="$libperf") || libperf=()
 {
@@ -33,8 +33,8 @@ tap_ok $? 'the targets build' || {
 	tap_end
 }
 
-# A seed a line; | stands for the end of a line in sysfs' and perf script's, for that of
-# HTTP in requests.
+# Each line of a seeds file is a seed. In the seeds of sysfs and perf script, | stands for
+# a newline, in those of HTTP for CR LF.
 for target in "${targets[@]}"; do
 	corpus=$build/corpus/$target
 	rm -rf "$corpus"
@@ -51,7 +51,7 @@ for target in "${targets[@]}"; do
 
 	log=$build/$target.log
 	total=0 spent=0
-	# as often as it takes where other programs leave little time
+	# repeat on a busy machine, until there are ten inputs for each seed
 	while
 		"$build/bin/fuzz-$target" -max_total_time="$seconds" -timeout=10 \
 			-rss_limit_mb=2048 -print_final_stats=1 "${options[@]}" \

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The uncore command on the simulated machine: check, topology and list under each
-# driver, without one, for a user without permissions and with a CPU offline; event
-# strings and their counts; and wrong event strings: one line on standard error, the
-# right status, no process left running.
+# Test the uncore command on the simulated machine: check, topology and list without a
+# driver, with each driver, for a user without permissions and with a CPU offline; then
+# event strings and their counts. A wrong event string must give one line on standard
+# error and the right status, and leave no process running.
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/tap.sh
 . "$here/../lib/shell/tap.sh"
@@ -23,7 +23,7 @@ cleanup()
 }
 trap cleanup EXIT
 
-# json EXPRESSION: of the JSON "data" in $out
+# json EXPRESSION: print a Python expression, in which "data" is the JSON in $out
 json()
 {
 	python3 -c 'import json, sys
@@ -31,7 +31,8 @@ data = json.load(open(sys.argv[1]))
 print(eval(sys.argv[2]))' "$out" "$1" 2>&1
 }
 
-# refused STATUS TEXT NAME ARGUMENTS...: run uncore, as $as, and check how it fails
+# refused STATUS TEXT NAME ARGUMENTS...: run uncore through the command $as, and check
+# that it fails with this status and one line with TEXT
 as=()
 refused()
 {
@@ -45,7 +46,7 @@ refused()
 		tap_diag "status $status, out: $(head -c 300 "$out"), err: $(< "$err")"
 }
 
-# checked STATUS NAME: runs check, as $as, with JSON in $out
+# checked STATUS NAME: run "check --json" through the command $as, with its JSON in $out
 checked()
 {
 	"${as[@]}" "$uncore" check --json > "$out" 2> "$err"
@@ -54,7 +55,7 @@ checked()
 	tap_ok $? "check says no more than it is asked for" || tap_diag "$(< "$err")"
 }
 
-# verdict SUBJECT: check's, with its advice
+# verdict SUBJECT: print the verdict of check on a subject, and its advice
 verdict()
 {
 	json "next('%(verdict)s: %(advice)s' % c for c in data['checks'] if c['subject'] == '$1')"
@@ -80,7 +81,7 @@ tap_ok $? 'and says that it does'
 tap_eq "$? $(json "len(data['sockets']), data['pmus'], data['driver']")" \
 	"0 ($sockets, [], None)" 'topology has the packages'
 
-### with ours
+### with xeon_uncore
 
 load_driver events=all
 checked 0 'check: ready with xeon_uncore'
@@ -122,7 +123,7 @@ tap_eq "$(wc -l < "$out")" 2 'list: a value by its words, as CSV'
 "$uncore" list -v cas_count.rd_underfill > "$out"
 tap_eq "$(grep -c 'event=0x04' "$out")" 1 'list -v shows the encoding'
 
-# Names count their events.
+# Symbolic names of events and values count the right transactions.
 "$uncore" stat --json -o "$out" \
 	-e cbox_1/tor_inserts.opcode,filter_opc=drd,name=reads/ \
 	-e cbox_1/llc_lookup.any,filter_state=i+s,name=lookups/ \
@@ -142,7 +143,7 @@ for expected in reads:700 lookups:37 packets:11; do
 	tap_ok $? "${expected%:*}: ${expected#*:} counted" || tap_diag "$(< "$out")"
 done
 
-# ### wrong input is refused
+### wrong input is refused
 
 refused 1 "did you mean cas_count.rd" 'an unknown event: the nearest' \
 	stat -e imc/cas_count.rdd/ -- true
@@ -185,7 +186,7 @@ refused 1 'there is no sysfs' 'a sysfs that is none' --sysfs /no/such topology
 
 as=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all
 	--bounding-set=-all)
-# others may not reach a home folder
+# another user may not have access to a build tree in a home folder
 built=$uncore shared=$(mktemp -d)
 chmod 755 "$shared"
 cp "$uncore" "$shared/"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Files installed beside the command: the man pages are well-formed and have every
-# subcommand and option, and bash completes them.
+# Test the files that are installed with the command: the man pages are well-formed and
+# have each subcommand and option, and bash completes them.
 here=$(dirname "$0")
 # shellcheck source=selftests/lib/shell/tap.sh
 . "$here/../lib/shell/tap.sh"
@@ -42,7 +42,7 @@ for command in "${commands[@]}"; do
 	done
 	mapfile -t options < <("$uncore" __complete "$command" -)
 	for option in "${options[@]}"; do
-		# mdoc writes the first dash itself
+		# mdoc's Fl macro adds the first dash
 		grep -q "^\.It.*Fl ${option#-}\( \|$\)" "$page" ||
 			[[ $option == --help || $option == -h ]] ||
 			missing+=" $option"
@@ -55,14 +55,14 @@ tap_eq "$(cat "${pages[@]}" | sed -n 's/^\.Xr \(uncore[a-z-]*\) 1.*/\1/p' | sort
 	'pages that are named exist'
 tap_eq "$(grep -l '@[A-Z_]*@' "${pages[@]}")" '' 'all parts are filled in'
 
-# The completions that bash would offer for a line, in one line.
+# offered LINE: print the completions that bash offers for a command line, in one line
 offered()
 {
 	bash -c '
 		PATH=$1:$PATH
 		. "$2"
 		COMP_LINE=$3 COMP_POINT=${#3}
-		# as bash does: words end at blanks, and at = and :
+		# split words like bash does: at blanks, and at = and :
 		spaced=${3//=/ = }
 		read -ra COMP_WORDS <<< "${spaced//:/ : }"
 		[[ $3 == *" " ]] && COMP_WORDS+=("")

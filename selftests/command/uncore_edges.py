@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Early ends of the uncore command: readers that close the pipe, interrupts at any
-moment, full disks, no /proc, and files of samples that are cut off or not files of
-samples. Without PMUs, by kernel events.
+Test failures during a run of the uncore command: readers that close the pipe, signals at
+any moment, full disks, a missing /proc, and files of samples that are truncated or have
+another format. No uncore PMU is needed: the tests use software events of the kernel.
 """
 
 import json
@@ -23,7 +23,7 @@ from lib.python.command import (EVENT, LIMIT, UNCORE, comments,  # noqa: E402
 from lib.python.uncore import Tap  # noqa: E402
 
 RECORD = ("record", "-e", EVENT, "-c", "1")
-# Warnings about this machine, beside the command's output.
+# Warnings that uncore prints on a machine without a driver, which tests ignore.
 NO_DRIVER = "uncore: no uncore driver is loaded ('uncore check' says what to " \
     "do)\n"
 NO_NAMES = "uncore: no uncore driver is loaded: this is the catalogue of " \
@@ -54,7 +54,7 @@ def test_pipes(tap, samples):
 # --- interrupts ----------------------------------------------------------------------
 
 def interrupted(number, wait, *arguments):
-    """Runs uncore and sends it a signal after some seconds."""
+    """Run uncore and send it a signal after @wait seconds. Return the ended process."""
     with started([UNCORE, *arguments], stdout=subprocess.PIPE,
                  stderr=subprocess.PIPE, encoding="utf-8") as process:
         time.sleep(wait)
@@ -72,7 +72,7 @@ def test_interrupts(tap):
                            "--json", "-I", "20", "sleep", "100")
         last = done.stdout.splitlines()[-1:]
         summaries += bool(last)
-        # at the very start nothing was counted yet
+        # a signal before the first interval: uncore has printed nothing
         if done.returncode != -number or done.stderr or \
                 (last and not json.loads(last[0])["total"]):
             wrong += ["signal %d" % number, *comments(done)]
@@ -83,7 +83,7 @@ def test_interrupts(tap):
 # --- full disks ------------------------------------------------------------------------
 
 def in_namespace(script, *arguments):
-    """A shell script that may mount."""
+    """Run a shell script in a new mount namespace."""
     return subprocess.run(["unshare", "-m", "sh", "-c", script, "-",
                            *arguments], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, encoding="utf-8",
@@ -120,7 +120,8 @@ def test_no_proc(tap):
 # --- names that other users choose ---------------------------------------------------------------
 
 def test_task_names(tap, folder):
-    """A task's name forges neither stacks nor lines, and controls no terminal."""
+    """Control characters and semicolons in a task's name are replaced: the name cannot
+    forge a stack or a line, nor control the terminal."""
     path = os.path.join(folder, "names")
     names = ("init;main", "x 1\ny", "\x1b[2Jred")
     script = "import ctypes\nfor name in %r:\n" \
@@ -158,7 +159,7 @@ def test_bad_stacks(tap, folder):
 
 
 def test_event_names(tap, folder):
-    """The picture is of one event."""
+    """flamegraph draws one event: of a file with two events, -e must choose one."""
     path = os.path.join(folder, "names.data")
     run("record", "-c", "1", "-o", path, "-e", "page-faults", "-e",
         "context-switches", "ls", "-lR", "/etc")
@@ -222,7 +223,7 @@ def test_narrow(tap):
 
 
 def main():
-    # the parent may have ignored them, as nohup and shells do
+    # The parent process may ignore these signals, as nohup and shells do.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     tap = Tap()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-JSON of the uncore command, without any uncore: what each subcommand prints of a
-recorded machine, of a large one or of the kernel's own events is as the installed
-schema has it, and the schema notices a missing member.
+Test the JSON of the uncore command without an uncore PMU: the output of each subcommand
+for a recorded machine, a large machine and the kernel's software events matches the
+installed schema, and the schema rejects a document with a missing member.
 """
 
 import json
@@ -22,12 +22,12 @@ from lib.python.schema import (DOCUMENTS, check_documents,  # noqa: E402
                                python_with_jsonschema, without_one)
 from lib.python.uncore import Tap  # noqa: E402
 
-# What is not in every document.
+# Members that only some documents have.
 OPTIONAL = {"socket", "pmu", "lacking", "set", "reason", "upper_bound"}
 
 
 def test_recordings(tap, folder):
-    """The listings are what a recording of their trees is."""
+    """A recorded listing of a sysfs tree, expanded and recorded again, is the same."""
     other = []
     for name in recordings():
         tree = os.path.join(folder, name)
@@ -67,7 +67,8 @@ def test_subcommands(tap):
 
 
 def test_notices(tap, documents):
-    """One of each subcommand, without each of its parts."""
+    """Remove each member of a document of each subcommand: the schema rejects each
+    result."""
     first = {one["subcommand"]: one for one in documents}
     broken = [("%s: %s" % (name, what), document)
               for name, one in first.items()

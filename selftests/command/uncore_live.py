@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-"uncore live" on terminals of several sizes: the numbers of a scenario are its
-causes, keys do what they say, names of tasks cannot write on the terminal, and the
-terminal is as it was, whatever ends the program. CPUs go offline and online in the meantime.
+Test "uncore live" on terminals of several sizes. The numbers are those of the scenario
+that plays, each key does what the help says, names of tasks cannot control the terminal,
+and the terminal is restored however the program ends. CPUs go offline and online, and
+boxes die while the program runs.
 
-Nothing is expected at a time: what has to appear is awaited. The first argument is a
-part of it, "page", "ends" or "sockets"; more are names of its tests.
+The tests wait for texts to appear and do not depend on the time that it takes. The first
+argument is the part to run: "page", "ends" or "sockets". Further arguments are names of
+the part's tests.
 """
 
 import os
@@ -27,9 +29,9 @@ from scenarios.expected import expected  # noqa: E402
 from scenarios.player import Player, machine  # noqa: E402
 
 SIZE = ["%s=%d" % item for item in causes.MACHINE.items()]
-SCENARIO = "numa"           # the one that has traffic everywhere
+SCENARIO = "numa"           # has traffic in all box types
 GIB = 1 << 30
-INTERVAL = 500      # ms; a slow machine draws all the time, and is never still
+INTERVAL = 500      # ms; with less, a slow machine would draw without a pause
 QUICK = ("-I", str(INTERVAL))
 # Rates depend on this machine's clock, which an emulated CPU reads late; shares, in
 # percent as displayed, do not.
@@ -47,7 +49,7 @@ def live(rows, columns, *arguments, before=(), **more):
 
 
 def verdicts(screen):
-    """What each socket's lines at the top say: (memory, QPI) in percent."""
+    """Return (memory, QPI) in percent, of each socket's verdict at the top."""
     found, texts = [], []
     for line in screen.lines()[1:]:
         if re.match(r" \d+: ", line):
@@ -65,7 +67,7 @@ def verdicts(screen):
 
 
 def cells(screen, label):
-    """A row's cell of each socket: (value, share in percent), as they are shown."""
+    """Return a row's cell for each socket, (value, share in percent), as displayed."""
     if label == "verdict":
         return verdicts(screen)
     for line in screen.lines():
@@ -83,7 +85,7 @@ def cells(screen, label):
 
 
 def tasks(screen):
-    """The rows of tasks: their words."""
+    """Return the words of each row of the task table."""
     rows, there = [], False
     for line in screen.lines():
         there = there or re.match(r"[> ] *(PID|TASKS) ", line)
@@ -99,7 +101,8 @@ def close(got, want, part):
 
 
 def wanted():
-    """{label: what to take of a cell, and what it is to be, of each socket}"""
+    """Return the numbers that follow from the scenario, {name: (label of the row, index
+    in the cell, value for each socket, whether the number is a rate)}."""
     hardware = machine()
     sockets = flow.sockets(hardware, causes.at(SCENARIO, 0, hardware.packages))
     values = [expected(one, sockets[1 - i].causes)
@@ -142,7 +145,7 @@ def wanted():
         100 * one.causes.limit_power for one in sockets], False
     want["heat"] = "Held by heat", 0, [
         100 * one.causes.limit_thermal for one in sockets], False
-    # Of all misses, the cores' are of remote memory as the causes say.
+    # remote data reads of the cores that miss, of all data reads that miss
     share("remote", lambda v, s: 100 * sum(
         of.rate for of in s.flows if of.box == "cbox" and of.code == 0x35 and
         of.umask & flow.MISS and of.umask & flow.REMOTE) / sum(
@@ -152,7 +155,8 @@ def wanted():
 
 
 def test_numbers(tap):
-    """Of each number an interval that has it right: they are the same in all."""
+    """Each number is right in at least one interval. The rates of the scenario are the
+    same in all intervals."""
     Player(SIM).write(["off\n", "on\n"])
     Player(SIM).show(machine(), SCENARIO, 0)
     left, seen = wanted(), {}
@@ -177,7 +181,7 @@ def test_numbers(tap):
         rows = ("Memory", "read", "write", "channels", "LLC misses", "remote",
                 "QPI sent", "links", "PCIe reads", "PCIe writes",
                 "Active cores", "Uncore clock", "Held by power", "Held by heat")
-        shown.send("d")         # each box, then a row for all
+        shown.send("d")         # "d" changes from rows for each box to a row for all
         good = shown.wait(lambda screen: not cells(screen, "channel 0") and
                           all(cells(screen, row) for row in rows))
         tap.ok(good, "d: a row for all boxes of a type", shown.screen.lines())
@@ -208,10 +212,10 @@ def test_once(tap):
 
 def test_sizes(tap):
     with live(24, 80) as shown:
-        # The twelfth row, which is the last one that there is room for.
+        # "Uncore clock" is the twelfth row of numbers, the last that fits.
         good = shown.shows("socket 0", "socket 1", KEYS, "Uncore clock",
                            "COMMAND", "[total]", " 0:  limited by", "; \u2026")
-        # something to draw lines of
+        # wait until the history has enough values to draw lines
         good = good and shown.wait(lambda screen: sum(
             character in BLOCKS for character in screen.text()) > 20)
         tap.ok(good and KEYS in shown.screen.lines()[-1] and
@@ -350,12 +354,12 @@ def test_filter(tap, shown):
 
 
 def test_pause(tap, shown):
-    """Traffic ends while the page is paused, which shows that it is."""
+    """The traffic changes while the page is paused; the page must not change."""
     busy = shown.wait(lambda screen: cells(screen, "Memory") and any(
         cell and cell[0] > 0 for cell in cells(screen, "Memory")))
     shown.send(" ")
     paused = shown.shows("PAUSED")
-    while shown.pump(1):        # what was on its way
+    while shown.pump(1):        # output that was written before the pause
         pass
     page = shown.screen.text()
     Player(SIM).show(machine(), "io", 0)
@@ -394,7 +398,7 @@ def test_signals(tap):
 
 
 def test_stop(tap):
-    """Ctrl-Z gives the terminal back, and fg takes it again."""
+    """Ctrl-Z restores the terminal, and fg draws the page again."""
     with OnTerminal(24, 80, ["bash", "--norc", "--noprofile", "-i"],
                     stderr=None, PS1="ready> ") as shown:
         shown.shows("ready>")
@@ -431,8 +435,7 @@ def test_no_terminal(tap):
              "nterval")
 
 
-# --- failures during a run
-# --------------------------------------------------------------
+# --- failures during a run -----------------------------------------------------------
 
 def has_numbers(screen, sockets=2):
     found = cells(screen, "Uncore clock")
@@ -460,7 +463,7 @@ def test_no_bpf(tap):
 
 
 def test_cpus(tap):
-    """A socket whose last CPU goes has no numbers until one comes back."""
+    """A socket whose last CPU goes offline has no numbers until a CPU comes online."""
     last = cpu_packages()[1]
     if not all(map(os.path.exists, map(online_file, last))):
         tap.skip("CPUs that go", "they cannot be taken offline here")
@@ -473,7 +476,7 @@ def test_cpus(tap):
             cells(screen, "Uncore clock")[1:] == [None] and \
             "socket 1 has no CPU online" in screen.text()
 
-    # They go offline at any moment of an interval, also while the counters are read.
+    # The CPUs go offline at eight moments of an interval, also while counters are read.
     with live(40, 100, "--no-tasks") as shown:
         good = shown.wait(has_numbers)
         for moment in range(0, INTERVAL, INTERVAL // 8):
@@ -497,7 +500,7 @@ def test_cpus(tap):
 
 
 def test_dead_box(tap):
-    """A channel, and then a port of QPI, stop answering while they count."""
+    """A memory channel and then a QPI port stop answering while their events count."""
     Player(SIM).write(["off\n", "on\n"])
     Player(SIM).show(machine(), SCENARIO, 0)
     rows = [*("channel %d" % i for i in range(machine().imcs)),
@@ -505,7 +508,8 @@ def test_dead_box(tap):
     seen = []
 
     def goes_on_but(screen, dead, said):
-        """All rows have numbers, except those of socket 1."""
+        """Return whether all rows have numbers except the dead boxes of socket 1, and
+        the text @said is displayed."""
         seen[:] = screen.lines()
         return said in screen.text() and "Memory" in screen.text() and all(
             len(found) == 2 and found[0] and found[0][0] > 0 and
@@ -538,7 +542,7 @@ def test_dead_box(tap):
 # --- other machines -----------------------------------------------------------------
 
 class Text:
-    """A page that was printed."""
+    """The output of --once, with the interface of a screen."""
 
     def __init__(self, text):
         self._lines = text.splitlines()
@@ -550,7 +554,7 @@ class Text:
 def test_sockets(tap):
     """Socket N reads N + 1 times as much as socket 0."""
     count = len(cpu_packages())
-    one = 0.02              # lines a cycle and channel
+    one = 0.02              # lines per cycle and channel of socket 0
     want = [one * (i + 1) * 64 * machine().imcs * machine().dclk
             for i in range(count)]
     Player(SIM).write(["off\n", "on\n", *(
@@ -559,7 +563,8 @@ def test_sockets(tap):
     seen, right = [], set()
 
     def has(screen, sockets):
-        """Of each socket an interval that has its number, on a page of these."""
+        """Note the sockets whose number is right on a page with exactly @sockets. Return
+        whether each had a right number in some interval."""
         seen[:] = screen.lines()
         found = cells(screen, "read")
         headed = next(filter(None, (re.findall(r"socket (\d+)", line)
@@ -600,18 +605,18 @@ def test_sockets(tap):
         good = has(Text(done.stdout), range(count))
         if good or done.returncode or time.monotonic() > deadline:
             break
-        # where all of it takes longer than that to open
+        # opening all events may take longer than the interval on a slow machine
         interval *= 2
     tap.ok(good and not done.returncode, "--once prints all of them",
            comments(done))
 
 
-# Parts that tests.list runs separately, as all of it takes long on an emulated machine.
+# Parts that tests.list runs separately, as all tests take long on an emulated machine.
 PARTS = {
     "page": (test_numbers, test_once, test_sizes, test_plain, test_keys),
     "ends": (test_signals, test_stop, test_no_terminal, test_no_bpf, test_cpus,
              test_dead_box),
-    "sockets": (test_sockets,),     # of a machine with four or more
+    "sockets": (test_sockets,),     # needs a machine with at least four sockets
 }
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The uncore command on recorded and made-up machines: what it prints right after its
-installation, on each generation and on a large machine.
+Test the output of the uncore command on recorded and made-up machines: the first
+examples and help of a new user on each generation, wrong arguments, and a large machine.
 """
 
 import json
@@ -17,14 +17,14 @@ from lib.python.fake_pmu import (make_large, make_pmu, make_recorded,  # noqa: E
                                  recordings, write)
 from lib.python.uncore import Tap  # noqa: E402
 
-# Box types, and a word of the first examples that need one.
+# For a box type, a word in the first examples that need such a box.
 WORDS = {"imc": "imc/", "qpi": "qpi", "cbox": "llc", "fsb": "fsb/", "gbsq": "l3"}
 
 
 # --- the first hour ------------------------------------------------------------------
 
 def test_examples(tap, name, sysfs):
-    """The first examples are those that this machine's boxes can answer."""
+    """The examples of bare uncore can be executed with this machine's boxes."""
     machine = json.loads(run("--sysfs", sysfs, "topology", "--json").stdout)
     boxes = {pmu["box"] for pmu in machine["pmus"]}
     shown = re.findall(r"^uncore (?!SUBCOMMAND)(.*?)  ", run("--sysfs", sysfs).stdout,
@@ -33,7 +33,8 @@ def test_examples(tap, name, sysfs):
              if boxes and box not in boxes and word in example]
     missing = [box for box, word in WORDS.items()
                if box in boxes and not any(word in one for one in shown)]
-    # They are planned; this host refuses to open the PMUs' types.
+    # Opening the counters fails, as this host lacks the recorded PMUs. Only the messages
+    # of the planning before are checked.
     for example in shown if boxes else ():
         done = run("--sysfs", sysfs, *example.split(), "true")
         if example.startswith(("metric", "stat")) and \
@@ -105,7 +106,7 @@ def test_first_hour(tap, bus):
 # --- wrong arguments -----------------------------------------------------------------
 
 def test_wrong(tap):
-    """One line names the cause and what to write."""
+    """Wrong arguments: one line names the cause and the remedy."""
     for words, remedy in (
             (("cas_cuont",), "did you mean cas_count"),
             (("imc", "cas_cuont.rd"), "did you mean cas_count.rd"),
@@ -146,7 +147,8 @@ def test_large(tap, folder):
     tap.ok(known.get("events") and
            all(event["usable"] for event in known["events"]),
            "all events can be counted there", comments(done)[:5])
-    # Planned for all boxes; it is this machine that has none to open.
+    # Planning for all boxes succeeds. Only opening the counters fails, as this host has
+    # no such PMU.
     for arguments in (["stat", "-M", "mem_bw_total", "--per-box", "true"],
                       ["metric", "ring", "--all", "true"],
                       ["stat", "-e", "{cbox/tor_inserts.opcode,filter_opc=drd/,"

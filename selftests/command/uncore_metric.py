@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-"uncore metric" and "uncore stat -M" on traffic of known size: the numbers for
-boxes, sockets and the machine are those of the traffic, within 1 %, and the
-table shows the numbers of --json. It runs on the PMUs of xeon_uncore or of a
-loaded intel_uncore; the output must name the features that intel_uncore lacks.
+Test "uncore metric" and "uncore stat -M" on traffic of known size: the metrics of
+boxes, sockets and the machine follow from the traffic within 1 %, and the table shows
+the numbers of --json. The test runs on the PMUs of xeon_uncore, or of intel_uncore if
+it is loaded; then the output must name the features that intel_uncore lacks.
 """
 
 import contextlib
@@ -49,8 +49,8 @@ class Values:
         return math.nan
 
     def time(self, name, socket=None, box=None):
-        """For how long a metric's events were counted, which is the time that
-        rates are of. Every box starts and ends a little later than the last."""
+        """Return the seconds for which a metric's events counted, by which its rate is
+        divided. Each box starts and stops a little later than the previous box."""
         for row in self.rows:
             if (row["metric"], row.get("socket"), row.get("pmu")) == \
                     (name, socket, box and "%s_%s" % (PREFIX, box)):
@@ -63,7 +63,7 @@ def near(got, want):
 
 
 class Checks:
-    """Wrong values, for one result."""
+    """Collects the wrong values of many comparisons, for one result of the test."""
 
     def __init__(self):
         self.wrong = []
@@ -85,7 +85,7 @@ def json_of(tap, run, name):
 # --- memory -------------------------------------------------------------------
 
 def memory_traffic():
-    """Reads and writes by socket and channel, all different."""
+    """Return {(socket, channel): (reads, writes)}, all with different numbers."""
     return {(socket, box): (1 << 24 | (socket * 8 + i) << 20,
                             1 << 23 | (socket * 8 + i) << 19)
             for socket in range(2) for i, box in enumerate(boxes("imc"))}
@@ -149,8 +149,9 @@ def test_memory(tap, folder):
 
 
 def judge_table(run, traffic):
-    """The table for people: READ of each channel. It does not show for how long
-    each box counted."""
+    """Compare the column READ of the printed table with the traffic. The table lacks the
+    time for which each box counted, so the rate may be of any time from the shortest to
+    the longest possible."""
     name = "metric memory: the table's bandwidth by channel"
     if run.status or not re.search(r"Counted for [0-9.]+ s", run.out):
         return False, name
@@ -171,7 +172,7 @@ def judge_table(run, traffic):
 # --- last-level cache, QPI, power ----------------------------------------------
 
 def test_latency(tap, folder):
-    """Occupancy over inserts: each slice has its own latency."""
+    """A latency is occupancy divided by inserts; each LLC slice has another latency."""
     occupancy = Event("cbox", "tor_occupancy.miss_opcode")
     inserts = Event("cbox", "tor_inserts.miss_opcode")
     drd, rfo = 0x182, 0x180
@@ -184,7 +185,7 @@ def test_latency(tap, folder):
             sums[socket] = (old[0] + count * cycles, old[1] + count)
             lines += [inserts.line(socket, box, count, opc=drd),
                       occupancy.line(socket, box, count * cycles, opc=drd),
-                      # must be kept out by the filter
+                      # the filter must exclude these requests
                       inserts.line(socket, box, 77777, opc=rfo)]
     name = "stat -M avg_tor_drd_miss_latency: each slice's and socket's"
     checks = Checks()
@@ -209,9 +210,9 @@ def test_latency(tap, folder):
 
 
 def test_misses(tap, folder):
-    """Ownership reads that miss, without those of devices (tid 0x3e)."""
+    """The share of RFOs that miss, without RFOs of PCIe devices (tid 0x3e)."""
     missing = Event("cbox", "tor_inserts.miss_opcode")
-    # "miss" is a condition that requests of the first kind do not meet
+    # requests that hit: tor_inserts.miss_opcode does not count them
     every = Event("cbox", "tor_inserts.opcode")
     lines = []
     for socket in range(2):
@@ -229,7 +230,8 @@ def test_misses(tap, folder):
 
 
 def test_turns(tap, folder):
-    """Two states of one filter cannot be counted at once."""
+    """llc_drd_miss_pct needs two values of a box's one state filter, so its events are
+    multiplexed."""
     name = "stat -M llc_drd_miss_pct says that it was multiplexed, and how much"
     run = while_sending(folder, [], "stat", "-M", "llc_drd_miss_pct", "--json")
     human = while_sending(folder, [], "stat", "-M", "llc_drd_miss_pct", "-e",
@@ -250,7 +252,8 @@ def test_turns(tap, folder):
            "metric memory --all has the same below its table", run.comments())
 
 
-# Few bursts for each of some boxes: in most turns of its events nothing happens.
+# A few bursts of traffic for each box: a multiplexed event sees no traffic in most of its
+# time slices.
 BURSTS = """import random, sys, time
 random.seed(1)
 files = sys.argv[1:]
@@ -264,7 +267,8 @@ UNSEEN = "no event was seen"
 
 
 def test_unreliable(tap, folder):
-    """Metrics of more events than counters, each of which sees other bursts."""
+    """Metrics with more events than a box has counters: each event sees different
+    bursts, so a metric may be unreliable."""
     files = []
     for box in boxes("cbox")[:6]:
         files.append(os.path.join(folder, "bursts of " + box))
@@ -369,7 +373,8 @@ def test_power(tap, folder):
 # --- all sets -------------------------------------------------------------------
 
 def test_sets(tap, folder):
-    """Every set prints; what the driver lacks is named with the reason."""
+    """Each set has metrics, and lists its other metrics as unavailable, with the
+    reason."""
     for name in ("memory", "llc", "qpi", "power", "pcie", "io", "ring"):
         run = while_sending(folder, [], "metric", name, "--all", "--json",
                             seconds=0.3)
@@ -389,7 +394,7 @@ def test_sets(tap, folder):
 
 
 def test_all(tap, folder):
-    """A group is the same for both commands."""
+    """metric --all and stat -M print the same metrics of a group, in the same order."""
     runs = [while_sending(folder, [], *words, "--json", seconds=0.3) for words in
             (("metric", "power", "--all"), ("stat", "-M", "power"))]
     if any(run.status for run in runs):

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Multiplexed counts and metrics of "uncore stat -I" while the mixed scenario plays 100
-random phases, with bursts and gaps of random length: no value is impossible, and
-the stated errors cover at least 60 % of the true values.
+Test multiplexed counts and metrics of "uncore stat -I" while the mixed scenario plays
+100 random phases, with bursts and gaps of random length: no value is impossible, and
+the printed errors cover at least 60 % of the true values.
 
-The true counts are in the same report. Other boxes see the same transactions, and
-have a counter for each event. UNCORE_SEED is the seed of phases, bursts and gaps.
+The true counts are in the same report: other boxes see the same transactions, and have a
+counter for each event. The environment variable UNCORE_SEED sets the seed of phases,
+bursts and gaps.
 """
 
 import json
@@ -26,12 +27,13 @@ from scenarios.player import machine  # noqa: E402
 SEED = int(os.environ.get("UNCORE_SEED", "1"))
 PHASES, PHASE = 100, 0.3    # number, and mean length in seconds
 BURST = (0.01, 0.2)         # shortest and longest mean length of a phase's bursts
-GAP = 0.05                  # traffic of a gap, of a burst's
+GAP = 0.05                  # traffic of a gap, as a part of a burst's traffic
 INTERVAL_MS = 400
-COVERED = 0.6               # errors of a normal distribution cover 0.68
-FEWEST = {"counts": 300, "metrics": 50}     # values with an error
-# A box whose events are multiplexed. One box after it counts the first four of them,
-# the next box counts the others. The numbers are increments in a clock at most.
+COVERED = 0.6               # the standard error of a normal distribution covers 0.68
+FEWEST = {"counts": 300, "metrics": 50}     # least number of values with an error
+# The events of BOX are multiplexed. The first box of OTHERS counts the first four
+# EVENTS, the second box the other four. The numbers are the largest increments of an
+# event in a clock cycle.
 BOX, OTHERS = "imc_0", ("imc_1", "imc_2")
 EVENTS = {"cas_count.rd": 1, "cas_count.wr": 1, "act_count.rd": 1, "act_count.wr": 1,
           "rpq_inserts": 1, "cas_count.all": 1, "pre_count.page_miss": 1,
@@ -42,17 +44,19 @@ RATIOS = [metric for metric in METRICS if metric.name in (
     "avg_tor_drd_latency", "avg_tor_drd_miss_latency", "mem_wb_bytes")]
 TERMS = list({term.key(): term for metric in RATIOS
               for term in metric.terms}.values())
-# Events of an SBo, for which transactions pass that are as many as a term's.
+# Events of SBos that get as many transactions as the terms of the metrics, for the true
+# counts.
 COPIES = ("ad_crd", "ad_bnc", "bl_crd", "bl_bnc")
 COPY_CODE = Event("sbox", "txr_occupancy.ad_crd").code
-# The scenario is of a machine with 18 CBos. All of them have the same rates.
+# The scenario is for a machine with 18 CBos, which all have the same rates. One CBo is
+# simulated.
 CBOXES, SCENARIO_CBOXES = 1, 18
 SIZE = ["%s=%d" % item for item in {**causes.MACHINE, "cboxes": CBOXES}.items()]
 SLACK = 0.02                # clocks that pass while counters are read
-MIB = 64 / (1 << 20)        # of a CAS
+MIB = 64 / (1 << 20)        # MiB that a CAS transfers
 
 
-# Play each phase once. Its sockets have bursts and gaps of random length.
+# A program that plays each phase once, with bursts and gaps of random length.
 PLAY = """import json, random, sys, time
 def write(lines):
     with open("%srates", "w") as file:
@@ -74,7 +78,7 @@ for sockets in phases:
 # --- traffic ---------------------------------------------------------------------
 
 def copy_event(number):
-    """Event that counts what a term counts."""
+    """Return the SBo event that has the counts of a term."""
     return "sbox_%d/txr_occupancy.%s/" % (number // len(COPIES),
                                           COPIES[number % len(COPIES)])
 
@@ -101,7 +105,7 @@ def lines(package, flows, factor):
 
 
 def phase(rng, hardware):
-    """For each socket the traffic of a gap and of a burst."""
+    """Generate the traffic of a gap and of a burst, for each socket."""
     seconds = rng.uniform(0, sum(length for length, _ in causes.MIXED))
     factor = rng.uniform(0.3, 1)
     for socket in flow.sockets(hardware, causes.at("mixed", seconds,
@@ -131,7 +135,8 @@ def count(folder):
 # --- values ----------------------------------------------------------------------
 
 def true_counts(report):
-    """Of the boxes that need no multiplexing, by event and socket."""
+    """Return the counts of the events that were not multiplexed,
+    {(event, socket): count}."""
     rows = [row for row in report["events"]
             if not row["event"].startswith(BOX + "/")]
     assert all(row["running"] == 1 for row in rows), rows
@@ -139,7 +144,7 @@ def true_counts(report):
 
 
 def compare(report):
-    """Multiplexed values: name, row and true value."""
+    """Generate (name, row, true value) of each multiplexed value in a report."""
     counts = true_counts(report)
     events = {"%s/%s/" % (BOX, name): "%s/%s/" % (OTHERS[i // 4], name)
               for i, name in enumerate(EVENTS)}
@@ -161,7 +166,7 @@ def compare(report):
 
 
 def largest(name, row):
-    """The largest possible value of a row."""
+    """Return the largest possible value of a row."""
     if row["unit"] == "%":
         return 100
     if row.get("metric"):
@@ -172,11 +177,11 @@ def largest(name, row):
 
 
 def find_fault(name, row):
-    """Why no machine can have a value; "" for a possible value."""
+    """Return the reason why a value is impossible; "" for a possible value."""
     value, error = row["value"], row["error"]
     if value is None:
         return "" if row.get("reason") else "neither a value nor a reason"
-    # A request is in a queue for a cycle at least.
+    # A latency is at least 1, as a request is in a queue for at least a cycle.
     least = 1 if row["unit"] == "cycles" else 0
     if not least <= value <= largest(name, row):
         return "%g is not %g to %g" % (value, least, largest(name, row))
@@ -188,7 +193,7 @@ def find_fault(name, row):
 
 
 class Coverage:
-    """Number of values within their errors."""
+    """Counts the values whose distance from the true value is within their error."""
 
     def __init__(self):
         self.given = self.covered = self.unknown = 0

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-"uncore stat -x" and "-j" beside "perf stat -x" and "-j" on one machine: the same
-columns and keys, and scripts that read perf's rows read uncore's.
+Compare "uncore stat -x" and "-j" with "perf stat -x" and "-j" on one machine: columns
+and keys are the same, and scripts for perf's rows can read uncore's rows.
 """
 
 import decimal
@@ -48,12 +48,14 @@ def stat(program, *arguments, command=("sleep", "0.12")):
 
 
 def shape(cell):
-    """A number's decimals, as its value is another one in each run. Other cells stay."""
+    """Replace numbers by zeros with the same number of decimals, as values differ in
+    each run. Other text stays."""
     return NUMBER.sub(lambda found: re.sub(r"\d", "0", found.group(1) or "0"), cell)
 
 
 def csv_shape(line, separator):
-    """Columns of a row; events, units and places as they are."""
+    """Return the cells of a CSV row, with the shape of numbers. Cells with the name of
+    an event, a unit, a CPU or a socket, and empty cells stay."""
     cells = line.split(separator)
     names = [i for i, cell in enumerate(cells)
              if re.search(r"[a-z_]{3}|^[A-Z]|^$", cell)]
@@ -62,7 +64,8 @@ def csv_shape(line, separator):
 
 
 def json_shape(line):
-    """Keys in their order, and values that are not measured."""
+    """Return the keys and values of a JSON row in their order, with the shape of
+    measured values."""
     measured = ("interval", "counter-value", "variance", "event-runtime")
     return [(key, (type(value).__name__, shape(str(value)))
              if key in measured else value)
@@ -71,7 +74,8 @@ def json_shape(line):
 
 
 def rows(text, form, separator):
-    """Rows by shape; intervals, whose number differs, once."""
+    """Return the shapes of all rows. Equal shapes are listed once, as the number of
+    intervals differs."""
     found = []
     for line in text.splitlines():
         try:
@@ -95,7 +99,7 @@ def test_shapes(tap):
 
 
 def test_file(tap, folder):
-    """perf's first line in a file is a comment, and an empty one follows."""
+    """An output file begins with a comment and an empty line, like perf's."""
     texts = []
     for program in ("perf", UNCORE):
         path = os.path.join(folder, "file")
@@ -109,7 +113,7 @@ def test_file(tap, folder):
 
 
 def test_not_counted(tap):
-    """Another program's pinned events have all counters of the box."""
+    """Another program's pinned events occupy all counters of the box."""
     pinned = ",".join("hswep_imc_0/cas_count.rd,thresh=%d/D" % n
                       for n in range(1, 5))
     for form in ("-x,", "-j"):
@@ -188,7 +192,8 @@ p=$1; shift
 
 
 def test_scripts(tap, folder):
-    """Each reads 64 MiB and 32 MiB of socket 1 out of perf's rows, and out of uncore's."""
+    """Each script finds 64 MiB of reads and 32 MiB of writes on socket 1, in perf's rows
+    and in uncore's."""
     traffic = os.path.join(folder, "traffic")
     with open(traffic, "w", encoding="ascii") as file:
         file.writelines(Event("imc", name).line(1, "imc_2", mib << 14)
@@ -211,7 +216,7 @@ def test_scripts(tap, folder):
 
 
 def test_metrics(tap):
-    """A metric has the columns and keys that perf gives metrics, and no others."""
+    """The rows of a metric have exactly the columns and keys of perf's metrics."""
     name = "mem_bw_reads"
     call = ("-M", name, "--per-socket")
     cells = [line.split(",") for line in stat(UNCORE, "-x,", *call).splitlines()]
@@ -227,7 +232,7 @@ def test_metrics(tap):
 
 
 def test_refused(tap):
-    """Rows that perf has and uncore cannot have."""
+    """uncore refuses a call for which perf has rows that uncore cannot print."""
     text = stat(UNCORE, "-x,", "-A", "-e", "page-faults")
     tap.ok("status 1: " in text and "perf stat -A" in text and
            text.count("\n") == 1, "stat -x -A of an event of CPUs", [text])

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-"uncore record": perf records, with events in perf's words and the options of perf that
-were typed. A sample for every N counts, of the task that caused the traffic; refusals of
-events that cannot be sampled.
+Test "uncore record", which runs perf record with the events in perf's syntax and with
+the caller's options. Every N counts there is a sample, of the task that caused the
+traffic. Events that cannot be sampled are refused.
 """
 
 import os
@@ -17,7 +17,7 @@ from lib.python.traffic import UNCORE, Event, Uncore  # noqa: E402
 from lib.python.uncore import SIM, Machine, Tap, pmus, read, write  # noqa: E402
 
 PERIOD = 1000
-PACKETS = 50        # each of one period: as many overflows
+PACKETS = 50        # packets of PERIOD counts, so each causes an overflow
 CULPRIT = """import sys, time
 for line in open(sys.argv[1]):
     with open("%straffic", "w") as file:
@@ -27,14 +27,14 @@ for line in open(sys.argv[1]):
 
 
 def first_cpu(package):
-    """The CPU that counts for a package."""
+    """Return the CPU that counts for a package."""
     cpus = read("/sys/bus/event_source/devices/%s/cpumask" %
                 pmus("ha")[0]).split(",")
     return int(cpus[package])
 
 
 def traffic_command(folder, lines, package=0):
-    """A task on the package's counting CPU that causes traffic."""
+    """Return a command that causes traffic, on the CPU that counts for the package."""
     traffic = os.path.join(folder, "traffic")
     with open(traffic, "w", encoding="ascii") as file:
         file.writelines(lines)
@@ -56,7 +56,7 @@ def perf(*arguments, **more):
 
 
 def samples_in(text):
-    """(task, CPU, period, event) of each sample in perf script's text."""
+    """Return (task, CPU, period, event) of each sample in perf script's text."""
     return [(task, int(cpu), int(period), event)
             for task, cpu, period, event in re.findall(
                 r"^\s*(\S.*?)\s+\[(\d+)\]\s+(\d+)\s+(\S+?):?\s*$", text, re.M)]
@@ -85,7 +85,7 @@ def test_samples(tap, folder, package):
 
 
 def test_every_cpu(tap, folder):
-    """Without a choice of CPUs, and with -a, all CPUs of the socket have samples."""
+    """Without -C, and with -a, each CPU of the socket has a sample of each overflow."""
     line = Event("ha", "requests.reads").line(1, "ha_0", PERIOD)
     cpus = {int(name) for name in os.listdir("/sys/devices/system/cpu")
             for name in re.findall(r"^cpu(\d+)$", name)}
@@ -101,7 +101,8 @@ def test_every_cpu(tap, folder):
 
 
 def test_boxes(tap, folder):
-    """A box type is an event of each box, and each sample names its box."""
+    """An event of a box type becomes an event for each box, and each sample has the name
+    of its box."""
     reads = Event("ha", "requests.reads")
     lines = [reads.line(0, "ha_0", PERIOD)] * 10 + \
         [reads.line(0, "ha_1", PERIOD)] * 20
@@ -125,7 +126,7 @@ def test_boxes(tap, folder):
 
 
 def test_values(tap, folder):
-    """Names of values: perf has the configuration that the library has."""
+    """Symbolic values of fields: perf gets the numbers that the library computes."""
     for text, name, words in (
             ("cbox_2/tor_inserts.opcode,filter_opc=drd/",
              "hswep_cbox_2/tor_inserts.opcode,filter_opc=0x182/",
@@ -144,7 +145,7 @@ def test_values(tap, folder):
 
 
 def test_options(tap, folder):
-    """Options that are perf's."""
+    """Options of perf record."""
     line = Event("ha", "requests.reads").line(0, "ha_0", PERIOD)
     cpu = str(first_cpu(0))
     event = ("-e", "ha_0/requests.reads/")
@@ -225,7 +226,8 @@ def test_refusals(tap, folder):
 
 def main():
     tap = Tap()
-    # Slow NMIs of an emulated CPU have the kernel lower the rate, which drops samples.
+    # Do not let the kernel lower the sample rate: NMIs of an emulated CPU are slow, and a
+    # lower rate would drop samples.
     write("/proc/sys/kernel/perf_cpu_time_max_percent", "0")
     with Machine(tap), tempfile.TemporaryDirectory() as folder:
         for package in range(2):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The uncore command where there is no uncore: how it starts and ends the measured
-command, and what it prints on terminals of any width, on full disks and of names
-that are not text. Events of the kernel's own stand in for those of boxes.
+Test the uncore command without an uncore PMU: start and end of the measured command,
+exit statuses, and output on terminals of any width, on full disks and of names that are
+not UTF-8. The kernel's software events stand in for the events of boxes.
 """
 
 import contextlib
@@ -30,7 +30,8 @@ from lib.python.fake_pmu import make_pmu, make_recorded  # noqa: E402
 from lib.python.uncore import TOP, Tap  # noqa: E402
 
 MAN = os.path.join(TOP, "build", "userspace", "cli", "man", "uncore.1")
-# Writes down each signal that it gets, and ends a while after the first one.
+# A command that writes the number of each signal to a file, and exits a second after the
+# first signal.
 NOTES_SIGNALS = """
 import signal, sys, time
 def note(number, _):
@@ -107,7 +108,8 @@ def test_ignored(tap, folder):
 
 
 def test_terminal_interrupt(tap, folder):
-    """Ctrl-C goes to both: the command gets it once."""
+    """The terminal sends Ctrl-C's SIGINT to uncore and to the command: uncore does not
+    pass its own SIGINT on."""
     path = os.path.join(folder, "ctrl-c")
 
     def press(_process, master):
@@ -124,14 +126,15 @@ def test_terminal_interrupt(tap, folder):
 
 
 def test_background(tap):
-    """A script's background job has SIGINT ignored, and its children too."""
+    """SIGINT or SIGCHLD is ignored when uncore starts, as in a script's background job,
+    and its children inherit that."""
     done = run("stat", "-e", EVENT, "-d", "0.2", "--", "sleep", "1000",
                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
     tap.ok(done.returncode == 0 and "Counted for" in done.stdout,
            "where SIGINT is ignored from the start, -d ends the command still",
            comments(done))
 
-    # nohup, and a shell's background jobs
+    # nohup ignores SIGHUP, and a shell ignores SIGINT in background jobs.
     for number in (signal.SIGHUP, signal.SIGINT):
         with started([UNCORE, "stat", "-e", EVENT, "-I", "100",
                       "--interval-count", "15"], stdout=subprocess.PIPE,
@@ -194,7 +197,7 @@ def test_default_time(tap):
            "Total of" in shown, "-I continues until Ctrl-C, and prints that",
            [repr(press.shown), repr(shown)])
 
-    # intervals go by while it cannot print any
+    # While uncore is stopped, intervals pass without output.
     with started([UNCORE, "stat", "-e", EVENT, "-I", "50", "--interval-count",
                   "4", "--json"], stdout=subprocess.PIPE,
                  encoding="utf-8") as process:
@@ -210,7 +213,7 @@ def test_default_time(tap):
 
 
 def parse_table(text):
-    """Statuses that each subcommand has, of the table in the man page."""
+    """Return the exit statuses of each subcommand in the man page's table."""
     rows = re.findall(r"^\.It (?:Sy|Cm) (.* Ta .*)$", text, re.M)
     titles, *rows = [row.replace("Sy ", "").split(" Ta ") for row in rows]
     return {row[0]: {title for title, cell in zip(titles[1:], row[1:])
@@ -218,7 +221,7 @@ def parse_table(text):
 
 
 def status_calls(folder, program, sysfs):
-    """For each subcommand and status of the table, calls that end with it."""
+    """Return {(subcommand, status): calls that end with this status}."""
     file = folder + "/file"
     fake = ("--sysfs", sysfs)
     series = (*fake, "record", "--series", file)
@@ -261,7 +264,7 @@ def status_calls(folder, program, sysfs):
         "top": ("top", "-e", "imc/cas_count.rd/"),
     }
     for name, call in measured.items():
-        # what is found before anything is counted needs no box
+        # These errors are found before uncore opens a counter, so no box is needed.
         calls[name, "1"] = [(*call, "-o", "/none/file", "true")]
         calls[name, "2"] = [(*call, "-d", "0", "true"), (*call, "--none")]
         if name == "top":
@@ -275,13 +278,13 @@ def status_calls(folder, program, sysfs):
     return calls
 
 
-# What needs a driver is in uncore_cli.sh and uncore_stat.py.
+# Statuses that need a driver: uncore_cli.sh and uncore_stat.py test them.
 IN_VM = {("check", "0"), ("top", "0"), ("top", "126"), ("top", "127"),
          ("top", "status"), ("top", "signal")}
 
 
 def test_statuses(tap, folder):
-    """Those of the tables in the man page."""
+    """Each exit status in the tables of the man page."""
     with open(MAN, encoding="utf-8") as file:
         text = re.search(r"\.Sh EXIT STATUS\n(.*?)\.Sh", file.read(),
                          re.S).group(1)
@@ -336,7 +339,7 @@ def test_statuses(tap, folder):
         tap.ok(status == want and "\x1b[?1049l" in shown,
                "live: %r ends it with status %d, and its screen" % (key, want),
                ["status %d" % status, repr(shown[-300:])])
-    # SIGHUP has it read its certificates again: uncore_serve.py.
+    # SIGHUP makes uncore serve reload its certificates: uncore_serve_tls.py.
     for number in (signal.SIGTERM, signal.SIGINT):
         with started([UNCORE, "--sysfs", sysfs, "serve", "--listen",
                       "127.0.0.1:0"], stderr=subprocess.PIPE,
@@ -360,7 +363,7 @@ def test_statuses(tap, folder):
 
 
 def test_perf_options(tap, folder):
-    """Options that perf users type."""
+    """Options that perf users are used to."""
     stat = ("stat", "-e", EVENT)
     path = os.path.join(folder, "appended")
     done = run(*stat, "-a", "-A", "--json", "true")
@@ -416,7 +419,7 @@ def test_perf_options(tap, folder):
 
 
 def test_delay(tap):
-    """-D begins to count when the command has run for a while."""
+    """-D starts counting some time after the command."""
     stat = ("stat", "-e", EVENT)
     done = run(*stat, "-D", "2000", "--json", "sleep", "3")
     tap.ok(done.returncode == 0 and
@@ -433,7 +436,7 @@ def test_delay(tap):
 
 
 def test_help(tap):
-    """As perf's and git's: "help stat"."""
+    """"uncore help stat" shows stat's help, like perf and git do."""
     for before, after in ((["help"], ["--help"]),
                           (["help", "stat"], ["stat", "--help"]),
                           (["help", "record"], ["record", "--help"])):
@@ -447,7 +450,8 @@ def test_help(tap):
 
 
 def interrupted_repeat(path, *options):
-    """Ctrl-C in the fourth run of 50 at the earliest. @return status and output."""
+    """Interrupt stat -r 50 by SIGINT, in its fourth run at the earliest. Return status,
+    standard output and standard error."""
     with open(path, "w", encoding="ascii"):
         pass
     with started([UNCORE, "stat", "-r", "50", "-e", EVENT, *options, "--", "sh",
@@ -461,7 +465,7 @@ def interrupted_repeat(path, *options):
 
 
 def test_repeat_ends(tap, folder):
-    """Ctrl-C during stat -r: the means of the runs that ended."""
+    """Ctrl-C during stat -r: uncore prints the means of the runs that have ended."""
     path = os.path.join(folder, "repeated")
     status, out, err = interrupted_repeat(path)
     found = re.search(r"Means of (\d+) of 50 runs, the last of 0\.[2-9]", out)
@@ -482,7 +486,8 @@ def test_repeat_ends(tap, folder):
 
 
 def test_signals(tap):
-    """A command has the caller's blocked signals, and SIGPIPE as the caller has it."""
+    """The measured command has the caller's blocked signals, and the caller's
+    disposition of SIGPIPE."""
     call = ["cat", "/proc/self/status"]
     for handler in (signal.SIG_IGN, signal.SIG_DFL):
         def prepare(handler=handler):
@@ -501,7 +506,8 @@ def test_signals(tap):
 
 
 def test_reads(tap):
-    """Events that are not multiplexed are read at the end, and not in between."""
+    """Events that are not multiplexed are read only at the end. The command compares
+    uncore's number of read() calls at two times."""
     shown = "grep syscr /proc/$PPID/io"
     done = run("stat", "-e", EVENT, "sh", "-c",
                "sleep 0.1; %s; sleep 0.7; %s" % (shown, shown))
@@ -512,7 +518,7 @@ def test_reads(tap):
 
 
 def instructions(*command):
-    """Instructions of a program in user space, without those of its children."""
+    """Return a program's instructions in user space, without its children's."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             ["valgrind", "--tool=callgrind", "--callgrind-out-file=%s/out" % folder,
@@ -536,7 +542,7 @@ def test_cost(tap):
 
 
 def test_period(tap):
-    """An event for record, given to stat."""
+    """stat gets an event with period=, which only record uses."""
     done = run("stat", "-e", "software/config=2,period=1000/", "--json", "true")
     tap.ok(done.returncode == 0 and json.loads(done.stdout) and
            len(done.stderr.splitlines()) == 1 and "period=" in done.stderr,
@@ -607,7 +613,8 @@ def test_widths(tap, sysfs):
 
 
 def test_advice(tap, sysfs):
-    """The line that proposes other options has all words whole on a terminal."""
+    """stat -M llc: the message that proposes other options is wrapped on a terminal,
+    without a word being broken."""
     make_recorded(sysfs, "hswep")
     call = ("--sysfs", sysfs, "stat", "-M", "llc", "true")
     words = run(*call).stderr.split()
@@ -632,7 +639,7 @@ def test_closed_streams(tap):
 
 
 def test_decimal_comma(tap, folder):
-    """A locale changes no number."""
+    """A locale with a decimal comma does not change the format of numbers."""
     done = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8",
                            os.path.join(folder, "de_DE.UTF-8")], check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -732,7 +739,8 @@ PERF_EVENT_OPEN = 298
 
 
 def filter_calls(number, error):
-    """In a new process: one system call fails with that errno."""
+    """Return a function for preexec_fn, after which one system call of the process fails
+    with an errno."""
     def add():
         libc = ctypes.CDLL(None, use_errno=True)
         program = b"".join(struct.pack("<HBBI", *each) for each in (
@@ -749,7 +757,8 @@ def filter_calls(number, error):
 
 
 def test_refusals(tap):
-    """The cause that is named is the one that holds."""
+    """uncore reports the actual cause: a seccomp filter, a user namespace, or a missing
+    sysfs folder."""
     stat = ("stat", "-e", EVENT, "-d", "0.1")
     for error in (errno.EPERM, errno.ENOSYS):
         done = run(*stat, preexec_fn=filter_calls(PERF_EVENT_OPEN, error))

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-"uncore stat" as a program among others: exact counts beside perf's, forms of
-output that agree, how it ends, and one clear line for what cannot be done.
+Test "uncore stat" on the simulated hardware: exact counts, also while perf counts, the
+same numbers in all output formats, its end by signals, one-line errors, CPUs that go
+offline, and boxes that die.
 """
 
 import contextlib
@@ -32,7 +33,7 @@ CBOX0_CTR0 = 0xe08
 
 
 def running(name):
-    """Processes of that name."""
+    """Return the numbers of the processes with a name."""
     found = []
     for process in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
@@ -110,7 +111,7 @@ def test_intervals(tap, folder):
 
 
 def test_beside_perf(tap, folder):
-    """Both count the same traffic at the same time."""
+    """uncore stat and perf stat count the same traffic at the same time."""
     path = os.path.join(folder, "perf")
     lines = [Event("cbox", "llc_lookup.any").line(0, "cbox_1", 4321, state=1)]
     run = while_sending(
@@ -125,7 +126,7 @@ def test_beside_perf(tap, folder):
 
 
 def test_turns(tap):
-    """Six events on four counters, of which none happens."""
+    """Six events are multiplexed on four counters, and none of them occurs."""
     arguments = ("stat", "-d", "1", "-e", ",".join(
         "imc_0/pre_count.%s/" % name for name in ("rd", "wr", "byp")) +
         ",imc_0/cas_count.rd/,imc_0/cas_count.wr/,imc_0/cas_count.all/",
@@ -148,7 +149,7 @@ def test_turns(tap):
            "and its JSON: an upper bound, and no error of 0", run.comments())
 
 
-# Traffic that passes at once, at moments that no turn of events is in step with.
+# Bursts of traffic at random times, which are not in step with the multiplexing.
 BURSTS = """import random, sys, time
 random.seed(1)
 for _ in range(int(sys.argv[1])):
@@ -160,8 +161,8 @@ for _ in range(int(sys.argv[1])):
 
 def test_shared(tap):
     """
-    Another program's events are multiplexed with ours. Ours counts a burst whole or not at
-    all, and the error covers that.
+    Another program's events are multiplexed with an event of uncore stat. That event
+    counts each burst completely or not at all, and the error must cover the difference.
     """
     bursts, count = 40, 100000
     line = Event("imc", "cas_count.rd").line(0, "imc_0", count)
@@ -182,7 +183,7 @@ def test_shared(tap):
 
 
 def test_options(tap, folder):
-    """What perf users type."""
+    """Options that perf users are used to."""
     reads = Event("imc", "cas_count.rd")
     lines = [reads.line(socket, "imc_0", 1000 + socket) for socket in range(2)]
     cpu = cpu_packages()[1][-1]
@@ -201,7 +202,7 @@ def test_options(tap, folder):
     rows = run.json() if run.status == 0 else {}
     got = [(row["value"], row["error"]) for row in rows.get("events", [])]
     mib = 64 / (1 << 20)
-    # 100, 200 and 300: a deviation of 100
+    # three runs of 100, 200 and 300 counts: the standard deviation is 100
     tap.ok(rows.get("runs") == 3 and len(got) == 1 and
            abs(got[0][0] / mib - 200) < 1e-6 and
            abs(got[0][1] / mib - 100 / 3 ** 0.5) < 1e-6,
@@ -215,7 +216,8 @@ def test_options(tap, folder):
 # --- how it ends ------------------------------------------------------------------
 
 def wait_until_it_counts(pid):
-    """Then it takes signals one by one: it has them blocked."""
+    """Wait until uncore counts: it has SIGINT blocked then, and reads signals one by
+    one."""
     for _ in range(600):
         blocked = re.search(r"SigBlk:\s*(\w+)", read("/proc/%d/status" % pid))
         if blocked and int(blocked.group(1), 16) & 1 << signal.SIGINT - 1:
@@ -266,10 +268,10 @@ def test_end(tap):
            [repr(run)])
 
 
-# --- what cannot be done -------------------------------------------------------------
+# --- errors --------------------------------------------------------------------------
 
 def refused(tap, name, run, status, *words):
-    """One line that says it, and nothing else."""
+    """Check a failed run: its status, and one line on standard error with @words."""
     lines = run.err.splitlines()
     tap.ok(run.status == status and len(lines) == 1 and not run.out and
            lines[0].startswith("uncore: ") and
@@ -337,11 +339,11 @@ def test_permission(tap):
 
 @contextlib.contextmanager
 def offline(cpus):
-    """Starts uncore stat -I; takes CPUs offline."""
+    """Start uncore stat -I and take CPUs offline. Set them online again at the end."""
     with started([UNCORE, "stat", "-e", READS, "-I", "100", "--per-socket",
                   "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                  encoding="utf-8") as process:
-        process.stdout.readline()       # it counts
+        process.stdout.readline()       # an interval was counted
         for cpu in cpus:
             set_online(cpu, False)
         try:
@@ -365,7 +367,7 @@ def test_offline(tap):
            "the package's counting CPU goes offline: another one takes over",
            [err, total])
 
-    # in the middle of an interval, or between two of them
+    # repeated, as CPUs go offline within an interval or between two intervals
     bad = []
     for _ in range(4):
         with offline([*others, first]) as process:
@@ -381,7 +383,7 @@ def test_offline(tap):
             bad += [err, *out.splitlines()[-2:]]
     tap.ok(not bad, "a whole package goes offline: its CPU is named once, its "
            "rows are marked, and the other socket keeps counting", bad)
-    # it is the end: no read follows
+    # the CPUs go offline after the last interval, just before the final read
     command = "; ".join("echo 0 > " + online_file(cpu)
                         for cpu in (*others, first))
     run = Uncore("stat", "-e", READS,
@@ -397,7 +399,8 @@ def test_offline(tap):
 # --- boxes that are not measured ---------------------------------------------------
 
 def test_dead(tap):
-    """A memory channel stops answering, and is dead in the next run."""
+    """A memory channel stops answering while uncore stat counts, and stays dead in the
+    next runs."""
     reads = Event("imc", "cas_count.rd")
     send = "echo '%s' > %straffic; " % (
         "\n".join(reads.line(socket, "imc_%d" % channel, 100)
@@ -462,7 +465,7 @@ def test_disturbed(tap):
     """Another program writes a counter that counts, and a clock stops."""
     subprocess.run(["modprobe", "msr"], check=False)
     cpu = cpu_packages()[1][0]
-    # whichever of its counters it is
+    # write all four counters of CBo 0, as the event may be on any of them
     command = "sleep 0.3; python3 -c \"import os; [os.pwrite(os.open(" \
         "'/dev/cpu/%d/msr', os.O_WRONLY), bytes([255] * 5 + [0] * 3), n) " \
         "for n in range(%d, %d)]\"; sleep 0.3; exit 7" % (
@@ -480,8 +483,8 @@ def test_disturbed(tap):
            "a counter that another program writes: said once, marked",
            run.comments() + ["%s" % marked])
 
-    # The clock runs: of a manual one, a read may see some boxes before it is
-    # advanced and others after it.
+    # The simulated clock must run. A manual clock may be advanced between the reads of
+    # two boxes.
     write(SIM + "fault", "no_clock pkg=1 box=imc_1 on")
     with running_clock():
         run = Uncore("stat", "-e", "imc/dclk/", "--per-socket", "--json",
@@ -497,7 +500,7 @@ def test_disturbed(tap):
 
 
 def test_documents(tap):
-    """JSON of each subcommand, against the schema that is installed."""
+    """The JSON of each subcommand matches the installed schema."""
     documents = check_documents(tap, [
         ("check", "--json"), ("topology", "--json"), ("list", "--json"),
         ("stat", "--json", "-e", READS, "-M", "llc,qpi", "-d", "0.1"),
@@ -519,7 +522,7 @@ def test_documents(tap):
 
 
 def test_top_statuses(tap, folder):
-    """Those of the man page's table that top needs boxes for."""
+    """Exit statuses of top in the man page's table that need a box."""
     top = ("top", "--once", "-e", READS, "--")
     for status, command in (
             (0, ["true"]), (126, [folder]), (127, ["/none"]),

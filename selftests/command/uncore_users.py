@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The uncore command beside other users of the machine: their symbolic links in
-sticky folders, and their environment where the command has more rights than they. It runs as root, and as another user
-where that matters; events of the kernel stand in for those of boxes.
+Test the security of the uncore command against other users: their symbolic links in
+sticky folders, and their environment if the command has file capabilities. The tests run
+uncore as root, and as another user where needed. Software events of the kernel stand in
+for the events of boxes in the test of links.
 """
 
 import contextlib
@@ -26,7 +27,7 @@ SYMLINKS = "/proc/sys/fs/protected_symlinks"
 
 @contextlib.contextmanager
 def sysctl(path, value):
-    """A setting of the kernel, for a while."""
+    """Change a sysctl, and restore its value at the end."""
     with open(path, encoding="ascii") as file:
         before = file.read()
     with open(path, "w", encoding="ascii") as file:
@@ -41,7 +42,8 @@ def sysctl(path, value):
 # --- symbolic links ----------------------------------------------------------------
 
 def test_links(tap, folder):
-    """A link of another user in a sticky folder, to a file of root's."""
+    """Another user's symbolic link in a sticky folder points to root's file: uncore, run
+    by root, must not write through the link."""
     sticky = os.path.join(folder, "sticky")
     os.mkdir(sticky)
     os.chmod(sticky, 0o1777)
@@ -68,7 +70,7 @@ def test_links(tap, folder):
                "followed" % arguments[0], [left[:40], *comments(done)])
         os.remove(link)
 
-        # root's own link is
+        # uncore follows root's own link
         if arguments[0] == "serve":
             continue
         os.symlink(precious, link)
@@ -87,7 +89,8 @@ CAP_PERFMON, CAP_BPF = 38, 39
 
 
 def give_capabilities(path, *numbers):
-    """As setcap does, version 2 of linux/capability.h."""
+    """Set file capabilities like setcap, in the format VFS_CAP_REVISION_2 of
+    linux/capability.h."""
     mask = sum(1 << number for number in numbers)
     os.setxattr(path, "security.capability",
                 struct.pack("<5I", 0x02000001, mask & 0xffffffff, 0, mask >> 32,
@@ -95,7 +98,8 @@ def give_capabilities(path, *numbers):
 
 
 def test_capabilities(tap, folder):
-    """The environment of a caller with less rights than the command."""
+    """A command with file capabilities ignores UNCORE_DEBUG of its unprivileged
+    caller."""
     command = os.path.join(folder, "uncore")
     shutil.copy(UNCORE, command)
     os.chmod(command, 0o755)
@@ -104,7 +108,8 @@ def test_capabilities(tap, folder):
         if capable:
             give_capabilities(command, CAP_PERFMON, CAP_BPF)
         got[capable] = subprocess.run(
-            [command, "top", "--once", "-e", TRAFFIC, "true"], user=OTHER, group=OTHER, extra_groups=[], check=False,
+            [command, "top", "--once", "-e", TRAFFIC, "true"],
+            user=OTHER, group=OTHER, extra_groups=[], check=False,
             env={**os.environ, "UNCORE_DEBUG": "1"}, stderr=subprocess.PIPE,
             encoding="utf-8", errors="replace", timeout=LIMIT)
     if "libbpf:" not in got[False].stderr:
