@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Attribution of traffic to tasks: tasks write known amounts of traffic to the
-simulated hardware, and uncore top must show them.
+Test the attribution of traffic to tasks by uncore top: tasks send known amounts of
+traffic to the simulated hardware, and uncore top must show these amounts.
 
-The task of each count is known exactly if the counters are read at each switch
-and the package has one CPU, on any machine. Tests of shares use that. Tests of
-sums work in all cases.
+If the counters are read at each context switch and only one CPU of the package is
+online, the task of each count is known exactly, on any machine. Tests of a task's exact
+counts work under this condition. Tests of sums need no condition.
 """
 
 import json
@@ -24,14 +24,15 @@ from lib.python.top import (EACH_SWITCH, EVENT, FAULTS, LIMIT, SPIN, TASK,  # no
                             need, set_online, task, top)
 from lib.python.uncore import SIM, Machine, Tap, loops  # noqa: E402
 
-# The second set of options is for kernels before 6.8 and before 5.17.
+# Options of uncore top. The second set selects the code for old kernels: --each-cpu that
+# for kernels before 6.8, --bounded-loops that for kernels before 5.17.
 MODES = ((), ("--each-cpu", "--bounded-loops"))
 
 
 def exact(tap, table, want, name):
     """
-    Tasks of these names have exactly these counts, unless a switch found the
-    lock busy.
+    Check that tasks of these names have exactly these counts. The test passes as well if
+    uncore top reports context switches that found the package's lock busy ("missed").
     """
     got = {comm: table.named(comm) for comm in want}
     tap.ok(got == want or table.data["missed"], name,
@@ -43,7 +44,7 @@ def near(got, want, percent):
 
 
 def test_ratio(tap, cpu, mode):
-    """Two tasks in turn on one CPU, 3:1."""
+    """Two tasks alternate on one CPU; their traffic is 3 to 1."""
     table = measure("%s & %s & wait" % (task(cpu, 3000, 200, 3000, "three"),
                                         task(cpu, 1000, 200, 3000, "one")),
                     *EACH_SWITCH, *mode)
@@ -71,7 +72,8 @@ def test_four(tap, packages, mode):
 
 
 def test_price(tap, cpu, packages):
-    """Two tasks that yield to each other all the time, and few reads."""
+    """Two tasks yield to each other all the time. The counters are read no more often
+    than --resolution allows, however often tasks switch."""
     half = "python3 -c 'import os; os.sched_setaffinity(0, {%d}); " \
         "[os.sched_yield() for i in range(%d)]'" % (cpu, loops(20000))
     resolution = 1000000    # microseconds
@@ -79,7 +81,8 @@ def test_price(tap, cpu, packages):
         half, half, task(cpu, 1000, 50, 1000, "sender")),
                     "--resolution", str(resolution))
     cpus = sum(len(package) for package in packages)
-    # that many reads are due, and may be saved up; and each report reads on every CPU
+    # One read is due per package and resolution interval, and unused reads may be saved
+    # up. In addition each report reads on every CPU.
     most = (len(packages) * (table.data["seconds"] * 1e6 / resolution + 10) +
             cpus * (table.data["seconds"] + 3))
     said = ["%d reads, %d looks, %g s" % (
@@ -94,7 +97,8 @@ def test_price(tap, cpu, packages):
 
 def test_by_time(tap, cpu):
     """
-    Between two reads a task's share of steady traffic follows its run time.
+    Between two reads of the counters, a task's share of steady traffic is proportional
+    to its run time.
     """
     busy = "taskset -c %d bash -c 'printf %s > /proc/$$/comm; " \
         "for ((i = 0; i < %d; i++)); do :; done'"
@@ -110,7 +114,7 @@ def test_by_time(tap, cpu):
 
 
 def test_together(tap, cpus):
-    """Two tasks at a time on two CPUs share the counts of either."""
+    """Two tasks run on two CPUs at the same time, and share the counts of both."""
     spin = [task(cpu, 1000, 2000, 0, "busy%d" % cpu) for cpu in cpus[:2]]
     table = measure(" & ".join(spin) + " & wait")
     shares = [table.named("busy%d" % cpu) for cpu in cpus[:2]]
@@ -121,7 +125,7 @@ def test_together(tap, cpus):
 
 
 def test_short_task(tap, cpu):
-    """A task that has ended before the first report."""
+    """Tasks that have ended before the first report have rows."""
     table = measure("for i in 1 2 3; do %s; done; sleep 0.1" %
                     task(cpu, 12345, 1, 1000, "brief"), *EACH_SWITCH)
     rows = [row for row in table.rows if row["command"] == "brief"]
@@ -132,20 +136,21 @@ def test_short_task(tap, cpu):
 
 
 def test_against_perf(tap, cpu):
-    """The same event, counted by perf around it."""
+    """perf stat, which runs uncore top, counts the same event."""
     command = ["perf", "stat", "-x,", "-a", "-e", EVENT.replace(",name=rd", ""),
                UNCORE, "top", "--once", "--json", "-e", EVENT, "--",
                "bash", "-c", "%s & %s & wait" % (task(cpu, 777, 50, 2000),
                                                  task(-1, 333, 50, 2000))]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     perf = sum(float(line.split(",")[0]) for line in run.stderr.splitlines()
-               if line.count(",") > 3)     # it scales by ScaleUnit
+               if line.count(",") > 3)     # perf has scaled the counts to MiB
     tap.ok(abs(perf - (777 + 333) * 50 * 64 / 2**20) < 0.01,
            "perf counts the same beside it", [run.stderr, run.stdout[:300]])
 
 
 def test_beside_perf(tap, cpu):
-    """perf counts other events of the box, more than it has counters."""
+    """perf stat counts other events of the same box, so that all events together need
+    more counters than the box has."""
     events = ["hswep_imc_0/cas_count.rd,thresh=%d/" % n for n in range(1, 5)]
     with tempfile.NamedTemporaryFile("r", encoding="ascii") as counted:
         done = subprocess.run(
@@ -167,7 +172,8 @@ def test_beside_perf(tap, cpu):
 
 
 def test_cgroups(tap, cpu):
-    """By task and by cgroup at once: each has the traffic of its tasks."""
+    """Two runs at the same time, by task and by cgroup: each cgroup has the traffic of
+    its tasks."""
     base = "/sys/fs/cgroup/attribution"
     tasks = {("first", "/attribution/a"): 900 * 60,
              ("second", "/attribution/a"): 600 * 60,
@@ -209,7 +215,7 @@ def test_cgroups(tap, cpu):
 
 
 def test_processes(tap, cpu):
-    """A process has the counts of its threads."""
+    """--by process: a process has the counts of its threads."""
     script = "import threading, os\n" \
         "def run(n):\n" \
         " os.sched_setaffinity(0, {%d})\n" \
@@ -229,7 +235,7 @@ def test_processes(tap, cpu):
 
 
 def test_more_tasks_than_room(tap):
-    """40 tasks, room for 4."""
+    """40 tasks cause traffic, and --max-tasks allows 4 rows."""
     loop = "for i in $(seq 40); do %s & done; wait" % task(-1, 1000, 5, 1000)
     table = measure(loop, "--max-tasks", "4")
     said = ["%d rows, merged %d, dropped %d, total %d, other %d" % (
@@ -250,7 +256,7 @@ def test_more_tasks_than_room(tap):
 
 
 def test_intervals(tap, cpu):
-    """Tables of short intervals add up to the whole."""
+    """The tables of short intervals add up to all traffic."""
     status, tables, errors = top(
         "-I", "200", "-e", EVENT, "--", "bash", "-c",
         task(cpu, 1000, 300, 3000, "steady"))
@@ -263,7 +269,7 @@ def test_intervals(tap, cpu):
 
 
 def test_columns(tap, cpu):
-    """Several columns and boxes, each with its own sum."""
+    """Several events on several boxes: each column has the sum of its boxes."""
     lines = "; ".join("echo box=%s event=%d umask=%d count=%d" % line for line in
                       (("imc_0", 4, 1, 100), ("imc_7", 4, 4, 200),
                        ("imc_3", 4, 1, 400), ("cbox_5", 0x34, 3, 70)))
@@ -278,12 +284,12 @@ def test_columns(tap, cpu):
 
 
 def test_metrics(tap, cpu):
-    """Metrics are those of each task's share."""
+    """The metrics of a task are computed from its share of the counts."""
     def lines(*parts):
         return "; ".join("echo box=%s event=%d umask=%d count=%d" % part
                          for part in parts)
 
-    # requests of one wait for 10 cycles, those of the other for 30
+    # the requests of task "near" wait for 10 cycles, those of "far" for 30
     script = " ".join(
         "taskset -c %d bash -c 'printf %s > /proc/$$/comm; sleep 0.2; "
         "exec > /dev/xeon_uncore_sim; %s' &" % (cpu, name, lines(*parts))
@@ -302,7 +308,8 @@ def test_metrics(tap, cpu):
                   [errors]):
         return
     data = tables[0].data
-    # a program that either starts has the name for a moment, too
+    # Of rows with the same name, use the one with most traffic: a program that the task
+    # starts has the task's name for a moment, too.
     rows = {row["command"]: row["metrics"] for row in sorted(
         tables[0].rows, key=lambda row: row["metrics"]["mem_bw_total"]["value"])
             if row["command"] in ("near", "far")}
@@ -323,7 +330,7 @@ def test_metrics(tap, cpu):
            "and so is a ratio", said)
     tap.ok(near(total["avg_ingress_latency"]["value"], 70000 / 3000, 0.01),
            "whose total is the ratio of the sums", said)
-    # no divisor in a package without inserts
+    # in a package without inserts the divisor is 0
     quiet = total["avg_ingress_latency"]["sockets"]
     tap.ok(len(quiet) < 2 or None in quiet, "a ratio of nothing is null",
            ["%s" % quiet])
@@ -337,19 +344,20 @@ def test_metrics(tap, cpu):
 
 
 def page_faults(lines):
-    """Make each page fault of user space move that many cache lines."""
+    """Make each page fault of user space transfer @lines cache lines (0: none)."""
     with open(SIM + "page_faults", "w", encoding="utf-8") as file:
         file.write(str(lines))
 
 
 def test_weight(tap, cpus):
     """
-    Two tasks at a time. One never sleeps and takes no page faults; the other
-    sleeps and takes the faults, which move lines. On any machine the first one
-    runs for as long as the test, except for other work of its CPU, and the
-    second one has all traffic.
+    --weight page-faults divides counts by the tasks' page faults instead of their run
+    time. Two tasks run at the same time. Task "runs" never sleeps and takes no page
+    faults: on any machine it runs during the whole test, except for other work of its
+    CPU. Task "faults" sleeps between page faults, which transfer cache lines: it causes
+    all traffic.
     """
-    # traffic while both run, not while they start or end
+    # page faults cause traffic only while both tasks run, not while they start or end
     script = ("%s %d 0 1 0 runs & %s %d 60 99999 50000 faults & "
               "sleep 1; echo 8 > %spage_faults; "
               "while [ $(awk '{ print $10 }' /proc/$!/stat) -lt 3000 ]; "
@@ -373,7 +381,7 @@ def test_weight(tap, cpus):
 
 
 def test_unmodified(tap, cpus):
-    """stress-ng, which faults, beside dd, which hardly does."""
+    """Unmodified programs: stress-ng takes many page faults, dd on the same CPU few."""
     page_faults(8)
     table = measure(
         "taskset -c %d stress-ng --vm 1 --vm-bytes 2m --timeout 5s --quiet & "
@@ -392,7 +400,7 @@ def test_unmodified(tap, cpus):
 
 
 def test_steady(tap, cpu, package, mode):
-    """Traffic that never stops, not even between a report and the account."""
+    """Traffic that never stops, also not while uncore top writes a report."""
     tables, pid, busy = [], None, 0
     with started([UNCORE, "top", "--json", "-I", "200", "-e",
                   "qpi/clockticks,name=rd/", *mode, "--", SPIN, str(cpu),
@@ -404,7 +412,8 @@ def test_steady(tap, cpu, package, mode):
             for row in tables[-1].rows:
                 if row["command"] == "spin_task":
                     pid = row["pid"]
-            # it may sleep while it starts
+            # count the tables since the first without idle traffic: spin_task may sleep
+            # while it starts
             busy += bool(busy or pid and not tables[-1].data["idle"]["rd"][package])
             if busy > 11 or len(tables) > 1000:
                 break

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Failures around attribution: a kernel without type information, missing
-permission, no free counter, boxes that die and CPUs that go offline. Each gives
-a clear line and right sums, and no program stays attached.
+Test failures of uncore top: a kernel without BTF type information, missing permission,
+no free counter, boxes that die and CPUs that go offline. uncore top reports each failure
+with one line, its sums stay right, and no BPF program stays attached.
 """
 
 import ctypes
@@ -28,25 +28,25 @@ QUICK = ("--once", "-I", "100")
 
 
 def attached():
-    """The BPF programs of uncore top that are loaded."""
+    """Return the number of BPF programs of uncore top that are loaded."""
     shown = subprocess.run(["bpftool", "prog", "show"], capture_output=True,
                            text=True, check=True).stdout
     return len(re.findall(r"name (?:on_switch|look_here|flip) ", shown))
 
 
 def wait_attached():
-    """Wait until they are loaded; @return whether they are."""
+    """Wait until the BPF programs of uncore top are loaded. Return whether they are."""
     end = time.monotonic() + LIMIT
     while attached() < 3 and time.monotonic() < end:
         time.sleep(0.2)
-    time.sleep(1)       # for the first look
+    time.sleep(1)       # until the programs have read the counters for the first time
     return attached() >= 3
 
 
 def wait_detached():
     """
-    Wait until no program is attached, which may be after its owner's end: the
-    kernel detaches it. @return the number of programs that stay attached.
+    Wait until no BPF program is attached. The kernel may detach the programs some time
+    after uncore top has ended. Return the number of programs that stay attached.
     """
     end = time.monotonic() + LIMIT
     while attached() and time.monotonic() < end:
@@ -56,7 +56,7 @@ def wait_detached():
 
 def registers():
     """
-    Registers of the simulated hardware that differ from their reset values.
+    Return the registers of the simulated hardware that differ from their reset values.
     """
     with open(SIM + "registers", encoding="utf-8") as file:
         return file.read()
@@ -123,7 +123,7 @@ def test_no_counter(tap):
                       for n in range(1, 5))
     with started(["perf", "stat", "-a", "-e", events],
                  stderr=subprocess.DEVNULL) as holder:
-        # perf enables them on one package after the other
+        # perf enables the events on one package after the other: wait for the last
         wait_for(SIM + "registers", "%d imc_0 ctl3" % (len(cpu_packages()) - 1))
         one_line(tap, "no counter is left", run_top(*QUICK, "-e", EVENT), 1,
                  "taken")
@@ -149,7 +149,7 @@ def test_hotplug(tap, cpus, mode):
         tap.ok(table.total() == 100000 + 10000 + 100000 and table.adds_up(),
                "%s goes and comes back: the sum is exact %s" % (which, words),
                said)
-        # the amount depends on when the new CPU is noticed, and on other load
+        # the amounts depend on when uncore top notices the new CPU, and on other load
         tap.ok(table.named("after") > 0 and table.named("stays") > 0 and
                table.named("between") > 0,
                "and tasks there get their shares %s" % words, said)
@@ -188,7 +188,8 @@ def test_dead_box(tap, cpu):
 
 
 def test_ends(tap, cpu):
-    """However it ends, no program stays, and the counts are shown."""
+    """Ctrl-C ends uncore top with its table. After SIGKILL, too, no BPF program stays
+    attached and the counters are free."""
     with started([UNCORE, "top", "--once", "--json", "-I", "600000", "-e",
                   EVENT], stdout=subprocess.PIPE, text=True) as run:
         tap.ok(wait_attached(), "programs are attached during the run")
@@ -209,7 +210,7 @@ def test_ends(tap, cpu):
 
 
 class Locks:
-    """The packages' locks in the memory that the BPF programs work on."""
+    """The locks of the packages, in the .bss map of the BPF programs."""
 
     def __init__(self):
         shown = json.loads(subprocess.run(
@@ -238,14 +239,15 @@ class Locks:
             self.memory[place:place + 4] = struct.pack("I", value)
 
     def take(self):
-        """Hold it like a CPU that a hypervisor has stopped."""
+        """Take all locks and hold them, like a CPU that a hypervisor has stopped."""
         self.set(1)
-        time.sleep(0.1)     # a command that had one has released it
+        time.sleep(0.1)     # a BPF program that held a lock has released it
         self.set(1)
 
 
 def test_lock(tap, cpu):
-    """The lock's holder does not continue: no CPU waits without bound."""
+    """The holder of a package's lock does not continue: no CPU waits for the lock without
+    a limit."""
     with started([UNCORE, "top", "--once", "--json", "-I", "600000",
                   "--resolution", "0", "-e", EVENT],
                  stdout=subprocess.PIPE, text=True) as run:
@@ -268,14 +270,14 @@ def test_lock(tap, cpu):
 
 
 def test_screen(tap, cpu):
-    """The live table on a terminal."""
+    """uncore top shows a live table on a terminal, and obeys keys."""
     def press(_process, master):
         press.seen = read_until(master, b"busybody")
         for key in b"sbbbrq":
             os.write(master, bytes([key]))
             time.sleep(0.2)
 
-    # for as long as the table takes to come up
+    # the task runs until the table has appeared and uncore top has ended
     with started(task(cpu, 1000, 1 << 30, 10000, "busybody").split()) as busy:
         status, seen = on_terminal(80, "top", "-I", "300", "-e", EVENT,
                                    after=press)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Limits of attribution's events and output: a CPU whose events cannot be opened
-after it came online, a stopped top, few file descriptors, narrow terminals, odd
-names and readers that close the pipe. Unit tests cover counts beyond 44 bits.
+Test limits of uncore top's events and output: a CPU whose events cannot be opened after
+it came online, uncore top being stopped, few file descriptors, narrow terminals, odd
+names of tasks, and readers that close the pipe. Unit tests cover counts of more than 44
+bits.
 """
 
 import csv
@@ -21,12 +22,13 @@ from lib.python.top import (EACH_SWITCH, EVENT, TASK, UNCORE, clear_cpus,  # noq
                             set_online, task, top)
 from lib.python.uncore import SIM, SLOWNESS, Machine, Tap, write  # noqa: E402
 
-# An online CPU is taken up within 50 ms by a program that has a CPU to itself.
+# Time after which uncore top counts on a CPU that came online. It takes 50 ms if uncore
+# top has a CPU to itself.
 TAKEN_UP = "sleep %d" % (2 * SLOWNESS)
 
 
 def test_stopped(tap, cpu):
-    """top is stopped while tasks keep running."""
+    """SIGSTOP stops uncore top while tasks cause traffic."""
     script = "%s & kill -STOP $PPID; %s; kill -CONT $PPID; wait" % (
         task(cpu, 1000, 500, 1000, "steady"),
         task(-1, 1, 8, 100000, "beside"))
@@ -39,12 +41,14 @@ def test_stopped(tap, cpu):
 
 def test_cpu_without_events(tap, packages, box, mode):
     """
-    A CPU comes online while one of the boxes does not answer. Traffic of its
-    tasks belongs to its package, not to package 0.
+    A CPU comes online while one of the boxes does not answer, so its events cannot be
+    opened. The traffic of the CPU's tasks must be counted on its package, not on package
+    0.
     """
     cpu, pkg = packages[-1][1], len(packages) - 1
     set_online(cpu, False)
-    # another task on the new CPU, and then traffic of package 0 at the same time
+    # task "stranger" runs on the new CPU; a second later task "resident" also causes
+    # traffic, on package 0
     script = "echo '%s' > %sfault; echo 1 > %s; %s; " \
         "%s & sleep 1; %s; wait" % (
             dead_box(pkg, box), SIM, online_file(cpu), TAKEN_UP,
@@ -62,11 +66,12 @@ def test_cpu_without_events(tap, packages, box, mode):
             "total %s" % table.data["total"], errors]
     lines = ["CPU %d came online: " % cpu]
     if not mode:
-        # from 6.8 on it reads its package's event, which is open already
+        # from Linux 6.8 on the CPU reads the event of its package, which is open already
         lines.append("hswep_%s of socket %d does not answer any more" %
                      (box, pkg))
     tap.ok(any(line in errors for line in lines), "a line says so", said)
-    # it starts on the shell's CPU, and runs on another one from then on
+    # task "stranger" starts on the shell's CPU, on package 0, and then moves to the new
+    # CPU
     elsewhere = sum(table.count(row, 0) for row in rows)
     own = sum(table.count(row, pkg) for row in rows)
     tap.ok(own * 2 > table.total(pkg) > 0,
@@ -79,8 +84,8 @@ def test_cpu_without_events(tap, packages, box, mode):
 
 def test_gone_cpu(tap, cpus, mode):
     """
-    A CPU is offline for long. Its last task is the kernel thread that stopped
-    it, which gets no traffic of other tasks in that time.
+    A CPU is offline for a long time. The last task on the CPU was the kernel thread that
+    stopped the CPU (migration/N). This thread must get no traffic of other tasks.
     """
     stays, goes = cpus[0], cpus[1]
     table = measure("echo 0 > %s; %s; echo 1 > %s" % (
@@ -96,7 +101,8 @@ def test_gone_cpu(tap, cpus, mode):
 
 
 def test_away_and_back(tap, cpus, mode):
-    """All CPUs of a package go offline and online before top notices."""
+    """All CPUs of a package go offline and online while uncore top is stopped, so that
+    it sees only the result."""
     there_and_back = "; ".join("echo %d > %s" % (online, online_file(cpu))
                                for online in (0, 1) for cpu in cpus)
     table = measure("kill -STOP $PPID; %s; kill -CONT $PPID; %s; %s" % (
@@ -110,8 +116,8 @@ def test_away_and_back(tap, cpus, mode):
 
 def test_descriptors(tap):
     """
-    Many events and few descriptors: the limit is raised for uncore, not for the
-    command.
+    uncore needs more file descriptors than the soft limit: it raises its own limit, and
+    the measured command gets the caller's limit.
     """
     for name, args in (
             ("top", ("top", "--once", "--each-cpu", "-e", "memory,llc")),
@@ -129,7 +135,7 @@ def test_descriptors(tap):
 
 
 def test_terminals(tap):
-    """Any size of terminal, and names of any bytes."""
+    """Terminals of any size, and names of tasks with any bytes."""
     for columns, rows in ((1, 1), (1, 24), (20, 2), (500, 3)):
         status, seen = on_terminal(columns, "top", "-I", "100",
                                    "--interval-count", "3", "-e", EVENT,
@@ -137,7 +143,7 @@ def test_terminals(tap):
         tap.ok(status == 0 and "\x1b[?1049l" in seen,
                "a terminal of %d columns and %d lines" % (columns, rows),
                ["status %d" % status, repr(seen[-200:])])
-    # one that talks to the terminal
+    # names with an escape sequence of a terminal, and with a Chinese character
     script = "for n in 'a\\x1b[2Jb' '\\xe6\\xbc\\xa2'; do " \
         "bash -c 'printf \"$0\" > /proc/$$/comm; for i in 1 2 3; do " \
         "echo box=imc_0 event=4 umask=1 count=1000; done > " \
@@ -156,7 +162,8 @@ def test_terminals(tap):
 
 
 def test_interrupted(tap):
-    """Ctrl-C ends it, and gives the terminal back as it was."""
+    """Ctrl-C ends uncore top and restores the terminal. On an unknown terminal uncore
+    top prints lines."""
     def press(_process, master):
         read_until(master, b"[total]")
         os.write(master, b"\x03")
@@ -173,7 +180,8 @@ def test_interrupted(tap):
 
 
 def test_filters(tap, cpus):
-    """Only some tasks have rows; the traffic of the others is in [other]."""
+    """Filters by name, process and cgroup: the traffic of all other tasks is in
+    [other]."""
     table = measure("%s & %s; wait" % (
         task(cpus[0], 1000, 100, 1000, "wanted"),
         task(cpus[-1], 1000, 50, 1000, "another")), "--comm", "wanted")
@@ -198,7 +206,8 @@ def test_filters(tap, cpus):
 
 
 def test_cgroup_filter(tap, cpu):
-    """A cgroup that the command makes, as users may write its path."""
+    """--cgroup with a cgroup that the measured command creates, in three spellings of
+    its path."""
     folder = "/sys/fs/cgroup/edges"
     script = "mkdir -p %s; (echo $BASHPID > %s/cgroup.procs; exec %s); %s" % (
         folder, folder, task(cpu, 1000, 100, 1000, "within"),
@@ -215,10 +224,11 @@ def test_cgroup_filter(tap, cpu):
 
 
 def test_dead_at_start(tap, packages):
-    """A box that does not answer prevents no count of the other boxes."""
+    """A box is dead when uncore top starts: the other boxes are counted."""
     pkg, cpu = len(packages) - 1, packages[-1][0]
     write(SIM + "fault", dead_box(pkg, "imc_3"))
-    # the driver notices it, and removes it from the cpumask
+    # uncore stat reads the box, so the driver notices that the box is dead and removes
+    # its package from the PMU's cpumask
     subprocess.run([UNCORE, "stat", "-e", "hswep_imc_3/cas_count.rd/", "-d",
                     "0.1"], capture_output=True, check=False)
     status, tables, errors = top(
@@ -234,7 +244,8 @@ def test_dead_at_start(tap, packages):
 
 
 def test_no_cgroups(tap):
-    """Without names of cgroups a line says why there is one row."""
+    """Without a mounted cgroup2 file system the names of cgroups are unknown: a line on
+    standard error gives the reason."""
     run = subprocess.run(
         ["unshare", "-m", "sh", "-c", "umount -a -t cgroup2; exec \"$@\"", "-",
          UNCORE, "top", "--once", "--by", "cgroup", "-I", "200", "-e", EVENT],
@@ -246,7 +257,7 @@ def test_no_cgroups(tap):
 
 
 def test_output(tap, cpu):
-    """The same table as CSV, in a file, and on a full disk."""
+    """The table as CSV in a file, and each format on a full disk."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "top.csv")
         run = subprocess.run(
@@ -274,7 +285,7 @@ def test_output(tap, cpu):
 
 
 def test_reader_gone(tap):
-    """The reader of a pipe goes away."""
+    """The reader of uncore top's output closes the pipe."""
     for args in (("--json",), ()):
         with started([UNCORE, "top", "-I", "100", "-e", EVENT, *args],
                      stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Runs the bpftrace one-liners of Documentation/attribution.rst as they stand
-there.
+Run the bpftrace one-liners of Documentation/attribution.rst literally, and check that
+they see overflows.
 """
 
 import os
@@ -25,7 +25,8 @@ def lines():
 
 
 def numbers(text):
-    """What the maps hold: @[...]: N, or the counts of a histogram."""
+    """Return the numbers in bpftrace's output: the values of maps, @[...]: N, and the
+    counts of histograms."""
     plain = [int(n) for n in re.findall(r"^@.*: (\d+)$", text, re.M)]
     bars = [int(n) for n in re.findall(r"^[\[(].*\)\s+(\d+) \|", text, re.M)]
     return plain + bars

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Conservation: stat, its metrics, top and record, each run inside another, count the same traffic at the same time, and each shows exactly the
-traffic sent.
+Test that all tools count the same: uncore stat with a metric, uncore top and uncore
+record run at the same time, each started by the previous one. Each shows exactly the
+traffic that was sent.
 """
 
 import json
@@ -17,8 +18,8 @@ from lib.python.top import UNCORE, Table, cpu_packages, need  # noqa: E402
 from lib.python.traffic import Event  # noqa: E402
 from lib.python.uncore import SIM, Machine, Tap, read  # noqa: E402
 
-PERIOD = 1000       # counts to a sample
-PACKETS = 40        # each of one period, so that each is one overflow
+PERIOD = 1000       # counts per sample
+PACKETS = 40        # packets of PERIOD counts, so each causes an overflow
 LINE = 64           # bytes
 EVENT = "imc_0/cas_count.rd/"
 SENDER = """import sys, time
@@ -33,13 +34,14 @@ time.sleep(0.2)
 
 
 def first_cpu(package):
-    """The CPU at which tools open a package's events."""
+    """Return the CPU on which tools open a package's events."""
     return int(read("/sys/bus/event_source/devices/hswep_imc_0/cpumask")
                .split(",")[package])
 
 
 def nest(folder, commands, innermost):
-    """Each command runs the next one, and leaves its output in a file."""
+    """Return a command in which each of @commands runs the next one, the last runs
+    @innermost, and each writes its output to a file in @folder."""
     words = innermost
     for name, command in reversed(list(commands.items())):
         words = ["sh", "-c", "exec \"$@\" > %s" % os.path.join(folder, name),
@@ -56,7 +58,8 @@ def outputs(folder, commands):
 
 
 def run_all(tap, folder, package, resolution):
-    """What each of them said of the same traffic; None when one failed."""
+    """Send traffic while all tools count. Return {tool: output}, or None if a tool
+    failed."""
     traffic = os.path.join(folder, "traffic")
     with open(traffic, "w", encoding="ascii") as file:
         file.writelines([Event("imc", "cas_count.rd").line(
@@ -89,8 +92,9 @@ def test_conservation(tap, folder, package, resolution):
                if "imc_0" in row["event"] and row.get("raw"))
     tap.ok(stat == want, "stat has what was sent, %s" % words,
            ["%d of %d" % (stat, want)])
-    # Time in which the package was frozen, or other events had its counters, is scaled
-    # by its length; here each box's part is removed again.
+    # uncore stat scales the value for the time in which the event did not count, as the
+    # package was frozen or other events used the counters. Multiplying by "running"
+    # removes the scaling.
     values = [row["value"] * row["running"] / LINE / want
               for row in json.loads(said["stat"])["metrics"]
               if row["metric"] == "mem_bw_reads" and row["value"]]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-A profile of a whole socket: a program on its four CPUs is in two functions whose
-shares of the traffic are known. perf report and flamegraph show these shares: each
-overflow has a sample on each CPU, with the same weight.
+Test the profile of a whole socket. A program on the socket's four CPUs executes two
+functions with known shares of the traffic. perf report and uncore flamegraph must show
+these shares, as each overflow gives a sample on each CPU, with the same weight.
 """
 
 import os
@@ -36,7 +36,7 @@ def record(*options):
 
 
 def near(tap, shares, name, comments):
-    """heavy() and light() have their shares, in per cent of the program's."""
+    """Check the shares of heavy() and light() in the counts of both functions."""
     both = sum(shares.get(name, 0) for name in ("heavy", "light"))
     share = 100 * shares.get("heavy", 0) / max(both, 1)
     want = 100 * HEAVY / (HEAVY + LIGHT)
@@ -53,7 +53,7 @@ def perf(*arguments):
 
 
 def widths(svg):
-    """Counts of heavy() and light() in a picture."""
+    """Return the counts of heavy() and light() in a flame graph, {function: counts}."""
     sums, all_of_it = {}, 0
     for frame in xml.etree.ElementTree.fromstring(svg).iter(SVG + "g"):
         name, width = frame.get("data-n"), float(frame.get("data-w"))
@@ -65,8 +65,8 @@ def widths(svg):
 
 
 def test_weights(tap, path):
-    """Each CPU has the weight of each overflow. An overflow that a CPU handles late, on
-    a busy host, is in the period of its next sample."""
+    """The periods of each CPU's samples add up to the counts of the socket. An overflow
+    that a CPU handles late, on a busy host, is in the period of the CPU's next sample."""
     samples = re.findall(r"^\s*\[(\d+)\]\s+(\d+)",
                          perf("script", "-i", path, "-G", "-F", "cpu,period"),
                          re.M)
@@ -83,7 +83,7 @@ def test_weights(tap, path):
 
 
 def test_report(tap, path):
-    """The functions' shares, callees included, in perf's own report."""
+    """perf report shows the functions' shares, including their callees."""
     text = perf("report", "-i", path, "--stdio", "-g", "none", "--children", "-F",
                 "overhead_children,sym", "-t", "|")
     whole = re.search(r"^# Event count \(approx\.\): (\d+)$", text, re.M)
@@ -112,7 +112,8 @@ def main():
     tap = Tap()
     if not all(os.access(path, os.X_OK) for path in (UNCORE, TASK)):
         tap.skip_all("uncore is not built")
-    # Slow NMIs of an emulated CPU have the kernel lower the rate, which drops samples.
+    # Do not let the kernel lower the sample rate: NMIs of an emulated CPU are slow, and a
+    # lower rate would drop samples.
     write("/proc/sys/kernel/perf_cpu_time_max_percent", "0")
     with Machine(tap), tempfile.TemporaryDirectory() as folder:
         test_file(tap, folder)

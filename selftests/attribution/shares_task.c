@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A task on each of some CPUs.  All of them are in function heavy() while the
- * package has its HEAVY parts of traffic, and in light() while it has its LIGHT
- * parts.  For tests of profiles: the functions' shares are known exactly.
+ * Run a task on each of some CPUs.  In each of ROUNDS rounds, all tasks execute
+ * heavy() while HEAVY lines of traffic are sent, then light() while LIGHT lines
+ * are sent.  Tests of profiles thus know the functions' shares exactly.
  *
  * usage: shares_task TRAFFIC-FILE TRAFFIC-LINE HEAVY LIGHT ROUNDS CPU...
  */
@@ -18,13 +18,19 @@
 
 #include "lib/c/machine.h"
 
-/* Built without optimisation: call chains follow frame pointers. */
+/*
+ * Call chains follow frame pointers, so each function needs its own stack frame.  The
+ * Makefile compiles this file without optimisation.
+ */
 #define FRAME	__attribute__((noinline, noclone))
 
-/* Time for a sample on each CPU. */
+/* Time after a line of traffic in which each CPU takes its sample */
 #define SETTLE_NS	3000000
 
-/* Number of the phase, odd: light(); and how many tasks have reached it. */
+/*
+ * Memory that the tasks share: the number of the current phase (even: heavy(),
+ * odd: light()), and the number of tasks that have entered a phase, in total.
+ */
 struct phases {
 	volatile unsigned int now, arrived;
 };
@@ -46,7 +52,12 @@ static void wait_for_samples(void)
 		 SETTLE_NS);
 }
 
-/* The first task has all others arrive, sends traffic, and ends the phase. */
+/*
+ * Spend a phase in the calling function.  The first task, which has @parts lines
+ * of traffic to send, waits until all tasks have entered the phase, sends the
+ * lines and ends the phase.  The other tasks have no parts, and wait for the end
+ * of the phase.
+ */
 static void phase(unsigned int number, int parts)
 {
 	__sync_fetch_and_add(&phases->arrived, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A task that stays in functions whose names are known, for tests of stacks:
- * main, spin_outer, spin_inner.
+ * Spin on a CPU with a known stack, for tests of call chains: main() calls
+ * spin_outer(), which calls spin_inner().
  *
  * usage: spin_task CPU SECONDS
  */
@@ -12,7 +12,10 @@
 
 #include "lib/c/machine.h"
 
-/* Built without optimisation: stacks are followed by frame pointers. */
+/*
+ * Call chains follow frame pointers, so each function needs its own stack frame.  The
+ * Makefile compiles this file without optimisation.
+ */
 #define FRAME	__attribute__((noinline, noclone))
 
 volatile unsigned long spin_sum;

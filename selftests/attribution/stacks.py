@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Where the traffic comes from: uncore record -g on a program that stays in functions
-whose names are known, and the picture that uncore flamegraph makes.
+Test call chains of traffic: uncore record -g on a program with a known stack, and the
+flame graph that uncore flamegraph draws.
 """
 
 import os
@@ -28,16 +28,17 @@ def run(*args, stdin=None, before=()):
 
 
 def frames(svg):
-    """Each frame's name, left edge, width and row."""
+    """Return (name, left edge, width, y position) of each frame in a flame graph."""
     tree = xml.etree.ElementTree.fromstring(svg)
     return [(g.get("data-n"), float(g.get("data-x")), float(g.get("data-w")),
              float(g.find(SVG + "rect").get("y"))) for g in tree.iter(SVG + "g")]
 
 
 def test_spin(tap, cpu):
-    """A picture of samples."""
+    """Record spin_task, and draw the samples as a flame graph."""
     path = "/tmp/spin.data"
-    # With -C perf has the names of a program only if it starts on one of these CPUs.
+    # With -C perf knows the name of a program only if the program starts on one of the
+    # CPUs.
     got = run("record", "-g", "-o", path, "-e", EVENT % PERIOD, "-C", str(cpu),
               "--", SPIN, str(cpu), "5", before=("taskset", "-c", str(cpu)))
     picture = run("flamegraph", path)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-"uncore stat --for-each-cgroup" and "-G": tasks in cgroups write known amounts of
-traffic to the simulated hardware, and each cgroup has exactly the traffic of its
-tasks and of the cgroups in it, in the rows that perf stat prints.
+Test "uncore stat --for-each-cgroup" and "-G": tasks in cgroups send known amounts of
+traffic to the simulated hardware. Each cgroup has exactly the traffic of its own tasks
+and of the cgroups below it, and -x and -j print the rows of perf stat.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ LINE = 64 / 2**20       # MiB
 
 @contextlib.contextmanager
 def cgroups():
-    """The cgroups of the test."""
+    """Create the cgroups of the test, and remove them at the end."""
     paths = [os.path.join(ROOT, name)
              for name in ("stat_test", A, B, INNER, NEVER_RAN)]
     for path in paths:
@@ -46,13 +46,13 @@ def cgroups():
 
 
 def inside(cgroup, command):
-    """A shell command in a cgroup, in the background."""
+    """Return shell text that runs a command in a cgroup, in the background."""
     return "(echo $BASHPID > %s/%s/cgroup.procs; exec %s) &" % (
         ROOT, cgroup, command)
 
 
 def writes(cpu, count, times):
-    """A shell command that writes to memory; task() reads."""
+    """Return a shell command whose traffic is writes to memory; task() reads memory."""
     return "taskset -c %d bash -c 'for ((i = 0; i < %d; i++)); do " \
         "echo box=imc_0 event=4 umask=4 count=%d > /dev/xeon_uncore_sim; " \
         "sleep 0.001; done'" % (cpu, times, count)
@@ -64,18 +64,19 @@ def stat(*arguments, script="true", events=("-e", BOTH)):
 
 
 def documents(done):
-    """The documents of a call with --json."""
+    """Return the documents that a call with --json has printed."""
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def numbers(document, *keys):
-    """Raw counts, in the order of the rows."""
+    """Return the values of @keys and the raw count of each row, in the rows' order."""
     return [(*(row.get(key) for key in keys), row["raw"])
             for row in document["events"]]
 
 
 def check_numbers(tap, name, done, want, *keys):
-    """Exact counts, unless a switch found the lock busy; @return the document."""
+    """Check that the counts of the last document are exact, unless context switches
+    found the package's lock busy ("missed"). Return the document."""
     document = documents(done)[-1] if done.returncode == 0 else {}
     got = numbers(document, *keys) if document else []
     tap.ok(got == want or (len(got) == len(want) and document["missed"]), name,
@@ -84,7 +85,8 @@ def check_numbers(tap, name, done, want, *keys):
 
 
 def test_each(tap, cpus):
-    """Reads and writes of three cgroups on two sockets; a task in the root cgroup."""
+    """Reads and writes of three cgroups on two sockets, and of a task in the root
+    cgroup."""
     script = " ".join((
         inside(A, task(cpus[1], 900, 60, 2000)),
         inside(INNER, task(cpus[1], 500, 60, 2000)),
@@ -112,7 +114,7 @@ def test_each(tap, cpus):
 
 
 def test_in_order(tap, cpu):
-    """-G: cgroups and events in the order of the command line."""
+    """-G: rows have the events and cgroups in the order of the command line."""
     script = " ".join((inside(A, task(cpu, 700, 20, 2000)),
                        inside(INNER, writes(cpu, 30, 20)),
                        inside(B, task(cpu, 400, 20, 2000)),
@@ -133,8 +135,8 @@ def test_in_order(tap, cpu):
 
 
 def csv_shape(line, events):
-    """Columns of perf's row up to those of a metric, without numbers and unit, and
-    the number of columns."""
+    """Return the columns of a row before the columns of a metric, with numbers as 0 and
+    without the unit, and the number of columns."""
     cells = line.strip().split(",")
     name = cells.index(next(event for event in events if event in cells))
     shape = [re.sub(r"\d+(\.\d+)?|<not [a-z]+>", "0", cell)
@@ -145,13 +147,14 @@ def csv_shape(line, events):
 
 
 def json_shape(line, events):
-    """Keys of perf's row in their order, the event and the cgroup."""
+    """Return the keys of a row in their order, and its event, cgroup and socket."""
     row = json.loads(line)
     return [*row, events.index(row["event"]), row["cgroup"], row.get("socket")]
 
 
 def test_perf(tap, script):
-    """Columns and keys beside those of perf, whose events are the kernel's."""
+    """uncore's columns and keys are those of perf stat, which counts software events of
+    the kernel here."""
     ours, perfs = BOTH.split(","), ["page-faults", "context-switches"]
     both = (A + "," + B,)
     for form, shape, options in (
@@ -169,7 +172,7 @@ def test_perf(tap, script):
             with contextlib.suppress(ValueError, KeyError, StopIteration):
                 for line in done.stderr.splitlines():
                     row = shape(line, events)
-                    if row not in rows:     # another interval
+                    if row not in rows:     # not the same row of another interval
                         rows.append(row)
             found.append((rows, done.stderr.splitlines()))
         (want, theirs), (got, mine) = found
@@ -178,7 +181,8 @@ def test_perf(tap, script):
 
 
 def test_intervals(tap, cpu):
-    """Intervals add up to the total, in CSV; a cgroup is removed in the meantime."""
+    """The intervals in CSV add up to the total, also if a cgroup below the counted one is
+    removed meanwhile."""
     gone = ROOT + "/" + A + "/gone"
     script = "mkdir %s; %s wait; rmdir %s; %s wait" % (
         gone, inside(A + "/gone", task(cpu, 200, 20, 1000)), gone,
@@ -203,7 +207,7 @@ def test_intervals(tap, cpu):
 
 
 def test_removed(tap, cpu):
-    """The counted cgroup is removed before counting ends."""
+    """The counted cgroup is removed before uncore stat ends."""
     script = "mkdir {0}/kept; {1} wait; rmdir {0}/kept; rmdir {0}".format(
         os.path.join(ROOT, NEVER_RAN), inside(NEVER_RAN, task(cpu, 90, 20, 1000)))
     done = stat(*EACH_SWITCH, "--for-each-cgroup", NEVER_RAN, script=script)

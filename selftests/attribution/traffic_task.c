@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A task that causes memory traffic, for tests of what ties the two together:
- * writes transactions to /dev/xeon_uncore_sim, sleeping in between.
+ * Cause memory traffic, for tests of the attribution of traffic to tasks: write
+ * COUNT reads of memory to /dev/xeon_uncore_sim, TIMES times, and sleep for
+ * SLEEP_US microseconds after each write.  A CPU of -1 means any CPU.
  *
  * usage: traffic_task CPU COUNT TIMES SLEEP_US [NAME]
  */
