@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Cost of attribution: time and register accesses for each context switch, with no
-event, 1, 4 and 16, reading at each switch and once in 100 us; context switches
-of the machine; duration of perf bench sched messaging; and cost of a switch
-while 1, 4 and 8 CPUs of a package switch. It prints figures. It fails only if a
-switch costs more than one access an event, if rare reads cost more than reads
-at each switch, or if counters are read while nothing is watched.
+Measure the cost of uncore top with 0, 1, 4 and 16 events, which reads the counters at
+each context switch or once in 100 us: the time and the register accesses of a context
+switch, the machine's context switches per second, and the duration of perf bench sched
+messaging. With --parallel, measure the cost of a context switch while 1, 4 and 8 CPUs of
+a package switch tasks.
+
+The program prints figures. It fails only if a context switch costs more than one access
+per event, if rare reads cost more than reads at each switch, or if counters are read
+while uncore top does not run.
 """
 
 import os
@@ -22,7 +25,7 @@ from lib.python.uncore import SIM, Machine, Tap, read  # noqa: E402
 
 SECONDS = 4
 RESOLUTIONS = (0, 100)      # microseconds between reads; 0: at each switch
-# Two tasks that pass a byte back and forth on one CPU: two switches a round.
+# Two tasks pass a byte back and forth on one CPU, which takes two context switches.
 PING = """
 import os, sys, time
 os.sched_setaffinity(0, {%d})
@@ -43,7 +46,7 @@ print(n / (time.monotonic() - start))
 
 
 def accesses():
-    """Register accesses so far."""
+    """Return the number of register accesses since the simulator was loaded."""
     stats = dict(line.split() for line in
                  read(SIM + "stats").splitlines())
     return sum(int(stats[kind]) for kind in ("msr_read", "msr_write",
@@ -51,12 +54,13 @@ def accesses():
 
 
 def switches():
-    """Context switches of the machine so far."""
+    """Return the number of context switches since the machine booted."""
     return int(re.search(r"^ctxt (\d+)", read("/proc/stat"), re.M).group(1))
 
 
 def looks():
-    """How often our program ran, and for how long (needs bpf_stats)."""
+    """Return the run time in ns and the number of runs of the BPF program on_switch.
+    This needs the sysctl kernel.bpf_stats_enabled."""
     shown = subprocess.run(["bpftool", "prog", "show", "name", "on_switch"],
                            capture_output=True, text=True, check=False).stdout
     match = re.search(r"run_time_ns (\d+) run_cnt (\d+)", shown)
@@ -64,13 +68,14 @@ def looks():
 
 
 def events(count):
-    """As many counters of a package, on four boxes at most each four."""
+    """Return @count events of a package, four on each of at most four CBos."""
     return ",".join("hswep_cbox_%d/event=0,thresh=%d,name=e%d/" % (
         i // 4, i % 4, i) for i in range(count))
 
 
 def watch(count, resolution):
-    """uncore top in the background, or None for no events."""
+    """Start uncore top in the background and wait until it counts. Return the process;
+    None for no events."""
     if not count:
         return None
     top = subprocess.Popen(
@@ -89,8 +94,8 @@ def end(top):
 
 
 def measure(cpus, count, resolution):
-    """Switches a second, of all CPUs together; ns and accesses for each look of
-    the program."""
+    """Return the context switches per second of all CPUs, and the ns and register
+    accesses of a run of the BPF program."""
     top = watch(count, resolution)
     before = accesses(), looks(), switches()
     pairs = [subprocess.Popen([sys.executable, "-c", PING % (cpu, SECONDS)],
@@ -104,7 +109,7 @@ def measure(cpus, count, resolution):
 
 
 def messaging(count, resolution):
-    """Seconds of perf's benchmark of a busy scheduler."""
+    """Return the seconds that perf bench sched messaging takes; None if it fails."""
     top = watch(count, resolution)
     run = subprocess.run(["perf", "bench", "-f", "simple", "sched", "messaging",
                           "-g", "4", "-l", "100"], capture_output=True,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Cost of counting under the in-tree driver and under this one, on the same simulated
- * hardware: register accesses by type, and time. It prints figures and fails nothing;
- * cost.c has the limits.
+ * Compare the cost of counting under intel_uncore, the in-tree driver, and xeon_uncore on
+ * the same simulated hardware: register accesses by type, and time. The program only
+ * prints figures; driver/cost.c checks limits.
  */
 #include <fcntl.h>
 #include <spawn.h>
@@ -26,9 +26,12 @@ extern char **environ;
 
 enum { EVENTS = 4, BATCHES = 21, READS = 50, RUNS = 3 };
 enum { MAX_BOXES = 64, MAX_ROWS = 64 };
-/* Intervals of the two perf stat runs whose difference is taken. */
+/*
+ * Intervals of a short and of a long run of perf stat. Their difference excludes the cost
+ * of start and end.
+ */
 enum { FEW = 2, MANY = 12 };
-/* Until the freeze budget allows a freeze for a group again */
+/* Time after which the freeze budget allows a freeze for a group again */
 enum { BUDGET_MS = 600 };
 
 enum access_type { MSR_READ, MSR_WRITE, PCI_READ, PCI_WRITE, ACCESS_TYPES };
@@ -39,7 +42,7 @@ static const char *const access_names[ACCESS_TYPES] = {
 	"MSR reads", "MSR writes", "PCI reads", "PCI writes",
 };
 
-/* A line of the table; lines of zeros are left out. */
+/* A line of the table. print_table() omits lines of zeros. */
 static struct row {
 	char scenario[64];
 	const char *what;
@@ -78,7 +81,8 @@ static void print_table(void)
 		if (!theirs && !ours)
 			continue;
 		printf("%-34s %-12s %12.*f %12.*f",
-		       strcmp(last, r->scenario) ? r->scenario : "", r->what, r->digits, theirs, r->digits, ours);
+		       strcmp(last, r->scenario) ? r->scenario : "", r->what,
+		       r->digits, theirs, r->digits, ours);
 		if (theirs)
 			printf(" %7.2f", ours / theirs);
 		putchar('\n');
@@ -118,8 +122,8 @@ static double median(double *values, int n)
 }
 
 /*
- * Microseconds of a read(): the median batch, because other programs may use the
- * machine
+ * Return the microseconds of a read() in the median batch. Other programs that use the
+ * machine slow down some batches.
  */
 static double time_reads(const struct event_group *group)
 {
@@ -136,7 +140,7 @@ static double time_reads(const struct event_group *group)
 	return median(us, BATCHES);
 }
 
-/* Start, read and stop of a group, as perf stat does it. */
+/* Measure the start, the read and the stop of an event group, as in perf stat. */
 static void bench_group(enum driver driver, const char *box)
 {
 	static const char *const phases[] = { "start", "read", "stop" };
@@ -157,7 +161,7 @@ static void bench_group(enum driver driver, const char *box)
 	for (int phase = 0; phase < 3; phase++) {
 		snprintf(scenario, sizeof(scenario), "%s, 4-event group: %s",
 			 box, phases[phase]);
-		/* the reads have used up the freeze budget */
+		/* Wait, as time_reads() has used up the freeze budget. */
 		if (phase == 2)
 			sleep_ms(BUDGET_MS);
 		sim_stats_clear();
@@ -176,8 +180,9 @@ static void bench_group(enum driver driver, const char *box)
 }
 
 /*
- * The boxes that both drivers have, and the number of events that fit on each: those of
- * the in-tree driver, which has no more CBos than a package has cores
+ * The boxes for which both drivers have a PMU, with the number of events that a box can
+ * count. These are the boxes of the in-tree driver, which has at most as many CBos as a
+ * package has cores.
  */
 static struct bench_box {
 	char name[24];
@@ -202,7 +207,10 @@ static void find_boxes(void)
 		}
 }
 
-/* Runs perf with its output thrown away; seconds, or a negative number. */
+/*
+ * Run perf and discard its output. Return its run time in seconds; a negative number on
+ * failure.
+ */
 static double run_perf(char *const argv[])
 {
 	posix_spawn_file_actions_t actions;
@@ -220,7 +228,10 @@ static double run_perf(char *const argv[])
 	return (now_ns() - began) / 1e9;
 }
 
-/* perf opens an event of hswep_irp on both IRPs, which have half of the counters each. */
+/*
+ * Return the number of events of a box that perf stat can count without multiplexing.
+ * perf opens each event of hswep_irp on both IRPs, which have half of the counters each.
+ */
 static int perf_events(enum driver driver, const struct bench_box *b)
 {
 	bool halved = driver == OURS && !strcmp(b->name, "irp");
@@ -262,8 +273,8 @@ static void bench_interval(enum driver driver, bool grouped)
 }
 
 /*
- * A named event: perf looks it up among all that the PMUs have. $PERF names
- * another perf than the one in $PATH.
+ * Return the median run time of perf stat with a named event, in seconds. perf looks up
+ * the name among the events of all PMUs. $PERF selects another perf than that in $PATH.
  */
 static double time_named(enum driver driver)
 {
@@ -304,9 +315,9 @@ static void bench_named(enum driver driver)
 }
 
 /*
- * Cost of loading on this machine. All registers are cleared. The driver also measures
- * the CPUs that a PMI interrupts and polls an MSR for that, so the number of these
- * reads is arbitrary.
+ * Print the register accesses of loading the driver on this machine. The driver clears
+ * all registers. The driver also measures which CPUs a PMI interrupts, and polls an MSR
+ * for that, so the number of MSR reads is arbitrary.
  */
 static void bench_load(void)
 {

@@ -1,14 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What all generations in one module cost: its size, of which each generation's
-# tables, and the register accesses of loading it on each machine.
+# Print the cost of supporting all generations in one module: the size of the module and
+# of each generation's tables, and the register accesses of loading the module on each
+# generation's simulated machine.
 #
-# usage: bench_load.sh KERNEL FOLDER	FOLDER is the modules', as built for KERNEL
+# usage: bench_load.sh KERNEL FOLDER	FOLDER has the modules that were built for KERNEL
 set -eu
 kernel=$1 folder=$2
 cd "$(dirname "$(readlink -f "$0")")/../.."
 
-# Text, data and bss, without what is for debugging.
+# bytes FILE: print the size of text, data and bss of an object file, without debug
+# sections
 bytes()
 {
 	size "$1" | awk 'NR == 2 { print $1 + $2 + $3 }'

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Cost of an overflow: register accesses and frozen time from the overflow of one
- * counter until its package counts again, and the number of overflows a second that can
- * be handled. It prints figures and fails nothing.
+ * Measure the cost of an overflow: register accesses and frozen time from the overflow of
+ * a counter until its package counts again, and the number of overflows per second that
+ * the driver can handle. The program only prints figures.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,7 +30,10 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* An odd number of rounds: in some the timer has polled the counters as well */
+/*
+ * Return the median of the rounds, whose number is odd. In some rounds the driver's timer
+ * has polled the counters as well, which the median ignores.
+ */
 static uint64_t median(uint64_t *values)
 {
 	qsort(values, ROUNDS, sizeof(*values), by_value);
@@ -72,7 +75,10 @@ static void bench_overflow(const char *type, const char *space)
 	       median(seen[FROZEN]) / 1000.0);
 }
 
-/* As many as possible: the driver leaves half of the time to other tasks. */
+/*
+ * Measure the largest rate of overflows. The driver leaves half of the time to other
+ * tasks.
+ */
 static void bench_storm(const char *type)
 {
 	uint64_t count, frozen, ns;

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-What an interval of "uncore stat -I 100" costs beside one of "perf stat -I 100":
-the same events on every box of two sockets with 18 CBos each, a line for each
-box and socket. CPU time is the process's own as the scheduler has it, system
-calls are counted by perf at the raw_syscalls tracepoint. Then what a scrape of
-"uncore serve" takes beside an interval of "uncore stat" of the same events. It
-reports and judges nothing.
+Compare the cost of an interval of "uncore stat -I 100" with one of "perf stat -I 100".
+Both count the same events on every box of two sockets with 18 CBos each, and print a
+line for each box and socket. CPU time is the scheduler's number for the process; perf
+counts system calls at the raw_syscalls tracepoint. Then compare a scrape of "uncore
+serve" with an interval of "uncore stat" of the same events. The program only prints
+figures.
 """
 
 import json
@@ -23,12 +23,14 @@ from lib.python.exposition import Daemon, value  # noqa: E402
 from lib.python.traffic import UNCORE  # noqa: E402
 from lib.python.uncore import BUILD, DEVICES, read  # noqa: E402
 
-SECONDS = 4         # of measuring
-PATIENCE = 120      # until the first lines
-FEW, MANY = 2, 12   # intervals of two runs whose system calls are compared
-SCRAPES, APART = 100, 1.1   # and the seconds between them: each reads anew
-EVERY = 15          # seconds, as Prometheus scrapes by default
-COUNTERS = {"ubox": 2, "r3qpi": 3}      # others have 4
+SECONDS = 4         # duration of a measurement
+PATIENCE = 120      # seconds to wait for the first lines
+FEW, MANY = 2, 12   # intervals of a short and of a long run, for syscalls()
+# Number of scrapes, and the seconds between two scrapes, after which uncore serve reads
+# the counters again
+SCRAPES, APART = 100, 1.1
+EVERY = 15          # seconds between two scrapes of Prometheus by default
+COUNTERS = {"ubox": 2, "r3qpi": 3}      # counters of a box; 4 in other box types
 
 
 def load():
@@ -44,7 +46,7 @@ def load():
 
 
 def events():
-    """For each box as many events as it has counters."""
+    """Generate for each box a list of as many events as the box has counters."""
     for pmu in sorted(os.listdir(DEVICES)):
         kind = re.fullmatch(r"hswep_([a-z0-9]+?)(_\d+)?", pmu)
         if kind:
@@ -53,12 +55,13 @@ def events():
 
 
 def cpu_ms(pid):
-    """Time on a CPU, user and system, of the main thread."""
+    """Return the CPU time of a process's main thread, user and system, in ms."""
     return int(read("/proc/%d/schedstat" % pid).split()[0]) / 1e6
 
 
 def syscalls(command, folder):
-    """A long run's less a short one's, by their number of intervals."""
+    """Return the system calls of an interval: the difference of a long and a short run,
+    divided by the difference of their numbers of intervals."""
     path = os.path.join(folder, "syscalls")
     counts = []
     for number in FEW, MANY:
@@ -72,7 +75,8 @@ def syscalls(command, folder):
 
 
 def intervals(path):
-    """How many intervals have been printed: the times in the first column."""
+    """Return the number of intervals that have been printed, by the different times in
+    the first column."""
     with open(path, encoding="utf-8", errors="replace") as file:
         return len({line.split(",")[0] for line in file
                     if re.match(r" *\d+\.\d+,", line)})
@@ -102,7 +106,7 @@ def measure(command, folder):
 
 
 def bench_serve(folder):
-    """Scrapes that each read all counters, by the clock and by the CPU."""
+    """Measure the time and the CPU time of scrapes, each of which reads all counters."""
     times = []
     with Daemon("serve") as daemon:
         topology = json.loads(daemon.request("/api/topology")[2])
