@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What "make demo" shows inside the VM: stock perf stat counts an event of every
-# box type on both sockets of the simulated machine, while it plays a scenario.
+# "make demo" runs this script inside the VM: stock perf stat counts an event of every box
+# type on both sockets of the simulated machine, while a scenario plays.
 set -e
 
 devices=/sys/bus/event_source/devices
 
-# The event to show of each box type; a raw one where it has no names yet.
+# For each box type an event by name, and the same event as a raw code, for a PMU that has
+# no named events.
 # shellcheck disable=SC2054 # commas are perf's
 shown=(
 	ubox	uclk				event=0xff
@@ -29,7 +30,7 @@ for ((i = 0; i < ${#shown[@]}; i += 3)); do
 		name=${shown[i + 2]}
 		raw+=" $box"
 	fi
-	# the name without a number stands for all boxes of the type
+	# in perf, the name of the PMU without a number means all boxes of the type
 	events+=",hswep_$box/$name/"
 done
 
@@ -48,7 +49,7 @@ trap 'rm -f "$table"' EXIT
 perf stat -a --per-socket -e "${events#,}" sleep 1 2>&1 | tee "$table"
 [[ ! $raw ]] || echo "No names yet, so raw events:$raw."
 
-# Two sockets, ten types: everything must have counted.
+# Fail unless every event has counted on both sockets.
 awk '/hswep_/ { rows++; if ($3 ~ /^</ || $3 + 0 == 0) bad = 1 }
      END { exit bad || rows != '"$((2 * ${#shown[@]} / 3))"' }' "$table" || {
 	echo "demo: not every event counted"

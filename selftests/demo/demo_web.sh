@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What "make demo-web" runs inside the VM: uncore serve, which the host's
-# loopback reaches at that port (vm/run --forward), until the VM is ended.
+# "make demo-web" runs this script inside the VM: start uncore serve, which runs until the
+# VM is ended. vm/run --forward makes it available at PORT of the host's loopback address.
 #
 # usage: demo_web.sh PORT
 set -e

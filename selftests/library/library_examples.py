@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The library's examples in C++, C and Python with a driver: they use the catalogue
-of the machine's generation.
+Test the library's examples in C++, C and Python with a driver. The examples use the
+event catalogue of the machine's generation.
 
 usage: library_examples.py METRIC EVENT
-METRIC is one that this generation has, EVENT counts each cycle of a box.
+METRIC is a metric of this generation. EVENT counts each cycle of a box.
 """
 
 import math
@@ -27,7 +27,7 @@ def example(name):
 
 
 def run(*command):
-    """Status and lines."""
+    """Run a command with the built library. Return its status and output lines."""
     done = subprocess.run(command, env=ENV, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, encoding="utf-8",
                           check=False)
@@ -35,14 +35,14 @@ def run(*command):
 
 
 def sockets_of(lines, pattern):
-    """{socket: number}, of the lines that match."""
+    """Return {socket: number} from the lines that match a pattern."""
     found = (re.fullmatch(pattern, line) for line in lines)
     return {int(match[1]): float(match[2]) for match in found if match}
 
 
 def test_dead_box(tap, name, box, *arguments):
-    """A box of socket 1 dies after the first output of an example of 3 seconds.
-    Return the lines until then."""
+    """Run an example that prints three times, and let a box of socket 1 die after the
+    first output. Return the lines of the first output."""
     before = []
     with subprocess.Popen([example(name), *arguments], env=ENV, encoding="utf-8",
                           stdout=subprocess.PIPE,

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-libuncore as a user has it: installed into a folder, found there by find_package
-and by pkg-config, and linked into the example programs, which stay in
-build/examples for a test on simulated hardware. Also the names that the shared
-libraries export.
+Test an installed libuncore: find_package and pkg-config find it in an installation
+folder, and the example programs build with it. The programs stay in build/examples for a
+test on simulated hardware. The shared libraries export the public names only.
 """
 
 import glob
@@ -41,7 +40,7 @@ def library(pattern):
 
 
 def public_headers():
-    """The C++ headers as one text without comments."""
+    """Return the installed C++ headers as one text without comments."""
     headers = ""
     for path in glob.glob(os.path.join(PREFIX, "include", "uncore", "*.hpp")):
         with open(path, encoding="utf-8") as file:
@@ -50,8 +49,8 @@ def public_headers():
 
 
 def private_names(lines):
-    """Names that no public header declares, of nested structures as well, and
-    members that come after "private:" in one."""
+    """Generate the symbols among nm's lines that are not public: names of classes and
+    nested structures that no public header declares, and private members."""
     headers = public_headers()
     private = set()
     for name, body in re.findall(r"^class UNCORE_EXPORT (\w+) {$(.*?)^};$",
@@ -80,8 +79,8 @@ def test_soname(tap, path, name):
 
 
 def test_headers(tap):
-    """Counting, the machine, what can be counted and sampling, with the types that
-    they use; plans, sessions and metrics are the library's own."""
+    """The installation has the headers for counting, topology, events and sampling, with
+    the types that they use. The headers for plans, sessions and metrics are private."""
     names = sorted(os.listdir(os.path.join(PREFIX, "include", "uncore")))
     tap.ok(names == ["catalogue.hpp", "counter_set.hpp", "error.hpp", "event.hpp",
                      "export.hpp", "sampler.hpp", "topology.hpp", "uncore.h",
@@ -90,7 +89,8 @@ def test_headers(tap):
 
 
 def test_library(tap):
-    """The names of each interface, and no others; a soname."""
+    """Each shared library exports the names of its interface and no others, and has the
+    right soname."""
     path, = library("libuncore++.so.*.*.*")
     _, lines = run("nm", "-DC", "--defined-only", path)
     others = [line for line in lines
@@ -129,7 +129,7 @@ def test_library(tap):
 
 
 def test_cmake_in_c(tap):
-    """A project without C++, by the target of the C library."""
+    """A CMake project without C++ links with the C library's target."""
     source = os.path.join(OUT, "cmake-c")
     os.makedirs(source)
     with open(os.path.join(source, "CMakeLists.txt"), "w",
@@ -152,7 +152,7 @@ def test_cmake_in_c(tap):
 
 
 def documented_program(*path):
-    """The program in a header's first comment, or in a man page."""
+    """Return the program in the first comment of a header, or in a man page."""
     with open(os.path.join(*path), encoding="utf-8") as file:
         text = re.sub(r"^( \*\t| \*$|/// {5}|///$)", "", file.read(), flags=re.M)
     return re.search(r"^#include <.*?^int main\(.*?^}\n", text.replace(r"\e", "\\"),
@@ -160,7 +160,7 @@ def documented_program(*path):
 
 
 def test_documented(tap, env):
-    """The programs of the headers and man pages, as strict as compilers are."""
+    """The programs in headers and man pages compile with strict warnings as errors."""
     strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     c = ["cc", "-std=c11", "-xc", *strict], "uncore"
     cxx = ["c++", "-std=c++20", "-xc++", *strict]
@@ -186,7 +186,8 @@ def test_documented(tap, env):
 
 
 def test_python(tap, env):
-    """The kernel's own events stand in for those of boxes."""
+    """The example in Python, with software events of the kernel instead of uncore
+    events."""
     program = os.path.join(EXAMPLES, "python", "count.py")
     status, lines = run("python3", program, "page-faults,context-switches",
                         "sh", "-c", "true; exit 3", env=env)
@@ -242,7 +243,7 @@ def main():
     test_python(tap, env)
     test_documented(tap, env)
 
-    # no hardware here: they load the library and say so
+    # Without a driver, the programs load the library and report the missing driver.
     for name, program in (("bandwidth", [os.path.join(cmake, "bandwidth")]),
                           ("count", [os.path.join(count, "count"),
                                      "imc/cas_count.rd/"])):
