@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What makes the simulated hardware behave like a busy server."""
+"""Scenarios: event rates that make the simulated hardware behave like a busy server."""

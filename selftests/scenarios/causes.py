@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The scenarios, as the few causes that each socket's events follow from. What
-follows is flow.py's business.
+The scenarios. A scenario gives each socket a few causes, such as the bytes that its
+cores read; flow.py computes the rates of all events from the causes.
 
-Rates are of a second, sizes in bytes, latencies in nanoseconds, shares of 1. A
-socket of an E5 v3 has four channels of DDR4-2133, which is 68 GB/s at most, and
-two links of 9.6 GT/s to the other socket, 19.2 GB/s each way.
+Rates are per second, sizes in bytes, latencies in nanoseconds, and shares are from 0 to
+1. A socket of an E5 v3 has four channels of DDR4-2133, which transfer at most 68 GB/s,
+and two links of 9.6 GT/s to the other socket, each with 19.2 GB/s in each direction.
 """
 
 import dataclasses
@@ -14,12 +14,12 @@ GB, MB = 1e9, 1e6
 # Module parameters of the simulator for this machine.
 MACHINE = {"imcs": 4, "qpi_ports": 2, "uclk_khz": 2500000,
            "dclk_khz": 1066500, "qclk_khz": 2400000, "pclk_khz": 800000}
-# The link layer's clock before Haswell: an eighth of 8 GT/s.
+# Before Haswell, the clock of the QPI link layer is an eighth of 8 GT/s.
 EARLIER = {"qclk_khz": 1000000}
 
 
 def parameters(generation):
-    """Of the simulator, for this machine of a generation."""
+    """Return the simulator's module parameters for this machine of a generation."""
     if generation in ("snbep", "ivbep"):
         return {**MACHINE, **EARLIER}
     if generation == "bdwde":
@@ -28,79 +28,83 @@ def parameters(generation):
     return MACHINE
 
 
-PEAK = 4 * 8 * 2 * 1066.5e6         # of a socket's memory, bytes a second
-LINK = 4 * 2400e6 * 2               # of a link, each way
+PEAK = 4 * 8 * 2 * 1066.5e6         # maximum of a socket's memory, bytes per second
+LINK = 4 * 2400e6 * 2               # maximum of a link in a direction, bytes per second
 
 
 @dataclasses.dataclass(frozen=True)
 class Socket:
-    """Causes of what a socket's boxes see. As all are numbers, there is
-    something between any two of them."""
+    """The causes of a socket, from which the events of its boxes follow. All causes are
+    numbers, so between() can interpolate between two sockets' causes."""
 
-    # what its cores do; all of it as it passes the memory
-    reads: float = 80 * MB          # lines that miss its LLC
-    writes: float = 40 * MB         # dirty lines that its LLC evicts
-    streamed: float = 0.0           # whole lines stored past the caches
-    remote: float = 0.05            # share of these at the other socket's memory
-    ownership: float = 0.1          # share of reads that are for ownership
-    code: float = 0.05              # and that are for code
-    data_hits: float = 0.9          # share of the LLC's data reads that hit
-    ownership_hits: float = 0.8
-    code_hits: float = 0.95
-    victims: float = 2.0            # lines that L2s write back, for each of writes
-    part_stores: float = 0.01       # of part of a line, for each of streamed
+    # traffic of the socket's cores, as it reaches the memory
+    reads: float = 80 * MB          # bytes of lines that miss the LLC
+    writes: float = 40 * MB         # bytes of dirty lines that the LLC evicts
+    streamed: float = 0.0           # bytes of whole lines stored past the caches
+    remote: float = 0.05            # share of reads, writes and streamed for the other
+                                    # socket's memory
+    ownership: float = 0.1          # share of reads that are for ownership (RFO)
+    code: float = 0.05              # share of reads that are for code
+    data_hits: float = 0.9          # share of data reads that hit the LLC
+    ownership_hits: float = 0.8     # share of reads for ownership that hit the LLC
+    code_hits: float = 0.95         # share of code reads that hit the LLC
+    victims: float = 2.0            # lines that L2s write back, per line of writes
+    part_stores: float = 0.01       # streaming stores of part of a line, per line of
+                                    # streamed
     mmio_reads: float = 1e4
     mmio_writes: float = 3e4
     uncached: float = 1e4           # reads of uncacheable memory
-    # latencies in the TOR, of the ingress queue and in the home agent
+    # latencies: of requests in the TOR (hit, local and remote memory), of the ingress
+    # queue, and in the home agent
     hit_ns: float = 18.0
     local_ns: float = 80.0
     remote_ns: float = 130.0
     ingress_ns: float = 4.0
     home_ns: float = 55.0
-    # and what becomes of requests on their way
-    rejected: float = 0.01          # tries of requests that are turned away
-    starved: float = 0.0
-    # devices: what they write and read, and how much of it the LLC takes
+    # the ingress queue of the CBos
+    rejected: float = 0.01          # rejected tries, per request
+    starved: float = 0.0            # share of cycles in which the queue is blocked
+    # PCIe devices: bytes that they write and read, and the shares that hit the LLC
     device_writes: float = 40 * MB
     device_reads: float = 40 * MB
     device_write_hits: float = 0.9
     device_read_hits: float = 0.8
-    device_parts: float = 0.05      # writes of part of a line, for each line
-    # memory
+    device_parts: float = 0.05      # writes of part of a line, per line of device_writes
+    # memory: shares of CAS commands
     page_hits: float = 0.3
-    page_misses: float = 0.2        # the rest finds its bank closed
+    page_misses: float = 0.2        # the remaining commands find their bank closed
+    # memory: shares of cycles
     cke_off: float = 0.6            # of each populated rank
     throttled: float = 0.0
     power_down: float = 0.5
     self_refresh: float = 0.0
     dll_off: float = 0.0
-    # what the home agent does
-    to_core: float = 0.7            # lines from QPI that go to a core directly
-    to_core_off: float = 0.05
-    data_full: float = 0.0          # cycles with a full BL egress
-    forwarded: float = 0.1          # remote reads that the directory cache knows of
-    known: float = 0.6              # share of its lookups that hit
-    # the other socket's answers by state; the remainder is F
+    # the home agent
+    to_core: float = 0.7            # share of lines from QPI that go directly to a core
+    to_core_off: float = 0.05       # share of cycles in which direct-to-core is disabled
+    data_full: float = 0.0          # share of cycles with a full BL egress
+    forwarded: float = 0.1          # share of remote reads that use the directory cache
+    known: float = 0.6              # share of the directory cache's lookups that hit
+    # shares of the other socket's answers by the state of the line; the remainder is F
     modified: float = 0.05
     exclusive: float = 0.85
-    interrupts: float = 5e3         # between the sockets
+    interrupts: float = 5e3         # sent to the other socket
     posted: float = 5e3             # lines written to the other socket's devices
-    # power
+    # power: shares of time
     core_c0: float = 0.03
-    core_c3: float = 0.02           # the rest is in C6
+    core_c3: float = 0.02           # in the remaining time a core is in C6
     package_c0: float = 0.35
     package_c2: float = 0.25
-    package_c3: float = 0.1         # the rest is in C6
+    package_c3: float = 0.1         # in the remaining time the package is in C6
     frequency: float = 1.6          # GHz
     limit_power: float = 0.0
     limit_thermal: float = 0.0
     limit_os: float = 0.9
-    half_link: float = 0.5          # share of a link's cycles with half the lanes
-    no_link: float = 0.2            # and in L1
+    half_link: float = 0.5          # share of a link's cycles with half of the lanes
+    no_link: float = 0.2            # share of a link's cycles in L1
 
     def check(self):
-        """Raises ValueError for what no machine does."""
+        """Raise ValueError for causes that are impossible on any machine."""
         for field in dataclasses.fields(self):
             if getattr(self, field.name) < 0:
                 raise ValueError("%s is negative" % field.name)
@@ -119,7 +123,7 @@ class Socket:
 
 
 def between(one, other, share):
-    """The causes on the way from one socket's to another's."""
+    """Interpolate between two sockets' causes; a share of 1 is the second socket's."""
     return Socket(**{field.name: getattr(one, field.name) * (1 - share) +
                      getattr(other, field.name) * share
                      for field in dataclasses.fields(Socket)})
@@ -166,14 +170,16 @@ IO = dataclasses.replace(
 
 
 def _unequal(causes, share, **more):
-    """A second socket that does the same, a little less of it."""
+    """Return the causes of the second socket: the traffic of the first socket times
+    @share, and other causes changed by @more."""
     return dataclasses.replace(
         causes, **{name: getattr(causes, name) * share for name in
                    ("reads", "writes", "streamed", "device_writes",
                     "device_reads", "mmio_writes")}, **more)
 
 
-# Of each socket, so that no test takes one for the other.
+# The causes of both sockets. They differ, so that a test notices if a program mixes up
+# the sockets.
 STEADY = {
     "idle": (IDLE, _unequal(IDLE, 0.6, core_c0=0.02, package_c0=0.3)),
     "stream": (STREAM, _unequal(STREAM, 0.9, page_hits=0.7)),
@@ -181,7 +187,7 @@ STEADY = {
     "latency": (LATENCY, _unequal(LATENCY, 0.9, local_ns=88.0)),
     "io": (IO, _unequal(IO, 0.25, core_c0=0.15)),
 }
-# Seconds, and what the machine does in them.
+# (seconds, scenario): the phases of the scenario "mixed"
 MIXED = ((14, "stream"), (8, "latency"), (12, "numa"), (16, "io"), (10, "idle"))
 RAMP = 2                    # seconds from one phase to the next
 SCENARIOS = (*STEADY, "mixed")
@@ -197,7 +203,7 @@ ABOUT = {
 
 
 def at(name, seconds, sockets=2):
-    """The causes of a scenario's sockets, so long after it began."""
+    """Return the causes of each socket, @seconds after the start of a scenario."""
     if name != "mixed":
         pair = STEADY[name]
     else:

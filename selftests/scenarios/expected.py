@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-What each metric of the catalogue has to say of a scenario, from its causes; and
-which ones have no cause. Neither counts nor rates of events appear here: a number
-is a bandwidth, a share, a latency that a scenario asks for.
+Compute the value of each metric of the catalogue from the causes of a scenario, and list
+the metrics that do not follow from a cause. No count or rate of an event is used here:
+all numbers are bandwidths, shares and latencies of the scenario.
 
-A value is of a socket, in the metric's unit, with all its boxes counted for a
+A value is for a socket, in the metric's unit, with all boxes of the socket counted for a
 second.
 """
 
@@ -26,7 +26,8 @@ def _share(of, whole):
 
 
 def _latencies(s):
-    """In uncore cycles and, by the same name with _ns, in nanoseconds."""
+    """Generate the latencies in uncore cycles and, with the suffix _ns, in ns; and the
+    metrics of the ingress queue."""
     c, ghz = s.causes, s.machine.uclk / 1e9
     hits, remote = c.data_hits, c.remote
     miss = c.local_ns * (1 - remote) + c.remote_ns * remote
@@ -40,7 +41,8 @@ def _latencies(s):
                       c.remote_ns if remote else math.nan)):
         yield name, ns * ghz
         yield name + "_ns", ns
-    # how many wait in a slice (Little), of which there is one when there is any
+    # Data reads that wait in a slice's TOR (Little's law). The average while the TOR is
+    # not empty is at least 1.
     reads = c.reads / LINE * (1 - c.ownership - c.code) / s.machine.cboxes
     waiting = reads * miss * 1e-9
     yield "avg_tor_drds_miss_when_ne", max(1.0, waiting)
@@ -58,7 +60,8 @@ def _cache(s):
     yield "llc_drd_miss_pct", 100 * (1 - c.data_hits)
     yield "llc_rfo_miss_pct", 100 * (1 - c.ownership_hits)
     yield "mem_wb_bytes", c.writes + writes * (1 - c.device_write_hits)
-    # lines that devices write are ItoM only where the thread tells them
+    # The catalogue counts the lines that devices write as ItoM only in generations whose
+    # thread field identifies devices.
     if _generation(s).device_tid:
         yield "fast_str_llc_req", writes / LINE
         yield "fast_str_llc_miss", writes / LINE * (1 - c.device_write_hits)
@@ -83,8 +86,8 @@ def _cache(s):
 
 
 def _rings(s):
-    """Bytes past stops: each line passes a quarter of them, both ways the same;
-    half of the lines pass an SBo."""
+    """Generate the bytes that pass the rings' stops. Each line passes a quarter of the
+    stops, as often in each direction. Half of the lines pass an SBo."""
     way = s.ring_lines * LINE * s.machine.cboxes / 4 / 2
     slots = s.machine.cboxes * s.machine.uclk * 32
     for name in ("up", "dn"):
@@ -93,7 +96,7 @@ def _rings(s):
         for polarity in ("even", "odd"):
             yield "cbox_ring_thru_%s%s_bytes" % (name, polarity), way / 2
             yield "cbox_cyc_used_" + name + polarity, _share(way / 2, slots)
-    # two packets a clock each way since Haswell
+    # since Haswell, two packets per clock in each direction
     yield "cbox_ring_util", _share(way, slots * (
         2 if _generation(s).device_tid else 1))
     way = s.ring_lines * LINE / 2 / 4
@@ -116,7 +119,7 @@ def _rings(s):
 
 
 def _from_memory(c, other):
-    """Bytes that a socket's memory gives and takes."""
+    """Return the bytes that are read from and written to a socket's memory."""
     reads = c.reads * (1 - c.remote) + other.reads * other.remote + \
         c.device_reads * (1 - c.device_read_hits)
     writes = (c.writes + c.streamed) * (1 - c.remote) + \
@@ -159,7 +162,8 @@ def _memory(s, other):
 
 
 def _links(s, other):
-    """In bytes of lines, without headers unless they say link."""
+    """Generate the metrics of QPI. Sizes are bytes of lines; only metrics with "link" in
+    their name include the headers."""
     c = s.causes
     answers = c.reads * c.remote
     returns = (other.writes + other.streamed) * other.remote
@@ -190,7 +194,7 @@ def _links(s, other):
     yield "pct_link_full_power_cycles", 100 * (1 - c.no_link - c.half_link)
     yield "pct_link_half_disabled_cycles", 100 * c.half_link
     yield "pct_link_shutdown_cycles", 100 * c.no_link
-    # a packet's header for each line, requests, completions, snoops, interrupts
+    # flits without data: a header per line, requests, completions, snoops, interrupts
     asks = c.reads * c.remote / LINE
     answered = other.reads * other.remote / LINE
     given = (c.writes + c.streamed) * c.remote / LINE
@@ -203,7 +207,7 @@ def _links(s, other):
     received = answers + returns + posted + (
         answers / LINE + returns / LINE + other.posted +
         3 * other.interrupts + asked_of(s, other)) * LINE / FLITS
-    # Haswell's clock has one slot for a flit and is a quarter of the rate
+    # On Haswell the clock is a quarter of the transfer rate, with one flit per cycle.
     slots = 1 if _generation(s).device_tid else 2
     room = s.machine.qpi_ports * s.machine.qclk * slots * LINE / FLITS
     yield "qpi_tx_util", _share(link, room)
@@ -217,8 +221,9 @@ def _links(s, other):
 
 
 def asked_of(s, other):
-    """Packets without data that a socket receives: requests for its lines,
-    snoops for those that it asked for, and that its writes are done."""
+    """Return the packets without data that a socket receives per second: requests for
+    lines of its memory, snoops for lines that the socket has requested, and completions
+    of its writes."""
     c = s.causes
     return other.reads * other.remote / LINE + \
         c.reads * c.remote / LINE * c.forwarded + \
@@ -256,10 +261,10 @@ NO_CAUSE = {
 
 
 def expected(socket, other):
-    """The metrics' values of a socket (flow.Socket); @other: the causes of the
-    other one, of two."""
+    """Return {metric: value} of a socket (flow.Socket). @other: causes of the other of
+    the two sockets."""
     if socket.machine.packages == 1:
-        # all memory is its own, whatever its causes ask for
+        # a single socket has no remote memory, so ignore the causes' remote share
         socket = copy.copy(socket)
         socket.causes = dataclasses.replace(socket.causes, remote=0.0)
         other = dataclasses.replace(other, remote=0.0)

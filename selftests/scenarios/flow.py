@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-From a machine's causes to what its boxes see, in transactions a cycle. What is
-seen in one place is seen in all others that it passes: a line that misses the LLC is
-a request of its home agent, a CAS of one of its channels and, when it is remote,
-eight data flits of a link and a header; and entries stay in a queue for their
-latency, so that its occupancy is rate times latency (Little).
+Compute from the causes of a machine's sockets the transactions that each box sees, per
+cycle. A transaction appears in every box that it passes. A line that misses the LLC is a
+request to its home agent and a CAS of a memory channel; a remote line is also eight data
+flits and a header on a link. Entries stay in a queue for their latency, so the occupancy
+of a queue is rate times latency (Little's law).
 
-What a transaction is to a box (code, unit mask, what filters look at) is as in
-the simulator's "traffic".
+A transaction has the code, the unit mask and the fields for filters of the simulator's
+file "traffic".
 """
 
 import collections
@@ -15,16 +15,16 @@ import collections
 from scenarios import generations
 
 LINE = 64
-DEVICE = 0x3e               # tid of what devices ask for (§2.3.2.3)
+DEVICE = 0x3e               # tid of PCIe devices' requests (§2.3.2.3)
 DRD, RFO, CRD, ITOM = 0x182, 0x180, 0x181, 0x1c8
 UNCACHED, MMIO_WRITE, STREAM_FULL, STREAM_PART = 0x187, 0x18f, 0x18c, 0x18d
 DEVICE_READ = 0x19e
-# of generations whose thread field has no number for devices
+# opcodes in generations whose thread field has no value for devices
 DEVICE_WRITE, DEVICE_PART = 0x19c, 0x1e5
-# Unit mask of the TOR's events (§2.3.6): conditions
+# Unit mask of the TOR's events (§2.3.6): each bit is a condition
 OPCODE, MISS, ANY, LOCAL, REMOTE, NODE = 0x01, 0x02, 0x08, 0x20, 0x80, 0x40
-FLITS = 8                   # of data, in a line; its packet has one more
-RANKS = 4                   # populated, of a channel
+FLITS = 8                   # data flits of a line; its packet has a header flit, too
+RANKS = 4                   # populated ranks of a channel
 CLOCK = {"ubox": "uclk", "cbox": "uclk", "sbox": "uclk", "ha": "uclk",
          "imc": "dclk", "irp": "uclk", "pcu": "pclk", "qpi": "qclk",
          "r2pcie": "uclk", "r3qpi": "uclk"}
@@ -34,7 +34,8 @@ class Machine(collections.namedtuple(
         "Machine", "packages cboxes sboxes has imcs qpi_ports "
         "uclk dclk qclk pclk nodes generation",
         defaults=(generations.MODEL,))):
-    """What there is of each, of a package; clocks in Hz."""
+    """The number of packages, of boxes per package, the clocks in Hz, the NUMA node of
+    each package, and the generation."""
 
     def boxes(self, box_type):
         return {"cbox": self.cboxes, "sbox": self.sboxes, "ha": self.has,
@@ -45,15 +46,15 @@ class Machine(collections.namedtuple(
         return getattr(self, CLOCK[box_type])
 
 
-# Shares of the two units of coherent IO in what devices do: they have other
-# devices below them.
+# Shares of the two IRPs in the traffic of all devices. They differ, as each IRP has other
+# devices below it.
 UNITS = (0.625, 0.375)
 
 
 class Flow:
     """
-    Transactions of a kind that pass each box of a type, of a package, or the one
-    with a number.
+    Equal transactions that pass each box of a type in a package, or only the box with
+    @number. @rate is in transactions per cycle of the box.
     """
 
     def __init__(self, box, code, umask, rate, number=None, **keys):
@@ -63,7 +64,7 @@ class Flow:
         self.value = 1
 
     def line(self, package):
-        """As the simulator's "rates" takes it."""
+        """Return the line for the simulator's file "rates"."""
         keys = "".join(" %s=%s" % (key, value if isinstance(value, str) else
                                    "%#x" % value)
                        for key, value in self.keys.items())
@@ -74,12 +75,12 @@ class Flow:
 
 
 class Lines:
-    """Lines and the like a second that follow from a socket's causes."""
+    """Cache lines and requests per second that follow from a socket's causes."""
 
     def __init__(self, c):
         c.check()
         self.causes = c
-        # cores: by what is asked for, misses and all
+        # cores: LLC misses and all requests, by opcode
         lines = c.reads / LINE
         self.misses = {DRD: lines * (1 - c.ownership - c.code),
                        RFO: lines * c.ownership, CRD: lines * c.code}
@@ -87,18 +88,18 @@ class Lines:
                       RFO: self.misses[RFO] / (1 - c.ownership_hits),
                       CRD: self.misses[CRD] / (1 - c.code_hits)}
         self.streamed = c.streamed / LINE
-        # devices, all at the memory of their socket
+        # devices, which only access the memory of their own socket
         self.device_writes = c.device_writes / LINE
         self.device_reads = c.device_reads / LINE
         self.device_parts = self.device_writes * c.device_parts
         self.device_fills = self.device_writes * (1 - c.device_write_hits)
         self.device_misses = self.device_reads * (1 - c.device_read_hits)
-        # dirty lines: those of the cores, and what devices brought in
+        # dirty lines that the LLC evicts: lines of the cores, and of devices' writes
         self.dirty = c.writes / LINE + self.device_fills
         self.fills = lines + self.device_fills + self.device_misses
 
     def reads_at(self, remote):
-        """Of memory, by the cores: at home or at the other socket."""
+        """Return the cores' reads of remote or of local memory."""
         return sum(self.misses.values()) * self._share(remote)
 
     def writes_at(self, remote):
@@ -110,20 +111,20 @@ class Lines:
 
 
 class Socket:
-    """What a socket's boxes see, caused by it and by the other."""
+    """The transactions that a socket's boxes see, caused by all sockets."""
 
     def __init__(self, machine, package, own, others):
         self.machine, self.package = machine, package
         self.causes, self.own = own.causes, own
         self.others = others
-        # what the others ask of this one's memory
+        # traffic of the other sockets to this socket's memory
         far = max(1, machine.packages - 1)
         self.alone = machine.packages == 1
         self.far_reads = sum(one.reads_at(True) for one in others) / far
         self.far_writes = sum(one.writes_at(True) for one in others) / far
         self.far_streamed = sum(one.streamed * one.causes.remote
                                 for one in others) / far
-        # a single socket has no other one's memory
+        # traffic to other sockets' memory: none on a machine with a single socket
         self.out_reads = 0 if self.alone else own.reads_at(True)
         self.out_writes = 0 if self.alone else own.writes_at(True)
         self.near_reads = sum(own.misses.values()) - self.out_reads + \
@@ -140,20 +141,21 @@ class Socket:
         self.flows = generations.adapted(self.flows, machine.generation)
 
     def _add(self, box, code, umask, per_second, **keys):
-        """@per_second, in all boxes of the type together."""
+        """Add a flow with @per_second transactions in all boxes of the type together."""
         if not self.machine.boxes(box):
             return
         rate = per_second / self.machine.boxes(box) / self.machine.hertz(box)
         self.flows.append(Flow(box, code, umask, rate, **keys))
 
     def _add_by_unit(self, code, umask, per_second):
-        """@per_second, in both units of coherent IO together."""
+        """Add flows with @per_second transactions in both IRPs together."""
         for number, share in enumerate(UNITS):
             self.flows.append(Flow("irp", code, umask, per_second * share /
                                    self.machine.hertz("irp"), number))
 
     def _share(self, box, code, umask, share, **keys):
-        """In a @share of each box's cycles, or entries in each."""
+        """Add a flow with @share transactions in each cycle of each box: the share of
+        cycles with a condition, or the number of entries of a queue."""
         self.flows.append(Flow(box, code, umask, share, **keys))
 
     def _clock(self, box, code):
@@ -162,7 +164,7 @@ class Socket:
     # --- the LLC's slices --------------------------------------------------
 
     def _requests(self, opc, per_second, ns, umask, **keys):
-        """Inserts into the TOR and entries that stay so long."""
+        """Add inserts into the TOR, and the occupancy of entries that stay for @ns."""
         there = OPCODE | ANY | umask
         self._add("cbox", 0x35, there, per_second, opc=opc, **keys)
         self._add("cbox", 0x36, there,
@@ -195,13 +197,13 @@ class Socket:
         self._reads(whole, own.device_writes, own.device_fills, 0, **keys)
         self._reads(part, own.device_parts, 0, 0, **keys)
         self._reads(DEVICE_READ, own.device_reads, own.device_misses, 0, **keys)
-        # what is written back and evicted has no opcode that a metric asks for
+        # write-backs and evictions, whose opcode no metric uses
         self._add("cbox", 0x35, ANY | 0x10, c.writes / LINE * c.victims)
         self._add("cbox", 0x35, ANY | 0x04, own.dirty)
 
     def _cache(self):
         c, own = self.causes, self.own
-        # lookups by kind; a miss is one that finds state I (bit 0)
+        # lookups by unit mask: data reads, then other reads; a miss finds state I (bit 0)
         for kind, opcs in ((0x02 | 0x20, (DRD,)), (0x20, (RFO, CRD))):
             asked = sum(own.asked[opc] for opc in opcs)
             missing = sum(own.misses[opc] for opc in opcs)
@@ -211,7 +213,7 @@ class Socket:
                           (asked - missing) * share, state=state)
         self._add("cbox", 0x34, 0x15, c.writes / LINE * c.victims, state=0x08)
         self._add("cbox", 0x34, 0x19, self.far_reads, state=0x01)
-        # a line that comes in drives one out
+        # each line that is filled evicts a line: M, or one of two clean states
         self._add("cbox", 0x37, 0x01, own.dirty)
         clean = max(0.0, own.fills - own.dirty)
         self._add("cbox", 0x37, 0x02, clean * 0.8)
@@ -228,8 +230,8 @@ class Socket:
         self._share("cbox", 0x12, 0x01, c.starved)
 
     def _rings(self):
-        """A line is two of a ring's 32 bytes; it goes the shorter way, a
-        quarter of the ring on average."""
+        """Add the rings' traffic. A line takes two slots of 32 bytes. It goes the shorter
+        way, which is a quarter of the ring on average."""
         own, stops = self.own, self.machine.cboxes
         self.ring_lines = sum(own.asked.values()) + self.memory_writes + \
             own.device_writes + own.device_reads
@@ -237,7 +239,7 @@ class Socket:
             umask = 1 << i
             self._add("cbox", 0x1d, umask, self.ring_lines * 2 / 4 * stops / 4)
             self._add("cbox", 0x1b, umask, self.requests / 4 * stops / 4)
-            # half of all lines change rings
+            # half of all lines pass an SBo, from one ring to another
             self._add("sbox", 0x1d, umask, self.ring_lines * 2 / 4 / 2)
             self._add("sbox", 0x1b, umask, self.requests / 4 / 2)
         self._clock("sbox", 0x00)
@@ -262,7 +264,7 @@ class Socket:
         self._share("ha", 0x12, 0x00, c.to_core_off)
         self._share("ha", 0x36, 0x01, c.data_full / 2)
         self._share("ha", 0x36, 0x02, c.data_full / 2)
-        # the directory cache: answers to remote reads, and what comes back
+        # the directory cache: lookups for remote reads, and for lines written back
         self.known_reads = self.far_reads * c.forwarded
         for code, share in ((0x70, 1.0), (0x71, c.known)):
             self._add("ha", code, 0x10, self.known_reads * share)
@@ -290,7 +292,8 @@ class Socket:
     # --- links ---------------------------------------------------------------
 
     def _packets(self, class_, opcode, per_second, received, rds=0):
-        """CTO_COUNT's: class and opcode of a packet, its node and its state."""
+        """Add packets for CTO_COUNT, by class, opcode, destination node and state
+        (@rds) of a packet."""
         nodes = self.machine.nodes
         node = nodes[self.package] if received else \
             nodes[(self.package + 1) % self.machine.packages]
@@ -299,7 +302,7 @@ class Socket:
                   match1=rds << 16, dir="rx" if received else "tx")
 
     def _one_way(self, received):
-        """What a socket's links carry one way, packets a second."""
+        """Return the packets per second of a socket's links in one direction."""
         c = self.causes
         if self.alone:
             return dict.fromkeys(("answers", "returns", "asks", "done",
@@ -307,7 +310,8 @@ class Socket:
         others = self.others[0].causes if self.others else c
         far = (self.far_reads, self.far_writes, others)
         mine = (self.out_reads, self.out_writes, c)
-        # answers come to who asked; requests and dirty lines to the home
+        # Answers go to the socket that has sent the request; requests and dirty lines go
+        # to the home socket.
         asker, home = (mine, far) if received else (far, mine)
         return {"answers": asker[0], "returns": home[1], "asks": home[0],
                 "done": asker[1], "snoops": asker[0] * asker[2].forwarded,
@@ -332,7 +336,7 @@ class Socket:
             others = headers + small + p["snoops"] + p["asks"] + p["done"]
             if not received:
                 self.other_flits = others
-            # group 0; Haswell does not count it on the receive side
+            # events of flit group 0, which Haswell counts on the transmit side only
             self._add("qpi", int(received), 0x02, data + posted)
             self._add("qpi", int(received), 0x04, others)
             last = 1 - c.modified - c.exclusive
@@ -342,7 +346,7 @@ class Socket:
                 self._packets(0xe, opcode, p["returns"] * share, received)
             self._packets(0xc, 0, p["posted"], received)
             self._packets(0xc, 8, p["interrupts"], received)
-            # the ring's stop beside the link: two slots a line
+            # the R3QPI, the ring's stop at the link: a line takes two slots
             slots = (p["answers"] + p["returns"]) * 2
             for umask in (0x01, 0x02) if received else (0x04, 0x08):
                 self._add("r3qpi", 0x09, umask, slots / 2)
@@ -367,7 +371,8 @@ class Socket:
             self._add_by_unit(0x13, umask, lines)
         self._add_by_unit(0x16, 0x01, own.device_reads)
         self._add_by_unit(0x16, 0x02, own.device_writes + own.device_parts)
-        # to the ring one way round, from it the other: lines and requests
+        # Lines and requests to the ring go in one direction, those from the ring in the
+        # other.
         for way, lines in (((0x01, 0x02), own.device_writes),
                            ((0x04, 0x08), own.device_reads)):
             for umask in way:
@@ -394,7 +399,7 @@ class Socket:
 
 
 def sockets(machine, causes):
-    """What each socket's boxes see, of the causes of each."""
+    """Return a Socket for each package. @causes: causes of each socket."""
     lines = [Lines(one) for one in causes]
     return [Socket(machine, package, lines[package],
                    lines[:package] + lines[package + 1:])

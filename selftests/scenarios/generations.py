@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-What the flow model has to know of a generation, from the event catalogue: which
-boxes and events it has, by which codes, and how devices are distinguished from cores.
-flow.py speaks of Haswell's events; here they become another generation's.
+Convert the flows of flow.py, which uses Haswell's events, to another generation. The
+event catalogue has the generation's boxes, events and codes, and how its requests of
+devices are distinguished from requests of cores.
 """
 
 import functools
@@ -15,9 +15,9 @@ sys.path.append(os.path.join(TOP, "events"))
 
 from gen.catalogue import load_generations  # noqa: E402
 
-MODEL = "hswep"             # whose events flow.py names
+MODEL = "hswep"             # generation whose events flow.py uses
 DEVICE_TID = 0x3e
-# The same events by other names.
+# Events with other names in other generations.
 NAMES = {
     "pkg_residency_c0_cycles": "pkg_c_state_residency_c0_cycles",
     "pkg_residency_c2e_cycles": "pkg_c_state_residency_c2_cycles",
@@ -27,7 +27,7 @@ NAMES = {
 
 
 class Generation:
-    """One with the boxes of the E5 family."""
+    """A generation with the boxes of the E5 family."""
 
     def __init__(self, merged):
         self.name = merged.name
@@ -41,14 +41,14 @@ class Generation:
         self.boxes = {box.name for box in merged.boxes}
         tid = next((box.format["filter_tid"] for box in merged.boxes
                     if box.name == "cbox"), None)
-        # otherwise devices have separate opcodes
+        # without a thread number for devices, their requests have separate opcodes
         self.device_tid = bool(tid and tid.fits(DEVICE_TID))
 
     def has(self, box, base):
         return (box, base) in self.codes
 
     def adapt(self, flows, model):
-        """The flows of events that it has, with its own codes."""
+        """Generate the flows of the events that this generation has, with its codes."""
         for one in flows:
             base = model.names.get((one.box, one.code))
             code = one.code
@@ -65,7 +65,7 @@ class Generation:
 
 @functools.cache
 def load(name):
-    """A generation; None for one with other boxes than the E5 family's."""
+    """Return a Generation; None for a generation without the boxes of the E5 family."""
     found = {}
     for merged in load_generations(os.path.join(TOP, "events"), "events"):
         merged.merge_events()
@@ -76,5 +76,5 @@ def load(name):
 
 
 def adapted(flows, name):
-    """Haswell's flows as another generation's."""
+    """Return Haswell's flows converted to another generation."""
     return list(load(name).adapt(flows, load(MODEL)))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Writes scenarios to the simulator's "rates", for the machine that it simulates.
+Write the event rates of scenarios to the simulator's file "rates", for the machine that
+is simulated.
 """
 
 import os
@@ -10,7 +11,7 @@ from scenarios import causes, flow
 
 SIM = "/sys/kernel/debug/xeon_uncore_sim"
 MODULE = "/sys/module/xeon_uncore_sim/parameters"
-CHUNK = 32 << 10            # the simulator takes 64 KiB at a time, whole lines
+CHUNK = 32 << 10            # the simulator accepts whole lines, at most 64 KiB per write
 
 
 class Failure(Exception):
@@ -18,7 +19,8 @@ class Failure(Exception):
 
 
 def parameter(name, default):
-    """Of the module, as it is loaded. A clock of 0 is the uncore's."""
+    """Return a parameter of the loaded simulator, or @default. A clock of 0 means the
+    clock of the uncore."""
     try:
         with open(os.path.join(MODULE, name), encoding="ascii") as file:
             return int(file.read())
@@ -27,7 +29,7 @@ def parameter(name, default):
 
 
 def machine():
-    """What is simulated."""
+    """Return the flow.Machine that the loaded simulator simulates."""
     known = {**causes.MACHINE, **causes.parameters(GENERATION)}
     uclk = parameter("uclk_khz", known["uclk_khz"])
     packages = parameter("packages", 2)
@@ -43,7 +45,8 @@ def machine():
 
 
 class Player:
-    """Writes rates; those that are no longer there become 0."""
+    """Writes rates to the simulator. Rates of the previous scenario that the new one
+    lacks become 0."""
 
     def __init__(self, sim):
         self.path = os.path.join(sim, "rates")
@@ -53,7 +56,7 @@ class Player:
         self.rates = {}
 
     def write(self, lines):
-        """Some lines at a time, each time whole ones."""
+        """Write whole lines in chunks of at most CHUNK bytes."""
         start = size = 0
         for i, line in enumerate([*lines, ""]):
             if i > start and (not line or size + len(line) > CHUNK):
@@ -63,8 +66,8 @@ class Player:
 
     def _write(self, text):
         try:
-            # "a" is as good as "w" in debugfs, and keeps what an ordinary
-            # file has
+            # Append. In debugfs O_APPEND makes no difference, and in an ordinary file,
+            # which a test uses, it keeps the previous lines.
             fd = os.open(self.path, os.O_WRONLY | os.O_APPEND)
             try:
                 os.write(fd, text.encode("ascii"))
@@ -78,7 +81,7 @@ class Player:
                 self.path, error.strerror)) from error
 
     def show(self, hardware, name, seconds):
-        """The scenario as it is after @seconds."""
+        """Write the rates of a scenario, @seconds after its start."""
         now = {}
         for socket in flow.sockets(hardware, causes.at(
                 name, seconds, hardware.packages)):

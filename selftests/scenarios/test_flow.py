@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-The flow model, without a machine. Conservation laws hold in every scenario and
-at every moment of "mixed". Each metric, computed from the rates that the
-simulator would get, gives its cause. The numbers are those of an existing
-machine. A wrong rate fails these tests.
+Test the flow model, without simulated hardware. Conservation laws hold in every scenario
+and at every moment of "mixed". Each metric, computed from the rates that the simulator
+would get, has the value of its cause. The numbers are possible on a real machine. A wrong
+rate makes these tests fail.
 """
 
 import dataclasses
@@ -39,7 +39,7 @@ CLOSE = 0.01
 
 
 def choose(name):
-    """Which generation's machine and metrics the functions below are of."""
+    """Choose the generation whose machine and metrics the functions below use."""
     global MACHINE, METRICS         # pylint: disable=global-statement
     MACHINE, METRICS = MACHINES[name], metrics(name)
     metric_causes.GENERATION = name
@@ -50,7 +50,7 @@ def sockets(name, seconds=0):
 
 
 def moments():
-    """Each scenario, "mixed" in its ramps and phases."""
+    """Generate (name, sockets) of each scenario, and of "mixed" at many times."""
     for name in causes.STEADY:
         yield name, sockets(name)
     for seconds in range(0, 120, 3):
@@ -58,7 +58,7 @@ def moments():
 
 
 def rate(socket, box, code, umask, **keys):
-    """Of all flows that have something of this unit mask, a second."""
+    """Return the transactions per second of all flows with any bit of @umask."""
     return sum(one.rate for one in socket.flows
                if (one.box, one.code) == (box, code) and
                (one.umask & umask or not umask) and
@@ -68,7 +68,7 @@ def rate(socket, box, code, umask, **keys):
 
 
 def tor(socket, umask, code=0x35, **keys):
-    """Of all flows that meet every condition of it."""
+    """Return the TOR's transactions per second that meet all conditions of @umask."""
     return sum(one.rate for one in socket.flows
                if (one.box, one.code) == ("cbox", code) and
                one.umask & umask == umask and
@@ -84,7 +84,7 @@ def same(one, other):
 # --- what is conserved ---------------------------------------------------------
 
 def laws(pair):
-    """Pairs of numbers that must be the same, with what they are."""
+    """Generate (description, number, number): two numbers that must be equal."""
     asks = reads = writes = 0
     for s in pair:
         cas_reads = rate(s, "imc", 0x04, 0x03)
@@ -98,8 +98,8 @@ def laws(pair):
         yield "reads of the channels", cas_reads, rate(s, "ha", 0x17, 1)
         yield "writes of the channels", cas_writes, rate(s, "ha", 0x1a, 0xf)
         reads, writes = reads + cas_reads, writes + cas_writes
-        # reads of cores and devices that miss; not uncached ones, which have
-        # no line, nor stores of whole lines
+        # Reads of cores and devices that miss. Uncached reads transfer no line, and
+        # stores of whole lines read nothing.
         asks += sum(tor(s, 0x03, opc=opc) for opc in
                     (flow.DRD, flow.CRD, flow.DEVICE_READ)) + \
             tor(s, 0x03, opc=flow.RFO)
@@ -166,7 +166,7 @@ def laws(pair):
         yield "lookups that find I are misses", \
             rate(s, "cbox", 0x34, 0x20, state=1), sum(
                 s.own.misses.values())
-        # occ_sel is a number, not bits
+        # occ_sel is a number and not a mask, so compare the whole unit mask
         yield "a core is in one state", MACHINE.cboxes, sum(
             one.rate for one in s.flows if (one.box, one.code, one.umask) in
             (("pcu", 0x80, state) for state in (0x40, 0x80, 0xc0)))
@@ -180,7 +180,7 @@ def laws(pair):
 
 
 def packets(socket, kind, mask=0xff):
-    """Received, a second, by class and opcode."""
+    """Return the received packets per second of a class and opcode."""
     return sum(one.rate for one in socket.flows
                if (one.box, one.code) == ("qpi", 0x138) and
                one.keys["dir"] == "rx" and
@@ -202,8 +202,8 @@ def test_laws(tap):
 
 
 def test_broken(tap):
-    """A flow that is too large by half breaks a law or a metric, if any metric
-    is of its event."""
+    """Increase each flow by half in turn: a law or a metric must be wrong then. Flows
+    whose event no metric uses are left out."""
     missed, tried = [], 0
     asked = {(box, code) for metric in METRICS for box, code in
              [(term.box, term.code) for term in metric.terms]}
@@ -213,7 +213,7 @@ def test_broken(tap):
                 one.box == "r3qpi":
             continue
         if one.keys.get("dir") == "tx":
-            continue        # no metric is of packets that are sent
+            continue        # no metric uses packets that are sent
         tried += 1
         was, one.rate = one.rate, one.rate * 1.5
         if not broken(pair) and not wrong_metrics(pair):
@@ -226,7 +226,7 @@ def test_broken(tap):
 # --- metrics --------------------------------------------------------------------
 
 def of_rates(metric, socket):
-    """A metric's value from the rates as the simulator gets them, of a second."""
+    """Return a metric's value for a second, from the rates as the simulator gets them."""
     counts = []
     for term in metric.terms:
         hertz = MACHINE.hertz(term.box)
@@ -237,7 +237,7 @@ def of_rates(metric, socket):
         mean = sum(round(one.rate, 9) * seen.counts(one)
                    for one in socket.flows if one.box == seen.box and
                    one.keys.get("dir") != "tx")
-        if term.thresh:     # as evenly spread as can be
+        if term.thresh:     # the simulator spreads transactions as evenly as possible
             assert term.thresh == 1
             mean = min(mean, 1.0)
         counts.append(mean * hertz * MACHINE.boxes(term.box))
@@ -319,7 +319,7 @@ def test_real(tap):
 
 
 def test_events(tap):
-    """Every rate is of an event that is in the catalogue."""
+    """Each rate belongs to an event of the catalogue."""
     events, wrong = generations.load(MACHINE.generation).names, []
     for name, pair in moments():
         for one in pair[0].flows:
@@ -345,7 +345,7 @@ def test_interpolation(tap):
 
 
 def test_bad_causes(tap):
-    """Random causes: refused, or conserved."""
+    """Random causes are refused, or all conservation laws hold."""
     chance, wrong, refused = random.Random(14), [], 0
     names = [field.name for field in dataclasses.fields(causes.Socket)]
     for _ in range(200):
@@ -414,7 +414,7 @@ def test_play(tap):
 
 
 def test_generation(tap, name):
-    """Each metric of another generation, from its own events' rates."""
+    """Each metric of another generation follows from the rates of its events."""
     choose(name)
     names = {metric.name for metric in METRICS}
     pair = sockets("io")
