@@ -51,8 +51,8 @@ def fresh(daemon):
 
 def places(topology):
     """Return (socket, event) of each counter."""
-    return [(topology["boxes"][one["box"]]["socket"], one["event"])
-            for one in topology["counters"]]
+    return [(topology["boxes"][counter["box"]]["socket"], counter["event"])
+            for counter in topology["counters"]]
 
 
 def grown(topology, before, after):
@@ -75,13 +75,13 @@ def test_topology(tap, machine, topology):
     wrong = []
     for box_type in BOX_TYPES:
         for package in range(machine.packages):
-            have = sorted(one["pmu"] for one in topology["boxes"]
-                          if one["box"] == box_type and one["socket"] == package)
+            have = sorted(box["pmu"] for box in topology["boxes"]
+                          if box["box"] == box_type and box["socket"] == package)
             if have != sorted(pmus(box_type)):
                 wrong.append("%s of %d: %s" % (box_type, package, have))
     tap.ok(not wrong, "every box of every socket is on the map", wrong)
-    counting = {topology["boxes"][one["box"]]["box"]
-                for one in topology["counters"]}
+    counting = {topology["boxes"][counter["box"]]["box"]
+                for counter in topology["counters"]}
     tap.ok(counting == set(BOX_TYPES), "and each box type has counters",
            [repr(counting ^ set(BOX_TYPES))])
 
@@ -92,32 +92,32 @@ def test_counts(tap, machine, daemon, folder):
     topology = get(daemon, "/api/topology")
     test_topology(tap, machine, topology)
     lines, _ = expected(machine, LABEL_PER_BOX)
-    traffic, series, said = (os.path.join(folder, name)
-                             for name in ("traffic", "series", "stat"))
+    traffic, series, stat_file = (os.path.join(folder, name)
+                                  for name in ("traffic", "series", "stat"))
     with open(traffic, "w", encoding="ascii") as file:
         file.writelines(lines)
-    events = list(dict.fromkeys(one["event"] for one in topology["counters"]))
+    events = list(dict.fromkeys(counter["event"] for counter in topology["counters"]))
     with Stream(daemon) as stream:
         stream.status()
         before = fresh(daemon)
         run = Uncore("record", "--series", series, command=[
-            UNCORE, "stat", "--per-box", "--json", "-o", said, "-e",
+            UNCORE, "stat", "--per-box", "--json", "-o", stat_file, "-e",
             ",".join(events), "--", "python3", "-c", SEND, traffic,
             "%d" % CYCLES])
         after = fresh(daemon)
         event = stream.event()
         while event and event["seconds"] < after["seconds"]:
             event = stream.event()
-    with open(said, encoding="utf-8") as file:
+    with open(stat_file, encoding="utf-8") as file:
         run.out = file.read()
-    want, here = counted(run), grown(topology, before, after)
+    want, growth = counted(run), grown(topology, before, after)
     tap.ok(run.status == 0 and len(want) == len(topology["counters"]) and
            sum(map(bool, want.values())) > len(lines),
            "uncore stat counts all events of the map",
            ["%d of %d" % (len(want), len(topology["counters"])),
             *run.comments()])
-    tap.ok(here == want, "snapshots have grown by what uncore stat has counted",
-           differences(want, here))
+    tap.ok(growth == want, "snapshots have grown by what uncore stat has counted",
+           differences(want, growth))
     tap.ok(event and event["counts"] == after["counts"],
            "and the event stream has the same")
     served, snapshots, _ = replay(series)
@@ -127,7 +127,7 @@ def test_counts(tap, machine, daemon, folder):
            differences(want, grown(served, snapshots[0], snapshots[-1])))
     tap.ok(served["replay"]["notices"] == [], "of this machine, and whole",
            served["replay"]["notices"])
-    tap.ok(not [one for one in snapshots if "shared" in one] and
+    tap.ok(not [snapshot for snapshot in snapshots if "shared" in snapshot] and
            "shared" not in after, "no event was multiplexed")
     test_scaled_units(tap, topology, run)
 
@@ -136,7 +136,7 @@ def test_scaled_units(tap, topology, run):
     """The factor of a counter converts its count to the value that uncore stat prints,
     in bytes."""
     units = {"Bytes": 1, "MiB": 1 << 20}
-    factors = {one["event"]: one["factor"] for one in topology["counters"]}
+    factors = {counter["event"]: counter["factor"] for counter in topology["counters"]}
     wrong = ["%s" % row for row in run.json()["events"]
              if row["unit"] in units and row["raw"] and
              abs(row["value"] * units[row["unit"]] /
@@ -172,9 +172,9 @@ def main():
         with Daemon("serve") as daemon:
             test_counts(tap, machine, daemon, folder)
             test_gone(tap, daemon)
-            status, said = daemon.end()
+            status, output = daemon.end()
             tap.ok(status == 0, "SIGTERM ends it",
-                   ["status %d" % status, *said.splitlines()])
+                   ["status %d" % status, *output.splitlines()])
     tap.end()
 
 

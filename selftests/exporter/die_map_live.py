@@ -142,10 +142,10 @@ def test_stalls(tap, browser, daemon):
     tap.ok(browser.ask("window.settings") == 0,
            "the status is set when it changes, not with each snapshot")
     daemon.send(signal.SIGSTOP)
-    said = browser.wait_for("%s.startsWith('stalled') && "
+    text = browser.wait_for("%s.startsWith('stalled') && "
                             "document.body.classList.contains('problem') && %s" %
                             (STATUS, STATUS))
-    tap.ok(said and re.search(r"since \d\d:\d\d:\d\d", said),
+    tap.ok(text and re.search(r"since \d\d:\d\d:\d\d", text),
            "a server that stalls is not live, and the page says since when",
            [str(browser.ask(STATUS))])
     before = browser.ask("window.settings")
@@ -176,20 +176,20 @@ def test_restarts(tap, browser, daemon, sysfs):
     daemon.process.wait()
     tap.ok(browser.wait_for("%s.includes('no connection')" % STATUS),
            "when the server has ended, the page says so")
-    with serve(sysfs, daemon.port) as other:
+    with serve(sysfs, daemon.port) as server:
         again = browser.wait_for("%s === 'live'" % STATUS)
         wrong = []
         for _ in range(30):
             wrong += browser.ask(IMPOSSIBLE)
             time.sleep(0.1)
-        said = browser.ask("document.getElementById('notices').textContent")
-        tap.ok(again and not wrong and "was started anew" in said,
+        notices = browser.ask("document.getElementById('notices').textContent")
+        tap.ok(again and not wrong and "was started anew" in notices,
                "when it is started anew, the page says so, and no count is "
-               "negative", [str(browser.ask(STATUS)), said, *wrong])
+               "negative", [str(browser.ask(STATUS)), notices, *wrong])
         new = browser.wait_for("%s > 0 && %s" % (COUNT, COUNT))
         tap.ok(new and new < old, "and counts begin with this process",
                ["%s after %s" % (new, old)])
-        other.process.kill()
+        server.process.kill()
 
 
 def test_swapped(tap, browser, port, folder):
@@ -199,18 +199,18 @@ def test_swapped(tap, browser, port, folder):
     for name in "hswep_imc_0", "hswep_imc_1", "hswep_ha_0":
         make_pmu(sysfs, name=name)
     try:
-        other = serve(sysfs, port, preexec_fn=rename_machine)
+        server = serve(sysfs, port, preexec_fn=rename_machine)
     except Exception:       # pylint: disable=broad-except
         tap.skip("another machine", "no user namespaces here")
         return
-    with other:
+    with server:
         boxes = browser.wait_for("%s === 3 && %s" % (BOXES, BOXES))
-        said = browser.ask("document.getElementById('notices').textContent")
-        tap.ok(boxes == 3 and "Another machine answers: " + OTHER in said and
+        notices = browser.ask("document.getElementById('notices').textContent")
+        tap.ok(boxes == 3 and "Another machine answers: " + OTHER in notices and
                OTHER in browser.ask("document.title") and
                browser.ask("document.getElementById('machine').textContent")
                .startswith(OTHER), "another machine's page has its name and boxes",
-               [str(boxes), said])
+               [str(boxes), notices])
         browser.wait_for("%s > 0" % COUNT)
         events = [row[0] for row in browser.ask(CELLS)]
         tap.ok(browser.ask(IMPOSSIBLE) == [] and
@@ -234,7 +234,7 @@ def test_tabs(tap, browser, daemon):
                ["%d now, %d at most" % (proxy.streams, proxy.most)])
         links = browser.ask("[...document.querySelectorAll('footer a')].map("
                             "(one) => one.href)")
-        tap.ok(links and all(one.startswith(proxy.url()) for one in links),
+        tap.ok(links and all(link.startswith(proxy.url()) for link in links),
                "links stay behind it", links)
         browser.close_tab()
         browser.session = first
@@ -272,8 +272,8 @@ def main():
             test_tabs(tap, browser, daemon)
             test_without_workers(tap, browser, daemon)
         # ERR_: the browser's own messages about servers that have ended
-        said = [one for one in browser.said if "ERR_" not in one]
-        tap.ok(not said, "the browser has nothing to complain of", said)
+        errors = [line for line in browser.said if "ERR_" not in line]
+        tap.ok(not errors, "the browser has nothing to complain of", errors)
     tap.end()
 
 

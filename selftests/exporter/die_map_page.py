@@ -78,8 +78,8 @@ class Quiet:
             sys.exit("%s: %s" % (name, " ".join(comments)))
 
     @staticmethod
-    def skip_all(why):
-        sys.exit(why)
+    def skip_all(reason):
+        sys.exit(reason)
 
 
 def guest():
@@ -88,23 +88,23 @@ def guest():
     with Machine(Quiet(), sim=["%s=%d" % item for item in
                                causes.MACHINE.items()]), \
             tempfile.TemporaryDirectory() as folder:
-        series, said = folder + "/series", folder + "/stat"
+        series, stat_file = folder + "/series", folder + "/stat"
         for name in causes.STEADY:
             subprocess.run([os.path.join(TOP, "selftests", "scenarios", "play"), name],
                            check=True)
             run("record", "--series", series, "--", "true")
             with open(series, encoding="utf-8") as file:
                 topology = json.loads(file.readline())
-            events = dict.fromkeys(one["event"] for one in topology["counters"])
-            done = Uncore("record", "--series", series, command=[
-                UNCORE, "stat", "--per-box", "--json", "-o", said, "-e",
+            events = dict.fromkeys(counter["event"] for counter in topology["counters"])
+            result = Uncore("record", "--series", series, command=[
+                UNCORE, "stat", "--per-box", "--json", "-o", stat_file, "-e",
                 ",".join(events), "--", "sh", "-c", "sleep 1; " + steps])
-            if done.status:
-                sys.exit(" ".join(done.comments()))
-            with open(series, encoding="utf-8") as one, \
-                    open(said, encoding="utf-8") as other:
-                print(MARK + json.dumps({"name": name, "series": one.read(),
-                                         "stat": other.read()}), flush=True)
+            if result.status:
+                sys.exit(" ".join(result.comments()))
+            with open(series, encoding="utf-8") as series_output, \
+                    open(stat_file, encoding="utf-8") as stat_output:
+                print(MARK + json.dumps({"name": name, "series": series_output.read(),
+                                         "stat": stat_output.read()}), flush=True)
 
 
 # --- on the host ---------------------------------------------------------------------
@@ -112,16 +112,16 @@ def guest():
 class Recording:
     """The recording of a scenario, and the counts of uncore stat at the same time."""
 
-    def __init__(self, said, folder):
-        self.name = said["name"]
+    def __init__(self, entry, folder):
+        self.name = entry["name"]
         self.path = os.path.join(folder, self.name + ".series")
         with open(self.path, "w", encoding="utf-8") as file:
-            file.write(said["series"])
-        self.lines = said["series"].splitlines()
+            file.write(entry["series"])
+        self.lines = entry["series"].splitlines()
         parts = [json.loads(line) for line in self.lines]
         self.topology, self.shots = parts[0], parts[1:-1]
-        done = argparse.Namespace(json=lambda: json.loads(said["stat"]))
-        self.stat = counted(done)
+        stat = argparse.Namespace(json=lambda: json.loads(entry["stat"]))
+        self.stat = counted(stat)
         self.places = places(self.topology)
         # the snapshot with the largest growth, which the tests show
         self.at = max(range(1, len(self.shots)), key=lambda i: sum(
@@ -144,9 +144,9 @@ def with_sockets(recording, count, folder):
             if box["socket"] == socket % 2:
                 places_[i] = len(boxes)
                 boxes.append({**box, "socket": socket})
-        for i, one in enumerate(topology["counters"]):
-            if one["box"] in places_:
-                counters.append({**one, "box": places_[one["box"]]})
+        for i, counter in enumerate(topology["counters"]):
+            if counter["box"] in places_:
+                counters.append({**counter, "box": places_[counter["box"]]})
                 counts.append(i)
     topology.update(boxes=boxes, counters=counters, sockets=[
         {**topology["sockets"][i % 2], "id": i} for i in range(count)])
@@ -154,26 +154,26 @@ def with_sockets(recording, count, folder):
              for shot in recording.shots]
     return Recording({
         "name": "sockets-%d" % count, "stat": json.dumps({"events": []}),
-        "series": "".join(json.dumps(one) + "\n" for one in [
+        "series": "".join(json.dumps(part) + "\n" for part in [
             topology, *shots, {"end": True, "snapshots": len(shots)}])}, folder)
 
 
 def record_scenarios(tap, folder):
     kernel = os.environ.get("VM_KERNEL")
-    done = subprocess.run(
+    result = subprocess.run(
         [os.path.join(TOP, "selftests", "vm", "run"),
          *(["--kernel", kernel] if kernel else []), "--driver", "none", "--no-sim",
          "--timeout", "900", "--", "selftests/exporter/die_map_page.py", "--guest"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
         check=False, timeout=2 * PATIENCE)
-    found = [Recording(json.loads(line.removeprefix(MARK)), folder)
-             for line in done.stdout.splitlines() if line.startswith(MARK)]
-    tap.ok(done.returncode == 0 and
-           [one.name for one in found] == list(causes.STEADY),
+    recordings = [Recording(json.loads(line.removeprefix(MARK)), folder)
+                  for line in result.stdout.splitlines() if line.startswith(MARK)]
+    tap.ok(result.returncode == 0 and
+           [recording.name for recording in recordings] == list(causes.STEADY),
            "%d scenarios are recorded" % len(causes.STEADY),
-           ["status %d" % done.returncode, *done.stderr.splitlines(),
-            *done.stdout[-2000:].splitlines()])
-    return found
+           ["status %d" % result.returncode, *result.stderr.splitlines(),
+            *result.stdout[-2000:].splitlines()])
+    return recordings
 
 
 def show(browser, daemon, place, size, ready="replay, paused"):
@@ -214,8 +214,8 @@ def share_of_slice(counts, socket, pmu):
 
 def share_of_agent(counts, socket, pmu):
     return 100 * sum(
-        counts[socket, "%s/requests.%s_%s/" % (pmu, what, where)]
-        for what in ("reads", "writes") for where in ("local", "remote")) / \
+        counts[socket, "%s/requests.%s_%s/" % (pmu, request, origin)]
+        for request in ("reads", "writes") for origin in ("local", "remote")) / \
         counts[socket, "hswep_ubox/uclk/"]
 
 
@@ -264,14 +264,14 @@ def test_numbers(tap, browser, daemon, recording):
     tap.ok(not wrong and checked >= 8,
            "%s: channels, links, slices and home agents have the share that follows "
            "from them, and others none" % name, wrong)
-    said, wrong = browser.ask(VERDICTS), []
-    for socket, text in said:
+    verdicts, wrong = browser.ask(VERDICTS), []
+    for socket, text in verdicts:
         got = re.search(r"(?<!remote )memory:? ([0-9.]+) % of", text)
         right = share_of_memory(counts, socket)
         if not got or abs(float(got[1]) - right) > 0.501 or \
                 text.startswith("limited by memory") != (right >= 60):
             wrong.append("%d: %s, not %.2f" % (socket, text, right))
-    tap.ok(not wrong and len(said) == 2,
+    tap.ok(not wrong and len(verdicts) == 2,
            "%s: each socket has a line that says how full its memory is" % name,
            wrong)
 
@@ -351,10 +351,10 @@ def test_keys(tap, browser, daemon, recording):
     browser.press("Enter")
     text = browser.wait_for("!document.getElementById('detail').hidden && "
                             "document.getElementById('detail').textContent")
-    events = [one["event"] for one in recording.topology["counters"]
-              if "%d/%s" % (recording.topology["boxes"][one["box"]]["socket"],
-                            recording.topology["boxes"][one["box"]]["pmu"]) == box]
-    tap.ok(text and events and all(one in text for one in events) and
+    events = [counter["event"] for counter in recording.topology["counters"]
+              if "%d/%s" % (recording.topology["boxes"][counter["box"]]["socket"],
+                            recording.topology["boxes"][counter["box"]]["pmu"]) == box]
+    tap.ok(text and events and all(event in text for event in events) and
            browser.ask("document.querySelectorAll('#detail .chart').length") ==
            len(events), "Enter opens it, with each event's time series",
            [box, str(text)])
@@ -392,7 +392,7 @@ def test_down(tap, browser, recording, folder):
     shot = json.loads(lines[recording.at + 1])
     shot["down"] = {str(at): "dead"}
     shot["verdicts"]["1"]["facts"].append("iMC 2 is dead")
-    shot["counts"] = [None if one["box"] == at else count for one, count in
+    shot["counts"] = [None if counter["box"] == at else count for counter, count in
                       zip(recording.topology["counters"], shot["counts"])]
     lines[recording.at + 1] = json.dumps(shot)
     with open(path, "w", encoding="utf-8") as file:
@@ -400,13 +400,13 @@ def test_down(tap, browser, recording, folder):
     with Daemon("serve", "--replay", path, replay=True) as daemon:
         show(browser, daemon, "at=%d&table" % recording.at, WIDE)
         label = browser.ask(LABELS)["1/hswep_imc_2"]
-        said = dict(browser.ask(VERDICTS))
+        verdicts = dict(browser.ask(VERDICTS))
         cells = [row[3] for row in browser.ask(ROWS)
                  if row[0] == 1 and "imc_2/" in row[1]]
-        tap.ok(label.endswith(": dead") and said[1].endswith("iMC 2 is dead") and
-               "dead" not in said[0] and set(cells) == {"–"},
+        tap.ok(label.endswith(": dead") and verdicts[1].endswith("iMC 2 is dead") and
+               "dead" not in verdicts[0] and set(cells) == {"–"},
                "a channel that does not answer is dead, not idle",
-               [label, repr(said), repr(cells)])
+               [label, repr(verdicts), repr(cells)])
 
 
 def test_broken(tap, browser, recording, folder):
@@ -421,12 +421,12 @@ def test_broken(tap, browser, recording, folder):
                               recording.lines[4][:50]]))
     with Daemon("serve", "--replay", path, replay=True) as daemon:
         shown = show(browser, daemon, "at=1&table", WIDE)
-        said = browser.ask("document.getElementById('notices').textContent")
-        tap.ok(shown == len(header["boxes"]) and "cut short" in said and
-               "another machine" in said and
+        notices = browser.ask("document.getElementById('notices').textContent")
+        tap.ok(shown == len(header["boxes"]) and "cut short" in notices and
+               "another machine" in notices and
                browser.ask("Number(document.getElementById('time').max)") == 2,
                "a recording that is cut short is shown, and the page says so",
-               [said])
+               [notices])
         tap.ok(browser.ask("!document.querySelector('#evil, img, b') && "
                            "document.body.textContent.includes('<b id=evil>')"),
                "what the machine calls itself is text")
@@ -450,28 +450,28 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         recordings = record_scenarios(tap, folder)
         with chromium.Chromium(path) as browser:
-            for one in recordings:
-                with Daemon("serve", "--replay", one.path, replay=True) as daemon:
-                    test_numbers(tap, browser, daemon, one)
-                    test_words(tap, browser, daemon, one)
-                    test_sizes(tap, browser, daemon, one, options.screenshots)
-                    if one is recordings[0]:
-                        test_keys(tap, browser, daemon, one)
+            for recording in recordings:
+                with Daemon("serve", "--replay", recording.path, replay=True) as daemon:
+                    test_numbers(tap, browser, daemon, recording)
+                    test_words(tap, browser, daemon, recording)
+                    test_sizes(tap, browser, daemon, recording, options.screenshots)
+                    if recording is recordings[0]:
+                        test_keys(tap, browser, daemon, recording)
                         test_revealed(tap, browser)
             for count in (1, 4, 8) if recordings else ():
-                one = with_sockets(recordings[-1], count, folder)
-                with Daemon("serve", "--replay", one.path, replay=True) as daemon:
-                    test_sizes(tap, browser, daemon, one, options.screenshots)
-                    said = browser.ask(VERDICTS)
-                    tap.ok([socket for socket, _ in said] == list(range(count)),
-                           "%s: a line for each" % one.name, [repr(said)])
+                recording = with_sockets(recordings[-1], count, folder)
+                with Daemon("serve", "--replay", recording.path, replay=True) as daemon:
+                    test_sizes(tap, browser, daemon, recording, options.screenshots)
+                    verdicts = browser.ask(VERDICTS)
+                    tap.ok([socket for socket, _ in verdicts] == list(range(count)),
+                           "%s: a line for each" % recording.name, [repr(verdicts)])
             if recordings:
                 test_down(tap, browser, recordings[0], folder)
                 test_broken(tap, browser, recordings[0], folder)
             tap.ok(not browser.said, "the browser has nothing to complain of",
                    browser.said)
-            elsewhere = [one for one in browser.asked if not re.match(
-                r"http://127\.0\.0\.1:\d+/|data:,$|about:blank$", one)]
+            elsewhere = [url for url in browser.asked if not re.match(
+                r"http://127\.0\.0\.1:\d+/|data:,$|about:blank$", url)]
             tap.ok(browser.asked and not elsewhere,
                    "no request went to another host", elsewhere)
     tap.end()

@@ -126,11 +126,11 @@ def read(path):
 def python(program, *arguments, given=None):
     """Run a program by Debian's Python, which has the packages that tests need, with
     @given as JSON on standard input. Return the JSON that the program prints."""
-    done = subprocess.run(
+    result = subprocess.run(
         ["/usr/bin/python3", "-c", program, *arguments],
         input=json.dumps(given), stdout=subprocess.PIPE, encoding="utf-8",
         timeout=LIMIT, check=True)
-    return json.loads(done.stdout)
+    return json.loads(result.stdout)
 
 
 def load(*paths):
@@ -147,16 +147,17 @@ def mounts_of(daemon_set, folders):
     """Return [folder of the node, folder of the container] of each mount. @folders
     replaces folders of the node by folders of this machine."""
     pod = daemon_set["spec"]["template"]["spec"]
-    paths = {one["name"]: one["hostPath"]["path"] for one in pod["volumes"]}
-    assert all(one["readOnly"] for one in pod["containers"][0]["volumeMounts"])
-    return [[folders.get(paths[one["name"]], paths[one["name"]]), one["mountPath"]]
-            for one in pod["containers"][0]["volumeMounts"]]
+    paths = {volume["name"]: volume["hostPath"]["path"] for volume in pod["volumes"]}
+    assert all(mount["readOnly"] for mount in pod["containers"][0]["volumeMounts"])
+    return [[folders.get(paths[mount["name"]], paths[mount["name"]]), mount["mountPath"]]
+            for mount in pod["containers"][0]["volumeMounts"]]
 
 
 def test_objects(tap):
     kustomization, = load("kustomization.yaml")
     files = kustomization["resources"] + [
-        name for one in kustomization["configMapGenerator"] for name in one["files"]]
+        name for generator in kustomization["configMapGenerator"]
+        for name in generator["files"]]
     missing = [name for name in files
                if not os.path.exists(os.path.join(FOLDER, name))]
     tap.ok(len(files) == 6 and not missing, "the base's files exist", missing)
@@ -171,31 +172,32 @@ def test_objects(tap):
     tap.ok(not wrong, "the DaemonSet is as Kubernetes' model has it", wrong)
     tap.ok(len(noticed) == 4, "which notices four things that are wrong", noticed)
     labels = daemon_set["spec"]["template"]["metadata"]["labels"]
-    ports = [one["name"] for one in
+    ports = [port["name"] for port in
              daemon_set["spec"]["template"]["spec"]["containers"][0]["ports"]]
     tap.ok(daemon_set["spec"]["selector"]["matchLabels"] == labels and
            monitor["spec"]["selector"]["matchLabels"] == labels and
-           [one["port"] for one in monitor["spec"]["podMetricsEndpoints"]] == ports and
+           [endpoint["port"]
+            for endpoint in monitor["spec"]["podMetricsEndpoints"]] == ports and
            "uncore" in labels[monitor["spec"]["jobLabel"]],
            "selectors and ports meet, and the job has a name that alerts find")
     wrong = python(VALIDATE, given=[POD_MONITOR, monitor])
     tap.ok(not wrong, "the PodMonitor has what one may have", wrong)
-    alone = sum((one["groups"] for one in load(
+    alone = sum((rules["groups"] for rules in load(
         "prometheus/uncore.rules.yml", "prometheus/uncore.alerts.yml")), [])
     tap.ok(rule["kind"] == "PrometheusRule" and rule["spec"]["groups"] == alone,
            "the PrometheusRule has the rules and alerts of Prometheus' files")
-    promtool, why = find("promtool")
+    promtool, reason = find("promtool")
     if not promtool:
-        tap.skip("Prometheus takes them", why)
+        tap.skip("Prometheus takes them", reason)
     else:
         with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
             json.dump(rule["spec"], file)
             file.flush()
-            done = subprocess.run([promtool, "check", "rules", file.name],
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  encoding="utf-8", check=False)
-        tap.ok(done.returncode == 0, "Prometheus takes them",
-               done.stdout.splitlines())
+            result = subprocess.run([promtool, "check", "rules", file.name],
+                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                    encoding="utf-8", check=False)
+        tap.ok(result.returncode == 0, "Prometheus takes them",
+               result.stdout.splitlines())
     return daemon_set
 
 
@@ -227,8 +229,8 @@ class Container(Daemon):
         security = security_of(daemon_set)
         arguments = pod["containers"][0]["args"]
         if folders is None:
-            arguments = [one for one in arguments
-                         if not one.startswith(("--cgroups", "--pods"))]
+            arguments = [argument for argument in arguments
+                         if not argument.startswith(("--cgroups", "--pods"))]
         else:
             security["mounts"] = mounts_of(daemon_set, folders)
             for _, target in security["mounts"]:
@@ -274,21 +276,21 @@ def test_running(tap, root, sysfs, daemon_set, machine=None):
                   read("/proc/%d/mountinfo" % daemon.process.pid).splitlines()}
         tap.ok("ro" in mounts["/"].split(",") and "ro" in mounts["/sys"].split(","),
                "and its files can only be read", [repr(mounts)])
-        status, said = daemon.end()
-        tap.ok(status == 0, "SIGTERM ends it", said.splitlines())
+        status, output = daemon.end()
+        tap.ok(status == 0, "SIGTERM ends it", output.splitlines())
 
 
 def test_without(tap, root, sysfs, daemon_set):
     """A manifest that does not add the capabilities: uncore serve does not start."""
     security = {**security_of(daemon_set),
                 "capabilities": {"drop": ["ALL"], "add": []}}
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, container.__file__, root, sysfs, json.dumps(security),
          container.PROGRAM, "--json", "-d", "0.1"],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
         timeout=LIMIT, check=False, env=ENVIRONMENT)
-    tap.ok(done.returncode != 0, "a container without the capabilities does not "
-           "start", done.stdout.splitlines())
+    tap.ok(result.returncode != 0, "a container without the capabilities does not "
+           "start", result.stdout.splitlines())
 
 
 # --- a node
@@ -329,8 +331,8 @@ def scrape_config(monitor):
             "__meta_kubernetes_pod_label_app_kubernetes_io_name":
                 monitor["metadata"]["name"]}}],
         "relabel_configs": [*OPERATORS, *(
-            {NAMES.get(key, key): value for key, value in one.items()}
-            for one in endpoint["relabelings"])]}]})
+            {NAMES.get(key, key): value for key, value in relabeling.items()}
+            for relabeling in endpoint["relabelings"])]}]})
 
 
 def make_pods(logs):
@@ -353,26 +355,26 @@ def make_pods(logs):
 def test_node(tap, root, daemon_set, monitor):
     """The series of each pod's cgroup have the pod's names in Prometheus; a cgroup that
     belongs to no pod has no such labels."""
-    program, why = find("prometheus")
+    program, reason = find("prometheus")
     if not program:
-        tap.skip("pods in Prometheus", why)
+        tap.skip("pods in Prometheus", reason)
         return
-    other = "/uncore-test.slice"
+    other_cgroup = "/uncore-test.slice"
     with tempfile.TemporaryDirectory() as logs, \
             tempfile.TemporaryDirectory() as folder:
         os.chmod(logs, 0o755)
         pods = make_pods(logs)
-        os.makedirs(CGROUPS + other)
+        os.makedirs(CGROUPS + other_cgroup)
         prometheus = Prometheus(program, folder, config=scrape_config(monitor))
         with Container(root, "/sys", daemon_set, {"/var/log/containers": logs}) as \
                 daemon, started(prometheus.command) as process:
             rounds = 0
-            while not {*pods, other} <= cgroups_in(daemon.fresh()) and rounds < 20:
-                for cgroup in (*pods, other):
+            while not {*pods, other_cgroup} <= cgroups_in(daemon.fresh()) and rounds < 20:
+                for cgroup in (*pods, other_cgroup):
                     work_in(cgroup)
                 rounds += 1
             expr = 'uncore_cgroup_memory_bytes_total{socket="0",direction="read"}'
-            answer = prometheus.wait_for(expr, lambda got: {*pods, other} <= {
+            answer = prometheus.wait_for(expr, lambda got: {*pods, other_cgroup} <= {
                 labels["cgroup"] for labels, _ in got})
             shown = {labels["cgroup"]: labels for labels, _ in answer}
             for cgroup, names in pods.items():
@@ -385,12 +387,13 @@ def test_node(tap, root, daemon_set, monitor):
                      any(name.startswith("exported_") for name in labels) or
                      (labels["node"], labels["exporter_namespace"],
                       labels["exporter_pod"]) != (NODE, *EXPORTER[:2])]
-            tap.ok(other in shown and not wrong, "%d other cgroups have no pod; all "
+            tap.ok(other_cgroup in shown and not wrong,
+                   "%d other cgroups have no pod; all "
                    "have the node and the exporter's pod" % (len(shown) - len(pods)),
                    [repr(wrong)])
             process.terminate()
             daemon.end()
-        for cgroup in (*pods, other):
+        for cgroup in (*pods, other_cgroup):
             path = CGROUPS + cgroup
             while path != CGROUPS:
                 with contextlib.suppress(OSError):     # has cgroups of other pods

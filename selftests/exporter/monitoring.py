@@ -75,13 +75,13 @@ def test_catalogue(tap):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text.replace('"4 * (hswep_imc@cas_count.rd@',
                                     '"8 * (hswep_imc@cas_count.rd@'))
-        done = subprocess.run(
+        result = subprocess.run(
             [os.path.join(FOLDER, "generate.py"), "--check"], check=False,
             env={**os.environ, "UNCORE_CATALOGUE": copy}, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, encoding="utf-8", timeout=LIMIT)
-    tap.ok(done.returncode == 1 and all(name in done.stdout for name in (
+    tap.ok(result.returncode == 1 and all(name in result.stdout for name in (
         "uncore.rules.yml", "uncore.alerts.yml", "uncore.json", "uncore-fleet.json")),
-           "they follow the catalogue's metrics", done.stdout.splitlines())
+           "they follow the catalogue's metrics", result.stdout.splitlines())
 
 
 def names_in(expr):
@@ -98,20 +98,20 @@ def expressions(dashboard):
 
 
 def test_names(tap, dashboards):
-    known = exported()
-    texts = [(one.record, one.expr()) for one in FIGURES] + \
-        [(one.name, one.expr) for one in ALERTS] + \
+    series = exported()
+    texts = [(figure.record, figure.expr()) for figure in FIGURES] + \
+        [(alert.name, alert.expr) for alert in ALERTS] + \
         [(panel["title"], expr) for dashboard in dashboards
          for panel, expr in expressions(dashboard)]
     unknown = ["%s: %s" % (where, name) for where, expr in texts
-               for name in sorted(names_in(expr) - known)]
-    tap.ok(not unknown and len(known) > 40, "all series that are named exist",
+               for name in sorted(names_in(expr) - series)]
+    tap.ok(not unknown and len(series) > 40, "all series that are named exist",
            unknown)
     queries = [variable["query"]["query"] for dashboard in dashboards
                for variable in dashboard["templating"]["list"]
                if variable["type"] == "query"]
     unknown = [query for query in queries if
-               not set(re.findall(r"uncore_\w+", query)) <= known]
+               not set(re.findall(r"uncore_\w+", query)) <= series]
     tap.ok(len(queries) == 2 and not unknown, "variables' queries, too", unknown)
 
 
@@ -130,11 +130,11 @@ def at_interval(text, seconds):
 
 
 def test_rules(tap, promtool):
-    done = run(promtool, "check", "rules", RULES, ALERT_RULES)
-    tap.ok(done.returncode == 0 and
-           "%d rules found" % len(FIGURES) in done.stdout and
-           "%d rules found" % len(ALERTS) in done.stdout,
-           "Prometheus takes rules and alerts", done.stdout.splitlines())
+    result = run(promtool, "check", "rules", RULES, ALERT_RULES)
+    tap.ok(result.returncode == 0 and
+           "%d rules found" % len(FIGURES) in result.stdout and
+           "%d rules found" % len(ALERTS) in result.stdout,
+           "Prometheus takes rules and alerts", result.stdout.splitlines())
     for seconds in INTERVALS:
         with tempfile.TemporaryDirectory() as folder:
             for path in (RULES, ALERT_RULES):
@@ -142,23 +142,23 @@ def test_rules(tap, promtool):
             path = os.path.join(folder, "tests.yml")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(at_interval(read(UNIT_TESTS), seconds))
-            done = run(promtool, "test", "rules", path)
-        tap.ok(done.returncode == 0, "of known counters, scraped each %d s, they say "
-               "what they must" % seconds, done.stdout.splitlines())
+            result = run(promtool, "test", "rules", path)
+        tap.ok(result.returncode == 0, "of known counters, scraped each %d s, they say "
+               "what they must" % seconds, result.stdout.splitlines())
     text = read(UNIT_TESTS)
-    untested = [one.record for one in FIGURES
-                if not re.search(r"expr: .*%s\b" % one.record, text)]
+    untested = [figure.record for figure in FIGURES
+                if not re.search(r"expr: .*%s\b" % figure.record, text)]
     tap.ok(not untested, "each figure has a unit test", untested)
-    for what, pattern in (
+    for outcome, pattern in (
             ("sets off", r"alertname: %s\n.*\n +exp_alerts:\n {10}- exp_labels"),
             ("stays silent", SILENT)):
-        untested = [one.name for one in ALERTS
-                    if not re.search(pattern % one.name, text)]
-        tap.ok(not untested, "each alert %s in one" % what, untested)
+        untested = [alert.name for alert in ALERTS
+                    if not re.search(pattern % alert.name, text)]
+        tap.ok(not untested, "each alert %s in one" % outcome, untested)
     for where in "An AMD", "A file for node_exporter", "Two clusters":
         part = text.split("\n  # " + where)[1].split("\n  # ")[0]
-        untested = [one.name for one in ALERTS
-                    if not re.search(SILENT % one.name, part)]
+        untested = [alert.name for alert in ALERTS
+                    if not re.search(SILENT % alert.name, part)]
         tap.ok(not untested, "and each one in that of: %s" % where, untested)
 
 
@@ -170,17 +170,17 @@ def test_wrong(tap, promtool):
             with open(os.path.join(folder, os.path.basename(path)), "w",
                       encoding="utf-8") as file:
                 file.write(read(path))
-        for one in FIGURES:
-            start = "- record: %s\n        expr: |\n" % one.record
+        for figure in FIGURES:
+            start = "- record: %s\n        expr: |\n" % figure.record
             text = read(RULES).replace(
                 start, start + "          1.01 *\n", 1)
             with open(os.path.join(folder, os.path.basename(RULES)), "w",
                       encoding="utf-8") as file:
                 file.write(text)
-            done = run(promtool, "test", "rules",
-                       os.path.join(folder, os.path.basename(UNIT_TESTS)))
-            if done.returncode == 0 or one.record not in done.stdout:
-                missed.append(one.record)
+            result = run(promtool, "test", "rules",
+                         os.path.join(folder, os.path.basename(UNIT_TESTS)))
+            if result.returncode == 0 or figure.record not in result.stdout:
+                missed.append(figure.record)
     tap.ok(not missed, "they notice each of %d rules made wrong by 1 %%" %
            len(FIGURES), missed)
 
@@ -204,24 +204,25 @@ def test_schema(tap, dashboards):
     # Keys are removed from one panel of each type, and from one variable of each type.
     panels = {panel["type"]: panel for dashboard in dashboards
               for panel in dashboard["panels"]}
-    variables = {one["type"]: one for dashboard in dashboards
-                 for one in dashboard["templating"]["list"]}
+    variables = {variable["type"]: variable for dashboard in dashboards
+                 for variable in dashboard["templating"]["list"]}
     first = dashboards[0]
     small = [{**first, "panels": [panel]} for panel in panels.values()] + \
-        [{**first, "panels": [panels["row"]], "templating": {"list": [one]}}
-         for one in variables.values()]
-    broken = [(what, document) for part in small
-              for what, document in without_one(part)
-              if what.rsplit(".", 1)[-1] not in OPTIONAL]
+        [{**first, "panels": [panels["row"]], "templating": {"list": [variable]}}
+         for variable in variables.values()]
+    broken = [(member, document) for part in small
+              for member, document in without_one(part)
+              if member.rsplit(".", 1)[-1] not in OPTIONAL]
     try:
-        found = errors_of(json.loads(read(SCHEMA)), [
+        all_errors = errors_of(json.loads(read(SCHEMA)), [
             *dashboards, *(document for _, document in broken)])
     except ValueError as error:
         tap.ok(False, "the schema is one", [str(error)])
         return
-    wrong, found = sum(found[:len(dashboards)], []), found[len(dashboards):]
+    wrong, all_errors = (sum(all_errors[:len(dashboards)], []),
+                         all_errors[len(dashboards):])
     tap.ok(not wrong, "the dashboards are as their schema wants it", wrong)
-    missed = sorted({what for (what, _), errors in zip(broken, found)
+    missed = sorted({member for (member, _), errors in zip(broken, all_errors)
                      if not errors})
     tap.ok(len(broken) > 80 and not missed,
            "which misses each of %d parts that are not there" % len(broken),
@@ -249,10 +250,10 @@ def test_dashboard(tap, dashboard, promtool):
             print("  - record: query%d\n    expr: %s" % (count, json.dumps(expr)),
                   file=file)
         file.flush()
-        done = run(promtool, "check", "rules", file.name)
-    tap.ok(done.returncode == 0 and "%d rules found" % count in done.stdout,
+        result = run(promtool, "check", "rules", file.name)
+    tap.ok(result.returncode == 0 and "%d rules found" % count in result.stdout,
            "%s: Prometheus takes its %d queries" % (dashboard["title"], count),
-           done.stdout.splitlines())
+           result.stdout.splitlines())
     for panel, expr in expressions(dashboard):
         for key in ("title", "description"):
             if not panel[key]:
@@ -279,13 +280,13 @@ def test_dashboard(tap, dashboard, promtool):
 
 def test_shown(tap, machine):
     shown = {panel["title"] for panel in machine["panels"]}
-    missing = [one.title for one in FIGURES if one.title not in shown]
+    missing = [figure.title for figure in FIGURES if figure.title not in shown]
     tap.ok(not missing, "the machine's dashboard shows every figure", missing)
     # The last threshold of a panel is the limit of an alert.
     far = ["%s: %s" % (panel["title"], limit) for panel in machine["panels"]
            for limit in [panel.get("fieldConfig", {}).get("defaults", {}).get(
                "thresholds", {"steps": [{"value": None}]})["steps"][-1]["value"]]
-           if limit and not any("> %g" % limit in one.expr for one in ALERTS)]
+           if limit and not any("> %g" % limit in alert.expr for alert in ALERTS)]
     tap.ok(not far, "thresholds are where the alerts are", far)
 
 
@@ -325,9 +326,9 @@ class Prometheus:
         path = os.path.join(folder, "prometheus.yml")
         with open(path, "w", encoding="utf-8") as file:
             file.write(config)
-        with socket.socket() as one:
-            one.bind(("127.0.0.1", 0))
-            self.port = one.getsockname()[1]
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            self.port = listener.getsockname()[1]
         program, _ = find("prometheus")
         self.process = subprocess.Popen(
             [program, "--config.file=" + path, "--log.level=error",
@@ -342,10 +343,10 @@ class Prometheus:
         self.process.terminate()
         self.process.wait(timeout=LIMIT)
 
-    def ask(self, what, **parameters):
+    def ask(self, endpoint, **parameters):
         """Return the results of a request to the API. Wait until Prometheus answers."""
         url = "http://127.0.0.1:%d/api/v1/%s?%s" % (
-            self.port, what, urllib.parse.urlencode(parameters))
+            self.port, endpoint, urllib.parse.urlencode(parameters))
         deadline = time.monotonic() + LIMIT
         while True:
             try:
@@ -365,16 +366,16 @@ class Backfilled(Prometheus):
         with open(metrics, "w", encoding="utf-8") as file:
             file.write(openmetrics(interval))
         promtool, _ = find("promtool")
-        self.made = run(promtool, "tsdb", "create-blocks-from", "openmetrics",
-                        metrics, os.path.join(folder, "data"))
+        self.backfill = run(promtool, "tsdb", "create-blocks-from", "openmetrics",
+                            metrics, os.path.join(folder, "data"))
         super().__init__("global: {scrape_interval: %ds}\n" % interval, folder,
                          "--storage.tsdb.retention.time=100y")
 
     def range(self, expr, step):
         """Query the hour. Return {labels: {seconds after BEGIN: value}}."""
-        return {tuple(sorted(one["metric"].items())): {
-            int(at) - BEGIN: float(value) for at, value in one["values"]}
-                for one in self.ask("query_range", query=expr, start=BEGIN,
+        return {tuple(sorted(row["metric"].items())): {
+            int(at) - BEGIN: float(value) for at, value in row["values"]}
+                for row in self.ask("query_range", query=expr, start=BEGIN,
                                     end=BEGIN + HOUR, step=step)}
 
 
@@ -387,18 +388,18 @@ def test_intervals(tap, dashboards):
             for dashboard in dashboards:
                 for panel, expr in queries(dashboard, interval):
                     count += 1
-                    found = prometheus.range(expr, interval)
+                    answers = prometheus.range(expr, interval)
                     # a rate needs at least two scrapes
                     want = set(range(2 * interval, HOUR + 1, interval))
-                    if not found:
+                    if not answers:
                         empty.append(panel["title"])
                     gaps += ["%s: %d of %d" % (panel["title"], len(got), len(want))
-                             for got in found.values() if not want <= set(got)]
+                             for got in answers.values() if not want <= set(got)]
                     values[dashboard["uid"], panel["title"]] = {
-                        round(got[max(got)], 4) for got in found.values()}
+                        round(got[max(got)], 4) for got in answers.values()}
         tap.ok(not empty and count >= 20, "scraped each %d s, and without rules, each "
                "of %d panels has data" % (interval, count),
-               [*empty, *prometheus.made.stdout.splitlines()[-2:]])
+               [*empty, *prometheus.backfill.stdout.splitlines()[-2:]])
         tap.ok(not gaps, "at each step of an hour", gaps)
         tap.ok(values["uncore", "Memory bandwidth in use"] == {0.875, 0.1875} and
                values["uncore-fleet", "QPI"] >= {0.9167, 0.1, 0.25} and
@@ -471,8 +472,8 @@ def test_fleet(tap, dashboard, machine):
         deadline = time.monotonic() + LIMIT
         ready = 'count(count_over_time(uncore_up[%ds]) >= 4)' % (8 * SCRAPE)
         while time.monotonic() < deadline:
-            found = prometheus.ask("query", query=ready)
-            if found and int(found[0]["value"][1]) == MACHINES:
+            scraped = prometheus.ask("query", query=ready)
+            if scraped and int(scraped[0]["value"][1]) == MACHINES:
                 break
             time.sleep(0.5)
         values = {}
@@ -491,7 +492,7 @@ def test_fleet(tap, dashboard, machine):
     tap.ok(not empty and len(values) >= 20,
            "of %d machines each of %d panels has data" % (MACHINES, len(values)), empty)
     tap.ok(not slow, "within %d s" % ANSWER, slow)
-    tap.ok({(one["metric"]["instance"], one["metric"]["socket"]) for one in top} ==
+    tap.ok({(row["metric"]["instance"], row["metric"]["socket"]) for row in top} ==
            {("m%d" % number, "0") for number in range(91, 101)},
            "the table of ten has the machines that use most", [repr(top)])
     heat = values["uncore-fleet", "Memory", "heatmap"]
@@ -501,18 +502,18 @@ def test_fleet(tap, dashboard, machine):
 
 def main():
     tap = Tap()
-    done = run(os.path.join(FOLDER, "generate.py"), "--check")
-    tap.ok(done.returncode == 0, "the files are current",
-           done.stdout.splitlines())
+    result = run(os.path.join(FOLDER, "generate.py"), "--check")
+    tap.ok(result.returncode == 0, "the files are current",
+           result.stdout.splitlines())
     test_catalogue(tap)
     dashboards = [json.loads(read(path)) for path in DASHBOARDS]
     test_names(tap, dashboards)
     test_schema(tap, dashboards)
     test_shown(tap, dashboards[0])
-    promtool, why = find("promtool")
+    promtool, reason = find("promtool")
     if not promtool:
         for name in ("rules", "unit tests of rules", "the dashboards' queries"):
-            tap.skip(name, why)
+            tap.skip(name, reason)
         tap.end()
     test_rules(tap, promtool)
     test_wrong(tap, promtool)

@@ -61,9 +61,9 @@ scrape_configs:
 
 
 def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
 
 
 def instance(port):
@@ -143,10 +143,10 @@ class Prometheus:
     def __init__(self, program, folder, ports=(), config=None):
         self.port = free_port()
         for name in os.listdir(RULES):
-            with open(os.path.join(RULES, name), encoding="utf-8") as of, \
+            with open(os.path.join(RULES, name), encoding="utf-8") as source, \
                     open(os.path.join(folder, name), "w",
                          encoding="utf-8") as file:
-                file.write(of.read().replace("[5m]", "[%s]" % WINDOW))
+                file.write(source.read().replace("[5m]", "[%s]" % WINDOW))
         path = os.path.join(folder, "prometheus.yml")
         with open(path, "w", encoding="utf-8") as file:
             file.write(config or CONFIG % {"rules": folder, "targets": ", ".join(
@@ -166,8 +166,8 @@ class Prometheus:
                 answer = json.load(reply)
         except (urllib.error.URLError, ConnectionError):
             return []
-        return [(one["metric"], float(one["value"][1]))
-                for one in answer["data"]["result"]]
+        return [(row["metric"], float(row["value"][1]))
+                for row in answer["data"]["result"]]
 
     def wait_for(self, expr, good):
         """Repeat a query until good(answer) is true or time is up. Return the last
@@ -188,13 +188,13 @@ def causes_of(scenario):
     """Return the values of the metrics that follow from a scenario, for each socket."""
     hardware = machine()
     sockets = flow.sockets(hardware, causes.at(scenario, 0, hardware.packages))
-    return [expected(one, sockets[1 - i].causes)
-            for i, one in enumerate(sockets)]
+    return [expected(package, sockets[1 - i].causes)
+            for i, package in enumerate(sockets)]
 
 
-def per_socket(answers, of):
+def per_socket(answers, target):
     return {labels.get("socket"): value for labels, value in answers
-            if labels.get("instance") == of}
+            if labels.get("instance") == target}
 
 
 def test_figures(tap, prometheus, port):
@@ -209,17 +209,17 @@ def test_figures(tap, prometheus, port):
     for name, expr, close, value_of in (
             ("memory that is read",
              'socket_direction:uncore_memory_bytes:rate5m{direction="read"}',
-             CLOSE_RATE, lambda one: one["mem_bw_reads"]),
+             CLOSE_RATE, lambda metrics: metrics["mem_bw_reads"]),
             ("memory that is written",
              'socket_direction:uncore_memory_bytes:rate5m{direction="write"}',
-             CLOSE_RATE, lambda one: one["mem_bw_writes"]),
+             CLOSE_RATE, lambda metrics: metrics["mem_bw_writes"]),
             ("use of memory", "socket:uncore_memory_use:ratio_rate5m", CLOSE_SHARE,
-             lambda one: one["mem_bw_total"] / causes.PEAK),
+             lambda metrics: metrics["mem_bw_total"] / causes.PEAK),
             ("use of QPI", "avg without (link) (link:uncore_qpi_use:ratio_rate5m)",
-             CLOSE_SHARE, lambda one: one["qpi_link_util"] / 100),
+             CLOSE_SHARE, lambda metrics: metrics["qpi_link_util"] / 100),
             ("the uncore's clock", "socket:uncore_clock_cycles:rate5m", CLOSE_RATE,
-             lambda one: hardware.uclk)):
-        values = [value_of(one) for one in want]
+             lambda metrics: hardware.uclk)):
+        values = [value_of(metrics) for metrics in want]
 
         def right(answer, values=values, close=close):
             got = per_socket(answer, instance(port))
@@ -233,8 +233,8 @@ def test_figures(tap, prometheus, port):
                ["%r, want %r" % (answer, values)])
     labels = [labels for labels, _ in prometheus.wait_for(
         "socket:uncore_memory_use:ratio_rate5m", bool)]
-    tap.ok(labels and all(one["site"] == "here" and one["job"] == "uncore"
-                          for one in labels),
+    tap.ok(labels and all(label_set["site"] == "here" and label_set["job"] == "uncore"
+                          for label_set in labels),
            "labels of a site stay", [repr(labels)])
     # UncoreTargetDown is possible: a busy machine may answer a scrape too late
     alerts = prometheus.query('ALERTS{alertname!="UncoreTargetDown"}')
@@ -258,10 +258,10 @@ def test_fleet(tap, prometheus, machines):
     of_machine = dashboard_query("uncore.json", "timeseries", "Memory bandwidth")
     for scenario, port in machines:
         want = causes_of(scenario)
-        shares = {(instance(port), str(i)): one["mem_bw_total"] / causes.PEAK
-                  for i, one in enumerate(want)}
-        each = {(instance(port), str(i), way): one["mem_bw_" + way + "s"]
-                for i, one in enumerate(want) for way in ("read", "write")}
+        shares = {(instance(port), str(i)): metrics["mem_bw_total"] / causes.PEAK
+                  for i, metrics in enumerate(want)}
+        rates = {(instance(port), str(i), way): metrics["mem_bw_" + way + "s"]
+                 for i, metrics in enumerate(want) for way in ("read", "write")}
 
         def shares_right(answer, shares=shares):
             got = {(labels["instance"], labels["socket"]): value
@@ -270,11 +270,11 @@ def test_fleet(tap, prometheus, machines):
                 near(got.get(key), value, CLOSE_SHARE)
                 for key, value in shares.items())
 
-        def each_right(answer, each=each):
+        def each_right(answer, rates=rates):
             got = {(labels["instance"], labels["socket"],
                     labels["direction"]): value for labels, value in answer}
-            return set(got) == set(each) and all(
-                near(got[key], each[key], CLOSE_RATE) for key in each)
+            return set(got) == set(rates) and all(
+                near(got[key], rates[key], CLOSE_RATE) for key in rates)
 
         answer = prometheus.wait_for(in_fleet, shares_right)
         tap.ok(shares_right(answer),
@@ -284,7 +284,7 @@ def test_fleet(tap, prometheus, machines):
             "$instance", re.escape(instance(port)).replace("\\", "\\\\")),
                                      each_right)
         tap.ok(each_right(answer), "%s: and on its own, by socket" % scenario,
-               ["%r, want %r" % (answer, each)])
+               ["%r, want %r" % (answer, rates)])
 
 
 def test_cgroups(tap, prometheus, port):
@@ -321,23 +321,23 @@ def test_restart(tap, prometheus, port):
                "an exporter that begins anew is a reset, and no burst",
                [repr((resets, most))])
         daemon.send(signal.SIGUSR1)
-        gone = prometheus.wait_for(
+        alert = prometheus.wait_for(
             'ALERTS{alertname="UncoreCountersGone"}', bool)
-        tap.ok(bool(gone) and gone[0][0]["alertstate"] == "pending",
+        tap.ok(bool(alert) and alert[0][0]["alertstate"] == "pending",
                "an exporter that gave its counters back: an alert is near",
-               [repr(gone)])
+               [repr(alert)])
         daemon.send(signal.SIGUSR2)
-        gone = prometheus.wait_for(
+        alert = prometheus.wait_for(
             'ALERTS{alertname="UncoreCountersGone"}', lambda got: not got)
-        tap.ok(not gone, "and off again when it has them", [repr(gone)])
+        tap.ok(not alert, "and off again when it has them", [repr(alert)])
         daemon.end()
 
 
 def main():
     tap = Tap()
-    program, why = find("prometheus")
+    program, reason = find("prometheus")
     if not program:
-        tap.skip_all(why)
+        tap.skip_all(reason)
     size = ["%s=%d" % item for item in causes.MACHINE.items()]
     with Machine(tap, "real", sim=size), \
             tempfile.TemporaryDirectory() as folder:
@@ -346,7 +346,8 @@ def main():
         subprocess.run([sys.executable, PLAY, SCENARIO], check=True)
         with Daemon("serve", "--cgroups", str(CGROUPS)) as daemon:
             machines = [(SCENARIO, daemon.port),
-                        *((one.scenario, one.port) for one in recordings)]
+                        *((recording.scenario, recording.port)
+                          for recording in recordings)]
             prometheus = Prometheus(program, folder,
                                     [port for _, port in machines])
             with started(prometheus.command) as process:

@@ -203,18 +203,18 @@ def test_reload(tap, machine, daemon):
     tap.ok(refused.returncode != 0, "counters that are open keep the driver")
     # Counts up to the signal are not lost, though no scrape saw them.
     daemon.send(signal.SIGUSR1)
-    gone = daemon.wait_for(lambda now: up(now) == 0)
+    down = daemon.wait_for(lambda now: up(now) == 0)
     Machine.wait_unused()
-    done = subprocess.run(["rmmod", "xeon_uncore"], check=False,
-                          stderr=subprocess.PIPE)
-    tap.ok(done.returncode == 0, "SIGUSR1 lets it be unloaded",
-           [done.stderr.decode()])
-    gone = daemon.fresh()
-    tap.ok(up(gone) == 0 and
-           not [key for key in gone if key[0] == "uncore_memory_bytes_total"],
+    result = subprocess.run(["rmmod", "xeon_uncore"], check=False,
+                            stderr=subprocess.PIPE)
+    tap.ok(result.returncode == 0, "SIGUSR1 lets it be unloaded",
+           [result.stderr.decode()])
+    down = daemon.fresh()
+    tap.ok(up(down) == 0 and
+           not [key for key in down if key[0] == "uncore_memory_bytes_total"],
            "without a driver it is not up, and has no series")
     tap.ok(value(daemon.fresh(), "uncore_read_errors_total") >
-           value(gone, "uncore_read_errors_total"), "and counts errors")
+           value(down, "uncore_read_errors_total"), "and counts errors")
     send([reads()])             # no event is open: not counted
     with running_clock():
         subprocess.run(["insmod", DRIVER], check=True)
@@ -251,11 +251,11 @@ def test_hotplug(tap, daemon):
     for cpu in cpus:
         if cpu != designated:
             write(CPU % cpu, "0")
-    gone = daemon.wait_for(lambda now: value(
+    offline = daemon.wait_for(lambda now: value(
         now, "uncore_clock_cycles_total", socket="1") is None)
-    tap.ok(value(gone, "uncore_clock_cycles_total", socket="1") is None and
-           value(gone, "uncore_clock_cycles_total", socket="0") is not None and
-           up(gone) == 1,
+    tap.ok(value(offline, "uncore_clock_cycles_total", socket="1") is None and
+           value(offline, "uncore_clock_cycles_total", socket="0") is not None and
+           up(offline) == 1,
            "all of its socket go: so do its series, and no others")
     for cpu in cpus:
         write(CPU % cpu, "1")
@@ -313,13 +313,13 @@ def test_dead_box(tap):
         send([reads()])
         advance(1000)
         after = daemon.fresh()
-        others = {channel: counted(after, moved, "uncore_memory_clock_cycles",
+        cycles = {channel: counted(after, moved, "uncore_memory_clock_cycles",
                                    socket="1", channel=channel)
                   for channel in ("1", "2", "3")}
         tap.ok(lines_read(after, moved) is None and
-               others == {"1": 1000, "2": None, "3": 1000},
+               cycles == {"1": 1000, "2": None, "3": 1000},
                "a box that stops answering: its series end; others continue",
-               ["%s" % lines_read(after, moved), repr(others)])
+               ["%s" % lines_read(after, moved), repr(cycles)])
         boxes = {(dict(labels)["socket"], dict(labels)["box"],
                   dict(labels)["number"]): count
                  for (name, labels), count in after.items()
@@ -333,8 +333,8 @@ def test_dead_box(tap):
         topology, snapshot = (json.loads(daemon.request("/api/" + name)[2])
                               for name in ("topology", "snapshot"))
         down = [(topology["boxes"][int(at)]["pmu"],
-                 topology["boxes"][int(at)]["socket"], why)
-                for at, why in snapshot.get("down", {}).items()]
+                 topology["boxes"][int(at)]["socket"], reason)
+                for at, reason in snapshot.get("down", {}).items()]
         unknown = {topology["counters"][i]["event"].split("/")[0]
                    for i, count in enumerate(snapshot["counts"])
                    if count is None}
@@ -342,15 +342,15 @@ def test_dead_box(tap):
                unknown == {"hswep_imc_2"},
                "the map's feed: dead, and no counts",
                [repr(down), repr(unknown)])
-        facts = {socket: one["facts"] for socket, one in
+        facts = {socket: verdict["facts"] for socket, verdict in
                  snapshot["verdicts"].items()}
         tap.ok("iMC 2 is dead" in facts["1"] and
                not [fact for fact in facts["0"] if "dead" in fact],
                "and its socket's verdict names it", [repr(facts)])
-        status, said = daemon.end()
-        tap.ok(status == 0 and said.count("\n") == 1 and
-               "hswep_imc_2 of socket 1 does not answer" in said,
-               "and one line says so", ["status %d" % status, said])
+        status, output = daemon.end()
+        tap.ok(status == 0 and output.count("\n") == 1 and
+               "hswep_imc_2 of socket 1 does not answer" in output,
+               "and one line says so", ["status %d" % status, output])
     test_dead_at_start(tap)
     write(SIM + "fault", dead_box(1, "imc_2", False))
 
@@ -371,9 +371,9 @@ def test_dead_at_start(tap):
                scraper.adds_up(),
                "started with a dead channel: others are exported, with cgroups",
                [repr(channels), *scraper.comments()])
-        status, said = daemon.end()
+        status, output = daemon.end()
         tap.ok(status == 0, "SIGTERM ends it",
-               ["status %d" % status, *said.splitlines()])
+               ["status %d" % status, *output.splitlines()])
 
 
 def test_generation(tap):
@@ -402,12 +402,12 @@ def test_generation(tap):
                "down" not in snapshot,
                "map: so are all %d counters" % len(snapshot["counts"]),
                [repr(snapshot)])
-    done = run("live", "--once", "--no-tasks", "-I", "500")
-    rows = [line for line in done.stdout.splitlines()
+    result = run("live", "--once", "--no-tasks", "-I", "500")
+    rows = [line for line in result.stdout.splitlines()
             if re.search(r"\d(?:B/s|/s|Hz|%)", line)]
-    tap.ok(done.returncode == 0 and len(rows) >= 4 and
-           "counted" not in done.stdout, "live: %d rows have numbers" % len(rows),
-           comments(done))
+    tap.ok(result.returncode == 0 and len(rows) >= 4 and
+           "counted" not in result.stdout, "live: %d rows have numbers" % len(rows),
+           comments(result))
 
 
 # Largest share of a limit that is accepted. A share cannot exceed 1, but the clock and
@@ -445,25 +445,25 @@ def test_scenarios(tap, daemon):
         if name:
             subprocess.run([sys.executable, PLAY, name], check=True)
         verdicts[name] = shares_of(daemon)
-        wrong += ["%s, socket %s: %s" % (name, socket, one)
-                  for socket, one in verdicts[name].items()
-                  if not one["uses"] or
-                  not all(0 <= share <= MOST for share in one["uses"].values())]
-        done = run("live", "--once", "--no-tasks", "-I", "500")
-        wrong += ["%s: %s" % (name, line) for line in faults_of(done.stdout)]
-        if done.returncode or "%" not in done.stdout:
-            wrong += [str(name), *comments(done)]
+        wrong += ["%s, socket %s: %s" % (name, socket, verdict)
+                  for socket, verdict in verdicts[name].items()
+                  if not verdict["uses"] or
+                  not all(0 <= share <= MOST for share in verdict["uses"].values())]
+        result = run("live", "--once", "--no-tasks", "-I", "500")
+        wrong += ["%s: %s" % (name, line) for line in faults_of(result.stdout)]
+        if result.returncode or "%" not in result.stdout:
+            wrong += [str(name), *comments(result)]
     tap.ok(not wrong, "in %d scenarios each share is in its range" % len(names), wrong)
     remote = any(part["labels"].get("memory") == "remote" for part in json.loads(
         daemon.request("/api/topology")[2])["counters"])
     if not remote or len(verdicts.get("numa", ())) < 2:
         return
-    told = {name: {one["limited"] for one in verdicts[name].values()}
-            for name in ("numa", "latency", "idle")}
-    tap.ok(told["numa"] == {"remote memory"} and
-           not (told["idle"] | told["latency"]) - {""},
+    limits = {name: {verdict["limited"] for verdict in verdicts[name].values()}
+              for name in ("numa", "latency", "idle")}
+    tap.ok(limits["numa"] == {"remote memory"} and
+           not (limits["idle"] | limits["latency"]) - {""},
            "numa is limited by remote memory, latency and idle by nothing",
-           [repr(verdicts["numa"]), repr(told)])
+           [repr(verdicts["numa"]), repr(limits)])
 
 
 def test_multiplexed(tap, daemon):
@@ -474,13 +474,13 @@ def test_multiplexed(tap, daemon):
         "act_count.rd", "act_count.wr", "act_count.byp", "clockticks"))
     with started([UNCORE, "stat", "-e", "{%s}" % events, "-d", "1000"],
                  stdout=subprocess.DEVNULL,
-                 stderr=subprocess.DEVNULL) as other:
+                 stderr=subprocess.DEVNULL) as stat:
         try:
             samples = daemon.wait_for(lambda now: value(
                 now, "uncore_events_running_ratio", socket="0",
                 box="imc") < 1)
         finally:
-            other.terminate()
+            stat.terminate()
     write(SIM + "clock", "manual")
     ratio = value(samples, "uncore_events_running_ratio", socket="0",
                   box="imc")
@@ -509,9 +509,9 @@ def main():
             test_hotplug(tap, daemon)
             test_suspended(tap, daemon)
             test_multiplexed(tap, daemon)
-            status, said = daemon.end()
+            status, output = daemon.end()
             tap.ok(status == 0, "SIGTERM ends it",
-                   ["status %d" % status, *said.splitlines()])
+                   ["status %d" % status, *output.splitlines()])
         with Daemon("serve", "--per-box") as daemon:
             test_exact(tap, machine, daemon, LABEL_PER_BOX, "--per-box")
             daemon.end()

@@ -106,16 +106,16 @@ def test_cgroup_name(tap):
         page = json.loads(daemon.request("/api/snapshot")[2])
         tap.ok(CLEAN in page["cgroups"]["0"], "and so has the page",
                [repr(page.get("cgroups"))])
-        promtool, why = find("promtool")
+        promtool, reason = find("promtool")
         if promtool:
-            done = subprocess.run([promtool, "check", "metrics"],
-                                  input=daemon.request()[2], encoding="utf-8",
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  check=False)
-            tap.ok(done.returncode == 0, "promtool reads them",
-                   done.stdout.splitlines())
+            result = subprocess.run([promtool, "check", "metrics"],
+                                    input=daemon.request()[2], encoding="utf-8",
+                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                    check=False)
+            tap.ok(result.returncode == 0, "promtool reads them",
+                   result.stdout.splitlines())
         else:
-            tap.skip("promtool reads them", why)
+            tap.skip("promtool reads them", reason)
         daemon.end()
     os.rmdir(CGROUPS + HOSTILE)
 
@@ -162,9 +162,9 @@ def test_cgroups(tap):
                "and do so when more of them work than have series",
                [repr(shown), *scraper.comments()])
         test_cgroups_reload(tap, daemon, names[0])
-        status, said = daemon.end()
+        status, output = daemon.end()
         tap.ok(status == 0, "SIGTERM ends it",
-               ["status %d" % status, *said.splitlines()])
+               ["status %d" % status, *output.splitlines()])
     for name in names:
         os.rmdir(CGROUPS + name)
 
@@ -246,11 +246,11 @@ def test_pods(tap, sysfs):
     TLS."""
     with tempfile.TemporaryDirectory() as folder:
         kubelet = Kubelet(folder, *POD)
-        for options, why, hangs in kubelet.refusals():
+        for options, reason, hangs in kubelet.refusals():
             kubelet.hangs = hangs
-            one_line(tap, "no list of pods: %s" % why, run(
+            one_line(tap, "no list of pods: %s" % reason, run(
                 "--sysfs", sysfs, "serve", "--cgroups", "2", "--json", *options), 1,
-                     why)
+                     reason)
 
 
 def test_cgroups_v1(tap):
@@ -260,12 +260,12 @@ def test_cgroups_v1(tap):
     name = "/kubepods/besteffort/pod%s/%s" % (uid, ident)
 
     def bytes_of(samples):
-        return sum(count for (of, labels), count in samples.items()
-                   if of == "uncore_cgroup_memory_bytes_total" and
+        return sum(count for (series, labels), count in samples.items()
+                   if series == "uncore_cgroup_memory_bytes_total" and
                    dict(labels).get("cgroup") == name and
                    dict(labels).get("pod_uid") == uid and
                    dict(labels).get("container_id") == ident and
-                   [dict(labels).get(one) for one in (
+                   [dict(labels).get(label) for label in (
                        "namespace", "pod", "container")] == ["shop", "web-0", "nginx"])
 
     with tempfile.TemporaryDirectory() as top, \
@@ -339,22 +339,24 @@ def test_new_cgroup(tap, before):
 def test_cgroups_users(tap):
     """CAP_PERFMON and CAP_BPF, the capabilities of the service, are enough for an
     unprivileged user; without CAP_BPF uncore serve refuses."""
-    two = "-all,+perfmon,+bpf"
+    capabilities = "-all,+perfmon,+bpf"
     path = "/proc/sys/kernel/perf_event_paranoid"
     paranoid = read(path)
     try:
         write(path, "2")        # at Debian's level 3, perf_event_open needs root
-        done = run("serve", "--cgroups", "2", "--json", timeout=PATIENCE,
-                   before=["setpriv", "--reuid=65534", "--regid=65534",
-                           "--clear-groups", "--inh-caps=" + two,
-                           "--ambient-caps=" + two, "--bounding-set=" + two])
-        tap.ok(done.returncode == 0 and not done.stderr and
-               "uncore_cgroup_memory_bytes" in done.stdout and
-               "uncore_up" in done.stdout,
-               "no root: CAP_PERFMON and CAP_BPF will do", comments(done))
+        result = run("serve", "--cgroups", "2", "--json", timeout=PATIENCE,
+                     before=["setpriv", "--reuid=65534", "--regid=65534",
+                             "--clear-groups", "--inh-caps=" + capabilities,
+                             "--ambient-caps=" + capabilities,
+                             "--bounding-set=" + capabilities])
+        tap.ok(result.returncode == 0 and not result.stderr and
+               "uncore_cgroup_memory_bytes" in result.stdout and
+               "uncore_up" in result.stdout,
+               "no root: CAP_PERFMON and CAP_BPF will do", comments(result))
         test_new_cgroup(tap, [
             "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
-            "--inh-caps=" + two, "--ambient-caps=" + two, "--bounding-set=" + two])
+            "--inh-caps=" + capabilities, "--ambient-caps=" + capabilities,
+            "--bounding-set=" + capabilities])
         write(path, "-1")       # perf_event_open needs no capability: CAP_BPF is missing
         one_line(tap, "without CAP_BPF: refused", run(
             "serve", "--cgroups", "2", "--json", timeout=PATIENCE, before=[
@@ -371,10 +373,10 @@ def test_cgroups_reload(tap, daemon, name):
     daemon.send(signal.SIGUSR1)
     daemon.wait_for(lambda now: up(now) == 0)
     Machine.wait_unused()
-    done = subprocess.run(["rmmod", "xeon_uncore"], check=False,
-                          stderr=subprocess.PIPE)
-    tap.ok(done.returncode == 0, "SIGUSR1 gives these counters back, too",
-           [done.stderr.decode()])
+    result = subprocess.run(["rmmod", "xeon_uncore"], check=False,
+                            stderr=subprocess.PIPE)
+    tap.ok(result.returncode == 0, "SIGUSR1 gives these counters back, too",
+           [result.stderr.decode()])
     with running_clock():
         subprocess.run(["insmod", DRIVER], check=True)
     back = daemon.wait_for(lambda now: up(now) == 1)

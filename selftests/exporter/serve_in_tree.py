@@ -76,12 +76,14 @@ def test_socket(tap, daemon):
            "nor has it at later scrapes", [repr(boxes_down(still))])
     topology, snapshot = (json.loads(daemon.request("/api/" + name)[2])
                           for name in ("topology", "snapshot"))
-    down = {topology["boxes"][int(at)]["socket"]: why
-            for at, why in snapshot.get("down", {}).items()}
-    known = {topology["boxes"][counter["box"]]["socket"] for counter, count in
-             zip(topology["counters"], snapshot["counts"]) if count is not None}
-    tap.ok(down == {1: "stopped"} and known == {0},
-           "the map has no counts of it, and says why", [repr(down), repr(known)])
+    down = {topology["boxes"][int(at)]["socket"]: reason
+            for at, reason in snapshot.get("down", {}).items()}
+    counted_sockets = {
+        topology["boxes"][counter["box"]]["socket"] for counter, count in
+        zip(topology["counters"], snapshot["counts"]) if count is not None}
+    tap.ok(down == {1: "stopped"} and counted_sockets == {0},
+           "the map has no counts of it, and says why",
+           [repr(down), repr(counted_sockets)])
     write_global(COUNT_ALL)
     again = daemon.wait_for(lambda now: is_up(now, "1"))
     old, new = (value(samples, CLOCK, socket="1", channel="0")
@@ -96,8 +98,8 @@ def test_channel(tap, daemon):
     frozen = daemon.wait_for(boxes_down)
     down = boxes_down(frozen)
     number = next((number for *_, number in down), None)
-    channels = [value(frozen, CLOCK, socket="1", channel=one) is not None
-                for one in "0123"]
+    channels = [value(frozen, CLOCK, socket="1", channel=channel) is not None
+                for channel in "0123"]
     tap.ok(down == {("1", "imc", number)} and channels.count(False) == 1 and
            value(frozen, CLOCK, socket="1", channel=number) is None and
            is_up(frozen, "1"),
@@ -111,15 +113,15 @@ def test_channel(tap, daemon):
 def test_live(tap):
     """uncore live shows that a socket stops counting while the page is open."""
     def says(*words):
-        return lambda screen: all(re.search(one, screen.text(), re.M)
-                                  for one in words)
+        return lambda screen: all(re.search(word, screen.text(), re.M)
+                                  for word in words)
 
     with OnTerminal(60, 110, [UNCORE, "live", "-I", "200", "--no-tasks"]) as shown:
-        there = shown.wait(says("^ *1: (nothing limits|limited)", "Memory"))
+        drawn = shown.wait(says("^ *1: (nothing limits|limited)", "Memory"))
         write_global(FREEZE_ALL)
         frozen = shown.wait(says("^ *1: +not measured", "of socket 1.* has stopped "
                                  "counting", "^ *0: (nothing limits|limited)"))
-        tap.ok(there and frozen, "live says that the socket is not measured",
+        tap.ok(drawn and frozen, "live says that the socket is not measured",
                shown.screen.lines())
         write_global(COUNT_ALL)
         tap.ok(shown.wait(says("^ *1: (nothing limits|limited)")), "and measures it again",
@@ -134,8 +136,8 @@ def main():
     with Daemon("serve") as daemon:
         test_socket(tap, daemon)
         test_channel(tap, daemon)
-        status, said = daemon.end()
-        lines = said.splitlines()
+        status, output = daemon.end()
+        lines = output.splitlines()
         tap.ok(status == 0 and len(lines) == 2 and
                "another program has stopped the boxes of socket 1: no series" in
                lines[0] and re.search(r"has stopped \w+_imc_\d of socket 1: no series", lines[1]),

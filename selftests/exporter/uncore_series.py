@@ -35,29 +35,29 @@ class Stream:
     """A client of /events."""
 
     def __init__(self, daemon, buffer=None):
-        self.to = socket.socket()
+        self.connection = socket.socket()
         if buffer:
-            self.to.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-        self.to.settimeout(LIMIT)
-        self.to.connect(("127.0.0.1", daemon.port))
-        self.to.sendall(b"GET /events HTTP/1.0\r\nHost: localhost\r\n\r\n")
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+        self.connection.settimeout(LIMIT)
+        self.connection.connect(("127.0.0.1", daemon.port))
+        self.connection.sendall(b"GET /events HTTP/1.0\r\nHost: localhost\r\n\r\n")
         self.text = b""
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.to.close()
+        self.connection.close()
 
-    def read_until(self, end):
+    def read_until(self, separator):
         """Return the text before @end; None if the stream ends first."""
-        while end not in self.text:
-            part = self.to.recv(65536)
+        while separator not in self.text:
+            part = self.connection.recv(65536)
             if not part:
                 return None
             self.text += part
-        found, self.text = self.text.split(end, 1)
-        return found.decode()
+        before, self.text = self.text.split(separator, 1)
+        return before.decode()
 
     def status(self):
         return int(self.read_until(b"\r\n\r\n").split()[1])
@@ -75,10 +75,10 @@ def test_documents(tap, daemon):
     boxes, counters = topology["boxes"], topology["counters"]
     tap.ok(status == 200 and headers["Content-Type"] == "application/json" and
            topology["format"] == "uncore-series" and topology["version"] == 1 and
-           [one["pmu"] for one in boxes] == ["hswep_imc_0"] and
+           [box["pmu"] for box in boxes] == ["hswep_imc_0"] and
            boxes[0]["socket"] == 0 and boxes[0]["number"] == 0,
            "/api/topology has the machine", [text])
-    tap.ok({one["event"] for one in counters} == {
+    tap.ok({counter["event"] for counter in counters} == {
         "hswep_imc_0/%s/" % name for name in (
             "cas_count.rd", "cas_count.wr", "dclk",
             "power_critical_throttle_cycles")}, "and its counters", [text])
@@ -146,12 +146,12 @@ def test_policy(tap, daemon):
            {parts[name] for name in ("script-src", "style-src",
                                      "connect-src")} == {"'self'"} and
            "unsafe" not in policy, "the policy lets in its own files only", [policy])
-    found = re.findall(r"(?:src|href)=\"([^\"]*)\"", page)
-    tap.ok(len(found) > 3 and not
-           [one for one in found
-            if not re.match(r"[a-z][a-z.\-/]*$|data:,$", one)] and
+    links = re.findall(r"(?:src|href)=\"([^\"]*)\"", page)
+    tap.ok(len(links) > 3 and not
+           [link for link in links
+            if not re.match(r"[a-z][a-z.\-/]*$|data:,$", link)] and
            not re.search(r"<style|\son\w+=|style=|<script(?![^>]*src)", page),
-           "and the page needs no other, by paths that are relative", found)
+           "and the page needs no other, by paths that are relative", links)
 
 
 def test_stream(tap, daemon):
@@ -182,16 +182,16 @@ def test_stream(tap, daemon):
 def test_many_streams(tap, daemon):
     with contextlib.ExitStack() as held:
         streams = [held.enter_context(Stream(daemon)) for _ in range(STREAMS)]
-        statuses = [one.status() for one in streams]
+        statuses = [stream.status() for stream in streams]
         tap.ok(statuses == [200] * STREAMS, "%d streams at a time" % STREAMS,
                [repr(statuses)])
         status, _, text = daemon.request("/events")
         tap.ok(status == 503 and text.count("\n") == 1 and str(STREAMS) in text,
                "one more: 503, in a line", ["%d %s" % (status, text)])
         tap.ok(up(daemon.scrape()) == 1 and
-               all(one.event() for one in streams),
+               all(stream.event() for stream in streams),
                "and scrapes and streams continue")
-        streams[0].to.close()
+        streams[0].connection.close()
         deadline, status = time.monotonic() + LIMIT, 503
         while status == 503 and time.monotonic() < deadline:
             time.sleep(0.2)
@@ -203,11 +203,11 @@ def test_many_streams(tap, daemon):
 
 
 def sockets_of(daemon):
-    folder, found = "/proc/%d/fd/" % daemon.process.pid, 0
+    folder, count = "/proc/%d/fd/" % daemon.process.pid, 0
     for fd in os.listdir(folder):
         with contextlib.suppress(OSError):      # the daemon has closed this fd
-            found += os.readlink(folder + fd).startswith("socket:")
-    return found
+            count += os.readlink(folder + fd).startswith("socket:")
+    return count
 
 
 def test_slow_reader(tap, sysfs):
@@ -229,10 +229,10 @@ def test_slow_reader(tap, sysfs):
                ["%d, %d, then %d sockets" % (before, most, after)])
         tap.ok(seen and good.event(), "while others get their snapshots",
                ["%d" % seen])
-        status, said = daemon.end()
-        tap.ok(status == 0 and not said,
+        status, output = daemon.end()
+        tap.ok(status == 0 and not output,
                "SIGTERM ends it while streams are open",
-               ["status %d" % status, said])
+               ["status %d" % status, output])
 
 
 # --- recordings ----------------------------------------------------------------------
@@ -240,22 +240,22 @@ def test_slow_reader(tap, sysfs):
 def record(tap, folder, sysfs):
     """Record some seconds, check the recording, and return its lines."""
     path = os.path.join(folder, "good.series")
-    done = run("--sysfs", sysfs, "record", "--series", path, "--", "sleep", "2.5")
+    result = run("--sysfs", sysfs, "record", "--series", path, "--", "sleep", "2.5")
     with open(path, encoding="utf-8") as file:
         lines = file.read().splitlines()
     parts = [json.loads(line) for line in lines]
     shots = parts[1:-1]
-    tap.ok(done.returncode == 0 and parts[0]["format"] == "uncore-series" and
-           len(shots) >= 2 and all(len(one["counts"]) ==
-                                   len(parts[0]["counters"]) for one in shots) and
+    tap.ok(result.returncode == 0 and parts[0]["format"] == "uncore-series" and
+           len(shots) >= 2 and all(len(shot["counts"]) ==
+                                   len(parts[0]["counters"]) for shot in shots) and
            parts[-1] == {"end": True, "snapshots": len(shots)},
-           "record --series: the machine, snapshots, an end", comments(done))
+           "record --series: the machine, snapshots, an end", comments(result))
     tap.ok(all(now["seconds"] > before["seconds"] and
                now["counts"][0] > before["counts"][0]
                for before, now in zip(shots, shots[1:])), "which continue")
     tap.ok("limits" not in parts[0] and not
-           [one for one in shots if "instance" in one or "revision" in one] and
-           {one["box"] for one in replay(path)[0]["limits"]} >= {"imc", "qpi"},
+           [shot for shot in shots if "instance" in shot or "revision" in shot] and
+           {limit["box"] for limit in replay(path)[0]["limits"]} >= {"imc", "qpi"},
            "without what boxes can do at most, which the program knows that shows it")
     return lines
 
@@ -311,8 +311,8 @@ def test_replay(tap, folder, lines):
     defect."""
     path = os.path.join(folder, "some.series")
     header, shots, end = lines[0], lines[1:-1], lines[-1]
-    other = json.loads(header)
-    other["machine"]["host"] = "<b>elsewhere</b>"
+    other_machine = json.loads(header)
+    other_machine["machine"]["host"] = "<b>elsewhere</b>"
     newer = json.loads(header)
     newer.update(version=2, news=[[[1]]])
     back = json.loads(shots[0])
@@ -334,7 +334,7 @@ def test_replay(tap, folder, lines):
             ("with a problem", [header, *shots, json.dumps(
                 {"time": 1, "seconds": 1e9, "problem": "gone"}), end],
              len(shots) + 1, []),
-            ("of another machine", [json.dumps(other), *lines[1:]], len(shots),
+            ("of another machine", [json.dumps(other_machine), *lines[1:]], len(shots),
              ["another machine", "<b>elsewhere</b>"]),
             ("of a newer version", [json.dumps(newer), *lines[1:]], len(shots),
              ["newer version"]),
@@ -343,16 +343,16 @@ def test_replay(tap, folder, lines):
             file.write("\n".join(text))
             if "within" not in name:
                 file.write("\n")
-        topology, snapshots, said = replay(path)
+        topology, snapshots, output = replay(path)
         notices = topology["replay"]["notices"]
         tap.ok(len(snapshots) == kept and len(topology["counters"]) ==
                len(json.loads(header)["counters"]) and
-               len(notices) == said.count("\n") - 1 and
+               len(notices) == output.count("\n") - 1 and
                (bool(notices) == bool(words)) and
-               all(any(word in one for one in notices) for word in words) and
-               all(one in said for one in notices),
+               all(any(word in notice for notice in notices) for word in words) and
+               all(notice in output for notice in notices),
                "a recording %s: shown" % name,
-               ["%d of %d" % (len(snapshots), kept), *notices, said])
+               ["%d of %d" % (len(snapshots), kept), *notices, output])
 
 
 def test_no_recordings(tap, folder, lines):
@@ -425,14 +425,14 @@ def test_large(tap, folder, lines, meanwhile):
         reader.start()
         meanwhile()
         reader.join()
-        seconds = [one["seconds"] for one in got["lines"]]
+        seconds = [snapshot["seconds"] for snapshot in got["lines"]]
         tap.ok(got["seconds"] > 20 and "error" not in got and
                os.path.getsize(path) > 128 << 20 and step > 1 and
                seconds == [i + 1 for i in range(0, count, step)] and
                shown["snapshots"] == len(seconds) and
                shown["recorded"] == count and
-               any("one of %d is shown" % step in one
-                   for one in shown["notices"]),
+               any("one of %d is shown" % step in notice
+                   for notice in shown["notices"]),
                "more than 128 MiB, taken in more than 20 s: all arrives",
                [repr(shown), "%d lines in %.1f s" % (len(seconds),
                                                      got["seconds"]),
@@ -441,16 +441,16 @@ def test_large(tap, folder, lines, meanwhile):
         tap.ok(memory < 64 * 1024, "and not all of it is in memory",
                ["%d kB" % memory])
     os.remove(path)
-    plain, packed = (os.path.join(folder, "some.series" + end)
-                     for end in ("", ".zst"))
+    plain, packed = (os.path.join(folder, "some.series" + suffix)
+                     for suffix in ("", ".zst"))
     with open(plain, "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
     subprocess.run(["zstd", "-q", "-f", plain, "-o", packed], check=True,
                    timeout=LIMIT)
-    topology, snapshots, said = replay(packed)
+    topology, snapshots, output = replay(packed)
     tap.ok(len(snapshots) == len(lines) - 2 and
            not topology["replay"]["notices"], "one that zstd has compressed",
-           [said])
+           [output])
     with open(packed, "rb") as file:
         content = file.read()
     with open(packed, "wb") as file:

@@ -62,9 +62,9 @@ def main():
             test_attacks(tap, daemon, options.malformed)
             test_slow(tap, daemon)
             test_crowd(tap, daemon)
-            status, said = daemon.end()
-            tap.ok(status == 0 and not said, "after all that it ends as ever",
-                   ["status %d" % status, *said.splitlines()])
+            status, output = daemon.end()
+            tap.ok(status == 0 and not output, "after all that it ends as ever",
+                   ["status %d" % status, *output.splitlines()])
         test_processors(tap, folder)
         test_late_driver(tap, folder)
         test_driver(tap, sysfs)

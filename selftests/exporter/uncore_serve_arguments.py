@@ -55,12 +55,12 @@ def test_arguments(tap, folder):
              run("serve", "--listen", "unix:%s/file" % folder), 1, "/file",
              "choose another")
     os.remove(folder + "/file")
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
         one_line(tap, "a port in use",
                  run("serve", "--listen", "127.0.0.1:%d" %
-                     other.getsockname()[1]), 1, "another program listens")
+                     listener.getsockname()[1]), 1, "another program listens")
     one_line(tap, "an address of another machine",
              run("serve", "--listen", "192.0.2.1:0"), 1, "192.0.2.1")
     empty = os.path.join(folder, "no-driver")
@@ -78,9 +78,9 @@ SERVING = {"gnutls", "microhttpd"}
 
 def libraries(program):
     """Return the names of the libraries that a program is linked with."""
-    done = subprocess.run(["objdump", "-p", program], stdout=subprocess.PIPE,
-                          encoding="utf-8", check=True)
-    return set(re.findall(r"NEEDED +lib([\w+-]+?)\.so", done.stdout))
+    result = subprocess.run(["objdump", "-p", program], stdout=subprocess.PIPE,
+                            encoding="utf-8", check=True)
+    return set(re.findall(r"NEEDED +lib([\w+-]+?)\.so", result.stdout))
 
 
 def test_programs(tap, folder, sysfs):
@@ -96,17 +96,17 @@ def test_programs(tap, folder, sysfs):
     os.makedirs(os.path.dirname(program))
     shutil.copy(UNCORE, program)
     words = ["--sysfs", os.path.join(folder, "none"), "serve", "--json"]
-    done = subprocess.run([program, *words], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, encoding="utf-8", check=False)
-    one_line(tap, "without uncore-serve: it says what to do", done, 1,
+    result = subprocess.run([program, *words], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, encoding="utf-8", check=False)
+    one_line(tap, "without uncore-serve: it says what to do", result, 1,
              "uncore-serve", "install")
     shutil.copy(serve, installed)
     for command in ([program, "--sysfs", sysfs, "serve"],
                     [program, "--sysfs=" + sysfs, "serve"],
                     [serve, "--sysfs", sysfs]):
-        done = subprocess.run([*command, "--textfile", "/x"],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              encoding="utf-8", check=False)
+        result = subprocess.run([*command, "--textfile", "/x"],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                encoding="utf-8", check=False)
         one_line(tap, "%s passes its arguments on" % os.path.basename(command[0]),
-                 done, 2, ".prom")
+                 result, 2, ".prom")
     shutil.rmtree(os.path.join(folder, "prefix"))

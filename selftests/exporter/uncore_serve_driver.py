@@ -65,12 +65,12 @@ def test_late_driver(tap, folder):
                "without a driver it runs, is not up and says why",
                [repr(none), repr(answers)])
         make_pmu(sysfs)
-        there = daemon.wait_for(lambda now: up(now) == 1)
-        tap.ok(clock_cycles(there) is not None and
+        loaded = daemon.wait_for(lambda now: up(now) == 1)
+        tap.ok(clock_cycles(loaded) is not None and
                daemon.request("/readyz")[0] == 200,
-               "when the driver comes, it is", [repr(there)])
-        status, said = daemon.end()
-        tap.ok(status == 0, "SIGTERM ends it", ["status %d" % status, said])
+               "when the driver comes, it is", [repr(loaded)])
+        status, output = daemon.end()
+        tap.ok(status == 0, "SIGTERM ends it", ["status %d" % status, output])
 
 
 def test_driver(tap, sysfs):
@@ -78,17 +78,17 @@ def test_driver(tap, sysfs):
         before = daemon.wait_for(clock_cycles)
         errors = value(before, "uncore_read_errors_total")
         os.rename(os.path.join(sysfs, PMU), os.path.join(sysfs, "aside"))
-        gone = daemon.wait_for(lambda now: up(now) == 0)
-        tap.ok(up(gone) == 0 and clock_cycles(gone) is None and
-               value(gone, "uncore_read_errors_total") > errors,
+        down = daemon.wait_for(lambda now: up(now) == 0)
+        tap.ok(up(down) == 0 and clock_cycles(down) is None and
+               value(down, "uncore_read_errors_total") > errors,
                "without PMUs: not up, no series, and an error more",
-               [repr(gone)])
+               [repr(down)])
         answers = [daemon.request(path) for path in ("/readyz", "/livez",
                                                      "/healthz")]
-        tap.ok([one[0] for one in answers] == [503, 200, 200] and
+        tap.ok([answer[0] for answer in answers] == [503, 200, 200] and
                "no uncore driver" in answers[0][2],
                "it lives, and is not ready: /readyz says why",
-               [repr(one) for one in answers])
+               [repr(answer) for answer in answers])
         make_pmu(sysfs, package=False)
         back = daemon.wait_for(lambda now: up(now) == 1)
         tap.ok(clock_cycles(before) > 0 and
@@ -98,9 +98,9 @@ def test_driver(tap, sysfs):
         shutil.rmtree(os.path.join(sysfs, "aside"))
 
         daemon.send(signal.SIGUSR1)
-        gone = daemon.wait_for(lambda now: up(now) == 0)
-        tap.ok(up(gone) == 0 and clock_cycles(gone) is None,
-               "SIGUSR1: the counters are released", [repr(gone)])
+        down = daemon.wait_for(lambda now: up(now) == 0)
+        tap.ok(up(down) == 0 and clock_cycles(down) is None,
+               "SIGUSR1: the counters are released", [repr(down)])
         links, fds = [], "/proc/%d/fd/" % daemon.process.pid
         for fd in os.listdir(fds):
             with contextlib.suppress(OSError):      # the daemon has closed this fd
@@ -122,14 +122,14 @@ def test_driver(tap, sysfs):
         daemon.send(signal.SIGUSR2)
         last = daemon.wait_for(lambda now: up(now) == 1)
         tap.ok(up(last) == 1, "SIGUSR2 opens them as well")
-        status, said = daemon.end()
-        tap.ok(status == 0 and said.count("\n") < 10, "SIGTERM ends it",
-               ["status %d" % status, *said.splitlines()])
+        status, output = daemon.end()
+        tap.ok(status == 0 and output.count("\n") < 10, "SIGTERM ends it",
+               ["status %d" % status, *output.splitlines()])
     with Daemon("--sysfs", sysfs, "serve") as daemon:
         daemon.send(signal.SIGHUP)
         tap.ok(up(daemon.fresh()) == 1,
                "SIGHUP does not end it")
-        status, said = daemon.end(signal.SIGINT)
-        tap.ok(status == -signal.SIGINT and not said,
+        status, output = daemon.end(signal.SIGINT)
+        tap.ok(status == -signal.SIGINT and not output,
                "SIGINT ends it as it ends others",
-               ["status %d" % status, said])
+               ["status %d" % status, output])

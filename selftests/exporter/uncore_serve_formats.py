@@ -75,22 +75,22 @@ def test_forms(tap, daemon):
 
     status, headers, text = daemon.request("/json")
     document = json.loads(text)
-    names = {"%s%s" % (one["name"], "") for one in document["metrics"]
-             if one["samples"]}
+    names = {"%s%s" % (family["name"], "") for family in document["metrics"]
+             if family["samples"]}
     tap.ok(status == 200 and headers["Content-Type"] == "application/json" and
            names == set(families), "/json has the same",
            [repr(names ^ set(families))])
 
-    promtool, why = find("promtool")
+    promtool, reason = find("promtool")
     if promtool:
-        done = subprocess.run([promtool, "check", "metrics"],
-                              input=daemon.request()[2], encoding="utf-8",
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              timeout=LIMIT, check=False)
-        tap.ok(done.returncode == 0 and not done.stdout,
-               "promtool finds nothing wrong", done.stdout.splitlines())
+        result = subprocess.run([promtool, "check", "metrics"],
+                                input=daemon.request()[2], encoding="utf-8",
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                timeout=LIMIT, check=False)
+        tap.ok(result.returncode == 0 and not result.stdout,
+               "promtool finds nothing wrong", result.stdout.splitlines())
     else:
-        tap.skip("promtool finds nothing wrong", why)
+        tap.skip("promtool finds nothing wrong", reason)
 
 
 def test_methods(tap, daemon):
@@ -116,24 +116,24 @@ def test_methods(tap, daemon):
 
 
 def test_files(tap, folder, sysfs):
-    done = run("--sysfs", sysfs, "serve", "--json", "-d", "0.1")
-    names = [one["name"] for one in json.loads(done.stdout)["metrics"]] \
-        if done.returncode == 0 else []
+    result = run("--sysfs", sysfs, "serve", "--json", "-d", "0.1")
+    names = [family["name"] for family in json.loads(result.stdout)["metrics"]] \
+        if result.returncode == 0 else []
     tap.ok("uncore_memory_bytes_total" in names, "--json prints once",
-           comments(done))
+           comments(result))
     place = os.path.join(folder, "textfiles")
     os.mkdir(place)
-    done = run("--sysfs", sysfs, "serve", "--textfile", place, "-d", "0.1")
+    result = run("--sysfs", sysfs, "serve", "--textfile", place, "-d", "0.1")
     path = os.path.join(place, "uncore.prom")
     text = ""
     if os.path.exists(path):
         with open(path, encoding="utf-8") as file:
             text = file.read()
     samples = check_text(tap, "a textfile", text or "\n", False)
-    tap.ok(done.returncode == 0 and os.listdir(place) == ["uncore.prom"] and
+    tap.ok(result.returncode == 0 and os.listdir(place) == ["uncore.prom"] and
            up(samples) == 1 and
            os.stat(path).st_mode & 0o777 == 0o644,
-           "--textfile writes uncore.prom, for all to read", comments(done))
+           "--textfile writes uncore.prom, for all to read", comments(result))
     tap.ok(not [name for name, _ in samples if name.startswith("process_")],
            "without series of node_exporter itself")
 

@@ -15,13 +15,13 @@ from lib.python.exposition import Daemon
 
 def answer_of(family, address, port, host):
     """Request /livez with a Host header, and return the HTTP status."""
-    with socket.socket(family) as to:
-        to.settimeout(LIMIT)
-        to.connect((address, port))
-        to.sendall(b"GET /livez HTTP/1.1\r\nHost: %s\r\n"
-                   b"Connection: close\r\n\r\n" % host)
+    with socket.socket(family) as connection:
+        connection.settimeout(LIMIT)
+        connection.connect((address, port))
+        connection.sendall(b"GET /livez HTTP/1.1\r\nHost: %s\r\n"
+                           b"Connection: close\r\n\r\n" % host)
         text = b""
-        while part := to.recv(4096):
+        while part := connection.recv(4096):
             text += part
     return int(text.split()[1])
 
@@ -31,15 +31,15 @@ def test_listeners(tap, sysfs):
     loopback address only Host headers that name this machine are accepted."""
     with Daemon("--sysfs", sysfs, "serve", "--listen", "[::]:0", "--allow-host",
                 "uncore.example") as daemon:
-        said = daemon.said
-        match = re.search(r"http://\[::\]:(\d+)/metrics\n", said)
+        output = daemon.said
+        match = re.search(r"http://\[::\]:(\d+)/metrics\n", output)
         every = int(match[1]) if match else 0
         got = [answer_of(socket.AF_INET6, "::1", every, b"a.example"),
                answer_of(socket.AF_INET, "127.0.0.1", every, b"a.example"),
                answer_of(socket.AF_INET, "127.0.0.1", daemon.port,
                          b"localhost")] if every else []
         tap.ok(got == [200] * 3, "[::] is IPv4's addresses as well, beside "
-               "another --listen", [said, repr(got)])
+               "another --listen", [output, repr(got)])
         name = socket.gethostname().encode()
         for host, want in ((b"127.0.0.1:%d" % daemon.port, 200),
                            (b"localhost", 200), (b"LOCALHOST:1", 200),
@@ -67,10 +67,10 @@ class UnixConnection(http.client.HTTPConnection):
         self.sock.connect(self.path)
 
 
-def ask_unix(path, what, host="localhost"):
+def ask_unix(path, url, host="localhost"):
     connection = UnixConnection(path)
     with contextlib.closing(connection):
-        connection.request("GET", what, headers={"Host": host})
+        connection.request("GET", url, headers={"Host": host})
         answer = connection.getresponse()
         return answer.status, answer.read().decode()
 

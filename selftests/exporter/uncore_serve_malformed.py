@@ -57,12 +57,12 @@ def malformed_request(dice):
 
 def send(port, data):
     """Send data on a new connection, read the answer, if any, and close it."""
-    with socket.create_connection(("127.0.0.1", port), timeout=LIMIT) as to:
+    with socket.create_connection(("127.0.0.1", port), timeout=LIMIT) as connection:
         try:
-            to.sendall(data)
-            to.shutdown(socket.SHUT_WR)
-            to.settimeout(0.02)     # the daemon may wait for the rest of a request
-            while to.recv(65536):
+            connection.sendall(data)
+            connection.shutdown(socket.SHUT_WR)
+            connection.settimeout(0.02)     # the daemon may wait for more of the request
+            while connection.recv(65536):
                 pass
         except OSError:
             pass
@@ -71,8 +71,8 @@ def send(port, data):
 def attack(daemon, requests, seed):
     """Send malformed requests from ATTACKERS threads in parallel, as each connection
     takes some time until it is closed."""
-    def attacker(which):
-        dice = random.Random(seed + which)
+    def attacker(thread):
+        dice = random.Random(seed + thread)
         for _ in range(requests // ATTACKERS):
             send(daemon.port, malformed_request(dice))
 
@@ -82,8 +82,8 @@ def attack(daemon, requests, seed):
 def test_attacks(tap, daemon, malformed):
     # Bring the daemon's memory to its peak, by as many connections at a time as it
     # accepts, before measuring the memory.
-    for one in hold(daemon):
-        one.close()
+    for connection in hold(daemon):
+        connection.close()
     daemon.wait_until_answered()
     attack(daemon, MALFORMED // 2, 331051)
     daemon.wait_until_answered()

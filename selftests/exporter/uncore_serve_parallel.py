@@ -21,8 +21,8 @@ MEMORY = 1024               # kB
 
 
 def in_threads(work, count):
-    threads = [threading.Thread(target=work, args=(which,))
-               for which in range(count)]
+    threads = [threading.Thread(target=work, args=(number,))
+               for number in range(count)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -64,17 +64,17 @@ def scrape_at_once(daemon):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE,
                        (min(hard, AT_ONCE + soft), hard))
-    good, bad, all_of_them = 0, [], []
+    good, bad, connections = 0, [], []
     for i in range(AT_ONCE):
-        all_of_them.append(socket.create_connection(
+        connections.append(socket.create_connection(
             ("127.0.0.1", daemon.port), timeout=LIMIT,
             source_address=("127.0.0.%d" % (2 + i % ADDRESSES), 0)))
-        all_of_them[-1].sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n"
+        connections[-1].sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n"
                                 b"Connection: close\r\n\r\n")
-    for one in all_of_them:
+    for connection in connections:
         text = b""
-        with one, contextlib.suppress(OSError):
-            while part := one.recv(65536):
+        with connection, contextlib.suppress(OSError):
+            while part := connection.recv(65536):
                 text += part
         if text.startswith(b"HTTP/1.1 200 ") and text.endswith(b"\n") and \
                 b"\nuncore_up 1\n" in text:
@@ -137,20 +137,20 @@ def test_slow(tap, daemon):
         except OSError:
             ended = True
     tap.ok(ended, "one that sends a byte now and then is hung up on")
-    left = 0
-    for one in held[1:]:
-        one.settimeout(max(1, deadline - time.monotonic()))
+    still_open = 0
+    for connection in held[1:]:
+        connection.settimeout(max(1, deadline - time.monotonic()))
         try:
-            while one.recv(4096):
+            while connection.recv(4096):
                 pass
         except TimeoutError:
-            left += 1
+            still_open += 1
         except OSError:
             pass
-    tap.ok(not left, "and so are those that send nothing",
-           ["%d are still held" % left])
-    for one in held:
-        one.close()
+    tap.ok(not still_open, "and so are those that send nothing",
+           ["%d are still held" % still_open])
+    for connection in held:
+        connection.close()
 
 
 def crowd(daemon, count, addresses, request):
@@ -194,6 +194,6 @@ def test_crowd(tap, daemon):
                "second" % (count, name), ["%.3f s" % slowest])
         tap.say("the slowest took %.3f s; memory %d kB, then %d kB" %
                 (slowest, before, daemon.memory()))
-        for one in held:
-            one.close()
+        for connection in held:
+            connection.close()
     daemon.wait_until_answered()

@@ -22,7 +22,7 @@ def test_permission(tap, sysfs):
     nobody = {"preexec_fn": lambda: (os.setgroups([]), os.setgid(65534),
                                      os.setuid(65534))}
     try:
-        done = run("--version", **nobody)
+        result = run("--version", **nobody)
     except OSError:
         tap.say("no other user may run this build: permission is not tested")
         return
@@ -33,9 +33,9 @@ def test_permission(tap, sysfs):
         tap.ok(reasons(daemon.fresh()) == ["permission"] and answer[0] == 503 and
                "CAP_PERFMON" in answer[2] and daemon.request("/livez")[0] == 200,
                "it serves the reason", [daemon.said, repr(answer)])
-        status, said = daemon.end()
-        tap.ok(status == 0 and not said, "says it once, and ends as ever",
-               ["status %d" % status, said])
+        status, output = daemon.end()
+        tap.ok(status == 0 and not output, "says it once, and ends as ever",
+               ["status %d" % status, output])
 
 
 def test_unit(tap):
@@ -44,17 +44,17 @@ def test_unit(tap):
     if not shutil.which("systemd-analyze"):
         tap.skip("the unit's exposure", "no systemd-analyze here")
         return
-    done = subprocess.run(
+    result = subprocess.run(
         ["systemd-analyze", "security", "--offline=yes", "--no-pager", unit],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
         timeout=LIMIT, check=False)
-    match = re.search(r"exposure level for \S+: ([0-9.]+)", done.stdout)
-    if not match and "nknown" in done.stdout:
+    match = re.search(r"exposure level for \S+: ([0-9.]+)", result.stdout)
+    if not match and "nknown" in result.stdout:
         tap.skip("the unit's exposure", "systemd-analyze is too old")
         return
     tap.ok(match and float(match[1]) <= 2.0,
            "the unit's exposure is %s" % (match[1] if match else "unknown"),
-           done.stdout.splitlines()[-20:])
+           result.stdout.splitlines()[-20:])
     with open(unit, encoding="utf-8") as file:
         text = file.read()
     tap.ok(re.findall(r"^(?:Ambient|Bounding)\w*=.*|^Capability\w+=.*", text,

@@ -24,8 +24,8 @@ def certificates(folder, names):
     {name: [certificate, key]}."""
     files = {}
     for name in names:
-        files[name] = [os.path.join(folder, name + end)
-                       for end in (".crt", ".key")]
+        files[name] = [os.path.join(folder, name + suffix)
+                       for suffix in (".crt", ".key")]
         subprocess.run(
             ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
              "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
@@ -50,8 +50,8 @@ def ask(daemon, path="/livez", client=None):
             connection.request("GET", path)
             answer = connection.getresponse()
             # after "Connection: close" http.client closes the socket with the body
-            its = connection.sock.getpeercert(True) if connection.sock else b""
-            return answer.status, answer.read().decode(), its
+            certificate = connection.sock.getpeercert(True) if connection.sock else b""
+            return answer.status, answer.read().decode(), certificate
         except (OSError, http.client.HTTPException):
             return 0, "", b""
 
@@ -69,10 +69,10 @@ def replace(files, targets):
 
 def test_reload(tap, folder, sysfs, files):
     """The certificate's files change while uncore serve runs."""
-    used = [os.path.join(folder, "used" + end) for end in (".crt", ".key")]
+    used = [os.path.join(folder, "used" + suffix) for suffix in (".crt", ".key")]
     pem = {}
-    for name, its in files.items():
-        with open(its[0], encoding="ascii") as file:
+    for name, paths in files.items():
+        with open(paths[0], encoding="ascii") as file:
             pem[name] = file.read()
     replace(files["one"], used)
     with Daemon("--sysfs", sysfs, "serve", "--tls-cert", used[0], "--tls-key",
@@ -84,7 +84,7 @@ def test_reload(tap, folder, sysfs, files):
             time.sleep(0.2)
         tap.ok(shown(daemon) == pem["two"],
                "a certificate that is replaced is shown from then on")
-        said = daemon.more("loaded again")
+        output = daemon.more("loaded again")
         # a file of garbage, then an empty file
         for text in ("garbage", ""):
             write(used[0], text)
@@ -92,16 +92,16 @@ def test_reload(tap, folder, sysfs, files):
             kept = [shown(daemon) == pem["two"] for _ in range(3)]
             time.sleep(1.1)
             kept.append(shown(daemon) == pem["two"])
-            said = daemon.more("\n")
-            tap.ok(kept == [True] * 4 and said.count("\n") == 1 and
-                   used[0] in said and "stays" in said,
+            output = daemon.more("\n")
+            tap.ok(kept == [True] * 4 and output.count("\n") == 1 and
+                   used[0] in output and "stays" in output,
                    "%s instead: the one before stays, and one line says so" %
-                   (text or "nothing"), [repr(kept), said])
+                   (text or "nothing"), [repr(kept), output])
         replace(files["one"], used)
         daemon.send(signal.SIGHUP)
-        said = daemon.more("loaded again")
-        tap.ok("loaded again" in said and shown(daemon) == pem["one"],
-               "SIGHUP has it read them at once", [said])
+        output = daemon.more("loaded again")
+        tap.ok("loaded again" in output and shown(daemon) == pem["one"],
+               "SIGHUP has it read them at once", [output])
         status, _ = daemon.end()
         tap.ok(status == 0, "and it ends as ever", ["status %d" % status])
 
@@ -130,16 +130,16 @@ def test_client_certificates(tap, folder, sysfs, files):
                "a listener for probes answers these, without one", [repr(got)])
         write(authorities, "garbage")
         daemon.send(signal.SIGHUP)
-        said = daemon.more("stays")
+        output = daemon.more("stays")
         got = [ask(daemon, "/metrics", files[name])[0] for name in ("one", "two")]
-        tap.ok(got == [0, 200] and authorities in said,
+        tap.ok(got == [0, 200] and authorities in output,
                "authorities replaced by garbage: those before stay",
-               [said, repr(got)])
+               [output, repr(got)])
         replace(files["one"][:1], [authorities])
         daemon.send(signal.SIGHUP)
-        said = daemon.more("loaded again")
+        output = daemon.more("loaded again")
         got = [ask(daemon, "/metrics", files[name])[0] for name in ("one", "two")]
-        tap.ok(got == [200, 0], "others replace them", [said, repr(got)])
+        tap.ok(got == [200, 0], "others replace them", [output, repr(got)])
         status, _ = daemon.end()
         tap.ok(status == 0 and not os.path.exists(probes), "it ends as ever",
                ["status %d" % status])
@@ -164,22 +164,22 @@ def test_tls(tap, folder, sysfs):
         context = ssl.create_default_context(cafile=certificate)
         with socket.create_connection(("127.0.0.1", daemon.port),
                                       timeout=LIMIT) as plain, \
-                context.wrap_socket(plain, server_hostname="127.0.0.1") as to:
-            to.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
-                       b"Connection: close\r\n\r\n")
+                context.wrap_socket(plain, server_hostname="127.0.0.1") as connection:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+                               b"Connection: close\r\n\r\n")
             text = b""
-            while part := to.recv(4096):
+            while part := connection.recv(4096):
                 text += part
             tap.ok(text.startswith(b"HTTP/1.1 200") and
                    text.endswith(b"\r\n\r\nok\n") and
-                   to.version() in ("TLSv1.2", "TLSv1.3"),
-                   "HTTPS, by %s" % to.version(), [repr(text)])
+                   connection.version() in ("TLSv1.2", "TLSv1.3"),
+                   "HTTPS, by %s" % connection.version(), [repr(text)])
         send(daemon.port, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         attack(daemon, 50, 1)
         status, _ = daemon.end()
         tap.ok(status == 0, "it ends after plain HTTP was sent to it")
     listen = ["--sysfs", sysfs, "serve", "--listen", "127.0.0.1:0"]
-    for name, crt, its, words in (
+    for name, crt, key_path, words in (
             ("none", folder + "/no.crt", key, ["no.crt"]),
             ("no key", certificate, folder + "/no.key", ["no.key"]),
             ("a folder", folder, key, [folder]),
@@ -188,4 +188,4 @@ def test_tls(tap, folder, sysfs):
             ("an empty key", certificate, "/dev/null", ["/dev/null", "empty"]),
             ("no certificate", "/proc/version", key, ["certificate"])):
         one_line(tap, "a certificate: " + name,
-                 run(*listen, "--tls-cert", crt, "--tls-key", its), 1, *words)
+                 run(*listen, "--tls-cert", crt, "--tls-key", key_path), 1, *words)
