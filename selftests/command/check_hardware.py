@@ -28,8 +28,8 @@ def check_hardware(*arguments):
     return run("check", "--hardware", *arguments, timeout=PATIENCE)
 
 
-def found(checks, subject):
-    return [one for one in checks if one["subject"] == subject]
+def find_checks(checks, subject):
+    return [check for check in checks if check["subject"] == subject]
 
 
 def play(scenario):
@@ -41,33 +41,33 @@ def play(scenario):
 
 def test_right(tap, report):
     """In a scenario the parts of each flow add up to the whole: no check is bad."""
-    done = check_hardware("--json", "--report", report)
-    checks = json.loads(done.stdout)["checks"] if done.stdout else []
-    tap.ok([subject for subject in SUBJECTS if not found(checks, subject)] == [],
-           "everything is looked at", comments(done))
+    result = check_hardware("--json", "--report", report)
+    checks = json.loads(result.stdout)["checks"] if result.stdout else []
+    tap.ok([subject for subject in SUBJECTS if not find_checks(checks, subject)] == [],
+           "everything is looked at", comments(result))
     for subject in ("boxes", "group reads", "sums", "coherent IO"):
-        tap.ok(all(one["verdict"] == "ok" for one in found(checks, subject)),
+        tap.ok(all(check["verdict"] == "ok" for check in find_checks(checks, subject)),
                "%s: as they must be" % subject,
-               [repr(one) for one in found(checks, subject)])
+               [repr(check) for check in find_checks(checks, subject)])
     with open(report, encoding="utf-8") as file:
         text = file.read()
-    told = json.loads(text)
-    tap.ok(told["checks"] == checks, "the report has what was printed")
+    document = json.loads(text)
+    tap.ok(document["checks"] == checks, "the report has what was printed")
     if python_with_jsonschema():
         wrong = sum(errors_of(document_schema(),
-                              [told, json.loads(done.stdout)]), [])
+                              [document, json.loads(result.stdout)]), [])
         tap.ok(not wrong, "both are as their schema has them", wrong)
-    sizes = {"clocks": sum(sum(one["boxes"].values())
-                           for one in told["sockets"]),
+    sizes = {"clocks": sum(sum(socket["boxes"].values())
+                           for socket in document["sockets"]),
              "interrupts": sum(len(package) for package in cpu_packages())}
-    tap.ok(len(told["sockets"]) == len(cpu_packages()) and
-           all(len(told["measured"][what]) == size
-               for what, size in sizes.items()),
+    tap.ok(len(document["sockets"]) == len(cpu_packages()) and
+           all(len(document["measured"][part]) == size
+               for part, size in sizes.items()),
            "and a number of each box and CPU",
            [repr(sizes), text[:600]])
-    tap.ok(told["driver_state"]["parameters"] and "overflow_count" in
-           told["driver_state"]["package0"] and any("PMUs" in line
-                                              for line in told["log"]),
+    tap.ok(document["driver_state"]["parameters"] and "overflow_count" in
+           document["driver_state"]["package0"] and any("PMUs" in line
+                                              for line in document["log"]),
            "and the driver's statistics", [text[:2000]])
     host = os.uname().nodename
     tap.ok(len(host) < 3 or host not in text, "and no name of the host")
@@ -81,13 +81,13 @@ def test_units(tap):
                                 ("0", "note", "nothing to see")):
         for box in boxes:
             write(SIM + "rates", "%s rate=%s" % (box, rate))
-        done = check_hardware("--json")
-        units = found(json.loads(done.stdout)["checks"], "coherent IO")
+        result = check_hardware("--json")
+        units = find_checks(json.loads(result.stdout)["checks"], "coherent IO")
         tap.ok(len(units) == len(cpu_packages()) and
-               all(one["verdict"] == verdict and word in one["finding"]
-                   for one in units),
+               all(check["verdict"] == verdict and word in check["finding"]
+                   for check in units),
                "a rate of %s in both units: %s" % (rate, word),
-               [repr(one) for one in units])
+               [repr(check) for check in units])
 
 
 def test_wrong(tap):
@@ -95,24 +95,24 @@ def test_wrong(tap):
     whole, and a box does not answer."""
     write(SIM + "rates", "off")
     write(SIM + "fault", dead_box(0, "imc_0"))
-    done = check_hardware()
-    tap.ok(done.returncode == 1 and
-           "BAD   sums          hswep_ha_0" in done.stdout,
-           "parts that are more than the whole are bad", comments(done))
-    tap.ok("BAD" in done.stdout and "hswep_imc_0" in done.stdout,
-           "a box that does not answer is named", comments(done))
+    result = check_hardware()
+    tap.ok(result.returncode == 1 and
+           "BAD   sums          hswep_ha_0" in result.stdout,
+           "parts that are more than the whole are bad", comments(result))
+    tap.ok("BAD" in result.stdout and "hswep_imc_0" in result.stdout,
+           "a box that does not answer is named", comments(result))
     write(SIM + "fault", dead_box(0, "imc_0", False))
 
 
 def test_still(tap):
     """The clocks of the boxes do not run."""
     write(SIM + "clock", "manual")
-    done = check_hardware("--json")
-    clocks = found(json.loads(done.stdout)["checks"], "clocks")
-    tap.ok(done.returncode == 1 and clocks and
-           all(one["verdict"] == "bad" and "does not run" in one["finding"]
-               for one in clocks),
-           "stopped clocks are bad, each of them", comments(done))
+    result = check_hardware("--json")
+    clocks = find_checks(json.loads(result.stdout)["checks"], "clocks")
+    tap.ok(result.returncode == 1 and clocks and
+           all(check["verdict"] == "bad" and "does not run" in check["finding"]
+               for check in clocks),
+           "stopped clocks are bad, each of them", comments(result))
 
 
 def test_refused(tap):
@@ -125,8 +125,8 @@ def test_refused(tap):
              ("check", "--hardware", "--report", "/nonexistent/x"), 1,
              "/nonexistent"),
     ):
-        done = run(*arguments, timeout=PATIENCE)
-        tap.ok(is_refused(done, word, status=status), name, comments(done))
+        result = run(*arguments, timeout=PATIENCE)
+        tap.ok(is_refused(result, word, status=status), name, comments(result))
 
 
 def main():
@@ -138,8 +138,8 @@ def main():
         test_wrong(tap)
         test_still(tap)
         test_refused(tap)
-    done = run("check", "--hardware")
-    tap.ok(is_refused(done, "uncore check"), "no driver", comments(done))
+    result = run("check", "--hardware")
+    tap.ok(is_refused(result, "uncore check"), "no driver", comments(result))
     tap.end()
 
 

@@ -40,15 +40,15 @@ def test_pipes(tap, samples):
                       ("--help",), ()):
         reader, writer = os.pipe()
         os.close(reader)
-        done = run(*arguments, stdout=writer)
+        result = run(*arguments, stdout=writer)
         os.close(writer)
-        said = done.stderr.replace(NO_DRIVER, "").replace(NO_NAMES, "")
-        tap.ok(done.returncode in (1, -signal.SIGPIPE) and not said,
+        errors = result.stderr.replace(NO_DRIVER, "").replace(NO_NAMES, "")
+        tap.ok(result.returncode in (1, -signal.SIGPIPE) and not errors,
                "uncore %s without a reader" % " ".join(arguments[:2]),
-               comments(done))
-    done = run("stat", "-e", EVENT, "sh", "-c", "kill -PIPE $$")
-    tap.ok(done.returncode == 128 + signal.SIGPIPE,
-           "the command itself has SIGPIPE as ever", comments(done))
+               comments(result))
+    result = run("stat", "-e", EVENT, "sh", "-c", "kill -PIPE $$")
+    tap.ok(result.returncode == 128 + signal.SIGPIPE,
+           "the command itself has SIGPIPE as ever", comments(result))
 
 
 # --- interrupts ----------------------------------------------------------------------
@@ -68,14 +68,14 @@ def test_interrupts(tap):
     wrong, summaries = [], 0
     for i in range(24):
         number = choose.choice((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
-        done = interrupted(number, choose.uniform(0, 0.4), "stat", "-e", EVENT,
-                           "--json", "-I", "20", "sleep", "100")
-        last = done.stdout.splitlines()[-1:]
+        result = interrupted(number, choose.uniform(0, 0.4), "stat", "-e", EVENT,
+                             "--json", "-I", "20", "sleep", "100")
+        last = result.stdout.splitlines()[-1:]
         summaries += bool(last)
         # a signal before the first interval: uncore has printed nothing
-        if done.returncode != -number or done.stderr or \
+        if result.returncode != -number or result.stderr or \
                 (last and not json.loads(last[0])["total"]):
-            wrong += ["signal %d" % number, *comments(done)]
+            wrong += ["signal %d" % number, *comments(result)]
     tap.ok(not wrong and summaries,
            "stat is interrupted at any moment: with its summary", wrong)
 
@@ -97,24 +97,24 @@ def may_mount(folder):
 def test_full_disk(tap, samples):
     for arguments in (("flamegraph", samples), ("topology",), ()):
         with open("/dev/full", "w", encoding="ascii") as full:
-            done = run(*arguments, stdout=full)
-        done.stderr = done.stderr.replace(NO_DRIVER, "")
-        tap.ok(is_refused(done, "No space left"),
-               "uncore %s > /dev/full" % " ".join(arguments), comments(done))
-    done = run("flamegraph", samples, "-o", "/dev/full")
-    tap.ok(is_refused(done, "/dev/full: No space left"),
-           "flamegraph -o /dev/full", comments(done))
+            result = run(*arguments, stdout=full)
+        result.stderr = result.stderr.replace(NO_DRIVER, "")
+        tap.ok(is_refused(result, "No space left"),
+               "uncore %s > /dev/full" % " ".join(arguments), comments(result))
+    result = run("flamegraph", samples, "-o", "/dev/full")
+    tap.ok(is_refused(result, "/dev/full: No space left"),
+           "flamegraph -o /dev/full", comments(result))
 
 
 # --- no /proc ----------------------------------------------------------------------------
 
 def test_no_proc(tap):
     for arguments in (["list"], ["topology"], []):
-        done = in_namespace('mount -t tmpfs none /proc && exec "$@"', UNCORE,
-                            *arguments)
-        tap.ok((done.returncode == 0 and done.stdout + done.stderr) or
-               is_refused(done),
-               "uncore %s without /proc" % " ".join(arguments), comments(done))
+        result = in_namespace('mount -t tmpfs none /proc && exec "$@"', UNCORE,
+                              *arguments)
+        tap.ok((result.returncode == 0 and result.stdout + result.stderr) or
+               is_refused(result),
+               "uncore %s without /proc" % " ".join(arguments), comments(result))
 
 
 # --- names that other users choose ---------------------------------------------------------------
@@ -128,14 +128,14 @@ def test_task_names(tap, folder):
         "    ctypes.CDLL(None).prctl(15, name.encode())\n" \
         "    ctypes.CDLL(None).mmap.restype = ctypes.c_void_p\n" \
         "    bytearray(1 << 24)\n" % (names,)
-    done = run(*RECORD, "-o", path, sys.executable, "-c", script)
+    result = run(*RECORD, "-o", path, sys.executable, "-c", script)
     drawn = run("flamegraph", path)
     shown = set(re.findall(r'data-n="([^"]*)"', drawn.stdout))
-    tap.ok(done.returncode == 0 and drawn.returncode == 0 and
+    tap.ok(result.returncode == 0 and drawn.returncode == 0 and
            {"init:main", "y", "?[2Jred"} <= shown and
            not re.search(r"[\0-\x08\x0e-\x1f]", drawn.stdout),
            "flamegraph: tasks with control characters and semicolons in their "
-           "names", sorted(shown)[:20] + comments(done) + [drawn.stderr])
+           "names", sorted(shown)[:20] + comments(result) + [drawn.stderr])
 
 
 def test_bad_stacks(tap, folder):
@@ -147,15 +147,15 @@ def test_bad_stacks(tap, folder):
                            0)):
         with open(path, "w", encoding="ascii", newline="") as file:
             file.write(text)
-        done = run("flamegraph", path)
+        result = run("flamegraph", path)
         note = re.search(r"^uncore: (\d+) lines? (?:is|are) not .*skipped$",
-                         done.stderr)
-        tap.ok(done.returncode == 0 and ">a" in done.stdout and
-               "nan" not in done.stdout and
+                         result.stderr)
+        tap.ok(result.returncode == 0 and ">a" in result.stdout and
+               "nan" not in result.stdout and
                (int(note.group(1)) if note else 0) == skipped and
-               len(done.stderr.splitlines()) == bool(skipped),
+               len(result.stderr.splitlines()) == bool(skipped),
                "flamegraph: %d lines of %r are skipped" % (skipped, text[:20]),
-               [done.stderr, done.stdout[-200:]])
+               [result.stderr, result.stdout[-200:]])
 
 
 def test_event_names(tap, folder):
@@ -164,14 +164,14 @@ def test_event_names(tap, folder):
     run("record", "-c", "1", "-o", path, "-e", "page-faults", "-e",
         "context-switches", "ls", "-lR", "/etc")
     for arguments, words in ((("-e", "page"), ("no event 'page'",)), ((), ())):
-        done = run("flamegraph", *arguments, path)
-        tap.ok(is_refused(done, "choose one event", "context-switches",
+        result = run("flamegraph", *arguments, path)
+        tap.ok(is_refused(result, "choose one event", "context-switches",
                           "page-faults", *words),
                "flamegraph %s: two events" % " ".join(arguments),
-               comments(done))
-    done = run("flamegraph", "-e", "page-faults", path)
-    tap.ok(done.returncode == 0 and 'data-n="ls"' in done.stdout,
-           "flamegraph -e", comments(done)[:5])
+               comments(result))
+    result = run("flamegraph", "-e", "page-faults", path)
+    tap.ok(result.returncode == 0 and 'data-n="ls"' in result.stdout,
+           "flamegraph -e", comments(result)[:5])
 
 
 def test_bad_files(tap, folder, samples):
@@ -186,29 +186,29 @@ def test_bad_files(tap, folder, samples):
 
     wrong = []
     for size in range(8, len(whole) // 2, len(whole) // 20):
-        done = read(whole[:size])
-        if not is_refused(done, path):
-            wrong += ["the first %d bytes" % size, *comments(done)[:5]]
+        result = read(whole[:size])
+        if not is_refused(result, path):
+            wrong += ["the first %d bytes" % size, *comments(result)[:5]]
     tap.ok(not wrong, "flamegraph: a file that is cut off", wrong)
     wrong = []
     for name, content in (
             ("nothing", b""), ("zeros", bytes(4096)),
             ("text", b"PERFILE3" + b"x" * 4000),
             ("a program", open(sys.executable, "rb").read(100000))):
-        done = read(content)
-        if not is_refused(done, path):
-            wrong += [name, *comments(done)[:5]]
-    for other in (folder, "/dev/null", path + "/there", path + ".none"):
-        done = run("flamegraph", other)
-        if not is_refused(done, other):
-            wrong += [other, *comments(done)[:5]]
+        result = read(content)
+        if not is_refused(result, path):
+            wrong += [name, *comments(result)[:5]]
+    for wrong_path in (folder, "/dev/null", path + "/there", path + ".none"):
+        result = run("flamegraph", wrong_path)
+        if not is_refused(result, wrong_path):
+            wrong += [wrong_path, *comments(result)[:5]]
     with open(path, "wb") as file:
         file.write(b"a;b 1")
         file.truncate(4 << 30)
-    done = run("flamegraph", path, before=["prlimit", "--as=%d" % (6 << 30),
-                                           "--data=%d" % (1 << 28)])
-    if not is_refused(done, path):
-        wrong += ["4 GiB of nothing", *comments(done)[:5]]
+    result = run("flamegraph", path, before=["prlimit", "--as=%d" % (6 << 30),
+                                             "--data=%d" % (1 << 28)])
+    if not is_refused(result, path):
+        wrong += ["4 GiB of nothing", *comments(result)[:5]]
     tap.ok(not wrong, "flamegraph: not a file of samples", wrong)
 
 

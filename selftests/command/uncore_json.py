@@ -28,7 +28,7 @@ OPTIONAL = {"socket", "pmu", "lacking", "set", "reason", "upper_bound"}
 
 def test_recordings(tap, folder):
     """A recorded listing of a sysfs tree, expanded and recorded again, is the same."""
-    other = []
+    different = []
     for name in recordings():
         tree = os.path.join(folder, name)
         make_recorded(tree, name)
@@ -36,18 +36,19 @@ def test_recordings(tap, folder):
                              stdout=subprocess.PIPE).stdout
         with open(recording(name), encoding="utf-8") as file:
             if now != file.read():
-                other.append(name)
-    tap.ok(recordings() and not other,
-           "a recording of each recorded tree is the same", other)
+                different.append(name)
+    tap.ok(recordings() and not different,
+           "a recording of each recorded tree is the same", different)
 
 
 def test_heads(tap, documents):
-    for name in {one["subcommand"] for one in documents}:
-        hosts = {one["host"] for one in documents if one["subcommand"] == name}
+    for name in {document["subcommand"] for document in documents}:
+        hosts = {document["host"] for document in documents
+                 if document["subcommand"] == name}
         tap.ok(hosts == {os.uname().nodename}, "%s: the host" % name,
                [repr(hosts)])
-    machines = {(one["driver"], one["generation"]) for one in documents
-                if one["subcommand"] == "topology"}
+    machines = {(document["driver"], document["generation"]) for document in documents
+                if document["subcommand"] == "topology"}
     tap.ok(machines == {("xeon_uncore", "hswep")},
            "driver and generation of the recorded machines", [repr(machines)])
 
@@ -69,17 +70,17 @@ def test_subcommands(tap):
 def test_notices(tap, documents):
     """Remove each member of a document of each subcommand: the schema rejects each
     result."""
-    first = {one["subcommand"]: one for one in documents}
-    broken = [("%s: %s" % (name, what), document)
-              for name, one in first.items()
-              for what, document in without_one(one)
-              if what.rsplit(".", 1)[-1] not in OPTIONAL]
-    found = errors_of(document_schema(), [document for _, document in broken])
-    missed = [what for (what, _), errors in zip(broken, found) if not errors]
+    first = {document["subcommand"]: document for document in documents}
+    broken = [("%s: %s" % (name, member), document)
+              for name, original in first.items()
+              for member, document in without_one(original)
+              if member.rsplit(".", 1)[-1] not in OPTIONAL]
+    all_errors = errors_of(document_schema(), [document for _, document in broken])
+    missed = [member for (member, _), errors in zip(broken, all_errors) if not errors]
     tap.ok(len(broken) > 90 and not missed,
            "the schema misses each of %d parts that are not there" %
            len(broken), missed)
-    strangers = [{**one, "stranger": 1} for one in first.values()]
+    strangers = [{**document, "stranger": 1} for document in first.values()]
     tap.ok(all(errors_of(document_schema(), strangers)),
            "and the tests' notices a member that it does not describe")
 
@@ -109,8 +110,8 @@ def main():
         else:
             tap.say("this user may not count %s: stat is left out" % EVENT)
         documents = check_documents(tap, calls)
-        test_heads(tap, [one for one in documents if one["driver"] or
-                         one["subcommand"] != "topology"])
+        test_heads(tap, [document for document in documents if document["driver"] or
+                         document["subcommand"] != "topology"])
         test_subcommands(tap)
         test_notices(tap, documents)
         test_recordings(tap, folder)

@@ -50,7 +50,7 @@ def live(rows, columns, *arguments, before=(), **more):
 
 def verdicts(screen):
     """Return (memory, QPI) in percent, of each socket's verdict at the top."""
-    found, texts = [], []
+    values, texts = [], []
     for line in screen.lines()[1:]:
         if re.match(r" \d+: ", line):
             texts.append(line)
@@ -62,8 +62,8 @@ def verdicts(screen):
         match = re.match(r" \d+: +(?:limited by|nothing limits).*memory:? ([0-9.]+) %.*"
                          r"QPI ([0-9.]+) %", line)
         if match:
-            found.append((float(match[1]), float(match[2])))
-    return found
+            values.append((float(match[1]), float(match[2])))
+    return values
 
 
 def cells(screen, label):
@@ -73,23 +73,23 @@ def cells(screen, label):
     for line in screen.lines():
         name, *rest = re.split("[\u2502|]", line)
         if name.strip() == label and rest:
-            found = []
+            values = []
             for text in rest:
                 match = re.match(r" *([0-9.]+)([kMGT]?i?)(B/s|/s|Hz|%)?"
                                  r"(?: +([0-9]+)%!?)?", text)
-                found.append(match and (
+                values.append(match and (
                     float(match[1]) * PREFIXES[match[2]],
                     float(match[4]) if match[4] else None))
-            return found
+            return values
     return []
 
 
 def tasks(screen):
     """Return the words of each row of the task table."""
-    rows, there = [], False
+    rows, in_table = [], False
     for line in screen.lines():
-        there = there or re.match(r"[> ] *(PID|TASKS) ", line)
-        if there and re.match(r" *\d+ ", line):
+        in_table = in_table or re.match(r"[> ] *(PID|TASKS) ", line)
+        if in_table and re.match(r" *\d+ ", line):
             rows.append(line.split())
     return rows
 
@@ -105,18 +105,18 @@ def wanted():
     in the cell, value for each socket, whether the number is a rate)}."""
     hardware = machine()
     sockets = flow.sockets(hardware, causes.at(SCENARIO, 0, hardware.packages))
-    values = [expected(one, sockets[1 - i].causes)
-              for i, one in enumerate(sockets)]
+    values = [expected(package, sockets[1 - i].causes)
+              for i, package in enumerate(sockets)]
     channels, links = hardware.imcs, hardware.qpi_ports
     peak = channels * hardware.dclk * 16
     want = {}
 
-    def rate(label, of, scale=1.0):
-        want[label + " rate"] = label, 0, [of(v, s) * scale for v, s in
+    def rate(label, value_of, scale=1.0):
+        want[label + " rate"] = label, 0, [value_of(v, s) * scale for v, s in
                                            zip(values, sockets)], True
 
-    def share(label, of):
-        want[label + " share"] = label, 1, [of(v, s) for v, s in
+    def share(label, value_of):
+        want[label + " share"] = label, 1, [value_of(v, s) for v, s in
                                             zip(values, sockets)], False
 
     rate("Memory", lambda v, s: v["mem_bw_total_rate"], GIB)
@@ -132,25 +132,25 @@ def wanted():
     for i in range(links):
         rate("link %d" % i, lambda v, s: v["qpi_data_bw_rate"] / links, GIB)
         share("link %d" % i, lambda v, s: v["qpi_link_util"])
-    for which, name in enumerate(("mem_bw_total", "qpi_link_util")):
-        most = 100 / peak if which == 0 else 1
-        want["verdict " + name] = "verdict", which, [
+    for index, name in enumerate(("mem_bw_total", "qpi_link_util")):
+        most = 100 / peak if index == 0 else 1
+        want["verdict " + name] = "verdict", index, [
             most * v[name] for v in values], False
     rate("PCIe reads", lambda v, s: s.causes.device_reads)
     rate("PCIe writes", lambda v, s: s.causes.device_writes)
     rate("Uncore clock", lambda v, s: hardware.uclk)
     want["cores"] = "Active cores", 0, [
-        one.causes.core_c0 * hardware.cboxes for one in sockets], False
+        package.causes.core_c0 * hardware.cboxes for package in sockets], False
     want["power"] = "Held by power", 0, [
-        100 * one.causes.limit_power for one in sockets], False
+        100 * package.causes.limit_power for package in sockets], False
     want["heat"] = "Held by heat", 0, [
-        100 * one.causes.limit_thermal for one in sockets], False
+        100 * package.causes.limit_thermal for package in sockets], False
     # remote data reads of the cores that miss, of all data reads that miss
     share("remote", lambda v, s: 100 * sum(
-        of.rate for of in s.flows if of.box == "cbox" and of.code == 0x35 and
-        of.umask & flow.MISS and of.umask & flow.REMOTE) / sum(
-            of.rate for of in s.flows if of.box == "cbox" and
-            of.code == 0x35 and of.umask & flow.MISS))
+        entry.rate for entry in s.flows if entry.box == "cbox" and entry.code == 0x35 and
+        entry.umask & flow.MISS and entry.umask & flow.REMOTE) / sum(
+            entry.rate for entry in s.flows if entry.box == "cbox" and
+            entry.code == 0x35 and entry.umask & flow.MISS))
     return want
 
 
@@ -159,24 +159,24 @@ def test_numbers(tap):
     same in all intervals."""
     Player(SIM).write(["off\n", "on\n"])
     Player(SIM).show(machine(), SCENARIO, 0)
-    left, seen = wanted(), {}
-    count = len(left)
+    pending, seen = wanted(), {}
+    count = len(pending)
     with live(60, 200, "--no-tasks") as shown:
         def right(screen):
-            for name, (label, which, want, is_rate) in list(left.items()):
-                got = [cell and cell[which] for cell in cells(screen, label)]
+            for name, (label, index, want, is_rate) in list(pending.items()):
+                got = [cell and cell[index] for cell in cells(screen, label)]
                 seen[name] = got
                 if len(got) == len(want) and all(
-                        close(one, its, CLOSE_RATE) if is_rate else
-                        one is not None and abs(one - its) <= CLOSE_SHARE
-                        for one, its in zip(got, want)):
-                    del left[name]
-            return not left
+                        close(number, target, CLOSE_RATE) if is_rate else
+                        number is not None and abs(number - target) <= CLOSE_SHARE
+                        for number, target in zip(got, want)):
+                    del pending[name]
+            return not pending
         shown.wait(right)
-        tap.ok(not left, "%d numbers of each socket are those of '%s'" %
+        tap.ok(not pending, "%d numbers of each socket are those of '%s'" %
                (count, SCENARIO),
-               ["%s: %r, want %r" % (name, seen.get(name), one[2])
-                for name, one in left.items()] + shown.screen.lines())
+               ["%s: %r, want %r" % (name, seen.get(name), entry[2])
+                for name, entry in pending.items()] + shown.screen.lines())
         shown.send("d")
         rows = ("Memory", "read", "write", "channels", "LLC misses", "remote",
                 "QPI sent", "links", "PCIe reads", "PCIe writes",
@@ -193,19 +193,19 @@ def test_numbers(tap):
 
 
 def test_once(tap):
-    done = run("live", "--once", *QUICK, "--no-tasks",
-               env={**os.environ, "LC_ALL": "C.UTF-8"})
-    first = done.stdout.splitlines()
-    tap.ok(done.returncode == 0 and not done.stderr and
-           "\x1b" not in done.stdout and "socket 0" in done.stdout and
-           "socket 1" in done.stdout and "channel 3" in done.stdout and
-           "QPI sent" in done.stdout and KEYS not in done.stdout and
+    result = run("live", "--once", *QUICK, "--no-tasks",
+                 env={**os.environ, "LC_ALL": "C.UTF-8"})
+    first = result.stdout.splitlines()
+    tap.ok(result.returncode == 0 and not result.stderr and
+           "\x1b" not in result.stdout and "socket 0" in result.stdout and
+           "socket 1" in result.stdout and "channel 3" in result.stdout and
+           "QPI sent" in result.stdout and KEYS not in result.stdout and
            all(line == line.rstrip() for line in first),
-           "--once prints a page as text, without keys", comments(done))
-    done = run("live", "--once", *QUICK, "--no-tasks",
-               env={**os.environ, "LC_ALL": "C"})
-    tap.ok(done.returncode == 0 and done.stdout.isascii(),
-           "--once: ASCII where the locale has no more", comments(done))
+           "--once prints a page as text, without keys", comments(result))
+    result = run("live", "--once", *QUICK, "--no-tasks",
+                 env={**os.environ, "LC_ALL": "C"})
+    tap.ok(result.returncode == 0 and result.stdout.isascii(),
+           "--once: ASCII where the locale has no more", comments(result))
 
 
 # --- layout --------------------------------------------------------------------
@@ -363,8 +363,8 @@ def test_pause(tap, shown):
         pass
     page = shown.screen.text()
     Player(SIM).show(machine(), "io", 0)
-    end = time.monotonic() + 2
-    while time.monotonic() < end:
+    deadline = time.monotonic() + 2
+    while time.monotonic() < deadline:
         shown.pump(0.1)
     tap.ok(busy and paused and shown.screen.text() == page,
            "space: the page is frozen", shown.screen.lines())
@@ -382,18 +382,18 @@ def test_pause(tap, shown):
 def test_signals(tap):
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         with live(24, 80, "--no-tasks") as shown:
-            there = shown.shows(KEYS)
+            drawn = shown.shows(KEYS)
             was = shown.screen.alternate and not shown.is_restored()
             shown.signal(number)
             status, error = shown.end()
-            tap.ok(there and was and status == -number and not error and
+            tap.ok(drawn and was and status == -number and not error and
                    shown.is_restored(), "%s ends it as it ends others, and the "
                    "terminal is as it was" % number.name, ["status %s" % status, error, repr(was)])
     with live(24, 80, "--no-tasks") as shown:
-        there = shown.shows(KEYS)
+        drawn = shown.shows(KEYS)
         shown.send("\x03")
         status, error = shown.end()
-        tap.ok(there and status == -signal.SIGINT and not error and
+        tap.ok(drawn and status == -signal.SIGINT and not error and
                shown.is_restored(), "Ctrl-C: the terminal is as it was", ["status %s" % status, error])
 
 
@@ -403,11 +403,11 @@ def test_stop(tap):
                     stderr=None, PS1="ready> ") as shown:
         shown.shows("ready>")
         shown.send("%s live --no-tasks %s\n" % (UNCORE, " ".join(QUICK)))
-        there = shown.shows("socket 0", KEYS)
+        drawn = shown.shows("socket 0", KEYS)
         shown.send("\x1a")
         stopped = shown.wait(lambda screen: "Stopped" in screen.text() and not
                              screen.alternate and screen.cursor_shown)
-        tap.ok(there and stopped, "Ctrl-Z stops it, with the terminal restored",
+        tap.ok(drawn and stopped, "Ctrl-Z stops it, with the terminal restored",
                shown.screen.lines())
         shown.resize(30, 100)
         shown.send("fg\n")
@@ -438,9 +438,9 @@ def test_no_terminal(tap):
 # --- failures during a run -----------------------------------------------------------
 
 def has_numbers(screen, sockets=2):
-    found = cells(screen, "Uncore clock")
-    return len(found) >= sockets and all(cell and cell[0] > 0
-                                         for cell in found[:sockets])
+    values = cells(screen, "Uncore clock")
+    return len(values) >= sockets and all(cell and cell[0] > 0
+                                          for cell in values[:sockets])
 
 
 def test_no_bpf(tap):
@@ -507,27 +507,27 @@ def test_dead_box(tap):
             *("link %d" % i for i in range(machine().qpi_ports))]
     seen = []
 
-    def goes_on_but(screen, dead, said):
+    def goes_on_but(screen, dead, message):
         """Return whether all rows have numbers except the dead boxes of socket 1, and
         the text @said is displayed."""
         seen[:] = screen.lines()
-        return said in screen.text() and "Memory" in screen.text() and all(
-            len(found) == 2 and found[0] and found[0][0] > 0 and
-            (found[1] is None if row in dead else
-             found[1] and found[1][0] > 0)
-            for row, found in ((row, cells(screen, row))
-                               for row in (*rows, "Memory", "QPI sent")))
+        return message in screen.text() and "Memory" in screen.text() and all(
+            len(values) == 2 and values[0] and values[0][0] > 0 and
+            (values[1] is None if row in dead else
+             values[1] and values[1][0] > 0)
+            for row, values in ((row, cells(screen, row))
+                                for row in (*rows, "Memory", "QPI sent")))
 
     with live(60, 100, "--no-tasks") as shown:
         tap.ok(shown.wait(lambda screen: goes_on_but(screen, (), KEYS)),
                "all boxes have numbers", seen)
-        for box, dead, said in (
+        for box, dead, message in (
                 ("imc_2", ["channel 2"],
                  "hswep_imc_2 of socket 1 does not answer"),
                 ("qpi_1", ["channel 2", "link 1"], "one of 2 boxes")):
             write(SIM + "fault", dead_box(1, box))
-            tap.ok(shown.wait(lambda screen, dead=dead, said=said:
-                              goes_on_but(screen, dead, said)),
+            tap.ok(shown.wait(lambda screen, dead=dead, message=message:
+                              goes_on_but(screen, dead, message)),
                    "%s dies: it has no numbers any more, others do, and a line "
                    "says so" % box, seen)
         shown.send("q")
@@ -554,11 +554,11 @@ class Text:
 def test_sockets(tap):
     """Socket N reads N + 1 times as much as socket 0."""
     count = len(cpu_packages())
-    one = 0.02              # lines per cycle and channel of socket 0
-    want = [one * (i + 1) * 64 * machine().imcs * machine().dclk
+    rate = 0.02              # lines per cycle and channel of socket 0
+    want = [rate * (i + 1) * 64 * machine().imcs * machine().dclk
             for i in range(count)]
     Player(SIM).write(["off\n", "on\n", *(
-        "pkg=%d box=imc event=0x4 umask=0x1 rate=%.9f\n" % (i, one * (i + 1))
+        "pkg=%d box=imc event=0x4 umask=0x1 rate=%.9f\n" % (i, rate * (i + 1))
         for i in range(count))])
     seen, right = [], set()
 
@@ -566,12 +566,12 @@ def test_sockets(tap):
         """Note the sockets whose number is right on a page with exactly @sockets. Return
         whether each had a right number in some interval."""
         seen[:] = screen.lines()
-        found = cells(screen, "read")
+        values = cells(screen, "read")
         headed = next(filter(None, (re.findall(r"socket (\d+)", line)
                                     for line in seen)), [])
         if [int(number) for number in headed] == list(sockets) and \
-                len(found) == len(sockets):
-            right.update(socket for socket, cell in zip(sockets, found)
+                len(values) == len(sockets):
+            right.update(socket for socket, cell in zip(sockets, values)
                          if cell and close(cell[0], want[socket], CLOSE_RATE))
         return right.issuperset(sockets)
 
@@ -600,15 +600,15 @@ def test_sockets(tap):
     deadline = time.monotonic() + PATIENCE
     interval = INTERVAL
     while True:
-        done = run("live", "--once", "-I", str(interval), "--no-tasks",
-                   env={**os.environ, "LC_ALL": "C.UTF-8"})
-        good = has(Text(done.stdout), range(count))
-        if good or done.returncode or time.monotonic() > deadline:
+        result = run("live", "--once", "-I", str(interval), "--no-tasks",
+                     env={**os.environ, "LC_ALL": "C.UTF-8"})
+        good = has(Text(result.stdout), range(count))
+        if good or result.returncode or time.monotonic() > deadline:
             break
         # opening all events may take longer than the interval on a slow machine
         interval *= 2
-    tap.ok(good and not done.returncode, "--once prints all of them",
-           comments(done))
+    tap.ok(good and not result.returncode, "--once prints all of them",
+           comments(result))
 
 
 # Parts that tests.list runs separately, as all tests take long on an emulated machine.

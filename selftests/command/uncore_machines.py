@@ -32,75 +32,75 @@ def test_examples(tap, name, sysfs):
     wrong = [example for example in shown for box, word in WORDS.items()
              if boxes and box not in boxes and word in example]
     missing = [box for box, word in WORDS.items()
-               if box in boxes and not any(word in one for one in shown)]
+               if box in boxes and not any(word in example for example in shown)]
     # Opening the counters fails, as this host lacks the recorded PMUs. Only the messages
     # of the planning before are checked.
     for example in shown if boxes else ():
-        done = run("--sysfs", sysfs, *example.split(), "true")
+        result = run("--sysfs", sysfs, *example.split(), "true")
         if example.startswith(("metric", "stat")) and \
-                re.search("has no|no PMU|no metric|no set", done.stderr):
-            wrong += [example, *comments(done)]
+                re.search("has no|no PMU|no metric|no set", result.stderr):
+            wrong += [example, *comments(result)]
     tap.ok(len(shown) >= 7 and not wrong and not missing and
            (boxes or len(shown) == 8),
            "bare uncore on %s: examples that its boxes can answer" % name,
-           wrong + ["none for " + one for one in missing] + shown)
+           wrong + ["none for " + box for box in missing] + shown)
 
 
 def test_first_hour(tap, bus):
     make_pmu(bus, name="xeon7100_fsb")
     write(bus + "/devices/system/cpu/modalias",
           "cpu:type:x86,ven0000fam000Fmod0006:feature:,0000")
-    done = run("--sysfs", bus)
-    tap.ok(done.returncode == 0 and "uncore metric bus" in done.stdout and
-           not re.search("memory|imc|qpi|llc", done.stdout),
+    result = run("--sysfs", bus)
+    tap.ok(result.returncode == 0 and "uncore metric bus" in result.stdout and
+           not re.search("memory|imc|qpi|llc", result.stdout),
            "bare uncore of a machine with a front-side bus: its own examples",
-           comments(done))
-    done = run()
-    lines = done.stdout.splitlines()
-    tap.ok(done.returncode == 0 and len(lines) == 10 and
+           comments(result))
+    result = run()
+    lines = result.stdout.splitlines()
+    tap.ok(result.returncode == 0 and len(lines) == 10 and
            sum(line.startswith("uncore ") for line in lines) >= 8,
-           "bare uncore: ten lines, with examples", comments(done))
+           "bare uncore: ten lines, with examples", comments(result))
     for line in lines:
         example = line.split("  ")[0].split()
         if example[0] == "uncore" and example[1] not in ("SUBCOMMAND", "top"):
-            parsed = run(*example[1:], "--help") if "ls" not in example else done
+            parsed = run(*example[1:], "--help") if "ls" not in example else result
             tap.ok(parsed.returncode == 0, " ".join(example) + " is understood",
                    comments(parsed))
 
     commands = run("__complete", "").stdout.split()
     for command in commands:
-        done = run(command, "--help")
-        found = re.findall(r"^  uncore %s\b" % command, done.stdout, re.M)
-        found += re.findall(r"\| uncore %s\b" % command, done.stdout)
+        result = run(command, "--help")
+        examples = re.findall(r"^  uncore %s\b" % command, result.stdout, re.M)
+        examples += re.findall(r"\| uncore %s\b" % command, result.stdout)
         odd = re.findall(r".*(?:\bU?INT\b|\bFLOAT\b|\bTEXT\b| in \[|:\{).*",
-                         done.stdout)
-        tap.ok(done.returncode == 0 and len(found) >= 2 and not odd,
+                         result.stdout)
+        tap.ok(result.returncode == 0 and len(examples) >= 2 and not odd,
                "uncore %s --help: for people, with two examples" % command,
-               odd + done.stdout.splitlines())
+               odd + result.stdout.splitlines())
 
-    done = run("stat", "-M", "mem_bw_raeds")
-    tap.ok(done.returncode == 1 and "mem_bw_reads" in done.stderr,
-           "a metric's wrong name: the nearest one", comments(done))
-    done = run("metric", "memroy")
-    tap.ok(done.returncode == 2 and "did you mean memory" in done.stderr,
-           "a set's wrong name: the nearest one", comments(done))
+    result = run("stat", "-M", "mem_bw_raeds")
+    tap.ok(result.returncode == 1 and "mem_bw_reads" in result.stderr,
+           "a metric's wrong name: the nearest one", comments(result))
+    result = run("metric", "memroy")
+    tap.ok(result.returncode == 2 and "did you mean memory" in result.stderr,
+           "a set's wrong name: the nearest one", comments(result))
     for name in ("a", "oi"):
-        done = run("metric", name)
-        tap.ok(done.returncode == 2 and "no set of metrics '%s'; there are" % name in
-               done.stderr, "no name is near one of %d letters" % len(name),
-               comments(done))
+        result = run("metric", name)
+        tap.ok(result.returncode == 2 and "no set of metrics '%s'; there are" % name in
+               result.stderr, "no name is near one of %d letters" % len(name),
+               comments(result))
     for words in ("groups",), ("metrics", "memory"):
-        done = run("list", *words)
+        result = run("list", *words)
         tap.ok(re.search("^Groups of metrics\n(?:  .*\n)*  memory +How busy is memory",
-                         done.stdout, re.M),
+                         result.stdout, re.M),
                "list %s: groups with their questions" % " ".join(words),
-               comments(done))
-    done = run("list", "groups", "--machine", "xeon7100")
-    tap.ok(re.findall(r"^  (\w+)", done.stdout, re.M) == ["bus"],
-           "list groups: those of the generation", comments(done))
-    done = run("list", "cas_count.rd_reg")
-    tap.ok(re.search(r"^  imc/cas_count\.rd_reg/ +\w+", done.stdout, re.M),
-           "list has descriptions", comments(done))
+               comments(result))
+    result = run("list", "groups", "--machine", "xeon7100")
+    tap.ok(re.findall(r"^  (\w+)", result.stdout, re.M) == ["bus"],
+           "list groups: those of the generation", comments(result))
+    result = run("list", "cas_count.rd_reg")
+    tap.ok(re.search(r"^  imc/cas_count\.rd_reg/ +\w+", result.stdout, re.M),
+           "list has descriptions", comments(result))
 
 
 # --- wrong arguments -----------------------------------------------------------------
@@ -114,9 +114,9 @@ def test_wrong(tap):
             (("xyzzy",), "'uncore list' shows all"),
             (("fsb",), "did you mean osb, ncb?"),
             (("imc", "occupancy", "tor"), "fewer words match more")):
-        done = run("list", *words)
-        tap.ok(is_refused(done, "nothing matches '%s'" % " ".join(words), remedy),
-               "list %s: nothing, and what to do" % " ".join(words), comments(done))
+        result = run("list", *words)
+        tap.ok(is_refused(result, "nothing matches '%s'" % " ".join(words), remedy),
+               "list %s: nothing, and what to do" % " ".join(words), comments(result))
     usage = re.findall(r"^Usage: (.*)", run("metric", "--help").stdout, re.M)
     tap.ok(usage == ["uncore metric [OPTIONS] set [command...]"],
            "metric --help: the set is not optional", usage)
@@ -124,29 +124,29 @@ def test_wrong(tap):
                           ("-d", ""), ("-d", "5x"), ("-d", "1e10"), ("-I", "0"),
                           ("-I", "-1"), ("-I", "1.5"), ("-I", "nan"),
                           ("-I", "18446744073709551617")):
-        done = run("stat", "-e", "page-faults", option, value, "true")
-        tap.ok(is_refused(done, "invalid value '%s' (expected " % value, status=2),
-               "stat %s '%s'" % (option, value), comments(done))
+        result = run("stat", "-e", "page-faults", option, value, "true")
+        tap.ok(is_refused(result, "invalid value '%s' (expected " % value, status=2),
+               "stat %s '%s'" % (option, value), comments(result))
 
 
 # --- a large machine -----------------------------------------------------------------
 
 def test_large(tap, folder):
     boxes = make_large(folder)
-    done = run("--sysfs", folder)
-    tap.ok(done.returncode == 0 and "8 sockets and %d boxes" % boxes in
-           done.stdout, "a machine of 8 sockets with 60 boxes each",
-           comments(done))
-    done = run("--sysfs", folder, "topology", "--json")
-    machine = json.loads(done.stdout) if done.returncode == 0 else {}
+    result = run("--sysfs", folder)
+    tap.ok(result.returncode == 0 and "8 sockets and %d boxes" % boxes in
+           result.stdout, "a machine of 8 sockets with 60 boxes each",
+           comments(result))
+    result = run("--sysfs", folder, "topology", "--json")
+    machine = json.loads(result.stdout) if result.returncode == 0 else {}
     tap.ok(len(machine.get("sockets", [])) == 8 and
            sum(len(pmu["cpus"]) for pmu in machine["pmus"]) == boxes,
-           "its topology", comments(done)[:5])
-    done = run("--sysfs", folder, "list", "--json")
-    known = json.loads(done.stdout) if done.returncode == 0 else {}
-    tap.ok(known.get("events") and
-           all(event["usable"] for event in known["events"]),
-           "all events can be counted there", comments(done)[:5])
+           "its topology", comments(result)[:5])
+    result = run("--sysfs", folder, "list", "--json")
+    catalogue = json.loads(result.stdout) if result.returncode == 0 else {}
+    tap.ok(catalogue.get("events") and
+           all(event["usable"] for event in catalogue["events"]),
+           "all events can be counted there", comments(result)[:5])
     # Planning for all boxes succeeds. Only opening the counters fails, as this host has
     # no such PMU.
     for arguments in (["stat", "-M", "mem_bw_total", "--per-box", "true"],
@@ -154,10 +154,10 @@ def test_large(tap, folder):
                       ["stat", "-e", "{cbox/tor_inserts.opcode,filter_opc=drd/,"
                        "cbox/clockticks/},qpi/clockticks/", "true"],
                       ["top", "--once"]):
-        done = run("--sysfs", folder, *arguments)
-        tap.ok(is_refused(done, "this machine does not count"),
+        result = run("--sysfs", folder, *arguments)
+        tap.ok(is_refused(result, "this machine does not count"),
                "uncore %s is planned for %d boxes" % (
-                   " ".join(arguments[:3]), boxes), comments(done))
+                   " ".join(arguments[:3]), boxes), comments(result))
 
 
 def main():

@@ -67,12 +67,12 @@ class Checks:
 
     def __init__(self):
         self.wrong = []
-        self.done = 0
+        self.compared = 0
 
-    def check(self, what, got, want):
-        self.done += 1
+    def check(self, name, got, want):
+        self.compared += 1
         if not near(got, want):
-            self.wrong.append("%s: got %r, want %r" % (what, got, want))
+            self.wrong.append("%s: got %r, want %r" % (name, got, want))
 
 
 def json_of(tap, run, name):
@@ -124,7 +124,7 @@ def test_memory(tap, folder):
     values = json_of(tap, run, name)
     if values:
         checks = check_bandwidth(run, values, traffic)
-        tap.ok(not checks.wrong, "%s, %d numbers" % (name, checks.done),
+        tap.ok(not checks.wrong, "%s, %d numbers" % (name, checks.compared),
                checks.wrong)
 
     run = while_sending(folder, lines, "metric", "memory", seconds=3)
@@ -140,8 +140,8 @@ def test_memory(tap, folder):
     places = [("mem_bw_reads_rate", *place) for place in traffic]
     moved, whole = (
         sum(values.get(*place) * values.time(*place)
-            for values in some for place in places)
-        for some in (documents[:-1], documents[-1:]))
+            for values in part for place in places)
+        for part in (documents[:-1], documents[-1:]))
     want = sum(count for count, _ in traffic.values()) * 64 / GIB
     tap.ok(len(documents) > 3 and near(moved, want) and near(whole, want),
            name, ["%r in intervals, %r in total, want %r" %
@@ -205,7 +205,7 @@ def test_latency(tap, folder):
         checks.check("socket %d" % socket,
                      values and values.get("avg_tor_drd_miss_latency", socket),
                      cycles / count)
-    tap.ok(not checks.wrong, "%s, %d numbers" % (name, checks.done),
+    tap.ok(not checks.wrong, "%s, %d numbers" % (name, checks.compared),
            checks.wrong)
 
 
@@ -340,7 +340,7 @@ def test_qpi(tap, folder):
                  sum(want.values()) * 8 / time / GIB)
     checks.check("speed of all", values.get("qpi_speed"),
                  4 * (1 << 24) / time / 1e9)
-    tap.ok(not checks.wrong, "%s, %d numbers" % (name, checks.done),
+    tap.ok(not checks.wrong, "%s, %d numbers" % (name, checks.compared),
            checks.wrong)
 
 
@@ -366,7 +366,7 @@ def test_power(tap, folder):
             checks.check("%s of %d" % (metric, socket),
                          values.get(metric, socket), percent + socket)
         checks.check(metric, values.get(metric), percent + 0.5)
-    tap.ok(not checks.wrong, "%s, %d numbers" % (name, checks.done),
+    tap.ok(not checks.wrong, "%s, %d numbers" % (name, checks.compared),
            checks.wrong)
 
 
@@ -382,14 +382,14 @@ def test_sets(tap, folder):
             tap.ok(False, "metric %s --all" % name, run.comments())
             continue
         values = Values(run.json())
-        there = {row["metric"] for row in values.rows}
-        both = there & set(values.unavailable)
+        metrics = {row["metric"] for row in values.rows}
+        contradictory = metrics & set(values.unavailable)
         # the VM's processors have no core counters
-        lacking = {name for name, why in values.unavailable.items()
-                   if "no core counters" not in why}
-        tap.ok(there and not both and (IN_TREE or not lacking),
+        lacking = {name for name, reason in values.unavailable.items()
+                   if "no core counters" not in reason}
+        tap.ok(metrics and not contradictory and (IN_TREE or not lacking),
                "metric %s --all: %d metrics, %d not on this machine" %
-               (name, len(there), len(values.unavailable)),
+               (name, len(metrics), len(values.unavailable)),
                ["%s: %s" % item for item in values.unavailable.items()])
 
 

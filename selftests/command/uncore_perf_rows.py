@@ -40,17 +40,17 @@ NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
 def stat(program, *arguments, command=("sleep", "0.12")):
-    done = subprocess.run([program, "stat", *arguments, "--", *command],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          encoding="utf-8", timeout=PATIENCE, check=False)
-    return done.stderr if done.returncode == 0 and not done.stdout else \
-        "status %d: %s%s" % (done.returncode, done.stdout, done.stderr)
+    result = subprocess.run([program, "stat", *arguments, "--", *command],
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            encoding="utf-8", timeout=PATIENCE, check=False)
+    return result.stderr if result.returncode == 0 and not result.stdout else \
+        "status %d: %s%s" % (result.returncode, result.stdout, result.stderr)
 
 
 def shape(cell):
     """Replace numbers by zeros with the same number of decimals, as values differ in
     each run. Other text stays."""
-    return NUMBER.sub(lambda found: re.sub(r"\d", "0", found.group(1) or "0"), cell)
+    return NUMBER.sub(lambda match: re.sub(r"\d", "0", match.group(1) or "0"), cell)
 
 
 def csv_shape(line, separator):
@@ -76,15 +76,15 @@ def json_shape(line):
 def rows(text, form, separator):
     """Return the shapes of all rows. Equal shapes are listed once, as the number of
     intervals differs."""
-    found = []
+    shapes = []
     for line in text.splitlines():
         try:
             row = json_shape(line) if form == "-j" else csv_shape(line, separator)
         except ValueError:
             row = line
-        if row not in found:
-            found.append(row)
-    return found
+        if row not in shapes:
+            shapes.append(row)
+    return shapes
 
 
 def test_shapes(tap):
@@ -118,11 +118,11 @@ def test_not_counted(tap):
                       for n in range(1, 5))
     for form in ("-x,", "-j"):
         with started(["perf", "stat", "-a", "-e", pinned],
-                     stderr=subprocess.DEVNULL) as other:
+                     stderr=subprocess.DEVNULL) as perf_stat:
             wait_for(SIM + "registers", "1 imc_0 ctl3")
             texts = [stat(program, form, "-a", "-e", "hswep_imc_0/cas_count.rd/")
                      for program in ("perf", UNCORE)]
-            other.send_signal(signal.SIGINT)
+            perf_stat.send_signal(signal.SIGINT)
         want, got = (rows(text, form, ",") for text in texts)
         tap.ok(want == got and "<not counted>" in texts[1],
                "stat %s: an event that never counted, as perf" % form, texts)

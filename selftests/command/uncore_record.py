@@ -168,9 +168,9 @@ def test_options(tap, folder):
         run, path = record(folder, *event, *options, "-C", cpu,
                            lines=[line] * 3)
         shown = perf("evlist", "-v", "-i", path)
-        found = re.search(r"requests\.reads/:.*?%s\b[^:]*: ([^,]*)" % field,
+        match = re.search(r"requests\.reads/:.*?%s\b[^:]*: ([^,]*)" % field,
                           shown)
-        tap.ok(run.status == 0 and found and text in found.group(1),
+        tap.ok(run.status == 0 and match and text in match.group(1),
                "record %s" % " ".join(options), run.comments() +
                shown.splitlines())
     run, path = record(folder, *event, "-c", str(PERIOD), "-D", "100000", "-C",

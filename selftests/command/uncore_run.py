@@ -128,11 +128,11 @@ def test_terminal_interrupt(tap, folder):
 def test_background(tap):
     """SIGINT or SIGCHLD is ignored when uncore starts, as in a script's background job,
     and its children inherit that."""
-    done = run("stat", "-e", EVENT, "-d", "0.2", "--", "sleep", "1000",
-               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
-    tap.ok(done.returncode == 0 and "Counted for" in done.stdout,
+    result = run("stat", "-e", EVENT, "-d", "0.2", "--", "sleep", "1000",
+                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    tap.ok(result.returncode == 0 and "Counted for" in result.stdout,
            "where SIGINT is ignored from the start, -d ends the command still",
-           comments(done))
+           comments(result))
 
     # nohup ignores SIGHUP, and a shell ignores SIGINT in background jobs.
     for number in (signal.SIGHUP, signal.SIGINT):
@@ -147,12 +147,12 @@ def test_background(tap):
                "Total of" in out,
                "signal %d is ignored from the start, and stays so" % number,
                ["status %d" % process.returncode, *out.splitlines()])
-    done = run("stat", "-e", EVENT, "--", "sh", "-c", "exit 3",
-               preexec_fn=lambda: signal.signal(signal.SIGCHLD,
-                                                signal.SIG_IGN))
-    tap.ok(done.returncode == 3,
+    result = run("stat", "-e", EVENT, "--", "sh", "-c", "exit 3",
+                 preexec_fn=lambda: signal.signal(signal.SIGCHLD,
+                                                  signal.SIG_IGN))
+    tap.ok(result.returncode == 3,
            "where SIGCHLD is ignored, the command is waited for",
-           comments(done))
+           comments(result))
 
 
 def test_file_limit(tap):
@@ -162,12 +162,12 @@ def test_file_limit(tap):
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, 4096))
 
     events = ",".join([EVENT] * soft)
-    done = run("stat", "-e", events, "--", "sh", "-c", "ulimit -n",
-               preexec_fn=lower)
-    tap.ok(done.returncode == 0 and
-           done.stdout.splitlines()[:1] == ["%d" % soft],
+    result = run("stat", "-e", events, "--", "sh", "-c", "ulimit -n",
+                 preexec_fn=lower)
+    tap.ok(result.returncode == 0 and
+           result.stdout.splitlines()[:1] == ["%d" % soft],
            "more events than the file limit: raised, but not for the command",
-           comments(done))
+           comments(result))
 
 
 def test_without_dashes(tap):
@@ -176,16 +176,16 @@ def test_without_dashes(tap):
                        "-c", "exit 7"],
                       ["stat", "--event=" + EVENT, "--", "sh", "-c", "exit 7"],
                       ["stat", "-e" + EVENT, "env", "-i", "sh", "-c", "exit 7"]):
-        done = run(*arguments)
-        tap.ok(done.returncode == 7, "uncore " + " ".join(arguments),
-               comments(done))
+        result = run(*arguments)
+        tap.ok(result.returncode == 7, "uncore " + " ".join(arguments),
+               comments(result))
 
 
 def test_default_time(tap):
-    done = run("stat", "-e", EVENT, "--json")
-    tap.ok(done.returncode == 0 and 0.9 < json.loads(done.stdout)["seconds"],
+    result = run("stat", "-e", EVENT, "--json")
+    tap.ok(result.returncode == 0 and 0.9 < json.loads(result.stdout)["seconds"],
            "stat with neither time nor command counts for a second",
-           comments(done))
+           comments(result))
 
     def press(_process, master):
         press.shown = read_until(master, b"TIME").decode()
@@ -313,12 +313,12 @@ def test_statuses(tap, folder):
     for (_, status), commands in calls.items():
         number = numbers.get(status) or int("0" + status)
         for arguments in commands:
-            done = run(*arguments)
+            result = run(*arguments)
             good = number not in (1, 2, 126, 127) or \
-                is_refused(done, status=number) or arguments[-1] == "check"
-            tap.ok(done.returncode == number and good,
+                is_refused(result, status=number) or arguments[-1] == "check"
+            tap.ok(result.returncode == number and good,
                    "status %d: uncore %s" % (number, " ".join(arguments)),
-                   comments(done))
+                   comments(result))
     for name, call in (("stat", "stat -e %s -I 50" % EVENT),
                        ("metric", "--sysfs %s metric memory -I 50" % sysfs),
                        ("record", "record -e %s -o %s" % (EVENT, program))):
@@ -366,25 +366,25 @@ def test_perf_options(tap, folder):
     """Options that perf users are used to."""
     stat = ("stat", "-e", EVENT)
     path = os.path.join(folder, "appended")
-    done = run(*stat, "-a", "-A", "--json", "true")
-    tap.ok(done.returncode == 0 and json.loads(done.stdout),
-           "stat -a -A --json", comments(done))
+    result = run(*stat, "-a", "-A", "--json", "true")
+    tap.ok(result.returncode == 0 and json.loads(result.stdout),
+           "stat -a -A --json", comments(result))
     for option in ("-j", "--json-output"):
-        done = run(*stat, "-a", option, "true")
-        tap.ok(done.returncode == 0 and not done.stdout and
-               json.loads(done.stderr)["event"] == EVENT,
-               "stat %s: perf's row on standard error" % option, comments(done))
-    done = run(*stat, "-x", ";", "true")
-    lines = [line.split(";") for line in done.stderr.splitlines()]
-    tap.ok(done.returncode == 0 and len(lines) == 1 and len(lines[0]) == 7 and
-           lines[0][2] == EVENT, "stat -x ';'", comments(done))
-    done = run(*stat, "-x", "\\t", "true")
-    tap.ok(done.returncode == 0 and done.stderr.count("\t") == 6,
-           "stat -x '\\t'", comments(done))
-    done = run(*stat, "--timeout", "200", "--json", "sleep", "100")
-    tap.ok(done.returncode == 0 and
-           0.15 < json.loads(done.stdout)["seconds"] < 5,
-           "stat --timeout", comments(done))
+        result = run(*stat, "-a", option, "true")
+        tap.ok(result.returncode == 0 and not result.stdout and
+               json.loads(result.stderr)["event"] == EVENT,
+               "stat %s: perf's row on standard error" % option, comments(result))
+    result = run(*stat, "-x", ";", "true")
+    lines = [line.split(";") for line in result.stderr.splitlines()]
+    tap.ok(result.returncode == 0 and len(lines) == 1 and len(lines[0]) == 7 and
+           lines[0][2] == EVENT, "stat -x ';'", comments(result))
+    result = run(*stat, "-x", "\\t", "true")
+    tap.ok(result.returncode == 0 and result.stderr.count("\t") == 6,
+           "stat -x '\\t'", comments(result))
+    result = run(*stat, "--timeout", "200", "--json", "sleep", "100")
+    tap.ok(result.returncode == 0 and
+           0.15 < json.loads(result.stdout)["seconds"] < 5,
+           "stat --timeout", comments(result))
     for _ in range(2):
         run(*stat, "--csv", "-o", path, "--append", "true")
     with open(path, encoding="ascii") as file:
@@ -412,27 +412,27 @@ def test_perf_options(tap, folder):
              "--all: it takes no value"),
             (("stat", "--none", "3", "-e", EVENT, "true"), 2,
              "expected: --none")):
-        done = run(*arguments)
-        tap.ok(is_refused(done, word, status=status) and
-               ": -- " not in done.stderr,
-               "uncore %s is refused" % " ".join(arguments), comments(done))
+        result = run(*arguments)
+        tap.ok(is_refused(result, word, status=status) and
+               ": -- " not in result.stderr,
+               "uncore %s is refused" % " ".join(arguments), comments(result))
 
 
 def test_delay(tap):
     """-D starts counting some time after the command."""
     stat = ("stat", "-e", EVENT)
-    done = run(*stat, "-D", "2000", "--json", "sleep", "3")
-    tap.ok(done.returncode == 0 and
-           0 < json.loads(done.stdout)["seconds"] < 2.5,
-           "stat -D counts from then on", comments(done))
+    result = run(*stat, "-D", "2000", "--json", "sleep", "3")
+    tap.ok(result.returncode == 0 and
+           0 < json.loads(result.stdout)["seconds"] < 2.5,
+           "stat -D counts from then on", comments(result))
     start = time.monotonic()
     for command, status in ((["sh", "-c", "exit 7"], 7),
                             (["sh", "-c", "kill -INT $PPID; exec sleep 99"],
                              -signal.SIGINT)):
-        done = run(*stat, "-D", "90000", *command)
-        tap.ok(done.returncode == status and "Counted for 0.0" in done.stdout and
+        result = run(*stat, "-D", "90000", *command)
+        tap.ok(result.returncode == status and "Counted for 0.0" in result.stdout and
                time.monotonic() - start < 60, "stat -D: status %d before the delay "
-               "is over" % status, comments(done))
+               "is over" % status, comments(result))
 
 
 def test_help(tap):
@@ -444,9 +444,9 @@ def test_help(tap):
         tap.ok(shown.returncode == 0 and want.stdout and
                shown.stdout == want.stdout, "uncore %s" % " ".join(before),
                comments(shown))
-    done = run("stat", "-B", "--summary", "-I", "50", "-e", EVENT, "sleep", "0.1")
-    tap.ok(done.returncode == 0 and "Total of" in done.stdout,
-           "stat -B --summary -I", comments(done))
+    result = run("stat", "-B", "--summary", "-I", "50", "-e", EVENT, "sleep", "0.1")
+    tap.ok(result.returncode == 0 and "Total of" in result.stdout,
+           "stat -B --summary -I", comments(result))
 
 
 def interrupted_repeat(path, *options):
@@ -468,21 +468,21 @@ def test_repeat_ends(tap, folder):
     """Ctrl-C during stat -r: uncore prints the means of the runs that have ended."""
     path = os.path.join(folder, "repeated")
     status, out, err = interrupted_repeat(path)
-    found = re.search(r"Means of (\d+) of 50 runs, the last of 0\.[2-9]", out)
-    tap.ok(status == -signal.SIGINT and found and
-           3 <= int(found.group(1)) < 50 and EVENT in out and not err,
+    match = re.search(r"Means of (\d+) of 50 runs, the last of 0\.[2-9]", out)
+    tap.ok(status == -signal.SIGINT and match and
+           3 <= int(match.group(1)) < 50 and EVENT in out and not err,
            "stat -r and Ctrl-C: the means", [str(status), out, err])
     status, out, err = interrupted_repeat(path, "--json")
     document = json.loads(out) if out else {"events": [{}]}
     tap.ok(status == -signal.SIGINT and 3 <= document.get("runs", 0) < 50 and
            document["events"][0].get("value", 0) > 0 and not err,
            "stat -r --json and Ctrl-C: the means", [str(status), out, err])
-    done = run("stat", "-r", "50", "-e", EVENT, "sh", "-c",
-               "kill -INT $PPID; sleep 9")
-    one_line(tap, "stat -r and Ctrl-C in the first run", done, -signal.SIGINT,
+    result = run("stat", "-r", "50", "-e", EVENT, "sh", "-c",
+                 "kill -INT $PPID; sleep 9")
+    one_line(tap, "stat -r and Ctrl-C in the first run", result, -signal.SIGINT,
              "before the first run ended")
-    done = run("stat", "-r", "3", "-e", "no_such_event", "true")
-    one_line(tap, "stat -r of an unknown event", done, 1, "no_such_event")
+    result = run("stat", "-r", "3", "-e", "no_such_event", "true")
+    one_line(tap, "stat -r of an unknown event", result, 1, "no_such_event")
 
 
 def test_signals(tap):
@@ -509,23 +509,23 @@ def test_reads(tap):
     """Events that are not multiplexed are read only at the end. The command compares
     uncore's number of read() calls at two times."""
     shown = "grep syscr /proc/$PPID/io"
-    done = run("stat", "-e", EVENT, "sh", "-c",
-               "sleep 0.1; %s; sleep 0.7; %s" % (shown, shown))
-    calls = [int(number) for number in re.findall(r"syscr: (\d+)", done.stdout)]
-    tap.ok(done.returncode == 0 and len(calls) == 2 and calls[0] == calls[1],
+    result = run("stat", "-e", EVENT, "sh", "-c",
+                 "sleep 0.1; %s; sleep 0.7; %s" % (shown, shown))
+    calls = [int(number) for number in re.findall(r"syscr: (\d+)", result.stdout)]
+    tap.ok(result.returncode == 0 and len(calls) == 2 and calls[0] == calls[1],
            "stat does not read its counter while the command runs",
-           comments(done))
+           comments(result))
 
 
 def instructions(*command):
     """Return a program's instructions in user space, without its children's."""
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
+        result = subprocess.run(
             ["valgrind", "--tool=callgrind", "--callgrind-out-file=%s/out" % folder,
              *command], capture_output=True, text=True, check=False,
             timeout=LIMIT)
-    found = re.search(r"Collected : (\d+)", done.stderr)
-    return int(found.group(1)) if found else 0
+    match = re.search(r"Collected : (\d+)", result.stderr)
+    return int(match.group(1)) if match else 0
 
 
 def test_cost(tap):
@@ -543,10 +543,10 @@ def test_cost(tap):
 
 def test_period(tap):
     """stat gets an event with period=, which only record uses."""
-    done = run("stat", "-e", "software/config=2,period=1000/", "--json", "true")
-    tap.ok(done.returncode == 0 and json.loads(done.stdout) and
-           len(done.stderr.splitlines()) == 1 and "period=" in done.stderr,
-           "stat notes that period= has no effect", comments(done))
+    result = run("stat", "-e", "software/config=2,period=1000/", "--json", "true")
+    tap.ok(result.returncode == 0 and json.loads(result.stdout) and
+           len(result.stderr.splitlines()) == 1 and "period=" in result.stderr,
+           "stat notes that period= has no effect", comments(result))
 
 
 # --- what is printed ---------------------------------------------------------------
@@ -587,16 +587,16 @@ def test_widths(tap, sysfs):
     tap.ok(status == 0 and re.search(EVENT + r"\s+[0-9,]+\s", visible(shown)) and
            re.search(r"duration_time\s+[0-9,]+ ns\s", visible(shown)),
            "stat on 20 columns: values are wrapped, not cut", shown.splitlines())
-    done = run("stat", "-I", "100", "-e", EVENT + ",duration_time", sys.executable, "-c",
-               "import time; time.sleep(1); bytes(1 << 26)")
+    result = run("stat", "-I", "100", "-e", EVENT + ",duration_time", sys.executable,
+                 "-c", "import time; time.sleep(1); bytes(1 << 26)")
     total = re.search(r"Total of ([0-9.]+) s\n.*\n" + EVENT +
                       r" +([0-9,]+)  # +([0-9.]+) (k?)/s\nduration_time .* ns\n",
-                      done.stdout)
+                      result.stdout)
     tap.ok(total and abs(float(total.group(3)) * (1000 if total.group(4) else 1) *
                          float(total.group(1)) /
                          int(total.group(2).replace(",", "")) - 1) < 0.02 and
-           len(re.findall("  # +[0-9.]+ k?/s", done.stdout)) > 5,
-           "stat: the rate of each count, in an interval and in all", comments(done))
+           len(re.findall("  # +[0-9.]+ k?/s", result.stdout)) > 5,
+           "stat: the rate of each count, in an interval and in all", comments(result))
     status, shown = on_terminal(70, "list", "imc")
     names = re.findall(r"^  (\S+)", run("list", "imc").stdout, re.M)
     cut = [line for line in shown.splitlines() if line.endswith("...")]
@@ -629,23 +629,23 @@ def test_closed_streams(tap):
     """A file is not opened as a standard stream that the caller has closed."""
     for call in ("list", "topology --json", "stat -e %s true" % EVENT,
                  "stat --json -e %s true" % EVENT, "check", "--version"):
-        done = subprocess.run("%s %s >&- <&-" % (UNCORE, call), shell=True,
-                              stderr=subprocess.PIPE, encoding="utf-8",
-                              check=False, timeout=LIMIT)
-        last = (done.stderr.splitlines() or [""])[-1]
-        tap.ok(done.returncode == 1 and "standard output: Bad file descriptor" in
-               done.stderr and last.startswith("uncore: "),
-               "uncore %s: standard output is closed" % call, comments(done))
+        result = subprocess.run("%s %s >&- <&-" % (UNCORE, call), shell=True,
+                                stderr=subprocess.PIPE, encoding="utf-8",
+                                check=False, timeout=LIMIT)
+        last = (result.stderr.splitlines() or [""])[-1]
+        tap.ok(result.returncode == 1 and "standard output: Bad file descriptor" in
+               result.stderr and last.startswith("uncore: "),
+               "uncore %s: standard output is closed" % call, comments(result))
 
 
 def test_decimal_comma(tap, folder):
     """A locale with a decimal comma does not change the format of numbers."""
-    done = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8",
-                           os.path.join(folder, "de_DE.UTF-8")], check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    result = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8",
+                             os.path.join(folder, "de_DE.UTF-8")], check=False,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if not os.path.isdir(os.path.join(folder, "de_DE.UTF-8")):
         tap.skip("a decimal comma", "no locale can be made here: %r" %
-                 done.stdout[:100])
+                 result.stdout[:100])
         return
     german = {**os.environ, "LOCPATH": folder, "LC_ALL": "de_DE.UTF-8"}
     shown = subprocess.run([sys.executable, "-c", "import locale; "
@@ -655,21 +655,21 @@ def test_decimal_comma(tap, folder):
     tap.ok(shown.stdout == "0,5\n", "this locale has a decimal comma",
            [shown.stdout])
     stat = ("stat", "-d", "0.05", "-e", EVENT + ",duration_time")
-    done = run(*stat, "--json", env=german)
-    tap.ok(done.returncode == 0 and
-           0.04 < json.loads(done.stdout)["seconds"] < 9, "stat --json",
-           comments(done))
-    done = run(*stat, "-x,", env=german)
-    tap.ok(done.returncode == 0 and
-           {line.count(",") for line in done.stderr.splitlines()} == {6},
-           "stat -x,", comments(done))
-    done = run(*stat, "--csv", env=german)
-    rows = list(csv.reader(done.stdout.splitlines()))
+    result = run(*stat, "--json", env=german)
+    tap.ok(result.returncode == 0 and
+           0.04 < json.loads(result.stdout)["seconds"] < 9, "stat --json",
+           comments(result))
+    result = run(*stat, "-x,", env=german)
+    tap.ok(result.returncode == 0 and
+           {line.count(",") for line in result.stderr.splitlines()} == {6},
+           "stat -x,", comments(result))
+    result = run(*stat, "--csv", env=german)
+    rows = list(csv.reader(result.stdout.splitlines()))
     tap.ok({len(row) for row in rows} == {13} and 0.04 < float(rows[1][0]) < 9,
-           "stat --csv", comments(done))
-    done = run(*stat, env=german)
-    tap.ok(re.search(r"Counted for 0\.\d+ s", done.stdout), "stat",
-           comments(done))
+           "stat --csv", comments(result))
+    result = run(*stat, env=german)
+    tap.ok(re.search(r"Counted for 0\.\d+ s", result.stdout), "stat",
+           comments(result))
     for arguments in (["list", "-v", "metrics"], ["list", "--csv", "events"],
                       ["--help"]):
         tap.ok(run(*arguments, env=german).stdout == run(*arguments).stdout,
@@ -678,19 +678,19 @@ def test_decimal_comma(tap, folder):
 
 def test_no_text(tap):
     for arguments in (["--json"], ["--json", "-I", "100"], ["--csv"], []):
-        done = subprocess.run(
+        result = subprocess.run(
             [UNCORE, "stat", *arguments, "-e",
              b"software/config=2,name=\xff\xfe\xc3/", "true"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
             timeout=LIMIT)
-        good = done.returncode == 0 and not done.stderr and done.stdout
+        good = result.returncode == 0 and not result.stderr and result.stdout
         if "--json" in arguments and good:
             with contextlib.suppress(ValueError):
                 good = [json.loads(part) for part in (
-                    done.stdout.splitlines() if "-I" in arguments
-                    else [done.stdout])]
+                    result.stdout.splitlines() if "-I" in arguments
+                    else [result.stdout])]
         tap.ok(good, "stat %s: a name that is not UTF-8" % " ".join(arguments),
-               [repr(done)])
+               [repr(result)])
 
 
 def test_full_disk(tap):
@@ -698,20 +698,20 @@ def test_full_disk(tap):
                       ["stat", "-e", EVENT, "true"],
                       ["stat", "-e", EVENT, "--json", "true"], ["--help"]):
         with open("/dev/full", "w", encoding="ascii") as full:
-            done = run(*arguments, stdout=full)
-        tap.ok(done.returncode == 1 and
-               len(done.stderr.splitlines()) == 1 and
-               "No space left" in done.stderr,
+            result = run(*arguments, stdout=full)
+        tap.ok(result.returncode == 1 and
+               len(result.stderr.splitlines()) == 1 and
+               "No space left" in result.stderr,
                "uncore %s on a full disk" % " ".join(arguments),
-               comments(done))
-    done = run("stat", "-e", EVENT, "-o", "/dev/full", "true")
-    tap.ok(done.returncode == 1 and "/dev/full: No space left" in done.stderr,
-           "stat -o on a full disk", comments(done))
-    done = subprocess.run("%s list | head -1" % UNCORE, shell=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          check=False, timeout=LIMIT)
-    tap.ok(not done.stderr and len(done.stdout.splitlines()) == 1,
-           "a reader that leaves early hears nothing of it", [repr(done)])
+               comments(result))
+    result = run("stat", "-e", EVENT, "-o", "/dev/full", "true")
+    tap.ok(result.returncode == 1 and "/dev/full: No space left" in result.stderr,
+           "stat -o on a full disk", comments(result))
+    result = subprocess.run("%s list | head -1" % UNCORE, shell=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            check=False, timeout=LIMIT)
+    tap.ok(not result.stderr and len(result.stdout.splitlines()) == 1,
+           "a reader that leaves early hears nothing of it", [repr(result)])
 
 
 def test_no_proc(tap):
@@ -722,15 +722,15 @@ def test_no_proc(tap):
              *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             encoding="utf-8", check=False, timeout=LIMIT)
 
-    done = without("check")
-    if "mount" in done.stderr or "unshare" in done.stderr:
+    result = without("check")
+    if "mount" in result.stderr or "unshare" in result.stderr:
         tap.say("no mount namespaces here: without /proc is left out")
         return
-    tap.ok(done.returncode == 1 and "without /proc" in done.stdout and
-           not done.stderr, "check without /proc", comments(done))
-    done = without("stat", "-e", EVENT, "true")
-    tap.ok(done.returncode == 0 and "Counted" in done.stdout,
-           "stat without /proc", comments(done))
+    tap.ok(result.returncode == 1 and "without /proc" in result.stdout and
+           not result.stderr, "check without /proc", comments(result))
+    result = without("stat", "-e", EVENT, "true")
+    tap.ok(result.returncode == 0 and "Counted" in result.stdout,
+           "stat without /proc", comments(result))
 
 
 # --- refusals ------------------------------------------------------------------------
@@ -743,7 +743,7 @@ def filter_calls(number, error):
     with an errno."""
     def add():
         libc = ctypes.CDLL(None, use_errno=True)
-        program = b"".join(struct.pack("<HBBI", *each) for each in (
+        program = b"".join(struct.pack("<HBBI", *instruction) for instruction in (
             (0x20, 0, 0, 0),                # load the call's number
             (0x15, 0, 1, number),
             (0x06, 0, 0, 0x00050000 | error),
@@ -761,31 +761,31 @@ def test_refusals(tap):
     sysfs folder."""
     stat = ("stat", "-e", EVENT, "-d", "0.1")
     for error in (errno.EPERM, errno.ENOSYS):
-        done = run(*stat, preexec_fn=filter_calls(PERF_EVENT_OPEN, error))
-        if done.returncode == 99:
+        result = run(*stat, preexec_fn=filter_calls(PERF_EVENT_OPEN, error))
+        if result.returncode == 99:
             tap.say("no seccomp here: filters are left out")
             break
-        tap.ok(is_refused(done, "seccomp") and "run as root" not in done.stderr,
+        tap.ok(is_refused(result, "seccomp") and "run as root" not in result.stderr,
                "a seccomp filter, with %s" % errno.errorcode[error],
-               comments(done))
-        done = run("check", preexec_fn=filter_calls(PERF_EVENT_OPEN, error))
-        tap.ok(done.returncode == 1 and "seccomp" in done.stdout,
-               "check, with %s" % errno.errorcode[error], comments(done))
+               comments(result))
+        result = run("check", preexec_fn=filter_calls(PERF_EVENT_OPEN, error))
+        tap.ok(result.returncode == 1 and "seccomp" in result.stdout,
+               "check, with %s" % errno.errorcode[error], comments(result))
     with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
         paranoid = int(file.read())
-    done = run(*stat, before=["unshare", "--user", "--map-root-user"])
-    if paranoid <= 0 or "unshare" in done.stderr:
+    result = run(*stat, before=["unshare", "--user", "--map-root-user"])
+    if paranoid <= 0 or "unshare" in result.stderr:
         tap.say("no user namespaces here, or all users may count: left out")
     else:
-        tap.ok(is_refused(done, "user namespace"),
-               "root of a user namespace", comments(done))
-    done = run("check", before=["unshare", "-m", "sh", "-c", "mount -t tmpfs "
-                                "none /sys/devices/system && exec \"$@\"", "-"])
-    if "unshare" not in done.stderr and "mount:" not in done.stderr:
-        tap.ok(done.returncode == 1 and "not supported" not in done.stdout and
-               "mount sysfs" in done.stdout,
+        tap.ok(is_refused(result, "user namespace"),
+               "root of a user namespace", comments(result))
+    result = run("check", before=["unshare", "-m", "sh", "-c", "mount -t tmpfs "
+                                  "none /sys/devices/system && exec \"$@\"", "-"])
+    if "unshare" not in result.stderr and "mount:" not in result.stderr:
+        tap.ok(result.returncode == 1 and "not supported" not in result.stdout and
+               "mount sysfs" in result.stdout,
                "check without /sys/devices/system names the missing folder",
-               comments(done))
+               comments(result))
 
 
 def main():

@@ -34,12 +34,12 @@ CBOX0_CTR0 = 0xe08
 
 def running(name):
     """Return the numbers of the processes with a name."""
-    found = []
+    pids = []
     for process in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
             if read("/proc/%s/comm" % process) == name:
-                found.append(int(process))
-    return found
+                pids.append(int(process))
+    return pids
 
 
 def rows_of(run):
@@ -77,8 +77,8 @@ def test_exact(tap, folder):
 
     run = while_sending(folder, lines, "stat", "-e", READS, seconds=0.1)
     mib = sum(counts.values()) * 64 / (1 << 20)
-    found = re.search(r"cas_count\.rd/\s+([0-9.,]+) MiB", run.out)
-    tap.ok(found and abs(float(found.group(1)) / mib - 1) < 0.001,
+    match = re.search(r"cas_count\.rd/\s+([0-9.,]+) MiB", run.out)
+    tap.ok(match and abs(float(match.group(1)) / mib - 1) < 0.001,
            "stat shows people MiB", run.comments() + ["want %g MiB" % mib])
     shown = re.search(r"Counted for ([0-9.]+) s.* MiB  # +([0-9.]+) (\S+)/s$", run.out,
                       re.M | re.S)
@@ -166,13 +166,14 @@ def test_shared(tap):
     """
     bursts, count = 40, 100000
     line = Event("imc", "cas_count.rd").line(0, "imc_0", count)
-    others = ",".join("hswep_imc_0/cas_count.rd,thresh=%d/" % n for n in range(1, 5))
-    with started(["perf", "stat", "-a", "-e", others],
-                 stderr=subprocess.DEVNULL) as other:
+    other_events = ",".join("hswep_imc_0/cas_count.rd,thresh=%d/" % n
+                            for n in range(1, 5))
+    with started(["perf", "stat", "-a", "-e", other_events],
+                 stderr=subprocess.DEVNULL) as perf:
         wait_for(SIM + "registers", "1 imc_0 ctl3")
         run = Uncore("stat", "-e", "imc_0/cas_count.rd/", "--per-socket", "--json",
                      command=["python3", "-c", BURSTS, str(bursts), line])
-        other.send_signal(signal.SIGINT)
+        perf.send_signal(signal.SIGINT)
     row = ([row for row in run.json()["events"] if row["socket"] == 0] or [{}])[0] \
         if run.status == 0 else {}
     far = abs(row.get("value", 0) - bursts * count * 64 / (1 << 20))
@@ -320,19 +321,19 @@ def test_permission(tap):
     old = read(knob)
     with open(knob, "w", encoding="ascii") as file:
         file.write("2")
-    done = subprocess.run(
+    result = subprocess.run(
         ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
          UNCORE, "stat", "-e", READS, "--", "sleep", "1000"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
         timeout=LIMIT, check=False)
     with open(knob, "w", encoding="ascii") as file:
         file.write(old)
-    lines = done.stderr.splitlines()
-    tap.ok(done.returncode == 1 and len(lines) == 1 and
+    lines = result.stderr.splitlines()
+    tap.ok(result.returncode == 1 and len(lines) == 1 and
            "kernel.perf_event_paranoid" in lines[0] and
            not running("sleep"),
            "no permission: what to set, and nothing left running",
-           [repr(done)])
+           [repr(result)])
 
 
 # --- CPUs that go offline ----------------------------------------------------------
@@ -354,7 +355,7 @@ def offline(cpus):
 
 
 def test_offline(tap):
-    first, *others = cpu_packages()[1]
+    first, *other_cpus = cpu_packages()[1]
     line = Event("imc", "cas_count.rd").line(1, "imc_0", 5555)
     with offline([first]) as process:
         with open(SIM + "traffic", "w", encoding="ascii") as file:
@@ -370,7 +371,7 @@ def test_offline(tap):
     # repeated, as CPUs go offline within an interval or between two intervals
     bad = []
     for _ in range(4):
-        with offline([*others, first]) as process:
+        with offline([*other_cpus, first]) as process:
             for _ in range(4):
                 process.stdout.readline()
             process.send_signal(signal.SIGINT)
@@ -385,10 +386,10 @@ def test_offline(tap):
            "rows are marked, and the other socket keeps counting", bad)
     # the CPUs go offline after the last interval, just before the final read
     command = "; ".join("echo 0 > " + online_file(cpu)
-                        for cpu in (*others, first))
+                        for cpu in (*other_cpus, first))
     run = Uncore("stat", "-e", READS,
                  command=["sh", "-c", command + "; exit 7"])
-    for cpu in (first, *others):
+    for cpu in (first, *other_cpus):
         set_online(cpu, True)
     tap.ok(run.status == 7 and "went offline" in run.err and
            re.search(r"cas_count.rd/ .* went offline$", run.out, re.M),
@@ -455,9 +456,9 @@ def test_dead(tap):
 
     run = Uncore("stat", "-e", "hswep_imc_2/cas_count.rd/", "--csv",
                  "--per-socket", command=["sh", "-c", send])
-    found = list(csv.DictReader(io.StringIO(run.out)))
-    tap.ok([row["raw"] for row in found] == ["100", "0"] and
-           found[1]["value"] == "" and box in found[1]["reason"],
+    csv_rows = list(csv.DictReader(io.StringIO(run.out)))
+    tap.ok([row["raw"] for row in csv_rows] == ["100", "0"] and
+           csv_rows[1]["value"] == "" and box in csv_rows[1]["reason"],
            "CSV has a column for the reason", run.comments())
 
 
@@ -514,8 +515,8 @@ def test_documents(tap):
          "mem_bw_total_rate", "-d", "0.3"),
         ("serve", "--json", "-d", "0.1"),
         ("serve", "--json", "-d", "0.1", "--per-box", "--cgroups", "2")])
-    heads = {(one["host"], one["driver"], one["generation"])
-             for one in documents}
+    heads = {(document["host"], document["driver"], document["generation"])
+             for document in documents}
     tap.ok(heads == {(os.uname().nodename, "xeon_uncore", "hswep")} or
            not documents, "each names the machine and its driver",
            [repr(heads)])

@@ -60,26 +60,26 @@ def test_links(tap, folder):
         link = os.path.join(sticky, "out")
         os.symlink(precious, link)
         os.lchown(link, OTHER, OTHER)
-        done = run(*[link if word == "LINK" else word for word in arguments])
+        result = run(*[link if word == "LINK" else word for word in arguments])
         with open(precious, encoding="ascii", errors="replace") as file:
-            left = file.read()
-        tap.ok(done.returncode == 1 and left == PRECIOUS and
+            content = file.read()
+        tap.ok(result.returncode == 1 and content == PRECIOUS and
                os.stat(precious).st_ino == inode and
                os.listdir(sticky) == ["out"],
                "uncore %s: another user's link in a sticky folder is not "
-               "followed" % arguments[0], [left[:40], *comments(done)])
+               "followed" % arguments[0], [content[:40], *comments(result)])
         os.remove(link)
 
         # uncore follows root's own link
         if arguments[0] == "serve":
             continue
         os.symlink(precious, link)
-        done = run(*[link if word == "LINK" else word for word in arguments])
+        result = run(*[link if word == "LINK" else word for word in arguments])
         with open(precious, "rb") as file:
-            tap.ok(done.returncode == 0 and os.path.islink(link) and
+            tap.ok(result.returncode == 0 and os.path.islink(link) and
                    file.read() != PRECIOUS.encode(),
                    "uncore %s: one's own link is" % arguments[0],
-                   comments(done))
+                   comments(result))
         os.remove(link)
 
 
